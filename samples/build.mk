@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# The samples: user programs with the rest, kernel modules with the kernel they are for.
+
+O ?= build
+
+CALLPATH := $(O)/samples/callpath/callpath
+CALLPATH_SRC := $(wildcard samples/callpath/*.c) samples/callpath/start.S
+# No C library, and a frame pointer in every function: see samples/callpath/README.md
+CALLPATH_FLAGS := -O2 -g -std=gnu11 -Wall -Wextra -Wno-missing-field-initializers \
+	-DCP_REGION_SIZE=524288 -ffreestanding -nostdlib -static -no-pie -fno-pie \
+	-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
+	-fno-shrink-wrap -fno-stack-protector -fcf-protection=none \
+	-fno-tree-loop-distribute-patterns
+
+$(CALLPATH): $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(CALLPATH_FLAGS) -o $@ $(CALLPATH_SRC)
+
+# Needs no 32-bit library, only the headers, which Debian keeps in the 64-bit folder
+$(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
+	@mkdir -p $(@D)
+	$(CC) -m32 $(CALLPATH_FLAGS) -idirafter /usr/include/$(shell $(CC) -dumpmachine) \
+		-o $@ $(CALLPATH_SRC)
+
+ALL_TARGETS += $(CALLPATH) $(CALLPATH)32
+
+# Modules: KERNEL names the build folder of a patched kernel. They are not part of `all`,
+# which needs no kernel.
+UNWIND_CLIENT := $(O)/samples/unwind-client/unwind-client.ko
+
+samples-modules: $(UNWIND_CLIENT)
+
+$(UNWIND_CLIENT): $(wildcard samples/unwind-client/*.[ch]) samples/unwind-client/Kbuild
+	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build folder of a patched" \
+		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
+	@mkdir -p $(@D)
+	cp $^ $(@D)/
+	$(MAKE) -C $(KERNEL) M=$(abspath $(@D)) modules
+
+.PHONY: samples-modules

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * callpath: a program whose every system call is made from a call path that it
+ * also writes down, for comparing traced user stacks with the truth.
+ *
+ * It is built without a C library, with frame pointers, and each path ends in
+ * _start or in a thread's first instruction with a frame pointer of 0. So a
+ * complete user stack holds its functions alone, and can be compared frame by
+ * frame with the entry that carries the system call's fifth argument as its
+ * sequence number (record.h).
+ */
+#include "sys.h"
+
+static const char usage[] =
+"Usage: callpath -o RECORD [-t THREADS] [-n STEPS] [-c CPUS] [-s SEED]\n"
+"                [-d DEPTH,...] [-x OP,...] [-e PROGRAM] [-z MEGABYTES]\n"
+"Makes system calls from known call paths and writes each path to RECORD first.\n"
+"  -t  threads beside the main one (0)        -n  steps of each (100)\n"
+"  -c  migrate to the next of CPUS at each step\n"
+"  -d  recurse to these depths first, up to 900\n"
+"  -x  what to do at the end of a path: plain sleep yield futex pipe signal\n"
+"      suspend fork vfork exec execthread kill, or all (plain)\n"
+"  -e  the program exec starts, another callpath (this one)\n"
+"  -z  size of RECORD (64)\n";
+
+static const struct op {
+	const char	*name;
+	void		(*fn)(struct task *t);
+	int		process;	/* for the main thread alone: few and slow */
+} ops[] = {
+	{ "plain",	op_plain },
+	{ "sleep",	op_sleep },
+	{ "yield",	op_yield },
+	{ "futex",	op_futex },
+	{ "pipe",	op_pipe },
+	{ "signal",	op_signal },
+	{ "suspend",	op_suspend },
+	{ "fork",	op_fork,	1 },
+	{ "vfork",	op_vfork,	1 },
+	{ "exec",	op_exec,	1 },
+	{ "execthread",	op_exec_thread,	1 },
+	{ "kill",	op_kill,	1 },
+};
+
+#define NR_OPS	(sizeof(ops) / sizeof(ops[0]))
+
+static unsigned int chosen;		/* bits of ops[] */
+static unsigned int steps = 100;
+static unsigned int migrate;
+
+void *memset(void *dst, int c, unsigned long n)
+{
+	volatile char *p = dst;
+
+	while (n--)
+		*p++ = c;
+	return dst;
+}
+
+void *memcpy(void *dst, const void *src, unsigned long n)
+{
+	volatile char *p = dst;
+	const char *s = src;
+
+	while (n--)
+		*p++ = *s++;
+	return dst;
+}
+
+static unsigned int length(const char *s)
+{
+	unsigned int n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+static unsigned int number(const char **s)
+{
+	unsigned int n = 0;
+
+	while (**s >= '0' && **s <= '9')
+		n = n * 10 + *(*s)++ - '0';
+	return n;
+}
+
+static int same_word(const char *word, const char *list)
+{
+	while (*word && *word == *list)
+		word++, list++;
+	return !*word && (!*list || *list == ',');
+}
+
+static PATH void die(struct task *t, const char *what, int code)
+{
+	ENTER(t);
+	SYS3(t, __NR_write, 2, what, length(what));
+	SYS(t, CP_EXIT, __NR_exit_group, code, 0, 0, 0);
+	__builtin_trap();
+}
+
+static PATH void run_steps(struct task *t, int process)
+{
+	unsigned int i, n, op;
+
+	ENTER(t);
+	for (i = 0; i < steps; i++) {
+		if (migrate)
+			cp_path(t, cp_random(t) % 4, cp_migrate);
+		for (n = 0; n < 64; n++) {
+			op = cp_random(t) % NR_OPS;
+			if (chosen & (1u << op) && (process || !ops[op].process))
+				break;
+		}
+		cp_path(t, cp_random(t) % 24, n < 64 ? ops[op].fn : op_plain);
+	}
+	LEAVE(t);
+}
+
+static PATH void thread_main(struct task *t)
+{
+	ENTER(t);
+	cp_signals_init(t);
+	run_steps(t, 0);
+	cp_path(t, cp_random(t) % 40, op_exit);
+}
+
+/* What a program started by exec does: little, and with an end of its own */
+static PATH void leaf(struct task *t)
+{
+	ENTER(t);
+	cp_path(t, cp_random(t) % 16, op_plain);
+	cp_path(t, cp_random(t) % 16, op_yield);
+	cp_path(t, cp_random(t) % 16, op_exit_group);
+}
+
+static PATH void deep(struct task *t, const char *depths)
+{
+	unsigned int depth;
+
+	ENTER(t);
+	while (*depths) {
+		depth = number(&depths);
+		if (depth > 900)
+			die(t, "callpath: a depth in -d is more than 900\n", 2);
+		cp_path(t, depth, op_plain);
+		cp_path(t, depth, op_yield);
+		cp_path(t, depth, op_sleep);
+		if (*depths == ',')
+			depths++;
+		else if (*depths)
+			die(t, usage, 2);
+	}
+	LEAVE(t);
+}
+
+static int choose(const char *list)
+{
+	unsigned int i, found;
+
+	while (*list) {
+		found = same_word("all", list) ? (1u << NR_OPS) - 1 : 0;
+		for (i = 0; i < NR_OPS; i++)
+			found |= same_word(ops[i].name, list) ? 1u << i : 0;
+		if (!found)
+			return 0;
+		chosen |= found;
+		while (*list && *list++ != ',')
+			;
+	}
+	return 1;
+}
+
+PATH void cp_main(struct task *t, long *stack);
+PATH void cp_main(struct task *t, long *stack)
+{
+	unsigned int argc = stack[0], threads = 0, size = 64, i, append = 0, seed = 1;
+	const char **argv = (const char **)(stack + 1);
+	const char *depths = "", *what = "plain", *arg;
+
+	ENTER(t);
+	cp_exec_path = argv[0];
+	for (i = 1; i < argc; i++) {
+		const char opt = argv[i][0] == '-' && !argv[i][2] ? argv[i][1] : '?';
+
+		if (opt == 'a') {
+			append = 1;
+			continue;
+		}
+		if (i + 1 == argc)
+			die(t, usage, 2);
+		arg = argv[++i];
+		switch (opt) {
+		case 'o':
+			cp_out = arg;
+			break;
+		case 't':
+			threads = number(&arg);
+			break;
+		case 'n':
+			steps = number(&arg);
+			break;
+		case 'c':
+			cp_cpus = number(&arg);
+			migrate = 1;
+			break;
+		case 's':
+			seed = number(&arg);
+			break;
+		case 'd':
+			depths = arg;
+			break;
+		case 'x':
+			what = arg;
+			break;
+		case 'e':
+			cp_exec_path = arg;
+			break;
+		case 'q':
+			cp_set_base(number(&arg));
+			break;
+		case 'z':
+			size = number(&arg);
+			break;
+		default:
+			die(t, usage, 2);
+		}
+	}
+	if (!cp_out || !size || size > 1024 || cp_cpus < 1 || cp_cpus > 8 * sizeof(long))
+		die(t, usage, 2);
+
+	t->tid = SYS0(t, __NR_gettid);
+	t->tgid = t->tid;
+	t->rng = seed * 2654435761u + 1;
+	cp_size = size << 20;
+	if (cp_open(t, cp_out, cp_size, !append))
+		die(t, "callpath: cannot create or map the record file named by -o; give a path "
+		       "on a file system with room for it, or less room with -z\n", 2);
+	if (same_word("leaf", what))
+		leaf(t);
+	if (!choose(what))
+		die(t, usage, 2);
+	cp_signals_init(t);
+	deep(t, depths);
+	if (threads)
+		cp_threads(t, threads, thread_main);
+	run_steps(t, 1);
+	if (cp_refused())
+		die(t, "callpath: the record file is full; make it larger with -z\n", 2);
+	cp_path(t, 30, op_exit_group);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Signals: handlers that make system calls, nested, on either stack.
+ *
+ * Every signal here arrives at a system call the task itself makes (it signals
+ * itself, or waits for one in rt_sigsuspend with the signal blocked elsewhere),
+ * so the interrupted instruction is the one after a system call and the path
+ * recorded for the handler is exact.
+ */
+#include <linux/signal.h>
+#include "sys.h"
+
+/* Offsets of the instruction pointer in the kernel's struct ucontext */
+#ifdef __x86_64__
+#define UC_IP	168
+#else
+#define UC_IP	76
+#endif
+
+#define CP_SIG_PLAIN	SIGUSR1		/* handler on the task's stack; nests CP_SIG_INNER */
+#define CP_SIG_INNER	SIGUSR2		/* handler on the alternate stack */
+#define CP_SIG_WAITED	SIGHUP		/* blocked but in rt_sigsuspend */
+
+struct ksigaction {
+	void		(*handler)(int sig, void *info, void *ucontext);
+	unsigned long	flags;
+	void		(*restorer)(void);
+	unsigned int	mask[2];
+};
+
+static struct task *task_of_stack(void)
+{
+	unsigned long sp = (unsigned long)__builtin_frame_address(0);
+
+	return (struct task *)(sp & ~((unsigned long)CP_REGION - 1));
+}
+
+static PATH void in_handler(struct task *t, int sig)
+{
+	ENTER(t);
+	SYS0(t, __NR_getppid);
+	if (sig == CP_SIG_PLAIN && t->in_signal < 3)
+		SYS3(t, __NR_tgkill, t->tgid, t->tid, CP_SIG_INNER);
+	SYS0(t, __NR_sched_yield);
+	LEAVE(t);
+}
+
+/* Returns the sequence number of the rt_sigreturn that ends the handler */
+PATH unsigned int cp_signal(int sig, void *info, void *ucontext);
+PATH unsigned int cp_signal(int sig, void *info, void *ucontext)
+{
+	unsigned long ip = *(unsigned long *)((char *)ucontext + UC_IP);
+	struct task *t = task_of_stack();
+	unsigned int seq = cp_seq();
+	unsigned long long *slot;
+
+	(void)info;
+	t->ra[t->depth++] = ip | CP_INTERRUPTED;
+	t->ra[t->depth++] = (unsigned long)cp_restorer;
+	ENTER(t);
+	t->in_signal++;
+	in_handler(t, sig);
+	cp_path(t, cp_random(t) % 4, op_plain);
+	t->in_signal--;
+	/* All that is left when cp_restorer runs is the interrupted code */
+	t->depth -= 2;
+	slot = cp_begin(t, __NR_rt_sigreturn, seq, CP_SIGRETURN | CP_FLAGS);
+	*slot = (unsigned long)cp_sigreturn_ip;
+	t->depth--;
+	return seq;
+}
+
+static PATH void set_handler(struct task *t, int sig, unsigned long flags)
+{
+	struct ksigaction sa = {
+		.handler = cp_sig_entry,
+		.flags = SA_SIGINFO | SA_NODEFER | 0x04000000 /* SA_RESTORER */ | flags,
+		.restorer = cp_restorer,
+	};
+
+	ENTER(t);
+	SYS(t, 0, __NR_rt_sigaction, sig, &sa, 0, 8);
+	LEAVE(t);
+}
+
+static PATH void set_mask(struct task *t, unsigned int how, int sig)
+{
+	unsigned int mask[2] = { 1u << (sig - 1), 0 };
+
+	ENTER(t);
+	SYS(t, 0, __NR_rt_sigprocmask, how, mask, 0, 8);
+	LEAVE(t);
+}
+
+/* Handlers are the process's; the alternate stack and the mask are each task's */
+PATH void cp_signals_init(struct task *t)
+{
+	stack_t alt = {
+		.ss_sp = (char *)t + 16 * 1024,
+		.ss_size = CP_ALTSTACK,
+	};
+
+	ENTER(t);
+	if (t->tid == t->tgid) {
+		set_handler(t, CP_SIG_PLAIN, 0);
+		set_handler(t, CP_SIG_INNER, SA_ONSTACK);
+		set_handler(t, CP_SIG_WAITED, SA_RESTART);
+	}
+	SYS2(t, __NR_sigaltstack, &alt, 0);
+	set_mask(t, SIG_BLOCK, CP_SIG_WAITED);
+	LEAVE(t);
+}
+
+/* Signals itself: the handler runs at the end of this very call */
+PATH void op_signal(struct task *t)
+{
+	ENTER(t);
+	SYS3(t, __NR_tgkill, t->tgid, t->tid,
+	     cp_random(t) & 1 ? CP_SIG_PLAIN : CP_SIG_INNER);
+	LEAVE(t);
+}
+
+/* A blocked signal, let through while waiting, then one let through by the mask */
+PATH void op_suspend(struct task *t)
+{
+	unsigned int none[2] = { 0, 0 };
+
+	ENTER(t);
+	SYS3(t, __NR_tgkill, t->tgid, t->tid, CP_SIG_WAITED);
+	SYS(t, CP_RESTART, __NR_rt_sigsuspend, none, 8, 0, 0);
+	SYS3(t, __NR_tgkill, t->tgid, t->tid, CP_SIG_WAITED);
+	set_mask(t, SIG_UNBLOCK, CP_SIG_WAITED);
+	set_mask(t, SIG_BLOCK, CP_SIG_WAITED);
+	LEAVE(t);
+}

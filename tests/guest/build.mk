@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the guest tests run beside scripts: checkers and small programs.
+
+O ?= build
+
+GUEST := $(O)/tests/guest
+GUEST_CFLAGS := $(CFLAGS_COMMON) -O2 -g -std=gnu11 -Wall -Wextra
+TRACECMD_FLAGS = $(shell pkg-config --cflags libtracecmd libtraceevent)
+TRACECMD_LIBS = $(shell pkg-config --libs libtracecmd libtraceevent)
+
+GUEST_CHECK := $(addprefix tests/guest/check/,callpath-check.c event.h judge.c join.c program.c \
+	read_dat.c read_report.c truth.c truth.h) samples/callpath/record.h
+
+$(GUEST)/callpath-check: $(GUEST_CHECK)
+	@mkdir -p $(@D)
+	$(CC) $(GUEST_CFLAGS) $(TRACECMD_FLAGS) -o $@ $(filter %.c,$^) $(TRACECMD_LIBS)
+
+$(GUEST)/callpath-ptrace: tests/guest/check/callpath-ptrace.c tests/guest/check/truth.c \
+		tests/guest/check/truth.h samples/callpath/record.h
+	@mkdir -p $(@D)
+	$(CC) $(GUEST_CFLAGS) -o $@ $(filter %.c,$^)
+
+# One file each, run in the guest with the guest's own C library
+GUEST_PROGS := $(patsubst tests/guest/prog/%.c,$(GUEST)/%,$(wildcard tests/guest/prog/*.c))
+
+$(GUEST)/%: tests/guest/prog/%.c
+	@mkdir -p $(@D)
+	$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -o $@ $< -ldl -pthread
+
+GUEST_ALL := $(GUEST)/callpath-check $(GUEST)/callpath-ptrace $(GUEST_PROGS)
+ALL_TARGETS += $(GUEST_ALL)
+
+# The record of callpath against its own stack, under ptrace: needs no kernel of ours
+check-callpath: $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
+	tests/guest/check/callpath-ptrace.sh $(O)
+
+CHECK_TARGETS += check-callpath
+
+# Modules the guest tests load, built with the kernel they are for
+GUEST_MODULES := $(patsubst tests/guest/modules/%.c,%,$(wildcard tests/guest/modules/*.c))
+
+$(GUEST)/modules/%.ko: tests/guest/modules/%.c tests/guest/modules/Kbuild
+	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build folder of a patched" \
+		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
+	@mkdir -p $(@D)
+	cp tests/guest/modules/*.c tests/guest/modules/Kbuild $(@D)/
+	$(MAKE) -C $(KERNEL) M=$(abspath $(@D)) modules
+
+tests-modules: $(patsubst %,$(GUEST)/modules/%.ko,$(GUEST_MODULES))
+
+.PHONY: check-callpath tests-modules

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * callpath-check: is each event of a trace joined with the stack it had?
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "event.h"
+
+static const char usage[] =
+"Usage: callpath-check -r RECORD [-p PROGRAM]... [-l] [-t] [-n MIN] [-v N] TRACE\n"
+"Compares the user stacks of TRACE with the call paths callpath wrote to RECORD.\n"
+"TRACE is a trace.dat file, or with -R the text of trace-cmd report (- is standard\n"
+"input). The trace must hold raw_syscalls:sys_enter and sys_exit.\n"
+"  -p  a program whose tasks are in the trace (its addresses, its entry point)\n"
+"  -l  events were lost: stacks may be missing, each with a reason; none wrong\n"
+"  -t  the kernel unwound by tables, so stacks show interrupted instructions\n"
+"  -n  at least MIN stacks must be right (1)\n"
+"  -v  show N wrong ones (3)\n"
+"Exit code: 0 all right, 1 not, 2 it could not be checked.\n";
+
+struct event *trace_add(struct trace *trace)
+{
+	struct event *ev;
+
+	if (trace->nr == trace->room) {
+		trace->room = trace->room ? trace->room * 2 : 4096;
+		ev = realloc(trace->event, trace->room * sizeof(*ev));
+		if (!ev) {
+			fprintf(stderr, "no memory for %u events\n", trace->room);
+			exit(2);
+		}
+		trace->event = ev;
+	}
+	ev = &trace->event[trace->nr++];
+	memset(ev, 0, sizeof(*ev));
+	return ev;
+}
+
+int main(int argc, char **argv)
+{
+	static struct program programs[8];
+	struct truth truth = { 0 };
+	struct trace trace = { 0 };
+	struct judge judge = { .show = 3, .programs = programs };
+	const char *record = NULL;
+	unsigned long min = 1, missing;
+	struct verdict v;
+	int opt, text = 0, bad;
+
+	while ((opt = getopt(argc, argv, "r:p:lRtn:v:")) > 0) {
+		switch (opt) {
+		case 'r':
+			record = optarg;
+			break;
+		case 'p':
+			if (judge.nr_programs == 8 ||
+			    program_read(&programs[judge.nr_programs++], optarg))
+				return 2;
+			break;
+		case 'l':
+			judge.lossy = 1;
+			break;
+		case 'R':
+			text = 1;
+			break;
+		case 't':
+			judge.tables = 1;
+			break;
+		case 'n':
+			min = strtoul(optarg, NULL, 10);
+			break;
+		case 'v':
+			judge.show = strtoul(optarg, NULL, 10);
+			break;
+		default:
+			fputs(usage, stderr);
+			return 2;
+		}
+	}
+	if (!record || optind + 1 != argc) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	if (truth_load(&truth, record))
+		return 2;
+	judge.truth = &truth;
+	if (truth.head->refused) {
+		fprintf(stderr, "%s: %u entries found no space; run callpath with a larger -z\n",
+			record, truth.head->refused);
+		return 2;
+	}
+	if (text ? read_report(&trace, argv[optind], programs, judge.nr_programs) :
+		   read_dat(&trace, argv[optind]))
+		return 2;
+	judge_all(&judge, &trace, &v);
+
+	missing = v.pending + v.lost + v.not_recorded;
+	printf("%s: %u events, %u entries%s\n", argv[optind], trace.nr, truth.entries,
+	       trace.dropped ? ", events were dropped" : "");
+	printf("  joined: %lu right (%lu cut at the limit), %lu between system calls, %lu wrong\n",
+	       v.right, v.truncated, v.between, v.wrong);
+	printf("  missing: %lu still in the kernel, %lu lost, %lu not recorded\n", v.pending, v.lost,
+	       v.not_recorded);
+	printf("  no cookie: %lu exiting, %lu without reason; no entry: %lu; not judged: %lu\n",
+	       v.exiting, v.no_cookie, v.unknown, v.unplaced);
+	if (!text)
+		printf("  stacks: %u, %u of them unasked for, %u broken\n", trace.stacks,
+		       trace.stacks_unused, trace.broken);
+	bad = v.wrong || v.right < min || v.no_cookie;
+	if (judge.lossy)
+		bad |= v.not_recorded && trace.dropped;
+	else
+		bad |= missing || v.unknown || v.unplaced || trace.broken || trace.dropped;
+	printf("  %s\n", bad ? "NOT RIGHT" : "all right");
+	truth_free(&truth);
+	return !!bad;
+}

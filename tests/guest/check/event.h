@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The events of a trace as the checker sees them: whoever reads the trace fills
+ * an array of these, oldest first, with the user stack each event was joined
+ * with; judge.c then compares them with the truth.
+ *
+ *   read_dat.c     trace.dat, joined by join.c, which is not the plugin's join
+ *   read_report.c  the text of trace-cmd report, joined by the plugin
+ */
+#ifndef CHECK_EVENT_H
+#define CHECK_EVENT_H
+
+#include <stdint.h>
+#include "truth.h"
+
+enum kind {
+	EV_OTHER,
+	EV_ENTER,		/* raw_syscalls:sys_enter */
+	EV_EXIT,		/* raw_syscalls:sys_exit */
+	EV_FORK,		/* sched:sched_process_fork */
+	EV_EXEC,		/* sched:sched_process_exec */
+	EV_DEAD,		/* sched:sched_process_exit */
+};
+
+enum status {
+	JOIN_NO_COOKIE,		/* no stack was asked for */
+	JOIN_STACK,
+	JOIN_PENDING,		/* still in the kernel at the end */
+	JOIN_LOST,
+	JOIN_NOT_RECORDED,
+};
+
+/* In place of flags where the reader cannot see them */
+#define FLAGS_UNKNOWN	0x80000000u
+
+struct event {
+	uint64_t	ts;		/* nanoseconds */
+	int		cpu;
+	unsigned int	tid;
+	const char	*name;
+	enum kind	kind;
+	enum status	status;
+	int		nr;		/* EV_ENTER: system call number */
+	unsigned int	seq;		/* EV_ENTER: its fifth argument */
+	unsigned int	other;		/* EV_FORK: the child; EV_EXEC: the old tid */
+	uint64_t	cookie;		/* 0 when there is none, or not shown */
+	uint64_t	*addr;		/* JOIN_STACK: innermost first */
+	unsigned int	nr_addr;
+	unsigned int	flags;		/* of the stack, or FLAGS_UNKNOWN */
+	unsigned int	tgid;		/* of the stack, 0 when unknown */
+};
+
+struct trace {
+	struct event	*event;
+	unsigned int	nr, room;
+	int		dropped;	/* the buffer lost something */
+	unsigned int	stacks;		/* complete stacks seen */
+	unsigned int	stacks_unused;	/* that no cookie asked for */
+	unsigned int	broken;		/* MORE without a continuation, or unequal twins */
+};
+
+/* A new zeroed event at the end. Ends the program when memory does. */
+struct event *trace_add(struct trace *trace);
+
+/* The program files of the tasks under test */
+struct program {
+	const char	*path;
+	const char	*base;		/* the last part of path */
+	uint64_t	entry;
+	struct {
+		uint64_t offset, vaddr, size;
+	} load[8];
+	unsigned int	nr_load;
+};
+
+/* Returns 0, or a negative errno after a sentence on stderr */
+int program_read(struct program *p, const char *path);
+/* Address of file offset @offset in a program that is loaded where it was linked, or 0 */
+uint64_t program_address(const struct program *p, uint64_t offset);
+
+/* Readers: 0, or a negative errno after a sentence on stderr */
+int read_dat(struct trace *trace, const char *path);
+int read_report(struct trace *trace, const char *path, const struct program *programs,
+		unsigned int nr_programs);
+
+/* join.c: what read_dat() hands over; see there */
+void join_cookie(struct event *ev, uint64_t cookie);
+void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, unsigned int tgid,
+		unsigned int flags, const uint64_t *addr, unsigned int nr);
+void join_all(struct trace *trace);
+
+struct verdict {
+	unsigned long	events;		/* of tasks under test, with a cookie */
+	unsigned long	right;
+	unsigned long	between;	/* outside system calls: no entry says the path */
+	unsigned long	wrong;
+	unsigned long	pending, lost, not_recorded;
+	unsigned long	no_cookie;	/* wrongly */
+	unsigned long	exiting;	/* without a cookie since the task is exiting */
+	unsigned long	unknown;	/* no entry in the record for a system call */
+	unsigned long	unplaced;	/* in a gap of the trace: cannot be judged */
+	unsigned long	truncated;	/* right, and cut at the limit */
+};
+
+struct judge {
+	const struct truth	*truth;
+	const struct program	*programs;
+	unsigned int		nr_programs;
+	int			tables;		/* see truth_same() */
+	int			lossy;		/* system calls may be missing in the trace */
+	unsigned int		show;		/* print this many wrong ones */
+};
+
+void judge_all(const struct judge *j, const struct trace *trace, struct verdict *v);
+
+#endif /* CHECK_EVENT_H */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The checker's own join: straightforward, in memory, by (tid, cookie). It knows
+ * the whole file before it decides anything.
+ *
+ * A stack is a chain of records: each with MORE set is continued by the next one
+ * of the same task and cookie. Among complete stacks with the same key, the one
+ * nearest in time belongs to the request.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "event.h"
+
+struct stack {
+	struct stack	*next;		/* of the same bucket, newest first */
+	unsigned int	tid;
+	uint64_t	cookie;
+	uint64_t	ts;
+	unsigned int	tgid;
+	unsigned int	flags;		/* of the last record, MORE until it came */
+	unsigned int	nr;
+	unsigned int	used;
+	uint64_t	*addr;
+};
+
+#define BUCKETS	65536
+
+static struct stack *buckets[BUCKETS];
+
+static struct stack **bucket(unsigned int tid, uint64_t cookie)
+{
+	uint64_t h = (cookie ^ (cookie >> 32) ^ ((uint64_t)tid << 20)) * 0x9e3779b97f4a7c15ull;
+
+	return &buckets[h >> 48];
+}
+
+static void *need(void *mem)
+{
+	if (!mem) {
+		fprintf(stderr, "no memory for the stacks of this trace\n");
+		exit(2);
+	}
+	return mem;
+}
+
+void join_cookie(struct event *ev, uint64_t cookie)
+{
+	ev->cookie = cookie;
+	ev->status = JOIN_PENDING;
+}
+
+void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, unsigned int tgid,
+		unsigned int flags, const uint64_t *addr, unsigned int nr)
+{
+	struct stack **head = bucket(tid, cookie), *s;
+
+	for (s = *head; s; s = s->next) {
+		if (s->tid == tid && s->cookie == cookie)
+			break;
+	}
+	if (!s || !(s->flags & STACK_MORE)) {
+		s = need(calloc(1, sizeof(*s)));
+		s->next = *head;
+		*head = s;
+		s->tid = tid;
+		s->cookie = cookie;
+		s->tgid = tgid;
+	}
+	s->ts = ts;
+	s->flags = flags;
+	s->addr = need(realloc(s->addr, (s->nr + nr + 1) * sizeof(*addr)));
+	memcpy(s->addr + s->nr, addr, nr * sizeof(*addr));
+	s->nr += nr;
+}
+
+static struct stack *nearest(const struct event *ev)
+{
+	struct stack *s, *best = NULL;
+	uint64_t d, best_d = 0;
+
+	for (s = *bucket(ev->tid, ev->cookie); s; s = s->next) {
+		if (s->tid != ev->tid || s->cookie != ev->cookie || s->flags & STACK_MORE)
+			continue;
+		d = s->ts > ev->ts ? s->ts - ev->ts : ev->ts - s->ts;
+		if (!best || d < best_d) {
+			best = s;
+			best_d = d;
+		}
+	}
+	return best;
+}
+
+/* The last cookie each task recorded, to tell what is still in the kernel */
+static uint64_t *last_cookie;
+static unsigned int max_tid;
+
+static void find_last(const struct trace *trace)
+{
+	unsigned int i;
+
+	for (i = 0; i < trace->nr; i++) {
+		if (trace->event[i].tid > max_tid)
+			max_tid = trace->event[i].tid;
+	}
+	last_cookie = need(calloc(max_tid + 1, sizeof(*last_cookie)));
+	for (i = 0; i < trace->nr; i++) {
+		if (trace->event[i].cookie)
+			last_cookie[trace->event[i].tid] = trace->event[i].cookie;
+	}
+}
+
+void join_all(struct trace *trace)
+{
+	struct stack *s;
+	struct event *ev;
+	unsigned int i;
+
+	find_last(trace);
+	for (i = 0; i < trace->nr; i++) {
+		ev = &trace->event[i];
+		if (!ev->cookie)
+			continue;
+		s = nearest(ev);
+		if (s) {
+			ev->status = JOIN_STACK;
+			ev->addr = s->addr;
+			ev->nr_addr = s->nr;
+			ev->flags = s->flags;
+			ev->tgid = s->tgid;
+			s->used++;
+		} else if (last_cookie[ev->tid] == ev->cookie) {
+			ev->status = JOIN_PENDING;
+		} else {
+			ev->status = trace->dropped ? JOIN_LOST : JOIN_NOT_RECORDED;
+		}
+	}
+	for (i = 0; i < BUCKETS; i++) {
+		for (s = buckets[i]; s; s = s->next) {
+			trace->stacks++;
+			trace->stacks_unused += !s->used;
+			trace->broken += !!(s->flags & STACK_MORE);
+		}
+	}
+	free(last_cookie);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Compares each event's user stack with the call path its task had recorded.
+ *
+ * What is known of a task at any moment: the entry of the system call it entered
+ * last (found by the sequence number in the call's arguments), whether it has left
+ * it, and the cookie of that entry into the kernel. From that follows what the
+ * stack of an event must be:
+ *
+ *   in a system call, or after its exit event under the same cookie: that entry
+ *   a new task, before its first system call: the entry that spawned it
+ *   a new program, before its first system call: its entry point alone
+ *   otherwise the task was interrupted in user space, where no entry says the
+ *   path; only the outermost frame is known
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "event.h"
+
+struct state {
+	const struct cp_record	*entry;		/* of the last system call */
+	const struct cp_record	*spawn;		/* of the parent's call that made this task */
+	uint64_t		cookie;		/* at the last system call's entry */
+	char			ours;		/* a task under test */
+	char			inside;		/* in a system call */
+	char			fresh;		/* a new program has not made a call yet */
+	unsigned int		last_enter;	/* index of the task's last EV_ENTER */
+	/*
+	 * The thread whose execve() takes this task's number, at a moment before the
+	 * event that says so; 0: none does.
+	 */
+	unsigned int		exec_from;
+};
+
+static struct state *states;
+static unsigned int max_tid;
+static const struct judge *judge;
+
+static int same(const struct cp_record *rec, const struct event *ev, char *why, size_t size)
+{
+	unsigned int flags = ev->flags;
+
+	if (flags == FLAGS_UNKNOWN) {
+		flags = rec->flags & CP_COMPAT ? STACK_COMPAT : 0;
+		if (ev->nr_addr >= STACK_LIMIT && ev->nr_addr < rec->depth + 1)
+			flags |= STACK_TRUNCATED;
+	}
+	if (ev->tgid && rec->tgid && ev->tgid != rec->tgid && !(rec->flags & CP_SPAWN)) {
+		snprintf(why, size, "tgid %u, not %u", ev->tgid, rec->tgid);
+		return 0;
+	}
+	return truth_same(rec, ev->addr, ev->nr_addr, flags, judge->tables, why, size);
+}
+
+static int is_entry_point(const struct event *ev)
+{
+	unsigned int i;
+
+	for (i = 0; ev->nr_addr == 1 && i < judge->nr_programs; i++) {
+		if (ev->addr[0] == judge->programs[i].entry)
+			return 1;
+	}
+	return 0;
+}
+
+/* Interrupted in user space: the path must still hang on the task's first frame */
+static int plausible(const struct state *st, const struct event *ev)
+{
+	const struct cp_record *rec = st->entry;
+
+	if (!ev->nr_addr)
+		return 0;
+	if (!rec || !rec->depth || st->fresh || ev->flags & STACK_TRUNCATED)
+		return 1;
+	return ev->addr[ev->nr_addr - 1] == rec->frame[rec->depth - 1] || is_entry_point(ev);
+}
+
+static void show(const struct event *ev, const struct cp_record *rec, const char *why)
+{
+	unsigned int i;
+
+	printf("wrong: %" PRIu64 ".%09" PRIu64 " [%03d] tid %u %s cookie %" PRIx64 ": %s\n",
+	       ev->ts / 1000000000, ev->ts % 1000000000, ev->cpu, ev->tid, ev->name, ev->cookie,
+	       why);
+	for (i = 0; i < ev->nr_addr; i++)
+		printf("    %" PRIx64 "\n", ev->addr[i]);
+	if (rec)
+		truth_print(rec);
+}
+
+static void judge_stack(struct state *st, const struct event *ev, struct verdict *v)
+{
+	const struct cp_record *rec = st->entry ? st->entry : st->spawn;
+	struct state *old = st->exec_from ? &states[st->exec_from] : NULL;
+	char why[160] = "outermost frame is not the task's";
+
+	if (st->fresh && is_entry_point(ev)) {
+		v->right++;
+		return;
+	}
+	/* Between two calls, unless the cookie says it is still the last one */
+	if (st->entry && !st->inside && (!ev->cookie || ev->cookie != st->cookie)) {
+		/* The text shows no cookie: the call that was just left fits as well */
+		if (!ev->cookie && same(rec, ev, why, sizeof(why)))
+			v->right++;
+		else if (plausible(st, ev))
+			v->between++;
+		else
+			goto wrong;
+		return;
+	}
+	if (!rec) {
+		v->unplaced++;
+		return;
+	}
+	if (same(rec, ev, why, sizeof(why)) ||
+	    (old && old->entry && old->entry->flags & CP_EXEC &&
+	     same(old->entry, ev, why, sizeof(why)))) {
+		v->right++;
+		v->truncated += ev->flags != FLAGS_UNKNOWN && ev->flags & STACK_TRUNCATED;
+		return;
+	}
+	/* A new task is interrupted on its way to its first call */
+	if (!st->entry && !st->inside && plausible(st, ev)) {
+		v->between++;
+		return;
+	}
+	/* The system call this event belongs to may have fallen into a gap */
+	if (judge->lossy && ev->kind != EV_ENTER && (!ev->cookie || ev->cookie != st->cookie)) {
+		v->unplaced++;
+		return;
+	}
+wrong:
+	v->wrong++;
+	if (v->wrong <= judge->show)
+		show(ev, rec, why);
+}
+
+static void judge_event(const struct event *ev, unsigned int index, struct verdict *v)
+{
+	struct state *st = &states[ev->tid];
+
+	switch (ev->status) {
+	case JOIN_NO_COOKIE:
+		if (ev->kind != EV_ENTER && (index > st->last_enter || st->exec_from)) {
+			v->exiting++;
+			return;
+		}
+		v->no_cookie++;
+		if (v->no_cookie <= judge->show)
+			show(ev, NULL, "no cookie");
+		return;
+	case JOIN_PENDING:
+		v->pending++;
+		break;
+	case JOIN_LOST:
+		v->lost++;
+		break;
+	case JOIN_NOT_RECORDED:
+		v->not_recorded++;
+		if (v->not_recorded <= judge->show)
+			show(ev, st->entry, "not recorded");
+		break;
+	case JOIN_STACK:
+		judge_stack(st, ev, v);
+	}
+	v->events++;
+}
+
+/* Follows the tasks through the trace; true when @ev is one to be judged */
+static int track(const struct event *ev, struct verdict *v)
+{
+	struct state *st = &states[ev->tid], *other;
+	const struct cp_record *rec;
+
+	switch (ev->kind) {
+	case EV_ENTER:
+		rec = truth_find(judge->truth, ev->tid, ev->seq, ev->nr);
+		if (!rec && !st->ours)
+			return 0;
+		st->ours = 1;
+		st->inside = 1;
+		st->fresh = 0;
+		st->entry = rec;
+		st->cookie = ev->cookie;
+		if (!rec)
+			v->unknown++;
+		return !!rec;
+	case EV_FORK:
+		if (ev->other <= max_tid && st->ours && st->entry) {
+			other = &states[ev->other];
+			memset(other, 0, offsetof(struct state, last_enter));
+			other->ours = 1;
+			other->spawn = st->entry;
+		}
+		break;
+	case EV_EXEC:
+		st->fresh = st->ours;
+		break;
+	default:
+		break;
+	}
+	return st->ours;
+}
+
+/* What has to be known of a task before its events are looked at one by one */
+static void look_ahead(const struct trace *trace)
+{
+	const struct event *ev;
+	unsigned int i;
+
+	for (i = 0; i < trace->nr; i++) {
+		ev = &trace->event[i];
+		if (ev->kind == EV_ENTER)
+			states[ev->tid].last_enter = i;
+		if (ev->kind == EV_EXEC && ev->other != ev->tid && ev->other <= max_tid)
+			states[ev->tid].exec_from = ev->other;
+	}
+}
+
+void judge_all(const struct judge *j, const struct trace *trace, struct verdict *v)
+{
+	const struct event *ev;
+	unsigned int i;
+
+	judge = j;
+	memset(v, 0, sizeof(*v));
+	for (i = 0; i < trace->nr; i++) {
+		ev = &trace->event[i];
+		max_tid = ev->tid > max_tid ? ev->tid : max_tid;
+		if (ev->kind == EV_FORK && ev->other > max_tid)
+			max_tid = ev->other;
+	}
+	states = calloc(max_tid + 1, sizeof(*states));
+	if (!states) {
+		fprintf(stderr, "no memory for %u tasks\n", max_tid);
+		exit(2);
+	}
+	look_ahead(trace);
+	for (i = 0; i < trace->nr; i++) {
+		ev = &trace->event[i];
+		if (!track(ev, v))
+			continue;
+		judge_event(ev, i, v);
+		if (ev->kind == EV_EXIT)
+			states[ev->tid].inside = 0;
+	}
+	free(states);
+}

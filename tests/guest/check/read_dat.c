@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads trace.dat through libtracecmd and hands its cookies and stacks to join.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <event-parse.h>
+#include <trace-cmd.h>
+#include "event.h"
+
+#define MAX_CPUS	64
+
+static struct trace *trace;
+static struct tep_handle *tep;
+
+/* Index of the event on each CPU that a cookie would belong to, -1: none */
+static int owner[MAX_CPUS];
+
+static uint64_t number(struct tep_event *event, const char *name, void *data, uint64_t missing)
+{
+	struct tep_format_field *field = tep_find_field(event, name);
+	unsigned long long val;
+
+	if (!field || tep_read_number_field(field, data, &val))
+		return missing;
+	return val;
+}
+
+static void read_stack(struct tep_event *event, struct tep_record *rec, unsigned int tid)
+{
+	struct tep_format_field *field = tep_find_field(event, "stack");
+	unsigned int where, len, i, nr;
+	uint64_t addr[2048];
+
+	if (!field || field->offset + 4u > (unsigned int)rec->size) {
+		trace->broken++;
+		return;
+	}
+	memcpy(&where, (char *)rec->data + field->offset, 4);
+	len = where >> 16;
+	where &= 0xffff;
+	if (where + len > (unsigned int)rec->size || len % 8 || len / 8 > 2048) {
+		trace->broken++;
+		return;
+	}
+	nr = len / 8;
+	for (i = 0; i < nr; i++)
+		memcpy(&addr[i], (char *)rec->data + where + i * 8, 8);
+	join_stack(tid, number(event, "cookie", rec->data, 0), rec->ts,
+		   number(event, "tgid", rec->data, 0), number(event, "flags", rec->data, 0),
+		   addr, nr);
+}
+
+static void read_args(struct event *ev, struct tep_event *event, struct tep_record *rec)
+{
+	struct tep_format_field *field = tep_find_field(event, "args");
+	uint64_t arg = 0;
+
+	ev->nr = number(event, "id", rec->data, -1);
+	if (field && field->offset + 40 <= rec->size)
+		memcpy(&arg, (char *)rec->data + field->offset + 4 * 8, 8);
+	ev->seq = arg;
+}
+
+static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int cpu, void *data)
+{
+	struct tep_event *event = tep_find_event_by_record(tep, rec);
+	unsigned int tid = tep_data_pid(tep, rec);
+	struct event *ev;
+
+	(void)handle;
+	(void)data;
+	if (rec->missed_events)
+		trace->dropped = 1;
+	if (!event || cpu < 0 || cpu >= MAX_CPUS)
+		return 0;
+	if (rec->missed_events)
+		owner[cpu] = -1;
+	if (!strcmp(event->system, "ftrace")) {
+		if (!strcmp(event->name, "user_unwind_stack"))
+			read_stack(event, rec, tid);
+		if (!strcmp(event->name, "user_unwind_cookie") && owner[cpu] >= 0 &&
+		    trace->event[owner[cpu]].tid == tid) {
+			join_cookie(&trace->event[owner[cpu]],
+				    number(event, "cookie", rec->data, 0));
+			owner[cpu] = -1;
+		} else if (!strcmp(event->name, "user_unwind_cookie")) {
+			/* The event it follows was lost, or there is none: a fault */
+			if (!rec->missed_events)
+				trace->broken++;
+		}
+		return 0;
+	}
+	ev = trace_add(trace);
+	ev->ts = rec->ts;
+	ev->cpu = cpu;
+	ev->tid = tid;
+	ev->name = event->name;
+	if (!strcmp(event->name, "sys_enter")) {
+		ev->kind = EV_ENTER;
+		read_args(ev, event, rec);
+	} else if (!strcmp(event->name, "sys_exit")) {
+		ev->kind = EV_EXIT;
+	} else if (!strcmp(event->name, "sched_process_fork")) {
+		ev->kind = EV_FORK;
+		ev->other = number(event, "child_pid", rec->data, 0);
+	} else if (!strcmp(event->name, "sched_process_exec")) {
+		ev->kind = EV_EXEC;
+		ev->other = number(event, "old_pid", rec->data, 0);
+	} else if (!strcmp(event->name, "sched_process_exit")) {
+		ev->kind = EV_DEAD;
+	}
+	owner[cpu] = trace->nr - 1;
+	return 0;
+}
+
+int read_dat(struct trace *into, const char *path)
+{
+	struct tracecmd_input *handle = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
+	unsigned int i;
+
+	if (!handle) {
+		fprintf(stderr, "%s: cannot open it as a trace.dat file; record one with trace-cmd\n",
+			path);
+		return -EINVAL;
+	}
+	trace = into;
+	tep = tracecmd_get_tep(handle);
+	for (i = 0; i < MAX_CPUS; i++)
+		owner[i] = -1;
+	if (!tep_find_event_by_name(tep, "ftrace", "user_unwind_cookie")) {
+		fprintf(stderr, "%s: was made by a kernel without ftrace:user_unwind_cookie\n", path);
+		return -ENOTSUP;
+	}
+	tracecmd_iterate_events(handle, NULL, 0, on_record, NULL);
+	join_all(trace);
+	/* The handle stays open: event names point into it */
+	return 0;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads the text of `trace-cmd report` as a person would: event lines, and under
+ * them the frames the plugin joined, brought back to addresses from
+ * `(PATH+0xOFFSET)` or `0xADDR`.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "event.h"
+
+static const struct program *programs;
+static unsigned int nr_programs;
+
+static struct { char *name; } names[256];
+
+static const char *intern(const char *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < 255 && names[i].name; i++) {
+		if (!strcmp(names[i].name, s))
+			return names[i].name;
+	}
+	if (!names[i].name)
+		names[i].name = strdup(s);
+	return names[i].name;
+}
+
+/* "COMM-TID [CPU] [flags] SECONDS.FRACTION: NAME: INFO"; NULL when it is no such line */
+static char *event_line(char *line, struct event *ev, char *name)
+{
+	char *p = line, *cpu = NULL, *colon, *dash, *end;
+	unsigned long sec, frac;
+	int digits;
+
+	while ((p = strchr(p, '['))) {
+		if (isdigit(p[1]) && strtol(p + 1, &end, 10) < 4096 && *end == ']') {
+			cpu = p;
+			break;
+		}
+		p++;
+	}
+	if (!cpu || cpu == line)
+		return NULL;
+	for (dash = cpu; dash > line && *dash != '-'; dash--)
+		;
+	ev->tid = strtoul(dash + 1, NULL, 10);
+	ev->cpu = atoi(cpu + 1);
+	p = strchr(cpu, ']') + 1;
+	/* Past latency flags, if they are shown */
+	while (*p && !(isspace(p[-1]) && isdigit(*p) && strchr(p, '.') &&
+		       strspn(p, "0123456789") == (size_t)(strchr(p, '.') - p)))
+		p++;
+	if (!*p)
+		return NULL;
+	sec = strtoul(p, &p, 10);
+	frac = strtoul(p + 1, &end, 10);
+	digits = end - p - 1;
+	if (*end != ':')
+		return NULL;
+	while (digits++ < 9)
+		frac *= 10;
+	ev->ts = sec * 1000000000ull + frac;
+	p = end + 1;
+	while (isspace(*p))
+		p++;
+	colon = strchr(p, ':');
+	if (!colon || colon - p > 60)
+		return NULL;
+	memcpy(name, p, colon - p);
+	name[colon - p] = 0;
+	return colon + 1;
+}
+
+static unsigned int after(const char *s, const char *key)
+{
+	const char *p = strstr(s, key);
+
+	return p ? strtoul(p + strlen(key), NULL, 10) : 0;
+}
+
+static void read_info(struct event *ev, const char *name, const char *info)
+{
+	unsigned long arg[5];
+
+	if (!strcmp(name, "sys_enter")) {
+		ev->kind = EV_ENTER;
+		if (sscanf(info, " NR %d (%lx, %lx, %lx, %lx, %lx", &ev->nr, &arg[0], &arg[1],
+			   &arg[2], &arg[3], &arg[4]) == 6)
+			ev->seq = arg[4];
+	} else if (!strcmp(name, "sys_exit")) {
+		ev->kind = EV_EXIT;
+	} else if (!strcmp(name, "sched_process_fork")) {
+		ev->kind = EV_FORK;
+		ev->other = after(info, "child_pid=");
+	} else if (!strcmp(name, "sched_process_exec")) {
+		ev->kind = EV_EXEC;
+		ev->other = after(info, "old_pid=");
+	} else if (!strcmp(name, "sched_process_exit")) {
+		ev->kind = EV_DEAD;
+	}
+}
+
+/* The address of one joined frame, 0 when the line does not tell */
+static uint64_t frame_address(const char *text)
+{
+	const char *open, *plus, *slash;
+	unsigned int i;
+	uint64_t offset;
+
+	if (!strncmp(text, "0x", 2))
+		return strtoull(text, NULL, 16);
+	open = strrchr(text, '(');
+	plus = strrchr(text, '+');
+	if (!open || !plus || plus < open || strncmp(plus, "+0x", 3))
+		return 0;
+	for (slash = plus; slash > open && *slash != '/'; slash--)
+		;
+	offset = strtoull(plus + 1, NULL, 16);
+	for (i = 0; i < nr_programs; i++) {
+		if (strlen(programs[i].base) == (size_t)(plus - slash - 1) &&
+		    !strncmp(programs[i].base, slash + 1, plus - slash - 1))
+			return program_address(&programs[i], offset);
+	}
+	return 0;
+}
+
+static void add_frame(struct event *ev, const char *text)
+{
+	if (!strncmp(text, "<still in the kernel at the end", 31)) {
+		ev->status = JOIN_PENDING;
+	} else if (!strncmp(text, "<lost", 5)) {
+		ev->status = JOIN_LOST;
+	} else if (!strncmp(text, "<not recorded", 13)) {
+		ev->status = JOIN_NOT_RECORDED;
+	} else if (*text == '<') {
+		/* A remark on the stack: truncated, incomplete, no frames */
+		if (ev->status == JOIN_NO_COOKIE)
+			ev->status = JOIN_STACK;
+	} else {
+		ev->status = JOIN_STACK;
+		ev->addr = realloc(ev->addr, (ev->nr_addr + 1) * sizeof(*ev->addr));
+		if (!ev->addr)
+			exit(2);
+		ev->addr[ev->nr_addr++] = frame_address(text);
+	}
+}
+
+int read_report(struct trace *trace, const char *path, const struct program *progs,
+		unsigned int nr_progs)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
+	int owner[64], last_cpu = -1, i;
+	char *line = NULL, name[64], *info, *text;
+	size_t room = 0;
+	struct event ev;
+
+	if (!f) {
+		fprintf(stderr, "%s: cannot read the report: %s\n", path, strerror(errno));
+		return -errno;
+	}
+	programs = progs;
+	nr_programs = nr_progs;
+	for (i = 0; i < 64; i++)
+		owner[i] = -1;
+	while (getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		text = strstr(line, "=> [user] ");
+		if (text && last_cpu >= 0 && owner[last_cpu] >= 0) {
+			add_frame(&trace->event[owner[last_cpu]], text + 10);
+			continue;
+		}
+		if (strstr(line, "EVENTS DROPPED"))
+			trace->dropped = 1;
+		memset(&ev, 0, sizeof(ev));
+		info = event_line(line, &ev, name);
+		if (!info || ev.cpu < 0 || ev.cpu >= 64)
+			continue;
+		last_cpu = ev.cpu;
+		/* These belong to the event before them on their CPU */
+		if (!strcmp(name, "kernel_stack"))
+			continue;
+		if (!strcmp(name, "user_unwind_cookie")) {
+			text = strstr(info, "cookie=");
+			if (text && owner[ev.cpu] >= 0)
+				trace->event[owner[ev.cpu]].cookie = strtoull(text + 7, NULL, 16);
+			continue;
+		}
+		if (!strcmp(name, "user_unwind_stack") || !strcmp(name, "user_unwind_map")) {
+			owner[ev.cpu] = -1;
+			continue;
+		}
+		ev.name = intern(name);
+		ev.flags = FLAGS_UNKNOWN;
+		read_info(&ev, name, info);
+		*trace_add(trace) = ev;
+		owner[ev.cpu] = trace->nr - 1;
+	}
+	free(line);
+	if (f != stdin)
+		fclose(f);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reading a callpath record and comparing a stack with one of its entries.
+ *
+ * This is the checkers' own code on purpose: it shares nothing with the plugin
+ * but the layout of the record.
+ */
+#ifndef CHECK_TRUTH_H
+#define CHECK_TRUTH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "../../../samples/callpath/record.h"
+
+/* Flags of user_unwind_stack */
+#define STACK_TRUNCATED		0x1
+#define STACK_COMPAT		0x2
+#define STACK_MORE		0x4
+#define STACK_INCOMPLETE	0x8
+#define STACK_FRAME_POINTER	0x10
+
+/* A stack that is cut must still have this many frames: the limit is 512 */
+#define STACK_LIMIT		500
+
+struct truth {
+	const struct cp_header	*head;		/* the mapped file */
+	const struct cp_record	**table;	/* open addressing, by seq */
+	unsigned int		mask;		/* size of table - 1 */
+	unsigned int		entries;	/* complete ones */
+	unsigned int		unused;		/* reserved, never reached */
+};
+
+/*
+ * Maps the record at @path. Returns 0, or a negative errno after a sentence on
+ * stderr. truth_free() undoes it.
+ */
+int truth_load(struct truth *tr, const char *path);
+void truth_free(struct truth *tr);
+
+/*
+ * Takes in what is in the file now: it may have grown since it was mapped.
+ */
+void truth_index(struct truth *tr);
+
+/*
+ * The entry of system call @nr made by @tid with the fifth argument @seq, or NULL.
+ * @nr < 0 accepts any; it tells entries apart only below CP_FIRST_SEQ.
+ */
+const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
+				   unsigned int seq, int nr);
+
+/*
+ * Compares @nr addresses, innermost first, with the path of @rec. @tables: the
+ * stack was made by an unwinder that sees the interrupted instruction behind a
+ * signal frame. Returns 1 if they are the same and the flags fit, otherwise 0
+ * with the difference in @why.
+ */
+int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
+	       unsigned int flags, int tables, char *why, size_t size);
+
+/* Prints the path of @rec, one address a line */
+void truth_print(const struct cp_record *rec);
+
+#endif /* CHECK_TRUTH_H */
