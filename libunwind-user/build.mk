@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# libunwind-user: the library, static for now; included by the top Makefile.
+
+O ?= build
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
+
+UU_SRC := symbols.c symbols_elf.c
+UU_OBJ := $(UU_SRC:%.c=$(O)/libunwind-user/%.o)
+UU_LIB := $(O)/libunwind-user/libunwind-user.a
+UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user
+UU_LIBS := -lelf -liberty
+
+ALL_TARGETS += $(UU_LIB)
+
+$(O)/libunwind-user/%.o: libunwind-user/%.c
+	@mkdir -p $(@D)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(UU_LIB): $(UU_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+-include $(UU_OBJ:.o=.d)

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * symbols_elf - one ELF file's functions as a sorted index
+ *
+ * Functions of .symtab and .dynsym go into one array. Where several have the
+ * same address (read, __read, __libc_read) the one a person would write is
+ * kept: fewest leading underscores, then global before weak before local.
+ * A function without a size ends where the next one begins. The file is read,
+ * not mapped: one that is cut short meanwhile must not raise SIGBUS.
+ *
+ * Room is left for the tables that other files hold for this one
+ * (.gnu_debugdata, separate debug files): collect() takes any Elf.
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols.h"
+
+/* The biggest programs have a few million; a broken size must not take all memory. */
+#define MAX_SYMS	(16u << 20)
+#define MAX_POOL	(1u << 30)
+
+struct collect {
+	struct symtab *tab;
+	size_t room, pool_room;
+};
+
+static int grow(void **p, size_t *room, size_t need, size_t elem)
+{
+	size_t want = *room ? *room : 256;
+	void *q;
+
+	if (need <= *room)
+		return 0;
+	while (want < need)
+		want *= 2;
+	q = realloc(*p, want * elem);
+	if (!q)
+		return -ENOMEM;
+	*p = q;
+	*room = want;
+	return 0;
+}
+
+static uint32_t rank_of(const char *name, int bind)
+{
+	uint32_t rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
+	uint32_t under = strspn(name, "_");
+
+	return rank + 4 * (15 - (under < 15 ? under : 15));
+}
+
+static int add_sym(struct collect *c, const GElf_Sym *s, const char *name)
+{
+	struct symtab *tab = c->tab;
+	size_t len = strlen(name) + 1;
+	struct sym *sym;
+	int ret;
+
+	if (tab->nr_syms >= MAX_SYMS || tab->pool_size + len > MAX_POOL)
+		return 0;
+	ret = grow((void **)&tab->syms, &c->room, tab->nr_syms + 1, sizeof(*tab->syms));
+	if (ret)
+		return ret;
+	ret = grow((void **)&tab->pool, &c->pool_room, tab->pool_size + len, 1);
+	if (ret)
+		return ret;
+	memcpy(tab->pool + tab->pool_size, name, len);
+	sym = &tab->syms[tab->nr_syms++];
+	sym->addr = s->st_value;
+	sym->size = s->st_size;
+	sym->name = tab->pool_size;
+	sym->rank = rank_of(name, GELF_ST_BIND(s->st_info));
+	tab->pool_size += len;
+	return 0;
+}
+
+/* Does section @ndx hold code? Labels in assembler code carry no type. */
+static int is_code(Elf *elf, size_t ndx)
+{
+	Elf_Scn *scn = ndx && ndx < SHN_LORESERVE ? elf_getscn(elf, ndx) : NULL;
+	GElf_Shdr shdr;
+
+	return scn && gelf_getshdr(scn, &shdr) && shdr.sh_flags & SHF_EXECINSTR;
+}
+
+static int collect_table(struct collect *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t nr, i;
+	int ret;
+
+	if (!data || !data->d_buf || !shdr->sh_entsize)
+		return 0;
+	nr = data->d_size / shdr->sh_entsize;
+	for (i = 0; i < nr; i++) {
+		const char *name;
+		GElf_Sym s;
+		int type;
+
+		if (i > INT32_MAX || !gelf_getsym(data, i, &s))
+			break;
+		type = GELF_ST_TYPE(s.st_info);
+		if (s.st_shndx == SHN_UNDEF || !s.st_value ||
+		    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
+			continue;
+		if (type == STT_NOTYPE && !is_code(elf, s.st_shndx))
+			continue;
+		name = elf_strptr(elf, shdr->sh_link, s.st_name);
+		/* $x and the like mark code and data on some machines */
+		if (!name || !*name || (type == STT_NOTYPE && *name == '$'))
+			continue;
+		ret = add_sym(c, &s, name);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int collect(struct collect *c, Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	int ret;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) ||
+		    (shdr.sh_type != SHT_SYMTAB && shdr.sh_type != SHT_DYNSYM))
+			continue;
+		ret = collect_table(c, elf, scn, &shdr);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int cmp_sym(const void *a, const void *b)
+{
+	const struct sym *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void sort_syms(struct symtab *tab)
+{
+	size_t i, nr = 0;
+
+	if (!tab->nr_syms)
+		return;
+	qsort(tab->syms, tab->nr_syms, sizeof(*tab->syms), cmp_sym);
+	for (i = 0; i < tab->nr_syms; i++) {
+		if (nr && tab->syms[nr - 1].addr == tab->syms[i].addr) {
+			if (tab->syms[nr - 1].size < tab->syms[i].size)
+				tab->syms[nr - 1].size = tab->syms[i].size;
+			continue;
+		}
+		tab->syms[nr++] = tab->syms[i];
+	}
+	tab->nr_syms = nr;
+	for (i = 0; i < nr; i++)
+		if (!tab->syms[i].size)
+			tab->syms[i].size = i + 1 < nr ? tab->syms[i + 1].addr - tab->syms[i].addr
+						       : 1;
+}
+
+static void read_note(struct symtab *tab, Elf *elf, const GElf_Phdr *phdr)
+{
+	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz,
+					      phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	size_t pos = 0, name, desc;
+	GElf_Nhdr nhdr;
+
+	while (data && !tab->build_id_size &&
+	       (pos = gelf_getnote(data, pos, &nhdr, &name, &desc)) > 0) {
+		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof("GNU") ||
+		    memcmp((char *)data->d_buf + name, "GNU", sizeof("GNU")) ||
+		    nhdr.n_descsz > sizeof(tab->build_id))
+			continue;
+		memcpy(tab->build_id, (char *)data->d_buf + desc, nhdr.n_descsz);
+		tab->build_id_size = nhdr.n_descsz;
+	}
+}
+
+static int read_segments(struct symtab *tab, Elf *elf)
+{
+	size_t nr, i;
+
+	if (elf_getphdrnum(elf, &nr) || nr > 65535)
+		return -ENOEXEC;
+	tab->segs = calloc(nr ? nr : 1, sizeof(*tab->segs));
+	if (!tab->segs)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		GElf_Phdr phdr;
+
+		if (!gelf_getphdr(elf, i, &phdr))
+			return -ENOEXEC;
+		if (phdr.p_type == PT_NOTE)
+			read_note(tab, elf, &phdr);
+		if (phdr.p_type != PT_LOAD || phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
+		    phdr.p_vaddr + phdr.p_filesz < phdr.p_vaddr)
+			continue;
+		tab->segs[tab->nr_segs].offset = phdr.p_offset;
+		tab->segs[tab->nr_segs].filesz = phdr.p_filesz;
+		tab->segs[tab->nr_segs++].vaddr = phdr.p_vaddr;
+	}
+	return 0;
+}
+
+int symtab_read(struct symtab *tab, int fd)
+{
+	struct collect c = { .tab = tab };
+	GElf_Ehdr ehdr;
+	int ret = -ENOEXEC;
+	Elf *elf;
+
+	memset(tab, 0, sizeof(*tab));
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -ENOEXEC;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf)
+		return -ENOEXEC;
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr))
+		goto out;
+	tab->machine = ehdr.e_machine;
+	ret = read_segments(tab, elf);
+	if (!ret)
+		ret = collect(&c, elf);
+	sort_syms(tab);
+out:
+	elf_end(elf);
+	if (ret)
+		symtab_free(tab);
+	return ret;
+}
+
+void symtab_free(struct symtab *tab)
+{
+	free(tab->syms);
+	free(tab->segs);
+	free(tab->pool);
+	memset(tab, 0, sizeof(*tab));
+}
+
+const struct sym *symtab_find(const struct symtab *tab, uint64_t addr)
+{
+	size_t lo = 0, hi = tab->nr_syms, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (tab->syms[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || addr - tab->syms[lo - 1].addr >= tab->syms[lo - 1].size)
+		return NULL;
+	return &tab->syms[lo - 1];
+}
+
+int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr)
+{
+	size_t i;
+
+	for (i = 0; i < tab->nr_segs; i++) {
+		if (offset < tab->segs[i].offset ||
+		    offset - tab->segs[i].offset >= tab->segs[i].filesz)
+			continue;
+		*addr = offset - tab->segs[i].offset + tab->segs[i].vaddr;
+		return 0;
+	}
+	return -1;
+}
+
+int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset)
+{
+	size_t i;
+
+	for (i = 0; i < tab->nr_segs; i++) {
+		if (addr < tab->segs[i].vaddr ||
+		    addr - tab->segs[i].vaddr >= tab->segs[i].filesz)
+			continue;
+		*offset = addr - tab->segs[i].vaddr + tab->segs[i].offset;
+		return 0;
+	}
+	return -1;
+}
