@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The trace-cmd plugin. Included by the top Makefile, after libunwind-user's;
+# alone it builds with: make -f libunwind-user/build.mk -f plugin/build.mk plugin
+
+O ?= build
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
+
+# what has no libtraceevent host in it: unit tests link these
+PLUGIN_CORE := join.c join_find.c join_parts.c runs.c maps.c frames.c decode.c feed.c wire.c
+PLUGIN_SRC := $(PLUGIN_CORE) scan.c options.c handlers.c plugin_ustack_join.c
+PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(O)/plugin/%.o)
+PLUGIN_STUB := $(O)/plugin/plugin_ustack.so
+PLUGIN_SO := $(O)/plugin/ustack/plugin_ustack_join.so
+PLUGIN_INC := $(shell pkg-config --cflags libtracecmd libtraceevent 2>/dev/null)
+PLUGIN_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Iplugin \
+	-Ilibunwind-user $(PLUGIN_INC)
+
+ALL_TARGETS += $(PLUGIN_STUB) $(PLUGIN_SO)
+INSTALL_TARGETS += install-plugin
+
+.PHONY: plugin install-plugin
+plugin: $(PLUGIN_STUB) $(PLUGIN_SO)
+
+$(O)/plugin/%.o: plugin/%.c
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# libtraceevent is not linked: its functions are the host program's
+$(PLUGIN_STUB): $(O)/plugin/plugin_ustack.o
+	$(CC) -shared $(LDFLAGS) -o $@ $^
+
+$(PLUGIN_SO): $(PLUGIN_OBJ) $(UU_LIB)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
+
+prefix ?= /usr/local
+# where this machine's libtraceevent looks, whatever the prefix
+PLUGIN_DIR ?= $(shell pkg-config --variable=libdir libtraceevent 2>/dev/null)/traceevent/plugins
+
+install-plugin: plugin
+	install -d $(DESTDIR)$(PLUGIN_DIR)/ustack $(DESTDIR)$(prefix)/share/man/man1
+	install -m 644 $(PLUGIN_STUB) $(DESTDIR)$(PLUGIN_DIR)/
+	install -m 644 $(PLUGIN_SO) $(DESTDIR)$(PLUGIN_DIR)/ustack/
+	install -m 644 plugin/man/trace-cmd-ustack.1 $(DESTDIR)$(prefix)/share/man/man1/
+
+-include $(PLUGIN_OBJ:.o=.d) $(O)/plugin/plugin_ustack.d

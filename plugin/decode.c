@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* decode - see decode.h */
+#include <string.h>
+
+#include "decode.h"
+
+static void set_field(struct decode_field *f, const struct tep_format_field *field)
+{
+	memset(f, 0, sizeof(*f));
+	if (!field || field->offset < 0 || field->size < 0)
+		return;
+	f->present = true;
+	f->offset = field->offset;
+	f->size = field->size;
+	f->dynamic = field->flags & TEP_FIELD_IS_DYNAMIC;
+	f->relative = field->flags & TEP_FIELD_IS_RELATIVE;
+}
+
+static void find(struct decode_field *f, struct tep_event *event, const char *name)
+{
+	set_field(f, event ? tep_find_field(event, name) : NULL);
+}
+
+static void find_common(struct decode_field *f, struct tep_event *event, const char *name)
+{
+	if (event && !f->present)
+		set_field(f, tep_find_common_field(event, name));
+}
+
+static void find_commons(struct decode *d, struct tep_event *event)
+{
+	find_common(&d->common_type, event, "common_type");
+	find_common(&d->common_pid, event, "common_pid");
+	find_common(&d->common_flags, event, "common_flags");
+}
+
+bool decode_init(struct decode *d, struct tep_handle *tep)
+{
+	static const char sys[] = "ftrace";
+	struct tep_event *kstack = tep_find_event_by_name(tep, sys, "kernel_stack");
+	struct tep_event *cookie = tep_find_event_by_name(tep, sys, "user_unwind_cookie");
+	struct tep_event *stack = tep_find_event_by_name(tep, sys, "user_unwind_stack");
+	struct tep_event *map = tep_find_event_by_name(tep, sys, "user_unwind_map");
+
+	memset(d, 0, sizeof(*d));
+	d->tep = tep;
+	d->long_size = tep_get_long_size(tep) == 4 ? 4 : 8;
+	d->id_kernel_stack = kstack ? kstack->id : -1;
+	d->id_cookie = cookie ? cookie->id : -1;
+	d->id_stack = stack ? stack->id : -1;
+	d->id_map = map ? map->id : -1;
+
+	find_commons(d, cookie);
+	find_commons(d, stack);
+	find_commons(d, kstack);
+
+	find(&d->kstack_caller, kstack, "caller");
+	find(&d->cookie, cookie, "cookie");
+	find(&d->stack_cookie, stack, "cookie");
+	find(&d->stack_tgid, stack, "tgid");
+	find(&d->stack_flags, stack, "flags");
+	find(&d->stack_stack, stack, "stack");
+	find(&d->map_start, map, "start");
+	find(&d->map_end, map, "end");
+	find(&d->map_pgoff, map, "pgoff");
+	find(&d->map_ino, map, "ino");
+	find(&d->map_tgid, map, "tgid");
+	find(&d->map_major, map, "dev_major");
+	find(&d->map_minor, map, "dev_minor");
+	find(&d->map_id_size, map, "build_id_size");
+	find(&d->map_id, map, "build_id");
+	find(&d->map_path, map, "path");
+	return cookie || stack;
+}
+
+static const void *bytes_at(const struct tep_record *rec, uint64_t offset, uint64_t size)
+{
+	if (!rec->data || rec->size < 0 || offset > (uint64_t)rec->size ||
+	    size > (uint64_t)rec->size - offset)
+		return NULL;
+	return (const char *)rec->data + offset;
+}
+
+bool decode_number(const struct decode *d, const struct tep_record *rec,
+		   const struct decode_field *f, uint64_t *val)
+{
+	const void *p;
+
+	if (!f->present || (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8))
+		return false;
+	p = bytes_at(rec, f->offset, f->size);
+	if (!p)
+		return false;
+	*val = tep_read_number(d->tep, p, f->size);
+	return true;
+}
+
+enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)
+{
+	uint64_t val;
+	int type;
+
+	if (!decode_number(d, rec, &d->common_type, &val) || val > INT32_MAX)
+		return DECODE_NONE;
+	type = val;
+	if (type == d->id_kernel_stack)
+		return DECODE_KERNEL_STACK;
+	if (type == d->id_cookie)
+		return DECODE_COOKIE;
+	if (type == d->id_stack)
+		return DECODE_STACK;
+	return type == d->id_map ? DECODE_MAP : DECODE_NONE;
+}
+
+/* Where a field's bytes are: in place, behind a __data_loc, or to the end. */
+static bool decode_bytes(const struct decode *d, const struct tep_record *rec,
+			 const struct decode_field *f, const void **p, uint32_t *len)
+{
+	uint64_t loc, offset;
+
+	if (!f->present)
+		return false;
+	if (!f->dynamic) {
+		if (rec->size < f->offset)
+			return false;
+		*len = f->size ? f->size : rec->size - f->offset;
+		*p = bytes_at(rec, f->offset, *len);
+		return *p;
+	}
+	if (f->size != 4 || !decode_number(d, rec, f, &loc))
+		return false;
+	offset = loc & 0xffff;
+	if (f->relative)
+		offset += f->offset + f->size;
+	*len = loc >> 16 & 0xffff;
+	*p = bytes_at(rec, offset, *len);
+	return *p;
+}
+
+static uint64_t number_or(const struct decode *d, const struct tep_record *rec,
+			  const struct decode_field *f, uint64_t val)
+{
+	decode_number(d, rec, f, &val);
+	return val;
+}
+
+bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid)
+{
+	uint64_t val;
+
+	if (!decode_number(d, rec, &d->common_pid, &val))
+		return false;
+	*tid = val;
+	return true;
+}
+
+bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie)
+{
+	return decode_number(d, rec, &d->cookie, cookie);
+}
+
+uint64_t decode_addr(const struct decode *d, const void *addrs, uint32_t i)
+{
+	return tep_read_number(d->tep, (const char *)addrs + (size_t)i * d->long_size,
+			       d->long_size);
+}
+
+bool decode_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s)
+{
+	uint32_t len;
+
+	memset(s, 0, sizeof(*s));
+	if (!decode_number(d, rec, &d->stack_cookie, &s->cookie) ||
+	    !decode_bytes(d, rec, &d->stack_stack, &s->addrs, &len))
+		return false;
+	s->nr = len / d->long_size;
+	s->tgid = number_or(d, rec, &d->stack_tgid, 0);
+	s->flags = number_or(d, rec, &d->stack_flags, 0) & 0xffff;
+	while (s->nr && !decode_addr(d, s->addrs, s->nr - 1))
+		s->nr--;
+	return true;
+}
+
+bool decode_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m)
+{
+	const void *id = NULL, *path = NULL;
+	uint32_t id_len = 0, path_len = 0;
+	uint64_t id_size;
+
+	memset(m, 0, sizeof(*m));
+	if (!decode_number(d, rec, &d->map_start, &m->start) ||
+	    !decode_number(d, rec, &d->map_end, &m->end) ||
+	    !decode_number(d, rec, &d->map_pgoff, &m->pgoff) || m->end <= m->start)
+		return false;
+	m->ino = number_or(d, rec, &d->map_ino, 0);
+	m->tgid = number_or(d, rec, &d->map_tgid, 0);
+	m->major = number_or(d, rec, &d->map_major, 0);
+	m->minor = number_or(d, rec, &d->map_minor, 0);
+	id_size = number_or(d, rec, &d->map_id_size, 0);
+	if (id_size && decode_bytes(d, rec, &d->map_id, &id, &id_len) &&
+	    id_size <= id_len && id_size <= 20) {
+		m->build_id = id;
+		m->build_id_size = id_size;
+	}
+	if (decode_bytes(d, rec, &d->map_path, &path, &path_len)) {
+		m->path = path;
+		m->path_len = strnlen(path, path_len);
+	}
+	return true;
+}

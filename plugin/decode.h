@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * decode - the fields of our records
+ *
+ * The layout comes from the format in the file, never from a struct of ours:
+ * the same code reads 32 and 64 bit, both byte orders, and the layout of the
+ * series posted upstream in August 2025, which has neither tgid nor flags.
+ * Every offset and length is checked against the record.
+ */
+#ifndef USTACK_DECODE_H
+#define USTACK_DECODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tepweak.h"
+
+/* A number, a dynamic array or an array that ends the record. */
+struct decode_field {
+	int offset, size;
+	bool present, dynamic, relative;
+};
+
+enum decode_kind {
+	DECODE_NONE,
+	DECODE_KERNEL_STACK,
+	DECODE_COOKIE,
+	DECODE_STACK,
+	DECODE_MAP,
+};
+
+struct decode {
+	struct tep_handle *tep;
+	int long_size;
+	struct decode_field common_type, common_pid, common_flags;
+	int id_kernel_stack, id_cookie, id_stack, id_map;	/* -1: not in this file */
+	struct decode_field kstack_caller;
+	struct decode_field cookie;
+	struct decode_field stack_cookie, stack_tgid, stack_flags, stack_stack;
+	struct decode_field map_start, map_end, map_pgoff, map_ino, map_tgid;
+	struct decode_field map_major, map_minor, map_id_size, map_id, map_path;
+};
+
+struct decode_stack {
+	uint64_t cookie;
+	uint32_t tgid, flags;
+	const void *addrs;		/* in the record, decode_addr() reads them */
+	uint32_t nr;
+};
+
+struct decode_map {
+	uint64_t start, end, pgoff, ino;
+	uint32_t tgid, major, minor;
+	uint32_t build_id_size;		/* 0 to 20 */
+	const uint8_t *build_id;
+	const char *path;		/* not terminated */
+	uint32_t path_len;
+};
+
+/* Look our events up in @tep; false if it knows no cookie and no stack event. */
+bool decode_init(struct decode *d, struct tep_handle *tep);
+enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec);
+
+/* Each returns false when the record does not hold what its format promises. */
+bool decode_number(const struct decode *d, const struct tep_record *rec,
+		   const struct decode_field *f, uint64_t *val);
+bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid);
+bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie);
+bool decode_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s);
+bool decode_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m);
+
+uint64_t decode_addr(const struct decode *d, const void *addrs, uint32_t i);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * handlers - how the four events print
+ *
+ * The joined stack hangs on the kernel stack that was recorded with the
+ * request, and on the cookie where there is none. The file is scanned when the
+ * first of these records is printed, so a file without them costs nothing.
+ * Programs with several threads may print from any of them: one at a time.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ustack.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ustack_options opts;
+
+int ustack_ready(struct ustack *u)
+{
+	options_get(&opts);
+	if (!u->scan.join)
+		return -1;
+	u->frames = frames_new(u->scan.maps, &opts.frames);
+	return u->frames ? 0 : -1;
+}
+
+/* Everything is read from the file; false when there is nothing to show. */
+static bool ready(struct ustack *u)
+{
+	if (!u->scanned) {
+		u->scanned = true;
+		if (decode_init(&u->dec, u->tep) && u->fd >= 0) {
+			scan_file(&u->scan, u->fd);
+			close(u->fd);
+			u->fd = -1;
+		}
+		if (u->scan.problem)
+			fprintf(stderr, "plugin_ustack: %s: %s\n", u->path, u->scan.problem);
+		ustack_ready(u);
+	}
+	return u->frames;
+}
+
+static bool answer(struct ustack *u, struct tep_record *rec, struct join_answer *ans)
+{
+	uint32_t tid;
+
+	if (!ready(u) || !decode_tid(&u->dec, rec, &tid))
+		return false;
+	join_at(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, ans);
+	return ans->state != JOIN_NONE;
+}
+
+static void print_kernel_frames(struct trace_seq *s, struct tep_record *rec, struct ustack *u,
+				struct tep_event *event)
+{
+	struct tep_format_field *field = tep_find_field(event, "caller");
+	unsigned long long addr;
+	const char *func;
+	int size, pos;
+
+	if (!field) {
+		trace_seq_printf(s, "<CANT FIND FIELD %s>", "caller");
+		return;
+	}
+	trace_seq_puts(s, "<stack trace >\n");
+	size = tep_get_long_size(u->tep);
+	if (field->offset < 0 || (size != 4 && size != 8))
+		return;
+	for (pos = field->offset; pos <= rec->size - size; pos += size) {
+		addr = tep_read_number(u->tep, (char *)rec->data + pos, size);
+		if ((size == 8 && addr == (unsigned long long)-1) || (int)addr == -1)
+			break;
+		func = tep_find_function(u->tep, addr);
+		if (!func) {
+			trace_seq_printf(s, "=> %llx\n", addr);
+			continue;
+		}
+		trace_seq_printf(s, "=> %s", func);
+		if (opts.kernel_offset)
+			trace_seq_printf(s, "+0x%x ",
+					 (int)(addr - tep_find_function_address(u->tep, addr)));
+		trace_seq_printf(s, " (%llx)\n", addr);
+	}
+}
+
+static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
+			      struct tep_event *event, void *context)
+{
+	struct ustack *u = context;
+	struct join_answer ans;
+	bool found;
+
+	pthread_mutex_lock(&lock);
+	found = answer(u, rec, &ans);
+	print_kernel_frames(s, rec, u, event);
+	if (found && ans.form != FORM_BARE)
+		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
+			void *context)
+{
+	struct ustack *u = context;
+	struct join_answer ans;
+	uint64_t cookie;
+	bool found;
+
+	(void)event;
+	pthread_mutex_lock(&lock);
+	found = answer(u, rec, &ans);
+	if (decode_cookie(&u->dec, rec, &cookie))
+		trace_seq_printf(s, "cookie=%llx", (unsigned long long)cookie);
+	else
+		trace_seq_puts(s, "<no cookie in this record>");
+	if (found && ans.form == FORM_BARE) {
+		trace_seq_putc(s, '\n');
+		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
+		       void *context)
+{
+	static const struct {
+		uint32_t flag;
+		const char *name;
+	} flags[] = {
+		{ STACK_TRUNCATED, "truncated" }, { STACK_COMPAT, "32-bit" },
+		{ STACK_MORE, "more" }, { STACK_INCOMPLETE, "incomplete" },
+		{ STACK_FRAME_POINTER, "frame-pointer" },
+	};
+	struct ustack *u = context;
+	struct decode_stack st;
+	size_t i;
+
+	(void)event;
+	pthread_mutex_lock(&lock);
+	ready(u);
+	if (decode_stack(&u->dec, rec, &st)) {
+		trace_seq_printf(s, "cookie=%llx", (unsigned long long)st.cookie);
+		if (u->dec.stack_tgid.present)
+			trace_seq_printf(s, " tgid=%u", st.tgid);
+		trace_seq_printf(s, " frames=%u", st.nr);
+		for (i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+			if (st.flags & flags[i].flag)
+				trace_seq_printf(s, " %s", flags[i].name);
+	} else {
+		trace_seq_puts(s, "<no stack in this record>");
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
+		     void *context)
+{
+	struct ustack *u = context;
+	struct decode_map m;
+	uint32_t i;
+
+	(void)event;
+	pthread_mutex_lock(&lock);
+	ready(u);
+	if (decode_map(&u->dec, rec, &m)) {
+		trace_seq_printf(s, "tgid=%u %llx-%llx pgoff=%llx ", m.tgid,
+				 (unsigned long long)m.start, (unsigned long long)m.end,
+				 (unsigned long long)m.pgoff);
+		for (i = 0; i < m.path_len; i++) {
+			unsigned char c = m.path[i];
+
+			if (c < ' ' || c == 0x7f)
+				trace_seq_printf(s, "\\%03o", c);
+			else
+				trace_seq_putc(s, c);
+		}
+	} else {
+		trace_seq_puts(s, "<no mapping in this record>");
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	tep_event_handler_func func;
+} handlers[] = {
+	{ "kernel_stack", print_kernel_stack },
+	{ "user_unwind_cookie", print_cookie },
+	{ "user_unwind_stack", print_stack },
+	{ "user_unwind_map", print_map },
+};
+
+void handlers_register(struct ustack *u)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++)
+		tep_register_event_handler(u->tep, -1, "ftrace", handlers[i].name,
+					   handlers[i].func, u);
+}
+
+static void summary(struct ustack *u)
+{
+	struct join_stats st;
+
+	join_stats(u->scan.join, &st);
+	fprintf(stderr, "plugin_ustack: %s: %llu requests joined, %llu still in the kernel, "
+		"%llu lost, %llu not recorded; %llu stacks, %llu different, %llu events dropped\n",
+		u->path, (unsigned long long)st.requests[JOIN_STACK],
+		(unsigned long long)st.requests[JOIN_PENDING],
+		(unsigned long long)st.requests[JOIN_LOST],
+		(unsigned long long)st.requests[JOIN_UNRECORDED],
+		(unsigned long long)st.stacks, (unsigned long long)st.distinct,
+		(unsigned long long)st.losses);
+}
+
+void handlers_unregister(struct ustack *u)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++)
+		tep_unregister_event_handler(u->tep, -1, "ftrace", handlers[i].name,
+					     handlers[i].func, u);
+	if (u->scan.join && opts.summary)
+		summary(u);
+	frames_free(u->frames);
+	scan_free(&u->scan);
+	if (u->fd >= 0)
+		close(u->fd);
+	free(u->path);
+	free(u);
+}

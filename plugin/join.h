@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * join - which user stack belongs to which request
+ *
+ * A traced event leaves a request: a cookie, in the task that made it. Later
+ * the same task leaves one stack with the same cookie, for all the requests it
+ * made since it last entered the kernel. This module is given both, in any
+ * order, and then answers for each request: its stack, or why there is none.
+ * It knows nothing of files and of printing.
+ *
+ * Terms
+ *  - stream: one CPU of one trace buffer. Records of one stream are given in
+ *    the order they have there, which is the order in which they happened;
+ *    between streams only time stamps order, and the clocks of two CPUs need
+ *    not agree.
+ *  - position: a record's offset in its file, rising within a stream. It finds
+ *    a record again when it is printed, whatever was done to its time stamp.
+ *  - run: the requests one task makes on one stream under one cookie, with no
+ *    other cookie of that task between them. Runs, not requests, are stored:
+ *    there are about as many of them as of stacks.
+ *
+ * Rules
+ *  - The key is (tid, cookie). A cookie comes back after 2^31 kernel entries on
+ *    its CPU; among equals the nearest in time is taken.
+ *  - A stack is never given to a request when a request of the same task under
+ *    another cookie lies between the two: by position when both are in one
+ *    stream, which is exact; by time when they are in two and further apart
+ *    than 2^31 clock units, because fewer cannot bring a cookie back.
+ *  - A copy in the request's own buffer goes before one in another buffer; but
+ *    where it was cut and the other is whole and agrees with it, the whole one.
+ */
+#ifndef USTACK_JOIN_H
+#define USTACK_JOIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct join;
+
+/* The kernel's flags (user_unwind_stack.flags) ... */
+#define STACK_TRUNCATED		0x01u
+#define STACK_COMPAT		0x02u
+#define STACK_MORE		0x04u
+#define STACK_INCOMPLETE	0x08u
+#define STACK_FRAME_POINTER	0x10u
+/* ... and what the join adds: events were dropped between the parts of a stack */
+#define STACK_CUT		0x10000u
+/* or right before it, so that its first parts may be among them. */
+#define STACK_NO_START		0x20000u
+
+enum join_state {
+	JOIN_NONE,		/* no request is known here */
+	JOIN_STACK,		/* answered */
+	JOIN_PENDING,		/* still in the kernel when recording stopped */
+	JOIN_LOST,		/* the task went on, and its buffer dropped events */
+	JOIN_UNRECORDED,	/* the task went on, and nothing was dropped */
+	JOIN_UNSURE,		/* two buffers hold a record here, with different answers */
+	JOIN_NR_STATES
+};
+
+/* How the requests of a run look in the file. */
+enum join_form {
+	FORM_BARE,		/* the cookie alone: print at the cookie */
+	FORM_KSTACK,		/* a kernel stack, then the cookie: print at the stack */
+	FORM_NO_COOKIE,		/* a kernel stack no cookie follows */
+	FORM_LOST_COOKIE,	/* a kernel stack, then events were dropped */
+};
+
+struct join_run {
+	uint64_t cookie;	/* 0 with FORM_NO_COOKIE and FORM_LOST_COOKIE */
+	uint64_t pos;		/* of its first record */
+	uint64_t ts;		/* of its first record */
+	uint32_t tid;
+	uint32_t stream;
+	uint32_t events;	/* requests in it */
+	uint32_t form;		/* enum join_form */
+};
+
+struct join_stack {
+	uint64_t cookie;
+	uint64_t pos;
+	uint64_t ts;
+	const uint64_t *addrs;	/* innermost first */
+	uint32_t nr;
+	uint32_t tid;
+	uint32_t tgid;		/* 0: not recorded */
+	uint32_t flags;		/* STACK_* */
+	uint32_t stream;
+	uint32_t after_loss;	/* bool: no record of a task between dropped events and this */
+};
+
+struct join_answer {
+	enum join_state state;
+	uint32_t form;		/* enum join_form of the request */
+	/* the rest only with JOIN_STACK */
+	uint32_t flags;		/* STACK_*, MORE never */
+	uint32_t tgid;		/* 0: not recorded */
+	uint32_t tid;
+	uint32_t cpu;
+	uint64_t ts;
+	uint32_t id;		/* equal for equal address lists */
+	uint32_t nr;
+	const uint64_t *addrs;	/* valid until join_free() */
+};
+
+struct join_stats {
+	uint64_t requests[JOIN_NR_STATES];	/* requests by their answer */
+	uint64_t stacks;			/* stacks in the file */
+	uint64_t unclaimed;			/* of them, answering no request */
+	uint64_t distinct;			/* different address lists */
+	uint64_t cut;				/* parts that had to be dropped */
+	uint64_t losses;			/* dropped events, 1 where the count is not known */
+};
+
+/* NULL without memory. */
+struct join *join_new(void);
+void join_free(struct join *j);
+
+/*
+ * Filling. Each returns 0, or -ENOMEM, or -EINVAL for a stream that was not
+ * added; a failed call leaves the join as it was.
+ */
+int join_add_stream(struct join *j, uint32_t buffer, uint32_t cpu, uint32_t *stream);
+int join_add_run(struct join *j, const struct join_run *run);
+int join_add_stack(struct join *j, const struct join_stack *stack);
+/* @events were dropped before the next record of @stream; 0 for an unknown number. */
+int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
+/* The first and the last position in @stream that hold a record. */
+int join_set_range(struct join *j, uint32_t stream, uint64_t first, uint64_t last);
+/* The file could not be read to its end: what is missing counts as lost. */
+void join_set_damaged(struct join *j);
+/* All is there. Nothing is added after this, nothing asked before. */
+int join_finish(struct join *j);
+
+/* The answer for a record of @tid at position @pos, read on @cpu at time @ts. */
+void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
+	     struct join_answer *ans);
+/* The answer for a request of @tid under @cookie, the nearest to time @ts. */
+void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts,
+	       struct join_answer *ans);
+void join_stats(struct join *j, struct join_stats *st);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A growing array and an integer hash: the two containers the plugin needs.
+ *
+ * A vector is any struct that begins with VEC(type); vec_add() returns a
+ * pointer to a new zeroed element, valid until the next vec_add(), or NULL
+ * when memory runs out.
+ */
+#ifndef USTACK_VEC_H
+#define USTACK_VEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VEC(type) struct { type *v; size_t nr, room; }
+
+static inline int vec_grow(void **v, size_t *room, size_t nr, size_t add, size_t size)
+{
+	size_t want = *room ? *room : 16;
+	void *p;
+
+	if (add > SIZE_MAX / size / 2 - nr)
+		return -1;
+	while (want < nr + add)
+		want += want / 2 + 1;
+	if (want == *room)
+		return 0;
+	p = realloc(*v, want * size);
+	if (!p)
+		return -1;
+	*v = p;
+	*room = want;
+	return 0;
+}
+
+/* Make room for @add more elements; 0, or -1 without memory. */
+#define vec_reserve(vec, add)							\
+	((vec)->nr + (add) <= (vec)->room ? 0 :					\
+	 vec_grow((void **)&(vec)->v, &(vec)->room, (vec)->nr, (add), sizeof(*(vec)->v)))
+
+#define vec_add(vec)								\
+	(vec_reserve(vec, 1) ? NULL :						\
+	 (__typeof__((vec)->v))memset(&(vec)->v[(vec)->nr++], 0, sizeof(*(vec)->v)))
+
+#define vec_free(vec)								\
+	do {									\
+		free((vec)->v);							\
+		(vec)->v = NULL;						\
+		(vec)->nr = (vec)->room = 0;					\
+	} while (0)
+
+/* The finalizer of splitmix64: every input bit reaches every output bit. */
+static inline uint64_t hash64(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9ull;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/*
+ * Open addressing, power of two, from a hash to the index of an element that
+ * the caller keeps in a vector. Slots hold index + 1, 0 is free. Nothing is
+ * ever removed.
+ */
+struct hidx {
+	uint32_t *slot;
+	uint32_t *tag;		/* the hash's low 32 bits, to skip most compares */
+	size_t mask;
+	size_t nr;
+};
+
+static inline void hidx_free(struct hidx *h)
+{
+	free(h->slot);
+	free(h->tag);
+	memset(h, 0, sizeof(*h));
+}
+
+static inline void hidx_clear(struct hidx *h)
+{
+	if (h->slot)
+		memset(h->slot, 0, (h->mask + 1) * sizeof(*h->slot));
+	h->nr = 0;
+}
+
+static inline void hidx_put_slot(struct hidx *h, uint32_t hash, uint32_t val)
+{
+	size_t i = hash & h->mask;
+
+	while (h->slot[i])
+		i = (i + 1) & h->mask;
+	h->slot[i] = val;
+	h->tag[i] = hash;
+}
+
+static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
+{
+	if (!h->slot || h->nr * 2 >= h->mask) {
+		struct hidx big = { .mask = h->slot ? h->mask * 2 + 1 : 63 };
+		size_t i;
+
+		big.slot = calloc(big.mask + 1, sizeof(*big.slot));
+		big.tag = calloc(big.mask + 1, sizeof(*big.tag));
+		if (!big.slot || !big.tag) {
+			hidx_free(&big);
+			return -1;
+		}
+		for (i = 0; h->slot && i <= h->mask; i++)
+			if (h->slot[i])
+				hidx_put_slot(&big, h->tag[i], h->slot[i]);
+		big.nr = h->nr;
+		hidx_free(h);
+		*h = big;
+	}
+	hidx_put_slot(h, hash, index + 1);
+	h->nr++;
+	return 0;
+}
+
+/*
+ * for_each_hidx(h, hash, pos, index): the candidates for this hash; the caller
+ * compares. @pos is a size_t for the macro's own use.
+ */
+#define for_each_hidx(h, hash, pos, index)					\
+	for ((pos) = (uint32_t)(hash) & (h)->mask;				\
+	     (h)->slot && (h)->slot[pos] && ((index) = (h)->slot[pos] - 1, 1);	\
+	     (pos) = ((pos) + 1) & (h)->mask)					\
+		if ((h)->tag[pos] == (uint32_t)(hash))
+
+#endif
