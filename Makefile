@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+# trace-ustack: the only entry point. `make help` lists what there is.
+#
+# Each folder says in its own build.mk what it builds (ALL_TARGETS), how it is checked without a
+# kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed (INSTALL_TARGETS). This file knows
+# the order of the large steps only: packages, kernel, build, guests.
+#
+# The large targets call make again after the packages are there, because the fragments ask
+# pkg-config while they are read.
+
+O ?= build
+prefix ?= /usr/local
+DESTDIR ?=
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
+# What installs packages; DEPS=: where that is done by other means.
+DEPS ?= scripts/apt-deps
+JOBS ?= $(shell nproc)
+
+# KERNEL is the build folder of the kernel the guests boot: that of scripts/build-kernel, or given
+# by the user, who then also keeps it up to date. KVARIANT is base, patched or debug.
+KVARIANT ?= patched
+ifeq ($(KERNEL),)
+KERNEL := $(patsubst %/arch/x86/boot/bzImage,%,$(shell scripts/build-kernel --path $(KVARIANT)))
+KERNEL_BUILD = scripts/build-kernel $(KVARIANT)
+else
+KERNEL_BUILD = test -s $(KERNEL)/arch/x86/boot/bzImage || \
+	{ echo "KERNEL=$(KERNEL) holds no arch/x86/boot/bzImage: build it or unset KERNEL" >&2; \
+	false; }
+endif
+RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KVARIANT)
+VM = O=$(abspath $(O)) tests/vm/vm --kernel $(KERNEL)
+SUB = $(MAKE) --no-print-directory
+
+export O KERNEL KVARIANT
+
+ALL_TARGETS :=
+CHECK_TARGETS :=
+TEST_TARGETS :=
+BENCH_TARGETS :=
+INSTALL_TARGETS :=
+# Built with the kernel they are for; the rest of the tree needs none.
+MODULE_TARGETS := samples-modules tests-modules
+
+.DEFAULT_GOAL := all
+.PHONY: all build check check-steps clean deps demo guest-tests help install kernel modules test \
+	test-full test-steps vm vm-test bench baseline
+
+include $(sort $(wildcard */build.mk */*/build.mk))
+
+help:
+	@echo 'make              build the plugin, the library and the samples under $$O ($(O))'
+	@echo 'make demo         patched kernel in a guest, sched:* recorded, joined report printed'
+	@echo 'make test         make check, then all guest tests on the patched kernel'
+	@echo 'make check        tests that need no kernel (less than a minute)'
+	@echo 'make test-full    make test, ftracetest on the base and the patched kernel, and all'
+	@echo '                  again on a debug kernel (hours)'
+	@echo 'make bench        measurements'
+	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
+	@echo 'make vm-test T=N  the guest test tests/guest/N.sh; several names are possible'
+	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched or debug'
+	@echo 'make baseline     write tests/baseline/: ftracetest on the base kernel'
+	@echo 'make install      DESTDIR= prefix=$(prefix)'
+	@echo 'make deps         install the Debian packages all this needs (root)'
+	@echo 'make clean        remove $(O); kernels and images are cached, see docs/testing.md'
+	@echo
+	@echo 'KERNEL=DIR        boot the kernel built in DIR      KERNEL_SRC=DIR  patch that tree'
+	@echo 'OPT="cpus=4 ..."  the machine of make vm            ACCEL=tcg       never try KVM'
+
+all: $(ALL_TARGETS)
+
+deps:
+	@$(DEPS)
+
+build: deps
+	@$(SUB) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) all
+
+kernel: deps
+	@$(KERNEL_BUILD)
+
+# Modules belong to one kernel: those older than it are made again.
+modules: kernel build
+	@find $(O) -name '*.ko' ! -newer $(KERNEL)/Module.symvers -delete
+	@$(SUB) -s $(MODULE_TARGETS) KERNEL=$(KERNEL) >$(O)/modules.log 2>&1 || \
+		{ cat $(O)/modules.log; echo 'kernel modules do not build, see above' >&2; false; }
+
+check: build
+	@+$(SUB) check-steps
+
+check-steps:
+	@+scripts/tally $(CHECK_TARGETS)
+
+test: build
+	@+$(SUB) test-steps
+
+test-steps:
+	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
+
+guest-tests: modules
+	@$(RUN_TESTS)
+
+demo: modules
+	@tests/vm/demo --kernel $(KERNEL)
+
+vm: modules
+	@$(VM) --opt '$(OPT)' $(if $(CMD),run '$(CMD)',shell)
+
+vm-test: modules
+	@test -n "$(T)" || { echo 'make vm-test needs T=NAME, for tests/guest/NAME.sh' >&2; \
+		false; }
+	@$(RUN_TESTS) $(T)
+
+bench: modules
+	@test -n "$(BENCH_TARGETS)" || { echo 'there is nothing to measure yet: no build.mk adds' \
+		'to BENCH_TARGETS' >&2; false; }
+	@+$(SUB) $(BENCH_TARGETS)
+
+install: all $(INSTALL_TARGETS)
+
+clean:
+	rm -rf $(O)

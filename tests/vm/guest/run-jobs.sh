@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Run the tests that /host/out/jobs lists, each from a clean tracefs state, and say how each ended.
+#
+# A line of jobs is "NAME TIMEOUT PATH". A test's output goes to /host/out/log/NAME.log while it
+# runs, its verdict to /host/out/results as "NAME EXITCODE MILLISECONDS"; the console gets a mark
+# at each end, so that the host knows which test a kernel message or a silence belongs to. Once the
+# kernel has complained nothing that follows can be trusted (lockdep, for one, switches itself
+# off): the guest then stops, and the host boots another for the tests that are left.
+
+splat='BUG: |WARNING: |KASAN: |UBSAN: |possible circular|possible recursive|inconsistent lock'
+splat="$splat|suspicious RCU|held lock freed|bad unlock balance|detected stall"
+
+mark()
+{
+	echo "<5>@@ustack $1 $2" >/dev/kmsg
+}
+
+now_ms()
+{
+	local t=${EPOCHREALTIME/[.,]/}
+	echo $((t / 1000))
+}
+
+run_one()
+{
+	local name=$1 limit=$2 path=$3 log=/host/out/log/$1.log start rc left
+	export TEST_NAME=$name
+	export TEST_OUT=/host/out/files/$name		# what a test wants to keep
+	export TEST_TMP=/tmp/$name
+	mkdir -p "$TEST_OUT" "$TEST_TMP"
+	start=$(now_ms)
+	mark start "$name"
+	(cd "$TEST_TMP" && exec setsid timeout -k 10 "$limit" bash "$path") >"$log" 2>&1 </dev/null
+	rc=$?
+	case $rc in
+	124 | 137) echo "(ended after its limit of $limit s)" >>"$log" ;;
+	esac
+	# What the test left running goes now; this shell and the first process stay.
+	kill -9 -1 2>/dev/null
+	if ! left=$(tracefs_reset 2>&1); then
+		printf '(tracefs could not be cleaned afterwards)\n%s\n' "$left" >>"$log"
+		[ $rc != 0 ] || rc=99
+	fi
+	rmdir "$TEST_OUT" 2>/dev/null
+	rm -rf "$TEST_TMP"
+	echo "$name $rc $(($(now_ms) - start))" >>/host/out/results
+	mark end "$name"
+}
+
+run_jobs()
+{
+	local name limit path
+	mkdir -p /host/out/log /host/out/files
+	# The shares are for results; everything else a test makes stays in memory.
+	while read -r name limit path <&3; do
+		run_one "$name" "$limit" "$path"
+		if dmesg | grep -qE "$splat"; then
+			echo "the kernel complained during $name: this boot ends"
+			break
+		fi
+	done 3</host/out/jobs
+	sync
+}
