@@ -252,7 +252,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 		uint32_t flag;
 		const char *text;
 	} marks[] = {
-		{ STACK_CUT, "cut: events were dropped, outer frames are missing" },
+		{ STACK_CUT, "cut: outer frames are missing" },
 		{ STACK_TRUNCATED, "truncated" },
 		{ STACK_INCOMPLETE, "incomplete" },
 		{ STACK_FRAME_POINTER, "frame pointers: right only if the code keeps them" },

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# What trace-cmd report prints with the plugin, against stored text.
+
+O ?= build
+
+CHECK_TARGETS += check-golden
+
+.PHONY: check-golden golden-update
+check-golden: plugin fixtures
+	tests/golden/run $(O)
+
+# write what trace-cmd of this machine prints as the expected text; read the difference
+golden-update: plugin fixtures
+	tests/golden/run --update $(O)
