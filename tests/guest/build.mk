@@ -27,7 +27,17 @@ $(GUEST)/%: tests/guest/prog/%.c
 	@mkdir -p $(@D)
 	$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -o $@ $< -ldl -pthread
 
-GUEST_ALL := $(GUEST)/callpath-check $(GUEST)/callpath-ptrace $(GUEST_PROGS)
+$(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
+	@mkdir -p $(@D)
+	$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -shared -fPIC -Wl,--build-id -o $@ $<
+
+# The guest has no tool that reads symbols: for uprobes and for looking at addresses
+$(GUEST)/callpath.sym: $(CALLPATH)
+	@mkdir -p $(@D)
+	nm $< >$@
+
+GUEST_ALL := $(GUEST)/callpath-check $(GUEST)/callpath-ptrace $(GUEST_PROGS) \
+	$(GUEST)/libtouch.so $(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours

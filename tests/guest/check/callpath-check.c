@@ -10,7 +10,8 @@
 #include "event.h"
 
 static const char usage[] =
-"Usage: callpath-check -r RECORD [-p PROGRAM]... [-l] [-t] [-n MIN] [-v N] TRACE\n"
+"Usage: callpath-check -r RECORD [-p PROGRAM]... [-l] [-t] [-n MIN] [-e EVENT:MIN] [-v N]\n"
+"                      [-R] TRACE\n"
 "Compares the user stacks of TRACE with the call paths callpath wrote to RECORD.\n"
 "TRACE is a trace.dat file, or with -R the text of trace-cmd report (- is standard\n"
 "input). The trace must hold raw_syscalls:sys_enter and sys_exit.\n"
@@ -18,6 +19,7 @@ static const char usage[] =
 "  -l  events were lost: stacks may be missing, each with a reason; none wrong\n"
 "  -t  the kernel unwound by tables, so stacks show interrupted instructions\n"
 "  -n  at least MIN stacks must be right (1)\n"
+"  -e  at least MIN of them at EVENT, for example sched_process_exit:4\n"
 "  -v  show N wrong ones (3)\n"
 "Exit code: 0 all right, 1 not, 2 it could not be checked.\n";
 
@@ -46,11 +48,12 @@ int main(int argc, char **argv)
 	struct trace trace = { 0 };
 	struct judge judge = { .show = 3, .programs = programs };
 	const char *record = NULL;
-	unsigned long min = 1, missing;
+	unsigned long min = 1, min_named = 0, missing;
 	struct verdict v;
 	int opt, text = 0, bad;
+	char *colon;
 
-	while ((opt = getopt(argc, argv, "r:p:lRtn:v:")) > 0) {
+	while ((opt = getopt(argc, argv, "r:p:lRtn:e:v:")) > 0) {
 		switch (opt) {
 		case 'r':
 			record = optarg;
@@ -71,6 +74,16 @@ int main(int argc, char **argv)
 			break;
 		case 'n':
 			min = strtoul(optarg, NULL, 10);
+			break;
+		case 'e':
+			colon = strchr(optarg, ':');
+			if (!colon) {
+				fputs(usage, stderr);
+				return 2;
+			}
+			*colon = 0;
+			judge.name = optarg;
+			min_named = strtoul(colon + 1, NULL, 10);
 			break;
 		case 'v':
 			judge.show = strtoul(optarg, NULL, 10);
@@ -100,20 +113,23 @@ int main(int argc, char **argv)
 	missing = v.pending + v.lost + v.not_recorded;
 	printf("%s: %u events, %u entries%s\n", argv[optind], trace.nr, truth.entries,
 	       trace.dropped ? ", events were dropped" : "");
-	printf("  joined: %lu right (%lu cut at the limit), %lu between system calls, %lu wrong\n",
-	       v.right, v.truncated, v.between, v.wrong);
+	printf("  joined: %lu right (%lu cut at the limit, %lu on another CPU), %lu between system "
+	       "calls, %lu wrong\n", v.right, v.truncated, v.elsewhere, v.between, v.wrong);
+	if (judge.name)
+		printf("  at %s: %lu right, %lu wanted\n", judge.name, v.named, min_named);
 	printf("  missing: %lu still in the kernel, %lu lost, %lu not recorded\n", v.pending, v.lost,
 	       v.not_recorded);
-	printf("  no cookie: %lu exiting, %lu without reason; no entry: %lu; not judged: %lu\n",
-	       v.exiting, v.no_cookie, v.unknown, v.unplaced);
+	printf("  no cookie: %lu exiting, %lu without reason, %lu unexplained; no entry: %lu; not judged: %lu\n",
+	       v.exiting, v.no_cookie,
+	       v.unexplained, v.unknown, v.unplaced);
 	if (!text)
 		printf("  stacks: %u, %u of them unasked for, %u broken\n", trace.stacks,
 		       trace.stacks_unused, trace.broken);
-	bad = v.wrong || v.right < min || v.no_cookie;
+	bad = v.wrong || v.right < min || v.named < min_named || v.unexplained;
 	if (judge.lossy)
 		bad |= v.not_recorded && trace.dropped;
 	else
-		bad |= missing || v.unknown || v.unplaced || trace.broken || trace.dropped;
+		bad |= missing || v.no_cookie || v.unknown || v.unplaced || trace.broken || trace.dropped;
 	printf("  %s\n", bad ? "NOT RIGHT" : "all right");
 	truth_free(&truth);
 	return !!bad;

@@ -48,6 +48,7 @@ struct event {
 	unsigned int	nr_addr;
 	unsigned int	flags;		/* of the stack, or FLAGS_UNKNOWN */
 	unsigned int	tgid;		/* of the stack, 0 when unknown */
+	int		stack_cpu;	/* where the stack was recorded, -1 when unknown */
 };
 
 struct trace {
@@ -85,7 +86,7 @@ int read_report(struct trace *trace, const char *path, const struct program *pro
 
 /* join.c: what read_dat() hands over; see there */
 void join_cookie(struct event *ev, uint64_t cookie);
-void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, unsigned int tgid,
+void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, int cpu, unsigned int tgid,
 		unsigned int flags, const uint64_t *addr, unsigned int nr);
 void join_all(struct trace *trace);
 
@@ -96,10 +97,13 @@ struct verdict {
 	unsigned long	wrong;
 	unsigned long	pending, lost, not_recorded;
 	unsigned long	no_cookie;	/* wrongly */
+	unsigned long	unexplained;	/* a cookie, but neither a stack nor a reason shown */
 	unsigned long	exiting;	/* without a cookie since the task is exiting */
 	unsigned long	unknown;	/* no entry in the record for a system call */
 	unsigned long	unplaced;	/* in a gap of the trace: cannot be judged */
 	unsigned long	truncated;	/* right, and cut at the limit */
+	unsigned long	elsewhere;	/* right, and recorded on another CPU */
+	unsigned long	named;		/* right, and of the event judge.name */
 };
 
 struct judge {
@@ -109,6 +113,7 @@ struct judge {
 	int			tables;		/* see truth_same() */
 	int			lossy;		/* system calls may be missing in the trace */
 	unsigned int		show;		/* print this many wrong ones */
+	const char		*name;		/* count the right ones of this event, or NULL */
 };
 
 void judge_all(const struct judge *j, const struct trace *trace, struct verdict *v);

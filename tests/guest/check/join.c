@@ -21,6 +21,7 @@ struct stack {
 	unsigned int	flags;		/* of the last record, MORE until it came */
 	unsigned int	nr;
 	unsigned int	used;
+	int		cpu;
 	uint64_t	*addr;
 };
 
@@ -50,7 +51,7 @@ void join_cookie(struct event *ev, uint64_t cookie)
 	ev->status = JOIN_PENDING;
 }
 
-void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, unsigned int tgid,
+void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, int cpu, unsigned int tgid,
 		unsigned int flags, const uint64_t *addr, unsigned int nr)
 {
 	struct stack **head = bucket(tid, cookie), *s;
@@ -68,6 +69,7 @@ void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, unsigned int tgi
 		s->tgid = tgid;
 	}
 	s->ts = ts;
+	s->cpu = cpu;
 	s->flags = flags;
 	s->addr = need(realloc(s->addr, (s->nr + nr + 1) * sizeof(*addr)));
 	memcpy(s->addr + s->nr, addr, nr * sizeof(*addr));
@@ -128,6 +130,7 @@ void join_all(struct trace *trace)
 			ev->nr_addr = s->nr;
 			ev->flags = s->flags;
 			ev->tgid = s->tgid;
+			ev->stack_cpu = s->cpu;
 			s->used++;
 		} else if (last_cookie[ev->tid] == ev->cookie) {
 			ev->status = JOIN_PENDING;

@@ -90,21 +90,32 @@ static void show(const struct event *ev, const struct cp_record *rec, const char
 		truth_print(rec);
 }
 
+static void is_right(const struct event *ev, struct verdict *v)
+{
+	v->right++;
+	v->truncated += ev->flags != FLAGS_UNKNOWN && ev->flags & STACK_TRUNCATED;
+	v->elsewhere += ev->stack_cpu >= 0 && ev->stack_cpu != ev->cpu;
+	v->named += judge->name && !strcmp(judge->name, ev->name);
+}
+
 static void judge_stack(struct state *st, const struct event *ev, struct verdict *v)
 {
 	const struct cp_record *rec = st->entry ? st->entry : st->spawn;
 	struct state *old = st->exec_from ? &states[st->exec_from] : NULL;
-	char why[160] = "outermost frame is not the task's";
+	char why[160];
 
-	if (st->fresh && is_entry_point(ev)) {
-		v->right++;
+	if ((st->fresh && is_entry_point(ev)) ||
+	    (old && old->entry && old->entry->flags & CP_EXEC &&
+	     same(old->entry, ev, why, sizeof(why)))) {
+		is_right(ev, v);
 		return;
 	}
+	snprintf(why, sizeof(why), "outermost frame is not the task's");
 	/* Between two calls, unless the cookie says it is still the last one */
 	if (st->entry && !st->inside && (!ev->cookie || ev->cookie != st->cookie)) {
 		/* The text shows no cookie: the call that was just left fits as well */
 		if (!ev->cookie && same(rec, ev, why, sizeof(why)))
-			v->right++;
+			is_right(ev, v);
 		else if (plausible(st, ev))
 			v->between++;
 		else
@@ -115,11 +126,8 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 		v->unplaced++;
 		return;
 	}
-	if (same(rec, ev, why, sizeof(why)) ||
-	    (old && old->entry && old->entry->flags & CP_EXEC &&
-	     same(old->entry, ev, why, sizeof(why)))) {
-		v->right++;
-		v->truncated += ev->flags != FLAGS_UNKNOWN && ev->flags & STACK_TRUNCATED;
+	if (same(rec, ev, why, sizeof(why))) {
+		is_right(ev, v);
 		return;
 	}
 	/* A new task is interrupted on its way to its first call */
@@ -144,12 +152,18 @@ static void judge_event(const struct event *ev, unsigned int index, struct verdi
 
 	switch (ev->status) {
 	case JOIN_NO_COOKIE:
+		if (ev->cookie) {
+			v->unexplained++;
+			if (v->unexplained <= judge->show)
+				show(ev, NULL, "a cookie, but neither a stack nor a reason");
+			return;
+		}
 		if (ev->kind != EV_ENTER && (index > st->last_enter || st->exec_from)) {
 			v->exiting++;
 			return;
 		}
 		v->no_cookie++;
-		if (v->no_cookie <= judge->show)
+		if (v->no_cookie <= judge->show && !judge->lossy)
 			show(ev, NULL, "no cookie");
 		return;
 	case JOIN_PENDING:

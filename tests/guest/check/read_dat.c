@@ -15,12 +15,25 @@
 static struct trace *trace;
 static struct tep_handle *tep;
 
-/* Index of the event on each CPU that a cookie would belong to, -1: none */
-static int owner[MAX_CPUS];
+/*
+ * Index of the event that a cookie would belong to, -1: none. An interrupt can have
+ * events of its own between an event and its cookie, so for each context.
+ */
+static int owner[MAX_CPUS][4];
+
+/* Context of an event from its common_flags (enum trace_flag_type) */
+static unsigned int context_of(unsigned int flags)
+{
+	if (flags & 0x40)
+		return 3;		/* NMI */
+	if (flags & 0x08)
+		return 2;		/* interrupt */
+	return flags & 0x10 ? 1 : 0;	/* softirq, task */
+}
 
 static uint64_t number(struct tep_event *event, const char *name, void *data, uint64_t missing)
 {
-	struct tep_format_field *field = tep_find_field(event, name);
+	struct tep_format_field *field = tep_find_any_field(event, name);
 	unsigned long long val;
 
 	if (!field || tep_read_number_field(field, data, &val))
@@ -28,7 +41,8 @@ static uint64_t number(struct tep_event *event, const char *name, void *data, ui
 	return val;
 }
 
-static void read_stack(struct tep_event *event, struct tep_record *rec, unsigned int tid)
+static void read_stack(struct tep_event *event, struct tep_record *rec, unsigned int tid,
+		       int cpu)
 {
 	struct tep_format_field *field = tep_find_field(event, "stack");
 	unsigned int where, len, i, nr;
@@ -48,7 +62,7 @@ static void read_stack(struct tep_event *event, struct tep_record *rec, unsigned
 	nr = len / 8;
 	for (i = 0; i < nr; i++)
 		memcpy(&addr[i], (char *)rec->data + where + i * 8, 8);
-	join_stack(tid, number(event, "cookie", rec->data, 0), rec->ts,
+	join_stack(tid, number(event, "cookie", rec->data, 0), rec->ts, cpu,
 		   number(event, "tgid", rec->data, 0), number(event, "flags", rec->data, 0),
 		   addr, nr);
 }
@@ -69,6 +83,7 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 	struct tep_event *event = tep_find_event_by_record(tep, rec);
 	unsigned int tid = tep_data_pid(tep, rec);
 	struct event *ev;
+	int *own;
 
 	(void)handle;
 	(void)data;
@@ -77,15 +92,16 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 	if (!event || cpu < 0 || cpu >= MAX_CPUS)
 		return 0;
 	if (rec->missed_events)
-		owner[cpu] = -1;
+		memset(owner[cpu], -1, sizeof(owner[cpu]));
+	own = &owner[cpu][context_of(number(event, "common_flags", rec->data, 0))];
 	if (!strcmp(event->system, "ftrace")) {
 		if (!strcmp(event->name, "user_unwind_stack"))
-			read_stack(event, rec, tid);
-		if (!strcmp(event->name, "user_unwind_cookie") && owner[cpu] >= 0 &&
-		    trace->event[owner[cpu]].tid == tid) {
-			join_cookie(&trace->event[owner[cpu]],
+			read_stack(event, rec, tid, cpu);
+		if (!strcmp(event->name, "user_unwind_cookie") && *own >= 0 &&
+		    trace->event[*own].tid == tid) {
+			join_cookie(&trace->event[*own],
 				    number(event, "cookie", rec->data, 0));
-			owner[cpu] = -1;
+			*own = -1;
 		} else if (!strcmp(event->name, "user_unwind_cookie")) {
 			/* The event it follows was lost, or there is none: a fault */
 			if (!rec->missed_events)
@@ -96,6 +112,7 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 	ev = trace_add(trace);
 	ev->ts = rec->ts;
 	ev->cpu = cpu;
+	ev->stack_cpu = -1;
 	ev->tid = tid;
 	ev->name = event->name;
 	if (!strcmp(event->name, "sys_enter")) {
@@ -112,14 +129,13 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 	} else if (!strcmp(event->name, "sched_process_exit")) {
 		ev->kind = EV_DEAD;
 	}
-	owner[cpu] = trace->nr - 1;
+	*own = trace->nr - 1;
 	return 0;
 }
 
 int read_dat(struct trace *into, const char *path)
 {
 	struct tracecmd_input *handle = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
-	unsigned int i;
 
 	if (!handle) {
 		fprintf(stderr, "%s: cannot open it as a trace.dat file; record one with trace-cmd\n",
@@ -128,8 +144,7 @@ int read_dat(struct trace *into, const char *path)
 	}
 	trace = into;
 	tep = tracecmd_get_tep(handle);
-	for (i = 0; i < MAX_CPUS; i++)
-		owner[i] = -1;
+	memset(owner, -1, sizeof(owner));
 	if (!tep_find_event_by_name(tep, "ftrace", "user_unwind_cookie")) {
 		fprintf(stderr, "%s: was made by a kernel without ftrace:user_unwind_cookie\n", path);
 		return -ENOTSUP;

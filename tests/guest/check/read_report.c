@@ -151,14 +151,51 @@ static void add_frame(struct event *ev, const char *text)
 	}
 }
 
+/*
+ * The last events of each CPU. The lines of an event's kernel stack and cookie
+ * follow it, but an interrupt can have events of its own in between: a line
+ * belongs to the newest event of its task that has not got one of its kind.
+ */
+#define MAX_CPUS	64
+#define OPEN		8
+
+static struct open {
+	int	event;		/* index, -1: none */
+	int	kernel;		/* has a kernel stack */
+	int	cookie;		/* has a cookie */
+} open_events[MAX_CPUS][OPEN];
+
+static void open_event(int cpu, int event)
+{
+	struct open *o = open_events[cpu];
+
+	memmove(o + 1, o, (OPEN - 1) * sizeof(*o));
+	*o = (struct open){ .event = event };
+}
+
+static int owner_of(const struct trace *trace, int cpu, unsigned int tid, int kernel)
+{
+	struct open *o = open_events[cpu];
+	unsigned int i;
+
+	for (i = 0; i < OPEN && o[i].event >= 0; i++) {
+		if (trace->event[o[i].event].tid != tid || o[i].cookie || (kernel && o[i].kernel))
+			continue;
+		o[i].kernel |= kernel;
+		o[i].cookie |= !kernel;
+		return o[i].event;
+	}
+	return -1;
+}
+
 int read_report(struct trace *trace, const char *path, const struct program *progs,
 		unsigned int nr_progs)
 {
 	FILE *f = strcmp(path, "-") ? fopen(path, "r") : stdin;
-	int owner[64], last_cpu = -1, i;
 	char *line = NULL, name[64], *info, *text;
 	size_t room = 0;
 	struct event ev;
+	int target = -1;
 
 	if (!f) {
 		fprintf(stderr, "%s: cannot read the report: %s\n", path, strerror(errno));
@@ -166,40 +203,37 @@ int read_report(struct trace *trace, const char *path, const struct program *pro
 	}
 	programs = progs;
 	nr_programs = nr_progs;
-	for (i = 0; i < 64; i++)
-		owner[i] = -1;
+	memset(open_events, -1, sizeof(open_events));
 	while (getline(&line, &room, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		text = strstr(line, "=> [user] ");
-		if (text && last_cpu >= 0 && owner[last_cpu] >= 0) {
-			add_frame(&trace->event[owner[last_cpu]], text + 10);
+		if (text) {
+			if (target >= 0)
+				add_frame(&trace->event[target], text + 10);
 			continue;
 		}
 		if (strstr(line, "EVENTS DROPPED"))
 			trace->dropped = 1;
 		memset(&ev, 0, sizeof(ev));
 		info = event_line(line, &ev, name);
-		if (!info || ev.cpu < 0 || ev.cpu >= 64)
+		if (!info || ev.cpu < 0 || ev.cpu >= MAX_CPUS)
 			continue;
-		last_cpu = ev.cpu;
-		/* These belong to the event before them on their CPU */
-		if (!strcmp(name, "kernel_stack"))
-			continue;
-		if (!strcmp(name, "user_unwind_cookie")) {
+		target = -1;
+		if (!strcmp(name, "kernel_stack")) {
+			target = owner_of(trace, ev.cpu, ev.tid, 1);
+		} else if (!strcmp(name, "user_unwind_cookie")) {
 			text = strstr(info, "cookie=");
-			if (text && owner[ev.cpu] >= 0)
-				trace->event[owner[ev.cpu]].cookie = strtoull(text + 7, NULL, 16);
-			continue;
+			target = owner_of(trace, ev.cpu, ev.tid, 0);
+			if (text && target >= 0)
+				trace->event[target].cookie = strtoull(text + 7, NULL, 16);
+		} else if (strcmp(name, "user_unwind_stack") && strcmp(name, "user_unwind_map")) {
+			ev.name = intern(name);
+			ev.flags = FLAGS_UNKNOWN;
+			ev.stack_cpu = -1;
+			read_info(&ev, name, info);
+			*trace_add(trace) = ev;
+			open_event(ev.cpu, trace->nr - 1);
 		}
-		if (!strcmp(name, "user_unwind_stack") || !strcmp(name, "user_unwind_map")) {
-			owner[ev.cpu] = -1;
-			continue;
-		}
-		ev.name = intern(name);
-		ev.flags = FLAGS_UNKNOWN;
-		read_info(&ev, name, info);
-		*trace_add(trace) = ev;
-		owner[ev.cpu] = trace->nr - 1;
 	}
 	free(line);
 	if (f != stdin)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the guest tests share. Sourced, never run.
+#
+# A test is a row of `check WHAT COMMAND...` lines and ends with `finish`. Each check says ok or
+# FAIL with what the command printed; the test fails if one has failed.
+
+T=/sys/kernel/tracing
+BUILD=/host/tree/build
+CALLPATH=$BUILD/samples/callpath/callpath
+CALLPATH32=$BUILD/samples/callpath/callpath32
+PROG=$BUILD/tests/guest
+OPT=userstacktrace_deferred
+NCPU=$(nproc)
+TEST_TMP=${TEST_TMP:-$(mktemp -d)}
+failures=0
+
+say()
+{
+	echo "     $*"
+}
+
+skip()
+{
+	echo "SKIP: $*"
+	exit 4
+}
+
+# A test that cannot even begin
+die()
+{
+	echo "FAIL $*"
+	exit 1
+}
+
+check()
+{
+	local what=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		echo "ok   $what"
+	else
+		echo "FAIL $what: $*"
+		[ -z "$out" ] || sed 's/^/     | /' <<<"$out"
+		failures=$((failures + 1))
+	fi
+}
+
+# The opposite: the command has to fail
+check_not()
+{
+	local what=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		echo "FAIL $what: '$*' should have failed"
+		[ -z "$out" ] || sed 's/^/     | /' <<<"$out"
+		failures=$((failures + 1))
+	else
+		echo "ok   $what"
+	fi
+}
+
+finish()
+{
+	[ $failures = 0 ] || echo "$failures checks failed"
+	exit $((failures > 0))
+}
+
+need_kernel()
+{
+	[ -e $T/options/$OPT ] ||
+		die "options/$OPT is missing: this kernel has no deferred user stacks"
+}
+
+need_program()
+{
+	local p
+	for p in "$@"; do
+		[ -x "$p" ] || die "$p is missing: run make first"
+	done
+}
+
+# load_module NAME [PARAMETER=VALUE...]: one of the tree's own
+load_module()
+{
+	local ko=$BUILD/$1
+	shift
+	[ -e "$ko" ] || die "$ko is missing: make samples-modules tests-modules with KERNEL set"
+	insmod "$ko" "$@"
+}
+
+is()
+{
+	[ "$1" = "$2" ] || { echo "'$1' is not '$2'"; return 1; }
+}
+
+# at_least N MIN
+at_least()
+{
+	[ "$1" -ge "$2" ] || { echo "$1 is less than $2"; return 1; }
+}
+
+at_most()
+{
+	[ "$1" -le "$2" ] || { echo "$1 is more than $2"; return 1; }
+}
+
+# The error of a failed write to tracefs: write TEXT FILE
+write()
+{
+	{ echo "$1" >"$2"; } 2>&1
+}
+
+# Text of the buffer, of an instance too: text [DIR]
+text()
+{
+	cat "${1:-$T}/trace" >$TEST_TMP/text
+}
+
+# count PATTERN: lines of the last text()
+count()
+{
+	grep -cE -- "$1" $TEST_TMP/text
+}
+
+cookies()
+{
+	count '<user unwind cookie [0-9a-f]+>'
+}
+
+stacks()
+{
+	count '<user unwind stack [0-9a-f]+'
+}
+
+# joined [PID]: for each event of the last text() that a cookie follows at once, on its CPU and by
+# its task: "EVENT FRAME FRAME..." with the stack of that cookie, or "EVENT -" without one.
+joined()
+{
+	awk -v only="$1" '
+	function task(s) { sub(/ +\[[0-9]+\].*/, "", s); sub(/.*-/, "", s); return s }
+	/^#/ || !NF { next }
+	/^ *=> / {
+		if (in_stack != "") stack[in_stack] = stack[in_stack] " " $2
+		next
+	}
+	{ in_stack = "" }
+	!match($0, /\[[0-9]+\]/) { next }
+	{
+		cpu = substr($0, RSTART, RLENGTH)
+		tid = task($0)
+		split($0, part, /[0-9]+\.[0-9]+: /)
+		rest = part[2]
+	}
+	rest ~ /^<user unwind cookie/ {
+		c = rest; sub(/.*cookie /, "", c); sub(/>.*/, "", c)
+		if (owner[cpu] != "" && owner_tid[cpu] == tid && (only == "" || only == tid))
+			pairs[++n] = owner[cpu] SUBSEP tid SUBSEP c
+		owner[cpu] = ""
+		next
+	}
+	rest ~ /^<user unwind stack/ {
+		c = rest; sub(/.*stack /, "", c); sub(/[ >].*/, "", c)
+		in_stack = tid SUBSEP c
+		seen[in_stack] = 1
+		next
+	}
+	rest ~ /^<stack trace>/ { next }
+	{
+		name = rest; sub(/[:( ].*/, "", name)
+		owner[cpu] = name
+		owner_tid[cpu] = tid
+	}
+	END {
+		for (i = 1; i <= n; i++) {
+			split(pairs[i], p, SUBSEP)
+			k = p[2] SUBSEP p[3]
+			print p[1], (k in seen) ? (stack[k] == "" ? "empty" : stack[k]) : "-"
+		}
+	}' $TEST_TMP/text >$TEST_TMP/joined
+}
+
+# events_of EVENT: how many of them the last joined() has; with_stack EVENT: and with a stack
+events_of()
+{
+	grep -cE "^($1) " $TEST_TMP/joined
+}
+
+with_stack()
+{
+	grep -cE "^($1)  ?[0-9a-f<?]" $TEST_TMP/joined
+}
+
+# record TRACE-CMD-OPTIONS... -- COMMAND...: into $TEST_TMP/trace.dat
+record()
+{
+	local opts=()
+	while [ "$1" != -- ]; do
+		opts+=("$1")
+		shift
+	done
+	shift
+	trace-cmd record -q -C mono -o $TEST_TMP/trace.dat "${opts[@]}" "$@" >$TEST_TMP/record.log 2>&1 ||
+		{ cat $TEST_TMP/record.log; return 1; }
+	! grep -E 'cannot|failed|error' $TEST_TMP/record.log
+}
+
+CALLPATH_EVENTS="-e raw_syscalls -e sched:sched_switch -e sched:sched_waking
+	-e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit"
+
+programs="-p $CALLPATH -p $CALLPATH32"
+
+# callpath_record PROGRAM ARGUMENT...: trace it into trace.dat, its truth in ./record
+callpath_record()
+{
+	local program=$1
+	shift
+	rm -f $TEST_TMP/path
+	record ${CALLPATH_OPTIONS:--b 8192} -O $OPT $CALLPATH_EVENTS -- \
+		"$program" -o $TEST_TMP/path "$@"
+}
+
+# callpath_case WHAT PROGRAM ARGUMENT...: nothing is lost, so all must be right, by the checker's
+# own join and in the text that the plugin makes
+callpath_case()
+{
+	local what=$1
+	shift
+	check "$what: recorded" callpath_record "$@"
+	check "$what: each stack is the one of its event" \
+		$PROG/callpath-check ${CHECK_OPTIONS:-} -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+	$PROG/callpath-check ${CHECK_OPTIONS:-} -v 0 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat |
+		sed 's/^/     /'
+	plugin_case "$what" -n ${PLUGIN_MIN:-10}
+}
+
+# plugin_case WHAT OPTION...: the same in the text of trace-cmd report
+plugin_case()
+{
+	local what=$1
+	shift
+	if [ ! -e "${TRACEEVENT_PLUGIN_DIR:-/nowhere}/plugin_ustack.so" ]; then
+		check "$what: the plugin is built" false
+		return
+	fi
+	check "$what: reported" report
+	check "$what: trace-cmd report shows it so" \
+		$PROG/callpath-check -R ${CHECK_OPTIONS:-} "$@" -r $TEST_TMP/path $programs \
+		$TEST_TMP/report
+}
+
+report()
+{
+	trace-cmd report -t -i $TEST_TMP/trace.dat "$@" >$TEST_TMP/report 2>$TEST_TMP/report.err ||
+		{ cat $TEST_TMP/report.err; return 1; }
+}
+
+# keep FILE...: what a failed test leaves for the host to look at
+keep()
+{
+	[ $failures = 0 ] || cp "$@" "$TEST_OUT/" 2>/dev/null
+}
