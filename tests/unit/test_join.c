@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The join: which stack answers which request, and what is said of the others. */
+#include <errno.h>
+
+#include "join.h"
+#include "unit.h"
+
+#define C1	0x100000002ull
+#define C2	0x100000004ull
+#define FAR	(1ull << 32)	/* further apart than a cookie takes to come back */
+
+static struct join *j;
+static uint32_t cpu0, cpu1;	/* streams of buffer 0 */
+
+static int setup(void **state)
+{
+	(void)state;
+	j = join_new();
+	return join_add_stream(j, 0, 0, &cpu0) || join_add_stream(j, 0, 1, &cpu1);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	join_free(j);
+	return 0;
+}
+
+/* Positions: the time, unless a test says otherwise. */
+static void request_at(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts, uint64_t pos)
+{
+	struct join_run r = {
+		.cookie = cookie, .pos = pos, .ts = ts, .tid = tid, .stream = stream, .events = 1,
+	};
+
+	assert_int_equal(join_add_run(j, &r), 0);
+}
+
+static void request(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts)
+{
+	request_at(stream, tid, cookie, ts, ts);
+}
+
+static void stack_nr(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts, uint32_t flags,
+		     uint64_t addr, uint32_t nr, bool after_loss)
+{
+	uint64_t addrs[8];
+	struct join_stack s = {
+		.cookie = cookie, .pos = ts, .ts = ts, .addrs = addrs, .nr = nr, .tid = tid,
+		.tgid = tid, .flags = flags, .stream = stream, .after_loss = after_loss,
+	};
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		addrs[i] = addr + i;
+	assert_int_equal(join_add_stack(j, &s), 0);
+}
+
+static void stack(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts, uint64_t addr)
+{
+	stack_nr(stream, tid, cookie, ts, 0, addr, 1, false);
+}
+
+static void finish(void)
+{
+	assert_int_equal(join_finish(j), 0);
+}
+
+static struct join_answer at(uint32_t cpu, uint32_t tid, uint64_t ts)
+{
+	struct join_answer a;
+
+	join_at(j, cpu, tid, ts, ts, &a);
+	return a;
+}
+
+static void assert_stack(struct join_answer a, uint64_t addr)
+{
+	assert_int_equal(a.state, JOIN_STACK);
+	assert_true(a.nr > 0);
+	assert_int_equal(a.addrs[0], addr);
+}
+
+static void a_stack_answers_its_request(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack(cpu0, 10, C1, 200, 0xa);
+	finish();
+	assert_stack(at(0, 10, 100), 0xa);
+}
+
+static void a_stack_may_come_before_its_request(void **state)
+{
+	(void)state;
+	stack(cpu0, 10, C1, 100, 0xa);
+	request(cpu0, 10, C1, 200);
+	finish();
+	assert_stack(at(0, 10, 200), 0xa);
+}
+
+static void a_stack_may_be_on_another_cpu_with_another_clock(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 1000000);
+	stack(cpu1, 10, C1, 500, 0xa);
+	finish();
+	assert_stack(at(0, 10, 1000000), 0xa);
+}
+
+static void one_stack_answers_every_request_of_its_cookie(void **state)
+{
+	struct join_stats st;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	request(cpu0, 10, C1, 110);
+	request(cpu1, 10, C1, 120);
+	stack(cpu1, 10, C1, 130, 0xa);
+	finish();
+	assert_stack(at(0, 10, 105), 0xa);	/* in the run */
+	assert_stack(at(0, 10, 110), 0xa);
+	assert_stack(at(1, 10, 120), 0xa);
+	join_stats(j, &st);
+	assert_int_equal(st.requests[JOIN_STACK], 3);
+	assert_int_equal(st.unclaimed, 0);
+}
+
+static void another_task_with_the_same_cookie_is_another_key(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	request(cpu0, 11, C1, 110);
+	stack(cpu0, 11, C1, 120, 0xb);
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_PENDING);
+	assert_stack(at(0, 11, 110), 0xb);
+}
+
+static void among_equal_cookies_the_nearest_in_time_is_taken(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack(cpu1, 10, C1, 200, 0xa);
+	request(cpu0, 10, C2, 300);
+	stack(cpu0, 10, C2, 310, 0xc);
+	request(cpu0, 10, C1, FAR + 100);
+	stack(cpu1, 10, C1, FAR + 200, 0xb);
+	finish();
+	assert_stack(at(0, 10, 100), 0xa);
+	assert_stack(at(0, 10, FAR + 100), 0xb);
+	/* without a position, by time alone */
+	struct join_answer a;
+
+	join_find(j, 10, C1, FAR + 150, &a);
+	assert_stack(a, 0xb);
+}
+
+static void a_stack_past_another_cookie_on_the_same_cpu_is_refused(void **state)
+{
+	(void)state;
+	/* C1's stack is missing; the same cookie comes back right after C2 */
+	request(cpu0, 10, C1, 100);
+	request(cpu0, 10, C2, 110);
+	stack(cpu0, 10, C2, 120, 0xc);
+	request(cpu0, 10, C1, 130);
+	stack(cpu0, 10, C1, 140, 0xb);
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
+	assert_stack(at(0, 10, 130), 0xb);
+}
+
+static void a_far_stack_past_another_cookie_on_another_cpu_is_refused(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	request(cpu0, 10, C2, 110);
+	stack(cpu0, 10, C2, 120, 0xc);
+	stack(cpu1, 10, C1, FAR + 100, 0xb);
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
+}
+
+static void a_task_that_slept_for_long_gets_its_stack(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	request(cpu1, 10, C1, 10 * FAR);	/* still in the same system call */
+	stack(cpu1, 10, C1, 10 * FAR + 5, 0xa);
+	finish();
+	assert_stack(at(0, 10, 100), 0xa);
+}
+
+static void without_a_later_cookie_it_is_still_in_the_kernel(void **state)
+{
+	struct join_stats st;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack(cpu0, 10, C1, 110, 0xa);
+	request(cpu0, 10, C2, 200);
+	request(cpu0, 10, C2, 210);
+	finish();
+	assert_int_equal(at(0, 10, 200).state, JOIN_PENDING);
+	join_stats(j, &st);
+	assert_int_equal(st.requests[JOIN_PENDING], 2);
+	assert_int_equal(st.requests[JOIN_STACK], 1);
+}
+
+static void with_a_later_cookie_and_no_drops_it_was_not_recorded(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack(cpu1, 10, C2, 200, 0xa);		/* a stack tells it, too */
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
+}
+
+static void with_a_later_cookie_and_drops_it_is_lost(void **state)
+{
+	struct join_stats st;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	join_add_loss(j, cpu1, 7);
+	request(cpu0, 10, C2, 200);
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_LOST);
+	assert_int_equal(at(0, 10, 200).state, JOIN_PENDING);
+	join_stats(j, &st);
+	assert_int_equal(st.losses, 7);
+	assert_int_equal(st.requests[JOIN_LOST], 1);
+}
+
+static void drops_of_another_buffer_do_not_explain_a_missing_stack(void **state)
+{
+	uint32_t other;
+
+	(void)state;
+	join_add_stream(j, 1, 0, &other);
+	join_add_loss(j, other, 7);
+	request(cpu0, 10, C1, 100);
+	request(cpu0, 10, C2, 200);
+	finish();
+	join_set_range(j, other, 1, 0);
+	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
+}
+
+static void in_a_damaged_file_what_is_missing_is_lost(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	join_set_damaged(j);
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_LOST);
+}
+
+static void parts_become_one_stack(void **state)
+{
+	struct join_answer a;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_MORE, 0x10, 4, false);
+	stack_nr(cpu0, 11, C1, 115, 0, 0x99, 1, false);	/* between them, another task */
+	stack_nr(cpu0, 10, C1, 120, STACK_MORE, 0x14, 4, false);
+	stack_nr(cpu0, 10, C1, 130, STACK_INCOMPLETE, 0x18, 1, false);
+	finish();
+	a = at(0, 10, 100);
+	assert_stack(a, 0x10);
+	assert_int_equal(a.nr, 9);
+	assert_int_equal(a.addrs[8], 0x18);
+	assert_int_equal(a.flags, STACK_INCOMPLETE);
+}
+
+static void a_stack_without_its_last_part_is_cut(void **state)
+{
+	struct join_answer a;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_MORE, 0x10, 4, false);
+	request(cpu0, 10, C2, 200);
+	stack_nr(cpu0, 10, C2, 210, 0, 0x20, 1, false);
+	finish();
+	a = at(0, 10, 100);
+	assert_stack(a, 0x10);
+	assert_int_equal(a.flags, STACK_CUT);
+	assert_int_equal(at(0, 10, 200).flags, 0);
+}
+
+static void parts_are_not_put_together_across_dropped_events(void **state)
+{
+	struct join_answer a;
+	struct join_stats st;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_MORE, 0x10, 4, false);
+	join_add_loss(j, cpu0, 1);
+	stack_nr(cpu0, 10, C1, 120, STACK_MORE, 0x18, 4, true);
+	stack_nr(cpu0, 10, C1, 130, 0, 0x20, 1, false);
+	finish();
+	a = at(0, 10, 100);
+	assert_int_equal(a.nr, 4);
+	assert_int_equal(a.flags, STACK_CUT);
+	join_stats(j, &st);
+	assert_int_equal(st.stacks, 1);
+	assert_int_equal(st.cut, 2);
+}
+
+static void a_loss_on_another_cpu_does_not_cut(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_MORE, 0x10, 4, false);
+	join_add_loss(j, cpu1, 1);
+	stack_nr(cpu0, 10, C1, 120, 0, 0x14, 1, false);
+	finish();
+	assert_int_equal(at(0, 10, 100).nr, 5);
+	assert_int_equal(at(0, 10, 100).flags, 0);
+}
+
+static void a_stack_right_after_a_loss_may_lack_its_start(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	join_add_loss(j, cpu0, 1);
+	stack_nr(cpu0, 10, C1, 120, 0, 0x14, 1, true);
+	finish();
+	assert_int_equal(at(0, 10, 100).flags, STACK_NO_START);
+}
+
+static void a_whole_copy_in_another_buffer_replaces_a_cut_one(void **state)
+{
+	struct join_answer a;
+	uint32_t other;
+
+	(void)state;
+	join_add_stream(j, 1, 0, &other);
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_MORE, 0x10, 2, false);
+	stack_nr(other, 10, C1, 300, 0, 0x10, 4, false);
+	finish();
+	join_set_range(j, other, 1000, 2000);
+	a = at(0, 10, 100);
+	assert_int_equal(a.nr, 4);
+	assert_int_equal(a.flags, 0);
+}
+
+static void a_whole_stack_that_disagrees_with_the_cut_one_does_not(void **state)
+{
+	uint32_t other;
+
+	(void)state;
+	join_add_stream(j, 1, 0, &other);
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_MORE, 0x10, 2, false);
+	stack_nr(other, 10, C1, 300, 0, 0x50, 4, false);
+	finish();
+	join_set_range(j, other, 1000, 2000);
+	assert_int_equal(at(0, 10, 100).flags, STACK_CUT);
+	assert_int_equal(at(0, 10, 100).addrs[0], 0x10);
+}
+
+static void equal_stacks_are_stored_once(void **state)
+{
+	struct join_stats st;
+	uint64_t i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		request(cpu0, 10, C1 + 2 * i, 100 + 10 * i);
+		stack_nr(cpu0, 10, C1 + 2 * i, 105 + 10 * i, 0, i % 3 * 0x100, 5, false);
+	}
+	finish();
+	join_stats(j, &st);
+	assert_int_equal(st.requests[JOIN_STACK], 1000);
+	assert_int_equal(st.stacks, 1000);
+	assert_int_equal(st.distinct, 3);
+	assert_int_equal(at(0, 10, 100).id, at(0, 10, 130).id);
+	assert_int_not_equal(at(0, 10, 100).id, at(0, 10, 110).id);
+}
+
+static void a_stack_without_frames_is_an_answer(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	stack_nr(cpu0, 10, C1, 110, STACK_INCOMPLETE, 0, 0, false);
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_STACK);
+	assert_int_equal(at(0, 10, 100).nr, 0);
+}
+
+static void an_unknown_task_or_place_has_no_request(void **state)
+{
+	struct join_answer a;
+
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	finish();
+	assert_int_equal(at(0, 11, 100).state, JOIN_NONE);
+	assert_int_equal(at(1, 10, 100).state, JOIN_NONE);
+	assert_int_equal(at(0, 10, 99).state, JOIN_NONE);
+	join_find(j, 12, C1, 100, &a);
+	assert_int_equal(a.state, JOIN_NONE);
+}
+
+static void positions_shared_by_two_buffers_are_told_apart_by_time(void **state)
+{
+	struct join_answer a;
+	uint32_t other;
+
+	(void)state;
+	join_add_stream(j, 1, 0, &other);
+	request_at(cpu0, 10, C1, 1000, 50);
+	request_at(cpu0, 10, C2, 2000, 60);
+	request_at(other, 10, C2, 1500, 50);
+	request_at(other, 10, C1, 9000, 55);
+	stack(cpu1, 10, C1, 1010, 0xa);
+	stack(cpu1, 10, C2, 2010, 0xb);
+	finish();
+	join_set_range(j, cpu0, 50, 5000);
+	join_set_range(j, other, 50, 70);
+	join_at(j, 0, 10, 52, 1200, &a);	/* only the first buffer's run holds this time */
+	assert_stack(a, 0xa);
+	join_at(j, 0, 10, 52, 1800, &a);	/* both do, and they differ */
+	assert_int_equal(a.state, JOIN_UNSURE);
+}
+
+static void a_stream_that_was_not_added_is_refused(void **state)
+{
+	struct join_run r = { .cookie = C1, .stream = 99 };
+	struct join_stack s = { .cookie = C1, .stream = 99 };
+
+	(void)state;
+	assert_int_equal(join_add_run(j, &r), -EINVAL);
+	assert_int_equal(join_add_stack(j, &s), -EINVAL);
+	assert_int_equal(join_add_loss(j, 99, 1), -EINVAL);
+	assert_int_equal(join_set_range(j, 99, 1, 2), -EINVAL);
+	finish();
+}
+
+static void the_order_of_feeding_changes_nothing(void **state)
+{
+	struct join *first = j;
+	struct join_answer a, b;
+	uint64_t i;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 2; round++) {
+		if (round) {
+			j = join_new();
+			join_add_stream(j, 0, 0, &cpu0);
+			join_add_stream(j, 0, 1, &cpu1);
+		}
+		for (i = 0; i < 200; i++) {
+			uint64_t k = round ? (i * 37 + 11) % 200 : i;
+
+			request(k % 2 ? cpu0 : cpu1, 10 + k % 3, C1 + 2 * k, 100 * k + 1);
+			if (k % 5)
+				stack(k % 7 ? cpu0 : cpu1, 10 + k % 3, C1 + 2 * k, 100 * k + 50, k);
+		}
+		finish();
+	}
+	for (i = 0; i < 200; i++) {
+		join_at(first, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, &a);
+		join_at(j, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, &b);
+		assert_int_equal(a.state, b.state);
+		assert_int_equal(a.state, i % 5 ? JOIN_STACK : JOIN_UNRECORDED);
+		if (a.state == JOIN_STACK)
+			assert_int_equal(a.addrs[0], b.addrs[0]);
+	}
+	join_free(first);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_stack_answers_its_request),
+		T(a_stack_may_come_before_its_request),
+		T(a_stack_may_be_on_another_cpu_with_another_clock),
+		T(one_stack_answers_every_request_of_its_cookie),
+		T(another_task_with_the_same_cookie_is_another_key),
+		T(among_equal_cookies_the_nearest_in_time_is_taken),
+		T(a_stack_past_another_cookie_on_the_same_cpu_is_refused),
+		T(a_far_stack_past_another_cookie_on_another_cpu_is_refused),
+		T(a_task_that_slept_for_long_gets_its_stack),
+		T(without_a_later_cookie_it_is_still_in_the_kernel),
+		T(with_a_later_cookie_and_no_drops_it_was_not_recorded),
+		T(with_a_later_cookie_and_drops_it_is_lost),
+		T(drops_of_another_buffer_do_not_explain_a_missing_stack),
+		T(in_a_damaged_file_what_is_missing_is_lost),
+		T(parts_become_one_stack),
+		T(a_stack_without_its_last_part_is_cut),
+		T(parts_are_not_put_together_across_dropped_events),
+		T(a_loss_on_another_cpu_does_not_cut),
+		T(a_stack_right_after_a_loss_may_lack_its_start),
+		T(a_whole_copy_in_another_buffer_replaces_a_cut_one),
+		T(a_whole_stack_that_disagrees_with_the_cut_one_does_not),
+		T(equal_stacks_are_stored_once),
+		T(a_stack_without_frames_is_an_answer),
+		T(an_unknown_task_or_place_has_no_request),
+		T(positions_shared_by_two_buffers_are_told_apart_by_time),
+		T(a_stream_that_was_not_added_is_refused),
+		T(the_order_of_feeding_changes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("join", tests, NULL, NULL);
+}
