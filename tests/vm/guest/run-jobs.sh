@@ -2,7 +2,7 @@
 #
 # Run the tests that /host/out/jobs lists, each from a clean tracefs state, and say how each ended.
 #
-# A line of jobs is "NAME TIMEOUT PATH". A test's output goes to /host/out/log/NAME.log while it
+# A line of jobs is "NAME TIMEOUT PATH [ARGUMENT...]". Output goes to /host/out/log/NAME.log while it
 # runs, its verdict to /host/out/results as "NAME EXITCODE MILLISECONDS"; the console gets a mark
 # at each end, so that the host knows which test a kernel message or a silence belongs to. Once the
 # kernel has complained nothing that follows can be trusted (lockdep, for one, switches itself
@@ -31,7 +31,7 @@ run_one()
 	mkdir -p "$TEST_OUT" "$TEST_TMP"
 	start=$(now_ms)
 	mark start "$name"
-	(cd "$TEST_TMP" && exec setsid timeout -k 10 "$limit" bash "$path") >"$log" 2>&1 </dev/null
+	(cd "$TEST_TMP" && exec setsid timeout -k 10 "$limit" bash $path) >"$log" 2>&1 </dev/null
 	rc=$?
 	case $rc in
 	124 | 137) echo "(ended after its limit of $limit s)" >>"$log" ;;

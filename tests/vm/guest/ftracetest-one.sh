@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ftracetest-one.sh TESTCASE: one test case of the kernel's own ftracetest, its log if it fails.
+#
+# Exits as the runner expects: 1 if any variant failed, 4 if none could run here.
+
+cd /host/kselftest/ftrace || exit 1
+export TERM=dumb
+./ftracetest -v -l "$TEST_TMP/logs" "$1" >"$TEST_TMP/out" 2>&1
+cat "$TEST_TMP/out"
+grep -qE '\[(FAIL|UNRESOLVED|UNDEFINED)\]$' "$TEST_TMP/out" && exit 1
+grep -qE '\[(PASS|XFAIL)\]$' "$TEST_TMP/out" && exit 0
+grep -qE '\[(UNSUPPORTED|UNTESTED)\]$' "$TEST_TMP/out" || exit 1
+echo "SKIP: this kernel or image lacks what it requires"
+exit 4

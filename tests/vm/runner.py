@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests in guests: grouped by the machine they want, booted, judged.
+
+A boot gets a list of tests and does as many as it can. One that kills, hangs or upsets the guest has
+failed; whatever is left goes into another boot. So a run always ends with a verdict for every test.
+"""
+
+import glob
+import os
+import re
+import shutil
+import sys
+import time
+
+import vm as machine
+
+MAX_BOOTS_LOST = 3		# give up on a group after so many boots that ran no test at all
+
+
+class Test:
+    """One test: where it is, what machine it wants, how it ended."""
+
+    def __init__(self, path, name=None, command=None):
+        self.path = os.path.realpath(path)
+        self.name = name or re.sub(r"\.sh$", "", os.path.basename(path))
+        # What the guest runs, a path there and arguments.
+        self.command = command or "/host/tree/" + os.path.relpath(self.path, machine.ROOT)
+        self.options = machine.default_options()
+        self.verdict = None		# "ok", "FAIL" or "skip"
+        self.why = ""
+        self.seconds = 0.0
+        with open(self.path, errors="replace") as f:
+            for line in f.readlines()[:40]:
+                found = re.match(r"#\s*vm:\s*(.*)", line)
+                if found:
+                    machine.parse_options(found.group(1), path, self.options)
+
+    def machine_key(self):
+        opt = {k: v for k, v in self.options.items() if k not in ("timeout", "own")}
+        return repr(sorted(opt.items())) + (self.name if self.options["own"] else "")
+
+
+class Runner:
+    """Runs tests on one kernel; its files are in build/vm/LABEL/."""
+
+    def __init__(self, kernel, label, slow, shares=()):
+        self.kernel, self.label, self.slow, self.shares = kernel, label, slow, shares
+        self.dir = os.path.join(machine.BUILD, "vm", label)
+        self.boots = 0
+        self.grace = 60			# seconds the host waits for the guest to end a test
+        self.quiet = False		# do not show consoles
+
+    def say(self, test):
+        print("%-4s %s (%.1f s)%s" % (test.verdict, test.name, test.seconds,
+                                      ": " + test.why if test.why else ""), flush=True)
+        if test.verdict == "FAIL":
+            self.show_log(test)
+
+    def show_log(self, test):
+        log = os.path.join(self.dir, "log", test.name + ".log")
+        try:
+            with open(log, errors="replace") as f:
+                lines = f.readlines()
+        except OSError:
+            lines = []
+        if len(lines) > 40:
+            print("    | ... %d lines before; whole log: %s" % (len(lines) - 40, log))
+        sys.stdout.write("".join("    | " + x.rstrip("\n") + "\n" for x in lines[-40:]))
+        sys.stdout.flush()
+
+    def show_console(self, console):
+        if not self.quiet:
+            sys.stdout.write("  console (%s):\n%s" % (console.path, console.tail()))
+
+    def limit(self, test):
+        return int(test.options["timeout"] * self.slow)
+
+    def boot(self, tests):
+        """One boot for all of TESTS; those it did not get to keep verdict None."""
+        self.boots += 1
+        work = os.path.join(self.dir, "boot-%d.%d" % (os.getpid(), self.boots))
+        out = os.path.join(work, "out")
+        os.makedirs(os.path.join(out, "log"))
+        with open(os.path.join(out, "jobs"), "w") as f:
+            for test in tests:
+                f.write("%s %d %s\n" % (test.name, self.limit(test), test.command))
+        opt = dict(tests[0].options)
+        if self.label.startswith("debug"):
+            opt["mem"] = max(opt["mem"], 2048)
+        # The guest ends a test itself; the host waits a little longer before it ends the guest.
+        limits = {t.name: self.limit(t) + self.grace for t in tests}
+        by_name = {t.name: t for t in tests}
+        said = set()
+
+        def finish(console):
+            """Report the tests that have ended since the last call."""
+            for name in console.ended:
+                if name in by_name and name not in said:
+                    said.add(name)
+                    self.verdict(by_name[name], out, console)
+
+        start = time.monotonic()
+        reason, console = machine.run(self.kernel, opt, out, limits, 120 + sum(limits.values()),
+                                      max(limits.values()), self.shares, finish)
+        finish(console)
+        orphans = [line for job, line in console.splats if job is None]
+        victim = by_name.get(console.job) if console.job else None
+        if reason and victim is not None and victim.verdict is None:
+            self.keep(out, victim)
+            victim.verdict, victim.why = "FAIL", reason
+            self.say(victim)
+            self.show_console(console)
+        elif reason or (not said and tests):
+            print("     a guest of this kernel ended early: %s" %
+                  (reason or "it powered off without running a test"))
+            self.show_console(console)
+        for line in orphans:
+            print("     kernel complaint outside any test: %s" % line)
+        sys.stdout.flush()
+        self.took = time.monotonic() - start
+        return bool(said) or victim is not None, orphans
+
+    def verdict(self, test, out, console):
+        self.keep(out, test)
+        rc, ms = None, 0
+        try:
+            with open(os.path.join(out, "results")) as f:
+                for line in f:
+                    name, code, took = line.split()
+                    if name == test.name:
+                        rc, ms = int(code), int(took)
+        except (OSError, ValueError):
+            pass
+        test.seconds = ms / 1000
+        splats = [line for job, line in console.splats if job == test.name]
+        if splats:
+            test.verdict, test.why = "FAIL", "the kernel complained: " + splats[0]
+        elif rc == 0:
+            test.verdict = "ok"
+        elif rc == 4:
+            test.verdict, test.why = "skip", self.skip_reason(test)
+        elif rc is None:
+            test.verdict, test.why = "FAIL", "it left no result"
+        elif rc in (124, 137):
+            test.verdict, test.why = "FAIL", "longer than its %d s" % self.limit(test)
+        else:
+            test.verdict, test.why = "FAIL", "exit %d" % rc
+        if test.verdict == "skip" and not test.why:
+            test.verdict, test.why = "FAIL", "exit 4 (skip) without a line 'SKIP: why'"
+        self.say(test)
+
+    def skip_reason(self, test):
+        try:
+            with open(os.path.join(self.dir, "log", test.name + ".log"), errors="replace") as f:
+                found = re.findall(r"^SKIP:\s*(.+)$", f.read(), re.M)
+            return found[-1] if found else ""
+        except OSError:
+            return ""
+
+    def forget(self):
+        """Remove the boots of runs that have ended; another may be going on beside this one."""
+        for old in glob.glob(os.path.join(self.dir, "boot-*")):
+            pid = int(old.rsplit("-", 1)[1].split(".")[0])
+            if pid != os.getpid() and not os.path.exists("/proc/%d" % pid):
+                shutil.rmtree(old, ignore_errors=True)
+
+    def keep(self, out, test):
+        """Move what a test left in one boot's folder to the place where people look."""
+        for name in ("log/%s.log" % test.name, "files/" + test.name):
+            src, dst = os.path.join(out, name), os.path.join(self.dir, name)
+            if os.path.isdir(dst):
+                shutil.rmtree(dst)
+            if os.path.exists(src):
+                os.makedirs(os.path.dirname(dst), exist_ok=True)
+                os.rename(src, dst)
+
+    def run(self, tests):
+        """All TESTS to the end; returns the number of kernel complaints outside any of them."""
+        self.forget()
+        groups = {}
+        for test in tests:
+            groups.setdefault(test.machine_key(), []).append(test)
+        stray = 0
+        for group in groups.values():
+            lost = 0
+            while True:
+                left = [t for t in group if t.verdict is None]
+                if not left:
+                    break
+                if lost >= MAX_BOOTS_LOST:
+                    for test in left:
+                        test.verdict, test.why = "FAIL", "%d boots ran no test" % lost
+                        self.say(test)
+                    break
+                progress, orphans = self.boot(left)
+                stray += len(orphans)
+                lost = 0 if progress else lost + 1
+        return stray
