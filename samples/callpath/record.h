@@ -21,8 +21,11 @@
 #define CP_MAGIC	0x70617468u
 #define CP_VERSION	1u
 
-/* The first sequence number: above any file descriptor, see cp_record.seq */
-#define CP_FIRST_SEQ	0x10000u
+/*
+ * The first sequence number: above any file descriptor, see cp_record.seq, and
+ * nothing that other programs pass as a length, a flag or an address.
+ */
+#define CP_FIRST_SEQ	0x5ca10000u
 
 /* Most frames an entry can have */
 #define CP_MAX_DEPTH	1024

@@ -31,13 +31,17 @@ $(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
 	@mkdir -p $(@D)
 	$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -shared -fPIC -Wl,--build-id -o $@ $<
 
-# The guest has no tool that reads symbols: for uprobes and for looking at addresses
+# The guest has no tool that reads build IDs
+$(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
+	readelf -n $< | sed -n 's/.*Build ID: //p' >$@
+
+# nor symbols: for uprobes and for looking at addresses
 $(GUEST)/callpath.sym: $(CALLPATH)
 	@mkdir -p $(@D)
 	nm $< >$@
 
 GUEST_ALL := $(GUEST)/callpath-check $(GUEST)/callpath-ptrace $(GUEST_PROGS) \
-	$(GUEST)/libtouch.so $(GUEST)/callpath.sym
+	$(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours

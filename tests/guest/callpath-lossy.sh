@@ -15,14 +15,39 @@ lossy()
 	shift
 	CALLPATH_OPTIONS="$1" check "$what: recorded" callpath_record $CALLPATH -t 6 -n 250 -c 4 \
 		-x plain,yield,pipe,signal -z 256
-	$PROG/callpath-check -l -r $TEST_TMP/path $programs $TEST_TMP/trace.dat | sed 's/^/     /'
+	$PROG/callpath-check -l -v 0 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat \
+		>$TEST_TMP/verdict
+	sed 's/^/     /' $TEST_TMP/verdict
 	check "$what: none wrong" $PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs \
 		$TEST_TMP/trace.dat
-	check "$what: events were dropped" grep -q 'events were dropped' <($PROG/callpath-check \
-		-l -r $TEST_TMP/path $programs $TEST_TMP/trace.dat)
+	check "$what: events were dropped" grep -q 'events were dropped' $TEST_TMP/verdict
 	plugin_case "$what" -l -n 20
 }
 
-lossy "overwriting" "-b 8"
-lossy "with kernel stacks" "-b 8 -T"
+# The recorders of trace-cmd look ten times a second: the buffer goes round many times meanwhile
+lossy "overwriting" "-b 8 -s 100000"
+lossy "with kernel stacks" "-b 8 -s 100000 -T"
+
+# A flight recorder: only what is in the buffers at the end
+flight()
+{
+	local e opts=()
+	for e in $CALLPATH_EVENTS; do
+		opts+=("$e")
+	done
+	trace-cmd start -q -C mono -b 64 -O $OPT "${opts[@]}" || return 1
+	$CALLPATH -o $TEST_TMP/path -t 6 -n 250 -c 4 -x plain,yield,pipe,signal -z 256 || return 1
+	trace-cmd stop -q
+	trace-cmd extract -q -o $TEST_TMP/trace.dat >$TEST_TMP/record.log 2>&1
+	rc=$?
+	trace-cmd reset -q >/dev/null 2>&1
+	return $rc
+}
+rm -f $TEST_TMP/trace.dat $TEST_TMP/path
+check "flight recorder: recorded" flight
+$PROG/callpath-check -l -r $TEST_TMP/path $programs $TEST_TMP/trace.dat | sed 's/^/     /'
+check "flight recorder: none wrong" $PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs \
+	$TEST_TMP/trace.dat
+plugin_case "flight recorder" -l -n 20
+keep $TEST_TMP/trace.dat $TEST_TMP/path
 finish

@@ -135,9 +135,12 @@ const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 
 	if (!rec || (rec->tid && rec->tid != tid))
 		return NULL;
-	if (nr >= 0 && seq < CP_FIRST_SEQ && rec->nr != (unsigned int)nr)
-		return NULL;
-	return rec;
+	if (nr < 0 || rec->nr == (unsigned int)nr)
+		return rec;
+	/* The kernel puts the number of restart_syscall in place of the one it restarts */
+	if (rec->flags & CP_RESTART && nr == (rec->flags & CP_COMPAT ? 0 : 219))
+		return rec;
+	return NULL;
 }
 
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,

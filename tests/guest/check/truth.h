@@ -44,7 +44,7 @@ void truth_index(struct truth *tr);
 
 /*
  * The entry of system call @nr made by @tid with the fifth argument @seq, or NULL.
- * @nr < 0 accepts any; it tells entries apart only below CP_FIRST_SEQ.
+ * @nr < 0 accepts any.
  */
 const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 				   unsigned int seq, int nr);
