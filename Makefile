@@ -43,7 +43,8 @@ MODULE_TARGETS := samples-modules tests-modules
 
 .DEFAULT_GOAL := all
 .PHONY: all build check check-steps clean deps demo guest-tests help install kernel modules test \
-	test-full test-steps vm vm-test bench baseline
+	test-full test-full-steps test-steps vm vm-test bench baseline \
+	ftracetest-base ftracetest-patched ftracetest-debug guest-tests-debug
 
 include $(sort $(wildcard */build.mk */*/build.mk))
 
@@ -58,6 +59,7 @@ help:
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
 	@echo 'make vm-test T=N  the guest test tests/guest/N.sh; several names are possible'
 	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched or debug'
+	@echo 'make ftracetest-patched, -base, -debug   a part of test-full by itself'
 	@echo 'make baseline     write tests/baseline/: ftracetest on the base kernel'
 	@echo 'make install      DESTDIR= prefix=$(prefix)'
 	@echo 'make deps         install the Debian packages all this needs (root)'
@@ -108,6 +110,35 @@ vm-test: modules
 	@test -n "$(T)" || { echo 'make vm-test needs T=NAME, for tests/guest/NAME.sh' >&2; \
 		false; }
 	@$(RUN_TESTS) $(T)
+
+# The kernel's own tests on both kernels against the stored result of the unpatched one, then every
+# test of ours on the debug kernel too. It has modules of its own kernel, hence a build folder.
+BASELINE = tests/baseline/ftracetest-7.3.txt
+DEBUG_O = $(O)/debug
+
+test-full: build
+	@+$(SUB) test-full-steps
+
+test-full-steps:
+	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
+		ftracetest-patched guest-tests-debug ftracetest-debug
+
+ftracetest-base ftracetest-patched: ftracetest-%: build
+	@kernel=$$(scripts/build-kernel $*) && O=$(abspath $(O)) tests/vm/ftracetest \
+		--kernel $$kernel --label $* --compare $(BASELINE)
+
+guest-tests-debug:
+	@+KERNEL= $(SUB) guest-tests KVARIANT=debug O=$(DEBUG_O) \
+		$(if $(DEBUG_KERNEL),KERNEL=$(DEBUG_KERNEL))
+
+# PART=I/N runs a part; the debug kernel is several times slower.
+ftracetest-debug: build
+	@kernel=$$(scripts/build-kernel debug) && O=$(abspath $(DEBUG_O)) tests/vm/ftracetest \
+		--kernel $$kernel --label debug --compare $(BASELINE) $(if $(PART),--part $(PART))
+
+baseline: build
+	@kernel=$$(scripts/build-kernel base) && O=$(abspath $(O)) tests/vm/ftracetest \
+		--kernel $$kernel --label base --write $(BASELINE)
 
 bench: modules
 	@test -n "$(BENCH_TARGETS)" || { echo 'there is nothing to measure yet: no build.mk adds' \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The guest's half of make demo: record, report, and show a few joined stacks of each program.
+# The guest's half of make demo: record, report, and show one joined stack of each program.
+# -T adds the kernel stacks; without it the user stack hangs on the cookie event alone.
 
 set -u
 T=/sys/kernel/tracing
@@ -27,7 +28,7 @@ chmod +x /tmp/load
 
 cd /tmp || exit 1
 set -x
-trace-cmd record -q -O userstacktrace_deferred -e 'sched:*' -o $F/trace.dat /tmp/load || exit 1
+trace-cmd record -q -T -O userstacktrace_deferred -e 'sched:*' -o $F/trace.dat /tmp/load || exit 1
 trace-cmd report -i $F/trace.dat >$F/report.txt 2>$F/report.err || { cat $F/report.err; exit 1; }
 { set +x; } 2>/dev/null
 
@@ -38,11 +39,15 @@ grep -q '\[user\]' $F/report.txt || {
 	exit 1
 }
 
-# The first three sched_switch with a user stack of each program.
+# Of each program the event with the most user frames.
 awk '
-	function flush() {
-		if (block ~ /\[user\] [^<]/ && block ~ /sched_switch/ && count[comm]++ < 3)
-			printf "%s", block
+	function flush(n, rest) {
+		rest = block
+		n = gsub(/\[user\] [^<]/, "", rest)
+		if (n > best[comm]) {
+			best[comm] = n
+			text[comm] = block
+		}
 		block = ""
 	}
 	/^ *[^ ].*-[0-9]+ +\[[0-9]+\]/ {
@@ -52,7 +57,11 @@ awk '
 		sub(/-[0-9]+$/, "", comm)
 	}
 	{ block = block $0 "\n" }
-	END { flush() }
+	END {
+		flush()
+		for (comm in text)
+			print text[comm]
+	}
 ' $F/report.txt
 
 events=$(grep -cE '^ *[^ ]+-[0-9]+ +\[[0-9]+\]' $F/report.txt)
