@@ -25,8 +25,8 @@ die()
 	exit 1
 }
 
-# run_logged LOG WHAT COMMAND... : long work. One status line a few seconds, the log's end if it
-# fails. Without a terminal it says a line every half minute, so that a build log stays short.
+# run_logged LOG WHAT COMMAND... : long work. A status line that changes, or without a terminal one
+# more line every half minute; if it fails the log's end and $HINT, what can be done about it.
 run_logged()
 {
 	local log=$1 what=$2 start=$SECONDS pid rc=0 every=30 last=$SECONDS
@@ -52,7 +52,7 @@ run_logged()
 	wait $pid || rc=$?
 	if [ $rc != 0 ]; then
 		tail -n 25 "$log" >&2
-		die "$what failed (exit $rc); the whole log is $log"
+		die "$what failed (exit $rc); the whole log is $log${HINT:+; }${HINT:-}"
 	fi
 	say "$what: done in $((SECONDS - start)) s"
 }

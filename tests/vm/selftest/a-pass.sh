@@ -1,4 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # expect: ok
-[ -e /sys/kernel/tracing/trace ] && [ -x /host/tree/tests/vm/guest/init ] && echo kept >"$TEST_OUT/kept"
+[ -e /sys/kernel/tracing/trace ] || exit 1
+[ -x /host/tree/tests/vm/guest/init ] && echo kept >"$TEST_OUT/kept"
