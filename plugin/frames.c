@@ -2,32 +2,20 @@
 /*
  * frames - see frames.h
  *
- * Two caches. A stack's text under (address list, process, epoch of the
- * process's maps): equal ones read alike. And a frame's text under (file,
- * offset, address), because different stacks share most of their frames. Both
- * have a budget; one that is full is emptied and begins again, so that a trace
- * without repetition costs time, not memory.
- *
- * Paths and names come from the trace and from files: bytes that a terminal
- * would obey are written as \ooo.
+ * Two caches. A frame's line under (file, offset, address), because stacks
+ * share most of their frames. And a stack's frames, as places in the first,
+ * under (address list, process, epoch of the process's maps): equal ones read
+ * alike. They have a budget, and begin again from nothing when it is spent, so
+ * that a trace without repetition costs time, not memory.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <unwind-user.h>
 
 #include "frames.h"
-#include "vec.h"
+#include "text.h"
 
-#define STACK_BUDGET	(24u << 20)
-#define FRAME_BUDGET	(24u << 20)
+#define BUDGET	(48u << 20)
 
 static const char prefix[] = "=> [user] ";
-
-struct text {
-	char *v;
-	size_t nr, room;
-	bool failed;		/* without memory: what is there is cut */
-};
 
 struct frame_key {
 	uint64_t addr, offset;
@@ -38,13 +26,13 @@ struct frame_key {
 struct frame {
 	struct frame_key key;
 	char *line;
+	uint32_t len;
 	bool signal;		/* a signal trampoline: the next address is exact */
 };
 
-struct stack_text {
-	uint32_t id, tgid, epoch;
-	uint32_t flags;
-	char *lines;
+struct stack_frames {
+	uint32_t id, tgid, epoch, flags;
+	uint32_t first, nr;		/* in frames.index */
 };
 
 struct frames {
@@ -53,53 +41,12 @@ struct frames {
 	struct uu_symbols *syms;
 	VEC(struct frame) frames;
 	struct hidx frame_idx;
-	size_t frame_bytes;
-	VEC(struct stack_text) stacks;
+	VEC(struct stack_frames) stacks;
 	struct hidx stack_idx;
-	size_t stack_bytes;
+	VEC(uint32_t) index;		/* the stacks' frames, in frames.frames */
+	size_t bytes;
 	struct text out;
 };
-
-static void add_bytes(struct text *t, const char *s, size_t len)
-{
-	if (t->failed || vec_reserve(t, len + 1)) {
-		t->failed = true;
-		return;
-	}
-	memcpy(t->v + t->nr, s, len);
-	t->nr += len;
-	t->v[t->nr] = '\0';
-}
-
-static void add(struct text *t, const char *s)
-{
-	add_bytes(t, s, strlen(s));
-}
-
-static void __attribute__((format(printf, 2, 3))) addf(struct text *t, const char *fmt, ...)
-{
-	char buf[128];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(buf, sizeof(buf), fmt, ap);
-	va_end(ap);
-	add(t, buf);
-}
-
-static void add_name(struct text *t, const char *s)
-{
-	size_t n;
-
-	while (*s) {
-		for (n = 0; (unsigned char)s[n] >= ' ' && s[n] != 0x7f; n++)
-			;
-		add_bytes(t, s, n);
-		s += n;
-		if (*s)
-			addf(t, "\\%03o", (unsigned char)*s++);
-	}
-}
 
 struct frames *frames_new(struct maps *maps, const struct frames_opts *opts)
 {
@@ -114,7 +61,7 @@ struct frames *frames_new(struct maps *maps, const struct frames_opts *opts)
 	so.sysroot = opts->sysroot;
 	so.no_demangle = opts->no_demangle;
 	f->syms = uu_symbols_new(&so);
-	add(&f->out, "");
+	text_clear(&f->out);
 	if (!f->syms || f->out.failed) {
 		frames_free(f);
 		return NULL;
@@ -122,25 +69,15 @@ struct frames *frames_new(struct maps *maps, const struct frames_opts *opts)
 	return f;
 }
 
-static void drop_frames(struct frames *f)
+static void forget(struct frames *f)
 {
 	size_t i;
 
 	for (i = 0; i < f->frames.nr; i++)
 		free(f->frames.v[i].line);
-	f->frames.nr = 0;
-	f->frame_bytes = 0;
+	f->frames.nr = f->stacks.nr = f->index.nr = 0;
+	f->bytes = 0;
 	hidx_clear(&f->frame_idx);
-}
-
-static void drop_stacks(struct frames *f)
-{
-	size_t i;
-
-	for (i = 0; i < f->stacks.nr; i++)
-		free(f->stacks.v[i].lines);
-	f->stacks.nr = 0;
-	f->stack_bytes = 0;
 	hidx_clear(&f->stack_idx);
 }
 
@@ -148,10 +85,10 @@ void frames_free(struct frames *f)
 {
 	if (!f)
 		return;
-	drop_frames(f);
-	drop_stacks(f);
+	forget(f);
 	vec_free(&f->frames);
 	vec_free(&f->stacks);
+	vec_free(&f->index);
 	hidx_free(&f->frame_idx);
 	hidx_free(&f->stack_idx);
 	uu_symbols_free(f->syms);
@@ -166,9 +103,9 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 	struct uu_file uf;
 	uint64_t ask;
 
-	add(t, prefix);
+	text_add(t, prefix);
 	if (!file) {
-		addf(t, "0x%llx\n", (unsigned long long)k->addr);
+		text_addf(t, "0x%llx\n", (unsigned long long)k->addr);
 		return;
 	}
 	uf.path = file->path;
@@ -182,25 +119,28 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 			sym.name = NULL;
 	}
 	if (sym.name) {
-		add_name(t, sym.name);
+		text_name(t, sym.name, strlen(sym.name));
 		if (!f->opts.no_offsets)
-			addf(t, "+0x%llx", (unsigned long long)(k->offset - sym.start));
+			text_addf(t, "+0x%llx", (unsigned long long)(k->offset - sym.start));
 	} else {
-		addf(t, "0x%llx", (unsigned long long)k->addr);
+		text_addf(t, "0x%llx", (unsigned long long)k->addr);
 	}
-	add(t, " (");
-	add_name(t, file->path);
+	text_add(t, " (");
+	text_name(t, file->path, strlen(file->path));
 	if (!sym.name || !f->opts.no_offsets)
-		addf(t, "+0x%llx", (unsigned long long)k->offset);
-	add(t, ")");
+		text_addf(t, "+0x%llx", (unsigned long long)k->offset);
+	text_add(t, ")");
 	if (f->opts.raw)
-		addf(t, " [0x%llx]", (unsigned long long)k->addr);
-	add(t, "\n");
+		text_addf(t, " [0x%llx]", (unsigned long long)k->addr);
+	text_add(t, "\n");
 }
 
-/* Append the line of one address; returns whether the next one is exact. */
-static bool frame_line(struct frames *f, struct text *out, const struct join_answer *ans,
-		       uint64_t addr, bool exact)
+/*
+ * The frame of one address, made if need be; NULL without memory. Valid until
+ * the next call.
+ */
+static struct frame *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
+			       bool exact)
 {
 	struct frame_key k = { .addr = addr, .exact = exact };
 	const struct maps_file *file;
@@ -218,32 +158,23 @@ static bool frame_line(struct frames *f, struct text *out, const struct join_ans
 	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ k.exact));
 	for_each_hidx(&f->frame_idx, hash, pos, i) {
 		fr = &f->frames.v[i];
-		if (!memcmp(&fr->key, &k, sizeof(k))) {
-			add(out, fr->line);
-			return fr->signal;
-		}
+		if (!memcmp(&fr->key, &k, sizeof(k)))
+			return fr;
 	}
 	add_frame(f, &t, &k, file, &signal);
-	if (t.failed) {
-		free(t.v);
-		out->failed = true;
-		return signal;
-	}
-	add_bytes(out, t.v, t.nr);
-	if (f->frame_bytes > FRAME_BUDGET)
-		drop_frames(f);
-	fr = vec_add(&f->frames);
+	fr = t.failed ? NULL : vec_add(&f->frames);
 	if (!fr || hidx_add(&f->frame_idx, hash, f->frames.nr - 1)) {
 		free(t.v);
 		if (fr)
 			f->frames.nr--;
-		return signal;
+		return NULL;
 	}
 	fr->key = k;
 	fr->line = t.v;
+	fr->len = t.nr;
 	fr->signal = signal;
-	f->frame_bytes += t.room + sizeof(*fr);
-	return signal;
+	f->bytes += t.room + sizeof(*fr) + 24;
+	return fr;
 }
 
 static void add_marks(struct text *t, const struct join_answer *ans)
@@ -263,31 +194,53 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 	for (i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
 		if (!(ans->flags & marks[i].flag))
 			continue;
-		add(t, any ? "; " : prefix);
-		add(t, any ? "" : "<");
-		add(t, marks[i].text);
+		text_add(t, any ? "; " : prefix);
+		text_add(t, any ? "" : "<");
+		text_add(t, marks[i].text);
 		any = true;
 	}
 	if (any) {
-		add(t, ">\n");
+		text_add(t, ">\n");
 	} else if (!ans->nr) {
-		add(t, prefix);
-		add(t, "<empty>\n");
+		text_add(t, prefix);
+		text_add(t, "<empty>\n");
 	}
 }
 
-static void add_stack(struct frames *f, struct text *t, const struct join_answer *ans)
+/* Append the frames of a stack to f->index. */
+static bool find_frames(struct frames *f, const struct join_answer *ans)
 {
-	bool exact = true;	/* the innermost frame is where the task was */
+	bool exact = !(ans->flags & STACK_NO_START);	/* innermost: where the task was */
+	struct frame *fr;
+	uint32_t i;
+
+	if (vec_reserve(&f->index, (size_t)ans->nr + 1))
+		return false;
+	for (i = 0; i < ans->nr; i++) {
+		fr = get_frame(f, ans, ans->addrs[i], exact);
+		if (!fr)
+			return false;
+		f->index.v[f->index.nr++] = fr - f->frames.v;
+		exact = fr->signal;
+	}
+	f->bytes += ans->nr * sizeof(uint32_t) + sizeof(struct stack_frames) + 24;
+	return true;
+}
+
+static void add_stack(struct frames *f, struct text *t, const struct join_answer *ans,
+		      uint32_t first, uint32_t nr)
+{
+	const struct frame *fr;
 	uint32_t i;
 
 	if (ans->flags & STACK_NO_START) {
-		add(t, prefix);
-		add(t, "<cut: events were dropped, inner frames may be missing>\n");
-		exact = false;
+		text_add(t, prefix);
+		text_add(t, "<cut: events were dropped, inner frames may be missing>\n");
 	}
-	for (i = 0; i < ans->nr; i++)
-		exact = frame_line(f, t, ans, ans->addrs[i], exact);
+	for (i = 0; i < nr; i++) {
+		fr = &f->frames.v[f->index.v[first + i]];
+		text_bytes(t, fr->line, fr->len);
+	}
 	add_marks(t, ans);
 }
 
@@ -301,61 +254,66 @@ static void add_missing(struct text *t, enum join_state state, bool damaged)
 			"not recorded: two buffers of the file say different things here",
 	};
 
-	add(t, prefix);
-	add(t, "<");
-	add(t, why[state]);
+	text_add(t, prefix);
+	text_add(t, "<");
+	text_add(t, why[state]);
 	if (damaged && state == JOIN_LOST)
-		add(t, ": the file is damaged");
-	add(t, ">\n");
+		text_add(t, ": the file is damaged");
+	text_add(t, ">\n");
 }
 
-static const char *cached_stack(struct frames *f, const struct join_answer *ans)
+static void print_stack(struct frames *f, const struct join_answer *ans)
 {
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, i;
-	struct stack_text *st;
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, first, i;
+	struct stack_frames *st;
 	uint64_t hash;
 	bool near;
 	size_t pos;
 
 	epoch = maps_epoch(f->maps, tgid, ans->ts, &near);
-	hash = hash64(((uint64_t)ans->id << 32 | tgid) ^ hash64((uint64_t)epoch << 32 | ans->flags));
+	hash = hash64(((uint64_t)ans->id << 32 | tgid) ^
+		      hash64((uint64_t)epoch << 32 | ans->flags));
 	for_each_hidx(&f->stack_idx, hash, pos, i) {
 		st = &f->stacks.v[i];
 		if (!near && st->id == ans->id && st->tgid == tgid && st->epoch == epoch &&
-		    st->flags == ans->flags)
-			return st->lines;
+		    st->flags == ans->flags) {
+			add_stack(f, &f->out, ans, st->first, st->nr);
+			return;
+		}
 	}
-	add_stack(f, &f->out, ans);
-	if (near || f->out.failed)
-		return f->out.v;
-	if (f->stack_bytes > STACK_BUDGET)
-		drop_stacks(f);
-	st = vec_add(&f->stacks);
-	if (!st)
-		return f->out.v;
-	st->lines = malloc(f->out.nr + 1);
-	if (!st->lines || hidx_add(&f->stack_idx, hash, f->stacks.nr - 1)) {
-		free(st->lines);
+	if (f->bytes > BUDGET)
+		forget(f);
+	first = f->index.nr;
+	if (!find_frames(f, ans)) {
+		f->index.nr = first;
+		text_add(&f->out, prefix);
+		text_add(&f->out, "<no memory>\n");
+		return;
+	}
+	add_stack(f, &f->out, ans, first, ans->nr);
+	st = near ? NULL : vec_add(&f->stacks);
+	if (st && hidx_add(&f->stack_idx, hash, f->stacks.nr - 1)) {
 		f->stacks.nr--;
-		return f->out.v;
+		st = NULL;
 	}
-	memcpy(st->lines, f->out.v, f->out.nr + 1);
+	if (!st) {
+		f->index.nr = first;
+		return;
+	}
 	st->id = ans->id;
 	st->tgid = tgid;
 	st->epoch = epoch;
 	st->flags = ans->flags;
-	f->stack_bytes += f->out.nr + 1 + sizeof(*st);
-	return st->lines;
+	st->first = first;
+	st->nr = ans->nr;
 }
 
 const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged)
 {
-	f->out.nr = 0;
-	f->out.failed = false;
-	f->out.v[0] = '\0';
+	text_clear(&f->out);
 	if (ans->state == JOIN_STACK)
-		return cached_stack(f, ans);
-	if (ans->state != JOIN_NONE)
+		print_stack(f, ans);
+	else if (ans->state != JOIN_NONE)
 		add_missing(&f->out, ans->state, damaged);
-	return f->out.v;
+	return f->out.v ? f->out.v : "";
 }

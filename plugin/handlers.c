@@ -54,19 +54,53 @@ static bool answer(struct ustack *u, struct tep_record *rec, struct join_answer 
 	return ans->state != JOIN_NONE;
 }
 
-static void print_kernel_frames(struct trace_seq *s, struct tep_record *rec, struct ustack *u,
-				struct tep_event *event)
+static void add_kernel_frame(struct text *t, struct tep_handle *tep, unsigned long long addr)
+{
+	const char *func = tep_find_function(tep, addr);
+
+	if (!func) {
+		text_addf(t, "=> %llx\n", addr);
+		return;
+	}
+	text_add(t, "=> ");
+	text_add(t, func);
+	if (opts.kernel_offset)
+		text_addf(t, "+0x%x ", (int)(addr - tep_find_function_address(tep, addr)));
+	text_addf(t, " (%llx)\n", addr);
+}
+
+/* The same lines come again and again: one slot an address, by its hash. */
+static void kernel_frame(struct text *t, struct ustack *u, unsigned long long addr)
+{
+	struct kernel_line *k = &u->kernel_lines[hash64(addr) % NR_KERNEL_LINES];
+	size_t from = t->nr, len;
+
+	if (k->len && k->addr == addr) {
+		text_bytes(t, k->line, k->len);
+		return;
+	}
+	add_kernel_frame(t, u->tep, addr);
+	len = t->nr - from;
+	if (t->failed || len > sizeof(k->line))
+		return;
+	k->addr = addr;
+	k->len = len;
+	memcpy(k->line, t->v + from, len);
+}
+
+/* As libtraceevent's function plugin prints them. */
+static void kernel_frames(struct text *t, struct tep_record *rec, struct ustack *u,
+			  struct tep_event *event)
 {
 	struct tep_format_field *field = tep_find_field(event, "caller");
 	unsigned long long addr;
-	const char *func;
 	int size, pos;
 
 	if (!field) {
-		trace_seq_printf(s, "<CANT FIND FIELD %s>", "caller");
+		text_add(t, "<CANT FIND FIELD caller>");
 		return;
 	}
-	trace_seq_puts(s, "<stack trace >\n");
+	text_add(t, "<stack trace >\n");
 	size = tep_get_long_size(u->tep);
 	if (field->offset < 0 || (size != 4 && size != 8))
 		return;
@@ -74,16 +108,7 @@ static void print_kernel_frames(struct trace_seq *s, struct tep_record *rec, str
 		addr = tep_read_number(u->tep, (char *)rec->data + pos, size);
 		if ((size == 8 && addr == (unsigned long long)-1) || (int)addr == -1)
 			break;
-		func = tep_find_function(u->tep, addr);
-		if (!func) {
-			trace_seq_printf(s, "=> %llx\n", addr);
-			continue;
-		}
-		trace_seq_printf(s, "=> %s", func);
-		if (opts.kernel_offset)
-			trace_seq_printf(s, "+0x%x ",
-					 (int)(addr - tep_find_function_address(u->tep, addr)));
-		trace_seq_printf(s, " (%llx)\n", addr);
+		kernel_frame(t, u, addr);
 	}
 }
 
@@ -96,7 +121,10 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 
 	pthread_mutex_lock(&lock);
 	found = answer(u, rec, &ans);
-	print_kernel_frames(s, rec, u, event);
+	text_clear(&u->text);
+	kernel_frames(&u->text, rec, u, event);
+	if (u->text.v)
+		trace_seq_puts(s, u->text.v);
 	if (found && ans.form != FORM_BARE)
 		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
 	pthread_mutex_unlock(&lock);
@@ -164,7 +192,6 @@ static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_eve
 {
 	struct ustack *u = context;
 	struct decode_map m;
-	uint32_t i;
 
 	(void)event;
 	pthread_mutex_lock(&lock);
@@ -173,14 +200,10 @@ static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_eve
 		trace_seq_printf(s, "tgid=%u %llx-%llx pgoff=%llx ", m.tgid,
 				 (unsigned long long)m.start, (unsigned long long)m.end,
 				 (unsigned long long)m.pgoff);
-		for (i = 0; i < m.path_len; i++) {
-			unsigned char c = m.path[i];
-
-			if (c < ' ' || c == 0x7f)
-				trace_seq_printf(s, "\\%03o", c);
-			else
-				trace_seq_putc(s, c);
-		}
+		text_clear(&u->text);
+		text_name(&u->text, m.path, m.path_len);
+		if (u->text.v)
+			trace_seq_puts(s, u->text.v);
 	} else {
 		trace_seq_puts(s, "<no mapping in this record>");
 	}
@@ -235,6 +258,7 @@ void handlers_unregister(struct ustack *u)
 	scan_free(&u->scan);
 	if (u->fd >= 0)
 		close(u->fd);
+	free(u->text.v);
 	free(u->path);
 	free(u);
 }

@@ -6,6 +6,15 @@
 #include "decode.h"
 #include "frames.h"
 #include "scan.h"
+#include "text.h"
+
+#define NR_KERNEL_LINES 4096
+
+struct kernel_line {
+	unsigned long long addr;
+	uint32_t len;			/* 0: free */
+	char line[116];
+};
 
 /*
  * One opened trace.dat. Its tep handle serves all its buffer instances, so
@@ -20,6 +29,8 @@ struct ustack {
 	struct decode dec;
 	struct scan scan;
 	struct frames *frames;
+	struct text text;
+	struct kernel_line kernel_lines[NR_KERNEL_LINES];
 };
 
 /* The options as the user set them (options.c). */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A string that grows. What does not fit in memory is left out, and said so. */
+#ifndef USTACK_TEXT_H
+#define USTACK_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "vec.h"
+
+struct text {
+	char *v;		/* terminated once anything was added */
+	size_t nr, room;
+	bool failed;
+};
+
+static inline void text_bytes(struct text *t, const char *s, size_t len)
+{
+	if (t->failed || vec_reserve(t, len + 1)) {
+		t->failed = true;
+		return;
+	}
+	memcpy(t->v + t->nr, s, len);
+	t->nr += len;
+	t->v[t->nr] = '\0';
+}
+
+static inline void text_add(struct text *t, const char *s)
+{
+	text_bytes(t, s, strlen(s));
+}
+
+static inline void __attribute__((format(printf, 2, 3)))
+text_addf(struct text *t, const char *fmt, ...)
+{
+	char buf[128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, sizeof(buf), fmt, ap);
+	va_end(ap);
+	text_add(t, buf);
+}
+
+/* A name out of a file: bytes that a terminal would obey are written as \ooo. */
+static inline void text_name(struct text *t, const char *s, size_t len)
+{
+	size_t i, from = 0;
+
+	for (i = 0; i < len; i++) {
+		unsigned char c = s[i];
+
+		if (c >= ' ' && c != 0x7f)
+			continue;
+		text_bytes(t, s + from, i - from);
+		text_addf(t, "\\%03o", c);
+		from = i + 1;
+	}
+	text_bytes(t, s + from, len - from);
+}
+
+static inline void text_clear(struct text *t)
+{
+	t->nr = 0;
+	t->failed = false;
+	text_bytes(t, "", 0);
+}
+
+#endif
