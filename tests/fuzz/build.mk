@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+# Hostile input: records (libFuzzer) and whole files.
+
+O ?= build
+
+FUZZ_DIR := $(O)/fuzz
+FUZZ_CC ?= clang
+FUZZ_RUNS ?= 4000
+FUZZ_FILES ?= 200
+FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer
+FUZZ_PLUGIN := $(PLUGIN_CORE) scan.c options.c handlers.c
+FUZZ_OBJ := $(FUZZ_PLUGIN:%.c=$(FUZZ_DIR)/plugin/%.o) $(UU_SRC:%.c=$(FUZZ_DIR)/libunwind-user/%.o)
+# the plugin as the files' reader loads it, with sanitizers of the compiler it is built with
+FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so
+
+SAN_HOST_OBJ := $(addprefix $(O)/unit/plugin/,scan.o options.o handlers.o plugin_ustack_join.o)
+
+CHECK_TARGETS += check-fuzz-records check-fuzz-files
+
+.PHONY: check-fuzz-records check-fuzz-files fuzz
+check-fuzz-records: $(FUZZ_DIR)/fuzz_records $(FIXTURES)
+	@tests/fuzz/run-records $(FUZZ_DIR) $(O)/fixtures $(FUZZ_RUNS)
+
+check-fuzz-files: $(FUZZ_DIR)/fuzz_files $(FUZZ_SO) $(FIXTURES)
+	@tests/fuzz/run-files $(FUZZ_DIR) $(O)/fixtures $(FUZZ_FILES)
+
+# what `make check` does in seconds, for as long as it takes
+fuzz:
+	$(MAKE) check-fuzz-records FUZZ_RUNS=2000000
+	$(MAKE) check-fuzz-files FUZZ_FILES=20000
+
+$(FUZZ_DIR)/plugin/%.o: plugin/%.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(FUZZ_DIR)/libunwind-user/%.o: libunwind-user/%.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+
+$(FUZZ_DIR)/fuzz_records: tests/fuzz/fuzz_records.c $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_OBJ) \
+		-ltraceevent $(UU_LIBS)
+
+# whole files: the compiler of the unit tests, whose sanitizer runtime is a shared library, as a
+# program that loads plugins needs it
+$(FUZZ_DIR)/fuzz_files: tests/fuzz/fuzz_files.c
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -rdynamic -MMD -MP -o $@ $< -ltracecmd -ltraceevent
+
+$(FUZZ_DIR)/plugins/plugin_ustack.so: plugin/plugin_ustack.c
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -shared -o $@ $<
+
+$(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
+		$(UU_SRC:%.c=libunwind-user/%.o)) $(SAN_HOST_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
+
+
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_files.d
