@@ -34,8 +34,10 @@ $(PLUGIN_SO): $(PLUGIN_OBJ) $(UU_LIB)
 	$(CC) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 prefix ?= /usr/local
-# where this machine's libtraceevent looks, whatever the prefix
-PLUGIN_DIR ?= $(shell pkg-config --variable=libdir libtraceevent 2>/dev/null)/traceevent/plugins
+# where this machine's libtraceevent looks; elsewhere it finds plugins by TRACEEVENT_PLUGIN_DIR
+PLUGIN_LIB = $(if $(filter /usr /usr/local,$(prefix)),$(shell pkg-config --variable=libdir \
+	libtraceevent 2>/dev/null),$(prefix)/lib)
+PLUGIN_DIR ?= $(PLUGIN_LIB)/traceevent/plugins
 
 install-plugin: plugin
 	install -d $(DESTDIR)$(PLUGIN_DIR)/ustack $(DESTDIR)$(prefix)/share/man/man1

@@ -57,7 +57,8 @@ static inline void text_name(struct text *t, const char *s, size_t len)
 		text_addf(t, "\\%03o", c);
 		from = i + 1;
 	}
-	text_bytes(t, s + from, len - from);
+	if (from < len)
+		text_bytes(t, s + from, len - from);
 }
 
 static inline void text_clear(struct text *t)
