@@ -60,8 +60,9 @@ struct cp_record {
 	unsigned int	bytes;		/* of this entry, a multiple of 8 */
 	/*
 	 * Passed as the fifth argument of the system call, which the kernel
-	 * ignores but a trace shows. Unique in the file, except that 64-bit
-	 * mmap() reads its fifth argument: there it is the descriptor mapped.
+	 * ignores but a trace shows. Unique in the file and growing with each
+	 * call of a task, except that 64-bit mmap() reads its fifth argument:
+	 * there it is the descriptor mapped.
 	 */
 	unsigned int	seq;
 	unsigned int	tid;		/* 0: not known yet */

@@ -51,8 +51,8 @@ PATH unsigned int cp_signal(int sig, void *info, void *ucontext)
 {
 	unsigned long ip = *(unsigned long *)((char *)ucontext + UC_IP);
 	struct task *t = task_of_stack();
-	unsigned int seq = cp_seq();
 	unsigned long long *slot;
+	unsigned int seq;
 
 	(void)info;
 	t->ra[t->depth++] = ip | CP_INTERRUPTED;
@@ -64,6 +64,7 @@ PATH unsigned int cp_signal(int sig, void *info, void *ucontext)
 	t->in_signal--;
 	/* All that is left when cp_restorer runs is the interrupted code */
 	t->depth -= 2;
+	seq = cp_seq();
 	slot = cp_begin(t, __NR_rt_sigreturn, seq, CP_SIGRETURN | CP_FLAGS);
 	*slot = (unsigned long)cp_sigreturn_ip;
 	t->depth--;

@@ -166,6 +166,8 @@ static char *decimal(char *end, unsigned int n)
 /* The new image appends to the same record, see main() */
 static PATH void exec_now(struct task *t)
 {
+	/* Before those of the new image, so that numbers grow with time */
+	unsigned int seq = cp_seq();
 	char base[16], size[16];
 	const char *argv[] = {
 		cp_exec_path, "-a", "-o", cp_out, "-x", "leaf",
@@ -174,7 +176,8 @@ static PATH void exec_now(struct task *t)
 	};
 
 	ENTER(t);
-	SYS(t, CP_EXEC, __NR_execve, cp_exec_path, argv, &argv[sizeof(argv) / sizeof(argv[0]) - 1], 0);
+	SYS_SEQ(t, CP_EXEC, seq, __NR_execve, cp_exec_path, argv,
+		&argv[sizeof(argv) / sizeof(argv[0]) - 1], 0);
 	SYS(t, CP_EXIT, __NR_exit_group, 3, 0, 0, 0);
 	__builtin_trap();
 }

@@ -35,12 +35,12 @@ flight()
 	for e in $CALLPATH_EVENTS; do
 		opts+=("$e")
 	done
-	trace-cmd start -q -C mono -b 64 -O $OPT "${opts[@]}" || return 1
+	trace-cmd start -C mono -b 64 -O $OPT "${opts[@]}" >/dev/null || return 1
 	$CALLPATH -o $TEST_TMP/path -t 6 -n 250 -c 4 -x plain,yield,pipe,signal -z 256 || return 1
-	trace-cmd stop -q
-	trace-cmd extract -q -o $TEST_TMP/trace.dat >$TEST_TMP/record.log 2>&1
+	trace-cmd stop
+	trace-cmd extract -o $TEST_TMP/trace.dat >$TEST_TMP/record.log 2>&1
 	rc=$?
-	trace-cmd reset -q >/dev/null 2>&1
+	trace-cmd reset >/dev/null 2>&1
 	return $rc
 }
 rm -f $TEST_TMP/trace.dat $TEST_TMP/path

@@ -26,7 +26,7 @@ kind()
 	joined
 	check "$what: has a cookie" at_least "$(events_of $name)" 1
 	check "$what: each has its stack" is "$(with_stack $name)" "$(events_of $name)"
-	check "$what: no event without a cookie" is "$(count "[ :]$name[:(]")" "$(events_of $name)"
+	check "$what: no event without a cookie" is "$(count "[ :]$name[:( ]")" "$(events_of $name)"
 }
 
 run()
@@ -60,7 +60,7 @@ sym=$(awk '$3 == "op_yield" { print "0x" $1 }' $PROG/callpath.sym)
 check "uprobe: made" write "p:uup $CALLPATH:$(printf '0x%x' $((sym - 0x400000)))" $T/uprobe_events
 kind "uprobe" uprobes/uup uup run
 printf -v addr '%x' $((sym))
-check "uprobe: the first frame is the probed address" grep -qE "^uup  0*$addr" $TEST_TMP/joined
+check "uprobe: the first frame is the probed address" grep -qE "^uup $addr " $TEST_TMP/joined
 walks=$(awk '$3 ~ /^walk_[abc]$/ { print $1 }' $PROG/callpath.sym | sort)
 low=0x$(head -n 1 <<<"$walks")
 in_walk()

@@ -111,8 +111,18 @@ write()
 	{ echo "$1" >"$2"; } 2>&1
 }
 
-# Text of the buffer, of an instance too: text [DIR]
+# Text of the buffer, of an instance too: text [DIR]. Nothing is recorded meanwhile, or reading
+# could go on for ever.
 text()
+{
+	local dir=${1:-$T}
+	echo 0 >$dir/tracing_on
+	cat $dir/trace >$TEST_TMP/text
+	echo 1 >$dir/tracing_on
+}
+
+# The same while recording goes on: for events that cat does not have
+text_running()
 {
 	cat "${1:-$T}/trace" >$TEST_TMP/text
 }
@@ -133,15 +143,37 @@ stacks()
 	count '<user unwind stack [0-9a-f]+'
 }
 
+# unasked: stacks of the last text() that no cookie asked for; execve() records its own anyway
+unasked()
+{
+	awk '
+	     match($0, /<user unwind cookie [0-9a-f]+/) { asked[substr($0, RSTART + 20, RLENGTH - 20)] }
+	     match($0, /<user unwind stack [0-9a-f]+/) { have[substr($0, RSTART + 19, RLENGTH - 19)] }
+	     END { for (c in have) if (!(c in asked)) n++; print n + 0 }' $TEST_TMP/text
+}
+
+# unanswered: cookies without a stack
+unanswered()
+{
+	awk 'match($0, /<user unwind cookie [0-9a-f]+/) { asked[substr($0, RSTART + 20, RLENGTH - 20)] }
+	     match($0, /<user unwind stack [0-9a-f]+/) { have[substr($0, RSTART + 19, RLENGTH - 19)] }
+	     END { for (c in asked) if (!(c in have)) n++; print n + 0 }' $TEST_TMP/text
+}
+
 # joined [PID]: for each event of the last text() that a cookie follows at once, on its CPU and by
-# its task: "EVENT FRAME FRAME..." with the stack of that cookie, or "EVENT -" without one.
+# its task: "EVENT FRAME FRAME..." with the stack of that cookie in plain hexadecimal digits, or
+# "EVENT -" without one.
 joined()
 {
 	awk -v only="$1" '
 	function task(s) { sub(/ +\[[0-9]+\].*/, "", s); sub(/.*-/, "", s); return s }
 	/^#/ || !NF { next }
 	/^ *=> / {
-		if (in_stack != "") stack[in_stack] = stack[in_stack] " " $2
+		if (in_stack == "") next
+		frame = $2
+		gsub(/[<>]/, "", frame)
+		sub(/^(0x)?0*/, "", frame)
+		stack[in_stack] = stack[in_stack] " " frame
 		next
 	}
 	{ in_stack = "" }
@@ -175,7 +207,7 @@ joined()
 		for (i = 1; i <= n; i++) {
 			split(pairs[i], p, SUBSEP)
 			k = p[2] SUBSEP p[3]
-			print p[1], (k in seen) ? (stack[k] == "" ? "empty" : stack[k]) : "-"
+			print p[1] ((k in seen) ? (stack[k] == "" ? " empty" : stack[k]) : " -")
 		}
 	}' $TEST_TMP/text >$TEST_TMP/joined
 }
@@ -188,7 +220,7 @@ events_of()
 
 with_stack()
 {
-	grep -cE "^($1)  ?[0-9a-f<?]" $TEST_TMP/joined
+	grep -cE "^($1) [0-9a-f]+( |\$)" $TEST_TMP/joined
 }
 
 # record TRACE-CMD-OPTIONS... -- COMMAND...: into $TEST_TMP/trace.dat

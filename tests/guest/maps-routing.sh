@@ -16,25 +16,33 @@ run()
 	for dir in $T $I/*/; do
 		[ ! -d $dir ] || echo >$dir/trace
 	done
-	$CALLPATH -o $TEST_TMP/path -n 40
+	record_stacks 40
+}
+
+record_stacks()
+{
+	echo 1 >$T/events/raw_syscalls/sys_enter/enable
+	echo 1 >$I/a/events/raw_syscalls/sys_enter/enable
+	$CALLPATH -o $TEST_TMP/path -n $1
+	echo 0 >$T/events/raw_syscalls/sys_enter/enable
+	echo 0 >$I/a/events/raw_syscalls/sys_enter/enable
 }
 
 # maps_in DIR: map events of callpath there; stacks_in DIR: stacks
 maps_in()
 {
-	text $1
+	text_running $1
 	count "<user unwind map [0-9]+ .*$CALLPATH>"
 }
 stacks_in()
 {
-	text $1
+	text_running $1
 	stacks
 }
 
 mkdir $I/a $I/b $I/m
 for dir in $T $I/a; do
 	echo 1 >$dir/options/$OPT
-	echo 1 >$dir/events/raw_syscalls/sys_enter/enable
 done
 check "off at first" is "$(cat $T/options/$M $I/m/options/$M | tr -d '\n')" 00
 
@@ -77,12 +85,13 @@ mkdir $I/m
 echo 1 >$I/m/options/$M
 echo 16 >$T/buffer_size_kb
 run
-$CALLPATH -o $TEST_TMP/path -n 3000
+record_stacks 3000
 check "stacks cannot push them out" at_least "$(maps_in $I/m)" 1
 echo 1408 >$T/buffer_size_kb
 
 # A process whose mappings were recorded elsewhere is recorded for the taker that comes later
 echo 0 >$I/m/options/$M
+echo 1 >$T/events/syscalls/sys_enter_getppid/enable
 coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }
 pid=$HOST_PID in=${HOST[1]}
 sleep 0.3
@@ -90,7 +99,7 @@ echo >$I/m/trace
 echo 1 >$I/m/options/$M
 echo >&$in
 sleep 0.5
-text $I/m
+text_running $I/m
 check "a taker that comes later gets what is touched again" at_least \
 	"$(count "<user unwind map $pid .*dlopen-host>")" 1
 eval "exec $in>&-"

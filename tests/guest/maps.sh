@@ -55,7 +55,7 @@ trace_on
 # As /proc/PID/maps shows it
 host_start wait 5 keep:$PROG/libtouch.so wait 5 wait
 step
-text
+text_running
 cp /proc/$pid/maps $TEST_TMP/proc
 check "the program's mapping is recorded" at_least "$(of_file $pid $host)" 1
 check "the library's too" at_least "$(of_file $pid .*/libtouch.so)" 1
@@ -89,29 +89,29 @@ check "the build ID is that of the file" \
 # Nothing new: the same stacks again record no mapping. A cleared buffer has lost them.
 n=$(maps $pid | wc -l)
 step
-text
+text_running
 check "more stacks of the same mappings add none" is "$(maps $pid | wc -l)" $n
 host_end
 
 host_start 3 wait 3 wait 3 wait 3
 sleep 0.3
-text
+text_running
 check "recorded" is "$(of_file $pid $host)" 1
 echo >$T/trace
 step
-text
+text_running
 check "recorded again after a clear" is "$(of_file $pid $host)" 1
 mkdir $T/instances/m
 echo 1 >$T/instances/m/events/syscalls/sys_enter_getppid/enable
 echo 1 >$T/instances/m/options/$OPT
 step
-text $T/instances/m
+text_running $T/instances/m
 check "an instance that starts to receive gets it" is "$(of_file $pid $host)" 1
 echo 0 >$T/instances/m/tracing_on
 echo >$T/instances/m/trace
 echo 1 >$T/instances/m/tracing_on
 step
-text $T/instances/m
+text_running $T/instances/m
 check "and one that receives again" is "$(of_file $pid $host)" 1
 host_end
 rmdir $T/instances/m || check "the instance can be removed" false
@@ -122,10 +122,10 @@ $host 2 2 >/dev/null &
 wait $!
 bash -c "echo \$\$ >$TEST_TMP/pid; exec $host 3"
 pid=$(cat $TEST_TMP/pid)
-text
+text_running
 check "after exec the new program is recorded" is "$(of_file $pid $host)" 1
 $CALLPATH -o $TEST_TMP/path -n 40 -x exec,plain
-text
+text_running
 check "each program of callpath's children too" at_least \
 	"$(count "<user unwind map [0-9]+ .*$CALLPATH>")" 2
 
@@ -133,7 +133,7 @@ check "each program of callpath's children too" at_least \
 cp $PROG/libtouch.so $TEST_TMP/second.so
 host_start $PROG/libtouch.so $TEST_TMP/second.so $PROG/libtouch.so wait
 sleep 0.5
-text
+text_running
 read -r line1 <&$out
 read -r line2 <&$out
 say "$line1"
@@ -152,7 +152,7 @@ sleep 0.3
 rm $TEST_TMP/gone
 echo >$T/trace
 step
-text
+text_running
 check "a removed file is named as /proc/PID/maps names it" at_least \
 	"$(of_file $pid "$TEST_TMP/gone \(deleted\)")" 1
 host_end
@@ -166,7 +166,7 @@ done
 if mkdir -p "$deep" && cp $CALLPATH "$deep/prog"; then
 	echo >$T/trace
 	"$deep/prog" -o $TEST_TMP/path -n 30
-	text
+	text_running
 	check "a path of ${#deep} bytes is whole" at_least "$(count " $deep/prog>")" 1
 else
 	check "a long path can be made" false
@@ -212,7 +212,7 @@ echo >$T/trace
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
 $CALLPATH -o $TEST_TMP/path -n 68000 -x plain -z 256
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
-text
+text_running
 check "the buffer holds the last stacks only" at_most "$(stacks)" 20000
 check "and the mapping, recorded after the first 65536" at_least \
 	"$(count "<user unwind map .*$CALLPATH>")" 1

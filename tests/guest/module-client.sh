@@ -61,7 +61,7 @@ check "with the option: the same cookies" at_least $same $((have - 2))
 echo 0 >$T/options/$OPT
 rmmod unwind-client
 
-load_module $ko event=none function=ksys_lseek
+load_module $ko event=none function=__x64_sys_getpriority
 run -n 200
 check "function: requests" at_least "$(requests)" 20
 check "function: each is answered" is "$have" "$want"

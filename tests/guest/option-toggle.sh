@@ -29,9 +29,10 @@ check "many times" at_least $n 30
 # Off means off
 echo >$T/trace
 $CALLPATH -o $TEST_TMP/path -n 50
-text
-check "off: no cookie" is "$(cookies)" 0
 echo 0 >$T/events/enable
+text
+check "off: events" at_least "$(count 'sys_enter: NR')" 50
+check "off: no cookie" is "$(cookies)" 0
 echo 1408 >$T/buffer_size_kb
 callpath_case "on again" $CALLPATH -t 2 -n 40 -c 4 -x plain,yield,signal
 finish

@@ -8,8 +8,9 @@ need_kernel
 need_program $CALLPATH
 
 E=$T/events/raw_syscalls/sys_enter
-enter=39	# getpid and getppid of callpath's paths
 other=24	# sched_yield
+# An event that no shell has, to count on
+C=$T/events/syscalls/sys_enter_getpriority
 
 # traced [DIR]: both events of a run; the trigger may be on one
 traced()
@@ -45,12 +46,25 @@ check "it is gone" is "$(grep -cv '^#' $E/trigger)" 0
 traced
 check "no cookie any more" is "$(cookies)" 0
 
-check "with a count" write $OPT:5 $E/trigger
-traced
+# counted: a run with the event on that has the trigger
+counted()
+{
+	echo >$T/trace
+	echo ${1:-1} >$C/enable
+	$CALLPATH -o $TEST_TMP/path -n 200 -x plain
+	echo 0 >$C/enable
+	text
+	joined
+}
+
+check "with a count" write $OPT:5 $C/trigger
+check "it reads back" grep -qE "^$OPT:count=5" $C/trigger
+counted
 check "so many cookies" is "$(cookies)" 5
-check "so many events with a stack" is "$(with_stack sys_enter)" 5
-check "used up, and it says so" grep -qE "^$OPT:count=0" $E/trigger
-write "!$OPT" $E/trigger
+check "so many events with a stack" is "$(with_stack sys_getpriority)" 5
+check "of more events" at_least "$(count 'sys_getpriority\(')" 10
+check "used up, and it says so" grep -qE "^$OPT:count=0" $C/trigger
+write "!$OPT" $C/trigger
 
 check "with a filter" write "$OPT if id == $other" $E/trigger
 traced
@@ -60,6 +74,7 @@ write "!$OPT" $E/trigger
 check "with both" write "$OPT:3 if id == $other" $E/trigger
 traced
 check "so many of those" is "$(cookies)" 3
+check "all of them at that event" is "$(grep -c '^sys_enter ' $TEST_TMP/joined)" 3
 write "!$OPT" $E/trigger
 check_not "a wrong count is refused" write "$OPT:x" $E/trigger
 check_not "a wrong filter is refused" write "$OPT if nothing == 1" $E/trigger
@@ -91,11 +106,10 @@ check "in an instance: none here" is "$(cookies)" 0
 check "the instance is removed" rmdir $T/instances/t
 
 # On an event that is off: the trigger switches it on softly, nothing is recorded but cookies
-write $OPT:4 $E/trigger
-echo >$T/trace
-$CALLPATH -o $TEST_TMP/path -n 20
-text
-check "on an event that is off: no event" is "$(count 'sys_enter: NR')" 0
+write $OPT:4 $C/trigger
+counted 0
+check "on an event that is off: no event" is "$(count 'sys_getpriority')" 0
 check "on an event that is off: cookies all the same" is "$(cookies)" 4
-write "!$OPT" $E/trigger
+check "on an event that is off: with stacks" is "$(unanswered)" 0
+write "!$OPT" $C/trigger
 finish

@@ -117,6 +117,9 @@ int main(int argc, char **argv)
 	       "calls, %lu wrong\n", v.right, v.truncated, v.elsewhere, v.between, v.wrong);
 	if (judge.name)
 		printf("  at %s: %lu right, %lu wanted\n", judge.name, v.named, min_named);
+	if (judge.lossy)
+		printf("  in gaps of the trace: %lu right, %lu cannot be judged\n", v.placed,
+		       v.unplaced);
 	printf("  missing: %lu still in the kernel, %lu lost, %lu not recorded\n", v.pending, v.lost,
 	       v.not_recorded);
 	printf("  no cookie: %lu exiting, %lu without reason, %lu unexplained; no entry: %lu; not judged: %lu\n",
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
 		       trace.stacks_unused, trace.broken);
 	bad = v.wrong || v.right < min || v.named < min_named || v.unexplained;
 	if (judge.lossy)
-		bad |= v.not_recorded && trace.dropped;
+		bad |= (v.not_recorded && trace.dropped) || v.unplaced > v.right / 100;
 	else
 		bad |= missing || v.no_cookie || v.unknown || v.unplaced || trace.broken || trace.dropped;
 	printf("  %s\n", bad ? "NOT RIGHT" : "all right");

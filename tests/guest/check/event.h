@@ -100,6 +100,7 @@ struct verdict {
 	unsigned long	unexplained;	/* a cookie, but neither a stack nor a reason shown */
 	unsigned long	exiting;	/* without a cookie since the task is exiting */
 	unsigned long	unknown;	/* no entry in the record for a system call */
+	unsigned long	placed;		/* right, by the entries of a gap in the trace */
 	unsigned long	unplaced;	/* in a gap of the trace: cannot be judged */
 	unsigned long	truncated;	/* right, and cut at the limit */
 	unsigned long	elsewhere;	/* right, and recorded on another CPU */
@@ -107,7 +108,7 @@ struct verdict {
 };
 
 struct judge {
-	const struct truth	*truth;
+	struct truth		*truth;
 	const struct program	*programs;
 	unsigned int		nr_programs;
 	int			tables;		/* see truth_same() */

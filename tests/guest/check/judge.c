@@ -10,6 +10,8 @@
  *   in a system call, or after its exit event under the same cookie: that entry
  *   a new task, before its first system call: the entry that spawned it
  *   a new program, before its first system call: its entry point alone
+ *   under the cookie of the next system call, as in a ptrace stop before its
+ *   event: the entry of that one
  *   otherwise the task was interrupted in user space, where no entry says the
  *   path; only the outermost frame is known
  */
@@ -35,6 +37,8 @@ struct state {
 };
 
 static struct state *states;
+static unsigned int *next_enter;	/* for each event, its task's next EV_ENTER, or 0 */
+static const struct trace *trace;
 static unsigned int max_tid;
 static const struct judge *judge;
 
@@ -98,10 +102,30 @@ static void is_right(const struct event *ev, struct verdict *v)
 	v->named += judge->name && !strcmp(judge->name, ev->name);
 }
 
+/*
+ * The event that began the system call is lost: is the stack that of any call the
+ * task made in the gap, from the last one known to the next one known?
+ */
+static int fits_gap(const struct state *st, const struct event *ev)
+{
+	unsigned int next = next_enter[ev - trace->event];
+	unsigned int to = next ? trace->event[next].seq : 0xffffffff;
+	const struct cp_record *const *rec;
+	char why[160];
+
+	rec = truth_from(judge->truth, ev->tid, st->entry ? st->entry->seq : CP_FIRST_SEQ);
+	for (; rec && *rec && (*rec)->tid == ev->tid && (*rec)->seq <= to; rec++) {
+		if (same(*rec, ev, why, sizeof(why)))
+			return 1;
+	}
+	return 0;
+}
+
 static void judge_stack(struct state *st, const struct event *ev, struct verdict *v)
 {
 	const struct cp_record *rec = st->entry ? st->entry : st->spawn;
 	struct state *old = st->exec_from ? &states[st->exec_from] : NULL;
+	const struct event *next;
 	char why[160];
 
 	if ((st->fresh && is_entry_point(ev)) ||
@@ -111,19 +135,36 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 		return;
 	}
 	snprintf(why, sizeof(why), "outermost frame is not the task's");
+	next = ev->cookie && next_enter[ev - trace->event] ?
+	       &trace->event[next_enter[ev - trace->event]] : NULL;
+	if (!st->inside && next && next->cookie == ev->cookie) {
+		rec = truth_find(judge->truth, next->tid, next->seq, next->nr);
+		if (rec && same(rec, ev, why, sizeof(why))) {
+			is_right(ev, v);
+			return;
+		}
+		goto wrong;
+	}
 	/* Between two calls, unless the cookie says it is still the last one */
 	if (st->entry && !st->inside && (!ev->cookie || ev->cookie != st->cookie)) {
 		/* The text shows no cookie: the call that was just left fits as well */
 		if (!ev->cookie && same(rec, ev, why, sizeof(why)))
 			is_right(ev, v);
+		else if (judge->lossy && fits_gap(st, ev))
+			v->placed++;
 		else if (plausible(st, ev))
 			v->between++;
+		else if (judge->lossy)
+			v->unplaced++;
 		else
 			goto wrong;
 		return;
 	}
 	if (!rec) {
-		v->unplaced++;
+		if (judge->lossy && fits_gap(st, ev))
+			v->placed++;
+		else
+			v->unplaced++;
 		return;
 	}
 	if (same(rec, ev, why, sizeof(why))) {
@@ -137,7 +178,10 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	}
 	/* The system call this event belongs to may have fallen into a gap */
 	if (judge->lossy && ev->kind != EV_ENTER && (!ev->cookie || ev->cookie != st->cookie)) {
-		v->unplaced++;
+		if (fits_gap(st, ev))
+			v->placed++;
+		else
+			v->unplaced++;
 		return;
 	}
 wrong:
@@ -220,26 +264,39 @@ static int track(const struct event *ev, struct verdict *v)
 }
 
 /* What has to be known of a task before its events are looked at one by one */
-static void look_ahead(const struct trace *trace)
+static void look_ahead(void)
 {
+	unsigned int *next = calloc(max_tid + 1, sizeof(*next));
 	const struct event *ev;
 	unsigned int i;
 
-	for (i = 0; i < trace->nr; i++) {
+	states = calloc(max_tid + 1, sizeof(*states));
+	next_enter = calloc(trace->nr + 1, sizeof(*next_enter));
+	if (!next || !states || !next_enter) {
+		fprintf(stderr, "no memory for %u tasks and %u events\n", max_tid, trace->nr);
+		exit(2);
+	}
+	for (i = trace->nr; i-- > 0; ) {
 		ev = &trace->event[i];
-		if (ev->kind == EV_ENTER)
-			states[ev->tid].last_enter = i;
+		next_enter[i] = next[ev->tid];
+		if (ev->kind == EV_ENTER) {
+			next[ev->tid] = i;
+			if (!states[ev->tid].last_enter)
+				states[ev->tid].last_enter = i;
+		}
 		if (ev->kind == EV_EXEC && ev->other != ev->tid && ev->other <= max_tid)
 			states[ev->tid].exec_from = ev->other;
 	}
+	free(next);
 }
 
-void judge_all(const struct judge *j, const struct trace *trace, struct verdict *v)
+void judge_all(const struct judge *j, const struct trace *tr, struct verdict *v)
 {
 	const struct event *ev;
 	unsigned int i;
 
 	judge = j;
+	trace = tr;
 	memset(v, 0, sizeof(*v));
 	for (i = 0; i < trace->nr; i++) {
 		ev = &trace->event[i];
@@ -247,12 +304,7 @@ void judge_all(const struct judge *j, const struct trace *trace, struct verdict 
 		if (ev->kind == EV_FORK && ev->other > max_tid)
 			max_tid = ev->other;
 	}
-	states = calloc(max_tid + 1, sizeof(*states));
-	if (!states) {
-		fprintf(stderr, "no memory for %u tasks\n", max_tid);
-		exit(2);
-	}
-	look_ahead(trace);
+	look_ahead();
 	for (i = 0; i < trace->nr; i++) {
 		ev = &trace->event[i];
 		if (!track(ev, v))
@@ -262,4 +314,5 @@ void judge_all(const struct judge *j, const struct trace *trace, struct verdict 
 			states[ev->tid].inside = 0;
 	}
 	free(states);
+	free(next_enter);
 }

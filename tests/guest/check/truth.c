@@ -76,6 +76,7 @@ void truth_free(struct truth *tr)
 	if (tr->head)
 		munmap((void *)tr->head, tr->head->size);
 	free(tr->table);
+	free(tr->sorted);
 	memset(tr, 0, sizeof(*tr));
 }
 
@@ -141,6 +142,44 @@ const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 	if (rec->flags & CP_RESTART && nr == (rec->flags & CP_COMPAT ? 0 : 219))
 		return rec;
 	return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct cp_record *x = *(void **)a, *y = *(void **)b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, unsigned int seq)
+{
+	unsigned int i, low = 0, high = tr->entries;
+	const struct cp_record *rec;
+
+	if (!tr->sorted) {
+		tr->sorted = calloc(tr->entries + 1, sizeof(*tr->sorted));
+		if (!tr->sorted)
+			return NULL;
+		for (i = 0; i <= tr->mask; i++) {
+			if (tr->table[i] && low < tr->entries)
+				tr->sorted[low++] = tr->table[i];
+		}
+		qsort(tr->sorted, low, sizeof(*tr->sorted), compare);
+		high = low;
+		low = 0;
+	}
+	while (low < high) {
+		i = low + (high - low) / 2;
+		rec = tr->sorted[i];
+		if (rec && (rec->tid < tid || (rec->tid == tid && rec->seq < seq)))
+			low = i + 1;
+		else
+			high = i;
+	}
+	rec = tr->sorted[low];
+	return rec && rec->tid == tid ? (const struct cp_record *const *)&tr->sorted[low] : NULL;
 }
 
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,

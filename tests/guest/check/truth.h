@@ -26,6 +26,7 @@ struct truth {
 	const struct cp_header	*head;		/* the mapped file */
 	const struct cp_record	**table;	/* open addressing, by seq */
 	unsigned int		mask;		/* size of table - 1 */
+	const struct cp_record	**sorted;	/* all, by (tid, seq); see truth_from() */
 	unsigned int		entries;	/* complete ones */
 	unsigned int		unused;		/* reserved, never reached */
 };
@@ -48,6 +49,13 @@ void truth_index(struct truth *tr);
  */
 const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 				   unsigned int seq, int nr);
+
+/*
+ * The first entry of @tid with a sequence number from @seq on, or NULL when there
+ * is none. The task's next ones follow in the array that is pointed into, up to
+ * another tid or NULL. The index is made by the first call.
+ */
+const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, unsigned int seq);
 
 /*
  * Compares @nr addresses, innermost first, with the path of @rec. @tables: the

@@ -229,8 +229,8 @@ static void do_cancel(int id)
 static int command(char *text)
 {
 	struct unwind_task_info *info = &current->unwind_info;
-	unsigned long b = 0;
 	struct client *c;
+	long b = 0;
 	char name[16];
 	int n, a = 0;
 
@@ -286,7 +286,7 @@ static int command(char *text)
 		watch.until_value = NULL;
 		watch.until_set = &c->cancelled;
 		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4);
-	} else if (!strcmp(name, "watch-next") && b < NR_CLIENTS) {
+	} else if (!strcmp(name, "watch-next") && b >= 0 && b < NR_CLIENTS) {
 		/* its step from A to B in the list, until the cancel of B has begun */
 		watch.nested = -1;
 		watch.until_value = &clients[b].work.bit;

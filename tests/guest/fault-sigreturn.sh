@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# What is requested in rt_sigreturn has the stack that returns from the handler, not the one that it
+# returns to.
+
+. "$(dirname "$0")/fault-lib.sh"
+need_kernel
+need_program $PATHS
+
+traced raw_syscalls $PATHS sigreturn 20
+check "there are 20" is "$(count 'sys_enter: NR 15 ')" 20
+check "each stack begins in the restorer" paths 'sys_enter: NR 15 '
+# What the registers were put back to comes out of the system call as its result
+check "kill has its own stack on the way in" \
+	is "$(paths 'sys_enter: NR 62 ' | grep -c 'no cookie follows')" 0
+finish

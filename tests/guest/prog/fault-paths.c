@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fault-paths: does things to its stack that deferred unwinding has got wrong, and says first what
+ * the stack is. For the tests fault-*.sh.
+ *
+ *	fault-paths exec PROGRAM		execve from a known path
+ *	fault-paths execthread PROGRAM		the same in a thread that is not the leader
+ *	fault-paths exit | killed | exitthread	end there, in three ways
+ *	fault-paths sigreturn N			N signals to itself
+ *	fault-paths depth N			getppid with a stack of exactly N frames
+ *	fault-paths badfp | zerofp		getppid with a frame pointer to nowhere, or 0
+ *	fault-paths late N			N times: system calls from four paths in turn, on one
+ *						CPU with a second process that does the same
+ *	fault-paths faulting FILE SCRIPT	write SCRIPT to FILE with a frame in a page of a file
+ *						that is not there yet; the page's address comes first
+ *	fault-paths hammer FILE TASKS CYCLES	tests/guest/modules/fault_hammer.c
+ *
+ * A line "path NAME TID ADDRESS..." is a stack, innermost address first: it is complete unless it
+ * ends in "...". Every function here keeps its frame pointer, and a stack that is complete starts
+ * in outermost(), with the frame pointer 0 that the ABI asks for.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+/* No call here may become a jump */
+#define KEEP_FRAME() __asm__ volatile("" ::: "memory")
+
+/* A system call whose return address has a name: must be unique, in a function that is too */
+#define SYSCALL(name, ret, nr, a1, a2, a3)						\
+	__asm__ volatile("syscall\n\t.globl " #name "\n" #name ":"			\
+			 : "=a"(ret)							\
+			 : "0"((long)(nr)), "D"((long)(a1)), "S"((long)(a2)), "d"((long)(a3)) \
+			 : "rcx", "r11", "memory")
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void flush(void)
+{
+	fflush(stdout);
+}
+
+/* The return addresses from the caller's frame on, to where the frame pointer is 0 */
+static inline __attribute__((always_inline)) void print_path(const char *name, const char *ip)
+{
+	uintptr_t *fp = __builtin_frame_address(0);
+
+	printf("path %s %ld %lx", name, syscall(SYS_gettid), (unsigned long)ip);
+	for (; fp; fp = (uintptr_t *)fp[0])
+		printf(" %lx", (unsigned long)fp[1]);
+	printf("\n");
+	flush();
+}
+
+/* Call fn(arg) with a frame that has no caller. */
+static NOINLINE long outermost(long (*fn)(long), long arg)
+{
+	long ret;
+
+	__asm__ volatile("push %%rbp\n\t"
+			 "mov %%rsp, %%rbx\n\t"
+			 "and $-16, %%rsp\n\t"
+			 "xor %%ebp, %%ebp\n\t"
+			 "call *%[fn]\n\t"
+			 "mov %%rbx, %%rsp\n\t"
+			 "pop %%rbp"
+			 : "=a"(ret), "+D"(arg)
+			 : [fn] "r"(fn)
+			 : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+	return ret;
+}
+
+/* Two more frames, so that there is something to see */
+static NOINLINE long middle(long (*fn)(long), long arg)
+{
+	long ret = fn(arg);
+
+	KEEP_FRAME();
+	return ret;
+}
+
+#define PATH_TO(fn)								\
+static NOINLINE long fn##_path(long arg)					\
+{										\
+	long ret = middle(fn, arg);						\
+										\
+	KEEP_FRAME();								\
+	return ret;								\
+}
+
+/* exec */
+extern const char ip_exec[];
+static const char *program;
+
+static NOINLINE long do_exec(long arg)
+{
+	const char *argv[] = { program, "child", NULL };
+	const char *envp[] = { NULL };
+	long ret;
+
+	(void)arg;
+	print_path("exec", ip_exec);
+	SYSCALL(ip_exec, ret, SYS_execve, program, argv, envp);
+	fprintf(stderr, "fault-paths: cannot execute %s: %s\n", program, strerror(-ret));
+	exit(1);
+}
+PATH_TO(do_exec)
+
+/* exit */
+extern const char ip_exit_group[], ip_exit[], ip_read[];
+
+static NOINLINE long do_exit_group(long arg)
+{
+	long ret;
+
+	print_path("exit", ip_exit_group);
+	SYSCALL(ip_exit_group, ret, SYS_exit_group, arg, 0, 0);
+	return ret;
+}
+PATH_TO(do_exit_group)
+
+static NOINLINE long do_exit(long arg)
+{
+	long ret;
+
+	print_path("exit", ip_exit);
+	SYSCALL(ip_exit, ret, SYS_exit, arg, 0, 0);
+	return ret;
+}
+PATH_TO(do_exit)
+
+static NOINLINE long do_read(long fd)
+{
+	char c;
+	long ret;
+
+	print_path("exit", ip_read);
+	SYSCALL(ip_read, ret, SYS_read, fd, &c, 1);
+	return ret;
+}
+PATH_TO(do_read)
+
+static void *in_thread(void *fn)
+{
+	outermost((long (*)(long))fn, 0);
+	return NULL;
+}
+
+static int run_in_thread(long (*fn)(long))
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, in_thread, fn))
+		die("pthread_create");
+	pthread_join(t, NULL);
+	return 0;
+}
+
+/* A child that is killed while it reads from an empty pipe */
+static int killed(void)
+{
+	int fds[2], status;
+	char state, name[64];
+	FILE *f;
+	pid_t pid;
+
+	if (pipe(fds))
+		die("pipe");
+	pid = fork();
+	if (!pid)
+		exit(outermost(do_read_path, fds[0]));
+	do {
+		usleep(1000);
+		snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+		f = fopen(name, "r");
+		if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+			die(name);
+		fclose(f);
+	} while (state != 'S');
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return !WIFSIGNALED(status);
+}
+
+/* sigreturn */
+extern const char fault_restorer[], ip_sigreturn[];
+
+__asm__(".text\n.globl fault_restorer\nfault_restorer:\n"
+	"	mov $15, %eax\n"
+	"	syscall\n"
+	".globl ip_sigreturn\nip_sigreturn:\n"
+	"	ud2\n");
+
+static void handler(int sig)
+{
+	(void)sig;
+}
+
+static int signals(int n)
+{
+	struct {
+		void (*handler)(int);
+		unsigned long flags;
+		const char *restorer;
+		unsigned long mask;
+	} sa = { handler, 0x04000000 /* SA_RESTORER */, fault_restorer, 0 };
+
+	if (syscall(SYS_rt_sigaction, SIGUSR1, &sa, NULL, 8))
+		die("rt_sigaction");
+	printf("path sigreturn %ld %lx ...\n", syscall(SYS_gettid), (unsigned long)ip_sigreturn);
+	flush();
+	while (n--)
+		kill(getpid(), SIGUSR1);
+	return 0;
+}
+
+/* depth */
+extern const char ip_getppid[], ip_badfp[];
+
+static NOINLINE long recurse(long left)
+{
+	long ret;
+
+	if (left) {
+		ret = recurse(left - 1);
+		KEEP_FRAME();
+		return ret;
+	}
+	print_path("depth", ip_getppid);
+	SYSCALL(ip_getppid, ret, SYS_getppid, 0, 0, 0);
+	return ret;
+}
+
+/* One system call with another frame pointer, and stack pointer unless that is 0 */
+static NOINLINE long with_fp(uintptr_t fp, uintptr_t sp, long nr, long a1, long a2, long a3)
+{
+	long ret;
+
+	__asm__ volatile("push %%rbp\n\t"
+			 "mov %%rsp, %%rbx\n\t"
+			 "test %[sp], %[sp]\n\t"
+			 "cmovnz %[sp], %%rsp\n\t"
+			 "mov %[fp], %%rbp\n\t"
+			 "syscall\n"
+			 ".globl ip_badfp\nip_badfp:\n\t"
+			 "mov %%rbx, %%rsp\n\t"
+			 "pop %%rbp"
+			 : "=a"(ret)
+			 : "0"(nr), "D"(a1), "S"(a2), "d"(a3), [fp] "r"(fp), [sp] "r"(sp)
+			 : "rbx", "rcx", "r11", "memory", "cc");
+	return ret;
+}
+
+static void print_badfp(void)
+{
+	printf("path badfp %ld %lx\n", syscall(SYS_gettid), (unsigned long)ip_badfp);
+	flush();
+}
+
+/* A page that is only read from its file when the walk comes to it */
+static int faulting(const char *file, const char *script)
+{
+	uintptr_t frame[4] = { 0, (uintptr_t)faulting, 0, 0 };
+	char name[] = "frame.XXXXXX";
+	int fd = open(file, O_WRONLY), page = mkstemp(name);
+	char *map;
+
+	if (fd < 0)
+		die(file);
+	if (page < 0 || pwrite(page, frame, sizeof(frame), 4096) != sizeof(frame) ||
+	    ftruncate(page, 2 * 4096))
+		die(name);
+	unlink(name);
+	map = mmap(NULL, 2 * 4096, PROT_READ, MAP_PRIVATE, page, 0);
+	if (map == MAP_FAILED)
+		die("mmap");
+	printf("page %lx\n", (unsigned long)map + 4096);
+	flush();
+	getchar();
+	/* Walks only go up, so the stack has to be below */
+	return with_fp((uintptr_t)map + 4096, (uintptr_t)map + 16, SYS_write, fd, (long)script,
+		       strlen(script)) < 0;
+}
+
+/* late: four paths, each with two system calls of its own */
+#define LATE(n)									\
+extern const char ip_mark##n[], ip_yield##n[];					\
+static NOINLINE long do_late##n(long arg)					\
+{										\
+	long ret;								\
+										\
+	SYSCALL(ip_mark##n, ret, SYS_getppid, n, arg, 0);			\
+	SYSCALL(ip_yield##n, ret, SYS_sched_yield, n, arg, 0);			\
+	return ret;								\
+}										\
+PATH_TO(do_late##n)
+LATE(0)
+LATE(1)
+LATE(2)
+LATE(3)
+
+static int late(long n)
+{
+	cpu_set_t one;
+	pid_t pid;
+	long i;
+	int status;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+	printf("call %lx %lx %lx %lx %lx %lx %lx %lx\n",
+	       (unsigned long)ip_mark0, (unsigned long)ip_yield0,
+	       (unsigned long)ip_mark1, (unsigned long)ip_yield1,
+	       (unsigned long)ip_mark2, (unsigned long)ip_yield2,
+	       (unsigned long)ip_mark3, (unsigned long)ip_yield3);
+	flush();
+	pid = fork();
+	for (i = 0; i < n; i++) {
+		outermost(do_late0_path, i);
+		outermost(do_late1_path, i);
+		outermost(do_late2_path, i);
+		outermost(do_late3_path, i);
+	}
+	if (!pid)
+		_exit(0);
+	waitpid(pid, &status, 0);
+	return 0;
+}
+
+/* hammer */
+static volatile int stop;
+
+static void *requester(void *fd)
+{
+	while (!stop)
+		if (write((long)fd, "r", 1) != 1)
+			die("request");
+	return NULL;
+}
+
+static int hammer(const char *file, int tasks, int cycles)
+{
+	pthread_t t[64];
+	long fd = open(file, O_WRONLY);
+	int i;
+
+	if (fd < 0)
+		die(file);
+	for (i = 0; i < tasks && i < 64; i++)
+		if (pthread_create(&t[i], NULL, requester, (void *)fd))
+			die("pthread_create");
+	/* Two tasks cancel */
+	if (!fork()) {
+		for (i = 0; i < cycles; i++)
+			if (write(fd, "c", 1) != 1)
+				die("cycle");
+		_exit(0);
+	}
+	for (i = 0; i < cycles; i++)
+		if (write(fd, "c", 1) != 1)
+			die("cycle");
+	wait(NULL);
+	stop = 1;
+	for (i = 0; i < tasks && i < 64; i++)
+		pthread_join(t[i], NULL);
+	return 0;
+}
+
+static int is(const char *a, const char *b)
+{
+	return a && !strcmp(a, b);
+}
+
+int main(int argc, char **argv)
+{
+	const char *arg = argc > 2 ? argv[2] : NULL;
+	const char *what = argc > 1 ? argv[1] : "";
+
+	program = arg;
+	if (is(what, "exec") && arg)
+		return outermost(do_exec_path, 0);
+	if (is(what, "execthread") && arg)
+		return run_in_thread(do_exec_path);
+	if (is(what, "exit"))
+		return outermost(do_exit_group_path, 0);
+	if (is(what, "exitthread"))
+		return run_in_thread(do_exit_path);
+	if (is(what, "killed"))
+		return killed();
+	if (is(what, "sigreturn") && arg)
+		return signals(atoi(arg));
+	/* getppid's address, a return to each recurse() that called, and one to outermost() */
+	if (is(what, "depth") && arg)
+		return outermost(recurse, atoi(arg) - 2) < 0;
+	if (is(what, "badfp")) {
+		print_badfp();
+		return with_fp(8, 0, SYS_getppid, 0, 0, 0) < 0;
+	}
+	if (is(what, "zerofp")) {
+		print_badfp();
+		return with_fp(0, 0, SYS_getppid, 0, 0, 0) < 0;
+	}
+	if (is(what, "late") && arg)
+		return late(atol(arg));
+	if (is(what, "faulting") && argc == 4)
+		return faulting(arg, argv[3]);
+	if (is(what, "hammer") && argc == 5)
+		return hammer(arg, atoi(argv[3]), atoi(argv[4]));
+	fprintf(stderr, "fault-paths: what to do? See the comment in its source.\n");
+	return 2;
+}
