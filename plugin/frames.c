@@ -151,10 +151,13 @@ static struct frame *get_frame(struct frames *f, const struct join_answer *ans, 
 	uint32_t i;
 	size_t pos;
 
-	file = maps_find(f->maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu, addr,
-			 &k.offset);
-	if (file)
+	/* a return address belongs to the call before it, also at a mapping's end */
+	file = maps_find(f->maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu,
+			 addr - !exact, &k.offset);
+	if (file) {
 		k.file = file->id + 1;
+		k.offset += !exact;
+	}
 	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ k.exact));
 	for_each_hidx(&f->frame_idx, hash, pos, i) {
 		fr = &f->frames.v[i];

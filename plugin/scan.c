@@ -205,7 +205,8 @@ void scan_file(struct scan *s, int fd)
 		ret = run_child(&api, fd, &sink);
 	}
 	if (ret && ret != -ENOMEM) {
-		s->problem = "the file is damaged and was not read to its end; stacks may be missing";
+		s->problem = "the file is damaged and was not read to its end, "
+			     "so stacks may be missing";
 		join_set_damaged(s->join);
 		ret = 0;
 	}

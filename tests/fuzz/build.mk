@@ -14,7 +14,7 @@ FUZZ_OBJ := $(FUZZ_PLUGIN:%.c=$(FUZZ_DIR)/plugin/%.o) $(UU_SRC:%.c=$(FUZZ_DIR)/l
 # the plugin as the files' reader loads it, with sanitizers of the compiler it is built with
 FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so
 
-SAN_HOST_OBJ := $(addprefix $(O)/unit/plugin/,scan.o options.o handlers.o plugin_ustack_join.o)
+SAN_ALL_OBJ := $(addprefix $(O)/unit/,$(PLUGIN_SRC:%.c=plugin/%.o) $(UU_SRC:%.c=libunwind-user/%.o))
 
 CHECK_TARGETS += check-fuzz-records check-fuzz-files
 
@@ -53,8 +53,7 @@ $(FUZZ_DIR)/plugins/plugin_ustack.so: plugin/plugin_ustack.c
 	@mkdir -p $(@D)
 	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -shared -o $@ $<
 
-$(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
-		$(UU_SRC:%.c=libunwind-user/%.o)) $(SAN_HOST_OBJ)
+$(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 

@@ -108,7 +108,8 @@ static int print(struct tracecmd_input *handle, struct tep_record *rec, int cpu,
 	(void)data;
 	trace_seq_init(&s);
 	tep_print_event(tep, &s, rec, "%s-%d [%03d] %6.1000d %s: %s\n", TEP_PRINT_COMM,
-			TEP_PRINT_PID, TEP_PRINT_CPU, TEP_PRINT_TIME, TEP_PRINT_NAME, TEP_PRINT_INFO);
+			TEP_PRINT_PID, TEP_PRINT_CPU, TEP_PRINT_TIME, TEP_PRINT_NAME,
+			TEP_PRINT_INFO);
 	trace_seq_do_printf(&s);
 	trace_seq_destroy(&s);
 	return 0;

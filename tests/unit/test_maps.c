@@ -149,7 +149,8 @@ static void only_a_contested_place_changes_the_epoch(void **state)
 	map(10, 200 * MS, 0x1000, 0x3000, "/bin/new");
 	map(10, 300 * MS, 0x7000, 0x8000, "/lib/c");
 	finish();
-	assert_int_not_equal(maps_epoch(m, 10, 150 * MS, &near), maps_epoch(m, 10, 250 * MS, &near));
+	assert_int_not_equal(maps_epoch(m, 10, 150 * MS, &near),
+			     maps_epoch(m, 10, 250 * MS, &near));
 	assert_int_equal(maps_epoch(m, 10, 250 * MS, &near), maps_epoch(m, 10, 350 * MS, &near));
 	assert_false(near);
 	maps_epoch(m, 10, 201 * MS, &near);

@@ -36,7 +36,9 @@ static void say_all(void)
 {
 	uint64_t addrs[] = { 0x1000, 0x2000 };
 	struct join_run r = { .cookie = 2, .pos = 10, .ts = 10, .tid = 7, .events = 1 };
-	struct join_stack s = { .cookie = 2, .pos = 20, .ts = 20, .addrs = addrs, .nr = 2, .tid = 7 };
+	struct join_stack s = {
+		.cookie = 2, .pos = 20, .ts = 20, .addrs = addrs, .nr = 2, .tid = 7,
+	};
 	struct maps_rec m = { .start = 0x1000, .end = 0x3000, .tgid = 7, .path = "/bin/x" };
 
 	assert_int_equal(out.stream(out.data, 0, 3), 0);
