@@ -21,7 +21,8 @@ printf '#!/bin/true\n' >$TEST_TMP/script
 chmod +x $TEST_TMP/script
 for how in exec execthread; do
 	traced "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how $TEST_TMP/script
-	check "$how, a script: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
+	check "$how, a script: sys_enter has the stack of the caller" \
+		paths 'sys_enter: NR 59 ' --last
 	check "$how, a script: so has sched_process_exec" paths 'sched_process_exec: ' --last
 done
 

@@ -25,7 +25,8 @@ import argparse
 import re
 import sys
 
-LINE = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*(?P<ts>[\d.]+): (?P<rest>.*)$")
+LINE = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*"
+                  r"(?P<ts>[\d.]+): (?P<rest>.*)$")
 FRAME = re.compile(r"^ *=> +.*<([0-9a-f]{8,16})>$")
 
 

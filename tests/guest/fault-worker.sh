@@ -27,7 +27,8 @@ check "only that is answered" is "$(logged 'callback .*')" 1
 
 say "the option, for the events in a worker"
 traced sched $PROG/uring-work /proc/version 50
-check "there are events in workers" at_least "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*: sched_[a-z]+:')" 50
+check "there are events in workers" \
+	at_least "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*: sched_[a-z]+:')" 50
 check "they have no cookie" is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind cookie')" 0
 check "and no stack" is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind stack')" 0
 check "others have" at_least "$(count '^ *uring-work-[0-9]+ .*<user unwind cookie')" 20

@@ -255,6 +255,7 @@ static int command(char *text)
 	} else if (!strcmp(name, "chain")) {		/* callback A requests B */
 		c->chain = b;
 	} else if (!strcmp(name, "hold")) {		/* callback A waits ... */
+		atomic_set(&c->called, 0);
 		WRITE_ONCE(c->hold, true);
 	} else if (!strcmp(name, "release")) {		/* ... until this */
 		WRITE_ONCE(c->hold, false);
@@ -281,7 +282,8 @@ static int command(char *text)
 	} else if (!strcmp(name, "stopped")) {
 		wait_for(name, READ_ONCE(watch.hit));
 	/* Stop this task behind ... */
-	} else if (!strcmp(name, "watch-bit")) {	/* its load of A's bit, until A is cancelled */
+	} else if (!strcmp(name, "watch-bit")) {
+		/* its load of A's bit, until A is cancelled */
 		watch.nested = -1;
 		watch.until_value = NULL;
 		watch.until_set = &c->cancelled;
@@ -292,7 +294,8 @@ static int command(char *text)
 		watch.until_value = &clients[b].work.bit;
 		watch.until_set = NULL;
 		watch_word(&c->work.list.next, HW_BREAKPOINT_LEN_8);
-	} else if (!strcmp(name, "watch-mask")) {	/* its load of its mask, and request A there */
+	} else if (!strcmp(name, "watch-mask")) {
+		/* its load of its mask, and request A there */
 		watch.nested = a;
 		watch_word(&info->unwind_mask, HW_BREAKPOINT_LEN_8);
 	} else if (!strcmp(name, "unwatch")) {

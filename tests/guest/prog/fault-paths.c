@@ -3,17 +3,20 @@
  * fault-paths: does things to its stack that deferred unwinding has got wrong, and says first what
  * the stack is. For the tests fault-*.sh.
  *
- *	fault-paths exec PROGRAM		execve from a known path
- *	fault-paths execthread PROGRAM		the same in a thread that is not the leader
- *	fault-paths exit | killed | exitthread	end there, in three ways
- *	fault-paths sigreturn N			N signals to itself
- *	fault-paths depth N			getppid with a stack of exactly N frames
- *	fault-paths badfp | zerofp		getppid with a frame pointer to nowhere, or 0
- *	fault-paths late N			N times: system calls from four paths in turn, on one
- *						CPU with a second process that does the same
- *	fault-paths faulting FILE SCRIPT	write SCRIPT to FILE with a frame in a page of a file
- *						that is not there yet; the page's address comes first
- *	fault-paths hammer FILE TASKS CYCLES	tests/guest/modules/fault_hammer.c
+ *	fault-paths exec PROGRAM	execve from a known path
+ *	fault-paths execthread PROGRAM	the same in a thread that is not the leader
+ *	fault-paths exit | killed | exitthread
+ *					end there, in three ways
+ *	fault-paths sigreturn N		N signals to itself
+ *	fault-paths depth N		getppid with a stack of exactly N frames
+ *	fault-paths badfp | zerofp	getppid with a frame pointer to nowhere, or 0
+ *	fault-paths late N		N times: system calls from four paths in turn, on one CPU
+ *					with a second process that does the same
+ *	fault-paths faulting FILE SCRIPT
+ *					write SCRIPT to FILE with a frame in a page of a file that
+ *					is not there yet; the page's address comes first
+ *	fault-paths hammer FILE TASKS CYCLES
+ *					tests/guest/modules/fault_hammer.c
  *
  * A line "path NAME TID ADDRESS..." is a stack, innermost address first: it is complete unless it
  * ends in "...". Every function here keeps its frame pointer, and a stack that is complete starts
