@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests in guests: grouped by the machine they want, booted, judged.
 
-A boot gets a list of tests and does as many as it can. One that kills, hangs or upsets the guest has
-failed; whatever is left goes into another boot. So a run always ends with a verdict for every test.
+A boot gets a list of tests and does as many as it can. One that kills, hangs or upsets the guest
+has failed; whatever is left goes into another boot. So a run always ends with a verdict for every
+test.
 """
 
 import glob

@@ -183,7 +183,8 @@ def command(kernel, opt, out, serial, extra_shares=()):
     cmd += ["-append", " ".join([
         "console=ttyS0 root=/dev/vda rw init=/sbin/ustack-init panic=-1 loglevel=6",
         "tsc=reliable no_timer_check random.trust_cpu=on watchdog_thresh=60",
-        "rcupdate.rcu_cpu_stall_timeout=180", "ustack.shares=%s" % ",".join(
+        "rcupdate.rcu_cpu_stall_timeout=180 sysctl.kernel.hung_task_timeout_secs=240",
+        "ustack.shares=%s" % ",".join(
             s[0] for s in shares), opt["append"]]).strip()]
     return cmd
 

@@ -7,8 +7,9 @@
 
 cd /host/kselftest/ftrace || exit 1
 export TERM=dumb
-./ftracetest -v -l "$TEST_TMP/logs" "$1" >"$TEST_TMP/out" 2>&1
+./ftracetest -k -l "$TEST_TMP/logs" "$1" >"$TEST_TMP/out" 2>&1
 cat "$TEST_TMP/out"
+grep -vq '\[PASS\]$' <(grep '^\[' "$TEST_TMP/out") && cat "$TEST_TMP"/logs/*-log.*
 grep -qE '\[(FAIL|UNRESOLVED|UNDEFINED)\]$' "$TEST_TMP/out" && exit 1
 grep -qE '\[(PASS|XFAIL)\]$' "$TEST_TMP/out" && exit 0
 grep -qE '\[(UNSUPPORTED|UNTESTED)\]$' "$TEST_TMP/out" || exit 1

@@ -2,8 +2,8 @@
 #
 # Run the tests that /host/out/jobs lists, each from a clean tracefs state, and say how each ended.
 #
-# A line of jobs is "NAME TIMEOUT PATH [ARGUMENT...]". Output goes to /host/out/log/NAME.log while it
-# runs, its verdict to /host/out/results as "NAME EXITCODE MILLISECONDS"; the console gets a mark
+# A line of jobs is "NAME TIMEOUT PATH [ARGUMENT...]". Output goes to /host/out/log/NAME.log while
+# it runs, its verdict to /host/out/results as "NAME EXITCODE MILLISECONDS"; the console gets a mark
 # at each end, so that the host knows which test a kernel message or a silence belongs to. Once the
 # kernel has complained nothing that follows can be trusted (lockdep, for one, switches itself
 # off): the guest then stops, and the host boots another for the tests that are left.
