@@ -25,18 +25,21 @@ done
 # the right one. No system call here lasts as long as the counter keeps going.
 again()
 {
-	local i
-	callpath_record $CALLPATH -n 1500 -c 2 -x plain,yield -z 128 &
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-		sleep 0.2
+	local pid
+	callpath_record $CALLPATH -n 4000 -c 1 -x plain,yield -z 128 &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		sleep 0.1
 		echo 0x1000 >$counter
 	done
-	wait $!
+	wait $pid
 }
 check "cookies that come back: recorded" again
-repeated=$(trace-cmd report -N -i $TEST_TMP/trace.dat -F ftrace:user_unwind_stack 2>/dev/null |
-	awk '{ sub(/.*-/, "", $1); c = ""; for (i = 2; i <= NF; i++) if ($i ~ /^cookie=/) c = $i;
-	     if (seen[$1 " " c]++) n++ } END { print n + 0 }')
+TRACEEVENT_PLUGIN_DIR=/nowhere trace-cmd report -N -i $TEST_TMP/trace.dat 2>/dev/null |
+	grep user_unwind_stack: >$TEST_TMP/report
+repeated=$(awk 'match($0, /cookie=[0-9a-f]+/) { c = substr($0, RSTART, RLENGTH)
+	sub(/ +\[.*/, ""); sub(/.*-/, ""); if (seen[$0 " " c]++) n++ }
+	END { print n + 0 }' $TEST_TMP/report)
 check "cookies did come back" at_least "$repeated" 20
 say "$repeated stacks have a cookie that their task had before"
 check "cookies that come back: each stack is the one of its event" \
