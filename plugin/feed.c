@@ -212,6 +212,11 @@ static int to_loss(void *data, uint32_t stream, uint64_t events)
 	return join_add_loss(((struct sink_target *)data)->join, stream, events);
 }
 
+static int to_dropped(void *data, uint32_t buffer)
+{
+	return join_set_dropped(((struct sink_target *)data)->join, buffer);
+}
+
 static int to_map(void *data, const struct maps_rec *rec)
 {
 	return maps_add(((struct sink_target *)data)->maps, rec);
@@ -219,5 +224,7 @@ static int to_map(void *data, const struct maps_rec *rec)
 
 void sink_join(struct sink *sink, struct sink_target *target)
 {
-	*sink = (struct sink){ to_stream, to_range, to_run, to_stack, to_loss, to_map, target };
+	*sink = (struct sink){
+		to_stream, to_range, to_run, to_stack, to_loss, to_dropped, to_map, target
+	};
 }

@@ -21,6 +21,7 @@ struct sink {
 	int (*run)(void *data, const struct join_run *run);
 	int (*stack)(void *data, const struct join_stack *stack);
 	int (*loss)(void *data, uint32_t stream, uint64_t events);
+	int (*dropped)(void *data, uint32_t buffer);
 	int (*map)(void *data, const struct maps_rec *rec);
 	void *data;
 };

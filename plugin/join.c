@@ -95,6 +95,14 @@ int join_add_loss(struct join *j, uint32_t stream, uint64_t events)
 	return parts_loss(j, &j->streams.v[stream]);
 }
 
+int join_set_dropped(struct join *j, uint32_t buffer)
+{
+	if (buffer >= j->dropped.nr)
+		return -EINVAL;
+	j->dropped.v[buffer] = true;
+	return 0;
+}
+
 void join_set_damaged(struct join *j)
 {
 	j->damaged = true;

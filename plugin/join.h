@@ -125,6 +125,8 @@ int join_add_run(struct join *j, const struct join_run *run);
 int join_add_stack(struct join *j, const struct join_stack *stack);
 /* @events were dropped before the next record of @stream; 0 for an unknown number. */
 int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
+/* Events of @buffer were dropped, nobody knows where. */
+int join_set_dropped(struct join *j, uint32_t buffer);
 /* The first and the last position in @stream that hold a record. */
 int join_set_range(struct join *j, uint32_t stream, uint64_t first, uint64_t last);
 /* The file could not be read to its end: what is missing counts as lost. */

@@ -12,6 +12,7 @@
 #include <trace-cmd/trace-cmd.h>
 #include <unistd.h>
 
+#include "drops.h"
 #include "scan.h"
 #include "vec.h"
 #include "wire.h"
@@ -28,6 +29,7 @@
 struct api {
 	__typeof__(tracecmd_open_fd) *open_fd;
 	__typeof__(tracecmd_buffer_instances) *buffer_instances;
+	__typeof__(tracecmd_buffer_instance_name) *buffer_instance_name;
 	__typeof__(tracecmd_buffer_instance_handle) *buffer_instance_handle;
 	__typeof__(tracecmd_get_tep) *get_tep;
 	__typeof__(tracecmd_read_data) *read_data;
@@ -38,12 +40,14 @@ static int get_api_from(struct api *api, void *lib)
 {
 	api->open_fd = dlsym(lib, "tracecmd_open_fd");
 	api->buffer_instances = dlsym(lib, "tracecmd_buffer_instances");
+	api->buffer_instance_name = dlsym(lib, "tracecmd_buffer_instance_name");
 	api->buffer_instance_handle = dlsym(lib, "tracecmd_buffer_instance_handle");
 	api->get_tep = dlsym(lib, "tracecmd_get_tep");
 	api->read_data = dlsym(lib, "tracecmd_read_data");
 	api->free_record = dlsym(lib, "tracecmd_free_record");
-	return api->open_fd && api->buffer_instances && api->buffer_instance_handle &&
-	       api->get_tep && api->read_data && api->free_record ? 0 : -ENOSYS;
+	return api->open_fd && api->buffer_instances && api->buffer_instance_name &&
+	       api->buffer_instance_handle && api->get_tep && api->read_data &&
+	       api->free_record ? 0 : -ENOSYS;
 }
 
 static int get_api(struct api *api)
@@ -75,6 +79,28 @@ static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32
 	return ret;
 }
 
+struct drops_in {
+	const struct api *api;
+	struct tracecmd_input *top;
+	struct sink *sink;
+};
+
+static int dropped_in(void *data, const char *buffer)
+{
+	struct drops_in *d = data;
+	int i, nr = d->api->buffer_instances(d->top);
+	const char *name;
+
+	if (!*buffer)
+		return d->sink->dropped(d->sink->data, 0);
+	for (i = 0; i < nr; i++) {
+		name = d->api->buffer_instance_name(d->top, i);
+		if (name && !strcmp(name, buffer))
+			return d->sink->dropped(d->sink->data, i + 1);
+	}
+	return 0;
+}
+
 /*
  * Handles of instances are taken before anything is read: some versions break
  * otherwise. The number of CPUs of an instance is not to be had; reading one
@@ -83,6 +109,7 @@ static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32
 static int read_file(const struct api *api, int fd, struct sink *sink)
 {
 	VEC(struct tracecmd_input *) handles = {};
+	struct drops_in drops = { .api = api, .sink = sink };
 	struct tracecmd_input *top, **slot;
 	struct tep_handle *tep;
 	struct feed *feed;
@@ -92,6 +119,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink)
 	top = api->open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!top)
 		return -EINVAL;
+	drops.top = top;
 	tep = api->get_tep(top);
 	cpus = tep_get_cpus(tep);
 	nr = api->buffer_instances(top);
@@ -111,7 +139,12 @@ static int read_file(const struct api *api, int fd, struct sink *sink)
 	for (k = 0; k < handles.nr && !ret; k++)
 		for (i = 0; handles.v[k] && i < cpus && !ret; i++)
 			ret = read_cpu(api, handles.v[k], k, i, feed);
-	return ret ? ret : feed_end(feed);
+	if (!ret)
+		ret = feed_end(feed);
+	/* the records were read; what the statistics say is an addition */
+	if (!ret)
+		drops_read(fd, dropped_in, &drops);
+	return ret;
 	/* nothing is freed: the process ends here */
 }
 

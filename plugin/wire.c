@@ -6,7 +6,7 @@
 #include "vec.h"
 #include "wire.h"
 
-enum { MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_MAP, MSG_END };
+enum { MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_MAP, MSG_END };
 
 struct msg {
 	uint32_t type;
@@ -99,6 +99,13 @@ static int put_loss(void *data, uint32_t stream, uint64_t events)
 	return put_msg(data, MSG_LOSS, &n, sizeof(n), NULL, 0);
 }
 
+static int put_dropped(void *data, uint32_t buffer)
+{
+	struct msg_numbers n = { buffer, 0, 0 };
+
+	return put_msg(data, MSG_DROPPED, &n, sizeof(n), NULL, 0);
+}
+
 static int put_map(void *data, const struct maps_rec *rec)
 {
 	return put_msg(data, MSG_MAP, rec, sizeof(*rec), rec->path, strlen(rec->path));
@@ -108,7 +115,9 @@ void wire_sink(struct sink *sink, struct wire *w, int fd)
 {
 	w->fd = fd;
 	w->used = 0;
-	*sink = (struct sink){ put_stream, put_range, put_run, put_stack, put_loss, put_map, w };
+	*sink = (struct sink){
+		put_stream, put_range, put_run, put_stack, put_loss, put_dropped, put_map, w
+	};
 }
 
 int wire_end(struct wire *w, bool complete)
@@ -186,6 +195,8 @@ static int got(const struct sink *sink, uint32_t type, const char *p, uint32_t l
 		return sink->range(sink->data, n.a, n.b, n.c);
 	case MSG_LOSS:
 		return sink->loss(sink->data, n.a, n.b);
+	case MSG_DROPPED:
+		return sink->dropped(sink->data, n.a);
 	case MSG_END:
 		return n.a ? 1 : -EPIPE;
 	}
