@@ -90,7 +90,7 @@ static void bend(struct tep_handle *tep, struct input *in)
 			f = f->next;
 		if (!f)
 			continue;
-		f->offset = word(in) * (which & 0x40 ? 0x10001 : 1);
+		f->offset = (unsigned int)word(in) * (which & 0x40 ? 0x10001u : 1);
 		f->size = word(in);
 		f->flags ^= byte(in);
 	}

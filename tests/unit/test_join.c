@@ -156,6 +156,23 @@ static void among_equal_cookies_the_nearest_in_time_is_taken(void **state)
 	assert_stack(a, 0xb);
 }
 
+static void of_two_that_may_be_meant_the_nearest_is_taken(void **state)
+{
+	uint32_t cpu2;
+
+	(void)state;
+	join_add_stream(j, 0, 2, &cpu2);
+	stack(cpu1, 10, C1, 300, 0xb);
+	stack(cpu2, 10, C1, 100, 0xa);
+	request(cpu0, 10, C1, 120);
+	request(cpu0, 11, C2, 125);
+	request(cpu0, 10, C2, 200);
+	request(cpu0, 10, C1, 290);
+	finish();
+	assert_stack(at(0, 10, 120), 0xa);
+	assert_stack(at(0, 10, 290), 0xb);
+}
+
 static void a_stack_past_another_cookie_on_the_same_cpu_is_refused(void **state)
 {
 	(void)state;
@@ -205,6 +222,18 @@ static void without_a_later_cookie_it_is_still_in_the_kernel(void **state)
 	join_stats(j, &st);
 	assert_int_equal(st.requests[JOIN_PENDING], 2);
 	assert_int_equal(st.requests[JOIN_STACK], 1);
+}
+
+static void the_same_cookie_later_does_not_hide_the_other_between(void **state)
+{
+	(void)state;
+	request(cpu0, 10, C1, 100);
+	request(cpu0, 10, C2, 200);
+	stack(cpu0, 10, C2, 210, 0xa);
+	request(cpu0, 10, C1, 300);
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
+	assert_int_equal(at(0, 10, 300).state, JOIN_PENDING);
 }
 
 static void with_a_later_cookie_and_no_drops_it_was_not_recorded(void **state)
@@ -486,10 +515,12 @@ int main(void)
 		T(one_stack_answers_every_request_of_its_cookie),
 		T(another_task_with_the_same_cookie_is_another_key),
 		T(among_equal_cookies_the_nearest_in_time_is_taken),
+		T(of_two_that_may_be_meant_the_nearest_is_taken),
 		T(a_stack_past_another_cookie_on_the_same_cpu_is_refused),
 		T(a_far_stack_past_another_cookie_on_another_cpu_is_refused),
 		T(a_task_that_slept_for_long_gets_its_stack),
 		T(without_a_later_cookie_it_is_still_in_the_kernel),
+		T(the_same_cookie_later_does_not_hide_the_other_between),
 		T(with_a_later_cookie_and_no_drops_it_was_not_recorded),
 		T(with_a_later_cookie_and_drops_it_is_lost),
 		T(drops_of_another_buffer_do_not_explain_a_missing_stack),

@@ -127,6 +127,17 @@ static void an_interrupts_kernel_stack_never_takes_the_tasks_cookie(void **state
 	assert_run(1, 10, 2, C1, FORM_BARE);
 }
 
+static void an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt(void **state)
+{
+	(void)state;
+	rec(REC_KERNEL_STACK, 10, TRACE_FL_HARDIRQ, 0);
+	rec(REC_OTHER, 10, 0, 0);
+	rec(REC_COOKIE, 10, TRACE_FL_HARDIRQ, C1);
+	end();
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, FORM_BARE);
+}
+
 static void another_tasks_cookie_is_not_taken(void **state)
 {
 	(void)state;
@@ -228,6 +239,7 @@ int main(void)
 		T(an_interrupt_between_them_does_not_part_them),
 		T(a_record_of_its_level_between_them_parts_them),
 		T(an_interrupts_kernel_stack_never_takes_the_tasks_cookie),
+		T(an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt),
 		T(another_tasks_cookie_is_not_taken),
 		T(a_kernel_stack_of_a_trigger_after_the_cookie_adds_nothing),
 		T(a_run_lasts_until_the_task_says_something_else),
