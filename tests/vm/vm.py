@@ -16,6 +16,7 @@ KVM is used if a probe boots a guest with it in reasonable time; the answer is k
 as the host is up. Everything works without it.
 """
 
+import ctypes
 import glob
 import json
 import os
@@ -241,6 +242,12 @@ class Console:
             return "    | (no console output)\n"
 
 
+def die_with_parent():
+    """In the child: a runner that is killed takes its guest along."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
+
+
 def newest(path):
     """What a change of the shared folder looks like: sizes of all that is in it."""
     total = 0
@@ -266,7 +273,7 @@ def run(kernel, opt, out, jobs_timeout, total_timeout, idle=150, shares=(), on_p
         f.write(" ".join(shlex.quote(c) for c in cmd) + "\n")
     err = open(os.path.join(os.path.dirname(out), "qemu.log"), "w+b")
     proc = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=err, stderr=err,
-                            start_new_session=True)
+                            start_new_session=True, preexec_fn=die_with_parent)
     console = Console(log)
     start = seen = time.monotonic()
     size, reason = -1, None
