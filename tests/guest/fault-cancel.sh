@@ -44,6 +44,7 @@ task 0 "lock $faulting 0x$page"
 locker=$!
 run locked
 echo >&${FAULTING[1]}
+run 'asked 0'
 check "the walk sleeps" sleeping $faulting
 run 'cancel 0; init 1; unlock'
 wait $faulting $locker
@@ -78,4 +79,14 @@ check "the walk was stopped there" is "$(logged 'stopped 1')" 1
 check "it is not called back" is "$(logged 'callback 1.*')" 0
 check "the one before it is" is "$(logged 'callback 0')" 1
 
+
+say "made a client again while it is requested"
+run 'init 0; cancel 0'
+task 0 'watch-init 0; init 0; unwatch'
+task 1 'stopped; request 0'
+wait
+run 'cancel 0'
+take_log
+check "init was stopped where the bit is there" is "$(logged 'stopped 1')" 1
+check "what is accepted is answered" is "$(logged 'callback 0.*')" "$(logged 'request 0 = 0')"
 finish

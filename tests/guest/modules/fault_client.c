@@ -36,7 +36,9 @@
 /**
  * struct client - one client of deferred unwinding
  * @cookie:	what the last request got
+ * @asked:	there was a request since the last init
  * @called:	how many callbacks have begun
+ * @was_called: a callback has begun since "watch-init"
  * @hold:	the callback waits until this is cleared
  * @chain:	the callback requests this client, -1 for none
  * @cancelled:	unwind_deferred_cancel() has returned since the last init
@@ -45,7 +47,9 @@
 struct client {
 	struct unwind_work	work;
 	u64			cookie;
+	bool			asked;
 	atomic_t		called;
+	bool			was_called;
 	bool			hold;
 	int			chain;
 	bool			cancelled;
@@ -93,6 +97,7 @@ static int request(int id)
 	if (ret >= 0)
 		c->cookie = cookie;
 	note("request %d = %d\n", id, ret);
+	WRITE_ONCE(c->asked, true);
 	return ret;
 }
 
@@ -104,6 +109,7 @@ static void callback(struct unwind_work *work, struct unwind_stacktrace *trace, 
 	note("callback %d%s%s\n", id, trace->nr ? "" : " empty",
 	     cookie == c->cookie ? "" : " unasked");
 	atomic_inc(&c->called);
+	WRITE_ONCE(c->was_called, true);
 	if (READ_ONCE(c->hold))
 		wait_for("hold", !READ_ONCE(c->hold));
 	if (c->chain >= 0)
@@ -112,13 +118,14 @@ static void callback(struct unwind_work *work, struct unwind_stacktrace *trace, 
 
 /*
  * The watchpoint: stops @task once, right behind its first access to the word,
- * until *@until_value is -1 or *@until_set is true, or for SPIN_NS. With @nested
- * it requests that client instead.
+ * or the one after @skip others, until *@until_value is -1 or *@until_set is
+ * true, or for SPIN_NS. With @nested it requests that client instead.
  */
 static struct {
 	struct perf_event * __percpu	*event;
 	struct task_struct		*task;
 	int				nested;
+	int				skip;
 	const int			*until_value;
 	const bool			*until_set;
 	int				hit;
@@ -130,7 +137,7 @@ static void watch_hit(struct perf_event *event, struct perf_sample_data *data,
 {
 	u64 end, cookie;
 
-	if (current != watch.task || cmpxchg(&watch.hit, 0, 1))
+	if (current != watch.task || watch.skip-- > 0 || cmpxchg(&watch.hit, 0, 1))
 		return;
 	if (watch.nested >= 0) {
 		watch.ret = unwind_deferred_request(&clients[watch.nested].work, &cookie);
@@ -146,7 +153,7 @@ static void watch_hit(struct perf_event *event, struct perf_sample_data *data,
 	}
 }
 
-static void watch_word(const void *word, u64 len)
+static void watch_word(const void *word, u64 len, int skip)
 {
 	struct perf_event_attr attr;
 
@@ -155,6 +162,7 @@ static void watch_word(const void *word, u64 len)
 	attr.bp_len = len;
 	attr.bp_type = HW_BREAKPOINT_RW;
 	watch.hit = 0;
+	watch.skip = skip;
 	watch.task = current;
 	watch.event = register_wide_hw_breakpoint(&attr, watch_hit, NULL);
 	if (IS_ERR((void __force *)watch.event)) {
@@ -205,6 +213,7 @@ static void do_init(int id)
 	struct client *c = &clients[id];
 	int ret;
 
+	c->asked = false;
 	c->cancelled = false;
 	c->chain = -1;
 	c->cookie = 0;
@@ -271,6 +280,8 @@ static int command(char *text)
 	/* Wait until another task has come to ... */
 	} else if (!strcmp(name, "locked")) {
 		wait_for(name, READ_ONCE(locked));
+	} else if (!strcmp(name, "asked")) {
+		wait_for(name, READ_ONCE(c->asked));
 	} else if (!strcmp(name, "called")) {
 		wait_for(name, atomic_read(&c->called));
 	} else if (!strcmp(name, "cancelling")) {
@@ -287,17 +298,24 @@ static int command(char *text)
 		watch.nested = -1;
 		watch.until_value = NULL;
 		watch.until_set = &c->cancelled;
-		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4);
+		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 0);
+	} else if (!strcmp(name, "watch-init")) {
+		/* its second access to A's bit, which gives A one, until A is called back */
+		watch.nested = -1;
+		watch.until_value = NULL;
+		watch.until_set = &c->was_called;
+		c->was_called = false;
+		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 1);
 	} else if (!strcmp(name, "watch-next") && b >= 0 && b < NR_CLIENTS) {
 		/* its step from A to B in the list, until the cancel of B has begun */
 		watch.nested = -1;
 		watch.until_value = &clients[b].work.bit;
 		watch.until_set = NULL;
-		watch_word(&c->work.list.next, HW_BREAKPOINT_LEN_8);
+		watch_word(&c->work.list.next, HW_BREAKPOINT_LEN_8, 0);
 	} else if (!strcmp(name, "watch-mask")) {
 		/* its load of its mask, and request A there */
 		watch.nested = a;
-		watch_word(&info->unwind_mask, HW_BREAKPOINT_LEN_8);
+		watch_word(&info->unwind_mask, HW_BREAKPOINT_LEN_8, 0);
 	} else if (!strcmp(name, "unwatch")) {
 		unwatch();
 		note("stopped %d\n", watch.hit);
