@@ -34,6 +34,7 @@ struct api {
 	__typeof__(tracecmd_get_tep) *get_tep;
 	__typeof__(tracecmd_read_data) *read_data;
 	__typeof__(tracecmd_free_record) *free_record;
+	__typeof__(tracecmd_close) *close;
 };
 
 static int get_api_from(struct api *api, void *lib)
@@ -45,9 +46,10 @@ static int get_api_from(struct api *api, void *lib)
 	api->get_tep = dlsym(lib, "tracecmd_get_tep");
 	api->read_data = dlsym(lib, "tracecmd_read_data");
 	api->free_record = dlsym(lib, "tracecmd_free_record");
+	api->close = dlsym(lib, "tracecmd_close");
 	return api->open_fd && api->buffer_instances && api->buffer_instance_name &&
 	       api->buffer_instance_handle && api->get_tep && api->read_data &&
-	       api->free_record ? 0 : -ENOSYS;
+	       api->free_record && api->close ? 0 : -ENOSYS;
 }
 
 static int get_api(struct api *api)
@@ -79,6 +81,9 @@ static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32
 	return ret;
 }
 
+/* The handles of a file: the top buffer's, then those of the instances, some NULL. */
+typedef VEC(struct tracecmd_input *) handles_t;
+
 struct drops_in {
 	const struct api *api;
 	struct tracecmd_input *top;
@@ -106,9 +111,8 @@ static int dropped_in(void *data, const char *buffer)
  * otherwise. The number of CPUs of an instance is not to be had; reading one
  * that is not there gives nothing.
  */
-static int read_file(const struct api *api, int fd, struct sink *sink)
+static int read_file(const struct api *api, int fd, struct sink *sink, handles_t *handles)
 {
-	VEC(struct tracecmd_input *) handles = {};
 	struct drops_in drops = { .api = api, .sink = sink };
 	struct tracecmd_input *top, **slot;
 	struct tep_handle *tep;
@@ -124,7 +128,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink)
 	cpus = tep_get_cpus(tep);
 	nr = api->buffer_instances(top);
 	for (i = -1; i < nr; i++) {
-		slot = vec_add(&handles);
+		slot = vec_add(handles);
 		if (!slot)
 			return -ENOMEM;
 		*slot = i < 0 ? top : api->buffer_instance_handle(top, i);
@@ -136,16 +140,16 @@ static int read_file(const struct api *api, int fd, struct sink *sink)
 		return -ENOMEM;
 	if (!feed_wanted(feed))
 		return 0;
-	for (k = 0; k < handles.nr && !ret; k++)
-		for (i = 0; handles.v[k] && i < cpus && !ret; i++)
-			ret = read_cpu(api, handles.v[k], k, i, feed);
+	for (k = 0; k < handles->nr && !ret; k++)
+		for (i = 0; handles->v[k] && i < cpus && !ret; i++)
+			ret = read_cpu(api, handles->v[k], k, i, feed);
 	if (!ret)
 		ret = feed_end(feed);
 	/* the records were read; what the statistics say is an addition */
 	if (!ret)
 		drops_read(fd, dropped_in, &drops);
 	return ret;
-	/* nothing is freed: the process ends here */
+	/* nothing is freed: the process ends soon */
 }
 
 static void limit(int fd)
@@ -165,6 +169,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 {
 	static const int fatal[] = { SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 	struct wire *w = malloc(sizeof(*w));
+	handles_t handles = {};
 	char path[64];
 	struct sink sink;
 	size_t i;
@@ -184,8 +189,13 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 	if (fd < 0)
 		_exit(1);
 	wire_sink(&sink, w, out);
-	if (wire_end(w, read_file(api, fd, &sink) == 0))
+	if (wire_end(w, read_file(api, fd, &sink, &handles) == 0))
 		_exit(1);
+	close(out);
+	/* some builds of libtracecmd have unpacked into files that only this removes */
+	while (handles.nr-- > 0)
+		if (handles.v[handles.nr])
+			api->close(handles.v[handles.nr]);
 	_exit(0);
 }
 
