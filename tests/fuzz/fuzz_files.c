@@ -212,6 +212,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < count; i++) {
 		int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
 
+		if (i && i % 500 == 0)
+			fprintf(stderr, "fuzz_files: %d of %d, %d failed\n", i, count, failed);
 		k = rnd(nr);
 		memcpy(bad, orig[k], len[k]);
 		size = mutate(bad, len[k]);
