@@ -117,7 +117,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	struct tracecmd_input *top, **slot;
 	struct tep_handle *tep;
 	struct feed *feed;
-	int i, nr, cpus, ret = 0;
+	int i, nr, cpus, ret = 0, damaged = 0;
 	size_t k;
 
 	top = api->open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
@@ -140,29 +140,40 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 		return -ENOMEM;
 	if (!feed_wanted(feed))
 		return 0;
-	for (k = 0; k < handles->nr && !ret; k++)
-		for (i = 0; handles->v[k] && i < cpus && !ret; i++)
+	for (k = 0; k < handles->nr && !ret; k++) {
+		for (i = 0; handles->v[k] && i < cpus && !ret; i++) {
 			ret = read_cpu(api, handles->v[k], k, i, feed);
+			/* one CPU's pages are broken: the others need not be */
+			if (ret == -EILSEQ) {
+				damaged = ret;
+				ret = 0;
+			}
+		}
+	}
 	if (!ret)
 		ret = feed_end(feed);
 	/* the records were read; what the statistics say is an addition */
 	if (!ret)
 		drops_read(fd, dropped_in, &drops);
-	return ret;
+	return ret ? ret : damaged;
 	/* nothing is freed: the process ends soon */
 }
 
 static void limit(int fd)
 {
 	struct rlimit none = { 0, 0 }, cpu;
+	rlim_t seconds = SECONDS_BASE;
 	struct stat st;
 
 	setrlimit(RLIMIT_CORE, &none);
-	cpu.rlim_cur = SECONDS_BASE;
 	if (!fstat(fd, &st))
-		cpu.rlim_cur += st.st_size / BYTES_A_SECOND;
-	cpu.rlim_max = cpu.rlim_cur + 1;
-	setrlimit(RLIMIT_CPU, &cpu);
+		seconds += st.st_size / BYTES_A_SECOND;
+	/* one that the host has already and that is stricter stays */
+	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
+		cpu.rlim_cur = seconds;
+		cpu.rlim_max = seconds + 1;
+		setrlimit(RLIMIT_CPU, &cpu);
+	}
 }
 
 static void __attribute__((noreturn)) child(const struct api *api, int fd, int out)

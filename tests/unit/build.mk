@@ -26,9 +26,11 @@ $(UNIT_DIR)/libunwind-user/%.o: libunwind-user/%.c
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ)
+# test_scan plays libtracecmd itself, so nothing links the real one
+$(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/scan.o
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ $< $(SAN_OBJ) \
+	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< $(SAN_OBJ) \
+		$(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/scan.o) \
 		-lcmocka -ltraceevent $(UU_LIBS)
 
--include $(SAN_OBJ:.o=.d) $(UNIT_BIN:=.d)
+-include $(UNIT_DIR)/plugin/scan.d $(SAN_OBJ:.o=.d) $(UNIT_BIN:=.d)
