@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """fault-trace.py: compare the text of a trace with what fault-paths says of its stacks.
 
-usage: fault-trace.py paths -e EVENT [--last] [--flags FLAGS] [--limit N] [--records N] PATHS TRACE
+usage: fault-trace.py paths -e EVENT [OPTION...] PATHS TRACE
        fault-trace.py late [--min N] CALLS TRACE
        fault-trace.py compat PATHS TRACE
 
@@ -12,7 +12,8 @@ paths   For each line "path NAME TID ADDRESS..." of PATHS there is an event whos
         "..." at the end, the beginning. --limit N compares no more than N addresses and wants
         no more; --flags "A B" wants exactly these on each record of the stack, `more` aside,
         which is on all but the last; --records N wants so many. --last leaves out all events
-        but the last one of the task: what it did before it executed fault-paths.
+        but the last one of the task: what it did before it executed fault-paths. --path takes
+        only the paths of that NAME.
 
 late    For each cookie that was taken between a system call and the next one of its task: if the
         stack begins behind a system call that CALLS names, it is that one. There are at least
@@ -103,7 +104,7 @@ def paths(opt):
     bad = found = 0
     for line in open(opt.paths):
         word = line.split()
-        if not word or word[0] != "path":
+        if len(word) < 3 or word[0] != "path" or opt.path not in (None, word[1]):
             continue
         name, tid = word[1], int(word[2])
         exact = word[-1] != "..."
@@ -195,6 +196,7 @@ def main():
     p = argparse.ArgumentParser(usage=__doc__)
     p.add_argument("what", choices=["paths", "late", "compat"])
     p.add_argument("-e", "--event", default="sys_enter")
+    p.add_argument("--path")
     p.add_argument("--flags")
     p.add_argument("--last", action="store_true")
     p.add_argument("--records", type=int)

@@ -7,7 +7,7 @@
  *	fault-paths execthread PROGRAM	the same in a thread that is not the leader
  *	fault-paths exit | killed | exitthread
  *					end there, in three ways
- *	fault-paths sigreturn N		N signals to itself
+ *	fault-paths sigreturn N		N signals to itself, from a known path
  *	fault-paths depth N		getppid with a stack of exactly N frames
  *	fault-paths badfp | zerofp	getppid with a frame pointer to nowhere, or 0
  *	fault-paths late N		N times: system calls from four paths in turn, on one CPU
@@ -214,6 +214,19 @@ static void handler(int sig)
 	(void)sig;
 }
 
+extern const char ip_kill[];
+
+static NOINLINE long do_kill(long n)
+{
+	long ret;
+
+	print_path("kill", ip_kill);
+	while (n--)
+		SYSCALL(ip_kill, ret, SYS_kill, getpid(), SIGUSR1, 0);
+	return 0;
+}
+PATH_TO(do_kill)
+
 static int signals(int n)
 {
 	struct {
@@ -227,9 +240,7 @@ static int signals(int n)
 		die("rt_sigaction");
 	printf("path sigreturn %ld %lx ...\n", syscall(SYS_gettid), (unsigned long)ip_sigreturn);
 	flush();
-	while (n--)
-		kill(getpid(), SIGUSR1);
-	return 0;
+	return outermost(do_kill_path, n);
 }
 
 /* depth */
