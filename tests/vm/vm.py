@@ -180,13 +180,15 @@ def command(kernel, opt, out, serial, extra_shares=()):
     for tag, path, readonly in shares:
         cmd += ["-virtfs", "local,path=%s,mount_tag=%s,security_model=none,multidevs=remap%s" %
                 (path.replace(",", ",,"), tag, ",readonly=on" if readonly else "")]
+    # Counted instructions make a clock of 1 GHz, too slow to calibrate delays against for minutes.
+    lpj = "lpj=4000000" if opt["icount"] else ""
     # Emulated CPUs of a busy host stand still for seconds: the stall detectors must know.
     cmd += ["-append", " ".join([
         "console=ttyS0 root=/dev/vda rw init=/sbin/ustack-init panic=-1 loglevel=6",
         "tsc=reliable no_timer_check random.trust_cpu=on watchdog_thresh=60",
         "rcupdate.rcu_cpu_stall_timeout=180 sysctl.kernel.hung_task_timeout_secs=240",
         "ustack.shares=%s" % ",".join(
-            s[0] for s in shares), opt["append"]]).strip()]
+            s[0] for s in shares), lpj, opt["append"]]).strip()]
     return cmd
 
 
