@@ -7,12 +7,12 @@
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
 
-callpath_case "64 bits" $CALLPATH -n 40 -c 2 -x exec,execthread,vfork -e $CALLPATH
-callpath_case "32 bits" $CALLPATH32 -n 40 -c 2 -x exec,execthread,vfork -e $CALLPATH32
-callpath_case "64 bits executing 32" $CALLPATH -n 20 -x exec,execthread -e $CALLPATH32
-callpath_case "32 bits executing 64" $CALLPATH32 -n 20 -x exec,execthread -e $CALLPATH
+callpath_case "64 bits" $CALLPATH -n 20 -c 2 -x exec,execthread,vfork -e $CALLPATH
+callpath_case "32 bits" $CALLPATH32 -n 20 -c 2 -x exec,execthread,vfork -e $CALLPATH32
+callpath_case "64 bits executing 32" $CALLPATH -n 12 -x exec,execthread -e $CALLPATH32
+callpath_case "32 bits executing 64" $CALLPATH32 -n 12 -x exec,execthread -e $CALLPATH
 
 # The event of the exec itself has a stack
 check "sched_process_exec has a stack" \
-	$PROG/callpath-check -e sched_process_exec:10 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+	$PROG/callpath-check -e sched_process_exec:6 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
 finish

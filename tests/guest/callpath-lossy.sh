@@ -13,7 +13,7 @@ lossy()
 {
 	local what=$1
 	shift
-	CALLPATH_OPTIONS="$1" check "$what: recorded" callpath_record $CALLPATH -t 6 -n 250 -c 4 \
+	CALLPATH_OPTIONS="$1" check "$what: recorded" callpath_record $CALLPATH -t 5 -n 120 -c 4 \
 		-x plain,yield,pipe,signal -z 256
 	$PROG/callpath-check -l -v 0 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat \
 		>$TEST_TMP/verdict
@@ -36,7 +36,7 @@ flight()
 		opts+=("$e")
 	done
 	trace-cmd start -C mono -b 64 -O $OPT "${opts[@]}" >/dev/null || return 1
-	$CALLPATH -o $TEST_TMP/path -t 6 -n 250 -c 4 -x plain,yield,pipe,signal -z 256 || return 1
+	$CALLPATH -o $TEST_TMP/path -t 5 -n 120 -c 4 -x plain,yield,pipe,signal -z 256 || return 1
 	trace-cmd stop
 	trace-cmd extract -o $TEST_TMP/trace.dat >$TEST_TMP/record.log 2>&1
 	rc=$?

@@ -10,9 +10,7 @@ need_program $CALLPATH $PROG/callpath-check
 
 callpath_case "one task" $CALLPATH -n 300 -c 4
 # sys_enter on one CPU, the rest on the next: so it was for most calls
-check "request and stack are on different CPUs" at_least "$($PROG/callpath-check -v 0 -r \
-	$TEST_TMP/path $programs $TEST_TMP/trace.dat | sed -n 's/.*limit, \([0-9]*\) on another CPU.*/\1/p')" 100
+check "request and stack are on different CPUs" at_least "$(sed -n \
+	's/.*limit, \([0-9]*\) on another CPU.*/\1/p' $TEST_TMP/verdict)" 100
 callpath_case "four threads" $CALLPATH -t 4 -n 80 -c 4 -x plain,yield
-# Clocks that are not the same on all CPUs do not matter to the join
-check "with the local clock: recorded" callpath_record $CALLPATH -n 100 -c 4
 finish

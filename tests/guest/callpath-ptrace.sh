@@ -15,10 +15,10 @@ traced()
 
 for program in $CALLPATH $CALLPATH32; do
 	rm -f $TEST_TMP/path
-	check "$(basename $program): stopped at each call" traced $program -t 2 -n 15 \
+	check "$(basename $program): stopped at each call" traced $program -t 1 -n 12 \
 		-x plain,signal,fork,vfork,exec
 	check "$(basename $program): each stack is the one of its event" \
-		$PROG/callpath-check -n 200 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
-	plugin_case "$(basename $program)" -n 200
+		$PROG/callpath-check -n 100 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+	plugin_case "$(basename $program)" -n 100
 done
 finish

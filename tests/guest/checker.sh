@@ -13,12 +13,6 @@ callpath_case "as recorded" $CALLPATH -n 60 -x plain
 cp $TEST_TMP/path $TEST_TMP/path.good
 cp $TEST_TMP/trace.dat $TEST_TMP/trace.good
 
-# checked [OPTION...]: what the checker says, in $TEST_TMP/verdict
-checked()
-{
-	$PROG/callpath-check "$@" -r $TEST_TMP/path $programs $TEST_TMP/trace.dat >$TEST_TMP/verdict
-}
-
 # A frame of the record: some entry in the middle with at least 5 frames
 cat >$TEST_TMP/spoil.py <<'END'
 import struct, sys

@@ -26,7 +26,7 @@ done
 again()
 {
 	local pid
-	callpath_record $CALLPATH -n 4000 -c 1 -x plain,yield -z 128 &
+	callpath_record $CALLPATH -n 2000 -c 1 -x plain,yield -z 128 &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		sleep 0.1
@@ -40,7 +40,7 @@ TRACEEVENT_PLUGIN_DIR=/nowhere trace-cmd report -N -i $TEST_TMP/trace.dat 2>/dev
 repeated=$(awk 'match($0, /cookie=[0-9a-f]+/) { c = substr($0, RSTART, RLENGTH)
 	sub(/ +\[.*/, ""); sub(/.*-/, ""); if (seen[$0 " " c]++) n++ }
 	END { print n + 0 }' $TEST_TMP/report)
-check "cookies did come back" at_least "$repeated" 20
+check "cookies did come back" at_least "$repeated" 10
 say "$repeated stacks have a cookie that their task had before"
 check "cookies that come back: each stack is the one of its event" \
 	$PROG/callpath-check -r $TEST_TMP/path $programs $TEST_TMP/trace.dat

@@ -27,19 +27,15 @@ check "every function: cookies" at_least "$(cookies)" 100
 check "every function: stacks" at_least "$(stacks)" 1
 # What it makes itself is not traced by it again: about one cookie a call, no avalanche
 check "no avalanche" at_most "$(cookies)" "$(($(count ' <-') + 100))"
-echo nop >$T/current_tracer
-echo 0 >$T/options/func_userstack_deferred 2>/dev/null
-echo 1 >$T/tracing_on
 
-# All of that with the events' option as well, on a busy machine
+# With the events' option as well, on a busy machine
 echo 1 >$T/options/$OPT
 echo 1 >$T/events/sched/enable
-echo function >$T/current_tracer
-echo 1 >$T/options/func_userstack_deferred
-check "with events, busy: ends" alive $PROG/load 3
-echo nop >$T/current_tracer
+echo 1 >$T/tracing_on
+check "with events, busy: ends" alive $PROG/load 2
 echo 0 >$T/events/sched/enable
 echo 0 >$T/options/$OPT
+check "turned off" write nop $T/current_tracer
 
 # The function command on every function
 check "command on every function: set" write "*:$OPT" $T/set_ftrace_filter

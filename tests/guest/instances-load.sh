@@ -8,7 +8,7 @@
 need_kernel
 need_program $PROG/load
 
-seconds=15
+seconds=12
 $PROG/load $seconds >$TEST_TMP/load.log &
 load=$!
 

@@ -73,7 +73,7 @@ check "and leaves nothing behind" is "$(grep -c ^unwind_client /proc/modules)" 0
 
 # Loaded and removed under load
 echo 64 >$T/buffer_size_kb
-$PROG/load 15 >$TEST_TMP/load.log &
+$PROG/load 10 >$TEST_TMP/load.log &
 load=$!
 n=0
 while kill -0 $load 2>/dev/null; do

@@ -12,7 +12,7 @@ need_program $PROG/load $CALLPATH $PROG/callpath-check
 echo 64 >$T/buffer_size_kb
 echo 1 >$T/events/sched/enable
 echo 1 >$T/events/raw_syscalls/enable
-$PROG/load 15 >$TEST_TMP/load.log &
+$PROG/load 10 >$TEST_TMP/load.log &
 load=$!
 n=0
 while kill -0 $load 2>/dev/null; do
