@@ -6,14 +6,17 @@
 #include "runs.h"
 #include "vec.h"
 
+/* One mark for so many bytes: about as many as pages */
+#define MARK_SHIFT	12
+
 struct feed {
 	struct decode dec;
 	const struct sink *sink;
 	struct runs *runs;
 	bool wanted, open, any;
 	uint32_t nr_streams;
-	uint32_t cpu;
-	uint64_t first, last;
+	uint32_t buffer, cpu;
+	uint64_t first, last, last_ts, marked;
 	VEC(uint64_t) addrs;
 	VEC(char) path;
 };
@@ -69,6 +72,7 @@ int feed_stream(struct feed *f, uint32_t buffer, uint32_t cpu)
 	f->nr_streams++;
 	f->open = true;
 	f->any = false;
+	f->buffer = buffer;
 	f->cpu = cpu;
 	return 0;
 }
@@ -81,6 +85,8 @@ int feed_end(struct feed *f)
 		return 0;
 	f->open = false;
 	ret = runs_end(f->runs);
+	if (!ret && f->any && f->buffer && f->marked != f->last)
+		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, f->last, f->last_ts);
 	if (!ret)
 		ret = f->sink->range(f->sink->data, f->nr_streams - 1, f->any ? f->first : 1,
 				     f->any ? f->last : 0);
@@ -146,9 +152,17 @@ int feed_record(struct feed *f, const struct tep_record *rec)
 
 	if (f->any && rec->offset <= f->last)
 		return -EILSEQ;
+	/* only positions of instances can coincide; see join_at() */
+	if (f->buffer && (!f->any || (rec->offset ^ f->marked) >> MARK_SHIFT)) {
+		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, rec->offset, rec->ts);
+		if (ret)
+			return ret;
+		f->marked = rec->offset;
+	}
 	if (!f->any)
 		f->first = rec->offset;
 	f->last = rec->offset;
+	f->last_ts = rec->ts;
 	f->any = true;
 
 	if (rec->missed_events) {
@@ -217,6 +231,11 @@ static int to_dropped(void *data, uint32_t buffer)
 	return join_set_dropped(((struct sink_target *)data)->join, buffer);
 }
 
+static int to_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
+{
+	return join_add_mark(((struct sink_target *)data)->join, stream, pos, ts);
+}
+
 static int to_map(void *data, const struct maps_rec *rec)
 {
 	return maps_add(((struct sink_target *)data)->maps, rec);
@@ -225,6 +244,6 @@ static int to_map(void *data, const struct maps_rec *rec)
 void sink_join(struct sink *sink, struct sink_target *target)
 {
 	*sink = (struct sink){
-		to_stream, to_range, to_run, to_stack, to_loss, to_dropped, to_map, target
+		to_stream, to_range, to_run, to_stack, to_loss, to_dropped, to_mark, to_map, target
 	};
 }

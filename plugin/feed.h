@@ -22,6 +22,7 @@ struct sink {
 	int (*stack)(void *data, const struct join_stack *stack);
 	int (*loss)(void *data, uint32_t stream, uint64_t events);
 	int (*dropped)(void *data, uint32_t buffer);
+	int (*mark)(void *data, uint32_t stream, uint64_t pos, uint64_t ts);
 	int (*map)(void *data, const struct maps_rec *rec);
 	void *data;
 };

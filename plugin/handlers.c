@@ -44,13 +44,15 @@ static bool ready(struct ustack *u)
 	return u->frames;
 }
 
-static bool answer(struct ustack *u, struct tep_record *rec, struct join_answer *ans)
+/* @cookie is 0 for a kernel stack. */
+static bool answer(struct ustack *u, struct tep_record *rec, uint64_t cookie,
+		   struct join_answer *ans)
 {
 	uint32_t tid;
 
 	if (!ready(u) || !decode_tid(&u->dec, rec, &tid))
 		return false;
-	join_at(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, ans);
+	join_at(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, cookie, ans);
 	return ans->state != JOIN_NONE;
 }
 
@@ -120,7 +122,7 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 	bool found;
 
 	pthread_mutex_lock(&lock);
-	found = answer(u, rec, &ans);
+	found = answer(u, rec, 0, &ans);
 	text_clear(&u->text);
 	kernel_frames(&u->text, rec, u, event);
 	if (u->text.v)
@@ -136,16 +138,18 @@ static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_
 {
 	struct ustack *u = context;
 	struct join_answer ans;
+	bool found = false;
 	uint64_t cookie;
-	bool found;
 
 	(void)event;
 	pthread_mutex_lock(&lock);
-	found = answer(u, rec, &ans);
-	if (decode_cookie(&u->dec, rec, &cookie))
+	ready(u);
+	if (decode_cookie(&u->dec, rec, &cookie)) {
+		found = cookie && answer(u, rec, cookie, &ans);
 		trace_seq_printf(s, "cookie=%llx", (unsigned long long)cookie);
-	else
+	} else {
 		trace_seq_puts(s, "<no cookie in this record>");
+	}
 	if (found && ans.form == FORM_BARE) {
 		trace_seq_putc(s, '\n');
 		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));

@@ -17,8 +17,10 @@ void join_free(struct join *j)
 
 	if (!j)
 		return;
-	for (i = 0; i < j->streams.nr; i++)
+	for (i = 0; i < j->streams.nr; i++) {
 		parts_free(&j->streams.v[i]);
+		vec_free(&j->streams.v[i].marks);
+	}
 	for (i = 0; i < j->tasks.nr; i++) {
 		free(j->tasks.v[i].by_ts);
 		free(j->tasks.v[i].next_other);
@@ -93,6 +95,24 @@ int join_add_loss(struct join *j, uint32_t stream, uint64_t events)
 	j->losses += events ? events : 1;
 	j->dropped.v[j->streams.v[stream].buffer] = true;
 	return parts_loss(j, &j->streams.v[stream]);
+}
+
+int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts)
+{
+	struct stream *st;
+	struct mark *m;
+
+	if (stream >= j->streams.nr)
+		return -EINVAL;
+	st = &j->streams.v[stream];
+	if (st->marks.nr && st->marks.v[st->marks.nr - 1].pos >= pos)
+		return -EINVAL;
+	m = vec_add(&st->marks);
+	if (!m)
+		return -ENOMEM;
+	m->pos = pos;
+	m->ts = ts;
+	return 0;
 }
 
 int join_set_dropped(struct join *j, uint32_t buffer)

@@ -125,6 +125,11 @@ int join_add_run(struct join *j, const struct join_run *run);
 int join_add_stack(struct join *j, const struct join_stack *stack);
 /* @events were dropped before the next record of @stream; 0 for an unknown number. */
 int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
+/*
+ * The record of @stream at @pos was made at @ts. Positions of two streams may
+ * coincide; the more marks there are, rising, the better they are told apart.
+ */
+int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts);
 /* Events of @buffer were dropped, nobody knows where. */
 int join_set_dropped(struct join *j, uint32_t buffer);
 /* The first and the last position in @stream that hold a record. */
@@ -134,9 +139,12 @@ void join_set_damaged(struct join *j);
 /* All is there. Nothing is added after this, nothing asked before. */
 int join_finish(struct join *j);
 
-/* The answer for a record of @tid at position @pos, read on @cpu at time @ts. */
+/*
+ * The answer for a record of @tid at position @pos, read on @cpu at time @ts;
+ * @cookie is its cookie, or 0 for a kernel stack.
+ */
 void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
-	     struct join_answer *ans);
+	     uint64_t cookie, struct join_answer *ans);
 /* The answer for a request of @tid under @cookie, the nearest to time @ts. */
 void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts,
 	       struct join_answer *ans);

@@ -251,34 +251,41 @@ static struct run *run_at(struct join *j, struct task *t, uint32_t stream, uint6
 	return lo && r[lo - 1].r.stream == stream ? &r[lo - 1] : NULL;
 }
 
-/* Is @ts a time at which a record of this run can have been made? */
-static bool covers(struct join *j, struct task *t, const struct run *r, uint64_t ts)
+/* Can the stream's record at @pos, if it has one, have been made at @ts? */
+static bool covers(const struct stream *st, uint64_t pos, uint64_t ts)
 {
-	const struct run *next = r + 1;
+	size_t lo = 0, hi = st->marks.nr, mid;
 
-	if (ts < r->r.ts)
+	while (lo < hi) {	/* the first mark behind pos */
+		mid = lo + (hi - lo) / 2;
+		if (st->marks.v[mid].pos <= pos)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && (st->marks.v[lo - 1].pos == pos ? ts != st->marks.v[lo - 1].ts
+						  : ts < st->marks.v[lo - 1].ts))
 		return false;
-	return next == &j->runs.v[t->run] + t->nr_runs || next->r.stream != r->r.stream ||
-	       ts <= next->r.ts;
+	return lo == st->marks.nr || ts <= st->marks.v[lo].ts;
 }
 
-static bool same_answer(const struct run *a, const struct run *b)
+static bool same_request(const struct run *a, const struct run *b)
 {
-	return a->state == b->state && a->stack == b->stack && a->r.form == b->r.form;
+	return a->r.cookie == b->r.cookie && a->r.form == b->r.form;
 }
 
 /*
  * A position names one record of the file, except in a compressed file with
  * several buffer instances, where positions are made up by the reader and
- * those of two instances coincide. Then the time decides between them, and
- * where it cannot, nothing is said.
+ * those of two instances coincide. Then the cookie, if the record has one, and
+ * the time decide between them; where they cannot, nothing is said.
  */
 void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
-	     struct join_answer *ans)
+	     uint64_t cookie, struct join_answer *ans)
 {
 	struct task *t = j->finished ? task_find(j, tid) : NULL;
 	struct run *r, *found = NULL;
-	bool sure = true;
+	bool sure = true, covered = false, c;
 	uint32_t i;
 
 	memset(ans, 0, sizeof(*ans));
@@ -288,20 +295,20 @@ void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t 
 		if (st->cpu != cpu || pos < st->first || pos > st->last)
 			continue;
 		r = run_at(j, t, i, pos);
-		if (!r)
+		if (!r || (cookie && r->r.cookie != cookie))
 			continue;
-		resolve(j, t, r);
-		if (!found || same_answer(found, r)) {
+		c = covers(st, pos, ts);
+		if (!found || (c && !covered)) {
 			found = r;
-		} else if (covers(j, t, r, ts) != covers(j, t, found, ts)) {
-			if (covers(j, t, r, ts))
-				found = r;
-		} else {
+			sure = true;
+			covered = c;
+		} else if (c == covered && !same_request(found, r)) {
 			sure = false;
 		}
 	}
 	if (!found)
 		return;
+	resolve(j, t, found);
 	ans->form = found->r.form;
 	ans->state = sure ? found->state : JOIN_UNSURE;
 	if (ans->state == JOIN_STACK)

@@ -13,11 +13,17 @@ struct part {
 	bool closed;			/* cut and stored: what still comes is dropped */
 };
 
+/* A record's position and time. */
+struct mark {
+	uint64_t pos, ts;
+};
+
 struct stream {
 	uint32_t buffer;
 	uint32_t cpu;
 	uint64_t first, last;		/* positions */
 	VEC(struct part) parts;
+	VEC(struct mark) marks;		/* rising */
 };
 
 /* An interned address list: j->addrs.v[off .. off + nr). */

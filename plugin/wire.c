@@ -6,7 +6,7 @@
 #include "vec.h"
 #include "wire.h"
 
-enum { MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_MAP, MSG_END };
+enum { MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_MARK, MSG_MAP, MSG_END };
 
 struct msg {
 	uint32_t type;
@@ -106,6 +106,13 @@ static int put_dropped(void *data, uint32_t buffer)
 	return put_msg(data, MSG_DROPPED, &n, sizeof(n), NULL, 0);
 }
 
+static int put_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
+{
+	struct msg_numbers n = { stream, pos, ts };
+
+	return put_msg(data, MSG_MARK, &n, sizeof(n), NULL, 0);
+}
+
 static int put_map(void *data, const struct maps_rec *rec)
 {
 	return put_msg(data, MSG_MAP, rec, sizeof(*rec), rec->path, strlen(rec->path));
@@ -116,7 +123,8 @@ void wire_sink(struct sink *sink, struct wire *w, int fd)
 	w->fd = fd;
 	w->used = 0;
 	*sink = (struct sink){
-		put_stream, put_range, put_run, put_stack, put_loss, put_dropped, put_map, w
+		put_stream, put_range, put_run, put_stack, put_loss, put_dropped, put_mark,
+		put_map, w
 	};
 }
 
@@ -195,6 +203,8 @@ static int got(const struct sink *sink, uint32_t type, const char *p, uint32_t l
 		return sink->range(sink->data, n.a, n.b, n.c);
 	case MSG_LOSS:
 		return sink->loss(sink->data, n.a, n.b);
+	case MSG_MARK:
+		return sink->mark(sink->data, n.a, n.b, n.c);
 	case MSG_DROPPED:
 		return sink->dropped(sink->data, n.a);
 	case MSG_END:

@@ -70,7 +70,7 @@ static struct join_answer at(uint32_t cpu, uint32_t tid, uint64_t ts)
 {
 	struct join_answer a;
 
-	join_at(j, cpu, tid, ts, ts, &a);
+	join_at(j, cpu, tid, ts, ts, 0, &a);
 	return a;
 }
 
@@ -435,26 +435,47 @@ static void an_unknown_task_or_place_has_no_request(void **state)
 	assert_int_equal(a.state, JOIN_NONE);
 }
 
-static void positions_shared_by_two_buffers_are_told_apart_by_time(void **state)
+static void positions_shared_by_two_buffers_are_told_apart(void **state)
 {
 	struct join_answer a;
-	uint32_t other;
+	uint32_t one, two;
 
 	(void)state;
-	join_add_stream(j, 1, 0, &other);
-	request_at(cpu0, 10, C1, 1000, 50);
-	request_at(cpu0, 10, C2, 2000, 60);
-	request_at(other, 10, C2, 1500, 50);
-	request_at(other, 10, C1, 9000, 55);
+	join_add_stream(j, 1, 0, &one);
+	join_add_stream(j, 2, 0, &two);
+	request_at(one, 10, C1, 1000, 50);
+	request_at(two, 10, C2, 1500, 50);
+	join_add_mark(j, one, 50, 1000);
+	join_add_mark(j, one, 60, 1900);
+	join_add_mark(j, two, 50, 1500);
+	join_add_mark(j, two, 60, 5000);
 	stack(cpu1, 10, C1, 1010, 0xa);
 	stack(cpu1, 10, C2, 2010, 0xb);
 	finish();
-	join_set_range(j, cpu0, 50, 5000);
-	join_set_range(j, other, 50, 70);
-	join_at(j, 0, 10, 52, 1200, &a);	/* only the first buffer's run holds this time */
+	join_set_range(j, cpu0, 1, 0);
+	join_at(j, 0, 10, 52, 1200, 0, &a);	/* only the first has this time there */
 	assert_stack(a, 0xa);
-	join_at(j, 0, 10, 52, 1800, &a);	/* both do, and they differ */
+	join_at(j, 0, 10, 52, 2000, 0, &a);	/* only the second */
+	assert_stack(a, 0xb);
+	join_at(j, 0, 10, 50, 1500, 0, &a);	/* the very record */
+	assert_stack(a, 0xb);
+	join_at(j, 0, 10, 52, 1600, 0, &a);	/* both do, and they differ */
 	assert_int_equal(a.state, JOIN_UNSURE);
+	join_at(j, 0, 10, 52, 9999, 0, &a);	/* neither does: a clock was shifted */
+	assert_int_equal(a.state, JOIN_UNSURE);
+	join_at(j, 0, 10, 52, 1600, C1, &a);	/* the cookie tells */
+	assert_stack(a, 0xa);
+	join_at(j, 0, 10, 52, 1600, 77, &a);
+	assert_int_equal(a.state, JOIN_NONE);
+}
+
+static void marks_must_rise(void **state)
+{
+	(void)state;
+	assert_int_equal(join_add_mark(j, cpu0, 50, 1000), 0);
+	assert_int_equal(join_add_mark(j, cpu0, 50, 1000), -EINVAL);
+	assert_int_equal(join_add_mark(j, 99, 60, 1000), -EINVAL);
+	finish();
 }
 
 static void a_stream_that_was_not_added_is_refused(void **state)
@@ -494,8 +515,8 @@ static void the_order_of_feeding_changes_nothing(void **state)
 		finish();
 	}
 	for (i = 0; i < 200; i++) {
-		join_at(first, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, &a);
-		join_at(j, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, &b);
+		join_at(first, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &a);
+		join_at(j, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &b);
 		assert_int_equal(a.state, b.state);
 		assert_int_equal(a.state, i % 5 ? JOIN_STACK : JOIN_UNRECORDED);
 		if (a.state == JOIN_STACK)
@@ -535,7 +556,8 @@ int main(void)
 		T(equal_stacks_are_stored_once),
 		T(a_stack_without_frames_is_an_answer),
 		T(an_unknown_task_or_place_has_no_request),
-		T(positions_shared_by_two_buffers_are_told_apart_by_time),
+		T(positions_shared_by_two_buffers_are_told_apart),
+		T(marks_must_rise),
 		T(a_stream_that_was_not_added_is_refused),
 		T(the_order_of_feeding_changes_nothing),
 	};

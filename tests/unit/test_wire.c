@@ -68,7 +68,7 @@ static void what_is_said_arrives(void **state)
 	assert_int_equal(listen(), 0);
 	assert_int_equal(join_finish(target.join), 0);
 	assert_int_equal(maps_finish(target.maps), 0);
-	join_at(target.join, 3, 7, 10, 10, &a);
+	join_at(target.join, 3, 7, 10, 10, 0, &a);
 	assert_int_equal(a.state, JOIN_STACK);
 	assert_int_equal(a.nr, 2);
 	assert_int_equal(a.addrs[1], 0x2000);
