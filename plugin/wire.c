@@ -6,7 +6,10 @@
 #include "vec.h"
 #include "wire.h"
 
-enum { MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_MARK, MSG_MAP, MSG_END };
+enum {
+	MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_MARK, MSG_MAP,
+	MSG_END,
+};
 
 struct msg {
 	uint32_t type;
