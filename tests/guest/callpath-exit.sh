@@ -13,5 +13,6 @@ check "exit: sched_process_exit has a stack" \
 	$PROG/callpath-check -e sched_process_exit:9 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
 callpath_case "exit_group" $CALLPATH -n 30 -c 2 -x fork
 check "exit_group: sched_process_exit has a stack" \
-	$PROG/callpath-check -e sched_process_exit:31 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+	$PROG/callpath-check -e sched_process_exit:31 -r $TEST_TMP/path $programs \
+		$TEST_TMP/trace.dat
 finish

@@ -67,7 +67,8 @@ in_walk()
 {
 	local n=0 frame
 	while read -r _ _ frame _; do
-		[ $((0x$frame)) -gt $((low)) ] && [ $((0x$frame)) -lt $((low + 0x400)) ] && n=$((n + 1))
+		[ $((0x$frame)) -gt $((low)) ] && [ $((0x$frame)) -lt $((low + 0x400)) ] &&
+			n=$((n + 1))
 	done <$TEST_TMP/joined
 	at_least $n 1
 }
@@ -103,13 +104,16 @@ fi
 # Synthetic events come from the context of the event that ends them
 if [ -e $T/synthetic_events ]; then
 	echo 's:usyn u64 delta' >>$T/dynamic_events
-	echo 'hist:keys=common_pid:ts0=common_timestamp.usecs' >$T/events/syscalls/sys_enter_lseek/trigger
-	echo 'hist:keys=common_pid:d=common_timestamp.usecs-$ts0:onmatch(syscalls.sys_enter_lseek).trace(usyn,$d)' \
+	echo 'hist:keys=common_pid:ts0=common_timestamp.usecs' \
+		>$T/events/syscalls/sys_enter_lseek/trigger
+	match='onmatch(syscalls.sys_enter_lseek).trace(usyn,$d)'
+	echo 'hist:keys=common_pid:d=common_timestamp.usecs-$ts0:'"$match" \
 		>$T/events/syscalls/sys_exit_lseek/trigger
 	kind "synthetic event" synthetic/usyn usyn run
-	echo '!hist:keys=common_pid:d=common_timestamp.usecs-$ts0:onmatch(syscalls.sys_enter_lseek).trace(usyn,$d)' \
+	echo '!hist:keys=common_pid:d=common_timestamp.usecs-$ts0:'"$match" \
 		>$T/events/syscalls/sys_exit_lseek/trigger
-	echo '!hist:keys=common_pid:ts0=common_timestamp.usecs' >$T/events/syscalls/sys_enter_lseek/trigger
+	echo '!hist:keys=common_pid:ts0=common_timestamp.usecs' \
+		>$T/events/syscalls/sys_enter_lseek/trigger
 	echo '-:synthetic/usyn' >>$T/dynamic_events
 fi
 finish

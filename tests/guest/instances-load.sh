@@ -20,7 +20,8 @@ churn()
 		mkdir $dir || { echo "$1: cannot be made"; return 1; }
 		echo 64 >$dir/buffer_size_kb
 		echo 1 >$dir/options/$OPT
-		[ ! -e $dir/options/userstacktrace_maps ] || echo $((n & 1)) >$dir/options/userstacktrace_maps
+		[ ! -e $dir/options/userstacktrace_maps ] ||
+			echo $((n & 1)) >$dir/options/userstacktrace_maps
 		echo 1 >$dir/events/sched/enable
 		echo $OPT >$dir/events/raw_syscalls/sys_enter/trigger
 		echo >$dir/trace

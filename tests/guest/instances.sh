@@ -64,7 +64,8 @@ for i in $(seq $got); do
 	joined
 	n=$(events_of sys_getpriority)
 	[ "$n" -ge 15 ] && [ "$(with_stack sys_getpriority)" = "$n" ] || {
-		echo "     instance $i: $n events with a cookie, $(with_stack sys_getpriority) with a stack"
+		echo "     instance $i: $n events with a cookie," \
+			"$(with_stack sys_getpriority) with a stack"
 		bad=$((bad + 1))
 	}
 	# Cookies and stacks of them

@@ -147,16 +147,24 @@ stacks()
 unasked()
 {
 	awk '
-	     match($0, /<user unwind cookie [0-9a-f]+/) { asked[substr($0, RSTART + 20, RLENGTH - 20)] }
-	     match($0, /<user unwind stack [0-9a-f]+/) { have[substr($0, RSTART + 19, RLENGTH - 19)] }
+	     match($0, /<user unwind cookie [0-9a-f]+/) {
+		asked[substr($0, RSTART + 20, RLENGTH - 20)]
+	     }
+	     match($0, /<user unwind stack [0-9a-f]+/) {
+		have[substr($0, RSTART + 19, RLENGTH - 19)]
+	     }
 	     END { for (c in have) if (!(c in asked)) n++; print n + 0 }' $TEST_TMP/text
 }
 
 # unanswered: cookies without a stack
 unanswered()
 {
-	awk 'match($0, /<user unwind cookie [0-9a-f]+/) { asked[substr($0, RSTART + 20, RLENGTH - 20)] }
-	     match($0, /<user unwind stack [0-9a-f]+/) { have[substr($0, RSTART + 19, RLENGTH - 19)] }
+	awk 'match($0, /<user unwind cookie [0-9a-f]+/) {
+		asked[substr($0, RSTART + 20, RLENGTH - 20)]
+	     }
+	     match($0, /<user unwind stack [0-9a-f]+/) {
+		have[substr($0, RSTART + 19, RLENGTH - 19)]
+	     }
 	     END { for (c in asked) if (!(c in have)) n++; print n + 0 }' $TEST_TMP/text
 }
 
@@ -232,7 +240,8 @@ record()
 		shift
 	done
 	shift
-	trace-cmd record -q -C mono -o $TEST_TMP/trace.dat "${opts[@]}" "$@" >$TEST_TMP/record.log 2>&1 ||
+	trace-cmd record -q -C mono -o $TEST_TMP/trace.dat "${opts[@]}" "$@" \
+		>$TEST_TMP/record.log 2>&1 ||
 		{ cat $TEST_TMP/record.log; return 1; }
 	! grep -E 'cannot|failed|error' $TEST_TMP/record.log
 }

@@ -62,7 +62,8 @@ text_running
 cp /proc/$pid/maps $TEST_TMP/proc
 check "the program's mapping is recorded" at_least "$(of_file $pid $host)" 1
 check "the library's too" at_least "$(of_file $pid .*/libtouch.so)" 1
-check "once each, however many stacks" is "$(of_file $pid $host) $(of_file $pid .*/libtouch.so)" "1 1"
+check "once each, however many stacks" is \
+	"$(of_file $pid $host) $(of_file $pid .*/libtouch.so)" "1 1"
 same_as_proc()
 {
 	local range pgoff dev ino rest n=0
@@ -180,7 +181,8 @@ fi
 covered()
 {
 	record -b 8192 -O $OPT -e syscalls -- bash -c \
-		"/bin/ls / >/dev/null; python3 -c 'print(1)'; $CALLPATH -o $TEST_TMP/path -n 50 -x all" ||
+		"/bin/ls / >/dev/null; python3 -c 'print(1)';
+		$CALLPATH -o $TEST_TMP/path -n 50 -x all" ||
 		return 1
 	TRACEEVENT_PLUGIN_DIR=/nowhere trace-cmd report -N -i $TEST_TMP/trace.dat 2>/dev/null |
 		grep -E 'user_unwind_(map|stack):' >$TEST_TMP/report || return 1
@@ -193,7 +195,8 @@ covered()
 	        maps.setdefault(int(found[3]), []).append((int(found[1], 16), int(found[2], 16)))
 	    found = re.search(r"tgid=(\d+) flags=([0-9a-f]+) stack=\{?([^}]*)", line)
 	    if found:
-	        stacks.append((int(found[1]), [int(x, 16) for x in re.findall("0x[0-9a-f]+", found[3])]))
+	        addresses = [int(x, 16) for x in re.findall("0x[0-9a-f]+", found[3])]
+	        stacks.append((int(found[1]), addresses))
 	bad = n = 0
 	for tgid, frames in stacks:
 	    n += 1
@@ -201,7 +204,8 @@ covered()
 	    if frames and not any(s <= frames[0] < e for s, e in maps.get(tgid, [])):
 	        bad += 1
 	        if bad < 4:
-	            print("tgid %d: %x is in none of %d mappings" % (tgid, frames[0], len(maps.get(tgid, []))))
+	            print("tgid %d: %x is in none of %d mappings" %
+	                  (tgid, frames[0], len(maps.get(tgid, []))))
 	print("%d stacks, %d not covered, %d mappings" % (n, bad, sum(map(len, maps.values()))))
 	sys.exit(bad > 0 or n < 100)
 	END

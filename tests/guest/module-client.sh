@@ -77,7 +77,8 @@ $PROG/load 10 >$TEST_TMP/load.log &
 load=$!
 n=0
 while kill -0 $load 2>/dev/null; do
-	insmod $BUILD/$ko event=sched_switch function=$([ $((n % 2)) = 0 ] || echo schedule) || break
+	insmod $BUILD/$ko event=sched_switch \
+		function=$([ $((n % 2)) = 0 ] || echo schedule) || break
 	echo 1 >$T/events/unwind_client/enable
 	[ $((n % 3)) != 0 ] || sleep 0.05
 	rmmod unwind-client || break

@@ -51,7 +51,8 @@ echo 1 >$T/events/raw_syscalls/enable
 run
 echo 0 >$T/events/raw_syscalls/enable
 text
-shared=$(grep -o '<user unwind cookie [0-9a-f]*' $TEST_TMP/text | sort | uniq -c | awk '$1 == 2' | wc -l)
+shared=$(grep -o '<user unwind cookie [0-9a-f]*' $TEST_TMP/text | sort | uniq -c |
+	awk '$1 == 2' | wc -l)
 check "entry and exit of a system call have one cookie" at_least "$shared" 50
 check "and one stack" at_most "$(stacks)" "$(($(cookies) / 2 + 20))"
 
@@ -70,7 +71,8 @@ echo 0 >$T/options/userstacktrace
 echo 1 >$T/options/$OPT
 echo 1 >$T/options/stacktrace
 traced
-check "behind a kernel stack: each has its stack" is "$(with_stack sys_enter)" "$(events_of sys_enter)"
+check "behind a kernel stack: each has its stack" is \
+	"$(with_stack sys_enter)" "$(events_of sys_enter)"
 check "behind a kernel stack: there are both" at_least "$(count '<stack trace>')" 50
 check "no cookie comes before the kernel stack of its event" is \
 	"$(awk '/<user unwind cookie/ { c = 1; next } c && /<stack trace>/ { bad++ } { c = 0 }

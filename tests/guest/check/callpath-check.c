@@ -120,9 +120,10 @@ int main(int argc, char **argv)
 	if (judge.lossy)
 		printf("  in gaps of the trace: %lu right, %lu cannot be judged\n", v.placed,
 		       v.unplaced);
-	printf("  missing: %lu still in the kernel, %lu lost, %lu not recorded\n", v.pending, v.lost,
-	       v.not_recorded);
-	printf("  no cookie: %lu exiting, %lu without reason, %lu unexplained; no entry: %lu; not judged: %lu\n",
+	printf("  missing: %lu still in the kernel, %lu lost, %lu not recorded\n",
+	       v.pending, v.lost, v.not_recorded);
+	printf("  no cookie: %lu exiting, %lu without reason, %lu unexplained; "
+	       "no entry: %lu; not judged: %lu\n",
 	       v.exiting, v.no_cookie,
 	       v.unexplained, v.unknown, v.unplaced);
 	if (!text)
@@ -132,7 +133,8 @@ int main(int argc, char **argv)
 	if (judge.lossy)
 		bad |= (v.not_recorded && trace.dropped) || v.unplaced > v.right / 100;
 	else
-		bad |= missing || v.no_cookie || v.unknown || v.unplaced || trace.broken || trace.dropped;
+		bad |= missing || v.no_cookie || v.unknown || v.unplaced || trace.broken ||
+		       trace.dropped;
 	printf("  %s\n", bad ? "NOT RIGHT" : "all right");
 	truth_free(&truth);
 	return !!bad;

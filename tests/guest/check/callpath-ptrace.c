@@ -223,7 +223,8 @@ int main(int argc, char **argv)
 	}
 	if (argc < 3) {
 		fprintf(stderr, "Usage: callpath-ptrace [-q] RECORD CALLPATH ARGUMENT...\n"
-			"Runs CALLPATH -o RECORD ARGUMENT... and compares its record with its stack\n"
+			"Runs CALLPATH -o RECORD ARGUMENT... and compares its record with its "
+			"stack\n"
 			"at each system call.\n");
 		return 2;
 	}

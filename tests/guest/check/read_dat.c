@@ -138,7 +138,8 @@ int read_dat(struct trace *into, const char *path)
 	struct tracecmd_input *handle = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
 
 	if (!handle) {
-		fprintf(stderr, "%s: cannot open it as a trace.dat file; record one with trace-cmd\n",
+		fprintf(stderr,
+			"%s: cannot open it as a trace.dat file; record one with trace-cmd\n",
 			path);
 		return -EINVAL;
 	}
@@ -146,7 +147,8 @@ int read_dat(struct trace *into, const char *path)
 	tep = tracecmd_get_tep(handle);
 	memset(owner, -1, sizeof(owner));
 	if (!tep_find_event_by_name(tep, "ftrace", "user_unwind_cookie")) {
-		fprintf(stderr, "%s: was made by a kernel without ftrace:user_unwind_cookie\n", path);
+		fprintf(stderr, "%s: was made by a kernel without ftrace:user_unwind_cookie\n",
+			path);
 		return -ENOTSUP;
 	}
 	tracecmd_iterate_events(handle, NULL, 0, on_record, NULL);

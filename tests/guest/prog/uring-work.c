@@ -63,7 +63,8 @@ int main(int argc, char **argv)
 		sqes[slot].len = sizeof(buf);
 		sq_array[slot] = slot;
 		__atomic_store_n(sq_tail, *sq_tail + 1, __ATOMIC_RELEASE);
-		if (syscall(__NR_io_uring_enter, ring_fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+		if (syscall(__NR_io_uring_enter, ring_fd, 1, 1, IORING_ENTER_GETEVENTS,
+			    NULL, 0) < 0)
 			return fail("io_uring_enter");
 		__atomic_store_n(cq_head, __atomic_load_n(cq_tail, __ATOMIC_ACQUIRE),
 				 __ATOMIC_RELEASE);
