@@ -11,6 +11,17 @@ UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind
 UU_LIBS := -lelf -liberty
 
 ALL_TARGETS += $(UU_LIB)
+INSTALL_TARGETS += install-libunwind-user
+
+prefix ?= /usr/local
+
+.PHONY: install-libunwind-user
+install-libunwind-user: $(UU_LIB)
+	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include
+	install -m 644 libunwind-user/unwind-user.h $(DESTDIR)$(prefix)/include/
+	install -m 644 $(UU_LIB) $(DESTDIR)$(prefix)/lib/
+	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
+		>$(DESTDIR)$(prefix)/lib/pkgconfig/libunwind-user.pc
 
 $(O)/libunwind-user/%.o: libunwind-user/%.c
 	@mkdir -p $(@D)
