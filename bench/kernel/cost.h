@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tracing costs in the kernel, in instructions of the guest.
+ *
+ * With qemu -icount shift=0 and one CPU the time stamp counter counts the
+ * instructions that were executed, in user space and in the kernel, so the
+ * difference of two readings is exact and the same in each run. Only the tick
+ * adds to it. Where neither is so, the figures mean nothing.
+ */
+#ifndef BENCH_COST_H
+#define BENCH_COST_H
+
+#include <stdint.h>
+
+/* What is on while something is measured */
+enum cost_stack {
+	COST_NONE,		/* the events alone */
+	COST_USERSTACK,		/* options/userstacktrace */
+	COST_DEFERRED,		/* options/userstacktrace_deferred */
+};
+
+static inline uint64_t cost_now(void)
+{
+	uint32_t low, high;
+
+	asm volatile("lfence; rdtsc" : "=a" (low), "=d" (high) :: "memory");
+	return (uint64_t)high << 32 | low;
+}
+
+/* trace.c: tracefs. All of them end the program, with a sentence, on an error. */
+void trace_begin(void);
+void trace_set(const char *file, const char *value);
+void trace_add(const char *file, const char *value);
+void trace_stack(enum cost_stack stack);
+unsigned long trace_count(const char *name);
+unsigned int trace_frames(void);
+void trace_clear(void);
+
+/* switches.c: instructions of a run with many switches within two system calls */
+uint64_t switches_run(void);
+
+/* entries.c: instructions of system calls from a call path of @depth functions */
+uint64_t entries_run(unsigned int depth, unsigned int calls);
+
+#endif

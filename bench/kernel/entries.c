@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * System calls from a call path of a given depth
+ *
+ * All functions of the path keep a frame pointer, and the outermost begins with
+ * it cleared as the ABI has it, so that both unwinders see the whole path and
+ * nothing of the C library.
+ */
+#include <sys/syscall.h>
+
+#include "cost.h"
+
+struct run {
+	unsigned int calls;
+	uint64_t cost;
+};
+
+/* Calls @fn(@run, @depth) as an outermost function would be. */
+void on_new_path(struct run *run, unsigned int depth, void (*fn)(struct run *, unsigned int));
+asm(".globl on_new_path\n"
+    "on_new_path:\n"
+    "	push %rbp\n"
+    "	xor %ebp, %ebp\n"
+    "	call *%rdx\n"
+    "	pop %rbp\n"
+    "	ret\n");
+
+static inline long getppid_here(void)
+{
+	long ret;
+
+	asm volatile("syscall" : "=a" (ret) : "a" (SYS_getppid) : "rcx", "r11", "memory");
+	return ret;
+}
+
+static __attribute__((noinline, noclone)) void path(struct run *run, unsigned int depth)
+{
+	uint64_t start;
+
+	if (depth > 1) {
+		path(run, depth - 1);
+	} else {
+		/* Once before it counts: what is recorded once is recorded now */
+		getppid_here();
+		start = cost_now();
+		for (unsigned int i = run->calls; i; i--)
+			getppid_here();
+		run->cost = cost_now() - start;
+	}
+	asm volatile("" ::: "memory");		/* no tail call */
+}
+
+/* @depth functions are @depth + 1 frames, with the one that calls the outermost. */
+uint64_t entries_run(unsigned int depth, unsigned int calls)
+{
+	struct run run = { .calls = calls };
+
+	on_new_path(&run, depth, path);
+
+	return run.cost;
+}
