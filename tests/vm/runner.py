@@ -109,6 +109,7 @@ class Runner:
         if reason and victim is not None and victim.verdict is None:
             self.keep(out, victim)
             victim.verdict, victim.why = "FAIL", reason
+            victim.seconds = time.monotonic() - console.job_since
             self.say(victim)
             self.show_console(console)
         elif reason or (not said and tests):

@@ -313,9 +313,11 @@ def run(kernel, opt, out, jobs_timeout, total_timeout, idle=150, shares=(), on_p
     console.poll()
     if not reason and console.dead:
         reason = "panic: " + KMSG.sub("", console.dead)
-    if not reason and proc.returncode:
+    if not reason and (proc.returncode or console.job):
         with open(err.name) as f:
-            reason = "qemu ended with %d: %s" % (proc.returncode, f.read().strip()[-300:])
+            said = f.read().strip()[-300:]
+        reason = "qemu ended with %d: %s" % (proc.returncode, said) if said or proc.returncode \
+            else "the guest powered off while %s ran" % console.job
     return reason, console
 
 
