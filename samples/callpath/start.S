@@ -33,7 +33,6 @@ cp_clone:
 	.cfi_rel_offset rbx, 0
 	mov	%rbp, %rbx
 	.cfi_register rbp, rbx
-	xor	%ebp, %ebp
 	sub	$16, %rsi
 	mov	%r9, (%rsi)
 	mov	%rax, 8(%rsi)
@@ -42,6 +41,8 @@ cp_clone:
 	mov	%rcx, %r8
 	xor	%r10d, %r10d
 	mov	$56, %eax
+	/* For the child, and not where a page fault would show the caller without */
+	xor	%ebp, %ebp
 	syscall
 1:	test	%rax, %rax
 	jz	2f
@@ -120,7 +121,6 @@ cp_clone:
 	push	%ebp
 	.cfi_adjust_cfa_offset 16
 	.cfi_rel_offset ebp, 0
-	xor	%ebp, %ebp
 	mov	24(%esp), %ecx
 	sub	$16, %ecx
 	mov	40(%esp), %eax
@@ -134,6 +134,7 @@ cp_clone:
 	mov	32(%esp), %edi
 	xor	%esi, %esi
 	mov	$120, %eax
+	xor	%ebp, %ebp
 	int	$0x80
 1:	test	%eax, %eax
 	jz	2f
