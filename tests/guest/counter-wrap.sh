@@ -26,10 +26,10 @@ done
 again()
 {
 	local pid
-	callpath_record $CALLPATH -n 2000 -c 1 -x plain,yield -z 128 &
+	callpath_record $CALLPATH -n 4000 -c 1 -x plain,yield -z 128 &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
-		sleep 0.1
+		sleep 0.03
 		echo 0x1000 >$counter
 	done
 	wait $pid
