@@ -231,7 +231,8 @@ with_stack()
 	grep -cE "^($1) [0-9a-f]+( |\$)" $TEST_TMP/joined
 }
 
-# record TRACE-CMD-OPTIONS... -- COMMAND...: into $TEST_TMP/trace.dat
+# record TRACE-CMD-OPTIONS... -- COMMAND...: into $TEST_TMP/trace.dat, with trace-cmd started by the
+# command RECORD_UNDER if that is set
 record()
 {
 	local opts=()
@@ -240,7 +241,7 @@ record()
 		shift
 	done
 	shift
-	trace-cmd record -q -C mono -o $TEST_TMP/trace.dat "${opts[@]}" "$@" \
+	${RECORD_UNDER:-} trace-cmd record -q -C mono -o $TEST_TMP/trace.dat "${opts[@]}" "$@" \
 		>$TEST_TMP/record.log 2>&1 ||
 		{ cat $TEST_TMP/record.log; return 1; }
 	! grep -E 'cannot|failed|error' $TEST_TMP/record.log
