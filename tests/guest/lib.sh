@@ -226,6 +226,18 @@ events_of()
 	grep -cE "^($1) " $TEST_TMP/joined
 }
 
+# Kernel stacks in $TEST_TMP/text right behind a cookie of the same task: they come in front of it.
+# Lines of other CPUs may be in between, and those without a task are frames.
+cookie_first()
+{
+	awk '{ task = /\[[0-9]+\]/ ? substr($0, 1, index($0, "]")) : "" }
+	     task == "" { next }
+	     /<user unwind cookie/ { asked[task] = 1; next }
+	     asked[task] && /<stack trace>/ { bad++ }
+	     { asked[task] = 0 }
+	     END { print bad + 0 }' $TEST_TMP/text
+}
+
 with_stack()
 {
 	grep -cE "^($1) [0-9a-f]+( |\$)" $TEST_TMP/joined

@@ -74,9 +74,7 @@ traced
 check "behind a kernel stack: each has its stack" is \
 	"$(with_stack sys_enter)" "$(events_of sys_enter)"
 check "behind a kernel stack: there are both" at_least "$(count '<stack trace>')" 50
-check "no cookie comes before the kernel stack of its event" is \
-	"$(awk '/<user unwind cookie/ { c = 1; next } c && /<stack trace>/ { bad++ } { c = 0 }
-	   END { print bad + 0 }' $TEST_TMP/text)" 0
+check "no cookie comes before the kernel stack of its event" is "$(cookie_first)" 0
 echo 0 >$T/options/stacktrace
 
 # It belongs to an instance

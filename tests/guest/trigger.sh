@@ -88,10 +88,7 @@ for order in "stacktrace $OPT" "$OPT stacktrace"; do
 	traced
 	check "$order: cookies" at_least "$(with_stack sys_enter)" 50
 	check "$order: kernel stacks" at_least "$(count '<stack trace>')" 50
-	check "$order: kernel stack first" is \
-		"$(awk '/<user unwind cookie/ { c = 1; next }
-		   c && /<stack trace>/ { bad++ } { c = 0 }
-		   END { print bad + 0 }' $TEST_TMP/text)" 0
+	check "$order: kernel stack first" is "$(cookie_first)" 0
 	for t in $order; do
 		write "!$t" $E/trigger
 	done
