@@ -361,10 +361,13 @@ static int late(long n)
 /* hammer */
 static volatile int stop;
 
-static void *requester(void *fd)
+/* Each with a file of its own: writes to a shared one wait for each other */
+static void *requester(void *file)
 {
+	int fd = open(file, O_WRONLY);
+
 	while (!stop)
-		if (write((long)fd, "r", 1) != 1)
+		if (write(fd, "r", 1) != 1)
 			die("request");
 	return NULL;
 }
@@ -378,10 +381,11 @@ static int hammer(const char *file, int tasks, int cycles)
 	if (fd < 0)
 		die(file);
 	for (i = 0; i < tasks && i < 64; i++)
-		if (pthread_create(&t[i], NULL, requester, (void *)fd))
+		if (pthread_create(&t[i], NULL, requester, (void *)file))
 			die("pthread_create");
 	/* Two tasks cancel */
 	if (!fork()) {
+		fd = open(file, O_WRONLY);
 		for (i = 0; i < cycles; i++)
 			if (write(fd, "c", 1) != 1)
 				die("cycle");
