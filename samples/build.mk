@@ -35,6 +35,6 @@ $(UNWIND_CLIENT): $(wildcard samples/unwind-client/*.[ch]) samples/unwind-client
 		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
 	@mkdir -p $(@D)
 	cp $^ $(@D)/
-	$(MAKE) -C $(KERNEL) M=$(abspath $(@D)) modules
+	$(MAKE) -C $(KERNEL) O=$(abspath $(KERNEL)) M=$(abspath $(@D)) modules
 
 .PHONY: samples-modules

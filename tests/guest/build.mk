@@ -58,7 +58,7 @@ $(GUEST)/modules/%.ko: tests/guest/modules/%.c tests/guest/modules/Kbuild
 		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
 	@mkdir -p $(@D)
 	cp tests/guest/modules/*.c tests/guest/modules/Kbuild $(@D)/
-	$(MAKE) -C $(KERNEL) M=$(abspath $(@D)) modules
+	$(MAKE) -C $(KERNEL) O=$(abspath $(KERNEL)) M=$(abspath $(@D)) modules
 
 tests-modules: $(patsubst %,$(GUEST)/modules/%.ko,$(GUEST_MODULES))
 
