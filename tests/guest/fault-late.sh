@@ -41,10 +41,12 @@ event=$T/events/preemptirq/irq_enable
 if [ -d $event ]; then
 	tracepoint()
 	{
+		echo 1 >$T/events/preemptirq/irq_disable/enable
 		echo "userstacktrace_deferred if common_preempt_count >= 0" >$event/trigger
 	}
 	check "the trigger on irq_enable" late tracepoint
 	echo '!userstacktrace_deferred' >$event/trigger
+	echo 0 >$T/events/preemptirq/irq_disable/enable
 	check "each cookie has the stack of its kernel entry" \
 		$CHECK late $TEST_TMP/paths $TEST_TMP/text
 else

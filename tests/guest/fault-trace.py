@@ -17,7 +17,8 @@ paths   For each line "path NAME TID ADDRESS..." of PATHS there is an event whos
 
 late    For each cookie that was taken between a system call and the next one of its task: if the
         stack begins behind a system call that CALLS names, it is that one. There are at least
-        --min such stacks.
+        --min such stacks. If the trace has irq_disable events, what follows the last one in
+        do_syscall_64() before a sys_enter is of that call: with it the kernel was entered.
 
 compat  Each stack that is flagged so has 32-bit addresses alone, and no other has.
 """
@@ -145,35 +146,43 @@ def late(opt):
     name = {v: k for k, v in call.items()}
     records = parse(opt.trace)
     stacks = stacks_of(records)
-    current = {}
-    good = wrong = missing = other = 0
+    mark = "irq_disable: caller=do_syscall_64"
+    marked = any(r.text.startswith(mark) for r in records)
+    current, pending = {}, {}
+    count = dict.fromkeys(("right", "wrong", "missing", "other"), 0)
+
+    def judge(tid, cookie):
+        if current.get(tid) not in call:
+            return
+        parts = stacks.get((tid, cookie))
+        if not parts:
+            count["missing"] += 1
+        for part in parts or ():
+            top = part[0][1][0] if part[0][1] else 0
+            if top == call[current[tid]]:
+                count["right"] += 1
+            elif top in name:
+                count["wrong"] += 1
+                if count["wrong"] <= 5:
+                    print("task %d in %s: cookie %s has the stack of %s" %
+                          (tid, current[tid], cookie, name[top]))
+            else:
+                count["other"] += 1
+
     for r in records:
         match = re.match(r"sys_enter: NR (\d+) \(([0-9a-f]+)", r.text)
         if match:
             current[r.tid] = (int(match[1]), int(match[2], 16))
-            continue
         cookie = cookie_of(r)
-        if not cookie or current.get(r.tid) not in call:
-            continue
-        parts = stacks.get((r.tid, cookie))
-        if not parts:
-            missing += 1
-            continue
-        for part in parts:
-            top = part[0][1][0] if part[0][1] else 0
-            if top == call[current[r.tid]]:
-                good += 1
-            elif top in name:
-                wrong += 1
-                if wrong <= 5:
-                    print("task %d in %s: cookie %s has the stack of %s" %
-                          (r.tid, current[r.tid], cookie, name[top]))
-            else:
-                other += 1
+        if cookie:
+            pending.setdefault(r.tid, []).append(cookie)
+        if match or not marked or r.text.startswith(mark):
+            for cookie in pending.pop(r.tid, ()):
+                judge(r.tid, cookie)
     print("%d right, %d wrong, %d without a stack, %d of interrupts" %
-          (good, wrong, missing, other))
+          tuple(count.values()))
     # The last entry of each of the two tasks can be cut off by the end of the recording
-    return wrong > 0 or missing > 2 or good < opt.min
+    return count["wrong"] > 0 or count["missing"] > 2 or count["right"] < opt.min
 
 
 def compat(opt):
