@@ -19,8 +19,12 @@ JOBS ?= $(shell nproc)
 # KERNEL is the build folder of the kernel the guests boot: that of scripts/build-kernel, or given
 # by the user, who then also keeps it up to date. KVARIANT is base, patched or debug.
 KVARIANT ?= patched
+# KERNEL_OURS tells a make below this one which of the two it is.
 ifeq ($(KERNEL),)
 KERNEL := $(patsubst %/arch/x86/boot/bzImage,%,$(shell scripts/build-kernel --path $(KVARIANT)))
+KERNEL_OURS := $(KERNEL)
+endif
+ifeq ($(KERNEL),$(KERNEL_OURS))
 KERNEL_BUILD = scripts/build-kernel $(KVARIANT)
 else
 KERNEL_BUILD = test -s $(KERNEL)/arch/x86/boot/bzImage || \
@@ -31,7 +35,7 @@ RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KV
 VM = O=$(abspath $(O)) tests/vm/vm --kernel $(KERNEL)
 SUB = $(MAKE) --no-print-directory
 
-export O KERNEL KVARIANT
+export O KERNEL KERNEL_OURS KVARIANT
 
 ALL_TARGETS :=
 CHECK_TARGETS :=
