@@ -22,6 +22,10 @@ lossy()
 		$TEST_TMP/trace.dat
 	check "$what: events were dropped" grep -q 'events were dropped' $TEST_TMP/verdict
 	plugin_case "$what" -l -n 20
+	# The next run overwrites them
+	mkdir -p "$TEST_TMP/${what// /-}"
+	mv $TEST_TMP/trace.dat $TEST_TMP/path $TEST_TMP/report "$TEST_TMP/${what// /-}"
+	keep -r "$TEST_TMP/${what// /-}"
 }
 
 # The recorders of trace-cmd look ten times a second: the buffer goes round many times meanwhile

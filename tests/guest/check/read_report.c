@@ -188,6 +188,17 @@ static int owner_of(const struct trace *trace, int cpu, unsigned int tid, int ke
 	return -1;
 }
 
+/* "CPU:N [EVENTS DROPPED]": what follows on that CPU belongs to none of the events before. */
+static void close_events(const char *line)
+{
+	int cpu;
+
+	if (sscanf(line, " CPU:%d", &cpu) == 1 && cpu >= 0 && cpu < MAX_CPUS)
+		memset(open_events[cpu], -1, sizeof(open_events[cpu]));
+	else
+		memset(open_events, -1, sizeof(open_events));
+}
+
 int read_report(struct trace *trace, const char *path, const struct program *progs,
 		unsigned int nr_progs)
 {
@@ -212,8 +223,12 @@ int read_report(struct trace *trace, const char *path, const struct program *pro
 				add_frame(&trace->event[target], text + 10);
 			continue;
 		}
-		if (strstr(line, "EVENTS DROPPED"))
+		if (strstr(line, "EVENTS DROPPED")) {
 			trace->dropped = 1;
+			target = -1;
+			close_events(line);
+			continue;
+		}
 		memset(&ev, 0, sizeof(ev));
 		info = event_line(line, &ev, name);
 		if (!info || ev.cpu < 0 || ev.cpu >= MAX_CPUS)
