@@ -76,7 +76,10 @@ static int plausible(const struct state *st, const struct event *ev)
 
 	if (!ev->nr_addr)
 		return 0;
-	if (!rec || !rec->depth || st->fresh || ev->flags & STACK_TRUNCATED)
+	if (!rec || !rec->depth || st->fresh)
+		return 1;
+	/* The text does not say so in a way that is read here */
+	if (ev->flags == FLAGS_UNKNOWN ? ev->nr_addr >= STACK_LIMIT : ev->flags & STACK_TRUNCATED)
 		return 1;
 	return ev->addr[ev->nr_addr - 1] == rec->frame[rec->depth - 1] || is_entry_point(ev);
 }
