@@ -5,6 +5,8 @@ O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
 UU_SRC := symbols.c symbols_elf.c
+# shared with the kernel, see sframe_env.h
+UU_SRC += sframe_read.c step.c
 UU_OBJ := $(UU_SRC:%.c=$(O)/libunwind-user/%.o)
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user

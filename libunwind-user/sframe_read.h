@@ -42,22 +42,28 @@ typedef int (*sframe_read_fn)(void *ctx, u64 addr, void *to, u32 size);
 struct sframe_arch {
 	u8	abi;		/* SFRAME_ABI_ */
 	u8	reg_sp, reg_fp;	/* DWARF numbers */
+	u8	reg_ra;		/* the link register, if a call does not save RA by itself */
 	u8	nr_regs;	/* DWARF numbers below it are general registers */
 	s8	ra_off;		/* RA is saved at CFA + it; 0: rows tell */
 	s16	cfa_bias;	/* a row's CFA offset n stands for n * cfa_scale + cfa_bias */
 	u8	cfa_scale;
 	s16	sp_off;		/* the caller's SP is CFA + it */
 	u8	big_endian;
+	bool	mangles_ra;	/* the bit in a row that says so means something */
 	/*
 	 * The frame of a signal, from SP in the code that returns from the handler: where the
 	 * interrupted IP, SP, FP and the registers by DWARF number are saved. sig_regs NULL: not
-	 * known. An offset of -1: not saved.
+	 * known.
 	 */
 	s16	sig_ip, sig_sp, sig_fp;
 	const s16 *sig_regs;
-	/* that code, sig_code_len bytes at its IP; 0: it cannot be told by its bytes */
+	/*
+	 * That code, with the system call sig_code_syscall bytes behind its start.
+	 * sig_code_len 0: it cannot be told by its bytes.
+	 */
 	const u8 *sig_code;
 	u8	sig_code_len;
+	u8	sig_code_syscall;
 };
 
 /* The parameters of an architecture that sframe_env.h asks for, or NULL. */
@@ -121,15 +127,13 @@ struct sframe_rule {
 /* In the row: */
 #define SFRAME_ROW_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
 #define SFRAME_ROW_MANGLED	0x2	/* RA is signed (arm64) */
-#define SFRAME_ROW_NO_RULES	0x4	/* a signal frame the table cannot tell the rules of */
 
 /*
  * How to get from a frame whose pc is in [start, start + size) to its caller. A plain value: it may
  * be copied and kept, for as long as the table holds. size is not 0.
  *
- * cfa.base is SP, FP or REG, except
- *  - ra.base UNDEFINED: the outermost frame; cfa and fp are zero and mean nothing;
- *  - SFRAME_ROW_NO_RULES: all three rules mean nothing.
+ * cfa.base is SP, FP or REG, except where ra.base is UNDEFINED: the outermost frame; cfa and fp are
+ * zero then and mean nothing.
  */
 struct sframe_row {
 	u64			start;
@@ -160,7 +164,7 @@ int sframe_open(struct sframe_table *t);
  * Find the row for @pc. For a return address that is the address minus one, see ustep_pc().
  *
  * Returns 0 and fills @row, or
- *  -ENOENT   no function or no row there: a hole,
+ *  -ENOENT   no function or no row there, or a signal frame that the table has no words for: a hole,
  *  -EBADMSG  what is there breaks the format,
  *  or what the read callback returned. With an error @row is undefined.
  */

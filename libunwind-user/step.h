@@ -92,7 +92,6 @@ static inline u64 ustep_pc(const struct ustep *s)
  *            another stack) or is not aligned, or the state was there before,
  *  -ENODATA  it takes a register that is not known in this frame,
  *  -EBADMSG  it is no row,
- *  -ENOENT   it has no rules (SFRAME_ROW_NO_RULES); ustep_sigreturn() may know them,
  *  or what read() returned. Except after 0, @s is as before.
  */
 int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row);

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * sframe_read.c - search in an SFrame section
+ *
+ * From the header to the function (binary search), its rows (one after the other), the words of
+ * one row. A section comes from anyone, and may change while it is read, so nothing of it is
+ * believed because it was checked before, except the few numbers that sframe_open() copied. How
+ * its bytes are read, and why in these pieces: sframe_bytes.h.
+ */
+#include "sframe_bytes.h"
+#ifdef SFRAME_AMD64
+#include "sframe_amd64.h"
+#endif
+
+const struct sframe_arch *sframe_arch(u8 abi)
+{
+	switch (abi) {
+#ifdef SFRAME_AMD64
+	case SFRAME_ABI_AMD64:
+		return &sframe_arch_amd64;
+#endif
+	default:
+		return NULL;
+	}
+}
+
+/* ------------------------------- header -------------------------------- */
+
+static int open_preamble(struct sframe_table *t, const u8 *hdr)
+{
+	u8 known = SFRAME_F_SORTED | SFRAME_F_PCREL;
+
+	t->swap = 0;
+	if (get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != SFRAME_MAGIC) {
+		t->swap = 1;
+		if (get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != __builtin_bswap16(SFRAME_MAGIC) &&
+		    get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != SFRAME_MAGIC)
+			return -EINVAL;
+#ifndef SFRAME_SWAP
+		return -EOPNOTSUPP;
+#endif
+	}
+	t->version = get8(hdr + SFRAME_HDR_VERSION_OFF);
+	t->flags = get8(hdr + SFRAME_HDR_FLAGS_OFF);
+	switch (t->version) {
+#ifdef SFRAME_V1_V2
+	case SFRAME_VERSION_1:
+		t->fde_size = SFRAME_V1_FDE_SIZE;
+		known = SFRAME_F_SORTED | SFRAME_F_FRAME_POINTER;
+		break;
+	case SFRAME_VERSION_2:
+		t->fde_size = SFRAME_V2_FDE_SIZE;
+		known |= SFRAME_F_FRAME_POINTER;
+		break;
+#endif
+	case SFRAME_VERSION_3:
+		t->fde_size = SFRAME_V3_FDE_SIZE;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (t->flags & ~known || !(t->flags & SFRAME_F_SORTED))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+int sframe_open(struct sframe_table *t)
+{
+	u64 room, fdes, end;
+	u8 buf[SFRAME_HDR_SIZE];
+	const u8 *hdr;
+	int ret;
+
+	if (t->size < SFRAME_HDR_SIZE)
+		return -EBADMSG;
+	if (t->base + t->size < t->base || t->text_start + t->text_size < t->text_start ||
+	    (!t->mem && t->addr + t->size < t->addr))
+		return -ERANGE;
+
+	ret = fetch(t, 0, SFRAME_HDR_SIZE, buf, &hdr);
+	if (ret)
+		return ret;
+	ret = open_preamble(t, hdr);
+	if (ret)
+		return ret;
+
+	/* Fixed offsets are those of the architecture; another one is another ABI */
+	t->arch = sframe_arch(get8(hdr + SFRAME_HDR_ABI_OFF));
+	if (!t->arch || t->arch->big_endian != (SFRAME_NATIVE_BIG ^ t->swap) ||
+	    hdr[SFRAME_HDR_FIXED_FP_OFF] ||
+	    (s8)hdr[SFRAME_HDR_FIXED_RA_OFF] != t->arch->ra_off)
+		return -EOPNOTSUPP;
+
+	/* All of them below 2^37, so nothing overflows from here on */
+	room = SFRAME_HDR_SIZE + (u64)hdr[SFRAME_HDR_AUXHDR_LEN_OFF];
+	t->nr_fdes = get32(t, hdr + SFRAME_HDR_NUM_FDES_OFF);
+	t->nr_fres = get32(t, hdr + SFRAME_HDR_NUM_FRES_OFF);
+	t->fre_len = get32(t, hdr + SFRAME_HDR_FRE_LEN_OFF);
+	t->fde_off = room + get32(t, hdr + SFRAME_HDR_FDEOFF_OFF);
+	t->fre_off = room + get32(t, hdr + SFRAME_HDR_FREOFF_OFF);
+	fdes = t->fde_off + (u64)t->nr_fdes * t->fde_size;
+	end = t->fre_off + t->fre_len;
+	if (end < fdes)
+		end = fdes;
+	if (end > t->size)
+		return -EBADMSG;
+	t->size = end;
+	return 0;
+}
+
+/* ------------------------------- functions ----------------------------- */
+
+/* What the start of the function at @off in the section is relative to */
+static inline u64 start_base(const struct sframe_table *t, u64 off)
+{
+	return t->base + (t->flags & SFRAME_F_PCREL ? off : 0);
+}
+
+static inline u64 get_start(const struct sframe_table *t, u64 off, const u8 *p)
+{
+	if (is_v3(t))
+		return start_base(t, off) + get64(t, p + SFRAME_V3_FDE_START_OFF);
+	return start_base(t, off) + (u64)(s64)(s32)get32(t, p + SFRAME_FDE_START_OFF);
+}
+
+/*
+ * The last function that starts at @pc or before. In a section that claims to be sorted and is not
+ * this may be another than the right one; whether it holds @pc is checked after.
+ */
+static inline int search(const struct sframe_table *t, u64 pc, u32 *index)
+{
+	u32 low = 0, n = t->nr_fdes, half;
+	const u8 *p;
+	u8 buf[8];
+	u64 off;
+	int ret;
+
+	if (unlikely(!n))
+		return -ENOENT;
+	while (n > 1) {
+		half = n / 2;
+		off = t->fde_off + (u64)(low + half) * t->fde_size;
+		ret = fetch(t, off, is_v3(t) ? 8 : 4, buf, &p);
+		if (unlikely(ret))
+			return ret;
+		if (get_start(t, off, p) <= pc)
+			low += half;
+		n -= half;
+	}
+	*index = low;
+	return 0;
+}
+
+static int check_info(const struct sframe_table *t, const struct sframe_func *f)
+{
+	/* A bit nobody has defined may change what the others mean */
+	u8 unknown = is_v3(t) ? 0x40 : 0xc0;
+
+	if (f->info & unknown || SFRAME_FDE_FRE_TYPE(f->info) > SFRAME_FRE_TYPE_ADDR4 ||
+	    f->info2 > SFRAME_FDE_TYPE_FLEX)
+		return -EBADMSG;
+	return 0;
+}
+
+#ifdef SFRAME_V1_V2
+static int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f, struct window *w)
+{
+	u8 buf[SFRAME_V2_FDE_SIZE];
+	const u8 *p;
+	int ret;
+
+	ret = fetch(t, off, t->fde_size, buf, &p);
+	if (ret)
+		return ret;
+	f->start = get_start(t, off, p);
+	f->size = get32(t, p + SFRAME_FDE_SIZE_OFF);
+	f->fre_off = get32(t, p + SFRAME_FDE_FRE_OFF_OFF);
+	f->nr_fres = get32(t, p + SFRAME_FDE_NUM_FRES_OFF);
+	f->info = get8(p + SFRAME_FDE_INFO_OFF);
+	f->info2 = 0;
+	f->rep_size = t->version == SFRAME_VERSION_1 ? 0 : get8(p + SFRAME_FDE_REP_SIZE_OFF);
+	if (!f->nr_fres)
+		return check_info(t, f);
+	ret = window_at(t, w, f->fre_off);
+	return ret ? ret : check_info(t, f);
+}
+#endif
+
+/*
+ * Read function @index for @pc, and leave its first row in the window. -ENOENT before anything more is
+ * read if the function ends before @pc.
+ */
+static inline int read_func(const struct sframe_table *t, u32 index, const u64 *pc,
+			    struct sframe_func *f, struct window *w)
+{
+	u64 off = t->fde_off + (u64)index * t->fde_size;
+	u8 buf[SFRAME_V3_FDE_SIZE];
+	const u8 *p;
+	int ret;
+
+#ifdef SFRAME_V1_V2
+	if (!is_v3(t))
+		return old_func(t, off, f, w);
+#endif
+	ret = fetch(t, off, SFRAME_V3_FDE_SIZE, buf, &p);
+	if (unlikely(ret))
+		return ret;
+	f->start = get_start(t, off, p);
+	f->size = get32(t, p + SFRAME_V3_FDE_SIZE_OFF);
+	if (pc && unlikely(*pc - f->start >= f->size))
+		return -ENOENT;
+
+	ret = window_at(t, w, get32(t, p + SFRAME_V3_FDE_FRE_OFF_OFF));
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(w->len < SFRAME_V3_ATTR_SIZE))
+		return -EBADMSG;
+	f->nr_fres = get16(t, w->p + SFRAME_V3_ATTR_NUM_FRES_OFF);
+	f->info = get8(w->p + SFRAME_V3_ATTR_INFO_OFF);
+	f->info2 = get8(w->p + SFRAME_V3_ATTR_INFO2_OFF);
+	f->rep_size = get8(w->p + SFRAME_V3_ATTR_REP_SIZE_OFF);
+	f->fre_off = w->off + SFRAME_V3_ATTR_SIZE;
+	w->p += SFRAME_V3_ATTR_SIZE;
+	w->off += SFRAME_V3_ATTR_SIZE;
+	w->len -= SFRAME_V3_ATTR_SIZE;
+	return check_info(t, f);
+}
+
+/* --------------------------------- rows -------------------------------- */
+
+/* The words of a row */
+struct words {
+	const u8	*p;
+	u8		nr;	/* left */
+	u8		shift;	/* 1 << it bytes each */
+};
+
+static inline u32 next_word(const struct sframe_table *t, struct words *w)
+{
+	const u8 *p = w->p;
+
+	w->p += 1 << w->shift;
+	w->nr--;
+	switch (w->shift) {
+	case 0:
+		return *p;
+	case 1:
+		return get16(t, p);
+	default:
+		return get32(t, p);
+	}
+}
+
+static inline s32 next_offset(const struct sframe_table *t, struct words *w)
+{
+	u8 shift = w->shift;
+	u32 v = next_word(t, w);
+
+	return shift == 0 ? (s8)v : shift == 1 ? (s16)v : (s32)v;
+}
+
+static inline int set_cfa(const struct sframe_arch *arch, struct sframe_rule *r, s32 off)
+{
+	s64 v = (s64)off * arch->cfa_scale + arch->cfa_bias;
+
+	r->off = v;
+	return r->off == v ? 0 : -EBADMSG;
+}
+
+static inline void set_at_cfa(struct sframe_rule *r, s32 off)
+{
+	*r = (struct sframe_rule) { .off = off, .base = SFRAME_CFA, .deref = 1 };
+}
+
+#ifdef SFRAME_V1_V2
+/* s390x before version 3: an odd offset is a register, its number shifted */
+static int set_reg_or_at_cfa(const struct sframe_arch *arch, struct sframe_rule *r, s32 off)
+{
+	if (!(off & 1)) {
+		set_at_cfa(r, off);
+		return 0;
+	}
+	off >>= 1;
+	if (off < 0 || off > 0xff || off == arch->reg_sp)
+		return -EBADMSG;
+	*r = (struct sframe_rule) { .base = SFRAME_REG, .reg = off };
+	if (off == arch->reg_fp)
+		*r = (struct sframe_rule) { .base = SFRAME_FP };
+	return 0;
+}
+#endif
+
+static inline int saved_at(const struct sframe_table *t, struct sframe_rule *r, s32 off)
+{
+#ifdef SFRAME_V1_V2
+	if (unlikely(t->arch->abi == SFRAME_ABI_S390X && t->version < SFRAME_VERSION_3))
+		return set_reg_or_at_cfa(t->arch, r, off);
+#endif
+	set_at_cfa(r, off);
+	return 0;
+}
+
+static inline int default_rules(const struct sframe_table *t, struct words *w, bool sp,
+				struct sframe_row *row)
+{
+	int ret;
+	s32 off;
+
+	row->cfa.base = sp ? SFRAME_SP : SFRAME_FP;
+	ret = set_cfa(t->arch, &row->cfa, next_offset(t, w));
+	if (!ret && !t->arch->ra_off && w->nr) {
+		off = next_offset(t, w);
+		/* 0 only keeps the place of an RA that is not saved */
+		if (off)
+			ret = saved_at(t, &row->ra, off);
+	}
+	if (!ret && w->nr)
+		ret = saved_at(t, &row->fp, next_offset(t, w));
+	return ret ? ret : w->nr ? -EBADMSG : 0;
+}
+
+/* One pair of a flexible row; none, or a control of 0, leaves the rule as it is. */
+static int flex_rule(const struct sframe_table *t, struct words *w, struct sframe_rule *r)
+{
+	u32 ctrl, reg;
+
+	if (!w->nr)
+		return 0;
+	ctrl = next_word(t, w);
+	if (!ctrl)
+		return 0;
+	reg = SFRAME_CTRL_REG(ctrl);
+	if (ctrl & 0x4 || !w->nr || reg > 0xff)
+		return -EBADMSG;
+	*r = (struct sframe_rule) {
+		.off = next_offset(t, w),
+		.base = SFRAME_REG,
+		.reg = reg,
+		.deref = !!SFRAME_CTRL_IS_DEREF(ctrl),
+	};
+	if (!SFRAME_CTRL_IS_REG(ctrl)) {
+		r->base = SFRAME_CFA;
+		return !r->deref || reg ? -EBADMSG : 0;
+	}
+	if (reg == t->arch->reg_sp || reg == t->arch->reg_fp) {
+		r->base = reg == t->arch->reg_sp ? SFRAME_SP : SFRAME_FP;
+		r->reg = 0;
+	}
+	return 0;
+}
+
+static int flex_rules(const struct sframe_table *t, struct words *w, struct sframe_row *row)
+{
+	int ret;
+
+	ret = flex_rule(t, w, &row->cfa);
+	if (ret)
+		return ret;
+	/* there is no CFA that a CFA could come from */
+	if (row->cfa.base == SFRAME_SAME || row->cfa.base == SFRAME_CFA)
+		return -EBADMSG;
+	ret = set_cfa(t->arch, &row->cfa, row->cfa.off);
+	if (!ret)
+		ret = flex_rule(t, w, &row->ra);
+	if (!ret)
+		ret = flex_rule(t, w, &row->fp);
+	return ret ? ret : w->nr ? -EBADMSG : 0;
+}
+
+static inline int rules(const struct sframe_table *t, const struct sframe_func *f, u8 info,
+			const u8 *p, struct sframe_row *row)
+{
+	struct words w = {
+		.p = p,
+		.nr = SFRAME_FRE_COUNT(info),
+		.shift = SFRAME_FRE_WORD_SHIFT(info),
+	};
+
+	row->cfa = (struct sframe_rule) { .off = 0 };
+	row->ra = row->cfa;
+	row->fp = row->cfa;
+	row->flags = SFRAME_FDE_IS_SIGNAL(f->info) ? SFRAME_ROW_SIGNAL : 0;
+	if (SFRAME_FRE_IS_MANGLED(info)) {
+		if (!t->arch->mangles_ra)
+			return -EBADMSG;
+		row->flags |= SFRAME_ROW_MANGLED;
+	}
+	if (!w.nr) {
+		row->ra.base = SFRAME_UNDEFINED;
+		return t->version == SFRAME_VERSION_1 ? -EBADMSG : 0;
+	}
+	if (t->arch->ra_off)
+		set_at_cfa(&row->ra, t->arch->ra_off);
+	if (unlikely(f->info2 == SFRAME_FDE_TYPE_FLEX))
+		return flex_rules(t, &w, row);
+	return default_rules(t, &w, SFRAME_FRE_IS_SP(info), row);
+}
+
+/* A function without rows: an outermost one */
+static int no_rows(const struct sframe_table *t, const struct sframe_func *f,
+		   struct sframe_row *row)
+{
+	/* Of a signal frame that it has no words for gas writes just that it is one */
+	if (t->version != SFRAME_VERSION_3 || SFRAME_FDE_IS_SIGNAL(f->info))
+		return -ENOENT;
+	*row = (struct sframe_row) {
+		.start = f->start, .size = f->size, .ra = { .base = SFRAME_UNDEFINED },
+	};
+	return 0;
+}
+
+static inline u32 get_addr(const struct sframe_table *t, const u8 *p, u32 size)
+{
+	return size == 1 ? *p : size == 2 ? get16(t, p) : get32(t, p);
+}
+
+/* The longest row that is one, and the beginning of the next */
+#define ROW_MAX		(4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
+#define NEXT_MAX	(ROW_MAX + 4)
+
+/* The window is at the first row. The row found lies in it together with the start of the next. */
+static inline int scan(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
+		       struct sframe_row *row, struct window *w)
+{
+	u32 off = pc - f->start, limit = f->size, block = 0, size, start, next, len, i;
+	u8 info;
+	int ret;
+
+	if (unlikely(!f->nr_fres))
+		return no_rows(t, f, row);
+	if (unlikely(SFRAME_FDE_IS_MASK(f->info))) {
+		/* What version 1 has instead of a size holds for the instructions of one PLT */
+		if (t->version == SFRAME_VERSION_1)
+			return -ENOENT;
+		if (!f->rep_size)
+			return -EBADMSG;
+		block = off / f->rep_size * f->rep_size;
+		off -= block;
+		limit -= block;
+		if (limit > f->rep_size)
+			limit = f->rep_size;
+	}
+
+	size = 1 << SFRAME_FDE_FRE_TYPE(f->info);
+	if (unlikely(w->len < size + 1))
+		return -EBADMSG;
+	start = get_addr(t, w->p, size);
+	if (unlikely(start > off))
+		return -ENOENT;
+	for (i = 1; ; i++) {
+		info = get8(w->p + size);
+		if (unlikely(SFRAME_FRE_WORD_SHIFT(info) == 3 ||
+			     SFRAME_FRE_COUNT(info) > SFRAME_FRE_MAX_WORDS))
+			return -EBADMSG;
+		len = size + 1 + (SFRAME_FRE_COUNT(info) << SFRAME_FRE_WORD_SHIFT(info));
+		if (unlikely(w->len < len))
+			return -EBADMSG;
+		if (i == f->nr_fres) {
+			next = limit;
+			break;
+		}
+		if (unlikely(w->len < len + size || i == SFRAME_MAX_FRES))
+			return -EBADMSG;
+		next = get_addr(t, w->p + len, size);
+		if (unlikely(next < start))
+			return -EBADMSG;
+		if (next > off)
+			break;
+
+		start = next;
+		w->p += len;
+		w->off += len;
+		w->len -= len;
+		if (w->len < NEXT_MAX && w->len < t->fre_len - w->off) {
+			ret = window_at(t, w, w->off);
+			if (unlikely(ret))
+				return ret;
+		}
+		if (unlikely(w->len < size + 1))
+			return -EBADMSG;
+	}
+
+	row->start = f->start + block + start;
+	row->size = (next < limit ? next : limit) - start;
+	return rules(t, f, info, w->p + size + 1, row);
+}
+
+/* ------------------------------- interface ----------------------------- */
+
+int sframe_find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
+{
+	struct sframe_func f;
+	struct window w;
+	u32 index;
+	int ret;
+
+	if (unlikely(pc - t->text_start >= t->text_size))
+		return -ENOENT;
+	ret = search(t, pc, &index);
+	if (unlikely(ret))
+		return ret;
+	ret = read_func(t, index, &pc, &f, &w);
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(pc - f.start >= f.size))
+		return -ENOENT;
+	return scan(t, &f, pc, row, &w);
+}
+
+int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *func)
+{
+	struct window w;
+
+	if (index >= t->nr_fdes)
+		return -ENOENT;
+	return read_func(t, index, NULL, func, &w);
+}
+
+int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
+		    struct sframe_row *row)
+{
+	struct window w = { .len = 0 };
+	int ret;
+
+	if (pc - func->start >= func->size)
+		return -ENOENT;
+	if (func->nr_fres) {
+		ret = window_at(t, &w, func->fre_off);
+		if (ret)
+			return ret;
+	}
+	return scan(t, func, pc, row, &w);
+}
