@@ -7,7 +7,8 @@
  *
  *	SFRAME_V1_V2	versions 1 and 2 are read too
  *	SFRAME_SWAP	and sections in the other byte order
- *	SFRAME_AMD64	architectures whose sections are read
+ *	SFRAME_AMD64, SFRAME_ARM64, SFRAME_S390X
+ *			architectures whose sections are read
  *	sframe_env_read(table, off, to, size), ustep_env_read(env, addr, words, nr)
  *			optional: in place of the callbacks, see sframe_read.h and step.h
  */
@@ -38,5 +39,7 @@ typedef int64_t s64;
 #define SFRAME_V1_V2
 #define SFRAME_SWAP
 #define SFRAME_AMD64
+#define SFRAME_ARM64
+#define SFRAME_S390X
 
 #endif

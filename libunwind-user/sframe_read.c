@@ -11,6 +11,12 @@
 #ifdef SFRAME_AMD64
 #include "sframe_amd64.h"
 #endif
+#ifdef SFRAME_ARM64
+#include "sframe_arm64.h"
+#endif
+#ifdef SFRAME_S390X
+#include "sframe_s390x.h"
+#endif
 
 const struct sframe_arch *sframe_arch(u8 abi)
 {
@@ -18,6 +24,14 @@ const struct sframe_arch *sframe_arch(u8 abi)
 #ifdef SFRAME_AMD64
 	case SFRAME_ABI_AMD64:
 		return &sframe_arch_amd64;
+#endif
+#ifdef SFRAME_ARM64
+	case SFRAME_ABI_ARM64_LE:
+		return &sframe_arch_arm64;
+#endif
+#ifdef SFRAME_S390X
+	case SFRAME_ABI_S390X:
+		return &sframe_arch_s390x;
 #endif
 	default:
 		return NULL;

@@ -196,36 +196,31 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 	return 0;
 }
 
-static int is_code(const struct ustep_env *env, u64 addr)
+static bool is_code(const struct ustep_env *env, u64 addr)
 {
 	const struct sframe_arch *arch = env->arch;
 	u8 code[16];
 	unsigned int i;
-	int ret;
 
-	ret = env->read_code(env->ctx, addr, code, arch->sig_code_len);
-	if (ret)
-		return ret;
+	if (env->read_code(env->ctx, addr, code, arch->sig_code_len))
+		return false;
 	for (i = 0; i < arch->sig_code_len; i++) {
 		if (code[i] != arch->sig_code[i])
-			return -ENOENT;
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 int ustep_sigreturn(const struct ustep *s, const struct ustep_env *env, struct sframe_row *row)
 {
 	const struct sframe_arch *arch = env->arch;
-	int ret;
 
 	if (!env->read_code || !arch->sig_code_len || arch->sig_code_len > 16)
 		return -ENOENT;
-	ret = is_code(env, s->ip);
 	/* A handler returns to the first instruction; only the topmost frame may be further on */
-	if (ret && s->flags & USTEP_EXACT && s->ip >= arch->sig_code_syscall)
-		ret = is_code(env, s->ip - arch->sig_code_syscall);
-	if (ret)
-		return ret;
+	if (!is_code(env, s->ip) &&
+	    !(s->flags & USTEP_EXACT && is_code(env, s->ip - arch->sig_code_syscall)))
+		return -ENOENT;
 	*row = (struct sframe_row) {
 		.start = ustep_pc(s),
 		.size = 1,

@@ -100,8 +100,8 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
  * Where no table has a row for the code that returns from a signal handler (musl; Go; static
  * programs), it is told by its instructions, and its frame by the kernel's ABI.
  *
- * Returns 0 and fills @row, which holds for ustep_pc(@s) only, -ENOENT if the code is another, or
- * what read_code() returned.
+ * Returns 0 and fills @row, which holds for ustep_pc(@s) only, or -ENOENT if the code is another or
+ * cannot be read.
  */
 int ustep_sigreturn(const struct ustep *s, const struct ustep_env *env, struct sframe_row *row);
 
