@@ -92,7 +92,7 @@ struct window {
 	u8		buf[SFRAME_READ_MAX];
 };
 
-/* Have the bytes at @off of the rows: all that follow in plain memory, else as many as buf holds. */
+/* Have the bytes at @off of the rows: all in plain memory, else as many as buf holds. */
 static inline int window_at(const struct sframe_table *t, struct window *w, u32 off)
 {
 	if (unlikely(off >= t->fre_len))

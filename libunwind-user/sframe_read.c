@@ -201,8 +201,8 @@ static int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f
 #endif
 
 /*
- * Read function @index for @pc, and leave its first row in the window. -ENOENT before anything more is
- * read if the function ends before @pc.
+ * Read function @index for @pc, and leave its first row in the window. If the function ends before
+ * @pc: -ENOENT, before anything more is read.
  */
 static inline int read_func(const struct sframe_table *t, u32 index, const u64 *pc,
 			    struct sframe_func *f, struct window *w)

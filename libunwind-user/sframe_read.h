@@ -75,7 +75,7 @@ struct sframe_table {
 	const void	*mem;		/* the section, if it can simply be read; else NULL and */
 	sframe_read_fn	read;		/* ... this is called with */
 	void		*ctx;		/* ... this and */
-	u64		addr;		/* ... addresses from this one on: the section's first byte */
+	u64		addr;		/* ... addresses from this one on */
 	/*
 	 * Bytes that may be read. sframe_open() reduces it to what the header tells, so it may
 	 * be too large (PT_GNU_SFRAME is, by 28 to 34 bytes, as ld writes it).
@@ -164,7 +164,7 @@ int sframe_open(struct sframe_table *t);
  * Find the row for @pc. For a return address that is the address minus one, see ustep_pc().
  *
  * Returns 0 and fills @row, or
- *  -ENOENT   no function or no row there, or a signal frame that the table has no words for: a hole,
+ *  -ENOENT   a hole: no function, no row, or a signal frame that the table has no words for,
  *  -EBADMSG  what is there breaks the format,
  *  or what the read callback returned. With an error @row is undefined.
  */
@@ -174,7 +174,7 @@ int sframe_find(const struct sframe_table *t, u64 pc, struct sframe_row *row);
 struct sframe_func {
 	u64	start;
 	u32	size;
-	u32	fre_off;	/* of the first row from the start of the rows; V3: behind the attribute */
+	u32	fre_off;	/* of its first row, from that of all rows */
 	u32	nr_fres;
 	u8	info, info2;	/* info2 0 before version 3 */
 	u8	rep_size;	/* MASK only, else 0 */

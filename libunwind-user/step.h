@@ -41,7 +41,7 @@ struct ustep_env {
 	 * negative errno if it is not known. NULL: none is.
 	 */
 	int (*get_reg)(void *ctx, unsigned int reg, u64 *value);
-	/* Read @size bytes (up to 16) at any address: code. NULL: ustep_sigreturn() finds nothing. */
+	/* Read @size bytes (up to 16) of code, at any address. NULL: no ustep_sigreturn() */
 	int (*read_code)(void *ctx, u64 addr, void *to, unsigned int size);
 	void *ctx;
 	/* arm64: the bits of a signed return address that are its signature */
@@ -49,7 +49,7 @@ struct ustep_env {
 };
 
 /* Flags of a state. None: ip is a return address. */
-#define USTEP_EXACT	0x1	/* ip is the next instruction: the topmost or an interrupted frame */
+#define USTEP_EXACT	0x1	/* ip is the next instruction: topmost or interrupted */
 #define USTEP_TOPMOST	0x2	/* get_reg() tells this frame's registers */
 #define USTEP_SIGNAL	0x4	/* the signal frame at sig tells this frame's registers */
 

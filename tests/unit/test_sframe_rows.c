@@ -256,7 +256,8 @@ static void a_signal_frame_is_told(void **state)
 	const s32 words[] = { AT_REG(RSP), 160, AT_REG(RSP), 168, AT_REG(RSP), 120 };
 
 	(void)state;
-	assert_int_equal(find_words(3, SFRAME_ABI_AMD64, ADDR1 | 0x80, FLEX, INFO2(0, 6), words), 0);
+	assert_int_equal(find_words(3, SFRAME_ABI_AMD64, ADDR1 | 0x80, FLEX, INFO2(0, 6), words),
+			 0);
 	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
 	assert_rule(&row.cfa, SFRAME_SP, 0, 160, 1);
 	assert_rule(&row.ra, SFRAME_SP, 0, 168, 1);
@@ -306,7 +307,8 @@ static void a_repeated_block_has_the_same_rows(void **state)
 		for (off = 0; off < 9 * 16 + 12; off++) {
 			assert_int_equal(find_at(0x1000 + off), 0);
 			assert_cfa(SFRAME_SP, off % 16 < 11 ? 8 : 16);
-			assert_int_equal(row.start, 0x1000 + (off & ~15u) + (off % 16 < 11 ? 0 : 11));
+			assert_int_equal(row.start,
+					 0x1000 + (off & ~15u) + (off % 16 < 11 ? 0 : 11));
 			assert_int_equal(row.size, off % 16 < 11 ? 11 : off < 9 * 16 ? 5 : 1);
 		}
 		assert_int_equal(find_at(0x1000 + off), -ENOENT);
