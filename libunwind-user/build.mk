@@ -7,6 +7,8 @@ CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 UU_SRC := symbols.c symbols_elf.c
 # shared with the kernel, see sframe_env.h
 UU_SRC += sframe_read.c step.c
+# .eh_frame to SFrame, see gen_impl.h
+UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c gen_pack.c gen_rows.c
 UU_OBJ := $(UU_SRC:%.c=$(O)/libunwind-user/%.o)
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user
