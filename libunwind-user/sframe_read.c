@@ -119,6 +119,7 @@ int sframe_open(struct sframe_table *t)
 	if (end > t->size)
 		return -EBADMSG;
 	t->size = end;
+	t->index = NULL;
 	return 0;
 }
 
@@ -137,31 +138,83 @@ static inline u64 get_start(const struct sframe_table *t, u64 off, const u8 *p)
 	return start_base(t, off) + (u64)(s64)(s32)get32(t, p + SFRAME_FDE_START_OFF);
 }
 
+static inline int read_start(const struct sframe_table *t, u32 i, u64 *start)
+{
+	u64 off = t->fde_off + (u64)i * t->fde_size;
+	const u8 *p;
+	u8 buf[8];
+	int ret;
+
+	ret = fetch(t, off, is_v3(t) ? 8 : 4, buf, &p);
+	if (likely(!ret))
+		*start = get_start(t, off, p);
+	return ret;
+}
+
+/* A part of the text that has a number in the index; the end of the address space ends the last */
+static u64 part_start(const struct sframe_table *t, u32 part)
+{
+	u64 start = t->text_start + ((u64)part << t->index_shift);
+
+	return start < t->text_start ? ~0ull : start;
+}
+
 /*
  * The last function that starts at @pc or before. In a section that claims to be sorted and is not
  * this may be another than the right one; whether it holds @pc is checked after.
  */
 static inline int search(const struct sframe_table *t, u64 pc, u32 *index)
 {
-	u32 low = 0, n = t->nr_fdes, half;
-	const u8 *p;
-	u8 buf[8];
-	u64 off;
+	u32 low = 0, n = t->nr_fdes, half, part;
+	u64 start;
 	int ret;
 
 	if (unlikely(!n))
 		return -ENOENT;
+	if (t->index) {
+		part = (pc - t->text_start) >> t->index_shift;
+		low = t->index[part];
+		n = t->index[part + 1] - low + 1;
+	}
 	while (n > 1) {
 		half = n / 2;
-		off = t->fde_off + (u64)(low + half) * t->fde_size;
-		ret = fetch(t, off, is_v3(t) ? 8 : 4, buf, &p);
+		ret = read_start(t, low + half, &start);
 		if (unlikely(ret))
 			return ret;
-		if (get_start(t, off, p) <= pc)
+		if (start <= pc)
 			low += half;
 		n -= half;
 	}
 	*index = low;
+	return 0;
+}
+
+int sframe_index(struct sframe_table *t, u32 *mem, u32 nr)
+{
+	u32 i, part = 0;
+	u64 start;
+	int ret;
+
+	t->index = NULL;
+	if (nr < 2 || !t->nr_fdes || !t->text_size)
+		return 0;
+	/* The last part needs a number behind it */
+	t->index_shift = 0;
+	while ((t->text_size - 1) >> t->index_shift > nr - 2)
+		t->index_shift++;
+	t->index_nr = ((t->text_size - 1) >> t->index_shift) + 2;
+
+	/* mem[part]: the last function that starts no later than the part does */
+	for (i = 0; i < t->nr_fdes; i++) {
+		ret = read_start(t, i, &start);
+		if (ret)
+			return ret;
+		while (part < t->index_nr && start > part_start(t, part))
+			mem[part++] = i ? i - 1 : 0;
+	}
+	while (part < t->index_nr)
+		mem[part++] = t->nr_fdes - 1;
+	t->index = mem;
 	return 0;
 }
 

@@ -103,7 +103,27 @@ struct sframe_table {
 	u8		version;
 	u8		flags;
 	u8		swap;		/* the other byte order */
+
+	/* sframe_index() sets these. */
+
+	const u32	*index;		/* NULL: none */
+	u32		index_nr;
+	u32		index_shift;
 };
+
+/*
+ * Give @t an index of the text, so that a lookup needs not search in all functions. For a table
+ * that serves many lookups, since all functions are read once.
+ *
+ * @mem holds @nr numbers and is the caller's, for as long as @t is used. It divides the text into
+ * equal parts, one for a number; as many as there are functions (t->nr_fdes) make a lookup look at
+ * one to three functions, a quarter of that at two to four. Where two numbers are too few, there is
+ * no index. It changes no result, except that functions of a table that is not sorted may be found
+ * or not.
+ *
+ * Returns 0, or what the read callback returned; then there is no index, and @t is as before.
+ */
+int sframe_index(struct sframe_table *t, u32 *mem, u32 nr);
 
 /* What the value of a rule is counted from */
 enum sframe_base {

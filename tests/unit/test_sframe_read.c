@@ -311,6 +311,79 @@ static void the_search_finds_each_of_many(void **state)
 	}
 }
 
+/* With an index of any size each pc gets what it gets without */
+static void an_index_changes_no_result(void **state)
+{
+	struct sframe_table t, u;
+	struct sframe_row other;
+	u32 mem[64 + 1], n, i, nr;
+	u64 pc;
+	int ret;
+
+	(void)state;
+	for (n = 0; n <= 20; n += 5) {
+		build_free(&b);
+		build_init(&b, 3, SFRAME_ABI_AMD64);
+		for (i = 0; i < n; i++) {
+			build_func(&b, 0x1000 + i * i * 4, 4 + 2 * i, ADDR1, 0, 0);
+			build_row(&b, 0, SFRAME_FRE_INFO(1, 1, 2, 0), 8 * (i + 1));
+		}
+		build_end(&b);
+		for (nr = 0; nr <= 64; nr++) {
+			t = build_table(&b);
+			t.text_start = 0xff0 + nr % 17 * 3;
+			t.text_size = 0x600 - nr % 13 * 16;
+			assert_int_equal(sframe_open(&t), 0);
+			u = t;
+			mem[nr] = 0x12345678;
+			assert_int_equal(sframe_index(&t, mem, nr), 0);
+			assert_int_equal(mem[nr], 0x12345678);
+			assert_int_equal(t.index == mem, n && nr >= 2);
+			for (pc = 0xfe0; pc < 0x1700; pc++) {
+				ret = sframe_find(&t, pc, &row);
+				assert_int_equal(ret, sframe_find(&u, pc, &other));
+				if (!ret)
+					assert_memory_equal(&row, &other, sizeof(row));
+			}
+		}
+	}
+}
+
+static void an_index_makes_lookups_short(void **state)
+{
+	struct build_reader r = { .b = &b };
+	struct sframe_table t;
+	u32 mem[1024], i;
+
+	(void)state;
+	build_free(&b);
+	build_init(&b, 3, SFRAME_ABI_AMD64);
+	for (i = 0; i < 1024; i++) {
+		build_func(&b, 0x1000 + 16 * i, 16, ADDR1, 0, 0);
+		build_row(&b, 0, SP1, 8);
+	}
+	build_end(&b);
+	t = build_read_table(&r);
+	t.text_start = 0x1000;
+	t.text_size = 16 * 1024;
+	assert_int_equal(sframe_open(&t), 0);
+	r.calls = 0;
+	assert_int_equal(sframe_find(&t, 0x3000, &row), 0);
+	assert_int_equal(r.calls, 10 + 2);
+	assert_int_equal(sframe_index(&t, mem, 1024), 0);
+	for (i = 0; i < 1024; i++) {
+		r.calls = 0;
+		assert_int_equal(sframe_find(&t, 0x1000 + 16 * i, &row), 0);
+		assert_in_range(r.calls, 2, 2 + 2);
+	}
+	r.calls = 0;
+	r.fail_at = 500;
+	assert_int_equal(sframe_index(&t, mem, 1024), -EFAULT);
+	assert_null(t.index);
+	r.fail_at = 0;
+	assert_int_equal(sframe_find(&t, 0x3000, &row), 0);
+}
+
 /* What claims to be sorted and is not loses functions, but no pc gets another's row */
 static void unsorted_functions_are_holes_at_worst(void **state)
 {
@@ -418,7 +491,7 @@ static void hostile_bytes_do_no_harm(void **state)
 	struct build_reader r = { .b = &b };
 	struct sframe_table t, u;
 	struct sframe_row other;
-	u32 round, i, found = 0;
+	u32 round, i, mem[16], found = 0;
 	int ret;
 
 	(void)state;
@@ -432,6 +505,13 @@ static void hostile_bytes_do_no_harm(void **state)
 		assert_int_equal(ret, sframe_open(&u));
 		if (ret)
 			continue;
+		if (round % 2) {
+			/* the bytes may change after the index was made */
+			assert_int_equal(sframe_index(&t, mem, 16), 0);
+			u.index = t.index;
+			u.index_shift = t.index_shift;
+			b.sec[b.fde_off + random_below(b.size - b.fde_off)] = random_below(256);
+		}
 		for (i = 0; i < sizeof(three) / sizeof(three[0]); i++) {
 			memset(&row, 0, sizeof(row));
 			memset(&other, 0, sizeof(other));
@@ -472,6 +552,8 @@ int main(void)
 		cmocka_unit_test(an_auxiliary_header_is_skipped),
 		cmocka_unit_test(an_empty_table_is_a_hole),
 		cmocka_unit_test(the_search_finds_each_of_many),
+		cmocka_unit_test(an_index_changes_no_result),
+		cmocka_unit_test(an_index_makes_lookups_short),
 		cmocka_unit_test(unsorted_functions_are_holes_at_worst),
 		cmocka_unit_test(work_is_bounded),
 		cmocka_unit_test(reads_are_few),
