@@ -15,7 +15,7 @@
 /* Read once what decides how much else is read: in plain memory it may change. */
 static inline u8 get8(const u8 *p)
 {
-	return *(const volatile u8 *)p;
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
 static inline u16 get16(const struct sframe_table *t, const u8 *p)

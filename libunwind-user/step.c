@@ -15,11 +15,14 @@
  */
 #include "step.h"
 
+static inline int read_words(const struct ustep_env *env, u64 addr, u64 *words, unsigned int nr)
+{
 #ifdef ustep_env_read
-#define read_words(env, addr, words, nr)	ustep_env_read(env, addr, words, nr)
+	return ustep_env_read(env, addr, words, nr);
 #else
-#define read_words(env, addr, words, nr)	((env)->read((env)->ctx, addr, words, nr))
+	return env->read(env->ctx, addr, words, nr);
 #endif
+}
 
 #define WORD	8
 
