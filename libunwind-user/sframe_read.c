@@ -196,9 +196,9 @@ int sframe_index(struct sframe_table *t, u32 *mem, u32 nr)
 	int ret;
 
 	t->index = NULL;
-	if (nr < 2 || !t->nr_fdes || !t->text_size)
+	if (nr < 3 || !t->nr_fdes || !t->text_size)
 		return 0;
-	/* The last part needs a number behind it */
+	/* The last part needs a number behind it. With two parts at least a shift is below 64. */
 	t->index_shift = 0;
 	while ((t->text_size - 1) >> t->index_shift > nr - 2)
 		t->index_shift++;

@@ -2,8 +2,8 @@
 /*
  * sframe_read.h - from a pc to the rule that unwinds one frame there
  *
- * Freestanding: no C library, no allocation, no recursion, less than 300 bytes of stack. The same file
- * serves the kernel and user space. A table is hostile input: every read is bounds-checked, and
+ * Freestanding: no C library, no allocation, no recursion, less than 300 bytes of stack. The same
+ * file serves the kernel and user space. A table is hostile input: every read is bounds-checked, and
  * what makes no sense is an error, never a rule.
  *
  *	struct sframe_table t = { .mem = section, .size = size, .base = addr,
@@ -117,9 +117,8 @@ struct sframe_table {
  *
  * @mem holds @nr numbers and is the caller's, for as long as @t is used. It divides the text into
  * equal parts, one for a number; as many as there are functions (t->nr_fdes) make a lookup look at
- * one to three functions, a quarter of that at two to four. Where two numbers are too few, there is
- * no index. It changes no result, except that functions of a table that is not sorted may be found
- * or not.
+ * one to three functions, a quarter of that at two to four. Fewer than three are no index. It
+ * changes no result, except which functions are found in a table that is not sorted.
  *
  * Returns 0, or what the read callback returned; then there is no index, and @t is as before.
  */

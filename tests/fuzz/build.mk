@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-# Hostile input: records (libFuzzer) and whole files.
+# Hostile input: records and unwind tables (libFuzzer), and whole files.
 
 O ?= build
 
 FUZZ_DIR := $(O)/fuzz
 FUZZ_CC ?= clang
 FUZZ_RUNS ?= 4000
+FUZZ_SFRAME ?= 100000
 FUZZ_FILES ?= 200
 FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
@@ -16,11 +17,14 @@ FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugi
 
 SAN_ALL_OBJ := $(addprefix $(O)/unit/,$(PLUGIN_SRC:%.c=plugin/%.o) $(UU_SRC:%.c=libunwind-user/%.o))
 
-CHECK_TARGETS += check-fuzz-records check-fuzz-files
+CHECK_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-files
 
-.PHONY: check-fuzz-records check-fuzz-files fuzz
+.PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-files fuzz
 check-fuzz-records: $(FUZZ_DIR)/fuzz_records $(FIXTURES)
 	@tests/fuzz/run-records $(FUZZ_DIR) $(O)/fixtures $(FUZZ_RUNS)
+
+check-fuzz-sframe: $(FUZZ_DIR)/fuzz_sframe
+	@tests/fuzz/run-sframe $(FUZZ_DIR) $(FUZZ_SFRAME)
 
 check-fuzz-files: $(FUZZ_DIR)/fuzz_files $(FUZZ_SO) $(FIXTURES)
 	@tests/fuzz/run-files $(FUZZ_DIR) $(O)/fixtures $(FUZZ_FILES)
@@ -28,6 +32,7 @@ check-fuzz-files: $(FUZZ_DIR)/fuzz_files $(FUZZ_SO) $(FIXTURES)
 # what `make check` does in seconds, for as long as it takes
 fuzz:
 	$(MAKE) check-fuzz-records FUZZ_RUNS=2000000
+	$(MAKE) check-fuzz-sframe FUZZ_SFRAME=20000000
 	$(MAKE) check-fuzz-files FUZZ_FILES=20000
 
 $(FUZZ_DIR)/plugin/%.o: plugin/%.c
@@ -42,6 +47,12 @@ $(FUZZ_DIR)/fuzz_records: tests/fuzz/fuzz_records.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_OBJ) \
 		-ltraceevent $(UU_LIBS)
+
+# the files the kernel has too, and nothing else
+$(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sframe_read.o \
+		$(FUZZ_DIR)/libunwind-user/step.o
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
 # whole files: the compiler of the unit tests, whose sanitizer runtime is a shared library, as a
 # program that loads plugins needs it
@@ -58,4 +69,5 @@ $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_files.d
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
+	$(FUZZ_DIR)/fuzz_files.d

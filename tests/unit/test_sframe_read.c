@@ -338,7 +338,7 @@ static void an_index_changes_no_result(void **state)
 			mem[nr] = 0x12345678;
 			assert_int_equal(sframe_index(&t, mem, nr), 0);
 			assert_int_equal(mem[nr], 0x12345678);
-			assert_int_equal(t.index == mem, n && nr >= 2);
+			assert_int_equal(t.index == mem, n && nr >= 3);
 			for (pc = 0xfe0; pc < 0x1700; pc++) {
 				ret = sframe_find(&t, pc, &row);
 				assert_int_equal(ret, sframe_find(&u, pc, &other));
@@ -346,6 +346,26 @@ static void an_index_changes_no_result(void **state)
 					assert_memory_equal(&row, &other, sizeof(row));
 			}
 		}
+	}
+}
+
+static void an_index_goes_over_the_largest_text(void **state)
+{
+	struct sframe_table t;
+	u32 mem[8], nr;
+
+	(void)state;
+	three_functions(3, 0);
+	for (nr = 0; nr <= 8; nr++) {
+		t = build_table(&b);
+		t.text_size = ~0ull;
+		assert_int_equal(sframe_open(&t), 0);
+		assert_int_equal(sframe_index(&t, mem, nr), 0);
+		assert_three(&t, 0);
+		t.text_start = 0x1000;
+		t.text_size = ~0ull - 0x1000;
+		assert_int_equal(sframe_index(&t, mem, nr), 0);
+		assert_three(&t, 0);
 	}
 }
 
@@ -553,6 +573,7 @@ int main(void)
 		cmocka_unit_test(an_empty_table_is_a_hole),
 		cmocka_unit_test(the_search_finds_each_of_many),
 		cmocka_unit_test(an_index_changes_no_result),
+		cmocka_unit_test(an_index_goes_over_the_largest_text),
 		cmocka_unit_test(an_index_makes_lookups_short),
 		cmocka_unit_test(unsorted_functions_are_holes_at_worst),
 		cmocka_unit_test(work_is_bounded),

@@ -116,6 +116,15 @@ static void a_frame_on_fp_is_read_at_once(void **state)
 	assert_int_equal(reads, 1);
 }
 
+static void ra_may_be_anywhere(void **state)
+{
+	(void)state;
+	assert_int_equal(step(ROW(SP(80), RULE(SP, 0, 16, 1), SAME)), 0);
+	assert_state(0xdead0000 + 12, AT(20), AT(20), 0);
+	assert_int_equal(step(ROW(SP(80), RULE(CFA, 0, 16, 0), SAME)), 0);
+	assert_state(AT(32), AT(30), AT(20), 0);
+}
+
 static void fp_may_be_saved_elsewhere(void **state)
 {
 	(void)state;
@@ -410,6 +419,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_frame_on_sp_keeps_fp, setup),
 		cmocka_unit_test_setup(a_frame_on_fp_is_read_at_once, setup),
+		cmocka_unit_test_setup(ra_may_be_anywhere, setup),
 		cmocka_unit_test_setup(fp_may_be_saved_elsewhere, setup),
 		cmocka_unit_test_setup(a_return_address_is_looked_up_before_itself, setup),
 		cmocka_unit_test_setup(the_walk_ends_at_the_outermost_frame, setup),
