@@ -7,9 +7,9 @@
  * computed for a made-up machine: registers that hold large random numbers and memory that holds a
  * hash of the address. So rules are compared by what they do, in whatever form they are.
  *
- * The table must give the same CFA, return address and frame pointer, and call the same frames
- * signal frames and outermost; or have a hole there, and holes are allowed only where the generator
- * tells why. Where libdw knows no rule the table may have none, except for
+ * The table must give the same CFA (which must also be the caller's SP), return address and frame
+ * pointer, and call the same frames signal frames and outermost; or have a hole there, and holes
+ * are allowed only where the generator tells why. Where libdw knows no rule the table may have none, except for
  *
  *	- padding in front of a function, if its bytes are nops, int3 or zero (told by objdump's
  *	  rules written down here once more), with the rule of the function's first byte;
@@ -40,7 +40,7 @@
 /* What unwinding one frame comes to. */
 struct answer {
 	bool hole, outermost, signal;
-	bool fp_lost;			/* libdw: undefined */
+	bool no_row;			/* libdw: FP undefined, or the caller's SP is not the CFA */
 	uint64_t cfa, ra, fp;
 };
 
@@ -197,6 +197,7 @@ static int ask_libdw(struct file *f, uint64_t pc, struct answer *a, uint64_t *st
 	Dwarf_Frame *frame;
 	bool is_value, signal;
 	Dwarf_Op *ops;
+	uint64_t sp;
 	size_t nr;
 	int ret = -1;
 
@@ -215,6 +216,8 @@ static int ask_libdw(struct file *f, uint64_t pc, struct answer *a, uint64_t *st
 		goto out;
 	if (ask_register(frame, REG_RA, pc, a->cfa, &a->ra) != 1)
 		goto out;
+	if (ask_register(frame, REG_RSP, pc, a->cfa, &sp) != 1 || sp != a->cfa)
+		a->no_row = true;
 	switch (ask_register(frame, REG_RBP, pc, a->cfa, &a->fp)) {
 	case 0:
 		a->fp = reg_value(REG_RBP, pc);
@@ -222,7 +225,7 @@ static int ask_libdw(struct file *f, uint64_t pc, struct answer *a, uint64_t *st
 	case 1:
 		break;
 	case 2:
-		a->fp_lost = true;
+		a->no_row = true;
 		break;
 	default:
 		goto out;
@@ -295,7 +298,7 @@ static bool same(const struct answer *a, const struct answer *b)
 	if (a->outermost || b->outermost)
 		return a->outermost == b->outermost;
 	return a->signal == b->signal && a->cfa == b->cfa && a->ra == b->ra && a->fp == b->fp &&
-	       !a->fp_lost && !b->fp_lost;
+	       !a->no_row && !b->no_row;
 }
 
 /* Is the address in a section named .plt*? */
@@ -427,7 +430,7 @@ static void check_pc(struct file *f, uint64_t pc)
 	else if (ret)
 		wrong(f, pc, "a rule where libdw's cannot be computed");
 	else if (!same(&ours, &theirs))
-		wrong(f, pc, theirs.fp_lost ? "a rule where the frame pointer is lost" :
+		wrong(f, pc, theirs.no_row ? "a rule where SFrame has no words for libdw's" :
 		      "another rule than libdw's");
 }
 
