@@ -3,8 +3,8 @@
  * sframe_read.h - from a pc to the rule that unwinds one frame there
  *
  * Freestanding: no C library, no allocation, no recursion, less than 300 bytes of stack. The same
- * file serves the kernel and user space. A table is hostile input: every read is bounds-checked, and
- * what makes no sense is an error, never a rule.
+ * file serves the kernel and user space. A table is hostile input: every read is bounds-checked,
+ * and what makes no sense is an error, never a rule.
  *
  *	struct sframe_table t = { .mem = section, .size = size, .base = addr,
  *				  .text_start = start, .text_size = len };
