@@ -7,8 +7,13 @@ TABLES_BIN := $(O)/trace-ustack-tables
 
 ALL_TARGETS += $(TABLES_BIN)
 
-$(TABLES_BIN): trace-cmd-ext/table_main.c $(UU_LIB)
-	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -o $@ $< $(UU_LIB)
+TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
 
--include $(TABLES_BIN).d
+$(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
+
+$(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
+	@mkdir -p $(@D)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(TABLES_OBJ:.o=.d)

@@ -22,6 +22,7 @@
 
 #include "gen_impl.h"
 #include "sframe_read.h"
+#include "tables_serve.h"
 
 #define MAX_TOLD	10
 
@@ -410,6 +411,8 @@ static int usage(FILE *to)
 	fputs("usage: trace-ustack-tables make FILE [-o OUT]\n"
 	      "       trace-ustack-tables dump FILE\n"
 	      "       trace-ustack-tables verify FILE...\n"
+	      "       trace-ustack-tables register [OPTION...] [FILE...]\n"
+	      "       trace-ustack-tables run [OPTION...] CMD [ARGUMENT...]\n"
 	      "FILE is an ELF file; dump also takes an SFrame section that make wrote.\n", to);
 	return to == stdout ? 0 : 2;
 }
@@ -420,6 +423,10 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return usage(stdout);
+	if (argc > 1 && !strcmp(argv[1], "register"))
+		return cmd_register(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "run"))
+		return cmd_run(argc - 1, argv + 1);
 	if (argc < 3)
 		return usage(stderr);
 	if (!strcmp(argv[1], "make") && argc == 3)
