@@ -108,8 +108,9 @@ static int generate(struct gen_image *img, struct gen_table *table)
 	table->text_start = img->text.start;
 	table->text_size = img->text.end - img->text.start;
 	count_text(img, &table->stats);
-	rows_init(&rows, img, arch, &table->stats);
-	ret = read_rows(img, arch, &rows, &table->stats);
+	ret = rows_init(&rows, img, arch, &table->stats);
+	if (!ret)
+		ret = read_rows(img, arch, &rows, &table->stats);
 	if (!ret)
 		ret = rows_finish(&rows);
 	if (!ret && !rows.nr_fdes && !table->stats.nr_fdes)
@@ -128,6 +129,9 @@ int gen_from_fd(int fd, struct gen_table *table)
 {
 	struct gen_image img = { .fd = fd };
 
+	memset(table, 0, sizeof(*table));
+	if (fd < 0)
+		return -EBADF;
 	return generate(&img, table);
 }
 

@@ -99,11 +99,18 @@ static uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
 int rows_init(struct gen_rows *r, struct gen_image *img, const struct gen_arch *arch,
 	      struct gen_stats *stats)
 {
+	uint32_t room = 0;
+
 	memset(r, 0, sizeof(*r));
 	r->img = img;
 	r->arch = arch;
 	r->stats = stats;
-	r->nr_codes = 1;	/* GEN_HOLE */
+	if (!gen_room(&r->code, 0, &room, sizeof(*r->code)) ||
+	    !gen_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
+		return -ENOMEM;
+	memset(&r->code[GEN_HOLE], 0, sizeof(*r->code));
+	memset(&r->state[GEN_HOLE], 0, sizeof(*r->state));
+	r->nr_codes = 1;
 	return 0;
 }
 
