@@ -393,7 +393,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	      struct cfi_stats *stats)
 {
 	struct parser p = { .sec = sec };
-	struct cfi_cur c = cur_at(sec, 0), entry;
+	struct cfi_cur c, entry;
 	enum cfi_cause cause;
 	size_t i, id_off;
 	int ret = 0;
@@ -401,6 +401,9 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	bool is_64;
 
 	memset(stats, 0, sizeof(*stats));
+	if (!sec->size)
+		return 0;
+	c = cur_at(sec, 0);
 	while (!ret && cur_left(&c) >= 4) {
 		if (!entry_at(&c, &entry, &is_64)) {
 			stats->nr_fdes++;

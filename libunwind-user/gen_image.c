@@ -103,12 +103,19 @@ const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
 	    len <= img->window_size - (vaddr - img->window_start))
 		return img->window + (vaddr - img->window_start);
 	l = load_of(img, vaddr, vaddr + len);
-	if (!l || !l->exec || len > IMAGE_WINDOW)
+	if (!l || !l->exec || len > IMAGE_MAX_CODE)
 		return NULL;
 	left = l->size - (vaddr - l->vaddr);
 	img->window_size = 0;
 	if (left > IMAGE_WINDOW)
 		left = IMAGE_WINDOW;
+	if (left > img->window_room) {
+		free(img->window);
+		img->window = malloc(left);
+		img->window_room = img->window ? left : 0;
+		if (!img->window)
+			return NULL;
+	}
 	if (image_read(img, vaddr, img->window, left)) {
 		/* the end of the file may be missing */
 		if (image_read(img, vaddr, img->window, len))
@@ -298,8 +305,7 @@ int image_open(struct gen_image *img)
 		return ret;
 	if (img->eh_frame.start == img->eh_frame.end)
 		find_eh_frame(img);
-	img->window = malloc(IMAGE_WINDOW);
-	return img->window ? 0 : -ENOMEM;
+	return 0;
 }
 
 void image_close(struct gen_image *img)

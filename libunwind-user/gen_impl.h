@@ -27,6 +27,7 @@ struct gen_load {
 };
 
 #define IMAGE_WINDOW	(256u << 10)
+#define IMAGE_MAX_CODE	4096
 #define IMAGE_MAX_LOADS	64
 #define IMAGE_MAX_PLTS	8
 
@@ -49,7 +50,7 @@ struct gen_image {
 
 	uint8_t *window;		/* code around the last address asked for */
 	uint64_t window_start;
-	size_t window_size;
+	size_t window_size, window_room;
 };
 
 int image_open(struct gen_image *img);
@@ -59,8 +60,8 @@ void image_close(struct gen_image *img);
 int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
 
 /*
- * @len (up to 4096) bytes of code, valid until the next call; NULL if they are no code or cannot be
- * read. Cheap for ascending addresses.
+ * @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call; NULL if they are no code or
+ * cannot be read. Cheap for ascending addresses.
  */
 const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len);
 

@@ -235,7 +235,7 @@ static int count_windows(struct packer *p)
 	while (p->slots_size < p->nr_pieces * (uint64_t)(WINDOWS + 1)) {
 		if (p->slots_size > UINT32_MAX / 4)
 			return -EFBIG;
-		p->slots_size = p->slots_size ? p->slots_size * 2 : 1024;
+		p->slots_size = p->slots_size ? p->slots_size * 2 : 64;
 	}
 	p->slot = calloc(p->slots_size + 1, sizeof(*p->slot));
 	if (!p->slot)
@@ -355,7 +355,7 @@ static bool same_block(const struct packer *p, uint32_t off, const uint8_t *bloc
 
 static int grow_known(struct packer *p)
 {
-	uint32_t size = p->known_size ? p->known_size * 2 : 1024, i, j;
+	uint32_t size = p->known_size ? p->known_size * 2 : 64, i, j;
 	uint32_t *new = calloc(2 * (size_t)size, sizeof(*new));
 
 	if (!new)
@@ -402,7 +402,7 @@ static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *
 
 static int block_room(struct packer *p, size_t len)
 {
-	uint64_t room = p->blocks_room ? p->blocks_room : 65536;
+	uint64_t room = p->blocks_room ? p->blocks_room : 4096;
 	uint8_t *new;
 
 	while (room < p->blocks_size + len)

@@ -25,7 +25,7 @@
 
 bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
 {
-	uint32_t want = *room ? *room : 512;
+	uint32_t want = *room ? *room : 64;
 	void **p = array, *q;
 
 	if (nr < *room)
@@ -55,7 +55,7 @@ static uint32_t hash_state(const struct cfi_state *s)
 
 static bool grow_intern(struct gen_rows *r)
 {
-	uint32_t size = r->intern_size ? r->intern_size * 2 : 1024, i, j;
+	uint32_t size = r->intern_size ? r->intern_size * 2 : 128, i, j;
 	uint32_t *new = calloc(size, sizeof(*new));
 
 	if (!new)
