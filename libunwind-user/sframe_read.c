@@ -2,12 +2,13 @@
 /*
  * sframe_read.c - search in an SFrame section
  *
- * From the header to the function (binary search), its rows (one after the other), the words of
- * one row. A section comes from anyone, and may change while it is read, so nothing of it is
- * believed because it was checked before, except the few numbers that sframe_open() copied. How
- * its bytes are read, and why in these pieces: sframe_bytes.h.
+ * From the header to the function (binary search) and its rows (one after the other); the words of
+ * the row found: sframe_rules.h. A section comes from anyone, and may change while it is read, so
+ * nothing of it is believed because it was checked before, except the few numbers that
+ * sframe_open() copied. How its bytes are read, and why in these pieces: sframe_bytes.h.
  */
 #include "sframe_bytes.h"
+#include "sframe_rules.h"
 #ifdef SFRAME_AMD64
 #include "sframe_amd64.h"
 #endif
@@ -295,174 +296,6 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 
 /* --------------------------------- rows -------------------------------- */
 
-/* The words of a row */
-struct words {
-	const u8	*p;
-	u8		nr;	/* left */
-	u8		shift;	/* 1 << it bytes each */
-};
-
-static inline u32 next_word(const struct sframe_table *t, struct words *w)
-{
-	const u8 *p = w->p;
-
-	w->p += 1 << w->shift;
-	w->nr--;
-	switch (w->shift) {
-	case 0:
-		return *p;
-	case 1:
-		return get16(t, p);
-	default:
-		return get32(t, p);
-	}
-}
-
-static inline s32 next_offset(const struct sframe_table *t, struct words *w)
-{
-	u8 shift = w->shift;
-	u32 v = next_word(t, w);
-
-	return shift == 0 ? (s8)v : shift == 1 ? (s16)v : (s32)v;
-}
-
-static inline int set_cfa(const struct sframe_arch *arch, struct sframe_rule *r, s32 off)
-{
-	s64 v = (s64)off * arch->cfa_scale + arch->cfa_bias;
-
-	r->off = v;
-	return r->off == v ? 0 : -EBADMSG;
-}
-
-static inline void set_at_cfa(struct sframe_rule *r, s32 off)
-{
-	*r = (struct sframe_rule) { .off = off, .base = SFRAME_CFA, .deref = 1 };
-}
-
-#ifdef SFRAME_V1_V2
-/* s390x before version 3: an odd offset is a register, its number shifted */
-static int set_reg_or_at_cfa(const struct sframe_arch *arch, struct sframe_rule *r, s32 off)
-{
-	if (!(off & 1)) {
-		set_at_cfa(r, off);
-		return 0;
-	}
-	off >>= 1;
-	if (off < 0 || off > 0xff || off == arch->reg_sp)
-		return -EBADMSG;
-	*r = (struct sframe_rule) { .base = SFRAME_REG, .reg = off };
-	if (off == arch->reg_fp)
-		*r = (struct sframe_rule) { .base = SFRAME_FP };
-	return 0;
-}
-#endif
-
-static inline int saved_at(const struct sframe_table *t, struct sframe_rule *r, s32 off)
-{
-#ifdef SFRAME_V1_V2
-	if (unlikely(t->arch->abi == SFRAME_ABI_S390X && t->version < SFRAME_VERSION_3))
-		return set_reg_or_at_cfa(t->arch, r, off);
-#endif
-	set_at_cfa(r, off);
-	return 0;
-}
-
-static inline int default_rules(const struct sframe_table *t, struct words *w, bool sp,
-				struct sframe_row *row)
-{
-	int ret;
-	s32 off;
-
-	row->cfa.base = sp ? SFRAME_SP : SFRAME_FP;
-	ret = set_cfa(t->arch, &row->cfa, next_offset(t, w));
-	if (!ret && !t->arch->ra_off && w->nr) {
-		off = next_offset(t, w);
-		/* 0 only keeps the place of an RA that is not saved */
-		if (off)
-			ret = saved_at(t, &row->ra, off);
-	}
-	if (!ret && w->nr)
-		ret = saved_at(t, &row->fp, next_offset(t, w));
-	return ret ? ret : w->nr ? -EBADMSG : 0;
-}
-
-/* One pair of a flexible row; none, or a control of 0, leaves the rule as it is. */
-static int flex_rule(const struct sframe_table *t, struct words *w, struct sframe_rule *r)
-{
-	u32 ctrl, reg;
-
-	if (!w->nr)
-		return 0;
-	ctrl = next_word(t, w);
-	if (!ctrl)
-		return 0;
-	reg = SFRAME_CTRL_REG(ctrl);
-	if (ctrl & 0x4 || !w->nr || reg > 0xff)
-		return -EBADMSG;
-	*r = (struct sframe_rule) {
-		.off = next_offset(t, w),
-		.base = SFRAME_REG,
-		.reg = reg,
-		.deref = !!SFRAME_CTRL_IS_DEREF(ctrl),
-	};
-	if (!SFRAME_CTRL_IS_REG(ctrl)) {
-		r->base = SFRAME_CFA;
-		return !r->deref || reg ? -EBADMSG : 0;
-	}
-	if (reg == t->arch->reg_sp || reg == t->arch->reg_fp) {
-		r->base = reg == t->arch->reg_sp ? SFRAME_SP : SFRAME_FP;
-		r->reg = 0;
-	}
-	return 0;
-}
-
-static int flex_rules(const struct sframe_table *t, struct words *w, struct sframe_row *row)
-{
-	int ret;
-
-	ret = flex_rule(t, w, &row->cfa);
-	if (ret)
-		return ret;
-	/* there is no CFA that a CFA could come from */
-	if (row->cfa.base == SFRAME_SAME || row->cfa.base == SFRAME_CFA)
-		return -EBADMSG;
-	ret = set_cfa(t->arch, &row->cfa, row->cfa.off);
-	if (!ret)
-		ret = flex_rule(t, w, &row->ra);
-	if (!ret)
-		ret = flex_rule(t, w, &row->fp);
-	return ret ? ret : w->nr ? -EBADMSG : 0;
-}
-
-static inline int rules(const struct sframe_table *t, const struct sframe_func *f, u8 info,
-			const u8 *p, struct sframe_row *row)
-{
-	struct words w = {
-		.p = p,
-		.nr = SFRAME_FRE_COUNT(info),
-		.shift = SFRAME_FRE_WORD_SHIFT(info),
-	};
-
-	row->cfa = (struct sframe_rule) { .off = 0 };
-	row->ra = row->cfa;
-	row->fp = row->cfa;
-	row->flags = SFRAME_FDE_IS_SIGNAL(f->info) ? SFRAME_ROW_SIGNAL : 0;
-	if (SFRAME_FRE_IS_MANGLED(info)) {
-		if (!t->arch->mangles_ra)
-			return -EBADMSG;
-		row->flags |= SFRAME_ROW_MANGLED;
-	}
-	if (!w.nr) {
-		row->ra.base = SFRAME_UNDEFINED;
-		return t->version == SFRAME_VERSION_1 ? -EBADMSG : 0;
-	}
-	if (t->arch->ra_off)
-		set_at_cfa(&row->ra, t->arch->ra_off);
-	if (unlikely(f->info2 == SFRAME_FDE_TYPE_FLEX))
-		return flex_rules(t, &w, row);
-	return default_rules(t, &w, SFRAME_FRE_IS_SP(info), row);
-}
-
 /* A function without rows: an outermost one */
 static int no_rows(const struct sframe_table *t, const struct sframe_func *f,
 		   struct sframe_row *row)
@@ -481,15 +314,99 @@ static inline u32 get_addr(const struct sframe_table *t, const u8 *p, u32 size)
 	return size == 1 ? *p : size == 2 ? get16(t, p) : get32(t, p);
 }
 
-/* The longest row that is one, and the beginning of the next */
+/* The longest row that is one, and the beginning of the next up to its info */
 #define ROW_MAX		(4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
-#define NEXT_MAX	(ROW_MAX + 4)
+#define NEXT_MAX	(ROW_MAX + 4 + 1)
 
-/* The window is at the first row. The row found lies in it together with the start of the next. */
+/* The window ends soon after @p: have it begin there, if more follows. */
+static int move_window(const struct sframe_table *t, struct window *w, const u8 **p, u32 *room)
+{
+	int ret;
+
+	w->off += w->len - *room;
+	w->len = *room;
+	w->p = *p;
+	if (*room == t->fre_len - w->off)
+		return 0;
+	ret = window_at(t, w, w->off);
+	*p = w->p;
+	*room = w->len;
+	return ret;
+}
+
+static inline bool row_len(u8 info, u32 size, u32 *len)
+{
+	*len = size + 1 + (SFRAME_FRE_COUNT(info) << SFRAME_FRE_WORD_SHIFT(info));
+	return SFRAME_FRE_WORD_SHIFT(info) != 3 && SFRAME_FRE_COUNT(info) <= SFRAME_FRE_MAX_WORDS;
+}
+
+/*
+ * From the function's first row, where the window is, to the last that starts at @off or before.
+ * Fills its @start, the next one's or @limit in @next, and @info; leaves @w where its words are.
+ * This loop is what a lookup spends its time in: @size is a constant in each copy of it, and
+ * whether a row is all there is asked only near the end of the window.
+ */
+static inline __attribute__((always_inline)) int
+scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 size,
+	  struct window *w, u32 *start, u32 *next, u8 *info)
+{
+	u32 len = size + 1, room = w->len, at = 0, after, i, last;
+	const u8 *p = w->p;
+	u8 what = 0, read;
+	int ret;
+
+	last = nr < SFRAME_MAX_FRES ? nr : SFRAME_MAX_FRES;
+	if (unlikely(room < size + 1))
+		return -EBADMSG;
+	at = get_addr(t, p, size);
+	if (unlikely(at > off))
+		return -ENOENT;
+	for (i = 1; ; i++) {
+		if (unlikely(room < NEXT_MAX)) {
+			ret = move_window(t, w, &p, &room);
+			if (unlikely(ret))
+				return ret;
+			if (unlikely(room < size + 1))
+				return -EBADMSG;
+		}
+		/*
+		 * Where a row ends depends on its info, and where that lies on the row before. The
+		 * rows of a function are much alike: this lets the processor go on with a guess.
+		 */
+		read = get8(p + size);
+		if (read != what) {
+			what = read;
+			if (unlikely(!row_len(what, size, &len)))
+				return -EBADMSG;
+		}
+		if (unlikely(room < NEXT_MAX) && room < len + (i == nr ? 0 : size + 1))
+			return -EBADMSG;
+		if (i == last) {
+			if (unlikely(last != nr))
+				return -EBADMSG;
+			after = limit;
+			break;
+		}
+		after = get_addr(t, p + len, size);
+		if (after > off)
+			break;
+		if (unlikely(after < at))
+			return -EBADMSG;
+		at = after;
+		p += len;
+		room -= len;
+	}
+	w->p = p + size + 1;
+	*start = at;
+	*next = after < limit ? after : limit;
+	*info = what;
+	return 0;
+}
+
 static inline int scan(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
 		       struct sframe_row *row, struct window *w)
 {
-	u32 off = pc - f->start, limit = f->size, block = 0, size, start, next, len, i;
+	u32 off = pc - f->start, limit = f->size, block = 0, start, next;
 	u8 info;
 	int ret;
 
@@ -508,48 +425,22 @@ static inline int scan(const struct sframe_table *t, const struct sframe_func *f
 			limit = f->rep_size;
 	}
 
-	size = 1 << SFRAME_FDE_FRE_TYPE(f->info);
-	if (unlikely(w->len < size + 1))
-		return -EBADMSG;
-	start = get_addr(t, w->p, size);
-	if (unlikely(start > off))
-		return -ENOENT;
-	for (i = 1; ; i++) {
-		info = get8(w->p + size);
-		if (unlikely(SFRAME_FRE_WORD_SHIFT(info) == 3 ||
-			     SFRAME_FRE_COUNT(info) > SFRAME_FRE_MAX_WORDS))
-			return -EBADMSG;
-		len = size + 1 + (SFRAME_FRE_COUNT(info) << SFRAME_FRE_WORD_SHIFT(info));
-		if (unlikely(w->len < len))
-			return -EBADMSG;
-		if (i == f->nr_fres) {
-			next = limit;
-			break;
-		}
-		if (unlikely(w->len < len + size || i == SFRAME_MAX_FRES))
-			return -EBADMSG;
-		next = get_addr(t, w->p + len, size);
-		if (unlikely(next < start))
-			return -EBADMSG;
-		if (next > off)
-			break;
-
-		start = next;
-		w->p += len;
-		w->off += len;
-		w->len -= len;
-		if (w->len < NEXT_MAX && w->len < t->fre_len - w->off) {
-			ret = window_at(t, w, w->off);
-			if (unlikely(ret))
-				return ret;
-		}
-		if (unlikely(w->len < size + 1))
-			return -EBADMSG;
+	switch (SFRAME_FDE_FRE_TYPE(f->info)) {
+	case SFRAME_FRE_TYPE_ADDR1:
+		ret = scan_rows(t, f->nr_fres, off, limit, 1, w, &start, &next, &info);
+		break;
+	case SFRAME_FRE_TYPE_ADDR2:
+		ret = scan_rows(t, f->nr_fres, off, limit, 2, w, &start, &next, &info);
+		break;
+	default:
+		ret = scan_rows(t, f->nr_fres, off, limit, 4, w, &start, &next, &info);
+		break;
 	}
-
+	if (unlikely(ret))
+		return ret;
 	row->start = f->start + block + start;
-	row->size = (next < limit ? next : limit) - start;
-	return rules(t, f, info, w->p + size + 1, row);
+	row->size = next - start;
+	return rules(t, f, info, w->p, row);
 }
 
 /* ------------------------------- interface ----------------------------- */

@@ -39,6 +39,7 @@ struct input {
 struct world {
 	const uint8_t *sec;
 	size_t size;
+	const struct sframe_arch *arch;
 	u64 stack[256];
 	unsigned int nr_stack, nr_reads;
 	bool sigcode;
@@ -84,8 +85,9 @@ static int read_stack(void *ctx, u64 addr, u64 *words, unsigned int nr)
 
 static int get_reg(void *ctx, unsigned int reg, u64 *value)
 {
-	(void)ctx;
-	CHECK(reg != 7 && reg != 6);
+	const struct world *w = ctx;
+
+	CHECK(reg != w->arch->reg_sp && reg != w->arch->reg_fp);
 	*value = STACK + 8 * reg;
 	return reg < 16 ? 0 : -EINVAL;
 }
@@ -238,6 +240,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(!ret || ret == -EINVAL || ret == -EOPNOTSUPP || ret == -EBADMSG);
 	if (!ret) {
 		CHECK(t.size <= w.size);
+		w.arch = t.arch;
 		if (flags & 1 && t.nr_fdes < 1000) {
 			CHECK(!sframe_index(&t, mem, 1 + flags / 4));
 			called.index = t.index;
