@@ -3,7 +3,7 @@
  * sframe_env.h - what sframe_read.c and step.c need of the world: user space
  *
  * The kernel has another file of this name. Both define: u8 to u64, s8 to s64, bool, NULL,
- * the numbers of errno, likely(), unlikely(), SFRAME_NATIVE_BIG, and
+ * the numbers of errno, likely(), unlikely(), __always_inline, SFRAME_NATIVE_BIG, and
  *
  *	SFRAME_V1_V2	versions 1 and 2 are read too
  *	SFRAME_SWAP	and sections in the other byte order
@@ -32,6 +32,10 @@ typedef int64_t s64;
 #ifndef likely
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#endif
+
+#ifndef __always_inline
+#define __always_inline	inline __attribute__((always_inline))
 #endif
 
 #define SFRAME_NATIVE_BIG	(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)

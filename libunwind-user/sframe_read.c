@@ -346,7 +346,7 @@ static inline bool row_len(u8 info, u32 size, u32 *len)
  * This loop is what a lookup spends its time in: @size is a constant in each copy of it, and
  * whether a row is all there is asked only near the end of the window.
  */
-static inline __attribute__((always_inline)) int
+static __always_inline int
 scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 size,
 	  struct window *w, u32 *start, u32 *next, u8 *info)
 {

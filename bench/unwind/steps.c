@@ -8,11 +8,11 @@
  * them. All unwinders must see the same return addresses, or nothing is measured; ours must also
  * come to _start. Each walk is timed many times, the fastest one counts.
  *
- * Cold: one step each from random addresses all over LIBRARY, so that little of its table is in a
- * cache. The stack is made of zeros and numbers there, so no walk would go on.
+ * Cold: one step each from random addresses all over LIBRARY, so that little of its table is in
+ * a cache. The stack is made of zeros and numbers there, so no walk would go on.
  *
- * Prints "NAME NUMBER" lines, times in ns a step. libunwind is loaded by hand: who links it gets its
- * backtrace() in place of glibc's.
+ * Prints "NAME NUMBER" lines, times in ns a step. libunwind is loaded by hand: who links it gets
+ * its backtrace() in place of glibc's.
  */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
