@@ -7,6 +7,7 @@
  *	gen_rows.c	rows of all FDEs in one ascending list, with padding and holes
  *	gen_code.c	what a row says, as bytes of an FRE
  *	gen_pack.c	the list cut into functions so that the section is small
+ *	gen_write.c	the bytes of the section
  *	gen_amd64.c	what is particular to amd64: padding, stubs of a PLT
  */
 #ifndef GEN_IMPL_H

@@ -44,13 +44,15 @@ bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
 
 static uint32_t hash_state(const struct cfi_state *s)
 {
-	uint32_t word[sizeof(*s) / 4], i;
-	uint64_t h = 0;
+	uint64_t cfa, ra, fp;
 
-	memcpy(word, s, sizeof(word));
-	for (i = 0; i < sizeof(*s) / 4; i++)
-		h = (h ^ word[i]) * 0x9e3779b97f4a7c15ULL;
-	return h >> 32;
+	memcpy(&cfa, &s->cfa, sizeof(cfa));
+	memcpy(&ra, &s->ra, sizeof(ra));
+	memcpy(&fp, &s->fp, sizeof(fp));
+	cfa = (cfa ^ s->flags) * 0x9e3779b97f4a7c15ULL;
+	ra = (ra ^ cfa >> 29) * 0xbf58476d1ce4e5b9ULL;
+	fp = (fp ^ ra >> 31) * 0x94d049bb133111ebULL;
+	return (cfa ^ ra ^ fp) >> 32;
 }
 
 static bool grow_intern(struct gen_rows *r)

@@ -9,7 +9,8 @@
  *
  * The table must give the same CFA (which must also be the caller's SP), return address and frame
  * pointer, and call the same frames signal frames and outermost; or have a hole there, and holes
- * are allowed only where the generator tells why. Where libdw knows no rule the table may have none, except for
+ * are allowed only where the generator tells why. Where libdw knows no rule the table may have
+ * none, except for
  *
  *	- padding in front of a function, if its bytes are nops, int3 or zero (told by objdump's
  *	  rules written down here once more), with the rule of the function's first byte;
