@@ -21,6 +21,6 @@ $(BENCH_GEN): bench/gen/gen.c $(UU_LIB)
 
 bench-gen: $(BENCH_GEN)
 	@$(BENCH_GEN) $(patsubst %/libc.so.6,%/libc.so.6=5,$(BENCH_GEN_FILES)) \
-		$(patsubst %,%=500,$(BENCH_GEN_BIG))
+		$(patsubst %,--big %=500,$(BENCH_GEN_BIG))
 
 -include $(BENCH_GEN).d

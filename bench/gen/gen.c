@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen FILE=MS...: how long it takes to make a table of FILE, and how large it is
+ * gen FILE[=MS]... [--big FILE[=MS]...]: how long it takes to make tables, and how large they are
  *
- * The file is in the page cache; shown is the quickest of RUNS. MS is the bar, 0 for none, on the time
- * of the CPU, since the machine may have other things to do; over all files together there is one
- * for the size.
+ * The file is in the page cache; shown is the quickest of RUNS. MS is the bar on the time
+ * of the CPU, since the machine may have other things to do. Over all files but those after --big
+ * there is one for the size.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,10 +87,15 @@ int main(int argc, char **argv)
 {
 	uint64_t sums[2] = { 0 };
 	double ratio;
+	uint64_t big[2] = { 0 }, *to = sums;
 	int i, missed = 0;
 
-	for (i = 1; i < argc; i++)
-		missed += measure(argv[i], sums);
+	for (i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--big"))
+			to = big;
+		else
+			missed += measure(argv[i], to);
+	}
 	if (!sums[1])
 		return 1;
 	ratio = (double)sums[0] / sums[1];
