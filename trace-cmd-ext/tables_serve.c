@@ -61,7 +61,8 @@ static int progress(void *ctx, uint64_t done, uint64_t all)
 	if (!isatty(STDERR_FILENO) || s->quiet)
 		return 0;
 	if (done < all && since(&s->start) > PROGRESS_AFTER) {
-		fprintf(stderr, "\r" TOOL " %s: %" PRIu64 " of %" PRIu64 " files", s->name, done, all);
+		fprintf(stderr, "\r" TOOL " %s: %" PRIu64 " of %" PRIu64 " files", s->name, done,
+			all);
 		s->said = true;
 	} else if (done == all && s->said) {
 		fputs("\r\033[K", stderr);
