@@ -62,15 +62,14 @@ static inline int fetch(const struct sframe_table *t, u64 off, u32 size, u8 *buf
 {
 	if (unlikely(off > t->size || size > t->size - off))
 		return -EBADMSG;
-#ifdef sframe_env_read
-	*p = buf;
-	return sframe_env_read(t, off, buf, size);
-#else
 	if (likely(t->mem)) {
 		*p = (const u8 *)t->mem + off;
 		return 0;
 	}
 	*p = buf;
+#ifdef sframe_env_read
+	return sframe_env_read(t, off, buf, size);
+#else
 	return t->read(t->ctx, t->addr + off, buf, size);
 #endif
 }
@@ -99,13 +98,8 @@ static inline int window_at(const struct sframe_table *t, struct window *w, u32 
 		return -EBADMSG;
 	w->off = off;
 	w->len = t->fre_len - off;
-#ifdef sframe_env_read
-	if (w->len > sizeof(w->buf))
-		w->len = sizeof(w->buf);
-#else
 	if (!t->mem && w->len > sizeof(w->buf))
 		w->len = sizeof(w->buf);
-#endif
 	return fetch(t, t->fre_off + off, w->len, w->buf, &w->p);
 }
 

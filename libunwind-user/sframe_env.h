@@ -10,7 +10,10 @@
  *	SFRAME_AMD64, SFRAME_ARM64, SFRAME_S390X
  *			architectures whose sections are read
  *	sframe_env_read(table, off, to, size), ustep_env_read(env, addr, words, nr)
- *			optional: in place of the callbacks, see sframe_read.h and step.h
+ *			optional: in place of the callbacks, see sframe_read.h and step.h;
+ *			a table that is plain memory (t->mem) is read without
+ *
+ * SFRAME_AS_KERNEL is for tests: what the kernel reads and no more.
  */
 #ifndef SFRAME_ENV_H
 #define SFRAME_ENV_H
@@ -40,10 +43,12 @@ typedef int64_t s64;
 
 #define SFRAME_NATIVE_BIG	(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
+#define SFRAME_AMD64
+#ifndef SFRAME_AS_KERNEL
 #define SFRAME_V1_V2
 #define SFRAME_SWAP
-#define SFRAME_AMD64
 #define SFRAME_ARM64
 #define SFRAME_S390X
+#endif
 
 #endif

@@ -24,8 +24,9 @@ CHECK_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-
 check-fuzz-records: $(FUZZ_DIR)/fuzz_records $(FIXTURES)
 	@tests/fuzz/run-records $(FUZZ_DIR) $(O)/fixtures $(FUZZ_RUNS)
 
-check-fuzz-sframe: $(FUZZ_DIR)/fuzz_sframe
-	@tests/fuzz/run-sframe $(FUZZ_DIR) $(FUZZ_SFRAME)
+check-fuzz-sframe: $(FUZZ_DIR)/fuzz_sframe $(FUZZ_DIR)/fuzz_sframe_kernel
+	@tests/fuzz/run-sframe fuzz_sframe $(FUZZ_DIR) $(FUZZ_SFRAME)
+	@tests/fuzz/run-sframe fuzz_sframe_kernel $(FUZZ_DIR) $(FUZZ_SFRAME)
 
 check-fuzz-gen: $(FUZZ_DIR)/fuzz_gen
 	@tests/fuzz/run-gen $(FUZZ_DIR) $(FUZZ_GEN)
@@ -65,6 +66,13 @@ $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(filter %/cfi.o %/cfi_expr.o %/cfi_
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
+# fuzz_sframe, compiled to read what the kernel reads
+$(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe_read.c \
+		libunwind-user/step.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -DSFRAME_AS_KERNEL -Wno-unused-parameter \
+		-fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c,$^)
+
 # whole files: the compiler of the unit tests, whose sanitizer runtime is a shared library, as a
 # program that loads plugins needs it
 $(FUZZ_DIR)/fuzz_files: tests/fuzz/fuzz_files.c
@@ -81,5 +89,6 @@ $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 
 
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
+	$(FUZZ_DIR)/fuzz_sframe_kernel.d \
 	$(FUZZ_DIR)/fuzz_gen.d \
 	$(FUZZ_DIR)/fuzz_files.d
