@@ -145,6 +145,9 @@ static void s390x_rows_are_scaled_and_know_registers(void **state)
 	assert_rule(&row.ra, SFRAME_FP, 0, 0, 0);
 	assert_saved(fp, -72);
 	assert_int_equal(s390x(2, INFO(1, 3), 0, 15 << 1 | 1, -72), -EBADMSG);
+	assert_int_equal(s390x(2, INFO2(1, 3), 0, 0xff << 1 | 1, 0 << 1 | 1), 0);
+	assert_rule(&row.ra, SFRAME_REG, 0xff, 0, 0);
+	assert_rule(&row.fp, SFRAME_REG, 0, 0, 0);
 	assert_int_equal(s390x(2, INFO2(1, 3), 0, -3, -72), -EBADMSG);
 	assert_int_equal(s390x(2, INFO2(1, 3), 0, 0x100 << 1 | 1, -72), -EBADMSG);
 	/* an odd offset is nothing else in version 3 */
