@@ -32,7 +32,8 @@ static struct tables *session(bool no_cache)
 static void a_file_is_registered_once_and_again_when_it_changed(void **state)
 {
 	struct tables *t = session(false);
-	struct timespec when[2] = { { .tv_sec = 5 }, { .tv_sec = 5 } };
+	struct timespec when[2];
+	struct stat st;
 	struct tables_summary sum;
 	struct tables_id id;
 	int fd = open_file(libc);
@@ -50,6 +51,8 @@ static void a_file_is_registered_once_and_again_when_it_changed(void **state)
 	copy_file(libc, in_tmp("copy"));
 	assert_int_equal(tables_add_path(t, in_tmp("copy")), 0);
 	assert_int_equal(nr_adds, 2);
+	assert_int_equal(stat(in_tmp("copy"), &st), 0);
+	when[0] = when[1] = (struct timespec) { st.st_mtim.tv_sec + 1, st.st_mtim.tv_nsec };
 	utimensat(AT_FDCWD, in_tmp("copy"), when, 0);
 	assert_int_equal(tables_add_path(t, in_tmp("copy")), 0);
 	assert_int_equal(tables_add_path(t, in_tmp("copy")), 0);
@@ -107,7 +110,7 @@ static void the_vdso_has_a_table_for_its_own_code(void **state)
 
 /* -------------------------------- scanning ------------------------------- */
 
-static void fake_process(int pid, const char *maps)
+static void fake_process(int pid, const char *root, const char *maps)
 {
 	char path[64];
 
@@ -117,8 +120,15 @@ static void fake_process(int pid, const char *maps)
 	snprintf(path, sizeof(path), "proc/%d/maps", pid);
 	write_file(in_tmp(path), maps, strlen(maps));
 	snprintf(path, sizeof(path), "proc/%d/root", pid);
-	if (symlink("/", in_tmp(path)))
+	if (symlink(root, in_tmp(path)))
 		assert_int_equal(errno, EEXIST);
+}
+
+static int count_files(void *ctx, uint64_t done, uint64_t all)
+{
+	(void)done;
+	*(uint64_t *)ctx = all;
+	return 0;
 }
 
 static void all_that_runs_is_registered_and_later_what_is_new(void **state)
@@ -126,12 +136,15 @@ static void all_that_runs_is_registered_and_later_what_is_new(void **state)
 	struct tables *t = session(true);
 	struct tables_summary sum;
 	char maps[2048];
+	uint64_t all = 0;
 
 	(void)state;
+	t->opts.progress = count_files;
+	t->opts.ctx = &all;
 	copy_file(libc, in_tmp("copy"));
 	write_file(in_tmp("text"), "text", 4);
 	snprintf(maps, sizeof(maps),
-		 "1000-2000 r--p 00000000 fe:01 11                  %s\n"
+		 "1000-2000 rw-p 00000000 fe:01 10                  /not/code\n"
 		 "2000-3000 r-xp 00001000 fe:01 11                  %s\n"
 		 "3000-4000 r-xp 00000000 fe:01 12                  %s/text\n"
 		 "4000-5000 r-xp 00000000 fe:01 13                  /no/where (deleted)\n"
@@ -140,10 +153,10 @@ static void all_that_runs_is_registered_and_later_what_is_new(void **state)
 		 "8000-9000 r-xp 00000000 00:00 0                   [vdso]\n"
 		 "9000-a000 r-xp 00000000 00:00 0                   [vsyscall]\n"
 		 "odd line\n\n"
-		 "ffffffffffffffffff-1 r-xp zz\n", libc, libc, tmp);
-	fake_process(12, maps);
-	fake_process(13, maps);
-	fake_process(2, "");
+		 "ffffffffffffffffff-1 r-xp zz\n", libc, tmp);
+	fake_process(12, "/", maps);
+	fake_process(13, "/", maps);
+	fake_process(2, "/", "");
 	free(t->proc);
 	t->proc = strdup(in_tmp("proc"));
 	assert_int_equal(tables_scan(t), 0);
@@ -157,10 +170,14 @@ static void all_that_runs_is_registered_and_later_what_is_new(void **state)
 	assert_int_equal(sum.anon_processes, 2);
 	assert_int_equal(sum.anon_bytes, 2 * 0x3000);
 
-	snprintf(maps, sizeof(maps), "2000-3000 r-xp 00001000 fe:01 21    %s/copy\n", tmp);
-	fake_process(14, maps);
+	/* Seen by that process only, under a name of its own */
+	fake_process(14, tmp, "2000-3000 r-xp 00001000 fe:01 21    /copy\n");
 	assert_int_equal(tables_scan(t), 0);
 	assert_int_equal(nr_adds, 3);
+	tables_get_summary(t, &sum);
+	assert_int_equal(sum.files[TABLES_VANISHED], 1);
+	/* Each file is opened once, however many have it mapped */
+	assert_int_equal(all, 4);
 	tables_close(t);
 }
 
@@ -188,7 +205,7 @@ static void what_is_started_later_is_followed_until_it_is_stopped(void **state)
 	struct tables *t = session(true);
 
 	(void)state;
-	fake_process(12, "");
+	fake_process(12, "/", "");
 	free(t->proc);
 	t->proc = strdup(in_tmp("proc"));
 	assert_int_equal(tables_follow_wait(t), -EINVAL);

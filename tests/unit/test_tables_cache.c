@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tables of files, kept in a folder: by what a file is known, damage, limits, writers. */
 #include <dirent.h>
+#include <elf.h>
 #include <sys/wait.h>
 
 #include "tables_place.h"
@@ -107,6 +108,61 @@ static void what_is_no_program_is_refused(void **state)
 	fd = open_file(in_tmp("32"));
 	assert_int_equal(tables_identify(fd, &id), -EOPNOTSUPP);
 	close(fd);
+}
+
+/* A program of @nr code segments, and a note with a build-id of @len bytes that says it has @says. */
+static int odd_program(unsigned int nr, uint32_t len, uint32_t says, struct tables_id *id)
+{
+	struct {
+		Elf64_Ehdr eh;
+		Elf64_Phdr ph[300];
+		Elf64_Nhdr note;
+		char name[4];
+		uint8_t desc[64];
+	} f = {
+		.eh = { .e_ident = { 127, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+			.e_type = ET_DYN, .e_machine = EM_X86_64, .e_phnum = nr + 1,
+			.e_phentsize = sizeof(Elf64_Phdr), .e_phoff = sizeof(Elf64_Ehdr) },
+		.note = { 4, says, NT_GNU_BUILD_ID }, .name = "GNU",
+	};
+	unsigned int i;
+	int fd, ret;
+
+	memset(f.desc, 0xa5, sizeof(f.desc));
+	for (i = 0; i < nr && i < 299; i++)
+		f.ph[i] = (Elf64_Phdr) { .p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 8 };
+	f.ph[i] = (Elf64_Phdr) {
+		.p_type = PT_NOTE, .p_offset = (char *)&f.note - (char *)&f,
+		.p_filesz = sizeof(f.note) + 4 + len, .p_align = 4,
+	};
+	write_file(in_tmp("odd"), &f, sizeof(f));
+	fd = open_file(in_tmp("odd"));
+	ret = tables_identify(fd, id);
+	close(fd);
+	return ret;
+}
+
+static void odd_headers_are_refused_or_cut(void **state)
+{
+	struct tables_id id;
+
+	(void)state;
+	assert_int_equal(odd_program(1, 20, 20, &id), 0);
+	assert_true(id.nr_segs == 1 && id.build_id_size == 20);
+	assert_int_equal(odd_program(1, 8, 8, &id), 0);
+	assert_int_equal(id.build_id_size, 8);
+	assert_int_equal(odd_program(1, 64, 64, &id), 0);
+	assert_true(id.build_id_size == 20 && id.build_id[19] == 0xa5);
+	assert_int_equal(odd_program(1, 20, 24, &id), 0);
+	assert_int_equal(id.build_id_size, 0);
+	assert_int_equal(odd_program(1, 20, UINT32_MAX, &id), 0);
+	assert_int_equal(id.build_id_size, 0);
+	assert_int_equal(odd_program(TABLES_MAX_SEGS, 20, 20, &id), 0);
+	assert_int_equal(id.nr_segs, TABLES_MAX_SEGS);
+	assert_int_equal(odd_program(TABLES_MAX_SEGS + 1, 20, 20, &id), -ENOEXEC);
+	assert_int_equal(odd_program(299, 20, 20, &id), -ENOEXEC);
+	assert_int_equal(odd_program(0, 20, 20, &id), 0);
+	assert_int_equal(id.nr_segs, 0);
 }
 
 /* ------------------------------- the cache ------------------------------- */
@@ -334,6 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_file_is_known_by_build_id_and_code_segments),
 		T(what_is_no_program_is_refused),
+		T(odd_headers_are_refused_or_cut),
 		T(a_table_is_made_once_for_all_copies),
 		T(a_build_id_that_anyone_could_have_written_is_not_believed),
 		T(a_damaged_file_is_made_anew),
