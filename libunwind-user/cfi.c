@@ -17,6 +17,9 @@
 /* Seen are 16 to 40 bytes, and 130 in hand-written ones. */
 #define MAX_CIE		2048
 
+/* Who makes the input can make hashes collide. */
+#define MAX_PROBES	64
+
 #define LENGTH_64	0xffffffffu
 
 struct parser {
@@ -287,55 +290,59 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	return cause;
 }
 
-static size_t slot_of(const struct parser *p, size_t off)
+/* The place of a CIE: its own, or a free one, or after MAX_PROBES any: the table is a cache. */
+static struct cfi_cie **place_of(struct cfi_cie **table, size_t size, size_t off)
 {
-	size_t i = (off * 0x9e3779b97f4a7c15ULL >> 32) & (p->table_size - 1);
+	size_t i = (off * 0x9e3779b97f4a7c15ULL >> 32) & (size - 1);
+	unsigned int n;
 
-	while (p->table[i] && p->table[i]->off != off)
-		i = (i + 1) & (p->table_size - 1);
-	return i;
+	for (n = 0; table[i] && table[i]->off != off && n < MAX_PROBES; n++)
+		i = (i + 1) & (size - 1);
+	return &table[i];
 }
 
 static int grow(struct parser *p)
 {
-	struct cfi_cie **old = p->table;
-	size_t old_size = p->table_size, i;
+	size_t size = p->table_size ? p->table_size * 2 : 64, i;
+	struct cfi_cie **new = calloc(size, sizeof(*new)), **place;
 
-	p->table_size = old_size ? old_size * 2 : 64;
-	p->table = calloc(p->table_size, sizeof(*p->table));
-	if (!p->table) {
-		p->table = old;
-		p->table_size = old_size;
+	if (!new)
 		return -ENOMEM;
+	for (i = 0; i < p->table_size; i++) {
+		if (!p->table[i])
+			continue;
+		place = place_of(new, size, p->table[i]->off);
+		p->nr_cies -= !!*place;
+		free(*place);
+		*place = p->table[i];
 	}
-	for (i = 0; i < old_size; i++) {
-		if (old[i])
-			p->table[slot_of(p, old[i]->off)] = old[i];
-	}
-	free(old);
+	free(p->table);
+	p->table = new;
+	p->table_size = size;
 	return 0;
 }
 
-/* The CIE at @off. NULL without memory. */
+/* The CIE at @off, valid until the next call. NULL without memory. */
 static struct cfi_cie *cie_at(struct parser *p, size_t off)
 {
-	struct cfi_cie *cie;
-	size_t i;
+	struct cfi_cie *cie, **place;
 
 	if (p->last && p->last->off == off)
 		return p->last;
+	p->last = NULL;
 	if ((p->nr_cies + 1) * 2 > p->table_size && grow(p))
 		return NULL;
-	i = slot_of(p, off);
-	cie = p->table[i];
-	if (!cie) {
+	place = place_of(p->table, p->table_size, off);
+	cie = *place;
+	if (!cie || cie->off != off) {
 		cie = calloc(1, sizeof(*cie));
 		if (!cie)
 			return NULL;
 		cie->off = off;
 		cie->cause = parse_cie(p->sec, cie);
-		p->table[i] = cie;
-		p->nr_cies++;
+		p->nr_cies += !*place;
+		free(*place);
+		*place = cie;
 	}
 	p->last = cie;
 	return cie;

@@ -169,6 +169,12 @@ struct gen_arch {
 
 extern const struct gen_arch gen_amd64;
 
+/*
+ * How far hash tables are searched: who makes the input can make hashes collide. What is not found
+ * is then taken for new, which costs some bytes and is right all the same.
+ */
+#define MAX_PROBES	64
+
 /* Make room for one more. Returns false without memory or beyond 4 G entries. */
 bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem);
 

@@ -150,11 +150,12 @@ static int add_up(struct packer *p)
 
 static uint32_t slot_of(struct packer *p, uint64_t hash64)
 {
-	uint32_t hash = hash64 >> 32 ? hash64 >> 32 : 1, i;
+	uint32_t hash = hash64 >> 32 ? hash64 >> 32 : 1, i, n;
 
 	i = hash64 & (p->slots_size - 1);
-	while (p->slot[i].hash && p->slot[i].hash != hash)
+	for (n = 0; p->slot[i].hash && p->slot[i].hash != hash && n < MAX_PROBES; n++)
 		i = (i + 1) & (p->slots_size - 1);
+	/* at the limit: counted with another, which can cost bytes */
 	p->slot[i].hash = hash;
 	return i;
 }
@@ -327,7 +328,7 @@ int pack(struct gen_rows *r, struct gen_table *table)
 		find_cheapest(&p, FIRST_PIECES);
 		reverse(&p);
 		count_taken(&p);
-		find_cheapest(&p, UINT32_MAX);
+		find_cheapest(&p, MAX_PIECES);
 		reverse(&p);
 		ret = pack_write(&p);
 	}

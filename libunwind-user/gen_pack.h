@@ -15,6 +15,8 @@
 #define FIRST_PIECES	8
 /* Pieces are cut here at the latest. */
 #define MAX_PIECE	16
+/* Most pieces have rows of their own, so this bounds a block for those inputs that have not. */
+#define MAX_PIECES	128
 
 enum piece_kind { PIECE_HOLE, PIECE_PLT, PIECE_NORMAL, PIECE_SIGNAL };
 

@@ -55,19 +55,29 @@ static uint32_t hash_state(const struct cfi_state *s)
 	return (cfa ^ ra ^ fp) >> 32;
 }
 
+/* The place of a state in the hash table: that of an equal one, or a free one, or any. */
+static uint32_t *place_of(const struct gen_rows *r, uint32_t *intern, uint32_t size,
+			  const struct cfi_state *state)
+{
+	uint32_t i = hash_state(state) & (size - 1), n;
+
+	for (n = 0; intern[i] && n < MAX_PROBES; n++) {
+		if (!memcmp(&r->state[intern[i]], state, sizeof(*state)))
+			break;
+		i = (i + 1) & (size - 1);
+	}
+	return &intern[i];
+}
+
 static bool grow_intern(struct gen_rows *r)
 {
-	uint32_t size = r->intern_size ? r->intern_size * 2 : 128, i, j;
+	uint32_t size = r->intern_size ? r->intern_size * 2 : 128, i;
 	uint32_t *new = calloc(size, sizeof(*new));
 
 	if (!new)
 		return false;
-	for (i = 1; i < r->nr_codes; i++) {
-		j = hash_state(&r->state[i]) & (size - 1);
-		while (new[j])
-			j = (j + 1) & (size - 1);
-		new[j] = i;
-	}
+	for (i = 1; i < r->nr_codes; i++)
+		*place_of(r, new, size, &r->state[i]) = i;
 	free(r->intern);
 	r->intern = new;
 	r->intern_size = size;
@@ -77,16 +87,13 @@ static bool grow_intern(struct gen_rows *r)
 /* The number of a state; 0 (which is GEN_HOLE, hence no answer) without memory. */
 static uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
 {
-	uint32_t j, n, room;
+	uint32_t *place, n, room;
 
-	if (r->nr_codes * 2 > r->intern_size && !grow_intern(r))
+	if (r->nr_codes * 2ULL > r->intern_size && !grow_intern(r))
 		return 0;
-	j = hash_state(state) & (r->intern_size - 1);
-	while ((n = r->intern[j])) {
-		if (!memcmp(&r->state[n], state, sizeof(*state)))
-			return n;
-		j = (j + 1) & (r->intern_size - 1);
-	}
+	place = place_of(r, r->intern, r->intern_size, state);
+	if (*place && !memcmp(&r->state[*place], state, sizeof(*state)))
+		return *place;
 	room = r->room_codes;
 	if (!gen_room(&r->code, r->nr_codes, &room, sizeof(*r->code)) ||
 	    !gen_room(&r->state, r->nr_codes, &r->room_codes, sizeof(*r->state)))
@@ -94,7 +101,7 @@ static uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
 	n = r->nr_codes++;
 	r->state[n] = *state;
 	gen_encode(r->arch, state, &r->code[n]);
-	r->intern[j] = n;
+	*place = n;
 	return n;
 }
 

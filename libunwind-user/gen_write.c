@@ -36,26 +36,37 @@ static uint64_t hash_bytes(const uint8_t *p, size_t len)
 	return h ^ h >> 32;
 }
 
-static bool same_block(const struct packer *p, uint32_t off, const uint8_t *block, size_t len)
+static bool same_block(const struct packer *p, uint64_t off, const uint8_t *block, size_t len)
 {
 	return off + len <= p->blocks_size && !memcmp(p->blocks + off, block, len);
 }
 
+/* The place of a block in the hash table: that of an equal one, or a free one, or any. */
+static uint32_t *place_of(const struct packer *p, uint32_t *known, uint32_t size, uint32_t hash,
+			  const uint8_t *block, size_t len)
+{
+	uint32_t i = hash & (size - 1), n;
+
+	for (n = 0; known[2 * (size_t)i] && n < MAX_PROBES; n++, i = (i + 1) & (size - 1)) {
+		if (block && known[2 * (size_t)i + 1] == hash &&
+		    same_block(p, known[2 * (size_t)i] - 1, block, len))
+			break;
+	}
+	return &known[2 * (size_t)i];
+}
+
 static int grow_known(struct packer *p)
 {
-	uint32_t size = p->known_size ? p->known_size * 2 : 64, i, j;
+	uint32_t size = p->known_size ? p->known_size * 2 : 64, i, *place;
 	uint32_t *new = calloc(2 * (size_t)size, sizeof(*new));
 
 	if (!new)
 		return -ENOMEM;
 	for (i = 0; i < p->known_size; i++) {
-		if (!p->known[2 * i])
+		if (!p->known[2 * (size_t)i])
 			continue;
-		j = p->known[2 * i + 1] & (size - 1);
-		while (new[2 * j])
-			j = (j + 1) & (size - 1);
-		new[2 * j] = p->known[2 * i];
-		new[2 * j + 1] = p->known[2 * i + 1];
+		place = place_of(p, new, size, p->known[2 * (size_t)i + 1], NULL, 0);
+		memcpy(place, &p->known[2 * (size_t)i], 2 * sizeof(*place));
 	}
 	free(p->known);
 	p->known = new;
@@ -67,22 +78,21 @@ static int grow_known(struct packer *p)
 static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *off)
 {
 	const uint8_t *block = p->blocks + p->blocks_size;
-	uint32_t hash = hash_bytes(block, len), i;
+	uint32_t hash = hash_bytes(block, len), *place;
 
 	if (p->nr_known * 2 >= p->known_size && grow_known(p))
 		return -ENOMEM;
-	i = hash & (p->known_size - 1);
-	for (; p->known[2 * i]; i = (i + 1) & (p->known_size - 1)) {
-		*off = p->known[2 * i] - 1;
-		if (p->known[2 * i + 1] == hash && same_block(p, *off, block, len))
-			return 0;
+	place = place_of(p, p->known, p->known_size, hash, block, len);
+	if (place[0] && place[1] == hash && same_block(p, place[0] - 1, block, len)) {
+		*off = place[0] - 1;
+		return 0;
 	}
 	if (p->blocks_size + len >= UINT32_MAX)
 		return -EFBIG;
 	*off = p->blocks_size;
-	p->known[2 * i] = *off + 1;
-	p->known[2 * i + 1] = hash;
-	p->nr_known++;
+	p->nr_known += !place[0];
+	place[0] = *off + 1;
+	place[1] = hash;
 	p->blocks_size += len;
 	p->nr_fres += nr_fres;
 	return 0;
