@@ -250,6 +250,8 @@ static void flexible_rows_that_mean_nothing_are_bad(void **state)
 	assert_int_equal(flex(INFO(0, 4), REG(RSP), 8, SFRAME_CTRL(3, 1, 0), 0), -EBADMSG);
 	assert_int_equal(flex(INFO(0, 4), REG(RSP), 8, SFRAME_CTRL(3, 0, 0), 0), -EBADMSG);
 	/* no machine has as many registers */
+	assert_int_equal(flex(INFO2(0, 2), REG(0xff), 8), 0);
+	assert_rule(&row.cfa, SFRAME_REG, 0xff, 8, 0);
 	assert_int_equal(flex(INFO2(0, 2), REG(0x100), 8), -EBADMSG);
 	assert_int_equal(flex(INFO4(0, 2), REG(0x10000), 8), -EBADMSG);
 }
