@@ -85,7 +85,8 @@ int tables_cache_put(struct tables_cache *cache, const struct tables_id *id,
  * The table of a file that is open for reading, from @cache (may be NULL) or made now. gen_free()
  * is the caller's. @cached, if not NULL, tells which.
  *
- * Returns 0, or as gen_from_fd() and tables_identify(), or -ESTALE if the file changes all the time.
+ * Returns 0, or as gen_from_fd() and tables_identify(), or -ESTALE if the file changes all the
+ * time.
  */
 int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 		struct gen_table *table, bool *cached);
@@ -147,8 +148,8 @@ struct tables_opts {
 	uint64_t cache_limit;
 	bool no_cache;
 	/*
-	 * Called now and then while tables_scan() runs: @done of @all files. May be NULL. Not 0 ends
-	 * the scan with that value.
+	 * Called now and then while tables_scan() runs: @done of @all files. May be NULL. Not 0
+	 * ends the scan with that value.
 	 */
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;
@@ -169,7 +170,8 @@ int tables_cache_error(const struct tables *t);
 
 /*
  * Register the file that is open for reading; @path is what the summary calls it. Returns 0, also
- * if it has been registered before and has not changed since; or -errno, which the summary has, too.
+ * if it has been registered before and has not changed since; or -errno, which the summary has,
+ * too.
  */
 int tables_add_fd(struct tables *t, int fd, const char *path);
 int tables_add_path(struct tables *t, const char *path);

@@ -9,9 +9,9 @@
  *
  * VERSION is that of the generator. A build-id is only a claim: anyone can make a file with that of
  * libc, run it, and so have its table put where libc's would be looked for. So it counts where only
- * root and the caller can put files: it is theirs, and lies on a file system of the caller's own root
- * (root of a container writes to another one). All other files, and what has no build-id, are known
- * by the inode and its times, which cannot be made up.
+ * root and the caller can put files: it is theirs, and lies on a file system of the caller's own
+ * root (root of a container writes to another one). All other files, and what has no build-id, are
+ * known by the inode and its times, which cannot be made up.
  *
  * What is read is trusted no more than a file from the net: sizes and a checksum over everything
  * come first in it. They find damage, not malice; against that the folder and each file have to

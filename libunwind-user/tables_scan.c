@@ -3,9 +3,9 @@
  * tables_scan - register everything that runs
  *
  * /proc/PID/maps of all processes is read once, and of each file one mapping is kept. Then each of
- * them is opened, through /proc/PID/map_files/START-END: that is the file that is mapped, also if it
- * was deleted or replaced, or has a name in another mount namespace only. Where that is not allowed,
- * or the process is gone, its path has to do.
+ * them is opened, through /proc/PID/map_files/START-END: that is the file that is mapped, also if
+ * it was deleted or replaced, or has a name in another mount namespace only. Where that is not
+ * allowed, or the process is gone, its path has to do.
  *
  * The kernel identifies by the descriptor, so a path that leads elsewhere by now does no harm.
  */

@@ -31,9 +31,9 @@ struct unwind_table_user {
 };
 
 /*
- * ioctl(fd, UNWIND_TABLE_ADD, arg), fd of tracefs' user_unwind_tables, open for writing: a table for
- * code in the present contents of a file, in whatever process. It lives until the last close of fd.
- * Reading fd lists the tables of all: path, build-id or "-", bytes, lookups, hits.
+ * ioctl(fd, UNWIND_TABLE_ADD, arg), fd of tracefs' user_unwind_tables, open for writing: a table
+ * for code in the present contents of a file, in whatever process. It lives until the last close of
+ * fd. Reading fd lists the tables of all: path, build-id or "-", bytes, lookups, hits.
  */
 #define UNWIND_TABLE_VDSO	0x1	/* flags: for the vDSO; fd is ignored, text_offset counts
 					 * from the start of its mapping

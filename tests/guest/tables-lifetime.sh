@@ -116,5 +116,29 @@ for f in $TRACE_USTACK_TABLES/*; do
 done
 check "damaged files in the cache" register -a
 check "are made anew" is "$(from_cache | cut -d ' ' -f 2)" 0
+
+# What is executed and loaded from now on
+soon_listed()
+{
+	local i
+	for ((i = 0; i < 50; i++)); do
+		[ "$(tables_of "$1")" = 0 ] || return 0
+		sleep 0.1
+	done
+	cat $LIST
+	return 1
+}
+cp $TPROG/chain-static ./later
+cp $TPROG/libplug.so ./later.so
+check_not "a program that does not run yet has no table" grep -q later $LIST
+./later 1
+check "it has one once it ran, however shortly" soon_listed $TEST_TMP/later
+$TPROG/loads ./later.so 1
+check "so has a library that was loaded" soon_listed $TEST_TMP/later.so
 check "ended" unregister
+
+$TABLES run sh -c "cat $LIST >in-run; exit 7" >run.log 2>&1
+check "run returns the status of its command" is $? 7
+check "and has tables while it runs" grep -q libc.so.6 in-run
+check "and none afterwards" is "$(all_tables)" 0
 finish

@@ -110,7 +110,7 @@ static void what_is_no_program_is_refused(void **state)
 	close(fd);
 }
 
-/* A program of @nr code segments, and a note with a build-id of @len bytes that says it has @says. */
+/* A program of @nr code segments, with a note of a build-id of @len bytes that claims @says. */
 static int odd_program(unsigned int nr, uint32_t len, uint32_t says, struct tables_id *id)
 {
 	struct {

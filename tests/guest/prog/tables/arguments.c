@@ -3,7 +3,7 @@
  * arguments ioctl LISTFILE TABLE	every kind of bad argument of UNWIND_TABLE_ADD
  * arguments many LISTFILE TABLE	more tables than an open file may have
  * arguments prctl TABLE		... of PR_ADD_SFRAME and PR_REMOVE_SFRAME, also in children
- * arguments crowd TABLE N		N tables in a process, and one more if that is all it may have
+ * arguments crowd TABLE N		N tables in a process; after 8,192 one more
  * arguments damaged LISTFILE TABLE FILE START	tables with one byte changed, registered for all
  *					code of FILE while a child walks through it; START is 0 for
  *					the first bytes, each of them
