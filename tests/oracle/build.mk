@@ -12,14 +12,12 @@ FULL_TARGETS += test-oracle-big
 
 .PHONY: check-oracle test-oracle-files test-oracle-compilers test-oracle-big
 
-$(ORACLE_DIR)/oracle: tests/oracle/oracle.c $(UU_LIB)
+$(ORACLE_DIR)/oracle: tests/oracle/oracle.c tests/oracle/libdw.c tests/oracle/oracle.h $(UU_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -o $@ $< $(UU_LIB) -ldw -lelf
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw -lelf
 
 check-oracle: $(ORACLE_DIR)/oracle
 	@tests/oracle/run quick $(ORACLE_DIR)
 
 test-oracle-files test-oracle-compilers test-oracle-big: test-oracle-%: $(ORACLE_DIR)/oracle
 	@tests/oracle/run $* $(ORACLE_DIR)
-
--include $(ORACLE_DIR)/oracle.d
