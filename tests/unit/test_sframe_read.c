@@ -126,6 +126,10 @@ static void nothing_outside_the_text_is_looked_up(void **state)
 	assert_int_equal(sframe_find(&t, 0x1001, &row), 0);
 	assert_int_equal(sframe_find(&t, 0x1010, &row), 0);
 	assert_int_equal(sframe_find(&t, 0x1011, &row), -ENOENT);
+	t = build_table(&b);
+	t.text_size = 0;
+	assert_int_equal(sframe_open(&t), 0);
+	assert_int_equal(sframe_find(&t, 0, &row), -ENOENT);
 }
 
 static void functions_can_be_listed(void **state)
