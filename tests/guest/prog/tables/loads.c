@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* loads FILE N: N times opens a library, calls its plugged(), which makes a system call, closes it. */
+/* loads FILE N: N times opens a library, calls its plugged() for a system call, closes it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
