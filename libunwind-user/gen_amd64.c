@@ -68,6 +68,12 @@ static size_t amd64_padding(const uint8_t *p, size_t len)
 	return nop_len(p, len);
 }
 
+static bool amd64_enters_kernel(const uint8_t *p)
+{
+	/* syscall, sysenter, int $0x80 */
+	return (p[0] == 0x0f && (p[1] == 0x05 || p[1] == 0x34)) || (p[0] == 0xcd && p[1] == 0x80);
+}
+
 /* Bytes of a stub: -1 is any byte. */
 #define ANY4	-1, -1, -1, -1
 
@@ -197,5 +203,6 @@ const struct gen_arch gen_amd64 = {
 	.reg_fp = REG_RBP,
 	.ra_off = -8,
 	.padding = amd64_padding,
+	.enters_kernel = amd64_enters_kernel,
 	.plt = amd64_plt,
 };

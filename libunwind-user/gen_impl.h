@@ -161,6 +161,11 @@ struct gen_arch {
 	int8_t sp_off;			/* the caller's SP is CFA + it */
 	/* The length of the padding at @p, not more than @len; 0 if it is something else. */
 	size_t (*padding)(const uint8_t *p, size_t len);
+	/*
+	 * Does an instruction that enters the kernel end behind these two bytes? Then a task in
+	 * the kernel can stand in what follows, although it never runs.
+	 */
+	bool (*enters_kernel)(const uint8_t *p);
 	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
 	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
 	/* Words of a default FRE where RA is not fixed. NULL: that of amd64. */

@@ -318,6 +318,12 @@ static bool is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
 
 	if (len > MAX_PADDING)
 		return false;
+	/* Behind the system call of a signal trampoline it is still its frame */
+	if (start >= 2) {
+		code = image_code(r->img, r->img->text.start + start - 2, 2);
+		if (!code || r->arch->enters_kernel(code))
+			return false;
+	}
 	code = image_code(r->img, r->img->text.start + start, len);
 	for (; code && len; code += n, len -= n) {
 		n = r->arch->padding(code, len);

@@ -220,9 +220,13 @@ int ustep_sigreturn(const struct ustep *s, const struct ustep_env *env, struct s
 
 	if (!env->read_code || !arch->sig_code_len || arch->sig_code_len > 16)
 		return -ENOENT;
-	/* A handler returns to the first instruction; only the topmost frame may be further on */
+	/*
+	 * A handler returns to the first instruction. Only the topmost frame may be further on: in
+	 * front of the system call, or behind it while it is in there.
+	 */
 	if (!is_code(env, s->ip) &&
-	    !(s->flags & USTEP_EXACT && is_code(env, s->ip - arch->sig_code_syscall)))
+	    !(s->flags & USTEP_EXACT && (is_code(env, s->ip - arch->sig_code_syscall) ||
+					 is_code(env, s->ip - arch->sig_code_len))))
 		return -ENOENT;
 	*row = (struct sframe_row) {
 		.start = ustep_pc(s),

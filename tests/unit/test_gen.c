@@ -250,6 +250,22 @@ static void test_padding_has_the_rule_of_the_function_after_it(void **state)
 	assert_int_equal(table.stats.padding_bytes, 16);
 }
 
+static void test_padding_behind_a_system_call_is_a_hole(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x2000, 0x10, DW_CFA_def_cfa_offset, 16);
+	func(0x2020, 0x10, DW_CFA_def_cfa_offset, 24);
+	memcpy(text + 0x100e, "\x0f\x05", 2);
+	memset(text + 0x1010, 0x90, 16);
+	make_table();
+	assert_cfa(0x200f, SFRAME_SP, 16);
+	assert_hole(0x2010);
+	assert_hole(0x201f);
+	assert_cfa(0x2020, SFRAME_SP, 24);
+	assert_int_equal(table.stats.padding_bytes, 0);
+}
+
 static void test_overlapping_fdes(void **state)
 {
 	(void)state;
@@ -554,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_rules_that_become_holes),
 		cmocka_unit_test(test_outermost_and_signal_frames),
 		cmocka_unit_test(test_padding_has_the_rule_of_the_function_after_it),
+		cmocka_unit_test(test_padding_behind_a_system_call_is_a_hole),
 		cmocka_unit_test(test_overlapping_fdes),
 		cmocka_unit_test(test_fdes_outside_of_code),
 		cmocka_unit_test(test_stubs_without_eh_frame),

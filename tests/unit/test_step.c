@@ -354,11 +354,16 @@ static void return_from_a_signal_is_told_by_its_code(void **state)
 	assert_int_equal(ustep_sigreturn(&s, &env, &row), 0);
 	assert_true(sframe_row_holds(&row, ustep_pc(&s)));
 
-	/* at the system call: only the topmost frame can be */
+	/* at the system call, or in it: only the topmost frame can be */
 	s.ip = CODE + 16 + 7;
 	assert_int_equal(ustep_sigreturn(&s, &env, &row), -ENOENT);
 	s.flags = USTEP_EXACT;
 	assert_int_equal(ustep_sigreturn(&s, &env, &row), 0);
+	s.ip = CODE + 16 + 9;
+	assert_int_equal(ustep_sigreturn(&s, &env, &row), 0);
+	s.flags = 0;
+	assert_int_equal(ustep_sigreturn(&s, &env, &row), -ENOENT);
+	s.flags = USTEP_EXACT;
 
 	s.ip = CODE + 15;
 	assert_int_equal(ustep_sigreturn(&s, &env, &row), -ENOENT);
