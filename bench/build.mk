@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report and bench-size measure a part.
+# Measurements: see bench/run. make bench-kernel, bench-report, bench-size and
+# bench-steps measure a part.
 
 O ?= build
 
@@ -9,15 +10,25 @@ BENCH_COST_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -static -fno-o
 	-mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -fno-shrink-wrap \
 	-fno-inline-functions -fcf-protection=none -fno-stack-protector
 
+# The peers follow frame pointers; what we follow holds for any code.
+BENCH_STEPS := $(O)/bench/steps
+BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer \
+	-fno-optimize-sibling-calls -fno-stack-protector -Ilibunwind-user
+
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size
+.PHONY: bench-all bench-kernel bench-report bench-size bench-steps
 
-$(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h
+$(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(BENCH_COST_FLAGS) -o $@ $(filter %.c,$^)
+	$(CC) $(BENCH_COST_FLAGS) -Ilibunwind-user -o $@ $(filter %.c %.a,$^) -lz -lpthread
 
-bench-all: $(BENCH_COST) plugin fixtures kernel
+# by its path: this file is read before the one that names it
+$(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
+	@mkdir -p $(@D)
+	$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
+
+bench-all: $(BENCH_COST) $(BENCH_STEPS) plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -25,6 +36,9 @@ bench-kernel: $(BENCH_COST) kernel
 
 bench-report: plugin fixtures
 	@O=$(abspath $(O)) bench/run report
+
+bench-steps: $(BENCH_STEPS)
+	@O=$(abspath $(O)) bench/run steps
 
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size

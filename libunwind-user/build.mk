@@ -5,10 +5,25 @@ O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
 UU_SRC := symbols.c symbols_elf.c
+# shared with the kernel, see sframe_env.h
+UU_SRC += sframe_read.c step.c
+# .eh_frame to SFrame, see gen_impl.h
+UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c gen_pack.c gen_rows.c \
+	gen_write.c
+# kept and given to the kernel, see tables.h
+UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c tables_scan.c
 UU_OBJ := $(UU_SRC:%.c=$(O)/libunwind-user/%.o)
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
-UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user
-UU_LIBS := -lelf -liberty
+UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user \
+	-I$(O)/libunwind-user
+UU_LIBS := -lelf -liberty -lz
+
+# Tables in the cache belong to the generator that made them: its version is its source. The header
+# is written here, and only if that has changed, so that whoever includes it is compiled again.
+$(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
+	printf '\043define GEN_VERSION 0x%sull\n' $$(cd $(CURDIR)/libunwind-user && \
+		cat cfi*.[ch] gen*.[ch] sframe_*.h | sha1sum | cut -c 1-16) >gen_version.tmp; \
+	cmp -s gen_version.tmp gen_version.h || mv gen_version.tmp gen_version.h)
 
 ALL_TARGETS += $(UU_LIB)
 INSTALL_TARGETS += install-libunwind-user

@@ -17,6 +17,7 @@ static const char * const stack_name[] = {
 	[COST_NONE] = "none",
 	[COST_USERSTACK] = "userstacktrace",
 	[COST_DEFERRED] = "userstacktrace_deferred",
+	[COST_TABLES] = "tables",
 };
 
 /* One, two or four events in each getppid() */
@@ -82,7 +83,7 @@ static void entries(unsigned int events, unsigned int depth)
 	snprintf(what, sizeof(what), "entry.%u.%u", events, depth + 1);
 	set_events(events);
 
-	for (int stack = COST_NONE; stack <= COST_DEFERRED; stack++) {
+	for (int stack = COST_NONE; stack <= COST_TABLES; stack++) {
 		trace_stack(stack);
 		least = UINT64_MAX;
 		for (int i = 0; i < RUNS; i++) {

@@ -17,6 +17,7 @@ enum cost_stack {
 	COST_NONE,		/* the events alone */
 	COST_USERSTACK,		/* options/userstacktrace */
 	COST_DEFERRED,		/* options/userstacktrace_deferred */
+	COST_TABLES,		/* the same, with a table for this program */
 };
 
 static inline uint64_t cost_now(void)
@@ -41,5 +42,9 @@ uint64_t switches_run(void);
 
 /* entries.c: instructions of system calls from a call path of @depth functions */
 uint64_t entries_run(unsigned int depth, unsigned int calls);
+
+/* tables.c: begin to have a table for this program, and end it */
+void tables_on(void);
+void tables_off(void);
 
 #endif

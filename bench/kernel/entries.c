@@ -3,8 +3,8 @@
  * System calls from a call path of a given depth
  *
  * All functions of the path keep a frame pointer, and the outermost begins with
- * it cleared as the ABI has it, so that both unwinders see the whole path and
- * nothing of the C library.
+ * it cleared as the ABI has it and says that it has no caller, so that all
+ * unwinders see the whole path and nothing of the C library.
  */
 #include <sys/syscall.h>
 
@@ -19,11 +19,14 @@ struct run {
 void on_new_path(struct run *run, unsigned int depth, void (*fn)(struct run *, unsigned int));
 asm(".globl on_new_path\n"
     "on_new_path:\n"
+    "	.cfi_startproc\n"
+    "	.cfi_undefined rip\n"
     "	push %rbp\n"
     "	xor %ebp, %ebp\n"
     "	call *%rdx\n"
     "	pop %rbp\n"
-    "	ret\n");
+    "	ret\n"
+    "	.cfi_endproc\n");
 
 static inline long getppid_here(void)
 {

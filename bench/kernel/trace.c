@@ -59,7 +59,11 @@ void trace_begin(void)
 void trace_stack(enum cost_stack stack)
 {
 	trace_set("options/userstacktrace", stack == COST_USERSTACK ? "1" : "0");
-	trace_set("options/userstacktrace_deferred", stack == COST_DEFERRED ? "1" : "0");
+	trace_set("options/userstacktrace_deferred", stack >= COST_DEFERRED ? "1" : "0");
+	if (stack == COST_TABLES)
+		tables_on();
+	else
+		tables_off();
 }
 
 static FILE *trace_text(void)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# Hostile input: records (libFuzzer) and whole files.
+# Hostile input: records and unwind tables (libFuzzer), and whole files.
 
 O ?= build
 
 FUZZ_DIR := $(O)/fuzz
 FUZZ_CC ?= clang
 FUZZ_RUNS ?= 4000
+FUZZ_SFRAME ?= 100000
+FUZZ_GEN ?= 10000
 FUZZ_FILES ?= 200
 FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
@@ -16,11 +18,18 @@ FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugi
 
 SAN_ALL_OBJ := $(addprefix $(O)/unit/,$(PLUGIN_SRC:%.c=plugin/%.o) $(UU_SRC:%.c=libunwind-user/%.o))
 
-CHECK_TARGETS += check-fuzz-records check-fuzz-files
+CHECK_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files
 
-.PHONY: check-fuzz-records check-fuzz-files fuzz
+.PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files fuzz
 check-fuzz-records: $(FUZZ_DIR)/fuzz_records $(FIXTURES)
 	@tests/fuzz/run-records $(FUZZ_DIR) $(O)/fixtures $(FUZZ_RUNS)
+
+check-fuzz-sframe: $(FUZZ_DIR)/fuzz_sframe $(FUZZ_DIR)/fuzz_sframe_kernel
+	@tests/fuzz/run-sframe fuzz_sframe $(FUZZ_DIR) $(FUZZ_SFRAME)
+	@tests/fuzz/run-sframe fuzz_sframe_kernel $(FUZZ_DIR) $(FUZZ_SFRAME)
+
+check-fuzz-gen: $(FUZZ_DIR)/fuzz_gen
+	@tests/fuzz/run-gen $(FUZZ_DIR) $(FUZZ_GEN)
 
 check-fuzz-files: $(FUZZ_DIR)/fuzz_files $(FUZZ_SO) $(FIXTURES)
 	@tests/fuzz/run-files $(FUZZ_DIR) $(O)/fixtures $(FUZZ_FILES)
@@ -28,6 +37,8 @@ check-fuzz-files: $(FUZZ_DIR)/fuzz_files $(FUZZ_SO) $(FIXTURES)
 # what `make check` does in seconds, for as long as it takes
 fuzz:
 	$(MAKE) check-fuzz-records FUZZ_RUNS=2000000
+	$(MAKE) check-fuzz-sframe FUZZ_SFRAME=20000000
+	$(MAKE) check-fuzz-gen FUZZ_GEN=2000000
 	$(MAKE) check-fuzz-files FUZZ_FILES=20000
 
 $(FUZZ_DIR)/plugin/%.o: plugin/%.c
@@ -42,6 +53,25 @@ $(FUZZ_DIR)/fuzz_records: tests/fuzz/fuzz_records.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_OBJ) \
 		-ltraceevent $(UU_LIBS)
+
+# the files the kernel has too, and nothing else
+$(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sframe_read.o \
+		$(FUZZ_DIR)/libunwind-user/step.o
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
+
+$(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(filter %/cfi.o %/cfi_expr.o %/cfi_run.o %/gen.o \
+		%/gen_amd64.o %/gen_code.o %/gen_image.o %/gen_pack.o %/gen_rows.o %/gen_write.o \
+		%/sframe_read.o,$(FUZZ_OBJ))
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
+
+# fuzz_sframe, compiled to read what the kernel reads
+$(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe_read.c \
+		libunwind-user/step.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -DSFRAME_AS_KERNEL -Wno-unused-parameter \
+		-fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c,$^)
 
 # whole files: the compiler of the unit tests, whose sanitizer runtime is a shared library, as a
 # program that loads plugins needs it
@@ -58,4 +88,7 @@ $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_files.d
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
+	$(FUZZ_DIR)/fuzz_sframe_kernel.d \
+	$(FUZZ_DIR)/fuzz_gen.d \
+	$(FUZZ_DIR)/fuzz_files.d

@@ -31,6 +31,30 @@ $(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
 	@mkdir -p $(@D)
 	$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -shared -fPIC -Wl,--build-id -o $@ $<
 
+# Programs of the tests of unwind tables: no frame pointers, as a distribution compiles
+GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basename \
+	$(wildcard tests/guest/prog/tables/*.c tests/guest/prog/tables/*.cc))) \
+	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so
+TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
+
+$(GUEST_TABLES): tests/guest/prog/tables/deep.h libunwind-user/unwind_table_uapi.h
+
+$(GUEST)/tables/%: tests/guest/prog/tables/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -Ilibunwind-user -o $@ $< -ldl -pthread
+
+$(GUEST)/tables/%: tests/guest/prog/tables/%.cc
+	@mkdir -p $(@D)
+	$(CXX) $(TABLES_CFLAGS) -o $@ $<
+
+$(GUEST)/tables/%-static: tests/guest/prog/tables/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -static -o $@ $< -pthread
+
+$(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -shared -fPIC -o $@ $<
+
 # The guest has no tool that reads build IDs
 $(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
 	readelf -n $< | sed -n 's/.*Build ID: //p' >$@
@@ -41,7 +65,7 @@ $(GUEST)/callpath.sym: $(CALLPATH)
 	nm $< >$@
 
 GUEST_ALL := $(GUEST)/callpath-check $(GUEST)/callpath-ptrace $(GUEST_PROGS) \
-	$(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
+	$(GUEST_TABLES) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen - .eh_frame of a file or an image to a table
+ *
+ * The steps, and the files that know them, are listed in gen_impl.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen_impl.h"
+
+static const struct gen_arch *const archs[] = { &gen_amd64 };
+
+static const struct gen_arch *arch_of(const struct gen_image *img)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
+		if (archs[i]->machine == img->machine && archs[i]->big_endian == img->big_endian)
+			return archs[i];
+	}
+	return NULL;
+}
+
+/* As much of .eh_frame as there is; a file can be shorter than its headers say. */
+static int read_eh_frame(struct gen_image *img, uint8_t **data, size_t *size)
+{
+	uint64_t len = img->eh_frame.end - img->eh_frame.start;
+	int ret;
+
+	*data = NULL;
+	*size = 0;
+	if (!len)
+		return 0;
+	if (len >= UINT32_MAX)
+		return -EFBIG;
+	*data = malloc(len);
+	if (!*data)
+		return -ENOMEM;
+	ret = image_read(img, img->eh_frame.start, *data, len);
+	if (ret) {
+		free(*data);
+		*data = NULL;
+		return ret == -EFAULT ? -ENOEXEC : ret;
+	}
+	*size = len;
+	return 0;
+}
+
+static int read_rows(struct gen_image *img, const struct gen_arch *arch, struct gen_rows *rows,
+		     struct gen_stats *stats)
+{
+	struct cfi_section sec = {
+		.vaddr = img->eh_frame.start, .big_endian = img->big_endian, .addr_size = 8,
+		.reg_sp = arch->reg_sp, .reg_fp = arch->reg_fp, .sp_off = arch->sp_off,
+		.arm64 = arch->arm64, .ends_at_zero = img->eh_ends_at_zero,
+	};
+	struct cfi_stats cfi;
+	uint8_t *data;
+	unsigned int i;
+	int ret;
+
+	ret = read_eh_frame(img, &data, &sec.size);
+	if (ret)
+		return ret;
+	sec.data = data;
+	ret = cfi_parse(&sec, &rows_cfi_ops, rows, &cfi);
+	stats->eh_frame_size = sec.size;
+	stats->eh_frame_hdr_size = img->eh_hdr.end - img->eh_hdr.start;
+	stats->nr_fdes = cfi.nr_fdes;
+	for (i = 0; i < CFI_NR_CAUSES; i++)
+		stats->hole[i].nr += cfi.bad_fdes[i];
+	free(data);
+	return ret;
+}
+
+static void count_text(const struct gen_image *img, struct gen_stats *stats)
+{
+	unsigned int i;
+
+	for (i = 0; i < img->nr_loads; i++) {
+		if (img->load[i].exec)
+			stats->text_bytes += img->load[i].size;
+	}
+}
+
+static int generate(struct gen_image *img, struct gen_table *table)
+{
+	const struct gen_arch *arch;
+	struct gen_rows rows;
+	int ret;
+
+	memset(table, 0, sizeof(*table));
+	ret = image_open(img);
+	if (ret)
+		goto out;
+	arch = arch_of(img);
+	ret = -EOPNOTSUPP;
+	if (!arch)
+		goto out;
+	ret = -ENODATA;
+	if (img->text.start == img->text.end)
+		goto out;
+	ret = -EFBIG;
+	if (img->text.end - img->text.start >= UINT32_MAX)
+		goto out;
+	table->text_start = img->text.start;
+	table->text_size = img->text.end - img->text.start;
+	count_text(img, &table->stats);
+	ret = rows_init(&rows, img, arch, &table->stats);
+	if (!ret)
+		ret = read_rows(img, arch, &rows, &table->stats);
+	if (!ret)
+		ret = rows_finish(&rows);
+	if (!ret && !rows.nr_fdes && !table->stats.nr_fdes)
+		ret = -ENODATA;
+	if (!ret)
+		ret = pack(&rows, table);
+	rows_free(&rows);
+out:
+	image_close(img);
+	if (ret)
+		gen_free(table);
+	return ret;
+}
+
+int gen_from_fd(int fd, struct gen_table *table)
+{
+	struct gen_image img = { .fd = fd };
+
+	memset(table, 0, sizeof(*table));
+	if (fd < 0)
+		return -EBADF;
+	return generate(&img, table);
+}
+
+int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
+		    uint64_t *bias)
+{
+	struct gen_image img = { .fd = -1, .read = read, .ctx = ctx, .addr = addr };
+	int ret;
+
+	ret = generate(&img, table);
+	if (bias)
+		*bias = img.bias;
+	return ret;
+}
+
+void gen_free(struct gen_table *table)
+{
+	free(table->data);
+	table->data = NULL;
+	table->size = 0;
+}
+
+const char *gen_cause_name(unsigned int cause)
+{
+	switch (cause) {
+	case GEN_CAUSE_CFA:
+		return "CFA rule";
+	case GEN_CAUSE_RA:
+		return "return address rule";
+	case GEN_CAUSE_FP:
+		return "frame pointer rule";
+	case GEN_CAUSE_OVERLAP:
+		return "overlapping FDEs";
+	case GEN_CAUSE_OUTSIDE:
+		return "FDE outside of code";
+	case GEN_CAUSE_PLT:
+		return "PLT rule at an odd address";
+	default:
+		return cfi_cause_name(cause);
+	}
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gen.h - an SFrame V3 section for code that has .eh_frame only
+ *
+ * Internal to the library. From an ELF file or from one that is mapped somewhere (a library, the
+ * vDSO), a table for sframe_read.c and for the kernel is made:
+ *
+ *	struct gen_table t;
+ *
+ *	if (!gen_from_fd(fd, &t)) {
+ *		... t.data, t.size, t.base, t.text_start, t.text_size ...
+ *		gen_free(&t);
+ *	}
+ *
+ * What SFrame cannot say is not covered: a hole, never a wrong row. Rows are exact for every pc that
+ * .eh_frame covers. Besides, two kinds of code without .eh_frame are covered: the stubs of a PLT,
+ * told by their bytes, and the padding between two functions, if it is padding and nothing else.
+ * Who runs into that is about to enter the second function, so its first row is right there.
+ *
+ * ELF files are 64 bits wide, linked (not .o). Architectures: see gen_arch in gen_impl.h. Every
+ * file is hostile input; work and memory are in proportion to its size. A file is read, not mapped,
+ * so one that is cut short meanwhile gives an error or a table with holes, and no signal. Thread
+ * safe; no state is kept.
+ */
+#ifndef GEN_H
+#define GEN_H
+
+#include "cfi.h"
+
+/* Why a range that .eh_frame speaks of is a hole; goes on from enum cfi_cause. */
+enum gen_cause {
+	GEN_CAUSE_CFA = CFI_NR_CAUSES,	/* rules that SFrame has no words for, of the CFA, */
+	GEN_CAUSE_RA,			/* ... the return address, */
+	GEN_CAUSE_FP,			/* ... the frame pointer (lost, namely) */
+	GEN_CAUSE_OVERLAP,		/* FDEs that contradict each other */
+	GEN_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
+	GEN_CAUSE_PLT,			/* PLT rule at an odd address */
+	GEN_NR_CAUSES
+};
+
+const char *gen_cause_name(unsigned int cause);
+
+struct gen_hole {
+	uint64_t nr;		/* ranges of pcs, or FDEs if it is not known what they cover */
+	uint64_t bytes;
+};
+
+struct gen_stats {
+	uint64_t eh_frame_size, eh_frame_hdr_size;
+	uint64_t nr_fdes;		/* in .eh_frame */
+	uint64_t nr_rows;		/* of their instructions */
+	uint64_t fde_bytes;		/* code they cover */
+	uint64_t text_bytes;		/* executable bytes in the file */
+	uint64_t covered_bytes;		/* code the table covers, of these: */
+	uint64_t padding_bytes;
+	uint64_t plt_bytes;		/* stubs without .eh_frame */
+	uint32_t table_fdes, table_fres;
+	struct gen_hole hole[GEN_NR_CAUSES];
+};
+
+/*
+ * A table. Addresses are those of the ELF file (p_vaddr); in a process, add the load bias to @base
+ * and @text_start. @base is the address the section is deemed to be at: its function starts are
+ * relative to it.
+ */
+struct gen_table {
+	uint8_t *data;
+	size_t size;
+	uint64_t base;
+	uint64_t text_start, text_size;
+	struct gen_stats stats;
+};
+
+/*
+ * Make a table for the ELF file that is open for reading. Its position is not changed.
+ *
+ * Returns 0 (also when the table has no function at all), or
+ *  -ENOEXEC     no ELF file, or a broken one,
+ *  -EOPNOTSUPP  of an architecture or kind for which no table is made,
+ *  -ENODATA     it has no .eh_frame and no code that is covered without,
+ *  -EFBIG       more than 4 GiB of code, or of table,
+ *  -ENOMEM, or what pread() set errno to.
+ */
+int gen_from_fd(int fd, struct gen_table *table);
+
+/*
+ * Copy @len bytes at @addr of the memory that the image is mapped in. Returns 0 or a negative errno.
+ */
+typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
+
+/*
+ * Make a table for an ELF image that is mapped with its header at @addr: the vDSO at
+ * AT_SYSINFO_EHDR, a library at its l_addr. It needs the program headers and PT_GNU_EH_FRAME.
+ * Addresses in @table are those of the ELF file, as above; @bias, if not NULL, gets what to add.
+ *
+ * Returns as gen_from_fd(), or what @read returned.
+ */
+int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
+		    uint64_t *bias);
+
+void gen_free(struct gen_table *table);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gen_impl.h - what the parts of the generator share
+ *
+ *	gen_image.c	the ELF file or image: code, .eh_frame, PLT sections
+ *	cfi*.c		.eh_frame to rows
+ *	gen_rows.c	rows of all FDEs in one ascending list, with padding and holes
+ *	gen_code.c	what a row says, as bytes of an FRE
+ *	gen_pack.c	the list cut into functions so that the section is small
+ *	gen_write.c	the bytes of the section
+ *	gen_amd64.c	what is particular to amd64: padding, stubs of a PLT
+ */
+#ifndef GEN_IMPL_H
+#define GEN_IMPL_H
+
+#include "gen.h"
+#include "sframe_format.h"
+
+/* ------------------------------ gen_image.c ------------------------------ */
+
+struct gen_range {
+	uint64_t start, end;
+};
+
+struct gen_load {
+	uint64_t vaddr, off, size;	/* what is in the file; the rest is zero and no code */
+	bool exec;
+};
+
+#define IMAGE_WINDOW	(256u << 10)
+#define IMAGE_MAX_CODE	4096
+#define IMAGE_MAX_LOADS	64
+#define IMAGE_MAX_PLTS	8
+
+struct gen_image {
+	int fd;				/* or -1 and */
+	gen_read_fn read;
+	void *ctx;
+	uint64_t addr;			/* where the header is mapped */
+	uint64_t bias;			/* memory: what to add to an address of the file */
+
+	uint16_t machine;
+	bool big_endian;
+	struct gen_load load[IMAGE_MAX_LOADS];
+	unsigned int nr_loads;
+	struct gen_range text;		/* all code, with what lies between */
+	struct gen_range eh_frame, eh_hdr;
+	bool eh_ends_at_zero;		/* the end of eh_frame is only an upper limit */
+	struct gen_range plt[IMAGE_MAX_PLTS];	/* sections of stubs, if known */
+	unsigned int nr_plts;
+
+	uint8_t *window;		/* code around the last address asked for */
+	uint64_t window_start;
+	size_t window_size, window_room;
+};
+
+int image_open(struct gen_image *img);
+void image_close(struct gen_image *img);
+
+/* Copy bytes of the file by address. Returns 0, -EFAULT if they are not in it, or a read error. */
+int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
+
+/*
+ * @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call; NULL if they are no code or
+ * cannot be read. Cheap for ascending addresses.
+ */
+const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len);
+
+/* Are all of these bytes code, in one segment? */
+bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
+
+/* ------------------------------ gen_code.c ------------------------------- */
+
+struct gen_arch;
+
+/* A state as the part of an FRE after its start: the info byte and the words. */
+struct gen_code {
+	uint8_t cause;		/* not 0: a hole, and nothing else is valid */
+	bool flex_only;
+	bool signal;
+	/* a function of its own, PC type MASK: @bytes from 0, @flex (default form) from @limit on */
+	bool plt;
+	uint8_t limit;
+	uint8_t len, flex_len;	/* bytes; len 0 if flex_only */
+	uint8_t bytes[1 + 3 * 4];
+	uint8_t flex[1 + SFRAME_FRE_MAX_WORDS * 4];
+};
+
+void gen_encode(const struct gen_arch *arch, const struct cfi_state *state,
+		struct gen_code *code);
+
+/* ------------------------------ gen_rows.c ------------------------------- */
+
+#define GEN_HOLE	0	/* the state that says nothing */
+
+/* Holds from start (from text.start on) to the start of the next one. */
+struct gen_row {
+	uint32_t start;
+	uint32_t state;		/* number in gen_rows.code */
+};
+
+struct gen_fde {
+	uint32_t start, end;
+	uint32_t row, nr_rows;	/* in gen_rows.raw */
+};
+
+struct gen_rows {
+	struct gen_image *img;
+	const struct gen_arch *arch;
+	struct gen_stats *stats;
+
+	struct gen_code *code;		/* by state */
+	struct cfi_state *state;
+	uint32_t nr_codes, room_codes;
+	uint32_t *intern, intern_size;	/* hash of states to their numbers */
+
+	struct gen_fde *fde;		/* in the order of .eh_frame; then sorted */
+	uint32_t nr_fdes, room_fdes;
+	struct gen_row *raw;		/* rows of the FDEs */
+	uint32_t nr_raw, room_raw;
+
+	/*
+	 * The result: ascending, without gaps, equal neighbours only where a function begins; the
+	 * last one is a hole, at the end of the last function.
+	 */
+	struct gen_row *row;
+	uint8_t *is_start;		/* of each row: does a function begin there? */
+	uint32_t nr_rows, room_rows;
+};
+
+int rows_init(struct gen_rows *r, struct gen_image *img, const struct gen_arch *arch,
+	      struct gen_stats *stats);
+void rows_free(struct gen_rows *r);
+
+extern const struct cfi_ops rows_cfi_ops;	/* arg: struct gen_rows */
+
+/*
+ * Code without .eh_frame: the FDE [start, end), then its rows. Used by gen_arch.plt(); addresses are
+ * those of the file, @start of a row counts from the start of the FDE.
+ */
+int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end);
+int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state);
+
+/* Sort, resolve overlaps, find PLT stubs, fill padding. */
+int rows_finish(struct gen_rows *r);
+
+/* ------------------------------ gen_pack.c ------------------------------- */
+
+int pack(struct gen_rows *r, struct gen_table *table);
+
+/* ----------------------------- architectures ----------------------------- */
+
+/* Each has a file gen_NAME.c with one of these. */
+struct gen_arch {
+	uint16_t machine;		/* EM_ */
+	bool big_endian;
+	bool arm64;
+	uint8_t abi;			/* SFRAME_ABI_ */
+	uint8_t reg_sp, reg_fp;		/* DWARF numbers */
+	int8_t ra_off;			/* RA is saved at CFA + it; 0: rows tell */
+	int8_t sp_off;			/* the caller's SP is CFA + it */
+	/* The length of the padding at @p, not more than @len; 0 if it is something else. */
+	size_t (*padding)(const uint8_t *p, size_t len);
+	/*
+	 * Does an instruction that enters the kernel end behind these two bytes? Then a task in
+	 * the kernel can stand in what follows, although it never runs.
+	 */
+	bool (*enters_kernel)(const uint8_t *p);
+	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
+	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
+	/* Words of a default FRE where RA is not fixed. NULL: that of amd64. */
+	bool (*words)(const struct cfi_state *state, int32_t *words, unsigned int *nr);
+};
+
+extern const struct gen_arch gen_amd64;
+
+/*
+ * How far hash tables are searched: who makes the input can make hashes collide. What is not found
+ * is then taken for new, which costs some bytes and is right all the same.
+ */
+#define MAX_PROBES	64
+
+/* Make room for one more. Returns false without memory or beyond 4 G entries. */
+bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem);
+
+#endif

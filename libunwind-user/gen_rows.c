@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_rows - the rows of all FDEs as one ascending list
+ *
+ * While .eh_frame is read its rows are collected, their states numbered: there are few different
+ * ones, so that from here on rows are compared, and encoded, by number. Then
+ *
+ *	- FDEs are sorted by start; most files have two or three ascending runs of them;
+ *	- PLT stubs that no FDE covers are added;
+ *	- the same FDE twice counts once; where two FDEs overlap and differ, nobody knows which one
+ *	  a debugger takes, so all they cover from there on is a hole;
+ *	- a gap between two functions that is nothing but padding gets the row that the second one
+ *	  starts with, see gen.h. Any other gap is a hole.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen_impl.h"
+
+/* Functions are aligned to 64 at most, loops and sections to more, which is no loss. */
+#define MAX_PADDING	63
+
+#define MAX_FDES	(1u << 28)
+
+bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
+{
+	uint32_t want = *room ? *room : 64;
+	void **p = array, *q;
+
+	if (nr < *room)
+		return true;
+	if (want > UINT32_MAX / 2)
+		return false;
+	if (want <= nr)
+		want *= 2;
+	q = realloc(*p, want * elem);
+	if (!q)
+		return false;
+	*p = q;
+	*room = want;
+	return true;
+}
+
+static uint32_t hash_state(const struct cfi_state *s)
+{
+	uint64_t cfa, ra, fp;
+
+	memcpy(&cfa, &s->cfa, sizeof(cfa));
+	memcpy(&ra, &s->ra, sizeof(ra));
+	memcpy(&fp, &s->fp, sizeof(fp));
+	cfa = (cfa ^ s->flags) * 0x9e3779b97f4a7c15ULL;
+	ra = (ra ^ cfa >> 29) * 0xbf58476d1ce4e5b9ULL;
+	fp = (fp ^ ra >> 31) * 0x94d049bb133111ebULL;
+	return (cfa ^ ra ^ fp) >> 32;
+}
+
+/* The place of a state in the hash table: that of an equal one, or a free one, or any. */
+static uint32_t *place_of(const struct gen_rows *r, uint32_t *intern, uint32_t size,
+			  const struct cfi_state *state)
+{
+	uint32_t i = hash_state(state) & (size - 1), n;
+
+	for (n = 0; intern[i] && n < MAX_PROBES; n++) {
+		if (!memcmp(&r->state[intern[i]], state, sizeof(*state)))
+			break;
+		i = (i + 1) & (size - 1);
+	}
+	return &intern[i];
+}
+
+static bool grow_intern(struct gen_rows *r)
+{
+	uint32_t size = r->intern_size ? r->intern_size * 2 : 128, i;
+	uint32_t *new = calloc(size, sizeof(*new));
+
+	if (!new)
+		return false;
+	for (i = 1; i < r->nr_codes; i++)
+		*place_of(r, new, size, &r->state[i]) = i;
+	free(r->intern);
+	r->intern = new;
+	r->intern_size = size;
+	return true;
+}
+
+/* The number of a state; 0 (which is GEN_HOLE, hence no answer) without memory. */
+static uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
+{
+	uint32_t *place, n, room;
+
+	if (r->nr_codes * 2ULL > r->intern_size && !grow_intern(r))
+		return 0;
+	place = place_of(r, r->intern, r->intern_size, state);
+	if (*place && !memcmp(&r->state[*place], state, sizeof(*state)))
+		return *place;
+	room = r->room_codes;
+	if (!gen_room(&r->code, r->nr_codes, &room, sizeof(*r->code)) ||
+	    !gen_room(&r->state, r->nr_codes, &r->room_codes, sizeof(*r->state)))
+		return 0;
+	n = r->nr_codes++;
+	r->state[n] = *state;
+	gen_encode(r->arch, state, &r->code[n]);
+	*place = n;
+	return n;
+}
+
+int rows_init(struct gen_rows *r, struct gen_image *img, const struct gen_arch *arch,
+	      struct gen_stats *stats)
+{
+	uint32_t room = 0;
+
+	memset(r, 0, sizeof(*r));
+	r->img = img;
+	r->arch = arch;
+	r->stats = stats;
+	if (!gen_room(&r->code, 0, &room, sizeof(*r->code)) ||
+	    !gen_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
+		return -ENOMEM;
+	memset(&r->code[GEN_HOLE], 0, sizeof(*r->code));
+	memset(&r->state[GEN_HOLE], 0, sizeof(*r->state));
+	r->nr_codes = 1;
+	return 0;
+}
+
+void rows_free(struct gen_rows *r)
+{
+	free(r->code);
+	free(r->state);
+	free(r->intern);
+	free(r->fde);
+	free(r->raw);
+	free(r->row);
+	free(r->is_start);
+}
+
+int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
+{
+	struct gen_fde *fde;
+
+	if (r->nr_fdes == MAX_FDES || !gen_room(&r->fde, r->nr_fdes, &r->room_fdes, sizeof(*fde)))
+		return -ENOMEM;
+	fde = &r->fde[r->nr_fdes++];
+	fde->start = start - r->img->text.start;
+	fde->end = end - r->img->text.start;
+	fde->row = r->nr_raw;
+	fde->nr_rows = 0;
+	return 0;
+}
+
+int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state)
+{
+	struct gen_fde *fde = &r->fde[r->nr_fdes - 1];
+	uint32_t n = number_of(r, state);
+
+	if (!n || !gen_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
+		return -ENOMEM;
+	r->raw[r->nr_raw].start = fde->start + start;
+	r->raw[r->nr_raw++].state = n;
+	fde->nr_rows++;
+	return 0;
+}
+
+static int on_fde(void *arg, uint64_t start, uint64_t end)
+{
+	struct gen_rows *r = arg;
+
+	if (!image_is_code(r->img, start, end)) {
+		r->stats->hole[GEN_CAUSE_OUTSIDE].nr++;
+		r->stats->hole[GEN_CAUSE_OUTSIDE].bytes += end - start;
+		return CFI_SKIP;
+	}
+	return rows_add_fde(r, start, end);
+}
+
+static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
+{
+	struct gen_rows *r = arg;
+
+	r->stats->nr_rows++;
+	return rows_add_row(r, start - r->img->text.start - r->fde[r->nr_fdes - 1].start, state);
+}
+
+const struct cfi_ops rows_cfi_ops = { .fde = on_fde, .row = on_row };
+
+/* Stable, so that of equal starts the first in .eh_frame stays the first. */
+static int sort_fdes(struct gen_rows *r)
+{
+	struct gen_fde *from = r->fde, *to;
+	uint32_t count[2048], i, sum, shift, n;
+
+	for (i = 1; i < r->nr_fdes && r->fde[i - 1].start <= r->fde[i].start; i++)
+		;
+	if (i >= r->nr_fdes)
+		return 0;
+	to = malloc(r->nr_fdes * sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	r->room_fdes = r->nr_fdes;
+	for (shift = 0; shift < 33; shift += 11) {
+		struct gen_fde *t;
+
+		memset(count, 0, sizeof(count));
+		for (i = 0; i < r->nr_fdes; i++)
+			count[from[i].start >> shift & 2047]++;
+		for (i = 0, sum = 0; i < 2048; i++) {
+			n = count[i];
+			count[i] = sum;
+			sum += n;
+		}
+		for (i = 0; i < r->nr_fdes; i++)
+			to[count[from[i].start >> shift & 2047]++] = from[i];
+		t = from;
+		from = to;
+		to = t;
+	}
+	free(to);
+	r->fde = from;
+	return 0;
+}
+
+/* PLT stubs in what the sorted FDEs leave free of [start, end). */
+static int add_stubs(struct gen_rows *r, uint64_t start, uint64_t end, uint32_t nr_fdes)
+{
+	uint64_t base = r->img->text.start;
+	uint32_t low = 0, high = nr_fdes, mid;
+	int ret = 0;
+
+	/* the first FDE that begins after start; the one before it may reach in */
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (base + r->fde[mid].start > start)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	if (low && base + r->fde[low - 1].end > start)
+		start = base + r->fde[low - 1].end;
+	while (start < end && !ret) {
+		uint64_t stop = low < nr_fdes ? base + r->fde[low].start : end;
+
+		if (stop > end)
+			stop = end;
+		if (start < stop)
+			ret = r->arch->plt(r, start, stop);
+		if (low == nr_fdes)
+			break;
+		if (base + r->fde[low].end > start)
+			start = base + r->fde[low].end;
+		low++;
+	}
+	return ret;
+}
+
+static int add_plts(struct gen_rows *r)
+{
+	uint32_t nr_fdes = r->nr_fdes, i;
+	const struct gen_range *plt;
+	int ret;
+
+	if (!r->arch->plt)
+		return 0;
+	for (i = 0; i < r->img->nr_plts; i++) {
+		plt = &r->img->plt[i];
+		if (!image_is_code(r->img, plt->start, plt->end))
+			continue;
+		ret = add_stubs(r, plt->start, plt->end, nr_fdes);
+		if (ret)
+			return ret;
+	}
+	for (i = nr_fdes; i < r->nr_fdes; i++)
+		r->stats->plt_bytes += r->fde[i].end - r->fde[i].start;
+	return nr_fdes == r->nr_fdes ? 0 : sort_fdes(r);
+}
+
+/* ------------------------------- the list -------------------------------- */
+
+/* Undo rows from @start on. */
+static void cut(struct gen_rows *r, uint32_t start)
+{
+	while (r->nr_rows && r->row[r->nr_rows - 1].start >= start)
+		r->nr_rows--;
+}
+
+static int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start)
+{
+	uint32_t room = r->room_rows;
+
+	if (r->nr_rows && r->row[r->nr_rows - 1].start == start)
+		r->nr_rows--;
+	if (r->nr_rows && r->row[r->nr_rows - 1].state == state && (!is_start || !state))
+		return 0;
+	if (!gen_room(&r->row, r->nr_rows, &room, sizeof(*r->row)) ||
+	    !gen_room(&r->is_start, r->nr_rows, &r->room_rows, 1))
+		return -ENOMEM;
+	r->row[r->nr_rows].start = start;
+	r->row[r->nr_rows].state = state;
+	r->is_start[r->nr_rows++] = is_start;
+	return 0;
+}
+
+static bool same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b)
+{
+	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
+	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));
+}
+
+static void count_hole(struct gen_rows *r, unsigned int cause, uint32_t start, uint32_t end)
+{
+	r->stats->hole[cause].nr++;
+	r->stats->hole[cause].bytes += end - start;
+}
+
+static bool is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
+{
+	const uint8_t *code;
+	size_t n, len = end - start;
+
+	if (len > MAX_PADDING)
+		return false;
+	/* Behind the system call of a signal trampoline it is still its frame */
+	if (start >= 2) {
+		code = image_code(r->img, r->img->text.start + start - 2, 2);
+		if (!code || r->arch->enters_kernel(code))
+			return false;
+	}
+	code = image_code(r->img, r->img->text.start + start, len);
+	for (; code && len; code += n, len -= n) {
+		n = r->arch->padding(code, len);
+		if (!n)
+			return false;
+	}
+	return code;
+}
+
+/* The number of the state as rows have it: holes are all alike. */
+static uint32_t state_in_row(struct gen_rows *r, const struct gen_fde *fde, uint32_t i)
+{
+	const struct gen_row *raw = &r->raw[fde->row + i];
+	uint32_t end = i + 1 < fde->nr_rows ? raw[1].start : fde->end;
+	const struct gen_code *code = &r->code[raw->state];
+
+	if (code->cause) {
+		count_hole(r, code->cause, raw->start, end);
+		return GEN_HOLE;
+	}
+	/* the rule counts from multiples of 16, PC type MASK from the start of the function */
+	if (code->plt && ((r->img->text.start + raw->start) & 15)) {
+		count_hole(r, GEN_CAUSE_PLT, raw->start, end);
+		return GEN_HOLE;
+	}
+	return raw->state;
+}
+
+static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
+{
+	uint32_t i, state, start;
+	int ret;
+
+	for (i = 0; i < fde->nr_rows; i++) {
+		start = r->raw[fde->row + i].start;
+		state = state_in_row(r, fde, i);
+		if (!i && state && gap_start < start && !r->code[state].plt &&
+		    !r->code[state].signal && is_padding(r, gap_start, start)) {
+			r->stats->padding_bytes += start - gap_start;
+			ret = put(r, gap_start, state, false);
+			if (ret)
+				return ret;
+		}
+		ret = put(r, start, state, !i);
+		if (ret)
+			return ret;
+	}
+	return put(r, fde->end, GEN_HOLE, false);
+}
+
+int rows_finish(struct gen_rows *r)
+{
+	const struct gen_fde *fde, *last = NULL;
+	uint32_t i, reach = 0;
+	int ret;
+
+	ret = sort_fdes(r);
+	if (!ret)
+		ret = add_plts(r);
+	if (!ret)
+		ret = put(r, 0, GEN_HOLE, false);
+	for (i = 0; i < r->nr_fdes && !ret; i++) {
+		fde = &r->fde[i];
+		r->stats->fde_bytes += fde->end - fde->start;
+		if (last && same_fde(r, last, fde))
+			continue;
+		if (fde->start < reach) {
+			if (fde->end > reach)
+				reach = fde->end;
+			count_hole(r, GEN_CAUSE_OVERLAP, fde->start, reach);
+			cut(r, fde->start);
+			ret = put(r, fde->start, GEN_HOLE, false);
+			/* nothing more can equal what is no longer in the list */
+			last = NULL;
+			continue;
+		}
+		ret = put_fde(r, fde, last ? reach : fde->start);
+		reach = fde->end;
+		last = fde;
+	}
+	return ret;
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * sframe_read.c - search in an SFrame section
+ *
+ * From the header to the function (binary search) and its rows (one after the other); the words of
+ * the row found: sframe_rules.h. A section comes from anyone, and may change while it is read, so
+ * nothing of it is believed because it was checked before, except the few numbers that
+ * sframe_open() copied. How its bytes are read, and why in these pieces: sframe_bytes.h.
+ */
+#include "sframe_bytes.h"
+#include "sframe_rules.h"
+#ifdef SFRAME_AMD64
+#include "sframe_amd64.h"
+#endif
+#ifdef SFRAME_ARM64
+#include "sframe_arm64.h"
+#endif
+#ifdef SFRAME_S390X
+#include "sframe_s390x.h"
+#endif
+
+const struct sframe_arch *sframe_arch(u8 abi)
+{
+	switch (abi) {
+#ifdef SFRAME_AMD64
+	case SFRAME_ABI_AMD64:
+		return &sframe_arch_amd64;
+#endif
+#ifdef SFRAME_ARM64
+	case SFRAME_ABI_ARM64_LE:
+		return &sframe_arch_arm64;
+#endif
+#ifdef SFRAME_S390X
+	case SFRAME_ABI_S390X:
+		return &sframe_arch_s390x;
+#endif
+	default:
+		return NULL;
+	}
+}
+
+/* ------------------------------- header -------------------------------- */
+
+static int open_preamble(struct sframe_table *t, const u8 *hdr)
+{
+	u8 known = SFRAME_F_SORTED | SFRAME_F_PCREL;
+
+	t->swap = 0;
+	if (get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != SFRAME_MAGIC) {
+		t->swap = 1;
+		if (get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != __builtin_bswap16(SFRAME_MAGIC) &&
+		    get16(t, hdr + SFRAME_HDR_MAGIC_OFF) != SFRAME_MAGIC)
+			return -EINVAL;
+#ifndef SFRAME_SWAP
+		return -EOPNOTSUPP;
+#endif
+	}
+	t->version = get8(hdr + SFRAME_HDR_VERSION_OFF);
+	t->flags = get8(hdr + SFRAME_HDR_FLAGS_OFF);
+	switch (t->version) {
+#ifdef SFRAME_V1_V2
+	case SFRAME_VERSION_1:
+		t->fde_size = SFRAME_V1_FDE_SIZE;
+		known = SFRAME_F_SORTED | SFRAME_F_FRAME_POINTER;
+		break;
+	case SFRAME_VERSION_2:
+		t->fde_size = SFRAME_V2_FDE_SIZE;
+		known |= SFRAME_F_FRAME_POINTER;
+		break;
+#endif
+	case SFRAME_VERSION_3:
+		t->fde_size = SFRAME_V3_FDE_SIZE;
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (t->flags & ~known || !(t->flags & SFRAME_F_SORTED))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+int sframe_open(struct sframe_table *t)
+{
+	u64 room, fdes, end;
+	u8 buf[SFRAME_HDR_SIZE];
+	const u8 *hdr;
+	int ret;
+
+	if (t->size < SFRAME_HDR_SIZE)
+		return -EBADMSG;
+	if (t->base + t->size < t->base || t->text_start + t->text_size < t->text_start ||
+	    (!t->mem && t->addr + t->size < t->addr))
+		return -ERANGE;
+
+	ret = fetch(t, 0, SFRAME_HDR_SIZE, buf, &hdr);
+	if (ret)
+		return ret;
+	ret = open_preamble(t, hdr);
+	if (ret)
+		return ret;
+
+	/* Fixed offsets are those of the architecture; another one is another ABI */
+	t->arch = sframe_arch(get8(hdr + SFRAME_HDR_ABI_OFF));
+	if (!t->arch || t->arch->big_endian != (SFRAME_NATIVE_BIG ^ t->swap) ||
+	    hdr[SFRAME_HDR_FIXED_FP_OFF] ||
+	    (s8)hdr[SFRAME_HDR_FIXED_RA_OFF] != t->arch->ra_off)
+		return -EOPNOTSUPP;
+
+	/* All of them below 2^37, so nothing overflows from here on */
+	room = SFRAME_HDR_SIZE + (u64)hdr[SFRAME_HDR_AUXHDR_LEN_OFF];
+	t->nr_fdes = get32(t, hdr + SFRAME_HDR_NUM_FDES_OFF);
+	t->nr_fres = get32(t, hdr + SFRAME_HDR_NUM_FRES_OFF);
+	t->fre_len = get32(t, hdr + SFRAME_HDR_FRE_LEN_OFF);
+	t->fde_off = room + get32(t, hdr + SFRAME_HDR_FDEOFF_OFF);
+	t->fre_off = room + get32(t, hdr + SFRAME_HDR_FREOFF_OFF);
+	fdes = t->fde_off + (u64)t->nr_fdes * t->fde_size;
+	end = t->fre_off + t->fre_len;
+	if (end < fdes)
+		end = fdes;
+	if (end > t->size)
+		return -EBADMSG;
+	t->size = end;
+	t->index = NULL;
+	return 0;
+}
+
+/* ------------------------------- functions ----------------------------- */
+
+/* What the start of the function at @off in the section is relative to */
+static inline u64 start_base(const struct sframe_table *t, u64 off)
+{
+	return t->base + (t->flags & SFRAME_F_PCREL ? off : 0);
+}
+
+static inline u64 get_start(const struct sframe_table *t, u64 off, const u8 *p)
+{
+	if (is_v3(t))
+		return start_base(t, off) + get64(t, p + SFRAME_V3_FDE_START_OFF);
+	return start_base(t, off) + (u64)(s64)(s32)get32(t, p + SFRAME_FDE_START_OFF);
+}
+
+static inline int read_start(const struct sframe_table *t, u32 i, u64 *start)
+{
+	u64 off = t->fde_off + (u64)i * t->fde_size;
+	const u8 *p;
+	u8 buf[8];
+	int ret;
+
+	ret = fetch(t, off, is_v3(t) ? 8 : 4, buf, &p);
+	if (likely(!ret))
+		*start = get_start(t, off, p);
+	return ret;
+}
+
+/* A part of the text that has a number in the index; the end of the address space ends the last */
+static u64 part_start(const struct sframe_table *t, u32 part)
+{
+	u64 start = t->text_start + ((u64)part << t->index_shift);
+
+	return start < t->text_start ? ~0ull : start;
+}
+
+/*
+ * The last function that starts at @pc or before. In a section that claims to be sorted and is not
+ * this may be another than the right one; whether it holds @pc is checked after.
+ */
+static inline int search(const struct sframe_table *t, u64 pc, u32 *index)
+{
+	u32 low = 0, n = t->nr_fdes, half, part;
+	u64 start;
+	int ret;
+
+	if (unlikely(!n))
+		return -ENOENT;
+	if (t->index) {
+		part = (pc - t->text_start) >> t->index_shift;
+		low = t->index[part];
+		n = t->index[part + 1] - low + 1;
+	}
+	while (n > 1) {
+		half = n / 2;
+		ret = read_start(t, low + half, &start);
+		if (unlikely(ret))
+			return ret;
+		if (start <= pc)
+			low += half;
+		n -= half;
+	}
+	*index = low;
+	return 0;
+}
+
+int sframe_index(struct sframe_table *t, u32 *mem, u32 nr)
+{
+	u32 i, part = 0;
+	u64 start;
+	int ret;
+
+	t->index = NULL;
+	if (nr < 3 || !t->nr_fdes || !t->text_size)
+		return 0;
+	/* The last part needs a number behind it. With two parts at least a shift is below 64. */
+	t->index_shift = 0;
+	while ((t->text_size - 1) >> t->index_shift > nr - 2)
+		t->index_shift++;
+	t->index_nr = ((t->text_size - 1) >> t->index_shift) + 2;
+
+	/* mem[part]: the last function that starts no later than the part does */
+	for (i = 0; i < t->nr_fdes; i++) {
+		ret = read_start(t, i, &start);
+		if (ret)
+			return ret;
+		while (part < t->index_nr && start > part_start(t, part))
+			mem[part++] = i ? i - 1 : 0;
+	}
+	while (part < t->index_nr)
+		mem[part++] = t->nr_fdes - 1;
+	t->index = mem;
+	return 0;
+}
+
+static int check_info(const struct sframe_table *t, const struct sframe_func *f)
+{
+	/* A bit nobody has defined may change what the others mean */
+	u8 unknown = is_v3(t) ? 0x40 : 0xc0;
+
+	if (f->info & unknown || SFRAME_FDE_FRE_TYPE(f->info) > SFRAME_FRE_TYPE_ADDR4 ||
+	    f->info2 > SFRAME_FDE_TYPE_FLEX)
+		return -EBADMSG;
+	return 0;
+}
+
+#ifdef SFRAME_V1_V2
+static int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f, struct window *w)
+{
+	u8 buf[SFRAME_V2_FDE_SIZE];
+	const u8 *p;
+	int ret;
+
+	ret = fetch(t, off, t->fde_size, buf, &p);
+	if (ret)
+		return ret;
+	f->start = get_start(t, off, p);
+	f->size = get32(t, p + SFRAME_FDE_SIZE_OFF);
+	f->fre_off = get32(t, p + SFRAME_FDE_FRE_OFF_OFF);
+	f->nr_fres = get32(t, p + SFRAME_FDE_NUM_FRES_OFF);
+	f->info = get8(p + SFRAME_FDE_INFO_OFF);
+	f->info2 = 0;
+	f->rep_size = t->version == SFRAME_VERSION_1 ? 0 : get8(p + SFRAME_FDE_REP_SIZE_OFF);
+	if (!f->nr_fres)
+		return check_info(t, f);
+	ret = window_at(t, w, f->fre_off);
+	return ret ? ret : check_info(t, f);
+}
+#endif
+
+/*
+ * Read function @index for @pc, and leave its first row in the window. If the function ends before
+ * @pc: -ENOENT, before anything more is read.
+ */
+static inline int read_func(const struct sframe_table *t, u32 index, const u64 *pc,
+			    struct sframe_func *f, struct window *w)
+{
+	u64 off = t->fde_off + (u64)index * t->fde_size;
+	u8 buf[SFRAME_V3_FDE_SIZE];
+	const u8 *p;
+	int ret;
+
+#ifdef SFRAME_V1_V2
+	if (!is_v3(t))
+		return old_func(t, off, f, w);
+#endif
+	ret = fetch(t, off, SFRAME_V3_FDE_SIZE, buf, &p);
+	if (unlikely(ret))
+		return ret;
+	f->start = get_start(t, off, p);
+	f->size = get32(t, p + SFRAME_V3_FDE_SIZE_OFF);
+	if (pc && unlikely(*pc - f->start >= f->size))
+		return -ENOENT;
+
+	ret = window_at(t, w, get32(t, p + SFRAME_V3_FDE_FRE_OFF_OFF));
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(w->len < SFRAME_V3_ATTR_SIZE))
+		return -EBADMSG;
+	f->nr_fres = get16(t, w->p + SFRAME_V3_ATTR_NUM_FRES_OFF);
+	f->info = get8(w->p + SFRAME_V3_ATTR_INFO_OFF);
+	f->info2 = get8(w->p + SFRAME_V3_ATTR_INFO2_OFF);
+	f->rep_size = get8(w->p + SFRAME_V3_ATTR_REP_SIZE_OFF);
+	f->fre_off = w->off + SFRAME_V3_ATTR_SIZE;
+	w->p += SFRAME_V3_ATTR_SIZE;
+	w->off += SFRAME_V3_ATTR_SIZE;
+	w->len -= SFRAME_V3_ATTR_SIZE;
+	return check_info(t, f);
+}
+
+/* --------------------------------- rows -------------------------------- */
+
+/* A function without rows: an outermost one */
+static int no_rows(const struct sframe_table *t, const struct sframe_func *f,
+		   struct sframe_row *row)
+{
+	/* Of a signal frame that it has no words for gas writes just that it is one */
+	if (t->version != SFRAME_VERSION_3 || SFRAME_FDE_IS_SIGNAL(f->info))
+		return -ENOENT;
+	*row = (struct sframe_row) {
+		.start = f->start, .size = f->size, .ra = { .base = SFRAME_UNDEFINED },
+	};
+	return 0;
+}
+
+static inline u32 get_addr(const struct sframe_table *t, const u8 *p, u32 size)
+{
+	return size == 1 ? *p : size == 2 ? get16(t, p) : get32(t, p);
+}
+
+/* The longest row that is one, and the beginning of the next up to its info */
+#define ROW_MAX		(4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
+#define NEXT_MAX	(ROW_MAX + 4 + 1)
+
+/* The window ends soon after @p: have it begin there, if more follows. */
+static int move_window(const struct sframe_table *t, struct window *w, const u8 **p, u32 *room)
+{
+	int ret;
+
+	w->off += w->len - *room;
+	w->len = *room;
+	w->p = *p;
+	if (*room == t->fre_len - w->off)
+		return 0;
+	ret = window_at(t, w, w->off);
+	*p = w->p;
+	*room = w->len;
+	return ret;
+}
+
+static inline bool row_len(u8 info, u32 size, u32 *len)
+{
+	*len = size + 1 + (SFRAME_FRE_COUNT(info) << SFRAME_FRE_WORD_SHIFT(info));
+	return SFRAME_FRE_WORD_SHIFT(info) != 3 && SFRAME_FRE_COUNT(info) <= SFRAME_FRE_MAX_WORDS;
+}
+
+/*
+ * From the function's first row, where the window is, to the last that starts at @off or before.
+ * Fills its @start, the next one's or @limit in @next, and @info; leaves @w where its words are.
+ * This loop is what a lookup spends its time in: @size is a constant in each copy of it, and
+ * whether a row is all there is asked only near the end of the window.
+ */
+static __always_inline int
+scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 size,
+	  struct window *w, u32 *start, u32 *next, u8 *info)
+{
+	u32 len = size + 1, room = w->len, at = 0, after, i, last;
+	const u8 *p = w->p;
+	u8 what = 0, read;
+	int ret;
+
+	last = nr < SFRAME_MAX_FRES ? nr : SFRAME_MAX_FRES;
+	if (unlikely(room < size + 1))
+		return -EBADMSG;
+	at = get_addr(t, p, size);
+	if (unlikely(at > off))
+		return -ENOENT;
+	for (i = 1; ; i++) {
+		if (unlikely(room < NEXT_MAX)) {
+			ret = move_window(t, w, &p, &room);
+			if (unlikely(ret))
+				return ret;
+			if (unlikely(room < size + 1))
+				return -EBADMSG;
+		}
+		/*
+		 * Where a row ends depends on its info, and where that lies on the row before. The
+		 * rows of a function are much alike: this lets the processor go on with a guess.
+		 */
+		read = get8(p + size);
+		if (read != what) {
+			what = read;
+			if (unlikely(!row_len(what, size, &len)))
+				return -EBADMSG;
+		}
+		if (unlikely(room < NEXT_MAX) && room < len + (i == nr ? 0 : size + 1))
+			return -EBADMSG;
+		if (i == last) {
+			if (unlikely(last != nr))
+				return -EBADMSG;
+			after = limit;
+			break;
+		}
+		after = get_addr(t, p + len, size);
+		if (after > off)
+			break;
+		if (unlikely(after < at))
+			return -EBADMSG;
+		at = after;
+		p += len;
+		room -= len;
+	}
+	w->p = p + size + 1;
+	*start = at;
+	*next = after < limit ? after : limit;
+	*info = what;
+	return 0;
+}
+
+static inline int scan(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
+		       struct sframe_row *row, struct window *w)
+{
+	u32 off = pc - f->start, limit = f->size, block = 0, start, next;
+	u8 info;
+	int ret;
+
+	if (unlikely(!f->nr_fres))
+		return no_rows(t, f, row);
+	if (unlikely(SFRAME_FDE_IS_MASK(f->info))) {
+		/* What version 1 has instead of a size holds for the instructions of one PLT */
+		if (t->version == SFRAME_VERSION_1)
+			return -ENOENT;
+		if (!f->rep_size)
+			return -EBADMSG;
+		block = off / f->rep_size * f->rep_size;
+		off -= block;
+		limit -= block;
+		if (limit > f->rep_size)
+			limit = f->rep_size;
+	}
+
+	switch (SFRAME_FDE_FRE_TYPE(f->info)) {
+	case SFRAME_FRE_TYPE_ADDR1:
+		ret = scan_rows(t, f->nr_fres, off, limit, 1, w, &start, &next, &info);
+		break;
+	case SFRAME_FRE_TYPE_ADDR2:
+		ret = scan_rows(t, f->nr_fres, off, limit, 2, w, &start, &next, &info);
+		break;
+	default:
+		ret = scan_rows(t, f->nr_fres, off, limit, 4, w, &start, &next, &info);
+		break;
+	}
+	if (unlikely(ret))
+		return ret;
+	row->start = f->start + block + start;
+	row->size = next - start;
+	return rules(t, f, info, w->p, row);
+}
+
+/* ------------------------------- interface ----------------------------- */
+
+int sframe_find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
+{
+	struct sframe_func f;
+	struct window w;
+	u32 index;
+	int ret;
+
+	if (unlikely(pc - t->text_start >= t->text_size))
+		return -ENOENT;
+	ret = search(t, pc, &index);
+	if (unlikely(ret))
+		return ret;
+	ret = read_func(t, index, &pc, &f, &w);
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(pc - f.start >= f.size))
+		return -ENOENT;
+	return scan(t, &f, pc, row, &w);
+}
+
+int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *func)
+{
+	struct window w;
+
+	if (index >= t->nr_fdes)
+		return -ENOENT;
+	return read_func(t, index, NULL, func, &w);
+}
+
+int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
+		    struct sframe_row *row)
+{
+	struct window w = { .len = 0 };
+	int ret;
+
+	if (pc - func->start >= func->size)
+		return -ENOENT;
+	if (func->nr_fres) {
+		ret = window_at(t, &w, func->fre_off);
+		if (ret)
+			return ret;
+	}
+	return scan(t, func, pc, row, &w);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_gen - hostile .eh_frame and hostile ELF files for the table generator
+ *
+ * Input: a byte; 0: the length of some code (u16), the code, and the rest is .eh_frame of a file made
+ * around it; anything else: the rest is a whole ELF file.
+ *
+ * Whatever comes in, what comes out must be a table that can be read, with no more than 32 rows a
+ * function. And each row that cfi_parse() sees must be in it as it is, or not at all: where FDEs
+ * overlap, an earlier one is a hole from there on, so this is true of all of them.
+ */
+#include <elf.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gen.h"
+#include "sframe_read.h"
+
+#define CODE		0x1000
+#define CODE_SIZE	0x1000
+#define EH		0x3000
+#define EH_MAX		0x8000
+#define IMAGE_SIZE	(EH + EH_MAX)
+
+static uint8_t image[IMAGE_SIZE];
+
+struct check {
+	const struct sframe_table *t;
+	struct cfi_state state;
+	uint64_t start, end;
+};
+
+static int read_image(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	if (addr > IMAGE_SIZE || len > IMAGE_SIZE - addr)
+		return -EFAULT;
+	memcpy(to, image + addr, len);
+	return 0;
+}
+
+static void make_image(const uint8_t *data, size_t size)
+{
+	size_t code = 0;
+	Elf64_Ehdr eh = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = sizeof(eh),
+		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3,
+	};
+	static const uint8_t hdr[8] = { 1, 0x1b, 0, 0, 0x0c, 0x0e, 0, 0 };	/* EH, from 0x21f4 */
+	Elf64_Phdr ph[3] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = CODE + CODE_SIZE },
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 0x21f0, .p_vaddr = 0x21f0 },
+		{ .p_type = PT_GNU_EH_FRAME, .p_offset = 0x21f0, .p_vaddr = 0x21f0,
+		  .p_filesz = sizeof(hdr) },
+	};
+
+	if (size >= 2) {
+		code = (data[0] | data[1] << 8) % (CODE_SIZE + 1);
+		data += 2;
+		size -= 2;
+	}
+	if (code > size)
+		code = size;
+	memset(image + CODE, 0xc3, CODE_SIZE);
+	memcpy(image + CODE, data, code);
+	data += code;
+	size -= code;
+	if (size > EH_MAX)
+		size = EH_MAX;
+	ph[1].p_filesz = EH + size - 0x21f0;
+	memcpy(image, &eh, sizeof(eh));
+	memcpy(image + sizeof(eh), ph, sizeof(ph));
+	memcpy(image + 0x21f0, hdr, sizeof(hdr));
+	memcpy(image + EH, data, size);
+}
+
+static bool same_rule(const struct cfi_rule *a, const struct sframe_rule *b, uint64_t pc)
+{
+	bool deref = a->how == CFI_AT_REG || a->how == CFI_AT_CFA;
+	int32_t off = a->off;
+	uint8_t base = SFRAME_REG;
+
+	if (a->how == CFI_SAME || a->how == CFI_UNDEF)
+		return b->base == (a->how == CFI_SAME ? SFRAME_SAME : SFRAME_UNDEFINED);
+	if (a->how == CFI_CFA || a->how == CFI_AT_CFA)
+		base = SFRAME_CFA;
+	else if (a->reg == 7)
+		base = SFRAME_SP;
+	else if (a->reg == 6)
+		base = SFRAME_FP;
+	if (a->how == CFI_PLT && (pc & 15) >= a->limit)
+		off += 8;
+	return a->how != CFI_BAD && b->base == base && b->off == off && !!b->deref == deref &&
+	       (base != SFRAME_REG || b->reg == a->reg);
+}
+
+static void check_pc(const struct check *c, uint64_t pc)
+{
+	struct sframe_row row;
+	int ret = sframe_find(c->t, pc, &row);
+
+	if (ret == -ENOENT)
+		return;
+	if (ret)
+		abort();
+	if (!(row.flags & SFRAME_ROW_SIGNAL) != !(c->state.flags & CFI_SIGNAL))
+		abort();
+	if (c->state.ra.how == CFI_UNDEF) {
+		if (row.ra.base != SFRAME_UNDEFINED)
+			abort();
+		return;
+	}
+	if (!same_rule(&c->state.cfa, &row.cfa, pc) || !same_rule(&c->state.ra, &row.ra, pc) ||
+	    !same_rule(&c->state.fp, &row.fp, pc))
+		abort();
+}
+
+static void check_row(struct check *c, uint64_t end)
+{
+	if (c->start < end && c->start >= CODE && end <= CODE + CODE_SIZE) {
+		check_pc(c, c->start);
+		check_pc(c, c->start + (end - c->start) / 2);
+		check_pc(c, end - 1);
+	}
+	c->start = UINT64_MAX;
+}
+
+static int on_fde(void *arg, uint64_t start, uint64_t end)
+{
+	struct check *c = arg;
+
+	check_row(c, c->end);
+	c->end = end;
+	/* as the generator: all of it is code, or it says nothing */
+	return end <= CODE + CODE_SIZE && end > start ? 0 : CFI_SKIP;
+}
+
+static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
+{
+	struct check *c = arg;
+
+	if (start >= c->end)
+		abort();
+	check_row(c, start);
+	c->start = start;
+	c->state = *state;
+	return 0;
+}
+
+static void check_table(const struct gen_table *table, struct sframe_table *t)
+{
+	struct sframe_func f;
+	struct sframe_row row;
+	uint64_t end = 0;
+	uint32_t i;
+
+	*t = (struct sframe_table){
+		.mem = table->data, .size = table->size, .base = table->base,
+		.text_start = table->text_start, .text_size = table->text_size,
+	};
+	if (sframe_open(t))
+		abort();
+	for (i = 0; i < t->nr_fdes; i++) {
+		if (sframe_func(t, i, &f) || f.nr_fres > 32 || !f.nr_fres || !f.size ||
+		    f.start < end)
+			abort();
+		end = f.start + f.size;
+		if (sframe_find(t, f.start, &row) || sframe_find(t, end - 1, &row))
+			abort();
+	}
+}
+
+static void try_eh_frame(const uint8_t *data, size_t size)
+{
+	struct cfi_section sec = {
+		.data = image + EH, .vaddr = EH, .addr_size = 8, .reg_sp = 7, .reg_fp = 6,
+		.ends_at_zero = true,
+	};
+	const struct cfi_ops ops = { on_fde, on_row };
+	struct check c = { .start = UINT64_MAX };
+	struct gen_table table;
+	struct cfi_stats stats;
+	struct sframe_table t;
+
+	make_image(data, size);
+	if (gen_from_memory(read_image, NULL, 0, &table, NULL))
+		return;
+	check_table(&table, &t);
+	c.t = &t;
+	sec.size = ((Elf64_Phdr *)(image + sizeof(Elf64_Ehdr)))[1].p_filesz + 0x21f0 - EH;
+	if (!cfi_parse(&sec, &ops, &c, &stats))
+		check_row(&c, c.end);
+	gen_free(&table);
+}
+
+static void try_file(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	struct gen_table table;
+	struct sframe_table t;
+
+	if (fd < 0)
+		fd = memfd_create("file", 0);
+	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	if (gen_from_fd(fd, &table))
+		return;
+	check_table(&table, &t);
+	gen_free(&table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	if (data[0])
+		try_file(data + 1, size - 1);
+	else
+		try_eh_frame(data + 1, size - 1);
+	return 0;
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+mk_corpus_gen - inputs for fuzz_gen: .eh_frame sections of the shapes that compilers write
+
+    mk_corpus_gen.py OUTDIR
+"""
+import os
+import struct
+import sys
+
+EH = 0x3000
+CODE = 0x1000
+USUAL = bytes([0x0c, 7, 8, 0x90, 1])        # CFA = rsp + 8, RA at CFA - 8
+
+
+class Section:
+    """Entries one after the other, as gas writes them."""
+
+    def __init__(self, long=False):
+        self.data, self.cie_at, self.long = b"", 0, long
+
+    def entry(self, body):
+        while (len(body) + 4) % 8:
+            body += b"\0"
+        head = struct.pack("<IQ", 0xffffffff, len(body)) if self.long else \
+            struct.pack("<I", len(body))
+        self.data += head + body
+
+    def cie(self, augmentation=b"zR", data=b"\x1b", ops=USUAL, version=1):
+        self.cie_at = len(self.data)
+        self.entry(struct.pack("<IB", 0, version) + augmentation + b"\0\x01\x78\x10" +
+                   bytes([len(data)]) + data + ops)
+
+    def fde(self, start, size, ops=b"", data=b"", enc="i"):
+        at = len(self.data) + (12 if self.long else 4)
+        pc = start - (EH + at + 4) if enc == "i" else start
+        self.entry(struct.pack("<I", at - self.cie_at) + struct.pack("<" + enc, pc) +
+                   struct.pack("<" + enc.upper(), size) + bytes([len(data)]) + data + ops)
+
+
+def pushes(n):
+    """push of n registers, the first is rbp; body; pops"""
+    out = b"\x41\x0e\x10\x86\x02"
+    for i in range(1, n):
+        out += bytes([0x42, 0x0e, 16 + 8 * i, 0x80 | (11 + i), 2 + i])
+    out += b"\x02\x40\x0a"                  # advance 64, remember
+    for i in range(n, 0, -1):
+        out += bytes([0x0e, 8 * i, 0x42 if i > 1 else 0x41])
+    return out + b"\x0b"
+
+
+PLT = bytes([0x0e, 16, 0x46, 0x0e, 24, 0x4a, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a,
+             0x33, 0x24, 0x22])
+DRAP = bytes([0x44, 0x0c, 10, 0, 0x49, 0x10, 6, 2, 0x76, 0, 0x45, 0x0f, 3, 0x76, 0x78, 6])
+SIGNAL = bytes([0x0f, 4, 0x77, 0xa0, 1, 6, 0x10, 6, 3, 0x77, 0xf8, 0, 0x10, 7, 3, 0x77, 0xa0, 1,
+                0x10, 16, 3, 0x77, 0xa8, 1])
+NOPS = bytes.fromhex("662e0f1f840000000000660f1f440000")
+
+
+def inputs():
+    s = Section()
+    s.cie()
+    for i in range(6):
+        s.fde(CODE + i * 0x100, 0xf0, pushes(1 + i))
+    code = b"".join(b"\xc3" * 0xf0 + NOPS for _ in range(6))
+    yield "pushes", code, s.data
+    s = Section()
+    s.cie()
+    s.fde(CODE, 0x100, PLT)
+    s.fde(CODE + 0x100, 0x80, DRAP)
+    s.fde(CODE + 0x180, 0x10, b"\x07\x10")
+    yield "plt_drap_outermost", b"", s.data
+    s = Section()
+    s.cie(b"zRS")
+    s.fde(CODE + 0x1ff, 0x11, SIGNAL)
+    yield "signal", b"", s.data
+    s = Section()
+    s.cie(b"zPLR", b"\x9b\0\0\0\0\x1b\x1b")
+    s.fde(CODE, 0x40, pushes(2), b"\1\2\3\4")
+    s.fde(CODE + 0x20, 0x40, pushes(3), b"\1\2\3\4")
+    s.fde(CODE, 0x40, pushes(2), b"\1\2\3\4")
+    yield "overlaps", b"", s.data
+    s = Section(True)
+    s.cie()
+    s.fde(CODE, 0x40, pushes(4))
+    yield "long_lengths", b"", s.data
+    s = Section()
+    s.cie(data=b"\0", version=3)
+    s.fde(CODE, 0x40, b"\1" + struct.pack("<Q", CODE + 4) + b"\x0e\x20\x2e\x08\x13\x7c", enc="q")
+    yield "absolute", b"", s.data
+    s = Section()
+    s.cie()
+    s.fde(CODE, 0xe00, b"".join(bytes([2, 40, 0x0e, 8 + 8 * (i % 15)]) for i in range(80)))
+    yield "many_rows", b"", s.data
+
+
+def elf(eh_frame):
+    """A file with section headers and a .plt"""
+    stub = bytes.fromhex("ff2511223344" "6811223344" "e911223344")
+    names = b"\0.eh_frame\0.plt\0.shstrtab\0"
+    code = stub * 4
+    at = 64 + 56
+    data = code + eh_frame + names
+    eh_at, names_at = at + len(code), at + len(code) + len(eh_frame)
+    out = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64, at + len(data), 0, 64,
+                      56, 1, 64, 4, 3)
+    out += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, at + len(data), at + len(data), 4096)
+    out += data + bytes(64)
+    for name, kind, addr, size in ((1, 1, eh_at, len(eh_frame)), (11, 1, at, len(code)),
+                                   (16, 3, names_at, len(names))):
+        out += struct.pack("<IIQQQQIIQQ", name, kind, 2, addr, addr, size, 0, 0, 1, 0)
+    return out
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    for name, code, eh_frame in inputs():
+        with open(os.path.join(sys.argv[1], name), "wb") as f:
+            f.write(b"\0" + struct.pack("<H", len(code)) + code + eh_frame + bytes(4))
+    s = Section()
+    s.cie(data=b"\x03")
+    s.fde(0x100, 0x10, pushes(2), enc="i")
+    with open(os.path.join(sys.argv[1], "elf"), "wb") as f:
+        f.write(b"\1" + elf(s.data))

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""tables-stacks.py: are the user stacks of a program whole?
+
+usage: tables-stacks.py [OPTION...] REPORT
+
+REPORT is the text of `trace-cmd report` with the plugin. Counted are the stacks of the tasks of
+--comm NAME (repeated: any of them), one for each record that was joined. A stack is complete if it
+carries no mark (incomplete, truncated, frame pointers...) and its outermost frame is where programs
+or threads begin: the entry point of the program or of the dynamic loader, or clone() in the C
+library.
+
+--min N         there are at least so many stacks (default 50)
+--percent P     so many of 100 are complete (default 99.9)
+--expect A,B,C  some stack has these functions, inner ones first, others may be between
+--never NAME    no stack has that function
+--flags-only    where a stack ends does not count, for files that are gone: nothing can be looked up
+--list N        print the first N stacks that are not complete
+"""
+
+import argparse
+import collections
+import re
+import struct
+import subprocess
+import sys
+
+EVENT = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*(?P<ts>[\d.]+): +"
+                   r"(?P<name>[\w:]+): +(?P<rest>.*)$")
+FRAME = re.compile(r"^=> \[user\] (?P<what>[^<].*?)(?: \((?P<path>.*)\+0x(?P<off>[0-9a-f]+)\))?$")
+MARK = re.compile(r"^=> \[user\] <(?P<mark>.*)>$")
+CLONE_BYTES = 0x400     # clone3() has no symbol; it is linked right behind clone()
+
+
+class Elf:
+    """Where in a file its entry point and clone() are."""
+
+    known = {}
+
+    def __init__(self, path):
+        self.entry = self.clone = None
+        try:
+            with open(path, "rb") as f:
+                head = f.read(64)
+                if head[:5] != b"\x7fELF\x02":
+                    return
+                entry, phoff = struct.unpack_from("<QQ", head, 24)
+                size, count = struct.unpack_from("<HH", head, 54)
+                f.seek(phoff)
+                table = f.read(size * count)
+        except OSError:
+            return
+        self.loads = []
+        for i in range(count):
+            kind, _, off, vaddr, _, filesz = struct.unpack_from("<IIQQQQ", table, i * size)
+            if kind == 1:
+                self.loads.append((off, vaddr, filesz))
+        self.entry = self.offset(entry)
+        names = subprocess.run(["readelf", "-W", "--dyn-syms", "-s", path],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        for line in names.split("\n"):
+            part = line.split()
+            if len(part) == 8 and part[7].split("@")[0] in ("clone", "__clone"):
+                self.clone = self.offset(int(part[1], 16))
+
+    def offset(self, vaddr):
+        for off, start, size in self.loads:
+            if start <= vaddr < start + size:
+                return vaddr - start + off
+        return None
+
+    @classmethod
+    def of(cls, path):
+        if path not in cls.known:
+            cls.known[path] = cls(path)
+        return cls.known[path]
+
+
+def begins(frame):
+    """Do programs or threads begin in this frame?"""
+    if re.match(r"(_start|__clone3?|clone3?)\+", frame["what"]):
+        return True
+    if not frame["path"]:
+        return False
+    elf, off = Elf.of(frame["path"]), int(frame["off"], 16)
+    return (elf.entry is not None and elf.entry < off <= elf.entry + 0x40 or
+            elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
+
+
+def stacks(path):
+    """(event, frames, marks) of each event that has user frames, or marks in their place."""
+    event = None
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            line = line.rstrip("\n")
+            match = EVENT.match(line)
+            if match:
+                if event and (event[1] or event[2]):
+                    yield event
+                event = (match, [], [])
+            elif event:
+                mark, frame = MARK.match(line), FRAME.match(line)
+                if mark:
+                    event[2].append(mark["mark"])
+                elif frame:
+                    event[1].append(frame)
+    if event and (event[1] or event[2]):
+        yield event
+
+
+def name(frame):
+    return re.sub(r"\+0x[0-9a-f]+$", "", frame["what"])
+
+
+def has(frames, wanted):
+    names = iter(name(f) for f in frames)
+    return all(any(re.fullmatch(w, n) for n in names) for w in wanted)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--comm", action="append", required=True)
+    parser.add_argument("--min", type=int, default=50)
+    parser.add_argument("--percent", type=float, default=99.9)
+    parser.add_argument("--expect", action="append", default=[])
+    parser.add_argument("--never", action="append", default=[])
+    parser.add_argument("--flags-only", action="store_true")
+    parser.add_argument("--list", type=int, default=3)
+    parser.add_argument("report")
+    args = parser.parse_args()
+
+    total = complete = frames_sum = 0
+    missing = collections.Counter()
+    why = collections.Counter()
+    bad, seen, never = [], set(), 0
+    for event, frames, marks in stacks(args.report):
+        if event["comm"] not in args.comm:
+            continue
+        if not frames and marks and re.match("still in|lost|not recorded", marks[0]):
+            missing[marks[0]] += 1
+            continue
+        total += 1
+        frames_sum += len(frames)
+        for wanted in args.expect:
+            if wanted not in seen and has(frames, wanted.split(",")):
+                seen.add(wanted)
+        never += any(has(frames, [n]) for n in args.never)
+        if not marks and frames and (args.flags_only or begins(frames[-1])):
+            complete += 1
+            continue
+        cause = "; ".join(marks) or "ends in %s" % frames[-1]["what"]
+        if frames:
+            cause += " after " + re.sub(r"^0x[0-9a-f]+", "", frames[-1]["what"]) + " (%s+0x%s)" % (
+                frames[-1]["path"], frames[-1]["off"])
+        why[cause] += 1
+        if why[cause] <= 1:
+            bad.append((event.group(0), frames, marks))
+
+    percent = 100.0 * complete / total if total else 0
+    print("%s: %d stacks, %d complete (%.2f%%), %.1f frames; without one: %s" % (
+        ",".join(args.comm), total, complete, percent, frames_sum / total if total else 0,
+        ", ".join("%d %s" % (n, m) for m, n in missing.most_common()) or "none"))
+    for cause, n in why.most_common(10):
+        print("  %d x %s" % (n, cause))
+    for text, frames, marks in bad[:args.list]:
+        print("  %s" % text.strip())
+        for frame in frames:
+            print("    %s" % frame.group(0))
+        print("    <%s>" % "; ".join(marks))
+    ok = total >= args.min and percent >= args.percent and not never
+    if total < args.min:
+        print("  fewer than %d stacks" % args.min)
+    if never:
+        print("  %d stacks have %s" % (never, " or ".join(args.never)))
+    for wanted in args.expect:
+        if wanted not in seen:
+            print("  no stack has %s" % wanted)
+            ok = False
+    if missing["lost"] or any(m.startswith(("lost", "not recorded")) for m in missing):
+        print("  stacks are missing")
+        ok = False
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+# Generated unwind tables against libdw's reading of .eh_frame, see oracle.c.
+
+O ?= build
+
+ORACLE_DIR := $(O)/oracle
+
+CHECK_TARGETS += check-oracle
+TEST_TARGETS += test-oracle-files test-oracle-compilers
+# for make test-full
+FULL_TARGETS += test-oracle-big
+
+.PHONY: check-oracle test-oracle-files test-oracle-compilers test-oracle-big
+
+$(ORACLE_DIR)/oracle: tests/oracle/oracle.c tests/oracle/libdw.c tests/oracle/oracle.h $(UU_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw -lelf
+
+check-oracle: $(ORACLE_DIR)/oracle
+	@tests/oracle/run quick $(ORACLE_DIR)
+
+test-oracle-files test-oracle-compilers test-oracle-big: test-oracle-%: $(ORACLE_DIR)/oracle
+	@tests/oracle/run $* $(ORACLE_DIR)

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/* libdw's answer: its rules are DWARF expressions, which are computed on the made-up machine. */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+/* An expression of libdw; false if it has an operation not known here. */
+static bool eval(const Dwarf_Op *op, size_t nr, uint64_t pc, uint64_t cfa, bool *is_value,
+		 uint64_t *result)
+{
+	uint64_t s[32];
+	unsigned int n = 0;
+	size_t i;
+
+	*is_value = false;
+	for (i = 0; i < nr; i++) {
+		if (n > 28)
+			return false;
+		switch (op[i].atom) {
+		case DW_OP_call_frame_cfa:
+			s[n++] = cfa;
+			break;
+		case DW_OP_breg0 ... DW_OP_breg31:
+			s[n++] = reg_value(op[i].atom - DW_OP_breg0, pc) + op[i].number;
+			break;
+		case DW_OP_bregx:
+			s[n++] = reg_value(op[i].number, pc) + op[i].number2;
+			break;
+		case DW_OP_reg0 ... DW_OP_reg31:
+			s[n++] = reg_value(op[i].atom - DW_OP_reg0, pc);
+			*is_value = true;
+			break;
+		case DW_OP_regx:
+			s[n++] = reg_value(op[i].number, pc);
+			*is_value = true;
+			break;
+		case DW_OP_lit0 ... DW_OP_lit31:
+			s[n++] = op[i].atom - DW_OP_lit0;
+			break;
+		case DW_OP_const1u: case DW_OP_const2u: case DW_OP_const4u: case DW_OP_const8u:
+		case DW_OP_const1s: case DW_OP_const2s: case DW_OP_const4s: case DW_OP_const8s:
+		case DW_OP_constu: case DW_OP_consts:
+			s[n++] = op[i].number;
+			break;
+		case DW_OP_plus_uconst:
+			if (!n)
+				return false;
+			s[n - 1] += op[i].number;
+			break;
+		case DW_OP_deref:
+			if (!n)
+				return false;
+			s[n - 1] = memory(s[n - 1]);
+			break;
+		case DW_OP_dup:
+			if (!n)
+				return false;
+			s[n] = s[n - 1];
+			n++;
+			break;
+		case DW_OP_drop:
+			if (!n)
+				return false;
+			n--;
+			break;
+		case DW_OP_stack_value:
+			*is_value = true;
+			break;
+		case DW_OP_nop:
+			break;
+		default:
+			if (n < 2)
+				return false;
+			n--;
+			switch (op[i].atom) {
+			case DW_OP_plus:
+				s[n - 1] += s[n];
+				break;
+			case DW_OP_minus:
+				s[n - 1] -= s[n];
+				break;
+			case DW_OP_and:
+				s[n - 1] &= s[n];
+				break;
+			case DW_OP_shl:
+				s[n - 1] <<= s[n] & 63;
+				break;
+			case DW_OP_ge:
+				s[n - 1] = (int64_t)s[n - 1] >= (int64_t)s[n];
+				break;
+			default:
+				return false;
+			}
+		}
+	}
+	if (!n)
+		return false;
+	*result = s[n - 1];
+	return true;
+}
+
+/* Returns 0 same value, 1 @value, 2 undefined, -1 unknown. */
+static int ask_register(Dwarf_Frame *frame, unsigned int reg, uint64_t pc, uint64_t cfa,
+			uint64_t *value)
+{
+	Dwarf_Op mem[3], *ops;
+	bool is_value;
+	size_t nr;
+
+	if (dwarf_frame_register(frame, reg, mem, &ops, &nr))
+		return -1;
+	if (!nr)
+		return ops ? 2 : 0;
+	if (!eval(ops, nr, pc, cfa, &is_value, value))
+		return -1;
+	if (!is_value)
+		*value = memory(*value);
+	return 1;
+}
+
+int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, uint64_t *end)
+{
+	Dwarf_Frame *frame;
+	bool is_value, signal;
+	Dwarf_Op *ops;
+	uint64_t sp;
+	size_t nr;
+	int ret = -1;
+
+	memset(a, 0, sizeof(*a));
+	*start = *end = pc;
+	if (dwarf_cfi_addrframe(cfi, pc, &frame))
+		return 1;
+	dwarf_frame_info(frame, start, end, &signal);
+	a->signal = signal;
+	if (ask_register(frame, REG_RA, pc, 0, &a->ra) == 2) {
+		a->outermost = true;
+		ret = 0;
+		goto out;
+	}
+	if (dwarf_frame_cfa(frame, &ops, &nr) || !nr || !eval(ops, nr, pc, 0, &is_value, &a->cfa))
+		goto out;
+	if (ask_register(frame, REG_RA, pc, a->cfa, &a->ra) != 1)
+		goto out;
+	if (ask_register(frame, REG_RSP, pc, a->cfa, &sp) != 1 || sp != a->cfa)
+		a->no_row = true;
+	switch (ask_register(frame, REG_RBP, pc, a->cfa, &a->fp)) {
+	case 0:
+		a->fp = reg_value(REG_RBP, pc);
+		break;
+	case 1:
+		break;
+	case 2:
+		a->no_row = true;
+		break;
+	default:
+		goto out;
+	}
+	ret = 0;
+out:
+	free(frame);
+	return ret;
+}

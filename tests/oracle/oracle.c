@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * oracle FILE|vdso...: is every row of a generated table what libdw reads from .eh_frame?
+ *
+ * For each FDE, libdw's rows are walked. At each boundary of theirs, and one byte before and after
+ * it, and the same at each boundary of ours, both are asked how to unwind, and the answers are
+ * computed for a made-up machine: registers that hold large random numbers and memory that holds a
+ * hash of the address. So rules are compared by what they do, in whatever form they are.
+ *
+ * The table must give the same CFA (which must also be the caller's SP), return address and frame
+ * pointer, and call the same frames signal frames and outermost; or have a hole there, and holes
+ * are allowed only where the generator tells why. Where libdw knows no rule the table may have
+ * none, except for
+ *
+ *	- padding in front of a function, if its bytes are nops, int3 or zero (told by objdump's
+ *	  rules written down here once more), with the rule of the function's first byte;
+ *	- sections named .plt*, which have no .eh_frame if lld linked the file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gen.h"
+#include "oracle.h"
+#include "sframe_read.h"
+
+#define MAX_TOLD	20
+struct file {
+	const char *name;
+	Elf *elf;
+	Dwarf_CFI *cfi;
+	struct gen_table table;
+	struct sframe_table reader;
+	uint64_t pcs, holes, wrong, fdes, padding;
+};
+
+/* ------------------------------- our side -------------------------------- */
+
+static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t cfa, uint64_t same)
+{
+	uint64_t v;
+
+	switch (rule->base) {
+	case SFRAME_CFA:
+		v = cfa;
+		break;
+	case SFRAME_SP:
+		v = reg_value(REG_RSP, pc);
+		break;
+	case SFRAME_FP:
+		v = reg_value(REG_RBP, pc);
+		break;
+	case SFRAME_REG:
+		v = reg_value(rule->reg, pc);
+		break;
+	default:
+		return same;
+	}
+	v += rule->off;
+	return rule->deref ? memory(v) : v;
+}
+
+static int ask_table(struct file *f, uint64_t pc, struct answer *a, struct sframe_row *row)
+{
+	int ret;
+
+	memset(a, 0, sizeof(*a));
+	ret = sframe_find(&f->reader, pc, row);
+	if (ret == -ENOENT) {
+		a->hole = true;
+		return 0;
+	}
+	if (ret)
+		return ret;
+	a->signal = row->flags & SFRAME_ROW_SIGNAL;
+	if (row->ra.base == SFRAME_UNDEFINED) {
+		a->outermost = true;
+		return 0;
+	}
+	a->cfa = value_of(&row->cfa, pc, 0, 0);
+	a->ra = value_of(&row->ra, pc, a->cfa, 0);
+	a->fp = value_of(&row->fp, pc, a->cfa, reg_value(REG_RBP, pc));
+	return 0;
+}
+
+/* ------------------------------- comparing ------------------------------- */
+
+static void wrong(struct file *f, uint64_t pc, const char *what)
+{
+	if (f->wrong++ < MAX_TOLD)
+		printf("%s: %#" PRIx64 ": %s\n", f->name, pc, what);
+}
+
+static bool same(const struct answer *a, const struct answer *b)
+{
+	if (a->outermost || b->outermost)
+		return a->outermost == b->outermost;
+	return a->signal == b->signal && a->cfa == b->cfa && a->ra == b->ra && a->fp == b->fp &&
+	       !a->no_row && !b->no_row;
+}
+
+/* Is the address in a section named .plt*? */
+static bool in_plt(struct file *f, uint64_t pc)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	size_t names;
+	GElf_Shdr sh;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return false;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || pc < sh.sh_addr || pc - sh.sh_addr >= sh.sh_size ||
+		    !(sh.sh_flags & SHF_EXECINSTR))
+			continue;
+		name = elf_strptr(f->elf, names, sh.sh_name);
+		return name && !strncmp(name, ".plt", 4);
+	}
+	return false;
+}
+
+/* The code from @pc on, and up to 15 bytes before it; sections may leave gaps. */
+static const uint8_t *code_at(struct file *f, uint64_t pc, uint64_t *left)
+{
+	const uint8_t *raw;
+	GElf_Phdr ph;
+	size_t nr, i, size;
+
+	raw = (const uint8_t *)elf_rawfile(f->elf, &size);
+	if (!raw || elf_getphdrnum(f->elf, &nr))
+		return NULL;
+	for (i = 0; i < nr; i++) {
+		if (!gelf_getphdr(f->elf, i, &ph) || ph.p_type != PT_LOAD ||
+		    !(ph.p_flags & PF_X) || pc < ph.p_vaddr + 15 ||
+		    pc - ph.p_vaddr >= ph.p_filesz || ph.p_offset + ph.p_filesz > size)
+			continue;
+		*left = ph.p_filesz - (pc - ph.p_vaddr);
+		return raw + ph.p_offset + (pc - ph.p_vaddr);
+	}
+	return NULL;
+}
+
+/* What gas and LLVM pad with. Kept apart from the generator's way to tell it, on purpose. */
+static const char *const nops[] = {
+	"\x90", "\xcc", "\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x44\x00\x00",
+	"\x66\x0f\x1f\x44\x00\x00", "\x0f\x1f\x80\x00\x00\x00\x00",
+	"\x0f\x1f\x84\x00\x00\x00\x00\x00", "\x66\x0f\x1f\x84\x00\x00\x00\x00\x00",
+	"\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", "\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
+};
+
+static const uint8_t nop_size[] = { 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10 };
+
+static bool all_nops(const uint8_t *p, uint64_t left)
+{
+	unsigned int i;
+
+	while (left) {
+		if (!*p || (*p == 0x66 && left > 1)) {	/* zero, or one more prefix */
+			p++, left--;
+			continue;
+		}
+		for (i = 0; i < sizeof(nop_size); i++) {
+			if (nop_size[i] <= left && !memcmp(p, nops[i], nop_size[i]))
+				break;
+		}
+		if (i == sizeof(nop_size))
+			return false;
+		p += nop_size[i];
+		left -= nop_size[i];
+	}
+	return true;
+}
+
+/* The table has a rule where libdw has none. May it? */
+static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
+{
+	struct answer theirs;
+	uint64_t left, start, end, next;
+	const uint8_t *data;
+
+	if (in_plt(f, pc)) {
+		if (ours->fp != reg_value(REG_RBP, pc) || ours->ra != memory(ours->cfa - 8))
+			wrong(f, pc, "odd rule in a PLT");
+		return;
+	}
+	data = code_at(f, pc, &left);
+	/* up to the next function */
+	for (next = pc + 1; data && next - pc < 64 && next - pc < left; next++) {
+		if (ask_libdw(f->cfi, next, &theirs, &start, &end) != 1)
+			break;
+	}
+	if (!data || next - pc >= left || next - pc >= 64) {
+		wrong(f, pc, "a rule where .eh_frame has none");
+		return;
+	}
+	f->padding++;
+	/* pc may be in the middle of a nop: so may the check, as long as it starts at one of them */
+	for (start = 0; start < 15; start++) {
+		if (all_nops(data - start, next - pc + start))
+			break;
+	}
+	if (start == 15)
+		wrong(f, pc, "a rule for bytes without .eh_frame that are no padding");
+	else if (!same(ours, &theirs))
+		wrong(f, pc, "the rule of padding is not that of the function after it");
+}
+
+static void check_pc(struct file *f, uint64_t pc)
+{
+	struct answer theirs, ours;
+	struct sframe_row row;
+	uint64_t start, end;
+	int ret;
+
+	f->pcs++;
+	ret = ask_table(f, pc, &ours, &row);
+	if (ret) {
+		wrong(f, pc, "the table cannot be read there");
+		return;
+	}
+	if (ours.hole) {
+		f->holes++;
+		return;
+	}
+	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
+	if (ret == 1)
+		check_extra(f, pc, &ours);
+	else if (ret)
+		wrong(f, pc, "a rule where libdw's cannot be computed");
+	else if (!same(&ours, &theirs))
+		wrong(f, pc, theirs.no_row ? "a rule where SFrame has no words for libdw's" :
+		      "another rule than libdw's");
+}
+
+static void check_around(struct file *f, uint64_t pc)
+{
+	check_pc(f, pc - 1);
+	check_pc(f, pc);
+	check_pc(f, pc + 1);
+}
+
+/* Walk libdw's rows in [start, end), then ours. */
+static void check_range(struct file *f, uint64_t start, uint64_t end)
+{
+	struct sframe_row row;
+	struct answer theirs;
+	uint64_t pc, row_start, row_end;
+
+	for (pc = start; pc < end; pc = row_end) {
+		check_around(f, pc);
+		if (ask_libdw(f->cfi, pc, &theirs, &row_start, &row_end) == 1 || row_end <= pc)
+			row_end = pc + 1;
+	}
+	check_around(f, end);
+	for (pc = start; pc < end; ) {
+		if (sframe_find(&f->reader, pc, &row)) {
+			pc++;
+			continue;
+		}
+		check_around(f, row.start);
+		/* PC type MASK gives short ones: their pattern is seen after a few */
+		pc = row.start + row.size > pc ? row.start + row.size : pc + 1;
+	}
+}
+
+/* All FDEs, found by libdw itself. */
+static int check_fdes(struct file *f)
+{
+	const unsigned char *ident = (void *)elf_getident(f->elf, NULL);
+	Dwarf_Off off = 0, next;
+	Dwarf_CFI_Entry entry;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t names;
+	Elf_Data *data = NULL;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return -1;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh))
+			return -1;
+		name = elf_strptr(f->elf, names, sh.sh_name);
+		if (name && !strcmp(name, ".eh_frame") && sh.sh_type != SHT_NOBITS) {
+			data = elf_rawdata(scn, NULL);
+			break;
+		}
+	}
+	if (!data)
+		return -1;
+	for (; ; off = next) {
+		int ret = dwarf_next_cfi(ident, data, true, off, &next, &entry);
+		int32_t rel;
+		uint32_t size;
+		uint64_t start;
+
+		if (ret > 0 && next > off && next < data->d_size)
+			continue;
+		if (ret)
+			break;
+		if (dwarf_cfi_cie_p(&entry))
+			continue;
+		/* every file looked at has sdata4 | pcrel; the rest is for the unit tests */
+		memcpy(&rel, entry.fde.start, sizeof(rel));
+		memcpy(&size, entry.fde.start + 4, sizeof(size));
+		start = sh.sh_addr + (entry.fde.start - (uint8_t *)data->d_buf) + rel;
+		f->fdes++;
+		check_range(f, start, start + size);
+	}
+	return 0;
+}
+
+/* Each function of the table, so that none is looked at by nobody. */
+static void check_own(struct file *f)
+{
+	struct sframe_func func;
+	uint32_t i;
+
+	for (i = 0; i < f->reader.nr_fdes; i++) {
+		if (sframe_func(&f->reader, i, &func)) {
+			wrong(f, 0, "a function of the table cannot be read");
+			continue;
+		}
+		check_around(f, func.start);
+		check_around(f, func.start + func.size);
+	}
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
+
+static void report(const struct file *f, double ms)
+{
+	const struct gen_stats *s = &f->table.stats;
+	uint64_t source = s->eh_frame_size + s->eh_frame_hdr_size, cause_bytes = 0;
+	unsigned int i;
+
+	printf("%-28s %7" PRIu64 " FDEs %8" PRIu64 " rows, table %8zu of %8" PRIu64
+	       " bytes (%.3f) in %6.1f ms: %" PRIu64 " pcs, %" PRIu64 " holes, %" PRIu64
+	       " in padding, %" PRIu64 " wrong\n",
+	       f->name, s->nr_fdes, s->nr_rows, f->table.size, source,
+	       source ? (double)f->table.size / source : 0, ms, f->pcs, f->holes, f->padding,
+	       f->wrong);
+	for (i = 0; i < GEN_NR_CAUSES; i++) {
+		if (s->hole[i].nr)
+			printf("    hole: %s: %" PRIu64 ", %" PRIu64 " bytes\n", gen_cause_name(i),
+			       s->hole[i].nr, s->hole[i].bytes);
+		cause_bytes += s->hole[i].bytes;
+	}
+	if (s->plt_bytes)
+		printf("    PLT without .eh_frame: %" PRIu64 " bytes\n", s->plt_bytes);
+}
+
+/*
+ * What .eh_frame covers is covered, or has a cause. Files whose FDEs overlap count bytes twice, so
+ * then only "not less".
+ */
+static void check_sum(struct file *f)
+{
+	const struct gen_stats *s = &f->table.stats;
+	uint64_t known = s->covered_bytes - s->padding_bytes - s->plt_bytes;
+	unsigned int i;
+
+	for (i = 0; i < GEN_NR_CAUSES; i++)
+		known += i == GEN_CAUSE_OUTSIDE ? 0 : s->hole[i].bytes;
+	if (known < s->fde_bytes - s->plt_bytes)
+		wrong(f, 0, "code that is neither covered nor a hole with a cause");
+}
+
+static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+/*
+ * The vDSO as a file, for libdw; -1 if there is none. The table made from where it is mapped must be
+ * the table made from the file, byte by byte.
+ */
+static int open_vdso(struct file *f)
+{
+	uint64_t addr = getauxval(AT_SYSINFO_EHDR), bias;
+	const Elf64_Ehdr *ehdr = (const void *)(uintptr_t)addr;
+	struct gen_table mapped;
+	size_t size;
+	int fd, ret;
+
+	if (!addr)
+		return -1;
+	/* the section headers are the last thing in it */
+	size = ehdr->e_shoff + ehdr->e_shnum * ehdr->e_shentsize;
+	fd = memfd_create("vdso", 0);
+	if (fd < 0 || write(fd, ehdr, size) != (ssize_t)size)
+		return -1;
+	ret = gen_from_memory(read_memory, NULL, addr, &mapped, &bias);
+	if (ret || gen_from_fd(fd, &f->table)) {
+		wrong(f, 0, "no table from memory");
+		return fd;
+	}
+	if (bias != addr || mapped.size != f->table.size ||
+	    memcmp(mapped.data, f->table.data, mapped.size))
+		wrong(f, 0, "memory and file give different tables");
+	gen_free(&mapped);
+	gen_free(&f->table);
+	return fd;
+}
+
+static int check_file(const char *path, uint64_t sums[2])
+{
+	struct file f = { .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };
+	double start;
+	int fd, ret;
+
+	fd = strcmp(path, "vdso") ? open(path, O_RDONLY | O_CLOEXEC) : open_vdso(&f);
+	if (fd < 0) {
+		printf("%s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	start = now();
+	ret = gen_from_fd(fd, &f.table);
+	start = now() - start;
+	if (ret) {
+		printf("%s: no table: %s\n", path, strerror(-ret));
+		close(fd);
+		return -1;
+	}
+	f.reader = (struct sframe_table){
+		.mem = f.table.data, .size = f.table.size, .base = f.table.base,
+		.text_start = f.table.text_start, .text_size = f.table.text_size,
+	};
+	f.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	f.cfi = f.elf ? dwarf_getcfi_elf(f.elf) : NULL;
+	ret = sframe_open(&f.reader);
+	if (ret || !f.cfi || check_fdes(&f)) {
+		printf("%s: %s\n", path, ret ? strerror(-ret) : "libdw finds no .eh_frame");
+		f.wrong++;
+	} else {
+		check_own(&f);
+		check_sum(&f);
+		report(&f, start);
+	}
+	sums[0] += f.table.size;
+	sums[1] += f.table.stats.eh_frame_size + f.table.stats.eh_frame_hdr_size;
+	gen_free(&f.table);
+	if (f.cfi)
+		dwarf_cfi_end(f.cfi);
+	elf_end(f.elf);
+	close(fd);
+	return f.wrong ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t sums[2] = { 0 };
+	int i, failed = 0;
+
+	elf_version(EV_CURRENT);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (i = 1; i < argc; i++)
+		failed += !!check_file(argv[i], sums);
+	if (sums[1])
+		printf("oracle: tables are %.3f of .eh_frame and .eh_frame_hdr over %d files\n",
+		       (double)sums[0] / sums[1], argc - 1);
+	printf("oracle: %d passed, %d failed\n", argc - 1 - failed, failed);
+	return failed ? 1 : 0;
+}

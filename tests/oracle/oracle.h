@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* oracle.h - the made-up machine, and what unwinding one frame on it comes to; see oracle.c */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REG_RBP		6
+#define REG_RSP		7
+#define REG_RA		16
+
+/* What unwinding one frame comes to. */
+struct answer {
+	bool hole, outermost, signal;
+	bool no_row;			/* libdw: FP undefined, or the caller's SP is not the CFA */
+	uint64_t cfa, ra, fp;
+};
+
+static inline uint64_t mix(uint64_t v)
+{
+	v ^= v >> 33;
+	v *= 0xff51afd7ed558ccdULL;
+	v ^= v >> 33;
+	v *= 0xc4ceb9fe1a85ec53ULL;
+	return v ^ v >> 33;
+}
+
+static inline uint64_t reg_value(unsigned int reg, uint64_t pc)
+{
+	return reg == REG_RA ? pc : mix(reg + 1) & ~7ULL;
+}
+
+static inline uint64_t memory(uint64_t addr)
+{
+	return mix(addr + 0x1234567);
+}
+
+/*
+ * Ask libdw. Returns 0; 1 if it knows nothing there; -1 if what it knows cannot be computed here.
+ * [start, end) is its row.
+ */
+int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, uint64_t *end);
+
+#endif

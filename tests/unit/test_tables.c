@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tables of files with the kernel: registered once, by what runs, and what has none and why. */
+#include "tables_place.h"
+
+/* ------------------------------ the session ------------------------------ */
+
+static struct unwind_table_file last;
+static unsigned int nr_adds;
+static int add_error;
+
+static int add(struct tables *t, const struct unwind_table_file *arg)
+{
+	(void)t;
+	last = *arg;
+	nr_adds += !add_error;
+	return add_error;
+}
+
+static struct tables *session(bool no_cache)
+{
+	struct tables_opts opts = {
+		.size = sizeof(opts), .cache_dir = cache_dir, .no_cache = no_cache,
+	};
+	struct tables *t;
+
+	nr_adds = 0;
+	add_error = 0;
+	assert_int_equal(tables_new(&opts, add, NULL, &t), 0);
+	return t;
+}
+
+static void a_file_is_registered_once_and_again_when_it_changed(void **state)
+{
+	struct tables *t = session(false);
+	struct timespec when[2];
+	struct stat st;
+	struct tables_summary sum;
+	struct tables_id id;
+	int fd = open_file(libc);
+
+	(void)state;
+	assert_int_equal(tables_identify(fd, &id), 0);
+	assert_int_equal(tables_add_path(t, libc), 0);
+	assert_int_equal(nr_adds, 1);
+	assert_true(last.size == sizeof(last) && !last.flags && !last.reserved);
+	assert_true(last.text_offset == id.seg[0].offset && last.text_size == id.seg[0].size &&
+		    last.text_vaddr == id.seg[0].vaddr);
+	assert_memory_equal(last.build_id, id.build_id, 20);
+	assert_int_equal(tables_add_fd(t, fd, "again"), 0);
+	assert_int_equal(nr_adds, 1);
+	copy_file(libc, in_tmp("copy"));
+	assert_int_equal(tables_add_path(t, in_tmp("copy")), 0);
+	assert_int_equal(nr_adds, 2);
+	assert_int_equal(stat(in_tmp("copy"), &st), 0);
+	when[0] = when[1] = (struct timespec) { st.st_mtim.tv_sec + 1, st.st_mtim.tv_nsec };
+	utimensat(AT_FDCWD, in_tmp("copy"), when, 0);
+	assert_int_equal(tables_add_path(t, in_tmp("copy")), 0);
+	assert_int_equal(tables_add_path(t, in_tmp("copy")), 0);
+	assert_int_equal(nr_adds, 3);
+	tables_get_summary(t, &sum);
+	assert_int_equal(sum.files[TABLES_COVERED], 2);
+	assert_true(sum.covered_bytes > id.seg[0].size && sum.covered_bytes <= sum.text_bytes);
+	close(fd);
+	tables_close(t);
+}
+
+static void what_cannot_be_registered_says_why(void **state)
+{
+	struct tables *t = session(true);
+	struct tables_summary sum;
+
+	(void)state;
+	write_file(in_tmp("text"), "text", 4);
+	assert_int_equal(tables_add_path(t, in_tmp("text")), -ENOEXEC);
+	assert_int_equal(tables_add_path(t, in_tmp("nothing")), -ENOENT);
+	add_error = -ENOSPC;
+	assert_int_equal(tables_add_path(t, libc), -ENOSPC);
+	tables_get_summary(t, &sum);
+	assert_int_equal(sum.files[TABLES_NO_ELF], 1);
+	assert_int_equal(sum.files[TABLES_NO_ROOM], 1);
+	assert_int_equal(sum.files[TABLES_COVERED], 0);
+	tables_close(t);
+}
+
+static void without_a_folder_tables_are_made_all_the_same(void **state)
+{
+	struct tables *t;
+
+	(void)state;
+	write_file(cache_dir, "in the way", 10);
+	t = session(false);
+	assert_true(tables_cache_error(t) < 0);
+	assert_int_equal(tables_add_path(t, libc), 0);
+	assert_int_equal(nr_adds, 1);
+	tables_close(t);
+}
+
+static void the_vdso_has_a_table_for_its_own_code(void **state)
+{
+	struct tables *t = session(true);
+
+	(void)state;
+	assert_int_equal(tables_add_vdso(t), 0);
+	assert_int_equal(tables_add_vdso(t), 0);
+	assert_int_equal(nr_adds, 1);
+	assert_int_equal(last.flags, UNWIND_TABLE_VDSO);
+	assert_true(last.text_offset < 0x4000 && last.text_size && last.text_size < 0x4000);
+	tables_close(t);
+}
+
+/* -------------------------------- scanning ------------------------------- */
+
+static void fake_process(int pid, const char *root, const char *maps)
+{
+	char path[64];
+
+	mkdir(in_tmp("proc"), 0755);
+	snprintf(path, sizeof(path), "proc/%d", pid);
+	mkdir(in_tmp(path), 0755);
+	snprintf(path, sizeof(path), "proc/%d/maps", pid);
+	write_file(in_tmp(path), maps, strlen(maps));
+	snprintf(path, sizeof(path), "proc/%d/root", pid);
+	if (symlink(root, in_tmp(path)))
+		assert_int_equal(errno, EEXIST);
+}
+
+static int count_files(void *ctx, uint64_t done, uint64_t all)
+{
+	(void)done;
+	*(uint64_t *)ctx = all;
+	return 0;
+}
+
+static void all_that_runs_is_registered_and_later_what_is_new(void **state)
+{
+	struct tables *t = session(true);
+	struct tables_summary sum;
+	char maps[2048];
+	uint64_t all = 0;
+
+	(void)state;
+	t->opts.progress = count_files;
+	t->opts.ctx = &all;
+	copy_file(libc, in_tmp("copy"));
+	write_file(in_tmp("text"), "text", 4);
+	snprintf(maps, sizeof(maps),
+		 "1000-2000 rw-p 00000000 fe:01 10                  /not/code\n"
+		 "2000-3000 r-xp 00001000 fe:01 11                  %s\n"
+		 "3000-4000 r-xp 00000000 fe:01 12                  %s/text\n"
+		 "4000-5000 r-xp 00000000 fe:01 13                  /no/where (deleted)\n"
+		 "5000-6000 rwxp 00000000 00:00 0 \n"
+		 "6000-8000 rwxp 00000000 00:00 0                   [anon:jit]\n"
+		 "8000-9000 r-xp 00000000 00:00 0                   [vdso]\n"
+		 "9000-a000 r-xp 00000000 00:00 0                   [vsyscall]\n"
+		 "odd line\n\n"
+		 "ffffffffffffffffff-1 r-xp zz\n", libc, tmp);
+	fake_process(12, "/", maps);
+	fake_process(13, "/", maps);
+	fake_process(2, "/", "");
+	free(t->proc);
+	t->proc = strdup(in_tmp("proc"));
+	assert_int_equal(tables_scan(t), 0);
+	tables_get_summary(t, &sum);
+	/* libc and the vDSO */
+	assert_int_equal(nr_adds, 2);
+	assert_int_equal(sum.files[TABLES_COVERED], 2);
+	assert_int_equal(sum.files[TABLES_NO_ELF], 1);
+	assert_int_equal(sum.files[TABLES_VANISHED], 1);
+	assert_int_equal(sum.processes, 2);
+	assert_int_equal(sum.anon_processes, 2);
+	assert_int_equal(sum.anon_bytes, 2 * 0x3000);
+
+	/* Seen by that process only, under a name of its own */
+	fake_process(14, tmp, "2000-3000 r-xp 00001000 fe:01 21    /copy\n");
+	assert_int_equal(tables_scan(t), 0);
+	assert_int_equal(nr_adds, 3);
+	tables_get_summary(t, &sum);
+	assert_int_equal(sum.files[TABLES_VANISHED], 1);
+	/* Each file is opened once, however many have it mapped */
+	assert_int_equal(all, 4);
+	tables_close(t);
+}
+
+static int stop_at_once(void *ctx, uint64_t done, uint64_t all)
+{
+	*(unsigned int *)ctx = all;
+	return done ? 0 : -EINTR;
+}
+
+static void a_scan_can_be_ended(void **state)
+{
+	struct tables *t = session(true);
+	unsigned int all = 0;
+
+	(void)state;
+	t->opts.progress = stop_at_once;
+	t->opts.ctx = &all;
+	assert_int_equal(tables_scan(t), -EINTR);
+	assert_true(all > 0);
+	tables_close(t);
+}
+
+static void what_is_started_later_is_followed_until_it_is_stopped(void **state)
+{
+	struct tables *t = session(true);
+
+	(void)state;
+	fake_process(12, "/", "");
+	free(t->proc);
+	t->proc = strdup(in_tmp("proc"));
+	assert_int_equal(tables_follow_wait(t), -EINVAL);
+	assert_int_equal(tables_follow(t, true), 0);
+	assert_int_equal(tables_follow(t, true), -EBUSY);
+	assert_int_equal(tables_follow_wait(t), 0);
+	tables_follow_stop(t);
+	tables_follow_stop(t);
+	assert_int_equal(tables_follow(t, false), 0);
+	assert_int_equal(tables_follow_wait(t), 0);
+	tables_close(t);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_file_is_registered_once_and_again_when_it_changed),
+		T(what_cannot_be_registered_says_why),
+		T(without_a_folder_tables_are_made_all_the_same),
+		T(the_vdso_has_a_table_for_its_own_code),
+		T(all_that_runs_is_registered_and_later_what_is_new),
+		T(a_scan_can_be_ended),
+		T(what_is_started_later_is_followed_until_it_is_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0
+# Commands over libunwind-user.
+
+O ?= build
+
+TABLES_BIN := $(O)/trace-ustack-tables
+
+ALL_TARGETS += $(TABLES_BIN)
+
+TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
+
+$(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
+
+$(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
+	@mkdir -p $(@D)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(TABLES_OBJ:.o=.d)
