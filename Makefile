@@ -40,6 +40,7 @@ export O KERNEL KERNEL_OURS KVARIANT
 ALL_TARGETS :=
 CHECK_TARGETS :=
 TEST_TARGETS :=
+FULL_TARGETS :=
 BENCH_TARGETS :=
 INSTALL_TARGETS :=
 # Built with the kernel they are for; the rest of the tree needs none.
@@ -128,7 +129,7 @@ test-full: build
 
 test-full-steps:
 	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
-		ftracetest-patched guest-tests-debug ftracetest-debug
+		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
 ftracetest-base ftracetest-patched: ftracetest-%: build
 	@kernel=$$(scripts/build-kernel $*) && O=$(abspath $(O)) tests/vm/ftracetest \

@@ -8,7 +8,8 @@ UU_SRC := symbols.c symbols_elf.c
 # shared with the kernel, see sframe_env.h
 UU_SRC += sframe_read.c step.c
 # .eh_frame to SFrame, see gen_impl.h
-UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c gen_pack.c gen_rows.c \
+UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c gen_pack.c \
+	gen_rows.c \
 	gen_write.c
 # kept and given to the kernel, see tables.h
 UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c tables_scan.c

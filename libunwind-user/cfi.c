@@ -3,9 +3,9 @@
  * cfi - the entries of .eh_frame: CIEs, FDEs and their pointers
  *
  * The section is walked once, front to back; .eh_frame_hdr would save nothing, since every FDE is
- * wanted. A CIE is parsed when the first FDE names it and then kept, by its offset. Since any offset
- * can be named, also one in the middle of something, a CIE may be MAX_CIE bytes long: that bounds
- * the work, which is otherwise one pass.
+ * wanted. A CIE is parsed when the first FDE names it and then kept, by its offset. Since any
+ * offset can be named, also one in the middle of something, a CIE may be MAX_CIE bytes long: that
+ * bounds the work, which is otherwise one pass.
  */
 #include <dwarf.h>
 #include <errno.h>

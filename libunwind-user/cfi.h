@@ -81,7 +81,7 @@ struct cfi_section {
 /* Counts, for the summary of holes. */
 struct cfi_stats {
 	uint64_t nr_cies, nr_fdes;	/* FDEs: also the bad ones */
-	uint64_t bad_fdes[CFI_NR_CAUSES];	/* FDEs nothing is known of, not even where they are */
+	uint64_t bad_fdes[CFI_NR_CAUSES];	/* FDEs of which nothing is known */
 };
 
 /*

@@ -3,9 +3,9 @@
  * cfi_expr - the few DWARF expressions that are a rule
  *
  * The expression runs over symbols: a number, register + offset, CFA + offset, or what lies at one
- * of the latter two. What leaves this set (what lies at *(rsp + 8) + 8, say) is bad, and so is every
- * operation that no compiler, linker or C library was seen to use. There are no jumps, hence each
- * byte is looked at once.
+ * of the latter two. What leaves this set (what lies at *(rsp + 8) + 8, say) is bad, and so is
+ * every operation that no compiler, linker or C library was seen to use. There are no jumps, hence
+ * each byte is looked at once.
  */
 #include <dwarf.h>
 #include <string.h>

@@ -12,10 +12,10 @@
  *		gen_free(&t);
  *	}
  *
- * What SFrame cannot say is not covered: a hole, never a wrong row. Rows are exact for every pc that
- * .eh_frame covers. Besides, two kinds of code without .eh_frame are covered: the stubs of a PLT,
- * told by their bytes, and the padding between two functions, if it is padding and nothing else.
- * Who runs into that is about to enter the second function, so its first row is right there.
+ * What SFrame cannot say is not covered: a hole, never a wrong row. Rows are exact for every pc
+ * that .eh_frame covers. Besides, two kinds of code without .eh_frame are covered: the stubs of a
+ * PLT, told by their bytes, and the padding between two functions, if it is padding and nothing
+ * else. Who runs into that is about to enter the second function, so its first row is right there.
  *
  * ELF files are 64 bits wide, linked (not .o). Architectures: see gen_arch in gen_impl.h. Every
  * file is hostile input; work and memory are in proportion to its size. A file is read, not mapped,
@@ -84,7 +84,8 @@ struct gen_table {
 int gen_from_fd(int fd, struct gen_table *table);
 
 /*
- * Copy @len bytes at @addr of the memory that the image is mapped in. Returns 0 or a negative errno.
+ * Copy @len bytes at @addr of the memory that the image is mapped in. Returns 0 or a negative
+ * errno.
  */
 typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
 

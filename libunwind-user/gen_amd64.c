@@ -2,8 +2,8 @@
 /*
  * gen_amd64 - what the generator has to know of amd64
  *
- * Padding: what assemblers fill alignment with. Sources: Intel SDM, "Recommended Multi-Byte Sequence
- * of NOP Instruction"; gas, config/tc-i386.c; LLVM, X86AsmBackend; int3 and zero bytes.
+ * Padding: what assemblers fill alignment with. Sources: Intel SDM, "Recommended Multi-Byte
+ * Sequence of NOP Instruction"; gas, config/tc-i386.c; LLVM, X86AsmBackend; int3 and zero bytes.
  *
  * Stubs of a PLT, for linkers that write no .eh_frame for them (lld; GNU ld for .plt.got and with
  * --no-ld-generated-unwind-info). They are told by their bytes, within sections named .plt* only:

@@ -2,8 +2,8 @@
 /*
  * gen_code - what a row says, as the bytes of an FRE
  *
- * Few states occur in a file (some hundred), so this runs once for each. The default form says CFA =
- * SP or FP + n, RA and FP saved at a distance from it. The flexible one says everything of
+ * Few states occur in a file (some hundred), so this runs once for each. The default form says CFA
+ * = SP or FP + n, RA and FP saved at a distance from it. The flexible one says everything of
  *
  *	CFA:	register + n, *(register + n)
  *	RA, FP:	*(CFA + n), register + n, *(register + n)

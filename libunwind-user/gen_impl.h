@@ -78,7 +78,7 @@ struct gen_code {
 	uint8_t cause;		/* not 0: a hole, and nothing else is valid */
 	bool flex_only;
 	bool signal;
-	/* a function of its own, PC type MASK: @bytes from 0, @flex (default form) from @limit on */
+	/* a function of its own, PC type MASK: @bytes from 0, @flex (default) from @limit on */
 	bool plt;
 	uint8_t limit;
 	uint8_t len, flex_len;	/* bytes; len 0 if flex_only */
@@ -135,8 +135,8 @@ void rows_free(struct gen_rows *r);
 extern const struct cfi_ops rows_cfi_ops;	/* arg: struct gen_rows */
 
 /*
- * Code without .eh_frame: the FDE [start, end), then its rows. Used by gen_arch.plt(); addresses are
- * those of the file, @start of a row counts from the start of the FDE.
+ * Code without .eh_frame: the FDE [start, end), then its rows. Used by gen_arch.plt(); addresses
+ * are those of the file, @start of a row counts from the start of the FDE.
  */
 int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end);
 int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state);

@@ -6,8 +6,8 @@
  * points to a block (5 bytes, then the rows, their starts counted from the function's). It need not
  * be a function of the program, and equal blocks are stored once. That leaves freedom:
  *
- *	- neighbours in one block save index entries, and the row that a function ends with (CFA = rsp
- *	  + 8 at its ret) serves the next one too;
+ *	- neighbours in one block save index entries, and the row that a function ends with (CFA =
+ *	  rsp + 8 at its ret) serves the next one too;
  *	- a function cut into prologue with body, and epilogue, gives pieces that hundreds of
  *	  others have byte for byte, since the long row that ends a piece has no length in it;
  *	- at most MAX_FRES rows a block bound a lookup, and offsets of one byte do for short ones.
@@ -51,8 +51,8 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 }
 
 /*
- * An FRE as a number, for sums that tell blocks apart: sum = sum * BASE + number. The starts in them
- * are taken off later, where it is known what they count from.
+ * An FRE as a number, for sums that tell blocks apart: sum = sum * BASE + number. The starts in
+ * them are taken off later, where it is known what they count from.
  */
 #define BASE	0xbf58476d1ce4e5b9ULL
 

@@ -2,9 +2,9 @@
 /*
  * gen_write - the bytes of a section
  *
- * Blocks are written one after the other, each behind those that are kept; one that is there already
- * is not kept. The index has starts of functions as offsets from the start of the code until the
- * size of everything, hence the place of each entry, is known.
+ * Blocks are written one after the other, each behind those that are kept; one that is there
+ * already is not kept. The index has starts of functions as offsets from the start of the code
+ * until the size of everything, hence the place of each entry, is known.
  */
 #include <endian.h>
 #include <errno.h>
@@ -74,7 +74,7 @@ static int grow_known(struct packer *p)
 	return 0;
 }
 
-/* The @len bytes written behind the blocks are one more: keep them, or use those of an equal one. */
+/* The @len bytes written behind the blocks are one more: keep them, or use an equal one. */
 static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *off)
 {
 	const uint8_t *block = p->blocks + p->blocks_size;
@@ -156,7 +156,8 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 			continue;
 		code = &r->code[r->row[i].state];
 		to = put_fre(to, r->row[i].start - r->row[row].start, 1 << b.type, big_endian,
-			     b.flex ? code->flex : code->bytes, b.flex ? code->flex_len : code->len);
+			     b.flex ? code->flex : code->bytes,
+			     b.flex ? code->flex_len : code->len);
 	}
 	return keep_block(p, to - (p->blocks + p->blocks_size), b.nr_fres, off);
 }

@@ -3,8 +3,8 @@
  * trace-ustack-tables: unwind tables by hand
  *
  *	make FILE [-o OUT]	write the table that is generated for an ELF file
- *	dump FILE		print a table: that of an SFrame section in a file of its own, or the
- *				generated one of an ELF file
+ *	dump FILE		print a table: that of an SFrame section in a file of its own, or
+ *				the generated one of an ELF file
  *	verify FILE...		is the generated table right? each row of .eh_frame is looked up
  *				in it, and what it does not cover is listed by cause
  *
@@ -180,7 +180,8 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 	       SFRAME_FDE_IS_MASK(func.info) ? " mask" : "");
 	/* rows of a pattern repeat: show it once */
 	end = func.start + (func.rep_size && func.rep_size < func.size ? func.rep_size : func.size);
-	for (pc = func.start, n = 0; pc < end && n <= func.nr_fres; pc = row.start + row.size, n++) {
+	for (pc = func.start, n = 0; pc < end && n <= func.nr_fres;
+	     pc = row.start + row.size, n++) {
 		ret = sframe_func_row(t, &func, pc, &row);
 		if (ret == -ENOENT)
 			return 0;
@@ -305,7 +306,8 @@ static void verify_pc(struct verify *v, uint64_t pc)
 	    same_rule(v, &v->state.fp, &row.fp, pc))
 		return;
 	if (v->wrong++ < MAX_TOLD)
-		printf("%s: %#" PRIx64 ": the table has another rule than .eh_frame\n", v->path, pc);
+		printf("%s: %#" PRIx64 ": the table has another rule than .eh_frame\n",
+		       v->path, pc);
 }
 
 static void verify_row(struct verify *v, uint64_t end)

@@ -2,8 +2,8 @@
 /*
  * fuzz_gen - hostile .eh_frame and hostile ELF files for the table generator
  *
- * Input: a byte; 0: the length of some code (u16), the code, and the rest is .eh_frame of a file made
- * around it; anything else: the rest is a whole ELF file.
+ * Input: a byte; 0: the length of some code (u16), the code, and the rest is .eh_frame of a file
+ * made around it; anything else: the rest is a whole ELF file.
  *
  * Whatever comes in, what comes out must be a table that can be read, with no more than 32 rows a
  * function. And each row that cfi_parse() sees must be in it as it is, or not at all: where FDEs
@@ -50,7 +50,7 @@ static void make_image(const uint8_t *data, size_t size)
 		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = sizeof(eh),
 		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3,
 	};
-	static const uint8_t hdr[8] = { 1, 0x1b, 0, 0, 0x0c, 0x0e, 0, 0 };	/* EH, from 0x21f4 */
+	static const uint8_t hdr[8] = { 1, 0x1b, 0, 0, 0x0c, 0x0e, 0, 0 }; /* EH at 0x21f4 */
 	Elf64_Phdr ph[3] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = CODE + CODE_SIZE },
 		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 0x21f0, .p_vaddr = 0x21f0 },

@@ -202,7 +202,7 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 		return;
 	}
 	f->padding++;
-	/* pc may be in the middle of a nop: so may the check, as long as it starts at one of them */
+	/* pc may be in the middle of a nop: so may the check, if it starts at one of them */
 	for (start = 0; start < 15; start++) {
 		if (all_nops(data - start, next - pc + start))
 			break;
@@ -389,8 +389,8 @@ static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
 }
 
 /*
- * The vDSO as a file, for libdw; -1 if there is none. The table made from where it is mapped must be
- * the table made from the file, byte by byte.
+ * The vDSO as a file, for libdw; -1 if there is none. The table made from where it is mapped must
+ * be the table made from the file, byte by byte.
  */
 static int open_vdso(struct file *f)
 {

@@ -55,7 +55,8 @@ int main(int argc, char **)
 
 	try {
 		m[argc] = std::to_string(entry_c(argc));
-		return walk<int>(v, [&](const int &n) { return b->f(n) + m.at(n).size(); }) == 12345;
+		return walk<int>(v, [&](const int &n) {
+			return b->f(n) + m.at(n).size(); }) == 12345;
 	} catch (const std::exception &e) {
 		return m.size() + e.what()[0] == 12345;
 	}
