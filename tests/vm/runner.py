@@ -41,6 +41,21 @@ class Test:
         return repr(sorted(opt.items())) + (self.name if self.options["own"] else "")
 
 
+def stale_int3(console):
+    """Did the guest die of an int3 that its memory has not got?
+
+    The kernel changes its code with an int3 in place of the first byte for a moment. QEMU can run
+    that from a translation it should have dropped. The oops shows the bytes in memory: the one in
+    front of RIP is no 0xcc then. A CPU would not have trapped.
+    """
+    try:
+        with open(console, errors="replace") as f:
+            found = re.search(r"Oops: int3:.*?Code: ([0-9a-f ]+)<", f.read(), re.S)
+    except OSError:
+        return False
+    return bool(found) and not found[1].endswith("cc ")
+
+
 class Runner:
     """Runs tests on one kernel; its files are in build/vm/LABEL/."""
 
@@ -76,6 +91,8 @@ class Runner:
     def limit(self, test):
         return int(test.options["timeout"] * self.slow)
 
+    again = set()  # tests that QEMU has cost one boot
+
     def boot(self, tests):
         """One boot for all of TESTS; those it did not get to keep verdict None."""
         self.boots += 1
@@ -106,7 +123,12 @@ class Runner:
         finish(console)
         orphans = [line for job, line in console.splats if job is None]
         victim = by_name.get(console.job) if console.job else None
-        if reason and victim is not None and victim.verdict is None:
+        if reason and victim is not None and victim.verdict is None and \
+                victim.name not in self.again and stale_int3(console.path):
+            self.again.add(victim.name)
+            print("     %s: the emulated CPU ran an int3 that is not in memory any more, so the "
+                  "guest died of QEMU; once more" % victim.name)
+        elif reason and victim is not None and victim.verdict is None:
             self.keep(out, victim)
             victim.verdict, victim.why = "FAIL", reason
             victim.seconds = time.monotonic() - console.job_since
