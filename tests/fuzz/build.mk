@@ -5,10 +5,10 @@ O ?= build
 
 FUZZ_DIR := $(O)/fuzz
 FUZZ_CC ?= clang
-FUZZ_RUNS ?= 4000
+FUZZ_RUNS ?= 2000
 FUZZ_SFRAME ?= 100000
 FUZZ_GEN ?= 10000
-FUZZ_FILES ?= 200
+FUZZ_FILES ?= 150
 FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 FUZZ_PLUGIN := $(PLUGIN_CORE) scan.c options.c handlers.c
