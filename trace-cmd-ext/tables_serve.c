@@ -244,9 +244,8 @@ int cmd_register(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	ret = add_files(&s, argv + files);
-	if (!ret)
-		ret = tables_add_vdso(s.t) && !s.quiet ?
-		      complain(&s, "the vDSO has no table") & 0 : 0;
+	if (!ret && tables_add_vdso(s.t) && !s.quiet)
+		complain(&s, "the vDSO has no table");
 	if (!ret)
 		ret = add_all(&s);
 	if (!ret) {

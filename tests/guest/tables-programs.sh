@@ -53,6 +53,18 @@ THREADS="--percent 99"
 
 case_of "threads" chain $THREADS --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain 40
+# The system call returns 0 in the thread, at the top of an empty stack, where rows are those of the
+# thread that made it
+new_threads()
+{
+	awk '/: / { new = /chain-.*: sys_exit: +NR (56|435) = 0$/; n += new }
+	     new && /<incomplete>|<frame pointers/ { bad++ }
+	     END { print n + 0 " new threads, " bad + 0 " of them incomplete"; exit !n || bad }' \
+		<(grep -v user_unwind_cookie $TEST_TMP/report)
+}
+check "new threads begin where they are" new_threads
+say "$(new_threads)"
+
 case_of "a static program" chain-static $THREADS --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain-static 40
 case_of "C++ exceptions" throws \

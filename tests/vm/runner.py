@@ -30,6 +30,7 @@ class Test:
         self.verdict = None		# "ok", "FAIL" or "skip"
         self.why = ""
         self.seconds = 0.0
+        self.again = False		# QEMU has cost it one boot
         with open(self.path, errors="replace") as f:
             for line in f.readlines()[:40]:
                 found = re.match(r"#\s*vm:\s*(.*)", line)
@@ -91,8 +92,6 @@ class Runner:
     def limit(self, test):
         return int(test.options["timeout"] * self.slow)
 
-    again = set()  # tests that QEMU has cost one boot
-
     def boot(self, tests):
         """One boot for all of TESTS; those it did not get to keep verdict None."""
         self.boots += 1
@@ -123,12 +122,12 @@ class Runner:
         finish(console)
         orphans = [line for job, line in console.splats if job is None]
         victim = by_name.get(console.job) if console.job else None
-        if reason and victim is not None and victim.verdict is None and \
-                victim.name not in self.again and stale_int3(console.path):
-            self.again.add(victim.name)
+        ended = reason and victim is not None and victim.verdict is None
+        if ended and not victim.again and stale_int3(console.path):
+            victim.again = True
             print("     %s: the emulated CPU ran an int3 that is not in memory any more, so the "
                   "guest died of QEMU; once more" % victim.name)
-        elif reason and victim is not None and victim.verdict is None:
+        elif ended:
             self.keep(out, victim)
             victim.verdict, victim.why = "FAIL", reason
             victim.seconds = time.monotonic() - console.job_since
