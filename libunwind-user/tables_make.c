@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "tables.h"
+#include "tables_format.h"
 
 #define TRIES	3
 
@@ -62,4 +64,57 @@ int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 	if (cached)
 		*cached = !ret && c;
 	return ret;
+}
+
+static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (const void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+/* It is mapped as it would be in a file, and by the kernel, so that its headers can be believed. */
+static void identify_vdso(uintptr_t vdso, struct tables_id *id)
+{
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)vdso;
+	const Elf64_Phdr *ph = (const Elf64_Phdr *)(vdso + eh->e_phoff);
+	const uint8_t *build_id = NULL;
+	unsigned int i;
+
+	memset(id, 0, sizeof(*id));
+	id->is_vdso = true;
+	id->layout = tables_layout(eh, ph, eh->e_phnum);
+	for (i = 0; i < eh->e_phnum && !id->build_id_size; i++) {
+		if (ph[i].p_type == PT_NOTE)
+			id->build_id_size = tables_find_build_id(
+				(const uint8_t *)vdso + ph[i].p_offset, ph[i].p_filesz,
+				ph[i].p_align, &build_id);
+	}
+	if (id->build_id_size)
+		memcpy(id->build_id, build_id, id->build_id_size);
+}
+
+int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
+		     bool *cached)
+{
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+	bool c = false;
+	int ret;
+
+	memset(table, 0, sizeof(*table));
+	if (!vdso)
+		return -ENOENT;
+	identify_vdso(vdso, id);
+	if (cache)
+		c = !tables_cache_get(cache, id, table);
+	if (!c) {
+		ret = gen_from_memory(read_own, NULL, vdso, table, NULL);
+		if (ret)
+			return ret;
+		if (cache)
+			tables_cache_put(cache, id, table);
+	}
+	if (cached)
+		*cached = c;
+	return 0;
 }

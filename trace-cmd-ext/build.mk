@@ -7,7 +7,7 @@ TABLES_BIN := $(O)/trace-ustack-tables
 
 ALL_TARGETS += $(TABLES_BIN)
 
-TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
+TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main table_make tables_serve)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
