@@ -46,9 +46,8 @@ install-libunwind-user: $(UU_LIB) $(AUDIT_SO)
 	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include
 	install -m 644 libunwind-user/unwind-user.h $(DESTDIR)$(prefix)/include/
 	install -m 644 $(UU_LIB) $(DESTDIR)$(prefix)/lib/
-	install -d $(DESTDIR)$(prefix)/lib/trace-ustack $(DESTDIR)$(prefix)/share/man/man7
+	install -d $(DESTDIR)$(prefix)/lib/trace-ustack
 	install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/
-	install -m 644 man/libunwind-user-audit.7 $(DESTDIR)$(prefix)/share/man/man7/
 	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
 		>$(DESTDIR)$(prefix)/lib/pkgconfig/libunwind-user.pc
 

@@ -6,6 +6,14 @@ O ?= build
 TABLES_BIN := $(O)/trace-ustack-tables
 
 ALL_TARGETS += $(TABLES_BIN)
+INSTALL_TARGETS += install-tables
+
+prefix ?= /usr/local
+
+.PHONY: install-tables
+install-tables: $(TABLES_BIN)
+	install -d $(DESTDIR)$(prefix)/bin
+	install -m 755 $(TABLES_BIN) $(DESTDIR)$(prefix)/bin/
 
 TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main table_make tables_serve)
 
