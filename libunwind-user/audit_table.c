@@ -154,6 +154,9 @@ static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o
 	    !tables_head_fits(&head, st.st_size, o->build_id, o->build_id_size, o->layout,
 			      GEN_VERSION))
 		return false;
+	/* That would mean something else to the kernel */
+	if (!(o->bias + head.base))
+		return false;
 	map = sys_mmap(st.st_size, PROT_READ, fd);
 	if (map < 0 && map > -AUDIT_PAGE)
 		return false;

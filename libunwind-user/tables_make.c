@@ -9,10 +9,35 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "sframe_format.h"
 #include "tables.h"
 #include "tables_format.h"
 
 #define TRIES	3
+
+/*
+ * What the generator makes is for address 0 of the file. A process cannot register that for a
+ * program which is not relocated: to the kernel, base 0 says that a section is where it was made
+ * for. So it is made one for the start of the code, before anybody sees it.
+ */
+static void rebase(struct gen_table *t)
+{
+	uint64_t shift = t->base - t->text_start, start;
+	uint32_t nr, off;
+	uint8_t *p;
+
+	if (t->size < SFRAME_HDR_SIZE)
+		return;
+	memcpy(&nr, t->data + SFRAME_HDR_NUM_FDES_OFF, sizeof(nr));
+	memcpy(&off, t->data + SFRAME_HDR_FDEOFF_OFF, sizeof(off));
+	p = t->data + SFRAME_HDR_SIZE + t->data[SFRAME_HDR_AUXHDR_LEN_OFF] + off;
+	for (; nr--; p += SFRAME_V3_FDE_SIZE) {
+		memcpy(&start, p + SFRAME_V3_FDE_START_OFF, sizeof(start));
+		start += shift;
+		memcpy(p + SFRAME_V3_FDE_START_OFF, &start, sizeof(start));
+	}
+	t->base -= shift;
+}
 
 static bool same_content(const struct stat *a, const struct stat *b)
 {
@@ -40,6 +65,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		ret = gen_from_fd(fd, table);
 		if (ret)
 			return ret;
+		rebase(table);
 	}
 	if (fstat(fd, &st) || !same_content(&st, &id->st)) {
 		gen_free(table);

@@ -111,7 +111,8 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 	const struct mapping *mem = at(map, nr, arg->table, arg->table_size);
 	struct gen_table table = { .data = NULL };
 	struct tables_seg seg = { .vaddr = 0 };
-	uint64_t bias;
+	/* As the kernel takes it */
+	uint64_t bias, base = arg->table_base ? arg->table_base : arg->table;
 	int ret;
 
 	if (!text || !text->exec) {
@@ -127,7 +128,7 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 	}
 	/* Its own section is not the one that is made of .eh_frame */
 	if (!is_cached(mem)) {
-		if (!arg->table_base || arg->table_base == arg->table)
+		if (base == arg->table)
 			return true;
 		wrong(p, "%s: a section of its own for another base", text->path);
 		return false;
@@ -141,9 +142,9 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 	ret = -EINVAL;
 	if (seg.size && arg->text_size != seg.size)
 		wrong(p, "%s: a table for a part of a segment", text->path);
-	else if (arg->table_base != bias + table.base || arg->table_size != table.size)
+	else if (base != bias + table.base || arg->table_size != table.size)
 		wrong(p, "%s: table of %" PRIu64 " bytes with the base %#" PRIx64 ", which are %zu"
-		      " and %#" PRIx64, text->path, arg->table_size, arg->table_base, table.size,
+		      " and %#" PRIx64, text->path, arg->table_size, base, table.size,
 		      bias + table.base);
 	else if (!same_bytes(p->tgid, arg, &table))
 		wrong(p, "%s: not the table that is made of it", text->path);
