@@ -43,7 +43,8 @@ $(O)/bench/start/preload.so: bench/start/preload.c
 $(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.so
 	@mkdir -p $(@D)
 	$(CC) $(AUDIT_CFLAGS) -Ilibunwind-user $(filter-out -Wl$(comma)-init%,$(AUDIT_LDFLAGS)) \
-		$(if $(filter %/pretend.so,$@),-Wl$(comma)-init$(comma)audit_init) -o $@ $<
+		$(if $(filter %/pretend.so,$@),-Wl$(comma)-init$(comma)audit_init) \
+		-DAUDIT_SELF='"$(AUDIT_SELF)"' -o $@ $<
 
 comma := ,
 

@@ -65,6 +65,23 @@ static struct {
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
+/*
+ * The table of the module itself, made of it when it was linked for the first time; the code lies
+ * in front, so it stays where it is. For address 0 of the file.
+ */
+#ifdef AUDIT_SELF
+#define INCLUDE_SELF	".incbin \"" AUDIT_SELF "\"\n"
+#else
+#define INCLUDE_SELF	""
+#endif
+__asm__(".pushsection .uu_table, \"a\", @progbits\n"
+	".balign 8\n"
+	"audit_self:\n" INCLUDE_SELF
+	"audit_self_end:\n"
+	".popsection");
+extern const char audit_self[] __attribute__((visibility("hidden")));
+extern const char audit_self_end[] __attribute__((visibility("hidden")));
+
 /* --------------------------- filters of system calls --------------------- */
 
 /* "Seccomp_filters:" in the status of this thread, or -1. No such line: the kernel has none. */
@@ -315,6 +332,18 @@ static void add_at(uintptr_t header, const char *path, bool by_exec, uintptr_t *
 	find_and_add(&o, path, true, by_exec, &t);
 }
 
+static void add_self(void)
+{
+	const struct audit_table t = {
+		.table = (uintptr_t)audit_self, .size = audit_self_end - audit_self,
+		.base = (uintptr_t)__ehdr_start,
+	};
+	struct audit_object o;
+
+	if (t.size && audit_object_read(&o, (uintptr_t)__ehdr_start))
+		add(&o, &t);
+}
+
 /* The path of the loader, as the program names it. */
 static const char *interp_path(uintptr_t program)
 {
@@ -344,7 +373,7 @@ void audit_init(int argc, char **argv, char **env)
 
 EXPORT unsigned int la_version(unsigned int version)
 {
-	uintptr_t program = 0, interp = 0, vdso = 0, self;
+	uintptr_t program = 0, interp = 0, vdso = 0;
 	Elf64_auxv_t aux[64], *a;
 	bool secure = true;
 
@@ -380,7 +409,7 @@ EXPORT unsigned int la_version(unsigned int version)
 
 	/* What runs right now first */
 	add_at(interp, interp_path(program), true, &audit.interp);
-	add_at((uintptr_t)__ehdr_start, NULL, false, &self);
+	add_self();
 	add_at(vdso, NULL, false, &audit.vdso);
 	add_at(program, "/proc/self/exe", true, &audit.program);
 	/* Version 2 is the last one that is known to call nothing else */

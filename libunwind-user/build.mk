@@ -62,7 +62,18 @@ $(UU_LIB): $(UU_OBJ)
 AUDIT_HDR := $(addprefix libunwind-user/,audit.h audit_sys.h sframe_format.h tables_format.h \
 	unwind_table_uapi.h)
 
-$(AUDIT_SO): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
-	$(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
+# Linked twice: its own table is made of it, and put behind its code
+AUDIT_BARE := $(O)/libunwind-user/audit-bare.so
+AUDIT_SELF := $(O)/libunwind-user/audit-self.sframe
+AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
+
+$(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
+	$(AUDIT_LINK)
+
+$(AUDIT_SELF): $(AUDIT_BARE) $(O)/trace-ustack-tables
+	$(O)/trace-ustack-tables make $< -o $@
+
+$(AUDIT_SO): $(AUDIT_SELF)
+	$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
 
 -include $(UU_OBJ:.o=.d)

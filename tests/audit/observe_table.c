@@ -126,13 +126,9 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 		      text->path);
 		return false;
 	}
-	/* Its own section is not the one that is made of .eh_frame */
-	if (!is_cached(mem)) {
-		if (base == arg->table)
-			return true;
-		wrong(p, "%s: a section of its own for another base", text->path);
-		return false;
-	}
+	/* A section for where it is came from a linker. Else it is one of ours, wherever it is kept */
+	if (!is_cached(mem) && base == arg->table)
+		return true;
 	ret = make(text, arg->text_start, &table, &seg);
 	if (ret) {
 		wrong(p, "%s: a table for code that can have none: %s", text->path, strerror(-ret));
