@@ -14,8 +14,8 @@
  * - it needs no C library: in its namespace the loader would load another copy of one, which takes
  *   four times as long as all of this. System calls are its own, errno is nobody's business;
  * - it is unloaded at once (la_version() returns 0) where the kernel has no such tables;
- * - no descriptor is open when a function returns, no memory is allocated but the mapping of a table
- *   and a page for each 39 libraries that are loaded later;
+ * - no descriptor is open when a function returns, no memory is allocated but the mapping of each
+ *   table, and a page for each 51 libraries that are loaded later;
  * - the loader calls it with its lock held, so nothing here needs one;
  * - programs lock themselves up: a filter of system calls that was not there when the program began
  *   may kill it for a prctl(). From its first instruction on, a library that is loaded costs

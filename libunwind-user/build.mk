@@ -26,13 +26,13 @@ $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 		cat cfi*.[ch] gen*.[ch] sframe_*.h | sha1sum | cut -c 1-16) >gen_version.tmp; \
 	cmp -s gen_version.tmp gen_version.h || mv gen_version.tmp gen_version.h)
 
-# The audit module: no C library, one segment of code. What a user has in CFLAGS must not bring one
-# in, so it comes first.
+# The audit module: no C library, one segment of code. What a user has in CFLAGS must not bring
+# one in, so it comes first.
 AUDIT_SO := $(O)/libunwind-user/libunwind-user-audit.so
 AUDIT_SRC := libunwind-user/audit.c libunwind-user/audit_table.c
-AUDIT_CFLAGS = $(CFLAGS) $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffreestanding -Os \
-	-fno-tree-loop-distribute-patterns -fno-stack-protector -fno-sanitize=all -fno-lto \
-	-fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables -I$(O)/libunwind-user
+AUDIT_CFLAGS = $(CFLAGS) $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffreestanding \
+	-Os -fno-tree-loop-distribute-patterns -fno-stack-protector -fno-sanitize=all \
+	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables -I$(O)/libunwind-user
 AUDIT_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,noseparate-code -Wl,-z,norelro \
 	-Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--build-id -Wl,-init,audit_init
 

@@ -81,8 +81,8 @@ static inline uint64_t tables_layout(const Elf64_Ehdr *eh, const Elf64_Phdr *ph,
 }
 
 /*
- * Find a build-id in notes: those at @p, @len bytes, of a segment that is aligned to @align. Returns
- * its size, at most TABLES_BUILD_ID_MAX, and where it is; 0 if there is none.
+ * Find a build-id in notes: those at @p, @len bytes, of a segment that is aligned to @align.
+ * Returns its size, at most TABLES_BUILD_ID_MAX, and where it is; 0 if there is none.
  */
 static inline uint32_t tables_find_build_id(const uint8_t *p, size_t len, size_t align,
 					    const uint8_t **id)

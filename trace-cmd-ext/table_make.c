@@ -138,9 +138,9 @@ static int usage(FILE *to)
 {
 	fputs("usage: " TOOL " [-qv] [--cache DIR] FILE...\n"
 	      "       " TOOL " FILE -o OUT\n"
-	      "Keep the unwind tables of FILEs, of all ELF files below those that are folders, and of\n"
-	      "the vDSO in the cache, where register, run and the audit module find them; or write\n"
-	      "the table of FILE to OUT.\n"
+	      "Keep the unwind tables of FILEs, of all ELF files below those that are folders,\n"
+	      "and of the vDSO in the cache, where register, run and the audit module find them;\n"
+	      "or write the table of FILE to OUT.\n"
 	      "  -c, --cache DIR  use this folder, see FILES in trace-ustack-tables(1)\n"
 	      "  -o, --output OUT write the table to OUT\n"
 	      "  -q, --quiet      no summary\n"

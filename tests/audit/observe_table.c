@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "observe.h"
+#include "sframe_read.h"
 #include "tables.h"
 
 const char *cache_dir;
@@ -103,6 +104,23 @@ static bool same_bytes(pid_t pid, const struct unwind_table_user *arg,
 	return same;
 }
 
+/* The kernel looks at the header only. */
+static bool can_be_read(pid_t pid, const struct unwind_table_user *arg)
+{
+	uint8_t *copy = malloc(arg->table_size);
+	struct iovec here = { copy, arg->table_size };
+	struct iovec there = { (void *)arg->table, arg->table_size };
+	struct sframe_table t = {
+		.mem = copy, .size = arg->table_size, .base = arg->table,
+		.text_start = arg->text_start, .text_size = arg->text_size,
+	};
+	bool can = process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)arg->table_size &&
+		   !sframe_open(&t) && t.version == SFRAME_VERSION_3;
+
+	free(copy);
+	return can;
+}
+
 bool table_is_right(const struct process *p, const struct unwind_table_user *arg)
 {
 	static struct mapping map[MAX_MAPPINGS];
@@ -126,9 +144,9 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 		      text->path);
 		return false;
 	}
-	/* A section for where it is came from a linker. Else it is one of ours, wherever it is kept */
+	/* A section for where it is comes from a linker. Any other is ours, wherever it is kept. */
 	if (!is_cached(mem) && base == arg->table)
-		return true;
+		return can_be_read(p->tgid, arg);
 	ret = make(text, arg->text_start, &table, &seg);
 	if (ret) {
 		wrong(p, "%s: a table for code that can have none: %s", text->path, strerror(-ret));

@@ -276,6 +276,26 @@ static int locked(void)
 	_exit(0);
 }
 
+/* Libraries with a table in them, see mk_own.py */
+static int own(void)
+{
+	void *h[4];
+	int i, k;
+
+	for (i = 0; i < 10; i++) {
+		h[0] = need("libown-good.so");
+		h[1] = need("libown-old.so");
+		h[2] = need("libown-broken.so");
+		h[3] = need("libown-outside.so");
+		mark();
+		for (k = 0; k < 4; k++)
+			dlclose(h[k]);
+		mark();
+	}
+	puts("own");
+	return 0;
+}
+
 /* Something else is mapped where a library was, and then a library again */
 static int reuse(void)
 {
@@ -308,6 +328,7 @@ int main(int argc, char **argv)
 		{ "namespaces", namespaces }, { "threads", threads }, { "errno", keep_errno },
 		{ "descriptors", no_descriptors }, { "forks", forks }, { "exec", executes },
 		{ "locked", locked }, { "reuse", reuse }, { "small", small_stack },
+		{ "own", own },
 	};
 	size_t i;
 
