@@ -32,7 +32,8 @@ AUDIT_SO := $(O)/libunwind-user/libunwind-user-audit.so
 AUDIT_SRC := libunwind-user/audit.c libunwind-user/audit_table.c
 AUDIT_CFLAGS = $(CFLAGS) $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffreestanding \
 	-Os -fno-tree-loop-distribute-patterns -fno-stack-protector -fno-sanitize=all \
-	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables -I$(O)/libunwind-user
+	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables \
+	-I$(O)/libunwind-user
 AUDIT_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,noseparate-code -Wl,-z,norelro \
 	-Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--build-id -Wl,-init,audit_init
 

@@ -8,6 +8,7 @@
  *	  -n		none but that of the module, which is in it
  *	  -s		say that the program is setuid (AT_SECURE)
  *	  -e ERRNO	answer everything with this; then there is one attempt for each execve()
+ *	  -r		refuse all tables, as if they were damaged
  *	  -k		tables for memory that is gone may stay
  *	  -v		say what is asked for
  *
@@ -47,7 +48,7 @@
 static struct {
 	const char *without[16];
 	unsigned int nr_without;
-	bool nothing, secure, stale, verbose;
+	bool nothing, secure, refuse, stale, verbose;
 	int error;
 	int wrong;
 } opt;
@@ -150,6 +151,8 @@ static long answer(struct process *p, pid_t tid, const struct user_regs_struct *
 		       -ENOENT;
 	if (!table_is_right(p, &arg))
 		return -EINVAL;
+	if (opt.refuse)
+		return -EBADMSG;
 	replace(p, &arg, arg.text_start, arg.text_start + arg.text_size);
 	return 0;
 }
@@ -178,7 +181,7 @@ static bool expected(const char *path)
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	unsigned int i;
 
-	if (opt.error)
+	if (opt.error || opt.refuse)
 		return false;
 	if (opt.nothing)
 		return !strcmp(name, "libunwind-user-audit.so");
@@ -322,6 +325,9 @@ static void on_event(pid_t tid, int event)
 		memcpy(child->table, p->table, sizeof(p->table));
 		child->nr = p->nr;
 		child->asked = p->asked;
+		child->known = true;
+		if (child->waits)
+			ptrace(PTRACE_CONT, child->tgid, 0, 0);
 		break;
 	case PTRACE_EVENT_EXIT:
 		if (tid == p->tgid && !WIFSIGNALED(value))
@@ -347,7 +353,14 @@ static int run(pid_t first)
 		sig = event ? 0 : WSTOPSIG(status);
 		if (event && event != PTRACE_EVENT_STOP)
 			on_event(tid, event);
-		/* The first stop of a new task */
+		/*
+		 * The first stop of a new task, which may be seen before what its parent has to
+		 * say: which tables it has.
+		 */
+		if (sig == SIGSTOP && !process_of(tid)->known) {
+			process_of(tid)->waits = true;
+			continue;
+		}
 		if (sig == SIGSTOP || sig == SIGTRAP)
 			sig = 0;
 		ptrace(PTRACE_CONT, tid, 0, sig);
@@ -360,7 +373,7 @@ int main(int argc, char **argv)
 	int c, ret, status;
 	pid_t pid;
 
-	while ((c = getopt(argc, argv, "+c:w:nske:v")) != -1) {
+	while ((c = getopt(argc, argv, "+c:w:nskre:v")) != -1) {
 		switch (c) {
 		case 'c':
 			cache_dir = optarg;
@@ -376,6 +389,9 @@ int main(int argc, char **argv)
 			break;
 		case 'k':
 			opt.stale = true;
+			break;
+		case 'r':
+			opt.refuse = true;
 			break;
 		case 'e':
 			opt.error = atoi(optarg);
@@ -399,6 +415,7 @@ int main(int argc, char **argv)
 		_exit(98);
 	}
 	waitpid(pid, &status, 0);
+	process_of(pid)->known = true;
 	ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACEEXEC |
 	       PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
 	       PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);

@@ -15,6 +15,8 @@
 
 struct process {
 	pid_t tgid;			/* 0: free */
+	bool known;			/* who made it has been heard of */
+	bool waits;			/* stopped until then */
 	unsigned int nr, asked, marks;
 	struct unwind_table_user table[MAX_TABLES];
 };
