@@ -16,7 +16,8 @@
  * - it is unloaded at once (la_version() returns 0) where the kernel has no such tables;
  * - no descriptor is open when a function returns, no memory is allocated but the mapping of each
  *   table, and a page for each 51 libraries that are loaded later;
- * - the loader calls it with its lock held, so nothing here needs one;
+ * - nothing waits. The loader calls it with its lock held, but for what it closes at exit, when
+ *   another thread can be in dlopen(). Who comes second then does nothing;
  * - programs lock themselves up: a filter of system calls that was not there when the program began
  *   may kill it for a prctl(). From its first instruction on, a library that is loaded costs
  *   a look whether there is one, with the system calls that the loader has just used itself. Then
@@ -51,8 +52,9 @@ struct page {
 
 #define PER_PAGE	((AUDIT_PAGE - sizeof(struct page)) / sizeof(struct record))
 
-/* Set before the program begins, or with the lock of the loader held. */
+/* Set before the program begins, or between enter() and leave(). */
 static struct {
+	bool busy;
 	char **env;
 	struct audit_dirs dirs;
 	uintptr_t program, interp, vdso;	/* their bias */
@@ -81,6 +83,16 @@ __asm__(".pushsection .uu_table, \"a\", @progbits\n"
 	".popsection");
 extern const char audit_self[] __attribute__((visibility("hidden")));
 extern const char audit_self_end[] __attribute__((visibility("hidden")));
+
+static bool enter(void)
+{
+	return !__atomic_test_and_set(&audit.busy, __ATOMIC_ACQUIRE);
+}
+
+static void leave(void)
+{
+	__atomic_clear(&audit.busy, __ATOMIC_RELEASE);
+}
 
 /* --------------------------- filters of system calls --------------------- */
 
@@ -430,24 +442,25 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned int flag)
 {
 	(void)cookie;
 	(void)flag;
+	if (!enter())
+		return;
 	audit.changed = -1;
 	if (audit.closed && may_call())
 		sweep(0, 0);
+	leave();
 }
 
-/* The cookie is the record of an object that may be unloaded, or 0. */
-EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
+/* Register @map. Returns its record if it may be unloaded. */
+static struct record *open_object(const struct link_map *map)
 {
 	struct audit_object o;
 	struct audit_table t;
 	struct record *r = NULL;
 
-	(void)lmid;
-	*cookie = 0;
 	/* Every namespace has the loader in it */
 	if (map->l_addr == audit.program || map->l_addr == audit.interp ||
 	    map->l_addr == audit.vdso || !may_call())
-		return 0;
+		return NULL;
 	/*
 	 * Libraries begin with their header, if they are made for address 0. If not, or if that
 	 * may not be read, this fails.
@@ -455,32 +468,47 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *coo
 	if (sys_madvise(map->l_addr, AUDIT_PAGE, MADV_POPULATE_READ) ||
 	    !audit_object_read(&o, map->l_addr) || o.bias != map->l_addr ||
 	    o.dynamic != (uintptr_t)map->l_ld)
-		return 0;
+		return NULL;
 	sweep(o.start, o.end);
 	if (audit.started) {
 		r = new_record();
 		if (!r)
-			return 0;
+			return NULL;
 	}
-	if (find_and_add(&o, map->l_name, false, false, &t)) {
-		if (r) {
-			keep_record(r, &o, &t);
-			*cookie = (uintptr_t)r;
-		}
-	} else if (r) {
-		put_record(r);
+	if (!find_and_add(&o, map->l_name, false, false, &t)) {
+		if (r)
+			put_record(r);
+		return NULL;
+	}
+	if (r)
+		keep_record(r, &o, &t);
+	return r;
+}
+
+/* The cookie is the record of an object that may be unloaded, or 0. */
+EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
+{
+	(void)lmid;
+	*cookie = 0;
+	if (enter()) {
+		*cookie = (uintptr_t)open_object(map);
+		leave();
 	}
 	return 0;
 }
 
 EXPORT unsigned int la_objclose(uintptr_t *cookie)
 {
-	struct record *r = record_of(*cookie);
+	struct record *r;
 
+	if (!enter())
+		return 0;
+	r = record_of(*cookie);
 	if (r) {
 		r->next = audit.closed;
 		audit.closed = r;
 		*cookie = 0;
 	}
+	leave();
 	return 0;
 }
