@@ -10,6 +10,7 @@
  *	  -e ERRNO	answer everything with this; then there is one attempt for each execve()
  *	  -r		refuse all tables, as if they were damaged
  *	  -k		tables for memory that is gone may stay
+ *	  -x		do not look when it ends: other threads are still loading
  *	  -v		say what is asked for
  *
  * A filter of system calls stops the program at the prctl()s, which are answered here as the kernel
@@ -48,7 +49,7 @@
 static struct {
 	const char *without[16];
 	unsigned int nr_without;
-	bool nothing, secure, refuse, stale, verbose;
+	bool nothing, secure, refuse, running, stale, verbose;
 	int error;
 	int wrong;
 } opt;
@@ -330,7 +331,7 @@ static void on_event(pid_t tid, int event)
 			ptrace(PTRACE_CONT, child->tgid, 0, 0);
 		break;
 	case PTRACE_EVENT_EXIT:
-		if (tid == p->tgid && !WIFSIGNALED(value))
+		if (tid == p->tgid && !WIFSIGNALED(value) && !opt.running)
 			check(p, "at the end");
 		if (tid == p->tgid)
 			p->tgid = 0;
@@ -373,7 +374,7 @@ int main(int argc, char **argv)
 	int c, ret, status;
 	pid_t pid;
 
-	while ((c = getopt(argc, argv, "+c:w:nskre:v")) != -1) {
+	while ((c = getopt(argc, argv, "+c:w:nskrxe:v")) != -1) {
 		switch (c) {
 		case 'c':
 			cache_dir = optarg;
@@ -392,6 +393,9 @@ int main(int argc, char **argv)
 			break;
 		case 'r':
 			opt.refuse = true;
+			break;
+		case 'x':
+			opt.running = true;
 			break;
 		case 'e':
 			opt.error = atoi(optarg);

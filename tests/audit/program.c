@@ -162,6 +162,33 @@ static int threads(void)
 	return 0;
 }
 
+static void *load_for_ever(void *name)
+{
+	void *h;
+
+	for (;;) {
+		h = dlopen(lib(name), RTLD_NOW);
+		if (h)
+			dlclose(h);
+	}
+	return NULL;
+}
+
+/* The program ends while threads load */
+static int leave(void)
+{
+	static const char *const name[] = { "libone.so", "libtwo.so", "libodd.so", "libone.so" };
+	pthread_t t;
+	int i;
+
+	need("libtwo.so");
+	for (i = 0; i < 4; i++)
+		pthread_create(&t, NULL, load_for_ever, (void *)name[i]);
+	usleep(3000);
+	puts("left");
+	return 0;
+}
+
 static void *load_once(void *name)
 {
 	need(name);
@@ -328,7 +355,7 @@ int main(int argc, char **argv)
 		{ "namespaces", namespaces }, { "threads", threads }, { "errno", keep_errno },
 		{ "descriptors", no_descriptors }, { "forks", forks }, { "exec", executes },
 		{ "locked", locked }, { "reuse", reuse }, { "small", small_stack },
-		{ "own", own },
+		{ "own", own }, { "leave", leave },
 	};
 	size_t i;
 
