@@ -28,12 +28,16 @@ $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 
 # The audit module: no C library, one segment of code. What a user has in CFLAGS must not bring
 # one in, so it comes first.
-AUDIT_SO := $(O)/libunwind-user/libunwind-user-audit.so
+# Empty where there is none: audit_sys.h knows the system calls of some architectures only.
+AUDIT_SO := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
+	$(O)/libunwind-user/libunwind-user-audit.so)
 AUDIT_SRC := libunwind-user/audit.c libunwind-user/audit_table.c
 AUDIT_CFLAGS = $(CFLAGS) $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffreestanding \
-	-Os -fno-tree-loop-distribute-patterns -fno-stack-protector -fno-sanitize=all \
+	-Os $(AUDIT_GCC) -fno-stack-protector -fno-sanitize=all \
 	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables \
 	-I$(O)/libunwind-user
+# There is no memset() to make loops calls of
+AUDIT_GCC = $(if $(findstring clang,$(shell $(CC) --version)),,-fno-tree-loop-distribute-patterns)
 AUDIT_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,noseparate-code -Wl,-z,norelro \
 	-Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--build-id -Wl,-init,audit_init
 
@@ -47,8 +51,8 @@ install-libunwind-user: $(UU_LIB) $(AUDIT_SO)
 	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include
 	install -m 644 libunwind-user/unwind-user.h $(DESTDIR)$(prefix)/include/
 	install -m 644 $(UU_LIB) $(DESTDIR)$(prefix)/lib/
-	install -d $(DESTDIR)$(prefix)/lib/trace-ustack
-	install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/
+	$(if $(AUDIT_SO),install -d $(DESTDIR)$(prefix)/lib/trace-ustack)
+	$(if $(AUDIT_SO),install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/)
 	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
 		>$(DESTDIR)$(prefix)/lib/pkgconfig/libunwind-user.pc
 
@@ -74,7 +78,7 @@ $(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libun
 $(AUDIT_SELF): $(AUDIT_BARE) $(O)/trace-ustack-tables
 	$(O)/trace-ustack-tables make $< -o $@
 
-$(AUDIT_SO): $(AUDIT_SELF)
+$(O)/libunwind-user/libunwind-user-audit.so: $(AUDIT_SELF)
 	$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
 
 -include $(UU_OBJ:.o=.d)
