@@ -293,7 +293,8 @@ static int locked(void)
 	mark();
 	puts("locked");
 	fflush(stdout);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
 		return 1;
 	for (i = 0; i < 3; i++) {
 		dlclose(need("libtwo.so"));
