@@ -333,7 +333,7 @@ static void find_dirs(bool secure)
 	use_dir(TABLES_ROOT_DIR, "");
 }
 
-static void add_at(uintptr_t header, const char *path, bool by_exec, uintptr_t *bias)
+static void add_at(uintptr_t header, const char *path, bool exact, bool by_exec, uintptr_t *bias)
 {
 	struct audit_object o;
 	struct audit_table t;
@@ -341,7 +341,7 @@ static void add_at(uintptr_t header, const char *path, bool by_exec, uintptr_t *
 	if (!header || header % AUDIT_PAGE || !audit_object_read(&o, header))
 		return;
 	*bias = o.bias;
-	find_and_add(&o, path, true, by_exec, &t);
+	find_and_add(&o, path, exact, by_exec, &t);
 }
 
 static void add_self(void)
@@ -420,10 +420,10 @@ EXPORT unsigned int la_version(unsigned int version)
 	audit.filters = sys_prctl(PR_GET_SECCOMP, NULL, 0) > 0 ? count_filters() : 0;
 
 	/* What runs right now first */
-	add_at(interp, interp_path(program), true, &audit.interp);
+	add_at(interp, interp_path(program), false, true, &audit.interp);
 	add_self();
-	add_at(vdso, NULL, false, &audit.vdso);
-	add_at(program, "/proc/self/exe", true, &audit.program);
+	add_at(vdso, NULL, false, false, &audit.vdso);
+	add_at(program, "/proc/self/exe", true, true, &audit.program);
 	/* Version 2 is the last one that is known to call nothing else */
 	return version < 2 ? version : 2;
 }
