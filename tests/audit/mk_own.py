@@ -3,14 +3,14 @@
 """mk_own.py FILE TABLE OUT KIND: put a table into an ELF file, as a linker would
 
 FILE has a section .uu_own with room for it, TABLE is what `trace-ustack-tables make FILE -o TABLE`
-wrote. In OUT, PT_GNU_STACK has become PT_GNU_SFRAME. KIND is good, or old (version 2), or broken (a
+wrote. In OUT, PT_GNU_RELRO has become PT_GNU_SFRAME. KIND is good, or old (version 2), or broken (a
 header that does not fit: the kernel refuses it), or outside (where nothing is mapped).
 """
 
 import struct
 import sys
 
-PT_GNU_STACK, PT_GNU_SFRAME = 0x6474e551, 0x6474e554
+PT_GNU_RELRO, PT_GNU_SFRAME = 0x6474e552, 0x6474e554
 
 
 def section(data, name):
@@ -46,7 +46,7 @@ def main():
     phoff, = struct.unpack_from("<Q", data, 32)
     for i in range(struct.unpack_from("<H", data, 56)[0]):
         at = phoff + 56 * i
-        if struct.unpack_from("<I", data, at)[0] == PT_GNU_STACK:
+        if struct.unpack_from("<I", data, at)[0] == PT_GNU_RELRO:
             where = vaddr + (1 << 40 if kind == "outside" else 0)
             struct.pack_into("<IIQQQQQQ", data, at, PT_GNU_SFRAME, 4, offset, where, where,
                              len(table), len(table), 8)

@@ -10,7 +10,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
 need_tables
-need_program $TPROG/{chain,loads,registered} $BUILD/libunwind-user/libunwind-user-audit.so
+AUDIT=$BUILD/tests/audit
+need_program $TPROG/{chain,loads,registered} $BUILD/libunwind-user/libunwind-user-audit.so \
+	$AUDIT/{observe,program}
 
 # On the root file system, as it would be installed: known by its build-id
 MODULE=/usr/local/lib/trace-ustack/libunwind-user-audit.so
@@ -26,7 +28,7 @@ libraries()
 fill()
 {
 	local p=$(realpath /usr/bin/{bash,python3,cat,ls,wc,env,true,sleep})
-	$TABLES make -v "$@" $MODULE /lib64/ld-linux-x86-64.so.2 $TPROG/{chain,loads,registered} \
+	$TABLES make -v "$@" $AUDIT /lib64/ld-linux-x86-64.so.2 $TPROG/{chain,loads,registered} \
 		$TPROG/libplug.so $p /usr/lib/python3*/lib-dynload \
 		$(libraries $p $TPROG/chain /usr/lib/python3*/lib-dynload/*.so)
 }
@@ -46,6 +48,19 @@ check "children have the tables of their parent" with $TPROG/registered fork
 check "exec drops them" with $TPROG/registered exec
 check "nothing is found without a cache" env TRACE_USTACK_TABLES=/nowhere LD_AUDIT=$MODULE \
 	$TPROG/registered none
+
+# With this C library, whose loader may call in another order, as tests/audit/run does with that of
+# the host: each table is compared with the file
+observed()
+{
+	OBSERVED_AUDIT=$MODULE $AUDIT/observe -c $TRACE_USTACK_TABLES "${@:2}" \
+		$AUDIT/program $1 $AUDIT
+}
+for what in start load stay fail namespaces threads small errno forks exec reuse own; do
+	check "observed: $what" observed $what
+done
+check "observed: a filter of system calls" observed locked -k
+check "observed: the end, while threads load" observed leave -x
 
 # case WHAT COMM CHECK-OPTION... -- COMMAND...
 case_of()
