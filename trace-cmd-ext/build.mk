@@ -6,8 +6,16 @@ O ?= build
 TABLES_BIN := $(O)/trace-ustack-tables
 
 ALL_TARGETS += $(TABLES_BIN)
+INSTALL_TARGETS += install-tables
 
-TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
+prefix ?= /usr/local
+
+.PHONY: install-tables
+install-tables: $(TABLES_BIN)
+	install -d $(DESTDIR)$(prefix)/bin
+	install -m 755 $(TABLES_BIN) $(DESTDIR)$(prefix)/bin/
+
+TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main table_make tables_serve)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
