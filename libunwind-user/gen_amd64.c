@@ -89,8 +89,8 @@ static size_t amd64_leaves_stack(const uint8_t *p, size_t len)
 			 ((q[0] & 0xfe) == 0x48 && q[1] == 0x8b && (q[2] & 0xf8) == 0xe0)))
 		return 0;
 	for (i = 0; i + 7 <= len; i++) {
-		if (p[i + 3] == 160 && p[i] == 0x48 && p[i + 1] == 0x8b && (p[i + 2] & 0xf8) == 0xa0 &&
-		    !p[i + 4] && !p[i + 5] && !p[i + 6])
+		if (p[i + 3] == 160 && p[i] == 0x48 && p[i + 1] == 0x8b &&
+		    (p[i + 2] & 0xf8) == 0xa0 && !p[i + 4] && !p[i + 5] && !p[i + 6])
 			return i + 7;
 	}
 	return len;
