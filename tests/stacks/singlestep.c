@@ -7,14 +7,14 @@
  * returns and signals that were seen (shadow.c, verdict.c). The program runs without address space
  * randomisation, so that a finding can be had again.
  *
- *	-e		begin at the program's entry point: the dynamic loader's start, some 100,000
- *			instructions, goes by at full speed; again after each exec
+ *	-e		begin at the program's entry point, again after each exec: the first 100,000
+ *			instructions, of the dynamic loader, go by at full speed
  *	-s CALLS	begin behind so many system calls from there: frames below are taken from the
  *			tables if each returns behind a call, and all that happens is checked
  *			from then on, their returns included
  *	-n STEPS	end after so many instructions
- *	-x FILE		break the tables of files of this name on purpose: shift a row in each function
- *			by a byte. Must be found, or this program is no test
+ *	-x FILE		break the table of a file of this name on purpose: one row starts a byte
+ *			late. Must be found, or this program is no test
  *	-v		print each place of early walks too
  *
  * Exit code: 0, 1 if a walk was wrong, 2 if the program could not be stepped or failed under it.
@@ -316,7 +316,8 @@ int main(int argc, char **argv)
 	if (!verdict_report(argv[optind], opt.all))
 		return 1;
 	if (!tasks && main_status) {
-		fprintf(stderr, "singlestep: %s ended with status %#x\n", argv[optind], main_status);
+		fprintf(stderr, "singlestep: %s ended with status %#x\n", argv[optind],
+			main_status);
 		return 2;
 	}
 	return 0;

@@ -106,31 +106,38 @@ const u8 *space_code(struct space *sp, u64 pc)
 
 /* --------------------------------- files -------------------------------- */
 
-/* @off counts from the section's start; 1 is added to the start of one row. */
-static bool shift_row(struct file *f)
+/* The function of @t that holds @pc */
+static bool func_at(const struct sframe_table *t, u64 pc, struct sframe_func *func)
 {
-	struct sframe_table t = {
-		.mem = f->table.data, .size = f->table.size, .base = f->table.base,
-		.text_start = f->table.text_start, .text_size = f->table.text_size,
-	};
+	u32 i;
+
+	for (i = 0; i < t->nr_fdes; i++) {
+		if (!sframe_func(t, i, func) && pc - func->start < func->size)
+			return true;
+	}
+	return false;
+}
+
+bool space_shift_row(struct space *sp, u64 pc)
+{
+	const struct map *m = space_map(sp, pc);
 	struct sframe_func func;
-	u32 i, nr = 0;
+	u32 i;
 	u8 *row;
 
-	if (sframe_open(&t))
+	/* of the plain kind: starts of one byte, not of a PLT */
+	if (!m || !m->has_table || !strstr(m->file->path, space_shift) ||
+	    !func_at(&m->t, pc, &func) || func.info)
 		return false;
-	/* of plain functions with one-byte starts, the second row: after the first push */
-	for (i = 0; i < t.nr_fdes; i++) {
-		if (sframe_func(&t, i, &func) || func.nr_fres < 4 || func.info || func.info2)
-			continue;
-		row = f->table.data + t.fre_off + func.fre_off;
-		row += 2 + (SFRAME_FRE_COUNT(row[1]) << SFRAME_FRE_WORD_SHIFT(row[1]));
-		if (*row == 1) {
+	row = m->file->table.data + m->t.fre_off + func.fre_off;
+	for (i = 0; i < func.nr_fres; i++) {
+		if (i && *row == pc - func.start) {
 			(*row)++;
-			nr++;
+			return true;
 		}
+		row += 2 + (SFRAME_FRE_COUNT(row[1]) << SFRAME_FRE_WORD_SHIFT(row[1]));
 	}
-	return nr;
+	return false;
 }
 
 static int read_vdso(void *ctx, u64 addr, void *to, size_t len)
@@ -163,8 +170,6 @@ static void make_table(struct file *f, pid_t pid, u64 addr)
 	}
 	if (fd >= 0)
 		close(fd);
-	if (!f->error && space_shift && strstr(f->path, space_shift) && !shift_row(f))
-		fprintf(stderr, "singlestep: %s has no row to shift\n", f->path);
 }
 
 static struct file *file_of(pid_t pid, const char *path, u64 dev, u64 ino, u64 addr)

@@ -75,8 +75,12 @@ u64 space_word(struct space *sp, u64 addr);
 /* What is at @pc, in a static buffer. @exact: its offset, if it has no symbol. */
 const char *space_name(struct space *sp, u64 pc, bool exact);
 
-/* For the test of the test: shift one row of each table of this name by a byte. */
+/*
+ * For the test of the test: in the tables of files of this name let the row that starts at @pc, if
+ * there is one, start a byte later. Returns true if that was done.
+ */
 extern const char *space_shift;
+bool space_shift_row(struct space *sp, u64 pc);
 
 /* ------------------------------- shadow.c ------------------------------ */
 

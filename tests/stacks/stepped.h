@@ -14,6 +14,7 @@ extern volatile int sink;
 /* frames of a few kinds: calls itself @n times, then @leaf */
 void deep(int n, void (*leaf)(void));
 
+void throw_once(void);
 void throw_and_catch(void);
 void library(const char *self);
 

@@ -30,6 +30,7 @@
 
 #define MAX_AGE		64	/* instructions */
 #define MAX_TOLD	5
+#define REG_RBX		3
 
 struct counts counts;
 
@@ -40,6 +41,7 @@ struct walk {
 	unsigned int nr;
 	u64 pc;			/* where it ended */
 	int ret;		/* what ended it; USTEP_OUTERMOST, or -ENOENT: a hole */
+	u8 reg;			/* -ENODATA: that the CFA counts from */
 };
 
 static struct walk walk;
@@ -91,6 +93,8 @@ static int step(struct ustep *s, const struct ustep_env *env, struct space *sp, 
 	if (!ret)
 		ret = ustep_row(s, env, &row);
 	/* the CFA is the caller's SP */
+	if (ret == -ENODATA)
+		walk.reg = row.cfa.reg;
 	if (!ret && row.fp.base == SFRAME_CFA && row.fp.deref)
 		*fp_slot = s->sp + (u64)(s64)row.fp.off;
 	/* the kernel's rule: no frames above where the stack began */
@@ -108,6 +112,9 @@ static void take_walk(struct task *t)
 	u64 fp_slot = 0;
 	struct ustep s;
 
+	/* one row, for an instruction that runs */
+	if (space_shift && space_shift_row(t->space, t->regs.rip))
+		space_shift = NULL;
 	ustep_init(&s, t->regs.rip, t->regs.rsp, t->regs.rbp);
 	walk.nr = 0;
 	do {
@@ -134,8 +141,10 @@ static void count_place(struct task *t, const char *kind, u64 pc, int ret)
 	char what[600];
 	unsigned int i;
 
-	snprintf(what, sizeof(what), "%s: %s%s%s", kind, space_name(t->space, pc, ret && ret != -ENOENT),
+	snprintf(what, sizeof(what), "%s: %s%s%s", kind,
+		 space_name(t->space, pc, ret && ret != -ENOENT),
 		 ret ? ": " : "", !ret ? "" : ret == -ENOENT ? "hole" :
+		 ret == -ENODATA && walk.reg == REG_RBX ? "register unknown (by rbx)" :
 		 ret < 0 ? strerror(-ret) : "outermost");
 	for (i = 0; i < nr_places && strcmp(places[i].what, what); i++)
 		;
@@ -300,7 +309,7 @@ static void compare(struct task *t)
 	counts.walks++;
 	if (v == RIGHT)
 		learn_fp(t);
-	else if (v == WRONG && fp_rewritten(t))
+	if ((v == WRONG || (walk.ret < 0 && walk.ret != -ENOENT)) && fp_rewritten(t))
 		v = MADE_UP;
 	if (v == WRONG) {
 		maybe_early(t);
@@ -385,8 +394,9 @@ bool verdict_report(const char *name, bool all)
 
 	printf("%s: %" PRIu64 " steps, %" PRIu64 " walks of up to %" PRIu64 " frames: %" PRIu64
 	       " complete, %" PRIu64 " early, %" PRIu64 " made up, %" PRIu64 " at the end, %" PRIu64
-	       " stopped, %" PRIu64 " wrong (%" PRIu64 " other frame pointers); %.3f%%\n", name, counts.steps, counts.walks, counts.deepest, counts.complete,
-	       counts.early, counts.made_up, counts.at_end, counts.stopped, counts.wrong, counts.other_fp,
+	       " stopped, %" PRIu64 " wrong (%" PRIu64 " other frame pointers); %.3f%%\n",
+	       name, counts.steps, counts.walks, counts.deepest, counts.complete, counts.early,
+	       counts.made_up, counts.at_end, counts.stopped, counts.wrong, counts.other_fp,
 	       counts.walks ? 100. * good / counts.walks : 0.);
 	for (i = 0; i < nr_places; i++) {
 		if (all || strncmp(places[i].what, "early", 5))
