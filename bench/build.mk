@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size and
-# bench-steps measure a part.
+# Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-steps and
+# bench-gen measure a part.
 
 O ?= build
 
@@ -15,9 +15,11 @@ BENCH_STEPS := $(O)/bench/steps
 BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer \
 	-fno-optimize-sibling-calls -fno-stack-protector -Ilibunwind-user
 
+BENCH_GEN := $(O)/bench/gen
+
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-steps
+.PHONY: bench-all bench-kernel bench-report bench-size bench-steps bench-gen
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -28,7 +30,11 @@ $(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
 	$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) plugin fixtures kernel
+$(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -Ilibunwind-user $(CFLAGS) -o $@ $< $(UU_LIB)
+
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_GEN) plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -42,3 +48,6 @@ bench-steps: $(BENCH_STEPS)
 
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size
+
+bench-gen: $(BENCH_GEN)
+	@O=$(abspath $(O)) bench/run gen

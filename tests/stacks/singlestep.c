@@ -7,11 +7,11 @@
  * returns and signals that were seen (shadow.c, verdict.c). The program runs without address space
  * randomisation, so that a finding can be had again.
  *
- *	-e		begin at the program's entry point, again after each exec: the first 100,000
- *			instructions, of the dynamic loader, go by at full speed
- *	-s CALLS	begin behind so many system calls from there: frames below are taken from the
- *			tables if each returns behind a call, and all that happens is checked
- *			from then on, their returns included
+ *	-e		begin at the program's entry point, again after each exec; the dynamic
+ *			loader's first 100,000 instructions go by at full speed
+ *	-s CALLS	begin behind so many system calls from there: the frames that are there are
+ *			taken from the tables, if each returns behind a call, and all that
+ *			happens is checked from then on, their returns included
  *	-n STEPS	end after so many instructions
  *	-x FILE		break the table of a file of this name on purpose: one row starts a byte
  *			late. Must be found, or this program is no test
