@@ -11,7 +11,8 @@
  *	  a debugger takes, so all they cover from there on is a hole;
  *	- a gap between two functions that is nothing but padding gets the row that the second one
  *	  starts with, see gen.h. Any other gap is a hole;
- *	- so is what lies behind an instruction that goes to another stack, if no rule says so.
+ *	- so is what lies behind an instruction that goes to another stack, if no rule says so. A
+ *	  function that begins with one has no caller, and neither has the padding before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -355,8 +356,7 @@ static uint32_t state_in_row(struct gen_rows *r, const struct gen_fde *fde, uint
 
 /*
  * From where on the rules of a function that has just one count from an SP that is gone. If that is
- * its start, none may reach in front of it either: makecontext() makes it what the
- * coroutine returns to, and a return address is looked up at the byte before it.
+ * its start, then no call led to it: makecontext() makes it what the coroutine returns to.
  */
 static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde)
 {
@@ -369,15 +369,32 @@ static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde)
 	return code ? fde->start + r->arch->leaves_stack(code, len) : fde->end;
 }
 
+/* As a return address it is looked up at the byte before it, where .eh_frame has nothing. */
+static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
+{
+	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
+	uint32_t n = number_of(r, &outermost), start = fde->start;
+	int ret;
+
+	if (!n)
+		return -ENOMEM;
+	if (gap_start < start && is_padding(r, gap_start, start)) {
+		r->stats->padding_bytes += start - gap_start;
+		start = gap_start;
+	}
+	ret = put(r, start, n, true);
+	return ret ? ret : put(r, fde->end, GEN_HOLE, false);
+}
+
 static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
 {
 	uint32_t i, state, start, end = end_of_stack(r, fde);
 	int ret;
 
+	if (end == fde->start)
+		return put_outermost(r, fde, gap_start);
 	if (end < fde->end)
 		count_hole(r, CFI_CAUSE_SP, end, fde->end);
-	if (end == fde->start)
-		return put(r, end, GEN_HOLE, false);
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);

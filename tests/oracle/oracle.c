@@ -45,7 +45,7 @@ struct file {
 	Dwarf_CFI *cfi;
 	struct gen_table table;
 	struct sframe_table reader;
-	uint64_t pcs, holes, wrong, fdes, padding, spoilt;
+	uint64_t pcs, holes, wrong, fdes, padding, spoilt, returned_to;
 };
 
 static unsigned int section;		/* version; 0: generated tables */
@@ -221,6 +221,23 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 		wrong(f, pc, "the rule of padding is not that of the function after it");
 }
 
+/*
+ * A row that says "no caller" where .eh_frame does not: right in a function that begins with
+ * mov %reg, %rsp, and in the padding before it. makecontext() of glibc has one.
+ */
+static bool is_returned_to(struct file *f, const struct sframe_row *row)
+{
+	uint64_t pc = row->start, left, start, end;
+	struct answer theirs;
+	const uint8_t *code;
+
+	while (pc - row->start < row->size && ask_libdw(f->cfi, pc, &theirs, &start, &end) == 1)
+		pc++;
+	code = code_at(f, pc, &left);
+	return code && left >= 3 && (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 &&
+	       code[2] >= 0xc0 && (code[2] & 7) == 4;
+}
+
 static void check_pc(struct file *f, uint64_t pc)
 {
 	struct answer theirs, ours;
@@ -239,7 +256,9 @@ static void check_pc(struct file *f, uint64_t pc)
 		return;
 	}
 	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
-	if (ret == 1)
+	if (ours.outermost && is_returned_to(f, &row))
+		f->returned_to++;
+	else if (ret == 1)
 		check_extra(f, pc, &ours);
 	else if (ret)
 		wrong(f, pc, "a rule where libdw's cannot be computed");
@@ -403,6 +422,8 @@ static void report(const struct file *f, double ms)
 			       s->hole[i].nr, s->hole[i].bytes);
 		cause_bytes += s->hole[i].bytes;
 	}
+	if (f->returned_to)
+		printf("    without a caller by code: %" PRIu64 " pcs\n", f->returned_to);
 	if (s->plt_bytes)
 		printf("    PLT without .eh_frame: %" PRIu64 " bytes\n", s->plt_bytes);
 }
