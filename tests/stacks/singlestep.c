@@ -14,7 +14,8 @@
  *			happens is checked from then on, their returns included
  *	-n STEPS	end after so many instructions
  *	-x FILE		break the table of a file of this name on purpose: one row starts a byte
- *			late. Must be found, or this program is no test
+ *			late. Must be found, or this program is no test. FILE,N: N other rows that
+ *			would have done are spared
  *	-v		print each place of early walks too
  *
  * Exit code: 0, 1 if a walk was wrong, 2 if the program could not be stepped or failed under it.
@@ -291,7 +292,9 @@ int main(int argc, char **argv)
 			opt.max = strtoull(optarg, NULL, 0);
 			break;
 		case 'x':
-			space_shift = optarg;
+			space_shift = strsep(&optarg, ",");
+			if (optarg)
+				space_shift_after = strtoull(optarg, NULL, 0);
 			break;
 		case 'v':
 			opt.all = true;
@@ -312,9 +315,13 @@ int main(int argc, char **argv)
 			break;
 		stop(pid, status);
 	}
-	/* the rest ends with this program; what is still open has not become wrong */
+	/* other tasks end with this one; what is still open has not become wrong */
 	if (!verdict_report(argv[optind], opt.all))
 		return 1;
+	if (space_shift) {
+		fprintf(stderr, "singlestep: no row of %s to break\n", space_shift);
+		return 2;
+	}
 	if (!tasks && main_status) {
 		fprintf(stderr, "singlestep: %s ended with status %#x\n", argv[optind],
 			main_status);

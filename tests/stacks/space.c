@@ -23,6 +23,7 @@
 #define CODES	65536
 
 const char *space_shift;
+u64 space_shift_after;
 static struct file *files;
 
 /* -------------------------------- memory -------------------------------- */
@@ -132,6 +133,8 @@ bool space_shift_row(struct space *sp, u64 pc)
 	row = m->file->table.data + m->t.fre_off + func.fre_off;
 	for (i = 0; i < func.nr_fres; i++) {
 		if (i && *row == pc - func.start) {
+			if (space_shift_after && space_shift_after--)
+				return false;
 			(*row)++;
 			return true;
 		}
@@ -163,7 +166,8 @@ static void make_table(struct file *f, pid_t pid, u64 addr)
 		for (i = 0; i < eh.e_phnum; i++) {
 			if (pread(fd, &ph, sizeof(ph), eh.e_phoff + i * sizeof(ph)) != sizeof(ph))
 				break;
-			if (ph.p_type == PT_LOAD && f->nr_loads < 16)
+			/* lld has several segments in one page of the file */
+			if (ph.p_type == PT_LOAD && ph.p_flags & PF_X && f->nr_loads < 16)
 				f->load[f->nr_loads++] =
 					(struct phdr) { ph.p_offset, ph.p_vaddr, ph.p_filesz };
 		}

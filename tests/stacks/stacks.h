@@ -77,9 +77,11 @@ const char *space_name(struct space *sp, u64 pc, bool exact);
 
 /*
  * For the test of the test: in the tables of files of this name let the row that starts at @pc, if
- * there is one, start a byte later. Returns true if that was done.
+ * there is one, start a byte later; the first space_shift_after are spared. Returns true if that
+ * was done.
  */
 extern const char *space_shift;
+extern u64 space_shift_after;
 bool space_shift_row(struct space *sp, u64 pc);
 
 /* ------------------------------- shadow.c ------------------------------ */
