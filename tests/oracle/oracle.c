@@ -8,8 +8,8 @@
  * computed for a made-up machine: registers that hold large random numbers and memory that holds a
  * hash of the address. So rules are compared by what they do, in whatever form they are.
  *
- * The table must give the same CFA (which must also be the caller's SP), return address and frame
- * pointer, and call the same frames signal frames and outermost; or have a hole there, and holes
+ * The table must give the same SP (which it calls CFA), return address and frame pointer for the
+ * caller, and call the same frames signal frames and outermost; or have a hole there, and holes
  * are allowed only where the generator tells why. Where libdw knows no rule the table may have
  * none, except for
  *
