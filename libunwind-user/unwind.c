@@ -14,6 +14,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "gen.h"
@@ -151,9 +152,7 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 
 	(void)size;
 	if (!strcmp(info->dlpi_name, "linux-vdso.so.1")) {
-		/* the header is what its first segment starts with */
-		ret = gen_from_memory(read_own, NULL, info->dlpi_addr + info->dlpi_phdr->p_vaddr,
-				      &gen, &bias);
+		ret = gen_from_memory(read_own, NULL, getauxval(AT_SYSINFO_EHDR), &gen, &bias);
 		if (!ret)
 			ret = add(l->u, &gen, bias);
 	} else {

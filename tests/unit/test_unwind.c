@@ -2,6 +2,7 @@
 /* Walks of the library's own kind: over this program's stack, and over one that is made up. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -148,6 +149,25 @@ static void a_new_table_takes_the_place_of_old_ones(void **state)
 	run(other_file);
 }
 
+/* The vDSO has no file: its table is made of memory */
+static void code_of_the_vdso_is_covered(void **state)
+{
+	uint64_t addr = getauxval(AT_SYSINFO_EHDR), pc, stack[64] = { 0 };
+	struct uu_start s = { .low = (uint64_t)stack, .high = (uint64_t)(stack + 64) };
+	unsigned int known = 0;
+
+	(void)state;
+	if (!addr)
+		skip();
+	/* a return address of 0 is the end of a stack */
+	for (pc = addr; pc < addr + 4096; pc++) {
+		s.ip = pc;
+		s.sp = s.fp = (uint64_t)stack;
+		known += uu_unwind(u, &s, got, MAX, &nr) != -ENOENT;
+	}
+	assert_true(known > 100);
+}
+
 static void no_table(struct uu_start *s)
 {
 	struct uu_unwinder *none = uu_unwinder_new();
@@ -211,6 +231,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_new_table_takes_the_place_of_old_ones, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(code_of_the_vdso_is_covered, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_table_there_is_one_frame, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(any_stack_has_an_end, setup, teardown),
