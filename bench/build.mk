@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size,
-# bench-start and bench-steps measure a part.
+# Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-start,
+# bench-steps and bench-gen measure a part.
 
 O ?= build
 
@@ -18,9 +18,11 @@ BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer 
 # Modules for LD_AUDIT, which are linked as ours is, and one for LD_PRELOAD
 BENCH_START := $(addprefix $(O)/bench/start/,start empty.so preload.so pretend.so)
 
+BENCH_GEN := $(O)/bench/gen
+
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps
+.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps bench-gen
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -48,7 +50,11 @@ $(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.
 
 comma := ,
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) plugin fixtures kernel
+$(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -Ilibunwind-user $(CFLAGS) -o $@ $< $(UU_LIB)
+
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -65,3 +71,6 @@ bench-steps: $(BENCH_STEPS)
 
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size
+
+bench-gen: $(BENCH_GEN)
+	@O=$(abspath $(O)) bench/run gen

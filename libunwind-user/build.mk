@@ -4,7 +4,7 @@
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
-UU_SRC := symbols.c symbols_elf.c
+UU_SRC := symbols.c symbols_elf.c unwind.c
 # shared with the kernel, see sframe_env.h
 UU_SRC += sframe_read.c step.c
 # .eh_frame to SFrame, see gen_impl.h

@@ -95,6 +95,32 @@ static bool sp_is_cfa(const struct machine *m)
 	return !m->run->sec->sp_off && !memcmp(sp, cfa, sizeof(*sp));
 }
 
+/* @rule, if it counts from @cfa, as one that counts from the register which that is told by */
+static struct cfi_rule from_register(const struct cfi_rule *rule, const struct cfi_rule *cfa)
+{
+	if (rule->how != CFI_CFA && rule->how != CFI_AT_CFA)
+		return *rule;
+	if (cfa->how != CFI_REG)
+		return cfi_bad(CFI_CAUSE_SP);
+	return cfi_rule(rule->how == CFI_CFA ? CFI_REG : CFI_AT_REG, cfa->reg,
+			(int64_t)cfa->off + rule->off);
+}
+
+/*
+ * What longjmp() and setcontext() have: the CFA is the buffer, and SP is loaded like any register.
+ * For a row, the CFA is what SP becomes, and nothing may count from the other one.
+ */
+static void take_sp_for_cfa(const struct machine *m, struct cfi_state *state)
+{
+	struct cfi_rule sp = from_register(&m->regs->sp, &m->regs->cfa);
+
+	state->ra = from_register(&state->ra, &m->regs->cfa);
+	state->fp = from_register(&state->fp, &m->regs->cfa);
+	if ((sp.how != CFI_REG && sp.how != CFI_AT_REG) || m->run->sec->sp_off)
+		sp = cfi_bad(CFI_CAUSE_SP);
+	state->cfa = sp;
+}
+
 static int emit(struct machine *m, const struct cfi_state *state)
 {
 	if (m->started && !memcmp(state, &m->last, sizeof(*state)))
@@ -117,7 +143,7 @@ static int advance_to(struct machine *m, uint64_t to)
 		return 0;
 	if (m->run->ops) {
 		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
-			state.cfa = cfi_bad(CFI_CAUSE_SP);
+			take_sp_for_cfa(m, &state);
 		ret = emit(m, &state);
 	}
 	m->pc = to;

@@ -74,6 +74,28 @@ static bool amd64_enters_kernel(const uint8_t *p)
 	return (p[0] == 0x0f && (p[1] == 0x05 || p[1] == 0x34)) || (p[0] == 0xcd && p[1] == 0x80);
 }
 
+/*
+ * What glibc has for makecontext() and swapcontext() without a word in .eh_frame: a function that
+ * begins with mov %reg, %rsp (both forms, endbr64 may be in front), and mov 160(%reg), %rsp, which
+ * is SP in a ucontext. Sources: glibc, sysdeps/unix/sysv/linux/x86_64/__start_context.S,
+ * swapcontext.S; struct ucontext of the kernel.
+ */
+static size_t amd64_leaves_stack(const uint8_t *p, size_t len)
+{
+	size_t endbr = len >= 7 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0, i;
+	const uint8_t *q = p + endbr;
+
+	if (len >= 3 && (((q[0] & 0xfb) == 0x48 && q[1] == 0x89 && (q[2] & 0xc7) == 0xc4) ||
+			 ((q[0] & 0xfe) == 0x48 && q[1] == 0x8b && (q[2] & 0xf8) == 0xe0)))
+		return 0;
+	for (i = 0; i + 7 <= len; i++) {
+		if (p[i + 3] == 160 && p[i] == 0x48 && p[i + 1] == 0x8b &&
+		    (p[i + 2] & 0xf8) == 0xa0 && !p[i + 4] && !p[i + 5] && !p[i + 6])
+			return i + 7;
+	}
+	return len;
+}
+
 /* Bytes of a stub: -1 is any byte. */
 #define ANY4	-1, -1, -1, -1
 
@@ -204,5 +226,6 @@ const struct gen_arch gen_amd64 = {
 	.ra_off = -8,
 	.padding = amd64_padding,
 	.enters_kernel = amd64_enters_kernel,
+	.leaves_stack = amd64_leaves_stack,
 	.plt = amd64_plt,
 };

@@ -166,6 +166,12 @@ struct gen_arch {
 	 * the kernel can stand in what follows, although it never runs.
 	 */
 	bool (*enters_kernel)(const uint8_t *p);
+	/*
+	 * Where in the @len bytes of a function without a frame SP becomes that of another stack;
+	 * @len if nowhere. 0: its first instruction does that, so no call led to it; it is what a
+	 * made-up return address points to. NULL: it never does.
+	 */
+	size_t (*leaves_stack)(const uint8_t *p, size_t len);
 	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
 	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
 	/* Words of a default FRE where RA is not fixed. NULL: that of amd64. */

@@ -7,7 +7,11 @@
 
 #include "gen_impl.h"
 
-#define MAX_FRES	32
+/*
+ * Half of a block's rows are read in a lookup: 32 instead of 16 would save 3% of the bytes and cost
+ * a third of the time.
+ */
+#define MAX_FRES	16
 /* A row of more bytes is the body of something. */
 #define LONG_ROW	6
 #define WINDOWS		4

@@ -10,7 +10,9 @@
  *	- the same FDE twice counts once; where two FDEs overlap and differ, nobody knows which one
  *	  a debugger takes, so all they cover from there on is a hole;
  *	- a gap between two functions that is nothing but padding gets the row that the second one
- *	  starts with, see gen.h. Any other gap is a hole.
+ *	  starts with, see gen.h. Any other gap is a hole;
+ *	- so is what lies behind an instruction that goes to another stack, if no rule says so. A
+ *	  function that begins with one has no caller, and neither has the padding before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -352,11 +354,47 @@ static uint32_t state_in_row(struct gen_rows *r, const struct gen_fde *fde, uint
 	return raw->state;
 }
 
-static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
+/*
+ * From where on the rules of a function that has just one count from an SP that is gone. If that is
+ * its start, then no call led to it: makecontext() makes it what the coroutine returns to.
+ */
+static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde)
 {
-	uint32_t i, state, start;
+	size_t len = fde->end - fde->start;
+	const uint8_t *code;
+
+	if (!r->arch->leaves_stack || fde->nr_rows != 1 || len > IMAGE_MAX_CODE)
+		return fde->end;
+	code = image_code(r->img, r->img->text.start + fde->start, len);
+	return code ? fde->start + r->arch->leaves_stack(code, len) : fde->end;
+}
+
+/* As a return address it is looked up at the byte before it, where .eh_frame has nothing. */
+static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
+{
+	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
+	uint32_t n = number_of(r, &outermost), start = fde->start;
 	int ret;
 
+	if (!n)
+		return -ENOMEM;
+	if (gap_start < start && is_padding(r, gap_start, start)) {
+		r->stats->padding_bytes += start - gap_start;
+		start = gap_start;
+	}
+	ret = put(r, start, n, true);
+	return ret ? ret : put(r, fde->end, GEN_HOLE, false);
+}
+
+static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
+{
+	uint32_t i, state, start, end = end_of_stack(r, fde);
+	int ret;
+
+	if (end == fde->start)
+		return put_outermost(r, fde, gap_start);
+	if (end < fde->end)
+		count_hole(r, CFI_CAUSE_SP, end, fde->end);
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);
@@ -371,7 +409,7 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 		if (ret)
 			return ret;
 	}
-	return put(r, fde->end, GEN_HOLE, false);
+	return put(r, end, GEN_HOLE, false);
 }
 
 int rows_finish(struct gen_rows *r)

@@ -9,7 +9,8 @@
  * come to _start. Each walk is timed many times, the fastest one counts.
  *
  * Cold: one step each from random addresses all over LIBRARY, so that little of its table is in
- * a cache. The stack is made of zeros and numbers there, so no walk would go on.
+ * a cache. The stack is made of numbers there, so no walk would go on. "cold.ours" is a search in
+ * the table and a step, as the kernel does it, "cold.library" uu_unwind() for one step.
  *
  * Prints "NAME NUMBER" lines, times in ns a step. libunwind is loaded by hand: who links it gets
  * its backtrace() in place of glibc's.
@@ -24,16 +25,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "gen.h"
 #include "step.h"
+#include "unwind-user.h"
 
 #define DEPTH		45
 #define MAX		128
 #define WALKS		2000
 #define ROUNDS		25
+#define COLD_ROUNDS	20
 #define RANDOM		(1 << 16)
 #define NOINLINE	__attribute__((noinline, noclone, noipa))
 
@@ -112,10 +116,7 @@ static int read_own(void *ctx, u64 addr, u64 *words, unsigned int nr)
 
 static struct ustep_env env = { .read = read_own };
 
-static struct cached {
-	u64 pc;
-	struct sframe_row row;
-} cache[512];
+static struct uu_unwinder *unwinder;
 
 /* ------------------------------- unwinders ------------------------------ */
 
@@ -124,6 +125,7 @@ struct regs {
 };
 
 static int last;		/* what ended the last walk */
+extern void *__libc_stack_end;
 
 static int ours(const struct regs *r, void **to, int max)
 {
@@ -143,28 +145,16 @@ static int ours(const struct regs *r, void **to, int max)
 	return n;
 }
 
-static int ours_cached(const struct regs *r, void **to, int max)
+/* What a user of the library has */
+static int library(const struct regs *r, void **to, int max)
 {
-	const struct sframe_table *t;
-	struct cached *c;
-	struct ustep s;
-	int n = 0;
-	u64 pc;
+	struct uu_start start = {
+		.ip = r->ip, .sp = r->sp, .fp = r->fp,
+		.low = r->sp, .high = (u64)__libc_stack_end + 64,
+	};
+	unsigned int n;
 
-	ustep_init(&s, r->ip, r->sp, r->fp);
-	do {
-		to[n++] = (void *)s.ip;
-		pc = ustep_pc(&s);
-		c = &cache[(pc ^ pc >> 9) % 512];
-		last = 0;
-		if (c->pc != pc) {
-			t = table_at(pc);
-			last = t ? sframe_find(t, pc, &c->row) : -ENOENT;
-			c->pc = last ? 0 : pc;
-		}
-		if (!last)
-			last = ustep_row(&s, &env, &c->row);
-	} while (!last && n < max);
+	last = uu_unwind(unwinder, &start, (u64 *)to, max, &n) ? -1 : USTEP_OUTERMOST;
 	return n;
 }
 
@@ -242,7 +232,7 @@ static const struct unwinder {
 	const char *name;
 	int (*walk)(const struct regs *r, void **to, int max);
 } unwinders[] = {
-	{ "ours", ours }, { "ours.cached", ours_cached }, { "frame-pointers", frame_pointers },
+	{ "ours", ours }, { "ours.library", library }, { "frame-pointers", frame_pointers },
 	{ "libunwind.step", libunwind_step }, { "libunwind.backtrace", libunwind_fast },
 	{ "glibc.backtrace", glibc },
 };
@@ -285,6 +275,7 @@ static NOINLINE void measure(const struct regs *r)
 	unsigned int u;
 	int n[NR], i, round;
 
+	/* ours last: what it ended with is looked at */
 	for (u = NR; u--; )
 		n[u] = unwinders[u].walk(r, stacks[u], MAX);
 	compare(stacks, n);
@@ -357,7 +348,7 @@ static void cold_ours(const struct sframe_table *t, const u64 *pcs)
 	struct ustep s;
 	int i, round, good = 0;
 
-	for (round = 0; round < 5; round++) {
+	for (round = 0; round < COLD_ROUNDS; round++) {
 		start = now();
 		for (i = 0; i < RANDOM; i++) {
 			ustep_init(&s, pcs[i], (u64)fake_stack, (u64)(fake_stack + 64));
@@ -367,8 +358,31 @@ static void cold_ours(const struct sframe_table *t, const u64 *pcs)
 		if (!round || now() - start < best)
 			best = now() - start;
 	}
-	printf("cold.steps %d\n", good / 5);
+	printf("cold.steps %d\n", good / COLD_ROUNDS);
 	printf("cold.ours %.1f\n", best / RANDOM);
+}
+
+static void cold_library(const u64 *pcs)
+{
+	struct uu_start start = {
+		.sp = (u64)fake_stack, .fp = (u64)(fake_stack + 64),
+		.low = (u64)fake_stack, .high = (u64)(fake_stack + (1 << 16)),
+	};
+	double begin, best = 0;
+	unsigned int n;
+	int i, round;
+	u64 to[2];
+
+	for (round = 0; round < COLD_ROUNDS; round++) {
+		begin = now();
+		for (i = 0; i < RANDOM; i++) {
+			start.ip = pcs[i];
+			uu_unwind(unwinder, &start, to, 2, &n);
+		}
+		if (!round || now() - begin < best)
+			best = now() - begin;
+	}
+	printf("cold.library %.1f\n", best / RANDOM);
 }
 
 static void cold_libunwind(const u64 *pcs)
@@ -397,8 +411,11 @@ static int bias_of(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct loaded *lib = arg;
 
+	struct stat one, two;
+
 	(void)size;
-	if (strcmp(info->dlpi_name, lib->path))
+	if (stat(info->dlpi_name, &one) || stat(lib->path, &two) || one.st_dev != two.st_dev ||
+	    one.st_ino != two.st_ino)
 		return 0;
 	lib->bias = info->dlpi_addr;
 	return 1;
@@ -429,6 +446,9 @@ static void cold(const char *path)
 		i += !sframe_find(t, pcs[i], &row);
 	}
 	cold_ours(t, pcs);
+	if (uu_unwinder_add_loaded(unwinder) < 3)
+		exit(1);
+	cold_library(pcs);
 	cold_libunwind(pcs);
 }
 
@@ -439,6 +459,11 @@ int main(int argc, char **argv)
 	env.arch = sframe_arch(SFRAME_ABI_AMD64);
 	load_libunwind();
 	dl_iterate_phdr(add_loaded, &seen);
+	unwinder = uu_unwinder_new();
+	if (!unwinder || uu_unwinder_add_loaded(unwinder) < 3) {
+		fprintf(stderr, "steps: no tables for what is loaded\n");
+		exit(1);
+	}
 	chain(DEPTH - 1);
 	if (argc > 1)
 		cold(argv[1]);

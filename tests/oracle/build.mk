@@ -21,3 +21,10 @@ check-oracle: $(ORACLE_DIR)/oracle
 
 test-oracle-files test-oracle-compilers test-oracle-big: test-oracle-%: $(ORACLE_DIR)/oracle
 	@tests/oracle/run $* $(ORACLE_DIR)
+
+# what others write, .sframe of each version
+FULL_TARGETS += test-oracle-gas
+.PHONY: test-oracle-gas
+
+test-oracle-gas: $(ORACLE_DIR)/oracle
+	@tests/oracle/gas $(ORACLE_DIR)

@@ -144,7 +144,7 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 		goto out;
 	if (ask_register(frame, REG_RA, pc, a->cfa, &a->ra) != 1)
 		goto out;
-	if (ask_register(frame, REG_RSP, pc, a->cfa, &sp) != 1 || sp != a->cfa)
+	if (ask_register(frame, REG_RSP, pc, a->cfa, &sp) != 1)
 		a->no_row = true;
 	switch (ask_register(frame, REG_RBP, pc, a->cfa, &a->fp)) {
 	case 0:
@@ -158,6 +158,9 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 	default:
 		goto out;
 	}
+	/* a row's CFA is the caller's SP, from which the other rules were computed here or not */
+	if (!a->no_row)
+		a->cfa = sp;
 	ret = 0;
 out:
 	free(frame);

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * oracle FILE|vdso...: is every row of a generated table what libdw reads from .eh_frame?
+ * oracle [--section VERSION] FILE|vdso...: is every row of a generated table what libdw reads from
+ * .eh_frame?
  *
  * For each FDE, libdw's rows are walked. At each boundary of theirs, and one byte before and after
  * it, and the same at each boundary of ours, both are asked how to unwind, and the answers are
  * computed for a made-up machine: registers that hold large random numbers and memory that holds a
  * hash of the address. So rules are compared by what they do, in whatever form they are.
  *
- * The table must give the same CFA (which must also be the caller's SP), return address and frame
- * pointer, and call the same frames signal frames and outermost; or have a hole there, and holes
+ * The table must give the same SP (which it calls CFA), return address and frame pointer for the
+ * caller, and call the same frames signal frames and outermost; or have a hole there, and holes
  * are allowed only where the generator tells why. Where libdw knows no rule the table may have
  * none, except for
  *
  *	- padding in front of a function, if its bytes are nops, int3 or zero (told by objdump's
  *	  rules written down here once more), with the rule of the function's first byte;
  *	- sections named .plt*, which have no .eh_frame if lld linked the file.
+ *
+ * --section: not a generated table but the .sframe section that is in the file, written by an
+ * assembler and a linker, which must be of this version. Functions of which one row counts from
+ * another register than SP and FP, or that have no caller, are not looked at: gas drops or spoils
+ * them. Nine of ten pcs of the others must have a row.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,8 +45,10 @@ struct file {
 	Dwarf_CFI *cfi;
 	struct gen_table table;
 	struct sframe_table reader;
-	uint64_t pcs, holes, wrong, fdes, padding;
+	uint64_t pcs, holes, wrong, fdes, padding, spoilt, returned_to;
 };
+
+static unsigned int section;		/* version; 0: generated tables */
 
 /* ------------------------------- our side -------------------------------- */
 
@@ -213,6 +221,23 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 		wrong(f, pc, "the rule of padding is not that of the function after it");
 }
 
+/*
+ * A row that says "no caller" where .eh_frame does not: right in a function that begins with
+ * mov %reg, %rsp, and in the padding before it. makecontext() of glibc has one.
+ */
+static bool is_returned_to(struct file *f, const struct sframe_row *row)
+{
+	uint64_t pc = row->start, left, start, end;
+	struct answer theirs;
+	const uint8_t *code;
+
+	while (pc - row->start < row->size && ask_libdw(f->cfi, pc, &theirs, &start, &end) == 1)
+		pc++;
+	code = code_at(f, pc, &left);
+	return code && left >= 3 && (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 &&
+	       code[2] >= 0xc0 && (code[2] & 7) == 4;
+}
+
 static void check_pc(struct file *f, uint64_t pc)
 {
 	struct answer theirs, ours;
@@ -231,7 +256,9 @@ static void check_pc(struct file *f, uint64_t pc)
 		return;
 	}
 	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
-	if (ret == 1)
+	if (ours.outermost && is_returned_to(f, &row))
+		f->returned_to++;
+	else if (ret == 1)
 		check_extra(f, pc, &ours);
 	else if (ret)
 		wrong(f, pc, "a rule where libdw's cannot be computed");
@@ -247,6 +274,27 @@ static void check_around(struct file *f, uint64_t pc)
 	check_pc(f, pc + 1);
 }
 
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return a - b + (1ull << 31) < 1ull << 32;
+}
+
+/* Are all rows of the function of the kind that assemblers can write? */
+static bool is_plain(struct file *f, uint64_t start, uint64_t end)
+{
+	uint64_t pc, row_start, row_end;
+	struct answer a;
+
+	for (pc = start; pc < end; pc = row_end) {
+		if (ask_libdw(f->cfi, pc, &a, &row_start, &row_end) || row_end <= pc ||
+		    a.outermost || a.signal || a.no_row || a.ra != memory(a.cfa - 8) ||
+		    (!is_near(a.cfa, reg_value(REG_RSP, pc)) &&
+		     !is_near(a.cfa, reg_value(REG_RBP, pc))))
+			return false;
+	}
+	return true;
+}
+
 /* Walk libdw's rows in [start, end), then ours. */
 static void check_range(struct file *f, uint64_t start, uint64_t end)
 {
@@ -254,6 +302,19 @@ static void check_range(struct file *f, uint64_t start, uint64_t end)
 	struct answer theirs;
 	uint64_t pc, row_start, row_end;
 
+	if (section) {
+		/*
+		 * Version 1 has no size of a PLT's pattern, and ld 2.40 takes the first stub of
+		 * .plt.sec for the first of .plt.
+		 */
+		if (!is_plain(f, start, end) || (section == SFRAME_VERSION_1 && in_plt(f, start))) {
+			f->spoilt++;
+			return;
+		}
+		for (pc = start; pc < end; pc++)
+			check_pc(f, pc);
+		return;
+	}
 	for (pc = start; pc < end; pc = row_end) {
 		check_around(f, pc);
 		if (ask_libdw(f->cfi, pc, &theirs, &row_start, &row_end) == 1 || row_end <= pc)
@@ -361,6 +422,8 @@ static void report(const struct file *f, double ms)
 			       s->hole[i].nr, s->hole[i].bytes);
 		cause_bytes += s->hole[i].bytes;
 	}
+	if (f->returned_to)
+		printf("    without a caller by code: %" PRIu64 " pcs\n", f->returned_to);
 	if (s->plt_bytes)
 		printf("    PLT without .eh_frame: %" PRIu64 " bytes\n", s->plt_bytes);
 }
@@ -420,6 +483,48 @@ static int open_vdso(struct file *f)
 	return fd;
 }
 
+/* The file's own section, in place of a table */
+static int read_section(struct file *f)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	Elf_Data *data;
+	GElf_Shdr sh;
+	size_t names;
+	int ret = -ENOENT;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return -ENOEXEC;
+	f->reader.mem = NULL;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		if (!gelf_getshdr(scn, &sh))
+			return -ENOEXEC;
+		name = elf_strptr(f->elf, names, sh.sh_name);
+		if (name && !strcmp(name, ".sframe") && (data = elf_rawdata(scn, NULL))) {
+			f->reader.mem = data->d_buf;
+			f->reader.size = data->d_size;
+			f->reader.base = sh.sh_addr;
+			ret = 0;
+		}
+	}
+	return ret;
+}
+
+static bool check_section(struct file *f)
+{
+	if (check_fdes(f))
+		return false;
+	if (f->reader.version != section)
+		wrong(f, 0, "another version than asked for");
+	if (f->fdes <= f->spoilt || f->holes * 10 > f->pcs)
+		wrong(f, 0, "most of it is not in the section");
+	printf("%-28s version %u, %u functions: %" PRIu64 " FDEs, %" PRIu64 " of them not plain; %"
+	       PRIu64 " pcs, %" PRIu64 " without a row, %" PRIu64 " wrong\n", f->name,
+	       f->reader.version, f->reader.nr_fdes, f->fdes, f->spoilt, f->pcs, f->holes,
+	       f->wrong);
+	return true;
+}
+
 static int check_file(const char *path, uint64_t sums[2])
 {
 	struct file f = { .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };
@@ -445,8 +550,12 @@ static int check_file(const char *path, uint64_t sums[2])
 	};
 	f.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	f.cfi = f.elf ? dwarf_getcfi_elf(f.elf) : NULL;
-	ret = sframe_open(&f.reader);
-	if (ret || !f.cfi || check_fdes(&f)) {
+	ret = section ? read_section(&f) : 0;
+	if (!ret)
+		ret = sframe_open(&f.reader);
+	if (!ret && section && f.cfi && check_section(&f)) {
+		/* the sums are of generated tables */
+	} else if (ret || !f.cfi || check_fdes(&f)) {
 		printf("%s: %s\n", path, ret ? strerror(-ret) : "libdw finds no .eh_frame");
 		f.wrong++;
 	} else {
@@ -471,9 +580,14 @@ int main(int argc, char **argv)
 
 	elf_version(EV_CURRENT);
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2 && !strcmp(argv[1], "--section")) {
+		section = atoi(argv[2]);
+		argv += 2;
+		argc -= 2;
+	}
 	for (i = 1; i < argc; i++)
 		failed += !!check_file(argv[i], sums);
-	if (sums[1])
+	if (sums[1] && !section)
 		printf("oracle: tables are %.3f of .eh_frame and .eh_frame_hdr over %d files\n",
 		       (double)sums[0] / sums[1], argc - 1);
 	printf("oracle: %d passed, %d failed\n", argc - 1 - failed, failed);

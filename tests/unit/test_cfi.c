@@ -241,12 +241,28 @@ static void test_expressions_that_are_none(void **state)
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
 }
 
-static void test_sp_that_is_not_the_cfa(void **state)
+static void test_a_caller_sp_that_is_not_the_cfa(void **state)
 {
 	(void)state;
 	/* longjmp */
-	function(DW_CFA_def_cfa, 5, 0, DW_CFA_register, 7, 8);
+	function(DW_CFA_def_cfa, 5, 0, DW_CFA_register, 7, 8, DW_CFA_register, 16, 1,
+		 DW_CFA_register, 6, 9);
+	assert_rule(&at(0x1000)->cfa, CFI_REG, 8, 0);
+	assert_rule(&at(0x1000)->ra, CFI_REG, 1, 0);
+	assert_rule(&at(0x1000)->fp, CFI_REG, 9, 0);
+	/* setcontext: all of them saved where the CFA says, but for a negative offset */
+	function(DW_CFA_def_cfa, 1, 0x10, DW_CFA_offset_extended_sf, 7, 0x6c,
+		 DW_CFA_offset_extended_sf, 16, 0x6b, DW_CFA_offset_extended_sf, 6, 0x71);
+	assert_rule(&at(0x1000)->cfa, CFI_AT_REG, 1, 0x10 + 160);
+	assert_rule(&at(0x1000)->ra, CFI_AT_REG, 1, 0x10 + 168);
+	assert_rule(&at(0x1000)->fp, CFI_AT_REG, 1, 0x10 + 120);
+	/* SP is not a register's value */
+	function(DW_CFA_def_cfa, 5, 0, DW_CFA_undefined, 7);
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_SP);
+	/* the CFA is no register's, so that what counts from it cannot count from another */
+	function(DW_CFA_def_cfa_expression, 3, DW_OP_breg7, 8, DW_OP_deref, DW_CFA_register, 7, 8);
+	assert_rule(&at(0x1000)->cfa, CFI_REG, 8, 0);
+	assert_rule(&at(0x1000)->ra, CFI_BAD, 0, CFI_CAUSE_SP);
 	function(DW_CFA_val_offset, 7, 0);
 	assert_rule(&at(0x1000)->cfa, CFI_REG, 7, 8);
 }
@@ -560,7 +576,7 @@ int main(void)
 		cmocka_unit_test(test_expressions_that_are_rules),
 		cmocka_unit_test(test_the_expression_of_a_plt),
 		cmocka_unit_test(test_expressions_that_are_none),
-		cmocka_unit_test(test_sp_that_is_not_the_cfa),
+		cmocka_unit_test(test_a_caller_sp_that_is_not_the_cfa),
 		cmocka_unit_test(test_nonsense_spoils_what_follows_only),
 		cmocka_unit_test(test_every_encoding_of_a_pc),
 		cmocka_unit_test(test_encodings_that_cannot_be_followed),

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * unwind - stacks in user space: tables of what a process maps, and the rows found before
+ *
+ * A walk sees the same code again and again, so most steps need no table: a row that was found is
+ * kept, by a hash of the pc that asked for it, and serves again if it holds for the pc. A
+ * row says itself for which pcs it does (sframe_read.h), so there is no key to go wrong, and what
+ * an empty slot has holds for none. Rows are dropped whenever a table comes or goes.
+ *
+ * What costs time otherwise is the search: each table gets an index of its text (sframe_index()).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "gen.h"
+#include "step.h"
+#include "unwind-user.h"
+
+/* 20 KiB: a stack or two of very different code stay in a first-level cache */
+#define ROWS	512
+
+struct table {
+	struct sframe_table t;
+	struct gen_table gen;
+	u32 *index;
+};
+
+struct uu_unwinder {
+	const struct sframe_arch *arch;
+	struct table *table;		/* by text_start; they do not overlap */
+	unsigned int nr_tables;
+	struct sframe_row row[ROWS];
+};
+
+/* -------------------------------- tables -------------------------------- */
+
+struct uu_unwinder *uu_unwinder_new(void)
+{
+	return calloc(1, sizeof(struct uu_unwinder));
+}
+
+static void free_table(struct table *t)
+{
+	gen_free(&t->gen);
+	free(t->index);
+}
+
+void uu_unwinder_free(struct uu_unwinder *u)
+{
+	unsigned int i;
+
+	if (!u)
+		return;
+	for (i = 0; i < u->nr_tables; i++)
+		free_table(&u->table[i]);
+	free(u->table);
+	free(u);
+}
+
+static bool overlap(const struct sframe_table *a, const struct sframe_table *b)
+{
+	return a->text_start - b->text_start < b->text_size ||
+	       b->text_start - a->text_start < a->text_size;
+}
+
+/* Owns @new, also if it fails. */
+static int put_table(struct uu_unwinder *u, struct table *new)
+{
+	struct table *table;
+	unsigned int i, nr;
+
+	table = realloc(u->table, (u->nr_tables + 1) * sizeof(*table));
+	if (!table) {
+		free_table(new);
+		return -ENOMEM;
+	}
+	u->table = table;
+	memset(u->row, 0, sizeof(u->row));
+	for (i = nr = 0; i < u->nr_tables; i++) {
+		if (overlap(&table[i].t, &new->t))
+			free_table(&table[i]);
+		else
+			table[nr++] = table[i];
+	}
+	for (i = nr; i && table[i - 1].t.text_start > new->t.text_start; i--)
+		table[i] = table[i - 1];
+	table[i] = *new;
+	u->nr_tables = nr + 1;
+	return 0;
+}
+
+static int add(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias)
+{
+	struct table new = {
+		.gen = *gen,
+		.t = {
+			.mem = gen->data, .size = gen->size, .base = gen->base + bias,
+			.text_start = gen->text_start + bias, .text_size = gen->text_size,
+		},
+	};
+	int ret;
+
+	ret = sframe_open(&new.t);
+	if (!ret && u->arch && u->arch != new.t.arch)
+		ret = -EOPNOTSUPP;
+	if (!ret) {
+		/* without it a search is slower, and nothing else */
+		new.index = calloc(new.t.nr_fdes, sizeof(*new.index));
+		if (new.index)
+			sframe_index(&new.t, new.index, new.t.nr_fdes);
+	}
+	if (ret) {
+		free_table(&new);
+		return ret;
+	}
+	u->arch = new.t.arch;
+	return put_table(u, &new);
+}
+
+int uu_unwinder_add(struct uu_unwinder *u, int fd, uint64_t bias)
+{
+	struct gen_table gen;
+	int ret = gen_from_fd(fd, &gen);
+
+	return ret ? ret : add(u, &gen, bias);
+}
+
+static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (const void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+struct loaded {
+	struct uu_unwinder *u;
+	int nr;
+	bool first;
+};
+
+static int add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct loaded *l = arg;
+	struct gen_table gen;
+	uint64_t bias;
+	int fd, ret;
+
+	(void)size;
+	if (!strcmp(info->dlpi_name, "linux-vdso.so.1")) {
+		ret = gen_from_memory(read_own, NULL, getauxval(AT_SYSINFO_EHDR), &gen, &bias);
+		if (!ret)
+			ret = add(l->u, &gen, bias);
+	} else {
+		fd = open(l->first ? "/proc/self/exe" : info->dlpi_name, O_RDONLY | O_CLOEXEC);
+		ret = fd < 0 ? -errno : uu_unwinder_add(l->u, fd, info->dlpi_addr);
+		if (fd >= 0)
+			close(fd);
+	}
+	l->first = false;
+	l->nr += !ret;
+	return ret == -ENOMEM ? ret : 0;
+}
+
+int uu_unwinder_add_loaded(struct uu_unwinder *u)
+{
+	struct loaded l = { .u = u, .first = true };
+	int ret = dl_iterate_phdr(add_loaded, &l);
+
+	return ret ? ret : l.nr;
+}
+
+/* -------------------------------- walking ------------------------------- */
+
+static const struct sframe_table *table_at(const struct uu_unwinder *u, u64 pc)
+{
+	unsigned int low = 0, n = u->nr_tables, half;
+
+	while (n > 1) {
+		half = n / 2;
+		if (u->table[low + half].t.text_start <= pc)
+			low += half;
+		n -= half;
+	}
+	/* sframe_find() looks whether it is inside */
+	return n ? &u->table[low].t : NULL;
+}
+
+static int read_range(void *ctx, u64 addr, u64 *words, unsigned int nr)
+{
+	const struct uu_start *s = ctx;
+
+	if (addr < s->low || addr >= s->high || nr * sizeof(u64) > s->high - addr)
+		return -EFAULT;
+	words[0] = *(const u64 *)(uintptr_t)addr;
+	if (nr > 1)
+		words[1] = *((const u64 *)(uintptr_t)addr + 1);
+	return 0;
+}
+
+static int read_by(void *ctx, u64 addr, u64 *words, unsigned int nr)
+{
+	const struct uu_start *s = ctx;
+
+	return s->read(s->ctx, addr, words, nr);
+}
+
+static int get_reg(void *ctx, unsigned int reg, u64 *value)
+{
+	const struct uu_start *s = ctx;
+
+	return s->get_reg ? s->get_reg(s->ctx, reg, value) : -ENODATA;
+}
+
+static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **row)
+{
+	const struct sframe_table *t;
+	int ret;
+
+	*row = &u->row[(pc ^ pc >> 9) % ROWS];
+	if (sframe_row_holds(*row, pc))
+		return 0;
+	t = table_at(u, pc);
+	ret = t ? sframe_find(t, pc, *row) : -ENOENT;
+	/* what a search that failed leaves there is no row */
+	if (ret)
+		(*row)->size = 0;
+	return ret;
+}
+
+int uu_unwind(struct uu_unwinder *u, const struct uu_start *start, uint64_t *to, unsigned int max,
+	      unsigned int *nr)
+{
+	struct ustep_env env = {
+		.arch = u->arch, .read = start->read ? read_by : read_range, .get_reg = get_reg,
+		.ctx = (void *)start,
+	};
+	struct sframe_row *row;
+	struct ustep s;
+	int ret;
+
+	*nr = 0;
+	if (!max)
+		return -ENOBUFS;
+	ustep_init(&s, start->ip, start->sp, start->fp);
+	for (;;) {
+		to[(*nr)++] = s.ip;
+		ret = find_row(u, ustep_pc(&s), &row);
+		if (!ret)
+			ret = ustep_row(&s, &env, row);
+		if (ret)
+			return ret == USTEP_OUTERMOST ? 0 : ret;
+		if (*nr == max)
+			return -ENOBUFS;
+	}
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0
+# Stacks by generated tables against programs that are single-stepped, see singlestep.c.
+
+O ?= build
+
+STACKS_DIR := $(O)/stacks
+
+CHECK_TARGETS += check-oracle-stacks
+FULL_TARGETS += test-oracle-stacks
+
+.PHONY: check-oracle-stacks test-oracle-stacks
+
+# amd64 only: what a call and a return look like is written down there
+ifeq ($(shell uname -m),x86_64)
+$(STACKS_DIR)/singlestep: $(addprefix tests/stacks/,singlestep.c shadow.c space.c verdict.c \
+		stacks.h) $(O)/libunwind-user/libunwind-user.a
+	@mkdir -p $(@D)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS)
+
+check-oracle-stacks: $(STACKS_DIR)/singlestep
+	@tests/stacks/run quick $(STACKS_DIR)
+
+test-oracle-stacks: $(STACKS_DIR)/singlestep
+	@tests/stacks/run full $(STACKS_DIR)
+else
+check-oracle-stacks test-oracle-stacks:
+	@echo '0 passed, 0 failed, 1 skipped'
+endif
