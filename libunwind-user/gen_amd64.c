@@ -15,7 +15,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "gen_impl.h"
+#include "gen_flow.h"
 
 #define REG_RBP		6
 #define REG_RSP		7
@@ -205,4 +205,5 @@ const struct gen_arch gen_amd64 = {
 	.padding = amd64_padding,
 	.enters_kernel = amd64_enters_kernel,
 	.plt = amd64_plt,
+	.flow = &flow_amd64,
 };

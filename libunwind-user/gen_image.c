@@ -141,6 +141,7 @@ static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
 		return -ENOEXEC;
 	img->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
 	img->machine = get16(img, ehdr->e_machine);
+	img->entry = get64(img, ehdr->e_entry);
 	switch (get16(img, ehdr->e_type)) {
 	case ET_EXEC:
 	case ET_DYN:

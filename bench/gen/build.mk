@@ -17,7 +17,7 @@ BENCH_TARGETS += bench-gen
 
 $(BENCH_GEN): bench/gen/gen.c $(UU_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -o $@ $< $(UU_LIB)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -o $@ $< $(UU_LIB) $(UU_LIBS)
 
 bench-gen: $(BENCH_GEN)
 	@$(BENCH_GEN) $(patsubst %/libc.so.6,%/libc.so.6=5,$(BENCH_GEN_FILES)) \

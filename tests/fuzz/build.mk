@@ -62,9 +62,11 @@ $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sfr
 
 $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(filter %/cfi.o %/cfi_expr.o %/cfi_run.o %/gen.o \
 		%/gen_amd64.o %/gen_code.o %/gen_image.o %/gen_pack.o %/gen_rows.o %/gen_write.o \
-		%/sframe_read.o,$(FUZZ_OBJ))
+		%/sframe_read.o %/gen_flow.o %/gen_flow_amd64.o %/gen_flow_state.o \
+		%/gen_flow_walk.o,$(FUZZ_OBJ))
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) $(UU_LIBS)
 
 # fuzz_sframe, compiled to read what the kernel reads
 $(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe_read.c \

@@ -14,7 +14,7 @@ FULL_TARGETS += test-oracle-big
 
 $(ORACLE_DIR)/oracle: tests/oracle/oracle.c tests/oracle/libdw.c tests/oracle/oracle.h $(UU_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw -lelf
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 
 check-oracle: $(ORACLE_DIR)/oracle
 	@tests/oracle/run quick $(ORACLE_DIR)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gen_flow.h - rows for code that no FDE covers, found by following it
+ *
+ *	gen_flow.c		the gaps, what is entered there, rows of what was found
+ *	gen_flow_walk.c		instructions and functions, until no state changes any more
+ *	gen_flow_state.c	what one instruction does to a state; two states become one
+ *	gen_flow_amd64.c	decoding
+ *
+ * A state is what is known of the frame in front of an instruction, whatever path led there. It
+ * only ever loses knowledge: where paths disagree, nothing is said, and so there is no row.
+ */
+#ifndef GEN_FLOW_H
+#define GEN_FLOW_H
+
+#include "gen_impl.h"
+
+/* ---------------------------- gen_flow_state.c --------------------------- */
+
+/* What the frame pointer register holds. */
+enum flow_fp {
+	FLOW_FP_CALLER,		/* what it held when the function was entered */
+	FLOW_FP_FRAME,		/* CFA - state.fp */
+	FLOW_FP_OTHER,
+};
+
+struct flow_state {
+	int32_t sp;		/* CFA - SP, if sp_known */
+	int32_t fp;		/* CFA - FP, if FLOW_FP_FRAME */
+	int32_t slot;		/* the caller's FP is saved at CFA + it, if saved */
+	uint8_t fp_is;		/* enum flow_fp */
+	bool sp_known, saved;
+	bool outermost;		/* there is no caller, and nothing else is valid */
+	bool unknown;		/* nothing is known */
+};
+
+enum flow_effect {
+	FLOW_NONE,
+	FLOW_PUSH, FLOW_PUSH_FP,
+	FLOW_POP, FLOW_POP_FP,
+	FLOW_ADD_SP,		/* SP += n */
+	FLOW_SP_IS_FP,		/* SP = FP + n */
+	FLOW_FP_IS_SP,		/* FP = SP + n */
+	FLOW_FP_IS_FP,		/* FP += n */
+	FLOW_LEAVE,		/* SP = FP, pop FP */
+	FLOW_SAVE_FP,		/* what is stored, see below, is FP */
+	FLOW_LOAD_FP,		/* FP = *(base + off) */
+	FLOW_LOSE_SP, FLOW_LOSE_FP, FLOW_LOSE_BOTH,
+};
+
+/* Where an instruction goes on. */
+enum flow_next {
+	FLOW_ON,
+	FLOW_JUMP,		/* to target */
+	FLOW_BRANCH,		/* to target or on */
+	FLOW_CALL,		/* target, which may return */
+	FLOW_CALL_ANY,		/* something, which may return */
+	FLOW_JUMP_ANY,
+	FLOW_RETURN,
+	FLOW_RETURN_POP,	/* and takes arguments off the stack: no amd64 ABI does */
+	FLOW_STOP,		/* nowhere */
+	FLOW_BAD,		/* no instruction, or one that no user program has */
+};
+
+#define FLOW_ENTERS_KERNEL	0x1
+#define FLOW_IS_SIGRETURN	0x2	/* loads the number of that system call */
+
+/* An instruction, as far as it matters here. */
+struct flow_op {
+	uint64_t target;	/* address in the file */
+	int32_t n;
+	int32_t off;		/* of what is stored, or loaded to FP, */
+	uint8_t size;		/* its bytes, or 0, */
+	bool by_fp;		/* and its base: FP or SP */
+	uint8_t effect, next;	/* enums above */
+	uint8_t len;
+	uint8_t flags;
+};
+
+extern const struct flow_state flow_entered, flow_outermost;
+
+/* The state behind the instruction. */
+void flow_step(struct flow_state *s, const struct flow_op *op);
+
+/* @to is also reached with @s. Returns whether that changed it. */
+bool flow_join(struct flow_state *to, const struct flow_state *s);
+
+/* Is it as at the start of a function: SP at the return address, the caller's FP in place? */
+bool flow_is_entered(const struct flow_state *s);
+
+/*
+ * A row for a state, with the CFA from SP if SP is known. @by_fp: from FP, if it is the frame's.
+ * Returns false if there can be none.
+ */
+bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_fp,
+	      struct cfi_state *row);
+
+/* The other way round, for code that a row of .eh_frame leads to. */
+bool flow_from_row(const struct gen_arch *arch, const struct cfi_state *row, struct flow_state *s);
+
+/* Does the row contradict the state? Not if they speak of different registers. */
+bool flow_contradicts(const struct gen_arch *arch, const struct flow_state *s,
+		      const struct cfi_state *row);
+
+/* ----------------------------- gen_flow_walk.c --------------------------- */
+
+struct flow_gap {
+	uint32_t start, end;	/* from text.start on */
+	uint32_t at;		/* of its first byte in flow.code and flow.node_of */
+};
+
+/* Where a function begins, or may begin. */
+#define FLOW_ENTRY	0x1	/* a symbol, or called */
+#define FLOW_END	0x2	/* a function ends in front of this byte */
+
+struct flow_node {
+	struct flow_state state;
+	struct flow_op op;
+	uint32_t pc;		/* from text.start on */
+	uint32_t func;
+	uint32_t prev;		/* the only node that goes on here, or FLOW_NO_NODE */
+	bool queued;
+	bool is_call;		/* there is a flow_call of it */
+};
+
+#define FLOW_NO_NODE	UINT32_MAX
+#define FLOW_NO_CALL	UINT32_MAX
+#define FLOW_NO_FUNC	UINT32_MAX
+
+/* Nodes that jumps connect. Functions that share code become one: see func_of(). */
+struct flow_func {
+	uint32_t parent;
+	uint32_t calls, last_call;	/* flow_calls that want to know whether it returns */
+	bool trusted;		/* begins at an entry that is one for sure */
+	bool returns;
+	bool proved;		/* a return, or a jump to a function, found SP at its place */
+	bool bad;		/* contradicts itself or others */
+	bool unbalanced;	/* returns with SP elsewhere, or is not understood at all */
+	bool loses_fp;		/* returns with another FP */
+};
+
+struct flow_call {
+	uint32_t node;
+	uint32_t target;	/* function */
+	uint32_t next;		/* call of the same function */
+	bool tail;
+};
+
+struct flow {
+	struct gen_rows *r;
+	const struct flow_arch *arch;
+	void *decoder;
+
+	struct flow_gap *gap;
+	uint32_t nr_gaps, room_gaps;
+	uint32_t size;		/* bytes in all gaps */
+	uint8_t *code;		/* by byte of the gaps */
+	uint8_t *marks;		/* FLOW_ENTRY ... */
+	uint32_t *node_of;	/* its node + 1 */
+
+	struct flow_node *node;
+	uint32_t nr_nodes, room_nodes;
+	struct flow_func *func;
+	uint32_t nr_funcs, room_funcs;
+	struct flow_call *call;
+	uint32_t nr_calls, room_calls;
+	uint32_t *queue;
+	uint32_t nr_queued, room_queue;
+	uint64_t steps;
+	bool over_budget, no_memory;
+};
+
+/* The byte of the gaps at @pc (from text.start on), or UINT32_MAX. @gap may be NULL. */
+uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap);
+
+/*
+ * Code at @pc, which is in a gap, is reached with @state, as a function of its own. Returns it, or
+ * FLOW_NO_FUNC without memory.
+ */
+uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state);
+
+/* Until nothing changes. Returns 0, -E2BIG if that is too much work, or -ENOMEM. */
+int flow_walk(struct flow *f);
+
+uint32_t flow_func_of(struct flow *f, uint32_t func);
+
+/* ------------------------------ architecture ----------------------------- */
+
+struct flow_arch {
+	/* NULL if there is no memory. One for each table that is made. */
+	void *(*open)(void);
+	void (*close)(void *decoder);
+	/* The instruction at @p; never fails, see FLOW_BAD. */
+	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
+		       struct flow_op *op);
+};
+
+extern const struct flow_arch flow_amd64;
+
+#endif
