@@ -9,7 +9,7 @@
  * What is reached there is
  *	- the entry of the process, which has no caller;
  *	- what the last instruction of an FDE runs into, with the state of its last row;
- *	- functions that are called from there;
+ *	- functions, see gen_flow_entry.c;
  * and, from there, what gen_flow_walk.c follows. Everything else has no rows, be it data or code
  * that nothing is known to reach.
  *
@@ -27,6 +27,7 @@
 
 /* Go programs have megabytes of code without .eh_frame, and frame pointers. */
 #define MAX_GAPS	(4u << 20)
+#define MAX_INSN	15
 
 /* ---------------------------------- gaps --------------------------------- */
 
@@ -72,15 +73,23 @@ static int add_free(struct flow *f, uint64_t start, uint64_t end)
 /* What is left free of one segment, whose end is @end, from @start on; FDEs from @i on */
 static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *i)
 {
-	const struct gen_rows *r = f->r;
+	struct gen_rows *r = f->r;
 	uint64_t base = r->img->text.start;
+	struct gen_fde *fde;
 	int ret = 0;
 
-	for (; *i < r->nr_fdes && base + r->fde[*i].start < end && !ret; ++*i) {
-		if (base + r->fde[*i].start > start)
-			ret = add_free(f, start, base + r->fde[*i].start);
-		if (base + r->fde[*i].end > start)
-			start = base + r->fde[*i].end;
+	for (; *i < r->nr_fdes && !ret; ++*i) {
+		fde = &r->fde[*i];
+		if (base + fde->start >= end)
+			break;
+		if (base + fde->start > start) {
+			if (rows_is_padding(r, start - base, fde->start))
+				fde->padded = start - base;
+			else
+				ret = add_free(f, start, base + fde->start);
+		}
+		if (base + fde->end > start)
+			start = base + fde->end;
 	}
 	if (start < end && !ret)
 		ret = add_free(f, start, end);
@@ -182,7 +191,7 @@ static void enter_behind(struct flow *f, const struct gen_fde *fde)
 	struct flow_state s;
 	struct flow_op op;
 	const uint8_t *code;
-	uint32_t last, func;
+	uint32_t last;
 
 	if (!fde->nr_rows || fde->end - fde->start > IMAGE_MAX_CODE)
 		return;
@@ -193,9 +202,7 @@ static void enter_behind(struct flow *f, const struct gen_fde *fde)
 	if (!code || !runs_out(f, fde, code, &last, &op) || last < row->start)
 		return;
 	flow_step(&s, &op);
-	func = flow_enter(f, fde->end, &s);
-	if (func != FLOW_NO_FUNC)
-		f->func[func].trusted = true;
+	flow_enter(f, fde->end, &s, true);
 }
 
 static void enter_behind_fdes(struct flow *f)
@@ -218,43 +225,52 @@ static void enter_behind_fdes(struct flow *f)
 static void enter_process(struct flow *f)
 {
 	uint64_t pc = f->r->img->entry - f->r->img->text.start;
-	uint32_t func;
 
 	if (f->r->img->entry < f->r->img->text.start || flow_byte(f, pc, NULL) == UINT32_MAX)
 		return;
-	func = flow_enter(f, pc, &flow_outermost);
-	if (func != FLOW_NO_FUNC)
-		f->func[func].trusted = true;
+	flow_enter(f, pc, &flow_outermost, true);
 }
 
 /* ---------------------------------- rows --------------------------------- */
 
-/* Who is called by a function that counts is a function. */
-static void spread_trust(struct flow *f)
+/* Does an instruction that is known go over this byte? */
+static bool is_inside(const struct flow *f, uint32_t pc)
 {
-	struct flow_func *from, *to;
-	bool again = true;
-	uint32_t i;
+	const struct flow_gap *gap;
+	uint32_t byte = flow_byte(f, pc, &gap), n, node;
 
-	while (again) {
-		again = false;
-		for (i = 0; i < f->nr_calls; i++) {
-			from = &f->func[flow_func_of(f, f->node[f->call[i].node].func)];
-			to = &f->func[flow_func_of(f, f->call[i].target)];
-			if (!from->bad && from->trusted && !to->trusted) {
-				to->trusted = true;
-				again = true;
-			}
-		}
+	for (n = 0; n <= MAX_INSN && n <= pc - gap->start; n++) {
+		node = f->node_of[byte - n];
+		if (node && f->node[node - 1].op.len > n)
+			return true;
 	}
+	return false;
+}
+
+/* Addresses that are taken, those too that are found on the way */
+static int walk_taken(struct flow *f)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < f->nr_taken && !ret; i++) {
+		if (is_inside(f, f->taken[i]))
+			continue;
+		flow_enter(f, f->taken[i], &flow_entered, false);
+		ret = flow_walk(f);
+	}
+	return ret;
 }
 
 static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_state *row)
 {
-	const struct flow_func *func = &f->func[flow_func_of(f, node->func)];
+	const struct flow_state *s = &node->state;
 
-	return func->trusted && !func->bad && node->op.next != FLOW_BAD &&
-	       flow_row(f->r->arch, &node->state, f->r->img->flags & GEN_BY_FP, row);
+	if (!flow_counts(f, node))
+		return false;
+	if (flow_ends_frames(s, &node->op))
+		s = &flow_outermost;
+	return flow_row(f->r->arch, s, f->r->img->flags & GEN_BY_FP, row);
 }
 
 /* Runs of instructions without a hole become FDEs. */
@@ -310,13 +326,17 @@ static int run(struct flow *f)
 		return ret;
 	enter_process(f);
 	enter_behind_fdes(f);
-	ret = flow_walk(f);
+	ret = flow_find_entries(f);
+	if (!ret)
+		ret = flow_walk(f);
+	if (!ret)
+		ret = walk_taken(f);
 	if (ret == -E2BIG) {
 		stats->hole[GEN_CAUSE_FLOW].nr++;
 		stats->hole[GEN_CAUSE_FLOW].bytes += f->size;
 		return 0;
 	}
-	spread_trust(f);
+	flow_prove(f);
 	for (i = 0; i < f->nr_gaps && !ret; i++)
 		ret = add_rows(f, &f->gap[i]);
 	for (i = first; i < f->r->nr_fdes; i++)
@@ -348,6 +368,10 @@ int flow_add(struct gen_rows *r)
 	free(f.node);
 	free(f.func);
 	free(f.call);
-	free(f.queue);
+	free(f.queue.node);
+	free(f.late.node);
+	free(f.taken);
+	free(f.target);
+	free(f.jump);
 	return ret;
 }

@@ -3,9 +3,12 @@
  * gen_flow.h - rows for code that no FDE covers, found by following it
  *
  *	gen_flow.c		the gaps, what is entered there, rows of what was found
+ *	gen_flow_entry.c	where functions begin: symbols, the dynamic section, relocations
  *	gen_flow_walk.c		instructions and functions, until no state changes any more
+ *	gen_flow_prove.c	what is not sure is proved by where it goes, or left out
+ *	gen_flow_jump.c		indirect jumps by a table
  *	gen_flow_state.c	what one instruction does to a state; two states become one
- *	gen_flow_amd64.c	decoding
+ *	gen_flow_amd64.c	decoding, and the table of an indirect jump
  *
  * A state is what is known of the frame in front of an instruction, whatever path led there. It
  * only ever loses knowledge: where paths disagree, nothing is said, and so there is no row.
@@ -64,6 +67,8 @@ enum flow_next {
 
 #define FLOW_ENTERS_KERNEL	0x1
 #define FLOW_IS_SIGRETURN	0x2	/* loads the number of that system call */
+#define FLOW_TAKES_ADDRESS	0x4	/* of target */
+#define FLOW_ZEROES_FP		0x8
 
 /* An instruction, as far as it matters here. */
 struct flow_op {
@@ -79,17 +84,26 @@ struct flow_op {
 
 extern const struct flow_state flow_entered, flow_outermost;
 
+/* Does the instruction say that there is no caller? Then that is so in front of it, too. */
+bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op);
+
 /* The state behind the instruction. */
 void flow_step(struct flow_state *s, const struct flow_op *op);
 
 /* @to is also reached with @s. Returns whether that changed it. */
 bool flow_join(struct flow_state *to, const struct flow_state *s);
 
+/* Do they say the same? Do they say different things of where SP, or else FP, is? */
+bool flow_same(const struct flow_state *a, const struct flow_state *b);
+bool flow_differ(const struct flow_state *a, const struct flow_state *b);
+
 /* Is it as at the start of a function: SP at the return address, the caller's FP in place? */
 bool flow_is_entered(const struct flow_state *s);
 
 /*
- * A row for a state, with the CFA from SP if SP is known. @by_fp: from FP, if it is the frame's.
+ * A row for a state, with the CFA from SP if SP is known, and the caller's FP from its slot.
+ * @by_fp: the CFA from FP, if it is the frame's, and the caller's FP from the register, if it is
+ * there again.
  * Returns false if there can be none.
  */
 bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_fp,
@@ -109,41 +123,57 @@ struct flow_gap {
 	uint32_t at;		/* of its first byte in flow.code and flow.node_of */
 };
 
-/* Where a function begins, or may begin. */
-#define FLOW_ENTRY	0x1	/* a symbol, or called */
-#define FLOW_END	0x2	/* a function ends in front of this byte */
+/* Marks of a byte */
+#define FLOW_ENTRY	0x1	/* a function begins here: a symbol, or it is called */
+#define FLOW_TAKEN	0x2	/* its address is used: one may begin */
+#define FLOW_END	0x4	/* a function ends in front of it */
 
+#define FLOW_ALIGN	16	/* of SP in front of calls, and of functions */
+
+#define FLOW_NO_NODE	UINT32_MAX
+#define FLOW_NO_CALL	UINT32_MAX
+#define FLOW_NO_FUNC	UINT32_MAX
+
+/*
+ * An instruction that is reached. It is sure if that is so from an entry for sure, without going on
+ * behind a call that may be one of those that do not return; see gen_flow_walk.c. The last three
+ * are about those that are not, see gen_flow_prove.c.
+ */
 struct flow_node {
 	struct flow_state state;
 	struct flow_op op;
 	uint32_t pc;		/* from text.start on */
 	uint32_t func;
 	uint32_t prev;		/* the only node that goes on here, or FLOW_NO_NODE */
-	bool queued;
+	uint32_t table, nr_targets;	/* an indirect jump: where to, in flow.target */
+	bool sure;
+	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
+	bool tried;		/* an indirect jump was looked at */
+	bool proved, disproved;
 };
 
-#define FLOW_NO_NODE	UINT32_MAX
-#define FLOW_NO_CALL	UINT32_MAX
-#define FLOW_NO_FUNC	UINT32_MAX
-
-/* Nodes that jumps connect. Functions that share code become one: see func_of(). */
+/* Sure nodes that jumps connect. Functions that share code become one: see flow_func_of(). */
 struct flow_func {
 	uint32_t parent;
 	uint32_t calls, last_call;	/* flow_calls that want to know whether it returns */
-	bool trusted;		/* begins at an entry that is one for sure */
-	bool returns;
-	bool proved;		/* a return, or a jump to a function, found SP at its place */
+	bool returns;		/* may return */
+	bool surely;		/* it does: there is a return, with SP at its place */
 	bool bad;		/* contradicts itself or others */
 	bool unbalanced;	/* returns with SP elsewhere, or is not understood at all */
 	bool loses_fp;		/* returns with another FP */
+	bool lost;		/* on some path the frame is not known any more */
 };
 
 struct flow_call {
 	uint32_t node;
-	uint32_t target;	/* function */
 	uint32_t next;		/* call of the same function */
-	bool tail;
+};
+
+/* Nodes that wait */
+struct flow_queue {
+	uint32_t *node;
+	uint32_t nr, room;
 };
 
 struct flow {
@@ -164,8 +194,16 @@ struct flow {
 	uint32_t nr_funcs, room_funcs;
 	struct flow_call *call;
 	uint32_t nr_calls, room_calls;
-	uint32_t *queue;
-	uint32_t nr_queued, room_queue;
+	/* sure ones first, so that they are there when others come */
+	struct flow_queue queue, late;
+	uint32_t *target;	/* of indirect jumps, pcs */
+	uint32_t nr_targets, room_targets;
+	uint32_t *jump;		/* nodes of indirect jumps */
+	uint32_t nr_jumps, room_jumps;
+	uint32_t *taken;	/* addresses taken, from text.start on */
+	uint32_t nr_taken, room_taken;
+	struct gen_range array[3];	/* of functions to run at start and end */
+	unsigned int nr_arrays;
 	uint64_t steps;
 	bool over_budget, no_memory;
 };
@@ -177,14 +215,67 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
  * Code at @pc, which is in a gap, is reached with @state, as a function of its own. Returns it, or
  * FLOW_NO_FUNC without memory.
  */
-uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state);
+uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure);
 
 /* Until nothing changes. Returns 0, -E2BIG if that is too much work, or -ENOMEM. */
 int flow_walk(struct flow *f);
 
 uint32_t flow_func_of(struct flow *f, uint32_t func);
 
+/* Does what is known of a node count? */
+bool flow_counts(struct flow *f, const struct flow_node *node);
+
+enum flow_kind {
+	FLOW_EDGE_ON, FLOW_EDGE_JUMP,
+	FLOW_EDGE_BACK,		/* from a call that does return, */
+	FLOW_EDGE_MAYBE_BACK,	/* or that may */
+};
+
+struct flow_edge {
+	uint64_t pc;		/* from text.start on; may be anything */
+	struct flow_state state;	/* there */
+	enum flow_kind kind;
+};
+
+/* Where a node goes, but for the targets of an indirect jump. */
+unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
+
+/* May what is outside of the gaps be reached with this state? @pc from text.start on */
+bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s);
+
+/* Is this where a signal handler returns to? */
+bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
+
+/* ---------------------------- gen_flow_prove.c --------------------------- */
+
+/* Say of each node that is not sure whether it is proved or disproved. */
+void flow_prove(struct flow *f);
+
+/* ------------------------------ gen_flow_entry.c ------------------------- */
+
+/* Enter what is known to be a function, and mark where functions begin and end. */
+int flow_find_entries(struct flow *f);
+
+/* The address of this is used somewhere. */
+void flow_take(struct flow *f, uint64_t addr);
+
+/* ------------------------------ gen_flow_jump.c -------------------------- */
+
+/* Look for the table of an indirect jump. Its targets are then in the node. */
+void flow_find_table(struct flow *f, uint32_t node);
+
 /* ------------------------------ architecture ----------------------------- */
+
+#define FLOW_MAX_TABLE	1024
+#define FLOW_MAX_TRAIL	16
+
+/* Where an indirect jump goes: entries of a table. */
+struct flow_table {
+	uint64_t addr;		/* of the table */
+	uint64_t base;		/* what entries of 4 bytes count from */
+	uint32_t nr;
+	uint8_t size;		/* 4: signed, from base; 8: addresses */
+};
 
 struct flow_arch {
 	/* NULL if there is no memory. One for each table that is made. */
@@ -193,6 +284,12 @@ struct flow_arch {
 	/* The instruction at @p; never fails, see FLOW_BAD. */
 	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
 		       struct flow_op *op);
+	/*
+	 * The jump table that code[@nr - 1], an indirect jump, uses, from the instructions that
+	 * run in front of it. False if it cannot be told for sure.
+	 */
+	bool (*table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
+		      const uint64_t *addr, unsigned int nr, struct flow_table *table);
 };
 
 extern const struct flow_arch flow_amd64;

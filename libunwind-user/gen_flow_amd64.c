@@ -11,19 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen_flow.h"
+#include "gen_flow_amd64.h"
 
 #define MAX_INSN	15
 #define NR_SIGRETURN	15		/* rt_sigreturn */
 
-struct decoder {
-	csh cs;
-	cs_insn *insn;
-};
-
 static void *amd64_open(void)
 {
-	struct decoder *d = calloc(1, sizeof(*d));
+	struct amd64_decoder *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
@@ -43,7 +38,7 @@ static void *amd64_open(void)
 
 static void amd64_close(void *decoder)
 {
-	struct decoder *d = decoder;
+	struct amd64_decoder *d = decoder;
 
 	if (!d)
 		return;
@@ -52,7 +47,8 @@ static void amd64_close(void *decoder)
 	free(d);
 }
 
-static const cs_insn *disassemble(struct decoder *d, const uint8_t *p, size_t len, uint64_t addr)
+const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size_t len,
+				 uint64_t addr)
 {
 	if (len > MAX_INSN)
 		len = MAX_INSN;
@@ -100,7 +96,7 @@ static bool is_branch(unsigned int id)
 }
 
 /* Is the first operand only read? */
-static bool reads_first(unsigned int id)
+bool amd64_reads_first(unsigned int id)
 {
 	switch (id) {
 	case X86_INS_CMP: case X86_INS_TEST: case X86_INS_BT: case X86_INS_PUSH:
@@ -150,7 +146,7 @@ static void lose(const cs_insn *insn, struct flow_op *op)
 
 	for (i = 0; i < x->op_count; i++) {
 		if (x->operands[i].type != X86_OP_REG ||
-		    (i ? reads_rest(insn->id) : reads_first(insn->id)))
+		    (i ? reads_rest(insn->id) : amd64_reads_first(insn->id)))
 			continue;
 		sp |= is_sp(x->operands[i].reg);
 		fp |= is_fp(x->operands[i].reg);
@@ -168,7 +164,7 @@ static void find_store(const cs_insn *insn, struct flow_op *op)
 {
 	const cs_x86_op *to = &insn->detail->x86.operands[0];
 
-	if (!insn->detail->x86.op_count || reads_first(insn->id))
+	if (!insn->detail->x86.op_count || amd64_reads_first(insn->id))
 		return;
 	op->by_fp = is_mem(to, X86_REG_RBP);
 	if (!op->by_fp && !is_mem(to, X86_REG_RSP))
@@ -230,6 +226,10 @@ static void arithmetic(const cs_insn *insn, struct flow_op *op)
 		op->effect = sp ? FLOW_ADD_SP : FLOW_FP_IS_FP;
 		return;
 	case X86_INS_LEA:
+		if (from->mem.base == X86_REG_RIP && from->mem.index == X86_REG_INVALID) {
+			op->target = insn->address + insn->size + from->mem.disp;
+			op->flags |= FLOW_TAKES_ADDRESS;
+		}
 		if (!sp && !fp)
 			return;
 		op->n = from->mem.disp;
@@ -254,6 +254,11 @@ static void arithmetic(const cs_insn *insn, struct flow_op *op)
 		    from->imm == NR_SIGRETURN &&
 		    (to->reg == X86_REG_EAX || to->reg == X86_REG_RAX))
 			op->flags |= FLOW_IS_SIGRETURN;
+		return;
+	case X86_INS_XOR:
+		if (is_reg(to, from->reg) && from->type == X86_OP_REG &&
+		    (fp || is_reg(to, X86_REG_EBP)))
+			op->flags |= FLOW_ZEROES_FP;
 		return;
 	}
 }
@@ -320,7 +325,7 @@ static void where_next(const cs_insn *insn, struct flow_op *op)
 static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
 			 struct flow_op *op)
 {
-	const cs_insn *insn = disassemble(decoder, p, len, addr);
+	const cs_insn *insn = amd64_disassemble(decoder, p, len, addr);
 
 	memset(op, 0, sizeof(*op));
 	op->len = 1;
@@ -358,4 +363,5 @@ const struct flow_arch flow_amd64 = {
 	.open = amd64_open,
 	.close = amd64_close,
 	.decode = amd64_decode,
+	.table = flow_amd64_table,
 };

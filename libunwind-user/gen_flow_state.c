@@ -172,6 +172,16 @@ static void settle(struct flow_state *s)
 		*s = nothing;
 }
 
+/*
+ * The psABI marks the outermost frame by a frame pointer of zero. Who writes that over the
+ * caller's, which is nowhere else, has no caller to return to: a thread at its start.
+ */
+bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op)
+{
+	return op->flags & FLOW_ZEROES_FP && !s->unknown && !s->outermost && !s->saved &&
+	       s->fp_is == FLOW_FP_CALLER;
+}
+
 void flow_step(struct flow_state *s, const struct flow_op *op)
 {
 	bool save = op->effect == FLOW_SAVE_FP && s->fp_is == FLOW_FP_CALLER && !s->saved;
@@ -179,6 +189,10 @@ void flow_step(struct flow_state *s, const struct flow_op *op)
 
 	if (s->unknown || s->outermost)
 		return;
+	if (flow_ends_frames(s, op)) {
+		*s = flow_outermost;
+		return;
+	}
 	if (op->size && op->effect != FLOW_LOAD_FP && place_of(s, op, &at)) {
 		stored(s, at, op->size);
 		if (save && !s->unknown && at == (int32_t)at) {
@@ -220,6 +234,25 @@ bool flow_join(struct flow_state *to, const struct flow_state *s)
 	       old.fp_is != to->fp_is || old.unknown != to->unknown;
 }
 
+bool flow_same(const struct flow_state *a, const struct flow_state *b)
+{
+	if (a->unknown || b->unknown || a->outermost || b->outermost)
+		return !a->unknown && !b->unknown && a->outermost == b->outermost;
+	return a->sp_known == b->sp_known && a->sp == b->sp && a->fp_is == b->fp_is &&
+	       a->fp == b->fp && a->saved == b->saved && a->slot == b->slot;
+}
+
+bool flow_differ(const struct flow_state *a, const struct flow_state *b)
+{
+	if (a->unknown || b->unknown)
+		return false;
+	if (a->outermost || b->outermost)
+		return a->outermost != b->outermost;
+	if (a->sp_known && b->sp_known)
+		return a->sp != b->sp;
+	return a->fp_is == FLOW_FP_FRAME && b->fp_is == FLOW_FP_FRAME && a->fp != b->fp;
+}
+
 bool flow_is_entered(const struct flow_state *s)
 {
 	return !s->unknown && !s->outermost && s->sp_known && s->sp == RA_SIZE &&
@@ -245,7 +278,7 @@ bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_f
 		row->cfa.reg = arch->reg_fp;
 		row->cfa.off = s->fp;
 	}
-	if (s->saved)
+	if (s->saved && !(by_fp && s->fp_is == FLOW_FP_CALLER))
 		row->fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->slot };
 	return s->saved || s->fp_is == FLOW_FP_CALLER;
 }

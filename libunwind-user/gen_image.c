@@ -65,6 +65,11 @@ static int read_file(struct gen_image *img, uint64_t off, void *to, size_t len)
 	return img->read(img->ctx, img->addr + off, to, len);
 }
 
+int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len)
+{
+	return read_file(img, off, to, len);
+}
+
 static const struct gen_load *load_of(const struct gen_image *img, uint64_t start, uint64_t end)
 {
 	const struct gen_load *l;
@@ -196,6 +201,12 @@ static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 		case PT_LOAD:
 			ret = add_load(img, &ph[i]);
 			break;
+		case PT_DYNAMIC:
+			img->dynamic.start = get64(img, ph[i].p_vaddr);
+			img->dynamic.end = img->dynamic.start + get64(img, ph[i].p_filesz);
+			if (img->dynamic.end < img->dynamic.start)
+				img->dynamic.end = img->dynamic.start;
+			break;
 		case PT_GNU_EH_FRAME:
 			img->eh_hdr.start = get64(img, ph[i].p_vaddr);
 			img->eh_hdr.end = img->eh_hdr.start + get64(img, ph[i].p_filesz);
@@ -213,6 +224,30 @@ static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 	if (img->fd < 0)
 		img->bias = img->addr - (img->load[0].vaddr - img->load[0].off);
 	return 0;
+}
+
+static void add_list(struct gen_image *img, const Elf64_Shdr *sh)
+{
+	struct gen_list *l = &img->list[img->nr_lists];
+
+	switch (get32(img, sh->sh_type)) {
+	case SHT_SYMTAB:
+	case SHT_DYNSYM:
+	case SHT_RELA:
+	case SHT_INIT_ARRAY:
+	case SHT_FINI_ARRAY:
+	case SHT_PREINIT_ARRAY:
+		break;
+	default:
+		return;
+	}
+	if (img->nr_lists == IMAGE_MAX_LISTS)
+		return;
+	l->type = get32(img, sh->sh_type);
+	l->vaddr = get64(img, sh->sh_addr);
+	l->off = get64(img, sh->sh_offset);
+	l->size = get64(img, sh->sh_size);
+	img->nr_lists++;
 }
 
 static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char *name)
@@ -262,6 +297,7 @@ static int read_sections(struct gen_image *img, const Elf64_Ehdr *ehdr)
 		goto out;
 	str[size - 1] = 0;
 	for (i = 0; i < nr; i++) {
+		add_list(img, &sh[i]);
 		name = get32(img, sh[i].sh_name);
 		if (name < size)
 			add_section(img, &sh[i], str + name);

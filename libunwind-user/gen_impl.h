@@ -32,6 +32,14 @@ struct gen_load {
 #define IMAGE_MAX_CODE	4096
 #define IMAGE_MAX_LOADS	64
 #define IMAGE_MAX_PLTS	8
+#define IMAGE_MAX_LISTS	16
+
+/* Sections that name code: symbols, relocations, and arrays of functions to run at start and end */
+struct gen_list {
+	uint32_t type;			/* SHT_ */
+	uint64_t vaddr;			/* 0: not mapped */
+	uint64_t off, size;		/* in the file */
+};
 
 /* What tests leave out, or ask for */
 #define GEN_NO_FLOW	0x1		/* no rows by following code */
@@ -56,6 +64,9 @@ struct gen_image {
 	bool eh_ends_at_zero;		/* the end of eh_frame is only an upper limit */
 	struct gen_range plt[IMAGE_MAX_PLTS];	/* sections of stubs, if known */
 	unsigned int nr_plts;
+	struct gen_list list[IMAGE_MAX_LISTS];
+	unsigned int nr_lists;
+	struct gen_range dynamic;	/* PT_DYNAMIC */
 
 	uint8_t *window;		/* code around the last address asked for */
 	uint64_t window_start;
@@ -67,6 +78,9 @@ int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
 
 int image_open(struct gen_image *img);
 void image_close(struct gen_image *img);
+
+/* Copy bytes of the file by offset: of a list. Returns as image_read(). */
+int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len);
 
 /* Copy bytes of the file by address. Returns 0, -EFAULT if they are not in it, or a read error. */
 int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
@@ -113,6 +127,7 @@ struct gen_row {
 
 struct gen_fde {
 	uint32_t start, end;
+	uint32_t padded;	/* from here to start is padding, if that was looked at; or start */
 	uint32_t row, nr_rows;	/* in gen_rows.raw */
 };
 

@@ -143,6 +143,7 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 	fde = &r->fde[r->nr_fdes++];
 	fde->start = start - r->img->text.start;
 	fde->end = end - r->img->text.start;
+	fde->padded = fde->start;
 	fde->row = r->nr_raw;
 	fde->nr_rows = 0;
 	return 0;
@@ -392,7 +393,8 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);
 		if (!i && state && gap_start < start && !r->code[state].plt &&
-		    !r->code[state].signal && rows_is_padding(r, gap_start, start)) {
+		    !r->code[state].signal &&
+		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
 			ret = put(r, gap_start, state, false);
 			if (ret)

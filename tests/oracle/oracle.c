@@ -129,58 +129,6 @@ static bool in_plt(struct file *f, uint64_t pc)
 	return false;
 }
 
-/* The code from @pc on, and up to 15 bytes before it; sections may leave gaps. */
-static const uint8_t *code_at(struct file *f, uint64_t pc, uint64_t *left)
-{
-	const uint8_t *raw;
-	GElf_Phdr ph;
-	size_t nr, i, size;
-
-	raw = (const uint8_t *)elf_rawfile(f->elf, &size);
-	if (!raw || elf_getphdrnum(f->elf, &nr))
-		return NULL;
-	for (i = 0; i < nr; i++) {
-		if (!gelf_getphdr(f->elf, i, &ph) || ph.p_type != PT_LOAD ||
-		    !(ph.p_flags & PF_X) || pc < ph.p_vaddr + 15 ||
-		    pc - ph.p_vaddr >= ph.p_filesz || ph.p_offset + ph.p_filesz > size)
-			continue;
-		*left = ph.p_filesz - (pc - ph.p_vaddr);
-		return raw + ph.p_offset + (pc - ph.p_vaddr);
-	}
-	return NULL;
-}
-
-/* What gas and LLVM pad with. Kept apart from the generator's way to tell it, on purpose. */
-static const char *const nops[] = {
-	"\x90", "\xcc", "\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x44\x00\x00",
-	"\x66\x0f\x1f\x44\x00\x00", "\x0f\x1f\x80\x00\x00\x00\x00",
-	"\x0f\x1f\x84\x00\x00\x00\x00\x00", "\x66\x0f\x1f\x84\x00\x00\x00\x00\x00",
-	"\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", "\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
-};
-
-static const uint8_t nop_size[] = { 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10 };
-
-static bool all_nops(const uint8_t *p, uint64_t left)
-{
-	unsigned int i;
-
-	while (left) {
-		if (!*p || (*p == 0x66 && left > 1)) {	/* zero, or one more prefix */
-			p++, left--;
-			continue;
-		}
-		for (i = 0; i < sizeof(nop_size); i++) {
-			if (nop_size[i] <= left && !memcmp(p, nops[i], nop_size[i]))
-				break;
-		}
-		if (i == sizeof(nop_size))
-			return false;
-		p += nop_size[i];
-		left -= nop_size[i];
-	}
-	return true;
-}
-
 /* The table has a rule where libdw has none. May it? */
 static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 {
@@ -198,7 +146,7 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 			wrong(f, pc, "odd rule in a PLT");
 		return;
 	}
-	data = code_at(f, pc, &left);
+	data = code_at(f->elf, pc, &left);
 	/* up to the next function */
 	for (next = pc + 1; data && next - pc < 64 && next - pc < left; next++) {
 		if (ask_libdw(f->cfi, next, &theirs, &start, &end) != 1)
