@@ -12,7 +12,7 @@ UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c ge
 	gen_rows.c \
 	gen_write.c
 # rows for code without .eh_frame, see gen_flow.h
-UU_SRC += gen_flow.c gen_flow_amd64.c gen_flow_amd64_table.c gen_flow_entry.c \
+UU_SRC += gen_flow.c gen_flow_amd64.c gen_flow_amd64_table.c gen_flow_calls.c gen_flow_entry.c \
 	gen_flow_jump.c gen_flow_prove.c gen_flow_state.c gen_flow_walk.c
 # kept and given to the kernel, see tables.h
 UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c tables_scan.c

@@ -173,7 +173,8 @@ static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *c
 			if (op->next == FLOW_BAD)
 				return false;
 			if (op->next != FLOW_ON && op->next != FLOW_BRANCH &&
-			    op->next != FLOW_CALL && op->next != FLOW_CALL_ANY)
+			    op->next != FLOW_CALL && op->next != FLOW_CALL_ANY &&
+			    op->next != FLOW_CALL_POINTER)
 				break;
 			if (at + op->len == size) {
 				*last = fde->start + at;
@@ -326,17 +327,19 @@ static int run(struct flow *f)
 		return ret;
 	enter_process(f);
 	enter_behind_fdes(f);
+	flow_enter_called(f);
 	ret = flow_find_entries(f);
 	if (!ret)
 		ret = flow_walk(f);
 	if (!ret)
 		ret = walk_taken(f);
+	if (!ret)
+		ret = flow_prove(f);
 	if (ret == -E2BIG) {
 		stats->hole[GEN_CAUSE_FLOW].nr++;
 		stats->hole[GEN_CAUSE_FLOW].bytes += f->size;
 		return 0;
 	}
-	flow_prove(f);
 	for (i = 0; i < f->nr_gaps && !ret; i++)
 		ret = add_rows(f, &f->gap[i]);
 	for (i = first; i < f->r->nr_fdes; i++)

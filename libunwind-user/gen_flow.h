@@ -4,6 +4,7 @@
  *
  *	gen_flow.c		the gaps, what is entered there, rows of what was found
  *	gen_flow_entry.c	where functions begin: symbols, the dynamic section, relocations
+ *	gen_flow_calls.c	and what code with .eh_frame calls
  *	gen_flow_walk.c		instructions and functions, until no state changes any more
  *	gen_flow_prove.c	what is not sure is proved by where it goes, or left out
  *	gen_flow_jump.c		indirect jumps by a table
@@ -57,7 +58,8 @@ enum flow_next {
 	FLOW_JUMP,		/* to target */
 	FLOW_BRANCH,		/* to target or on */
 	FLOW_CALL,		/* target, which may return */
-	FLOW_CALL_ANY,		/* something, which may return */
+	FLOW_CALL_ANY,		/* something, which may return, */
+	FLOW_CALL_POINTER,	/* or returns, as what is called by pointers does */
 	FLOW_JUMP_ANY,
 	FLOW_RETURN,
 	FLOW_RETURN_POP,	/* and takes arguments off the stack: no amd64 ABI does */
@@ -69,6 +71,7 @@ enum flow_next {
 #define FLOW_IS_SIGRETURN	0x2	/* loads the number of that system call */
 #define FLOW_TAKES_ADDRESS	0x4	/* of target */
 #define FLOW_ZEROES_FP		0x8
+#define FLOW_TAKES_NUMBER	0x10	/* target, an address in files with fixed ones */
 
 /* An instruction, as far as it matters here. */
 struct flow_op {
@@ -93,7 +96,7 @@ void flow_step(struct flow_state *s, const struct flow_op *op);
 /* @to is also reached with @s. Returns whether that changed it. */
 bool flow_join(struct flow_state *to, const struct flow_state *s);
 
-/* Do they say the same? Do they say different things of where SP, or else FP, is? */
+/* Do they say the same of the frame? Do they say different things of where SP, or else FP, is? */
 bool flow_same(const struct flow_state *a, const struct flow_state *b);
 bool flow_differ(const struct flow_state *a, const struct flow_state *b);
 
@@ -217,6 +220,9 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
  */
 uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure);
 
+/* This node is reached for sure after all. */
+void flow_is_sure(struct flow *f, uint32_t node);
+
 /* Until nothing changes. Returns 0, -E2BIG if that is too much work, or -ENOMEM. */
 int flow_walk(struct flow *f);
 
@@ -248,8 +254,11 @@ bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
 
 /* ---------------------------- gen_flow_prove.c --------------------------- */
 
-/* Say of each node that is not sure whether it is proved or disproved. */
-void flow_prove(struct flow *f);
+/*
+ * Say of each node that is not sure whether it is proved or disproved. What is proved is sure then,
+ * which is walked on from. Returns as flow_walk().
+ */
+int flow_prove(struct flow *f);
 
 /* ------------------------------ gen_flow_entry.c ------------------------- */
 
@@ -258,6 +267,11 @@ int flow_find_entries(struct flow *f);
 
 /* The address of this is used somewhere. */
 void flow_take(struct flow *f, uint64_t addr);
+
+/* ----------------------------- gen_flow_calls.c -------------------------- */
+
+/* Enter what code that has rows calls. */
+void flow_enter_called(struct flow *f);
 
 /* ------------------------------ gen_flow_jump.c -------------------------- */
 
@@ -274,7 +288,7 @@ struct flow_table {
 	uint64_t addr;		/* of the table */
 	uint64_t base;		/* what entries of 4 bytes count from */
 	uint32_t nr;
-	uint8_t size;		/* 4: signed, from base; 8: addresses */
+	uint8_t size;		/* 4: signed, from base; 8: addresses; 0: no table, but addr */
 };
 
 struct flow_arch {
@@ -284,6 +298,11 @@ struct flow_arch {
 	/* The instruction at @p; never fails, see FLOW_BAD. */
 	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
 		       struct flow_op *op);
+	/*
+	 * Can the four bytes behind the one at @p be the distance of something from the byte behind
+	 * them? NULL: not searched for.
+	 */
+	bool (*may_refer)(const uint8_t *p);
 	/*
 	 * The jump table that code[@nr - 1], an indirect jump, uses, from the instructions that
 	 * run in front of it. False if it cannot be told for sure.

@@ -250,6 +250,10 @@ static void arithmetic(const cs_insn *insn, struct flow_op *op)
 			op->by_fp = is_mem(from, X86_REG_RBP);
 			op->off = from->mem.disp;
 		}
+		if (from->type == X86_OP_IMM) {
+			op->target = from->imm;
+			op->flags |= FLOW_TAKES_NUMBER;
+		}
 		if (to->type == X86_OP_REG && from->type == X86_OP_IMM &&
 		    from->imm == NR_SIGRETURN &&
 		    (to->reg == X86_REG_EAX || to->reg == X86_REG_RAX))
@@ -285,7 +289,9 @@ static void where_next(const cs_insn *insn, struct flow_op *op)
 		op->next = direct ? FLOW_JUMP : FLOW_JUMP_ANY;
 		break;
 	case X86_INS_CALL:
-		op->next = direct ? FLOW_CALL : FLOW_CALL_ANY;
+		op->next = direct ? FLOW_CALL : FLOW_CALL_POINTER;
+		if (x->operands[0].type == X86_OP_MEM && x->operands[0].mem.base == X86_REG_RIP)
+			op->next = FLOW_CALL_ANY;
 		break;
 	case X86_INS_RET:
 		op->next = x->op_count ? FLOW_RETURN_POP : FLOW_RETURN;
@@ -359,9 +365,16 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	}
 }
 
+/* call, jmp, and ModRM of an operand by RIP: of lea, mostly */
+static bool amd64_may_refer(const uint8_t *p)
+{
+	return *p == 0xe8 || *p == 0xe9 || (*p & 0xc7) == 0x05;
+}
+
 const struct flow_arch flow_amd64 = {
 	.open = amd64_open,
 	.close = amd64_close,
 	.decode = amd64_decode,
+	.may_refer = amd64_may_refer,
 	.table = flow_amd64_table,
 };

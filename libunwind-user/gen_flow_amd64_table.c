@@ -11,6 +11,7 @@
  *	movslq (%base,%index,4),%to; add %base,%to; jmp *%to		distances from the table
  *	jmp *table(,%index,8)						addresses, not in PIEs
  *	mov table(,%index,8),%to; jmp *%to
+ *	lea function(%rip),%to; jmp *%to
  *
  * It is read backward: what is looked for is in a register that nothing else may write on the way.
  */
@@ -111,6 +112,21 @@ static bool use_addresses(struct search *s, const cs_x86_op *mem)
 	return s->index >= 0;
 }
 
+/* A function whose address is at hand, and called as the last thing of another */
+static bool use_address(struct search *s, const cs_insn *insn)
+{
+	const cs_x86_op *from = &insn->detail->x86.operands[1];
+
+	if (insn->id != X86_INS_LEA || from->mem.base != X86_REG_RIP ||
+	    from->mem.index != X86_REG_INVALID)
+		return false;
+	s->t->addr = insn->address + insn->size + from->mem.disp;
+	s->t->nr = 1;
+	s->to = -1;
+	s->have_table = s->have_nr = true;
+	return true;
+}
+
 /* Where the jump's register comes from. Returns false if it is something else. */
 static bool find_entry(struct search *s, const cs_insn *insn)
 {
@@ -120,6 +136,8 @@ static bool find_entry(struct search *s, const cs_insn *insn)
 	if (x->op_count != 2 || x->operands[0].type != X86_OP_REG ||
 	    number_of(x->operands[0].reg) != s->to)
 		return false;
+	if (!s->added && use_address(s, insn))
+		return true;
 	if (insn->id == X86_INS_ADD && !s->added && is_two_regs(x)) {
 		s->base = number_of(from->reg);
 		s->added = true;

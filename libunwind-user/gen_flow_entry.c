@@ -2,14 +2,15 @@
 /*
  * gen_flow_entry - where functions begin, as far as the file says so
  *
- * Symbols of functions that other files can see; DT_INIT and DT_FINI; the arrays of functions that are run at start and end,
- * as they lie in the file or as relocations fill them; resolvers of IRELATIVE relocations. These
- * are entered by calls, so the return address is at SP.
+ * Symbols of functions that other files can see; DT_INIT and DT_FINI; the arrays of functions that
+ * are run at start and end, as they lie in the file or as relocations fill them; resolvers of
+ * IRELATIVE relocations. These are entered by calls, so the return address is at SP.
  *
  * Any other address of code in a relocation is only taken: of a function, of a label that something
  * jumps to, or of constants between functions. So are local symbols of functions: compilers have
- * them for parts of functions, too, that are jumped to (f.cold). Such code is entered as not sure: it has to prove
- * itself, as gen_flow_prove.c says, which a label in a function that has moved SP cannot.
+ * them for parts of functions, too, that are jumped to (f.cold). Such code is entered as not sure:
+ * it has to prove itself, as gen_flow_prove.c says, which a label in a function that has moved SP
+ * cannot.
  *
  * Everything here is about little-endian files of 64 bits, as are the architectures that code is
  * followed for.

@@ -13,11 +13,11 @@
 
 static bool read_entry(struct flow *f, const struct flow_table *t, uint32_t i, uint32_t *pc)
 {
-	uint64_t base = f->r->img->text.start, addr = 0;
+	uint64_t base = f->r->img->text.start, addr = t->addr;
 	int32_t rel;
 
-	if (image_read(f->r->img, t->addr + (uint64_t)i * t->size, t->size == 4 ? (void *)&rel :
-		       (void *)&addr, t->size))
+	if (t->size && image_read(f->r->img, t->addr + (uint64_t)i * t->size,
+				  t->size == 4 ? (void *)&rel : (void *)&addr, t->size))
 		return false;
 	/* little-endian, as is who reads it */
 	if (t->size == 4)

@@ -10,6 +10,9 @@
  * known to be right, with the state that is known there. The outermost frame never returns: it ends
  * where nothing comes behind, or the program is jumped to.
  *
+ * From there on a proof goes forward again, to where code that is proved has to go, and into the
+ * functions it calls: those that never return have no other.
+ *
  * On the other hand, a path from which something contradictory cannot be avoided has a wrong state
  * somewhere, and none of it is believed, proved or not: a return with SP elsewhere; known code with
  * another state; no instruction; a call with SP not a multiple of 16, which the ABI wants.
@@ -18,6 +21,8 @@
 
 /* Backward jumps in a row that a proof may have to pass; more are for input made to be slow. */
 #define MAX_ROUNDS	64
+/* What is proved lets functions return for sure, and so on up the calls. */
+#define MAX_RISES	32
 
 static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 {
@@ -31,6 +36,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 		return s->outermost || (!s->unknown && !flow_is_entered(s));
 	case FLOW_CALL:
 	case FLOW_CALL_ANY:
+	case FLOW_CALL_POINTER:
 		if (!s->unknown && !s->outermost && s->sp_known && s->sp % FLOW_ALIGN)
 			return true;
 		break;
@@ -38,37 +44,63 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 	return flow_is_sigreturn(f, n);
 }
 
-static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
+/* A proof of @from goes on to where that goes, if it has to. Returns whether it is new there. */
+static bool pass_on(const struct flow_node *from, struct flow_node *to,
+		    const struct flow_state *s)
 {
-	const struct flow_node *to;
+	if (!from->proved || from->disproved || to->sure || to->proved || to->disproved ||
+	    !flow_same(s, &to->state))
+		return false;
+	to->proved = true;
+	return true;
+}
+
+static bool look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
+{
+	struct flow_node *to;
 	uint32_t byte = flow_byte(f, e->pc, NULL);
 	bool must = e->kind != FLOW_EDGE_MAYBE_BACK;
 
 	if (byte == UINT32_MAX) {
 		if (e->kind >= FLOW_EDGE_BACK)
-			return;
+			return false;
 		if (!flow_may_leave(f, e->pc, &e->state))
 			n->disproved = true;
 		else if (flow_is_entered(&e->state))
 			n->proved = true;
-		return;
+		return false;
 	}
 	if (!f->node_of[byte])
-		return;
+		return false;
 	to = &f->node[f->node_of[byte] - 1];
 	if (!must && f->marks[byte] & (FLOW_ENTRY | FLOW_END))
-		return;
+		return false;
 	if (to->sure) {
 		if (!flow_counts(f, to))
-			return;
+			return false;
 		if (must && flow_differ(&e->state, &to->state))
 			n->disproved = true;
 		n->proved |= flow_same(&e->state, &to->state);
-		return;
+		return false;
 	}
 	if (must && to->disproved)
 		n->disproved = true;
 	n->proved |= to->proved && !to->disproved && flow_same(&e->state, &to->state);
+	return must && pass_on(n, to, &e->state);
+}
+
+/* What code calls that is proved is a function. */
+static bool look_at_callee(struct flow *f, const struct flow_node *n)
+{
+	uint64_t base = f->r->img->text.start;
+	uint32_t byte;
+
+	if (n->op.next != FLOW_CALL || n->op.target < base)
+		return false;
+	byte = flow_byte(f, n->op.target - base, NULL);
+	if (byte == UINT32_MAX || !f->node_of[byte])
+		return false;
+	return pass_on(n, &f->node[f->node_of[byte] - 1], &flow_entered);
 }
 
 static bool look_at(struct flow *f, struct flow_node *n)
@@ -76,6 +108,7 @@ static bool look_at(struct flow *f, struct flow_node *n)
 	struct flow_edge edge[2], jump = { .kind = FLOW_EDGE_JUMP };
 	bool proved = n->proved, disproved = n->disproved;
 	unsigned int nr, i;
+	bool passed;
 
 	if (contradicts_itself(f, n))
 		n->disproved = true;
@@ -84,19 +117,20 @@ static bool look_at(struct flow *f, struct flow_node *n)
 	else if (n->state.outermost &&
 		 (n->op.next == FLOW_JUMP_ANY || n->op.next == FLOW_STOP))
 		n->proved = true;
+	passed = look_at_callee(f, n);
 	nr = flow_edges(f, n, edge);
 	for (i = 0; i < nr; i++)
-		look_at_edge(f, n, &edge[i]);
+		passed |= look_at_edge(f, n, &edge[i]);
 	jump.state = n->state;
 	flow_step(&jump.state, &n->op);
 	for (i = 0; i < n->nr_targets; i++) {
 		jump.pc = f->target[n->table + i];
-		look_at_edge(f, n, &jump);
+		passed |= look_at_edge(f, n, &jump);
 	}
-	return proved != n->proved || disproved != n->disproved;
+	return passed || proved != n->proved || disproved != n->disproved;
 }
 
-void flow_prove(struct flow *f)
+static void prove(struct flow *f)
 {
 	unsigned int round;
 	bool again = true;
@@ -113,4 +147,32 @@ void flow_prove(struct flow *f)
 	}
 	for (i = 0; again && i < f->nr_nodes; i++)
 		f->node[i].disproved = true;
+}
+
+static bool believe(struct flow *f)
+{
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < f->nr_nodes; i++) {
+		if (f->node[i].sure || !f->node[i].proved || f->node[i].disproved)
+			continue;
+		flow_is_sure(f, i);
+		any = true;
+	}
+	return any;
+}
+
+int flow_prove(struct flow *f)
+{
+	unsigned int round;
+	int ret = 0;
+
+	for (round = 0; round < MAX_RISES && !ret; round++) {
+		prove(f);
+		if (!believe(f))
+			break;
+		ret = flow_walk(f);
+	}
+	return ret;
 }

@@ -203,7 +203,8 @@ void flow_step(struct flow_state *s, const struct flow_op *op)
 	if (s->unknown)
 		return;
 	apply(s, op);
-	if (op->next == FLOW_CALL || op->next == FLOW_CALL_ANY) {
+	if (op->next == FLOW_CALL || op->next == FLOW_CALL_ANY ||
+	    op->next == FLOW_CALL_POINTER) {
 		/* below SP the stack is the callee's */
 		if (s->saved && s->sp_known && s->slot < -s->sp)
 			lose_slot(s);
@@ -238,8 +239,11 @@ bool flow_same(const struct flow_state *a, const struct flow_state *b)
 {
 	if (a->unknown || b->unknown || a->outermost || b->outermost)
 		return !a->unknown && !b->unknown && a->outermost == b->outermost;
-	return a->sp_known == b->sp_known && a->sp == b->sp && a->fp_is == b->fp_is &&
-	       a->fp == b->fp && a->saved == b->saved && a->slot == b->slot;
+	if (a->sp_known != b->sp_known || a->sp != b->sp || a->saved != b->saved ||
+	    a->slot != b->slot)
+		return false;
+	/* what FP holds may differ, unless the caller's is in it, or it is needed for the CFA */
+	return (a->saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp == b->fp);
 }
 
 bool flow_differ(const struct flow_state *a, const struct flow_state *b)

@@ -5,9 +5,10 @@
  * Behind a call lies its continuation, or, if it never returns, as abort(), anything: the next
  * function, or a block that is jumped to from elsewhere. So a call goes on only if its function may
  * return, and it does so for sure only if the function is in a gap and a return was seen in it, on
- * a sure path and with SP at its place; and no other function can begin behind the call, since who
- * writes it may know more of the callee than can be seen. What is not reached for sure is not
- * believed before it is proved, see gen_flow_prove.c, and gives way to what is.
+ * a sure path and with SP at its place; and no padding is behind the call, since who writes it may
+ * know more of the callee than can be seen. A call by a pointer returns: nobody has pointers of a
+ * type that says otherwise, and those of the linker's tables are told apart. What is not reached
+ * for sure is not believed before it is proved, see gen_flow_prove.c, and gives way to what is.
  *
  * What a function does to SP and FP is taken from its returns. Those that are not in a gap have an
  * ABI, which leaves both alone.
@@ -188,7 +189,8 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 	};
 	f->arch->decode(f->decoder, f->code + byte, gap->end - pc,
 			f->r->img->text.start + pc, &node->op);
-	if (node->op.flags & FLOW_TAKES_ADDRESS)
+	if (node->op.flags & FLOW_TAKES_ADDRESS ||
+	    (node->op.flags & FLOW_TAKES_NUMBER && f->r->img->fixed))
 		flow_take(f, node->op.target);
 	if (node->op.next == FLOW_JUMP_ANY) {
 		if (gen_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
@@ -200,6 +202,12 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 	f->node_of[byte] = n + 1;
 	queue(f, n);
 	return n;
+}
+
+void flow_is_sure(struct flow *f, uint32_t node)
+{
+	f->node[node].sure = true;
+	queue(f, node);
 }
 
 /* A node is reached once more. What is sure replaces what is not, and not the other way round. */
@@ -273,25 +281,20 @@ bool flow_counts(struct flow *f, const struct flow_node *node)
 
 	if (node->op.next == FLOW_BAD)
 		return false;
-	if (!node->sure)
-		return node->proved && !node->disproved;
-	return !func->bad && (func->surely || !func->lost);
+	if (!node->sure || func->bad)
+		return false;
+	return func->surely || !func->lost || node->proved;
 }
 
 /* --------------------------------- edges --------------------------------- */
 
+/* Another function may begin behind this. */
 static bool is_padding(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
 	uint32_t byte = flow_byte(f, pc, &gap);
 
 	return byte != UINT32_MAX && f->r->arch->padding(f->code + byte, gap->end - pc);
-}
-
-/* May a function begin at @pc: an aligned address, or padding, as compilers leave it? */
-static bool may_begin(struct flow *f, uint64_t pc)
-{
-	return (f->r->img->text.start + pc) % FLOW_ALIGN == 0 || is_padding(f, pc);
 }
 
 /* Whether the function at @pc comes back, and what it does to SP and FP */
@@ -311,7 +314,7 @@ static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
 		edge->state = (struct flow_state){ .unknown = true };
 	else if (callee->loses_fp)
 		flow_step(&edge->state, &lose_fp);
-	if (callee->surely && !may_begin(f, edge->pc))
+	if (callee->surely && !is_padding(f, edge->pc))
 		edge->kind = FLOW_EDGE_BACK;
 	return callee->returns;
 }
@@ -346,6 +349,9 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		return call_back(f, op->target - base, &edge[0]);
 	case FLOW_CALL_ANY:
 		edge[0].kind = FLOW_EDGE_MAYBE_BACK;
+		return 1;
+	case FLOW_CALL_POINTER:
+		edge[0].kind = is_padding(f, edge[0].pc) ? FLOW_EDGE_MAYBE_BACK : FLOW_EDGE_BACK;
 		return 1;
 	default:
 		return 0;

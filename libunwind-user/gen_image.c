@@ -147,6 +147,7 @@ static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
 	img->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
 	img->machine = get16(img, ehdr->e_machine);
 	img->entry = get64(img, ehdr->e_entry);
+	img->fixed = get16(img, ehdr->e_type) == ET_EXEC;
 	switch (get16(img, ehdr->e_type)) {
 	case ET_EXEC:
 	case ET_DYN:

@@ -57,6 +57,7 @@ struct gen_image {
 	uint16_t machine;
 	bool big_endian;
 	uint64_t entry;			/* e_entry */
+	bool fixed;			/* ET_EXEC: code may have addresses as numbers */
 	struct gen_load load[IMAGE_MAX_LOADS];
 	unsigned int nr_loads;
 	struct gen_range text;		/* all code, with what lies between */

@@ -63,6 +63,20 @@ say "$(new_threads)"
 
 case_of "a static program" chain-static --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain-static 40
+# Neither musl nor these have .eh_frame: rows come from following the code
+if [ -x $TPROG/musl-calls ] && [ -e /lib/ld-musl-x86_64.so.1 ]; then
+	case_of "a musl program" musl-calls --min 500 --expect chain_c,chain_b,chain_a,main \
+		--expect compare,sort,main --expect chain_a,handler,main \
+		--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/musl-calls 20
+	case_of "a static musl program" musl-calls-stat --min 500 \
+		--expect chain_c,chain_b,chain_a,main,_start \
+		--expect compare,sort,main,_start --expect chain_a,handler,main,_start \
+		--expect chain_c,chain_b,chain_a,thread_a,__clone -- $TPROG/musl-calls-static 20
+	case_of "the same without symbols" musl-calls-stri --min 500 \
+		-- $TPROG/musl-calls-stripped 20
+else
+	say "skipped: musl-gcc (musl-tools) was not there when this was built"
+fi
 case_of "C++ exceptions" throws \
 	--expect guard::~guard,passes.*,catcher.*,main --expect guard::~guard,thrower.*,passes \
 	--expect thrower,passes,catcher,main,_start -- $TPROG/throws 30
