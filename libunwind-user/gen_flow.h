@@ -152,7 +152,6 @@ struct flow_node {
 	bool sure;
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
-	bool tried;		/* an indirect jump was looked at */
 	bool proved, disproved;
 };
 
@@ -202,7 +201,7 @@ struct flow {
 	uint32_t *target;	/* of indirect jumps, pcs */
 	uint32_t nr_targets, room_targets;
 	uint32_t *jump;		/* nodes of indirect jumps */
-	uint32_t nr_jumps, room_jumps;
+	uint32_t nr_jumps, room_jumps, next_jump;
 	uint32_t *taken;	/* addresses taken, from text.start on */
 	uint32_t nr_taken, room_taken;
 	struct gen_range array[3];	/* of functions to run at start and end */
@@ -219,6 +218,9 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
  * FLOW_NO_FUNC without memory.
  */
 uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure);
+
+/* Has this file taken more work than any that is what it seems? */
+bool flow_is_too_much(const struct flow *f);
 
 /* This node is reached for sure after all. */
 void flow_is_sure(struct flow *f, uint32_t node);

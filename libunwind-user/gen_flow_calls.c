@@ -94,12 +94,15 @@ static bool looks_worth(struct flow *f, const struct gen_fde *fde)
 void flow_enter_called(struct flow *f)
 {
 	const struct gen_rows *r = f->r;
-	uint32_t i;
+	uint32_t i, reach = 0;
 
 	if (f->size < MIN_GAPS || !f->arch->may_refer)
 		return;
 	for (i = 0; i < r->nr_fdes && !f->no_memory; i++) {
-		if (r->fde[i].nr_rows && looks_worth(f, &r->fde[i]))
+		/* FDEs that overlap are believed by nobody */
+		if (r->fde[i].start >= reach && r->fde[i].nr_rows && looks_worth(f, &r->fde[i]))
 			decode(f, &r->fde[i]);
+		if (r->fde[i].end > reach)
+			reach = r->fde[i].end;
 	}
 }

@@ -11,6 +11,9 @@
 
 #include "gen_flow.h"
 
+/* In all tables of a file; libc.so has 2,000. */
+#define MAX_TARGETS	(1u << 18)
+
 static bool read_entry(struct flow *f, const struct flow_table *t, uint32_t i, uint32_t *pc)
 {
 	uint64_t base = f->r->img->text.start, addr = t->addr;
@@ -45,7 +48,7 @@ void flow_find_table(struct flow *f, uint32_t node)
 		addr[i] = f->r->img->text.start + f->node[n].pc;
 	}
 	if (!f->arch->table(f->decoder, code, len, addr, nr, &table) || !table.nr ||
-	    table.nr > FLOW_MAX_TABLE)
+	    table.nr > FLOW_MAX_TABLE || f->nr_targets > MAX_TARGETS)
 		return;
 	for (i = 0; i < table.nr; i++) {
 		if (!read_entry(f, &table, i, &pc)) {

@@ -141,9 +141,13 @@ static void prove(struct flow *f)
 		again = false;
 		for (byte = f->size; byte--; ) {
 			i = f->node_of[byte];
-			if (i && !f->node[i - 1].sure)
-				again |= look_at(f, &f->node[i - 1]);
+			if (!i || f->node[i - 1].sure)
+				continue;
+			again |= look_at(f, &f->node[i - 1]);
+			f->steps += 1 + f->node[i - 1].nr_targets;
 		}
+		if (flow_is_too_much(f))
+			return;
 	}
 	for (i = 0; again && i < f->nr_nodes; i++)
 		f->node[i].disproved = true;

@@ -29,8 +29,12 @@
 #define MAX_NODES	(1u << 19)
 /* Tests that overlook .eh_frame follow whole libraries. */
 #define MAX_NODES_TEST	(1u << 22)
-/* A state changes a handful of times; so often on average is for input made to be slow. */
-#define MAX_STEPS	(8ull * MAX_NODES_TEST)
+/*
+ * Looks at nodes: a state changes a handful of times, and few proofs take many rounds. More is for
+ * input made to be slow; this many take a second or two.
+ */
+#define MAX_STEPS	(16ull << 20)
+#define MAX_STEPS_TEST	(256ull << 20)
 
 uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap)
 {
@@ -97,8 +101,10 @@ static struct flow_func *func_of(struct flow *f, uint32_t node)
 
 static void queue_calls(struct flow *f, uint32_t call)
 {
-	for (; call != FLOW_NO_CALL; call = f->call[call].next)
+	for (; call != FLOW_NO_CALL; call = f->call[call].next) {
 		queue(f, f->call[call].node);
+		f->steps++;
+	}
 }
 
 /* Something was found out about a function; who calls it wants to know. */
@@ -120,8 +126,11 @@ static void unite(struct flow *f, uint32_t a, uint32_t b)
 		return;
 	to = &f->func[a];
 	from = &f->func[b];
-	queue_calls(f, to->calls);
-	queue_calls(f, from->calls);
+	if (to->returns != from->returns || to->surely != from->surely ||
+	    to->unbalanced != from->unbalanced || to->loses_fp != from->loses_fp) {
+		queue_calls(f, to->calls);
+		queue_calls(f, from->calls);
+	}
 	from->parent = a;
 	to->returns |= from->returns;
 	to->surely |= from->surely;
@@ -475,6 +484,7 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 		return;
 	jump.state = f->node[n].state;
 	flow_step(&jump.state, &op);
+	f->steps += f->node[n].nr_targets;
 	for (i = 0; i < f->node[n].nr_targets; i++) {
 		jump.pc = f->target[f->node[n].table + i];
 		go(f, n, &jump, sure);
@@ -502,13 +512,10 @@ static bool walk_queue(struct flow *f)
 static bool find_tables(struct flow *f)
 {
 	bool found = false;
-	uint32_t i, n;
+	uint32_t n;
 
-	for (i = 0; i < f->nr_jumps && !f->no_memory; i++) {
-		n = f->jump[i];
-		if (f->node[n].tried)
-			continue;
-		f->node[n].tried = true;
+	while (f->next_jump < f->nr_jumps && !f->no_memory) {
+		n = f->jump[f->next_jump++];
 		flow_find_table(f, n);
 		if (!f->node[n].nr_targets)
 			continue;
@@ -518,11 +525,17 @@ static bool find_tables(struct flow *f)
 	return found;
 }
 
+bool flow_is_too_much(const struct flow *f)
+{
+	return f->steps > (f->r->img->flags & GEN_NO_CFI ? MAX_STEPS_TEST : MAX_STEPS);
+}
+
 int flow_walk(struct flow *f)
 {
 	do {
 		while (!f->no_memory && !f->over_budget && walk_queue(f)) {
-			if (f->steps++ == MAX_STEPS)
+			f->steps++;
+			if (flow_is_too_much(f))
 				f->over_budget = true;
 		}
 	} while (!f->no_memory && !f->over_budget && find_tables(f));

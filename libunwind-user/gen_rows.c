@@ -278,7 +278,6 @@ const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc)
 {
 	uint32_t low = 0, high = r->nr_fdes, mid;
 	const struct gen_fde *fde;
-	uint32_t i;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
@@ -292,9 +291,14 @@ const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc)
 	fde = &r->fde[low - 1];
 	if (pc >= fde->end || !fde->nr_rows)
 		return NULL;
-	for (i = fde->nr_rows - 1; i && r->raw[fde->row + i].start > pc; i--)
-		;
-	return &r->state[r->raw[fde->row + i].state];
+	for (low = 0, high = fde->nr_rows; high - low > 1; ) {
+		mid = low + (high - low) / 2;
+		if (r->raw[fde->row + mid].start > pc)
+			high = mid;
+		else
+			low = mid;
+	}
+	return &r->state[r->raw[fde->row + low].state];
 }
 
 static int add_flow(struct gen_rows *r)

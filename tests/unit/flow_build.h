@@ -69,19 +69,50 @@ static inline void rel32(uint64_t addr, uint64_t end, uint64_t to)
 	memcpy(text + (addr - TEXT), &d, sizeof(d));
 }
 
-static inline void symbol(uint64_t addr, uint64_t size, unsigned int type)
+static inline void symbol(uint64_t addr, uint64_t size, unsigned int bind)
 {
 	syms[nr_syms++] = (Elf64_Sym){
-		.st_info = ELF64_ST_INFO(STB_LOCAL, type), .st_value = addr, .st_size = size,
+		.st_info = ELF64_ST_INFO(bind, STT_FUNC), .st_value = addr, .st_size = size,
 		.st_shndx = 2,
 	};
 }
 
-/* Code that is a function by a symbol without size */
+/* Code that is a function by a symbol without size, that other files can see or not */
 static inline uint64_t func(uint64_t addr, const char *hex)
 {
-	symbol(addr, 0, STT_FUNC);
+	symbol(addr, 0, STB_GLOBAL);
 	return code(addr, hex);
+}
+
+static inline uint64_t local(uint64_t addr, const char *hex)
+{
+	symbol(addr, 0, STB_LOCAL);
+	return code(addr, hex);
+}
+
+/* A call or a jump at @addr, 5 bytes */
+static inline void call(uint64_t addr, uint64_t to)
+{
+	text[addr - TEXT] = 0xe8;
+	rel32(addr + 1, addr + 5, to);
+}
+
+static inline void jump(uint64_t addr, uint64_t to)
+{
+	text[addr - TEXT] = 0xe9;
+	rel32(addr + 1, addr + 5, to);
+}
+
+static inline void relocation(uint64_t offset, unsigned int type, uint64_t addend)
+{
+	relas[nr_relas++] = (Elf64_Rela){
+		.r_offset = offset, .r_info = ELF64_R_INFO(0, type), .r_addend = addend,
+	};
+}
+
+static inline void dynamic(int64_t tag, uint64_t value)
+{
+	dyns[nr_dyns++] = (Elf64_Dyn){ .d_tag = tag, .d_un.d_val = value };
 }
 
 static inline void fde(uint64_t start, uint32_t size, const uint8_t *ops, size_t len)
