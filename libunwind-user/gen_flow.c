@@ -251,13 +251,15 @@ static bool is_inside(const struct flow *f, uint32_t pc)
 /* Addresses that are taken, those too that are found on the way */
 static int walk_taken(struct flow *f)
 {
-	uint32_t i;
+	uint32_t i, func;
 	int ret = 0;
 
 	for (i = 0; i < f->nr_taken && !ret; i++) {
 		if (is_inside(f, f->taken[i]))
 			continue;
-		flow_enter(f, f->taken[i], &flow_entered, false);
+		func = flow_enter(f, f->taken[i], &flow_entered, false);
+		if (func != FLOW_NO_FUNC)
+			f->func[func].taken = true;
 		ret = flow_walk(f);
 	}
 	return ret;

@@ -159,6 +159,7 @@ struct flow_node {
 struct flow_func {
 	uint32_t parent;
 	uint32_t calls, last_call;	/* flow_calls that want to know whether it returns */
+	bool taken;		/* begins where its address is taken, and is not sure */
 	bool returns;		/* may return */
 	bool surely;		/* it does: there is a return, with SP at its place */
 	bool bad;		/* contradicts itself or others */

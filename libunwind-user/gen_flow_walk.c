@@ -328,6 +328,16 @@ static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
 	return callee->returns;
 }
 
+/* Does a call ask for its own address? There may be a function behind that does not return. */
+static bool is_own_address(struct flow *f, const struct flow_node *node)
+{
+	uint64_t next = node->pc + node->op.len;
+	uint32_t byte = flow_byte(f, next, NULL);
+
+	return node->op.target - f->r->img->text.start == next &&
+	       (byte == UINT32_MAX || !(f->marks[byte] & FLOW_ENTRY));
+}
+
 unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2])
 {
 	uint64_t base = f->r->img->text.start;
@@ -350,8 +360,7 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		edge[nr].kind = FLOW_EDGE_JUMP;
 		return nr + 1;
 	case FLOW_CALL:
-		if (op->target - base == edge[0].pc) {
-			/* asks for its own address */
+		if (is_own_address(f, node)) {
 			edge[0].state = (struct flow_state){ .unknown = true };
 			return 1;
 		}
@@ -417,7 +426,14 @@ static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool su
 		return;
 	to = f->node_of[byte] - 1;
 	if (!f->node_of[byte]) {
-		to = add_node(f, e->pc, byte, gap, &e->state, f->node[from].func, sure);
+		/* perhaps another function: it is this one if it gets back to it */
+		to = e->kind == FLOW_EDGE_MAYBE_BACK ? add_func(f) : f->node[from].func;
+		if (to == FLOW_NO_FUNC)
+			return;
+		func = func_of(f, from);
+		if (e->kind == FLOW_EDGE_MAYBE_BACK)
+			learn(f, func, &func->returns);
+		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
 		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_ON)
 			f->node[to].prev = from;
 		return;
@@ -467,8 +483,7 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 		returns(f, n);
 	if (op.next == FLOW_JUMP_ANY && !f->node[n].nr_targets)
 		learn(f, func_of(f, n), &func_of(f, n)->returns);
-	if (op.next == FLOW_CALL && op.target >= base &&
-	    op.target - base != f->node[n].pc + op.len &&
+	if (op.next == FLOW_CALL && op.target >= base && !is_own_address(f, &f->node[n]) &&
 	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
 		callee = flow_enter(f, op.target - base, &flow_entered, f->node[n].sure);
 		if (callee == FLOW_NO_FUNC)

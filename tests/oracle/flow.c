@@ -124,8 +124,10 @@ static bool is_padding(struct file *f, uint64_t pc)
 
 /*
  * Is libdw's row of a kind that says nothing against ours?
- *	- CFA by a register that we do not follow: then FP must be at the same place of the frame;
+ *	- CFA by a register that we do not follow: then FP must be at the same place of the frame,
+ *	  if it is not in its register;
  *	- not of this frame, but of one that is about to be restored: longjmp(), setcontext();
+ *	- FP in its register, where it was just loaded from the slot we have;
  *	- one row for an FDE that pushes and pops, as the assembler files of GMP in glibc;
  *	- at a return, where the return address must be at SP whatever it says: Montgomery
  *	  multiplication in libcrypto;
@@ -148,8 +150,12 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 	    row->fp.base == SFRAME_SAME)
 		return true;
 	if (theirs->cfa_reg != REG_RSP && theirs->cfa_reg != REG_RBP)
-		return value_of(&row->fp, pc, cfa, 0) ==
-		       (theirs->fp_at ? memory(theirs->fp_at - theirs->cfa + cfa) : 0);
+		return !theirs->fp_at || value_of(&row->fp, pc, cfa, 0) ==
+		       memory(theirs->fp_at - theirs->cfa + cfa);
+	/* just read back to its register by way of another one; ours is where it was saved */
+	if (cfa == theirs->cfa && !theirs->fp_at && row->fp.base == SFRAME_CFA &&
+	    !ask_libdw(f->cfi, start - 1, &before, &s, &e) && before.fp_at)
+		return before.fp_at - before.cfa == (uint64_t)(int64_t)row->fp.off;
 	return pc != start && theirs->cfa_reg == REG_RSP &&
 	       theirs->cfa == reg_value(REG_RSP, pc) + 8 && !theirs->fp_at &&
 	       !sframe_find(&f->sp, start, &first) && first.cfa.base == SFRAME_SP &&

@@ -32,8 +32,8 @@ static void test_the_state_at_the_end_of_an_fde_is_that_behind_its_last_instruct
 	/* push %rbp | pop %rbp; ret, the row of the push is that in front of it */
 	code(0x2000, "90 55 5d c3");
 	covered(0x2000, 2, DW_CFA_nop);
-	/* sub $24,%rsp | add $24,%rsp; ret, with a row that begins behind the code it is for */
-	code(0x2100, "4883ec18 4883c418 c3");
+	/* sub $24,%rsp | hlt, with a row that begins behind the code it is for */
+	code(0x2100, "4883ec18 f4");
 	covered(0x2100, 4, DW_CFA_advance_loc | 2, DW_CFA_def_cfa_offset, 32);
 	/* by the frame pointer */
 	code(0x2200, "90 c9 c3");
@@ -182,11 +182,16 @@ static void test_what_lies_behind_a_call(void **state)
 	call(0x2204, 0x2010);
 	func(0x2300, "4883ec08 e800000000 0f0b");
 	call(0x2304, 0x2020);
-	/* add $8,%rsp; ret: proved; add $16,%rsp; ret: disproved */
+	/* add $8,%rsp; ret: proved */
 	func(0x2400, "4883ec08 e800000000 4883c408 c3");
 	call(0x2404, 0x2020);
-	func(0x2500, "4883ec08 e800000000 4883c410 c3");
+	/* je 1f; add $8,%rsp; 1: ret: disproved */
+	func(0x2500, "4883ec08 e800000000 7404 4883c408 c3");
 	call(0x2504, 0x2020);
+	/* so it is by a call with SP not aligned: push %rax; call; pop %rcx; add $8,%rsp; ret */
+	func(0x2580, "4883ec08 e800000000 50 e800000000 59 4883c408 c3");
+	call(0x2584, 0x2020);
+	call(0x258a, 0x2020);
 	/* nothing is followed behind what does not return, so nothing is proved or contradicts */
 	func(0x2680, "4883ec08 e800000000 4883c408 c3");
 	call(0x2684, 0x2010);
@@ -202,6 +207,7 @@ static void test_what_lies_behind_a_call(void **state)
 	assert_sp(0x240d, 8);
 	assert_sp(0x2504, 16);
 	assert_hole(0x2509);
+	assert_hole(0x2589);
 	assert_sp(0x2604, 16);
 	assert_hole(0x2609);
 	assert_hole(0x2689);
@@ -259,8 +265,8 @@ static void test_functions_that_do_not_keep_the_abi(void **state)
 	/* push %rbp; call; pop %rbp: saved, so not lost */
 	func(0x2300, "55 e800000000 90 5d c3");
 	call(0x2301, 0x2020);
-	/* call 1f; 1: pop %rax, for the address of code */
-	func(0x2400, "e800000000 58 c3");
+	/* je 1f; ret; 1: call 2f; 2: nop; hlt, for the address of code */
+	func(0x2400, "7401 c3 e800000000 90 f4");
 	make_table();
 	assert_hole(0x2000);
 	assert_hole(0x2010);
@@ -268,7 +274,8 @@ static void test_functions_that_do_not_keep_the_abi(void **state)
 	assert_hole(0x2205);
 	assert_row(0x2306, SFRAME_SP, 16, -16);
 	assert_sp(0x2308, 8);
-	assert_hole(0x2405);
+	assert_sp(0x2403, 8);
+	assert_hole(0x2408);
 }
 
 static void test_tail_calls(void **state)
@@ -340,14 +347,14 @@ static void test_addresses_that_are_taken(void **state)
 	func(0x2400, "488d3d00000000 c3");
 	rel32(0x2403, 0x2407, 0x2500);
 	code(0x2500, "06 c3");
-	/* within an instruction that is known */
-	func(0x2600, "488d3d00000000 b8c3c3c3c3 c3");
-	rel32(0x2603, 0x2607, 0x2609);
+	/* within an instruction that is known: push %rcx; mov $0xc3c3c3c3,%eax; pop %rcx */
+	func(0x2600, "488d3d00000000 51 b8c3c3c3c3 59 c3");
+	rel32(0x2603, 0x2607, 0x260a);
 	make_table();
 	assert_sp(0x2101, 16);
 	assert_hole(0x2301);
 	assert_hole(0x2500);
-	assert_sp(0x2609, 8);
+	assert_sp(0x260a, 16);
 }
 
 /*
@@ -453,6 +460,11 @@ static void test_calls_from_covered_code(void **state)
 	covered(0x2000, 11, DW_CFA_nop);
 	code(0x2100, "53 ebfe");
 	code(0x2200, "53 ebfe");
+	/* behind what is no instruction */
+	code(0x2700, "06 e800000000 c3");
+	call(0x2701, 0x2800);
+	covered(0x2700, 7, DW_CFA_nop);
+	code(0x2800, "53 ebfe");
 	/* jmp, from where SP is at the return address and where it is not */
 	code(0x2300, "e900000000");
 	jump(0x2300, 0x2400);
@@ -467,6 +479,7 @@ static void test_calls_from_covered_code(void **state)
 	assert_hole(0x2201);
 	assert_sp(0x2401, 16);
 	assert_hole(0x2601);
+	assert_hole(0x2801);
 }
 
 int main(void)
