@@ -11,12 +11,12 @@
  * where nothing comes behind, or the program is jumped to.
  *
  * A function whose address is taken may not return at all: those of threads. There a call is a
- * proof: the ABI wants SP at a multiple of 16 in front of it, so at the address that was taken SP is
- * 8 off that, as it is where a function begins, and is not at labels in the middle of one that has
- * calls.
+ * proof: the ABI wants SP at a multiple of 16 in front of it, so at the address that was taken SP
+ * is 8 off that, as it is where a function begins, and is not at labels in the middle of one that
+ * has calls.
  *
- * What is proved is sure, and so is where it has to go from there, and the functions it calls: those
- * that never return have no other proof. All that is walked again.
+ * What is proved is sure, and so is where it has to go from there, and the functions it calls:
+ * those that never return have no other proof. All that is walked again.
  *
  * On the other hand, a path from which something contradictory cannot be avoided has a wrong state
  * somewhere, and none of it is believed, proved or not: a return with SP elsewhere; known code with

@@ -11,24 +11,6 @@
 need_tables
 need_program $TPROG/{chain,chain-static,throws,altstack,loads}
 
-# case WHAT COMM CHECK-OPTION... -- COMMAND...: run once, so that its files are known, then traced
-case_of()
-{
-	local what=$1 comm=$2 opts=()
-	shift 2
-	while [ "$1" != -- ]; do
-		opts+=("$1")
-		shift
-	done
-	shift
-	"$@" >$TEST_TMP/out 2>&1 </dev/null
-	sleep 0.5
-	check "$what: recorded" traced "$@"
-	check "$what: its stacks are complete" complete "$comm" "${opts[@]}"
-	say "$(tail -n 1 $TEST_TMP/all-figures)"
-	! grep -q '^  ' $TEST_TMP/figures || cp $TEST_TMP/report $TEST_OUT/report-$comm
-}
-
 # Before anything is registered
 $TPROG/chain 100000 &
 early=$!
@@ -63,20 +45,6 @@ say "$(new_threads)"
 
 case_of "a static program" chain-static --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain-static 40
-# Neither musl nor these have .eh_frame: rows come from following the code
-if [ -x $TPROG/musl-calls ] && [ -e /lib/ld-musl-x86_64.so.1 ]; then
-	case_of "a musl program" musl-calls --min 500 --expect chain_c,chain_b,chain_a,main \
-		--expect compare,sort,main --expect chain_a,handler,main \
-		--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/musl-calls 20
-	case_of "a static musl program" musl-calls-stat --min 500 \
-		--expect chain_c,chain_b,chain_a,main,_start \
-		--expect compare,sort,main,_start --expect chain_a,handler,main,_start \
-		--expect chain_c,chain_b,chain_a,thread_a,__clone -- $TPROG/musl-calls-static 20
-	case_of "the same without symbols" musl-calls-stri --min 500 \
-		-- $TPROG/musl-calls-stripped 20
-else
-	say "skipped: musl-gcc (musl-tools) was not there when this was built"
-fi
 case_of "C++ exceptions" throws \
 	--expect guard::~guard,passes.*,catcher.*,main --expect guard::~guard,thrower.*,passes \
 	--expect thrower,passes,catcher,main,_start -- $TPROG/throws 30

@@ -285,6 +285,9 @@ static void test_tail_calls(void **state)
 	func(0x2000, "53 5b c3");
 	func(0x2100, "53 5b e900000000");
 	jump(0x2102, 0x2000);
+	/* a call of what lies behind it, and is a function that does not return */
+	func(0x2480, "50 e800000000");
+	func(0x2486, "53 f4");
 	/* with something left on the stack: both cannot be right */
 	func(0x2200, "53 e900000000");
 	jump(0x2201, 0x2300);
@@ -297,6 +300,9 @@ static void test_tail_calls(void **state)
 	assert_sp(0x2001, 16);
 	assert_hole(0x2300);
 	assert_sp(0x2406, 16);
+	assert_sp(0x2481, 16);
+	assert_sp(0x2486, 8);
+	assert_sp(0x2487, 16);
 }
 
 static void test_functions_that_run_at_start_and_end(void **state)
@@ -347,6 +353,13 @@ static void test_addresses_that_are_taken(void **state)
 	func(0x2400, "488d3d00000000 c3");
 	rel32(0x2403, 0x2407, 0x2500);
 	code(0x2500, "06 c3");
+	/* of a thread's function: sub $8,%rsp; call; nop; hlt, and with SP not aligned */
+	func(0x2700, "488d3d00000000 c3");
+	rel32(0x2703, 0x2707, 0x2800);
+	code(0x2800, "4883ec08 ffd0 90 f4");
+	func(0x2900, "488d3d00000000 c3");
+	rel32(0x2903, 0x2907, 0x2a00);
+	code(0x2a00, "4883ec10 ffd0 90 f4");
 	/* within an instruction that is known: push %rcx; mov $0xc3c3c3c3,%eax; pop %rcx */
 	func(0x2600, "488d3d00000000 51 b8c3c3c3c3 59 c3");
 	rel32(0x2603, 0x2607, 0x260a);
@@ -355,6 +368,8 @@ static void test_addresses_that_are_taken(void **state)
 	assert_hole(0x2301);
 	assert_hole(0x2500);
 	assert_sp(0x260a, 16);
+	assert_sp(0x2804, 16);
+	assert_hole(0x2a04);
 }
 
 /*
