@@ -223,10 +223,18 @@ static void enter_behind_fdes(struct flow *f)
 	}
 }
 
+/*
+ * Of shared libraries e_entry says nothing, but that of the dynamic loader does, and static PIEs
+ * look like them, too. Old linkers take the start of .text if there is no _start.
+ */
 static void enter_process(struct flow *f)
 {
-	uint64_t pc = f->r->img->entry - f->r->img->text.start;
+	const struct gen_image *img = f->r->img;
+	uint64_t pc = img->entry - img->text.start;
 
+	if (!img->fixed && !img->has_interp &&
+	    (!img->text_section || img->entry == img->text_section))
+		return;
 	if (f->r->img->entry < f->r->img->text.start || flow_byte(f, pc, NULL) == UINT32_MAX)
 		return;
 	flow_enter(f, pc, &flow_outermost, true);

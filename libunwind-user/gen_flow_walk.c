@@ -348,6 +348,9 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_ON,
 	};
 	flow_step(&edge[0].state, op);
+	/* there a signal handler ends, and nothing comes behind */
+	if (flow_is_sigreturn(f, node))
+		return 0;
 	switch (op->next) {
 	case FLOW_ON:
 		return 1;

@@ -202,6 +202,9 @@ static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 		case PT_LOAD:
 			ret = add_load(img, &ph[i]);
 			break;
+		case PT_INTERP:
+			img->has_interp = true;
+			break;
 		case PT_DYNAMIC:
 			img->dynamic.start = get64(img, ph[i].p_vaddr);
 			img->dynamic.end = img->dynamic.start + get64(img, ph[i].p_filesz);
@@ -260,6 +263,8 @@ static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char 
 	r.end = r.start + get64(img, sh->sh_size);
 	if (!load_of(img, r.start, r.end))
 		return;
+	if (!strcmp(name, ".text"))
+		img->text_section = r.start;
 	if (!strcmp(name, ".eh_frame")) {
 		img->eh_frame = r;
 		img->eh_ends_at_zero = false;

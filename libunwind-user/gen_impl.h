@@ -57,6 +57,8 @@ struct gen_image {
 	uint16_t machine;
 	bool big_endian;
 	uint64_t entry;			/* e_entry */
+	bool has_interp;		/* PT_INTERP: a program, so that e_entry means something */
+	uint64_t text_section;		/* where .text begins, if known */
 	bool fixed;			/* ET_EXEC: code may have addresses as numbers */
 	struct gen_load load[IMAGE_MAX_LOADS];
 	unsigned int nr_loads;

@@ -48,7 +48,7 @@ static void make_image(const uint8_t *data, size_t size)
 	size_t code = 0;
 	Elf64_Ehdr eh = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_entry = CODE, .e_phoff = sizeof(eh),
+		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_entry = CODE, .e_phoff = sizeof(eh),
 		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3,
 	};
 	static const uint8_t hdr[8] = { 1, 0x1b, 0, 0, 0x0c, 0x0e, 0, 0 }; /* EH at 0x21f4 */

@@ -87,7 +87,8 @@ def begins(frame):
     if not frame["path"]:
         return False
     elf, off = Elf.of(frame["path"]), int(frame["off"], 16)
-    if off == elf.thread:
+    # from the system call on, which the thread comes out of
+    if elf.thread is not None and elf.thread - 12 <= off <= elf.thread:
         return True
     return (elf.entry is not None and elf.entry < off <= elf.entry + 0x40 or
             elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)

@@ -120,6 +120,11 @@ static void test_the_entry_of_the_process_has_no_caller(void **state)
 	assert_outermost(0x2011);
 	assert_hole(0x2012);
 	assert_int_equal(table.stats.flow_bytes, 0x12);
+	/* what old linkers write into shared libraries */
+	code(TEXT, "4889e7 f4");
+	entry = TEXT;
+	make_table();
+	assert_hole(TEXT);
 	/* in a segment that is no code, or nowhere */
 	entry = DATA;
 	make_table();
@@ -158,6 +163,10 @@ static void test_a_symbol_that_is_not_entered_by_a_call(void **state)
 	func(0x2000, "4883ec20 4889e3 4883e4f0 ffe0");
 	/* __restore_rt: mov $15,%rax; syscall; it returns to a frame of its own kind */
 	func(0x2100, "48c7c00f000000 0f05 0f0b");
+	/* what lies behind it is padding and another function, and not reached from there */
+	func(0x2300, "488d3d00000000 c3");
+	rel32(0x2303, 0x2307, 0x2400);
+	code(0x2400, "48c7c00f000000 0f05 6690 c3");
 	/* mov $14,%eax; syscall; ret */
 	func(0x2200, "b80e000000 0f05 c3");
 	make_table();
@@ -165,6 +174,10 @@ static void test_a_symbol_that_is_not_entered_by_a_call(void **state)
 	assert_hole(0x2004);
 	assert_hole(0x2100);
 	assert_hole(0x2109);
+	assert_hole(0x2400);
+	assert_hole(0x2407);
+	assert_hole(0x2409);
+	assert_hole(0x240b);
 	assert_sp(0x2207, 8);
 }
 

@@ -75,6 +75,7 @@ static int compare(const void *a, const void *b)
 static void handler(int sig)
 {
 	chain_a(sig);
+	KEEP(&sig);
 }
 
 static void *thread_a(void *arg)
@@ -86,14 +87,15 @@ static void *thread_a(void *arg)
 	return arg;
 }
 
-static void sort(void)
+static void DEEP sort(void)
 {
 	const char *names[] = { "one", "two", "three", "four", "five", "six", "seven" };
 
 	qsort(names, sizeof(names) / sizeof(*names), sizeof(*names), compare);
+	KEEP(names);
 }
 
-static void print(FILE *to, int n)
+static void DEEP print(FILE *to, int n)
 {
 	char line[100];
 
