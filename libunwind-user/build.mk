@@ -11,13 +11,19 @@ UU_SRC += sframe_read.c step.c
 UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c gen_pack.c \
 	gen_rows.c \
 	gen_write.c
+# rows for code without .eh_frame, see gen_flow.h
+UU_SRC += gen_flow.c gen_flow_amd64.c gen_flow_amd64_table.c gen_flow_calls.c gen_flow_entry.c \
+	gen_flow_jump.c gen_flow_prove.c gen_flow_state.c gen_flow_walk.c
 # kept and given to the kernel, see tables.h
 UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c tables_scan.c
 UU_OBJ := $(UU_SRC:%.c=$(O)/libunwind-user/%.o)
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user \
 	-I$(O)/libunwind-user
-UU_LIBS := -lelf -liberty -lz
+# Capstone's static library, if there is one: the shared one has another name in each release
+UU_LIBS := -lelf -liberty -lz $(or $(firstword $(wildcard \
+	$(addsuffix /libcapstone.a,$(shell $(CC) -print-search-dirs | \
+		sed -n 's/^libraries: =//p' | tr : ' ')))),-lcapstone)
 
 # Tables in the cache belong to the generator that made them: its version is its source. The header
 # is written here, and only if that has changed, so that whoever includes it is compiled again.

@@ -61,6 +61,8 @@ static int read_rows(struct gen_image *img, const struct gen_arch *arch, struct 
 	unsigned int i;
 	int ret;
 
+	if (img->flags & GEN_NO_CFI)
+		return 0;
 	ret = read_eh_frame(img, &data, &sec.size);
 	if (ret)
 		return ret;
@@ -127,7 +129,12 @@ out:
 
 int gen_from_fd(int fd, struct gen_table *table)
 {
-	struct gen_image img = { .fd = fd };
+	return gen_from_fd_flags(fd, 0, table);
+}
+
+int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table)
+{
+	struct gen_image img = { .fd = fd, .flags = flags };
 
 	memset(table, 0, sizeof(*table));
 	if (fd < 0)
@@ -169,6 +176,8 @@ const char *gen_cause_name(unsigned int cause)
 		return "FDE outside of code";
 	case GEN_CAUSE_PLT:
 		return "PLT rule at an odd address";
+	case GEN_CAUSE_FLOW:
+		return "too much code without .eh_frame";
 	default:
 		return cfi_cause_name(cause);
 	}

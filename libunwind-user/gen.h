@@ -13,9 +13,10 @@
  *	}
  *
  * What SFrame cannot say is not covered: a hole, never a wrong row. Rows are exact for every pc
- * that .eh_frame covers. Besides, two kinds of code without .eh_frame are covered: the stubs of a
- * PLT, told by their bytes, and the padding between two functions, if it is padding and nothing
- * else. Who runs into that is about to enter the second function, so its first row is right there.
+ * that .eh_frame covers. Besides, three kinds of code without .eh_frame are covered: the stubs of a
+ * PLT, told by their bytes; the padding between two functions, if it is padding and nothing else:
+ * who runs into that is about to enter the second function, so its first row is right there; and
+ * what can be followed from a known state of the frame to where it returns, see gen_flow.h.
  *
  * ELF files are 64 bits wide, linked (not .o). Architectures: see gen_arch in gen_impl.h. Every
  * file is hostile input; work and memory are in proportion to its size. A file is read, not mapped,
@@ -35,6 +36,7 @@ enum gen_cause {
 	GEN_CAUSE_OVERLAP,		/* FDEs that contradict each other */
 	GEN_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
 	GEN_CAUSE_PLT,			/* PLT rule at an odd address */
+	GEN_CAUSE_FLOW,			/* code without .eh_frame, and too much to follow */
 	GEN_NR_CAUSES
 };
 
@@ -54,6 +56,8 @@ struct gen_stats {
 	uint64_t covered_bytes;		/* code the table covers, of these: */
 	uint64_t padding_bytes;
 	uint64_t plt_bytes;		/* stubs without .eh_frame */
+	uint64_t flow_bytes;		/* other code without .eh_frame, by following it */
+	uint64_t gap_bytes;		/* there is, in ranges that are more than padding */
 	uint32_t table_fdes, table_fres;
 	struct gen_hole hole[GEN_NR_CAUSES];
 };

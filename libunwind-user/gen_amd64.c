@@ -15,7 +15,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "gen_impl.h"
+#include "gen_flow.h"
 
 #define REG_RBP		6
 #define REG_RSP		7
@@ -228,4 +228,5 @@ const struct gen_arch gen_amd64 = {
 	.enters_kernel = amd64_enters_kernel,
 	.leaves_stack = amd64_leaves_stack,
 	.plt = amd64_plt,
+	.flow = &flow_amd64,
 };

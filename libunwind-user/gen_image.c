@@ -65,6 +65,11 @@ static int read_file(struct gen_image *img, uint64_t off, void *to, size_t len)
 	return img->read(img->ctx, img->addr + off, to, len);
 }
 
+int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len)
+{
+	return read_file(img, off, to, len);
+}
+
 static const struct gen_load *load_of(const struct gen_image *img, uint64_t start, uint64_t end)
 {
 	const struct gen_load *l;
@@ -141,6 +146,8 @@ static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
 		return -ENOEXEC;
 	img->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
 	img->machine = get16(img, ehdr->e_machine);
+	img->entry = get64(img, ehdr->e_entry);
+	img->fixed = get16(img, ehdr->e_type) == ET_EXEC;
 	switch (get16(img, ehdr->e_type)) {
 	case ET_EXEC:
 	case ET_DYN:
@@ -195,6 +202,15 @@ static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 		case PT_LOAD:
 			ret = add_load(img, &ph[i]);
 			break;
+		case PT_INTERP:
+			img->has_interp = true;
+			break;
+		case PT_DYNAMIC:
+			img->dynamic.start = get64(img, ph[i].p_vaddr);
+			img->dynamic.end = img->dynamic.start + get64(img, ph[i].p_filesz);
+			if (img->dynamic.end < img->dynamic.start)
+				img->dynamic.end = img->dynamic.start;
+			break;
 		case PT_GNU_EH_FRAME:
 			img->eh_hdr.start = get64(img, ph[i].p_vaddr);
 			img->eh_hdr.end = img->eh_hdr.start + get64(img, ph[i].p_filesz);
@@ -214,6 +230,30 @@ static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 	return 0;
 }
 
+static void add_list(struct gen_image *img, const Elf64_Shdr *sh)
+{
+	struct gen_list *l = &img->list[img->nr_lists];
+
+	switch (get32(img, sh->sh_type)) {
+	case SHT_SYMTAB:
+	case SHT_DYNSYM:
+	case SHT_RELA:
+	case SHT_INIT_ARRAY:
+	case SHT_FINI_ARRAY:
+	case SHT_PREINIT_ARRAY:
+		break;
+	default:
+		return;
+	}
+	if (img->nr_lists == IMAGE_MAX_LISTS)
+		return;
+	l->type = get32(img, sh->sh_type);
+	l->vaddr = get64(img, sh->sh_addr);
+	l->off = get64(img, sh->sh_offset);
+	l->size = get64(img, sh->sh_size);
+	img->nr_lists++;
+}
+
 static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char *name)
 {
 	struct gen_range r = { .start = get64(img, sh->sh_addr) };
@@ -223,6 +263,8 @@ static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char 
 	r.end = r.start + get64(img, sh->sh_size);
 	if (!load_of(img, r.start, r.end))
 		return;
+	if (!strcmp(name, ".text"))
+		img->text_section = r.start;
 	if (!strcmp(name, ".eh_frame")) {
 		img->eh_frame = r;
 		img->eh_ends_at_zero = false;
@@ -261,6 +303,7 @@ static int read_sections(struct gen_image *img, const Elf64_Ehdr *ehdr)
 		goto out;
 	str[size - 1] = 0;
 	for (i = 0; i < nr; i++) {
+		add_list(img, &sh[i]);
 		name = get32(img, sh[i].sh_name);
 		if (name < size)
 			add_section(img, &sh[i], str + name);

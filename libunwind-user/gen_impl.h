@@ -9,6 +9,7 @@
  *	gen_pack.c	the list cut into functions so that the section is small
  *	gen_write.c	the bytes of the section
  *	gen_amd64.c	what is particular to amd64: padding, stubs of a PLT
+ *	gen_flow*.c	rows for code without .eh_frame, see gen_flow.h
  */
 #ifndef GEN_IMPL_H
 #define GEN_IMPL_H
@@ -31,8 +32,22 @@ struct gen_load {
 #define IMAGE_MAX_CODE	4096
 #define IMAGE_MAX_LOADS	64
 #define IMAGE_MAX_PLTS	8
+#define IMAGE_MAX_LISTS	16
+
+/* Sections that name code: symbols, relocations, and arrays of functions to run at start and end */
+struct gen_list {
+	uint32_t type;			/* SHT_ */
+	uint64_t vaddr;			/* 0: not mapped */
+	uint64_t off, size;		/* in the file */
+};
+
+/* What tests leave out, or ask for */
+#define GEN_NO_FLOW	0x1		/* no rows by following code */
+#define GEN_NO_CFI	0x2		/* as if there were no .eh_frame */
+#define GEN_BY_FP	0x4		/* CFA from FP, where code that is followed has set it */
 
 struct gen_image {
+	unsigned int flags;		/* GEN_NO_FLOW ... */
 	int fd;				/* or -1 and */
 	gen_read_fn read;
 	void *ctx;
@@ -41,6 +56,10 @@ struct gen_image {
 
 	uint16_t machine;
 	bool big_endian;
+	uint64_t entry;			/* e_entry */
+	bool has_interp;		/* PT_INTERP: a program, so that e_entry means something */
+	uint64_t text_section;		/* where .text begins, if known */
+	bool fixed;			/* ET_EXEC: code may have addresses as numbers */
 	struct gen_load load[IMAGE_MAX_LOADS];
 	unsigned int nr_loads;
 	struct gen_range text;		/* all code, with what lies between */
@@ -48,14 +67,23 @@ struct gen_image {
 	bool eh_ends_at_zero;		/* the end of eh_frame is only an upper limit */
 	struct gen_range plt[IMAGE_MAX_PLTS];	/* sections of stubs, if known */
 	unsigned int nr_plts;
+	struct gen_list list[IMAGE_MAX_LISTS];
+	unsigned int nr_lists;
+	struct gen_range dynamic;	/* PT_DYNAMIC */
 
 	uint8_t *window;		/* code around the last address asked for */
 	uint64_t window_start;
 	size_t window_size, window_room;
 };
 
+/* gen_from_fd() as tests want it */
+int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
+
 int image_open(struct gen_image *img);
 void image_close(struct gen_image *img);
+
+/* Copy bytes of the file by offset: of a list. Returns as image_read(). */
+int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len);
 
 /* Copy bytes of the file by address. Returns 0, -EFAULT if they are not in it, or a read error. */
 int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
@@ -72,6 +100,7 @@ bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
 /* ------------------------------ gen_code.c ------------------------------- */
 
 struct gen_arch;
+struct flow_arch;
 
 /* A state as the part of an FRE after its start: the info byte and the words. */
 struct gen_code {
@@ -101,6 +130,7 @@ struct gen_row {
 
 struct gen_fde {
 	uint32_t start, end;
+	uint32_t padded;	/* from here to start is padding, if that was looked at; or start */
 	uint32_t row, nr_rows;	/* in gen_rows.raw */
 };
 
@@ -141,8 +171,19 @@ extern const struct cfi_ops rows_cfi_ops;	/* arg: struct gen_rows */
 int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end);
 int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state);
 
-/* Sort, resolve overlaps, find PLT stubs, fill padding. */
+/* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
+const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
+
+/* Is this between two functions, and padding? Counts from text.start on. */
+bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end);
+
+/* Sort, resolve overlaps, find PLT stubs, follow other code, fill padding. */
 int rows_finish(struct gen_rows *r);
+
+/* ------------------------------ gen_flow.c ------------------------------- */
+
+/* FDEs, behind those there are, for code that the sorted FDEs leave free. */
+int flow_add(struct gen_rows *r);
 
 /* ------------------------------ gen_pack.c ------------------------------- */
 
@@ -174,6 +215,8 @@ struct gen_arch {
 	size_t (*leaves_stack)(const uint8_t *p, size_t len);
 	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
 	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
+	/* How code is followed; NULL if it is not. */
+	const struct flow_arch *flow;
 	/* Words of a default FRE where RA is not fixed. NULL: that of amd64. */
 	bool (*words)(const struct cfi_state *state, int32_t *words, unsigned int *nr);
 };

@@ -6,7 +6,7 @@
  * ones, so that from here on rows are compared, and encoded, by number. Then
  *
  *	- FDEs are sorted by start; most files have two or three ascending runs of them;
- *	- PLT stubs that no FDE covers are added;
+ *	- PLT stubs that no FDE covers are added, and what can be told of other code without one;
  *	- the same FDE twice counts once; where two FDEs overlap and differ, nobody knows which one
  *	  a debugger takes, so all they cover from there on is a hole;
  *	- a gap between two functions that is nothing but padding gets the row that the second one
@@ -145,6 +145,7 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 	fde = &r->fde[r->nr_fdes++];
 	fde->start = start - r->img->text.start;
 	fde->end = end - r->img->text.start;
+	fde->padded = fde->start;
 	fde->row = r->nr_raw;
 	fde->nr_rows = 0;
 	return 0;
@@ -275,6 +276,41 @@ static int add_plts(struct gen_rows *r)
 	return nr_fdes == r->nr_fdes ? 0 : sort_fdes(r);
 }
 
+const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc)
+{
+	uint32_t low = 0, high = r->nr_fdes, mid;
+	const struct gen_fde *fde;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (r->fde[mid].start > pc)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	if (!low)
+		return NULL;
+	fde = &r->fde[low - 1];
+	if (pc >= fde->end || !fde->nr_rows)
+		return NULL;
+	for (low = 0, high = fde->nr_rows; high - low > 1; ) {
+		mid = low + (high - low) / 2;
+		if (r->raw[fde->row + mid].start > pc)
+			high = mid;
+		else
+			low = mid;
+	}
+	return &r->state[r->raw[fde->row + low].state];
+}
+
+static int add_flow(struct gen_rows *r)
+{
+	uint32_t nr_fdes = r->nr_fdes;
+	int ret = flow_add(r);
+
+	return ret || nr_fdes == r->nr_fdes ? ret : sort_fdes(r);
+}
+
 /* ------------------------------- the list -------------------------------- */
 
 /* Undo rows from @start on. */
@@ -313,7 +349,7 @@ static void count_hole(struct gen_rows *r, unsigned int cause, uint32_t start, u
 	r->stats->hole[cause].bytes += end - start;
 }
 
-static bool is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
+bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
 {
 	const uint8_t *code;
 	size_t n, len = end - start;
@@ -378,7 +414,7 @@ static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t
 
 	if (!n)
 		return -ENOMEM;
-	if (gap_start < start && is_padding(r, gap_start, start)) {
+	if (gap_start < start && rows_is_padding(r, gap_start, start)) {
 		r->stats->padding_bytes += start - gap_start;
 		start = gap_start;
 	}
@@ -399,7 +435,8 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);
 		if (!i && state && gap_start < start && !r->code[state].plt &&
-		    !r->code[state].signal && is_padding(r, gap_start, start)) {
+		    !r->code[state].signal &&
+		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
 			ret = put(r, gap_start, state, false);
 			if (ret)
@@ -421,6 +458,8 @@ int rows_finish(struct gen_rows *r)
 	ret = sort_fdes(r);
 	if (!ret)
 		ret = add_plts(r);
+	if (!ret)
+		ret = add_flow(r);
 	if (!ret)
 		ret = put(r, 0, GEN_HOLE, false);
 	for (i = 0; i < r->nr_fdes && !ret; i++) {

@@ -93,6 +93,10 @@ static void print_summary(const char *path, const struct gen_table *table, doubl
 	printf("  code: %" PRIu64 " bytes, covered %" PRIu64 " (padding %" PRIu64 ", PLT stubs"
 	       " without .eh_frame %" PRIu64 ")\n", s->text_bytes, s->covered_bytes,
 	       s->padding_bytes, s->plt_bytes);
+	if (s->gap_bytes)
+		printf("  other code without .eh_frame: %" PRIu64 " bytes, covered by following"
+		       " it %" PRIu64 " (%.1f%%)\n", s->gap_bytes, s->flow_bytes,
+		       100.0 * s->flow_bytes / s->gap_bytes);
 	for (i = 0; i < GEN_NR_CAUSES; i++) {
 		if (s->hole[i].nr)
 			printf("  hole: %s: %" PRIu64 ", %" PRIu64 " bytes\n", gen_cause_name(i),

@@ -23,7 +23,7 @@ check-audit: $(AT_ALL) $(O)/trace-ustack-tables
 $(AT)/observe: tests/audit/observe.c tests/audit/observe_table.c tests/audit/observe.h \
 		tests/audit/mark.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(AT_CFLAGS) -o $@ $(filter %.c %.a,$^) -lelf -liberty -lz -lpthread
+	$(CC) $(AT_CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS) -lpthread
 
 $(AT)/program: tests/audit/program.c tests/audit/mark.h
 	@mkdir -p $(@D)

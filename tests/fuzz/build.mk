@@ -60,11 +60,12 @@ $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sfr
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
-$(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(filter %/cfi.o %/cfi_expr.o %/cfi_run.o %/gen.o \
-		%/gen_amd64.o %/gen_code.o %/gen_image.o %/gen_pack.o %/gen_rows.o %/gen_write.o \
-		%/sframe_read.o,$(FUZZ_OBJ))
+$(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe_read.o \
+		$(filter $(FUZZ_DIR)/libunwind-user/cfi% $(FUZZ_DIR)/libunwind-user/gen%,\
+		$(FUZZ_OBJ))
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) $(UU_LIBS)
 
 # fuzz_sframe, compiled to read what the kernel reads
 $(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe_read.c \

@@ -3,7 +3,8 @@
  * fuzz_gen - hostile .eh_frame and hostile ELF files for the table generator
  *
  * Input: a byte; 0: the length of some code (u16), the code, and the rest is .eh_frame of a file
- * made around it; anything else: the rest is a whole ELF file.
+ * made around it, that is entered at the start of the code; anything else: the rest is a whole ELF
+ * file.
  *
  * Whatever comes in, what comes out must be a table that can be read, with no more than 32 rows a
  * function. And each row that cfi_parse() sees must be in it as it is, or not at all: where FDEs
@@ -47,7 +48,7 @@ static void make_image(const uint8_t *data, size_t size)
 	size_t code = 0;
 	Elf64_Ehdr eh = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_phoff = sizeof(eh),
+		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_entry = CODE, .e_phoff = sizeof(eh),
 		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3,
 	};
 	static const uint8_t hdr[8] = { 1, 0x1b, 0, 0, 0x0c, 0x0e, 0, 0 }; /* EH at 0x21f4 */

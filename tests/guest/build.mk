@@ -34,7 +34,9 @@ $(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
 # Programs of the tests of unwind tables: no frame pointers, as a distribution compiles
 GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basename \
 	$(wildcard tests/guest/prog/tables/*.c tests/guest/prog/tables/*.cc))) \
-	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so
+	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so \
+	$(if $(shell command -v musl-gcc),$(addprefix $(GUEST)/tables/musl-,calls calls-static \
+	calls-stripped))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): tests/guest/prog/tables/deep.h libunwind-user/unwind_table_uapi.h
@@ -50,6 +52,20 @@ $(GUEST)/tables/%: tests/guest/prog/tables/%.cc
 $(GUEST)/tables/%-static: tests/guest/prog/tables/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -static -o $@ $< -pthread
+
+# As a distribution of musl compiles: no unwind tables either
+MUSL_CFLAGS := $(TABLES_CFLAGS) -D_GNU_SOURCE -fno-asynchronous-unwind-tables -fno-unwind-tables
+
+$(GUEST)/tables/musl-%: tests/guest/prog/tables/musl/%.c
+	@mkdir -p $(@D)
+	musl-gcc $(MUSL_CFLAGS) -o $@ $<
+
+$(GUEST)/tables/musl-%-static: tests/guest/prog/tables/musl/%.c
+	@mkdir -p $(@D)
+	musl-gcc $(MUSL_CFLAGS) -static -o $@ $<
+
+$(GUEST)/tables/musl-%-stripped: $(GUEST)/tables/musl-%-static
+	strip -o $@ $<
 
 $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 	@mkdir -p $(@D)

@@ -73,3 +73,22 @@ complete()
 	[ $ret = 0 ] || cat $TEST_TMP/figures
 	return $ret
 }
+
+# case_of WHAT COMM CHECK-OPTION... -- COMMAND...: run once, so that its files are known, then
+# traced
+case_of()
+{
+	local what=$1 comm=$2 opts=()
+	shift 2
+	while [ "$1" != -- ]; do
+		opts+=("$1")
+		shift
+	done
+	shift
+	"$@" >$TEST_TMP/out 2>&1 </dev/null
+	sleep 0.5
+	check "$what: recorded" traced "$@"
+	check "$what: its stacks are complete" complete "$comm" "${opts[@]}"
+	say "$(tail -n 1 $TEST_TMP/all-figures)"
+	! grep -q '^  ' $TEST_TMP/figures || cp $TEST_TMP/report $TEST_OUT/report-$comm
+}

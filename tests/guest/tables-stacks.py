@@ -8,7 +8,7 @@ REPORT is the text of `trace-cmd report` with the plugin. Counted are the stacks
 --comm NAME (repeated: any of them), one for each record that was joined. A stack is complete if it
 carries no mark (incomplete, truncated, frame pointers...) and its outermost frame is where programs
 or threads begin: the entry point of the program or of the dynamic loader, or clone() in the C
-library.
+library; with musl, whose clone() in assembler has no symbol, what calls the function of a thread.
 
 --min N         there are at least so many stacks (default 50)
 --percent P     so many of 100 are complete (default 99.9)
@@ -31,6 +31,7 @@ EVENT = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*(?
                    r"(?P<name>[\w:]+): +(?P<rest>.*)$")
 FRAME = re.compile(r"^=> \[user\] (?P<what>[^<].*?)(?: \((?P<path>.*)\+0x(?P<off>[0-9a-f]+)\))?$")
 MARK = re.compile(r"^=> \[user\] <(?P<mark>.*)>$")
+MUSL_THREAD = b"\x31\xed\x5f\x41\xff\xd1"   # xor %ebp,%ebp; pop %rdi; call *%r9
 CLONE_BYTES = 0x400     # clone3() has no symbol; it is linked right behind clone()
 
 
@@ -40,9 +41,12 @@ class Elf:
     known = {}
 
     def __init__(self, path):
-        self.entry = self.clone = None
+        self.entry = self.clone = self.thread = None
         try:
             with open(path, "rb") as f:
+                at = f.read().find(MUSL_THREAD) if "musl" in path else -1
+                self.thread = at + len(MUSL_THREAD) if at >= 0 else None
+                f.seek(0)
                 head = f.read(64)
                 if head[:5] != b"\x7fELF\x02":
                     return
@@ -85,6 +89,9 @@ def begins(frame):
     if not frame["path"]:
         return False
     elf, off = Elf.of(frame["path"]), int(frame["off"], 16)
+    # from the system call on, which the thread comes out of
+    if elf.thread is not None and elf.thread - 12 <= off <= elf.thread:
+        return True
     return (elf.entry is not None and elf.entry < off <= elf.entry + 0x40 or
             elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
 

@@ -101,9 +101,9 @@ static bool eval(const Dwarf_Op *op, size_t nr, uint64_t pc, uint64_t cfa, bool 
 	return true;
 }
 
-/* Returns 0 same value, 1 @value, 2 undefined, -1 unknown. */
+/* Returns 0 same value, 1 @value (it lies at @at, if not NULL), 2 undefined, -1 unknown. */
 static int ask_register(Dwarf_Frame *frame, unsigned int reg, uint64_t pc, uint64_t cfa,
-			uint64_t *value)
+			uint64_t *value, uint64_t *at)
 {
 	Dwarf_Op mem[3], *ops;
 	bool is_value;
@@ -115,6 +115,8 @@ static int ask_register(Dwarf_Frame *frame, unsigned int reg, uint64_t pc, uint6
 		return ops ? 2 : 0;
 	if (!eval(ops, nr, pc, cfa, &is_value, value))
 		return -1;
+	if (at)
+		*at = is_value ? 0 : *value;
 	if (!is_value)
 		*value = memory(*value);
 	return 1;
@@ -126,7 +128,7 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 	bool is_value, signal;
 	Dwarf_Op *ops;
 	uint64_t sp;
-	size_t nr;
+	size_t nr, i;
 	int ret = -1;
 
 	memset(a, 0, sizeof(*a));
@@ -135,18 +137,27 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 		return 1;
 	dwarf_frame_info(frame, start, end, &signal);
 	a->signal = signal;
-	if (ask_register(frame, REG_RA, pc, 0, &a->ra) == 2) {
+	if (ask_register(frame, REG_RA, pc, 0, &a->ra, NULL) == 2) {
 		a->outermost = true;
 		ret = 0;
 		goto out;
 	}
 	if (dwarf_frame_cfa(frame, &ops, &nr) || !nr || !eval(ops, nr, pc, 0, &is_value, &a->cfa))
 		goto out;
-	if (ask_register(frame, REG_RA, pc, a->cfa, &a->ra) != 1)
+	a->cfa_reg = ~0u;
+	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
+		a->cfa_reg = ops[0].atom - DW_OP_breg0;
+	else if (ops[0].atom == DW_OP_bregx)
+		a->cfa_reg = ops[0].number;
+	for (i = 1; i < nr; i++) {
+		if (ops[i].atom != DW_OP_plus_uconst && ops[i].atom != DW_OP_stack_value)
+			a->cfa_reg = ~0u;
+	}
+	if (ask_register(frame, REG_RA, pc, a->cfa, &a->ra, NULL) != 1)
 		goto out;
-	if (ask_register(frame, REG_RSP, pc, a->cfa, &sp) != 1)
+	if (ask_register(frame, REG_RSP, pc, a->cfa, &sp, NULL) != 1)
 		a->no_row = true;
-	switch (ask_register(frame, REG_RBP, pc, a->cfa, &a->fp)) {
+	switch (ask_register(frame, REG_RBP, pc, a->cfa, &a->fp, &a->fp_at)) {
 	case 0:
 		a->fp = reg_value(REG_RBP, pc);
 		break;
@@ -159,8 +170,10 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 		goto out;
 	}
 	/* a row's CFA is the caller's SP, from which the other rules were computed here or not */
-	if (!a->no_row)
+	if (!a->no_row) {
+		a->moved = sp != a->cfa;
 		a->cfa = sp;
+	}
 	ret = 0;
 out:
 	free(frame);

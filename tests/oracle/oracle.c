@@ -15,7 +15,9 @@
  *
  *	- padding in front of a function, if its bytes are nops, int3 or zero (told by objdump's
  *	  rules written down here once more), with the rule of the function's first byte;
- *	- sections named .plt*, which have no .eh_frame if lld linked the file.
+ *	- sections named .plt*, which have no .eh_frame if lld linked the file;
+ *	- what is covered by following code: where the table made without that has a hole. Such rows
+ *	  are looked at by flow.c.
  *
  * --section: not a generated table but the .sframe section that is in the file, written by an
  * assembler and a linker, which must be of this version. Functions of which one row counts from
@@ -34,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gen.h"
+#include "gen_impl.h"
 #include "oracle.h"
 #include "sframe_read.h"
 
@@ -43,9 +45,9 @@ struct file {
 	const char *name;
 	Elf *elf;
 	Dwarf_CFI *cfi;
-	struct gen_table table;
-	struct sframe_table reader;
-	uint64_t pcs, holes, wrong, fdes, padding, spoilt, returned_to;
+	struct gen_table table, plain;	/* plain: of .eh_frame alone */
+	struct sframe_table reader, plain_reader;
+	uint64_t pcs, holes, wrong, fdes, padding, spoilt, returned_to, flow;
 };
 
 static unsigned int section;		/* version; 0: generated tables */
@@ -135,71 +137,24 @@ static bool in_plt(struct file *f, uint64_t pc)
 	return false;
 }
 
-/* The code from @pc on, and up to 15 bytes before it; sections may leave gaps. */
-static const uint8_t *code_at(struct file *f, uint64_t pc, uint64_t *left)
-{
-	const uint8_t *raw;
-	GElf_Phdr ph;
-	size_t nr, i, size;
-
-	raw = (const uint8_t *)elf_rawfile(f->elf, &size);
-	if (!raw || elf_getphdrnum(f->elf, &nr))
-		return NULL;
-	for (i = 0; i < nr; i++) {
-		if (!gelf_getphdr(f->elf, i, &ph) || ph.p_type != PT_LOAD ||
-		    !(ph.p_flags & PF_X) || pc < ph.p_vaddr + 15 ||
-		    pc - ph.p_vaddr >= ph.p_filesz || ph.p_offset + ph.p_filesz > size)
-			continue;
-		*left = ph.p_filesz - (pc - ph.p_vaddr);
-		return raw + ph.p_offset + (pc - ph.p_vaddr);
-	}
-	return NULL;
-}
-
-/* What gas and LLVM pad with. Kept apart from the generator's way to tell it, on purpose. */
-static const char *const nops[] = {
-	"\x90", "\xcc", "\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x44\x00\x00",
-	"\x66\x0f\x1f\x44\x00\x00", "\x0f\x1f\x80\x00\x00\x00\x00",
-	"\x0f\x1f\x84\x00\x00\x00\x00\x00", "\x66\x0f\x1f\x84\x00\x00\x00\x00\x00",
-	"\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00", "\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
-};
-
-static const uint8_t nop_size[] = { 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 10 };
-
-static bool all_nops(const uint8_t *p, uint64_t left)
-{
-	unsigned int i;
-
-	while (left) {
-		if (!*p || (*p == 0x66 && left > 1)) {	/* zero, or one more prefix */
-			p++, left--;
-			continue;
-		}
-		for (i = 0; i < sizeof(nop_size); i++) {
-			if (nop_size[i] <= left && !memcmp(p, nops[i], nop_size[i]))
-				break;
-		}
-		if (i == sizeof(nop_size))
-			return false;
-		p += nop_size[i];
-		left -= nop_size[i];
-	}
-	return true;
-}
-
 /* The table has a rule where libdw has none. May it? */
 static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 {
 	struct answer theirs;
 	uint64_t left, start, end, next;
+	struct sframe_row row;
 	const uint8_t *data;
 
+	if (sframe_find(&f->plain_reader, pc, &row) == -ENOENT) {
+		f->flow++;
+		return;
+	}
 	if (in_plt(f, pc)) {
 		if (ours->fp != reg_value(REG_RBP, pc) || ours->ra != memory(ours->cfa - 8))
 			wrong(f, pc, "odd rule in a PLT");
 		return;
 	}
-	data = code_at(f, pc, &left);
+	data = code_at(f->elf, pc, &left);
 	/* up to the next function */
 	for (next = pc + 1; data && next - pc < 64 && next - pc < left; next++) {
 		if (ask_libdw(f->cfi, next, &theirs, &start, &end) != 1)
@@ -233,7 +188,7 @@ static bool is_returned_to(struct file *f, const struct sframe_row *row)
 
 	while (pc - row->start < row->size && ask_libdw(f->cfi, pc, &theirs, &start, &end) == 1)
 		pc++;
-	code = code_at(f, pc, &left);
+	code = code_at(f->elf, pc, &left);
 	return code && left >= 3 && (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 &&
 	       code[2] >= 0xc0 && (code[2] & 7) == 4;
 }
@@ -412,10 +367,10 @@ static void report(const struct file *f, double ms)
 
 	printf("%-28s %7" PRIu64 " FDEs %8" PRIu64 " rows, table %8zu of %8" PRIu64
 	       " bytes (%.3f) in %6.1f ms: %" PRIu64 " pcs, %" PRIu64 " holes, %" PRIu64
-	       " in padding, %" PRIu64 " wrong\n",
+	       " in padding, %" PRIu64 " by following code, %" PRIu64 " wrong\n",
 	       f->name, s->nr_fdes, s->nr_rows, f->table.size, source,
 	       source ? (double)f->table.size / source : 0, ms, f->pcs, f->holes, f->padding,
-	       f->wrong);
+	       f->flow, f->wrong);
 	for (i = 0; i < GEN_NR_CAUSES; i++) {
 		if (s->hole[i].nr)
 			printf("    hole: %s: %" PRIu64 ", %" PRIu64 " bytes\n", gen_cause_name(i),
@@ -435,12 +390,12 @@ static void report(const struct file *f, double ms)
 static void check_sum(struct file *f)
 {
 	const struct gen_stats *s = &f->table.stats;
-	uint64_t known = s->covered_bytes - s->padding_bytes - s->plt_bytes;
+	uint64_t known = s->covered_bytes - s->padding_bytes - s->plt_bytes - s->flow_bytes;
 	unsigned int i;
 
 	for (i = 0; i < GEN_NR_CAUSES; i++)
-		known += i == GEN_CAUSE_OUTSIDE ? 0 : s->hole[i].bytes;
-	if (known < s->fde_bytes - s->plt_bytes)
+		known += i == GEN_CAUSE_OUTSIDE || i == GEN_CAUSE_FLOW ? 0 : s->hole[i].bytes;
+	if (known < s->fde_bytes - s->plt_bytes - s->flow_bytes)
 		wrong(f, 0, "code that is neither covered nor a hole with a cause");
 }
 
@@ -525,6 +480,14 @@ static bool check_section(struct file *f)
 	return true;
 }
 
+static struct sframe_table reader_of(const struct gen_table *t)
+{
+	return (struct sframe_table){
+		.mem = t->data, .size = t->size, .base = t->base,
+		.text_start = t->text_start, .text_size = t->text_size,
+	};
+}
+
 static int check_file(const char *path, uint64_t sums[2])
 {
 	struct file f = { .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };
@@ -539,20 +502,23 @@ static int check_file(const char *path, uint64_t sums[2])
 	start = now();
 	ret = gen_from_fd(fd, &f.table);
 	start = now() - start;
+	if (!ret)
+		ret = gen_from_fd_flags(fd, GEN_NO_FLOW, &f.plain);
 	if (ret) {
 		printf("%s: no table: %s\n", path, strerror(-ret));
+		gen_free(&f.table);
 		close(fd);
 		return -1;
 	}
-	f.reader = (struct sframe_table){
-		.mem = f.table.data, .size = f.table.size, .base = f.table.base,
-		.text_start = f.table.text_start, .text_size = f.table.text_size,
-	};
+	f.reader = reader_of(&f.table);
+	f.plain_reader = reader_of(&f.plain);
 	f.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	f.cfi = f.elf ? dwarf_getcfi_elf(f.elf) : NULL;
 	ret = section ? read_section(&f) : 0;
 	if (!ret)
 		ret = sframe_open(&f.reader);
+	if (!ret)
+		ret = sframe_open(&f.plain_reader);
 	if (!ret && section && f.cfi && check_section(&f)) {
 		/* the sums are of generated tables */
 	} else if (ret || !f.cfi || check_fdes(&f)) {
@@ -566,6 +532,7 @@ static int check_file(const char *path, uint64_t sums[2])
 	sums[0] += f.table.size;
 	sums[1] += f.table.stats.eh_frame_size + f.table.stats.eh_frame_hdr_size;
 	gen_free(&f.table);
+	gen_free(&f.plain);
 	if (f.cfi)
 		dwarf_cfi_end(f.cfi);
 	elf_end(f.elf);

@@ -14,8 +14,11 @@
 /* What unwinding one frame comes to. */
 struct answer {
 	bool hole, outermost, signal;
-	bool no_row;			/* libdw: FP undefined, or the caller's SP is not the CFA */
+	bool no_row;			/* libdw: SP or FP undefined */
+	bool moved;			/* libdw: its CFA is not the caller's SP, which cfa is */
 	uint64_t cfa, ra, fp;
+	unsigned int cfa_reg;		/* libdw: CFA is this register + n, or ~0 */
+	uint64_t fp_at;			/* libdw: where it lies, or 0 */
 };
 
 static inline uint64_t mix(uint64_t v)
@@ -42,5 +45,14 @@ static inline uint64_t memory(uint64_t addr)
  * [start, end) is its row.
  */
 int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, uint64_t *end);
+
+/* The code from @pc on, and up to 15 bytes before it; sections may leave gaps. */
+const uint8_t *code_at(Elf *elf, uint64_t pc, uint64_t *left);
+
+/* The length of the nop or int3 at @p, or 0. */
+size_t nop_at(const uint8_t *p, uint64_t left);
+
+/* Nops, int3 or zero, all @left bytes? */
+bool all_nops(const uint8_t *p, uint64_t left);
 
 #endif

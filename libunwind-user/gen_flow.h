@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gen_flow.h - rows for code that no FDE covers, found by following it
+ *
+ *	gen_flow.c		the gaps, what is entered there, rows of what was found
+ *	gen_flow_entry.c	where functions begin: symbols, the dynamic section, relocations
+ *	gen_flow_calls.c	and what code with .eh_frame calls
+ *	gen_flow_walk.c		instructions and functions, until no state changes any more
+ *	gen_flow_prove.c	what is not sure is proved by where it goes, or left out
+ *	gen_flow_jump.c		indirect jumps by a table
+ *	gen_flow_state.c	what one instruction does to a state; two states become one
+ *	gen_flow_amd64.c	decoding, and the table of an indirect jump
+ *
+ * A state is what is known of the frame in front of an instruction, whatever path led there. It
+ * only ever loses knowledge: where paths disagree, nothing is said, and so there is no row.
+ */
+#ifndef GEN_FLOW_H
+#define GEN_FLOW_H
+
+#include "gen_impl.h"
+
+/* ---------------------------- gen_flow_state.c --------------------------- */
+
+/* What the frame pointer register holds. */
+enum flow_fp {
+	FLOW_FP_CALLER,		/* what it held when the function was entered */
+	FLOW_FP_FRAME,		/* CFA - state.fp */
+	FLOW_FP_OTHER,
+};
+
+struct flow_state {
+	int32_t sp;		/* CFA - SP, if sp_known */
+	int32_t fp;		/* CFA - FP, if FLOW_FP_FRAME */
+	int32_t slot;		/* the caller's FP is saved at CFA + it, if saved */
+	uint8_t fp_is;		/* enum flow_fp */
+	bool sp_known, saved;
+	bool outermost;		/* there is no caller, and nothing else is valid */
+	bool unknown;		/* nothing is known */
+};
+
+enum flow_effect {
+	FLOW_NONE,
+	FLOW_PUSH, FLOW_PUSH_FP,
+	FLOW_POP, FLOW_POP_FP,
+	FLOW_ADD_SP,		/* SP += n */
+	FLOW_SP_IS_FP,		/* SP = FP + n */
+	FLOW_FP_IS_SP,		/* FP = SP + n */
+	FLOW_FP_IS_FP,		/* FP += n */
+	FLOW_LEAVE,		/* SP = FP, pop FP */
+	FLOW_SAVE_FP,		/* what is stored, see below, is FP */
+	FLOW_LOAD_FP,		/* FP = *(base + off) */
+	FLOW_LOSE_SP, FLOW_LOSE_FP, FLOW_LOSE_BOTH,
+};
+
+/* Where an instruction goes on. */
+enum flow_next {
+	FLOW_ON,
+	FLOW_JUMP,		/* to target */
+	FLOW_BRANCH,		/* to target or on */
+	FLOW_CALL,		/* target, which may return */
+	FLOW_CALL_ANY,		/* something, which may return, */
+	FLOW_CALL_POINTER,	/* or returns, as what is called by pointers does */
+	FLOW_JUMP_ANY,
+	FLOW_RETURN,
+	FLOW_RETURN_POP,	/* and takes arguments off the stack: no amd64 ABI does */
+	FLOW_STOP,		/* nowhere */
+	FLOW_BAD,		/* no instruction, or one that no user program has */
+};
+
+#define FLOW_ENTERS_KERNEL	0x1
+#define FLOW_IS_SIGRETURN	0x2	/* loads the number of that system call */
+#define FLOW_TAKES_ADDRESS	0x4	/* of target */
+#define FLOW_ZEROES_FP		0x8
+#define FLOW_TAKES_NUMBER	0x10	/* target, an address in files with fixed ones */
+
+/* An instruction, as far as it matters here. */
+struct flow_op {
+	uint64_t target;	/* address in the file */
+	int32_t n;
+	int32_t off;		/* of what is stored, or loaded to FP, */
+	uint8_t size;		/* its bytes, or 0, */
+	bool by_fp;		/* and its base: FP or SP */
+	uint8_t effect, next;	/* enums above */
+	uint8_t len;
+	uint8_t flags;
+};
+
+extern const struct flow_state flow_entered, flow_outermost;
+
+/* Does the instruction say that there is no caller? Then that is so in front of it, too. */
+bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op);
+
+/* The state behind the instruction. */
+void flow_step(struct flow_state *s, const struct flow_op *op);
+
+/* @to is also reached with @s. Returns whether that changed it. */
+bool flow_join(struct flow_state *to, const struct flow_state *s);
+
+/* Do they say the same of the frame? Do they say different things of where SP, or else FP, is? */
+bool flow_same(const struct flow_state *a, const struct flow_state *b);
+bool flow_differ(const struct flow_state *a, const struct flow_state *b);
+
+/* Is it as at the start of a function: SP at the return address, the caller's FP in place? */
+bool flow_is_entered(const struct flow_state *s);
+
+/*
+ * A row for a state, with the CFA from SP if SP is known, and the caller's FP from its slot.
+ * @by_fp: the CFA from FP, if it is the frame's, and the caller's FP from the register, if it is
+ * there again.
+ * Returns false if there can be none.
+ */
+bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_fp,
+	      struct cfi_state *row);
+
+/* The other way round, for code that a row of .eh_frame leads to. */
+bool flow_from_row(const struct gen_arch *arch, const struct cfi_state *row, struct flow_state *s);
+
+/* Does the row contradict the state? Not if they speak of different registers. */
+bool flow_contradicts(const struct gen_arch *arch, const struct flow_state *s,
+		      const struct cfi_state *row);
+
+/* ----------------------------- gen_flow_walk.c --------------------------- */
+
+struct flow_gap {
+	uint32_t start, end;	/* from text.start on */
+	uint32_t at;		/* of its first byte in flow.code and flow.node_of */
+};
+
+/* Marks of a byte */
+#define FLOW_ENTRY	0x1	/* a function begins here: a symbol, or it is called */
+#define FLOW_TAKEN	0x2	/* its address is used: one may begin */
+#define FLOW_END	0x4	/* a function ends in front of it */
+
+#define FLOW_ALIGN	16	/* of SP in front of calls, and of functions */
+
+#define FLOW_NO_NODE	UINT32_MAX
+#define FLOW_NO_CALL	UINT32_MAX
+#define FLOW_NO_FUNC	UINT32_MAX
+
+/*
+ * An instruction that is reached. It is sure if that is so from an entry for sure, without going on
+ * behind a call that may be one of those that do not return; see gen_flow_walk.c. The last three
+ * are about those that are not, see gen_flow_prove.c.
+ */
+struct flow_node {
+	struct flow_state state;
+	struct flow_op op;
+	uint32_t pc;		/* from text.start on */
+	uint32_t func;
+	uint32_t prev;		/* the only node that goes on here, or FLOW_NO_NODE */
+	uint32_t table, nr_targets;	/* an indirect jump: where to, in flow.target */
+	bool sure;
+	bool queued, queued_late;
+	bool is_call;		/* there is a flow_call of it */
+	bool proved, disproved;
+};
+
+/* Sure nodes that jumps connect. Functions that share code become one: see flow_func_of(). */
+struct flow_func {
+	uint32_t parent;
+	uint32_t calls, last_call;	/* flow_calls that want to know whether it returns */
+	bool taken;		/* begins where its address is taken, and is not sure */
+	bool returns;		/* may return */
+	bool surely;		/* it does: there is a return, with SP at its place */
+	bool bad;		/* contradicts itself or others */
+	bool unbalanced;	/* returns with SP elsewhere, or is not understood at all */
+	bool loses_fp;		/* returns with another FP */
+	bool lost;		/* on some path the frame is not known any more */
+};
+
+struct flow_call {
+	uint32_t node;
+	uint32_t next;		/* call of the same function */
+};
+
+/* Nodes that wait */
+struct flow_queue {
+	uint32_t *node;
+	uint32_t nr, room;
+};
+
+struct flow {
+	struct gen_rows *r;
+	const struct flow_arch *arch;
+	void *decoder;
+
+	struct flow_gap *gap;
+	uint32_t nr_gaps, room_gaps;
+	uint32_t size;		/* bytes in all gaps */
+	uint8_t *code;		/* by byte of the gaps */
+	uint8_t *marks;		/* FLOW_ENTRY ... */
+	uint32_t *node_of;	/* its node + 1 */
+
+	struct flow_node *node;
+	uint32_t nr_nodes, room_nodes;
+	struct flow_func *func;
+	uint32_t nr_funcs, room_funcs;
+	struct flow_call *call;
+	uint32_t nr_calls, room_calls;
+	/* sure ones first, so that they are there when others come */
+	struct flow_queue queue, late;
+	uint32_t *target;	/* of indirect jumps, pcs */
+	uint32_t nr_targets, room_targets;
+	uint32_t *jump;		/* nodes of indirect jumps */
+	uint32_t nr_jumps, room_jumps, next_jump;
+	uint32_t *taken;	/* addresses taken, from text.start on */
+	uint32_t nr_taken, room_taken;
+	struct gen_range array[3];	/* of functions to run at start and end */
+	unsigned int nr_arrays;
+	uint64_t steps;
+	bool over_budget, no_memory;
+};
+
+/* The byte of the gaps at @pc (from text.start on), or UINT32_MAX. @gap may be NULL. */
+uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap);
+
+/*
+ * Code at @pc, which is in a gap, is reached with @state, as a function of its own. Returns it, or
+ * FLOW_NO_FUNC without memory.
+ */
+uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure);
+
+/* Has this file taken more work than any that is what it seems? */
+bool flow_is_too_much(const struct flow *f);
+
+/* This node is reached for sure after all. */
+void flow_is_sure(struct flow *f, uint32_t node);
+
+/* Until nothing changes. Returns 0, -E2BIG if that is too much work, or -ENOMEM. */
+int flow_walk(struct flow *f);
+
+uint32_t flow_func_of(struct flow *f, uint32_t func);
+
+/* Does what is known of a node count? */
+bool flow_counts(struct flow *f, const struct flow_node *node);
+
+enum flow_kind {
+	FLOW_EDGE_ON, FLOW_EDGE_JUMP,
+	FLOW_EDGE_BACK,		/* from a call that does return, */
+	FLOW_EDGE_MAYBE_BACK,	/* or that may */
+};
+
+struct flow_edge {
+	uint64_t pc;		/* from text.start on; may be anything */
+	struct flow_state state;	/* there */
+	enum flow_kind kind;
+};
+
+/* Where a node goes, but for the targets of an indirect jump. */
+unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
+
+/* May what is outside of the gaps be reached with this state? @pc from text.start on */
+bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s);
+
+/* Is this where a signal handler returns to? */
+bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
+
+/* ---------------------------- gen_flow_prove.c --------------------------- */
+
+/*
+ * Say of each node that is not sure whether it is proved or disproved. What is proved is sure then,
+ * which is walked on from. Returns as flow_walk().
+ */
+int flow_prove(struct flow *f);
+
+/* ------------------------------ gen_flow_entry.c ------------------------- */
+
+/* Enter what is known to be a function, and mark where functions begin and end. */
+int flow_find_entries(struct flow *f);
+
+/* The address of this is used somewhere. */
+void flow_take(struct flow *f, uint64_t addr);
+
+/* ----------------------------- gen_flow_calls.c -------------------------- */
+
+/* Enter what code that has rows calls. */
+void flow_enter_called(struct flow *f);
+
+/* ------------------------------ gen_flow_jump.c -------------------------- */
+
+/* Look for the table of an indirect jump. Its targets are then in the node. */
+void flow_find_table(struct flow *f, uint32_t node);
+
+/* ------------------------------ architecture ----------------------------- */
+
+#define FLOW_MAX_TABLE	1024
+#define FLOW_MAX_TRAIL	16
+
+/* Where an indirect jump goes: entries of a table. */
+struct flow_table {
+	uint64_t addr;		/* of the table */
+	uint64_t base;		/* what entries of 4 bytes count from */
+	uint32_t nr;
+	uint8_t size;		/* 4: signed, from base; 8: addresses; 0: no table, but addr */
+};
+
+struct flow_arch {
+	/* NULL if there is no memory. One for each table that is made. */
+	void *(*open)(void);
+	void (*close)(void *decoder);
+	/* The instruction at @p; never fails, see FLOW_BAD. */
+	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
+		       struct flow_op *op);
+	/*
+	 * Can the four bytes behind the one at @p be the distance of something from the byte behind
+	 * them? NULL: not searched for.
+	 */
+	bool (*may_refer)(const uint8_t *p);
+	/*
+	 * The jump table that code[@nr - 1], an indirect jump, uses, from the instructions that
+	 * run in front of it. False if it cannot be told for sure.
+	 */
+	bool (*table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
+		      const uint64_t *addr, unsigned int nr, struct flow_table *table);
+};
+
+extern const struct flow_arch flow_amd64;
+
+#endif

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_amd64 - instructions of amd64 as gen_flow.h has them, decoded by Capstone
+ *
+ * What Capstone says of the length and the operands of an instruction is relied on; what it says of
+ * implicit registers and of which operand is written is not, beyond adding to what is lost: an
+ * operand that is SP or FP counts as written unless the instruction is known not to. Of no
+ * instruction that is not listed here SP or FP survives if it is named.
+ */
+#include <capstone/capstone.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen_flow_amd64.h"
+
+#define MAX_INSN	15
+#define NR_SIGRETURN	15		/* rt_sigreturn */
+
+static void *amd64_open(void)
+{
+	struct amd64_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->cs) != CS_ERR_OK) {
+		free(d);
+		return NULL;
+	}
+	cs_option(d->cs, CS_OPT_DETAIL, CS_OPT_ON);
+	d->insn = cs_malloc(d->cs);
+	if (!d->insn) {
+		cs_close(&d->cs);
+		free(d);
+		return NULL;
+	}
+	return d;
+}
+
+static void amd64_close(void *decoder)
+{
+	struct amd64_decoder *d = decoder;
+
+	if (!d)
+		return;
+	cs_free(d->insn, 1);
+	cs_close(&d->cs);
+	free(d);
+}
+
+const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size_t len,
+				 uint64_t addr)
+{
+	if (len > MAX_INSN)
+		len = MAX_INSN;
+	if (!cs_disasm_iter(d->cs, &p, &len, &addr, d->insn))
+		return NULL;
+	return d->insn;
+}
+
+static bool is_sp(x86_reg reg)
+{
+	return reg == X86_REG_RSP || reg == X86_REG_ESP || reg == X86_REG_SP || reg == X86_REG_SPL;
+}
+
+static bool is_fp(x86_reg reg)
+{
+	return reg == X86_REG_RBP || reg == X86_REG_EBP || reg == X86_REG_BP || reg == X86_REG_BPL;
+}
+
+static bool is_reg(const cs_x86_op *op, x86_reg reg)
+{
+	return op->type == X86_OP_REG && op->reg == reg;
+}
+
+/* reg + displacement and nothing else */
+static bool is_mem(const cs_x86_op *op, x86_reg base)
+{
+	return op->type == X86_OP_MEM && op->mem.base == base && op->mem.index == X86_REG_INVALID &&
+	       op->mem.segment == X86_REG_INVALID && op->mem.disp == (int32_t)op->mem.disp;
+}
+
+static bool is_branch(unsigned int id)
+{
+	switch (id) {
+	case X86_INS_JAE: case X86_INS_JA: case X86_INS_JBE: case X86_INS_JB:
+	case X86_INS_JE: case X86_INS_JGE: case X86_INS_JG: case X86_INS_JLE:
+	case X86_INS_JL: case X86_INS_JNE: case X86_INS_JNO: case X86_INS_JNP:
+	case X86_INS_JNS: case X86_INS_JO: case X86_INS_JP: case X86_INS_JS:
+	case X86_INS_JRCXZ: case X86_INS_JECXZ:
+	case X86_INS_LOOP: case X86_INS_LOOPE: case X86_INS_LOOPNE:
+	case X86_INS_XBEGIN:		/* back to where it began, with its registers */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Is the first operand only read? */
+bool amd64_reads_first(unsigned int id)
+{
+	switch (id) {
+	case X86_INS_CMP: case X86_INS_TEST: case X86_INS_BT: case X86_INS_PUSH:
+	case X86_INS_CALL: case X86_INS_JMP: case X86_INS_NOP:
+	case X86_INS_MUL: case X86_INS_DIV: case X86_INS_IDIV:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Are the operands behind the first one only read? */
+static bool reads_rest(unsigned int id)
+{
+	switch (id) {
+	case X86_INS_MOV: case X86_INS_MOVABS: case X86_INS_MOVZX: case X86_INS_MOVSX:
+	case X86_INS_MOVSXD:
+	case X86_INS_ADD: case X86_INS_SUB: case X86_INS_ADC: case X86_INS_SBB:
+	case X86_INS_AND: case X86_INS_OR: case X86_INS_XOR: case X86_INS_IMUL:
+	case X86_INS_CMP: case X86_INS_TEST: case X86_INS_BT: case X86_INS_BTS:
+	case X86_INS_BTR: case X86_INS_BTC: case X86_INS_LEA:
+	case X86_INS_CMOVA: case X86_INS_CMOVAE: case X86_INS_CMOVB: case X86_INS_CMOVBE:
+	case X86_INS_CMOVE: case X86_INS_CMOVNE: case X86_INS_CMOVG: case X86_INS_CMOVGE:
+	case X86_INS_CMOVL: case X86_INS_CMOVLE: case X86_INS_CMOVO: case X86_INS_CMOVNO:
+	case X86_INS_CMOVP: case X86_INS_CMOVNP: case X86_INS_CMOVS: case X86_INS_CMOVNS:
+	case X86_INS_BSF: case X86_INS_BSR: case X86_INS_TZCNT: case X86_INS_LZCNT:
+	case X86_INS_POPCNT: case X86_INS_SHLD: case X86_INS_SHRD:
+	case X86_INS_MOVD: case X86_INS_MOVQ: case X86_INS_VMOVD: case X86_INS_VMOVQ:
+	case X86_INS_PINSRB: case X86_INS_PINSRW: case X86_INS_PINSRD: case X86_INS_PINSRQ:
+	case X86_INS_VPINSRB: case X86_INS_VPINSRW: case X86_INS_VPINSRD: case X86_INS_VPINSRQ:
+	case X86_INS_CVTSI2SD: case X86_INS_CVTSI2SS:
+	case X86_INS_VCVTSI2SD: case X86_INS_VCVTSI2SS:
+	case X86_INS_ANDN: case X86_INS_BEXTR: case X86_INS_SHLX: case X86_INS_SHRX:
+	case X86_INS_SARX: case X86_INS_RORX:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What any instruction may do to SP and FP. */
+static void lose(const cs_insn *insn, struct flow_op *op)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	bool sp = false, fp = false;
+	unsigned int i;
+
+	for (i = 0; i < x->op_count; i++) {
+		if (x->operands[i].type != X86_OP_REG ||
+		    (i ? reads_rest(insn->id) : amd64_reads_first(insn->id)))
+			continue;
+		sp |= is_sp(x->operands[i].reg);
+		fp |= is_fp(x->operands[i].reg);
+	}
+	for (i = 0; i < insn->detail->regs_write_count; i++) {
+		sp |= is_sp(insn->detail->regs_write[i]);
+		fp |= is_fp(insn->detail->regs_write[i]);
+	}
+	if (sp || fp)
+		op->effect = sp && fp ? FLOW_LOSE_BOTH : sp ? FLOW_LOSE_SP : FLOW_LOSE_FP;
+}
+
+/* Memory operands count as written, with the few that matter as exceptions. */
+static void find_store(const cs_insn *insn, struct flow_op *op)
+{
+	const cs_x86_op *to = &insn->detail->x86.operands[0];
+
+	if (!insn->detail->x86.op_count || amd64_reads_first(insn->id))
+		return;
+	op->by_fp = is_mem(to, X86_REG_RBP);
+	if (!op->by_fp && !is_mem(to, X86_REG_RSP))
+		return;
+	op->off = to->mem.disp;
+	op->size = to->size ? to->size : 64;
+}
+
+static void operands_of_stack(const cs_insn *insn, struct flow_op *op)
+{
+	const cs_x86_op *o = insn->detail->x86.operands;
+	/* of two bytes only; nobody does */
+	bool narrow = insn->detail->x86.prefix[2] == 0x66;
+
+	switch (insn->id) {
+	case X86_INS_PUSH:
+		op->effect = is_reg(o, X86_REG_RBP) ? FLOW_PUSH_FP : FLOW_PUSH;
+		break;
+	case X86_INS_PUSHFQ:
+		op->effect = FLOW_PUSH;
+		break;
+	case X86_INS_POP:
+		/* where to would have to count from SP behind it */
+		op->effect = is_reg(o, X86_REG_RBP) ? FLOW_POP_FP :
+			     o->type != X86_OP_REG || is_sp(o->reg) || is_fp(o->reg) ?
+			     FLOW_LOSE_BOTH : FLOW_POP;
+		op->size = 0;
+		break;
+	case X86_INS_POPFQ:
+		op->effect = FLOW_POP;
+		break;
+	case X86_INS_LEAVE:
+		op->effect = FLOW_LEAVE;
+		break;
+	}
+	if (narrow)
+		op->effect = FLOW_LOSE_BOTH;
+}
+
+static void arithmetic(const cs_insn *insn, struct flow_op *op)
+{
+	const cs_x86_op *to = insn->detail->x86.operands, *from = to + 1;
+	bool sp, fp;
+	int64_t n;
+
+	if (insn->detail->x86.op_count != 2)
+		return;
+	sp = is_reg(to, X86_REG_RSP);
+	fp = is_reg(to, X86_REG_RBP);
+	switch (insn->id) {
+	case X86_INS_ADD:
+	case X86_INS_SUB:
+		if ((!sp && !fp) || from->type != X86_OP_IMM)
+			return;
+		n = from->imm;
+		if (n != (int32_t)n || n == INT32_MIN)
+			return;
+		op->n = insn->id == X86_INS_ADD ? n : -n;
+		op->effect = sp ? FLOW_ADD_SP : FLOW_FP_IS_FP;
+		return;
+	case X86_INS_LEA:
+		if (from->mem.base == X86_REG_RIP && from->mem.index == X86_REG_INVALID) {
+			op->target = insn->address + insn->size + from->mem.disp;
+			op->flags |= FLOW_TAKES_ADDRESS;
+		}
+		if (!sp && !fp)
+			return;
+		op->n = from->mem.disp;
+		if (is_mem(from, X86_REG_RSP))
+			op->effect = sp ? FLOW_ADD_SP : FLOW_FP_IS_SP;
+		else if (is_mem(from, X86_REG_RBP))
+			op->effect = sp ? FLOW_SP_IS_FP : FLOW_FP_IS_FP;
+		return;
+	case X86_INS_MOV:
+		if (sp && is_reg(from, X86_REG_RBP))
+			op->effect = FLOW_SP_IS_FP;
+		else if (fp && is_reg(from, X86_REG_RSP))
+			op->effect = FLOW_FP_IS_SP;
+		else if (op->size && is_reg(from, X86_REG_RBP))
+			op->effect = FLOW_SAVE_FP;
+		else if (fp && (is_mem(from, X86_REG_RSP) || is_mem(from, X86_REG_RBP))) {
+			op->effect = FLOW_LOAD_FP;
+			op->by_fp = is_mem(from, X86_REG_RBP);
+			op->off = from->mem.disp;
+		}
+		if (from->type == X86_OP_IMM) {
+			op->target = from->imm;
+			op->flags |= FLOW_TAKES_NUMBER;
+		}
+		if (to->type == X86_OP_REG && from->type == X86_OP_IMM &&
+		    from->imm == NR_SIGRETURN &&
+		    (to->reg == X86_REG_EAX || to->reg == X86_REG_RAX))
+			op->flags |= FLOW_IS_SIGRETURN;
+		return;
+	case X86_INS_XOR:
+		if (is_reg(to, from->reg) && from->type == X86_OP_REG &&
+		    (fp || is_reg(to, X86_REG_EBP)))
+			op->flags |= FLOW_ZEROES_FP;
+		return;
+	}
+}
+
+static bool in_group(const cs_insn *insn, unsigned int group)
+{
+	unsigned int i;
+
+	for (i = 0; i < insn->detail->groups_count; i++) {
+		if (insn->detail->groups[i] == group)
+			return true;
+	}
+	return false;
+}
+
+static void where_next(const cs_insn *insn, struct flow_op *op)
+{
+	const cs_x86 *x = &insn->detail->x86;
+	bool direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
+
+	op->next = FLOW_ON;
+	switch (insn->id) {
+	case X86_INS_JMP:
+		op->next = direct ? FLOW_JUMP : FLOW_JUMP_ANY;
+		break;
+	case X86_INS_CALL:
+		op->next = direct ? FLOW_CALL : FLOW_CALL_POINTER;
+		if (x->operands[0].type == X86_OP_MEM && x->operands[0].mem.base == X86_REG_RIP)
+			op->next = FLOW_CALL_ANY;
+		break;
+	case X86_INS_RET:
+		op->next = x->op_count ? FLOW_RETURN_POP : FLOW_RETURN;
+		return;
+	case X86_INS_HLT:
+	case X86_INS_UD2:
+	case X86_INS_UD2B:
+	case X86_INS_INT3:
+		op->next = FLOW_STOP;
+		return;
+	case X86_INS_SYSCALL:
+		op->flags |= FLOW_ENTERS_KERNEL;
+		return;
+	case X86_INS_INT:
+		return;
+	default:
+		if (is_branch(insn->id))
+			op->next = FLOW_BRANCH;
+		else if (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_CALL) ||
+			 in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET) ||
+			 in_group(insn, CS_GRP_PRIVILEGE))
+			op->next = FLOW_BAD;
+		else
+			return;
+	}
+	/* With an operand size prefix processors of different makers read different lengths */
+	if (op->next == FLOW_BRANCH || direct) {
+		if (x->prefix[2] == 0x66 && !(x->rex & 8))
+			op->next = FLOW_BAD;
+		else if (direct)
+			op->target = x->operands[0].imm;
+		else
+			op->next = FLOW_BAD;
+	}
+}
+
+static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
+			 struct flow_op *op)
+{
+	const cs_insn *insn = amd64_disassemble(decoder, p, len, addr);
+
+	memset(op, 0, sizeof(*op));
+	op->len = 1;
+	op->next = FLOW_BAD;
+	/* zeros are what is left free, though they are an instruction too */
+	if (!insn || !insn->size || insn->size > len || (len >= 2 && !p[0] && !p[1]))
+		return;
+	op->len = insn->size;
+	where_next(insn, op);
+	switch (insn->id) {
+	case X86_INS_CALL:
+	case X86_INS_JMP:
+	case X86_INS_RET:
+	case X86_INS_SYSCALL:
+	case X86_INS_NOP:
+		break;
+	case X86_INS_PUSH:
+	case X86_INS_PUSHFQ:
+	case X86_INS_POP:
+	case X86_INS_POPFQ:
+	case X86_INS_LEAVE:
+		operands_of_stack(insn, op);
+		break;
+	case X86_INS_ENTER:
+		op->effect = FLOW_LOSE_BOTH;
+		break;
+	default:
+		lose(insn, op);
+		find_store(insn, op);
+		arithmetic(insn, op);
+	}
+}
+
+/* call, jmp, and ModRM of an operand by RIP: of lea, mostly */
+static bool amd64_may_refer(const uint8_t *p)
+{
+	return *p == 0xe8 || *p == 0xe9 || (*p & 0xc7) == 0x05;
+}
+
+const struct flow_arch flow_amd64 = {
+	.open = amd64_open,
+	.close = amd64_close,
+	.decode = amd64_decode,
+	.may_refer = amd64_may_refer,
+	.table = flow_amd64_table,
+};

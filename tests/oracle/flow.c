@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * flow FILE...: are rows that come from following code what libdw reads from .eh_frame?
+ *
+ * The generator is made to overlook .eh_frame, so that it has symbols, and what it finds from
+ * there, to go by. Of its rows every pc is compared that begins one on either side, on the made-up
+ * machine of oracle.c.
+ *
+ * There the registers do not agree with one another, while in a function that has set FP to its
+ * frame the CFA can be told from SP and from FP, and compilers take the one or the other. So two
+ * tables are made, one that prefers SP, which is what users get, and one that prefers FP; where the
+ * first differs from libdw, the second must not.
+ *
+ * Likewise FP, while it is both in its register and where it was saved. Once it was popped it also
+ * still lies below SP, which is what compilers leave .eh_frame to say.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gen_impl.h"
+#include "oracle.h"
+#include "sframe_read.h"
+
+#define MAX_TOLD	20
+#define RED_ZONE	128
+
+struct file {
+	const char *name;
+	Elf *elf;
+	Dwarf_CFI *cfi;
+	struct gen_table by_sp, by_fp;
+	struct sframe_table sp, fp;
+	uint64_t entry;			/* of the process, if it has an FDE */
+	uint64_t rows, by_fp_only, popped, padding, other, wrong, extra;
+};
+
+static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t cfa, uint64_t same)
+{
+	uint64_t v;
+
+	if (rule->base == SFRAME_SAME || rule->base == SFRAME_UNDEFINED)
+		return same;
+	v = rule->base == SFRAME_CFA ? cfa :
+	    reg_value(rule->base == SFRAME_SP ? REG_RSP :
+		      rule->base == SFRAME_FP ? REG_RBP : rule->reg, pc);
+	v += rule->off;
+	return rule->deref ? memory(v) : v;
+}
+
+/* Does the row come to what libdw says? */
+static bool agrees(struct file *f, const struct sframe_row *row, uint64_t pc,
+		   const struct answer *theirs)
+{
+	uint64_t cfa = value_of(&row->cfa, pc, 0, 0);
+	uint64_t sp = reg_value(REG_RSP, pc), fp = reg_value(REG_RBP, pc);
+	uint64_t old_fp = value_of(&row->fp, pc, cfa, fp);
+
+	if (theirs->outermost || row->ra.base == SFRAME_UNDEFINED)
+		return theirs->outermost && row->ra.base == SFRAME_UNDEFINED;
+	if (theirs->signal || theirs->no_row || row->flags & SFRAME_ROW_SIGNAL)
+		return false;
+	if (cfa != theirs->cfa || value_of(&row->ra, pc, cfa, 0) != theirs->ra)
+		return false;
+	if (old_fp == theirs->fp)
+		return true;
+	if (old_fp == fp && theirs->fp_at < sp && theirs->fp_at >= sp - RED_ZONE) {
+		f->popped++;
+		return true;
+	}
+	return false;
+}
+
+static const char *rule_text(const struct sframe_rule *rule, char *to, size_t size)
+{
+	static const char *const base[] = {
+		[SFRAME_SAME] = "same", [SFRAME_UNDEFINED] = "undefined", [SFRAME_CFA] = "cfa",
+		[SFRAME_SP] = "rsp", [SFRAME_FP] = "rbp", [SFRAME_REG] = "reg",
+	};
+
+	snprintf(to, size, "%s%+d", base[rule->base], rule->off);
+	return to;
+}
+
+/* Is our row at @pc, whichever register it is by, what libdw says there? */
+static bool right(struct file *f, uint64_t pc, const struct answer *theirs)
+{
+	struct sframe_row row;
+
+	if (!sframe_find(&f->sp, pc, &row) && agrees(f, &row, pc, theirs))
+		return true;
+	if (!sframe_find(&f->fp, pc, &row) && agrees(f, &row, pc, theirs)) {
+		f->by_fp_only++;
+		return true;
+	}
+	return false;
+}
+
+/* Nops in front of code that has the same row, and that is right */
+static bool is_padding(struct file *f, uint64_t pc)
+{
+	struct sframe_row row, next;
+	struct answer theirs;
+	uint64_t left, start, end, at = pc;
+	const uint8_t *p = code_at(f->elf, pc, &left);
+	size_t n;
+
+	for (; p && left; p += n, at += n, left -= n) {
+		n = nop_at(p, left);
+		if (!n)
+			break;
+	}
+	if (!p || at == pc || sframe_find(&f->sp, pc, &row) || sframe_find(&f->sp, at, &next))
+		return false;
+	return !memcmp(&row.cfa, &next.cfa, sizeof(row.cfa)) &&
+	       !memcmp(&row.fp, &next.fp, sizeof(row.fp)) &&
+	       !ask_libdw(f->cfi, at, &theirs, &start, &end) && right(f, at, &theirs);
+}
+
+/*
+ * Is libdw's row of a kind that says nothing against ours?
+ *	- CFA by a register that we do not follow: then FP must be at the same place of the frame,
+ *	  if it is not in its register;
+ *	- not of this frame, but of one that is about to be restored: longjmp(), setcontext();
+ *	- FP in its register, where it was just loaded from the slot we have;
+ *	- one row for an FDE that pushes and pops, as the assembler files of GMP in glibc;
+ *	- at a return, where the return address must be at SP whatever it says: Montgomery
+ *	  multiplication in libcrypto;
+ *	- the entry of the process, which has no caller, with an ordinary row: libc.so.
+ */
+static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
+		     const struct answer *theirs, uint64_t start)
+{
+	struct sframe_row first;
+	struct answer before;
+	uint64_t s, e, left, cfa = value_of(&row->cfa, pc, 0, 0);
+	const uint8_t *code;
+
+	if (row->ra.base == SFRAME_UNDEFINED)
+		return pc >= f->entry && pc - f->entry < 64;
+	code = code_at(f->elf, pc, &left);
+	if (code && code[code[0] == 0xf3] == 0xc3)
+		return row->cfa.base == SFRAME_SP && row->cfa.off == 8;
+	if ((theirs->no_row || theirs->moved) && row->cfa.base == SFRAME_SP && row->cfa.off == 8 &&
+	    row->fp.base == SFRAME_SAME)
+		return true;
+	if (theirs->cfa_reg != REG_RSP && theirs->cfa_reg != REG_RBP)
+		return !theirs->fp_at || value_of(&row->fp, pc, cfa, 0) ==
+		       memory(theirs->fp_at - theirs->cfa + cfa);
+	/* just read back to its register by way of another one; ours is where it was saved */
+	if (cfa == theirs->cfa && !theirs->fp_at && row->fp.base == SFRAME_CFA &&
+	    !ask_libdw(f->cfi, start - 1, &before, &s, &e) && before.fp_at)
+		return before.fp_at - before.cfa == (uint64_t)(int64_t)row->fp.off;
+	return pc != start && theirs->cfa_reg == REG_RSP &&
+	       theirs->cfa == reg_value(REG_RSP, pc) + 8 && !theirs->fp_at &&
+	       !sframe_find(&f->sp, start, &first) && first.cfa.base == SFRAME_SP &&
+	       first.cfa.off == 8 &&
+	       ask_libdw(f->cfi, start - 1, &before, &s, &e) == 1;
+}
+
+/* Returns where libdw's row ends. */
+static uint64_t check_pc(struct file *f, uint64_t pc)
+{
+	struct answer theirs;
+	struct sframe_row row;
+	uint64_t start, end;
+	char cfa[32], fp[32];
+	int ret;
+
+	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
+	if (ret == 1) {
+		f->extra++;
+		return pc + 1;
+	}
+	f->rows++;
+	if (sframe_find(&f->sp, pc, &row)) {
+		f->wrong++;
+		return end;
+	}
+	if (!ret && right(f, pc, &theirs))
+		return end;
+	if (is_padding(f, pc)) {
+		f->padding++;
+		return end;
+	}
+	if (!ret && is_other(f, pc, &row, &theirs, start)) {
+		f->other++;
+		return end;
+	}
+	if (f->wrong++ < MAX_TOLD)
+		printf("%s: %#" PRIx64 ": cfa %s, fp %s is not what libdw says\n", f->name, pc,
+		       rule_text(&row.cfa, cfa, sizeof(cfa)), rule_text(&row.fp, fp, sizeof(fp)));
+	return end;
+}
+
+static void check_func(struct file *f, const struct sframe_func *func)
+{
+	uint64_t pc, end = func->start + func->size, next;
+	struct sframe_row row;
+
+	for (pc = func->start; pc < end; pc = next) {
+		next = check_pc(f, pc);
+		if (!sframe_find(&f->sp, pc, &row) && row.start + row.size > pc &&
+		    row.start + row.size < next)
+			next = row.start + row.size;
+		if (next <= pc)
+			next = pc + 1;
+	}
+}
+
+static int open_table(int fd, unsigned int flags, struct gen_table *table,
+		      struct sframe_table *reader)
+{
+	int ret = gen_from_fd_flags(fd, GEN_NO_CFI | flags, table);
+
+	if (ret)
+		return ret;
+	*reader = (struct sframe_table){
+		.mem = table->data, .size = table->size, .base = table->base,
+		.text_start = table->text_start, .text_size = table->text_size,
+	};
+	return sframe_open(reader);
+}
+
+static int check_file(const char *path)
+{
+	struct file f = { .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	struct sframe_func func;
+	GElf_Ehdr ehdr;
+	uint32_t i;
+
+	if (fd < 0) {
+		printf("%s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	ret = open_table(fd, 0, &f.by_sp, &f.sp);
+	if (!ret)
+		ret = open_table(fd, GEN_BY_FP, &f.by_fp, &f.fp);
+	f.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	f.entry = gelf_getehdr(f.elf, &ehdr) ? ehdr.e_entry : 0;
+	f.cfi = f.elf ? dwarf_getcfi_elf(f.elf) : NULL;
+	if (ret || !f.cfi) {
+		printf("%s: %s\n", path, ret ? strerror(-ret) : "libdw finds no .eh_frame");
+		f.wrong++;
+	}
+	for (i = 0; !ret && f.cfi && i < f.sp.nr_fdes; i++) {
+		if (sframe_func(&f.sp, i, &func))
+			f.wrong++;
+		else
+			check_func(&f, &func);
+	}
+	printf("%-28s %8" PRIu64 " of %8" PRIu64 " bytes followed (%.1f%%): %" PRIu64 " rows, %"
+	       PRIu64 " by the other register, %" PRIu64 " popped, %" PRIu64 " padding, %" PRIu64
+	       " not comparable, %" PRIu64
+	       " bytes without .eh_frame, %" PRIu64 " wrong\n", f.name, f.by_sp.stats.flow_bytes,
+	       f.by_sp.stats.gap_bytes, f.by_sp.stats.gap_bytes ?
+	       100.0 * f.by_sp.stats.flow_bytes / f.by_sp.stats.gap_bytes : 0, f.rows,
+	       f.by_fp_only, f.popped, f.padding, f.other, f.extra, f.wrong);
+	gen_free(&f.by_sp);
+	gen_free(&f.by_fp);
+	if (f.cfi)
+		dwarf_cfi_end(f.cfi);
+	elf_end(f.elf);
+	close(fd);
+	return f.wrong ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	int i, failed = 0;
+
+	elf_version(EV_CURRENT);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (i = 1; i < argc; i++)
+		failed += !!check_file(argv[i]);
+	printf("flow: %d passed, %d failed\n", argc - 1 - failed, failed);
+	return failed ? 1 : 0;
+}
