@@ -273,6 +273,26 @@ static int walk_taken(struct flow *f)
 	return ret;
 }
 
+/*
+ * A task in the kernel stands behind its system call. If that never comes back, what lies there is
+ * not what it is in, and has another state, or is believed to: a hole.
+ */
+static bool is_behind_system_call(struct flow *f, const struct flow_gap *gap,
+				  const struct flow_node *node)
+{
+	uint32_t byte = gap->at + (node->pc - gap->start), n;
+	struct flow_state s;
+
+	if (node->pc - gap->start < 2 || !f->r->arch->enters_kernel(f->code + byte - 2))
+		return false;
+	n = f->node_of[byte - 2];
+	if (!n || flow_is_sigreturn(f, &f->node[n - 1]))
+		return true;
+	s = f->node[n - 1].state;
+	flow_step(&s, &f->node[n - 1].op);
+	return !flow_same(&s, &node->state);
+}
+
 static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_state *row)
 {
 	const struct flow_state *s = &node->state;
@@ -297,7 +317,8 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 		n = f->node_of[gap->at + (pc - gap->start)];
 		if (!n)
 			continue;
-		if (!row_of(f, &f->node[n - 1], &row)) {
+		if (!row_of(f, &f->node[n - 1], &row) ||
+		    is_behind_system_call(f, gap, &f->node[n - 1])) {
 			/* it may begin within an instruction that has one */
 			if (fde && pc < reach)
 				fde->end = reach = pc;

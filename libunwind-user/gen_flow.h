@@ -166,6 +166,7 @@ struct flow_func {
 	bool unbalanced;	/* returns with SP elsewhere, or is not understood at all */
 	bool loses_fp;		/* returns with another FP */
 	bool lost;		/* on some path the frame is not known any more */
+	bool calls_aligned;	/* calls something with SP where the ABI wants it */
 };
 
 struct flow_call {
@@ -230,6 +231,9 @@ void flow_is_sure(struct flow *f, uint32_t node);
 int flow_walk(struct flow *f);
 
 uint32_t flow_func_of(struct flow *f, uint32_t func);
+
+/* A call with SP where the ABI wants it? */
+bool flow_calls_aligned(const struct flow_node *node);
 
 /* Does what is known of a node count? */
 bool flow_counts(struct flow *f, const struct flow_node *node);

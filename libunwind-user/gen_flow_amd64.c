@@ -166,6 +166,9 @@ static void find_store(const cs_insn *insn, struct flow_op *op)
 
 	if (!insn->detail->x86.op_count || amd64_reads_first(insn->id))
 		return;
+	/* a barrier, or a probe for the stack's end, writes back what is there */
+	if (insn->id == X86_INS_OR && to[1].type == X86_OP_IMM && !to[1].imm)
+		return;
 	op->by_fp = is_mem(to, X86_REG_RBP);
 	if (!op->by_fp && !is_mem(to, X86_REG_RSP))
 		return;

@@ -49,13 +49,6 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 	return flow_is_sigreturn(f, n);
 }
 
-static bool calls_aligned(const struct flow_node *n)
-{
-	return (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY ||
-		n->op.next == FLOW_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
-	       n->state.sp_known && n->state.sp % FLOW_ALIGN == 0;
-}
-
 static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
 {
 	const struct flow_node *to;
@@ -99,7 +92,7 @@ static bool look_at(struct flow *f, struct flow_node *n)
 		n->disproved = true;
 	else if (n->op.next == FLOW_RETURN && flow_is_entered(&n->state))
 		n->proved = true;
-	else if (f->func[n->func].taken && calls_aligned(n))
+	else if (f->func[n->func].taken && flow_calls_aligned(n))
 		n->proved = true;
 	else if (n->state.outermost &&
 		 (n->op.next == FLOW_JUMP_ANY || n->op.next == FLOW_STOP))

@@ -18,8 +18,9 @@
  *	- returns with SP not at the return address,
  *	- goes on in code with a row of .eh_frame that says something else,
  *	- is the trampoline of signals: that is a frame of its own kind;
- *	- has no return with SP at its place, and a path on which SP gets lost. Such may be entered
- *	  in a way of its own, as the resolver of ld.so is, with two words more on the stack.
+ *	- has a path on which SP gets lost, no return with SP at its place, and no call with SP
+ *	  aligned. Such may be entered in a way of its own, as the resolver of ld.so is, with two
+ *	  words more on the stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -138,6 +139,7 @@ static void unite(struct flow *f, uint32_t a, uint32_t b)
 	to->unbalanced |= from->unbalanced;
 	to->loses_fp |= from->loses_fp;
 	to->lost |= from->lost;
+	to->calls_aligned |= from->calls_aligned;
 	if (from->calls == FLOW_NO_CALL)
 		return;
 	if (to->calls == FLOW_NO_CALL)
@@ -292,7 +294,14 @@ bool flow_counts(struct flow *f, const struct flow_node *node)
 		return false;
 	if (!node->sure || func->bad)
 		return false;
-	return func->surely || !func->lost || node->proved;
+	return func->surely || func->calls_aligned || !func->lost || node->proved;
+}
+
+bool flow_calls_aligned(const struct flow_node *n)
+{
+	return (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY ||
+		n->op.next == FLOW_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
+	       n->state.sp_known && n->state.sp % FLOW_ALIGN == 0;
 }
 
 /* --------------------------------- edges --------------------------------- */
@@ -496,6 +505,8 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 	nr = flow_edges(f, &f->node[n], edge);
 	if (sure && nr && edge[0].state.unknown && !f->node[n].state.unknown)
 		func_of(f, n)->lost = true;
+	if (sure && flow_calls_aligned(&f->node[n]))
+		func_of(f, n)->calls_aligned = true;
 	for (i = 0; i < nr; i++)
 		go(f, n, &edge[i], sure);
 	if (!f->node[n].nr_targets)

@@ -161,23 +161,37 @@ static void test_a_symbol_that_is_not_entered_by_a_call(void **state)
 	start_file();
 	/* ld.so's resolver: sub $32,%rsp; mov %rsp,%rbx; and $-16,%rsp; ...; jmp *%rax */
 	func(0x2000, "4883ec20 4889e3 4883e4f0 ffe0");
+	/* the same with a call in front: sub $24,%rsp; call *%rax; mov %rdi,%rsp; jmp *%rdx */
+	func(0x2600, "4883ec18 ffd0 4889fc ffe2");
 	/* __restore_rt: mov $15,%rax; syscall; it returns to a frame of its own kind */
 	func(0x2100, "48c7c00f000000 0f05 0f0b");
 	/* what lies behind it is padding and another function, and not reached from there */
 	func(0x2300, "488d3d00000000 c3");
 	rel32(0x2303, 0x2307, 0x2400);
 	code(0x2400, "48c7c00f000000 0f05 6690 c3");
+	/* no padding in between: a task in the kernel stands at the start of the function */
+	func(0x2500, "48c7c00f000000 0f05");
+	func(0x2509, "6690 c3");
+	/* nor behind a system call that does not return, with another frame */
+	func(0x2700, "53 b83c000000 0f05");
+	func(0x2708, "6690 c3");
 	/* mov $14,%eax; syscall; ret */
 	func(0x2200, "b80e000000 0f05 c3");
 	make_table();
 	assert_hole(0x2000);
 	assert_hole(0x2004);
+	assert_sp(0x2604, 32);
+	assert_sp(0x2606, 32);
+	assert_hole(0x2609);
 	assert_hole(0x2100);
 	assert_hole(0x2109);
 	assert_hole(0x2400);
 	assert_hole(0x2407);
 	assert_hole(0x2409);
 	assert_hole(0x240b);
+	assert_hole(0x2509);
+	assert_sp(0x250b, 8);
+	assert_hole(0x2708);
 	assert_sp(0x2207, 8);
 }
 

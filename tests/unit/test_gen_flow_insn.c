@@ -175,6 +175,9 @@ static void test_the_return_address_is_taken_or_replaced(void **state)
 	func(0x2300, "7401 c3 5a 90 f4");
 	/* what hides a jump: mov %rax,(%rsp); ret, with another return elsewhere */
 	func(0x2100, "7401 c3 48890424 90 c3");
+	/* a barrier: lock orl $0,(%rsp); and what is none */
+	func(0x2400, "f0830c2400 90 c3");
+	func(0x2500, "7401 c3 f0830c2401 90 f4");
 	/* writing 4 bytes of it, from below */
 	func(0x2200, "7401 c3 48894424fc 90 c3");
 	make_table();
@@ -183,6 +186,8 @@ static void test_the_return_address_is_taken_or_replaced(void **state)
 	assert_hole(0x2006);
 	assert_sp(0x2303, 8);
 	assert_hole(0x2304);
+	assert_sp(0x2405, 8);
+	assert_hole(0x2508);
 	assert_sp(0x2103, 8);
 	assert_hole(0x2107);
 	assert_sp(0x2203, 8);

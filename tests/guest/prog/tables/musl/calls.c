@@ -122,6 +122,5 @@ int main(int argc, char **argv)
 		/* who ends detached unmaps his stack: nothing is left to be looked at */
 		pthread_join(t, NULL);
 	}
-	fclose(null);
-	exit(0);
+	return fclose(null);
 }
