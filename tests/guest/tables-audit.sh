@@ -80,9 +80,7 @@ case_of()
 }
 check "no tracer has a table" is "$(all_tables)" 0
 
-# As in tables-programs.sh: clone3() has no rules behind its system call
-THREADS="--percent 99"
-case_of "threads" chain $THREADS --expect chain_c,chain_b,chain_a,main,_start \
+case_of "threads" chain --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain 40
 case_of "loaded libraries" loads --expect plugged_inside,plugged,load,main,_start \
 	--expect 'dlopen.*,load,main,_start' --expect 'la_objopen,.*' \
@@ -114,7 +112,7 @@ work()
 [x.join() for x in t]
 subprocess.run(["true"])
 END
-case_of "python3" python3 $THREADS --min 300 --expect Py_BytesMain,_start -- python3 script.py
+case_of "python3" python3 --min 300 --expect Py_BytesMain,_start -- python3 script.py
 
 # Setuid programs: the loader takes modules from system folders only, if they are setuid themselves.
 # What a user says or owns does not count there, root's cache does.

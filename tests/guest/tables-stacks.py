@@ -92,7 +92,7 @@ def begins(frame):
     # from the system call on, which the thread comes out of
     if elf.thread is not None and elf.thread - 12 <= off <= elf.thread:
         return True
-    return (elf.entry is not None and elf.entry < off <= elf.entry + 0x40 or
+    return (elf.entry is not None and elf.entry <= off <= elf.entry + 0x40 or
             elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
 
 
