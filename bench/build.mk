@@ -26,8 +26,8 @@ BENCH_TARGETS += bench-all
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(BENCH_COST_FLAGS) -Ilibunwind-user -o $@ $(filter %.c %.a,$^) $(filter %capstone.a -lcapstone,$(UU_LIBS)) -lz \
-		-lpthread
+	$(CC) $(BENCH_COST_FLAGS) -Ilibunwind-user -o $@ $(filter %.c %.a,$^) \
+		$(filter %capstone.a -lcapstone,$(UU_LIBS)) -lz -lpthread
 
 # by its path: this file is read before the one that names it
 $(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
@@ -53,7 +53,8 @@ comma := ,
 
 $(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -Ilibunwind-user $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS)
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -Ilibunwind-user $(CFLAGS) -o $@ $< $(UU_LIB) \
+		$(UU_LIBS)
 
 bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run

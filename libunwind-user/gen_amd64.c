@@ -88,10 +88,15 @@ static size_t amd64_leaves_stack(const uint8_t *p, size_t len)
 	if (len >= 3 && (((q[0] & 0xfb) == 0x48 && q[1] == 0x89 && (q[2] & 0xc7) == 0xc4) ||
 			 ((q[0] & 0xfe) == 0x48 && q[1] == 0x8b && (q[2] & 0xf8) == 0xe0)))
 		return 0;
-	for (i = 0; i + 7 <= len; i++) {
-		if (p[i + 3] == 160 && p[i] == 0x48 && p[i + 1] == 0x8b &&
-		    (p[i + 2] & 0xf8) == 0xa0 && !p[i + 4] && !p[i + 5] && !p[i + 6])
-			return i + 7;
+	/* of seven bytes the fourth, which is the rarest */
+	for (i = 3; i + 4 <= len; i++) {
+		q = memchr(p + i, 160, len - 3 - i);
+		if (!q)
+			break;
+		i = q - p;
+		if (q[-3] == 0x48 && q[-2] == 0x8b && (q[-1] & 0xf8) == 0xa0 && !q[1] &&
+		    !q[2] && !q[3])
+			return i + 4;
 	}
 	return len;
 }
