@@ -4,7 +4,7 @@
 
 #include "decode.h"
 
-static void set_field(struct decode_field *f, const struct tep_format_field *field)
+void decode_set_field(struct decode_field *f, const struct tep_format_field *field)
 {
 	memset(f, 0, sizeof(*f));
 	if (!field || field->offset < 0 || field->size < 0)
@@ -14,17 +14,18 @@ static void set_field(struct decode_field *f, const struct tep_format_field *fie
 	f->size = field->size;
 	f->dynamic = field->flags & TEP_FIELD_IS_DYNAMIC;
 	f->relative = field->flags & TEP_FIELD_IS_RELATIVE;
+	f->is_signed = field->flags & TEP_FIELD_IS_SIGNED;
 }
 
 static void find(struct decode_field *f, struct tep_event *event, const char *name)
 {
-	set_field(f, event ? tep_find_field(event, name) : NULL);
+	decode_set_field(f, event ? tep_find_field(event, name) : NULL);
 }
 
 static void find_common(struct decode_field *f, struct tep_event *event, const char *name)
 {
 	if (event && !f->present)
-		set_field(f, tep_find_common_field(event, name));
+		decode_set_field(f, tep_find_common_field(event, name));
 }
 
 static void find_commons(struct decode *d, struct tep_event *event)
@@ -112,9 +113,8 @@ enum decode_kind decode_kind(const struct decode *d, const struct tep_record *re
 	return type == d->id_map ? DECODE_MAP : DECODE_NONE;
 }
 
-/* Where a field's bytes are: in place, behind a __data_loc, or to the end. */
-static bool decode_bytes(const struct decode *d, const struct tep_record *rec,
-			 const struct decode_field *f, const void **p, uint32_t *len)
+bool decode_bytes(const struct decode *d, const struct tep_record *rec,
+		  const struct decode_field *f, const void **p, uint32_t *len)
 {
 	uint64_t loc, offset;
 

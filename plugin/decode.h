@@ -18,7 +18,7 @@
 /* A number, a dynamic array or an array that ends the record. */
 struct decode_field {
 	int offset, size;
-	bool present, dynamic, relative;
+	bool present, dynamic, relative, is_signed;
 };
 
 enum decode_kind {
@@ -57,6 +57,11 @@ struct decode_map {
 	uint32_t path_len;
 };
 
+/* From the format in the file; @field may be NULL. */
+void decode_set_field(struct decode_field *f, const struct tep_format_field *field);
+/* Where a field's bytes are: in place, behind a __data_loc, or to the end. */
+bool decode_bytes(const struct decode *d, const struct tep_record *rec,
+		  const struct decode_field *f, const void **p, uint32_t *len);
 /* Look our events up in @tep; false if it knows no cookie and no stack event. */
 bool decode_init(struct decode *d, struct tep_handle *tep);
 enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec);
