@@ -89,6 +89,38 @@ static int reopen(int fd)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+/* libtracecmd prints its complaints, some of them on standard output. */
+struct quiet {
+	int out, err;
+};
+
+static struct quiet quiet_begin(void)
+{
+	struct quiet q = { fcntl(1, F_DUPFD_CLOEXEC, 3), fcntl(2, F_DUPFD_CLOEXEC, 3) };
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	fflush(NULL);
+	if (null >= 0) {
+		dup2(null, 1);
+		dup2(null, 2);
+		close(null);
+	}
+	return q;
+}
+
+static void quiet_end(const struct quiet *q)
+{
+	fflush(NULL);
+	if (q->out >= 0) {
+		dup2(q->out, 1);
+		close(q->out);
+	}
+	if (q->err >= 0) {
+		dup2(q->err, 2);
+		close(q->err);
+	}
+}
+
 static void close_set(struct reader_set *set)
 {
 	/* instances first: they hold on to the top one */
@@ -107,22 +139,23 @@ static void close_set(struct reader_set *set)
 static int open_set(struct reader *r, struct reader_set *set)
 {
 	struct tracecmd_input *top, **slot;
+	struct quiet quiet;
 	int i, nr;
 
 	set->fd = reopen(r->fd);
 	if (set->fd < 0)
 		return -errno;
+	quiet = quiet_begin();
 	top = tracecmd_open_fd(set->fd, r->opts.plugins ? 0 : TRACECMD_FL_LOAD_NO_PLUGINS);
-	if (!top)
-		return -EINVAL;
-	nr = tracecmd_buffer_instances(top);
+	nr = top ? tracecmd_buffer_instances(top) : -1;
 	for (i = -1; i < nr; i++) {
 		slot = vec_add(&set->handles);
 		if (!slot)
-			return -ENOMEM;
+			break;
 		*slot = i < 0 ? top : tracecmd_buffer_instance_handle(top, i);
 	}
-	return 0;
+	quiet_end(&quiet);
+	return !top ? -EINVAL : i < nr ? -ENOMEM : 0;
 }
 
 /* The streams there are: each is known by its first record, which tells its CPU. */
@@ -193,6 +226,7 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 		reader_close(r);
 		return NULL;
 	}
+	raw_open(r);
 	return r;
 }
 
@@ -217,6 +251,7 @@ void reader_close(struct reader *r)
 
 	if (!r)
 		return;
+	raw_close(r);
 	for (i = 0; i < r->streams.nr; i++)
 		drop_records(&r->streams.v[i]);
 	vec_free(&r->streams);
@@ -229,8 +264,11 @@ void reader_close(struct reader *r)
 struct tep_record *reader_next(struct reader *r, uint32_t stream)
 {
 	struct stream *s = &r->streams.v[stream];
-	struct tep_record **slot = &s->keep[s->nr++ % READER_KEEP];
+	struct tep_record **slot;
 
+	if (r->raw)
+		return raw_next(r, stream);
+	slot = &s->keep[s->nr++ % READER_KEEP];
 	if (*slot)
 		tracecmd_free_record(*slot);
 	*slot = s->ahead;
@@ -249,6 +287,10 @@ int reader_rewind(struct reader *r)
 	size_t i;
 	int ret;
 
+	if (r->raw) {
+		raw_rewind(r);
+		return 0;
+	}
 	for (i = 0; i < r->streams.nr; i++)
 		drop_records(&r->streams.v[i]);
 	if (r->meta.fd < 0) {
