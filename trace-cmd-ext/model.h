@@ -55,6 +55,7 @@ struct model_opts {
 	bool no_demangle;
 	bool plugins;			/* libtraceevent loads its plugins: for printing events */
 	struct model_filter filter;	/* what it points to must outlive the model */
+	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */
 	void (*progress)(const char *what, uint64_t done, uint64_t total);
 };
@@ -160,8 +161,8 @@ struct model_count {
 };
 
 /*
- * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the
- * model's, in no particular order; 0, or an error as above.
+ * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the model's,
+ * in no particular order, and equal ones may be there more than once. 0, or an error as above.
  */
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 

@@ -34,7 +34,7 @@ void lane_start(struct model *m, struct lane *l, uint32_t stream)
 	l->stream = stream;
 	l->buffer = s->buffer;
 	l->cpu = s->cpu;
-	l->wanted = filter_cpu(m, s->cpu);
+	l->wanted = filter_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
 }
 
 /* What the event has now is all that it gets. */

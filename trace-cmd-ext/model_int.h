@@ -41,6 +41,7 @@ struct kstack {
 struct ustack {
 	struct model_ustack pub;
 	struct join_answer ans;
+	uint32_t run;			/* one that has it */
 	uint32_t epoch;
 	uint32_t own;			/* run + 1 where equal stacks need not resolve alike */
 	uint32_t frames, nr_frames;	/* in model.index */
@@ -114,6 +115,7 @@ struct model {
 	VEC(struct model_count) counts;
 	struct hidx count_idx;
 	bool counted;
+	const bool *mine;		/* the streams to go through, NULL: all */
 };
 
 /* model.c */
@@ -122,6 +124,8 @@ struct task *model_task(struct model *m, uint32_t tid);
 
 /* model_stacks.c: MODEL_NONE without memory or without a stack. */
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
+/* The number of the @nr addresses that lie behind the end of m->kaddrs. */
+uint32_t model_add_kstack(struct model *m, uint32_t nr);
 uint32_t model_run_ustack(struct model *m, uint32_t run);
 
 /* model_filter.c */

@@ -7,7 +7,7 @@
  * (reader_raw.c, several times faster), and from libtracecmd otherwise: compressed files, files
  * whose time stamps are converted.
  *
- * After fork() child and parent may both go on reading, each where it stands: see reader_forked().
+ * After fork() parent and child may both read, the child from the begin: see reader_rewind().
  */
 #ifndef TRACE_USTACK_READER_H
 #define TRACE_USTACK_READER_H
@@ -56,9 +56,7 @@ const struct reader_stream *reader_stream(struct reader *r, uint32_t stream);
  * reader's.
  */
 struct tep_record *reader_next(struct reader *r, uint32_t stream);
-/* All streams begin again; 0 or a negative errno. */
+/* All streams begin again; 0 or a negative errno. A forked child does this first. */
 int reader_rewind(struct reader *r);
-/* To be called first in a child that goes on reading; 0 or a negative errno. */
-int reader_forked(struct reader *r);
 
 #endif
