@@ -84,5 +84,8 @@ int cmd_times(const char *arg, uint64_t *from, uint64_t *to);
  * that is not part of valid UTF-8 becomes U+FFFD.
  */
 void cmd_json_string(FILE *f, const char *s, size_t len);
+/* The same, appended to a text. */
+struct text;
+void cmd_json_text(struct text *t, const char *s, size_t len);
 
 #endif

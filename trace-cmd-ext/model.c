@@ -364,3 +364,17 @@ bool model_string(struct model *m, const struct model_event *ev, const struct de
 	*len = strnlen(p, *len);
 	return true;
 }
+
+const char *model_state_name(enum join_state state)
+{
+	static const char *const names[JOIN_NR_STATES] = {
+		[JOIN_NONE] = "none",
+		[JOIN_STACK] = "joined",
+		[JOIN_PENDING] = "pending",
+		[JOIN_LOST] = "lost",
+		[JOIN_UNRECORDED] = "not-recorded",
+		[JOIN_UNSURE] = "unsure",
+	};
+
+	return names[state];
+}

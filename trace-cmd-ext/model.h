@@ -78,6 +78,7 @@ struct model_event {
 	uint32_t ustack;		/* model_ustack(), or MODEL_NONE: none was asked for */
 	int64_t missed;			/* events dropped before it: their number, -1: some */
 	struct tep_record *rec;		/* the raw record; valid in the callback only */
+	struct tep_record *kstack_rec, *cookie_rec;	/* those of its stacks, or NULL */
 };
 
 /* Why an event has no user stack (state), or which it has. */
@@ -107,6 +108,9 @@ struct model_frame {
 	bool kernel;
 	bool exact;			/* addr is where it was, no return address */
 };
+
+/* "joined", "pending", "lost", "not-recorded", "unsure"; "none". */
+const char *model_state_name(enum join_state state);
 
 /* A line of source code; several for one frame where functions were inlined. */
 struct model_line {

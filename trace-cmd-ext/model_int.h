@@ -30,7 +30,7 @@ struct type {
 	bool wanted;			/* by the filter's event names */
 };
 
-struct kstack {
+struct kernel_stack {
 	struct model_kstack pub;
 	uint64_t hash;
 	uint64_t off;			/* in model.kaddrs */
@@ -38,7 +38,7 @@ struct kstack {
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
 
-struct ustack {
+struct user_stack {
 	struct model_ustack pub;
 	struct join_answer ans;
 	uint32_t run;			/* one that has it */
@@ -101,10 +101,10 @@ struct model {
 	struct hidx task_idx;
 	bool tgids;			/* tasks have their tgid */
 
-	VEC(struct kstack) kstacks;
+	VEC(struct kernel_stack) kstacks;
 	VEC(uint64_t) kaddrs;
 	struct hidx kstack_idx;
-	VEC(struct ustack) ustacks;
+	VEC(struct user_stack) ustacks;
 	struct hidx ustack_idx;
 	uint32_t *run_ustack;		/* by run: ustack + 1, or 0 */
 	uint32_t missing[JOIN_NR_STATES];	/* ustack + 1 by state, or 0 */

@@ -17,7 +17,7 @@ uint32_t model_add_kstack(struct model *m, uint32_t nr)
 {
 	const uint64_t *addrs = m->kaddrs.v + m->kaddrs.nr;
 	uint64_t hash = nr;
-	struct kstack *k;
+	struct kernel_stack *k;
 	uint32_t i;
 	size_t pos;
 
@@ -75,7 +75,7 @@ uint32_t model_nr_kstacks(struct model *m)
 
 const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
 {
-	struct kstack *k = &m->kstacks.v[kstack];
+	struct kernel_stack *k = &m->kstacks.v[kstack];
 
 	k->pub.addrs = m->kaddrs.v + k->off;
 	return &k->pub;
@@ -85,7 +85,7 @@ const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
 
 static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
 {
-	struct ustack *u;
+	struct user_stack *u;
 
 	if (!m->missing[state]) {
 		u = vec_add(&m->ustacks);
@@ -102,7 +102,7 @@ static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
 static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, uint32_t run)
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, own, i;
-	struct ustack *u;
+	struct user_stack *u;
 	uint64_t hash;
 	bool near;
 	size_t pos;
@@ -245,7 +245,7 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 {
-	struct kstack *k;
+	struct kernel_stack *k;
 	uint32_t i, frame;
 
 	*nr = 0;
@@ -270,7 +270,7 @@ const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 {
-	struct ustack *u;
+	struct user_stack *u;
 	uint32_t i, frame;
 	bool exact;
 

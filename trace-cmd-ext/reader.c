@@ -308,6 +308,11 @@ struct tep_handle *reader_tep(struct reader *r)
 	return r->tep;
 }
 
+struct tep_handle *reader_data_tep(struct reader *r)
+{
+	return tracecmd_get_tep(r->data.handles.v[0]);
+}
+
 int reader_fd(struct reader *r)
 {
 	return r->fd;

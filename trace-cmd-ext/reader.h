@@ -40,6 +40,11 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 void reader_close(struct reader *r);
 
 struct tep_handle *reader_tep(struct reader *r);
+/*
+ * The handle that the records are read with: reader_rewind() may give another one. For what prints
+ * a record and then reads on by itself, as libtracecmd does for the function graph.
+ */
+struct tep_handle *reader_data_tep(struct reader *r);
 /* A descriptor of the file, the reader's; read with pread(). */
 int reader_fd(struct reader *r);
 uint64_t reader_bytes(struct reader *r);
