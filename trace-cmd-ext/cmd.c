@@ -2,6 +2,7 @@
 /* cmd - see cmd.h: messages, progress, options, JSON. cmd_run.c: processes */
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,19 @@ int cmd_usage(const char *cmd, const char *fmt, ...)
 	va_end(ap);
 	cmd_error("%s: %s; trace-ustack %s --help lists its options", cmd, buf, cmd);
 	return CMD_USAGE;
+}
+
+char **cmd_argv;
+
+int cmd_bad_option(const char *cmd)
+{
+	const char *arg = cmd_argv && optind > 0 ? cmd_argv[optind - 1] : "";
+
+	if (strncmp(arg, "--", 2) && optopt)
+		return cmd_usage(cmd, "-%c is no option, or needs a value", optopt);
+	if (!optopt)
+		return cmd_usage(cmd, "%s is no option, or may mean several", arg);
+	return cmd_usage(cmd, "%s %s", arg, strchr(arg, '=') ? "takes no value" : "needs a value");
 }
 
 int cmd_help(const char *text)

@@ -37,12 +37,6 @@ static struct {
 	uint32_t jobs;
 } o;
 
-static bool any_filter(const struct model_filter *f)
-{
-	return f->nr_events || f->nr_pids || f->nr_comms || f->nr_cpus || f->nr_symbols ||
-	       f->from || f->to;
-}
-
 static int run(void *arg)
 {
 	int ret;
@@ -52,7 +46,7 @@ static int run(void *arg)
 	o.r.m = cmd_open(o.path, &o.opts);
 	if (!o.r.m)
 		return CMD_INPUT;
-	o.r.filtered = any_filter(&o.opts.filter);
+	o.r.filtered = cmd_filter_any(&o.opts.filter);
 	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
 	if (ret)
 		cmd_error("%s: %s", o.path, ret == -EIO ?

@@ -61,6 +61,7 @@ struct frame {
 struct task {
 	uint32_t tid, tgid;
 	bool wanted;			/* by the filter's names and ids */
+	uint64_t events;		/* in the whole file */
 };
 
 /* An event whose kernel stack and cookie may still come. */
@@ -92,6 +93,7 @@ struct model {
 	struct join *join;
 	struct maps *maps;
 	struct uu_symbols *syms;
+	char clock[64];
 	bool read;			/* the reader does not stand at the begin */
 	bool info_joined;		/* info.join is filled in */
 
