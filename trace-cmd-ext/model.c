@@ -224,6 +224,9 @@ static int scan(struct model *m)
 		ret = join_finish(m->join);
 	if (!ret)
 		ret = maps_finish(m->maps);
+	/* all answers are made now: a forked process that made some would have copies of the join */
+	if (!ret)
+		join_stats(m->join, &m->info.join);
 	m->read = true;
 	return ret;
 }
@@ -328,10 +331,6 @@ void model_close(struct model *m)
 
 const struct model_info *model_info(struct model *m)
 {
-	if (!m->info_joined) {
-		m->info_joined = true;
-		join_stats(m->join, &m->info.join);
-	}
 	return &m->info;
 }
 

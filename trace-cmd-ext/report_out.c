@@ -22,7 +22,8 @@
 #include "report.h"
 
 #define MAX_WORKERS	64
-#define TURN		8192		/* items */
+#define TURN		1024		/* items: a few megabytes of text */
+#define FEW		8192		/* items that one process prints as fast */
 
 struct turns {
 	struct report *r;
@@ -202,7 +203,7 @@ int report_print(struct report *r, uint32_t processes)
 	int ret = 0;
 
 	/* a few items are printed faster than processes are started */
-	if (processes < 2 || processes > MAX_WORKERS || r->m->info.records < 2 * TURN) {
+	if (processes < 2 || processes > MAX_WORKERS || r->m->info.records < FEW) {
 		t.nr = 1;
 		return print(&t);
 	}
