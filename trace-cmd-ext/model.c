@@ -218,6 +218,7 @@ static int scan(struct model *m)
 	feed_free(feed);
 	if (!ret)
 		drops_walk(reader_fd(m->reader), &drops);
+	m->info.damaged |= reader_damaged(m->reader);
 	if (m->info.damaged)
 		join_set_damaged(m->join);
 	if (!ret)

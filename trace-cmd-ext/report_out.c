@@ -75,6 +75,9 @@ static int my_item(struct turns *t)
 
 	if (t->items++ % TURN)
 		return t->mine;
+	if (t->r->m->opts.progress)
+		t->r->m->opts.progress("printing", t->items,
+				       t->r->filtered || t->r->json ? 0 : t->r->m->info.records);
 	if (t->mine)
 		ret = end_turn(t);
 	t->mine = (t->items / TURN) % t->nr == t->me;
@@ -224,7 +227,9 @@ int report_print(struct report *r, uint32_t processes)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (t.me)
 			r->m->opts.progress = NULL;
-		_exit(-print(&t));
+		ret = print(&t);
+		cmd_progress_end();
+		_exit(-ret);
 	}
 	processes = t.me;
 	while (ret && processes--)
