@@ -45,7 +45,11 @@ struct model_filter {
 	size_t nr_comms;
 	uint32_t *cpus;
 	size_t nr_cpus;
-	uint64_t from, to;		/* time stamps, both included; to 0: no end */
+	/*
+	 * Time stamps, both included, in ns; in 1e-9 units of a clock that counts something else. to 0:
+	 * no end.
+	 */
+	uint64_t from, to;
 	const char **symbols;		/* shell patterns of a function in either stack */
 	size_t nr_symbols;
 };
@@ -100,7 +104,7 @@ struct model_kstack {
 /* A kernel frame, or a place in a user program. */
 struct model_frame {
 	uint64_t addr;			/* as recorded: mostly a return address */
-	const char *func;		/* NULL: not known. Bytes out of a file, no promise of UTF-8 */
+	const char *func;		/* NULL: not known. Bytes out of a file, not always UTF-8 */
 	uint64_t func_offset;		/* addr - start of func */
 	const struct maps_file *file;	/* NULL: kernel, or no mapping known */
 	uint64_t offset;		/* of addr in file */
@@ -165,8 +169,9 @@ struct model_count {
 };
 
 /*
- * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the model's,
- * in no particular order, and equal ones may be there more than once. 0, or an error as above.
+ * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the
+ * model's, in no particular order, and equal ones may be there more than once. 0, or an error as
+ * above.
  */
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 

@@ -72,6 +72,24 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 	return u;
 }
 
+/*
+ * libtracecmd prints a call of the function graph in one line with its return where it finds that
+ * next, and looks for it where its own handle stands.
+ */
+bool printer_reads_on(struct model *m)
+{
+	static const char *const names[] = { "funcgraph_entry", "fgraph_retaddr_entry" };
+	uint32_t type;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		type = model_find_type(m, "ftrace", names[i]);
+		if (type != MODEL_NONE && model_type(m, type)->records)
+			return true;
+	}
+	return false;
+}
+
 struct printer *printer_new(struct report *r)
 {
 	struct printer *p = calloc(1, sizeof(*p));
