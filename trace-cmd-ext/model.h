@@ -46,8 +46,8 @@ struct model_filter {
 	uint32_t *cpus;
 	size_t nr_cpus;
 	/*
-	 * Time stamps, both included, in ns; in 1e-9 units of a clock that counts something else. to 0:
-	 * no end.
+	 * Time stamps, both included, in ns; in 1e-9 units of a clock that counts something else.
+	 * to 0: no end.
 	 */
 	uint64_t from, to;
 	const char **symbols;		/* shell patterns of a function in either stack */
@@ -57,7 +57,7 @@ struct model_filter {
 struct model_opts {
 	const char *sysroot;		/* put before the paths of traced files, or NULL */
 	bool no_demangle;
-	bool plugins;			/* libtraceevent loads its plugins: for printing events */
+	bool plugins;			/* libtraceevent loads its plugins, for printing events */
 	struct model_filter filter;	/* what it points to must outlive the model */
 	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */
