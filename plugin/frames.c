@@ -100,7 +100,7 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 		      const struct maps_file *file, bool *signal)
 {
 	struct uu_symbol sym = { .name = NULL };
-	struct uu_file uf;
+	struct uu_file uf = {};
 	uint64_t ask;
 
 	text_add(t, prefix);
