@@ -398,7 +398,7 @@ static void skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_c
 void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		 const struct dw_abbrev *ab)
 {
-	const struct dw_spec *s = u->abbrevs->specs + ab->first;
+	const struct dw_spec *s = dw_specs(u, ab);
 	uint32_t i;
 
 	if (!ab->varies) {

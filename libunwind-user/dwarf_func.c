@@ -45,7 +45,7 @@ static int push(struct walk *w, uint32_t func)
 static int take_func(struct walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
 		     uint64_t die, uint32_t *in)
 {
-	const struct dw_spec *s = w->u->abbrevs->specs + ab->first;
+	const struct dw_spec *s = dw_specs(w->u, ab);
 	struct dw_unit *u = w->u;
 	struct dw_pc pc = {};
 	struct dw_func *f;
@@ -180,7 +180,7 @@ static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct nam
 	ab = die < u->root ? NULL : dw_abbrev_find(u->abbrevs, dw_uleb(&c));
 	if (!ab)
 		return -ENOEXEC;
-	s = u->abbrevs->specs + ab->first;
+	s = dw_specs(u, ab);
 	for (i = 0; i < ab->nr; i++) {
 		struct dw_value v;
 

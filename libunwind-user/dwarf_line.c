@@ -442,15 +442,13 @@ const char *dw_path(struct dw_unit *u, uint64_t file)
 	if (f->path)
 		return f->path;
 	dir = f->dir < l->nr_dirs ? l->dirs[f->dir] : NULL;
-	if (*f->name == '/' || (!dir && !top)) {
-		f->path = strdup(f->name);
-		return f->path;
-	}
-	if (!top || (dir && *dir == '/'))
-		top = "";
-	/* directory 0 of version 5 is the unit's own, and may be relative to it like any other */
-	if (!dir || (top && !strcmp(dir, top)))
+	/* directory 0 is the unit's own, and may be told twice */
+	if (!dir || (!f->dir && top && !strcmp(dir, top)))
 		dir = "";
+	if (!top || *dir == '/')
+		top = "";
+	if (*f->name == '/')
+		top = dir = "";
 	if (asprintf(&f->path, "%s%s%s%s%s", top, *top && *dir ? "/" : "", dir,
 		     *top || *dir ? "/" : "", f->name) < 0)
 		f->path = NULL;

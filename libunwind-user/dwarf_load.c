@@ -147,9 +147,9 @@ int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room)
 	int ret = 0;
 
 	dw->big = ident && ident[EI_DATA] == ELFDATA2MSB;
-	/* an object file's sections want relocating first */
+	/* an object file's sections want relocating first; what dwz makes is called one too */
 	if (elf_getshdrstrndx(elf, &strings) || !gelf_getehdr(elf, &ehdr) ||
-	    ehdr.e_type == ET_REL)
+	    (!alt && ehdr.e_type == ET_REL))
 		return -ENOENT;
 	while (!ret && (scn = elf_nextscn(elf, scn))) {
 		const char *name;

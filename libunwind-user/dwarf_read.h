@@ -225,6 +225,11 @@ const char *dw_str_at(const struct dw *dw, enum dw_section sec, uint64_t off);
 
 /* The table at @off, parsed once; NULL with *@error. */
 const struct dw_abbrevs *dw_abbrevs_get(struct dw *dw, uint64_t off, int *error);
+static inline const struct dw_spec *dw_specs(const struct dw_unit *u, const struct dw_abbrev *ab)
+{
+	return ab->nr ? u->abbrevs->specs + ab->first : NULL;
+}
+
 const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t code);
 void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
 	      int64_t constant, struct dw_value *val);

@@ -95,7 +95,7 @@ static void read_root(struct dw *dw, struct dw_unit *u)
 		return;
 	}
 	u->partial = ab->tag == DW_TAG_partial_unit;
-	s = u->abbrevs->specs + ab->first;
+	s = dw_specs(u, ab);
 	for (i = 0; i < ab->nr; i++) {
 		struct dw_value v;
 

@@ -280,7 +280,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
-	fd = symbols_open(f->place.root, f->place.path);
+	fd = symbols_open(f->place.root, f->place.path, 0);
 	if (fd < 0)
 		return false;
 	n = pread(fd, buf, sizeof(buf), offset);

@@ -87,7 +87,7 @@ static int debug_more(void *arg, struct collect *c, Elf *elf)
 	if (!debugfile_section(elf, ".debug_info") && !debugfile_section(elf, ".zdebug_info"))
 		return add_separate(a->syms, f, d, c, elf);
 	d->kind = UU_DEBUG_IN_FILE;
-	fd = symbols_open(f->place.root, f->place.path);
+	fd = symbols_open(f->place.root, f->place.path, 0);
 	if (fd >= 0) {
 		ret = remember(d, fd);
 		close(fd);
@@ -148,7 +148,7 @@ static int debug_read(struct uu_symbols *syms, struct file *f, struct debug *d)
 
 	if (d->kind == UU_DEBUG_NONE || d->kind == UU_DEBUG_MINI)
 		return -ENOENT;
-	fd = symbols_open(from->root, from->path);
+	fd = symbols_open(from->root, from->path, 0);
 	if (fd < 0 || !is_same(d, fd)) {
 		if (fd >= 0)
 			close(fd);

@@ -70,7 +70,7 @@ static bool has_build_id(int fd, const uint8_t *id, size_t size, bool or_none)
 static int open_checked(const char *root, const char *path, const uint8_t *id, size_t size,
 			bool or_none, struct place *place)
 {
-	int fd = symbols_open(root, path);
+	int fd = symbols_open(root, path, 0);
 
 	if (fd < 0)
 		return -1;

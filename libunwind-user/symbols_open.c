@@ -30,7 +30,7 @@ static int open_at(int dir, const char *path, int flags)
 	return syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
-static int open_below(const char *root, const char *path)
+static int open_below(const char *root, const char *path, int flags)
 {
 	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, look;
 	struct stat st;
@@ -38,26 +38,26 @@ static int open_below(const char *root, const char *path)
 
 	if (dir < 0)
 		return -1;
-	look = open_at(dir, path, O_PATH | O_CLOEXEC);
+	look = open_at(dir, path, O_PATH | O_CLOEXEC | flags);
 	if (look < 0 && (errno == ENOSYS || errno == EPERM)) {
 		/* before Linux 5.6, or where a filter forbids what it does not know */
 		close(dir);
 		if (asprintf(&full, "%s%s", root, path) < 0)
 			return -1;
-		fd = symbols_open("", full);
+		fd = symbols_open("", full, flags);
 		free(full);
 		return fd;
 	}
 	fd = -1;
 	if (look >= 0 && !fstat(look, &st) && S_ISREG(st.st_mode))
-		fd = open_at(dir, path, READ_FLAGS);
+		fd = open_at(dir, path, READ_FLAGS | flags);
 	if (look >= 0)
 		close(look);
 	close(dir);
 	return fd;
 }
 
-int symbols_open(const char *root, const char *path)
+int symbols_open(const char *root, const char *path, int flags)
 {
 	struct stat st;
 	int fd;
@@ -65,12 +65,12 @@ int symbols_open(const char *root, const char *path)
 	if (*path != '/')
 		return -1;
 	if (*root) {
-		fd = open_below(root, path);
+		fd = open_below(root, path, flags);
 	} else {
 		/* looked at first: opening a device can have effects of its own */
-		if (stat(path, &st) || !S_ISREG(st.st_mode))
+		if ((flags & O_NOFOLLOW ? lstat : stat)(path, &st) || !S_ISREG(st.st_mode))
 			return -1;
-		fd = open(path, READ_FLAGS);
+		fd = open(path, READ_FLAGS | flags);
 	}
 	if (fd < 0)
 		return -1;
@@ -103,14 +103,14 @@ int symbols_open_mapped(const char *root, const char *path, struct place *place)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(path), end = strlen(deleted);
-	int fd = symbols_open(root, path);
+	int fd = symbols_open(root, path, 0);
 
 	if (place_set(place, root, path))
 		goto fail;
 	/* another file by the name is told by its build-id */
 	if (fd < 0 && len > end && !strcmp(path + len - end, deleted)) {
 		place->path[len - end] = '\0';
-		fd = symbols_open(root, place->path);
+		fd = symbols_open(root, place->path, 0);
 	}
 	if (fd >= 0)
 		return fd;

@@ -204,10 +204,10 @@ static int read_map(struct uu_symbols *syms, struct perfmap *m)
 	lives = !stat(root, &proc);
 	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", lives ? inner_pid(m->pid) : m->pid);
-	fd = lives && !*syms->sysroot ? symbols_open(root, path) : -1;
+	fd = lives && !*syms->sysroot ? symbols_open(root, path, O_NOFOLLOW) : -1;
 	if (fd < 0) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", m->pid);
-		fd = symbols_open(syms->sysroot, path);
+		fd = symbols_open(syms->sysroot, path, O_NOFOLLOW);
 	}
 	if (fd < 0)
 		return -ENODEV;
