@@ -40,14 +40,12 @@ uint64_t dw_fixed(struct dw_cursor *c, unsigned int size)
 	return v;
 }
 
-uint64_t dw_uleb(struct dw_cursor *c)
+uint64_t dw_uleb_long(struct dw_cursor *c)
 {
 	unsigned int shift = 0;
 	uint64_t v = 0;
 	uint8_t b;
 
-	if (!c->bad && c->p < c->end && !(*c->p & 0x80))
-		return *c->p++;
 	do {
 		if (c->bad || c->p == c->end) {
 			c->bad = true;
@@ -380,13 +378,20 @@ void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		set(val, DW_NONE, 0);
 }
 
-/* The size of a value that is skipped; strings are not looked up. */
-static void skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
-		       uint16_t form)
+/* Strings are not looked up. */
+void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form)
 {
 	struct dw_value val;
 
 	switch (form) {
+	case DW_FORM_implicit_const: case DW_FORM_flag_present:
+		break;
+	case DW_FORM_data1: case DW_FORM_ref1:
+		dw_skip(c, 1);
+		break;
+	case DW_FORM_ref4: case DW_FORM_data4:
+		dw_skip(c, 4);
+		break;
 	case DW_FORM_strp: case DW_FORM_line_strp:
 		dw_skip(c, u->off_size);
 		break;
@@ -407,7 +412,7 @@ void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor 
 		return;
 	}
 	for (i = 0; i < ab->nr && !c->bad; i++)
-		skip_value(dw, u, c, s[i].form);
+		dw_skip_value(dw, u, c, s[i].form);
 }
 
 const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val)

@@ -58,7 +58,15 @@ static int take_func(struct walk *w, struct dw_cursor *c, const struct dw_abbrev
 	for (i = 0; i < ab->nr; i++) {
 		struct dw_value v;
 
-		dw_value(w->dw, u, c, s[i].form, s[i].constant, &v);
+		switch (s[i].name) {
+		case DW_AT_low_pc: case DW_AT_high_pc: case DW_AT_ranges: case DW_AT_call_file:
+		case DW_AT_call_line: case DW_AT_abstract_origin:
+			dw_value(w->dw, u, c, s[i].form, s[i].constant, &v);
+			break;
+		default:
+			dw_skip_value(w->dw, u, c, s[i].form);
+			continue;
+		}
 		if (s[i].name == DW_AT_call_file && v.class == DW_CONSTANT)
 			new.call_file = v.u < UINT32_MAX ? v.u : 0;
 		else if (s[i].name == DW_AT_call_line && v.class == DW_CONSTANT)

@@ -216,7 +216,16 @@ static inline bool dw_spend(struct dw *dw, int64_t n)
 /* A cursor from @off of a section to @end; beyond it nothing is read. */
 struct dw_cursor dw_at(const struct dw *dw, enum dw_section sec, uint64_t off, uint64_t end);
 uint64_t dw_fixed(struct dw_cursor *c, unsigned int size);	/* 1 to 8 bytes */
-uint64_t dw_uleb(struct dw_cursor *c);
+uint64_t dw_uleb_long(struct dw_cursor *c);
+
+/* Most are one byte, and they are most of what is read. */
+static inline uint64_t dw_uleb(struct dw_cursor *c)
+{
+	if (!c->bad && c->p < c->end && !(*c->p & 0x80))
+		return *c->p++;
+	return dw_uleb_long(c);
+}
+
 int64_t dw_sleb(struct dw_cursor *c);
 const char *dw_cstr(struct dw_cursor *c);	/* NULL without a 0 before its end */
 void dw_skip(struct dw_cursor *c, uint64_t n);
@@ -233,7 +242,8 @@ static inline const struct dw_spec *dw_specs(const struct dw_unit *u, const stru
 const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t code);
 void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
 	      int64_t constant, struct dw_value *val);
-/* Skip all values of a DIE. */
+/* Skip a value; all values of a DIE. */
+void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form);
 void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		 const struct dw_abbrev *ab);
 const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val);

@@ -19,7 +19,7 @@ $(SYMBOLS_DIR)/dies: tests/symbols/dies.c
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
 
-check-symbols: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies
+check-symbols: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies plugin
 	@tests/symbols/run quick $(SYMBOLS_DIR)
 
 test-symbols-compilers test-symbols-libc: test-symbols-%: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies

@@ -34,13 +34,16 @@ static int group_teardown(void **state)
 
 static int setup(void **state)
 {
+	static char debug_dir[128];
+
 	(void)state;
+	/* nothing of the machine's */
+	snprintf(debug_dir, sizeof(debug_dir), "%s/debug", place);
 	memset(&opts, 0, sizeof(opts));
 	opts.size = sizeof(opts);
-	/* nothing of the machine's */
-	opts.debug_dir = in_place("debug");
-	syms = uu_symbols_new_debug(&opts);
-	return !syms;
+	opts.debug_dir = debug_dir;
+	begin();
+	return 0;
 }
 
 static int teardown(void **state)
@@ -401,6 +404,64 @@ static void code_without_debug_information_has_its_symbol(void **state)
 	assert_int_equal(uu_symbols_lines(syms, &f, UINT64_MAX, &fr, &nr), -ENOENT);
 }
 
+/* Damaged files as a whole: through libelf, with what it makes of headers and section tables. */
+static void damaged_files_do_no_harm(void **state)
+{
+	static uint8_t buf[65536], bad[65536];
+	const struct uu_frame *fr;
+	struct uu_debug_info info;
+	char id[64];
+	unsigned int seed = 1;
+	size_t len, nr, k, i;
+	int n, m;
+	FILE *f;
+
+	(void)state;
+	snprintf(id, sizeof(id), "%s", id_text("full"));
+	for (n = 0; n < 1200; n++) {
+		const char *name = n % 3 == 0 ? "full" : n % 3 == 1 ? "full.debug" : "dir/linked";
+		struct uu_file file = { .path = in_place(n % 3 == 1 ? "stripped" : "dir/bad") };
+
+		if (n < 3) {
+			linked();
+			sh("cp full.debug dir/");
+			put_by_build_id("debug", "full.debug");
+		}
+		f = fopen(in_place(name), "r");
+		assert_non_null(f);
+		len = fread(buf, 1, sizeof(buf), f);
+		fclose(f);
+		memcpy(bad, buf, len);
+		for (m = 0; m < 1 + n % 8; m++) {
+			/* headers, sections of debug information, section headers */
+			size_t at = m % 3 == 0 ? rand_r(&seed) % 900u :
+				    m % 3 == 1 ? len - 1 - rand_r(&seed) % 3000 :
+				    rand_r(&seed) % len;
+
+			bad[at] = rand_r(&seed) % 3 ? rand_r(&seed) : 0xff;
+		}
+		if (n % 16 == 0)
+			len = rand_r(&seed) % len;
+		if (n % 3 == 1) {
+			char cmd[256];
+
+			snprintf(cmd, sizeof(cmd), "debug/.build-id/%.2s/%s.debug", id, id + 2);
+			f = fopen(in_place(cmd), "w");
+		} else {
+			f = fopen(in_place("dir/bad"), "w");
+		}
+		assert_non_null(f);
+		assert_int_equal(fwrite(bad, 1, len, f), len);
+		fclose(f);
+		begin();
+		for (k = 0; k < 0x1400; k += 0x40)
+			if (!uu_symbols_lines(syms, &file, k, &fr, &nr))
+				for (i = 0; i < nr; i++)
+					assert_true(i + 1 == nr || fr[i].inlined);
+		uu_symbols_debug_info(syms, &file, &info);
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -425,6 +486,7 @@ int main(void)
 		T(a_debug_file_that_is_replaced_meanwhile_is_noticed),
 		T(memory_is_bounded),
 		T(code_without_debug_information_has_its_symbol),
+		T(damaged_files_do_no_harm),
 	};
 
 	return cmocka_run_group_tests_name("symbols_debug", tests, group_setup, group_teardown);
