@@ -104,7 +104,7 @@ void dw_skip(struct dw_cursor *c, uint64_t n)
 
 const char *dw_str_at(const struct dw *dw, enum dw_section sec, uint64_t off)
 {
-	/* longer names are nobody's; a hostile one costs no more for each place that refers to it */
+	/* longer names are nobody's; a hostile one costs as much at each place that refers to it */
 	struct dw_cursor c = dw_at(dw, sec, off, off + MAX_STRING > off ? off + MAX_STRING : off);
 
 	return dw_cstr(&c);
@@ -379,7 +379,8 @@ void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 }
 
 /* Strings are not looked up. */
-void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form)
+void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+		   uint16_t form)
 {
 	struct dw_value val;
 

@@ -243,7 +243,8 @@ const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t co
 void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
 	      int64_t constant, struct dw_value *val);
 /* Skip a value; all values of a DIE. */
-void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form);
+void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+		   uint16_t form);
 void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		 const struct dw_abbrev *ab);
 const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val);

@@ -151,7 +151,7 @@ char *symbols_demangle(const char *name);
  * file; -1 if not. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
  */
 int symbols_open(const char *root, const char *path, int flags);
-/* As it stands in /proc/PID/maps: " (deleted)" may be its end. *@place is set to what was opened. */
+/* As it stands in /proc/PID/maps: " (deleted)" may be its end. *@place: what was opened. */
 int symbols_open_mapped(const char *root, const char *path, struct place *place);
 int place_set(struct place *p, const char *root, const char *path);
 void place_free(struct place *p);

@@ -36,8 +36,8 @@ int debug_open(struct uu_symbols *syms, struct file *f);
 /* ---- symbols_debugfile.c ---- */
 
 /*
- * Find the separate debug file of @f, which is open as @elf: its descriptor, with *@place and *@kind
- * set, or -1.
+ * Find the separate debug file of @f, which is open as @elf: its descriptor, with *@place and
+ * *@kind set, or -1.
  */
 int debugfile_find(struct uu_symbols *syms, const struct file *f, Elf *elf, struct place *place,
 		   enum uu_debug_kind *kind);

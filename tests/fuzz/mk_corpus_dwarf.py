@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """mk_corpus_dwarf.py DIR: seeds for fuzz_dwarf, which are kept in tests/fuzz/corpus_dwarf
 
-Small programs by gcc and clang in several versions of DWARF, and one that dwz shares out; sections as
-fuzz_dwarf.c reads them.
+Small programs by gcc and clang in several versions of DWARF, and one that dwz shares out; sections
+as fuzz_dwarf.c reads them.
 """
 import os
 import shutil
@@ -17,7 +17,8 @@ SECTIONS = ["info", "abbrev", "str", "line", "line_str", "ranges", "rnglists", "
 SOURCE = """
 static inline __attribute__((always_inline)) int g(int n) { while (n--) h(n); return n; }
 static inline __attribute__((always_inline)) int f(int n) { return n > 5 ? g(n) : h(n) + g(-n); }
-int a(int n) { if (__builtin_expect(n == 7, 0)) { h(1); __builtin_abort(); } return f(n) * f(n + 1); }
+int a(int n) { if (__builtin_expect(n == 7, 0)) { h(1); __builtin_abort(); }
+return f(n) * f(n + 1); }
 %s
 int main(void) { return a(3); }
 """

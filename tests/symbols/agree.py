@@ -10,8 +10,8 @@ of BIN-DIR/lines are compared with
           names, number of frames, files and lines of one of them at least must be equal.
 
 A peer's name may be another symbol for the same code: peers prefer one or the other, and symbols to
-DIEs. Where no DIE has the address (assembly, padding) only the line counts. Peers have faults of their
-own: addr2line 2.40 names the unit's own file for lines of included ones, and knows neither 64-bit
+DIEs. Where no DIE has the address (assembly, padding) only the line counts. Peers have faults of
+their own: addr2line 2.40 names the unit's own file for lines of included ones, and knows neither 64-bit
 DWARF nor indexed forms; eu-addr2line finds no unit without .debug_aranges, which clang does not
 write, and leaves out the function of a part that was moved away from it. So one that differs is
 outvoted by another one that agrees with us; it is counted, and what nobody confirms is a failure.
@@ -36,8 +36,8 @@ PEERS = {
 def output(command, addrs=None, check=True):
     text = None if addrs is None else "".join("%#x\n" % a for a in addrs)
     env = {k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"}
-    got = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
-                         encoding="utf-8", errors="replace")
+    got = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env=env, encoding="utf-8", errors="replace")
     if check and got.returncode:
         sys.exit("%s: exit %d: %s" % (" ".join(command), got.returncode, got.stderr[-300:]))
     return got.stdout

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dies FILE [DEBUG-FILE] < ADDRESSES: which DIEs hold these (virtual, hexadecimal) addresses, by libdw
+ * dies FILE [DEBUG-FILE] < ADDRESSES: which DIEs hold these hexadecimal addresses, by libdw
  *
  * Prints "0xADDRESS" and below it, the innermost first, the name of each function and what was
  * inlined: DW_AT_linkage_name or DW_AT_name, through DW_AT_abstract_origin and DW_AT_specification,

@@ -2,8 +2,8 @@
 /*
  * lines [-mfq] [-d DEBUG-DIR] [-r SYSROOT] [-s MS] FILE < ADDRESSES
  *
- * The functions and source lines of a file's (virtual, hexadecimal) addresses, as addr2line -a -i -f
- * prints them: the address, and for each function, the innermost first, its name and its file:line.
+ * The functions and source lines of a file's (virtual, hexadecimal) addresses, as addr2line -a -i
+ * -f prints them: the address, and for each function, the innermost first, its name and its file:line.
  *
  *	-m	names as they stand in the file
  *	-f	addresses are file offsets
