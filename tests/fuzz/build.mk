@@ -14,6 +14,8 @@ FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined 
 	-fno-omit-frame-pointer
 FUZZ_PLUGIN := $(PLUGIN_CORE) scan.c options.c handlers.c
 FUZZ_OBJ := $(FUZZ_PLUGIN:%.c=$(FUZZ_DIR)/plugin/%.o) $(UU_SRC:%.c=$(FUZZ_DIR)/libunwind-user/%.o)
+FUZZ_DWARF_OBJ := $(patsubst %.c,$(FUZZ_DIR)/libunwind-user/%.o,cover.c $(filter dwarf_%,\
+	$(UU_DEBUG_SRC)))
 # the plugin as the files' reader loads it, with sanitizers of the compiler it is built with
 FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so
 
@@ -72,8 +74,7 @@ $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(filter %/cfi.o %/cfi_expr.o %/cfi_
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
-$(FUZZ_DIR)/fuzz_dwarf: tests/fuzz/fuzz_dwarf.c $(addprefix $(FUZZ_DIR)/libunwind-user/, \
-		$(patsubst %.c,%.o,$(filter dwarf_%,$(UU_DEBUG_SRC))) cover.o)
+$(FUZZ_DIR)/fuzz_dwarf: tests/fuzz/fuzz_dwarf.c $(FUZZ_DWARF_OBJ)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) \
 		-lelf -lz -lzstd
@@ -100,7 +101,7 @@ $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DWARF_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
 	$(FUZZ_DIR)/fuzz_sframe_kernel.d \
 	$(FUZZ_DIR)/fuzz_gen.d \
 	$(FUZZ_DIR)/fuzz_dwarf.d \

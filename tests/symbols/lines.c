@@ -3,7 +3,7 @@
  * lines [-mfq] [-d DEBUG-DIR] [-r SYSROOT] [-s MS] FILE < ADDRESSES
  *
  * The functions and source lines of a file's (virtual, hexadecimal) addresses, as addr2line -a -i
- * -f prints them: the address, and for each function, the innermost first, its name and its file:line.
+ * -f prints them: the address, and for each function, the innermost first, its name and file:line.
  *
  *	-m	names as they stand in the file
  *	-f	addresses are file offsets
