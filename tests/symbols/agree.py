@@ -12,8 +12,8 @@ of BIN-DIR/lines are compared with
 A peer's name may be another symbol for the same code: peers prefer one or the other, and symbols to
 DIEs. Where no DIE has the address (assembly, padding) only the line counts. Peers have faults of
 their own: addr2line 2.40 names the unit's own file for lines of included ones, and knows neither
-64-bit DWARF nor indexed forms; eu-addr2line finds no unit without .debug_aranges, which clang does not
-write, and leaves out the function of a part that was moved away from it. So one that differs is
+64-bit DWARF nor indexed forms; eu-addr2line finds no unit without .debug_aranges, which clang does
+not write, and leaves out the function of a part that was moved away from it. So one that differs is
 outvoted by another one that agrees with us; it is counted, and what nobody confirms is a failure.
 """
 import argparse
