@@ -8,7 +8,7 @@ FUZZ_CC ?= clang
 FUZZ_RUNS ?= 2000
 FUZZ_SFRAME ?= 100000
 FUZZ_GEN ?= 10000
-FUZZ_DWARF ?= 4000
+FUZZ_DWARF ?= 3000
 FUZZ_FILES ?= 150
 FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Debug information made to be slow, written by hand: each answer comes, and the work stays in
- * proportion to the size of the sections. A test that hangs has failed; the budget is looked at too.
+ * proportion to the size of the sections. A test that hangs has failed; the budget is looked at,
+ * too.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -132,18 +132,22 @@ static void names_are_demangled(void **state)
 static void a_name_that_explodes_stays_as_it_is(void **state)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	char text[1024] = "1000 10 _Z1fI1a1AIS0_S0_E", *p = text + strlen(text);
 	struct uu_symbol s;
-	int i;
+	char text[1024], *p;
+	int i, n;
 
 	(void)state;
-	/* A of two of the one before: twice as long each time */
-	for (i = 2; i < 35; i++)
-		p += sprintf(p, "S1_IS%c_S%c_E", digits[i], digits[i]);
-	strcpy(p, "Evv\n");
-	add(1, text);
-	assert_int_equal(uu_symbols_find_jit(syms, 1, 0x1000, &s), 0);
-	assert_true(strlen(s.name) < 65536);
+	/* A of two of the one before: twice as long each time; 35 are more than there is memory */
+	for (n = 5; n <= 35; n += 15) {
+		p = stpcpy(text, "1000 10 _Z1fI1a1AIS0_S0_E");
+		for (i = 2; i < n; i++)
+			p += sprintf(p, "S1_IS%c_S%c_E", digits[i], digits[i]);
+		strcpy(p, "Evv\n");
+		add(n, text);
+		assert_int_equal(uu_symbols_find_jit(syms, n, 0x1000, &s), 0);
+		assert_int_equal(strncmp(s.name, "_Z", 2) == 0, n > 5);
+		assert_true(strlen(s.name) < 1024);
+	}
 }
 
 static void hostile_text_does_no_harm(void **state)

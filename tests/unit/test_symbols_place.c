@@ -141,6 +141,7 @@ static void a_containers_file_is_found_while_it_lives(void **state)
 	/* without a build-id nobody knows whose number that is by now */
 	begin();
 	assert_int_equal(ask("/opt/in/app", pid, false), -ENODEV);
+	assert_int_equal(ask("/opt/in/app", pid, false), -ENODEV);
 	/* its JIT code, by the number it has there */
 	sh("echo '1000 10 inside' >root/tmp/perf-%d.map", pid);
 	{
