@@ -171,14 +171,17 @@ static int debug_read(struct uu_symbols *syms, struct file *f, struct debug *d)
 int debug_open(struct uu_symbols *syms, struct file *f)
 {
 	struct debug *d = f->debug;
+	size_t room = syms->debug_room;
 
 	if (!d)
 		return -ENOENT;
 	if (!d->opened) {
 		d->opened = true;
 		d->error = debug_read(syms, f, d);
-		if (d->error)
+		if (d->error) {
 			dw_free(&d->dw);
+			syms->debug_room = room;
+		}
 	}
 	return d->error;
 }

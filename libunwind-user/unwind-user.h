@@ -64,7 +64,7 @@ struct uu_symbols_opts {
 	size_t debug_bytes;
 };
 
-/* Which file is meant. */
+/* Which file is meant. What is not known is 0: struct uu_file f = { .path = ... }. */
 struct uu_file {
 	const char *path;		/* absolute; "[vdso]" and the like are no files */
 	/*

@@ -368,12 +368,24 @@ static void a_debug_file_that_is_replaced_meanwhile_is_noticed(void **state)
 static void memory_is_bounded(void **state)
 {
 	struct uu_debug_info info;
+	FILE *f;
 
 	(void)state;
 	opts.debug_bytes = 100;
 	begin();
 	assert_string_equal(known("full", &info), "symbol");
 	assert_int_equal(info.error, -EFBIG);
+	/* what could not be read takes nothing from the next one */
+	sh("objcopy --remove-section .debug_abbrev full no-abbrev && size -A -d full | "
+	   "awk '/debug_(info|abbrev|line|str|r)/ { n += $2 } END { print n }' >size");
+	f = fopen(in_place("size"), "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%zu", &opts.debug_bytes), 1);
+	fclose(f);
+	begin();
+	assert_string_equal(known("no-abbrev", &info), "symbol");
+	assert_int_equal(info.error, -ENOENT);
+	assert_string_equal(known("full", &info), "all");
 	/* a section that says it is larger than it can be */
 	sh("gcc -O2 -g -gz=zlib -o bomb p.c && python3 -c '\n"
 	   "import struct\n"
