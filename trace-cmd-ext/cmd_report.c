@@ -43,6 +43,7 @@ static int run(void *arg)
 
 	(void)arg;
 	o.opts.plugins = !o.r.json;
+	o.opts.lines = o.r.lines;
 	o.r.m = cmd_open(o.path, &o.opts);
 	if (!o.r.m)
 		return CMD_INPUT;

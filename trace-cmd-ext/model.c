@@ -274,7 +274,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	find_commons(m);
 	so.sysroot = m->opts.sysroot;
 	so.no_demangle = m->opts.no_demangle;
-	m->syms = uu_symbols_new(&so);
+	m->syms = m->opts.lines ? uu_symbols_new_debug(&so) : uu_symbols_new(&so);
 	m->join = join_new();
 	m->maps = maps_new();
 	m->info.version = reader_version(m->reader);
@@ -329,6 +329,7 @@ void model_close(struct model *m)
 	vec_free(&m->frames);
 	hidx_free(&m->frame_idx);
 	vec_free(&m->index);
+	vec_free(&m->lines);
 	vec_free(&m->counts);
 	hidx_free(&m->count_idx);
 	free(m);

@@ -57,6 +57,7 @@ struct model_filter {
 struct model_opts {
 	const char *sysroot;		/* put before the paths of traced files, or NULL */
 	bool no_demangle;
+	bool lines;			/* debug information is read too: for model_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
 	struct model_filter filter;	/* what it points to must outlive the model */
 	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
@@ -118,9 +119,10 @@ const char *model_state_name(enum join_state state);
 
 /* A line of source code; several for one frame where functions were inlined. */
 struct model_line {
-	const char *func;
-	const char *file;
-	uint32_t line;
+	const char *func;		/* NULL: not known */
+	const char *file;		/* as the compiler named it; NULL: not known */
+	uint32_t line;			/* 0: not known */
+	bool inlined;			/* into the next one, at that one's line */
 };
 
 struct model_info {
@@ -193,10 +195,13 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
 uint32_t model_nr_frames(struct model *m);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);
 /*
- * Source lines of a frame, innermost (most inlined) first; their number, 0 if none is known.
- * Reads debug information: slow the first time for each file.
+ * Source lines of a frame, innermost (most inlined) first; their number, 0 if none is known, or
+ * without opts.lines. The first one in a file takes the longest.
  */
 uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v);
+/* The same for a byte of a file. */
+uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
+			const struct model_line **v);
 
 /* A thread's name as the file has it; "<idle>" for 0, "<...>" when it is not known. */
 const char *model_comm(struct model *m, uint32_t tid);
