@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-start,
-# bench-steps and bench-gen measure a part.
+# bench-steps, bench-gen, bench-symbols and bench-tool measure a part.
 
 O ?= build
 
@@ -22,7 +22,8 @@ BENCH_GEN := $(O)/bench/gen
 
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps bench-gen
+.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps bench-gen \
+	bench-symbols bench-tool
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -56,7 +57,8 @@ $(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
 	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -Ilibunwind-user $(CFLAGS) -o $@ $< $(UU_LIB) \
 		$(UU_LIBS)
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) plugin fixtures kernel
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(O)/symbols/lines \
+		$(O)/trace-ustack plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -71,8 +73,14 @@ bench-start: $(BENCH_START) $(O)/trace-ustack-tables all kernel
 bench-steps: $(BENCH_STEPS)
 	@O=$(abspath $(O)) bench/run steps
 
+bench-symbols: $(O)/symbols/lines
+	@O=$(abspath $(O)) bench/run symbols
+
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size
 
 bench-gen: $(BENCH_GEN)
 	@O=$(abspath $(O)) bench/run gen
+
+bench-tool: $(O)/trace-ustack plugin fixtures
+	@O=$(abspath $(O)) bench/run tool

@@ -11,8 +11,12 @@
 
 #include <stddef.h>
 
+#include <unwind-user.h>
+
 #include "join.h"
 #include "maps.h"
+
+struct text;
 
 struct frames_opts {
 	bool no_symbols;	/* addresses in place of functions */
@@ -20,6 +24,12 @@ struct frames_opts {
 	bool no_demangle;
 	bool raw;		/* each frame's address at its end */
 	const char *sysroot;	/* put before each path; "" for none */
+	/*
+	 * If not NULL, called after the line of each frame in a file, to add lines
+	 * about the byte at @offset; made once for equal frames.
+	 */
+	void (*more)(void *data, struct text *t, const struct maps_file *file, uint64_t offset);
+	void *data;
 };
 
 struct frames;
@@ -33,5 +43,19 @@ void frames_free(struct frames *f);
  * file was not read to its end. Valid until the next call.
  */
 const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged);
+
+/* ---- the same, for who makes something other than text of it ---- */
+
+/*
+ * The file that an address of a stack lies in, NULL if none is known, and the
+ * offset in it. @exact: the task was there; else it is a return address. The
+ * innermost is exact (unless STACK_NO_START), and what is outside of a signal
+ * trampoline.
+ */
+const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
+				    uint64_t addr, bool exact, uint64_t *offset);
+/* The function there, its name NULL if unknown; true for a signal trampoline. */
+bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
+		   bool exact, struct uu_symbol *sym);
 
 #endif

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0
+# What trace-ustack is made of; its tests build it once more, with sanitizers.
+
+# what the subcommands are made of, and what reads files for them
+TOOL_SRC := trace_ustack.c cmd.c cmd_run.c cmd_filter.c cmd_report.c report_json.c \
+	report_out.c report_text.c cmd_stat.c stat_count.c
+MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c \
+	reader_raw.c
