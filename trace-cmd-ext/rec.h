@@ -68,7 +68,7 @@ struct rec_opts {
 
 /* How user stacks are asked for. */
 enum rec_how {
-	REC_OPTION,			/* options/userstacktrace_deferred: all events of the instance */
+	REC_OPTION,			/* the option: all events of the instance */
 	REC_TRIGGER,			/* the trigger, for some of the events */
 	REC_FALLBACK,			/* options/userstacktrace: the kernel has neither */
 	REC_NONE,			/* no event is to have one */

@@ -52,7 +52,7 @@ static int tell_unpatched(struct rec *r)
 			  u.release);
 		return CMD_FAIL;
 	}
-	cmd_error("kernel %s: options/" DEFERRED " is missing; with options/userstacktrace instead, "
+	cmd_error("kernel %s: options/" DEFERRED " is missing; with userstacktrace instead, "
 		  "user stacks end where code keeps no frame pointers, and after 8 frames",
 		  u.release);
 	r->how = REC_FALLBACK;
@@ -263,7 +263,7 @@ int rec_configure(struct rec *r)
 	if (!ret && r->opts.maps)
 		ret = set_common(r, &r->buf[REC_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);
 	if (!ret && r->opts.maps)
-		ret = set(&r->buf[REC_MAPS], "options/" MAPS, "1", "--no-maps-instance does without");
+		ret = set(&r->buf[REC_MAPS], "options/" MAPS, "1", "--no-maps-instance is without");
 	if (!ret)
 		ret = rec_configure_events(r);
 	if (!ret)
