@@ -17,6 +17,9 @@
 
 #define OPTION_DONE	0
 #define OPTION_CPUSTAT	2
+#define OPTION_BUFFER	3
+#define OPTION_CLOCK	4
+#define OPTION_CPUCOUNT	8
 #define SECTION_COMPRESSED	1
 #define MAX_SECTIONS	256	/* of options; a chain that goes in circles ends */
 #define MAX_TEXT	4096
@@ -82,10 +85,21 @@ static bool nonzero(const char *text, const char *line)
 	return p && strtoull(p + strlen(line), NULL, 10);
 }
 
+#define MAX_NAME	256
+
+/* A buffer of a version 6 file: its data has a place of its own. */
+struct buffer {
+	uint64_t offset;
+	char name[MAX_NAME];
+};
+
 struct state {
-	int (*found)(void *data, const char *buffer);
-	void *data;
-	char buffer[256];	/* the statistics that follow are of this one */
+	const struct drops_sink *sink;
+	char buffer[MAX_NAME];	/* the statistics that follow are of this one */
+	uint32_t cpus;
+	bool clock;		/* version 6: the clock's name follows the data */
+	struct buffer *buffers;
+	size_t nr_buffers;
 };
 
 static int statistics(struct state *s, char *text)
@@ -101,8 +115,77 @@ static int statistics(struct state *s, char *text)
 		return 0;
 	}
 	if (nonzero(text, "\noverrun: ") || nonzero(text, "\ndropped events: "))
-		return s->found(s->data, s->buffer);
+		return s->sink->dropped ? s->sink->dropped(s->sink->data, s->buffer) : 0;
 	return 0;
+}
+
+static void get_string(struct file *f, char *buf, size_t room)
+{
+	size_t n = 0;
+	char c;
+
+	do {
+		get(f, &c, 1);
+		if (n < room)
+			buf[n++] = c;
+	} while (c && !f->failed);
+	buf[n < room ? n : room - 1] = '\0';
+}
+
+/* "[local] global counter": the one in brackets */
+static int clock_text(struct state *s, const char *buffer, char *text)
+{
+	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
+
+	if (!s->sink->clock || !to)
+		return 0;
+	*to = '\0';
+	return s->sink->clock(s->sink->data, buffer, from + 1);
+}
+
+static int add_buffer(struct state *s, uint64_t offset, const char *name)
+{
+	struct buffer *bigger = realloc(s->buffers, (s->nr_buffers + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	s->buffers = bigger;
+	bigger[s->nr_buffers].offset = offset;
+	snprintf(bigger[s->nr_buffers++].name, MAX_NAME, "%s", name);
+	return 0;
+}
+
+/* Version 7 says all in the option, version 6 only where to read on. */
+static int buffer_option(struct file *f, struct state *s, bool sections)
+{
+	const struct drops_sink *sink = s->sink;
+	char name[MAX_NAME], clock[MAX_NAME];
+	uint64_t at = number(f, 8), offset, size;
+	struct file section = *f;
+	uint32_t nr, cpu, page_size;
+	bool compressed;
+	int ret = 0;
+
+	get_string(f, name, sizeof(name));
+	if (!sections)
+		return f->failed || s->nr_buffers >= MAX_SECTIONS ? 0 : add_buffer(s, at, name);
+	get_string(f, clock, sizeof(clock));
+	page_size = number(f, 4);
+	section.pos = at;
+	skip(&section, 2);
+	compressed = number(&section, 2) & SECTION_COMPRESSED;
+	if (!f->failed && sink->clock)
+		ret = strchr(clock, '[') ? clock_text(s, name, clock) :
+					   sink->clock(sink->data, name, clock);
+	for (nr = number(f, 4); nr && !f->failed && !ret; nr--) {
+		cpu = number(f, 4);
+		offset = number(f, 8);
+		size = number(f, 8);
+		if (!f->failed && !section.failed && sink->pages)
+			ret = sink->pages(sink->data, name, cpu, offset, size, page_size,
+					  compressed);
+	}
+	return ret;
 }
 
 /* Options up to the last; @size is how wide that one's data is. Its data, or 0. */
@@ -123,6 +206,12 @@ static uint64_t options(struct file *f, struct state *s, bool sections, int *ret
 			get(f, text, len);
 			text[len] = '\0';
 			*ret = statistics(s, text);
+		} else if (id == OPTION_BUFFER && !f->failed) {
+			*ret = buffer_option(f, s, sections);
+		} else if (id == OPTION_CLOCK) {
+			s->clock = true;
+		} else if (id == OPTION_CPUCOUNT && len == 4) {
+			s->cpus = number(f, 4);
 		}
 		f->pos = next;
 	}
@@ -131,11 +220,47 @@ static uint64_t options(struct file *f, struct state *s, bool sections, int *ret
 	return number(f, 8);
 }
 
+/* Options, and the table of where each CPU's pages are */
+static int data_6(struct file *f, struct state *s, const char *buffer)
+{
+	const struct drops_sink *sink = s->sink;
+	uint64_t offset, size;
+	char tag[10], text[MAX_TEXT + 1];
+	uint32_t cpu;
+	int ret = 0;
+
+	get(f, tag, sizeof(tag));
+	if (!f->failed && !memcmp(tag, "options  ", sizeof(tag))) {
+		options(f, s, false, &ret);
+		get(f, tag, sizeof(tag));
+	}
+	if (ret || f->failed || memcmp(tag, "flyrecord", sizeof(tag)) ||
+	    (!sink->pages && !sink->clock))
+		return ret;
+	for (cpu = 0; cpu < s->cpus && !f->failed && !ret; cpu++) {
+		offset = number(f, 8);
+		size = number(f, 8);
+		if (!f->failed && sink->pages)
+			ret = sink->pages(sink->data, buffer, cpu, offset, size, 0, false);
+	}
+	if (s->clock && !ret && !f->failed) {
+		size = number(f, 8);
+		if (size > MAX_TEXT)
+			return 0;
+		get(f, text, size);
+		text[size] = '\0';
+		if (!f->failed)
+			ret = clock_text(s, buffer, text);
+	}
+	return ret;
+}
+
 static int version_6(struct file *f, struct state *s)
 {
+	struct file part;
 	uint64_t nr;
-	char tag[10];
-	int ret = 0;
+	size_t i;
+	int ret;
 
 	skip_string(f);				/* header_page */
 	skip_texts(f, 1);
@@ -149,10 +274,16 @@ static int version_6(struct file *f, struct state *s)
 	skip(f, number(f, 4));			/* kernel symbols */
 	skip(f, number(f, 4));			/* strings of trace_printk() */
 	skip_texts(f, 1);			/* names of tasks */
-	skip(f, 4);				/* CPUs */
-	get(f, tag, sizeof(tag));
-	if (!f->failed && !memcmp(tag, "options  ", sizeof(tag)))
-		options(f, s, false, &ret);
+	s->cpus = number(f, 4);
+	if (f->failed)
+		return 0;
+	ret = data_6(f, s, "");
+	for (i = 0; i < s->nr_buffers && !ret && (s->sink->pages || s->sink->clock); i++) {
+		part = *f;
+		part.failed = false;
+		part.pos = s->buffers[i].offset;
+		ret = data_6(&part, s, s->buffers[i].name);
+	}
 	return ret;
 }
 
@@ -172,9 +303,9 @@ static int version_7(struct file *f, struct state *s)
 	return ret;
 }
 
-int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data)
+int drops_walk(int fd, const struct drops_sink *sink)
 {
-	struct state s = { .found = found, .data = data };
+	struct state s = { .sink = sink };
 	struct file f = { .fd = fd, .pos = 10 };
 	char version[2];
 	int ret;
@@ -189,6 +320,14 @@ int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data)
 	else if (version[0] == '7')
 		ret = version_7(&f, &s);
 	else
-		return -EINVAL;
+		ret = -EINVAL;
+	free(s.buffers);
 	return ret ? ret : f.failed ? -EINVAL : 0;
+}
+
+int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data)
+{
+	struct drops_sink sink = { .dropped = found, .data = data };
+
+	return drops_walk(fd, &sink);
 }

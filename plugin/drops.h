@@ -9,6 +9,9 @@
 #ifndef USTACK_DROPS_H
 #define USTACK_DROPS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
  * Read the trace.dat file open at @fd, version 6 or 7, and call @found with the
  * name of each buffer ("" for the top one) for each CPU that dropped events.
@@ -16,5 +19,20 @@
  * cannot be understood.
  */
 int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data);
+
+/*
+ * More of what a file says about itself and libtracecmd gives nobody. Members
+ * may be NULL; a result other than 0 ends the walk and is returned.
+ */
+struct drops_sink {
+	int (*dropped)(void *data, const char *buffer);
+	/* the clock's name, "" where the file does not say */
+	int (*clock)(void *data, const char *buffer, const char *clock);
+	/* where the pages of a CPU are; their size is that of the file's head if 0 */
+	int (*pages)(void *data, const char *buffer, uint32_t cpu, uint64_t offset,
+		     uint64_t size, uint32_t page_size, bool compressed);
+	void *data;
+};
+int drops_walk(int fd, const struct drops_sink *sink);
 
 #endif

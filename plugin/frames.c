@@ -8,8 +8,6 @@
  * alike. They have a budget, and begin again from nothing when it is spent, so
  * that a trace without repetition costs time, not memory.
  */
-#include <unwind-user.h>
-
 #include "frames.h"
 #include "text.h"
 
@@ -96,28 +94,48 @@ void frames_free(struct frames *f)
 	free(f);
 }
 
+/* A return address belongs to the call before it, also at a mapping's end. */
+const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
+				    uint64_t addr, bool exact, uint64_t *offset)
+{
+	const struct maps_file *file;
+
+	*offset = 0;
+	file = maps_find(maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu, addr - !exact,
+			 offset);
+	if (file)
+		*offset += !exact;
+	return file;
+}
+
+bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
+		   bool exact, struct uu_symbol *sym)
+{
+	struct uu_file uf = {
+		.path = file->path,
+		.build_id = file->build_id,
+		.build_id_size = file->build_id_size,
+	};
+	bool signal = uu_symbols_is_signal_return(syms, &uf, offset);
+
+	if (uu_symbols_find(syms, &uf, exact || signal || !offset ? offset : offset - 1, sym))
+		memset(sym, 0, sizeof(*sym));
+	return signal;
+}
+
 static void add_frame(struct frames *f, struct text *t, const struct frame_key *k,
 		      const struct maps_file *file, bool *signal)
 {
-	struct uu_symbol sym = { .name = NULL };
-	struct uu_file uf;
-	uint64_t ask;
+	struct uu_symbol sym;
 
 	text_add(t, prefix);
 	if (!file) {
 		text_addf(t, "0x%llx\n", (unsigned long long)k->addr);
 		return;
 	}
-	uf.path = file->path;
-	uf.build_id = file->build_id;
-	uf.build_id_size = file->build_id_size;
-	*signal = uu_symbols_is_signal_return(f->syms, &uf, k->offset);
-	if (!f->opts.no_symbols) {
-		/* a return address belongs to the call before it */
-		ask = k->exact || *signal || !k->offset ? k->offset : k->offset - 1;
-		if (uu_symbols_find(f->syms, &uf, ask, &sym))
-			sym.name = NULL;
-	}
+	*signal = frames_symbol(f->syms, file, k->offset, k->exact, &sym);
+	if (f->opts.no_symbols)
+		sym.name = NULL;
 	if (sym.name) {
 		text_name(t, sym.name, strlen(sym.name));
 		if (!f->opts.no_offsets)
@@ -151,13 +169,9 @@ static struct frame *get_frame(struct frames *f, const struct join_answer *ans, 
 	uint32_t i;
 	size_t pos;
 
-	/* a return address belongs to the call before it, also at a mapping's end */
-	file = maps_find(f->maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu,
-			 addr - !exact, &k.offset);
-	if (file) {
+	file = frames_file(f->maps, ans, addr, exact, &k.offset);
+	if (file)
 		k.file = file->id + 1;
-		k.offset += !exact;
-	}
 	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ k.exact));
 	for_each_hidx(&f->frame_idx, hash, pos, i) {
 		fr = &f->frames.v[i];

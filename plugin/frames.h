@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+#include <unwind-user.h>
+
 #include "join.h"
 #include "maps.h"
 
@@ -19,6 +21,7 @@ struct frames_opts {
 	bool no_offsets;	/* functions and files without "+0x..." */
 	bool no_demangle;
 	bool raw;		/* each frame's address at its end */
+	bool lines;		/* source lines, inlined functions; not made yet */
 	const char *sysroot;	/* put before each path; "" for none */
 };
 
@@ -33,5 +36,19 @@ void frames_free(struct frames *f);
  * file was not read to its end. Valid until the next call.
  */
 const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged);
+
+/* ---- the same, for who makes something other than text of it ---- */
+
+/*
+ * The file that an address of a stack lies in, NULL if none is known, and the
+ * offset in it. @exact: the task was there; else it is a return address. The
+ * innermost is exact (unless STACK_NO_START), and what is outside of a signal
+ * trampoline.
+ */
+const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
+				    uint64_t addr, bool exact, uint64_t *offset);
+/* The function there, its name NULL if unknown; true for a signal trampoline. */
+bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
+		   bool exact, struct uu_symbol *sym);
 
 #endif

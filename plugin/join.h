@@ -145,6 +145,24 @@ int join_finish(struct join *j);
  */
 void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
 	     uint64_t cookie, struct join_answer *ans);
+
+/*
+ * The same for who knows the stream and asks again and again: the number of the
+ * run that covers the record, JOIN_NO_RUN if there is none. Records of one run
+ * have one answer, join_run(). @last, zeroed before the first call for a
+ * stream, makes the next one for the same task cheap.
+ */
+#define JOIN_NO_RUN	UINT32_MAX
+struct join_last {
+	uint64_t from, to;		/* the positions that @run covers */
+	uint32_t tid, run;
+};
+uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
+		     uint64_t cookie, struct join_last *last);
+uint32_t join_nr_runs(struct join *j);
+/* The answer for a run, and the run itself if @about is not NULL. */
+void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about);
+
 /* The answer for a request of @tid under @cookie, the nearest to time @ts. */
 void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts,
 	       struct join_answer *ans);

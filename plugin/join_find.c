@@ -315,6 +315,55 @@ void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t 
 		fill(j, found->stack, ans);
 }
 
+static void answer(struct join *j, struct task *t, struct run *run, struct join_answer *ans)
+{
+	resolve(j, t, run);
+	ans->form = run->r.form;
+	ans->state = run->state;
+	if (run->stack < NO_STACK)
+		fill(j, run->stack, ans);
+}
+
+uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
+		     uint64_t cookie, struct join_last *last)
+{
+	struct task *t;
+	struct run *r, *end;
+
+	if (last->tid != tid || pos < last->from || pos >= last->to) {
+		t = j->finished ? task_find(j, tid) : NULL;
+		r = t && t->nr_runs ? run_at(j, t, stream, pos) : NULL;
+		last->tid = tid;
+		last->from = last->to = 0;
+		if (!r)
+			return JOIN_NO_RUN;
+		end = &j->runs.v[t->run + t->nr_runs];
+		last->run = r - j->runs.v;
+		last->from = r->r.pos;
+		last->to = r + 1 < end && r[1].r.stream == stream ? r[1].r.pos : UINT64_MAX;
+	}
+	if (cookie && j->runs.v[last->run].r.cookie != cookie)
+		return JOIN_NO_RUN;
+	return last->run;
+}
+
+uint32_t join_nr_runs(struct join *j)
+{
+	return j->finished ? j->runs.nr : 0;
+}
+
+void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about)
+{
+	struct run *r = &j->runs.v[run];
+	struct task *t = task_find(j, r->r.tid);
+
+	memset(ans, 0, sizeof(*ans));
+	if (t)
+		answer(j, t, r, ans);
+	if (about)
+		*about = r->r;
+}
+
 void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts, struct join_answer *ans)
 {
 	struct task *t = j->finished ? task_find(j, tid) : NULL;

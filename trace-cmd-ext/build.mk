@@ -1,19 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0
-# Commands over libunwind-user.
+# The commands: trace-ustack, over the plugin's join, libtracecmd and libunwind-user, and
+# trace-ustack-tables, over libunwind-user alone.
 
 O ?= build
 
 TABLES_BIN := $(O)/trace-ustack-tables
+TOOL_BIN := $(O)/trace-ustack
 
-ALL_TARGETS += $(TABLES_BIN)
+ALL_TARGETS += $(TABLES_BIN) $(TOOL_BIN)
+INSTALL_TARGETS += install-tool
 
 TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
+
+# what the subcommands are made of, and what reads files for them
+TOOL_SRC := trace_ustack.c cmd.c cmd_run.c cmd_filter.c cmd_report.c report_json.c \
+	report_out.c report_text.c cmd_stat.c stat_count.c
+MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c reader_raw.c
+TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
+TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
+TOOL_LIBS = $(UU_LIBS) $(shell pkg-config --libs libtracecmd)
+TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
 
+$(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB) \
+		$(TOOL_LIBS)
+
+$(TOOL_OBJ): TOOL_FLAGS = -Iplugin $(PLUGIN_INC)
+$(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
+
 $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(UU_CFLAGS) $(TOOL_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
--include $(TABLES_OBJ:.o=.d)
+prefix ?= /usr/local
+MAN1 = $(DESTDIR)$(prefix)/share/man/man1
+COMPLETIONS = $(DESTDIR)$(prefix)/share/bash-completion/completions
+
+.PHONY: install-tool
+install-tool: $(TOOL_BIN)
+	install -d $(DESTDIR)$(prefix)/bin $(MAN1) $(COMPLETIONS)
+	install -m 755 $(TOOL_BIN) $(DESTDIR)$(prefix)/bin/
+	install -m 644 trace-cmd-ext/man/*.1 $(MAN1)/
+	install -m 644 trace-cmd-ext/trace-ustack.bash $(COMPLETIONS)/trace-ustack
+
+-include $(TABLES_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)

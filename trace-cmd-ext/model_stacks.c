@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * model_stacks - stacks and frames by number
+ *
+ * A user stack is known by its address list (the join stores equal ones once), its process, the
+ * epoch of that process's mappings and its flags: what is equal in these resolves alike. Requests
+ * of one run share one answer, so an event needs only its run's number to have its stack's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_int.h"
+
+/* ---- kernel stacks ---- */
+
+uint32_t model_add_kstack(struct model *m, uint32_t nr)
+{
+	const uint64_t *addrs = m->kaddrs.v + m->kaddrs.nr;
+	uint64_t hash = nr;
+	struct kernel_stack *k;
+	uint32_t i;
+	size_t pos;
+
+	for (i = 0; i < nr; i++) {
+		hash = (hash ^ addrs[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	for_each_hidx(&m->kstack_idx, hash, pos, i) {
+		k = &m->kstacks.v[i];
+		if (k->hash == hash && k->pub.nr == nr &&
+		    !memcmp(m->kaddrs.v + k->off, addrs, nr * sizeof(*addrs)))
+			return i;
+	}
+	k = vec_add(&m->kstacks);
+	if (!k)
+		return MODEL_NONE;
+	if (hidx_add(&m->kstack_idx, hash, m->kstacks.nr - 1)) {
+		m->kstacks.nr--;
+		return MODEL_NONE;
+	}
+	k->hash = hash;
+	k->off = m->kaddrs.nr;
+	k->pub.nr = nr;
+	k->frames = NOT_MADE;
+	m->kaddrs.nr += nr;
+	return m->kstacks.nr - 1;
+}
+
+uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
+{
+	const struct decode_field *f = &m->dec.kstack_caller;
+	int size = m->dec.long_size, pos;
+	uint32_t nr = 0;
+	uint64_t addr;
+
+	if (!f->present || f->offset > rec->size)
+		return MODEL_NONE;
+	/* the format says 8 entries, the record has as many as fit */
+	if (vec_reserve(&m->kaddrs, (rec->size - f->offset) / size + 1))
+		return MODEL_NONE;
+	for (pos = f->offset; pos <= rec->size - size; pos += size) {
+		addr = decode_addr(&m->dec, (const char *)rec->data + pos, 0);
+		/* as libtraceevent ends it */
+		if ((size == 8 && addr == UINT64_MAX) || (int)addr == -1)
+			break;
+		m->kaddrs.v[m->kaddrs.nr + nr++] = addr;
+	}
+	return model_add_kstack(m, nr);
+}
+
+uint32_t model_nr_kstacks(struct model *m)
+{
+	return m->kstacks.nr;
+}
+
+const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
+{
+	struct kernel_stack *k = &m->kstacks.v[kstack];
+
+	k->pub.addrs = m->kaddrs.v + k->off;
+	return &k->pub;
+}
+
+/* ---- user stacks ---- */
+
+static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
+{
+	struct user_stack *u;
+
+	if (!m->missing[state]) {
+		u = vec_add(&m->ustacks);
+		if (!u)
+			return MODEL_NONE;
+		u->pub.state = state;
+		u->run = run;
+		u->frames = NOT_MADE;
+		m->missing[state] = m->ustacks.nr;
+	}
+	return m->missing[state] - 1;
+}
+
+static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, uint32_t run)
+{
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, own, i;
+	struct user_stack *u;
+	uint64_t hash;
+	bool near;
+	size_t pos;
+
+	epoch = maps_epoch(m->maps, tgid, ans->ts, &near);
+	own = near ? run + 1 : 0;
+	hash = hash64(((uint64_t)ans->id << 32 | tgid) ^
+		      hash64((uint64_t)epoch << 32 | ans->flags) ^ hash64(own));
+	for_each_hidx(&m->ustack_idx, hash, pos, i) {
+		u = &m->ustacks.v[i];
+		if (u->ans.id == ans->id && u->epoch == epoch && u->own == own &&
+		    u->ans.flags == ans->flags && u->ans.tgid == ans->tgid &&
+		    (ans->tgid || u->ans.tid == ans->tid))
+			return i;
+	}
+	u = vec_add(&m->ustacks);
+	if (!u)
+		return MODEL_NONE;
+	if (hidx_add(&m->ustack_idx, hash, m->ustacks.nr - 1)) {
+		m->ustacks.nr--;
+		return MODEL_NONE;
+	}
+	u->pub.state = JOIN_STACK;
+	u->pub.flags = ans->flags;
+	u->pub.tgid = ans->tgid;
+	u->pub.tid = ans->tid;
+	u->pub.nr = ans->nr;
+	u->pub.addrs = ans->addrs;
+	u->ans = *ans;
+	u->run = run;
+	u->epoch = epoch;
+	u->own = own;
+	u->frames = NOT_MADE;
+	return m->ustacks.nr - 1;
+}
+
+uint32_t model_run_ustack(struct model *m, uint32_t run)
+{
+	struct join_answer ans;
+	uint32_t u;
+
+	if (run == JOIN_NO_RUN)
+		return MODEL_NONE;
+	if (m->run_ustack[run])
+		return m->run_ustack[run] - 1;
+	join_run(m->join, run, &ans, NULL);
+	if (ans.state == JOIN_NONE)
+		return MODEL_NONE;
+	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) : missing(m, ans.state, run);
+	m->run_ustack[run] = u + 1;		/* 0 again for MODEL_NONE */
+	return u;
+}
+
+uint32_t model_nr_ustacks(struct model *m)
+{
+	return m->ustacks.nr;
+}
+
+const struct model_ustack *model_ustack(struct model *m, uint32_t ustack)
+{
+	return &m->ustacks.v[ustack].pub;
+}
+
+/* ---- frames ---- */
+
+static uint64_t frame_hash(const struct model_frame *f)
+{
+	return hash64(f->addr ^ hash64(f->offset ^ (uint64_t)(f->file ? f->file->id + 1 : 0) << 32 ^
+				       (uint64_t)f->tgid << 8 ^ f->exact << 1 ^ f->kernel));
+}
+
+/* The number of this frame, which is new if it has no hash yet; MODEL_NONE without memory. */
+static uint32_t get_frame(struct model *m, const struct model_frame *want, bool *new)
+{
+	uint64_t hash = frame_hash(want);
+	struct frame *f;
+	uint32_t i;
+	size_t pos;
+
+	*new = false;
+	for_each_hidx(&m->frame_idx, hash, pos, i) {
+		f = &m->frames.v[i];
+		if (f->hash == hash && f->pub.addr == want->addr && f->pub.file == want->file &&
+		    f->pub.offset == want->offset && f->pub.tgid == want->tgid &&
+		    f->pub.exact == want->exact && f->pub.kernel == want->kernel)
+			return i;
+	}
+	f = vec_add(&m->frames);
+	if (!f)
+		return MODEL_NONE;
+	if (hidx_add(&m->frame_idx, hash, m->frames.nr - 1)) {
+		m->frames.nr--;
+		return MODEL_NONE;
+	}
+	f->pub = *want;
+	f->hash = hash;
+	*new = true;
+	return m->frames.nr - 1;
+}
+
+/* what a stack without frames has */
+static const uint32_t none[1];
+
+static uint32_t kernel_frame(struct model *m, uint64_t addr, bool exact)
+{
+	struct model_frame want = { .addr = addr, .kernel = true, .exact = exact };
+	bool new;
+	uint32_t i = get_frame(m, &want, &new);
+	struct model_frame *f;
+
+	if (i != MODEL_NONE && new) {
+		f = &m->frames.v[i].pub;
+		f->func = tep_find_function(m->tep, addr);
+		f->func_offset = f->func ? addr - tep_find_function_address(m->tep, addr) : 0;
+	}
+	return i;
+}
+
+static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint64_t addr,
+			   bool exact)
+{
+	struct model_frame want = { .addr = addr, .exact = exact };
+	struct uu_symbol sym;
+	struct frame *f;
+	uint32_t i;
+	bool new;
+
+	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
+	if (!want.file)
+		want.tgid = ans->tgid ? ans->tgid : ans->tid;
+	i = get_frame(m, &want, &new);
+	if (i != MODEL_NONE && new && want.file) {
+		f = &m->frames.v[i];
+		f->signal = frames_symbol(m->syms, want.file, want.offset, exact, &sym);
+		f->pub.func = sym.name;
+		f->pub.func_offset = sym.name ? want.offset - sym.start : 0;
+	}
+	return i;
+}
+
+const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
+{
+	struct kernel_stack *k;
+	uint32_t i, frame;
+
+	*nr = 0;
+	if (kstack == MODEL_NONE)
+		return none;
+	k = &m->kstacks.v[kstack];
+	if (k->frames == NOT_MADE) {
+		if (vec_reserve(&m->index, (size_t)k->pub.nr + 1))
+			return NULL;
+		for (i = 0; i < k->pub.nr; i++) {
+			frame = kernel_frame(m, m->kaddrs.v[k->off + i], false);
+			if (frame == MODEL_NONE)
+				return NULL;
+			m->index.v[m->index.nr + i] = frame;
+		}
+		k->frames = m->index.nr;
+		m->index.nr += k->pub.nr;
+	}
+	*nr = k->pub.nr;
+	return m->index.v + k->frames;
+}
+
+const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
+{
+	struct user_stack *u;
+	uint32_t i, frame;
+	bool exact;
+
+	*nr = 0;
+	if (ustack == MODEL_NONE || m->ustacks.v[ustack].pub.state != JOIN_STACK)
+		return none;
+	u = &m->ustacks.v[ustack];
+	if (u->frames == NOT_MADE) {
+		if (vec_reserve(&m->index, (size_t)u->pub.nr + 1))
+			return NULL;
+		/* innermost: where the task was */
+		exact = !(u->pub.flags & STACK_NO_START);
+		for (i = 0; i < u->pub.nr; i++) {
+			frame = user_frame(m, &u->ans, u->pub.addrs[i], exact);
+			if (frame == MODEL_NONE)
+				return NULL;
+			m->index.v[m->index.nr + i] = frame;
+			exact = m->frames.v[frame].signal;
+		}
+		u->frames = m->index.nr;
+		m->index.nr += u->pub.nr;
+	}
+	*nr = u->pub.nr;
+	return m->index.v + u->frames;
+}
+
+uint32_t model_nr_frames(struct model *m)
+{
+	return m->frames.nr;
+}
+
+const struct model_frame *model_frame(struct model *m, uint32_t frame)
+{
+	return &m->frames.v[frame].pub;
+}
+
+/* Needs debug information, which libunwind-user does not read yet. */
+uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v)
+{
+	(void)m;
+	(void)frame;
+	*v = NULL;
+	return 0;
+}

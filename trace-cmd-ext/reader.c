@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/* reader - see reader.h */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <trace-cmd/trace-cmd.h>
+#include <unistd.h>
+
+#include "reader_int.h"
+
+/* Files that people give by mistake, by how they begin. */
+static const struct {
+	const char *magic, *what;
+	size_t len;
+} foreign[] = {
+	{ "\177ELF", "is an ELF file, no trace.dat", 4 },
+	{ "PERFILE2", "is a perf.data file, no trace.dat; perf script reads it", 8 },
+	{ "2ELIFREP", "is a perf.data file, no trace.dat; perf script reads it", 8 },
+	{ "\037\213", "is compressed; unpack it with gunzip", 2 },
+	{ "(\265/\375", "is compressed; unpack it with unzstd", 4 },
+	{ "\3757zXZ", "is compressed; unpack it with unxz", 6 },
+	{ "# tracer:", "is the text of tracefs, no trace.dat; record with trace-ustack record", 9 },
+};
+
+static const char magic[] = "\x17\x08\x44tracing";
+#define MAGIC_LEN	10
+
+static int open_checked(const char *path, uint64_t *bytes, int *version, char *why, size_t size)
+{
+	char head[16] = "";
+	struct stat st;
+	size_t i;
+	ssize_t n;
+	int fd;
+
+	/* not blocking: a pipe without a writer would wait here */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st)) {
+		snprintf(why, size, "cannot be opened: %s%s", strerror(errno),
+			 errno == ENOENT ? "; record a trace first, with trace-ustack record" :
+			 errno == EACCES ? "; run as a user who may read it" : "");
+		goto fail;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		snprintf(why, size, "is %s, no regular file; give the trace.dat itself",
+			 S_ISDIR(st.st_mode) ? "a directory" : "a device or pipe");
+		goto fail;
+	}
+	n = pread(fd, head, sizeof(head), 0);
+	if (n < 0) {
+		snprintf(why, size, "cannot be read: %s", strerror(errno));
+		goto fail;
+	}
+	if (!n) {
+		snprintf(why, size, "is empty; was the recording ended properly?");
+		goto fail;
+	}
+	if (n < 12 || memcmp(head, magic, MAGIC_LEN)) {
+		for (i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+			if (n >= (ssize_t)foreign[i].len &&
+			    !memcmp(head, foreign[i].magic, foreign[i].len))
+				break;
+		snprintf(why, size, "%s", i < sizeof(foreign) / sizeof(*foreign) ?
+			 foreign[i].what : "is no trace.dat file of trace-cmd");
+		goto fail;
+	}
+	*bytes = st.st_size;
+	*version = head[11] ? 0 : head[10] - '0';
+	if (*version != 6 && *version != 7) {
+		snprintf(why, size, "is a trace.dat of a version other than 6 and 7; "
+			 "convert it with trace-cmd convert");
+		goto fail;
+	}
+	return fd;
+fail:
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int reopen(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* libtracecmd prints its complaints, some of them on standard output. */
+struct quiet {
+	int out, err;
+};
+
+static struct quiet quiet_begin(void)
+{
+	struct quiet q = { fcntl(1, F_DUPFD_CLOEXEC, 3), fcntl(2, F_DUPFD_CLOEXEC, 3) };
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	fflush(NULL);
+	if (null >= 0) {
+		dup2(null, 1);
+		dup2(null, 2);
+		close(null);
+	}
+	return q;
+}
+
+static void quiet_end(const struct quiet *q)
+{
+	fflush(NULL);
+	if (q->out >= 0) {
+		dup2(q->out, 1);
+		close(q->out);
+	}
+	if (q->err >= 0) {
+		dup2(q->err, 2);
+		close(q->err);
+	}
+}
+
+static void close_set(struct reader_set *set)
+{
+	/* instances first: they hold on to the top one */
+	while (set->handles.nr-- > 0)
+		if (set->handles.v[set->handles.nr])
+			tracecmd_close(set->handles.v[set->handles.nr]);
+	vec_free(&set->handles);
+	memset(set, 0, sizeof(*set));
+	set->fd = -1;
+}
+
+/*
+ * Handles of instances are taken before anything is read: some versions of libtracecmd break
+ * otherwise.
+ */
+static int open_set(struct reader *r, struct reader_set *set)
+{
+	struct tracecmd_input *top, **slot;
+	struct quiet quiet;
+	int i, nr;
+
+	set->fd = reopen(r->fd);
+	if (set->fd < 0)
+		return -errno;
+	quiet = quiet_begin();
+	top = tracecmd_open_fd(set->fd, r->opts.plugins ? 0 : TRACECMD_FL_LOAD_NO_PLUGINS);
+	nr = top ? tracecmd_buffer_instances(top) : -1;
+	for (i = -1; i < nr; i++) {
+		slot = vec_add(&set->handles);
+		if (!slot)
+			break;
+		*slot = i < 0 ? top : tracecmd_buffer_instance_handle(top, i);
+	}
+	quiet_end(&quiet);
+	return !top ? -EINVAL : i < nr ? -ENOMEM : 0;
+}
+
+/* The streams there are: each is known by its first record, which tells its CPU. */
+static int find_streams(struct reader *r)
+{
+	struct tep_record *rec;
+	struct stream *s;
+	uint32_t i;
+	size_t k;
+
+	for (k = 0; k < r->data.handles.nr; k++) {
+		for (i = 0; r->data.handles.v[k] && i < r->cpus; i++) {
+			rec = tracecmd_read_data(r->data.handles.v[k], i);
+			if (!rec)
+				continue;
+			s = vec_add(&r->streams);
+			if (!s)
+				return -ENOMEM;
+			s->pub.buffer = k;
+			s->pub.cpu = rec->cpu;
+			s->index = i;
+			s->ahead = rec;
+		}
+	}
+	return 0;
+}
+
+struct reader *reader_open(const char *path, const struct reader_opts *opts, char *why,
+			   size_t size)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	struct tep_handle *tep;
+	size_t k;
+	int ret;
+
+	if (!r) {
+		snprintf(why, size, "cannot be read: out of memory");
+		return NULL;
+	}
+	if (opts)
+		r->opts = *opts;
+	r->meta.fd = r->data.fd = -1;
+	r->fd = open_checked(path, &r->bytes, &r->version, why, size);
+	if (r->fd < 0) {
+		free(r);
+		return NULL;
+	}
+	tracecmd_set_loglevel(TEP_LOG_NONE);
+	ret = open_set(r, &r->data);
+	if (ret) {
+		snprintf(why, size, ret == -EINVAL ?
+			 "is truncated or damaged, its head cannot be read; record again" :
+			 "cannot be read: %s", strerror(-ret));
+		reader_close(r);
+		return NULL;
+	}
+	r->tep = tracecmd_get_tep(r->data.handles.v[0]);
+	tep = r->tep;
+	/* an instance may have more CPUs than the top buffer; there is no other way to know */
+	r->cpus = tep_get_cpus(tep);
+	for (k = 1; k < r->data.handles.nr; k++)
+		if (r->data.handles.v[k] &&
+		    tep_get_cpus(tracecmd_get_tep(r->data.handles.v[k])) > (int)r->cpus)
+			r->cpus = tep_get_cpus(tracecmd_get_tep(r->data.handles.v[k]));
+	ret = find_streams(r);
+	if (ret) {
+		snprintf(why, size, "cannot be read: %s", strerror(-ret));
+		reader_close(r);
+		return NULL;
+	}
+	raw_open(r);
+	return r;
+}
+
+static void drop_records(struct stream *s)
+{
+	size_t i;
+
+	if (s->ahead)
+		tracecmd_free_record(s->ahead);
+	s->ahead = NULL;
+	for (i = 0; i < READER_KEEP; i++) {
+		if (s->keep[i])
+			tracecmd_free_record(s->keep[i]);
+		s->keep[i] = NULL;
+	}
+	s->nr = 0;
+}
+
+void reader_close(struct reader *r)
+{
+	size_t i;
+
+	if (!r)
+		return;
+	raw_close(r);
+	for (i = 0; i < r->streams.nr; i++)
+		drop_records(&r->streams.v[i]);
+	vec_free(&r->streams);
+	close_set(&r->data);
+	close_set(&r->meta);
+	close(r->fd);
+	free(r);
+}
+
+struct tep_record *reader_next(struct reader *r, uint32_t stream)
+{
+	struct stream *s = &r->streams.v[stream];
+	struct tep_record **slot;
+
+	if (r->raw)
+		return raw_next(r, stream);
+	slot = &s->keep[s->nr++ % READER_KEEP];
+	if (*slot)
+		tracecmd_free_record(*slot);
+	*slot = s->ahead;
+	s->ahead = NULL;
+	if (!*slot)
+		*slot = tracecmd_read_data(r->data.handles.v[s->pub.buffer], s->index);
+	return *slot;
+}
+
+/*
+ * The first handles hold the formats that the caller may have pointers to, so they stay; going back
+ * on a handle is what some versions do wrong.
+ */
+int reader_rewind(struct reader *r)
+{
+	size_t i;
+	int ret;
+
+	if (r->raw) {
+		raw_rewind(r);
+		return 0;
+	}
+	for (i = 0; i < r->streams.nr; i++)
+		drop_records(&r->streams.v[i]);
+	if (r->meta.fd < 0) {
+		r->meta = r->data;
+		memset(&r->data, 0, sizeof(r->data));
+	} else {
+		close_set(&r->data);
+	}
+	ret = open_set(r, &r->data);
+	return ret == -EINVAL ? -EIO : ret;
+}
+
+struct tep_handle *reader_tep(struct reader *r)
+{
+	return r->tep;
+}
+
+struct tep_handle *reader_data_tep(struct reader *r)
+{
+	return tracecmd_get_tep(r->data.handles.v[0]);
+}
+
+int reader_fd(struct reader *r)
+{
+	return r->fd;
+}
+
+uint64_t reader_bytes(struct reader *r)
+{
+	return r->bytes;
+}
+
+int reader_version(struct reader *r)
+{
+	return r->version;
+}
+
+bool reader_is_raw(struct reader *r)
+{
+	return r->raw;
+}
+
+uint32_t reader_buffers(struct reader *r)
+{
+	return r->data.handles.nr;
+}
+
+const char *reader_buffer(struct reader *r, uint32_t buffer)
+{
+	const char *name = "";
+
+	if (buffer && buffer < r->data.handles.nr)
+		name = tracecmd_buffer_instance_name(r->data.handles.v[0], buffer - 1);
+	return name ? name : "";
+}
+
+uint32_t reader_cpus(struct reader *r)
+{
+	return r->cpus;
+}
+
+uint32_t reader_nr_streams(struct reader *r)
+{
+	return r->streams.nr;
+}
+
+const struct reader_stream *reader_stream(struct reader *r, uint32_t stream)
+{
+	return &r->streams.v[stream].pub;
+}
