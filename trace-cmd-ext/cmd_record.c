@@ -214,13 +214,11 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 	};
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:e:ap:o:b:C:xqvh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+e:ap:o:b:C:xqvh", options, NULL)) != -1) {
 		if (c == 'h')
 			return cmd_help(help_text) ? CMD_OUTPUT : -1;
-		if (c == ':')
-			return cmd_usage("record", "%s needs a value", argv[optind - 1]);
 		if (c == '?')
-			return cmd_usage("record", "there is no option '%s'", argv[optind - 1]);
+			return cmd_bad_option("record");
 		ret = parse_one(o, c, &no_user);
 		if (ret)
 			return ret;
