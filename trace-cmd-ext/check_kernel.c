@@ -102,7 +102,7 @@ static bool need_file(struct check *c, enum check_level level, const char *file,
 {
 	char *r;
 
-	if (tracefs_file_exists(NULL, file) || tracefs_dir_exists(NULL, file)) {
+	if (rt_exists(file)) {
 		check_add(c, CHECK_OK, "kernel", file, NULL, "%s", gives);
 		return true;
 	}

@@ -135,6 +135,8 @@ struct rec {
  * remedy in @why. @mount: may mount it.
  */
 const char *rt_find(const char *dir, bool mount, char *why, size_t size);
+/* Is this file or folder of the top instance there? */
+bool rt_exists(const char *file);
 /* Tell every change on standard error. */
 void rt_verbose(bool on);
 /* Write a file of an instance (NULL: the top one); 0 or -errno. */

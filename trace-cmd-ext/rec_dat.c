@@ -127,14 +127,14 @@ int dat_open(struct rec *r)
 
 static void add_ftrace_formats(struct bytes *b)
 {
-	char **names = tracefs_system_events(NULL, "ftrace"), file[PATH_MAX];
+	char **names = tracefs_system_events(tracefs_tracing_dir(), "ftrace"), file[PATH_MAX];
 	size_t at = b->len, i;
 	uint32_t nr = 0;
 
 	add4(b, 0);
 	for (i = 0; names && names[i]; i++) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
-		if (!tracefs_file_exists(NULL, file))
+		if (!rt_exists(file))
 			continue;
 		add_file(b, file, 8);
 		nr++;

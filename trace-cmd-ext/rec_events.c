@@ -270,7 +270,7 @@ int rec_enable_events(struct rec *r)
 		for (end = i; end < r->nr_events &&
 		     !strcmp(r->event[end].system, r->event[i].system); end++)
 			;
-		names = tracefs_system_events(NULL, r->event[i].system);
+		names = tracefs_system_events(tracefs_tracing_dir(), r->event[i].system);
 		for (count = 0; names && names[count]; count++)
 			;
 		tracefs_list_free(names);

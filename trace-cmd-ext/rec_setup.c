@@ -31,7 +31,7 @@ static bool has_option(const char *name)
 	char path[128];
 
 	snprintf(path, sizeof(path), "options/%s", name);
-	return tracefs_file_exists(NULL, path);
+	return rt_exists(path);
 }
 
 static int tell_unpatched(struct rec *r)

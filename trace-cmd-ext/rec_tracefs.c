@@ -74,6 +74,15 @@ const char *rt_find(const char *dir, bool mount_it, char *why, size_t size)
 	return NULL;
 }
 
+/* tracefs_file_exists() of libtracefs 1.6 looks in /sys/kernel/tracing, wherever tracefs is. */
+bool rt_exists(const char *file)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", tracefs_tracing_dir(), file);
+	return !access(path, F_OK);
+}
+
 static int do_write(struct tracefs_instance *in, const char *file, const char *value, int flags)
 {
 	char *path = tracefs_instance_get_file(in, file);
