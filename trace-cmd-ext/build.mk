@@ -12,15 +12,8 @@ INSTALL_TARGETS += install-tool
 
 TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
 
-# what the subcommands are made of, and what reads files for them
-TOOL_SRC := trace_ustack.c cmd.c cmd_run.c cmd_filter.c cmd_report.c report_json.c \
-	report_out.c report_text.c cmd_stat.c stat_count.c
-MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c reader_raw.c
-# recording, see rec.h, and what that needs
-RECORD_SRC := cmd_record.c rec_command.c rec_dat.c rec_events.c rec_guard.c rec_jit.c rec_left.c \
-	rec_read.c rec_setup.c rec_summary.c rec_tables.c rec_tracefs.c rec_wait.c
-RECORD_SRC += cmd_check.c check_files.c check_kernel.c check_left.c
-TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC) $(RECORD_SRC))
+include trace-cmd-ext/sources.mk
+TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
 TOOL_LIBS = $(UU_LIBS) $(shell pkg-config --libs libtracecmd libtracefs libtraceevent)
 TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)

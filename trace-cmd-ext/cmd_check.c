@@ -20,7 +20,7 @@ static const char help_text[] =
 "  -r, --repair       remove instances that recorders left behind which were killed\n"
 "  -j, --json         one JSON object\n"
 "  -v, --verbose      what is in order, file by file, too\n"
-"      --tracefs DIR  instead of /sys/kernel/tracing\n"
+"  --tracefs DIR      instead of /sys/kernel/tracing\n"
 "  -h, --help         this\n"
 "\n"
 "Examples:\n"
