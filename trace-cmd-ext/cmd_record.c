@@ -249,8 +249,6 @@ static int set_up(struct rec *r)
 
 	ret = rec_make_instances(r);
 	if (!ret)
-		ret = rec_guard_start(r);
-	if (!ret)
 		ret = rec_configure(r);
 	if (!ret)
 		ret = rec_tables_start(r);

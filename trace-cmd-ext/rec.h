@@ -162,6 +162,8 @@ int rec_enable_events(struct rec *r);
 /* Can this kernel do what is asked for? Sets @how. */
 int rec_check_kernel(struct rec *r);
 int rec_make_instances(struct rec *r);
+/* For the guard: those that the recorder has made. */
+void rec_adopt_instances(struct rec *r);
 int rec_configure(struct rec *r);
 /* The tasks whose events are recorded. */
 int rec_set_pids(struct rec *r);
@@ -182,14 +184,19 @@ struct left {
 
 /* What recorders have in instances/; malloc()ed. -errno if that cannot be read. */
 int left_list(struct left **v, size_t *nr);
-/* Lock the folder of an instance of ours; a descriptor, or -errno. */
-int left_lock(const char *name);
+/*
+ * Lock the folder of an instance, as one of its owners, or as one who looks for what nobody owns.
+ * A descriptor, or -errno.
+ */
+int left_lock(const char *name, bool own);
 /* Stop and remove an instance; 0 or -errno. */
 int left_remove(const char *name);
 
 /* ---- rec_guard.c ---- */
 
 int rec_guard_start(struct rec *r);
+/* The instances are there, and locked. */
+int rec_guard_adopt(struct rec *r);
 /* The recorder is done by itself. */
 void rec_guard_end(struct rec *r);
 

@@ -4,12 +4,14 @@
  *
  * It holds one end of a pipe whose other end closes when the recorder dies, of whatever. It then
  * stops tracing, reads what is left in the buffers, completes the file, and removes the instances:
- * the same functions, in the copy of the recorder that fork() made. It is made before there is a
- * thread, has a session of its own, so that no Ctrl-C reaches it, and does nothing until then.
+ * the same functions, in the copy of the recorder that fork() made. It is made before there is an
+ * instance or a thread, has a session of its own, so that no Ctrl-C reaches it, and does nothing
+ * until then but lock the instances, when it hears that they are there.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -33,6 +35,7 @@ static void recorder_died(struct rec *r)
 {
 	bool saved = false;
 
+	rec_adopt_instances(r);
 	r->opts.quiet = true;
 	r->stop = r->trouble = -1;
 	if (r->shared->stage == REC_RUNNING)
@@ -57,9 +60,13 @@ static void __attribute__((noreturn)) guard(struct rec *r, int fd)
 		signal(ignored[i], SIG_IGN);
 	setsid();
 	prctl(PR_SET_NAME, "trace-ustack-gd");
-	do {
+	for (;;) {
 		n = read(fd, &byte, 1);
-	} while (n < 0 && errno == EINTR);
+		if (n == 1 && byte == 'i')
+			rec_adopt_instances(r);
+		else if (n >= 0 || errno != EINTR)
+			break;
+	}
 	if (n <= 0)
 		recorder_died(r);
 	_exit(0);
@@ -88,6 +95,14 @@ int rec_guard_start(struct rec *r)
 	close(fds[0]);
 	r->guard_pipe = fds[1];
 	return 0;
+}
+
+int rec_guard_adopt(struct rec *r)
+{
+	if (write(r->guard_pipe, "i", 1) == 1)
+		return 0;
+	cmd_error("the guard process is gone: %s", strerror(errno));
+	return CMD_FAIL;
 }
 
 void rec_guard_end(struct rec *r)

@@ -2,9 +2,9 @@
 /*
  * rec_left - instances of recorders that are gone
  *
- * An instance is named trace-ustack-PID, or trace-ustack-PID.maps. A recorder keeps a lock on the
- * instance's folder; the lock goes with the recorder and its guard, however they end, and it means
- * the same in every PID namespace. Who could lock the folder is alone with it. Between making an
+ * An instance is named trace-ustack-PID, or trace-ustack-PID.maps. A recorder and its guard keep a
+ * shared lock on the instance's folder; it goes with them, however they end, and means the same in
+ * every PID namespace. Who gets it alone has found an instance that nobody owns. Between making an
  * instance and locking it lie microseconds, in which its PID says that someone is there.
  */
 #include <dirent.h>
@@ -20,7 +20,7 @@
 #define TRIES		50
 #define TRY_US		100000
 
-int left_lock(const char *name)
+int left_lock(const char *name, bool own)
 {
 	char path[PATH_MAX];
 	int fd, ret;
@@ -29,7 +29,7 @@ int left_lock(const char *name)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!flock(fd, LOCK_EX | LOCK_NB))
+	if (!flock(fd, own ? LOCK_SH : LOCK_EX | LOCK_NB))
 		return fd;
 	ret = -errno;
 	close(fd);
@@ -70,12 +70,12 @@ static bool may_be_starting(pid_t pid)
 
 static bool is_alive(const char *name, pid_t pid)
 {
-	int fd = left_lock(name);
+	int fd = left_lock(name, false);
 
 	if (fd >= 0 && may_be_starting(pid)) {
 		close(fd);
 		usleep(TRY_US);
-		fd = left_lock(name);
+		fd = left_lock(name, false);
 	}
 	if (fd < 0)
 		return fd == -EWOULDBLOCK;

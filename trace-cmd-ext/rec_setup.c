@@ -109,12 +109,18 @@ static int count_cpus(struct tracefs_instance *in)
 	return nr;
 }
 
-static int make_instance(struct rec *r, int which, const char *suffix)
+static void name_instances(struct rec *r)
 {
-	struct rec_buffer *b = &r->buf[which];
+	struct rec_buffer *b = r->buf;
 
-	snprintf(b->name, sizeof(b->name), "trace-ustack-%d%s", (int)getpid(), suffix);
-	b->label = which == REC_EVENTS ? "" : "maps";
+	snprintf(b[REC_EVENTS].name, sizeof(b->name), "trace-ustack-%d", (int)getpid());
+	snprintf(b[REC_MAPS].name, sizeof(b->name), "trace-ustack-%d.maps", (int)getpid());
+	b[REC_EVENTS].label = "";
+	b[REC_MAPS].label = "maps";
+}
+
+static int make_instance(struct rec_buffer *b)
+{
 	errno = 0;
 	b->instance = tracefs_instance_create(b->name);
 	if (!b->instance) {
@@ -122,7 +128,7 @@ static int make_instance(struct rec *r, int which, const char *suffix)
 			  errno == EACCES || errno == EPERM ? "; run it as root" : "");
 		return CMD_FAIL;
 	}
-	b->lock = left_lock(b->name);
+	b->lock = left_lock(b->name, true);
 	return rt_write(b->instance, "tracing_on", "0") ? CMD_FAIL : 0;
 }
 
@@ -153,24 +159,52 @@ static unsigned int read_page_size(struct tracefs_instance *in)
 	return kb && kb <= 1024 ? kb * 1024 : (unsigned long)sysconf(_SC_PAGESIZE);
 }
 
+static void look_at_instances(struct rec *r)
+{
+	r->nr_cpus = count_cpus(r->buf[REC_EVENTS].instance);
+	r->page_size = read_page_size(r->buf[REC_EVENTS].instance);
+}
+
+void rec_adopt_instances(struct rec *r)
+{
+	char path[96];
+	int i;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		struct rec_buffer *b = &r->buf[i];
+
+		snprintf(path, sizeof(path), "instances/%s", b->name);
+		if (b->instance || !rt_exists(path))
+			continue;
+		b->instance = tracefs_instance_create(b->name);
+		b->lock = left_lock(b->name, true);
+	}
+	if (r->buf[REC_EVENTS].instance)
+		look_at_instances(r);
+}
+
 int rec_make_instances(struct rec *r)
 {
 	int ret;
 
 	remove_left();
-	ret = make_instance(r, REC_EVENTS, "");
+	name_instances(r);
+	/* an instance takes the kernel a while, in which we can be killed */
+	ret = rec_guard_start(r);
+	if (!ret)
+		ret = make_instance(&r->buf[REC_EVENTS]);
 	if (!ret && r->opts.maps)
-		ret = make_instance(r, REC_MAPS, ".maps");
+		ret = make_instance(&r->buf[REC_MAPS]);
+	if (!ret)
+		ret = rec_guard_adopt(r);
 	if (ret)
 		return ret;
-	r->nr_cpus = count_cpus(r->buf[REC_EVENTS].instance);
-	if (r->nr_cpus < 1) {
-		cmd_error("instances/%s has no per_cpu folders; is that a tracefs?",
-			  r->buf[REC_EVENTS].name);
-		return CMD_FAIL;
-	}
-	r->page_size = read_page_size(r->buf[REC_EVENTS].instance);
-	return 0;
+	look_at_instances(r);
+	if (r->nr_cpus > 0)
+		return 0;
+	cmd_error("instances/%s has no per_cpu folders; is that a tracefs?",
+		  r->buf[REC_EVENTS].name);
+	return CMD_FAIL;
 }
 
 int rec_remove_instances(struct rec *r)
