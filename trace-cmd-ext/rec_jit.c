@@ -18,7 +18,7 @@
 
 #include "rec.h"
 
-#define MAX_BYTES	(64ull << 20)
+#define MAX_BYTES	(128ull << 20)	/* what symbols_perfmap.c reads */
 
 /* The last of the PIDs a process has, that of its own namespace; its user. */
 static int read_status(uint32_t tgid, uint32_t *inner, uid_t *uid)

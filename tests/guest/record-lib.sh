@@ -29,7 +29,9 @@ is_recording()
 {
 	local i
 	for ((i = 0; i < 600; i++)); do
-		! grep -qs 1 $T/instances/trace-ustack-$recorder/tracing_on || return 0
+		# tracing is on in a new instance, too: the files of CPUs come just before it starts
+		! ls t.dat.part*.cpu0 >/dev/null 2>&1 ||
+			! grep -qs 1 $T/instances/trace-ustack-$recorder/tracing_on || return 0
 		kill -0 $recorder 2>/dev/null || break
 		sleep 0.1
 	done

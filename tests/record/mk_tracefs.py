@@ -63,7 +63,7 @@ def buffer_files(base, trace, buf, patched):
             ["userstacktrace_deferred", "userstacktrace_maps"] if patched else []):
         put(base, "options/" + name, "0\n")
     for name, text in (("trace_clock", "[local] global mono\n"), ("buffer_size_kb", "7\n"),
-                       ("tracing_on", "1\n"), ("set_event_pid", ""),
+                       ("tracing_on", "0\n"), ("set_event_pid", ""),
                        ("set_event_notrace_pid", ""), ("buffer_percent", "50\n")):
         put(base, name, text)
     for cpu in range(trace.cpus):
