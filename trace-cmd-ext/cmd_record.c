@@ -331,6 +331,7 @@ static int run(struct rec *r)
 	rec_guard_end(r);
 	if (r->child && !r->child_ended)
 		command_end(r);
+	rec_wait_over();
 	if (!ret)
 		rec_summary(r);
 	rec_tables_end(r);

@@ -249,6 +249,8 @@ int rec_wait_prepare(void);
 int rec_wait(struct rec *r);
 /* The limits that CMD is to have. */
 void rec_limits_restore(void);
+/* From here on signals end the process again. */
+void rec_wait_over(void);
 /* Has a signal come that says to end? */
 bool rec_wait_interrupted(void);
 

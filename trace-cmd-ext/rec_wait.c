@@ -69,6 +69,18 @@ int rec_wait_prepare(void)
 	return CMD_FAIL;
 }
 
+/* What is left to do can be broken off. A signal that came meanwhile has been obeyed already. */
+void rec_wait_over(void)
+{
+	struct signalfd_siginfo info;
+	sigset_t set;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		;
+	ending(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 bool rec_wait_interrupted(void)
 {
 	sigset_t set;
