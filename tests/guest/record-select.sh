@@ -78,14 +78,16 @@ check "all stacks are joined" all_joined 1
 check "trace-cmd report reads it" reads 1
 only_asked()
 {
-	awk '/: +sys_/ { last = $0 } /<stack trace >/ { if (last !~ /sys_enter.*NR 230/) bad++; n++ }
+	awk '/: +sys_/ { last = $0 }
+	     /<stack trace >/ { if (last !~ /sys_enter.*NR 230/) bad++; n++ }
 	     END { print n + 0 " stacks, " bad + 0 " of other events"; exit !n || bad }' \
 		$TEST_TMP/report
 }
 check "stacks of the events asked for only" only_asked
 check "--no-maps-instance: recorded" ustack_record --no-maps-instance -e raw_syscalls \
 	$TPROG/chain 20
-check "trace-cmd report -F reads that" trace-cmd report -t -i t.dat -F 'sys_enter:id==230'
+check "trace-cmd report -F reads that" \
+	trace-cmd report -t -i t.dat -F 'sys_enter:id==230'
 check "nothing is left" nothing_left
 sed 's/^/     /' all-said
 keep t.dat $TEST_TMP/report
