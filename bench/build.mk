@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size and
-# bench-steps measure a part.
+# Measurements: see bench/run. make bench-kernel, bench-report, bench-size,
+# bench-steps and bench-tool measure a part.
 
 O ?= build
 
@@ -17,7 +17,7 @@ BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer 
 
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-steps
+.PHONY: bench-all bench-kernel bench-report bench-size bench-steps bench-tool
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -28,7 +28,7 @@ $(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
 	$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) plugin fixtures kernel
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(O)/trace-ustack plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -42,3 +42,6 @@ bench-steps: $(BENCH_STEPS)
 
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size
+
+bench-tool: $(O)/trace-ustack plugin fixtures
+	@O=$(abspath $(O)) bench/run tool
