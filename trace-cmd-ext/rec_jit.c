@@ -9,6 +9,7 @@
  * Anyone can put a file into /tmp: one is taken only if it is a regular file of the user whose
  * process it is, or of root.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -68,9 +69,9 @@ static int open_map(uint32_t tgid)
 	return -1;
 }
 
-static bool copy(int from, const char *path)
+static bool copy(int from, int dir, const char *name)
 {
-	int to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	int to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	uint64_t done = 0;
 	char buf[65536];
 	ssize_t n = -1;
@@ -87,28 +88,56 @@ static bool copy(int from, const char *path)
 	close(to);
 	if (n >= 0)
 		return true;
-	unlink(path);
+	unlinkat(dir, name, 0);
 	return false;
+}
+
+/* The folder, made if it is not there; a descriptor, or -1. */
+static int open_folder(const char *path)
+{
+	if (mkdir(path, 0755) && errno != EEXIST)
+		return -1;
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Maps of a recording that had this name before mean other processes. */
+static void remove_old(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, "perf-", 5))
+			unlinkat(dir, e->d_name, 0);
+	if (d)
+		closedir(d);
+	rmdir(path);
 }
 
 int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr)
 {
-	char dir[PATH_MAX + 8], path[PATH_MAX + 64];
-	int fd, saved = 0;
+	char path[PATH_MAX + 8], name[32];
+	int fd, dir = -1, saved = 0;
 	size_t i;
 
-	snprintf(dir, sizeof(dir), "%s.jit", r->opts.out);
+	snprintf(path, sizeof(path), "%s.jit", r->opts.out);
+	remove_old(path);
 	for (i = 0; i < nr; i++) {
 		fd = open_map(tgids[i]);
 		if (fd < 0)
 			continue;
-		snprintf(path, sizeof(path), "%s/perf-%u.map", dir, tgids[i]);
-		if ((mkdir(dir, 0755) && errno != EEXIST) || !copy(fd, path))
-			cmd_error("%s: %s; symbols of compiled code of process %u are not kept",
-				  path, strerror(errno), tgids[i]);
-		else
+		if (dir < 0)
+			dir = open_folder(path);
+		snprintf(name, sizeof(name), "perf-%u.map", tgids[i]);
+		if (dir >= 0 && copy(fd, dir, name))
 			saved++;
+		else
+			cmd_error("%s/%s: %s; functions that process %u compiled are not kept",
+				  path, name, strerror(errno), tgids[i]);
 		close(fd);
 	}
+	if (dir >= 0)
+		close(dir);
 	return saved;
 }

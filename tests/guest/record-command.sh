@@ -19,6 +19,10 @@ python3 -c 'import time; [time.sleep(0.001) for i in range(20)]'
 exit 7
 END
 
+$USTACK check >checked 2>&1
+check "trace-ustack check: all is there" is $? 0
+check "and what that means" grep -q 'user stacks: complete, by unwind tables' checked
+[ $failures = 0 ] || cat checked
 check_not "a wrong event is refused" ustack_record -e sched:sched_swich true
 check "and a near one named" grep -q 'near it: sched:sched_switch' said
 check_not "a command that is not there" ustack_record -e 'sched:*' nowhere
