@@ -24,10 +24,9 @@ struct ids {
 };
 
 struct counts {
-	uint64_t events, kernel_stacks, user_stacks, stacks, maps, records, lost;
+	uint64_t events, kernel_stacks, user_stacks, stacks;
 	uint64_t bytes;			/* of the pages, without formats and symbols */
 	uint64_t truncated, incomplete, frame_pointer;
-	bool lost_unknown;
 	uint32_t *tgid;
 	size_t nr_tgids;
 };
@@ -63,7 +62,7 @@ static void add_tgid(struct counts *c, uint32_t tgid)
 
 struct pass {
 	struct ids id;
-	int tgid_at, flags_at;		/* in a stack */
+	int flags_at;			/* in a stack */
 	int map_tgid_at;
 	struct counts *c;
 };
@@ -86,7 +85,6 @@ static void count_record(const struct pass *p, const char *data, int size)
 	if (size < 8)
 		return;
 	memcpy(&type, data, sizeof(type));
-	c->records++;
 	if (type == p->id.cookie)
 		return;
 	if (type == p->id.kernel_stack) {
@@ -94,7 +92,6 @@ static void count_record(const struct pass *p, const char *data, int size)
 	} else if (type == p->id.user_stack) {
 		c->user_stacks++;
 	} else if (type == p->id.map) {
-		c->maps++;
 		/* once a process and file: cheaper than looking at each stack */
 		add_tgid(c, number_at(data, size, p->map_tgid_at));
 	} else if (type == p->id.stack) {
@@ -112,22 +109,16 @@ static void count_page(const struct pass *p, struct kbuffer *kbuf, char *page)
 {
 	unsigned long long ts;
 	char *data;
-	int lost;
 
 	if (kbuffer_load_subbuffer(kbuf, page))
 		return;
-	lost = kbuffer_missed_events(kbuf);
-	if (lost > 0)
-		p->c->lost += lost;
-	else if (lost < 0)
-		p->c->lost_unknown = true;
 	for (data = kbuffer_read_event(kbuf, &ts); data; data = kbuffer_next_event(kbuf, &ts))
 		count_record(p, data, kbuffer_event_size(kbuf));
 }
 
 static int count_file(const struct rec *r, struct counts *c)
 {
-	struct pass p = { .c = c, .tgid_at = -1, .flags_at = -1 };
+	struct pass p = { .c = c, .flags_at = -1 };
 	uint64_t at, end, size = lseek(r->out, 0, SEEK_END);
 	struct kbuffer *kbuf;
 	char *mem, *format;
@@ -188,7 +179,7 @@ typedef unsigned long long ull;
 
 static void tell_join(const struct rec *r, const struct counts *c)
 {
-	uint64_t all = 0, lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
+	uint64_t all = 0;
 	struct join_stats st;
 	struct scan scan;
 	int i;
@@ -209,10 +200,16 @@ static void tell_join(const struct rec *r, const struct counts *c)
 	fprintf(stderr, "  %llu stacks, %llu different; %llu incomplete, %llu truncated, %llu with "
 		"frame pointers followed\n", (ull)c->stacks, (ull)st.distinct, (ull)c->incomplete,
 		(ull)c->truncated, (ull)c->frame_pointer);
+	scan_free(&scan);
+}
+
+static void tell_lost(const struct rec *r)
+{
+	uint64_t lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
+
 	if (lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)lost, r->kb);
-	scan_free(&scan);
 }
 
 int rec_summary(struct rec *r)
@@ -235,6 +232,7 @@ int rec_summary(struct rec *r)
 				(ull)c.user_stacks);
 		else if (r->how != REC_NONE)
 			tell_join(r, &c);
+		tell_lost(r);
 		rec_tables_summary(r);
 		if (jit)
 			fprintf(stderr, "  %s.jit: symbols of compiled code of %d processes\n",

@@ -5,7 +5,7 @@
  * mkdir() in DIR/tracing/instances fills what it makes from DIR/instance, or DIR/instance.maps;
  * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
  * the first N calls of rmdir() fail, as for an instance that someone reads. With FAKE_SLOW=N a
- * mkdir() takes N seconds.
+ * mkdir() takes N seconds more once all is there, and DIR/slow says so.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -57,8 +57,11 @@ int mkdir(const char *path, mode_t mode)
 	snprintf(from, sizeof(from), "%s/instance%s/.", getenv("FAKE_TRACEFS"),
 		 len > 5 && !strcmp(path + len - 5, ".maps") ? ".maps" : "");
 	run((const char *const[]){ "/bin/cp", "-r", from, path, NULL });
-	if (getenv("FAKE_SLOW"))
+	if (getenv("FAKE_SLOW")) {
+		snprintf(from, sizeof(from), "%s/slow", getenv("FAKE_TRACEFS"));
+		real(from, mode);
 		sleep(atoi(getenv("FAKE_SLOW")));
+	}
 	return 0;
 }
 

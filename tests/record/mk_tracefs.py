@@ -3,11 +3,11 @@
 """
 mk_tracefs - a folder that looks like tracefs, with ring buffers of a description
 
-    mk_tracefs.py SOURCE.src DIR [unpatched]
+    mk_tracefs.py SOURCE.src DIR [unpatched|lossy]
 
 SOURCE is as mk_tracedat.py reads it; its buffers become trace_pipe_raw of the instances that
 fake_tracefs.so makes: the top one's of an instance, "maps" of an instance NAME.maps. With
-"unpatched" it is a kernel without deferred user stacks.
+"unpatched" it is a kernel without deferred user stacks; with "lossy" each CPU dropped 7 events.
 """
 import os
 import sys
@@ -36,7 +36,7 @@ def head_files(trace):
     return out
 
 
-def buffer_files(base, trace, buf, patched):
+def buffer_files(base, trace, buf, patched, lossy=False):
     """What an instance has, and the top one."""
     put(base, "events/enable", "0\n")
     for system, names in (("sample", ("work", "other")),
@@ -69,15 +69,16 @@ def buffer_files(base, trace, buf, patched):
     for cpu in range(trace.cpus):
         pages = b"".join(trace.page_bytes(p) for p in buf.pages[cpu]) if buf else b""
         put(base, "per_cpu/cpu%d/trace_pipe_raw" % cpu, pages)
-        put(base, "per_cpu/cpu%d/stats" % cpu, "entries: 3\noverrun: 0\ndropped events: 0\n")
+        put(base, "per_cpu/cpu%d/stats" % cpu, "entries: 3\noverrun: %d\ncommit overrun: 9\n"
+            "dropped events: %d\nread events: 5\n" % ((3, 4) if lossy else (0, 0)))
 
 
-def main(source, base, patched):
+def main(source, base, patched, lossy):
     with open(source) as src:
         trace = mk_tracedat.parse(src.read())
     top = os.path.join(base, "tracing")
     buffer_files(top, trace, None, patched)
-    buffer_files(os.path.join(base, "instance"), trace, trace.buffer(""), patched)
+    buffer_files(os.path.join(base, "instance"), trace, trace.buffer(""), patched, lossy)
     buffer_files(os.path.join(base, "instance.maps"), trace, trace.buffer("maps"), patched)
     for name, data in head_files(trace).items():
         put(top, "events/" + name, data)
@@ -95,4 +96,4 @@ def main(source, base, patched):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         raise SystemExit(__doc__)
-    main(sys.argv[1], sys.argv[2], "unpatched" not in sys.argv[3:])
+    main(sys.argv[1], sys.argv[2], "unpatched" not in sys.argv[3:], "lossy" in sys.argv[3:])
