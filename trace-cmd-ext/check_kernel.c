@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -133,6 +134,7 @@ static bool check_tracefs(struct check *c, const char *dir)
 {
 	char why[PATH_MAX + 128], path[PATH_MAX];
 	const char *found = rt_find(dir, false, why, sizeof(why));
+	struct stat st = {};
 
 	if (!found) {
 		char *remedy = strstr(why, "; ");
@@ -151,8 +153,9 @@ static bool check_tracefs(struct check *c, const char *dir)
 			  "%s: no instance can be made: %s", found, strerror(errno));
 		return false;
 	}
-	check_add(c, CHECK_OK, "permissions", "tracefs", NULL, "%s, and instances can be made",
-		  found);
+	check_add(c, CHECK_OK, "permissions", "tracefs", NULL,
+		  "%s, mode %o of user %u, and instances can be made", found,
+		  stat(found, &st) ? 0 : st.st_mode & 07777, st.st_uid);
 	return true;
 }
 

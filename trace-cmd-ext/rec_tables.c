@@ -117,17 +117,18 @@ static void add_libraries(struct tables *t, const char *interp, const char *path
 /* The file, what interprets it, and what that is linked with. */
 static void add_program(struct tables *t, const char *name)
 {
-	char path[PATH_MAX], interp[PATH_MAX], line[256];
+	char path[PATH_MAX], interp[PATH_MAX], line[258];
 	int depth, fd;
-	ssize_t n;
+	size_t n;
 
 	snprintf(path, sizeof(path), "%s", name);
 	for (depth = 0; depth < MAX_SCRIPTS; depth++) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			return;
-		n = read_at(fd, line, sizeof(line) - 1, 0);
-		line[n] = '\0';
+		/* two terminators: there is always something behind the first word */
+		memset(line, 0, sizeof(line));
+		read_at(fd, line, sizeof(line) - 2, 0);
 		if (strncmp(line, "#!", 2)) {
 			tables_add_fd(t, fd, path);
 			if (elf_interpreter(fd, interp, sizeof(interp)))
