@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size,
-# bench-steps and bench-tool measure a part.
+# Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-steps,
+# bench-symbols and bench-tool measure a part.
 
 O ?= build
 
@@ -17,7 +17,7 @@ BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer 
 
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-steps bench-tool
+.PHONY: bench-all bench-kernel bench-report bench-size bench-steps bench-symbols bench-tool
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -28,7 +28,7 @@ $(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
 	$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) $(O)/trace-ustack plugin fixtures kernel
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(O)/symbols/lines $(O)/trace-ustack plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -39,6 +39,9 @@ bench-report: plugin fixtures
 
 bench-steps: $(BENCH_STEPS)
 	@O=$(abspath $(O)) bench/run steps
+
+bench-symbols: $(O)/symbols/lines
+	@O=$(abspath $(O)) bench/run symbols
 
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size

@@ -9,4 +9,5 @@ TOOL_SRC += cmd_record.c rec_command.c rec_dat.c rec_events.c rec_guard.c rec_ji
 	rec_read.c rec_setup.c rec_summary.c rec_tables.c rec_tracefs.c rec_wait.c
 # see check.h
 TOOL_SRC += cmd_check.c check_files.c check_kernel.c check_left.c
-MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c reader_raw.c
+MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c \
+	reader_raw.c
