@@ -22,6 +22,8 @@ enum cmd_exit {
 	CMD_OUTPUT = 4,		/* the output cannot be written */
 };
 
+int cmd_check(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 

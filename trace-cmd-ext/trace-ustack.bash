@@ -14,8 +14,21 @@ _trace_ustack()
 		mapfile -t COMPREPLY < <(compgen -W "$("$tool" --commands 2>/dev/null)" -- "$cur")
 		return
 	fi
+	case $command/$prev in
+	record/-e | record/--event)
+		mapfile -t COMPREPLY < <(compgen -W "$(cat \
+			/sys/kernel/tracing/available_events 2>/dev/null)" -- "$cur")
+		# a colon begins a word of its own
+		[ "$prev" != : ] || COMPREPLY=("${COMPREPLY[@]#*:}")
+		return
+		;;
+	record/-p | record/--pid)
+		mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")
+		return
+		;;
+	esac
 	case $prev in
-	--sysroot)
+	--sysroot | --tracefs)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
@@ -26,7 +39,9 @@ _trace_ustack()
 			grep -oE '^  (-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+')" -- "$cur")
 		;;
 	*)
-		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		# behind the options of record stands a command
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur"
+			[ "$command" != record ] || [ "$prev" = -o ] || compgen -c -- "$cur")
 		;;
 	esac
 }

@@ -19,6 +19,8 @@ static const struct command {
 	const char *name, *about;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "check", "say what can be recorded here, and what to do about the rest", cmd_check },
+	{ "record", "record events with their stacks, of a command or of all", cmd_record },
 	{ "report", "print the events, each with its kernel and user stack", cmd_report },
 	{ "stat", "count events, stacks, and what is missing and why", cmd_stat },
 };

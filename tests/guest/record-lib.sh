@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the tests of trace-ustack record share. Sourced behind lib.sh and tables-lib.sh.
+
+USTACK=$BUILD/trace-ustack
+
+# ustack_record ARGUMENT...: into t.dat, what it says into said
+ustack_record()
+{
+	$USTACK record -o t.dat "$@" >said 2>&1 </dev/null
+	local ret=$?
+	sed 's/^/     /' said >>all-said
+	return $ret
+}
+
+# background WHAT ARGUMENT...: the same, without waiting for its end; its process is $recorder. Not
+# behind check, whose subshell would be its parent.
+background()
+{
+	local what=$1
+	shift
+	rm -f t.dat
+	$USTACK record -o t.dat "$@" >said 2>&1 </dev/null &
+	recorder=$!
+	check "$what: recording" is_recording
+}
+
+is_recording()
+{
+	local i
+	for ((i = 0; i < 600; i++)); do
+		# tracing is on in a new instance, too: the files of CPUs come just before it starts
+		! ls t.dat.part*.cpu0 >/dev/null 2>&1 ||
+			! grep -qs 1 $T/instances/trace-ustack-$recorder/tracing_on || return 0
+		kill -0 $recorder 2>/dev/null || break
+		sleep 0.1
+	done
+	cat said
+	return 1
+}
+
+# ends CODE: the recorder of background() has ended, or does now, with this exit code
+ends()
+{
+	local ret
+	wait $recorder
+	ret=$?
+	check "it ends with exit code $1" is $ret $1
+}
+
+# nothing_left: of instances, tables, options, temporary files
+nothing_left()
+{
+	local i
+	for ((i = 0; i < 50; i++)); do
+		[ -n "$(ls $T/instances)" ] || [ -s $LIST ] || [ -n "$(cat $LIST)" ] || break
+		sleep 0.1
+	done
+	[ -z "$(ls $T/instances)" ] || { echo "instances: $(ls $T/instances)"; return 1; }
+	[ -z "$(cat $LIST)" ] || { echo "tables:"; cat $LIST; return 1; }
+	! ls -A | grep '\.part' || return 1
+	is "$(cat $T/tracing_on $T/options/$OPT $T/options/stacktrace $T/events/enable)" "$before"
+}
+before=$(cat $T/tracing_on $T/options/$OPT $T/options/stacktrace $T/events/enable)
+
+# told NAME: the number before NAME in the summary
+told()
+{
+	grep -oE "[0-9]+ ($1)\b" said | head -n 1 | cut -d ' ' -f 1
+}
+
+# all_joined: each request has its stack, or its task was in the kernel at the end
+all_joined()
+{
+	local asked=$(sed -nE 's/.*asked for ([0-9]+) times.*/\1/p' said)
+	at_least "${asked:-0}" ${1:-1} && is $(($(told joined) + $(told pending))) $asked &&
+		is "$(told lost)" 0 && is "$(told 'not recorded')" 0 || { cat said; return 1; }
+}
+
+# reads: trace-cmd report reads the file, without a complaint
+reads()
+{
+	trace-cmd report -t -i t.dat >$TEST_TMP/report 2>report.err || { cat report.err; return 1; }
+	! grep -v '^ *version' report.err || return 1
+	at_least "$(grep -c '^=> ' $TEST_TMP/report)" ${1:-1}
+}

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0
+# trace-ustack record and check on a made-up tracefs, and on this machine's own where that is
+# allowed.
+
+O ?= build
+
+FAKE_TRACEFS := $(O)/tests/record/fake_tracefs.so
+
+CHECK_TARGETS += check-record
+
+.PHONY: check-record
+check-record: $(TOOL_BIN) $(FAKE_TRACEFS)
+	@tests/record/run $(O)
+
+$(FAKE_TRACEFS): tests/record/fake_tracefs.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -fPIC -shared -o $@ $< -ldl

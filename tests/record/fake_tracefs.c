@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fake_tracefs - preloaded: a folder behaves like tracefs
+ *
+ * mkdir() in DIR/tracing/instances fills what it makes from DIR/instance, or DIR/instance.maps;
+ * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
+ * the first N calls of rmdir() fail, as for an instance that someone reads. With FAKE_SLOW=N a
+ * mkdir() takes N seconds more once all is there, and DIR/slow says so.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int is_instance(const char *path)
+{
+	const char *dir = getenv("FAKE_TRACEFS");
+	char prefix[4096];
+	size_t len;
+
+	if (!dir)
+		return 0;
+	len = snprintf(prefix, sizeof(prefix), "%s/tracing/instances/", dir);
+	return !strncmp(path, prefix, len) && path[len] && !strchr(path + len, '/');
+}
+
+static int run(const char *const *argv)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		unsetenv("LD_PRELOAD");
+		execv(argv[0], (char **)argv);
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	int (*real)(const char *, mode_t) = dlsym(RTLD_NEXT, "mkdir");
+	size_t len = strlen(path);
+	char from[4096];
+
+	if (real(path, mode))
+		return -1;
+	if (!is_instance(path))
+		return 0;
+	snprintf(from, sizeof(from), "%s/instance%s/.", getenv("FAKE_TRACEFS"),
+		 len > 5 && !strcmp(path + len - 5, ".maps") ? ".maps" : "");
+	run((const char *const[]){ "/bin/cp", "-r", from, path, NULL });
+	if (getenv("FAKE_SLOW")) {
+		snprintf(from, sizeof(from), "%s/slow", getenv("FAKE_TRACEFS"));
+		real(from, mode);
+		sleep(atoi(getenv("FAKE_SLOW")));
+	}
+	return 0;
+}
+
+int rmdir(const char *path)
+{
+	int (*real)(const char *) = dlsym(RTLD_NEXT, "rmdir");
+	static int calls;
+
+	if (!is_instance(path))
+		return real(path);
+	if (getenv("FAKE_BUSY") && calls++ < atoi(getenv("FAKE_BUSY"))) {
+		errno = EBUSY;
+		return -1;
+	}
+	run((const char *const[]){ "/bin/rm", "-rf", path, NULL });
+	return 0;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rec - what the files of `trace-ustack record` share
+ *
+ *	cmd_record.c	the command line, and what happens in which order
+ *	rec_wait.c	from the start of recording to its end: signals, CMD, processes, time
+ *	rec_tracefs.c	tracefs: found, written to, and what a failure means
+ *	rec_events.c	-e: which events are meant, their filters, who gets stacks
+ *	rec_setup.c	the two instances: made, configured, started, stopped
+ *	rec_left.c	instances of recorders that are gone
+ *	rec_guard.c	a second process that finishes when the first one dies
+ *	rec_command.c	CMD: found, started, waited for
+ *	rec_tables.c	unwind tables for what runs and what starts
+ *	rec_read.c	from the ring buffers to files, one thread a CPU and instance
+ *	rec_dat.c	trace.dat: its head, and all put together
+ *	rec_jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
+ *	rec_summary.c	what the file holds
+ *
+ * Nothing outside the two instances is changed, so whatever ends a recorder leaves nothing but
+ * these behind: the guard removes them, and if that was killed too, rec_left.c finds them. Tables
+ * are gone with the descriptor that the recorder had.
+ *
+ * Why the file is written here: libtracecmd's public interface (3.1.6 to 3.4) reads files and has
+ * no function that writes one. `trace-cmd record` as a child would do, but has a die() for each
+ * error, counts nothing, cleans nothing up when it is killed, and needs the sysctl ftrace_enabled
+ * to be writable, which it is not in many containers and virtual machines.
+ *
+ * Functions that return int return 0, or an exit code (enum cmd_exit) after telling the error,
+ * unless it says otherwise.
+ */
+#ifndef TRACE_USTACK_REC_H
+#define TRACE_USTACK_REC_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <tracefs.h>
+
+#include "cmd.h"
+
+/* An -e and the options behind it that are about its events. */
+struct rec_select {
+	const char *pattern;
+	const char *filter;		/* or NULL */
+	const char *stack_if;		/* stacks where this holds only, or NULL */
+	bool no_stack;
+	bool used;			/* some event is meant by it */
+};
+
+struct rec_event {
+	char *system, *name;
+	const struct rec_select *sel;	/* the last one that means it */
+};
+
+struct rec_opts {
+	struct rec_select *sel;
+	size_t nr_sel;
+	bool all;			/* -a: whatever runs */
+	uint32_t *pids;			/* -p */
+	size_t nr_pids;
+	char **cmd;			/* NULL: none */
+	const char *out, *clock, *tracefs;
+	unsigned long kb;		/* a CPU; 0: as much as seems right */
+	double duration;		/* seconds; 0: no end */
+	bool kernel_stack, tables, inherit, maps, fallback, pass_exit, quiet, verbose, summary;
+};
+
+/* How user stacks are asked for. */
+enum rec_how {
+	REC_OPTION,			/* the option: all events of the instance */
+	REC_TRIGGER,			/* the trigger, for some of the events */
+	REC_FALLBACK,			/* options/userstacktrace: the kernel has neither */
+	REC_NONE,			/* no event is to have one */
+};
+
+/* What the guard must know of how far the recorder got; in shared memory. */
+enum rec_stage {
+	REC_SETUP,			/* nothing was recorded */
+	REC_RUNNING,			/* the head of the file is there, data may be */
+	REC_DONE,			/* the file is complete, or given up; instances are gone */
+};
+
+struct rec_shared {
+	enum rec_stage stage;
+	uint64_t head_end;		/* bytes of the head in the file */
+};
+
+struct rec_stream;
+struct rec_tables;
+
+struct rec_buffer {
+	struct tracefs_instance *instance;
+	char name[64];
+	const char *label;		/* what the file calls it; "" the top buffer */
+	int lock;			/* descriptor of its folder, locked as long as we live */
+	struct rec_stream *stream;	/* one a CPU, while recording */
+	char **stats;			/* per_cpu/cpuN/stats at the end, one a CPU */
+	uint64_t data;			/* offset in the complete file of the first CPU's data */
+	uint64_t *size;			/* bytes of it, one a CPU; the next follows */
+};
+
+enum { REC_EVENTS, REC_MAPS, REC_NR_BUFFERS };
+
+struct rec {
+	struct rec_opts opts;
+	enum rec_how how;
+	struct rec_event *event;
+	size_t nr_events;
+	struct rec_buffer buf[REC_NR_BUFFERS];
+	int nr_cpus;
+	unsigned int page_size;		/* of the ring buffers */
+	unsigned long kb;		/* a CPU of the events' buffer */
+	char part[PATH_MAX];		/* the file until it is complete */
+	int out;			/* descriptor of it */
+	struct rec_shared *shared;
+	pid_t guard;
+	int guard_pipe;			/* our end; closed when we die */
+	pid_t child;			/* CMD, 0: none */
+	int child_go;			/* written to: CMD may start */
+	int child_status;		/* of waitpid(), valid if child_ended */
+	bool child_ended;
+	int trouble;			/* eventfd: a reader cannot go on */
+	int stop;			/* eventfd: readers end */
+	struct rec_tables *tables;
+	double seconds;			/* how long was recorded */
+	bool disk_full;
+	char *comms;			/* "PID NAME" lines, of the beginning */
+};
+
+/* ---- rec_tracefs.c ---- */
+
+/*
+ * Find tracefs: @dir, or where it is mounted, or mount it. Its path, or NULL with the cause and the
+ * remedy in @why. @mount: may mount it.
+ */
+const char *rt_find(const char *dir, bool mount, char *why, size_t size);
+/* Is this file or folder of the top instance there? */
+bool rt_exists(const char *file);
+/* Tell every change on standard error. */
+void rt_verbose(bool on);
+/* Write a file of an instance (NULL: the top one); 0 or -errno. */
+int rt_write(struct tracefs_instance *in, const char *file, const char *value);
+int rt_append(struct tracefs_instance *in, const char *file, const char *value);
+/* What the kernel said of the last error with a filter or trigger there; malloc()ed or NULL. */
+char *rt_kernel_says(struct tracefs_instance *in);
+/* The whole text of a file, malloc()ed and terminated; NULL and errno. @size may be NULL. */
+char *rt_read_path(const char *path, size_t *size);
+char *rt_read(struct tracefs_instance *in, const char *file, size_t *size);
+/* Read a format file's "ID:"; -1 if there is none. */
+int rt_event_id(const char *system, const char *name);
+
+/* ---- rec_events.c ---- */
+
+int rec_select_events(struct rec *r);
+/* Filters, triggers or options into the events' instance, which has none enabled yet. */
+int rec_configure_events(struct rec *r);
+int rec_enable_events(struct rec *r);
+
+/* ---- rec_setup.c ---- */
+
+/* Can this kernel do what is asked for? Sets @how. */
+int rec_check_kernel(struct rec *r);
+int rec_make_instances(struct rec *r);
+/* For the guard: those that the recorder has made. */
+void rec_adopt_instances(struct rec *r);
+int rec_configure(struct rec *r);
+/* The tasks whose events are recorded. */
+int rec_set_pids(struct rec *r);
+int rec_start(struct rec *r);
+/* No more events, then no more records. */
+void rec_stop(struct rec *r);
+void rec_read_stats(struct rec *r);
+/* Remove both; told if that fails. */
+int rec_remove_instances(struct rec *r);
+
+/* ---- rec_left.c ---- */
+
+struct left {
+	char name[64];
+	pid_t pid;
+	bool alive;			/* its recorder is at work */
+};
+
+/* What recorders have in instances/; malloc()ed. -errno if that cannot be read. */
+int left_list(struct left **v, size_t *nr);
+/*
+ * Lock the folder of an instance, as one of its owners, or as one who looks for what nobody owns.
+ * A descriptor, or -errno.
+ */
+int left_lock(const char *name, bool own);
+/* Stop and remove an instance; 0 or -errno. */
+int left_remove(const char *name);
+
+/* ---- rec_guard.c ---- */
+
+int rec_guard_start(struct rec *r);
+/* The instances are there, and locked. */
+int rec_guard_adopt(struct rec *r);
+/* The recorder is done by itself. */
+void rec_guard_end(struct rec *r);
+
+/* ---- rec_command.c ---- */
+
+/* Where @name is, as a shell would find it: 0, or 126 or 127 after telling. */
+int command_find(const char *name, char path[PATH_MAX]);
+/* Make the process; it waits until command_go(). */
+int command_prepare(struct rec *r);
+/* 0; 126 or 127 if it cannot be executed. */
+int command_go(struct rec *r);
+/* It shall end, and will be waited for, for some seconds. */
+void command_end(struct rec *r);
+/* Its exit code as a shell has it. */
+int command_exit_code(const struct rec *r);
+
+/* ---- rec_tables.c ---- */
+
+int rec_tables_start(struct rec *r);
+/* What was covered, to standard error. */
+void rec_tables_summary(struct rec *r);
+void rec_tables_end(struct rec *r);
+
+/* ---- rec_read.c ---- */
+
+/* Open all streams; with @threads, read them until rec_read_stop(). */
+int rec_read_start(struct rec *r, bool threads);
+/* All that is left is read and the files are closed. */
+int rec_read_stop(struct rec *r);
+/* The raw data of a CPU until it is in the file. */
+void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX]);
+uint64_t rec_read_bytes(struct rec *r);
+
+/* ---- rec_dat.c ---- */
+
+int dat_open(struct rec *r);
+/* Formats, symbols: what is known before the first event. */
+int dat_head(struct rec *r);
+/* "PID NAME" lines of all tasks; NULL without memory. */
+char *dat_comms(void);
+/* Names, options and data, then the file gets its name. */
+int dat_finish(struct rec *r);
+/* Nothing is kept. */
+void dat_discard(struct rec *r);
+
+/* ---- rec_wait.c ---- */
+
+int rec_wait_prepare(void);
+/* From here on signals are waited for, until the recording has to end. 0 or an exit code. */
+int rec_wait(struct rec *r);
+/* The limits that CMD is to have. */
+void rec_limits_restore(void);
+/* From here on signals end the process again. */
+void rec_wait_over(void);
+/* Has a signal come that says to end? */
+bool rec_wait_interrupted(void);
+
+/* ---- rec_jit.c, rec_summary.c ---- */
+
+/* Copies maps of @tgids into FILE.jit; how many. */
+int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr);
+int rec_summary(struct rec *r);
+
+#endif
