@@ -80,6 +80,7 @@ struct lane {
 	size_t seq;			/* records read */
 	struct pending *waiting[NR_LEVELS];
 	bool ended, wanted;
+	int64_t missed;			/* since the last event that is wanted; -1: some */
 };
 
 struct model {
