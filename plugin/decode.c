@@ -7,11 +7,14 @@
 void decode_set_field(struct decode_field *f, const struct tep_format_field *field)
 {
 	memset(f, 0, sizeof(*f));
-	if (!field || field->offset < 0 || field->size < 0)
+	/* far below where the sum of the two overflows */
+	if (!field || field->offset < 0 || field->size < 0 || field->offset > 1 << 24 ||
+	    field->size > 1 << 24)
 		return;
 	f->present = true;
 	f->offset = field->offset;
 	f->size = field->size;
+	f->number = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
 	f->dynamic = field->flags & TEP_FIELD_IS_DYNAMIC;
 	f->relative = field->flags & TEP_FIELD_IS_RELATIVE;
 	f->is_signed = field->flags & TEP_FIELD_IS_SIGNED;
@@ -38,6 +41,7 @@ static void find_commons(struct decode *d, struct tep_event *event)
 bool decode_init(struct decode *d, struct tep_handle *tep)
 {
 	static const char sys[] = "ftrace";
+	const uint16_t one = 1;
 	struct tep_event *kstack = tep_find_event_by_name(tep, sys, "kernel_stack");
 	struct tep_event *cookie = tep_find_event_by_name(tep, sys, "user_unwind_cookie");
 	struct tep_event *stack = tep_find_event_by_name(tep, sys, "user_unwind_stack");
@@ -45,6 +49,7 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 
 	memset(d, 0, sizeof(*d));
 	d->tep = tep;
+	d->swap = tep_read_number(tep, &one, sizeof(one)) != 1;
 	d->long_size = tep_get_long_size(tep) == 4 ? 4 : 8;
 	d->id_kernel_stack = kstack ? kstack->id : -1;
 	d->id_cookie = cookie ? cookie->id : -1;
@@ -80,20 +85,6 @@ static const void *bytes_at(const struct tep_record *rec, uint64_t offset, uint6
 	    size > (uint64_t)rec->size - offset)
 		return NULL;
 	return (const char *)rec->data + offset;
-}
-
-bool decode_number(const struct decode *d, const struct tep_record *rec,
-		   const struct decode_field *f, uint64_t *val)
-{
-	const void *p;
-
-	if (!f->present || (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8))
-		return false;
-	p = bytes_at(rec, f->offset, f->size);
-	if (!p)
-		return false;
-	*val = tep_read_number(d->tep, p, f->size);
-	return true;
 }
 
 enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)
@@ -157,12 +148,6 @@ bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *
 bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie)
 {
 	return decode_number(d, rec, &d->cookie, cookie);
-}
-
-uint64_t decode_addr(const struct decode *d, const void *addrs, uint32_t i)
-{
-	return tep_read_number(d->tep, (const char *)addrs + (size_t)i * d->long_size,
-			       d->long_size);
 }
 
 bool decode_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s)

@@ -13,12 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <string.h>
+
 #include "tepweak.h"
 
 /* A number, a dynamic array or an array that ends the record. */
 struct decode_field {
 	int offset, size;
 	bool present, dynamic, relative, is_signed;
+	bool number;			/* of a size that decode_number() reads */
 };
 
 enum decode_kind {
@@ -32,6 +35,7 @@ enum decode_kind {
 struct decode {
 	struct tep_handle *tep;
 	int long_size;
+	bool swap;			/* the file's byte order is not this machine's */
 	struct decode_field common_type, common_pid, common_flags;
 	int id_kernel_stack, id_cookie, id_stack, id_map;	/* -1: not in this file */
 	struct decode_field kstack_caller;
@@ -66,14 +70,46 @@ bool decode_bytes(const struct decode *d, const struct tep_record *rec,
 bool decode_init(struct decode *d, struct tep_handle *tep);
 enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec);
 
+/* A number of 1, 2, 4 or 8 bytes at @p. */
+static inline uint64_t decode_read(const struct decode *d, const void *p, int size)
+{
+	uint16_t x2;
+	uint32_t x4;
+	uint64_t x8;
+
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)p;
+	case 2:
+		memcpy(&x2, p, 2);
+		return d->swap ? __builtin_bswap16(x2) : x2;
+	case 4:
+		memcpy(&x4, p, 4);
+		return d->swap ? __builtin_bswap32(x4) : x4;
+	default:
+		memcpy(&x8, p, 8);
+		return d->swap ? __builtin_bswap64(x8) : x8;
+	}
+}
+
 /* Each returns false when the record does not hold what its format promises. */
-bool decode_number(const struct decode *d, const struct tep_record *rec,
-		   const struct decode_field *f, uint64_t *val);
+static inline bool decode_number(const struct decode *d, const struct tep_record *rec,
+				 const struct decode_field *f, uint64_t *val)
+{
+	if (!f->number || !rec->data || rec->size < f->offset + f->size)
+		return false;
+	*val = decode_read(d, (const char *)rec->data + f->offset, f->size);
+	return true;
+}
+
 bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid);
 bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie);
 bool decode_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s);
 bool decode_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m);
 
-uint64_t decode_addr(const struct decode *d, const void *addrs, uint32_t i);
+static inline uint64_t decode_addr(const struct decode *d, const void *addrs, uint32_t i)
+{
+	return decode_read(d, (const char *)addrs + (size_t)i * d->long_size, d->long_size);
+}
 
 #endif

@@ -21,6 +21,7 @@ struct frames_opts {
 	bool no_offsets;	/* functions and files without "+0x..." */
 	bool no_demangle;
 	bool raw;		/* each frame's address at its end */
+	bool lines;		/* source lines, inlined functions; not made yet */
 	const char *sysroot;	/* put before each path; "" for none */
 };
 

@@ -2,6 +2,7 @@
 /* cmd - see cmd.h: messages, progress, options, JSON. cmd_run.c: processes */
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "text.h"
 
 static bool progress_shown, progress_none;
 
@@ -43,6 +45,19 @@ int cmd_usage(const char *cmd, const char *fmt, ...)
 	va_end(ap);
 	cmd_error("%s: %s; trace-ustack %s --help lists its options", cmd, buf, cmd);
 	return CMD_USAGE;
+}
+
+char **cmd_argv;
+
+int cmd_bad_option(const char *cmd)
+{
+	const char *arg = cmd_argv && optind > 0 ? cmd_argv[optind - 1] : "";
+
+	if (strncmp(arg, "--", 2) && optopt)
+		return cmd_usage(cmd, "-%c is no option, or needs a value", optopt);
+	if (!optopt)
+		return cmd_usage(cmd, "%s is no option, or may mean several", arg);
+	return cmd_usage(cmd, "%s %s", arg, strchr(arg, '=') ? "takes no value" : "needs a value");
 }
 
 int cmd_help(const char *text)
@@ -223,26 +238,37 @@ static size_t utf8(const unsigned char *s, size_t len)
 	return n;
 }
 
-void cmd_json_string(FILE *f, const char *str, size_t len)
+void cmd_json_text(struct text *t, const char *str, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)str;
-	size_t i = 0, n;
+	size_t i = 0, from = 0, n;
 
-	putc('"', f);
+	text_bytes(t, "\"", 1);
 	while (i < len) {
 		n = utf8(s + i, len - i);
-		if (!n) {
-			fputs("\xef\xbf\xbd", f);
-			n = 1;
-		} else if (s[i] == '"' || s[i] == '\\') {
-			putc('\\', f);
-			putc(s[i], f);
-		} else if (s[i] < ' ' || s[i] == 0x7f) {
-			fprintf(f, "\\u%04x", s[i]);
-		} else {
-			fwrite(s + i, 1, n, f);
+		if (n && s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7f) {
+			i += n;
+			continue;
 		}
-		i += n;
+		text_bytes(t, str + from, i - from);
+		if (!n)
+			text_add(t, "\xef\xbf\xbd");
+		else if (s[i] == '"' || s[i] == '\\')
+			text_addf(t, "\\%c", s[i]);
+		else
+			text_addf(t, "\\u%04x", s[i]);
+		from = ++i;
 	}
-	putc('"', f);
+	text_bytes(t, str + from, len - from);
+	text_bytes(t, "\"", 1);
+}
+
+void cmd_json_string(FILE *f, const char *s, size_t len)
+{
+	struct text t = {};
+
+	cmd_json_text(&t, s, len);
+	if (!t.failed)
+		fwrite(t.v, 1, t.nr, f);
+	free(t.v);
 }

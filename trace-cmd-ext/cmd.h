@@ -33,6 +33,10 @@ int cmd_stat(int argc, char **argv);
 void cmd_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "trace-ustack NAME: ..., and that --help tells more"; returns CMD_USAGE. */
 int cmd_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The option that getopt_long() returned '?' for: tell what is wrong; returns CMD_USAGE. */
+int cmd_bad_option(const char *cmd);
+/* The arguments the subcommand was called with; set by main(). */
+extern char **cmd_argv;
 /* Print a --help text through the pager if there is one; returns CMD_OK. */
 int cmd_help(const char *text);
 
@@ -84,5 +88,8 @@ int cmd_times(const char *arg, uint64_t *from, uint64_t *to);
  * that is not part of valid UTF-8 becomes U+FFFD.
  */
 void cmd_json_string(FILE *f, const char *s, size_t len);
+/* The same, appended to a text. */
+struct text;
+void cmd_json_text(struct text *t, const char *s, size_t len);
 
 #endif

@@ -54,9 +54,14 @@ int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_op
 			return cmd_usage(cmd, "'%s' is no time, such as 12.5-13 or 12.5-", arg);
 		return 0;
 	default:
-		/* getopt_long() has told what is wrong */
-		return cmd_usage(cmd, "wrong option");
+		return cmd_bad_option(cmd);
 	}
+}
+
+bool cmd_filter_any(const struct model_filter *f)
+{
+	return f->nr_events || f->nr_pids || f->nr_comms || f->nr_cpus || f->nr_symbols ||
+	       f->from || f->to;
 }
 
 int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path)

@@ -54,6 +54,8 @@ enum {
 
 /* 0, or the exit code for a wrong or unknown option, which has been told. */
 int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_opts *o);
+/* Does it choose anything at all? */
+bool cmd_filter_any(const struct model_filter *f);
 /* The one file that is left on the command line, or trace.dat; 0, or an exit code as above. */
 int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path);
 /* Open @path, or tell why not and return NULL: the exit code is CMD_INPUT then. */

@@ -1,80 +1,97 @@
 // SPDX-License-Identifier: GPL-2.0
 /* cmd_report - trace-ustack report */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "cmd_filter.h"
+#include "model_int.h"
+#include "report.h"
 
 static const char usage[] =
 	"usage: trace-ustack report [OPTION...] [FILE]\n"
 	"\n"
-	"Print the events of a recording. FILE is trace.dat if left out.\n"
+	"Print the events of a recording, each with its kernel stack and the user stack that belongs\n"
+	"to it: what trace-cmd report prints with the plugin, from several processes at once. FILE is\n"
+	"trace.dat if left out.\n"
 	"\n"
-	"  --help             this text\n"
+	"  --json             one JSON object an event and line\n"
+	"  --lines            source files and lines, and inlined functions, of user frames\n"
+	"  -j, --jobs N       format with N processes; one a CPU if left out\n"
+	"  -h, --help         this text\n"
 	"\n"
-	CMD_FILTER_HELP;
+	"Which events; each option may be given more than once:\n"
+	CMD_FILTER_HELP
+	"\n"
+	"Examples:\n"
+	"  trace-ustack report\n"
+	"  trace-ustack report --event sched_switch --process bash trace.dat\n"
+	"  trace-ustack report --symbol 'pthread_mutex_*' --time 12.5-13\n"
+	"  trace-ustack report --json | jq -r 'select(.user_state == \"lost\") | .comm'\n";
 
 static struct {
 	const char *path;
 	struct model_opts opts;
+	struct report r;
+	uint32_t jobs;
 } o;
-
-static void frames(struct model *m, const char *what, const uint32_t *v, uint32_t nr)
-{
-	const struct model_frame *f;
-	uint32_t i;
-
-	for (i = 0; i < nr; i++) {
-		f = model_frame(m, v[i]);
-		printf("\t%s %s+0x%llx (%s)\n", what, f->func ? f->func : "?",
-		       (unsigned long long)f->func_offset, f->file ? f->file->path : "");
-	}
-}
-
-static int event(void *data, const struct model_event *ev)
-{
-	struct model *m = data;
-	const uint32_t *v;
-	uint32_t nr;
-
-	printf("%16s-%-5u [%03u] %llu: %s\n", model_comm(m, ev->tid), ev->tid, ev->cpu,
-	       (unsigned long long)ev->ts, model_type(m, ev->type)->name);
-	v = model_kframes(m, ev->kstack, &nr);
-	frames(m, "kernel", v, nr);
-	v = model_uframes(m, ev->ustack, &nr);
-	frames(m, "user", v, nr);
-	return 0;
-}
 
 static int run(void *arg)
 {
-	struct model *m = cmd_open(o.path, &o.opts);
 	int ret;
 
 	(void)arg;
-	if (!m)
+	o.opts.plugins = !o.r.json;
+	o.r.m = cmd_open(o.path, &o.opts);
+	if (!o.r.m)
 		return CMD_INPUT;
-	ret = model_each(m, MODEL_BY_TIME, event, m);
-	model_close(m);
-	return ret ? CMD_FAIL : CMD_OK;
+	o.r.filtered = cmd_filter_any(&o.opts.filter);
+	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
+	if (ret)
+		cmd_error("%s: %s", o.path, ret == -EIO ?
+			  "is damaged: libtracecmd broke off reading it" : strerror(-ret));
+	return !ret ? CMD_OK : ret == -EIO ? CMD_INPUT : CMD_FAIL;
 }
 
 int cmd_report(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
+		{ "json", no_argument, NULL, 'J' },
+		{ "lines", no_argument, NULL, 'L' },
+		{ "jobs", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
+	uint32_t *jobs = NULL;
+	size_t nr = 0;
 	int opt, ret;
 
-	while ((opt = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		if (opt == 'h')
+	while ((opt = getopt_long(argc, argv, "hj:", longs, NULL)) != -1) {
+		switch (opt) {
+		case 'h':
 			return cmd_help(usage);
-		ret = cmd_filter_option("report", opt, optarg, &o.opts);
-		if (ret)
-			return ret;
+		case 'J':
+			o.r.json = true;
+			break;
+		case 'L':
+			o.r.lines = true;
+			break;
+		case 'j':
+			if (cmd_numbers(optarg, &jobs, &nr) || nr != 1 || !*jobs || *jobs > 64)
+				return cmd_usage("report", "'%s' is no number of processes, "
+						 "1 to 64", optarg);
+			o.jobs = *jobs;
+			free(jobs);
+			jobs = NULL;
+			nr = 0;
+			break;
+		default:
+			ret = cmd_filter_option("report", opt, optarg, &o.opts);
+			if (ret)
+				return ret;
+		}
 	}
 	ret = cmd_filter_file("report", argc, argv, &o.path);
 	if (ret)

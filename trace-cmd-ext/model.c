@@ -94,39 +94,62 @@ static void learn_tgids(struct model *m)
 
 /* ---- the scan ---- */
 
-static int note(struct model *m, const struct tep_record *rec)
+/* A task's events in a row. */
+struct noted {
+	uint32_t tid;
+	uint64_t events;
+};
+
+static void note_task(struct model *m, struct noted *last)
 {
-	uint32_t type = model_type_of(m, rec);
+	struct task *t = last->events ? model_task(m, last->tid) : NULL;
+
+	if (t)
+		t->events += last->events;
+	last->events = 0;
+}
+
+static void note(struct model *m, const struct tep_record *rec, struct noted *last)
+{
+	uint32_t type = model_type_of(m, rec), tid;
 	struct model_info *info = &m->info;
 
 	if (type != NO_TYPE) {
 		m->types.v[type].pub.records++;
 		m->types.v[type].pub.bytes += rec->record_size;
+		if (m->types.v[type].kind == RECORD_EVENT && decode_tid(&m->dec, rec, &tid)) {
+			if (!last->events || tid != last->tid) {
+				note_task(m, last);
+				last->tid = tid;
+			}
+			last->events++;
+		}
 	}
 	if (!info->records || rec->ts < info->first_ts)
 		info->first_ts = rec->ts;
 	if (rec->ts > info->last_ts)
 		info->last_ts = rec->ts;
 	info->records++;
-	return 0;
 }
 
 static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint64_t *done)
 {
 	const struct reader_stream *s = reader_stream(m->reader, stream);
+	struct noted noted = {};
 	struct tep_record *rec;
 	uint64_t last = 0;
 	int ret;
 
 	ret = feed_stream(feed, s->buffer, s->cpu);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
-		note(m, rec);
+		note(m, rec, &noted);
 		ret = feed_record(feed, rec);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
 		last = rec->offset;
 		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
 			m->opts.progress("reading", *done, m->info.bytes);
 	}
+	note_task(m, &noted);
 	return ret;
 }
 
@@ -141,9 +164,36 @@ static int dropped(void *data, const char *buffer)
 	return 0;
 }
 
+/* Those that libtracecmd takes to count nanoseconds. */
+static bool in_nanoseconds(const char *clock)
+{
+	static const char *const clocks[] = {
+		"local", "global", "uptime", "perf", "tsc2nsec", "tai"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (!strcmp(clock, clocks[i]))
+			return true;
+	return !strncmp(clock, "mono", 4);
+}
+
+/* The top buffer's goes for the file. */
+static int found_clock(void *data, const char *buffer, const char *clock)
+{
+	struct model *m = data;
+
+	if (*buffer)
+		return 0;
+	snprintf(m->clock, sizeof(m->clock), "%s", clock);
+	m->info.nsec = !*clock || in_nanoseconds(clock);
+	return 0;
+}
+
 static int scan(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
+	struct drops_sink drops = { .dropped = dropped, .clock = found_clock, .data = m };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	uint64_t done = 0;
 	struct feed *feed;
@@ -167,7 +217,7 @@ static int scan(struct model *m)
 		ret = feed_end(feed);
 	feed_free(feed);
 	if (!ret)
-		drops_read(reader_fd(m->reader), dropped, m);
+		drops_walk(reader_fd(m->reader), &drops);
 	if (m->info.damaged)
 		join_set_damaged(m->join);
 	if (!ret)
@@ -227,7 +277,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	m->info.bytes = reader_bytes(m->reader);
 	m->info.cpus = reader_cpus(m->reader);
 	m->info.buffers = reader_buffers(m->reader);
-	m->info.clock = "";
+	m->info.clock = m->clock;
 	m->info.nsec = true;
 	ret = m->syms && m->join && m->maps ? scan(m) : -ENOMEM;
 	if (!ret) {
@@ -363,4 +413,18 @@ bool model_string(struct model *m, const struct model_event *ev, const struct de
 	*s = p;
 	*len = strnlen(p, *len);
 	return true;
+}
+
+const char *model_state_name(enum join_state state)
+{
+	static const char *const names[JOIN_NR_STATES] = {
+		[JOIN_NONE] = "none",
+		[JOIN_STACK] = "joined",
+		[JOIN_PENDING] = "pending",
+		[JOIN_LOST] = "lost",
+		[JOIN_UNRECORDED] = "not-recorded",
+		[JOIN_UNSURE] = "unsure",
+	};
+
+	return names[state];
 }

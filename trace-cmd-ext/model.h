@@ -55,6 +55,7 @@ struct model_opts {
 	bool no_demangle;
 	bool plugins;			/* libtraceevent loads its plugins: for printing events */
 	struct model_filter filter;	/* what it points to must outlive the model */
+	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */
 	void (*progress)(const char *what, uint64_t done, uint64_t total);
 };
@@ -77,6 +78,7 @@ struct model_event {
 	uint32_t ustack;		/* model_ustack(), or MODEL_NONE: none was asked for */
 	int64_t missed;			/* dropped since the last wanted event of this CPU; -1: some */
 	struct tep_record *rec;		/* the raw record; valid in the callback only */
+	struct tep_record *kstack_rec, *cookie_rec;	/* those of its stacks, or NULL */
 };
 
 /* Why an event has no user stack (state), or which it has. */
@@ -106,6 +108,9 @@ struct model_frame {
 	bool kernel;
 	bool exact;			/* addr is where it was, no return address */
 };
+
+/* "joined", "pending", "lost", "not-recorded", "unsure"; "none". */
+const char *model_state_name(enum join_state state);
 
 /* A line of source code; several for one frame where functions were inlined. */
 struct model_line {
@@ -160,8 +165,8 @@ struct model_count {
 };
 
 /*
- * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the
- * model's, in no particular order; 0, or an error as above.
+ * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the model's,
+ * in no particular order, and equal ones may be there more than once. 0, or an error as above.
  */
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 

@@ -34,7 +34,7 @@ void lane_start(struct model *m, struct lane *l, uint32_t stream)
 	l->stream = stream;
 	l->buffer = s->buffer;
 	l->cpu = s->cpu;
-	l->wanted = filter_cpu(m, s->cpu);
+	l->wanted = filter_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
 }
 
 /* What the event has now is all that it gets. */
@@ -73,6 +73,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->ev.kstack = p->ev.ustack = MODEL_NONE;
 	p->ev.missed = 0;
 	p->ev.rec = rec;
+	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
 	p->seq = l->seq;
 	p->settled = p->has_kstack = false;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
@@ -112,6 +113,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 			break;
 		p->has_kstack = true;
 		p->kpos = rec->offset;
+		p->ev.kstack_rec = rec;
 		if (p->wanted)
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
@@ -122,6 +124,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 			p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, tid,
 								       rec->offset, cookie,
 								       &l->last));
+		p->ev.cookie_rec = rec;
 		p->settled = true;
 		l->waiting[level] = NULL;
 		return;

@@ -30,7 +30,7 @@ struct type {
 	bool wanted;			/* by the filter's event names */
 };
 
-struct kstack {
+struct kernel_stack {
 	struct model_kstack pub;
 	uint64_t hash;
 	uint64_t off;			/* in model.kaddrs */
@@ -38,9 +38,10 @@ struct kstack {
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
 
-struct ustack {
+struct user_stack {
 	struct model_ustack pub;
 	struct join_answer ans;
+	uint32_t run;			/* one that has it */
 	uint32_t epoch;
 	uint32_t own;			/* run + 1 where equal stacks need not resolve alike */
 	uint32_t frames, nr_frames;	/* in model.index */
@@ -60,6 +61,7 @@ struct frame {
 struct task {
 	uint32_t tid, tgid;
 	bool wanted;			/* by the filter's names and ids */
+	uint64_t events;		/* in the whole file */
 };
 
 /* An event whose kernel stack and cookie may still come. */
@@ -92,6 +94,7 @@ struct model {
 	struct join *join;
 	struct maps *maps;
 	struct uu_symbols *syms;
+	char clock[64];
 	bool read;			/* the reader does not stand at the begin */
 	bool info_joined;		/* info.join is filled in */
 
@@ -101,10 +104,10 @@ struct model {
 	struct hidx task_idx;
 	bool tgids;			/* tasks have their tgid */
 
-	VEC(struct kstack) kstacks;
+	VEC(struct kernel_stack) kstacks;
 	VEC(uint64_t) kaddrs;
 	struct hidx kstack_idx;
-	VEC(struct ustack) ustacks;
+	VEC(struct user_stack) ustacks;
 	struct hidx ustack_idx;
 	uint32_t *run_ustack;		/* by run: ustack + 1, or 0 */
 	uint32_t missing[JOIN_NR_STATES];	/* ustack + 1 by state, or 0 */
@@ -115,6 +118,7 @@ struct model {
 	VEC(struct model_count) counts;
 	struct hidx count_idx;
 	bool counted;
+	const bool *mine;		/* the streams to go through, NULL: all */
 };
 
 /* model.c */
@@ -123,6 +127,8 @@ struct task *model_task(struct model *m, uint32_t tid);
 
 /* model_stacks.c: MODEL_NONE without memory or without a stack. */
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
+/* The number of the @nr addresses that lie behind the end of m->kaddrs. */
+uint32_t model_add_kstack(struct model *m, uint32_t nr);
 uint32_t model_run_ustack(struct model *m, uint32_t run);
 
 /* model_filter.c */

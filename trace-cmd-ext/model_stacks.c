@@ -13,32 +13,22 @@
 
 /* ---- kernel stacks ---- */
 
-uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
+uint32_t model_add_kstack(struct model *m, uint32_t nr)
 {
-	const struct decode_field *f = &m->dec.kstack_caller;
-	int size = m->dec.long_size;
-	uint64_t addr, hash = 0, off = m->kaddrs.nr;
-	struct kstack *k;
-	uint32_t i, nr = 0;
+	const uint64_t *addrs = m->kaddrs.v + m->kaddrs.nr;
+	uint64_t hash = nr;
+	struct kernel_stack *k;
+	uint32_t i;
 	size_t pos;
 
-	if (!f->present || f->offset > rec->size)
-		return MODEL_NONE;
-	/* the format says 8 entries, the record has as many as fit */
-	if (vec_reserve(&m->kaddrs, (rec->size - f->offset) / size + 1))
-		return MODEL_NONE;
-	for (pos = f->offset; pos + size <= (size_t)rec->size; pos += size) {
-		addr = decode_addr(&m->dec, (const char *)rec->data + pos, 0);
-		if (addr == (size == 8 ? UINT64_MAX : UINT32_MAX))
-			break;
-		m->kaddrs.v[off + nr++] = addr;
-		hash = (hash ^ addr) * 0x9e3779b97f4a7c15ull;
+	for (i = 0; i < nr; i++) {
+		hash = (hash ^ addrs[i]) * 0x9e3779b97f4a7c15ull;
 		hash ^= hash >> 29;
 	}
 	for_each_hidx(&m->kstack_idx, hash, pos, i) {
 		k = &m->kstacks.v[i];
 		if (k->hash == hash && k->pub.nr == nr &&
-		    !memcmp(m->kaddrs.v + k->off, m->kaddrs.v + off, nr * sizeof(addr)))
+		    !memcmp(m->kaddrs.v + k->off, addrs, nr * sizeof(*addrs)))
 			return i;
 	}
 	k = vec_add(&m->kstacks);
@@ -49,11 +39,33 @@ uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
 		return MODEL_NONE;
 	}
 	k->hash = hash;
-	k->off = off;
+	k->off = m->kaddrs.nr;
 	k->pub.nr = nr;
 	k->frames = NOT_MADE;
 	m->kaddrs.nr += nr;
 	return m->kstacks.nr - 1;
+}
+
+uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
+{
+	const struct decode_field *f = &m->dec.kstack_caller;
+	int size = m->dec.long_size, pos;
+	uint32_t nr = 0;
+	uint64_t addr;
+
+	if (!f->present || f->offset > rec->size)
+		return MODEL_NONE;
+	/* the format says 8 entries, the record has as many as fit */
+	if (vec_reserve(&m->kaddrs, (rec->size - f->offset) / size + 1))
+		return MODEL_NONE;
+	for (pos = f->offset; pos <= rec->size - size; pos += size) {
+		addr = decode_addr(&m->dec, (const char *)rec->data + pos, 0);
+		/* as libtraceevent ends it */
+		if ((size == 8 && addr == UINT64_MAX) || (int)addr == -1)
+			break;
+		m->kaddrs.v[m->kaddrs.nr + nr++] = addr;
+	}
+	return model_add_kstack(m, nr);
 }
 
 uint32_t model_nr_kstacks(struct model *m)
@@ -63,7 +75,7 @@ uint32_t model_nr_kstacks(struct model *m)
 
 const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
 {
-	struct kstack *k = &m->kstacks.v[kstack];
+	struct kernel_stack *k = &m->kstacks.v[kstack];
 
 	k->pub.addrs = m->kaddrs.v + k->off;
 	return &k->pub;
@@ -71,15 +83,16 @@ const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
 
 /* ---- user stacks ---- */
 
-static uint32_t missing(struct model *m, enum join_state state)
+static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
 {
-	struct ustack *u;
+	struct user_stack *u;
 
 	if (!m->missing[state]) {
 		u = vec_add(&m->ustacks);
 		if (!u)
 			return MODEL_NONE;
 		u->pub.state = state;
+		u->run = run;
 		u->frames = NOT_MADE;
 		m->missing[state] = m->ustacks.nr;
 	}
@@ -89,7 +102,7 @@ static uint32_t missing(struct model *m, enum join_state state)
 static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, uint32_t run)
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, own, i;
-	struct ustack *u;
+	struct user_stack *u;
 	uint64_t hash;
 	bool near;
 	size_t pos;
@@ -119,6 +132,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	u->pub.nr = ans->nr;
 	u->pub.addrs = ans->addrs;
 	u->ans = *ans;
+	u->run = run;
 	u->epoch = epoch;
 	u->own = own;
 	u->frames = NOT_MADE;
@@ -137,7 +151,7 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	join_run(m->join, run, &ans, NULL);
 	if (ans.state == JOIN_NONE)
 		return MODEL_NONE;
-	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) : missing(m, ans.state);
+	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) : missing(m, ans.state, run);
 	m->run_ustack[run] = u + 1;		/* 0 again for MODEL_NONE */
 	return u;
 }
@@ -231,7 +245,7 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 {
-	struct kstack *k;
+	struct kernel_stack *k;
 	uint32_t i, frame;
 
 	*nr = 0;
@@ -256,7 +270,7 @@ const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 {
-	struct ustack *u;
+	struct user_stack *u;
 	uint32_t i, frame;
 	bool exact;
 

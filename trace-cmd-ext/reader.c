@@ -303,23 +303,14 @@ int reader_rewind(struct reader *r)
 	return ret == -EINVAL ? -EIO : ret;
 }
 
-/* libtracecmd reads compressed data at the descriptor's position, which the two would share. */
-int reader_forked(struct reader *r)
-{
-	int fd = reopen(r->fd), ret = 0;
-	off_t pos = lseek(r->data.fd, 0, SEEK_CUR);
-
-	if (fd < 0 || pos < 0 || lseek(fd, pos, SEEK_SET) != pos ||
-	    dup3(fd, r->data.fd, O_CLOEXEC) < 0)
-		ret = -errno;
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 struct tep_handle *reader_tep(struct reader *r)
 {
 	return r->tep;
+}
+
+struct tep_handle *reader_data_tep(struct reader *r)
+{
+	return tracecmd_get_tep(r->data.handles.v[0]);
 }
 
 int reader_fd(struct reader *r)

@@ -7,7 +7,7 @@
  * (reader_raw.c, several times faster), and from libtracecmd otherwise: compressed files, files
  * whose time stamps are converted.
  *
- * After fork() child and parent may both go on reading, each where it stands: see reader_forked().
+ * After fork() parent and child may both read, the child from the begin: see reader_rewind().
  */
 #ifndef TRACE_USTACK_READER_H
 #define TRACE_USTACK_READER_H
@@ -40,6 +40,11 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 void reader_close(struct reader *r);
 
 struct tep_handle *reader_tep(struct reader *r);
+/*
+ * The handle that the records are read with: reader_rewind() may give another one. For what prints
+ * a record and then reads on by itself, as libtracecmd does for the function graph.
+ */
+struct tep_handle *reader_data_tep(struct reader *r);
 /* A descriptor of the file, the reader's; read with pread(). */
 int reader_fd(struct reader *r);
 uint64_t reader_bytes(struct reader *r);
@@ -56,9 +61,7 @@ const struct reader_stream *reader_stream(struct reader *r, uint32_t stream);
  * reader's.
  */
 struct tep_record *reader_next(struct reader *r, uint32_t stream);
-/* All streams begin again; 0 or a negative errno. */
+/* All streams begin again; 0 or a negative errno. A forked child does this first. */
 int reader_rewind(struct reader *r);
-/* To be called first in a child that goes on reading; 0 or a negative errno. */
-int reader_forked(struct reader *r);
 
 #endif

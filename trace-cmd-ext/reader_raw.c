@@ -61,7 +61,7 @@ static int found_pages(void *data, const char *buffer, uint32_t cpu, uint64_t of
 			return 0;
 		}
 		s->raw.offset = offset;
-		s->raw.size = size;
+		s->raw.size = s->pub.bytes = size;
 		s->raw.page_size = page_size ? page_size : r->page_size;
 		if (s->raw.page_size < 64 || s->raw.page_size & (s->raw.page_size - 1))
 			f->bad = true;

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+# bash completion for trace-ustack: commands and options come from the program itself
+_trace_ustack()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local tool=${COMP_WORDS[0]} command=${COMP_WORDS[1]}
+
+	if [ "$COMP_CWORD" -eq 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W \
+			"$("$tool" --commands 2>/dev/null) help --help --version" -- "$cur")
+		return
+	fi
+	if [ "$command" = help ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("$tool" --commands 2>/dev/null)" -- "$cur")
+		return
+	fi
+	case $prev in
+	--sysroot)
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		return
+		;;
+	esac
+	case $cur in
+	-*)
+		mapfile -t COMPREPLY < <(compgen -W "$("$tool" "$command" --help 2>/dev/null |
+			grep -oE '^  (-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+')" -- "$cur")
+		;;
+	*)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		;;
+	esac
+}
+complete -o filenames -F _trace_ustack trace-ustack

@@ -5,9 +5,9 @@
  * This file knows the subcommands and nothing else; each is one cmd_NAME.c, and cmd.h says what
  * they share and how they end.
  */
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd.h"
 
@@ -75,6 +75,7 @@ static int help(int argc, char **argv)
 	if (!c)
 		return unknown(argv[1]);
 	args[0] = argv[1];
+	cmd_argv = args;
 	return c->run(2, args);
 }
 
@@ -83,6 +84,8 @@ int main(int argc, char **argv)
 	const struct command *c;
 	size_t i;
 
+	opterr = 0;		/* cmd_bad_option() tells */
+	cmd_argv = argv + 1;
 	if (argc < 2) {
 		list(stderr);
 		return CMD_USAGE;
