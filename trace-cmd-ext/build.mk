@@ -15,10 +15,14 @@ TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
 # what the subcommands are made of, and what reads files for them
 TOOL_SRC := trace_ustack.c cmd.c cmd_run.c cmd_filter.c cmd_report.c report_json.c \
 	report_out.c report_text.c cmd_stat.c stat_count.c
+# flame graphs, and what other tools read
+FLAME_SRC := cmd_flame.c flame_json.c folded.c gather.c output.c paths.c svg.c tree.c waits.c \
+	colour.c fold.c
+EXPORT_SRC :=
 MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c reader_raw.c
-TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
+TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(FLAME_SRC) $(EXPORT_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
-TOOL_LIBS = $(UU_LIBS) $(shell pkg-config --libs libtracecmd)
+TOOL_LIBS = $(UU_LIBS) $(shell pkg-config --libs libtracecmd) -lm -lz
 TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
@@ -29,6 +33,8 @@ $(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
 		$(TOOL_LIBS)
 
 $(TOOL_OBJ): TOOL_FLAGS = -Iplugin $(PLUGIN_INC)
+# svg.c holds it as it is
+$(O)/trace-cmd-ext/svg.o: trace-cmd-ext/flame.js
 $(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
 
 $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c

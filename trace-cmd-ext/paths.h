@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * paths - from the stacks of a model to the segments of a fold
+ *
+ * Each stack is turned into names once. What is missing becomes a name too, a note in square
+ * brackets that says why: a stack that was not recorded, its outer or inner frames that were cut.
+ * A function that is not known is the name of its file in square brackets, so that places nobody
+ * can tell apart are one frame. The innermost kernel frames are left out where they are those of the
+ * tracer at work.
+ */
+#ifndef TRACE_USTACK_PATHS_H
+#define TRACE_USTACK_PATHS_H
+
+#include "fold.h"
+#include "waits.h"
+
+/* The segments of a sample, in the order of fold_add(). */
+enum paths_seg {
+	SEG_TASK,
+	SEG_USER,
+	SEG_KERNEL,
+	SEG_EVENT,			/* of an event: its name */
+	/* of a wake-up: the waker's stack, from its innermost frame outwards */
+	SEG_WAKER_KERNEL = SEG_EVENT,
+	SEG_WAKER_USER,
+	SEG_WAKER_TASK,
+};
+
+struct paths_opts {
+	bool threads;			/* tasks are "NAME-TID", not only "NAME" */
+	const char **symbols;		/* shell patterns, of which a stack must have one */
+	size_t nr_symbols;
+};
+
+struct paths;
+
+/* Both must outlive it; @o is copied. NULL without memory. */
+struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o);
+void paths_free(struct paths *p);
+
+/* Segments: UINT32_MAX without memory. */
+uint32_t paths_task(struct paths *p, uint32_t tid);
+/* @kstack tells whether a stack that nobody asked for is that of a kernel thread. */
+uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack);
+uint32_t paths_kernel(struct paths *p, uint32_t kstack);
+uint32_t paths_event(struct paths *p, uint32_t type);
+
+/* All segments of a wake-up. */
+void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
+		uint32_t seg[FOLD_SEGS]);
+
+/* Does one of these two stacks hold a function that is asked for? */
+bool paths_wanted(struct paths *p, uint32_t kstack, uint32_t ustack);
+
+#endif
