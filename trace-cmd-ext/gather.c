@@ -27,6 +27,8 @@ struct state {
 	struct gather_stats *st;
 	int slot;
 	bool alone;
+	int (*each)(void *data, const struct wait *w, uint64_t ns);
+	void *data;
 	VEC(struct known_tid) tids;
 	struct hidx idx;
 };
@@ -234,6 +236,34 @@ int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slo
 		wo.wake = wo.wakers ? wake : NULL;
 		ret = waits_each(m, &wo, &st->waits);
 	}
+	paths_free(s.p);
+	vec_free(&s.tids);
+	hidx_free(&s.idx);
+	return ret;
+}
+
+static int pass_on(void *data, const struct wait *w)
+{
+	struct state *s = data;
+	uint64_t ns;
+
+	if (!wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
+		return 0;
+	return s->each(s->data, w, ns);
+}
+
+int gather_waits(struct model *m, const struct gather_opts *o,
+		 int (*each)(void *data, const struct wait *w, uint64_t ns), void *data,
+		 struct waits_stats *st)
+{
+	struct state s = { .m = m, .o = o, .each = each, .data = data };
+	struct waits_opts wo = { .file = o->file, .wait = pass_on, .data = &s };
+	struct paths_opts po = { .symbols = o->filter->symbols,
+				 .nr_symbols = o->filter->nr_symbols };
+	int ret;
+
+	s.p = paths_new(m, NULL, &po);
+	ret = s.p ? waits_each(m, &wo, st) : -ENOMEM;
 	paths_free(s.p);
 	vec_free(&s.tids);
 	hidx_free(&s.idx);

@@ -51,6 +51,14 @@ void gather_filter(const struct gather_opts *o, struct model_filter *f);
 int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
 	   struct gather_stats *st);
 
+/*
+ * Only the waits, each with its time in so far as the filter wants it; for who makes something else
+ * of them.
+ */
+int gather_waits(struct model *m, const struct gather_opts *o,
+		 int (*wait)(void *data, const struct wait *w, uint64_t ns), void *data,
+		 struct waits_stats *st);
+
 /* Why -ENODATA: a sentence "cause; remedy". */
 const char *gather_lacks(const struct gather_opts *o);
 

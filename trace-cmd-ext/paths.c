@@ -10,7 +10,6 @@
 /* What is known of a stack; 0 in each: not made yet, else the segment + 1. */
 struct stack {
 	uint32_t seg, reversed;
-	uint32_t kthread;		/* of a kernel stack: 1 no, 2 yes */
 	uint32_t wanted;		/* 1 no, 2 yes */
 };
 
@@ -131,13 +130,13 @@ static uint32_t finish(struct paths *p, bool reversed)
 	return fold_seg(p->f, v, nr);
 }
 
-static const char *why_missing(struct paths *p, enum join_state state)
+static const char *why_missing(struct model *m, enum join_state state)
 {
 	switch (state) {
 	case JOIN_PENDING:
 		return "[still in the kernel]";
 	case JOIN_LOST:
-		return model_info(p->m)->damaged ? "[lost: the file is damaged]" : "[lost]";
+		return model_info(m)->damaged ? "[lost: the file is damaged]" : "[lost]";
 	case JOIN_UNSURE:
 		return "[not recorded: two buffers disagree]";
 	default:
@@ -145,35 +144,47 @@ static const char *why_missing(struct paths *p, enum join_state state)
 	}
 }
 
+void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
+{
+	const struct model_ustack *u = model_ustack(m, ustack);
+	uint32_t flags = u->flags;
+
+	memset(n, 0, sizeof(*n));
+	if (u->state != JOIN_STACK) {
+		n->outer[n->nr++] = why_missing(m, u->state);
+		return;
+	}
+	if (flags & STACK_TRUNCATED)
+		n->outer[n->nr++] = "[truncated]";
+	if (flags & STACK_INCOMPLETE)
+		n->outer[n->nr++] = u->nr ? "[incomplete]" : "[could not be read]";
+	if (flags & STACK_CUT)
+		n->outer[n->nr++] = "[outer frames lost]";
+	if (flags & STACK_FRAME_POINTER)
+		n->outer[n->nr++] = "[by frame pointers]";
+	if (!u->nr && !n->nr)
+		n->outer[n->nr++] = "[empty]";
+	if (flags & STACK_NO_START)
+		n->inner = "[inner frames lost]";
+}
+
 /* Frames outermost first, with what is missing of them and where. */
 static bool spell_user(struct paths *p, uint32_t ustack)
 {
-	const struct model_ustack *u = model_ustack(p->m, ustack);
-	enum join_state state = u->state;
-	uint32_t flags = u->flags, nr, i;
+	struct paths_notes n;
 	const uint32_t *frames;
+	uint32_t nr, i;
 
-	if (state != JOIN_STACK) {
-		note(p, why_missing(p, state));
-		return true;
-	}
 	frames = model_uframes(p->m, ustack, &nr);
 	if (!frames)
 		return false;
-	if (flags & STACK_TRUNCATED)
-		note(p, "[truncated]");
-	if (flags & STACK_INCOMPLETE)
-		note(p, nr ? "[incomplete]" : "[could not be read]");
-	if (flags & STACK_CUT)
-		note(p, "[outer frames lost]");
-	if (flags & STACK_FRAME_POINTER)
-		note(p, "[by frame pointers]");
-	if (!nr && !(flags & (STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT)))
-		note(p, "[empty]");
+	paths_notes(p->m, ustack, &n);
+	for (i = 0; i < n.nr; i++)
+		note(p, n.outer[i]);
 	for (i = nr; i-- > 0; )
 		put(p, frame_name(p, frames[i]));
-	if (flags & STACK_NO_START)
-		note(p, "[inner frames lost]");
+	if (n.inner)
+		note(p, n.inner);
 	return true;
 }
 
@@ -222,41 +233,43 @@ static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed
 }
 
 /* Nothing of a user program is below these. */
-static bool is_kthread(struct paths *p, uint32_t kstack)
+static bool outermost(const char *func)
 {
-	static const char *const outermost[] = { "ret_from_fork", "ret_from_fork_asm", "kthread",
+	static const char *const names[] = { "ret_from_fork", "ret_from_fork_asm", "kthread",
 		"secondary_startup_64", "secondary_startup_64_no_verify", "cpu_startup_entry",
 		"start_secondary", "rest_init", "x86_64_start_kernel" };
-	const struct model_frame *f;
-	const uint32_t *frames;
-	uint32_t nr, *known;
 	size_t i;
 
-	if (kstack == MODEL_NONE || !slot(&p->kernel, kstack))
-		return false;
-	known = &p->kernel.v[kstack].kthread;
-	if (*known)
-		return *known == 2;
-	*known = 1;
-	frames = model_kframes(p->m, kstack, &nr);
-	if (!frames || !nr)
-		return false;
-	f = model_frame(p->m, frames[nr - 1]);
-	for (i = 0; f->func && i < sizeof(outermost) / sizeof(*outermost); i++)
-		if (!strcmp(f->func, outermost[i]))
-			*known = 2;
-	return *known == 2;
+	for (i = 0; func && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(func, names[i]))
+			return true;
+	return false;
+}
+
+const char *paths_no_user(struct model *m, uint32_t kstack)
+{
+	const uint32_t *frames;
+	uint32_t nr = 0;
+
+	if (!model_info(m)->joined)
+		return NULL;
+	frames = model_kframes(m, kstack, &nr);
+	if (frames && nr && outermost(model_frame(m, frames[nr - 1])->func))
+		return NULL;
+	return "[no user stack asked for]";
 }
 
 uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
 {
+	const char *why;
+
 	if (ustack != MODEL_NONE)
 		return stack_seg(p, true, ustack, false);
-	/* a file without any user stacks, or a task that has none */
-	if (!model_info(p->m)->joined || is_kthread(p, kstack))
+	why = paths_no_user(p->m, kstack);
+	if (!why)
 		return FOLD_NONE;
 	p->tmp.nr = 0;
-	note(p, "[no user stack asked for]");
+	note(p, why);
 	return finish(p, false);
 }
 

@@ -32,9 +32,22 @@ struct paths_opts {
 	size_t nr_symbols;
 };
 
+/* What a user stack lacks, and where: outside of its frames, or inside. */
+struct paths_notes {
+	const char *outer[4];
+	uint32_t nr;
+	const char *inner;
+};
+void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n);
+/*
+ * Why an event has no user stack though none is missing: NULL if there is nothing to say, as the
+ * file has none at all or this is a kernel thread's.
+ */
+const char *paths_no_user(struct model *m, uint32_t kstack);
+
 struct paths;
 
-/* Both must outlive it; @o is copied. NULL without memory. */
+/* Both must outlive it; @f NULL if only paths_wanted() is called. @o is copied. */
 struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o);
 void paths_free(struct paths *p);
 

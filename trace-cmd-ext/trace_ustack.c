@@ -19,6 +19,7 @@ static const struct command {
 	const char *name, *about;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "export", "write the events and stacks for other tools", cmd_export },
 	{ "flame", "draw a flame graph of events, of waiting, of wake-ups", cmd_flame },
 	{ "report", "print the events, each with its kernel and user stack", cmd_report },
 	{ "stat", "count events, stacks, and what is missing and why", cmd_stat },
