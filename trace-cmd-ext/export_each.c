@@ -43,7 +43,9 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 	frames = model_kframes(e->m, kstack, &n);
 	if (!frames)
 		return NULL;
-	for (i = 0; i < n && ok; i++)
+	for (i = 0; i < n && paths_is_tracer(model_frame(e->m, frames[i])); i++)
+		;
+	for (; i < n && ok; i++)
 		ok = put(e, frames[i]);
 	if (ustack != MODEL_NONE) {
 		frames = model_uframes(e->m, ustack, &n);
@@ -57,7 +59,7 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 		for (i = notes.nr; i-- > 0 && ok; )
 			ok = put_note(e, notes.outer[i]);
 	} else {
-		why = paths_no_user(e->m, kstack);
+		why = model_info(e->m)->joined ? paths_no_user(e->m, kstack) : NULL;
 		if (why && ok)
 			ok = put_note(e, why);
 	}

@@ -11,7 +11,7 @@ struct flame {
 	const char *unit;
 	const char *path[2];
 	struct gather_stats stats[2];
-	struct model_info info[2];	/* of joins: the whole file */
+	bool nsec;			/* times are nanoseconds */
 	struct fold *fold;
 	bool diff, normalize;
 	double scale;			/* what is before times this is comparable */

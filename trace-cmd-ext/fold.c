@@ -2,10 +2,12 @@
 /* fold - see fold.h */
 #include <errno.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 
 #include "fold.h"
 #include "vec.h"
 
+#define HUGE_PAGE	(2u << 20)
 /* Samples beyond which equal ones are added up before more memory is asked for. */
 #define SQUEEZE		(1u << 20)
 #define RADIX_BITS	11
@@ -39,6 +41,20 @@ struct fold {
 	uint32_t nr_ranks;
 	bool sorted;
 };
+
+/* For large arrays, most of whose cost are page faults. */
+static void *big_alloc(size_t size)
+{
+	void *p;
+
+	if (size < 2 * HUGE_PAGE)
+		return malloc(size);
+	size = (size + HUGE_PAGE - 1) & -(size_t)HUGE_PAGE;
+	p = aligned_alloc(HUGE_PAGE, size);
+	if (p)
+		madvise(p, size, MADV_HUGEPAGE);
+	return p;
+}
 
 static uint64_t hash_bytes(const void *p, size_t len, uint64_t h)
 {
@@ -264,103 +280,154 @@ static int make_ranks(struct fold *f)
 	return f->seg_rank ? 0 : -ENOMEM;
 }
 
-/* One stable pass by RADIX_BITS of the rank of one segment. */
-static void radix_pass(struct fold *f, int seg, int shift, const uint32_t *from, uint32_t *to)
-{
-	uint32_t count[1 << RADIX_BITS] = { 0 }, i, sum = 0, n;
-	const uint32_t mask = (1 << RADIX_BITS) - 1;
+/* A sample by its place in the order of some segments. */
+struct key {
+	uint64_t key;
+	uint32_t index;
+};
 
-	for (i = 0; i < f->samples.nr; i++)
-		count[f->seg_rank[f->samples.v[i].seg[seg]] >> shift & mask]++;
+/* One stable pass by RADIX_BITS of the key. */
+static void radix_pass(const struct key *from, struct key *to, size_t nr, int shift)
+{
+	uint32_t count[1 << RADIX_BITS] = { 0 }, sum = 0, n;
+	const uint32_t mask = (1 << RADIX_BITS) - 1;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		count[from[i].key >> shift & mask]++;
 	for (i = 0; i <= mask; i++) {
 		n = count[i];
 		count[i] = sum;
 		sum += n;
 	}
+	for (i = 0; i < nr; i++)
+		to[count[from[i].key >> shift & mask]++] = from[i];
+}
+
+/*
+ * Ranks among the segments that samples have at @at, as few and as small as can be. Returns how many
+ * bits they take.
+ */
+static int dense_ranks(const struct fold *f, int at, uint32_t *dense)
+{
+	uint32_t *by_rank = dense + f->segs.nr, next = 0, i;
+
+	memset(dense, 0, 2 * f->segs.nr * sizeof(*dense));
 	for (i = 0; i < f->samples.nr; i++)
-		to[count[f->seg_rank[f->samples.v[from[i]].seg[seg]] >> shift & mask]++] = from[i];
+		by_rank[f->seg_rank[f->samples.v[i].seg[at]]] = 1;
+	for (i = 0; i < f->segs.nr; i++)
+		if (by_rank[i])
+			by_rank[i] = next++;
+	for (i = 0; i < f->segs.nr; i++)
+		dense[i] = by_rank[f->seg_rank[i]];
+	return next > 1 ? 32 - __builtin_clz(next - 1) : 0;
 }
 
-static bool all_same(const struct fold *f, int seg)
+/* Sort @v by @bits of the keys; returns where they are then, @v or @tmp. */
+static struct key *sort_keys(struct key *v, struct key *tmp, size_t nr, int bits)
 {
-	size_t i;
+	struct key *swap;
+	int shift;
 
-	for (i = 1; i < f->samples.nr; i++)
-		if (f->samples.v[i].seg[seg] != f->samples.v[0].seg[seg])
-			return false;
-	return true;
-}
-
-/* Put sample order[i] at place i, along the cycles, in place. */
-static void permute(struct fold *f, uint32_t *order)
-{
-	struct fold_sample *v = f->samples.v, first;
-	uint32_t i, at, from;
-
-	for (i = 0; i < f->samples.nr; i++) {
-		if (order[i] == i)
-			continue;
-		first = v[i];
-		for (at = i; (from = order[at]) != i; at = from) {
-			v[at] = v[from];
-			order[at] = at;
-		}
-		v[at] = first;
-		order[at] = at;
+	for (shift = 0; shift < bits; shift += RADIX_BITS) {
+		radix_pass(v, tmp, nr, shift);
+		swap = v;
+		v = tmp;
+		tmp = swap;
 	}
+	return v;
 }
 
-static void merge_equal(struct fold *f)
+/* From the last segment to the first; as many at once as fit into a key. */
+static struct key *sort_all(const struct fold *f, struct key *v, struct key *tmp, uint32_t *dense)
 {
-	struct fold_sample *v = f->samples.v;
+	size_t nr = f->samples.nr, i;
+	int seg, bits = 0, more;
+	struct key *sorted;
+
+	for (seg = FOLD_SEGS; seg-- > 0; ) {
+		more = dense_ranks(f, seg, dense);
+		if (bits + more > 64) {
+			sorted = sort_keys(v, tmp, nr, bits);
+			tmp = sorted == v ? tmp : v;
+			v = sorted;
+			bits = 0;
+			for (i = 0; i < nr; i++)
+				v[i].key = 0;
+		}
+		for (i = 0; more && i < nr; i++)
+			v[i].key |= (uint64_t)dense[f->samples.v[v[i].index].seg[seg]] << bits;
+		bits += more;
+	}
+	return sort_keys(v, tmp, nr, bits);
+}
+
+/* A new array in this order, equal ones added up. */
+static int gather(struct fold *f, const struct key *order)
+{
+	const struct fold_sample *s;
+	struct fold_sample *v = big_alloc(f->samples.nr * sizeof(*v));
 	size_t i, to = 0;
 
-	for (i = 1; i < f->samples.nr; i++) {
-		if (!memcmp(v[to].seg, v[i].seg, sizeof(v->seg))) {
-			v[to].value[0] += v[i].value[0];
-			v[to].value[1] += v[i].value[1];
+	if (!v)
+		return -ENOMEM;
+	for (i = 0; i < f->samples.nr; i++) {
+		s = &f->samples.v[order[i].index];
+		if (i && !memcmp(v[to - 1].seg, s->seg, sizeof(s->seg))) {
+			v[to - 1].value[0] += s->value[0];
+			v[to - 1].value[1] += s->value[1];
 		} else {
-			v[++to] = v[i];
+			v[to++] = *s;
 		}
 	}
-	if (f->samples.nr)
-		f->samples.nr = to + 1;
+	free(f->samples.v);
+	f->samples.v = v;
+	f->samples.room = f->samples.nr;
+	f->samples.nr = to;
+	return 0;
 }
 
 int fold_finish(struct fold *f)
 {
 	size_t nr = f->samples.nr, i;
-	uint32_t *a, *b, *tmp;
-	int seg, shift;
+	struct key *keys = NULL, *order;
+	uint32_t *dense = NULL;
+	int ret = -ENOMEM;
 
 	if (f->sorted || !nr)
 		return 0;
 	if (nr > UINT32_MAX || make_ranks(f))
 		return -ENOMEM;
-	a = malloc(nr * sizeof(*a));
-	b = malloc(nr * sizeof(*b));
-	if (!a || !b) {
-		free(a);
-		free(b);
+	keys = big_alloc(2 * nr * sizeof(*keys));
+	dense = malloc(2 * f->segs.nr * sizeof(*dense));
+	if (keys && dense) {
+		for (i = 0; i < nr; i++)
+			keys[i] = (struct key){ .index = i };
+		order = sort_all(f, keys, keys + nr, dense);
+		ret = gather(f, order);
+	}
+	free(keys);
+	free(dense);
+	f->sorted = !ret;
+	return ret;
+}
+
+int fold_reserve(struct fold *f, size_t nr)
+{
+	struct fold_sample *v;
+
+	if (nr > SQUEEZE)
+		f->squeeze = nr + SQUEEZE > f->squeeze ? nr + SQUEEZE : f->squeeze;
+	if (f->samples.nr + nr <= f->samples.room)
+		return 0;
+	v = big_alloc((f->samples.nr + nr) * sizeof(*v));
+	if (!v)
 		return -ENOMEM;
-	}
-	for (i = 0; i < nr; i++)
-		a[i] = i;
-	for (seg = FOLD_SEGS; seg-- > 0; ) {
-		if (all_same(f, seg))
-			continue;
-		for (shift = 0; shift < 32 && (f->segs.nr - 1) >> shift; shift += RADIX_BITS) {
-			radix_pass(f, seg, shift, a, b);
-			tmp = a;
-			a = b;
-			b = tmp;
-		}
-	}
-	free(b);
-	permute(f, a);
-	free(a);
-	merge_equal(f);
-	f->sorted = true;
+	if (f->samples.nr)
+		memcpy(v, f->samples.v, f->samples.nr * sizeof(*v));
+	free(f->samples.v);
+	f->samples.v = v;
+	f->samples.room = f->samples.nr + nr;
 	return 0;
 }
 

@@ -54,6 +54,8 @@ uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr);
 
 /* 0 or -ENOMEM. A segment of UINT32_MAX is -ENOMEM too, so that callers need not look. */
 int fold_add(struct fold *f, const uint32_t seg[FOLD_SEGS], const uint64_t value[2]);
+/* @nr samples will follow; 0 or -ENOMEM. */
+int fold_reserve(struct fold *f, size_t nr);
 /* Sort, and add up what is equal; may be called again after more was added. 0 or -ENOMEM. */
 int fold_finish(struct fold *f);
 

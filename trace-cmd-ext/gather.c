@@ -197,6 +197,8 @@ static int count(struct state *s)
 	size_t nr, i;
 	int ret = model_counts(s->m, &v, &nr);
 
+	if (!ret)
+		ret = fold_reserve(s->f, nr);
 	for (i = 0; i < nr && !several; i++) {
 		several = first != UINT32_MAX && first != v[i].type;
 		first = v[i].type;

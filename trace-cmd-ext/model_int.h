@@ -12,6 +12,7 @@
 
 #define NR_TYPES	65536		/* common_type is 16 bits wide */
 #define NR_LEVELS	4
+#define COUNT_CACHE	16384
 #define NO_TYPE		UINT32_MAX
 
 /* What a record is for the model. */
@@ -117,6 +118,8 @@ struct model {
 	VEC(uint32_t) index;		/* the stacks' frames */
 	VEC(struct model_count) counts;
 	struct hidx count_idx;
+	size_t count_limit;
+	uint32_t count_cache[COUNT_CACHE];
 	bool counted;
 	const bool *mine;		/* the streams to go through, NULL: all */
 };

@@ -27,6 +27,7 @@ struct paths {
 	VEC(struct tid) tids;
 	struct hidx tid_idx;
 	VEC(uint32_t) tmp;
+	bool joined;
 	bool failed;			/* tmp is not whole: no memory */
 };
 
@@ -37,6 +38,7 @@ struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts
 	if (!p)
 		return NULL;
 	p->m = m;
+	p->joined = paths_joined(m);
 	p->f = f;
 	p->o = *o;
 	return p;
@@ -189,7 +191,7 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 }
 
 /* What the kernel runs to record an event is no part of what the program did. */
-static bool is_tracer(const struct model_frame *f)
+bool paths_is_tracer(const struct model_frame *f)
 {
 	static const char *const prefixes[] = { "trace_event_raw_event_", "__traceiter_",
 						"__probestub_", "trace_event_buffer_" };
@@ -208,7 +210,7 @@ static bool spell_kernel(struct paths *p, uint32_t kstack)
 
 	if (!frames)
 		return false;
-	while (from < nr && is_tracer(model_frame(p->m, frames[from])))
+	while (from < nr && paths_is_tracer(model_frame(p->m, frames[from])))
 		from++;
 	for (i = nr; i-- > from; )
 		put(p, frame_name(p, frames[i]));
@@ -236,7 +238,8 @@ static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed
 static bool outermost(const char *func)
 {
 	static const char *const names[] = { "ret_from_fork", "ret_from_fork_asm", "kthread",
-		"secondary_startup_64", "secondary_startup_64_no_verify", "cpu_startup_entry",
+		"common_startup_64", "secondary_startup_64", "secondary_startup_64_no_verify",
+		"cpu_startup_entry",
 		"start_secondary", "rest_init", "x86_64_start_kernel" };
 	size_t i;
 
@@ -246,13 +249,17 @@ static bool outermost(const char *func)
 	return false;
 }
 
+bool paths_joined(struct model *m)
+{
+	return model_find_type(m, "ftrace", "user_unwind_cookie") != MODEL_NONE ||
+	       model_find_type(m, "ftrace", "user_unwind_stack") != MODEL_NONE;
+}
+
 const char *paths_no_user(struct model *m, uint32_t kstack)
 {
 	const uint32_t *frames;
 	uint32_t nr = 0;
 
-	if (!model_info(m)->joined)
-		return NULL;
 	frames = model_kframes(m, kstack, &nr);
 	if (frames && nr && outermost(model_frame(m, frames[nr - 1])->func))
 		return NULL;
@@ -265,7 +272,7 @@ uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
 
 	if (ustack != MODEL_NONE)
 		return stack_seg(p, true, ustack, false);
-	why = paths_no_user(p->m, kstack);
+	why = p->joined ? paths_no_user(p->m, kstack) : NULL;
 	if (!why)
 		return FOLD_NONE;
 	p->tmp.nr = 0;

@@ -40,10 +40,15 @@ struct paths_notes {
 };
 void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n);
 /*
- * Why an event has no user stack though none is missing: NULL if there is nothing to say, as the
- * file has none at all or this is a kernel thread's.
+ * Why an event of a file with user stacks has none though none is missing: NULL if there is nothing
+ * to say, as this is a kernel thread's.
  */
 const char *paths_no_user(struct model *m, uint32_t kstack);
+/* Is it such a file? As model_info() says, which also counts all requests, and takes its time. */
+bool paths_joined(struct model *m);
+
+/* A kernel frame of the tracer at work: it is left out where it is innermost. */
+bool paths_is_tracer(const struct model_frame *f);
 
 struct paths;
 
