@@ -12,16 +12,8 @@ INSTALL_TARGETS += install-tool
 
 TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
 
-# what the subcommands are made of, and what reads files for them
-TOOL_SRC := trace_ustack.c cmd.c cmd_run.c cmd_filter.c cmd_report.c report_json.c \
-	report_out.c report_text.c cmd_stat.c stat_count.c
-# flame graphs, and what other tools read
-FLAME_SRC := cmd_flame.c flame_json.c folded.c gather.c output.c paths.c svg.c tree.c waits.c \
-	colour.c fold.c
-EXPORT_SRC := cmd_export.c export_each.c export_perf.c export_firefox.c export_perfetto.c \
-	export_pprof.c proto.c
-MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c reader_raw.c
-TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(FLAME_SRC) $(EXPORT_SRC) $(MODEL_SRC))
+include trace-cmd-ext/sources.mk
+TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
 TOOL_LIBS = $(UU_LIBS) $(shell pkg-config --libs libtracecmd) -lm -lz
 TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)

@@ -48,6 +48,8 @@ static int run(void *arg)
 		return CMD_INPUT;
 	o.r.filtered = cmd_filter_any(&o.opts.filter);
 	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
+	if (ret == REPORT_NO_OUTPUT)
+		return CMD_OUTPUT;
 	if (ret)
 		cmd_error("%s: %s", o.path, ret == -EIO ?
 			  "is damaged: libtracecmd broke off reading it" : strerror(-ret));

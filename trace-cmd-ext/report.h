@@ -29,8 +29,9 @@ void json_event(struct report *r, const struct model_event *ev);
 
 /*
  * report_out.c: print everything with this many processes; 0, or a negative errno. A signal that
- * ended one of them is raised.
+ * ended one of them is raised. Output that cannot be written is told.
  */
+#define REPORT_NO_OUTPUT	(-ECANCELED)
 int report_print(struct report *r, uint32_t processes);
 
 /* A number of processes that is good here. */

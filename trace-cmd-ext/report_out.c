@@ -40,8 +40,10 @@ static int write_out(const char *s, size_t len)
 		n = write(STDOUT_FILENO, s, len);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return -errno;
+		if (n < 0) {
+			cmd_error("standard output cannot be written: %s", strerror(errno));
+			return REPORT_NO_OUTPUT;
+		}
 		s += n;
 		len -= n;
 	}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+# trace-ustack: its text against trace-cmd's, its subcommands on good, bad and damaged files, its
+# manual pages against its --help.
+
+O ?= build
+
+include trace-cmd-ext/sources.mk
+
+TOOL_TEST := $(O)/tool-test
+TOOL_DAMAGED ?= 150
+# the whole tool, and the parts that read files, with the sanitizers of the unit tests
+TOOL_SAN := $(TOOL_TEST)/trace-ustack
+TOOL_SAN_DEPS := $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
+	$(UU_SRC:%.c=libunwind-user/%.o))
+TOOL_SAN_OBJ := $(TOOL_SRC:%.c=$(TOOL_TEST)/%.o)
+MODEL_SAN_OBJ := $(MODEL_SRC:%.c=$(TOOL_TEST)/%.o)
+
+CHECK_TARGETS += check-model check-tool check-tool-damaged
+FULL_TARGETS += check-tool-long
+
+.PHONY: check-model check-tool check-tool-damaged check-tool-long tool-update
+check-model: $(TOOL_TEST)/test_model $(FIXTURES)
+	@FIXTURES=$(O)/fixtures ASAN_OPTIONS=detect_leaks=0 $<
+
+check-tool: $(O)/trace-ustack plugin $(FIXTURES)
+	@tests/tool/run $(O)
+
+check-tool-damaged: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
+	@tests/tool/damaged $(O) $(TOOL_DAMAGED)
+
+check-tool-long: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
+	@tests/tool/damaged $(O) 5000 7
+
+# write what is printed now as the expected text; read the difference
+tool-update: $(O)/trace-ustack plugin $(FIXTURES)
+	@tests/tool/run --update $(O)
+
+$(TOOL_TEST)/%.o: trace-cmd-ext/%.c
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) $(O)/unit/plugin/handlers.o \
+		$(O)/unit/plugin/scan.o
+	@mkdir -p $(@D)
+	$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+$(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) -lcmocka $(TOOL_LIBS)
+
+-include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d
