@@ -66,7 +66,9 @@ static int event(void *data, const struct model_event *ev)
 		return -ENOMEM;
 	type = model_type(p->e->m, ev->type);
 	name(&p->t, model_comm(p->e->m, ev->tid));
-	text_addf(&p->t, " %u/%u [%03u] %" PRIu64 ".%09u: 1 ", export_pid(p->e, ev->tid), ev->tid,
+	/* stackcollapse-perf.pl wants two characters at least */
+	text_addf(&p->t, "%s %u/%u [%03u] %" PRIu64 ".%09u: 1 ",
+		  model_comm(p->e->m, ev->tid)[1] ? "" : " ", export_pid(p->e, ev->tid), ev->tid,
 		  ev->cpu, ev->ts / 1000000000, (unsigned int)(ev->ts % 1000000000));
 	name(&p->t, type->system);
 	text_add(&p->t, ":");

@@ -47,7 +47,7 @@ struct run {
 	bool has_buffer;		/* one with switches was seen: st->buffer */
 	uint32_t cpu_of_buffer;		/* before that: whose cpus and gaps these are */
 	bool *other;			/* by buffer: has switches that do not count */
-	uint64_t last_ts;
+	uint64_t last_ts;		/* of all records */
 	VEC(struct cpu) cpus;
 	VEC(struct gap) gaps;
 	VEC(struct task) tasks;
@@ -97,8 +97,6 @@ static int find_gap(void *data, const struct model_event *ev)
 	}
 	c->any = true;
 	c->last = ev->ts;
-	if (ev->ts > r->last_ts)
-		r->last_ts = ev->ts;
 	return 0;
 }
 
@@ -369,6 +367,7 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	if (!ret) {
 		order_gaps(&r);
 		read_drops(&r);
+		r.last_ts = model_info(m)->last_ts;
 		ret = model_each(m, MODEL_BY_TIME, event, &r);
 	}
 	if (!ret)
