@@ -125,6 +125,7 @@ BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 
 test-full: build
+	@$(DEPS) --full
 	@+$(SUB) test-full-steps
 
 test-full-steps:

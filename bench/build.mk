@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size and
-# bench-steps measure a part.
+# Measurements: see bench/run. make bench-kernel, bench-report, bench-size,
+# bench-start and bench-steps measure a part.
 
 O ?= build
 
@@ -15,9 +15,12 @@ BENCH_STEPS := $(O)/bench/steps
 BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer \
 	-fno-optimize-sibling-calls -fno-stack-protector -Ilibunwind-user
 
+# Modules for LD_AUDIT, which are linked as ours is, and one for LD_PRELOAD
+BENCH_START := $(addprefix $(O)/bench/start/,start empty.so preload.so pretend.so)
+
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-steps
+.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -28,7 +31,24 @@ $(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
 	$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) plugin fixtures kernel
+$(O)/bench/start/start: bench/start/start.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -o $@ $<
+
+$(O)/bench/start/preload.so: bench/start/preload.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) -shared -fPIC -o $@ $<
+
+# by its path as above: the module is made first, for what it includes
+$(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.so
+	@mkdir -p $(@D)
+	$(CC) $(AUDIT_CFLAGS) -Ilibunwind-user $(filter-out -Wl$(comma)-init%,$(AUDIT_LDFLAGS)) \
+		$(if $(filter %/pretend.so,$@),-Wl$(comma)-init$(comma)audit_init) \
+		-DAUDIT_SELF='"$(AUDIT_SELF)"' -o $@ $<
+
+comma := ,
+
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -36,6 +56,9 @@ bench-kernel: $(BENCH_COST) kernel
 
 bench-report: plugin fixtures
 	@O=$(abspath $(O)) bench/run report
+
+bench-start: $(BENCH_START) $(O)/trace-ustack-tables all kernel
+	@O=$(abspath $(O)) bench/run start
 
 bench-steps: $(BENCH_STEPS)
 	@O=$(abspath $(O)) bench/run steps

@@ -26,16 +26,33 @@ $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 		cat cfi*.[ch] gen*.[ch] sframe_*.h | sha1sum | cut -c 1-16) >gen_version.tmp; \
 	cmp -s gen_version.tmp gen_version.h || mv gen_version.tmp gen_version.h)
 
-ALL_TARGETS += $(UU_LIB)
+# The audit module: no C library, one segment of code. What a user has in CFLAGS must not bring
+# one in, so it comes first.
+# Empty where there is none: audit_sys.h knows the system calls of some architectures only.
+AUDIT_SO := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
+	$(O)/libunwind-user/libunwind-user-audit.so)
+AUDIT_SRC := libunwind-user/audit.c libunwind-user/audit_table.c
+AUDIT_CFLAGS = $(CFLAGS) $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffreestanding \
+	-Os $(AUDIT_GCC) -fno-stack-protector -fno-sanitize=all \
+	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables \
+	-I$(O)/libunwind-user
+# There is no memset() to make loops calls of
+AUDIT_GCC = $(if $(findstring clang,$(shell $(CC) --version)),,-fno-tree-loop-distribute-patterns)
+AUDIT_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,noseparate-code -Wl,-z,norelro \
+	-Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--build-id -Wl,-init,audit_init
+
+ALL_TARGETS += $(UU_LIB) $(AUDIT_SO)
 INSTALL_TARGETS += install-libunwind-user
 
 prefix ?= /usr/local
 
 .PHONY: install-libunwind-user
-install-libunwind-user: $(UU_LIB)
+install-libunwind-user: $(UU_LIB) $(AUDIT_SO)
 	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include
 	install -m 644 libunwind-user/unwind-user.h $(DESTDIR)$(prefix)/include/
 	install -m 644 $(UU_LIB) $(DESTDIR)$(prefix)/lib/
+	$(if $(AUDIT_SO),install -d $(DESTDIR)$(prefix)/lib/trace-ustack)
+	$(if $(AUDIT_SO),install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/)
 	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
 		>$(DESTDIR)$(prefix)/lib/pkgconfig/libunwind-user.pc
 
@@ -46,5 +63,22 @@ $(O)/libunwind-user/%.o: libunwind-user/%.c
 $(UU_LIB): $(UU_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+AUDIT_HDR := $(addprefix libunwind-user/,audit.h audit_sys.h sframe_format.h tables_format.h \
+	unwind_table_uapi.h)
+
+# Linked twice: its own table is made of it, and put behind its code
+AUDIT_BARE := $(O)/libunwind-user/audit-bare.so
+AUDIT_SELF := $(O)/libunwind-user/audit-self.sframe
+AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
+
+$(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
+	$(AUDIT_LINK)
+
+$(AUDIT_SELF): $(AUDIT_BARE) $(O)/trace-ustack-tables
+	$(O)/trace-ustack-tables make $< -o $@
+
+$(O)/libunwind-user/libunwind-user-audit.so: $(AUDIT_SELF)
+	$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
 
 -include $(UU_OBJ:.o=.d)

@@ -36,7 +36,8 @@ struct tables_id {
 	struct stat st;
 	uint8_t build_id[20];		/* longer ones are cut */
 	uint32_t build_id_size;		/* 0: it has none */
-	uint32_t layout;		/* checksum over the program headers */
+	bool is_vdso;			/* no file: what the kernel gave; st is not set */
+	uint64_t layout;		/* checksum over the program headers */
 	uint32_t nr_segs;
 	struct tables_seg seg[TABLES_MAX_SEGS];
 };
@@ -90,6 +91,13 @@ int tables_cache_put(struct tables_cache *cache, const struct tables_id *id,
  */
 int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 		struct gen_table *table, bool *cached);
+
+/*
+ * The same for the vDSO of this process, which is that of all. Returns also -ENOENT if there is
+ * none.
+ */
+int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
+		     bool *cached);
 
 /* ------------------------ registered with the kernel --------------------- */
 

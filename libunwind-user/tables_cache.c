@@ -2,16 +2,16 @@
 /*
  * tables_cache - a folder of tables that were made before
  *
- * One file a table. Its name says what it was made from:
+ * tables_format.h says how its files are named and what is in them; audit.c reads them, too.
  *
- *	BUILDID-VERSION					files that are trusted
- *	[BUILDID]@DEV.INODE.SIZE.MTIME.CTIME-VERSION	all others
+ * A build-id is only a claim: anyone can make a file with that of libc, run it, and so have its
+ * table put where libc's would be looked for. So it counts where only root and the caller can put
+ * files: it is theirs, and lies on a file system of the caller's own root (root of a container
+ * writes to another one). All other files, and what has no build-id, are known by the inode and its
+ * times, which cannot be made up.
  *
- * VERSION is that of the generator. A build-id is only a claim: anyone can make a file with that of
- * libc, run it, and so have its table put where libc's would be looked for. So it counts where only
- * root and the caller can put files: it is theirs, and lies on a file system of the caller's own
- * root (root of a container writes to another one). All other files, and what has no build-id, are
- * known by the inode and its times, which cannot be made up.
+ * The folder of root is for all users: audit.c takes tables from it in programs of whomever. What
+ * not all may read, no table that all may read is made of.
  *
  * What is read is trusted no more than a file from the net: sizes and a checksum over everything
  * come first in it. They find damage, not malice; against that the folder and each file have to
@@ -36,14 +36,11 @@
 
 #include "gen_version.h"
 #include "tables.h"
+#include "tables_format.h"
 
-#define MAGIC		"UUTABLE1"
 #define TMP_PREFIX	".tmp-"
 #define TMP_MAX_AGE	3600		/* seconds; its writer is dead by then */
 #define USED_EVERY	60		/* seconds; a use is not noted more often */
-#define ROOT_DIR	"/var/cache/trace-ustack/tables"
-#define USER_DIR	"trace-ustack/tables"
-#define MAX_FILE	(1ull << 30)
 
 #define MAX_TRUSTED	8
 
@@ -59,34 +56,23 @@ struct tables_cache {
 	unsigned int nr_tmp;
 };
 
-/* What a file begins with. In the byte order of the machine: others do not know the magic. */
 struct header {
-	char magic[8];
-	uint32_t header_size;
-	uint32_t crc;			/* of everything behind this field */
-	uint64_t version;
-	uint64_t file_size;
-	uint64_t table_size;
-	uint64_t base, text_start, text_size;
-	uint32_t layout;
-	uint32_t build_id_size;
-	uint8_t build_id[20];
-	uint32_t stats_size;
+	struct tables_head head;
 	struct gen_stats stats;
 };
 
 static uint32_t checksum(const struct header *h, const uint8_t *data)
 {
-	const uint8_t *p = (const uint8_t *)&h->crc + sizeof(h->crc);
+	const uint8_t *p = (const uint8_t *)&h->head.crc + sizeof(h->head.crc);
 	uint32_t crc = crc32(0, p, (const uint8_t *)(h + 1) - p);
 
-	return crc32_z(crc, data, h->table_size);
+	return crc32_z(crc, data, h->head.table_size);
 }
 
 /* ------------------------------ the folder ------------------------------- */
 
-/* Open the folder, which is made if it is not there, as is the way to it. */
-static int make_dirs(char *path)
+/* Open the folder, which is made with @mode if it is not there, as is the way to it. */
+static int make_dirs(char *path, mode_t mode)
 {
 	char *p;
 	int fd;
@@ -100,7 +86,7 @@ static int make_dirs(char *path)
 		}
 		*p = '/';
 	}
-	if (mkdir(path, 0700) && errno != EEXIST)
+	if (mkdir(path, mode) && errno != EEXIST)
 		return -errno;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -110,19 +96,19 @@ static int make_dirs(char *path)
 static char *default_dir(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	const char *env = getenv("TRACE_USTACK_TABLES");
+	const char *env = getenv(TABLES_ENV);
 	char *dir;
 	int n;
 
 	if (env && *env)
 		return strdup(env);
 	if (!geteuid())
-		return strdup(ROOT_DIR);
+		return strdup(TABLES_ROOT_DIR);
 	/* Relative ones are to be ignored, says the base directory specification */
 	if (cache && *cache == '/')
-		n = asprintf(&dir, "%s/%s", cache, USER_DIR);
+		n = asprintf(&dir, "%s/%s", cache, TABLES_USER_DIR);
 	else if (home && *home == '/')
-		n = asprintf(&dir, "%s/.cache/%s", home, USER_DIR);
+		n = asprintf(&dir, "%s/%s", home, TABLES_HOME_DIR);
 	else
 		return NULL;
 	return n < 0 ? NULL : dir;
@@ -150,7 +136,7 @@ int tables_cache_open(const char *dir, uint64_t limit, struct tables_cache **cac
 	*cache = NULL;
 	if (!path)
 		return dir ? -ENOMEM : -ENOENT;
-	fd = make_dirs(path);
+	fd = make_dirs(path, strcmp(path, TABLES_ROOT_DIR) ? 0700 : 0755);
 	free(path);
 	if (fd < 0)
 		return fd;
@@ -184,13 +170,14 @@ void tables_cache_close(struct tables_cache *c)
 
 /* ------------------------------- its files ------------------------------- */
 
-#define NAME_SIZE	256
-
-static bool is_trusted(const struct tables_cache *c, const struct stat *st)
+static bool is_trusted(const struct tables_cache *c, const struct tables_id *id)
 {
+	const struct stat *st = &id->st;
 	unsigned int i;
 
-	if ((st->st_uid && st->st_uid != c->uid) || st->st_mode & (S_IWGRP | S_IWOTH))
+	if (id->is_vdso)
+		return true;
+	if (!tables_trusted(st->st_uid, st->st_mode, c->uid))
 		return false;
 	for (i = 0; i < c->nr_trusted && c->trusted[i] != st->st_dev; i++)
 		;
@@ -200,18 +187,15 @@ static bool is_trusted(const struct tables_cache *c, const struct stat *st)
 static void name_of(const struct tables_cache *c, const struct tables_id *id, char *name)
 {
 	const struct stat *st = &id->st;
-	uint32_t i;
-	int n = 0;
+	const struct tables_inode inode = {
+		.dev = st->st_dev, .ino = st->st_ino, .size = st->st_size,
+		.mtime = st->st_mtim.tv_sec, .mtime_nsec = st->st_mtim.tv_nsec,
+		.ctime = st->st_ctim.tv_sec, .ctime_nsec = st->st_ctim.tv_nsec,
+	};
+	bool by_build_id = id->build_id_size && is_trusted(c, id);
 
-	for (i = 0; i < id->build_id_size; i++)
-		n += snprintf(name + n, NAME_SIZE - n, "%02x", id->build_id[i]);
-	if (!n || !is_trusted(c, st))
-		n += snprintf(name + n, NAME_SIZE - n, "@%llx.%llx.%llx.%llx.%lx.%llx.%lx",
-			      (unsigned long long)st->st_dev, (unsigned long long)st->st_ino,
-			      (unsigned long long)st->st_size,
-			      (unsigned long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
-			      (unsigned long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
-	snprintf(name + n, NAME_SIZE - n, "-%016llx", (unsigned long long)GEN_VERSION);
+	tables_name(name, id->build_id, id->build_id_size, by_build_id ? NULL : &inode,
+		    GEN_VERSION);
 }
 
 static int read_all(int fd, void *to, size_t len, off_t off)
@@ -251,12 +235,9 @@ static int write_all(int fd, const void *from, size_t len)
 
 static bool header_fits(const struct header *h, const struct tables_id *id, const struct stat *st)
 {
-	return !memcmp(h->magic, MAGIC, sizeof(h->magic)) && h->header_size == sizeof(*h) &&
-	       h->version == GEN_VERSION && h->stats_size == sizeof(h->stats) &&
-	       h->file_size == (uint64_t)st->st_size &&
-	       h->table_size == h->file_size - sizeof(*h) &&
-	       h->layout == id->layout && h->build_id_size == id->build_id_size &&
-	       !memcmp(h->build_id, id->build_id, sizeof(h->build_id));
+	return tables_head_fits(&h->head, st->st_size, id->build_id, id->build_id_size, id->layout,
+				GEN_VERSION) &&
+	       h->head.stats_size == sizeof(h->stats);
 }
 
 static int load(int fd, const struct tables_id *id, struct gen_table *table)
@@ -266,27 +247,27 @@ static int load(int fd, const struct tables_id *id, struct gen_table *table)
 	int ret;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(h) ||
-	    (uint64_t)st.st_size > MAX_FILE)
+	    (uint64_t)st.st_size > TABLES_MAX_FILE)
 		return -ENOENT;
 	ret = read_all(fd, &h, sizeof(h), 0);
 	if (ret)
 		return ret;
 	if (!header_fits(&h, id, &st))
 		return -ENOENT;
-	table->data = malloc(h.table_size ? h.table_size : 1);
+	table->data = malloc(h.head.table_size ? h.head.table_size : 1);
 	if (!table->data)
 		return -ENOMEM;
-	ret = read_all(fd, table->data, h.table_size, sizeof(h));
-	if (!ret && checksum(&h, table->data) != h.crc)
+	ret = read_all(fd, table->data, h.head.table_size, sizeof(h));
+	if (!ret && checksum(&h, table->data) != h.head.crc)
 		ret = -ENOENT;
 	if (ret) {
 		gen_free(table);
 		return ret;
 	}
-	table->size = h.table_size;
-	table->base = h.base;
-	table->text_start = h.text_start;
-	table->text_size = h.text_size;
+	table->size = h.head.table_size;
+	table->base = h.head.base;
+	table->text_start = h.head.text_start;
+	table->text_size = h.head.text_size;
 	table->stats = h.stats;
 	return 0;
 }
@@ -294,7 +275,7 @@ static int load(int fd, const struct tables_id *id, struct gen_table *table)
 int tables_cache_get(struct tables_cache *c, const struct tables_id *id, struct gen_table *table)
 {
 	struct timespec now[2] = { { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } };
-	char name[NAME_SIZE];
+	char name[TABLES_NAME_SIZE];
 	struct stat st;
 	int fd, ret;
 
@@ -402,32 +383,36 @@ int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
 		     const struct gen_table *table)
 {
 	struct header h = {
-		.magic = MAGIC, .header_size = sizeof(h), .version = GEN_VERSION,
-		.file_size = sizeof(h) + table->size, .table_size = table->size,
-		.base = table->base, .text_start = table->text_start,
-		.text_size = table->text_size, .layout = id->layout,
-		.build_id_size = id->build_id_size, .stats_size = sizeof(h.stats),
+		.head = {
+			.magic = TABLES_MAGIC, .head_size = sizeof(h), .version = GEN_VERSION,
+			.file_size = sizeof(h) + table->size, .table_size = table->size,
+			.base = table->base, .text_start = table->text_start,
+			.text_size = table->text_size, .layout = id->layout,
+			.build_id_size = id->build_id_size, .stats_size = sizeof(h.stats),
+		},
 		.stats = table->stats,
 	};
-	char name[NAME_SIZE], tmp[64];
+	bool for_all = !c->uid && (id->is_vdso || id->st.st_mode & S_IROTH);
+	char name[TABLES_NAME_SIZE], tmp[64];
 	int fd, ret;
 
-	if (h.file_size > c->limit / 2 || h.file_size > MAX_FILE)
+	if (h.head.file_size > c->limit / 2 || h.head.file_size > TABLES_MAX_FILE)
 		return -EFBIG;
-	memcpy(h.build_id, id->build_id, sizeof(h.build_id));
-	h.crc = checksum(&h, table->data);
+	memcpy(h.head.build_id, id->build_id, sizeof(h.head.build_id));
+	h.head.crc = checksum(&h, table->data);
 
 	pthread_mutex_lock(&c->lock);
 	if (!c->counted)
 		make_room(c, 0);
-	if (c->bytes + h.file_size > c->limit)
-		make_room(c, h.file_size);
-	c->bytes += h.file_size;
+	if (c->bytes + h.head.file_size > c->limit)
+		make_room(c, h.head.file_size);
+	c->bytes += h.head.file_size;
 	snprintf(tmp, sizeof(tmp), TMP_PREFIX "%ld.%lx.%u", (long)getpid(), (long)c, c->nr_tmp++);
 	pthread_mutex_unlock(&c->lock);
 
 	unlinkat(c->dir, tmp, 0);
-	fd = openat(c->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(c->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    for_all ? 0644 : 0600);
 	if (fd < 0)
 		return -errno;
 	ret = write_all(fd, &h, sizeof(h));

@@ -12,9 +12,9 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "tables.h"
+#include "tables_format.h"
 
 #define MAX_PHDRS	256
 #define MAX_NOTE	4096
@@ -40,43 +40,19 @@ static int read_at(int fd, void *to, size_t len, uint64_t off)
 	return (size_t)n == len ? 0 : -ENOEXEC;
 }
 
-/* The build-id in the notes at @p; notes are aligned to 4, those of a segment aligned to 8 to 8. */
-static void find_build_id(struct tables_id *id, const uint8_t *p, size_t len, size_t align)
-{
-	Elf64_Nhdr n;
-	uint64_t desc, next;
-
-	align = align == 8 ? 8 : 4;
-	while (len >= sizeof(n)) {
-		memcpy(&n, p, sizeof(n));
-		desc = (sizeof(n) + (uint64_t)n.n_namesz + align - 1) & ~(uint64_t)(align - 1);
-		next = (desc + n.n_descsz + align - 1) & ~(uint64_t)(align - 1);
-		if (desc + n.n_descsz > len)
-			return;
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
-		    !memcmp(p + sizeof(n), "GNU", 4) && n.n_descsz) {
-			id->build_id_size = n.n_descsz < sizeof(id->build_id) ?
-					    n.n_descsz : sizeof(id->build_id);
-			memcpy(id->build_id, p + desc, id->build_id_size);
-			return;
-		}
-		if (next > len)
-			return;
-		p += next;
-		len -= next;
-	}
-}
-
 static int read_note(int fd, struct tables_id *id, const Elf64_Phdr *ph)
 {
 	uint8_t buf[MAX_NOTE] __attribute__((aligned(8)));
 	size_t len = ph->p_filesz < sizeof(buf) ? ph->p_filesz : sizeof(buf);
+	const uint8_t *build_id = NULL;
 	int ret;
 
 	ret = read_at(fd, buf, len, ph->p_offset);
 	/* A note that is not there is none; other errors are errors */
 	if (!ret)
-		find_build_id(id, buf, len, ph->p_align);
+		id->build_id_size = tables_find_build_id(buf, len, ph->p_align, &build_id);
+	if (id->build_id_size)
+		memcpy(id->build_id, build_id, id->build_id_size);
 	return ret == -ENOEXEC ? 0 : ret;
 }
 
@@ -119,9 +95,7 @@ int tables_identify(int fd, struct tables_id *id)
 	ret = read_at(fd, ph, eh.e_phnum * sizeof(*ph), eh.e_phoff);
 	if (ret)
 		return ret;
-	id->layout = crc32(0, (const uint8_t *)ph, eh.e_phnum * sizeof(*ph));
-	id->layout = crc32(id->layout, (const uint8_t *)&eh.e_type,
-			   sizeof(eh.e_type) + sizeof(eh.e_machine));
+	id->layout = tables_layout(&eh, ph, eh.e_phnum);
 	for (i = 0; i < eh.e_phnum; i++) {
 		if (ph[i].p_type == PT_LOAD && ph[i].p_flags & PF_X)
 			ret = add_seg(id, &ph[i]);

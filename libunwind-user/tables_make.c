@@ -7,10 +7,37 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 
+#include "sframe_format.h"
 #include "tables.h"
+#include "tables_format.h"
 
 #define TRIES	3
+
+/*
+ * What the generator makes is for address 0 of the file. A process cannot register that for a
+ * program which is not relocated: to the kernel, base 0 says that a section is where it was made
+ * for. So it is made one for the start of the code, before anybody sees it.
+ */
+static void rebase(struct gen_table *t)
+{
+	uint64_t shift = t->base - t->text_start, start;
+	uint32_t nr, off;
+	uint8_t *p;
+
+	if (t->size < SFRAME_HDR_SIZE)
+		return;
+	memcpy(&nr, t->data + SFRAME_HDR_NUM_FDES_OFF, sizeof(nr));
+	memcpy(&off, t->data + SFRAME_HDR_FDEOFF_OFF, sizeof(off));
+	p = t->data + SFRAME_HDR_SIZE + t->data[SFRAME_HDR_AUXHDR_LEN_OFF] + off;
+	for (; nr--; p += SFRAME_V3_FDE_SIZE) {
+		memcpy(&start, p + SFRAME_V3_FDE_START_OFF, sizeof(start));
+		start += shift;
+		memcpy(p + SFRAME_V3_FDE_START_OFF, &start, sizeof(start));
+	}
+	t->base -= shift;
+}
 
 static bool same_content(const struct stat *a, const struct stat *b)
 {
@@ -38,6 +65,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		ret = gen_from_fd(fd, table);
 		if (ret)
 			return ret;
+		rebase(table);
 	}
 	if (fstat(fd, &st) || !same_content(&st, &id->st)) {
 		gen_free(table);
@@ -62,4 +90,57 @@ int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 	if (cached)
 		*cached = !ret && c;
 	return ret;
+}
+
+static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (const void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+/* It is mapped as it would be in a file, and by the kernel, so that its headers can be believed. */
+static void identify_vdso(uintptr_t vdso, struct tables_id *id)
+{
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)vdso;
+	const Elf64_Phdr *ph = (const Elf64_Phdr *)(vdso + eh->e_phoff);
+	const uint8_t *build_id = NULL;
+	unsigned int i;
+
+	memset(id, 0, sizeof(*id));
+	id->is_vdso = true;
+	id->layout = tables_layout(eh, ph, eh->e_phnum);
+	for (i = 0; i < eh->e_phnum && !id->build_id_size; i++) {
+		if (ph[i].p_type == PT_NOTE)
+			id->build_id_size = tables_find_build_id(
+				(const uint8_t *)vdso + ph[i].p_offset, ph[i].p_filesz,
+				ph[i].p_align, &build_id);
+	}
+	if (id->build_id_size)
+		memcpy(id->build_id, build_id, id->build_id_size);
+}
+
+int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
+		     bool *cached)
+{
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+	bool c = false;
+	int ret;
+
+	memset(table, 0, sizeof(*table));
+	if (!vdso)
+		return -ENOENT;
+	identify_vdso(vdso, id);
+	if (cache)
+		c = !tables_cache_get(cache, id, table);
+	if (!c) {
+		ret = gen_from_memory(read_own, NULL, vdso, table, NULL);
+		if (ret)
+			return ret;
+		if (cache)
+			tables_cache_put(cache, id, table);
+	}
+	if (cached)
+		*cached = c;
+	return 0;
 }

@@ -8,9 +8,16 @@ TABLES_BIN := $(O)/trace-ustack-tables
 TOOL_BIN := $(O)/trace-ustack
 
 ALL_TARGETS += $(TABLES_BIN) $(TOOL_BIN)
-INSTALL_TARGETS += install-tool
+INSTALL_TARGETS += install-tables install-tool
 
-TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main tables_serve)
+prefix ?= /usr/local
+
+.PHONY: install-tables
+install-tables: $(TABLES_BIN)
+	install -d $(DESTDIR)$(prefix)/bin
+	install -m 755 $(TABLES_BIN) $(DESTDIR)$(prefix)/bin/
+
+TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main table_make tables_serve)
 
 include trace-cmd-ext/sources.mk
 TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
@@ -34,7 +41,6 @@ $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(TOOL_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-prefix ?= /usr/local
 MAN1 = $(DESTDIR)$(prefix)/share/man/man1
 COMPLETIONS = $(DESTDIR)$(prefix)/share/bash-completion/completions
 

@@ -2,7 +2,8 @@
 /*
  * trace-ustack-tables: unwind tables by hand
  *
- *	make FILE [-o OUT]	write the table that is generated for an ELF file
+ *	make FILE...		keep the tables of ELF files in the cache, see table_make.c
+ *	make FILE -o OUT	write the table that is generated for an ELF file
  *	dump FILE		print a table: that of an SFrame section in a file of its own, or
  *				the generated one of an ELF file
  *	verify FILE...		is the generated table right? each row of .eh_frame is looked up
@@ -101,23 +102,21 @@ static void print_summary(const char *path, const struct gen_table *table, doubl
 
 /* --------------------------------- make ---------------------------------- */
 
-static int cmd_make(const char *path, const char *out)
+static int write_table(const char *path, const char *out)
 {
 	struct gen_table table;
-	FILE *to = NULL;
+	FILE *to;
 	double ms;
 	int ret;
 
 	ret = generate(path, &table, &ms);
 	if (ret)
 		return ret;
-	if (out) {
-		to = fopen(out, "wbe");
-		if (!to || fwrite(table.data, table.size, 1, to) != 1)
-			ret = complain(out, strerror(errno), NULL);
-		if (to && fclose(to) && !ret)
-			ret = complain(out, strerror(errno), NULL);
-	}
+	to = fopen(out, "wbe");
+	if (!to || fwrite(table.data, table.size, 1, to) != 1)
+		ret = complain(out, strerror(errno), NULL);
+	if (to && fclose(to) && !ret)
+		ret = complain(out, strerror(errno), NULL);
 	if (!ret)
 		print_summary(path, &table, ms);
 	gen_free(&table);
@@ -410,12 +409,14 @@ out:
 
 static int usage(FILE *to)
 {
-	fputs("usage: trace-ustack-tables make FILE [-o OUT]\n"
+	fputs("usage: trace-ustack-tables make [OPTION...] FILE...\n"
 	      "       trace-ustack-tables dump FILE\n"
 	      "       trace-ustack-tables verify FILE...\n"
 	      "       trace-ustack-tables register [OPTION...] [FILE...]\n"
 	      "       trace-ustack-tables run [OPTION...] CMD [ARGUMENT...]\n"
-	      "FILE is an ELF file; dump also takes an SFrame section that make wrote.\n", to);
+	      "FILE is an ELF file; dump also takes an SFrame section that make wrote.\n"
+	      "make, register and run say with --help which options they have.\n"
+	      "  -h, --help  print this\n", to);
 	return to == stdout ? 0 : 2;
 }
 
@@ -429,12 +430,10 @@ int main(int argc, char **argv)
 		return cmd_register(argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "run"))
 		return cmd_run(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "make"))
+		return cmd_make(argc - 1, argv + 1, write_table);
 	if (argc < 3)
 		return usage(stderr);
-	if (!strcmp(argv[1], "make") && argc == 3)
-		return cmd_make(argv[2], NULL);
-	if (!strcmp(argv[1], "make") && argc == 5 && !strcmp(argv[3], "-o"))
-		return cmd_make(argv[2], argv[4]);
 	if (!strcmp(argv[1], "dump") && argc == 3)
 		return cmd_dump(argv[2]);
 	if (!strcmp(argv[1], "verify")) {

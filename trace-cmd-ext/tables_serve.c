@@ -117,17 +117,18 @@ static void print_summary(struct serve *s)
 
 /* -------------------------------- both do -------------------------------- */
 
-static int usage(const struct serve *s, const char *what)
+static int usage(const struct serve *s, const char *what, FILE *to)
 {
-	fprintf(stderr,
+	fprintf(to,
 		"usage: " TOOL " %s [-aqv] [--no-cache] %s\n"
 		"Register unwind tables for FILEs with the kernel, %s.\n"
 		"  -a, --all       for all that runs, and all that starts meanwhile\n"
 		"  -q, --quiet     no summary\n"
 		"  -v, --verbose   list the files that have tables, too\n"
-		"      --no-cache  make all tables anew and keep none\n",
+		"      --no-cache  make all tables anew and keep none\n"
+		"  -h, --help      print this\n",
 		s->name, what, strcmp(what, "[FILE...]") ? "while CMD runs" : "until killed");
-	return 2;
+	return to == stdout ? 0 : 2;
 }
 
 static int open_tables(struct serve *s, bool no_cache)
@@ -191,13 +192,15 @@ static int begin(struct serve *s, int argc, char **argv, const char *what, int *
 		case 'n':
 			no_cache = true;
 			break;
+		case 'h':
+			exit(usage(s, what, stdout));
 		default:
-			return usage(s, what);
+			return usage(s, what, stderr);
 		}
 	}
 	*files = optind;
 	if (optind == argc && !(s->all && !strcmp(what, "[FILE...]")))
-		return usage(s, what);
+		return usage(s, what, stderr);
 	return open_tables(s, no_cache);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* tables_serve.h - subcommands that register unwind tables with the kernel */
+/* tables_serve.h - subcommands that keep tables, or register them with the kernel */
 #ifndef TABLES_SERVE_H
 #define TABLES_SERVE_H
 
@@ -9,5 +9,8 @@
  */
 int cmd_register(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+
+/* @write_table writes the table of one file to another one, and returns the exit status. */
+int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const char *out));
 
 #endif

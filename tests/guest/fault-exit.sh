@@ -19,6 +19,11 @@ for how in exit:231 exitthread:60 killed:0; do
 	check "$how: sched_process_exit has it" paths 'sched_process_exit: '
 done
 
+# The first request of the exit, as late as that: clear_child_tid is cleared and its futex woken
+traced "sched/sched_waking" $PATHS exitthread
+check "who waits for a thread is woken from its stack" \
+	paths 'sched_waking: comm=fault-paths' --last
+
 say "a client that is requested in sched_process_exit"
 run 'init 0; exit 0'
 $PATHS exit >/dev/null

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
 need_tables
-need_program $TPROG/{chain,chain-static,throws,altstack,loads}
+need_program $TPROG/{chain,chain-static,newborn,throws,altstack,loads}
 
 # case WHAT COMM CHECK-OPTION... -- COMMAND...: run once, so that its files are known, then traced
 case_of()
@@ -53,17 +53,36 @@ THREADS="--percent 99"
 
 case_of "threads" chain $THREADS --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain 40
-# The system call returns 0 in the thread, at the top of an empty stack, where rows are those of the
-# thread that made it
+# one_frame WHAT EVENT: the user stack at each such event has one frame, and no mark. Where a thread
+# begins rows are those of the thread that made it, and lead from the top of its stack to nowhere.
+one_frame()
+{
+	awk -v event="$2" '
+		function judge() { n += is; bad += is && (frames != 1 || marks); is = 0 }
+		/=> \[user\] [^<]/ { frames++ }
+		/=> \[user\] </ { marks++ }
+		/: user_unwind_cookie: / { judge(); is = last[$1]; frames = marks = 0; next }
+		/: / { judge(); last[$1] = $0 ~ event }
+		END { judge(); print n + 0 " '"$1"', " bad + 0 " of them not one frame"
+		      exit !n || bad }' $TEST_TMP/report
+}
 new_threads()
 {
-	awk '/: / { new = /chain-.*: sys_exit: +NR (56|435) = 0$/; n += new }
-	     new && /<incomplete>|<frame pointers/ { bad++ }
-	     END { print n + 0 " new threads, " bad + 0 " of them incomplete"; exit !n || bad }' \
-		<(grep -v user_unwind_cookie $TEST_TMP/report)
+	one_frame threads 'chain-.*: sys_exit: +NR (56|435) = 0$'
 }
 check "new threads begin where they are" new_threads
 say "$(new_threads)"
+
+newborn()
+{
+	one_frame calls 'newborn-.*: sys_enter: +NR 39 [(]'
+}
+$TPROG/newborn
+sleep 0.5
+check "threads that stay where they began: recorded" traced $TPROG/newborn
+check "threads that stay where they began: one frame" newborn
+say "$(newborn)"
+keep $TEST_TMP/report
 
 case_of "a static program" chain-static $THREADS --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain-static 40

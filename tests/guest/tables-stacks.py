@@ -14,6 +14,8 @@ library.
 --percent P     so many of 100 are complete (default 99.9)
 --expect A,B,C  some stack has these functions, inner ones first, others may be between
 --never NAME    no stack has that function
+--registered N  only stacks from when the process has registered N tables by itself, for which
+                raw_syscalls, sched_process_fork and sched_process_exec are recorded
 --flags-only    where a stack ends does not count, for files that are gone: nothing can be looked up
 --list N        print the first N stacks that are not complete
 """
@@ -87,8 +89,11 @@ def begins(frame):
             elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
 
 
-def stacks(path):
-    """(event, frames, marks) of each event that has user frames, or marks in their place."""
+def stacks(path, see=lambda event: None):
+    """(event, frames, marks) of each event that has user frames, or marks in their place.
+
+    see() gets each event, behind the one before it was returned.
+    """
     event = None
     with open(path, encoding="utf-8", errors="replace") as f:
         for line in f:
@@ -98,6 +103,7 @@ def stacks(path):
                 if event and (event[1] or event[2]):
                     yield event
                 event = (match, [], [])
+                see(match)
             elif event:
                 mark, frame = MARK.match(line), FRAME.match(line)
                 if mark:
@@ -106,6 +112,30 @@ def stacks(path):
                     event[1].append(frame)
     if event and (event[1] or event[2]):
         yield event
+
+
+class Registered:
+    """Who has registered how many tables since its execve(): threads and children have them too."""
+
+    ADD = re.compile(r"NR 157 \(53467261,")
+    EXEC = re.compile(r"\bpid=(\d+)")
+    FORK = re.compile(r"\bpid=(\d+) .*child_pid=(\d+)")
+
+    def __init__(self):
+        self.tables, self.asked = collections.Counter(), set()
+
+    def see(self, event):
+        tid, what, rest = int(event["tid"]), event["name"], event["rest"]
+        if what == "sys_enter" and self.ADD.match(rest):
+            self.asked.add(tid)
+        elif what == "sys_exit" and tid in self.asked:
+            self.asked.remove(tid)
+            self.tables[tid] += rest.startswith("NR 157 = 0")
+        elif what == "sched_process_exec":
+            self.tables[int(self.EXEC.search(rest)[1])] = 0
+        elif what == "sched_process_fork":
+            parent, child = self.FORK.search(rest).groups()
+            self.tables[int(child)] = self.tables[int(parent)]
 
 
 def name(frame):
@@ -124,6 +154,7 @@ def main():
     parser.add_argument("--percent", type=float, default=99.9)
     parser.add_argument("--expect", action="append", default=[])
     parser.add_argument("--never", action="append", default=[])
+    parser.add_argument("--registered", type=int, default=0)
     parser.add_argument("--flags-only", action="store_true")
     parser.add_argument("--list", type=int, default=3)
     parser.add_argument("report")
@@ -132,9 +163,13 @@ def main():
     total = complete = frames_sum = 0
     missing = collections.Counter()
     why = collections.Counter()
-    bad, seen, never = [], set(), 0
-    for event, frames, marks in stacks(args.report):
+    bad, seen, never, before = [], set(), 0, 0
+    registered = Registered()
+    for event, frames, marks in stacks(args.report, registered.see if args.registered else id):
         if event["comm"] not in args.comm:
+            continue
+        if registered.tables[int(event["tid"])] < args.registered:
+            before += 1
             continue
         if not frames and marks and re.match("still in|lost|not recorded", marks[0]):
             missing[marks[0]] += 1
@@ -160,6 +195,8 @@ def main():
     print("%s: %d stacks, %d complete (%.2f%%), %.1f frames; without one: %s" % (
         ",".join(args.comm), total, complete, percent, frames_sum / total if total else 0,
         ", ".join("%d %s" % (n, m) for m, n in missing.most_common()) or "none"))
+    if args.registered:
+        print("  %d stacks before anything was registered" % before)
     for cause, n in why.most_common(10):
         print("  %d x %s" % (n, cause))
     for text, frames, marks in bad[:args.list]:

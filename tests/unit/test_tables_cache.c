@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <sys/wait.h>
 
+#include "sframe_read.h"
 #include "tables_place.h"
 
 static struct tables_cache *open_cache(uint64_t limit)
@@ -194,6 +195,93 @@ static void a_table_is_made_once_for_all_copies(void **state)
 	gen_free(&kept);
 	close(fd);
 	tables_cache_close(c);
+}
+
+static void the_vdso_is_kept_too(void **state)
+{
+	struct tables_cache *c = open_cache(0);
+	struct gen_table made, kept;
+	struct tables_id id;
+	uint64_t bytes;
+	bool cached_now;
+
+	(void)state;
+	assert_int_equal(tables_make_vdso(c, &id, &made, &cached_now), 0);
+	assert_false(cached_now);
+	assert_true(id.is_vdso && made.stats.table_fdes);
+	assert_int_equal(tables_make_vdso(c, &id, &kept, &cached_now), 0);
+	assert_true(cached_now);
+	assert_int_equal(made.size, kept.size);
+	assert_memory_equal(made.data, kept.data, made.size);
+	assert_int_equal(cached(&bytes, NULL), 1);
+	gen_free(&made);
+	gen_free(&kept);
+	tables_cache_close(c);
+}
+
+/* So that it can be registered for a program that is not relocated: base 0 means something else */
+static void a_kept_table_is_made_for_the_start_of_the_code(void **state)
+{
+	struct gen_table plain, kept;
+	struct sframe_table a, b;
+	struct sframe_row x, y;
+	unsigned int found = 0;
+	struct tables_id id;
+	int fd = open_file(libc);
+	uint64_t pc;
+
+	(void)state;
+	assert_int_equal(gen_from_fd(fd, &plain), 0);
+	assert_int_equal(tables_make(NULL, fd, &id, &kept, NULL), 0);
+	close(fd);
+	assert_true(kept.base && kept.base == kept.text_start);
+	a = (struct sframe_table) { .mem = plain.data, .size = plain.size, .base = plain.base,
+				    .text_start = plain.text_start,
+				    .text_size = plain.text_size };
+	b = (struct sframe_table) { .mem = kept.data, .size = kept.size, .base = kept.base,
+				    .text_start = kept.text_start, .text_size = kept.text_size };
+	assert_int_equal(sframe_open(&a), 0);
+	assert_int_equal(sframe_open(&b), 0);
+	for (pc = kept.text_start; pc < kept.text_start + kept.text_size; pc += 61) {
+		int ret = sframe_find(&a, pc, &x);
+
+		assert_int_equal(sframe_find(&b, pc, &y), ret);
+		if (ret)
+			continue;
+		found++;
+		assert_true(x.start == y.start && x.size == y.size);
+		assert_memory_equal(&x.cfa, &y.cfa, sizeof(x.cfa));
+		assert_memory_equal(&x.ra, &y.ra, sizeof(x.ra));
+		assert_memory_equal(&x.fp, &y.fp, sizeof(x.fp));
+	}
+	assert_true(found > 1000);
+	gen_free(&plain);
+	gen_free(&kept);
+}
+
+/* Root's tables are for all, but not those of what not all may read */
+static void others_may_read_what_they_could_make_themselves(void **state)
+{
+	struct tables_cache *c;
+	mode_t mask = umask(022);
+	char path[512];
+	uint64_t bytes;
+	struct stat st;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		copy_file(libc, in_tmp("copy"));
+		chmod(in_tmp("copy"), i ? 0640 : 0644);
+		c = open_cache(0);
+		make(c, in_tmp("copy"));
+		tables_cache_close(c);
+		assert_int_equal(cached(&bytes, path), 1);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, !geteuid() && !i ? 0644 : 0600);
+		unlink(path);
+	}
+	umask(mask);
 }
 
 static void a_build_id_that_anyone_could_have_written_is_not_believed(void **state)
@@ -392,6 +480,9 @@ int main(void)
 		T(what_is_no_program_is_refused),
 		T(odd_headers_are_refused_or_cut),
 		T(a_table_is_made_once_for_all_copies),
+		T(the_vdso_is_kept_too),
+		T(a_kept_table_is_made_for_the_start_of_the_code),
+		T(others_may_read_what_they_could_make_themselves),
 		T(a_build_id_that_anyone_could_have_written_is_not_believed),
 		T(a_damaged_file_is_made_anew),
 		T(a_folder_that_others_may_write_to_is_not_used),

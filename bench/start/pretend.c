@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The audit module, for a kernel without unwind tables: it makes its system calls, and takes their
+ * failure for success. So all is measured but the work of the kernel in prctl().
+ */
+#define sys_prctl	sys_prctl_real
+#include "audit_sys.h"
+#undef sys_prctl
+
+#include "unwind_table_uapi.h"
+
+static int sys_prctl(int option, const void *arg, size_t size)
+{
+	int ret = sys_prctl_real(option, arg, size);
+
+	if (option == PR_ADD_SFRAME)
+		return 0;
+	return option == PR_REMOVE_SFRAME ? -ENOENT : ret;
+}
+
+#include "audit.c"
+#include "audit_table.c"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# The audit module in programs of all kinds, with the kernel played by tests/audit/observe.
+
+O ?= build
+
+AT := $(O)/tests/audit
+AT_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -Itests/audit -Ilibunwind-user -I$(O)/libunwind-user
+AT_LIBS := $(patsubst %,$(AT)/lib%.so,one two odd broken)
+AT_OWN := $(patsubst %,$(AT)/libown-%.so,good old broken outside) $(AT)/program-own
+AT_ALL := $(AT)/observe $(AT)/program $(AT_LIBS) $(AT_OWN) $(AT)/libunwind-user-audit.so
+
+# where there is a module; tests/guest/tables-audit.sh has these programs, too
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+CHECK_TARGETS += check-audit
+ALL_TARGETS += $(AT_ALL)
+endif
+
+.PHONY: check-audit
+.SECONDARY: $(AT)/own/lib.so.sframe $(AT)/own/program.sframe
+check-audit: $(AT_ALL) $(O)/trace-ustack-tables
+	@O=$(abspath $(O)) tests/audit/run
+
+$(AT)/observe: tests/audit/observe.c tests/audit/observe_table.c tests/audit/observe.h \
+		tests/audit/mark.h $(O)/libunwind-user/libunwind-user.a
+	@mkdir -p $(@D)
+	$(CC) $(AT_CFLAGS) -o $@ $(filter %.c %.a,$^) -lelf -liberty -lz -lpthread
+
+$(AT)/program: tests/audit/program.c tests/audit/mark.h
+	@mkdir -p $(@D)
+	$(CC) $(AT_CFLAGS) -Wl,--build-id -o $@ $< -ldl -pthread
+
+$(AT)/lib%.so: tests/audit/lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(AT_CFLAGS) -shared -fPIC -Wl,--build-id -Wl,-soname,$(@F) -o $@ $^ $(AT_LINK)
+
+$(AT)/libtwo.so $(AT)/libbroken.so: $(AT)/libone.so
+$(AT)/libtwo.so $(AT)/libbroken.so: private AT_LINK = -Wl,-rpath,'$$ORIGIN'
+$(AT)/libodd.so: private AT_LINK = -Wl,--build-id=none
+
+# Tables in the files themselves, which no linker writes yet that is not very new
+$(AT)/own/lib.so: tests/audit/lib/own.c
+	@mkdir -p $(@D)
+	$(CC) $(AT_CFLAGS) -shared -fPIC -Wl,--build-id -Wl,-z,relro -o $@ $<
+
+$(AT)/own/program: tests/audit/program.c tests/audit/lib/own.c tests/audit/mark.h
+	@mkdir -p $(@D)
+	$(CC) $(AT_CFLAGS) -Wl,--build-id -Wl,-z,relro -o $@ $(filter %.c,$^) -ldl -pthread
+
+$(AT)/own/%.sframe: $(AT)/own/% $(O)/trace-ustack-tables
+	$(O)/trace-ustack-tables make $< -o $@ >/dev/null
+
+$(AT)/libown-%.so: $(AT)/own/lib.so $(AT)/own/lib.so.sframe tests/audit/mk_own.py
+	tests/audit/mk_own.py $< $<.sframe $@ $*
+	chmod 755 $@
+
+$(AT)/program-own: $(AT)/own/program $(AT)/own/program.sframe tests/audit/mk_own.py
+	tests/audit/mk_own.py $< $<.sframe $@ good
+	chmod 755 $@
+
+# by its path: this file is read before or after the one that makes it
+$(AT)/libunwind-user-audit.so: $(O)/libunwind-user/libunwind-user-audit.so
+	@mkdir -p $(@D)
+	cp $< $@
