@@ -16,8 +16,8 @@ static const char usage[] =
 	"usage: trace-ustack flame [OPTION...] [FILE]\n"
 	"\n"
 	"Draw a flame graph: kernel and user stacks in one, as an SVG picture that a browser lets\n"
-	"you search and zoom. FILE is trace.dat if left out. Without -o it goes to standard output,\n"
-	"or to flame.svg if that is a terminal.\n"
+	"you search and zoom. FILE is trace.dat if left out. Without -o it goes to standard\n"
+	"output, or to flame.svg if that is a terminal.\n"
 	"\n"
 	"  --by WHAT          what the width of a frame is:\n"
 	"                     count    events (the default)\n"
@@ -192,7 +192,8 @@ static const char *headline(void)
 static int picture(FILE *out)
 {
 	struct svg_opts so = { .title = headline(), .unit = o.fl.unit, .width = o.width,
-			       .icicle = o.icicle, .diff = o.fl.diff, .scale = o.fl.scale, .by = 1 };
+			       .icicle = o.icicle, .diff = o.fl.diff, .scale = o.fl.scale,
+			       .by = 1 };
 	struct tree t;
 	int ret = tree_make(&t, o.fl.fold, 1, o.max_frames, o.min_percent / 100);
 
@@ -246,8 +247,8 @@ static int run(void *arg)
 		ret = CMD_FAIL;
 	}
 	if (!ret && !o.json && !g[1].nr) {
-		cmd_error("%s: holds nothing of what was asked for; trace-ustack stat tells what it "
-			  "holds", o.fl.path[1]);
+		cmd_error("%s: holds nothing of what was asked for; trace-ustack stat tells what "
+			  "it holds", o.fl.path[1]);
 		ret = CMD_FAIL;
 	}
 	o.fl.scale = o.fl.normalize && g[0].weight ? (double)g[1].weight / g[0].weight : 1;
@@ -278,7 +279,8 @@ static int option(int opt, const char *arg)
 	switch (opt) {
 	case OPT_BY:
 		if (!gather_by_name(arg, &o.fl.gather.by))
-			return cmd_usage("flame", "--by is count, off-cpu or wakeup, not '%s'", arg);
+			return cmd_usage("flame", "--by is count, off-cpu or wakeup, not '%s'",
+					 arg);
 		return 0;
 	case OPT_NUMBERS:
 		o.fl.gather.numbers = true;
@@ -331,8 +333,8 @@ static int check(void)
 	if (o.fl.gather.by == GATHER_COUNT && o.fl.gather.numbers)
 		return cmd_usage("flame", "--numbers goes with --by off-cpu and wakeup");
 	if (o.fl.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
-		return cmd_usage("flame", "--event goes with --by count; waits have events of their "
-				 "own");
+		return cmd_usage("flame", "--event goes with --by count; waits have events of "
+				 "their own");
 	return 0;
 }
 

@@ -193,8 +193,8 @@ static void label(struct pprof *p, struct text *msg, const char *key, const char
 	vec_free(&l);
 }
 
-static int sample(struct pprof *p, struct export *e, uint32_t tid, const char *event, uint32_t kstack,
-		  uint32_t ustack, uint64_t nr, uint64_t ns)
+static int sample(struct pprof *p, struct export *e, uint32_t tid, const char *event,
+		  uint32_t kstack, uint32_t ustack, uint64_t nr, uint64_t ns)
 {
 	uint64_t values[2] = { nr, ns }, *id;
 	struct text msg = { 0 };

@@ -235,7 +235,8 @@ static int compare_names(const void *a, const void *b, void *arg)
 static int compare_segs(const void *a, const void *b, void *arg)
 {
 	const struct fold *f = arg;
-	const struct seg *x = &f->segs.v[*(const uint32_t *)a], *y = &f->segs.v[*(const uint32_t *)b];
+	const struct seg *x = &f->segs.v[*(const uint32_t *)a];
+	const struct seg *y = &f->segs.v[*(const uint32_t *)b];
 	uint32_t i, p, q;
 
 	for (i = 0; i < x->nr && i < y->nr; i++) {
@@ -305,8 +306,8 @@ static void radix_pass(const struct key *from, struct key *to, size_t nr, int sh
 }
 
 /*
- * Ranks among the segments that samples have at @at, as few and as small as can be. Returns how many
- * bits they take.
+ * Ranks among the segments that samples have at @at, as few and as small as can be. Returns how
+ * many bits they take.
  */
 static int dense_ranks(const struct fold *f, int at, uint32_t *dense)
 {

@@ -77,8 +77,8 @@ const char *gather_lacks(const struct gather_opts *o)
 		return "it has no events sched:sched_switch and sched:sched_waking, which tell who "
 		       "waited and who ended it; record with -e sched:sched_switch -e "
 		       "sched:sched_waking";
-	return "it has no events sched:sched_switch, which tell how long a task waited; record with "
-	       "-e sched:sched_switch";
+	return "it has no events sched:sched_switch, which tell how long a task waited; record "
+	       "with -e sched:sched_switch";
 }
 
 /* ---- the filter, for waits ---- */

@@ -361,8 +361,8 @@ static uint32_t waker_kernel(struct paths *p, const struct waker *by)
 }
 
 /*
- * An interrupt is the waker itself: the program that it came upon has nothing to do with the wake-up
- * and is only named.
+ * An interrupt is the waker itself: the program that it came upon has nothing to do with the
+ * wake-up and is only named.
  */
 static uint32_t waker_user(struct paths *p, const struct waker *by)
 {

@@ -5,8 +5,8 @@
  * Each stack is turned into names once. What is missing becomes a name too, a note in square
  * brackets that says why: a stack that was not recorded, its outer or inner frames that were cut.
  * A function that is not known is the name of its file in square brackets, so that places nobody
- * can tell apart are one frame. The innermost kernel frames are left out where they are those of the
- * tracer at work.
+ * can tell apart are one frame. The innermost kernel frames are left out where they are those of
+ * the tracer at work.
  */
 #ifndef TRACE_USTACK_PATHS_H
 #define TRACE_USTACK_PATHS_H

@@ -24,8 +24,8 @@ extern const char flame_js[], flame_js_end[];
 static const char style[] =
 	"text{font:11px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#000}\n"
 	"#title{font:600 18px system-ui,'DejaVu Sans',Verdana,sans-serif;fill:#1b1f24}\n"
-	".note,#hint,#details,#matched,.legend{font:12px system-ui,'DejaVu Sans',Verdana,sans-serif;"
-	"fill:#444c56}\n"
+	".note,#hint,#details,#matched,.legend{fill:#444c56;"
+	"font:12px system-ui,'DejaVu Sans',Verdana,sans-serif}\n"
 	"#details{fill:#000}#matched{fill:#8a0a6c;font-weight:600}\n"
 	"#frames rect{rx:2px;stroke:#fff;stroke-width:.6px}\n"
 	".live #frames g{cursor:pointer}\n"
@@ -284,10 +284,10 @@ static void frame(const struct picture *p, const struct tree_node *n)
 }
 
 /* One entry of the legend; returns where the next one goes, on a new line if it must. */
-static void legend_entry(const struct picture *p, struct colour c, const char *name, unsigned int *x,
-			 unsigned int *y, bool draw)
+static void legend_entry(const struct picture *p, struct colour c, const char *name,
+			 unsigned int *x, unsigned int *y, bool draw)
 {
-	unsigned int width = 26 + strlen(name) * 7.2;
+	unsigned int width = 28 + strlen(name) * 6.8;
 
 	if (*x + width > p->o->width - MARGIN && *x > MARGIN) {
 		*x = MARGIN;
@@ -307,7 +307,8 @@ static void legend_entry(const struct picture *p, struct colour c, const char *n
 /* Its height; drawn only if asked. */
 static unsigned int legend(const struct picture *p, bool draw)
 {
-	static const char *const kinds[] = { "task", NULL, "kernel", "missing", "woken by", "event" };
+	static const char *const kinds[] = { "task", NULL, "kernel", "missing", "woken by",
+					     "event" };
 	unsigned int x = MARGIN, y = p->legend;
 	bool seen[FOLD_NR_KINDS] = { false }, unknown = false;
 	const struct fold_name *n;
@@ -390,7 +391,8 @@ void svg_write(FILE *out, const struct tree *t, const struct fold *f, const stru
 			frame(&p, &t->nodes[i]);
 		fputs("</svg>\n", out);
 		legend(&p, true);
-		fprintf(out, "<text id=\"hint\" x=\"%d\" y=\"%u\"></text>\n", MARGIN, p.height - 10);
+		fprintf(out, "<text id=\"hint\" x=\"%d\" y=\"%u\"></text>\n", MARGIN,
+			p.height - 10);
 		fputs("<script><![CDATA[\n", out);
 		fwrite(flame_js, 1, flame_js_end - flame_js, out);
 		fputs("]]></script>\n</svg>\n", out);

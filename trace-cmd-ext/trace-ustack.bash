@@ -15,6 +15,15 @@ _trace_ustack()
 		return
 	fi
 	case $prev in
+	--by)
+		mapfile -t COMPREPLY < <(compgen -W "count off-cpu wakeup" -- "$cur")
+		return
+		;;
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W "folded perf-script firefox perfetto pprof" \
+			-- "$cur")
+		return
+		;;
 	--sysroot)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return

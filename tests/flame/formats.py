@@ -39,8 +39,8 @@ def perf_script(path, events):
             header = None
         elif line[0] != "\t":
             assert header is None, line
-            header = re.match(r"^(\S.+?)\s+(\d+)/(\d+)\s+\[(\d+)\]\s+([\d.]+):\s*(\d+)*\s+(\S+):\s*$",
-                              line)
+            header = re.match(r"^(\S.+?)\s+(\d+)/(\d+)\s+\[(\d+)\]\s+([\d.]+):\s*(\d+)*\s+(\S+)"
+                              r":\s*$", line)
             assert header, line
             seen += 1
         else:

@@ -62,7 +62,8 @@ static void equal_paths_are_added_up_and_sorted(void **state)
 	add(f, "a", "main", "k", 8, 80);
 	add(f, "a", "main", "", 16, 0);
 	expect_text(f, 0, false, "a;main 16\na;main;k_[k] 8\na;main;y;k_[k] 2\nb;main;z;k_[k] 5\n");
-	expect_text(f, 1, false, "a;main 0\na;main;k_[k] 80\na;main;y;k_[k] 20\nb;main;z;k_[k] 50\n");
+	expect_text(f, 1, false,
+		    "a;main 0\na;main;k_[k] 80\na;main;y;k_[k] 20\nb;main;z;k_[k] 50\n");
 	expect_text(f, 0, true,
 		    "a;main 16 0\na;main;k_[k] 8 80\na;main;y;k_[k] 2 20\nb;main;z;k_[k] 5 50\n");
 	/* more after it was finished */
@@ -80,7 +81,8 @@ static void same_names_of_other_kinds_stay_apart(void **state)
 	assert_int_not_equal(one, two);
 	assert_int_equal(one, fold_file(f, "/a"));
 	assert_int_not_equal(fold_name(f, FOLD_USER, "x", one), fold_name(f, FOLD_USER, "x", two));
-	assert_int_not_equal(fold_name(f, FOLD_USER, "x", one), fold_name(f, FOLD_KERNEL, "x", one));
+	assert_int_not_equal(fold_name(f, FOLD_USER, "x", one),
+			     fold_name(f, FOLD_KERNEL, "x", one));
 	assert_int_equal(fold_name(f, FOLD_USER, "x", one), fold_name(f, FOLD_USER, "x", one));
 	assert_string_equal(fold_path(f, two), "/b");
 	assert_int_equal(fold_name(f, FOLD_USER, "x", UINT32_MAX), UINT32_MAX);
@@ -90,7 +92,8 @@ static void same_names_of_other_kinds_stay_apart(void **state)
 static void separators_in_names_are_replaced(void **state)
 {
 	struct fold *f = fold_new();
-	uint32_t names[2] = { fold_name(f, FOLD_USER, "a;b\nc", 0), fold_name(f, FOLD_USER, "", 0) };
+	uint32_t names[2] = { fold_name(f, FOLD_USER, "a;b\nc", 0),
+			      fold_name(f, FOLD_USER, "", 0) };
 	uint32_t segs[FOLD_SEGS] = { fold_seg(f, names, 2) };
 	uint64_t value[2] = { UINT64_MAX, 0 };
 
