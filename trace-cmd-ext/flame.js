@@ -133,7 +133,7 @@
 	}
 
 	function tell(f) {
-		var t = f ? f.title.replace(/\n/g, "   ") : hint;
+		var t = f ? f.title.replace(/\n/g, " \u00b7 ") : hint;
 		if (f && root && f.inside)
 			t += "   (" + (f.w * 100 / root.w).toFixed(2) + "% of what is shown)";
 		details.textContent = t;
@@ -273,7 +273,7 @@
 	window.addEventListener("keydown", key);
 	window.addEventListener("resize", resize);
 	document.getElementById("hint").textContent =
-		"click or Enter: zoom   Esc: reset   /: search   n, N: next, previous match   arrows: move";
+		"click or Enter: zoom \u00b7 Esc: reset \u00b7 /: search \u00b7 n, N: next, previous match \u00b7 arrows: move";
 	svg.classList.add("live");
 	resize();
 })();
