@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Measurements: see bench/run. make bench-kernel, bench-report, bench-size,
-# bench-start and bench-steps measure a part.
+# bench-start, bench-steps and bench-tool measure a part.
 
 O ?= build
 
@@ -20,7 +20,7 @@ BENCH_START := $(addprefix $(O)/bench/start/,start empty.so preload.so pretend.s
 
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps
+.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps bench-tool
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -48,7 +48,7 @@ $(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.
 
 comma := ,
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) plugin fixtures kernel
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(O)/trace-ustack plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -65,3 +65,6 @@ bench-steps: $(BENCH_STEPS)
 
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size
+
+bench-tool: $(O)/trace-ustack plugin fixtures
+	@O=$(abspath $(O)) bench/run tool

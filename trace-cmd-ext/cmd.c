@@ -67,6 +67,13 @@ int cmd_help(const char *text)
 	return cmd_finish(CMD_OK);
 }
 
+static bool incomplete;
+
+void cmd_incomplete(void)
+{
+	incomplete = true;
+}
+
 int cmd_finish(int code)
 {
 	cmd_progress_end();
@@ -74,7 +81,7 @@ int cmd_finish(int code)
 		cmd_error("standard output cannot be written: %s", strerror(errno));
 		return CMD_OUTPUT;
 	}
-	return code;
+	return code == CMD_OK && incomplete ? CMD_INPUT : code;
 }
 
 /* ---- progress ---- */
@@ -120,6 +127,7 @@ void cmd_progress_end(void)
 
 void cmd_progress_off(void)
 {
+	cmd_progress_end();
 	progress_none = true;
 }
 

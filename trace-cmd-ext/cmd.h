@@ -50,6 +50,8 @@ int cmd_help(const char *text);
  * process by Ctrl-C or by a closed pipe are passed on as such.
  */
 int cmd_guard(const char *file, int (*run)(void *arg), void *arg);
+/* What was read is incomplete, and that was told: cmd_finish() makes CMD_INPUT of CMD_OK. */
+void cmd_incomplete(void);
 /* Flush standard output and tell of errors; CMD_OUTPUT if there was one, else @code. */
 int cmd_finish(int code);
 
@@ -60,6 +62,8 @@ int cmd_finish(int code);
  * if it is a terminal. Call it once, before anything is printed and before cmd_guard().
  */
 void cmd_pager(void);
+/* Is standard output a terminal, or a pager on one? */
+bool cmd_on_terminal(void);
 /* May standard output be coloured? A terminal (or the pager on one), no NO_COLOR, no TERM=dumb. */
 bool cmd_colour(void);
 

@@ -58,7 +58,10 @@ int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_op
 bool cmd_filter_any(const struct model_filter *f);
 /* The one file that is left on the command line, or trace.dat; 0, or an exit code as above. */
 int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path);
-/* Open @path, or tell why not and return NULL: the exit code is CMD_INPUT then. */
+/*
+ * Open @path, or tell why not and return NULL: the exit code is CMD_INPUT then. A file that could
+ * not be read to its end is told too, and cmd_finish() makes the exit code of it.
+ */
 struct model *cmd_open(const char *path, const struct model_opts *opts);
 
 #endif

@@ -46,6 +46,9 @@ static int run(void *arg)
 	o.r.m = cmd_open(o.path, &o.opts);
 	if (!o.r.m)
 		return CMD_INPUT;
+	/* what is shown meanwhile would be in the way */
+	if (cmd_on_terminal())
+		cmd_progress_off();
 	o.r.filtered = cmd_filter_any(&o.opts.filter);
 	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
 	if (ret == REPORT_NO_OUTPUT)

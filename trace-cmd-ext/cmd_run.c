@@ -66,11 +66,16 @@ void cmd_pager(void)
 	atexit(wait_for_pager);
 }
 
+bool cmd_on_terminal(void)
+{
+	return terminal || isatty(STDOUT_FILENO);
+}
+
 bool cmd_colour(void)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return (terminal || isatty(STDOUT_FILENO)) && !(none && *none) && term &&
+	return cmd_on_terminal() && !(none && *none) && term &&
 	       strcmp(term, "dumb");
 }
 

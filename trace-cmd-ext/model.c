@@ -218,12 +218,16 @@ static int scan(struct model *m)
 	feed_free(feed);
 	if (!ret)
 		drops_walk(reader_fd(m->reader), &drops);
+	m->info.damaged |= reader_damaged(m->reader);
 	if (m->info.damaged)
 		join_set_damaged(m->join);
 	if (!ret)
 		ret = join_finish(m->join);
 	if (!ret)
 		ret = maps_finish(m->maps);
+	/* all answers are made now: a forked process that made some would have copies of the join */
+	if (!ret)
+		join_stats(m->join, &m->info.join);
 	m->read = true;
 	return ret;
 }
@@ -328,10 +332,6 @@ void model_close(struct model *m)
 
 const struct model_info *model_info(struct model *m)
 {
-	if (!m->info_joined) {
-		m->info_joined = true;
-		join_stats(m->join, &m->info.join);
-	}
 	return &m->info;
 }
 

@@ -97,7 +97,6 @@ struct model {
 	struct uu_symbols *syms;
 	char clock[64];
 	bool read;			/* the reader does not stand at the begin */
-	bool info_joined;		/* info.join is filled in */
 
 	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
 	VEC(struct type) types;

@@ -333,6 +333,11 @@ bool reader_is_raw(struct reader *r)
 	return r->raw;
 }
 
+bool reader_damaged(struct reader *r)
+{
+	return r->damaged;
+}
+
 uint32_t reader_buffers(struct reader *r)
 {
 	return r->data.handles.nr;

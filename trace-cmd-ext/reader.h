@@ -50,6 +50,8 @@ int reader_fd(struct reader *r);
 uint64_t reader_bytes(struct reader *r);
 int reader_version(struct reader *r);
 bool reader_is_raw(struct reader *r);
+/* Was something met that cannot be, so that records may be missing? */
+bool reader_damaged(struct reader *r);
 uint32_t reader_buffers(struct reader *r);
 const char *reader_buffer(struct reader *r, uint32_t buffer);
 uint32_t reader_cpus(struct reader *r);

@@ -45,6 +45,7 @@ struct reader {
 	int long_size;
 	bool big_endian, swap;
 	bool raw;			/* records come from @map */
+	bool damaged;			/* what no ring buffer writes was seen there */
 	unsigned char *map;
 	struct tep_handle *tep;
 	struct reader_set data;		/* the one that is read from */

@@ -180,8 +180,10 @@ static bool load_page(struct reader *r, struct stream *s)
 	s->raw.ts = read8(r, p);
 	commit = r->long_size == 8 ? read8(r, p + 8) : read4(r, p + 8);
 	size = commit & COMMIT_MASK;
-	if (size > s->raw.page_size - head)
+	if (size > s->raw.page_size - head) {
+		r->damaged = true;
 		return false;
+	}
 	s->raw.first = s->raw.next = p + head;
 	s->raw.end = s->raw.first + size;
 	s->raw.missed = 0;
@@ -223,6 +225,7 @@ struct tep_record *raw_next(struct reader *r, uint32_t stream)
 		} else {
 			if (s->raw.end - p < 4) {
 				s->raw.next = s->raw.end;
+				r->damaged = true;
 				continue;
 			}
 			word = read4(r, p);
@@ -240,6 +243,7 @@ struct tep_record *raw_next(struct reader *r, uint32_t stream)
 		/* an entry of no or of too many bytes: nothing more can be found in this page */
 		if (length > (uint64_t)(s->raw.end - p) || (type == TYPE_PADDING && !length)) {
 			s->raw.next = s->raw.end;
+			r->damaged |= type != TYPE_PADDING;
 			continue;
 		}
 		s->raw.next = p + length;

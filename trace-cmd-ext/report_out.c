@@ -22,7 +22,8 @@
 #include "report.h"
 
 #define MAX_WORKERS	64
-#define TURN		8192		/* items */
+#define TURN		1024		/* items: a few megabytes of text */
+#define FEW		8192		/* items that one process prints as fast */
 
 struct turns {
 	struct report *r;
@@ -74,6 +75,9 @@ static int my_item(struct turns *t)
 
 	if (t->items++ % TURN)
 		return t->mine;
+	if (t->r->m->opts.progress)
+		t->r->m->opts.progress("printing", t->items,
+				       t->r->filtered || t->r->json ? 0 : t->r->m->info.records);
 	if (t->mine)
 		ret = end_turn(t);
 	t->mine = (t->items / TURN) % t->nr == t->me;
@@ -202,7 +206,7 @@ int report_print(struct report *r, uint32_t processes)
 	int ret = 0;
 
 	/* a few items are printed faster than processes are started */
-	if (processes < 2 || processes > MAX_WORKERS || r->m->info.records < 2 * TURN) {
+	if (processes < 2 || processes > MAX_WORKERS || r->m->info.records < FEW) {
 		t.nr = 1;
 		return print(&t);
 	}
@@ -223,7 +227,9 @@ int report_print(struct report *r, uint32_t processes)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (t.me)
 			r->m->opts.progress = NULL;
-		_exit(-print(&t));
+		ret = print(&t);
+		cmd_progress_end();
+		_exit(-ret);
 	}
 	processes = t.me;
 	while (ret && processes--)

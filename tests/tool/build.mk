@@ -7,7 +7,7 @@ O ?= build
 include trace-cmd-ext/sources.mk
 
 TOOL_TEST := $(O)/tool-test
-TOOL_DAMAGED ?= 150
+TOOL_DAMAGED ?= 60
 # the whole tool, and the parts that read files, with the sanitizers of the unit tests
 TOOL_SAN := $(TOOL_TEST)/trace-ustack
 TOOL_SAN_DEPS := $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
