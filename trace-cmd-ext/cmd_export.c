@@ -64,6 +64,9 @@ static int folded(struct export *e)
 	struct gather_stats st;
 	int ret = f ? gather(e->m, &o.gather, f, 1, true, &st) : -ENOMEM;
 
+	/* before more memory is needed */
+	model_close(e->m);
+	e->m = NULL;
 	if (!ret)
 		ret = fold_finish(f);
 	if (!ret)

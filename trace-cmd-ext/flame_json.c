@@ -58,11 +58,12 @@ static void one_file(FILE *out, const struct flame *fl, int i)
 		fprintf(out, ", \"waits\": {\"complete\": {\"nr\": %llu, \"time\": %llu}, "
 			"\"began_before\": %llu, \"not_over\": {\"nr\": %llu, \"time\": %llu}, "
 			"\"uncertain\": {\"nr\": %llu, \"time\": %llu}, \"disordered\": %llu, "
-			"\"ended_tasks\": %llu, \"gaps\": %llu, \"refused_events\": %s}",
+			"\"ended_tasks\": %llu, \"gaps\": %llu, \"refused_events\": %s, "
+			"\"other_buffers\": %u}",
 			(ull)w->nr, (ull)w->ns, (ull)w->began_before, (ull)w->not_over,
 			(ull)w->not_over_ns, (ull)w->uncertain, (ull)w->uncertain_ns,
 			(ull)w->disordered, (ull)w->ended, (ull)w->gaps,
-			w->refused ? "true" : "false");
+			w->refused ? "true" : "false", w->other_buffers);
 		if (fl->gather.by == GATHER_WAKEUP)
 			fprintf(out, ", \"wakeups\": {\"nr\": %llu, \"time\": %llu, "
 				"\"uncertain\": %llu, \"unknown\": %llu}", (ull)w->wakeups,

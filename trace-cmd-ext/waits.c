@@ -36,6 +36,9 @@ struct gap {
 struct cpu {
 	uint64_t last;			/* time stamp of its last event */
 	bool any;
+	uint64_t last_switch;
+	uint32_t running;		/* whom that switched to */
+	bool any_switch;
 };
 
 struct run {
@@ -50,11 +53,34 @@ struct run {
 	uint64_t last_ts;		/* of all records */
 	VEC(struct cpu) cpus;
 	VEC(struct gap) gaps;
+	VEC(struct gap) breaks;		/* where a task leaves a CPU that another one had */
 	VEC(struct task) tasks;
 	struct hidx idx;
 };
 
 /* ---- gaps ---- */
+
+/* Who leaves a CPU is who came to it last, or events are missing between. */
+static int find_break(struct run *r, struct cpu *c, const struct model_event *ev)
+{
+	uint64_t prev, next;
+	struct gap *g;
+
+	if (!model_number(r->m, ev, &r->prev_pid, &prev) ||
+	    !model_number(r->m, ev, &r->next_pid, &next))
+		return 0;
+	if (c->any_switch && c->running != (uint32_t)prev) {
+		g = vec_add(&r->breaks);
+		if (!g)
+			return -ENOMEM;
+		g->from = c->last_switch;
+		g->to = ev->ts;
+	}
+	c->any_switch = true;
+	c->last_switch = ev->ts;
+	c->running = next;
+	return 0;
+}
 
 /*
  * First walk, CPU by CPU: between which time stamps events were dropped, and which buffer counts.
@@ -75,7 +101,7 @@ static int find_gap(void *data, const struct model_event *ev)
 	}
 	if (!r->has_buffer && ev->buffer != r->cpu_of_buffer) {
 		r->cpu_of_buffer = ev->buffer;
-		r->cpus.nr = r->gaps.nr = 0;
+		r->cpus.nr = r->gaps.nr = r->breaks.nr = 0;
 	}
 	if (r->has_buffer && ev->buffer != r->st->buffer) {
 		if (ev->type == r->type_switch && !r->other[ev->buffer]) {
@@ -97,7 +123,7 @@ static int find_gap(void *data, const struct model_event *ev)
 	}
 	c->any = true;
 	c->last = ev->ts;
-	return 0;
+	return ev->type == r->type_switch ? find_break(r, c, ev) : 0;
 }
 
 static int by_start(const void *a, const void *b)
@@ -146,7 +172,7 @@ static int refused(void *data, const char *buffer)
 {
 	struct run *r = data;
 
-	if (!r->gaps.nr && !strcmp(buffer, model_buffer(r->m, r->st->buffer)))
+	if (!r->st->gaps && !strcmp(buffer, model_buffer(r->m, r->st->buffer)))
 		r->st->refused = true;
 	return 0;
 }
@@ -157,8 +183,24 @@ static void read_drops(struct run *r)
 
 	if (fd < 0)
 		return;
+	r->st->gaps = r->gaps.nr;
 	drops_read(fd, refused, r);
 	close(fd);
+}
+
+/* A recording may leave out switches by a filter; only where some were dropped is a break a gap. */
+static int add_breaks(struct run *r)
+{
+	struct gap *g;
+	size_t i;
+
+	for (i = 0; r->st->refused && i < r->breaks.nr; i++) {
+		g = vec_add(&r->gaps);
+		if (!g)
+			return -ENOMEM;
+		*g = r->breaks.v[i];
+	}
+	return 0;
 }
 
 /* ---- pairs ---- */
@@ -365,8 +407,11 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	r.other = calloc(model_info(m)->buffers + 1, sizeof(*r.other));
 	ret = r.other ? model_each(m, MODEL_BY_CPU, find_gap, &r) : -ENOMEM;
 	if (!ret) {
-		order_gaps(&r);
 		read_drops(&r);
+		ret = add_breaks(&r);
+	}
+	if (!ret) {
+		order_gaps(&r);
 		r.last_ts = model_info(m)->last_ts;
 		ret = model_each(m, MODEL_BY_TIME, event, &r);
 	}
@@ -375,6 +420,7 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	free(r.other);
 	vec_free(&r.cpus);
 	vec_free(&r.gaps);
+	vec_free(&r.breaks);
 	vec_free(&r.tasks);
 	hidx_free(&r.idx);
 	return ret;

@@ -11,7 +11,8 @@
  *  - not over: switched out, and not in again before the recording ended. Until the last event it
  *    waited, but it is no complete wait. A task that ended is none of these.
  *  - uncertain: events were dropped, on whatever CPU, between out and in. The task may have run
- *    there. It reaches from the last event before the gap to the first one behind it.
+ *    there. It reaches from the last event before the gap to the first one behind it. Events that a
+ *    full buffer refused leave no mark; then it is where a task leaves a CPU that another one had.
  *  - disordered: out twice or in twice without a gap: clocks of two CPUs that disagree, or a filter
  *    that left out some of these events.
  *
