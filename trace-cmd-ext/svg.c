@@ -185,15 +185,22 @@ static void percent(FILE *out, uint64_t part, uint64_t total)
 	fprintf(out, "%s%%", buf);
 }
 
-static void amount(const struct picture *p, uint64_t v, const char *unit)
+/* "2 waits", "1 wait" */
+static void quantity(FILE *out, uint64_t v, const char *unit)
 {
 	char buf[64];
 
+	fprintf(out, "%s %.*s", svg_number(buf, v), (int)strlen(unit) - (v == 1), unit);
+}
+
+static void amount(const struct picture *p, uint64_t v, const char *unit)
+{
+	char a[64], b[64];
+
 	if (!strcmp(unit, "ns"))
-		fprintf(p->out, "%s (", svg_time(buf, v));
-	fprintf(p->out, "%s %s", svg_number(buf, v), unit);
-	if (!strcmp(unit, "ns"))
-		fputc(')', p->out);
+		fprintf(p->out, "%s (%s ns)", svg_time(a, v), svg_number(b, v));
+	else
+		quantity(p->out, v, unit);
 }
 
 static void tooltip(const struct picture *p, const struct tree_node *n)
@@ -225,9 +232,8 @@ static void tooltip(const struct picture *p, const struct tree_node *n)
 		else
 			fputs(", new", out);
 	} else if (o->number) {
-		char buf[64];
-
-		fprintf(out, ", %s %s", svg_number(buf, n->value[!o->by]), o->number);
+		fputs(", ", out);
+		quantity(out, n->value[!o->by], o->number);
 	}
 	fputs("</title>", out);
 }
