@@ -306,22 +306,26 @@ static void radix_pass(const struct key *from, struct key *to, size_t nr, int sh
 }
 
 /*
- * Ranks among the segments that samples have at @at, as few and as small as can be. Returns how
- * many bits they take.
+ * For each place in a path, ranks among the segments that samples have there, as few and as small
+ * as can be, and how many bits they take. @dense has room for as many segments at each place.
  */
-static int dense_ranks(const struct fold *f, int at, uint32_t *dense)
+static void dense_ranks(const struct fold *f, uint32_t *dense[FOLD_SEGS], int bits[FOLD_SEGS],
+			uint32_t *by_rank)
 {
-	uint32_t *by_rank = dense + f->segs.nr, next = 0, i;
+	uint32_t i, next;
+	int at;
 
-	memset(dense, 0, 2 * f->segs.nr * sizeof(*dense));
 	for (i = 0; i < f->samples.nr; i++)
-		by_rank[f->seg_rank[f->samples.v[i].seg[at]]] = 1;
-	for (i = 0; i < f->segs.nr; i++)
-		if (by_rank[i])
-			by_rank[i] = next++;
-	for (i = 0; i < f->segs.nr; i++)
-		dense[i] = by_rank[f->seg_rank[i]];
-	return next > 1 ? 32 - __builtin_clz(next - 1) : 0;
+		for (at = 0; at < FOLD_SEGS; at++)
+			dense[at][f->samples.v[i].seg[at]] = 1;
+	for (at = 0; at < FOLD_SEGS; at++) {
+		for (i = 0; i < f->segs.nr; i++)
+			by_rank[f->seg_rank[i]] = i;
+		for (i = 0, next = 0; i < f->segs.nr; i++)
+			if (dense[at][by_rank[i]])
+				dense[at][by_rank[i]] = next++;
+		bits[at] = next > 1 ? 32 - __builtin_clz(next - 1) : 0;
+	}
 }
 
 /* Sort @v by @bits of the keys; returns where they are then, @v or @tmp. */
@@ -339,28 +343,40 @@ static struct key *sort_keys(struct key *v, struct key *tmp, size_t nr, int bits
 	return v;
 }
 
-/* From the last segment to the first; as many at once as fit into a key. */
-static struct key *sort_all(const struct fold *f, struct key *v, struct key *tmp, uint32_t *dense)
+/* Keys of the segments from @from up to @to. */
+static void make_keys(const struct fold *f, struct key *v, uint32_t *const dense[FOLD_SEGS],
+		      const int bits[FOLD_SEGS], int from, int to)
 {
-	size_t nr = f->samples.nr, i;
-	int seg, bits = 0, more;
-	struct key *sorted;
+	const struct fold_sample *s;
+	uint64_t key;
+	size_t i;
+	int at;
 
-	for (seg = FOLD_SEGS; seg-- > 0; ) {
-		more = dense_ranks(f, seg, dense);
-		if (bits + more > 64) {
-			sorted = sort_keys(v, tmp, nr, bits);
-			tmp = sorted == v ? tmp : v;
-			v = sorted;
-			bits = 0;
-			for (i = 0; i < nr; i++)
-				v[i].key = 0;
-		}
-		for (i = 0; more && i < nr; i++)
-			v[i].key |= (uint64_t)dense[f->samples.v[v[i].index].seg[seg]] << bits;
-		bits += more;
+	for (i = 0; i < f->samples.nr; i++) {
+		s = &f->samples.v[v[i].index];
+		for (at = from, key = 0; at < to; at++)
+			if (bits[at])
+				key = key << bits[at] | dense[at][s->seg[at]];
+		v[i].key = key;
 	}
-	return sort_keys(v, tmp, nr, bits);
+}
+
+/* From the last segment to the first; as many at once as fit into a key. */
+static struct key *sort_all(const struct fold *f, struct key *v, struct key *tmp,
+			    uint32_t *const dense[FOLD_SEGS], const int bits[FOLD_SEGS])
+{
+	struct key *sorted;
+	int from, to, sum;
+
+	for (to = FOLD_SEGS; to; to = from) {
+		for (from = to, sum = 0; from && sum + bits[from - 1] <= 64; from--)
+			sum += bits[from - 1];
+		make_keys(f, v, dense, bits, from, to);
+		sorted = sort_keys(v, tmp, f->samples.nr, sum);
+		tmp = sorted == v ? tmp : v;
+		v = sorted;
+	}
+	return v;
 }
 
 /* A new array in this order, equal ones added up. */
@@ -390,25 +406,27 @@ static int gather(struct fold *f, const struct key *order)
 
 int fold_finish(struct fold *f)
 {
+	uint32_t *ranks, *dense[FOLD_SEGS];
 	size_t nr = f->samples.nr, i;
-	struct key *keys = NULL, *order;
-	uint32_t *dense = NULL;
-	int ret = -ENOMEM;
+	int bits[FOLD_SEGS], ret = -ENOMEM;
+	struct key *keys;
 
 	if (f->sorted || !nr)
 		return 0;
 	if (nr > UINT32_MAX || make_ranks(f))
 		return -ENOMEM;
 	keys = big_alloc(2 * nr * sizeof(*keys));
-	dense = malloc(2 * f->segs.nr * sizeof(*dense));
-	if (keys && dense) {
+	ranks = calloc((FOLD_SEGS + 1) * f->segs.nr, sizeof(*ranks));
+	if (keys && ranks) {
+		for (i = 0; i < FOLD_SEGS; i++)
+			dense[i] = ranks + i * f->segs.nr;
+		dense_ranks(f, dense, bits, ranks + FOLD_SEGS * f->segs.nr);
 		for (i = 0; i < nr; i++)
-			keys[i] = (struct key){ .index = i };
-		order = sort_all(f, keys, keys + nr, dense);
-		ret = gather(f, order);
+			keys[i].index = i;
+		ret = gather(f, sort_all(f, keys, keys + nr, dense, bits));
 	}
 	free(keys);
-	free(dense);
+	free(ranks);
 	f->sorted = !ret;
 	return ret;
 }

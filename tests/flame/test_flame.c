@@ -133,6 +133,39 @@ static void many_samples_are_sorted_like_their_text(void **state)
 	fold_free(f);
 }
 
+/* Six segments of thousands each are more than fits into one key. */
+static void long_keys_are_sorted_too(void **state)
+{
+	struct fold *f = fold_new();
+	char name[16], *s, *line, *next, last[200] = "";
+	uint32_t segs[FOLD_SEGS], id;
+	uint64_t value[2] = { 1, 1 };
+	unsigned int i, k, x = 7, nr = 0;
+
+	(void)state;
+	for (i = 0; i < 30000; i++) {
+		for (k = 0; k < FOLD_SEGS; k++) {
+			x = x * 1103515245 + 12345;
+			snprintf(name, sizeof(name), "n%04u", i % 2 && k < 5 ? 5000 : (x >> 8) % 5000);
+			id = fold_name(f, FOLD_USER, name, FOLD_NONE);
+			segs[k] = fold_seg(f, &id, 1);
+		}
+		assert_int_equal(fold_add(f, segs, value), 0);
+	}
+	s = text_of(f, 0, false);
+	for (line = s; *line; line = next) {
+		next = strchr(line, '\n') + 1;
+		next[-1] = '\0';
+		nr += atoi(strrchr(line, ' '));
+		*strrchr(line, ' ') = '\0';
+		assert_true(strcmp(last, line) < 0);
+		snprintf(last, sizeof(last), "%s", line);
+	}
+	assert_int_equal(nr, 30000);
+	free(s);
+	fold_free(f);
+}
+
 static void frames_stand_on_one_another(void **state)
 {
 	static const struct {
@@ -340,6 +373,7 @@ int main(void)
 		cmocka_unit_test(same_names_of_other_kinds_stay_apart),
 		cmocka_unit_test(separators_in_names_are_replaced),
 		cmocka_unit_test(many_samples_are_sorted_like_their_text),
+		cmocka_unit_test(long_keys_are_sorted_too),
 		cmocka_unit_test(frames_stand_on_one_another),
 		cmocka_unit_test(only_the_heaviest_frames_are_kept),
 		cmocka_unit_test(nothing_is_a_tree_too),
