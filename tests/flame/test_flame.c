@@ -146,7 +146,8 @@ static void long_keys_are_sorted_too(void **state)
 	for (i = 0; i < 30000; i++) {
 		for (k = 0; k < FOLD_SEGS; k++) {
 			x = x * 1103515245 + 12345;
-			snprintf(name, sizeof(name), "n%04u", i % 2 && k < 5 ? 5000 : (x >> 8) % 5000);
+			snprintf(name, sizeof(name), "n%04u",
+				 i % 2 && k < 5 ? 5000 : (x >> 8) % 5000);
 			id = fold_name(f, FOLD_USER, name, FOLD_NONE);
 			segs[k] = fold_seg(f, &id, 1);
 		}
