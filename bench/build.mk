@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size,
-# bench-start, bench-steps and bench-tool measure a part.
+# Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-start,
+# bench-steps, bench-symbols and bench-tool measure a part.
 
 O ?= build
 
@@ -20,7 +20,8 @@ BENCH_START := $(addprefix $(O)/bench/start/,start empty.so preload.so pretend.s
 
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps bench-tool
+.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps bench-symbols \
+	bench-tool
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -48,7 +49,8 @@ $(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.
 
 comma := ,
 
-bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(O)/trace-ustack plugin fixtures kernel
+bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(O)/symbols/lines $(O)/trace-ustack \
+		plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
 bench-kernel: $(BENCH_COST) kernel
@@ -62,6 +64,9 @@ bench-start: $(BENCH_START) $(O)/trace-ustack-tables all kernel
 
 bench-steps: $(BENCH_STEPS)
 	@O=$(abspath $(O)) bench/run steps
+
+bench-symbols: $(O)/symbols/lines
+	@O=$(abspath $(O)) bench/run symbols
 
 bench-size: kernel
 	@O=$(abspath $(O)) bench/run size

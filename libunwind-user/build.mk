@@ -4,7 +4,7 @@
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
-UU_SRC := symbols.c symbols_elf.c
+UU_SRC := symbols.c symbols_demangle.c symbols_elf.c symbols_open.c symbols_perfmap.c cover.c
 # shared with the kernel, see sframe_env.h
 UU_SRC += sframe_read.c step.c
 # .eh_frame to SFrame, see gen_impl.h
@@ -13,11 +13,17 @@ UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c ge
 	gen_write.c
 # kept and given to the kernel, see tables.h
 UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c tables_scan.c
-UU_OBJ := $(UU_SRC:%.c=$(O)/libunwind-user/%.o)
+# debug information, see symbols.h: linked by who calls uu_symbols_new_debug()
+UU_DEBUG_SRC := symbols_debug.c symbols_debugfile.c symbols_debuginfod.c symbols_lines.c \
+	symbols_mini.c dwarf_form.c dwarf_func.c dwarf_line.c dwarf_load.c dwarf_range.c \
+	dwarf_unit.c
+UU_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user \
 	-I$(O)/libunwind-user
 UU_LIBS := -lelf -liberty -lz
+# for who calls uu_symbols_new_debug()
+UU_DEBUG_LIBS := $(UU_LIBS) -llzma -lzstd -ldl
 
 # Tables in the cache belong to the generator that made them: its version is its source. The header
 # is written here, and only if that has changed, so that whoever includes it is compiled again.

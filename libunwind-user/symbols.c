@@ -6,39 +6,22 @@
  * once, at the first question, and its answer -- an index or the reason why
  * there is none -- is kept. Names are demangled when first asked for.
  *
- * The path comes from a trace, which may be anyone's: only regular files are
- * opened for reading, and without waiting for the writer of a pipe.
+ * Where a file with a build-id is looked for: at its path; in the root folder of
+ * a process that had it mapped, which is read again for the next such process;
+ * among the files that were read before; by its build-id where debug files are
+ * kept; from a server, if one was asked for. What has another build-id is not it.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <libiberty/demangle.h>
 #include <elf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols.h"
-#include "unwind-user.h"
 
 #define NR_BUCKETS 1024
-
-struct file {
-	struct file *next;
-	char *path;
-	uint8_t build_id[64];
-	size_t build_id_size;
-	int error;		/* 0, or what every lookup returns */
-	struct symtab tab;
-	char **names;		/* demangled, by symbol; NULL: not asked yet */
-};
-
-struct uu_symbols {
-	char *sysroot;
-	bool no_demangle;
-	struct file *buckets[NR_BUCKETS];
-};
+#define DEBUG_ROOM (1u << 30)
 
 struct uu_symbols *uu_symbols_new(const struct uu_symbols_opts *opts)
 {
@@ -50,15 +33,19 @@ struct uu_symbols *uu_symbols_new(const struct uu_symbols_opts *opts)
 	if (opts)
 		memcpy(&o, opts, opts->size < sizeof(o) ? opts->size : sizeof(o));
 	syms->no_demangle = o.no_demangle;
+	syms->debuginfod_ms = o.debuginfod_ms;
+	syms->debug_room = o.debug_bytes ? o.debug_bytes : DEBUG_ROOM;
 	syms->sysroot = strdup(o.sysroot ? o.sysroot : "");
-	if (!syms->sysroot) {
-		free(syms);
+	syms->debug_dir = strdup(o.debug_dir ? o.debug_dir : "/usr/lib/debug");
+	syms->buckets = calloc(NR_BUCKETS, sizeof(*syms->buckets));
+	if (!syms->sysroot || !syms->debug_dir || !syms->buckets) {
+		uu_symbols_free(syms);
 		return NULL;
 	}
 	return syms;
 }
 
-static void file_free(struct file *f)
+static void file_clear(const struct uu_symbols *syms, struct file *f)
 {
 	size_t i;
 
@@ -66,9 +53,12 @@ static void file_free(struct file *f)
 		if (f->names[i] && f->names[i] != f->tab.pool + f->tab.syms[i].name)
 			free(f->names[i]);
 	free(f->names);
+	f->names = NULL;
 	symtab_free(&f->tab);
-	free(f->path);
-	free(f);
+	if (f->debug)
+		syms->ops->free(f->debug);
+	f->debug = NULL;
+	place_free(&f->place);
 }
 
 void uu_symbols_free(struct uu_symbols *syms)
@@ -78,79 +68,126 @@ void uu_symbols_free(struct uu_symbols *syms)
 
 	if (!syms)
 		return;
-	for (i = 0; i < NR_BUCKETS; i++) {
+	for (i = 0; syms->buckets && i < NR_BUCKETS; i++) {
 		for (f = syms->buckets[i]; f; f = next) {
 			next = f->next;
-			file_free(f);
+			file_clear(syms, f);
+			free(f->path);
+			free(f);
 		}
 	}
+	if (syms->ops)
+		syms->ops->done(syms);
+	perfmap_free_all(syms);
+	free(syms->buckets);
 	free(syms->sysroot);
+	free(syms->debug_dir);
 	free(syms);
 }
 
-static int open_regular(const char *path)
+/* Read what is open at @fd, which is closed. 0, or why it is not the file. */
+static int file_take(struct uu_symbols *syms, struct file *f, int fd)
 {
-	struct stat st;
-	int fd;
+	struct more_arg arg = { .syms = syms, .f = f };
+	int ret;
 
-	/* looked at first: opening a device can have effects of its own */
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static int file_open(const struct uu_symbols *syms, const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t len = strlen(path);
-	char *full;
-	int fd;
-
-	if (*path != '/')
-		return -1;
-	if (asprintf(&full, "%s%s", syms->sysroot, path) < 0)
-		return -1;
-	fd = open_regular(full);
-	/* as /proc/PID/maps marks it; another file by the name is told by its build-id */
-	if (fd < 0 && len > strlen(deleted) && !strcmp(path + len - strlen(deleted), deleted)) {
-		full[strlen(full) - strlen(deleted)] = '\0';
-		fd = open_regular(full);
-	}
-	free(full);
-	return fd;
-}
-
-static void file_load(const struct uu_symbols *syms, struct file *f)
-{
-	int fd = file_open(syms, f->path);
-
-	if (fd < 0) {
-		f->error = -ENODEV;
-		return;
-	}
-	f->error = symtab_read(&f->tab, fd);
+	ret = symtab_read(&f->tab, fd, syms->ops ? syms->ops->more : NULL, &arg);
 	close(fd);
-	if (!f->error && f->build_id_size &&
+	if (!ret && f->build_id_size &&
 	    (f->tab.build_id_size != f->build_id_size ||
 	     memcmp(f->tab.build_id, f->build_id, f->build_id_size)))
-		f->error = -ESTALE;
-	if (!f->error && f->tab.nr_syms) {
+		ret = -ESTALE;
+	if (!ret && f->tab.nr_syms) {
 		f->names = calloc(f->tab.nr_syms, sizeof(*f->names));
 		if (!f->names)
-			f->error = -ENOMEM;
+			ret = -ENOMEM;
 	}
-	if (f->error)
-		symtab_free(&f->tab);
+	return ret;
 }
 
-static struct file *file_get(struct uu_symbols *syms, const struct uu_file *want)
+/*
+ * One more try. The first error stays, unless nothing was there at all: that
+ * the file was replaced says more than that it is not somewhere else either.
+ */
+static int file_try(struct uu_symbols *syms, struct file *f, int fd)
+{
+	int ret;
+
+	if (fd < 0)
+		return -ENODEV;
+	ret = file_take(syms, f, fd);
+	if (ret)
+		file_clear(syms, f);
+	else
+		f->error = 0;
+	if (ret && (f->error == -ENODEV || !f->error))
+		f->error = ret;
+	return ret;
+}
+
+static int try_pid(struct uu_symbols *syms, struct file *f, int pid)
+{
+	char root[64];
+	unsigned int i;
+
+	/* without a build-id nothing tells whether the number is still that process's */
+	if (pid <= 0 || !f->build_id_size || f->nr_pids == MAX_PIDS)
+		return -ENODEV;
+	for (i = 0; i < f->nr_pids; i++)
+		if (f->pids[i] == pid)
+			return -ENODEV;
+	f->pids[f->nr_pids++] = pid;
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	return file_try(syms, f, symbols_open_mapped(root, f->path, &f->place));
+}
+
+static struct file *find_same(const struct uu_symbols *syms, const struct file *f)
+{
+	struct file *g;
+	size_t i;
+
+	for (i = 0; i < NR_BUCKETS; i++)
+		for (g = syms->buckets[i]; g; g = g->next)
+			if (g != f && !g->error && !g->same &&
+			    g->tab.build_id_size == f->build_id_size &&
+			    !memcmp(g->tab.build_id, f->build_id, f->build_id_size))
+				return g;
+	return NULL;
+}
+
+/* DIR/.build-id/xx/yy...: the file itself, as some distributions link it there. */
+static int try_build_id(struct uu_symbols *syms, struct file *f)
+{
+	char path[4096 + 3 * UU_BUILD_ID_MAX];
+	size_t i, n;
+	int fd;
+
+	if (f->build_id_size < 2)
+		return -ENODEV;
+	n = snprintf(path, 4096, "%s/.build-id/", syms->debug_dir);
+	if (n >= 4096)
+		return -ENODEV;
+	for (i = 0; i < f->build_id_size; i++)
+		n += sprintf(path + n, i == 1 ? "/%02x" : "%02x", f->build_id[i]);
+	fd = symbols_open_mapped(syms->sysroot, path, &f->place);
+	return file_try(syms, f, fd);
+}
+
+static void file_load(struct uu_symbols *syms, struct file *f, int pid)
+{
+	f->error = -ENODEV;
+	if (!file_try(syms, f, symbols_open_mapped(syms->sysroot, f->path, &f->place)))
+		return;
+	if (!f->build_id_size || *f->path == '[' || !try_pid(syms, f, pid))
+		return;
+	f->same = find_same(syms, f);
+	if (f->same || !try_build_id(syms, f))
+		return;
+	if (syms->ops)
+		file_try(syms, f, syms->ops->fetch(syms, f, &f->place));
+}
+
+struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
 {
 	uint64_t hash = 0xcbf29ce484222325ull;
 	size_t id_size = want->build_id ? want->build_id_size : 0;
@@ -162,10 +199,14 @@ static struct file *file_get(struct uu_symbols *syms, const struct uu_file *want
 	for (p = want->path; *p; p++)
 		hash = (hash ^ (uint8_t)*p) * 0x100000001b3ull;
 	bucket = &syms->buckets[(hash ^ hash >> 32) % NR_BUCKETS];
-	for (f = *bucket; f; f = f->next)
-		if (f->build_id_size == id_size && !strcmp(f->path, want->path) &&
-		    (!id_size || !memcmp(f->build_id, want->build_id, id_size)))
-			return f;
+	for (f = *bucket; f; f = f->next) {
+		if (f->build_id_size != id_size || strcmp(f->path, want->path) ||
+		    (id_size && memcmp(f->build_id, want->build_id, id_size)))
+			continue;
+		if (f->error && want->pid > 0 && !f->same)
+			try_pid(syms, f, want->pid);
+		return f->same ? f->same : f;
+	}
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
@@ -179,8 +220,8 @@ static struct file *file_get(struct uu_symbols *syms, const struct uu_file *want
 		memcpy(f->build_id, want->build_id, id_size);
 	f->next = *bucket;
 	*bucket = f;
-	file_load(syms, f);
-	return f;
+	file_load(syms, f, want->pid);
+	return f->same ? f->same : f;
 }
 
 static const char *name_of(const struct uu_symbols *syms, struct file *f, const struct sym *s)
@@ -191,7 +232,7 @@ static const char *name_of(const struct uu_symbols *syms, struct file *f, const 
 	if (*name)
 		return *name;
 	if (!syms->no_demangle)
-		*name = cplus_demangle(plain, DMGL_AUTO);
+		*name = symbols_demangle(plain);
 	if (!*name)
 		*name = plain;
 	return *name;
@@ -200,7 +241,7 @@ static const char *name_of(const struct uu_symbols *syms, struct file *f, const 
 int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_t offset,
 		    struct uu_symbol *sym)
 {
-	struct file *f = file_get(syms, file);
+	struct file *f = symbols_file(syms, file);
 	const struct sym *s;
 	uint64_t addr;
 
@@ -229,7 +270,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 {
 	static const uint8_t imm32[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
 	static const uint8_t mov32[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
-	struct file *f = file_get(syms, file);
+	struct file *f = symbols_file(syms, file);
 	uint8_t buf[sizeof(imm32)];
 	struct uu_symbol sym;
 	ssize_t n;
@@ -239,7 +280,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
-	fd = file_open(syms, f->path);
+	fd = symbols_open(f->place.root, f->place.path, 0);
 	if (fd < 0)
 		return false;
 	n = pread(fd, buf, sizeof(buf), offset);

@@ -8,8 +8,8 @@
  * A function without a size ends where the next one begins. The file is read,
  * not mapped: one that is cut short meanwhile must not raise SIGBUS.
  *
- * Room is left for the tables that other files hold for this one
- * (.gnu_debugdata, separate debug files): collect() takes any Elf.
+ * Other files may hold tables for this one (.gnu_debugdata, separate debug
+ * files): who asked for the index adds them with symtab_collect().
  */
 #include <errno.h>
 #include <gelf.h>
@@ -120,7 +120,7 @@ static int collect_table(struct collect *c, Elf *elf, Elf_Scn *scn, const GElf_S
 	return 0;
 }
 
-static int collect(struct collect *c, Elf *elf)
+int symtab_collect(struct collect *c, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -170,22 +170,28 @@ static void sort_syms(struct symtab *tab)
 						       : 1;
 }
 
-static void read_note(struct symtab *tab, Elf *elf, const GElf_Phdr *phdr)
+size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX])
 {
-	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz,
-					      phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	size_t pos = 0, name, desc;
 	GElf_Nhdr nhdr;
 
-	while (data && !tab->build_id_size &&
-	       (pos = gelf_getnote(data, pos, &nhdr, &name, &desc)) > 0) {
+	while (data && (pos = gelf_getnote(data, pos, &nhdr, &name, &desc)) > 0) {
 		if (nhdr.n_type != NT_GNU_BUILD_ID || nhdr.n_namesz != sizeof("GNU") ||
 		    memcmp((char *)data->d_buf + name, "GNU", sizeof("GNU")) ||
-		    nhdr.n_descsz > sizeof(tab->build_id))
+		    !nhdr.n_descsz || nhdr.n_descsz > UU_BUILD_ID_MAX)
 			continue;
-		memcpy(tab->build_id, (char *)data->d_buf + desc, nhdr.n_descsz);
-		tab->build_id_size = nhdr.n_descsz;
+		memcpy(id, (char *)data->d_buf + desc, nhdr.n_descsz);
+		return nhdr.n_descsz;
 	}
+	return 0;
+}
+
+static void read_note(struct symtab *tab, Elf *elf, const GElf_Phdr *phdr)
+{
+	if (!tab->build_id_size)
+		tab->build_id_size = symtab_note(elf_getdata_rawchunk(elf, phdr->p_offset,
+			phdr->p_filesz, phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
+			tab->build_id);
 }
 
 static int read_segments(struct symtab *tab, Elf *elf)
@@ -207,6 +213,7 @@ static int read_segments(struct symtab *tab, Elf *elf)
 		if (phdr.p_type != PT_LOAD || phdr.p_offset + phdr.p_filesz < phdr.p_offset ||
 		    phdr.p_vaddr + phdr.p_filesz < phdr.p_vaddr)
 			continue;
+		tab->segs[tab->nr_segs].exec = phdr.p_flags & PF_X;
 		tab->segs[tab->nr_segs].offset = phdr.p_offset;
 		tab->segs[tab->nr_segs].filesz = phdr.p_filesz;
 		tab->segs[tab->nr_segs++].vaddr = phdr.p_vaddr;
@@ -214,7 +221,7 @@ static int read_segments(struct symtab *tab, Elf *elf)
 	return 0;
 }
 
-int symtab_read(struct symtab *tab, int fd)
+int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg)
 {
 	struct collect c = { .tab = tab };
 	GElf_Ehdr ehdr;
@@ -232,7 +239,9 @@ int symtab_read(struct symtab *tab, int fd)
 	tab->machine = ehdr.e_machine;
 	ret = read_segments(tab, elf);
 	if (!ret)
-		ret = collect(&c, elf);
+		ret = symtab_collect(&c, elf);
+	if (!ret && more)
+		ret = more(arg, &c, elf);
 	sort_syms(tab);
 out:
 	elf_end(elf);

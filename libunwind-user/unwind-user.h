@@ -24,7 +24,16 @@ extern "C" {
  * A struct uu_symbols keeps an index for each file it was asked about, until it
  * is freed; the first lookup in a file reads the file's symbol tables, a later
  * one is a binary search. It is not thread safe: use one in each thread, or a
- * lock. Nothing is fetched from a network.
+ * lock. Nothing is fetched from a network unless that is asked for.
+ *
+ * There are two kinds:
+ *
+ *  - uu_symbols_new(): functions, from the symbol tables of the files
+ *    themselves. Link with -lunwind-user -lelf -liberty -lz.
+ *  - uu_symbols_new_debug(): also the symbol tables of separate debug files, and
+ *    source files, lines and inlined functions from debug information. A program
+ *    that uses it links with -llzma -lzstd -ldl as well; one that does not, pays
+ *    nothing for it.
  */
 struct uu_symbols;
 
@@ -34,9 +43,28 @@ struct uu_symbols_opts {
 	const char *sysroot;
 	/* give names as they stand in the file (C++ and Rust: mangled) */
 	bool no_demangle;
+	/*
+	 * Of uu_symbols_new_debug(): the folder that has .build-id/ and copies of
+	 * other folders' trees, below the sysroot; NULL: "/usr/lib/debug"; copied.
+	 */
+	const char *debug_dir;
+	/*
+	 * Of uu_symbols_new_debug(): how long all that is asked of the debuginfod
+	 * servers in $DEBUGINFOD_URLS may take, in milliseconds. 0: they are never
+	 * asked, whatever the environment says. libdebuginfod is loaded if it is
+	 * installed. What it fetched stays in its cache ($DEBUGINFOD_CACHE_PATH).
+	 */
+	unsigned int debuginfod_ms;
+	/*
+	 * Of uu_symbols_new_debug(): how many bytes of debug information may be in
+	 * memory, unpacked; 0: 1 GiB. A file for which there is no room left has no
+	 * lines: -EFBIG from uu_symbols_debug_info(). Indices come on top, about as
+	 * much once more if every unit of a file is asked about.
+	 */
+	size_t debug_bytes;
 };
 
-/* Which file is meant. */
+/* Which file is meant. What is not known is 0: struct uu_file f = { .path = ... }. */
 struct uu_file {
 	const char *path;		/* absolute; "[vdso]" and the like are no files */
 	/*
@@ -45,6 +73,13 @@ struct uu_file {
 	 */
 	const uint8_t *build_id;
 	size_t build_id_size;
+	/*
+	 * A process that had it mapped, or 0. Only with a build-id: the path is then
+	 * looked for in that process's root folder too, if the process lives, and so
+	 * files of containers are found. After that, a file with this build-id which
+	 * was read before is taken, and the one that debug_dir has by its build-id.
+	 */
+	int pid;
 };
 
 struct uu_symbol {
@@ -80,6 +115,95 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
  */
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset);
+
+/*
+ * Find the function at @addr that a JIT compiler of process @pid wrote, by what
+ * it says in /tmp/perf-PID.map: lines "START SIZE NAME", hexadecimal numbers. The
+ * file is looked for in the process's root folder while it lives, then below the
+ * sysroot, and read once, at most 128 MB of it. It must be that user's, root's or the
+ * caller's; below a sysroot anyone's. Where entries overlap the last one counts.
+ *
+ * Returns 0 with @sym, whose start is then an address, or -ENODEV (there is no
+ * such file), -ENOENT (nothing in it for this address), -EACCES (someone else's
+ * file), -ENOMEM.
+ */
+int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct uu_symbol *sym);
+
+/*
+ * The same from text that was saved while the process was there. It takes the
+ * place of what was known of @pid. 0 or -ENOMEM. Lines that make no sense are
+ * skipped.
+ */
+int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_t len);
+
+/* -------------------------------- lines --------------------------------- */
+
+/*
+ * As uu_symbols_new(). uu_symbols_find() then knows the functions of separate
+ * debug files too, which is most of the static ones of a stripped file.
+ *
+ * For a file without debug information of its own these are tried, and the
+ * first one is taken:
+ *  - DEBUG_DIR/.build-id/xx/yyyy.debug with the same build-id;
+ *  - the file named in .gnu_debuglink, beside the file, in .debug/ there, and below
+ *    DEBUG_DIR, with the CRC that it names and not another build-id;
+ *  - a debuginfod server, if debuginfod_ms is not 0;
+ *  - .gnu_debugdata in the file itself (functions only).
+ * What dwz moved into a common file (.gnu_debugaltlink) is looked for by name
+ * and by build-id. DWARF 2 to 5 is read; that in .dwo and .dwp files is not.
+ */
+struct uu_symbols *uu_symbols_new_debug(const struct uu_symbols_opts *opts);
+
+/* One function at an address: what was inlined there, or the one that has the code. */
+struct uu_frame {
+	const char *name;		/* NULL: not known */
+	const char *file;		/* source file as the compiler named it; NULL: not known */
+	uint32_t line;			/* 0: not known */
+	bool inlined;			/* into the next frame, at that one's file and line */
+};
+
+/*
+ * Find all functions and source lines at @offset of @file, the innermost first.
+ *
+ * Returns 0, with at least one frame, or as uu_symbols_find(). The last frame
+ * is the function that was compiled; those before it were inlined. Names are
+ * those of the debug information, and may be another alias than the one that
+ * uu_symbols_find() prefers; code without it, assembly mostly, has the name of the
+ * symbol. A file without debug information has one frame with neither file nor
+ * line: uu_symbols_debug_info() tells why.
+ *
+ * The array is valid until the next call, the strings until uu_symbols_free().
+ * The first lookup in a file takes the longest (a unit of the debug information
+ * is read when one first falls into it); later ones are a few searches.
+ */
+int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64_t offset,
+		     const struct uu_frame **frames, size_t *nr);
+
+enum uu_debug_kind {
+	UU_DEBUG_NONE,		/* none was found */
+	UU_DEBUG_IN_FILE,
+	UU_DEBUG_BUILD_ID,
+	UU_DEBUG_LINK,
+	UU_DEBUG_SERVER,
+	UU_DEBUG_MINI,		/* .gnu_debugdata: functions only */
+};
+
+struct uu_debug_info {
+	enum uu_debug_kind kind;
+	const char *path;	/* NULL: none, or in the file; valid until uu_symbols_free() */
+	/*
+	 * 0, or why there are no lines: -ENOENT (no such information), -EFBIG (over
+	 * debug_bytes), -ENOEXEC (broken), -EOPNOTSUPP (unknown compression), -ESTALE (the debug
+	 * file was replaced meanwhile), -ENOMEM
+	 */
+	int error;
+	bool split;		/* part of it is in .dwo files: no inlines, no names from there */
+	bool alt_missing;	/* dwz' common file is not there: some names are missing */
+};
+
+/* What debug information @file has. 0, or as uu_symbols_find() for the file itself. */
+int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
+			  struct uu_debug_info *info);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@
 #define OPTION_BUFFER	3
 #define OPTION_CLOCK	4
 #define OPTION_CPUCOUNT	8
+#define OPTION_TSC2NSEC	14
 #define SECTION_COMPRESSED	1
 #define MAX_SECTIONS	256	/* of options; a chain that goes in circles ends */
 #define MAX_TEXT	4096
@@ -98,6 +99,7 @@ struct state {
 	char buffer[MAX_NAME];	/* the statistics that follow are of this one */
 	uint32_t cpus;
 	bool clock;		/* version 6: the clock's name follows the data */
+	bool tsc;		/* time stamps are converted to nanoseconds */
 	struct buffer *buffers;
 	size_t nr_buffers;
 };
@@ -210,6 +212,8 @@ static uint64_t options(struct file *f, struct state *s, bool sections, int *ret
 			*ret = buffer_option(f, s, sections);
 		} else if (id == OPTION_CLOCK) {
 			s->clock = true;
+		} else if (id == OPTION_TSC2NSEC) {
+			s->tsc = true;
 		} else if (id == OPTION_CPUCOUNT && len == 4) {
 			s->cpus = number(f, 4);
 		}
@@ -322,6 +326,8 @@ int drops_walk(int fd, const struct drops_sink *sink)
 	else
 		ret = -EINVAL;
 	free(s.buffers);
+	if (!ret && s.tsc && sink->clock)
+		ret = sink->clock(sink->data, "", "tsc2nsec");
 	return ret ? ret : f.failed ? -EINVAL : 0;
 }
 

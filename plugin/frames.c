@@ -151,6 +151,9 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 	if (f->opts.raw)
 		text_addf(t, " [0x%llx]", (unsigned long long)k->addr);
 	text_add(t, "\n");
+	if (f->opts.more)
+		f->opts.more(f->opts.data, t, file,
+			     k->offset - !(k->exact || *signal || !k->offset));
 }
 
 /*

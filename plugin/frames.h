@@ -16,13 +16,20 @@
 #include "join.h"
 #include "maps.h"
 
+struct text;
+
 struct frames_opts {
 	bool no_symbols;	/* addresses in place of functions */
 	bool no_offsets;	/* functions and files without "+0x..." */
 	bool no_demangle;
 	bool raw;		/* each frame's address at its end */
-	bool lines;		/* source lines, inlined functions; not made yet */
 	const char *sysroot;	/* put before each path; "" for none */
+	/*
+	 * If not NULL, called after the line of each frame in a file, to add lines
+	 * about the byte at @offset; made once for equal frames.
+	 */
+	void (*more)(void *data, struct text *t, const struct maps_file *file, uint64_t offset);
+	void *data;
 };
 
 struct frames;

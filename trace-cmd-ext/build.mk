@@ -22,7 +22,7 @@ TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main table_make tables_s
 include trace-cmd-ext/sources.mk
 TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
-TOOL_LIBS = $(UU_LIBS) $(shell pkg-config --libs libtracecmd) -lm -lz
+TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd) -lm -lz
 TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)

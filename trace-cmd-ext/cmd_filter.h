@@ -48,7 +48,7 @@ enum {
 	"  --pid LIST         only of these process or thread ids, such as 12,20-29\n" \
 	"  --comm PATTERN     only of threads with this name\n" \
 	"  --cpu LIST         only of these CPUs, such as 0,2-3\n" \
-	"  --time FROM-TO     only between these time stamps, in seconds; either may be left out\n" \
+	"  --time FROM-TO     only between these time stamps, in seconds, either may be missing\n" \
 	"  --symbol PATTERN   only events with this function in their kernel or user stack\n" \
 	"  --sysroot DIR      where the traced machine's files are, for symbols\n"
 

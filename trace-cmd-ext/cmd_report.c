@@ -12,9 +12,9 @@
 static const char usage[] =
 	"usage: trace-ustack report [OPTION...] [FILE]\n"
 	"\n"
-	"Print the events of a recording, each with its kernel stack and the user stack that belongs\n"
-	"to it: what trace-cmd report prints with the plugin, from several processes at once. FILE is\n"
-	"trace.dat if left out.\n"
+	"Print the events of a recording, each with its kernel stack and the user stack that\n"
+	"belongs to it: what trace-cmd report prints with the plugin, from several processes at\n"
+	"once. FILE is trace.dat if left out.\n"
 	"\n"
 	"  --json             one JSON object an event and line\n"
 	"  --lines            source files and lines, and inlined functions, of user frames\n"
@@ -43,6 +43,7 @@ static int run(void *arg)
 
 	(void)arg;
 	o.opts.plugins = !o.r.json;
+	o.opts.lines = o.r.lines;
 	o.r.m = cmd_open(o.path, &o.opts);
 	if (!o.r.m)
 		return CMD_INPUT;
@@ -50,6 +51,7 @@ static int run(void *arg)
 	if (cmd_on_terminal())
 		cmd_progress_off();
 	o.r.filtered = cmd_filter_any(&o.opts.filter);
+	o.r.reads_on = !o.r.json && !o.r.filtered && printer_reads_on(o.r.m);
 	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
 	if (ret == REPORT_NO_OUTPUT)
 		return CMD_OUTPUT;

@@ -12,7 +12,7 @@
 
 #include "cmd.h"
 
-/* CPU seconds for any file, and bytes of it for one more: only a file made to be slow needs them. */
+/* CPU seconds for any file, and bytes of it for one more: only one made to be slow needs them. */
 #define SECONDS_BASE	30
 #define BYTES_A_SECOND	(1u << 20)
 

@@ -12,8 +12,8 @@
 static const char usage[] =
 	"usage: trace-ustack stat [OPTION...] [FILE]\n"
 	"\n"
-	"Count the events of a recording, their user stacks, and the stacks that are missing or not\n"
-	"whole, by cause and by process. FILE is trace.dat if left out.\n"
+	"Count the events of a recording, their user stacks, and the stacks that are missing or\n"
+	"not whole, by cause and by process. FILE is trace.dat if left out.\n"
 	"\n"
 	"  --json             one JSON object\n"
 	"  --all              all processes and events, not only the 20 with most\n"

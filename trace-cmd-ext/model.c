@@ -225,7 +225,7 @@ static int scan(struct model *m)
 		ret = join_finish(m->join);
 	if (!ret)
 		ret = maps_finish(m->maps);
-	/* all answers are made now: a forked process that made some would have copies of the join */
+	/* all answers are made now: a forked process that made some would copy the join */
 	if (!ret)
 		join_stats(m->join, &m->info.join);
 	m->read = true;
@@ -274,7 +274,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	find_commons(m);
 	so.sysroot = m->opts.sysroot;
 	so.no_demangle = m->opts.no_demangle;
-	m->syms = uu_symbols_new(&so);
+	m->syms = m->opts.lines ? uu_symbols_new_debug(&so) : uu_symbols_new(&so);
 	m->join = join_new();
 	m->maps = maps_new();
 	m->info.version = reader_version(m->reader);
@@ -284,6 +284,12 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	m->info.clock = m->clock;
 	m->info.nsec = true;
 	ret = m->syms && m->join && m->maps ? scan(m) : -ENOMEM;
+	if (!m->info.nsec) {
+		m->opts.filter.from /= 1000000000;
+		/* 0 would mean no end */
+		if (m->opts.filter.to && !(m->opts.filter.to /= 1000000000))
+			m->opts.filter.to = 1;
+	}
 	if (!ret) {
 		m->run_ustack = calloc(join_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
 		if (!m->run_ustack)
@@ -323,6 +329,7 @@ void model_close(struct model *m)
 	vec_free(&m->frames);
 	hidx_free(&m->frame_idx);
 	vec_free(&m->index);
+	vec_free(&m->lines);
 	vec_free(&m->counts);
 	hidx_free(&m->count_idx);
 	free(m);

@@ -45,7 +45,11 @@ struct model_filter {
 	size_t nr_comms;
 	uint32_t *cpus;
 	size_t nr_cpus;
-	uint64_t from, to;		/* time stamps, both included; to 0: no end */
+	/*
+	 * Time stamps, both included, in ns; in 1e-9 units of a clock that counts something else.
+	 * to 0: no end.
+	 */
+	uint64_t from, to;
 	const char **symbols;		/* shell patterns of a function in either stack */
 	size_t nr_symbols;
 };
@@ -53,7 +57,8 @@ struct model_filter {
 struct model_opts {
 	const char *sysroot;		/* put before the paths of traced files, or NULL */
 	bool no_demangle;
-	bool plugins;			/* libtraceevent loads its plugins: for printing events */
+	bool lines;			/* debug information is read too: for model_lines() */
+	bool plugins;			/* libtraceevent loads its plugins, for printing events */
 	struct model_filter filter;	/* what it points to must outlive the model */
 	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */
@@ -100,7 +105,7 @@ struct model_kstack {
 /* A kernel frame, or a place in a user program. */
 struct model_frame {
 	uint64_t addr;			/* as recorded: mostly a return address */
-	const char *func;		/* NULL: not known. Bytes out of a file, no promise of UTF-8 */
+	const char *func;		/* NULL: not known. Bytes out of a file, not always UTF-8 */
 	uint64_t func_offset;		/* addr - start of func */
 	const struct maps_file *file;	/* NULL: kernel, or no mapping known */
 	uint64_t offset;		/* of addr in file */
@@ -114,9 +119,10 @@ const char *model_state_name(enum join_state state);
 
 /* A line of source code; several for one frame where functions were inlined. */
 struct model_line {
-	const char *func;
-	const char *file;
-	uint32_t line;
+	const char *func;		/* NULL: not known */
+	const char *file;		/* as the compiler named it; NULL: not known */
+	uint32_t line;			/* 0: not known */
+	bool inlined;			/* into the next one, at that one's line */
 };
 
 struct model_info {
@@ -165,8 +171,9 @@ struct model_count {
 };
 
 /*
- * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the model's,
- * in no particular order, and equal ones may be there more than once. 0, or an error as above.
+ * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the
+ * model's, in no particular order, and equal ones may be there more than once. 0, or an error as
+ * above.
  */
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 
@@ -188,10 +195,13 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
 uint32_t model_nr_frames(struct model *m);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);
 /*
- * Source lines of a frame, innermost (most inlined) first; their number, 0 if none is known.
- * Reads debug information: slow the first time for each file.
+ * Source lines of a frame, innermost (most inlined) first; their number, 0 if none is known, or
+ * without opts.lines. The first one in a file takes the longest.
  */
 uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v);
+/* The same for a byte of a file. */
+uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
+			const struct model_line **v);
 
 /* A thread's name as the file has it; "<idle>" for 0, "<...>" when it is not known. */
 const char *model_comm(struct model *m, uint32_t tid);

@@ -115,6 +115,7 @@ struct model {
 	VEC(struct frame) frames;
 	struct hidx frame_idx;
 	VEC(uint32_t) index;		/* the stacks' frames */
+	VEC(struct model_line) lines;	/* of the last model_lines() */
 	VEC(struct model_count) counts;
 	struct hidx count_idx;
 	size_t count_limit;

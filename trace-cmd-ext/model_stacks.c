@@ -307,11 +307,46 @@ const struct model_frame *model_frame(struct model *m, uint32_t frame)
 	return &m->frames.v[frame].pub;
 }
 
-/* Needs debug information, which libunwind-user does not read yet. */
+/* ---- source lines ---- */
+
+uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
+			const struct model_line **v)
+{
+	struct uu_file uf = {
+		.path = file->path,
+		.build_id = file->build_id,
+		.build_id_size = file->build_id_size,
+	};
+	const struct uu_frame *frames;
+	struct model_line *l;
+	size_t nr, i;
+
+	*v = NULL;
+	m->lines.nr = 0;
+	if (!m->opts.lines || uu_symbols_lines(m->syms, &uf, offset, &frames, &nr))
+		return 0;
+	/* a function's name alone is known without */
+	if (nr == 1 && !frames[0].file)
+		return 0;
+	for (i = 0; i < nr; i++) {
+		l = vec_add(&m->lines);
+		if (!l)
+			return 0;
+		l->func = frames[i].name;
+		l->file = frames[i].file;
+		l->line = frames[i].line;
+		l->inlined = frames[i].inlined;
+	}
+	*v = m->lines.v;
+	return nr;
+}
+
 uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v)
 {
-	(void)m;
-	(void)frame;
+	const struct frame *f = &m->frames.v[frame];
+	bool here = f->pub.exact || f->signal || !f->pub.offset;
+
 	*v = NULL;
-	return 0;
+	/* a return address belongs to the call before it */
+	return f->pub.file ? model_lines_at(m, f->pub.file, f->pub.offset - !here, v) : 0;
 }

@@ -278,6 +278,47 @@ struct tep_record *reader_next(struct reader *r, uint32_t stream)
 	return *slot;
 }
 
+void reader_will_iterate(struct reader *r)
+{
+	r->iterate = true;
+}
+
+struct iteration {
+	struct reader *r;
+	int (*event)(void *data, uint32_t buffer, struct tep_record *rec);
+	void *data;
+};
+
+static int iterated(struct tracecmd_input *handle, struct tep_record *rec, int cpu, void *data)
+{
+	struct iteration *it = data;
+	uint32_t k;
+
+	(void)cpu;
+	for (k = 0; k < it->r->data.handles.nr && it->r->data.handles.v[k] != handle; k++)
+		;
+	return it->event(it->data, k, rec);
+}
+
+int reader_iterate(struct reader *r, int (*event)(void *data, uint32_t buffer,
+						   struct tep_record *rec), void *data)
+{
+	struct iteration it = { r, event, data };
+	struct tracecmd_input **handles;
+	int nr = 0, ret;
+	size_t k;
+
+	handles = calloc(r->data.handles.nr + 1, sizeof(*handles));
+	if (!handles)
+		return -ENOMEM;
+	for (k = 0; k < r->data.handles.nr; k++)
+		if (r->data.handles.v[k])
+			handles[nr++] = r->data.handles.v[k];
+	ret = tracecmd_iterate_events_multi(handles, nr, iterated, &it);
+	free(handles);
+	return ret;
+}
+
 /*
  * The first handles hold the formats that the caller may have pointers to, so they stay; going back
  * on a handle is what some versions do wrong.
@@ -287,10 +328,11 @@ int reader_rewind(struct reader *r)
 	size_t i;
 	int ret;
 
-	if (r->raw) {
+	if (r->raw && !r->iterate) {
 		raw_rewind(r);
 		return 0;
 	}
+	raw_close(r);
 	for (i = 0; i < r->streams.nr; i++)
 		drop_records(&r->streams.v[i]);
 	if (r->meta.fd < 0) {

@@ -40,10 +40,7 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 void reader_close(struct reader *r);
 
 struct tep_handle *reader_tep(struct reader *r);
-/*
- * The handle that the records are read with: reader_rewind() may give another one. For what prints
- * a record and then reads on by itself, as libtracecmd does for the function graph.
- */
+/* The handle that the records are read with: reader_rewind() may give another one. */
 struct tep_handle *reader_data_tep(struct reader *r);
 /* A descriptor of the file, the reader's; read with pread(). */
 int reader_fd(struct reader *r);
@@ -63,6 +60,14 @@ const struct reader_stream *reader_stream(struct reader *r, uint32_t stream);
  * reader's.
  */
 struct tep_record *reader_next(struct reader *r, uint32_t stream);
+/*
+ * All records by time as libtracecmd iterates over them, from the begin: for what prints a record
+ * and reads on by itself. Once; nothing can be read afterwards. 0, what @event returned, or a
+ * negative errno.
+ */
+void reader_will_iterate(struct reader *r);	/* before reader_rewind() */
+int reader_iterate(struct reader *r, int (*event)(void *data, uint32_t buffer,
+						   struct tep_record *rec), void *data);
 /* All streams begin again; 0 or a negative errno. A forked child does this first. */
 int reader_rewind(struct reader *r);
 

@@ -45,6 +45,7 @@ struct reader {
 	int long_size;
 	bool big_endian, swap;
 	bool raw;			/* records come from @map */
+	bool iterate;			/* see reader_iterate() */
 	bool damaged;			/* what no ring buffer writes was seen there */
 	unsigned char *map;
 	struct tep_handle *tep;

@@ -13,11 +13,17 @@
 struct report {
 	struct model *m;
 	bool json, lines, filtered;
+	bool reads_on;			/* printer_reads_on() */
 	struct printer *printer;
 	struct text out;		/* of the pieces of one turn */
 };
 
-/* report_text.c: as trace-cmd report does it. NULL without memory. */
+/*
+ * report_text.c: as trace-cmd report does it. With some files libtracecmd prints two records at
+ * once, and passes over the second: then it has to iterate, for one process.
+ */
+bool printer_reads_on(struct model *m);
+/* NULL without memory. */
 struct printer *printer_new(struct report *r);
 void printer_free(struct printer *p);
 /* What comes before all records. */

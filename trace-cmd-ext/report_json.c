@@ -53,7 +53,8 @@ static void make_frame(struct report *r, struct text *t, uint32_t frame)
 		add_member(t, "func", lines[i].func ? lines[i].func : "");
 		text_add(t, ",");
 		add_member(t, "file", lines[i].file ? lines[i].file : "");
-		text_addf(t, ",\"line\":%u}", lines[i].line);
+		text_addf(t, ",\"line\":%u,\"inlined\":%s}", lines[i].line,
+			  lines[i].inlined ? "true" : "false");
 	}
 	text_add(t, nr ? "]}" : "}");
 }

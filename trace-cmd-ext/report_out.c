@@ -133,12 +133,24 @@ static int all_records(struct turns *t)
 	return ret;
 }
 
+static int one_record(void *data, uint32_t buffer, struct tep_record *rec)
+{
+	struct turns *t = data;
+	int ret = my_item(t);
+
+	if (ret > 0)
+		printer_record(t->r->printer, &t->r->out, buffer, rec);
+	return ret < 0 ? ret : 0;
+}
+
 static int print(struct turns *t)
 {
 	struct report *r = t->r;
 	int ret;
 
 	text_clear(&r->out);
+	if (r->reads_on)
+		reader_will_iterate(r->m->reader);
 	ret = r->json ? 0 : model_rewind(r->m);
 	if (ret)
 		return ret;
@@ -151,8 +163,12 @@ static int print(struct turns *t)
 		/* the head is written with the first turn */
 	}
 	t->mine = false;
-	ret = r->json || r->filtered ? model_each(r->m, MODEL_BY_TIME, one_event, t) :
-				       all_records(t);
+	if (r->json || r->filtered)
+		ret = model_each(r->m, MODEL_BY_TIME, one_event, t);
+	else if (r->reads_on)
+		ret = reader_iterate(r->m->reader, one_record, t);
+	else
+		ret = all_records(t);
 	if (!ret && (t->mine || (!t->items && !t->me)))
 		ret = end_turn(t);
 	printer_free(r->printer);
@@ -206,7 +222,7 @@ int report_print(struct report *r, uint32_t processes)
 	int ret = 0;
 
 	/* a few items are printed faster than processes are started */
-	if (processes < 2 || processes > MAX_WORKERS || r->m->info.records < FEW) {
+	if (processes < 2 || r->reads_on || processes > MAX_WORKERS || r->m->info.records < FEW) {
 		t.nr = 1;
 		return print(&t);
 	}

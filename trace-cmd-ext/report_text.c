@@ -49,6 +49,31 @@ void options_get(struct ustack_options *opts)
 	*opts = options;
 }
 
+static void add_name(struct text *t, const char *name)
+{
+	text_name(t, name ? name : "?", strlen(name ? name : "?"));
+}
+
+/* What was inlined at the place, then where the function itself is: innermost first. */
+static void add_lines(void *data, struct text *t, const struct maps_file *file, uint64_t offset)
+{
+	const struct model_line *v;
+	uint32_t i, nr = model_lines_at(data, file, offset, &v);
+
+	for (i = 0; i < nr; i++) {
+		text_add(t, v[i].inlined ? "     inlined " : "     ");
+		if (v[i].inlined) {
+			add_name(t, v[i].func);
+			text_add(t, " ");
+		}
+		text_add(t, "at ");
+		add_name(t, v[i].file);
+		if (v[i].line)
+			text_addf(t, ":%u", v[i].line);
+		text_add(t, "\n");
+	}
+}
+
 static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const struct report *r)
 {
 	struct ustack *u = calloc(1, sizeof(*u));
@@ -57,7 +82,8 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 		return NULL;
 	options.frames.sysroot = m->opts.sysroot ? m->opts.sysroot : "";
 	options.frames.no_demangle = m->opts.no_demangle;
-	options.frames.lines = r->lines;
+	options.frames.more = r->lines ? add_lines : NULL;
+	options.frames.data = m;
 	u->tep = tep;
 	u->fd = -1;
 	u->scanned = true;
@@ -70,6 +96,24 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 		ustack_ready(u);
 	handlers_register(u);
 	return u;
+}
+
+/*
+ * libtracecmd prints a call of the function graph in one line with its return where it finds that
+ * next, and looks for it where its own handle stands.
+ */
+bool printer_reads_on(struct model *m)
+{
+	static const char *const names[] = { "funcgraph_entry", "fgraph_retaddr_entry" };
+	uint32_t type;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		type = model_find_type(m, "ftrace", names[i]);
+		if (type != MODEL_NONE && model_type(m, type)->records)
+			return true;
+	}
+	return false;
 }
 
 struct printer *printer_new(struct report *r)

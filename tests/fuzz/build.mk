@@ -8,19 +8,23 @@ FUZZ_CC ?= clang
 FUZZ_RUNS ?= 2000
 FUZZ_SFRAME ?= 100000
 FUZZ_GEN ?= 10000
+FUZZ_DWARF ?= 3000
 FUZZ_FILES ?= 150
 FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
 FUZZ_PLUGIN := $(PLUGIN_CORE) scan.c options.c handlers.c
 FUZZ_OBJ := $(FUZZ_PLUGIN:%.c=$(FUZZ_DIR)/plugin/%.o) $(UU_SRC:%.c=$(FUZZ_DIR)/libunwind-user/%.o)
+FUZZ_DWARF_OBJ := $(patsubst %.c,$(FUZZ_DIR)/libunwind-user/%.o,cover.c $(filter dwarf_%,\
+	$(UU_DEBUG_SRC)))
 # the plugin as the files' reader loads it, with sanitizers of the compiler it is built with
 FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so
 
 SAN_ALL_OBJ := $(addprefix $(O)/unit/,$(PLUGIN_SRC:%.c=plugin/%.o) $(UU_SRC:%.c=libunwind-user/%.o))
 
-CHECK_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files
+CHECK_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files \
+	check-fuzz-dwarf
 
-.PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files fuzz
+.PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files check-fuzz-dwarf fuzz
 check-fuzz-records: $(FUZZ_DIR)/fuzz_records $(FIXTURES)
 	@tests/fuzz/run-records $(FUZZ_DIR) $(O)/fixtures $(FUZZ_RUNS)
 
@@ -31,6 +35,9 @@ check-fuzz-sframe: $(FUZZ_DIR)/fuzz_sframe $(FUZZ_DIR)/fuzz_sframe_kernel
 check-fuzz-gen: $(FUZZ_DIR)/fuzz_gen
 	@tests/fuzz/run-gen $(FUZZ_DIR) $(FUZZ_GEN)
 
+check-fuzz-dwarf: $(FUZZ_DIR)/fuzz_dwarf
+	@tests/fuzz/run-dwarf $(FUZZ_DIR) $(FUZZ_DWARF)
+
 check-fuzz-files: $(FUZZ_DIR)/fuzz_files $(FUZZ_SO) $(FIXTURES)
 	@tests/fuzz/run-files $(FUZZ_DIR) $(O)/fixtures $(FUZZ_FILES)
 
@@ -39,6 +46,7 @@ fuzz:
 	$(MAKE) check-fuzz-records FUZZ_RUNS=2000000
 	$(MAKE) check-fuzz-sframe FUZZ_SFRAME=20000000
 	$(MAKE) check-fuzz-gen FUZZ_GEN=2000000
+	$(MAKE) check-fuzz-dwarf FUZZ_DWARF=2000000
 	$(MAKE) check-fuzz-files FUZZ_FILES=20000
 
 $(FUZZ_DIR)/plugin/%.o: plugin/%.c
@@ -66,6 +74,11 @@ $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(filter %/cfi.o %/cfi_expr.o %/cfi_
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
+$(FUZZ_DIR)/fuzz_dwarf: tests/fuzz/fuzz_dwarf.c $(FUZZ_DWARF_OBJ)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) \
+		-lelf -lz -lzstd
+
 # fuzz_sframe, compiled to read what the kernel reads
 $(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe_read.c \
 		libunwind-user/step.c
@@ -88,7 +101,9 @@ $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_DWARF_OBJ:.o=.d) \
+	$(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
 	$(FUZZ_DIR)/fuzz_sframe_kernel.d \
 	$(FUZZ_DIR)/fuzz_gen.d \
+	$(FUZZ_DIR)/fuzz_dwarf.d \
 	$(FUZZ_DIR)/fuzz_files.d

@@ -11,7 +11,7 @@ TOOL_DAMAGED ?= 60
 # the whole tool, and the parts that read files, with the sanitizers of the unit tests
 TOOL_SAN := $(TOOL_TEST)/trace-ustack
 TOOL_SAN_DEPS := $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
-	$(UU_SRC:%.c=libunwind-user/%.o))
+	$(patsubst %.c,libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC)))
 TOOL_SAN_OBJ := $(TOOL_SRC:%.c=$(TOOL_TEST)/%.o)
 MODEL_SAN_OBJ := $(MODEL_SRC:%.c=$(TOOL_TEST)/%.o)
 

@@ -8,7 +8,8 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(UNIT_DIR)/%)
 SAN_FLAGS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
-SAN_OBJ := $(PLUGIN_CORE:%.c=$(UNIT_DIR)/plugin/%.o) $(UU_SRC:%.c=$(UNIT_DIR)/libunwind-user/%.o)
+SAN_OBJ := $(PLUGIN_CORE:%.c=$(UNIT_DIR)/plugin/%.o) \
+	$(patsubst %.c,$(UNIT_DIR)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 
 CHECK_TARGETS += check-unit
 
@@ -31,6 +32,6 @@ $(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/scan.o
 	@mkdir -p $(@D)
 	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< $(SAN_OBJ) \
 		$(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/scan.o) \
-		-lcmocka -ltraceevent $(UU_LIBS)
+		-lcmocka -ltraceevent $(UU_DEBUG_LIBS)
 
 -include $(UNIT_DIR)/plugin/scan.d $(SAN_OBJ:.o=.d) $(UNIT_BIN:=.d)

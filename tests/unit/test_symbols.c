@@ -112,7 +112,9 @@ static void names_are_demangled_unless_told_not_to(void **state)
 
 static void a_file_with_another_build_id_is_refused(void **state)
 {
-	struct uu_file f = { "/usr/lib/libdemo.so", id, sizeof(id) };
+	struct uu_file f = {
+		.path = "/usr/lib/libdemo.so", .build_id = id, .build_id_size = sizeof(id),
+	};
 	uint8_t other[20];
 	struct uu_symbol s;
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cover - see cover.h
+ *
+ * A sweep from the lowest address to the highest over the intervals sorted by their begin. The
+ * open ones are in a heap with the highest rank on top; one that has ended leaves it when it comes
+ * to the top. So any number of intervals nested in any way takes n log n.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cover.h"
+
+static int cmp_in(const void *a, const void *b)
+{
+	const struct cover_in *x = a, *y = b;
+
+	return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+static void heap_push(const struct cover_in **heap, size_t *nr, const struct cover_in *in)
+{
+	size_t i = (*nr)++, up;
+
+	for (; i; i = up) {
+		up = (i - 1) / 2;
+		if (heap[up]->rank >= in->rank)
+			break;
+		heap[i] = heap[up];
+	}
+	heap[i] = in;
+}
+
+static void heap_pop(const struct cover_in **heap, size_t *nr)
+{
+	const struct cover_in *last = heap[--*nr];
+	size_t i = 0, down;
+
+	for (; (down = 2 * i + 1) < *nr; i = down) {
+		if (down + 1 < *nr && heap[down + 1]->rank > heap[down]->rank)
+			down++;
+		if (heap[down]->rank <= last->rank)
+			break;
+		heap[i] = heap[down];
+	}
+	heap[i] = last;
+}
+
+static void emit(struct cover *c, uint64_t at, uint32_t owner)
+{
+	if (c->nr && c->v[c->nr - 1].start == at)
+		c->nr--;
+	if (c->nr ? c->v[c->nr - 1].owner == owner : owner == COVER_NONE)
+		return;
+	c->v[c->nr].start = at;
+	c->v[c->nr++].owner = owner;
+}
+
+int cover_make(struct cover *c, struct cover_in *in, size_t nr)
+{
+	const struct cover_in **heap;
+	size_t i, open = 0;
+	uint64_t at = 0;
+
+	c->nr = 0;
+	c->v = malloc((2 * nr + 1) * sizeof(*c->v));
+	heap = malloc((nr + 1) * sizeof(*heap));
+	if (!c->v || !heap) {
+		free(c->v);
+		free(heap);
+		c->v = NULL;
+		return -ENOMEM;
+	}
+	for (i = 1; i < nr && in[i - 1].lo <= in[i].lo; i++)
+		;
+	if (i < nr)
+		qsort(in, nr, sizeof(*in), cmp_in);
+	i = 0;
+	for (;;) {
+		while (open && heap[0]->hi <= at)
+			heap_pop(heap, &open);
+		if (!open) {
+			while (i < nr && in[i].lo >= in[i].hi)
+				i++;
+			if (c->nr)
+				emit(c, at, COVER_NONE);
+			if (i == nr)
+				break;
+			if (in[i].lo > at || !c->nr)
+				at = in[i].lo;
+		}
+		for (; i < nr && in[i].lo <= at; i++)
+			if (in[i].lo < in[i].hi)
+				heap_push(heap, &open, &in[i]);
+		emit(c, at, heap[0]->owner);
+		at = heap[0]->hi;
+		if (i < nr && in[i].lo < at)
+			at = in[i].lo;
+	}
+	free(heap);
+	return 0;
+}
+
+uint32_t cover_find(const struct cover *c, uint64_t addr)
+{
+	size_t lo = 0, hi = c->nr, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (c->v[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? c->v[lo - 1].owner : COVER_NONE;
+}

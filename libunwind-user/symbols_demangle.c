@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * symbols_demangle - C++ and Rust names as people write them, by libiberty
+ *
+ * Without parameters, as in the rest of a stack. A mangled name of a hundred bytes can stand for
+ * one of gigabytes; libiberty's functions with a callback allocate nothing, so this one leaves them
+ * with longjmp() once a name is longer than anyone reads.
+ */
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols.h"
+
+#define MAX_MANGLED	65536
+#define MAX_PLAIN	65536
+
+struct out {
+	jmp_buf too_long;
+	size_t len;
+	char text[MAX_PLAIN];
+};
+
+static void take(const char *piece, size_t len, void *arg)
+{
+	struct out *o = arg;
+
+	if (len >= sizeof(o->text) - o->len)
+		longjmp(o->too_long, 1);
+	memcpy(o->text + o->len, piece, len);
+	o->len += len;
+}
+
+char *symbols_demangle(const char *name)
+{
+	char *plain = NULL;
+	struct out *o;
+
+	/* _Z, _R, _GLOBAL__I_; nothing else is tried as C++ */
+	if (name[0] != '_' || !strchr("ZRG", name[1]) || !name[1] ||
+	    strnlen(name, MAX_MANGLED) == MAX_MANGLED)
+		return NULL;
+	o = malloc(sizeof(*o));
+	if (!o)
+		return NULL;
+	o->len = 0;
+	if (!setjmp(o->too_long) &&
+	    (rust_demangle_callback(name, DMGL_AUTO, take, o) ||
+	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, take, o)))) {
+		o->text[o->len] = '\0';
+		plain = strdup(o->text);
+	}
+	free(o);
+	return plain;
+}

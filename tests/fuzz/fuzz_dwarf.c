@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz_dwarf - hostile debug information
+ *
+ * Input: a byte of flags (1: big-endian), then for each section in the order of enum dw_section,
+ * and once more .debug_info, .debug_abbrev and .debug_str of dwz' common file, its length (u16,
+ * little endian) and its bytes. Made by mk_corpus_dwarf.py from what compilers write.
+ *
+ * Everything there is to ask is asked: each unit's functions and lines, each function's name, each
+ * row's file, and what is at many addresses. Whatever comes in, an answer comes out: the innermost
+ * function first, each inlined into one that was there before it; and the work stays within the
+ * budget. A section that ends before what refers to it is where readers go wrong, so each one has a
+ * memory block of its own size.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwarf_read.h"
+
+#define NR_ALT 3
+
+static const struct dw_span exec[] = { { 0x1000, 0x10000 }, { 0x401000, 0x10000 } };
+
+static size_t take(const uint8_t **data, size_t *size, struct dw *dw, int i)
+{
+	size_t len;
+
+	if (*size < 2)
+		return 0;
+	len = (*data)[0] | (*data)[1] << 8;
+	*data += 2;
+	*size -= 2;
+	if (len > *size)
+		len = *size;
+	if (len) {
+		dw->owned[i] = malloc(len);
+		memcpy(dw->owned[i], *data, len);
+		dw->sec[i].p = dw->owned[i];
+		dw->sec[i].size = len;
+	}
+	*data += len;
+	*size -= len;
+	return len;
+}
+
+static size_t seen;
+
+static void look(const char *s)
+{
+	if (s)
+		seen += strlen(s);
+}
+
+static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
+{
+	const struct dw_row *r;
+	uint32_t f;
+
+	r = dw_lines(dw, u) ? NULL : dw_row_at(&u->lines, addr);
+	if (r) {
+		if (r->addr > addr)
+			abort();
+		look(dw_path(u, r->file));
+	}
+	f = dw_funcs(dw, u) ? COVER_NONE : cover_find(&u->cover, addr);
+	if (f == COVER_NONE)
+		return;
+	if (f >= u->nr_funcs)
+		abort();
+	while (f != DW_NO_FUNC) {
+		look(dw_name(dw, u->funcs[f].named));
+		look(dw_path(u, u->funcs[f].call_file));
+		if (u->funcs[f].parent != DW_NO_FUNC && u->funcs[f].parent >= f)
+			abort();
+		f = u->funcs[f].parent;
+	}
+}
+
+static void check_cover(const struct cover *c, size_t owners)
+{
+	size_t i;
+
+	for (i = 0; i < c->nr; i++) {
+		if (i && c->v[i].start <= c->v[i - 1].start)
+			abort();
+		if (c->v[i].owner != COVER_NONE && c->v[i].owner >= owners)
+			abort();
+	}
+	if (c->nr && c->v[c->nr - 1].owner != COVER_NONE)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dw *dw = calloc(1, sizeof(*dw)), *alt = calloc(1, sizeof(*alt));
+	struct dw_unit *u;
+	size_t i, k;
+
+	if (size) {
+		dw->big = alt->big = *data & 1;
+		data++;
+		size--;
+	}
+	for (i = 0; i < DW_NR_SECTIONS; i++)
+		take(&data, &size, dw, i);
+	for (i = k = 0; i < NR_ALT; i++)
+		k += take(&data, &size, alt, i);
+	dw->exec = exec;
+	dw->nr_exec = 2;
+	dw_ready(dw);
+	dw_ready(alt);
+	if (k) {
+		dw->alt = alt;
+		alt = NULL;
+	}
+	if (!dw_units(dw)) {
+		check_cover(&dw->cover, dw->nr_units);
+		for (i = 0; i < dw->nr_units && i < 64; i++) {
+			u = &dw->units[i];
+			if (u->skip || u->partial || u->error || !u->rooted)
+				continue;
+			dw_funcs(dw, u);
+			dw_lines(dw, u);
+			check_cover(&u->cover, u->nr_funcs);
+			check_cover(&u->lines.cover, u->lines.nr_seqs);
+			for (k = 0; k < u->cover.nr && k < 64; k++)
+				ask(dw, u, u->cover.v[k].start);
+			for (k = 0; k < u->lines.nr_rows && k < 64; k++)
+				ask(dw, u, u->lines.rows[k].addr);
+		}
+		for (k = 0x1000; k < 0x1800; k += 16) {
+			u = dw_unit_at(dw, k);
+			if (u)
+				ask(dw, u, k);
+		}
+	}
+	dw_free(dw);
+	free(dw);
+	free(alt);
+	return 0;
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+# Functions, inlines and lines against libdw's DIEs and other tools, see agree.py.
+
+O ?= build
+
+SYMBOLS_DIR := $(O)/symbols
+
+CHECK_TARGETS += check-symbols
+TEST_TARGETS += test-symbols-compilers
+FULL_TARGETS += test-symbols-libc
+
+.PHONY: check-symbols test-symbols-compilers test-symbols-libc
+
+$(SYMBOLS_DIR)/lines: tests/symbols/lines.c $(UU_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_DEBUG_LIBS)
+
+$(SYMBOLS_DIR)/dies: tests/symbols/dies.c
+	@mkdir -p $(@D)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
+
+check-symbols: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies plugin
+	@tests/symbols/run quick $(SYMBOLS_DIR)
+
+test-symbols-compilers test-symbols-libc: test-symbols-%: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies
+	@tests/symbols/run $* $(SYMBOLS_DIR)
