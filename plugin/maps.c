@@ -46,6 +46,7 @@ struct maps {
 	VEC(struct seen) contested;
 	VEC(struct proc) procs;
 	struct hidx file_idx, map_idx, proc_idx;
+	const struct map *last;		/* found last, if nothing overlaps it */
 };
 
 struct maps *maps_new(void)
@@ -361,11 +362,16 @@ static const struct map *choose(struct maps *m, const struct map *map, uint32_t 
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 				  uint64_t addr, uint64_t *offset)
 {
-	const struct proc *p = proc_find(m, tgid);
-	const struct map *map, *best;
+	const struct map *map, *best = m->last;
+	const struct proc *p;
 	bool contested = false;
 	uint32_t lo, hi, mid;
 
+	/* the frames of a stack are mostly in few files */
+	if (best && best->start <= addr && addr < best->end &&
+	    m->procs.v[best->proc].tgid == tgid)
+		goto found;
+	p = proc_find(m, tgid);
 	if (!p || !p->nr_maps)
 		return NULL;
 	map = &m->maps.v[p->map];
@@ -382,6 +388,9 @@ const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, ui
 	if (contested && (choose(m, map, lo, addr, ts, cpu, 1, &contested) != best ||
 			  choose(m, map, lo, addr, ts, cpu, -1, &contested) != best))
 		return NULL;
+	if (!contested)
+		m->last = best;
+found:
 	*offset = addr - best->start + best->pgoff;
 	return &m->files.v[best->file];
 }

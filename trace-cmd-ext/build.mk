@@ -22,7 +22,8 @@ TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main table_make tables_s
 include trace-cmd-ext/sources.mk
 TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
-TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd libtracefs libtraceevent)
+TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd libtracefs libtraceevent) \
+	-lm -lz
 TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
@@ -33,13 +34,14 @@ $(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
 		$(TOOL_LIBS)
 
 $(TOOL_OBJ): TOOL_FLAGS = -Iplugin $(PLUGIN_INC)
+# svg.c holds it as it is
+$(O)/trace-cmd-ext/svg.o: trace-cmd-ext/flame.js
 $(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
 
 $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(TOOL_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-prefix ?= /usr/local
 MAN1 = $(DESTDIR)$(prefix)/share/man/man1
 COMPLETIONS = $(DESTDIR)$(prefix)/share/bash-completion/completions
 

@@ -219,8 +219,8 @@ int cmd_times(const char *arg, uint64_t *from, uint64_t *to)
 
 /* ---- JSON ---- */
 
-/* How many bytes of valid UTF-8 begin here; 0: none. RFC 3629, section 4. */
-static size_t utf8(const unsigned char *s, size_t len)
+/* RFC 3629, section 4 */
+size_t cmd_utf8(const unsigned char *s, size_t len)
 {
 	unsigned char lo = 0x80, hi = 0xbf;
 	size_t n, i;
@@ -253,7 +253,7 @@ void cmd_json_text(struct text *t, const char *str, size_t len)
 
 	text_bytes(t, "\"", 1);
 	while (i < len) {
-		n = utf8(s + i, len - i);
+		n = cmd_utf8(s + i, len - i);
 		if (n && s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7f) {
 			i += n;
 			continue;

@@ -24,6 +24,8 @@ enum cmd_exit {
 
 int cmd_check(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_flame(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 
@@ -94,6 +96,8 @@ int cmd_times(const char *arg, uint64_t *from, uint64_t *to);
  * that is not part of valid UTF-8 becomes U+FFFD.
  */
 void cmd_json_string(FILE *f, const char *s, size_t len);
+/* How many of the @len bytes at @s are one character of valid UTF-8; 0: they begin with none. */
+size_t cmd_utf8(const unsigned char *s, size_t len);
 /* The same, appended to a text. */
 struct text;
 void cmd_json_text(struct text *t, const char *s, size_t len);

@@ -20,6 +20,21 @@
 
 #define MAX_WORKERS	64
 
+/* Counts beyond which equal ones are looked for. */
+#define COUNT_LIMIT	(1u << 20)
+
+static uint64_t hash_of(const struct model_count *c)
+{
+	return hash64(((uint64_t)c->kstack << 32 | c->ustack) ^
+		      ((uint64_t)c->type << 32 | c->tid) * 0x9e3779b97f4a7c15ull);
+}
+
+static bool same(const struct model_count *a, const struct model_count *b)
+{
+	return a->kstack == b->kstack && a->ustack == b->ustack && a->type == b->type &&
+	       a->tid == b->tid;
+}
+
 struct head {
 	uint32_t kstacks, ustacks;	/* new ones */
 	uint64_t counts;
@@ -31,32 +46,58 @@ struct worker {
 	uint64_t bytes;			/* of the streams it has */
 };
 
-static int count(void *data, const struct model_event *ev)
+/* Add up what is equal: all of it, by a hash index. */
+static int squeeze(struct model *m)
 {
-	struct model *m = data;
-	struct model_count *c;
+	struct model_count *v = m->counts.v, *c;
+	size_t nr = 0, k, pos;
 	uint64_t hash;
 	uint32_t i;
-	size_t pos;
 
-	hash = hash64(((uint64_t)ev->kstack << 32 | ev->ustack) ^
-		      ((uint64_t)ev->type << 32 | ev->tid) * 0x9e3779b97f4a7c15ull);
-	for_each_hidx(&m->count_idx, hash, pos, i) {
-		c = &m->counts.v[i];
-		if (c->kstack == ev->kstack && c->ustack == ev->ustack && c->type == ev->type &&
-		    c->tid == ev->tid) {
-			c->nr++;
-			return 0;
+	hidx_clear(&m->count_idx);
+	for (k = 0; k < m->counts.nr; k++) {
+		hash = hash_of(&v[k]);
+		for_each_hidx(&m->count_idx, hash, pos, i) {
+			c = &v[i];
+			if (same(c, &v[k])) {
+				c->nr += v[k].nr;
+				goto next;
+			}
 		}
+		v[nr] = v[k];
+		if (hidx_add(&m->count_idx, hash, nr++))
+			return -ENOMEM;
+next:;
+	}
+	m->counts.nr = nr;
+	hidx_free(&m->count_idx);
+	return 0;
+}
+
+/*
+ * Counts may come several times: those that come again soon are found in a small cache, and only
+ * when there are very many is it worth while to look for all.
+ */
+static int count(void *data, const struct model_event *ev)
+{
+	struct model_count want = { ev->type, ev->tid, ev->kstack, ev->ustack, 1 }, *c;
+	struct model *m = data;
+	uint32_t *slot = &m->count_cache[hash_of(&want) % COUNT_CACHE];
+
+	if (*slot < m->counts.nr && same(&m->counts.v[*slot], &want)) {
+		m->counts.v[*slot].nr++;
+		return 0;
+	}
+	if (m->counts.nr >= m->count_limit) {
+		if (m->count_limit && squeeze(m))
+			return -ENOMEM;
+		m->count_limit = m->counts.nr > COUNT_LIMIT / 2 ? 2 * m->counts.nr : COUNT_LIMIT;
 	}
 	c = vec_add(&m->counts);
-	if (!c || hidx_add(&m->count_idx, hash, m->counts.nr - 1))
+	if (!c)
 		return -ENOMEM;
-	c->type = ev->type;
-	c->tid = ev->tid;
-	c->kstack = ev->kstack;
-	c->ustack = ev->ustack;
-	c->nr = 1;
+	*c = want;
+	*slot = m->counts.nr - 1;
 	return 0;
 }
 

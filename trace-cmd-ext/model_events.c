@@ -71,7 +71,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->ev.cpu = l->cpu;
 	p->ev.buffer = l->buffer;
 	p->ev.kstack = p->ev.ustack = MODEL_NONE;
-	p->ev.missed = rec->missed_events;
+	p->ev.missed = 0;
 	p->ev.rec = rec;
 	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
 	p->seq = l->seq;
@@ -80,6 +80,10 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	if (p->wanted && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
 		t = model_task(m, tid);
 		p->wanted = t && t->wanted;
+	}
+	if (p->wanted) {
+		p->ev.missed = l->missed;
+		l->missed = 0;
 	}
 	l->waiting[level] = p;
 }
@@ -91,8 +95,11 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 	uint32_t tid, type;
 	int level;
 
-	if (rec->missed_events)
+	if (rec->missed_events) {
 		settle_from(m, l, 0);
+		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
+			    l->missed + rec->missed_events;
+	}
 	type = model_type_of(m, rec);
 	if (type == NO_TYPE || !decode_tid(&m->dec, rec, &tid))
 		return;

@@ -12,6 +12,7 @@
 
 #define NR_TYPES	65536		/* common_type is 16 bits wide */
 #define NR_LEVELS	4
+#define COUNT_CACHE	16384
 #define NO_TYPE		UINT32_MAX
 
 /* What a record is for the model. */
@@ -82,6 +83,7 @@ struct lane {
 	size_t seq;			/* records read */
 	struct pending *waiting[NR_LEVELS];
 	bool ended, wanted;
+	int64_t missed;			/* since the last event that is wanted; -1: some */
 };
 
 struct model {
@@ -116,6 +118,8 @@ struct model {
 	VEC(struct model_line) lines;	/* of the last model_lines() */
 	VEC(struct model_count) counts;
 	struct hidx count_idx;
+	size_t count_limit;
+	uint32_t count_cache[COUNT_CACHE];
 	bool counted;
 	const bool *mine;		/* the streams to go through, NULL: all */
 };

@@ -28,6 +28,15 @@ _trace_ustack()
 		;;
 	esac
 	case $prev in
+	--by)
+		mapfile -t COMPREPLY < <(compgen -W "count off-cpu wakeup" -- "$cur")
+		return
+		;;
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W "folded perf-script firefox perfetto pprof" \
+			-- "$cur")
+		return
+		;;
 	--sysroot | --tracefs)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return

@@ -21,6 +21,8 @@ static const struct command {
 } commands[] = {
 	{ "check", "say what can be recorded here, and what to do about the rest", cmd_check },
 	{ "record", "record events with their stacks, of a command or of all", cmd_record },
+	{ "export", "write the events and stacks for other tools", cmd_export },
+	{ "flame", "draw a flame graph of events, of waiting, of wake-ups", cmd_flame },
 	{ "report", "print the events, each with its kernel and user stack", cmd_report },
 	{ "stat", "count events, stacks, and what is missing and why", cmd_stat },
 };

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0
+# Flame graphs and exports: unit tests, what the tool writes, and the picture in a browser.
+
+O ?= build
+
+include trace-cmd-ext/sources.mk
+
+FLAME_TEST := $(O)/flame-test
+FLAME_PARTS := fold tree colour svg proto folded cmd cmd_run output
+FLAME_PARTS_OBJ := $(FLAME_PARTS:%=$(O)/tool-test/%.o)
+
+CHECK_TARGETS += check-flame-unit check-flame check-flame-browser
+
+.PHONY: check-flame-unit check-flame check-flame-browser flame-update
+check-flame-unit: $(FLAME_TEST)/test_flame
+	@$<
+
+check-flame: $(O)/trace-ustack $(FIXTURES)
+	@tests/flame/run $(O)
+
+check-flame-browser: $(O)/trace-ustack $(FIXTURES)
+	@tests/flame/browser $(O)
+
+# write what is printed now as the expected text; read the difference
+flame-update: $(O)/trace-ustack $(FIXTURES)
+	@tests/flame/run --update $(O)
+
+$(FLAME_TEST)/test_flame: tests/flame/test_flame.c $(FLAME_PARTS_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) -lcmocka -lm
+
+$(O)/tool-test/svg.o: trace-cmd-ext/flame.js
+
+-include $(FLAME_TEST)/test_flame.d

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_export - trace-ustack export */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "cmd_filter.h"
+#include "export.h"
+#include "folded.h"
+#include "gather.h"
+#include "output.h"
+
+static const char usage[] =
+	"usage: trace-ustack export --format FORMAT [OPTION...] [FILE]\n"
+	"\n"
+	"Write the events and their stacks for other tools. FILE is trace.dat if left out.\n"
+	"\n"
+	"  --format FORMAT    one of\n"
+	"                     folded       one stack a line: flamegraph.pl, inferno, speedscope\n"
+	"                     perf-script  text of perf script: stackcollapse-perf.pl and others\n"
+	"                     firefox      profiler.firefox.com\n"
+	"                     perfetto     ui.perfetto.dev\n"
+	"                     pprof        go tool pprof, and stores that take its profiles\n"
+	"  --by WHAT          folded: count, off-cpu or wakeup, as trace-ustack flame has it\n"
+	"  -o, --output PATH  write to PATH, not to standard output\n"
+	"  -h, --help         this text\n"
+	"\n"
+	"Which events; each option may be given more than once:\n"
+	CMD_FILTER_HELP
+	"\n"
+	"Examples:\n"
+	"  trace-ustack export --format pprof -o waits.pb.gz && go tool pprof -top waits.pb.gz\n"
+	"  trace-ustack export --format perfetto -o trace.pftrace\n"
+	"  trace-ustack export --format perf-script | stackcollapse-perf.pl\n";
+
+enum { OPT_FORMAT = 1, OPT_BY };
+
+static int folded(struct export *e);
+
+static const struct format {
+	const char *name;
+	bool binary;
+	int (*run)(struct export *e);
+} formats[] = {
+	{ "folded", false, folded },
+	{ "perf-script", false, export_perf },
+	{ "firefox", false, export_firefox },
+	{ "perfetto", true, export_perfetto },
+	{ "pprof", true, export_pprof },
+};
+
+static struct {
+	const struct format *format;
+	struct gather_opts gather;
+	struct model_opts opts;
+	const char *path, *output;
+	bool by;
+} o;
+
+static int folded(struct export *e)
+{
+	struct fold *f = fold_new();
+	struct gather_stats st;
+	int ret = f ? gather(e->m, &o.gather, f, 1, true, &st) : -ENOMEM;
+
+	/* before more memory is needed */
+	model_close(e->m);
+	e->m = NULL;
+	if (!ret)
+		ret = fold_finish(f);
+	if (!ret)
+		ret = folded_write(e->out, f, 1, false);
+	fold_free(f);
+	return ret;
+}
+
+static int tell(int ret)
+{
+	if (!ret)
+		return CMD_OK;
+	if (ret == -ENODATA)
+		cmd_error("%s: %s", o.path, gather_lacks(&o.gather));
+	else if (ret == -ENOMEM)
+		cmd_error("%s: needs more memory for its stacks than there is", o.path);
+	else
+		cmd_error("%s: cannot be exported to its end: %s", o.path, strerror(-ret));
+	return CMD_FAIL;
+}
+
+static int run(void *arg)
+{
+	struct export e = { .path = o.path, .opts = &o.opts };
+	struct model_opts mo = o.opts;
+	struct output out;
+	int ret;
+
+	(void)arg;
+	o.gather.filter = &o.opts.filter;
+	o.gather.file = o.path;
+	gather_filter(&o.gather, &mo.filter);
+	e.m = cmd_open(o.path, &mo);
+	if (!e.m)
+		return CMD_INPUT;
+	ret = output_open(&out, o.output);
+	if (!ret) {
+		e.out = out.f;
+		ret = o.format->run(&e);
+		/* why it cannot be written is told by who closes it */
+		ret = ret && ferror(out.f) ? CMD_OUTPUT : tell(ret);
+		ret = output_close(&out, ret);
+	}
+	vec_free(&e.entries);
+	vec_free(&e.notes);
+	model_close(e.m);
+	return ret;
+}
+
+static const struct format *find_format(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static int option(int opt, const char *arg)
+{
+	switch (opt) {
+	case OPT_FORMAT:
+		o.format = find_format(arg);
+		if (!o.format)
+			return cmd_usage("export", "there is no format '%s'", arg);
+		return 0;
+	case OPT_BY:
+		o.by = true;
+		if (!gather_by_name(arg, &o.gather.by))
+			return cmd_usage("export", "--by is count, off-cpu or wakeup, not '%s'",
+					 arg);
+		return 0;
+	case 'o':
+		o.output = arg;
+		return 0;
+	default:
+		return cmd_filter_option("export", opt, arg, &o.opts);
+	}
+}
+
+static int check(void)
+{
+	if (!o.format)
+		return cmd_usage("export", "--format is missing");
+	if (o.by && o.format->run != folded)
+		return cmd_usage("export", "--by goes with --format folded; the others hold all of "
+				 "it");
+	if (o.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
+		return cmd_usage("export", "--event goes with --by count; waits have events of "
+				 "their own");
+	if (o.format->binary && !o.output && isatty(STDOUT_FILENO))
+		return cmd_usage("export", "%s is no text; give a file with -o", o.format->name);
+	return 0;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		CMD_FILTER_OPTIONS,
+		{ "format", required_argument, NULL, OPT_FORMAT },
+		{ "by", required_argument, NULL, OPT_BY },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+		if (opt == 'h')
+			return cmd_help(usage);
+		ret = option(opt, optarg);
+		if (ret)
+			return ret;
+	}
+	ret = cmd_filter_file("export", argc, argv, &o.path);
+	if (!ret)
+		ret = check();
+	if (ret)
+		return ret;
+	if (!o.output && !o.format->binary)
+		cmd_pager();
+	return cmd_guard(o.path, run, NULL);
+}

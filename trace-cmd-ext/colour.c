@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/* colour - see colour.h */
+#include <math.h>
+
+#include "colour.h"
+
+static struct colour hsl(double h, double s, double l)
+{
+	double c = (1 - fabs(2 * l - 1)) * s, x, m = l - c / 2, r = 0, g = 0, b = 0;
+
+	h = fmod(h, 360) / 60;
+	x = c * (1 - fabs(fmod(h, 2) - 1));
+	switch ((int)h) {
+	case 0: r = c; g = x; break;
+	case 1: r = x; g = c; break;
+	case 2: g = c; b = x; break;
+	case 3: g = x; b = c; break;
+	case 4: r = x; b = c; break;
+	default: r = c; b = x; break;
+	}
+	return (struct colour){ lround((r + m) * 255), lround((g + m) * 255),
+				lround((b + m) * 255) };
+}
+
+struct colour colour_frame(enum fold_kind kind, uint32_t hue, uint32_t shade)
+{
+	/* neighbours in this list are far apart, and none is the kernel's blue */
+	static const double hues[COLOUR_FILES] = { 28, 48, 8, 85, 340, 150, 38, 62, 18, 110, 320,
+						   172 };
+	double vary = (shade % 4) * 0.022;
+
+	switch (kind) {
+	case FOLD_KERNEL:
+		return hsl(211, 0.72, 0.74 + vary);
+	case FOLD_USER:
+		return hsl(hues[hue % COLOUR_FILES], 0.84, 0.69 + vary);
+	case FOLD_TASK:
+		return hsl(220, 0.10, 0.83);
+	case FOLD_NOTE:
+		return hsl(0, 0, 0.90);
+	case FOLD_MARK:
+		return hsl(265, 0.65, 0.82);
+	default:
+		return hsl(188, 0.45, 0.76);
+	}
+}
+
+struct colour colour_unknown(void)
+{
+	return hsl(40, 0.18, 0.80);
+}
+
+struct colour colour_diff(double before, double after)
+{
+	double big = before > after ? before : after;
+	double change = big > 0 ? fabs(after - before) / big : 0;
+
+	if (change < 0.005)
+		return hsl(0, 0, 0.94);
+	return hsl(after > before ? 8 : 214, 0.85, 0.94 - 0.21 * change);
+}
+
+static double linear(uint8_t v)
+{
+	double c = v / 255.0;
+
+	return c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+double colour_contrast(struct colour c)
+{
+	double l = 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
+
+	return (l + 0.05) / 0.05;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * fold - stacks with what they weigh, ready to be folded into a flame graph
+ *
+ * A sample is a path from the outermost frame to the innermost and two numbers. Its path is made of
+ * FOLD_SEGS segments, in the order in which they are drawn: a task, its user stack, its kernel
+ * stack, and so on; a segment is a list of names. Segments repeat far more often than paths, so
+ * they are interned, and a sample is a few numbers. fold_finish() sorts the samples by their paths
+ * and adds equal ones up: then those that share outer frames are neighbours, and one pass over them
+ * meets every frame of the graph (tree.h).
+ *
+ * It knows nothing of files and of models. What it is given it copies. Not thread safe.
+ */
+#ifndef TRACE_USTACK_FOLD_H
+#define TRACE_USTACK_FOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLD_SEGS	6
+#define FOLD_NONE	0u		/* the segment without names, and no file */
+
+enum fold_kind {
+	FOLD_TASK,
+	FOLD_USER,
+	FOLD_KERNEL,
+	FOLD_NOTE,			/* why a stack or a part of it is missing */
+	FOLD_MARK,			/* "woken by" */
+	FOLD_EVENT,
+	FOLD_NR_KINDS
+};
+
+struct fold_name {
+	const char *text;		/* terminated; bytes, no promise of UTF-8 */
+	enum fold_kind kind;
+	uint32_t file;			/* fold_file(), FOLD_NONE: not known */
+};
+
+struct fold_sample {
+	uint32_t seg[FOLD_SEGS];
+	uint64_t value[2];
+};
+
+struct fold;
+
+/* NULL without memory. */
+struct fold *fold_new(void);
+void fold_free(struct fold *f);
+
+/* A number for a file, a name, a list of names (outermost first); UINT32_MAX without memory. */
+uint32_t fold_file(struct fold *f, const char *path);
+uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file);
+uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr);
+
+/* 0 or -ENOMEM. A segment of UINT32_MAX is -ENOMEM too, so that callers need not look. */
+int fold_add(struct fold *f, const uint32_t seg[FOLD_SEGS], const uint64_t value[2]);
+/* @nr samples will follow; 0 or -ENOMEM. */
+int fold_reserve(struct fold *f, size_t nr);
+/* Sort, and add up what is equal; may be called again after more was added. 0 or -ENOMEM. */
+int fold_finish(struct fold *f);
+
+size_t fold_nr(const struct fold *f);
+const struct fold_sample *fold_sample(const struct fold *f, size_t i);
+const uint32_t *fold_names(const struct fold *f, uint32_t seg, uint32_t *nr);
+const struct fold_name *fold_name_of(const struct fold *f, uint32_t name);
+uint32_t fold_nr_names(const struct fold *f);
+uint32_t fold_nr_segs(const struct fold *f);
+const char *fold_path(const struct fold *f, uint32_t file);
+uint32_t fold_nr_files(const struct fold *f);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * folded - a fold as text, one path a line: task;outermost;...;innermost WEIGHT
+ *
+ * What flamegraph.pl, inferno and others read. Kernel frames end in _[k], as their collapsing
+ * scripts write them on demand. A semicolon or a line feed in a name is written as a colon or a
+ * blank. With a difference there are two numbers: before, after.
+ */
+#ifndef TRACE_USTACK_FOLDED_H
+#define TRACE_USTACK_FOLDED_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "fold.h"
+
+/* @f is finished; value[@by], or with @diff both. 0 or -ENOMEM; errors of @out are its own. */
+int folded_write(FILE *out, const struct fold *f, int by, bool diff);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * output - where a picture or an export is written to
+ *
+ * With a path, to a new file beside it that takes its place when all is written: a run that fails
+ * leaves what was there. Without one, to standard output.
+ */
+#ifndef TRACE_USTACK_OUTPUT_H
+#define TRACE_USTACK_OUTPUT_H
+
+#include <stdio.h>
+
+struct output {
+	FILE *f;
+	const char *path;		/* NULL: standard output */
+	char *temporary;
+};
+
+/* 0, or CMD_OUTPUT, which has been told. */
+int output_open(struct output *o, const char *path);
+/* With @code CMD_OK keep what was written; else remove it. Returns @code, or CMD_OUTPUT (told). */
+int output_close(struct output *o, int code);
+
+#endif

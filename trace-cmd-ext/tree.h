@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tree - the frames of a flame graph
+ *
+ * Sorted samples are walked once, with only the frames of the current path in memory; a frame is
+ * finished when a path no longer holds it. As there can be millions, only the heaviest are kept:
+ * a first walk finds out how heavy a frame must be for at most so many to be left. A frame weighs
+ * no less than what stands on it, so what is left out are whole upper parts.
+ */
+#ifndef TRACE_USTACK_TREE_H
+#define TRACE_USTACK_TREE_H
+
+#include "fold.h"
+
+struct tree_node {
+	uint32_t name;			/* fold_name_of() */
+	uint32_t depth;			/* 0: outermost */
+	uint64_t start;			/* weight of what is left of it */
+	uint64_t value[2];		/* its own with all that stands on it */
+};
+
+struct tree {
+	struct tree_node *nodes;	/* by depth, then by start; the caller frees them */
+	size_t nr;
+	size_t hidden;			/* left out */
+	uint64_t least;			/* the weight of the lightest that is left */
+	uint64_t total[2];
+	uint32_t depth;			/* of the deepest that is left, + 1 */
+};
+
+/*
+ * @f is finished. @by is which value is the weight; frames of weight 0 are never kept, nor those
+ * that weigh less than @share of all. 0 or -ENOMEM.
+ */
+int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, double share);
+
+#endif
