@@ -50,3 +50,4 @@ $(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEP
 		$(filter %.c %.o,$^) -lcmocka $(TOOL_LIBS)
 
 -include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d
+-include $(O)/unit/plugin/handlers.d
