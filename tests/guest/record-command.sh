@@ -41,8 +41,9 @@ sed 's/^/     /' said
 check "all stacks are joined" all_joined 200
 check "trace-cmd report reads it" reads 1000
 check "bash: complete" complete bash --min 50 --percent 97
-check "python3: complete" complete python3 --min 20 --percent 95
-# which ones were not, and where they end
+# python3 does not run when the recording begins: its table comes with its first mapping, and on a
+# busy machine some stacks before that
+check "python3: complete" complete python3 --min 20 --percent 90
 sed 's/^/     /' $TEST_TMP/figures
 check "both" grep -q . $TEST_TMP/all-figures
 sed 's/^/     /' $TEST_TMP/all-figures
