@@ -20,8 +20,10 @@
  * asked for, not called.
  */
 #pragma weak tracecmd_iterate_events_reverse
-int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, void *cpus, int cpu_size,
-				    void *callback, void *data, bool cont);
+int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, cpu_set_t *cpus, int cpu_size,
+				    int (*callback)(struct tracecmd_input *handle,
+						    struct tep_record *, int, void *),
+				    void *callback_data, bool cont);
 
 #define NR_COMMS	1024
 

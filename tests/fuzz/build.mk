@@ -101,7 +101,7 @@ $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_DWARF_OBJ:.o=.d) \
+-include $(FUZZ_OBJ:.o=.d) $(SAN_ALL_OBJ:.o=.d) $(FUZZ_DWARF_OBJ:.o=.d) \
 	$(FUZZ_DIR)/fuzz_records.d $(FUZZ_DIR)/fuzz_sframe.d \
 	$(FUZZ_DIR)/fuzz_sframe_kernel.d \
 	$(FUZZ_DIR)/fuzz_gen.d \
