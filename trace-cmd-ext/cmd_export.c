@@ -75,10 +75,12 @@ static int folded(struct export *e)
 	return ret;
 }
 
-static int tell(int ret)
+static int tell(int ret, bool damaged)
 {
 	if (!ret)
 		return CMD_OK;
+	if (damaged)		/* told, and what it lacks may have been there */
+		return CMD_INPUT;
 	if (ret == -ENODATA)
 		cmd_error("%s: %s", o.path, gather_lacks(&o.gather));
 	else if (ret == -ENOMEM)
@@ -93,6 +95,7 @@ static int run(void *arg)
 	struct export e = { .path = o.path, .opts = &o.opts };
 	struct model_opts mo = o.opts;
 	struct output out;
+	bool damaged;
 	int ret;
 
 	(void)arg;
@@ -102,12 +105,13 @@ static int run(void *arg)
 	e.m = cmd_open(o.path, &mo);
 	if (!e.m)
 		return CMD_INPUT;
+	damaged = model_info(e.m)->damaged;
 	ret = output_open(&out, o.output);
 	if (!ret) {
 		e.out = out.f;
 		ret = o.format->run(&e);
 		/* why it cannot be written is told by who closes it */
-		ret = ret && ferror(out.f) ? CMD_OUTPUT : tell(ret);
+		ret = ret && ferror(out.f) ? CMD_OUTPUT : tell(ret, damaged);
 		ret = output_close(&out, ret);
 	}
 	vec_free(&e.entries);

@@ -88,12 +88,15 @@ static int gather_one(int which)
 	o.fl.unit = gather_unit(&o.fl.gather, m);
 	/* asked only where it matters: it counts all requests */
 	o.fl.nsec = o.fl.gather.by == GATHER_COUNT || model_info(m)->nsec;
-	if (ret == -ENODATA)
+	o.fl.damaged |= model_info(m)->damaged;
+	if (ret && o.fl.damaged)
+		ret = CMD_INPUT;	/* what it lacks may have been there */
+	else if (ret == -ENODATA)
 		cmd_error("%s: %s", path, gather_lacks(&o.fl.gather));
 	else if (ret)
 		cmd_error("%s: cannot be read to its end: %s", path, strerror(-ret));
 	model_close(m);
-	return ret ? CMD_FAIL : CMD_OK;
+	return ret < 0 ? CMD_FAIL : ret;
 }
 
 /* ---- the picture ---- */
@@ -171,6 +174,9 @@ static void make_notes(struct svg_opts *so, const struct tree *t)
 	if (g[1].waits.refused)
 		snprintf(notes[n++], sizeof(*notes), "A full buffer refused events, nobody knows "
 			 "where: a wait may be several");
+	if (o.fl.damaged)
+		snprintf(notes[n++], sizeof(*notes),
+			 "The file is damaged and was not read to its end");
 	if (t->hidden)
 		snprintf(notes[n++], sizeof(*notes), "%s frames narrower than %.2g%% are not drawn",
 			 svg_number(a, t->hidden), 100.0 * t->least / t->total[1]);
@@ -246,7 +252,9 @@ static int run(void *arg)
 		cmd_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
 		ret = CMD_FAIL;
 	}
-	if (!ret && !o.json && !g[1].nr) {
+	if (!ret && !o.json && !g[1].nr && o.fl.damaged) {
+		ret = CMD_INPUT;
+	} else if (!ret && !o.json && !g[1].nr) {
 		cmd_error("%s: holds nothing of what was asked for; trace-ustack stat tells what "
 			  "it holds", o.fl.path[1]);
 		ret = CMD_FAIL;

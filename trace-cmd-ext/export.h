@@ -41,6 +41,12 @@ const char *export_base(const char *path);
 uint32_t export_pid(struct export *e, uint32_t tid);
 /* Nanoseconds since the first record of the file; clocks of another unit as they are. */
 uint64_t export_since(struct export *e, uint64_t ts);
+/*
+ * The file once more, with another filter: what is wrong with it was told when it was opened first.
+ * NULL on failure.
+ */
+struct model *export_again(struct export *e, const struct model_filter *f);
+
 /* The formats: 0, or a negative errno. They write to e->out, and errors of that are its own. */
 int export_perf(struct export *e);
 int export_firefox(struct export *e);

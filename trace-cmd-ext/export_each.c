@@ -100,3 +100,12 @@ uint64_t export_since(struct export *e, uint64_t ts)
 
 	return ts > first ? ts - first : 0;
 }
+
+struct model *export_again(struct export *e, const struct model_filter *f)
+{
+	struct model_opts mo = *e->opts;
+	char why[512];
+
+	mo.filter = *f;
+	return model_open(e->path, &mo, why, sizeof(why));
+}

@@ -13,7 +13,6 @@
 #include <inttypes.h>
 
 #include "cmd.h"
-#include "cmd_filter.h"
 #include "export.h"
 #include "gather.h"
 #include "text.h"
@@ -356,13 +355,13 @@ static int read_waits(struct firefox *f)
 {
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &f->e->opts->filter,
 				  .file = f->e->path };
-	struct model_opts mo = *f->e->opts;
+	struct model_filter filter;
 	struct waits_stats st;
 	struct model *m;
 	int ret;
 
-	gather_filter(&go, &mo.filter);
-	m = cmd_open(f->e->path, &mo);
+	gather_filter(&go, &filter);
+	m = export_again(f->e, &filter);
 	if (!m)
 		return -EIO;
 	ret = gather_waits(m, &go, add_wait, f, &st);

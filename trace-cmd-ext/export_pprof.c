@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <zlib.h>
 
-#include "cmd_filter.h"
 #include "export.h"
 #include "gather.h"
 #include "proto.h"
@@ -273,15 +272,15 @@ static int off_cpu(struct pprof *p)
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &p->e->opts->filter,
 				  .file = p->e->path };
 	struct export e = *p->e;
-	struct model_opts mo = *p->e->opts;
+	struct model_filter filter;
 	struct waits_stats st;
 	size_t i;
 	int ret;
 
-	gather_filter(&go, &mo.filter);
+	gather_filter(&go, &filter);
 	memset(&e.entries, 0, sizeof(e.entries));
 	memset(&e.notes, 0, sizeof(e.notes));
-	e.m = cmd_open(p->e->path, &mo);
+	e.m = export_again(p->e, &filter);
 	if (!e.m)
 		return -EIO;
 	ret = gather_waits(e.m, &go, add_wait, p, &st);

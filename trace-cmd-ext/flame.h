@@ -12,6 +12,7 @@ struct flame {
 	const char *path[2];
 	struct gather_stats stats[2];
 	bool nsec;			/* times are nanoseconds */
+	bool damaged;			/* one of the files is, which was told */
 	struct fold *fold;
 	bool diff, normalize;
 	double scale;			/* what is before times this is comparable */

@@ -81,7 +81,7 @@ struct model_event {
 	uint32_t buffer;		/* 0 the top one, else an instance: model_buffer() */
 	uint32_t kstack;		/* model_kstack(), or MODEL_NONE */
 	uint32_t ustack;		/* model_ustack(), or MODEL_NONE: none was asked for */
-	int64_t missed;			/* dropped since the last wanted event of this CPU; -1: some */
+	int64_t missed;			/* dropped since the CPU's last wanted event; -1: some */
 	struct tep_record *rec;		/* the raw record; valid in the callback only */
 	struct tep_record *kstack_rec, *cookie_rec;	/* those of its stacks, or NULL */
 };

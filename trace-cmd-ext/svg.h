@@ -13,7 +13,7 @@
 
 #include "tree.h"
 
-#define SVG_NOTES	6
+#define SVG_NOTES	8
 
 struct svg_opts {
 	const char *title;

@@ -52,6 +52,7 @@ static void list(FILE *f)
 	fputs("\n"
 	      "  help COMMAND, or COMMAND --help, explains one of them.\n"
 	      "\n"
+	      "  --help      this text\n"
 	      "  --version   print the version\n"
 	      "  --commands  print the names of the commands, one a line\n"
 	      "\n"
