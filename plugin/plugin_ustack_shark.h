@@ -43,8 +43,8 @@ enum shark_outcome {
 
 /* An event that asked for its user stack. The entries are KernelShark's. */
 struct shark_request {
-	const struct kshark_entry *entry;	/* its cookie; its kernel stack if the cookie is lost */
-	const struct kshark_entry *shown;	/* the row with the joined text: kernel stack or cookie */
+	const struct kshark_entry *entry;	/* its cookie; its kernel stack if that is lost */
+	const struct kshark_entry *shown;	/* the row with the joined text, one of the two */
 	uint64_t cookie;			/* 0: lost */
 	uint64_t pos, ts;			/* of the record in the file */
 	/* the kernel stack before it, which may be another event's; NULL: none */
@@ -66,7 +66,7 @@ struct shark_stack {
 	uint32_t cpu;
 	uint32_t nr_requests;			/* that it answers */
 	uint32_t first;				/* of them, in the order of time: shark_nth() */
-	bool whole;				/* answers a request, and nothing of it is missing */
+	bool whole;				/* answers a request and misses no part */
 };
 
 /* ---- the model: plugin_ustack_shark_model.c ---- */

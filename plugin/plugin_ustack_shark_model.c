@@ -282,7 +282,7 @@ static enum shark_outcome answer(struct shark_model *m, struct shark_request *r)
 
 	r->stack = SHARK_NONE;
 	if (!m->scan.join)
-		return r->cookie ? SHARK_UNRECORDED : SHARK_NR_OUTCOMES;
+		return SHARK_NR_OUTCOMES;	/* nothing is guessed */
 	join_at(m->scan.join, r->cpu, r->tid, r->pos, r->ts, r->cookie, &ans);
 	if (!r->cookie)
 		return ans.form == FORM_LOST_COOKIE && ans.state == JOIN_LOST ?
