@@ -52,7 +52,7 @@ SHARK_OBJ := $(SHARK_C:%.c=$(O)/plugin/%.o)
 SHARK_DRAW := $(O)/plugin/plugin_ustack_shark_draw.o
 SHARK_SO := $(O)/plugin/kernelshark/plugin-ustack.so
 # -I of KernelShark's headers; given by who builds for another version
-SHARK_INC ?= $(shell pkg-config --cflags libkshark json-c 2>/dev/null)
+SHARK_INC ?= $(shell pkg-config --cflags libkshark json-c gl glu 2>/dev/null)
 # its headers warn
 SHARK_CFLAGS = $(patsubst -I%,-isystem %,$(SHARK_INC))
 # what the join needs, and nothing of printing

@@ -231,7 +231,7 @@ private:
 			return;
 		for (c = _text; *c; c++)
 			width += font.cdata[*c - KS_SPACE_CHAR].xadvance;
-		if (width + 4 * MARK > dx)
+		if (width + 5 * MARK > dx)
 			return;
 		x = ax + 3 * MARK;
 		y = ay + dy * (3 * MARK + width / 2) / dx;

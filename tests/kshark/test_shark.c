@@ -147,6 +147,19 @@ static void the_row_shown_is_the_one_with_the_joined_text(void **state)
 	assert_ptr_equal(r->shown, r->entry);
 }
 
+/* interrupts.src: an interrupt between the two, an event without a cookie, one without a stack */
+static void a_kernel_stack_goes_with_the_cookie_of_its_level(void **state)
+{
+	struct shark_model *m = load("interrupts");
+
+	(void)state;
+	counts(m, 4, 0, 0, 0);
+	assert_int_equal(shark_request_at(m, request_at(m, 1000500))->shown->ts, 1000100);
+	assert_int_equal(shark_request_at(m, request_at(m, 1000400))->shown->ts, 1000300);
+	assert_int_equal(shark_request_at(m, request_at(m, 1001900))->shown->ts, 1001900);
+	assert_int_equal(shark_request_at(m, request_at(m, 1002400))->shown->ts, 1002400);
+}
+
 static void outcomes_of_requests_without_a_stack(void **state)
 {
 	struct shark_model *m = load("../kshark/waits");
@@ -495,6 +508,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_request_finds_its_stack_on_another_cpu),
 		TEST(the_row_shown_is_the_one_with_the_joined_text),
+		TEST(a_kernel_stack_goes_with_the_cookie_of_its_level),
 		TEST(outcomes_of_requests_without_a_stack),
 		TEST(not_recorded_where_nothing_was_dropped),
 		TEST(a_kernel_stack_whose_cookie_was_lost_is_a_lost_request),
