@@ -46,4 +46,47 @@ install-plugin: plugin
 	install -m 644 $(PLUGIN_SO) $(DESTDIR)$(PLUGIN_DIR)/ustack/
 	install -m 644 plugin/man/trace-cmd-ustack.1 $(DESTDIR)$(prefix)/share/man/man1/
 
+# KernelShark's plugin, where its headers are. Its folder is not libtraceevent's: that reads all.
+SHARK_C := plugin_ustack_shark.c plugin_ustack_shark_model.c plugin_ustack_shark_view.c
+SHARK_OBJ := $(SHARK_C:%.c=$(O)/plugin/%.o)
+SHARK_DRAW := $(O)/plugin/plugin_ustack_shark_draw.o
+SHARK_SO := $(O)/plugin/kernelshark/plugin-ustack.so
+# -I of KernelShark's headers; given by who builds for another version
+SHARK_INC ?= $(shell pkg-config --cflags libkshark json-c gl glu 2>/dev/null)
+# its headers warn
+SHARK_CFLAGS = $(patsubst -I%,-isystem %,$(SHARK_INC))
+# what the join needs, and nothing of printing
+SHARK_CORE := $(addprefix $(O)/plugin/,join.o join_find.o join_parts.o runs.o maps.o decode.o \
+	feed.o wire.o drops.o scan.o)
+
+$(SHARK_OBJ) $(SHARK_DRAW): PLUGIN_CFLAGS += $(SHARK_CFLAGS)
+
+$(SHARK_DRAW): plugin/plugin_ustack_shark_draw.cpp
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(filter-out -std=%,$(PLUGIN_CFLAGS)) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+
+# libkshark-plot and libkshark-gui are the program that loads it
+$(SHARK_SO): $(SHARK_OBJ) $(SHARK_DRAW) $(SHARK_CORE)
+	@mkdir -p $(@D)
+	$(CXX) -shared $(LDFLAGS) -o $@ $^
+
+.PHONY: shark install-shark
+shark: $(SHARK_SO)
+
+# where KernelShark of this machine looks for plugins by name, said in its headers
+SHARK_DIR_HERE = $(shell sed -n 's/^\#define KS_PLUGIN_INSTALL_PREFIX "\(.*\)"/\1/p' \
+	$(patsubst -I%,%/KsCmakeDef.hpp,$(filter %/kernelshark,$(SHARK_INC))) 2>/dev/null)
+SHARK_DIR ?= $(or $(if $(filter /usr /usr/local,$(prefix)),$(SHARK_DIR_HERE)),$\
+	$(prefix)/lib/kernelshark/plugins)
+
+install-shark: shark
+	install -d $(DESTDIR)$(SHARK_DIR)
+	install -m 644 $(SHARK_SO) $(DESTDIR)$(SHARK_DIR)/
+
+ifneq ($(SHARK_INC),)
+ALL_TARGETS += $(SHARK_SO)
+INSTALL_TARGETS += install-shark
+endif
+
+-include $(SHARK_OBJ:.o=.d) $(SHARK_DRAW:.o=.d)
 -include $(PLUGIN_OBJ:.o=.d) $(O)/plugin/plugin_ustack.d

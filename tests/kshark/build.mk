@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+# The KernelShark plugin: its part without a window through libkshark, then all of it in a
+# KernelShark on a display nobody sees.
+
+O ?= build
+
+KSHARK_DIR := $(O)/kshark
+KSHARK_DAT := $(KSHARK_DIR)/waits.dat
+KSHARK_TEST := $(KSHARK_DIR)/test_shark
+KSHARK_OBJ := $(SHARK_C:%.c=$(KSHARK_DIR)/%.o)
+# the join, as the unit tests build it
+KSHARK_CORE := $(SHARK_CORE:$(O)/plugin/%=$(O)/unit/plugin/%)
+
+CHECK_TARGETS += check-kshark
+TEST_TARGETS += test-kshark
+FULL_TARGETS += test-kshark-next
+
+.PHONY: check-kshark test-kshark test-kshark-next kshark-picture
+
+$(KSHARK_DAT): tests/kshark/waits.src tests/fixtures/mk_tracedat.py
+	@mkdir -p $(@D)
+	python3 tests/fixtures/mk_tracedat.py $< $@
+
+ifneq ($(SHARK_INC),)
+$(KSHARK_DIR)/%.o: plugin/%.c
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(KSHARK_TEST): tests/kshark/test_shark.c $(KSHARK_OBJ) $(KSHARK_CORE)
+	@mkdir -p $(@D)
+	$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) -lcmocka -lkshark -ltracecmd -ltraceevent
+
+# libkshark keeps some of what it allocates
+check-kshark: $(KSHARK_TEST) $(KSHARK_DAT) fixtures
+	@LSAN_OPTIONS=suppressions=tests/kshark/leaks:print_suppressions=0 \
+		FIXTURES=$(O)/fixtures $(KSHARK_TEST) 2>&1
+# KernelShark of this machine, and that of the next Debian release
+test-kshark: shark plugin fixtures
+	@tests/kshark/run $(O)
+
+test-kshark-next: plugin fixtures
+	@tests/kshark/run --suite trixie $(O)
+
+# docs/kernelshark.png anew; look at it
+kshark-picture: shark plugin fixtures
+	@tests/kshark/run --picture docs/kernelshark.png $(O)
+else
+check-kshark test-kshark test-kshark-next kshark-picture:
+	@echo 'SKIP: the KernelShark plugin: needs libkshark-dev libjson-c-dev' \
+		'libgl-dev libglu1-mesa-dev'
+	@echo '0 passed, 0 failed, 1 skipped'
+endif
+
+-include $(KSHARK_OBJ:.o=.d) $(KSHARK_TEST).d
