@@ -21,7 +21,8 @@ FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugi
 
 SAN_ALL_OBJ := $(addprefix $(O)/unit/,$(PLUGIN_SRC:%.c=plugin/%.o) $(UU_SRC:%.c=libunwind-user/%.o))
 
-CHECK_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files \
+# more than the minute that make check has
+TEST_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files \
 	check-fuzz-dwarf
 
 .PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files check-fuzz-dwarf fuzz

@@ -6,7 +6,7 @@ O ?= build
 
 FAKE_TRACEFS := $(O)/tests/record/fake_tracefs.so
 
-CHECK_TARGETS += check-record
+TEST_TARGETS += check-record
 
 .PHONY: check-record
 check-record: $(TOOL_BIN) $(FAKE_TRACEFS)

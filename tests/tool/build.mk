@@ -15,7 +15,8 @@ TOOL_SAN_DEPS := $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
 TOOL_SAN_OBJ := $(TOOL_SRC:%.c=$(TOOL_TEST)/%.o)
 MODEL_SAN_OBJ := $(MODEL_SRC:%.c=$(TOOL_TEST)/%.o)
 
-CHECK_TARGETS += check-model check-tool check-tool-damaged
+CHECK_TARGETS += check-model check-tool
+TEST_TARGETS += check-tool-damaged
 FULL_TARGETS += check-tool-long
 
 .PHONY: check-model check-tool check-tool-damaged check-tool-long tool-update
