@@ -9,8 +9,8 @@ FLAME_TEST := $(O)/flame-test
 FLAME_PARTS := fold tree colour svg proto folded cmd cmd_run output
 FLAME_PARTS_OBJ := $(FLAME_PARTS:%=$(O)/tool-test/%.o)
 
-CHECK_TARGETS += check-flame-unit check-flame
-TEST_TARGETS += check-flame-browser
+CHECK_TARGETS += check-flame-unit
+TEST_TARGETS += check-flame check-flame-browser
 
 .PHONY: check-flame-unit check-flame check-flame-browser flame-update
 check-flame-unit: $(FLAME_TEST)/test_flame

@@ -5,7 +5,7 @@ O ?= build
 
 SYMBOLS_DIR := $(O)/symbols
 
-CHECK_TARGETS += check-symbols
+TEST_TARGETS += check-symbols
 TEST_TARGETS += test-symbols-compilers
 FULL_TARGETS += test-symbols-libc
 
