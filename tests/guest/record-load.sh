@@ -4,8 +4,8 @@
 #
 # A load that switches all the time: nothing is lost at the default buffer size, and an event takes
 # less than with perf in the same run: kernel and complete user stack against perf's shorter ones
-# (fp,defer), and a fraction of its copies of stacks (dwarf). How many times less depends on how many
-# of those perf loses, and is measured by make bench-size.
+# (fp,defer), and a fraction of its copies of stacks (dwarf). How many times less depends on how
+# many of those perf loses, and is measured by make bench-size.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
