@@ -145,6 +145,7 @@ static void begin_program(struct task *t)
 	t->space = space_new(t->pid);
 	shadow_free(&t->shadow);
 	t->last_pc = 0;
+	t->stack_start = 0;
 	t->begun = true;
 	get_regs(t);
 	if (opt.to_entry)
@@ -169,6 +170,7 @@ static void begin_child(struct task *t, pid_t pid, bool shares)
 	shadow_copy(&child->shadow, &t->shadow);
 	get_regs(t);
 	child->last_sp = t->regs.rsp;
+	child->stack_start = t->stack_start;
 }
 
 static void step(struct task *t, int sig)
@@ -184,8 +186,10 @@ static void first_stop(struct task *t)
 {
 	get_regs(t);
 	t->begun = true;
-	if (t->regs.rsp != t->last_sp)
+	if (t->regs.rsp != t->last_sp) {
 		shadow_free(&t->shadow);
+		t->stack_start = t->regs.rsp;
+	}
 	t->last_pc = t->last_sp = 0;
 	step(t, 0);
 }

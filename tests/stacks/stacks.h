@@ -142,6 +142,7 @@ struct task {
 	struct shadow shadow;
 	struct user_regs_struct regs;	/* at the last stop */
 	u64 last_pc, last_sp, last_fp;	/* of the last walk */
+	u64 stack_start;	/* what clone() gave to it for SP, or 0: above are no frames */
 	bool begun, delivered;
 	struct early early[MAX_EARLY];
 	unsigned int nr_early;

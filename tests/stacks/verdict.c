@@ -123,7 +123,11 @@ static void take_walk(struct task *t)
 		walk.fp[walk.nr] = s.fp;
 		walk.fp_slot[walk.nr] = fp_slot;
 		walk.sp[walk.nr++] = s.sp;
-		walk.ret = step(&s, &env, t->space, &fp_slot);
+		/* as the kernel: tables are right for the thread that called clone() */
+		if (t->stack_start && s.sp - t->stack_start <= 16)
+			walk.ret = USTEP_OUTERMOST;
+		else
+			walk.ret = step(&s, &env, t->space, &fp_slot);
 	} while (!walk.ret && walk.nr < MAX_FRAMES);
 	walk.pc = ustep_pc(&s);
 }
