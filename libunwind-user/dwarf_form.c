@@ -40,42 +40,41 @@ uint64_t dw_fixed(struct dw_cursor *c, unsigned int size)
 	return v;
 }
 
-uint64_t dw_uleb_long(struct dw_cursor *c)
+/* The bits of a LEB128 number; @shift: how many, @last: its last byte. */
+static uint64_t leb(struct dw_cursor *c, unsigned int *shift, uint8_t *last)
 {
-	unsigned int shift = 0;
 	uint64_t v = 0;
-	uint8_t b;
 
+	*shift = 0;
 	do {
 		if (c->bad || c->p == c->end) {
 			c->bad = true;
+			*last = 0;
 			return 0;
 		}
-		b = *c->p++;
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		shift += 7;
-	} while (b & 0x80 && shift < 140);
+		*last = *c->p++;
+		if (*shift < 64)
+			v |= (uint64_t)(*last & 0x7f) << *shift;
+		*shift += 7;
+	} while (*last & 0x80 && *shift < 140);
 	return v;
+}
+
+uint64_t dw_uleb_long(struct dw_cursor *c)
+{
+	unsigned int shift;
+	uint8_t last;
+
+	return leb(c, &shift, &last);
 }
 
 int64_t dw_sleb(struct dw_cursor *c)
 {
-	unsigned int shift = 0;
-	uint64_t v = 0;
-	uint8_t b;
+	unsigned int shift;
+	uint8_t last;
+	uint64_t v = leb(c, &shift, &last);
 
-	do {
-		if (c->bad || c->p == c->end) {
-			c->bad = true;
-			return 0;
-		}
-		b = *c->p++;
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		shift += 7;
-	} while (b & 0x80 && shift < 140);
-	if (b & 0x40 && shift < 64)
+	if (last & 0x40 && shift < 64)
 		v |= ~0ull << shift;
 	return v;
 }

@@ -26,7 +26,6 @@ static const char usage[] =
 	"  -o, --output PATH  write to PATH, not to standard output\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Which events; each option may be given more than once:\n"
 	CMD_FILTER_HELP
 	"\n"
 	"Examples:\n"

@@ -43,6 +43,7 @@ enum {
 	{ "sysroot", required_argument, NULL, CMD_OPT_SYSROOT }
 
 #define CMD_FILTER_HELP \
+	"Which events; each option may be given more than once:\n" \
 	"  --event PATTERN    only events of this name; SYSTEM:NAME and * are possible\n" \
 	"  --process WHAT     only of these processes or threads: numbers, or a name\n" \
 	"  --pid LIST         only of these process or thread ids, such as 12,20-29\n" \

@@ -37,7 +37,6 @@ static const char usage[] =
 	"  --min-percent P    and none narrower than this (0.02)\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Which events; each option may be given more than once:\n"
 	CMD_FILTER_HELP
 	"\n"
 	"Examples:\n"

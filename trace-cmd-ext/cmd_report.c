@@ -21,7 +21,6 @@ static const char usage[] =
 	"  -j, --jobs N       format with N processes; one a CPU if left out\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Which events; each option may be given more than once:\n"
 	CMD_FILTER_HELP
 	"\n"
 	"Examples:\n"

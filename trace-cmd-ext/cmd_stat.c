@@ -19,7 +19,6 @@ static const char usage[] =
 	"  --all              all processes and events, not only the 20 with most\n"
 	"  -h, --help         this text\n"
 	"\n"
-	"Which events; each option may be given more than once:\n"
 	CMD_FILTER_HELP
 	"\n"
 	"Examples:\n"
