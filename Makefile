@@ -97,7 +97,7 @@ check: build
 	@+$(SUB) check-steps
 
 check-steps:
-	@+scripts/tally $(CHECK_TARGETS)
+	@+scripts/tally -j $(CHECK_TARGETS)
 
 test: build
 	@+$(SUB) test-steps
