@@ -10,7 +10,8 @@
 
 struct named {
 	uint64_t die;		/* see dw_func.named */
-	char *name;		/* NULL: it has none */
+	const char *name;	/* in a section; NULL: it has none */
+	char *plain;		/* demangled; NULL: as it is */
 };
 
 struct debug {
