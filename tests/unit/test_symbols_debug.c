@@ -262,9 +262,12 @@ static void minidebuginfo_has_functions(void **state)
 	   "objcopy --add-section .gnu_debugdata=bad.xz stripped mini");
 	begin();
 	assert_known("mini", "nothing", UU_DEBUG_NONE);
-	/* 300 MB of zeros in a few kilobytes */
-	sh("head -c 300M /dev/zero | xz -0 >bomb.xz && "
-	   "objcopy --add-section .gnu_debugdata=bomb.xz stripped mini && rm bomb.xz");
+	/* with 2 MB of zeros behind it, in a few kilobytes */
+	sh("(cat mini.debug && head -c 2M /dev/zero) | xz -0 >large.xz && "
+	   "objcopy --add-section .gnu_debugdata=large.xz stripped mini");
+	begin();
+	assert_known("mini", "symbol", UU_DEBUG_MINI);
+	opts.debug_bytes = 1 << 20;
 	begin();
 	assert_known("mini", "nothing", UU_DEBUG_NONE);
 }
