@@ -68,11 +68,17 @@ static size_t begin_unit(uint32_t abbrev)
 	return at;
 }
 
+/* At @at of a section is the length of what follows, up to where it ends now. */
+static void end(enum dw_section i, size_t at)
+{
+	uint32_t len = sec[i].nr - at - 4;
+
+	memcpy(sec[i].p + at, &len, 4);
+}
+
 static void end_unit(size_t at)
 {
-	uint32_t len = sec[DW_INFO].nr - at - 4;
-
-	memcpy(sec[DW_INFO].p + at, &len, 4);
+	end(DW_INFO, at);
 }
 
 static void ready(void)
@@ -110,6 +116,16 @@ static void put_root(void)
 	put(&sec[DW_INFO], 0, 4);
 }
 
+static size_t begin_first_unit(void)
+{
+	size_t at;
+
+	abbrevs();
+	at = begin_unit(0);
+	put_root();
+	return at;
+}
+
 static void put_ranges(int nr)
 {
 	int i;
@@ -128,9 +144,7 @@ static void many_functions_with_one_long_list_of_ranges(void **state)
 	int i;
 
 	(void)state;
-	abbrevs();
-	at = begin_unit(0);
-	put_root();
+	at = begin_first_unit();
 	for (i = 0; i < 20000; i++) {
 		put(&sec[DW_INFO], 2, 1);
 		put(&sec[DW_INFO], 16, 4);
@@ -152,9 +166,7 @@ static void functions_nested_very_deep(void **state)
 	int i;
 
 	(void)state;
-	abbrevs();
-	at = begin_unit(0);
-	put_root();
+	at = begin_first_unit();
 	put(&sec[DW_INFO], 2, 1);
 	put(&sec[DW_INFO], 0, 4);
 	for (i = 0; i < 200000; i++) {
@@ -223,8 +235,7 @@ static void many_units_with_one_long_line_table(void **state)
 	for (i = 0; i < 100000; i++)
 		put(l, 20, 1);
 	PUT(l, 0, 1, DW_LNE_end_sequence);
-	i = l->nr - 4;
-	memcpy(l->p, &i, 4);
+	end(DW_LINE, 0);
 	ready();
 	assert_int_equal(dw_units(&dw), 0);
 	for (i = 0; i < 20000; i++)
@@ -235,14 +246,11 @@ static void many_units_with_one_long_line_table(void **state)
 static void many_files_in_a_directory_with_a_long_name(void **state)
 {
 	struct bytes *l = &sec[DW_LINE];
-	size_t at, made = 0, nr = 0, i;
+	size_t made = 0, nr = 0, i;
 	struct dw_unit *u;
 
 	(void)state;
-	abbrevs();
-	at = begin_unit(0);
-	put_root();
-	end_unit(at);
+	end_unit(begin_first_unit());
 	put(l, 0, 4);
 	put(l, 2, 2);
 	put(l, 0, 4);
@@ -253,10 +261,8 @@ static void many_files_in_a_directory_with_a_long_name(void **state)
 	for (i = 0; i < 10000; i++)
 		PUT(l, 'f', 0, 1, 0, 0);
 	put(l, 0, 1);
-	i = l->nr - 4;
-	memcpy(l->p, &i, 4);
-	i = l->nr - 10;
-	memcpy(l->p + 6, &i, 4);
+	end(DW_LINE, 6);
+	end(DW_LINE, 0);
 	ready();
 	assert_int_equal(dw_units(&dw), 0);
 	u = dw_unit_at(&dw, 0x1000);
@@ -314,9 +320,7 @@ static void a_name_that_leads_in_a_circle(void **state)
 	size_t at, die;
 
 	(void)state;
-	abbrevs();
-	at = begin_unit(0);
-	put_root();
+	at = begin_first_unit();
 	put(&sec[DW_INFO], 2, 1);
 	put(&sec[DW_INFO], 0, 4);
 	die = sec[DW_INFO].nr;
