@@ -332,8 +332,10 @@ static int run(struct rec *r)
 	if (r->child && !r->child_ended)
 		command_end(r);
 	rec_wait_over();
-	if (!ret)
+	if (!ret) {
+		rec_tables_save(r);
 		rec_summary(r);
+	}
 	rec_tables_end(r);
 	return ret ? ret : removed;
 

@@ -11,6 +11,7 @@
  *	rec_guard.c	a second process that finishes when the first one dies
  *	rec_command.c	CMD: found, started, waited for
  *	rec_tables.c	unwind tables for what runs and what starts
+ *	saved_tables.c	FILE.tables: which files had them
  *	rec_read.c	from the ring buffers to files, one thread a CPU and instance
  *	rec_dat.c	trace.dat: its head, and all put together
  *	rec_jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
@@ -113,6 +114,7 @@ struct rec {
 	unsigned long kb;		/* a CPU of the events' buffer */
 	char part[PATH_MAX];		/* the file until it is complete */
 	int out;			/* descriptor of it */
+	uint64_t id;			/* of the recording, random; 0: it has none */
 	struct rec_shared *shared;
 	pid_t guard;
 	int guard_pipe;			/* our end; closed when we die */
@@ -216,6 +218,8 @@ int command_exit_code(const struct rec *r);
 /* ---- rec_tables.c ---- */
 
 int rec_tables_start(struct rec *r);
+/* FILE.tables: what was covered, to be read with the recording; none of an earlier one. */
+void rec_tables_save(struct rec *r);
 /* What was covered, to standard error. */
 void rec_tables_summary(struct rec *r);
 void rec_tables_end(struct rec *r);
