@@ -269,6 +269,7 @@ static int record(struct rec *r)
 {
 	int ret, command = 0, written;
 
+	jit_begin(r);
 	r->comms = dat_comms();
 	r->shared->stage = REC_RUNNING;
 	ret = rec_start(r);

@@ -49,6 +49,8 @@ static void frame(struct perf *p, uint32_t entry)
 	text_add(&p->t, " (");
 	if (ent.frame->kernel)
 		text_add(&p->t, "[kernel.kallsyms]");
+	else if (ent.frame->jit)
+		text_addf(&p->t, "/tmp/perf-%u.map", ent.frame->tgid);
 	else
 		name(&p->t, ent.frame->file ? ent.frame->file->path : "[unknown]");
 	text_add(&p->t, ")\n");

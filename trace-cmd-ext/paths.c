@@ -78,7 +78,8 @@ static const char *base_name(const char *path)
 static uint32_t make_name(struct paths *p, const struct model_frame *f)
 {
 	enum fold_kind kind = f->kernel ? FOLD_KERNEL : FOLD_USER;
-	uint32_t file = f->file ? fold_file(p->f, f->file->path) : FOLD_NONE;
+	uint32_t file = f->file ? fold_file(p->f, f->file->path) :
+			f->jit ? fold_file(p->f, "[JIT]") : FOLD_NONE;
 	char text[300];
 
 	if (f->func && *f->func)

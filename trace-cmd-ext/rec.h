@@ -87,6 +87,7 @@ struct rec_shared {
 	uint64_t head_end;		/* bytes of the head in the file */
 };
 
+struct rec_jit;
 struct rec_stream;
 struct rec_tables;
 
@@ -125,6 +126,7 @@ struct rec {
 	int trouble;			/* eventfd: a reader cannot go on */
 	int stop;			/* eventfd: readers end */
 	struct rec_tables *tables;
+	struct rec_jit *jit;		/* NULL before jit_begin() */
 	double seconds;			/* how long was recorded */
 	bool disk_full;
 	char *comms;			/* "PID NAME" lines, of the beginning */
@@ -260,6 +262,8 @@ bool rec_wait_interrupted(void);
 
 /* ---- rec_jit.c, rec_summary.c ---- */
 
+/* Looks at what maps there are; to be called just before the first event. */
+void jit_begin(struct rec *r);
 /* Copies maps of @tgids into FILE.jit; how many. */
 int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr);
 int rec_summary(struct rec *r);

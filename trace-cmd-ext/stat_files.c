@@ -61,13 +61,6 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 
 /* ---- tables ---- */
 
-/* Code that is in no file, but the vDSO, which has a table as a file has. */
-static bool is_anonymous(const struct maps_file *file)
-{
-	return *file->path != '/' && strcmp(file->path, "[vdso]") &&
-	       strcmp(file->path, "(too long)");
-}
-
 /* Of a file here that is the one traced. */
 static void make_table(struct stat_file *f, const char *sysroot)
 {
@@ -102,7 +95,7 @@ static void find_table(struct stat_counts *s, struct stat_file *f, const char *s
 {
 	const struct saved_table *t;
 
-	if (!f->file || is_anonymous(f->file)) {
+	if (jit_may(f->file)) {
 		f->known = STAT_NO_FILE;
 		return;
 	}
