@@ -171,6 +171,21 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 		n->inner = "[inner frames lost]";
 }
 
+/* What was inlined at a place of the program, outermost first; model_lines() is innermost first. */
+static void put_inlined(struct paths *p, uint32_t frame)
+{
+	const struct model_line *v;
+	uint32_t nr = model_lines(p->m, frame, &v), file;
+
+	if (!nr)
+		return;
+	file = fold_file(p->f, model_frame(p->m, frame)->file->path);
+	while (nr-- > 0)
+		if (v[nr].inlined)
+			put(p, fold_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
+					 v[nr].func : "[unknown]", file));
+}
+
 /* Frames outermost first, with what is missing of them and where. */
 static bool spell_user(struct paths *p, uint32_t ustack)
 {
@@ -184,8 +199,11 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 	paths_notes(p->m, ustack, &n);
 	for (i = 0; i < n.nr; i++)
 		note(p, n.outer[i]);
-	for (i = nr; i-- > 0; )
+	for (i = nr; i-- > 0; ) {
 		put(p, frame_name(p, frames[i]));
+		if (p->o.lines)
+			put_inlined(p, frames[i]);
+	}
 	if (n.inner)
 		note(p, n.inner);
 	return true;
