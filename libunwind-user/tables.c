@@ -48,7 +48,7 @@ const char *tables_cause_name(enum tables_cause cause)
 	return cause < TABLES_NR_CAUSES ? name[cause] : "?";
 }
 
-static enum tables_cause cause_of(int error)
+enum tables_cause tables_cause_of(int error)
 {
 	switch (-error) {
 	case 0:
@@ -151,7 +151,7 @@ static void note(struct tables *t, const struct tables_id *id, const char *path,
 		e->opened = true;
 		e->size = st->st_size;
 		e->mtime = st->st_mtim;
-		f->cause = cause_of(error);
+		f->cause = tables_cause_of(error);
 		f->error = error;
 		f->cached = cached;
 		memcpy(f->build_id, id->build_id, sizeof(f->build_id));
@@ -171,7 +171,7 @@ void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *pat
 	pthread_mutex_lock(&t->lock);
 	e = entry_of(t, dev, ino, path);
 	if (e && !e->opened) {
-		e->file.cause = cause_of(error);
+		e->file.cause = tables_cause_of(error);
 		e->file.error = error;
 	}
 	pthread_mutex_unlock(&t->lock);

@@ -118,6 +118,8 @@ enum tables_cause {
 };
 
 const char *tables_cause_name(enum tables_cause cause);
+/* The cause behind a result of tables_make() and of the functions below. */
+enum tables_cause tables_cause_of(int error);
 
 struct tables_file {
 	const char *path;

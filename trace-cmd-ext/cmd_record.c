@@ -269,6 +269,7 @@ static int record(struct rec *r)
 {
 	int ret, command = 0, written;
 
+	jit_begin(r);
 	r->comms = dat_comms();
 	r->shared->stage = REC_RUNNING;
 	ret = rec_start(r);
@@ -332,8 +333,10 @@ static int run(struct rec *r)
 	if (r->child && !r->child_ended)
 		command_end(r);
 	rec_wait_over();
-	if (!ret)
+	if (!ret) {
+		rec_tables_save(r);
 		rec_summary(r);
+	}
 	rec_tables_end(r);
 	return ret ? ret : removed;
 

@@ -11,6 +11,7 @@
  *	rec_guard.c	a second process that finishes when the first one dies
  *	rec_command.c	CMD: found, started, waited for
  *	rec_tables.c	unwind tables for what runs and what starts
+ *	saved_tables.c	FILE.tables: which files had them
  *	rec_read.c	from the ring buffers to files, one thread a CPU and instance
  *	rec_dat.c	trace.dat: its head, and all put together
  *	rec_jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
@@ -86,6 +87,7 @@ struct rec_shared {
 	uint64_t head_end;		/* bytes of the head in the file */
 };
 
+struct rec_jit;
 struct rec_stream;
 struct rec_tables;
 
@@ -113,6 +115,7 @@ struct rec {
 	unsigned long kb;		/* a CPU of the events' buffer */
 	char part[PATH_MAX];		/* the file until it is complete */
 	int out;			/* descriptor of it */
+	uint64_t id;			/* of the recording, random; 0: it has none */
 	struct rec_shared *shared;
 	pid_t guard;
 	int guard_pipe;			/* our end; closed when we die */
@@ -123,6 +126,7 @@ struct rec {
 	int trouble;			/* eventfd: a reader cannot go on */
 	int stop;			/* eventfd: readers end */
 	struct rec_tables *tables;
+	struct rec_jit *jit;		/* NULL before jit_begin() */
 	double seconds;			/* how long was recorded */
 	bool disk_full;
 	char *comms;			/* "PID NAME" lines, of the beginning */
@@ -216,6 +220,8 @@ int command_exit_code(const struct rec *r);
 /* ---- rec_tables.c ---- */
 
 int rec_tables_start(struct rec *r);
+/* FILE.tables: what was covered, to be read with the recording; none of an earlier one. */
+void rec_tables_save(struct rec *r);
 /* What was covered, to standard error. */
 void rec_tables_summary(struct rec *r);
 void rec_tables_end(struct rec *r);
@@ -256,6 +262,8 @@ bool rec_wait_interrupted(void);
 
 /* ---- rec_jit.c, rec_summary.c ---- */
 
+/* Looks at what maps there are; to be called just before the first event. */
+void jit_begin(struct rec *r);
 /* Copies maps of @tgids into FILE.jit; how many. */
 int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr);
 int rec_summary(struct rec *r);

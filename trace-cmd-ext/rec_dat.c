@@ -115,6 +115,8 @@ int dat_open(struct rec *r)
 		cmd_error("%s: %s; name another one with -o", r->opts.out, why);
 		return CMD_OUTPUT;
 	}
+	if (getrandom(&r->id, sizeof(r->id), GRND_NONBLOCK) != sizeof(r->id))
+		r->id = 0;
 	snprintf(r->part, sizeof(r->part), "%s.part%d", r->opts.out, (int)getpid());
 	unlink(r->part);
 	r->out = open(r->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -388,7 +390,6 @@ static void add_options(struct bytes *b, const struct rec *r, uint64_t instance_
 	const struct rec_buffer *maps = &r->buf[REC_MAPS];
 	struct bytes option = {};
 	struct utsname u;
-	uint64_t id = 0;
 
 	add4(b, r->nr_cpus);
 	add(b, "options  ", 10);
@@ -408,8 +409,8 @@ static void add_options(struct bytes *b, const struct rec *r, uint64_t instance_
 		add_option(b, OPTION_UNAME, text, strlen(text) + 1);
 	}
 	add_option(b, OPTION_VERSION, "trace-ustack", sizeof("trace-ustack"));
-	if (getrandom(&id, sizeof(id), GRND_NONBLOCK) == sizeof(id))
-		add_option(b, OPTION_TRACEID, &id, sizeof(id));
+	if (r->id)
+		add_option(b, OPTION_TRACEID, &r->id, sizeof(r->id));
 	if (maps->stream) {
 		add8(&option, instance_at);
 		add_string(&option, maps->label);
@@ -534,7 +535,6 @@ int dat_finish(struct rec *r)
 		goto no_memory;
 	add(&b, names.s, names.len);
 	add_options(&b, r, top.end);
-	/* the identity in it is random: as long as it was before */
 	if (b.failed || b.len != names.len + options.len)
 		goto no_memory;
 	add_table(&b, r, &top);

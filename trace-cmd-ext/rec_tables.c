@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "rec.h"
+#include "saved_tables.h"
 #include "tables.h"
 
 #define MAX_TOLD	5
@@ -238,6 +239,23 @@ void rec_tables_summary(struct rec *r)
 	if (sum.unreadable)
 		fprintf(stderr, "  %llu processes may not be looked at\n",
 			(unsigned long long)sum.unreadable);
+}
+
+void rec_tables_save(struct rec *r)
+{
+	int ret;
+
+	saved_tables_remove(r->opts.out);
+	if (!r->tables)
+		return;
+	/* so that the summary tells of the same files */
+	tables_follow_stop(r->tables->t);
+	if (!r->id)
+		return;
+	ret = saved_tables_write(r->opts.out, r->id, r->tables->t);
+	if (ret)
+		cmd_error("%s.tables: %s; which files had unwind tables is not kept", r->opts.out,
+			  strerror(-ret));
 }
 
 void rec_tables_end(struct rec *r)

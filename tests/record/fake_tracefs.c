@@ -2,6 +2,8 @@
 /*
  * fake_tracefs - preloaded: a folder behaves like tracefs
  *
+ * ioctl() of the file user_unwind_tables takes every table.
+ *
  * mkdir() in DIR/tracing/instances fills what it makes from DIR/instance, or DIR/instance.maps;
  * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
  * the first N calls of rmdir() fail, as for an instance that someone reads. With FAKE_SLOW=N a
@@ -10,9 +12,11 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,4 +82,21 @@ int rmdir(const char *path)
 	}
 	run((const char *const[]){ "/bin/rm", "-rf", path, NULL });
 	return 0;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	int (*real)(int, unsigned long, ...) = dlsym(RTLD_NEXT, "ioctl");
+	char link[64], path[4096];
+	va_list args;
+	void *arg;
+	ssize_t n;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return strstr(path, "/tracing/user_unwind_tables") ? 0 : real(fd, request, arg);
 }
