@@ -116,8 +116,7 @@ static int run(void *arg)
 		ret = ret && ferror(out.f) ? CMD_OUTPUT : tell(ret, damaged);
 		ret = output_close(&out, ret);
 	}
-	vec_free(&e.entries);
-	vec_free(&e.notes);
+	export_free(&e);
 	model_close(e.m);
 	return ret;
 }

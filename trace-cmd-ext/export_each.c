@@ -30,6 +30,59 @@ static bool put_note(struct export *e, const char *text)
 	return put(e, EXPORT_NOTE | (e->notes.nr - 1));
 }
 
+/* What was inlined at a frame; NULL without memory. */
+static const struct export_code *code_of(struct export *e, uint32_t frame)
+{
+	const struct model_line *v;
+	struct export_inlined *in;
+	struct export_code *code;
+	uint32_t nr, i;
+
+	while (e->code.nr <= frame)
+		if (!vec_add(&e->code))
+			return NULL;
+	code = &e->code.v[frame];
+	if (code->known)
+		return code;
+	code->known = true;
+	code->first = e->inlined.nr;
+	nr = model_lines(e->m, frame, &v);
+	for (i = 0; i < nr; i++) {
+		if (!v[i].inlined) {
+			code->source = v[i].file;
+			code->line = v[i].line;
+			continue;
+		}
+		in = vec_add(&e->inlined);
+		if (!in)
+			return NULL;
+		in->name = v[i].func && *v[i].func ? v[i].func : NULL;
+		in->source = v[i].file;
+		in->line = v[i].line;
+		in->frame = frame;
+		code->nr++;
+	}
+	for (i = 0; i < code->nr; i++)
+		e->inlined.v[code->first + i].depth = code->nr - i;
+	return code;
+}
+
+static bool put_user(struct export *e, uint32_t frame)
+{
+	const struct export_code *code;
+	uint32_t i;
+
+	if (e->opts->lines) {
+		code = code_of(e, frame);
+		if (!code)
+			return false;
+		for (i = 0; i < code->nr; i++)
+			if (!put(e, EXPORT_INLINED | (code->first + i)))
+				return false;
+	}
+	return put(e, frame);
+}
+
 const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr)
 {
 	struct paths_notes notes = { .nr = 0 };
@@ -55,7 +108,7 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 		if (notes.inner && ok)
 			ok = put_note(e, notes.inner);
 		for (i = 0; i < n && ok; i++)
-			ok = put(e, frames[i]);
+			ok = put_user(e, frames[i]);
 		for (i = notes.nr; i-- > 0 && ok; )
 			ok = put_note(e, notes.outer[i]);
 	} else {
@@ -71,13 +124,38 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 
 void export_entry(struct export *e, uint32_t entry, struct export_entry *ent)
 {
+	const struct export_inlined *in;
+
+	memset(ent, 0, sizeof(*ent));
 	if (entry & EXPORT_NOTE) {
 		ent->name = e->notes.v[entry & ~EXPORT_NOTE];
-		ent->frame = NULL;
+		return;
+	}
+	if (entry & EXPORT_INLINED) {
+		in = &e->inlined.v[entry & ~EXPORT_INLINED];
+		ent->name = in->name;
+		ent->frame = model_frame(e->m, in->frame);
+		ent->lookup = model_lookup(e->m, in->frame);
+		ent->source = in->source;
+		ent->line = in->line;
+		ent->depth = in->depth;
 		return;
 	}
 	ent->frame = model_frame(e->m, entry);
+	ent->lookup = model_lookup(e->m, entry);
 	ent->name = ent->frame->func && *ent->frame->func ? ent->frame->func : NULL;
+	if (entry < e->code.nr) {
+		ent->source = e->code.v[entry].source;
+		ent->line = e->code.v[entry].line;
+	}
+}
+
+void export_free(struct export *e)
+{
+	vec_free(&e->entries);
+	vec_free(&e->notes);
+	vec_free(&e->inlined);
+	vec_free(&e->code);
 }
 
 const char *export_base(const char *path)

@@ -32,9 +32,7 @@ static void name(struct text *t, const char *s)
 
 static void frame(struct perf *p, uint32_t entry)
 {
-	const struct model_line *v;
 	struct export_entry ent;
-	uint32_t nr, i;
 
 	export_entry(p->e, entry, &ent);
 	if (!ent.frame) {
@@ -44,16 +42,12 @@ static void frame(struct perf *p, uint32_t entry)
 		text_add(&p->t, " ([unknown])\n");
 		return;
 	}
-	nr = ent.frame->kernel || ent.frame->jit ? 0 : model_lines(p->e->m, entry, &v);
-	for (i = 0; i < nr; i++) {
-		if (!v[i].inlined)
-			continue;
-		text_addf(&p->t, "\t%16" PRIx64 " ", ent.frame->addr);
-		name(&p->t, v[i].func && *v[i].func ? v[i].func : "[unknown]");
-		text_add(&p->t, " (inlined)\n");
-	}
 	text_addf(&p->t, "\t%16" PRIx64 " ", ent.frame->addr);
 	name(&p->t, ent.name ? ent.name : "[unknown]");
+	if (ent.depth) {
+		text_add(&p->t, " (inlined)\n");
+		return;
+	}
 	if (ent.name)
 		text_addf(&p->t, "+0x%" PRIx64, ent.frame->func_offset);
 	text_add(&p->t, " (");

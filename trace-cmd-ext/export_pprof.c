@@ -13,6 +13,7 @@
 #include "export.h"
 #include "gather.h"
 #include "proto.h"
+#include "strtab.h"
 
 /* fields of Profile, and of the messages in it */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
@@ -21,14 +22,14 @@ enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATIO
 enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM };
 enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_FILENAME,
-       MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS };
+       MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILENAMES, MAPPING_HAS_LINE_NUMBERS,
+       MAPPING_HAS_INLINE_FRAMES };
 enum { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LOCATION_LINE };
-enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILENAME };
 enum { LINE_FUNCTION_ID = 1, LINE_LINE };
 
-struct string {
-	uint64_t hash;
-	char *s;
+struct func {
+	uint32_t name, source;		/* strings */
 };
 
 /* A place: what makes it that one, whichever model it comes from. */
@@ -41,6 +42,7 @@ struct place {
 struct mapping {
 	uint32_t file, build_id;	/* strings */
 	uint64_t limit;
+	bool lines;			/* some place in it has a line number */
 };
 
 struct sum {
@@ -51,48 +53,25 @@ struct sum {
 struct pprof {
 	struct export *e;
 	struct text body, msg, sub;	/* of the profile; of one message, and one in it */
-	VEC(struct string) strings;
-	struct hidx string_idx;
+	struct strtab strings;
 	VEC(struct place) places;
 	struct hidx place_idx;
 	VEC(struct mapping) mappings;
-	VEC(uint32_t) functions;	/* by string: function id, 0 none */
-	uint32_t nr_functions;
+	VEC(struct func) functions;	/* by id - 1 */
+	struct hidx function_idx;
 	VEC(uint64_t) ids;
 	VEC(struct sum) sums;
 	struct hidx sum_idx;
 	bool failed;
 };
 
-static uint64_t hash_string(const char *s)
-{
-	uint64_t h = 1469598103934665603ull;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 0x100000001b3ull;
-	return hash64(h);
-}
-
 /* String 0 is "" (the format asks for that). */
 static uint32_t string(struct pprof *p, const char *s)
 {
-	uint64_t hash = hash_string(s);
-	struct string *n;
-	uint32_t i;
-	size_t pos;
+	uint32_t n = strtab_add(&p->strings, s, strlen(s));
 
-	for_each_hidx(&p->string_idx, hash, pos, i)
-		if (p->strings.v[i].hash == hash && !strcmp(p->strings.v[i].s, s))
-			return i;
-	n = vec_add(&p->strings);
-	if (n)
-		n->s = strdup(s);
-	if (!n || !n->s || hidx_add(&p->string_idx, hash, p->strings.nr - 1)) {
-		p->failed = true;
-		return 0;
-	}
-	n->hash = hash;
-	return p->strings.nr - 1;
+	p->failed |= n == UINT32_MAX;
+	return n == UINT32_MAX ? 0 : n;
 }
 
 /* Mapping ids begin at 1; 0 is none. */
@@ -123,61 +102,78 @@ static uint64_t mapping(struct pprof *p, const struct model_frame *f)
 	return i + 1;
 }
 
-static uint64_t function(struct pprof *p, uint32_t name)
+/* Function ids begin at 1; 0 is none. The same name in two files is two functions. */
+static uint64_t function(struct pprof *p, const char *name, const char *source)
 {
-	while (p->functions.nr <= name)
-		if (!vec_add(&p->functions)) {
-			p->failed = true;
-			return 0;
-		}
-	if (!p->functions.v[name]) {
-		p->functions.v[name] = ++p->nr_functions;
-		proto_number(&p->msg, FUNCTION_ID, p->nr_functions);
-		proto_number(&p->msg, FUNCTION_NAME, name);
-		proto_number(&p->msg, FUNCTION_SYSTEM_NAME, name);
-		proto_message(&p->body, PROFILE_FUNCTION, &p->msg);
-	}
-	return p->functions.v[name];
-}
-
-static void put_line(struct pprof *p, struct text *msg, uint64_t func, uint32_t line)
-{
-	if (func)
-		proto_number(&p->sub, LINE_FUNCTION_ID, func);
-	if (line)
-		proto_number(&p->sub, LINE_LINE, line);
-	if (func || line)
-		proto_message(msg, LOCATION_LINE, &p->sub);
-}
-
-/*
- * The functions at a place, as many as there are lines: the last one is that of the place, those
- * before were inlined into the next. Messages of functions go to the body meanwhile.
- */
-static void put_lines(struct pprof *p, struct export *e, const struct export_entry *ent,
-		      uint32_t entry, struct text *msg)
-{
-	uint64_t func = ent->name ? function(p, string(p, ent->name)) : 0;
-	const struct model_line *v;
-	uint32_t nr = ent->frame && ent->frame->file ? model_lines(e->m, entry, &v) : 0, i;
-
-	for (i = 0; i < nr; i++)
-		put_line(p, msg, !v[i].inlined ? func :
-			 function(p, string(p, v[i].func ? v[i].func : "[unknown]")), v[i].line);
-	if (!nr)
-		put_line(p, msg, func, 0);
-}
-
-static uint64_t location(struct pprof *p, struct export *e, uint32_t entry,
-			 const struct export_entry *ent)
-{
-	const struct model_frame *f = ent->frame;
-	struct place want = { .name = string(p, ent->name ? ent->name : "") }, *have;
-	uint64_t hash, map = f ? mapping(p, f) : 0;
-	struct text lines = { 0 };
+	struct func want = { string(p, name), source ? string(p, source) : 0 }, *f;
+	uint64_t hash = hash64((uint64_t)want.name << 32 | want.source);
 	uint32_t i;
 	size_t pos;
 
+	for_each_hidx(&p->function_idx, hash, pos, i) {
+		f = &p->functions.v[i];
+		if (f->name == want.name && f->source == want.source)
+			return i + 1;
+	}
+	f = vec_add(&p->functions);
+	if (!f || hidx_add(&p->function_idx, hash, p->functions.nr - 1)) {
+		p->failed = true;
+		return 0;
+	}
+	*f = want;
+	proto_number(&p->msg, FUNCTION_ID, p->functions.nr);
+	proto_number(&p->msg, FUNCTION_NAME, want.name);
+	proto_number(&p->msg, FUNCTION_SYSTEM_NAME, want.name);
+	if (want.source)
+		proto_number(&p->msg, FUNCTION_FILENAME, want.source);
+	proto_message(&p->body, PROFILE_FUNCTION, &p->msg);
+	return p->functions.nr;
+}
+
+/*
+ * The functions at a place: those that were inlined, whose entries are right before @at, innermost
+ * first, and that of the place. Messages of functions go to the body meanwhile.
+ */
+static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uint32_t before,
+		      uint64_t map, struct text *msg)
+{
+	struct export_entry ent;
+	const uint32_t *v = at;
+	const char *name;
+	uint64_t func;
+
+	while (before-- > 0 && v[-1] & EXPORT_INLINED)
+		v--;
+	for (; v <= at; v++) {
+		export_entry(e, *v, &ent);
+		name = ent.name || !ent.depth ? ent.name : "[unknown]";
+		func = name ? function(p, name, ent.source) : 0;
+		if (func)
+			proto_number(&p->sub, LINE_FUNCTION_ID, func);
+		if (ent.line)
+			proto_number(&p->sub, LINE_LINE, ent.line);
+		if (func || ent.line)
+			proto_message(msg, LOCATION_LINE, &p->sub);
+		if (ent.line && map)
+			p->mappings.v[map - 1].lines = true;
+	}
+}
+
+/* The place of the entry @at, which has @before others before it. */
+static uint64_t location(struct pprof *p, struct export *e, const uint32_t *at, uint32_t before)
+{
+	struct place want = { 0 }, *have;
+	const struct model_frame *f;
+	struct text lines = { 0 };
+	struct export_entry ent;
+	uint64_t hash, map;
+	uint32_t i;
+	size_t pos;
+
+	export_entry(e, *at, &ent);
+	f = ent.frame;
+	want.name = string(p, ent.name ? ent.name : "");
+	map = f ? mapping(p, f) : 0;
 	if (f) {
 		want.file = map;
 		want.address = f->file ? f->offset : f->addr;
@@ -196,7 +192,7 @@ static uint64_t location(struct pprof *p, struct export *e, uint32_t entry,
 	}
 	*have = want;
 	have->id = p->places.nr;
-	put_lines(p, e, ent, entry, &lines);
+	put_lines(p, e, at, before, map, &lines);
 	proto_number(&p->msg, LOCATION_ID, p->places.nr);
 	if (map)
 		proto_number(&p->msg, LOCATION_MAPPING_ID, map);
@@ -226,7 +222,6 @@ static int sample(struct pprof *p, struct export *e, uint32_t tid, const char *e
 {
 	uint64_t values[2] = { nr, ns }, *id;
 	struct text msg = { 0 };
-	struct export_entry ent;
 	const uint32_t *v;
 	uint32_t n, i;
 
@@ -235,11 +230,13 @@ static int sample(struct pprof *p, struct export *e, uint32_t tid, const char *e
 		return -ENOMEM;
 	p->ids.nr = 0;
 	for (i = 0; i < n; i++) {
-		export_entry(e, v[i], &ent);
+		/* lines of the frame that comes next */
+		if (v[i] & EXPORT_INLINED)
+			continue;
 		id = vec_add(&p->ids);
 		if (!id)
 			return -ENOMEM;
-		*id = location(p, e, v[i], &ent);
+		*id = location(p, e, v + i, i);
 	}
 	proto_packed(&msg, SAMPLE_LOCATION_ID, p->ids.v, p->ids.nr);
 	proto_packed(&msg, SAMPLE_VALUE, values, 2);
@@ -300,15 +297,13 @@ static int off_cpu(struct pprof *p)
 {
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &p->e->opts->filter,
 				  .file = p->e->path };
-	struct export e = *p->e;
+	struct export e = { .out = p->e->out, .path = p->e->path, .opts = p->e->opts };
 	struct model_filter filter;
 	struct waits_stats st;
 	size_t i;
 	int ret;
 
 	gather_filter(&go, &filter);
-	memset(&e.entries, 0, sizeof(e.entries));
-	memset(&e.notes, 0, sizeof(e.notes));
 	e.m = export_again(p->e, &filter);
 	if (!e.m)
 		return -EIO;
@@ -318,8 +313,7 @@ static int off_cpu(struct pprof *p)
 	for (i = 0; i < p->sums.nr && !ret; i++)
 		ret = sample(p, &e, p->sums.v[i].tid, "sched:sched_switch", p->sums.v[i].kstack,
 			     p->sums.v[i].ustack, 0, p->sums.v[i].ns);
-	vec_free(&e.entries);
-	vec_free(&e.notes);
+	export_free(&e);
 	model_close(e.m);
 	return ret;
 }
@@ -337,7 +331,7 @@ static void finish(struct pprof *p)
 {
 	const struct model_info *info = model_info(p->e->m);
 	const struct mapping *m;
-	size_t i;
+	size_t i, len;
 
 	for (i = 0; i < p->mappings.nr; i++) {
 		m = &p->mappings.v[i];
@@ -349,13 +343,18 @@ static void finish(struct pprof *p)
 		if (m->build_id)
 			proto_number(&p->msg, MAPPING_BUILD_ID, m->build_id);
 		proto_number(&p->msg, MAPPING_HAS_FUNCTIONS, 1);
+		if (m->lines) {
+			proto_number(&p->msg, MAPPING_HAS_FILENAMES, 1);
+			proto_number(&p->msg, MAPPING_HAS_LINE_NUMBERS, 1);
+			proto_number(&p->msg, MAPPING_HAS_INLINE_FRAMES, 1);
+		}
 		proto_message(&p->body, PROFILE_MAPPING, &p->msg);
 	}
 	if (info->nsec)
 		proto_number(&p->body, PROFILE_DURATION_NANOS, info->last_ts - info->first_ts);
 	proto_number(&p->body, PROFILE_DEFAULT_SAMPLE_TYPE, string(p, "events"));
-	for (i = 0; i < p->strings.nr; i++)
-		proto_string(&p->body, PROFILE_STRING_TABLE, p->strings.v[i].s);
+	for (i = 0; i < p->strings.v.nr; i++)
+		proto_string(&p->body, PROFILE_STRING_TABLE, strtab_get(&p->strings, i, &len));
 }
 
 static int write_gzip(struct pprof *p)
@@ -382,7 +381,6 @@ static int write_gzip(struct pprof *p)
 int export_pprof(struct export *e)
 {
 	struct pprof p = { .e = e };
-	size_t i;
 	int ret;
 
 	string(&p, "");
@@ -396,17 +394,15 @@ int export_pprof(struct export *e)
 		ret = p.failed || p.body.failed || p.body.nr > UINT32_MAX ? -ENOMEM :
 		      write_gzip(&p);
 	}
-	for (i = 0; i < p.strings.nr; i++)
-		free(p.strings.v[i].s);
 	vec_free(&p.body);
 	vec_free(&p.msg);
 	vec_free(&p.sub);
-	vec_free(&p.strings);
-	hidx_free(&p.string_idx);
+	strtab_free(&p.strings);
 	vec_free(&p.places);
 	hidx_free(&p.place_idx);
 	vec_free(&p.mappings);
 	vec_free(&p.functions);
+	hidx_free(&p.function_idx);
 	vec_free(&p.ids);
 	vec_free(&p.sums);
 	hidx_free(&p.sum_idx);

@@ -195,6 +195,8 @@ const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
 uint32_t model_nr_frames(struct model *m);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);
+/* The byte of its file that a frame is looked up at: of the call, before a return address. */
+uint64_t model_lookup(struct model *m, uint32_t frame);
 /*
  * Source lines of a frame, innermost (most inlined) first; their number, 0 if none is known, or
  * without opts.lines. The first one in a file takes the longest.

@@ -353,12 +353,19 @@ uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t 
 	return nr;
 }
 
-uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v)
+uint64_t model_lookup(struct model *m, uint32_t frame)
 {
 	const struct frame *f = &m->frames.v[frame];
 	bool here = f->pub.exact || f->signal || !f->pub.offset;
 
-	*v = NULL;
 	/* a return address belongs to the call before it */
-	return f->pub.file ? model_lines_at(m, f->pub.file, f->pub.offset - !here, v) : 0;
+	return f->pub.offset - !here;
+}
+
+uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v)
+{
+	const struct maps_file *file = m->frames.v[frame].pub.file;
+
+	*v = NULL;
+	return file ? model_lines_at(m, file, model_lookup(m, frame), v) : 0;
 }

@@ -6,7 +6,7 @@ O ?= build
 include trace-cmd-ext/sources.mk
 
 FLAME_TEST := $(O)/flame-test
-FLAME_PARTS := fold tree colour svg proto folded cmd cmd_run output
+FLAME_PARTS := fold tree colour svg proto strtab folded cmd cmd_run output
 FLAME_PARTS_OBJ := $(FLAME_PARTS:%=$(O)/tool-test/%.o)
 
 CHECK_TARGETS += check-flame-unit

@@ -6,6 +6,7 @@
 #include "fold.h"
 #include "folded.h"
 #include "proto.h"
+#include "strtab.h"
 #include "svg.h"
 #include "tree.h"
 
@@ -367,6 +368,36 @@ static void messages_are_encoded(void **state)
 	vec_free(&m);
 }
 
+static void strings_are_there_once(void **state)
+{
+	struct strtab t = { 0 };
+	char name[16];
+	uint32_t i;
+	size_t len;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 2; round++) {
+		assert_int_equal(strtab_add(&t, "", 0), 0);
+		for (i = 1; i < 3000; i++) {
+			snprintf(name, sizeof(name), "n%u", i);
+			assert_int_equal(strtab_add(&t, name, strlen(name)), i);
+		}
+		for (i = 1; i < 3000; i++) {
+			snprintf(name, sizeof(name), "n%u", i);
+			assert_int_equal(strtab_add(&t, name, strlen(name)), i);
+			assert_string_equal(strtab_get(&t, i, &len), name);
+			assert_int_equal(len, strlen(name));
+		}
+		assert_int_equal(strtab_add(&t, "n12", 1), 3000);
+		assert_int_equal(strtab_add(&t, "n\0", 2), 3001);
+		assert_string_equal(strtab_get(&t, 0, &len), "");
+		assert_int_equal(len, 0);
+		strtab_clear(&t);
+	}
+	strtab_free(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -383,6 +414,7 @@ int main(void)
 		cmocka_unit_test(text_is_escaped_for_xml),
 		cmocka_unit_test(numbers_are_grouped_and_times_have_units),
 		cmocka_unit_test(messages_are_encoded),
+		cmocka_unit_test(strings_are_there_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

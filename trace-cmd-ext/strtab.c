@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/* strtab - see strtab.h */
+#include "strtab.h"
+
+/* FNV-1a */
+static uint64_t hash_bytes(const char *s, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001b3ull;
+	return hash64(h);
+}
+
+uint32_t strtab_add(struct strtab *t, const char *s, size_t len)
+{
+	uint64_t hash = hash_bytes(s, len);
+	struct strtab_entry *e;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&t->idx, hash, pos, i) {
+		e = &t->v.v[i];
+		if (e->hash == hash && e->len == len && !memcmp(t->pool.v + e->off, s, len))
+			return i;
+	}
+	e = vec_add(&t->v);
+	if (!e)
+		return UINT32_MAX;
+	e->hash = hash;
+	e->off = t->pool.nr;
+	e->len = len;
+	text_bytes(&t->pool, s, len);
+	text_bytes(&t->pool, "", 1);
+	if (t->pool.failed || hidx_add(&t->idx, hash, t->v.nr - 1)) {
+		t->v.nr--;
+		return UINT32_MAX;
+	}
+	return t->v.nr - 1;
+}
+
+const char *strtab_get(const struct strtab *t, uint32_t nr, size_t *len)
+{
+	*len = t->v.v[nr].len;
+	return t->pool.v + t->v.v[nr].off;
+}
+
+void strtab_clear(struct strtab *t)
+{
+	text_clear(&t->pool);
+	t->v.nr = 0;
+	hidx_clear(&t->idx);
+}
+
+void strtab_free(struct strtab *t)
+{
+	vec_free(&t->pool);
+	vec_free(&t->v);
+	hidx_free(&t->idx);
+}
