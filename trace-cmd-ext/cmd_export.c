@@ -23,8 +23,8 @@ static const char usage[] =
 	"                     perfetto     ui.perfetto.dev\n"
 	"                     pprof        go tool pprof, and stores that take its profiles\n"
 	"  --by WHAT          folded: count, off-cpu or wakeup, as trace-ustack flame has it\n"
-	"  --lines            inlined functions too: folded (ending in _[i]), perf-script, and\n"
-	"                     pprof, which gets line numbers with them\n"
+	"  --lines            inlined functions too (folded: ending in _[i]), and, but for folded\n"
+	"                     and perf-script, source files and lines\n"
 	"  -o, --output PATH  write to PATH, not to standard output\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -42,14 +42,13 @@ static int folded(struct export *e);
 static const struct format {
 	const char *name;
 	bool binary;
-	bool lines;			/* has a place for what was inlined */
 	int (*run)(struct export *e);
 } formats[] = {
-	{ "folded", false, true, folded },
-	{ "perf-script", false, true, export_perf },
-	{ "firefox", false, false, export_firefox },
-	{ "perfetto", true, false, export_perfetto },
-	{ "pprof", true, true, export_pprof },
+	{ "folded", false, folded },
+	{ "perf-script", false, export_perf },
+	{ "firefox", false, export_firefox },
+	{ "perfetto", true, export_perfetto },
+	{ "pprof", true, export_pprof },
 };
 
 static struct {
@@ -160,9 +159,6 @@ static int check(void)
 {
 	if (!o.format)
 		return cmd_usage("export", "--format is missing");
-	if (o.gather.lines && !o.format->lines)
-		return cmd_usage("export", "--lines goes with --format folded, perf-script and "
-				 "pprof");
 	if (o.by && o.format->run != folded)
 		return cmd_usage("export", "--by goes with --format folded; the others hold all of "
 				 "it");

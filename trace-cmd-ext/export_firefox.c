@@ -7,52 +7,23 @@
  * sample an event, tables of frames and stacks, and a marker for each wait. Times are milliseconds
  * since the first record. Frames are "FUNCTION (in FILE)".
  *
+ * With --lines it is the processed format, see export_firefox.h.
+ *
  * Threads come one after the other, so all samples are kept in memory, 24 bytes each.
  */
 #include <errno.h>
 #include <inttypes.h>
 
 #include "cmd.h"
-#include "export.h"
+#include "export_firefox.h"
 #include "gather.h"
-#include "text.h"
 
 #define GECKO_VERSION	30
-/* meta.categories */
-enum { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_NOTE, CATEGORY_WAIT };
-
-struct sample {
-	uint64_t ts;
-	uint32_t tid, kstack, ustack, type;
-};
-
-struct waited {
-	uint64_t from, ns, state;
-	uint32_t tid;
-};
-
-/* A node of the stack table of the thread that is written. */
-struct node {
-	uint32_t prefix, frame;		/* prefix UINT32_MAX: none */
-};
-
-struct firefox {
-	struct export *e;
-	VEC(struct sample) samples;
-	VEC(struct waited) waits;
-	/* of one thread */
-	VEC(struct node) nodes;
-	struct hidx node_idx;
-	VEC(uint32_t) frames;		/* entries */
-	struct hidx frame_idx;
-	VEC(uint32_t) stacks;		/* by sample of the thread: node, UINT32_MAX none */
-	struct text t;
-};
 
 static int add_sample(void *data, const struct model_event *ev)
 {
 	struct firefox *f = data;
-	struct sample *s = vec_add(&f->samples);
+	struct firefox_sample *s = vec_add(&f->samples);
 
 	if (!s)
 		return -ENOMEM;
@@ -67,7 +38,7 @@ static int add_sample(void *data, const struct model_event *ev)
 static int add_wait(void *data, const struct wait *w, uint64_t ns)
 {
 	struct firefox *f = data;
-	struct waited *v = vec_add(&f->waits);
+	struct firefox_wait *v = vec_add(&f->waits);
 
 	if (!v)
 		return -ENOMEM;
@@ -80,7 +51,7 @@ static int add_wait(void *data, const struct wait *w, uint64_t ns)
 
 static int by_tid(const void *a, const void *b)
 {
-	const struct sample *x = a, *y = b;
+	const struct firefox_sample *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -89,7 +60,7 @@ static int by_tid(const void *a, const void *b)
 
 static int waits_by_tid(const void *a, const void *b)
 {
-	const struct waited *x = a, *y = b;
+	const struct firefox_wait *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -116,7 +87,7 @@ static uint32_t get_frame(struct firefox *f, uint32_t entry)
 static uint32_t get_node(struct firefox *f, uint32_t prefix, uint32_t frame)
 {
 	uint64_t hash = hash64((uint64_t)prefix << 32 | frame);
-	struct node *n;
+	struct firefox_node *n;
 	uint32_t i;
 	size_t pos;
 
@@ -131,7 +102,7 @@ static uint32_t get_node(struct firefox *f, uint32_t prefix, uint32_t frame)
 	return f->nodes.nr - 1;
 }
 
-static int make_tables(struct firefox *f, const struct sample *s, size_t nr)
+static int make_tables(struct firefox *f, const struct firefox_sample *s, size_t nr)
 {
 	uint32_t n, node, frame, *stack;
 	const uint32_t *v;
@@ -158,8 +129,7 @@ static int make_tables(struct firefox *f, const struct sample *s, size_t nr)
 
 /* ---- JSON ---- */
 
-/* Milliseconds, exact to the nanosecond. */
-static void put_ms(FILE *out, uint64_t ns)
+void firefox_ms(FILE *out, uint64_t ns)
 {
 	fprintf(out, "%" PRIu64 ".%06u", ns / 1000000, (unsigned int)(ns % 1000000));
 }
@@ -169,21 +139,39 @@ static void put_string(FILE *out, const char *s)
 	cmd_json_string(out, s, strlen(s));
 }
 
-static void put_frame_name(struct firefox *f, uint32_t entry)
+void firefox_name(struct firefox *f, const struct export_entry *ent)
+{
+	text_clear(&f->t);
+	if (ent->name)
+		text_add(&f->t, ent->name);
+	else
+		text_addf(&f->t, "0x%" PRIx64, ent->frame->file ? ent->frame->offset :
+			  ent->frame->addr);
+}
+
+const char *firefox_file(const struct export_entry *ent)
+{
+	if (!ent->frame)
+		return NULL;
+	return ent->frame->kernel ? "kernel" :
+	       ent->frame->file ? export_base(ent->frame->file->path) : NULL;
+}
+
+int firefox_category(const struct export_entry *ent)
+{
+	if (!ent->frame)
+		return CATEGORY_NOTE;
+	return ent->frame->kernel ? CATEGORY_KERNEL : CATEGORY_USER;
+}
+
+static void put_location(struct firefox *f, uint32_t entry)
 {
 	struct export_entry ent;
-	const char *file = NULL;
+	const char *file;
 
 	export_entry(f->e, entry, &ent);
-	text_clear(&f->t);
-	if (ent.name)
-		text_add(&f->t, ent.name);
-	else
-		text_addf(&f->t, "0x%" PRIx64, ent.frame->file ? ent.frame->offset :
-			  ent.frame->addr);
-	if (ent.frame)
-		file = ent.frame->kernel ? "kernel" :
-		       ent.frame->file ? export_base(ent.frame->file->path) : NULL;
+	firefox_name(f, &ent);
+	file = firefox_file(&ent);
 	if (file) {
 		text_add(&f->t, " (in ");
 		text_add(&f->t, file);
@@ -192,17 +180,7 @@ static void put_frame_name(struct firefox *f, uint32_t entry)
 	cmd_json_string(f->e->out, f->t.v, f->t.nr);
 }
 
-static int category(struct firefox *f, uint32_t entry)
-{
-	struct export_entry ent;
-
-	export_entry(f->e, entry, &ent);
-	if (!ent.frame)
-		return CATEGORY_NOTE;
-	return ent.frame->kernel ? CATEGORY_KERNEL : CATEGORY_USER;
-}
-
-static void put_samples(struct firefox *f, const struct sample *s, size_t nr)
+static void put_samples(struct firefox *f, const struct firefox_sample *s, size_t nr)
 {
 	FILE *out = f->e->out;
 	size_t i;
@@ -213,7 +191,7 @@ static void put_samples(struct firefox *f, const struct sample *s, size_t nr)
 			fprintf(out, "%s[null,", i ? "," : "");
 		else
 			fprintf(out, "%s[%u,", i ? "," : "", f->stacks.v[i]);
-		put_ms(out, export_since(f->e, s[i].ts));
+		firefox_ms(out, export_since(f->e, s[i].ts));
 		fputs(",0]", out);
 	}
 	fputs("]}", out);
@@ -221,15 +199,18 @@ static void put_samples(struct firefox *f, const struct sample *s, size_t nr)
 
 static void put_tables(struct firefox *f)
 {
+	struct export_entry ent;
 	FILE *out = f->e->out;
 	size_t i;
 
 	fputs(",\"frameTable\":{\"schema\":{\"location\":0,\"relevantForJS\":1,"
 	      "\"innerWindowID\":2,\"implementation\":3,\"line\":4,\"column\":5,\"category\":6,"
 	      "\"subcategory\":7},\"data\":[", out);
-	for (i = 0; i < f->frames.nr; i++)
+	for (i = 0; i < f->frames.nr; i++) {
+		export_entry(f->e, f->frames.v[i], &ent);
 		fprintf(out, "%s[%zu,false,0,null,null,null,%d,0]", i ? "," : "", i,
-			category(f, f->frames.v[i]));
+			firefox_category(&ent));
+	}
 	fputs("]},\"stackTable\":{\"schema\":{\"prefix\":0,\"frame\":1},\"data\":[", out);
 	for (i = 0; i < f->nodes.nr; i++) {
 		if (f->nodes.v[i].prefix == UINT32_MAX)
@@ -241,7 +222,7 @@ static void put_tables(struct firefox *f)
 	fputs("]},\"stringTable\":[", out);
 	for (i = 0; i < f->frames.nr; i++) {
 		fputs(i ? "," : "", out);
-		put_frame_name(f, f->frames.v[i]);
+		put_location(f, f->frames.v[i]);
 	}
 	/* the last one is the name of the markers */
 	fputs(i ? ",\"off-CPU\"]" : "\"off-CPU\"]", out);
@@ -261,7 +242,12 @@ static const char *state_name(uint64_t state)
 	}
 }
 
-static void put_markers(struct firefox *f, const struct waited *w, size_t nr)
+void firefox_wait_data(FILE *out, const struct firefox_wait *w)
+{
+	fprintf(out, "{\"type\":\"OffCpu\",\"state\":\"%s\"}", state_name(w->state));
+}
+
+static void put_markers(struct firefox *f, const struct firefox_wait *w, size_t nr)
 {
 	FILE *out = f->e->out;
 	size_t i;
@@ -270,36 +256,35 @@ static void put_markers(struct firefox *f, const struct waited *w, size_t nr)
 	      "\"category\":4,\"data\":5},\"data\":[", out);
 	for (i = 0; i < nr; i++) {
 		fprintf(out, "%s[%zu,", i ? "," : "", f->frames.nr);
-		put_ms(out, export_since(f->e, w[i].from));
+		firefox_ms(out, export_since(f->e, w[i].from));
 		fputc(',', out);
-		put_ms(out, export_since(f->e, w[i].from + w[i].ns));
+		firefox_ms(out, export_since(f->e, w[i].from + w[i].ns));
 		/* phase 1: an interval */
-		fprintf(out, ",1,%d,{\"type\":\"OffCpu\",\"state\":\"%s\"}]", CATEGORY_WAIT,
-			state_name(w[i].state));
+		fprintf(out, ",1,%d,", CATEGORY_WAIT);
+		firefox_wait_data(out, &w[i]);
+		fputc(']', out);
 	}
 	fputs("]}", out);
 }
 
-static void put_thread(struct firefox *f, uint32_t tid, const struct sample *s, size_t nr,
-		       const struct waited *w, size_t nr_waits)
+static void put_thread(struct firefox *f, const struct firefox_thread *t)
 {
-	const char *comm = model_comm(f->e->m, tid);
-	uint32_t pid = export_pid(f->e, tid);
+	uint32_t pid = export_pid(f->e, t->tid);
 	FILE *out = f->e->out;
 
 	fputs("{\"name\":", out);
-	put_string(out, comm);
+	put_string(out, model_comm(f->e->m, t->tid));
 	fputs(",\"processType\":\"default\",\"processName\":", out);
 	put_string(out, model_comm(f->e->m, pid));
-	fprintf(out, ",\"tid\":%u,\"pid\":%u,\"registerTime\":0,\"unregisterTime\":null,", tid,
+	fprintf(out, ",\"tid\":%u,\"pid\":%u,\"registerTime\":0,\"unregisterTime\":null,", t->tid,
 		pid);
-	put_samples(f, s, nr);
+	put_samples(f, t->samples, t->nr);
 	put_tables(f);
-	put_markers(f, w, nr_waits);
+	put_markers(f, t->waits, t->nr_waits);
 	fputc('}', out);
 }
 
-static void put_head(struct firefox *f)
+static void put_head(struct firefox *f, bool lines)
 {
 	const struct model_info *info = model_info(f->e->m);
 	FILE *out = f->e->out;
@@ -308,8 +293,13 @@ static void put_head(struct firefox *f)
 		"\"interval\":1,\"stackwalk\":1,\"debug\":0,\"gcpoison\":0,\"asyncstack\":0,"
 		"\"processType\":0,\"platform\":\"Linux\",\"product\":", GECKO_VERSION);
 	put_string(out, export_base(f->e->path));
-	fprintf(out, ",\"importedFrom\":\"trace-ustack\",\"presymbolicated\":true,"
-		"\"logicalCPUs\":%u,\"categories\":["
+	fputs(",\"importedFrom\":\"trace-ustack\",", out);
+	if (lines)
+		fprintf(out, "\"preprocessedProfileVersion\":%d,\"symbolicated\":true,",
+			FIREFOX_PROCESSED);
+	else
+		fputs("\"presymbolicated\":true,", out);
+	fprintf(out, "\"logicalCPUs\":%u,\"categories\":["
 		"{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
 		"{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
 		"{\"name\":\"Missing\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
@@ -317,32 +307,44 @@ static void put_head(struct firefox *f)
 		"\"markerSchema\":[{\"name\":\"OffCpu\",\"tooltipLabel\":\"off-CPU\","
 		"\"tableLabel\":\"{marker.data.state}\",\"chartLabel\":\"{marker.data.state}\","
 		"\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-		"\"data\":[{\"key\":\"state\",\"label\":\"State\",\"format\":\"string\"}]}],",
-		info->cpus);
-	fputs("\"extensions\":{\"schema\":{\"id\":0,\"name\":1,\"baseURL\":2},\"data\":[]}},"
-	      "\"libs\":[],\"pages\":[],\"pausedRanges\":[],\"processes\":[],\"threads\":[", out);
+		"\"%s\":[{\"key\":\"state\",\"label\":\"State\",\"format\":\"string\"}]}],",
+		info->cpus, lines ? "fields" : "data");
+	fputs(lines ? "\"extensions\":{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0}}," :
+	      "\"extensions\":{\"schema\":{\"id\":0,\"name\":1,\"baseURL\":2},\"data\":[]}},"
+	      "\"libs\":[],\"pages\":[],\"pausedRanges\":[],\"processes\":[],", out);
+	fputs("\"threads\":[", out);
 }
 
-static int put_threads(struct firefox *f)
+/* @l: as with --lines, or NULL. */
+static int put_threads(struct firefox *f, struct firefox_lines *l)
 {
+	struct firefox_thread t;
 	size_t i = 0, w = 0, end, wend;
 	const char *between = "";
-	uint32_t tid;
 	int ret;
 
 	while (i < f->samples.nr) {
-		tid = f->samples.v[i].tid;
-		for (end = i; end < f->samples.nr && f->samples.v[end].tid == tid; end++)
+		t.tid = f->samples.v[i].tid;
+		for (end = i; end < f->samples.nr && f->samples.v[end].tid == t.tid; end++)
 			;
-		while (w < f->waits.nr && f->waits.v[w].tid < tid)
+		while (w < f->waits.nr && f->waits.v[w].tid < t.tid)
 			w++;
-		for (wend = w; wend < f->waits.nr && f->waits.v[wend].tid == tid; wend++)
+		for (wend = w; wend < f->waits.nr && f->waits.v[wend].tid == t.tid; wend++)
 			;
-		ret = make_tables(f, f->samples.v + i, end - i);
+		t.samples = f->samples.v + i;
+		t.nr = end - i;
+		t.waits = f->waits.v + w;
+		t.nr_waits = wend - w;
+		ret = make_tables(f, t.samples, t.nr);
 		if (ret)
 			return ret;
 		fputs(between, f->e->out);
-		put_thread(f, tid, f->samples.v + i, end - i, f->waits.v + w, wend - w);
+		if (l)
+			ret = firefox_lines_thread(l, f, &t);
+		else
+			put_thread(f, &t);
+		if (ret)
+			return ret;
 		between = ",\n";
 		i = end;
 		w = wend;
@@ -369,6 +371,26 @@ static int read_waits(struct firefox *f)
 	return ret == -ENODATA ? 0 : ret;
 }
 
+static int put_profile(struct firefox *f)
+{
+	struct firefox_lines *l = NULL;
+	int ret;
+
+	if (f->e->opts->lines) {
+		l = firefox_lines_new();
+		if (!l)
+			return -ENOMEM;
+	}
+	put_head(f, l);
+	ret = put_threads(f, l);
+	fputc(']', f->e->out);
+	if (l)
+		firefox_lines_end(l, f->e->out);
+	fputs("}\n", f->e->out);
+	firefox_lines_free(l);
+	return ret;
+}
+
 int export_firefox(struct export *e)
 {
 	struct firefox f = { .e = e };
@@ -381,9 +403,7 @@ int export_firefox(struct export *e)
 			qsort(f.samples.v, f.samples.nr, sizeof(*f.samples.v), by_tid);
 		if (f.waits.nr)
 			qsort(f.waits.v, f.waits.nr, sizeof(*f.waits.v), waits_by_tid);
-		put_head(&f);
-		ret = put_threads(&f);
-		fputs("]}\n", e->out);
+		ret = put_profile(&f);
 	}
 	vec_free(&f.samples);
 	vec_free(&f.waits);

@@ -12,6 +12,7 @@
 
 #include "export.h"
 #include "proto.h"
+#include "strtab.h"
 
 #define SEQUENCE	1		/* samples, with what is interned */
 #define CPU_SEQUENCE	2		/* + CPU: its ftrace events */
@@ -27,10 +28,12 @@ enum { TREE_PROCESSES = 1, TREE_THREADS };
 enum { PROCESS_PID = 1, PROCESS_PPID, PROCESS_CMDLINE };
 enum { THREAD_TID = 1, THREAD_NAME, THREAD_TGID };
 enum { INTERNED_FUNCTION_NAMES = 5, INTERNED_FRAMES, INTERNED_CALLSTACKS,
-       INTERNED_BUILD_IDS = 16, INTERNED_MAPPING_PATHS, INTERNED_MAPPINGS = 19 };
+       INTERNED_BUILD_IDS = 16, INTERNED_MAPPING_PATHS, INTERNED_SOURCE_PATHS,
+       INTERNED_MAPPINGS };
 enum { STRING_IID = 1, STRING_STR };
 enum { MAPPING_IID = 1, MAPPING_BUILD_ID, MAPPING_PATH = 7 };
-enum { FRAME_IID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_REL_PC };
+enum { FRAME_IID = 1, FRAME_FUNCTION, FRAME_MAPPING, FRAME_REL_PC, FRAME_SOURCE_PATH,
+       FRAME_LINE };
 enum { CALLSTACK_IID = 1, CALLSTACK_FRAMES };
 enum { SAMPLE_CPU = 1, SAMPLE_PID, SAMPLE_TID, SAMPLE_CALLSTACK, SAMPLE_CPU_MODE };
 enum { BUNDLE_CPU = 1, BUNDLE_EVENT };
@@ -60,8 +63,11 @@ struct perfetto {
 	struct hidx stack_idx;
 	VEC(uint32_t) frame_known;	/* by entry: 1 if written */
 	VEC(uint32_t) note_known;
+	VEC(uint32_t) inlined_known;
 	VEC(uint32_t) file_known;	/* by maps_file.id */
 	VEC(uint32_t) cpu_known;
+	VEC(uint32_t) source_known;	/* by string of sources */
+	struct strtab sources;
 	VEC(uint32_t) tids;
 	struct hidx tid_idx;
 	bool kernel_known, begun, failed;
@@ -119,17 +125,54 @@ static uint64_t intern_mapping(struct perfetto *p, const struct model_frame *f)
 	return iid;
 }
 
-/* Numbers of frames are those of the model; notes are odd, frames even. */
+static uint64_t intern_source(struct perfetto *p, const char *source)
+{
+	uint32_t nr = strtab_add(&p->sources, source, strlen(source));
+
+	if (nr == UINT32_MAX) {
+		p->failed = true;
+		return 0;
+	}
+	if (!known(p, &p->source_known, nr))
+		intern_string(p, INTERNED_SOURCE_PATHS, nr + 1, source, strlen(source));
+	return nr + 1;
+}
+
+/*
+ * A number for an entry, and whether it is written. Numbers of frames are those of the model; notes
+ * are odd, frames even, inlined functions beyond both.
+ */
+static bool frame_known(struct perfetto *p, uint32_t entry, uint64_t *iid)
+{
+	uint32_t nr = entry & ~(EXPORT_NOTE | EXPORT_INLINED);
+
+	if (entry & EXPORT_NOTE) {
+		*iid = (uint64_t)nr * 2 + 3;
+		return known(p, &p->note_known, nr);
+	}
+	if (entry & EXPORT_INLINED) {
+		*iid = UINT32_MAX + (uint64_t)nr;
+		return known(p, &p->inlined_known, nr);
+	}
+	*iid = (uint64_t)nr * 2 + 2;
+	return known(p, &p->frame_known, nr);
+}
+
+/*
+ * An inlined function is a frame of its own at the address of the one that has its code: what reads
+ * this tells frames apart by address and name.
+ */
 static uint64_t intern_frame(struct perfetto *p, uint32_t entry)
 {
-	bool note = entry & EXPORT_NOTE;
-	uint64_t iid = (uint64_t)(entry & ~EXPORT_NOTE) * 2 + (note ? 3 : 2), mapping = 0;
+	uint64_t iid, mapping = 0, source;
 	struct export_entry ent;
 
-	if (note ? known(p, &p->note_known, entry & ~EXPORT_NOTE) :
-		   known(p, &p->frame_known, entry))
+	if (frame_known(p, entry, &iid))
 		return iid;
 	export_entry(p->e, entry, &ent);
+	if (ent.depth && !ent.name)
+		ent.name = "[unknown]";
+	source = ent.source ? intern_source(p, ent.source) : 0;
 	if (ent.frame)
 		mapping = intern_mapping(p, ent.frame);
 	if (ent.name)
@@ -142,6 +185,10 @@ static uint64_t intern_frame(struct perfetto *p, uint32_t entry)
 		proto_number(&p->msg, FRAME_REL_PC,
 			     ent.frame->file ? ent.frame->offset : ent.frame->addr);
 	}
+	if (source)
+		proto_number(&p->msg, FRAME_SOURCE_PATH, source);
+	if (ent.line)
+		proto_number(&p->msg, FRAME_LINE, ent.line);
 	proto_message(&p->data, INTERNED_FRAMES, &p->msg);
 	return iid;
 }
@@ -338,6 +385,9 @@ int export_perfetto(struct export *e)
 	hidx_free(&p.stack_idx);
 	vec_free(&p.frame_known);
 	vec_free(&p.note_known);
+	vec_free(&p.inlined_known);
+	vec_free(&p.source_known);
+	strtab_free(&p.sources);
 	vec_free(&p.file_known);
 	vec_free(&p.cpu_known);
 	vec_free(&p.tids);

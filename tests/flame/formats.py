@@ -2,7 +2,8 @@
 """formats - does an export say what the readers of its format ask for?
 
 Each check gets a file and the number of events in it, and raises an exception if it is not so.
-Skip: the program to check with is not here.
+Skip: the program to check with is not here. The functions in LINES tell what stacks an export with
+--lines has.
 """
 import gzip
 import json
@@ -54,6 +55,8 @@ def firefox(path, events):
     """The tables of a Gecko profile: every index is of what it should be."""
     p = json.load(open(path, encoding="utf-8"))
     meta = p["meta"]
+    if "preprocessedProfileVersion" in meta:
+        return firefox_processed(p, events)
     for key in ("version", "startTime", "interval", "processType", "stackwalk", "categories",
                 "markerSchema"):
         assert key in meta, key
@@ -90,6 +93,98 @@ def firefox(path, events):
             assert row[c["data"]]["type"] in schemas
             assert row[c["category"]] < len(meta["categories"])
     assert samples == events, (samples, events)
+
+
+def firefox_processed(p, events):
+    """The same of a processed profile, whose tables are columns of one length."""
+    meta = p["meta"]
+    assert meta["preprocessedProfileVersion"] == 55 and meta["symbolicated"] is True
+    # without one there is no default category
+    assert any(c["color"] == "grey" for c in meta["categories"])
+    schemas = {m["name"]: m["fields"] for m in meta["markerSchema"]}
+    for lib in p["libs"]:
+        assert sorted(lib) == ["arch", "breakpadId", "codeId", "debugName", "debugPath", "name",
+                               "path"]
+        assert all(isinstance(v, str) for k, v in lib.items() if k != "codeId")
+    samples = 0
+    for t in p["threads"]:
+        strings = t["stringArray"]
+        assert len(set(strings)) == len(strings)
+        assert isinstance(t["pid"], str) and t["isMainThread"] == (str(t["tid"]) == t["pid"])
+
+        def table(name, *columns, strings=strings, t=t):
+            got = dict(t[name])
+            nr = got.pop("length")
+            assert sorted(got) == sorted(columns), (name, sorted(got))
+            assert all(len(col) == nr for col in got.values()), name
+            return [dict(zip(got, row)) for row in zip(*got.values())] if nr else []
+
+        funcs = table("funcTable", "name", "isJS", "relevantForJS", "resource", "fileName",
+                      "lineNumber", "columnNumber")
+        resources = table("resourceTable", "name", "lib", "host", "type")
+        symbols = table("nativeSymbols", "libIndex", "address", "name", "functionSize")
+        frames = table("frameTable", "address", "inlineDepth", "category", "subcategory", "func",
+                       "nativeSymbol", "innerWindowID", "line", "column")
+        stacks = table("stackTable", "prefix", "frame")
+        markers = table("markers", "startTime", "endTime", "data", "phase", "category", "name")
+        for r in resources:
+            assert strings[r["name"]] and r["type"] == 1
+            assert r["lib"] is None or p["libs"][r["lib"]]["name"] == strings[r["name"]]
+        for s in symbols:
+            assert 0 <= s["address"] and p["libs"][s["libIndex"]] and strings[s["name"]]
+        for f in funcs:
+            assert strings[f["name"]] and -1 <= f["resource"] < len(resources) and not f["isJS"]
+            assert f["fileName"] is None or strings[f["fileName"]]
+        assert len({(f["name"], f["resource"], f["fileName"]) for f in funcs}) == len(funcs)
+        for f in frames:
+            func = funcs[f["func"]]
+            assert f["category"] < len(meta["categories"]) and f["subcategory"] == 0
+            assert -1 <= f["address"] < 2**31
+            if f["nativeSymbol"] is not None:
+                symbol = symbols[f["nativeSymbol"]]
+                assert symbol["libIndex"] == resources[func["resource"]]["lib"]
+                assert symbol["address"] <= f["address"]
+        # none of another thread
+        for k, rows in (("func", funcs), ("nativeSymbol", symbols)):
+            assert {f[k] for f in frames} - {None} == set(range(len(rows))), k
+        for i, s in enumerate(stacks):
+            assert s["prefix"] is None or 0 <= s["prefix"] < i
+            frame = frames[s["frame"]]
+            if frame["inlineDepth"]:
+                outer = frames[stacks[s["prefix"]]["frame"]]
+                assert frame["inlineDepth"] == outer["inlineDepth"] + 1
+                assert (frame["address"], frame["nativeSymbol"]) == (outer["address"],
+                                                                     outer["nativeSymbol"])
+        got = dict(t["samples"])
+        nr = got.pop("length")
+        assert got.pop("weight") is None and got.pop("weightType") == "samples"
+        assert sorted(got) == ["stack", "time"] and all(len(c) == nr for c in got.values())
+        assert got["time"] == sorted(got["time"])
+        assert all(s is None or 0 <= s < len(stacks) for s in got["stack"])
+        samples += nr
+        for m in markers:
+            assert strings[m["name"]] == "off-CPU" and m["phase"] == 1
+            assert m["startTime"] <= m["endTime"]
+            assert [f["key"] for f in schemas[m["data"]["type"]]] == ["state"]
+            assert meta["categories"][m["category"]]["name"] == "Waiting"
+    assert samples == events, (samples, events)
+
+
+def firefox_stacks(path):
+    """Those of all samples: [(function, source, line, depth, address)], innermost first."""
+    for t in json.load(open(path, encoding="utf-8"))["threads"]:
+        strings, frames, funcs = t["stringArray"], t["frameTable"], t["funcTable"]
+        for stack in t["samples"]["stack"]:
+            out = []
+            while stack is not None:
+                frame = t["stackTable"]["frame"][stack]
+                func = frames["func"][frame]
+                source = funcs["fileName"][func]
+                out.append((strings[funcs["name"][func]],
+                            None if source is None else strings[source], frames["line"][frame],
+                            frames["inlineDepth"][frame], frames["address"][frame]))
+                stack = t["stackTable"]["prefix"][stack]
+            yield out
 
 
 # ---- protocol buffers ----
@@ -170,12 +265,14 @@ def pprof(path, events):
     mappings = {dict(fields(v))[1]: dict(fields(v)) for f, v in all_fields if f == 3}
     functions = {dict(fields(v))[1]: dict(fields(v)) for f, v in all_fields if f == 5}
     locations = {dict(fields(v))[1]: fields(v) for f, v in all_fields if f == 4}
+    for f in functions.values():
+        assert strings[f[2]] and f[2] == f[3] and (4 not in f or strings[f[4]])
+    assert len({(f[2], f.get(4)) for f in functions.values()}) == len(functions)
     for loc in locations.values():
+        assert all(dict(fields(v))[1] in functions for f, v in loc if f == 4)
         loc = dict(loc)
         if 2 in loc:
             assert loc[3] < mappings[loc[2]][3], loc
-        if 4 in loc:
-            assert dict(fields(loc[4]))[1] in functions
     for f, v in all_fields:
         if f == 2:
             assert all(i in locations for i in varints(dict(fields(v))[1]))
@@ -194,9 +291,26 @@ def pprof(path, events):
         assert total in sums, (index, total, sums)
 
 
+def pprof_stacks(path):
+    all_fields = fields(gzip.open(path).read())
+    strings = [v.decode("utf-8") for f, v in all_fields if f == 6]
+    functions = {dict(fields(v))[1]: dict(fields(v)) for f, v in all_fields if f == 5}
+    locations = {dict(fields(v))[1]: fields(v) for f, v in all_fields if f == 4}
+    for field, value in all_fields:
+        if field != 2:
+            continue
+        out = []
+        for loc in varints(dict(fields(value)).get(1, b"")):
+            lines = [dict(fields(v)) for f, v in locations[loc] if f == 4]
+            for depth, line in zip(range(len(lines) - 1, -1, -1), lines):
+                f = functions[line[1]]
+                out.append((strings[f[2]], strings[f[4]] if 4 in f else None, line.get(2), depth))
+        yield out
+
+
 def perfetto(path, events):
     data = open(path, "rb").read()
-    known = {k: set() for k in (5, 6, 7, 16, 17, 19)}
+    known = {k: set() for k in (5, 6, 7, 16, 17, 18, 19)}
     samples = stacks = 0
     cleared = set()
     for field, packet in fields(data):
@@ -212,6 +326,7 @@ def perfetto(path, events):
                     assert dict(item).get(2, 0) in known[5] | {0}
                     assert dict(item).get(3, 0) in known[19] | {0}
                     assert 3 not in dict(item) or 4 in dict(item)
+                    assert dict(item).get(5, 0) in known[18] | {0}
                 elif kind == 7:
                     assert all(v in known[6] for f, v in item if f == 2)
                     stacks += 1
@@ -232,5 +347,26 @@ def perfetto(path, events):
     assert text.count("perf_sample {") == samples
 
 
+def perfetto_stacks(path):
+    """A depth is None: a frame does not tell it."""
+    items, samples = {}, []
+    for _, packet in fields(open(path, "rb").read()):
+        d = dict(fields(packet))
+        for kind, item in fields(d.get(12, b"")):
+            items[kind, dict(fields(item))[1]] = fields(item)
+        if 66 in d:
+            samples.append(dict(fields(d[66]))[4])
+
+    def text(kind, iid):
+        return dict(items[kind, iid])[2].decode("utf-8") if iid else None
+
+    for iid in samples:
+        out = []
+        for f in [dict(items[6, v]) for f, v in items[7, iid] if f == 2][::-1]:
+            out.append((text(5, f.get(2)), text(18, f.get(5)), f.get(6), None))
+        yield out
+
+
+LINES = {"firefox": firefox_stacks, "perfetto": perfetto_stacks, "pprof": pprof_stacks}
 CHECKS = {"folded": folded, "perf-script": perf_script, "firefox": firefox, "perfetto": perfetto,
           "pprof": pprof}
