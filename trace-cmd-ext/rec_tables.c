@@ -2,10 +2,10 @@
 /*
  * rec_tables - unwind tables while recording
  *
- * Before the first event there are tables for all that runs, and for CMD with the libraries it
- * names; what is executed or loaded later gets its table as soon as its mapping is seen
- * (tables_follow.c), the first events of it may come without one. The tables are the kernel's as
- * long as the recorder lives.
+ * Before the first event there are tables for all that runs, for CMD with the libraries it names,
+ * and for what ran in earlier recordings (tables_recall.c). What else is executed or loaded later
+ * gets its table as soon as its mapping is seen (tables_follow.c), the first events of it may come
+ * without one. The tables are the kernel's as long as the recorder lives.
  */
 #include <elf.h>
 #include <errno.h>
@@ -196,6 +196,10 @@ int rec_tables_start(struct rec *r)
 		cmd_error("unwind tables of what runs: %s", strerror(-ret));
 	if (r->opts.cmd && !command_find(r->opts.cmd[0], path))
 		add_program(s->t, path);
+	ret = tables_recall(s->t);
+	cmd_progress_end();
+	if (ret && ret != -ENOENT && !rec_wait_interrupted())
+		cmd_error("unwind tables of what ran before: %s", strerror(-ret));
 	return 0;
 }
 
@@ -244,6 +248,8 @@ void rec_tables_end(struct rec *r)
 {
 	if (!r->tables)
 		return;
+	/* what cannot be remembered is late the next time: nothing is lost now */
+	tables_remember(r->tables->t);
 	tables_close(r->tables->t);
 	free(r->tables);
 	r->tables = NULL;
