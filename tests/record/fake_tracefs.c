@@ -6,6 +6,9 @@
  * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
  * the first N calls of rmdir() fail, as for an instance that someone reads. With FAKE_SLOW=N a
  * mkdir() takes N seconds more once all is there, and DIR/slow says so.
+ *
+ * Of files, too: with FAKE_FULL=N there is no room behind the first N bytes of what pwrite()
+ * writes; with FAKE_STALL=N the first one that goes further takes forever, and DIR/stalled says so.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -78,4 +81,21 @@ int rmdir(const char *path)
 	}
 	run((const char *const[]){ "/bin/rm", "-rf", path, NULL });
 	return 0;
+}
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
+{
+	ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+	const char *full = getenv("FAKE_FULL"), *stall = getenv("FAKE_STALL");
+	char path[4096];
+
+	if (full && at + (off_t)len > atoll(full)) {
+		errno = ENOSPC;
+		return -1;
+	}
+	snprintf(path, sizeof(path), "%s/stalled", getenv("FAKE_TRACEFS"));
+	/* once only */
+	if (stall && at + (off_t)len > atoll(stall) && !mkdir(path, 0755))
+		pause();
+	return real(fd, data, len, at);
 }
