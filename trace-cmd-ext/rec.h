@@ -17,6 +17,7 @@
  *	rec_resume.c	files that recorders which are gone did not complete
  *	rec_jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
  *	rec_summary.c	what the file holds
+ *	rec_json.c	the same for programs
  *
  * Nothing outside the two instances is changed, so whatever ends a recorder leaves nothing but
  * these and its unfinished file behind: the guard completes that and removes them, and if it was
@@ -64,6 +65,7 @@ struct rec_opts {
 	size_t nr_pids;
 	char **cmd;			/* NULL: none */
 	const char *out, *tracefs;
+	const char *json;		/* NULL, or where a summary for programs goes; "": stdout */
 	const char *clock;		/* "": not known any more */
 	unsigned long kb;		/* a CPU; 0: as much as seems right */
 	double duration;		/* seconds; 0: no end */
@@ -92,6 +94,7 @@ struct rec_shared {
 
 struct rec_stream;
 struct rec_tables;
+struct tables_summary;
 
 struct rec_buffer {
 	struct tracefs_instance *instance;
@@ -225,6 +228,8 @@ int command_exit_code(const struct rec *r);
 int rec_tables_start(struct rec *r);
 /* What was covered, to standard error. */
 void rec_tables_summary(struct rec *r);
+/* The same in numbers; false if there are no tables. */
+bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
 void rec_tables_end(struct rec *r);
 
 /* ---- rec_read.c ---- */

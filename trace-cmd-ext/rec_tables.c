@@ -244,6 +244,13 @@ void rec_tables_summary(struct rec *r)
 			(unsigned long long)sum.unreadable);
 }
 
+bool rec_tables_get(const struct rec *r, struct tables_summary *sum)
+{
+	if (r->tables)
+		tables_get_summary(r->tables->t, sum);
+	return r->tables;
+}
+
 void rec_tables_end(struct rec *r)
 {
 	if (!r->tables)
