@@ -41,10 +41,8 @@ sed 's/^/     /' said
 check "all stacks are joined" all_joined 200
 check "trace-cmd report reads it" reads 1000
 check "bash: complete" complete bash --min 50 --percent 97
-# python3 does not run when the recording begins, but it ran in earlier ones: its tables are there.
-# A stack now and then is in code that tables have no words for.
+# python3 does not run when the recording begins, but it ran in earlier ones: its tables are there
 check "python3: complete" complete python3 --min 20 --percent 98
-check "no table came late" is "$(told 'with frame pointers')" 0
 sed 's/^/     /' $TEST_TMP/figures
 check "both" grep -q . $TEST_TMP/all-figures
 sed 's/^/     /' $TEST_TMP/all-figures
@@ -70,10 +68,9 @@ END
 chmod +x interpreted
 TRACE_USTACK_TABLES=$TEST_TMP/none ustack_record -e 'sched:*' ./interpreted
 sed 's/^/     /' said
-check "a first recording, of a script: no table came late" is "$(told 'with frame pointers')" 0
-check "all stacks are joined" all_joined 20
+check "a first recording, of a script: all stacks are joined" all_joined 20
 reads >/dev/null
-check "python3: complete" complete python3 --min 15 --percent 95
+check "python3: complete" complete python3 --min 15 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 
 # What a user sees of it
