@@ -59,7 +59,8 @@ check "and says so" grep -q "missing .*$name: left behind by process $recorder" 
 $USTACK check --repair >repaired 2>&1
 check "check --repair removes it" test ! -e $T/instances/$name
 grep "$name\|t.dat" repaired
-check "it completes the file" grep -q "t.dat.part$recorder: left behind .* completed: t.dat" repaired
+check "it completes the file" grep -q \
+	"t.dat.part$recorder: left behind .* completed: t.dat" repaired
 check "which is read" reads 100
 check "what waited in the buffers is in it: with joined stacks" grep -q '\[user\] .*+0x' \
 	$TEST_TMP/report
