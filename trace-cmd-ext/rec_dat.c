@@ -395,6 +395,15 @@ static int unfinished(const struct rec *r, int error)
 	return error < 0 ? CMD_OUTPUT : error;
 }
 
+/* Who completed it was killed right behind that. */
+static bool has_its_name(const struct rec *r)
+{
+	struct stat file, named;
+
+	return !fstat(r->out, &file) && !stat(r->opts.out, &named) &&
+	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
 int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
 {
 	uint64_t total = top->end - top->data + (maps ? maps->end - maps->data : 0);
@@ -416,7 +425,7 @@ int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
 		ret = -errno;
 	cmd_progress_end();
 	ret = unfinished(r, ret);
-	if (!ret && rename(r->part, r->opts.out)) {
+	if (!ret && !has_its_name(r) && rename(r->part, r->opts.out)) {
 		cmd_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
 		ret = CMD_OUTPUT;
 	}

@@ -9,8 +9,10 @@
  *
  * Of files, too: with FAKE_FULL=N there is no room behind the first N bytes of what pwrite()
  * writes; with FAKE_STALL=N the first one that goes further takes forever, and DIR/stalled says so.
+ * With FAKE_STALL=rename it is what comes behind the first rename().
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -95,7 +97,20 @@ ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
 	}
 	snprintf(path, sizeof(path), "%s/stalled", getenv("FAKE_TRACEFS"));
 	/* once only */
-	if (stall && at + (off_t)len > atoll(stall) && !mkdir(path, 0755))
+	if (stall && isdigit(*stall) && at + (off_t)len > atoll(stall) && !mkdir(path, 0755))
 		pause();
 	return real(fd, data, len, at);
+}
+
+int rename(const char *from, const char *to)
+{
+	int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+	const char *stall = getenv("FAKE_STALL");
+	int ret = real(from, to);
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/stalled", getenv("FAKE_TRACEFS"));
+	if (stall && !strcmp(stall, "rename") && !mkdir(path, 0755))
+		pause();
+	return ret;
 }
