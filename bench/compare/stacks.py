@@ -91,7 +91,7 @@ def main():
         entries[comm] = [int(x, 16) for x in where.split(",") if x]
     got = collections.defaultdict(lambda: [0, 0, 0, 0])
     for comm, stack, sure, times in globals()[sys.argv[1]](sys.stdin):
-        stack = [a for a in stack if a < USER]
+        stack = [a for a in stack if 0 < a < USER]
         if comm not in entries:
             continue
         sums = got[comm]
