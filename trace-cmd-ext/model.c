@@ -141,15 +141,21 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	int ret;
 
 	ret = feed_stream(feed, s->buffer, s->cpu);
+	if (m->tally)
+		tally_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
 		note(m, rec, &noted);
 		ret = feed_record(feed, rec);
+		if (m->tally)
+			tally_record(m, rec);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
 		last = rec->offset;
 		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
 			m->opts.progress("reading", *done, m->info.bytes);
 	}
 	note_task(m, &noted);
+	if (m->tally)
+		tally_stream_end(m);
 	return ret;
 }
 
@@ -193,7 +199,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 static int scan(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
-	struct drops_sink drops = { .dropped = dropped, .clock = found_clock, .data = m };
+	struct drops_sink drops = { .dropped = dropped, .data = m };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	uint64_t done = 0;
 	struct feed *feed;
@@ -211,6 +217,7 @@ static int scan(struct model *m)
 		if (ret == -EILSEQ) {
 			m->info.damaged = true;
 			ret = 0;
+			tally_give_up(m);
 		}
 	}
 	if (!ret)
@@ -251,6 +258,22 @@ static void find_commons(struct model *m)
 	decode_set_field(&m->dec.common_flags, tep_find_common_field(event, "common_flags"));
 }
 
+/* The filter's times are in nanoseconds before. */
+static void find_clock(struct model *m)
+{
+	struct drops_sink clock = { .clock = found_clock, .data = m };
+
+	m->info.clock = m->clock;
+	m->info.nsec = true;
+	drops_walk(reader_fd(m->reader), &clock);
+	if (m->info.nsec)
+		return;
+	m->opts.filter.from /= 1000000000;
+	/* 0 would mean no end */
+	if (m->opts.filter.to && !(m->opts.filter.to /= 1000000000))
+		m->opts.filter.to = 1;
+}
+
 struct model *model_open(const char *path, const struct model_opts *opts, char *why, size_t size)
 {
 	struct uu_symbols_opts so = { .size = sizeof(so) };
@@ -281,15 +304,12 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	m->info.bytes = reader_bytes(m->reader);
 	m->info.cpus = reader_cpus(m->reader);
 	m->info.buffers = reader_buffers(m->reader);
-	m->info.clock = m->clock;
-	m->info.nsec = true;
-	ret = m->syms && m->join && m->maps ? scan(m) : -ENOMEM;
-	if (!m->info.nsec) {
-		m->opts.filter.from /= 1000000000;
-		/* 0 would mean no end */
-		if (m->opts.filter.to && !(m->opts.filter.to /= 1000000000))
-			m->opts.filter.to = 1;
-	}
+	find_clock(m);
+	ret = m->syms && m->join && m->maps ? 0 : -ENOMEM;
+	if (!ret && m->opts.counts)
+		ret = tally_start(m);
+	if (!ret)
+		ret = scan(m);
 	if (!ret) {
 		m->run_ustack = calloc(join_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
 		if (!m->run_ustack)
@@ -330,6 +350,7 @@ void model_close(struct model *m)
 	hidx_free(&m->frame_idx);
 	vec_free(&m->index);
 	vec_free(&m->lines);
+	tally_give_up(m);
 	vec_free(&m->counts);
 	hidx_free(&m->count_idx);
 	free(m);

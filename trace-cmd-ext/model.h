@@ -59,6 +59,7 @@ struct model_opts {
 	bool no_demangle;
 	bool lines;			/* debug information is read too: for model_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
+	bool counts;			/* model_counts() will be asked: counted in the scan */
 	struct model_filter filter;	/* what it points to must outlive the model */
 	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */
@@ -171,7 +172,8 @@ struct model_count {
 };
 
 /*
- * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the
+ * All at once. Cheapest with opts.counts; else, and for a file of very many events, it is read once
+ * more on all CPUs of this machine, which is still far cheaper than model_each(). The array is the
  * model's, in no particular order, and equal ones may be there more than once. 0, or an error as
  * above.
  */

@@ -38,7 +38,7 @@ void lane_start(struct model *m, struct lane *l, uint32_t stream)
 }
 
 /* What the event has now is all that it gets. */
-static void settle(struct model *m, struct lane *l, int level)
+static void settle(struct lane *l, int level)
 {
 	struct pending *p = l->waiting[level];
 
@@ -47,16 +47,15 @@ static void settle(struct model *m, struct lane *l, int level)
 		return;
 	p->settled = true;
 	/* a kernel stack alone can tell that the cookie was lost */
-	if (p->wanted && p->has_kstack)
-		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
-							       p->kpos, 0, &l->last));
+	if (p->has_kstack)
+		p->asked = p->kpos;
 }
 
-static void settle_from(struct model *m, struct lane *l, int level)
+static void settle_from(struct lane *l, int level)
 {
 	for (; level < NR_LEVELS; level++)
 		if (l->waiting[level])
-			settle(m, l, level);
+			settle(l, level);
 }
 
 static void add_event(struct model *m, struct lane *l, struct tep_record *rec, uint32_t type,
@@ -76,8 +75,10 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
 	p->seq = l->seq;
 	p->settled = p->has_kstack = false;
+	p->asked = p->cookie = 0;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
-	if (p->wanted && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
+	/* during the scan nobody knows the processes yet */
+	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
 		t = model_task(m, tid);
 		p->wanted = t && t->wanted;
 	}
@@ -96,7 +97,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 	int level;
 
 	if (rec->missed_events) {
-		settle_from(m, l, 0);
+		settle_from(l, 0);
 		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
 			    l->missed + rec->missed_events;
 	}
@@ -105,7 +106,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 		return;
 	decode_number(&m->dec, rec, &m->dec.common_flags, &flags);
 	level = level_of(flags);
-	settle_from(m, l, level + 1);
+	settle_from(l, level + 1);
 	p = l->waiting[level];
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
@@ -120,22 +121,42 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 	case RECORD_COOKIE:
 		if (!p || p->ev.tid != tid || !decode_cookie(&m->dec, rec, &cookie) || !cookie)
 			break;
-		if (p->wanted)
-			p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, tid,
-								       rec->offset, cookie,
-								       &l->last));
+		p->asked = rec->offset;
+		p->cookie = cookie;
 		p->ev.cookie_rec = rec;
 		p->settled = true;
 		l->waiting[level] = NULL;
 		return;
 	case RECORD_EVENT:
-		settle(m, l, level);
+		settle(l, level);
 		add_event(m, l, rec, type, tid, level);
 		return;
 	default:
 		break;
 	}
-	settle(m, l, level);
+	settle(l, level);
+}
+
+void lane_add(struct model *m, struct lane *l, struct tep_record *rec)
+{
+	l->seq++;
+	add_record(m, l, rec);
+}
+
+void lane_end(struct lane *l)
+{
+	l->ended = true;
+	settle_from(l, 0);
+}
+
+struct pending *lane_ready(struct lane *l)
+{
+	struct pending *p = l->nr ? &l->queue[l->head] : NULL;
+
+	/* no room, or its record goes: never with what a kernel writes */
+	if (p && !p->settled && (l->nr == QUEUE || l->seq - p->seq > READER_KEEP - 4))
+		settle_from(l, 0);
+	return p && p->settled ? p : NULL;
 }
 
 struct pending *lane_next(struct model *m, struct lane *l)
@@ -143,24 +164,14 @@ struct pending *lane_next(struct model *m, struct lane *l)
 	struct tep_record *rec;
 	struct pending *p;
 
-	for (;;) {
-		p = l->nr ? &l->queue[l->head] : NULL;
-		/* no room, or its record goes: never with what a kernel writes */
-		if (p && !p->settled && (l->nr == QUEUE || l->seq - p->seq > READER_KEEP - 4))
-			settle_from(m, l, 0);
-		if (p && p->settled)
-			return p;
-		if (l->ended)
-			return NULL;
+	while (!(p = lane_ready(l)) && !l->ended) {
 		rec = reader_next(m->reader, l->stream);
-		if (!rec) {
-			l->ended = true;
-			settle_from(m, l, 0);
-			continue;
-		}
-		l->seq++;
-		add_record(m, l, rec);
+		if (rec)
+			lane_add(m, l, rec);
+		else
+			lane_end(l);
 	}
+	return p;
 }
 
 void lane_drop(struct lane *l)
@@ -178,20 +189,25 @@ struct walk {
 	uint64_t seen;
 };
 
-static int pass_on(struct walk *w, struct pending *p)
+static int pass_on(struct walk *w, struct lane *l)
 {
+	struct pending *p = &l->queue[l->head];
 	struct model *m = w->m;
 
 	if (m->opts.progress && !(++w->seen % PROGRESS_EVERY))
 		m->opts.progress("events", w->seen, 0);
-	if (!p->wanted || (m->opts.filter.nr_symbols && !filter_symbols(m, &p->ev)))
+	if (!p->wanted)
+		return 0;
+	if (p->asked)
+		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
+							       p->asked, p->cookie, &l->last));
+	if (m->opts.filter.nr_symbols && !filter_symbols(m, &p->ev))
 		return 0;
 	return w->event(w->data, &p->ev);
 }
 
 static int by_cpu(struct walk *w, struct lane *lanes, uint32_t nr)
 {
-	struct pending *p;
 	uint32_t i;
 	int ret = 0;
 
@@ -199,8 +215,8 @@ static int by_cpu(struct walk *w, struct lane *lanes, uint32_t nr)
 		/* whether what is not wanted has stacks does not matter to anyone */
 		if (!lanes[i].wanted)
 			continue;
-		while (!ret && (p = lane_next(w->m, &lanes[i]))) {
-			ret = pass_on(w, p);
+		while (!ret && lane_next(w->m, &lanes[i])) {
+			ret = pass_on(w, &lanes[i]);
 			lane_drop(&lanes[i]);
 		}
 	}
@@ -260,7 +276,7 @@ static int by_time(struct walk *w, struct lane *lanes, uint32_t nr)
 	while (h.nr && !ret) {
 		struct lane *l = h.v[0].lane;
 
-		ret = pass_on(w, &l->queue[l->head]);
+		ret = pass_on(w, l);
 		lane_drop(l);
 		p = lane_next(w->m, l);
 		if (p)

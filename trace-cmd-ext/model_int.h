@@ -63,6 +63,7 @@ struct task {
 	uint32_t tid, tgid;
 	bool wanted;			/* by the filter's names and ids */
 	uint64_t events;		/* in the whole file */
+	struct join_last last;		/* model_tally.c: where its last request was found */
 };
 
 /* An event whose kernel stack and cookie may still come. */
@@ -70,6 +71,8 @@ struct pending {
 	struct model_event ev;
 	size_t seq;			/* number of its record in the stream */
 	uint64_t kpos;			/* position of its kernel stack, if kstack was seen */
+	/* the record that asked for a user stack: its position, 0 without, and its cookie */
+	uint64_t asked, cookie;
 	bool settled, wanted, has_kstack;
 };
 
@@ -117,6 +120,7 @@ struct model {
 	VEC(uint32_t) index;		/* the stacks' frames */
 	VEC(struct model_line) lines;	/* of the last model_lines() */
 	VEC(struct model_count) counts;
+	struct tally *tally;		/* model_tally.c; NULL: the events are not counted yet */
 	struct hidx count_idx;
 	size_t count_limit;
 	uint32_t count_cache[COUNT_CACHE];
@@ -141,10 +145,27 @@ bool filter_cpu(struct model *m, uint32_t cpu);
 bool filter_time(struct model *m, uint64_t ts);
 bool filter_symbols(struct model *m, const struct model_event *ev);
 
-/* model_events.c: the next event of a lane, wanted or not; it stays until lane_drop(). */
+/*
+ * model_events.c: a lane is given the records of its stream and has events, wanted or not, whose
+ * stacks have come; the first of them, or NULL, stays until lane_drop(). lane_next() reads, too.
+ */
 void lane_start(struct model *m, struct lane *l, uint32_t stream);
+void lane_add(struct model *m, struct lane *l, struct tep_record *rec);
+void lane_end(struct lane *l);
+struct pending *lane_ready(struct lane *l);
 struct pending *lane_next(struct model *m, struct lane *l);
 void lane_drop(struct lane *l);
 int model_rewind(struct model *m);
+
+/*
+ * model_tally.c: counting in the scan. All records of a stream, each stream in turn; then, when the
+ * join is finished, model_counts() from them: false if they are not complete.
+ */
+int tally_start(struct model *m);
+void tally_stream(struct model *m, uint32_t stream);
+void tally_record(struct model *m, struct tep_record *rec);
+void tally_stream_end(struct model *m);
+void tally_give_up(struct model *m);
+bool tally_counts(struct model *m);
 
 #endif
