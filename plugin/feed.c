@@ -104,8 +104,11 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	f->addrs.nr = 0;
 	if (vec_reserve(&f->addrs, raw.nr + 1))
 		return -ENOMEM;
-	for (i = 0; i < raw.nr; i++)
-		f->addrs.v[i] = decode_addr(&f->dec, raw.addrs, i);
+	if (f->dec.long_size == sizeof(*f->addrs.v) && !f->dec.swap)
+		memcpy(f->addrs.v, raw.addrs, raw.nr * sizeof(*f->addrs.v));
+	else
+		for (i = 0; i < raw.nr; i++)
+			f->addrs.v[i] = decode_addr(&f->dec, raw.addrs, i);
 	s.cookie = raw.cookie;
 	s.tgid = raw.tgid;
 	s.flags = raw.flags;

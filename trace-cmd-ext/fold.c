@@ -59,10 +59,15 @@ static void *big_alloc(size_t size)
 static uint64_t hash_bytes(const void *p, size_t len, uint64_t h)
 {
 	const unsigned char *s = p;
-	size_t i;
+	uint64_t word;
 
-	for (i = 0; i < len; i++)
-		h = (h ^ s[i]) * 0x100000001b3ull;
+	for (; len >= sizeof(word); s += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, s, sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	for (; len; len--)
+		h = (h ^ *s++) * 0x100000001b3ull;
 	return hash64(h);
 }
 

@@ -345,6 +345,7 @@ void model_close(struct model *m)
 	hidx_free(&m->kstack_idx);
 	vec_free(&m->ustacks);
 	hidx_free(&m->ustack_idx);
+	vec_free(&m->list_ustack);
 	free(m->run_ustack);
 	vec_free(&m->frames);
 	hidx_free(&m->frame_idx);

@@ -194,6 +194,11 @@ const struct model_ustack *model_ustack(struct model *m, uint32_t ustack);
  */
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
+/*
+ * One stack for all those that have the same frames and the same flags, as those of processes that
+ * forked from one another do; @ustack itself if none is known.
+ */
+uint32_t model_uframes_like(struct model *m, uint32_t ustack);
 uint32_t model_nr_frames(struct model *m);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);
 /*

@@ -39,14 +39,23 @@ struct kernel_stack {
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
 
-struct user_stack {
-	struct model_ustack pub;
-	struct join_answer ans;
-	uint32_t run;			/* one that has it */
+/* What makes a user stack another one; first of all, as it is compared with by the million. */
+struct ustack_key {
+	uint32_t id;			/* of its address list */
+	uint32_t tgid, tid;		/* tid 0 where the tgid is known */
+	uint32_t flags;
 	uint32_t epoch;
 	uint32_t own;			/* run + 1 where equal stacks need not resolve alike */
-	uint32_t frames, nr_frames;	/* in model.index */
+};
+
+struct user_stack {
+	struct ustack_key key;
+	uint32_t run;			/* one that has it */
+	uint32_t frames;		/* in model.index, NOT_MADE before */
+	uint32_t alike;			/* with frames: a stack that has the same, or itself */
 	uint8_t matches;
+	struct model_ustack pub;
+	struct join_answer ans;
 };
 
 enum match { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
@@ -54,7 +63,6 @@ enum match { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
 
 struct frame {
 	struct model_frame pub;
-	uint64_t hash;
 	bool signal;			/* a trampoline: the next address is exact */
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
@@ -112,6 +120,7 @@ struct model {
 	struct hidx kstack_idx;
 	VEC(struct user_stack) ustacks;
 	struct hidx ustack_idx;
+	VEC(uint32_t) list_ustack;	/* by address list: one that has frames + 1, or 0 */
 	uint32_t *run_ustack;		/* by run: ustack + 1, or 0 */
 	uint32_t missing[JOIN_NR_STATES];	/* ustack + 1 by state, or 0 */
 
