@@ -286,28 +286,31 @@ static int make_ranks(struct fold *f)
 	return f->seg_rank ? 0 : -ENOMEM;
 }
 
-/* A sample by its place in the order of some segments. */
-struct key {
-	uint64_t key;
-	uint32_t index;
-};
+/*
+ * Samples are sorted by keys: the upper bits are its place in the order of some segments, the lower
+ * ones, as many as it takes, its index.
+ */
+static int index_bits(size_t nr)
+{
+	return nr > 1 ? 64 - __builtin_clzll(nr - 1) : 0;
+}
 
-/* One stable pass by RADIX_BITS of the key. */
-static void radix_pass(const struct key *from, struct key *to, size_t nr, int shift)
+/* One stable pass by RADIX_BITS of the keys. */
+static void radix_pass(const uint64_t *from, uint64_t *to, size_t nr, int shift)
 {
 	uint32_t count[1 << RADIX_BITS] = { 0 }, sum = 0, n;
 	const uint32_t mask = (1 << RADIX_BITS) - 1;
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		count[from[i].key >> shift & mask]++;
+		count[from[i] >> shift & mask]++;
 	for (i = 0; i <= mask; i++) {
 		n = count[i];
 		count[i] = sum;
 		sum += n;
 	}
 	for (i = 0; i < nr; i++)
-		to[count[from[i].key >> shift & mask]++] = from[i];
+		to[count[from[i] >> shift & mask]++] = from[i];
 }
 
 /*
@@ -333,14 +336,13 @@ static void dense_ranks(const struct fold *f, uint32_t *dense[FOLD_SEGS], int bi
 	}
 }
 
-/* Sort @v by @bits of the keys; returns where they are then, @v or @tmp. */
-static struct key *sort_keys(struct key *v, struct key *tmp, size_t nr, int bits)
+/* Sort @v by the keys from @bit up to @end; returns where they are then, @v or @tmp. */
+static uint64_t *sort_keys(uint64_t *v, uint64_t *tmp, size_t nr, int bit, int end)
 {
-	struct key *swap;
-	int shift;
+	uint64_t *swap;
 
-	for (shift = 0; shift < bits; shift += RADIX_BITS) {
-		radix_pass(v, tmp, nr, shift);
+	for (; bit < end; bit += RADIX_BITS) {
+		radix_pass(v, tmp, nr, bit);
 		swap = v;
 		v = tmp;
 		tmp = swap;
@@ -348,65 +350,72 @@ static struct key *sort_keys(struct key *v, struct key *tmp, size_t nr, int bits
 	return v;
 }
 
-/* Keys of the segments from @from up to @to. */
-static void make_keys(const struct fold *f, struct key *v, uint32_t *const dense[FOLD_SEGS],
+/* Keys of the segments from @from up to @to, in front of the indices that @v has. */
+static void make_keys(const struct fold *f, uint64_t *v, uint32_t *const dense[FOLD_SEGS],
 		      const int bits[FOLD_SEGS], int from, int to)
 {
+	const int low = index_bits(f->samples.nr);
 	const struct fold_sample *s;
-	uint64_t key;
+	uint64_t key, index;
 	size_t i;
 	int at;
 
 	for (i = 0; i < f->samples.nr; i++) {
-		s = &f->samples.v[v[i].index];
+		index = v[i] & ((1ull << low) - 1);
+		s = &f->samples.v[index];
 		for (at = from, key = 0; at < to; at++)
 			if (bits[at])
 				key = key << bits[at] | dense[at][s->seg[at]];
-		v[i].key = key;
+		v[i] = key << low | index;
 	}
 }
 
 /* From the last segment to the first; as many at once as fit into a key. */
-static struct key *sort_all(const struct fold *f, struct key *v, struct key *tmp,
-			    uint32_t *const dense[FOLD_SEGS], const int bits[FOLD_SEGS])
+static uint64_t *sort_all(const struct fold *f, uint64_t *v, uint64_t *tmp,
+			  uint32_t *const dense[FOLD_SEGS], const int bits[FOLD_SEGS])
 {
-	struct key *sorted;
+	const int low = index_bits(f->samples.nr);
 	int from, to, sum;
+	uint64_t *sorted;
 
 	for (to = FOLD_SEGS; to; to = from) {
-		for (from = to, sum = 0; from && sum + bits[from - 1] <= 64; from--)
+		for (from = to, sum = low; from && sum + bits[from - 1] <= 64; from--)
 			sum += bits[from - 1];
 		make_keys(f, v, dense, bits, from, to);
-		sorted = sort_keys(v, tmp, f->samples.nr, sum);
+		sorted = sort_keys(v, tmp, f->samples.nr, low, sum);
 		tmp = sorted == v ? tmp : v;
 		v = sorted;
 	}
 	return v;
 }
 
-/* A new array in this order, equal ones added up. */
-static int gather(struct fold *f, const struct key *order)
+/* Bring the samples into this order, each to its place, and add equal ones up. */
+static void reorder(struct fold *f, uint64_t *order)
 {
-	const struct fold_sample *s;
-	struct fold_sample *v = big_alloc(f->samples.nr * sizeof(*v));
-	size_t i, to = 0;
+	struct fold_sample *v = f->samples.v, held;
+	const uint64_t mask = (1ull << index_bits(f->samples.nr)) - 1;
+	size_t nr = f->samples.nr, i, at, from, to = 0;
 
-	if (!v)
-		return -ENOMEM;
-	for (i = 0; i < f->samples.nr; i++) {
-		s = &f->samples.v[order[i].index];
-		if (i && !memcmp(v[to - 1].seg, s->seg, sizeof(s->seg))) {
-			v[to - 1].value[0] += s->value[0];
-			v[to - 1].value[1] += s->value[1];
-		} else {
-			v[to++] = *s;
+	for (i = 0; i < nr; i++)
+		order[i] &= mask;
+	for (i = 0; i < nr; i++) {
+		held = v[i];
+		for (at = i; (from = order[at]) != i; at = from) {
+			v[at] = v[from];
+			order[at] = at;
+		}
+		v[at] = held;
+		order[at] = at;
+	}
+	for (i = 1; i < nr; i++) {
+		if (!memcmp(v[to].seg, v[i].seg, sizeof(v[i].seg))) {
+			v[to].value[0] += v[i].value[0];
+			v[to].value[1] += v[i].value[1];
+		} else if (++to != i) {
+			v[to] = v[i];
 		}
 	}
-	free(f->samples.v);
-	f->samples.v = v;
-	f->samples.room = f->samples.nr;
-	f->samples.nr = to;
-	return 0;
+	f->samples.nr = to + 1;
 }
 
 int fold_finish(struct fold *f)
@@ -414,7 +423,7 @@ int fold_finish(struct fold *f)
 	uint32_t *ranks, *dense[FOLD_SEGS];
 	size_t nr = f->samples.nr, i;
 	int bits[FOLD_SEGS], ret = -ENOMEM;
-	struct key *keys;
+	uint64_t *keys;
 
 	if (f->sorted || !nr)
 		return 0;
@@ -427,8 +436,9 @@ int fold_finish(struct fold *f)
 			dense[i] = ranks + i * f->segs.nr;
 		dense_ranks(f, dense, bits, ranks + FOLD_SEGS * f->segs.nr);
 		for (i = 0; i < nr; i++)
-			keys[i].index = i;
-		ret = gather(f, sort_all(f, keys, keys + nr, dense, bits));
+			keys[i] = i;
+		reorder(f, sort_all(f, keys, keys + nr, dense, bits));
+		ret = 0;
 	}
 	free(keys);
 	free(ranks);
