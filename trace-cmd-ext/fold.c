@@ -11,6 +11,8 @@
 /* Samples beyond which equal ones are added up before more memory is asked for. */
 #define SQUEEZE		(1u << 20)
 #define RADIX_BITS	11
+/* Samples that are read at random are fetched so many before. */
+#define AHEAD		16
 
 struct name {
 	struct fold_name pub;
@@ -389,33 +391,32 @@ static uint64_t *sort_all(const struct fold *f, uint64_t *v, uint64_t *tmp,
 	return v;
 }
 
-/* Bring the samples into this order, each to its place, and add equal ones up. */
-static void reorder(struct fold *f, uint64_t *order)
+/* A new array in this order, equal ones added up: far faster than to move them about in place. */
+static int gather(struct fold *f, const uint64_t *order)
 {
-	struct fold_sample *v = f->samples.v, held;
 	const uint64_t mask = (1ull << index_bits(f->samples.nr)) - 1;
-	size_t nr = f->samples.nr, i, at, from, to = 0;
+	struct fold_sample *v = big_alloc(f->samples.nr * sizeof(*v));
+	const struct fold_sample *s;
+	size_t i, to = 0;
 
-	for (i = 0; i < nr; i++)
-		order[i] &= mask;
-	for (i = 0; i < nr; i++) {
-		held = v[i];
-		for (at = i; (from = order[at]) != i; at = from) {
-			v[at] = v[from];
-			order[at] = at;
-		}
-		v[at] = held;
-		order[at] = at;
-	}
-	for (i = 1; i < nr; i++) {
-		if (!memcmp(v[to].seg, v[i].seg, sizeof(v[i].seg))) {
-			v[to].value[0] += v[i].value[0];
-			v[to].value[1] += v[i].value[1];
-		} else if (++to != i) {
-			v[to] = v[i];
+	if (!v)
+		return -ENOMEM;
+	for (i = 0; i < f->samples.nr; i++) {
+		if (i + AHEAD < f->samples.nr)
+			__builtin_prefetch(&f->samples.v[order[i + AHEAD] & mask]);
+		s = &f->samples.v[order[i] & mask];
+		if (i && !memcmp(v[to - 1].seg, s->seg, sizeof(s->seg))) {
+			v[to - 1].value[0] += s->value[0];
+			v[to - 1].value[1] += s->value[1];
+		} else {
+			v[to++] = *s;
 		}
 	}
-	f->samples.nr = to + 1;
+	free(f->samples.v);
+	f->samples.v = v;
+	f->samples.room = f->samples.nr;
+	f->samples.nr = to;
+	return 0;
 }
 
 int fold_finish(struct fold *f)
@@ -437,8 +438,7 @@ int fold_finish(struct fold *f)
 		dense_ranks(f, dense, bits, ranks + FOLD_SEGS * f->segs.nr);
 		for (i = 0; i < nr; i++)
 			keys[i] = i;
-		reorder(f, sort_all(f, keys, keys + nr, dense, bits));
-		ret = 0;
+		ret = gather(f, sort_all(f, keys, keys + nr, dense, bits));
 	}
 	free(keys);
 	free(ranks);
