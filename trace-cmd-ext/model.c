@@ -44,13 +44,11 @@ static uint32_t add_type(struct model *m, int id)
 }
 
 /* NO_TYPE for a record too short to have one, or without memory. */
-uint32_t model_type_of(struct model *m, const struct tep_record *rec)
+uint32_t model_type_of(struct model *m, const struct decode_common *c)
 {
-	uint64_t id;
-
-	if (!decode_number(&m->dec, rec, &m->dec.common_type, &id) || id >= NR_TYPES)
+	if (!c->has_type || c->type >= NR_TYPES)
 		return NO_TYPE;
-	return m->type_of_id[id] != NO_TYPE ? m->type_of_id[id] : add_type(m, id);
+	return m->type_of_id[c->type] != NO_TYPE ? m->type_of_id[c->type] : add_type(m, c->type);
 }
 
 struct task *model_task(struct model *m, uint32_t tid)
@@ -109,18 +107,19 @@ static void note_task(struct model *m, struct noted *last)
 	last->events = 0;
 }
 
-static void note(struct model *m, const struct tep_record *rec, struct noted *last)
+static void note(struct model *m, const struct tep_record *rec, const struct decode_common *c,
+		 struct noted *last)
 {
-	uint32_t type = model_type_of(m, rec), tid;
+	uint32_t type = model_type_of(m, c);
 	struct model_info *info = &m->info;
 
 	if (type != NO_TYPE) {
 		m->types.v[type].pub.records++;
 		m->types.v[type].pub.bytes += rec->record_size;
-		if (m->types.v[type].kind == RECORD_EVENT && decode_tid(&m->dec, rec, &tid)) {
-			if (!last->events || tid != last->tid) {
+		if (m->types.v[type].kind == RECORD_EVENT && c->has_tid) {
+			if (!last->events || c->tid != last->tid) {
 				note_task(m, last);
-				last->tid = tid;
+				last->tid = c->tid;
 			}
 			last->events++;
 		}
@@ -135,6 +134,7 @@ static void note(struct model *m, const struct tep_record *rec, struct noted *la
 static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint64_t *done)
 {
 	const struct reader_stream *s = reader_stream(m->reader, stream);
+	struct decode_common c;
 	struct noted noted = {};
 	struct tep_record *rec;
 	uint64_t last = 0;
@@ -144,10 +144,11 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	if (m->tally)
 		tally_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
-		note(m, rec, &noted);
-		ret = feed_record(feed, rec);
+		decode_common(&m->dec, rec, &c);
+		note(m, rec, &c, &noted);
+		ret = feed_decoded(feed, rec, &c);
 		if (m->tally)
-			tally_record(m, rec);
+			tally_record(m, rec, &c);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
 		last = rec->offset;
 		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
@@ -256,6 +257,7 @@ static void find_commons(struct model *m)
 	decode_set_field(&m->dec.common_type, tep_find_common_field(event, "common_type"));
 	decode_set_field(&m->dec.common_pid, tep_find_common_field(event, "common_pid"));
 	decode_set_field(&m->dec.common_flags, tep_find_common_field(event, "common_flags"));
+	decode_find_plain(&m->dec);
 }
 
 /* The filter's times are in nanoseconds before. */

@@ -155,6 +155,7 @@ const struct model_info *model_info(struct model *m);
 enum model_order {
 	MODEL_BY_CPU,			/* buffer by buffer, CPU by CPU: the cheaper way */
 	MODEL_BY_TIME,			/* by time stamp; at the same one, by buffer and CPU */
+	MODEL_BARE,			/* as MODEL_BY_CPU, without stacks: cheaper still */
 };
 
 /*

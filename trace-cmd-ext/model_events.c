@@ -43,6 +43,7 @@ static void settle(struct lane *l, int level)
 	struct pending *p = l->waiting[level];
 
 	l->waiting[level] = NULL;
+	l->waits &= ~(1u << level);
 	if (!p)
 		return;
 	p->settled = true;
@@ -53,9 +54,11 @@ static void settle(struct lane *l, int level)
 
 static void settle_from(struct lane *l, int level)
 {
+	/* mostly nothing waits above the level of a task */
+	if (!(l->waits >> level))
+		return;
 	for (; level < NR_LEVELS; level++)
-		if (l->waiting[level])
-			settle(l, level);
+		settle(l, level);
 }
 
 static void add_event(struct model *m, struct lane *l, struct tep_record *rec, uint32_t type,
@@ -87,13 +90,15 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 		l->missed = 0;
 	}
 	l->waiting[level] = p;
+	l->waits |= 1u << level;
 }
 
-static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
+static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
+		       const struct decode_common *c)
 {
-	uint64_t cookie, flags = 0;
+	uint32_t tid = c->tid, type;
 	struct pending *p;
-	uint32_t tid, type;
+	uint64_t cookie;
 	int level;
 
 	if (rec->missed_events) {
@@ -101,11 +106,10 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
 			    l->missed + rec->missed_events;
 	}
-	type = model_type_of(m, rec);
-	if (type == NO_TYPE || !decode_tid(&m->dec, rec, &tid))
+	type = model_type_of(m, c);
+	if (type == NO_TYPE || !c->has_tid)
 		return;
-	decode_number(&m->dec, rec, &m->dec.common_flags, &flags);
-	level = level_of(flags);
+	level = level_of(c->flags);
 	settle_from(l, level + 1);
 	p = l->waiting[level];
 	switch (m->types.v[type].kind) {
@@ -115,7 +119,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 		p->has_kstack = true;
 		p->kpos = rec->offset;
 		p->ev.kstack_rec = rec;
-		if (p->wanted)
+		if (p->wanted && !m->bare)
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
@@ -126,6 +130,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 		p->ev.cookie_rec = rec;
 		p->settled = true;
 		l->waiting[level] = NULL;
+		l->waits &= ~(1u << level);
 		return;
 	case RECORD_EVENT:
 		settle(l, level);
@@ -137,10 +142,11 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 	settle(l, level);
 }
 
-void lane_add(struct model *m, struct lane *l, struct tep_record *rec)
+void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
+	      const struct decode_common *c)
 {
 	l->seq++;
-	add_record(m, l, rec);
+	add_record(m, l, rec, c);
 }
 
 void lane_end(struct lane *l)
@@ -161,15 +167,18 @@ struct pending *lane_ready(struct lane *l)
 
 struct pending *lane_next(struct model *m, struct lane *l)
 {
+	struct decode_common c;
 	struct tep_record *rec;
 	struct pending *p;
 
 	while (!(p = lane_ready(l)) && !l->ended) {
 		rec = reader_next(m->reader, l->stream);
-		if (rec)
-			lane_add(m, l, rec);
-		else
+		if (!rec) {
 			lane_end(l);
+			continue;
+		}
+		decode_common(&m->dec, rec, &c);
+		lane_add(m, l, rec, &c);
 	}
 	return p;
 }
@@ -198,9 +207,10 @@ static int pass_on(struct walk *w, struct lane *l)
 		m->opts.progress("events", w->seen, 0);
 	if (!p->wanted)
 		return 0;
-	if (p->asked)
+	if (p->asked && !m->bare)
 		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
-							       p->asked, p->cookie, &l->last));
+							       p->asked, p->cookie,
+							       last_of(&l->lasts, p->ev.tid)));
 	if (m->opts.filter.nr_symbols && !filter_symbols(m, &p->ev))
 		return 0;
 	return w->event(w->data, &p->ev);
@@ -297,6 +307,21 @@ int model_rewind(struct model *m)
 	return ret;
 }
 
+/* At most: by their types alone, and 0 where the filter asks for more. */
+static uint64_t nr_wanted(const struct model *m)
+{
+	const struct model_filter *f = &m->opts.filter;
+	uint64_t nr = 0;
+	size_t i;
+
+	if (f->nr_pids || f->nr_comms || f->nr_cpus || f->from || f->to || m->mine)
+		return 0;
+	for (i = 0; i < m->types.nr; i++)
+		if (m->types.v[i].wanted && m->types.v[i].kind == RECORD_EVENT)
+			nr += m->types.v[i].pub.records;
+	return nr;
+}
+
 int model_each(struct model *m, enum model_order order, model_event_fn event, void *data)
 {
 	struct walk w = { .m = m, .event = event, .data = data };
@@ -304,10 +329,15 @@ int model_each(struct model *m, enum model_order order, model_event_fn event, vo
 	struct lane *lanes = calloc(nr + 1, sizeof(*lanes));
 	int ret = lanes ? model_rewind(m) : -ENOMEM;
 
+	/* a filter by functions needs the stacks all the same */
+	m->bare = order == MODEL_BARE && !m->opts.filter.nr_symbols;
+	if (!m->bare)
+		model_all_ustacks(m, nr_wanted(m));
 	for (i = 0; i < nr && !ret; i++)
 		lane_start(m, &lanes[i], i);
 	if (!ret)
 		ret = order == MODEL_BY_TIME ? by_time(&w, lanes, nr) : by_cpu(&w, lanes, nr);
+	m->bare = false;
 	free(lanes);
 	return ret;
 }

@@ -71,7 +71,6 @@ struct task {
 	uint32_t tid, tgid;
 	bool wanted;			/* by the filter's names and ids */
 	uint64_t events;		/* in the whole file */
-	struct join_last last;		/* model_tally.c: where its last request was found */
 };
 
 /* An event whose kernel stack and cookie may still come. */
@@ -86,13 +85,25 @@ struct pending {
 
 #define QUEUE	32
 
+/* Where some tasks' last requests in a stream were found: their next ones are behind. */
+#define NR_LASTS	64
+struct lasts {
+	struct join_last v[NR_LASTS];
+};
+
+static inline struct join_last *last_of(struct lasts *l, uint32_t tid)
+{
+	return &l->v[tid % NR_LASTS];
+}
+
 struct lane {
 	uint32_t stream, buffer, cpu;
-	struct join_last last;
+	struct lasts lasts;
 	struct pending queue[QUEUE];	/* a ring */
 	uint32_t head, nr;
 	size_t seq;			/* records read */
 	struct pending *waiting[NR_LEVELS];
+	uint32_t waits;			/* a bit for each of them that is not NULL */
 	bool ended, wanted;
 	int64_t missed;			/* since the last event that is wanted; -1: some */
 };
@@ -107,6 +118,7 @@ struct model {
 	struct maps *maps;
 	struct uu_symbols *syms;
 	char clock[64];
+	bool bare;			/* nobody asks for stacks */
 	bool read;			/* the reader does not stand at the begin */
 
 	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
@@ -138,7 +150,7 @@ struct model {
 };
 
 /* model.c */
-uint32_t model_type_of(struct model *m, const struct tep_record *rec);
+uint32_t model_type_of(struct model *m, const struct decode_common *c);
 struct task *model_task(struct model *m, uint32_t tid);
 
 /* model_stacks.c: MODEL_NONE without memory or without a stack. */
@@ -146,6 +158,8 @@ uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
 /* The number of the @nr addresses that lie behind the end of m->kaddrs. */
 uint32_t model_add_kstack(struct model *m, uint32_t nr);
 uint32_t model_run_ustack(struct model *m, uint32_t run);
+/* Those of all runs, if that many events will ask for some; faster than in the events' order. */
+void model_all_ustacks(struct model *m, uint64_t events);
 
 /* model_filter.c */
 bool filter_type(struct model *m, const struct model_type *t);
@@ -159,7 +173,8 @@ bool filter_symbols(struct model *m, const struct model_event *ev);
  * stacks have come; the first of them, or NULL, stays until lane_drop(). lane_next() reads, too.
  */
 void lane_start(struct model *m, struct lane *l, uint32_t stream);
-void lane_add(struct model *m, struct lane *l, struct tep_record *rec);
+void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
+	      const struct decode_common *c);
 void lane_end(struct lane *l);
 struct pending *lane_ready(struct lane *l);
 struct pending *lane_next(struct model *m, struct lane *l);
@@ -172,7 +187,7 @@ int model_rewind(struct model *m);
  */
 int tally_start(struct model *m);
 void tally_stream(struct model *m, uint32_t stream);
-void tally_record(struct model *m, struct tep_record *rec);
+void tally_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
 void tally_stream_end(struct model *m);
 void tally_give_up(struct model *m);
 bool tally_counts(struct model *m);

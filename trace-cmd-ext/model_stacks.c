@@ -151,6 +151,15 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	return u;
 }
 
+/* A run's task is that of the run before, mostly: what is compared with is in the cache then. */
+void model_all_ustacks(struct model *m, uint64_t events)
+{
+	uint32_t i, nr = join_nr_runs(m->join);
+
+	for (i = 0; i < nr && events >= nr / 2; i++)
+		model_run_ustack(m, i);
+}
+
 uint32_t model_nr_ustacks(struct model *m)
 {
 	return m->ustacks.nr;

@@ -115,13 +115,13 @@ static void drain(struct tally *t)
 	}
 }
 
-void tally_record(struct model *m, struct tep_record *rec)
+void tally_record(struct model *m, struct tep_record *rec, const struct decode_common *c)
 {
 	struct tally *t = m->tally;
 
 	if (!t->lane.wanted)
 		return;
-	lane_add(m, &t->lane, rec);
+	lane_add(m, &t->lane, rec, c);
 	drain(t);
 }
 
@@ -171,21 +171,20 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 {
 	struct tally *t = m->tally;
 	struct task *task = NULL;
+	struct lasts lasts = {};
 	struct model_count c;
 	struct note n;
-	uint32_t i;
 
-	for (i = 0; i < m->tasks.nr; i++)
-		memset(&m->tasks.v[i].last, 0, sizeof(m->tasks.v[i].last));
 	for (; from < to; from++) {
 		/* counts are smaller, and lie where notes were */
 		memcpy(&n, (char *)counts + from * sizeof(n), sizeof(n));
 		if (!task || task->tid != n.tid)
 			task = model_task(m, n.tid);
 		c = (struct model_count){ n.type, n.tid, n.kstack, MODEL_NONE, n.nr };
-		if (n.asked && task)
+		if (n.asked)
 			c.ustack = model_run_ustack(m, join_run_at(m->join, stream, n.tid, n.asked,
-								   n.cookie, &task->last));
+								   n.cookie,
+								   last_of(&lasts, n.tid)));
 		if (wanted(m, task, &c) && !add_up(t, counts, nr, &c))
 			memcpy((char *)counts + nr++ * sizeof(c), &c, sizeof(c));
 	}
@@ -203,6 +202,7 @@ bool tally_counts(struct model *m)
 		tally_give_up(m);
 		return false;
 	}
+	model_all_ustacks(m, t->notes.nr);
 	for (i = 0; i < t->parts.nr; i++) {
 		end = i + 1 < t->parts.nr ? t->parts.v[i + 1].first : t->notes.nr;
 		nr = count_part(m, t->parts.v[i].stream, t->parts.v[i].first, end, t->notes.v, nr);
