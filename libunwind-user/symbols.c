@@ -259,14 +259,19 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 	return 0;
 }
 
-/* What is at @offset of a file, and how many bytes of it are there. Its neighbours are read, too. */
+/*
+ * What is at @offset of a file, at least @want bytes unless it ends before; *@nr: how many there
+ * are. Neighbours are read, too.
+ */
 static const uint8_t *peek(struct uu_symbols *syms, const struct file *f, uint64_t offset,
-			   ssize_t *nr)
+			   ssize_t want, ssize_t *nr)
 {
-	const uint64_t half = sizeof(syms->peek.bytes) / 2, from = offset & -half;
+	const uint64_t half = sizeof(syms->peek.bytes) / 2;
+	uint64_t from = syms->peek.offset;
 	int fd;
 
-	if (syms->peek.f != f || syms->peek.offset != from) {
+	if (syms->peek.f != f || offset < from || offset >= from + 2 * half - want) {
+		from = offset & -half;
 		fd = symbols_open(f->place.root, f->place.path, 0);
 		syms->peek.f = NULL;
 		*nr = 0;
@@ -301,7 +306,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
-	buf = peek(syms, f, offset, &n);
+	buf = peek(syms, f, offset, sizeof(imm32), &n);
 	return (n >= (ssize_t)sizeof(imm32) && !memcmp(buf, imm32, sizeof(imm32))) ||
 	       (n >= (ssize_t)sizeof(mov32) && !memcmp(buf, mov32, sizeof(mov32)));
 }
