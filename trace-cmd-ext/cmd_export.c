@@ -42,14 +42,15 @@ static int folded(struct export *e);
 static const struct format {
 	const char *name;
 	bool binary;
+	bool counts;			/* of events, not each of them */
 	bool lines;			/* has a place for what was inlined */
 	int (*run)(struct export *e);
 } formats[] = {
-	{ "folded", false, true, folded },
-	{ "perf-script", false, true, export_perf },
-	{ "firefox", false, false, export_firefox },
-	{ "perfetto", true, false, export_perfetto },
-	{ "pprof", true, true, export_pprof },
+	{ "folded", false, true, true, folded },
+	{ "perf-script", false, false, true, export_perf },
+	{ "firefox", false, false, false, export_firefox },
+	{ "perfetto", true, false, false, export_perfetto },
+	{ "pprof", true, true, true, export_pprof },
 };
 
 static struct {
@@ -104,6 +105,7 @@ static int run(void *arg)
 	o.gather.filter = &o.opts.filter;
 	o.gather.file = o.path;
 	gather_filter(&o.gather, &mo.filter);
+	mo.counts = o.format->counts && o.gather.by == GATHER_COUNT;
 	e.m = cmd_open(o.path, &mo);
 	if (!e.m)
 		return CMD_INPUT;

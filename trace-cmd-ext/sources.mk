@@ -14,5 +14,5 @@ TOOL_SRC += cmd_check.c check_files.c check_kernel.c check_left.c
 TOOL_SRC += cmd_flame.c flame_json.c folded.c gather.c output.c paths.c svg.c tree.c waits.c \
 	colour.c fold.c cmd_export.c export_each.c export_perf.c export_firefox.c \
 	export_perfetto.c export_pprof.c proto.c
-MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c reader.c \
-	reader_raw.c
+MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c \
+	model_tally.c reader.c reader_raw.c
