@@ -128,6 +128,13 @@ struct uu_symbols {
 	const struct debug_ops *ops;
 	void *lines;			/* of symbols_lines.c */
 	void *debuginfod;		/* of symbols_debuginfod.c */
+	/* the bytes of a file that uu_symbols_is_signal_return() looked at last */
+	struct {
+		const struct file *f;
+		uint64_t offset;
+		ssize_t nr;
+		uint8_t bytes[16384];
+	} peek;
 };
 
 /* For the functions of debug_ops, which have the file alone. */

@@ -42,13 +42,14 @@ static int folded(struct export *e);
 static const struct format {
 	const char *name;
 	bool binary;
+	bool counts;			/* of events, not each of them */
 	int (*run)(struct export *e);
 } formats[] = {
-	{ "folded", false, folded },
-	{ "perf-script", false, export_perf },
-	{ "firefox", false, export_firefox },
-	{ "perfetto", true, export_perfetto },
-	{ "pprof", true, export_pprof },
+	{ "folded", false, true, folded },
+	{ "perf-script", false, false, export_perf },
+	{ "firefox", false, false, export_firefox },
+	{ "perfetto", true, false, export_perfetto },
+	{ "pprof", true, true, export_pprof },
 };
 
 static struct {
@@ -103,6 +104,7 @@ static int run(void *arg)
 	o.gather.filter = &o.opts.filter;
 	o.gather.file = o.path;
 	gather_filter(&o.gather, &mo.filter);
+	mo.counts = o.format->counts && o.gather.by == GATHER_COUNT;
 	e.m = cmd_open(o.path, &mo);
 	if (!e.m)
 		return CMD_INPUT;

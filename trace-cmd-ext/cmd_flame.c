@@ -82,6 +82,7 @@ static int gather_one(int which)
 	o.fl.gather.filter = &o.opts.filter;
 	o.fl.gather.file = path;
 	gather_filter(&o.fl.gather, &mo.filter);
+	mo.counts = o.fl.gather.by == GATHER_COUNT;
 	m = cmd_open(path, &mo);
 	if (!m)
 		return CMD_INPUT;

@@ -348,11 +348,13 @@ static void json(struct model *m, const struct stat_counts *s)
 
 static int run(void *arg)
 {
-	struct model *m = cmd_open(o.path, &o.opts);
 	struct stat_counts s = {};
+	struct model *m;
 	int ret;
 
 	(void)arg;
+	o.opts.counts = cmd_filter_any(&o.opts.filter);
+	m = cmd_open(o.path, &o.opts);
 	if (!m)
 		return CMD_INPUT;
 	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));

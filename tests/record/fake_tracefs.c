@@ -8,8 +8,13 @@
  * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
  * the first N calls of rmdir() fail, as for an instance that someone reads. With FAKE_SLOW=N a
  * mkdir() takes N seconds more once all is there, and DIR/slow says so.
+ *
+ * Of files, too: with FAKE_FULL=N there is no room behind the first N bytes of what pwrite()
+ * writes; with FAKE_STALL=N the first one that goes further takes forever, and DIR/stalled says so.
+ * With FAKE_STALL=rename it is what comes behind the first rename().
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -99,4 +104,34 @@ int ioctl(int fd, unsigned long request, ...)
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n < 0 ? 0 : n] = '\0';
 	return strstr(path, "/tracing/user_unwind_tables") ? 0 : real(fd, request, arg);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
+{
+	ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+	const char *full = getenv("FAKE_FULL"), *stall = getenv("FAKE_STALL");
+	char path[4096];
+
+	if (full && at + (off_t)len > atoll(full)) {
+		errno = ENOSPC;
+		return -1;
+	}
+	snprintf(path, sizeof(path), "%s/stalled", getenv("FAKE_TRACEFS"));
+	/* once only */
+	if (stall && isdigit(*stall) && at + (off_t)len > atoll(stall) && !mkdir(path, 0755))
+		pause();
+	return real(fd, data, len, at);
+}
+
+int rename(const char *from, const char *to)
+{
+	int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+	const char *stall = getenv("FAKE_STALL");
+	int ret = real(from, to);
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/stalled", getenv("FAKE_TRACEFS"));
+	if (stall && !strcmp(stall, "rename") && !mkdir(path, 0755))
+		pause();
+	return ret;
 }
