@@ -77,7 +77,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->ev.rec = rec;
 	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
 	p->seq = l->seq;
-	p->settled = p->has_kstack = false;
+	p->settled = p->has_kstack = p->cut = false;
 	p->asked = p->cookie = 0;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
 	/* during the scan nobody knows the processes yet */
@@ -102,6 +102,10 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 	int level;
 
 	if (rec->missed_events) {
+		/* their cookies may be among what was dropped: their runs are others */
+		for (level = 0; level < NR_LEVELS; level++)
+			if (l->waiting[level])
+				l->waiting[level]->cut = true;
 		settle_from(l, 0);
 		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
 			    l->missed + rec->missed_events;

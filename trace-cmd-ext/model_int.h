@@ -83,6 +83,7 @@ struct pending {
 	/* the record that asked for a user stack: its position, 0 without, and its cookie */
 	uint64_t asked, cookie;
 	bool settled, wanted, has_kstack;
+	bool cut;			/* events were dropped before its stacks had come */
 };
 
 #define QUEUE	32
