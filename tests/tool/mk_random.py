@@ -54,6 +54,9 @@ def source(seed):
         end, what = start + 0x1000, usual[start]
         if rnd.random() < odd:
             end, what = start + rnd.choice([0x1000, 0x2000]), file()
+        elif rnd.random() < odd:
+            # the same file, but another part of it
+            what = "2000 " + what.split(" ", 1)[1]
         return "%d map %d %x-%x %s" % (tid, tgid, start, end, what)
 
     for buffer in range(rnd.choice([1, 1, 2])):
