@@ -151,15 +151,13 @@ static bool wanted(struct model *m, const struct task *t, const struct model_cou
 static bool add_up(struct tally *t, struct model_count *counts, size_t nr,
 		   const struct model_count *c)
 {
-	uint64_t hash = hash64(((uint64_t)c->kstack << 32 | c->ustack) ^
-			       ((uint64_t)c->type << 32 | c->tid) * 0x9e3779b97f4a7c15ull);
+	uint64_t hash = count_hash(c);
 	uint32_t slot = hash % RECENT;
 	struct model_count *old;
 
 	if (t->recent[slot].at && t->recent[slot].hash == hash >> 32) {
 		old = &counts[t->recent[slot].at - 1];
-		if (old->kstack == c->kstack && old->ustack == c->ustack &&
-		    old->type == c->type && old->tid == c->tid) {
+		if (count_same(old, c)) {
 			old->nr += c->nr;
 			return true;
 		}
