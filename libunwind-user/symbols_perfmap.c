@@ -160,6 +160,9 @@ static int parse(struct perfmap *m, char *text, size_t len, bool saved)
 	int ret = -ENOMEM;
 
 	m->text = text;
+	/* copied while it was written, or up to a limit: a name that is cut is a wrong one */
+	while (saved && len && text[len - 1] != '\n')
+		len--;
 	text[len] = '\n';
 	for (i = 0; i < len; i++)
 		lines += text[i] == '\n';

@@ -12,6 +12,7 @@
 #include "vec.h"
 
 #define HEAD	"trace-ustack-jit 1 "
+#define MAX_BYTES	(128 << 20)	/* as much as is saved */
 
 struct jit_map {
 	uint32_t tgid;
@@ -125,7 +126,7 @@ static void read_map(const struct jit *j, struct jit_map *m, struct uu_symbols *
 	char name[32], *text;
 	struct stat st;
 	ssize_t n = 0;
-	size_t len;
+	size_t len, size;
 	int fd;
 
 	m->state = UNREADABLE;
@@ -133,10 +134,11 @@ static void read_map(const struct jit *j, struct jit_map *m, struct uu_symbols *
 	fd = open_regular(j->dir, name, &st);
 	if (fd < 0)
 		return;
+	size = st.st_size < MAX_BYTES ? st.st_size : MAX_BYTES;
 	/* read, not mapped: it may be cut meanwhile */
-	text = malloc(st.st_size + 1);
-	for (len = 0; text && len < (size_t)st.st_size; len += n) {
-		n = read(fd, text + len, st.st_size - len);
+	text = malloc(size + 1);
+	for (len = 0; text && len < size; len += n) {
+		n = read(fd, text + len, size - len);
 		if (n <= 0)
 			break;
 	}

@@ -14,8 +14,6 @@
 #include "runs.h"
 #include "vec.h"
 
-#define NR_LEVELS 4
-
 struct waiting {
 	bool valid;
 	bool bare;		/* the cookie came first: this stack adds nothing */
@@ -28,10 +26,10 @@ struct runs {
 	void *data;
 	uint32_t stream;
 	bool after_loss;
-	struct waiting waiting[NR_LEVELS];
+	struct waiting waiting[RUNS_LEVELS];
 	/* the last record of each level was a cookie of this task, 0: was not */
-	uint32_t cookie_tid[NR_LEVELS];
-	bool cookie_last[NR_LEVELS];
+	uint32_t cookie_tid[RUNS_LEVELS];
+	bool cookie_last[RUNS_LEVELS];
 	uint32_t used;			/* a bit for each level that has either */
 	VEC(struct join_run) open;	/* one a task */
 	struct hidx idx;
@@ -55,15 +53,6 @@ void runs_free(struct runs *r)
 	vec_free(&r->open);
 	hidx_free(&r->idx);
 	free(r);
-}
-
-static int level_of(uint32_t flags)
-{
-	if (flags & TRACE_FL_NMI)
-		return 3;
-	if (flags & TRACE_FL_HARDIRQ)
-		return 2;
-	return flags & TRACE_FL_SOFTIRQ ? 1 : 0;
 }
 
 static struct join_run *open_run(struct runs *r, uint32_t tid)
@@ -127,7 +116,7 @@ static int settle_from(struct runs *r, int level, bool lost)
 	/* mostly there is nothing above the level of a task */
 	if (!(r->used >> level))
 		return 0;
-	for (; level < NR_LEVELS && !ret; level++) {
+	for (; level < RUNS_LEVELS && !ret; level++) {
 		ret = settle(r, level, lost);
 		r->cookie_last[level] = false;
 		if (!ret)
@@ -158,7 +147,7 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 
 int runs_record(struct runs *r, const struct runs_rec *rec)
 {
-	int level = level_of(rec->flags), ret;
+	int level = runs_level(rec->flags), ret;
 	struct waiting *w = &r->waiting[level];
 	bool bare;
 

@@ -25,6 +25,18 @@ enum runs_kind {
 #define TRACE_FL_SOFTIRQ	0x10
 #define TRACE_FL_NMI		0x40
 
+#define RUNS_LEVELS		4
+
+/* Task, softirq, hardirq or NMI, rising: what a record's common_flags say it was written in. */
+static inline int runs_level(uint32_t flags)
+{
+	if (flags & TRACE_FL_NMI)
+		return 3;
+	if (flags & TRACE_FL_HARDIRQ)
+		return 2;
+	return flags & TRACE_FL_SOFTIRQ ? 1 : 0;
+}
+
 struct runs_rec {
 	uint64_t cookie;	/* with REC_COOKIE */
 	uint64_t pos;

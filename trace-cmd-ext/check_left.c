@@ -43,6 +43,10 @@ bool check_unfinished(struct check *c, const char *path)
 	if (ret == -EPERM)
 		check_add(c, CHECK_NOTE, "recorders", path, "ask its owner to do that",
 			  "a recording that is not complete, of another user");
+	else if (ret == -EMEDIUMTYPE)
+		check_add(c, CHECK_MISSING, "recorders", path,
+			  "give FILE.part* of trace-ustack record",
+			  "it is no recording, and left as it is");
 	else if (ret)
 		check_add(c, CHECK_MISSING, "recorders", path, NULL, "%s", strerror(-ret));
 	else if (u.alive)
@@ -61,10 +65,14 @@ bool check_unfinished(struct check *c, const char *path)
 static void check_folder(struct check *c)
 {
 	DIR *dir = opendir(".");
+	struct unfinished u;
 	struct dirent *d;
 
-	while (dir && (d = readdir(dir)))
-		check_unfinished(c, d->d_name);
+	/* what nobody named must show by its contents that it is a recorder's */
+	while (dir && (d = readdir(dir))) {
+		if (part_name(d->d_name) && part_look(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
+			check_unfinished(c, d->d_name);
+	}
 	if (dir)
 		closedir(dir);
 }

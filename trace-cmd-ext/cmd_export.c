@@ -167,6 +167,9 @@ static int check(void)
 	if (o.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
 		return cmd_usage("export", "--event goes with --by count; waits have events of "
 				 "their own");
+	if (output_is_input(o.output, o.path))
+		return cmd_usage("export", "%s is the recording itself; give another file with -o",
+				 o.output);
 	if (o.format->binary && !o.output && isatty(STDOUT_FILENO))
 		return cmd_usage("export", "%s is no text; give a file with -o", o.format->name);
 	return 0;

@@ -343,6 +343,9 @@ static int check(void)
 		return cmd_usage("flame", "--normalize goes with --diff");
 	if (o.json && o.folded)
 		return cmd_usage("flame", "--json and --folded exclude one another");
+	if (output_is_input(o.output, o.fl.path[0]) || output_is_input(o.output, o.fl.path[1]))
+		return cmd_usage("flame", "%s is the recording itself; give another file with -o",
+				 o.output);
 	if (o.fl.gather.by == GATHER_COUNT && o.fl.gather.numbers)
 		return cmd_usage("flame", "--numbers goes with --by off-cpu and wakeup");
 	if (o.fl.gather.by != GATHER_COUNT && o.opts.filter.nr_events)

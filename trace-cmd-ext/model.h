@@ -60,6 +60,7 @@ struct model_opts {
 	bool lines;			/* debug information is read too: for model_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
 	bool counts;			/* model_counts() will be asked: counted in the scan */
+	uint32_t notes;			/* taken for that at most; 0: model_tally.c's limit */
 	struct model_filter filter;	/* what it points to must outlive the model */
 	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */

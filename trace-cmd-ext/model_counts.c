@@ -24,18 +24,6 @@
 /* Counts beyond which equal ones are looked for. */
 #define COUNT_LIMIT	(1u << 20)
 
-static uint64_t hash_of(const struct model_count *c)
-{
-	return hash64(((uint64_t)c->kstack << 32 | c->ustack) ^
-		      ((uint64_t)c->type << 32 | c->tid) * 0x9e3779b97f4a7c15ull);
-}
-
-static bool same(const struct model_count *a, const struct model_count *b)
-{
-	return a->kstack == b->kstack && a->ustack == b->ustack && a->type == b->type &&
-	       a->tid == b->tid;
-}
-
 struct head {
 	uint32_t kstacks, ustacks;	/* new ones */
 	uint64_t counts;
@@ -57,10 +45,10 @@ static int squeeze(struct model *m)
 
 	hidx_clear(&m->count_idx);
 	for (k = 0; k < m->counts.nr; k++) {
-		hash = hash_of(&v[k]);
+		hash = count_hash(&v[k]);
 		for_each_hidx(&m->count_idx, hash, pos, i) {
 			c = &v[i];
-			if (same(c, &v[k])) {
+			if (count_same(c, &v[k])) {
 				c->nr += v[k].nr;
 				goto next;
 			}
@@ -83,9 +71,9 @@ static int count(void *data, const struct model_event *ev)
 {
 	struct model_count want = { ev->type, ev->tid, ev->kstack, ev->ustack, 1 }, *c;
 	struct model *m = data;
-	uint32_t *slot = &m->count_cache[hash_of(&want) % COUNT_CACHE];
+	uint32_t *slot = &m->count_cache[count_hash(&want) % COUNT_CACHE];
 
-	if (*slot < m->counts.nr && same(&m->counts.v[*slot], &want)) {
+	if (*slot < m->counts.nr && count_same(&m->counts.v[*slot], &want)) {
 		m->counts.v[*slot].nr++;
 		return 0;
 	}

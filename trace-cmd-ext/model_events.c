@@ -13,18 +13,8 @@
 #include <string.h>
 
 #include "model_int.h"
-#include "runs.h"
 
 #define PROGRESS_EVERY	(1 << 16)
-
-static int level_of(uint64_t flags)
-{
-	if (flags & TRACE_FL_NMI)
-		return 3;
-	if (flags & TRACE_FL_HARDIRQ)
-		return 2;
-	return flags & TRACE_FL_SOFTIRQ ? 1 : 0;
-}
 
 void lane_start(struct model *m, struct lane *l, uint32_t stream)
 {
@@ -57,7 +47,7 @@ static void settle_from(struct lane *l, int level)
 	/* mostly nothing waits above the level of a task */
 	if (!(l->waits >> level))
 		return;
-	for (; level < NR_LEVELS; level++)
+	for (; level < RUNS_LEVELS; level++)
 		settle(l, level);
 }
 
@@ -77,7 +67,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->ev.rec = rec;
 	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
 	p->seq = l->seq;
-	p->settled = p->has_kstack = false;
+	p->settled = p->has_kstack = p->cut = false;
 	p->asked = p->cookie = 0;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
 	/* during the scan nobody knows the processes yet */
@@ -102,6 +92,10 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 	int level;
 
 	if (rec->missed_events) {
+		/* their cookies may be among what was dropped: their runs are others */
+		for (level = 0; level < RUNS_LEVELS; level++)
+			if (l->waiting[level])
+				l->waiting[level]->cut = true;
 		settle_from(l, 0);
 		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
 			    l->missed + rec->missed_events;
@@ -109,7 +103,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 	type = model_type_of(m, c);
 	if (type == NO_TYPE || !c->has_tid)
 		return;
-	level = level_of(c->flags);
+	level = runs_level(c->flags);
 	settle_from(l, level + 1);
 	p = l->waiting[level];
 	switch (m->types.v[type].kind) {

@@ -9,10 +9,10 @@
 #include "jit.h"
 #include "model.h"
 #include "reader.h"
+#include "runs.h"
 #include "vec.h"
 
 #define NR_TYPES	65536		/* common_type is 16 bits wide */
-#define NR_LEVELS	4
 #define COUNT_CACHE	16384
 #define NO_TYPE		UINT32_MAX
 
@@ -83,6 +83,7 @@ struct pending {
 	/* the record that asked for a user stack: its position, 0 without, and its cookie */
 	uint64_t asked, cookie;
 	bool settled, wanted, has_kstack;
+	bool cut;			/* events were dropped before its stacks had come */
 };
 
 #define QUEUE	32
@@ -104,7 +105,7 @@ struct lane {
 	struct pending queue[QUEUE];	/* a ring */
 	uint32_t head, nr;
 	size_t seq;			/* records read */
-	struct pending *waiting[NR_LEVELS];
+	struct pending *waiting[RUNS_LEVELS];
 	uint32_t waits;			/* a bit for each of them that is not NULL */
 	bool ended, wanted;
 	int64_t missed;			/* since the last event that is wanted; -1: some */
@@ -184,6 +185,19 @@ struct pending *lane_ready(struct lane *l);
 struct pending *lane_next(struct model *m, struct lane *l);
 void lane_drop(struct lane *l);
 int model_rewind(struct model *m);
+
+/* What counts are known by. */
+static inline uint64_t count_hash(const struct model_count *c)
+{
+	return hash64(((uint64_t)c->kstack << 32 | c->ustack) ^
+		      ((uint64_t)c->type << 32 | c->tid) * 0x9e3779b97f4a7c15ull);
+}
+
+static inline bool count_same(const struct model_count *a, const struct model_count *b)
+{
+	return a->kstack == b->kstack && a->ustack == b->ustack && a->type == b->type &&
+	       a->tid == b->tid;
+}
 
 /*
  * model_tally.c: counting in the scan. All records of a stream, each stream in turn; then, when the

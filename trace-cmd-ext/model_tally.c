@@ -39,6 +39,7 @@ struct tally {
 	VEC(struct note) notes;
 	VEC(struct part) parts;
 	struct lane lane;
+	size_t max_notes;
 	size_t next;			/* number of the record right behind the last note's */
 	bool has_kstack;		/* the last note's event */
 	bool failed;
@@ -50,7 +51,10 @@ struct tally {
 int tally_start(struct model *m)
 {
 	m->tally = calloc(1, sizeof(*m->tally));
-	return m->tally ? 0 : -ENOMEM;
+	if (!m->tally)
+		return -ENOMEM;
+	m->tally->max_notes = m->opts.notes ? m->opts.notes : MAX_NOTES;
+	return 0;
 }
 
 void tally_give_up(struct model *m)
@@ -85,10 +89,10 @@ static void add_note(struct tally *t, const struct pending *p)
 
 	n = t->next ? &t->notes.v[t->notes.nr - 1] : NULL;
 	/* nothing between them: their requests are in one run, see runs.h */
-	if (!n || p->seq != t->next || ev->rec->missed_events || n->type != ev->type ||
+	if (!n || p->seq != t->next || ev->rec->missed_events || p->cut || n->type != ev->type ||
 	    n->tid != ev->tid || n->kstack != ev->kstack || n->cookie != p->cookie ||
 	    t->has_kstack != p->has_kstack || n->nr == UINT32_MAX) {
-		n = t->notes.nr < MAX_NOTES ? vec_add(&t->notes) : NULL;
+		n = t->notes.nr < t->max_notes ? vec_add(&t->notes) : NULL;
 		if (!n) {
 			t->failed = true;
 			return;
@@ -147,15 +151,13 @@ static bool wanted(struct model *m, const struct task *t, const struct model_cou
 static bool add_up(struct tally *t, struct model_count *counts, size_t nr,
 		   const struct model_count *c)
 {
-	uint64_t hash = hash64(((uint64_t)c->kstack << 32 | c->ustack) ^
-			       ((uint64_t)c->type << 32 | c->tid) * 0x9e3779b97f4a7c15ull);
+	uint64_t hash = count_hash(c);
 	uint32_t slot = hash % RECENT;
 	struct model_count *old;
 
 	if (t->recent[slot].at && t->recent[slot].hash == hash >> 32) {
 		old = &counts[t->recent[slot].at - 1];
-		if (old->kstack == c->kstack && old->ustack == c->ustack &&
-		    old->type == c->type && old->tid == c->tid) {
+		if (count_same(old, c)) {
 			old->nr += c->nr;
 			return true;
 		}

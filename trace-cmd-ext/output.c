@@ -28,6 +28,14 @@ static int is_special(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
+bool output_is_input(const char *path, const char *input)
+{
+	struct stat a, b;
+
+	return path && input && !stat(path, &a) && !stat(input, &b) && S_ISREG(a.st_mode) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int output_open(struct output *o, const char *path)
 {
 	mode_t mask;

@@ -8,6 +8,7 @@
 #ifndef TRACE_USTACK_OUTPUT_H
 #define TRACE_USTACK_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output {
@@ -16,6 +17,8 @@ struct output {
 	char *temporary;
 };
 
+/* Would what is written to @path take the place of the recording @input? Either may be NULL. */
+bool output_is_input(const char *path, const char *input);
 /* 0, or CMD_OUTPUT, which has been told. */
 int output_open(struct output *o, const char *path);
 /* With @code CMD_OK keep what was written; else remove it. Returns @code, or CMD_OUTPUT (told). */

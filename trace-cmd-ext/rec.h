@@ -290,12 +290,16 @@ bool rec_resume(struct rec *r, int *ret);
 struct unfinished {
 	pid_t pid;			/* of its recorder */
 	bool alive;			/* which is at work */
+	bool empty;			/* as a recorder's is for a moment, but others', too */
 	uint64_t bytes;			/* of data beside it */
 };
 
 /* Is this the name of a file that a recorder has not completed? */
 bool part_name(const char *path);
-/* Look at one: 0, or -errno; -EPERM if it is not the caller's. */
+/*
+ * Look at one: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is no recording
+ * at all.
+ */
 int part_look(const char *path, struct unfinished *u);
 /*
  * Complete it, with what is left in the instances of its recorder if @traces; these are removed. In

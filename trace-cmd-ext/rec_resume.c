@@ -33,6 +33,7 @@ struct walk {
 	int fd;
 	uint64_t at, size;
 	bool bad;			/* it ends before, or is something else */
+	bool foreign;			/* no recorder began it so */
 };
 
 static void get(struct walk *w, void *to, size_t len)
@@ -70,14 +71,19 @@ static uint64_t get8(struct walk *w)
 	return n;
 }
 
-/* This text with its terminator. */
+/* This text with its terminator; what ends before may have begun so. */
 static void expect(struct walk *w, const char *text)
 {
+	size_t len = strlen(text) + 1, have = len;
 	char found[32];
-	size_t len = strlen(text) + 1;
 
-	get(w, found, len);
-	w->bad |= memcmp(found, text, len) != 0;
+	if (w->bad)
+		return;
+	if (w->size - w->at < len)
+		have = w->size - w->at;
+	get(w, found, have);
+	w->foreign |= !w->bad && memcmp(found, text, have);
+	w->bad |= have < len || w->foreign;
 }
 
 static void skip_string(struct walk *w)
@@ -97,12 +103,14 @@ static void skip_formats(struct walk *w)
 		skip(w, get8(w));
 }
 
+static const char magic[] = "\x17\x08\x44tracing6";
+
 /* As dat_head() writes it. False if it is not all there. */
 static bool read_head(struct rec *r, struct walk *w)
 {
 	uint32_t systems;
 
-	expect(w, "\x17\x08\x44tracing6");
+	expect(w, magic);
 	skip(w, 2);
 	r->page_size = get4(w);
 	expect(w, "header_page");
@@ -118,7 +126,8 @@ static bool read_head(struct rec *r, struct walk *w)
 	skip(w, get4(w));
 	skip(w, get4(w));
 	/* what is no page size would be a division by zero */
-	return !w->bad && r->page_size >= 1024;
+	w->foreign |= !w->bad && r->page_size < 1024;
+	return !w->bad && !w->foreign;
 }
 
 static bool read_table(const struct rec *r, struct walk *w, struct dat_layout *l)
@@ -218,6 +227,15 @@ bool part_name(const char *path)
 	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
 }
 
+/* Archives and downloads come in files of such names, too: is it one that a recorder began? */
+static bool is_ours(int fd)
+{
+	struct walk w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
+
+	expect(&w, magic);
+	return !w.foreign;
+}
+
 /* Open it, and set what its name says. Alone if nobody is at work on it. */
 static int open_part(const char *path, struct rec *r, bool *alive)
 {
@@ -232,6 +250,8 @@ static int open_part(const char *path, struct rec *r, bool *alive)
 		ret = -EINVAL;
 	else if (st.st_uid != geteuid())
 		ret = -EPERM;
+	else if (!is_ours(r->out))
+		ret = -EMEDIUMTYPE;
 	if (ret && r->out >= 0)
 		close(r->out);
 	if (ret)
@@ -279,6 +299,7 @@ int part_look(const char *path, struct unfinished *u)
 	ret = open_part(path, &r, &u->alive);
 	if (ret)
 		return ret;
+	u->empty = !lseek(r.out, 0, SEEK_END);
 	look_at_raw(&r, &u->bytes, &written);
 	close(r.out);
 	return 0;
@@ -372,7 +393,8 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	nr_raw = look_at_raw(&r, &bytes, &written);
 	w = (struct walk){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
 	if (!read_head(&r, &w)) {
-		nr_raw = 0;
+		/* killed while it wrote that: there was nothing else yet */
+		ret = w.foreign || bytes ? -EBADMSG : 0;
 		*out = '\0';
 	}
 	shared.head_end = w.at;
@@ -381,12 +403,19 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		/* the file of a CPU is made before anything is recorded */
 		if (nr_raw && traces)
 			adopt(&r, pid, &written);
-		if (nr_raw)
+		if (nr_raw) {
 			ret = finish(&r);
-		else
+		} else {
+			/* behind the head is nothing yet, or it is somebody else's */
+			ret = w.size > w.at ? -EBADMSG : 0;
 			*out = '\0';
+		}
 	}
-	if (!*out) {
+	if (ret == -EBADMSG) {
+		cmd_error("%s: it is no head of a recording, or a damaged one; nothing was "
+			  "changed: remove %s* if you do not need it", path, path);
+		ret = CMD_OUTPUT;
+	} else if (!*out) {
 		r.nr_cpus = MAX_CPUS;
 		dat_discard(&r);
 	}

@@ -119,6 +119,18 @@ void rec_name_instances(struct rec *r, pid_t pid)
 	b[REC_MAPS].label = "maps";
 }
 
+/* One file of an instance that has to take a value. */
+static int set(const struct rec_buffer *b, const char *file, const char *value, const char *remedy)
+{
+	int ret = rt_write(b->instance, file, value);
+
+	if (!ret)
+		return 0;
+	cmd_error("instances/%s/%s: '%s' is refused: %s%s%s", b->name, file, value, strerror(-ret),
+		  remedy ? "; " : "", remedy ? remedy : "");
+	return CMD_FAIL;
+}
+
 static int make_instance(struct rec_buffer *b)
 {
 	errno = 0;
@@ -129,7 +141,7 @@ static int make_instance(struct rec_buffer *b)
 		return CMD_FAIL;
 	}
 	b->lock = left_lock(b->name, true);
-	return rt_write(b->instance, "tracing_on", "0") ? CMD_FAIL : 0;
+	return set(b, "tracing_on", "0", NULL);
 }
 
 static void remove_left(void)
@@ -241,18 +253,6 @@ static unsigned long default_kb(int nr_cpus)
 	free(text);
 	kb = free_kb / MEMORY_PART / nr_cpus;
 	return kb < MIN_KB ? MIN_KB : kb > MAX_KB ? MAX_KB : kb;
-}
-
-/* One file of an instance that has to take a value. */
-static int set(const struct rec_buffer *b, const char *file, const char *value, const char *remedy)
-{
-	int ret = rt_write(b->instance, file, value);
-
-	if (!ret)
-		return 0;
-	cmd_error("instances/%s/%s: '%s' is refused: %s%s%s", b->name, file, value, strerror(-ret),
-		  remedy ? "; " : "", remedy ? remedy : "");
-	return CMD_FAIL;
 }
 
 static int set_common(struct rec *r, const struct rec_buffer *b, unsigned long kb)

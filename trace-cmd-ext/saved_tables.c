@@ -220,7 +220,7 @@ void saved_tables_free(struct saved_tables *s)
 const struct saved_table *saved_tables_find(const struct saved_tables *s,
 					    const struct maps_file *file)
 {
-	const struct saved_table *t;
+	const struct saved_table *t, *by_path = NULL;
 	size_t i;
 
 	for (i = 0; i < s->v.nr; i++) {
@@ -229,9 +229,10 @@ const struct saved_table *saved_tables_find(const struct saved_tables *s,
 			if (t->build_id_size == file->build_id_size &&
 			    !memcmp(t->build_id, file->build_id, t->build_id_size))
 				return t;
-		} else if (!strcmp(t->path, file->path)) {
-			return t;
+		} else if (!by_path && !strcmp(t->path, file->path)) {
+			/* another container may have another file there */
+			by_path = t;
 		}
 	}
-	return NULL;
+	return by_path;
 }

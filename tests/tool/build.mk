@@ -15,13 +15,22 @@ TOOL_SAN_DEPS := $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
 TOOL_SAN_OBJ := $(TOOL_SRC:%.c=$(TOOL_TEST)/%.o)
 MODEL_SAN_OBJ := $(MODEL_SRC:%.c=$(TOOL_TEST)/%.o)
 
+RANDOM_FILES := $(TOOL_TEST)/random/made
+RANDOM_NR ?= 40
+RANDOM_SEED ?= 1
+
 CHECK_TARGETS += check-model check-tool check-stat-files
 TEST_TARGETS += check-tool-damaged
 FULL_TARGETS += check-tool-long
 
 .PHONY: check-model check-tool check-stat-files check-tool-damaged check-tool-long tool-update
-check-model: $(TOOL_TEST)/test_model $(FIXTURES)
-	@FIXTURES=$(O)/fixtures ASAN_OPTIONS=detect_leaks=0 $<
+check-model: $(TOOL_TEST)/test_model $(FIXTURES) $(RANDOM_FILES)
+	@FIXTURES=$(O)/fixtures RANDOM_FILES=$(O)/tool-test/random ASAN_OPTIONS=detect_leaks=0 $<
+
+$(RANDOM_FILES): tests/tool/mk_random.py tests/fixtures/mk_tracedat.py
+	@rm -rf $(@D)
+	tests/tool/mk_random.py $(RANDOM_SEED) $(RANDOM_NR) $(@D)
+	@touch $@
 
 check-tool: $(O)/trace-ustack plugin $(FIXTURES)
 	@tests/tool/run $(O)

@@ -17,7 +17,10 @@ static int find_fixtures(void **state)
 
 	(void)state;
 	snprintf(pattern, sizeof(pattern), "%s/*.dat", getenv("FIXTURES"));
-	return glob(pattern, 0, NULL, &fixtures) || fixtures.gl_pathc < 20;
+	if (glob(pattern, 0, NULL, &fixtures) || fixtures.gl_pathc < 20)
+		return 1;
+	snprintf(pattern, sizeof(pattern), "%s/*.dat", getenv("RANDOM_FILES"));
+	return glob(pattern, GLOB_APPEND, NULL, &fixtures) || fixtures.gl_pathc < 40;
 }
 
 static const char *fixture(const char *name)
@@ -246,42 +249,171 @@ static void an_event_has_its_stacks_and_fields(void **state)
 	model_close(s.m);
 }
 
-/* @processes 0: in the scan */
-static uint64_t counted(const char *path, uint32_t processes, uint64_t *joined)
-{
-	struct model_opts opts = { .processes = processes, .counts = !processes };
-	struct model *m = open_model(path, &opts);
-	const struct model_count *c;
-	uint64_t sum = 0;
-	size_t nr, i;
+/* ---- counting, in all its ways ---- */
 
-	*joined = 0;
-	assert_int_equal(model_counts(m, &c, &nr), 0);
-	for (i = 0; i < nr; i++) {
-		sum += c[i].nr;
-		if (c[i].kstack != MODEL_NONE)
-			assert_true(c[i].kstack < model_nr_kstacks(m));
-		if (c[i].ustack == MODEL_NONE)
-			continue;
-		assert_true(c[i].ustack < model_nr_ustacks(m));
-		if (model_ustack(m, c[i].ustack)->state == JOIN_STACK)
-			*joined += c[i].nr;
-	}
-	model_close(m);
-	return sum;
+static uint64_t hash_name(const char *s)
+{
+	uint64_t h = s ? 1 : 0;
+
+	while (s && *s)
+		h = hash64(h ^ (unsigned char)*s++);
+	return h;
 }
 
-static void several_processes_count_what_one_does(void **state)
+/* What there is to say of an event, whatever the model's numbers are. */
+static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_t kstack,
+			   uint32_t ustack)
 {
-	uint64_t one, joined_one, joined;
-	size_t i;
+	uint64_t h = hash64(hash_name(model_type(m, type)->name) + tid);
+	const struct model_kstack *k = kstack == MODEL_NONE ? NULL : model_kstack(m, kstack);
+	const struct model_ustack *u = ustack == MODEL_NONE ? NULL : model_ustack(m, ustack);
+	const struct model_frame *f;
+	const uint32_t *v;
+	uint32_t i, nr;
+
+	h = k ? hash_words(k->addrs, k->nr, h + 1) : h;
+	h = hash64(h + (u ? u->state + 1 : 0));
+	if (!u || u->state != JOIN_STACK)
+		return h;
+	h = hash64(hash_words(u->addrs, u->nr, h) + u->flags) + (u->tgid ? u->tgid : u->tid);
+	v = model_uframes(m, ustack, &nr);
+	assert_int_equal(nr, u->nr);
+	for (i = 0; i < nr; i++) {
+		f = model_frame(m, v[i]);
+		h = hash64(h ^ f->offset) + hash_name(f->func);
+		h = hash64(h + (f->file ? f->file->id + 1 : 0)) + f->exact + f->tgid;
+	}
+	return h;
+}
+
+struct sum {
+	struct model *m;
+	uint64_t events, joined, hash;
+};
+
+static void add(struct sum *s, uint32_t type, uint32_t tid, uint32_t kstack, uint32_t ustack,
+		uint64_t nr)
+{
+	s->events += nr;
+	s->hash += nr * hash_event(s->m, type, tid, kstack, ustack);
+	if (ustack != MODEL_NONE)
+		s->joined += model_ustack(s->m, ustack)->state == JOIN_STACK ? nr : 0;
+}
+
+static int add_event(void *data, const struct model_event *ev)
+{
+	add(data, ev->type, ev->tid, ev->kstack, ev->ustack, 1);
+	return 0;
+}
+
+enum way { ONE_BY_ONE, IN_THE_SCAN, SCAN_GIVEN_UP, ONE_PROCESS, THREE_PROCESSES, NR_WAYS };
+
+static struct sum sum_up(const char *path, const struct model_filter *filter, enum way way)
+{
+	struct model_opts opts = { .filter = *filter };
+	const struct model_count *c;
+	struct sum s = {};
+	size_t nr, i;
+
+	opts.counts = way == IN_THE_SCAN || way == SCAN_GIVEN_UP;
+	opts.notes = way == SCAN_GIVEN_UP ? 3 : 0;
+	opts.processes = way == THREE_PROCESSES ? 3 : 1;
+	s.m = open_model(path, &opts);
+	assert_int_equal(!!s.m->tally, opts.counts);
+	if (way == ONE_BY_ONE) {
+		assert_int_equal(model_each(s.m, MODEL_BY_TIME, add_event, &s), 0);
+	} else {
+		assert_int_equal(model_counts(s.m, &c, &nr), 0);
+		for (i = 0; i < nr; i++)
+			add(&s, c[i].type, c[i].tid, c[i].kstack, c[i].ustack, c[i].nr);
+	}
+	model_close(s.m);
+	return s;
+}
+
+static void all_ways_count_the_same(void **state)
+{
+	static const char *symbols[] = { "out*" }, *events[] = { "sample:wor*" };
+	static const char *comms[] = { "task[12]*" };
+	static uint32_t cpus[] = { 1 }, pids[] = { 100, 164 };
+	const struct model_filter filters[] = {
+		{},
+		{ .symbols = symbols, .nr_symbols = 1 },
+		{ .pids = pids, .nr_pids = 2, .events = events, .nr_events = 1 },
+		{ .comms = comms, .nr_comms = 1, .cpus = cpus, .nr_cpus = 1 },
+		{ .from = 1200000, .to = 200000000 },
+	};
+	uint64_t joined = 0;
+	struct sum one, other;
+	size_t i, k;
+	int way;
 
 	(void)state;
 	for (i = 0; i < fixtures.gl_pathc; i++) {
-		one = counted(fixtures.gl_pathv[i], 1, &joined_one);
-		assert_int_equal(counted(fixtures.gl_pathv[i], 3, &joined), one);
-		assert_int_equal(joined, joined_one);
+		for (k = 0; k < sizeof(filters) / sizeof(*filters); k++) {
+			one = sum_up(fixtures.gl_pathv[i], &filters[k], ONE_BY_ONE);
+			joined += one.joined;
+			for (way = ONE_BY_ONE + 1; way < NR_WAYS; way++) {
+				/* a filter does not care who counts; forks take time */
+				if (k && way > SCAN_GIVEN_UP)
+					break;
+				other = sum_up(fixtures.gl_pathv[i], &filters[k], way);
+				if (other.events != one.events || other.joined != one.joined ||
+				    other.hash != one.hash)
+					fail_msg("%s, filter %zu, way %d: %lu events, %lu joined; "
+						 "one by one: %lu, %lu", fixtures.gl_pathv[i], k,
+						 way, other.events, other.joined, one.events,
+						 one.joined);
+			}
+		}
 	}
+	assert_true(joined > 2000);
+}
+
+/* ---- frames ---- */
+
+/* Frames are kept and shared; here each address of each stack is looked up by itself. */
+static void frames_are_those_of_each_address(void **state)
+{
+	uint64_t shared = 0, frames = 0, offset;
+	const struct maps_file *file;
+	const struct model_frame *f;
+	struct join_answer ans;
+	uint32_t run, i, nr, u;
+	const uint32_t *v;
+	struct model *m;
+	bool exact;
+	size_t k;
+
+	(void)state;
+	for (k = 0; k < fixtures.gl_pathc; k++) {
+		m = open_model(fixtures.gl_pathv[k], NULL);
+		for (run = 0; run < join_nr_runs(m->join); run++) {
+			join_run(m->join, run, &ans, NULL);
+			u = model_run_ustack(m, run);
+			if (ans.state != JOIN_STACK)
+				continue;
+			v = model_uframes(m, u, &nr);
+			assert_int_equal(nr, ans.nr);
+			shared += model_uframes_like(m, u) != u;
+			exact = !(ans.flags & STACK_NO_START);
+			for (i = 0; i < nr; i++, frames++) {
+				f = model_frame(m, v[i]);
+				file = frames_file(m->maps, &ans, ans.addrs[i], exact, &offset);
+				if (f->file != file || f->offset != offset ||
+				    f->addr != ans.addrs[i] || f->exact != exact ||
+				    (!file && f->tgid != (ans.tgid ? ans.tgid : ans.tid)))
+					fail_msg("%s: run %u, frame %u at %lx: %s+%lx, not %s+%lx",
+						 fixtures.gl_pathv[k], run, i, ans.addrs[i],
+						 f->file ? f->file->path : "-", f->offset,
+						 file ? file->path : "-", offset);
+				exact = m->frames.v[v[i]].signal;
+			}
+		}
+		model_close(m);
+	}
+	assert_true(frames > 2000);
+	assert_true(shared > 100);
 }
 
 static void a_filter_chooses(void **state)
@@ -321,7 +453,8 @@ int main(void)
 		cmocka_unit_test(a_run_answers_as_its_records_do),
 		cmocka_unit_test(both_orders_pass_the_same_events),
 		cmocka_unit_test(an_event_has_its_stacks_and_fields),
-		cmocka_unit_test(several_processes_count_what_one_does),
+		cmocka_unit_test(all_ways_count_the_same),
+		cmocka_unit_test(frames_are_those_of_each_address),
 		cmocka_unit_test(a_filter_chooses),
 	};
 

@@ -82,7 +82,7 @@ static void saved_text_names_what_is_named_once(void **state)
 {
 	static const char text[] = "1000 100 old\n1040 20 new\n1050 8 old\n2000 20 twice\n"
 				   "2000 20 twice\n3000 10 a\n3008 10 a\n4000 10 b\n4000 20 b\n"
-				   "5000 10 x\n5000 10 y\n5000 10 x\n";
+				   "5000 10 x\n5000 10 y\n5000 10 x\n6000 10 cu";
 
 	(void)state;
 	assert_int_equal(uu_symbols_add_jit_saved(syms, 1, text, strlen(text)), 0);
@@ -101,6 +101,10 @@ static void saved_text_names_what_is_named_once(void **state)
 	assert_at(1, 0x4018, "b", 0x4000);
 	assert_at(1, 0x5008, NULL, 0);
 	assert_at(1, 0x1100, NULL, 0);
+	/* its name may have been longer */
+	assert_at(1, 0x6000, NULL, 0);
+	assert_int_equal(uu_symbols_add_jit_saved(syms, 3, "6000 10 cu", 10), 0);
+	assert_at(3, 0x6000, NULL, 0);
 }
 
 static void processes_have_maps_of_their_own(void **state)
