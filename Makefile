@@ -39,6 +39,8 @@ export O KERNEL KERNEL_OURS KVARIANT
 
 ALL_TARGETS :=
 CHECK_TARGETS :=
+# What those need besides all: they run at once, and must not build the same at once
+CHECK_NEEDS :=
 TEST_TARGETS :=
 FULL_TARGETS :=
 BENCH_TARGETS :=
@@ -47,8 +49,8 @@ INSTALL_TARGETS :=
 MODULE_TARGETS := samples-modules tests-modules
 
 .DEFAULT_GOAL := all
-.PHONY: all build check check-steps clean deps demo guest-tests help install kernel modules test \
-	test-full test-full-steps test-steps vm vm-test bench baseline \
+.PHONY: all build check check-needs check-steps clean deps demo guest-tests help install kernel \
+	modules test test-full test-full-steps test-steps vm vm-test bench baseline \
 	ftracetest-base ftracetest-patched ftracetest-debug guest-tests-debug
 
 include $(sort $(wildcard */build.mk */*/build.mk))
@@ -94,7 +96,10 @@ ifneq ($(KVARIANT),base)
 endif
 
 check: build
+	@+$(SUB) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) check-needs
 	@+$(SUB) check-steps
+
+check-needs: $(CHECK_NEEDS)
 
 check-steps:
 	@+scripts/tally -j $(CHECK_TARGETS)

@@ -10,6 +10,7 @@ FLAME_PARTS := fold tree colour svg proto strtab folded cmd cmd_run output
 FLAME_PARTS_OBJ := $(FLAME_PARTS:%=$(O)/tool-test/%.o)
 
 CHECK_TARGETS += check-flame-unit
+CHECK_NEEDS += $(FLAME_TEST)/test_flame
 TEST_TARGETS += check-flame check-flame-browser
 
 .PHONY: check-flame-unit check-flame check-flame-browser flame-update

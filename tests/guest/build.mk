@@ -89,6 +89,7 @@ check-callpath: $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
 	tests/guest/check/callpath-ptrace.sh $(O)
 
 CHECK_TARGETS += check-callpath
+CHECK_NEEDS += $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
 
 # Modules the guest tests load, built with the kernel they are for
 GUEST_MODULES := $(patsubst tests/guest/modules/%.c,%,$(wildcard tests/guest/modules/*.c))

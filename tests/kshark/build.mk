@@ -12,6 +12,7 @@ KSHARK_OBJ := $(SHARK_C:%.c=$(KSHARK_DIR)/%.o)
 KSHARK_CORE := $(SHARK_CORE:$(O)/plugin/%=$(O)/unit/plugin/%)
 
 CHECK_TARGETS += check-kshark
+CHECK_NEEDS += $(KSHARK_TEST) $(KSHARK_DAT)
 TEST_TARGETS += test-kshark
 FULL_TARGETS += test-kshark-next
 

@@ -6,6 +6,7 @@ O ?= build
 ORACLE_DIR := $(O)/oracle
 
 CHECK_TARGETS += check-oracle
+CHECK_NEEDS += $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 TEST_TARGETS += test-oracle-files test-oracle-compilers
 # for make test-full
 FULL_TARGETS += test-oracle-big

@@ -6,6 +6,7 @@ O ?= build
 STACKS_DIR := $(O)/stacks
 
 CHECK_TARGETS += check-oracle-stacks
+CHECK_NEEDS += $(STACKS_DIR)/singlestep
 FULL_TARGETS += test-oracle-stacks
 
 .PHONY: check-oracle-stacks test-oracle-stacks

@@ -20,6 +20,7 @@ RANDOM_NR ?= 40
 RANDOM_SEED ?= 1
 
 CHECK_TARGETS += check-model check-tool check-stat-files
+CHECK_NEEDS += $(TOOL_TEST)/test_model $(RANDOM_FILES)
 TEST_TARGETS += check-tool-damaged
 FULL_TARGETS += check-tool-long
 

@@ -12,6 +12,7 @@ SAN_OBJ := $(PLUGIN_CORE:%.c=$(UNIT_DIR)/plugin/%.o) \
 	$(patsubst %.c,$(UNIT_DIR)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 
 CHECK_TARGETS += check-unit
+CHECK_NEEDS += $(UNIT_BIN)
 
 .PHONY: check-unit
 check-unit: $(UNIT_BIN) $(FIXTURES)
