@@ -312,6 +312,11 @@ static int run(struct rec *r)
 		return CMD_FAIL;
 	}
 	rt_verbose(r->opts.verbose);
+	if (!r->opts.all && rt_other_pids()) {
+		cmd_error("this is a PID namespace of its own, where processes have other numbers "
+			  "than in traces; record all of them with -a, or outside of it");
+		return CMD_FAIL;
+	}
 	ret = rec_select_events(r);
 	if (!ret && r->opts.cmd)
 		ret = command_find(r->opts.cmd[0], path);

@@ -147,6 +147,11 @@ struct rec {
  * remedy in @why. @mount: may mount it.
  */
 const char *rt_find(const char *dir, bool mount, char *why, size_t size);
+/*
+ * Are numbers of processes here others than those in traces, as this is a PID namespace of its own?
+ * Then /proc tells nothing of a process that a trace names, and none can be chosen by its number.
+ */
+bool rt_other_pids(void);
 /* Is this file or folder of the top instance there? */
 bool rt_exists(const char *file);
 /* Tell every change on standard error. */

@@ -10,6 +10,7 @@
  * A map must be the work of the process that was recorded: numbers of processes are used again, and
  * files in /tmp stay. So
  *
+ *  - the numbers of processes here are those of the recording: rt_other_pids();
  *  - it was made after the process started (file systems that keep no time of birth have none);
  *  - it counts from its birth on: before that another process may have had the number, or this
  *    one, before its exec, another program. One that was there before the recording began counts
@@ -220,7 +221,7 @@ static bool is_own(const struct rec_jit *j, uint32_t pid)
 
 void jit_begin(struct rec *r)
 {
-	struct rec_jit *j = calloc(1, sizeof(*j));
+	struct rec_jit *j = rt_other_pids() ? NULL : calloc(1, sizeof(*j));
 
 	if (!j)
 		return;

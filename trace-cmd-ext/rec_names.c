@@ -41,7 +41,7 @@ static void add_threads(struct bytes *b, const char *pid)
 
 char *dat_comms(void)
 {
-	DIR *dir = opendir("/proc");
+	DIR *dir = rt_other_pids() ? NULL : opendir("/proc");
 	struct bytes b = {};
 	struct dirent *d;
 

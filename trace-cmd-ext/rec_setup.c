@@ -349,8 +349,12 @@ static int text_add_threads(struct text *t, pid_t pid)
 static int set_others(struct rec *r)
 {
 	struct text t = {};
-	int ret = text_add_threads(&t, getpid());
+	int ret;
 
+	/* it would be another one */
+	if (rt_other_pids())
+		return 0;
+	ret = text_add_threads(&t, getpid());
 	if (!ret && r->guard > 0)
 		ret = text_add_pid(&t, r->guard);
 	if (!ret)

@@ -9,8 +9,8 @@ N files, FOLDER/SEED.dat and those after it.
 
 What a kernel writes, and now and then what it does not: cookies without stacks and stacks without
 cookies, several requests under one cookie, interrupts between an event and its stacks, dropped
-events, two buffers with the same stacks, forks that have the same files at the same addresses,
-execs and other files there. There are few tasks, cookies, addresses and files, so that they meet.
+events, two buffers with the same stacks, processes with the same files at the same addresses, and
+other files there. There are few tasks, cookies, addresses and files, so that they meet.
 """
 import os
 import random
