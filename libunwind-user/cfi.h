@@ -69,7 +69,8 @@ struct cfi_section {
 	bool big_endian;
 	uint8_t addr_size;	/* 4 or 8 */
 	uint8_t reg_sp, reg_fp;	/* DWARF numbers */
-	int8_t sp_off;		/* the caller's SP is CFA + it */
+	uint8_t reg_pc;		/* the pc, in expressions; 0: not there */
+	int16_t sp_off;		/* the caller's SP is CFA + it */
 	bool arm64;		/* instruction 0x2d means a signed RA */
 	/* A length of zero ends the section; false: entries may follow it. */
 	bool ends_at_zero;

@@ -175,7 +175,7 @@ static struct cfi_rule expr(struct machine *m, bool cfa_pushed, bool value)
 {
 	uint64_t size = cur_uleb(&m->c);
 
-	return cfi_expr(cur_sub(&m->c, size), m->run->sec->addr_size, cfa_pushed, value);
+	return cfi_expr(m->run->sec, cur_sub(&m->c, size), cfa_pushed, value);
 }
 
 /* An instruction whose operand is in the byte after it. Returns false if it is bad. */

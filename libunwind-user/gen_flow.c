@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "gen_flow.h"
 
 /* Go programs have megabytes of code without .eh_frame, and frame pointers. */

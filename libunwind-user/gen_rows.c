@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen_impl.h"
+#include "arch/arch.h"
 
 /* Functions are aligned to 64 at most, loops and sections to more, which is no loss. */
 #define MAX_PADDING	63

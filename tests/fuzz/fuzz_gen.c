@@ -179,7 +179,7 @@ static void try_eh_frame(const uint8_t *data, size_t size)
 {
 	struct cfi_section sec = {
 		.data = image + EH, .vaddr = EH, .addr_size = 8, .reg_sp = 7, .reg_fp = 6,
-		.ends_at_zero = true,
+		.reg_pc = 16, .ends_at_zero = true,
 	};
 	const struct cfi_ops ops = { on_fde, on_row };
 	struct check c = { .start = UINT64_MAX };
