@@ -9,6 +9,7 @@
  *	gen_pack.c	the list cut into functions so that the section is small
  *	gen_write.c	the bytes of the section
  *	arch/		what is particular to an architecture: registers, padding, stubs of a PLT
+ *	gen_sig.c	code that returns from signal handlers
  *	gen_flow*.c	rows for code without .eh_frame, see gen_flow.h
  */
 #ifndef GEN_IMPL_H
@@ -184,6 +185,14 @@ int rows_finish(struct gen_rows *r);
 /* FDEs, behind those there are, for code that the sorted FDEs leave free. */
 int flow_add(struct gen_rows *r);
 
+/* ------------------------------- gen_sig.c ------------------------------- */
+
+/* Is this code that returns from a signal handler, and does its FDE not know that? */
+bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde);
+
+/* FDEs for such code in a gap, which counts from text.start on. */
+int sig_add(struct gen_rows *r, uint32_t start, uint32_t end);
+
 /* ------------------------------ gen_pack.c ------------------------------- */
 
 int pack(struct gen_rows *r, struct gen_table *table);
@@ -192,6 +201,9 @@ int pack(struct gen_rows *r, struct gen_table *table);
 
 /* That of an opened image, or NULL. */
 const struct gen_arch *gen_arch_of(const struct gen_image *img);
+
+/* That of an SFRAME_ABI_, or NULL. */
+const struct gen_arch *gen_arch_of_abi(uint8_t abi);
 
 /* Its .eh_frame, without the bytes. */
 struct cfi_section gen_section(const struct gen_image *img, const struct gen_arch *arch);

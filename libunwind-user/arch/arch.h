@@ -47,6 +47,6 @@ struct gen_arch {
 	const struct flow_arch *flow;
 };
 
-extern const struct gen_arch gen_amd64;
+extern const struct gen_arch gen_amd64, gen_arm64, gen_s390x;
 
 #endif
