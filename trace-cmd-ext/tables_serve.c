@@ -237,7 +237,7 @@ static int add_all(struct serve *s)
 int cmd_register(int argc, char **argv)
 {
 	struct serve s = { .name = NULL };
-	int ret, files, sig;
+	int ret, files, sig, vdso;
 	sigset_t set;
 
 	ret = begin(&s, argc, argv, "[FILE...]", &files);
@@ -249,10 +249,13 @@ int cmd_register(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	ret = add_files(&s, argv + files);
-	if (!ret && tables_add_vdso(s.t) && !s.quiet)
-		complain(&s, "the vDSO has no table");
-	if (!ret)
+	if (!ret) {
+		/* that of arm64 has no .eh_frame, but frame records */
+		vdso = tables_add_vdso(s.t);
+		if (vdso && vdso != -ENODATA && !s.quiet)
+			complain(&s, "the vDSO has no table");
 		ret = add_all(&s);
+	}
 	if (!ret) {
 		print_summary(&s);
 		puts("ready");
