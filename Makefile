@@ -60,7 +60,7 @@ help:
 	@echo 'make check        tests that need no kernel (less than a minute)'
 	@echo 'make test-full    make test, ftracetest on the base and the patched kernel, and all'
 	@echo '                  again on a debug kernel (hours)'
-	@echo 'make bench        measurements'
+	@echo 'make bench        measurements; bench-compare: perf, bpftrace and LTTng beside it'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
 	@echo 'make vm-test T=N  the guest test tests/guest/N.sh; several names are possible'
 	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched or debug'

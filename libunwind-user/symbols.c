@@ -260,10 +260,39 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 }
 
 /*
+ * What is at @offset of a file, at least @want bytes unless it ends before; *@nr: how many there
+ * are. Neighbours are read, too.
+ */
+static const uint8_t *peek(struct uu_symbols *syms, const struct file *f, uint64_t offset,
+			   ssize_t want, ssize_t *nr)
+{
+	const uint64_t half = sizeof(syms->peek.bytes) / 2;
+	uint64_t from = syms->peek.offset;
+	int fd;
+
+	if (syms->peek.f != f || offset < from || offset >= from + 2 * half - want) {
+		from = offset & -half;
+		fd = symbols_open(f->place.root, f->place.path, 0);
+		syms->peek.f = NULL;
+		*nr = 0;
+		if (fd < 0)
+			return NULL;
+		syms->peek.nr = pread(fd, syms->peek.bytes, sizeof(syms->peek.bytes), from);
+		close(fd);
+		syms->peek.f = f;
+		syms->peek.offset = from;
+	}
+	*nr = syms->peek.nr - (ssize_t)(offset - from);
+	return syms->peek.bytes + (offset - from);
+}
+
+/*
  * The kernel returns from a signal handler to these instructions, in the C
- * library or the vDSO. mov $__NR_rt_sigreturn,%rax; syscall: the two encodings
- * in use. Unwinders and debuggers know the frame by them, and so do we. The
- * file is read again only where no symbol tells that it is something else.
+ * library or the vDSO: the number of rt_sigreturn to its register, and the system
+ * call; of amd64, in both encodings in use, of arm64, and of s390x, which has the
+ * number in the instruction, and sigreturn besides. Unwinders and debuggers know
+ * the frame by them, and so do we. The file is read again only where no symbol
+ * tells that it is something else.
  */
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset)
@@ -279,21 +308,16 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		{ EM_S390, 2, { 0x0a, 119 } },
 	};
 	struct file *f = symbols_file(syms, file);
-	uint8_t buf[sizeof(returns->code)];
 	struct uu_symbol sym;
+	const uint8_t *buf;
 	ssize_t n;
 	size_t i;
-	int fd;
 
 	if (!f || f->error || offset > INT64_MAX)
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
-	fd = symbols_open(f->place.root, f->place.path, 0);
-	if (fd < 0)
-		return false;
-	n = pread(fd, buf, sizeof(buf), offset);
-	close(fd);
+	buf = peek(syms, f, offset, sizeof(returns->code), &n);
 	for (i = 0; i < sizeof(returns) / sizeof(*returns); i++) {
 		if (f->tab.machine == returns[i].machine && n >= returns[i].len &&
 		    !memcmp(buf, returns[i].code, returns[i].len))

@@ -79,6 +79,8 @@ int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
 int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 /* The build-id among the notes in @data, which may be NULL; its size, 0 without one. */
 size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
+/* That of the ELF file which is open for reading, of any architecture; its size, or 0. */
+size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
 
 /* ---- symbols.c ---- */
 
@@ -128,6 +130,13 @@ struct uu_symbols {
 	const struct debug_ops *ops;
 	void *lines;			/* of symbols_lines.c */
 	void *debuginfod;		/* of symbols_debuginfod.c */
+	/* the bytes of a file that uu_symbols_is_signal_return() looked at last */
+	struct {
+		const struct file *f;
+		uint64_t offset;
+		ssize_t nr;
+		uint8_t bytes[16384];
+	} peek;
 };
 
 /* For the functions of debug_ops, which have the file alone. */

@@ -6,8 +6,8 @@ O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
 # what has no libtraceevent host in it: unit tests link these
-PLUGIN_CORE := join.c join_find.c join_parts.c runs.c maps.c frames.c decode.c feed.c wire.c \
-	drops.c
+PLUGIN_CORE := join.c join_find.c join_parts.c join_sort.c runs.c maps.c frames.c jit.c decode.c \
+	feed.c wire.c drops.c
 PLUGIN_SRC := $(PLUGIN_CORE) scan.c options.c handlers.c plugin_ustack_join.c
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(O)/plugin/%.o)
 PLUGIN_STUB := $(O)/plugin/plugin_ustack.so
@@ -56,8 +56,8 @@ SHARK_INC ?= $(shell pkg-config --cflags libkshark json-c gl glu 2>/dev/null)
 # its headers warn
 SHARK_CFLAGS = $(patsubst -I%,-isystem %,$(SHARK_INC))
 # what the join needs, and nothing of printing
-SHARK_CORE := $(addprefix $(O)/plugin/,join.o join_find.o join_parts.o runs.o maps.o decode.o \
-	feed.o wire.o drops.o scan.o)
+SHARK_CORE := $(addprefix $(O)/plugin/,join.o join_find.o join_parts.o join_sort.o runs.o \
+	maps.o decode.o feed.o wire.o drops.o scan.o)
 
 $(SHARK_OBJ) $(SHARK_DRAW): PLUGIN_CFLAGS += $(SHARK_CFLAGS)
 

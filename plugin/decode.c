@@ -38,6 +38,32 @@ static void find_commons(struct decode *d, struct tep_event *event)
 	find_common(&d->common_flags, event, "common_flags");
 }
 
+static bool is_at(const struct decode_field *f, int offset, int size)
+{
+	return f->number && f->offset == offset && f->size == size;
+}
+
+void decode_find_plain(struct decode *d)
+{
+	const uint16_t one = 1;
+
+	d->plain = !d->swap && *(const uint8_t *)&one && is_at(&d->common_type, 0, 2) &&
+		   is_at(&d->common_flags, 2, 1) && is_at(&d->common_pid, 4, 4);
+}
+
+void decode_common_slow(const struct decode *d, const struct tep_record *rec,
+			struct decode_common *c)
+{
+	uint64_t type = 0, tid = 0, flags = 0;
+
+	c->has_type = decode_number(d, rec, &d->common_type, &type) && type <= INT32_MAX;
+	c->has_tid = decode_number(d, rec, &d->common_pid, &tid);
+	c->has_flags = decode_number(d, rec, &d->common_flags, &flags);
+	c->type = type;
+	c->tid = tid;
+	c->flags = flags;
+}
+
 bool decode_init(struct decode *d, struct tep_handle *tep)
 {
 	static const char sys[] = "ftrace";
@@ -59,6 +85,7 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 	find_commons(d, cookie);
 	find_commons(d, stack);
 	find_commons(d, kstack);
+	decode_find_plain(d);
 
 	find(&d->kstack_caller, kstack, "caller");
 	find(&d->cookie, cookie, "cookie");
@@ -87,14 +114,12 @@ static const void *bytes_at(const struct tep_record *rec, uint64_t offset, uint6
 	return (const char *)rec->data + offset;
 }
 
-enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)
+enum decode_kind decode_kind_of(const struct decode *d, const struct decode_common *c)
 {
-	uint64_t val;
-	int type;
+	int type = c->type;
 
-	if (!decode_number(d, rec, &d->common_type, &val) || val > INT32_MAX)
+	if (!c->has_type)
 		return DECODE_NONE;
-	type = val;
 	if (type == d->id_kernel_stack)
 		return DECODE_KERNEL_STACK;
 	if (type == d->id_cookie)

@@ -32,9 +32,17 @@ enum decode_kind {
 	DECODE_MAP,
 };
 
+/* What any record begins with; zeros where it is too short. */
+struct decode_common {
+	uint32_t type, tid;
+	uint32_t flags;
+	bool has_type, has_tid, has_flags;
+};
+
 struct decode {
 	struct tep_handle *tep;
 	int long_size;
+	bool plain;			/* the common fields are where every kernel has them */
 	bool swap;			/* the file's byte order is not this machine's */
 	struct decode_field common_type, common_pid, common_flags;
 	int id_kernel_stack, id_cookie, id_stack, id_map;	/* -1: not in this file */
@@ -68,7 +76,11 @@ bool decode_bytes(const struct decode *d, const struct tep_record *rec,
 		  const struct decode_field *f, const void **p, uint32_t *len);
 /* Look our events up in @tep; false if it knows no cookie and no stack event. */
 bool decode_init(struct decode *d, struct tep_handle *tep);
-enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec);
+enum decode_kind decode_kind_of(const struct decode *d, const struct decode_common *c);
+/* After a change of the common fields. */
+void decode_find_plain(struct decode *d);
+void decode_common_slow(const struct decode *d, const struct tep_record *rec,
+			struct decode_common *c);
 
 /* A number of 1, 2, 4 or 8 bytes at @p. */
 static inline uint64_t decode_read(const struct decode *d, const void *p, int size)
@@ -100,6 +112,28 @@ static inline bool decode_number(const struct decode *d, const struct tep_record
 		return false;
 	*val = decode_read(d, (const char *)rec->data + f->offset, f->size);
 	return true;
+}
+
+/* include/linux/trace_events.h: struct trace_entry */
+static inline void decode_common(const struct decode *d, const struct tep_record *rec,
+				 struct decode_common *c)
+{
+	uint64_t x;
+
+	if (!d->plain || rec->size < (int)sizeof(x) || !rec->data) {
+		decode_common_slow(d, rec, c);
+		return;
+	}
+	memcpy(&x, rec->data, sizeof(x));
+	*c = (struct decode_common){ x & 0xffff, x >> 32, x >> 16 & 0xff, true, true, true };
+}
+
+static inline enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)
+{
+	struct decode_common c;
+
+	decode_common(d, rec, &c);
+	return decode_kind_of(d, &c);
 }
 
 bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid);

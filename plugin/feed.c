@@ -104,8 +104,11 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	f->addrs.nr = 0;
 	if (vec_reserve(&f->addrs, raw.nr + 1))
 		return -ENOMEM;
-	for (i = 0; i < raw.nr; i++)
-		f->addrs.v[i] = decode_addr(&f->dec, raw.addrs, i);
+	if (f->dec.long_size == sizeof(*f->addrs.v) && !f->dec.swap)
+		memcpy(f->addrs.v, raw.addrs, raw.nr * sizeof(*f->addrs.v));
+	else
+		for (i = 0; i < raw.nr; i++)
+			f->addrs.v[i] = decode_addr(&f->dec, raw.addrs, i);
 	s.cookie = raw.cookie;
 	s.tgid = raw.tgid;
 	s.flags = raw.flags;
@@ -145,9 +148,15 @@ static int feed_map(struct feed *f, const struct tep_record *rec)
 
 int feed_record(struct feed *f, const struct tep_record *rec)
 {
-	struct runs_rec r = { .pos = rec->offset, .ts = rec->ts };
-	enum decode_kind kind;
-	uint64_t flags;
+	struct decode_common c;
+
+	decode_common(&f->dec, rec, &c);
+	return feed_decoded(f, rec, &c);
+}
+
+int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c)
+{
+	struct runs_rec r = { .pos = rec->offset, .ts = rec->ts, .tid = c->tid, .flags = c->flags };
 	int ret = 0;
 
 	if (f->any && rec->offset <= f->last)
@@ -173,12 +182,9 @@ int feed_record(struct feed *f, const struct tep_record *rec)
 		if (ret)
 			return ret;
 	}
-	if (!decode_tid(&f->dec, rec, &r.tid) ||
-	    !decode_number(&f->dec, rec, &f->dec.common_flags, &flags))
+	if (!c->has_tid || !c->has_flags)
 		return 0;
-	r.flags = flags;
-	kind = decode_kind(&f->dec, rec);
-	switch (kind) {
+	switch (decode_kind_of(&f->dec, c)) {
 	case DECODE_KERNEL_STACK:
 		r.kind = REC_KERNEL_STACK;
 		break;

@@ -38,6 +38,8 @@ bool feed_wanted(const struct feed *f);
 int feed_stream(struct feed *f, uint32_t buffer, uint32_t cpu);
 /* The next record. -EILSEQ when it does not lie behind the last. */
 int feed_record(struct feed *f, const struct tep_record *rec);
+/* The same for who has looked at its common fields. */
+int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c);
 /* The stream ends. */
 int feed_end(struct feed *f);
 

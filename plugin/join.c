@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * join - filling and sorting. See join.h for the rules; join_find.c answers.
+ * join - filling. See join.h for the rules; join_find.c answers.
  */
 #include <errno.h>
 
@@ -128,31 +128,6 @@ void join_set_damaged(struct join *j)
 	j->damaged = true;
 }
 
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
-
-static int cmp_run(const void *a, const void *b)
-{
-	const struct join_run *x = &((const struct run *)a)->r;
-	const struct join_run *y = &((const struct run *)b)->r;
-
-	CMP(x->tid, y->tid);
-	CMP(x->stream, y->stream);
-	CMP(x->pos, y->pos);
-	return 0;
-}
-
-static int cmp_stack(const void *a, const void *b)
-{
-	const struct stack *x = a, *y = b;
-
-	CMP(x->tid, y->tid);
-	CMP(x->cookie, y->cookie);
-	CMP(x->ts, y->ts);
-	CMP(x->stream, y->stream);
-	CMP(x->pos, y->pos);
-	return 0;
-}
-
 /* Neighbours that say the same become one. */
 static void merge_runs(struct join *j)
 {
@@ -167,7 +142,8 @@ static void merge_runs(struct join *j)
 			continue;
 		}
 		out = &j->runs.v[nr++];
-		*out = *r;
+		if (out != r)
+			*out = *r;
 	}
 	j->runs.nr = nr;
 }
@@ -255,12 +231,12 @@ int join_finish(struct join *j)
 	int ret;
 
 	ret = parts_finish(j);
+	if (!ret)
+		ret = sort_runs(j);
+	if (!ret)
+		ret = sort_stacks(j);
 	if (ret)
 		return ret;
-	if (j->runs.nr)
-		qsort(j->runs.v, j->runs.nr, sizeof(*j->runs.v), cmp_run);
-	if (j->stacks.nr)
-		qsort(j->stacks.v, j->stacks.nr, sizeof(*j->stacks.v), cmp_stack);
 	merge_runs(j);
 	limit_runs(j);
 

@@ -329,7 +329,16 @@ uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos
 {
 	struct task *t;
 	struct run *r, *end;
+	int i;
 
+	/* who goes through a stream comes to the run behind it */
+	for (i = 0; i < 4 && last->tid == tid && last->from < last->to && pos >= last->to &&
+	     last->to != UINT64_MAX; i++) {
+		r = &j->runs.v[++last->run];
+		last->from = r->r.pos;
+		last->to = last->run + 1 < j->runs.nr && r[1].r.tid == tid &&
+			   r[1].r.stream == stream ? r[1].r.pos : UINT64_MAX;
+	}
 	if (last->tid != tid || pos < last->from || pos >= last->to) {
 		t = j->finished ? task_find(j, tid) : NULL;
 		r = t && t->nr_runs ? run_at(j, t, stream, pos) : NULL;

@@ -88,6 +88,10 @@ struct join {
 	bool finished;
 };
 
+/* join_sort.c: runs by (tid, stream, pos), stacks by (tid, cookie, ts). 0 or -ENOMEM. */
+int sort_runs(struct join *j);
+int sort_stacks(struct join *j);
+
 /* join_parts.c: put together what the kernel split; intern address lists. */
 int parts_add(struct join *j, const struct join_stack *s);
 int parts_loss(struct join *j, struct stream *st);

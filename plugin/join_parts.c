@@ -20,13 +20,10 @@
 
 static int intern(struct join *j, const uint64_t *addrs, uint32_t nr, uint32_t *id)
 {
-	uint64_t hash = nr;
+	uint64_t hash = hash_words(addrs, nr, 0);
 	struct list *l;
 	uint32_t i;
 	size_t pos;
-
-	for (i = 0; i < nr; i++)
-		hash = hash64(hash + addrs[i]);
 
 	for_each_hidx(&j->list_idx, hash, pos, i) {
 		l = &j->lists.v[i];

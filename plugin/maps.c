@@ -359,8 +359,8 @@ static const struct map *choose(struct maps *m, const struct map *map, uint32_t 
 	return before ? before : after;
 }
 
-const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-				  uint64_t addr, uint64_t *offset)
+static const struct map *find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+			      uint64_t addr)
 {
 	const struct map *map, *best = m->last;
 	const struct proc *p;
@@ -370,7 +370,7 @@ const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, ui
 	/* the frames of a stack are mostly in few files */
 	if (best && best->start <= addr && addr < best->end &&
 	    m->procs.v[best->proc].tgid == tgid)
-		goto found;
+		return best;
 	p = proc_find(m, tgid);
 	if (!p || !p->nr_maps)
 		return NULL;
@@ -390,7 +390,34 @@ const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, ui
 		return NULL;
 	if (!contested)
 		m->last = best;
-found:
-	*offset = addr - best->start + best->pgoff;
-	return &m->files.v[best->file];
+	return best;
+}
+
+const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+				  uint64_t addr, uint64_t *offset)
+{
+	const struct map *map = find(m, tgid, ts, cpu, addr);
+
+	if (!map)
+		return NULL;
+	*offset = addr - map->start + map->pgoff;
+	return &m->files.v[map->file];
+}
+
+const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+					uint64_t addr, uint64_t *offset, uint64_t *from,
+					uint64_t *to)
+{
+	const struct map *map = find(m, tgid, ts, cpu, addr);
+
+	*from = addr;
+	*to = addr + 1;
+	if (!map)
+		return NULL;
+	if (!map->contested) {
+		*from = map->start;
+		*to = map->end;
+	}
+	*offset = addr - map->start + map->pgoff;
+	return &m->files.v[map->file];
 }

@@ -54,6 +54,13 @@ int maps_finish(struct maps *m);
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 				  uint64_t addr, uint64_t *offset);
 /*
+ * The same, and around @addr the addresses from *@from up to *@to are in the same place of the same
+ * file; nothing around it (*@from is @addr) where that depends on the time.
+ */
+const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+					uint64_t addr, uint64_t *offset, uint64_t *from,
+					uint64_t *to);
+/*
  * A number such that stacks of this process with the same number resolve
  * alike; *@near is set if this stack is subject to rule 3, where that is not so.
  */

@@ -32,6 +32,7 @@ struct runs {
 	/* the last record of each level was a cookie of this task, 0: was not */
 	uint32_t cookie_tid[NR_LEVELS];
 	bool cookie_last[NR_LEVELS];
+	uint32_t used;			/* a bit for each level that has either */
 	VEC(struct join_run) open;	/* one a task */
 	struct hidx idx;
 };
@@ -123,9 +124,14 @@ static int settle_from(struct runs *r, int level, bool lost)
 {
 	int ret = 0;
 
+	/* mostly there is nothing above the level of a task */
+	if (!(r->used >> level))
+		return 0;
 	for (; level < NR_LEVELS && !ret; level++) {
 		ret = settle(r, level, lost);
 		r->cookie_last[level] = false;
+		if (!ret)
+			r->used &= ~(1u << level);
 	}
 	return ret;
 }
@@ -158,6 +164,7 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 
 	if (level == 0)
 		r->after_loss = false;
+	r->used |= 1u << level;
 	ret = settle_from(r, level + 1, false);
 	if (ret)
 		return ret;

@@ -62,13 +62,40 @@ static inline uint64_t hash64(uint64_t x)
 }
 
 /*
+ * A hash of @nr words, for lists that are hashed by the million: four sums that
+ * do not wait for each other.
+ */
+static inline uint64_t hash_words(const uint64_t *v, size_t nr, uint64_t seed)
+{
+	const uint64_t k = 0x9e3779b97f4a7c15ull;
+	uint64_t a = seed ^ nr, b = k, c = ~k, d = ~seed;
+	size_t i;
+
+	for (i = 0; i + 4 <= nr; i += 4) {
+		a = (a ^ v[i]) * k;
+		b = (b ^ v[i + 1]) * k;
+		c = (c ^ v[i + 2]) * k;
+		d = (d ^ v[i + 3]) * k;
+		/* a product's upper bits are the good ones */
+		a ^= a >> 32;
+		b ^= b >> 32;
+		c ^= c >> 32;
+		d ^= d >> 32;
+	}
+	for (; i < nr; i++)
+		a = hash64(a ^ v[i]);
+	return hash64(a + hash64(b + hash64(c + hash64(d))));
+}
+
+/*
  * Open addressing, power of two, from a hash to the index of an element that
- * the caller keeps in a vector. Slots hold index + 1, 0 is free. Nothing is
- * ever removed.
+ * the caller keeps in a vector. Nothing is ever removed.
  */
 struct hidx {
-	uint32_t *slot;
-	uint32_t *tag;		/* the hash's low 32 bits, to skip most compares */
+	struct {
+		uint32_t at;	/* index + 1, 0: free */
+		uint32_t tag;	/* the hash's low 32 bits, to skip most compares */
+	} *slot;
 	size_t mask;
 	size_t nr;
 };
@@ -76,7 +103,6 @@ struct hidx {
 static inline void hidx_free(struct hidx *h)
 {
 	free(h->slot);
-	free(h->tag);
 	memset(h, 0, sizeof(*h));
 }
 
@@ -91,10 +117,10 @@ static inline void hidx_put_slot(struct hidx *h, uint32_t hash, uint32_t val)
 {
 	size_t i = hash & h->mask;
 
-	while (h->slot[i])
+	while (h->slot[i].at)
 		i = (i + 1) & h->mask;
-	h->slot[i] = val;
-	h->tag[i] = hash;
+	h->slot[i].at = val;
+	h->slot[i].tag = hash;
 }
 
 static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
@@ -104,14 +130,11 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 		size_t i;
 
 		big.slot = calloc(big.mask + 1, sizeof(*big.slot));
-		big.tag = calloc(big.mask + 1, sizeof(*big.tag));
-		if (!big.slot || !big.tag) {
-			hidx_free(&big);
+		if (!big.slot)
 			return -1;
-		}
 		for (i = 0; h->slot && i <= h->mask; i++)
-			if (h->slot[i])
-				hidx_put_slot(&big, h->tag[i], h->slot[i]);
+			if (h->slot[i].at)
+				hidx_put_slot(&big, h->slot[i].tag, h->slot[i].at);
 		big.nr = h->nr;
 		hidx_free(h);
 		*h = big;
@@ -127,8 +150,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
  */
 #define for_each_hidx(h, hash, pos, index)					\
 	for ((pos) = (uint32_t)(hash) & (h)->mask;				\
-	     (h)->slot && (h)->slot[pos] && ((index) = (h)->slot[pos] - 1, 1);	\
+	     (h)->slot && (h)->slot[pos].at && ((index) = (h)->slot[pos].at - 1, 1);	\
 	     (pos) = ((pos) + 1) & (h)->mask)					\
-		if ((h)->tag[pos] == (uint32_t)(hash))
+		if ((h)->slot[pos].tag == (uint32_t)(hash))
 
 #endif

@@ -44,13 +44,11 @@ static uint32_t add_type(struct model *m, int id)
 }
 
 /* NO_TYPE for a record too short to have one, or without memory. */
-uint32_t model_type_of(struct model *m, const struct tep_record *rec)
+uint32_t model_type_of(struct model *m, const struct decode_common *c)
 {
-	uint64_t id;
-
-	if (!decode_number(&m->dec, rec, &m->dec.common_type, &id) || id >= NR_TYPES)
+	if (!c->has_type || c->type >= NR_TYPES)
 		return NO_TYPE;
-	return m->type_of_id[id] != NO_TYPE ? m->type_of_id[id] : add_type(m, id);
+	return m->type_of_id[c->type] != NO_TYPE ? m->type_of_id[c->type] : add_type(m, c->type);
 }
 
 struct task *model_task(struct model *m, uint32_t tid)
@@ -109,18 +107,19 @@ static void note_task(struct model *m, struct noted *last)
 	last->events = 0;
 }
 
-static void note(struct model *m, const struct tep_record *rec, struct noted *last)
+static void note(struct model *m, const struct tep_record *rec, const struct decode_common *c,
+		 struct noted *last)
 {
-	uint32_t type = model_type_of(m, rec), tid;
+	uint32_t type = model_type_of(m, c);
 	struct model_info *info = &m->info;
 
 	if (type != NO_TYPE) {
 		m->types.v[type].pub.records++;
 		m->types.v[type].pub.bytes += rec->record_size;
-		if (m->types.v[type].kind == RECORD_EVENT && decode_tid(&m->dec, rec, &tid)) {
-			if (!last->events || tid != last->tid) {
+		if (m->types.v[type].kind == RECORD_EVENT && c->has_tid) {
+			if (!last->events || c->tid != last->tid) {
 				note_task(m, last);
-				last->tid = tid;
+				last->tid = c->tid;
 			}
 			last->events++;
 		}
@@ -135,21 +134,29 @@ static void note(struct model *m, const struct tep_record *rec, struct noted *la
 static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint64_t *done)
 {
 	const struct reader_stream *s = reader_stream(m->reader, stream);
+	struct decode_common c;
 	struct noted noted = {};
 	struct tep_record *rec;
 	uint64_t last = 0;
 	int ret;
 
 	ret = feed_stream(feed, s->buffer, s->cpu);
+	if (m->tally)
+		tally_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
-		note(m, rec, &noted);
-		ret = feed_record(feed, rec);
+		decode_common(&m->dec, rec, &c);
+		note(m, rec, &c, &noted);
+		ret = feed_decoded(feed, rec, &c);
+		if (m->tally)
+			tally_record(m, rec, &c);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
 		last = rec->offset;
 		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
 			m->opts.progress("reading", *done, m->info.bytes);
 	}
 	note_task(m, &noted);
+	if (m->tally)
+		tally_stream_end(m);
 	return ret;
 }
 
@@ -193,7 +200,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 static int scan(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
-	struct drops_sink drops = { .dropped = dropped, .clock = found_clock, .data = m };
+	struct drops_sink drops = { .dropped = dropped, .data = m };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	uint64_t done = 0;
 	struct feed *feed;
@@ -211,6 +218,7 @@ static int scan(struct model *m)
 		if (ret == -EILSEQ) {
 			m->info.damaged = true;
 			ret = 0;
+			tally_give_up(m);
 		}
 	}
 	if (!ret)
@@ -249,6 +257,23 @@ static void find_commons(struct model *m)
 	decode_set_field(&m->dec.common_type, tep_find_common_field(event, "common_type"));
 	decode_set_field(&m->dec.common_pid, tep_find_common_field(event, "common_pid"));
 	decode_set_field(&m->dec.common_flags, tep_find_common_field(event, "common_flags"));
+	decode_find_plain(&m->dec);
+}
+
+/* The filter's times are in nanoseconds before. */
+static void find_clock(struct model *m)
+{
+	struct drops_sink clock = { .clock = found_clock, .data = m };
+
+	m->info.clock = m->clock;
+	m->info.nsec = true;
+	drops_walk(reader_fd(m->reader), &clock);
+	if (m->info.nsec)
+		return;
+	m->opts.filter.from /= 1000000000;
+	/* 0 would mean no end */
+	if (m->opts.filter.to && !(m->opts.filter.to /= 1000000000))
+		m->opts.filter.to = 1;
 }
 
 struct model *model_open(const char *path, const struct model_opts *opts, char *why, size_t size)
@@ -266,6 +291,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 		m->opts = *opts;
 	ro.plugins = m->opts.plugins;
 	memset(m->type_of_id, 0xff, sizeof(m->type_of_id));
+	m->path = path;
 	m->reader = reader_open(path, &ro, why, size);
 	if (!m->reader)
 		goto fail;
@@ -275,21 +301,19 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	so.sysroot = m->opts.sysroot;
 	so.no_demangle = m->opts.no_demangle;
 	m->syms = m->opts.lines ? uu_symbols_new_debug(&so) : uu_symbols_new(&so);
+	m->jit = jit_open(path, reader_trace_id(m->reader));
 	m->join = join_new();
 	m->maps = maps_new();
 	m->info.version = reader_version(m->reader);
 	m->info.bytes = reader_bytes(m->reader);
 	m->info.cpus = reader_cpus(m->reader);
 	m->info.buffers = reader_buffers(m->reader);
-	m->info.clock = m->clock;
-	m->info.nsec = true;
-	ret = m->syms && m->join && m->maps ? scan(m) : -ENOMEM;
-	if (!m->info.nsec) {
-		m->opts.filter.from /= 1000000000;
-		/* 0 would mean no end */
-		if (m->opts.filter.to && !(m->opts.filter.to /= 1000000000))
-			m->opts.filter.to = 1;
-	}
+	find_clock(m);
+	ret = m->syms && m->join && m->maps ? 0 : -ENOMEM;
+	if (!ret && m->opts.counts)
+		ret = tally_start(m);
+	if (!ret)
+		ret = scan(m);
 	if (!ret) {
 		m->run_ustack = calloc(join_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
 		if (!m->run_ustack)
@@ -317,6 +341,7 @@ void model_close(struct model *m)
 	join_free(m->join);
 	maps_free(m->maps);
 	uu_symbols_free(m->syms);
+	jit_free(m->jit);
 	vec_free(&m->types);
 	vec_free(&m->tasks);
 	hidx_free(&m->task_idx);
@@ -325,11 +350,13 @@ void model_close(struct model *m)
 	hidx_free(&m->kstack_idx);
 	vec_free(&m->ustacks);
 	hidx_free(&m->ustack_idx);
+	vec_free(&m->list_ustack);
 	free(m->run_ustack);
 	vec_free(&m->frames);
 	hidx_free(&m->frame_idx);
 	vec_free(&m->index);
 	vec_free(&m->lines);
+	tally_give_up(m);
 	vec_free(&m->counts);
 	hidx_free(&m->count_idx);
 	free(m);

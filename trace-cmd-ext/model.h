@@ -59,6 +59,7 @@ struct model_opts {
 	bool no_demangle;
 	bool lines;			/* debug information is read too: for model_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
+	bool counts;			/* model_counts() will be asked: counted in the scan */
 	struct model_filter filter;	/* what it points to must outlive the model */
 	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */
@@ -111,6 +112,7 @@ struct model_frame {
 	uint64_t offset;		/* of addr in file */
 	uint32_t tgid;			/* with neither kernel nor file: whose address it is */
 	bool kernel;
+	bool jit;			/* func is code that tgid compiled; it has no file then */
 	bool exact;			/* addr is where it was, no return address */
 };
 
@@ -154,6 +156,7 @@ const struct model_info *model_info(struct model *m);
 enum model_order {
 	MODEL_BY_CPU,			/* buffer by buffer, CPU by CPU: the cheaper way */
 	MODEL_BY_TIME,			/* by time stamp; at the same one, by buffer and CPU */
+	MODEL_BARE,			/* as MODEL_BY_CPU, without stacks: cheaper still */
 };
 
 /*
@@ -171,7 +174,8 @@ struct model_count {
 };
 
 /*
- * All at once, on all CPUs of this machine: far cheaper than model_each(). The array is the
+ * All at once. Cheapest with opts.counts; else, and for a file of very many events, it is read once
+ * more on all CPUs of this machine, which is still far cheaper than model_each(). The array is the
  * model's, in no particular order, and equal ones may be there more than once. 0, or an error as
  * above.
  */
@@ -192,6 +196,11 @@ const struct model_ustack *model_ustack(struct model *m, uint32_t ustack);
  */
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
+/*
+ * One stack for all those that have the same frames and the same flags, as those of processes that
+ * forked from one another do; @ustack itself if none is known.
+ */
+uint32_t model_uframes_like(struct model *m, uint32_t ustack);
 uint32_t model_nr_frames(struct model *m);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);
 /*

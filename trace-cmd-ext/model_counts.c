@@ -2,7 +2,8 @@
 /*
  * model_counts - how many events there are of each kind, task, kernel stack and user stack
  *
- * Streams are shared out among processes, one a CPU of this machine. Each begins with all that the
+ * Mostly they were counted in the scan (model_tally.c). Where not, the file is read once more:
+ * streams are shared out among processes, one a CPU of this machine. Each begins with all that the
  * model knows (the fork), and counts into its own copy. It gives back its counts, and what their
  * numbers mean: a kernel stack by its addresses, a user stack by a run that has it. The model gives
  * both its own numbers, and keeps the counts one behind the other without adding up equal ones.
@@ -296,7 +297,7 @@ int model_counts(struct model *m, const struct model_count **v, size_t *nr)
 		cpus = MAX_WORKERS;
 	if (cpus > streams)
 		cpus = streams;
-	if (!m->counted)
+	if (!m->counted && !tally_counts(m))
 		ret = cpus > 1 ? count_shared(m, cpus, streams) :
 				 model_each(m, MODEL_BY_CPU, count, m);
 	m->counted |= !ret;

@@ -38,25 +38,27 @@ void lane_start(struct model *m, struct lane *l, uint32_t stream)
 }
 
 /* What the event has now is all that it gets. */
-static void settle(struct model *m, struct lane *l, int level)
+static void settle(struct lane *l, int level)
 {
 	struct pending *p = l->waiting[level];
 
 	l->waiting[level] = NULL;
+	l->waits &= ~(1u << level);
 	if (!p)
 		return;
 	p->settled = true;
 	/* a kernel stack alone can tell that the cookie was lost */
-	if (p->wanted && p->has_kstack)
-		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
-							       p->kpos, 0, &l->last));
+	if (p->has_kstack)
+		p->asked = p->kpos;
 }
 
-static void settle_from(struct model *m, struct lane *l, int level)
+static void settle_from(struct lane *l, int level)
 {
+	/* mostly nothing waits above the level of a task */
+	if (!(l->waits >> level))
+		return;
 	for (; level < NR_LEVELS; level++)
-		if (l->waiting[level])
-			settle(m, l, level);
+		settle(l, level);
 }
 
 static void add_event(struct model *m, struct lane *l, struct tep_record *rec, uint32_t type,
@@ -76,8 +78,10 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
 	p->seq = l->seq;
 	p->settled = p->has_kstack = false;
+	p->asked = p->cookie = 0;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
-	if (p->wanted && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
+	/* during the scan nobody knows the processes yet */
+	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
 		t = model_task(m, tid);
 		p->wanted = t && t->wanted;
 	}
@@ -86,26 +90,27 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 		l->missed = 0;
 	}
 	l->waiting[level] = p;
+	l->waits |= 1u << level;
 }
 
-static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
+static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
+		       const struct decode_common *c)
 {
-	uint64_t cookie, flags = 0;
+	uint32_t tid = c->tid, type;
 	struct pending *p;
-	uint32_t tid, type;
+	uint64_t cookie;
 	int level;
 
 	if (rec->missed_events) {
-		settle_from(m, l, 0);
+		settle_from(l, 0);
 		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
 			    l->missed + rec->missed_events;
 	}
-	type = model_type_of(m, rec);
-	if (type == NO_TYPE || !decode_tid(&m->dec, rec, &tid))
+	type = model_type_of(m, c);
+	if (type == NO_TYPE || !c->has_tid)
 		return;
-	decode_number(&m->dec, rec, &m->dec.common_flags, &flags);
-	level = level_of(flags);
-	settle_from(m, l, level + 1);
+	level = level_of(c->flags);
+	settle_from(l, level + 1);
 	p = l->waiting[level];
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
@@ -114,53 +119,68 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec)
 		p->has_kstack = true;
 		p->kpos = rec->offset;
 		p->ev.kstack_rec = rec;
-		if (p->wanted)
+		if (p->wanted && !m->bare)
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
 		if (!p || p->ev.tid != tid || !decode_cookie(&m->dec, rec, &cookie) || !cookie)
 			break;
-		if (p->wanted)
-			p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, tid,
-								       rec->offset, cookie,
-								       &l->last));
+		p->asked = rec->offset;
+		p->cookie = cookie;
 		p->ev.cookie_rec = rec;
 		p->settled = true;
 		l->waiting[level] = NULL;
+		l->waits &= ~(1u << level);
 		return;
 	case RECORD_EVENT:
-		settle(m, l, level);
+		settle(l, level);
 		add_event(m, l, rec, type, tid, level);
 		return;
 	default:
 		break;
 	}
-	settle(m, l, level);
+	settle(l, level);
+}
+
+void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
+	      const struct decode_common *c)
+{
+	l->seq++;
+	add_record(m, l, rec, c);
+}
+
+void lane_end(struct lane *l)
+{
+	l->ended = true;
+	settle_from(l, 0);
+}
+
+struct pending *lane_ready(struct lane *l)
+{
+	struct pending *p = l->nr ? &l->queue[l->head] : NULL;
+
+	/* no room, or its record goes: never with what a kernel writes */
+	if (p && !p->settled && (l->nr == QUEUE || l->seq - p->seq > READER_KEEP - 4))
+		settle_from(l, 0);
+	return p && p->settled ? p : NULL;
 }
 
 struct pending *lane_next(struct model *m, struct lane *l)
 {
+	struct decode_common c;
 	struct tep_record *rec;
 	struct pending *p;
 
-	for (;;) {
-		p = l->nr ? &l->queue[l->head] : NULL;
-		/* no room, or its record goes: never with what a kernel writes */
-		if (p && !p->settled && (l->nr == QUEUE || l->seq - p->seq > READER_KEEP - 4))
-			settle_from(m, l, 0);
-		if (p && p->settled)
-			return p;
-		if (l->ended)
-			return NULL;
+	while (!(p = lane_ready(l)) && !l->ended) {
 		rec = reader_next(m->reader, l->stream);
 		if (!rec) {
-			l->ended = true;
-			settle_from(m, l, 0);
+			lane_end(l);
 			continue;
 		}
-		l->seq++;
-		add_record(m, l, rec);
+		decode_common(&m->dec, rec, &c);
+		lane_add(m, l, rec, &c);
 	}
+	return p;
 }
 
 void lane_drop(struct lane *l)
@@ -178,20 +198,26 @@ struct walk {
 	uint64_t seen;
 };
 
-static int pass_on(struct walk *w, struct pending *p)
+static int pass_on(struct walk *w, struct lane *l)
 {
+	struct pending *p = &l->queue[l->head];
 	struct model *m = w->m;
 
 	if (m->opts.progress && !(++w->seen % PROGRESS_EVERY))
 		m->opts.progress("events", w->seen, 0);
-	if (!p->wanted || (m->opts.filter.nr_symbols && !filter_symbols(m, &p->ev)))
+	if (!p->wanted)
+		return 0;
+	if (p->asked && !m->bare)
+		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
+							       p->asked, p->cookie,
+							       last_of(&l->lasts, p->ev.tid)));
+	if (m->opts.filter.nr_symbols && !filter_symbols(m, &p->ev))
 		return 0;
 	return w->event(w->data, &p->ev);
 }
 
 static int by_cpu(struct walk *w, struct lane *lanes, uint32_t nr)
 {
-	struct pending *p;
 	uint32_t i;
 	int ret = 0;
 
@@ -199,8 +225,8 @@ static int by_cpu(struct walk *w, struct lane *lanes, uint32_t nr)
 		/* whether what is not wanted has stacks does not matter to anyone */
 		if (!lanes[i].wanted)
 			continue;
-		while (!ret && (p = lane_next(w->m, &lanes[i]))) {
-			ret = pass_on(w, p);
+		while (!ret && lane_next(w->m, &lanes[i])) {
+			ret = pass_on(w, &lanes[i]);
 			lane_drop(&lanes[i]);
 		}
 	}
@@ -260,7 +286,7 @@ static int by_time(struct walk *w, struct lane *lanes, uint32_t nr)
 	while (h.nr && !ret) {
 		struct lane *l = h.v[0].lane;
 
-		ret = pass_on(w, &l->queue[l->head]);
+		ret = pass_on(w, l);
 		lane_drop(l);
 		p = lane_next(w->m, l);
 		if (p)
@@ -281,6 +307,21 @@ int model_rewind(struct model *m)
 	return ret;
 }
 
+/* At most: by their types alone, and 0 where the filter asks for more. */
+static uint64_t nr_wanted(const struct model *m)
+{
+	const struct model_filter *f = &m->opts.filter;
+	uint64_t nr = 0;
+	size_t i;
+
+	if (f->nr_pids || f->nr_comms || f->nr_cpus || f->from || f->to || m->mine)
+		return 0;
+	for (i = 0; i < m->types.nr; i++)
+		if (m->types.v[i].wanted && m->types.v[i].kind == RECORD_EVENT)
+			nr += m->types.v[i].pub.records;
+	return nr;
+}
+
 int model_each(struct model *m, enum model_order order, model_event_fn event, void *data)
 {
 	struct walk w = { .m = m, .event = event, .data = data };
@@ -288,10 +329,15 @@ int model_each(struct model *m, enum model_order order, model_event_fn event, vo
 	struct lane *lanes = calloc(nr + 1, sizeof(*lanes));
 	int ret = lanes ? model_rewind(m) : -ENOMEM;
 
+	/* a filter by functions needs the stacks all the same */
+	m->bare = order == MODEL_BARE && !m->opts.filter.nr_symbols;
+	if (!m->bare)
+		model_all_ustacks(m, nr_wanted(m));
 	for (i = 0; i < nr && !ret; i++)
 		lane_start(m, &lanes[i], i);
 	if (!ret)
 		ret = order == MODEL_BY_TIME ? by_time(&w, lanes, nr) : by_cpu(&w, lanes, nr);
+	m->bare = false;
 	free(lanes);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <unwind-user.h>
 
 #include "frames.h"
+#include "jit.h"
 #include "model.h"
 #include "reader.h"
 #include "vec.h"
@@ -39,14 +40,24 @@ struct kernel_stack {
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
 
-struct user_stack {
-	struct model_ustack pub;
-	struct join_answer ans;
-	uint32_t run;			/* one that has it */
+/* What makes a user stack another one; first of all, as it is compared with by the million. */
+struct ustack_key {
+	uint32_t id;			/* of its address list */
+	uint32_t tgid, tid;		/* tid 0 where the tgid is known */
+	uint32_t flags;
 	uint32_t epoch;
 	uint32_t own;			/* run + 1 where equal stacks need not resolve alike */
-	uint32_t frames, nr_frames;	/* in model.index */
+	uint32_t jit;			/* 1: there are names for compiled code of it */
+};
+
+struct user_stack {
+	struct ustack_key key;
+	uint32_t run;			/* one that has it */
+	uint32_t frames;		/* in model.index, NOT_MADE before */
+	uint32_t alike;			/* with frames: a stack that has the same, or itself */
 	uint8_t matches;
+	struct model_ustack pub;
+	struct join_answer ans;
 };
 
 enum match { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
@@ -54,7 +65,6 @@ enum match { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
 
 struct frame {
 	struct model_frame pub;
-	uint64_t hash;
 	bool signal;			/* a trampoline: the next address is exact */
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
@@ -70,18 +80,32 @@ struct pending {
 	struct model_event ev;
 	size_t seq;			/* number of its record in the stream */
 	uint64_t kpos;			/* position of its kernel stack, if kstack was seen */
+	/* the record that asked for a user stack: its position, 0 without, and its cookie */
+	uint64_t asked, cookie;
 	bool settled, wanted, has_kstack;
 };
 
 #define QUEUE	32
 
+/* Where some tasks' last requests in a stream were found: their next ones are behind. */
+#define NR_LASTS	64
+struct lasts {
+	struct join_last v[NR_LASTS];
+};
+
+static inline struct join_last *last_of(struct lasts *l, uint32_t tid)
+{
+	return &l->v[tid % NR_LASTS];
+}
+
 struct lane {
 	uint32_t stream, buffer, cpu;
-	struct join_last last;
+	struct lasts lasts;
 	struct pending queue[QUEUE];	/* a ring */
 	uint32_t head, nr;
 	size_t seq;			/* records read */
 	struct pending *waiting[NR_LEVELS];
+	uint32_t waits;			/* a bit for each of them that is not NULL */
 	bool ended, wanted;
 	int64_t missed;			/* since the last event that is wanted; -1: some */
 };
@@ -89,13 +113,16 @@ struct lane {
 struct model {
 	struct model_opts opts;
 	struct model_info info;
+	const char *path;		/* of the file; its owner is who opened it */
 	struct reader *reader;
 	struct tep_handle *tep;
 	struct decode dec;
 	struct join *join;
 	struct maps *maps;
 	struct uu_symbols *syms;
+	struct jit *jit;		/* NULL: none */
 	char clock[64];
+	bool bare;			/* nobody asks for stacks */
 	bool read;			/* the reader does not stand at the begin */
 
 	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
@@ -109,6 +136,7 @@ struct model {
 	struct hidx kstack_idx;
 	VEC(struct user_stack) ustacks;
 	struct hidx ustack_idx;
+	VEC(uint32_t) list_ustack;	/* by address list: one that has frames + 1, or 0 */
 	uint32_t *run_ustack;		/* by run: ustack + 1, or 0 */
 	uint32_t missing[JOIN_NR_STATES];	/* ustack + 1 by state, or 0 */
 
@@ -117,6 +145,7 @@ struct model {
 	VEC(uint32_t) index;		/* the stacks' frames */
 	VEC(struct model_line) lines;	/* of the last model_lines() */
 	VEC(struct model_count) counts;
+	struct tally *tally;		/* model_tally.c; NULL: the events are not counted yet */
 	struct hidx count_idx;
 	size_t count_limit;
 	uint32_t count_cache[COUNT_CACHE];
@@ -125,7 +154,7 @@ struct model {
 };
 
 /* model.c */
-uint32_t model_type_of(struct model *m, const struct tep_record *rec);
+uint32_t model_type_of(struct model *m, const struct decode_common *c);
 struct task *model_task(struct model *m, uint32_t tid);
 
 /* model_stacks.c: MODEL_NONE without memory or without a stack. */
@@ -133,6 +162,8 @@ uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
 /* The number of the @nr addresses that lie behind the end of m->kaddrs. */
 uint32_t model_add_kstack(struct model *m, uint32_t nr);
 uint32_t model_run_ustack(struct model *m, uint32_t run);
+/* Those of all runs, if that many events will ask for some; faster than in the events' order. */
+void model_all_ustacks(struct model *m, uint64_t events);
 
 /* model_filter.c */
 bool filter_type(struct model *m, const struct model_type *t);
@@ -141,10 +172,28 @@ bool filter_cpu(struct model *m, uint32_t cpu);
 bool filter_time(struct model *m, uint64_t ts);
 bool filter_symbols(struct model *m, const struct model_event *ev);
 
-/* model_events.c: the next event of a lane, wanted or not; it stays until lane_drop(). */
+/*
+ * model_events.c: a lane is given the records of its stream and has events, wanted or not, whose
+ * stacks have come; the first of them, or NULL, stays until lane_drop(). lane_next() reads, too.
+ */
 void lane_start(struct model *m, struct lane *l, uint32_t stream);
+void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
+	      const struct decode_common *c);
+void lane_end(struct lane *l);
+struct pending *lane_ready(struct lane *l);
 struct pending *lane_next(struct model *m, struct lane *l);
 void lane_drop(struct lane *l);
 int model_rewind(struct model *m);
+
+/*
+ * model_tally.c: counting in the scan. All records of a stream, each stream in turn; then, when the
+ * join is finished, model_counts() from them: false if they are not complete.
+ */
+int tally_start(struct model *m);
+void tally_stream(struct model *m, uint32_t stream);
+void tally_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
+void tally_stream_end(struct model *m);
+void tally_give_up(struct model *m);
+bool tally_counts(struct model *m);
 
 #endif

@@ -16,15 +16,11 @@
 uint32_t model_add_kstack(struct model *m, uint32_t nr)
 {
 	const uint64_t *addrs = m->kaddrs.v + m->kaddrs.nr;
-	uint64_t hash = nr;
+	uint64_t hash = hash_words(addrs, nr, 0);
 	struct kernel_stack *k;
 	uint32_t i;
 	size_t pos;
 
-	for (i = 0; i < nr; i++) {
-		hash = (hash ^ addrs[i]) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 29;
-	}
 	for_each_hidx(&m->kstack_idx, hash, pos, i) {
 		k = &m->kstacks.v[i];
 		if (k->hash == hash && k->pub.nr == nr &&
@@ -94,6 +90,7 @@ static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
 		u->pub.state = state;
 		u->run = run;
 		u->frames = NOT_MADE;
+		u->alike = m->ustacks.nr - 1;
 		m->missing[state] = m->ustacks.nr;
 	}
 	return m->missing[state] - 1;
@@ -101,23 +98,22 @@ static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
 
 static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, uint32_t run)
 {
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, own, i;
+	struct ustack_key key = { .id = ans->id, .tgid = ans->tgid, .flags = ans->flags };
 	struct user_stack *u;
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
 	uint64_t hash;
 	bool near;
 	size_t pos;
 
-	epoch = maps_epoch(m->maps, tgid, ans->ts, &near);
-	own = near ? run + 1 : 0;
-	hash = hash64(((uint64_t)ans->id << 32 | tgid) ^
-		      hash64((uint64_t)epoch << 32 | ans->flags) ^ hash64(own));
-	for_each_hidx(&m->ustack_idx, hash, pos, i) {
-		u = &m->ustacks.v[i];
-		if (u->ans.id == ans->id && u->epoch == epoch && u->own == own &&
-		    u->ans.flags == ans->flags && u->ans.tgid == ans->tgid &&
-		    (ans->tgid || u->ans.tid == ans->tid))
+	key.tid = ans->tgid ? 0 : ans->tid;
+	key.jit = jit_knows(m->jit, tgid, ans->ts);
+	key.epoch = maps_epoch(m->maps, tgid, ans->ts, &near);
+	key.own = near ? run + 1 : 0;
+	hash = hash64(((uint64_t)key.id << 32 | (key.tgid ^ key.tid)) ^
+		      hash64((uint64_t)key.epoch << 32 | key.flags) ^ hash64(key.own));
+	for_each_hidx(&m->ustack_idx, hash, pos, i)
+		if (!memcmp(&m->ustacks.v[i].key, &key, sizeof(key)))
 			return i;
-	}
 	u = vec_add(&m->ustacks);
 	if (!u)
 		return MODEL_NONE;
@@ -133,9 +129,9 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	u->pub.addrs = ans->addrs;
 	u->ans = *ans;
 	u->run = run;
-	u->epoch = epoch;
-	u->own = own;
+	u->key = key;
 	u->frames = NOT_MADE;
+	u->alike = m->ustacks.nr - 1;
 	return m->ustacks.nr - 1;
 }
 
@@ -156,6 +152,15 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	return u;
 }
 
+/* A run's task is that of the run before, mostly: what is compared with is in the cache then. */
+void model_all_ustacks(struct model *m, uint64_t events)
+{
+	uint32_t i, nr = join_nr_runs(m->join);
+
+	for (i = 0; i < nr && events >= nr / 2; i++)
+		model_run_ustack(m, i);
+}
+
 uint32_t model_nr_ustacks(struct model *m)
 {
 	return m->ustacks.nr;
@@ -170,8 +175,10 @@ const struct model_ustack *model_ustack(struct model *m, uint32_t ustack)
 
 static uint64_t frame_hash(const struct model_frame *f)
 {
-	return hash64(f->addr ^ hash64(f->offset ^ (uint64_t)(f->file ? f->file->id + 1 : 0) << 32 ^
-				       (uint64_t)f->tgid << 8 ^ f->exact << 1 ^ f->kernel));
+	uint64_t what = (uint64_t)(f->file ? f->file->id + 1 : 0) << 40 ^
+			(uint64_t)f->tgid << 8 ^ f->exact << 1 ^ f->kernel;
+
+	return hash64(f->addr ^ (f->offset ^ what) * 0x9e3779b97f4a7c15ull);
 }
 
 /* The number of this frame, which is new if it has no hash yet; MODEL_NONE without memory. */
@@ -185,9 +192,10 @@ static uint32_t get_frame(struct model *m, const struct model_frame *want, bool 
 	*new = false;
 	for_each_hidx(&m->frame_idx, hash, pos, i) {
 		f = &m->frames.v[i];
-		if (f->hash == hash && f->pub.addr == want->addr && f->pub.file == want->file &&
+		if (f->pub.addr == want->addr && f->pub.file == want->file &&
 		    f->pub.offset == want->offset && f->pub.tgid == want->tgid &&
-		    f->pub.exact == want->exact && f->pub.kernel == want->kernel)
+		    f->pub.exact == want->exact && f->pub.kernel == want->kernel &&
+		    f->pub.jit == want->jit)
 			return i;
 	}
 	f = vec_add(&m->frames);
@@ -198,7 +206,6 @@ static uint32_t get_frame(struct model *m, const struct model_frame *want, bool 
 		return MODEL_NONE;
 	}
 	f->pub = *want;
-	f->hash = hash;
 	*new = true;
 	return m->frames.nr - 1;
 }
@@ -225,16 +232,26 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 			   bool exact)
 {
 	struct model_frame want = { .addr = addr, .exact = exact };
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
 	struct uu_symbol sym;
 	struct frame *f;
-	uint32_t i;
 	bool new;
 
 	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
+	if (m->jit && jit_may(want.file) && jit_knows(m->jit, tgid, ans->ts) &&
+	    jit_symbol(m->jit, m->syms, tgid, addr - !exact, &sym)) {
+		want.jit = true;
+		want.file = NULL;
+		want.offset = 0;
+	}
 	if (!want.file)
-		want.tgid = ans->tgid ? ans->tgid : ans->tid;
+		want.tgid = tgid;
 	i = get_frame(m, &want, &new);
-	if (i != MODEL_NONE && new && want.file) {
+	if (i != MODEL_NONE && new && want.jit) {
+		f = &m->frames.v[i];
+		f->pub.func = sym.name;
+		f->pub.func_offset = addr - sym.start;
+	} else if (i != MODEL_NONE && new && want.file) {
 		f = &m->frames.v[i];
 		f->signal = frames_symbol(m->syms, want.file, want.offset, exact, &sym);
 		f->pub.func = sym.name;
@@ -268,6 +285,60 @@ const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 	return m->index.v + k->frames;
 }
 
+/*
+ * Do the addresses of @b, which are those of @a, lie in the same places of the same files? A return
+ * address counts as one before, so the first bytes of a mapping are left to who looks closer.
+ */
+static bool same_places(struct model *m, const struct user_stack *a, const struct user_stack *b)
+{
+	uint32_t pids[2] = { a->key.tgid ^ a->key.tid, b->key.tgid ^ b->key.tid }, i;
+	uint64_t from[2] = { 0 }, to[2] = { 0 }, offset[2] = { 0 }, addr;
+	const struct maps_file *file[2];
+	int k;
+
+	if (a->key.flags != b->key.flags || a->key.own || b->key.own || a->key.jit || b->key.jit)
+		return false;
+	for (i = 0; i < b->pub.nr; i++) {
+		addr = b->pub.addrs[i];
+		if (addr > from[0] && addr > from[1] && addr < to[0] && addr < to[1])
+			continue;
+		for (k = 0; k < 2; k++)
+			file[k] = maps_find_range(m->maps, pids[k], 0, 0, addr, &offset[k],
+						  &from[k], &to[k]);
+		if (!file[0] || file[0] != file[1] || offset[0] != offset[1] || addr == from[0] ||
+		    addr == from[1])
+			return false;
+	}
+	return true;
+}
+
+/* Frames that another stack of the same addresses has, which then is *@like. */
+static bool take_frames(struct model *m, uint32_t ustack)
+{
+	struct user_stack *u = &m->ustacks.v[ustack], *like;
+
+	while (m->list_ustack.nr <= u->key.id)
+		if (!vec_add(&m->list_ustack))
+			return false;
+	if (!m->list_ustack.v[u->key.id]) {
+		m->list_ustack.v[u->key.id] = ustack + 1;
+		return false;
+	}
+	like = &m->ustacks.v[m->list_ustack.v[u->key.id] - 1];
+	if (like->frames == NOT_MADE || !same_places(m, like, u))
+		return false;
+	u->frames = like->frames;
+	u->alike = like->alike;
+	return true;
+}
+
+uint32_t model_uframes_like(struct model *m, uint32_t ustack)
+{
+	uint32_t nr;
+
+	return model_uframes(m, ustack, &nr) ? m->ustacks.v[ustack].alike : ustack;
+}
+
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 {
 	struct user_stack *u;
@@ -278,7 +349,7 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 	if (ustack == MODEL_NONE || m->ustacks.v[ustack].pub.state != JOIN_STACK)
 		return none;
 	u = &m->ustacks.v[ustack];
-	if (u->frames == NOT_MADE) {
+	if (u->frames == NOT_MADE && !take_frames(m, ustack)) {
 		if (vec_reserve(&m->index, (size_t)u->pub.nr + 1))
 			return NULL;
 		/* innermost: where the task was */

@@ -78,7 +78,8 @@ static const char *base_name(const char *path)
 static uint32_t make_name(struct paths *p, const struct model_frame *f)
 {
 	enum fold_kind kind = f->kernel ? FOLD_KERNEL : FOLD_USER;
-	uint32_t file = f->file ? fold_file(p->f, f->file->path) : FOLD_NONE;
+	uint32_t file = f->file ? fold_file(p->f, f->file->path) :
+			f->jit ? fold_file(p->f, "[JIT]") : FOLD_NONE;
 	char text[300];
 
 	if (f->func && *f->func)
@@ -92,8 +93,11 @@ static uint32_t make_name(struct paths *p, const struct model_frame *f)
 
 static uint32_t frame_name(struct paths *p, uint32_t frame)
 {
-	uint32_t *known = slot(&p->frame_name, frame);
+	uint32_t *known;
 
+	if (frame < p->frame_name.nr && p->frame_name.v[frame])
+		return p->frame_name.v[frame] - 1;
+	known = slot(&p->frame_name, frame);
 	if (!known)
 		return UINT32_MAX;
 	if (!*known)
@@ -109,6 +113,17 @@ static void put(struct paths *p, uint32_t name)
 		*n = name;
 	else
 		p->failed = true;
+}
+
+/* Those from @from on, outermost first. */
+static void put_frames(struct paths *p, const uint32_t *frames, uint32_t from, uint32_t nr)
+{
+	if (vec_reserve(&p->tmp, nr)) {
+		p->failed = true;
+		return;
+	}
+	while (nr > from)
+		p->tmp.v[p->tmp.nr++] = frame_name(p, frames[--nr]);
 }
 
 static void note(struct paths *p, const char *text)
@@ -170,6 +185,21 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 		n->inner = "[inner frames lost]";
 }
 
+/* What was inlined at a place of the program, outermost first; model_lines() is innermost first. */
+static void put_inlined(struct paths *p, uint32_t frame)
+{
+	const struct model_line *v;
+	uint32_t nr = model_lines(p->m, frame, &v), file;
+
+	if (!nr)
+		return;
+	file = fold_file(p->f, model_frame(p->m, frame)->file->path);
+	while (nr-- > 0)
+		if (v[nr].inlined)
+			put(p, fold_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
+					 v[nr].func : "[unknown]", file));
+}
+
 /* Frames outermost first, with what is missing of them and where. */
 static bool spell_user(struct paths *p, uint32_t ustack)
 {
@@ -183,8 +213,12 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 	paths_notes(p->m, ustack, &n);
 	for (i = 0; i < n.nr; i++)
 		note(p, n.outer[i]);
-	for (i = nr; i-- > 0; )
+	if (!p->o.lines)
+		put_frames(p, frames, 0, nr);
+	for (i = nr; p->o.lines && i-- > 0; ) {
 		put(p, frame_name(p, frames[i]));
+		put_inlined(p, frames[i]);
+	}
 	if (n.inner)
 		note(p, n.inner);
 	return true;
@@ -205,33 +239,41 @@ bool paths_is_tracer(const struct model_frame *f)
 
 static bool spell_kernel(struct paths *p, uint32_t kstack)
 {
-	uint32_t nr, i, from = 0;
+	uint32_t nr, from = 0;
 	const uint32_t *frames = model_kframes(p->m, kstack, &nr);
 
 	if (!frames)
 		return false;
 	while (from < nr && paths_is_tracer(model_frame(p->m, frames[from])))
 		from++;
-	for (i = nr; i-- > from; )
-		put(p, frame_name(p, frames[i]));
+	put_frames(p, frames, from, nr);
 	return true;
 }
 
 static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
 {
 	struct stack *s = user ? slot(&p->user, id) : slot(&p->kernel, id);
-	uint32_t *seg;
+	uint32_t *seg, like, made;
 
 	if (!s)
 		return UINT32_MAX;
 	seg = reversed ? &s->reversed : &s->seg;
 	if (*seg)
 		return *seg - 1;
-	p->tmp.nr = 0;
-	if (!(user ? spell_user(p, id) : spell_kernel(p, id)))
-		return UINT32_MAX;
-	*seg = finish(p, reversed) + 1;
-	return *seg - 1;
+	like = user ? model_uframes_like(p->m, id) : id;
+	if (like != id) {
+		made = stack_seg(p, user, like, reversed);
+		/* the vector may have moved */
+		s = &p->user.v[id];
+		seg = reversed ? &s->reversed : &s->seg;
+	} else {
+		p->tmp.nr = 0;
+		if (!(user ? spell_user(p, id) : spell_kernel(p, id)))
+			return UINT32_MAX;
+		made = finish(p, reversed);
+	}
+	*seg = made + 1;
+	return made;
 }
 
 /* Nothing of a user program is below these. */

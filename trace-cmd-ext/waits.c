@@ -405,7 +405,7 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	if (!find_fields(&r))
 		return -ENODATA;
 	r.other = calloc(model_info(m)->buffers + 1, sizeof(*r.other));
-	ret = r.other ? model_each(m, MODEL_BY_CPU, find_gap, &r) : -ENOMEM;
+	ret = r.other ? model_each(m, MODEL_BARE, find_gap, &r) : -ENOMEM;
 	if (!ret) {
 		read_drops(&r);
 		ret = add_breaks(&r);

@@ -2,7 +2,7 @@
 #
 # What the tests of unwind tables share. Sourced behind lib.sh.
 
-TABLES=$BUILD/trace-ustack-tables
+export TABLES=$BUILD/trace-ustack-tables
 TPROG=$PROG/tables
 LIST=$T/user_unwind_tables
 export TRACE_USTACK_TABLES=$TEST_TMP/tables

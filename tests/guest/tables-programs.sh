@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
 need_tables
-need_program $TPROG/{chain,chain-static,newborn,throws,altstack,loads}
+need_program $TPROG/{chain,chain-static,newborn,spawned,throws,altstack,loads}
 
 # Before anything is registered
 $TPROG/chain 100000 &
@@ -61,6 +61,8 @@ check "threads that stay where they began: recorded" traced $TPROG/newborn
 check "threads that stay where they began: one frame" newborn
 say "$(newborn)"
 
+case_of "where the stack of the program before began" spawned \
+	--expect calls,calls,main,_start -- $TPROG/spawned
 case_of "a static program" chain-static --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain-static 40
 case_of "C++ exceptions" throws \

@@ -199,6 +199,21 @@ static void a_kernel_stack_whose_cookie_was_lost_is_a_lost_request(void **state)
 	assert_int_equal(r->outcome, SHARK_LOST);
 }
 
+/* dropped.src: after the drop comes a cookie of somebody else */
+static void a_kernel_stack_never_goes_with_the_cookie_of_another_task(void **state)
+{
+	struct shark_model *m = load("dropped");
+	const struct shark_request *r = shark_request_at(m, request_at(m, 1007000));
+
+	(void)state;
+	counts(m, 2, 0, 0, 1);
+	assert_int_equal(r->tid, 200);
+	assert_ptr_equal(r->shown, r->entry);
+	r = shark_request_at(m, request_at(m, 1005000));
+	assert_int_equal(r->tid, 100);
+	assert_int_equal(r->outcome, SHARK_LOST);
+}
+
 static void a_stack_in_several_records_is_one(void **state)
 {
 	struct shark_model *m = load("more");
@@ -233,6 +248,19 @@ static void a_stack_in_another_buffer_is_found(void **state)
 		other |= shark_stack_at(m, r->stack)->sd != r->sd;
 	}
 	assert_true(other);
+}
+
+/* copies.src: two buffers with the same stack at the same time */
+static void of_equal_stacks_that_of_the_own_buffer_is_taken(void **state)
+{
+	struct shark_model *m = load("copies");
+	const struct shark_request *r;
+	uint32_t i;
+
+	(void)state;
+	counts(m, 2, 0, 0, 0);
+	for (i = 0; (r = shark_request_at(m, i)); i++)
+		assert_int_equal(shark_stack_at(m, r->stack)->sd, r->sd);
 }
 
 /* How many fixtures of a folder KernelShark shows, and says the same of as the join itself */
@@ -523,8 +551,10 @@ int main(void)
 		TEST(outcomes_of_requests_without_a_stack),
 		TEST(not_recorded_where_nothing_was_dropped),
 		TEST(a_kernel_stack_whose_cookie_was_lost_is_a_lost_request),
+		TEST(a_kernel_stack_never_goes_with_the_cookie_of_another_task),
 		TEST(a_stack_in_several_records_is_one),
 		TEST(a_stack_in_another_buffer_is_found),
+		TEST(of_equal_stacks_that_of_the_own_buffer_is_taken),
 		TEST(all_fixtures_as_the_join_counts_them),
 		TEST(loading_again_forgets_the_rows_before),
 		TEST(without_its_file_nothing_is_guessed),

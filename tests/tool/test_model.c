@@ -246,9 +246,10 @@ static void an_event_has_its_stacks_and_fields(void **state)
 	model_close(s.m);
 }
 
+/* @processes 0: in the scan */
 static uint64_t counted(const char *path, uint32_t processes, uint64_t *joined)
 {
-	struct model_opts opts = { .processes = processes };
+	struct model_opts opts = { .processes = processes, .counts = !processes };
 	struct model *m = open_model(path, &opts);
 	const struct model_count *c;
 	uint64_t sum = 0;
