@@ -237,7 +237,8 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 }
 
 /* By itself, for the space that the row takes on the stack */
-static sframe_noinline int step_any(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row)
+static sframe_noinline int step_any(struct ustep *s, const struct ustep_env *env,
+				    const struct sframe_row *row)
 {
 	struct sframe_row sigreturn;
 
