@@ -177,18 +177,19 @@ static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_
 	return row->ra.base == SFRAME_SAME;
 }
 
-int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row)
+/*
+ * @plain: RA is saved, the row has no flags, SP and FP are known, as nearly always. That is to be a
+ * constant: what is left then is what a walk spends its time in.
+ */
+static __always_inline int step(struct ustep *s, const struct ustep_env *env,
+				const struct sframe_row *row, const bool plain)
 {
-	u64 cfa, sp, ra = 0, fp = 0;
-	struct sframe_row sigreturn;
-	u32 no_fp;
+	u64 cfa, sp, ra, fp;
+	u32 flags = 0;
 	int ret;
 
-	if (unlikely(row->ra.base == SFRAME_UNDEFINED))
-		return USTEP_OUTERMOST;
-	if (unlikely(is_doubtful(env, row)) && !ustep_sigreturn(s, env, &sigreturn))
-		row = &sigreturn;
-	if (likely(row->cfa.base == SFRAME_SP && !row->cfa.deref && !(s->flags & USTEP_NO_SP))) {
+	if (likely(row->cfa.base == SFRAME_SP && !row->cfa.deref &&
+		   (plain || !(s->flags & USTEP_NO_SP)))) {
 		cfa = s->sp + (u64)(s64)row->cfa.off;
 	} else {
 		if (unlikely(row->cfa.base == SFRAME_CFA))
@@ -199,9 +200,9 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 	}
 
 	sp = cfa;
-	if (!(row->flags & SFRAME_ROW_SP))
+	if (plain || !(row->flags & SFRAME_ROW_SP))
 		sp += (u64)(s64)env->arch->sp_off;
-	if (unlikely(sp <= s->sp) && !(row->flags & SFRAME_ROW_SIGNAL)) {
+	if (unlikely(sp <= s->sp) && (plain || !(row->flags & SFRAME_ROW_SIGNAL))) {
 		if (sp < s->sp || !(s->flags & USTEP_EXACT) || row->ra.base == SFRAME_CFA)
 			return -EINVAL;
 	}
@@ -211,26 +212,49 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 	ret = read_saved(s, env, row, cfa, &ra, &fp);
 	if (unlikely(ret))
 		return ret;
-	if (unlikely(row->flags & SFRAME_ROW_MANGLED))
+	if (!plain && row->flags & SFRAME_ROW_MANGLED)
 		ra &= ~env->ra_mask;
 	/* Where threads and programs start, before there is a row that says so */
 	if (unlikely(!ra))
 		return USTEP_OUTERMOST;
 
-	no_fp = row->fp.base == SFRAME_SAME ? s->flags & USTEP_NO_FP : 0;
-	if (unlikely(row->flags & SFRAME_ROW_SIGNAL)) {
-		ret = after_signal(s, env, row, ra, sp);
-		if (ret)
-			return ret;
-	} else {
-		s->flags = 0;
+	if (!plain) {
+		if (row->fp.base == SFRAME_SAME)
+			flags = s->flags & USTEP_NO_FP;
+		if (row->flags & SFRAME_ROW_SIGNAL) {
+			ret = after_signal(s, env, row, ra, sp);
+			if (ret)
+				return ret;
+			flags |= s->flags;
+		}
 	}
-	s->flags |= no_fp;
+	s->flags = flags;
 	s->ip = ra;
 	s->sp = sp;
 	s->fp = fp;
 	s->frames++;
 	return 0;
+}
+
+/* By itself, for the space that the row takes on the stack */
+static sframe_noinline int step_any(struct ustep *s, const struct ustep_env *env,
+				    const struct sframe_row *row)
+{
+	struct sframe_row sigreturn;
+
+	if (row->ra.base == SFRAME_UNDEFINED)
+		return USTEP_OUTERMOST;
+	if (is_doubtful(env, row) && !ustep_sigreturn(s, env, &sigreturn))
+		row = &sigreturn;
+	return step(s, env, row, false);
+}
+
+int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row)
+{
+	if (likely(!row->flags && row->ra.base == SFRAME_CFA &&
+		   !(s->flags & (USTEP_NO_SP | USTEP_NO_FP))))
+		return step(s, env, row, true);
+	return step_any(s, env, row);
 }
 
 static bool is_code(const struct ustep_env *env, const struct sframe_sig *sig, u64 addr)
