@@ -3,7 +3,8 @@
  * sframe_env.h - what sframe_read.c and step.c need of the world: user space
  *
  * The kernel has another file of this name. Both define: u8 to u64, s8 to s64, bool, NULL,
- * the numbers of errno, likely(), unlikely(), __always_inline, SFRAME_NATIVE_BIG, and
+ * the numbers of errno, likely(), unlikely(), __always_inline, sframe_noinline,
+ * SFRAME_NATIVE_BIG, and
  *
  *	SFRAME_V1_V2	versions 1 and 2 are read too
  *	SFRAME_SWAP	and sections in the other byte order
@@ -40,6 +41,9 @@ typedef int64_t s64;
 #ifndef __always_inline
 #define __always_inline	inline __attribute__((always_inline))
 #endif
+
+/* No macro noinline, which would spoil the attribute of that name */
+#define sframe_noinline	__attribute__((noinline))
 
 #define SFRAME_NATIVE_BIG	(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 

@@ -288,25 +288,40 @@ static const uint8_t *peek(struct uu_symbols *syms, const struct file *f, uint64
 
 /*
  * The kernel returns from a signal handler to these instructions, in the C
- * library or the vDSO. mov $__NR_rt_sigreturn,%rax; syscall: the two encodings
- * in use. Unwinders and debuggers know the frame by them, and so do we. The
- * file is read again only where no symbol tells that it is something else.
+ * library or the vDSO: the number of rt_sigreturn to its register, and the system
+ * call; of amd64, in both encodings in use, of arm64, and of s390x, which has the
+ * number in the instruction, and sigreturn besides. Unwinders and debuggers know
+ * the frame by them, and so do we. The file is read again only where no symbol
+ * tells that it is something else.
  */
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset)
 {
-	static const uint8_t imm32[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
-	static const uint8_t mov32[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
+	static const struct {
+		uint16_t machine;
+		uint8_t len, code[9];
+	} returns[] = {
+		{ EM_X86_64, 9, { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 } },
+		{ EM_X86_64, 7, { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 } },
+		{ EM_AARCH64, 8, { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 } },
+		{ EM_S390, 2, { 0x0a, 173 } },
+		{ EM_S390, 2, { 0x0a, 119 } },
+	};
 	struct file *f = symbols_file(syms, file);
 	struct uu_symbol sym;
 	const uint8_t *buf;
 	ssize_t n;
+	size_t i;
 
-	if (!f || f->error || f->tab.machine != EM_X86_64 || offset > INT64_MAX)
+	if (!f || f->error || offset > INT64_MAX)
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
-	buf = peek(syms, f, offset, sizeof(imm32), &n);
-	return (n >= (ssize_t)sizeof(imm32) && !memcmp(buf, imm32, sizeof(imm32))) ||
-	       (n >= (ssize_t)sizeof(mov32) && !memcmp(buf, mov32, sizeof(mov32)));
+	buf = peek(syms, f, offset, sizeof(returns->code), &n);
+	for (i = 0; i < sizeof(returns) / sizeof(*returns); i++) {
+		if (f->tab.machine == returns[i].machine && n >= returns[i].len &&
+		    !memcmp(buf, returns[i].code, returns[i].len))
+			return true;
+	}
+	return false;
 }

@@ -79,6 +79,8 @@ int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
 int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 /* The build-id among the notes in @data, which may be NULL; its size, 0 without one. */
 size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
+/* That of the ELF file which is open for reading, of any architecture; its size, or 0. */
+size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
 
 /* ---- symbols.c ---- */
 

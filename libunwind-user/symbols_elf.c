@@ -194,6 +194,26 @@ static void read_note(struct symtab *tab, Elf *elf, const GElf_Phdr *phdr)
 			tab->build_id);
 }
 
+size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX])
+{
+	struct symtab tab = { .build_id_size = 0 };
+	Elf *elf = NULL;
+	GElf_Phdr phdr;
+	size_t nr, i;
+
+	if (elf_version(EV_CURRENT) != EV_NONE)
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && !elf_getphdrnum(elf, &nr)) {
+		for (i = 0; i < nr && i < 65535 && gelf_getphdr(elf, i, &phdr); i++) {
+			if (phdr.p_type == PT_NOTE)
+				read_note(&tab, elf, &phdr);
+		}
+	}
+	elf_end(elf);
+	memcpy(id, tab.build_id, tab.build_id_size);
+	return tab.build_id_size;
+}
+
 static int read_segments(struct symtab *tab, Elf *elf)
 {
 	size_t nr, i;

@@ -225,8 +225,10 @@ int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
  *	ret = uu_unwind(u, &s, addresses, MAX, &nr);
  *
  * It is not thread safe: use one in each thread, or a lock. uu_unwind() takes no lock, allocates
- * nothing and calls nothing but the callbacks, so it may be used in a signal handler, as long as no
- * other function of this unwinder was interrupted by it. Amd64 for now.
+ * nothing and calls nothing but the callbacks and process_vm_readv(), so it may be used in a signal
+ * handler, as long as no other function of this unwinder was interrupted by it.
+ *
+ * Amd64, arm64 and s390x; with a callback to read memory, of any of them on any machine.
  */
 struct uu_unwinder;
 
@@ -254,7 +256,7 @@ int uu_unwinder_add_loaded(struct uu_unwinder *u);
 /* Where a walk begins: the registers of one thread, and its memory. Only read. */
 struct uu_start {
 	uint64_t ip;			/* the next instruction */
-	uint64_t sp, fp;		/* amd64: rsp, rbp */
+	uint64_t sp, fp;		/* amd64: rsp, rbp; arm64: sp, x29; s390x: r15, r11 */
 	/*
 	 * The memory of the calling process that may be read: all of its stack, usually. What lies
 	 * outside is not touched, whatever tables and stack say.
@@ -262,12 +264,14 @@ struct uu_start {
 	uint64_t low, high;
 	/*
 	 * Or, if not NULL, this reads @nr (1 or 2) words at @addr, which is aligned to 8, of any
-	 * memory: that of another process, or a copy. Returns 0 or a negative errno.
+	 * memory: that of another process, or a copy. They are what the program would load: of one
+	 * of the other byte order, turned round. Returns 0 or a negative errno.
 	 */
 	int (*read)(void *ctx, uint64_t addr, uint64_t *words, unsigned int nr);
 	/*
 	 * A register of the first frame by its DWARF number, but sp and fp; few functions need
-	 * one. Returns 0 or a negative errno. NULL: unknown.
+	 * one on amd64, but all leaf functions on arm64 and s390x the link register, 30 and 14.
+	 * Returns 0 or a negative errno. NULL: unknown.
 	 */
 	int (*get_reg)(void *ctx, unsigned int reg, uint64_t *value);
 	void *ctx;

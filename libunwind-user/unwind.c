@@ -7,6 +7,9 @@
  * row says itself for which pcs it does (sframe_read.h), so there is no key to go wrong, and what
  * an empty slot has holds for none. Rows are dropped whenever a table comes or goes.
  *
+ * Code that returns from signal handlers may have no row; it is looked at, which takes a system
+ * call, and only where a walk would end otherwise.
+ *
  * What costs time otherwise is the search: each table gets an index of its text (sframe_index()).
  */
 #include <errno.h>
@@ -15,11 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "gen.h"
 #include "step.h"
 #include "unwind-user.h"
+
+/*
+ * arm64: signatures of return addresses. They take what addresses of 48 bits leave, but for bit 55;
+ * code above that is only where a program asked for it to be.
+ */
+#define RA_MASK	(~0ull << 48)
 
 /* 20 KiB: a stack or two of very different code stay in a first-level cache */
 #define ROWS	512
@@ -151,7 +161,8 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	int fd, ret;
 
 	(void)size;
-	if (!strcmp(info->dlpi_name, "linux-vdso.so.1")) {
+	/* s390x: linux-vdso64.so.1 */
+	if (!strncmp(info->dlpi_name, "linux-vdso", 10)) {
 		ret = gen_from_memory(read_own, NULL, getauxval(AT_SYSINFO_EHDR), &gen, &bias);
 		if (!ret)
 			ret = add(l->u, &gen, bias);
@@ -190,6 +201,12 @@ static const struct sframe_table *table_at(const struct uu_unwinder *u, u64 pc)
 	return n ? &u->table[low].t : NULL;
 }
 
+/* What the callbacks know */
+struct walk {
+	struct uu_start start;		/* first: most of them want nothing else */
+	const struct sframe_arch *arch;
+};
+
 static int read_range(void *ctx, u64 addr, u64 *words, unsigned int nr)
 {
 	const struct uu_start *s = ctx;
@@ -207,6 +224,30 @@ static int read_by(void *ctx, u64 addr, u64 *words, unsigned int nr)
 	const struct uu_start *s = ctx;
 
 	return s->read(s->ctx, addr, words, nr);
+}
+
+/* Of another process by its words; of this one so that what is not mapped does no harm */
+static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
+{
+	const struct walk *w = ctx;
+	const struct uu_start *s = &w->start;
+	struct iovec local = { to, size }, remote = { (void *)(uintptr_t)addr, size };
+	u64 word = 0;
+	unsigned int i;
+	int ret;
+
+	if (!s->read)
+		return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size ?
+		       0 : -EFAULT;
+	for (i = 0; i < size; i++, addr++) {
+		if (!i || !(addr % sizeof(word))) {
+			ret = s->read(s->ctx, addr & -sizeof(word), &word, 1);
+			if (ret)
+				return ret;
+		}
+		((u8 *)to)[i] = word >> 8 * (w->arch->big_endian ? 7 - addr % 8 : addr % 8);
+	}
+	return 0;
 }
 
 static int get_reg(void *ctx, unsigned int reg, u64 *value)
@@ -235,11 +276,12 @@ static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **ro
 int uu_unwind(struct uu_unwinder *u, const struct uu_start *start, uint64_t *to, unsigned int max,
 	      unsigned int *nr)
 {
+	struct walk w = { .start = *start, .arch = u->arch };
 	struct ustep_env env = {
 		.arch = u->arch, .read = start->read ? read_by : read_range, .get_reg = get_reg,
-		.ctx = (void *)start,
+		.read_code = read_code, .ctx = &w, .ra_mask = RA_MASK,
 	};
-	struct sframe_row *row;
+	struct sframe_row *row, sigreturn;
 	struct ustep s;
 	int ret;
 
@@ -250,6 +292,10 @@ int uu_unwind(struct uu_unwinder *u, const struct uu_start *start, uint64_t *to,
 	for (;;) {
 		to[(*nr)++] = s.ip;
 		ret = find_row(u, ustep_pc(&s), &row);
+		if (ret == -ENOENT && u->arch) {
+			row = &sigreturn;
+			ret = ustep_sigreturn(&s, &env, row);
+		}
 		if (!ret)
 			ret = ustep_row(&s, &env, row);
 		if (ret)

@@ -61,11 +61,21 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 
 /* ---- tables ---- */
 
-/* Of a file here that is the one traced. */
+/* The kernel cuts longer ones. */
+static bool is_traced(int fd, const struct maps_file *file)
+{
+	uint8_t id[UU_BUILD_ID_MAX];
+	size_t size = symtab_build_id(fd, id);
+
+	if (size > sizeof(file->build_id))
+		size = sizeof(file->build_id);
+	return size && size == file->build_id_size && !memcmp(id, file->build_id, size);
+}
+
+/* Of a file here that is the one traced, whatever architecture that was. */
 static void make_table(struct stat_file *f, const char *sysroot)
 {
 	struct gen_table table = {};
-	struct tables_id id;
 	int fd, ret, i;
 
 	if (!f->file->build_id_size)
@@ -73,9 +83,7 @@ static void make_table(struct stat_file *f, const char *sysroot)
 	fd = symbols_open(sysroot, f->file->path, 0);
 	if (fd < 0)
 		return;
-	ret = tables_identify(fd, &id);
-	if (!ret && id.build_id_size == f->file->build_id_size &&
-	    !memcmp(id.build_id, f->file->build_id, id.build_id_size)) {
+	if (is_traced(fd, f->file)) {
 		ret = gen_from_fd(fd, &table);
 		if (!ret && !table.stats.table_fdes)
 			ret = -ENODATA;

@@ -213,6 +213,8 @@ static int add_files(struct serve *s, char **file)
 		if (ret)
 			status = complain(s, "%s: no table: %s", *file,
 					  ret == -ENODATA ? "it has no .eh_frame" :
+					  ret == -EOPNOTSUPP ? "it is for another architecture"
+					  " than this kernel, or not linked" :
 					  ret == -ENOEXEC ? "it is no ELF file" : strerror(-ret));
 	}
 	return status;
@@ -244,7 +246,7 @@ static void end(struct serve *s)
 int cmd_register(int argc, char **argv)
 {
 	struct serve s = { .name = NULL };
-	int ret, files, sig;
+	int ret, files, sig, vdso;
 	sigset_t set;
 
 	ret = begin(&s, argc, argv, "[FILE...]", &files);
@@ -256,10 +258,13 @@ int cmd_register(int argc, char **argv)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	ret = add_files(&s, argv + files);
-	if (!ret && tables_add_vdso(s.t) && !s.quiet)
-		complain(&s, "the vDSO has no table");
-	if (!ret)
+	if (!ret) {
+		/* that of arm64 has no .eh_frame, but frame records */
+		vdso = tables_add_vdso(s.t);
+		if (vdso && vdso != -ENODATA && !s.quiet)
+			complain(&s, "the vDSO has no table");
 		ret = add_all(&s);
+	}
 	if (!ret) {
 		print_summary(&s);
 		puts("ready");
