@@ -24,6 +24,16 @@ static const s16 sframe_amd64_sig_regs[] = {
 /* mov $15, %rax; syscall: the same in glibc, musl and Go, because debuggers know it */
 static const u8 sframe_amd64_sig_code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
+static const struct sframe_sig sframe_amd64_sig = {
+	.ip		= 168,
+	.sp		= 160,
+	.fp		= 120,
+	.regs		= sframe_amd64_sig_regs,
+	.code		= sframe_amd64_sig_code,
+	.code_len	= sizeof(sframe_amd64_sig_code),
+	.code_syscall	= 7,
+};
+
 static const struct sframe_arch sframe_arch_amd64 = {
 	.abi		= SFRAME_ABI_AMD64,
 	.reg_sp		= 7,
@@ -32,13 +42,8 @@ static const struct sframe_arch sframe_arch_amd64 = {
 	.nr_regs	= 16,
 	.ra_off		= -8,
 	.cfa_scale	= 1,
-	.sig_ip		= 168,
-	.sig_sp		= 160,
-	.sig_fp		= 120,
-	.sig_regs	= sframe_amd64_sig_regs,
-	.sig_code	= sframe_amd64_sig_code,
-	.sig_code_len	= sizeof(sframe_amd64_sig_code),
-	.sig_code_syscall = 7,
+	.nr_sigs	= 1,
+	.sigs		= &sframe_amd64_sig,
 };
 
 #endif

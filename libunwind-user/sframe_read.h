@@ -37,33 +37,33 @@
 typedef int (*sframe_read_fn)(void *ctx, u64 addr, void *to, u32 size);
 
 /*
+ * The frame of a signal as the kernel lays it out, and the code that returns from the handler. All
+ * offsets are from SP in that code.
+ */
+struct sframe_sig {
+	s16	ip, sp, fp;	/* where the interrupted ones are saved */
+	const s16 *regs;	/* where registers are, by DWARF number */
+	const u8 *code;		/* ends with the system call; up to 16 bytes */
+	u8	code_len;
+	u8	code_syscall;	/* offset of the system call in it */
+};
+
+/*
  * What differs between architectures. One constant of it in each of the headers sframe_amd64.h ...
  */
 struct sframe_arch {
 	u8	abi;		/* SFRAME_ABI_ */
 	u8	reg_sp, reg_fp;	/* DWARF numbers */
 	u8	reg_ra;		/* the link register, if a call does not save RA by itself */
-	u8	nr_regs;	/* DWARF numbers below it are general registers */
+	u8	nr_regs;	/* DWARF numbers below it can be told by a signal's frame */
 	s8	ra_off;		/* RA is saved at CFA + it; 0: rows tell */
 	s16	cfa_bias;	/* a row's CFA offset n stands for n * cfa_scale + cfa_bias */
 	u8	cfa_scale;
 	s16	sp_off;		/* the caller's SP is CFA + it */
 	u8	big_endian;
 	bool	mangles_ra;	/* the bit in a row that says so means something */
-	/*
-	 * The frame of a signal, from SP in the code that returns from the handler: where the
-	 * interrupted IP, SP, FP and the registers by DWARF number are saved. sig_regs NULL: not
-	 * known.
-	 */
-	s16	sig_ip, sig_sp, sig_fp;
-	const s16 *sig_regs;
-	/*
-	 * That code, with the system call sig_code_syscall bytes behind its start.
-	 * sig_code_len 0: it cannot be told by its bytes.
-	 */
-	const u8 *sig_code;
-	u8	sig_code_len;
-	u8	sig_code_syscall;
+	u8	nr_sigs;	/* kinds of signal frames */
+	const struct sframe_sig *sigs;
 };
 
 /* The parameters of an architecture that sframe_env.h asks for, or NULL. */
@@ -146,6 +146,7 @@ struct sframe_rule {
 /* In the row: */
 #define SFRAME_ROW_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
 #define SFRAME_ROW_MANGLED	0x2	/* RA is signed (arm64) */
+#define SFRAME_ROW_SP		0x4	/* cfa is the caller's SP itself; of no table, see step.c */
 
 /*
  * How to get from a frame whose pc is in [start, start + size) to its caller. A plain value: it may

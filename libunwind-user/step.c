@@ -33,9 +33,9 @@ static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned
 
 	if (s->flags & USTEP_TOPMOST)
 		return env->get_reg && !env->get_reg(env->ctx, reg, v) ? 0 : -ENODATA;
-	if (!(s->flags & USTEP_SIGNAL) || !env->arch->sig_regs || reg >= env->arch->nr_regs)
+	if (!(s->flags & USTEP_SIGNAL) || reg >= env->arch->nr_regs)
 		return -ENODATA;
-	addr = s->sig + env->arch->sig_regs[reg];
+	addr = s->sig + env->arch->sigs[s->sig_kind].regs[reg];
 	return addr % WORD ? -ENODATA : read_words(env, addr, v, 1);
 }
 
@@ -50,9 +50,13 @@ static int sum(const struct ustep *s, const struct ustep_env *env, const struct 
 		*v = cfa;
 		break;
 	case SFRAME_SP:
+		if (s->flags & USTEP_NO_SP)
+			return -ENODATA;
 		*v = s->sp;
 		break;
 	case SFRAME_FP:
+		if (s->flags & USTEP_NO_FP)
+			return -ENODATA;
 		*v = s->fp;
 		break;
 	case SFRAME_REG:
@@ -125,12 +129,22 @@ static inline int read_saved(const struct ustep *s, const struct ustep_env *env,
 	return ret;
 }
 
-/* Does the row read the frame of a signal the way the kernel lays it out? */
-static bool is_sigframe(const struct sframe_arch *arch, const struct sframe_row *row)
+/* Which way of the kernel to lay out the frame of a signal does the row read? nr_sigs if none. */
+static unsigned int sig_kind(const struct sframe_arch *arch, const struct sframe_row *row)
 {
-	return arch->sig_regs && is_at(&row->cfa, SFRAME_SP, arch->sig_sp) &&
-	       is_at(&row->ra, SFRAME_SP, arch->sig_ip) &&
-	       is_at(&row->fp, SFRAME_SP, arch->sig_fp);
+	const struct sframe_sig *sig;
+	unsigned int i;
+
+	/* What is read as SP is the CFA only if they are the same */
+	if (arch->sp_off && !(row->flags & SFRAME_ROW_SP))
+		return arch->nr_sigs;
+	for (i = 0; i < arch->nr_sigs; i++) {
+		sig = &arch->sigs[i];
+		if (is_at(&row->cfa, SFRAME_SP, sig->sp) && is_at(&row->ra, SFRAME_SP, sig->ip) &&
+		    is_at(&row->fp, SFRAME_SP, sig->fp))
+			break;
+	}
+	return i;
 }
 
 static int after_signal(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row,
@@ -143,22 +157,38 @@ static int after_signal(struct ustep *s, const struct ustep_env *env, const stru
 		s->seen_ip = ip;
 		s->seen_sp = sp;
 	}
+	s->sig_kind = sig_kind(env->arch, row);
 	s->flags = USTEP_EXACT;
-	if (is_sigframe(env->arch, row)) {
+	if (s->sig_kind < env->arch->nr_sigs) {
 		s->flags |= USTEP_SIGNAL;
 		s->sig = s->sp;
 	}
 	return 0;
 }
 
+/*
+ * A row that can be for the code that returns from a signal handler, and wrong: one that says so
+ * but does not read what the kernel has written, or one of code that never called anything.
+ */
+static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_row *row)
+{
+	if (row->flags & SFRAME_ROW_SIGNAL)
+		return sig_kind(env->arch, row) == env->arch->nr_sigs;
+	return row->ra.base == SFRAME_SAME;
+}
+
 int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row)
 {
 	u64 cfa, sp, ra = 0, fp = 0;
+	struct sframe_row sigreturn;
+	u32 no_fp;
 	int ret;
 
 	if (unlikely(row->ra.base == SFRAME_UNDEFINED))
 		return USTEP_OUTERMOST;
-	if (likely(row->cfa.base == SFRAME_SP && !row->cfa.deref)) {
+	if (unlikely(is_doubtful(env, row)) && !ustep_sigreturn(s, env, &sigreturn))
+		row = &sigreturn;
+	if (likely(row->cfa.base == SFRAME_SP && !row->cfa.deref && !(s->flags & USTEP_NO_SP))) {
 		cfa = s->sp + (u64)(s64)row->cfa.off;
 	} else {
 		if (unlikely(row->cfa.base == SFRAME_CFA))
@@ -168,7 +198,9 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 			return ret;
 	}
 
-	sp = cfa + (u64)(s64)env->arch->sp_off;
+	sp = cfa;
+	if (!(row->flags & SFRAME_ROW_SP))
+		sp += (u64)(s64)env->arch->sp_off;
 	if (unlikely(sp <= s->sp) && !(row->flags & SFRAME_ROW_SIGNAL)) {
 		if (sp < s->sp || !(s->flags & USTEP_EXACT) || row->ra.base == SFRAME_CFA)
 			return -EINVAL;
@@ -185,6 +217,7 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 	if (unlikely(!ra))
 		return USTEP_OUTERMOST;
 
+	no_fp = row->fp.base == SFRAME_SAME ? s->flags & USTEP_NO_FP : 0;
 	if (unlikely(row->flags & SFRAME_ROW_SIGNAL)) {
 		ret = after_signal(s, env, row, ra, sp);
 		if (ret)
@@ -192,6 +225,7 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 	} else {
 		s->flags = 0;
 	}
+	s->flags |= no_fp;
 	s->ip = ra;
 	s->sp = sp;
 	s->fp = fp;
@@ -199,42 +233,52 @@ int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_
 	return 0;
 }
 
-static bool is_code(const struct ustep_env *env, u64 addr)
+static bool is_code(const struct ustep_env *env, const struct sframe_sig *sig, u64 addr)
 {
-	const struct sframe_arch *arch = env->arch;
 	u8 code[16];
 	unsigned int i;
 
-	if (env->read_code(env->ctx, addr, code, arch->sig_code_len))
+	if (sig->code_len > sizeof(code) || env->read_code(env->ctx, addr, code, sig->code_len))
 		return false;
-	for (i = 0; i < arch->sig_code_len; i++) {
-		if (code[i] != arch->sig_code[i])
+	for (i = 0; i < sig->code_len; i++) {
+		if (code[i] != sig->code[i])
 			return false;
 	}
 	return true;
 }
 
+/*
+ * A handler returns to the first instruction. Only the topmost frame may be further on: in front of
+ * the system call, or behind it while it is in there.
+ */
+static bool is_at_code(const struct ustep *s, const struct ustep_env *env,
+		       const struct sframe_sig *sig)
+{
+	if (is_code(env, sig, s->ip))
+		return true;
+	if (!(s->flags & USTEP_EXACT))
+		return false;
+	return (sig->code_syscall && is_code(env, sig, s->ip - sig->code_syscall)) ||
+	       is_code(env, sig, s->ip - sig->code_len);
+}
+
 int ustep_sigreturn(const struct ustep *s, const struct ustep_env *env, struct sframe_row *row)
 {
-	const struct sframe_arch *arch = env->arch;
+	const struct sframe_sig *sig = env->arch->sigs, *end = sig + env->arch->nr_sigs;
 
-	if (!env->read_code || !arch->sig_code_len || arch->sig_code_len > 16)
+	if (!env->read_code)
 		return -ENOENT;
-	/*
-	 * A handler returns to the first instruction. Only the topmost frame may be further on: in
-	 * front of the system call, or behind it while it is in there.
-	 */
-	if (!is_code(env, s->ip) &&
-	    !(s->flags & USTEP_EXACT && (is_code(env, s->ip - arch->sig_code_syscall) ||
-					 is_code(env, s->ip - arch->sig_code_len))))
+	while (sig < end && !is_at_code(s, env, sig))
+		sig++;
+	if (sig == end)
 		return -ENOENT;
 	*row = (struct sframe_row) {
 		.start = ustep_pc(s),
 		.size = 1,
-		.flags = SFRAME_ROW_SIGNAL,
-		.cfa = { .off = arch->sig_sp, .base = SFRAME_SP, .deref = 1 },
-		.ra = { .off = arch->sig_ip, .base = SFRAME_SP, .deref = 1 },
-		.fp = { .off = arch->sig_fp, .base = SFRAME_SP, .deref = 1 },
+		.flags = SFRAME_ROW_SIGNAL | SFRAME_ROW_SP,
+		.cfa = { .off = sig->sp, .base = SFRAME_SP, .deref = 1 },
+		.ra = { .off = sig->ip, .base = SFRAME_SP, .deref = 1 },
+		.fp = { .off = sig->fp, .base = SFRAME_SP, .deref = 1 },
 	};
 	return 0;
 }

@@ -52,11 +52,18 @@ struct ustep_env {
 #define USTEP_EXACT	0x1	/* ip is the next instruction: topmost or interrupted */
 #define USTEP_TOPMOST	0x2	/* get_reg() tells this frame's registers */
 #define USTEP_SIGNAL	0x4	/* the signal frame at sig tells this frame's registers */
+/*
+ * A way other than a row led to this frame, and did not tell FP: a back chain. Rows that take FP
+ * cannot be applied, until one restores it.
+ */
+#define USTEP_NO_FP	0x8
+/* Such a way did not tell SP, which is at or above sp: a frame record, anywhere in its frame */
+#define USTEP_NO_SP	0x10
 
 /*
  * A frame: where it stands, and what is known of its registers. The value of every register that a
- * row can restore (IP, SP, FP) is always known; others in the topmost and in interrupted frames
- * only, since rows do not tell where a function saves them.
+ * row can restore (IP, SP, FP) is known after a row; others in the topmost and in interrupted
+ * frames only, since rows do not tell where a function saves them.
  */
 struct ustep {
 	u64	ip, sp, fp;
@@ -66,6 +73,7 @@ struct ustep {
 	/* Against going round in circles, see step.c: a state after a signal frame, and how many */
 	u64	seen_ip, seen_sp;
 	u32	nr_sig;
+	u32	sig_kind;	/* USTEP_SIGNAL: which of the architecture's */
 };
 
 /* Begin at the topmost frame. */
@@ -93,6 +101,10 @@ static inline u64 ustep_pc(const struct ustep *s)
  *  -ENODATA  it takes a register that is not known in this frame,
  *  -EBADMSG  it is no row,
  *  or what read() returned. Except after 0, @s is as before.
+ *
+ * A row for code that returns from a signal handler is often made of unwind information that does
+ * not know of signals (the vDSO of s390x). So where it may be such a one, the code is looked at
+ * first, as ustep_sigreturn() does.
  */
 int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row);
 

@@ -100,7 +100,7 @@ static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
 	CHECK(size <= 16);
 	if (!w->sigcode || addr % 64)
 		return -EFAULT;
-	memcpy(to, arch->sig_code, size);
+	memcpy(to, arch->sigs->code, size);
 	return 0;
 }
 

@@ -139,7 +139,7 @@ static void sigframe(unsigned int at, u64 ip, u64 sp, u64 fp)
 	unsigned int reg;
 
 	for (reg = 0; reg < 16; reg++)
-		stack[at + env.arch->sig_regs[reg] / 8] = AT(400 + 2 * reg);
+		stack[at + env.arch->sigs->regs[reg] / 8] = AT(400 + 2 * reg);
 	stack[at + 120 / 8] = fp;
 	stack[at + 160 / 8] = sp;
 	stack[at + 168 / 8] = ip;
@@ -286,6 +286,7 @@ static void of_an_unknown_signal_frame_no_registers_are_known(void **state)
 	assert_int_equal(stuck(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
 	/* one past the last, and in the topmost frame's callback a known one */
 	s.flags = USTEP_EXACT | USTEP_SIGNAL;
+	s.sig_kind = 0;
 	assert_int_equal(stuck(ROW(REGISTER(16, 0), SAVED(-8), SAME)), -ENODATA);
 	s.sig = 4;
 	assert_int_equal(stuck(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
@@ -419,6 +420,60 @@ static void s390x_has_the_cfa_above_sp(void **state)
 	assert_state(0xdead0000 + 44, AT(30), 0xdead0000 + 41, 0);
 }
 
+/* Two kinds of signal frames, both with the interrupted SP where a row would have the CFA */
+static void s390x_tells_its_signal_frames_by_their_code(void **state)
+{
+	static const u16 ip[] = { 344, 184 }, sp[] = { 472, 312 }, fp[] = { 440, 280 };
+	static const u8 svc[] = { 173, 119 };
+	struct sframe_row row, wrong = ROW(SP(160), SAME, SAME);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		setup(NULL);
+		env.arch = sframe_arch(SFRAME_ABI_S390X);
+		code[16] = 0x0a;
+		code[17] = svc[i];
+		stack[10 + ip[i] / 8] = 0x5678;
+		stack[10 + sp[i] / 8] = AT(200);
+		stack[10 + fp[i] / 8] = 0xf0f0;
+		/* f2 has number 17 and is behind f0 and f1 */
+		stack[10 + (ip[i] - 8 + 216 + 16) / 8] = 0xf2f2;
+		ustep_init(&s, CODE + 16, AT(10), 0);
+		s.flags = USTEP_NO_FP;
+		assert_int_equal(ustep_sigreturn(&s, &env, &row), 0);
+		/* what the vDSO's unwind information says of it */
+		assert_int_equal(step(i ? wrong : row), 0);
+		assert_state(0x5678, AT(200), 0xf0f0, USTEP_EXACT | USTEP_SIGNAL);
+		assert_int_equal(step(ROW(SP(160), REGISTER(17, 0), SAME)), 0);
+		assert_state(0xf2f2, AT(200), 0xf0f0, 0);
+		/* that of a function without calls is for no caller, where no such code is */
+		assert_int_equal(stuck(wrong), -EINVAL);
+	}
+}
+
+static void without_fp_it_goes_on_by_sp(void **state)
+{
+	(void)state;
+	s.flags = USTEP_NO_FP;
+	assert_int_equal(stuck(ROW(FP(16), SAVED(-8), SAVED(-16))), -ENODATA);
+	assert_int_equal(stuck(ROW(SP(24), SAVED(-8), FP(0))), -ENODATA);
+	assert_int_equal(step(ROW(SP(24), SAVED(-8), SAME)), 0);
+	assert_int_equal(s.flags, USTEP_NO_FP);
+	assert_int_equal(step(ROW(SP(24), SAVED(-8), SAVED(-16))), 0);
+	assert_state(0xdead0000 + 15, AT(16), 0xdead0000 + 14, 0);
+}
+
+static void without_sp_it_goes_on_by_fp(void **state)
+{
+	(void)state;
+	s.flags = USTEP_NO_SP;
+	assert_int_equal(stuck(ROW(SP(24), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(stuck(ROW(FP(16), RULE(SP, 0, 8, 1), SAME)), -ENODATA);
+	assert_int_equal(step(ROW(FP(16), SAVED(-8), SAVED(-16))), 0);
+	assert_state(0xdead0000 + 21, AT(22), 0xdead0000 + 20, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,6 +498,9 @@ int main(void)
 		cmocka_unit_test_setup(return_from_a_signal_is_told_by_its_code, setup),
 		cmocka_unit_test_setup(arm64_keeps_ra_in_a_register_and_signs_it, setup),
 		cmocka_unit_test_setup(s390x_has_the_cfa_above_sp, setup),
+		cmocka_unit_test_setup(s390x_tells_its_signal_frames_by_their_code, setup),
+		cmocka_unit_test_setup(without_fp_it_goes_on_by_sp, setup),
+		cmocka_unit_test_setup(without_sp_it_goes_on_by_fp, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
