@@ -139,7 +139,7 @@ const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 	if (nr < 0 || rec->nr == (unsigned int)nr)
 		return rec;
 	/* The kernel puts the number of restart_syscall in place of the one it restarts */
-	if (rec->flags & CP_RESTART && nr == (rec->flags & CP_COMPAT ? 0 : 219))
+	if (rec->flags & CP_RESTART && nr == (rec->flags & CP_COMPAT ? 0 : NR_RESTART_SYSCALL))
 		return rec;
 	return NULL;
 }
@@ -194,7 +194,7 @@ int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int n
 		snprintf(why, size, "no frames, flags 0x%x", flags);
 		return 0;
 	}
-	if (addr[0] != rec->ip && !(rec->flags & CP_RESTART && addr[0] == rec->ip - 2)) {
+	if (addr[0] != rec->ip && !(rec->flags & CP_RESTART && addr[0] == rec->ip - SYSCALL_BYTES)) {
 		snprintf(why, size, "frame 0 is %" PRIx64 ", not %llx", addr[0], rec->ip);
 		return 0;
 	}
