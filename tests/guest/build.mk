@@ -4,6 +4,7 @@
 O ?= build
 
 GUEST := $(O)/tests/guest
+NM ?= nm
 GUEST_CFLAGS := $(CFLAGS_COMMON) -O2 -g -std=gnu11 -Wall -Wextra
 TRACECMD_FLAGS = $(shell pkg-config --cflags libtracecmd libtraceevent)
 TRACECMD_LIBS = $(shell pkg-config --libs libtracecmd libtraceevent)
@@ -35,7 +36,7 @@ $(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
 GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basename \
 	$(wildcard tests/guest/prog/tables/*.c tests/guest/prog/tables/*.cc))) \
 	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so \
-	$(if $(shell command -v musl-gcc),$(addprefix $(GUEST)/tables/musl-,calls calls-static \
+	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v musl-gcc)),$(addprefix $(GUEST)/tables/musl-,calls calls-static \
 	calls-stripped))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
@@ -78,9 +79,11 @@ $(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
 # nor symbols: for uprobes and for looking at addresses
 $(GUEST)/callpath.sym: $(CALLPATH)
 	@mkdir -p $(@D)
-	nm $< >$@
+	$(NM) $< >$@
 
-GUEST_ALL := $(GUEST)/callpath-check $(GUEST)/callpath-ptrace $(GUEST_PROGS) \
+# knows the registers of x86
+GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
+GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(GUEST_PROGS) \
 	$(GUEST_TABLES) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 
