@@ -11,9 +11,9 @@
 #include "sys.h"
 
 /*
- * UC_IP: offset of the instruction pointer in the kernel's struct ucontext. RESTORER and AFTER: what
- * the handler returns to, and where the rt_sigreturn there ends. Those are ours on x86; elsewhere
- * the vDSO's, whose code the kernel promises to debuggers.
+ * UC_IP: offset of the instruction pointer in the kernel's struct ucontext. RESTORER and AFTER:
+ * what the handler returns to, and where the rt_sigreturn there ends. Those are ours on x86;
+ * elsewhere the vDSO's, whose code the kernel promises to debuggers.
  */
 #ifdef __x86_64__
 #define UC_IP		168

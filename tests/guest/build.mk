@@ -23,6 +23,8 @@ $(GUEST)/callpath-ptrace: tests/guest/check/callpath-ptrace.c tests/guest/check/
 
 # One file each, run in the guest with the guest's own C library
 GUEST_PROGS := $(patsubst tests/guest/prog/%.c,$(GUEST)/%,$(wildcard tests/guest/prog/*.c))
+# has code in assembler of x86
+GUEST_X86 := $(if $(filter-out x86_64,$(MACHINE)),$(GUEST)/fault-paths $(GUEST)/tables/newborn)
 
 $(GUEST)/%: tests/guest/prog/%.c
 	@mkdir -p $(@D)
@@ -36,8 +38,8 @@ $(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
 GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basename \
 	$(wildcard tests/guest/prog/tables/*.c tests/guest/prog/tables/*.cc))) \
 	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so \
-	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v musl-gcc)),$(addprefix $(GUEST)/tables/musl-,calls calls-static \
-	calls-stripped))
+	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v musl-gcc)),\
+		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): tests/guest/prog/tables/deep.h libunwind-user/unwind_table_uapi.h
@@ -83,8 +85,8 @@ $(GUEST)/callpath.sym: $(CALLPATH)
 
 # knows the registers of x86
 GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
-GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(GUEST_PROGS) \
-	$(GUEST_TABLES) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
+GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(filter-out $(GUEST_X86),$(GUEST_PROGS) \
+	$(GUEST_TABLES)) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours

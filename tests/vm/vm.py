@@ -34,8 +34,8 @@ CACHE = os.environ.get("TRACE_USTACK_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "trace-ustack")
 BUILD = os.path.realpath(os.environ.get("O") or os.path.join(ROOT, "build"))
 
-# By Debian's name of the architecture: where a kernel's build folder has its image, the machine, its
-# console, how disks and shares are attached ("pci" or "ccw"), and what only it is told.
+# By Debian's name of the architecture: where a kernel's build folder has its image, the machine,
+# its console, how disks and shares are attached ("pci" or "ccw"), and what only it is told.
 ARCHES = {
     "amd64": {"image": "arch/x86/boot/bzImage", "machine": "q35,usb=off", "bus": "pci",
               "console": "ttyS0", "append": "tsc=reliable no_timer_check"},

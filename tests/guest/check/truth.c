@@ -194,7 +194,8 @@ int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int n
 		snprintf(why, size, "no frames, flags 0x%x", flags);
 		return 0;
 	}
-	if (addr[0] != rec->ip && !(rec->flags & CP_RESTART && addr[0] == rec->ip - SYSCALL_BYTES)) {
+	if (addr[0] != rec->ip &&
+	    !(rec->flags & CP_RESTART && addr[0] == rec->ip - SYSCALL_BYTES)) {
 		snprintf(why, size, "frame 0 is %" PRIx64 ", not %llx", addr[0], rec->ip);
 		return 0;
 	}
