@@ -62,7 +62,7 @@ help:
 	@echo '                  again on a debug kernel (hours)'
 	@echo 'make test-arch    guest tests on s390x and arm64, a part of test-full (hours);'
 	@echo '                  test-arch-s390x or -arm64 with T=N: some of them on one'
-	@echo 'make bench        measurements'
+	@echo 'make bench        measurements; bench-compare: perf, bpftrace and LTTng beside it'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
 	@echo 'make vm-test T=N  the guest test tests/guest/N.sh; several names are possible'
 	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched,'

@@ -20,10 +20,17 @@ BENCH_START := $(addprefix $(O)/bench/start/,start empty.so preload.so pretend.s
 
 BENCH_GEN := $(O)/bench/gen
 
+BENCH_EVENT := $(O)/bench/event
+
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-kernel bench-report bench-size bench-start bench-steps bench-gen \
-	bench-symbols bench-tool
+.PHONY: bench-all bench-compare bench-kernel bench-report bench-size bench-start bench-steps \
+	bench-gen bench-symbols bench-tool
+
+# the path of calls of the one above
+$(BENCH_EVENT): bench/compare/event.c bench/kernel/entries.c bench/kernel/cost.h
+	@mkdir -p $(@D)
+	$(CC) $(BENCH_COST_FLAGS) -o $@ $(filter %.c,$^)
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
@@ -60,6 +67,10 @@ $(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
 bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(O)/symbols/lines \
 		$(O)/trace-ustack plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
+
+# On a kernel, with a guest and with modules of its own, so it is no part of the rest
+bench-compare: $(BENCH_EVENT) $(O)/trace-ustack
+	@O=$(abspath $(O)) bench/compare/run
 
 bench-kernel: $(BENCH_COST) kernel
 	@O=$(abspath $(O)) bench/run kernel

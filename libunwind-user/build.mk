@@ -16,7 +16,8 @@ UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c ge
 UU_SRC += gen_flow.c gen_flow_amd64.c gen_flow_amd64_table.c gen_flow_calls.c gen_flow_entry.c \
 	gen_flow_jump.c gen_flow_prove.c gen_flow_state.c gen_flow_walk.c
 # kept and given to the kernel, see tables.h
-UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c tables_scan.c
+UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c \
+	tables_recall.c tables_scan.c
 # debug information, see symbols.h: linked by who calls uu_symbols_new_debug()
 UU_DEBUG_SRC := symbols_debug.c symbols_debugfile.c symbols_debuginfod.c symbols_lines.c \
 	symbols_mini.c dwarf_form.c dwarf_func.c dwarf_line.c dwarf_load.c dwarf_range.c \

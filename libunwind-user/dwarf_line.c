@@ -430,7 +430,7 @@ const struct dw_row *dw_row_at(const struct dw_lines *l, uint64_t addr)
 	return lo > l->seqs[i].first ? &l->rows[lo - 1] : NULL;
 }
 
-const char *dw_path(struct dw_unit *u, uint64_t file)
+const char *dw_path(struct dw *dw, struct dw_unit *u, uint64_t file)
 {
 	struct dw_lines *l = &u->lines;
 	const char *dir, *top = u->comp_dir;
@@ -439,7 +439,7 @@ const char *dw_path(struct dw_unit *u, uint64_t file)
 	if (file >= l->nr_files || !l->files[file].name)
 		return NULL;
 	f = &l->files[file];
-	if (f->path)
+	if (f->path || dw->text_budget < 0)
 		return f->path;
 	dir = f->dir < l->nr_dirs ? l->dirs[f->dir] : NULL;
 	/* directory 0 is the unit's own, and may be told twice */
@@ -449,6 +449,9 @@ const char *dw_path(struct dw_unit *u, uint64_t file)
 		top = "";
 	if (*f->name == '/')
 		top = dir = "";
+	dw->text_budget -= strlen(top) + strlen(dir) + strlen(f->name);
+	if (dw->text_budget < 0)
+		return NULL;
 	if (asprintf(&f->path, "%s%s%s%s%s", top, *top && *dir ? "/" : "", dir,
 		     *top || *dir ? "/" : "", f->name) < 0)
 		f->path = NULL;

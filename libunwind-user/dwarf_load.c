@@ -185,6 +185,7 @@ void dw_ready(struct dw *dw)
 		sum += dw->sec[i].size;
 	/* each byte of a section is used once by what compilers write, and by a unit or two more */
 	dw->budget = 65536 + 8 * (int64_t)sum;
+	dw->text_budget = dw->budget;
 	dw->abbrev_budget = 4096 + (int64_t)dw->sec[DW_ABBREV].size;
 }
 

@@ -18,7 +18,7 @@ static void debug_free(struct debug *d)
 	size_t i;
 
 	for (i = 0; i < d->names_room; i++)
-		free(d->names[i].name);
+		free(d->names[i].plain);
 	free(d->names);
 	free(d->exec);
 	dw_free(&d->dw);
@@ -55,7 +55,7 @@ static int add_separate(struct uu_symbols *syms, struct file *f, struct debug *d
 	Elf *other;
 
 	if (fd < 0) {
-		ret = mini_collect(c, elf);
+		ret = mini_collect(c, elf, syms->debug_room);
 		if (ret > 0)
 			d->kind = UU_DEBUG_MINI;
 		return ret < 0 ? ret : 0;

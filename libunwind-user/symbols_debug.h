@@ -10,7 +10,8 @@
 
 struct named {
 	uint64_t die;		/* see dw_func.named */
-	char *name;		/* NULL: it has none */
+	const char *name;	/* in a section; NULL: it has none */
+	char *plain;		/* demangled; NULL: as it is */
 };
 
 struct debug {
@@ -48,8 +49,11 @@ Elf_Scn *debugfile_section(Elf *elf, const char *name);
 
 /* ---- symbols_mini.c ---- */
 
-/* Add the functions of .gnu_debugdata: 1, 0 if there is none that can be read, or -ENOMEM. */
-int mini_collect(struct collect *c, Elf *elf);
+/*
+ * Add the functions of .gnu_debugdata, if it unpacks to less than @max bytes: 1, 0 if there is none
+ * that can be read, or -ENOMEM.
+ */
+int mini_collect(struct collect *c, Elf *elf, size_t max);
 
 /* ---- symbols_debuginfod.c ---- */
 

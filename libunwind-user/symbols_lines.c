@@ -37,6 +37,7 @@ static int grow_names(struct debug *d)
 	for (i = 0; i < room; i++) {
 		v[i].die = UINT64_MAX;
 		v[i].name = NULL;
+		v[i].plain = NULL;
 	}
 	for (i = 0; i < d->names_room; i++)
 		if (d->names[i].die != UINT64_MAX)
@@ -47,26 +48,24 @@ static int grow_names(struct debug *d)
 	return 0;
 }
 
-/* The name of a DIE, demangled once; NULL without one or without memory. */
+/* The name of a DIE, demangled once; NULL without one. */
 static const char *die_name(struct uu_symbols *syms, struct debug *d, uint64_t die)
 {
-	const char *name;
 	struct named *n;
 
 	if (2 * d->nr_names >= d->names_room && grow_names(d))
 		return NULL;
 	n = slot(d->names, d->names_room, die);
-	if (n->die == die)
-		return n->name;
-	name = dw_name(&d->dw, die);
-	if (name) {
-		n->name = syms->no_demangle ? NULL : symbols_demangle(name);
-		if (!n->name)
-			n->name = strdup(name);
+	if (n->die != die) {
+		n->die = die;
+		d->nr_names++;
+		n->name = dw_name(&d->dw, die);
+		if (n->name && !syms->no_demangle && d->dw.text_budget >= 0)
+			n->plain = symbols_demangle(n->name);
+		if (n->plain)
+			d->dw.text_budget -= strlen(n->plain);
 	}
-	n->die = die;
-	d->nr_names++;
-	return n->name;
+	return n->plain ? n->plain : n->name;
 }
 
 /* How deep the function is inlined, itself counted; 0: deeper than we go. */
@@ -94,7 +93,7 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 	memset(fr, 0, sizeof(*fr));
 	row = dw_lines(&d->dw, u) ? NULL : dw_row_at(&u->lines, addr);
 	if (row) {
-		fr->file = dw_path(u, row->file);
+		fr->file = dw_path(&d->dw, u, row->file);
 		fr->line = row->line;
 	}
 	func = u->split || dw_funcs(&d->dw, u) ? DW_NO_FUNC : cover_find(&u->cover, addr);
@@ -106,7 +105,7 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 		fr[i].inlined = i + 1 < n;
 		if (i + 1 == n)
 			break;
-		fr[i + 1].file = dw_path(u, f->call_file);
+		fr[i + 1].file = dw_path(&d->dw, u, f->call_file);
 		fr[i + 1].line = f->call_line;
 	}
 	return n ? n : row != NULL;

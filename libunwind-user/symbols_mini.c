@@ -14,16 +14,16 @@
 #define MAX_PLAIN	(256u << 20)
 #define MAX_MEMORY	(128u << 20)	/* of the decoder: xz -9 needs 65 MB */
 
-/* The whole of what @from unpacks to, to be freed, or NULL. */
-static uint8_t *unpack(const void *from, size_t len, size_t *size)
+/* The whole of what @from unpacks to, less than @max, to be freed, or NULL. */
+static uint8_t *unpack(const void *from, size_t len, size_t max, size_t *size)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
 	size_t room = 4 * len + 4096;
 	lzma_ret ret = LZMA_OK;
 	uint8_t *to, *p;
 
-	if (room > MAX_PLAIN)
-		room = MAX_PLAIN;
+	if (room > max)
+		room = max;
 	to = malloc(room);
 	if (!to || lzma_stream_decoder(&z, MAX_MEMORY, 0) != LZMA_OK) {
 		free(to);
@@ -35,10 +35,10 @@ static uint8_t *unpack(const void *from, size_t len, size_t *size)
 	z.avail_out = room;
 	for (;;) {
 		ret = lzma_code(&z, LZMA_FINISH);
-		if (ret != LZMA_OK || z.avail_out || room == MAX_PLAIN)
+		if (ret != LZMA_OK || z.avail_out || room == max)
 			break;
 		*size = room;
-		room = room > MAX_PLAIN / 2 ? MAX_PLAIN : room * 2;
+		room = room > max / 2 ? max : room * 2;
 		p = realloc(to, room);
 		if (!p)
 			break;
@@ -54,7 +54,7 @@ static uint8_t *unpack(const void *from, size_t len, size_t *size)
 	return NULL;
 }
 
-int mini_collect(struct collect *c, Elf *elf)
+int mini_collect(struct collect *c, Elf *elf, size_t max)
 {
 	Elf_Scn *scn = debugfile_section(elf, ".gnu_debugdata");
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
@@ -65,7 +65,7 @@ int mini_collect(struct collect *c, Elf *elf)
 
 	if (!data || !data->d_buf)
 		return 0;
-	image = unpack(data->d_buf, data->d_size, &size);
+	image = unpack(data->d_buf, data->d_size, max < MAX_PLAIN ? max : MAX_PLAIN, &size);
 	if (!image)
 		return 0;
 	mini = elf_memory((char *)image, size);

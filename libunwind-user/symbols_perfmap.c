@@ -34,6 +34,7 @@ struct perfmap {
 	struct entry *v;
 	size_t nr;
 	struct cover cover;
+	struct cover other;	/* of saved text: names another entry where there are several */
 };
 
 static void map_clear(struct perfmap *m)
@@ -46,10 +47,11 @@ static void map_clear(struct perfmap *m)
 	free(m->v);
 	free(m->text);
 	free(m->cover.v);
+	free(m->other.v);
 	m->v = NULL;
 	m->text = NULL;
-	m->cover.v = NULL;
-	m->nr = m->cover.nr = 0;
+	m->cover.v = m->other.v = NULL;
+	m->nr = m->cover.nr = m->other.nr = 0;
 }
 
 void perfmap_free_all(struct uu_symbols *syms)
@@ -105,8 +107,52 @@ static bool parse_line(char *s, uint64_t *start, uint64_t *size, char **name)
 	return *size && *start + *size > *start && *s && p - s <= MAX_NAME;
 }
 
+static int cmp_entry(const void *a, const void *b, void *arg)
+{
+	const struct entry *v = arg, *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
+	int c = strcmp(x->name, y->name);
+
+	return c ? c : x->start < y->start ? -1 : x->start > y->start;
+}
+
+static bool same_entry(const struct entry *a, const struct entry *b)
+{
+	return a == b || (a->start == b->start && !strcmp(a->name, b->name));
+}
+
+/*
+ * Two covers: where entries overlap one has the first of them by name and start, the other the
+ * last. Where these two are the same, all are.
+ */
+static int cover_both(struct perfmap *m, struct cover_in *in)
+{
+	uint32_t *order = malloc((m->nr + 1) * sizeof(*order));
+	uint64_t *rank = malloc((m->nr + 1) * sizeof(*rank));
+	int ret = -ENOMEM;
+	size_t i;
+
+	if (order && rank) {
+		for (i = 0; i < m->nr; i++)
+			order[i] = i;
+		qsort_r(order, m->nr, sizeof(*order), cmp_entry, m->v);
+		for (i = 0; i < m->nr; i++)
+			rank[order[i]] = i;
+		for (i = 0; i < m->nr; i++)
+			in[i].rank = rank[in[i].owner];
+		ret = cover_make(&m->cover, in, m->nr);
+		/* it has sorted them */
+		for (i = 0; i < m->nr; i++)
+			in[i].rank = m->nr - in[i].rank;
+		if (!ret)
+			ret = cover_make(&m->other, in, m->nr);
+	}
+	free(order);
+	free(rank);
+	return ret;
+}
+
 /* @text has a byte more than @len, and becomes the map's. */
-static int parse(struct perfmap *m, char *text, size_t len)
+static int parse(struct perfmap *m, char *text, size_t len, bool saved)
 {
 	struct cover_in *in = NULL;
 	size_t lines = 1, i;
@@ -139,7 +185,7 @@ static int parse(struct perfmap *m, char *text, size_t len)
 		in[m->nr].owner = m->nr;
 		m->nr++;
 	}
-	ret = cover_make(&m->cover, in, m->nr);
+	ret = saved ? cover_both(m, in) : cover_make(&m->cover, in, m->nr);
 out:
 	free(in);
 	return ret;
@@ -168,7 +214,7 @@ static int read_fd(struct perfmap *m, int fd)
 			break;
 		len += n;
 	}
-	return parse(m, text, len);
+	return parse(m, text, len, false);
 }
 
 /* The number by which the process knows itself: the last one of NSpid in its status. */
@@ -273,6 +319,11 @@ int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct 
 	if (i == COVER_NONE)
 		return -ENOENT;
 	e = &m->v[i];
+	if (m->other.v) {
+		i = cover_find(&m->other, addr);
+		if (i == COVER_NONE || !same_entry(e, &m->v[i]))
+			return -ENOENT;
+	}
 	if (!e->plain && !syms->no_demangle)
 		e->plain = symbols_demangle(e->name);
 	if (!e->plain)
@@ -282,7 +333,7 @@ int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct 
 	return 0;
 }
 
-int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_t len)
+static int add_text(struct uu_symbols *syms, int pid, const char *text, size_t len, bool saved)
 {
 	struct perfmap *m;
 	char *copy;
@@ -297,8 +348,18 @@ int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
-	m->error = parse(m, copy, len);
+	m->error = parse(m, copy, len, saved);
 	if (m->error)
 		map_clear(m);
 	return m->error;
+}
+
+int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_t len)
+{
+	return add_text(syms, pid, text, len, false);
+}
+
+int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text, size_t len)
+{
+	return add_text(syms, pid, text, len, true);
 }

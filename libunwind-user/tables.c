@@ -48,7 +48,7 @@ const char *tables_cause_name(enum tables_cause cause)
 	return cause < TABLES_NR_CAUSES ? name[cause] : "?";
 }
 
-static enum tables_cause cause_of(int error)
+enum tables_cause tables_cause_of(int error)
 {
 	switch (-error) {
 	case 0:
@@ -128,9 +128,9 @@ static bool is_same(const struct tables_entry *e, const struct stat *st)
 	       e->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-/* Keep what became of a file. */
+/* Keep what became of a file; @used: by something that runs. */
 static void note(struct tables *t, const struct tables_id *id, const char *path,
-		 const struct gen_table *table, bool cached, int error)
+		 const struct gen_table *table, bool cached, bool used, int error)
 {
 	const struct stat *st = &id->st;
 	struct tables_entry *e;
@@ -149,9 +149,10 @@ static void note(struct tables *t, const struct tables_id *id, const char *path,
 			}
 		}
 		e->opened = true;
+		e->used |= used;
 		e->size = st->st_size;
 		e->mtime = st->st_mtim;
-		f->cause = cause_of(error);
+		f->cause = tables_cause_of(error);
 		f->error = error;
 		f->cached = cached;
 		memcpy(f->build_id, id->build_id, sizeof(f->build_id));
@@ -171,7 +172,7 @@ void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *pat
 	pthread_mutex_lock(&t->lock);
 	e = entry_of(t, dev, ino, path);
 	if (e && !e->opened) {
-		e->file.cause = cause_of(error);
+		e->file.cause = tables_cause_of(error);
 		e->file.error = error;
 	}
 	pthread_mutex_unlock(&t->lock);
@@ -207,7 +208,7 @@ static int add_segments(struct tables *t, int fd, const struct tables_id *id,
 	return 0;
 }
 
-static bool is_known(struct tables *t, const struct stat *st)
+static bool is_known(struct tables *t, const struct stat *st, bool used)
 {
 	struct tables_entry *e;
 	bool known;
@@ -215,11 +216,13 @@ static bool is_known(struct tables *t, const struct stat *st)
 	pthread_mutex_lock(&t->lock);
 	e = entry_of(t, st->st_dev, st->st_ino, NULL);
 	known = e && is_same(e, st) && e->file.cause != TABLES_CHANGING;
+	if (known)
+		e->used |= used;
 	pthread_mutex_unlock(&t->lock);
 	return known;
 }
 
-int tables_add_fd(struct tables *t, int fd, const char *path)
+static int add_file(struct tables *t, int fd, const char *path, bool recalled)
 {
 	struct gen_table table;
 	struct tables_id id;
@@ -230,21 +233,36 @@ int tables_add_fd(struct tables *t, int fd, const char *path)
 	if (fstat(fd, &st))
 		return -errno;
 	pthread_mutex_lock(&t->work);
-	if (is_known(t, &st))
+	if (is_known(t, &st, !recalled))
 		goto out;
 	memset(&table, 0, sizeof(table));
-	ret = tables_make(t->cache, fd, &id, &table, &cached);
+	if (recalled)
+		ret = tables_make_none(t->cache, fd, &id, &table);
+	else
+		ret = tables_make(t->cache, fd, &id, &table, &cached);
 	if (!ret && !table.stats.table_fdes)
 		ret = -ENODATA;
 	if (!ret)
 		ret = add_segments(t, fd, &id, &table);
 	/* What could not be looked at is known by what was seen before */
 	id.st = st;
-	note(t, &id, path, &table, cached, ret);
+	/* who does not run yet has lost nothing, and may have more luck once it does */
+	if (!recalled || !ret)
+		note(t, &id, path, &table, cached || recalled, !recalled, ret);
 	gen_free(&table);
 out:
 	pthread_mutex_unlock(&t->work);
 	return ret;
+}
+
+int tables_add_fd(struct tables *t, int fd, const char *path)
+{
+	return add_file(t, fd, path, false);
+}
+
+int tables_recall_fd(struct tables *t, int fd, const char *path)
+{
+	return add_file(t, fd, path, true);
 }
 
 int tables_add_path(struct tables *t, const char *path)
@@ -291,7 +309,7 @@ int tables_add_vdso(struct tables *t)
 		arg.text_size = table.text_size;
 		ret = t->add(t, &arg);
 	}
-	note(t, &id, "[vdso]", &table, false, ret);
+	note(t, &id, "[vdso]", &table, false, true, ret);
 	if (!ret)
 		gen_free(&table);
 	t->vdso = !ret;

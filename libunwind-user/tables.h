@@ -8,6 +8,7 @@
  *	tables.c	the session: what was registered with the kernel, and what was not and why
  *	tables_scan.c	everything that runs: /proc
  *	tables_follow.c	everything that starts from now on
+ *	tables_recall.c	everything that ran in earlier sessions, and may start again
  *
  * Functions return 0 or a negative errno, and print nothing. A struct tables may be used by several
  * threads at once, a struct tables_cache too.
@@ -83,6 +84,13 @@ int tables_cache_put(struct tables_cache *cache, const struct tables_id *id,
 		     const struct gen_table *table);
 
 /*
+ * The list of paths that a session leaves in the folder for later ones: text, read whole, replaced
+ * whole. The text is malloc()ed and terminated; NULL if there is none, or it is not the caller's.
+ */
+char *tables_cache_get_list(struct tables_cache *cache);
+int tables_cache_put_list(struct tables_cache *cache, const char *text, size_t len);
+
+/*
  * The table of a file that is open for reading, from @cache (may be NULL) or made now. gen_free()
  * is the caller's. @cached, if not NULL, tells which.
  *
@@ -91,6 +99,10 @@ int tables_cache_put(struct tables_cache *cache, const struct tables_id *id,
  */
 int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 		struct gen_table *table, bool *cached);
+
+/* The same, but only from @cache: -ENOENT if it is not there, and nothing is made. */
+int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
+		     struct gen_table *table);
 
 /*
  * The same for the vDSO of this process, which is that of all. Returns also -ENOENT if there is
@@ -118,6 +130,8 @@ enum tables_cause {
 };
 
 const char *tables_cause_name(enum tables_cause cause);
+/* The cause behind a result of tables_make() and of the functions below. */
+enum tables_cause tables_cause_of(int error);
 
 struct tables_file {
 	const char *path;
@@ -203,6 +217,19 @@ void tables_follow_stop(struct tables *t);
 
 /* Wait until the first scan of tables_follow() is done. Returns what it returned. */
 int tables_follow_wait(struct tables *t);
+
+/*
+ * A table that comes with the first mapping of a program comes late for its first stacks. So a
+ * session leaves a list of the files that ran (tables_remember(), at its end), and a later one
+ * registers these (tables_recall()), most recently used first, before any of them runs: up to 1024
+ * files and 64 MiB of tables that are in the cache. The list is only one of places to look at:
+ * what is registered is the file that is there now, for what is in it now.
+ *
+ * Both return 0 or -errno; -ENOENT without a cache, and tables_recall() also what progress()
+ * returned if that was not 0.
+ */
+int tables_recall(struct tables *t);
+int tables_remember(struct tables *t);
 
 void tables_get_summary(struct tables *t, struct tables_summary *sum);
 

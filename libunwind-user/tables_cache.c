@@ -38,6 +38,8 @@
 #include "tables.h"
 #include "tables_format.h"
 
+#define LIST_NAME	".paths"
+#define LIST_MAX	(4u << 20)	/* bytes */
 #define TMP_PREFIX	".tmp-"
 #define TMP_MAX_AGE	3600		/* seconds; its writer is dead by then */
 #define USED_EVERY	60		/* seconds; a use is not noted more often */
@@ -335,6 +337,8 @@ static ssize_t list_files(struct tables_cache *c, struct entry **list)
 			unlinkat(c->dir, d->d_name, 0);
 			continue;
 		}
+		if (!strcmp(d->d_name, LIST_NAME))
+			continue;
 		if (nr == room) {
 			room = room ? 2 * room : 256;
 			e = realloc(*list, room * sizeof(*e));
@@ -379,6 +383,32 @@ static void make_room(struct tables_cache *c, uint64_t bytes)
 	c->counted = true;
 }
 
+/* One whose parts are all there, or the one of before. */
+static int put_file(struct tables_cache *c, const char *name, mode_t mode, const void *head,
+		    size_t head_size, const void *data, size_t size)
+{
+	char tmp[64];
+	int fd, ret;
+
+	pthread_mutex_lock(&c->lock);
+	snprintf(tmp, sizeof(tmp), TMP_PREFIX "%ld.%lx.%u", (long)getpid(), (long)c, c->nr_tmp++);
+	pthread_mutex_unlock(&c->lock);
+	unlinkat(c->dir, tmp, 0);
+	fd = openat(c->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -errno;
+	ret = write_all(fd, head, head_size);
+	if (!ret)
+		ret = write_all(fd, data, size);
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (!ret && renameat(c->dir, tmp, c->dir, name))
+		ret = -errno;
+	if (ret)
+		unlinkat(c->dir, tmp, 0);
+	return ret;
+}
+
 int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
 		     const struct gen_table *table)
 {
@@ -393,8 +423,7 @@ int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
 		.stats = table->stats,
 	};
 	bool for_all = !c->uid && (id->is_vdso || id->st.st_mode & S_IROTH);
-	char name[TABLES_NAME_SIZE], tmp[64];
-	int fd, ret;
+	char name[TABLES_NAME_SIZE];
 
 	if (h.head.file_size > c->limit / 2 || h.head.file_size > TABLES_MAX_FILE)
 		return -EFBIG;
@@ -407,23 +436,34 @@ int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
 	if (c->bytes + h.head.file_size > c->limit)
 		make_room(c, h.head.file_size);
 	c->bytes += h.head.file_size;
-	snprintf(tmp, sizeof(tmp), TMP_PREFIX "%ld.%lx.%u", (long)getpid(), (long)c, c->nr_tmp++);
 	pthread_mutex_unlock(&c->lock);
-
-	unlinkat(c->dir, tmp, 0);
-	fd = openat(c->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    for_all ? 0644 : 0600);
-	if (fd < 0)
-		return -errno;
-	ret = write_all(fd, &h, sizeof(h));
-	if (!ret)
-		ret = write_all(fd, table->data, table->size);
-	if (close(fd) && !ret)
-		ret = -errno;
 	name_of(c, id, name);
-	if (!ret && renameat(c->dir, tmp, c->dir, name))
-		ret = -errno;
-	if (ret)
-		unlinkat(c->dir, tmp, 0);
-	return ret;
+	return put_file(c, name, for_all ? 0644 : 0600, &h, sizeof(h), table->data, table->size);
+}
+
+/* ---------------------------- paths of programs -------------------------- */
+
+char *tables_cache_get_list(struct tables_cache *c)
+{
+	int fd = openat(c->dir, LIST_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char *text = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == c->uid &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH)) && st.st_size <= LIST_MAX)
+		text = calloc(1, st.st_size + 1);
+	if (text && read_all(fd, text, st.st_size, 0)) {
+		free(text);
+		text = NULL;
+	}
+	close(fd);
+	return text;
+}
+
+int tables_cache_put_list(struct tables_cache *c, const char *text, size_t len)
+{
+	/* whose programs these are is nobody else's business */
+	return len > LIST_MAX ? -EFBIG : put_file(c, LIST_NAME, 0600, NULL, 0, text, len);
 }

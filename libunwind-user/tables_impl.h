@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tables_impl.h - what the parts of a session share: tables.c, tables_scan.c, tables_follow.c */
+/*
+ * tables_impl.h - what the parts of a session share: tables.c, tables_scan.c, tables_follow.c,
+ * tables_recall.c
+ */
 #ifndef TABLES_IMPL_H
 #define TABLES_IMPL_H
 
@@ -16,6 +19,7 @@ struct tables_entry {
 	dev_t dev;
 	ino_t ino;
 	bool opened;			/* size and mtime are known */
+	bool used;			/* in this session, not only in an earlier one */
 	off_t size;
 	struct timespec mtime;
 	struct tables_file file;	/* its path belongs to the entry */
@@ -47,6 +51,12 @@ int tables_new(const struct tables_opts *opts,
 
 /* Note that a file could not be opened, for -errno @error. */
 void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *path, int error);
+
+/*
+ * tables_add_fd() for a file that need not run at all: only if its table is in the cache, else
+ * -ENOENT; and a failure is nothing that the summary tells.
+ */
+int tables_recall_fd(struct tables *t, int fd, const char *path);
 
 uint64_t tables_now_ns(void);
 

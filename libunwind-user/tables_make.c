@@ -45,8 +45,9 @@ static bool same_content(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
+/* @make: if it is not in the cache. */
 static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
-		     struct gen_table *table, bool *cached)
+		     struct gen_table *table, bool make, bool *cached)
 {
 	struct stat st;
 	int ret;
@@ -62,6 +63,8 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		*cached = !ret;
 	}
 	if (!*cached) {
+		if (!make)
+			return -ENOENT;
 		ret = gen_from_fd(fd, table);
 		if (ret)
 			return ret;
@@ -84,11 +87,22 @@ int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 	bool c;
 
 	for (i = 0; i < TRIES && ret == -ESTALE; i++)
-		ret = make_once(cache, fd, id, table, &c);
+		ret = make_once(cache, fd, id, table, true, &c);
 	if (ret)
 		memset(table, 0, sizeof(*table));
 	if (cached)
 		*cached = !ret && c;
+	return ret;
+}
+
+int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
+		     struct gen_table *table)
+{
+	bool c;
+	int ret = make_once(cache, fd, id, table, false, &c);
+
+	if (ret)
+		memset(table, 0, sizeof(*table));
 	return ret;
 }
 

@@ -136,6 +136,13 @@ int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct 
  */
 int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_t len);
 
+/*
+ * The same, but for addresses of which it is not known when code ran there: the text does not say
+ * when a function was written, nor that it went. Where lines overlap that do not name the same
+ * function with the same start, there is no name (-ENOENT) instead of the last one's.
+ */
+int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text, size_t len);
+
 /* -------------------------------- lines --------------------------------- */
 
 /*

@@ -6,7 +6,7 @@ O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
 # what has no libtraceevent host in it: unit tests link these
-PLUGIN_CORE := join.c join_find.c join_parts.c runs.c maps.c frames.c decode.c feed.c wire.c \
+PLUGIN_CORE := join.c join_find.c join_parts.c runs.c maps.c frames.c jit.c decode.c feed.c wire.c \
 	drops.c
 PLUGIN_SRC := $(PLUGIN_CORE) scan.c options.c handlers.c plugin_ustack_join.c
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(O)/plugin/%.o)

@@ -19,6 +19,8 @@ struct frame_key {
 	uint64_t addr, offset;
 	uint32_t file;		/* id + 1, 0: none */
 	uint32_t exact;
+	uint32_t jit;		/* process whose compiled code it may be; 0: it is not */
+	uint32_t unused;	/* it is compared as bytes */
 };
 
 struct frame {
@@ -30,6 +32,7 @@ struct frame {
 
 struct stack_frames {
 	uint32_t id, tgid, epoch, flags;
+	bool jit;			/* jit_knows() */
 	uint32_t first, nr;		/* in frames.index */
 };
 
@@ -129,6 +132,17 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 	struct uu_symbol sym;
 
 	text_add(t, prefix);
+	if (k->jit && !f->opts.no_symbols &&
+	    jit_symbol(f->opts.jit, f->syms, k->jit, k->addr - !k->exact, &sym)) {
+		text_name(t, sym.name, strlen(sym.name));
+		if (!f->opts.no_offsets)
+			text_addf(t, "+0x%llx", (unsigned long long)(k->addr - sym.start));
+		text_addf(t, " (/tmp/perf-%u.map)", k->jit);
+		if (f->opts.raw)
+			text_addf(t, " [0x%llx]", (unsigned long long)k->addr);
+		text_add(t, "\n");
+		return;
+	}
 	if (!file) {
 		text_addf(t, "0x%llx\n", (unsigned long long)k->addr);
 		return;
@@ -164,6 +178,7 @@ static struct frame *get_frame(struct frames *f, const struct join_answer *ans, 
 			       bool exact)
 {
 	struct frame_key k = { .addr = addr, .exact = exact };
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid;
 	const struct maps_file *file;
 	struct text t = {};
 	bool signal = false;
@@ -175,7 +190,10 @@ static struct frame *get_frame(struct frames *f, const struct join_answer *ans, 
 	file = frames_file(f->maps, ans, addr, exact, &k.offset);
 	if (file)
 		k.file = file->id + 1;
-	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ k.exact));
+	if (jit_may(file) && jit_knows(f->opts.jit, tgid, ans->ts))
+		k.jit = tgid;
+	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ (uint64_t)k.jit << 1 ^
+				      k.exact));
 	for_each_hidx(&f->frame_idx, hash, pos, i) {
 		fr = &f->frames.v[i];
 		if (!memcmp(&fr->key, &k, sizeof(k)))
@@ -286,8 +304,8 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, first, i;
 	struct stack_frames *st;
+	bool near, jit = jit_knows(f->opts.jit, tgid, ans->ts);
 	uint64_t hash;
-	bool near;
 	size_t pos;
 
 	epoch = maps_epoch(f->maps, tgid, ans->ts, &near);
@@ -296,7 +314,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 	for_each_hidx(&f->stack_idx, hash, pos, i) {
 		st = &f->stacks.v[i];
 		if (!near && st->id == ans->id && st->tgid == tgid && st->epoch == epoch &&
-		    st->flags == ans->flags) {
+		    st->flags == ans->flags && st->jit == jit) {
 			add_stack(f, &f->out, ans, st->first, st->nr);
 			return;
 		}
@@ -324,6 +342,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 	st->tgid = tgid;
 	st->epoch = epoch;
 	st->flags = ans->flags;
+	st->jit = jit;
 	st->first = first;
 	st->nr = ans->nr;
 }

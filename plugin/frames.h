@@ -13,6 +13,7 @@
 
 #include <unwind-user.h>
 
+#include "jit.h"
 #include "join.h"
 #include "maps.h"
 
@@ -24,6 +25,7 @@ struct frames_opts {
 	bool no_demangle;
 	bool raw;		/* each frame's address at its end */
 	const char *sysroot;	/* put before each path; "" for none */
+	struct jit *jit;	/* names of compiled code, or NULL; must outlive it */
 	/*
 	 * If not NULL, called after the line of each frame in a file, to add lines
 	 * about the byte at @offset; made once for equal frames.

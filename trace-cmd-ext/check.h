@@ -40,7 +40,10 @@ void check_add(struct check *c, enum check_level level, const char *group, const
 	       const char *remedy, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 void check_kernel(struct check *c, const char *tracefs);
+/* Instances, and files in the current folder. */
 void check_left(struct check *c);
+/* A file that a recorder has not completed; false if it is none, going by its name. */
+bool check_unfinished(struct check *c, const char *path);
 
 /* All that runs. */
 void check_running(struct check *c);

@@ -1,10 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0
-/* check_left - instances that recorders left behind; recorders at work are told, and left alone */
+/*
+ * check_left - what recorders left behind: files that are not complete, and instances
+ *
+ * Files first, as what their instances still have belongs into them. They are looked for in the
+ * current folder, where a recorder puts its file unless it is told another place. Recorders at work
+ * are told, and left alone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 #include "rec.h"
+
+static void repair_file(struct check *c, const char *path, const struct unfinished *u)
+{
+	char out[PATH_MAX];
+
+	if (part_finish(path, c->traces, out))
+		check_add(c, CHECK_MISSING, "recorders", path,
+			  "mend what is said on standard error, and try again",
+			  "left behind by process %d, and it cannot be completed", (int)u->pid);
+	else if (*out)
+		check_add(c, CHECK_OK, "recorders", path, NULL,
+			  "left behind by process %d, completed: %s", (int)u->pid, out);
+	else
+		check_add(c, CHECK_OK, "recorders", path, NULL,
+			  "left behind by process %d before it recorded anything, removed",
+			  (int)u->pid);
+}
+
+bool check_unfinished(struct check *c, const char *path)
+{
+	struct unfinished u;
+	int ret;
+
+	if (!part_name(path))
+		return false;
+	ret = part_look(path, &u);
+	if (ret == -EPERM)
+		check_add(c, CHECK_NOTE, "recorders", path, "ask its owner to do that",
+			  "a recording that is not complete, of another user");
+	else if (ret)
+		check_add(c, CHECK_MISSING, "recorders", path, NULL, "%s", strerror(-ret));
+	else if (u.alive)
+		check_add(c, CHECK_OK, "recorders", path, NULL, "process %d is recording",
+			  (int)u.pid);
+	else if (c->repair)
+		repair_file(c, path, &u);
+	else
+		check_add(c, CHECK_MISSING, "recorders", path,
+			  "trace-ustack check --repair completes it",
+			  "left behind by process %d, which is gone; %.1f MiB were recorded",
+			  (int)u.pid, u.bytes / 1048576.0);
+	return true;
+}
+
+static void check_folder(struct check *c)
+{
+	DIR *dir = opendir(".");
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		check_unfinished(c, d->d_name);
+	if (dir)
+		closedir(dir);
+}
 
 void check_left(struct check *c)
 {
@@ -12,6 +75,7 @@ void check_left(struct check *c)
 	size_t nr, i;
 	int ret;
 
+	check_folder(c);
 	if (!c->traces || left_list(&left, &nr))
 		return;
 	for (i = 0; i < nr; i++) {

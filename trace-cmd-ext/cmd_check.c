@@ -12,12 +12,14 @@
 
 static const char help_text[] =
 "usage: trace-ustack check [OPTION...] [PID|FILE...]\n"
+"       trace-ustack check --repair [OPTION...] [FILE.part*...]\n"
 "\n"
 "Say what this kernel, its configuration and your permissions allow, and which of the programs\n"
 "that run have unwind tables, symbols and debug files; each finding with what to do about it.\n"
 "With arguments, look at these processes or ELF files only.\n"
 "\n"
-"  -r, --repair       remove instances that recorders left behind which were killed\n"
+"  -r, --repair       complete recordings that were left behind by recorders that were killed,\n"
+"                     FILE.part* here or as arguments, and remove their instances\n"
 "  -j, --json         one JSON object\n"
 "  -v, --verbose      what is in order, file by file, too\n"
 "  --tracefs DIR      instead of /sys/kernel/tracing\n"
@@ -223,8 +225,16 @@ int cmd_check(int argc, char **argv)
 		}
 	}
 	all = optind == argc;
-	if (check.repair && !all)
-		return cmd_usage("check", "--repair and arguments exclude each other");
+	for (i = optind; check.repair && i < argc; i++)
+		if (!part_name(argv[i]))
+			return cmd_usage("check", "--repair takes recordings that are not "
+					 "complete, FILE.part*: '%s' is none", argv[i]);
+	/* what is left of such a recording is in the instances of its recorder */
+	if (check.repair && !all) {
+		char why[PATH_MAX + 128];
+
+		check.traces = rt_find(tracefs, true, why, sizeof(why));
+	}
 	if (all) {
 		check_kernel(&check, tracefs);
 		check_left(&check);
@@ -233,7 +243,8 @@ int cmd_check(int argc, char **argv)
 	/* who asks for a file wants to hear of it */
 	check.verbose |= !all;
 	for (i = optind; i < argc; i++)
-		check_argument(&check, argv[i]);
+		if (!check_unfinished(&check, argv[i]))
+			check_argument(&check, argv[i]);
 	cmd_progress_end();
 	for (k = 0; k < check.nr; k++)
 		ok &= check.finding[k].level != CHECK_MISSING;

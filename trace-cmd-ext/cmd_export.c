@@ -23,6 +23,8 @@ static const char usage[] =
 	"                     perfetto     ui.perfetto.dev\n"
 	"                     pprof        go tool pprof, and stores that take its profiles\n"
 	"  --by WHAT          folded: count, off-cpu or wakeup, as trace-ustack flame has it\n"
+	"  --lines            inlined functions too: folded (ending in _[i]), perf-script, and\n"
+	"                     pprof, which gets line numbers with them\n"
 	"  -o, --output PATH  write to PATH, not to standard output\n"
 	"  -h, --help         this text\n"
 	"\n"
@@ -33,20 +35,21 @@ static const char usage[] =
 	"  trace-ustack export --format perfetto -o trace.pftrace\n"
 	"  trace-ustack export --format perf-script | stackcollapse-perf.pl\n";
 
-enum { OPT_FORMAT = 1, OPT_BY };
+enum { OPT_FORMAT = 1, OPT_BY, OPT_LINES };
 
 static int folded(struct export *e);
 
 static const struct format {
 	const char *name;
 	bool binary;
+	bool lines;			/* has a place for what was inlined */
 	int (*run)(struct export *e);
 } formats[] = {
-	{ "folded", false, folded },
-	{ "perf-script", false, export_perf },
-	{ "firefox", false, export_firefox },
-	{ "perfetto", true, export_perfetto },
-	{ "pprof", true, export_pprof },
+	{ "folded", false, true, folded },
+	{ "perf-script", false, true, export_perf },
+	{ "firefox", false, false, export_firefox },
+	{ "perfetto", true, false, export_perfetto },
+	{ "pprof", true, true, export_pprof },
 };
 
 static struct {
@@ -143,6 +146,9 @@ static int option(int opt, const char *arg)
 			return cmd_usage("export", "--by is count, off-cpu or wakeup, not '%s'",
 					 arg);
 		return 0;
+	case OPT_LINES:
+		o.gather.lines = o.opts.lines = true;
+		return 0;
 	case 'o':
 		o.output = arg;
 		return 0;
@@ -155,6 +161,9 @@ static int check(void)
 {
 	if (!o.format)
 		return cmd_usage("export", "--format is missing");
+	if (o.gather.lines && !o.format->lines)
+		return cmd_usage("export", "--lines goes with --format folded, perf-script and "
+				 "pprof");
 	if (o.by && o.format->run != folded)
 		return cmd_usage("export", "--by goes with --format folded; the others hold all of "
 				 "it");
@@ -172,6 +181,7 @@ int cmd_export(int argc, char **argv)
 		CMD_FILTER_OPTIONS,
 		{ "format", required_argument, NULL, OPT_FORMAT },
 		{ "by", required_argument, NULL, OPT_BY },
+		{ "lines", no_argument, NULL, OPT_LINES },
 		{ "output", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{},

@@ -25,6 +25,7 @@ static const char usage[] =
 	"                     wakeup   time until a wake-up, with the stack of who woke it\n"
 	"  --numbers          off-cpu, wakeup: how many there were, not how long they took\n"
 	"  --threads          each thread by itself, not all of the same name together\n"
+	"  --lines            inlined functions are frames too, paler ones; _[i] in text\n"
 	"  --diff OTHER       coloured by what is more or less in FILE than in OTHER\n"
 	"  --normalize        with --diff: compare shares, as if both had the same total\n"
 	"  --folded           text, one stack a line, as flamegraph.pl reads it\n"
@@ -48,6 +49,7 @@ enum {
 	OPT_BY = 1,
 	OPT_NUMBERS,
 	OPT_THREADS,
+	OPT_LINES,
 	OPT_DIFF,
 	OPT_NORMALIZE,
 	OPT_FOLDED,
@@ -295,6 +297,9 @@ static int option(int opt, const char *arg)
 	case OPT_THREADS:
 		o.fl.gather.threads = true;
 		return 0;
+	case OPT_LINES:
+		o.fl.gather.lines = o.opts.lines = true;
+		return 0;
 	case OPT_DIFF:
 		o.fl.diff = true;
 		o.fl.path[0] = arg;
@@ -352,6 +357,7 @@ int cmd_flame(int argc, char **argv)
 		{ "by", required_argument, NULL, OPT_BY },
 		{ "numbers", no_argument, NULL, OPT_NUMBERS },
 		{ "threads", no_argument, NULL, OPT_THREADS },
+		{ "lines", no_argument, NULL, OPT_LINES },
 		{ "diff", required_argument, NULL, OPT_DIFF },
 		{ "normalize", no_argument, NULL, OPT_NORMALIZE },
 		{ "folded", no_argument, NULL, OPT_FOLDED },

@@ -38,6 +38,8 @@ static const char help_text[] =
 "\n"
 "And:\n"
 "  -x, --exit-code       end with the exit code of CMD\n"
+"  --json[=FILE]         the summary as one JSON object, to standard output, behind what CMD\n"
+"                        prints, or to FILE\n"
 "  -q, --quiet           no progress and no summary\n"
 "  --no-summary          no summary\n"
 "  -v, --verbose         tell each change to tracefs, and each file without a table\n"
@@ -61,6 +63,7 @@ static const char help_text[] =
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
 	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
+	OPT_JSON,
 };
 
 static const struct option options[] = {
@@ -82,6 +85,7 @@ static const struct option options[] = {
 	{ "fallback", no_argument, NULL, OPT_FALLBACK },
 	{ "tracefs", required_argument, NULL, OPT_TRACEFS },
 	{ "exit-code", no_argument, NULL, 'x' },
+	{ "json", optional_argument, NULL, OPT_JSON },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "no-summary", no_argument, NULL, OPT_NO_SUMMARY },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -188,6 +192,9 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 	case 'x':
 		o->pass_exit = true;
 		break;
+	case OPT_JSON:
+		o->json = optarg ? optarg : "";
+		break;
 	case 'q':
 		o->quiet = true;
 		break;
@@ -269,6 +276,7 @@ static int record(struct rec *r)
 {
 	int ret, command = 0, written;
 
+	jit_begin(r);
 	r->comms = dat_comms();
 	r->shared->stage = REC_RUNNING;
 	ret = rec_start(r);
@@ -332,10 +340,13 @@ static int run(struct rec *r)
 	if (r->child && !r->child_ended)
 		command_end(r);
 	rec_wait_over();
-	if (!ret)
-		rec_summary(r);
+	if (!ret) {
+		rec_tables_save(r);
+		ret = rec_summary(r);
+		ret = ret ? ret : removed;
+	}
 	rec_tables_end(r);
-	return ret ? ret : removed;
+	return ret;
 
 discard:
 	dat_discard(r);

@@ -13,10 +13,11 @@ static const char usage[] =
 	"usage: trace-ustack stat [OPTION...] [FILE]\n"
 	"\n"
 	"Count the events of a recording, their user stacks, and the stacks that are missing or\n"
-	"not whole, by cause and by process. FILE is trace.dat if left out.\n"
+	"not whole, by cause and by process; and the frames of the stacks by file, with the\n"
+	"unwind tables the files had. FILE is trace.dat if left out.\n"
 	"\n"
 	"  --json             one JSON object\n"
-	"  --all              all processes and events, not only the 20 with most\n"
+	"  --all              all processes, files and events, not only the 20 with most\n"
 	"  -h, --help         this text\n"
 	"\n"
 	CMD_FILTER_HELP
@@ -24,7 +25,8 @@ static const char usage[] =
 	"Examples:\n"
 	"  trace-ustack stat\n"
 	"  trace-ustack stat --process git trace.dat\n"
-	"  trace-ustack stat --json | jq .requests.lost\n";
+	"  trace-ustack stat --json | jq .requests.lost\n"
+	"  trace-ustack stat --json | jq '.by_file[] | select(.incomplete > 0)'\n";
 
 #define MOST	20
 
@@ -93,7 +95,7 @@ static void put_time(uint64_t ts, bool nsec)
 		printf("%llu", (ull)ts);
 }
 
-static void text_file(struct model *m, const struct stat *s)
+static void text_file(struct model *m, const struct stat_counts *s)
 {
 	const struct model_info *i = model_info(m);
 
@@ -127,7 +129,7 @@ static void text_file(struct model *m, const struct stat *s)
 		       (ull)i->join.stacks, (ull)i->join.distinct, (ull)i->join.unclaimed);
 }
 
-static void text_requests(const struct stat *s)
+static void text_requests(const struct stat_counts *s)
 {
 	uint64_t all = sum(&s->r), n;
 	size_t i;
@@ -148,7 +150,7 @@ static void text_requests(const struct stat *s)
 	}
 }
 
-static void text_processes(struct model *m, const struct stat *s)
+static void text_processes(struct model *m, const struct stat_counts *s)
 {
 	const struct stat_process *p;
 	size_t i;
@@ -170,7 +172,64 @@ static void text_processes(struct model *m, const struct stat *s)
 		printf("%10s and %zu more processes; --all shows them\n", "", s->processes.nr - i);
 }
 
-static void text_events(struct model *m, const struct stat *s)
+static const char *file_name(const struct stat_file *f)
+{
+	return !f->file ? "[no mapping]" : *f->file->path ? f->file->path : "[anonymous]";
+}
+
+/* Its table, in 24 characters. */
+static void put_table(const struct stat_file *f)
+{
+	const char *open = f->known == STAT_POSSIBLE ? "(" : "", *close = *open ? ")" : "";
+	char buf[64];
+
+	if (f->known == STAT_UNKNOWN)
+		snprintf(buf, sizeof(buf), "?");
+	else if (f->known == STAT_NO_FILE)
+		snprintf(buf, sizeof(buf), "none: no file");
+	else if (f->cause == TABLES_COVERED)
+		snprintf(buf, sizeof(buf), "%s%.2f%%, %llu holes%s", open,
+			 percent(f->covered_bytes, f->text_bytes), (ull)f->holes, close);
+	else
+		snprintf(buf, sizeof(buf), "%snone: %s%s", open, f->cause == TABLES_ERROR ?
+			 strerror(f->error) : tables_cause_name(f->cause), close);
+	printf("%-24s", buf);
+}
+
+static void text_files(const struct stat_counts *s)
+{
+	bool possible = false, unknown = false;
+	size_t i;
+
+	if (!s->files.nr)
+		return;
+	printf("\n%10s %10s %8s %8s  %-24s file\n", "frames", "stacks", "incompl.", "frame p.",
+	       "unwind table");
+	for (i = 0; i < s->files.nr && (o.all || i < MOST); i++) {
+		const struct stat_file *f = &s->files.v[i];
+
+		printf("%10llu %10llu %8llu %8llu  ", (ull)f->frames, (ull)f->stacks,
+		       (ull)f->incomplete, (ull)f->frame_pointer);
+		put_table(f);
+		printf(" ");
+		put_name(file_name(f));
+		printf("\n");
+		possible |= f->known == STAT_POSSIBLE;
+		unknown |= f->known == STAT_UNKNOWN;
+	}
+	if (i < s->files.nr)
+		printf("%10s and %zu more files; --all shows them\n", "", s->files.nr - i);
+	if (!possible && !unknown)
+		return;
+	put_name(o.path);
+	printf(".tables %s%s%s\n", !s->saved_error ? "does not know all files" :
+	       s->saved_error == -ESTALE ? "is of another recording" :
+	       s->saved_error == -ENOENT ? "is not there" : "is damaged",
+	       possible ? "; (...): the table that the file here gives" : "",
+	       unknown ? "; ?: no such file here" : "");
+}
+
+static void text_events(struct model *m, const struct stat_counts *s)
 {
 	const struct model_type *t;
 	size_t i;
@@ -210,7 +269,36 @@ static void json_requests(const struct stat_requests *r)
 	printf("}");
 }
 
-static void json(struct model *m, const struct stat *s)
+static void json_file(const struct stat_file *f)
+{
+	static const char *const known[] = {
+		[STAT_UNKNOWN] = "unknown", [STAT_RECORDED] = "recorded",
+		[STAT_POSSIBLE] = "possible", [STAT_NO_FILE] = "no-file",
+	};
+	uint32_t i;
+
+	printf("{");
+	json_name("file", file_name(f));
+	if (f->file && f->file->build_id_size) {
+		printf(",\"build_id\":\"");
+		for (i = 0; i < f->file->build_id_size; i++)
+			printf("%02x", f->file->build_id[i]);
+		printf("\"");
+	}
+	printf(",\"frames\":%llu,\"stacks\":%llu,\"incomplete\":%llu,\"frame-pointer\":%llu,"
+	       "\"known\":\"%s\"", (ull)f->frames, (ull)f->stacks, (ull)f->incomplete,
+	       (ull)f->frame_pointer, known[f->known]);
+	if (f->known == STAT_RECORDED || f->known == STAT_POSSIBLE) {
+		printf(",\"covered\":%s,", f->cause == TABLES_COVERED ? "true" : "false");
+		json_name("cause", f->cause == TABLES_ERROR ? strerror(f->error) :
+			  tables_cause_name(f->cause));
+		printf(",\"text_bytes\":%llu,\"covered_bytes\":%llu,\"holes\":%llu",
+		       (ull)f->text_bytes, (ull)f->covered_bytes, (ull)f->holes);
+	}
+	printf("}");
+}
+
+static void json(struct model *m, const struct stat_counts *s)
 {
 	const struct model_info *info = model_info(m);
 	const struct stat_process *p;
@@ -240,6 +328,11 @@ static void json(struct model *m, const struct stat *s)
 		json_requests(&p->r);
 		printf("}");
 	}
+	printf("],\"by_file\":[");
+	for (i = 0; i < s->files.nr; i++) {
+		printf("%s", i ? "," : "");
+		json_file(&s->files.v[i]);
+	}
 	printf("],\"by_event\":[");
 	for (i = 0; i < s->by_event.nr; i++) {
 		t = model_type(m, s->by_event.v[i].type);
@@ -256,13 +349,15 @@ static void json(struct model *m, const struct stat *s)
 static int run(void *arg)
 {
 	struct model *m = cmd_open(o.path, &o.opts);
-	struct stat s = {};
+	struct stat_counts s = {};
 	int ret;
 
 	(void)arg;
 	if (!m)
 		return CMD_INPUT;
 	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));
+	if (!ret)
+		ret = stat_files(&s, m, o.path);
 	cmd_progress_end();
 	if (ret) {
 		cmd_error("%s: %s", o.path, strerror(-ret));
@@ -275,6 +370,7 @@ static int run(void *arg)
 	text_file(m, &s);
 	text_requests(&s);
 	text_processes(m, &s);
+	text_files(&s);
 	text_events(m, &s);
 	return CMD_OK;
 }

@@ -34,6 +34,9 @@ struct colour colour_frame(enum fold_kind kind, uint32_t hue, uint32_t shade)
 		return hsl(211, 0.72, 0.74 + vary);
 	case FOLD_USER:
 		return hsl(hues[hue % COLOUR_FILES], 0.84, 0.69 + vary);
+	case FOLD_INLINED:
+		/* paler than the function that it is part of */
+		return hsl(hues[hue % COLOUR_FILES], 0.70, 0.86 + vary);
 	case FOLD_TASK:
 		return hsl(220, 0.10, 0.83);
 	case FOLD_NOTE:

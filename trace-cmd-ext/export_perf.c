@@ -32,7 +32,9 @@ static void name(struct text *t, const char *s)
 
 static void frame(struct perf *p, uint32_t entry)
 {
+	const struct model_line *v;
 	struct export_entry ent;
+	uint32_t nr, i;
 
 	export_entry(p->e, entry, &ent);
 	if (!ent.frame) {
@@ -42,6 +44,14 @@ static void frame(struct perf *p, uint32_t entry)
 		text_add(&p->t, " ([unknown])\n");
 		return;
 	}
+	nr = ent.frame->kernel || ent.frame->jit ? 0 : model_lines(p->e->m, entry, &v);
+	for (i = 0; i < nr; i++) {
+		if (!v[i].inlined)
+			continue;
+		text_addf(&p->t, "\t%16" PRIx64 " ", ent.frame->addr);
+		name(&p->t, v[i].func && *v[i].func ? v[i].func : "[unknown]");
+		text_add(&p->t, " (inlined)\n");
+	}
 	text_addf(&p->t, "\t%16" PRIx64 " ", ent.frame->addr);
 	name(&p->t, ent.name ? ent.name : "[unknown]");
 	if (ent.name)
@@ -49,6 +59,8 @@ static void frame(struct perf *p, uint32_t entry)
 	text_add(&p->t, " (");
 	if (ent.frame->kernel)
 		text_add(&p->t, "[kernel.kallsyms]");
+	else if (ent.frame->jit)
+		text_addf(&p->t, "/tmp/perf-%u.map", ent.frame->tgid);
 	else
 		name(&p->t, ent.frame->file ? ent.frame->file->path : "[unknown]");
 	text_add(&p->t, ")\n");

@@ -24,7 +24,7 @@ enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_FIL
        MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS };
 enum { LOCATION_ID = 1, LOCATION_MAPPING_ID, LOCATION_ADDRESS, LOCATION_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME };
-enum { LINE_FUNCTION_ID = 1 };
+enum { LINE_FUNCTION_ID = 1, LINE_LINE };
 
 struct string {
 	uint64_t hash;
@@ -140,11 +140,41 @@ static uint64_t function(struct pprof *p, uint32_t name)
 	return p->functions.v[name];
 }
 
-static uint64_t location(struct pprof *p, const struct export_entry *ent)
+static void put_line(struct pprof *p, struct text *msg, uint64_t func, uint32_t line)
+{
+	if (func)
+		proto_number(&p->sub, LINE_FUNCTION_ID, func);
+	if (line)
+		proto_number(&p->sub, LINE_LINE, line);
+	if (func || line)
+		proto_message(msg, LOCATION_LINE, &p->sub);
+}
+
+/*
+ * The functions at a place, as many as there are lines: the last one is that of the place, those
+ * before were inlined into the next. Messages of functions go to the body meanwhile.
+ */
+static void put_lines(struct pprof *p, struct export *e, const struct export_entry *ent,
+		      uint32_t entry, struct text *msg)
+{
+	uint64_t func = ent->name ? function(p, string(p, ent->name)) : 0;
+	const struct model_line *v;
+	uint32_t nr = ent->frame && ent->frame->file ? model_lines(e->m, entry, &v) : 0, i;
+
+	for (i = 0; i < nr; i++)
+		put_line(p, msg, !v[i].inlined ? func :
+			 function(p, string(p, v[i].func ? v[i].func : "[unknown]")), v[i].line);
+	if (!nr)
+		put_line(p, msg, func, 0);
+}
+
+static uint64_t location(struct pprof *p, struct export *e, uint32_t entry,
+			 const struct export_entry *ent)
 {
 	const struct model_frame *f = ent->frame;
 	struct place want = { .name = string(p, ent->name ? ent->name : "") }, *have;
-	uint64_t hash, map = f ? mapping(p, f) : 0, func;
+	uint64_t hash, map = f ? mapping(p, f) : 0;
+	struct text lines = { 0 };
 	uint32_t i;
 	size_t pos;
 
@@ -166,15 +196,14 @@ static uint64_t location(struct pprof *p, const struct export_entry *ent)
 	}
 	*have = want;
 	have->id = p->places.nr;
-	func = ent->name ? function(p, want.name) : 0;
+	put_lines(p, e, ent, entry, &lines);
 	proto_number(&p->msg, LOCATION_ID, p->places.nr);
 	if (map)
 		proto_number(&p->msg, LOCATION_MAPPING_ID, map);
 	proto_number(&p->msg, LOCATION_ADDRESS, want.address);
-	if (func) {
-		proto_number(&p->sub, LINE_FUNCTION_ID, func);
-		proto_message(&p->msg, LOCATION_LINE, &p->sub);
-	}
+	text_bytes(&p->msg, lines.v, lines.nr);
+	p->failed |= lines.failed;
+	vec_free(&lines);
 	proto_message(&p->body, PROFILE_LOCATION, &p->msg);
 	return p->places.nr;
 }
@@ -210,7 +239,7 @@ static int sample(struct pprof *p, struct export *e, uint32_t tid, const char *e
 		id = vec_add(&p->ids);
 		if (!id)
 			return -ENOMEM;
-		*id = location(p, &ent);
+		*id = location(p, e, v[i], &ent);
 	}
 	proto_packed(&msg, SAMPLE_LOCATION_ID, p->ids.v, p->ids.nr);
 	proto_packed(&msg, SAMPLE_VALUE, values, 2);

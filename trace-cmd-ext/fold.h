@@ -27,6 +27,7 @@ enum fold_kind {
 	FOLD_NOTE,			/* why a stack or a part of it is missing */
 	FOLD_MARK,			/* "woken by" */
 	FOLD_EVENT,
+	FOLD_INLINED,			/* a function of the user program, inlined into the next */
 	FOLD_NR_KINDS
 };
 

@@ -33,6 +33,8 @@ static void add_name(struct text *t, const struct fold_name *n)
 		text_add(t, "?");
 	if (n->kind == FOLD_KERNEL)
 		text_add(t, "_[k]");
+	else if (n->kind == FOLD_INLINED)
+		text_add(t, "_[i]");
 }
 
 static const struct spelled *spell(struct writer *w, uint32_t seg)

@@ -219,7 +219,7 @@ int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slo
 {
 	struct state s = { .m = m, .o = o, .f = f, .st = st, .slot = slot, .alone = alone };
 	struct waits_opts wo = { .file = o->file, .data = &s };
-	struct paths_opts po = { .threads = o->threads };
+	struct paths_opts po = { .threads = o->threads, .lines = o->lines };
 	int ret;
 
 	memset(st, 0, sizeof(*st));

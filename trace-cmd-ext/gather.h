@@ -21,6 +21,7 @@ struct gather_opts {
 	enum gather_by by;
 	bool numbers;			/* waits and wake-ups weigh 1 each, not their time */
 	bool threads;
+	bool lines;			/* inlined functions too; the model has its lines then */
 	/*
 	 * The user's filter. By count it is the model's. Else it chooses tasks that wait, CPUs they
 	 * left, and the time of which waits count in so far as they lie in it; the model gets a

@@ -266,6 +266,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 		m->opts = *opts;
 	ro.plugins = m->opts.plugins;
 	memset(m->type_of_id, 0xff, sizeof(m->type_of_id));
+	m->path = path;
 	m->reader = reader_open(path, &ro, why, size);
 	if (!m->reader)
 		goto fail;
@@ -275,6 +276,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	so.sysroot = m->opts.sysroot;
 	so.no_demangle = m->opts.no_demangle;
 	m->syms = m->opts.lines ? uu_symbols_new_debug(&so) : uu_symbols_new(&so);
+	m->jit = jit_open(path, reader_trace_id(m->reader));
 	m->join = join_new();
 	m->maps = maps_new();
 	m->info.version = reader_version(m->reader);
@@ -317,6 +319,7 @@ void model_close(struct model *m)
 	join_free(m->join);
 	maps_free(m->maps);
 	uu_symbols_free(m->syms);
+	jit_free(m->jit);
 	vec_free(&m->types);
 	vec_free(&m->tasks);
 	hidx_free(&m->task_idx);

@@ -111,6 +111,7 @@ struct model_frame {
 	uint64_t offset;		/* of addr in file */
 	uint32_t tgid;			/* with neither kernel nor file: whose address it is */
 	bool kernel;
+	bool jit;			/* func is code that tgid compiled; it has no file then */
 	bool exact;			/* addr is where it was, no return address */
 };
 

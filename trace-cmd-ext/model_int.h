@@ -6,6 +6,7 @@
 #include <unwind-user.h>
 
 #include "frames.h"
+#include "jit.h"
 #include "model.h"
 #include "reader.h"
 #include "vec.h"
@@ -44,6 +45,7 @@ struct user_stack {
 	struct join_answer ans;
 	uint32_t run;			/* one that has it */
 	uint32_t epoch;
+	bool jit;			/* there are names for compiled code of it */
 	uint32_t own;			/* run + 1 where equal stacks need not resolve alike */
 	uint32_t frames, nr_frames;	/* in model.index */
 	uint8_t matches;
@@ -89,12 +91,14 @@ struct lane {
 struct model {
 	struct model_opts opts;
 	struct model_info info;
+	const char *path;		/* of the file; its owner is who opened it */
 	struct reader *reader;
 	struct tep_handle *tep;
 	struct decode dec;
 	struct join *join;
 	struct maps *maps;
 	struct uu_symbols *syms;
+	struct jit *jit;		/* NULL: none */
 	char clock[64];
 	bool read;			/* the reader does not stand at the begin */
 

@@ -102,9 +102,9 @@ static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
 static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, uint32_t run)
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, own, i;
+	bool near, jit = jit_knows(m->jit, tgid, ans->ts);
 	struct user_stack *u;
 	uint64_t hash;
-	bool near;
 	size_t pos;
 
 	epoch = maps_epoch(m->maps, tgid, ans->ts, &near);
@@ -114,7 +114,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	for_each_hidx(&m->ustack_idx, hash, pos, i) {
 		u = &m->ustacks.v[i];
 		if (u->ans.id == ans->id && u->epoch == epoch && u->own == own &&
-		    u->ans.flags == ans->flags && u->ans.tgid == ans->tgid &&
+		    u->jit == jit && u->ans.flags == ans->flags && u->ans.tgid == ans->tgid &&
 		    (ans->tgid || u->ans.tid == ans->tid))
 			return i;
 	}
@@ -135,6 +135,7 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	u->run = run;
 	u->epoch = epoch;
 	u->own = own;
+	u->jit = jit;
 	u->frames = NOT_MADE;
 	return m->ustacks.nr - 1;
 }
@@ -187,7 +188,8 @@ static uint32_t get_frame(struct model *m, const struct model_frame *want, bool 
 		f = &m->frames.v[i];
 		if (f->hash == hash && f->pub.addr == want->addr && f->pub.file == want->file &&
 		    f->pub.offset == want->offset && f->pub.tgid == want->tgid &&
-		    f->pub.exact == want->exact && f->pub.kernel == want->kernel)
+		    f->pub.exact == want->exact && f->pub.kernel == want->kernel &&
+		    f->pub.jit == want->jit)
 			return i;
 	}
 	f = vec_add(&m->frames);
@@ -225,16 +227,26 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 			   bool exact)
 {
 	struct model_frame want = { .addr = addr, .exact = exact };
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
 	struct uu_symbol sym;
 	struct frame *f;
-	uint32_t i;
 	bool new;
 
 	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
+	if (m->jit && jit_may(want.file) && jit_knows(m->jit, tgid, ans->ts) &&
+	    jit_symbol(m->jit, m->syms, tgid, addr - !exact, &sym)) {
+		want.jit = true;
+		want.file = NULL;
+		want.offset = 0;
+	}
 	if (!want.file)
-		want.tgid = ans->tgid ? ans->tgid : ans->tid;
+		want.tgid = tgid;
 	i = get_frame(m, &want, &new);
-	if (i != MODEL_NONE && new && want.file) {
+	if (i != MODEL_NONE && new && want.jit) {
+		f = &m->frames.v[i];
+		f->pub.func = sym.name;
+		f->pub.func_offset = addr - sym.start;
+	} else if (i != MODEL_NONE && new && want.file) {
 		f = &m->frames.v[i];
 		f->signal = frames_symbol(m->syms, want.file, want.offset, exact, &sym);
 		f->pub.func = sym.name;

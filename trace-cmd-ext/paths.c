@@ -78,7 +78,8 @@ static const char *base_name(const char *path)
 static uint32_t make_name(struct paths *p, const struct model_frame *f)
 {
 	enum fold_kind kind = f->kernel ? FOLD_KERNEL : FOLD_USER;
-	uint32_t file = f->file ? fold_file(p->f, f->file->path) : FOLD_NONE;
+	uint32_t file = f->file ? fold_file(p->f, f->file->path) :
+			f->jit ? fold_file(p->f, "[JIT]") : FOLD_NONE;
 	char text[300];
 
 	if (f->func && *f->func)
@@ -170,6 +171,21 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 		n->inner = "[inner frames lost]";
 }
 
+/* What was inlined at a place of the program, outermost first; model_lines() is innermost first. */
+static void put_inlined(struct paths *p, uint32_t frame)
+{
+	const struct model_line *v;
+	uint32_t nr = model_lines(p->m, frame, &v), file;
+
+	if (!nr)
+		return;
+	file = fold_file(p->f, model_frame(p->m, frame)->file->path);
+	while (nr-- > 0)
+		if (v[nr].inlined)
+			put(p, fold_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
+					 v[nr].func : "[unknown]", file));
+}
+
 /* Frames outermost first, with what is missing of them and where. */
 static bool spell_user(struct paths *p, uint32_t ustack)
 {
@@ -183,8 +199,11 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 	paths_notes(p->m, ustack, &n);
 	for (i = 0; i < n.nr; i++)
 		note(p, n.outer[i]);
-	for (i = nr; i-- > 0; )
+	for (i = nr; i-- > 0; ) {
 		put(p, frame_name(p, frames[i]));
+		if (p->o.lines)
+			put_inlined(p, frames[i]);
+	}
 	if (n.inner)
 		note(p, n.inner);
 	return true;

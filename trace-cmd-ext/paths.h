@@ -27,6 +27,7 @@ enum paths_seg {
 };
 
 struct paths_opts {
+	bool lines;			/* inlined functions are frames: FOLD_INLINED */
 	bool threads;			/* tasks are "NAME-TID", not only "NAME" */
 	const char **symbols;		/* shell patterns, of which a stack must have one */
 	size_t nr_symbols;

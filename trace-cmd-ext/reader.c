@@ -345,6 +345,11 @@ int reader_rewind(struct reader *r)
 	return ret == -EINVAL ? -EIO : ret;
 }
 
+uint64_t reader_trace_id(struct reader *r)
+{
+	return tracecmd_get_traceid(r->data.handles.v[0]);
+}
+
 struct tep_handle *reader_tep(struct reader *r)
 {
 	return r->tep;

@@ -46,6 +46,8 @@ struct tep_handle *reader_data_tep(struct reader *r);
 int reader_fd(struct reader *r);
 uint64_t reader_bytes(struct reader *r);
 int reader_version(struct reader *r);
+/* The random number that tells this recording from others, 0 without one. */
+uint64_t reader_trace_id(struct reader *r);
 bool reader_is_raw(struct reader *r);
 /* Was something met that cannot be, so that records may be missing? */
 bool reader_damaged(struct reader *r);

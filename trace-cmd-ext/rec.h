@@ -11,14 +11,19 @@
  *	rec_guard.c	a second process that finishes when the first one dies
  *	rec_command.c	CMD: found, started, waited for
  *	rec_tables.c	unwind tables for what runs and what starts
+ *	saved_tables.c	FILE.tables: which files had them
  *	rec_read.c	from the ring buffers to files, one thread a CPU and instance
  *	rec_dat.c	trace.dat: its head, and all put together
+ *	rec_names.c	names of tasks for it
+ *	rec_resume.c	files that recorders which are gone did not complete
  *	rec_jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
  *	rec_summary.c	what the file holds
+ *	rec_json.c	the same for programs
  *
  * Nothing outside the two instances is changed, so whatever ends a recorder leaves nothing but
- * these behind: the guard removes them, and if that was killed too, rec_left.c finds them. Tables
- * are gone with the descriptor that the recorder had.
+ * these and its unfinished file behind: the guard completes that and removes them, and if it was
+ * killed too, rec_resume.c and rec_left.c do. Tables are gone with the descriptor that the recorder
+ * had.
  *
  * Why the file is written here: libtracecmd's public interface (3.1.6 to 3.4) reads files and has
  * no function that writes one. `trace-cmd record` as a child would do, but has a die() for each
@@ -60,7 +65,9 @@ struct rec_opts {
 	uint32_t *pids;			/* -p */
 	size_t nr_pids;
 	char **cmd;			/* NULL: none */
-	const char *out, *clock, *tracefs;
+	const char *out, *tracefs;
+	const char *json;		/* NULL, or where a summary for programs goes; "": stdout */
+	const char *clock;		/* "": not known any more */
 	unsigned long kb;		/* a CPU; 0: as much as seems right */
 	double duration;		/* seconds; 0: no end */
 	bool kernel_stack, tables, inherit, maps, fallback, pass_exit, quiet, verbose, summary;
@@ -86,8 +93,10 @@ struct rec_shared {
 	uint64_t head_end;		/* bytes of the head in the file */
 };
 
+struct rec_jit;
 struct rec_stream;
 struct rec_tables;
+struct tables_summary;
 
 struct rec_buffer {
 	struct tracefs_instance *instance;
@@ -95,6 +104,7 @@ struct rec_buffer {
 	const char *label;		/* what the file calls it; "" the top buffer */
 	int lock;			/* descriptor of its folder, locked as long as we live */
 	struct rec_stream *stream;	/* one a CPU, while recording */
+	bool recorded;			/* there are files of its CPUs */
 	char **stats;			/* per_cpu/cpuN/stats at the end, one a CPU */
 	uint64_t data;			/* offset in the complete file of the first CPU's data */
 	uint64_t *size;			/* bytes of it, one a CPU; the next follows */
@@ -113,6 +123,7 @@ struct rec {
 	unsigned long kb;		/* a CPU of the events' buffer */
 	char part[PATH_MAX];		/* the file until it is complete */
 	int out;			/* descriptor of it */
+	uint64_t id;			/* of the recording, random; 0: it has none */
 	struct rec_shared *shared;
 	pid_t guard;
 	int guard_pipe;			/* our end; closed when we die */
@@ -123,6 +134,7 @@ struct rec {
 	int trouble;			/* eventfd: a reader cannot go on */
 	int stop;			/* eventfd: readers end */
 	struct rec_tables *tables;
+	struct rec_jit *jit;		/* NULL before jit_begin() */
 	double seconds;			/* how long was recorded */
 	bool disk_full;
 	char *comms;			/* "PID NAME" lines, of the beginning */
@@ -162,6 +174,8 @@ int rec_enable_events(struct rec *r);
 /* Can this kernel do what is asked for? Sets @how. */
 int rec_check_kernel(struct rec *r);
 int rec_make_instances(struct rec *r);
+/* What the instances of a recorder are called. */
+void rec_name_instances(struct rec *r, pid_t pid);
 /* For the guard: those that the recorder has made. */
 void rec_adopt_instances(struct rec *r);
 int rec_configure(struct rec *r);
@@ -216,8 +230,12 @@ int command_exit_code(const struct rec *r);
 /* ---- rec_tables.c ---- */
 
 int rec_tables_start(struct rec *r);
+/* FILE.tables: what was covered, to be read with the recording; none of an earlier one. */
+void rec_tables_save(struct rec *r);
 /* What was covered, to standard error. */
 void rec_tables_summary(struct rec *r);
+/* The same in numbers; false if there are no tables. */
+bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
 void rec_tables_end(struct rec *r);
 
 /* ---- rec_read.c ---- */
@@ -232,15 +250,60 @@ uint64_t rec_read_bytes(struct rec *r);
 
 /* ---- rec_dat.c ---- */
 
+/* What is between the data of the events' buffer and the table of the other one. */
+#define DAT_MAPS_HEAD	12
+
+/* Where the data of a buffer's CPUs is in the complete file, one behind the other. */
+struct dat_layout {
+	uint64_t data, end;
+	uint64_t *size;			/* one a CPU */
+};
+
 int dat_open(struct rec *r);
 /* Formats, symbols: what is known before the first event. */
 int dat_head(struct rec *r);
-/* "PID NAME" lines of all tasks; NULL without memory. */
-char *dat_comms(void);
-/* Names, options and data, then the file gets its name. */
+/* By the sizes of the raw files, with the table at @at; 0 or -ENOMEM. */
+int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout *l);
+/* Names, options and data, then the file gets its name. After an error all data is still there. */
 int dat_finish(struct rec *r);
+/* What is behind the names, options, and the table of the first buffer. @maps may be NULL. */
+int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps);
 /* Nothing is kept. */
 void dat_discard(struct rec *r);
+
+/* ---- rec_names.c ---- */
+
+/* "PID NAME" lines of all tasks; NULL without memory. */
+char *dat_comms(void);
+struct bytes;
+/* The section of the file: its size, then lines. */
+void dat_add_comms(struct bytes *b, const struct rec *r);
+
+/* ---- rec_resume.c ---- */
+
+/*
+ * Go on with a file that is being put together, @head_end being known. False if that has not begun;
+ * else @ret is as that of dat_finish().
+ */
+bool rec_resume(struct rec *r, int *ret);
+
+struct unfinished {
+	pid_t pid;			/* of its recorder */
+	bool alive;			/* which is at work */
+	uint64_t bytes;			/* of data beside it */
+};
+
+/* Is this the name of a file that a recorder has not completed? */
+bool part_name(const char *path);
+/* Look at one: 0, or -errno; -EPERM if it is not the caller's. */
+int part_look(const char *path, struct unfinished *u);
+/*
+ * Complete it, with what is left in the instances of its recorder if @traces; these are removed. In
+ * @out the name that it got: the one it was to have, or that with .PID behind if there is such a
+ * file by now; "" if nothing had been recorded, and it was removed. 0, or an exit code after
+ * telling the error.
+ */
+int part_finish(const char *path, bool traces, char out[PATH_MAX]);
 
 /* ---- rec_wait.c ---- */
 
@@ -256,6 +319,8 @@ bool rec_wait_interrupted(void);
 
 /* ---- rec_jit.c, rec_summary.c ---- */
 
+/* Looks at what maps there are; to be called just before the first event. */
+void jit_begin(struct rec *r);
 /* Copies maps of @tgids into FILE.jit; how many. */
 int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr);
 int rec_summary(struct rec *r);

@@ -10,79 +10,29 @@
  * The head is written before the recording, and room for the rest is kept, so that a disk that
  * gets full in between ends the recording but leaves it readable: data is moved to the file piece
  * by piece, and each piece given back. The file has another name (FILE.part) until it is complete.
+ *
+ * So what is recorded is at each moment in the file or beside it. Whoever is to complete it after
+ * an error, or after the recorder was killed with its guard (rec_resume.c), can tell where: the
+ * table of the CPUs' data is written at once, in front of any data, and says where that belongs;
+ * what was moved is a hole where it came from, which is gone when all of it was.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "rec.h"
-
-/* As the format numbers them */
-enum {
-	OPTION_DONE, OPTION_DATE, OPTION_CPUSTAT, OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME,
-	OPTION_HOOK, OPTION_OFFSET, OPTION_CPUCOUNT, OPTION_VERSION, OPTION_PROCMAPS,
-	OPTION_TRACEID,
-};
+#include "rec_bytes.h"
 
 #define PIECE		(4u << 20)	/* moved at a time */
 /* Kept free for names, options and a piece. */
 #define ROOM		(2 * PIECE)
-
-/* ------------------------------- a buffer -------------------------------- */
-
-struct bytes {
-	char *s;
-	size_t len, room;
-	bool failed;			/* no memory */
-};
-
-static void add(struct bytes *b, const void *data, size_t len)
-{
-	size_t room = b->room ? b->room : 4096;
-	char *bigger;
-
-	while (room - b->len < len)
-		room *= 2;
-	if (room != b->room) {
-		bigger = realloc(b->s, room);
-		if (!bigger) {
-			b->failed = true;
-			return;
-		}
-		b->s = bigger;
-		b->room = room;
-	}
-	memcpy(b->s + b->len, data, len);
-	b->len += len;
-}
-
-static void add2(struct bytes *b, uint16_t n)
-{
-	add(b, &n, sizeof(n));
-}
-
-static void add4(struct bytes *b, uint32_t n)
-{
-	add(b, &n, sizeof(n));
-}
-
-static void add8(struct bytes *b, uint64_t n)
-{
-	add(b, &n, sizeof(n));
-}
-
-static void add_string(struct bytes *b, const char *s)
-{
-	add(b, s, strlen(s) + 1);
-}
 
 /* A file of tracefs with its size in front; nothing of it if it cannot be read. */
 static bool add_file(struct bytes *b, const char *file, unsigned int size_bytes)
@@ -115,13 +65,19 @@ int dat_open(struct rec *r)
 		cmd_error("%s: %s; name another one with -o", r->opts.out, why);
 		return CMD_OUTPUT;
 	}
+	if (getrandom(&r->id, sizeof(r->id), GRND_NONBLOCK) != sizeof(r->id))
+		r->id = 0;
 	snprintf(r->part, sizeof(r->part), "%s.part%d", r->opts.out, (int)getpid());
-	unlink(r->part);
 	r->out = open(r->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (r->out < 0) {
+	if (r->out < 0 && errno == EEXIST)
+		cmd_error("%s: a recorder was killed and left it; trace-ustack check --repair %s "
+			  "completes it", r->part, r->part);
+	else if (r->out < 0)
 		cmd_error("%s: %s; name another one with -o", r->opts.out, strerror(errno));
+	if (r->out < 0)
 		return CMD_OUTPUT;
-	}
+	/* as long as the recorder or its guard lives; a file system without locks has none */
+	flock(r->out, LOCK_SH);
 	return 0;
 }
 
@@ -168,6 +124,7 @@ static void add_formats(struct bytes *b, const struct rec *r)
 	}
 }
 
+/* 0 or -errno */
 static int write_all(struct rec *r, const void *data, size_t len, uint64_t at)
 {
 	ssize_t n;
@@ -176,15 +133,26 @@ static int write_all(struct rec *r, const void *data, size_t len, uint64_t at)
 		n = pwrite(r->out, data, len, at);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0) {
-			cmd_error("%s: %s", r->part, n ? strerror(errno) : "nothing is written");
-			return CMD_OUTPUT;
-		}
+		if (n <= 0)
+			return n ? -errno : -EIO;
 		data = (const char *)data + n;
 		len -= n;
 		at += n;
 	}
 	return 0;
+}
+
+static void unlink_raw(const struct rec *r)
+{
+	char path[PATH_MAX];
+	int i, cpu;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+			rec_raw_path(r, i, cpu, path);
+			unlink(path);
+		}
+	}
 }
 
 int dat_head(struct rec *r)
@@ -194,6 +162,8 @@ int dat_head(struct rec *r)
 	const uint16_t one = 1;
 	int ret;
 
+	/* of a recorder of this PID whose file was removed without them */
+	unlink_raw(r);
 	add(&b, magic, sizeof(magic));
 	add(&b, *(const char *)&one ? "\0" : "\1", 1);
 	add(&b, (char[]){ sizeof(long) }, 1);
@@ -215,9 +185,11 @@ int dat_head(struct rec *r)
 	}
 	ret = write_all(r, b.s, b.len, 0);
 	/* EOPNOTSUPP: the file system cannot keep room */
-	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.len, ROOM) && errno == ENOSPC) {
+	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.len, ROOM) && errno == ENOSPC)
+		ret = -ENOSPC;
+	if (ret) {
 		cmd_error("%s: %s; make room, or put the file elsewhere with -o", r->opts.out,
-			  strerror(errno));
+			  strerror(-ret));
 		ret = CMD_OUTPUT;
 	}
 	r->shared->head_end = b.len;
@@ -229,122 +201,6 @@ unreadable:
 		  strerror(errno));
 	free(b.s);
 	return CMD_FAIL;
-}
-
-/* ------------------------------ names of tasks --------------------------- */
-
-static void add_comm(struct bytes *b, const char *tid)
-{
-	char path[64], line[64], comm[32] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/comm", tid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (fgets(comm, sizeof(comm), f)) {
-		comm[strcspn(comm, "\n")] = '\0';
-		add(b, line, snprintf(line, sizeof(line), "%.16s %s\n", tid, comm));
-	}
-	fclose(f);
-}
-
-static void add_threads(struct bytes *b, const char *pid)
-{
-	char path[64];
-	struct dirent *d;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%.16s/task", pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir)))
-		if (isdigit((unsigned char)*d->d_name))
-			add_comm(b, d->d_name);
-	if (dir)
-		closedir(dir);
-}
-
-char *dat_comms(void)
-{
-	DIR *dir = opendir("/proc");
-	struct bytes b = {};
-	struct dirent *d;
-
-	while (dir && (d = readdir(dir)))
-		if (isdigit((unsigned char)*d->d_name))
-			add_threads(&b, d->d_name);
-	if (dir)
-		closedir(dir);
-	add(&b, "", 1);
-	if (!b.failed)
-		return b.s;
-	free(b.s);
-	return NULL;
-}
-
-struct comm {
-	long tid;
-	size_t order;			/* where it stood: the later, the better */
-	const char *name;
-	size_t len;
-};
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct comm *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->order > y->order ? -1 : x->order < y->order;
-}
-
-/*
- * The kernel remembers the names of the tasks that recorded something, of the last few hundred or
- * thousand. Those that run at the beginning or the end have theirs in /proc. Of several names of
- * a task the kernel's wins.
- */
-static void add_comms(struct bytes *b, const struct rec *r)
-{
-	char *now = dat_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
-	char *text[] = { r->comms, now, saved };
-	struct comm *comm = NULL, *bigger;
-	size_t i, nr = 0, room = 0, at = b->len, len;
-
-	for (i = 0; i < 3; i++) {
-		for (line = text[i]; line && *line; line = *end ? end + 1 : end) {
-			end = line + strcspn(line, "\n");
-			if (nr == room) {
-				room = room ? 2 * room : 256;
-				bigger = realloc(comm, room * sizeof(*comm));
-				if (!bigger)
-					goto out;
-				comm = bigger;
-			}
-			comm[nr].tid = strtol(line, &line, 10);
-			comm[nr].order = nr;
-			comm[nr].name = line;
-			comm[nr].len = end - line;
-			nr += *line == ' ' && end - line > 1 && memcmp(line, " <...>", 6);
-		}
-	}
-out:
-	qsort(comm, nr, sizeof(*comm), by_tid);
-	add8(b, 0);
-	for (i = 0; i < nr; i++) {
-		char number[24];
-
-		if (i && comm[i].tid == comm[i - 1].tid)
-			continue;
-		add(b, number, sprintf(number, "%ld", comm[i].tid));
-		add(b, comm[i].name, comm[i].len);
-		add(b, "\n", 1);
-	}
-	len = b->len - at - 8;
-	if (!b->failed)
-		memcpy(b->s + at, &len, 8);
-	free(comm);
-	free(now);
-	free(saved);
 }
 
 /* -------------------------------- options -------------------------------- */
@@ -388,19 +244,20 @@ static void add_options(struct bytes *b, const struct rec *r, uint64_t instance_
 	const struct rec_buffer *maps = &r->buf[REC_MAPS];
 	struct bytes option = {};
 	struct utsname u;
-	uint64_t id = 0;
 
 	add4(b, r->nr_cpus);
 	add(b, "options  ", 10);
 	add_stats(b, r, &r->buf[REC_EVENTS]);
-	if (maps->stream)
+	if (maps->recorded)
 		add_stats(b, r, maps);
 	/* the file of the top instance with the brackets moved to our clock */
 	for (at = clock; at && *at; at++)
 		if (*at == '[' || *at == ']')
 			*at = ' ';
 	snprintf(text, sizeof(text), "[%s]", r->opts.clock);
-	add_option(b, OPTION_TRACECLOCK, text, strlen(text) + 1);
+	/* it is not known any more if the instance is gone */
+	if (*r->opts.clock)
+		add_option(b, OPTION_TRACECLOCK, text, strlen(text) + 1);
 	free(clock);
 	if (!uname(&u)) {
 		snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release,
@@ -408,9 +265,9 @@ static void add_options(struct bytes *b, const struct rec *r, uint64_t instance_
 		add_option(b, OPTION_UNAME, text, strlen(text) + 1);
 	}
 	add_option(b, OPTION_VERSION, "trace-ustack", sizeof("trace-ustack"));
-	if (getrandom(&id, sizeof(id), GRND_NONBLOCK) == sizeof(id))
-		add_option(b, OPTION_TRACEID, &id, sizeof(id));
-	if (maps->stream) {
+	if (r->id)
+		add_option(b, OPTION_TRACEID, &r->id, sizeof(r->id));
+	if (maps->recorded) {
 		add8(&option, instance_at);
 		add_string(&option, maps->label);
 		add_option(b, OPTION_BUFFER, option.s, option.len);
@@ -421,21 +278,13 @@ static void add_options(struct bytes *b, const struct rec *r, uint64_t instance_
 
 /* --------------------------------- data ---------------------------------- */
 
-struct layout {
-	uint64_t at;			/* "flyrecord" */
-	uint64_t data;			/* the first page */
-	uint64_t end;
-	uint64_t *size;			/* one a CPU */
-};
-
-static int lay_out(const struct rec *r, int buffer, uint64_t at, struct layout *l)
+int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout *l)
 {
 	uint64_t page = r->page_size;
 	char path[PATH_MAX];
 	struct stat st;
 	int cpu;
 
-	l->at = at;
 	l->size = calloc(r->nr_cpus, sizeof(*l->size));
 	if (!l->size)
 		return -ENOMEM;
@@ -452,7 +301,7 @@ static int lay_out(const struct rec *r, int buffer, uint64_t at, struct layout *
 	return 0;
 }
 
-static void add_table(struct bytes *b, const struct rec *r, const struct layout *l)
+static void add_table(struct bytes *b, const struct rec *r, const struct dat_layout *l)
 {
 	uint64_t at = l->data;
 	int cpu;
@@ -465,13 +314,60 @@ static void add_table(struct bytes *b, const struct rec *r, const struct layout 
 	}
 }
 
-static int move_data(struct rec *r, int buffer, const struct layout *l, uint64_t done,
+/* The room that was kept, and the descriptor of @path: what is left of it to be moved. */
+static int open_raw(const char *path, uint64_t *from)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	off_t at = fd < 0 ? -1 : lseek(fd, 0, SEEK_DATA);
+
+	if (fd < 0)
+		return -1;
+	/* ENXIO: nothing but a hole; any other error: a file system that knows none */
+	if (at < 0 && errno == ENXIO)
+		at = lseek(fd, 0, SEEK_END);
+	*from = at < 0 ? 0 : at;
+	return fd;
+}
+
+/* Told already, unless it is an error of writing; -errno then. */
+static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at, char *piece,
+		    uint64_t done, uint64_t total)
+{
+	uint64_t from;
+	int fd = open_raw(path, &from), ret = 0;
+	ssize_t n;
+
+	/* that it is gone says that it was moved */
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	for (; !ret && (fd < 0 || from < size); from += n) {
+		n = fd < 0 ? -1 : pread(fd, piece, size - from < PIECE ? size - from : PIECE,
+					from);
+		if (n <= 0) {
+			cmd_error("%s: %s", path, n ? strerror(errno) : "it is too short");
+			ret = CMD_OUTPUT;
+			break;
+		}
+		ret = write_all(r, piece, n, at + from);
+		if (ret)
+			break;
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
+		if (!r->opts.quiet)
+			cmd_progress("writing", done + from, total);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!ret)
+		unlink(path);
+	return ret;
+}
+
+static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint64_t done,
 		     uint64_t total)
 {
 	char path[PATH_MAX], *piece = malloc(PIECE);
-	uint64_t at = l->data, from;
-	int cpu, fd, ret = 0;
-	ssize_t n;
+	uint64_t at = l->data;
+	int cpu, ret = 0;
 
 	if (!piece) {
 		cmd_error("not enough memory");
@@ -479,100 +375,98 @@ static int move_data(struct rec *r, int buffer, const struct layout *l, uint64_t
 	}
 	for (cpu = 0; cpu < r->nr_cpus && !ret; cpu++) {
 		rec_raw_path(r, buffer, cpu, path);
-		fd = l->size[cpu] ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
-		for (from = 0; !ret && from < l->size[cpu]; from += n, at += n, done += n) {
-			size_t len = l->size[cpu] - from < PIECE ? l->size[cpu] - from : PIECE;
-
-			n = fd < 0 ? -1 : pread(fd, piece, len, from);
-			if (n <= 0) {
-				cmd_error("%s: %s", path, strerror(errno));
-				ret = CMD_OUTPUT;
-				break;
-			}
-			ret = write_all(r, piece, n, at);
-			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
-			if (!r->opts.quiet)
-				cmd_progress("writing", done, total);
-		}
-		if (fd >= 0)
-			close(fd);
-		if (!ret)
+		if (l->size[cpu])
+			ret = move_cpu(r, path, l->size[cpu], at, piece, done + at - l->data,
+				       total);
+		else
 			unlink(path);
+		at += l->size[cpu];
 	}
 	free(piece);
 	return ret;
 }
 
-static void unlink_raw(const struct rec *r)
+/* Tell what went wrong, and what becomes of the recording. */
+static int unfinished(const struct rec *r, int error)
 {
-	char path[PATH_MAX];
-	int i, cpu;
+	if (error < 0)
+		cmd_error("%s: %s; the recording is kept in it and beside it: make room, then "
+			  "trace-ustack check --repair %s completes it", r->part, strerror(-error),
+			  r->part);
+	return error < 0 ? CMD_OUTPUT : error;
+}
 
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
-		for (cpu = 0; cpu < r->nr_cpus; cpu++) {
-			rec_raw_path(r, i, cpu, path);
-			unlink(path);
-		}
+/* Who completed it was killed right behind that. */
+static bool has_its_name(const struct rec *r)
+{
+	struct stat file, named;
+
+	return !fstat(r->out, &file) && !stat(r->opts.out, &named) &&
+	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
+int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
+{
+	uint64_t total = top->end - top->data + (maps ? maps->end - maps->data : 0);
+	struct bytes b = {};
+	int ret;
+
+	ret = move_data(r, REC_EVENTS, top, 0, total);
+	if (!ret && maps) {
+		add(&b, "options  ", 10);
+		add2(&b, OPTION_DONE);
+		add_table(&b, r, maps);
+		ret = b.failed ? -ENOMEM : write_all(r, b.s, b.len, top->end);
+		if (!ret)
+			ret = move_data(r, REC_MAPS, maps, top->end - top->data, total);
+		free(b.s);
 	}
+	/* gives back the room that was kept */
+	if (!ret && ftruncate(r->out, maps ? maps->end : top->end))
+		ret = -errno;
+	cmd_progress_end();
+	ret = unfinished(r, ret);
+	if (!ret && !has_its_name(r) && rename(r->part, r->opts.out)) {
+		cmd_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
+		ret = CMD_OUTPUT;
+	}
+	r->buf[REC_EVENTS].data = top->data;
+	r->buf[REC_EVENTS].size = top->size;
+	if (maps) {
+		r->buf[REC_MAPS].data = maps->data;
+		r->buf[REC_MAPS].size = maps->size;
+	}
+	return ret;
 }
 
 int dat_finish(struct rec *r)
 {
-	struct layout top = {}, maps = {};
-	bool instance = r->buf[REC_MAPS].stream;
+	struct dat_layout top = {}, maps = {};
+	bool instance = r->buf[REC_MAPS].recorded;
 	struct bytes names = {}, options = {}, b = {};
-	uint64_t head = r->shared->head_end, total;
-	int ret = CMD_FAIL;
+	uint64_t head = r->shared->head_end;
+	int ret = -ENOMEM;
 
 	/* an option holds the offset of the instance: sizes first */
-	add_comms(&names, r);
+	dat_add_comms(&names, r);
 	add_options(&options, r, 0);
-	if (names.failed || options.failed || lay_out(r, REC_EVENTS, head + names.len +
-						      options.len, &top))
-		goto no_memory;
-	if (instance && lay_out(r, REC_MAPS, top.end + 10 + 2, &maps))
-		goto no_memory;
+	if (names.failed || options.failed || dat_lay_out(r, REC_EVENTS, head + names.len +
+							  options.len, &top))
+		goto out;
+	if (instance && dat_lay_out(r, REC_MAPS, top.end + DAT_MAPS_HEAD, &maps))
+		goto out;
 	add(&b, names.s, names.len);
 	add_options(&b, r, top.end);
-	/* the identity in it is random: as long as it was before */
 	if (b.failed || b.len != names.len + options.len)
-		goto no_memory;
+		goto out;
 	add_table(&b, r, &top);
-	ret = write_all(r, b.s, b.len, head);
-	total = top.end - top.data + (instance ? maps.end - maps.data : 0);
-	if (!ret)
-		ret = move_data(r, REC_EVENTS, &top, 0, total);
-	b.len = 0;
-	if (!ret && instance) {
-		add(&b, "options  ", 10);
-		add2(&b, OPTION_DONE);
-		add_table(&b, r, &maps);
-		ret = write_all(r, b.s, b.len, top.end);
-		if (!ret)
-			ret = move_data(r, REC_MAPS, &maps, top.end - top.data, total);
-	}
-	/* gives back the room that was kept */
-	if (!ret && ftruncate(r->out, instance ? maps.end : top.end)) {
-		cmd_error("%s: %s", r->part, strerror(errno));
-		ret = CMD_OUTPUT;
-	}
-	if (!ret && rename(r->part, r->opts.out)) {
-		cmd_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
-		ret = CMD_OUTPUT;
-	}
-	r->buf[REC_EVENTS].data = top.data;
-	r->buf[REC_EVENTS].size = top.size;
-	r->buf[REC_MAPS].data = maps.data;
-	r->buf[REC_MAPS].size = maps.size;
-	goto out;
-no_memory:
-	cmd_error("not enough memory; the recording is in %s.cpu*", r->part);
+	if (!b.failed)
+		ret = write_all(r, b.s, b.len, head);
 out:
-	cmd_progress_end();
 	free(names.s);
 	free(options.s);
 	free(b.s);
-	return ret;
+	return ret ? unfinished(r, ret) : dat_move(r, &top, instance ? &maps : NULL);
 }
 
 void dat_discard(struct rec *r)

@@ -24,6 +24,9 @@ static int finish_file(struct rec *r)
 	int ret;
 
 	rec_stop(r);
+	/* killed while it moved what it had read: all of it, up to its end */
+	if (rec_resume(r, &ret))
+		return ret;
 	ret = rec_read_start(r, false);
 	if (!ret)
 		ret = rec_read_stop(r);

@@ -232,6 +232,7 @@ int rec_read_start(struct rec *r, bool threads)
 			ret = open_stream(&b->stream[cpu], i);
 		if (ret)
 			return ret;
+		b->recorded = true;
 	}
 	if (!threads)
 		return 0;

@@ -109,12 +109,12 @@ static int count_cpus(struct tracefs_instance *in)
 	return nr;
 }
 
-static void name_instances(struct rec *r)
+void rec_name_instances(struct rec *r, pid_t pid)
 {
 	struct rec_buffer *b = r->buf;
 
-	snprintf(b[REC_EVENTS].name, sizeof(b->name), "trace-ustack-%d", (int)getpid());
-	snprintf(b[REC_MAPS].name, sizeof(b->name), "trace-ustack-%d.maps", (int)getpid());
+	snprintf(b[REC_EVENTS].name, sizeof(b->name), "trace-ustack-%d", (int)pid);
+	snprintf(b[REC_MAPS].name, sizeof(b->name), "trace-ustack-%d.maps", (int)pid);
 	b[REC_EVENTS].label = "";
 	b[REC_MAPS].label = "maps";
 }
@@ -188,7 +188,7 @@ int rec_make_instances(struct rec *r)
 	int ret;
 
 	remove_left();
-	name_instances(r);
+	rec_name_instances(r, getpid());
 	/* an instance takes the kernel a while, in which we can be killed */
 	ret = rec_guard_start(r);
 	if (!ret)

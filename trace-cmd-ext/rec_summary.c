@@ -15,20 +15,13 @@
 
 #include "decode.h"
 #include "rec.h"
+#include "rec_sums.h"
 #include "scan.h"
 
 #define MAX_TGIDS	65536
 
 struct ids {
 	int kernel_stack, user_stack, cookie, stack, map;
-};
-
-struct counts {
-	uint64_t events, kernel_stacks, user_stacks, stacks;
-	uint64_t bytes;			/* of the pages, without formats and symbols */
-	uint64_t truncated, incomplete, frame_pointer;
-	uint32_t *tgid;
-	size_t nr_tgids;
 };
 
 /* "field:u32 NAME;	offset:N;" in a format; -1 if it is not there. */
@@ -42,7 +35,7 @@ static int offset_of(const char *format, const char *name)
 	return at && sscanf(at + strlen(wanted), "%u", &off) == 1 ? (int)off : -1;
 }
 
-static void add_tgid(struct counts *c, uint32_t tgid)
+static void add_tgid(struct rec_sums *c, uint32_t tgid)
 {
 	uint32_t *bigger;
 	size_t i;
@@ -64,7 +57,7 @@ struct pass {
 	struct ids id;
 	int flags_at;			/* in a stack */
 	int map_tgid_at;
-	struct counts *c;
+	struct rec_sums *c;
 };
 
 static uint32_t number_at(const char *data, int size, int off)
@@ -78,7 +71,7 @@ static uint32_t number_at(const char *data, int size, int off)
 
 static void count_record(const struct pass *p, const char *data, int size)
 {
-	struct counts *c = p->c;
+	struct rec_sums *c = p->c;
 	uint16_t type;
 	uint32_t flags;
 
@@ -116,7 +109,7 @@ static void count_page(const struct pass *p, struct kbuffer *kbuf, char *page)
 		count_record(p, data, kbuffer_event_size(kbuf));
 }
 
-static int count_file(const struct rec *r, struct counts *c)
+static int count_file(const struct rec *r, struct rec_sums *c)
 {
 	struct pass p = { .c = c, .flags_at = -1 };
 	uint64_t at, end, size = lseek(r->out, 0, SEEK_END);
@@ -177,67 +170,75 @@ static uint64_t from_stats(const struct rec *r, const char *name)
 
 typedef unsigned long long ull;
 
-static void tell_join(const struct rec *r, const struct counts *c)
+/* What every reader will make of it; false after telling why that cannot be said. */
+static bool join(const struct rec *r, struct join_stats *st)
 {
-	uint64_t all = 0;
-	struct join_stats st;
 	struct scan scan;
-	int i;
 
 	scan_file(&scan, r->out);
 	if (scan.problem)
 		cmd_error("%s: %s", r->opts.out, scan.problem);
 	if (!scan.join)
-		return;
-	join_stats(scan.join, &st);
-	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
-		all += st.requests[i];
-	fprintf(stderr, "  user stacks: asked for %llu times, %llu joined, %llu pending (still in "
-		"the kernel), %llu lost, %llu not recorded\n", (ull)all,
-		(ull)st.requests[JOIN_STACK], (ull)st.requests[JOIN_PENDING],
-		(ull)st.requests[JOIN_LOST],
-		(ull)(st.requests[JOIN_UNRECORDED] + st.requests[JOIN_UNSURE]));
-	fprintf(stderr, "  %llu stacks, %llu different; %llu incomplete, %llu truncated, %llu with "
-		"frame pointers followed\n", (ull)c->stacks, (ull)st.distinct, (ull)c->incomplete,
-		(ull)c->truncated, (ull)c->frame_pointer);
+		return false;
+	join_stats(scan.join, st);
 	scan_free(&scan);
+	return true;
 }
 
-static void tell_lost(const struct rec *r)
+static void tell_join(const struct rec_sums *c)
 {
-	uint64_t lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
+	const struct join_stats *st = &c->join;
+	uint64_t all = 0;
+	int i;
 
-	if (lost)
+	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
+		all += st->requests[i];
+	fprintf(stderr, "  user stacks: asked for %llu times, %llu joined, %llu pending (still in "
+		"the kernel), %llu lost, %llu not recorded\n", (ull)all,
+		(ull)st->requests[JOIN_STACK], (ull)st->requests[JOIN_PENDING],
+		(ull)st->requests[JOIN_LOST],
+		(ull)(st->requests[JOIN_UNRECORDED] + st->requests[JOIN_UNSURE]));
+	fprintf(stderr, "  %llu stacks, %llu different; %llu incomplete, %llu truncated, %llu with "
+		"frame pointers followed\n", (ull)c->stacks, (ull)st->distinct,
+		(ull)c->incomplete, (ull)c->truncated, (ull)c->frame_pointer);
+}
+
+static void tell(struct rec *r, const struct rec_sums *c)
+{
+	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes an "
+		"event\n", r->opts.out, (ull)c->events, r->seconds, (ull)c->kernel_stacks,
+		c->bytes / 1048576.0, c->events ? 1.0 * c->bytes / c->events : 0);
+	if (r->how == REC_FALLBACK)
+		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
+	else if (c->joined)
+		tell_join(c);
+	if (c->lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
-			"makes it larger\n", (ull)lost, r->kb);
+			"makes it larger\n", (ull)c->lost, r->kb);
+	rec_tables_summary(r);
+	if (c->jit)
+		fprintf(stderr, "  %s.jit: symbols of compiled code of %d processes\n",
+			r->opts.out, c->jit);
 }
 
 int rec_summary(struct rec *r)
 {
-	struct counts c = {};
-	int jit;
+	bool text = !r->opts.quiet && r->opts.summary && !r->opts.json;
+	struct rec_sums c = {};
+	int ret = 0;
 
 	if (count_file(r, &c)) {
 		cmd_error("%s: not enough memory to look at it", r->opts.out);
 		return CMD_FAIL;
 	}
-	jit = jit_save(r, c.tgid, c.nr_tgids);
-	if (!r->opts.quiet && r->opts.summary) {
-		fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f "
-			"bytes an event\n", r->opts.out, (ull)c.events, r->seconds,
-			(ull)c.kernel_stacks, c.bytes / 1048576.0,
-			c.events ? 1.0 * c.bytes / c.events : 0);
-		if (r->how == REC_FALLBACK)
-			fprintf(stderr, "  %llu user stacks by frame pointers\n",
-				(ull)c.user_stacks);
-		else if (r->how != REC_NONE)
-			tell_join(r, &c);
-		tell_lost(r);
-		rec_tables_summary(r);
-		if (jit)
-			fprintf(stderr, "  %s.jit: symbols of compiled code of %d processes\n",
-				r->opts.out, jit);
-	}
+	c.jit = jit_save(r, c.tgid, c.nr_tgids);
+	c.lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
+	if ((text || r->opts.json) && (r->how == REC_OPTION || r->how == REC_TRIGGER))
+		c.joined = join(r, &c.join);
+	if (text)
+		tell(r, &c);
+	if (r->opts.json)
+		ret = rec_json(r, &c);
 	free(c.tgid);
-	return 0;
+	return ret;
 }

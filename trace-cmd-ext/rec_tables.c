@@ -2,10 +2,10 @@
 /*
  * rec_tables - unwind tables while recording
  *
- * Before the first event there are tables for all that runs, and for CMD with the libraries it
- * names; what is executed or loaded later gets its table as soon as its mapping is seen
- * (tables_follow.c), the first events of it may come without one. The tables are the kernel's as
- * long as the recorder lives.
+ * Before the first event there are tables for all that runs, for CMD with the libraries it names,
+ * and for what ran in earlier recordings (tables_recall.c). What else is executed or loaded later
+ * gets its table as soon as its mapping is seen (tables_follow.c), the first events of it may come
+ * without one. The tables are the kernel's as long as the recorder lives.
  */
 #include <elf.h>
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "rec.h"
+#include "saved_tables.h"
 #include "tables.h"
 
 #define MAX_TOLD	5
@@ -114,41 +115,59 @@ static void add_libraries(struct tables *t, const char *interp, const char *path
 			;
 }
 
-/* The file, what interprets it, and what that is linked with. */
+/* An ELF file, its dynamic loader, and what it is linked with. */
+static void add_elf(struct tables *t, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char interp[PATH_MAX];
+
+	if (fd < 0)
+		return;
+	tables_add_fd(t, fd, path);
+	if (elf_interpreter(fd, interp, sizeof(interp)))
+		add_libraries(t, interp, path);
+	close(fd);
+}
+
+/* The beginning of a script, without "#!", terminated; false if it is none. */
+static bool script_line(const char *path, char *line, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	memset(line, 0, size);
+	if (fd < 0)
+		return false;
+	read_at(fd, line, size - 1, 0);
+	close(fd);
+	if (strncmp(line, "#!", 2))
+		return false;
+	memmove(line, line + 2, size - 2);
+	return true;
+}
+
+/* The file, or what interprets it. */
 static void add_program(struct tables *t, const char *name)
 {
-	char path[PATH_MAX], interp[PATH_MAX], line[258];
-	int depth, fd;
-	size_t n;
+	char path[PATH_MAX], line[258], word[sizeof(line)], *interp, *arg;
+	int depth, len;
 
 	snprintf(path, sizeof(path), "%s", name);
 	for (depth = 0; depth < MAX_SCRIPTS; depth++) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			return;
-		/* two terminators: there is always something behind the first word */
-		memset(line, 0, sizeof(line));
-		read_at(fd, line, sizeof(line) - 2, 0);
-		if (strncmp(line, "#!", 2)) {
-			tables_add_fd(t, fd, path);
-			if (elf_interpreter(fd, interp, sizeof(interp)))
-				add_libraries(t, interp, path);
-			close(fd);
+		if (!script_line(path, line, sizeof(line))) {
+			add_elf(t, path);
 			return;
 		}
-		close(fd);
-		n = 2 + strspn(line + 2, " \t");
-		line[n + strcspn(line + n, " \t\n")] = '\0';
-		/* "env NAME" finds NAME as we do */
-		if (strlen(line + n) > 4 && !strcmp(line + n + strlen(line + n) - 4, "/env")) {
-			const char *arg = line + n + strlen(line + n) + 1;
-
-			snprintf(interp, sizeof(interp), "%.*s", (int)strcspn(arg, " \t\n"), arg);
-			if (*interp == '-' || !*interp || command_find(interp, path))
-				return;
-		} else {
-			snprintf(path, sizeof(path), "%s", line + n);
-		}
+		interp = line + strspn(line, " \t");
+		len = strcspn(interp, " \t\n");
+		arg = interp + len + strspn(interp + len, " \t");
+		snprintf(path, sizeof(path), "%.*s", len, interp);
+		if (len < 4 || strncmp(interp + len - 4, "/env", 4))
+			continue;
+		/* "env NAME" runs itself, and finds NAME as we do */
+		add_elf(t, path);
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(arg, " \t\n"), arg);
+		if (*word == '-' || !*word || command_find(word, path))
+			return;
 	}
 }
 
@@ -196,6 +215,10 @@ int rec_tables_start(struct rec *r)
 		cmd_error("unwind tables of what runs: %s", strerror(-ret));
 	if (r->opts.cmd && !command_find(r->opts.cmd[0], path))
 		add_program(s->t, path);
+	ret = tables_recall(s->t);
+	cmd_progress_end();
+	if (ret && ret != -ENOENT && !rec_wait_interrupted())
+		cmd_error("unwind tables of what ran before: %s", strerror(-ret));
 	return 0;
 }
 
@@ -240,10 +263,36 @@ void rec_tables_summary(struct rec *r)
 			(unsigned long long)sum.unreadable);
 }
 
+void rec_tables_save(struct rec *r)
+{
+	int ret;
+
+	saved_tables_remove(r->opts.out);
+	if (!r->tables)
+		return;
+	/* so that the summary tells of the same files */
+	tables_follow_stop(r->tables->t);
+	if (!r->id)
+		return;
+	ret = saved_tables_write(r->opts.out, r->id, r->tables->t);
+	if (ret)
+		cmd_error("%s.tables: %s; which files had unwind tables is not kept", r->opts.out,
+			  strerror(-ret));
+}
+
+bool rec_tables_get(const struct rec *r, struct tables_summary *sum)
+{
+	if (r->tables)
+		tables_get_summary(r->tables->t, sum);
+	return r->tables;
+}
+
 void rec_tables_end(struct rec *r)
 {
 	if (!r->tables)
 		return;
+	/* what cannot be remembered is late the next time: nothing is lost now */
+	tables_remember(r->tables->t);
 	tables_close(r->tables->t);
 	free(r->tables);
 	r->tables = NULL;

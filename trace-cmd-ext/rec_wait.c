@@ -62,6 +62,8 @@ int rec_wait_prepare(void)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* a limit of file sizes is told as an error then */
+	signal(SIGXFSZ, SIG_IGN);
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals >= 0)
 		return 0;

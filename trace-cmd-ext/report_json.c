@@ -36,6 +36,8 @@ static void make_frame(struct report *r, struct text *t, uint32_t frame)
 		add_member(t, "func", f->func);
 		text_addf(t, ",\"func_offset\":%llu", (unsigned long long)f->func_offset);
 	}
+	if (f->jit)
+		text_add(t, ",\"jit\":true");
 	if (f->file) {
 		text_add(t, ",");
 		add_member(t, "file", f->file->path);

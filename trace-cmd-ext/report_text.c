@@ -84,6 +84,7 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 		return NULL;
 	options.frames.sysroot = m->opts.sysroot ? m->opts.sysroot : "";
 	options.frames.no_demangle = m->opts.no_demangle;
+	options.frames.jit = jit_open(m->path, reader_trace_id(m->reader));
 	options.frames.more = r->lines ? add_lines : NULL;
 	options.frames.data = m;
 	u->tep = tep;
@@ -155,6 +156,8 @@ void printer_free(struct printer *p)
 	p->ustack->scan.join = NULL;
 	p->ustack->scan.maps = NULL;
 	handlers_unregister(p->ustack);
+	jit_free(options.frames.jit);
+	options.frames.jit = NULL;
 	free(p);
 }
 

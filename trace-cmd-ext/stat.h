@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What trace-ustack stat has counted: stat_count.c fills it, cmd_stat.c prints it. */
+/*
+ * What trace-ustack stat has counted: stat_count.c and stat_files.c fill it, cmd_stat.c
+ * prints it.
+ */
 #ifndef TRACE_USTACK_STAT_H
 #define TRACE_USTACK_STAT_H
 
 #include "model.h"
+#include "saved_tables.h"
 #include "vec.h"
 
 enum stat_mark {			/* what a joined stack can be, besides whole */
@@ -33,19 +37,46 @@ struct stat_event {
 	uint64_t nr;
 };
 
-struct stat {
+/* How it is known what tables a file had. */
+enum stat_known {
+	STAT_UNKNOWN,			/* it is not */
+	STAT_RECORDED,			/* FILE.tables says it */
+	STAT_POSSIBLE,			/* a table was made now, of a file of that build-id */
+	STAT_NO_FILE,			/* code in no file, or nobody knows in which: no table */
+};
+
+struct stat_file {
+	const struct maps_file *file;	/* NULL: no mapping known */
+	uint64_t frames, stacks;	/* stacks with one or more frames in it */
+	uint64_t incomplete;		/* stacks that ended in it, */
+	uint64_t frame_pointer;		/* ... or were continued from it by frame pointers */
+	enum stat_known known;
+	/* the rest only where it is known */
+	enum tables_cause cause;
+	int error;			/* errno of TABLES_ERROR, or 0 */
+	uint64_t text_bytes, covered_bytes, holes;
+	uint32_t last_stack;		/* while counting */
+};
+
+struct stat_counts {
 	bool filtered;
 	uint64_t events;		/* that are wanted */
 	uint64_t all_events, bytes;	/* in the file; bytes with their stacks and mappings */
 	struct stat_requests r;
 	VEC(struct stat_process) processes;	/* the one with most requests first */
 	VEC(struct stat_event) by_event;	/* the most frequent first */
+	VEC(struct stat_file) files;	/* those in which most stacks ended first */
+	int saved_error;		/* of saved_tables_read() */
+	struct saved_tables saved;
+	VEC(uint64_t) weights;		/* of user stacks: requests they answer */
 	struct hidx process_idx;
 };
 
 /* 0, or a negative errno. Start with a zeroed one. */
-int stat_count(struct stat *s, struct model *m, bool filtered);
+int stat_count(struct stat_counts *s, struct model *m, bool filtered);
+/* After that, what is by file; @path is that of the recording. */
+int stat_files(struct stat_counts *s, struct model *m, const char *path);
 const char *stat_process_name(struct model *m, const struct stat_process *p);
-void stat_free(struct stat *s);
+void stat_free(struct stat_counts *s);
 
 #endif

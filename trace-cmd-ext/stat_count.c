@@ -11,7 +11,7 @@
 #include "model_int.h"
 #include "stat.h"
 
-static struct stat_process *get_process(struct stat *s, struct model *m, uint32_t tid)
+static struct stat_process *get_process(struct stat_counts *s, struct model *m, uint32_t tid)
 {
 	uint32_t tgid = model_tgid(m, tid), pid = tgid ? tgid : tid, i;
 	struct stat_process *p;
@@ -48,8 +48,8 @@ static void add_requests(struct stat_requests *r, const struct model_ustack *u, 
 		r->marks[STAT_EMPTY] += nr;
 }
 
-static int add(struct stat *s, struct model *m, uint32_t tid, uint32_t ustack, uint64_t events,
-	       uint64_t requests)
+static int add(struct stat_counts *s, struct model *m, uint32_t tid, uint32_t ustack,
+	       uint64_t events, uint64_t requests)
 {
 	struct stat_process *p = get_process(s, m, tid);
 
@@ -58,12 +58,16 @@ static int add(struct stat *s, struct model *m, uint32_t tid, uint32_t ustack, u
 	p->events += events;
 	if (ustack == MODEL_NONE)
 		return 0;
+	while (s->weights.nr <= ustack)
+		if (!vec_add(&s->weights))
+			return -ENOMEM;
+	s->weights.v[ustack] += requests;
 	add_requests(&p->r, model_ustack(m, ustack), requests);
 	add_requests(&s->r, model_ustack(m, ustack), requests);
 	return 0;
 }
 
-static int add_event(struct stat *s, uint32_t type, uint64_t nr)
+static int add_event(struct stat_counts *s, uint32_t type, uint64_t nr)
 {
 	struct stat_event *e;
 	size_t i;
@@ -83,7 +87,7 @@ static int add_event(struct stat *s, uint32_t type, uint64_t nr)
 	return 0;
 }
 
-static int from_scan(struct stat *s, struct model *m)
+static int from_scan(struct stat_counts *s, struct model *m)
 {
 	struct join_answer ans;
 	struct join_run run;
@@ -106,7 +110,7 @@ static int from_scan(struct stat *s, struct model *m)
 	return ret;
 }
 
-static int from_events(struct stat *s, struct model *m)
+static int from_events(struct stat_counts *s, struct model *m)
 {
 	const struct model_count *c;
 	size_t nr, i;
@@ -151,7 +155,7 @@ static int cmp_event(const void *a, const void *b)
 	return 0;
 }
 
-int stat_count(struct stat *s, struct model *m, bool filtered)
+int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 {
 	size_t i;
 	int ret;
@@ -176,9 +180,12 @@ const char *stat_process_name(struct model *m, const struct stat_process *p)
 	return model_comm(m, tep_is_pid_registered(model_tep(m), p->pid) ? p->pid : p->tid);
 }
 
-void stat_free(struct stat *s)
+void stat_free(struct stat_counts *s)
 {
 	vec_free(&s->processes);
 	vec_free(&s->by_event);
+	vec_free(&s->files);
+	vec_free(&s->weights);
+	saved_tables_free(&s->saved);
 	hidx_free(&s->process_idx);
 }

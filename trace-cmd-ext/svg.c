@@ -219,6 +219,8 @@ static void tooltip(const struct picture *p, const struct tree_node *n)
 	} else if (name->kind == FOLD_KERNEL) {
 		fputs(" (kernel)", out);
 	}
+	if (name->kind == FOLD_INLINED)
+		fputs(" inlined", out);
 	fputc('\n', out);
 	amount(p, n->value[o->by], o->unit);
 	fprintf(out, ", %.2f%%", 100.0 * n->value[o->by] / p->t->total[o->by]);
@@ -314,7 +316,7 @@ static void legend_entry(const struct picture *p, struct colour c, const char *n
 static unsigned int legend(const struct picture *p, bool draw)
 {
 	static const char *const kinds[] = { "task", NULL, "kernel", "missing", "woken by",
-					     "event" };
+					     "event", NULL };
 	unsigned int x = MARGIN, y = p->legend;
 	bool seen[FOLD_NR_KINDS] = { false }, unknown = false;
 	const struct fold_name *n;

@@ -227,7 +227,16 @@ static int add_all(struct serve *s)
 	ret = tables_follow(s->t, true);
 	if (!ret)
 		ret = tables_follow_wait(s->t);
-	return ret ? complain(s, "all that runs: %s", strerror(-ret)) : 0;
+	if (!ret)
+		ret = tables_recall(s->t);
+	return ret && ret != -ENOENT ? complain(s, "all that runs: %s", strerror(-ret)) : 0;
+}
+
+static void end(struct serve *s)
+{
+	if (s->all)
+		tables_remember(s->t);
+	tables_close(s->t);
 }
 
 /* ------------------------------ subcommands ------------------------------ */
@@ -259,7 +268,7 @@ int cmd_register(int argc, char **argv)
 		if (s.all)
 			print_summary(&s);
 	}
-	tables_close(s.t);
+	end(&s);
 	return ret;
 }
 
@@ -293,6 +302,6 @@ int cmd_run(int argc, char **argv)
 	ret = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	print_summary(&s);
 out:
-	tables_close(s.t);
+	end(&s);
 	return ret;
 }

@@ -37,6 +37,11 @@ _trace_ustack()
 			-- "$cur")
 		return
 		;;
+	-r | --repair)
+		mapfile -t COMPREPLY < <(compgen -G "$cur*.part*" | grep -E '\.part[0-9]+$'
+			compgen -W "--json --verbose --tracefs" -- "$cur")
+		return
+		;;
 	--sysroot | --tracefs)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return

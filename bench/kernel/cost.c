@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "cost.h"
 
@@ -88,7 +89,7 @@ static void entries(unsigned int events, unsigned int depth)
 		least = UINT64_MAX;
 		for (int i = 0; i < RUNS; i++) {
 			trace_clear();
-			cost = entries_run(depth, CALLS);
+			cost = entries_run(SYS_getppid, depth, CALLS);
 			least = cost < least ? cost : least;
 		}
 		print(what, stack_name[stack], (double)least / CALLS);
@@ -99,7 +100,7 @@ static void entries(unsigned int events, unsigned int depth)
 		trace_set("tracing_on", "0");
 		trace_clear();
 		trace_set("tracing_on", "1");
-		entries_run(depth, 100);
+		entries_run(SYS_getppid, depth, 100);
 		trace_set("tracing_on", "0");
 		printf("%s.%s.frames %u\n", what, stack_name[stack], trace_frames());
 		trace_set("tracing_on", "1");
@@ -116,7 +117,7 @@ static void loop(enum cost_stack stack, unsigned int events, unsigned int depth)
 	printf("looping\n");
 	fflush(stdout);
 	for (;;)
-		entries_run(depth, CALLS);
+		entries_run(SYS_getppid, depth, CALLS);
 }
 
 int main(int argc, char **argv)

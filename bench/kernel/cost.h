@@ -40,8 +40,11 @@ void trace_clear(void);
 /* switches.c: instructions of a run with many switches within two system calls */
 uint64_t switches_run(void);
 
-/* entries.c: instructions of system calls from a call path of @depth functions */
-uint64_t entries_run(unsigned int depth, unsigned int calls);
+/*
+ * entries.c: instructions of @calls system calls from a call path of @depth functions. @nr is that
+ * of getppid() or wait4().
+ */
+uint64_t entries_run(long nr, unsigned int depth, unsigned int calls);
 
 /* tables.c: begin to have a table for this program, and end it */
 void tables_on(void);

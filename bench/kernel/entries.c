@@ -6,11 +6,10 @@
  * it cleared as the ABI has it and says that it has no caller, so that all
  * unwinders see the whole path and nothing of the C library.
  */
-#include <sys/syscall.h>
-
 #include "cost.h"
 
 struct run {
+	long nr;
 	unsigned int calls;
 	uint64_t cost;
 };
@@ -28,11 +27,14 @@ asm(".globl on_new_path\n"
     "	ret\n"
     "	.cfi_endproc\n");
 
-static inline long getppid_here(void)
+/* With what waits for any child; getppid() takes no arguments. */
+static inline long syscall_here(long nr)
 {
+	register long r10 asm("r10") = 0;
 	long ret;
 
-	asm volatile("syscall" : "=a" (ret) : "a" (SYS_getppid) : "rcx", "r11", "memory");
+	asm volatile("syscall" : "=a" (ret) : "a" (nr), "D" (-1l), "S" (0l), "d" (0l), "r" (r10) :
+		     "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -44,19 +46,19 @@ static __attribute__((noinline, noclone)) void path(struct run *run, unsigned in
 		path(run, depth - 1);
 	} else {
 		/* Once before it counts: what is recorded once is recorded now */
-		getppid_here();
+		syscall_here(run->nr);
 		start = cost_now();
 		for (unsigned int i = run->calls; i; i--)
-			getppid_here();
+			syscall_here(run->nr);
 		run->cost = cost_now() - start;
 	}
 	asm volatile("" ::: "memory");		/* no tail call */
 }
 
 /* @depth functions are @depth + 1 frames, with the one that calls the outermost. */
-uint64_t entries_run(unsigned int depth, unsigned int calls)
+uint64_t entries_run(long nr, unsigned int depth, unsigned int calls)
 {
-	struct run run = { .calls = calls };
+	struct run run = { .nr = nr, .calls = calls };
 
 	on_new_path(&run, depth, path);
 

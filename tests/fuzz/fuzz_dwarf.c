@@ -61,7 +61,7 @@ static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
 	if (r) {
 		if (r->addr > addr)
 			abort();
-		look(dw_path(u, r->file));
+		look(dw_path(dw, u, r->file));
 	}
 	f = dw_funcs(dw, u) ? COVER_NONE : cover_find(&u->cover, addr);
 	if (f == COVER_NONE)
@@ -70,7 +70,7 @@ static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
 		abort();
 	while (f != DW_NO_FUNC) {
 		look(dw_name(dw, u->funcs[f].named));
-		look(dw_path(u, u->funcs[f].call_file));
+		look(dw_path(dw, u, u->funcs[f].call_file));
 		if (u->funcs[f].parent != DW_NO_FUNC && u->funcs[f].parent >= f)
 			abort();
 		f = u->funcs[f].parent;

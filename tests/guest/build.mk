@@ -42,7 +42,7 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
-$(GUEST_TABLES): tests/guest/prog/tables/deep.h libunwind-user/unwind_table_uapi.h
+$(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/unwind_table_uapi.h
 
 $(GUEST)/tables/%: tests/guest/prog/tables/%.c
 	@mkdir -p $(@D)

@@ -3,7 +3,7 @@
 # vm: cpus=2 mem=1024 timeout=900
 #
 # A recorder that is killed leaves a complete file and nothing in the kernel; killed together with
-# its guard, what is left is found and removed.
+# its guard, what is left is found: the file is completed, instances are removed.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
@@ -40,6 +40,7 @@ check "with joined stacks" grep -q '\[user\]' $TEST_TMP/report
 check "nothing is left" nothing_left
 
 background "again" -a -e sched:sched_switch
+sleep 1
 guard=$(guard_of)
 check "one guard" is "$(wc -w <<<"$guard")" 1
 name=trace-ustack-$recorder
@@ -51,13 +52,19 @@ kill -KILL $guard $recorder
 wait $recorder 2>/dev/null
 check "killed with its guard: the instance is left" test -e $T/instances/$name
 check "tables are not" is "$(cat $LIST | wc -l)" 0
+check "the file is not complete" test ! -e t.dat
 check_not "check finds it" $USTACK check
 $USTACK check >checked 2>&1
 check "and says so" grep -q "missing .*$name: left behind by process $recorder" checked
 $USTACK check --repair >repaired 2>&1
 check "check --repair removes it" test ! -e $T/instances/$name
-grep "$name" repaired
-rm -f t.dat.part*
+grep "$name\|t.dat" repaired
+check "it completes the file" grep -q \
+	"t.dat.part$recorder: left behind .* completed: t.dat" repaired
+check "which is read" reads 100
+check "what waited in the buffers is in it: with joined stacks" grep -q '\[user\] .*+0x' \
+	$TEST_TMP/report
+check "and mappings" grep -q '\[user\] .*libc.so.6' $TEST_TMP/report
 check "nothing is left" nothing_left
 
 background "a third time" -a -e sched:sched_switch

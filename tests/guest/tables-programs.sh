@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
 need_tables
-need_program $TPROG/{chain,chain-static,throws,altstack,loads}
+need_program $TPROG/{chain,chain-static,spawned,throws,altstack,loads}
 
 # Before anything is registered
 $TPROG/chain 100000 &
@@ -65,6 +65,8 @@ if [ $ARCH = amd64 ]; then
 	say "$(newborn)"
 fi
 
+case_of "where the stack of the program before began" spawned \
+	--expect calls,calls,main,_start -- $TPROG/spawned
 case_of "a static program" chain-static --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain-static 40
 case_of "C++ exceptions" throws \

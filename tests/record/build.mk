@@ -5,13 +5,18 @@
 O ?= build
 
 FAKE_TRACEFS := $(O)/tests/record/fake_tracefs.so
+RECORD_JIT := $(O)/tests/record/jit
 
 TEST_TARGETS += check-record
 
 .PHONY: check-record
-check-record: $(TOOL_BIN) $(FAKE_TRACEFS)
+check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT)
 	@tests/record/run $(O)
 
 $(FAKE_TRACEFS): tests/record/fake_tracefs.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+
+$(RECORD_JIT): tests/record/jit.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -o $@ $<

@@ -2,17 +2,26 @@
 /*
  * fake_tracefs - preloaded: a folder behaves like tracefs
  *
+ * ioctl() of the file user_unwind_tables takes every table.
+ *
  * mkdir() in DIR/tracing/instances fills what it makes from DIR/instance, or DIR/instance.maps;
  * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
  * the first N calls of rmdir() fail, as for an instance that someone reads. With FAKE_SLOW=N a
  * mkdir() takes N seconds more once all is there, and DIR/slow says so.
+ *
+ * Of files, too: with FAKE_FULL=N there is no room behind the first N bytes of what pwrite()
+ * writes; with FAKE_STALL=N the first one that goes further takes forever, and DIR/stalled says so.
+ * With FAKE_STALL=rename it is what comes behind the first rename().
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,4 +87,51 @@ int rmdir(const char *path)
 	}
 	run((const char *const[]){ "/bin/rm", "-rf", path, NULL });
 	return 0;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	int (*real)(int, unsigned long, ...) = dlsym(RTLD_NEXT, "ioctl");
+	char link[64], path[4096];
+	va_list args;
+	void *arg;
+	ssize_t n;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return strstr(path, "/tracing/user_unwind_tables") ? 0 : real(fd, request, arg);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
+{
+	ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+	const char *full = getenv("FAKE_FULL"), *stall = getenv("FAKE_STALL");
+	char path[4096];
+
+	if (full && at + (off_t)len > atoll(full)) {
+		errno = ENOSPC;
+		return -1;
+	}
+	snprintf(path, sizeof(path), "%s/stalled", getenv("FAKE_TRACEFS"));
+	/* once only */
+	if (stall && isdigit(*stall) && at + (off_t)len > atoll(stall) && !mkdir(path, 0755))
+		pause();
+	return real(fd, data, len, at);
+}
+
+int rename(const char *from, const char *to)
+{
+	int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
+	const char *stall = getenv("FAKE_STALL");
+	int ret = real(from, to);
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/stalled", getenv("FAKE_TRACEFS"));
+	if (stall && !strcmp(stall, "rename") && !mkdir(path, 0755))
+		pause();
+	return ret;
 }

@@ -15,6 +15,7 @@ static char place[] = "/tmp/ustack-debug-XXXXXX";
 static struct uu_symbols *syms;
 /* what uu_symbols_new_debug() gets, unless a test says otherwise */
 static struct uu_symbols_opts opts;
+static uint64_t in_hidden;	/* an offset in hidden() of "full" at which inner() is inlined */
 
 /* The source: inner is inlined into outer, at line 3, and nobody but debug information knows it. */
 static const char source[] =
@@ -100,5 +101,54 @@ static size_t id_of(const char *file, uint8_t id[32])
 		assert_int_equal(sscanf(text + 2 * n, "%2hhx", &id[n]), 1);
 	return n;
 }
+
+/* For a group: full, stripped and full.debug, made of p.c. */
+static int build_place(void **state)
+{
+	FILE *f;
+
+	(void)state;
+	if (!mkdtemp(place))
+		return -1;
+	f = fopen(in_place("p.c"), "w");
+	if (!f)
+		return -1;
+	fputs(source, f);
+	fclose(f);
+	sh("gcc -O2 -g -Wl,--build-id -o full p.c");
+	sh("objcopy --only-keep-debug full full.debug && strip -o stripped full");
+	in_hidden = offset_of("full", "hidden");
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	(void)state;
+	return getenv("KEEP") ? 0 : try("rm -rf %s", place);
+}
+
+/* For a test: nothing is known yet, and nothing of the machine's is looked at. */
+static int setup(void **state)
+{
+	static char debug_dir[128];
+
+	(void)state;
+	snprintf(debug_dir, sizeof(debug_dir), "%s/debug", place);
+	memset(&opts, 0, sizeof(opts));
+	opts.size = sizeof(opts);
+	opts.debug_dir = debug_dir;
+	begin();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	uu_symbols_free(syms);
+	syms = NULL;
+	return try("rm -rf debug .debug dir root");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 #endif

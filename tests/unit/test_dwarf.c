@@ -68,11 +68,17 @@ static size_t begin_unit(uint32_t abbrev)
 	return at;
 }
 
+/* At @at of a section is the length of what follows, up to where it ends now. */
+static void end(enum dw_section i, size_t at)
+{
+	uint32_t len = sec[i].nr - at - 4;
+
+	memcpy(sec[i].p + at, &len, 4);
+}
+
 static void end_unit(size_t at)
 {
-	uint32_t len = sec[DW_INFO].nr - at - 4;
-
-	memcpy(sec[DW_INFO].p + at, &len, 4);
+	end(DW_INFO, at);
 }
 
 static void ready(void)
@@ -80,8 +86,12 @@ static void ready(void)
 	int i;
 
 	for (i = 0; i < DW_NR_SECTIONS; i++) {
-		dw.owned[i] = sec[i].p;
-		dw.sec[i].p = sec[i].p;
+		if (!sec[i].nr)
+			continue;
+		/* what is read behind its end is noticed */
+		dw.owned[i] = realloc(sec[i].p, sec[i].nr);
+		assert_non_null(dw.owned[i]);
+		dw.sec[i].p = dw.owned[i];
 		dw.sec[i].size = sec[i].nr;
 	}
 	dw_ready(&dw);
@@ -106,6 +116,16 @@ static void put_root(void)
 	put(&sec[DW_INFO], 0, 4);
 }
 
+static size_t begin_first_unit(void)
+{
+	size_t at;
+
+	abbrevs();
+	at = begin_unit(0);
+	put_root();
+	return at;
+}
+
 static void put_ranges(int nr)
 {
 	int i;
@@ -124,9 +144,7 @@ static void many_functions_with_one_long_list_of_ranges(void **state)
 	int i;
 
 	(void)state;
-	abbrevs();
-	at = begin_unit(0);
-	put_root();
+	at = begin_first_unit();
 	for (i = 0; i < 20000; i++) {
 		put(&sec[DW_INFO], 2, 1);
 		put(&sec[DW_INFO], 16, 4);
@@ -148,9 +166,7 @@ static void functions_nested_very_deep(void **state)
 	int i;
 
 	(void)state;
-	abbrevs();
-	at = begin_unit(0);
-	put_root();
+	at = begin_first_unit();
 	put(&sec[DW_INFO], 2, 1);
 	put(&sec[DW_INFO], 0, 4);
 	for (i = 0; i < 200000; i++) {
@@ -219,8 +235,7 @@ static void many_units_with_one_long_line_table(void **state)
 	for (i = 0; i < 100000; i++)
 		put(l, 20, 1);
 	PUT(l, 0, 1, DW_LNE_end_sequence);
-	i = l->nr - 4;
-	memcpy(l->p, &i, 4);
+	end(DW_LINE, 0);
 	ready();
 	assert_int_equal(dw_units(&dw), 0);
 	for (i = 0; i < 20000; i++)
@@ -228,14 +243,84 @@ static void many_units_with_one_long_line_table(void **state)
 	assert_in_range(read, 1, 100);
 }
 
+static void many_files_in_a_directory_with_a_long_name(void **state)
+{
+	struct bytes *l = &sec[DW_LINE];
+	size_t made = 0, nr = 0, i;
+	struct dw_unit *u;
+
+	(void)state;
+	end_unit(begin_first_unit());
+	put(l, 0, 4);
+	put(l, 2, 2);
+	put(l, 0, 4);
+	PUT(l, 1, 1, 0xfb, 14, 1);
+	for (i = 0; i < 50000; i++)
+		put(l, 'd', 1);
+	put(l, 0, 2);
+	for (i = 0; i < 10000; i++)
+		PUT(l, 'f', 0, 1, 0, 0);
+	put(l, 0, 1);
+	end(DW_LINE, 6);
+	end(DW_LINE, 0);
+	ready();
+	assert_int_equal(dw_units(&dw), 0);
+	u = dw_unit_at(&dw, 0x1000);
+	assert_non_null(u);
+	assert_int_equal(dw_lines(&dw, u), 0);
+	for (i = 1; i <= 10000; i++) {
+		const char *path = dw_path(&dw, u, i);
+
+		if (!path)
+			continue;
+		assert_int_equal(strlen(path), 50002);
+		assert_ptr_equal(dw_path(&dw, u, i), path);
+		made += strlen(path);
+		nr++;
+	}
+	assert_in_range(nr, 1, 100);
+	assert_in_range(made, 1, 65536 + 8 * (l->nr + 200));
+}
+
+/* Offsets in .debug_rnglists that lead in front of it and behind it */
+static void a_list_of_ranges_that_is_nowhere(void **state)
+{
+	static const int64_t offs[] = { -1, -2000000000, INT64_MIN, 72, 73, INT64_MAX };
+	struct bytes *b = &sec[DW_INFO];
+	size_t i;
+
+	for (i = 0; i < sizeof(offs) / sizeof(*offs); i++) {
+		PUT(&sec[DW_ABBREV], 1, DW_TAG_compile_unit, 0, DW_AT_ranges, DW_FORM_rnglistx,
+		    DW_AT_rnglists_base, DW_FORM_sec_offset, 0, 0, 0);
+		/* 64-bit DWARF 5 */
+		put(b, 0xffffffff, 4);
+		put(b, 22, 8);
+		put(b, 5, 2);
+		put(b, DW_UT_compile, 1);
+		put(b, 8, 1);
+		put(b, 0, 8);
+		put(b, 1, 1);
+		put(b, 0, 1);
+		put(b, 0, 8);
+		put(&sec[DW_RNGLISTS], offs[i], 8);
+		sec[DW_RNGLISTS].nr += 64;
+		memset(sec[DW_RNGLISTS].p + 8, DW_RLE_start_length, 64);
+		ready();
+		assert_int_equal(dw_units(&dw), 0);
+		assert_int_equal(dw.nr_units, 1);
+		assert_int_equal(dw.units[0].error, 0);
+		assert_int_equal(dw.cover.nr, 0);
+		teardown(state);
+		setup(state);
+	}
+}
+
 static void a_name_that_leads_in_a_circle(void **state)
 {
 	size_t at, die;
 
 	(void)state;
-	abbrevs();
-	at = begin_unit(0);
-	put_root();
+	at = begin_first_unit();
 	put(&sec[DW_INFO], 2, 1);
 	put(&sec[DW_INFO], 0, 4);
 	die = sec[DW_INFO].nr;
@@ -298,6 +383,8 @@ int main(void)
 		T(functions_nested_very_deep),
 		T(many_units_with_tables_of_abbreviations_inside_of_one_another),
 		T(many_units_with_one_long_line_table),
+		T(many_files_in_a_directory_with_a_long_name),
+		T(a_list_of_ranges_that_is_nowhere),
 		T(a_name_that_leads_in_a_circle),
 		T(of_overlapping_intervals_the_highest_rank_wins),
 	};

@@ -77,6 +77,32 @@ static void code_written_later_over_other_code_wins(void **state)
 	assert_at(1, 0x1008, "same place", 0x1000);
 }
 
+/* Of saved text nobody knows which of two functions an address was at its time. */
+static void saved_text_names_what_is_named_once(void **state)
+{
+	static const char text[] = "1000 100 old\n1040 20 new\n1050 8 old\n2000 20 twice\n"
+				   "2000 20 twice\n3000 10 a\n3008 10 a\n4000 10 b\n4000 20 b\n"
+				   "5000 10 x\n5000 10 y\n5000 10 x\n";
+
+	(void)state;
+	assert_int_equal(uu_symbols_add_jit_saved(syms, 1, text, strlen(text)), 0);
+	assert_at(1, 0x1000, "old", 0x1000);
+	assert_at(1, 0x103f, "old", 0x1000);
+	assert_at(1, 0x1040, NULL, 0);
+	assert_at(1, 0x1050, NULL, 0);
+	assert_at(1, 0x105f, NULL, 0);
+	assert_at(1, 0x1060, "old", 0x1000);
+	assert_at(1, 0x2010, "twice", 0x2000);
+	/* which start it is nobody knows either */
+	assert_at(1, 0x3007, "a", 0x3000);
+	assert_at(1, 0x3008, NULL, 0);
+	assert_at(1, 0x3010, "a", 0x3008);
+	assert_at(1, 0x4008, "b", 0x4000);
+	assert_at(1, 0x4018, "b", 0x4000);
+	assert_at(1, 0x5008, NULL, 0);
+	assert_at(1, 0x1100, NULL, 0);
+}
+
 static void processes_have_maps_of_their_own(void **state)
 {
 	struct uu_symbol first;
@@ -253,6 +279,7 @@ int main(void)
 		T(a_function_is_from_start_to_start_and_size),
 		T(the_last_line_needs_no_newline),
 		T(code_written_later_over_other_code_wins),
+		T(saved_text_names_what_is_named_once),
 		T(processes_have_maps_of_their_own),
 		T(lines_that_make_no_sense_are_skipped),
 		T(control_characters_do_not_reach_a_terminal),

@@ -15,54 +15,16 @@
 
 #include "debug_place.h"
 
-static uint64_t in_hidden;
 static uint8_t id[32];
 static size_t id_size;
 
 static int group_setup(void **state)
 {
-	FILE *f;
-
-	(void)state;
-	if (!mkdtemp(place))
+	if (build_place(state))
 		return -1;
-	f = fopen(in_place("p.c"), "w");
-	if (!f)
-		return -1;
-	fputs(source, f);
-	fclose(f);
-	sh("gcc -O2 -g -Wl,--build-id -o full p.c && gcc -O1 -g -Wl,--build-id -o other p.c");
-	sh("objcopy --only-keep-debug full full.debug && strip -o stripped full");
-	in_hidden = offset_of("full", "hidden");
+	sh("gcc -O1 -g -Wl,--build-id -o other p.c");
 	id_size = id_of("full", id);
 	return 0;
-}
-
-static int group_teardown(void **state)
-{
-	(void)state;
-	return getenv("KEEP") ? 0 : try("rm -rf %s", place);
-}
-
-static int setup(void **state)
-{
-	static char debug_dir[128];
-
-	(void)state;
-	snprintf(debug_dir, sizeof(debug_dir), "%s/debug", place);
-	memset(&opts, 0, sizeof(opts));
-	opts.size = sizeof(opts);
-	opts.debug_dir = debug_dir;
-	begin();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	uu_symbols_free(syms);
-	syms = NULL;
-	return try("rm -rf debug root");
 }
 
 static int ask(const char *path, int pid, bool with_id)
@@ -346,8 +308,6 @@ static void what_a_server_has_is_used_if_it_is_the_file(void **state)
 	no_server();
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,5 +320,5 @@ int main(void)
 		T(what_a_server_has_is_used_if_it_is_the_file),
 	};
 
-	return cmocka_run_group_tests_name("symbols_place", tests, group_setup, group_teardown);
+	return cmocka_run_group_tests_name("symbols_place", tests, group_setup, remove_place);
 }

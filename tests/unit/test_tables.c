@@ -219,6 +219,129 @@ static void what_is_started_later_is_followed_until_it_is_stopped(void **state)
 	tables_close(t);
 }
 
+/* ------------------------------- recalling ------------------------------- */
+
+/* A session in which these ran; its list is left. */
+static void session_with(const char *a, const char *b)
+{
+	struct tables *t = session(false);
+
+	assert_int_equal(tables_recall(t), 0);
+	assert_int_equal(tables_add_path(t, a), 0);
+	if (b)
+		assert_int_equal(tables_add_path(t, b), 0);
+	assert_int_equal(tables_remember(t), 0);
+	tables_close(t);
+}
+
+static void assert_list(const char *first, const char *second)
+{
+	struct tables *t = session(false);
+	char want[600], *list = tables_cache_get_list(t->cache);
+
+	snprintf(want, sizeof(want), "%s%s%s%s", first, *first ? "\n" : "", second,
+		 *second ? "\n" : "");
+	assert_non_null(list);
+	assert_string_equal(list, want);
+	free(list);
+	tables_close(t);
+}
+
+/* How many tables a session has before anything runs. */
+static unsigned int recalled(void)
+{
+	struct tables *t = session(false);
+
+	assert_int_equal(tables_recall(t), 0);
+	tables_close(t);
+	return nr_adds;
+}
+
+static void what_ran_before_is_registered_before_it_runs_again(void **state)
+{
+	char one[256], two[256];
+	struct tables_summary sum;
+	struct tables *t;
+
+	(void)state;
+	strcpy(one, in_tmp("one"));
+	strcpy(two, in_tmp("two"));
+	copy_file(libc, one);
+	copy_file(libc, two);
+	assert_int_equal(recalled(), 0);
+	session_with(one, two);
+	assert_list(one, two);
+	assert_int_equal(recalled(), 2);
+	/* what ran last comes first, what did not run is kept */
+	session_with(two, NULL);
+	assert_list(two, one);
+	t = session(false);
+	assert_int_equal(tables_recall(t), 0);
+	tables_get_summary(t, &sum);
+	assert_int_equal(sum.files[TABLES_COVERED], 2);
+	assert_int_equal(sum.cached, 2);
+	/* and runs now, without being registered twice */
+	assert_int_equal(tables_add_path(t, one), 0);
+	assert_int_equal(nr_adds, 2);
+	assert_int_equal(tables_remember(t), 0);
+	tables_close(t);
+	assert_list(one, two);
+	unlink(one);
+	assert_int_equal(recalled(), 1);
+	session_with(two, NULL);
+	assert_list(two, "");
+}
+
+static void only_what_is_there_now_and_in_the_folder_is_recalled(void **state)
+{
+	struct tables *t;
+	char one[256];
+
+	(void)state;
+	strcpy(one, in_tmp("one"));
+	copy_file(libc, one);
+	session_with(one, NULL);
+	assert_int_equal(recalled(), 1);
+	/* another file by now: its table has not been made */
+	write_file(one, "text", 4);
+	assert_int_equal(recalled(), 0);
+	/* opening it would wait for someone who writes */
+	unlink(one);
+	assert_int_equal(mkfifo(one, 0644), 0);
+	assert_int_equal(recalled(), 0);
+	/* what the kernel does not take is no error, and not told */
+	unlink(one);
+	copy_file(libc, one);
+	session_with(one, NULL);
+	t = session(false);
+	add_error = -ENOSPC;
+	assert_int_equal(tables_recall(t), 0);
+	assert_int_equal(t->nr_entries, 0);
+	tables_close(t);
+	/* nor is what others can write to */
+	assert_int_equal(chmod(in_tmp("cache/.paths"), 0666), 0);
+	assert_int_equal(recalled(), 0);
+	t = session(true);
+	assert_int_equal(tables_recall(t), -ENOENT);
+	assert_int_equal(tables_remember(t), -ENOENT);
+	tables_close(t);
+}
+
+static void a_recall_can_be_ended(void **state)
+{
+	struct tables *t;
+	unsigned int all;
+
+	(void)state;
+	session_with(libc, NULL);
+	t = session(false);
+	t->opts.progress = stop_at_once;
+	t->opts.ctx = &all;
+	assert_int_equal(tables_recall(t), -EINTR);
+	assert_int_equal(nr_adds, 0);
+	tables_close(t);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -231,6 +354,9 @@ int main(void)
 		T(all_that_runs_is_registered_and_later_what_is_new),
 		T(a_scan_can_be_ended),
 		T(what_is_started_later_is_followed_until_it_is_stopped),
+		T(what_ran_before_is_registered_before_it_runs_again),
+		T(only_what_is_there_now_and_in_the_folder_is_recalled),
+		T(a_recall_can_be_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

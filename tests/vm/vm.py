@@ -93,7 +93,8 @@ def qemu(arch):
 
 def made_by(script, arch, what):
     """The path that a script of scripts/ prints after making something in the cache."""
-    made = subprocess.run([os.path.join(ROOT, "scripts", script), arch], stdout=subprocess.PIPE)
+    made = subprocess.run([os.path.join(ROOT, "scripts", script), "--arch=" + arch],
+                          stdout=subprocess.PIPE)
     if made.returncode:
         raise Failure("%s could not be had (see above)" % what)
     return made.stdout.decode().strip()

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * spawned - a program whose stack goes past the place where that of the one before began
+ *
+ * posix_spawn() and vfork() of many C libraries execute programs from a task that clone() gave a
+ * stack of its own. Where that began says nothing about the new program. Here it is amid the new
+ * stack: without randomization a place that was free in the old one is passed by a recursion in
+ * the new one, and system calls are done below.
+ */
+#include <alloca.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BELOW	16384		/* the old stack begins that much below main() */
+#define ABOVE	2048		/* the recursion begins that much above it */
+#define CALLS	300		/* of 16 bytes, so that one of them begins right there */
+
+static char number[32];
+static uintptr_t began;
+
+static void calls(long depth);
+static void (*volatile again)(long) = calls;
+
+static void __attribute__((noinline)) calls(long depth)
+{
+	uintptr_t sp;
+
+	if (depth) {
+		again(depth - 1);
+	} else {
+		__asm__("mov %%rsp, %0" : "=r"(sp));
+		if (sp >= began) {
+			fputs("spawned: not deep enough\n", stderr);
+			exit(EXIT_FAILURE);
+		}
+		for (int i = 0; i < 200; i++)
+			syscall(__NR_getpid);
+	}
+	__asm__ volatile("");	/* no tail call */
+}
+
+static int child(void *path)
+{
+	execl(path, path, number, NULL);
+	_exit(EXIT_FAILURE);
+}
+
+static int parent(char *path, uintptr_t here)
+{
+	int status, pid;
+
+	began = (here - BELOW) & -16;
+	snprintf(number, sizeof(number), "%#lx", (unsigned long)began);
+	pid = clone(child, (void *)began, CLONE_VM | CLONE_VFORK | SIGCHLD, path);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0) {
+		perror("spawned");
+		return EXIT_FAILURE;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	char here, *down;
+
+	if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE)) {
+		if (personality(ADDR_NO_RANDOMIZE) < 0 || execv("/proc/self/exe", argv) < 0)
+			perror("spawned");
+		return EXIT_FAILURE;
+	}
+	if (argc < 2)
+		return parent(argv[0], (uintptr_t)&here);
+	began = strtoul(argv[1], NULL, 16);
+	if ((uintptr_t)&here < began + ABOVE) {
+		fputs("spawned: the stack is elsewhere\n", stderr);
+		return EXIT_FAILURE;
+	}
+	down = alloca((uintptr_t)&here - began - ABOVE);
+	*(volatile char *)down = 0;
+	calls(CALLS);
+	return 0;
+}
