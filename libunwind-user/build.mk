@@ -9,11 +9,13 @@ UU_SRC := symbols.c symbols_demangle.c symbols_elf.c symbols_open.c symbols_perf
 # shared with the kernel, see sframe_env.h
 UU_SRC += sframe_read.c step.c
 # .eh_frame to SFrame, see gen_impl.h
-UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_amd64.c gen_code.c gen_image.c gen_pack.c \
-	gen_rows.c \
-	gen_write.c
+UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_code.c gen_image.c gen_pack.c gen_rows.c \
+	gen_sig.c gen_write.c
+# architectures, see arch/arch.h
+UU_SRC += $(addprefix arch/amd64/,arch.c code.c plt.c flow.c flow_table.c)
+UU_SRC += $(foreach a,arm64 s390x,$(addprefix arch/$a/,arch.c code.c plt.c))
 # rows for code without .eh_frame, see gen_flow.h
-UU_SRC += gen_flow.c gen_flow_amd64.c gen_flow_amd64_table.c gen_flow_calls.c gen_flow_entry.c \
+UU_SRC += gen_flow.c gen_flow_calls.c gen_flow_entry.c \
 	gen_flow_jump.c gen_flow_prove.c gen_flow_state.c gen_flow_walk.c
 # kept and given to the kernel, see tables.h
 UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c \
@@ -37,7 +39,8 @@ UU_DEBUG_LIBS := $(UU_LIBS) -llzma -lzstd -ldl
 # is written here, and only if that has changed, so that whoever includes it is compiled again.
 $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 	printf '\043define GEN_VERSION 0x%sull\n' $$(cd $(CURDIR)/libunwind-user && \
-		cat cfi*.[ch] gen*.[ch] sframe_*.h | sha1sum | cut -c 1-16) >gen_version.tmp; \
+		cat cfi*.[ch] gen*.[ch] sframe_*.h arch/*.h arch/*/*.[ch] | \
+		sha1sum | cut -c 1-16) >gen_version.tmp; \
 	cmp -s gen_version.tmp gen_version.h || mv gen_version.tmp gen_version.h)
 
 # The audit module: no C library, one segment of code. What a user has in CFLAGS must not bring

@@ -278,7 +278,7 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	} else if (*augmentation) {
 		return CFI_CAUSE_AUGMENTATION;
 	}
-	if (entry.bad)
+	if (entry.bad || cie->ra_reg == sec->reg_fp || cie->ra_reg == sec->reg_sp)
 		return CFI_CAUSE_CIE;
 	memset(&regs, 0, sizeof(regs));
 	regs.cfa.how = CFI_BAD;		/* until something defines it */

@@ -69,7 +69,13 @@ struct cfi_section {
 	bool big_endian;
 	uint8_t addr_size;	/* 4 or 8 */
 	uint8_t reg_sp, reg_fp;	/* DWARF numbers */
-	int8_t sp_off;		/* the caller's SP is CFA + it */
+	uint8_t reg_ra;		/* where RA is if no rule tells; a CIE may name another */
+	uint8_t reg_pc;		/* the pc, in expressions; 0: not there */
+	/*
+	 * The caller's SP is CFA + it. If it is not 0, functions save SP as they save other
+	 * registers: see sp_is_cfa() in cfi_run.c.
+	 */
+	int16_t sp_off;
 	bool arm64;		/* instruction 0x2d means a signed RA */
 	/* A length of zero ends the section; false: entries may follow it. */
 	bool ends_at_zero;

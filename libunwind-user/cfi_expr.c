@@ -163,37 +163,43 @@ static void step(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_s
 }
 
 /*
- * CFA = rsp + 8 + ((rip & 15) >= limit) * 8: what ld writes for the entries of a .plt, which push a
- * number at a fixed place of their 16 bytes.
+ * CFA = SP + 8 + ((pc & 15) >= limit) * 8: what ld writes for the entries of a .plt on amd64, which
+ * push a number at a fixed place of their 16 bytes.
  */
-static bool plt_rule(const struct cfi_cur *c, struct cfi_rule *rule)
+static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
+		     struct cfi_rule *rule)
 {
-	static const uint8_t head[] = { DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
+	const uint8_t head[] = {
+		DW_OP_breg0 + sec->reg_sp, 8, DW_OP_breg0 + sec->reg_pc, 0, DW_OP_lit15, DW_OP_and
+	};
 	static const uint8_t tail[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
 	const uint8_t *p = c->p;
 
-	if (cur_left(c) != sizeof(head) + 1 + sizeof(tail) || memcmp(p, head, sizeof(head)) ||
-	    memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
+	if (!sec->reg_pc || cur_left(c) != sizeof(head) + 1 + sizeof(tail) ||
+	    memcmp(p, head, sizeof(head)) || memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
 		return false;
 	p += sizeof(head);
 	if (*p < DW_OP_lit1 || *p > DW_OP_lit15)
 		return false;
-	*rule = (struct cfi_rule){ .how = CFI_PLT, .reg = 7, .off = 8, .limit = *p - DW_OP_lit0 };
+	*rule = (struct cfi_rule){
+		.how = CFI_PLT, .reg = sec->reg_sp, .off = 8, .limit = *p - DW_OP_lit0
+	};
 	return true;
 }
 
-struct cfi_rule cfi_expr(struct cfi_cur code, uint8_t addr_size, bool cfa_pushed, bool value)
+struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
+			 bool value)
 {
 	struct stack st = { .nr = 0 };
 	struct cfi_rule rule;
 	struct sym top;
 
-	if (!cfa_pushed && plt_rule(&code, &rule))
+	if (!cfa_pushed && plt_rule(sec, &code, &rule))
 		return rule;
 	if (cfa_pushed)
 		push(&st, (struct sym){ .kind = SYM_CFA });
 	while (code.p != code.end && !st.bad)
-		step(&st, &code, *code.p++, addr_size);
+		step(&st, &code, *code.p++, sec->addr_size);
 	if (!value)
 		load(&st);
 	top = pop(&st);

@@ -111,7 +111,8 @@ bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, 
  * The rule that an expression is. @cfa_pushed: the CFA is on the stack when it starts, as for
  * registers. @value: it computes the value; false: where the value lies.
  */
-struct cfi_rule cfi_expr(struct cfi_cur code, uint8_t addr_size, bool cfa_pushed, bool value);
+struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
+			 bool value);
 
 static inline struct cfi_rule cfi_bad(enum cfi_cause cause)
 {

@@ -82,17 +82,32 @@ static void restore(struct machine *m, uint64_t reg)
 		set(m, reg, *from);
 }
 
-/* Does the rule for SP give what every row takes for granted? */
+/*
+ * Does the rule for SP give what every row takes for granted?
+ *
+ * On s390x a function saves SP like other registers, in the area below the CFA which its caller has
+ * for that, or in a floating point register, whose numbers are above that of SP. What it saved is
+ * SP at the call, and the CFA is defined by that.
+ */
 static bool sp_is_cfa(const struct machine *m)
 {
+	const struct cfi_section *sec = m->run->sec;
 	const struct cfi_rule *sp = &m->regs->sp;
-	const struct cfi_rule *cfa = &m->regs->cfa;
 
-	if (sp->how == CFI_SAME)
+	switch (sp->how) {
+	case CFI_SAME:
 		return true;
-	if (sp->how == CFI_CFA)
-		return sp->off == m->run->sec->sp_off;
-	return !m->run->sec->sp_off && !memcmp(sp, cfa, sizeof(*sp));
+	case CFI_CFA:
+		return sp->off == sec->sp_off;
+	case CFI_AT_CFA:
+		return sp->off < 0 && sp->off >= sec->sp_off;
+	case CFI_REG:
+		if (sec->sp_off)
+			return sp->reg > sec->reg_sp && !sp->off;
+		return !memcmp(sp, &m->regs->cfa, sizeof(*sp));
+	default:
+		return !sec->sp_off && !memcmp(sp, &m->regs->cfa, sizeof(*sp));
+	}
 }
 
 /* @rule, if it counts from @cfa, as one that counts from the register which that is told by */
@@ -142,6 +157,8 @@ static int advance_to(struct machine *m, uint64_t to)
 	if (to <= m->pc)
 		return 0;
 	if (m->run->ops) {
+		if (state.ra.how == CFI_SAME && m->run->cie->ra_reg != m->run->sec->reg_ra)
+			state.ra = cfi_rule(CFI_REG, m->run->cie->ra_reg, 0);
 		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
 			take_sp_for_cfa(m, &state);
 		ret = emit(m, &state);
@@ -175,7 +192,7 @@ static struct cfi_rule expr(struct machine *m, bool cfa_pushed, bool value)
 {
 	uint64_t size = cur_uleb(&m->c);
 
-	return cfi_expr(cur_sub(&m->c, size), m->run->sec->addr_size, cfa_pushed, value);
+	return cfi_expr(m->run->sec, cur_sub(&m->c, size), cfa_pushed, value);
 }
 
 /* An instruction whose operand is in the byte after it. Returns false if it is bad. */

@@ -8,19 +8,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen_impl.h"
+#include "arch/arch.h"
 
-static const struct gen_arch *const archs[] = { &gen_amd64 };
+static const struct gen_arch *const archs[] = { &gen_amd64, &gen_arm64, &gen_s390x };
 
-static const struct gen_arch *arch_of(const struct gen_image *img)
+const struct gen_arch *gen_arch_of(const struct gen_image *img)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
-		if (archs[i]->machine == img->machine && archs[i]->big_endian == img->big_endian)
+		if (archs[i]->machine == img->machine &&
+		    archs[i]->abi->big_endian == img->big_endian)
 			return archs[i];
 	}
 	return NULL;
+}
+
+const struct gen_arch *gen_arch_of_abi(uint8_t abi)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
+		if (archs[i]->abi->abi == abi)
+			return archs[i];
+	}
+	return NULL;
+}
+
+struct cfi_section gen_section(const struct gen_image *img, const struct gen_arch *arch)
+{
+	const struct sframe_arch *abi = arch->abi;
+
+	return (struct cfi_section){
+		.vaddr = img->eh_frame.start, .big_endian = img->big_endian, .addr_size = 8,
+		.reg_sp = abi->reg_sp, .reg_fp = abi->reg_fp, .reg_ra = abi->reg_ra,
+		.reg_pc = arch->reg_pc, .sp_off = abi->sp_off, .arm64 = abi->mangles_ra,
+		.ends_at_zero = img->eh_ends_at_zero,
+	};
 }
 
 /* As much of .eh_frame as there is; a file can be shorter than its headers say. */
@@ -51,11 +75,7 @@ static int read_eh_frame(struct gen_image *img, uint8_t **data, size_t *size)
 static int read_rows(struct gen_image *img, const struct gen_arch *arch, struct gen_rows *rows,
 		     struct gen_stats *stats)
 {
-	struct cfi_section sec = {
-		.vaddr = img->eh_frame.start, .big_endian = img->big_endian, .addr_size = 8,
-		.reg_sp = arch->reg_sp, .reg_fp = arch->reg_fp, .sp_off = arch->sp_off,
-		.arm64 = arch->arm64, .ends_at_zero = img->eh_ends_at_zero,
-	};
+	struct cfi_section sec = gen_section(img, arch);
 	struct cfi_stats cfi;
 	uint8_t *data;
 	unsigned int i;
@@ -97,7 +117,7 @@ static int generate(struct gen_image *img, struct gen_table *table)
 	ret = image_open(img);
 	if (ret)
 		goto out;
-	arch = arch_of(img);
+	arch = gen_arch_of(img);
 	ret = -EOPNOTSUPP;
 	if (!arch)
 		goto out;
@@ -115,7 +135,8 @@ static int generate(struct gen_image *img, struct gen_table *table)
 		ret = read_rows(img, arch, &rows, &table->stats);
 	if (!ret)
 		ret = rows_finish(&rows);
-	if (!ret && !rows.nr_fdes && !table->stats.nr_fdes)
+	/* a table for stubs alone would make holes of code that may have frame pointers */
+	if (!ret && !table->stats.nr_fdes && (!rows.nr_fdes || !arch->flow))
 		ret = -ENODATA;
 	if (!ret)
 		ret = pack(&rows, table);
@@ -176,6 +197,8 @@ const char *gen_cause_name(unsigned int cause)
 		return "FDE outside of code";
 	case GEN_CAUSE_PLT:
 		return "PLT rule at an odd address";
+	case GEN_CAUSE_SIGNAL:
+		return "return from signal handlers";
 	case GEN_CAUSE_FLOW:
 		return "too much code without .eh_frame";
 	default:

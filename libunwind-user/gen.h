@@ -13,15 +13,16 @@
  *	}
  *
  * What SFrame cannot say is not covered: a hole, never a wrong row. Rows are exact for every pc
- * that .eh_frame covers. Besides, three kinds of code without .eh_frame are covered: the stubs of a
- * PLT, told by their bytes; the padding between two functions, if it is padding and nothing else:
- * who runs into that is about to enter the second function, so its first row is right there; and
- * what can be followed from a known state of the frame to where it returns, see gen_flow.h.
+ * that .eh_frame covers. Besides, some code without .eh_frame is covered: the stubs of a PLT and
+ * what returns from signal handlers, told by their bytes; the padding between two functions, if it
+ * is padding and nothing else: who runs into that is about to enter the second function, so its
+ * first row is right there; and, on amd64, what can be followed from a known state of the frame to
+ * where it returns, see gen_flow.h.
  *
- * ELF files are 64 bits wide, linked (not .o). Architectures: see gen_arch in gen_impl.h. Every
- * file is hostile input; work and memory are in proportion to its size. A file is read, not mapped,
- * so one that is cut short meanwhile gives an error or a table with holes, and no signal. Thread
- * safe; no state is kept.
+ * ELF files are 64 bits wide, linked (not .o), for amd64, arm64 or s390x (see arch/), whatever this
+ * machine is; the table has the byte order of the file. Every file is hostile input; work and
+ * memory are in proportion to its size. A file is read, not mapped, so one that is cut short
+ * meanwhile gives an error or a table with holes, and no signal. Thread safe; no state is kept.
  */
 #ifndef GEN_H
 #define GEN_H
@@ -36,6 +37,7 @@ enum gen_cause {
 	GEN_CAUSE_OVERLAP,		/* FDEs that contradict each other */
 	GEN_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
 	GEN_CAUSE_PLT,			/* PLT rule at an odd address */
+	GEN_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not know */
 	GEN_CAUSE_FLOW,			/* code without .eh_frame, and too much to follow */
 	GEN_NR_CAUSES
 };

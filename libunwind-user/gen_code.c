@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "gen_impl.h"
+#include "arch/arch.h"
 
 static unsigned int word_shift(const int32_t *word, const bool *is_control, unsigned int nr)
 {
@@ -77,19 +77,36 @@ static bool pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bool *is_
 	return true;
 }
 
-static bool default_words(const struct gen_arch *arch, const struct cfi_state *s, int32_t *word,
+/* The offset of a CFA as a row has it; false if it has none. */
+static bool cfa_word(const struct sframe_arch *abi, int32_t off, int32_t *word)
+{
+	int64_t v = (int64_t)off - abi->cfa_bias;
+
+	*word = v / abi->cfa_scale;
+	return v % abi->cfa_scale == 0 && *word == v / abi->cfa_scale;
+}
+
+static bool default_words(const struct sframe_arch *abi, const struct cfi_state *s, int32_t *word,
 			  unsigned int *nr)
 {
 	*nr = 0;
 	if (s->cfa.how != CFI_REG && s->cfa.how != CFI_PLT)
 		return false;
-	if (s->cfa.reg != arch->reg_sp && s->cfa.reg != arch->reg_fp)
+	if (s->cfa.reg != abi->reg_sp && s->cfa.reg != abi->reg_fp)
 		return false;
-	if (arch->words)
-		return arch->words(s, word, nr);
-	if (s->ra.how != CFI_AT_CFA || s->ra.off != arch->ra_off)
+	if (!cfa_word(abi, s->cfa.off, &word[(*nr)++]))
 		return false;
-	word[(*nr)++] = s->cfa.off;
+	if (abi->ra_off) {
+		if (s->ra.how != CFI_AT_CFA || s->ra.off != abi->ra_off)
+			return false;
+	} else if (s->ra.how == CFI_AT_CFA && s->ra.off) {
+		word[(*nr)++] = s->ra.off;
+	} else if (s->ra.how != CFI_SAME) {
+		return false;
+	} else if (s->fp.how != CFI_SAME) {
+		/* RA is in its register: 0 keeps the place */
+		word[(*nr)++] = 0;
+	}
 	if (s->fp.how == CFI_AT_CFA)
 		word[(*nr)++] = s->fp.off;
 	else if (s->fp.how != CFI_SAME)
@@ -97,18 +114,18 @@ static bool default_words(const struct gen_arch *arch, const struct cfi_state *s
 	return true;
 }
 
-static uint8_t flexible(const struct gen_arch *arch, const struct cfi_state *s,
+static uint8_t flexible(const struct sframe_arch *abi, const struct cfi_state *s,
 			struct gen_code *code)
 {
 	int32_t word[SFRAME_FRE_MAX_WORDS];
 	bool is_control[SFRAME_FRE_MAX_WORDS];
-	bool ra_default = s->ra.how == CFI_AT_CFA && arch->ra_off && s->ra.off == arch->ra_off;
+	/* without a fixed place, RA is in its register */
+	bool ra_default = abi->ra_off ? s->ra.how == CFI_AT_CFA && s->ra.off == abi->ra_off :
+			  s->ra.how == CFI_SAME;
+	struct cfi_rule cfa = s->cfa;
 	unsigned int nr = 0;
 
-	/* without a fixed place, "the default" is RA in its register */
-	if (s->ra.how == CFI_SAME && !arch->ra_off)
-		ra_default = true;
-	if (!pair(&s->cfa, true, word, is_control, &nr))
+	if (!cfa_word(abi, cfa.off, &cfa.off) || !pair(&cfa, true, word, is_control, &nr))
 		return GEN_CAUSE_CFA;
 	if (!ra_default) {
 		if (!pair(&s->ra, false, word, is_control, &nr))
@@ -120,12 +137,13 @@ static uint8_t flexible(const struct gen_arch *arch, const struct cfi_state *s,
 	if (s->fp.how != CFI_SAME && !pair(&s->fp, false, word, is_control, &nr))
 		return GEN_CAUSE_FP;
 	code->flex_len = put(code->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
-			     arch->big_endian);
+			     abi->big_endian);
 	return 0;
 }
 
 void gen_encode(const struct gen_arch *arch, const struct cfi_state *s, struct gen_code *code)
 {
+	const struct sframe_arch *abi = arch->abi;
 	int32_t word[3];
 	unsigned int nr;
 
@@ -147,20 +165,20 @@ void gen_encode(const struct gen_arch *arch, const struct cfi_state *s, struct g
 		return;
 	code->plt = s->cfa.how == CFI_PLT;
 	code->limit = s->cfa.limit;
-	if (default_words(arch, s, word, &nr)) {
-		code->len = put(code->bytes, s->cfa.reg == arch->reg_sp, s->flags & CFI_MANGLED,
-				word, NULL, nr, arch->big_endian);
+	if (default_words(abi, s, word, &nr)) {
+		code->len = put(code->bytes, s->cfa.reg == abi->reg_sp, s->flags & CFI_MANGLED,
+				word, NULL, nr, abi->big_endian);
 	} else {
 		code->flex_only = true;
 	}
 	if (!code->plt) {
-		code->cause = flexible(arch, s, code);
+		code->cause = flexible(abi, s, code);
 	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + 8) - 8) {
 		/* a stub is simple, or it is not what ld writes */
 		code->cause = GEN_CAUSE_CFA;
 	} else {
 		word[0] += 8;
-		code->flex_len = put(code->flex, s->cfa.reg == arch->reg_sp, false, word, NULL, nr,
-				     arch->big_endian);
+		code->flex_len = put(code->flex, s->cfa.reg == abi->reg_sp, false, word, NULL, nr,
+				     abi->big_endian);
 	}
 }

@@ -6,6 +6,8 @@
  * files: what the start files bring, and assembler code whose FDE ends early on purpose, as glibc's
  * clone3() does in front of its system call. But some have no FDE worth speaking of: musl.
  *
+ * Where code is not followed, gen_sig.c looks through the gaps, and that is all.
+ *
  * What is reached there is
  *	- the entry of the process, which has no caller;
  *	- what the last instruction of an FDE runs into, with the state of its last row;
@@ -23,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "gen_flow.h"
 
 /* Go programs have megabytes of code without .eh_frame, and frame pointers. */
@@ -378,16 +381,30 @@ static int run(struct flow *f)
 	return ret;
 }
 
+static int add_sigs(struct flow *f)
+{
+	uint32_t first = f->r->nr_fdes, i;
+	int ret = 0;
+
+	for (i = 0; i < f->nr_gaps && !ret; i++)
+		ret = sig_add(f->r, f->gap[i].start, f->gap[i].end);
+	for (i = first; i < f->r->nr_fdes; i++)
+		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
+	return ret;
+}
+
 int flow_add(struct gen_rows *r)
 {
 	struct flow f = { .r = r, .arch = r->arch->flow };
 	int ret;
 
-	if (!f.arch || r->img->flags & GEN_NO_FLOW)
+	if (r->img->flags & GEN_NO_FLOW)
 		return 0;
 	ret = find_gaps(&f);
 	r->stats->gap_bytes = f.size;
-	if (!ret && f.size > MAX_GAPS) {
+	if (!ret && !f.arch) {
+		ret = add_sigs(&f);
+	} else if (!ret && f.size > MAX_GAPS) {
 		r->stats->hole[GEN_CAUSE_FLOW].nr++;
 		r->stats->hole[GEN_CAUSE_FLOW].bytes += f.size;
 	} else if (!ret && f.size) {

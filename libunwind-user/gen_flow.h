@@ -9,7 +9,7 @@
  *	gen_flow_prove.c	what is not sure is proved by where it goes, or left out
  *	gen_flow_jump.c		indirect jumps by a table
  *	gen_flow_state.c	what one instruction does to a state; two states become one
- *	gen_flow_amd64.c	decoding, and the table of an indirect jump
+ *	arch/NAME/flow*.c	decoding, and the table of an indirect jump
  *
  * A state is what is known of the frame in front of an instruction, whatever path led there. It
  * only ever loses knowledge: where paths disagree, nothing is said, and so there is no row.
@@ -317,7 +317,5 @@ struct flow_arch {
 	bool (*table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
 		      const uint64_t *addr, unsigned int nr, struct flow_table *table);
 };
-
-extern const struct flow_arch flow_amd64;
 
 #endif

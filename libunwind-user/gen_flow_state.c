@@ -10,6 +10,7 @@
  * The caller's FP is in its register or in a slot. A slot counts from the store until something
  * else is stored there or may be, below SP, by a call.
  */
+#include "arch/arch.h"
 #include "gen_flow.h"
 
 #define RA_SIZE		8
@@ -269,8 +270,8 @@ bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_f
 	if (s->unknown)
 		return false;
 	*row = (struct cfi_state){
-		.cfa = { .how = CFI_REG, .reg = arch->reg_sp, .off = RA_SIZE },
-		.ra = { .how = CFI_AT_CFA, .off = arch->ra_off },
+		.cfa = { .how = CFI_REG, .reg = arch->abi->reg_sp, .off = RA_SIZE },
+		.ra = { .how = CFI_AT_CFA, .off = arch->abi->ra_off },
 	};
 	if (s->outermost) {
 		row->ra = (struct cfi_rule){ .how = CFI_UNDEF };
@@ -279,7 +280,7 @@ bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_f
 	if (s->sp_known && !(by_fp && s->fp_is == FLOW_FP_FRAME)) {
 		row->cfa.off = s->sp;
 	} else {
-		row->cfa.reg = arch->reg_fp;
+		row->cfa.reg = arch->abi->reg_fp;
 		row->cfa.off = s->fp;
 	}
 	if (s->saved && !(by_fp && s->fp_is == FLOW_FP_CALLER))
@@ -291,7 +292,7 @@ bool flow_from_row(const struct gen_arch *arch, const struct cfi_state *row, str
 {
 	*s = (struct flow_state){ .fp_is = FLOW_FP_OTHER };
 	if (row->flags || row->cfa.how != CFI_REG || row->ra.how != CFI_AT_CFA ||
-	    row->ra.off != arch->ra_off)
+	    row->ra.off != arch->abi->ra_off)
 		return false;
 	if (row->fp.how == CFI_AT_CFA) {
 		s->saved = true;
@@ -299,14 +300,14 @@ bool flow_from_row(const struct gen_arch *arch, const struct cfi_state *row, str
 	} else if (row->fp.how != CFI_SAME) {
 		return false;
 	}
-	if (row->cfa.reg == arch->reg_sp) {
+	if (row->cfa.reg == arch->abi->reg_sp) {
 		s->sp_known = true;
 		s->sp = row->cfa.off;
 		if (!s->saved)
 			s->fp_is = FLOW_FP_CALLER;
 		return s->sp >= RA_SIZE && s->sp <= MAX_FRAME;
 	}
-	if (row->cfa.reg != arch->reg_fp || !s->saved)
+	if (row->cfa.reg != arch->abi->reg_fp || !s->saved)
 		return false;
 	frame_at(s, row->cfa.off);
 	return true;
@@ -320,9 +321,9 @@ bool flow_contradicts(const struct gen_arch *arch, const struct flow_state *s,
 	/* who starts a thread goes to code that has no caller, see gen_flow_walk.c */
 	if (row->ra.how != CFI_AT_CFA)
 		return false;
-	if (row->cfa.reg == arch->reg_sp && s->sp_known)
+	if (row->cfa.reg == arch->abi->reg_sp && s->sp_known)
 		return row->cfa.off != s->sp;
-	if (row->cfa.reg == arch->reg_fp && s->fp_is == FLOW_FP_FRAME)
+	if (row->cfa.reg == arch->abi->reg_fp && s->fp_is == FLOW_FP_FRAME)
 		return row->cfa.off != s->fp;
 	return false;
 }

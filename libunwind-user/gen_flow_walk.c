@@ -25,6 +25,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch/arch.h"
 #include "gen_flow.h"
 
 #define MAX_NODES	(1u << 19)

@@ -8,7 +8,8 @@
  *	gen_code.c	what a row says, as bytes of an FRE
  *	gen_pack.c	the list cut into functions so that the section is small
  *	gen_write.c	the bytes of the section
- *	gen_amd64.c	what is particular to amd64: padding, stubs of a PLT
+ *	arch/		what is particular to an architecture: registers, padding, stubs of a PLT
+ *	gen_sig.c	code that returns from signal handlers
  *	gen_flow*.c	rows for code without .eh_frame, see gen_flow.h
  */
 #ifndef GEN_IMPL_H
@@ -99,8 +100,7 @@ bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
 
 /* ------------------------------ gen_code.c ------------------------------- */
 
-struct gen_arch;
-struct flow_arch;
+struct gen_arch;		/* arch/arch.h */
 
 /* A state as the part of an FRE after its start: the info byte and the words. */
 struct gen_code {
@@ -185,43 +185,30 @@ int rows_finish(struct gen_rows *r);
 /* FDEs, behind those there are, for code that the sorted FDEs leave free. */
 int flow_add(struct gen_rows *r);
 
+/* ------------------------------- gen_sig.c ------------------------------- */
+
+/* Is this code that returns from a signal handler, and does its FDE not know that? */
+bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde);
+
+/* FDEs for such code in a gap, which counts from text.start on. */
+int sig_add(struct gen_rows *r, uint32_t start, uint32_t end);
+
 /* ------------------------------ gen_pack.c ------------------------------- */
 
 int pack(struct gen_rows *r, struct gen_table *table);
 
-/* ----------------------------- architectures ----------------------------- */
+/* --------------------------------- gen.c --------------------------------- */
 
-/* Each has a file gen_NAME.c with one of these. */
-struct gen_arch {
-	uint16_t machine;		/* EM_ */
-	bool big_endian;
-	bool arm64;
-	uint8_t abi;			/* SFRAME_ABI_ */
-	uint8_t reg_sp, reg_fp;		/* DWARF numbers */
-	int8_t ra_off;			/* RA is saved at CFA + it; 0: rows tell */
-	int8_t sp_off;			/* the caller's SP is CFA + it */
-	/* The length of the padding at @p, not more than @len; 0 if it is something else. */
-	size_t (*padding)(const uint8_t *p, size_t len);
-	/*
-	 * Does an instruction that enters the kernel end behind these two bytes? Then a task in
-	 * the kernel can stand in what follows, although it never runs.
-	 */
-	bool (*enters_kernel)(const uint8_t *p);
-	/*
-	 * Where in the @len bytes of a function without a frame SP becomes that of another stack;
-	 * @len if nowhere. 0: its first instruction does that, so no call led to it; it is what a
-	 * made-up return address points to. NULL: it never does.
-	 */
-	size_t (*leaves_stack)(const uint8_t *p, size_t len);
-	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
-	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
-	/* How code is followed; NULL if it is not. */
-	const struct flow_arch *flow;
-	/* Words of a default FRE where RA is not fixed. NULL: that of amd64. */
-	bool (*words)(const struct cfi_state *state, int32_t *words, unsigned int *nr);
-};
+/* That of an opened image, or NULL. */
+const struct gen_arch *gen_arch_of(const struct gen_image *img);
 
-extern const struct gen_arch gen_amd64;
+/* That of an SFRAME_ABI_, or NULL. */
+const struct gen_arch *gen_arch_of_abi(uint8_t abi);
+
+/* Its .eh_frame, without the bytes. */
+struct cfi_section gen_section(const struct gen_image *img, const struct gen_arch *arch);
+
+/* --------------------------------- others -------------------------------- */
 
 /*
  * How far hash tables are searched: who makes the input can make hashes collide. What is not found

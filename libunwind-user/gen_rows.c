@@ -11,6 +11,7 @@
  *	  a debugger takes, so all they cover from there on is a hole;
  *	- a gap between two functions that is nothing but padding gets the row that the second one
  *	  starts with, see gen.h. Any other gap is a hole;
+ *	- so is what returns from signal handlers with rules that do not say so, see gen_sig.c;
  *	- so is what lies behind an instruction that goes to another stack, if no rule says so. A
  *	  function that begins with one has no caller, and neither has the padding before it.
  */
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen_impl.h"
+#include "arch/arch.h"
 
 /* Functions are aligned to 64 at most, loops and sections to more, which is no loss. */
 #define MAX_PADDING	63
@@ -429,6 +430,10 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 
 	if (end == fde->start)
 		return put_outermost(r, fde, gap_start);
+	if (sig_is_unknown(r, fde)) {
+		count_hole(r, GEN_CAUSE_SIGNAL, fde->start, fde->end);
+		return put(r, fde->start, GEN_HOLE, false);
+	}
 	if (end < fde->end)
 		count_hole(r, CFI_CAUSE_SP, end, fde->end);
 	for (i = 0; i < fde->nr_rows; i++) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "gen_pack.h"
 
 static void put(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
@@ -118,7 +119,7 @@ static int block_room(struct packer *p, size_t len)
 static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
 			 bool flex, uint8_t rep_size)
 {
-	put(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->big_endian);
+	put(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->abi->big_endian);
 	to[SFRAME_V3_ATTR_INFO_OFF] = info;
 	to[SFRAME_V3_ATTR_INFO2_OFF] = flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
 	to[SFRAME_V3_ATTR_REP_SIZE_OFF] = rep_size;
@@ -139,7 +140,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 	uint32_t row = p->piece[piece].row, end = p->piece[next].row, i;
 	bool signal = p->piece[piece].kind == PIECE_SIGNAL;
 	const struct gen_rows *r = p->r;
-	bool big_endian = r->arch->big_endian, flex = false;
+	bool big_endian = r->arch->abi->big_endian, flex = false;
 	const struct gen_code *code;
 	struct block b;
 	uint8_t *to;
@@ -165,7 +166,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 {
 	const struct gen_code *code = &p->r->code[p->r->row[row].state];
-	bool big_endian = p->r->arch->big_endian;
+	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
 	if (block_room(p, 64))
@@ -180,7 +181,7 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 /* An index entry; its start is still counted from that of the code. */
 static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t off)
 {
-	bool big_endian = p->r->arch->big_endian;
+	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
 	if (!gen_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
@@ -220,7 +221,7 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 {
 	const struct gen_arch *arch = p->r->arch;
 	uint64_t index_size = (uint64_t)p->nr_fdes * SFRAME_V3_FDE_SIZE, start, at;
-	bool big_endian = arch->big_endian;
+	bool big_endian = arch->abi->big_endian;
 	uint8_t *h, *fde;
 	uint32_t i;
 
@@ -233,8 +234,8 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 	put(h + SFRAME_HDR_MAGIC_OFF, SFRAME_MAGIC, 2, big_endian);
 	h[SFRAME_HDR_VERSION_OFF] = SFRAME_VERSION_3;
 	h[SFRAME_HDR_FLAGS_OFF] = SFRAME_F_SORTED | SFRAME_F_PCREL;
-	h[SFRAME_HDR_ABI_OFF] = arch->abi;
-	h[SFRAME_HDR_FIXED_RA_OFF] = arch->ra_off;
+	h[SFRAME_HDR_ABI_OFF] = arch->abi->abi;
+	h[SFRAME_HDR_FIXED_RA_OFF] = arch->abi->ra_off;
 	put(h + SFRAME_HDR_NUM_FDES_OFF, p->nr_fdes, 4, big_endian);
 	put(h + SFRAME_HDR_NUM_FRES_OFF, p->nr_fres, 4, big_endian);
 	put(h + SFRAME_HDR_FRE_LEN_OFF, p->blocks_size, 4, big_endian);

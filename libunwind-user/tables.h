@@ -45,7 +45,8 @@ struct tables_id {
 
 /*
  * Read the identity of the ELF file that is open for reading. Returns 0, -ENOEXEC if it is no ELF
- * file, -EOPNOTSUPP if it is no 64-bit one or no program or library, or what reading it returned.
+ * file, -EOPNOTSUPP if it is no 64-bit one of this machine's architecture or no program or library,
+ * or what reading it returned.
  */
 int tables_identify(int fd, struct tables_id *id);
 

@@ -19,6 +19,17 @@
 #define MAX_PHDRS	256
 #define MAX_NOTE	4096
 
+/* The kernel that runs here takes tables for this only. */
+#if defined(__x86_64__)
+#define HOST_MACHINE	EM_X86_64
+#elif defined(__aarch64__)
+#define HOST_MACHINE	EM_AARCH64
+#elif defined(__s390x__)
+#define HOST_MACHINE	EM_S390
+#else
+#define HOST_MACHINE	EM_NONE
+#endif
+
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HOST_DATA	ELFDATA2LSB
 #else
@@ -88,7 +99,7 @@ int tables_identify(int fd, struct tables_id *id)
 	if (memcmp(eh.e_ident, ELFMAG, SELFMAG))
 		return -ENOEXEC;
 	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != HOST_DATA ||
-	    (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
+	    eh.e_machine != HOST_MACHINE || (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
 		return -EOPNOTSUPP;
 	if (!eh.e_phnum || eh.e_phnum > MAX_PHDRS || eh.e_phentsize != sizeof(*ph))
 		return -ENOEXEC;

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gen_impl.h"
+#include "arch/arch.h"
 #include "sframe_read.h"
 #include "tables_serve.h"
 
@@ -41,7 +41,7 @@ static int complain_gen(const char *path, int err)
 		return complain(path, "not an ELF file, or a broken one", NULL);
 	case -EOPNOTSUPP:
 		return complain(path, "of an architecture or kind for which no table is made",
-				"it takes linked 64-bit x86 files");
+				"it takes linked 64-bit files for x86, arm64 and s390x");
 	case -ENODATA:
 		return complain(path, "has no .eh_frame, so there is nothing to make a table of",
 				"compile with -fasynchronous-unwind-tables");
@@ -129,14 +129,11 @@ static int write_table(const char *path, const char *out)
 
 /* --------------------------------- dump ---------------------------------- */
 
-static const char *reg_name(unsigned int reg)
+static const char *reg_name(const struct sframe_table *t, unsigned int reg)
 {
-	static const char *const amd64[] = {
-		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
-		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
-	};
+	const struct gen_arch *arch = gen_arch_of_abi(t->arch->abi);
 
-	return reg < sizeof(amd64) / sizeof(*amd64) ? amd64[reg] : "?";
+	return arch && reg < arch->nr_names ? arch->reg_name[reg] : "?";
 }
 
 static void print_rule(const struct sframe_table *t, const char *name,
@@ -154,13 +151,13 @@ static void print_rule(const struct sframe_table *t, const char *name,
 		base = "cfa";
 		break;
 	case SFRAME_SP:
-		base = reg_name(t->arch->reg_sp);
+		base = reg_name(t, t->arch->reg_sp);
 		break;
 	case SFRAME_FP:
-		base = reg_name(t->arch->reg_fp);
+		base = reg_name(t, t->arch->reg_fp);
 		break;
 	default:
-		base = reg_name(rule->reg);
+		base = reg_name(t, rule->reg);
 	}
 	printf(rule->deref ? " %s=*(%s%+d)" : " %s=%s%+d", name, base, rule->off);
 }
@@ -194,6 +191,8 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 		print_rule(t, "cfa", &row.cfa);
 		print_rule(t, "ra", &row.ra);
 		print_rule(t, "fp", &row.fp);
+		if (row.flags & SFRAME_ROW_MANGLED)
+			printf(" ra signed");
 		putchar('\n');
 		if (row.start + row.size <= pc)
 			return -EBADMSG;
@@ -244,8 +243,9 @@ static int cmd_dump(const char *path)
 		gen_free(&table);
 		return complain(path, "no SFrame section that can be read here", NULL);
 	}
-	printf("version %u, abi %u, flags %#x, %" PRIu32 " functions, %" PRIu32 " rows, %"
-	       PRIu32 " bytes of rows\n", t.version, t.arch->abi, t.flags, t.nr_fdes, t.nr_fres,
+	printf("version %u, abi %u (%s), flags %#x, %" PRIu32 " functions, %" PRIu32 " rows, %"
+	       PRIu32 " bytes of rows\n", t.version, t.arch->abi,
+	       gen_arch_of_abi(t.arch->abi)->name, t.flags, t.nr_fdes, t.nr_fres,
 	       t.fre_len);
 	for (i = 0; i < t.nr_fdes && !ret; i++)
 		ret = dump_func(&t, i);
@@ -305,6 +305,7 @@ static void verify_pc(struct verify *v, uint64_t pc)
 	if (!ret && v->state.ra.how == CFI_UNDEF && row.ra.base == SFRAME_UNDEFINED)
 		return;
 	if (!ret && !!(v->state.flags & CFI_SIGNAL) == !!(row.flags & SFRAME_ROW_SIGNAL) &&
+	    !!(v->state.flags & CFI_MANGLED) == !!(row.flags & SFRAME_ROW_MANGLED) &&
 	    same_rule(v, &v->state.cfa, &row.cfa, pc) && same_rule(v, &v->state.ra, &row.ra, pc) &&
 	    same_rule(v, &v->state.fp, &row.fp, pc))
 		return;
@@ -352,7 +353,7 @@ static int verify_rows(struct verify *v, int fd)
 {
 	static const struct cfi_ops ops = { .fde = on_fde, .row = on_row };
 	struct gen_image img = { .fd = fd };
-	struct cfi_section sec = { .addr_size = 8 };
+	struct cfi_section sec;
 	struct cfi_stats stats;
 	uint8_t *data;
 	int ret;
@@ -360,11 +361,8 @@ static int verify_rows(struct verify *v, int fd)
 	ret = image_open(&img);
 	if (ret)
 		goto out;
-	sec.reg_sp = v->t.arch->reg_sp;
-	sec.reg_fp = v->t.arch->reg_fp;
-	sec.vaddr = img.eh_frame.start;
+	sec = gen_section(&img, gen_arch_of_abi(v->t.arch->abi));
 	sec.size = img.eh_frame.end - img.eh_frame.start;
-	sec.ends_at_zero = img.eh_ends_at_zero;
 	data = malloc(sec.size + 1);
 	ret = data ? image_read(&img, sec.vaddr, data, sec.size) : -ENOMEM;
 	sec.data = data;

@@ -91,7 +91,8 @@ static void one_file(const char *path)
 		make.none++;
 		if (make.verbose)
 			printf("  %s: %s\n", path, ret == -ENODATA ? "no .eh_frame" :
-			       ret == -ENOEXEC ? "no ELF file" : "another architecture");
+			       ret == -ENOEXEC ? "no ELF file" :
+			       "another architecture, whose tables go to a file: -o");
 		break;
 	case ESTALE:
 		complain(path, "is being written to; try again later");

@@ -213,6 +213,8 @@ static int add_files(struct serve *s, char **file)
 		if (ret)
 			status = complain(s, "%s: no table: %s", *file,
 					  ret == -ENODATA ? "it has no .eh_frame" :
+					  ret == -EOPNOTSUPP ? "it is for another architecture"
+					  " than this kernel, or not linked" :
 					  ret == -ENOEXEC ? "it is no ELF file" : strerror(-ret));
 	}
 	return status;

@@ -70,8 +70,7 @@ $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sfr
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
 $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe_read.o \
-		$(filter $(FUZZ_DIR)/libunwind-user/cfi% $(FUZZ_DIR)/libunwind-user/gen%,\
-		$(FUZZ_OBJ))
+		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,cfi% gen% arch/%),$(FUZZ_OBJ))
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) $(UU_LIBS)

@@ -178,8 +178,8 @@ static void check_table(const struct gen_table *table, struct sframe_table *t)
 static void try_eh_frame(const uint8_t *data, size_t size)
 {
 	struct cfi_section sec = {
-		.data = image + EH, .vaddr = EH, .addr_size = 8, .reg_sp = 7, .reg_fp = 6,
-		.ends_at_zero = true,
+		.data = image + EH, .vaddr = EH, .addr_size = 8,
+		.reg_sp = 7, .reg_fp = 6, .reg_ra = 16, .reg_pc = 16, .ends_at_zero = true,
 	};
 	const struct cfi_ops ops = { on_fde, on_row };
 	struct check c = { .start = UINT64_MAX };

@@ -12,13 +12,13 @@ FULL_TARGETS += test-oracle-big
 
 .PHONY: check-oracle test-oracle-files test-oracle-compilers test-oracle-big
 
-$(ORACLE_DIR)/oracle: tests/oracle/oracle.c tests/oracle/libdw.c tests/oracle/code.c \
-		tests/oracle/oracle.h $(UU_LIB)
+ORACLE_SRC := tests/oracle/libdw.c tests/oracle/code.c tests/oracle/signed.c
+
+$(ORACLE_DIR)/oracle: tests/oracle/oracle.c $(ORACLE_SRC) tests/oracle/oracle.h $(UU_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 
-$(ORACLE_DIR)/flow: tests/oracle/flow.c tests/oracle/libdw.c tests/oracle/code.c \
-		tests/oracle/oracle.h $(UU_LIB)
+$(ORACLE_DIR)/flow: tests/oracle/flow.c $(ORACLE_SRC) tests/oracle/oracle.h $(UU_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 

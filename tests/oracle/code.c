@@ -48,12 +48,74 @@ size_t nop_at(const uint8_t *p, uint64_t left)
 	return 0;
 }
 
+static size_t arm64_nop(const uint8_t *p, uint64_t left)
+{
+	return left >= 4 && !memcmp(p, "\x1f\x20\x03\xd5", 4) ? 4 : 0;
+}
+
+/* nopr with any register; branches on no condition */
+static size_t s390x_nop(const uint8_t *p, uint64_t left)
+{
+	if (left >= 2 && p[0] == 0x07 && p[1] < 0x10)
+		return 2;
+	if (left >= 4 && p[0] == 0x47 && p[1] < 0x10)
+		return 4;
+	return left >= 6 && p[0] == 0xc0 && p[1] == 0x04 ? 6 : 0;
+}
+
+static const struct machine machines[] = {
+	{ "x86-64", EM_X86_64, 7, 6, 16, false, 16, 0, 1, nop_at },
+	{ "arm64", EM_AARCH64, 31, 29, 30, true, 0, 0, 4, arm64_nop },
+	{ "s390x", EM_S390, 15, 11, 14, true, 0, -160, 2, s390x_nop },
+};
+
+const struct machine *machine = machines;
+
+bool set_machine(Elf *elf)
+{
+	GElf_Ehdr eh;
+	size_t i;
+
+	if (!gelf_getehdr(elf, &eh))
+		return false;
+	for (i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
+		if (machines[i].elf != eh.e_machine)
+			continue;
+		machine = &machines[i];
+		return true;
+	}
+	return false;
+}
+
+bool eh_frame_of(Elf *elf, GElf_Shdr *sh, Elf_Data *data)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	Elf_Data *raw;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, sh))
+			return false;
+		name = elf_strptr(elf, names, sh->sh_name);
+		if (!name || strcmp(name, ".eh_frame") || sh->sh_type == SHT_NOBITS)
+			continue;
+		raw = elf_rawdata(scn, NULL);
+		if (raw)
+			*data = *raw;
+		return raw;
+	}
+	return false;
+}
+
 bool all_nops(const uint8_t *p, uint64_t left)
 {
 	size_t n;
 
 	while (left) {
-		n = *p ? nop_at(p, left) : 1;
+		n = *p ? machine->nop(p, left) : 1;
 		if (!n)
 			return false;
 		p += n;

@@ -122,6 +122,30 @@ static int ask_register(Dwarf_Frame *frame, unsigned int reg, uint64_t pc, uint6
 	return 1;
 }
 
+/*
+ * The caller's SP; false if there is no rule for it. Where the CFA is not SP at the call (s390x),
+ * functions that only subtract from SP say nothing about it, so that libdw finds it unchanged;
+ * others save it like other registers, in the area below the CFA which the caller has for that, or
+ * in a floating point register. What the made-up memory holds there is not what a program has.
+ */
+static bool ask_sp(Dwarf_Frame *frame, uint64_t pc, uint64_t cfa, uint64_t *sp)
+{
+	int ret, off = machine->sp_off;
+	unsigned int reg;
+	uint64_t at = 0;
+
+	ret = ask_register(frame, machine->sp, pc, cfa, sp, &at);
+	if (!off || ret < 0 || ret == 2)
+		return ret == 1;
+	if (!ret || (at >= cfa + off && at < cfa))
+		*sp = cfa + off;
+	for (reg = machine->sp + 1; !at && reg < machine->sp + 17; reg++) {
+		if (*sp == reg_value(reg, pc))
+			*sp = cfa + off;
+	}
+	return true;
+}
+
 int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, uint64_t *end)
 {
 	Dwarf_Frame *frame;
@@ -129,15 +153,19 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 	Dwarf_Op *ops;
 	uint64_t sp;
 	size_t nr, i;
-	int ret = -1;
+	int ret = -1, ra;
 
 	memset(a, 0, sizeof(*a));
 	*start = *end = pc;
 	if (dwarf_cfi_addrframe(cfi, pc, &frame))
 		return 1;
-	dwarf_frame_info(frame, start, end, &signal);
+	ra = dwarf_frame_info(frame, start, end, &signal);
+	if (!machine->link)
+		ra = machine->ra;
 	a->signal = signal;
-	if (ask_register(frame, REG_RA, pc, 0, &a->ra, NULL) == 2) {
+	a->is_signed = machine->elf == EM_AARCH64 && signed_at(pc);
+	/* another register than usual is one that calls destroy: undefined if nothing is said */
+	if (ask_register(frame, ra, pc, 0, &a->ra, NULL) == 2 && ra == (int)machine->ra) {
 		a->outermost = true;
 		ret = 0;
 		goto out;
@@ -153,13 +181,23 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 		if (ops[i].atom != DW_OP_plus_uconst && ops[i].atom != DW_OP_stack_value)
 			a->cfa_reg = ~0u;
 	}
-	if (ask_register(frame, REG_RA, pc, a->cfa, &a->ra, NULL) != 1)
-		goto out;
-	if (ask_register(frame, REG_RSP, pc, a->cfa, &sp, NULL) != 1)
-		a->no_row = true;
-	switch (ask_register(frame, REG_RBP, pc, a->cfa, &a->fp, &a->fp_at)) {
+	switch (ask_register(frame, ra, pc, a->cfa, &a->ra, NULL)) {
 	case 0:
-		a->fp = reg_value(REG_RBP, pc);
+	case 2:
+		if (!machine->link)
+			goto out;
+		a->ra = reg_value(ra, pc);
+		break;
+	case 1:
+		break;
+	default:
+		goto out;
+	}
+	if (!ask_sp(frame, pc, a->cfa, &sp))
+		a->no_row = true;
+	switch (ask_register(frame, machine->fp, pc, a->cfa, &a->fp, &a->fp_at)) {
+	case 0:
+		a->fp = reg_value(machine->fp, pc);
 		break;
 	case 1:
 		break;
@@ -171,7 +209,7 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 	}
 	/* a row's CFA is the caller's SP, from which the other rules were computed here or not */
 	if (!a->no_row) {
-		a->moved = sp != a->cfa;
+		a->moved = sp != a->cfa + machine->sp_off;
 		a->cfa = sp;
 	}
 	ret = 0;

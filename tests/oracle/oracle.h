@@ -4,19 +4,42 @@
 #define ORACLE_H
 
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * What the oracle must know of an architecture, apart from what the library knows. DWARF numbers;
+ * a call leaves RA in its register, or, if that is 0, at CFA - 8.
+ */
+struct machine {
+	const char *name;
+	unsigned int elf;		/* EM_ */
+	unsigned int sp, fp, ra;
+	bool link;			/* a call leaves RA in ra; else at CFA - 8 */
+	unsigned int pc;		/* register that is the pc, if not 0 */
+	int sp_off;			/* the caller's SP is CFA + it */
+	size_t insn;			/* instructions start at multiples of it; 1: anywhere */
+	size_t (*nop)(const uint8_t *p, uint64_t left);	/* length of the nop at p, or 0 */
+};
+
+/* That of the file that is looked at; amd64 at first. */
+extern const struct machine *machine;
+
+/* False if the file is of an architecture not known here. */
+bool set_machine(Elf *elf);
+
+/* amd64, for what is about nothing else */
 #define REG_RBP		6
 #define REG_RSP		7
-#define REG_RA		16
 
 /* What unwinding one frame comes to. */
 struct answer {
 	bool hole, outermost, signal;
 	bool no_row;			/* libdw: SP or FP undefined */
+	bool is_signed;			/* RA is */
 	bool moved;			/* libdw: its CFA is not the caller's SP, which cfa is */
-	uint64_t cfa, ra, fp;
+	uint64_t cfa, ra, fp;		/* cfa: the caller's SP */
 	unsigned int cfa_reg;		/* libdw: CFA is this register + n, or ~0 */
 	uint64_t fp_at;			/* libdw: where it lies, or 0 */
 };
@@ -32,7 +55,7 @@ static inline uint64_t mix(uint64_t v)
 
 static inline uint64_t reg_value(unsigned int reg, uint64_t pc)
 {
-	return reg == REG_RA ? pc : mix(reg + 1) & ~7ULL;
+	return machine->pc && reg == machine->pc ? pc : mix(reg + 1) & ~7ULL;
 }
 
 static inline uint64_t memory(uint64_t addr)
@@ -46,13 +69,22 @@ static inline uint64_t memory(uint64_t addr)
  */
 int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, uint64_t *end);
 
+/* .eh_frame as it is in the file; false if there is none. */
+bool eh_frame_of(Elf *elf, GElf_Shdr *sh, Elf_Data *data);
+
+/*
+ * arm64: note where RA is signed, and make nops in @image, the bytes of @elf, of what says so.
+ */
+void signed_strip(Elf *elf, uint8_t *image);
+bool signed_at(uint64_t pc);
+
 /* The code from @pc on, and up to 15 bytes before it; sections may leave gaps. */
 const uint8_t *code_at(Elf *elf, uint64_t pc, uint64_t *left);
 
-/* The length of the nop or int3 at @p, or 0. */
+/* amd64: the length of the nop or int3 at @p, or 0. */
 size_t nop_at(const uint8_t *p, uint64_t left);
 
-/* Nops, int3 or zero, all @left bytes? */
+/* Nops or zero, all @left bytes? */
 bool all_nops(const uint8_t *p, uint64_t left);
 
 #endif

@@ -14,6 +14,7 @@ struct eh {
 	uint64_t vaddr;
 	bool big_endian, is_64;
 	unsigned int id_size;		/* 4, or 8 with is_64 */
+	unsigned int code_align, ra;	/* of the next CIE */
 	size_t cie, start, length_at;	/* of the entry being written, and the last CIE */
 };
 
@@ -22,6 +23,8 @@ static inline void eh_init(struct eh *e)
 	memset(e, 0, sizeof(*e));
 	e->vaddr = 0x10000;
 	e->id_size = 4;
+	e->code_align = 1;
+	e->ra = 16;
 }
 
 static inline void eh_set(struct eh *e, size_t at, uint64_t v, unsigned int size)
@@ -82,9 +85,9 @@ static inline void eh_cie_raw(struct eh *e, uint8_t version, const char *augment
 		eh_uint(e, 0x1122334455667788, 8);
 	if (version == 4)
 		eh_uint(e, 0x0008, 2);
-	eh_uleb(e, 1);
+	eh_uleb(e, e->code_align);
 	eh_uint(e, 0x78, 1);		/* -8 */
-	eh_uleb(e, 16);
+	eh_uleb(e, e->ra);
 	if (*augmentation == 'z') {
 		eh_uleb(e, len);
 		eh_bytes(e, data, len);

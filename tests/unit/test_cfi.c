@@ -41,7 +41,8 @@ static void parse_sized(size_t size)
 {
 	struct cfi_section sec = {
 		.vaddr = e.vaddr, .big_endian = e.big_endian, .addr_size = 8,
-		.reg_sp = 7, .reg_fp = 6, .have_data = true, .data_base = 0x5000,
+		.reg_sp = 7, .reg_fp = 6, .reg_ra = 16, .reg_pc = 16,
+		.have_data = true, .data_base = 0x5000,
 	};
 	const struct cfi_ops ops = { on_fde, on_row };
 	uint8_t *copy = malloc(size ? size : 1);
@@ -489,7 +490,9 @@ static void test_64_bit_lengths(void **state)
 
 static void test_zero_lengths(void **state)
 {
-	struct cfi_section sec = { .addr_size = 8, .reg_sp = 7, .reg_fp = 6, .ends_at_zero = true };
+	struct cfi_section sec = {
+		.addr_size = 8, .reg_sp = 7, .reg_fp = 6, .reg_ra = 16, .ends_at_zero = true
+	};
 	const struct cfi_ops ops = { on_fde, on_row };
 
 	(void)state;

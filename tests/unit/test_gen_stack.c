@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Code that goes to another stack while .eh_frame is silent: makecontext(), swapcontext(). */
 #include "gen_build.h"
-#include "gen_impl.h"
+#include "arch/arch.h"
 #include "sframe_read.h"
 
 static size_t leaves(const char *code, size_t len)

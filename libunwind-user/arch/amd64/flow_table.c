@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_amd64_table - the table that an indirect jump of amd64 goes by
+ * amd64/flow_table - the table that an indirect jump of amd64 goes by
  *
  * GCC and clang write a switch so, with other instructions in between and registers of their
  * choice, the first line sometimes behind a copy of the index or with a mask in its place:
@@ -17,7 +17,7 @@
  */
 #include <string.h>
 
-#include "gen_flow_amd64.h"
+#include "arch/amd64/flow.h"
 
 /* A general register of any width by its number, 0 to 15, or -1. */
 static int number_of(x86_reg reg)
@@ -240,7 +240,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 	return true;
 }
 
-bool flow_amd64_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
+bool amd64_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
 		      const uint64_t *addr, unsigned int nr, struct flow_table *table)
 {
 	struct search s = { .to = -1, .base = -1, .index = -1, .t = table };

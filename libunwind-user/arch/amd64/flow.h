@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gen_flow_amd64.h - what the two files that decode amd64 share */
-#ifndef GEN_FLOW_AMD64_H
-#define GEN_FLOW_AMD64_H
+/* amd64/flow.h - what the two files that decode amd64 share */
+#ifndef ARCH_AMD64_FLOW_H
+#define ARCH_AMD64_FLOW_H
 
 #include <capstone/capstone.h>
 
-#include "gen_flow.h"
+#include "arch/amd64/amd64.h"
 
 struct amd64_decoder {
 	csh cs;
@@ -19,8 +19,8 @@ const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size
 /* Is the first operand of this instruction only read? False if that is not known. */
 bool amd64_reads_first(unsigned int id);
 
-/* gen_flow_arch.table() */
-bool flow_amd64_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
+/* flow_arch.table() */
+bool amd64_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
 		      const uint64_t *addr, unsigned int nr, struct flow_table *table);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_amd64 - instructions of amd64 as gen_flow.h has them, decoded by Capstone
+ * amd64/flow - instructions of amd64 as gen_flow.h has them, decoded by Capstone
  *
  * What Capstone says of the length and the operands of an instruction is relied on; what it says of
  * implicit registers and of which operand is written is not, beyond adding to what is lost: an
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen_flow_amd64.h"
+#include "arch/amd64/flow.h"
 
 #define MAX_INSN	15
 #define NR_SIGRETURN	15		/* rt_sigreturn */
@@ -374,10 +374,10 @@ static bool amd64_may_refer(const uint8_t *p)
 	return *p == 0xe8 || *p == 0xe9 || (*p & 0xc7) == 0x05;
 }
 
-const struct flow_arch flow_amd64 = {
+const struct flow_arch amd64_flow = {
 	.open = amd64_open,
 	.close = amd64_close,
 	.decode = amd64_decode,
 	.may_refer = amd64_may_refer,
-	.table = flow_amd64_table,
+	.table = amd64_table,
 };

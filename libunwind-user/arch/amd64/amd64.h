@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* amd64.h - what the files of this folder have for struct gen_arch */
+#ifndef ARCH_AMD64_H
+#define ARCH_AMD64_H
+
+#include "arch/arch.h"
+#include "gen_flow.h"
+
+size_t amd64_padding(const uint8_t *p, size_t len);
+bool amd64_enters_kernel(const uint8_t *p);
+size_t amd64_leaves_stack(const uint8_t *p, size_t len);
+
+int amd64_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+
+extern const struct flow_arch amd64_flow;
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * amd64 - registers and rules, see arch/arch.h
+ *
+ * Source: System V ABI, AMD64 supplement, figure 3.36 (DWARF numbers).
+ */
+#include <elf.h>
+
+#include "arch/amd64/amd64.h"
+#include "sframe_amd64.h"
+
+static const char *const names[] = {
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+};
+
+const struct gen_arch gen_amd64 = {
+	.name = "x86-64",
+	.machine = EM_X86_64,
+	.abi = &sframe_arch_amd64,
+	.reg_name = names,
+	.nr_names = sizeof(names) / sizeof(*names),
+	.reg_pc = 16,
+	.padding = amd64_padding,
+	.enters_kernel = amd64_enters_kernel,
+	.leaves_stack = amd64_leaves_stack,
+	.plt = amd64_plt,
+	.flow = &amd64_flow,
+};

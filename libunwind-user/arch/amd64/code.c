@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * amd64/code - instructions of amd64 that the generator looks for
+ *
+ * Padding: what assemblers fill alignment with. Sources: Intel SDM, "Recommended Multi-Byte
+ * Sequence of NOP Instruction"; gas, config/tc-i386.c; LLVM, X86AsmBackend; int3 and zero bytes.
+ */
+#include <string.h>
+
+#include "arch/amd64/amd64.h"
+
+#define MAX_NOP		15
+
+/* nop, with any number of 66 and one 2e or 3e in front: 90, or 0f 1f with a memory operand */
+static size_t nop_len(const uint8_t *p, size_t len)
+{
+	size_t n = 0, operand;
+	uint8_t modrm;
+
+	if (len > MAX_NOP)
+		len = MAX_NOP;
+	while (n < len && p[n] == 0x66)
+		n++;
+	if (n < len && (p[n] == 0x2e || p[n] == 0x3e))
+		n++;
+	if (n < len && p[n] == 0x90)
+		return n + 1;
+	if (n + 2 >= len || p[n] != 0x0f || p[n + 1] != 0x1f)
+		return 0;
+	n += 2;
+	modrm = p[n++];
+	if (modrm & 0x38)
+		return 0;
+	operand = (modrm & 7) == 4;			/* SIB */
+	switch (modrm >> 6) {
+	case 0:
+		/* a displacement without base is what no assembler pads with */
+		if ((modrm & 7) == 5 || (operand && n < len && (p[n] & 7) == 5))
+			return 0;
+		break;
+	case 1:
+		operand += 1;
+		break;
+	case 2:
+		operand += 4;
+		break;
+	default:
+		return 0;
+	}
+	return n + operand <= len ? n + operand : 0;
+}
+
+size_t amd64_padding(const uint8_t *p, size_t len)
+{
+	if (p[0] == 0xcc || p[0] == 0x00)
+		return 1;
+	return nop_len(p, len);
+}
+
+bool amd64_enters_kernel(const uint8_t *p)
+{
+	/* syscall, sysenter, int $0x80 */
+	return (p[0] == 0x0f && (p[1] == 0x05 || p[1] == 0x34)) || (p[0] == 0xcd && p[1] == 0x80);
+}
+
+/*
+ * What glibc has for makecontext() and swapcontext() without a word in .eh_frame: a function that
+ * begins with mov %reg, %rsp (both forms, endbr64 may be in front), and mov 160(%reg), %rsp, which
+ * is SP in a ucontext. Sources: glibc, sysdeps/unix/sysv/linux/x86_64/__start_context.S,
+ * swapcontext.S; struct ucontext of the kernel.
+ */
+size_t amd64_leaves_stack(const uint8_t *p, size_t len)
+{
+	size_t endbr = len >= 7 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0, i;
+	const uint8_t *q = p + endbr;
+
+	if (len >= 3 && (((q[0] & 0xfb) == 0x48 && q[1] == 0x89 && (q[2] & 0xc7) == 0xc4) ||
+			 ((q[0] & 0xfe) == 0x48 && q[1] == 0x8b && (q[2] & 0xf8) == 0xe0)))
+		return 0;
+	/* of seven bytes the fourth, which is the rarest */
+	for (i = 3; i + 4 <= len; i++) {
+		q = memchr(p + i, 160, len - 3 - i);
+		if (!q)
+			break;
+		i = q - p;
+		if (q[-3] == 0x48 && q[-2] == 0x8b && (q[-1] & 0xf8) == 0xa0 && !q[1] &&
+		    !q[2] && !q[3])
+			return i + 4;
+	}
+	return len;
+}

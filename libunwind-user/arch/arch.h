@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * arch.h - what the generator must know of an architecture
+ *
+ * Each has a folder of this shape:
+ *
+ *	arch.c		struct gen_arch: registers, default rules
+ *	code.c		instructions that are looked for: padding, system calls, signal trampolines
+ *	plt.c		stubs of a PLT
+ *	flow*.c		how code is followed, if it is
+ *	NAME.h		what these share
+ *
+ * Numbers that the reader of tables needs as well are in ../sframe_NAME.h, where the kernel has
+ * them from, too.
+ */
+#ifndef ARCH_H
+#define ARCH_H
+
+#include "gen_impl.h"
+#include "sframe_read.h"
+
+struct flow_arch;
+
+struct gen_arch {
+	const char *name;		/* as people say it */
+	uint16_t machine;		/* EM_ */
+	const struct sframe_arch *abi;	/* DWARF numbers of SP, FP, RA; rules for all rows */
+	const char *const *reg_name;	/* by DWARF number, for people */
+	unsigned int nr_names;
+	uint8_t reg_pc;			/* in expressions of .eh_frame; 0: has no number */
+	/* The length of the padding at @p, not more than @len; 0 if it is something else. */
+	size_t (*padding)(const uint8_t *p, size_t len);
+	/*
+	 * Does an instruction that enters the kernel end behind these two bytes? Then a task in
+	 * the kernel can stand in what follows, although it never runs.
+	 */
+	bool (*enters_kernel)(const uint8_t *p);
+	/*
+	 * Where in the @len bytes of a function without a frame SP becomes that of another stack;
+	 * @len if nowhere. 0: its first instruction does that, so no call led to it; it is what a
+	 * made-up return address points to. NULL: it never does.
+	 */
+	size_t (*leaves_stack)(const uint8_t *p, size_t len);
+	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
+	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
+	/* How code is followed; NULL if it is not. */
+	const struct flow_arch *flow;
+};
+
+extern const struct gen_arch gen_amd64, gen_arm64, gen_s390x;
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * arm64 - registers and rules, see arch/arch.h
+ *
+ * Little endian, which is what there are distributions of. Source: DWARF for the Arm 64-bit
+ * Architecture (register numbers).
+ */
+#include <elf.h>
+
+#include "arch/arm64/arm64.h"
+#include "sframe_arm64.h"
+
+static const char *const names[] = {
+	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+	"x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26",
+	"x27", "x28", "x29", "x30", "sp",
+};
+
+const struct gen_arch gen_arm64 = {
+	.name = "arm64",
+	.machine = EM_AARCH64,
+	.abi = &sframe_arch_arm64,
+	.reg_name = names,
+	.nr_names = sizeof(names) / sizeof(*names),
+	.padding = arm64_padding,
+	.enters_kernel = arm64_enters_kernel,
+	.plt = arm64_plt,
+};

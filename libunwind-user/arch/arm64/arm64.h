@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* arm64.h - what the files of this folder have for struct gen_arch */
+#ifndef ARCH_ARM64_H
+#define ARCH_ARM64_H
+
+#include "arch/arch.h"
+
+size_t arm64_padding(const uint8_t *p, size_t len);
+bool arm64_enters_kernel(const uint8_t *p);
+
+int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+
+#endif

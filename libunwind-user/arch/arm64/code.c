@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * arm64/code - instructions of arm64 that the generator looks for
+ *
+ * Source: Arm Architecture Reference Manual, A-profile. Instructions are little endian, whatever
+ * data is.
+ */
+#include <string.h>
+
+#include "arch/arm64/arm64.h"
+
+/* nop, and zero bytes (udf #0) */
+size_t arm64_padding(const uint8_t *p, size_t len)
+{
+	if (len >= 4 && !memcmp(p, "\x1f\x20\x03\xd5", 4))
+		return 4;
+	return !*p;
+}
+
+/* The upper half of svc #n, n < 0x800; hvc and smc have it too, and are in no user program */
+bool arm64_enters_kernel(const uint8_t *p)
+{
+	return !p[0] && p[1] == 0xd4;
+}

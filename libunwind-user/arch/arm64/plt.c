@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * arm64/plt - stubs of a PLT
+ *
+ * Linkers write no .eh_frame for them (GNU ld before 2.45, lld). They are told by their
+ * instructions, within sections named .plt* only. A stub is entered by a call or a jump in its
+ * place, so that RA is in x30 and the CFA is SP; it uses x16 and x17 only. The first one, and the
+ * one for TLS descriptors, push two registers before they go on: x16 and RA, x2 and x3.
+ *
+ * Each may begin with bti, and have autia1716 before its jump. Sources: Procedure Call Standard for
+ * the Arm 64-bit Architecture; binutils, bfd/elfnn-aarch64.c; lld, ELF/Arch/AArch64.cpp.
+ */
+#include "arch/arm64/arm64.h"
+
+#define MAX_INSNS	8
+
+struct insn {
+	uint32_t bits, mask;
+};
+
+/* Registers and operations, not the addresses in them */
+#define STP_X16_X30	{ 0xa9bf7bf0, 0xffffffff }	/* stp x16, x30, [sp, #-16]! */
+#define STP_X2_X3	{ 0xa9bf0fe2, 0xffffffff }	/* stp x2, x3, [sp, #-16]! */
+#define ADRP(to)	{ 0x90000000 | (to), 0x9f00001f }
+#define LDR(to, from)	{ 0xf9400000 | (from) << 5 | (to), 0xffc003ff }
+#define ADD(to)		{ 0x91000000 | (to) << 5 | (to), 0xffc003ff }
+#define BR(to)		{ 0xd61f0000 | (to) << 5, 0xffffffff }
+
+#define BTI_C		0xd503245f
+#define AUTIA1716	0xd503219f
+#define NOP		0xd503201f
+
+struct stub {
+	struct insn insn[MAX_INSNS];	/* without bti and autia1716; up to the jump */
+	uint8_t nr;
+	uint8_t pushed;			/* 16 bytes are, by its first instruction */
+	bool pushes_ra;
+};
+
+static const struct stub stubs[] = {
+	{ { ADRP(16), LDR(17, 16), ADD(16), BR(17) }, 4, 0, false },
+	{ { STP_X16_X30, ADRP(16), LDR(17, 16), ADD(16), BR(17) }, 5, 16, true },
+	{ { STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR(2) }, 6, 16, false },
+};
+
+static uint32_t insn_at(const uint8_t *p)
+{
+	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* How long the stub at @p is, without padding behind it; 0: another. @body: behind bti */
+static size_t match(const struct stub *s, const uint8_t *p, size_t len, size_t *body)
+{
+	size_t at = 0, i;
+
+	if (len >= 4 && insn_at(p) == BTI_C)
+		at += 4;
+	*body = at;
+	for (i = 0; i < s->nr; i++, at += 4) {
+		if (i == s->nr - 1u && len - at >= 4 && insn_at(p + at) == AUTIA1716)
+			at += 4;
+		if (len - at < 4 || (insn_at(p + at) & s->insn[i].mask) != s->insn[i].bits)
+			return 0;
+	}
+	return at;
+}
+
+static const struct stub *stub_at(struct gen_image *img, uint64_t addr, uint64_t end, size_t *size,
+				  size_t *body)
+{
+	size_t len = end - addr < 4 * (MAX_INSNS + 2) ? end - addr : 4 * (MAX_INSNS + 2), i;
+	const uint8_t *p = image_code(img, addr, len);
+
+	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
+		*size = match(&stubs[i], p, len, body);
+		if (!*size)
+			continue;
+		while (len - *size >= 4 && insn_at(p + *size) == NOP)
+			*size += 4;
+		return &stubs[i];
+	}
+	return NULL;
+}
+
+/* Rows of the stub at @start of the FDE that was added last */
+static int add_rows(struct gen_rows *r, uint64_t start, const struct stub *s, size_t body)
+{
+	struct cfi_state state = { .cfa = { .how = CFI_REG, .reg = r->arch->abi->reg_sp } };
+	int ret = rows_add_row(r, start, &state);
+
+	if (ret || !s->pushed)
+		return ret;
+	state.cfa.off = s->pushed;
+	if (s->pushes_ra)
+		state.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = -8 };
+	return rows_add_row(r, start + body + 4, &state);
+}
+
+int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end)
+{
+	uint64_t addr = (start + 3) & ~3ull, fde = addr;
+	const struct stub *s, *last = NULL;
+	size_t size = 4, body;
+	int ret = 0;
+
+	for (; addr < end && !ret; addr += size) {
+		s = stub_at(r->img, addr, end, &size, &body);
+		if (!s) {
+			size = 4;
+			last = NULL;
+			continue;
+		}
+		if (!last) {
+			fde = addr;
+			ret = rows_add_fde(r, addr, addr);
+		}
+		/* stubs that push nothing follow one another: one row for all of them */
+		if (!ret && (!last || last->pushed || s->pushed))
+			ret = add_rows(r, addr - fde, s, body);
+		r->fde[r->nr_fdes - 1].end = addr + size - r->img->text.start;
+		last = s;
+	}
+	return ret;
+}

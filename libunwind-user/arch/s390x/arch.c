@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * s390x - registers and rules, see arch/arch.h
+ *
+ * Source: ELF Application Binary Interface s390x Supplement, "DWARF Register Numbers": floating
+ * point registers are numbered in the order of register pairs.
+ */
+#include <elf.h>
+
+#include "arch/s390x/s390x.h"
+#include "sframe_s390x.h"
+
+static const char *const names[] = {
+	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	"f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7",
+	"f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15",
+};
+
+const struct gen_arch gen_s390x = {
+	.name = "s390x",
+	.machine = EM_S390,
+	.abi = &sframe_arch_s390x,
+	.reg_name = names,
+	.nr_names = sizeof(names) / sizeof(*names),
+	.padding = s390x_padding,
+	.enters_kernel = s390x_enters_kernel,
+	.plt = s390x_plt,
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* s390x.h - what the files of this folder have for struct gen_arch */
+#ifndef ARCH_S390X_H
+#define ARCH_S390X_H
+
+#include "arch/arch.h"
+
+size_t s390x_padding(const uint8_t *p, size_t len);
+bool s390x_enters_kernel(const uint8_t *p);
+
+int s390x_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tables for arm64 and s390x, made on any machine: rows, stubs, signals, byte order. */
+#include <elf.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cfi_build.h"
+#include "gen.h"
+#include "step.h"
+
+#define TEXT		0x1000		/* addresses, and offsets in the file */
+#define TEXT_SIZE	0x1000
+#define PLT		0x1800
+#define EH_HDR		0x3000
+#define EH		0x3008
+#define FILE_SIZE	0x4000
+
+#define NEGATE_RA	0x2d
+
+static struct eh e;
+static uint8_t file[FILE_SIZE];
+static uint64_t plt_size;
+static uint16_t machine;
+static struct gen_table table;
+static struct sframe_table reader;
+static struct sframe_row row;
+
+static void put(size_t at, uint64_t v, unsigned int size)
+{
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		file[at + (e.big_endian ? size - 1 - i : i)] = v >> 8 * i;
+}
+
+static void start_file(uint16_t elf_machine)
+{
+	static const uint8_t enc = DW_EH_PE_sdata4 | DW_EH_PE_pcrel;
+
+	memset(file, 0, sizeof(file));
+	/* code, and no padding */
+	memset(file + TEXT, 0x81, TEXT_SIZE);
+	machine = elf_machine;
+	plt_size = 0;
+	eh_init(&e);
+	e.vaddr = EH;
+	e.big_endian = machine == EM_S390;
+	e.code_align = machine == EM_AARCH64 ? 4 : 1;
+	e.ra = machine == EM_AARCH64 ? 30 : 14;
+	eh_cie_raw(&e, 1, "zR", &enc, 1);
+	if (machine == EM_AARCH64)
+		eh_ops(&e, DW_CFA_def_cfa, 31, 0);
+	else
+		eh_ops(&e, DW_CFA_def_cfa, 15, 0xa0, 1);
+	eh_end(&e);
+	gen_free(&table);
+}
+
+static void put_phdr(unsigned int i, uint32_t type, uint32_t flags, uint64_t at, uint64_t size)
+{
+	size_t ph = sizeof(Elf64_Ehdr) + i * sizeof(Elf64_Phdr);
+
+	put(ph + offsetof(Elf64_Phdr, p_type), type, 4);
+	put(ph + offsetof(Elf64_Phdr, p_flags), flags, 4);
+	put(ph + offsetof(Elf64_Phdr, p_offset), at, 8);
+	put(ph + offsetof(Elf64_Phdr, p_vaddr), at, 8);
+	put(ph + offsetof(Elf64_Phdr, p_filesz), size, 8);
+	put(ph + offsetof(Elf64_Phdr, p_memsz), size, 8);
+}
+
+static void put_shdr(unsigned int i, uint32_t name, uint32_t type, uint64_t at, uint64_t size)
+{
+	size_t sh = FILE_SIZE - (4 - i) * sizeof(Elf64_Shdr);
+
+	put(sh + offsetof(Elf64_Shdr, sh_name), name, 4);
+	put(sh + offsetof(Elf64_Shdr, sh_type), type, 4);
+	put(sh + offsetof(Elf64_Shdr, sh_flags), type == SHT_STRTAB ? 0 : SHF_ALLOC, 8);
+	put(sh + offsetof(Elf64_Shdr, sh_addr), at, 8);
+	put(sh + offsetof(Elf64_Shdr, sh_offset), at, 8);
+	put(sh + offsetof(Elf64_Shdr, sh_size), size, 8);
+}
+
+static void end_file(void)
+{
+	static const char names[] = "\0.eh_frame\0.plt\0.shstrtab";
+	size_t str = FILE_SIZE - 4 * sizeof(Elf64_Shdr) - 64;
+
+	memcpy(file, ELFMAG, SELFMAG);
+	file[EI_CLASS] = ELFCLASS64;
+	file[EI_DATA] = e.big_endian ? ELFDATA2MSB : ELFDATA2LSB;
+	file[EI_VERSION] = EV_CURRENT;
+	put(offsetof(Elf64_Ehdr, e_type), ET_DYN, 2);
+	put(offsetof(Elf64_Ehdr, e_machine), machine, 2);
+	put(offsetof(Elf64_Ehdr, e_phoff), sizeof(Elf64_Ehdr), 8);
+	put(offsetof(Elf64_Ehdr, e_phentsize), sizeof(Elf64_Phdr), 2);
+	put(offsetof(Elf64_Ehdr, e_phnum), 4, 2);
+	put(offsetof(Elf64_Ehdr, e_shoff), FILE_SIZE - 4 * sizeof(Elf64_Shdr), 8);
+	put(offsetof(Elf64_Ehdr, e_shentsize), sizeof(Elf64_Shdr), 2);
+	put(offsetof(Elf64_Ehdr, e_shnum), 4, 2);
+	put(offsetof(Elf64_Ehdr, e_shstrndx), 3, 2);
+	put_phdr(0, PT_LOAD, PF_R, 0, TEXT);
+	put_phdr(1, PT_LOAD, PF_R | PF_X, TEXT, TEXT_SIZE);
+	put_phdr(2, PT_LOAD, PF_R, EH_HDR, 8 + e.n + 4);
+	put_phdr(3, PT_GNU_EH_FRAME, PF_R, EH_HDR, 8);
+	memcpy(file + EH_HDR, "\1\33\377\377", 4);
+	put(EH_HDR + 4, EH - (EH_HDR + 4), 4);
+	memcpy(file + EH, e.b, e.n);
+	memcpy(file + str, names, sizeof(names));
+	put_shdr(1, 1, SHT_PROGBITS, EH, e.n);
+	put_shdr(2, 11, SHT_PROGBITS, PLT, plt_size);
+	put_shdr(3, 16, SHT_STRTAB, str, sizeof(names));
+}
+
+static int try_file(void)
+{
+	int fd = memfd_create("file", 0), ret;
+
+	end_file();
+	assert_int_equal(pwrite(fd, file, sizeof(file), 0), sizeof(file));
+	ret = gen_from_fd(fd, &table);
+	close(fd);
+	return ret;
+}
+
+static void open_table(void)
+{
+	reader = (struct sframe_table){
+		.mem = table.data, .size = table.size, .base = table.base,
+		.text_start = table.text_start, .text_size = table.text_size,
+	};
+	assert_int_equal(sframe_open(&reader), 0);
+	assert_int_equal(reader.swap, e.big_endian != SFRAME_NATIVE_BIG);
+}
+
+static void make_table(void)
+{
+	assert_int_equal(try_file(), 0);
+	open_table();
+}
+
+static void function(uint64_t start, uint32_t size, const void *ops, size_t len)
+{
+	eh_fde(&e, start, size);
+	eh_bytes(&e, ops, len);
+	eh_end(&e);
+}
+
+#define func(start, size, ...) do {					\
+	const uint8_t o_[] = { __VA_ARGS__ };				\
+									\
+	function(start, size, o_, sizeof(o_));				\
+} while (0)
+
+static void assert_cfa(uint64_t pc, enum sframe_base base, int32_t off)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), 0);
+	assert_int_equal(row.cfa.base, base);
+	assert_int_equal(row.cfa.off, off);
+	assert_false(row.cfa.deref);
+}
+
+static void assert_saved(const struct sframe_rule *rule, int32_t off)
+{
+	assert_int_equal(rule->base, SFRAME_CFA);
+	assert_true(rule->deref);
+	assert_int_equal(rule->off, off);
+}
+
+static void assert_hole(uint64_t pc)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT);
+}
+
+/* stmg %r11,%r15,88(%r15); aghi %r15,-168 */
+#define S390X_PROLOGUE	DW_CFA_advance_loc | 6, DW_CFA_offset | 11, 9, DW_CFA_offset | 14, 6,	\
+			DW_CFA_offset | 15, 5, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset,	\
+			0xc8, 2
+
+static void s390x_functions_save_sp_like_other_registers(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	func(0x1000, 0x40, S390X_PROLOGUE, DW_CFA_advance_loc | 20, DW_CFA_def_cfa_register, 11,
+	     DW_CFA_advance_loc | 10, DW_CFA_restore | 15, DW_CFA_restore | 14,
+	     DW_CFA_restore | 11, DW_CFA_def_cfa, 15, 0xa0, 1);
+	make_table();
+	assert_int_equal(table.data[0], 0xde);
+	assert_int_equal(reader.arch->abi, SFRAME_ABI_S390X);
+	assert_cfa(0x1000, SFRAME_SP, 160);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_cfa(0x1006, SFRAME_SP, 160);
+	assert_saved(&row.ra, -48);
+	assert_saved(&row.fp, -72);
+	assert_cfa(0x100a, SFRAME_SP, 328);
+	assert_saved(&row.ra, -48);
+	assert_cfa(0x101e, SFRAME_FP, 328);
+	assert_saved(&row.fp, -72);
+	assert_cfa(0x1028, SFRAME_SP, 160);
+	assert_int_equal(row.fp.base, SFRAME_SAME);
+}
+
+static void s390x_keeps_registers_in_others(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	/* FP in f0, SP in f2, then RA in f4: all at once */
+	func(0x1000, 0x20, DW_CFA_advance_loc | 4, DW_CFA_register, 11, 16, DW_CFA_advance_loc | 4,
+	     DW_CFA_register, 15, 17, DW_CFA_advance_loc | 4, DW_CFA_register, 14, 18);
+	/* not where the caller would look for it: nobody knows what that is */
+	func(0x1100, 0x20, DW_CFA_register, 15, 5);
+	func(0x1200, 0x20, DW_CFA_offset_extended_sf, 15, 0x7f);
+	/* CFAs are multiples of 8 */
+	func(0x1300, 0x20, DW_CFA_def_cfa_offset, 0xa1, 1);
+	make_table();
+	assert_cfa(0x1004, SFRAME_SP, 160);
+	assert_int_equal(row.fp.base, SFRAME_REG);
+	assert_int_equal(row.fp.reg, 16);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_cfa(0x100c, SFRAME_SP, 160);
+	assert_int_equal(row.ra.base, SFRAME_REG);
+	assert_int_equal(row.ra.reg, 18);
+	assert_hole(0x1100);
+	assert_hole(0x1200);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].nr, 2);
+	assert_hole(0x1300);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_CFA].nr, 1);
+}
+
+static void a_cie_may_name_another_register_for_ra(void **state)
+{
+	static const uint8_t enc = DW_EH_PE_sdata4 | DW_EH_PE_pcrel;
+
+	(void)state;
+	start_file(EM_S390);
+	e.ra = 0;
+	eh_cie_raw(&e, 1, "zR", &enc, 1);
+	eh_ops(&e, DW_CFA_def_cfa, 15, 0xa0, 1);
+	eh_end(&e);
+	func(0x1000, 0x20, DW_CFA_advance_loc | 4, DW_CFA_offset | 0, 26);
+	make_table();
+	assert_cfa(0x1000, SFRAME_SP, 160);
+	assert_int_equal(row.ra.base, SFRAME_REG);
+	assert_int_equal(row.ra.reg, 0);
+	assert_cfa(0x1004, SFRAME_SP, 160);
+	assert_saved(&row.ra, -208);
+}
+
+/* stp x29, x30, [sp, #-32]!; mov x29, sp, with paciasp in front */
+static void arm64_signs_ra(void **state)
+{
+	(void)state;
+	start_file(EM_AARCH64);
+	func(0x1000, 0x40, DW_CFA_advance_loc | 1, NEGATE_RA, DW_CFA_advance_loc | 1,
+	     DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3,
+	     DW_CFA_advance_loc | 1, DW_CFA_def_cfa_register, 29, DW_CFA_advance_loc | 2,
+	     DW_CFA_remember_state, DW_CFA_restore | 30, DW_CFA_restore | 29, DW_CFA_def_cfa, 31, 0,
+	     DW_CFA_advance_loc | 1, NEGATE_RA, DW_CFA_advance_loc | 1, DW_CFA_restore_state);
+	make_table();
+	assert_int_equal(table.data[0], 0xe2);
+	assert_int_equal(reader.arch->abi, SFRAME_ABI_ARM64_LE);
+	assert_cfa(0x1000, SFRAME_SP, 0);
+	assert_int_equal(row.flags, 0);
+	assert_cfa(0x1004, SFRAME_SP, 0);
+	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_cfa(0x1008, SFRAME_SP, 32);
+	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);
+	assert_saved(&row.ra, -24);
+	assert_saved(&row.fp, -32);
+	assert_cfa(0x100c, SFRAME_FP, 32);
+	assert_cfa(0x1014, SFRAME_SP, 0);
+	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);
+	assert_cfa(0x1018, SFRAME_SP, 0);
+	assert_int_equal(row.flags, 0);
+	assert_cfa(0x101c, SFRAME_FP, 32);
+	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);
+}
+
+static void put_insns(size_t at, const uint32_t *insn, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		put(at + 4 * i, insn[i], 4);
+}
+
+#define insns(at, ...) do {						\
+	const uint32_t i_[] = { __VA_ARGS__ };				\
+									\
+	put_insns(at, i_, sizeof(i_) / sizeof(*i_));			\
+} while (0)
+
+#define BTI		0xd503245f
+#define NOP		0xd503201f
+#define PLT0		0xa9bf7bf0, 0xf00000f0, 0xf947fe11, 0x913fe210, 0xd61f0220, NOP, NOP
+#define PLTN		0x90000110, 0xf9400211, 0x91000210, 0xd61f0220
+
+static void arm64_stubs(void **state)
+{
+	(void)state;
+	start_file(EM_AARCH64);
+	func(0x1000, 0x10, DW_CFA_nop);
+	plt_size = 0x100;
+	insns(PLT, PLT0, NOP, PLTN, PLTN);
+	/* with bti and autia1716 */
+	insns(PLT + 0x40, BTI, PLT0, BTI, 0x90000110, 0xf9400211, 0x91000210, 0xd503219f,
+	      0xd61f0220);
+	/* TLS descriptors */
+	insns(PLT + 0x78, 0xa9bf0fe2, 0x90000102, 0x90000103, 0xf9400042, 0x91000063, 0xd61f0040,
+	      NOP, NOP);
+	/* another register in its jump */
+	insns(PLT + 0x98, 0x90000110, 0xf9400211, 0x91000210, 0xd61f0200);
+	make_table();
+	assert_cfa(PLT, SFRAME_SP, 0);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_cfa(PLT + 4, SFRAME_SP, 16);
+	assert_saved(&row.ra, -8);
+	assert_cfa(PLT + 0x1f, SFRAME_SP, 16);
+	assert_cfa(PLT + 0x20, SFRAME_SP, 0);
+	assert_cfa(PLT + 0x3f, SFRAME_SP, 0);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_cfa(PLT + 0x44, SFRAME_SP, 0);
+	assert_cfa(PLT + 0x48, SFRAME_SP, 16);
+	assert_cfa(PLT + 0x60, SFRAME_SP, 0);
+	assert_cfa(PLT + 0x77, SFRAME_SP, 0);
+	assert_cfa(PLT + 0x78, SFRAME_SP, 0);
+	assert_cfa(PLT + 0x7c, SFRAME_SP, 16);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_cfa(PLT + 0x97, SFRAME_SP, 16);
+	assert_hole(PLT + 0x98);
+	assert_int_equal(table.stats.plt_bytes, 0x98);
+}
+
+static const uint8_t s390x_plt0[] = {
+	0xe3, 0x10, 0xf0, 0x38, 0x00, 0x24, 0xc0, 0x10, 0, 0, 0x12, 0x34, 0xd2, 0x07, 0xf0, 0x30,
+	0x10, 0x08, 0xe3, 0x10, 0x10, 0x10, 0x00, 0x04, 0x07, 0xf1, 0x07, 0, 0x07, 0, 0x07, 0,
+};
+
+static const uint8_t s390x_pltn[] = {
+	0xc0, 0x10, 0, 0, 0x56, 0x78, 0xe3, 0x10, 0x10, 0x00, 0x00, 0x04, 0x07, 0xf1, 0x0d, 0x10,
+	0xe3, 0x10, 0x10, 0x0c, 0x00, 0x14, 0xc0, 0xf4, 0xff, 0xff, 0xff, 0xe5, 0, 0, 0, 0x18,
+};
+
+static void s390x_stubs(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	func(0x1000, 0x10, DW_CFA_nop);
+	plt_size = 0xa0;
+	memcpy(file + PLT, s390x_plt0, 32);
+	memcpy(file + PLT + 32, s390x_pltn, 32);
+	memcpy(file + PLT + 64, s390x_pltn, 32);
+	memcpy(file + PLT + 98, s390x_pltn, 32);
+	/* a load of another register */
+	memcpy(file + PLT + 130, s390x_pltn, 30);
+	file[PLT + 130 + 7] = 0x20;
+	make_table();
+	assert_hole(PLT - 1);
+	assert_cfa(PLT, SFRAME_SP, 160);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_int_equal(row.fp.base, SFRAME_SAME);
+	assert_cfa(PLT + 95, SFRAME_SP, 160);
+	assert_hole(PLT + 96);
+	assert_cfa(PLT + 98, SFRAME_SP, 160);
+	assert_cfa(PLT + 129, SFRAME_SP, 160);
+	assert_hole(PLT + 130);
+	assert_int_equal(table.stats.plt_bytes, 128);
+}
+
+static void padding_of_both(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	func(0x1000, 0x10, DW_CFA_nop);
+	memcpy(file + 0x1010, "\x07\x07\x07\0\x47\0\0\0\xc0\x04\0\0\0\0\0\0", 16);
+	func(0x1020, 0x10, DW_CFA_nop);
+	/* svc: whoever is in there has its frame */
+	memcpy(file + 0x102e, "\x0a\x01\x07\x07", 4);
+	func(0x1032, 0x10, DW_CFA_nop);
+	/* bcr 15,%r7 is a jump */
+	memcpy(file + 0x1042, "\x07\xf7", 2);
+	func(0x1044, 0x10, DW_CFA_nop);
+	make_table();
+	assert_cfa(0x1010, SFRAME_SP, 160);
+	assert_cfa(0x101f, SFRAME_SP, 160);
+	assert_hole(0x1030);
+	assert_hole(0x1042);
+	assert_int_equal(table.stats.padding_bytes, 16);
+	start_file(EM_AARCH64);
+	func(0x1000, 0x10, DW_CFA_nop);
+	insns(0x1010, NOP, 0, NOP);
+	func(0x101c, 0x10, DW_CFA_nop);
+	insns(0x1028, 0xd4000001, NOP);
+	func(0x1030, 0x10, DW_CFA_nop);
+	make_table();
+	assert_cfa(0x1010, SFRAME_SP, 0);
+	assert_hole(0x102c);
+	assert_int_equal(table.stats.padding_bytes, 12);
+}
+
+#define SIGRETURN	0xd2801168, 0xd4000001		/* mov x8, #139; svc #0 */
+
+static void arm64_returns_from_signals(void **state)
+{
+	(void)state;
+	start_file(EM_AARCH64);
+	insns(0x1100, NOP, SIGRETURN);
+	insns(0x1ff8, SIGRETURN);
+	/* nothing but that: frame pointers know more */
+	assert_int_equal(try_file(), -ENODATA);
+	func(0x1000, 0x10, DW_CFA_nop);
+	func(0x1200, 0x10, DW_CFA_nop);
+	make_table();
+	assert_hole(0x10ff);
+	assert_int_equal(sframe_find(&reader, 0x1103, &row), 0);
+	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
+	assert_int_equal(row.cfa.base, SFRAME_SP);
+	assert_true(row.cfa.deref);
+	assert_int_equal(row.cfa.off, 560);
+	assert_int_equal(row.ra.off, 568);
+	assert_int_equal(row.fp.off, 544);
+	assert_int_equal(sframe_find(&reader, 0x110b, &row), 0);
+	assert_hole(0x110c);
+	assert_int_equal(sframe_find(&reader, 0x1fff, &row), 0);
+	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
+}
+
+static void s390x_returns_from_signals(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	func(0x1000, 0x10, DW_CFA_nop);
+	memcpy(file + 0x1010, "\x0a\xad\0\0\x07\x07\x07\x07\x0a\x77\0\0", 12);
+	memcpy(file + 0x1020, "\x0a\x01\0\0", 4);
+	func(0x1010, 4, DW_CFA_nop);
+	func(0x1018, 4, DW_CFA_nop);
+	func(0x1020, 4, DW_CFA_nop);
+	make_table();
+	assert_cfa(0x100f, SFRAME_SP, 160);
+	assert_hole(0x1010);
+	assert_hole(0x1018);
+	assert_cfa(0x1020, SFRAME_SP, 160);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_SIGNAL].nr, 2);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_SIGNAL].bytes, 8);
+}
+
+static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	uint64_t base = *(uint64_t *)ctx;
+
+	if (addr - base > FILE_SIZE || len > FILE_SIZE - (addr - base))
+		return -EFAULT;
+	memcpy(to, file + (addr - base), len);
+	return 0;
+}
+
+static void what_is_mapped_gives_the_same_table(void **state)
+{
+	static const uint16_t machines[] = { EM_S390, EM_AARCH64 };
+	uint64_t at = 0x3ff80000000, bias;
+	struct gen_table mapped;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		start_file(machines[i]);
+		func(0x1000, 0x40, DW_CFA_advance_loc | 1, DW_CFA_offset | e.ra, 6);
+		make_table();
+		assert_int_equal(gen_from_memory(read_memory, &at, at, &mapped, &bias), 0);
+		assert_int_equal(bias, at);
+		assert_int_equal(mapped.size, table.size);
+		assert_memory_equal(mapped.data, table.data, table.size);
+		gen_free(&mapped);
+	}
+}
+
+static void other_byte_orders_are_other_architectures(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	func(0x1000, 0x10, DW_CFA_nop);
+	e.big_endian = false;
+	assert_int_equal(try_file(), -EOPNOTSUPP);
+	start_file(EM_AARCH64);
+	e.big_endian = true;
+	assert_int_equal(try_file(), -EOPNOTSUPP);
+}
+
+/* A stack of bytes in the order of the program, at 0x5000 */
+static uint8_t stack[0x400];
+
+static int read_stack(void *ctx, u64 addr, u64 *words, unsigned int nr)
+{
+	unsigned int i, b;
+
+	(void)ctx;
+	for (i = 0; i < nr; i++, addr += 8) {
+		if (addr < 0x5000 || addr + 8 > 0x5000 + sizeof(stack))
+			return -EFAULT;
+		for (b = 0, words[i] = 0; b < 8; b++)
+			words[i] |= (u64)stack[addr - 0x5000 + (e.big_endian ? 7 - b : b)] << 8 * b;
+	}
+	return 0;
+}
+
+static void set_word(u64 addr, u64 v)
+{
+	unsigned int b;
+
+	for (b = 0; b < 8; b++)
+		stack[addr - 0x5000 + (e.big_endian ? 7 - b : b)] = v >> 8 * b;
+}
+
+static int get_reg(void *ctx, unsigned int reg, u64 *value)
+{
+	(void)ctx;
+	if (reg != 14 && reg != 30)
+		return -EINVAL;
+	*value = 0x1020;
+	return 0;
+}
+
+/* From a leaf whose RA is in its register to its caller, and to the caller's caller */
+static void walk(u64 sp, u64 frame, u64 ra_at, u64 fp_at)
+{
+	struct ustep_env env = { .arch = reader.arch, .read = read_stack, .get_reg = get_reg };
+	struct ustep s;
+
+	env.ra_mask = reader.arch->mangles_ra ? 0xff7full << 48 : 0;
+	memset(stack, 0xee, sizeof(stack));
+	set_word(ra_at, reader.arch->mangles_ra ? 0x0025000000001204 : 0x1204);
+	set_word(fp_at, 0x1122334455667788);
+	ustep_init(&s, 0x1100, sp, 0x5200);
+	assert_int_equal(sframe_find(&reader, ustep_pc(&s), &row), 0);
+	assert_int_equal(ustep_row(&s, &env, &row), 0);
+	assert_int_equal(s.ip, 0x1020);
+	assert_int_equal(s.sp, sp);
+	assert_int_equal(sframe_find(&reader, ustep_pc(&s), &row), 0);
+	assert_int_equal(ustep_row(&s, &env, &row), 0);
+	assert_int_equal(s.ip, 0x1204);
+	assert_int_equal(s.sp, sp + frame);
+	assert_int_equal(s.fp, 0x1122334455667788);
+	assert_int_equal(sframe_find(&reader, ustep_pc(&s), &row), 0);
+	assert_int_equal(ustep_row(&s, &env, &row), USTEP_OUTERMOST);
+}
+
+static void stacks_of_either_byte_order_are_walked(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	func(0x1000, 0x40, S390X_PROLOGUE);
+	func(0x1100, 0x10, DW_CFA_nop);
+	func(0x1200, 0x10, DW_CFA_undefined, 14);
+	make_table();
+	walk(0x5100, 168, 0x5100 + 168 + 112, 0x5100 + 168 + 88);
+	start_file(EM_AARCH64);
+	func(0x1000, 0x40, NEGATE_RA, DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4,
+	     DW_CFA_offset | 30, 3);
+	func(0x1100, 0x10, DW_CFA_nop);
+	func(0x1200, 0x10, DW_CFA_undefined, 30);
+	make_table();
+	walk(0x5100, 32, 0x5108, 0x5100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(s390x_functions_save_sp_like_other_registers),
+		cmocka_unit_test(s390x_keeps_registers_in_others),
+		cmocka_unit_test(a_cie_may_name_another_register_for_ra),
+		cmocka_unit_test(arm64_signs_ra),
+		cmocka_unit_test(arm64_stubs),
+		cmocka_unit_test(s390x_stubs),
+		cmocka_unit_test(padding_of_both),
+		cmocka_unit_test(arm64_returns_from_signals),
+		cmocka_unit_test(s390x_returns_from_signals),
+		cmocka_unit_test(what_is_mapped_gives_the_same_table),
+		cmocka_unit_test(other_byte_orders_are_other_architectures),
+		cmocka_unit_test(stacks_of_either_byte_order_are_walked),
+	};
+	int ret = cmocka_run_group_tests_name("gen_arch", tests, NULL, NULL);
+
+	gen_free(&table);
+	return ret;
+}
