@@ -24,7 +24,8 @@ $(GUEST)/callpath-ptrace: tests/guest/check/callpath-ptrace.c tests/guest/check/
 # One file each, run in the guest with the guest's own C library
 GUEST_PROGS := $(patsubst tests/guest/prog/%.c,$(GUEST)/%,$(wildcard tests/guest/prog/*.c))
 # has code in assembler of x86
-GUEST_X86 := $(if $(filter-out x86_64,$(MACHINE)),$(GUEST)/fault-paths $(GUEST)/tables/newborn)
+GUEST_X86 := $(if $(filter-out x86_64,$(MACHINE)),$(addprefix $(GUEST)/,fault-paths \
+	tables/newborn tables/spawned))
 
 $(GUEST)/%: tests/guest/prog/%.c
 	@mkdir -p $(@D)

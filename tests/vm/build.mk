@@ -36,6 +36,11 @@ test-arch:
 $(TEST_ARCHES:%=test-arch-%): test-arch-%:
 	@+$(SUB) make-arch-$* ARCH_TARGET=arch-tests
 
+# Where the guest's init looks for programs that its Debian has not got
+.PHONY: arch-perf
+arch-perf:
+	@perf=$$(scripts/build-perf $(KVARIANT)) && install -D -m 755 $$perf $(O)/guest-bin/perf
+
 # make-arch-ARCH ARCH_TARGET=TARGET: a make below this one that compiles for ARCH
 $(TEST_ARCHES:%=make-arch-%): make-arch-%:
 	@$(DEPS) --arch
@@ -45,5 +50,5 @@ $(TEST_ARCHES:%=make-arch-%): make-arch-%:
 		CC="$(CROSS_$*)-gcc --sysroot=$$sysroot" CXX="$(CROSS_$*)-g++ --sysroot=$$sysroot" \
 		AR=$(CROSS_$*)-ar NM=$(CROSS_$*)-nm
 
-arch-tests: modules
+arch-tests: modules arch-perf
 	@$(RUN_TESTS) $(or $(T),$(ARCH_TESTS))
