@@ -17,6 +17,7 @@
 #include "arch/arch.h"
 
 #define MIN_CODE	8
+#define MAX_SIZE	32		/* of such a function */
 #define ALIGN		4
 
 bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde)
@@ -25,7 +26,8 @@ bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde)
 	const uint8_t *code;
 	unsigned int i;
 
-	if (fde->nr_rows != 1 || r->state[r->raw[fde->row].state].flags & CFI_SIGNAL)
+	if (fde->end - fde->start > MAX_SIZE || fde->nr_rows != 1 ||
+	    r->state[r->raw[fde->row].state].flags & CFI_SIGNAL)
 		return false;
 	for (i = 0; i < abi->nr_sigs; i++) {
 		if (fde->end - fde->start < abi->sigs[i].code_len)

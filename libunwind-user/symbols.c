@@ -268,15 +268,24 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset)
 {
-	static const uint8_t imm32[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
-	static const uint8_t mov32[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
+	static const struct {
+		uint16_t machine;
+		uint8_t len, code[9];
+	} returns[] = {
+		{ EM_X86_64, 9, { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 } },
+		{ EM_X86_64, 7, { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 } },
+		{ EM_AARCH64, 8, { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 } },
+		{ EM_S390, 2, { 0x0a, 173 } },
+		{ EM_S390, 2, { 0x0a, 119 } },
+	};
 	struct file *f = symbols_file(syms, file);
-	uint8_t buf[sizeof(imm32)];
+	uint8_t buf[sizeof(returns->code)];
 	struct uu_symbol sym;
 	ssize_t n;
+	size_t i;
 	int fd;
 
-	if (!f || f->error || f->tab.machine != EM_X86_64 || offset > INT64_MAX)
+	if (!f || f->error || offset > INT64_MAX)
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
@@ -285,6 +294,10 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		return false;
 	n = pread(fd, buf, sizeof(buf), offset);
 	close(fd);
-	return (n >= (ssize_t)sizeof(imm32) && !memcmp(buf, imm32, sizeof(imm32))) ||
-	       (n >= (ssize_t)sizeof(mov32) && !memcmp(buf, mov32, sizeof(mov32)));
+	for (i = 0; i < sizeof(returns) / sizeof(*returns); i++) {
+		if (f->tab.machine == returns[i].machine && n >= returns[i].len &&
+		    !memcmp(buf, returns[i].code, returns[i].len))
+			return true;
+	}
+	return false;
 }

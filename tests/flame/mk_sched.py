@@ -3,7 +3,7 @@
 """
 mk_sched - mk_tracedat with events of the scheduler
 
-    mk_sched.py SOURCE.src OUT.dat
+    mk_sched.py [--big] SOURCE.src OUT.dat
 
 Two more events:
 
@@ -74,11 +74,11 @@ class Trace(mk_tracedat.Trace):
         return super().record(event, tid, flags, args)
 
 
-def write(text, path):
+def write(text, path, big=False):
     # parse() makes a Trace of its own
     mk_tracedat.Trace, plain = Trace, mk_tracedat.Trace
     try:
-        data = mk_tracedat.parse(text).write()
+        data = mk_tracedat.parse(text, big).write()
     finally:
         mk_tracedat.Trace = plain
     with open(path, "wb") as f:
@@ -86,7 +86,8 @@ def write(text, path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    args = [x for x in sys.argv[1:] if x != "--big"]
+    if len(args) != 2:
         raise SystemExit(__doc__)
-    with open(sys.argv[1]) as src:
-        write(src.read(), sys.argv[2])
+    with open(args[0]) as src:
+        write(src.read(), args[1], "--big" in sys.argv)

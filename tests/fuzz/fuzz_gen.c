@@ -2,9 +2,9 @@
 /*
  * fuzz_gen - hostile .eh_frame and hostile ELF files for the table generator
  *
- * Input: a byte; 0: the length of some code (u16), the code, and the rest is .eh_frame of a file
- * made around it, that is entered at the start of the code; anything else: the rest is a whole ELF
- * file.
+ * Input: a byte; 0, 2 or 3 (amd64, arm64, s390x): the length of some code (u16), the code, and the
+ * rest is .eh_frame of a file made around it, that is entered at the start of the code; anything
+ * else: the rest is a whole ELF file.
  *
  * Whatever comes in, what comes out must be a table that can be read, with no more than 32 rows a
  * function. And each row that cfi_parse() sees must be in it as it is, or not at all: where FDEs
@@ -17,16 +17,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gen.h"
+#include "arch/arch.h"
 #include "sframe_read.h"
 
 #define CODE		0x1000
 #define CODE_SIZE	0x1000
+#define HDR		0x21f0
 #define EH		0x3000
 #define EH_MAX		0x8000
 #define IMAGE_SIZE	(EH + EH_MAX)
 
 static uint8_t image[IMAGE_SIZE];
+static size_t eh_size;
+static const struct gen_arch *arch;
 
 struct check {
 	const struct sframe_table *t;
@@ -43,21 +46,30 @@ static int read_image(void *ctx, uint64_t addr, void *to, size_t len)
 	return 0;
 }
 
+/* A number in the file's byte order */
+static void put(void *to, uint64_t v, unsigned int size)
+{
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		((uint8_t *)to)[arch->abi->big_endian ? size - 1 - i : i] = v >> 8 * i;
+}
+
+static void put_phdr(unsigned int nr, uint32_t type, uint32_t flags, uint64_t at, uint64_t size)
+{
+	Elf64_Phdr *ph = (Elf64_Phdr *)(image + sizeof(Elf64_Ehdr)) + nr;
+
+	put(&ph->p_type, type, 4);
+	put(&ph->p_flags, flags, 4);
+	put(&ph->p_offset, at, 8);
+	put(&ph->p_vaddr, at, 8);
+	put(&ph->p_filesz, size, 8);
+}
+
 static void make_image(const uint8_t *data, size_t size)
 {
+	Elf64_Ehdr *eh = (Elf64_Ehdr *)image;
 	size_t code = 0;
-	Elf64_Ehdr eh = {
-		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_entry = CODE, .e_phoff = sizeof(eh),
-		.e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3,
-	};
-	static const uint8_t hdr[8] = { 1, 0x1b, 0, 0, 0x0c, 0x0e, 0, 0 }; /* EH at 0x21f4 */
-	Elf64_Phdr ph[3] = {
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = CODE + CODE_SIZE },
-		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 0x21f0, .p_vaddr = 0x21f0 },
-		{ .p_type = PT_GNU_EH_FRAME, .p_offset = 0x21f0, .p_vaddr = 0x21f0,
-		  .p_filesz = sizeof(hdr) },
-	};
 
 	if (size >= 2) {
 		code = (data[0] | data[1] << 8) % (CODE_SIZE + 1);
@@ -72,11 +84,23 @@ static void make_image(const uint8_t *data, size_t size)
 	size -= code;
 	if (size > EH_MAX)
 		size = EH_MAX;
-	ph[1].p_filesz = EH + size - 0x21f0;
-	memcpy(image, &eh, sizeof(eh));
-	memcpy(image + sizeof(eh), ph, sizeof(ph));
-	memcpy(image + 0x21f0, hdr, sizeof(hdr));
+	memset(image, 0, CODE);
+	memcpy(eh->e_ident, ELFMAG, SELFMAG);
+	eh->e_ident[EI_CLASS] = ELFCLASS64;
+	eh->e_ident[EI_DATA] = arch->abi->big_endian ? ELFDATA2MSB : ELFDATA2LSB;
+	put(&eh->e_type, ET_EXEC, 2);
+	put(&eh->e_machine, arch->machine, 2);
+	put(&eh->e_entry, CODE, 8);
+	put(&eh->e_phoff, sizeof(*eh), 8);
+	put(&eh->e_phentsize, sizeof(Elf64_Phdr), 2);
+	put(&eh->e_phnum, 3, 2);
+	put_phdr(0, PT_LOAD, PF_R | PF_X, 0, CODE + CODE_SIZE);
+	put_phdr(1, PT_LOAD, PF_R, HDR, EH + size - HDR);
+	put_phdr(2, PT_GNU_EH_FRAME, PF_R, HDR, 8);
+	memcpy(image + HDR, "\1\33\0\0", 4);
+	put(image + HDR + 4, EH - (HDR + 4), 4);
 	memcpy(image + EH, data, size);
+	eh_size = size;
 }
 
 static bool same_rule(const struct cfi_rule *a, const struct sframe_rule *b, uint64_t pc)
@@ -89,9 +113,9 @@ static bool same_rule(const struct cfi_rule *a, const struct sframe_rule *b, uin
 		return b->base == (a->how == CFI_SAME ? SFRAME_SAME : SFRAME_UNDEFINED);
 	if (a->how == CFI_CFA || a->how == CFI_AT_CFA)
 		base = SFRAME_CFA;
-	else if (a->reg == 7)
+	else if (a->reg == arch->abi->reg_sp)
 		base = SFRAME_SP;
-	else if (a->reg == 6)
+	else if (a->reg == arch->abi->reg_fp)
 		base = SFRAME_FP;
 	if (a->how == CFI_PLT && (pc & 15) >= a->limit)
 		off += 8;
@@ -115,6 +139,8 @@ static void check_pc(const struct check *c, uint64_t pc)
 			abort();
 		return;
 	}
+	if (!(row.flags & SFRAME_ROW_MANGLED) != !(c->state.flags & CFI_MANGLED))
+		abort();
 	if (!same_rule(&c->state.cfa, &row.cfa, pc) || !same_rule(&c->state.ra, &row.ra, pc) ||
 	    !same_rule(&c->state.fp, &row.fp, pc))
 		abort();
@@ -177,10 +203,8 @@ static void check_table(const struct gen_table *table, struct sframe_table *t)
 
 static void try_eh_frame(const uint8_t *data, size_t size)
 {
-	struct cfi_section sec = {
-		.data = image + EH, .vaddr = EH, .addr_size = 8,
-		.reg_sp = 7, .reg_fp = 6, .reg_ra = 16, .reg_pc = 16, .ends_at_zero = true,
-	};
+	struct gen_image img = { .eh_frame = { .start = EH }, .eh_ends_at_zero = true };
+	struct cfi_section sec;
 	const struct cfi_ops ops = { on_fde, on_row };
 	struct check c = { .start = UINT64_MAX };
 	struct gen_table table;
@@ -192,7 +216,10 @@ static void try_eh_frame(const uint8_t *data, size_t size)
 		return;
 	check_table(&table, &t);
 	c.t = &t;
-	sec.size = ((Elf64_Phdr *)(image + sizeof(Elf64_Ehdr)))[1].p_filesz + 0x21f0 - EH;
+	img.big_endian = arch->abi->big_endian;
+	sec = gen_section(&img, arch);
+	sec.data = image + EH;
+	sec.size = eh_size;
 	if (!cfi_parse(&sec, &ops, &c, &stats))
 		check_row(&c, c.end);
 	gen_free(&table);
@@ -218,7 +245,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
 		return 0;
-	if (data[0])
+	arch = data[0] == 2 ? &gen_arm64 : data[0] == 3 ? &gen_s390x : &gen_amd64;
+	if (data[0] && arch == &gen_amd64)
 		try_file(data + 1, size - 1);
 	else
 		try_eh_frame(data + 1, size - 1);

@@ -3,7 +3,9 @@
 """
 mk_corpus - inputs for fuzz_records out of the fixtures' descriptions
 
-    mk_corpus.py OUTDIR SOURCE.src...
+    mk_corpus.py [--big] OUTDIR SOURCE.src...
+
+--big: in the other byte order, as NAME-big
 """
 import os
 import struct
@@ -44,11 +46,13 @@ def convert(t):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
+    big = "--big" in sys.argv
+    args = [x for x in sys.argv[1:] if x != "--big"]
+    if len(args) < 2:
         raise SystemExit(__doc__)
-    for src in sys.argv[2:]:
+    for src in args[1:]:
         with open(src) as f:
-            data = convert(mk_tracedat.parse(f.read()))
-        name = os.path.basename(src).replace(".src", "")
-        with open(os.path.join(sys.argv[1], name), "wb") as f:
+            data = convert(mk_tracedat.parse(f.read(), big))
+        name = os.path.basename(src).replace(".src", "-big" if big else "")
+        with open(os.path.join(args[0], name), "wb") as f:
             f.write(data)

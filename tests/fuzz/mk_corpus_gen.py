@@ -17,26 +17,28 @@ USUAL = bytes([0x0c, 7, 8, 0x90, 1])        # CFA = rsp + 8, RA at CFA - 8
 class Section:
     """Entries one after the other, as gas writes them."""
 
-    def __init__(self, long=False):
+    def __init__(self, long=False, end="<", ra=16, align=1):
         self.data, self.cie_at, self.long = b"", 0, long
+        self.end, self.ra, self.align = end, ra, align
 
     def entry(self, body):
         while (len(body) + 4) % 8:
             body += b"\0"
-        head = struct.pack("<IQ", 0xffffffff, len(body)) if self.long else \
-            struct.pack("<I", len(body))
+        head = struct.pack(self.end + "IQ", 0xffffffff, len(body)) if self.long else \
+            struct.pack(self.end + "I", len(body))
         self.data += head + body
 
     def cie(self, augmentation=b"zR", data=b"\x1b", ops=USUAL, version=1):
         self.cie_at = len(self.data)
-        self.entry(struct.pack("<IB", 0, version) + augmentation + b"\0\x01\x78\x10" +
-                   bytes([len(data)]) + data + ops)
+        self.entry(struct.pack(self.end + "IB", 0, version) + augmentation +
+                   bytes([0, self.align, 0x78, self.ra, len(data)]) + data + ops)
 
     def fde(self, start, size, ops=b"", data=b"", enc="i"):
         at = len(self.data) + (12 if self.long else 4)
         pc = start - (EH + at + 4) if enc == "i" else start
-        self.entry(struct.pack("<I", at - self.cie_at) + struct.pack("<" + enc, pc) +
-                   struct.pack("<" + enc.upper(), size) + bytes([len(data)]) + data + ops)
+        self.entry(struct.pack(self.end + "I", at - self.cie_at) +
+                   struct.pack(self.end + enc, pc) + struct.pack(self.end + enc.upper(), size) +
+                   bytes([len(data)]) + data + ops)
 
 
 def pushes(n):
@@ -95,6 +97,25 @@ def inputs():
     yield "many_rows", b"", s.data
 
 
+def others():
+    """arm64: signed return addresses, a signal trampoline; s390x: registers in registers"""
+    s = Section(ra=30, align=4)
+    s.cie(ops=bytes([0x0c, 31, 0]))
+    s.fde(CODE, 0x40, bytes([0x41, 0x2d, 0x41, 0x0e, 32, 0x9d, 4, 0x9e, 3, 0x41, 0x0d, 29, 0x45,
+                             0x0a, 0xde, 0xdd, 0x0c, 31, 0, 0x41, 0x2d, 0x41, 0x0b]))
+    s.fde(CODE + 0x60, 0x20, bytes([0x42, 9, 30, 13, 0x42, 7, 30]))
+    code = (bytes(0x40) + bytes.fromhex("1f2003d5 1f2003d5 1f2003d5 681180d2 010000d4") +
+            bytes.fromhex("1f2003d5") * 3)
+    yield "arm64", 2, code, s.data
+    s = Section(end=">", ra=14)
+    s.cie(ops=bytes([0x0c, 15, 0xa0, 1]))
+    s.fde(CODE, 0x40, bytes([0x46, 0x8b, 9, 0x8e, 6, 0x8f, 5, 0x44, 0x0e, 0xc8, 2, 0x54, 0x0d, 11,
+                             0x4a, 0x0a, 0xcf, 0xce, 0xcb, 0x0c, 15, 0xa0, 1, 0x42, 0x0b]))
+    s.fde(CODE + 0x48, 0x18, bytes([0x44, 9, 11, 16, 0x44, 9, 15, 17, 0x44, 0x14, 15, 20]))
+    s.fde(CODE + 0x60, 4, b"")
+    yield "s390x", 3, bytes(0x40) + b"\x07\x07" * 4 + bytes(0x18) + b"\x0a\xad\0\0", s.data
+
+
 def elf(eh_frame):
     """A file with section headers and a .plt"""
     stub = bytes.fromhex("ff2511223344" "6811223344" "e911223344")
@@ -119,6 +140,9 @@ if __name__ == "__main__":
     for name, code, eh_frame in inputs():
         with open(os.path.join(sys.argv[1], name), "wb") as f:
             f.write(b"\0" + struct.pack("<H", len(code)) + code + eh_frame + bytes(4))
+    for name, kind, code, eh_frame in others():
+        with open(os.path.join(sys.argv[1], name), "wb") as f:
+            f.write(bytes([kind]) + struct.pack("<H", len(code)) + code + eh_frame + bytes(4))
     s = Section()
     s.cie(data=b"\x03")
     s.fde(0x100, 0x10, pushes(2), enc="i")

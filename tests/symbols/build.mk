@@ -6,10 +6,10 @@ O ?= build
 SYMBOLS_DIR := $(O)/symbols
 
 TEST_TARGETS += check-symbols
-TEST_TARGETS += test-symbols-compilers
+TEST_TARGETS += test-symbols-compilers test-symbols-foreign
 FULL_TARGETS += test-symbols-libc
 
-.PHONY: check-symbols test-symbols-compilers test-symbols-libc
+.PHONY: check-symbols test-symbols-compilers test-symbols-foreign test-symbols-libc
 
 $(SYMBOLS_DIR)/lines: tests/symbols/lines.c $(UU_LIB)
 	@mkdir -p $(@D)
@@ -22,5 +22,6 @@ $(SYMBOLS_DIR)/dies: tests/symbols/dies.c
 check-symbols: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies plugin
 	@tests/symbols/run quick $(SYMBOLS_DIR)
 
-test-symbols-compilers test-symbols-libc: test-symbols-%: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies
+test-symbols-compilers test-symbols-foreign test-symbols-libc: test-symbols-%: \
+		$(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies
 	@tests/symbols/run $* $(SYMBOLS_DIR)

@@ -15,11 +15,12 @@ TOOL_SAN_DEPS := $(addprefix $(O)/unit/,$(PLUGIN_CORE:%.c=plugin/%.o) \
 TOOL_SAN_OBJ := $(TOOL_SRC:%.c=$(TOOL_TEST)/%.o)
 MODEL_SAN_OBJ := $(MODEL_SRC:%.c=$(TOOL_TEST)/%.o)
 
-CHECK_TARGETS += check-model check-tool check-stat-files
+CHECK_TARGETS += check-model check-tool check-stat-files check-orders
 TEST_TARGETS += check-tool-damaged
 FULL_TARGETS += check-tool-long
 
-.PHONY: check-model check-tool check-stat-files check-tool-damaged check-tool-long tool-update
+.PHONY: check-model check-tool check-stat-files check-orders check-tool-damaged check-tool-long \
+	tool-update
 check-model: $(TOOL_TEST)/test_model $(FIXTURES)
 	@FIXTURES=$(O)/fixtures ASAN_OPTIONS=detect_leaks=0 $<
 
@@ -28,6 +29,10 @@ check-tool: $(O)/trace-ustack plugin $(FIXTURES)
 
 check-stat-files: $(O)/trace-ustack
 	@tests/tool/stat-files $(O)
+
+# in both byte orders
+check-orders: $(O)/trace-ustack plugin fixtures
+	@tests/tool/orders $(O)
 
 check-tool-damaged: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
 	@tests/tool/damaged $(O) $(TOOL_DAMAGED)

@@ -173,6 +173,47 @@ static void a_signal_trampoline_is_known_by_its_code(void **state)
 	assert_false(uu_symbols_is_signal_return(syms, &f, UINT64_MAX));
 }
 
+/* Open the files of the big-endian machine. */
+static struct uu_symbols *big_endian(void)
+{
+	static char path[4096];
+	struct uu_symbols_opts o = { .size = sizeof(o), .sysroot = path };
+
+	snprintf(path, sizeof(path), "%s/big/root", root);
+	return uu_symbols_new(&o);
+}
+
+static void so_is_that_of_other_architectures(void **state)
+{
+	struct uu_file arm64 = { .path = "/usr/lib/libarm64.so" };
+	struct uu_file s390x = { .path = "/usr/lib/libs390x.so" };
+	struct uu_symbols *big = big_endian();
+
+	(void)state;
+	assert_true(uu_symbols_is_signal_return(syms, &arm64, 0x1700));
+	assert_false(uu_symbols_is_signal_return(syms, &arm64, 0x1704));
+	assert_true(uu_symbols_is_signal_return(big, &s390x, 0x1700));
+	assert_true(uu_symbols_is_signal_return(big, &s390x, 0x1720));
+	assert_false(uu_symbols_is_signal_return(big, &s390x, 0x1702));
+	/* in a function of another name they are not that */
+	assert_false(uu_symbols_is_signal_return(big, &s390x, 0x1100));
+	uu_symbols_free(big);
+}
+
+static void files_of_the_other_byte_order_are_read(void **state)
+{
+	struct uu_file f = {
+		.path = "/usr/lib/libdemo.so", .build_id = id, .build_id_size = sizeof(id)
+	};
+	struct uu_symbols *big = big_endian();
+	struct uu_symbol s;
+
+	(void)state;
+	assert_int_equal(uu_symbols_find(big, &f, 0x1010, &s), 0);
+	assert_string_equal(s.name, "read");
+	uu_symbols_free(big);
+}
+
 static void write_file(const char *path, const void *data, size_t len)
 {
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -243,6 +284,8 @@ int main(void)
 		T(a_path_that_is_no_regular_file_is_not_opened),
 		T(a_deleted_file_is_looked_for_by_its_name),
 		T(a_signal_trampoline_is_known_by_its_code),
+		T(so_is_that_of_other_architectures),
+		T(files_of_the_other_byte_order_are_read),
 		T(a_hostile_file_does_no_harm),
 	};
 
