@@ -51,7 +51,8 @@ SPLAT = re.compile(
     r"\b(BUG: |WARNING: |KASAN: |KFENCE: |UBSAN: |Oops: |ODEBUG: |INFO: task .* blocked for|"
     r"possible circular locking|possible recursive locking|inconsistent lock state|"
     r"suspicious RCU usage|rcu: INFO: rcu_|detected stall|general protection fault|"
-    r"unable to handle|Kernel panic|bad unlock balance|held lock freed|lock held when returning|"
+    r"[Uu]nable to handle|Internal error: |[a-z ]+: [0-9a-f]{4} ilc:\d \[#|Kernel panic|"
+    r"bad unlock balance|held lock freed|lock held when returning|"
     r"refcount_t: |list_(add|del) corruption|scheduling while atomic)")
 # Complaints about the emulated machine, not about the kernel under test.
 HARMLESS = re.compile(r"WARNING: .*(Spectre|mitigation|RETBleed)|x86/cpu: |MTRR")

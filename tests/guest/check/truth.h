@@ -34,6 +34,12 @@
 #define NR_RESTART_SYSCALL	219
 #endif
 
+/*
+ * In place of an address in the vDSO, where a text names it but not where it is. callpath is linked
+ * below 4 GiB and the vDSO is above.
+ */
+#define ADDR_VDSO	1u
+
 struct truth {
 	const struct cp_header	*head;		/* the mapped file */
 	const struct cp_record	**table;	/* open addressing, by seq */
