@@ -19,7 +19,7 @@ check-harness-guest: kernel
 	@O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
 
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
-# each. Which tests: those of tests/guest that are not of x86 alone, and of tests/guest/ARCH.
+# each. Which tests: what depends on the architecture, stacks above all, and tests/guest/arch.
 TEST_ARCHES := s390x arm64
 FULL_TARGETS += test-arch
 CROSS_s390x := s390x-linux-gnu
@@ -50,5 +50,9 @@ $(TEST_ARCHES:%=make-arch-%): make-arch-%:
 		CC="$(CROSS_$*)-gcc --sysroot=$$sysroot" CXX="$(CROSS_$*)-g++ --sysroot=$$sysroot" \
 		AR=$(CROSS_$*)-ar NM=$(CROSS_$*)-nm
 
+ARCH_TESTS = $(addprefix tests/guest/,checker.sh event-kinds.sh formats.sh maps.sh option.sh \
+	perf-defer.sh record-command.sh trigger.sh) \
+	$(wildcard tests/guest/callpath-*.sh tests/guest/tables-*.sh tests/guest/arch/*.sh)
+
 arch-tests: modules arch-perf
-	@$(RUN_TESTS) $(or $(T),$(ARCH_TESTS))
+	@$(RUN_TESTS) --slow 3 $(or $(T),$(filter-out %-lib.sh,$(ARCH_TESTS)))
