@@ -17,19 +17,19 @@ DEPS ?= scripts/apt-deps
 JOBS ?= $(shell nproc)
 
 # KERNEL is the build folder of the kernel the guests boot: that of scripts/build-kernel, or given
-# by the user, who then also keeps it up to date. KVARIANT is base, patched or debug.
+# by the user, who then also keeps it up to date. KVARIANT is base, patched, debug, s390x or arm64.
 KVARIANT ?= patched
 # KERNEL_OURS tells a make below this one which of the two it is.
 ifeq ($(KERNEL),)
-KERNEL := $(patsubst %/arch/x86/boot/bzImage,%,$(shell scripts/build-kernel --path $(KVARIANT)))
+KERNEL := $(shell scripts/build-kernel --path $(KVARIANT) | sed 's,/arch/[^/]*/boot/[^/]*$$,,')
 KERNEL_OURS := $(KERNEL)
 endif
 ifeq ($(KERNEL),$(KERNEL_OURS))
 KERNEL_BUILD = scripts/build-kernel $(KVARIANT)
 else
-KERNEL_BUILD = test -s $(KERNEL)/arch/x86/boot/bzImage || \
-	{ echo "KERNEL=$(KERNEL) holds no arch/x86/boot/bzImage: build it or unset KERNEL" >&2; \
-	false; }
+KERNEL_BUILD = test -n '$(wildcard $(addprefix $(KERNEL)/arch/,x86/boot/bzImage s390/boot/bzImage \
+	arm64/boot/Image))' || { echo "KERNEL=$(KERNEL) holds no arch/x86/boot/bzImage: build it" \
+	"or unset KERNEL" >&2; false; }
 endif
 RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KVARIANT)
 VM = O=$(abspath $(O)) tests/vm/vm --kernel $(KERNEL)
@@ -62,10 +62,13 @@ help:
 	@echo 'make check        tests that need no kernel (less than a minute)'
 	@echo 'make test-full    make test, ftracetest on the base and the patched kernel, and all'
 	@echo '                  again on a debug kernel (hours)'
+	@echo 'make test-arch    guest tests on s390x and arm64, a part of test-full (hours);'
+	@echo '                  test-arch-s390x or -arm64 with T=N: some of them on one'
 	@echo 'make bench        measurements; bench-compare: perf, bpftrace and LTTng beside it'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
 	@echo 'make vm-test T=N  the guest test tests/guest/N.sh; several names are possible'
-	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched or debug'
+	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched,'
+	@echo '                  debug, s390x or arm64'
 	@echo 'make ftracetest-patched, -base, -debug   a part of test-full by itself'
 	@echo 'make baseline     write tests/baseline/: ftracetest on the base kernel'
 	@echo 'make install      DESTDIR= prefix=$(prefix)'
@@ -130,7 +133,7 @@ BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 
 test-full: build
-	@$(DEPS) --full
+	@$(DEPS) --full --arch
 	@+$(SUB) test-full-steps
 
 test-full-steps:

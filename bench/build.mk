@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-start,
-# bench-steps, bench-gen, bench-symbols and bench-tool measure a part.
+# bench-steps, bench-gen, bench-symbols and bench-tool measure a part, bench-arch what is measured
+# on s390x.
 
 O ?= build
 
@@ -63,6 +64,14 @@ $(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -Ilibunwind-user $(CFLAGS) -o $@ $< $(UU_LIB) \
 		$(UU_LIBS)
+
+# in a guest of s390x
+.PHONY: bench-arch bench-arch-guest
+bench-arch:
+	@+$(SUB) make-arch-s390x ARCH_TARGET=bench-arch-guest
+
+bench-arch-guest: modules arch-perf
+	@O=$(abspath $(O)) bench/run arch
 
 bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(O)/symbols/lines \
 		$(O)/trace-ustack plugin fixtures kernel

@@ -4,17 +4,30 @@
 O ?= build
 
 CALLPATH := $(O)/samples/callpath/callpath
-CALLPATH_SRC := $(wildcard samples/callpath/*.c) samples/callpath/start.S
+CALLPATH_SRC := $(wildcard samples/callpath/*.c samples/callpath/*.S)
 # No C library, and a frame pointer in every function: see samples/callpath/README.md
 CALLPATH_FLAGS := -O2 -g -std=gnu11 -Wall -Wextra -Wno-missing-field-initializers \
 	-DCP_REGION_SIZE=524288 -ffreestanding -nostdlib -static -no-pie -fno-pie \
-	-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls \
-	-fno-shrink-wrap -fno-stack-protector -fcf-protection=none \
+	-fno-optimize-sibling-calls -fno-shrink-wrap -fno-stack-protector \
 	-fno-tree-loop-distribute-patterns
+# What the machine compiled for has in place of frame pointers, and calls of a compiler's library
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+CALLPATH_CHAIN_x86_64 := -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fcf-protection=none
+CALLPATH_CHAIN_s390x := -mbackchain
+CALLPATH_CHAIN_aarch64 := -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+CALLPATH_FLAGS += $(if $(filter aarch64,$(MACHINE)),-mno-outline-atomics)
 
 $(CALLPATH): $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CALLPATH_FLAGS) -o $@ $(CALLPATH_SRC)
+	$(CC) $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_$(MACHINE)) -o $@ $(CALLPATH_SRC)
+
+# The same as a distribution compiles, for unwind tables; and with signed return addresses
+$(CALLPATH)-bare $(CALLPATH)-pac: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(CALLPATH_FLAGS) -fomit-frame-pointer -fasynchronous-unwind-tables -Wl,--build-id \
+		-Wl,--eh-frame-hdr $(CALLPATH_BARE) -o $@ $(CALLPATH_SRC)
+
+$(CALLPATH)-pac: CALLPATH_BARE = -mbranch-protection=pac-ret
 
 # Needs no 32-bit library, only the headers, which Debian keeps in the 64-bit folder
 $(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
@@ -22,7 +35,8 @@ $(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	$(CC) -m32 $(CALLPATH_FLAGS) -idirafter /usr/include/$(shell $(CC) -dumpmachine) \
 		-o $@ $(CALLPATH_SRC)
 
-ALL_TARGETS += $(CALLPATH) $(CALLPATH)32
+ALL_TARGETS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
+	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
 
 # Modules: KERNEL names the build folder of a patched kernel. They are not part of `all`,
 # which needs no kernel.

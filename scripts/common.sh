@@ -80,6 +80,18 @@ lock()
 	flock -n 9 || { say "waiting for another run that makes $1"; flock 9; }
 }
 
+# cross_prefix ARCH: what the names of the compilers for Debian's architecture ARCH begin with here.
+cross_prefix()
+{
+	case $1 in
+	"$(dpkg --print-architecture 2>/dev/null || echo amd64)") ;;
+	amd64) echo x86_64-linux-gnu- ;;
+	s390x) echo s390x-linux-gnu- ;;
+	arm64) echo aarch64-linux-gnu- ;;
+	*) die "there are no guests of architecture '$1', only of amd64, s390x and arm64" ;;
+	esac
+}
+
 need_debian()
 {
 	command -v apt-get >/dev/null ||

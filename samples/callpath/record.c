@@ -9,6 +9,11 @@
 #include <linux/mman.h>
 #include "sys.h"
 
+/* Takes its arguments from memory: the sixth would be the frame pointer, or there is none */
+#if defined(__i386__) || defined(__s390x__)
+#define MMAP_BY_MEMORY
+#endif
+
 static struct cp_header *hdr;
 static unsigned int base = CP_FIRST_SEQ;
 
@@ -93,7 +98,7 @@ static void move_early(struct cp_header *to)
 
 PATH int cp_open(struct task *t, const char *path, unsigned int size, int create)
 {
-#ifdef __i386__
+#ifdef MMAP_BY_MEMORY
 	unsigned long args[6] = { 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED, 0, 0 };
 #endif
 	struct cp_header *h;
@@ -110,13 +115,12 @@ PATH int cp_open(struct task *t, const char *path, unsigned int size, int create
 		if (ret < 0)
 			goto out;
 	}
-#ifdef __x86_64__
-	ret = SYS_SEQ(t, 0, fd, __NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED);
-#else
-	/* Takes its arguments from memory: the sixth would be the frame pointer */
+#ifdef MMAP_BY_MEMORY
 	args[1] = size;
 	args[4] = fd;
 	ret = SYS1(t, __NR_mmap, args);
+#else
+	ret = SYS_SEQ(t, 0, fd, __NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED);
 #endif
 	/* Addresses of a 32-bit program can look negative: only the last page are errors */
 	if ((unsigned long)ret > -4096ul)

@@ -35,7 +35,7 @@
 #define CP_SIGRETURN	0x02	/* rt_sigreturn, at the end of a signal handler */
 #define CP_EXEC		0x04	/* execve: on success the program is replaced */
 #define CP_SPAWN	0x08	/* a child starts its life at this entry's ip */
-#define CP_RESTART	0x10	/* the call can be set back to its own instruction, ip - 2 */
+#define CP_RESTART	0x10	/* the call can be set back to its own instruction */
 #define CP_EXIT		0x20	/* exit or exit_group: there is no way back */
 
 /*
@@ -61,8 +61,8 @@ struct cp_record {
 	/*
 	 * Passed as the fifth argument of the system call, which the kernel
 	 * ignores but a trace shows. Unique in the file and growing with each
-	 * call of a task, except that 64-bit mmap() reads its fifth argument:
-	 * there it is the descriptor mapped.
+	 * call of a task, except that 64-bit mmap() reads its fifth argument
+	 * (where it has one): there it is the descriptor mapped.
 	 */
 	unsigned int	seq;
 	unsigned int	tid;		/* 0: not known yet */

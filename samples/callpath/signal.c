@@ -10,11 +10,34 @@
 #include <linux/signal.h>
 #include "sys.h"
 
-/* Offsets of the instruction pointer in the kernel's struct ucontext */
+/*
+ * UC_IP: offset of the instruction pointer in the kernel's struct ucontext. RESTORER and AFTER:
+ * what the handler returns to, and where the rt_sigreturn there ends. Those are ours on x86;
+ * elsewhere the vDSO's, whose code the kernel promises to debuggers.
+ */
 #ifdef __x86_64__
-#define UC_IP	168
+#define UC_IP		168
+#elif defined(__i386__)
+#define UC_IP		76
+#elif defined(__s390x__)
+#define UC_IP		48
+#define AFTER(ret)	((ret) + 2)
+#elif defined(__aarch64__)
+#define UC_IP		440
+#define AFTER(ret)	((ret) + 8)
+#endif
+
+#ifdef AFTER
+#define RESTORER(ret)	(ret)
+#undef SA_RESTORER
+#define SA_RESTORER	0
+#define RESTORER_OF_US	((void (*)(void))0)
 #else
-#define UC_IP	76
+#define RESTORER(ret)	((void)(ret), (unsigned long)cp_restorer)
+#define AFTER(ret)	((unsigned long)cp_sigreturn_ip)
+#undef SA_RESTORER
+#define SA_RESTORER	0x04000000
+#define RESTORER_OF_US	cp_restorer
 #endif
 
 #define CP_SIG_PLAIN	SIGUSR1		/* handler on the task's stack; nests CP_SIG_INNER */
@@ -45,9 +68,9 @@ static PATH void in_handler(struct task *t, int sig)
 	LEAVE(t);
 }
 
-/* Returns the sequence number of the rt_sigreturn that ends the handler */
-PATH unsigned int cp_signal(int sig, void *info, void *ucontext);
-PATH unsigned int cp_signal(int sig, void *info, void *ucontext)
+/* Returns the sequence number of the rt_sigreturn that ends the handler, which returns to @ret */
+PATH unsigned int cp_signal(int sig, void *info, void *ucontext, unsigned long ret);
+PATH unsigned int cp_signal(int sig, void *info, void *ucontext, unsigned long ret)
 {
 	unsigned long ip = *(unsigned long *)((char *)ucontext + UC_IP);
 	struct task *t = task_of_stack();
@@ -56,7 +79,7 @@ PATH unsigned int cp_signal(int sig, void *info, void *ucontext)
 
 	(void)info;
 	t->ra[t->depth++] = ip | CP_INTERRUPTED;
-	t->ra[t->depth++] = (unsigned long)cp_restorer;
+	t->ra[t->depth++] = RESTORER(ret);
 	ENTER(t);
 	t->in_signal++;
 	in_handler(t, sig);
@@ -66,7 +89,7 @@ PATH unsigned int cp_signal(int sig, void *info, void *ucontext)
 	t->depth -= 2;
 	seq = cp_seq();
 	slot = cp_begin(t, __NR_rt_sigreturn, seq, CP_SIGRETURN | CP_FLAGS);
-	*slot = (unsigned long)cp_sigreturn_ip;
+	*slot = AFTER(ret);
 	t->depth--;
 	return seq;
 }
@@ -75,8 +98,8 @@ static PATH void set_handler(struct task *t, int sig, unsigned long flags)
 {
 	struct ksigaction sa = {
 		.handler = cp_sig_entry,
-		.flags = SA_SIGINFO | SA_NODEFER | 0x04000000 /* SA_RESTORER */ | flags,
-		.restorer = cp_restorer,
+		.flags = SA_SIGINFO | SA_NODEFER | SA_RESTORER | flags,
+		.restorer = RESTORER_OF_US,
 	};
 
 	ENTER(t);
@@ -86,7 +109,7 @@ static PATH void set_handler(struct task *t, int sig, unsigned long flags)
 
 static PATH void set_mask(struct task *t, unsigned int how, int sig)
 {
-	unsigned int mask[2] = { 1u << (sig - 1), 0 };
+	unsigned long mask[8 / sizeof(long)] = { 1ul << (sig - 1) };
 
 	ENTER(t);
 	SYS(t, 0, __NR_rt_sigprocmask, how, mask, 0, 8);

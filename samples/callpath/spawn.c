@@ -7,6 +7,18 @@
 #include <linux/signal.h>
 #include "sys.h"
 
+/* On the parent's stack. Where the stack is given comes first on s390x */
+#ifdef __s390x__
+#define CLONE(t, flags)	SYS(t, CP_SPAWN, __NR_clone, 0, flags, 0, 0)
+#else
+#define CLONE(t, flags)	SYS(t, CP_SPAWN, __NR_clone, flags, 0, 0, 0)
+#endif
+#ifdef __NR_vfork
+#define VFORK(t)	SYS(t, CP_SPAWN, __NR_vfork, 0, 0, 0, 0)
+#else
+#define VFORK(t)	CLONE(t, CLONE_VFORK | CLONE_VM | SIGCHLD)
+#endif
+
 union region cp_region[CP_MAX_TASKS] __attribute__((aligned(CP_REGION)));
 static int used[CP_MAX_TASKS] = { 1 };
 
@@ -104,7 +116,7 @@ static PATH void fork_and(struct task *t, void (*body)(struct task *), unsigned 
 	long pid;
 
 	ENTER(t);
-	pid = SYS(t, CP_SPAWN, __NR_clone, SIGCHLD, 0, 0, 0);
+	pid = CLONE(t, SIGCHLD);
 	if (!pid) {
 		new_process(t);
 		body(t);
@@ -252,7 +264,7 @@ PATH void op_vfork(struct task *t)
 	c->depth = t->depth;
 	for (i = 0; i < t->depth; i++)
 		c->ra[i] = t->ra[i];
-	pid = SYS(t, CP_SPAWN, __NR_vfork, 0, 0, 0, 0);
+	pid = VFORK(t);
 	if (!pid)
 		vfork_child(c);
 	cp_free_task(c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The edges of every call path: program start, thread start, signal entry. Each
- * starts its frames with a frame pointer of 0, so a path has a known end.
+ * starts its frames with a frame pointer of 0, so a path has a known end. This is x86;
+ * start_s390x.S and start_arm64.S are the same for those.
  */
 	.text
 
@@ -91,7 +92,7 @@ cp_sigreturn_ip:
 	hlt
 	.size	cp_restorer, . - cp_restorer
 
-#else
+#elif defined(__i386__)
 
 	.globl	_start
 	.type	_start, @function

@@ -37,6 +37,52 @@
 	__ret;									\
 })
 #define CP_FLAGS	0
+#elif defined(__s390x__)
+#define cp_sys(slot, nr, seq, a, b, c, d)					\
+({										\
+	long __a = (long)(a), __b = (long)(b), __c = (long)(c), __d = (long)(d);	\
+	register long __1 asm("r1") = (nr);					\
+	register long __2 asm("r2") = __a;					\
+	register long __3 asm("r3") = __b;					\
+	register long __4 asm("r4") = __c;					\
+	register long __5 asm("r5") = __d;					\
+	register long __6 asm("r6") = (seq);					\
+	register long __7 asm("r7") = 0;					\
+										\
+	asm volatile("larl %%r0, 1f\n\t"					\
+		     "stg %%r0, 0(%[s])\n\t"					\
+		     "svc 0\n"							\
+		     "1:"							\
+		     : "+d" (__2)						\
+		     : [s] "a" (slot), "d" (__1), "d" (__3), "d" (__4),		\
+		       "d" (__5), "d" (__6), "d" (__7)				\
+		     : "r0", "cc", "memory");					\
+	__2;									\
+})
+#define CP_FLAGS	0
+#elif defined(__aarch64__)
+#define cp_sys(slot, nr, seq, a, b, c, d)					\
+({										\
+	long __a = (long)(a), __b = (long)(b), __c = (long)(c), __d = (long)(d);	\
+	register long __8 asm("x8") = (nr);					\
+	register long __0 asm("x0") = __a;					\
+	register long __1 asm("x1") = __b;					\
+	register long __2 asm("x2") = __c;					\
+	register long __3 asm("x3") = __d;					\
+	register long __4 asm("x4") = (seq);					\
+	register long __5 asm("x5") = 0;					\
+										\
+	asm volatile("adr x9, 1f\n\t"						\
+		     "str x9, [%[s]]\n\t"					\
+		     "svc #0\n"							\
+		     "1:"							\
+		     : "+r" (__0)						\
+		     : [s] "r" (slot), "r" (__8), "r" (__1), "r" (__2),		\
+		       "r" (__3), "r" (__4), "r" (__5)				\
+		     : "x9", "cc", "memory");					\
+	__0;									\
+})
+#define CP_FLAGS	0
 #else
 #define cp_sys(slot, nr, seq, a, b, c, d)					\
 ({										\

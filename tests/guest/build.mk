@@ -4,6 +4,7 @@
 O ?= build
 
 GUEST := $(O)/tests/guest
+NM ?= nm
 GUEST_CFLAGS := $(CFLAGS_COMMON) -O2 -g -std=gnu11 -Wall -Wextra
 TRACECMD_FLAGS = $(shell pkg-config --cflags libtracecmd libtraceevent)
 TRACECMD_LIBS = $(shell pkg-config --libs libtracecmd libtraceevent)
@@ -22,6 +23,9 @@ $(GUEST)/callpath-ptrace: tests/guest/check/callpath-ptrace.c tests/guest/check/
 
 # One file each, run in the guest with the guest's own C library
 GUEST_PROGS := $(patsubst tests/guest/prog/%.c,$(GUEST)/%,$(wildcard tests/guest/prog/*.c))
+# has code in assembler of x86
+GUEST_X86 := $(if $(filter-out x86_64,$(MACHINE)),$(addprefix $(GUEST)/,fault-paths \
+	tables/newborn tables/spawned))
 
 $(GUEST)/%: tests/guest/prog/%.c
 	@mkdir -p $(@D)
@@ -35,8 +39,8 @@ $(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
 GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basename \
 	$(wildcard tests/guest/prog/tables/*.c tests/guest/prog/tables/*.cc))) \
 	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so \
-	$(if $(shell command -v musl-gcc),$(addprefix $(GUEST)/tables/musl-,calls calls-static \
-	calls-stripped))
+	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v musl-gcc)),\
+		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/unwind_table_uapi.h
@@ -78,10 +82,12 @@ $(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
 # nor symbols: for uprobes and for looking at addresses
 $(GUEST)/callpath.sym: $(CALLPATH)
 	@mkdir -p $(@D)
-	nm $< >$@
+	$(NM) $< >$@
 
-GUEST_ALL := $(GUEST)/callpath-check $(GUEST)/callpath-ptrace $(GUEST_PROGS) \
-	$(GUEST_TABLES) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
+# knows the registers of x86
+GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
+GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(filter-out $(GUEST_X86),$(GUEST_PROGS) \
+	$(GUEST_TABLES)) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours

@@ -4,6 +4,7 @@
 # 32-bit programs: their frames are 4 bytes wide, and the stack says that it is one (COMPAT).
 
 . "$(dirname "$0")/lib.sh"
+only_amd64 "there are 32-bit programs"
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
 

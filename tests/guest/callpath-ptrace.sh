@@ -5,6 +5,7 @@
 # its stack. The tracer reads the stack as well: all three agree.
 
 . "$(dirname "$0")/lib.sh"
+only_amd64 "callpath-ptrace knows its registers"
 need_kernel
 need_program $CALLPATH $CALLPATH32 $PROG/callpath-check $PROG/callpath-ptrace
 

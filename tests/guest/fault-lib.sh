@@ -4,6 +4,7 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+only_amd64 "fault-paths is in its assembler"
 PATHS=$PROG/fault-paths
 CLIENT=/proc/fault_client
 CHECK="python3 $(dirname "${BASH_SOURCE[0]}")/fault-trace.py"

@@ -12,6 +12,14 @@ CALLPATH32=$BUILD/samples/callpath/callpath32
 PROG=$BUILD/tests/guest
 OPT=userstacktrace_deferred
 NCPU=$(nproc)
+# This machine: Debian's name, its dynamic loader and the number of clone()
+MACHINE=$(uname -m)
+case $MACHINE in
+s390x) ARCH=s390x LOADER=/lib/ld64.so.1 NR_CLONE=120 ;;
+aarch64) ARCH=arm64 LOADER=/lib/ld-linux-aarch64.so.1 NR_CLONE=220 ;;
+*) ARCH=amd64 LOADER=/lib64/ld-linux-x86-64.so.2 NR_CLONE=56 ;;
+esac
+LIBS=/lib/$MACHINE-linux-gnu
 TEST_TMP=${TEST_TMP:-$(mktemp -d)}
 failures=0
 
@@ -24,6 +32,12 @@ skip()
 {
 	echo "SKIP: $*"
 	exit 4
+}
+
+# only_amd64 WHY: this test is of that architecture
+only_amd64()
+{
+	[ $ARCH = amd64 ] || skip "on amd64 only: $*"
 }
 
 # A test that cannot even begin
@@ -76,6 +90,8 @@ need_program()
 {
 	local p
 	for p in "$@"; do
+		# there are no 32-bit programs elsewhere
+		[ "$p" != $CALLPATH32 ] || [ $ARCH = amd64 ] || continue
 		[ -x "$p" ] || die "$p is missing: run make first"
 	done
 }
@@ -262,7 +278,8 @@ record()
 CALLPATH_EVENTS="-e raw_syscalls -e sched:sched_switch -e sched:sched_waking
 	-e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit"
 
-programs="-p $CALLPATH -p $CALLPATH32"
+programs="-p $CALLPATH"
+[ $ARCH != amd64 ] || programs="$programs -p $CALLPATH32"
 
 # callpath_record PROGRAM ARGUMENT...: trace it into trace.dat, its truth in ./record
 callpath_record()
@@ -287,6 +304,10 @@ callpath_case()
 {
 	local what=$1
 	shift
+	case " $* " in
+	*" $CALLPATH32 "*)
+		[ $ARCH = amd64 ] || { say "$what: not on $ARCH"; return; } ;;
+	esac
 	check "$what: recorded" callpath_record "$@"
 	check "$what: each stack is the one of its event" checked
 	[ ! -s $TEST_TMP/verdict ] || sed 's/^/     /' $TEST_TMP/verdict

@@ -11,7 +11,7 @@ need_tables
 need_program $TPROG/arguments
 
 chmod 777 .
-libc=$(realpath /lib/x86_64-linux-gnu/libc.so.6)
+libc=$(realpath $LIBS/libc.so.6)
 check "a table is made" $TABLES make $TPROG/arguments -o table
 check "a table of libc is made" $TABLES make $libc -o libc.table
 chmod 644 *table

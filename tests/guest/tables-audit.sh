@@ -9,6 +9,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
+only_amd64 "the audit module is made"
 need_tables
 AUDIT=$BUILD/tests/audit
 need_program $TPROG/{chain,loads,registered} $BUILD/libunwind-user/libunwind-user-audit.so \

@@ -10,10 +10,10 @@ need_tables
 need_program $TPROG/{chain,chain-static}
 
 # What traced programs were before they were executed
-others="/usr/bin/trace-cmd /lib/x86_64-linux-gnu/libc.so.6 /lib64/ld-linux-x86-64.so.2"
+others="/usr/bin/trace-cmd $LIBS/libc.so.6 $LOADER"
 
 check "no table in the beginning" is "$(all_tables)" 0
-check "registered" register -q $TPROG/chain /lib/x86_64-linux-gnu/libc.so.6
+check "registered" register -q $TPROG/chain $LIBS/libc.so.6
 check "listed" is "$(tables_of $TPROG/chain)" 1
 list_has_build_id()
 {

@@ -8,6 +8,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/tables-lib.sh"
+only_amd64 "musl programs are made"
 need_tables
 LOADER=/lib/ld-musl-x86_64.so.1
 if ! [ -x $TPROG/musl-calls ] || ! [ -e $LOADER ]; then

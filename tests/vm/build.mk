@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The harness checks itself: what it cannot fail, it cannot test.
+# The harness checks itself: what it cannot fail, it cannot test. Guests of other architectures.
 
 CHECK_TARGETS += lint check-shared check-harness
 TEST_TARGETS += check-harness-guest
@@ -17,3 +17,42 @@ check-harness:
 
 check-harness-guest: kernel
 	@O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
+
+# Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
+# each. Which tests: what depends on the architecture, stacks above all, and tests/guest/arch.
+TEST_ARCHES := s390x arm64
+FULL_TARGETS += test-arch
+CROSS_s390x := s390x-linux-gnu
+CROSS_arm64 := aarch64-linux-gnu
+KARCH_s390x := s390
+KARCH_arm64 := arm64
+
+.PHONY: test-arch $(TEST_ARCHES:%=test-arch-%) $(TEST_ARCHES:%=make-arch-%) arch-tests
+
+test-arch:
+	@+scripts/tally $(TEST_ARCHES:%=test-arch-%)
+
+# T='NAME...' runs only those
+$(TEST_ARCHES:%=test-arch-%): test-arch-%:
+	@+$(SUB) make-arch-$* ARCH_TARGET=arch-tests
+
+# Where the guest's init looks for programs that its Debian has not got
+.PHONY: arch-perf
+arch-perf:
+	@perf=$$(scripts/build-perf $(KVARIANT)) && install -D -m 755 $$perf $(O)/guest-bin/perf
+
+# make-arch-ARCH ARCH_TARGET=TARGET: a make below this one that compiles for ARCH
+$(TEST_ARCHES:%=make-arch-%): make-arch-%:
+	@$(DEPS) --arch
+	@+sysroot=$$(scripts/fetch-sysroot $*) && lib=$$sysroot/usr/lib/$(CROSS_$*) && \
+	KERNEL=$(ARCH_KERNEL) PKG_CONFIG_LIBDIR=$$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$$sysroot \
+	ARCH=$(KARCH_$*) CROSS_COMPILE=$(CROSS_$*)- $(SUB) $(ARCH_TARGET) KVARIANT=$* O=$(O)/$* \
+		CC="$(CROSS_$*)-gcc --sysroot=$$sysroot" CXX="$(CROSS_$*)-g++ --sysroot=$$sysroot" \
+		AR=$(CROSS_$*)-ar NM=$(CROSS_$*)-nm
+
+ARCH_TESTS = $(addprefix tests/guest/,checker.sh event-kinds.sh formats.sh maps.sh option.sh \
+	perf-defer.sh record-command.sh trigger.sh) \
+	$(wildcard tests/guest/callpath-*.sh tests/guest/tables-*.sh tests/guest/arch/*.sh)
+
+arch-tests: modules arch-perf
+	@$(RUN_TESTS) --slow 3 $(or $(T),$(filter-out %-lib.sh,$(ARCH_TESTS)))

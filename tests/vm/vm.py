@@ -13,7 +13,8 @@ A kernel complaint (WARNING, lockdep, KASAN...) on the console does not end the 
 it is reported with the job that was running, and a job that caused one has failed.
 
 KVM is used if a probe boots a guest with it in reasonable time; the answer is kept for as long
-as the host is up. Everything works without it.
+as the host is up. Everything works without it. Machines other than amd64's are emulated; which one
+it is follows from the kernel image.
 """
 
 import ctypes
@@ -33,13 +34,25 @@ CACHE = os.environ.get("TRACE_USTACK_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "trace-ustack")
 BUILD = os.path.realpath(os.environ.get("O") or os.path.join(ROOT, "build"))
 
+# By Debian's name of the architecture: where a kernel's build folder has its image, the machine,
+# its console, how disks and shares are attached ("pci" or "ccw"), and what only it is told.
+ARCHES = {
+    "amd64": {"image": "arch/x86/boot/bzImage", "machine": "q35,usb=off", "bus": "pci",
+              "console": "ttyS0", "append": "tsc=reliable no_timer_check"},
+    "s390x": {"image": "arch/s390/boot/bzImage", "machine": "s390-ccw-virtio", "bus": "ccw",
+              "console": "ttysclp0", "append": ""},
+    "arm64": {"image": "arch/arm64/boot/Image", "machine": "virt", "bus": "pci",
+              "console": "ttyAMA0", "append": ""},
+}
+
 # What a healthy kernel never prints. The first group ends the boot.
 DEAD = re.compile(r"Kernel panic|end Kernel panic|Attempted to kill init")
 SPLAT = re.compile(
     r"\b(BUG: |WARNING: |KASAN: |KFENCE: |UBSAN: |Oops: |ODEBUG: |INFO: task .* blocked for|"
     r"possible circular locking|possible recursive locking|inconsistent lock state|"
     r"suspicious RCU usage|rcu: INFO: rcu_|detected stall|general protection fault|"
-    r"unable to handle|Kernel panic|bad unlock balance|held lock freed|lock held when returning|"
+    r"[Uu]nable to handle|Internal error: |[a-z ]+: [0-9a-f]{4} ilc:\d \[#|Kernel panic|"
+    r"bad unlock balance|held lock freed|lock held when returning|"
     r"refcount_t: |list_(add|del) corruption|scheduling while atomic)")
 # Complaints about the emulated machine, not about the kernel under test.
 HARMLESS = re.compile(r"WARNING: .*(Spectre|mitigation|RETBleed)|x86/cpu: |MTRR")
@@ -75,13 +88,14 @@ def parse_options(words, where, options=None):
     return opt
 
 
-def qemu():
-    return made_by("fetch-qemu", "a QEMU to run guests with")
+def qemu(arch):
+    return made_by("fetch-qemu", arch, "a QEMU to run guests with")
 
 
-def made_by(script, what):
+def made_by(script, arch, what):
     """The path that a script of scripts/ prints after making something in the cache."""
-    made = subprocess.run([os.path.join(ROOT, "scripts", script)], stdout=subprocess.PIPE)
+    made = subprocess.run([os.path.join(ROOT, "scripts", script), "--arch=" + arch],
+                          stdout=subprocess.PIPE)
     if made.returncode:
         raise Failure("%s could not be had (see above)" % what)
     return made.stdout.decode().strip()
@@ -95,14 +109,21 @@ def kernel_path(given=None):
                                os.environ.get("KVARIANT") or "patched"], stdout=subprocess.PIPE)
         path = made.stdout.decode().strip()
     if os.path.isdir(path):
-        path = os.path.join(path, "arch/x86/boot/bzImage")
+        images = [os.path.join(path, a["image"]) for a in ARCHES.values()]
+        path = next((i for i in images if os.path.isfile(i)), images[0])
     if not os.path.isfile(path):
         raise Failure("there is no kernel image at '%s'; run make kernel" % path)
     return os.path.realpath(path)
 
 
-def image():
-    return os.environ.get("GUEST_IMAGE") or made_by("mkimage", "the guest image")
+def arch_of(kernel):
+    """Whose kernel image this is, by its place in a build folder; amd64's otherwise."""
+    return next((name for name, a in ARCHES.items() if kernel.endswith("/" + a["image"])), "amd64")
+
+
+def image(arch):
+    given = os.environ.get("GUEST_IMAGE" if arch == "amd64" else "GUEST_IMAGE_" + arch.upper())
+    return given or made_by("mkimage", arch, "the guest image")
 
 
 def boot_id():
@@ -117,7 +138,7 @@ def accelerator(kernel, opt):
     """["-accel", ..., "-cpu", ...] for this boot."""
     threads = "multi" if opt["cpus"] > 1 and not opt["icount"] else "single"
     tcg = ["-accel", "tcg,thread=" + threads, "-cpu", "max"]
-    if opt["icount"] or os.environ.get("ACCEL") == "tcg":
+    if opt["icount"] or os.environ.get("ACCEL") == "tcg" or arch_of(kernel) != "amd64":
         return tcg
     model = probe_kvm(kernel)
     return ["-accel", "kvm", "-cpu", model] if model else tcg
@@ -143,7 +164,7 @@ def probe_kvm(kernel):
         pass
     found = None
     for model in ("host", "qemu64"):
-        cmd = [qemu(), "-accel", "kvm", "-cpu", model, "-M", "q35", "-m", "512", "-smp", "2",
+        cmd = [qemu("amd64"), "-accel", "kvm", "-cpu", model, "-M", "q35", "-m", "512", "-smp", "2",
                "-display", "none", "-monitor", "none", "-serial", "stdio", "-no-reboot",
                "-kernel", kernel, "-append", "console=ttyS0 panic=-1"]
         try:
@@ -165,11 +186,14 @@ def probe_kvm(kernel):
 
 def command(kernel, opt, out, serial, extra_shares=()):
     """The qemu command line of one boot."""
-    cmd = [qemu()] + accelerator(kernel, opt)
-    cmd += ["-M", "q35,usb=off", "-m", str(opt["mem"]), "-smp", str(opt["cpus"]),
+    arch = arch_of(kernel)
+    machine = ARCHES[arch]
+    cmd = [qemu(arch)] + accelerator(kernel, opt)
+    cmd += ["-M", machine["machine"], "-m", str(opt["mem"]), "-smp", str(opt["cpus"]),
             "-display", "none", "-vga", "none", "-nic", "none", "-no-reboot", "-nodefaults",
             "-kernel", kernel,
-            "-drive", "file=%s,if=virtio,format=raw,snapshot=on,cache=unsafe" % image()]
+            "-drive", "file=%s,if=none,id=root,format=raw,snapshot=on,cache=unsafe" % image(arch),
+            "-device", "virtio-blk-%s,drive=root" % machine["bus"]]
     cmd += serial
     if opt["icount"]:
         cmd += ["-icount", opt["icount"]]
@@ -178,14 +202,15 @@ def command(kernel, opt, out, serial, extra_shares=()):
         os.makedirs(os.path.join(ROOT, "build"), exist_ok=True)
         shares.append(("build", BUILD, True))
     for tag, path, readonly in shares:
-        cmd += ["-virtfs", "local,path=%s,mount_tag=%s,security_model=none,multidevs=remap%s" %
-                (path.replace(",", ",,"), tag, ",readonly=on" if readonly else "")]
+        cmd += ["-fsdev", "local,id=%s,path=%s,security_model=none,multidevs=remap%s" %
+                (tag, path.replace(",", ",,"), ",readonly=on" if readonly else ""),
+                "-device", "virtio-9p-%s,fsdev=%s,mount_tag=%s" % (machine["bus"], tag, tag)]
     # Counted instructions make a clock of 1 GHz, too slow to calibrate delays against for minutes.
     lpj = "lpj=4000000" if opt["icount"] else ""
     # Emulated CPUs of a busy host stand still for seconds: the stall detectors must know.
     cmd += ["-append", " ".join([
-        "console=ttyS0 root=/dev/vda rw init=/sbin/ustack-init panic=-1 loglevel=6",
-        "tsc=reliable no_timer_check random.trust_cpu=on watchdog_thresh=60",
+        "console=%s root=/dev/vda rw init=/sbin/ustack-init panic=-1 loglevel=6" %
+        machine["console"], machine["append"], "random.trust_cpu=on watchdog_thresh=60",
         "rcupdate.rcu_cpu_stall_timeout=180 sysctl.kernel.hung_task_timeout_secs=240",
         "ustack.shares=%s" % ",".join(
             s[0] for s in shares), lpj, opt["append"]]).strip()]

@@ -119,6 +119,8 @@ static uint64_t frame_address(const char *text)
 	plus = strrchr(text, '+');
 	if (!open || !plus || plus < open || strncmp(plus, "+0x", 3))
 		return 0;
+	if (!strncmp(open, "([vdso]+", 8))
+		return ADDR_VDSO;
 	for (slash = plus; slash > open && *slash != '/'; slash--)
 		;
 	offset = strtoull(plus + 1, NULL, 16);

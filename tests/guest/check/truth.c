@@ -139,7 +139,7 @@ const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 	if (nr < 0 || rec->nr == (unsigned int)nr)
 		return rec;
 	/* The kernel puts the number of restart_syscall in place of the one it restarts */
-	if (rec->flags & CP_RESTART && nr == (rec->flags & CP_COMPAT ? 0 : 219))
+	if (rec->flags & CP_RESTART && nr == (rec->flags & CP_COMPAT ? 0 : NR_RESTART_SYSCALL))
 		return rec;
 	return NULL;
 }
@@ -182,6 +182,11 @@ const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, un
 	return rec && rec->tid == tid ? (const struct cp_record *const *)&tr->sorted[low] : NULL;
 }
 
+static int is_frame(uint64_t addr, uint64_t want)
+{
+	return addr == want || (addr == ADDR_VDSO && want >> 32);
+}
+
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
 	       unsigned int flags, int tables, char *why, size_t size)
 {
@@ -194,14 +199,15 @@ int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int n
 		snprintf(why, size, "no frames, flags 0x%x", flags);
 		return 0;
 	}
-	if (addr[0] != rec->ip && !(rec->flags & CP_RESTART && addr[0] == rec->ip - 2)) {
+	if (!is_frame(addr[0], rec->ip) &&
+	    !(rec->flags & CP_RESTART && addr[0] == rec->ip - SYSCALL_BYTES)) {
 		snprintf(why, size, "frame 0 is %" PRIx64 ", not %llx", addr[0], rec->ip);
 		return 0;
 	}
 	for (i = 0; i < rec->depth && n < nr; i++) {
 		if (rec->frame[i] & CP_INTERRUPTED && !tables)
 			continue;
-		if (addr[n] != (rec->frame[i] & ~CP_INTERRUPTED)) {
+		if (!is_frame(addr[n], rec->frame[i] & ~CP_INTERRUPTED)) {
 			snprintf(why, size, "frame %u of %u is %" PRIx64 ", not %llx", n, nr,
 				 addr[n], rec->frame[i] & ~CP_INTERRUPTED);
 			return 0;

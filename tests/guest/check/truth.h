@@ -22,6 +22,24 @@
 /* A stack that is cut must still have this many frames: the limit is 512 */
 #define STACK_LIMIT		500
 
+/* A record is judged on the machine it was made on: length of the instruction of a system call */
+#if defined(__aarch64__)
+#define SYSCALL_BYTES		4
+#define NR_RESTART_SYSCALL	128
+#elif defined(__s390x__)
+#define SYSCALL_BYTES		2
+#define NR_RESTART_SYSCALL	7
+#else
+#define SYSCALL_BYTES		2
+#define NR_RESTART_SYSCALL	219
+#endif
+
+/*
+ * In place of an address in the vDSO, where a text names it but not where it is. callpath is linked
+ * below 4 GiB and the vDSO is above.
+ */
+#define ADDR_VDSO	1u
+
 struct truth {
 	const struct cp_header	*head;		/* the mapped file */
 	const struct cp_record	**table;	/* open addressing, by seq */

@@ -11,15 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "lib/getppid.h"
 
 static __attribute__((noinline)) long touch_here(void)
 {
-	long ret;
-
-	asm volatile("syscall" : "=a" (ret) : "0" (SYS_getppid) : "rcx", "r11", "memory");
-	return ret;
+	return own_getppid();
 }
 
 int main(int argc, char **argv)

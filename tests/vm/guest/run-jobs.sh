@@ -9,6 +9,7 @@
 # off): the guest then stops, and the host boots another for the tests that are left.
 
 splat='BUG: |WARNING: |KASAN: |UBSAN: |possible circular|possible recursive|inconsistent lock'
+splat="$splat|[Uu]nable to handle|Internal error: | ilc:[0-9] \[#"
 splat="$splat|suspicious RCU|held lock freed|bad unlock balance|detected stall"
 
 mark()

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1536 timeout=900
+#
+# The known call paths of a program that keeps neither frame pointers nor a back chain, by its
+# unwind table; on arm64 also of one whose return addresses are signed.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../tables-lib.sh"
+need_tables
+
+bare=$CALLPATH-bare
+for CALLPATH in $bare $([ $ARCH != arm64 ] || echo ${bare%-bare}-pac); do
+	kind=${CALLPATH##*-}
+	need_program $CALLPATH $PROG/callpath-check
+	programs="-p $CALLPATH"
+	CHECK_OPTIONS=-t
+	check "$kind: its table is registered" register $CALLPATH
+	callpath_case "$kind: threads and signals" $CALLPATH -t 2 -n 40 -c 2 -d 10,100 \
+		-x plain,sleep,yield,futex,pipe,signal,suspend
+	callpath_case "$kind: processes" $CALLPATH -t 1 -n 20 -c 2 -s 2 -x all -e $CALLPATH
+	callpath_case "$kind: deep" $CALLPATH -n 1 -d 254,400,508,600
+	check "$kind: the registration ends" unregister
+done
+finish
