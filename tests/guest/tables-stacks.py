@@ -253,9 +253,9 @@ def main():
         print("    <%s>" % "; ".join(marks))
     if unknown:
         print("  %d end where a register would be needed that is not known" % unknown)
-    judged = 100.0 * complete / (total - unknown) if total > unknown else 0
-    ok = (total >= args.min and judged >= args.percent and not never and
-          unknown <= max(2, total // 1000))
+    excused = unknown if unknown <= max(2, total // 1000) else 0
+    judged = 100.0 * complete / (total - excused) if total > excused else 0
+    ok = total >= args.min and judged >= args.percent and not never
     if total < args.min:
         print("  fewer than %d stacks" % args.min)
     if never:
