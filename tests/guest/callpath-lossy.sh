@@ -46,7 +46,7 @@ flight()
 	trace-cmd start -C mono -b 64 -O $OPT "${opts[@]}" >/dev/null || return 1
 	$CALLPATH -o $TEST_TMP/path -t 5 -n 120 -c 4 -x plain,yield,pipe,signal -z 256 || return 1
 	trace-cmd stop
-	trace-cmd extract -o $TEST_TMP/trace.dat >$TEST_TMP/record.log 2>&1
+	trace-cmd extract $PLAIN -o $TEST_TMP/trace.dat >$TEST_TMP/record.log 2>&1
 	rc=$?
 	trace-cmd reset >/dev/null 2>&1
 	return $rc

@@ -20,6 +20,10 @@ aarch64) ARCH=arm64 LOADER=/lib/ld-linux-aarch64.so.1 NR_CLONE=220 ;;
 *) ARCH=amd64 LOADER=/lib64/ld-linux-x86-64.so.2 NR_CLONE=56 ;;
 esac
 LIBS=/lib/$MACHINE-linux-gnu
+# trace-cmd 3.3.1 cannot read what it has compressed itself where numbers begin with the high byte:
+# "cannot uncompress section block"
+PLAIN=
+[ $ARCH != s390x ] || PLAIN="--compression none"
 TEST_TMP=${TEST_TMP:-$(mktemp -d)}
 failures=0
 
@@ -269,8 +273,8 @@ record()
 		shift
 	done
 	shift
-	${RECORD_UNDER:-} trace-cmd record -q -C mono -o $TEST_TMP/trace.dat "${opts[@]}" "$@" \
-		>$TEST_TMP/record.log 2>&1 ||
+	${RECORD_UNDER:-} trace-cmd record -q $PLAIN -C mono -o $TEST_TMP/trace.dat \
+		"${opts[@]}" "$@" >$TEST_TMP/record.log 2>&1 ||
 		{ cat $TEST_TMP/record.log; return 1; }
 	! grep -E 'cannot|failed|error' $TEST_TMP/record.log
 }
@@ -278,8 +282,10 @@ record()
 CALLPATH_EVENTS="-e raw_syscalls -e sched:sched_switch -e sched:sched_waking
 	-e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit"
 
-programs="-p $CALLPATH"
-[ $ARCH != amd64 ] || programs="$programs -p $CALLPATH32"
+# What each call of callpath-check is told. Frame pointers do not lead through signal frames on
+# amd64; elsewhere the kernel knows these without a table.
+programs="-t -p $CALLPATH"
+[ $ARCH != amd64 ] || programs="-p $CALLPATH -p $CALLPATH32"
 
 # callpath_record PROGRAM ARGUMENT...: trace it into trace.dat, its truth in ./record
 callpath_record()

@@ -13,8 +13,7 @@ bare=$CALLPATH-bare
 for CALLPATH in $bare $([ $ARCH != arm64 ] || echo ${bare%-bare}-pac); do
 	kind=${CALLPATH##*-}
 	need_program $CALLPATH $PROG/callpath-check
-	programs="-p $CALLPATH"
-	CHECK_OPTIONS=-t
+	programs="-t -p $CALLPATH"
 	check "$kind: its table is registered" register $CALLPATH
 	callpath_case "$kind: threads and signals" $CALLPATH -t 2 -n 40 -c 2 -d 10,100 \
 		-x plain,sleep,yield,futex,pipe,signal,suspend
