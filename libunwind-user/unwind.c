@@ -7,8 +7,9 @@
  * row says itself for which pcs it does (sframe_read.h), so there is no key to go wrong, and what
  * an empty slot has holds for none. Rows are dropped whenever a table comes or goes.
  *
- * Code that returns from signal handlers may have no row; it is looked at, which takes a system
- * call, and only where a walk would end otherwise.
+ * Code that returns from signal handlers may have no row where calls leave the return address in a
+ * register (the vDSOs of arm64 and s390x). It is looked at, which takes a system call, and only
+ * where a walk would end otherwise. On amd64 it has a row wherever it is.
  *
  * What costs time otherwise is the search: each table gets an index of its text (sframe_index()).
  */
@@ -292,7 +293,7 @@ int uu_unwind(struct uu_unwinder *u, const struct uu_start *start, uint64_t *to,
 	for (;;) {
 		to[(*nr)++] = s.ip;
 		ret = find_row(u, ustep_pc(&s), &row);
-		if (ret == -ENOENT && u->arch) {
+		if (unlikely(ret == -ENOENT) && u->arch && !u->arch->ra_off) {
 			row = &sigreturn;
 			ret = ustep_sigreturn(&s, &env, row);
 		}
