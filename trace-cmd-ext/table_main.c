@@ -259,7 +259,9 @@ static int cmd_dump(const char *path)
 
 struct verify {
 	const char *path;
+	struct gen_image *img;
 	struct sframe_table t;
+	bool no_caller;			/* of the function: it begins with another stack */
 	struct cfi_state state;		/* of the row whose end is not known yet */
 	uint64_t row_start, end;
 	bool open;
@@ -302,7 +304,9 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		v->holes++;
 		return;
 	}
-	if (!ret && v->state.ra.how == CFI_UNDEF && row.ra.base == SFRAME_UNDEFINED)
+	/* where no call led to, .eh_frame may tell what it likes: makecontext() */
+	if (!ret && row.ra.base == SFRAME_UNDEFINED &&
+	    (v->state.ra.how == CFI_UNDEF || v->no_caller))
 		return;
 	if (!ret && !!(v->state.flags & CFI_SIGNAL) == !!(row.flags & SFRAME_ROW_SIGNAL) &&
 	    !!(v->state.flags & CFI_MANGLED) == !!(row.flags & SFRAME_ROW_MANGLED) &&
@@ -331,9 +335,12 @@ static void verify_row(struct verify *v, uint64_t end)
 static int on_fde(void *arg, uint64_t start, uint64_t end)
 {
 	struct verify *v = arg;
+	const struct gen_arch *arch = gen_arch_of_abi(v->t.arch->abi);
+	const uint8_t *code;
 
-	(void)start;
 	verify_row(v, v->end);
+	code = arch->leaves_stack ? image_code(v->img, start, end - start) : NULL;
+	v->no_caller = code && !arch->leaves_stack(code, end - start);
 	v->end = end;
 	return 0;
 }
@@ -358,6 +365,7 @@ static int verify_rows(struct verify *v, int fd)
 	uint8_t *data;
 	int ret;
 
+	v->img = &img;
 	ret = image_open(&img);
 	if (ret)
 		goto out;
