@@ -32,8 +32,8 @@ $(CALLPATH)-pac: CALLPATH_BARE = -mbranch-protection=pac-ret
 # Needs no 32-bit library, only the headers, which Debian keeps in the 64-bit folder
 $(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
-	$(CC) -m32 $(CALLPATH_FLAGS) -idirafter /usr/include/$(shell $(CC) -dumpmachine) \
-		-o $@ $(CALLPATH_SRC)
+	$(CC) -m32 $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_x86_64) \
+		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $(CALLPATH_SRC)
 
 ALL_TARGETS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
 	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)

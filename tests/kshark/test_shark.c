@@ -250,7 +250,6 @@ static void a_stack_in_another_buffer_is_found(void **state)
 	assert_true(other);
 }
 
-<<<<<<< HEAD
 /* copies.src: two buffers with the same stack at the same time */
 static void of_equal_stacks_that_of_the_own_buffer_is_taken(void **state)
 {
@@ -264,12 +263,8 @@ static void of_equal_stacks_that_of_the_own_buffer_is_taken(void **state)
 		assert_int_equal(shark_stack_at(m, r->stack)->sd, r->sd);
 }
 
-/* Every fixture says the same as the join itself. */
-static void all_fixtures_as_the_join_counts_them(void **state)
-=======
 /* How many fixtures of a folder KernelShark shows, and says the same of as the join itself */
 static int folder_as_the_join_counts_it(const char *folder)
->>>>>>> larch
 {
 	const char *fixtures = getenv("FIXTURES");
 	char path[4096], name[300];
