@@ -21,7 +21,8 @@ static inline void text_bytes(struct text *t, const char *s, size_t len)
 		t->failed = true;
 		return;
 	}
-	memcpy(t->v + t->nr, s, len);
+	if (len)		/* NULL is no text of 0 bytes to memcpy() */
+		memcpy(t->v + t->nr, s, len);
 	t->nr += len;
 	t->v[t->nr] = '\0';
 }

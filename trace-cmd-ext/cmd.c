@@ -67,11 +67,11 @@ int cmd_help(const char *text)
 	return cmd_finish(CMD_OK);
 }
 
-static bool incomplete;
+static const char *incomplete;
 
-void cmd_incomplete(void)
+void cmd_incomplete(const char *file)
 {
-	incomplete = true;
+	incomplete = file;
 }
 
 int cmd_finish(int code)
@@ -81,7 +81,11 @@ int cmd_finish(int code)
 		cmd_error("standard output cannot be written: %s", strerror(errno));
 		return CMD_OUTPUT;
 	}
-	return code == CMD_OK && incomplete ? CMD_INPUT : code;
+	if (code != CMD_OK || !incomplete)
+		return code;
+	cmd_error("%s: is damaged and was not read to its end, so events and stacks may be "
+		  "missing; record again", incomplete);
+	return CMD_INPUT;
 }
 
 /* ---- progress ---- */

@@ -52,8 +52,11 @@ int cmd_help(const char *text);
  * process by Ctrl-C or by a closed pipe are passed on as such.
  */
 int cmd_guard(const char *file, int (*run)(void *arg), void *arg);
-/* What was read is incomplete, and that was told: cmd_finish() makes CMD_INPUT of CMD_OK. */
-void cmd_incomplete(void);
+/*
+ * What was read of @file is incomplete: cmd_finish() tells it and makes CMD_INPUT of CMD_OK. At the
+ * end, so that it is one sentence where the library breaks off later on.
+ */
+void cmd_incomplete(const char *file);
 /* Flush standard output and tell of errors; CMD_OUTPUT if there was one, else @code. */
 int cmd_finish(int code);
 

@@ -81,12 +81,9 @@ struct model *cmd_open(const char *path, const struct model_opts *opts)
 	if (!o.progress)
 		o.progress = cmd_progress;
 	m = model_open(path, &o, why, sizeof(why));
-	if (!m) {
+	if (!m)
 		cmd_error("%s: %s", path, why);
-	} else if (model_info(m)->damaged) {
-		cmd_error("%s: is damaged and was not read to its end, so events and stacks may "
-			  "be missing; record again", path);
-		cmd_incomplete();
-	}
+	else if (model_info(m)->damaged)
+		cmd_incomplete(path);
 	return m;
 }
