@@ -280,9 +280,9 @@ void dat_discard(struct rec *r);
 
 /* "PID NAME" lines of all tasks; NULL without memory. */
 char *dat_comms(void);
-struct bytes;
+struct text;
 /* The section of the file: its size, then lines. */
-void dat_add_comms(struct bytes *b, const struct rec *r);
+void dat_add_comms(struct text *b, const struct rec *r);
 
 /* ---- rec_resume.c ---- */
 

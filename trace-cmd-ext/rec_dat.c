@@ -35,7 +35,7 @@
 #define ROOM		(2 * PIECE)
 
 /* A file of tracefs with its size in front; nothing of it if it cannot be read. */
-static bool add_file(struct bytes *b, const char *file, unsigned int size_bytes)
+static bool add_file(struct text *b, const char *file, unsigned int size_bytes)
 {
 	size_t len = 0;
 	char *text = *file == '/' ? rt_read_path(file, &len) : rt_read(NULL, file, &len);
@@ -45,7 +45,7 @@ static bool add_file(struct bytes *b, const char *file, unsigned int size_bytes)
 	else
 		add4(b, len);
 	if (text)
-		add(b, text, len);
+		text_bytes(b, text, len);
 	free(text);
 	return text;
 }
@@ -81,10 +81,10 @@ int dat_open(struct rec *r)
 	return 0;
 }
 
-static void add_ftrace_formats(struct bytes *b)
+static void add_ftrace_formats(struct text *b)
 {
 	char **names = tracefs_system_events(tracefs_tracing_dir(), "ftrace"), file[PATH_MAX];
-	size_t at = b->len, i;
+	size_t at = b->nr, i;
 	uint32_t nr = 0;
 
 	add4(b, 0);
@@ -96,12 +96,12 @@ static void add_ftrace_formats(struct bytes *b)
 		nr++;
 	}
 	if (!b->failed)
-		memcpy(b->s + at, &nr, sizeof(nr));
+		memcpy(b->v + at, &nr, sizeof(nr));
 	tracefs_list_free(names);
 }
 
 /* The events that are recorded; they lie in the order of their systems. */
-static void add_formats(struct bytes *b, const struct rec *r)
+static void add_formats(struct text *b, const struct rec *r)
 {
 	uint32_t systems = 0;
 	size_t i, end, k;
@@ -158,15 +158,15 @@ static void unlink_raw(const struct rec *r)
 int dat_head(struct rec *r)
 {
 	static const char magic[] = "\x17\x08\x44tracing6";
-	struct bytes b = {};
+	struct text b = {};
 	const uint16_t one = 1;
 	int ret;
 
 	/* of a recorder of this PID whose file was removed without them */
 	unlink_raw(r);
-	add(&b, magic, sizeof(magic));
-	add(&b, *(const char *)&one ? "\0" : "\1", 1);
-	add(&b, (char[]){ sizeof(long) }, 1);
+	text_bytes(&b, magic, sizeof(magic));
+	text_bytes(&b, *(const char *)&one ? "\0" : "\1", 1);
+	text_bytes(&b, (char[]){ sizeof(long) }, 1);
 	add4(&b, r->page_size);
 	add_string(&b, "header_page");
 	if (!add_file(&b, "events/header_page", 8))
@@ -180,39 +180,39 @@ int dat_head(struct rec *r)
 	add_file(&b, "printk_formats", 4);
 	if (b.failed) {
 		cmd_error("not enough memory for the formats of the events");
-		free(b.s);
+		free(b.v);
 		return CMD_FAIL;
 	}
-	ret = write_all(r, b.s, b.len, 0);
+	ret = write_all(r, b.v, b.nr, 0);
 	/* EOPNOTSUPP: the file system cannot keep room */
-	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.len, ROOM) && errno == ENOSPC)
+	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.nr, ROOM) && errno == ENOSPC)
 		ret = -ENOSPC;
 	if (ret) {
 		cmd_error("%s: %s; make room, or put the file elsewhere with -o", r->opts.out,
 			  strerror(-ret));
 		ret = CMD_OUTPUT;
 	}
-	r->shared->head_end = b.len;
-	free(b.s);
+	r->shared->head_end = b.nr;
+	free(b.v);
 	return ret;
 
 unreadable:
 	cmd_error("%s/events: the layout of its pages cannot be read: %s", tracefs_tracing_dir(),
 		  strerror(errno));
-	free(b.s);
+	free(b.v);
 	return CMD_FAIL;
 }
 
 /* -------------------------------- options -------------------------------- */
 
-static void add_option(struct bytes *b, uint16_t id, const void *data, size_t len)
+static void add_option(struct text *b, uint16_t id, const void *data, size_t len)
 {
 	add2(b, id);
 	add4(b, len);
-	add(b, data, len);
+	text_bytes(b, data, len);
 }
 
-static void add_stats(struct bytes *b, const struct rec *r, const struct rec_buffer *buf)
+static void add_stats(struct text *b, const struct rec *r, const struct rec_buffer *buf)
 {
 	char head[80];
 	int cpu;
@@ -224,29 +224,29 @@ static void add_stats(struct bytes *b, const struct rec *r, const struct rec_buf
 		add_option(b, OPTION_CPUSTAT, head, strlen(head) + 1);
 	}
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
-		struct bytes text = {};
+		struct text text = {};
 		char title[24];
 
 		if (!buf->stats[cpu])
 			continue;
 		/* as trace-cmd has it: the file's lines, below the CPU */
-		add(&text, title, snprintf(title, sizeof(title), "CPU: %d\n", cpu));
+		text_bytes(&text, title, snprintf(title, sizeof(title), "CPU: %d\n", cpu));
 		add_string(&text, buf->stats[cpu]);
-		add_option(b, OPTION_CPUSTAT, text.s, text.len);
-		free(text.s);
+		add_option(b, OPTION_CPUSTAT, text.v, text.nr);
+		free(text.v);
 	}
 }
 
 /* What is behind the names of tasks, up to the data; @instance_at: where the instance's part is. */
-static void add_options(struct bytes *b, const struct rec *r, uint64_t instance_at)
+static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
 	char *clock = rt_read(NULL, "trace_clock", NULL), text[512], *at;
 	const struct rec_buffer *maps = &r->buf[REC_MAPS];
-	struct bytes option = {};
+	struct text option = {};
 	struct utsname u;
 
 	add4(b, r->nr_cpus);
-	add(b, "options  ", 10);
+	text_bytes(b, "options  ", 10);
 	add_stats(b, r, &r->buf[REC_EVENTS]);
 	if (maps->recorded)
 		add_stats(b, r, maps);
@@ -270,8 +270,8 @@ static void add_options(struct bytes *b, const struct rec *r, uint64_t instance_
 	if (maps->recorded) {
 		add8(&option, instance_at);
 		add_string(&option, maps->label);
-		add_option(b, OPTION_BUFFER, option.s, option.len);
-		free(option.s);
+		add_option(b, OPTION_BUFFER, option.v, option.nr);
+		free(option.v);
 	}
 	add2(b, OPTION_DONE);
 }
@@ -301,12 +301,12 @@ int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout 
 	return 0;
 }
 
-static void add_table(struct bytes *b, const struct rec *r, const struct dat_layout *l)
+static void add_table(struct text *b, const struct rec *r, const struct dat_layout *l)
 {
 	uint64_t at = l->data;
 	int cpu;
 
-	add(b, "flyrecord", 10);
+	text_bytes(b, "flyrecord", 10);
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
 		add8(b, at);
 		add8(b, l->size[cpu]);
@@ -408,18 +408,18 @@ static bool has_its_name(const struct rec *r)
 int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
 {
 	uint64_t total = top->end - top->data + (maps ? maps->end - maps->data : 0);
-	struct bytes b = {};
+	struct text b = {};
 	int ret;
 
 	ret = move_data(r, REC_EVENTS, top, 0, total);
 	if (!ret && maps) {
-		add(&b, "options  ", 10);
+		text_bytes(&b, "options  ", 10);
 		add2(&b, OPTION_DONE);
 		add_table(&b, r, maps);
-		ret = b.failed ? -ENOMEM : write_all(r, b.s, b.len, top->end);
+		ret = b.failed ? -ENOMEM : write_all(r, b.v, b.nr, top->end);
 		if (!ret)
 			ret = move_data(r, REC_MAPS, maps, top->end - top->data, total);
-		free(b.s);
+		free(b.v);
 	}
 	/* gives back the room that was kept */
 	if (!ret && ftruncate(r->out, maps ? maps->end : top->end))
@@ -443,29 +443,29 @@ int dat_finish(struct rec *r)
 {
 	struct dat_layout top = {}, maps = {};
 	bool instance = r->buf[REC_MAPS].recorded;
-	struct bytes names = {}, options = {}, b = {};
+	struct text names = {}, options = {}, b = {};
 	uint64_t head = r->shared->head_end;
 	int ret = -ENOMEM;
 
 	/* an option holds the offset of the instance: sizes first */
 	dat_add_comms(&names, r);
 	add_options(&options, r, 0);
-	if (names.failed || options.failed || dat_lay_out(r, REC_EVENTS, head + names.len +
-							  options.len, &top))
+	if (names.failed || options.failed || dat_lay_out(r, REC_EVENTS, head + names.nr +
+							  options.nr, &top))
 		goto out;
 	if (instance && dat_lay_out(r, REC_MAPS, top.end + DAT_MAPS_HEAD, &maps))
 		goto out;
-	add(&b, names.s, names.len);
+	text_bytes(&b, names.v, names.nr);
 	add_options(&b, r, top.end);
-	if (b.failed || b.len != names.len + options.len)
+	if (b.failed || b.nr != names.nr + options.nr)
 		goto out;
 	add_table(&b, r, &top);
 	if (!b.failed)
-		ret = write_all(r, b.s, b.len, head);
+		ret = write_all(r, b.v, b.nr, head);
 out:
-	free(names.s);
-	free(options.s);
-	free(b.s);
+	free(names.v);
+	free(options.v);
+	free(b.v);
 	return ret ? unfinished(r, ret) : dat_move(r, &top, instance ? &maps : NULL);
 }
 

@@ -8,7 +8,7 @@
 #include "rec.h"
 #include "rec_bytes.h"
 
-static void add_comm(struct bytes *b, const char *tid)
+static void add_comm(struct text *b, const char *tid)
 {
 	char path[64], line[64], comm[32] = "";
 	FILE *f;
@@ -19,12 +19,12 @@ static void add_comm(struct bytes *b, const char *tid)
 		return;
 	if (fgets(comm, sizeof(comm), f)) {
 		comm[strcspn(comm, "\n")] = '\0';
-		add(b, line, snprintf(line, sizeof(line), "%.16s %s\n", tid, comm));
+		text_bytes(b, line, snprintf(line, sizeof(line), "%.16s %s\n", tid, comm));
 	}
 	fclose(f);
 }
 
-static void add_threads(struct bytes *b, const char *pid)
+static void add_threads(struct text *b, const char *pid)
 {
 	char path[64];
 	struct dirent *d;
@@ -42,7 +42,7 @@ static void add_threads(struct bytes *b, const char *pid)
 char *dat_comms(void)
 {
 	DIR *dir = rt_other_pids() ? NULL : opendir("/proc");
-	struct bytes b = {};
+	struct text b = {};
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir)))
@@ -50,10 +50,10 @@ char *dat_comms(void)
 			add_threads(&b, d->d_name);
 	if (dir)
 		closedir(dir);
-	add(&b, "", 1);
+	text_bytes(&b, "", 1);
 	if (!b.failed)
-		return b.s;
-	free(b.s);
+		return b.v;
+	free(b.v);
 	return NULL;
 }
 
@@ -78,12 +78,12 @@ static int by_tid(const void *a, const void *b)
  * thousand. Those that run at the beginning or the end have theirs in /proc. Of several names of
  * a task the kernel's wins.
  */
-void dat_add_comms(struct bytes *b, const struct rec *r)
+void dat_add_comms(struct text *b, const struct rec *r)
 {
 	char *now = dat_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
 	char *text[] = { r->comms, now, saved };
 	struct comm *comm = NULL, *bigger;
-	size_t i, nr = 0, room = 0, at = b->len, len;
+	size_t i, nr = 0, room = 0, at = b->nr, len;
 
 	for (i = 0; i < 3; i++) {
 		for (line = text[i]; line && *line; line = *end ? end + 1 : end) {
@@ -110,13 +110,13 @@ out:
 
 		if (i && comm[i].tid == comm[i - 1].tid)
 			continue;
-		add(b, number, sprintf(number, "%ld", comm[i].tid));
-		add(b, comm[i].name, comm[i].len);
-		add(b, "\n", 1);
+		text_bytes(b, number, sprintf(number, "%ld", comm[i].tid));
+		text_bytes(b, comm[i].name, comm[i].len);
+		text_bytes(b, "\n", 1);
 	}
-	len = b->len - at - 8;
+	len = b->nr - at - 8;
 	if (!b->failed)
-		memcpy(b->s + at, &len, 8);
+		memcpy(b->v + at, &len, 8);
 	free(comm);
 	free(now);
 	free(saved);
