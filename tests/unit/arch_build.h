@@ -120,18 +120,7 @@ static int open_file(void)
 	return fd;
 }
 
-static void function(uint64_t start, uint32_t size, const void *ops, size_t len)
-{
-	eh_fde(&e, start, size);
-	eh_bytes(&e, ops, len);
-	eh_end(&e);
-}
-
-#define func(start, size, ...) do {					\
-	const uint8_t o_[] = { __VA_ARGS__ };				\
-									\
-	function(start, size, o_, sizeof(o_));				\
-} while (0)
+#define func(start, size, ...) EH_FUNC(&e, start, size, __VA_ARGS__)
 
 /* A stack of bytes in the order of the program, at 0x5000 */
 static uint8_t stack[0x400];

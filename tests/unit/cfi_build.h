@@ -126,4 +126,19 @@ static inline void eh_fde(struct eh *e, uint64_t start, uint32_t size)
 	eh_bytes(e, ops_, sizeof(ops_));				\
 } while (0)
 
+/* The FDE of a function with these operations */
+static inline void eh_func(struct eh *e, uint64_t start, uint32_t size, const void *ops,
+			   size_t len)
+{
+	eh_fde(e, start, size);
+	eh_bytes(e, ops, len);
+	eh_end(e);
+}
+
+#define EH_FUNC(e, start, size, ...) do {				\
+	const uint8_t o_[] = { __VA_ARGS__ };				\
+									\
+	eh_func(e, start, size, o_, sizeof(o_));			\
+} while (0)
+
 #endif

@@ -100,18 +100,7 @@ static void make_table(void)
 	assert_int_equal(sframe_open(&reader), 0);
 }
 
-static void function(uint64_t start, uint32_t size, const void *ops, size_t len)
-{
-	eh_fde(&e, start, size);
-	eh_bytes(&e, ops, len);
-	eh_end(&e);
-}
-
-#define func(start, size, ...) do {					\
-	const uint8_t o_[] = { __VA_ARGS__ };				\
-									\
-	function(start, size, o_, sizeof(o_));				\
-} while (0)
+#define func(start, size, ...) EH_FUNC(&e, start, size, __VA_ARGS__)
 
 static void assert_cfa(uint64_t pc, enum sframe_base base, int32_t off)
 {
@@ -398,7 +387,7 @@ static void test_the_plt_of_ld(void **state)
 
 	(void)state;
 	start_file();
-	function(0x2000, 0x1000, plt, sizeof(plt));
+	eh_func(&e, 0x2000, 0x1000, plt, sizeof(plt));
 	make_table();
 	assert_cfa(0x2000, SFRAME_SP, 16);
 	assert_cfa(0x2006, SFRAME_SP, 24);
@@ -407,7 +396,7 @@ static void test_the_plt_of_ld(void **state)
 	assert_true(table.stats.table_fres <= 4);
 	/* the rule counts from multiples of 16, the table's from the start of the function */
 	start_file();
-	function(0x2008, 0x1000, plt, sizeof(plt));
+	eh_func(&e, 0x2008, 0x1000, plt, sizeof(plt));
 	make_table();
 	assert_cfa(0x2008, SFRAME_SP, 16);
 	assert_hole(0x2018);
@@ -430,7 +419,7 @@ static void test_long_functions(void **state)
 		ops[n++] = 0x80 | (i >> 7 & 0x7f);
 		ops[n++] = i >> 5 & 0x70;
 	}
-	function(0x1000, 80000, ops, n);
+	eh_func(&e, 0x1000, 80000, ops, n);
 	make_table();
 	for (i = 1; i < 4000; i++) {
 		int32_t off = (i & 0x7f) | (i >> 7 & 0x7f) << 7 | (i >> 5 & 0x70) << 14;
