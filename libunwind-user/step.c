@@ -203,7 +203,9 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 	if (plain || !(row->flags & SFRAME_ROW_SP))
 		sp += (u64)(s64)env->arch->sp_off;
 	if (unlikely(sp <= s->sp) && (plain || !(row->flags & SFRAME_ROW_SIGNAL))) {
-		if (sp < s->sp || !(s->flags & USTEP_EXACT) || row->ra.base == SFRAME_CFA)
+		/* No frame of its own yet: RA can only have been saved in that of the caller */
+		if (sp < s->sp || !(s->flags & USTEP_EXACT) ||
+		    (row->ra.base == SFRAME_CFA && row->ra.off < env->arch->sp_off))
 			return -EINVAL;
 	}
 	if (unlikely(sp % WORD))

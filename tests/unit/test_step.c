@@ -420,6 +420,19 @@ static void s390x_has_the_cfa_above_sp(void **state)
 	assert_state(0xdead0000 + 44, AT(30), 0xdead0000 + 41, 0);
 }
 
+/* Most functions of s390x save RA in their caller's frame, and only then take one */
+static void s390x_has_ra_saved_before_there_is_a_frame(void **state)
+{
+	(void)state;
+	env.arch = sframe_arch(SFRAME_ABI_S390X);
+	assert_int_equal(step(ROW(SP(160), SAVED(-48), SAVED(-72))), 0);
+	assert_state(0xdead0000 + 24, AT(10), 0xdead0000 + 21, 0);
+	/* In the topmost frame only, and not below SP */
+	assert_int_equal(stuck(ROW(SP(160), SAVED(-48), SAVED(-72))), -EINVAL);
+	s.flags = USTEP_EXACT;
+	assert_int_equal(stuck(ROW(SP(160), SAVED(-168), SAME)), -EINVAL);
+}
+
 /* Two kinds of signal frames, both with the interrupted SP where a row would have the CFA */
 static void s390x_tells_its_signal_frames_by_their_code(void **state)
 {
@@ -498,6 +511,7 @@ int main(void)
 		cmocka_unit_test_setup(return_from_a_signal_is_told_by_its_code, setup),
 		cmocka_unit_test_setup(arm64_keeps_ra_in_a_register_and_signs_it, setup),
 		cmocka_unit_test_setup(s390x_has_the_cfa_above_sp, setup),
+		cmocka_unit_test_setup(s390x_has_ra_saved_before_there_is_a_frame, setup),
 		cmocka_unit_test_setup(s390x_tells_its_signal_frames_by_their_code, setup),
 		cmocka_unit_test_setup(without_fp_it_goes_on_by_sp, setup),
 		cmocka_unit_test_setup(without_sp_it_goes_on_by_fp, setup),
