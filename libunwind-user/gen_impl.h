@@ -148,6 +148,7 @@ struct gen_rows {
 	uint32_t nr_fdes, room_fdes;
 	struct gen_row *raw;		/* rows of the FDEs */
 	uint32_t nr_raw, room_raw;
+	uint8_t pushed;			/* by a PLT, in front of the FDE that was added last */
 
 	/*
 	 * The result: ascending, without gaps, equal neighbours only where a function begins; the

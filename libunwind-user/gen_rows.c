@@ -149,6 +149,7 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 	fde->padded = fde->start;
 	fde->row = r->nr_raw;
 	fde->nr_rows = 0;
+	r->pushed = 0;
 	return 0;
 }
 
@@ -177,10 +178,53 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return rows_add_fde(r, start, end);
 }
 
+/* @state as it is if the CFA is @pushed bytes above the one it speaks of */
+static struct cfi_state above(const struct cfi_state *state, int pushed)
+{
+	struct cfi_state to = *state;
+
+	if (to.cfa.how == CFI_REG)
+		to.cfa.off += pushed;
+	if (to.ra.how == CFI_AT_CFA)
+		to.ra.off -= pushed;
+	if (to.fp.how == CFI_AT_CFA)
+		to.fp.off -= pushed;
+	return to;
+}
+
+/* From now on, and in the rows of the FDE up to here */
+static int set_pushed(struct gen_rows *r)
+{
+	const struct gen_fde *fde = &r->fde[r->nr_fdes - 1];
+	struct cfi_state state;
+	uint32_t i;
+
+	r->pushed = r->arch->plt_pushes;
+	for (i = fde->row; i < r->nr_raw; i++) {
+		state = above(&r->state[r->raw[i].state], r->pushed);
+		r->raw[i].state = number_of(r, &state);
+		if (!r->raw[i].state)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 {
 	struct gen_rows *r = arg;
+	struct cfi_state to;
+	int ret;
 
+	if (r->arch->plt_pushes && !r->pushed && state->ra.how == CFI_AT_CFA &&
+	    state->ra.off == r->arch->plt_pushes - 8) {
+		ret = set_pushed(r);
+		if (ret)
+			return ret;
+	}
+	if (r->pushed) {
+		to = above(state, r->pushed);
+		state = &to;
+	}
 	r->stats->nr_rows++;
 	return rows_add_row(r, start - r->img->text.start - r->fde[r->nr_fdes - 1].start, state);
 }

@@ -31,6 +31,13 @@ struct gen_arch {
 	/* The length of the padding at @p, not more than @len; 0 if it is something else. */
 	size_t (*padding)(const uint8_t *p, size_t len);
 	/*
+	 * Bytes that stubs of a PLT push for the function of the dynamic loader they go on to, if
+	 * glibc's FDE of that does not count them: its CFA is that much too low. Such an FDE is
+	 * told by RA, which it has as the upper one of two words at the CFA; no function saves RA
+	 * in its caller's frame. 0: there is none. Source: glibc, sysdeps/aarch64/dl-trampoline.S.
+	 */
+	uint8_t plt_pushes;
+	/*
 	 * Does an instruction that enters the kernel end behind these two bytes? Then a task in
 	 * the kernel can stand in what follows, although it never runs.
 	 */

@@ -217,3 +217,37 @@ out:
 	free(frame);
 	return ret;
 }
+
+bool pushed_by_plt(Dwarf_CFI *cfi, uint64_t start, uint64_t end)
+{
+	uint64_t pc, row_start, row_end;
+	struct answer a;
+
+	for (pc = start; machine->elf == EM_AARCH64 && pc < end; pc = row_end) {
+		if (ask_libdw(cfi, pc, &a, &row_start, &row_end) || row_end <= pc)
+			return false;
+		if (a.ra == memory(a.cfa + 8))
+			return true;
+	}
+	return false;
+}
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+	return a - b + (1ull << 31) < 1ull << 32;
+}
+
+bool is_plain(Dwarf_CFI *cfi, uint64_t start, uint64_t end)
+{
+	uint64_t pc, row_start, row_end;
+	struct answer a;
+
+	for (pc = start; pc < end; pc = row_end) {
+		if (ask_libdw(cfi, pc, &a, &row_start, &row_end) || row_end <= pc ||
+		    a.outermost || a.signal || a.no_row || a.ra != memory(a.cfa - 8) ||
+		    (!is_near(a.cfa, reg_value(REG_RSP, pc)) &&
+		     !is_near(a.cfa, reg_value(REG_RBP, pc))))
+			return false;
+	}
+	return true;
+}

@@ -49,6 +49,7 @@ struct file {
 	struct gen_table table, plain;	/* plain: of .eh_frame alone */
 	struct sframe_table reader, plain_reader;
 	uint8_t *image;			/* a copy of the file, if libdw needs one */
+	uint64_t pushed, pushed_end;	/* the FDE that pushed_by_plt() */
 	uint64_t pcs, holes, wrong, fdes, padding, spoilt, returned_to, flow;
 };
 
@@ -229,6 +230,8 @@ static void check_pc(struct file *f, uint64_t pc)
 		return;
 	}
 	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
+	if (pc >= f->pushed && pc < f->pushed_end)
+		theirs.cfa += PLT_PUSHES;
 	if (ours.outermost && is_returned_to(f, &row))
 		f->returned_to++;
 	else if (ret == 1)
@@ -247,27 +250,6 @@ static void check_around(struct file *f, uint64_t pc)
 	check_pc(f, pc + 1);
 }
 
-static bool is_near(uint64_t a, uint64_t b)
-{
-	return a - b + (1ull << 31) < 1ull << 32;
-}
-
-/* Are all rows of the function of the kind that assemblers can write? */
-static bool is_plain(struct file *f, uint64_t start, uint64_t end)
-{
-	uint64_t pc, row_start, row_end;
-	struct answer a;
-
-	for (pc = start; pc < end; pc = row_end) {
-		if (ask_libdw(f->cfi, pc, &a, &row_start, &row_end) || row_end <= pc ||
-		    a.outermost || a.signal || a.no_row || a.ra != memory(a.cfa - 8) ||
-		    (!is_near(a.cfa, reg_value(REG_RSP, pc)) &&
-		     !is_near(a.cfa, reg_value(REG_RBP, pc))))
-			return false;
-	}
-	return true;
-}
-
 /* Walk libdw's rows in [start, end), then ours. */
 static void check_range(struct file *f, uint64_t start, uint64_t end)
 {
@@ -275,12 +257,14 @@ static void check_range(struct file *f, uint64_t start, uint64_t end)
 	struct answer theirs;
 	uint64_t pc, row_start, row_end;
 
+	f->fdes++;
 	if (section) {
 		/*
 		 * Version 1 has no size of a PLT's pattern, and ld 2.40 takes the first stub of
 		 * .plt.sec for the first of .plt.
 		 */
-		if (!is_plain(f, start, end) || (section == SFRAME_VERSION_1 && in_plt(f, start))) {
+		if (!is_plain(f->cfi, start, end) ||
+		    (section == SFRAME_VERSION_1 && in_plt(f, start))) {
 			f->spoilt++;
 			return;
 		}
@@ -314,7 +298,7 @@ static uint32_t get32(const unsigned char *ident, const uint8_t *p)
 }
 
 /* All FDEs, found by libdw itself. */
-static int check_fdes(struct file *f)
+static int each_fde(struct file *f, void (*fn)(struct file *f, uint64_t start, uint64_t end))
 {
 	const unsigned char *ident = (void *)elf_getident(f->elf, NULL);
 	Dwarf_Off off = 0, next;
@@ -337,10 +321,22 @@ static int check_fdes(struct file *f)
 		/* every file looked at has sdata4 | pcrel; the rest is for the unit tests */
 		start = sh.sh_addr + (entry.fde.start - (uint8_t *)data.d_buf) +
 			(int32_t)get32(ident, entry.fde.start);
-		f->fdes++;
-		check_range(f, start, start + get32(ident, entry.fde.start + 4));
+		fn(f, start, start + get32(ident, entry.fde.start + 4));
 	}
 	return 0;
+}
+
+static void find_pushed(struct file *f, uint64_t start, uint64_t end)
+{
+	if (pushed_by_plt(f->cfi, start, end)) {
+		f->pushed = start;
+		f->pushed_end = end;
+	}
+}
+
+static int check_fdes(struct file *f)
+{
+	return each_fde(f, find_pushed) ?: each_fde(f, check_range);
 }
 
 /* Each function of the table, so that none is looked at by nobody. */

@@ -69,6 +69,16 @@ static inline uint64_t memory(uint64_t addr)
  */
 int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, uint64_t *end);
 
+/*
+ * Is [start, end) the FDE of glibc's _dl_runtime_resolve of arm64? A PLT has pushed PLT_PUSHES
+ * bytes for it, RA above, which the FDE says is so and does not add to the CFA.
+ */
+#define PLT_PUSHES	16
+bool pushed_by_plt(Dwarf_CFI *cfi, uint64_t start, uint64_t end);
+
+/* Are all rows of the function of the kind that assemblers can write? Of amd64 only. */
+bool is_plain(Dwarf_CFI *cfi, uint64_t start, uint64_t end);
+
 /* .eh_frame as it is in the file; false if there is none. */
 bool eh_frame_of(Elf *elf, GElf_Shdr *sh, Elf_Data *data);
 

@@ -159,6 +159,30 @@ static void arm64_signs_ra(void **state)
 	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);
 }
 
+/* glibc's function for lazy binding: what the PLT has pushed is not counted */
+static void arm64_counts_what_a_plt_has_pushed(void **state)
+{
+	(void)state;
+	start_file(EM_AARCH64);
+	func(0x1000, 0x40, DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, 30, 0x7f,
+	     DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 0xd0, 1, DW_CFA_offset | 29, 26,
+	     DW_CFA_advance_loc | 2, DW_CFA_restore | 29, DW_CFA_def_cfa_offset, 0);
+	/* another function is as it says */
+	func(0x1040, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1);
+	make_table();
+	assert_cfa(0x1000, SFRAME_SP, 16);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_cfa(0x1004, SFRAME_SP, 16);
+	assert_saved(&row.ra, -8);
+	assert_cfa(0x1008, SFRAME_SP, 224);
+	assert_saved(&row.ra, -8);
+	assert_saved(&row.fp, -224);
+	assert_cfa(0x1010, SFRAME_SP, 16);
+	assert_cfa(0x1040, SFRAME_SP, 0);
+	assert_cfa(0x1044, SFRAME_SP, 16);
+	assert_saved(&row.ra, -8);
+}
+
 static void put_insns(size_t at, const uint32_t *insn, unsigned int nr)
 {
 	unsigned int i;
@@ -427,6 +451,7 @@ int main(void)
 		cmocka_unit_test(s390x_keeps_registers_in_others),
 		cmocka_unit_test(a_cie_may_name_another_register_for_ra),
 		cmocka_unit_test(arm64_signs_ra),
+		cmocka_unit_test(arm64_counts_what_a_plt_has_pushed),
 		cmocka_unit_test(arm64_stubs),
 		cmocka_unit_test(s390x_stubs),
 		cmocka_unit_test(padding_of_both),

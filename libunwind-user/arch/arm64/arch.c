@@ -23,6 +23,7 @@ const struct gen_arch gen_arm64 = {
 	.reg_name = names,
 	.nr_names = sizeof(names) / sizeof(*names),
 	.padding = arm64_padding,
+	.plt_pushes = 16,
 	.enters_kernel = arm64_enters_kernel,
 	.plt = arm64_plt,
 };
