@@ -179,6 +179,9 @@ PATH void cp_main(struct task *t, long *stack)
 	const char **argv = (const char **)(stack + 1);
 	const char *depths = "", *what = "plain", *arg;
 
+#ifdef __s390x__
+	t->ra[t->depth++] = (unsigned long)cp_start_ip;
+#endif
 	ENTER(t);
 	cp_exec_path = argv[0];
 	for (i = 1; i < argc; i++) {

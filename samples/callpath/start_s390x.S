@@ -2,7 +2,9 @@
 /*
  * The edges of every call path on s390x, see start.S. Here the chain is the back chain: the first
  * word of each frame is the address of the caller's, and r14 is saved 112 bytes into that. A frame
- * whose first word is 0 ends it. Source: s390x ELF ABI, "Stack frame layout".
+ * whose first word is 0 ends it, but only where the kernel saw the stack begin: it tells that from
+ * code that keeps no back chain. Hence the main task comes from there, in two steps.
+ * Source: s390x ELF ABI, "Stack frame layout".
  */
 #ifdef __s390x__
 	.text
@@ -14,17 +16,33 @@ _start:
 	.cfi_startproc
 	.cfi_undefined 14
 	lgr	%r3, %r15
-	larl	%r2, cp_region
-	lgfi	%r1, CP_REGION_SIZE - 160
-	la	%r15, 0(%r1,%r2)
 	lghi	%r0, 0
+	aghi	%r15, -160
 	stg	%r0, 0(%r15)
-	brasl	%r14, cp_main
+	brasl	%r14, on_region
+	.globl	cp_start_ip
+cp_start_ip:
 	.word	0
 	.cfi_endproc
 	.size	_start, . - _start
 
-/* flags r2, stack r3, ptid r4, seq r5, slot r6, fn 160(r15), task 168(r15) */
+	.type	on_region, @function
+on_region:
+	.cfi_startproc
+	stg	%r14, 112(%r15)
+	.cfi_offset 14, -48
+	lgr	%r11, %r15
+	.cfi_def_cfa_register 11
+	larl	%r2, cp_region
+	lgfi	%r1, CP_REGION_SIZE - 160
+	la	%r15, 0(%r1,%r2)
+	stg	%r11, 0(%r15)
+	brasl	%r14, cp_main
+	.word	0
+	.cfi_endproc
+	.size	on_region, . - on_region
+
+/* flags r2, stack r3, ptid r4, seq r5, slot r6, fn 160(r15), task 168(r15); by the main task */
 	.globl	cp_clone
 	.type	cp_clone, @function
 cp_clone:
@@ -44,17 +62,18 @@ cp_clone:
 	lgr	%r2, %r3
 	lgr	%r3, %r1
 	lghi	%r5, 0
-	lghi	%r1, 120
-	/* A frame of its own that nothing hangs on; for the child as well */
-	aghi	%r15, -160
-	.cfi_adjust_cfa_offset 160
+	/* Until it returns on the frame of _start: nothing hangs on it, and the child has none */
+	lgr	%r8, %r15
+	larl	%r1, cp_region + CP_REGION_SIZE - 160
+	lg	%r15, 0(%r1)
+	.cfi_def_cfa_register 8
 	.cfi_undefined 14
-	stg	%r0, 0(%r15)
+	lghi	%r1, 120
 	svc	0
 1:	ltgr	%r2, %r2
 	jz	2f
-	aghi	%r15, 160
-	.cfi_adjust_cfa_offset -160
+	lgr	%r15, %r8
+	.cfi_def_cfa_register 15
 	.cfi_restore 14
 	lmg	%r6, %r14, 48(%r15)
 	br	%r14

@@ -78,6 +78,7 @@ long cp_clone(unsigned long flags, void *stack, void *ptid, unsigned long seq,
 void cp_sig_entry(int sig, void *info, void *ucontext);
 void cp_restorer(void);
 extern const char cp_sigreturn_ip[];
+extern const char cp_start_ip[];	/* on s390x: what called the caller of cp_main() */
 
 /* signal.c */
 void cp_signals_init(struct task *t);

@@ -19,33 +19,33 @@ import struct, sys
 what, record, trace = sys.argv[1:4]
 rec = bytearray(open(record, "rb").read())
 entries, at = [], 32
-while at + 40 <= struct.unpack_from("<I", rec, 8)[0]:
-    size, seq, tid, tgid, nr, flags, depth = struct.unpack_from("<7I", rec, at)
+while at + 40 <= struct.unpack_from("=I", rec, 8)[0]:
+    size, seq, tid, tgid, nr, flags, depth = struct.unpack_from("=7I", rec, at)
     entries.append((at, seq, depth))
     at += size
 deep = [e for e in entries if e[2] >= 5]
 if what == "frame":
     at = deep[len(deep) // 2][0] + 40 + 3 * 8
-    struct.pack_into("<Q", rec, at, struct.unpack_from("<Q", rec, at)[0] + 2)
+    struct.pack_into("=Q", rec, at, struct.unpack_from("=Q", rec, at)[0] + 2)
     open(record, "wb").write(rec)
     sys.exit(0)
 if what == "none":
     sys.exit(0)
-# Cookies: the CPU's number in the low half, an odd counter in the upper one. Find those of two
+# Cookies: the CPU's number, and behind it an odd counter. Find those of two
 # calls by the sequence numbers in front of them.
 dat = bytearray(open(trace, "rb").read())
 def cookie_at(seq):
-    at = dat.find(struct.pack("<Q", seq))	# the argument, in an array of words
+    at = dat.find(struct.pack("=Q", seq))	# the argument, in an array of words
     for i in range(at + 16, at + 80, 4):
-        low, high = struct.unpack_from("<II", dat, i)
-        if 1 <= low <= 8 and high & 1 and high > 1:
+        cpu, count = struct.unpack_from("=II", dat, i)
+        if 1 <= cpu <= 8 and count & 1 and count > 1:
             return i
     sys.exit("no cookie behind the event of %d" % seq)
 a, b = cookie_at(deep[10][1]), cookie_at(deep[20][1])
 if what == "cookie":
     dat[a:a + 8] = dat[b:b + 8]
 elif what == "unknown":
-    struct.pack_into("<I", dat, a + 4, 0x7ffffff1)
+    struct.pack_into("=I", dat, a + 4, 0x7ffffff1)
 open(trace, "wb").write(dat)
 END
 spoil()

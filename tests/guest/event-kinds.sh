@@ -39,16 +39,16 @@ kind "system call enter" syscalls/sys_enter_lseek sys_lseek run
 kind "system call exit" syscalls/sys_exit_lseek sys_lseek run
 kind "raw system call" raw_syscalls/sys_exit sys_exit run
 
-check "kprobe: made" write 'p:ukp ksys_lseek' $T/kprobe_events
+check "kprobe: made" write "p:ukp ${SYS_PREFIX}_lseek" $T/kprobe_events
 kind "kprobe" kprobes/ukp ukp run
-check "kretprobe: made" write 'r:urp ksys_lseek' $T/kprobe_events
+check "kretprobe: made" write "r:urp ${SYS_PREFIX}_lseek" $T/kprobe_events
 kind "kretprobe" kprobes/urp urp run
 echo >$T/kprobe_events
 
-if [ -e $T/dynamic_events ] && write 'f:ufp ksys_lseek' $T/dynamic_events >/dev/null; then
+if [ -e $T/dynamic_events ] && write "f:ufp ${SYS_PREFIX}_lseek" $T/dynamic_events >/dev/null; then
 	kind "fprobe" fprobes/ufp ufp run
 	echo '-:fprobes/ufp' >>$T/dynamic_events
-	check "fprobe exit: made" write 'f:ufx ksys_lseek%return' $T/dynamic_events
+	check "fprobe exit: made" write "f:ufx ${SYS_PREFIX}_lseek%return" $T/dynamic_events
 	kind "fprobe exit" fprobes/ufx ufx run
 	echo '-:fprobes/ufx' >>$T/dynamic_events
 else
@@ -57,7 +57,7 @@ fi
 
 # At the entry of a function its frame pointer is not set up yet: the caller must not be missing
 sym=$(awk '$3 == "op_yield" { print "0x" $1 }' $PROG/callpath.sym)
-check "uprobe: made" write "p:uup $CALLPATH:$(printf '0x%x' $((sym - 0x400000)))" $T/uprobe_events
+check "uprobe: made" write "p:uup $CALLPATH:$(printf '0x%x' $((sym - LINKED_AT)))" $T/uprobe_events
 kind "uprobe" uprobes/uup uup run
 printf -v addr '%x' $((sym))
 check "uprobe: the first frame is the probed address" grep -qE "^uup $addr " $TEST_TMP/joined
@@ -73,7 +73,7 @@ in_walk()
 	at_least $n 1
 }
 check "uprobe: the second frame is its caller" in_walk
-check "uretprobe: made" write "r:uur $CALLPATH:$(printf '0x%x' $((sym - 0x400000)))" \
+check "uretprobe: made" write "r:uur $CALLPATH:$(printf '0x%x' $((sym - LINKED_AT)))" \
 	$T/uprobe_events
 kind "uretprobe" uprobes/uur uur run
 echo >$T/uprobe_events

@@ -57,7 +57,7 @@ check "trace-cmd records them" record -O $OPT -e raw_syscalls:sys_enter -- \
 	$CALLPATH -o $TEST_TMP/path -n 20
 check "trace-cmd reports them" report -N
 check "cookies in the report" grep -qE 'user_unwind_cookie: +cookie=[0-9a-f]+' $TEST_TMP/report
-check "stacks in the report" grep -qE 'user_unwind_stack: +cookie=[0-9a-f]+ .*0x40[0-9a-f]{4}' \
+check "stacks in the report" grep -qE "user_unwind_stack: +cookie=[0-9a-f]+ .*0x$IN_PROGRAM" \
 	$TEST_TMP/report
 check_not "nothing that it cannot parse" grep -iE 'unknown|failed|invalid|\[FAILED' \
 	$TEST_TMP/report $TEST_TMP/report.err

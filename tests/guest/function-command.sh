@@ -9,7 +9,7 @@ need_program $CALLPATH
 
 F=$T/set_ftrace_filter
 # Of callpath's system calls one that no shell makes
-func=__x64_sys_getpriority
+func=${SYS_PREFIX}_getpriority
 grep -q "^$func\$" $T/available_filter_functions || die "$func cannot be traced"
 calls="-n 200 -x plain"
 
@@ -30,7 +30,7 @@ check "a stack each time" is "$(unanswered)" 0
 check "hardly any that nobody asked for" at_most "$(unasked)" 2
 check "no function is traced by it" is "$(count " $func ")" 0
 check "with the frames of the program" at_least \
-	"$(count '=> *<0*40[0-9a-f]{4}>')" $n
+	"$(count "=> *<0*$IN_PROGRAM>")" $n
 check "it is removed" write "!$func:$OPT" $F
 check "it is gone" is "$(grep -c $OPT $F)" 0
 run

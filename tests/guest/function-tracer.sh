@@ -7,7 +7,7 @@
 need_kernel
 need_program $CALLPATH
 
-func=__x64_sys_getpriority
+func=${SYS_PREFIX}_getpriority
 FOPT=$T/options/func_userstack_deferred
 
 run()

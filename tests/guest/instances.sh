@@ -37,7 +37,7 @@ check "a refused trigger as well" is \
 	"$(write $OPT $I/i$refused/events/sched/sched_switch/trigger | grep -c busy)" 1
 check "and is not listed" is "$(grep -cv '^#' $I/i$refused/events/sched/sched_switch/trigger)" 0
 check "a refused function command as well" is \
-	"$(write "__x64_sys_getpriority:$OPT" $I/i$refused/set_ftrace_filter | grep -c busy)" 1
+	"$(write "${SYS_PREFIX}_getpriority:$OPT" $I/i$refused/set_ftrace_filter | grep -c busy)" 1
 check "and is not listed" is "$(grep -c $OPT $I/i$refused/set_ftrace_filter)" 0
 
 # The refused one still works as an instance

@@ -12,12 +12,24 @@ CALLPATH32=$BUILD/samples/callpath/callpath32
 PROG=$BUILD/tests/guest
 OPT=userstacktrace_deferred
 NCPU=$(nproc)
-# This machine: Debian's name, its dynamic loader and the number of clone()
+# This machine: Debian's name, the kernel's functions for system calls and numbers of some, the
+# dynamic loader, where the linker puts a program that is not position independent, and what
+# addresses in a small one look like
 MACHINE=$(uname -m)
+LINKED_AT=0x400000 IN_PROGRAM='40[0-9a-f]{4}'
 case $MACHINE in
-s390x) ARCH=s390x LOADER=/lib/ld64.so.1 NR_CLONE=120 ;;
-aarch64) ARCH=arm64 LOADER=/lib/ld-linux-aarch64.so.1 NR_CLONE=220 ;;
-*) ARCH=amd64 LOADER=/lib64/ld-linux-x86-64.so.2 NR_CLONE=56 ;;
+s390x)
+	ARCH=s390x SYS_PREFIX=__s390x_sys NR_YIELD=158 LOADER=/lib/ld64.so.1
+	LINKED_AT=0x1000000 IN_PROGRAM='10[0-9a-f]{5}'
+	;;
+aarch64)
+	ARCH=arm64 SYS_PREFIX=__arm64_sys NR_YIELD=124
+	LOADER=/lib/ld-linux-aarch64.so.1
+	;;
+*)
+	ARCH=amd64 SYS_PREFIX=__x64_sys NR_YIELD=24
+	LOADER=/lib64/ld-linux-x86-64.so.2
+	;;
 esac
 LIBS=/lib/$MACHINE-linux-gnu
 # trace-cmd 3.3.1 cannot read what it has compressed itself where numbers begin with the high byte:

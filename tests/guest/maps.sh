@@ -80,7 +80,8 @@ same_as_proc()
 		}
 		n=$((n + 1))
 	done <$TEST_TMP/maps
-	at_least $n 3
+	# the two, and what called main(): on s390x Debian's libc keeps no chain that leads there
+	at_least $n $([ $ARCH = s390x ] && echo 2 || echo 3)
 }
 check "range, offset, device, inode and path are those of /proc/PID/maps" same_as_proc
 read -r line <&$out

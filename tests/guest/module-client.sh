@@ -44,7 +44,7 @@ check "tracepoint: requests" at_least "$(requests)" 100
 # The shell that turned the events off may still be in its last system call
 check "tracepoint: each is answered" at_least $have $((want - 2))
 check "tracepoint: with frames of the program" at_least \
-	"$(count 'unwind_client_stack: .*0x40[0-9a-f]{4}')" 100
+	"$(count "unwind_client_stack: .*0x$IN_PROGRAM")" 100
 check "tracepoint: a deep stack is whole, in parts" at_least \
 	"$(count 'unwind_client_stack: .*total=4[0-9][0-9] first=256')" 1
 
@@ -61,7 +61,7 @@ check "with the option: the same cookies" at_least $same $((have - 2))
 echo 0 >$T/options/$OPT
 rmmod unwind-client
 
-load_module $ko event=none function=__x64_sys_getpriority
+load_module $ko event=none function=${SYS_PREFIX}_getpriority
 run -n 200
 check "function: requests" at_least "$(requests)" 20
 check "function: each is answered" is "$have" "$want"

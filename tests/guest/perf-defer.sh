@@ -39,7 +39,7 @@ script()
 }
 check "perf: its file can be read" script
 check "perf: its samples have user frames" at_least \
-	"$(grep -cE '^\s+40[0-9a-f]{4}\b' $TEST_TMP/script)" 100
+	"$(grep -cE "^\s+$IN_PROGRAM\b" $TEST_TMP/script)" 100
 check "perf: callchains were deferred" at_least "$(perf script -D -i $TEST_TMP/perf.data \
 	2>/dev/null | grep -c PERF_RECORD_CALLCHAIN_DEFERRED)" 20
 finish

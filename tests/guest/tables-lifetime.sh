@@ -79,7 +79,8 @@ check "it has no table of the old one" complete app --percent 0 --min 1 --never 
 
 # Removed files, and those of other mount namespaces, by what is mapped
 cp $TPROG/chain-static ./gone
-unshare -m sh -c "mount -t tmpfs none /mnt && cp ./gone /mnt/hidden && exec /mnt/hidden 100000" &
+mkdir mnt
+unshare -m sh -c "mount -t tmpfs none mnt && cp ./gone mnt/hidden && exec $PWD/mnt/hidden 100000" &
 hidden=$!
 ./gone 100000 &
 gone=$!

@@ -36,6 +36,7 @@ EVENT = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*(?
 FRAME = re.compile(r"^=> \[user\] (?P<what>[^<].*?)(?: \((?P<path>.*)\+0x(?P<off>[0-9a-f]+)\))?$")
 MARK = re.compile(r"^=> \[user\] <(?P<mark>.*)>$")
 MUSL_THREAD = b"\x31\xed\x5f\x41\xff\xd1"   # xor %ebp,%ebp; pop %rdi; call *%r9
+ENTRY_BYTES = 0x74      # ld.so's goes on to the program from there
 CLONE_BYTES = 0x400     # clone3() has no symbol; it is linked right behind clone()
 
 
@@ -55,14 +56,16 @@ class Elf:
                 head = f.read(64)
                 if head[:5] != b"\x7fELF\x02":
                     return
-                entry, phoff = struct.unpack_from("<QQ", head, 24)
-                size, count = struct.unpack_from("<HH", head, 54)
+                order = ">" if head[5] == 2 else "<"
+                entry, phoff = struct.unpack_from(order + "QQ", head, 24)
+                size, count = struct.unpack_from(order + "HH", head, 54)
                 f.seek(phoff)
                 table = f.read(size * count)
         except OSError:
             return
         for i in range(count):
-            kind, _, off, vaddr, _, filesz = struct.unpack_from("<IIQQQQ", table, i * size)
+            kind, _, off, vaddr, _, filesz = struct.unpack_from(order + "IIQQQQ", table,
+                                                                i * size)
             if kind == 1:
                 self.loads.append((off, vaddr, filesz))
         self.entry = self.offset(entry)
@@ -117,7 +120,7 @@ class Rows:
         rows = cls.known[path]
         vaddr = Elf.of(path).vaddr(int(frame["off"], 16) - 1)
         at = bisect.bisect(rows.start, vaddr) - 1 if vaddr is not None else -1
-        return at >= 0 and rows.base[at] not in ("rsp", "rbp")
+        return at >= 0 and rows.base[at] not in ("rsp", "rbp", "r15", "r11", "sp", "x29")
 
 
 def begins(frame):
@@ -130,7 +133,7 @@ def begins(frame):
     # from the system call on, which the thread comes out of
     if elf.thread is not None and elf.thread - 12 <= off <= elf.thread:
         return True
-    return (elf.entry is not None and elf.entry <= off <= elf.entry + 0x40 or
+    return (elf.entry is not None and elf.entry <= off <= elf.entry + ENTRY_BYTES or
             elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
 
 
@@ -162,7 +165,8 @@ def stacks(path, see=lambda event: None):
 class Registered:
     """Who has registered how many tables since its execve(): threads and children have them too."""
 
-    ADD = re.compile(r"NR 157 \(53467261,")
+    PRCTL = {"s390x": 172, "aarch64": 167}.get(os.uname().machine, 157)
+    ADD = re.compile(r"NR %d \(53467261," % PRCTL)
     EXEC = re.compile(r"\bpid=(\d+)")
     FORK = re.compile(r"\bpid=(\d+) .*child_pid=(\d+)")
 
@@ -175,7 +179,7 @@ class Registered:
             self.asked.add(tid)
         elif what == "sys_exit" and tid in self.asked:
             self.asked.remove(tid)
-            self.tables[tid] += rest.startswith("NR 157 = 0")
+            self.tables[tid] += rest.startswith("NR %d = 0" % self.PRCTL)
         elif what == "sched_process_exec":
             self.tables[int(self.EXEC.search(rest)[1])] = 0
         elif what == "sched_process_fork":

@@ -8,7 +8,7 @@ need_kernel
 need_program $CALLPATH
 
 E=$T/events/raw_syscalls/sys_enter
-other=24	# sched_yield
+other=$NR_YIELD
 # An event that no shell has, to count on
 C=$T/events/syscalls/sys_enter_getpriority
 

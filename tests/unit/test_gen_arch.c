@@ -168,7 +168,8 @@ static void arm64_counts_what_a_plt_has_pushed(void **state)
 	     DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 0xd0, 1, DW_CFA_offset | 29, 26,
 	     DW_CFA_advance_loc | 2, DW_CFA_restore | 29, DW_CFA_def_cfa_offset, 0);
 	/* another function is as it says */
-	func(0x1040, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1);
+	func(0x1040, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+	     DW_CFA_offset | 30, 1);
 	make_table();
 	assert_cfa(0x1000, SFRAME_SP, 16);
 	assert_int_equal(row.ra.base, SFRAME_SAME);

@@ -27,14 +27,15 @@ CROSS_arm64 := aarch64-linux-gnu
 KARCH_s390x := s390
 KARCH_arm64 := arm64
 
-.PHONY: test-arch $(TEST_ARCHES:%=test-arch-%) $(TEST_ARCHES:%=make-arch-%) arch-tests
+.PHONY: test-arch $(TEST_ARCHES:%=test-arch-%) $(TEST_ARCHES:%=make-arch-%) arch-all arch-tests \
+	arch-selftests
 
 test-arch:
 	@+scripts/tally $(TEST_ARCHES:%=test-arch-%)
 
 # T='NAME...' runs only those
 $(TEST_ARCHES:%=test-arch-%): test-arch-%:
-	@+$(SUB) make-arch-$* ARCH_TARGET=arch-tests
+	@+$(SUB) make-arch-$* ARCH_TARGET=$(if $(T),arch-tests,arch-all)
 
 # Where the guest's init looks for programs that its Debian has not got
 .PHONY: arch-perf
@@ -50,9 +51,17 @@ $(TEST_ARCHES:%=make-arch-%): make-arch-%:
 		CC="$(CROSS_$*)-gcc --sysroot=$$sysroot" CXX="$(CROSS_$*)-g++ --sysroot=$$sysroot" \
 		AR=$(CROSS_$*)-ar NM=$(CROSS_$*)-nm
 
+arch-all:
+	@+scripts/tally arch-tests arch-selftests
+
 ARCH_TESTS = $(addprefix tests/guest/,checker.sh event-kinds.sh formats.sh maps.sh option.sh \
 	perf-defer.sh record-command.sh trigger.sh) \
 	$(wildcard tests/guest/callpath-*.sh tests/guest/tables-*.sh tests/guest/arch/*.sh)
 
 arch-tests: modules arch-perf
 	@$(RUN_TESTS) --slow 3 $(or $(T),$(filter-out %-lib.sh,$(ARCH_TESTS)))
+
+# The selftests of the series
+arch-selftests: kernel
+	@O=$(abspath $(O)) tests/vm/ftracetest --kernel $(KERNEL) --label $(KVARIANT) --slow 3 \
+		--compare $(BASELINE) user_unwind/

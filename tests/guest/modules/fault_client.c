@@ -132,6 +132,7 @@ static struct {
 	int				ret;
 } watch;
 
+#ifdef CONFIG_HAVE_HW_BREAKPOINT
 static void watch_hit(struct perf_event *event, struct perf_sample_data *data,
 		      struct pt_regs *regs)
 {
@@ -178,6 +179,16 @@ static void unwatch(void)
 	watch.event = NULL;
 	watch.task = NULL;
 }
+#else
+static void watch_word(const void *word, u64 len, int skip)
+{
+	note("watch = %d\n", -EOPNOTSUPP);
+}
+
+static void unwatch(void)
+{
+}
+#endif
 
 /* Have everybody who touches the page at @addr of @pid sleep until "unlock" */
 static void lock_page_of(pid_t pid, unsigned long addr)
