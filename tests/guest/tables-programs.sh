@@ -52,7 +52,7 @@ new_threads()
 # has no such event.
 case $ARCH in
 amd64) exits='56|435' ;;
-s390x) exits=-1 ;;
+s390x) exits=4294967295 ;;
 *) exits= ;;
 esac
 if [ "$exits" ]; then
