@@ -14,12 +14,13 @@
 #define CHAR	6.63		/* of the font, 11 pixels high */
 #define LEGEND	20
 
-/* flame.js, as it is */
+/* flame.js, as it is. Hidden: gas 2.40 of arm64 has all of a section share one entry of a GOT. */
 __asm__(".section .rodata\n"
 	"flame_js: .incbin \"trace-cmd-ext/flame.js\"\n"
 	"flame_js_end: .byte 0\n"
 	".previous\n");
-extern const char flame_js[], flame_js_end[];
+extern const char flame_js[] __attribute__((visibility("hidden")));
+extern const char flame_js_end[] __attribute__((visibility("hidden")));
 
 static const char style[] =
 	"text{font:11px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#000}\n"

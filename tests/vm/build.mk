@@ -28,14 +28,18 @@ KARCH_s390x := s390
 KARCH_arm64 := arm64
 
 .PHONY: test-arch $(TEST_ARCHES:%=test-arch-%) $(TEST_ARCHES:%=make-arch-%) arch-all arch-tests \
-	arch-selftests
+	arch-selftests test-arch-elsewhere
 
 test-arch:
-	@+scripts/tally $(TEST_ARCHES:%=test-arch-%)
+	@+scripts/tally $(TEST_ARCHES:%=test-arch-%) test-arch-elsewhere
 
 # T='NAME...' runs only those
 $(TEST_ARCHES:%=test-arch-%): test-arch-%:
 	@+$(SUB) make-arch-$* ARCH_TARGET=$(if $(T),arch-tests,arch-all)
+
+# What their guests recorded, read here
+test-arch-elsewhere: build
+	@tests/vm/elsewhere $(O) $(TEST_ARCHES)
 
 # Where the guest's init looks for programs that its Debian has not got
 .PHONY: arch-perf
