@@ -148,7 +148,8 @@ struct gen_rows {
 	uint32_t nr_fdes, room_fdes;
 	struct gen_row *raw;		/* rows of the FDEs */
 	uint32_t nr_raw, room_raw;
-	uint8_t pushed;			/* by a PLT, in front of the FDE that was added last */
+	/* Of the FDE that was added last: see gen_arch.plt_pushes */
+	bool pushed, behind_pushed;
 
 	/*
 	 * The result: ascending, without gaps, equal neighbours only where a function begins; the

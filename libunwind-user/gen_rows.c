@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "cfi_impl.h"
 
 /* Functions are aligned to 64 at most, loops and sections to more, which is no loss. */
 #define MAX_PADDING	63
@@ -149,7 +150,8 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 	fde->padded = fde->start;
 	fde->row = r->nr_raw;
 	fde->nr_rows = 0;
-	r->pushed = 0;
+	r->behind_pushed = r->pushed && fde[-1].end == fde->start;
+	r->pushed = false;
 	return 0;
 }
 
@@ -178,30 +180,59 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return rows_add_fde(r, start, end);
 }
 
-/* @state as it is if the CFA is @pushed bytes above the one it speaks of */
-static struct cfi_state above(const struct cfi_state *state, int pushed)
+static bool is_sp(const struct gen_rows *r, const struct cfi_rule *cfa)
+{
+	return cfa->how == CFI_REG && cfa->reg == r->arch->abi->reg_sp && !cfa->off;
+}
+
+static struct cfi_rule above(struct cfi_rule rule, int pushed)
+{
+	if (rule.how == CFI_AT_CFA || rule.how == CFI_CFA)
+		return cfi_rule(rule.how, 0, (int64_t)rule.off - pushed);
+	return rule;
+}
+
+/* @state as it is if the CFA is as much above the one it speaks of as a PLT has pushed */
+static struct cfi_state pushed(const struct gen_rows *r, const struct cfi_state *state)
 {
 	struct cfi_state to = *state;
+	int size = r->arch->plt_pushes;
 
 	if (to.cfa.how == CFI_REG)
-		to.cfa.off += pushed;
-	if (to.ra.how == CFI_AT_CFA)
-		to.ra.off -= pushed;
-	if (to.fp.how == CFI_AT_CFA)
-		to.fp.off -= pushed;
+		to.cfa = cfi_rule(CFI_REG, to.cfa.reg, (int64_t)to.cfa.off + size);
+	else
+		to.cfa = cfi_bad(CFI_CAUSE_SP);
+	to.fp = above(to.fp, size);
+	/* Where they are popped RA is in its register again, as it was */
+	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : above(to.ra, size);
 	return to;
+}
+
+/* Does the FDE that was added last tell by its next row that a PLT has pushed something? */
+static bool tells_pushed(const struct gen_rows *r, const struct cfi_state *state)
+{
+	uint32_t i;
+
+	if (!r->arch->plt_pushes || state->ra.how != CFI_AT_CFA || state->flags ||
+	    state->ra.off != r->arch->plt_pushes - 8 || !is_sp(r, &state->cfa))
+		return false;
+	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
+		state = &r->state[r->raw[i].state];
+		if (!is_sp(r, &state->cfa) || state->ra.how != CFI_SAME)
+			return false;
+	}
+	return true;
 }
 
 /* From now on, and in the rows of the FDE up to here */
 static int set_pushed(struct gen_rows *r)
 {
-	const struct gen_fde *fde = &r->fde[r->nr_fdes - 1];
 	struct cfi_state state;
 	uint32_t i;
 
-	r->pushed = r->arch->plt_pushes;
-	for (i = fde->row; i < r->nr_raw; i++) {
-		state = above(&r->state[r->raw[i].state], r->pushed);
+	r->pushed = true;
+	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
+		state = pushed(r, &r->state[r->raw[i].state]);
 		r->raw[i].state = number_of(r, &state);
 		if (!r->raw[i].state)
 			return -ENOMEM;
@@ -215,18 +246,20 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 	struct cfi_state to;
 	int ret;
 
-	if (r->arch->plt_pushes && !r->pushed && state->ra.how == CFI_AT_CFA &&
-	    state->ra.off == r->arch->plt_pushes - 8) {
+	if (!r->pushed && tells_pushed(r, state)) {
 		ret = set_pushed(r);
 		if (ret)
 			return ret;
 	}
-	if (r->pushed) {
-		to = above(state, r->pushed);
-		state = &to;
-	}
+	if (r->pushed)
+		to = pushed(r, state);
+	else
+		to = *state;
+	/* What follows is for profiling: as much too low, and nothing in it tells */
+	if (r->behind_pushed)
+		to = (struct cfi_state){ .cfa = cfi_bad(CFI_CAUSE_SP) };
 	r->stats->nr_rows++;
-	return rows_add_row(r, start - r->img->text.start - r->fde[r->nr_fdes - 1].start, state);
+	return rows_add_row(r, start - r->img->text.start - r->fde[r->nr_fdes - 1].start, &to);
 }
 
 const struct cfi_ops rows_cfi_ops = { .fde = on_fde, .row = on_row };

@@ -6,7 +6,8 @@
  * keeps a walk finite:
  *
  *  - The stack pointer moves up with each step. In the topmost or an interrupted frame it may stay,
- *    if RA is in a register: a function that uses no stack. Its caller's frame is neither.
+ *    if RA is in a register or saved in the caller's frame: a function that uses no stack, or
+ *    none yet. Its caller's frame is neither.
  *  - Only a signal frame may go anywhere, for it can lie on a stack of its own. So any circle leads
  *    through one. Brent's way finds it: the state after signal frame number 1, 2, 4, 8 ... is
  *    kept, and if a later one equals it, that is the circle. Two frames of a stack cannot
@@ -205,7 +206,7 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 	if (unlikely(sp <= s->sp) && (plain || !(row->flags & SFRAME_ROW_SIGNAL))) {
 		/* No frame of its own yet: RA can only have been saved in that of the caller */
 		if (sp < s->sp || !(s->flags & USTEP_EXACT) ||
-		    (row->ra.base == SFRAME_CFA && row->ra.off < env->arch->sp_off))
+		    (row->ra.base == SFRAME_CFA && cfa + (u64)(s64)row->ra.off < s->sp))
 			return -EINVAL;
 	}
 	if (unlikely(sp % WORD))

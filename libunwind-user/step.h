@@ -96,8 +96,9 @@ static inline u64 ustep_pc(const struct ustep *s)
  * Go to the caller by @row, which holds for ustep_pc(@s).
  *
  * Returns 0, USTEP_OUTERMOST, or
- *  -EINVAL   the row cannot be right here: the CFA does not move up (only a signal frame may go to
- *            another stack) or is not aligned, or the state was there before,
+ *  -EINVAL   the row cannot be right here: SP does not move up (only a signal frame may go to
+ *            another stack, and only a function without a frame leave it) or is not aligned, or the
+ *            state was there before,
  *  -ENODATA  it takes a register that is not known in this frame,
  *  -EBADMSG  it is no row,
  *  or what read() returned. Except after 0, @s is as before.

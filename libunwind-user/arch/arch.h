@@ -33,8 +33,9 @@ struct gen_arch {
 	/*
 	 * Bytes that stubs of a PLT push for the function of the dynamic loader they go on to, if
 	 * glibc's FDE of that does not count them: its CFA is that much too low. Such an FDE is
-	 * told by RA, which it has as the upper one of two words at the CFA; no function saves RA
-	 * in its caller's frame. 0: there is none. Source: glibc, sysdeps/aarch64/dl-trampoline.S.
+	 * told by RA, which it has as the upper one of two words at the CFA before it takes any
+	 * stack: no function of this architecture saves RA in its caller's frame. The FDE right
+	 * behind it is a hole. 0: there is none. Source: glibc, sysdeps/aarch64/dl-trampoline.S.
 	 */
 	uint8_t plt_pushes;
 	/*

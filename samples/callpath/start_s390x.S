@@ -42,7 +42,10 @@ on_region:
 	.cfi_endproc
 	.size	on_region, . - on_region
 
-/* flags r2, stack r3, ptid r4, seq r5, slot r6, fn 160(r15), task 168(r15); by the main task */
+/*
+ * flags r2, stack r3, ptid r4, seq r5, slot r6, fn 160(r15), task 168(r15). Only by the main task,
+ * which has a frame of _start to go back to meanwhile.
+ */
 	.globl	cp_clone
 	.type	cp_clone, @function
 cp_clone:

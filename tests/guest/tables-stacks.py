@@ -36,7 +36,8 @@ EVENT = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*(?
 FRAME = re.compile(r"^=> \[user\] (?P<what>[^<].*?)(?: \((?P<path>.*)\+0x(?P<off>[0-9a-f]+)\))?$")
 MARK = re.compile(r"^=> \[user\] <(?P<mark>.*)>$")
 MUSL_THREAD = b"\x31\xed\x5f\x41\xff\xd1"   # xor %ebp,%ebp; pop %rdi; call *%r9
-ENTRY_BYTES = 0x74      # ld.so's goes on to the program from there
+# ld.so's goes on to the program from there
+ENTRY_BYTES = {"s390x": 0x5c, "aarch64": 0x74}.get(os.uname().machine, 0x40)
 CLONE_BYTES = 0x400     # clone3() has no symbol; it is linked right behind clone()
 
 

@@ -224,12 +224,21 @@ bool pushed_by_plt(Dwarf_CFI *cfi, uint64_t start, uint64_t end)
 	struct answer a;
 
 	for (pc = start; machine->elf == EM_AARCH64 && pc < end; pc = row_end) {
-		if (ask_libdw(cfi, pc, &a, &row_start, &row_end) || row_end <= pc)
+		if (ask_libdw(cfi, pc, &a, &row_start, &row_end) || row_end <= pc ||
+		    a.cfa != reg_value(machine->sp, pc))
 			return false;
 		if (a.ra == memory(a.cfa + 8))
 			return true;
 	}
 	return false;
+}
+
+void count_pushed(struct answer *a, uint64_t pc)
+{
+	a->cfa += PLT_PUSHES;
+	/* popped */
+	if (a->cfa == reg_value(machine->sp, pc))
+		a->ra = reg_value(machine->ra, pc);
 }
 
 static bool is_near(uint64_t a, uint64_t b)

@@ -231,7 +231,7 @@ static void check_pc(struct file *f, uint64_t pc)
 	}
 	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
 	if (pc >= f->pushed && pc < f->pushed_end)
-		theirs.cfa += PLT_PUSHES;
+		count_pushed(&theirs, pc);
 	if (ours.outermost && is_returned_to(f, &row))
 		f->returned_to++;
 	else if (ret == 1)
@@ -328,10 +328,12 @@ static int each_fde(struct file *f, void (*fn)(struct file *f, uint64_t start, u
 
 static void find_pushed(struct file *f, uint64_t start, uint64_t end)
 {
-	if (pushed_by_plt(f->cfi, start, end)) {
-		f->pushed = start;
-		f->pushed_end = end;
-	}
+	if (!pushed_by_plt(f->cfi, start, end))
+		return;
+	if (f->pushed || strncmp(f->name, "ld-", 3))
+		wrong(f, start, "an FDE like _dl_runtime_resolve's where there is none");
+	f->pushed = start;
+	f->pushed_end = end;
 }
 
 static int check_fdes(struct file *f)

@@ -73,8 +73,11 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
  * Is [start, end) the FDE of glibc's _dl_runtime_resolve of arm64? A PLT has pushed PLT_PUSHES
  * bytes for it, RA above, which the FDE says is so and does not add to the CFA.
  */
-#define PLT_PUSHES	16
 bool pushed_by_plt(Dwarf_CFI *cfi, uint64_t start, uint64_t end);
+
+/* What libdw says at @pc of it, made right. */
+#define PLT_PUSHES	16
+void count_pushed(struct answer *a, uint64_t pc);
 
 /* Are all rows of the function of the kind that assemblers can write? Of amd64 only. */
 bool is_plain(Dwarf_CFI *cfi, uint64_t start, uint64_t end);

@@ -159,17 +159,25 @@ static void arm64_signs_ra(void **state)
 	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);
 }
 
-/* glibc's function for lazy binding: what the PLT has pushed is not counted */
+#define RA_PUSHED	DW_CFA_offset_extended_sf, 30, 0x7f	/* CFA + 8 */
+
+/* glibc's functions for lazy binding: what the PLT has pushed is not counted */
 static void arm64_counts_what_a_plt_has_pushed(void **state)
 {
 	(void)state;
 	start_file(EM_AARCH64);
-	func(0x1000, 0x40, DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, 30, 0x7f,
-	     DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 0xd0, 1, DW_CFA_offset | 29, 26,
-	     DW_CFA_advance_loc | 2, DW_CFA_restore | 29, DW_CFA_def_cfa_offset, 0);
-	/* another function is as it says */
-	func(0x1040, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+	func(0x1000, 0x40, DW_CFA_advance_loc | 1, RA_PUSHED, DW_CFA_advance_loc | 1,
+	     DW_CFA_def_cfa_offset, 0xd0, 1, DW_CFA_offset | 29, 26, DW_CFA_advance_loc | 2,
+	     DW_CFA_restore | 29, DW_CFA_def_cfa_offset, 0, DW_CFA_advance_loc | 1,
+	     DW_CFA_def_cfa_offset_sf, 2);
+	/* the one right behind it does not tell */
+	func(0x1040, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 32,
+	     DW_CFA_offset | 30, 3);
+	/* others are as they say */
+	func(0x1080, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
 	     DW_CFA_offset | 30, 1);
+	func(0x10c0, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, RA_PUSHED);
+	func(0x1100, 0x40, DW_CFA_def_cfa, 29, 0, RA_PUSHED);
 	make_table();
 	assert_cfa(0x1000, SFRAME_SP, 16);
 	assert_int_equal(row.ra.base, SFRAME_SAME);
@@ -179,9 +187,18 @@ static void arm64_counts_what_a_plt_has_pushed(void **state)
 	assert_saved(&row.ra, -8);
 	assert_saved(&row.fp, -224);
 	assert_cfa(0x1010, SFRAME_SP, 16);
-	assert_cfa(0x1040, SFRAME_SP, 0);
-	assert_cfa(0x1044, SFRAME_SP, 16);
 	assert_saved(&row.ra, -8);
+	assert_cfa(0x1014, SFRAME_SP, 0);
+	assert_int_equal(row.ra.base, SFRAME_SAME);
+	assert_hole(0x1040);
+	assert_hole(0x1044);
+	assert_cfa(0x1080, SFRAME_SP, 0);
+	assert_cfa(0x1084, SFRAME_SP, 16);
+	assert_saved(&row.ra, -8);
+	assert_cfa(0x10c4, SFRAME_SP, 16);
+	assert_saved(&row.ra, 8);
+	assert_cfa(0x1100, SFRAME_FP, 0);
+	assert_saved(&row.ra, 8);
 }
 
 static void put_insns(size_t at, const uint32_t *insn, unsigned int nr)

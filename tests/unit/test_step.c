@@ -431,6 +431,8 @@ static void s390x_has_ra_saved_before_there_is_a_frame(void **state)
 	assert_int_equal(stuck(ROW(SP(160), SAVED(-48), SAVED(-72))), -EINVAL);
 	s.flags = USTEP_EXACT;
 	assert_int_equal(stuck(ROW(SP(160), SAVED(-168), SAME)), -EINVAL);
+	assert_int_equal(stuck(ROW(SP(160), SAVED(-161), SAME)), -EINVAL);
+	assert_int_equal(step(ROW(SP(160), SAVED(-160), SAME)), 0);
 }
 
 /* Two kinds of signal frames, both with the interrupted SP where a row would have the CFA */
