@@ -13,7 +13,8 @@ UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_code.c gen_image.c gen_pack.c gen
 	gen_sig.c gen_write.c
 # architectures, see arch/arch.h
 UU_SRC += $(addprefix arch/amd64/,arch.c code.c plt.c flow.c flow_table.c)
-UU_SRC += $(foreach a,arm64 s390x,$(addprefix arch/$a/,arch.c code.c plt.c))
+UU_SRC += $(foreach a,arm64 s390x,$(addprefix arch/$a/,arch.c code.c flow.c plt.c)) \
+	arch/s390x/flow_table.c
 # rows for code without .eh_frame, see gen_flow.h
 UU_SRC += gen_flow.c gen_flow_calls.c gen_flow_entry.c \
 	gen_flow_jump.c gen_flow_prove.c gen_flow_state.c gen_flow_walk.c

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "gen_flow.h"
 
 static const struct gen_arch *const archs[] = { &gen_amd64, &gen_arm64, &gen_s390x };
 
@@ -101,10 +102,8 @@ static void count_text(const struct gen_image *img, struct gen_stats *stats)
 {
 	unsigned int i;
 
-	for (i = 0; i < img->nr_loads; i++) {
-		if (img->load[i].exec)
-			stats->text_bytes += img->load[i].size;
-	}
+	for (i = 0; i < img->nr_code; i++)
+		stats->text_bytes += img->code[i].end - img->code[i].start;
 }
 
 static int generate(struct gen_image *img, struct gen_table *table)
@@ -129,14 +128,15 @@ static int generate(struct gen_image *img, struct gen_table *table)
 		goto out;
 	table->text_start = img->text.start;
 	table->text_size = img->text.end - img->text.start;
-	count_text(img, &table->stats);
 	ret = rows_init(&rows, img, arch, &table->stats);
 	if (!ret)
 		ret = read_rows(img, arch, &rows, &table->stats);
+	count_text(img, &table->stats);
 	if (!ret)
 		ret = rows_finish(&rows);
 	/* a table for stubs alone would make holes of code that may have frame pointers */
-	if (!ret && !table->stats.nr_fdes && (!rows.nr_fdes || !arch->flow))
+	if (!ret && !table->stats.nr_fdes && !(img->flags & GEN_NO_CFI) &&
+	    (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
 		ret = -ENODATA;
 	if (!ret)
 		ret = pack(&rows, table);

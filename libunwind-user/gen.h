@@ -16,8 +16,8 @@
  * that .eh_frame covers. Besides, some code without .eh_frame is covered: the stubs of a PLT and
  * what returns from signal handlers, told by their bytes; the padding between two functions, if it
  * is padding and nothing else: who runs into that is about to enter the second function, so its
- * first row is right there; and, on amd64, what can be followed from a known state of the frame to
- * where it returns, see gen_flow.h.
+ * first row is right there; and what can be followed from a known state of the frame to where it
+ * returns, see gen_flow.h.
  *
  * ELF files are 64 bits wide, linked (not .o), for amd64, arm64 or s390x (see arch/), whatever this
  * machine is; the table has the byte order of the file. Every file is hostile input; work and
@@ -54,7 +54,7 @@ struct gen_stats {
 	uint64_t nr_fdes;		/* in .eh_frame */
 	uint64_t nr_rows;		/* of their instructions */
 	uint64_t fde_bytes;		/* code they cover */
-	uint64_t text_bytes;		/* executable bytes in the file */
+	uint64_t text_bytes;		/* code in the file: of sections, or else of segments */
 	uint64_t covered_bytes;		/* code the table covers, of these: */
 	uint64_t padding_bytes;
 	uint64_t plt_bytes;		/* stubs without .eh_frame */

@@ -161,6 +161,9 @@ void gen_encode(const struct gen_arch *arch, const struct cfi_state *s, struct g
 		code->cause = s->ra.off;
 	else if (s->fp.how == CFI_BAD)
 		code->cause = s->fp.off;
+	else if (arch->restores_by_cfa && s->cfa.how == CFI_REG && s->cfa.reg != abi->reg_sp &&
+		 s->cfa.reg != abi->reg_fp)
+		code->cause = CFI_CAUSE_SP;
 	if (code->cause)
 		return;
 	code->plt = s->cfa.how == CFI_PLT;

@@ -6,8 +6,6 @@
  * files: what the start files bring, and assembler code whose FDE ends early on purpose, as glibc's
  * clone3() does in front of its system call. But some have no FDE worth speaking of: musl.
  *
- * Where code is not followed, gen_sig.c looks through the gaps, and that is all.
- *
  * What is reached there is
  *	- the entry of the process, which has no caller;
  *	- what the last instruction of an FDE runs into, with the state of its last row;
@@ -73,7 +71,7 @@ static int add_free(struct flow *f, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* What is left free of one segment, whose end is @end, from @start on; FDEs from @i on */
+/* What is left free of one range of code, whose end is @end, from @start on; FDEs from @i on */
 static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *i)
 {
 	struct gen_rows *r = f->r;
@@ -99,34 +97,20 @@ static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *
 	return ret;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct gen_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 static int find_gaps(struct flow *f)
 {
 	const struct gen_image *img = f->r->img;
-	struct gen_range code[IMAGE_MAX_LOADS];
-	unsigned int nr = 0, i;
+	unsigned int i;
 	uint64_t reach = 0;
 	uint32_t fde = 0;
 	int ret = 0;
 
-	for (i = 0; i < img->nr_loads; i++) {
-		if (img->load[i].exec)
-			code[nr++] = (struct gen_range){
-				img->load[i].vaddr, img->load[i].vaddr + img->load[i].size };
-	}
-	qsort(code, nr, sizeof(*code), by_start);
-	for (i = 0; i < nr && !ret; i++) {
+	for (i = 0; i < img->nr_code && !ret; i++) {
 		/* segments that overlap are no file a linker makes */
-		if (code[i].start < reach)
+		if (img->code[i].start < reach)
 			return 0;
-		reach = code[i].end;
-		ret = find_gaps_in(f, code[i].start, code[i].end, &fde);
+		reach = img->code[i].end;
+		ret = find_gaps_in(f, img->code[i].start, reach, &fde);
 	}
 	return ret;
 }
@@ -205,7 +189,7 @@ static void enter_behind(struct flow *f, const struct gen_fde *fde)
 	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
 	if (!code || !runs_out(f, fde, code, &last, &op) || last < row->start)
 		return;
-	flow_step(&s, &op);
+	flow_step(f->arch, &s, &op);
 	flow_enter(f, fde->end, &s, true);
 }
 
@@ -268,7 +252,7 @@ static int walk_taken(struct flow *f)
 	for (i = 0; i < f->nr_taken && !ret; i++) {
 		if (is_inside(f, f->taken[i]))
 			continue;
-		func = flow_enter(f, f->taken[i], &flow_entered, false);
+		func = flow_enter(f, f->taken[i], &f->arch->entered, false);
 		if (func != FLOW_NO_FUNC)
 			f->func[func].taken = true;
 		ret = flow_walk(f);
@@ -284,15 +268,16 @@ static bool is_behind_system_call(struct flow *f, const struct flow_gap *gap,
 				  const struct flow_node *node)
 {
 	uint32_t byte = gap->at + (node->pc - gap->start), n;
+	unsigned int len = f->arch->syscall_len;
 	struct flow_state s;
 
-	if (node->pc - gap->start < 2 || !f->r->arch->enters_kernel(f->code + byte - 2))
+	if (node->pc - gap->start < len || !f->r->arch->enters_kernel(f->code + byte - 2))
 		return false;
-	n = f->node_of[byte - 2];
+	n = f->node_of[byte - len];
 	if (!n || flow_is_sigreturn(f, &f->node[n - 1]))
 		return true;
 	s = f->node[n - 1].state;
-	flow_step(&s, &f->node[n - 1].op);
+	flow_step(f->arch, &s, &f->node[n - 1].op);
 	return !flow_same(&s, &node->state);
 }
 
@@ -307,20 +292,43 @@ static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_stat
 	return flow_row(f->r->arch, s, f->r->img->flags & GEN_BY_FP, row);
 }
 
+/*
+ * Where calls leave the return address in a register, what returns from signal handlers is told by
+ * its bytes, see gen_sig.c, whether it is reached or not.
+ */
+static int add_sigs(struct flow *f)
+{
+	uint32_t first = f->r->nr_fdes, i, pc, byte;
+	int ret = 0;
+
+	for (i = 0; i < f->nr_gaps && !ret; i++)
+		ret = sig_add(f->r, f->gap[i].start, f->gap[i].end);
+	for (i = first; i < f->r->nr_fdes; i++) {
+		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
+		for (pc = f->r->fde[i].start; f->marks && pc < f->r->fde[i].end; pc++) {
+			byte = flow_byte(f, pc, NULL);
+			if (byte != UINT32_MAX)
+				f->marks[byte] |= FLOW_SIG;
+		}
+	}
+	return ret;
+}
+
 /* Runs of instructions without a hole become FDEs. */
 static int add_rows(struct flow *f, const struct flow_gap *gap)
 {
 	uint64_t base = f->r->img->text.start;
-	uint32_t pc, start = 0, reach = 0, n;
+	uint32_t pc, start = 0, reach = 0, n, byte;
 	struct gen_fde *fde = NULL;
 	struct cfi_state row;
 	int ret;
 
 	for (pc = gap->start; pc < gap->end; pc++) {
-		n = f->node_of[gap->at + (pc - gap->start)];
+		byte = gap->at + (pc - gap->start);
+		n = f->node_of[byte];
 		if (!n)
 			continue;
-		if (!row_of(f, &f->node[n - 1], &row) ||
+		if (f->marks[byte] & FLOW_SIG || !row_of(f, &f->node[n - 1], &row) ||
 		    is_behind_system_call(f, gap, &f->node[n - 1])) {
 			/* it may begin within an instruction that has one */
 			if (fde && pc < reach)
@@ -347,18 +355,21 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 static int run(struct flow *f)
 {
 	struct gen_stats *stats = f->r->stats;
-	uint32_t first = f->r->nr_fdes, i;
+	uint32_t first, i;
 	int ret;
 
 	f->code = malloc(f->size);
 	f->marks = calloc(f->size, sizeof(*f->marks));
 	f->node_of = calloc(f->size, sizeof(*f->node_of));
-	f->decoder = f->arch->open();
-	if (!f->code || !f->marks || !f->node_of || !f->decoder)
+	f->decoder = f->arch->open ? f->arch->open() : NULL;
+	if (!f->code || !f->marks || !f->node_of || (f->arch->open && !f->decoder))
 		return -ENOMEM;
 	ret = read_code(f);
+	if (!ret && f->arch->link)
+		ret = add_sigs(f);
 	if (ret)
 		return ret;
+	first = f->r->nr_fdes;
 	enter_process(f);
 	enter_behind_fdes(f);
 	flow_enter_called(f);
@@ -381,18 +392,6 @@ static int run(struct flow *f)
 	return ret;
 }
 
-static int add_sigs(struct flow *f)
-{
-	uint32_t first = f->r->nr_fdes, i;
-	int ret = 0;
-
-	for (i = 0; i < f->nr_gaps && !ret; i++)
-		ret = sig_add(f->r, f->gap[i].start, f->gap[i].end);
-	for (i = first; i < f->r->nr_fdes; i++)
-		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
-	return ret;
-}
-
 int flow_add(struct gen_rows *r)
 {
 	struct flow f = { .r = r, .arch = r->arch->flow };
@@ -400,13 +399,15 @@ int flow_add(struct gen_rows *r)
 
 	if (r->img->flags & GEN_NO_FLOW)
 		return 0;
+	if (!f.arch)
+		return 0;
 	ret = find_gaps(&f);
 	r->stats->gap_bytes = f.size;
-	if (!ret && !f.arch) {
-		ret = add_sigs(&f);
-	} else if (!ret && f.size > MAX_GAPS) {
+	if (!ret && f.size > MAX_GAPS) {
 		r->stats->hole[GEN_CAUSE_FLOW].nr++;
 		r->stats->hole[GEN_CAUSE_FLOW].bytes += f.size;
+		if (f.arch->link)
+			ret = add_sigs(&f);
 	} else if (!ret && f.size) {
 		ret = run(&f);
 	}

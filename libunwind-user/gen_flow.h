@@ -32,8 +32,12 @@ struct flow_state {
 	int32_t sp;		/* CFA - SP, if sp_known */
 	int32_t fp;		/* CFA - FP, if FLOW_FP_FRAME */
 	int32_t slot;		/* the caller's FP is saved at CFA + it, if saved */
+	int32_t ra_slot;	/* the return address is, if ra_saved, */
+	int32_t sp_slot;	/* and SP as it was on entry, if sp_saved */
 	uint8_t fp_is;		/* enum flow_fp */
-	bool sp_known, saved;
+	bool sp_known, saved, ra_saved, sp_saved;
+	bool ra_there;		/* the return address is in its register */
+	bool mangled;		/* and signed, wherever it is (arm64) */
 	bool outermost;		/* there is no caller, and nothing else is valid */
 	bool unknown;		/* nothing is known */
 };
@@ -47,8 +51,6 @@ enum flow_effect {
 	FLOW_FP_IS_SP,		/* FP = SP + n */
 	FLOW_FP_IS_FP,		/* FP += n */
 	FLOW_LEAVE,		/* SP = FP, pop FP */
-	FLOW_SAVE_FP,		/* what is stored, see below, is FP */
-	FLOW_LOAD_FP,		/* FP = *(base + off) */
 	FLOW_LOSE_SP, FLOW_LOSE_FP, FLOW_LOSE_BOTH,
 };
 
@@ -62,6 +64,7 @@ enum flow_next {
 	FLOW_CALL_POINTER,	/* or returns, as what is called by pointers does */
 	FLOW_JUMP_ANY,
 	FLOW_RETURN,
+	FLOW_MAYBE_RETURN,	/* or on */
 	FLOW_RETURN_POP,	/* and takes arguments off the stack: no amd64 ABI does */
 	FLOW_STOP,		/* nowhere */
 	FLOW_BAD,		/* no instruction, or one that no user program has */
@@ -72,26 +75,43 @@ enum flow_next {
 #define FLOW_TAKES_ADDRESS	0x4	/* of target */
 #define FLOW_ZEROES_FP		0x8
 #define FLOW_TAKES_NUMBER	0x10	/* target, an address in files with fixed ones */
+/* Of what is stored or loaded, see struct flow_op, these registers are a part. */
+#define FLOW_STORES_FP		0x20
+#define FLOW_STORES_RA		0x40
+#define FLOW_STORES_SP		0x80
+#define FLOW_LOADS_FP		0x100
+#define FLOW_LOADS_RA		0x200
+#define FLOW_LOADS_SP		0x400
+#define FLOW_LOADS		(FLOW_LOADS_FP | FLOW_LOADS_RA | FLOW_LOADS_SP)
+/* The register of the return address */
+#define FLOW_LOSES_RA		0x800	/* gets another value, */
+#define FLOW_SIGNS_RA		0x1000	/* or is signed (arm64), */
+#define FLOW_CHECKS_RA		0x2000	/* or is as before that again */
+#define FLOW_BEGINS		0x4000	/* functions begin so, and nothing comes back there */
 
 /* An instruction, as far as it matters here. */
 struct flow_op {
 	uint64_t target;	/* address in the file */
 	int32_t n;
-	int32_t off;		/* of what is stored, or loaded to FP, */
-	uint8_t size;		/* its bytes, or 0, */
-	bool by_fp;		/* and its base: FP or SP */
+	/* Memory, which is accessed before the effect: */
+	int32_t off;		/* of what is stored or loaded */
+	uint16_t size;		/* bytes that are stored, or 0 */
+	bool by_fp;		/* its base: FP or SP */
+	uint8_t fp_at, ra_at, sp_at;	/* from off on, where FLOW_STORES_ or FLOW_LOADS_ says so */
 	uint8_t effect, next;	/* enums above */
 	uint8_t len;
-	uint8_t flags;
+	uint16_t flags;
 };
 
-extern const struct flow_state flow_entered, flow_outermost;
+struct flow_arch;		/* below */
+
+extern const struct flow_state flow_outermost;
 
 /* Does the instruction say that there is no caller? Then that is so in front of it, too. */
 bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op);
 
 /* The state behind the instruction. */
-void flow_step(struct flow_state *s, const struct flow_op *op);
+void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op);
 
 /* @to is also reached with @s. Returns whether that changed it. */
 bool flow_join(struct flow_state *to, const struct flow_state *s);
@@ -100,13 +120,16 @@ bool flow_join(struct flow_state *to, const struct flow_state *s);
 bool flow_same(const struct flow_state *a, const struct flow_state *b);
 bool flow_differ(const struct flow_state *a, const struct flow_state *b);
 
-/* Is it as at the start of a function: SP at the return address, the caller's FP in place? */
-bool flow_is_entered(const struct flow_state *s);
+/* Is it as at the start of a function: SP, FP and the return address in place? */
+bool flow_is_entered(const struct flow_arch *arch, const struct flow_state *s);
+
+/* Or is it known that SP or the return address is not, so that who returns here is lost? */
+bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s);
 
 /*
  * A row for a state, with the CFA from SP if SP is known, and the caller's FP from its slot.
- * @by_fp: the CFA from FP, if it is the frame's, and the caller's FP from the register, if it is
- * there again.
+ * @by_fp: the CFA from FP, if it is the frame's, and the caller's FP and the return address from
+ * their registers, if they are there, too.
  * Returns false if there can be none.
  */
 bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_fp,
@@ -130,8 +153,7 @@ struct flow_gap {
 #define FLOW_ENTRY	0x1	/* a function begins here: a symbol, or it is called */
 #define FLOW_TAKEN	0x2	/* its address is used: one may begin */
 #define FLOW_END	0x4	/* a function ends in front of it */
-
-#define FLOW_ALIGN	16	/* of SP in front of calls, and of functions */
+#define FLOW_SIG	0x8	/* has a row already, as code that returns from signal handlers */
 
 #define FLOW_NO_NODE	UINT32_MAX
 #define FLOW_NO_CALL	UINT32_MAX
@@ -232,8 +254,8 @@ int flow_walk(struct flow *f);
 
 uint32_t flow_func_of(struct flow *f, uint32_t func);
 
-/* A call with SP where the ABI wants it? */
-bool flow_calls_aligned(const struct flow_node *node);
+/* A call with SP where the ABI wants it, and is it not there all the time? */
+bool flow_calls_aligned(const struct flow *f, const struct flow_node *node);
 
 /* Does what is known of a node count? */
 bool flow_counts(struct flow *f, const struct flow_node *node);
@@ -289,6 +311,7 @@ void flow_find_table(struct flow *f, uint32_t node);
 
 #define FLOW_MAX_TABLE	1024
 #define FLOW_MAX_TRAIL	16
+#define FLOW_REFERENCE	8
 
 /* Where an indirect jump goes: entries of a table. */
 struct flow_table {
@@ -299,20 +322,30 @@ struct flow_table {
 };
 
 struct flow_arch {
-	/* NULL if there is no memory. One for each table that is made. */
+	/* SP, FP and the return address as a call leaves them */
+	struct flow_state entered;
+	uint8_t align;			/* of SP, in front of calls */
+	uint8_t callee_area;		/* bytes at SP that belong to who is called */
+	uint8_t syscall_len;		/* of instructions that enter the kernel */
+	bool link;			/* calls leave the return address in a register */
+	bool jumps_in;			/* covered code jumps to a gap with its frame as it is */
+	bool alone;			/* a file without .eh_frame gets a table, too */
+	uint8_t insn;			/* instructions are at multiples of it */
+	uint32_t relative, irelative;	/* types of relocations */
+	/* NULL if there is no memory. One for each table that is made; or NULL: none is needed. */
 	void *(*open)(void);
 	void (*close)(void *decoder);
 	/* The instruction at @p; never fails, see FLOW_BAD. */
 	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
 		       struct flow_op *op);
 	/*
-	 * Can the four bytes behind the one at @p be the distance of something from the byte behind
-	 * them? NULL: not searched for.
+	 * Can there be an instruction in the FLOW_REFERENCE bytes at @p, whose address is @addr,
+	 * that calls, jumps to or takes the address of @target?
 	 */
-	bool (*may_refer)(const uint8_t *p);
+	bool (*may_refer)(const uint8_t *p, uint64_t addr, uint64_t *target);
 	/*
 	 * The jump table that code[@nr - 1], an indirect jump, uses, from the instructions that
-	 * run in front of it. False if it cannot be told for sure.
+	 * run in front of it. False if it cannot be told for sure. NULL: it never can.
 	 */
 	bool (*table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
 		      const uint64_t *addr, unsigned int nr, struct flow_table *table);

@@ -13,9 +13,8 @@
 #include "gen_flow.h"
 
 /* What start files bring is called by ld.so, and the rest of covered code has its FDEs. */
-#define MIN_GAPS	2048
+#define MIN_GAPS	384
 #define CHUNK		IMAGE_MAX_CODE
-#define REL		4
 
 static void use(struct flow *f, uint32_t pc, const struct flow_op *op)
 {
@@ -28,14 +27,19 @@ static void use(struct flow *f, uint32_t pc, const struct flow_op *op)
 	if (op->next == FLOW_JUMP) {
 		/* as the last thing of a function */
 		row = rows_at(f->r, pc);
-		if (!row || !flow_from_row(f->r->arch, row, &s) || !flow_is_entered(&s))
+		if (!row || !flow_from_row(f->r->arch, row, &s))
 			return;
+		if (!flow_is_entered(f->arch, &s)) {
+			if (f->arch->jumps_in)
+				flow_enter(f, op->target - base, &s, true);
+			return;
+		}
 	} else if (op->next != FLOW_CALL) {
 		if (op->flags & FLOW_TAKES_ADDRESS)
 			flow_take(f, op->target);
 		return;
 	}
-	flow_enter(f, op->target - base, &flow_entered, true);
+	flow_enter(f, op->target - base, &f->arch->entered, true);
 }
 
 static void decode(struct flow *f, const struct gen_fde *fde)
@@ -58,18 +62,16 @@ static void decode(struct flow *f, const struct gen_fde *fde)
 	}
 }
 
-/* Does anything in these bytes, at @pc, look like an operand that is in a gap? */
+/* Does anything in these bytes, at @pc, look like a reference to what is in a gap? */
 static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint32_t pc)
 {
-	uint32_t low = f->gap[0].start, high = f->gap[f->nr_gaps - 1].end, i, to;
-	int32_t rel;
+	uint32_t low = f->gap[0].start, high = f->gap[f->nr_gaps - 1].end, i;
+	uint64_t base = f->r->img->text.start, to;
 
-	for (i = 1; i + REL <= len; i++) {
-		if (!f->arch->may_refer(p + i - 1))
-			continue;
-		memcpy(&rel, p + i, REL);
-		to = pc + i + REL + (uint32_t)rel;
-		if (to - low < high - low && flow_byte(f, to, NULL) != UINT32_MAX)
+	for (i = -(base + pc) & (f->arch->insn - 1); i + FLOW_REFERENCE <= len;
+	     i += f->arch->insn) {
+		if (f->arch->may_refer(p + i, base + pc + i, &to) && to - base - low < high - low &&
+		    flow_byte(f, to - base, NULL) != UINT32_MAX)
 			return true;
 	}
 	return false;
@@ -77,16 +79,31 @@ static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint
 
 static bool looks_worth(struct flow *f, const struct gen_fde *fde)
 {
+	uint64_t base = f->r->img->text.start;
 	uint32_t at, len, step;
+	uint8_t end[FLOW_REFERENCE] = { 0 };
 	const uint8_t *p;
 
-	/* pieces overlap by an operand and the byte in front of it */
+	/* pieces overlap by what is looked at at once */
 	for (at = fde->start; at < fde->end; at += step) {
 		len = fde->end - at < CHUNK ? fde->end - at : CHUNK;
-		p = image_code(f->r->img, f->r->img->text.start + at, len);
+		p = image_code(f->r->img, base + at, len);
 		if (p && may_refer(f, p, len, at))
 			return true;
-		step = len < CHUNK ? len : CHUNK - REL;
+		step = len < CHUNK ? len : CHUNK - FLOW_REFERENCE;
+	}
+	/* the last instruction may be shorter than that */
+	len = fde->end - fde->start < sizeof(end) ? fde->end - fde->start : sizeof(end) - 1;
+	p = image_code(f->r->img, base + fde->end - len, len);
+	if (!p)
+		return false;
+	for (; len; len--, p++) {
+		if ((base + fde->end - len) & (f->arch->insn - 1))
+			continue;
+		memcpy(end, p, len);
+		memset(end + len, 0, sizeof(end) - len);
+		if (may_refer(f, end, sizeof(end), fde->end - len))
+			return true;
 	}
 	return false;
 }

@@ -11,12 +11,8 @@
  * them for parts of functions, too, that are jumped to (f.cold). Such code is entered as not sure:
  * it has to prove itself, as gen_flow_prove.c says, which a label in a function that has moved SP
  * cannot.
- *
- * Everything here is about little-endian files of 64 bits, as are the architectures that code is
- * followed for.
  */
 #include <elf.h>
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +40,7 @@ static void enter_function(struct flow *f, uint64_t addr)
 	uint32_t byte, pc = pc_of(f, addr, &byte);
 
 	if (pc != UINT32_MAX && addr != f->r->img->entry)
-		flow_enter(f, pc, &flow_entered, true);
+		flow_enter(f, pc, &f->arch->entered, true);
 }
 
 void flow_take(struct flow *f, uint64_t addr)
@@ -65,20 +61,22 @@ void flow_take(struct flow *f, uint64_t addr)
 
 static void use_symbol(struct flow *f, const void *entry)
 {
+	const struct gen_image *img = f->r->img;
 	unsigned int type;
 	uint32_t byte;
+	uint64_t addr;
 	Elf64_Sym sym;
 
 	memcpy(&sym, entry, sizeof(sym));
 	type = ELF64_ST_TYPE(sym.st_info);
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !le16toh(sym.st_shndx))
+	addr = image_u64(img, sym.st_value);
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
 	if (ELF64_ST_BIND(sym.st_info) == STB_LOCAL)
-		flow_take(f, le64toh(sym.st_value));
+		flow_take(f, addr);
 	else
-		enter_function(f, le64toh(sym.st_value));
-	if (sym.st_size &&
-	    pc_of(f, le64toh(sym.st_value) + le64toh(sym.st_size), &byte) != UINT32_MAX)
+		enter_function(f, addr);
+	if (sym.st_size && pc_of(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
 		f->marks[byte] |= FLOW_END;
 }
 
@@ -101,20 +99,18 @@ static bool in_array(const struct flow *f, uint64_t addr)
 
 static void use_relocation(struct flow *f, const void *entry)
 {
+	const struct gen_image *img = f->r->img;
+	uint64_t type, addr;
 	Elf64_Rela rela;
 
 	memcpy(&rela, entry, sizeof(rela));
-	switch (ELF64_R_TYPE(le64toh(rela.r_info))) {
-	case R_X86_64_RELATIVE:
-		if (in_array(f, le64toh(rela.r_offset)))
-			enter_function(f, le64toh(rela.r_addend));
-		else
-			flow_take(f, le64toh(rela.r_addend));
-		break;
-	case R_X86_64_IRELATIVE:
-		enter_function(f, le64toh(rela.r_addend));
-		break;
-	}
+	type = ELF64_R_TYPE(image_u64(img, rela.r_info));
+	addr = image_u64(img, rela.r_addend);
+	if (type == f->arch->irelative ||
+	    (type == f->arch->relative && in_array(f, image_u64(img, rela.r_offset))))
+		enter_function(f, addr);
+	else if (type == f->arch->relative)
+		flow_take(f, addr);
 }
 
 static void use_pointer(struct flow *f, const void *entry)
@@ -122,7 +118,7 @@ static void use_pointer(struct flow *f, const void *entry)
 	uint64_t addr;
 
 	memcpy(&addr, entry, sizeof(addr));
-	enter_function(f, le64toh(addr));
+	enter_function(f, image_u64(f->r->img, addr));
 }
 
 static int use_list(struct flow *f, const struct gen_list *l, uint8_t *chunk, uint64_t *budget)
@@ -181,14 +177,15 @@ static void add_array(struct flow *f, uint64_t start, uint64_t size)
 static void use_dynamic(struct flow *f)
 {
 	uint64_t start = f->r->img->dynamic.start, size = f->r->img->dynamic.end - start, at;
-	uint64_t value[DT_PREINIT_ARRAYSZ + 1] = { 0 };
+	uint64_t value[DT_PREINIT_ARRAYSZ + 1] = { 0 }, tag;
 	Elf64_Dyn dyn;
 
 	for (at = 0; at + sizeof(dyn) <= size && at < CHUNK; at += sizeof(dyn)) {
 		if (image_read(f->r->img, start + at, &dyn, sizeof(dyn)) || !dyn.d_tag)
 			break;
-		if (le64toh(dyn.d_tag) <= DT_PREINIT_ARRAYSZ)
-			value[le64toh(dyn.d_tag)] = le64toh(dyn.d_un.d_val);
+		tag = image_u64(f->r->img, dyn.d_tag);
+		if (tag <= DT_PREINIT_ARRAYSZ)
+			value[tag] = image_u64(f->r->img, dyn.d_un.d_val);
 	}
 	if (value[DT_INIT])
 		enter_function(f, value[DT_INIT]);

@@ -39,6 +39,8 @@ void flow_find_table(struct flow *f, uint32_t node)
 	uint32_t trail[FLOW_MAX_TRAIL], nr = 0, n, i, first = f->nr_targets, pc;
 	struct flow_table table;
 
+	if (!f->arch->table)
+		return;
 	for (n = node; n != FLOW_NO_NODE && nr < FLOW_MAX_TRAIL; n = f->node[n].prev)
 		trail[nr++] = n;
 	for (i = 0; i < nr; i++) {

@@ -13,7 +13,7 @@
  * A function whose address is taken may not return at all: those of threads. There a call is a
  * proof: the ABI wants SP at a multiple of 16 in front of it, so at the address that was taken SP
  * is 8 off that, as it is where a function begins, and is not at labels in the middle of one that
- * has calls.
+ * has calls. (Not so where SP is aligned at the start of functions, too.)
  *
  * What is proved is sure, and so is where it has to go from there, and the functions it calls:
  * those that never return have no other proof. All that is walked again.
@@ -29,6 +29,16 @@
 /* What is proved lets functions return for sure, and so on up the calls. */
 #define MAX_RISES	32
 
+/*
+ * A jump to who knows where, with the return address in its register as on entry: behind a call it
+ * is there only if it was read back from where a function had saved it. So .init of s390x ends.
+ */
+static bool ends_restored(struct flow *f, const struct flow_node *n)
+{
+	return f->arch->link && n->op.next == FLOW_JUMP_ANY && !n->nr_targets &&
+	       !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
+}
+
 static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 {
 	const struct flow_state *s = &n->state;
@@ -38,11 +48,12 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 	case FLOW_RETURN_POP:
 		return true;
 	case FLOW_RETURN:
-		return s->outermost || (!s->unknown && !flow_is_entered(s));
+	case FLOW_MAYBE_RETURN:
+		return s->outermost || (!s->unknown && !flow_is_entered(f->arch, s));
 	case FLOW_CALL:
 	case FLOW_CALL_ANY:
 	case FLOW_CALL_POINTER:
-		if (!s->unknown && !s->outermost && s->sp_known && s->sp % FLOW_ALIGN)
+		if (!s->unknown && !s->outermost && s->sp_known && s->sp % f->arch->align)
 			return true;
 		break;
 	}
@@ -60,7 +71,7 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 			return;
 		if (!flow_may_leave(f, e->pc, &e->state))
 			n->disproved = true;
-		else if (flow_is_entered(&e->state))
+		else if (flow_is_entered(f->arch, &e->state))
 			n->proved = true;
 		return;
 	}
@@ -90,9 +101,12 @@ static bool look_at(struct flow *f, struct flow_node *n)
 
 	if (contradicts_itself(f, n))
 		n->disproved = true;
-	else if (n->op.next == FLOW_RETURN && flow_is_entered(&n->state))
+	else if ((n->op.next == FLOW_RETURN || n->op.next == FLOW_MAYBE_RETURN) &&
+		 flow_is_entered(f->arch, &n->state))
 		n->proved = true;
-	else if (f->func[n->func].taken && flow_calls_aligned(n))
+	else if (ends_restored(f, n))
+		n->proved = true;
+	else if (f->func[n->func].taken && flow_calls_aligned(f, n))
 		n->proved = true;
 	else if (n->state.outermost &&
 		 (n->op.next == FLOW_JUMP_ANY || n->op.next == FLOW_STOP))
@@ -101,7 +115,7 @@ static bool look_at(struct flow *f, struct flow_node *n)
 	for (i = 0; i < nr; i++)
 		look_at_edge(f, n, &edge[i]);
 	jump.state = n->state;
-	flow_step(&jump.state, &n->op);
+	flow_step(f->arch, &jump.state, &n->op);
 	for (i = 0; i < n->nr_targets; i++) {
 		jump.pc = f->target[n->table + i];
 		look_at_edge(f, n, &jump);

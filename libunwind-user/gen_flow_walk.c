@@ -298,11 +298,12 @@ bool flow_counts(struct flow *f, const struct flow_node *node)
 	return func->surely || func->calls_aligned || !func->lost || node->proved;
 }
 
-bool flow_calls_aligned(const struct flow_node *n)
+bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 {
-	return (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY ||
+	return f->arch->entered.sp % f->arch->align &&
+	       (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY ||
 		n->op.next == FLOW_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
-	       n->state.sp_known && n->state.sp % FLOW_ALIGN == 0;
+	       n->state.sp_known && n->state.sp % f->arch->align == 0;
 }
 
 /* --------------------------------- edges --------------------------------- */
@@ -314,6 +315,17 @@ static bool is_padding(struct flow *f, uint64_t pc)
 	uint32_t byte = flow_byte(f, pc, &gap);
 
 	return byte != UINT32_MAX && f->r->arch->padding(f->code + byte, gap->end - pc);
+}
+
+/* Another function does begin there. */
+static bool begins(struct flow *f, uint64_t pc)
+{
+	const struct flow_gap *gap;
+	uint32_t byte = flow_byte(f, pc, &gap);
+	struct flow_op op;
+
+	f->arch->decode(f->decoder, f->code + byte, gap->end - pc, f->r->img->text.start + pc, &op);
+	return op.flags & FLOW_BEGINS;
 }
 
 /* Whether the function at @pc comes back, and what it does to SP and FP */
@@ -332,7 +344,7 @@ static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
 	if (callee->unbalanced && !edge->state.outermost)
 		edge->state = (struct flow_state){ .unknown = true };
 	else if (callee->loses_fp)
-		flow_step(&edge->state, &lose_fp);
+		flow_step(f->arch, &edge->state, &lose_fp);
 	if (callee->surely && !is_padding(f, edge->pc))
 		edge->kind = FLOW_EDGE_BACK;
 	return callee->returns;
@@ -357,12 +369,13 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 	edge[0] = (struct flow_edge){
 		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_ON,
 	};
-	flow_step(&edge[0].state, op);
+	flow_step(f->arch, &edge[0].state, op);
 	/* there a signal handler ends, and nothing comes behind */
 	if (flow_is_sigreturn(f, node))
 		return 0;
 	switch (op->next) {
 	case FLOW_ON:
+	case FLOW_MAYBE_RETURN:
 		return 1;
 	case FLOW_BRANCH:
 		edge[1] = edge[0];
@@ -435,7 +448,10 @@ static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool su
 	}
 	if (e->kind == FLOW_EDGE_MAYBE_BACK &&
 	    (f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
-	     (e->state.outermost && is_padding(f, e->pc))))
+	     (e->state.outermost && is_padding(f, e->pc)) || begins(f, e->pc)))
+		return;
+	/* nobody called that, but it is written as if somebody had */
+	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && begins(f, e->pc))
 		return;
 	to = f->node_of[byte] - 1;
 	if (!f->node_of[byte]) {
@@ -452,7 +468,7 @@ static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool su
 		return;
 	}
 	if (e->kind == FLOW_EDGE_JUMP && f->marks[byte] & FLOW_ENTRY &&
-	    flow_is_entered(&e->state) && tail_call(f, from, to))
+	    flow_is_entered(f->arch, &e->state) && tail_call(f, from, to))
 		return;
 	if (f->node[to].prev != from)
 		f->node[to].prev = FLOW_NO_NODE;
@@ -469,11 +485,11 @@ static void returns(struct flow *f, uint32_t n)
 	struct flow_func *func = func_of(f, n);
 
 	if (f->node[n].sure) {
-		if (s->outermost || (!s->unknown && s->sp_known && s->sp != flow_entered.sp)) {
+		if (flow_cannot_return(f->arch, s)) {
 			is_bad(f, func);
 			return;
 		}
-		if (flow_is_entered(s))
+		if (flow_is_entered(f->arch, s))
 			learn(f, func, &func->surely);
 		else if (s->sp_known && !s->unknown)
 			learn(f, func, &func->loses_fp);
@@ -492,13 +508,14 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 	if (sure && (op.next == FLOW_BAD || op.next == FLOW_RETURN_POP ||
 		     flow_is_sigreturn(f, &f->node[n])))
 		is_bad(f, func_of(f, n));
-	if (op.next == FLOW_RETURN)
+	if (op.next == FLOW_RETURN || op.next == FLOW_MAYBE_RETURN)
 		returns(f, n);
 	if (op.next == FLOW_JUMP_ANY && !f->node[n].nr_targets)
 		learn(f, func_of(f, n), &func_of(f, n)->returns);
 	if (op.next == FLOW_CALL && op.target >= base && !is_own_address(f, &f->node[n]) &&
 	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
-		callee = flow_enter(f, op.target - base, &flow_entered, f->node[n].sure);
+		callee = flow_enter(f, op.target - base, &f->arch->entered,
+				    f->node[n].sure);
 		if (callee == FLOW_NO_FUNC)
 			return;
 		add_call(f, n, callee);
@@ -506,14 +523,14 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 	nr = flow_edges(f, &f->node[n], edge);
 	if (sure && nr && edge[0].state.unknown && !f->node[n].state.unknown)
 		func_of(f, n)->lost = true;
-	if (sure && flow_calls_aligned(&f->node[n]))
+	if (sure && flow_calls_aligned(f, &f->node[n]))
 		func_of(f, n)->calls_aligned = true;
 	for (i = 0; i < nr; i++)
 		go(f, n, &edge[i], sure);
 	if (!f->node[n].nr_targets)
 		return;
 	jump.state = f->node[n].state;
-	flow_step(&jump.state, &op);
+	flow_step(f->arch, &jump.state, &op);
 	f->steps += f->node[n].nr_targets;
 	for (i = 0; i < f->node[n].nr_targets; i++) {
 		jump.pc = f->target[f->node[n].table + i];

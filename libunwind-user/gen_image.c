@@ -5,6 +5,11 @@
  * Of a file the section headers tell where .eh_frame and the PLTs are; they are not mapped, and may
  * have been stripped, so PT_GNU_EH_FRAME is the other way to .eh_frame. Code is read through a
  * window that moves forward, as it is looked at here and there in ascending order.
+ *
+ * Linkers of some architectures put headers and read-only data into the segment that has the code
+ * (s390x; elsewhere with -z noseparate-code). Sections tell them apart, by SHF_EXECINSTR. If there
+ * are none, or none that has code, or more than any file has, or overlapping ones, or an FDE is
+ * for something outside of them, then all of the segment counts as code.
  */
 #include <elf.h>
 #include <endian.h>
@@ -19,21 +24,6 @@
 #define MAX_PHDRS	512
 #define MAX_SHDRS	65536
 #define MAX_NAMES	(16u << 20)
-
-static uint16_t get16(const struct gen_image *img, uint16_t v)
-{
-	return img->big_endian ? be16toh(v) : le16toh(v);
-}
-
-static uint32_t get32(const struct gen_image *img, uint32_t v)
-{
-	return img->big_endian ? be32toh(v) : le32toh(v);
-}
-
-static uint64_t get64(const struct gen_image *img, uint64_t v)
-{
-	return img->big_endian ? be64toh(v) : le64toh(v);
-}
 
 static int pread_all(int fd, uint64_t off, void *to, size_t len)
 {
@@ -132,6 +122,43 @@ const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
 	return img->window;
 }
 
+bool image_in_code(const struct gen_image *img, uint64_t start, uint64_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < img->nr_code && start >= img->code[i].start; i++) {
+		if (start < img->code[i].end && end >= start && end <= img->code[i].end)
+			return true;
+	}
+	return false;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct gen_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void sort_code(struct gen_image *img)
+{
+	qsort(img->code, img->nr_code, sizeof(*img->code), by_start);
+}
+
+void image_distrust_sections(struct gen_image *img)
+{
+	unsigned int i;
+
+	img->by_sections = false;
+	img->nr_code = 0;
+	for (i = 0; i < img->nr_loads; i++) {
+		if (img->load[i].exec)
+			img->code[img->nr_code++] = (struct gen_range){
+				img->load[i].vaddr, img->load[i].vaddr + img->load[i].size };
+	}
+	sort_code(img);
+}
+
 static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
 {
 	int ret = read_file(img, 0, ehdr, sizeof(*ehdr));
@@ -145,10 +172,10 @@ static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
 	if (ehdr->e_ident[EI_DATA] != ELFDATA2LSB && ehdr->e_ident[EI_DATA] != ELFDATA2MSB)
 		return -ENOEXEC;
 	img->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
-	img->machine = get16(img, ehdr->e_machine);
-	img->entry = get64(img, ehdr->e_entry);
-	img->fixed = get16(img, ehdr->e_type) == ET_EXEC;
-	switch (get16(img, ehdr->e_type)) {
+	img->machine = image_u16(img, ehdr->e_machine);
+	img->entry = image_u64(img, ehdr->e_entry);
+	img->fixed = image_u16(img, ehdr->e_type) == ET_EXEC;
+	switch (image_u16(img, ehdr->e_type)) {
 	case ET_EXEC:
 	case ET_DYN:
 		return 0;
@@ -161,10 +188,10 @@ static int add_load(struct gen_image *img, const Elf64_Phdr *ph)
 {
 	struct gen_load *l = &img->load[img->nr_loads];
 
-	l->vaddr = get64(img, ph->p_vaddr);
-	l->off = get64(img, ph->p_offset);
-	l->size = get64(img, ph->p_filesz);
-	l->exec = get32(img, ph->p_flags) & PF_X;
+	l->vaddr = image_u64(img, ph->p_vaddr);
+	l->off = image_u64(img, ph->p_offset);
+	l->size = image_u64(img, ph->p_filesz);
+	l->exec = image_u32(img, ph->p_flags) & PF_X;
 	if (!l->size)
 		return 0;
 	if (img->nr_loads == IMAGE_MAX_LOADS || l->vaddr + l->size < l->vaddr)
@@ -185,20 +212,20 @@ static int add_load(struct gen_image *img, const Elf64_Phdr *ph)
 
 static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 {
-	unsigned int nr = get16(img, ehdr->e_phnum), i;
+	unsigned int nr = image_u16(img, ehdr->e_phnum), i;
 	Elf64_Phdr *ph;
 	int ret;
 
-	if (!nr || nr > MAX_PHDRS || get16(img, ehdr->e_phentsize) != sizeof(*ph))
+	if (!nr || nr > MAX_PHDRS || image_u16(img, ehdr->e_phentsize) != sizeof(*ph))
 		return -ENOEXEC;
 	ph = malloc(nr * sizeof(*ph));
 	if (!ph)
 		return -ENOMEM;
-	ret = read_file(img, get64(img, ehdr->e_phoff), ph, nr * sizeof(*ph));
+	ret = read_file(img, image_u64(img, ehdr->e_phoff), ph, nr * sizeof(*ph));
 	if (ret == -EFAULT)
 		ret = -ENOEXEC;
 	for (i = 0; i < nr && !ret; i++) {
-		switch (get32(img, ph[i].p_type)) {
+		switch (image_u32(img, ph[i].p_type)) {
 		case PT_LOAD:
 			ret = add_load(img, &ph[i]);
 			break;
@@ -206,14 +233,14 @@ static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 			img->has_interp = true;
 			break;
 		case PT_DYNAMIC:
-			img->dynamic.start = get64(img, ph[i].p_vaddr);
-			img->dynamic.end = img->dynamic.start + get64(img, ph[i].p_filesz);
+			img->dynamic.start = image_u64(img, ph[i].p_vaddr);
+			img->dynamic.end = img->dynamic.start + image_u64(img, ph[i].p_filesz);
 			if (img->dynamic.end < img->dynamic.start)
 				img->dynamic.end = img->dynamic.start;
 			break;
 		case PT_GNU_EH_FRAME:
-			img->eh_hdr.start = get64(img, ph[i].p_vaddr);
-			img->eh_hdr.end = img->eh_hdr.start + get64(img, ph[i].p_filesz);
+			img->eh_hdr.start = image_u64(img, ph[i].p_vaddr);
+			img->eh_hdr.end = img->eh_hdr.start + image_u64(img, ph[i].p_filesz);
 			if (img->eh_hdr.end < img->eh_hdr.start)
 				img->eh_hdr.end = img->eh_hdr.start;
 			break;
@@ -234,7 +261,7 @@ static void add_list(struct gen_image *img, const Elf64_Shdr *sh)
 {
 	struct gen_list *l = &img->list[img->nr_lists];
 
-	switch (get32(img, sh->sh_type)) {
+	switch (image_u32(img, sh->sh_type)) {
 	case SHT_SYMTAB:
 	case SHT_DYNSYM:
 	case SHT_RELA:
@@ -247,22 +274,29 @@ static void add_list(struct gen_image *img, const Elf64_Shdr *sh)
 	}
 	if (img->nr_lists == IMAGE_MAX_LISTS)
 		return;
-	l->type = get32(img, sh->sh_type);
-	l->vaddr = get64(img, sh->sh_addr);
-	l->off = get64(img, sh->sh_offset);
-	l->size = get64(img, sh->sh_size);
+	l->type = image_u32(img, sh->sh_type);
+	l->vaddr = image_u64(img, sh->sh_addr);
+	l->off = image_u64(img, sh->sh_offset);
+	l->size = image_u64(img, sh->sh_size);
 	img->nr_lists++;
 }
 
 static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char *name)
 {
-	struct gen_range r = { .start = get64(img, sh->sh_addr) };
+	struct gen_range r = { .start = image_u64(img, sh->sh_addr) };
 
-	if (!(get64(img, sh->sh_flags) & SHF_ALLOC) || get32(img, sh->sh_type) == SHT_NOBITS)
+	if (!(image_u64(img, sh->sh_flags) & SHF_ALLOC) ||
+	    image_u32(img, sh->sh_type) == SHT_NOBITS)
 		return;
-	r.end = r.start + get64(img, sh->sh_size);
+	r.end = r.start + image_u64(img, sh->sh_size);
 	if (!load_of(img, r.start, r.end))
 		return;
+	if (image_u64(img, sh->sh_flags) & SHF_EXECINSTR && r.start < r.end &&
+	    image_is_code(img, r.start, r.end)) {
+		img->by_sections = img->nr_code < IMAGE_MAX_RANGES;
+		if (img->by_sections)
+			img->code[img->nr_code++] = r;
+	}
 	if (!strcmp(name, ".text"))
 		img->text_section = r.start;
 	if (!strcmp(name, ".eh_frame")) {
@@ -277,21 +311,22 @@ static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char 
 /* Section headers are welcome but not needed: nothing here is an error. */
 static int read_sections(struct gen_image *img, const Elf64_Ehdr *ehdr)
 {
-	unsigned int nr = get16(img, ehdr->e_shnum), names = get16(img, ehdr->e_shstrndx), i;
+	unsigned int nr = image_u16(img, ehdr->e_shnum), i;
+	unsigned int names = image_u16(img, ehdr->e_shstrndx);
 	Elf64_Shdr *sh = NULL;
 	char *str = NULL;
 	uint64_t size;
 	uint32_t name;
 	int ret = 0;
 
-	if (img->fd < 0 || names >= nr || get16(img, ehdr->e_shentsize) != sizeof(*sh))
+	if (img->fd < 0 || names >= nr || image_u16(img, ehdr->e_shentsize) != sizeof(*sh))
 		return 0;
 	sh = malloc(nr * sizeof(*sh));
 	if (!sh)
 		return -ENOMEM;
-	if (read_file(img, get64(img, ehdr->e_shoff), sh, nr * sizeof(*sh)))
+	if (read_file(img, image_u64(img, ehdr->e_shoff), sh, nr * sizeof(*sh)))
 		goto out;
-	size = get64(img, sh[names].sh_size);
+	size = image_u64(img, sh[names].sh_size);
 	if (!size || size > MAX_NAMES)
 		goto out;
 	str = malloc(size);
@@ -299,12 +334,12 @@ static int read_sections(struct gen_image *img, const Elf64_Ehdr *ehdr)
 		ret = -ENOMEM;
 		goto out;
 	}
-	if (read_file(img, get64(img, sh[names].sh_offset), str, size))
+	if (read_file(img, image_u64(img, sh[names].sh_offset), str, size))
 		goto out;
 	str[size - 1] = 0;
 	for (i = 0; i < nr; i++) {
 		add_list(img, &sh[i]);
-		name = get32(img, sh[i].sh_name);
+		name = image_u32(img, sh[i].sh_name);
 		if (name < size)
 			add_section(img, &sh[i], str + name);
 	}
@@ -337,6 +372,7 @@ static void find_eh_frame(struct gen_image *img)
 int image_open(struct gen_image *img)
 {
 	Elf64_Ehdr ehdr;
+	unsigned int i;
 	int ret;
 
 	ret = read_header(img, &ehdr);
@@ -346,6 +382,11 @@ int image_open(struct gen_image *img)
 		ret = read_sections(img, &ehdr);
 	if (ret)
 		return ret;
+	sort_code(img);
+	for (i = 1; i < img->nr_code; i++)
+		img->by_sections &= img->code[i].start >= img->code[i - 1].end;
+	if (!img->by_sections)
+		image_distrust_sections(img);
 	if (img->eh_frame.start == img->eh_frame.end)
 		find_eh_frame(img);
 	return 0;

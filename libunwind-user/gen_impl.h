@@ -15,6 +15,8 @@
 #ifndef GEN_IMPL_H
 #define GEN_IMPL_H
 
+#include <endian.h>
+
 #include "gen.h"
 #include "sframe_format.h"
 
@@ -32,6 +34,7 @@ struct gen_load {
 #define IMAGE_WINDOW	(256u << 10)
 #define IMAGE_MAX_CODE	4096
 #define IMAGE_MAX_LOADS	64
+#define IMAGE_MAX_RANGES	64
 #define IMAGE_MAX_PLTS	8
 #define IMAGE_MAX_LISTS	16
 
@@ -45,7 +48,7 @@ struct gen_list {
 /* What tests leave out, or ask for */
 #define GEN_NO_FLOW	0x1		/* no rows by following code */
 #define GEN_NO_CFI	0x2		/* as if there were no .eh_frame */
-#define GEN_BY_FP	0x4		/* CFA from FP, where code that is followed has set it */
+#define GEN_BY_FP	0x4	/* CFA from FP, FP and RA from their registers, where known */
 
 struct gen_image {
 	unsigned int flags;		/* GEN_NO_FLOW ... */
@@ -64,6 +67,13 @@ struct gen_image {
 	struct gen_load load[IMAGE_MAX_LOADS];
 	unsigned int nr_loads;
 	struct gen_range text;		/* all code, with what lies between */
+	/*
+	 * What is code of the segments that can be executed: ascending, and if the file is what a
+	 * linker makes, without overlaps. By sections, if they are believed, see gen_image.c.
+	 */
+	struct gen_range code[IMAGE_MAX_RANGES];
+	unsigned int nr_code;
+	bool by_sections;
 	struct gen_range eh_frame, eh_hdr;
 	bool eh_ends_at_zero;		/* the end of eh_frame is only an upper limit */
 	struct gen_range plt[IMAGE_MAX_PLTS];	/* sections of stubs, if known */
@@ -80,6 +90,22 @@ struct gen_image {
 /* gen_from_fd() as tests want it */
 int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
 
+/* Numbers of the file, as they lie in it */
+static inline uint16_t image_u16(const struct gen_image *img, uint16_t v)
+{
+	return img->big_endian ? be16toh(v) : le16toh(v);
+}
+
+static inline uint32_t image_u32(const struct gen_image *img, uint32_t v)
+{
+	return img->big_endian ? be32toh(v) : le32toh(v);
+}
+
+static inline uint64_t image_u64(const struct gen_image *img, uint64_t v)
+{
+	return img->big_endian ? be64toh(v) : le64toh(v);
+}
+
 int image_open(struct gen_image *img);
 void image_close(struct gen_image *img);
 
@@ -95,8 +121,14 @@ int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
  */
 const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len);
 
-/* Are all of these bytes code, in one segment? */
+/* Are all of these bytes in one segment that can be executed? */
 bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
+
+/* Are they in one of img.code? */
+bool image_in_code(const struct gen_image *img, uint64_t start, uint64_t end);
+
+/* There is code in no section that says so: all of the segments may be code then. */
+void image_distrust_sections(struct gen_image *img);
 
 /* ------------------------------ gen_code.c ------------------------------- */
 

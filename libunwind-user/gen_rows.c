@@ -177,6 +177,8 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 		r->stats->hole[GEN_CAUSE_OUTSIDE].bytes += end - start;
 		return CFI_SKIP;
 	}
+	if (!image_in_code(r->img, start, end))
+		image_distrust_sections(r->img);
 	return rows_add_fde(r, start, end);
 }
 
@@ -432,7 +434,8 @@ bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
 	const uint8_t *code;
 	size_t n, len = end - start;
 
-	if (len > MAX_PADDING)
+	if (len > MAX_PADDING || !image_in_code(r->img, r->img->text.start + start,
+						r->img->text.start + end))
 		return false;
 	/* Behind the system call of a signal trampoline it is still its frame */
 	if (start >= 2) {

@@ -28,6 +28,11 @@ struct gen_arch {
 	const char *const *reg_name;	/* by DWARF number, for people */
 	unsigned int nr_names;
 	uint8_t reg_pc;			/* in expressions of .eh_frame; 0: has no number */
+	/*
+	 * A CFA by another register than SP and FP is no frame but what is about to be restored,
+	 * of which nothing says where SP is: longjmp(), setcontext().
+	 */
+	bool restores_by_cfa;
 	/* The length of the padding at @p, not more than @len; 0 if it is something else. */
 	size_t (*padding)(const uint8_t *p, size_t len);
 	/*

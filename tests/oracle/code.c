@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Code of a file, and what of it is padding. */
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "oracle.h"
 
@@ -63,10 +65,27 @@ static size_t s390x_nop(const uint8_t *p, uint64_t left)
 	return left >= 6 && p[0] == 0xc0 && p[1] == 0x04 ? 6 : 0;
 }
 
+/* ret, rep ret */
+static bool amd64_is_return(const uint8_t *p)
+{
+	return p[p[0] == 0xf3] == 0xc3;
+}
+
+static bool arm64_is_return(const uint8_t *p)
+{
+	return !memcmp(p, "\xc0\x03\x5f\xd6", 4);
+}
+
+/* br %r14, on any condition */
+static bool s390x_is_return(const uint8_t *p)
+{
+	return p[0] == 0x07 && p[1] >= 0x10 && (p[1] & 15) == 14;
+}
+
 static const struct machine machines[] = {
-	{ "x86-64", EM_X86_64, 7, 6, 16, false, 16, 0, 1, nop_at },
-	{ "arm64", EM_AARCH64, 31, 29, 30, true, 0, 0, 4, arm64_nop },
-	{ "s390x", EM_S390, 15, 11, 14, true, 0, -160, 2, s390x_nop },
+	{ "x86-64", EM_X86_64, 7, 6, 16, false, 16, 8, 0, 1, nop_at, amd64_is_return },
+	{ "arm64", EM_AARCH64, 31, 29, 30, true, 0, 0, 0, 4, arm64_nop, arm64_is_return },
+	{ "s390x", EM_S390, 15, 11, 14, true, 0, 160, -160, 2, s390x_nop, s390x_is_return },
 };
 
 const struct machine *machine = machines;
@@ -85,6 +104,23 @@ bool set_machine(Elf *elf)
 		return true;
 	}
 	return false;
+}
+
+Elf *open_elf(int fd, uint8_t **image)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	if (!elf || !set_machine(elf))
+		return NULL;
+	if (machine->elf != EM_AARCH64)
+		return elf;
+	*image = malloc(size);
+	if (!*image || pread(fd, *image, size, 0) != size)
+		return NULL;
+	signed_strip(elf, *image);
+	elf_end(elf);
+	return elf_memory((char *)*image, size);
 }
 
 bool eh_frame_of(Elf *elf, GElf_Shdr *sh, Elf_Data *data)

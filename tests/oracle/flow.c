@@ -12,7 +12,8 @@
  * first differs from libdw, the second must not.
  *
  * Likewise FP, while it is both in its register and where it was saved. Once it was popped it also
- * still lies below SP, which is what compilers leave .eh_frame to say.
+ * still lies below SP, which is what compilers leave .eh_frame to say. Likewise the return address,
+ * where calls leave it in a register: what is in two places may be said to be in either.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,7 @@
 struct file {
 	const char *name;
 	Elf *elf;
+	uint8_t *image;			/* a copy of the file, if libdw needs one */
 	Dwarf_CFI *cfi;
 	struct gen_table by_sp, by_fp;
 	struct sframe_table sp, fp;
@@ -47,29 +49,38 @@ static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t c
 	if (rule->base == SFRAME_SAME || rule->base == SFRAME_UNDEFINED)
 		return same;
 	v = rule->base == SFRAME_CFA ? cfa :
-	    reg_value(rule->base == SFRAME_SP ? REG_RSP :
-		      rule->base == SFRAME_FP ? REG_RBP : rule->reg, pc);
+	    reg_value(rule->base == SFRAME_SP ? machine->sp :
+		      rule->base == SFRAME_FP ? machine->fp : rule->reg, pc);
 	v += rule->off;
 	return rule->deref ? memory(v) : v;
 }
 
-/* Does the row come to what libdw says? */
-static bool agrees(struct file *f, const struct sframe_row *row, uint64_t pc,
-		   const struct answer *theirs)
+/*
+ * Does this come to what libdw says? Each part may be by one row or the other, as both are true,
+ * but for the CFA that the rest counts from.
+ */
+static bool agrees(struct file *f, const struct sframe_row *row, const struct sframe_row *by,
+		   uint64_t pc, const struct answer *theirs)
 {
-	uint64_t cfa = value_of(&row->cfa, pc, 0, 0);
-	uint64_t sp = reg_value(REG_RSP, pc), fp = reg_value(REG_RBP, pc);
-	uint64_t old_fp = value_of(&row->fp, pc, cfa, fp);
+	uint64_t cfa = value_of(&by->cfa, pc, 0, 0);
+	uint64_t sp = reg_value(machine->sp, pc), fp = reg_value(machine->fp, pc);
+	uint64_t ra = machine->link ? reg_value(machine->ra, pc) : 0;
 
 	if (theirs->outermost || row->ra.base == SFRAME_UNDEFINED)
 		return theirs->outermost && row->ra.base == SFRAME_UNDEFINED;
 	if (theirs->signal || theirs->no_row || row->flags & SFRAME_ROW_SIGNAL)
 		return false;
-	if (cfa != theirs->cfa || value_of(&row->ra, pc, cfa, 0) != theirs->ra)
+	if (cfa + machine->sp_off != theirs->cfa ||
+	    !!(row->flags & SFRAME_ROW_MANGLED) != theirs->is_signed)
 		return false;
-	if (old_fp == theirs->fp)
+	if (value_of(&row->ra, pc, cfa, ra) != theirs->ra &&
+	    value_of(&by->ra, pc, cfa, ra) != theirs->ra)
+		return false;
+	if (value_of(&row->fp, pc, cfa, fp) == theirs->fp ||
+	    value_of(&by->fp, pc, cfa, fp) == theirs->fp)
 		return true;
-	if (old_fp == fp && theirs->fp_at < sp && theirs->fp_at >= sp - RED_ZONE) {
+	if (value_of(&row->fp, pc, cfa, fp) == fp && theirs->fp_at < sp &&
+	    theirs->fp_at >= sp - RED_ZONE) {
 		f->popped++;
 		return true;
 	}
@@ -80,7 +91,7 @@ static const char *rule_text(const struct sframe_rule *rule, char *to, size_t si
 {
 	static const char *const base[] = {
 		[SFRAME_SAME] = "same", [SFRAME_UNDEFINED] = "undefined", [SFRAME_CFA] = "cfa",
-		[SFRAME_SP] = "rsp", [SFRAME_FP] = "rbp", [SFRAME_REG] = "reg",
+		[SFRAME_SP] = "sp", [SFRAME_FP] = "fp", [SFRAME_REG] = "reg",
 	};
 
 	snprintf(to, size, "%s%+d", base[rule->base], rule->off);
@@ -90,15 +101,17 @@ static const char *rule_text(const struct sframe_rule *rule, char *to, size_t si
 /* Is our row at @pc, whichever register it is by, what libdw says there? */
 static bool right(struct file *f, uint64_t pc, const struct answer *theirs)
 {
-	struct sframe_row row;
+	struct sframe_row row, by;
 
-	if (!sframe_find(&f->sp, pc, &row) && agrees(f, &row, pc, theirs))
+	if (sframe_find(&f->sp, pc, &row))
+		return false;
+	if (agrees(f, &row, &row, pc, theirs))
 		return true;
-	if (!sframe_find(&f->fp, pc, &row) && agrees(f, &row, pc, theirs)) {
-		f->by_fp_only++;
-		return true;
-	}
-	return false;
+	if (sframe_find(&f->fp, pc, &by) || (!agrees(f, &row, &by, pc, theirs) &&
+					     !agrees(f, &by, &row, pc, theirs)))
+		return false;
+	f->by_fp_only++;
+	return true;
 }
 
 /* Nops in front of code that has the same row, and that is right */
@@ -111,7 +124,7 @@ static bool is_padding(struct file *f, uint64_t pc)
 	size_t n;
 
 	for (; p && left; p += n, at += n, left -= n) {
-		n = nop_at(p, left);
+		n = machine->nop(p, left);
 		if (!n)
 			break;
 	}
@@ -119,15 +132,54 @@ static bool is_padding(struct file *f, uint64_t pc)
 		return false;
 	return !memcmp(&row.cfa, &next.cfa, sizeof(row.cfa)) &&
 	       !memcmp(&row.fp, &next.fp, sizeof(row.fp)) &&
+	       !memcmp(&row.ra, &next.ra, sizeof(row.ra)) &&
 	       !ask_libdw(f->cfi, at, &theirs, &start, &end) && right(f, at, &theirs);
+}
+
+/* As where a function begins */
+static bool is_entered(const struct sframe_row *row)
+{
+	return row->cfa.base == SFRAME_SP && row->cfa.off == machine->cfa_off &&
+	       row->fp.base == SFRAME_SAME && (!machine->link || row->ra.base == SFRAME_SAME);
+}
+
+/* Is @v by the rule, or what another register holds, and by the rule it is in its own one? */
+static bool is_same_or_copy(const struct sframe_rule *rule, unsigned int own, uint64_t v,
+			    uint64_t pc, uint64_t cfa)
+{
+	unsigned int reg;
+
+	if (value_of(rule, pc, cfa, reg_value(own, pc)) == v)
+		return true;
+	for (reg = 0; reg < 32 && rule->base == SFRAME_SAME; reg++) {
+		if (reg != machine->sp && reg != machine->fp && reg != machine->ra &&
+		    v == reg_value(reg, pc))
+			return true;
+	}
+	return false;
+}
+
+/* Does FP count, in either table? */
+static bool has_fp(struct file *f, uint64_t pc)
+{
+	struct sframe_row row;
+
+	return (!sframe_find(&f->sp, pc, &row) && row.cfa.base == SFRAME_FP) ||
+	       (!sframe_find(&f->fp, pc, &row) && row.cfa.base == SFRAME_FP);
 }
 
 /*
  * Is libdw's row of a kind that says nothing against ours?
- *	- CFA by a register that we do not follow: then FP must be at the same place of the frame,
- *	  if it is not in its register;
+ *	- CFA by a register that we do not follow, or not there: then FP must be at the same place
+ *	  of the frame, if it is not in its register;
+ *	- CFA by SP, which was moved by a register's value, and ours by FP, which points to where
+ *	  the caller's is saved, as the ABI of arm64 wants it: then that must be the same place,
+ *	  and that of the return address too;
+ *	- the return address or FP in a register that is a copy, and ours in the one that it is a
+ *	  copy of: vfork() of arm64, functions of s390x that call nothing and have f0 to f7;
  *	- not of this frame, but of one that is about to be restored: longjmp(), setcontext();
- *	- FP in its register, where it was just loaded from the slot we have;
+ *	- FP in its register, where it was just loaded from the slot we have, or all of them, by the
+ *	  instruction that brings SP back;
  *	- one row for an FDE that pushes and pops, as the assembler files of GMP in glibc;
  *	- at a return, where the return address must be at SP whatever it says: Montgomery
  *	  multiplication in libcrypto;
@@ -144,22 +196,37 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 	if (row->ra.base == SFRAME_UNDEFINED)
 		return pc >= f->entry && pc - f->entry < 64;
 	code = code_at(f->elf, pc, &left);
-	if (code && code[code[0] == 0xf3] == 0xc3)
-		return row->cfa.base == SFRAME_SP && row->cfa.off == 8;
-	if ((theirs->no_row || theirs->moved) && row->cfa.base == SFRAME_SP && row->cfa.off == 8 &&
-	    row->fp.base == SFRAME_SAME)
+	if (code && left >= 4 && machine->is_return(code))
+		return is_entered(row);
+	if ((theirs->no_row || theirs->moved) && is_entered(row))
 		return true;
-	if (theirs->cfa_reg != REG_RSP && theirs->cfa_reg != REG_RBP)
+	if (theirs->cfa_reg != machine->sp &&
+	    (theirs->cfa_reg != machine->fp || (machine->link && !has_fp(f, pc))))
 		return !theirs->fp_at || value_of(&row->fp, pc, cfa, 0) ==
-		       memory(theirs->fp_at - theirs->cfa + cfa);
+		       memory(theirs->fp_at - theirs->cfa + cfa + machine->sp_off);
+	if (machine->link && theirs->cfa_reg == machine->sp && row->cfa.base == SFRAME_FP &&
+	    row->fp.base == SFRAME_CFA && row->cfa.off == -row->fp.off)
+		return theirs->fp_at - theirs->cfa == (uint64_t)(int64_t)row->fp.off +
+		       machine->sp_off && row->ra.base == SFRAME_CFA &&
+		       theirs->ra == memory(theirs->cfa - machine->sp_off + row->ra.off);
+	if (machine->link && cfa + machine->sp_off == theirs->cfa &&
+	    !(row->flags & SFRAME_ROW_MANGLED) && !theirs->is_signed &&
+	    is_same_or_copy(&row->ra, machine->ra, theirs->ra, pc, cfa) &&
+	    is_same_or_copy(&row->fp, machine->fp, theirs->fp, pc, cfa))
+		return true;
+	/* just read back, with SP */
+	if (machine->link && pc == start && is_entered(row) &&
+	    cfa + machine->sp_off == theirs->cfa)
+		return !ask_libdw(f->cfi, start - 1, &before, &s, &e) &&
+		       before.cfa - reg_value(machine->sp, start - 1) !=
+		       theirs->cfa - reg_value(machine->sp, pc);
 	/* just read back to its register by way of another one; ours is where it was saved */
-	if (cfa == theirs->cfa && !theirs->fp_at && row->fp.base == SFRAME_CFA &&
+	if (cfa + machine->sp_off == theirs->cfa && !theirs->fp_at && row->fp.base == SFRAME_CFA &&
 	    !ask_libdw(f->cfi, start - 1, &before, &s, &e) && before.fp_at)
 		return before.fp_at - before.cfa == (uint64_t)(int64_t)row->fp.off;
-	return pc != start && theirs->cfa_reg == REG_RSP &&
-	       theirs->cfa == reg_value(REG_RSP, pc) + 8 && !theirs->fp_at &&
-	       !sframe_find(&f->sp, start, &first) && first.cfa.base == SFRAME_SP &&
-	       first.cfa.off == 8 &&
+	return pc != start && theirs->cfa_reg == machine->sp &&
+	       theirs->cfa == reg_value(machine->sp, pc) + machine->cfa_off + machine->sp_off &&
+	       !theirs->fp_at && !sframe_find(&f->sp, start, &first) && is_entered(&first) &&
 	       ask_libdw(f->cfi, start - 1, &before, &s, &e) == 1;
 }
 
@@ -169,7 +236,7 @@ static uint64_t check_pc(struct file *f, uint64_t pc)
 	struct answer theirs;
 	struct sframe_row row;
 	uint64_t start, end;
-	char cfa[32], fp[32];
+	char cfa[32], ra[32], fp[32];
 	int ret;
 
 	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
@@ -193,8 +260,10 @@ static uint64_t check_pc(struct file *f, uint64_t pc)
 		return end;
 	}
 	if (f->wrong++ < MAX_TOLD)
-		printf("%s: %#" PRIx64 ": cfa %s, fp %s is not what libdw says\n", f->name, pc,
-		       rule_text(&row.cfa, cfa, sizeof(cfa)), rule_text(&row.fp, fp, sizeof(fp)));
+		printf("%s: %#" PRIx64 ": cfa %s, ra %s, fp %s is not what libdw says\n", f->name,
+		       pc, rule_text(&row.cfa, cfa, sizeof(cfa)),
+		       rule_text(&row.ra, ra, sizeof(ra)),
+		       rule_text(&row.fp, fp, sizeof(fp)));
 	return end;
 }
 
@@ -242,7 +311,7 @@ static int check_file(const char *path)
 	ret = open_table(fd, 0, &f.by_sp, &f.sp);
 	if (!ret)
 		ret = open_table(fd, GEN_BY_FP, &f.by_fp, &f.fp);
-	f.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	f.elf = open_elf(fd, &f.image);
 	f.entry = gelf_getehdr(f.elf, &ehdr) ? ehdr.e_entry : 0;
 	f.cfi = f.elf ? dwarf_getcfi_elf(f.elf) : NULL;
 	if (ret || !f.cfi) {
@@ -267,6 +336,7 @@ static int check_file(const char *path)
 	if (f.cfi)
 		dwarf_cfi_end(f.cfi);
 	elf_end(f.elf);
+	free(f.image);
 	close(fd);
 	return f.wrong ? -1 : 0;
 }

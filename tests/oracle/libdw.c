@@ -254,8 +254,8 @@ bool is_plain(Dwarf_CFI *cfi, uint64_t start, uint64_t end)
 	for (pc = start; pc < end; pc = row_end) {
 		if (ask_libdw(cfi, pc, &a, &row_start, &row_end) || row_end <= pc ||
 		    a.outermost || a.signal || a.no_row || a.ra != memory(a.cfa - 8) ||
-		    (!is_near(a.cfa, reg_value(REG_RSP, pc)) &&
-		     !is_near(a.cfa, reg_value(REG_RBP, pc))))
+		    (!is_near(a.cfa, reg_value(machine->sp, pc)) &&
+		     !is_near(a.cfa, reg_value(machine->fp, pc))))
 			return false;
 	}
 	return true;

@@ -494,24 +494,6 @@ static struct sframe_table reader_of(const struct gen_table *t)
 	};
 }
 
-/* As libdw gets it: of arm64 not as it is, see signed.c. */
-static Elf *open_elf(int fd, uint8_t **image)
-{
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	off_t size = lseek(fd, 0, SEEK_END);
-
-	if (!elf || !set_machine(elf))
-		return NULL;
-	if (machine->elf != EM_AARCH64)
-		return elf;
-	*image = malloc(size);
-	if (!*image || pread(fd, *image, size, 0) != size)
-		return NULL;
-	signed_strip(elf, *image);
-	elf_end(elf);
-	return elf_memory((char *)*image, size);
-}
-
 static int check_file(const char *path, uint64_t sums[2])
 {
 	struct file f = { .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };

@@ -18,9 +18,11 @@ struct machine {
 	unsigned int sp, fp, ra;
 	bool link;			/* a call leaves RA in ra; else at CFA - 8 */
 	unsigned int pc;		/* register that is the pc, if not 0 */
+	int cfa_off;			/* the CFA is SP + it when a function is entered */
 	int sp_off;			/* the caller's SP is CFA + it */
 	size_t insn;			/* instructions start at multiples of it; 1: anywhere */
 	size_t (*nop)(const uint8_t *p, uint64_t left);	/* length of the nop at p, or 0 */
+	bool (*is_return)(const uint8_t *p);	/* at the 4 bytes at p */
 };
 
 /* That of the file that is looked at; amd64 at first. */
@@ -28,10 +30,6 @@ extern const struct machine *machine;
 
 /* False if the file is of an architecture not known here. */
 bool set_machine(Elf *elf);
-
-/* amd64, for what is about nothing else */
-#define REG_RBP		6
-#define REG_RSP		7
 
 /* What unwinding one frame comes to. */
 struct answer {
@@ -79,8 +77,14 @@ bool pushed_by_plt(Dwarf_CFI *cfi, uint64_t start, uint64_t end);
 #define PLT_PUSHES	16
 void count_pushed(struct answer *a, uint64_t pc);
 
-/* Are all rows of the function of the kind that assemblers can write? Of amd64 only. */
+/* Are all rows of the function of the kind that assemblers can write? RA at CFA - 8. */
 bool is_plain(Dwarf_CFI *cfi, uint64_t start, uint64_t end);
+
+/*
+ * The file as libdw gets it, and its machine is set; NULL if that cannot be. arm64: not as it is,
+ * see signed.c, but @image, which is to be freed.
+ */
+Elf *open_elf(int fd, uint8_t **image);
 
 /* .eh_frame as it is in the file; false if there is none. */
 bool eh_frame_of(Elf *elf, GElf_Shdr *sh, Elf_Data *data);

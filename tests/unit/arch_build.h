@@ -13,6 +13,8 @@
 #define TEXT		0x1000		/* addresses, and offsets in the file */
 #define TEXT_SIZE	0x1000
 #define PLT		0x1800
+#define DYN		0x2000
+#define ARRAY		0x2100		/* of functions to run at start */
 #define EH_HDR		0x3000
 #define EH		0x3008
 #define FILE_SIZE	0x4000
@@ -21,7 +23,8 @@
 
 static struct eh e;
 static uint8_t file[FILE_SIZE];
-static uint64_t plt_size;
+static uint64_t plt_size, entry;
+static unsigned int nr_array;
 static uint16_t machine;
 
 static void put(size_t at, uint64_t v, unsigned int size)
@@ -41,6 +44,8 @@ static void start_file(uint16_t elf_machine)
 	memset(file + TEXT, 0x81, TEXT_SIZE);
 	machine = elf_machine;
 	plt_size = 0;
+	entry = 0;
+	nr_array = 0;
 	eh_init(&e);
 	e.vaddr = EH;
 	e.big_endian = machine == EM_S390;
@@ -91,7 +96,8 @@ static void end_file(void)
 	put(offsetof(Elf64_Ehdr, e_machine), machine, 2);
 	put(offsetof(Elf64_Ehdr, e_phoff), sizeof(Elf64_Ehdr), 8);
 	put(offsetof(Elf64_Ehdr, e_phentsize), sizeof(Elf64_Phdr), 2);
-	put(offsetof(Elf64_Ehdr, e_phnum), 4, 2);
+	put(offsetof(Elf64_Ehdr, e_entry), entry, 8);
+	put(offsetof(Elf64_Ehdr, e_phnum), 6, 2);
 	put(offsetof(Elf64_Ehdr, e_shoff), FILE_SIZE - 4 * sizeof(Elf64_Shdr), 8);
 	put(offsetof(Elf64_Ehdr, e_shentsize), sizeof(Elf64_Shdr), 2);
 	put(offsetof(Elf64_Ehdr, e_shnum), 4, 2);
@@ -100,6 +106,12 @@ static void end_file(void)
 	put_phdr(1, PT_LOAD, PF_R | PF_X, TEXT, TEXT_SIZE);
 	put_phdr(2, PT_LOAD, PF_R, EH_HDR, 8 + e.n + 4);
 	put_phdr(3, PT_GNU_EH_FRAME, PF_R, EH_HDR, 8);
+	put_phdr(4, PT_LOAD, PF_R | PF_W, DYN, EH_HDR - DYN);
+	put_phdr(5, PT_DYNAMIC, PF_R | PF_W, DYN, 2 * sizeof(Elf64_Dyn));
+	put(DYN, DT_INIT_ARRAY, 8);
+	put(DYN + 8, ARRAY, 8);
+	put(DYN + 16, DT_INIT_ARRAYSZ, 8);
+	put(DYN + 24, nr_array * 8, 8);
 	memcpy(file + EH_HDR, "\1\33\377\377", 4);
 	put(EH_HDR + 4, EH - (EH_HDR + 4), 4);
 	memcpy(file + EH, e.b, e.n);
@@ -110,7 +122,7 @@ static void end_file(void)
 }
 
 /* The file as a descriptor */
-static int open_file(void)
+static inline int open_file(void)
 {
 	int fd = memfd_create("file", 0);
 
@@ -120,12 +132,18 @@ static int open_file(void)
 	return fd;
 }
 
+/* A function that runs at start: it is called, and without .eh_frame it is followed. */
+static inline void runs_at_start(uint64_t addr)
+{
+	put(ARRAY + nr_array++ * 8, addr, 8);
+}
+
 #define func(start, size, ...) EH_FUNC(&e, start, size, __VA_ARGS__)
 
 /* A stack of bytes in the order of the program, at 0x5000 */
 static uint8_t stack[0x400];
 
-static int read_stack(void *ctx, uint64_t addr, uint64_t *words, unsigned int nr)
+static inline int read_stack(void *ctx, uint64_t addr, uint64_t *words, unsigned int nr)
 {
 	unsigned int i, b;
 
@@ -140,7 +158,7 @@ static int read_stack(void *ctx, uint64_t addr, uint64_t *words, unsigned int nr
 	return 0;
 }
 
-static void set_word(uint64_t addr, uint64_t v)
+static inline void set_word(uint64_t addr, uint64_t v)
 {
 	unsigned int b;
 

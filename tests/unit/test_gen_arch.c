@@ -109,6 +109,50 @@ static void s390x_keeps_registers_in_others(void **state)
 	assert_int_equal(table.stats.hole[GEN_CAUSE_CFA].nr, 1);
 }
 
+/* longjmp() and setcontext(): what is restored is no caller's frame, and SP is not in .eh_frame */
+static void arm64_restores_from_where_no_frame_is(void **state)
+{
+	(void)state;
+	start_file(EM_AARCH64);
+	func(0x1000, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, 0, 0,
+	     DW_CFA_offset_extended_sf, 30, 0x75);
+	func(0x1100, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, 29, 32);
+	make_table();
+	assert_cfa(0x1000, SFRAME_SP, 0);
+	assert_hole(0x1004);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].nr, 1);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].bytes, 0x1c);
+	assert_cfa(0x1104, SFRAME_FP, 32);
+}
+
+static void s390x_leaves_its_stack(void **state)
+{
+	(void)state;
+	start_file(EM_S390);
+	/* nopr; lgr %r15,%r5; br %r4 */
+	memcpy(file + 0x1000, "\x07\x00\xb9\x04\x00\xf5\x07\xf4", 8);
+	func(0x1000, 8, DW_CFA_nop);
+	/* lmg %r0,%r15,56(%r1); br %r14 */
+	memcpy(file + 0x1100, "\xeb\x0f\x10\x38\x00\x04\x07\xfe", 8);
+	func(0x1100, 8, DW_CFA_nop);
+	/* lmg %r6,%r10,0(%r1); lmg %r6,%r15,48(%r15); lgr %r5,%r15: none of them */
+	memcpy(file + 0x1200, "\xeb\x6a\x10\x00\x00\x04\xeb\x6f\xf0\x30\x00\x04"
+	       "\xb9\x04\x00\x5f", 16);
+	func(0x1200, 0x18, DW_CFA_nop);
+	/* lgr %r15,%r11 is how functions end that have a frame pointer */
+	memcpy(file + 0x1300, "\xb9\x04\x00\xfb\x07\xfe", 6);
+	func(0x1300, 6, DW_CFA_nop);
+	make_table();
+	assert_cfa(0x1004, SFRAME_SP, 160);
+	assert_hole(0x1006);
+	assert_cfa(0x1104, SFRAME_SP, 160);
+	assert_hole(0x1106);
+	assert_cfa(0x1216, SFRAME_SP, 160);
+	assert_cfa(0x1304, SFRAME_SP, 160);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].nr, 2);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].bytes, 4);
+}
+
 static void a_cie_may_name_another_register_for_ra(void **state)
 {
 	static const uint8_t enc = DW_EH_PE_sdata4 | DW_EH_PE_pcrel;
@@ -467,6 +511,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(s390x_functions_save_sp_like_other_registers),
 		cmocka_unit_test(s390x_keeps_registers_in_others),
+		cmocka_unit_test(arm64_restores_from_where_no_frame_is),
+		cmocka_unit_test(s390x_leaves_its_stack),
 		cmocka_unit_test(a_cie_may_name_another_register_for_ra),
 		cmocka_unit_test(arm64_signs_ra),
 		cmocka_unit_test(arm64_counts_what_a_plt_has_pushed),

@@ -8,6 +8,7 @@
  * instruction that is not listed here SP or FP survives if it is named.
  */
 #include <capstone/capstone.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -247,9 +248,11 @@ static void arithmetic(const cs_insn *insn, struct flow_op *op)
 		else if (fp && is_reg(from, X86_REG_RSP))
 			op->effect = FLOW_FP_IS_SP;
 		else if (op->size && is_reg(from, X86_REG_RBP))
-			op->effect = FLOW_SAVE_FP;
+			op->flags |= FLOW_STORES_FP;
 		else if (fp && (is_mem(from, X86_REG_RSP) || is_mem(from, X86_REG_RBP))) {
-			op->effect = FLOW_LOAD_FP;
+			op->effect = FLOW_NONE;
+			op->flags |= FLOW_LOADS_FP;
+			op->size = 0;
 			op->by_fp = is_mem(from, X86_REG_RBP);
 			op->off = from->mem.disp;
 		}
@@ -369,12 +372,25 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 }
 
 /* call, jmp, and ModRM of an operand by RIP: of lea, mostly */
-static bool amd64_may_refer(const uint8_t *p)
+static bool amd64_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
 {
-	return *p == 0xe8 || *p == 0xe9 || (*p & 0xc7) == 0x05;
+	int32_t rel;
+
+	if (*p != 0xe8 && *p != 0xe9 && (*p & 0xc7) != 0x05)
+		return false;
+	memcpy(&rel, p + 1, sizeof(rel));
+	*target = addr + 1 + sizeof(rel) + (int64_t)rel;
+	return true;
 }
 
 const struct flow_arch amd64_flow = {
+	.entered = { .sp = 8, .sp_known = true, .ra_saved = true, .ra_slot = -8 },
+	.align = 16,
+	.syscall_len = 2,
+	.alone = true,
+	.insn = 1,
+	.relative = R_X86_64_RELATIVE,
+	.irelative = R_X86_64_IRELATIVE,
 	.open = amd64_open,
 	.close = amd64_close,
 	.decode = amd64_decode,

@@ -22,8 +22,10 @@ const struct gen_arch gen_arm64 = {
 	.abi = &sframe_arch_arm64,
 	.reg_name = names,
 	.nr_names = sizeof(names) / sizeof(*names),
+	.restores_by_cfa = true,
 	.padding = arm64_padding,
 	.plt_pushes = 16,
 	.enters_kernel = arm64_enters_kernel,
 	.plt = arm64_plt,
+	.flow = &arm64_flow,
 };

@@ -4,10 +4,13 @@
 #define ARCH_ARM64_H
 
 #include "arch/arch.h"
+#include "gen_flow.h"
 
 size_t arm64_padding(const uint8_t *p, size_t len);
 bool arm64_enters_kernel(const uint8_t *p);
 
 int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+
+extern const struct flow_arch arm64_flow;
 
 #endif

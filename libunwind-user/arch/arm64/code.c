@@ -12,9 +12,9 @@
 /* nop, and zero bytes (udf #0) */
 size_t arm64_padding(const uint8_t *p, size_t len)
 {
-	if (len >= 4 && !memcmp(p, "\x1f\x20\x03\xd5", 4))
-		return 4;
-	return !*p;
+	if (len < 4)
+		return !*p;
+	return !memcmp(p, "\x1f\x20\x03\xd5", 4) || !memcmp(p, "\0\0\0\0", 4) ? 4 : 0;
 }
 
 /* The upper half of svc #n, n < 0x800; hvc and smc have it too, and are in no user program */

@@ -25,5 +25,7 @@ const struct gen_arch gen_s390x = {
 	.nr_names = sizeof(names) / sizeof(*names),
 	.padding = s390x_padding,
 	.enters_kernel = s390x_enters_kernel,
+	.leaves_stack = s390x_leaves_stack,
 	.plt = s390x_plt,
+	.flow = &s390x_flow,
 };

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "arch/s390x/flow.h"
 #include "arch/s390x/s390x.h"
 
 /* Branches that are never taken, of 2, 4 and 6 bytes, and zero bytes */
@@ -21,7 +22,35 @@ size_t s390x_padding(const uint8_t *p, size_t len)
 	/* jgnop . */
 	if (len >= 6 && !memcmp(p, "\xc0\x04\0\0\0\0", 6))
 		return 6;
-	return !*p;
+	return len < 2 ? !*p : !p[0] && !p[1] ? 2 : 0;
+}
+
+/*
+ * What glibc has for longjmp(), setcontext() and swapcontext() without a word in .eh_frame: r15
+ * from another register than FP, or registers, FP among them, from memory that is not at r15.
+ * Sources: glibc, sysdeps/s390/s390-64/__longjmp.c, sysdeps/unix/sysv/linux/s390/s390-64/.
+ */
+size_t s390x_leaves_stack(const uint8_t *p, size_t len)
+{
+	unsigned int from, to;
+	size_t i, n;
+
+	for (i = 0; i + 2 <= len; i += n) {
+		n = s390x_insn_len(p + i);
+		if (i + n > len)
+			break;
+		/* lgr %r15,%rN */
+		if (p[i] == 0xb9 && p[i + 1] == 0x04 && p[i + 3] >> 4 == 15 &&
+		    (p[i + 3] & 15) != 11)
+			return i + n;
+		/* lmg */
+		from = p[i + 1] >> 4;
+		to = p[i + 1] & 15;
+		if (p[i] == 0xeb && p[i + 5] == 0x04 && p[i + 2] >> 4 != 15 && from <= 11 &&
+		    to >= 11)
+			return i + n;
+	}
+	return len;
 }
 
 /* svc; or the end of an instruction that looks like one, and then nothing is said of padding */

@@ -4,10 +4,14 @@
 #define ARCH_S390X_H
 
 #include "arch/arch.h"
+#include "gen_flow.h"
 
 size_t s390x_padding(const uint8_t *p, size_t len);
 bool s390x_enters_kernel(const uint8_t *p);
+size_t s390x_leaves_stack(const uint8_t *p, size_t len);
 
 int s390x_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+
+extern const struct flow_arch s390x_flow;
 
 #endif

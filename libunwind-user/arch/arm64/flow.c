@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * arm64/flow - instructions of arm64 as gen_flow.h has them
+ *
+ * All have four bytes, and where the registers are that one writes depends on its group. What is
+ * decoded here is what goes on elsewhere, what moves SP, what stores or loads FP (x29) and RA (x30)
+ * by SP or FP, and what signs RA. Of the rest it is enough to know whether it may write one of the
+ * three: an instruction of a group that is not known here is none (FLOW_BAD).
+ *
+ * Source: Arm Architecture Reference Manual, A-profile, "A64 Instruction Set Encoding"; the groups
+ * below have its names.
+ */
+#include <elf.h>
+#include <string.h>
+
+#include "arch/arm64/arm64.h"
+
+#define FP		29
+#define RA		30
+#define SP		31		/* or zero, depending on the instruction */
+
+#define X8		8		/* the number of the system call */
+#define NR_SIGRETURN	139		/* rt_sigreturn */
+
+static uint32_t insn_at(const uint8_t *p)
+{
+	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* @nr bits from bit @low on */
+static uint32_t bits(uint32_t w, unsigned int low, unsigned int nr)
+{
+	return w >> low & ((1u << nr) - 1);
+}
+
+static int64_t signed_bits(uint32_t w, unsigned int low, unsigned int nr)
+{
+	return (int64_t)((uint64_t)bits(w, low, nr) << (64 - nr)) >> (64 - nr);
+}
+
+/* A general register is written, with what is not followed; 31 is not SP. */
+static void writes(struct flow_op *op, unsigned int reg)
+{
+	if (reg == FP)
+		op->effect = op->effect == FLOW_LOSE_SP || op->effect == FLOW_LOSE_BOTH ?
+			     FLOW_LOSE_BOTH : FLOW_LOSE_FP;
+	else if (reg == RA)
+		op->flags |= FLOW_LOSES_RA;
+}
+
+static void writes_or_sp(struct flow_op *op, unsigned int reg)
+{
+	if (reg == SP)
+		op->effect = FLOW_LOSE_SP;
+	else
+		writes(op, reg);
+}
+
+/* ---------------------------- loads and stores --------------------------- */
+
+/* A register at @at of @size bytes at the address; only whole ones are what they were. */
+static void access_reg(struct flow_op *op, unsigned int reg, unsigned int at, unsigned int size,
+		       bool load)
+{
+	if (size != 8) {
+		if (load)
+			writes(op, reg);
+		return;
+	}
+	if (reg == FP) {
+		op->flags |= load ? FLOW_LOADS_FP : FLOW_STORES_FP;
+		op->fp_at = at;
+	} else if (reg == RA) {
+		op->flags |= load ? FLOW_LOADS_RA : FLOW_STORES_RA;
+		op->ra_at = at;
+	}
+}
+
+/* Something is or may be stored at @base + @n. */
+static void stores_at(struct flow_op *op, unsigned int base, int32_t n, unsigned int size)
+{
+	if (base != SP && base != FP)
+		return;
+	op->by_fp = base == FP;
+	op->off = n;
+	op->size = size;
+}
+
+enum mode { OFFSET, POST, PRE };
+
+/* @base + @n is where @nr registers of @size bytes each are stored or loaded */
+static void access_mem(struct flow_op *op, unsigned int base, int64_t n, enum mode mode,
+		       const unsigned int *reg, unsigned int nr, unsigned int size, bool load,
+		       bool vector)
+{
+	bool known = base == SP || base == FP, fp_too = false;
+	unsigned int i;
+
+	for (i = 0; i < nr && !vector; i++) {
+		if (known)
+			access_reg(op, reg[i], i * size, size, load);
+		else if (load)
+			writes(op, reg[i]);
+		fp_too |= load && reg[i] == FP;
+	}
+	if (known) {
+		op->by_fp = base == FP;
+		op->off = mode == POST ? 0 : n;
+		op->size = load ? 0 : nr * size;
+	}
+	if (mode == OFFSET)
+		return;
+	/* the base is written, too; to load it at once is not defined */
+	op->n = n;
+	if (base == SP)
+		op->effect = op->effect == FLOW_NONE ? FLOW_ADD_SP : FLOW_LOSE_BOTH;
+	else if (base == FP && fp_too)
+		op->next = FLOW_BAD;
+	else if (base == FP)
+		op->effect = FLOW_FP_IS_FP;
+	else
+		writes(op, base);
+}
+
+/* Load/store register pair, and no-allocate pair */
+static void decode_pair(uint32_t w, struct flow_op *op)
+{
+	static const enum mode modes[] = { OFFSET, POST, OFFSET, PRE };
+	unsigned int reg[2] = { bits(w, 0, 5), bits(w, 10, 5) }, opc = bits(w, 30, 2);
+	bool vector = bits(w, 26, 1), load = bits(w, 22, 1);
+	unsigned int shift = vector ? 2 + opc : opc == 2 ? 3 : 2;
+
+	/* stgp, which stores a tag, too; 3 is none */
+	if (opc == 3 || (!vector && opc == 1 && !load)) {
+		op->next = FLOW_BAD;
+		return;
+	}
+	/* ldpsw loads 4 bytes each */
+	access_mem(op, bits(w, 5, 5), signed_bits(w, 15, 7) * (1 << shift), modes[bits(w, 23, 2)],
+		   reg, 2, 1 << shift, load, vector);
+}
+
+/* Load/store register, with an immediate or a register as offset */
+static void decode_single(uint32_t w, struct flow_op *op)
+{
+	unsigned int size = bits(w, 30, 2), opc = bits(w, 22, 2), reg = bits(w, 0, 5);
+	unsigned int base = bits(w, 5, 5), kind = bits(w, 10, 2), shift = size;
+	bool vector = bits(w, 26, 1), load = vector ? opc & 1 : opc;
+	enum mode mode = OFFSET;
+	int64_t n;
+
+	if (vector && opc & 2)
+		shift = 4;
+	/* prfm has no register; with this opcode there are atomic ones, too */
+	if (!vector && size == 3 && opc == 2 &&
+	    (bits(w, 24, 1) || !bits(w, 21, 1) || kind == 2))
+		return;
+	if (bits(w, 24, 1)) {
+		n = (int64_t)bits(w, 10, 12) << shift;
+	} else if (bits(w, 21, 1)) {
+		/* atomic, by a register, or by a signed address */
+		if (kind != 2 && (vector || kind & 1)) {
+			op->next = FLOW_BAD;
+			return;
+		}
+		if (!vector && (kind == 0 || load))
+			writes(op, reg);
+		if (kind == 0)
+			stores_at(op, base, 0, 8);
+		return;
+	} else {
+		n = signed_bits(w, 12, 9);
+		mode = kind == 1 ? POST : kind == 3 ? PRE : OFFSET;
+	}
+	/* sign-extending loads are of other sizes, and not of what was stored */
+	access_mem(op, base, n, mode, &reg, 1,
+		   !vector && opc > 1 ? 4 : 1u << shift, load, vector);
+}
+
+/* Advanced SIMD load/store structures; the base goes on by what was accessed, or a register */
+static void decode_structures(uint32_t w, struct flow_op *op)
+{
+	static const uint8_t nr_regs[16] = {
+		[0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2,
+	};
+	unsigned int base = bits(w, 5, 5), size;
+	bool single = bits(w, 24, 1), load = bits(w, 22, 1), post = bits(w, 23, 1);
+
+	size = nr_regs[bits(w, 12, 4)] * (bits(w, 30, 1) ? 16 : 8);
+	if (!single && !size) {
+		op->next = FLOW_BAD;
+		return;
+	}
+	/* of one element each: not more than this */
+	if (!load)
+		stores_at(op, base, 0, single ? 32 : size);
+	if (!post)
+		return;
+	op->n = size;
+	if (base == SP)
+		op->effect = single || bits(w, 16, 5) != 31 ? FLOW_LOSE_SP : FLOW_ADD_SP;
+	else
+		writes(op, base);
+}
+
+static void decode_memory(uint32_t w, struct flow_op *op)
+{
+	unsigned int reg = bits(w, 0, 5);
+
+	if ((w & 0x3a000000) == 0x28000000) {
+		decode_pair(w, op);
+	} else if ((w & 0x3a000000) == 0x38000000) {
+		decode_single(w, op);
+	} else if ((w & 0x3b000000) == 0x18000000) {
+		/* literal; prfm has no register */
+		if (!bits(w, 26, 1) && bits(w, 30, 2) != 3)
+			writes(op, reg);
+	} else if ((w & 0x3f000000) == 0x08000000) {
+		/* exclusive, ordered, compare and swap: one or two registers, a status or two */
+		writes(op, reg);
+		writes(op, bits(w, 10, 5));
+		writes(op, bits(w, 16, 5));
+		writes(op, bits(w, 16, 5) | 1);
+		stores_at(op, bits(w, 5, 5), 0, 16);
+	} else if ((w & 0xbfbf0000) == 0x0c000000 || (w & 0xbfa00000) == 0x0c800000 ||
+		   (w & 0xbf9f0000) == 0x0d000000 || (w & 0xbf800000) == 0x0d800000) {
+		decode_structures(w, op);
+	} else if ((w & 0x3f200c00) == 0x19000000) {
+		/* ordered, with an offset: what is stored may be what is saved */
+		writes(op, reg);
+		if (bits(w, 22, 2) == 0)
+			stores_at(op, bits(w, 5, 5), signed_bits(w, 12, 9), 8);
+	} else {
+		op->next = FLOW_BAD;
+	}
+}
+
+/* ----------------------------- data processing --------------------------- */
+
+/* Add/subtract (immediate), mov between SP and a register is one */
+static void decode_add(uint32_t w, struct flow_op *op)
+{
+	unsigned int to = bits(w, 0, 5), from = bits(w, 5, 5);
+	int32_t n = bits(w, 10, 12) << (bits(w, 22, 1) ? 12 : 0);
+	bool flags = bits(w, 29, 1), wide = bits(w, 31, 1);
+
+	if (bits(w, 30, 1))
+		n = -n;
+	if (flags) {
+		writes(op, to);		/* 31: cmp */
+		return;
+	}
+	if (wide && (to == SP || to == FP) && (from == SP || from == FP)) {
+		op->n = n;
+		op->effect = to == SP ? (from == SP ? FLOW_ADD_SP : FLOW_SP_IS_FP) :
+			     from == SP ? FLOW_FP_IS_SP : FLOW_FP_IS_FP;
+		return;
+	}
+	writes_or_sp(op, to);
+}
+
+/* The address that adrp, and an add behind it, or adr, take; false if they do not. */
+static bool address_of(uint32_t w, uint32_t next, uint64_t addr, uint64_t *target)
+{
+	int64_t n = (int64_t)((uint64_t)signed_bits(w, 5, 19) << 2 | bits(w, 29, 2));
+
+	if ((w & 0x9f000000) == 0x10000000) {
+		*target = addr + n;
+		return true;
+	}
+	/* add, of 64 bits, to the register it comes from */
+	if ((w & 0x9f000000) != 0x90000000 || (next & 0xffc00000) != 0x91000000 ||
+	    bits(next, 5, 5) != bits(w, 0, 5))
+		return false;
+	*target = (addr & ~0xfffull) + ((uint64_t)n << 12) + bits(next, 10, 12);
+	return true;
+}
+
+static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct flow_op *op)
+{
+	unsigned int to = bits(w, 0, 5), opc = bits(w, 29, 2);
+
+	switch (bits(w, 23, 3)) {
+	case 0:
+	case 1:
+		writes(op, to);
+		if (address_of(w, next, addr, &op->target))
+			op->flags |= FLOW_TAKES_ADDRESS;
+		break;
+	case 2:
+		decode_add(w, op);
+		break;
+	case 3:					/* with tags; and minimum, maximum */
+		writes_or_sp(op, to);
+		break;
+	case 4:					/* logical: ands writes no SP */
+		if (opc == 3)
+			writes(op, to);
+		else
+			writes_or_sp(op, to);
+		break;
+	case 5:
+		writes(op, to);
+		if (opc == 2 && to == X8 && bits(w, 5, 18) == NR_SIGRETURN)
+			op->flags |= FLOW_IS_SIGRETURN;
+		break;
+	default:
+		writes(op, to);
+	}
+}
+
+static void decode_registers(uint32_t w, struct flow_op *op)
+{
+	/* add/subtract (extended register) without flags; irg */
+	if ((w & 0x3fe00000) == 0x0b200000 || (w & 0xffe0fc00) == 0x9ac01000)
+		writes_or_sp(op, bits(w, 0, 5));
+	else
+		writes(op, bits(w, 0, 5));
+}
+
+/* Advanced SIMD and floating point: smov, umov, and conversions to integers write others */
+static void decode_vectors(uint32_t w, struct flow_op *op)
+{
+	unsigned int opcode = bits(w, 16, 3);
+	/* scvtf, ucvtf, fmov from a general register */
+	bool from = opcode == 2 || opcode == 3 || opcode == 7;
+
+	if ((w & 0xbfe0ec00) == 0x0e002c00 ||
+	    (!from && ((w & 0x7f20fc00) == 0x1e200000 || (w & 0x7f200000) == 0x1e000000)))
+		writes(op, bits(w, 0, 5));
+}
+
+/* SVE: few instructions write general registers. Some of what is not among them looks so here. */
+static void decode_sve(uint32_t w, struct flow_op *op)
+{
+	bool general = false;
+
+	switch (w >> 24) {
+	case 0x04:				/* addvl, rdvl; cntb ...; incb ... */
+		general = bits(w, 21, 1) && (bits(w, 12, 4) == 5 || bits(w, 12, 4) >= 14);
+		break;
+	case 0x05:				/* lasta, lastb, clasta, clastb */
+		general = bits(w, 21, 1) && bits(w, 13, 3) == 5 && !bits(w, 17, 3);
+		break;
+	case 0x25:				/* cntp, incp ... */
+		general = bits(w, 21, 1) && bits(w, 14, 2) == 2;
+		break;
+	case 0xe4:				/* stores, of a length that is not known */
+	case 0xe5:
+		if (bits(w, 5, 5) == SP || bits(w, 5, 5) == FP)
+			op->next = FLOW_BAD;
+		break;
+	}
+	if (general)
+		writes_or_sp(op, bits(w, 0, 5));
+}
+
+/* ------------------------- branches, exceptions, system ------------------ */
+
+static void decode_hint(uint32_t w, struct flow_op *op)
+{
+	switch (bits(w, 5, 7)) {
+	case 24:				/* paciaz, paciasp, pacibz, pacibsp */
+	case 25:
+	case 26:
+	case 27:
+		op->flags |= FLOW_SIGNS_RA | FLOW_BEGINS;
+		break;
+	case 28:				/* autiaz, autiasp, autibz, autibsp */
+	case 29:
+	case 30:
+	case 31:
+		op->flags |= FLOW_CHECKS_RA;
+		break;
+	case 34:				/* bti c; where setjmp() returns, it is bti j */
+		op->flags |= FLOW_BEGINS;
+		break;
+	case 7:					/* xpaclri */
+		op->flags |= FLOW_LOSES_RA;
+		break;
+	}
+}
+
+static void decode_branch(uint32_t w, uint64_t addr, struct flow_op *op)
+{
+	if ((w & 0x7c000000) == 0x14000000) {
+		op->next = w >> 31 ? FLOW_CALL : FLOW_JUMP;
+		op->target = addr + signed_bits(w, 0, 26) * 4;
+	} else if ((w & 0xff000000) == 0x54000000 || (w & 0x7e000000) == 0x34000000) {
+		op->next = FLOW_BRANCH;
+		op->target = addr + signed_bits(w, 5, 19) * 4;
+	} else if ((w & 0x7e000000) == 0x36000000) {
+		op->next = FLOW_BRANCH;
+		op->target = addr + signed_bits(w, 5, 14) * 4;
+	} else if ((w & 0xfffffc1f) == 0xd61f0000) {
+		op->next = FLOW_JUMP_ANY;
+	} else if ((w & 0xfffffc1f) == 0xd63f0000) {
+		op->next = FLOW_CALL_POINTER;
+	} else if ((w & 0xfffffc1f) == 0xd65f0000) {
+		op->next = bits(w, 5, 5) == RA ? FLOW_RETURN : FLOW_JUMP_ANY;
+	} else if ((w & 0xffe0001f) == 0xd4000001) {
+		op->flags |= FLOW_ENTERS_KERNEL;
+	} else if ((w & 0xffe0001f) == 0xd4200000) {
+		op->next = FLOW_STOP;
+	} else if ((w & 0xfffff01f) == 0xd503201f) {
+		decode_hint(w, op);
+	} else if ((w & 0xffc00000) == 0xd5000000) {
+		/* barriers, msr and sys read a register; mrs and sysl write one */
+		if (bits(w, 21, 1))
+			writes(op, bits(w, 0, 5));
+	} else {
+		/* also branches that check a signed address: nobody has them alone */
+		op->next = FLOW_BAD;
+	}
+}
+
+static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
+			 struct flow_op *op)
+{
+	uint32_t w, next;
+
+	(void)decoder;
+	memset(op, 0, sizeof(*op));
+	op->len = 4;
+	op->next = FLOW_ON;
+	if (len < 4 || addr % 4) {
+		op->len = 1;
+		op->next = FLOW_BAD;
+		return;
+	}
+	w = insn_at(p);
+	next = len >= 8 ? insn_at(p + 4) : 0;
+	switch (bits(w, 25, 4)) {
+	case 0x2:
+		decode_sve(w, op);
+		break;
+	case 0x8:
+	case 0x9:
+		decode_immediate(w, next, addr, op);
+		break;
+	case 0xa:
+	case 0xb:
+		decode_branch(w, addr, op);
+		break;
+	case 0x4:
+	case 0x6:
+	case 0xc:
+	case 0xe:
+		decode_memory(w, op);
+		break;
+	case 0x5:
+	case 0xd:
+		decode_registers(w, op);
+		break;
+	case 0x7:
+	case 0xf:
+		decode_vectors(w, op);
+		break;
+	default:
+		/* zeros, too, which are what is left free; and SME */
+		op->next = FLOW_BAD;
+	}
+}
+
+static bool arm64_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
+{
+	uint32_t w = insn_at(p);
+
+	if ((w & 0x7c000000) == 0x14000000) {
+		*target = addr + signed_bits(w, 0, 26) * 4;
+		return true;
+	}
+	return (w & 0x1f000000) == 0x10000000 && address_of(w, insn_at(p + 4), addr, target);
+}
+
+const struct flow_arch arm64_flow = {
+	.entered = { .sp_known = true, .ra_there = true },
+	.align = 16,
+	.syscall_len = 4,
+	.link = true,
+	.jumps_in = true,
+	.insn = 4,
+	.relative = R_AARCH64_RELATIVE,
+	.irelative = R_AARCH64_IRELATIVE,
+	.decode = arm64_decode,
+	.may_refer = arm64_may_refer,
+};

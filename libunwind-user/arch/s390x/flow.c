@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * s390x/flow - instructions of s390x as gen_flow.h has them
+ *
+ * SP is r15, RA r14, and FP, as far as tables have one, r11: a register like others, saved among
+ * them. A caller has 160 bytes at its SP in which functions save what they use, by one instruction
+ * mostly, SP itself included, and read it back the same way.
+ *
+ * Decoded here is what goes on elsewhere, what moves SP, and what stores or loads these registers
+ * by SP or FP. What the rest may write is in flow_table.c, and what is not there is no instruction.
+ * Not followed is what is executed by another one (ex, exrl), and what branches and saves in
+ * registers other than RA, as nobody does who wants to be debugged.
+ *
+ * Sources: z/Architecture Principles of Operation; ELF Application Binary Interface, s390x
+ * Supplement.
+ */
+#include <elf.h>
+#include <string.h>
+
+#include "arch/s390x/flow.h"
+#include "arch/s390x/s390x.h"
+
+#define FP		11
+#define RA		14
+#define SP		15
+
+#define SAVE_AREA	160		/* the caller has it above its SP */
+
+static uint16_t half(const uint8_t *p)
+{
+	return p[0] << 8 | p[1];
+}
+
+static int32_t word(const uint8_t *p)
+{
+	return (int32_t)((uint32_t)half(p) << 16 | half(p + 2));
+}
+
+/* ------------------------------- registers ------------------------------- */
+
+static void writes(struct flow_op *op, unsigned int reg)
+{
+	bool fp = op->effect == FLOW_LOSE_FP || op->effect == FLOW_LOSE_BOTH;
+	bool sp = op->effect == FLOW_LOSE_SP || op->effect == FLOW_LOSE_BOTH;
+
+	if (reg == RA)
+		op->flags |= FLOW_LOSES_RA;
+	fp |= reg == FP;
+	sp |= reg == SP;
+	if (fp || sp)
+		op->effect = fp && sp ? FLOW_LOSE_BOTH : sp ? FLOW_LOSE_SP : FLOW_LOSE_FP;
+}
+
+/* @to = @from + @n */
+static void adds(struct flow_op *op, unsigned int to, unsigned int from, int64_t n)
+{
+	bool known = (from == SP || from == FP) && n == (int32_t)n && n != INT32_MIN;
+
+	if (!known || (to != SP && to != FP)) {
+		writes(op, to);
+		return;
+	}
+	op->n = n;
+	op->effect = to == SP ? (from == SP ? FLOW_ADD_SP : FLOW_SP_IS_FP) :
+		     from == SP ? FLOW_FP_IS_SP : FLOW_FP_IS_FP;
+}
+
+/* --------------------------------- memory -------------------------------- */
+
+/* D(X,B) */
+struct place {
+	unsigned int base, index;	/* registers, or 0 */
+	int32_t disp;
+};
+
+static struct place place_of(const uint8_t *p, unsigned int format)
+{
+	const uint8_t *b = p + 2;
+	struct place m = { .base = b[0] >> 4, .disp = half(b) & 0xfff };
+
+	if (format == FORMAT_RX || format == FORMAT_RXY || format == FORMAT_RXE)
+		m.index = p[1] & 15;
+	if (format == FORMAT_RXY)
+		m.disp |= (int32_t)(int8_t)p[4] * 4096;
+	return m;
+}
+
+static bool is_frame(const struct place *m)
+{
+	return !m->index && (m->base == SP || m->base == FP);
+}
+
+static void stores(struct flow_op *op, const struct place *m, unsigned int size)
+{
+	if (!is_frame(m))
+		return;
+	op->by_fp = m->base == FP;
+	op->off = m->disp;
+	op->size = size;
+}
+
+/* Registers from @reg to @last, which goes on behind r15 with r0, by one instruction */
+static void multiple(struct flow_op *op, const struct place *m, unsigned int reg,
+		     unsigned int last, bool load)
+{
+	unsigned int at;
+
+	if (!load)
+		stores(op, m, 8 * (((last - reg) & 15) + 1));
+	if (load && is_frame(m)) {
+		op->by_fp = m->base == FP;
+		op->off = m->disp;
+	}
+	for (at = 0; ; at += 8, reg = (reg + 1) & 15) {
+		if (!is_frame(m)) {
+			if (load)
+				writes(op, reg);
+		} else if (reg == FP) {
+			op->flags |= load ? FLOW_LOADS_FP : FLOW_STORES_FP;
+			op->fp_at = at;
+		} else if (reg == RA) {
+			op->flags |= load ? FLOW_LOADS_RA : FLOW_STORES_RA;
+			op->ra_at = at;
+		} else if (reg == SP) {
+			op->flags |= load ? FLOW_LOADS_SP : FLOW_STORES_SP;
+			op->sp_at = at;
+		}
+		if (reg == last)
+			break;
+	}
+}
+
+/* -------------------------------- branches ------------------------------- */
+
+/* A branch on @mask, of four conditions */
+static void branches(struct flow_op *op, unsigned int mask, uint64_t target)
+{
+	op->target = target;
+	op->next = mask == 15 ? FLOW_JUMP : mask ? FLOW_BRANCH : FLOW_ON;
+}
+
+/* Branch and save */
+static void calls(struct flow_op *op, unsigned int reg, uint64_t target)
+{
+	op->target = target;
+	op->next = reg == RA ? FLOW_CALL : FLOW_JUMP;
+	if (reg != RA)
+		writes(op, reg);
+}
+
+/* To the address in a register, on @mask */
+static void branches_to(struct flow_op *op, unsigned int mask, unsigned int reg)
+{
+	if (!mask || !reg)
+		return;
+	if (reg == RA)
+		op->next = mask == 15 ? FLOW_RETURN : FLOW_MAYBE_RETURN;
+	else
+		op->next = mask == 15 ? FLOW_JUMP_ANY : FLOW_BAD;
+}
+
+/* ------------------------------- what is special ------------------------- */
+
+static void decode_rr(const uint8_t *p, struct flow_op *op)
+{
+	unsigned int r1 = p[1] >> 4, r2 = p[1] & 15;
+
+	switch (p[0]) {
+	case 0x07:				/* bcr */
+		branches_to(op, r1, r2);
+		break;
+	case 0x06:				/* bctr: without R2 it does not branch */
+		writes(op, r1);
+		if (r2)
+			op->next = FLOW_BAD;
+		break;
+	case 0x0d:				/* basr */
+		if (r2)
+			op->next = r1 == RA ? FLOW_CALL_POINTER : FLOW_BAD;
+		else
+			writes(op, r1);
+		break;
+	case 0x0a:				/* svc; not those that return from signals */
+		op->flags |= FLOW_ENTERS_KERNEL;
+		if (p[1] == 173 || p[1] == 119)
+			op->next = FLOW_BAD;
+		break;
+	default:
+		op->next = FLOW_BAD;
+	}
+}
+
+static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
+{
+	uint64_t target = addr + (int64_t)(int16_t)half(p + 2) * 2;
+	unsigned int r1 = p[1] >> 4;
+	struct place m;
+
+	switch (p[0]) {
+	case 0x41:				/* la */
+		m = place_of(p, FORMAT_RX);
+		adds(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
+		return;
+	case 0x47:				/* bc: as a nop */
+		if (r1)
+			op->next = FLOW_BAD;
+		return;
+	case 0x84:				/* brxh, brxle */
+	case 0x85:
+		writes(op, r1);
+		branches(op, 1, target);
+		return;
+	case 0xb9:
+		r1 = p[3] >> 4;
+		if (p[1] == 0x04)		/* lgr */
+			adds(op, r1, p[3] & 15, 0);
+		else if (p[3] & 15)		/* bctgr */
+			op->next = FLOW_BAD;
+		else
+			writes(op, r1);
+		return;
+	}
+	switch (p[1] & 15) {			/* a7 */
+	case 4:
+		branches(op, r1, target);
+		break;
+	case 5:
+		calls(op, r1, target);
+		break;
+	case 6:
+	case 7:
+		writes(op, r1);
+		branches(op, 1, target);
+		break;
+	default:				/* aghi */
+		adds(op, r1, r1, (int16_t)half(p + 2));
+	}
+}
+
+/* Compare, and branch to an address in a register */
+static void compares_to(const uint8_t *p, struct flow_op *op)
+{
+	if (half(p + 2) == RA << 12)
+		op->next = FLOW_MAYBE_RETURN;
+	else
+		op->next = FLOW_BAD;
+}
+
+static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
+{
+	uint64_t target = addr + (int64_t)word(p + 2) * 2;
+	unsigned int r1 = p[1] >> 4;
+	struct place m = place_of(p, FORMAT_RXY);
+
+	switch (p[0]) {
+	case 0xc0:
+		if ((p[1] & 15) == 4) {
+			branches(op, r1, target);
+		} else if ((p[1] & 15) == 5) {
+			calls(op, r1, target);
+		} else {
+			writes(op, r1);
+			op->target = target;
+			op->flags |= FLOW_TAKES_ADDRESS;
+		}
+		break;
+	case 0xc2:				/* agfi */
+		adds(op, r1, r1, word(p + 2));
+		break;
+	case 0xcc:				/* brcth */
+		writes(op, r1);
+		branches(op, 1, target);
+		break;
+	case 0xe3:
+		if (p[5] == 0x71)
+			adds(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
+		else				/* lg, stg */
+			multiple(op, &m, r1, r1, p[5] == 0x04);
+		break;
+	case 0xeb:				/* lmg, stmg: R3 where others have an index */
+		m.index = 0;
+		multiple(op, &m, r1, p[1] & 15, p[5] == 0x04);
+		break;
+	case 0xec:
+		if (p[5] >= 0xe0) {
+			compares_to(p, op);
+			break;
+		}
+		if (p[5] < 0x60)		/* brxhg, brxlg */
+			writes(op, r1);
+		branches(op, 1, addr + (int64_t)(int16_t)half(p + 2) * 2);
+		break;
+	default:
+		op->next = FLOW_BAD;
+	}
+}
+
+/* --------------------------------- others -------------------------------- */
+
+static void writes_pair(struct flow_op *op, unsigned int reg)
+{
+	writes(op, reg);
+	writes(op, (reg + 1) & 15);
+}
+
+static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_op *op)
+{
+	unsigned int r1 = insn->format == FORMAT_RRE ? p[3] >> 4 : p[1] >> 4, i;
+	struct place m = { 0 };
+
+	if (insn->len > 2)
+		m = place_of(p, insn->format);
+	/* what is R3 there is no index */
+	if (p[0] == 0xeb || p[0] == 0x90 || p[0] == 0x9b || p[0] == 0xbe ||
+	    (p[0] == 0xe7 && p[5] == 0x3e))
+		m.index = 0;
+	switch (insn->kind) {
+	case INSN_NONE:
+		break;
+	case INSN_R1:
+		writes(op, r1);
+		break;
+	case INSN_PAIR:
+		writes_pair(op, r1);
+		break;
+	case INSN_PAIRS:
+		/* R1 and R2, or R3, in the second byte; or in the last two */
+		for (i = insn->format == FORMAT_RRE ? 2 : 1;
+		     i < (insn->format == FORMAT_RRE ? 4 : 2); i++) {
+			writes_pair(op, p[i] >> 4);
+			writes_pair(op, p[i] & 15);
+		}
+		break;
+	case INSN_RANGE:
+		for (i = r1; ; i = (i + 1) & 15) {
+			writes(op, i);
+			if (i == (p[1] & 15u))
+				break;
+		}
+		break;
+	case INSN_STORES:
+		stores(op, &m, p[0] >= 0xd0 && p[0] <= 0xdf ? p[1] + 1 : 256);
+		break;
+	default:
+		stores(op, &m, 1 << (insn->kind - INSN_STORE1));
+	}
+}
+
+static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
+			 struct flow_op *op)
+{
+	struct insn insn;
+
+	(void)decoder;
+	memset(op, 0, sizeof(*op));
+	op->len = 1;
+	op->next = FLOW_BAD;
+	if (addr % 2 || len < 2 || len < s390x_insn_len(p))
+		return;
+	insn = s390x_insn(p);
+	op->len = insn.len;
+	if (insn.kind == INSN_BAD)
+		return;
+	op->next = FLOW_ON;
+	if (insn.kind != INSN_SPECIAL)
+		decode_plain(p, &insn, op);
+	else if (insn.len == 2)
+		decode_rr(p, op);
+	else if (insn.len == 4)
+		decode_4(p, addr, op);
+	else
+		decode_6(p, addr, op);
+}
+
+/* larl, jg and its conditions, brasl */
+static bool s390x_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
+{
+	if (p[0] != 0xc0 || ((p[1] & 15) != 0 && (p[1] & 15) != 4 && (p[1] & 15) != 5))
+		return false;
+	*target = addr + (int64_t)word(p + 2) * 2;
+	return true;
+}
+
+const struct flow_arch s390x_flow = {
+	.entered = { .sp = SAVE_AREA, .sp_known = true, .ra_there = true },
+	.align = 8,
+	.callee_area = SAVE_AREA,
+	.syscall_len = 2,
+	.link = true,
+	.insn = 2,
+	.relative = R_390_RELATIVE,
+	.irelative = R_390_IRELATIVE,
+	.decode = s390x_decode,
+	.may_refer = s390x_may_refer,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the tests of code that is followed on arm64 and s390x share */
+#ifndef FLOW_ARCH_H
+#define FLOW_ARCH_H
+
+#include "arch_build.h"
+#include "gen_impl.h"
+#include "sframe_read.h"
+
+static struct gen_table table;
+static struct sframe_table reader;
+static struct sframe_row row;
+
+/* The file has nothing but one FDE, at the end of the code. */
+static void start_flow(uint16_t elf_machine)
+{
+	gen_free(&table);
+	start_file(elf_machine);
+	func(TEXT + TEXT_SIZE - 16, 16, DW_CFA_nop);
+}
+
+/* Of the file as it is in the buffer */
+static void make_file_table(void)
+{
+	int fd = memfd_create("file", 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, file, sizeof(file), 0), sizeof(file));
+	gen_free(&table);
+	assert_int_equal(gen_from_fd(fd, &table), 0);
+	close(fd);
+	reader = (struct sframe_table){
+		.mem = table.data, .size = table.size, .base = table.base,
+		.text_start = table.text_start, .text_size = table.text_size,
+	};
+	assert_int_equal(sframe_open(&reader), 0);
+}
+
+static inline void make_table(void)
+{
+	end_file();
+	make_file_table();
+}
+
+/* CFA = SP or FP + @cfa_off; RA and FP at CFA + n, or in their registers if 0 */
+#define assert_row(pc, reg, cfa_off, ra_off, fp_off) do {		\
+	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
+	assert_int_equal(row.cfa.base, reg);				\
+	assert_int_equal(row.cfa.off, cfa_off);				\
+	assert_int_equal(row.ra.base, ra_off ? SFRAME_CFA : SFRAME_SAME); \
+	assert_int_equal(row.ra.off, ra_off);				\
+	assert_int_equal(row.fp.base, fp_off ? SFRAME_CFA : SFRAME_SAME); \
+	assert_int_equal(row.fp.off, fp_off);				\
+	assert_int_equal(row.flags, 0);					\
+} while (0)
+
+#define assert_mangled(pc, reg, cfa_off, ra_off, fp_off) do {		\
+	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
+	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);		\
+	row.flags = 0;							\
+	assert_int_equal(row.cfa.base, reg);				\
+	assert_int_equal(row.cfa.off, cfa_off);				\
+	assert_int_equal(row.ra.base, ra_off ? SFRAME_CFA : SFRAME_SAME); \
+	assert_int_equal(row.ra.off, ra_off);				\
+	assert_int_equal(row.fp.off, fp_off);				\
+} while (0)
+
+#define assert_hole(pc)		assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT)
+
+#define assert_outermost(pc) do {					\
+	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
+	assert_int_equal(row.ra.base, SFRAME_UNDEFINED);		\
+} while (0)
+
+#endif

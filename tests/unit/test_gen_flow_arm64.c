@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rows for code of arm64 without .eh_frame. */
+#include "flow_arch.h"
+
+#define RET		0xd65f03c0
+#define NOP		0xd503201f
+#define SVC		0xd4000001
+#define CBZ_X0_8	0xb4000040	/* over one instruction */
+#define PUSH_FP_RA	0xa9bf7bfd	/* stp x29,x30,[sp,#-16]! */
+#define POP_FP_RA	0xa8c17bfd	/* ldp x29,x30,[sp],#16 */
+#define FP_IS_SP	0x910003fd
+#define SP_IS_FP	0x910003bf
+
+#define code(addr, ...) do {						\
+	const uint32_t w_[] = { __VA_ARGS__ };				\
+	unsigned int i_;						\
+									\
+	for (i_ = 0; i_ < sizeof(w_) / sizeof(*w_); i_++)		\
+		put((addr) + 4 * i_, w_[i_], 4);			\
+} while (0)
+
+#define entered(pc)	assert_row(pc, SFRAME_SP, 0, 0, 0)
+
+static uint32_t bl(uint64_t from, uint64_t to)
+{
+	return 0x94000000 | ((to - from) / 4 & 0x3ffffff);
+}
+
+static uint32_t b(uint64_t from, uint64_t to)
+{
+	return 0x14000000 | ((to - from) / 4 & 0x3ffffff);
+}
+
+static void test_frame_record(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	runs_at_start(0x1100);
+	/* paciasp; stp x29,x30,[sp,#-32]!; mov x29,sp; str x19,[sp,#16]; blr x3;
+	 * ldr x19,[sp,#16]; ldp x29,x30,[sp],#32; autiasp; ret
+	 */
+	code(0x1100, 0xd503233f, 0xa9be7bfd, FP_IS_SP, 0xf9000bf3, 0xd63f0060, 0xf9400bf3,
+	     0xa8c27bfd, 0xd50323bf, RET);
+	make_table();
+	entered(0x1100);
+	assert_mangled(0x1104, SFRAME_SP, 0, 0, 0);
+	assert_mangled(0x1108, SFRAME_SP, 32, -24, -32);
+	assert_mangled(0x1110, SFRAME_SP, 32, -24, -32);
+	assert_mangled(0x1118, SFRAME_SP, 32, -24, -32);
+	assert_mangled(0x111c, SFRAME_SP, 0, 0, 0);
+	entered(0x1120);
+	assert_hole(0x1124);
+	assert_int_equal(table.stats.flow_bytes, 0x24);
+}
+
+static void test_stack_pointer(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	runs_at_start(0x1300);
+	/* sub sp,sp,#4096; str x30,[sp,#8]; blr x3; ldr x30,[sp,#8]; add sp,sp,#4096; ret */
+	code(0x1100, 0xd14007ff, 0xf90007fe, 0xd63f0060, 0xf94007fe, 0x914007ff, RET);
+	/* sub sp,sp,x3; stur xzr,[x29,#-16]; mov sp,x29; ldr x30,[x29,#8]; ldr x29,[sp],#16 */
+	code(0x1200, PUSH_FP_RA, FP_IS_SP, 0xcb2363ff, 0xf81f03bf, SP_IS_FP, 0xf94007be,
+	     0xf84107fd, RET);
+	/* sub sp,sp,#32; st1 {v0.2d,v1.2d},[sp],#32; ret */
+	code(0x1300, 0xd10083ff, 0x4c9fafe0, RET);
+	make_table();
+	entered(0x1100);
+	assert_row(0x1104, SFRAME_SP, 4096, 0, 0);
+	assert_row(0x1108, SFRAME_SP, 4096, -4088, 0);
+	assert_row(0x1110, SFRAME_SP, 4096, -4088, 0);
+	entered(0x1114);
+	assert_row(0x1208, SFRAME_SP, 16, -8, -16);
+	assert_row(0x120c, SFRAME_FP, 16, -8, -16);
+	assert_row(0x1210, SFRAME_FP, 16, -8, -16);
+	assert_row(0x1214, SFRAME_SP, 16, -8, -16);
+	assert_row(0x1218, SFRAME_SP, 16, -8, -16);
+	entered(0x121c);
+	assert_row(0x1304, SFRAME_SP, 32, 0, 0);
+	entered(0x1308);
+}
+
+/* Each writes x29; the same with x30 in its place loses the return address */
+static const uint32_t writes[] = {
+	0xaa0003fd, 0x2a0003fd, 0x9100043d, 0x9240003d,	/* mov, mov w, add, and */
+	0xb37d0c3d, 0xf280003d, 0x1000001d, 0x9b020c3d,	/* bfi, movk, adr, madd */
+	0x9a82003d, 0xf940003d, 0xb862683d, 0xb980003d,	/* csel, ldr, ldr w, ldrsw */
+	0xa940045d, 0x5800001d, 0xc85f7c3d, 0x6940045d,	/* ldp, ldr literal, ldxr, ldpsw */
+	0xf821005d, 0xf821805d, 0xf8bfc03d, 0xd940003d,	/* ldadd, swp, ldapr, ldapur */
+	0xd53bd05d, 0x4e083c1d, 0x4e042c1d, 0x9e66001d,	/* mrs, umov, smov, fmov */
+	0x9e78001d, 0x9e59f41d, 0x0420e3fd, 0x04b0e3fd,	/* fcvtzs, fcvtzu, cntb, incw */
+	0x0421503d, 0x04bf503d, 0x05e0a01d, 0x05f1a01d,	/* addvl, rdvl, lasta, clastb */
+	0x2520803d, 0x252c883d, 0x04b0f3fd,		/* cntp, incp, sqincw */
+};
+
+/* Each writes something else, where it has the number of x29, x30 or SP */
+static const uint32_t others[] = {
+	0x4e3fd7dd, 0xad40783d, 0xfd40003d, 0x4c40703d,	/* fadd, ldp q, ldr d, ld1 */
+	0xce1f03dd, 0x04ff03dd, 0x8580403d, 0xeb1e03bf,	/* eor3, add z, ldr z, cmp */
+	0xfa4d0ba4, 0xf90003a1, 0xf9800030, 0xd51bd05d,	/* ccmp, str, prfm, msr */
+	0x4e040fdd, 0x9e6703dd, 0xaa1d03e1, 0xd5033bbf,	/* dup, fmov d, mov x1, dmb */
+	0x5e1f43dd, 0x14000001, 0x37180020, 0x54000020,	/* sha256h, b, tbnz, b.eq */
+};
+
+static void test_registers_that_are_written(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+		start_flow(EM_AARCH64);
+		runs_at_start(0x1100);
+		runs_at_start(0x1200);
+		runs_at_start(0x1300);
+		code(0x1100, NOP, writes[i], NOP, RET);
+		code(0x1200, NOP, writes[i] + 1, NOP, RET);
+		/* both are saved */
+		code(0x1300, PUSH_FP_RA, writes[i], writes[i] + 1, NOP, POP_FP_RA, RET);
+		make_table();
+		/* its FP is nowhere, and a return that leaves another one is seen by callers */
+		entered(0x1104);
+		assert_hole(0x1108);
+		assert_hole(0x110c);
+		/* and that returns who knows where: it is no function */
+		assert_hole(0x1204);
+		assert_hole(0x1208);
+		assert_row(0x1308, SFRAME_SP, 16, -8, -16);
+		assert_row(0x1310, SFRAME_SP, 16, -8, -16);
+		entered(0x1314);
+	}
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		start_flow(EM_AARCH64);
+		runs_at_start(0x1100);
+		code(0x1100, others[i], NOP, RET);
+		make_table();
+		entered(0x1100);
+		entered(0x1104);
+		entered(0x1108);
+	}
+}
+
+static void test_what_is_saved_must_be_whole(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	runs_at_start(0x1300);
+	/* cbz x0, 1f; ret; 1: str w30,[sp,#-16]!; mov x30,x0: gone */
+	code(0x1100, CBZ_X0_8, RET, 0xb81f0ffe, 0xaa0003fe, NOP, b(0x1114, 0x1114));
+	/* str x30,[sp,#-16]!; stp x1,x2,[sp]; mov x30,x0: written over */
+	code(0x1200, CBZ_X0_8, RET, 0xf81f0ffe, 0xa9000be1, NOP, 0xaa0003fe, NOP,
+	     b(0x121c, 0x121c));
+	/* push; add sp,sp,#16; bl: what is below SP belongs to the callee */
+	code(0x1300, CBZ_X0_8, RET, PUSH_FP_RA, 0x910043ff, 0xd63f0060, NOP, b(0x1318, 0x1318));
+	make_table();
+	assert_row(0x110c, SFRAME_SP, 16, 0, 0);
+	assert_hole(0x1110);
+	assert_row(0x120c, SFRAME_SP, 16, -16, 0);
+	assert_row(0x1210, SFRAME_SP, 16, 0, 0);
+	assert_row(0x1214, SFRAME_SP, 16, 0, 0);
+	assert_hole(0x1218);
+	entered(0x1310);
+	assert_hole(0x1314);
+}
+
+static void test_functions_that_are_not_understood(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	runs_at_start(0x1300);
+	runs_at_start(0x1400);
+	/* zeros; SME; returns with SP elsewhere; with a signed address */
+	code(0x1100, NOP, CBZ_X0_8, 0, RET);
+	code(0x1200, NOP, CBZ_X0_8, 0xc0800000, RET);
+	code(0x1300, NOP, 0xd10043ff, RET);
+	code(0x1400, NOP, 0xd503233f, RET);
+	make_table();
+	assert_hole(0x1100);
+	assert_hole(0x1200);
+	assert_hole(0x1300);
+	assert_hole(0x1400);
+}
+
+static void test_what_follows_a_call(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	/* it may return, and gets back to where it must be */
+	code(0x1100, PUSH_FP_RA, bl(0x1104, 0x1ff0), NOP, POP_FP_RA, RET);
+	/* it may not, and another function begins: bti c; ret */
+	code(0x1200, PUSH_FP_RA, bl(0x1204, 0x1ff0), 0xd503245f, RET);
+	make_table();
+	assert_row(0x1108, SFRAME_SP, 16, -8, -16);
+	entered(0x1110);
+	assert_row(0x1204, SFRAME_SP, 16, -8, -16);
+	assert_hole(0x1208);
+	assert_hole(0x120c);
+}
+
+static void test_the_entry_of_the_process(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	entry = 0x1100;
+	/* mov x29,#0; mov x0,sp; bl; br x16, and a type of file that is fixed */
+	code(0x1100, 0xd280001d, 0x910003e0, bl(0x1108, 0x1ff0), 0xd61f0200);
+	end_file();
+	put(offsetof(Elf64_Ehdr, e_type), ET_EXEC, 2);
+	make_file_table();
+	assert_outermost(0x1100);
+	assert_outermost(0x1108);
+	assert_outermost(0x110c);
+	assert_hole(0x1110);
+}
+
+static void test_system_calls(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	/* mov x8,#64; svc #0; ret */
+	code(0x1100, 0xd2800808, SVC, RET);
+	/* mov x8,#139; svc #0: it is told by its bytes, from one instruction before */
+	code(0x1200, 0xd2801168, SVC, RET);
+	make_table();
+	entered(0x1104);
+	entered(0x1108);
+	assert_int_equal(sframe_find(&reader, 0x1200, &row), 0);
+	assert_true(row.flags & SFRAME_ROW_SIGNAL);
+	assert_int_equal(sframe_find(&reader, 0x1204, &row), 0);
+	assert_true(row.flags & SFRAME_ROW_SIGNAL);
+	assert_hole(0x1208);
+}
+
+/* What ld makes of code that would meet an erratum: one instruction moves away, and jumps back */
+static void test_instructions_that_the_linker_moved(void **state)
+{
+	(void)state;
+	start_flow(EM_AARCH64);
+	func(0x1100, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1,
+	     DW_CFA_offset | 29, 2, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 0,
+	     DW_CFA_restore | 30, DW_CFA_restore | 29);
+	code(0x1100, PUSH_FP_RA, NOP, b(0x1108, 0x1800), NOP, POP_FP_RA, NOP, RET, NOP);
+	/* ldr x1,[x0] */
+	code(0x1800, 0xf9400001, b(0x1804, 0x110c));
+	/* back to another frame: a jump it is not */
+	func(0x1200, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 32);
+	code(0x1200, NOP, NOP, b(0x1208, 0x1900), NOP, RET);
+	code(0x1900, 0xf9400001, b(0x1904, 0x110c));
+	make_table();
+	assert_row(0x1108, SFRAME_SP, 16, -8, -16);
+	assert_row(0x1800, SFRAME_SP, 16, -8, -16);
+	assert_row(0x1804, SFRAME_SP, 16, -8, -16);
+	assert_hole(0x1808);
+	assert_hole(0x1900);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frame_record),
+		cmocka_unit_test(test_stack_pointer),
+		cmocka_unit_test(test_registers_that_are_written),
+		cmocka_unit_test(test_what_is_saved_must_be_whole),
+		cmocka_unit_test(test_functions_that_are_not_understood),
+		cmocka_unit_test(test_what_follows_a_call),
+		cmocka_unit_test(test_the_entry_of_the_process),
+		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_instructions_that_the_linker_moved),
+	};
+	int ret = cmocka_run_group_tests_name("gen_flow_arm64", tests, NULL, NULL);
+
+	gen_free(&table);
+	return ret;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rows for code of s390x without .eh_frame. */
+#include "flow_arch.h"
+
+/* Hexadecimal digits, blanks between them */
+static void code(uint64_t addr, const char *hex)
+{
+	unsigned int b;
+	int n;
+
+	for (; sscanf(hex, " %2x%n", &b, &n) == 1; hex += n)
+		file[addr++] = b;
+}
+
+#define entered(pc)	assert_row(pc, SFRAME_SP, 160, 0, 0)
+
+/* Where RA and FP lie in the area that the caller has for that */
+#define RA_AT		-48
+#define FP_AT		-72
+
+/* What crti.o and crtn.o have for .init: it ends by a jump to what r4 has */
+static void test_init(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	runs_at_start(0x1100);
+	/* stmg %r6,%r15,48(%r15); lgr %r1,%r15; aghi %r15,-160; stg %r1,0(%r15); larl %r12,.;
+	 * lg %r1,0(%r1); ltgr %r1,%r1; je 1f; basr %r14,%r1; 1: lg %r4,272(%r15);
+	 * lmg %r6,%r15,208(%r15); br %r4
+	 */
+	code(0x1100, "eb6ff0300024 b904001f a7fbff60 e310f0000024 c0c000000000 e31010000004"
+	     "b9020011 a7840003 0de1 e340f1100004 eb6ff0d00004 07f4");
+	make_table();
+	entered(0x1100);
+	assert_row(0x1106, SFRAME_SP, 160, RA_AT, FP_AT);
+	assert_row(0x110e, SFRAME_SP, 320, RA_AT, FP_AT);
+	assert_row(0x1128, SFRAME_SP, 320, RA_AT, FP_AT);
+	assert_row(0x1130, SFRAME_SP, 320, RA_AT, FP_AT);
+	entered(0x1136);
+	assert_hole(0x1138);
+	assert_int_equal(table.stats.flow_bytes, 0x38);
+}
+
+static void test_frame_pointer(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	runs_at_start(0x1100);
+	/* stmg %r11,%r15,88(%r15); lay %r15,-160(%r15); lgr %r11,%r15; sgr %r15,%r3;
+	 * basr %r14,%r1; lmg %r11,%r15,248(%r11); br %r14
+	 */
+	code(0x1100, "ebbff0580024 e3f0ff60ff71 b90400bf b90900f3 0de1 ebbfb0f80004 07fe");
+	make_table();
+	assert_row(0x110c, SFRAME_SP, 320, RA_AT, FP_AT);
+	assert_row(0x1110, SFRAME_SP, 320, RA_AT, FP_AT);
+	assert_row(0x1114, SFRAME_FP, 320, RA_AT, FP_AT);
+	assert_row(0x1116, SFRAME_FP, 320, RA_AT, FP_AT);
+	entered(0x111c);
+	assert_hole(0x111e);
+}
+
+static void test_returns_on_a_condition(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	/* cgr %r1,%r2; ber %r14; stg %r14,112(%r15); lghi %r14,3; lg %r14,112(%r15);
+	 * bner %r14; crbe %r2,%r3,0(%r14); br %r1
+	 */
+	code(0x1100, "b9200012 078e e3e0f0700024 a7e90003 e3e0f0700004 077e ec23e00080f6 07f1");
+	/* aghi %r15,-8; ber %r14: SP is elsewhere */
+	code(0x1200, "a7fbfff8 078e a7fb0008 07fe");
+	make_table();
+	entered(0x1104);
+	entered(0x1106);
+	assert_row(0x110c, SFRAME_SP, 160, RA_AT, 0);
+	assert_row(0x1110, SFRAME_SP, 160, RA_AT, 0);
+	/* it is in both places, and in its own for those that it calls */
+	assert_int_equal(sframe_find(&reader, 0x1116, &row), 0);
+	assert_int_equal(row.cfa.off, 160);
+	assert_int_equal(sframe_find(&reader, 0x111e, &row), 0);
+	assert_hole(0x1120);
+	assert_hole(0x1200);
+	assert_hole(0x1206);
+}
+
+/* Each writes r11, or where it writes a pair or a range, r10 and r11 */
+static const char *const writes[] = {
+	"18b2", "b90400b2", "17b2", "1ca2", "1da2",		/* lr, lgr, xr, mr, dr */
+	"58b02000", "48b02000", "43b02000", "bfb32000",		/* l, lh, ic, icm */
+	"5ca02000", "41b02000", "89b00003", "8ca00003",		/* m, la, sll, srdl */
+	"989c2000", "bab23000", "bba24000", "a5b30003",		/* lm, cs, cds, iill */
+	"a7b90003", "a7ba0003", "a7b60002", "84b20002",		/* lghi, ahi, brct, brxh */
+	"a7b50002", "a8a23000", "0ea2", "0e2a", "b22200b0",	/* bras, mvcle, mvcl, ipm */
+	"b24f00b0", "b25200b2", "b25e00b2", "b3cd00b0",		/* ear, msr, srst, lgdr */
+	"b39900b0", "b3e100b0", "b90d00a2", "b98600a2",		/* cfdbr, cgdtr, dsgr, mlgr */
+	"b98300a2", "b92e00a2", "b93e000a", "b9e280b2",		/* flogr, km, kimd, locgr */
+	"b9e830b2", "b9e338b2", "b9e100b2", "c0b000000000",	/* agrk, selgr, popcnt, larl */
+	"c0b100000003", "c0bb00000003", "c2b900000003",		/* lgfi, nilf, afi */
+	"c2b000000003", "c4b800000000", "e3b020000004",		/* msgfi, lgrl, lg */
+	"e3b020000008", "e3b020000014", "e3a020000086",		/* ag, lgf, mlg */
+	"e3a02000000d", "e3b020000071", "e3b020000090",		/* dsg, lay, llgc */
+	"e3b020000077", "ebac20000004", "ebac20000098",		/* lgb, lmg, lmy */
+	"ebac20000096", "ebb20003000d", "ebb20003001d",		/* lmh, sllg, rll */
+	"ebb230000030", "ebb2300000e8", "ebb8200000e2",		/* csg, laag, locg */
+	"ecb2003f0055", "ecb2000300d8", "ecb800030042",		/* risbg, ahik, lochi */
+	"ccb800000003", "ccb600000003", "e7b000003021",		/* aih, brcth, vlgvg */
+	"e6b000000050", "e3a020000084", "e3b020000053",		/* vcvb, mg, msc */
+	"e3b02000009f", "e3a02000008f",				/* lat, lpq */
+};
+
+/* Each writes memory, a floating point register, or no register */
+static const char *const others[] = {
+	"b92000be", "59b02000", "60b02000", "68b02000",		/* cgr, c, std, ld */
+	"b31a00be", "b3c100be", "50b02000", "e3e020000024",	/* adbr, ldgr, st, stg */
+	"d20720003000", "d50720003000", "910e2000",		/* mvc, clc, tm */
+	"e5482000000e", "e7b02000000e", "e7be20000036",		/* mvghi, vst, vlm */
+	"e7be00003022", "b2b02000", "a7be0003",			/* vlvgg, stfle, chi */
+	"c2bc00000003", "a7b10003", "c6bd00000000",		/* cgfi, tmll, crl */
+	"c4eb00000000", "eb0e2000007a", "b24e001e",		/* stgrl, agsi, sar */
+	"b9e2801e", "e31020000036", "b96080be",			/* locgr, pfd, cgrt */
+	"edb020000019", "47000000", "c00400000000",		/* cdb, nop, jgnop */
+	"b904001f", "0707", "eb1230000024", "a7f40002",		/* lgr %r1,%r15, nopr, stmg, j */
+};
+
+static void test_registers_that_are_written(void **state)
+{
+	char hex[64];
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+		n = strlen(writes[i]) / 2;
+		start_flow(EM_S390);
+		runs_at_start(0x1100);
+		runs_at_start(0x1200);
+		snprintf(hex, sizeof(hex), "0707 %s 0707 07fe", writes[i]);
+		code(0x1100, hex);
+		/* saved: stmg %r6,%r15,48(%r15); ... lmg %r6,%r15,48(%r15) */
+		snprintf(hex, sizeof(hex), "eb6ff0300024 %s 0707 eb6ff0300004 07fe", writes[i]);
+		code(0x1200, hex);
+		make_table();
+		entered(0x1102);
+		assert_hole(0x1102 + n);
+		assert_hole(0x1104 + n);
+		assert_row(0x1206 + n, SFRAME_SP, 160, RA_AT, FP_AT);
+		entered(0x120e + n);
+	}
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		n = strlen(others[i]) / 2;
+		start_flow(EM_S390);
+		runs_at_start(0x1100);
+		snprintf(hex, sizeof(hex), "0707 %s 0707 07fe", others[i]);
+		code(0x1100, hex);
+		make_table();
+		entered(0x1102);
+		if (strcmp(others[i], "a7f40002"))
+			entered(0x1102 + n);
+		entered(0x1104 + n);
+	}
+}
+
+static void test_what_is_saved_may_be_lost(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	runs_at_start(0x1300);
+	/* ber %r14; stmg %r6,%r15,48(%r15); mvc 72(16,%r15),0(%r2): over all but RA and SP;
+	 * xc 108(8,%r15),0(%r2): over half of RA; lghi %r14,3; 1: nopr; j 1b
+	 */
+	code(0x1100, "078e eb6ff0300024 d21ff0482000 d707f06c2000 a7e90003 0707 a7f4ffff");
+	/* without a frame, the area is of who is called: stmg; basr %r14,%r1 */
+	code(0x1200, "078e eb6ff0300024 0de1 0707 a7f4ffff");
+	/* SP by what is not where it was saved: lg %r15,0(%r15) */
+	code(0x1300, "078e eb6ff0300024 e3f0f0000004 0707 a7f4ffff");
+	make_table();
+	assert_row(0x1108, SFRAME_SP, 160, RA_AT, FP_AT);
+	assert_row(0x110e, SFRAME_SP, 160, RA_AT, 0);
+	assert_row(0x1114, SFRAME_SP, 160, 0, 0);
+	assert_hole(0x1118);
+	assert_row(0x1208, SFRAME_SP, 160, RA_AT, FP_AT);
+	assert_hole(0x120a);
+	assert_row(0x1308, SFRAME_SP, 160, RA_AT, FP_AT);
+	assert_hole(0x130e);
+}
+
+static void test_functions_that_are_not_understood(void **state)
+{
+	static const char *const bad[] = {
+		"0000", "44102000", "c61000000000",		/* zeros, ex, exrl */
+		"0aad", "0a77",					/* sigreturn */
+		"0d41", "0714", "b2b20000", "e30020000046",	/* basr, bcr, lpswe, bctg */
+		"ec23400080f6",					/* crb to r4 */
+	};
+	char hex[64];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		start_flow(EM_S390);
+		runs_at_start(0x1100);
+		snprintf(hex, sizeof(hex), "078e %s 07fe", bad[i]);
+		code(0x1100, hex);
+		make_table();
+		assert_hole(0x1100);
+		assert_hole(0x1102);
+	}
+}
+
+/* As ld.so of glibc begins; e_entry of a shared object counts if it is not the start of .text */
+static void test_the_entry_of_the_process(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	entry = 0x1100;
+	/* lgr %r2,%r15; aghi %r15,-160; xc 0(8,%r15),0(%r15); brasl; lgr %r8,%r2;
+	 * aghi %r15,160; br %r8
+	 */
+	code(0x1100, "b904002f a7fbff60 d707f000f000 c0e500000777 b9040082 a7fb00a0 07f8");
+	end_file();
+	put(offsetof(Elf64_Ehdr, e_type), ET_EXEC, 2);
+	make_file_table();
+	assert_outermost(0x1100);
+	assert_outermost(0x110e);
+	assert_outermost(0x1114);
+	assert_outermost(0x111c);
+	assert_hole(0x111e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_init),
+		cmocka_unit_test(test_frame_pointer),
+		cmocka_unit_test(test_returns_on_a_condition),
+		cmocka_unit_test(test_registers_that_are_written),
+		cmocka_unit_test(test_what_is_saved_may_be_lost),
+		cmocka_unit_test(test_functions_that_are_not_understood),
+		cmocka_unit_test(test_the_entry_of_the_process),
+	};
+	int ret = cmocka_run_group_tests_name("gen_flow_s390x", tests, NULL, NULL);
+
+	gen_free(&table);
+	return ret;
+}
