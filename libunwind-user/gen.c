@@ -175,6 +175,15 @@ int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table
 	return ret;
 }
 
+int gen_open(const struct gen_table *table, struct sframe_table *reader)
+{
+	*reader = (struct sframe_table){
+		.mem = table->data, .size = table->size, .base = table->base,
+		.text_start = table->text_start, .text_size = table->text_size,
+	};
+	return sframe_open(reader);
+}
+
 void gen_free(struct gen_table *table)
 {
 	free(table->data);

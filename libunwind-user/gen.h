@@ -64,6 +64,8 @@ struct gen_stats {
 	struct gen_hole hole[GEN_NR_CAUSES];
 };
 
+struct sframe_table;
+
 /*
  * A table. Addresses are those of the ELF file (p_vaddr); in a process, add the load bias to @base
  * and @text_start. @base is the address the section is deemed to be at: its function starts are
@@ -104,6 +106,12 @@ typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
  */
 int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
 		    uint64_t *bias);
+
+/*
+ * Open a table that was made for reading: @reader points into it, and knows addresses of the ELF
+ * file. Returns what sframe_open() does.
+ */
+int gen_open(const struct gen_table *table, struct sframe_table *reader);
 
 void gen_free(struct gen_table *table);
 

@@ -72,14 +72,6 @@ static int generate(const char *path, struct gen_table *table, double *ms)
 	return ret ? complain_gen(path, ret) : 0;
 }
 
-static struct sframe_table reader_of(const struct gen_table *table)
-{
-	return (struct sframe_table){
-		.mem = table->data, .size = table->size, .base = table->base,
-		.text_start = table->text_start, .text_size = table->text_size,
-	};
-}
-
 static void print_summary(const char *path, const struct gen_table *table, double ms)
 {
 	const struct gen_stats *s = &table->stats;
@@ -237,8 +229,7 @@ static int cmd_dump(const char *path)
 
 	if (read_section(path, &table) && generate(path, &table, NULL))
 		return 1;
-	t = reader_of(&table);
-	ret = sframe_open(&t);
+	ret = gen_open(&table, &t);
 	if (ret) {
 		gen_free(&table);
 		return complain(path, "no SFrame section that can be read here", NULL);
@@ -393,8 +384,7 @@ static int cmd_verify(const char *path)
 	ret = generate(path, &table, &ms);
 	if (ret)
 		return ret;
-	v.t = reader_of(&table);
-	if (sframe_open(&v.t)) {
+	if (gen_open(&table, &v.t)) {
 		ret = complain(path, "the generated table cannot be read", NULL);
 		goto out;
 	}

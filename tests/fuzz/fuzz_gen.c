@@ -185,11 +185,7 @@ static void check_table(const struct gen_table *table, struct sframe_table *t)
 	uint64_t end = 0;
 	uint32_t i;
 
-	*t = (struct sframe_table){
-		.mem = table->data, .size = table->size, .base = table->base,
-		.text_start = table->text_start, .text_size = table->text_size,
-	};
-	if (sframe_open(t))
+	if (gen_open(table, t))
 		abort();
 	for (i = 0; i < t->nr_fdes; i++) {
 		if (sframe_func(t, i, &f) || f.nr_fres > 32 || !f.nr_fres || !f.size ||

@@ -287,13 +287,7 @@ static int open_table(int fd, unsigned int flags, struct gen_table *table,
 {
 	int ret = gen_from_fd_flags(fd, GEN_NO_CFI | flags, table);
 
-	if (ret)
-		return ret;
-	*reader = (struct sframe_table){
-		.mem = table->data, .size = table->size, .base = table->base,
-		.text_start = table->text_start, .text_size = table->text_size,
-	};
-	return sframe_open(reader);
+	return ret ? ret : gen_open(table, reader);
 }
 
 static int check_file(const char *path)

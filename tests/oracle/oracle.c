@@ -486,14 +486,6 @@ static bool check_section(struct file *f)
 	return true;
 }
 
-static struct sframe_table reader_of(const struct gen_table *t)
-{
-	return (struct sframe_table){
-		.mem = t->data, .size = t->size, .base = t->base,
-		.text_start = t->text_start, .text_size = t->text_size,
-	};
-}
-
 static int check_file(const char *path, uint64_t sums[2])
 {
 	struct file f = { .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };
@@ -516,15 +508,11 @@ static int check_file(const char *path, uint64_t sums[2])
 		close(fd);
 		return -1;
 	}
-	f.reader = reader_of(&f.table);
-	f.plain_reader = reader_of(&f.plain);
 	f.elf = open_elf(fd, &f.image);
 	f.cfi = f.elf ? dwarf_getcfi_elf(f.elf) : NULL;
-	ret = section ? read_section(&f) : 0;
-	if (!ret)
-		ret = sframe_open(&f.reader);
-	if (!ret)
-		ret = sframe_open(&f.plain_reader);
+	ret = gen_open(&f.table, &f.reader) ?: gen_open(&f.plain, &f.plain_reader);
+	if (!ret && section)
+		ret = read_section(&f) ?: sframe_open(&f.reader);
 	if (!ret && section && f.cfi && check_section(&f)) {
 		/* the sums are of generated tables */
 	} else if (ret || !f.cfi || check_fdes(&f)) {

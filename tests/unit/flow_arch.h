@@ -29,11 +29,7 @@ static void make_file_table(void)
 	gen_free(&table);
 	assert_int_equal(gen_from_fd(fd, &table), 0);
 	close(fd);
-	reader = (struct sframe_table){
-		.mem = table.data, .size = table.size, .base = table.base,
-		.text_start = table.text_start, .text_size = table.text_size,
-	};
-	assert_int_equal(sframe_open(&reader), 0);
+	assert_int_equal(gen_open(&table, &reader), 0);
 }
 
 static inline void make_table(void)

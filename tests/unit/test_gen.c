@@ -93,11 +93,7 @@ static int try_file(void)
 static void make_table(void)
 {
 	assert_int_equal(try_file(), 0);
-	reader = (struct sframe_table){
-		.mem = table.data, .size = table.size, .base = table.base,
-		.text_start = table.text_start, .text_size = table.text_size,
-	};
-	assert_int_equal(sframe_open(&reader), 0);
+	assert_int_equal(gen_open(&table, &reader), 0);
 }
 
 #define func(start, size, ...) EH_FUNC(&e, start, size, __VA_ARGS__)
@@ -544,11 +540,7 @@ static void test_the_vdso(void **state)
 	assert_int_equal(bias, addr);
 	assert_true(table.stats.nr_fdes > 3);
 	assert_true(table.stats.covered_bytes > 100);
-	reader = (struct sframe_table){
-		.mem = table.data, .size = table.size, .base = table.base,
-		.text_start = table.text_start, .text_size = table.text_size,
-	};
-	assert_int_equal(sframe_open(&reader), 0);
+	assert_int_equal(gen_open(&table, &reader), 0);
 }
 
 int main(void)

@@ -20,11 +20,7 @@ static int try_file(void)
 
 static void open_table(void)
 {
-	reader = (struct sframe_table){
-		.mem = table.data, .size = table.size, .base = table.base,
-		.text_start = table.text_start, .text_size = table.text_size,
-	};
-	assert_int_equal(sframe_open(&reader), 0);
+	assert_int_equal(gen_open(&table, &reader), 0);
 	assert_int_equal(reader.swap, e.big_endian != SFRAME_NATIVE_BIG);
 }
 

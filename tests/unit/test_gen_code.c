@@ -42,11 +42,7 @@ static void make_sections(int fd)
 	gen_free(&table);
 	assert_int_equal(gen_from_fd(fd, &table), 0);
 	close(fd);
-	reader = (struct sframe_table){
-		.mem = table.data, .size = table.size, .base = table.base,
-		.text_start = table.text_start, .text_size = table.text_size,
-	};
-	assert_int_equal(sframe_open(&reader), 0);
+	assert_int_equal(gen_open(&table, &reader), 0);
 }
 
 /* Functions at 0x2000, with .eh_frame, and at 0x2100 and 0x3000, without: ret, all of them */

@@ -58,11 +58,7 @@ static void neither_counts_from_the_stack_that_was_left(void **state)
 	memset(many + START(3) + 8, 0x90, 8);
 	memcpy(many + START(5) + 2, "\x48\x8b\xa2\xa0\0\0\0", 7);
 	assert_int_equal(gen_from_memory(read_many, NULL, 0, &table, NULL), 0);
-	t = (struct sframe_table) {
-		.mem = table.data, .size = table.size, .base = table.base,
-		.text_start = table.text_start, .text_size = table.text_size,
-	};
-	assert_int_equal(sframe_open(&t), 0);
+	assert_int_equal(gen_open(&table, &t), 0);
 	for (pc = START(0); pc < START(8); pc++) {
 		bool hole = pc >= START(5) + 9 && pc < START(6);
 		bool outermost = pc >= START(1) + 8 && pc < START(3);

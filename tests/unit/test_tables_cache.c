@@ -239,12 +239,9 @@ static void a_kept_table_is_made_for_the_start_of_the_code(void **state)
 	assert_int_equal(tables_make(NULL, fd, &id, &kept, NULL), 0);
 	close(fd);
 	assert_true(kept.base && kept.base == kept.text_start);
-	a = (struct sframe_table) { .mem = plain.data, .size = plain.size, .base = plain.base,
-				    .text_start = plain.text_start,
-				    .text_size = plain.text_size };
 	b = (struct sframe_table) { .mem = kept.data, .size = kept.size, .base = kept.base,
 				    .text_start = kept.text_start, .text_size = kept.text_size };
-	assert_int_equal(sframe_open(&a), 0);
+	assert_int_equal(gen_open(&plain, &a), 0);
 	assert_int_equal(sframe_open(&b), 0);
 	for (pc = kept.text_start; pc < kept.text_start + kept.text_size; pc += 61) {
 		int ret = sframe_find(&a, pc, &x);
