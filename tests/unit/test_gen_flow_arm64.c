@@ -5,6 +5,7 @@
 #define RET		0xd65f03c0
 #define NOP		0xd503201f
 #define SVC		0xd4000001
+#define MOV_X1_X2	0xaa0203e1
 #define CBZ_X0_8	0xb4000040	/* over one instruction */
 #define PUSH_FP_RA	0xa9bf7bfd	/* stp x29,x30,[sp,#-16]! */
 #define POP_FP_RA	0xa8c17bfd	/* ldp x29,x30,[sp],#16 */
@@ -96,6 +97,12 @@ static const uint32_t writes[] = {
 	0x2520803d, 0x252c883d, 0x04b0f3fd,		/* cntp, incp, sqincw */
 };
 
+/* Or where it has another register in the usual place */
+static const uint32_t also_write[] = {
+	0xc87ff441, 0xc81d7c41, 0xc8bd7c41, 0x483c7c82,	/* ldaxp, stxr, cas, casp */
+	0xa9407441, 0xf84087a1, 0xf8008fa1, 0x4cdf73a0,	/* ldp; ldr, str, ld1 with writeback */
+};
+
 /* Each writes something else, where it has the number of x29, x30 or SP */
 static const uint32_t others[] = {
 	0x4e3fd7dd, 0xad40783d, 0xfd40003d, 0x4c40703d,	/* fadd, ldp q, ldr d, ld1 */
@@ -131,6 +138,14 @@ static void test_registers_that_are_written(void **state)
 		assert_row(0x1310, SFRAME_SP, 16, -8, -16);
 		entered(0x1314);
 	}
+	for (i = 0; i < sizeof(also_write) / sizeof(*also_write); i++) {
+		start_flow(EM_AARCH64);
+		runs_at_start(0x1100);
+		code(0x1100, NOP, also_write[i], NOP, RET);
+		make_table();
+		entered(0x1104);
+		assert_hole(0x1108);
+	}
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		start_flow(EM_AARCH64);
 		runs_at_start(0x1100);
@@ -149,13 +164,17 @@ static void test_what_is_saved_must_be_whole(void **state)
 	runs_at_start(0x1100);
 	runs_at_start(0x1200);
 	runs_at_start(0x1300);
+	runs_at_start(0x1400);
 	/* cbz x0, 1f; ret; 1: str w30,[sp,#-16]!; mov x30,x0: gone */
 	code(0x1100, CBZ_X0_8, RET, 0xb81f0ffe, 0xaa0003fe, NOP, b(0x1114, 0x1114));
 	/* str x30,[sp,#-16]!; stp x1,x2,[sp]; mov x30,x0: written over */
 	code(0x1200, CBZ_X0_8, RET, 0xf81f0ffe, 0xa9000be1, NOP, 0xaa0003fe, NOP,
 	     b(0x121c, 0x121c));
 	/* push; add sp,sp,#16; bl: what is below SP belongs to the callee */
-	code(0x1300, CBZ_X0_8, RET, PUSH_FP_RA, 0x910043ff, 0xd63f0060, NOP, b(0x1318, 0x1318));
+	code(0x1300, CBZ_X0_8, RET, PUSH_FP_RA, 0x910043ff, 0xd63f0060, MOV_X1_X2,
+	     b(0x1318, 0x1318));
+	/* str x30,[sp,#-16]!; ldadd x1,x2,[sp] */
+	code(0x1400, CBZ_X0_8, RET, 0xf81f0ffe, 0xf82103e2, 0xaa0003fe, NOP, b(0x1418, 0x1418));
 	make_table();
 	assert_row(0x110c, SFRAME_SP, 16, 0, 0);
 	assert_hole(0x1110);
@@ -165,6 +184,9 @@ static void test_what_is_saved_must_be_whole(void **state)
 	assert_hole(0x1218);
 	entered(0x1310);
 	assert_hole(0x1314);
+	assert_row(0x140c, SFRAME_SP, 16, -16, 0);
+	assert_row(0x1410, SFRAME_SP, 16, 0, 0);
+	assert_hole(0x1414);
 }
 
 static void test_functions_that_are_not_understood(void **state)
@@ -219,6 +241,15 @@ static void test_the_entry_of_the_process(void **state)
 	assert_outermost(0x1108);
 	assert_outermost(0x110c);
 	assert_hole(0x1110);
+	/* what it calls does not return, and bti c; brk is another function */
+	start_flow(EM_AARCH64);
+	entry = 0x1100;
+	code(0x1100, 0xd280001d, bl(0x1104, 0x1ff0), 0xd503245f, 0xd4200000);
+	end_file();
+	put(offsetof(Elf64_Ehdr, e_type), ET_EXEC, 2);
+	make_file_table();
+	assert_outermost(0x1104);
+	assert_hole(0x1108);
 }
 
 static void test_system_calls(void **state)

@@ -41,6 +41,28 @@ static void test_init(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0x38);
 }
 
+/* That this is right behind a call that may not return is known by what comes later */
+static void test_a_jump_with_everything_restored(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	/* stmg %r6,%r15,48(%r15); aghi %r15,-160; brasl; lg %r4,272(%r15);
+	 * lmg %r6,%r15,208(%r15); br %r4
+	 */
+	code(0x1100, "eb6ff0300024 a7fbff60 c0e500000773 e340f1100004 eb6ff0d00004 07f4");
+	/* without r14 */
+	code(0x1200, "eb6ff0300024 a7fbff60 c0e5000006f3 e340f1100004 a7fb00a0 07f4");
+	make_table();
+	assert_row(0x110a, SFRAME_SP, 320, RA_AT, FP_AT);
+	assert_row(0x1110, SFRAME_SP, 320, RA_AT, FP_AT);
+	entered(0x111c);
+	assert_row(0x120a, SFRAME_SP, 320, RA_AT, FP_AT);
+	assert_hole(0x1210);
+	assert_hole(0x121a);
+}
+
 static void test_frame_pointer(void **state)
 {
 	(void)state;
@@ -173,7 +195,7 @@ static void test_what_is_saved_may_be_lost(void **state)
 	 */
 	code(0x1100, "078e eb6ff0300024 d21ff0482000 d707f06c2000 a7e90003 0707 a7f4ffff");
 	/* without a frame, the area is of who is called: stmg; basr %r14,%r1 */
-	code(0x1200, "078e eb6ff0300024 0de1 0707 a7f4ffff");
+	code(0x1200, "078e eb6ff0300024 0de1 1812 a7f4ffff");
 	/* SP by what is not where it was saved: lg %r15,0(%r15) */
 	code(0x1300, "078e eb6ff0300024 e3f0f0000004 0707 a7f4ffff");
 	make_table();
@@ -234,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_init),
+		cmocka_unit_test(test_a_jump_with_everything_restored),
 		cmocka_unit_test(test_frame_pointer),
 		cmocka_unit_test(test_returns_on_a_condition),
 		cmocka_unit_test(test_registers_that_are_written),
