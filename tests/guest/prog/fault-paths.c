@@ -158,8 +158,29 @@ static NOINLINE long do_read(long fd)
 }
 PATH_TO(do_read)
 
+/* Until the leader sleeps in pthread_join(): whoever does not wait yet is not woken */
+static void until_joined(void)
+{
+	char path[64], line[512], *end;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	for (i = 0; i < 20000; i++) {
+		FILE *f = fopen(path, "r");
+
+		end = f && fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+		if (f)
+			fclose(f);
+		if (end && end[1] == ' ' && end[2] == 'S')
+			return;
+		usleep(1000);
+	}
+	die("the leader does not sleep");
+}
+
 static void *in_thread(void *fn)
 {
+	until_joined();
 	outermost((long (*)(long))fn, 0);
 	return NULL;
 }
