@@ -326,11 +326,27 @@ static int each_fde(struct file *f, void (*fn)(struct file *f, uint64_t start, u
 	return 0;
 }
 
+/* ld.so, or a program that has it within itself */
+static bool is_loader(Elf *elf)
+{
+	GElf_Ehdr eh;
+	GElf_Phdr ph;
+	size_t i;
+
+	if (!gelf_getehdr(elf, &eh) || !eh.e_entry)
+		return false;
+	for (i = 0; gelf_getphdr(elf, i, &ph); i++) {
+		if (ph.p_type == PT_INTERP)
+			return false;
+	}
+	return true;
+}
+
 static void find_pushed(struct file *f, uint64_t start, uint64_t end)
 {
 	if (!pushed_by_plt(f->cfi, start, end))
 		return;
-	if (f->pushed || strncmp(f->name, "ld-", 3))
+	if (f->pushed || !is_loader(f->elf))
 		wrong(f, start, "an FDE like _dl_runtime_resolve's where there is none");
 	f->pushed = start;
 	f->pushed_end = end;
