@@ -4,6 +4,7 @@
 #define FLOW_ARCH_H
 
 #include "arch_build.h"
+#include "flow_rows.h"
 #include "gen_impl.h"
 #include "sframe_read.h"
 
@@ -39,7 +40,7 @@ static inline void make_table(void)
 }
 
 /* CFA = SP or FP + @cfa_off; RA and FP at CFA + n, or in their registers if 0 */
-#define assert_row(pc, reg, cfa_off, ra_off, fp_off) do {		\
+#define assert_row_flags(pc, reg, cfa_off, ra_off, fp_off, what) do {	\
 	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
 	assert_int_equal(row.cfa.base, reg);				\
 	assert_int_equal(row.cfa.off, cfa_off);				\
@@ -47,25 +48,12 @@ static inline void make_table(void)
 	assert_int_equal(row.ra.off, ra_off);				\
 	assert_int_equal(row.fp.base, fp_off ? SFRAME_CFA : SFRAME_SAME); \
 	assert_int_equal(row.fp.off, fp_off);				\
-	assert_int_equal(row.flags, 0);					\
+	assert_int_equal(row.flags, what);				\
 } while (0)
 
-#define assert_mangled(pc, reg, cfa_off, ra_off, fp_off) do {		\
-	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
-	assert_int_equal(row.flags, SFRAME_ROW_MANGLED);		\
-	row.flags = 0;							\
-	assert_int_equal(row.cfa.base, reg);				\
-	assert_int_equal(row.cfa.off, cfa_off);				\
-	assert_int_equal(row.ra.base, ra_off ? SFRAME_CFA : SFRAME_SAME); \
-	assert_int_equal(row.ra.off, ra_off);				\
-	assert_int_equal(row.fp.off, fp_off);				\
-} while (0)
-
-#define assert_hole(pc)		assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT)
-
-#define assert_outermost(pc) do {					\
-	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
-	assert_int_equal(row.ra.base, SFRAME_UNDEFINED);		\
-} while (0)
+#define assert_row(pc, reg, cfa_off, ra_off, fp_off)			\
+	assert_row_flags(pc, reg, cfa_off, ra_off, fp_off, 0)
+#define assert_mangled(pc, reg, cfa_off, ra_off, fp_off)		\
+	assert_row_flags(pc, reg, cfa_off, ra_off, fp_off, SFRAME_ROW_MANGLED)
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cfi_build.h"
+#include "flow_rows.h"
 #include "gen_impl.h"
 #include "sframe_read.h"
 
@@ -215,11 +216,5 @@ static inline void make_table(void)
 } while (0)
 
 #define assert_sp(pc, off)	assert_row(pc, SFRAME_SP, off, 0)
-#define assert_hole(pc)		assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT)
-
-#define assert_outermost(pc) do {					\
-	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
-	assert_int_equal(row.ra.base, SFRAME_UNDEFINED);		\
-} while (0)
 
 #endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What flow_build.h and flow_arch.h both say of the table that @reader has, by their @row. */
+#ifndef FLOW_ROWS_H
+#define FLOW_ROWS_H
+
+#define assert_hole(pc)		assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT)
+
+#define assert_outermost(pc) do {					\
+	assert_int_equal(sframe_find(&reader, pc, &row), 0);		\
+	assert_int_equal(row.ra.base, SFRAME_UNDEFINED);		\
+} while (0)
+
+#endif
