@@ -12,8 +12,8 @@
  *	- a gap between two functions that is nothing but padding gets the row that the second one
  *	  starts with, see gen.h. Any other gap is a hole;
  *	- so is what returns from signal handlers with rules that do not say so, see gen_sig.c;
- *	- so is what lies behind an instruction that goes to another stack, if no rule says so. A
- *	  function that begins with one has no caller, and neither has the padding before it.
+ *	- so is what lies behind an instruction that goes to another stack, if no rule says so;
+ *	- glibc's function to which coroutines return has no caller, nor has the padding before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -472,18 +472,30 @@ static uint32_t state_in_row(struct gen_rows *r, const struct gen_fde *fde, uint
 }
 
 /*
- * From where on the rules of a function that has just one count from an SP that is gone. If that is
- * its start, then no call led to it: makecontext() makes it what the coroutine returns to.
+ * From where on the rules of a function that has just one count from a register that is gone. SP is
+ * not what counts where the CFA is by FP: in the part of a function that repairs its SP, say.
+ * @outermost: nothing calls it, which must be known: to say so of what has callers ends their
+ * stacks there.
  */
-static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde)
+static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde, bool *outermost)
 {
 	size_t len = fde->end - fde->start;
+	const struct cfi_rule *cfa;
 	const uint8_t *code;
+	bool by_fp;
 
+	*outermost = false;
 	if (!r->arch->leaves_stack || fde->nr_rows != 1 || len > IMAGE_MAX_CODE)
 		return fde->end;
+	cfa = &r->state[r->raw[fde->row].state].cfa;
+	by_fp = cfa->reg == r->arch->abi->reg_fp;
+	if (cfa->how != CFI_REG || (!by_fp && cfa->reg != r->arch->abi->reg_sp))
+		return fde->end;
 	code = image_code(r->img, r->img->text.start + fde->start, len);
-	return code ? fde->start + r->arch->leaves_stack(code, len) : fde->end;
+	if (!code)
+		return fde->end;
+	*outermost = !by_fp && r->arch->starts_stack && r->arch->starts_stack(code, len);
+	return fde->start + r->arch->leaves_stack(code, len, by_fp);
 }
 
 /* As a return address it is looked up at the byte before it, where .eh_frame has nothing. */
@@ -505,10 +517,12 @@ static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t
 
 static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
 {
-	uint32_t i, state, start, end = end_of_stack(r, fde);
+	uint32_t i, state, start, end;
+	bool outermost;
 	int ret;
 
-	if (end == fde->start)
+	end = end_of_stack(r, fde, &outermost);
+	if (outermost)
 		return put_outermost(r, fde, gap_start);
 	if (sig_is_unknown(r, fde)) {
 		count_hole(r, GEN_CAUSE_SIGNAL, fde->start, fde->end);
@@ -516,6 +530,8 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 	}
 	if (end < fde->end)
 		count_hole(r, CFI_CAUSE_SP, end, fde->end);
+	if (end == fde->start)
+		return put(r, end, GEN_HOLE, false);
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);

@@ -49,11 +49,16 @@ struct gen_arch {
 	 */
 	bool (*enters_kernel)(const uint8_t *p);
 	/*
-	 * Where in the @len bytes of a function without a frame SP becomes that of another stack;
-	 * @len if nowhere. 0: its first instruction does that, so no call led to it; it is what a
-	 * made-up return address points to. NULL: it never does.
+	 * Where in the @len bytes of a function with one rule for all of them the CFA counts from
+	 * a register that is gone: SP becomes that of another stack, or, @by_fp, FP does. @len if
+	 * nowhere. 0: the first instruction does that. NULL: no function does.
 	 */
-	size_t (*leaves_stack)(const uint8_t *p, size_t len);
+	size_t (*leaves_stack)(const uint8_t *p, size_t len, bool by_fp);
+	/*
+	 * Are the @len bytes of such a function known, all of them, as what nothing calls, since
+	 * a made-up return address points to it: __start_context() of glibc? NULL: none are.
+	 */
+	bool (*starts_stack)(const uint8_t *p, size_t len);
 	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
 	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
 	/* How code is followed; NULL if it is not. */

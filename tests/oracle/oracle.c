@@ -195,8 +195,10 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 }
 
 /*
- * A row that says "no caller" where .eh_frame does not: right in a function that begins with
- * mov %reg, %rsp, and in the padding before it. makecontext() of glibc has one.
+ * A row that says "no caller" where .eh_frame does not: right in __start_context() of glibc, to
+ * which makecontext() returns, and in the padding before it. Its source is
+ * sysdeps/unix/sysv/linux/x86_64/__start_context.S: SP from rbx, then two calls. The second one
+ * (exit) is where the jump over the first one goes, and hlt follows it.
  */
 static bool is_returned_to(struct file *f, const struct sframe_row *row)
 {
@@ -207,9 +209,15 @@ static bool is_returned_to(struct file *f, const struct sframe_row *row)
 	while (pc - row->start < row->size && ask_libdw(f->cfi, pc, &theirs, &start, &end) == 1)
 		pc++;
 	code = code_at(f->elf, pc, &left);
-	return machine->elf == EM_X86_64 && code && left >= 3 &&
-	       (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 &&
-	       code[2] >= 0xc0 && (code[2] & 7) == 4;
+	if (machine->elf != EM_X86_64 || !code || left < 30)
+		return false;
+	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4)) {
+		code += 4;
+		pc += 4;
+	}
+	return !memcmp(code, "\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff\x74\x08\xe8", 13) &&
+	       !memcmp(code + 17, "\x48\x89\xc7\xe8", 4) && code[25] == 0xf4 &&
+	       row->start + row->size == pc + 26;
 }
 
 static void check_pc(struct file *f, uint64_t pc)
@@ -400,7 +408,8 @@ static void report(const struct file *f, double ms)
 		cause_bytes += s->hole[i].bytes;
 	}
 	if (f->returned_to)
-		printf("    without a caller by code: %" PRIu64 " pcs\n", f->returned_to);
+		printf("    without a caller, glibc's __start_context: %" PRIu64 " pcs\n",
+		       f->returned_to);
 	if (s->plt_bytes)
 		printf("    PLT without .eh_frame: %" PRIu64 " bytes\n", s->plt_bytes);
 }

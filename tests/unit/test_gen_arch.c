@@ -138,15 +138,23 @@ static void s390x_leaves_its_stack(void **state)
 	/* lgr %r15,%r11 is how functions end that have a frame pointer */
 	memcpy(file + 0x1300, "\xb9\x04\x00\xfb\x07\xfe", 6);
 	func(0x1300, 6, DW_CFA_nop);
+	/* lgr %r15,%r5, and then lmg of %r11, in functions whose CFA is by %r11 */
+	memcpy(file + 0x1400, "\xb9\x04\x00\xf5\x07\x00", 6);
+	func(0x1400, 6, DW_CFA_def_cfa, 11, 0xa0, 1);
+	memcpy(file + 0x1500, "\xeb\x6f\xb0\x30\x00\x04\x07\xfe", 8);
+	func(0x1500, 8, DW_CFA_def_cfa, 11, 0xa0, 1);
 	make_table();
+	assert_cfa(0x1404, SFRAME_FP, 160);
+	assert_cfa(0x1504, SFRAME_FP, 160);
+	assert_hole(0x1506);
 	assert_cfa(0x1004, SFRAME_SP, 160);
 	assert_hole(0x1006);
 	assert_cfa(0x1104, SFRAME_SP, 160);
 	assert_hole(0x1106);
 	assert_cfa(0x1216, SFRAME_SP, 160);
 	assert_cfa(0x1304, SFRAME_SP, 160);
-	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].nr, 2);
-	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].bytes, 4);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].nr, 3);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].bytes, 6);
 }
 
 static void a_cie_may_name_another_register_for_ra(void **state)

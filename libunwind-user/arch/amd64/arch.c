@@ -24,6 +24,7 @@ const struct gen_arch gen_amd64 = {
 	.padding = amd64_padding,
 	.enters_kernel = amd64_enters_kernel,
 	.leaves_stack = amd64_leaves_stack,
+	.starts_stack = amd64_starts_stack,
 	.plt = amd64_plt,
 	.flow = &amd64_flow,
 };

@@ -64,16 +64,19 @@ bool amd64_enters_kernel(const uint8_t *p)
 }
 
 /*
- * What glibc has for makecontext() and swapcontext() without a word in .eh_frame: a function that
- * begins with mov %reg, %rsp (both forms, endbr64 may be in front), and mov 160(%reg), %rsp, which
- * is SP in a ucontext. Sources: glibc, sysdeps/unix/sysv/linux/x86_64/__start_context.S,
+ * glibc's makecontext() and swapcontext() change SP without a word in .eh_frame. The one uses a
+ * function that begins with mov %reg,%rsp (both forms, endbr64 may be in front), the other
+ * mov 160(%reg),%rsp, which is SP in a ucontext. GNAT has landing pads like the former, but
+ * their CFA is by FP. Sources: glibc, sysdeps/unix/sysv/linux/x86_64/__start_context.S,
  * swapcontext.S; struct ucontext of the kernel.
  */
-size_t amd64_leaves_stack(const uint8_t *p, size_t len)
+size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
 {
 	size_t endbr = len >= 7 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0, i;
 	const uint8_t *q = p + endbr;
 
+	if (by_fp)
+		return len;
 	if (len >= 3 && (((q[0] & 0xfb) == 0x48 && q[1] == 0x89 && (q[2] & 0xc7) == 0xc4) ||
 			 ((q[0] & 0xfe) == 0x48 && q[1] == 0x8b && (q[2] & 0xf8) == 0xe0)))
 		return 0;
@@ -88,4 +91,34 @@ size_t amd64_leaves_stack(const uint8_t *p, size_t len)
 			return i + 4;
 	}
 	return len;
+}
+
+/*
+ * __start_context() as Debian's glibc 2.36 to 2.43 have it; endbr64 may be in front. Its .eh_frame
+ * says that it was called. Nothing calls it: makecontext() writes its address where the function of
+ * the coroutine returns to. Source: as above.
+ */
+bool amd64_starts_stack(const uint8_t *p, size_t len)
+{
+	static const uint8_t code[] = {
+		0x48, 0x89, 0xdc,		/* mov %rbx,%rsp */
+		0x48, 0x8b, 0x3c, 0x24,		/* mov (%rsp),%rdi */
+		0x48, 0x85, 0xff,		/* test %rdi,%rdi */
+		0x74, 0x08,			/* je to the last call */
+		0xe8, 0, 0, 0, 0,		/* call setcontext */
+		0x48, 0x89, 0xc7,		/* mov %rax,%rdi */
+		0xe8, 0, 0, 0, 0,		/* call exit */
+		0xf4,				/* hlt */
+	};
+	size_t i;
+
+	if (len >= 4 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4)) {
+		p += 4;
+		len -= 4;
+	}
+	for (i = 0; len == sizeof(code) && i < len; i++) {
+		if (code[i] && p[i] != code[i])
+			return false;
+	}
+	return len == sizeof(code);
 }

@@ -30,7 +30,7 @@ size_t s390x_padding(const uint8_t *p, size_t len)
  * from another register than FP, or registers, FP among them, from memory that is not at r15.
  * Sources: glibc, sysdeps/s390/s390-64/__longjmp.c, sysdeps/unix/sysv/linux/s390/s390-64/.
  */
-size_t s390x_leaves_stack(const uint8_t *p, size_t len)
+size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
 {
 	unsigned int from, to;
 	size_t i, n;
@@ -40,7 +40,7 @@ size_t s390x_leaves_stack(const uint8_t *p, size_t len)
 		if (i + n > len)
 			break;
 		/* lgr %r15,%rN */
-		if (p[i] == 0xb9 && p[i + 1] == 0x04 && p[i + 3] >> 4 == 15 &&
+		if (!by_fp && p[i] == 0xb9 && p[i + 1] == 0x04 && p[i + 3] >> 4 == 15 &&
 		    (p[i + 3] & 15) != 11)
 			return i + n;
 		/* lmg */

@@ -8,7 +8,7 @@
 
 size_t s390x_padding(const uint8_t *p, size_t len);
 bool s390x_enters_kernel(const uint8_t *p);
-size_t s390x_leaves_stack(const uint8_t *p, size_t len);
+size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp);
 
 int s390x_plt(struct gen_rows *r, uint64_t start, uint64_t end);
 
