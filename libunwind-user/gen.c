@@ -134,7 +134,7 @@ static int generate(struct gen_image *img, struct gen_table *table)
 	count_text(img, &table->stats);
 	if (!ret)
 		ret = rows_finish(&rows);
-	/* a table for stubs alone would make holes of code that may have frame pointers */
+	/* stubs alone are not worth a table */
 	if (!ret && !table->stats.nr_fdes && !(img->flags & GEN_NO_CFI) &&
 	    (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
 		ret = -ENODATA;

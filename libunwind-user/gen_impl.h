@@ -152,7 +152,10 @@ void gen_encode(const struct gen_arch *arch, const struct cfi_state *state,
 
 /* ------------------------------ gen_rows.c ------------------------------- */
 
-#define GEN_HOLE	0	/* the state that says nothing */
+/* States that are no rules */
+#define GEN_NONE	0	/* nothing is known: not in the table, so other ways are tried */
+#define GEN_HOLE	1	/* known to have no rule: stated, and a walk ends there */
+#define GEN_FIRST	2	/* the first that is one */
 
 /* Holds from start (from text.start on) to the start of the next one. */
 struct gen_row {
@@ -185,7 +188,7 @@ struct gen_rows {
 
 	/*
 	 * The result: ascending, without gaps, equal neighbours only where a function begins; the
-	 * last one is a hole, at the end of the last function.
+	 * last one is GEN_NONE, at the end of the last function.
 	 */
 	struct gen_row *row;
 	uint8_t *is_start;		/* of each row: does a function begin there? */

@@ -30,6 +30,8 @@ static enum piece_kind kind_of(const struct gen_rows *r, uint32_t row)
 {
 	const struct gen_code *code = &r->code[r->row[row].state];
 
+	if (r->row[row].state == GEN_NONE)
+		return PIECE_NONE;
 	if (r->row[row].state == GEN_HOLE)
 		return PIECE_HOLE;
 	if (code->plt)
@@ -108,7 +110,7 @@ static int find_pieces(struct packer *p)
 		last = kind;
 		last_flex = flex;
 	}
-	ret = add_piece(p, i, PIECE_HOLE);
+	ret = add_piece(p, i, PIECE_NONE);
 	p->nr_pieces--;
 	return ret;
 }

@@ -22,7 +22,11 @@
 /* Most pieces have rows of their own, so this bounds a block for those inputs that have not. */
 #define MAX_PIECES	128
 
-enum piece_kind { PIECE_HOLE, PIECE_PLT, PIECE_NORMAL, PIECE_SIGNAL };
+/*
+ * PIECE_NONE is not written. A hole is a function without rows that is marked as a signal frame: so
+ * gas writes what it has no words for, and readers take it for a hole, not for an outermost frame.
+ */
+enum piece_kind { PIECE_NONE, PIECE_HOLE, PIECE_PLT, PIECE_NORMAL, PIECE_SIGNAL };
 
 struct piece {
 	uint32_t row;			/* the first */

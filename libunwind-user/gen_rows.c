@@ -10,8 +10,8 @@
  *	- the same FDE twice counts once; where two FDEs overlap and differ, nobody knows which one
  *	  a debugger takes, so all they cover from there on is a hole;
  *	- a gap between two functions that is nothing but padding gets the row that the second one
- *	  starts with, see gen.h. Any other gap is a hole;
- *	- so is what returns from signal handlers with rules that do not say so, see gen_sig.c;
+ *	  starts with, see gen.h. Any other gap is not in the table;
+ *	- a hole is what returns from signal handlers with rules that do not say so, see gen_sig.c;
  *	- so is what lies behind an instruction that goes to another stack, if no rule says so;
  *	- glibc's function to which coroutines return has no caller, nor has the padding before it.
  */
@@ -80,7 +80,7 @@ static bool grow_intern(struct gen_rows *r)
 
 	if (!new)
 		return false;
-	for (i = 1; i < r->nr_codes; i++)
+	for (i = GEN_FIRST; i < r->nr_codes; i++)
 		*place_of(r, new, size, &r->state[i]) = i;
 	free(r->intern);
 	r->intern = new;
@@ -88,7 +88,7 @@ static bool grow_intern(struct gen_rows *r)
 	return true;
 }
 
-/* The number of a state; 0 (which is GEN_HOLE, hence no answer) without memory. */
+/* The number of a state; 0 (which is GEN_NONE, hence no answer) without memory. */
 static uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
 {
 	uint32_t *place, n, room;
@@ -121,9 +121,9 @@ int rows_init(struct gen_rows *r, struct gen_image *img, const struct gen_arch *
 	if (!gen_room(&r->code, 0, &room, sizeof(*r->code)) ||
 	    !gen_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
 		return -ENOMEM;
-	memset(&r->code[GEN_HOLE], 0, sizeof(*r->code));
-	memset(&r->state[GEN_HOLE], 0, sizeof(*r->state));
-	r->nr_codes = 1;
+	memset(r->code, 0, GEN_FIRST * sizeof(*r->code));
+	memset(r->state, 0, GEN_FIRST * sizeof(*r->state));
+	r->nr_codes = GEN_FIRST;
 	return 0;
 }
 
@@ -406,7 +406,7 @@ static int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start
 
 	if (r->nr_rows && r->row[r->nr_rows - 1].start == start)
 		r->nr_rows--;
-	if (r->nr_rows && r->row[r->nr_rows - 1].state == state && (!is_start || !state))
+	if (r->nr_rows && r->row[r->nr_rows - 1].state == state && (!is_start || state < GEN_FIRST))
 		return 0;
 	if (!gen_room(&r->row, r->nr_rows, &room, sizeof(*r->row)) ||
 	    !gen_room(&r->is_start, r->nr_rows, &r->room_rows, 1))
@@ -512,7 +512,15 @@ static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t
 		start = gap_start;
 	}
 	ret = put(r, start, n, true);
-	return ret ? ret : put(r, fde->end, GEN_HOLE, false);
+	return ret ? ret : put(r, fde->end, GEN_NONE, false);
+}
+
+/* [start, end), after which nothing is known */
+static int put_hole(struct gen_rows *r, uint32_t start, uint32_t end)
+{
+	int ret = put(r, start, GEN_HOLE, false);
+
+	return ret ? ret : put(r, end, GEN_NONE, false);
 }
 
 static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
@@ -526,16 +534,16 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 		return put_outermost(r, fde, gap_start);
 	if (sig_is_unknown(r, fde)) {
 		count_hole(r, GEN_CAUSE_SIGNAL, fde->start, fde->end);
-		return put(r, fde->start, GEN_HOLE, false);
+		return put_hole(r, fde->start, fde->end);
 	}
 	if (end < fde->end)
 		count_hole(r, CFI_CAUSE_SP, end, fde->end);
 	if (end == fde->start)
-		return put(r, end, GEN_HOLE, false);
+		return put_hole(r, end, fde->end);
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);
-		if (!i && state && gap_start < start && !r->code[state].plt &&
+		if (!i && state != GEN_HOLE && gap_start < start && !r->code[state].plt &&
 		    !r->code[state].signal &&
 		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
@@ -547,7 +555,7 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 		if (ret)
 			return ret;
 	}
-	return put(r, end, GEN_HOLE, false);
+	return put_hole(r, end, fde->end);
 }
 
 int rows_finish(struct gen_rows *r)
@@ -562,7 +570,7 @@ int rows_finish(struct gen_rows *r)
 	if (!ret)
 		ret = add_flow(r);
 	if (!ret)
-		ret = put(r, 0, GEN_HOLE, false);
+		ret = put(r, 0, GEN_NONE, false);
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;
@@ -573,7 +581,7 @@ int rows_finish(struct gen_rows *r)
 				reach = fde->end;
 			count_hole(r, GEN_CAUSE_OVERLAP, fde->start, reach);
 			cut(r, fde->start);
-			ret = put(r, fde->start, GEN_HOLE, false);
+			ret = put_hole(r, fde->start, reach);
 			/* nothing more can equal what is no longer in the list */
 			last = NULL;
 			continue;

@@ -178,6 +178,15 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 	return keep_block(p, to - (p->blocks + p->blocks_size), 2, off);
 }
 
+static int write_hole(struct packer *p, uint32_t *off)
+{
+	if (block_room(p, SFRAME_V3_ATTR_SIZE))
+		return -ENOMEM;
+	put_attr(p, p->blocks + p->blocks_size, 0,
+		 SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true), false, 0);
+	return keep_block(p, SFRAME_V3_ATTR_SIZE, 0, off);
+}
+
 /* An index entry; its start is still counted from that of the code. */
 static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t off)
 {
@@ -196,6 +205,7 @@ static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t o
 int pack_write(struct packer *p)
 {
 	const struct gen_rows *r = p->r;
+	uint64_t *covered = &r->stats->covered_bytes, *holes = &r->stats->hole_bytes;
 	uint32_t i, next, row, end, off;
 	int ret = 0;
 
@@ -203,16 +213,19 @@ int pack_write(struct packer *p)
 		next = p->way[i].from;
 		row = p->piece[i].row;
 		end = p->piece[next].row;
-		if (p->piece[i].kind == PIECE_HOLE)
+		if (p->piece[i].kind == PIECE_NONE)
 			continue;
-		if (p->piece[i].kind == PIECE_PLT)
+		if (p->piece[i].kind == PIECE_HOLE)
+			ret = write_hole(p, &off);
+		else if (p->piece[i].kind == PIECE_PLT)
 			ret = write_plt(p, row, &off);
 		else
 			ret = write_normal(p, i, next, &off);
 		if (!ret)
 			ret = write_fde(p, r->row[row].start, r->row[end].start - r->row[row].start,
 					off);
-		r->stats->covered_bytes += r->row[end].start - r->row[row].start;
+		*(p->piece[i].kind == PIECE_HOLE ? holes : covered) +=
+			r->row[end].start - r->row[row].start;
 	}
 	return ret;
 }

@@ -171,7 +171,7 @@ static inline int search(const struct sframe_table *t, u64 pc, u32 *index)
 	int ret;
 
 	if (unlikely(!n))
-		return -ENOENT;
+		return -ESRCH;
 	if (t->index) {
 		part = (pc - t->text_start) >> t->index_shift;
 		low = t->index[part];
@@ -256,7 +256,7 @@ static int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f
 
 /*
  * Read function @index for @pc, and leave its first row in the window. If the function ends before
- * @pc: -ENOENT, before anything more is read.
+ * @pc: -ESRCH, before anything more is read.
  */
 static inline int read_func(const struct sframe_table *t, u32 index, const u64 *pc,
 			    struct sframe_func *f, struct window *w)
@@ -276,7 +276,7 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 	f->start = get_start(t, off, p);
 	f->size = get32(t, p + SFRAME_V3_FDE_SIZE_OFF);
 	if (pc && unlikely(*pc - f->start >= f->size))
-		return -ENOENT;
+		return -ESRCH;
 
 	ret = window_at(t, w, get32(t, p + SFRAME_V3_FDE_FRE_OFF_OFF));
 	if (unlikely(ret))
@@ -296,11 +296,14 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 
 /* --------------------------------- rows -------------------------------- */
 
-/* A function without rows: an outermost one */
+/* A function without rows: an outermost one, or a hole */
 static int no_rows(const struct sframe_table *t, const struct sframe_func *f,
 		   struct sframe_row *row)
 {
-	/* Of a signal frame that it has no words for gas writes just that it is one */
+	/*
+	 * Of a signal frame that it has no words for gas writes just that it is one. The generator
+	 * states every hole like this.
+	 */
 	if (t->version != SFRAME_VERSION_3 || SFRAME_FDE_IS_SIGNAL(f->info))
 		return -ENOENT;
 	*row = (struct sframe_row) {
@@ -453,7 +456,7 @@ int sframe_find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
 	int ret;
 
 	if (unlikely(pc - t->text_start >= t->text_size))
-		return -ENOENT;
+		return -ESRCH;
 	ret = search(t, pc, &index);
 	if (unlikely(ret))
 		return ret;
@@ -461,7 +464,7 @@ int sframe_find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
 	if (unlikely(ret))
 		return ret;
 	if (unlikely(pc - f.start >= f.size))
-		return -ENOENT;
+		return -ESRCH;
 	return scan(t, &f, pc, row, &w);
 }
 
@@ -481,7 +484,7 @@ int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func
 	int ret;
 
 	if (pc - func->start >= func->size)
-		return -ENOENT;
+		return -ESRCH;
 	if (func->nr_fres) {
 		ret = window_at(t, &w, func->fre_off);
 		if (ret)

@@ -184,7 +184,9 @@ int sframe_open(struct sframe_table *t);
  * Find the row for @pc. For a return address that is the address minus one, see ustep_pc().
  *
  * Returns 0 and fills @row, or
- *  -ENOENT   a hole: no function, no row, or a signal frame that the table has no words for,
+ *  -ESRCH    no function holds @pc: the table says nothing, and other ways may be tried,
+ *  -ENOENT   a hole: the table says that it has no rule. A function holds @pc, and its rows do not
+ *            reach it, or it has no rows and is marked as a signal frame,
  *  -EBADMSG  what is there breaks the format,
  *  or what the read callback returned. With an error @row is undefined.
  */
@@ -206,7 +208,7 @@ struct sframe_func {
  */
 int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *func);
 
-/* The row of @func for @pc; as sframe_find(), without the search. */
+/* The row of @func for @pc; as sframe_find(), without the search. -ESRCH: @pc is not in it. */
 int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
 		    struct sframe_row *row);
 

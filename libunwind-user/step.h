@@ -10,7 +10,7 @@
  *		record(s.ip);
  *		t = table that covers ustep_pc(&s);
  *		ret = sframe_find(t, ustep_pc(&s), &row);
- *		if (ret == -ENOENT)
+ *		if (ret == -ENOENT || ret == -ESRCH)
  *			ret = ustep_sigreturn(&s, &env, &row);
  *		if (!ret)
  *			ret = ustep_row(&s, &env, &row);

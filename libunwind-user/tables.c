@@ -420,10 +420,10 @@ void tables_get_summary(struct tables *t, struct tables_summary *sum)
 		sum->table_bytes += f->table_size;
 		sum->text_bytes += f->stats.text_bytes;
 		sum->covered_bytes += f->stats.covered_bytes;
-		for (h = 0; h < GEN_NR_CAUSES; h++) {
+		sum->hole_bytes += f->stats.hole_bytes;
+		sum->unknown_bytes += gen_unknown_bytes(&f->stats);
+		for (h = 0; h < GEN_CAUSE_FLOW; h++)
 			sum->holes += f->stats.hole[h].nr;
-			sum->hole_bytes += f->stats.hole[h].bytes;
-		}
 	}
 	pthread_mutex_unlock(&t->lock);
 }

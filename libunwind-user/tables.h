@@ -153,6 +153,7 @@ struct tables_summary {
 	uint64_t covered_bytes;
 	uint64_t holes;			/* ranges that SFrame has no words for */
 	uint64_t hole_bytes;
+	uint64_t unknown_bytes;		/* the tables say nothing: by frame pointers there */
 	/* In the last tables_scan(): */
 	uint64_t processes;
 	uint64_t unreadable;		/* processes whose mappings may not be read */

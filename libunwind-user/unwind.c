@@ -267,7 +267,10 @@ static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **ro
 	if (sframe_row_holds(*row, pc))
 		return 0;
 	t = table_at(u, pc);
-	ret = t ? sframe_find(t, pc, *row) : -ENOENT;
+	ret = t ? sframe_find(t, pc, *row) : -ESRCH;
+	/* frame pointers are not followed here: nothing is known, whichever it was */
+	if (ret == -ESRCH)
+		ret = -ENOENT;
 	/* what a search that failed leaves there is no row */
 	if (ret)
 		(*row)->size = 0;

@@ -83,15 +83,17 @@ static void print_summary(const char *path, const struct gen_table *table, doubl
 	       path, s->nr_fdes, s->nr_rows, table->size,
 	       source ? (double)table->size / source : 0, s->table_fdes, s->table_fres, ms);
 	printf("  code: %" PRIu64 " bytes, covered %" PRIu64 " (padding %" PRIu64 ", PLT stubs"
-	       " without .eh_frame %" PRIu64 ")\n", s->text_bytes, s->covered_bytes,
-	       s->padding_bytes, s->plt_bytes);
+	       " without .eh_frame %" PRIu64 "), holes %" PRIu64 ", not covered %" PRIu64 "\n",
+	       s->text_bytes, s->covered_bytes, s->padding_bytes, s->plt_bytes, s->hole_bytes,
+	       gen_unknown_bytes(s));
 	if (s->gap_bytes)
 		printf("  other code without .eh_frame: %" PRIu64 " bytes, covered by following"
 		       " it %" PRIu64 " (%.1f%%)\n", s->gap_bytes, s->flow_bytes,
 		       100.0 * s->flow_bytes / s->gap_bytes);
 	for (i = 0; i < GEN_NR_CAUSES; i++) {
 		if (s->hole[i].nr)
-			printf("  hole: %s: %" PRIu64 ", %" PRIu64 " bytes\n", gen_cause_name(i),
+			printf("  %s: %s: %" PRIu64 ", %" PRIu64 " bytes\n",
+			       i == GEN_CAUSE_FLOW ? "not covered" : "hole", gen_cause_name(i),
 			       s->hole[i].nr, s->hole[i].bytes);
 	}
 }
@@ -175,6 +177,8 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 	for (pc = func.start, n = 0; pc < end && n <= func.nr_fres;
 	     pc = row.start + row.size, n++) {
 		ret = sframe_func_row(t, &func, pc, &row);
+		if (ret == -ENOENT && !func.nr_fres)
+			puts("  hole");
 		if (ret == -ENOENT)
 			return 0;
 		if (ret)
@@ -323,6 +327,9 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		v->holes++;
 		return;
 	}
+	/* an FDE for what is no code is not believed */
+	if (ret == -ESRCH && !image_is_code(v->img, pc, pc + 1))
+		return;
 	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->state.ra.how == CFI_UNDEF)
 		return;
 	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->no_caller) {
@@ -335,8 +342,8 @@ static void verify_pc(struct verify *v, uint64_t pc)
 	    same_rule(v, &v->state.fp, &row.fp, pc))
 		return;
 	if (v->wrong++ < MAX_TOLD)
-		printf("%s: %#" PRIx64 ": the table has another rule than .eh_frame\n",
-		       v->path, pc);
+		printf("%s: %#" PRIx64 ": the table has %s .eh_frame\n", v->path, pc,
+		       ret == -ESRCH ? "nothing, unlike" : "another rule than");
 }
 
 static void verify_row(struct verify *v, uint64_t end)

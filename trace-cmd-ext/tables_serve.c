@@ -103,8 +103,9 @@ static void print_summary(struct serve *s)
 	       sum.files[TABLES_COVERED], sum.cached, sum.table_bytes / 1048576.0,
 	       since(&s->start));
 	printf("%" PRIu64 " of %" PRIu64 " bytes of code in them are covered, %" PRIu64
-	       " in %" PRIu64 " holes that tables have no words for\n",
-	       sum.covered_bytes, sum.text_bytes, sum.hole_bytes, sum.holes);
+	       " in %" PRIu64 " holes that tables have no words for, %" PRIu64 " not covered:"
+	       " frame pointers are followed there\n",
+	       sum.covered_bytes, sum.text_bytes, sum.hole_bytes, sum.holes, sum.unknown_bytes);
 	if (sum.processes)
 		printf("%" PRIu64 " processes; %" PRIu64 " have code in no file (%" PRIu64
 		       " bytes), %" PRIu64 " may not be looked at\n", sum.processes,

@@ -138,7 +138,7 @@ static int ours(const struct regs *r, void **to, int max)
 	do {
 		to[n++] = (void *)s.ip;
 		t = table_at(ustep_pc(&s));
-		last = t ? sframe_find(t, ustep_pc(&s), &row) : -ENOENT;
+		last = t ? sframe_find(t, ustep_pc(&s), &row) : -ESRCH;
 		if (!last)
 			last = ustep_row(&s, &env, &row);
 	} while (!last && n < max);

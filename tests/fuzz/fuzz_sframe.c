@@ -135,14 +135,14 @@ static int lookup(const struct sframe_table *t, const struct sframe_table *calle
 	w->nr_reads = 0;
 	ret = sframe_find(t, pc, row);
 	CHECK(ret == sframe_find(called, pc, &other));
-	CHECK(!ret || ret == -ENOENT || ret == -EBADMSG);
+	CHECK(!ret || ret == -ESRCH || ret == -ENOENT || ret == -EBADMSG);
 	if (ret)
 		return ret;
 	CHECK(!memcmp(row, &other, sizeof(other)));
 	check_row(t, row, pc);
 	/* the last pc it claims to hold for finds it too, unless rows elsewhere are bad */
 	ret = sframe_find(t, row->start + row->size - 1, &again);
-	CHECK(!ret || ret == -EBADMSG || ret == -ENOENT);
+	CHECK(!ret || ret == -EBADMSG || ret == -ENOENT || ret == -ESRCH);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static void walk(const struct sframe_table *t, const struct sframe_table *called
 	while (!ret && s.frames < LIMIT) {
 		before = s;
 		ret = lookup(t, called, ustep_pc(&s), &row);
-		if (ret == -ENOENT)
+		if (ret == -ENOENT || ret == -ESRCH)
 			ret = ustep_sigreturn(&s, &env, &row);
 		if (!ret)
 			ret = ustep_row(&s, &env, &row);

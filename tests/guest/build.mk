@@ -40,7 +40,8 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 	$(wildcard tests/guest/prog/tables/*.c tests/guest/prog/tables/*.cc))) \
 	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so \
 	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v musl-gcc)),\
-		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped))
+		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped)) \
+	$(if $(filter x86_64,$(MACHINE)),$(addprefix $(GUEST)/tables/,uncovered uncovered32))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/unwind_table_uapi.h
@@ -70,6 +71,19 @@ $(GUEST)/tables/musl-%-static: tests/guest/prog/tables/musl/%.c
 
 $(GUEST)/tables/musl-%-stripped: $(GUEST)/tables/musl-%-static
 	strip -o $@ $<
+
+# As a compiler of another language does: frame pointers, and nothing else that tells of frames
+BARE_CFLAGS := $(filter-out -g -fomit-frame-pointer,$(TABLES_CFLAGS)) -fno-omit-frame-pointer \
+	-fno-asynchronous-unwind-tables -fno-unwind-tables -s
+
+$(GUEST)/tables/uncovered: tests/guest/prog/tables/bare/uncovered.c
+	@mkdir -p $(@D)
+	$(CC) $(BARE_CFLAGS) -o $@ $<
+
+$(GUEST)/tables/uncovered32: tests/guest/prog/tables/bare/uncovered.c
+	@mkdir -p $(@D)
+	$(CC) -m32 $(BARE_CFLAGS) -fno-stack-protector -fno-pie -no-pie -nostdlib \
+		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $<
 
 $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 	@mkdir -p $(@D)

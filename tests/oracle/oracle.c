@@ -87,8 +87,9 @@ static int ask_table(struct file *f, uint64_t pc, struct answer *a, struct sfram
 
 	memset(a, 0, sizeof(*a));
 	ret = sframe_find(&f->reader, pc, row);
-	if (ret == -ENOENT) {
+	if (ret == -ENOENT || ret == -ESRCH) {
 		a->hole = true;
+		a->nothing = ret == -ESRCH;
 		return 0;
 	}
 	if (ret)
@@ -163,7 +164,7 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 	struct sframe_row row;
 	const uint8_t *data;
 
-	if (sframe_find(&f->plain_reader, pc, &row) == -ENOENT) {
+	if (sframe_find(&f->plain_reader, pc, &row) == -ESRCH) {
 		f->flow++;
 		return;
 	}
@@ -224,7 +225,7 @@ static void check_pc(struct file *f, uint64_t pc)
 {
 	struct answer theirs, ours;
 	struct sframe_row row;
-	uint64_t start, end;
+	uint64_t start, end, left;
 	int ret;
 
 	f->pcs++;
@@ -235,6 +236,10 @@ static void check_pc(struct file *f, uint64_t pc)
 	}
 	if (ours.hole) {
 		f->holes++;
+		/* frame pointers would be followed where .eh_frame knows that there are none */
+		if (ours.nothing && !section && code_at(f->elf, pc, &left) &&
+		    !ask_libdw(f->cfi, pc, &theirs, &start, &end))
+			wrong(f, pc, "nothing, where libdw has a rule");
 		return;
 	}
 	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);

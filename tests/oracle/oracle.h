@@ -34,6 +34,7 @@ bool set_machine(Elf *elf);
 /* What unwinding one frame comes to. */
 struct answer {
 	bool hole, outermost, signal;
+	bool nothing;			/* a hole that the table does not state */
 	bool no_row;			/* libdw: SP or FP undefined */
 	bool is_signed;			/* RA is */
 	bool moved;			/* libdw: its CFA is not the caller's SP, which cfa is */

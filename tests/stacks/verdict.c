@@ -40,7 +40,8 @@ struct walk {
 	u32 flags[MAX_FRAMES];
 	unsigned int nr;
 	u64 pc;			/* where it ended */
-	int ret;		/* what ended it; USTEP_OUTERMOST, or -ENOENT: a hole */
+	/* what ended it; USTEP_OUTERMOST, or -ENOENT: a hole, or -ESRCH: not covered */
+	int ret;
 	u8 reg;			/* -ENODATA: that the CFA counts from */
 };
 
@@ -87,9 +88,9 @@ static int step(struct ustep *s, const struct ustep_env *env, struct space *sp, 
 
 	*fp_slot = 0;
 
-	ret = m && m->has_table ? sframe_find(&m->t, ustep_pc(s), &row) : -ENOENT;
-	if (ret == -ENOENT)
-		ret = ustep_sigreturn(s, env, &row);
+	ret = m && m->has_table ? sframe_find(&m->t, ustep_pc(s), &row) : -ESRCH;
+	if ((ret == -ENOENT || ret == -ESRCH) && !ustep_sigreturn(s, env, &row))
+		ret = 0;
 	if (!ret)
 		ret = ustep_row(s, env, &row);
 	/* the CFA is the caller's SP */
@@ -146,8 +147,9 @@ static void count_place(struct task *t, const char *kind, u64 pc, int ret)
 	unsigned int i;
 
 	snprintf(what, sizeof(what), "%s: %s%s%s", kind,
-		 space_name(t->space, pc, ret && ret != -ENOENT),
+		 space_name(t->space, pc, ret && ret != -ENOENT && ret != -ESRCH),
 		 ret ? ": " : "", !ret ? "" : ret == -ENOENT ? "hole" :
+		 ret == -ESRCH ? "not covered" :
 		 ret == -ENODATA && walk.reg == REG_RBX ? "register unknown (by rbx)" :
 		 ret < 0 ? strerror(-ret) : "outermost");
 	for (i = 0; i < nr_places && strcmp(places[i].what, what); i++)
@@ -313,7 +315,8 @@ static void compare(struct task *t)
 	counts.walks++;
 	if (v == RIGHT)
 		learn_fp(t);
-	if ((v == WRONG || (walk.ret < 0 && walk.ret != -ENOENT)) && fp_rewritten(t))
+	if ((v == WRONG || (walk.ret < 0 && walk.ret != -ENOENT && walk.ret != -ESRCH)) &&
+	    fp_rewritten(t))
 		v = MADE_UP;
 	if (v == WRONG) {
 		maybe_early(t);

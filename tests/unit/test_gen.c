@@ -106,9 +106,16 @@ static void assert_cfa(uint64_t pc, enum sframe_base base, int32_t off)
 	assert_false(row.cfa.deref);
 }
 
+/* The table says that there are no rules, */
 static void assert_hole(uint64_t pc)
 {
 	assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT);
+}
+
+/* or nothing at all. */
+static void assert_none(uint64_t pc)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), -ESRCH);
 }
 
 #define PUSH_RBP	DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2
@@ -120,7 +127,7 @@ static void test_rows_are_found(void **state)
 	func(0x2000, 0x40, PUSH_RBP, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6,
 	     DW_CFA_advance_loc | 32, DW_CFA_def_cfa, 7, 8);
 	make_table();
-	assert_hole(0x1fff);
+	assert_none(0x1fff);
 	assert_cfa(0x2000, SFRAME_SP, 8);
 	assert_int_equal(row.fp.base, SFRAME_SAME);
 	assert_cfa(0x2001, SFRAME_SP, 16);
@@ -130,7 +137,7 @@ static void test_rows_are_found(void **state)
 	assert_cfa(0x2023, SFRAME_FP, 16);
 	assert_cfa(0x2024, SFRAME_SP, 8);
 	assert_cfa(0x203f, SFRAME_SP, 8);
-	assert_hole(0x2040);
+	assert_none(0x2040);
 	assert_int_equal(table.stats.covered_bytes, 0x40);
 }
 
@@ -178,6 +185,11 @@ static void test_rules_that_become_holes(void **state)
 	assert_hole(0x4000);
 	assert_hole(0x5000);
 	assert_int_equal(table.stats.hole[CFI_CAUSE_EXPR].bytes, 4);
+	assert_int_equal(table.stats.hole_bytes, 4 + 3 * 16);
+	assert_int_equal(table.stats.covered_bytes, 12);
+	assert_true(gen_unknown_bytes(&table.stats) > 0);
+	/* they are stated, one block for all of them */
+	assert_int_equal(table.stats.table_fdes, 2 + 4);
 	assert_int_equal(table.stats.hole[GEN_CAUSE_FP].nr, 2);
 	assert_int_equal(table.stats.hole[GEN_CAUSE_RA].bytes, 16);
 }
@@ -206,7 +218,7 @@ static void test_outermost_and_signal_frames(void **state)
 	assert_true(row.cfa.deref);
 	assert_int_equal(row.ra.off, 168);
 	assert_int_equal(row.fp.off, 120);
-	assert_hole(0x3010);
+	assert_none(0x3010);
 }
 
 static void test_padding_has_the_rule_of_the_function_after_it(void **state)
@@ -227,11 +239,11 @@ static void test_padding_has_the_rule_of_the_function_after_it(void **state)
 	assert_cfa(0x2010, SFRAME_SP, 24);
 	assert_cfa(0x201f, SFRAME_SP, 24);
 	assert_cfa(0x2020, SFRAME_SP, 24);
-	assert_hole(0x2030);
-	assert_hole(0x203f);
-	assert_hole(0x2050);
-	assert_hole(0x2070);
-	assert_hole(0x20ff);
+	assert_none(0x2030);
+	assert_none(0x203f);
+	assert_none(0x2050);
+	assert_none(0x2070);
+	assert_none(0x20ff);
 	assert_int_equal(table.stats.padding_bytes, 16);
 }
 
@@ -245,8 +257,8 @@ static void test_padding_behind_a_system_call_is_a_hole(void **state)
 	memset(text + 0x1010, 0x90, 16);
 	make_table();
 	assert_cfa(0x200f, SFRAME_SP, 16);
-	assert_hole(0x2010);
-	assert_hole(0x201f);
+	assert_none(0x2010);
+	assert_none(0x201f);
 	assert_cfa(0x2020, SFRAME_SP, 24);
 	assert_int_equal(table.stats.padding_bytes, 0);
 }
@@ -283,7 +295,7 @@ static void test_fdes_outside_of_code(void **state)
 	func(TEXT + TEXT_SIZE - 16, 8, DW_CFA_nop);
 	make_table();
 	assert_cfa(TEXT + TEXT_SIZE - 16, SFRAME_SP, 8);
-	assert_hole(TEXT + TEXT_SIZE - 8);
+	assert_none(TEXT + TEXT_SIZE - 8);
 	assert_int_equal(table.stats.hole[GEN_CAUSE_OUTSIDE].nr, 2);
 }
 
@@ -330,11 +342,11 @@ static void test_stubs_without_eh_frame(void **state)
 			for (i = 0; i < 4; i++)
 				put_stub(text + start - TEXT + i * s->size, s->bytes);
 			make_table();
-			assert_hole(start - 1);
+			assert_none(start - 1);
 			for (off = 0; off < s->size * 4; off++)
 				assert_cfa(start + off, SFRAME_SP, s->pushed &&
 					   off % s->size >= s->pushed ? 16 : 8);
-			assert_hole(start + off);
+			assert_none(start + off);
 			assert_int_equal(table.stats.plt_bytes, s->size * 4);
 		}
 	}
@@ -362,13 +374,13 @@ static void test_the_first_stub_and_an_fde_in_between(void **state)
 	assert_cfa(0x201b, SFRAME_SP, 64);
 	assert_cfa(0x2020, SFRAME_SP, 8);
 	assert_cfa(0x202b, SFRAME_SP, 16);
-	assert_hole(0x2030);
+	assert_none(0x2030);
 	/* the same bytes elsewhere are anything */
 	plt_size = 0;
 	gen_free(&table);
 	make_table();
-	assert_hole(0x2000);
-	assert_hole(0x2020);
+	assert_none(0x2000);
+	assert_none(0x2020);
 }
 
 static void test_the_plt_of_ld(void **state)
@@ -423,7 +435,7 @@ static void test_long_functions(void **state)
 		assert_cfa(0x1000 + 20 * i, SFRAME_SP, off);
 		assert_cfa(0x1000 + 20 * i + 19, SFRAME_SP, off);
 	}
-	assert_hole(0x1000 + 80000);
+	assert_none(0x1000 + 80000);
 	for (i = 0; i < reader.nr_fdes; i++) {
 		struct sframe_func f;
 
@@ -447,7 +459,7 @@ static void test_equal_functions_share(void **state)
 	assert_int_equal(table.stats.table_fres, 4);
 	for (i = 0; i < 100; i++) {
 		assert_cfa(0x2000 + i * 0x100 + 5, SFRAME_SP, 32);
-		assert_hole(0x2000 + i * 0x100 + 0x40 + i);
+		assert_none(0x2000 + i * 0x100 + 0x40 + i);
 	}
 }
 

@@ -45,9 +45,16 @@ static void assert_saved(const struct sframe_rule *rule, int32_t off)
 	assert_int_equal(rule->off, off);
 }
 
+/* The table says that there are no rules, */
 static void assert_hole(uint64_t pc)
 {
 	assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT);
+}
+
+/* or nothing at all. */
+static void assert_none(uint64_t pc)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), -ESRCH);
 }
 
 /* stmg %r11,%r15,88(%r15); aghi %r15,-168 */
@@ -300,7 +307,7 @@ static void arm64_stubs(void **state)
 	assert_cfa(PLT + 0x7c, SFRAME_SP, 16);
 	assert_int_equal(row.ra.base, SFRAME_SAME);
 	assert_cfa(PLT + 0x97, SFRAME_SP, 16);
-	assert_hole(PLT + 0x98);
+	assert_none(PLT + 0x98);
 	assert_int_equal(table.stats.plt_bytes, 0x98);
 }
 
@@ -328,15 +335,15 @@ static void s390x_stubs(void **state)
 	memcpy(file + PLT + 130, s390x_pltn, 30);
 	file[PLT + 130 + 7] = 0x20;
 	make_table();
-	assert_hole(PLT - 1);
+	assert_none(PLT - 1);
 	assert_cfa(PLT, SFRAME_SP, 160);
 	assert_int_equal(row.ra.base, SFRAME_SAME);
 	assert_int_equal(row.fp.base, SFRAME_SAME);
 	assert_cfa(PLT + 95, SFRAME_SP, 160);
-	assert_hole(PLT + 96);
+	assert_none(PLT + 96);
 	assert_cfa(PLT + 98, SFRAME_SP, 160);
 	assert_cfa(PLT + 129, SFRAME_SP, 160);
-	assert_hole(PLT + 130);
+	assert_none(PLT + 130);
 	assert_int_equal(table.stats.plt_bytes, 128);
 }
 
@@ -356,8 +363,8 @@ static void padding_of_both(void **state)
 	make_table();
 	assert_cfa(0x1010, SFRAME_SP, 160);
 	assert_cfa(0x101f, SFRAME_SP, 160);
-	assert_hole(0x1030);
-	assert_hole(0x1042);
+	assert_none(0x1030);
+	assert_none(0x1042);
 	assert_int_equal(table.stats.padding_bytes, 16);
 	start_file(EM_AARCH64);
 	func(0x1000, 0x10, DW_CFA_nop);
@@ -367,7 +374,7 @@ static void padding_of_both(void **state)
 	func(0x1030, 0x10, DW_CFA_nop);
 	make_table();
 	assert_cfa(0x1010, SFRAME_SP, 0);
-	assert_hole(0x102c);
+	assert_none(0x102c);
 	assert_int_equal(table.stats.padding_bytes, 12);
 }
 
@@ -384,7 +391,7 @@ static void arm64_returns_from_signals(void **state)
 	func(0x1000, 0x10, DW_CFA_nop);
 	func(0x1200, 0x10, DW_CFA_nop);
 	make_table();
-	assert_hole(0x10ff);
+	assert_none(0x10ff);
 	assert_int_equal(sframe_find(&reader, 0x1103, &row), 0);
 	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
 	assert_int_equal(row.cfa.base, SFRAME_SP);
@@ -393,7 +400,7 @@ static void arm64_returns_from_signals(void **state)
 	assert_int_equal(row.ra.off, 568);
 	assert_int_equal(row.fp.off, 544);
 	assert_int_equal(sframe_find(&reader, 0x110b, &row), 0);
-	assert_hole(0x110c);
+	assert_none(0x110c);
 	assert_int_equal(sframe_find(&reader, 0x1fff, &row), 0);
 	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
 }

@@ -170,17 +170,17 @@ static void the_assemblers_table_is_read(void **state)
 	for (i = 4; i < 6; i++)
 		assert_row(frame + i, SFRAME_FP, 16, -16);
 	assert_row(frame + 6, SFRAME_SP, 8, 0);
-	assert_int_equal(sframe_find(&t, frame + 7, &row), -ENOENT);
+	assert_int_equal(sframe_find(&t, frame + 7, &row), -ESRCH);
 	assert_row(leaf, SFRAME_SP, 8, 0);
 	assert_row(leaf + 1, SFRAME_SP, 8, 0);
-	assert_int_equal(sframe_find(&t, leaf + 2, &row), -ENOENT);
+	assert_int_equal(sframe_find(&t, leaf + 2, &row), -ESRCH);
 	for (i = 0; i < 7; i++)
 		assert_row(far + i, SFRAME_SP, 8, 0);
 	for (; i < 7 + 700 + 7; i++)
 		assert_row(far + i, SFRAME_SP, 0x12348, 0);
 	assert_row(far + i, SFRAME_SP, 8, 0);
-	assert_int_equal(sframe_find(&t, far + i + 1, &row), -ENOENT);
-	assert_int_equal(sframe_find(&t, frame - 1, &row), -ENOENT);
+	assert_int_equal(sframe_find(&t, far + i + 1, &row), -ESRCH);
+	assert_int_equal(sframe_find(&t, frame - 1, &row), -ESRCH);
 }
 
 int main(void)

@@ -42,18 +42,19 @@ struct expect {
 };
 
 #define HOLE(at)	{ .pc = (at), .ret = -ENOENT }
+#define NONE(at)	{ .pc = (at), .ret = -ESRCH }
 
 static const struct expect three[] = {
-	HOLE(0), HOLE(0xfff),
+	NONE(0), NONE(0xfff),
 	{ 0x1000, 0, 8, 0x1000, 0x1001 },
 	{ 0x1001, 0, 16, 0x1001, 0x103f }, { 0x103e, 0, 16, 0x1001, 0x103f },
 	{ 0x103f, 0, 24, 0x103f, 0x1040 },
 	HOLE(0x1040), HOLE(0x1043),	/* before the first row */
 	{ 0x1044, 0, 0x1008, 0x1044, 0x1080 }, { 0x107f, 0, 0x1008, 0x1044, 0x1080 },
-	HOLE(0x1080), HOLE(0x1fff),
+	NONE(0x1080), NONE(0x1fff),
 	{ 0x2000, 0, 0x20008, 0x2000, 0x22f0 }, { 0x22ef, 0, 0x20008, 0x2000, 0x22f0 },
 	{ 0x22f0, 0, 0x20010, 0x22f0, 0x2300 }, { 0x22ff, 0, 0x20010, 0x22f0, 0x2300 },
-	HOLE(0x2300), HOLE(~0ull),
+	NONE(0x2300), NONE(~0ull),
 };
 
 static void assert_three(const struct sframe_table *t, u64 bias)
@@ -122,14 +123,14 @@ static void nothing_outside_the_text_is_looked_up(void **state)
 	t.text_start = 0x1001;
 	t.text_size = 0x10;
 	assert_int_equal(sframe_open(&t), 0);
-	assert_int_equal(sframe_find(&t, 0x1000, &row), -ENOENT);
+	assert_int_equal(sframe_find(&t, 0x1000, &row), -ESRCH);
 	assert_int_equal(sframe_find(&t, 0x1001, &row), 0);
 	assert_int_equal(sframe_find(&t, 0x1010, &row), 0);
-	assert_int_equal(sframe_find(&t, 0x1011, &row), -ENOENT);
+	assert_int_equal(sframe_find(&t, 0x1011, &row), -ESRCH);
 	t = build_table(&b);
 	t.text_size = 0;
 	assert_int_equal(sframe_open(&t), 0);
-	assert_int_equal(sframe_find(&t, 0, &row), -ENOENT);
+	assert_int_equal(sframe_find(&t, 0, &row), -ESRCH);
 }
 
 static void functions_can_be_listed(void **state)
@@ -150,8 +151,8 @@ static void functions_can_be_listed(void **state)
 		assert_int_equal(f.info, ADDR2);
 		assert_int_equal(sframe_func_row(&t, &f, 0x22f0, &row), 0);
 		assert_int_equal(row.cfa.off, 0x20010);
-		assert_int_equal(sframe_func_row(&t, &f, 0x2300, &row), -ENOENT);
-		assert_int_equal(sframe_func_row(&t, &f, 0x1fff, &row), -ENOENT);
+		assert_int_equal(sframe_func_row(&t, &f, 0x2300, &row), -ESRCH);
+		assert_int_equal(sframe_func_row(&t, &f, 0x1fff, &row), -ESRCH);
 		assert_int_equal(sframe_func(&t, 3, &f), -ENOENT);
 		assert_int_equal(sframe_func(&t, ~0u, &f), -ENOENT);
 	}
@@ -284,7 +285,7 @@ static void an_empty_table_is_a_hole(void **state)
 	build_end(&b);
 	t = build_table(&b);
 	assert_int_equal(sframe_open(&t), 0);
-	assert_int_equal(sframe_find(&t, 0, &row), -ENOENT);
+	assert_int_equal(sframe_find(&t, 0, &row), -ESRCH);
 }
 
 /* Every number of functions up to 40, so that the halves of the search are of every shape */
@@ -304,13 +305,13 @@ static void the_search_finds_each_of_many(void **state)
 		build_end(&b);
 		t = build_table(&b);
 		assert_int_equal(sframe_open(&t), 0);
-		assert_int_equal(sframe_find(&t, 0xfff, &row), -ENOENT);
+		assert_int_equal(sframe_find(&t, 0xfff, &row), -ESRCH);
 		for (i = 0; i < n; i++) {
 			assert_int_equal(sframe_find(&t, 0x1000 + 16 * i, &row), 0);
 			assert_int_equal(row.cfa.off, 8 * (i + 1));
 			assert_int_equal(sframe_find(&t, 0x100b + 16 * i, &row), 0);
 			assert_int_equal(row.cfa.off, 8 * (i + 1));
-			assert_int_equal(sframe_find(&t, 0x100c + 16 * i, &row), -ENOENT);
+			assert_int_equal(sframe_find(&t, 0x100c + 16 * i, &row), -ESRCH);
 		}
 	}
 }
@@ -542,7 +543,8 @@ static void hostile_bytes_do_no_harm(void **state)
 			ret = sframe_find(&t, three[i].pc, &row);
 			assert_int_equal(ret, sframe_find(&u, three[i].pc, &other));
 			if (ret) {
-				assert_true(ret == -ENOENT || ret == -EBADMSG);
+				assert_true(ret == -ESRCH || ret == -ENOENT ||
+					    ret == -EBADMSG);
 				continue;
 			}
 			assert_memory_equal(&row, &other, sizeof(row));

@@ -117,7 +117,7 @@ static NOINLINE void walk_both(void)
 	for (nr_ours = 0, end = 0; !end && nr_ours < MAX; ) {
 		ours[nr_ours++] = s.ip;
 		end = lookup(ustep_pc(&s), &row);
-		if (end == -ENOENT) {
+		if (end == -ENOENT || end == -ESRCH) {
 			end = ustep_sigreturn(&s, &env, &row);
 			by_code += !end;
 		}
