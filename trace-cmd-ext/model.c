@@ -257,6 +257,8 @@ static void find_commons(struct model *m)
 	decode_set_field(&m->dec.common_type, tep_find_common_field(event, "common_type"));
 	decode_set_field(&m->dec.common_pid, tep_find_common_field(event, "common_pid"));
 	decode_set_field(&m->dec.common_flags, tep_find_common_field(event, "common_flags"));
+	decode_set_field(&m->dec.common_preempt,
+			 tep_find_common_field(event, "common_preempt_count"));
 	decode_find_plain(&m->dec);
 }
 

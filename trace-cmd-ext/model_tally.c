@@ -63,6 +63,7 @@ void tally_give_up(struct model *m)
 		return;
 	vec_free(&m->tally->notes);
 	vec_free(&m->tally->parts);
+	lane_free(&m->tally->lane);
 	free(m->tally);
 	m->tally = NULL;
 }
@@ -73,11 +74,9 @@ void tally_stream(struct model *m, uint32_t stream)
 	struct part *p = vec_add(&t->parts);
 
 	t->next = 0;
-	lane_start(m, &t->lane, stream);
-	if (!p) {
-		t->failed = true;
+	t->failed |= !p || lane_start(m, &t->lane, stream);
+	if (t->failed)
 		return;
-	}
 	p->stream = stream;
 	p->first = t->notes.nr;
 }
@@ -105,7 +104,8 @@ static void add_note(struct tally *t, const struct pending *p)
 		t->has_kstack = p->has_kstack;
 	}
 	n->nr++;
-	t->next = p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
+	/* who lost something has another run than who comes next */
+	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 
 static void drain(struct tally *t)
@@ -123,7 +123,7 @@ void tally_record(struct model *m, struct tep_record *rec, const struct decode_c
 {
 	struct tally *t = m->tally;
 
-	if (!t->lane.wanted)
+	if (t->failed || !t->lane.wanted)
 		return;
 	lane_add(m, &t->lane, rec, c);
 	drain(t);
@@ -131,6 +131,8 @@ void tally_record(struct model *m, struct tep_record *rec, const struct decode_c
 
 void tally_stream_end(struct model *m)
 {
+	if (m->tally->failed)
+		return;
 	lane_end(&m->tally->lane);
 	drain(m->tally);
 }

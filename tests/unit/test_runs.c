@@ -35,14 +35,20 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void rec(enum runs_kind kind, uint32_t tid, uint32_t flags, uint64_t cookie)
+static void rec_in(enum runs_kind kind, uint32_t tid, uint32_t flags, uint32_t preempt,
+		   uint64_t cookie)
 {
 	struct runs_rec x = {
 		.cookie = cookie, .pos = ++pos, .ts = pos * 10, .tid = tid, .flags = flags,
-		.kind = kind,
+		.preempt = preempt, .kind = kind,
 	};
 
 	assert_int_equal(runs_record(r, &x), 0);
+}
+
+static void rec(enum runs_kind kind, uint32_t tid, uint32_t flags, uint64_t cookie)
+{
+	rec_in(kind, tid, flags, 0, cookie);
 }
 
 static int cmp(const void *a, const void *b)
@@ -103,6 +109,70 @@ static void an_interrupt_between_them_does_not_part_them(void **state)
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, C1, FORM_KSTACK);
 	assert_run(1, 10, 3, C1, FORM_KSTACK);
+}
+
+static void the_end_of_an_interrupt_does_not_part_them(void **state)
+{
+	(void)state;
+	/* irq_exit: no interrupt by its flags, but interrupts are off, and they were on */
+	rec_in(REC_KERNEL_STACK, 10, 0, 1, 0);
+	rec_in(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 3, 0);
+	rec_in(REC_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 3, 0);
+	rec_in(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, 3, C1);
+	rec_in(REC_COOKIE, 10, 0, 1, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, C1, FORM_KSTACK);
+	assert_run(1, 10, 3, C1, FORM_KSTACK);
+}
+
+static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
+{
+	(void)state;
+	rec_in(REC_KERNEL_STACK, 10, 0, 1, 0);
+	rec_in(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 1, 0);
+	rec_in(REC_COOKIE, 10, 0, 0, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, FORM_BARE);
+}
+
+static void what_passed_another_cookie_is_of_another_kernel_entry(void **state)
+{
+	(void)state;
+	rec(REC_KERNEL_STACK, 10, 0, 0);
+	rec(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
+	rec(REC_COOKIE, 10, 0, C2);
+	end();
+	assert_int_equal(nr, 3);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 2, C1, FORM_BARE);
+	assert_run(2, 10, 3, C2, FORM_BARE);
+}
+
+static void a_task_that_has_left_the_cpu_has_no_open_group(void **state)
+{
+	(void)state;
+	rec(REC_KERNEL_STACK, 10, 0, 0);
+	rec(REC_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
+	rec(REC_COOKIE, 10, 0, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, FORM_BARE);
+}
+
+static void interrupts_on_again_end_what_was_open_with_interrupts_off(void **state)
+{
+	(void)state;
+	rec(REC_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 0);
+	rec(REC_OTHER, 10, 0, 0);
+	rec(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, FORM_BARE);
 }
 
 static void a_record_of_its_level_between_them_parts_them(void **state)
@@ -237,6 +307,11 @@ int main(void)
 		T(a_cookie_alone_is_bare),
 		T(a_cookie_right_after_a_kernel_stack_belongs_to_it),
 		T(an_interrupt_between_them_does_not_part_them),
+		T(the_end_of_an_interrupt_does_not_part_them),
+		T(what_passed_interrupts_off_has_the_same_preempt_count),
+		T(what_passed_another_cookie_is_of_another_kernel_entry),
+		T(a_task_that_has_left_the_cpu_has_no_open_group),
+		T(interrupts_on_again_end_what_was_open_with_interrupts_off),
 		T(a_record_of_its_level_between_them_parts_them),
 		T(an_interrupts_kernel_stack_never_takes_the_tasks_cookie),
 		T(an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt),
