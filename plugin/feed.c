@@ -194,6 +194,7 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 			r.kind = REC_COOKIE;
 		break;
 	case DECODE_STACK:
+		r.kind = REC_STACK;
 		ret = feed_stack(f, rec, r.tid);
 		break;
 	case DECODE_MAP:

@@ -21,6 +21,13 @@ struct waiting {
 	uint64_t pos, ts;
 };
 
+/* A task's run so far. */
+struct open {
+	struct join_run run;
+	uint64_t last_ts;		/* of its latest request */
+	bool over;			/* the task's stack came */
+};
+
 struct runs {
 	int (*emit)(void *data, const struct join_run *run);
 	void *data;
@@ -31,7 +38,7 @@ struct runs {
 	/* levels whose last record was a bare cookie, of this task */
 	uint32_t cookie_last;
 	uint32_t cookie_tid[NEST_LEVELS];
-	VEC(struct join_run) open;	/* one a task */
+	VEC(struct open) open;		/* one a task */
 	struct hidx idx;
 };
 
@@ -55,31 +62,43 @@ void runs_free(struct runs *r)
 	free(r);
 }
 
-static struct join_run *open_run(struct runs *r, uint32_t tid)
+static struct open *open_run(struct runs *r, uint32_t tid)
 {
-	struct join_run *run;
+	struct open *o;
 	uint32_t i;
 	size_t pos;
 
 	for_each_hidx(&r->idx, hash64(tid), pos, i)
-		if (r->open.v[i].tid == tid)
+		if (r->open.v[i].run.tid == tid)
 			return &r->open.v[i];
-	run = vec_add(&r->open);
-	if (!run || hidx_add(&r->idx, hash64(tid), r->open.nr - 1))
+	o = vec_add(&r->open);
+	if (!o || hidx_add(&r->idx, hash64(tid), r->open.nr - 1))
 		return NULL;
-	run->tid = tid;
-	return run;
+	o->run.tid = tid;
+	return o;
 }
 
 /* The record at @pos says (form, cookie) for its task; @events requests with it. */
 static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t cookie,
 	       enum join_form form, uint32_t events)
 {
-	struct join_run *run = open_run(r, tid);
+	struct open *o = open_run(r, tid);
+	struct join_run *run;
 	int ret = 0;
 
-	if (!run)
+	if (!o)
 		return -ENOMEM;
+	run = &o->run;
+	/* the same cookie may be another kernel entry's: the join decides by the time */
+	if (run->pos && (o->over || (ts > o->last_ts && ts - o->last_ts >= JOIN_PERIOD))) {
+		ret = r->emit(r->data, run);
+		run->part++;
+		run->pos = 0;
+	}
+	o->over = false;
+	/* a kernel stack without a cookie is said late */
+	if (ts > o->last_ts)
+		o->last_ts = ts;
 	if (run->pos && run->pos <= pos && run->cookie == cookie && run->form == form) {
 		run->events += events;
 		return 0;
@@ -93,6 +112,17 @@ static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t
 	run->form = form;
 	run->events = events;
 	return ret;
+}
+
+/* Whatever the task asks for from now on, the kernel entry may be another one. */
+static void end_entry(struct runs *r, uint32_t tid)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&r->idx, hash64(tid), pos, i)
+		if (r->open.v[i].run.tid == tid)
+			r->open.v[i].over = true;
 }
 
 /* No cookie came for the kernel stack that waited at this level. */
@@ -176,6 +206,8 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 	r->cookie_last &= ~(1u << level);
 	if (r->nest.open >> level & 1)
 		ret = settle(r, level, false);
+	if (rec->kind == REC_STACK)
+		end_entry(r, rec->tid);
 	if (rec->kind == REC_KERNEL_STACK) {
 		nest_open(&r->nest, level, rec->tid, context);
 		*w = (struct waiting){ .bare = bare, .pos = rec->pos, .ts = rec->ts };
@@ -201,8 +233,8 @@ int runs_end(struct runs *r)
 	size_t i;
 
 	for (i = 0; i < r->open.nr && !ret; i++)
-		if (r->open.v[i].pos)
-			ret = r->emit(r->data, &r->open.v[i]);
+		if (r->open.v[i].run.pos)
+			ret = r->emit(r->data, &r->open.v[i].run);
 	r->cookie_last = 0;
 	r->open.nr = 0;
 	hidx_clear(&r->idx);

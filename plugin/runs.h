@@ -20,6 +20,7 @@ enum runs_kind {
 	REC_OTHER,
 	REC_KERNEL_STACK,
 	REC_COOKIE,
+	REC_STACK,		/* of user space: the kernel entry ends */
 };
 
 struct runs_rec {

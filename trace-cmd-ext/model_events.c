@@ -4,8 +4,8 @@
  *
  * The kernel writes an event, its kernel stack and its cookie one after the other on one CPU, and
  * only an interrupt can write something between them. So an event waits until its stacks have come,
- * or until something shows that they will not: see nest.h; or dropped events. Events leave a lane in
- * the order of their records.
+ * or until something shows that they will not: see nest.h; or dropped events. Events leave a lane
+ * in the order of their records.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -42,6 +42,7 @@ struct tally {
 	size_t max_notes;
 	size_t next;			/* number of the record right behind the last note's */
 	bool has_kstack;		/* the last note's event */
+	uint64_t ts;
 	bool failed;
 	struct {
 		uint32_t hash, at;	/* a count's hash and its index + 1 */
@@ -88,7 +89,8 @@ static void add_note(struct tally *t, const struct pending *p)
 
 	n = t->next ? &t->notes.v[t->notes.nr - 1] : NULL;
 	/* nothing between them: their requests are in one run, see runs.h */
-	if (!n || p->seq != t->next || ev->rec->missed_events || p->cut || n->type != ev->type ||
+	if (!n || p->seq != t->next || ev->ts - t->ts >= JOIN_PERIOD / 2 ||
+	    ev->rec->missed_events || p->cut || n->type != ev->type ||
 	    n->tid != ev->tid || n->kstack != ev->kstack || n->cookie != p->cookie ||
 	    t->has_kstack != p->has_kstack || n->nr == UINT32_MAX) {
 		n = t->notes.nr < t->max_notes ? vec_add(&t->notes) : NULL;
@@ -104,6 +106,7 @@ static void add_note(struct tally *t, const struct pending *p)
 		t->has_kstack = p->has_kstack;
 	}
 	n->nr++;
+	t->ts = ev->ts;
 	/* who lost something has another run than who comes next */
 	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }

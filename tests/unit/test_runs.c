@@ -51,6 +51,15 @@ static void rec(enum runs_kind kind, uint32_t tid, uint32_t flags, uint64_t cook
 	rec_in(kind, tid, flags, 0, cookie);
 }
 
+static void rec_at(enum runs_kind kind, uint32_t tid, uint64_t cookie, uint64_t ts)
+{
+	struct runs_rec x = {
+		.cookie = cookie, .pos = ++pos, .ts = ts, .tid = tid, .kind = kind,
+	};
+
+	assert_int_equal(runs_record(r, &x), 0);
+}
+
 static int cmp(const void *a, const void *b)
 {
 	const struct join_run *x = a, *y = b;
@@ -252,6 +261,43 @@ static void a_run_lasts_until_the_task_says_something_else(void **state)
 	assert_run(2, 10, 201, C2, FORM_KSTACK);
 }
 
+static void a_run_ends_where_its_cookie_can_have_come_back(void **state)
+{
+	int i;
+
+	(void)state;
+	rec(REC_COOKIE, 10, 0, C1);
+	rec_at(REC_COOKIE, 10, C1, JOIN_PERIOD);
+	rec_at(REC_COOKIE, 10, C1, 2 * JOIN_PERIOD);
+	/* 2^31 and more since the run began, but never since its last request */
+	for (i = 1; i < 5; i++)
+		rec_at(REC_COOKIE, 10, C1, 2 * JOIN_PERIOD + i * (JOIN_PERIOD - 1));
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, C1, FORM_BARE);
+	assert_int_equal(got[0].events, 2);
+	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_int_equal(got[1].events, 5);
+	assert_int_equal(got[1].ts, 2 * JOIN_PERIOD);
+	assert_int_not_equal(got[0].part, got[1].part);
+}
+
+static void a_run_ends_where_its_stack_is(void **state)
+{
+	(void)state;
+	rec(REC_COOKIE, 10, 0, C1);
+	rec(REC_STACK, 11, 0, 0);
+	rec(REC_COOKIE, 10, 0, C1);
+	rec(REC_STACK, 10, 0, 0);
+	rec(REC_COOKIE, 10, 0, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, C1, FORM_BARE);
+	assert_int_equal(got[0].events, 2);
+	assert_run(1, 10, 5, C1, FORM_BARE);
+	assert_int_not_equal(got[0].part, got[1].part);
+}
+
 static void a_kernel_stack_before_a_loss_lost_its_cookie(void **state)
 {
 	(void)state;
@@ -318,6 +364,8 @@ int main(void)
 		T(another_tasks_cookie_is_not_taken),
 		T(a_kernel_stack_of_a_trigger_after_the_cookie_adds_nothing),
 		T(a_run_lasts_until_the_task_says_something_else),
+		T(a_run_ends_where_its_cookie_can_have_come_back),
+		T(a_run_ends_where_its_stack_is),
 		T(a_kernel_stack_before_a_loss_lost_its_cookie),
 		T(an_interrupts_record_does_not_end_the_doubt_after_a_loss),
 		T(streams_are_kept_apart),
