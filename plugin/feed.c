@@ -115,7 +115,8 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	s.addrs = f->addrs.v;
 	s.nr = raw.nr;
 	s.stream = f->nr_streams - 1;
-	s.after_loss = runs_after_loss(f->runs);
+	/* without flags there is no MORE: a stack is one record */
+	s.after_loss = f->dec.stack_flags.present && runs_after_loss(f->runs);
 	return f->sink->stack(f->sink->data, &s);
 }
 

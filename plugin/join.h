@@ -99,7 +99,7 @@ struct join_stack {
 	uint32_t tgid;		/* 0: not recorded */
 	uint32_t flags;		/* STACK_* */
 	uint32_t stream;
-	uint32_t after_loss;	/* bool: no record of a task between dropped events and this */
+	uint32_t after_loss;	/* bool: parts of it may be among events dropped right before */
 };
 
 struct join_answer {
