@@ -36,6 +36,7 @@ static void find_commons(struct decode *d, struct tep_event *event)
 	find_common(&d->common_type, event, "common_type");
 	find_common(&d->common_pid, event, "common_pid");
 	find_common(&d->common_flags, event, "common_flags");
+	find_common(&d->common_preempt, event, "common_preempt_count");
 }
 
 static bool is_at(const struct decode_field *f, int offset, int size)
@@ -48,20 +49,23 @@ void decode_find_plain(struct decode *d)
 	const uint16_t one = 1;
 
 	d->plain = !d->swap && *(const uint8_t *)&one && is_at(&d->common_type, 0, 2) &&
-		   is_at(&d->common_flags, 2, 1) && is_at(&d->common_pid, 4, 4);
+		   is_at(&d->common_flags, 2, 1) && is_at(&d->common_preempt, 3, 1) &&
+		   is_at(&d->common_pid, 4, 4);
 }
 
 void decode_common_slow(const struct decode *d, const struct tep_record *rec,
 			struct decode_common *c)
 {
-	uint64_t type = 0, tid = 0, flags = 0;
+	uint64_t type = 0, tid = 0, flags = 0, preempt = 0;
 
 	c->has_type = decode_number(d, rec, &d->common_type, &type) && type <= INT32_MAX;
 	c->has_tid = decode_number(d, rec, &d->common_pid, &tid);
 	c->has_flags = decode_number(d, rec, &d->common_flags, &flags);
+	decode_number(d, rec, &d->common_preempt, &preempt);
 	c->type = type;
 	c->tid = tid;
 	c->flags = flags;
+	c->preempt = preempt;
 }
 
 bool decode_init(struct decode *d, struct tep_handle *tep)

@@ -35,7 +35,7 @@ enum decode_kind {
 /* What any record begins with; zeros where it is too short. */
 struct decode_common {
 	uint32_t type, tid;
-	uint32_t flags;
+	uint32_t flags, preempt;
 	bool has_type, has_tid, has_flags;
 };
 
@@ -44,7 +44,7 @@ struct decode {
 	int long_size;
 	bool plain;			/* the common fields are where every kernel has them */
 	bool swap;			/* the file's byte order is not this machine's */
-	struct decode_field common_type, common_pid, common_flags;
+	struct decode_field common_type, common_pid, common_flags, common_preempt;
 	int id_kernel_stack, id_cookie, id_stack, id_map;	/* -1: not in this file */
 	struct decode_field kstack_caller;
 	struct decode_field cookie;
@@ -125,7 +125,8 @@ static inline void decode_common(const struct decode *d, const struct tep_record
 		return;
 	}
 	memcpy(&x, rec->data, sizeof(x));
-	*c = (struct decode_common){ x & 0xffff, x >> 32, x >> 16 & 0xff, true, true, true };
+	*c = (struct decode_common){ x & 0xffff, x >> 32, x >> 16 & 0xff, x >> 24 & 0xff,
+				     true, true, true };
 }
 
 static inline enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)

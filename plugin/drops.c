@@ -307,6 +307,12 @@ static int version_7(struct file *f, struct state *s)
 	return ret;
 }
 
+bool drops_slow_clock(const char *clock)
+{
+	/* events, and jiffies */
+	return !strcmp(clock, "counter") || !strcmp(clock, "uptime");
+}
+
 int drops_walk(int fd, const struct drops_sink *sink)
 {
 	struct state s = { .sink = sink };

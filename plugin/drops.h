@@ -34,5 +34,7 @@ struct drops_sink {
 	void *data;
 };
 int drops_walk(int fd, const struct drops_sink *sink);
+/* Can 2^31 kernel entries pass in fewer of its units? */
+bool drops_slow_clock(const char *clock);
 
 #endif

@@ -115,7 +115,8 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	s.addrs = f->addrs.v;
 	s.nr = raw.nr;
 	s.stream = f->nr_streams - 1;
-	s.after_loss = runs_after_loss(f->runs);
+	/* without flags there is no MORE: a stack is one record */
+	s.after_loss = f->dec.stack_flags.present && runs_after_loss(f->runs);
 	return f->sink->stack(f->sink->data, &s);
 }
 
@@ -156,7 +157,8 @@ int feed_record(struct feed *f, const struct tep_record *rec)
 
 int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c)
 {
-	struct runs_rec r = { .pos = rec->offset, .ts = rec->ts, .tid = c->tid, .flags = c->flags };
+	struct runs_rec r = { .pos = rec->offset, .ts = rec->ts, .tid = c->tid,
+			      .flags = c->flags, .preempt = c->preempt };
 	int ret = 0;
 
 	if (f->any && rec->offset <= f->last)
@@ -193,6 +195,7 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 			r.kind = REC_COOKIE;
 		break;
 	case DECODE_STACK:
+		r.kind = REC_STACK;
 		ret = feed_stack(f, rec, r.tid);
 		break;
 	case DECODE_MAP:

@@ -8,7 +8,11 @@
 
 struct join *join_new(void)
 {
-	return calloc(1, sizeof(struct join));
+	struct join *j = calloc(1, sizeof(*j));
+
+	if (j)
+		j->period = JOIN_PERIOD;
+	return j;
 }
 
 void join_free(struct join *j)
@@ -21,10 +25,8 @@ void join_free(struct join *j)
 		parts_free(&j->streams.v[i]);
 		vec_free(&j->streams.v[i].marks);
 	}
-	for (i = 0; i < j->tasks.nr; i++) {
-		free(j->tasks.v[i].by_ts);
-		free(j->tasks.v[i].next_other);
-	}
+	for (i = 0; i < j->tasks.nr; i++)
+		free(j->tasks.v[i].seen);
 	vec_free(&j->streams);
 	vec_free(&j->dropped);
 	vec_free(&j->runs);
@@ -128,6 +130,11 @@ void join_set_damaged(struct join *j)
 	j->damaged = true;
 }
 
+void join_set_slow_clock(struct join *j)
+{
+	j->period = 0;
+}
+
 /* Neighbours that say the same become one. */
 static void merge_runs(struct join *j)
 {
@@ -137,7 +144,8 @@ static void merge_runs(struct join *j)
 	for (i = 0; i < j->runs.nr; i++) {
 		r = &j->runs.v[i];
 		if (out && out->r.tid == r->r.tid && out->r.stream == r->r.stream &&
-		    out->r.cookie == r->r.cookie && out->r.form == r->r.form) {
+		    out->r.cookie == r->r.cookie && out->r.form == r->r.form &&
+		    out->r.part == r->r.part) {
 			out->r.events += r->r.events;
 			continue;
 		}

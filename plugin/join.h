@@ -15,19 +15,25 @@
  *    not agree.
  *  - position: a record's offset in its file, rising within a stream. It finds
  *    a record again when it is printed, whatever was done to its time stamp.
- *  - run: the requests one task makes on one stream under one cookie, with no
- *    other cookie of that task between them. Runs, not requests, are stored:
- *    there are about as many of them as of stacks.
+ *  - run: the requests one task makes on one stream under one cookie, with
+ *    neither another cookie nor a stack of that task between them, and never
+ *    JOIN_PERIOD apart. Runs, not requests, are stored: there are about as many
+ *    of them as of stacks.
  *
  * Rules
  *  - The key is (tid, cookie). A cookie comes back after 2^31 kernel entries on
  *    its CPU; among equals the nearest in time is taken.
- *  - A stack is never given to a request when a request of the same task under
- *    another cookie lies between the two: by position when both are in one
- *    stream, which is exact; by time when they are in two and further apart
- *    than 2^31 clock units, because fewer cannot bring a cookie back.
- *  - A copy in the request's own buffer goes before one in another buffer; but
- *    where it was cut and the other is whole and agrees with it, the whole one.
+ *  - A stack is never given to a request when a request or a stack of the same
+ *    task under another cookie lies between the two. By position: a request,
+ *    when all three are in one stream, which is exact. By time: on whatever
+ *    stream, when the two are JOIN_PERIOD apart; the clocks of two CPUs may
+ *    disagree about less, and less cannot bring a cookie back.
+ *  - Stacks that may be of one kernel entry by these rules are copies. The copy in
+ *    the request's own buffer goes before the others; but where it was cut and
+ *    another is whole and agrees with it, the whole one.
+ *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand
+ *    still while a cookie comes back. It is one clock for all CPUs, and is
+ *    believed at any distance.
  */
 #ifndef USTACK_JOIN_H
 #define USTACK_JOIN_H
@@ -47,6 +53,12 @@ struct join;
 #define STACK_CUT		0x10000u
 /* or right before it, so that its first parts may be among them. */
 #define STACK_NO_START		0x20000u
+
+/*
+ * Fewer nanoseconds than this cannot bring a cookie back, with at least one for each of 2^31 kernel
+ * entries. A clock of CPU cycles is faster than that.
+ */
+#define JOIN_PERIOD	(1ull << 31)
 
 enum join_state {
 	JOIN_NONE,		/* no request is known here */
@@ -73,7 +85,8 @@ struct join_run {
 	uint32_t tid;
 	uint32_t stream;
 	uint32_t events;	/* requests in it */
-	uint32_t form;		/* enum join_form */
+	uint32_t form : 8;	/* enum join_form */
+	uint32_t part : 24;	/* runs of the task on this stream that differ in it stay two */
 };
 
 struct join_stack {
@@ -86,7 +99,7 @@ struct join_stack {
 	uint32_t tgid;		/* 0: not recorded */
 	uint32_t flags;		/* STACK_* */
 	uint32_t stream;
-	uint32_t after_loss;	/* bool: no record of a task between dropped events and this */
+	uint32_t after_loss;	/* bool: parts of it may be among events dropped right before */
 };
 
 struct join_answer {
@@ -132,6 +145,8 @@ int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
 int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts);
 /* Events of @buffer were dropped, nobody knows where. */
 int join_set_dropped(struct join *j, uint32_t buffer);
+/* The trace clock is slower than a kernel entry: it counts events, or jiffies. */
+void join_set_slow_clock(struct join *j);
 /* The first and the last position in @stream that hold a record. */
 int join_set_range(struct join *j, uint32_t stream, uint64_t first, uint64_t last);
 /* The file could not be read to its end: what is missing counts as lost. */

@@ -4,12 +4,6 @@
  */
 #include "join_int.h"
 
-/*
- * Fewer clock units than this cannot bring a cookie back: it takes 2^31 kernel
- * entries on one CPU, and no trace clock ticks slower than once an entry.
- */
-#define COOKIE_PERIOD	(1ull << 31)
-
 /* How many stacks of one (tid, cookie) are looked at, nearest first. */
 #define MAX_TRIES	32
 
@@ -29,63 +23,49 @@ static struct task *task_find(struct join *j, uint32_t tid)
 	return NULL;
 }
 
-struct by_ts {
-	uint64_t ts;
-	uint32_t i;
-};
-
-static int cmp_by_ts(const void *a, const void *b)
+static int cmp_seen(const void *a, const void *b)
 {
-	const struct by_ts *x = a, *y = b;
+	const struct seen *x = a, *y = b;
 
 	if (x->ts != y->ts)
 		return x->ts < y->ts ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
+	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
 }
 
 static int task_index(struct join *j, struct task *t)
 {
-	struct by_ts *tmp;
+	struct seen *v;
 	uint32_t i, nr = 0;
 
-	if (t->by_ts)
+	if (t->seen)
 		return 0;
-	tmp = malloc((t->nr_runs + 1) * sizeof(*tmp));
-	t->by_ts = malloc((t->nr_runs + 1) * sizeof(*t->by_ts));
-	t->next_other = malloc((t->nr_runs + 1) * sizeof(*t->next_other));
-	if (!tmp || !t->by_ts || !t->next_other) {
-		free(tmp);
-		free(t->by_ts);
-		free(t->next_other);
-		t->by_ts = t->next_other = NULL;
+	v = malloc(((size_t)t->nr_runs + t->nr_stacks + 1) * sizeof(*v));
+	if (!v)
 		return -1;
-	}
 	for (i = 0; i < t->nr_runs; i++)
 		if (j->runs.v[t->run + i].r.cookie)
-			tmp[nr++] = (struct by_ts){ j->runs.v[t->run + i].r.ts, t->run + i };
-	qsort(tmp, nr, sizeof(*tmp), cmp_by_ts);
-	for (i = 0; i < nr; i++)
-		t->by_ts[i] = tmp[i].i;
-	free(tmp);
-	for (i = nr; i-- > 0; ) {
-		if (i + 1 < nr && j->runs.v[t->by_ts[i]].r.cookie ==
-				  j->runs.v[t->by_ts[i + 1]].r.cookie)
-			t->next_other[i] = t->next_other[i + 1];
-		else
-			t->next_other[i] = i + 1;
-	}
-	t->nr_by_ts = nr;
+			v[nr++] = (struct seen){ j->runs.v[t->run + i].r.ts,
+						 j->runs.v[t->run + i].r.cookie, 0 };
+	for (i = 0; i < t->nr_stacks; i++)
+		v[nr++] = (struct seen){ j->stacks.v[t->stack + i].ts,
+					 j->stacks.v[t->stack + i].cookie, 0 };
+	qsort(v, nr, sizeof(*v), cmp_seen);
+	for (i = nr; i-- > 0; )
+		v[i].next_other = i + 1 < nr && v[i].cookie == v[i + 1].cookie ?
+				  v[i + 1].next_other : i + 1;
+	t->seen = v;
+	t->nr_seen = nr;
 	return 0;
 }
 
-/* The first of the task's runs by time that begins after @ts. */
-static uint32_t first_after(struct join *j, struct task *t, uint64_t ts)
+/* The first of what the task has by time that comes after @ts. */
+static uint32_t first_after(const struct task *t, uint64_t ts)
 {
-	uint32_t lo = 0, hi = t->nr_by_ts, mid;
+	uint32_t lo = 0, hi = t->nr_seen, mid;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (j->runs.v[t->by_ts[mid]].r.ts <= ts)
+		if (t->seen[mid].ts <= ts)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -93,7 +73,7 @@ static uint32_t first_after(struct join *j, struct task *t, uint64_t ts)
 	return lo;
 }
 
-/* Does the task have a request under another cookie between these times? */
+/* Does the task have something under another cookie between these times? */
 static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
 {
 	uint64_t from = a < b ? a : b, to = a < b ? b : a;
@@ -101,20 +81,25 @@ static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint6
 
 	if (task_index(j, t))
 		return true;		/* without memory: nothing is guessed */
-	i = first_after(j, t, from);
-	if (i < t->nr_by_ts && j->runs.v[t->by_ts[i]].r.cookie == cookie)
-		i = t->next_other[i];
-	return i < t->nr_by_ts && j->runs.v[t->by_ts[i]].r.ts < to;
+	i = first_after(t, from);
+	if (i < t->nr_seen && t->seen[i].cookie == cookie)
+		i = t->seen[i].next_other;
+	return i < t->nr_seen && t->seen[i].ts < to;
+}
+
+/* By time: can these be of one kernel entry? */
+static bool one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
+{
+	return distance(a, b) < j->period || !other_between(j, t, cookie, a, b);
 }
 
 /* @run is NULL when only time and cookie of the request are known. */
 static bool may_be(struct join *j, struct task *t, const struct run *run, uint64_t ts,
 		   const struct stack *s)
 {
-	if (run && s->stream == run->r.stream)
-		return s->pos > run->lo && s->pos < run->hi;
-	return distance(ts, s->ts) < COOKIE_PERIOD ||
-	       !other_between(j, t, s->cookie, ts, s->ts);
+	if (run && s->stream == run->r.stream && (s->pos <= run->lo || s->pos >= run->hi))
+		return false;
+	return one_entry(j, t, s->cookie, ts, s->ts);
 }
 
 static bool is_whole(const struct stack *s)
@@ -162,6 +147,9 @@ static uint32_t choose(struct join *j, struct task *t, const struct run *run,
 		else
 			i = hi++;
 		if (!may_be(j, t, run, ts, &s[i]))
+			continue;
+		/* what is no copy of the nearest is of another entry */
+		if (nr && !one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
 			continue;
 		near[nr++] = i;
 		if (own == NO_STACK && run && j->streams.v[s[i].stream].buffer ==

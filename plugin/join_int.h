@@ -67,9 +67,15 @@ struct task {
 	/* the latest time anything was recorded, its cookie, the latest under another */
 	bool any, second;
 	uint64_t last_ts, last_cookie, second_ts;
-	/* built when first needed: runs by time; next index under another cookie */
-	uint32_t *by_ts, *next_other;
-	uint32_t nr_by_ts;
+	/* built when first needed: what has a cookie, by time */
+	struct seen *seen;
+	uint32_t nr_seen;
+};
+
+/* A run or a stack of a task. */
+struct seen {
+	uint64_t ts, cookie;
+	uint32_t next_other;		/* the next one under another cookie */
 };
 
 struct join {
@@ -84,6 +90,7 @@ struct join {
 	struct hidx task_idx;
 	uint64_t cut;
 	uint64_t losses;
+	uint64_t period;		/* less time cannot bring a cookie back */
 	bool damaged;
 	bool finished;
 };

@@ -20,15 +20,13 @@
 #include "scan.h"
 #include "vec.h"
 
-#define NR_LEVELS 4
-
 /* One CPU of one stream while it is loaded. */
 struct loading {
 	int sd;
 	uint32_t cpu;
 	uint64_t last;			/* position of the latest record */
 	/* the latest kernel stack of each level that no cookie came after, if .entry */
-	struct shark_request kstack[NR_LEVELS];
+	struct shark_request kstack[NEST_LEVELS];
 	/* of the latest stack record */
 	bool more;
 	uint32_t tid;
@@ -168,13 +166,6 @@ static struct loading *loading(struct shark_model *m, int sd, const struct shark
 	return l;
 }
 
-/* What can interrupt what: include/linux/trace_events.h in the kernel. */
-static unsigned int level(uint32_t flags)
-{
-	return flags & TRACE_FL_NMI ? 3 : flags & TRACE_FL_HARDIRQ ? 2 :
-	       flags & TRACE_FL_SOFTIRQ ? 1 : 0;
-}
-
 /* A kernel stack no cookie came after is a request if the cookie was lost: asked later. */
 static int keep_kstack(struct shark_model *m, struct shark_request *k)
 {
@@ -230,7 +221,7 @@ int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
 	l->last = rec->pos;
 	if (rec->kind == SHARK_STACK)
 		return add_stack(m, l, sd, rec);
-	k = &l->kstack[level(rec->flags)];
+	k = &l->kstack[nest_level(rec->flags)];
 	if (rec->kind == SHARK_KERNEL_STACK) {
 		r.cookie = 0;
 		ret = keep_kstack(m, k);
@@ -330,7 +321,7 @@ static int answer_all(struct shark_model *m)
 	int k;
 
 	for (i = 0; i < m->loading.nr; i++)
-		for (k = 0; k < NR_LEVELS; k++)
+		for (k = 0; k < NEST_LEVELS; k++)
 			if (keep_kstack(m, &m->loading.v[i].kstack[k]))
 				return -ENOMEM;
 	for (i = 0; i < m->stacks.nr; i++) {

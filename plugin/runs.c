@@ -2,9 +2,8 @@
 /*
  * runs - see runs.h
  *
- * Each level has at most one kernel stack that waits for its cookie. A record
- * of the same level settles it, and so does one of a lower level: the
- * interrupt is over. Per task the run that is open is kept; a record that says
+ * Each level has at most one kernel stack that waits for its cookie, as an open
+ * group of nest.h. Per task the run that is open is kept; a record that says
  * the same only counts. A kernel stack is settled after records of an
  * interrupt, which lie behind it, may have been: runs can come out of order,
  * and the join sorts them.
@@ -14,11 +13,19 @@
 #include "runs.h"
 #include "vec.h"
 
+/* A kernel stack whose group is open. */
 struct waiting {
-	bool valid;
 	bool bare;		/* the cookie came first: this stack adds nothing */
-	uint32_t tid;
+	bool several;		/* different cookies passed it */
+	uint64_t passed;	/* a cookie that passed it, or 0 */
 	uint64_t pos, ts;
+};
+
+/* A task's run so far. */
+struct open {
+	struct join_run run;
+	uint64_t last_ts;		/* of its latest request */
+	bool over;			/* the task's stack came */
 };
 
 struct runs {
@@ -26,12 +33,12 @@ struct runs {
 	void *data;
 	uint32_t stream;
 	bool after_loss;
-	struct waiting waiting[RUNS_LEVELS];
-	/* the last record of each level was a cookie of this task, 0: was not */
-	uint32_t cookie_tid[RUNS_LEVELS];
-	bool cookie_last[RUNS_LEVELS];
-	uint32_t used;			/* a bit for each level that has either */
-	VEC(struct join_run) open;	/* one a task */
+	struct nest nest;		/* of kernel stacks that wait for their cookies */
+	struct waiting waiting[NEST_LEVELS];
+	/* levels whose last record was a bare cookie, of this task */
+	uint32_t cookie_last;
+	uint32_t cookie_tid[NEST_LEVELS];
+	VEC(struct open) open;		/* one a task */
 	struct hidx idx;
 };
 
@@ -55,31 +62,43 @@ void runs_free(struct runs *r)
 	free(r);
 }
 
-static struct join_run *open_run(struct runs *r, uint32_t tid)
+static struct open *open_run(struct runs *r, uint32_t tid)
 {
-	struct join_run *run;
+	struct open *o;
 	uint32_t i;
 	size_t pos;
 
 	for_each_hidx(&r->idx, hash64(tid), pos, i)
-		if (r->open.v[i].tid == tid)
+		if (r->open.v[i].run.tid == tid)
 			return &r->open.v[i];
-	run = vec_add(&r->open);
-	if (!run || hidx_add(&r->idx, hash64(tid), r->open.nr - 1))
+	o = vec_add(&r->open);
+	if (!o || hidx_add(&r->idx, hash64(tid), r->open.nr - 1))
 		return NULL;
-	run->tid = tid;
-	return run;
+	o->run.tid = tid;
+	return o;
 }
 
 /* The record at @pos says (form, cookie) for its task; @events requests with it. */
 static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t cookie,
 	       enum join_form form, uint32_t events)
 {
-	struct join_run *run = open_run(r, tid);
+	struct open *o = open_run(r, tid);
+	struct join_run *run;
 	int ret = 0;
 
-	if (!run)
+	if (!o)
 		return -ENOMEM;
+	run = &o->run;
+	/* the same cookie may be another kernel entry's: the join decides by the time */
+	if (run->pos && (o->over || (ts > o->last_ts && ts - o->last_ts >= JOIN_PERIOD))) {
+		ret = r->emit(r->data, run);
+		run->part++;
+		run->pos = 0;
+	}
+	o->over = false;
+	/* a kernel stack without a cookie is said late */
+	if (ts > o->last_ts)
+		o->last_ts = ts;
 	if (run->pos && run->pos <= pos && run->cookie == cookie && run->form == form) {
 		run->events += events;
 		return 0;
@@ -95,80 +114,103 @@ static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t
 	return ret;
 }
 
-/* No cookie came for the kernel stack that waits at this level. */
+/* Whatever the task asks for from now on, the kernel entry may be another one. */
+static void end_entry(struct runs *r, uint32_t tid)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&r->idx, hash64(tid), pos, i)
+		if (r->open.v[i].run.tid == tid)
+			r->open.v[i].over = true;
+}
+
+/* No cookie came for the kernel stack that waited at this level. */
 static int settle(struct runs *r, int level, bool lost)
 {
 	struct waiting *w = &r->waiting[level];
 
-	if (!w->valid)
-		return 0;
-	w->valid = false;
+	nest_close(&r->nest, level);
 	if (w->bare)
 		return 0;
-	return say(r, w->tid, w->pos, w->ts, 0, lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE,
-		   lost ? 1 : 0);
+	return say(r, r->nest.v[level].tid, w->pos, w->ts, 0,
+		   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
 }
 
-static int settle_from(struct runs *r, int level, bool lost)
+static int settle_all(struct runs *r, uint32_t levels, bool lost)
 {
-	int ret = 0;
+	int level, ret = 0;
 
-	/* mostly there is nothing above the level of a task */
-	if (!(r->used >> level))
-		return 0;
-	for (; level < RUNS_LEVELS && !ret; level++) {
-		ret = settle(r, level, lost);
-		r->cookie_last[level] = false;
-		if (!ret)
-			r->used &= ~(1u << level);
-	}
+	for (level = 0; levels && !ret; level++, levels >>= 1)
+		if (levels & 1)
+			ret = settle(r, level, lost);
 	return ret;
 }
 
-static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
+/* Is this cookie, of the right context, that of the kernel stack that waits? */
+static bool may_have(const struct waiting *w, uint64_t cookie)
+{
+	return !w->bare && !w->several && (!w->passed || w->passed == cookie);
+}
+
+static int cookie_record(struct runs *r, const struct runs_rec *rec, int level, uint16_t context)
 {
 	struct waiting *w = &r->waiting[level];
 	enum join_form form = FORM_BARE;
-	int ret;
+	int ret = 0;
 
-	if (w->valid && !w->bare && w->tid == rec->tid) {
+	if (nest_belongs(&r->nest, level, rec->tid, context) && may_have(w, rec->cookie)) {
 		form = FORM_KSTACK;
-		w->valid = false;
+		nest_close(&r->nest, level);
 		ret = say(r, rec->tid, w->pos, w->ts, rec->cookie, form, 0);
-	} else {
+	} else if (r->nest.open >> level & 1) {
 		ret = settle(r, level, false);
 	}
 	if (!ret)
 		ret = say(r, rec->tid, rec->pos, rec->ts, rec->cookie, form, 1);
-	r->cookie_last[level] = form == FORM_BARE;
-	r->cookie_tid[level] = rec->tid;
+	/* who waits with interrupts on is one below */
+	if (level & 1 && r->nest.open >> (level - 1) & 1) {
+		w--;
+		w->several |= w->passed && w->passed != rec->cookie;
+		w->passed = rec->cookie;
+	}
+	if (form == FORM_BARE) {
+		r->cookie_last |= 1u << level;
+		r->cookie_tid[level] = rec->tid;
+	} else {
+		r->cookie_last &= ~(1u << level);
+	}
 	return ret;
 }
 
 int runs_record(struct runs *r, const struct runs_rec *rec)
 {
-	int level = runs_level(rec->flags), ret;
+	int level = nest_level(rec->flags), ret = 0;
+	uint16_t context = nest_context(rec->flags, rec->preempt);
 	struct waiting *w = &r->waiting[level];
+	uint32_t ended;
 	bool bare;
 
-	if (level == 0)
+	if (level <= 1)
 		r->after_loss = false;
-	r->used |= 1u << level;
-	ret = settle_from(r, level + 1, false);
+	r->cookie_last &= (2u << level) - 1;
+	ended = nest_ended(&r->nest, level, rec->tid);
+	if (ended)
+		ret = settle_all(r, ended, false);
 	if (ret)
 		return ret;
 	if (rec->kind == REC_COOKIE && rec->cookie)
-		return cookie_record(r, rec, level);
+		return cookie_record(r, rec, level, context);
 
-	bare = r->cookie_last[level] && r->cookie_tid[level] == rec->tid;
-	r->cookie_last[level] = false;
-	ret = settle(r, level, false);
+	bare = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
+	r->cookie_last &= ~(1u << level);
+	if (r->nest.open >> level & 1)
+		ret = settle(r, level, false);
+	if (rec->kind == REC_STACK)
+		end_entry(r, rec->tid);
 	if (rec->kind == REC_KERNEL_STACK) {
-		w->valid = true;
-		w->bare = bare;
-		w->tid = rec->tid;
-		w->pos = rec->pos;
-		w->ts = rec->ts;
+		nest_open(&r->nest, level, rec->tid, context);
+		*w = (struct waiting){ .bare = bare, .pos = rec->pos, .ts = rec->ts };
 	}
 	return ret;
 }
@@ -176,7 +218,8 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 int runs_loss(struct runs *r)
 {
 	r->after_loss = true;
-	return settle_from(r, 0, true);
+	r->cookie_last = 0;
+	return settle_all(r, r->nest.open, true);
 }
 
 bool runs_after_loss(const struct runs *r)
@@ -186,12 +229,13 @@ bool runs_after_loss(const struct runs *r)
 
 int runs_end(struct runs *r)
 {
-	int ret = settle_from(r, 0, false);
+	int ret = settle_all(r, r->nest.open, false);
 	size_t i;
 
 	for (i = 0; i < r->open.nr && !ret; i++)
-		if (r->open.v[i].pos)
-			ret = r->emit(r->data, &r->open.v[i]);
+		if (r->open.v[i].run.pos)
+			ret = r->emit(r->data, &r->open.v[i].run);
+	r->cookie_last = 0;
 	r->open.nr = 0;
 	hidx_clear(&r->idx);
 	r->after_loss = false;

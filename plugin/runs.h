@@ -5,37 +5,23 @@
  * The kernel writes an event, its kernel_stack and its cookie one after the
  * other on one CPU, and only an interrupt can write something between them. So
  * a cookie belongs to the kernel stack before it when both are of the same
- * task and were written at the same level (task, softirq, hardirq, NMI) with
- * nothing else of that level between. This is decided here, record by record,
- * and comes out as runs for the join.
+ * task and were written at the same level with nothing else of that level
+ * between; nest.h has the levels. Where an interrupt may have ended between
+ * them, its cookies have to be the same one: all of this is one kernel entry.
+ * This is decided here, record by record, and comes out as runs for the join.
  */
 #ifndef USTACK_RUNS_H
 #define USTACK_RUNS_H
 
 #include "join.h"
+#include "nest.h"
 
 enum runs_kind {
 	REC_OTHER,
 	REC_KERNEL_STACK,
 	REC_COOKIE,
+	REC_STACK,		/* of user space: the kernel entry ends */
 };
-
-/* bits of common_flags: include/linux/trace_events.h in the kernel */
-#define TRACE_FL_HARDIRQ	0x08
-#define TRACE_FL_SOFTIRQ	0x10
-#define TRACE_FL_NMI		0x40
-
-#define RUNS_LEVELS		4
-
-/* Task, softirq, hardirq or NMI, rising: what a record's common_flags say it was written in. */
-static inline int runs_level(uint32_t flags)
-{
-	if (flags & TRACE_FL_NMI)
-		return 3;
-	if (flags & TRACE_FL_HARDIRQ)
-		return 2;
-	return flags & TRACE_FL_SOFTIRQ ? 1 : 0;
-}
 
 struct runs_rec {
 	uint64_t cookie;	/* with REC_COOKIE */
@@ -43,6 +29,7 @@ struct runs_rec {
 	uint64_t ts;
 	uint32_t tid;
 	uint32_t flags;		/* common_flags */
+	uint32_t preempt;	/* common_preempt_count */
 	enum runs_kind kind;
 };
 

@@ -239,8 +239,16 @@ static int run_child(const struct api *api, int fd, struct sink *sink)
 	return ret;
 }
 
+static int found_clock(void *data, const char *buffer, const char *clock)
+{
+	if (!*buffer && drops_slow_clock(clock))
+		join_set_slow_clock(data);
+	return 0;
+}
+
 void scan_file(struct scan *s, int fd)
 {
+	struct drops_sink clock = { .clock = found_clock };
 	struct sink_target target;
 	struct sink sink;
 	struct api api;
@@ -255,6 +263,8 @@ void scan_file(struct scan *s, int fd)
 	target.maps = s->maps = maps_new();
 	ret = -ENOMEM;
 	if (s->join && s->maps) {
+		clock.data = s->join;
+		drops_walk(fd, &clock);
 		sink_join(&sink, &target);
 		ret = run_child(&api, fd, &sink);
 	}

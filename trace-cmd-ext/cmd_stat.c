@@ -129,7 +129,7 @@ static void text_file(struct model *m, const struct stat_counts *s)
 		       (ull)i->join.stacks, (ull)i->join.distinct, (ull)i->join.unclaimed);
 }
 
-static void text_requests(const struct stat_counts *s)
+static void text_requests(struct model *m, const struct stat_counts *s)
 {
 	uint64_t all = sum(&s->r), n;
 	size_t i;
@@ -148,6 +148,14 @@ static void text_requests(const struct stat_counts *s)
 			printf("    %-13s %10llu %6.2f%%  %s\n", marks[i].name, (ull)n,
 			       percent(n, s->r.states[JOIN_STACK]), marks[i].about);
 	}
+	if (!model_info(m)->joined)
+		return;
+	if (s->unasked)
+		printf("no request %llu of processes with requests: events that do not ask, or "
+		       "before and after user space\n", (ull)s->unasked);
+	if (s->never_asked)
+		printf("no request %llu of others: kernel threads, idle CPUs\n",
+		       (ull)s->never_asked);
 }
 
 static void text_processes(struct model *m, const struct stat_counts *s)
@@ -319,6 +327,8 @@ static void json(struct model *m, const struct stat_counts *s)
 	       (ull)info->join.stacks, (ull)info->join.distinct, (ull)info->join.unclaimed,
 	       (ull)s->events);
 	json_requests(&s->r);
+	printf(",\"no_request\":{\"user\":%llu,\"other\":%llu}", (ull)s->unasked,
+	       (ull)s->never_asked);
 	printf(",\"by_process\":[");
 	for (i = 0; i < s->processes.nr; i++) {
 		p = &s->processes.v[i];
@@ -370,7 +380,7 @@ static int run(void *arg)
 		return CMD_OK;
 	}
 	text_file(m, &s);
-	text_requests(&s);
+	text_requests(m, &s);
 	text_processes(m, &s);
 	text_files(&s);
 	text_events(m, &s);

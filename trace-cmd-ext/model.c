@@ -194,6 +194,8 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 		return 0;
 	snprintf(m->clock, sizeof(m->clock), "%s", clock);
 	m->info.nsec = !*clock || in_nanoseconds(clock);
+	if (drops_slow_clock(clock))
+		join_set_slow_clock(m->join);
 	return 0;
 }
 
@@ -257,6 +259,8 @@ static void find_commons(struct model *m)
 	decode_set_field(&m->dec.common_type, tep_find_common_field(event, "common_type"));
 	decode_set_field(&m->dec.common_pid, tep_find_common_field(event, "common_pid"));
 	decode_set_field(&m->dec.common_flags, tep_find_common_field(event, "common_flags"));
+	decode_set_field(&m->dec.common_preempt,
+			 tep_find_common_field(event, "common_preempt_count"));
 	decode_find_plain(&m->dec);
 }
 

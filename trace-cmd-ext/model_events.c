@@ -4,8 +4,7 @@
  *
  * The kernel writes an event, its kernel stack and its cookie one after the other on one CPU, and
  * only an interrupt can write something between them. So an event waits until its stacks have come,
- * or until something shows that they will not: another record of the same level (task, softirq,
- * hardirq, NMI), one of a lower level (the interrupt is over), dropped events. Events leave a lane
+ * or until something shows that they will not: see nest.h; or dropped events. Events leave a lane
  * in the order of their records.
  */
 #include <errno.h>
@@ -15,51 +14,107 @@
 #include "model_int.h"
 
 #define PROGRESS_EVERY	(1 << 16)
+#define FIRST_QUEUE	32
 
-void lane_start(struct model *m, struct lane *l, uint32_t stream)
+/* Kept around an event: itself, and those of its stacks. */
+#define GROUP		4
+
+int lane_start(struct model *m, struct lane *l, uint32_t stream)
 {
 	const struct reader_stream *s = reader_stream(m->reader, stream);
+	struct pending *queue = l->queue;
+	uint32_t room = l->room;
 
+	if (!queue) {
+		room = FIRST_QUEUE;
+		queue = malloc(room * sizeof(*queue));
+		if (!queue)
+			return -ENOMEM;
+	}
 	memset(l, 0, sizeof(*l));
+	l->queue = queue;
+	l->room = room;
 	l->stream = stream;
 	l->buffer = s->buffer;
 	l->cpu = s->cpu;
+	l->kept = READER_KEEP;
 	l->wanted = filter_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
+	return 0;
+}
+
+void lane_free(struct lane *l)
+{
+	free(l->queue);
+	l->queue = NULL;
+}
+
+static struct pending *slot(struct lane *l, uint32_t nr)
+{
+	return &l->queue[nr & (l->room - 1)];
+}
+
+static struct pending *waiting(struct lane *l, int level)
+{
+	return l->nest.open >> level & 1 ? slot(l, l->waiting[level]) : NULL;
 }
 
 /* What the event has now is all that it gets. */
 static void settle(struct lane *l, int level)
 {
-	struct pending *p = l->waiting[level];
+	struct pending *p = slot(l, l->waiting[level]);
 
-	l->waiting[level] = NULL;
-	l->waits &= ~(1u << level);
-	if (!p)
-		return;
+	nest_close(&l->nest, level);
 	p->settled = true;
 	/* a kernel stack alone can tell that the cookie was lost */
 	if (p->has_kstack)
 		p->asked = p->kpos;
 }
 
-static void settle_from(struct lane *l, int level)
+static void settle_all(struct lane *l, uint32_t levels)
 {
-	/* mostly nothing waits above the level of a task */
-	if (!(l->waits >> level))
-		return;
-	for (; level < RUNS_LEVELS; level++)
-		settle(l, level);
+	int level;
+
+	for (level = 0; levels; level++, levels >>= 1)
+		if (levels & 1)
+			settle(l, level);
+}
+
+/* Room for one more event and its records, so that those that wait need not be settled. */
+static int make_room(struct model *m, struct lane *l)
+{
+	struct pending *p = slot(l, l->head), *queue;
+	uint32_t room = 2 * l->room, i;
+
+	if (!l->nr)
+		return 0;
+	if (l->seq - p->seq > l->kept - GROUP) {
+		if (l->kept >= GROUP * MAX_QUEUE || reader_keep(m->reader, l->stream, 2 * l->kept))
+			return -ENOMEM;
+		l->kept *= 2;
+	}
+	if (l->nr < l->room)
+		return 0;
+	queue = l->room < MAX_QUEUE ? malloc(room * sizeof(*queue)) : NULL;
+	if (!queue)
+		return -ENOMEM;
+	for (i = 0; i < l->nr; i++)
+		queue[(l->head + i) & (room - 1)] = *slot(l, l->head + i);
+	free(l->queue);
+	l->queue = queue;
+	l->room = room;
+	return 0;
 }
 
 static void add_event(struct model *m, struct lane *l, struct tep_record *rec, uint32_t type,
-		      uint32_t tid, int level)
+		      const struct decode_common *c, int level)
 {
-	struct pending *p = &l->queue[(l->head + l->nr++) % QUEUE];
+	uint32_t nr = l->head + l->nr++;
+	struct pending *p = slot(l, nr);
 	struct task *t;
 
 	p->ev.ts = rec->ts;
 	p->ev.type = type;
-	p->ev.tid = tid;
+	p->ev.tid = c->tid;
 	p->ev.cpu = l->cpu;
 	p->ev.buffer = l->buffer;
 	p->ev.kstack = p->ev.ustack = MODEL_NONE;
@@ -67,48 +122,67 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->ev.rec = rec;
 	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
 	p->seq = l->seq;
+	p->level = level;
 	p->settled = p->has_kstack = p->cut = false;
 	p->asked = p->cookie = 0;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
 	/* during the scan nobody knows the processes yet */
 	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
-		t = model_task(m, tid);
+		t = model_task(m, c->tid);
 		p->wanted = t && t->wanted;
 	}
 	if (p->wanted) {
 		p->ev.missed = l->missed;
 		l->missed = 0;
 	}
-	l->waiting[level] = p;
-	l->waits |= 1u << level;
+	nest_open(&l->nest, level, c->tid, nest_context(c->flags, c->preempt));
+	l->waiting[level] = nr;
+}
+
+/* The same rule as that of runs.c: an interrupt's cookies are those of the entry it came in. */
+static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
+{
+	const struct pending *q;
+	uint32_t nr = l->waiting[p->level] + 1;
+
+	for (; l->nest.v[p->level].passed && nr != l->head + l->nr; nr++) {
+		q = slot(l, nr);
+		if (q->level == p->level + 1 && q->cookie && q->cookie != cookie)
+			return false;
+	}
+	return true;
 }
 
 static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 		       const struct decode_common *c)
 {
-	uint32_t tid = c->tid, type;
 	struct pending *p;
 	uint64_t cookie;
+	uint32_t type;
 	int level;
+	bool mine;
 
 	if (rec->missed_events) {
 		/* their cookies may be among what was dropped: their runs are others */
-		for (level = 0; level < RUNS_LEVELS; level++)
-			if (l->waiting[level])
-				l->waiting[level]->cut = true;
-		settle_from(l, 0);
+		for (level = 0; level < NEST_LEVELS; level++) {
+			p = waiting(l, level);
+			if (p)
+				p->cut = true;
+		}
+		settle_all(l, l->nest.open);
 		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
 			    l->missed + rec->missed_events;
 	}
 	type = model_type_of(m, c);
 	if (type == NO_TYPE || !c->has_tid)
 		return;
-	level = runs_level(c->flags);
-	settle_from(l, level + 1);
-	p = l->waiting[level];
+	level = nest_level(c->flags);
+	settle_all(l, nest_ended(&l->nest, level, c->tid));
+	p = waiting(l, level);
+	mine = nest_belongs(&l->nest, level, c->tid, nest_context(c->flags, c->preempt));
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
-		if (!p || p->ev.tid != tid || p->has_kstack)
+		if (!mine || p->has_kstack)
 			break;
 		p->has_kstack = true;
 		p->kpos = rec->offset;
@@ -117,23 +191,25 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
-		if (!p || p->ev.tid != tid || !decode_cookie(&m->dec, rec, &cookie) || !cookie)
+		if (!mine || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
+		    !may_have(l, p, cookie))
 			break;
 		p->asked = rec->offset;
 		p->cookie = cookie;
 		p->ev.cookie_rec = rec;
 		p->settled = true;
-		l->waiting[level] = NULL;
-		l->waits &= ~(1u << level);
+		nest_close(&l->nest, level);
 		return;
 	case RECORD_EVENT:
-		settle(l, level);
-		add_event(m, l, rec, type, tid, level);
+		if (p)
+			settle(l, level);
+		add_event(m, l, rec, type, c, level);
 		return;
 	default:
 		break;
 	}
-	settle(l, level);
+	if (p)
+		settle(l, level);
 }
 
 void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
@@ -141,21 +217,21 @@ void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
 {
 	l->seq++;
 	add_record(m, l, rec, c);
+	/* what a kernel writes always has room */
+	if (make_room(m, l))
+		settle_all(l, l->nest.open);
 }
 
 void lane_end(struct lane *l)
 {
 	l->ended = true;
-	settle_from(l, 0);
+	settle_all(l, l->nest.open);
 }
 
 struct pending *lane_ready(struct lane *l)
 {
-	struct pending *p = l->nr ? &l->queue[l->head] : NULL;
+	struct pending *p = l->nr ? slot(l, l->head) : NULL;
 
-	/* no room, or its record goes: never with what a kernel writes */
-	if (p && !p->settled && (l->nr == QUEUE || l->seq - p->seq > READER_KEEP - 4))
-		settle_from(l, 0);
 	return p && p->settled ? p : NULL;
 }
 
@@ -179,7 +255,7 @@ struct pending *lane_next(struct model *m, struct lane *l)
 
 void lane_drop(struct lane *l)
 {
-	l->head = (l->head + 1) % QUEUE;
+	l->head++;
 	l->nr--;
 }
 
@@ -194,7 +270,7 @@ struct walk {
 
 static int pass_on(struct walk *w, struct lane *l)
 {
-	struct pending *p = &l->queue[l->head];
+	struct pending *p = slot(l, l->head);
 	struct model *m = w->m;
 
 	if (m->opts.progress && !(++w->seen % PROGRESS_EVERY))
@@ -328,10 +404,12 @@ int model_each(struct model *m, enum model_order order, model_event_fn event, vo
 	if (!m->bare)
 		model_all_ustacks(m, nr_wanted(m));
 	for (i = 0; i < nr && !ret; i++)
-		lane_start(m, &lanes[i], i);
+		ret = lane_start(m, &lanes[i], i);
 	if (!ret)
 		ret = order == MODEL_BY_TIME ? by_time(&w, lanes, nr) : by_cpu(&w, lanes, nr);
 	m->bare = false;
+	for (i = 0; lanes && i < nr; i++)
+		lane_free(&lanes[i]);
 	free(lanes);
 	return ret;
 }

@@ -79,6 +79,7 @@ struct task {
 struct pending {
 	struct model_event ev;
 	size_t seq;			/* number of its record in the stream */
+	int level;			/* nest.h */
 	uint64_t kpos;			/* position of its kernel stack, if kstack was seen */
 	/* the record that asked for a user stack: its position, 0 without, and its cookie */
 	uint64_t asked, cookie;
@@ -86,7 +87,11 @@ struct pending {
 	bool cut;			/* events were dropped before its stacks had come */
 };
 
-#define QUEUE	32
+/*
+ * Events that are waited for at most. One waits for the end of the interrupt that came between its
+ * records, with the network's softirq and kmem:* on some hundred events. A power of two.
+ */
+#define MAX_QUEUE	(1u << 14)
 
 /* Where some tasks' last requests in a stream were found: their next ones are behind. */
 #define NR_LASTS	64
@@ -102,11 +107,11 @@ static inline struct join_last *last_of(struct lasts *l, uint32_t tid)
 struct lane {
 	uint32_t stream, buffer, cpu;
 	struct lasts lasts;
-	struct pending queue[QUEUE];	/* a ring */
-	uint32_t head, nr;
-	size_t seq;			/* records read */
-	struct pending *waiting[RUNS_LEVELS];
-	uint32_t waits;			/* a bit for each of them that is not NULL */
+	struct pending *queue;		/* a ring */
+	uint32_t head, nr, room;
+	size_t seq, kept;		/* records read, and how many of them stay */
+	struct nest nest;		/* of events whose stacks may still come */
+	uint32_t waiting[NEST_LEVELS];	/* these events, in @queue */
 	bool ended, wanted;
 	int64_t missed;			/* since the last event that is wanted; -1: some */
 };
@@ -177,7 +182,8 @@ bool filter_symbols(struct model *m, const struct model_event *ev);
  * model_events.c: a lane is given the records of its stream and has events, wanted or not, whose
  * stacks have come; the first of them, or NULL, stays until lane_drop(). lane_next() reads, too.
  */
-void lane_start(struct model *m, struct lane *l, uint32_t stream);
+int lane_start(struct model *m, struct lane *l, uint32_t stream);
+void lane_free(struct lane *l);
 void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
 	      const struct decode_common *c);
 void lane_end(struct lane *l);

@@ -42,6 +42,7 @@ struct tally {
 	size_t max_notes;
 	size_t next;			/* number of the record right behind the last note's */
 	bool has_kstack;		/* the last note's event */
+	uint64_t ts;
 	bool failed;
 	struct {
 		uint32_t hash, at;	/* a count's hash and its index + 1 */
@@ -63,6 +64,7 @@ void tally_give_up(struct model *m)
 		return;
 	vec_free(&m->tally->notes);
 	vec_free(&m->tally->parts);
+	lane_free(&m->tally->lane);
 	free(m->tally);
 	m->tally = NULL;
 }
@@ -73,11 +75,9 @@ void tally_stream(struct model *m, uint32_t stream)
 	struct part *p = vec_add(&t->parts);
 
 	t->next = 0;
-	lane_start(m, &t->lane, stream);
-	if (!p) {
-		t->failed = true;
+	t->failed |= !p || lane_start(m, &t->lane, stream);
+	if (t->failed)
 		return;
-	}
 	p->stream = stream;
 	p->first = t->notes.nr;
 }
@@ -89,7 +89,8 @@ static void add_note(struct tally *t, const struct pending *p)
 
 	n = t->next ? &t->notes.v[t->notes.nr - 1] : NULL;
 	/* nothing between them: their requests are in one run, see runs.h */
-	if (!n || p->seq != t->next || ev->rec->missed_events || p->cut || n->type != ev->type ||
+	if (!n || p->seq != t->next || ev->ts - t->ts >= JOIN_PERIOD / 2 ||
+	    ev->rec->missed_events || p->cut || n->type != ev->type ||
 	    n->tid != ev->tid || n->kstack != ev->kstack || n->cookie != p->cookie ||
 	    t->has_kstack != p->has_kstack || n->nr == UINT32_MAX) {
 		n = t->notes.nr < t->max_notes ? vec_add(&t->notes) : NULL;
@@ -105,7 +106,9 @@ static void add_note(struct tally *t, const struct pending *p)
 		t->has_kstack = p->has_kstack;
 	}
 	n->nr++;
-	t->next = p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
+	t->ts = ev->ts;
+	/* who lost something has another run than who comes next */
+	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 
 static void drain(struct tally *t)
@@ -123,7 +126,7 @@ void tally_record(struct model *m, struct tep_record *rec, const struct decode_c
 {
 	struct tally *t = m->tally;
 
-	if (!t->lane.wanted)
+	if (t->failed || !t->lane.wanted)
 		return;
 	lane_add(m, &t->lane, rec, c);
 	drain(t);
@@ -131,6 +134,8 @@ void tally_record(struct model *m, struct tep_record *rec, const struct decode_c
 
 void tally_stream_end(struct model *m)
 {
+	if (m->tally->failed)
+		return;
 	lane_end(&m->tally->lane);
 	drain(m->tally);
 }

@@ -158,6 +158,46 @@ static int open_set(struct reader *r, struct reader_set *set)
 	return !top ? -EINVAL : i < nr ? -ENOMEM : 0;
 }
 
+/* Twice the room, or the first. */
+static int more_room(struct stream *s)
+{
+	size_t room = s->room ? 2 * s->room : READER_KEEP, i, from;
+	struct tep_record **keep = calloc(room, sizeof(*keep)), **own = calloc(room, sizeof(*own));
+	struct tep_record **block = vec_add(&s->blocks);
+
+	if (block)
+		*block = calloc(room - s->room, sizeof(**block));
+	if (!keep || !own || !block || !*block) {
+		free(keep);
+		free(own);
+		return -ENOMEM;
+	}
+	/* each record goes where its number wants it; the new ones take what is free then */
+	from = s->nr > s->room ? s->nr - s->room : 0;
+	for (i = from; i < from + s->room; i++) {
+		keep[i & (room - 1)] = s->keep[i & (s->room - 1)];
+		own[i & (room - 1)] = s->own[i & (s->room - 1)];
+	}
+	for (i = 0; i < room - s->room; i++)
+		own[(from + s->room + i) & (room - 1)] = &(*block)[i];
+	free(s->keep);
+	free(s->own);
+	s->keep = keep;
+	s->own = own;
+	s->room = room;
+	return 0;
+}
+
+int reader_keep(struct reader *r, uint32_t stream, size_t nr)
+{
+	struct stream *s = &r->streams.v[stream];
+	int ret = 0;
+
+	while (!ret && s->room < nr)
+		ret = more_room(s);
+	return ret;
+}
+
 /* The streams there are: each is known by its first record, which tells its CPU. */
 static int find_streams(struct reader *r)
 {
@@ -172,8 +212,10 @@ static int find_streams(struct reader *r)
 			if (!rec)
 				continue;
 			s = vec_add(&r->streams);
-			if (!s)
+			if (!s || more_room(s)) {
+				tracecmd_free_record(rec);
 				return -ENOMEM;
+			}
 			s->pub.buffer = k;
 			s->pub.cpu = rec->cpu;
 			s->index = i;
@@ -237,12 +279,22 @@ static void drop_records(struct stream *s)
 	if (s->ahead)
 		tracecmd_free_record(s->ahead);
 	s->ahead = NULL;
-	for (i = 0; i < READER_KEEP; i++) {
+	for (i = 0; i < s->room; i++) {
 		if (s->keep[i])
 			tracecmd_free_record(s->keep[i]);
 		s->keep[i] = NULL;
 	}
 	s->nr = 0;
+}
+
+static void free_stream(struct stream *s)
+{
+	drop_records(s);
+	while (s->blocks.nr)
+		free(s->blocks.v[--s->blocks.nr]);
+	vec_free(&s->blocks);
+	free(s->keep);
+	free(s->own);
 }
 
 void reader_close(struct reader *r)
@@ -253,7 +305,7 @@ void reader_close(struct reader *r)
 		return;
 	raw_close(r);
 	for (i = 0; i < r->streams.nr; i++)
-		drop_records(&r->streams.v[i]);
+		free_stream(&r->streams.v[i]);
 	vec_free(&r->streams);
 	close_set(&r->data);
 	close_set(&r->meta);
@@ -268,7 +320,7 @@ struct tep_record *reader_next(struct reader *r, uint32_t stream)
 
 	if (r->raw)
 		return raw_next(r, stream);
-	slot = &s->keep[s->nr++ % READER_KEEP];
+	slot = &s->keep[s->nr++ & (s->room - 1)];
 	if (*slot)
 		tracecmd_free_record(*slot);
 	*slot = s->ahead;

@@ -18,7 +18,7 @@
 
 #include "tepweak.h"
 
-/* So many records of a stream stay valid: the last one read and those before it. */
+/* So many records of a stream stay valid: the last one read and those before it. A power of two. */
 #define READER_KEEP	64
 
 struct reader;
@@ -58,10 +58,12 @@ uint32_t reader_nr_streams(struct reader *r);
 const struct reader_stream *reader_stream(struct reader *r, uint32_t stream);
 
 /*
- * The next record of a stream, NULL at its end. Valid for READER_KEEP calls of the same stream; the
- * reader's.
+ * The next record of a stream, NULL at its end. Valid for READER_KEEP calls of the same stream, or
+ * as many as reader_keep() said; the reader's.
  */
 struct tep_record *reader_next(struct reader *r, uint32_t stream);
+/* @nr records stay valid at least, those that are valid now among them. 0 or -ENOMEM. */
+int reader_keep(struct reader *r, uint32_t stream, size_t nr);
 /*
  * All records by time as libtracecmd iterates over them, from the begin: for what prints a record
  * and reads on by itself. Once; nothing can be read afterwards. 0, what @event returned, or a

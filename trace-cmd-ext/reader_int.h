@@ -30,10 +30,12 @@ struct stream {
 	struct reader_stream pub;
 	int index;			/* libtracecmd's number of the CPU */
 	struct tep_record *ahead;	/* read, and not yet passed on */
-	struct tep_record *keep[READER_KEEP];
+	/* rings of @room: records of libtracecmd, and room for those of reader_raw.c */
+	struct tep_record **keep, **own;
+	size_t room;
 	size_t nr;			/* records passed on */
 	struct raw_stream raw;
-	struct tep_record records[READER_KEEP];
+	VEC(struct tep_record *) blocks;	/* that @own points into */
 };
 
 struct reader {

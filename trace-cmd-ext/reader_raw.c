@@ -254,7 +254,7 @@ struct tep_record *raw_next(struct reader *r, uint32_t stream)
 		if (type < TYPE_PADDING)
 			break;
 	}
-	rec = &s->records[s->nr++ % READER_KEEP];
+	rec = s->own[s->nr++ & (s->room - 1)];
 	rec->ts = s->raw.ts;
 	rec->offset = s->raw.base + (begin - s->raw.first) + 8 + r->long_size;
 	rec->missed_events = begin == s->raw.first ? s->raw.missed : 0;

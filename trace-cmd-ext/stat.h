@@ -63,6 +63,8 @@ struct stat_counts {
 	uint64_t events;		/* that are wanted */
 	uint64_t all_events, bytes;	/* in the file; bytes with their stacks and mappings */
 	struct stat_requests r;
+	/* events without a request: of processes that have some, and of those that have none */
+	uint64_t unasked, never_asked;
 	VEC(struct stat_process) processes;	/* the one with most requests first */
 	VEC(struct stat_event) by_event;	/* the most frequent first */
 	VEC(struct stat_file) files;	/* those in which most stacks ended first */

@@ -134,6 +134,23 @@ static uint64_t requests(const struct stat_process *p)
 	return sum;
 }
 
+/* A dropped event can have left its request, so a process may have more requests than events. */
+static void count_unasked(struct stat_counts *s)
+{
+	const struct stat_process *p;
+	uint64_t asked;
+	size_t i;
+
+	for (i = 0; i < s->processes.nr; i++) {
+		p = &s->processes.v[i];
+		asked = requests(p);
+		if (!asked)
+			s->never_asked += p->events;
+		else if (p->events > asked)
+			s->unasked += p->events - asked;
+	}
+}
+
 #define CMP(a, b) do { if ((a) != (b)) return (a) > (b) ? -1 : 1; } while (0)
 
 static int cmp_process(const void *a, const void *b)
@@ -167,6 +184,7 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 			s->all_events += m->types.v[i].pub.records;
 	}
 	ret = filtered ? from_events(s, m) : from_scan(s, m);
+	count_unasked(s);
 	if (s->processes.nr)
 		qsort(s->processes.v, s->processes.nr, sizeof(*s->processes.v), cmp_process);
 	if (s->by_event.nr)

@@ -23,7 +23,7 @@ PATHS = ["/usr/bin/app", "/usr/bin/app2", "/usr/lib/libdemo.so", "/memfd:code", 
 IDS = ["", " build_id=0102", " build_id=0203"]
 TASKS = [(100, 100), (101, 100), (200, 200), (300, 300), (164, 164)]  # 100 and 164: 64 apart
 PLACES = [0x401000, 0x402000, 0x403000, 0x7f0000001000]
-LEVELS = ["", "", "", "", "", "/hardirq", "/softirq", "/nmi"]
+LEVELS = ["", "", "", "/off", "/off/p1", "/p1", "/hardirq", "/softirq", "/softirq/off", "/nmi"]
 
 
 def source(seed):
@@ -87,6 +87,15 @@ def source(seed):
                         put("%d%s work %s" % (tid, level, rnd.choice("ab")))
                         if rnd.random() < 0.1:
                             put("300/nmi work c")
+                        if rnd.random() < 0.1:
+                            # the end of an interrupt, or something else
+                            put("%d/off work d" % tid)
+                            put("%d/off kernel_stack %s" % (tid, kstacks[0]))
+                            put("%d/off cookie %x" % (tid, cookies[tid]))
+                        if rnd.random() < 0.02:
+                            for _ in range(rnd.choice([40, 300])):
+                                put("%d/softirq work e" % tid)
+                                put("%d/softirq cookie %x" % (tid, cookies[tid]))
                         if rnd.random() < 0.7:
                             put("%d%s kernel_stack %s" % (tid, level, rnd.choice(kstacks)))
                         if rnd.random() < 0.05:

@@ -111,6 +111,34 @@ static void a_record_stays_valid_for_some_more(void **state)
 	reader_close(r);
 }
 
+static void so_many_stay_valid_as_are_to_be_kept(void **state)
+{
+	struct tep_record *kept[8 * READER_KEEP], copies[8 * READER_KEEP];
+	const size_t all = 8 * READER_KEEP;
+	struct reader *r;
+	size_t nr, i;
+	int raw;
+
+	(void)state;
+	for (raw = 0; raw < 2; raw++) {
+		r = open_reader(fixture("nested"), raw);
+		for (nr = 0; nr < all && (kept[nr] = reader_next(r, 0)); nr++) {
+			copies[nr] = *kept[nr];
+			/* while there is room, and when the ring has turned */
+			if (nr == READER_KEEP / 2)
+				assert_int_equal(reader_keep(r, 0, READER_KEEP + 1), 0);
+			else if (nr == 2 * READER_KEEP)
+				assert_int_equal(reader_keep(r, 0, 2 * READER_KEEP + 1), 0);
+		}
+		assert_true(nr > 2 * READER_KEEP);
+		for (i = 1; i < nr; i++) {
+			assert_int_equal(kept[i]->ts, copies[i].ts);
+			assert_ptr_equal(kept[i]->data, copies[i].data);
+		}
+		reader_close(r);
+	}
+}
+
 /* One request asked both ways. */
 static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64_t cookie,
 		struct join_last *last, int *answered)
@@ -450,6 +478,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_hold_the_records_that_libtracecmd_reads),
 		cmocka_unit_test(a_record_stays_valid_for_some_more),
+		cmocka_unit_test(so_many_stay_valid_as_are_to_be_kept),
 		cmocka_unit_test(a_run_answers_as_its_records_do),
 		cmocka_unit_test(both_orders_pass_the_same_events),
 		cmocka_unit_test(an_event_has_its_stacks_and_fields),

@@ -2,84 +2,7 @@
 /* The join: which stack answers which request, and what is said of the others. */
 #include <errno.h>
 
-#include "join.h"
-#include "unit.h"
-
-#define C1	0x100000002ull
-#define C2	0x100000004ull
-#define FAR	(1ull << 32)	/* further apart than a cookie takes to come back */
-
-static struct join *j;
-static uint32_t cpu0, cpu1;	/* streams of buffer 0 */
-
-static int setup(void **state)
-{
-	(void)state;
-	j = join_new();
-	return join_add_stream(j, 0, 0, &cpu0) || join_add_stream(j, 0, 1, &cpu1);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	join_free(j);
-	return 0;
-}
-
-/* Positions: the time, unless a test says otherwise. */
-static void request_at(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts, uint64_t pos)
-{
-	struct join_run r = {
-		.cookie = cookie, .pos = pos, .ts = ts, .tid = tid, .stream = stream, .events = 1,
-	};
-
-	assert_int_equal(join_add_run(j, &r), 0);
-}
-
-static void request(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts)
-{
-	request_at(stream, tid, cookie, ts, ts);
-}
-
-static void stack_nr(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts, uint32_t flags,
-		     uint64_t addr, uint32_t nr, bool after_loss)
-{
-	uint64_t addrs[8];
-	struct join_stack s = {
-		.cookie = cookie, .pos = ts, .ts = ts, .addrs = addrs, .nr = nr, .tid = tid,
-		.tgid = tid, .flags = flags, .stream = stream, .after_loss = after_loss,
-	};
-	uint32_t i;
-
-	for (i = 0; i < nr; i++)
-		addrs[i] = addr + i;
-	assert_int_equal(join_add_stack(j, &s), 0);
-}
-
-static void stack(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts, uint64_t addr)
-{
-	stack_nr(stream, tid, cookie, ts, 0, addr, 1, false);
-}
-
-static void finish(void)
-{
-	assert_int_equal(join_finish(j), 0);
-}
-
-static struct join_answer at(uint32_t cpu, uint32_t tid, uint64_t ts)
-{
-	struct join_answer a;
-
-	join_at(j, cpu, tid, ts, ts, 0, &a);
-	return a;
-}
-
-static void assert_stack(struct join_answer a, uint64_t addr)
-{
-	assert_int_equal(a.state, JOIN_STACK);
-	assert_true(a.nr > 0);
-	assert_int_equal(a.addrs[0], addr);
-}
+#include "join_build.h"
 
 static void a_stack_answers_its_request(void **state)
 {
@@ -97,15 +20,6 @@ static void a_stack_may_come_before_its_request(void **state)
 	request(cpu0, 10, C1, 200);
 	finish();
 	assert_stack(at(0, 10, 200), 0xa);
-}
-
-static void a_stack_may_be_on_another_cpu_with_another_clock(void **state)
-{
-	(void)state;
-	request(cpu0, 10, C1, 1000000);
-	stack(cpu1, 10, C1, 500, 0xa);
-	finish();
-	assert_stack(at(0, 10, 1000000), 0xa);
 }
 
 static void one_stack_answers_every_request_of_its_cookie(void **state)
@@ -135,77 +49,6 @@ static void another_task_with_the_same_cookie_is_another_key(void **state)
 	finish();
 	assert_int_equal(at(0, 10, 100).state, JOIN_PENDING);
 	assert_stack(at(0, 11, 110), 0xb);
-}
-
-static void among_equal_cookies_the_nearest_in_time_is_taken(void **state)
-{
-	(void)state;
-	request(cpu0, 10, C1, 100);
-	stack(cpu1, 10, C1, 200, 0xa);
-	request(cpu0, 10, C2, 300);
-	stack(cpu0, 10, C2, 310, 0xc);
-	request(cpu0, 10, C1, FAR + 100);
-	stack(cpu1, 10, C1, FAR + 200, 0xb);
-	finish();
-	assert_stack(at(0, 10, 100), 0xa);
-	assert_stack(at(0, 10, FAR + 100), 0xb);
-	/* without a position, by time alone */
-	struct join_answer a;
-
-	join_find(j, 10, C1, FAR + 150, &a);
-	assert_stack(a, 0xb);
-}
-
-static void of_two_that_may_be_meant_the_nearest_is_taken(void **state)
-{
-	uint32_t cpu2;
-
-	(void)state;
-	join_add_stream(j, 0, 2, &cpu2);
-	stack(cpu1, 10, C1, 300, 0xb);
-	stack(cpu2, 10, C1, 100, 0xa);
-	request(cpu0, 10, C1, 120);
-	request(cpu0, 11, C2, 125);
-	request(cpu0, 10, C2, 200);
-	request(cpu0, 10, C1, 290);
-	finish();
-	assert_stack(at(0, 10, 120), 0xa);
-	assert_stack(at(0, 10, 290), 0xb);
-}
-
-static void a_stack_past_another_cookie_on_the_same_cpu_is_refused(void **state)
-{
-	(void)state;
-	/* C1's stack is missing; the same cookie comes back right after C2 */
-	request(cpu0, 10, C1, 100);
-	request(cpu0, 10, C2, 110);
-	stack(cpu0, 10, C2, 120, 0xc);
-	request(cpu0, 10, C1, 130);
-	stack(cpu0, 10, C1, 140, 0xb);
-	finish();
-	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
-	assert_stack(at(0, 10, 130), 0xb);
-}
-
-static void a_far_stack_past_another_cookie_on_another_cpu_is_refused(void **state)
-{
-	(void)state;
-	request(cpu0, 10, C1, 100);
-	request(cpu0, 10, C2, 110);
-	stack(cpu0, 10, C2, 120, 0xc);
-	stack(cpu1, 10, C1, FAR + 100, 0xb);
-	finish();
-	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
-}
-
-static void a_task_that_slept_for_long_gets_its_stack(void **state)
-{
-	(void)state;
-	request(cpu0, 10, C1, 100);
-	request(cpu1, 10, C1, 10 * FAR);	/* still in the same system call */
-	stack(cpu1, 10, C1, 10 * FAR + 5, 0xa);
-	finish();
-	assert_stack(at(0, 10, 100), 0xa);
 }
 
 static void without_a_later_cookie_it_is_still_in_the_kernel(void **state)
@@ -525,21 +368,13 @@ static void the_order_of_feeding_changes_nothing(void **state)
 	join_free(first);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_stack_answers_its_request),
 		T(a_stack_may_come_before_its_request),
-		T(a_stack_may_be_on_another_cpu_with_another_clock),
 		T(one_stack_answers_every_request_of_its_cookie),
 		T(another_task_with_the_same_cookie_is_another_key),
-		T(among_equal_cookies_the_nearest_in_time_is_taken),
-		T(of_two_that_may_be_meant_the_nearest_is_taken),
-		T(a_stack_past_another_cookie_on_the_same_cpu_is_refused),
-		T(a_far_stack_past_another_cookie_on_another_cpu_is_refused),
-		T(a_task_that_slept_for_long_gets_its_stack),
 		T(without_a_later_cookie_it_is_still_in_the_kernel),
 		T(the_same_cookie_later_does_not_hide_the_other_between),
 		T(with_a_later_cookie_and_no_drops_it_was_not_recorded),

@@ -35,11 +35,26 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void rec(enum runs_kind kind, uint32_t tid, uint32_t flags, uint64_t cookie)
+static void rec_in(enum runs_kind kind, uint32_t tid, uint32_t flags, uint32_t preempt,
+		   uint64_t cookie)
 {
 	struct runs_rec x = {
 		.cookie = cookie, .pos = ++pos, .ts = pos * 10, .tid = tid, .flags = flags,
-		.kind = kind,
+		.preempt = preempt, .kind = kind,
+	};
+
+	assert_int_equal(runs_record(r, &x), 0);
+}
+
+static void rec(enum runs_kind kind, uint32_t tid, uint32_t flags, uint64_t cookie)
+{
+	rec_in(kind, tid, flags, 0, cookie);
+}
+
+static void rec_at(enum runs_kind kind, uint32_t tid, uint64_t cookie, uint64_t ts)
+{
+	struct runs_rec x = {
+		.cookie = cookie, .pos = ++pos, .ts = ts, .tid = tid, .kind = kind,
 	};
 
 	assert_int_equal(runs_record(r, &x), 0);
@@ -103,6 +118,70 @@ static void an_interrupt_between_them_does_not_part_them(void **state)
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, C1, FORM_KSTACK);
 	assert_run(1, 10, 3, C1, FORM_KSTACK);
+}
+
+static void the_end_of_an_interrupt_does_not_part_them(void **state)
+{
+	(void)state;
+	/* irq_exit: no interrupt by its flags, but interrupts are off, and they were on */
+	rec_in(REC_KERNEL_STACK, 10, 0, 1, 0);
+	rec_in(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 3, 0);
+	rec_in(REC_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 3, 0);
+	rec_in(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, 3, C1);
+	rec_in(REC_COOKIE, 10, 0, 1, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, C1, FORM_KSTACK);
+	assert_run(1, 10, 3, C1, FORM_KSTACK);
+}
+
+static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
+{
+	(void)state;
+	rec_in(REC_KERNEL_STACK, 10, 0, 1, 0);
+	rec_in(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 1, 0);
+	rec_in(REC_COOKIE, 10, 0, 0, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, FORM_BARE);
+}
+
+static void what_passed_another_cookie_is_of_another_kernel_entry(void **state)
+{
+	(void)state;
+	rec(REC_KERNEL_STACK, 10, 0, 0);
+	rec(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
+	rec(REC_COOKIE, 10, 0, C2);
+	end();
+	assert_int_equal(nr, 3);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 2, C1, FORM_BARE);
+	assert_run(2, 10, 3, C2, FORM_BARE);
+}
+
+static void a_task_that_has_left_the_cpu_has_no_open_group(void **state)
+{
+	(void)state;
+	rec(REC_KERNEL_STACK, 10, 0, 0);
+	rec(REC_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
+	rec(REC_COOKIE, 10, 0, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, FORM_BARE);
+}
+
+static void interrupts_on_again_end_what_was_open_with_interrupts_off(void **state)
+{
+	(void)state;
+	rec(REC_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 0);
+	rec(REC_OTHER, 10, 0, 0);
+	rec(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, FORM_BARE);
 }
 
 static void a_record_of_its_level_between_them_parts_them(void **state)
@@ -182,6 +261,43 @@ static void a_run_lasts_until_the_task_says_something_else(void **state)
 	assert_run(2, 10, 201, C2, FORM_KSTACK);
 }
 
+static void a_run_ends_where_its_cookie_can_have_come_back(void **state)
+{
+	int i;
+
+	(void)state;
+	rec(REC_COOKIE, 10, 0, C1);
+	rec_at(REC_COOKIE, 10, C1, JOIN_PERIOD);
+	rec_at(REC_COOKIE, 10, C1, 2 * JOIN_PERIOD);
+	/* 2^31 and more since the run began, but never since its last request */
+	for (i = 1; i < 5; i++)
+		rec_at(REC_COOKIE, 10, C1, 2 * JOIN_PERIOD + i * (JOIN_PERIOD - 1));
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, C1, FORM_BARE);
+	assert_int_equal(got[0].events, 2);
+	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_int_equal(got[1].events, 5);
+	assert_int_equal(got[1].ts, 2 * JOIN_PERIOD);
+	assert_int_not_equal(got[0].part, got[1].part);
+}
+
+static void a_run_ends_where_its_stack_is(void **state)
+{
+	(void)state;
+	rec(REC_COOKIE, 10, 0, C1);
+	rec(REC_STACK, 11, 0, 0);
+	rec(REC_COOKIE, 10, 0, C1);
+	rec(REC_STACK, 10, 0, 0);
+	rec(REC_COOKIE, 10, 0, C1);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, C1, FORM_BARE);
+	assert_int_equal(got[0].events, 2);
+	assert_run(1, 10, 5, C1, FORM_BARE);
+	assert_int_not_equal(got[0].part, got[1].part);
+}
+
 static void a_kernel_stack_before_a_loss_lost_its_cookie(void **state)
 {
 	(void)state;
@@ -237,12 +353,19 @@ int main(void)
 		T(a_cookie_alone_is_bare),
 		T(a_cookie_right_after_a_kernel_stack_belongs_to_it),
 		T(an_interrupt_between_them_does_not_part_them),
+		T(the_end_of_an_interrupt_does_not_part_them),
+		T(what_passed_interrupts_off_has_the_same_preempt_count),
+		T(what_passed_another_cookie_is_of_another_kernel_entry),
+		T(a_task_that_has_left_the_cpu_has_no_open_group),
+		T(interrupts_on_again_end_what_was_open_with_interrupts_off),
 		T(a_record_of_its_level_between_them_parts_them),
 		T(an_interrupts_kernel_stack_never_takes_the_tasks_cookie),
 		T(an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt),
 		T(another_tasks_cookie_is_not_taken),
 		T(a_kernel_stack_of_a_trigger_after_the_cookie_adds_nothing),
 		T(a_run_lasts_until_the_task_says_something_else),
+		T(a_run_ends_where_its_cookie_can_have_come_back),
+		T(a_run_ends_where_its_stack_is),
 		T(a_kernel_stack_before_a_loss_lost_its_cookie),
 		T(an_interrupts_record_does_not_end_the_doubt_after_a_loss),
 		T(streams_are_kept_apart),

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * nest - which records of a CPU can be of one event
+ *
+ * The kernel writes an event, its kernel_stack and its cookie one after the
+ * other, with preemption off, and with the same context: task, flags and
+ * preempt count are those that the event found (trace_ctx). Only an interrupt
+ * can write records between them. Its records come as whole groups, of one
+ * event after the other, and lie before the rest of the group that it
+ * interrupted. So the records of a CPU are nested by levels:
+ *
+ *  - An interrupt's handler and the softirqs after it say in their flags that
+ *    they are no task. A record of a level ends what is open at higher levels.
+ *  - The end of an interrupt (irq_exit) counts as the task again, or as the
+ *    softirq that was interrupted, when it wakes up ksoftirqd. But interrupts
+ *    are off then, and they were on where the interrupt came. So each level is
+ *    two: with interrupts off is above with interrupts on.
+ *  - Between a group's records the task cannot change.
+ *
+ * The same task also turns interrupts off by itself, so records with interrupts
+ * off may lie after a group as well as in it. They end nothing. But a group that
+ * they passed goes on only with a record of the very same context.
+ */
+#ifndef USTACK_NEST_H
+#define USTACK_NEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* bits of common_flags: include/linux/trace_events.h in the kernel */
+#define TRACE_FL_IRQS_OFF	0x01
+#define TRACE_FL_HARDIRQ	0x08
+#define TRACE_FL_SOFTIRQ	0x10
+#define TRACE_FL_NMI		0x40
+#define TRACE_FL_BH_OFF		0x80
+
+#define NEST_LEVELS		8
+
+/*
+ * What a record was written in: task, softirq, hardirq or NMI, each with
+ * interrupts on and then off, rising.
+ */
+static inline int nest_level(uint32_t flags)
+{
+	int off = flags & TRACE_FL_IRQS_OFF;
+
+	if (flags & (TRACE_FL_NMI | TRACE_FL_HARDIRQ))
+		return (flags & TRACE_FL_NMI ? 6 : 4) + off;
+	return (flags & TRACE_FL_SOFTIRQ ? 2 : 0) + off;
+}
+
+/* What does not change within a group. That a switch is due may be new to a trigger. */
+static inline uint16_t nest_context(uint32_t flags, uint32_t preempt)
+{
+	return (flags & TRACE_FL_BH_OFF) | preempt << 8;
+}
+
+struct nest {
+	struct {
+		uint32_t tid;
+		uint16_t context;
+		bool passed;		/* by records that may be of an interrupt's end */
+	} v[NEST_LEVELS];
+	uint32_t open;			/* a bit for each level with an open group */
+};
+
+static inline void nest_open(struct nest *n, int level, uint32_t tid, uint16_t context)
+{
+	n->v[level].tid = tid;
+	n->v[level].context = context;
+	n->v[level].passed = false;
+	n->open |= 1u << level;
+}
+
+static inline void nest_close(struct nest *n, int level)
+{
+	n->open &= ~(1u << level);
+}
+
+/* Bits of the levels, besides its own, whose groups a record of @tid ends. They are closed. */
+static inline uint32_t nest_ended(struct nest *n, int level, uint32_t tid)
+{
+	uint32_t ended, below;
+	int i;
+
+	if (!(n->open & ~(1u << level)))
+		return 0;
+	ended = n->open >> (level + 1) << (level + 1);
+	for (i = 0, below = n->open & ((1u << level) - 1); below; i++, below >>= 1) {
+		if (!(below & 1))
+			continue;
+		if (n->v[i].tid != tid)
+			ended |= 1u << i;
+		else if (i == level - 1 && level & 1)
+			n->v[i].passed = true;
+	}
+	n->open &= ~ended;
+	return ended;
+}
+
+/* Can a record of this context belong to the group that is open at its level? */
+static inline bool nest_belongs(const struct nest *n, int level, uint32_t tid, uint16_t context)
+{
+	return n->open >> level & 1 && n->v[level].tid == tid &&
+	       (!n->v[level].passed || n->v[level].context == context);
+}
+
+#endif
