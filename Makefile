@@ -8,7 +8,7 @@
 # The large targets call make again after the packages are there, because the fragments ask
 # pkg-config while they are read.
 
-# SAN=address,undefined or SAN=thread builds everything with these sanitizers, in a folder of its own.
+# SAN=address,undefined or SAN=thread: everything built with these sanitizers, in an own folder.
 COMMA := ,
 SAN ?=
 ifneq ($(SAN),)

@@ -209,7 +209,10 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 	wire_sink(&sink, w, out);
 	if (wire_end(w, read_file(api, fd, &sink, &handles) == 0))
 		_exit(1);
-	/* @out stays open: when it closes, this process has ended. Some builds of libtracecmd have unpacked into files that only this removes */
+	/*
+	 * @out stays open: when it closes, this process has ended. Some builds of libtracecmd have
+	 * unpacked into files that only this removes.
+	 */
 	while (handles.nr-- > 0)
 		if (handles.v[handles.nr])
 			api->close(handles.v[handles.nr]);
