@@ -8,10 +8,18 @@
 # The large targets call make again after the packages are there, because the fragments ask
 # pkg-config while they are read.
 
+# SAN=address,undefined or SAN=thread: everything built with these sanitizers, in an own folder.
+COMMA := ,
+SAN ?=
+ifneq ($(SAN),)
+O ?= build/$(firstword $(subst $(COMMA), ,$(SAN)))
+SAN_BUILD := -O1 -fsanitize=$(SAN) -fno-omit-frame-pointer \
+	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)
+endif
 O ?= build
 prefix ?= /usr/local
 DESTDIR ?=
-CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(SAN_BUILD)
 # What installs packages; DEPS=: where that is done by other means.
 DEPS ?= scripts/apt-deps
 JOBS ?= $(shell nproc)

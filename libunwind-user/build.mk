@@ -27,6 +27,15 @@ UU_DEBUG_SRC := symbols_debug.c symbols_debugfile.c symbols_debuginfod.c symbols
 	dwarf_unit.c
 UU_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
+# What is installed: the same with the functions of unwind-user.h alone, for the rest of the tree
+# uses others as well. Three groups, as the header has sections: who only asks for names is not
+# linked with what decodes instructions or unpacks debug information.
+UU_PUBLIC := $(O)/libunwind-user/installed/libunwind-user.a
+UU_SYMBOLS_OBJ := $(filter %/cover.o $(O)/libunwind-user/symbols%,\
+	$(UU_SRC:%.c=$(O)/libunwind-user/%.o))
+UU_DEBUG_OBJ := $(UU_DEBUG_SRC:%.c=$(O)/libunwind-user/%.o)
+UU_UNWIND_OBJ := $(filter-out $(UU_SYMBOLS_OBJ) $(UU_DEBUG_OBJ) $(O)/libunwind-user/tables%,\
+	$(UU_OBJ))
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user \
 	-I$(O)/libunwind-user
 # Capstone's static library, if there is one: the shared one has another name in each release
@@ -59,16 +68,16 @@ AUDIT_GCC = $(if $(findstring clang,$(shell $(CC) --version)),,-fno-tree-loop-di
 AUDIT_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,noseparate-code -Wl,-z,norelro \
 	-Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--build-id -Wl,-init,audit_init
 
-ALL_TARGETS += $(UU_LIB) $(AUDIT_SO)
+ALL_TARGETS += $(UU_LIB) $(UU_PUBLIC) $(AUDIT_SO)
 INSTALL_TARGETS += install-libunwind-user
 
 prefix ?= /usr/local
 
 .PHONY: install-libunwind-user
-install-libunwind-user: $(UU_LIB) $(AUDIT_SO)
+install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
 	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include
 	install -m 644 libunwind-user/unwind-user.h $(DESTDIR)$(prefix)/include/
-	install -m 644 $(UU_LIB) $(DESTDIR)$(prefix)/lib/
+	install -m 644 $(UU_PUBLIC) $(DESTDIR)$(prefix)/lib/
 	$(if $(AUDIT_SO),install -d $(DESTDIR)$(prefix)/lib/trace-ustack)
 	$(if $(AUDIT_SO),install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/)
 	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
@@ -81,6 +90,17 @@ $(O)/libunwind-user/%.o: libunwind-user/%.c
 $(UU_LIB): $(UU_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+UU_COMMA := ,
+UU_EMPTY :=
+uu_group = $(1)=$(subst $(UU_EMPTY) $(UU_EMPTY),$(UU_COMMA),$(2))
+
+$(UU_PUBLIC): $(UU_OBJ) scripts/close-archive
+	@mkdir -p $(@D)
+	CC='$(CC)' AR='$(AR)' CFLAGS='$(CFLAGS)' scripts/close-archive $@ uu_ \
+		$(call uu_group,symbols,$(UU_SYMBOLS_OBJ)) \
+		$(call uu_group,debug,$(UU_DEBUG_OBJ)) \
+		$(call uu_group,unwind,$(UU_UNWIND_OBJ))
 
 AUDIT_HDR := $(addprefix libunwind-user/,audit.h audit_sys.h sframe_format.h tables_format.h \
 	unwind_table_uapi.h)

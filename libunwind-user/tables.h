@@ -172,8 +172,10 @@ struct tables_opts {
 	uint64_t cache_limit;
 	bool no_cache;
 	/*
-	 * Called now and then while tables_scan() runs: @done of @all files. May be NULL. Not 0
-	 * ends the scan with that value.
+	 * Called now and then while tables_scan() or tables_recall() runs: @done of @all files. May
+	 * be NULL. Not 0 ends the scan with that value. The thread that scans calls it: for the
+	 * first scan of tables_follow() that is the thread that follows, which never calls it again
+	 * once tables_follow_wait() has returned.
 	 */
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;

@@ -26,10 +26,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -55,7 +57,6 @@ struct tables_cache {
 	pthread_mutex_t lock;		/* of what follows */
 	bool counted;			/* bytes is known */
 	uint64_t bytes;			/* in the folder, by what this process knows */
-	unsigned int nr_tmp;
 };
 
 struct header {
@@ -388,13 +389,17 @@ static int put_file(struct tables_cache *c, const char *name, mode_t mode, const
 		    size_t head_size, const void *data, size_t size)
 {
 	char tmp[64];
+	uint64_t id;
 	int fd, ret;
 
-	pthread_mutex_lock(&c->lock);
-	snprintf(tmp, sizeof(tmp), TMP_PREFIX "%ld.%lx.%u", (long)getpid(), (long)c, c->nr_tmp++);
-	pthread_mutex_unlock(&c->lock);
-	unlinkat(c->dir, tmp, 0);
-	fd = openat(c->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	/* Processes of several containers, whose PIDs are the same, may share the folder */
+	do {
+		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+			return -EIO;
+		snprintf(tmp, sizeof(tmp), TMP_PREFIX "%016" PRIx64, id);
+		fd = openat(c->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    mode);
+	} while (fd < 0 && errno == EEXIST);
 	if (fd < 0)
 		return -errno;
 	ret = write_all(fd, head, head_size);

@@ -217,15 +217,13 @@ static void *follow(void *arg)
 	int ret;
 
 	if (f->scan) {
-		ret = tables_scan(t);
+		ret = tables_scan_processes(t, true);
 		pthread_mutex_lock(&t->lock);
 		f->scanned = true;
 		f->result = ret;
 		pthread_cond_broadcast(&f->done);
 		pthread_mutex_unlock(&t->lock);
 	}
-	/* Nobody wants to hear of the progress of those that follow */
-	t->opts.progress = NULL;
 	for (;;) {
 		ret = poll(f->poll, f->nr + 1, f->nr ? -1 : RESCAN_MS);
 		if (ret < 0 && errno != EINTR)
@@ -236,7 +234,7 @@ static void *follow(void *arg)
 		for (i = 0; i < f->nr; i++)
 			lost |= read_ring(f, &f->ring[i]);
 		if (lost)
-			tables_scan(t);
+			tables_scan_processes(t, false);
 	}
 	return NULL;
 }

@@ -30,7 +30,7 @@ struct tables {
 	/* Hand a table to the kernel; 0 or -errno. Tests have another one. */
 	int (*add)(struct tables *t, const struct unwind_table_file *arg);
 	void *add_ctx;
-	struct tables_opts opts;
+	struct tables_opts opts;	/* as they were given: nobody changes them */
 	char *proc;			/* "/proc", but for tests */
 	struct tables_cache *cache;
 	int cache_error;
@@ -48,6 +48,12 @@ struct tables {
 int tables_new(const struct tables_opts *opts,
 	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
 	       struct tables **tables);
+
+/*
+ * tables_scan() which calls progress() only if @report: the thread that follows calls it for the
+ * scan that somebody waits for, and not later, when another thread may be in tables_recall().
+ */
+int tables_scan_processes(struct tables *t, bool report);
 
 /* Note that a file could not be opened, for -errno @error. */
 void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *path, int error);

@@ -91,6 +91,7 @@ struct mapping {
 
 struct scan {
 	struct tables *t;
+	bool report;			/* progress */
 	struct tables_seen seen;
 	struct mapping *map;
 	size_t nr, room;
@@ -229,6 +230,13 @@ int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t en
 	return fd >= 0 || ret == -ENOENT || ret == -ESRCH ? fd : ret;
 }
 
+static int report_progress(const struct scan *s, uint64_t done)
+{
+	const struct tables_opts *opts = &s->t->opts;
+
+	return s->report && opts->progress ? opts->progress(opts->ctx, done, s->nr) : 0;
+}
+
 static int register_all(struct scan *s)
 {
 	struct tables *t = s->t;
@@ -238,11 +246,9 @@ static int register_all(struct scan *s)
 	for (i = 0; i < s->nr; i++) {
 		struct mapping *m = &s->map[i];
 
-		if (t->opts.progress && i % PROGRESS_EVERY == 0) {
-			ret = t->opts.progress(t->opts.ctx, i, s->nr);
-			if (ret)
-				return ret;
-		}
+		ret = i % PROGRESS_EVERY ? 0 : report_progress(s, i);
+		if (ret)
+			return ret;
 		fd = tables_open_mapping(t, m->pid, m->start, m->end, m->path);
 		if (fd < 0) {
 			tables_note_failure(t, m->dev, m->ino, m->path, fd);
@@ -251,12 +257,12 @@ static int register_all(struct scan *s)
 		tables_add_fd(t, fd, m->path);
 		close(fd);
 	}
-	return t->opts.progress ? t->opts.progress(t->opts.ctx, s->nr, s->nr) : 0;
+	return report_progress(s, s->nr);
 }
 
-int tables_scan(struct tables *t)
+int tables_scan_processes(struct tables *t, bool report)
 {
-	struct scan s = { .t = t };
+	struct scan s = { .t = t, .report = report };
 	uint64_t start = tables_now_ns();
 	size_t i;
 	int ret;
@@ -278,4 +284,9 @@ int tables_scan(struct tables *t)
 	free(s.map);
 	tables_seen_free(&s.seen);
 	return ret;
+}
+
+int tables_scan(struct tables *t)
+{
+	return tables_scan_processes(t, true);
 }

@@ -5,6 +5,10 @@
  * All names begin with uu_. Functions that return int return 0 or a negative
  * errno. The library prints nothing, keeps no state outside the objects the
  * caller made, and reads every file as hostile input.
+ *
+ * pkg-config --cflags --libs libunwind-user prints what a program is compiled
+ * and linked with, static or not. It is an archive: a program holds the sections
+ * that it uses, and may be linked with what these need alone, as said there.
  */
 #ifndef UNWIND_USER_H
 #define UNWIND_USER_H
@@ -29,11 +33,12 @@ extern "C" {
  * There are two kinds:
  *
  *  - uu_symbols_new(): functions, from the symbol tables of the files
- *    themselves. Link with -lunwind-user -lelf -liberty -lz.
+ *    themselves.
  *  - uu_symbols_new_debug(): also the symbol tables of separate debug files, and
- *    source files, lines and inlined functions from debug information. A program
- *    that uses it links with -llzma -lzstd -ldl as well; one that does not, pays
- *    nothing for it.
+ *    source files, lines and inlined functions from debug information. See "lines"
+ *    below; a program that does not call it pays nothing for it.
+ *
+ * Link with -lunwind-user -lelf -liberty
  */
 struct uu_symbols;
 
@@ -144,7 +149,12 @@ int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_
  */
 int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text, size_t len);
 
-/* -------------------------------- lines --------------------------------- */
+/* -------------------------------- lines ---------------------------------
+ *
+ * From a file and an offset in it to source lines and inlined functions.
+ *
+ * Link with -lunwind-user -lelf -liberty -lz -llzma -lzstd -ldl
+ */
 
 /*
  * As uu_symbols_new(). uu_symbols_find() then knows the functions of separate
@@ -229,6 +239,8 @@ int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
  * handler, as long as no other function of this unwinder was interrupted by it.
  *
  * Amd64, arm64 and s390x; with a callback to read memory, of any of them on any machine.
+ *
+ * Link with -lunwind-user -lcapstone
  */
 struct uu_unwinder;
 

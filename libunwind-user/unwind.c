@@ -168,7 +168,8 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 		if (!ret)
 			ret = add(l->u, &gen, bias);
 	} else {
-		fd = open(l->first ? "/proc/self/exe" : info->dlpi_name, O_RDONLY | O_CLOEXEC);
+		fd = open(l->first ? "/proc/self/exe" : info->dlpi_name,
+			  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		ret = fd < 0 ? -errno : uu_unwinder_add(l->u, fd, info->dlpi_addr);
 		if (fd >= 0)
 			close(fd);

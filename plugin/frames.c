@@ -14,6 +14,7 @@
 #define BUDGET	(48u << 20)
 
 static const char prefix[] = "=> [user] ";
+static const char no_memory[] = "=> [user] <no memory>\n";
 
 struct frame_key {
 	uint64_t addr, offset;
@@ -324,8 +325,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 	first = f->index.nr;
 	if (!find_frames(f, ans)) {
 		f->index.nr = first;
-		text_add(&f->out, prefix);
-		text_add(&f->out, "<no memory>\n");
+		text_add(&f->out, no_memory);
 		return;
 	}
 	add_stack(f, &f->out, ans, first, ans->nr);
@@ -354,5 +354,5 @@ const char *frames_text(struct frames *f, const struct join_answer *ans, bool da
 		print_stack(f, ans);
 	else if (ans->state != JOIN_NONE)
 		add_missing(&f->out, ans->state, damaged);
-	return f->out.v ? f->out.v : "";
+	return f->out.failed ? no_memory : f->out.v ? f->out.v : "";
 }

@@ -114,6 +114,14 @@ static void kernel_frames(struct text *t, struct tep_record *rec, struct ustack 
 	}
 }
 
+static void put_text(struct trace_seq *s, const struct text *t)
+{
+	if (t->v)
+		trace_seq_puts(s, t->v);
+	if (t->failed)
+		trace_seq_puts(s, "<no memory>\n");
+}
+
 static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 			      struct tep_event *event, void *context)
 {
@@ -125,8 +133,7 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 	found = answer(u, rec, 0, &ans);
 	text_clear(&u->text);
 	kernel_frames(&u->text, rec, u, event);
-	if (u->text.v)
-		trace_seq_puts(s, u->text.v);
+	put_text(s, &u->text);
 	if (found && ans.form != FORM_BARE)
 		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
 	pthread_mutex_unlock(&lock);
@@ -206,8 +213,7 @@ static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_eve
 				 (unsigned long long)m.pgoff);
 		text_clear(&u->text);
 		text_name(&u->text, m.path, m.path_len);
-		if (u->text.v)
-			trace_seq_puts(s, u->text.v);
+		put_text(s, &u->text);
 	} else {
 		trace_seq_puts(s, "<no mapping in this record>");
 	}

@@ -64,7 +64,7 @@ static int open_file(char **path)
 	n = readlink(name, target, sizeof(target) - 1);
 	target[n < 0 ? 0 : n] = '\0';
 	*path = strdup(target);
-	return open(name, O_RDONLY | O_CLOEXEC);
+	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
 static bool host_has_all(void)

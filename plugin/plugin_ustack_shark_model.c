@@ -470,7 +470,7 @@ static void set_problem(struct shark_model *m, const char *what)
 
 static void scan(struct shark_model *m)
 {
-	int fd = open(m->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	m->scanned = true;
 	if (fd < 0) {

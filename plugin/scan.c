@@ -20,6 +20,8 @@
 /* CPU seconds for any file, and bytes of it for one more. */
 #define SECONDS_BASE	10
 #define BYTES_A_SECOND	(4u << 20)
+/* Seconds that may pass for one of them: the machine does other things, too, and disks are slow. */
+#define SECONDS_A_CPU	6
 
 /*
  * libtracecmd's functions, of the host program where it exports them, as
@@ -159,15 +161,20 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	/* nothing is freed: the process ends soon */
 }
 
+/* CPU seconds that reading the file may take. */
+static rlim_t seconds_for(int fd)
+{
+	struct stat st;
+
+	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_A_SECOND);
+}
+
 static void limit(int fd)
 {
 	struct rlimit none = { 0, 0 }, cpu;
-	rlim_t seconds = SECONDS_BASE;
-	struct stat st;
+	rlim_t seconds = seconds_for(fd);
 
 	setrlimit(RLIMIT_CORE, &none);
-	if (!fstat(fd, &st))
-		seconds += st.st_size / BYTES_A_SECOND;
 	/* one that the host has already and that is stricter stays */
 	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
 		cpu.rlim_cur = seconds;
@@ -202,15 +209,17 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 	wire_sink(&sink, w, out);
 	if (wire_end(w, read_file(api, fd, &sink, &handles) == 0))
 		_exit(1);
-	close(out);
-	/* some builds of libtracecmd have unpacked into files that only this removes */
+	/*
+	 * @out stays open: when it closes, this process has ended. Some builds of libtracecmd have
+	 * unpacked into files that only this removes.
+	 */
 	while (handles.nr-- > 0)
 		if (handles.v[handles.nr])
 			api->close(handles.v[handles.nr]);
 	_exit(0);
 }
 
-static int run_child(const struct api *api, int fd, struct sink *sink)
+static int run_child(const struct api *api, int fd, struct sink *sink, int64_t until)
 {
 	int ret, pipefd[2], status;
 	pid_t pid;
@@ -230,10 +239,12 @@ static int run_child(const struct api *api, int fd, struct sink *sink)
 		child(api, fd, pipefd[1]);
 	}
 	close(pipefd[1]);
-	ret = wire_read(pipefd[0], sink);
+	ret = wire_read(pipefd[0], sink, until);
+	/* it has said all, and cleans up behind it */
+	if (!ret)
+		wire_wait(pipefd[0], until);
 	close(pipefd[0]);
-	if (ret)
-		kill(pid, SIGKILL);
+	kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return ret;
@@ -246,15 +257,23 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 	return 0;
 }
 
-void scan_file(struct scan *s, int fd)
+void scan_file_within(struct scan *s, int fd, int64_t ms)
 {
+	int64_t until = wire_now_ms() + ms;
 	struct drops_sink clock = { .clock = found_clock };
 	struct sink_target target;
 	struct sink sink;
+	struct stat st;
 	struct api api;
 	int ret;
 
 	memset(s, 0, sizeof(*s));
+	/* opening a pipe waits for someone who writes, reading a terminal for someone who types */
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		s->problem = "it is no regular file, which alone can be read twice; "
+			     "save it to a file first";
+		return;
+	}
 	if (get_api(&api)) {
 		s->problem = "libtracecmd is not there to read the file with; install libtracecmd1";
 		return;
@@ -266,9 +285,14 @@ void scan_file(struct scan *s, int fd)
 		clock.data = s->join;
 		drops_walk(fd, &clock);
 		sink_join(&sink, &target);
-		ret = run_child(&api, fd, &sink);
+		ret = run_child(&api, fd, &sink, until);
 	}
-	if (ret && ret != -ENOMEM) {
+	if (ret == -ETIMEDOUT) {
+		s->problem = "reading the file took too long and was given up, "
+			     "so stacks may be missing";
+		join_set_damaged(s->join);
+		ret = 0;
+	} else if (ret && ret != -ENOMEM) {
 		s->problem = "the file is damaged and was not read to its end, "
 			     "so stacks may be missing";
 		join_set_damaged(s->join);
@@ -282,6 +306,11 @@ void scan_file(struct scan *s, int fd)
 		scan_free(s);
 		s->problem = "there is not enough memory for its stacks";
 	}
+}
+
+void scan_file(struct scan *s, int fd)
+{
+	scan_file_within(s, fd, 1000ll * SECONDS_A_CPU * seconds_for(fd));
 }
 
 void scan_free(struct scan *s)

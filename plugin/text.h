@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A string that grows. What does not fit in memory is left out, and said so. */
+/*
+ * A string that grows. What does not fit in memory is left out, @failed says so, and all that comes
+ * later is left out as well: who prints the text looks at @failed first.
+ */
 #ifndef USTACK_TEXT_H
 #define USTACK_TEXT_H
 
@@ -37,11 +40,22 @@ text_addf(struct text *t, const char *fmt, ...)
 {
 	char buf[128];
 	va_list ap;
+	int n;
 
 	va_start(ap, fmt);
-	vsnprintf(buf, sizeof(buf), fmt, ap);
+	n = vsnprintf(buf, sizeof(buf), fmt, ap);
 	va_end(ap);
-	text_add(t, buf);
+	if (n < 0) {
+		t->failed = true;
+	} else if ((size_t)n < sizeof(buf)) {
+		text_bytes(t, buf, n);
+	} else if (t->failed || vec_reserve(t, (size_t)n + 1)) {
+		t->failed = true;
+	} else {
+		va_start(ap, fmt);
+		t->nr += vsnprintf(t->v + t->nr, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 }
 
 /* A name out of a file: bytes that a terminal would obey are written as \ooo. */

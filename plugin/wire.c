@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* wire - see wire.h. Both ends are one program, so structs travel as they are. */
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "vec.h"
@@ -216,7 +219,32 @@ static int got(const struct sink *sink, uint32_t type, const char *p, uint32_t l
 	return -EPROTO;
 }
 
-int wire_read(int fd, const struct sink *sink)
+int64_t wire_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+int wire_wait(int fd, int64_t until)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int64_t left;
+	int ret;
+
+	do {
+		left = until - wire_now_ms();
+		if (left < 0)
+			left = 0;
+		ret = poll(&p, 1, left > INT_MAX ? INT_MAX : left);
+	} while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		return -errno;
+	return ret ? 0 : -ETIMEDOUT;
+}
+
+int wire_read(int fd, const struct sink *sink, int64_t until)
 {
 	const size_t room = MAX_MSG + sizeof(struct msg);
 	char *buf = malloc(room), *tmp = malloc(MAX_MSG + 1);
@@ -228,6 +256,9 @@ int wire_read(int fd, const struct sink *sink)
 	if (!buf || !tmp)
 		ret = -ENOMEM;
 	while (!ret) {
+		ret = wire_wait(fd, until);
+		if (ret)
+			break;
 		n = read(fd, buf + used, room - used);
 		if (n < 0 && errno == EINTR)
 			continue;

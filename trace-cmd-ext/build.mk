@@ -30,12 +30,17 @@ $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
 
 $(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB) \
+	$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) $(TOOL_WRAP) -o $@ $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB) \
 		$(TOOL_LIBS)
 
 $(TOOL_OBJ): TOOL_FLAGS = -Iplugin $(PLUGIN_INC)
-# svg.c holds it as it is
-$(O)/trace-cmd-ext/svg.o: trace-cmd-ext/flame.js
+# svg.c includes it: a string, line by line
+FLAME_JS := $(O)/trace-cmd-ext/flame_js.h
+$(O)/trace-cmd-ext/svg.o: $(FLAME_JS)
+$(O)/trace-cmd-ext/svg.o: TOOL_FLAGS += -I$(dir $(FLAME_JS))
+$(FLAME_JS): trace-cmd-ext/flame.js trace-cmd-ext/build.mk
+	@mkdir -p $(@D)
+	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
 $(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
 
 $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c

@@ -67,6 +67,8 @@ int cmd_help(const char *text)
 	return cmd_finish(CMD_OK);
 }
 
+atomic_bool cmd_no_memory;
+
 static const char *incomplete;
 
 void cmd_incomplete(const char *file)
@@ -80,6 +82,11 @@ int cmd_finish(int code)
 	if (fflush(stdout) || ferror(stdout)) {
 		cmd_error("standard output cannot be written: %s", strerror(errno));
 		return CMD_OUTPUT;
+	}
+	if (code == CMD_OK && cmd_no_memory) {
+		cmd_error("not enough memory: what was printed may not be all; choose fewer events, "
+			  "or free some memory");
+		return CMD_FAIL;
 	}
 	if (code != CMD_OK || !incomplete)
 		return code;
@@ -250,37 +257,50 @@ size_t cmd_utf8(const unsigned char *s, size_t len)
 	return n;
 }
 
-void cmd_json_text(struct text *t, const char *str, size_t len)
+typedef void put_fn(void *to, const char *s, size_t len);
+
+static void json_string(put_fn *put, void *to, const char *str, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)str;
 	size_t i = 0, from = 0, n;
+	char escape[8];
 
-	text_bytes(t, "\"", 1);
+	put(to, "\"", 1);
 	while (i < len) {
 		n = cmd_utf8(s + i, len - i);
 		if (n && s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7f) {
 			i += n;
 			continue;
 		}
-		text_bytes(t, str + from, i - from);
+		put(to, str + from, i - from);
 		if (!n)
-			text_add(t, "\xef\xbf\xbd");
-		else if (s[i] == '"' || s[i] == '\\')
-			text_addf(t, "\\%c", s[i]);
+			put(to, "\xef\xbf\xbd", 3);
 		else
-			text_addf(t, "\\u%04x", s[i]);
+			put(to, escape, s[i] == '"' || s[i] == '\\' ?
+			    sprintf(escape, "\\%c", s[i]) : sprintf(escape, "\\u%04x", s[i]));
 		from = ++i;
 	}
-	text_bytes(t, str + from, len - from);
-	text_bytes(t, "\"", 1);
+	put(to, str + from, len - from);
+	put(to, "\"", 1);
 }
 
+static void put_to_text(void *to, const char *s, size_t len)
+{
+	text_bytes(to, s, len);
+}
+
+static void put_to_file(void *to, const char *s, size_t len)
+{
+	fwrite(s, 1, len, to);
+}
+
+void cmd_json_text(struct text *t, const char *s, size_t len)
+{
+	json_string(put_to_text, t, s, len);
+}
+
+/* No memory is needed, so there is no string that is left out for want of it. */
 void cmd_json_string(FILE *f, const char *s, size_t len)
 {
-	struct text t = {};
-
-	cmd_json_text(&t, s, len);
-	if (!t.failed)
-		fwrite(t.v, 1, t.nr, f);
-	free(t.v);
+	json_string(put_to_file, f, s, len);
 }

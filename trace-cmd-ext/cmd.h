@@ -9,6 +9,7 @@
 #ifndef TRACE_USTACK_CMD_H
 #define TRACE_USTACK_CMD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,6 +58,11 @@ int cmd_guard(const char *file, int (*run)(void *arg), void *arg);
  * end, so that it is one sentence where the library breaks off later on.
  */
 void cmd_incomplete(const char *file);
+/*
+ * Some request for memory failed, see memory.c: what was printed may lack something. cmd_finish()
+ * says so and makes CMD_FAIL of CMD_OK.
+ */
+extern atomic_bool cmd_no_memory;
 /* Flush standard output and tell of errors; CMD_OUTPUT if there was one, else @code. */
 int cmd_finish(int code);
 

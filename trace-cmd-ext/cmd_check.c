@@ -59,7 +59,7 @@ void check_add(struct check *c, enum check_level level, const char *group, const
 
 	f = realloc(c->finding, (c->nr + 1) * sizeof(*f));
 	if (!f)
-		abort();
+		return;
 	c->finding = f;
 	f += c->nr++;
 	*f = (struct check_finding){
@@ -258,5 +258,9 @@ int cmd_check(int argc, char **argv)
 			print_meaning(&check);
 	}
 	free_findings(&check);
+	if (cmd_no_memory) {
+		ok = false;
+		cmd_error("not enough memory: findings are missing");
+	}
 	return cmd_finish(ok ? CMD_OK : CMD_FAIL);
 }

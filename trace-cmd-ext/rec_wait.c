@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,7 +25,7 @@
 #define ENDED		-2		/* in place of a pidfd */
 
 static int signals = -1;
-static bool interrupted;
+static atomic_bool interrupted;	/* the thread that scans for tables asks, too */
 static struct rlimit files_before;
 
 /* Each stream takes four descriptors. */

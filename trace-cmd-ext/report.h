@@ -16,6 +16,7 @@ struct report {
 	bool reads_on;			/* printer_reads_on() */
 	struct printer *printer;
 	struct text out;		/* of the pieces of one turn */
+	VEC(char *) frame_texts;	/* of @m's frames, NULL until one is wanted; json_free() */
 };
 
 /*
@@ -32,6 +33,7 @@ void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct
 
 /* report_json.c */
 void json_event(struct report *r, const struct model_event *ev);
+void json_free(struct report *r);
 
 /*
  * report_out.c: print everything with this many processes; 0, or a negative errno. A signal that

@@ -11,8 +11,6 @@
 #include "model_int.h"
 #include "report.h"
 
-static VEC(char *) frame_texts;
-
 static void add_string(struct text *t, const char *s, size_t len)
 {
 	cmd_json_text(t, s, len);
@@ -65,18 +63,27 @@ static const char *frame_text(struct report *r, uint32_t frame)
 {
 	struct text t = {};
 
-	while (frame_texts.nr <= frame)
-		if (!vec_add(&frame_texts))
+	while (r->frame_texts.nr <= frame)
+		if (!vec_add(&r->frame_texts))
 			return NULL;
-	if (!frame_texts.v[frame]) {
+	if (!r->frame_texts.v[frame]) {
 		make_frame(r, &t, frame);
 		if (t.failed) {
 			free(t.v);
 			return NULL;
 		}
-		frame_texts.v[frame] = t.v;
+		r->frame_texts.v[frame] = t.v;
 	}
-	return frame_texts.v[frame];
+	return r->frame_texts.v[frame];
+}
+
+void json_free(struct report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->frame_texts.nr; i++)
+		free(r->frame_texts.v[i]);
+	vec_free(&r->frame_texts);
 }
 
 static void add_frames(struct report *r, const char *name, const uint32_t *frames, uint32_t nr)

@@ -172,8 +172,11 @@ static int print(struct turns *t)
 	if (!ret && (t->mine || (!t->items && !t->me)))
 		ret = end_turn(t);
 	printer_free(r->printer);
-	free(r->out.v);
-	return ret;
+	r->printer = NULL;
+	json_free(r);
+	vec_free(&r->out);
+	/* Nobody asks the process that prints a part */
+	return ret ? ret : cmd_no_memory ? -ENOMEM : 0;
 }
 
 static int wait_for(pid_t *pids, uint32_t nr)

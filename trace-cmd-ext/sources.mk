@@ -2,7 +2,7 @@
 # What trace-ustack is made of; its tests build it once more, with sanitizers.
 
 # what the subcommands are made of, and what reads files for them
-TOOL_SRC := trace_ustack.c cmd.c cmd_run.c cmd_filter.c cmd_report.c report_json.c \
+TOOL_SRC := trace_ustack.c memory.c cmd.c cmd_run.c cmd_filter.c cmd_report.c report_json.c \
 	report_out.c report_text.c cmd_stat.c stat_count.c stat_files.c
 # recording, see rec.h, and what that needs
 TOOL_SRC += cmd_record.c rec_command.c rec_dat.c rec_events.c rec_guard.c rec_jit.c rec_json.c \
@@ -16,3 +16,5 @@ TOOL_SRC += cmd_flame.c flame_json.c folded.c gather.c output.c paths.c svg.c tr
 	export_firefox_lines.c export_perfetto.c export_pprof.c proto.c strtab.c
 MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c \
 	model_tally.c reader.c reader_raw.c
+# see memory.c
+TOOL_WRAP := $(addprefix -Wl$(COMMA)--wrap=,malloc calloc realloc strdup strndup asprintf vasprintf)

@@ -14,13 +14,10 @@
 #define CHAR	6.63		/* of the font, 11 pixels high */
 #define LEGEND	20
 
-/* flame.js, as it is. Hidden: gas 2.40 of arm64 has all of a section share one entry of a GOT. */
-__asm__(".section .rodata\n"
-	"flame_js: .incbin \"trace-cmd-ext/flame.js\"\n"
-	"flame_js_end: .byte 0\n"
-	".previous\n");
-extern const char flame_js[] __attribute__((visibility("hidden")));
-extern const char flame_js_end[] __attribute__((visibility("hidden")));
+/* flame.js as a string, see build.mk */
+static const char flame_js[] =
+#include "flame_js.h"
+;
 
 static const char style[] =
 	"text{font:11px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#000}\n"
@@ -403,7 +400,7 @@ void svg_write(FILE *out, const struct tree *t, const struct fold *f, const stru
 		fprintf(out, "<text id=\"hint\" x=\"%d\" y=\"%u\"></text>\n", MARGIN,
 			p.height - 10);
 		fputs("<script><![CDATA[\n", out);
-		fwrite(flame_js, 1, flame_js_end - flame_js, out);
+		fwrite(flame_js, 1, sizeof(flame_js) - 1, out);
 		fputs("]]></script>\n</svg>\n", out);
 	}
 	free(p.hues.hue);

@@ -60,7 +60,8 @@ static double now_ms(void)
 
 static int generate(const char *path, struct gen_table *table, double *ms)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
+	/* a path can be a pipe that nobody writes to */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), ret;
 	double start = now_ms();
 
 	if (fd < 0)

@@ -17,7 +17,10 @@ TEST_TARGETS += check-flame check-flame-browser
 check-flame-unit: $(FLAME_TEST)/test_flame
 	@$<
 
+# svg.c is compiled in whatever folder the compiler runs
 check-flame: $(O)/trace-ustack $(FIXTURES)
+	@cd / && $(CC) -D_GNU_SOURCE -I$(CURDIR)/plugin -I$(abspath $(dir $(FLAME_JS))) -c -o /dev/null \
+		$(CURDIR)/trace-cmd-ext/svg.c
 	@tests/flame/run $(O)
 
 check-flame-browser: $(O)/trace-ustack $(FIXTURES)
@@ -32,6 +35,7 @@ $(FLAME_TEST)/test_flame: tests/flame/test_flame.c $(FLAME_PARTS_OBJ)
 	$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) -lcmocka -lm
 
-$(O)/tool-test/svg.o: trace-cmd-ext/flame.js
+$(O)/tool-test/svg.o: $(FLAME_JS)
+$(O)/tool-test/svg.o: PLUGIN_CFLAGS += -I$(dir $(FLAME_JS))
 
 -include $(FLAME_TEST)/test_flame.d

@@ -182,7 +182,7 @@ static void through_the_pipe(struct tep_handle *tep, struct input in, struct sin
 	feed_all(tep, in, &out);
 	wire_end(&w, true);
 	lseek(fd, 0, SEEK_SET);
-	if (wire_read(fd, sink))
+	if (wire_read(fd, sink, wire_now_ms() + 10000))
 		abort();	/* what we wrote we can read */
 	close(fd);
 }

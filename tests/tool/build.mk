@@ -21,10 +21,10 @@ RANDOM_SEED ?= 1
 
 CHECK_TARGETS += check-model check-tool check-stat-files check-orders
 CHECK_NEEDS += $(TOOL_TEST)/test_model $(RANDOM_FILES)
-TEST_TARGETS += check-tool-damaged
+TEST_TARGETS += check-tool-damaged check-no-memory
 FULL_TARGETS += check-tool-long
 
-.PHONY: check-model check-orders check-tool check-stat-files check-tool-damaged check-tool-long \
+.PHONY: check-model check-orders check-tool check-stat-files check-tool-damaged check-tool-long check-no-memory \
 	tool-update
 check-model: $(TOOL_TEST)/test_model $(FIXTURES) $(RANDOM_FILES)
 	@FIXTURES=$(O)/fixtures RANDOM_FILES=$(O)/tool-test/random ASAN_OPTIONS=detect_leaks=0 $<
@@ -50,6 +50,15 @@ check-tool-damaged: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
 check-tool-long: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
 	@tests/tool/damaged $(O) 5000 7
 
+# memory that ends while it prints
+FAIL_MALLOC := $(TOOL_TEST)/fail_malloc.so
+check-no-memory: $(O)/trace-ustack $(FAIL_MALLOC) $(FIXTURES)
+	@tests/tool/no-memory $(O)
+
+$(FAIL_MALLOC): tests/tool/fail_malloc.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+
 # write what is printed now as the expected text; read the difference
 tool-update: $(O)/trace-ustack plugin $(FIXTURES)
 	@tests/tool/run --update $(O)
@@ -61,7 +70,7 @@ $(TOOL_TEST)/%.o: trace-cmd-ext/%.c
 $(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) $(O)/unit/plugin/handlers.o \
 		$(O)/unit/plugin/scan.o
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(CC) $(SAN_FLAGS) $(CFLAGS) $(TOOL_WRAP) -o $@ $^ $(TOOL_LIBS)
 
 $(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS)
 	@mkdir -p $(@D)

@@ -30,7 +30,7 @@ static struct {
 	uint64_t cookie;
 } cookie = { .type = 21, .pid = 10, .cookie = 2 };
 
-static enum { GOOD, CRASH, LOOP, FLOOD, EXIT, NO_OPEN } mode;
+static enum { GOOD, CRASH, LOOP, FLOOD, EXIT, NO_OPEN, HANG, HANG_AT_END } mode;
 static struct tep_handle *tep;
 static int nr_read;
 
@@ -44,6 +44,8 @@ EXPORT struct tracecmd_input *tracecmd_open_fd(int fd, int flags)
 EXPORT void tracecmd_close(struct tracecmd_input *handle)
 {
 	(void)handle;
+	while (mode == HANG_AT_END)
+		pause();
 }
 
 EXPORT int tracecmd_buffer_instances(struct tracecmd_input *handle)
@@ -86,7 +88,7 @@ EXPORT struct tep_record *tracecmd_read_data(struct tracecmd_input *handle, int 
 	if (cpu)
 		return NULL;
 	nr_read++;
-	if (nr_read > 3 && mode == GOOD)
+	if (nr_read > 3 && (mode == GOOD || mode == HANG_AT_END))
 		return NULL;
 	if (nr_read > 3 && mode == CRASH) {
 		signal(SIGSEGV, SIG_DFL);
@@ -96,6 +98,8 @@ EXPORT struct tep_record *tracecmd_read_data(struct tracecmd_input *handle, int 
 		_exit(0);
 	while (nr_read > 3 && mode == LOOP)
 		;
+	while (nr_read > 3 && mode == HANG)
+		pause();
 	rec = calloc(1, sizeof(*rec));
 	rec->offset = rec->ts = nr_read > 3 ? 3 : nr_read;	/* FLOOD: the same for ever */
 	rec->data = &cookie;
@@ -203,6 +207,47 @@ static void a_loop_in_libtracecmd_ends(void **state)
 	assert_survived();
 }
 
+/* It sleeps, which no limit of CPU time ends. */
+static void one_who_waits_for_ever_is_given_up(void **state)
+{
+	(void)state;
+	alarm(30);
+	mode = HANG;
+	scan_file_within(&scan, fd, 200);
+	alarm(0);
+	assert_non_null(scan.join);
+	assert_non_null(strstr(scan.problem, "took too long"));
+}
+
+static void one_who_has_said_all_and_does_not_end_is_ended(void **state)
+{
+	(void)state;
+	alarm(30);
+	mode = HANG_AT_END;
+	scan_file_within(&scan, fd, 500);
+	alarm(0);
+	assert_null(scan.problem);
+	assert_int_equal(state_of_the_first(), JOIN_PENDING);
+}
+
+/* Opening the one again, or reading from it, would wait. */
+static void what_is_no_regular_file_is_not_read(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	alarm(30);
+	mode = GOOD;
+	scan_file(&scan, ends[0]);
+	alarm(0);
+	assert_null(scan.join);
+	assert_non_null(strstr(scan.problem, "no regular file"));
+	assert_int_equal(nr_read, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -214,6 +259,9 @@ int main(void)
 		T(a_file_that_cannot_be_opened_is_told),
 		T(a_flood_of_the_same_records_ends),
 		T(a_loop_in_libtracecmd_ends),
+		T(one_who_waits_for_ever_is_given_up),
+		T(one_who_has_said_all_and_does_not_end_is_ended),
+		T(what_is_no_regular_file_is_not_read),
 	};
 
 	return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

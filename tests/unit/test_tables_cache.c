@@ -2,6 +2,7 @@
 /* Tables of files, kept in a folder: by what a file is known, damage, limits, writers. */
 #include <dirent.h>
 #include <elf.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 
 #include "sframe_read.h"
@@ -472,6 +473,35 @@ static void writers_at_the_same_time_do_not_disturb_readers(void **state)
 	tables_cache_close(c);
 }
 
+/* Names of files are seen by others: they say nothing of where memory lies. */
+static void a_file_that_is_written_has_no_address_in_its_name(void **state)
+{
+	char events[4096], heap[32];
+	struct inotify_event *e;
+	struct tables_cache *c;
+	unsigned int nr = 0;
+	ssize_t n, at;
+	int watch;
+
+	(void)state;
+	assert_int_equal(tables_cache_open(cache_dir, 0, &c), 0);
+	watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	assert_true(inotify_add_watch(watch, cache_dir, IN_CREATE) >= 0);
+	assert_int_equal(tables_cache_put_list(c, "/bin/a\n", 7), 0);
+	assert_int_equal(tables_cache_put_list(c, "/bin/b\n", 7), 0);
+	/* the upper digits are those of the heap as a whole */
+	snprintf(heap, sizeof(heap), "%lx", (long)c >> 16);
+	n = read(watch, events, sizeof(events));
+	for (at = 0; at < n; at += sizeof(*e) + e->len, nr++) {
+		e = (struct inotify_event *)(events + at);
+		assert_true(!strncmp(e->name, ".tmp-", 5));
+		assert_null(strstr(e->name, heap));
+	}
+	assert_int_equal(nr, 2);
+	close(watch);
+	tables_cache_close(c);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -489,6 +519,7 @@ int main(void)
 		T(a_folder_that_others_may_write_to_is_not_used),
 		T(the_folder_is_bounded_and_the_oldest_goes_first),
 		T(writers_at_the_same_time_do_not_disturb_readers),
+		T(a_file_that_is_written_has_no_address_in_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

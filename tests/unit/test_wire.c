@@ -52,7 +52,7 @@ static void say_all(void)
 static int listen(void)
 {
 	close(pipefd[1]);
-	return wire_read(pipefd[0], &in);
+	return wire_read(pipefd[0], &in, wire_now_ms() + 10000);
 }
 
 static void what_is_said_arrives(void **state)
@@ -93,6 +93,24 @@ static void a_file_not_read_to_its_end_is_told(void **state)
 	say_all();
 	assert_int_equal(wire_end(&w, false), 0);
 	assert_int_equal(listen(), -EPIPE);
+}
+
+/* It lives, and holds the pipe: nothing will ever come. */
+static void a_writer_that_says_nothing_more_is_given_up(void **state)
+{
+	int64_t start = wire_now_ms();
+
+	(void)state;
+	alarm(30);
+	assert_int_equal(wire_read(pipefd[0], &in, start + 200), -ETIMEDOUT);
+	say_all();
+	assert_int_equal(write(pipefd[1], w.buf, w.used), w.used);
+	assert_int_equal(wire_read(pipefd[0], &in, wire_now_ms() + 200), -ETIMEDOUT);
+	/* nor is a time that has passed waited for */
+	assert_int_equal(wire_wait(pipefd[0], start), -ETIMEDOUT);
+	assert_true(wire_now_ms() - start >= 400);
+	alarm(0);
+	close(pipefd[1]);
 }
 
 /* The writer may have been taken over: whatever it sends, there is an error or a result. */
@@ -141,6 +159,7 @@ int main(void)
 		T(what_is_said_arrives),
 		T(a_writer_that_dies_is_noticed),
 		T(a_file_not_read_to_its_end_is_told),
+		T(a_writer_that_says_nothing_more_is_given_up),
 		T(any_bytes_do_no_harm),
 	};
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A memory that ends: the requests from the FAIL_FROM-th on get nothing (FAIL_ONCE: only that one),
+ * as far as the code of the file FAIL_IN asks, by the end of its name. Preloaded. Other libraries
+ * get what they want: how these take it is not what is tested. Without FAIL_FROM the number of
+ * requests is appended to the file FAIL_COUNT.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t nr, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+
+static atomic_ulong nr_requests;
+static unsigned long from;
+static bool ready, once;
+static const char *in;
+
+static void __attribute__((constructor)) start(void)
+{
+	const char *s = getenv("FAIL_FROM");
+
+	from = s ? strtoul(s, NULL, 10) : 0;
+	once = getenv("FAIL_ONCE");
+	in = getenv("FAIL_IN");
+	ready = in;
+}
+
+/* _exit() is how the processes that read files end, so this is not left to a destructor. */
+static void count(void)
+{
+	const char *path = getenv("FAIL_COUNT");
+	char line[32];
+	int fd, n;
+
+	fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+	if (fd < 0)
+		return;
+	n = snprintf(line, sizeof(line), "%lu\n", atomic_load(&nr_requests));
+	if (write(fd, line, n) != n)
+		abort();
+	close(fd);
+}
+
+static bool fails(void *caller)
+{
+	unsigned long nr;
+	size_t len, of;
+	Dl_info info;
+
+	if (!ready || !dladdr(caller, &info) || !info.dli_fname)
+		return false;
+	len = strlen(in);
+	of = strlen(info.dli_fname);
+	if (of < len || strcmp(info.dli_fname + of - len, in))
+		return false;
+	nr = atomic_fetch_add(&nr_requests, 1) + 1;
+	if (!from || nr < from || (once && nr > from))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+#define FAILS	fails(__builtin_return_address(0))
+
+void *malloc(size_t size)
+{
+	return FAILS ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t nr, size_t size)
+{
+	return FAILS ? NULL : __libc_calloc(nr, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+	return FAILS ? NULL : __libc_realloc(p, size);
+}
+
+char *strdup(const char *s)
+{
+	size_t size = strlen(s) + 1;
+	char *new = FAILS ? NULL : __libc_malloc(size);
+
+	return new ? memcpy(new, s, size) : NULL;
+}
+
+char *strndup(const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *new = FAILS ? NULL : __libc_malloc(len + 1);
+
+	if (new) {
+		memcpy(new, s, len);
+		new[len] = '\0';
+	}
+	return new;
+}
+
+static int format(char **to, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	*to = n < 0 ? NULL : __libc_malloc((size_t)n + 1);
+	return *to ? vsnprintf(*to, (size_t)n + 1, fmt, ap) : -1;
+}
+
+int vasprintf(char **to, const char *fmt, va_list ap)
+{
+	return FAILS ? -1 : format(to, fmt, ap);
+}
+
+int asprintf(char **to, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (FAILS)
+		return -1;
+	va_start(ap, fmt);
+	n = format(to, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+/* Compilers make this of asprintf() */
+int __asprintf_chk(char **to, int flag, const char *fmt, ...);
+
+int __asprintf_chk(char **to, int flag, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	(void)flag;
+	if (FAILS)
+		return -1;
+	va_start(ap, fmt);
+	n = format(to, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+void _exit(int code)
+{
+	void (*real)(int) = dlsym(RTLD_NEXT, "_exit");
+
+	count();
+	real(code);
+	__builtin_unreachable();
+}
+
+static void __attribute__((destructor)) end(void)
+{
+	count();
+}
