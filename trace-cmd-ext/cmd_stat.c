@@ -357,6 +357,9 @@ static int run(void *arg)
 	m = cmd_open(o.path, &o.opts);
 	if (!m)
 		return CMD_INPUT;
+	ret = cmd_filter_check(o.path, m, &o.opts.filter);
+	if (ret)
+		return ret;
 	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));
 	if (!ret)
 		ret = stat_files(&s, m, o.path);
@@ -365,6 +368,8 @@ static int run(void *arg)
 		cmd_error("%s: %s", o.path, strerror(-ret));
 		return ret == -EIO ? CMD_INPUT : CMD_FAIL;
 	}
+	if (s.filtered && !s.events)
+		cmd_filter_nothing(o.path);
 	if (o.json) {
 		json(m, &s);
 		return CMD_OK;
