@@ -172,8 +172,24 @@ static void text_processes(struct model *m, const struct stat_counts *s)
 		printf("%10s and %zu more processes; --all shows them\n", "", s->processes.nr - i);
 }
 
+static void text_ends(const struct stat_counts *s)
+{
+	uint64_t all = s->r.marks[STAT_INCOMPLETE];
+	int i;
+
+	if (all)
+		printf("\nincomplete %llu, by where the walk gave up\n", (ull)all);
+	for (i = 0; all && i < END_NR; i++)
+		if (s->ends[i])
+			printf("  %-15s %10llu %6.2f%%  %s\n  %35s-> %s\n", end_reason_name(i),
+			       (ull)s->ends[i], percent(s->ends[i], all), end_reason_about(i), "",
+			       end_reason_remedy(i));
+}
+
 static const char *file_name(const struct stat_file *f)
 {
+	if (f->compat)
+		return "[vdso] of 32-bit programs";
 	return !f->file ? "[no mapping]" : *f->file->path ? f->file->path : "[anonymous]";
 }
 
@@ -319,7 +335,10 @@ static void json(struct model *m, const struct stat_counts *s)
 	       (ull)info->join.stacks, (ull)info->join.distinct, (ull)info->join.unclaimed,
 	       (ull)s->events);
 	json_requests(&s->r);
-	printf(",\"by_process\":[");
+	printf(",\"ends\":{");
+	for (i = 0; i < END_NR; i++)
+		printf("%s\"%s\":%llu", i ? "," : "", end_reason_name(i), (ull)s->ends[i]);
+	printf("},\"by_process\":[");
 	for (i = 0; i < s->processes.nr; i++) {
 		p = &s->processes.v[i];
 		printf("%s{\"pid\":%d,", i ? "," : "", (int)p->pid);
@@ -376,6 +395,7 @@ static int run(void *arg)
 	}
 	text_file(m, &s);
 	text_requests(&s);
+	text_ends(&s);
 	text_processes(m, &s);
 	text_files(&s);
 	text_events(m, &s);

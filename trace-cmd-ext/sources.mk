@@ -3,7 +3,8 @@
 
 # what the subcommands are made of, and what reads files for them
 TOOL_SRC := trace_ustack.c cmd.c cmd_run.c cmd_filter.c filter_check.c near.c \
-	cmd_report.c report_json.c report_out.c report_text.c cmd_stat.c stat_count.c stat_files.c
+	cmd_report.c report_json.c report_out.c report_text.c cmd_stat.c reasons.c stat_count.c \
+	stat_ends.c stat_files.c
 # recording, see rec.h, and what that needs
 TOOL_SRC += cmd_record.c rec_command.c rec_dat.c rec_events.c rec_guard.c rec_jit.c rec_json.c \
 	rec_left.c rec_names.c rec_read.c rec_resume.c rec_setup.c rec_summary.c rec_tables.c \
