@@ -10,7 +10,7 @@ TOOL_SRC += cmd_record.c rec_command.c rec_dat.c rec_events.c rec_guard.c rec_ji
 	rec_left.c rec_names.c rec_read.c rec_resume.c rec_setup.c rec_summary.c rec_tables.c \
 	rec_tracefs.c rec_wait.c saved_tables.c
 # see check.h
-TOOL_SRC += cmd_check.c check_files.c check_kernel.c check_left.c
+TOOL_SRC += cmd_check.c check_code.c check_files.c check_kernel.c check_left.c
 # flame graphs, and what other tools read
 TOOL_SRC += cmd_flame.c flame_json.c folded.c gather.c output.c paths.c svg.c tree.c waits.c \
 	colour.c fold.c cmd_export.c export_each.c export_perf.c export_firefox.c \
