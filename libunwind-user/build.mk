@@ -4,8 +4,8 @@
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
-UU_SRC := symbols.c symbols_demangle.c symbols_elf.c symbols_open.c symbols_perfmap.c cover.c \
-	unwind.c
+UU_SRC := symbols.c symbols_demangle.c symbols_elf.c symbols_extent.c symbols_open.c \
+	symbols_perfmap.c cover.c unwind.c
 # shared with the kernel, see sframe_env.h
 UU_SRC += sframe_read.c step.c
 # .eh_frame to SFrame, see gen_impl.h

@@ -5,6 +5,7 @@
  *	symbols.c		the object, its files, names
  *	symbols_open.c		where a file is: sysroot, /proc/PID/root
  *	symbols_elf.c		one ELF file's functions
+ *	symbols_extent.c	... and which addresses each of them names
  *	symbols_demangle.c	names as people write them
  *	symbols_perfmap.c	code that JIT compilers made
  *
@@ -27,6 +28,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cover.h"
 #include "unwind-user.h"
 
 /* ---- symbols_elf.c ---- */
@@ -38,7 +40,8 @@ struct sym {
 	uint64_t addr;
 	uint64_t size;		/* never 0 once the index is ready */
 	uint32_t name;
-	uint32_t rank;		/* the higher, the better a name for this address */
+	uint32_t rank : 6;	/* the higher, the better a name for this address */
+	uint32_t unsized : 1;	/* the file gives no size: it is what nothing speaks against */
 };
 
 /* A loadable segment. */
@@ -48,8 +51,9 @@ struct seg {
 };
 
 struct symtab {
-	struct sym *syms;	/* sorted by address, one an address */
+	struct sym *syms;	/* sorted by address */
 	size_t nr_syms;
+	struct cover cover;	/* of syms */
 	struct seg *segs;
 	size_t nr_segs;
 	char *pool;
@@ -81,6 +85,21 @@ int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
 /* That of the ELF file which is open for reading, of any architecture; its size, or 0. */
 size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
+
+/* For arrays: make *@p, of *@room elements of @elem bytes, one of @need or more; 0 or -ENOMEM. */
+int symtab_grow(void **p, size_t *room, size_t need, size_t elem);
+
+/* ---- symbols_extent.c ---- */
+
+/* Addresses at which a symbol without a size ends. */
+struct bounds {
+	uint64_t *v;
+	size_t nr, room;
+	bool complete;		/* functions that are not exported are among the symbols, too */
+};
+
+/* Sort the symbols and make the cover; @elf has the .eh_frame. @b gets more. 0 or -ENOMEM. */
+int extent_make(struct symtab *tab, struct bounds *b, Elf *elf);
 
 /* ---- symbols.c ---- */
 

@@ -5,7 +5,7 @@
  * Functions of .symtab and .dynsym go into one array. Where several have the
  * same address (read, __read, __libc_read) the one a person would write is
  * kept: fewest leading underscores, then global before weak before local.
- * A function without a size ends where the next one begins. The file is read,
+ * symbols_extent.c says which addresses each of them names. The file is read,
  * not mapped: one that is cut short meanwhile must not raise SIGBUS.
  *
  * Other files may hold tables for this one (.gnu_debugdata, separate debug
@@ -26,9 +26,10 @@
 struct collect {
 	struct symtab *tab;
 	size_t room, pool_room;
+	struct bounds bounds;
 };
 
-static int grow(void **p, size_t *room, size_t need, size_t elem)
+int symtab_grow(void **p, size_t *room, size_t need, size_t elem)
 {
 	size_t want = *room ? *room : 256;
 	void *q;
@@ -62,10 +63,10 @@ static int add_sym(struct collect *c, const GElf_Sym *s, const char *name)
 
 	if (tab->nr_syms >= MAX_SYMS || tab->pool_size + len > MAX_POOL)
 		return 0;
-	ret = grow((void **)&tab->syms, &c->room, tab->nr_syms + 1, sizeof(*tab->syms));
+	ret = symtab_grow((void **)&tab->syms, &c->room, tab->nr_syms + 1, sizeof(*tab->syms));
 	if (ret)
 		return ret;
-	ret = grow((void **)&tab->pool, &c->pool_room, tab->pool_size + len, 1);
+	ret = symtab_grow((void **)&tab->pool, &c->pool_room, tab->pool_size + len, 1);
 	if (ret)
 		return ret;
 	memcpy(tab->pool + tab->pool_size, name, len);
@@ -73,6 +74,7 @@ static int add_sym(struct collect *c, const GElf_Sym *s, const char *name)
 	sym->addr = s->st_value;
 	sym->size = s->st_size;
 	sym->name = tab->pool_size;
+	sym->unsized = false;
 	sym->rank = rank_of(name, GELF_ST_BIND(s->st_info));
 	tab->pool_size += len;
 	return 0;
@@ -87,6 +89,37 @@ static int is_code(Elf *elf, size_t ndx)
 	return scn && gelf_getshdr(scn, &shdr) && shdr.sh_flags & SHF_EXECINSTR;
 }
 
+static int add_bound(struct collect *c, uint64_t addr)
+{
+	struct bounds *b = &c->bounds;
+	int ret;
+
+	if (b->nr >= MAX_SYMS)
+		return 0;
+	ret = symtab_grow((void **)&b->v, &b->room, b->nr + 1, sizeof(*b->v));
+	if (!ret)
+		b->v[b->nr++] = addr;
+	return ret;
+}
+
+/* A symbol that names no function ends one: so do $x and the like, which mark code and data. */
+static int collect_sym(struct collect *c, Elf *elf, const GElf_Sym *s, const char *name, bool all)
+{
+	int type = GELF_ST_TYPE(s->st_info);
+
+	if (s->st_shndx == SHN_UNDEF || !s->st_value || type == STT_TLS)
+		return 0;
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && !is_code(elf, s->st_shndx))
+		return 0;
+	/* linkers and strip drop none of the local ones, or all of them, those of crt1.o too */
+	if (all && type != STT_SECTION && GELF_ST_BIND(s->st_info) == STB_LOCAL)
+		c->bounds.complete = true;
+	if (!name || !*name || (type == STT_NOTYPE && *name == '$') ||
+	    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
+		return add_bound(c, s->st_value);
+	return add_sym(c, s, name);
+}
+
 static int collect_table(struct collect *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -97,23 +130,12 @@ static int collect_table(struct collect *c, Elf *elf, Elf_Scn *scn, const GElf_S
 		return 0;
 	nr = data->d_size / shdr->sh_entsize;
 	for (i = 0; i < nr; i++) {
-		const char *name;
 		GElf_Sym s;
-		int type;
 
 		if (i > INT32_MAX || !gelf_getsym(data, i, &s))
 			break;
-		type = GELF_ST_TYPE(s.st_info);
-		if (s.st_shndx == SHN_UNDEF || !s.st_value ||
-		    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
-			continue;
-		if (type == STT_NOTYPE && !is_code(elf, s.st_shndx))
-			continue;
-		name = elf_strptr(elf, shdr->sh_link, s.st_name);
-		/* $x and the like mark code and data on some machines */
-		if (!name || !*name || (type == STT_NOTYPE && *name == '$'))
-			continue;
-		ret = add_sym(c, &s, name);
+		ret = collect_sym(c, elf, &s, elf_strptr(elf, shdr->sh_link, s.st_name),
+				  shdr->sh_type == SHT_SYMTAB);
 		if (ret)
 			return ret;
 	}
@@ -124,50 +146,20 @@ int symtab_collect(struct collect *c, Elf *elf)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
-	int ret;
+	int ret = 0;
 
-	while ((scn = elf_nextscn(elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr) ||
-		    (shdr.sh_type != SHT_SYMTAB && shdr.sh_type != SHT_DYNSYM))
+	while (!ret && (scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr))
 			continue;
-		ret = collect_table(c, elf, scn, &shdr);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int cmp_sym(const void *a, const void *b)
-{
-	const struct sym *x = a, *y = b;
-
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-static void sort_syms(struct symtab *tab)
-{
-	size_t i, nr = 0;
-
-	if (!tab->nr_syms)
-		return;
-	qsort(tab->syms, tab->nr_syms, sizeof(*tab->syms), cmp_sym);
-	for (i = 0; i < tab->nr_syms; i++) {
-		if (nr && tab->syms[nr - 1].addr == tab->syms[i].addr) {
-			if (tab->syms[nr - 1].size < tab->syms[i].size)
-				tab->syms[nr - 1].size = tab->syms[i].size;
-			continue;
+		if (shdr.sh_flags & SHF_EXECINSTR) {
+			ret = add_bound(c, shdr.sh_addr);
+			if (!ret)
+				ret = add_bound(c, shdr.sh_addr + shdr.sh_size);
+		} else if (shdr.sh_type == SHT_SYMTAB || shdr.sh_type == SHT_DYNSYM) {
+			ret = collect_table(c, elf, scn, &shdr);
 		}
-		tab->syms[nr++] = tab->syms[i];
 	}
-	tab->nr_syms = nr;
-	for (i = 0; i < nr; i++)
-		if (!tab->syms[i].size)
-			tab->syms[i].size = i + 1 < nr ? tab->syms[i + 1].addr - tab->syms[i].addr
-						       : 1;
+	return ret;
 }
 
 size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX])
@@ -262,7 +254,9 @@ int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg)
 		ret = symtab_collect(&c, elf);
 	if (!ret && more)
 		ret = more(arg, &c, elf);
-	sort_syms(tab);
+	if (!ret)
+		ret = extent_make(tab, &c.bounds, elf);
+	free(c.bounds.v);
 out:
 	elf_end(elf);
 	if (ret)
@@ -275,23 +269,15 @@ void symtab_free(struct symtab *tab)
 	free(tab->syms);
 	free(tab->segs);
 	free(tab->pool);
+	free(tab->cover.v);
 	memset(tab, 0, sizeof(*tab));
 }
 
 const struct sym *symtab_find(const struct symtab *tab, uint64_t addr)
 {
-	size_t lo = 0, hi = tab->nr_syms, mid;
+	uint32_t i = cover_find(&tab->cover, addr);
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (tab->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr - tab->syms[lo - 1].addr >= tab->syms[lo - 1].size)
-		return NULL;
-	return &tab->syms[lo - 1];
+	return i == COVER_NONE ? NULL : &tab->syms[i];
 }
 
 int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr)

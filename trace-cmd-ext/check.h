@@ -6,6 +6,7 @@
  *	check_kernel.c	the kernel, its configuration, permissions
  *	check_left.c	what recorders left behind
  *	check_files.c	programs and libraries: tables, symbols, debug files
+ *	check_code.c	... and how well their code can be walked
  */
 #ifndef TRACE_USTACK_CHECK_H
 #define TRACE_USTACK_CHECK_H
@@ -44,6 +45,14 @@ void check_kernel(struct check *c, const char *tracefs);
 void check_left(struct check *c);
 /* A file that a recorder has not completed; false if it is none, going by its name. */
 bool check_unfinished(struct check *c, const char *path);
+
+/*
+ * Note how well the code of a file with a table can be walked. @fd: it, or -1; @all: it is one of
+ * all that runs; @symbols goes with it.
+ */
+struct gen_stats;
+void check_code(struct check *c, const char *path, int fd, const struct gen_stats *s, bool all,
+		const char *symbols);
 
 /* All that runs. */
 void check_running(struct check *c);

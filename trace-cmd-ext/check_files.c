@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "reasons.h"
 #include "rec.h"
 #include "tables_impl.h"
 
@@ -153,46 +154,30 @@ static const char *symbols_of(struct files *fs, const struct tables_file *f, cha
 
 /* --------------------------------- a file -------------------------------- */
 
-static const char *remedy_for(enum tables_cause cause)
-{
-	switch (cause) {
-	case TABLES_NO_EH_FRAME:
-		return "compile it with -fasynchronous-unwind-tables, or with frame pointers";
-	case TABLES_NO_PERMISSION:
-		return "run it as root";
-	case TABLES_NO_ROOM:
-		return "free memory";
-	default:
-		return NULL;
-	}
-}
-
 static void on_file(void *ctx, const struct tables_file *f)
 {
-	const struct gen_stats *s = &f->stats;
-	char debug[PATH_MAX];
+	char debug[PATH_MAX], text[PATH_MAX + 128];
 	struct files *fs = ctx;
 	const char *symbols;
-	uint64_t holes = 0;
-	unsigned int i;
+	int fd;
 
 	if (*f->path == '[')		/* the vDSO */
 		return;
 	fs->files++;
-	for (i = 0; i < GEN_NR_CAUSES; i++)
-		holes += s->hole[i].nr;
 	symbols = symbols_of(fs, f, debug);
 	if (f->cause == TABLES_COVERED) {
-		check_add(fs->c, CHECK_OK, "files", f->path, NULL,
-			  "tables cover %.2f%% of its code, %" PRIu64 " holes; %s; debug file: %s",
-			  s->text_bytes ? 100.0 * s->covered_bytes / s->text_bytes : 0.0,
-			  holes, symbols, *debug ? debug : "none");
+		snprintf(text, sizeof(text), "%s; debug file: %s", symbols,
+			 *debug ? debug : "none");
+		fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		check_code(fs->c, f->path, fd, &f->stats, fs->all, text);
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
 	if (f->cause == TABLES_VANISHED && fs->all)
 		return;
 	check_add(fs->c, fs->all ? CHECK_NOTE : CHECK_MISSING, "files", f->path,
-		  remedy_for(f->cause), "no tables: %s%s%s; %s", tables_cause_name(f->cause),
+		  table_remedy(f->cause), "no tables: %s%s%s; %s", tables_cause_name(f->cause),
 		  f->cause == TABLES_ERROR ? ": " : "",
 		  f->cause == TABLES_ERROR ? strerror(-f->error) : "", symbols);
 }
@@ -244,7 +229,7 @@ void check_running(struct check *c)
 	if (sum.anon_processes)
 		check_add(c, CHECK_NOTE, "programs that run", "compiled code",
 			  "let them write /tmp/perf-PID.map (node --perf-basic-prof, java with an "
-			  "agent, python3 -X perf), and keep frame pointers",
+			  "agent), and keep frame pointers (java -XX:+PreserveFramePointer)",
 			  "%" PRIu64 " of %" PRIu64 " processes have code in no file (JIT)",
 			  sum.anon_processes, sum.processes);
 	tables_each(t, on_file, &fs);

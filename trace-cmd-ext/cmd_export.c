@@ -66,6 +66,7 @@ static int folded(struct export *e)
 	struct gather_stats st;
 	int ret = f ? gather(e->m, &o.gather, f, 1, true, &st) : -ENOMEM;
 
+	e->nothing = !ret && !st.nr;
 	/* before more memory is needed */
 	model_close(e->m);
 	e->m = NULL;
@@ -108,12 +109,20 @@ static int run(void *arg)
 	e.m = cmd_open(o.path, &mo);
 	if (!e.m)
 		return CMD_INPUT;
+	ret = cmd_filter_check(o.path, e.m, &o.opts.filter);
+	if (ret) {
+		model_close(e.m);
+		return ret;
+	}
 	damaged = model_info(e.m)->damaged;
 	ret = output_open(&out, o.output);
 	if (!ret) {
 		e.out = out.f;
 		ret = o.format->run(&e);
 		/* why it cannot be written is told by who closes it */
+		if (!ret && cmd_filter_any(&o.opts.filter) &&
+		    (e.m ? !model_gave_any(e.m) : e.nothing))
+			cmd_filter_nothing(o.path);
 		ret = ret && ferror(out.f) ? CMD_OUTPUT : tell(ret, damaged);
 		ret = output_close(&out, ret);
 	}

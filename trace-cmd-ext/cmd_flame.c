@@ -86,6 +86,12 @@ static int gather_one(int which)
 	m = cmd_open(path, &mo);
 	if (!m)
 		return CMD_INPUT;
+	/* of two files one may lack what the other has */
+	ret = o.fl.diff ? 0 : cmd_filter_check(path, m, &o.opts.filter);
+	if (ret) {
+		model_close(m);
+		return ret;
+	}
 	ret = gather(m, &o.fl.gather, o.fl.fold, which, o.fl.diff, &o.fl.stats[which]);
 	o.fl.unit = gather_unit(&o.fl.gather, m);
 	/* asked only where it matters: it counts all requests */

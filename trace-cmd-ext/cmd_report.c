@@ -46,6 +46,9 @@ static int run(void *arg)
 	o.r.m = cmd_open(o.path, &o.opts);
 	if (!o.r.m)
 		return CMD_INPUT;
+	ret = cmd_filter_check(o.path, o.r.m, &o.opts.filter);
+	if (ret)
+		return ret;
 	/* what is shown meanwhile would be in the way */
 	if (cmd_on_terminal())
 		cmd_progress_off();

@@ -180,8 +180,24 @@ static void text_processes(struct model *m, const struct stat_counts *s)
 		printf("%10s and %zu more processes; --all shows them\n", "", s->processes.nr - i);
 }
 
+static void text_ends(const struct stat_counts *s)
+{
+	uint64_t all = s->r.marks[STAT_INCOMPLETE];
+	int i;
+
+	if (all)
+		printf("\nincomplete %llu, by where the walk gave up\n", (ull)all);
+	for (i = 0; all && i < END_NR; i++)
+		if (s->ends[i])
+			printf("  %-15s %10llu %6.2f%%  %s\n  %35s-> %s\n", end_reason_name(i),
+			       (ull)s->ends[i], percent(s->ends[i], all), end_reason_about(i), "",
+			       end_reason_remedy(i));
+}
+
 static const char *file_name(const struct stat_file *f)
 {
+	if (f->compat)
+		return "[vdso] of 32-bit programs";
 	return !f->file ? "[no mapping]" : *f->file->path ? f->file->path : "[anonymous]";
 }
 
@@ -329,7 +345,10 @@ static void json(struct model *m, const struct stat_counts *s)
 	json_requests(&s->r);
 	printf(",\"no_request\":{\"user\":%llu,\"other\":%llu}", (ull)s->unasked,
 	       (ull)s->never_asked);
-	printf(",\"by_process\":[");
+	printf(",\"ends\":{");
+	for (i = 0; i < END_NR; i++)
+		printf("%s\"%s\":%llu", i ? "," : "", end_reason_name(i), (ull)s->ends[i]);
+	printf("},\"by_process\":[");
 	for (i = 0; i < s->processes.nr; i++) {
 		p = &s->processes.v[i];
 		printf("%s{\"pid\":%d,", i ? "," : "", (int)p->pid);
@@ -367,6 +386,9 @@ static int run(void *arg)
 	m = cmd_open(o.path, &o.opts);
 	if (!m)
 		return CMD_INPUT;
+	ret = cmd_filter_check(o.path, m, &o.opts.filter);
+	if (ret)
+		return ret;
 	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));
 	if (!ret)
 		ret = stat_files(&s, m, o.path);
@@ -375,12 +397,15 @@ static int run(void *arg)
 		cmd_error("%s: %s", o.path, strerror(-ret));
 		return ret == -EIO ? CMD_INPUT : CMD_FAIL;
 	}
+	if (s.filtered && !s.events)
+		cmd_filter_nothing(o.path);
 	if (o.json) {
 		json(m, &s);
 		return CMD_OK;
 	}
 	text_file(m, &s);
 	text_requests(m, &s);
+	text_ends(&s);
 	text_processes(m, &s);
 	text_files(&s);
 	text_events(m, &s);

@@ -35,6 +35,7 @@ struct export {
 	FILE *out;
 	const char *path;
 	const struct model_opts *opts;	/* as the user gave them */
+	bool nothing;			/* no event was chosen; set where the model is closed */
 	VEC(uint32_t) entries;
 	VEC(const char *) notes;
 	VEC(struct export_inlined) inlined;

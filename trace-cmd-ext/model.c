@@ -366,6 +366,11 @@ void model_close(struct model *m)
 	free(m);
 }
 
+bool model_gave_any(struct model *m)
+{
+	return m->chosen;
+}
+
 /* ---- what there is once ---- */
 
 const struct model_info *model_info(struct model *m)

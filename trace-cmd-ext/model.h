@@ -182,6 +182,9 @@ struct model_count {
  */
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 
+/* Has model_each() or model_counts() given out any event? */
+bool model_gave_any(struct model *m);
+
 /* ---- what numbers mean ---- */
 
 uint32_t model_nr_types(struct model *m);

@@ -291,5 +291,6 @@ int model_counts(struct model *m, const struct model_count **v, size_t *nr)
 	m->counted |= !ret;
 	*v = m->counts.v;
 	*nr = m->counts.nr;
+	m->chosen += m->counts.nr;
 	return ret;
 }

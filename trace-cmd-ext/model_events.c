@@ -283,6 +283,7 @@ static int pass_on(struct walk *w, struct lane *l)
 							       last_of(&l->lasts, p->ev.tid)));
 	if (m->opts.filter.nr_symbols && !filter_symbols(m, &p->ev))
 		return 0;
+	m->chosen++;
 	return w->event(w->data, &p->ev);
 }
 

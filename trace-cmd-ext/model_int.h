@@ -156,6 +156,7 @@ struct model {
 	size_t count_limit;
 	uint32_t count_cache[COUNT_CACHE];
 	bool counted;
+	uint64_t chosen;		/* events and counts that were given out: 0 or not */
 	const bool *mine;		/* the streams to go through, NULL: all */
 };
 

@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "near.h"
 #include "rec.h"
-
-#define MAX_NEAR	3
 
 /* ------------------------------- selection ------------------------------- */
 
@@ -51,64 +50,10 @@ static int add_event(struct rec *r, const char *system, const char *name,
 	return 0;
 }
 
-/* How many changes make one word of the other; capped, as names are short. */
-static unsigned int distance(const char *a, const char *b)
-{
-	size_t la = strlen(a), lb = strlen(b), i, j;
-	unsigned int row[128], diag, old;
-
-	if (la > 127 || lb > 127)
-		return UINT_MAX;
-	for (j = 0; j <= lb; j++)
-		row[j] = j;
-	for (i = 1; i <= la; i++) {
-		diag = row[0];
-		row[0] = i;
-		for (j = 1; j <= lb; j++) {
-			old = row[j];
-			row[j] = old < row[j - 1] ? old + 1 : row[j - 1] + 1;
-			if (diag + (a[i - 1] != b[j - 1]) < row[j])
-				row[j] = diag + (a[i - 1] != b[j - 1]);
-			diag = old;
-		}
-	}
-	return row[lb];
-}
-
-struct near {
-	unsigned int far;
-	char name[200];
-};
-
-static void consider(struct near *near, const char *wanted, const char *line)
-{
-	const char *name = strchr(line, ':') + 1, *colon = strchr(wanted, ':');
-	const char *last = colon ? colon + 1 : wanted;
-	unsigned int far = distance(wanted, line), other, limit;
-	int i;
-
-	other = distance(last, name);
-	if (other < far)
-		far = other;
-	/* a part of a name is near, too */
-	if (strlen(last) > 3 && strstr(name, last) && far > 2)
-		far = 2;
-	limit = strlen(last) / 3 < 2 ? 2 : strlen(last) / 3;
-	if (far > limit)
-		return;
-	for (i = MAX_NEAR; i > 0 && near[i - 1].far > far; i--)
-		if (i < MAX_NEAR)
-			near[i] = near[i - 1];
-	if (i == MAX_NEAR)
-		return;
-	near[i].far = far;
-	snprintf(near[i].name, sizeof(near[i].name), "%s", line);
-}
-
 static int tell_unknown(const char *pattern, const char *const *line, size_t nr)
 {
-	struct near near[MAX_NEAR];
-	char list[3 * 208] = "";
+	struct near near = {};
+	char list[NEAR_LIST];
 	size_t i;
 
 	if (!strncmp(pattern, "ftrace:", 7)) {
@@ -116,15 +61,9 @@ static int tell_unknown(const char *pattern, const char *const *line, size_t nr)
 			  "what is", pattern);
 		return CMD_FAIL;
 	}
-	for (i = 0; i < MAX_NEAR; i++)
-		near[i].far = UINT_MAX;
 	for (i = 0; i < nr; i++)
-		consider(near, pattern, line[i]);
-	for (i = 0; i < MAX_NEAR && near[i].far != UINT_MAX; i++) {
-		strcat(list, i ? ", " : "");
-		strcat(list, near[i].name);
-	}
-	if (*list)
+		near_consider(&near, pattern, line[i]);
+	if (near_list(&near, list))
 		cmd_error("%s: this kernel has no such event; near it: %s", pattern, list);
 	else
 		cmd_error("%s: this kernel has no such event; `trace-cmd list -e` shows all",

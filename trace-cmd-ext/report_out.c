@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "cmd_filter.h"
 #include "model_int.h"
 #include "report.h"
 
@@ -171,6 +172,8 @@ static int print(struct turns *t)
 		ret = all_records(t);
 	if (!ret && (t->mine || (!t->items && !t->me)))
 		ret = end_turn(t);
+	if (!ret && r->filtered && !t->items && !t->me)
+		cmd_filter_nothing(r->m->path);
 	printer_free(r->printer);
 	r->printer = NULL;
 	json_free(r);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What trace-ustack stat has counted: stat_count.c and stat_files.c fill it, cmd_stat.c
- * prints it.
+ * What trace-ustack stat has counted: stat_count.c, stat_files.c and stat_ends.c fill it,
+ * cmd_stat.c prints it.
  */
 #ifndef TRACE_USTACK_STAT_H
 #define TRACE_USTACK_STAT_H
 
 #include "model.h"
+#include "reasons.h"
 #include "saved_tables.h"
 #include "vec.h"
 
@@ -47,6 +48,7 @@ enum stat_known {
 
 struct stat_file {
 	const struct maps_file *file;	/* NULL: no mapping known */
+	bool compat;			/* the vDSO of 32-bit programs, which is another one */
 	uint64_t frames, stacks;	/* stacks with one or more frames in it */
 	uint64_t incomplete;		/* stacks that ended in it, */
 	uint64_t frame_pointer;		/* ... or were continued from it by frame pointers */
@@ -56,6 +58,7 @@ struct stat_file {
 	int error;			/* errno of TABLES_ERROR, or 0 */
 	uint64_t text_bytes, covered_bytes, holes;
 	uint32_t last_stack;		/* while counting */
+	struct stat_table *table;	/* NULL: not asked for yet */
 };
 
 struct stat_counts {
@@ -65,6 +68,7 @@ struct stat_counts {
 	struct stat_requests r;
 	/* events without a request: of processes that have some, and of those that have none */
 	uint64_t unasked, never_asked;
+	uint64_t ends[END_NR];		/* of the incomplete stacks that requests got */
 	VEC(struct stat_process) processes;	/* the one with most requests first */
 	VEC(struct stat_event) by_event;	/* the most frequent first */
 	VEC(struct stat_file) files;	/* those in which most stacks ended first */
@@ -78,6 +82,12 @@ struct stat_counts {
 int stat_count(struct stat_counts *s, struct model *m, bool filtered);
 /* After that, what is by file; @path is that of the recording. */
 int stat_files(struct stat_counts *s, struct model *m, const char *path);
+/* The file that is traced, open for reading, if it is here with its build ID; -1 if not. */
+int stat_open_traced(const struct maps_file *file, const char *sysroot);
+/* stat_ends.c: why a walk gave up at this offset of @f; @innermost: in its first frame. */
+enum end_reason stat_end_of(struct stat_file *f, uint64_t offset, bool innermost,
+			    const char *sysroot);
+void stat_table_free(struct stat_table *t);
 const char *stat_process_name(struct model *m, const struct stat_process *p);
 void stat_free(struct stat_counts *s);
 

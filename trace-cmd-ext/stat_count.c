@@ -200,6 +200,10 @@ const char *stat_process_name(struct model *m, const struct stat_process *p)
 
 void stat_free(struct stat_counts *s)
 {
+	size_t i;
+
+	for (i = 0; i < s->files.nr; i++)
+		stat_table_free(s->files.v[i].table);
 	vec_free(&s->processes);
 	vec_free(&s->by_event);
 	vec_free(&s->files);

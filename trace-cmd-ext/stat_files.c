@@ -20,24 +20,35 @@
 #include "stat.h"
 #include "symbols.h"
 
-static const struct maps_file *file_of(struct model *m, const struct user_stack *u, uint32_t i)
+static bool is_innermost(const struct user_stack *u, uint32_t i)
 {
-	uint64_t offset;
-
-	/* not exact where a signal trampoline stands before it: that is of one file with it */
-	return frames_file(m->maps, &u->ans, u->pub.addrs[i],
-			   !i && !(u->pub.flags & STACK_NO_START), &offset);
+	return !i && !(u->pub.flags & STACK_NO_START);
 }
 
-/* Slot 0 is of what no mapping is known of. NULL without memory. */
-static struct stat_file *slot_of(struct stat_counts *s, const struct maps_file *file)
+static const struct maps_file *file_of(struct model *m, const struct user_stack *u, uint32_t i,
+				       uint64_t *offset)
 {
-	uint32_t at = file ? file->id + 1 : 0;
+	/* not exact where a signal trampoline stands before it: that is of one file with it */
+	return frames_file(m->maps, &u->ans, u->pub.addrs[i], is_innermost(u, i), offset);
+}
+
+/*
+ * The file of a frame. Slot 0 is of what no mapping is known of, and slot 1 of the vDSO that 32-bit
+ * programs have: it goes by the name of the other one, has no build ID, and no table. NULL without
+ * memory.
+ */
+static struct stat_file *slot_of(struct stat_counts *s, struct model *m, const struct user_stack *u,
+				 uint32_t i, uint64_t *offset)
+{
+	const struct maps_file *file = file_of(m, u, i, offset);
+	bool compat = file && u->pub.flags & STACK_COMPAT && !strcmp(file->path, "[vdso]");
+	uint32_t at = compat ? 1 : file ? file->id + 2 : 0;
 
 	while (s->files.nr <= at)
 		if (!vec_add(&s->files))
 			return NULL;
 	s->files.v[at].file = file;
+	s->files.v[at].compat = compat;
 	return &s->files.v[at];
 }
 
@@ -45,10 +56,11 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 {
 	const struct user_stack *u = &m->ustacks.v[ustack];
 	struct stat_file *f;
+	uint64_t offset;
 	uint32_t i;
 
 	for (i = 0; i < u->pub.nr; i++) {
-		f = slot_of(s, file_of(m, u, i));
+		f = slot_of(s, m, u, i, &offset);
 		if (!f)
 			return -ENOMEM;
 		f->frames += weight;
@@ -72,30 +84,35 @@ static bool is_traced(int fd, const struct maps_file *file)
 	return size && size == file->build_id_size && !memcmp(id, file->build_id, size);
 }
 
+int stat_open_traced(const struct maps_file *file, const char *sysroot)
+{
+	int fd = file->build_id_size ? symbols_open(sysroot, file->path, 0) : -1;
+
+	if (fd < 0 || is_traced(fd, file))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 /* Of a file here that is the one traced, whatever architecture that was. */
 static void make_table(struct stat_file *f, const char *sysroot)
 {
+	int fd = stat_open_traced(f->file, sysroot), ret, i;
 	struct gen_table table = {};
-	int fd, ret, i;
 
-	if (!f->file->build_id_size)
-		return;
-	fd = symbols_open(sysroot, f->file->path, 0);
 	if (fd < 0)
 		return;
-	if (is_traced(fd, f->file)) {
-		ret = gen_from_fd(fd, &table);
-		if (!ret && !table.stats.table_fdes)
-			ret = -ENODATA;
-		f->known = STAT_POSSIBLE;
-		f->cause = tables_cause_of(ret);
-		f->error = f->cause == TABLES_ERROR ? -ret : 0;
-		f->text_bytes = table.stats.text_bytes;
-		f->covered_bytes = table.stats.covered_bytes;
-		for (i = 0; i < GEN_NR_CAUSES; i++)
-			f->holes += table.stats.hole[i].nr;
-		gen_free(&table);
-	}
+	ret = gen_from_fd(fd, &table);
+	if (!ret && !table.stats.table_fdes)
+		ret = -ENODATA;
+	f->known = STAT_POSSIBLE;
+	f->cause = tables_cause_of(ret);
+	f->error = f->cause == TABLES_ERROR ? -ret : 0;
+	f->text_bytes = table.stats.text_bytes;
+	f->covered_bytes = table.stats.covered_bytes;
+	for (i = 0; i < GEN_NR_CAUSES; i++)
+		f->holes += table.stats.hole[i].nr;
+	gen_free(&table);
 	close(fd);
 }
 
@@ -105,6 +122,11 @@ static void find_table(struct stat_counts *s, struct stat_file *f, const char *s
 
 	if (jit_may(f->file)) {
 		f->known = STAT_NO_FILE;
+		return;
+	}
+	if (f->compat) {
+		f->known = STAT_RECORDED;
+		f->cause = TABLES_OTHER_ARCH;
 		return;
 	}
 	t = saved_tables_find(&s->saved, f->file);
@@ -128,20 +150,26 @@ static bool had_no_table(const struct stat_file *f)
 
 /* ---- where stacks are not whole ---- */
 
-static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
+static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight,
+		    const char *sysroot)
 {
 	const struct user_stack *u = &m->ustacks.v[ustack];
+	uint32_t i, last = u->pub.nr - 1;
 	struct stat_file *f = NULL;
-	uint32_t i;
+	enum end_reason end;
+	uint64_t offset;
 
-	if (!u->pub.nr)
-		return;
-	if (u->pub.flags & STACK_INCOMPLETE)
-		slot_of(s, file_of(m, u, u->pub.nr - 1))->incomplete += weight;
-	if (!(u->pub.flags & STACK_FRAME_POINTER))
+	if (u->pub.flags & STACK_INCOMPLETE) {
+		f = u->pub.nr ? slot_of(s, m, u, last, &offset) : NULL;
+		end = f ? stat_end_of(f, offset, is_innermost(u, last), sysroot) : END_NO_FRAME;
+		s->ends[end] += weight;
+		if (f)
+			f->incomplete += weight;
+	}
+	if (!u->pub.nr || !(u->pub.flags & STACK_FRAME_POINTER))
 		return;
 	for (i = 0; i < u->pub.nr; i++) {
-		f = slot_of(s, file_of(m, u, i));
+		f = slot_of(s, m, u, i, &offset);
 		if (had_no_table(f))
 			break;
 	}
@@ -181,7 +209,7 @@ int stat_files(struct stat_counts *s, struct model *m, const char *path)
 			find_table(s, &s->files.v[i], sysroot);
 	for (i = 0; i < s->weights.nr && !ret; i++)
 		if (s->weights.v[i] && m->ustacks.v[i].pub.state == JOIN_STACK)
-			add_end(s, m, i, s->weights.v[i]);
+			add_end(s, m, i, s->weights.v[i], sysroot);
 	if (ret)
 		return ret;
 	for (i = 0; i < s->files.nr; i++)

@@ -89,6 +89,13 @@ $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -shared -fPIC -o $@ $<
 
+# A program that keeps frame pointers and has no .eh_frame, static: of no C library
+$(GUEST)/go/%-go: tests/guest/prog/go/%.go
+	@mkdir -p $(@D)
+	CGO_ENABLED=0 GO111MODULE=off GOCACHE=$(abspath $(GUEST))/go-cache go build -o $@ $<
+
+GUEST_GO := $(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),$(GUEST)/go/busy-go)
+
 # The guest has no tool that reads build IDs
 $(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
 	readelf -n $< | sed -n 's/.*Build ID: //p' >$@
@@ -101,7 +108,8 @@ $(GUEST)/callpath.sym: $(CALLPATH)
 # knows the registers of x86
 GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
 GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(filter-out $(GUEST_X86),$(GUEST_PROGS) \
-	$(GUEST_TABLES)) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid $(GUEST)/callpath.sym
+	$(GUEST_TABLES)) $(GUEST_GO) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid \
+	$(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours

@@ -19,13 +19,13 @@ RANDOM_FILES := $(TOOL_TEST)/random/made
 RANDOM_NR ?= 40
 RANDOM_SEED ?= 1
 
-CHECK_TARGETS += check-model check-tool check-stat-files check-orders
+CHECK_TARGETS += check-model check-tool check-stat-files check-reasons check-orders
 CHECK_NEEDS += $(TOOL_TEST)/test_model $(RANDOM_FILES)
 TEST_TARGETS += check-tool-damaged check-no-memory
 FULL_TARGETS += check-tool-long
 
-.PHONY: check-model check-orders check-tool check-stat-files check-tool-damaged check-tool-long check-no-memory \
-	tool-update
+.PHONY: check-model check-no-memory check-orders check-reasons check-tool check-stat-files \
+	check-tool-damaged check-tool-long tool-update
 check-model: $(TOOL_TEST)/test_model $(FIXTURES) $(RANDOM_FILES)
 	@FIXTURES=$(O)/fixtures RANDOM_FILES=$(O)/tool-test/random ASAN_OPTIONS=detect_leaks=0 $<
 
@@ -43,6 +43,9 @@ check-orders: $(O)/trace-ustack plugin fixtures
 
 check-stat-files: $(O)/trace-ustack
 	@tests/tool/stat-files $(O)
+
+check-reasons:
+	@tests/tool/reasons
 
 check-tool-damaged: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
 	@tests/tool/damaged $(O) $(TOOL_DAMAGED)

@@ -92,7 +92,7 @@ static const char *id_text(const char *file)
 	return text;
 }
 
-static size_t id_of(const char *file, uint8_t id[32])
+static __attribute__((unused)) size_t id_of(const char *file, uint8_t id[32])
 {
 	const char *text = id_text(file);
 	size_t n;

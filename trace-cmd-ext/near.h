@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* near - the names that are most like one that does not exist */
+#ifndef TRACE_USTACK_NEAR_H
+#define TRACE_USTACK_NEAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NEAR_MAX	3
+
+struct near {
+	struct near_name {
+		unsigned int far;
+		char name[200];
+	} v[NEAR_MAX];
+	size_t nr;
+};
+
+/*
+ * Keep @name if it is like @wanted, and more so than those in @near, which starts zeroed. Of
+ * "SYSTEM:NAME" the part after the colon may be like it alone.
+ */
+void near_consider(struct near *near, const char *wanted, const char *name);
+/* "a, b, c" into @list; false if nothing is near. */
+#define NEAR_LIST	(NEAR_MAX * 208)
+bool near_list(const struct near *near, char list[NEAR_LIST]);
+
+#endif
