@@ -234,7 +234,10 @@ int command_exit_code(const struct rec *r);
 
 /* ---- rec_tables.c ---- */
 
+/* Those that are needed first. */
 int rec_tables_start(struct rec *r);
+/* The others are made from now on, while recording. */
+void rec_tables_rest(struct rec *r);
 /* FILE.tables: what was covered, to be read with the recording; none of an earlier one. */
 void rec_tables_save(struct rec *r);
 /* What was covered, to standard error. */
