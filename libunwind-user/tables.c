@@ -383,6 +383,7 @@ void tables_close(struct tables *t)
 	if (!t)
 		return;
 	tables_follow_stop(t);
+	tables_recall_free(t->recall);
 	if (t->fd >= 0)
 		close(t->fd);
 	tables_cache_close(t->cache);

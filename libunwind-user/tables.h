@@ -235,6 +235,15 @@ int tables_follow_wait(struct tables *t);
 int tables_recall(struct tables *t);
 int tables_remember(struct tables *t);
 
+/*
+ * tables_recall() for about @ns nanoseconds, or until progress() returns something else than 0.
+ * Returns 1 if there is more; tables_recall_rest() then has the thread of tables_follow() do that,
+ * which looks after each file whether something else was started or loaded: that comes first.
+ * Without that thread it is done by the caller.
+ */
+int tables_recall_within(struct tables *t, uint64_t ns);
+int tables_recall_rest(struct tables *t);
+
 void tables_get_summary(struct tables *t, struct tables_summary *sum);
 
 /* Each file once, in the order of registration. @file is valid during the call. */

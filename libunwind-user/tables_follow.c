@@ -16,7 +16,11 @@
  * may not be used. Records that were lost are answered by a scan of /proc.
  *
  * Files are opened as tables_scan.c does it. One that was looked at within the last second is not
- * looked at again: a shell script executes the same few files thousands of times.
+ * looked at again: a shell script executes the same few files thousands of times. Each look is two
+ * switches of tasks, which a tracer of these has in its recording: so after records that told
+ * nothing new this thread sleeps for a moment, and reads what came meanwhile at once.
+ *
+ * While nothing happens it registers what tables_recall.c hands over.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -35,6 +39,7 @@
 #define RING_PAGES	16		/* of data, a CPU */
 #define RESCAN_MS	1000		/* without perf */
 #define LOOK_EVERY	1000000000ull	/* ns, at a file */
+#define NAP_MS		5		/* after nothing new */
 
 struct ring {
 	struct perf_event_mmap_page *head;
@@ -45,6 +50,8 @@ struct tables_follow {
 	struct tables *t;
 	pthread_t thread;
 	int stop;			/* eventfd */
+	int hand_over;			/* eventfd: there is a list to go through */
+	struct tables_recall *recall;	/* the thread's from then on */
 	bool scan;			/* asked for */
 	bool scanned;			/* t->lock, as is result */
 	int result;
@@ -52,7 +59,7 @@ struct tables_follow {
 	struct tables_seen seen;
 	unsigned int nr;
 	struct ring *ring;
-	struct pollfd *poll;		/* of the rings, and @stop behind them */
+	struct pollfd *poll;		/* of the rings, and @stop and @hand_over after them */
 };
 
 /* What a PERF_RECORD_MMAP2 begins with; the path follows. */
@@ -113,7 +120,7 @@ static int open_rings(struct tables_follow *f)
 	if (nr < 1)
 		nr = 1;
 	f->ring = calloc(nr, sizeof(*f->ring));
-	f->poll = calloc(nr + 1, sizeof(*f->poll));
+	f->poll = calloc(nr + 2, sizeof(*f->poll));
 	if (!f->ring || !f->poll)
 		return -ENOMEM;
 	for (cpu = 0; cpu < nr; cpu++) {
@@ -125,10 +132,12 @@ static int open_rings(struct tables_follow *f)
 		}
 	}
 	f->poll[f->nr] = (struct pollfd) { .fd = f->stop, .events = POLLIN };
+	f->poll[f->nr + 1] = (struct pollfd) { .fd = f->hand_over, .events = POLLIN };
 	return 0;
 }
 
-static void on_mapping(struct tables_follow *f, const struct mmap2 *m)
+/* Returns whether the file had not been looked at just before. */
+static bool on_mapping(struct tables_follow *f, const struct mmap2 *m)
 {
 	uint64_t *when, now = tables_now_ns();
 	struct tables *t = f->t;
@@ -138,19 +147,20 @@ static void on_mapping(struct tables_follow *f, const struct mmap2 *m)
 	t->sum.events++;
 	pthread_mutex_unlock(&t->lock);
 	if (!m->ino)
-		return;
+		return false;
 	when = tables_seen(&f->seen, makedev(m->maj, m->min), m->ino);
 	if (when && *when && now - *when < LOOK_EVERY)
-		return;
+		return false;
 	fd = tables_open_mapping(t, m->pid, m->addr, m->addr + m->len, m->path);
 	if (fd < 0) {
 		tables_note_failure(t, makedev(m->maj, m->min), m->ino, m->path, fd);
-		return;
+		return true;
 	}
 	if (when)
 		*when = now;
 	tables_add_fd(t, fd, m->path);
 	close(fd);
+	return true;
 }
 
 /* One record out of the ring, where it can lie around the end. */
@@ -165,8 +175,8 @@ static void copy_out(const struct ring *r, uint64_t at, void *to, size_t len)
 	memcpy((char *)to + first, data, len - first);
 }
 
-/* Returns whether records were lost. */
-static bool read_ring(struct tables_follow *f, struct ring *r)
+/* Returns whether records were lost; sets @any if there was one, @fresh if one told news. */
+static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *fresh)
 {
 	union {
 		struct perf_event_header header;
@@ -194,7 +204,8 @@ static bool read_ring(struct tables_follow *f, struct ring *r)
 		__atomic_store_n(&r->head->data_tail, tail, __ATOMIC_RELEASE);
 		if (rec.header.type == PERF_RECORD_MMAP2 &&
 		    rec.header.size > sizeof(struct mmap2)) {
-			on_mapping(f, &rec.mmap2);
+			*any = true;
+			*fresh |= on_mapping(f, &rec.mmap2);
 		} else if (rec.header.type == PERF_RECORD_LOST) {
 			pthread_mutex_lock(&f->t->lock);
 			f->t->sum.lost += rec.lost.lost;
@@ -208,12 +219,28 @@ static bool read_ring(struct tables_follow *f, struct ring *r)
 
 /* ------------------------------- the thread ------------------------------ */
 
+/* Wait so long for the word to stop. */
+static bool stopped(const struct tables_follow *f, int ms)
+{
+	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
+
+	return poll(&stop, 1, ms) > 0;
+}
+
+/* Has a list been handed over? That is done once. */
+static bool take_over(struct tables_follow *f)
+{
+	uint64_t one;
+
+	return read(f->hand_over, &one, sizeof(one)) == sizeof(one);
+}
+
 static void *follow(void *arg)
 {
 	struct tables_follow *f = arg;
 	struct tables *t = f->t;
+	bool recalling = false, lost, any, fresh;
 	unsigned int i;
-	bool lost;
 	int ret;
 
 	if (f->scan) {
@@ -225,16 +252,26 @@ static void *follow(void *arg)
 		pthread_mutex_unlock(&t->lock);
 	}
 	for (;;) {
-		ret = poll(f->poll, f->nr + 1, f->nr ? -1 : RESCAN_MS);
+		/* Without rings the list is gone through at once: nothing tells what starts */
+		while (!f->nr && recalling && !stopped(f, 0))
+			recalling = tables_recall_next(t, f->recall);
+		ret = poll(f->poll, f->nr + 2, recalling ? 0 : f->nr ? -1 : RESCAN_MS);
 		if (ret < 0 && errno != EINTR)
 			break;
 		if (f->poll[f->nr].revents)
 			break;
+		if (f->poll[f->nr + 1].revents)
+			recalling |= take_over(f);
 		lost = !f->nr;
+		any = fresh = false;
 		for (i = 0; i < f->nr; i++)
-			lost |= read_ring(f, &f->ring[i]);
+			lost |= read_ring(f, &f->ring[i], &any, &fresh);
 		if (lost)
 			tables_scan_processes(t, false);
+		else if (recalling)
+			recalling = tables_recall_next(t, f->recall);
+		else if (any && !fresh && stopped(f, NAP_MS))
+			break;
 	}
 	return NULL;
 }
@@ -245,7 +282,10 @@ static void follow_free(struct tables_follow *f)
 	free(f->ring);
 	free(f->poll);
 	tables_seen_free(&f->seen);
+	tables_recall_free(f->recall);
 	pthread_cond_destroy(&f->done);
+	if (f->hand_over >= 0)
+		close(f->hand_over);
 	if (f->stop >= 0)
 		close(f->stop);
 	free(f);
@@ -267,7 +307,8 @@ int tables_follow(struct tables *t, bool scan)
 	f->scanned = !scan;
 	pthread_cond_init(&f->done, NULL);
 	f->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = f->stop < 0 ? -errno : open_rings(f);
+	f->hand_over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = f->stop < 0 || f->hand_over < 0 ? -errno : open_rings(f);
 	if (ret)
 		goto fail;
 	/* Signals are for the threads of the program */
@@ -312,4 +353,19 @@ int tables_follow_wait(struct tables *t)
 	ret = f->result;
 	pthread_mutex_unlock(&t->lock);
 	return ret;
+}
+
+bool tables_follow_recall(struct tables *t, struct tables_recall *r)
+{
+	struct tables_follow *f = t->follow;
+	uint64_t one = 1;
+
+	if (!f || f->recall)
+		return false;
+	/* The thread looks at it once it has read this */
+	f->recall = r;
+	if (write(f->hand_over, &one, sizeof(one)) == sizeof(one))
+		return true;
+	f->recall = NULL;
+	return false;
 }

@@ -13,6 +13,7 @@
 #include "unwind_table_uapi.h"
 
 struct tables_follow;
+struct tables_recall;
 
 /* A file, by device and inode. */
 struct tables_entry {
@@ -42,6 +43,7 @@ struct tables {
 	struct tables_summary sum;	/* but for what the entries say */
 	bool vdso;			/* is registered */
 	struct tables_follow *follow;
+	struct tables_recall *recall;	/* the rest of it, that nobody works at */
 };
 
 /* tables_open() without the kernel: @add gets what it would get. */
@@ -63,6 +65,22 @@ void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *pat
  * -ENOENT; and a failure is nothing that the summary tells.
  */
 int tables_recall_fd(struct tables *t, int fd, const char *path);
+
+/* A list of paths, and how far it was gone through. */
+struct tables_recall {
+	char *text, *at;
+	unsigned int nr;		/* paths that were looked at */
+	uint64_t before;		/* bytes of tables when it began */
+};
+
+/* NULL without memory. */
+struct tables_recall *tables_recall_begin(struct tables *t);
+void tables_recall_free(struct tables_recall *r);
+/* Register the next file; false if there is no other. */
+bool tables_recall_next(struct tables *t, struct tables_recall *r);
+
+/* The thread that follows goes on with @r, which is its own then; false if there is no thread. */
+bool tables_follow_recall(struct tables *t, struct tables_recall *r);
 
 uint64_t tables_now_ns(void);
 

@@ -5,7 +5,8 @@
  * A table that is registered when a program's first mapping is seen (tables_follow.c) is late for
  * the first stacks of that program. What will be started nobody knows, but mostly it is what was
  * started before: so a session leaves the paths of the files that ran in the folder of tables, and
- * the next one registers these before anything happens.
+ * the next one registers these before anything happens. Those used last are on top of the list, and
+ * a session that cannot wait for all of them leaves the rest to the thread that follows.
  *
  * The list need not be right. A path leads to a file, and that one is identified by its contents
  * like any other; at worst it is one that nobody runs. But a path can be bent by whoever owns a
@@ -67,34 +68,87 @@ static uint64_t table_bytes(struct tables *t)
 	return sum.table_bytes;
 }
 
-int tables_recall(struct tables *t)
+struct tables_recall *tables_recall_begin(struct tables *t)
 {
-	char *text = t->cache ? tables_cache_get_list(t->cache) : NULL, *at = text, *path;
-	uint64_t before = table_bytes(t);
-	unsigned int nr;
-	int fd, ret = 0;
+	struct tables_recall *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->text = r->at = tables_cache_get_list(t->cache);
+	r->before = table_bytes(t);
+	return r;
+}
+
+void tables_recall_free(struct tables_recall *r)
+{
+	if (!r)
+		return;
+	free(r->text);
+	free(r);
+}
+
+bool tables_recall_next(struct tables *t, struct tables_recall *r)
+{
+	char *path = r->nr < MAX_FILES ? next_path(&r->at) : NULL;
+	int fd, ret;
+
+	if (!path || (r->nr % PROGRESS_EVERY == 0 && table_bytes(t) - r->before > MAX_BYTES))
+		return false;
+	r->nr++;
+	fd = *path == '/' ? open_regular(path) : -1;
+	if (fd < 0)
+		return true;
+	ret = tables_recall_fd(t, fd, path);
+	close(fd);
+	/* the kernel takes no more: what is left is for those that run */
+	return ret != -ENOSPC && ret != -ENOMEM;
+}
+
+int tables_recall_within(struct tables *t, uint64_t ns)
+{
+	uint64_t end = ns == UINT64_MAX ? ns : tables_now_ns() + ns;
+	bool more = true;
+	int ret = 0;
 
 	if (!t->cache)
 		return -ENOENT;
-	for (nr = 0; nr < MAX_FILES && (path = next_path(&at)); nr++) {
-		if (nr % PROGRESS_EVERY == 0) {
-			if (t->opts.progress)
-				ret = t->opts.progress(t->opts.ctx, nr, MAX_FILES);
-			if (ret || table_bytes(t) - before > MAX_BYTES)
-				break;
-		}
-		fd = *path == '/' ? open_regular(path) : -1;
-		if (fd < 0)
-			continue;
-		ret = tables_recall_fd(t, fd, path);
-		close(fd);
-		/* the kernel takes no more: what is left is for those that run */
-		if (ret == -ENOSPC || ret == -ENOMEM)
+	if (!t->recall)
+		t->recall = tables_recall_begin(t);
+	if (!t->recall)
+		return -ENOMEM;
+	while (more && tables_now_ns() < end) {
+		if (t->opts.progress && t->recall->nr % PROGRESS_EVERY == 0)
+			ret = t->opts.progress(t->opts.ctx, t->recall->nr, MAX_FILES);
+		if (ret)
 			break;
-		ret = 0;
+		more = tables_recall_next(t, t->recall);
 	}
-	free(text);
-	return ret == -ENOSPC || ret == -ENOMEM ? 0 : ret;
+	if (ret || !more) {
+		tables_recall_free(t->recall);
+		t->recall = NULL;
+	}
+	return ret ? ret : more;
+}
+
+int tables_recall_rest(struct tables *t)
+{
+	int ret;
+
+	if (!t->recall)
+		return 0;
+	if (tables_follow_recall(t, t->recall)) {
+		t->recall = NULL;
+		return 0;
+	}
+	ret = tables_recall_within(t, UINT64_MAX);
+	return ret < 0 ? ret : 0;
+}
+
+int tables_recall(struct tables *t)
+{
+	int ret = tables_recall_within(t, UINT64_MAX);
+
+	return ret < 0 ? ret : 0;
 }
 
 /* ------------------------------- remembered ------------------------------ */

@@ -280,6 +280,7 @@ static int record(struct rec *r)
 	r->comms = dat_comms();
 	r->shared->stage = REC_RUNNING;
 	ret = rec_start(r);
+	rec_tables_rest(r);
 	if (!ret && r->opts.cmd)
 		command = command_go(r);
 	if (!ret && !command) {

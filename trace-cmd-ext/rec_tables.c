@@ -3,9 +3,10 @@
  * rec_tables - unwind tables while recording
  *
  * Before the first event there are tables for all that runs, for CMD with the libraries it names,
- * and for what ran in earlier recordings (tables_recall.c). What else is executed or loaded later
- * gets its table as soon as its mapping is seen (tables_follow.c), the first events of it may come
- * without one. The tables are the kernel's as long as the recorder lives.
+ * and for what ran in earlier recordings (tables_recall.c), those used last first and for a moment
+ * only: the rest comes while recording. What else is executed or loaded later gets its table as
+ * soon as its mapping is seen (tables_follow.c), the first events of it may come without one. The
+ * tables are the kernel's as long as the recorder lives.
  */
 #include <elf.h>
 #include <errno.h>
@@ -21,6 +22,9 @@
 #include "tables.h"
 
 #define MAX_TOLD	5
+/* For tables of what ran before, until the first event: CMD may be about to start just that. */
+#define RECALL_NS	100000000
+#define RECALL_CMD_NS	1000000000
 #define MAX_SCRIPTS	4		/* interpreters of interpreters, as execve() */
 
 struct rec_tables {
@@ -215,11 +219,17 @@ int rec_tables_start(struct rec *r)
 		cmd_error("unwind tables of what runs: %s", strerror(-ret));
 	if (r->opts.cmd && !command_find(r->opts.cmd[0], path))
 		add_program(s->t, path);
-	ret = tables_recall(s->t);
+	ret = tables_recall_within(s->t, r->opts.cmd ? RECALL_CMD_NS : RECALL_NS);
 	cmd_progress_end();
-	if (ret && ret != -ENOENT && !rec_wait_interrupted())
+	if (ret < 0 && ret != -ENOENT && !rec_wait_interrupted())
 		cmd_error("unwind tables of what ran before: %s", strerror(-ret));
 	return 0;
+}
+
+void rec_tables_rest(struct rec *r)
+{
+	if (r->tables)
+		tables_recall_rest(r->tables->t);
 }
 
 static void tell(void *ctx, const struct tables_file *f)

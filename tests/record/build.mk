@@ -15,7 +15,7 @@ check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT)
 
 $(FAKE_TRACEFS): tests/record/fake_tracefs.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -Ilibunwind-user -fPIC -shared -o $@ $< -ldl
 
 $(RECORD_JIT): tests/record/jit.c
 	@mkdir -p $(@D)

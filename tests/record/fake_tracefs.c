@@ -2,7 +2,9 @@
 /*
  * fake_tracefs - preloaded: a folder behaves like tracefs
  *
- * ioctl() of the file user_unwind_tables takes every table.
+ * ioctl() of the file user_unwind_tables takes every table. With FAKE_ADD_MS=N it takes N ms for
+ * that of a file in a folder "known", and DIR/added gets a line for each file: "0" until an
+ * instance was seen tracing, then "1", and its path.
  *
  * mkdir() in DIR/tracing/instances fills what it makes from DIR/instance, or DIR/instance.maps;
  * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
@@ -17,6 +19,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +28,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "unwind_table_uapi.h"
 
 static int is_instance(const char *path)
 {
@@ -89,6 +94,51 @@ int rmdir(const char *path)
 	return 0;
 }
 
+static int is_tracing(const char *dir)
+{
+	char pattern[4096], state = '0';
+	glob_t g;
+	size_t i;
+	FILE *f;
+
+	snprintf(pattern, sizeof(pattern), "%s/tracing/instances/*/tracing_on", dir);
+	if (glob(pattern, 0, NULL, &g))
+		return 0;
+	for (i = 0; i < g.gl_pathc && state != '1'; i++) {
+		f = fopen(g.gl_pathv[i], "re");
+		if (f && fread(&state, 1, 1, f) != 1)
+			state = '0';
+		if (f)
+			fclose(f);
+	}
+	globfree(&g);
+	return state == '1';
+}
+
+static void note_table(const struct unwind_table_file *arg)
+{
+	const char *dir = getenv("FAKE_TRACEFS"), *ms = getenv("FAKE_ADD_MS");
+	char link[64], path[4096], log[4096];
+	static int tracing;
+	ssize_t n;
+	FILE *f;
+
+	if (!dir || !ms)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", arg->fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	if (strstr(path, "/known/"))
+		usleep(atoi(ms) * 1000);
+	tracing |= is_tracing(dir);
+	snprintf(log, sizeof(log), "%s/added", dir);
+	f = fopen(log, "ae");
+	if (!f)
+		return;
+	fprintf(f, "%d %s\n", tracing, path);
+	fclose(f);
+}
+
 int ioctl(int fd, unsigned long request, ...)
 {
 	int (*real)(int, unsigned long, ...) = dlsym(RTLD_NEXT, "ioctl");
@@ -103,7 +153,10 @@ int ioctl(int fd, unsigned long request, ...)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n < 0 ? 0 : n] = '\0';
-	return strstr(path, "/tracing/user_unwind_tables") ? 0 : real(fd, request, arg);
+	if (!strstr(path, "/tracing/user_unwind_tables"))
+		return real(fd, request, arg);
+	note_table(arg);
+	return 0;
 }
 
 ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
