@@ -67,7 +67,10 @@ class States:
 
 # ------------------------------- the table --------------------------------
 
-OURS = re.compile(r"(\(?)(sp|fp|c|r\d+)([+-]\d+)\)?$")
+# sp+-8 is what it prints below SP
+OURS = re.compile(r"(\(?)(sp|fp|c|r\d+)\+?(-?\d+)\)?$")
+# wide columns have no space between them
+WORD = re.compile(r"\(?(?:sp|fp|c|r\d+)\+?-?\d+\)?|RA|undefined|[ufU]")
 
 
 def our_rule(word):
@@ -136,7 +139,9 @@ class Table:
             if m and func:
                 n = known.get((signal, m[2]))
                 if n is None:
-                    n = states.of(our_state(m[2].split(), signal, ra))
+                    if WORD.sub("", m[2]).strip():
+                        raise Broken(f"objdump: a row of another form: {m[2]}")
+                    n = states.of(our_state(WORD.findall(m[2]), signal, ra))
                     known[signal, m[2]] = n
                 rows.append((int(m[1], 16), n))
                 continue
