@@ -272,6 +272,7 @@ void scan_file(struct scan *s, int fd)
 		s->problem = "the file is damaged and was not read to its end, "
 			     "so stacks may be missing";
 		join_set_damaged(s->join);
+		maps_set_incomplete(s->maps);
 		ret = 0;
 	}
 	if (!ret)
