@@ -232,12 +232,18 @@ static int to_stack(void *data, const struct join_stack *stack)
 
 static int to_loss(void *data, uint32_t stream, uint64_t events)
 {
-	return join_add_loss(((struct sink_target *)data)->join, stream, events);
+	struct sink_target *t = data;
+
+	maps_set_incomplete(t->maps);
+	return join_add_loss(t->join, stream, events);
 }
 
 static int to_dropped(void *data, uint32_t buffer)
 {
-	return join_set_dropped(((struct sink_target *)data)->join, buffer);
+	struct sink_target *t = data;
+
+	maps_set_incomplete(t->maps);
+	return join_set_dropped(t->join, buffer);
 }
 
 static int to_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)

@@ -33,6 +33,7 @@ struct frame {
 
 struct stack_frames {
 	uint32_t id, tgid, epoch, flags;
+	uint32_t shown;			/* flags, and what the maps add */
 	bool jit;			/* jit_knows() */
 	uint32_t first, nr;		/* in frames.index */
 };
@@ -96,6 +97,25 @@ void frames_free(struct frames *f)
 	uu_symbols_free(f->syms);
 	free(f->out.v);
 	free(f);
+}
+
+void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
+			struct join_answer *ans)
+{
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, nr = ans->nr;
+	uint32_t i = ans->flags & STACK_NO_START ? 0 : 1;
+	bool may_jit = jit && jit_knows(jit, tgid, ans->ts);
+	struct uu_symbol sym;
+
+	for (; i < nr; i++) {
+		i = maps_find_outside(maps, tgid, ans->addrs, i, nr);
+		if (i < nr && !(may_jit && jit_symbol(jit, syms, tgid, ans->addrs[i] - 1, &sym)))
+			break;
+	}
+	if (i >= nr)
+		return;
+	ans->nr = i;
+	ans->flags |= STACK_INCOMPLETE | STACK_OUTSIDE;
 }
 
 /* A return address belongs to the call before it, also at a mapping's end. */
@@ -225,6 +245,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 		{ STACK_CUT, "cut: outer frames are missing" },
 		{ STACK_TRUNCATED, "truncated" },
 		{ STACK_INCOMPLETE, "incomplete" },
+		{ STACK_OUTSIDE, "what came next is no code" },
 		{ STACK_FRAME_POINTER, "frame pointers: right only if the code keeps them" },
 	};
 	bool any = false;
@@ -305,6 +326,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, first, i;
 	struct stack_frames *st;
+	struct join_answer end = *ans;
 	bool near, jit = jit_knows(f->opts.jit, tgid, ans->ts);
 	uint64_t hash;
 	size_t pos;
@@ -316,19 +338,22 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 		st = &f->stacks.v[i];
 		if (!near && st->id == ans->id && st->tgid == tgid && st->epoch == epoch &&
 		    st->flags == ans->flags && st->jit == jit) {
-			add_stack(f, &f->out, ans, st->first, st->nr);
+			end.nr = st->nr;
+			end.flags = st->shown;
+			add_stack(f, &f->out, &end, st->first, st->nr);
 			return;
 		}
 	}
 	if (f->bytes > BUDGET)
 		forget(f);
 	first = f->index.nr;
-	if (!find_frames(f, ans)) {
+	frames_end_outside(f->maps, f->opts.jit, f->syms, &end);
+	if (!find_frames(f, &end)) {
 		f->index.nr = first;
 		text_add(&f->out, no_memory);
 		return;
 	}
-	add_stack(f, &f->out, ans, first, ans->nr);
+	add_stack(f, &f->out, &end, first, end.nr);
 	st = near ? NULL : vec_add(&f->stacks);
 	if (st && hidx_add(&f->stack_idx, hash, f->stacks.nr - 1)) {
 		f->stacks.nr--;
@@ -343,8 +368,9 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 	st->epoch = epoch;
 	st->flags = ans->flags;
 	st->jit = jit;
+	st->shown = end.flags;
 	st->first = first;
-	st->nr = ans->nr;
+	st->nr = end.nr;
 }
 
 const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged)

@@ -49,6 +49,13 @@ const char *frames_text(struct frames *f, const struct join_answer *ans, bool da
 /* ---- the same, for who makes something other than text of it ---- */
 
 /*
+ * End a joined stack before the first address that is no code: that is incomplete, and
+ * STACK_OUTSIDE. The innermost stays, as the task was there. @jit, which may be NULL, has code that
+ * was compiled. frames_text() does this by itself.
+ */
+void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
+			struct join_answer *ans);
+/*
  * The file that an address of a stack lies in, NULL if none is known, and the
  * offset in it. @exact: the task was there; else it is a return address. The
  * innermost is exact (unless STACK_NO_START), and what is outside of a signal

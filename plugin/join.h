@@ -53,6 +53,8 @@ struct join;
 #define STACK_CUT		0x10000u
 /* or right before it, so that its first parts may be among them. */
 #define STACK_NO_START		0x20000u
+/* And what the maps add: it went on with an address that is no code, so it ends before that. */
+#define STACK_OUTSIDE		0x40000u
 
 /*
  * Fewer nanoseconds than this cannot bring a cookie back, with at least one for each of 2^31 kernel

@@ -17,6 +17,9 @@
 /* How far the clocks of two CPUs are trusted to agree, in ns. */
 #define CLOCK_SLACK	10000000ull
 
+/* USER_MAPS_NEW of the kernel: with more than these, some are recorded with a later stack. */
+#define MAPS_A_STACK	16
+
 struct seen {
 	uint64_t ts;
 	uint32_t proc;
@@ -47,6 +50,7 @@ struct maps {
 	VEC(struct proc) procs;
 	struct hidx file_idx, map_idx, proc_idx;
 	const struct map *last;		/* found last, if nothing overlaps it */
+	bool incomplete;
 };
 
 struct maps *maps_new(void)
@@ -391,6 +395,83 @@ static const struct map *find(struct maps *m, uint32_t tgid, uint64_t ts, uint32
 	if (!contested)
 		m->last = best;
 	return best;
+}
+
+void maps_set_incomplete(struct maps *m)
+{
+	m->incomplete = true;
+}
+
+/* Nothing of a program is in the first page, nor beyond 56 bits, mapping or not. */
+static bool is_impossible(uint64_t addr)
+{
+	return addr <= 4096 || addr >> 56;
+}
+
+/* A mapping of the process, of whatever time, that holds @addr or the call before it. */
+static const struct map *any_map(const struct maps *m, const struct proc *p, uint64_t addr)
+{
+	const struct map *map = &m->maps.v[p->map];
+	uint32_t lo = 0, hi = p->nr_maps, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (map[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo-- > 0 && map[lo].max_end >= addr)
+		if (map[lo].end >= addr)
+			return &map[lo];
+	return NULL;
+}
+
+/* Were all that the stack touches recorded with it at the latest? */
+static bool has_few_maps(const struct maps *m, const struct proc *p, const uint64_t *addrs,
+			 uint32_t nr)
+{
+	const struct map *known[MAPS_A_STACK], *map;
+	uint32_t i, k, nr_known = 0;
+
+	for (i = 0; i < nr; i++) {
+		map = any_map(m, p, addrs[i]);
+		for (k = 0; k < nr_known && known[k] != map; k++)
+			;
+		if (!map || k < nr_known)
+			continue;
+		if (nr_known == MAPS_A_STACK - 1)
+			return false;
+		known[nr_known++] = map;
+	}
+	return true;
+}
+
+uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs, uint32_t from,
+			   uint32_t nr)
+{
+	const struct map *map = m->last;
+	const struct proc *p = NULL;
+	bool asked = false;
+	uint32_t i;
+
+	for (i = from; i < nr; i++) {
+		/* nothing that any rule is about */
+		if (map && addrs[i] > map->start && addrs[i] <= map->end &&
+		    m->procs.v[map->proc].tgid == tgid)
+			continue;
+		if (!asked)
+			p = proc_find(m, tgid);
+		asked = true;
+		map = p && p->nr_maps ? any_map(m, p, addrs[i]) : NULL;
+		if (map)
+			continue;
+		if (is_impossible(addrs[i]))
+			break;
+		if (p && p->nr_maps && !m->incomplete && has_few_maps(m, p, addrs, nr))
+			break;
+	}
+	return i;
 }
 
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,

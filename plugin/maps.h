@@ -15,6 +15,14 @@
  *     10 ms of the stack, but on another CPU: their clocks need not agree on
  *     which of the two it was. Nothing is guessed, the address has no file.
  *
+ * An address is no code, so no return address, although a frame pointer led to it
+ *
+ *  4. in the first page, and where no program has memory: the kernel's half, and
+ *     what no processor can translate;
+ *  5. outside of every mapping that was ever recorded of the process, if they are
+ *     all there: some were recorded, no event of the file was dropped, and the
+ *     stack touches fewer mappings than the kernel records for one stack.
+ *
  * Records of all buffer instances count. A stack without a process id (the
  * layout posted upstream) is looked up under its thread id.
  */
@@ -60,6 +68,11 @@ const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, ui
 const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 					uint64_t addr, uint64_t *offset, uint64_t *from,
 					uint64_t *to);
+/* Records may be missing: events were dropped, or the file is damaged. */
+void maps_set_incomplete(struct maps *m);
+/* The first of @addrs from @from on that is no code, by rules 4 and 5; @nr if there is none. */
+uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs, uint32_t from,
+			   uint32_t nr);
 /*
  * A number such that stacks of this process with the same number resolve
  * alike; *@near is set if this stack is subject to rule 3, where that is not so.

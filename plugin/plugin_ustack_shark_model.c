@@ -264,7 +264,7 @@ static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 	return found;
 }
 
-#define NOT_WHOLE (STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT | STACK_NO_START)
+#define NOT_WHOLE (STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT | STACK_NO_START | STACK_OUTSIDE)
 
 /* SHARK_NR_OUTCOMES: this is no request. */
 static enum shark_outcome answer(struct shark_model *m, struct shark_request *r)
@@ -280,6 +280,8 @@ static enum shark_outcome answer(struct shark_model *m, struct shark_request *r)
 		       SHARK_LOST : SHARK_NR_OUTCOMES;
 	switch (ans.state) {
 	case JOIN_STACK:
+		if (maps_find_outside(m->scan.maps, ans.tgid, ans.addrs, 1, ans.nr) < ans.nr)
+			ans.flags |= STACK_OUTSIDE;
 		r->stack = find_stack(m, r, &ans);
 		if (r->stack != SHARK_NONE)
 			m->stacks.v[r->stack].whole = !(ans.flags & NOT_WHOLE) && ans.nr;

@@ -296,6 +296,7 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 		s->problem = "the file is damaged and was not read to its end, "
 			     "so stacks may be missing";
 		join_set_damaged(s->join);
+		maps_set_incomplete(s->maps);
 		ret = 0;
 	}
 	if (!ret)

@@ -47,6 +47,7 @@ static const struct {
 	[STAT_TRUNCATED] = { "truncated", "cut by a limit" },
 	[STAT_INCOMPLETE] = { "incomplete", "the walk gave up" },
 	[STAT_FRAME_POINTER] = { "frame-pointer", "partly by frame pointers, not by tables" },
+	[STAT_OUTSIDE] = { "outside", "what came next is no code: a frame pointer led there" },
 	[STAT_CUT] = { "cut", "parts were dropped" },
 	[STAT_EMPTY] = { "empty", "without any frame" },
 }, why[] = {

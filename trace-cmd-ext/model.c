@@ -165,6 +165,7 @@ static int dropped(void *data, const char *buffer)
 	struct model *m = data;
 	uint32_t i;
 
+	maps_set_incomplete(m->maps);
 	for (i = 0; i < reader_buffers(m->reader); i++)
 		if (!strcmp(buffer, reader_buffer(m->reader, i)))
 			join_set_dropped(m->join, i);
@@ -229,8 +230,10 @@ static int scan(struct model *m)
 	if (!ret)
 		drops_walk(reader_fd(m->reader), &drops);
 	m->info.damaged |= reader_damaged(m->reader);
-	if (m->info.damaged)
+	if (m->info.damaged) {
 		join_set_damaged(m->join);
+		maps_set_incomplete(m->maps);
+	}
 	if (!ret)
 		ret = join_finish(m->join);
 	if (!ret)

@@ -121,13 +121,14 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 		m->ustacks.nr--;
 		return MODEL_NONE;
 	}
+	u->ans = *ans;
+	frames_end_outside(m->maps, m->jit, m->syms, &u->ans);
 	u->pub.state = JOIN_STACK;
-	u->pub.flags = ans->flags;
+	u->pub.flags = u->ans.flags;
 	u->pub.tgid = ans->tgid;
 	u->pub.tid = ans->tid;
-	u->pub.nr = ans->nr;
+	u->pub.nr = u->ans.nr;
 	u->pub.addrs = ans->addrs;
-	u->ans = *ans;
 	u->run = run;
 	u->key = key;
 	u->frames = NOT_MADE;
@@ -296,7 +297,8 @@ static bool same_places(struct model *m, const struct user_stack *a, const struc
 	const struct maps_file *file[2];
 	int k;
 
-	if (a->key.flags != b->key.flags || a->key.own || b->key.own || a->key.jit || b->key.jit)
+	if (a->pub.flags != b->pub.flags || a->pub.nr != b->pub.nr || a->key.own || b->key.own ||
+	    a->key.jit || b->key.jit)
 		return false;
 	for (i = 0; i < b->pub.nr; i++) {
 		addr = b->pub.addrs[i];

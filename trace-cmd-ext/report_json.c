@@ -114,7 +114,7 @@ static void add_ustack(struct report *r, uint32_t ustack)
 	} flags[] = {
 		{ STACK_TRUNCATED, "truncated" }, { STACK_COMPAT, "32-bit" },
 		{ STACK_INCOMPLETE, "incomplete" }, { STACK_FRAME_POINTER, "frame-pointer" },
-		{ STACK_CUT, "cut" }, { STACK_NO_START, "no-start" },
+		{ STACK_OUTSIDE, "outside" }, { STACK_CUT, "cut" }, { STACK_NO_START, "no-start" },
 	};
 	const struct model_ustack *u = model_ustack(r->m, ustack);
 	struct text *t = &r->out;

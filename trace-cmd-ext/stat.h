@@ -15,6 +15,7 @@ enum stat_mark {			/* what a joined stack can be, besides whole */
 	STAT_TRUNCATED,
 	STAT_INCOMPLETE,
 	STAT_FRAME_POINTER,
+	STAT_OUTSIDE,			/* it ended where what came next is no code */
 	STAT_CUT,			/* a part of it was dropped */
 	STAT_EMPTY,
 	STAT_NR_MARKS

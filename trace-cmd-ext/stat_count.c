@@ -34,6 +34,7 @@ static void add_requests(struct stat_requests *r, const struct model_ustack *u, 
 		[STAT_TRUNCATED] = STACK_TRUNCATED,
 		[STAT_INCOMPLETE] = STACK_INCOMPLETE,
 		[STAT_FRAME_POINTER] = STACK_FRAME_POINTER,
+		[STAT_OUTSIDE] = STACK_OUTSIDE,
 		[STAT_CUT] = STACK_CUT | STACK_NO_START,
 	};
 	int i;

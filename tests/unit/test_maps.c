@@ -181,6 +181,72 @@ static void files_with_different_contents_are_different_files(void **state)
 	assert_int_equal(b->id, maps_find(m, 12, 1, 0, 0x1000, &offset)->id);
 }
 
+/* The first of these that is no code, from the second on. */
+static uint32_t outside(uint32_t tgid, uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint64_t addrs[] = { 0x1010, a, b, c };
+
+	return maps_find_outside(m, tgid, addrs, 1, 4);
+}
+
+static void an_address_of_no_mapping_is_no_code(void **state)
+{
+	(void)state;
+	map(10, 100, 0x1000, 0x2000, "/a");
+	map(10, 900, 0x8000, 0x9000, "/b");	/* whenever */
+	map(11, 100, 0x5000, 0x6000, "/c");
+	finish();
+	assert_int_equal(outside(10, 0x1020, 0x8010, 0x1030), 4);
+	assert_int_equal(outside(10, 0x1020, 0x5010, 0x1030), 2);
+	assert_int_equal(outside(11, 0x5010, 0x5020, 0x1030), 3);
+	/* a call can be the last instruction; behind it is nothing */
+	assert_int_equal(outside(10, 0x2000, 0x9000, 0x8000), 4);
+	assert_int_equal(outside(10, 0x2001, 0x9000, 0x8000), 1);
+	/* what was found last is of another process */
+	assert_string_equal(path(10, 100, 0x1010), "/a");
+	assert_int_equal(outside(11, 0x1020, 0x5010, 0x5010), 1);
+}
+
+static void where_no_mapping_is_known_only_the_impossible_is_no_code(void **state)
+{
+	(void)state;
+	map(10, 100, 0x1000, 0x2000, "/a");
+	finish();
+	assert_int_equal(outside(11, 0x5000, 0x7fffffffffff, 1ull << 55), 4);
+	assert_int_equal(outside(11, 0x5000, 0x3, 0x5000), 2);
+	assert_int_equal(outside(11, 0x563e444fd79d5700, 0x5000, 0x5000), 1);
+	assert_int_equal(outside(11, 0x5000, 0x5000, 0xffffffff81000000), 3);
+}
+
+static void where_mappings_may_be_missing_only_the_impossible_is_no_code(void **state)
+{
+	(void)state;
+	map(10, 100, 0x1000, 0x2000, "/a");
+	/* whatever is mapped is possible */
+	map(10, 100, 1ull << 60, (1ull << 60) + 0x1000, "/high");
+	finish();
+	maps_set_incomplete(m);
+	assert_int_equal(outside(10, 0x5000, (1ull << 60) + 0x10, 0x5000), 4);
+	assert_int_equal(outside(10, 0x5000, 0x3, 0x5000), 2);
+}
+
+static void a_stack_with_too_many_new_mappings_has_some_recorded_later(void **state)
+{
+	uint64_t addrs[18], i;
+
+	(void)state;
+	for (i = 0; i < 16; i++) {
+		map(10, 100, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, "/a");
+		addrs[i] = 0x10000 * (i + 1) + 0x10;
+	}
+	finish();
+	addrs[16] = 0x900000;
+	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 17), 17);
+	/* one fewer, often: then this was recorded, too, if there is such a mapping */
+	addrs[15] = addrs[14];
+	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 17), 16);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -195,6 +261,10 @@ int main(void)
 		T(overlapping_mappings_are_all_looked_at),
 		T(only_a_contested_place_changes_the_epoch),
 		T(files_with_different_contents_are_different_files),
+		T(an_address_of_no_mapping_is_no_code),
+		T(where_no_mapping_is_known_only_the_impossible_is_no_code),
+		T(where_mappings_may_be_missing_only_the_impossible_is_no_code),
+		T(a_stack_with_too_many_new_mappings_has_some_recorded_later),
 	};
 
 	return cmocka_run_group_tests_name("maps", tests, NULL, NULL);
