@@ -6,13 +6,14 @@
  *	rec_wait.c	from the start of recording to its end: signals, CMD, processes, time
  *	rec_tracefs.c	tracefs: found, written to, and what a failure means
  *	rec_events.c	-e: which events are meant, their filters, who gets stacks
+ *	rec_own.c	the recorder's own tasks, left out of what it records
  *	rec_setup.c	the two instances: made, configured, started, stopped
  *	rec_left.c	instances of recorders that are gone
  *	rec_guard.c	a second process that finishes when the first one dies
  *	rec_command.c	CMD: found, started, waited for
  *	rec_tables.c	unwind tables for what runs and what starts
  *	saved_tables.c	FILE.tables: which files had them
- *	rec_read.c	from the ring buffers to files, one thread a CPU and instance
+ *	rec_read.c	from the ring buffers to files, by a few threads
  *	rec_dat.c	trace.dat: its head, and all put together
  *	rec_names.c	names of tasks for it
  *	rec_resume.c	files that recorders which are gone did not complete
@@ -94,6 +95,7 @@ struct rec_shared {
 };
 
 struct rec_jit;
+struct rec_reader;
 struct rec_stream;
 struct rec_tables;
 struct tables_summary;
@@ -128,11 +130,15 @@ struct rec {
 	pid_t guard;
 	int guard_pipe;			/* our end; closed when we die */
 	pid_t child;			/* CMD, 0: none */
+	pid_t *own;			/* tasks of the recorder, all that it has while recording */
+	size_t nr_own;
 	int child_go;			/* written to: CMD may start */
 	int child_status;		/* of waitpid(), valid if child_ended */
 	bool child_ended;
 	int trouble;			/* eventfd: a reader cannot go on */
 	int stop;			/* eventfd: readers end */
+	struct rec_reader *reader;	/* threads, while recording */
+	int nr_readers;
 	struct rec_tables *tables;
 	struct rec_jit *jit;		/* NULL before jit_begin() */
 	double seconds;			/* how long was recorded */
@@ -173,6 +179,19 @@ int rec_select_events(struct rec *r);
 /* Filters, triggers or options into the events' instance, which has none enabled yet. */
 int rec_configure_events(struct rec *r);
 int rec_enable_events(struct rec *r);
+/*
+ * Record an event, with its stacks, only where the condition @own holds, too. If the kernel refuses
+ * that, all is as before, and -errno is returned.
+ */
+int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own);
+
+/* ---- rec_own.c ---- */
+
+/* The recorder's threads, all of them running by now, and its guard. */
+void own_find(struct rec *r);
+bool own_has(const struct rec *r, pid_t tid);
+/* What they do is not recorded, nor what is done to them alone; 0 or -errno. */
+int own_leave_out(struct rec *r);
 
 /* ---- rec_setup.c ---- */
 

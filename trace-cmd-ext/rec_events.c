@@ -14,8 +14,13 @@
 #include <string.h>
 
 #include "rec.h"
+#include "text.h"
 
 #define MAX_NEAR	3
+
+/* Triggers */
+#define STACK		"stacktrace"
+#define DEFERRED	"userstacktrace_deferred"
 
 /* ------------------------------- selection ------------------------------- */
 
@@ -225,17 +230,51 @@ static int event_file(struct rec *r, const struct rec_event *ev, const char *fil
 	return CMD_FAIL;
 }
 
+/* "(A) && (B)" of those that are there, one of them at least; NULL without memory. */
+static char *all_of(const char *a, const char *b, const char *c)
+{
+	const char *part[] = { a, b, c };
+	struct text t = {};
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		if (!part[i])
+			continue;
+		text_add(&t, t.nr ? " && (" : "(");
+		text_add(&t, part[i]);
+		text_add(&t, ")");
+	}
+	if (!t.failed)
+		return t.v;
+	free(t.v);
+	return NULL;
+}
+
+/*
+ * A trigger works on an event that the filter drops, too, and would leave a stack without one: so
+ * it has the same condition.
+ */
+static char *trigger_text(const struct rec_event *ev, const char *name, const char *own)
+{
+	const struct rec_select *sel = ev->sel;
+	char *cond = NULL, *text;
+
+	if (!sel->filter && !sel->stack_if && !own)
+		return strdup(name);
+	cond = all_of(sel->filter, sel->stack_if, own);
+	if (!cond || asprintf(&text, "%s if %s", name, cond) < 0)
+		text = NULL;
+	free(cond);
+	return text;
+}
+
 static int add_trigger(struct rec *r, const struct rec_event *ev, const char *name)
 {
-	const char *cond = ev->sel->stack_if;
-	char *text;
+	char *text = trigger_text(ev, name, NULL);
 	int ret;
 
-	if (!cond)
-		return event_file(r, ev, "trigger", name, NULL);
-	if (asprintf(&text, "%s if %s", name, cond) < 0)
-		return CMD_FAIL;
-	ret = event_file(r, ev, "trigger", text, "--stack-if");
+	ret = text ? event_file(r, ev, "trigger", text, ev->sel->stack_if ? "--stack-if" : NULL) :
+	      CMD_FAIL;
 	free(text);
 	return ret;
 }
@@ -251,10 +290,55 @@ int rec_configure_events(struct rec *r)
 		if (ret || r->how != REC_TRIGGER || ev->sel->no_stack)
 			continue;
 		if (r->opts.kernel_stack)
-			ret = add_trigger(r, ev, "stacktrace");
+			ret = add_trigger(r, ev, STACK);
 		if (!ret)
-			ret = add_trigger(r, ev, "userstacktrace_deferred");
+			ret = add_trigger(r, ev, DEFERRED);
 	}
+	return ret;
+}
+
+/* Take a trigger back, and set it with one more condition. */
+static int restrict_trigger(struct rec *r, const struct rec_event *ev, const char *path,
+			    const char *name, const char *own)
+{
+	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+	char *text = trigger_text(ev, name, own), *off = NULL;
+	int ret = -ENOMEM;
+
+	if (text && asprintf(&off, "!%s", name) > 0) {
+		ret = rt_append(in, path, off);
+		if (!ret)
+			ret = rt_append(in, path, text);
+		if (ret)
+			add_trigger(r, ev, name);
+	}
+	free(off);
+	free(text);
+	return ret;
+}
+
+int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own)
+{
+	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+	char *cond = all_of(ev->sel->filter, own, NULL);
+	bool triggers = r->how == REC_TRIGGER && !ev->sel->no_stack;
+	char path[PATH_MAX];
+	int ret;
+
+	if (!cond)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "events/%s/%s/filter", ev->system, ev->name);
+	ret = rt_write(in, path, cond);
+	free(cond);
+	if (ret) {
+		rt_write(in, path, ev->sel->filter ? ev->sel->filter : "0");
+		return ret;
+	}
+	snprintf(path, sizeof(path), "events/%s/%s/trigger", ev->system, ev->name);
+	if (triggers && r->opts.kernel_stack)
+		ret = restrict_trigger(r, ev, path, STACK, own);
+	if (triggers && !ret)
+		ret = restrict_trigger(r, ev, path, DEFERRED, own);
 	return ret;
 }
 

@@ -3,10 +3,11 @@
  * rec_read - from the ring buffers to files
  *
  * Each CPU of each instance is a stream: trace_pipe_raw, spliced through a pipe to a file beside
- * the one to be written. A thread sleeps until its buffer is half full (buffer_percent), or for a
- * second: what a crash of the machine can take is little, and a CPU that records little is left
- * alone. At the end, with tracing off, what is left is read, the last page of a CPU as far as it
- * is filled; without threads too, by the guard.
+ * the one to be written. A thread reads those of a few CPUs. It sleeps until one of their buffers
+ * is half full (buffer_percent), or for a second, and then reads all of them: what a crash of the
+ * machine can take is little, and the recorder wakes up seldom, which is seen in what it records.
+ * At the end, with tracing off, what is left is read, the last page of a CPU as far as it is
+ * filled; without threads too, by the guard.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,16 +25,25 @@
 #define WAKE_MS		1000
 #define PAUSE_MS	50		/* a buffer is said to be half full, yet has no full page */
 #define PIPE_BYTES	(1 << 20)
+#define CPUS_A_THREAD	4
 
 struct rec_stream {
 	struct rec *r;
 	int raw, out;
 	int pipe[2];
 	int cpu;
-	bool opened, running;
-	pthread_t thread;
+	bool opened;
 	atomic_ullong bytes;
 	int error;			/* errno of writing, which ends the stream */
+};
+
+/* A thread, and what it reads. */
+struct rec_reader {
+	struct rec *r;
+	pthread_t thread;
+	bool running;
+	int nr;
+	struct rec_stream *stream[CPUS_A_THREAD * REC_NR_BUFFERS];
 };
 
 void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX])
@@ -124,29 +134,35 @@ out:
 	return ret;
 }
 
-static void *read_stream(void *arg)
+static void *read_streams(void *arg)
 {
-	struct rec_stream *s = arg;
-	struct pollfd fds[2] = {
-		{ .fd = s->r->stop, .events = POLLIN },
-		{ .fd = s->raw, .events = POLLIN },
+	struct rec_reader *t = arg;
+	struct pollfd fds[1 + CPUS_A_THREAD * REC_NR_BUFFERS] = {
+		{ .fd = t->r->stop, .events = POLLIN },
 	};
-	int ret, nr = 2;
+	int ret, i, any, wait = WAKE_MS;
 
+	for (i = 0; i < t->nr; i++)
+		fds[1 + i] = (struct pollfd){ .fd = t->stream[i]->raw, .events = POLLIN };
 	for (;;) {
-		ret = poll(fds, nr, nr == 2 ? WAKE_MS : PAUSE_MS);
+		ret = poll(fds, 1 + t->nr, wait);
 		if (ret < 0 && errno != EINTR)
 			break;
 		if (fds[0].revents)
 			break;
-		ret = read_pages(s);
-		if (ret < 0)
-			break;
-		nr = ret ? 2 : 1;
-		/* the time ran out rather than that there was nothing: wait for the buffer again */
-		if (nr == 1 && !fds[1].revents)
-			nr = 2;
-		fds[1].revents = 0;
+		wait = WAKE_MS;
+		for (i = 0; i < t->nr; i++) {
+			struct rec_stream *s = t->stream[i];
+			bool said = ret > 0 && fds[1 + i].revents;
+
+			if (s->error)
+				continue;
+			any = read_pages(s);
+			/* one that has no full page all the same is not asked for a moment */
+			fds[1 + i].fd = any < 0 || (said && !any) ? -1 : s->raw;
+			if (said && !any)
+				wait = PAUSE_MS;
+		}
 	}
 	return NULL;
 }
@@ -201,10 +217,44 @@ static void close_stream(struct rec_stream *s)
 	s->opened = false;
 }
 
-int rec_read_start(struct rec *r, bool threads)
+static int start_readers(struct rec *r)
 {
 	sigset_t all, old;
-	int i, cpu, ret = 0, err;
+	int i, n, cpu, err = 0;
+
+	r->nr_readers = (r->nr_cpus + CPUS_A_THREAD - 1) / CPUS_A_THREAD;
+	r->reader = calloc(r->nr_readers, sizeof(*r->reader));
+	if (!r->reader) {
+		cmd_error("not enough memory");
+		return CMD_FAIL;
+	}
+	/* signals are for the one who waits for them */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (n = 0; n < r->nr_readers && !err; n++) {
+		struct rec_reader *t = &r->reader[n];
+
+		t->r = r;
+		for (i = 0; i < REC_NR_BUFFERS; i++)
+			for (cpu = n * CPUS_A_THREAD; r->buf[i].stream && cpu < r->nr_cpus &&
+			     cpu < (n + 1) * CPUS_A_THREAD; cpu++)
+				if (r->buf[i].stream[cpu].opened)
+					t->stream[t->nr++] = &r->buf[i].stream[cpu];
+		if (!t->nr)
+			continue;
+		err = pthread_create(&t->thread, NULL, read_streams, t);
+		t->running = !err;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		return 0;
+	cmd_error("no thread to read the buffers: %s", strerror(err));
+	return CMD_FAIL;
+}
+
+int rec_read_start(struct rec *r, bool threads)
+{
+	int i, cpu, ret = 0;
 
 	if (threads) {
 		r->stop = eventfd(0, EFD_CLOEXEC);
@@ -236,25 +286,7 @@ int rec_read_start(struct rec *r, bool threads)
 	}
 	if (!threads)
 		return 0;
-	/* signals are for the one who waits for them */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
-		for (cpu = 0; r->buf[i].stream && !ret && cpu < r->nr_cpus; cpu++) {
-			struct rec_stream *s = &r->buf[i].stream[cpu];
-
-			if (!s->opened)
-				continue;
-			err = pthread_create(&s->thread, NULL, read_stream, s);
-			s->running = !err;
-			if (err) {
-				cmd_error("no thread to read CPU %d: %s", cpu, strerror(err));
-				ret = CMD_FAIL;
-			}
-		}
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ret;
+	return start_readers(r);
 }
 
 int rec_read_stop(struct rec *r)
@@ -265,13 +297,16 @@ int rec_read_stop(struct rec *r)
 
 	if (r->stop >= 0 && write(r->stop, &one, sizeof(one)) < 0)
 		return CMD_FAIL;
+	for (i = 0; i < r->nr_readers; i++)
+		if (r->reader[i].running)
+			pthread_join(r->reader[i].thread, NULL);
+	free(r->reader);
+	r->reader = NULL;
+	r->nr_readers = 0;
 	for (i = 0; i < REC_NR_BUFFERS; i++) {
 		for (cpu = 0; r->buf[i].stream && cpu < r->nr_cpus; cpu++) {
 			struct rec_stream *s = &r->buf[i].stream[cpu];
 
-			if (s->running)
-				pthread_join(s->thread, NULL);
-			s->running = false;
 			if (s->opened && !s->error)
 				read_rest(s);
 			if (s->error && !error) {

@@ -342,28 +342,6 @@ static int text_add_threads(struct text *t, pid_t pid)
 	return ret;
 }
 
-/*
- * The tracer itself is left out of what it records of the whole system. Not where events are
- * limited to tasks: event-fork would add children of tasks on either list.
- */
-static int set_others(struct rec *r)
-{
-	struct text t = {};
-	int ret;
-
-	/* it would be another one */
-	if (rt_other_pids())
-		return 0;
-	ret = text_add_threads(&t, getpid());
-	if (!ret && r->guard > 0)
-		ret = text_add_pid(&t, r->guard);
-	if (!ret)
-		ret = rt_write(r->buf[REC_EVENTS].instance, "set_event_notrace_pid", t.s);
-	free(t.s);
-	/* older kernels have no such file, and then the recorder is in its file */
-	return ret == -ENOENT ? 0 : ret;
-}
-
 int rec_set_pids(struct rec *r)
 {
 	const struct rec_buffer *b = &r->buf[REC_EVENTS];
@@ -371,8 +349,9 @@ int rec_set_pids(struct rec *r)
 	size_t i;
 	int ret = 0;
 
+	own_find(r);
 	if (r->opts.all) {
-		if (set_others(r))
+		if (own_leave_out(r))
 			cmd_error("the recorder itself cannot be left out of the recording");
 		return 0;
 	}
