@@ -18,7 +18,8 @@
  * Files are opened as tables_scan.c does it. One that was looked at within the last second is not
  * looked at again: a shell script executes the same few files thousands of times. Each look is two
  * switches of tasks, which a tracer of these has in its recording: so after records that told
- * nothing new this thread sleeps for a moment, and reads what came meanwhile at once.
+ * nothing new this thread sleeps for a moment, the longer the longer there is no news, and reads
+ * what came meanwhile at once.
  *
  * While nothing happens it registers what tables_recall.c hands over.
  */
@@ -36,10 +37,11 @@
 
 #include "tables_impl.h"
 
-#define RING_PAGES	16		/* of data, a CPU */
+#define RING_PAGES	32		/* of data, a CPU: 6,000 programs a second */
 #define RESCAN_MS	1000		/* without perf */
 #define LOOK_EVERY	1000000000ull	/* ns, at a file */
-#define NAP_MS		5		/* after nothing new */
+#define NAP_MS		5		/* after records without news; doubled each time */
+#define NAP_MAX_MS	40
 
 struct ring {
 	struct perf_event_mmap_page *head;
@@ -227,6 +229,14 @@ static bool stopped(const struct tables_follow *f, int ms)
 	return poll(&stop, 1, ms) > 0;
 }
 
+/* How long to sleep after records without news, if it was @ms before, and @since the last ones. */
+static int nap_after(int ms, uint64_t since)
+{
+	if (!ms || since > 2 * NAP_MAX_MS * 1000000ull)
+		return NAP_MS;
+	return 2 * ms < NAP_MAX_MS ? 2 * ms : NAP_MAX_MS;
+}
+
 /* Has a list been handed over? That is done once. */
 static bool take_over(struct tables_follow *f)
 {
@@ -240,8 +250,9 @@ static void *follow(void *arg)
 	struct tables_follow *f = arg;
 	struct tables *t = f->t;
 	bool recalling = false, lost, any, fresh;
+	uint64_t last = 0, now;
 	unsigned int i;
-	int ret;
+	int ret, nap = 0;
 
 	if (f->scan) {
 		ret = tables_scan_processes(t, true);
@@ -270,7 +281,12 @@ static void *follow(void *arg)
 			tables_scan_processes(t, false);
 		else if (recalling)
 			recalling = tables_recall_next(t, f->recall);
-		else if (any && !fresh && stopped(f, NAP_MS))
+		if (!any)
+			continue;
+		now = tables_now_ns();
+		nap = fresh || recalling ? 0 : nap_after(nap, now - last);
+		last = now;
+		if (nap && stopped(f, nap))
 			break;
 	}
 	return NULL;

@@ -19,6 +19,7 @@
  *	rec_resume.c	files that recorders which are gone did not complete
  *	rec_jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
  *	rec_summary.c	what the file holds
+ *	rec_join.c	what became of its requests and stacks
  *	rec_json.c	the same for programs
  *
  * Nothing outside the two instances is changed, so whatever ends a recorder leaves nothing but
@@ -352,8 +353,17 @@ bool rec_wait_interrupted(void);
 
 /* Looks at what maps there are; to be called just before the first event. */
 void jit_begin(struct rec *r);
-/* Copies maps of @tgids into FILE.jit; how many. */
-int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr);
+struct jit_map {
+	uint32_t tgid;
+	uint64_t from;			/* it names what came later; as time stamps */
+	uint64_t stacks, before;	/* of the process in the file, and those before @from */
+	bool saved;
+};
+
+/* Which of @tgids have a map that can be believed; malloc()ed. */
+size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct jit_map **maps);
+/* Copies these into FILE.jit. */
+void jit_save(struct rec *r, struct jit_map *maps, size_t nr);
 int rec_summary(struct rec *r);
 
 #endif

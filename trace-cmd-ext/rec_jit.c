@@ -336,31 +336,54 @@ static FILE *open_index(const struct rec *r, int dir)
 	return f;
 }
 
-int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr)
+size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct jit_map **maps)
+{
+	struct jit_map *bigger;
+	size_t i, nr_maps = 0;
+	uint64_t from;
+	int fd;
+
+	*maps = NULL;
+	for (i = 0; r->jit && i < nr; i++) {
+		fd = find_map(r, tgids[i], &from);
+		if (fd < 0)
+			continue;
+		close(fd);
+		bigger = realloc(*maps, (nr_maps + 1) * sizeof(*bigger));
+		if (!bigger)
+			break;
+		*maps = bigger;
+		bigger[nr_maps++] = (struct jit_map){ .tgid = tgids[i], .from = from };
+	}
+	return nr_maps;
+}
+
+void jit_save(struct rec *r, struct jit_map *maps, size_t nr)
 {
 	char path[PATH_MAX + 8], name[32];
-	int fd, dir = -1, saved = 0;
 	FILE *index = NULL;
-	uint64_t from;
+	int fd, dir = -1;
 	size_t i;
 
 	snprintf(path, sizeof(path), "%s.jit", r->opts.out);
 	remove_old(path);
-	for (i = 0; r->jit && i < nr; i++) {
-		fd = find_map(r, tgids[i], &from);
+	for (i = 0; i < nr; i++) {
+		/* looked at once more: it is the same or as good */
+		fd = find_map(r, maps[i].tgid, &maps[i].from);
 		if (fd < 0)
 			continue;
 		if (dir < 0)
 			dir = open_folder(path);
 		if (dir >= 0 && !index)
 			index = open_index(r, dir);
-		snprintf(name, sizeof(name), "perf-%u.map", tgids[i]);
+		snprintf(name, sizeof(name), "perf-%u.map", maps[i].tgid);
 		if (index && copy(fd, dir, name) &&
-		    fprintf(index, "%u %llu\n", tgids[i], (unsigned long long)from) > 0)
-			saved++;
+		    fprintf(index, "%u %llu\n", maps[i].tgid,
+			    (unsigned long long)maps[i].from) > 0)
+			maps[i].saved = true;
 		else
 			cmd_error("%s/%s: %s; functions that process %u compiled are not kept",
-				  path, name, strerror(errno), tgids[i]);
+				  path, name, strerror(errno), maps[i].tgid);
 		close(fd);
 	}
 	if (index && fclose(index))
@@ -371,5 +394,5 @@ int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr)
 	if (r->jit)
 		free(r->jit->own);
 	free(r->jit);
-	return saved;
+	r->jit = NULL;
 }

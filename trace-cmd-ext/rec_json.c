@@ -70,9 +70,9 @@ static void put(FILE *f, const struct rec *r, const struct rec_sums *s)
 		fprintf(f, "%d", command_exit_code(r));
 	else
 		fputs("null", f);
-	fprintf(f, ",\"events\":%llu,\"bytes\":%llu,\"lost_records\":%llu,"
-		"\"kernel_stacks\":%llu,\"user_stacks\":%llu", (ull)s->events, (ull)s->bytes,
-		(ull)s->lost, (ull)s->kernel_stacks,
+	fprintf(f, ",\"events\":%llu,\"own_events\":%llu,\"bytes\":%llu,\"lost_records\":%llu,"
+		"\"kernel_stacks\":%llu,\"user_stacks\":%llu", (ull)s->events, (ull)s->own,
+		(ull)s->bytes, (ull)s->lost, (ull)s->kernel_stacks,
 		(ull)(r->how == REC_FALLBACK ? s->user_stacks : s->stacks));
 	put_requests(f, s);
 	fprintf(f, ",\"stacks\":{\"truncated\":%llu,\"incomplete\":%llu,\"frame-pointer\":%llu}",

@@ -342,6 +342,50 @@ static void a_recall_can_be_ended(void **state)
 	tables_close(t);
 }
 
+static void the_rest_of_a_recall_is_done_by_who_follows(void **state)
+{
+	struct tables_summary sum;
+	struct tables *t;
+	char one[256];
+	int i;
+
+	(void)state;
+	strcpy(one, in_tmp("one"));
+	copy_file(libc, one);
+	session_with(libc, one);
+	t = session(false);
+	fake_process(12, "/", "");
+	free(t->proc);
+	t->proc = strdup(in_tmp("proc"));
+	/* no time at all: everything is left */
+	assert_int_equal(tables_recall_within(t, 0), 1);
+	assert_int_equal(nr_adds, 0);
+	assert_int_equal(tables_follow(t, false), 0);
+	assert_int_equal(tables_recall_rest(t), 0);
+	for (i = 0; i < 200; i++) {
+		tables_get_summary(t, &sum);
+		/* or more: what is started on this machine meanwhile */
+		if (sum.files[TABLES_COVERED] >= 2)
+			break;
+		usleep(50000);
+	}
+	assert_true(sum.files[TABLES_COVERED] >= 2);
+	/* there is nothing left */
+	assert_int_equal(tables_recall_rest(t), 0);
+	tables_close(t);
+	/* nobody follows: the caller has to */
+	t = session(false);
+	assert_int_equal(tables_recall_within(t, 0), 1);
+	assert_int_equal(tables_recall_rest(t), 0);
+	assert_int_equal(nr_adds, 2);
+	tables_close(t);
+	/* what was left is gone with the session */
+	t = session(false);
+	assert_int_equal(tables_recall_within(t, 0), 1);
+	tables_close(t);
+	assert_int_equal(nr_adds, 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -357,6 +401,7 @@ int main(void)
 		T(what_ran_before_is_registered_before_it_runs_again),
 		T(only_what_is_there_now_and_in_the_folder_is_recalled),
 		T(a_recall_can_be_ended),
+		T(the_rest_of_a_recall_is_done_by_who_follows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
