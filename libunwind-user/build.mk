@@ -16,7 +16,7 @@ UU_SRC += $(addprefix arch/amd64/,arch.c code.c plt.c flow.c flow_table.c)
 UU_SRC += $(foreach a,arm64 s390x,$(addprefix arch/$a/,arch.c code.c flow.c plt.c)) \
 	arch/s390x/flow_table.c
 # rows for code without .eh_frame, see gen_flow.h
-UU_SRC += gen_flow.c gen_flow_calls.c gen_flow_entry.c \
+UU_SRC += gen_flow.c gen_flow_calls.c gen_flow_edge.c gen_flow_entry.c \
 	gen_flow_jump.c gen_flow_prove.c gen_flow_state.c gen_flow_walk.c
 # kept and given to the kernel, see tables.h
 UU_SRC += tables.c tables_cache.c tables_elf.c tables_follow.c tables_make.c \

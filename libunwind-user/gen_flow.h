@@ -6,6 +6,7 @@
  *	gen_flow_entry.c	where functions begin: symbols, the dynamic section, relocations
  *	gen_flow_calls.c	and what code with .eh_frame calls
  *	gen_flow_walk.c		instructions and functions, until no state changes any more
+ *	gen_flow_edge.c		where an instruction goes on
  *	gen_flow_prove.c	what is not sure is proved by where it goes, or left out
  *	gen_flow_jump.c		indirect jumps by a table
  *	gen_flow_state.c	what one instruction does to a state; two states become one
@@ -38,6 +39,7 @@ struct flow_state {
 	bool sp_known, saved, ra_saved, sp_saved;
 	bool ra_there;		/* the return address is in its register */
 	bool mangled;		/* and signed, wherever it is (arm64) */
+	bool back;		/* from a system call, and nothing but tests since */
 	bool outermost;		/* there is no caller, and nothing else is valid */
 	bool unknown;		/* nothing is known */
 };
@@ -120,6 +122,20 @@ bool flow_join(struct flow_state *to, const struct flow_state *s);
 bool flow_same(const struct flow_state *a, const struct flow_state *b);
 bool flow_differ(const struct flow_state *a, const struct flow_state *b);
 
+/* What a state claims, each of which can be proved by itself */
+#define FLOW_SP		0x1	/* where SP is relative to the CFA */
+#define FLOW_FP		0x2	/* what FP holds */
+#define FLOW_SLOT	0x4	/* where the caller's FP is saved, */
+#define FLOW_RA_SLOT	0x8	/* the return address, if there is a register for it, */
+#define FLOW_SP_SLOT	0x10	/* and SP */
+#define FLOW_RA		0x20	/* that the return address is in its register */
+
+/* The claims of a state; those that two states both make; and a state without any but @claims. */
+unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *s);
+unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *a,
+			 const struct flow_state *b);
+void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int claims);
+
 /* Is it as at the start of a function: SP, FP and the return address in place? */
 bool flow_is_entered(const struct flow_arch *arch, const struct flow_state *s);
 
@@ -153,6 +169,7 @@ struct flow_gap {
 #define FLOW_ENTRY	0x1	/* a function begins here: a symbol, or it is called */
 #define FLOW_TAKEN	0x2	/* its address is used: one may begin */
 #define FLOW_END	0x4	/* a function ends in front of it */
+#define FLOW_DEFAULT	0x10	/* where a jump by a table goes if the table has nothing */
 #define FLOW_SIG	0x8	/* has a row already, as code that returns from signal handlers */
 
 #define FLOW_NO_NODE	UINT32_MAX
@@ -174,7 +191,9 @@ struct flow_node {
 	bool sure;
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
-	bool proved, disproved;
+	bool guards;		/* a branch in front of a jump by a table */
+	uint8_t proved;		/* claims of the state, FLOW_SP ... */
+	bool disproved;
 };
 
 /* Sure nodes that jumps connect. Functions that share code become one: see flow_func_of(). */
@@ -260,10 +279,18 @@ bool flow_calls_aligned(const struct flow *f, const struct flow_node *node);
 /* Does what is known of a node count? */
 bool flow_counts(struct flow *f, const struct flow_node *node);
 
+/* May what is outside of the gaps be reached with this state? @pc from text.start on */
+bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s);
+
+/* Is this where a signal handler returns to? */
+bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
+
+/* ----------------------------- gen_flow_edge.c --------------------------- */
+
 enum flow_kind {
 	FLOW_EDGE_ON, FLOW_EDGE_JUMP,
-	FLOW_EDGE_BACK,		/* from a call that does return, */
-	FLOW_EDGE_MAYBE_BACK,	/* or that may */
+	FLOW_EDGE_BACK,		/* from a call that does return */
+	FLOW_EDGE_MAYBE,	/* from one that may; or a branch that may never be taken */
 };
 
 struct flow_edge {
@@ -272,14 +299,22 @@ struct flow_edge {
 	enum flow_kind kind;
 };
 
-/* Where a node goes, but for the targets of an indirect jump. */
+/* Where a node goes, but for the targets of an indirect jump; and number @i of these. */
 unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
+void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge);
 
-/* May what is outside of the gaps be reached with this state? @pc from text.start on */
-bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s);
+/* Padding at @pc, behind which another function may begin; and padding up to where it may. */
+bool flow_is_padding(struct flow *f, uint64_t pc);
+bool flow_is_end(struct flow *f, uint64_t pc);
 
-/* Is this where a signal handler returns to? */
-bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
+/* Does a function begin at @pc by what its first instruction is? */
+bool flow_begins(struct flow *f, uint64_t pc);
+
+/* Does a call ask for its own address? There may be a function behind that does not return. */
+bool flow_is_own_address(struct flow *f, const struct flow_node *node);
+
+/* Is this new node a branch in front of a jump by a table? Then mark where it goes. */
+void flow_find_default(struct flow *f, struct flow_node *node);
 
 /* ---------------------------- gen_flow_prove.c --------------------------- */
 
@@ -326,9 +361,9 @@ struct flow_arch {
 	struct flow_state entered;
 	uint8_t align;			/* of SP, in front of calls */
 	uint8_t callee_area;		/* bytes at SP that belong to who is called */
+	int16_t abi_ra_slot;		/* where these have the return address, from the CFA on */
 	uint8_t syscall_len;		/* of instructions that enter the kernel */
 	bool link;			/* calls leave the return address in a register */
-	bool jumps_in;			/* covered code jumps to a gap with its frame as it is */
 	bool alone;			/* a file without .eh_frame gets a table, too */
 	uint8_t insn;			/* instructions are at multiples of it */
 	uint32_t relative, irelative;	/* types of relocations */

@@ -16,30 +16,41 @@
 #define MIN_GAPS	384
 #define CHUNK		IMAGE_MAX_CODE
 
+/*
+ * Code with rows goes on in a gap, with its frame as it is. What it does not do as the last thing
+ * of a function, as if it were called, it may not do at all: see gen_flow_edge.c of branches.
+ */
+static void jump(struct flow *f, uint32_t pc, const struct flow_op *op)
+{
+	uint64_t to = op->target - f->r->img->text.start;
+	const struct cfi_state *row = rows_at(f->r, pc);
+	uint8_t *mark = &f->marks[flow_byte(f, to, NULL)], before = *mark;
+	struct flow_state s;
+
+	if (!row || !flow_from_row(f->r->arch, row, &s) || flow_is_end(f, to))
+		return;
+	if (flow_is_entered(f->arch, &s)) {
+		if (op->next == FLOW_JUMP)
+			flow_enter(f, to, &f->arch->entered, true);
+		return;
+	}
+	flow_enter(f, to, &s, op->next == FLOW_JUMP);
+	/* no function begins there */
+	*mark = before;
+}
+
 static void use(struct flow *f, uint32_t pc, const struct flow_op *op)
 {
 	uint64_t base = f->r->img->text.start;
-	const struct cfi_state *row;
-	struct flow_state s;
 
 	if (op->target < base || flow_byte(f, op->target - base, NULL) == UINT32_MAX)
 		return;
-	if (op->next == FLOW_JUMP) {
-		/* as the last thing of a function */
-		row = rows_at(f->r, pc);
-		if (!row || !flow_from_row(f->r->arch, row, &s))
-			return;
-		if (!flow_is_entered(f->arch, &s)) {
-			if (f->arch->jumps_in)
-				flow_enter(f, op->target - base, &s, true);
-			return;
-		}
-	} else if (op->next != FLOW_CALL) {
-		if (op->flags & FLOW_TAKES_ADDRESS)
-			flow_take(f, op->target);
-		return;
-	}
-	flow_enter(f, op->target - base, &f->arch->entered, true);
+	if (op->next == FLOW_JUMP || op->next == FLOW_BRANCH)
+		jump(f, pc, op);
+	else if (op->next == FLOW_CALL)
+		flow_enter(f, op->target - base, &f->arch->entered, true);
+	else if (op->flags & FLOW_TAKES_ADDRESS)
+		flow_take(f, op->target);
 }
 
 static void decode(struct flow *f, const struct gen_fde *fde)

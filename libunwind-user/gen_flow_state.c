@@ -238,13 +238,21 @@ static void settle(struct flow_state *s)
 }
 
 /*
- * The psABI marks the outermost frame by a frame pointer of zero. Who writes that over the
- * caller's, which is nowhere else, has no caller to return to: a thread at its start.
+ * The psABI marks the outermost frame by a frame pointer of zero. A thread at its start, where the
+ * system call that made it comes back, writes that over the caller's, which is nowhere else.
+ * Elsewhere FP is a register to compute with, and its value in one that is not followed.
  */
 bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op)
 {
-	return op->flags & FLOW_ZEROES_FP && !s->unknown && !s->outermost && !s->saved &&
-	       s->fp_is == FLOW_FP_CALLER;
+	return op->flags & FLOW_ZEROES_FP && !s->unknown && !s->outermost && s->back &&
+	       !s->saved && s->fp_is == FLOW_FP_CALLER;
+}
+
+/* Does the instruction no more than test what a system call has returned? */
+static bool only_tests(const struct flow_op *op)
+{
+	return op->effect == FLOW_NONE && !op->size && !(op->flags & ~FLOW_ZEROES_FP) &&
+	       (op->next == FLOW_ON || op->next == FLOW_BRANCH || op->next == FLOW_JUMP);
 }
 
 void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
@@ -257,6 +265,7 @@ void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct 
 		*s = flow_outermost;
 		return;
 	}
+	s->back = op->flags & FLOW_ENTERS_KERNEL || (s->back && only_tests(op));
 	if (op->size)
 		store(arch, s, op);
 	if (op->flags & FLOW_LOADS)
@@ -303,12 +312,13 @@ bool flow_join(struct flow_state *to, const struct flow_state *s)
 	if (to->sp_saved && (!s->sp_saved || s->sp_slot != to->sp_slot))
 		lose_sp_slot(to);
 	to->ra_there &= s->ra_there;
+	to->back &= s->back;
 	if (to->fp_is != s->fp_is || to->fp != s->fp)
 		fp_is(to, FLOW_FP_OTHER, 0);
 	settle(to);
 	return old.sp_known != to->sp_known || old.saved != to->saved ||
 	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
-	       old.ra_there != to->ra_there || old.fp_is != to->fp_is ||
+	       old.ra_there != to->ra_there || old.back != to->back || old.fp_is != to->fp_is ||
 	       old.unknown != to->unknown;
 }
 
@@ -402,6 +412,10 @@ bool flow_from_row(const struct gen_arch *arch, const struct cfi_state *row, str
 	if (row->cfa.reg == arch->abi->reg_sp) {
 		s->sp_known = true;
 		s->sp = row->cfa.off;
+		/* Compilers go on saying where it was saved when it was popped */
+		if (s->saved && s->sp == arch->flow->entered.sp &&
+		    s->slot < arch->flow->callee_area - s->sp)
+			lose_slot(s);
 		if (!s->saved)
 			s->fp_is = FLOW_FP_CALLER;
 		return s->sp >= arch->flow->entered.sp && s->sp <= MAX_FRAME;
@@ -437,4 +451,56 @@ bool flow_contradicts(const struct gen_arch *arch, const struct flow_state *s,
 	if (row->cfa.reg == arch->abi->reg_fp && s->fp_is == FLOW_FP_FRAME)
 		return row->cfa.off != s->fp;
 	return false;
+}
+
+unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *s)
+{
+	if (s->unknown)
+		return 0;
+	if (s->outermost)
+		return UINT8_MAX;
+	/* without a register for it, the return address is where the CFA says */
+	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != FLOW_FP_OTHER ? FLOW_FP : 0) |
+	       (s->saved ? FLOW_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
+	       (s->sp_saved ? FLOW_SP_SLOT : 0) | (s->ra_saved && arch->link ? FLOW_RA_SLOT : 0);
+}
+
+unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *a,
+			 const struct flow_state *b)
+{
+	unsigned int both = flow_claims(arch, a) & flow_claims(arch, b);
+
+	if (a->outermost != b->outermost)
+		return 0;
+	if (a->sp != b->sp)
+		both &= ~FLOW_SP;
+	if (a->fp_is != b->fp_is || a->fp != b->fp)
+		both &= ~FLOW_FP;
+	if (a->slot != b->slot)
+		both &= ~FLOW_SLOT;
+	if (a->mangled != b->mangled)
+		both &= ~(FLOW_RA | FLOW_RA_SLOT);
+	if (a->ra_slot != b->ra_slot)
+		both &= ~FLOW_RA_SLOT;
+	if (a->sp_slot != b->sp_slot)
+		both &= ~FLOW_SP_SLOT;
+	return both;
+}
+
+void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int claims)
+{
+	if (s->outermost)
+		return;
+	if (!(claims & FLOW_SP))
+		lose_sp(s);
+	if (!(claims & FLOW_FP))
+		fp_is(s, FLOW_FP_OTHER, 0);
+	if (!(claims & FLOW_SLOT))
+		lose_slot(s);
+	if (!(claims & FLOW_SP_SLOT))
+		lose_sp_slot(s);
+	if (arch->link && !(claims & FLOW_RA_SLOT))
+		lose_ra_slot(s);
+	s->ra_there &= !!(claims & FLOW_RA);
+	settle(s);
 }

@@ -2,13 +2,8 @@
 /*
  * gen_flow_walk - from the entries along all paths, until no state changes any more
  *
- * Behind a call lies its continuation, or, if it never returns, as abort(), anything: the next
- * function, or a block that is jumped to from elsewhere. So a call goes on only if its function may
- * return, and it does so for sure only if the function is in a gap and a return was seen in it, on
- * a sure path and with SP at its place; and no padding is behind the call, since who writes it may
- * know more of the callee than can be seen. A call by a pointer returns: nobody has pointers of a
- * type that says otherwise, and those of the linker's tables are told apart. What is not reached
- * for sure is not believed before it is proved, see gen_flow_prove.c, and gives way to what is.
+ * What goes on where is in gen_flow_edge.c, and whether that is sure. What is not reached for sure
+ * is not believed before it is proved, see gen_flow_prove.c, and gives way to what is.
  *
  * What a function does to SP and FP is taken from its returns. Those that are not in a gap have an
  * ABI, which leaves both alone.
@@ -183,7 +178,7 @@ static void is_bad(struct flow *f, struct flow_func *func)
 static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struct flow_gap *gap,
 			 const struct flow_state *state, uint32_t func, bool sure)
 {
-	uint32_t max = f->r->img->flags & GEN_NO_CFI ? MAX_NODES_TEST : MAX_NODES;
+	uint32_t max = f->r->img->flags & GEN_DROPS ? MAX_NODES_TEST : MAX_NODES;
 	uint32_t n = f->nr_nodes;
 	struct flow_node *node;
 
@@ -204,6 +199,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 	if (node->op.flags & FLOW_TAKES_ADDRESS ||
 	    (node->op.flags & FLOW_TAKES_NUMBER && f->r->img->fixed))
 		flow_take(f, node->op.target);
+	flow_find_default(f, node);
 	if (node->op.next == FLOW_JUMP_ANY) {
 		if (gen_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
@@ -308,100 +304,6 @@ bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 
 /* --------------------------------- edges --------------------------------- */
 
-/* Another function may begin behind this. */
-static bool is_padding(struct flow *f, uint64_t pc)
-{
-	const struct flow_gap *gap;
-	uint32_t byte = flow_byte(f, pc, &gap);
-
-	return byte != UINT32_MAX && f->r->arch->padding(f->code + byte, gap->end - pc);
-}
-
-/* Another function does begin there. */
-static bool begins(struct flow *f, uint64_t pc)
-{
-	const struct flow_gap *gap;
-	uint32_t byte = flow_byte(f, pc, &gap);
-	struct flow_op op;
-
-	f->arch->decode(f->decoder, f->code + byte, gap->end - pc, f->r->img->text.start + pc, &op);
-	return op.flags & FLOW_BEGINS;
-}
-
-/* Whether the function at @pc comes back, and what it does to SP and FP */
-static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
-{
-	static const struct flow_op lose_fp = { .effect = FLOW_LOSE_FP };
-	uint32_t byte = flow_byte(f, pc, NULL);
-	const struct flow_func *callee;
-
-	edge->kind = FLOW_EDGE_MAYBE_BACK;
-	if (byte == UINT32_MAX)
-		return true;
-	if (!f->node_of[byte])
-		return false;
-	callee = func_of(f, f->node_of[byte] - 1);
-	if (callee->unbalanced && !edge->state.outermost)
-		edge->state = (struct flow_state){ .unknown = true };
-	else if (callee->loses_fp)
-		flow_step(f->arch, &edge->state, &lose_fp);
-	if (callee->surely && !is_padding(f, edge->pc))
-		edge->kind = FLOW_EDGE_BACK;
-	return callee->returns;
-}
-
-/* Does a call ask for its own address? There may be a function behind that does not return. */
-static bool is_own_address(struct flow *f, const struct flow_node *node)
-{
-	uint64_t next = node->pc + node->op.len;
-	uint32_t byte = flow_byte(f, next, NULL);
-
-	return node->op.target - f->r->img->text.start == next &&
-	       (byte == UINT32_MAX || !(f->marks[byte] & FLOW_ENTRY));
-}
-
-unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2])
-{
-	uint64_t base = f->r->img->text.start;
-	const struct flow_op *op = &node->op;
-	unsigned int nr = 0;
-
-	edge[0] = (struct flow_edge){
-		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_ON,
-	};
-	flow_step(f->arch, &edge[0].state, op);
-	/* there a signal handler ends, and nothing comes behind */
-	if (flow_is_sigreturn(f, node))
-		return 0;
-	switch (op->next) {
-	case FLOW_ON:
-	case FLOW_MAYBE_RETURN:
-		return 1;
-	case FLOW_BRANCH:
-		edge[1] = edge[0];
-		nr = 1;
-		/* fallthrough */
-	case FLOW_JUMP:
-		edge[nr].pc = op->target - base;
-		edge[nr].kind = FLOW_EDGE_JUMP;
-		return nr + 1;
-	case FLOW_CALL:
-		if (is_own_address(f, node)) {
-			edge[0].state = (struct flow_state){ .unknown = true };
-			return 1;
-		}
-		return call_back(f, op->target - base, &edge[0]);
-	case FLOW_CALL_ANY:
-		edge[0].kind = FLOW_EDGE_MAYBE_BACK;
-		return 1;
-	case FLOW_CALL_POINTER:
-		edge[0].kind = is_padding(f, edge[0].pc) ? FLOW_EDGE_MAYBE_BACK : FLOW_EDGE_BACK;
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 /* A jump to the start of another function, as if it were called by our caller */
 static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 {
@@ -426,7 +328,7 @@ static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 /* One edge of a node, if it is one for sure, as @sure says; otherwise it is not its turn. */
 static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
 {
-	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_MAYBE_BACK;
+	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_MAYBE;
 	const struct flow_gap *gap;
 	struct flow_func *func = func_of(f, from);
 	uint32_t byte, to;
@@ -446,21 +348,21 @@ static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool su
 			learn(f, func, &func->returns);
 		return;
 	}
-	if (e->kind == FLOW_EDGE_MAYBE_BACK &&
+	if (e->kind == FLOW_EDGE_MAYBE &&
 	    (f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
-	     (e->state.outermost && is_padding(f, e->pc)) || begins(f, e->pc)))
+	     (e->state.outermost && flow_is_padding(f, e->pc)) || flow_begins(f, e->pc)))
 		return;
 	/* nobody called that, but it is written as if somebody had */
-	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && begins(f, e->pc))
+	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && flow_begins(f, e->pc))
 		return;
 	to = f->node_of[byte] - 1;
 	if (!f->node_of[byte]) {
 		/* perhaps another function: it is this one if it gets back to it */
-		to = e->kind == FLOW_EDGE_MAYBE_BACK ? add_func(f) : f->node[from].func;
+		to = e->kind == FLOW_EDGE_MAYBE ? add_func(f) : f->node[from].func;
 		if (to == FLOW_NO_FUNC)
 			return;
 		func = func_of(f, from);
-		if (e->kind == FLOW_EDGE_MAYBE_BACK)
+		if (e->kind == FLOW_EDGE_MAYBE)
 			learn(f, func, &func->returns);
 		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
 		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_ON)
@@ -499,7 +401,7 @@ static void returns(struct flow *f, uint32_t n)
 
 static void walk_node(struct flow *f, uint32_t n, bool sure)
 {
-	struct flow_edge edge[2], jump = { .kind = FLOW_EDGE_JUMP };
+	struct flow_edge edge[2];
 	uint64_t base = f->r->img->text.start;
 	struct flow_op op = f->node[n].op;
 	unsigned int nr, i;
@@ -512,7 +414,7 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 		returns(f, n);
 	if (op.next == FLOW_JUMP_ANY && !f->node[n].nr_targets)
 		learn(f, func_of(f, n), &func_of(f, n)->returns);
-	if (op.next == FLOW_CALL && op.target >= base && !is_own_address(f, &f->node[n]) &&
+	if (op.next == FLOW_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
 	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
 		callee = flow_enter(f, op.target - base, &f->arch->entered,
 				    f->node[n].sure);
@@ -527,14 +429,10 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 		func_of(f, n)->calls_aligned = true;
 	for (i = 0; i < nr; i++)
 		go(f, n, &edge[i], sure);
-	if (!f->node[n].nr_targets)
-		return;
-	jump.state = f->node[n].state;
-	flow_step(f->arch, &jump.state, &op);
 	f->steps += f->node[n].nr_targets;
 	for (i = 0; i < f->node[n].nr_targets; i++) {
-		jump.pc = f->target[f->node[n].table + i];
-		go(f, n, &jump, sure);
+		flow_target(f, &f->node[n], i, &edge[0]);
+		go(f, n, &edge[0], sure);
 	}
 }
 
@@ -574,7 +472,7 @@ static bool find_tables(struct flow *f)
 
 bool flow_is_too_much(const struct flow *f)
 {
-	return f->steps > (f->r->img->flags & GEN_NO_CFI ? MAX_STEPS_TEST : MAX_STEPS);
+	return f->steps > (f->r->img->flags & GEN_DROPS ? MAX_STEPS_TEST : MAX_STEPS);
 }
 
 int flow_walk(struct flow *f)

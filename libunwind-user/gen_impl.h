@@ -51,6 +51,9 @@ struct gen_list {
 #define GEN_NO_FLOW	0x1		/* no rows by following code */
 #define GEN_NO_CFI	0x2		/* as if there were no .eh_frame */
 #define GEN_BY_FP	0x4	/* CFA from FP, FP and RA from their registers, where known */
+/* Overlook so many of a hundred FDEs, by chance; the same @seed (16 bits) takes the same ones. */
+#define GEN_DROP(percent, seed)	((uint32_t)(percent) << 8 | (uint32_t)(seed) << 16)
+#define GEN_DROPS	(GEN_NO_CFI | GEN_DROP(0xff, 0))
 
 struct gen_image {
 	unsigned int flags;		/* GEN_NO_FLOW ... */

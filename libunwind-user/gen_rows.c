@@ -176,10 +176,20 @@ int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *sta
 	return rows_put_raw(r, fde, fde->start + start, state);
 }
 
+/* Do tests want this FDE to be overlooked? See GEN_DROP. */
+static bool is_dropped(const struct gen_image *img, uint64_t start)
+{
+	uint64_t v = (start + (img->flags >> 16) + 1) * 0x9e3779b97f4a7c15ULL;
+
+	return ((v ^ v >> 29) * 0xbf58476d1ce4e5b9ULL >> 32) % 100 < (img->flags >> 8 & 0xff);
+}
+
 static int on_fde(void *arg, uint64_t start, uint64_t end)
 {
 	struct gen_rows *r = arg;
 
+	if (is_dropped(r->img, start))
+		return CFI_SKIP;
 	if (!image_is_code(r->img, start, end)) {
 		r->stats->hole[GEN_CAUSE_OUTSIDE].nr++;
 		r->stats->hole[GEN_CAUSE_OUTSIDE].bytes += end - start;

@@ -19,7 +19,8 @@ $(ORACLE_DIR)/oracle: tests/oracle/oracle.c $(ORACLE_SRC) tests/oracle/oracle.h 
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 
-$(ORACLE_DIR)/flow: tests/oracle/flow.c $(ORACLE_SRC) tests/oracle/oracle.h $(UU_LIB)
+$(ORACLE_DIR)/flow: tests/oracle/flow.c tests/oracle/sp.c $(ORACLE_SRC) tests/oracle/oracle.h \
+		tests/oracle/sp.h $(UU_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 

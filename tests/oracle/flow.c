@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flow FILE...: are rows that come from following code what libdw reads from .eh_frame?
+ * flow [-d PERCENT -s SEED] FILE...: are rows that come from following code what libdw reads from
+ * .eh_frame?
  *
  * The generator is made to overlook .eh_frame, so that it has symbols, and what it finds from
- * there, to go by. Of its rows every pc is compared that begins one on either side, on the made-up
- * machine of oracle.c.
+ * there, to go by. With -d it overlooks so many of a hundred FDEs, by chance: what is left calls
+ * and jumps to what is not, and says what holds there. Of rows that are not from .eh_frame every pc
+ * is compared that begins one on either side, on the made-up machine of oracle.c. Rows of FDEs
+ * that were overlooked and for which there is nothing are holes: they are counted.
  *
  * There the registers do not agree with one another, while in a function that has set FP to its
  * frame the CFA can be told from SP and from FP, and compilers take the one or the other. So two
  * tables are made, one that prefers SP, which is what users get, and one that prefers FP; where the
- * first differs from libdw, the second must not.
+ * first differs from libdw, the second must not, and SP must be where sp.c has it.
  *
  * Likewise FP, while it is both in its register and where it was saved. Once it was popped it also
  * still lies below SP, which is what compilers leave .eh_frame to say. Likewise the return address,
@@ -27,6 +30,7 @@
 #include "gen_impl.h"
 #include "oracle.h"
 #include "sframe_read.h"
+#include "sp.h"
 
 #define MAX_TOLD	20
 #define RED_ZONE	128
@@ -36,11 +40,17 @@ struct file {
 	Elf *elf;
 	uint8_t *image;			/* a copy of the file, if libdw needs one */
 	Dwarf_CFI *cfi;
-	struct gen_table by_sp, by_fp;
+	struct gen_table by_sp, by_fp, by_all, by_rest;
 	struct sframe_table sp, fp;
+	struct sframe_table all, rest;	/* by .eh_frame alone: all of it, and what is left of it */
+	struct sp_map *map;
 	uint64_t entry;			/* of the process, if it has an FDE */
 	uint64_t rows, by_fp_only, popped, padding, other, wrong, extra;
+	uint64_t dropped, found;	/* bytes of FDEs that were overlooked; and with a row */
+	uint64_t holes;			/* rows without */
 };
+
+static unsigned int percent = 100, seed;
 
 static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t cfa, uint64_t same)
 {
@@ -57,12 +67,11 @@ static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t c
 
 /*
  * Does this come to what libdw says? Each part may be by one row or the other, as both are true,
- * but for the CFA that the rest counts from.
+ * but for the CFA that the rest counts from, which is @cfa.
  */
 static bool agrees(struct file *f, const struct sframe_row *row, const struct sframe_row *by,
-		   uint64_t pc, const struct answer *theirs)
+		   uint64_t cfa, uint64_t pc, const struct answer *theirs)
 {
-	uint64_t cfa = value_of(&by->cfa, pc, 0, 0);
 	uint64_t sp = reg_value(machine->sp, pc), fp = reg_value(machine->fp, pc);
 	uint64_t ra = machine->link ? reg_value(machine->ra, pc) : 0;
 
@@ -98,19 +107,72 @@ static const char *rule_text(const struct sframe_rule *rule, char *to, size_t si
 	return to;
 }
 
+/*
+ * Clang says where registers are saved when all of them are: until then FP is in its register, and
+ * where the first row that speaks of it has it.
+ */
+static bool is_said_later(struct file *f, const struct sframe_row *row, uint64_t end,
+			  const struct answer *theirs)
+{
+	struct answer later = *theirs;
+	uint64_t start = end;
+	int32_t off = row->cfa.off, ours = row->cfa.off;
+	unsigned int i;
+
+	if (row->cfa.base != SFRAME_SP || row->fp.base != SFRAME_CFA)
+		return false;
+	for (i = 0; i < 16 && !later.fp_at; i++) {
+		if (ask_libdw(f->cfi, end, &later, &start, &end))
+			return false;
+		off = later.cfa - machine->sp_off - reg_value(machine->sp, start);
+		if (later.cfa_reg != machine->sp || off < ours)
+			break;
+		ours = off;
+	}
+	return later.fp_at - later.cfa == (uint64_t)(int64_t)row->fp.off + machine->sp_off;
+}
+
 /* Is our row at @pc, whichever register it is by, what libdw says there? */
-static bool right(struct file *f, uint64_t pc, const struct answer *theirs)
+static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer *theirs)
 {
 	struct sframe_row row, by;
+	enum sp_known known = SP_KNOWN;
+	uint64_t cfa, cfa_by;
+	int32_t off;
 
 	if (sframe_find(&f->sp, pc, &row))
 		return false;
-	if (agrees(f, &row, &row, pc, theirs))
+	cfa = value_of(&row.cfa, pc, 0, 0);
+	if (agrees(f, &row, &row, cfa, pc, theirs))
 		return true;
-	if (sframe_find(&f->fp, pc, &by) || (!agrees(f, &row, &by, pc, theirs) &&
-					     !agrees(f, &by, &row, pc, theirs)))
+	if (theirs->fp == reg_value(machine->fp, pc) && is_said_later(f, &row, end, theirs)) {
+		row.fp = (struct sframe_rule){ .base = SFRAME_SAME };
+		f->other++;
+		return agrees(f, &row, &row, cfa, pc, theirs);
+	}
+	if (sframe_find(&f->fp, pc, &by))
+		by = row;
+	cfa_by = value_of(&by.cfa, pc, 0, 0);
+	if (row.cfa.base == SFRAME_SP && theirs->cfa_reg == machine->fp) {
+		known = sp_at(f->map, pc, &off);
+		if (known == SP_KNOWN && off != row.cfa.off)
+			return false;
+		/* the same place, by the one register or the other */
+		if ((known && off == row.cfa.off) || by.cfa.base == SFRAME_SP)
+			cfa = cfa_by = theirs->cfa - machine->sp_off;
+	}
+	if (row.cfa.base == SFRAME_FP && theirs->cfa_reg == machine->sp) {
+		known = sp_fp_at(f->map, pc, &off) ? SP_KNOWN : SP_UNKNOWN;
+		if (known == SP_KNOWN && off != row.cfa.off)
+			return false;
+		cfa = cfa_by = theirs->cfa - machine->sp_off;
+	}
+	if (!agrees(f, &row, &by, cfa_by, pc, theirs) && !agrees(f, &by, &row, cfa, pc, theirs))
 		return false;
-	f->by_fp_only++;
+	if (known == SP_KNOWN)
+		f->by_fp_only++;
+	else
+		f->other++;
 	return true;
 }
 
@@ -133,7 +195,7 @@ static bool is_padding(struct file *f, uint64_t pc)
 	return !memcmp(&row.cfa, &next.cfa, sizeof(row.cfa)) &&
 	       !memcmp(&row.fp, &next.fp, sizeof(row.fp)) &&
 	       !memcmp(&row.ra, &next.ra, sizeof(row.ra)) &&
-	       !ask_libdw(f->cfi, at, &theirs, &start, &end) && right(f, at, &theirs);
+	       !ask_libdw(f->cfi, at, &theirs, &start, &end) && right(f, at, end, &theirs);
 }
 
 /* As where a function begins */
@@ -183,18 +245,24 @@ static bool has_fp(struct file *f, uint64_t pc)
  *	- one row for an FDE that pushes and pops, as the assembler files of GMP in glibc;
  *	- at a return, where the return address must be at SP whatever it says: Montgomery
  *	  multiplication in libcrypto;
- *	- the entry of the process, which has no caller, with an ordinary row: libc.so.
+ *	- the entry of the process, which has no caller, with an ordinary row: libc.so;
+ *	- too late: SP was moved since the row began, by what clang has put in front of two ends of
+ *	  a function that were one. Then SP must be where it was moved to.
  */
 static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 		     const struct answer *theirs, uint64_t start)
 {
 	struct sframe_row first;
 	struct answer before;
+	int32_t moved;
 	uint64_t s, e, left, cfa = value_of(&row->cfa, pc, 0, 0);
 	const uint8_t *code;
 
 	if (row->ra.base == SFRAME_UNDEFINED)
 		return pc >= f->entry && pc - f->entry < 64;
+	moved = sp_moved(f->map, start, pc);
+	if (theirs->cfa_reg == machine->sp && row->cfa.base == SFRAME_SP && moved)
+		return cfa + machine->sp_off == theirs->cfa + moved;
 	code = code_at(f->elf, pc, &left);
 	if (code && left >= 4 && machine->is_return(code))
 		return is_entered(row);
@@ -233,23 +301,25 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 /* Returns where libdw's row ends. */
 static uint64_t check_pc(struct file *f, uint64_t pc)
 {
+	struct sframe_row row, kept;
 	struct answer theirs;
-	struct sframe_row row;
 	uint64_t start, end;
-	char cfa[32], ra[32], fp[32];
+	char cfa[32], ra[32], fp[32], sp[32] = "not known";
+	int32_t off;
 	int ret;
 
+	/* a hole in the midst of a function, or not by following */
+	if (sframe_find(&f->sp, pc, &row))
+		return pc + 1;
+	if (!sframe_find(&f->rest, pc, &kept))
+		return kept.start + kept.size;
 	ret = ask_libdw(f->cfi, pc, &theirs, &start, &end);
 	if (ret == 1) {
 		f->extra++;
 		return pc + 1;
 	}
 	f->rows++;
-	if (sframe_find(&f->sp, pc, &row)) {
-		f->wrong++;
-		return end;
-	}
-	if (!ret && right(f, pc, &theirs))
+	if (!ret && right(f, pc, end, &theirs))
 		return end;
 	if (is_padding(f, pc)) {
 		f->padding++;
@@ -259,11 +329,13 @@ static uint64_t check_pc(struct file *f, uint64_t pc)
 		f->other++;
 		return end;
 	}
+	if (sp_at(f->map, pc, &off))
+		snprintf(sp, sizeof(sp), "%d", off);
 	if (f->wrong++ < MAX_TOLD)
-		printf("%s: %#" PRIx64 ": cfa %s, ra %s, fp %s is not what libdw says\n", f->name,
-		       pc, rule_text(&row.cfa, cfa, sizeof(cfa)),
+		printf("%s: %#" PRIx64 ": cfa %s, ra %s, fp %s is not what libdw says; sp is %s\n",
+		       f->name, pc, rule_text(&row.cfa, cfa, sizeof(cfa)),
 		       rule_text(&row.ra, ra, sizeof(ra)),
-		       rule_text(&row.fp, fp, sizeof(fp)));
+		       rule_text(&row.fp, fp, sizeof(fp)), sp);
 	return end;
 }
 
@@ -282,51 +354,104 @@ static void check_func(struct file *f, const struct sframe_func *func)
 	}
 }
 
+/* What becomes of the FDEs that were overlooked? */
+static void count_func(struct file *f, const struct sframe_func *func)
+{
+	uint64_t pc = func->start, end = func->start + func->size, found;
+	struct sframe_row row, other;
+
+	while (pc < end) {
+		if (!sframe_find(&f->rest, pc, &other)) {
+			pc = other.start + other.size;
+			continue;
+		}
+		if (sframe_find(&f->all, pc, &row)) {
+			pc++;
+			continue;
+		}
+		for (found = 0; pc < row.start + row.size; pc++) {
+			if (!sframe_find(&f->rest, pc, &other))
+				break;
+			f->dropped++;
+			found += !sframe_find(&f->sp, pc, &other);
+		}
+		f->found += found;
+		f->holes += !found;
+	}
+}
+
+static void check_funcs(struct file *f)
+{
+	struct sframe_func func;
+	uint32_t i;
+
+	for (i = 0; i < f->sp.nr_fdes; i++) {
+		if (sframe_func(&f->sp, i, &func))
+			f->wrong++;
+		else
+			check_func(f, &func);
+	}
+	for (i = 0; i < f->all.nr_fdes; i++) {
+		if (!sframe_func(&f->all, i, &func))
+			count_func(f, &func);
+	}
+}
+
 static int open_table(int fd, unsigned int flags, struct gen_table *table,
 		      struct sframe_table *reader)
 {
-	int ret = gen_from_fd_flags(fd, GEN_NO_CFI | flags, table);
+	int ret = gen_from_fd_flags(fd, flags, table);
 
 	return ret ? ret : gen_open(table, reader);
+}
+
+static int open_tables(struct file *f, int fd)
+{
+	unsigned int drop = percent < 100 ? GEN_DROP(percent, seed) : GEN_NO_CFI;
+	int ret;
+
+	ret = open_table(fd, drop, &f->by_sp, &f->sp);
+	if (!ret)
+		ret = open_table(fd, drop | GEN_BY_FP, &f->by_fp, &f->fp);
+	if (!ret)
+		ret = open_table(fd, GEN_NO_FLOW, &f->by_all, &f->all);
+	if (!ret)
+		ret = open_table(fd, GEN_NO_FLOW | drop, &f->by_rest, &f->rest);
+	return ret;
 }
 
 static int check_file(const char *path)
 {
 	struct file f = { .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
-	struct sframe_func func;
 	GElf_Ehdr ehdr;
-	uint32_t i;
 
 	if (fd < 0) {
 		printf("%s: %s\n", path, strerror(errno));
 		return -1;
 	}
-	ret = open_table(fd, 0, &f.by_sp, &f.sp);
-	if (!ret)
-		ret = open_table(fd, GEN_BY_FP, &f.by_fp, &f.fp);
+	ret = open_tables(&f, fd);
 	f.elf = open_elf(fd, &f.image);
 	f.entry = gelf_getehdr(f.elf, &ehdr) ? ehdr.e_entry : 0;
 	f.cfi = f.elf ? dwarf_getcfi_elf(f.elf) : NULL;
 	if (ret || !f.cfi) {
 		printf("%s: %s\n", path, ret ? strerror(-ret) : "libdw finds no .eh_frame");
 		f.wrong++;
-	}
-	for (i = 0; !ret && f.cfi && i < f.sp.nr_fdes; i++) {
-		if (sframe_func(&f.sp, i, &func))
-			f.wrong++;
-		else
-			check_func(&f, &func);
+	} else {
+		f.map = sp_open(f.elf, &f.all);
+		check_funcs(&f);
+		sp_close(f.map);
 	}
 	printf("%-28s %8" PRIu64 " of %8" PRIu64 " bytes followed (%.1f%%): %" PRIu64 " rows, %"
 	       PRIu64 " by the other register, %" PRIu64 " popped, %" PRIu64 " padding, %" PRIu64
-	       " not comparable, %" PRIu64
-	       " bytes without .eh_frame, %" PRIu64 " wrong\n", f.name, f.by_sp.stats.flow_bytes,
-	       f.by_sp.stats.gap_bytes, f.by_sp.stats.gap_bytes ?
-	       100.0 * f.by_sp.stats.flow_bytes / f.by_sp.stats.gap_bytes : 0, f.rows,
-	       f.by_fp_only, f.popped, f.padding, f.other, f.extra, f.wrong);
+	       " not comparable, %" PRIu64 " bytes without .eh_frame, %" PRIu64 " holes, %" PRIu64
+	       " wrong\n", f.name, f.found, f.dropped,
+	       f.dropped ? 100.0 * f.found / f.dropped : 0, f.rows,
+	       f.by_fp_only, f.popped, f.padding, f.other, f.extra, f.holes, f.wrong);
 	gen_free(&f.by_sp);
 	gen_free(&f.by_fp);
+	gen_free(&f.by_all);
+	gen_free(&f.by_rest);
 	if (f.cfi)
 		dwarf_cfi_end(f.cfi);
 	elf_end(f.elf);
@@ -337,12 +462,20 @@ static int check_file(const char *path)
 
 int main(int argc, char **argv)
 {
-	int i, failed = 0;
+	int i, c, failed = 0;
 
+	while ((c = getopt(argc, argv, "d:s:")) != -1) {
+		if (c == 'd')
+			percent = atoi(optarg);
+		else if (c == 's')
+			seed = atoi(optarg);
+		else
+			return 2;
+	}
 	elf_version(EV_CURRENT);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (i = 1; i < argc; i++)
+	for (i = optind; i < argc; i++)
 		failed += !!check_file(argv[i]);
-	printf("flow: %d passed, %d failed\n", argc - 1 - failed, failed);
+	printf("flow: %d passed, %d failed\n", argc - optind - failed, failed);
 	return failed ? 1 : 0;
 }

@@ -520,7 +520,8 @@ static void test_calls_from_covered_code(void **state)
 	assert_sp(0x2101, 16);
 	assert_hole(0x2201);
 	assert_sp(0x2401, 16);
-	assert_hole(0x2601);
+	assert_sp(0x2600, 16);
+	assert_sp(0x2601, 24);
 	assert_hole(0x2801);
 }
 

@@ -204,7 +204,11 @@ static void test_a_zero_frame_pointer_is_the_outermost_frame(void **state)
 	/* with FP saved it is a zero as others are */
 	func(0x2100, "55 31ed 90 5d c3");
 	/* who returns has a caller: a contradiction */
-	func(0x2200, "31ed 90 c3");
+	func(0x2200, "0f05 31ed 90 c3");
+	/* a register to compute with; what was in it may be anywhere */
+	func(0x2300, "31ed 90 f4");
+	/* no matter how long ago the system call was */
+	func(0x2400, "0f05 50 31ed 90 f4");
 	make_table();
 	assert_sp(0x2006, 8);
 	assert_outermost(0x2008);
@@ -216,6 +220,11 @@ static void test_a_zero_frame_pointer_is_the_outermost_frame(void **state)
 	assert_sp(0x2105, 8);
 	assert_hole(0x2200);
 	assert_hole(0x2202);
+	assert_hole(0x2204);
+	assert_sp(0x2300, 8);
+	assert_hole(0x2302);
+	assert_sp(0x2403, 16);
+	assert_hole(0x2405);
 }
 
 static void test_paths_that_disagree(void **state)

@@ -478,7 +478,6 @@ const struct flow_arch arm64_flow = {
 	.align = 16,
 	.syscall_len = 4,
 	.link = true,
-	.jumps_in = true,
 	.insn = 4,
 	.relative = R_AARCH64_RELATIVE,
 	.irelative = R_AARCH64_IRELATIVE,

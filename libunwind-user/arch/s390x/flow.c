@@ -385,6 +385,7 @@ const struct flow_arch s390x_flow = {
 	.entered = { .sp = SAVE_AREA, .sp_known = true, .ra_there = true },
 	.align = 8,
 	.callee_area = SAVE_AREA,
+	.abi_ra_slot = 8 * RA - SAVE_AREA,
 	.syscall_len = 2,
 	.link = true,
 	.insn = 2,

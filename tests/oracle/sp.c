@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sp - where SP is in code whose .eh_frame counts from FP, and FP where it counts from SP
+ *
+ * There .eh_frame says nothing of SP, and rows that are found by following code may count from it.
+ * So SP is followed here, too, in a way of its own that knows what the generator does not: where
+ * functions begin and end, and the rows. It starts wherever a row counts from SP, goes along what
+ * does not leave a function, or jumps, and says nothing where two paths disagree. Behind a call it
+ * goes on only where no other path leads; in functions with jumps to who knows where, one may, and
+ * be in the way of that.
+ *
+ * FP is followed where SP is known, from where it is set to an address in the frame.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "gen_flow.h"
+#include "oracle.h"
+#include "sp.h"
+
+/* How a place of SP is known; a better way replaces the others */
+enum how { NOTHING, BEHIND_CALL, BY_PATH, BY_ROW, DISPUTED };
+
+enum fp_how { FP_NOTHING, FP_FRAME, FP_OTHER };
+
+struct insn {
+	uint64_t pc, target;
+	int32_t n;
+	int32_t sp;		/* CFA - SP */
+	int32_t fp;		/* CFA - FP, if fp_how is FP_FRAME */
+	uint32_t func;
+	uint8_t effect, next, how, fp_how;
+	bool by_fp, loads_sp, loads_fp;
+};
+
+struct range {
+	uint64_t start, end;
+	bool jumps;		/* to who knows where */
+};
+
+struct sp_map {
+	const struct sframe_table *rows;
+	const struct flow_arch *arch;
+	void *decoder;
+	struct range *func;
+	uint32_t nr_funcs, room_funcs;
+	struct insn *insn;
+	uint32_t nr, room;
+	uint32_t *todo, *calls;
+	uint32_t nr_todo, room_todo, nr_calls, room_calls;
+};
+
+static int add_func(void *arg, uint64_t start, uint64_t end)
+{
+	struct sp_map *m = arg;
+
+	if (!gen_room(&m->func, m->nr_funcs, &m->room_funcs, sizeof(*m->func)))
+		return -1;
+	m->func[m->nr_funcs++] = (struct range){ .start = start, .end = end };
+	return CFI_SKIP;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static struct insn *insn_at(const struct sp_map *m, uint64_t pc)
+{
+	uint32_t low = 0, high = m->nr, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (m->insn[mid].pc == pc)
+			return &m->insn[mid];
+		if (m->insn[mid].pc > pc)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return NULL;
+}
+
+static void push(struct sp_map *m, uint32_t i)
+{
+	if (gen_room(&m->todo, m->nr_todo, &m->room_todo, sizeof(*m->todo)))
+		m->todo[m->nr_todo++] = i;
+}
+
+static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct flow_op *op,
+		     bool nop)
+{
+	struct insn *i;
+	struct sframe_row row;
+
+	if (!gen_room(&m->insn, m->nr, &m->room, sizeof(*m->insn)))
+		return;
+	i = &m->insn[m->nr];
+	*i = (struct insn){
+		.pc = pc, .target = op->target, .n = op->n, .func = func, .effect = op->effect,
+		.next = op->next, .loads_sp = op->flags & FLOW_LOADS_SP,
+		.loads_fp = op->flags & FLOW_LOADS_FP,
+	};
+	m->nr++;
+	if (op->next == FLOW_JUMP_ANY)
+		m->func[func].jumps = true;
+	if (sframe_find(m->rows, pc, &row) || row.flags & SFRAME_ROW_SIGNAL || row.cfa.deref)
+		return;
+	i->by_fp = row.cfa.base == SFRAME_FP;
+	if (i->by_fp) {
+		i->fp_how = FP_FRAME;
+		i->fp = row.cfa.off;
+	}
+	/* padding has the row of what lies in front of it, or behind */
+	if (row.cfa.base != SFRAME_SP || nop)
+		return;
+	i->how = BY_ROW;
+	i->sp = row.cfa.off;
+	push(m, m->nr - 1);
+}
+
+static void decode(struct sp_map *m, Elf *elf, uint32_t func)
+{
+	uint64_t pc = m->func[func].start, end = m->func[func].end, left;
+	const uint8_t *code = code_at(elf, pc, &left);
+	struct flow_op op;
+
+	for (; code && pc < end; pc += op.len, code += op.len) {
+		m->arch->decode(m->decoder, code, end - pc, pc, &op);
+		add_insn(m, pc, func, &op, machine->nop(code, end - pc));
+	}
+}
+
+static void reach(struct sp_map *m, struct insn *i, int32_t sp, enum how how)
+{
+	if (!i || i->how == BY_ROW || i->how == DISPUTED || i->how > how ||
+	    (i->how == how && i->sp == sp))
+		return;
+	i->how = i->how == how ? DISPUTED : how;
+	i->sp = sp;
+	if (i->how != DISPUTED)
+		push(m, i - m->insn);
+}
+
+/* False if it is not known any more. */
+static bool step(const struct insn *i, int32_t *sp)
+{
+	if (i->loads_sp)
+		return false;
+	switch (i->effect) {
+	case FLOW_PUSH:
+	case FLOW_PUSH_FP:
+		*sp += 8;
+		return true;
+	case FLOW_POP:
+	case FLOW_POP_FP:
+		*sp -= 8;
+		return true;
+	case FLOW_ADD_SP:
+		*sp -= i->n;
+		return true;
+	case FLOW_SP_IS_FP:
+		*sp = i->fp - i->n;
+		return i->by_fp;
+	case FLOW_LEAVE:
+		*sp = i->fp - 8;
+		return i->by_fp;
+	case FLOW_LOSE_SP:
+	case FLOW_LOSE_BOTH:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
+{
+	struct insn *i = &m->insn[n], *next = n + 1 < m->nr ? i + 1 : NULL;
+	enum how how = i->how == BY_ROW ? BY_PATH : i->how;
+	int32_t sp = i->sp;
+
+	if (i->how == DISPUTED || !step(i, &sp))
+		return;
+	if (next && next->func != i->func)
+		next = NULL;
+	switch (i->next) {
+	case FLOW_CALL:
+	case FLOW_CALL_ANY:
+	case FLOW_CALL_POINTER:
+		if (behind_calls)
+			reach(m, next, sp, BEHIND_CALL);
+		else if (!behind_calls &&
+			 gen_room(&m->calls, m->nr_calls, &m->room_calls, sizeof(*m->calls)))
+			m->calls[m->nr_calls++] = n;
+		return;
+	case FLOW_BRANCH:
+		reach(m, next, sp, how);
+		/* fallthrough */
+	case FLOW_JUMP:
+		reach(m, insn_at(m, i->target), sp, how);
+		return;
+	case FLOW_ON:
+	case FLOW_MAYBE_RETURN:
+		reach(m, next, sp, how);
+		return;
+	}
+}
+
+static void follow(struct sp_map *m)
+{
+	uint32_t i;
+
+	while (m->nr_todo)
+		walk(m, m->todo[--m->nr_todo], false);
+	for (i = 0; i < m->nr_calls; i++) {
+		push(m, m->calls[i]);
+		while (m->nr_todo)
+			walk(m, m->todo[--m->nr_todo], true);
+	}
+}
+
+static void reach_fp(struct sp_map *m, struct insn *i, enum fp_how how, int32_t fp)
+{
+	if (!i || i->by_fp || i->fp_how == FP_OTHER ||
+	    (i->fp_how == FP_FRAME && how == FP_FRAME && i->fp == fp))
+		return;
+	i->fp_how = i->fp_how == FP_FRAME ? FP_OTHER : how;
+	i->fp = fp;
+	push(m, i - m->insn);
+}
+
+static void walk_fp(struct sp_map *m, uint32_t n)
+{
+	struct insn *i = &m->insn[n], *next = n + 1 < m->nr ? i + 1 : NULL;
+	enum fp_how how = i->fp_how;
+	int32_t fp = i->fp;
+
+	if (next && next->func != i->func)
+		next = NULL;
+	switch (i->effect) {
+	case FLOW_FP_IS_SP:
+		how = i->how == NOTHING || i->how == DISPUTED ? FP_OTHER : FP_FRAME;
+		fp = i->sp - i->n;
+		break;
+	case FLOW_FP_IS_FP:
+		fp -= i->n;
+		break;
+	case FLOW_POP_FP:
+	case FLOW_LEAVE:
+	case FLOW_LOSE_FP:
+	case FLOW_LOSE_BOTH:
+		how = FP_OTHER;
+	}
+	if (i->loads_fp)
+		how = FP_OTHER;
+	if (i->next == FLOW_JUMP || i->next == FLOW_BRANCH)
+		reach_fp(m, insn_at(m, i->target), how, fp);
+	switch (i->next) {
+	case FLOW_ON:
+	case FLOW_BRANCH:
+	case FLOW_MAYBE_RETURN:
+	case FLOW_CALL:
+	case FLOW_CALL_ANY:
+	case FLOW_CALL_POINTER:
+		reach_fp(m, next, how, fp);
+	}
+}
+
+static void follow_fp(struct sp_map *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->nr; i++) {
+		if (m->insn[i].by_fp || m->insn[i].effect == FLOW_FP_IS_SP)
+			push(m, i);
+		else if (!i || m->insn[i].func != m->insn[i - 1].func)
+			reach_fp(m, &m->insn[i], FP_OTHER, 0);
+	}
+	while (m->nr_todo)
+		walk_fp(m, m->todo[--m->nr_todo]);
+}
+
+struct sp_map *sp_open(Elf *elf, const struct sframe_table *rows)
+{
+	const struct cfi_ops ops = { .fde = add_func };
+	struct sp_map *m = calloc(1, sizeof(*m));
+	const struct gen_arch *arch = gen_arch_of_abi(rows->arch->abi);
+	struct cfi_section sec = { .big_endian = arch && arch->abi->big_endian, .addr_size = 8 };
+	struct cfi_stats stats;
+	uint64_t reach = 0;
+	Elf_Data data;
+	GElf_Shdr sh;
+	uint32_t i;
+
+	if (!m || !arch || !arch->flow || !eh_frame_of(elf, &sh, &data))
+		return m;
+	m->rows = rows;
+	m->arch = arch->flow;
+	m->decoder = m->arch->open ? m->arch->open() : NULL;
+	sec.data = data.d_buf;
+	sec.size = data.d_size;
+	sec.vaddr = sh.sh_addr;
+	cfi_parse(&sec, &ops, m, &stats);
+	if (m->nr_funcs)
+		qsort(m->func, m->nr_funcs, sizeof(*m->func), compare);
+	for (i = 0; i < m->nr_funcs; i++) {
+		if (m->func[i].start >= reach)
+			decode(m, elf, i);
+		if (m->func[i].end > reach)
+			reach = m->func[i].end;
+	}
+	if (m->decoder)
+		m->arch->close(m->decoder);
+	follow(m);
+	follow_fp(m);
+	return m;
+}
+
+enum sp_known sp_at(const struct sp_map *m, uint64_t pc, int32_t *off)
+{
+	const struct insn *i = m ? insn_at(m, pc) : NULL;
+
+	if (!i || i->how == NOTHING || i->how == DISPUTED)
+		return SP_UNKNOWN;
+	*off = i->sp;
+	return i->how == BEHIND_CALL && m->func[i->func].jumps ? SP_PERHAPS : SP_KNOWN;
+}
+
+bool sp_fp_at(const struct sp_map *m, uint64_t pc, int32_t *off)
+{
+	const struct insn *i = m ? insn_at(m, pc) : NULL;
+
+	if (!i || i->fp_how == FP_NOTHING)
+		return false;
+	*off = i->fp_how == FP_FRAME ? i->fp : INT32_MIN;
+	return true;
+}
+
+int32_t sp_moved(const struct sp_map *m, uint64_t start, uint64_t pc)
+{
+	const struct insn *i = m ? insn_at(m, start) : NULL;
+	int32_t sp = 0;
+
+	for (; i && i < m->insn + m->nr && i->pc < pc; i++) {
+		if (!step(i, &sp))
+			return 0;
+	}
+	return sp;
+}
+
+void sp_close(struct sp_map *m)
+{
+	if (!m)
+		return;
+	free(m->func);
+	free(m->insn);
+	free(m->todo);
+	free(m->calls);
+	free(m);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rows for code that is not reached for sure: what a proof proves, and what none goes through.
+ * At 0x2020 is code with .eh_frame that may return or not: abort(), say.
+ */
+#include "flow_build.h"
+
+#define MAY_RETURN	0x2020
+
+static void start(void)
+{
+	start_file();
+	covered(MAY_RETURN, 1, DW_CFA_nop);
+}
+
+/* Behind abort() lies a part of another function: its frame is as large as it is. */
+static void test_what_repairs_sp_proves_fp(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbp; mov %rsp,%rbp; push %rbx; sub $24,%rsp; call */
+	func(0x2100, "55 4889e5 53 4883ec18 e800000000 "
+	     /* mov %eax,%edi; lea -8(%rbp),%rsp; pop %rbx; pop %rbp; ret */
+	     "89c7 488d65f8 5b 5d c3");
+	call(0x2109, MAY_RETURN);
+	/* the same with leave, with mov %rbp,%rsp; pop %rbp, and with add $32,%rsp */
+	func(0x2200, "55 4889e5 4883ec20 e800000000 90 c9 c3");
+	call(0x2208, MAY_RETURN);
+	func(0x2300, "55 4889e5 4883ec20 e800000000 90 4889ec 5d c3");
+	call(0x2308, MAY_RETURN);
+	func(0x2400, "55 4889e5 4883ec20 e800000000 90 4883c420 5d c3");
+	call(0x2408, MAY_RETURN);
+	/* the slot is read by FP, of which nothing says where it points; and by SP */
+	func(0x2500, "55 488d6c24f0 4883ec20 e800000000 90 488b6d10 4883c420 59 c3");
+	call(0x250a, MAY_RETURN);
+	func(0x2600, "55 4883ec20 e800000000 90 488b6c2420 4883c428 c3");
+	call(0x2605, MAY_RETURN);
+	make_table();
+	assert_row(0x2109, SFRAME_SP, 48, -16);
+	assert_row(0x210e, SFRAME_FP, 16, -16);
+	assert_row(0x2110, SFRAME_FP, 16, -16);
+	assert_row(0x2114, SFRAME_SP, 24, -16);
+	assert_sp(0x2116, 8);
+	assert_row(0x220d, SFRAME_FP, 16, -16);
+	assert_row(0x220e, SFRAME_FP, 16, -16);
+	assert_row(0x230d, SFRAME_FP, 16, -16);
+	assert_row(0x2311, SFRAME_SP, 16, -16);
+	assert_row(0x240d, SFRAME_SP, 48, -16);
+	assert_hole(0x250f);
+	assert_sp(0x2514, 48);
+	assert_row(0x260a, SFRAME_SP, 48, -16);
+	assert_sp(0x2614, 8);
+}
+
+static void test_calls_in_a_row_that_may_not_return(void **state)
+{
+	(void)state;
+	start();
+	/* sub $24,%rsp; call; call; add $24,%rsp; ret */
+	func(0x2100, "4883ec18 e800000000 e800000000 4883c418 c3");
+	call(0x2104, MAY_RETURN);
+	call(0x2109, MAY_RETURN);
+	/* of what does return */
+	func(0x2000, "c3");
+	func(0x2200, "4883ec18 e800000000 e800000000 4883c418 c3");
+	call(0x2204, MAY_RETURN);
+	call(0x2209, 0x2000);
+	/* by a branch around the second one */
+	func(0x2300, "4883ec18 e800000000 7405 e800000000 4883c418 c3");
+	call(0x2304, MAY_RETURN);
+	call(0x230b, MAY_RETURN);
+	make_table();
+	assert_sp(0x2104, 32);
+	assert_hole(0x2109);
+	assert_sp(0x210e, 32);
+	assert_sp(0x2209, 32);
+	assert_sp(0x220e, 32);
+	assert_sp(0x2309, 32);
+	assert_sp(0x230b, 32);
+	assert_sp(0x2310, 32);
+}
+
+/* The block is empty, and what comes next is the next function, or a part of one. */
+static void test_a_default_that_is_never_taken(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbx; cmp $2,%edi; ja; movslq (%rdx,%rdi,4),%rax; add %rdx,%rax; jmp *%rax */
+	func(0x2100, "53 83ff02 0f8700000000 486304ba 4801d0 ffe0");
+	rel32(0x2106, 0x210a, 0x2200);
+	/* of a function with more in its frame: mov %eax,%edi; hlt */
+	code(0x2200, "89c7 f4");
+	/* no switch */
+	func(0x2300, "53 83ff02 0f8700000000 486304ba 5b c3");
+	rel32(0x2306, 0x230a, 0x2400);
+	code(0x2400, "89c7 f4");
+	/* and a default that gets back to where it must */
+	func(0x2500, "53 83ff02 0f8700000000 486304ba 4801d0 ffe0");
+	rel32(0x2506, 0x250a, 0x2600);
+	code(0x2600, "89c7 5b c3");
+	/* one that another function goes to for sure: sub $40,%rsp; je; add $40,%rsp; ret */
+	func(0x2700, "53 83ff02 0f8700000000 486304ba 4801d0 ffe0");
+	rel32(0x2706, 0x270a, 0x2900);
+	func(0x2800, "4883ec28 0f8400000000 4883c428 c3");
+	rel32(0x2806, 0x280a, 0x2900);
+	code(0x2900, "89c7 f4");
+	make_table();
+	assert_sp(0x210a, 16);
+	assert_hole(0x2200);
+	assert_sp(0x2400, 16);
+	assert_sp(0x2600, 16);
+	assert_sp(0x2602, 16);
+	assert_sp(0x2900, 48);
+	assert_sp(0x2902, 48);
+}
+
+static void test_a_branch_to_the_end_of_a_function(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbx; jne to itself; padding up to the next function, which is not entered */
+	func(0x2100, "53 75fe 66662e0f1f840000000000 6690");
+	code(0x2110, "89c7 f4");
+	/* a loop that is aligned: jne to pop; padding; loop: jne loop; pop %rbx; ret */
+	func(0x2200, "53 750e 66662e0f1f840000000000 6690 75fe 90 5b c3");
+	/* padding that is jumped to */
+	func(0x2300, "53 0f8400000000 5b c3");
+	rel32(0x2303, 0x2307, 0x2403);
+	code(0x2403, "66662e0f1f840000000000 6690 89c7 f4");
+	/* a nop is no padding */
+	func(0x2500, "53 0f8400000000 5b c3");
+	rel32(0x2503, 0x2507, 0x2603);
+	code(0x2603, "90 89c7 f4");
+	make_table();
+	assert_sp(0x2101, 16);
+	assert_hole(0x2103);
+	assert_hole(0x2110);
+	assert_sp(0x2203, 16);
+	assert_sp(0x2210, 16);
+	assert_hole(0x2403);
+	assert_hole(0x2410);
+	assert_sp(0x2604, 16);
+}
+
+static void test_a_branch_out_of_an_fde(void **state)
+{
+	(void)state;
+	start();
+	/* je to itself | hlt: who knows whether it is ever not taken */
+	code(0x2100, "74fe f4");
+	covered(0x2100, 2, DW_CFA_nop);
+	code(0x2200, "74fe 90 c3");
+	covered(0x2200, 2, DW_CFA_nop);
+	make_table();
+	assert_hole(0x2102);
+	assert_sp(0x2202, 8);
+	assert_sp(0x2203, 8);
+}
+
+/* The row of a jump is that of where it goes. */
+static void test_jumps_from_covered_code(void **state)
+{
+	(void)state;
+	start();
+	/* large enough to be searched for */
+	code(0x2f00, "c3");
+	/* where a call that does not return goes on, too: sub $40,%rsp; call; [nop; hlt] */
+	func(0x2100, "4883ec28 e800000000 90 f4");
+	call(0x2104, MAY_RETURN);
+	code(0x2180, "e900000000");
+	jump(0x2180, 0x2109);
+	covered(0x2180, 5, DW_CFA_def_cfa_offset, 32);
+	/* a branch may never be taken, but what contradicts it is no better */
+	code(0x2280, "0f8400000000 c3");
+	rel32(0x2282, 0x2286, 0x2300);
+	covered(0x2280, 7, DW_CFA_def_cfa_offset, 32);
+	code(0x2300, "4883c418 c3");
+	code(0x2380, "0f8400000000 c3");
+	rel32(0x2382, 0x2386, 0x2400);
+	covered(0x2380, 7, DW_CFA_def_cfa_offset, 32);
+	code(0x2400, "90 f4");
+	make_table();
+	assert_sp(0x2104, 48);
+	assert_sp(0x2109, 32);
+	assert_sp(0x210a, 32);
+	assert_sp(0x2300, 32);
+	assert_hole(0x2400);
+}
+
+/* A row that is jumped to proves what it speaks of. */
+static void test_jumps_to_covered_code(void **state)
+{
+	(void)state;
+	start();
+	/* sub $24,%rsp; call; [nop; jmp] */
+	func(0x2100, "4883ec18 e800000000 90 e900000000");
+	call(0x2104, MAY_RETURN);
+	jump(0x210a, 0x2180);
+	covered(0x2180, 5, DW_CFA_def_cfa_offset, 32);
+	/* another one */
+	func(0x2200, "4883ec18 e800000000 90 e900000000");
+	call(0x2204, MAY_RETURN);
+	jump(0x220a, 0x2280);
+	covered(0x2280, 5, DW_CFA_def_cfa_offset, 48);
+	/* push %rbp; mov %rsp,%rbp; sub $32,%rsp; call; [nop; jmp] */
+	func(0x2300, "55 4889e5 4883ec20 e800000000 90 e900000000");
+	call(0x2308, MAY_RETURN);
+	jump(0x230e, 0x2380);
+	covered(0x2380, 5, DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2);
+	make_table();
+	assert_sp(0x2109, 32);
+	assert_sp(0x210a, 32);
+	assert_hole(0x2209);
+	assert_row(0x230d, SFRAME_FP, 16, -16);
+}
+
+/* As a row goes on after pop %rbp */
+static void test_a_slot_that_was_popped(void **state)
+{
+	(void)state;
+	start();
+	code(0x2f00, "c3");
+	/* pop %rbp | jmp f, with FP said to be below SP */
+	code(0x2100, "5d e900000000");
+	jump(0x2101, 0x2200);
+	covered(0x2100, 6, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2,
+		DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 8);
+	code(0x2200, "53 ebfe");
+	make_table();
+	assert_sp(0x2200, 8);
+	assert_sp(0x2201, 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_repairs_sp_proves_fp),
+		cmocka_unit_test(test_calls_in_a_row_that_may_not_return),
+		cmocka_unit_test(test_a_default_that_is_never_taken),
+		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
+		cmocka_unit_test(test_a_branch_out_of_an_fde),
+		cmocka_unit_test(test_jumps_from_covered_code),
+		cmocka_unit_test(test_jumps_to_covered_code),
+		cmocka_unit_test(test_a_slot_that_was_popped),
+	};
+	int ret = cmocka_run_group_tests_name("gen_flow_prove", tests, NULL, NULL);
+
+	gen_free(&table);
+	return ret;
+}
