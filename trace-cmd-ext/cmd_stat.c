@@ -363,18 +363,22 @@ static int run(void *arg)
 	cmd_progress_end();
 	if (ret) {
 		cmd_error("%s: %s", o.path, strerror(-ret));
-		return ret == -EIO ? CMD_INPUT : CMD_FAIL;
+		ret = ret == -EIO ? CMD_INPUT : CMD_FAIL;
+		goto out;
 	}
 	if (o.json) {
 		json(m, &s);
-		return CMD_OK;
+		goto out;
 	}
 	text_file(m, &s);
 	text_requests(&s);
 	text_processes(m, &s);
 	text_files(&s);
 	text_events(m, &s);
-	return CMD_OK;
+out:
+	stat_free(&s);
+	model_close(m);
+	return ret;
 }
 
 int cmd_stat(int argc, char **argv)

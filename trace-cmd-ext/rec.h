@@ -332,6 +332,12 @@ bool rec_wait_interrupted(void);
 void jit_begin(struct rec *r);
 /* Copies maps of @tgids into FILE.jit; how many. */
 int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr);
+void jit_end(struct rec *r);
 int rec_summary(struct rec *r);
+
+/* ---- rec_free.c ---- */
+
+/* At the end, or after any error: of an r that was zeroed but for descriptors. */
+void rec_free(struct rec *r);
 
 #endif

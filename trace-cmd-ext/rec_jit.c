@@ -368,8 +368,13 @@ int jit_save(const struct rec *r, const uint32_t *tgids, size_t nr)
 			  strerror(errno));
 	if (dir >= 0)
 		close(dir);
+	return saved;
+}
+
+void jit_end(struct rec *r)
+{
 	if (r->jit)
 		free(r->jit->own);
 	free(r->jit);
-	return saved;
+	r->jit = NULL;
 }
