@@ -374,6 +374,10 @@ int cmd_record(int argc, char **argv)
 	} else if (ret < 0) {
 		ret = CMD_OK;
 	}
+	if (!ret && cmd_no_memory) {
+		cmd_error("not enough memory: the recording may lack something, such as names");
+		ret = CMD_FAIL;
+	}
 	rec_free(&r);
 	return ret;
 }
