@@ -30,8 +30,8 @@ $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
 
 $(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) $(TOOL_WRAP) -o $@ $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB) \
-		$(TOOL_LIBS)
+	$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) $(TOOL_WRAP) -o $@ $(TOOL_OBJ) \
+		$(TOOL_PLUGIN_OBJ) $(UU_LIB) $(TOOL_LIBS)
 
 $(TOOL_OBJ): TOOL_FLAGS = -Iplugin $(PLUGIN_INC)
 # svg.c includes it: a string, line by line

@@ -84,8 +84,8 @@ int cmd_finish(int code)
 		return CMD_OUTPUT;
 	}
 	if (code == CMD_OK && cmd_no_memory) {
-		cmd_error("not enough memory: what was printed may not be all; choose fewer events, "
-			  "or free some memory");
+		cmd_error("not enough memory: what was printed may not be all; choose fewer "
+			  "events, or free some memory");
 		return CMD_FAIL;
 	}
 	if (code != CMD_OK || !incomplete)

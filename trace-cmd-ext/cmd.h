@@ -53,6 +53,8 @@ int cmd_help(const char *text);
  * process by Ctrl-C or by a closed pipe are passed on as such.
  */
 int cmd_guard(const char *file, int (*run)(void *arg), void *arg);
+/* _exit() of a process that a subcommand forked; a build with LeakSanitizer reports its leaks. */
+void cmd_exit(int code) __attribute__((noreturn));
 /*
  * What was read of @file is incomplete: cmd_finish() tells it and makes CMD_INPUT of CMD_OK. At the
  * end, so that it is one sentence where the library breaks off later on.

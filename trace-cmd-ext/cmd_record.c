@@ -366,12 +366,19 @@ int cmd_record(int argc, char **argv)
 
 	r.buf[REC_EVENTS].lock = r.buf[REC_MAPS].lock = -1;
 	ret = parse(&r.opts, argc, argv);
-	if (ret)
-		return ret < 0 ? CMD_OK : ret;
-	if (r.opts.quiet)
-		cmd_progress_off();
-	ret = run(&r);
-	if (r.opts.pass_exit && !ret)
-		return command_exit_code(&r);
+	if (!ret) {
+		if (r.opts.quiet)
+			cmd_progress_off();
+		ret = run(&r);
+		if (r.opts.pass_exit && !ret)
+			ret = command_exit_code(&r);
+	} else if (ret < 0) {
+		ret = CMD_OK;
+	}
+	if (!ret && cmd_no_memory) {
+		cmd_error("not enough memory: the recording may lack something, such as names");
+		ret = CMD_FAIL;
+	}
+	rec_free(&r);
 	return ret;
 }

@@ -55,6 +55,7 @@ static int run(void *arg)
 	o.r.filtered = cmd_filter_any(&o.opts.filter);
 	o.r.reads_on = !o.r.json && !o.r.filtered && printer_reads_on(o.r.m);
 	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
+	model_close(o.r.m);
 	if (ret == REPORT_NO_OUTPUT)
 		return CMD_OUTPUT;
 	if (ret)
@@ -88,13 +89,14 @@ int cmd_report(int argc, char **argv)
 			o.r.lines = true;
 			break;
 		case 'j':
-			if (cmd_numbers(optarg, &jobs, &nr) || nr != 1 || !*jobs || *jobs > 64)
-				return cmd_usage("report", "'%s' is no number of processes, "
-						 "1 to 64", optarg);
-			o.jobs = *jobs;
+			ret = cmd_numbers(optarg, &jobs, &nr);
+			o.jobs = !ret && nr == 1 && *jobs <= 64 ? *jobs : 0;
 			free(jobs);
 			jobs = NULL;
 			nr = 0;
+			if (!o.jobs)
+				return cmd_usage("report", "'%s' is no number of processes, "
+						 "1 to 64", optarg);
 			break;
 		default:
 			ret = cmd_filter_option("report", opt, optarg, &o.opts);

@@ -10,6 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 #include "cmd.h"
 
 /* CPU seconds for any file, and bytes of it for one more: only one made to be slow needs them. */
@@ -103,6 +107,14 @@ static int pass_on(int sig)
 	return CMD_FAIL;
 }
 
+void cmd_exit(int code)
+{
+#ifdef __SANITIZE_ADDRESS__
+	__lsan_do_leak_check();
+#endif
+	_exit(code);
+}
+
 int cmd_guard(const char *file, int (*run)(void *arg), void *arg)
 {
 	int status, sig;
@@ -120,7 +132,7 @@ int cmd_guard(const char *file, int (*run)(void *arg), void *arg)
 			_exit(CMD_FAIL);
 		pager = 0;
 		limit(file);
-		_exit(cmd_finish(run(arg)));
+		cmd_exit(cmd_finish(run(arg)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

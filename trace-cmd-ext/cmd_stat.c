@@ -396,13 +396,14 @@ static int run(void *arg)
 	cmd_progress_end();
 	if (ret) {
 		cmd_error("%s: %s", o.path, strerror(-ret));
-		return ret == -EIO ? CMD_INPUT : CMD_FAIL;
+		ret = ret == -EIO ? CMD_INPUT : CMD_FAIL;
+		goto out;
 	}
 	if (s.filtered && !s.events)
 		cmd_filter_nothing(o.path);
 	if (o.json) {
 		json(m, &s);
-		return CMD_OK;
+		goto out;
 	}
 	text_file(m, &s);
 	text_requests(m, &s);
@@ -410,7 +411,10 @@ static int run(void *arg)
 	text_processes(m, &s);
 	text_files(&s);
 	text_events(m, &s);
-	return CMD_OK;
+out:
+	stat_free(&s);
+	model_close(m);
+	return ret;
 }
 
 int cmd_stat(int argc, char **argv)

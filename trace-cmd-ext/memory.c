@@ -2,9 +2,9 @@
 /*
  * memory - a request for memory that failed is not forgotten
  *
- * Most of what the subcommands call goes on without what it has no memory for: a name that cannot be
- * kept, a list that stays short. What is printed then is not what is in the file, and the exit code
- * has to say so. The linker leads all requests of the program and of the archives in it through
+ * Most of what the subcommands call goes on without what it has no memory for: a name cannot be
+ * kept, a list stays short. Then the output is not what is in the file, and the exit code has to
+ * say so. The linker leads all requests of the program and of the archives in it through
  * here (TOOL_WRAP in sources.mk), and cmd_finish() looks at what was noted.
  */
 #include <stdarg.h>

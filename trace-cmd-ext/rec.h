@@ -21,6 +21,7 @@
  *	rec_summary.c	what the file holds
  *	rec_join.c	what became of its requests and stacks
  *	rec_json.c	the same for programs
+ *	rec_free.c	the memory of all that
  *
  * Nothing outside the two instances is changed, so whatever ends a recorder leaves nothing but
  * these and its unfinished file behind: the guard completes that and removes them, and if it was
@@ -364,6 +365,12 @@ struct jit_map {
 size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct jit_map **maps);
 /* Copies these into FILE.jit. */
 void jit_save(struct rec *r, struct jit_map *maps, size_t nr);
+void jit_end(struct rec *r);
 int rec_summary(struct rec *r);
+
+/* ---- rec_free.c ---- */
+
+/* At the end, or after any error: of an r that was zeroed but for descriptors. */
+void rec_free(struct rec *r);
 
 #endif

@@ -466,7 +466,11 @@ out:
 	free(names.v);
 	free(options.v);
 	free(b.v);
-	return ret ? unfinished(r, ret) : dat_move(r, &top, instance ? &maps : NULL);
+	if (!ret)
+		return dat_move(r, &top, instance ? &maps : NULL);
+	free(top.size);
+	free(maps.size);
+	return unfinished(r, ret);
 }
 
 void dat_discard(struct rec *r)

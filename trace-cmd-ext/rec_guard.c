@@ -72,7 +72,7 @@ static void __attribute__((noreturn)) guard(struct rec *r, int fd)
 	}
 	if (n <= 0)
 		recorder_died(r);
-	_exit(0);
+	cmd_exit(0);
 }
 
 int rec_guard_start(struct rec *r)

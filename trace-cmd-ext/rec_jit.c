@@ -391,6 +391,10 @@ void jit_save(struct rec *r, struct jit_map *maps, size_t nr)
 			  strerror(errno));
 	if (dir >= 0)
 		close(dir);
+}
+
+void jit_end(struct rec *r)
+{
 	if (r->jit)
 		free(r->jit->own);
 	free(r->jit);

@@ -26,6 +26,7 @@
 #include "rec_bytes.h"
 
 #define MAX_CPUS	8192		/* as the kernel has at most */
+#define CLOCK_SIZE	32		/* of the name of a trace clock */
 
 /* ------------------------------- its contents ---------------------------- */
 
@@ -305,22 +306,19 @@ int part_look(const char *path, struct unfinished *u)
 	return 0;
 }
 
-/* The clock of the recording, "" if that cannot be told. */
-static const char *clock_of(const struct rec *r)
+/* The clock of the recording; @clock is not changed if that cannot be told. */
+static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 {
 	char *text = rt_read(r->buf[REC_EVENTS].instance, "trace_clock", NULL);
-	char *at = text ? strchr(text, '[') : NULL, *name = NULL;
+	char *at = text ? strchr(text, '[') : NULL;
 
-	if (at) {
-		at[strcspn(at, "]")] = '\0';
-		name = strdup(at + 1);
-	}
+	if (at)
+		snprintf(clock, CLOCK_SIZE, "%.*s", (int)strcspn(at + 1, "]"), at + 1);
 	free(text);
-	return name ? name : "";
 }
 
 /* The instances of its recorder, if they are still there; @written: to its files, at last. */
-static void adopt(struct rec *r, pid_t pid, const struct timespec *written)
+static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char clock[CLOCK_SIZE])
 {
 	struct timespec made;
 	char path[PATH_MAX];
@@ -341,7 +339,7 @@ static void adopt(struct rec *r, pid_t pid, const struct timespec *written)
 	if (made.tv_sec != written->tv_sec || made.tv_nsec != written->tv_nsec)
 		return;
 	rec_adopt_instances(r);
-	r->opts.clock = clock_of(r);
+	read_clock(r, clock);
 }
 
 /* Nothing was moved yet. */
@@ -363,6 +361,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 {
 	struct rec_shared shared = {};
 	struct timespec written = {};
+	char clock[CLOCK_SIZE] = "";
 	struct walk w = {};
 	bool alive = false;
 	uint64_t bytes = 0;
@@ -371,7 +370,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	pid_t pid = atoi(suffix_of(path) + 5);
 	struct rec r = {
 		.out = -1, .stop = -1, .trouble = -1, .shared = &shared,
-		.opts = { .quiet = true, .clock = "", .out = out },
+		.opts = { .quiet = true, .clock = clock, .out = out },
 	};
 
 	signal(SIGXFSZ, SIG_IGN);
@@ -388,6 +387,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		cmd_error("%s: %s", ret == -EEXIST ? out : path, strerror(-ret));
 		if (r.out >= 0)
 			close(r.out);
+		rec_free(&r);
 		return CMD_OUTPUT;
 	}
 	nr_raw = look_at_raw(&r, &bytes, &written);
@@ -402,7 +402,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		r.nr_cpus = nr_raw;
 		/* the file of a CPU is made before anything is recorded */
 		if (nr_raw && traces)
-			adopt(&r, pid, &written);
+			adopt(&r, pid, &written, clock);
 		if (nr_raw) {
 			ret = finish(&r);
 		} else {
@@ -421,5 +421,6 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	}
 	rec_remove_instances(&r);
 	close(r.out);
+	rec_free(&r);
 	return ret;
 }

@@ -251,7 +251,7 @@ int report_print(struct report *r, uint32_t processes)
 			r->m->opts.progress = NULL;
 		ret = print(&t);
 		cmd_progress_end();
-		_exit(-ret);
+		cmd_exit(-ret);
 	}
 	processes = t.me;
 	while (ret && processes--)

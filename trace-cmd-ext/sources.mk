@@ -6,9 +6,9 @@ TOOL_SRC := trace_ustack.c memory.c cmd.c cmd_run.c cmd_filter.c filter_check.c 
 	cmd_report.c report_json.c report_out.c report_text.c cmd_stat.c reasons.c stat_count.c \
 	stat_ends.c stat_files.c
 # recording, see rec.h, and what that needs
-TOOL_SRC += cmd_record.c rec_command.c rec_dat.c rec_events.c rec_guard.c rec_jit.c rec_join.c \
-	rec_json.c rec_left.c rec_names.c rec_own.c rec_read.c rec_resume.c rec_setup.c \
-	rec_summary.c rec_tables.c rec_tracefs.c rec_wait.c saved_tables.c
+TOOL_SRC += cmd_record.c rec_command.c rec_dat.c rec_events.c rec_free.c rec_guard.c rec_jit.c \
+	rec_join.c rec_json.c rec_left.c rec_names.c rec_own.c rec_read.c rec_resume.c \
+	rec_setup.c rec_summary.c rec_tables.c rec_tracefs.c rec_wait.c saved_tables.c
 # see check.h
 TOOL_SRC += cmd_check.c check_code.c check_files.c check_kernel.c check_left.c
 # flame graphs, and what other tools read

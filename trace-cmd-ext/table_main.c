@@ -458,7 +458,7 @@ static int usage(FILE *to)
 	return to == stdout ? 0 : 2;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	int i, ret = 0;
 
@@ -480,4 +480,14 @@ int main(int argc, char **argv)
 		return ret;
 	}
 	return usage(stderr);
+}
+
+int main(int argc, char **argv)
+{
+	int ret = run(argc, argv);
+
+	/* what was asked for is not there, whatever was done */
+	if ((fflush(stdout) || ferror(stdout)) && !ret)
+		ret = complain("standard output", strerror(errno), NULL);
+	return ret;
 }

@@ -19,8 +19,8 @@ check-flame-unit: $(FLAME_TEST)/test_flame
 
 # svg.c is compiled in whatever folder the compiler runs
 check-flame: $(O)/trace-ustack $(FIXTURES)
-	@cd / && $(CC) -D_GNU_SOURCE -I$(CURDIR)/plugin -I$(abspath $(dir $(FLAME_JS))) -c -o /dev/null \
-		$(CURDIR)/trace-cmd-ext/svg.c
+	@cd / && $(CC) -D_GNU_SOURCE -I$(CURDIR)/plugin -I$(abspath $(dir $(FLAME_JS))) \
+		-c -o /dev/null $(CURDIR)/trace-cmd-ext/svg.c
 	@tests/flame/run $(O)
 
 check-flame-browser: $(O)/trace-ustack $(FIXTURES)
@@ -35,7 +35,7 @@ $(FLAME_TEST)/test_flame: tests/flame/test_flame.c $(FLAME_PARTS_OBJ)
 	$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) -lcmocka -lm
 
-$(O)/tool-test/svg.o: $(FLAME_JS)
+$(O)/tool-test/svg.o: $(O)/trace-cmd-ext/flame_js.h
 $(O)/tool-test/svg.o: PLUGIN_CFLAGS += -I$(dir $(FLAME_JS))
 
 -include $(FLAME_TEST)/test_flame.d

@@ -21,11 +21,11 @@ RANDOM_SEED ?= 1
 
 CHECK_TARGETS += check-model check-tool check-stat-files check-reasons check-orders
 CHECK_NEEDS += $(TOOL_TEST)/test_model $(RANDOM_FILES)
-TEST_TARGETS += check-tool-damaged check-no-memory
+TEST_TARGETS += check-tool-damaged check-no-memory check-leaks check-races
 FULL_TARGETS += check-tool-long
 
-.PHONY: check-model check-no-memory check-orders check-reasons check-tool check-stat-files \
-	check-tool-damaged check-tool-long tool-update
+.PHONY: check-leaks check-model check-no-memory check-orders check-races check-reasons check-tool \
+	check-stat-files check-tool-damaged check-tool-long tool-update
 check-model: $(TOOL_TEST)/test_model $(FIXTURES) $(RANDOM_FILES)
 	@FIXTURES=$(O)/fixtures RANDOM_FILES=$(O)/tool-test/random ASAN_OPTIONS=detect_leaks=0 $<
 
@@ -53,7 +53,29 @@ check-tool-damaged: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
 check-tool-long: $(TOOL_SAN) $(O)/trace-ustack $(FIXTURES)
 	@tests/tool/damaged $(O) 5000 7
 
-# memory that ends while it prints
+# Leaks and all else that the sanitizers of the unit tests see, above all after errors
+TABLES_SAN := $(TOOL_TEST)/trace-ustack-tables
+NO_REPORTS = tests/tool/no-reports
+
+check-leaks: $(TOOL_SAN) $(TABLES_SAN) $(O)/trace-ustack $(FAKE_TRACEFS) $(RECORD_JIT) plugin \
+		$(FIXTURES)
+	@$(NO_REPORTS) leaks-errors tests/tool/error-cases $(O) $(TOOL_SAN) $(TABLES_SAN) && \
+		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-tool tests/tool/run $(O) && \
+		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-record tests/record/run $(O)
+
+$(TABLES_SAN): $(addprefix $(TOOL_TEST)/,table_main.o table_make.o tables_serve.o) $(TOOL_SAN_DEPS)
+	$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+# Races in what has threads: tables, the recorder, and who walks stacks in one
+RACES_O = $(O)/thread
+RACES_UNIT = $(addprefix $(RACES_O)/unit/test_,tables_threads tables tables_cache walk)
+
+check-races: $(O)/trace-ustack $(FAKE_TRACEFS) $(RECORD_JIT)
+	@+$(SUB) -s SAN=thread O=$(RACES_O) $(RACES_UNIT) $(RACES_O)/trace-ustack
+	@$(NO_REPORTS) races-unit sh -c 'for t in $(RACES_UNIT); do $$t || exit; done' && \
+		TOOL=$(RACES_O)/trace-ustack $(NO_REPORTS) races-record tests/record/run $(O)
+
+# Memory that ends while it prints
 FAIL_MALLOC := $(TOOL_TEST)/fail_malloc.so
 check-no-memory: $(O)/trace-ustack $(FAIL_MALLOC) $(FIXTURES)
 	@tests/tool/no-memory $(O)
