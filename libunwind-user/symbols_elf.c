@@ -111,8 +111,12 @@ static int collect_sym(struct collect *c, Elf *elf, const GElf_Sym *s, const cha
 		return 0;
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && !is_code(elf, s->st_shndx))
 		return 0;
-	/* linkers and strip drop none of the local ones, or all of them, those of crt1.o too */
-	if (all && type != STT_SECTION && GELF_ST_BIND(s->st_info) == STB_LOCAL)
+	/*
+	 * Linkers and strip drop none of the local ones, or all of them, those of crt1.o too; but
+	 * strip keeps $x and the like.
+	 */
+	if (all && type != STT_SECTION && GELF_ST_BIND(s->st_info) == STB_LOCAL && name &&
+	    *name != '$')
 		c->bounds.complete = true;
 	if (!name || !*name || (type == STT_NOTYPE && *name == '$') ||
 	    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))

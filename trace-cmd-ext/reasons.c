@@ -25,9 +25,9 @@ static const struct {
 		"let the program keep frame pointers in that code (java "
 		"-XX:+PreserveFramePointer)" },
 	[END_COVERED] = {
-		"covered", "in code that the table knows: it came after the stack, or the stack "
-		"could not be read",
-		"record once more: tables that are known come first" },
+		"covered", "in code that a table knows: there was none yet, or the stack could not "
+		"be read",
+		"record once more with tables: those that are known come first" },
 	[END_NO_FRAME] = {
 		"no-frame", "without any frame: the task had no user registers to start from",
 		"nothing: such a task is about to end, or has just started" },

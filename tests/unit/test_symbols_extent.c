@@ -115,9 +115,15 @@ static void symbols_that_name_no_function_end_it(void **state)
 {
 	(void)state;
 	assemble("marks", bare);
-	sh("objcopy -N hidden --add-symbol '$d=.text:16,local' marks marks.data");
+	sh("objcopy -N hidden --add-symbol '$d=.text:16,local' --add-symbol end=.text:40,local "
+	   "marks marks.data");
 	assert_name("marks", "marks.data", "first", 15, "first");
 	assert_name("marks", "marks.data", "first", 16, "none");
+	/* alone it does not prove that the other local ones are there */
+	sh("objcopy -N hidden --add-symbol '$x=.text:16,local' marks marks.data");
+	begin();
+	assert_name("marks", "marks.data", "first", 0, "first");
+	assert_name("marks", "marks.data", "first", 1, "none");
 	sh("objcopy -N hidden --add-symbol 'table=.text:16,local,object' marks marks.data");
 	begin();
 	assert_name("marks", "marks.data", "first", 15, "first");
