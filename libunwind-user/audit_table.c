@@ -7,8 +7,8 @@
  * segment that can be read.
  *
  * Cached files are looked at with read(), not in the mapping: one that is cut short by somebody
- * would end the program with a signal there. The kernel, which reads the table itself, takes that
- * for the end of a stack. The checksum over the table is not looked at, as that takes ten times
+ * would end the program with a signal there. The kernel, which reads the table itself, goes on as
+ * if there were no table. The checksum over the table is not looked at, as that takes ten times
  * longer than all the rest.
  */
 #include "audit.h"

@@ -41,7 +41,8 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 	$(GUEST)/tables/chain-static $(GUEST)/tables/libplug.so \
 	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v musl-gcc)),\
 		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped)) \
-	$(if $(filter x86_64,$(MACHINE)),$(addprefix $(GUEST)/tables/,uncovered uncovered32))
+	$(if $(filter x86_64,$(MACHINE)),$(addprefix $(GUEST)/tables/,uncovered uncovered32)) \
+	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),$(GUEST)/tables/go-calls)
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/unwind_table_uapi.h
@@ -84,6 +85,10 @@ $(GUEST)/tables/uncovered32: tests/guest/prog/tables/bare/uncovered.c
 	@mkdir -p $(@D)
 	$(CC) -m32 $(BARE_CFLAGS) -fno-stack-protector -fno-pie -no-pie -nostdlib \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $<
+
+$(GUEST)/tables/go-%: tests/guest/prog/tables/go/%.go
+	@mkdir -p $(@D)
+	GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
 
 $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 	@mkdir -p $(@D)

@@ -17,7 +17,7 @@ run_traced()
 {
 	echo 1 >$T/options/$OPT
 	echo >$T/trace
-	echo "comm ~ \"uncovered*\" && (id == $2 || id == $3)" \
+	echo "comm ~ \"${1##*/}*\" && (id == $2 || id == $3)" \
 		>$T/events/raw_syscalls/sys_enter/filter
 	echo 1 >$T/events/raw_syscalls/sys_enter/enable
 	$1 || return
@@ -79,6 +79,15 @@ say "getppid: $(calls 110)"
 say "getpgrp:" $(calls 111)
 check "without tables: frame pointers are followed" at_least "$without" 12
 check "without tables: no junk" judge_junk 111
+go=
+if [ -x $TPROG/go-calls ]; then
+	check "Go without tables: recorded" run_traced $TPROG/go-calls 110 111
+	say "getppid: $(calls 110)"
+	go=$(frames 110)
+	check "Go without tables: frame pointers are followed" at_least "$go" 12
+else
+	say "skipped: a Go program; go (golang-go) was not there when this was built"
+fi
 check "32 bits: recorded" run_traced $TPROG/uncovered32 64 65
 say "getppid: $(calls 64)"
 check "32 bits: frame pointers are followed" at_least "$(frames 64)" 12
@@ -97,6 +106,18 @@ check "with tables: no stack is shorter" at_least "$(frames 110)" "$without"
 check "with tables: frame pointers were followed, and the stacks say so" \
 	is "$(calls 110 | grep -vc frame-pointer)" 0
 check "with tables: no junk" judge_junk 111
+if [ "$go" ]; then
+	# Following its code takes a while
+	$TPROG/go-calls
+	for ((i = 0; i < 300; i++)); do
+		[ "$(tables_of $TPROG/go-calls)" = 0 ] || break
+		sleep 0.2
+	done
+	check "Go: it has a table" is "$(tables_of $TPROG/go-calls)" 1
+	check "Go with tables: recorded" run_traced $TPROG/go-calls 110 111
+	say "getppid: $(calls 110)"
+	check "Go with tables: no stack is shorter" at_least "$(frames 110)" "$go"
+fi
 check "32 bits, with tables: recorded" run_traced $TPROG/uncovered32 64 65
 check "32 bits, with tables: frame pointers are followed" at_least "$(frames 64)" 12
 check "32 bits, with tables: no junk" judge_junk 65 " compat"
