@@ -104,9 +104,13 @@ void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *s
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, nr = ans->nr;
 	uint32_t i = ans->flags & STACK_NO_START ? 0 : 1;
-	bool may_jit = jit && jit_knows(jit, tgid, ans->ts);
 	struct uu_symbol sym;
+	bool may_jit;
 
+	/* by tables from one end to the other: each address is in the text of one */
+	if (ans->tgid && !(ans->flags & ~STACK_COMPAT))
+		return;
+	may_jit = jit && jit_knows(jit, tgid, ans->ts);
 	for (; i < nr; i++) {
 		i = maps_find_outside(maps, tgid, ans->addrs, i, nr);
 		if (i < nr && !(may_jit && jit_symbol(jit, syms, tgid, ans->addrs[i] - 1, &sym)))

@@ -55,20 +55,20 @@ static inline uint16_t nest_context(uint32_t flags, uint32_t preempt)
 	return (flags & TRACE_FL_BH_OFF) | preempt << 8;
 }
 
+struct nest_group {
+	uint32_t tid;
+	uint16_t context;
+	bool passed;			/* by records that may be of an interrupt's end */
+};
+
 struct nest {
-	struct {
-		uint32_t tid;
-		uint16_t context;
-		bool passed;		/* by records that may be of an interrupt's end */
-	} v[NEST_LEVELS];
+	struct nest_group v[NEST_LEVELS];
 	uint32_t open;			/* a bit for each level with an open group */
 };
 
 static inline void nest_open(struct nest *n, int level, uint32_t tid, uint16_t context)
 {
-	n->v[level].tid = tid;
-	n->v[level].context = context;
-	n->v[level].passed = false;
+	n->v[level] = (struct nest_group){ tid, context, false };
 	n->open |= 1u << level;
 }
 

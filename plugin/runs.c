@@ -39,6 +39,7 @@ struct runs {
 	uint32_t cookie_last;
 	uint32_t cookie_tid[NEST_LEVELS];
 	VEC(struct open) open;		/* one a task */
+	uint32_t last;			/* the one that was found last */
 	struct hidx idx;
 };
 
@@ -68,9 +69,14 @@ static struct open *open_run(struct runs *r, uint32_t tid)
 	uint32_t i;
 	size_t pos;
 
-	for_each_hidx(&r->idx, hash64(tid), pos, i)
-		if (r->open.v[i].run.tid == tid)
+	if (r->last < r->open.nr && r->open.v[r->last].run.tid == tid)
+		return &r->open.v[r->last];
+	for_each_hidx(&r->idx, hash64(tid), pos, i) {
+		if (r->open.v[i].run.tid == tid) {
+			r->last = i;
 			return &r->open.v[i];
+		}
+	}
 	o = vec_add(&r->open);
 	if (!o || hidx_add(&r->idx, hash64(tid), r->open.nr - 1))
 		return NULL;
@@ -193,6 +199,9 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 
 	if (level <= 1)
 		r->after_loss = false;
+	/* most events */
+	if (rec->kind == REC_OTHER && !r->nest.open && !r->cookie_last)
+		return 0;
 	r->cookie_last &= (2u << level) - 1;
 	ended = nest_ended(&r->nest, level, rec->tid);
 	if (ended)

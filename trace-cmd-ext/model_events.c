@@ -16,7 +16,9 @@
 #define PROGRESS_EVERY	(1 << 16)
 #define FIRST_QUEUE	32
 
-/* Kept around an event: itself, and those of its stacks. */
+/* Records that come between two looks at whether there is room for more. A power of two. */
+#define LOOK_EVERY	16
+/* Kept around an event, besides: itself, and those of its stacks. */
 #define GROUP		4
 
 int lane_start(struct model *m, struct lane *l, uint32_t stream)
@@ -87,7 +89,7 @@ static int make_room(struct model *m, struct lane *l)
 
 	if (!l->nr)
 		return 0;
-	if (l->seq - p->seq > l->kept - GROUP) {
+	if (l->seq - p->seq > l->kept - GROUP - LOOK_EVERY) {
 		if (l->kept >= GROUP * MAX_QUEUE || reader_keep(m->reader, l->stream, 2 * l->kept))
 			return -ENOMEM;
 		l->kept *= 2;
@@ -218,7 +220,7 @@ void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
 	l->seq++;
 	add_record(m, l, rec, c);
 	/* what a kernel writes always has room */
-	if (make_room(m, l))
+	if ((l->nr == l->room || !(l->seq % LOOK_EVERY)) && make_room(m, l))
 		settle_all(l, l->nest.open);
 }
 

@@ -422,7 +422,9 @@ static void frames_are_those_of_each_address(void **state)
 			if (ans.state != JOIN_STACK)
 				continue;
 			v = model_uframes(m, u, &nr);
+			frames_end_outside(m->maps, NULL, m->syms, &ans);
 			assert_int_equal(nr, ans.nr);
+			assert_int_equal(model_ustack(m, u)->flags, ans.flags);
 			shared += model_uframes_like(m, u) != u;
 			exact = !(ans.flags & STACK_NO_START);
 			for (i = 0; i < nr; i++, frames++) {
