@@ -109,9 +109,11 @@ static void *add_files(void *arg)
 	return NULL;
 }
 
-static void see_file(void *ctx, const struct tables_file *file)
+/* Of our folder: whatever runs on the machine meanwhile is followed, too. */
+static void count_covered(void *ctx, const struct tables_file *file)
 {
-	*(size_t *)ctx += strlen(file->path) + file->table_size;
+	*(unsigned int *)ctx += !strncmp(file->path, tmp, strlen(tmp)) &&
+				file->cause == TABLES_COVERED && file->table_size;
 }
 
 static void one_follows_while_others_add_recall_and_ask(void **state)
@@ -120,7 +122,7 @@ static void one_follows_while_others_add_recall_and_ask(void **state)
 	struct tables_summary sum;
 	pthread_t thread[3];
 	char path[256];
-	size_t seen = 0;
+	unsigned int seen = 0;
 	int i;
 
 	(void)state;
@@ -138,16 +140,17 @@ static void one_follows_while_others_add_recall_and_ask(void **state)
 	for (i = 0; i < ROUNDS; i++) {
 		assert_int_equal(tables_recall(t), 0);
 		tables_get_summary(t, &sum);
-		tables_each(t, see_file, &seen);
+		tables_each(t, count_covered, &seen);
 		assert_int_equal(tables_remember(t), 0);
 	}
 	for (i = 0; i < 3; i++)
 		pthread_join(thread[i], NULL);
 	tables_follow_stop(t);
 	tables_get_summary(t, &sum);
-	/* and the vDSO */
-	assert_int_equal(sum.files[TABLES_COVERED], 4 + 1);
-	assert_int_equal(nr_adds, 4 + 1);
+	seen = 0;
+	tables_each(t, count_covered, &seen);
+	assert_int_equal(seen, 4);
+	assert_true(sum.files[TABLES_COVERED] >= seen && nr_adds >= seen);
 	assert_true(nr_calls > 0);
 	assert_false(called_late);
 	tables_close(t);
