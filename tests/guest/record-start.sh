@@ -12,32 +12,7 @@
 need_tables
 need_program $USTACK
 
-KNOWN=489
-find /usr/bin /usr/sbin /usr/lib -type f -size +3k \( -perm -100 -o -name '*.so*' \) 2>/dev/null |
-	sort | while read -r file; do
-		read -rN 4 magic <"$file" && [ "$magic" = $'\x7fELF' ] && echo "$file"
-	done 2>/dev/null | head -n $KNOWN >known
-xargs $TABLES make -q <known >made 2>&1
-at_least "$(wc -l <known)" $KNOWN || skip "not so many ELF files in this image"
-
-# overhead COMMAND...: ms that it takes beside the 2 s in which it records
-overhead()
-{
-	local from=$(date +%s%N)
-	"$@" >said 2>&1 </dev/null || { cat said; return 1; }
-	echo $((($(date +%s%N) - from) / 1000000 - 2000))
-}
-
-# least COMMAND...: of three times
-least()
-{
-	local i
-	for i in 1 2 3; do
-		install -m 600 known $TRACE_USTACK_TABLES/.paths
-		overhead "$@"
-	done | sort -n | head -n 1
-}
-
+know_files 489 || skip "not so many ELF files in this image"
 ours=$(least $USTACK record -o t.dat -a -e sched:sched_switch --duration 2)
 files=$(sed -nE 's/^  unwind tables: ([0-9]+) files.*/\1/p' said)
 say "trace-ustack record: $ours ms"
@@ -45,7 +20,7 @@ theirs=$(least trace-cmd record -o tc.dat -e sched:sched_switch sleep 2)
 say "trace-cmd record: $theirs ms"
 check "start and end take as long as those of trace-cmd, and a quarter more at most" \
 	at_most $ours $((theirs * 5 / 4))
-check "all that is known has a table by then" at_least "${files:-0}" $((KNOWN * 9 / 10))
+check "all that is known has a table by then" at_least "${files:-0}" 440
 check "nothing is left" nothing_left
 
 background "killed" -a -e sched:sched_switch -e raw_syscalls
