@@ -210,6 +210,8 @@ const char *gen_cause_name(unsigned int cause)
 		return "return from signal handlers";
 	case GEN_CAUSE_FLOW:
 		return "too much code without .eh_frame";
+	case GEN_CAUSE_CODE:
+		return ".eh_frame contradicts the code";
 	default:
 		return cfi_cause_name(cause);
 	}

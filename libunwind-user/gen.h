@@ -39,6 +39,7 @@ enum gen_cause {
 	GEN_CAUSE_PLT,			/* PLT rule at an odd address */
 	GEN_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not know */
 	GEN_CAUSE_FLOW,			/* code without .eh_frame, and too much to follow */
+	GEN_CAUSE_CODE,			/* the code moves SP in another way */
 	GEN_NR_CAUSES
 };
 

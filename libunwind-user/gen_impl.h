@@ -5,6 +5,7 @@
  *	gen_image.c	the ELF file or image: code, .eh_frame, PLT sections
  *	cfi*.c		.eh_frame to rows
  *	gen_rows.c	rows of all FDEs in one ascending list, with padding and holes
+ *	gen_check.c	rows that the code contradicts
  *	gen_code.c	what a row says, as bytes of an FRE
  *	gen_pack.c	the list cut into functions so that the section is small
  *	gen_write.c	the bytes of the section
@@ -31,7 +32,8 @@ struct gen_load {
 	bool exec;
 };
 
-#define IMAGE_WINDOW	(256u << 10)
+/* Less than malloc() maps anew each time: its pages are there already */
+#define IMAGE_WINDOW	(112u << 10)
 #define IMAGE_MAX_CODE	4096
 #define IMAGE_MAX_LOADS	64
 #define IMAGE_MAX_RANGES	64
@@ -205,6 +207,10 @@ extern const struct cfi_ops rows_cfi_ops;	/* arg: struct gen_rows */
 int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end);
 int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state);
 
+/* A row of @fde, which is no part of @r yet, at @start (from text.start on). */
+int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
+		 const struct cfi_state *state);
+
 /* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
 
@@ -213,6 +219,11 @@ bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end);
 
 /* Sort, resolve overlaps, find PLT stubs, follow other code, fill padding. */
 int rows_finish(struct gen_rows *r);
+
+/* ------------------------------ gen_check.c ------------------------------ */
+
+/* Holes for rows of the sorted FDEs that cannot be right. */
+int rows_check(struct gen_rows *r);
 
 /* ------------------------------ gen_flow.c ------------------------------- */
 

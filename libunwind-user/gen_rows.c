@@ -11,6 +11,7 @@
  *	  a debugger takes, so all they cover from there on is a hole;
  *	- a gap between two functions that is nothing but padding gets the row that the second one
  *	  starts with, see gen.h. Any other gap is a hole;
+ *	- so is what the code contradicts, as far as that is looked at, see gen_check.c;
  *	- so is what returns from signal handlers with rules that do not say so, see gen_sig.c;
  *	- so is what lies behind an instruction that goes to another stack, if no rule says so;
  *	- glibc's function to which coroutines return has no caller, nor has the padding before it.
@@ -155,17 +156,24 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 	return 0;
 }
 
-int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state)
+int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
+		 const struct cfi_state *state)
 {
-	struct gen_fde *fde = &r->fde[r->nr_fdes - 1];
 	uint32_t n = number_of(r, state);
 
 	if (!n || !gen_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
 		return -ENOMEM;
-	r->raw[r->nr_raw].start = fde->start + start;
+	r->raw[r->nr_raw].start = start;
 	r->raw[r->nr_raw++].state = n;
 	fde->nr_rows++;
 	return 0;
+}
+
+int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state)
+{
+	struct gen_fde *fde = &r->fde[r->nr_fdes - 1];
+
+	return rows_put_raw(r, fde, fde->start + start, state);
 }
 
 static int on_fde(void *arg, uint64_t start, uint64_t end)
@@ -559,6 +567,8 @@ int rows_finish(struct gen_rows *r)
 	ret = sort_fdes(r);
 	if (!ret)
 		ret = add_plts(r);
+	if (!ret)
+		ret = rows_check(r);
 	if (!ret)
 		ret = add_flow(r);
 	if (!ret)

@@ -59,6 +59,14 @@ struct gen_arch {
 	 * a made-up return address points to it: __start_context() of glibc? NULL: none are.
 	 */
 	bool (*starts_stack)(const uint8_t *p, size_t len);
+	/*
+	 * The length of the instruction at @p if it is one of those that functions begin with, or
+	 * pushes or pops memory. @bytes is what it pushes, less than 0 if it pops. 0: it is another
+	 * one. NULL: rows are not compared with code.
+	 */
+	size_t (*pushes)(const uint8_t *p, size_t len, int32_t *bytes);
+	/* The length of the jump, to @off from the end, that the @len bytes at @p end with; or 0 */
+	size_t (*last_jump)(const uint8_t *p, size_t len, int32_t *off);
 	/* The stubs in [start, end), which .eh_frame does not cover: rows_add_*() for each. */
 	int (*plt)(struct gen_rows *r, uint64_t start, uint64_t end);
 	/* How code is followed; NULL if it is not. */

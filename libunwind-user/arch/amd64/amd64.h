@@ -10,6 +10,8 @@ size_t amd64_padding(const uint8_t *p, size_t len);
 bool amd64_enters_kernel(const uint8_t *p);
 size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp);
 bool amd64_starts_stack(const uint8_t *p, size_t len);
+size_t amd64_pushes(const uint8_t *p, size_t len, int32_t *bytes);
+size_t amd64_last_jump(const uint8_t *p, size_t len, int32_t *off);
 
 int amd64_plt(struct gen_rows *r, uint64_t start, uint64_t end);
 

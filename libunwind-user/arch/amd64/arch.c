@@ -25,6 +25,8 @@ const struct gen_arch gen_amd64 = {
 	.enters_kernel = amd64_enters_kernel,
 	.leaves_stack = amd64_leaves_stack,
 	.starts_stack = amd64_starts_stack,
+	.pushes = amd64_pushes,
+	.last_jump = amd64_last_jump,
 	.plt = amd64_plt,
 	.flow = &amd64_flow,
 };

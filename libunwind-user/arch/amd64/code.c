@@ -122,3 +122,110 @@ bool amd64_starts_stack(const uint8_t *p, size_t len)
 	}
 	return len == sizeof(code);
 }
+
+/* push and pop of memory: the bytes of the operand behind the opcode; 0 if it is cut off */
+static size_t memory_operand(const uint8_t *p, size_t len)
+{
+	static const uint8_t disp[] = { 0, 1, 4 };
+	unsigned int mod, rm;
+	size_t n = 1;
+
+	if (len < 2)
+		return 0;
+	mod = p[0] >> 6;
+	rm = p[0] & 7;
+	if (mod == 3)
+		return 0;
+	if (rm == 4) {
+		n++;
+		if (!mod && (p[1] & 7) == 5)
+			n += 4;
+	} else if (!mod && rm == 5) {
+		n += 4;
+	}
+	n += disp[mod];
+	return n <= len ? n : 0;
+}
+
+/* mov, lea, xor and test that do not write SP */
+static size_t leaves_sp(const uint8_t *p, size_t len)
+{
+	size_t rex = len && (p[0] & 0xf0) == 0x40, n;
+	unsigned int written = 0;
+	bool is_reg;
+
+	if (len < rex + 2)
+		return 0;
+	is_reg = p[rex + 1] >> 6 == 3;
+	switch (p[rex]) {
+	case 0x8b: case 0x8d: case 0x33:
+		written = (p[rex + 1] >> 3 & 7) | (rex && p[0] & 4 ? 8 : 0);
+		break;
+	case 0x89: case 0x31:
+		if (is_reg)
+			written = (p[rex + 1] & 7) | (rex && p[0] & 1 ? 8 : 0);
+		break;
+	case 0x85:
+		break;
+	default:
+		return 0;
+	}
+	if (written == 4)
+		return 0;
+	n = is_reg ? 1 : memory_operand(p + rex + 1, len - rex - 1);
+	return n ? rex + 1 + n : 0;
+}
+
+/* endbr64; push, pop, sub and add of SP. Source: Intel SDM, volume 2. */
+size_t amd64_pushes(const uint8_t *p, size_t len, int32_t *bytes)
+{
+	size_t rex = len && (p[0] & 0xf0) == 0x40, n;
+	int32_t imm;
+
+	*bytes = 0;
+	if (len >= 4 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4))
+		return 4;
+	if (len < rex + 1)
+		return 0;
+	if (p[rex] >= 0x50 && p[rex] <= 0x57) {
+		*bytes = 8;
+		return rex + 1;
+	}
+	if (p[rex] == 0xff || p[rex] == 0x8f) {
+		n = memory_operand(p + rex + 1, len - rex - 1);
+		if (!n || (p[rex + 1] & 0x38) != (p[rex] == 0xff ? 0x30 : 0))
+			return 0;
+		*bytes = p[rex] == 0xff ? 8 : -8;
+		return rex + 1 + n;
+	}
+	/* sub is /5, add is /0 */
+	if (len < 4 || p[0] != 0x48 || (p[2] != 0xec && p[2] != 0xc4))
+		return leaves_sp(p, len);
+	if (p[1] == 0x83) {
+		imm = (int8_t)p[3];
+		n = 4;
+	} else if (p[1] == 0x81 && len >= 7) {
+		memcpy(&imm, p + 3, sizeof(imm));
+		imm = le32toh(imm);
+		n = 7;
+	} else {
+		return leaves_sp(p, len);
+	}
+	if (imm == INT32_MIN)
+		return 0;
+	*bytes = p[2] == 0xec ? imm : -imm;
+	return n;
+}
+
+size_t amd64_last_jump(const uint8_t *p, size_t len, int32_t *off)
+{
+	if (len >= 2 && p[len - 2] == 0xeb) {
+		*off = (int8_t)p[len - 1];
+		return 2;
+	}
+	if (len < 5 || p[len - 5] != 0xe9)
+		return 0;
+	memcpy(off, p + len - 4, sizeof(*off));
+	*off = le32toh(*off);
+	return 5;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/* .eh_frame that the code contradicts: holes there, and nowhere else. */
+#include "gen_build.h"
+#include "arch/arch.h"
+#include "sframe_read.h"
+
+#define NR		5
+#define START(i)	(TEXT + (i) * 16)
+#define FDE_CODE(i)	(TEXT + NR * 16 + 8 + 24 + (i) * 24 + 17)
+
+static struct gen_table table;
+static struct sframe_table t;
+
+static void put(uint32_t i, const char *code, size_t len, const char *cfi, size_t cfi_len)
+{
+	memcpy(many + START(i), code, len);
+	memcpy(many + FDE_CODE(i), cfi, cfi_len);
+}
+
+#define PUT(i, code, cfi)	put(i, code, sizeof(code) - 1, cfi, sizeof(cfi) - 1)
+
+/* CFA - SP for each byte of a function, 0 for a hole */
+static void assert_rows(uint32_t i, const uint8_t sp[16])
+{
+	struct sframe_row row;
+	uint32_t at;
+	int ret;
+
+	for (at = 0; at < 16; at++) {
+		ret = sframe_find(&t, START(i) + at, &row);
+		if (ret != (sp[at] ? 0 : -ENOENT) || (sp[at] && row.cfa.off != sp[at]))
+			fail_msg("function %u, byte %u: %d, CFA %d", i, at, ret, row.cfa.off);
+	}
+}
+
+static void start(void)
+{
+	make_many(NR);
+	memset(many + TEXT, 0xc3, NR * 16);
+}
+
+static void make(void)
+{
+	assert_int_equal(gen_from_memory(read_many, NULL, 0, &table, NULL), 0);
+	assert_int_equal(gen_open(&table, &t), 0);
+}
+
+static void end(void)
+{
+	gen_free(&table);
+	free(many);
+}
+
+/*
+ * push %rax; jb to the last two lines; pop %rax; ret; padding; call; jmp to behind the jb. To the
+ * .eh_frame the pop counts for the call as well.
+ */
+#define OCAML		"\x50\x72\x06\x90\x58\xc3\x90\x90\x90\xe8\0\0\0\0\xeb\xf3"
+#define OCAML_CFI	"\x41\x0e\x10\x44\x0e\x08"
+/* The same with ud2 in place of the last jump: an error of bounds */
+#define BOUNDS		"\x50\x72\x06\x90\x58\xc3\x90\x90\x90\xe8\0\0\0\0\x0f\x0b"
+/* What is right: the CFA of the call is that of the jb */
+#define RIGHT_CFI	"\x41\x0e\x10\x44\x0e\x08"
+#define RIGHT		"\x50\x72\x01\x90\x58\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3"
+
+static void calls_behind_the_end_are_holes_if_jumps_disagree(void **state)
+{
+	static const uint8_t ocaml[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8 };
+	static const uint8_t bounds[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8, 0, 0, 0, 0, 0, 8, 8 };
+	static const uint8_t right[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+	/* nop in front of a landing pad */
+	static const uint8_t pad[16] = { 8, 96, 96, 96, 96, 96, 96, 96,
+					 96, 96, 96, 96, 96, 96, 96, 96 };
+
+	/* mov 16(%r14),%rsp; pop 16(%r14); ret: an exception is raised */
+	static const uint8_t raise[16] = { 8, 8, 8, 8 };
+
+	(void)state;
+	start();
+	PUT(4, "\x49\x8b\x66\x10\x41\x8f\x46\x10\xc3", "");
+	/* functions in front of the one that tells are looked at, too */
+	PUT(0, BOUNDS, OCAML_CFI);
+	PUT(1, "\x90\x31\xc0\xe8\0\0\0\0\x0f\x0b\x0f\x0b\x0f\x0b\x0f\x0b", "\x41\x0e\x60");
+	PUT(2, OCAML, OCAML_CFI);
+	PUT(3, RIGHT, RIGHT_CFI);
+	make();
+	assert_rows(0, bounds);
+	assert_rows(1, pad);
+	assert_rows(2, ocaml);
+	assert_rows(3, right);
+	assert_rows(4, raise);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].nr, 3);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].bytes, 5 + 7 + 12);
+	end();
+}
+
+static void pushes_that_eh_frame_does_not_know_are_holes(void **state)
+{
+	static const uint8_t pushes[16] = { 8, 8, 8, 8, 8, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t sub[16] = { 8, 8, 8, 8, 8, 8, 8, 0, 0, 0, 0, 8, 8, 8, 8, 8 };
+	static const uint8_t none[16] = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t right[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+
+	(void)state;
+	start();
+	/* endbr64; push %rbx; nop; pop %rbx; ret */
+	PUT(0, "\xf3\x0f\x1e\xfa\x53\x90\x5b\xc3", "");
+	/* mov %rdi,%rax; sub $24,%rsp; add $24,%rsp; ret */
+	PUT(1, "\x48\x89\xf8\x48\x83\xec\x18\x48\x83\xc4\x18\xc3", "");
+	PUT(3, RIGHT, RIGHT_CFI);
+	make();
+	assert_rows(0, pushes);
+	assert_rows(1, sub);
+	assert_rows(2, none);
+	assert_rows(3, right);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].nr, 2);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].bytes, 2 + 4);
+	end();
+}
+
+static size_t pushes(const char *code, size_t len, int32_t *bytes)
+{
+	return gen_amd64.pushes((const uint8_t *)code, len, bytes);
+}
+
+#define PUSHES(code, n, len) do {						\
+	int32_t bytes;								\
+										\
+	assert_int_equal(pushes(code, sizeof(code) - 1, &bytes), len);		\
+	assert_true(!(len) || bytes == (n));					\
+	assert_int_equal(pushes(code, (len) ? (len) - 1 : 0, &bytes), 0);	\
+} while (0)
+
+static void instructions_at_the_start(void **state)
+{
+	(void)state;
+	PUSHES("\x53\xc3", 8, 1);			/* push %rbx */
+	PUSHES("\x41\x57", 8, 2);			/* push %r15 */
+	PUSHES("\xff\x70\x10", 8, 3);			/* push 16(%rax) */
+	PUSHES("\x41\xff\xb6\xe0\0\0\0", 8, 7);		/* push 224(%r14) */
+	PUSHES("\xff\x35\1\2\3\4", 8, 6);		/* push 0x4030201(%rip) */
+	PUSHES("\x41\x8f\x46\x10", -8, 4);		/* pop 16(%r14) */
+	PUSHES("\xff\x74\x24\x08", 8, 4);		/* push 8(%rsp) */
+	PUSHES("\xff\xd0", 0, 0);			/* call *%rax */
+	PUSHES("\x48\x83\xec\x28", 40, 4);
+	PUSHES("\x48\x81\xc4\x80\0\0\0", -128, 7);
+	PUSHES("\x48\x81\xec\0\0\0\x80", 0, 0);
+	PUSHES("\x48\x89\xe5", 0, 3);			/* mov %rsp,%rbp */
+	PUSHES("\x48\x89\xdc", 0, 0);			/* mov %rbx,%rsp */
+	PUSHES("\x49\x89\xdc", 0, 3);			/* mov %rbx,%r12 */
+	PUSHES("\x48\x8b\xe3", 0, 0);
+	PUSHES("\x48\x8d\x64\x24\xf8", 0, 0);		/* lea -8(%rsp),%rsp */
+	PUSHES("\x4c\x8d\x14\x24", 0, 4);		/* lea (%rsp),%r10 */
+	PUSHES("\x31\xc0", 0, 2);
+	PUSHES("\x5c", 0, 0);				/* pop %rsp */
+	PUSHES("\xc9", 0, 0);
+}
+
+static void jumps_at_the_end(void **state)
+{
+	int32_t off;
+
+	(void)state;
+	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\x90\xeb\xf3", 3, &off), 2);
+	assert_int_equal(off, -13);
+	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\xe9\0\xff\xff\xff", 5, &off), 5);
+	assert_int_equal(off, -256);
+	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\0\xff\xff\xff", 4, &off), 0);
+	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\xeb", 1, &off), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_behind_the_end_are_holes_if_jumps_disagree),
+		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
+		cmocka_unit_test(instructions_at_the_start),
+		cmocka_unit_test(jumps_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
