@@ -138,7 +138,8 @@ int rec_select_events(struct rec *r)
 		line[nr++] = one;
 	}
 	ret = select_lines(r, line, nr);
-	qsort(r->event, r->nr_events, sizeof(*r->event), by_name);
+	if (r->nr_events)		/* qsort() takes no NULL */
+		qsort(r->event, r->nr_events, sizeof(*r->event), by_name);
 	free(line);
 	free(text);
 	return ret;
