@@ -13,6 +13,25 @@
 
 static const struct gen_arch *const archs[] = { &gen_amd64, &gen_arm64, &gen_s390x };
 
+bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
+{
+	uint32_t want = *room ? *room : 64;
+	void **p = array, *q;
+
+	if (nr < *room)
+		return true;
+	if (want > UINT32_MAX / 2)
+		return false;
+	if (want <= nr)
+		want *= 2;
+	q = realloc(*p, want * elem);
+	if (!q)
+		return false;
+	*p = q;
+	*room = want;
+	return true;
+}
+
 const struct gen_arch *gen_arch_of(const struct gen_image *img)
 {
 	size_t i;

@@ -28,25 +28,6 @@
 
 #define MAX_FDES	(1u << 28)
 
-bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
-{
-	uint32_t want = *room ? *room : 64;
-	void **p = array, *q;
-
-	if (nr < *room)
-		return true;
-	if (want > UINT32_MAX / 2)
-		return false;
-	if (want <= nr)
-		want *= 2;
-	q = realloc(*p, want * elem);
-	if (!q)
-		return false;
-	*p = q;
-	*room = want;
-	return true;
-}
-
 static uint32_t hash_state(const struct cfi_state *s)
 {
 	uint64_t cfa, ra, fp;
