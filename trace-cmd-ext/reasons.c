@@ -5,6 +5,10 @@
 static const struct {
 	const char *name, *about, *remedy;
 } ends[END_NR] = {
+	[END_OUTSIDE] = {
+		"outside", "a frame pointer led to what is no code",
+		"compile the code of the last frame with -fno-omit-frame-pointer, or with "
+		"-fasynchronous-unwind-tables" },
 	[END_NO_TABLE] = {
 		"no-table",
 		"in a file without a table, where frame pointers led no further",
@@ -91,6 +95,7 @@ const char *hole_remedy(unsigned int cause)
 		[GEN_CAUSE_OUTSIDE] = ANEW,
 		[GEN_CAUSE_PLT] = "link it anew, with another linker",
 		[GEN_CAUSE_SIGNAL] = ASSEMBLER,
+		[GEN_CAUSE_CODE] = ANEW,
 		[GEN_CAUSE_FLOW] = "compile it with -fasynchronous-unwind-tables or "
 				   "-fno-omit-frame-pointer",
 	};

@@ -12,6 +12,7 @@
 
 /* Where the walk of an incomplete stack gave up, by what its last frame lies in. */
 enum end_reason {
+	END_OUTSIDE,
 	END_NO_TABLE,
 	END_NOT_COVERED,
 	END_HOLE,

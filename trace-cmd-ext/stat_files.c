@@ -161,7 +161,12 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 
 	if (u->pub.flags & STACK_INCOMPLETE) {
 		f = u->pub.nr ? slot_of(s, m, u, last, &offset) : NULL;
-		end = f ? stat_end_of(f, offset, is_innermost(u, last), sysroot) : END_NO_FRAME;
+		if (u->pub.flags & STACK_OUTSIDE)
+			end = END_OUTSIDE;
+		else if (f)
+			end = stat_end_of(f, offset, is_innermost(u, last), sysroot);
+		else
+			end = END_NO_FRAME;
 		s->ends[end] += weight;
 		if (f)
 			f->incomplete += weight;
