@@ -371,6 +371,7 @@ int cmd_record(int argc, char **argv)
 	if (r.opts.quiet)
 		cmd_progress_off();
 	ret = run(&r);
+	free(r.own);
 	if (r.opts.pass_exit && !ret)
 		return command_exit_code(&r);
 	return ret;
