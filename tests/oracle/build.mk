@@ -9,9 +9,9 @@ CHECK_TARGETS += check-oracle
 CHECK_NEEDS += $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 TEST_TARGETS += test-oracle-files test-oracle-compilers
 # for make test-full
-FULL_TARGETS += test-oracle-big
+FULL_TARGETS += test-oracle-big test-oracle-dropped
 
-.PHONY: check-oracle test-oracle-files test-oracle-compilers test-oracle-big
+.PHONY: check-oracle test-oracle-files test-oracle-compilers test-oracle-big test-oracle-dropped
 
 ORACLE_SRC := tests/oracle/libdw.c tests/oracle/code.c tests/oracle/signed.c
 
@@ -27,8 +27,8 @@ $(ORACLE_DIR)/flow: tests/oracle/flow.c tests/oracle/sp.c $(ORACLE_SRC) tests/or
 check-oracle: $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 	@tests/oracle/run quick $(ORACLE_DIR)
 
-test-oracle-files test-oracle-compilers test-oracle-big: test-oracle-%: $(ORACLE_DIR)/oracle \
-		$(ORACLE_DIR)/flow
+test-oracle-files test-oracle-compilers test-oracle-big test-oracle-dropped: test-oracle-%: \
+		$(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 	@tests/oracle/run $* $(ORACLE_DIR)
 
 # what others write, .sframe of each version
