@@ -117,6 +117,75 @@ static int find_gaps(struct flow *f)
 	return ret;
 }
 
+/*
+ * Where calls leave the return address in a register, what returns from signal handlers is told by
+ * its bytes, see gen_sig.c, whether it is reached or not.
+ */
+static int add_sigs(struct flow *f, const struct flow_gap *gap)
+{
+	uint32_t i = f->r->nr_fdes, pc, byte;
+	int ret = f->arch->link ? sig_add(f->r, gap->start, gap->end) : 0;
+
+	for (; i < f->r->nr_fdes; i++) {
+		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
+		for (pc = f->r->fde[i].start; f->marks && pc < f->r->fde[i].end; pc++) {
+			byte = flow_byte(f, pc, NULL);
+			if (byte != UINT32_MAX)
+				f->marks[byte] |= FLOW_SIG;
+		}
+	}
+	return ret;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The largest gaps are left out until the rest may be followed: what start files and assembler
+ * leave between them is not too much to follow for that.
+ */
+static int skip_large_gaps(struct flow *f)
+{
+	uint32_t max = f->r->img->flags & GEN_DROPS ? MAX_GAPS_TEST : MAX_GAPS;
+	struct gen_hole *hole = &f->r->stats->hole[GEN_CAUSE_FLOW];
+	uint32_t *size, i, n = 0, nr = 0, total = 0;
+	int ret;
+
+	if (f->size <= max)
+		return 0;
+	size = malloc(f->nr_gaps * sizeof(*size));
+	if (!size)
+		return -ENOMEM;
+	for (i = 0; i < f->nr_gaps; i++)
+		size[i] = f->gap[i].end - f->gap[i].start;
+	qsort(size, f->nr_gaps, sizeof(*size), compare_sizes);
+	while (size[n] <= max - total)
+		total += size[n++];
+	/* all of this size or none */
+	max = size[n];
+	free(size);
+	for (f->size = i = 0; i < f->nr_gaps; i++) {
+		n = f->gap[i].end - f->gap[i].start;
+		if (n >= max) {
+			hole->nr++;
+			hole->bytes += n;
+			ret = add_sigs(f, &f->gap[i]);
+			if (ret)
+				return ret;
+			continue;
+		}
+		f->gap[nr] = f->gap[i];
+		f->gap[nr++].at = f->size;
+		f->size += n;
+	}
+	f->nr_gaps = nr;
+	return 0;
+}
+
 static int read_code(struct flow *f)
 {
 	const struct flow_gap *gap;
@@ -295,28 +364,6 @@ static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_stat
 	return flow_row(f->r->arch, s, f->r->img->flags & GEN_BY_FP, row);
 }
 
-/*
- * Where calls leave the return address in a register, what returns from signal handlers is told by
- * its bytes, see gen_sig.c, whether it is reached or not.
- */
-static int add_sigs(struct flow *f)
-{
-	uint32_t first = f->r->nr_fdes, i, pc, byte;
-	int ret = 0;
-
-	for (i = 0; i < f->nr_gaps && !ret; i++)
-		ret = sig_add(f->r, f->gap[i].start, f->gap[i].end);
-	for (i = first; i < f->r->nr_fdes; i++) {
-		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
-		for (pc = f->r->fde[i].start; f->marks && pc < f->r->fde[i].end; pc++) {
-			byte = flow_byte(f, pc, NULL);
-			if (byte != UINT32_MAX)
-				f->marks[byte] |= FLOW_SIG;
-		}
-	}
-	return ret;
-}
-
 /* Runs of instructions without a hole become FDEs. */
 static int add_rows(struct flow *f, const struct flow_gap *gap)
 {
@@ -368,8 +415,8 @@ static int run(struct flow *f)
 	if (!f->code || !f->marks || !f->node_of || (f->arch->open && !f->decoder))
 		return -ENOMEM;
 	ret = read_code(f);
-	if (!ret && f->arch->link)
-		ret = add_sigs(f);
+	for (i = 0; i < f->nr_gaps && !ret; i++)
+		ret = add_sigs(f, &f->gap[i]);
 	if (ret)
 		return ret;
 	first = f->r->nr_fdes;
@@ -406,14 +453,10 @@ int flow_add(struct gen_rows *r)
 		return 0;
 	ret = find_gaps(&f);
 	r->stats->gap_bytes = f.size;
-	if (!ret && f.size > (r->img->flags & GEN_DROPS ? MAX_GAPS_TEST : MAX_GAPS)) {
-		r->stats->hole[GEN_CAUSE_FLOW].nr++;
-		r->stats->hole[GEN_CAUSE_FLOW].bytes += f.size;
-		if (f.arch->link)
-			ret = add_sigs(&f);
-	} else if (!ret && f.size) {
+	if (!ret)
+		ret = skip_large_gaps(&f);
+	if (!ret && f.size)
 		ret = run(&f);
-	}
 	if (f.decoder)
 		f.arch->close(f.decoder);
 	free(f.gap);

@@ -90,6 +90,7 @@ enum flow_next {
 #define FLOW_SIGNS_RA		0x1000	/* or is signed (arm64), */
 #define FLOW_CHECKS_RA		0x2000	/* or is as before that again */
 #define FLOW_BEGINS		0x4000	/* functions begin so, and nothing comes back there */
+#define FLOW_IF_ABOVE		0x8000	/* branches if an unsigned number is larger, or may be */
 
 /* An instruction, as far as it matters here. */
 struct flow_op {
@@ -191,7 +192,7 @@ struct flow_node {
 	bool sure;
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
-	bool guards;		/* a branch in front of a jump by a table */
+	bool on_maybe, jump_maybe;	/* it may never go on, or jump: see gen_flow_edge.c */
 	uint8_t proved;		/* claims of the state, FLOW_SP ... */
 	bool disproved;
 };
@@ -303,7 +304,10 @@ struct flow_edge {
 unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
 void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge);
 
-/* Padding at @pc, behind which another function may begin; and padding up to where it may. */
+/*
+ * Padding at @pc, behind which another function may begin. And padding up to where it may, which
+ * is not fallen through or jumped to.
+ */
 bool flow_is_padding(struct flow *f, uint64_t pc);
 bool flow_is_end(struct flow *f, uint64_t pc);
 
@@ -313,8 +317,8 @@ bool flow_begins(struct flow *f, uint64_t pc);
 /* Does a call ask for its own address? There may be a function behind that does not return. */
 bool flow_is_own_address(struct flow *f, const struct flow_node *node);
 
-/* Is this new node a branch in front of a jump by a table? Then mark where it goes. */
-void flow_find_default(struct flow *f, struct flow_node *node);
+/* Does this new node jump or branch to where it may never go? The default of a switch is marked. */
+void flow_find_maybe(struct flow *f, struct flow_node *node);
 
 /* ---------------------------- gen_flow_prove.c --------------------------- */
 

@@ -43,7 +43,7 @@ bool flow_is_end(struct flow *f, uint64_t pc)
 	uint32_t byte = flow_byte(f, pc, &gap);
 	size_t n;
 
-	if (byte == UINT32_MAX)
+	if (byte == UINT32_MAX || !f->r->arch->padding(f->code + byte, gap->end - pc))
 		return false;
 	for (; at < gap->end && at - pc < MAX_ALIGN; at += n) {
 		n = f->r->arch->padding(f->code + byte + (at - pc), gap->end - at);
@@ -113,14 +113,13 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		return 1;
 	case FLOW_BRANCH:
 		edge[1] = edge[0];
-		if (flow_is_end(f, edge[0].pc))
+		if (node->on_maybe)
 			edge[0].kind = FLOW_EDGE_MAYBE;
 		nr = 1;
 		/* fallthrough */
 	case FLOW_JUMP:
 		edge[nr].pc = op->target - base;
-		edge[nr].kind = node->guards || flow_is_end(f, edge[nr].pc) ?
-				FLOW_EDGE_MAYBE : FLOW_EDGE_JUMP;
+		edge[nr].kind = node->jump_maybe ? FLOW_EDGE_MAYBE : FLOW_EDGE_JUMP;
 		return nr + 1;
 	case FLOW_CALL:
 		if (flow_is_own_address(f, node)) {
@@ -170,15 +169,21 @@ static bool runs_to_table(struct flow *f, uint64_t pc)
 	return false;
 }
 
-void flow_find_default(struct flow *f, struct flow_node *node)
+void flow_find_maybe(struct flow *f, struct flow_node *node)
 {
-	uint64_t base = f->r->img->text.start;
+	uint64_t next = node->pc + node->op.len, to = node->op.target - f->r->img->text.start;
 	uint32_t byte;
 
-	node->guards = node->op.next == FLOW_BRANCH && runs_to_table(f, node->pc + node->op.len);
-	if (!node->guards || node->op.target < base)
+	if (node->op.next != FLOW_BRANCH && node->op.next != FLOW_JUMP)
 		return;
-	byte = flow_byte(f, node->op.target - base, NULL);
+	node->jump_maybe = flow_is_end(f, to);
+	if (node->op.next == FLOW_JUMP)
+		return;
+	node->on_maybe = flow_is_end(f, next);
+	if (!(node->op.flags & FLOW_IF_ABOVE) || !runs_to_table(f, next))
+		return;
+	node->jump_maybe = true;
+	byte = flow_byte(f, to, NULL);
 	if (byte != UINT32_MAX)
 		f->marks[byte] |= FLOW_DEFAULT;
 }

@@ -25,7 +25,8 @@
  *
  * No proof goes through what may not be: the way back from a call that may not return, or a branch
  * that may only be there because a compiler has left a block empty. Behind abort() lies a part of
- * another function, which does what its own frame wants.
+ * another function, which does what its own frame wants. (The outermost frame has no claim that
+ * another function could have otherwise, but that it has no caller: there one does.)
  *
  * What is proved is sure, without the claims that are not, and so is where it has to go from there,
  * and the functions it calls: those that never return have no other proof. All that is walked
@@ -93,7 +94,7 @@ static unsigned int hand_back(const struct flow_arch *arch, const struct flow_st
 	unsigned int base = op->by_fp || op->effect == FLOW_LEAVE ? FLOW_FP : FLOW_SP;
 	unsigned int of = 0, loaded;
 
-	if (s->outermost)
+	if (!proved || s->outermost)
 		return proved ? ALL : 0;
 	if (proved & FLOW_SP)
 		of |= source_of_sp(op);
@@ -166,10 +167,11 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 	uint32_t byte = flow_byte(f, e->pc, NULL);
 	unsigned int proved;
 
-	if (e->kind == FLOW_EDGE_MAYBE)
+	/* what has no caller has no frame to be wrong of */
+	if (e->kind == FLOW_EDGE_MAYBE && !e->state.outermost)
 		return;
 	if (byte == UINT32_MAX) {
-		if (e->kind == FLOW_EDGE_BACK)
+		if (e->kind >= FLOW_EDGE_BACK)
 			return;
 		if (!flow_may_leave(f, e->pc, &e->state))
 			n->disproved = true;
@@ -184,14 +186,16 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 	if (to->sure) {
 		if (!flow_counts(f, to))
 			return;
-		if (flow_differ(&e->state, &to->state))
+		if (e->kind != FLOW_EDGE_MAYBE && flow_differ(&e->state, &to->state))
 			n->disproved = true;
 		proved = ALL;
 	} else {
-		n->disproved |= to->disproved;
+		if (e->kind != FLOW_EDGE_MAYBE && to->disproved)
+			n->disproved = true;
 		proved = to->disproved ? 0 : to->proved;
 	}
-	proved &= flow_common(f->arch, &e->state, &to->state);
+	if (proved)
+		proved &= flow_common(f->arch, &e->state, &to->state);
 	n->proved |= hand_back(f->arch, &n->state, &n->op, proved);
 }
 

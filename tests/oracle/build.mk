@@ -9,9 +9,10 @@ CHECK_TARGETS += check-oracle
 CHECK_NEEDS += $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 TEST_TARGETS += test-oracle-files test-oracle-compilers
 # for make test-full
-FULL_TARGETS += test-oracle-big test-oracle-installed
+FULL_TARGETS += test-oracle-big test-oracle-dropped test-oracle-installed
 
-.PHONY: check-oracle test-oracle-files test-oracle-compilers test-oracle-big test-oracle-installed
+.PHONY: check-oracle test-oracle-files test-oracle-compilers test-oracle-big test-oracle-dropped \
+	test-oracle-installed
 
 ORACLE_SRC := tests/oracle/libdw.c tests/oracle/code.c tests/oracle/signed.c
 
@@ -27,7 +28,8 @@ $(ORACLE_DIR)/flow: tests/oracle/flow.c tests/oracle/sp.c $(ORACLE_SRC) tests/or
 check-oracle: $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 	@tests/oracle/run quick $(ORACLE_DIR)
 
-test-oracle-files test-oracle-compilers test-oracle-big test-oracle-installed: test-oracle-%: \
+test-oracle-files test-oracle-compilers test-oracle-big test-oracle-dropped \
+test-oracle-installed: test-oracle-%: \
 		$(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow $(O)/trace-ustack-tables
 	@tests/oracle/run $* $(ORACLE_DIR)
 

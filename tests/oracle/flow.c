@@ -107,35 +107,45 @@ static const char *rule_text(const struct sframe_rule *rule, char *to, size_t si
 	return to;
 }
 
+/* Is what our row has in a slot, if it has, what libdw says? */
+static bool has_slots(const struct sframe_row *row, const struct answer *theirs)
+{
+	uint64_t cfa = theirs->cfa - machine->sp_off;
+
+	return (row->fp.base != SFRAME_CFA || memory(cfa + row->fp.off) == theirs->fp) &&
+	       (row->ra.base != SFRAME_CFA || memory(cfa + row->ra.off) == theirs->ra);
+}
+
 /*
- * Clang says where registers are saved when all of them are: until then FP is in its register, and
- * where the first row that speaks of it has it.
+ * Clang says where registers are saved when all of them are, and GCC when something depends on it:
+ * until then they are in their registers, and where the next rows have them. @row becomes what
+ * libdw says now.
  */
-static bool is_said_later(struct file *f, const struct sframe_row *row, uint64_t end,
-			  const struct answer *theirs)
+static void say_later(struct file *f, struct sframe_row *row, uint64_t pc, uint64_t end,
+		      const struct answer *theirs)
 {
 	struct answer later = *theirs;
-	uint64_t start = end;
-	int32_t off = row->cfa.off, ours = row->cfa.off;
+	uint64_t start;
 	unsigned int i;
 
-	if (row->cfa.base != SFRAME_SP || row->fp.base != SFRAME_CFA)
-		return false;
-	for (i = 0; i < 16 && !later.fp_at; i++) {
+	if (row->cfa.base != SFRAME_SP || theirs->cfa_reg != machine->sp)
+		return;
+	for (i = 0; i < 16 && !has_slots(row, &later); i++) {
 		if (ask_libdw(f->cfi, end, &later, &start, &end))
-			return false;
-		off = later.cfa - machine->sp_off - reg_value(machine->sp, start);
-		if (later.cfa_reg != machine->sp || off < ours)
-			break;
-		ours = off;
+			return;
 	}
-	return later.fp_at - later.cfa == (uint64_t)(int64_t)row->fp.off + machine->sp_off;
+	if (i == 16)
+		return;
+	if (theirs->fp == reg_value(machine->fp, pc))
+		row->fp = (struct sframe_rule){ .base = SFRAME_SAME };
+	if (machine->link && theirs->ra == reg_value(machine->ra, pc))
+		row->ra = (struct sframe_rule){ .base = SFRAME_SAME };
 }
 
 /* Is our row at @pc, whichever register it is by, what libdw says there? */
 static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer *theirs)
 {
-	struct sframe_row row, by;
+	struct sframe_row row, by, later;
 	enum sp_known known = SP_KNOWN;
 	uint64_t cfa, cfa_by;
 	int32_t off;
@@ -145,10 +155,11 @@ static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer
 	cfa = value_of(&row.cfa, pc, 0, 0);
 	if (agrees(f, &row, &row, cfa, pc, theirs))
 		return true;
-	if (theirs->fp == reg_value(machine->fp, pc) && is_said_later(f, &row, end, theirs)) {
-		row.fp = (struct sframe_rule){ .base = SFRAME_SAME };
+	later = row;
+	say_later(f, &later, pc, end, theirs);
+	if (agrees(f, &later, &later, cfa, pc, theirs)) {
 		f->other++;
-		return agrees(f, &row, &row, cfa, pc, theirs);
+		return true;
 	}
 	if (sframe_find(&f->fp, pc, &by))
 		by = row;
@@ -230,6 +241,25 @@ static bool has_fp(struct file *f, uint64_t pc)
 	       (!sframe_find(&f->fp, pc, &row) && row.cfa.base == SFRAME_FP);
 }
 
+/* Does .eh_frame move the CFA away from FP? Ours is where it began. */
+static bool counts_pushes(struct file *f, const struct sframe_row *row,
+			  const struct answer *theirs, uint64_t start)
+{
+	uint64_t s = start, e, cfa = value_of(&row->cfa, start, 0, 0) + machine->sp_off;
+	struct answer before = *theirs;
+	unsigned int i;
+
+	if (row->cfa.base != SFRAME_FP || row->fp.base != SFRAME_CFA)
+		return false;
+	for (i = 0; i < 16 && before.cfa_reg == machine->fp && before.cfa != cfa; i++) {
+		if (ask_libdw(f->cfi, s - 1, &before, &s, &e))
+			return false;
+	}
+	/* the slot, which .eh_frame goes on to count from the CFA that has moved */
+	return before.cfa_reg == machine->fp && before.cfa == cfa &&
+	       theirs->fp_at - theirs->cfa == (uint64_t)(int64_t)row->fp.off + machine->sp_off;
+}
+
 /*
  * Is libdw's row of a kind that says nothing against ours?
  *	- CFA by a register that we do not follow, or not there: then FP must be at the same place
@@ -246,6 +276,7 @@ static bool has_fp(struct file *f, uint64_t pc)
  *	- at a return, where the return address must be at SP whatever it says: Montgomery
  *	  multiplication in libcrypto;
  *	- the entry of the process, which has no caller, with an ordinary row: libc.so;
+ *	- by FP, which has not moved, and counts what was pushed: libmvec;
  *	- too late: SP was moved since the row began, by what clang has put in front of two ends of
  *	  a function that were one. Then SP must be where it was moved to.
  */
@@ -260,6 +291,8 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 
 	if (row->ra.base == SFRAME_UNDEFINED)
 		return pc >= f->entry && pc - f->entry < 64;
+	if (counts_pushes(f, row, theirs, start))
+		return true;
 	moved = sp_moved(f->map, start, pc);
 	if (theirs->cfa_reg == machine->sp && row->cfa.base == SFRAME_SP && moved)
 		return cfa + machine->sp_off == theirs->cfa + moved;

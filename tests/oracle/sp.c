@@ -242,7 +242,9 @@ static void walk_fp(struct sp_map *m, uint32_t n)
 		next = NULL;
 	switch (i->effect) {
 	case FLOW_FP_IS_SP:
-		how = i->how == NOTHING || i->how == DISPUTED ? FP_OTHER : FP_FRAME;
+		if (i->how == NOTHING || i->how == DISPUTED)
+			return;
+		how = FP_FRAME;
 		fp = i->sp - i->n;
 		break;
 	case FLOW_FP_IS_FP:

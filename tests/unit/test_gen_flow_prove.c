@@ -170,14 +170,13 @@ static void test_jumps_from_covered_code(void **state)
 	code(0x2180, "e900000000");
 	jump(0x2180, 0x2109);
 	covered(0x2180, 5, DW_CFA_def_cfa_offset, 32);
-	/* a branch may never be taken, but what contradicts it is no better */
-	code(0x2280, "0f8400000000 c3");
+	/* a branch may never be taken: what it goes to has to prove itself; a call by the way */
+	code(0x2280, "0f8400000000 0f8400000000 e800000000 c3");
 	rel32(0x2282, 0x2286, 0x2300);
-	covered(0x2280, 7, DW_CFA_def_cfa_offset, 32);
+	rel32(0x2288, 0x228c, 0x2400);
+	call(0x228c, 0x2f00);
+	covered(0x2280, 18, DW_CFA_def_cfa_offset, 32);
 	code(0x2300, "4883c418 c3");
-	code(0x2380, "0f8400000000 c3");
-	rel32(0x2382, 0x2386, 0x2400);
-	covered(0x2380, 7, DW_CFA_def_cfa_offset, 32);
 	code(0x2400, "90 f4");
 	make_table();
 	assert_sp(0x2104, 48);

@@ -314,6 +314,8 @@ static void where_next(const cs_insn *insn, struct flow_op *op)
 	case X86_INS_INT:
 		return;
 	default:
+		if (insn->id == X86_INS_JA || insn->id == X86_INS_JAE)
+			op->flags |= FLOW_IF_ABOVE;
 		if (is_branch(insn->id))
 			op->next = FLOW_BRANCH;
 		else if (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_CALL) ||
@@ -371,12 +373,12 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	}
 }
 
-/* call, jmp, the second byte of a jcc, and ModRM of an operand by RIP: of lea, mostly */
+/* call, jmp, and ModRM of an operand by RIP: of lea, mostly */
 static bool amd64_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
 {
 	int32_t rel;
 
-	if (*p != 0xe8 && *p != 0xe9 && (*p & 0xc7) != 0x05 && (*p & 0xf0) != 0x80)
+	if (*p != 0xe8 && *p != 0xe9 && (*p & 0xc7) != 0x05)
 		return false;
 	memcpy(&rel, p + 1, sizeof(rel));
 	*target = addr + 1 + sizeof(rel) + (int64_t)rel;

@@ -389,6 +389,9 @@ static void decode_branch(uint32_t w, uint64_t addr, struct flow_op *op)
 	} else if ((w & 0xff000000) == 0x54000000 || (w & 0x7e000000) == 0x34000000) {
 		op->next = FLOW_BRANCH;
 		op->target = addr + signed_bits(w, 5, 19) * 4;
+		/* b.hs, b.hi */
+		if (w >> 24 == 0x54 && ((w & 15) == 2 || (w & 15) == 8))
+			op->flags |= FLOW_IF_ABOVE;
 	} else if ((w & 0x7e000000) == 0x36000000) {
 		op->next = FLOW_BRANCH;
 		op->target = addr + signed_bits(w, 5, 14) * 4;

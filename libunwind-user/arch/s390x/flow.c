@@ -137,6 +137,9 @@ static void branches(struct flow_op *op, unsigned int mask, uint64_t target)
 {
 	op->target = target;
 	op->next = mask == 15 ? FLOW_JUMP : mask ? FLOW_BRANCH : FLOW_ON;
+	/* high, perhaps equal, not low; of numbers with a sign, too */
+	if (op->next == FLOW_BRANCH && (mask & 6) == 2)
+		op->flags |= FLOW_IF_ABOVE;
 }
 
 /* Branch and save */
