@@ -113,7 +113,11 @@ warm()
 check "all but the vDSO come from the cache" warm
 check "ended" unregister
 for f in $TRACE_USTACK_TABLES/*; do
-	printf 'x' | dd of=$f bs=1 seek=$(($(stat -c %s $f) / 2)) conv=notrunc status=none
+	middle=$(($(stat -c %s $f) / 2))
+	# Another one than is there, whatever it is
+	byte=$(od -An -tu1 -j $middle -N 1 $f)
+	printf "\\$(printf %o $((byte ^ 1)))" |
+		dd of=$f bs=1 seek=$middle conv=notrunc status=none
 done
 check "damaged files in the cache" register -a
 check "are made anew" is "$(from_cache | cut -d ' ' -f 2)" 0
