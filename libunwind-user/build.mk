@@ -28,14 +28,15 @@ UU_DEBUG_SRC := symbols_debug.c symbols_debugfile.c symbols_debuginfod.c symbols
 UU_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
 # What is installed: the same with the functions of unwind-user.h alone, for the rest of the tree
-# uses others as well. Three groups, as the header has sections: who only asks for names is not
-# linked with what decodes instructions or unpacks debug information.
+# uses others as well. A group for each section of the header: who only asks for names is not
+# linked with what decodes instructions or unpacks debug information. Two of them read .eh_frame.
 UU_PUBLIC := $(O)/libunwind-user/installed/libunwind-user.a
 UU_SYMBOLS_OBJ := $(filter %/cover.o $(O)/libunwind-user/symbols%,\
 	$(UU_SRC:%.c=$(O)/libunwind-user/%.o))
 UU_DEBUG_OBJ := $(UU_DEBUG_SRC:%.c=$(O)/libunwind-user/%.o)
-UU_UNWIND_OBJ := $(filter-out $(UU_SYMBOLS_OBJ) $(UU_DEBUG_OBJ) $(O)/libunwind-user/tables%,\
-	$(UU_OBJ))
+UU_CFI_OBJ := $(filter $(O)/libunwind-user/cfi%,$(UU_OBJ))
+UU_UNWIND_OBJ := $(filter-out $(UU_SYMBOLS_OBJ) $(UU_DEBUG_OBJ) $(UU_CFI_OBJ) \
+	$(O)/libunwind-user/tables%,$(UU_OBJ))
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Ilibunwind-user \
 	-I$(O)/libunwind-user
 # Capstone's static library, if there is one: the shared one has another name in each release
@@ -100,6 +101,7 @@ $(UU_PUBLIC): $(UU_OBJ) scripts/close-archive
 	CC='$(CC)' AR='$(AR)' CFLAGS='$(CFLAGS)' scripts/close-archive $@ uu_ \
 		$(call uu_group,symbols,$(UU_SYMBOLS_OBJ)) \
 		$(call uu_group,debug,$(UU_DEBUG_OBJ)) \
+		$(call uu_group,cfi,$(UU_CFI_OBJ)) \
 		$(call uu_group,unwind,$(UU_UNWIND_OBJ))
 
 AUDIT_HDR := $(addprefix libunwind-user/,audit.h audit_sys.h sframe_format.h tables_format.h \
