@@ -180,6 +180,12 @@ static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer
 	later = row;
 	say_later(f, &later, pc, end, theirs);
 	say_earlier(f, &later, pc, theirs);
+	/* saved, and in its register all the same */
+	if (later.fp.base == SFRAME_SAME && theirs->fp_at && sp_keeps_fp(f->map, pc))
+		later.fp = (struct sframe_rule){
+			.base = SFRAME_CFA, .deref = true,
+			.off = theirs->fp_at - theirs->cfa + machine->sp_off,
+		};
 	if (agrees(f, &later, &later, cfa, pc, theirs)) {
 		f->other++;
 		return true;
@@ -337,6 +343,12 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 	    !(row->flags & SFRAME_ROW_MANGLED) && !theirs->is_signed &&
 	    is_same_or_copy(&row->ra, machine->ra, theirs->ra, pc, cfa) &&
 	    is_same_or_copy(&row->fp, machine->fp, theirs->fp, pc, cfa))
+		return true;
+	/* in a slot, where the row before had it, and in a register, for as long as that is free */
+	if (machine->link && cfa + machine->sp_off == theirs->cfa &&
+	    !ask_libdw(f->cfi, start - 1, &before, &s, &e) && has_slots(row, &before) &&
+	    before.cfa - theirs->cfa == reg_value(machine->sp, start - 1) -
+					reg_value(machine->sp, pc))
 		return true;
 	/* just read back, with SP */
 	if (machine->link && pc == start && is_entered(row) &&
