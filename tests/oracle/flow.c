@@ -142,6 +142,28 @@ static void say_later(struct file *f, struct sframe_row *row, uint64_t pc, uint6
 		row->ra = (struct sframe_rule){ .base = SFRAME_SAME };
 }
 
+/*
+ * The other way round: what was read back is in its register, and where it was saved, which is all
+ * that libdw says until SP moves. Ours had it there, too, some instructions before.
+ */
+static void say_earlier(struct file *f, struct sframe_row *row, uint64_t pc,
+			const struct answer *theirs)
+{
+	uint64_t cfa = theirs->cfa - machine->sp_off, at;
+	struct sframe_row before;
+
+	for (at = pc - 1; at + 64 >= pc; at--) {
+		if (sframe_find(&f->sp, at, &before))
+			return;
+		if (row->fp.base == SFRAME_SAME && before.fp.base == SFRAME_CFA &&
+		    memory(cfa + before.fp.off) == theirs->fp)
+			row->fp = before.fp;
+		if (row->ra.base == SFRAME_SAME && before.ra.base == SFRAME_CFA &&
+		    memory(cfa + before.ra.off) == theirs->ra)
+			row->ra = before.ra;
+	}
+}
+
 /* Is our row at @pc, whichever register it is by, what libdw says there? */
 static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer *theirs)
 {
@@ -157,6 +179,13 @@ static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer
 		return true;
 	later = row;
 	say_later(f, &later, pc, end, theirs);
+	say_earlier(f, &later, pc, theirs);
+	/* saved, and in its register all the same */
+	if (later.fp.base == SFRAME_SAME && theirs->fp_at && sp_keeps_fp(f->map, pc))
+		later.fp = (struct sframe_rule){
+			.base = SFRAME_CFA, .deref = true,
+			.off = theirs->fp_at - theirs->cfa + machine->sp_off,
+		};
 	if (agrees(f, &later, &later, cfa, pc, theirs)) {
 		f->other++;
 		return true;
@@ -314,6 +343,12 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 	    !(row->flags & SFRAME_ROW_MANGLED) && !theirs->is_signed &&
 	    is_same_or_copy(&row->ra, machine->ra, theirs->ra, pc, cfa) &&
 	    is_same_or_copy(&row->fp, machine->fp, theirs->fp, pc, cfa))
+		return true;
+	/* in a slot, where the row before had it, and in a register, for as long as that is free */
+	if (machine->link && cfa + machine->sp_off == theirs->cfa &&
+	    !ask_libdw(f->cfi, start - 1, &before, &s, &e) && has_slots(row, &before) &&
+	    before.cfa - theirs->cfa == reg_value(machine->sp, start - 1) -
+					reg_value(machine->sp, pc))
 		return true;
 	/* just read back, with SP */
 	if (machine->link && pc == start && is_entered(row) &&

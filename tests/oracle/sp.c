@@ -341,6 +341,26 @@ bool sp_fp_at(const struct sp_map *m, uint64_t pc, int32_t *off)
 	return true;
 }
 
+bool sp_keeps_fp(const struct sp_map *m, uint64_t pc)
+{
+	const struct insn *at = m ? insn_at(m, pc) : NULL, *i;
+
+	for (i = at; i && i > m->insn && i[-1].func == at->func; i--) {
+		switch (i[-1].effect) {
+		case FLOW_FP_IS_SP:
+		case FLOW_FP_IS_FP:
+		case FLOW_POP_FP:
+		case FLOW_LEAVE:
+		case FLOW_LOSE_FP:
+		case FLOW_LOSE_BOTH:
+			return false;
+		}
+		if (i[-1].loads_fp)
+			return false;
+	}
+	return at;
+}
+
 int32_t sp_moved(const struct sp_map *m, uint64_t start, uint64_t pc)
 {
 	const struct insn *i = m ? insn_at(m, start) : NULL;

@@ -22,6 +22,9 @@ enum sp_known sp_at(const struct sp_map *m, uint64_t pc, int32_t *off);
 /* CFA - FP, or INT32_MIN if that is no address in the frame. False if that is not known. */
 bool sp_fp_at(const struct sp_map *m, uint64_t pc, int32_t *off);
 
+/* Does no instruction from the start of the function to @pc write FP? */
+bool sp_keeps_fp(const struct sp_map *m, uint64_t pc);
+
 /*
  * How much do the instructions in [start, pc) move the CFA away from SP, one after the other? 0 if
  * that is not known.
