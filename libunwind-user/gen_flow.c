@@ -453,6 +453,7 @@ int flow_add(struct gen_rows *r)
 		return 0;
 	ret = find_gaps(&f);
 	r->stats->gap_bytes = f.size;
+	f.bare = f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret)
 		ret = skip_large_gaps(&f);
 	if (!ret && f.size)

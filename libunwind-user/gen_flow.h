@@ -250,6 +250,7 @@ struct flow {
 	uint32_t nr_taken, room_taken;
 	struct gen_range array[3];	/* of functions to run at start and end */
 	unsigned int nr_arrays;
+	bool bare;		/* nearly all of the code is in gaps */
 	uint64_t steps;
 	bool over_budget, no_memory;
 };

@@ -28,6 +28,11 @@
  * another function, which does what its own frame wants. (The outermost frame has no claim that
  * another function could have otherwise, but that it has no caller: there one does.)
  *
+ * In a file that has next to no .eh_frame, proofs do go through calls that may not return. It has no
+ * landing pads, since a C++ compiler writes .eh_frame for them: these lie in a row, each of another
+ * frame, with a call in between that does not return. And what compilers put behind abort() is known
+ * there by the jumps that lead to it, as the whole of the file is followed.
+ *
  * What is proved is sure, without the claims that are not, and so is where it has to go from there,
  * and the functions it calls: those that never return have no other proof. All that is walked
  * again.
@@ -161,14 +166,24 @@ static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct flo
 	return flow_common(f->arch, s, &known);
 }
 
+/*
+ * Does a proof go through what may not be? See above. What has no caller has no frame to be wrong
+ * of.
+ */
+static bool may_prove_back(const struct flow *f, const struct flow_node *n,
+			   const struct flow_edge *e)
+{
+	return e->state.outermost ||
+	       (f->bare && (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY));
+}
+
 static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
 {
 	const struct flow_node *to;
 	uint32_t byte = flow_byte(f, e->pc, NULL);
 	unsigned int proved;
 
-	/* what has no caller has no frame to be wrong of */
-	if (e->kind == FLOW_EDGE_MAYBE && !e->state.outermost)
+	if (e->kind == FLOW_EDGE_MAYBE && !may_prove_back(f, n, e))
 		return;
 	if (byte == UINT32_MAX) {
 		if (e->kind >= FLOW_EDGE_BACK)

@@ -7,10 +7,17 @@
 
 #define MAY_RETURN	0x2020
 
-static void start(void)
+/* Only the code of the test has no .eh_frame, or nearly all of the file. */
+static void start_bare(void)
 {
 	start_file();
 	covered(MAY_RETURN, 1, DW_CFA_nop);
+}
+
+static void start(void)
+{
+	start_bare();
+	covered(0x3000, 0x1800, DW_CFA_nop);
 }
 
 /* Behind abort() lies a part of another function: its frame is as large as it is. */
@@ -78,6 +85,19 @@ static void test_calls_in_a_row_that_may_not_return(void **state)
 	assert_sp(0x2309, 32);
 	assert_sp(0x230b, 32);
 	assert_sp(0x2310, 32);
+}
+
+static void test_calls_in_a_row_where_nothing_has_eh_frame(void **state)
+{
+	(void)state;
+	start_bare();
+	func(0x2100, "4883ec18 e800000000 e800000000 4883c418 c3");
+	call(0x2104, MAY_RETURN);
+	call(0x2109, MAY_RETURN);
+	make_table();
+	assert_sp(0x2104, 32);
+	assert_sp(0x2109, 32);
+	assert_sp(0x210e, 32);
 }
 
 /* The block is empty, and what comes next is the next function, or a part of one. */
@@ -235,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_repairs_sp_proves_fp),
 		cmocka_unit_test(test_calls_in_a_row_that_may_not_return),
+		cmocka_unit_test(test_calls_in_a_row_where_nothing_has_eh_frame),
 		cmocka_unit_test(test_a_default_that_is_never_taken),
 		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
 		cmocka_unit_test(test_a_branch_out_of_an_fde),
