@@ -4,12 +4,12 @@
 
 usage: tables-never-shorter.py WITHOUT WITH COMM...
 
-WITHOUT and WITH are what `trace-ustack report --json` says of two recordings of the same load. Each
-stack with tables is held against those without that have the same innermost frame and are of a first
-thread as well, or of another: in Go, frame pointers lead from the stack of a thread to that of a
-goroutine only if that lies above it. It is as long if it has all frames of one of them, in their
-order. It is shorter if it ends at a frame after which one of them goes on, and has all frames of
-none. Others are not compared.
+WITHOUT and WITH are what `trace-ustack report --json` says of two recordings of the same load.
+Each stack with tables is held against those without that have the same innermost frame and are of a
+first thread as well, or of another: in Go, frame pointers lead from the stack of a thread to that
+of a goroutine only if that lies above it. It is as long if it has all frames of one of them, in
+their order. It is shorter if it ends at a frame after which one of them goes on, and has all frames
+of none. Others are not compared.
 
 Of programs with one thread the median and the mean may not be less either; those with more, as
 Go's, have other work in them each time. A frame without a mapping counts for nothing, nor do those
