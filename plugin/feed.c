@@ -116,7 +116,7 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	s.nr = raw.nr;
 	s.stream = f->nr_streams - 1;
 	/* without flags there is no MORE: a stack is one record */
-	s.after_loss = f->dec.stack_flags.present && runs_after_loss(f->runs);
+	s.after_loss = f->dec.stack_flags.present && runs_after_loss(f->runs, tid);
 	return f->sink->stack(f->sink->data, &s);
 }
 

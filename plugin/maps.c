@@ -20,6 +20,9 @@
 /* USER_MAPS_NEW of the kernel: with more than these, some are recorded with a later stack. */
 #define MAPS_A_STACK	16
 
+/* A kernel's stack has 510 frames. What a hostile file has is not looked through for rule 5. */
+#define FRAMES_MAX	4096
+
 struct seen {
 	uint64_t ts;
 	uint32_t proc;
@@ -427,13 +430,20 @@ static const struct map *any_map(const struct maps *m, const struct proc *p, uin
 	return NULL;
 }
 
-/* Were all that the stack touches recorded with it at the latest? */
-static bool has_few_maps(const struct maps *m, const struct proc *p, const uint64_t *addrs,
+/*
+ * Were all that the stack touches recorded with it at the latest? The task was at the first
+ * address, so that is code. If its mapping was not recorded, those of its callers may be missing,
+ * too: with the stack of an execve() the kernel records no mapping, as the process has those of the
+ * new program by then.
+ */
+static bool has_all_maps(const struct maps *m, const struct proc *p, const uint64_t *addrs,
 			 uint32_t nr)
 {
 	const struct map *known[MAPS_A_STACK], *map;
 	uint32_t i, k, nr_known = 0;
 
+	if (m->incomplete || nr > FRAMES_MAX || !any_map(m, p, addrs[0]))
+		return false;
 	for (i = 0; i < nr; i++) {
 		map = any_map(m, p, addrs[i]);
 		for (k = 0; k < nr_known && known[k] != map; k++)
@@ -468,7 +478,7 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 			continue;
 		if (is_impossible(addrs[i]))
 			break;
-		if (p && p->nr_maps && !m->incomplete && has_few_maps(m, p, addrs, nr))
+		if (p && p->nr_maps && has_all_maps(m, p, addrs, nr))
 			break;
 	}
 	return i;

@@ -20,8 +20,9 @@
  *  4. in the first page, and where no program has memory: the kernel's half, and
  *     what no processor can translate;
  *  5. outside of every mapping that was ever recorded of the process, if they are
- *     all there: some were recorded, no event of the file was dropped, and the
- *     stack touches fewer mappings than the kernel records for one stack.
+ *     all there: the one that the task itself was in was recorded, no event of
+ *     the file was dropped, and the stack touches fewer mappings than the kernel
+ *     records for one stack.
  *
  * Records of all buffer instances count. A stack without a process id (the
  * layout posted upstream) is looked up under its thread id.
@@ -70,7 +71,10 @@ const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t 
 					uint64_t *to);
 /* Records may be missing: events were dropped, or the file is damaged. */
 void maps_set_incomplete(struct maps *m);
-/* The first of @addrs from @from on that is no code, by rules 4 and 5; @nr if there is none. */
+/*
+ * The first of @addrs from @from on that is no code, by rules 4 and 5; @nr if there is none. @addrs
+ * is the whole stack: the task was at the first one.
+ */
 uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs, uint32_t from,
 			   uint32_t nr);
 /*

@@ -33,6 +33,8 @@ struct runs {
 	void *data;
 	uint32_t stream;
 	bool after_loss;
+	bool loss_seen;			/* a record since then, of this task */
+	uint32_t loss_tid;
 	struct nest nest;		/* of kernel stacks that wait for their cookies */
 	struct waiting waiting[NEST_LEVELS];
 	/* levels whose last record was a bare cookie, of this task */
@@ -189,6 +191,18 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level, 
 	return ret;
 }
 
+/*
+ * Only interrupts come between the parts of a stack. The end of one counts as the same task, with
+ * interrupts off.
+ */
+static void doubt_loss(struct runs *r, uint32_t tid, int level)
+{
+	if (!level || !runs_after_loss(r, tid))
+		r->after_loss = false;
+	r->loss_seen = true;
+	r->loss_tid = tid;
+}
+
 int runs_record(struct runs *r, const struct runs_rec *rec)
 {
 	int level = nest_level(rec->flags), ret = 0;
@@ -197,8 +211,8 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 	uint32_t ended;
 	bool bare;
 
-	if (level <= 1)
-		r->after_loss = false;
+	if (r->after_loss)
+		doubt_loss(r, rec->tid, level);
 	/* most events */
 	if (rec->kind == REC_OTHER && !r->nest.open && !r->cookie_last)
 		return 0;
@@ -227,13 +241,14 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 int runs_loss(struct runs *r)
 {
 	r->after_loss = true;
+	r->loss_seen = false;
 	r->cookie_last = 0;
 	return settle_all(r, r->nest.open, true);
 }
 
-bool runs_after_loss(const struct runs *r)
+bool runs_after_loss(const struct runs *r, uint32_t tid)
 {
-	return r->after_loss;
+	return r->after_loss && (!r->loss_seen || r->loss_tid == tid);
 }
 
 int runs_end(struct runs *r)

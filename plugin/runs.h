@@ -43,8 +43,8 @@ int runs_stream(struct runs *r, uint32_t stream);
 int runs_record(struct runs *r, const struct runs_rec *rec);
 /* Events were dropped before the next record. */
 int runs_loss(struct runs *r);
-/* No record of a task since events were dropped? */
-bool runs_after_loss(const struct runs *r);
+/* Since events were dropped, can all records be of an interrupt in what @tid did before them? */
+bool runs_after_loss(const struct runs *r, uint32_t tid);
 /* The last stream ends. */
 int runs_end(struct runs *r);
 

@@ -47,8 +47,10 @@ static int run(void *arg)
 	if (!o.r.m)
 		return CMD_INPUT;
 	ret = cmd_filter_check(o.path, o.r.m, &o.opts.filter);
-	if (ret)
+	if (ret) {
+		model_close(o.r.m);
 		return ret;
+	}
 	/* what is shown meanwhile would be in the way */
 	if (cmd_on_terminal())
 		cmd_progress_off();

@@ -389,7 +389,7 @@ static int run(void *arg)
 		return CMD_INPUT;
 	ret = cmd_filter_check(o.path, m, &o.opts.filter);
 	if (ret)
-		return ret;
+		goto out;
 	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));
 	if (!ret)
 		ret = stat_files(&s, m, o.path);

@@ -21,10 +21,6 @@
 #define STACK		"stacktrace"
 #define DEFERRED	"userstacktrace_deferred"
 
-/* Triggers */
-#define STACK		"stacktrace"
-#define DEFERRED	"userstacktrace_deferred"
-
 /* ------------------------------- selection ------------------------------- */
 
 static bool is_meant(const char *pattern, const char *system, const char *name)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drops.h"
 #include "feed.h"
 #include "rec.h"
 #include "rec_sums.h"
@@ -105,6 +106,8 @@ int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *
 {
 	int buffer, ret = feed_end(j->feed);
 
+	if (drops_slow_clock(r->opts.clock))
+		join_set_slow_clock(j->target.join);
 	for (buffer = 0; !ret && buffer < REC_NR_BUFFERS; buffer++)
 		if (has_dropped(r, buffer))
 			ret = join_set_dropped(j->target.join, buffer);

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define MAX_FILE	(1u << 20)
+#define MAX_FILES	256
 #define SECONDS		20
 
 static uint64_t seed = 1;
@@ -173,11 +174,11 @@ static bool told_damage(int log)
 
 int main(int argc, char **argv)
 {
-	static uint8_t orig[64][MAX_FILE], bad[MAX_FILE];
+	static uint8_t orig[MAX_FILES][MAX_FILE], bad[MAX_FILE];
 	const char *keep = ".";
 	int count, i, k, opt, nr, bare, with, log;
 	int failed = 0, both = 0, cured = 0, printed = 0, told = 0;
-	size_t len[64], size;
+	size_t len[MAX_FILES], size;
 	char path[64], out[4096];
 
 	while ((opt = getopt(argc, argv, "s:k:p:")) != -1) {
@@ -189,8 +190,12 @@ int main(int argc, char **argv)
 			keep = optarg;
 	}
 	nr = argc - optind - 1;
-	if (nr < 1 || nr > 64) {
+	if (nr < 1) {
 		fprintf(stderr, "usage: fuzz_files [-s SEED] [-k KEEP-DIR] COUNT FILE...\n");
+		return 2;
+	}
+	if (nr > MAX_FILES) {
+		fprintf(stderr, "fuzz_files: %d files are too many: raise MAX_FILES\n", nr);
 		return 2;
 	}
 	count = atoi(argv[optind]);

@@ -42,7 +42,8 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v musl-gcc)),\
 		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped)) \
 	$(if $(filter x86_64,$(MACHINE)),$(addprefix $(GUEST)/tables/,uncovered uncovered32)) \
-	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),$(GUEST)/tables/go-calls)
+	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),\
+		$(addprefix $(GUEST)/tables/go-,busy calls))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/unwind_table_uapi.h
@@ -86,6 +87,7 @@ $(GUEST)/tables/uncovered32: tests/guest/prog/tables/bare/uncovered.c
 	$(CC) -m32 $(BARE_CFLAGS) -fno-stack-protector -fno-pie -no-pie -nostdlib \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $<
 
+# They keep frame pointers and have no .eh_frame, static: of no C library
 $(GUEST)/tables/go-%: tests/guest/prog/tables/go/%.go
 	@mkdir -p $(@D)
 	GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
@@ -93,13 +95,6 @@ $(GUEST)/tables/go-%: tests/guest/prog/tables/go/%.go
 $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -shared -fPIC -o $@ $<
-
-# A program that keeps frame pointers and has no .eh_frame, static: of no C library
-$(GUEST)/go/%-go: tests/guest/prog/go/%.go
-	@mkdir -p $(@D)
-	CGO_ENABLED=0 GO111MODULE=off GOCACHE=$(abspath $(GUEST))/go-cache go build -o $@ $<
-
-GUEST_GO := $(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),$(GUEST)/go/busy-go)
 
 # The guest has no tool that reads build IDs
 $(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
@@ -113,7 +108,7 @@ $(GUEST)/callpath.sym: $(CALLPATH)
 # knows the registers of x86
 GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
 GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(filter-out $(GUEST_X86),$(GUEST_PROGS) \
-	$(GUEST_TABLES)) $(GUEST_GO) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid \
+	$(GUEST_TABLES)) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid \
 	$(GUEST)/callpath.sym
 ALL_TARGETS += $(GUEST_ALL)
 

@@ -19,7 +19,7 @@ need_program $BUILD/trace-ustack
 
 MIN_PROGRAMS=${MIN_PROGRAMS:-20}
 SECONDS_EACH=${SECONDS_EACH:-3}
-GO=$PROG/go/busy-go
+GO=$TPROG/go-busy
 
 seq 60000 | sed 's/$/ some words that are the same, and a number/' >lines
 head -n 4000 lines >some
@@ -107,7 +107,7 @@ programs=(
 	"od od -c lines"
 	"file file -z /usr/bin/perf /usr/bin/git"
 	"strace strace -o /dev/null find /usr/share -name '*y'"
-	"busy-go $GO $SECONDS_EACH"
+	"go-busy $GO $SECONDS_EACH"
 	"chain-static $TPROG/chain-static 40"
 	"musl-calls $TPROG/musl-calls 20"
 	"node node load.js"

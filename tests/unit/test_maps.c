@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Maps: which file an address of a process was of at a time. */
+#include <stdlib.h>
+
 #include "maps.h"
 #include "unit.h"
 
@@ -184,7 +186,7 @@ static void files_with_different_contents_are_different_files(void **state)
 /* The first of these that is no code, from the second on. */
 static uint32_t outside(uint32_t tgid, uint64_t a, uint64_t b, uint64_t c)
 {
-	const uint64_t addrs[] = { 0x1010, a, b, c };
+	const uint64_t addrs[] = { tgid == 10 ? 0x1010 : 0x5018, a, b, c };
 
 	return maps_find_outside(m, tgid, addrs, 1, 4);
 }
@@ -247,6 +249,37 @@ static void a_stack_with_too_many_new_mappings_has_some_recorded_later(void **st
 	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 17), 16);
 }
 
+/* The stack of an execve(): the process has the mappings of another program by then */
+static void where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_code(void **state)
+{
+	const uint64_t addrs[] = { 0x7010, 0x7020, 0x1020, 0x9010, 0x3 };
+
+	(void)state;
+	map(10, 100, 0x1000, 0x2000, "/new");
+	finish();
+	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 4), 4);
+	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 5), 4);
+}
+
+static void what_no_kernel_writes_costs_no_more(void **state)
+{
+	const uint32_t nr = 1 << 19;
+	uint64_t *addrs = calloc(nr, sizeof(*addrs)), i;
+
+	(void)state;
+	for (i = 0; i < nr; i++)
+		addrs[i] = 0x900000 + i;
+	addrs[0] = 0x10010;
+	for (i = 0; i < 16; i++) {
+		map(10, 100, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, "/a");
+		addrs[nr - 1 - i] = 0x10000 * (i + 1) + 0x10;
+	}
+	finish();
+	/* a look through all of it for each address would take hours */
+	assert_int_equal(maps_find_outside(m, 10, addrs, 1, nr), nr);
+	free(addrs);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -265,6 +298,8 @@ int main(void)
 		T(where_no_mapping_is_known_only_the_impossible_is_no_code),
 		T(where_mappings_may_be_missing_only_the_impossible_is_no_code),
 		T(a_stack_with_too_many_new_mappings_has_some_recorded_later),
+		T(where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_code),
+		T(what_no_kernel_writes_costs_no_more),
 	};
 
 	return cmocka_run_group_tests_name("maps", tests, NULL, NULL);

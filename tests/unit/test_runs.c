@@ -303,9 +303,9 @@ static void a_kernel_stack_before_a_loss_lost_its_cookie(void **state)
 	(void)state;
 	rec(REC_KERNEL_STACK, 10, 0, 0);
 	assert_int_equal(runs_loss(r), 0);
-	assert_true(runs_after_loss(r));
+	assert_true(runs_after_loss(r, 10));
 	rec(REC_COOKIE, 10, 0, C1);
-	assert_false(runs_after_loss(r));
+	assert_false(runs_after_loss(r, 10));
 	end();
 	assert_run(0, 10, 1, 0, FORM_LOST_COOKIE);
 	assert_run(1, 10, 2, C1, FORM_BARE);
@@ -316,9 +316,26 @@ static void an_interrupts_record_does_not_end_the_doubt_after_a_loss(void **stat
 	(void)state;
 	runs_loss(r);
 	rec(REC_OTHER, 10, TRACE_FL_HARDIRQ, 0);
-	assert_true(runs_after_loss(r));
+	assert_true(runs_after_loss(r, 10));
 	rec(REC_OTHER, 10, 0, 0);
-	assert_false(runs_after_loss(r));
+	assert_false(runs_after_loss(r, 10));
+}
+
+static void nor_does_the_end_of_an_interrupt(void **state)
+{
+	(void)state;
+	runs_loss(r);
+	rec(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
+	rec(REC_OTHER, 10, TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF, 0);
+	assert_true(runs_after_loss(r, 10));
+	/* who runs since then has written all of its stack since then */
+	assert_false(runs_after_loss(r, 11));
+	rec(REC_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
+	assert_false(runs_after_loss(r, 11));
+	rec(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
+	assert_false(runs_after_loss(r, 10));
+	runs_loss(r);
+	assert_true(runs_after_loss(r, 10));
 }
 
 static void streams_are_kept_apart(void **state)
@@ -368,6 +385,7 @@ int main(void)
 		T(a_run_ends_where_its_stack_is),
 		T(a_kernel_stack_before_a_loss_lost_its_cookie),
 		T(an_interrupts_record_does_not_end_the_doubt_after_a_loss),
+		T(nor_does_the_end_of_an_interrupt),
 		T(streams_are_kept_apart),
 		T(a_cookie_of_zero_is_no_request),
 	};
