@@ -120,8 +120,7 @@ static bool effect_of(const struct check *c, uint32_t at, const struct flow_op *
 		*bytes = -8;
 		return true;
 	case FLOW_ADD_SP:
-		*bytes = -op->n;
-		return true;
+		return !__builtin_sub_overflow(0, op->n, bytes);
 	case FLOW_NONE: case FLOW_FP_IS_SP: case FLOW_FP_IS_FP: case FLOW_LOSE_FP:
 		return true;
 	default:
@@ -350,7 +349,8 @@ static bool begins_otherwise(struct check *c)
 		at += n;
 		if (!n || at >= size)
 			break;
-		sp += bytes;
+		if (__builtin_add_overflow(sp, bytes, &sp))
+			break;
 		while (row < last && row[1].start <= c->fde->start + at)
 			row++;
 		if (!sp_of(c, &c->r->state[row->state], &there))

@@ -118,6 +118,24 @@ static void pushes_that_eh_frame_does_not_know_are_holes(void **state)
 	end();
 }
 
+/* Numbers that no function has: nothing is known of SP then, and nothing overflows. */
+static void sp_is_never_beyond_32_bits(void **state)
+{
+	static const uint8_t none[16] = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t lost[16] = { 8 };
+
+	(void)state;
+	start();
+	/* sub $0x7fffffff,%rsp */
+	PUT(0, "\x48\x81\xec\xff\xff\xff\x7f", "");
+	/* push %rbx, which is a reason to look; lea -0x80000000(%rsp),%rsp */
+	PUT(1, "\x53\x48\x8d\xa4\x24\0\0\0\x80", "");
+	make();
+	assert_rows(0, none);
+	assert_rows(1, lost);
+	end();
+}
+
 static size_t pushes(const char *code, size_t len, int32_t *bytes)
 {
 	return gen_amd64.pushes((const uint8_t *)code, len, bytes);
@@ -174,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_behind_the_end_are_holes_if_jumps_disagree),
 		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
+		cmocka_unit_test(sp_is_never_beyond_32_bits),
 		cmocka_unit_test(instructions_at_the_start),
 		cmocka_unit_test(jumps_at_the_end),
 	};
