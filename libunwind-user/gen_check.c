@@ -329,6 +329,13 @@ static int check_function(struct check *c, struct gen_fde *fde)
 
 /* --------------------------------- doubt --------------------------------- */
 
+/* At FDEs, in ascending order */
+struct look {
+	const struct gen_fde *last;	/* the one that was looked at, unless others overlap it, */
+	struct gen_fde before;		/* and as it was then */
+	uint32_t reach;
+};
+
 static bool begins_otherwise(struct check *c)
 {
 	const struct gen_row *row = &c->r->raw[c->fde->row], *last = row + c->fde->nr_rows - 1;
@@ -378,36 +385,56 @@ static bool ends_otherwise(struct check *c)
 	       sp != there;
 }
 
+/*
+ * Does this FDE need no look? Of several that overlap, the first one has rows up to there, and of
+ * those that are alike the others get what it got. Each look can read code from another place.
+ */
+static bool is_settled(struct check *c, uint32_t i, struct look *look)
+{
+	struct gen_fde *fde = &c->r->fde[i];
+
+	if (look->last && rows_same_fde(c->r, &look->before, fde)) {
+		fde->row = look->last->row;
+		fde->nr_rows = look->last->nr_rows;
+		return true;
+	}
+	if (fde->start < look->reach) {
+		if (look->reach < fde->end)
+			look->reach = fde->end;
+		look->last = NULL;
+		return true;
+	}
+	look->last = fde;
+	look->before = *fde;
+	look->reach = fde->end;
+	return !fde->nr_rows || fde->start >= fde->end;
+}
+
 int rows_check(struct gen_rows *r)
 {
 	struct check c = { .r = r, .arch = r->arch->flow };
-	bool all = false, done = false;
+	uint32_t i, nr = r->nr_fdes, in_front = 0;
+	bool all = false, ends;
+	struct look look;
 	int ret = 0;
-	uint32_t i;
 
 	if (!r->arch->pushes)
 		return 0;
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
-	while (ret >= 0 && !done) {
-		done = true;
-		for (i = 0; i < r->nr_fdes && ret >= 0; i++) {
-			bool ends;
-
+	/* once more those in front of the one that tells */
+	for (; nr && ret >= 0; nr = in_front, in_front = 0) {
+		look = (struct look){ .last = NULL };
+		for (i = 0; i < nr && ret >= 0; i++) {
 			c.fde = &r->fde[i];
-			if (!c.fde->nr_rows || c.fde->start >= c.fde->end)
+			if (is_settled(&c, i, &look))
 				continue;
-			if (all) {
-				ret = check_function(&c, c.fde);
-				continue;
-			}
-			ends = ends_otherwise(&c);
-			if (!ends && !begins_otherwise(&c))
+			ends = !all && ends_otherwise(&c);
+			if (!all && !ends && !begins_otherwise(&c))
 				continue;
 			ret = check_function(&c, c.fde);
 			if (ends && ret > 0) {
 				all = true;
-				done = false;
-				break;
+				in_front = i;
 			}
 		}
 	}

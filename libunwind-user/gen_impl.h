@@ -217,6 +217,9 @@ int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *sta
 int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
 		 const struct cfi_state *state);
 
+/* Do both say the same of the same code? */
+bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
+
 /* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
 

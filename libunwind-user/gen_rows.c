@@ -416,7 +416,7 @@ static int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start
 	return 0;
 }
 
-static bool same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b)
+bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b)
 {
 	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
 	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));
@@ -575,7 +575,7 @@ int rows_finish(struct gen_rows *r)
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;
-		if (last && same_fde(r, last, fde))
+		if (last && rows_same_fde(r, last, fde))
 			continue;
 		if (fde->start < reach) {
 			if (fde->end > reach)

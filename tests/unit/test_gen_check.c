@@ -118,6 +118,71 @@ static void pushes_that_eh_frame_does_not_know_are_holes(void **state)
 	end();
 }
 
+/* Another FDE for function @i in place of that of function @from */
+static void put_fde(uint32_t from, uint32_t i, int32_t start, uint32_t size)
+{
+	int32_t pc;
+
+	memcpy(&pc, many + FDE_CODE(from) - 9, sizeof(pc));
+	pc += (int32_t)(i - from) * 16 + start;
+	memcpy(many + FDE_CODE(from) - 9, &pc, sizeof(pc));
+	memcpy(many + FDE_CODE(from) - 5, &size, sizeof(size));
+}
+
+static void what_is_there_twice_is_looked_at_once(void **state)
+{
+	static const uint8_t pushes[16] = { 8, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t ocaml[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8 };
+
+	(void)state;
+	start();
+	/* push %rbx; nop; pop %rbx; ret */
+	PUT(0, "\x53\x90\x5b\xc3", "");
+	PUT(1, "\xc3", "");
+	put_fde(1, 0, 0, 16);
+	PUT(2, OCAML, OCAML_CFI);
+	PUT(3, "\xc3", OCAML_CFI);
+	put_fde(3, 2, 0, 16);
+	make();
+	assert_rows(0, pushes);
+	assert_rows(2, ocaml);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, 0);
+	end();
+}
+
+/* Each look at the end of a function, and then at its start, reads a window of code. */
+static uint64_t nr_read;
+
+static int count_many(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	nr_read += len;
+	return read_many(ctx, addr, to, len);
+}
+
+static void overlapping_fdes_do_not_read_all_code_again(void **state)
+{
+	enum { MANY = 20000 };
+	uint32_t i, eh = TEXT + MANY * 16 + 8 + 24;
+	uint32_t size = MANY * 8;
+	int32_t pc;
+
+	(void)state;
+	make_many(MANY);
+	memset(many + TEXT, 0x90, MANY * 16);
+	for (i = 0; i < MANY; i++) {
+		/* TEXT + i; DW_CFA_advance_loc1 64; DW_CFA_def_cfa_offset 16 */
+		pc = TEXT + i - (eh + i * 24 + 8);
+		memcpy(many + eh + i * 24 + 8, &pc, sizeof(pc));
+		memcpy(many + eh + i * 24 + 12, &size, sizeof(size));
+		memcpy(many + eh + i * 24 + 17, "\x02\x40\x0e\x10", 4);
+	}
+	nr_read = 0;
+	assert_int_equal(gen_from_memory(count_many, NULL, 0, &table, NULL), 0);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, MANY - 1);
+	assert_true(nr_read < 8 * many_size);
+	end();
+}
+
 /* Numbers that no function has: nothing is known of SP then, and nothing overflows. */
 static void sp_is_never_beyond_32_bits(void **state)
 {
@@ -192,6 +257,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_behind_the_end_are_holes_if_jumps_disagree),
 		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
+		cmocka_unit_test(what_is_there_twice_is_looked_at_once),
+		cmocka_unit_test(overlapping_fdes_do_not_read_all_code_again),
 		cmocka_unit_test(sp_is_never_beyond_32_bits),
 		cmocka_unit_test(instructions_at_the_start),
 		cmocka_unit_test(jumps_at_the_end),
