@@ -560,7 +560,7 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 int rows_finish(struct gen_rows *r)
 {
 	const struct gen_fde *fde, *last = NULL;
-	uint32_t i, reach = 0;
+	uint32_t i, next, reach = 0;
 	int ret;
 
 	ret = sort_fdes(r);
@@ -587,7 +587,12 @@ int rows_finish(struct gen_rows *r)
 			last = NULL;
 			continue;
 		}
-		ret = put_fde(r, fde, last ? reach : fde->start);
+		for (next = i + 1; next < r->nr_fdes && rows_same_fde(r, fde, &r->fde[next]); )
+			next++;
+		/* padding in front of what is disputed is, too */
+		if (!last || (next < r->nr_fdes && r->fde[next].start == fde->start))
+			reach = fde->start;
+		ret = put_fde(r, fde, reach);
 		reach = fde->end;
 		last = fde;
 	}
