@@ -186,6 +186,7 @@ struct gen_rows {
 
 	struct gen_fde *fde;		/* in the order of .eh_frame; then sorted */
 	uint32_t nr_fdes, room_fdes;
+	uint32_t nr_sorted;		/* of them, when flow_add() began: it puts others behind */
 	struct gen_row *raw;		/* rows of the FDEs */
 	uint32_t nr_raw, room_raw;
 	/* Of the FDE that was added last: see gen_arch.plt_pushes */

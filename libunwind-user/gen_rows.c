@@ -357,7 +357,7 @@ static int add_plts(struct gen_rows *r)
 
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc)
 {
-	uint32_t low = 0, high = r->nr_fdes, mid;
+	uint32_t low = 0, high = r->nr_sorted, mid;
 	const struct gen_fde *fde;
 
 	while (low < high) {
