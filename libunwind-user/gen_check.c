@@ -228,6 +228,8 @@ static void follow_rest(struct check *c)
 	int32_t sp;
 
 	for (at = 0; at < c->size; at += c->byte[at].len ? c->byte[at].len : 1) {
+		if (!c->byte[at].queued && c->byte[at].lost)
+			follow_lost(c, at);
 		if (c->byte[at].queued)
 			continue;
 		c->byte[at].len = c->r->arch->padding(c->code + at, c->size - at);

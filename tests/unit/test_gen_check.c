@@ -118,6 +118,22 @@ static void pushes_that_eh_frame_does_not_know_are_holes(void **state)
 	end();
 }
 
+/*
+ * push %rbx; jmp *%rax; mov 160(%rdi),%rsp; ret. The push is a reason to look; then what goes to
+ * another stack is not told by the only row any more, and nothing is seen to lead there.
+ */
+static void stacks_that_are_left_in_code_that_is_not_reached_are_holes(void **state)
+{
+	static const uint8_t leaves[16] = { 8, 0, 0, 8, 8, 8, 8, 8, 8, 8 };
+
+	(void)state;
+	start();
+	PUT(0, "\x53\xff\xe0\x48\x8b\xa7\xa0\0\0\0\xc3", "");
+	make();
+	assert_rows(0, leaves);
+	end();
+}
+
 /* Another FDE for function @i in place of that of function @from */
 static void put_fde(uint32_t from, uint32_t i, int32_t start, uint32_t size)
 {
@@ -257,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_behind_the_end_are_holes_if_jumps_disagree),
 		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
+		cmocka_unit_test(stacks_that_are_left_in_code_that_is_not_reached_are_holes),
 		cmocka_unit_test(what_is_there_twice_is_looked_at_once),
 		cmocka_unit_test(overlapping_fdes_do_not_read_all_code_again),
 		cmocka_unit_test(sp_is_never_beyond_32_bits),
