@@ -194,19 +194,33 @@ static bool goes_on(const struct flow_op *op)
 	       op->next == FLOW_CALL_ANY || op->next == FLOW_CALL_POINTER;
 }
 
+/* Does row @b say no more than that the instruction behind @a has pushed these bytes? */
+static bool counts_on(const struct check *c, const struct cfi_state *a, const struct cfi_state *b,
+		      int32_t bytes)
+{
+	int32_t from, to;
+
+	return sp_of(c, a, &from) && sp_of(c, b, &to) && (int64_t)from + bytes == to;
+}
+
 /*
- * SP is another one, as where an exception is raised. Up to where .eh_frame has the next row, or
- * nothing comes any more, a CFA by SP is that of before. In a function with one row SP stays lost
- * wherever that goes.
+ * SP is another one, as where an exception is raised. Up to where .eh_frame has a row that does not
+ * count on from it, or nothing comes any more, a CFA by SP is that of before. In a function with
+ * one row SP stays lost wherever that goes.
  */
 static void follow_lost(struct check *c, uint32_t at)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
-	const struct cfi_state *row = row_at(c, at - 1);
+	const struct cfi_state *before = row_at(c, at - 1), *row;
+	int32_t sp, bytes = 0;
+	bool moved = false;
 	struct flow_op op;
-	int32_t sp;
 
-	for (; at < c->size && !c->byte[at].queued && row_at(c, at) == row; at += op.len) {
+	for (; at < c->size && !c->byte[at].queued; at += op.len) {
+		row = row_at(c, at);
+		if (row != before && !(moved && counts_on(c, before, row, bytes)))
+			break;
+		before = row;
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
 		if (op.next == FLOW_BAD || !op.len || op.len > c->size - at)
 			break;
@@ -216,6 +230,7 @@ static void follow_lost(struct check *c, uint32_t at)
 			set_bad(c, at);
 		if (c->fde->nr_rows > 1 && !goes_on(&op))
 			break;
+		moved = effect_of(c, at, &op, &bytes);
 	}
 }
 

@@ -134,6 +134,26 @@ static void stacks_that_are_left_in_code_that_is_not_reached_are_holes(void **st
 	end();
 }
 
+/* push %rax; mov 16(%r14),%rsp; pop 16(%r14); ret */
+#define RAISE		"\x50\x49\x8b\x66\x10\x41\x8f\x46\x10\xc3"
+/* To .eh_frame the pop is one of the stack before; or it knows what is right behind it. */
+static void rows_that_count_on_from_a_lost_sp_are_holes(void **state)
+{
+	static const uint8_t counts[16] = { 8, 16, 16, 16, 16, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t knows[16] = { 8, 16, 16, 16, 16, 0, 0, 0, 0,
+					   24, 24, 24, 24, 24, 24, 24 };
+
+	(void)state;
+	start();
+	PUT(0, RAISE, "\x41\x0e\x10\x48\x0e\x08");
+	PUT(1, RAISE, "\x41\x0e\x10\x48\x0e\x18");
+	PUT(2, OCAML, OCAML_CFI);
+	make();
+	assert_rows(0, counts);
+	assert_rows(1, knows);
+	end();
+}
+
 /* Another FDE for function @i in place of that of function @from */
 static void put_fde(uint32_t from, uint32_t i, int32_t start, uint32_t size)
 {
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test(calls_behind_the_end_are_holes_if_jumps_disagree),
 		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
 		cmocka_unit_test(stacks_that_are_left_in_code_that_is_not_reached_are_holes),
+		cmocka_unit_test(rows_that_count_on_from_a_lost_sp_are_holes),
 		cmocka_unit_test(what_is_there_twice_is_looked_at_once),
 		cmocka_unit_test(overlapping_fdes_do_not_read_all_code_again),
 		cmocka_unit_test(sp_is_never_beyond_32_bits),
