@@ -120,8 +120,7 @@ static bool effect_of(const struct check *c, uint32_t at, const struct flow_op *
 		*bytes = -8;
 		return true;
 	case FLOW_ADD_SP:
-		*bytes = -op->n;
-		return true;
+		return !__builtin_sub_overflow(0, op->n, bytes);
 	case FLOW_NONE: case FLOW_FP_IS_SP: case FLOW_FP_IS_FP: case FLOW_LOSE_FP:
 		return true;
 	default:
@@ -195,19 +194,33 @@ static bool goes_on(const struct flow_op *op)
 	       op->next == FLOW_CALL_ANY || op->next == FLOW_CALL_POINTER;
 }
 
+/* Does row @b say no more than that the instruction behind @a has pushed these bytes? */
+static bool counts_on(const struct check *c, const struct cfi_state *a, const struct cfi_state *b,
+		      int32_t bytes)
+{
+	int32_t from, to;
+
+	return sp_of(c, a, &from) && sp_of(c, b, &to) && (int64_t)from + bytes == to;
+}
+
 /*
- * SP is another one, as where an exception is raised. Up to where .eh_frame has the next row, or
- * nothing comes any more, a CFA by SP is that of before. In a function with one row SP stays lost
- * wherever that goes.
+ * SP is another one, as where an exception is raised. Up to where .eh_frame has a row that does not
+ * count on from it, or nothing comes any more, a CFA by SP is that of before. In a function with
+ * one row SP stays lost wherever that goes.
  */
 static void follow_lost(struct check *c, uint32_t at)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
-	const struct cfi_state *row = row_at(c, at - 1);
+	const struct cfi_state *before = row_at(c, at - 1), *row;
+	int32_t sp, bytes = 0;
+	bool moved = false;
 	struct flow_op op;
-	int32_t sp;
 
-	for (; at < c->size && !c->byte[at].queued && row_at(c, at) == row; at += op.len) {
+	for (; at < c->size && !c->byte[at].queued; at += op.len) {
+		row = row_at(c, at);
+		if (row != before && !(moved && counts_on(c, before, row, bytes)))
+			break;
+		before = row;
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
 		if (op.next == FLOW_BAD || !op.len || op.len > c->size - at)
 			break;
@@ -217,6 +230,7 @@ static void follow_lost(struct check *c, uint32_t at)
 			set_bad(c, at);
 		if (c->fde->nr_rows > 1 && !goes_on(&op))
 			break;
+		moved = effect_of(c, at, &op, &bytes);
 	}
 }
 
@@ -229,6 +243,8 @@ static void follow_rest(struct check *c)
 	int32_t sp;
 
 	for (at = 0; at < c->size; at += c->byte[at].len ? c->byte[at].len : 1) {
+		if (!c->byte[at].queued && c->byte[at].lost)
+			follow_lost(c, at);
 		if (c->byte[at].queued)
 			continue;
 		c->byte[at].len = c->r->arch->padding(c->code + at, c->size - at);
@@ -330,6 +346,13 @@ static int check_function(struct check *c, struct gen_fde *fde)
 
 /* --------------------------------- doubt --------------------------------- */
 
+/* At FDEs, in ascending order */
+struct look {
+	const struct gen_fde *last;	/* the one that was looked at, unless others overlap it, */
+	struct gen_fde before;		/* and as it was then */
+	uint32_t reach;
+};
+
 static bool begins_otherwise(struct check *c)
 {
 	const struct gen_row *row = &c->r->raw[c->fde->row], *last = row + c->fde->nr_rows - 1;
@@ -350,7 +373,8 @@ static bool begins_otherwise(struct check *c)
 		at += n;
 		if (!n || at >= size)
 			break;
-		sp += bytes;
+		if (__builtin_add_overflow(sp, bytes, &sp))
+			break;
 		while (row < last && row[1].start <= c->fde->start + at)
 			row++;
 		if (!sp_of(c, &c->r->state[row->state], &there))
@@ -378,36 +402,56 @@ static bool ends_otherwise(struct check *c)
 	       sp != there;
 }
 
+/*
+ * Does this FDE need no look? Of several that overlap, the first one has rows up to there, and of
+ * those that are alike the others get what it got. Each look can read code from another place.
+ */
+static bool is_settled(struct check *c, uint32_t i, struct look *look)
+{
+	struct gen_fde *fde = &c->r->fde[i];
+
+	if (look->last && rows_same_fde(c->r, &look->before, fde)) {
+		fde->row = look->last->row;
+		fde->nr_rows = look->last->nr_rows;
+		return true;
+	}
+	if (fde->start < look->reach) {
+		if (look->reach < fde->end)
+			look->reach = fde->end;
+		look->last = NULL;
+		return true;
+	}
+	look->last = fde;
+	look->before = *fde;
+	look->reach = fde->end;
+	return !fde->nr_rows || fde->start >= fde->end;
+}
+
 int rows_check(struct gen_rows *r)
 {
 	struct check c = { .r = r, .arch = r->arch->flow };
-	bool all = false, done = false;
+	uint32_t i, nr = r->nr_fdes, in_front = 0;
+	bool all = false, ends;
+	struct look look;
 	int ret = 0;
-	uint32_t i;
 
 	if (!r->arch->pushes)
 		return 0;
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
-	while (ret >= 0 && !done) {
-		done = true;
-		for (i = 0; i < r->nr_fdes && ret >= 0; i++) {
-			bool ends;
-
+	/* once more those in front of the one that tells */
+	for (; nr && ret >= 0; nr = in_front, in_front = 0) {
+		look = (struct look){ .last = NULL };
+		for (i = 0; i < nr && ret >= 0; i++) {
 			c.fde = &r->fde[i];
-			if (!c.fde->nr_rows || c.fde->start >= c.fde->end)
+			if (is_settled(&c, i, &look))
 				continue;
-			if (all) {
-				ret = check_function(&c, c.fde);
-				continue;
-			}
-			ends = ends_otherwise(&c);
-			if (!ends && !begins_otherwise(&c))
+			ends = !all && ends_otherwise(&c);
+			if (!all && !ends && !begins_otherwise(&c))
 				continue;
 			ret = check_function(&c, c.fde);
 			if (ends && ret > 0) {
 				all = true;
-				done = false;
-				break;
+				in_front = i;
 			}
 		}
 	}

@@ -451,6 +451,7 @@ int flow_add(struct gen_rows *r)
 		return 0;
 	if (!f.arch)
 		return 0;
+	r->nr_sorted = r->nr_fdes;
 	ret = find_gaps(&f);
 	r->stats->gap_bytes = f.size;
 	f.bare = f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;

@@ -186,6 +186,7 @@ struct gen_rows {
 
 	struct gen_fde *fde;		/* in the order of .eh_frame; then sorted */
 	uint32_t nr_fdes, room_fdes;
+	uint32_t nr_sorted;		/* of them, when flow_add() began: it puts others behind */
 	struct gen_row *raw;		/* rows of the FDEs */
 	uint32_t nr_raw, room_raw;
 	/* Of the FDE that was added last: see gen_arch.plt_pushes */
@@ -216,6 +217,9 @@ int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *sta
 /* A row of @fde, which is no part of @r yet, at @start (from text.start on). */
 int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
 		 const struct cfi_state *state);
+
+/* Do both say the same of the same code? */
+bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
 
 /* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);

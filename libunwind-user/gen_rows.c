@@ -357,7 +357,7 @@ static int add_plts(struct gen_rows *r)
 
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc)
 {
-	uint32_t low = 0, high = r->nr_fdes, mid;
+	uint32_t low = 0, high = r->nr_sorted, mid;
 	const struct gen_fde *fde;
 
 	while (low < high) {
@@ -416,7 +416,7 @@ static int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start
 	return 0;
 }
 
-static bool same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b)
+bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b)
 {
 	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
 	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));
@@ -560,7 +560,7 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 int rows_finish(struct gen_rows *r)
 {
 	const struct gen_fde *fde, *last = NULL;
-	uint32_t i, reach = 0;
+	uint32_t i, next, reach = 0;
 	int ret;
 
 	ret = sort_fdes(r);
@@ -575,7 +575,7 @@ int rows_finish(struct gen_rows *r)
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;
-		if (last && same_fde(r, last, fde))
+		if (last && rows_same_fde(r, last, fde))
 			continue;
 		if (fde->start < reach) {
 			if (fde->end > reach)
@@ -587,7 +587,12 @@ int rows_finish(struct gen_rows *r)
 			last = NULL;
 			continue;
 		}
-		ret = put_fde(r, fde, last ? reach : fde->start);
+		for (next = i + 1; next < r->nr_fdes && rows_same_fde(r, fde, &r->fde[next]); )
+			next++;
+		/* padding in front of what is disputed is, too */
+		if (!last || (next < r->nr_fdes && r->fde[next].start == fde->start))
+			reach = fde->start;
+		ret = put_fde(r, fde, reach);
 		reach = fde->end;
 		last = fde;
 	}

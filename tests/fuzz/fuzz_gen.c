@@ -128,6 +128,7 @@ static void check_pc(const struct check *c, uint64_t pc)
 	struct sframe_row row;
 	int ret = sframe_find(c->t, pc, &row);
 
+	/* a hole, which is stated: code with .eh_frame is never unknown to the table */
 	if (ret == -ENOENT)
 		return;
 	if (ret)
@@ -184,15 +185,20 @@ static void check_table(const struct gen_table *table, struct sframe_table *t)
 	struct sframe_row row;
 	uint64_t end = 0;
 	uint32_t i;
+	int ret;
 
 	if (gen_open(table, t))
 		abort();
 	for (i = 0; i < t->nr_fdes; i++) {
-		if (sframe_func(t, i, &f) || f.nr_fres > 32 || !f.nr_fres || !f.size ||
-		    f.start < end)
+		if (sframe_func(t, i, &f) || f.nr_fres > 32 || !f.size || f.start < end)
+			abort();
+		/* between two functions nothing is said */
+		if (f.start > end && sframe_find(t, f.start - 1, &row) != -ESRCH)
 			abort();
 		end = f.start + f.size;
-		if (sframe_find(t, f.start, &row) || sframe_find(t, end - 1, &row))
+		/* without rows it is a hole, and says so */
+		ret = f.nr_fres ? 0 : -ENOENT;
+		if (sframe_find(t, f.start, &row) != ret || sframe_find(t, end - 1, &row) != ret)
 			abort();
 	}
 }

@@ -274,12 +274,17 @@ static void test_overlapping_fdes(void **state)
 	func(0x3000, 0x10, DW_CFA_def_cfa_offset, 16);
 	func(0x3800, 0x10, DW_CFA_def_cfa_offset, 16);		/* the same start, other rules */
 	func(0x3800, 0x10, DW_CFA_def_cfa_offset, 24);
+	func(0x37e0, 0x10, DW_CFA_def_cfa_offset, 40);		/* padding in front of them */
+	memset(text + 0x27f0, 0x90, 16);
 	make_table();
 	assert_cfa(0x200f, SFRAME_SP, 16);
 	assert_hole(0x2010);
 	assert_hole(0x201f);
 	assert_hole(0x202f);
 	assert_cfa(0x3000, SFRAME_SP, 16);
+	assert_cfa(0x37ef, SFRAME_SP, 40);
+	assert_none(0x37f0);
+	assert_none(0x37ff);
 	assert_hole(0x3800);
 	assert_hole(0x380f);
 	assert_cfa(0x4000, SFRAME_SP, 32);

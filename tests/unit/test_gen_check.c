@@ -118,6 +118,125 @@ static void pushes_that_eh_frame_does_not_know_are_holes(void **state)
 	end();
 }
 
+/*
+ * push %rbx; jmp *%rax; mov 160(%rdi),%rsp; ret. The push is a reason to look; then what goes to
+ * another stack is not told by the only row any more, and nothing is seen to lead there.
+ */
+static void stacks_that_are_left_in_code_that_is_not_reached_are_holes(void **state)
+{
+	static const uint8_t leaves[16] = { 8, 0, 0, 8, 8, 8, 8, 8, 8, 8 };
+
+	(void)state;
+	start();
+	PUT(0, "\x53\xff\xe0\x48\x8b\xa7\xa0\0\0\0\xc3", "");
+	make();
+	assert_rows(0, leaves);
+	end();
+}
+
+/* push %rax; mov 16(%r14),%rsp; pop 16(%r14); ret */
+#define RAISE		"\x50\x49\x8b\x66\x10\x41\x8f\x46\x10\xc3"
+/* To .eh_frame the pop is one of the stack before; or it knows what is right behind it. */
+static void rows_that_count_on_from_a_lost_sp_are_holes(void **state)
+{
+	static const uint8_t counts[16] = { 8, 16, 16, 16, 16, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t knows[16] = { 8, 16, 16, 16, 16, 0, 0, 0, 0,
+					   24, 24, 24, 24, 24, 24, 24 };
+
+	(void)state;
+	start();
+	PUT(0, RAISE, "\x41\x0e\x10\x48\x0e\x08");
+	PUT(1, RAISE, "\x41\x0e\x10\x48\x0e\x18");
+	PUT(2, OCAML, OCAML_CFI);
+	make();
+	assert_rows(0, counts);
+	assert_rows(1, knows);
+	end();
+}
+
+/* Another FDE for function @i in place of that of function @from */
+static void put_fde(uint32_t from, uint32_t i, int32_t start, uint32_t size)
+{
+	int32_t pc;
+
+	memcpy(&pc, many + FDE_CODE(from) - 9, sizeof(pc));
+	pc += (int32_t)(i - from) * 16 + start;
+	memcpy(many + FDE_CODE(from) - 9, &pc, sizeof(pc));
+	memcpy(many + FDE_CODE(from) - 5, &size, sizeof(size));
+}
+
+static void what_is_there_twice_is_looked_at_once(void **state)
+{
+	static const uint8_t pushes[16] = { 8, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t ocaml[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8 };
+
+	(void)state;
+	start();
+	/* push %rbx; nop; pop %rbx; ret */
+	PUT(0, "\x53\x90\x5b\xc3", "");
+	PUT(1, "\xc3", "");
+	put_fde(1, 0, 0, 16);
+	PUT(2, OCAML, OCAML_CFI);
+	PUT(3, "\xc3", OCAML_CFI);
+	put_fde(3, 2, 0, 16);
+	make();
+	assert_rows(0, pushes);
+	assert_rows(2, ocaml);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, 0);
+	end();
+}
+
+/* Each look at the end of a function, and then at its start, reads a window of code. */
+static uint64_t nr_read;
+
+static int count_many(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	nr_read += len;
+	return read_many(ctx, addr, to, len);
+}
+
+static void overlapping_fdes_do_not_read_all_code_again(void **state)
+{
+	enum { MANY = 20000 };
+	uint32_t i, eh = TEXT + MANY * 16 + 8 + 24;
+	uint32_t size = MANY * 8;
+	int32_t pc;
+
+	(void)state;
+	make_many(MANY);
+	memset(many + TEXT, 0x90, MANY * 16);
+	for (i = 0; i < MANY; i++) {
+		/* TEXT + i; DW_CFA_advance_loc1 64; DW_CFA_def_cfa_offset 16 */
+		pc = TEXT + i - (eh + i * 24 + 8);
+		memcpy(many + eh + i * 24 + 8, &pc, sizeof(pc));
+		memcpy(many + eh + i * 24 + 12, &size, sizeof(size));
+		memcpy(many + eh + i * 24 + 17, "\x02\x40\x0e\x10", 4);
+	}
+	nr_read = 0;
+	assert_int_equal(gen_from_memory(count_many, NULL, 0, &table, NULL), 0);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, MANY - 1);
+	assert_true(nr_read < 8 * many_size);
+	end();
+}
+
+/* Numbers that no function has: nothing is known of SP then, and nothing overflows. */
+static void sp_is_never_beyond_32_bits(void **state)
+{
+	static const uint8_t none[16] = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
+	static const uint8_t lost[16] = { 8 };
+
+	(void)state;
+	start();
+	/* sub $0x7fffffff,%rsp */
+	PUT(0, "\x48\x81\xec\xff\xff\xff\x7f", "");
+	/* push %rbx, which is a reason to look; lea -0x80000000(%rsp),%rsp */
+	PUT(1, "\x53\x48\x8d\xa4\x24\0\0\0\x80", "");
+	make();
+	assert_rows(0, none);
+	assert_rows(1, lost);
+	end();
+}
+
 static size_t pushes(const char *code, size_t len, int32_t *bytes)
 {
 	return gen_amd64.pushes((const uint8_t *)code, len, bytes);
@@ -174,6 +293,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_behind_the_end_are_holes_if_jumps_disagree),
 		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
+		cmocka_unit_test(stacks_that_are_left_in_code_that_is_not_reached_are_holes),
+		cmocka_unit_test(rows_that_count_on_from_a_lost_sp_are_holes),
+		cmocka_unit_test(what_is_there_twice_is_looked_at_once),
+		cmocka_unit_test(overlapping_fdes_do_not_read_all_code_again),
+		cmocka_unit_test(sp_is_never_beyond_32_bits),
 		cmocka_unit_test(instructions_at_the_start),
 		cmocka_unit_test(jumps_at_the_end),
 	};

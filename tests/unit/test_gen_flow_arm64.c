@@ -54,6 +54,22 @@ static void test_frame_record(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0x24);
 }
 
+/* What returns from a signal handler gets its FDE while others are looked for by address. */
+static void test_the_last_function_is_found_besides_a_trampoline(void **state)
+{
+	uint64_t last = TEXT + TEXT_SIZE - 16;
+
+	(void)state;
+	start_flow(EM_AARCH64);
+	runs_at_start(0x1100);
+	code(0x1100, b(0x1100, last));
+	code(0x1200, 0xd2801168, SVC);
+	make_table();
+	entered(0x1100);
+	assert_int_equal(sframe_find(&reader, 0x1200, &row), 0);
+	assert_true(row.flags & SFRAME_ROW_SIGNAL);
+}
+
 static void test_stack_pointer(void **state)
 {
 	(void)state;
@@ -299,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frame_record),
+		cmocka_unit_test(test_the_last_function_is_found_besides_a_trampoline),
 		cmocka_unit_test(test_stack_pointer),
 		cmocka_unit_test(test_registers_that_are_written),
 		cmocka_unit_test(test_what_is_saved_must_be_whole),
