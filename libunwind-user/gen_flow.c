@@ -431,6 +431,7 @@ static int run(struct flow *f)
 	if (ret)
 		return ret;
 	first = f->r->nr_fdes;
+	flow_find_jumps(f);
 	enter_process(f);
 	enter_behind_fdes(f);
 	flow_enter_called(f);
