@@ -207,10 +207,11 @@ static int read_code(struct flow *f)
 
 /*
  * The last instruction of code that an FDE covers, if it can be reached from the first one and goes
- * on behind the end. Calls do not: often enough they are the last thing because they never return.
+ * on behind the end. A call at the end does not go on: often enough it is the last thing because it
+ * never returns. @through_calls: a call elsewhere may.
  */
 static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *code,
-		     uint32_t *last, struct flow_op *op)
+		     bool through_calls, uint32_t *last, struct flow_op *op)
 {
 	uint32_t size = fde->end - fde->start, todo[64], nr = 0, at, to;
 	uint64_t base = f->r->img->text.start + fde->start;
@@ -231,8 +232,9 @@ static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *c
 			if (op->next == FLOW_BAD)
 				return false;
 			if (op->next != FLOW_ON && op->next != FLOW_BRANCH &&
-			    op->next != FLOW_CALL && op->next != FLOW_CALL_ANY &&
-			    op->next != FLOW_CALL_POINTER)
+			    op->next != FLOW_CALL_POINTER &&
+			    (!through_calls ||
+			     (op->next != FLOW_CALL && op->next != FLOW_CALL_ANY)))
 				break;
 			if (at + op->len == size) {
 				*last = fde->start + at;
@@ -243,6 +245,12 @@ static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *c
 	return false;
 }
 
+/*
+ * The end of an FDE is reached for sure only without going on behind a call. Behind one that does
+ * not return may lie what no path gets to: on s390x the instructions that others execute (exrl)
+ * follow the last call of a function, __stack_chk_fail() mostly, and the next function follows
+ * them. A branch may never be taken, see gen_flow_edge.c.
+ */
 static void enter_behind(struct flow *f, const struct gen_fde *fde)
 {
 	const struct gen_rows *r = f->r;
@@ -251,6 +259,7 @@ static void enter_behind(struct flow *f, const struct gen_fde *fde)
 	struct flow_op op;
 	const uint8_t *code;
 	uint32_t last;
+	bool sure;
 
 	if (!fde->nr_rows || fde->end - fde->start > IMAGE_MAX_CODE)
 		return;
@@ -258,11 +267,13 @@ static void enter_behind(struct flow *f, const struct gen_fde *fde)
 	if (!flow_from_row(r->arch, &r->state[row->state], &s))
 		return;
 	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
-	if (!code || !runs_out(f, fde, code, &last, &op) || last < row->start)
+	if (!code)
+		return;
+	sure = runs_out(f, fde, code, false, &last, &op);
+	if ((!sure && !runs_out(f, fde, code, true, &last, &op)) || last < row->start)
 		return;
 	flow_step(f->arch, &s, &op);
-	/* a branch may never be taken, see gen_flow_edge.c */
-	flow_enter(f, fde->end, &s, op.next == FLOW_ON);
+	flow_enter(f, fde->end, &s, sure && op.next == FLOW_ON);
 }
 
 static void enter_behind_fdes(struct flow *f)
@@ -420,6 +431,7 @@ static int run(struct flow *f)
 	if (ret)
 		return ret;
 	first = f->r->nr_fdes;
+	flow_find_jumps(f);
 	enter_process(f);
 	enter_behind_fdes(f);
 	flow_enter_called(f);

@@ -171,6 +171,7 @@ struct flow_gap {
 #define FLOW_TAKEN	0x2	/* its address is used: one may begin */
 #define FLOW_END	0x4	/* a function ends in front of it */
 #define FLOW_DEFAULT	0x10	/* where a jump by a table goes if the table has nothing */
+#define FLOW_JUMPED_TO	0x20	/* something looks like a jump to it, reached or not */
 #define FLOW_SIG	0x8	/* has a row already, as code that returns from signal handlers */
 
 #define FLOW_NO_NODE	UINT32_MAX
@@ -318,6 +319,9 @@ bool flow_begins(struct flow *f, uint64_t pc);
 /* Does a call ask for its own address? There may be a function behind that does not return. */
 bool flow_is_own_address(struct flow *f, const struct flow_node *node);
 
+/* Mark what bytes that look like jumps jump to. */
+void flow_find_jumps(struct flow *f);
+
 /* Does this new node jump or branch to where it may never go? The default of a switch is marked. */
 void flow_find_maybe(struct flow *f, struct flow_node *node);
 
@@ -383,6 +387,8 @@ struct flow_arch {
 	 * that calls, jumps to or takes the address of @target?
 	 */
 	bool (*may_refer)(const uint8_t *p, uint64_t addr, uint64_t *target);
+	/* Is it a jump or branch, by more than a byte's distance? NULL: decode() shows it. */
+	bool (*may_jump)(const uint8_t *p, uint64_t addr, uint64_t *target);
 	/*
 	 * The jump table that code[@nr - 1], an indirect jump, uses, from the instructions that
 	 * run in front of it. False if it cannot be told for sure. NULL: it never can.

@@ -5,9 +5,11 @@
  * Behind a call lies its continuation, or, if it never returns, as abort(), anything: the next
  * function, or a block that is jumped to from elsewhere. So a call goes on only if its function may
  * return, and it does so for sure only if the function is in a gap and a return was seen in it, on
- * a sure path and with SP at its place; and no padding is behind the call, since who writes it may
- * know more of the callee than can be seen. A call by a pointer returns: nobody has pointers of a
- * type that says otherwise, and those of the linker's tables are told apart.
+ * a sure path and with SP at its place. A compiler may know more of the callee than can be seen:
+ * that it returns for some arguments only, and not for these. So it is not sure if padding is
+ * behind the call, or something jumps there: code that has another way in may be another
+ * function's. A call by a pointer returns: nobody has pointers of a type that says otherwise, and
+ * those of the linker's tables are told apart.
  *
  * A branch goes both ways, unless a compiler knows that it does not, and has left the block empty
  * that it would go to: the end of a function, or whatever comes next. So it is with the default of
@@ -63,6 +65,47 @@ bool flow_begins(struct flow *f, uint64_t pc)
 	return op.flags & FLOW_BEGINS;
 }
 
+static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
+{
+	const uint8_t *p = f->code + gap->at + (pc - gap->start);
+	uint64_t base = f->r->img->text.start, to;
+	struct flow_op op;
+	uint32_t byte;
+
+	if (f->arch->may_jump) {
+		if (!f->arch->may_jump(p, base + pc, &to))
+			return;
+	} else {
+		f->arch->decode(f->decoder, p, gap->end - pc, base + pc, &op);
+		if (op.next != FLOW_JUMP && op.next != FLOW_BRANCH)
+			return;
+		to = op.target;
+	}
+	byte = flow_byte(f, to - base, NULL);
+	if (byte != UINT32_MAX)
+		f->marks[byte] |= FLOW_JUMPED_TO;
+}
+
+void flow_find_jumps(struct flow *f)
+{
+	uint64_t base = f->r->img->text.start;
+	const struct flow_gap *gap;
+	uint32_t pc;
+
+	for (gap = f->gap; gap < f->gap + f->nr_gaps; gap++) {
+		pc = gap->start + (-(base + gap->start) & (f->arch->insn - 1));
+		for (; (uint64_t)pc + FLOW_REFERENCE <= gap->end; pc += f->arch->insn)
+			find_jump(f, gap, pc);
+	}
+}
+
+static bool is_jumped_to(const struct flow *f, uint64_t pc)
+{
+	uint32_t byte = flow_byte(f, pc, NULL);
+
+	return byte != UINT32_MAX && f->marks[byte] & FLOW_JUMPED_TO;
+}
+
 /* Whether the function at @pc comes back, and what it does to SP and FP */
 static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
 {
@@ -80,7 +123,7 @@ static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
 		edge->state = (struct flow_state){ .unknown = true };
 	else if (callee->loses_fp)
 		flow_step(f->arch, &edge->state, &lose_fp);
-	if (callee->surely && !flow_is_padding(f, edge->pc))
+	if (callee->surely && !is_jumped_to(f, edge->pc) && !flow_is_padding(f, edge->pc))
 		edge->kind = FLOW_EDGE_BACK;
 	return callee->returns;
 }

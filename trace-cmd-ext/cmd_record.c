@@ -292,6 +292,7 @@ static int record(struct rec *r)
 	rec_stop(r);
 	if (command) {
 		/* nothing was recorded, and what was there before stays */
+		rec_read_stop(r);
 		dat_discard(r);
 		return command;
 	}

@@ -31,6 +31,7 @@ struct insn {
 	int32_t fp;		/* CFA - FP, if fp_how is FP_FRAME */
 	uint32_t func;
 	uint8_t effect, next, how, fp_how;
+	uint8_t disputed;	/* how the ways were known that disagree, if DISPUTED */
 	bool by_fp, loads_sp, loads_fp;
 };
 
@@ -134,15 +135,28 @@ static void decode(struct sp_map *m, Elf *elf, uint32_t func)
 	}
 }
 
+/* What was told by one of two ways that disagree is not known any more. */
+static void dispute(struct sp_map *m, struct insn *i, enum how how)
+{
+	if (!i || i->how == BY_ROW || i->how == DISPUTED || i->how > how)
+		return;
+	i->how = DISPUTED;
+	i->disputed = how;
+	push(m, i - m->insn);
+}
+
 static void reach(struct sp_map *m, struct insn *i, int32_t sp, enum how how)
 {
 	if (!i || i->how == BY_ROW || i->how == DISPUTED || i->how > how ||
 	    (i->how == how && i->sp == sp))
 		return;
-	i->how = i->how == how ? DISPUTED : how;
+	if (i->how == how) {
+		dispute(m, i, how);
+		return;
+	}
+	i->how = how;
 	i->sp = sp;
-	if (i->how != DISPUTED)
-		push(m, i - m->insn);
+	push(m, i - m->insn);
 }
 
 /* False if it is not known any more. */
@@ -176,13 +190,46 @@ static bool step(const struct insn *i, int32_t *sp)
 	}
 }
 
+/* Up to where SP gets a value that does not depend on what it was */
+static void walk_disputed(struct sp_map *m, uint32_t n, bool behind_calls)
+{
+	struct insn *i = &m->insn[n], *next = n + 1 < m->nr ? i + 1 : NULL;
+
+	if (i->loads_sp || i->effect == FLOW_SP_IS_FP || i->effect == FLOW_LEAVE ||
+	    i->effect == FLOW_LOSE_SP || i->effect == FLOW_LOSE_BOTH)
+		return;
+	if (next && next->func != i->func)
+		next = NULL;
+	switch (i->next) {
+	case FLOW_CALL:
+	case FLOW_CALL_ANY:
+	case FLOW_CALL_POINTER:
+		if (behind_calls)
+			dispute(m, next, BEHIND_CALL);
+		return;
+	case FLOW_BRANCH:
+		dispute(m, next, i->disputed);
+		/* fallthrough */
+	case FLOW_JUMP:
+		dispute(m, insn_at(m, i->target), i->disputed);
+		return;
+	case FLOW_ON:
+	case FLOW_MAYBE_RETURN:
+		dispute(m, next, i->disputed);
+	}
+}
+
 static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
 {
 	struct insn *i = &m->insn[n], *next = n + 1 < m->nr ? i + 1 : NULL;
 	enum how how = i->how == BY_ROW ? BY_PATH : i->how;
 	int32_t sp = i->sp;
 
-	if (i->how == DISPUTED || !step(i, &sp))
+	if (i->how == DISPUTED) {
+		walk_disputed(m, n, behind_calls);
+		return;
+	}
+	if (!step(i, &sp))
 		return;
 	if (next && next->func != i->func)
 		next = NULL;

@@ -100,6 +100,43 @@ static void test_calls_in_a_row_where_nothing_has_eh_frame(void **state)
 	assert_sp(0x210e, 32);
 }
 
+/* Who calls a function that does return may know that it does not this time. */
+static void test_a_call_with_another_way_in_behind(void **state)
+{
+	(void)state;
+	start();
+	/* test %edi,%edi; je; ret; hlt */
+	func(0x2000, "85ff 7401 c3 f4");
+	/* sub $24,%rsp; call | another function's: mov %eax,%edi; hlt */
+	func(0x2100, "4883ec18 e800000000 89c7 f4");
+	call(0x2104, 0x2000);
+	/* which nothing known leads to: sub $40,%rsp; jmp */
+	code(0x2800, "4883ec28 e900000000 0606060606060606");
+	jump(0x2804, 0x2109);
+	/* by a branch */
+	func(0x2200, "4883ec18 e800000000 89c7 f4");
+	call(0x2204, 0x2000);
+	code(0x2900, "4883ec28 0f8400000000 0606060606060606");
+	rel32(0x2906, 0x290a, 0x2209);
+	/* it proves itself, or nothing jumps there */
+	func(0x2300, "4883ec18 e800000000 89c7 4883c418 c3");
+	call(0x2304, 0x2000);
+	code(0x2a00, "e900000000 0606060606060606");
+	jump(0x2a00, 0x2309);
+	func(0x2400, "4883ec18 e800000000 89c7 f4");
+	call(0x2404, 0x2000);
+	make_table();
+	assert_sp(0x2104, 32);
+	assert_hole(0x2109);
+	assert_hole(0x210b);
+	assert_sp(0x2204, 32);
+	assert_hole(0x2209);
+	assert_sp(0x2309, 32);
+	assert_sp(0x230f, 8);
+	assert_sp(0x2409, 32);
+	assert_sp(0x240b, 32);
+}
+
 /* The block is empty, and what comes next is the next function, or a part of one. */
 static void test_a_default_that_is_never_taken(void **state)
 {
@@ -256,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_what_repairs_sp_proves_fp),
 		cmocka_unit_test(test_calls_in_a_row_that_may_not_return),
 		cmocka_unit_test(test_calls_in_a_row_where_nothing_has_eh_frame),
+		cmocka_unit_test(test_a_call_with_another_way_in_behind),
 		cmocka_unit_test(test_a_default_that_is_never_taken),
 		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
 		cmocka_unit_test(test_a_branch_out_of_an_fde),

@@ -63,6 +63,66 @@ static void test_a_jump_with_everything_restored(void **state)
 	assert_hole(0x121a);
 }
 
+/*
+ * Behind the last call of a covered function, which does not return, are instructions that others
+ * execute (exrl), and then the next function: its frame is not the other one's.
+ */
+static void test_what_is_executed_by_others(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	/* brasl; mvc 0(1,%r4),0(%r3), with a frame of 416 bytes */
+	code(0x1100, "c0e500000780 d20040003000");
+	func(0x1100, 12, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
+	/* stmg %r14,%r15,112(%r15); lay %r15,-168(%r15); lg %r1,328(%r15); brasl; br %r1 */
+	code(0x110c, "ebeff0700024 e3f0ff58ff71 e310f1480004 c0e500000780 07f1");
+	/* without the call: lgr %r4,%r2; br %r1 */
+	code(0x1200, "b9040042 d20040003000");
+	func(0x1200, 10, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
+	code(0x120a, "b9040042 07f1");
+	/* and with one that comes back: lgr %r4,%r2; lg %r14,368(%r15); aghi %r15,256; br %r14 */
+	code(0x1300, "c0e500000780 d20040003000");
+	func(0x1300, 12, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
+	code(0x130c, "b9040042 e3e0f1700004 a7fb0100 07fe");
+	make_table();
+	assert_hole(0x110c);
+	assert_hole(0x1112);
+	assert_hole(0x1118);
+	assert_row(0x120a, SFRAME_SP, 416, RA_AT, 0);
+	assert_row(0x130c, SFRAME_SP, 416, RA_AT, 0);
+	assert_row(0x1310, SFRAME_SP, 416, RA_AT, 0);
+}
+
+/* What is called by brasl %r0 has its caller in r0, and that of its caller in r14. */
+static void test_returns_to_r0(void **state)
+{
+	(void)state;
+	start_flow(EM_S390);
+	runs_at_start(0x1100);
+	runs_at_start(0x1200);
+	runs_at_start(0x1280);
+	runs_at_start(0x1300);
+	/* lgr %r1,%r0; br %r1 */
+	code(0x1100, "b9040010 07f1");
+	/* lgr %r1,%r0; br %r2 and lgr %r1,%r3; br %r1: of another register */
+	code(0x1200, "b9040010 07f2");
+	code(0x1280, "b9040013 07f1");
+	/* aghi %r15,-224; stmg %r14,%r5,160(%r15); brasl, which may not return;
+	 * lmg %r14,%r5,160(%r15); aghi %r15,224; lgr %r1,%r0; br %r1
+	 */
+	code(0x1300, "a7fbff20 ebe5f0a00024 c0e500000673 ebe5f0a00004 a7fb00e0 b9040010 07f1");
+	make_table();
+	assert_hole(0x1100);
+	assert_hole(0x1104);
+	entered(0x1200);
+	entered(0x1204);
+	entered(0x1280);
+	entered(0x1284);
+	assert_hole(0x1300);
+	assert_hole(0x130a);
+	assert_hole(0x1310);
+}
+
 static void test_frame_pointer(void **state)
 {
 	(void)state;
@@ -257,6 +317,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_init),
 		cmocka_unit_test(test_a_jump_with_everything_restored),
+		cmocka_unit_test(test_what_is_executed_by_others),
+		cmocka_unit_test(test_returns_to_r0),
 		cmocka_unit_test(test_frame_pointer),
 		cmocka_unit_test(test_returns_on_a_condition),
 		cmocka_unit_test(test_registers_that_are_written),

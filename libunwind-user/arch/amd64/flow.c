@@ -385,6 +385,19 @@ static bool amd64_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
 	return true;
 }
 
+/* jmp and jcc with 32 bits */
+static bool amd64_may_jump(const uint8_t *p, uint64_t addr, uint64_t *target)
+{
+	bool jcc = p[0] == 0x0f && (p[1] & 0xf0) == 0x80;
+	int32_t rel;
+
+	if (p[0] != 0xe9 && !jcc)
+		return false;
+	memcpy(&rel, p + 1 + jcc, sizeof(rel));
+	*target = addr + 1 + jcc + sizeof(rel) + (int64_t)rel;
+	return true;
+}
+
 const struct flow_arch amd64_flow = {
 	.entered = { .sp = 8, .sp_known = true, .ra_saved = true, .ra_slot = -8 },
 	.align = 16,
@@ -397,5 +410,6 @@ const struct flow_arch amd64_flow = {
 	.close = amd64_close,
 	.decode = amd64_decode,
 	.may_refer = amd64_may_refer,
+	.may_jump = amd64_may_jump,
 	.table = amd64_table,
 };

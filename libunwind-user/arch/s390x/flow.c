@@ -249,6 +249,15 @@ static void compares_to(const uint8_t *p, struct flow_op *op)
 		op->next = FLOW_BAD;
 }
 
+/*
+ * stmg on the stack that goes on behind r15 with r0. No call preserves r0, and no compiler saves
+ * it: who does may have its return address there, see returns_to_r0().
+ */
+static bool saves_r0(const uint8_t *p, unsigned int base)
+{
+	return p[5] == 0x24 && base == SP && (p[1] & 15) < p[1] >> 4;
+}
+
 static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 {
 	uint64_t target = addr + (int64_t)word(p + 2) * 2;
@@ -283,6 +292,8 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 	case 0xeb:				/* lmg, stmg: R3 where others have an index */
 		m.index = 0;
 		multiple(op, &m, r1, p[1] & 15, p[5] == 0x04);
+		if (saves_r0(p, m.base))
+			op->next = FLOW_BAD;
 		break;
 	case 0xec:
 		if (p[5] >= 0xe0) {
@@ -349,6 +360,16 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_
 	}
 }
 
+/*
+ * lgr %rN,%r0; br %rN: no instruction jumps to r0, so what returns there copies it. Such a function
+ * was called by brasl %r0, and r14 does not have its return address: __fentry__ of glibc.
+ */
+static bool returns_to_r0(const uint8_t *p, size_t len)
+{
+	return len >= 6 && half(p) == 0xb904 && !(p[3] & 15) && p[4] == 0x07 &&
+	       p[5] == (0xf0 | p[3] >> 4);
+}
+
 static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
 			 struct flow_op *op)
 {
@@ -362,7 +383,7 @@ static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		return;
 	insn = s390x_insn(p);
 	op->len = insn.len;
-	if (insn.kind == INSN_BAD)
+	if (insn.kind == INSN_BAD || returns_to_r0(p, len))
 		return;
 	op->next = FLOW_ON;
 	if (insn.kind != INSN_SPECIAL)
