@@ -13,13 +13,11 @@
 
 static const struct gen_arch *const archs[] = { &gen_amd64, &gen_arm64, &gen_s390x };
 
-bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
+bool gen_grow(void *array, uint32_t nr, uint32_t *room, size_t elem)
 {
 	uint32_t want = *room ? *room : 64;
 	void **p = array, *q;
 
-	if (nr < *room)
-		return true;
 	if (want > UINT32_MAX / 2)
 		return false;
 	if (want <= nr)

@@ -271,7 +271,12 @@ struct cfi_section gen_section(const struct gen_image *img, const struct gen_arc
  */
 #define MAX_PROBES	64
 
+bool gen_grow(void *array, uint32_t nr, uint32_t *room, size_t elem);
+
 /* Make room for one more. Returns false without memory or beyond 4 G entries. */
-bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem);
+static inline bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
+{
+	return nr < *room || gen_grow(array, nr, room, elem);
+}
 
 #endif
