@@ -39,7 +39,7 @@ import collections, json, sys
 
 n = none = alien = between = unasked = 0
 of = collections.defaultdict(set)
-for line in open(sys.argv[1]):
+for line in sys.stdin:
     e = json.loads(line)
     if "event" not in e:
         continue
@@ -68,7 +68,7 @@ check "recorded" ustack_record -a -b 60000 -e 'sched:*' -e 'kmem:*' python3 load
 sed 's/^/     /' said
 # not kept: as text it is larger than the memory that holds files here
 check "each event has its own kernel stack, and its user stack or a reason" \
-	eval "set -o pipefail; $USTACK report --json t.dat | python3 look.py /dev/stdin"
+	eval "set -o pipefail; $USTACK report --json t.dat | python3 look.py"
 $USTACK stat t.dat | head -n 30 | sed 's/^/     /'
 keep t.dat
 finish

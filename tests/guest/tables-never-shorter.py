@@ -8,8 +8,8 @@ WITHOUT and WITH are what `trace-ustack report --json` says of two recordings of
 Each stack with tables is held against those without that have the same innermost frame and are of a
 first thread as well, or of another: in Go, frame pointers lead from the stack of a thread to that
 of a goroutine only if that lies above it. It is as long if it has all frames of one of them, in
-their order. It is shorter if it ends at a frame after which one of them goes on, and has all frames
-of none. Others are not compared.
+their order. It is shorter if it ends at a frame after which one of them goes on, and at which none
+of the program ends, and has all frames of none. Others are not compared.
 
 Of programs with one thread the median and the mean may not be less either; those with more, as
 Go's, have other work in them each time. A frame without a mapping counts for nothing, nor do those
@@ -32,6 +32,7 @@ class Recording:
     def __init__(self, path):
         self.lengths = collections.defaultdict(list)
         self.at = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
+        self.ends = collections.defaultdict(set)
         self.threads = collections.defaultdict(set)
         self.outside = collections.Counter()
         self.example = {}
@@ -58,6 +59,7 @@ class Recording:
         self.lengths[comm].append(len(stack))
         is_first = event["tid"] == event.get("pid")
         self.at[comm][stack[0], is_first][tuple(stack)] += 1
+        self.ends[comm].add(stack[-1])
         self.threads[comm, event.get("pid")].add(event["tid"])
         self.whole[comm] += "user_flags" not in event
 
@@ -70,10 +72,12 @@ def has_all(stack, other):
     return all(frame in rest for frame in other)
 
 
-def is_shorter(stack, others):
-    """None if nothing can be said"""
+def is_shorter(stack, others, ends):
+    """None if nothing can be said. @ends: where walks end without tables, too"""
     if any(has_all(stack, other) for other in others):
         return False
+    if stack[-1] in ends:
+        return None
     if any(stack[-1] in other[:-1] for other in others):
         return True
     return None
@@ -92,7 +96,7 @@ def compare(without, with_, comm):
     compared, shorter, worst = 0, 0, []
     for place, stacks in with_.at[comm].items():
         for stack, nr in stacks.items():
-            verdict = is_shorter(stack, without.at[comm].get(place, ()))
+            verdict = is_shorter(stack, without.at[comm].get(place, ()), without.ends[comm])
             compared += nr if verdict is not None else 0
             if verdict:
                 shorter += nr
