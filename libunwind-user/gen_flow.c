@@ -466,9 +466,10 @@ int flow_add(struct gen_rows *r)
 	r->nr_sorted = r->nr_fdes;
 	ret = find_gaps(&f);
 	r->stats->gap_bytes = f.size;
-	f.bare = f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret)
 		ret = skip_large_gaps(&f);
+	/* without what was left out: jumps from there are not known */
+	f.bare = f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret && f.size)
 		ret = run(&f);
 	if (f.decoder)
