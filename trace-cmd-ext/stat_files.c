@@ -43,17 +43,13 @@ static struct stat_file *slot_of(struct stat_counts *s, struct model *m, const s
 	const struct maps_file *file = file_of(m, u, i, offset);
 	bool compat = u->pub.flags & STACK_COMPAT && file && !strcmp(file->path, "[vdso]");
 	uint32_t at = compat ? 1 : file ? file->id + 2 : 0;
-	struct stat_file *f;
 
 	while (s->files.nr <= at)
 		if (!vec_add(&s->files))
 			return NULL;
-	f = &s->files.v[at];
-	if (f->file != file) {
-		f->file = file;
-		f->compat = compat;
-	}
-	return f;
+	s->files.v[at].file = file;
+	s->files.v[at].compat = compat;
+	return &s->files.v[at];
 }
 
 static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
