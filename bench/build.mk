@@ -14,7 +14,7 @@ BENCH_COST_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -static -fno-o
 # The peers follow frame pointers; what we follow holds for any code.
 BENCH_STEPS := $(O)/bench/steps
 BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer \
-	-fno-optimize-sibling-calls -fno-stack-protector -Ilibunwind-user
+	-fno-optimize-sibling-calls -fno-stack-protector -I.
 
 # Modules for LD_AUDIT, which are linked as ours is, and one for LD_PRELOAD
 BENCH_START := $(addprefix $(O)/bench/start/,start empty.so preload.so pretend.so)
@@ -35,7 +35,7 @@ $(BENCH_EVENT): bench/compare/event.c bench/kernel/entries.c bench/kernel/cost.h
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(BENCH_COST_FLAGS) -Ilibunwind-user -o $@ $(filter %.c %.a,$^) \
+	$(CC) $(BENCH_COST_FLAGS) -I. -o $@ $(filter %.c %.a,$^) \
 		$(filter %capstone.a -lcapstone,$(UU_LIBS)) -lz -lpthread
 
 # by its path: this file is read before the one that names it
@@ -54,7 +54,7 @@ $(O)/bench/start/preload.so: bench/start/preload.c
 # by its path as above: the module is made first, for what it includes
 $(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.so
 	@mkdir -p $(@D)
-	$(CC) $(AUDIT_CFLAGS) -Ilibunwind-user $(filter-out -Wl$(comma)-init%,$(AUDIT_LDFLAGS)) \
+	$(CC) $(AUDIT_CFLAGS) -I. $(filter-out -Wl$(comma)-init%,$(AUDIT_LDFLAGS)) \
 		$(if $(filter %/pretend.so,$@),-Wl$(comma)-init$(comma)audit_init) \
 		-DAUDIT_SELF='"$(AUDIT_SELF)"' -o $@ $<
 
@@ -62,7 +62,7 @@ comma := ,
 
 $(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -Ilibunwind-user $(CFLAGS) -o $@ $< $(UU_LIB) \
+	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(CFLAGS) -o $@ $< $(UU_LIB) \
 		$(UU_LIBS)
 
 # in a guest of s390x

@@ -4,8 +4,8 @@
  *
  * A walk sees the same code again and again, so most steps need no table: a row that was found is
  * kept, by a hash of the pc that asked for it, and serves again if it holds for the pc. A
- * row says itself for which pcs it does (sframe_read.h), so there is no key to go wrong, and what
- * an empty slot has holds for none. Rows are dropped whenever a table comes or goes.
+ * row says itself for which pcs it does (sframe/sframe_read.h), so there is no key to go wrong, and
+ * what an empty slot has holds for none. Rows are dropped whenever a table comes or goes.
  *
  * Code that returns from signal handlers may have no row where calls leave the return address in a
  * register (the vDSOs of arm64 and s390x). It is looked at, which takes a system call, and only
@@ -22,8 +22,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "gen.h"
-#include "step.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/sframe/step.h"
 #include "unwind-user.h"
 
 /*

@@ -5,16 +5,16 @@
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
+plugin_room = $(patsubst plugin/%,%,$(sort $(wildcard $(1:%=plugin/%/*.c))))
 # what has no libtraceevent host in it: unit tests link these
-PLUGIN_CORE := join.c join_find.c join_parts.c join_sort.c runs.c maps.c frames.c jit.c decode.c \
-	feed.c wire.c drops.c
-PLUGIN_SRC := $(PLUGIN_CORE) scan.c options.c handlers.c plugin_ustack_join.c
+PLUGIN_CORE := $(filter-out recording/scan.c,$(call plugin_room,join recording))
+PLUGIN_SRC := $(PLUGIN_CORE) recording/scan.c \
+	$(addprefix trace-cmd/,options.c handlers.c plugin_ustack_join.c)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(O)/plugin/%.o)
 PLUGIN_STUB := $(O)/plugin/plugin_ustack.so
 PLUGIN_SO := $(O)/plugin/ustack/plugin_ustack_join.so
 PLUGIN_INC := $(shell pkg-config --cflags libtracecmd libtraceevent 2>/dev/null)
-PLUGIN_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -Iplugin \
-	-Ilibunwind-user $(PLUGIN_INC)
+PLUGIN_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -I. $(PLUGIN_INC)
 
 ALL_TARGETS += $(PLUGIN_STUB) $(PLUGIN_SO)
 INSTALL_TARGETS += install-plugin
@@ -27,7 +27,7 @@ $(O)/plugin/%.o: plugin/%.c
 	$(CC) $(PLUGIN_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # libtraceevent is not linked: its functions are the host program's
-$(PLUGIN_STUB): $(O)/plugin/plugin_ustack.o
+$(PLUGIN_STUB): $(O)/plugin/trace-cmd/plugin_ustack.o
 	$(CC) -shared $(LDFLAGS) -o $@ $^
 
 $(PLUGIN_SO): $(PLUGIN_OBJ) $(UU_LIB)
@@ -47,21 +47,21 @@ install-plugin: plugin
 	install -m 644 plugin/man/trace-cmd-ustack.1 $(DESTDIR)$(prefix)/share/man/man1/
 
 # KernelShark's plugin, where its headers are. Its folder is not libtraceevent's: that reads all.
-SHARK_C := plugin_ustack_shark.c plugin_ustack_shark_model.c plugin_ustack_shark_view.c
+SHARK_C := $(call plugin_room,kernelshark)
 SHARK_OBJ := $(SHARK_C:%.c=$(O)/plugin/%.o)
-SHARK_DRAW := $(O)/plugin/plugin_ustack_shark_draw.o
+SHARK_DRAW := $(O)/plugin/kernelshark/draw.o
 SHARK_SO := $(O)/plugin/kernelshark/plugin-ustack.so
 # -I of KernelShark's headers; given by who builds for another version
 SHARK_INC ?= $(shell pkg-config --cflags libkshark json-c gl glu 2>/dev/null)
 # its headers warn
 SHARK_CFLAGS = $(patsubst -I%,-isystem %,$(SHARK_INC))
 # what the join needs, and nothing of printing
-SHARK_CORE := $(addprefix $(O)/plugin/,join.o join_find.o join_parts.o join_sort.o runs.o \
-	maps.o decode.o feed.o wire.o drops.o scan.o)
+SHARK_CORE := $(patsubst %.c,$(O)/plugin/%.o,$(filter-out %/frames.c %/jit.c,\
+	$(call plugin_room,join recording)))
 
 $(SHARK_OBJ) $(SHARK_DRAW): PLUGIN_CFLAGS += $(SHARK_CFLAGS)
 
-$(SHARK_DRAW): plugin/plugin_ustack_shark_draw.cpp
+$(SHARK_DRAW): plugin/kernelshark/draw.cpp
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(filter-out -std=%,$(PLUGIN_CFLAGS)) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 
@@ -89,4 +89,4 @@ INSTALL_TARGETS += install-shark
 endif
 
 -include $(SHARK_OBJ:.o=.d) $(SHARK_DRAW:.o=.d)
--include $(PLUGIN_OBJ:.o=.d) $(O)/plugin/plugin_ustack.d
+-include $(PLUGIN_OBJ:.o=.d) $(O)/plugin/trace-cmd/plugin_ustack.d

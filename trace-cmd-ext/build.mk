@@ -17,11 +17,12 @@ install-tables: $(TABLES_BIN)
 	install -d $(DESTDIR)$(prefix)/bin
 	install -m 755 $(TABLES_BIN) $(DESTDIR)$(prefix)/bin/
 
-TABLES_OBJ := $(patsubst %,$(O)/trace-cmd-ext/%.o,table_main table_make tables_serve)
+TABLES_OBJ := $(patsubst %.c,$(O)/%.o,$(sort $(wildcard trace-cmd-ext/tables/*.c)))
 
 include trace-cmd-ext/sources.mk
 TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
-TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
+TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/trace-cmd/handlers.o \
+	$(O)/plugin/recording/scan.o
 TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd libtracefs libtraceevent) \
 	-lm -lz
 TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -33,15 +34,15 @@ $(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
 	$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) $(TOOL_WRAP) -o $@ $(TOOL_OBJ) \
 		$(TOOL_PLUGIN_OBJ) $(UU_LIB) $(TOOL_LIBS)
 
-$(TOOL_OBJ): TOOL_FLAGS = -Iplugin $(PLUGIN_INC)
-# svg.c includes it: a string, line by line
-FLAME_JS := $(O)/trace-cmd-ext/flame_js.h
-$(O)/trace-cmd-ext/svg.o: $(FLAME_JS)
-$(O)/trace-cmd-ext/svg.o: TOOL_FLAGS += -I$(dir $(FLAME_JS))
-$(FLAME_JS): trace-cmd-ext/flame.js trace-cmd-ext/build.mk
+$(TOOL_OBJ): TOOL_FLAGS = $(PLUGIN_INC)
+# flame/svg.c includes it: a string, line by line
+FLAME_JS := $(O)/trace-cmd-ext/flame/flame_js.h
+$(O)/trace-cmd-ext/flame/svg.o: $(FLAME_JS)
+$(O)/trace-cmd-ext/flame/svg.o: TOOL_FLAGS += -I$(dir $(FLAME_JS))
+$(FLAME_JS): trace-cmd-ext/flame/flame.js trace-cmd-ext/build.mk
 	@mkdir -p $(@D)
 	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
-$(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
+$(O)/trace-cmd-ext/commands/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
 
 $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)

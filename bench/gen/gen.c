@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gen.h"
+#include "libunwind-user/gen/gen.h"
 
 #define RUNS		20
 #define RATIO_BAR	0.70

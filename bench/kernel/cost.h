@@ -46,7 +46,7 @@ uint64_t switches_run(void);
  */
 uint64_t entries_run(long nr, unsigned int depth, unsigned int calls);
 
-/* tables.c: begin to have a table for this program, and end it */
+/* libunwind-user/tables/session.c: begin to have a table for this program, and end it */
 void tables_on(void);
 void tables_off(void);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cost.h"
-#include "tables.h"
+#include "libunwind-user/tables/tables.h"
 
 static struct tables *session;
 

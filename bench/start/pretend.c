@@ -4,10 +4,10 @@
  * failure for success. So all is measured but the work of the kernel in prctl().
  */
 #define sys_prctl	sys_prctl_real
-#include "audit_sys.h"
+#include "libunwind-user/audit/sys.h"
 #undef sys_prctl
 
-#include "unwind_table_uapi.h"
+#include "libunwind-user/tables/uapi.h"
 
 static int sys_prctl(int option, const void *arg, size_t size)
 {
@@ -18,5 +18,5 @@ static int sys_prctl(int option, const void *arg, size_t size)
 	return option == PR_REMOVE_SFRAME ? -ENOENT : ret;
 }
 
-#include "audit.c"
-#include "audit_table.c"
+#include "libunwind-user/audit/audit.c"
+#include "libunwind-user/audit/table.c"

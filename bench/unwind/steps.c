@@ -29,9 +29,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gen.h"
-#include "step.h"
-#include "unwind-user.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/sframe/step.h"
+#include "libunwind-user/unwind-user.h"
 
 #define DEPTH		45
 #define MAX		128

@@ -16,8 +16,8 @@
 #ifndef ARCH_H
 #define ARCH_H
 
-#include "gen_impl.h"
-#include "sframe_read.h"
+#include "libunwind-user/gen/impl.h"
+#include "libunwind-user/sframe/sframe_read.h"
 
 struct flow_arch;
 

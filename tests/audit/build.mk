@@ -4,7 +4,7 @@
 O ?= build
 
 AT := $(O)/tests/audit
-AT_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -Itests/audit -Ilibunwind-user -I$(O)/libunwind-user
+AT_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -Itests/audit -I. -I$(O)/libunwind-user
 AT_LIBS := $(patsubst %,$(AT)/lib%.so,one two odd broken)
 AT_OWN := $(patsubst %,$(AT)/libown-%.so,good old broken outside) $(AT)/program-own
 AT_ALL := $(AT)/observe $(AT)/program $(AT_LIBS) $(AT_OWN) $(AT)/libunwind-user-audit.so

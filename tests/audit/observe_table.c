@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "observe.h"
-#include "sframe_read.h"
-#include "tables.h"
+#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/tables/tables.h"
 
 const char *cache_dir;
 

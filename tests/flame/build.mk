@@ -6,7 +6,8 @@ O ?= build
 include trace-cmd-ext/sources.mk
 
 FLAME_TEST := $(O)/flame-test
-FLAME_PARTS := fold tree colour svg proto strtab folded cmd cmd_run output
+FLAME_PARTS := $(addprefix stacks/,fold tree strtab folded) \
+	$(addprefix tool/,colour tool run output) flame/svg export/proto
 FLAME_PARTS_OBJ := $(FLAME_PARTS:%=$(O)/tool-test/%.o)
 
 CHECK_TARGETS += check-flame-unit
@@ -17,10 +18,10 @@ TEST_TARGETS += check-flame check-flame-browser
 check-flame-unit: $(FLAME_TEST)/test_flame
 	@$<
 
-# svg.c is compiled in whatever folder the compiler runs
+# flame/svg.c is compiled in whatever folder the compiler runs
 check-flame: $(O)/trace-ustack $(FIXTURES)
-	@cd / && $(CC) -D_GNU_SOURCE -I$(CURDIR)/plugin -I$(abspath $(dir $(FLAME_JS))) \
-		-c -o /dev/null $(CURDIR)/trace-cmd-ext/svg.c
+	@cd / && $(CC) -D_GNU_SOURCE -I$(CURDIR) -I$(abspath $(dir $(FLAME_JS))) \
+		-c -o /dev/null $(CURDIR)/trace-cmd-ext/flame/svg.c
 	@tests/flame/run $(O)
 
 check-flame-browser: $(O)/trace-ustack $(FIXTURES)
@@ -32,10 +33,10 @@ flame-update: $(O)/trace-ustack $(FIXTURES)
 
 $(FLAME_TEST)/test_flame: tests/flame/test_flame.c $(FLAME_PARTS_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+	$(CC) $(PLUGIN_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) -lcmocka -lm
 
-$(O)/tool-test/svg.o: $(O)/trace-cmd-ext/flame_js.h
-$(O)/tool-test/svg.o: PLUGIN_CFLAGS += -I$(dir $(FLAME_JS))
+$(O)/tool-test/flame/svg.o: $(FLAME_JS)
+$(O)/tool-test/flame/svg.o: PLUGIN_CFLAGS += -I$(dir $(FLAME_JS))
 
 -include $(FLAME_TEST)/test_flame.d

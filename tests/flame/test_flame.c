@@ -2,13 +2,13 @@
 /* The parts of a flame graph: folding, the frames and their places, text, colours, messages. */
 #include "unit.h"
 
-#include "colour.h"
-#include "fold.h"
-#include "folded.h"
-#include "proto.h"
-#include "strtab.h"
-#include "svg.h"
-#include "tree.h"
+#include "trace-cmd-ext/tool/colour.h"
+#include "trace-cmd-ext/stacks/fold.h"
+#include "trace-cmd-ext/stacks/folded.h"
+#include "trace-cmd-ext/export/proto.h"
+#include "trace-cmd-ext/stacks/strtab.h"
+#include "trace-cmd-ext/flame/svg.h"
+#include "trace-cmd-ext/stacks/tree.h"
 
 /* "a;b c;d" to a segment of user, "k" frames of the kernel in @kernel */
 static uint32_t seg(struct fold *f, enum fold_kind kind, const char *s)

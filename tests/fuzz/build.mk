@@ -12,10 +12,10 @@ FUZZ_DWARF ?= 3000
 FUZZ_FILES ?= 150
 FUZZ_SAN := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
-FUZZ_PLUGIN := $(PLUGIN_CORE) scan.c options.c handlers.c
+FUZZ_PLUGIN := $(PLUGIN_CORE) recording/scan.c trace-cmd/options.c trace-cmd/handlers.c
 FUZZ_OBJ := $(FUZZ_PLUGIN:%.c=$(FUZZ_DIR)/plugin/%.o) $(UU_SRC:%.c=$(FUZZ_DIR)/libunwind-user/%.o)
-FUZZ_DWARF_OBJ := $(patsubst %.c,$(FUZZ_DIR)/libunwind-user/%.o,cover.c $(filter dwarf_%,\
-	$(UU_DEBUG_SRC)))
+FUZZ_DWARF_OBJ := $(patsubst %.c,$(FUZZ_DIR)/libunwind-user/%.o,base/cover.c \
+	$(filter dwarf/%,$(UU_DEBUG_SRC)))
 # the plugin as the files' reader loads it, with sanitizers of the compiler it is built with
 FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so
 
@@ -64,13 +64,14 @@ $(FUZZ_DIR)/fuzz_records: tests/fuzz/fuzz_records.c $(FUZZ_OBJ)
 		-ltraceevent $(UU_LIBS)
 
 # the files the kernel has too, and nothing else
-$(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sframe_read.o \
-		$(FUZZ_DIR)/libunwind-user/step.o
+$(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
+		$(FUZZ_DIR)/libunwind-user/sframe/step.o
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
-$(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe_read.o \
-		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,cfi% gen% arch/%),$(FUZZ_OBJ))
+$(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
+		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,base/% cfi/% flow/% gen/% arch/%),\
+		$(FUZZ_OBJ))
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) $(UU_LIBS)
@@ -81,8 +82,8 @@ $(FUZZ_DIR)/fuzz_dwarf: tests/fuzz/fuzz_dwarf.c $(FUZZ_DWARF_OBJ)
 		-lelf -lz -lzstd
 
 # fuzz_sframe, compiled to read what the kernel reads
-$(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe_read.c \
-		libunwind-user/step.c
+$(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe/sframe_read.c \
+		libunwind-user/sframe/step.c
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -DSFRAME_AS_KERNEL -Wno-unused-parameter \
 		-fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c,$^)
@@ -93,7 +94,7 @@ $(FUZZ_DIR)/fuzz_files: tests/fuzz/fuzz_files.c
 	@mkdir -p $(@D)
 	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -rdynamic -MMD -MP -o $@ $< -ltracecmd -ltraceevent
 
-$(FUZZ_DIR)/plugins/plugin_ustack.so: plugin/plugin_ustack.c
+$(FUZZ_DIR)/plugins/plugin_ustack.so: plugin/trace-cmd/plugin_ustack.c
 	@mkdir -p $(@D)
 	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -shared -o $@ $<
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwarf_read.h"
+#include "libunwind-user/dwarf/dwarf.h"
 
 #define NR_ALT 3
 

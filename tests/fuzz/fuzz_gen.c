@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arch/arch.h"
-#include "sframe_read.h"
+#include "libunwind-user/arch/arch.h"
+#include "libunwind-user/sframe/sframe_read.h"
 
 #define CODE		0x1000
 #define CODE_SIZE	0x1000

@@ -19,8 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ustack.h"
-#include "wire.h"
+#include "plugin/join/ustack.h"
+#include "plugin/recording/wire.h"
 
 #define COMMON								\
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"	\

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "step.h"
+#include "libunwind-user/sframe/step.h"
 
 #define BASE	0x100000ull
 #define STACK	0x7ff000ull

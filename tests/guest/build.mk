@@ -46,11 +46,11 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 		$(addprefix $(GUEST)/tables/go-,busy calls))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
-$(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/unwind_table_uapi.h
+$(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/tables/uapi.h
 
 $(GUEST)/tables/%: tests/guest/prog/tables/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -Ilibunwind-user -o $@ $< -ldl -pthread
+	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -I. -o $@ $< -ldl -pthread
 
 $(GUEST)/tables/%: tests/guest/prog/tables/%.cc
 	@mkdir -p $(@D)

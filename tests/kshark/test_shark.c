@@ -11,8 +11,8 @@
 #include <libkshark-tepdata.h>
 #include <unistd.h>
 
-#include "plugin_ustack_shark.h"
-#include "scan.h"
+#include "plugin/kernelshark/shark.h"
+#include "plugin/recording/scan.h"
 #include "unit.h"
 
 int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream);

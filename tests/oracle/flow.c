@@ -27,9 +27,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gen_impl.h"
+#include "libunwind-user/gen/impl.h"
 #include "oracle.h"
-#include "sframe_read.h"
+#include "libunwind-user/sframe/sframe_read.h"
 #include "sp.h"
 
 #define MAX_TOLD	20

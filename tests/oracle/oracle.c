@@ -37,9 +37,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gen_impl.h"
+#include "libunwind-user/gen/impl.h"
 #include "oracle.h"
-#include "sframe_read.h"
+#include "libunwind-user/sframe/sframe_read.h"
 
 #define MAX_TOLD	20
 struct file {

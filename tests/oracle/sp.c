@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/arch.h"
-#include "gen_flow.h"
+#include "libunwind-user/arch/arch.h"
+#include "libunwind-user/flow/impl.h"
 #include "oracle.h"
 #include "sp.h"
 

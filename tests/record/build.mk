@@ -18,7 +18,7 @@ $(FAKE_TRACEFS) $(RECORD_JIT): CFLAGS_COMMON := $(filter-out $(SAN_BUILD),$(CFLA
 
 $(FAKE_TRACEFS): tests/record/fake_tracefs.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -Ilibunwind-user -fPIC -shared -o $@ $< -ldl
+	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -I. -fPIC -shared -o $@ $< -ldl
 
 $(RECORD_JIT): tests/record/jit.c
 	@mkdir -p $(@D)

@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unwind_table_uapi.h"
+#include "libunwind-user/tables/uapi.h"
 
 static int is_instance(const char *path)
 {

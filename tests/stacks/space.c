@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "stacks.h"
-#include "unwind-user.h"
+#include "libunwind-user/unwind-user.h"
 
 #define PAGE	4096
 #define CODES	65536

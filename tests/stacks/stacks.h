@@ -14,8 +14,8 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "gen.h"
-#include "step.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/sframe/step.h"
 
 #define MAX_FRAMES	1024	/* of a walk */
 #define CODE_BYTES	16	/* no instruction is longer */

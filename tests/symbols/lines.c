@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <unwind-user.h>
+#include "libunwind-user/unwind-user.h"
 
 static struct { uint64_t offset, size, addr; } segs[64];
 static size_t nr_segs;

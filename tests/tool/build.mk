@@ -63,7 +63,7 @@ check-leaks: $(TOOL_SAN) $(TABLES_SAN) $(O)/trace-ustack $(FAKE_TRACEFS) $(RECOR
 		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-tool tests/tool/run $(O) && \
 		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-record tests/record/run $(O)
 
-$(TABLES_SAN): $(addprefix $(TOOL_TEST)/,table_main.o table_make.o tables_serve.o) $(TOOL_SAN_DEPS)
+$(TABLES_SAN): $(addprefix $(TOOL_TEST)/tables/,main.o make.o serve.o) $(TOOL_SAN_DEPS)
 	$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 # Races in what has threads: tables, the recorder, and who walks stacks in one
@@ -92,15 +92,15 @@ $(TOOL_TEST)/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
 	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) $(O)/unit/plugin/handlers.o \
-		$(O)/unit/plugin/scan.o
+$(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
+		$(O)/unit/plugin/trace-cmd/handlers.o $(O)/unit/plugin/recording/scan.o
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(CFLAGS) $(TOOL_WRAP) -o $@ $^ $(TOOL_LIBS)
 
 $(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+	$(CC) $(PLUGIN_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) -lcmocka $(TOOL_LIBS)
 
 -include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d
--include $(O)/unit/plugin/handlers.d
+-include $(O)/unit/plugin/trace-cmd/handlers.d

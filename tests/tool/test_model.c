@@ -6,7 +6,7 @@
 #include <glob.h>
 #include <unistd.h>
 
-#include "model_int.h"
+#include "trace-cmd-ext/model/impl.h"
 #include "unit.h"
 
 static glob_t fixtures;

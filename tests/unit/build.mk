@@ -32,10 +32,10 @@ $(UNIT_DIR)/libunwind-user/%.o: libunwind-user/%.c
 	$(CC) $(UU_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # test_scan plays libtracecmd itself, so nothing links the real one
-$(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/scan.o
+$(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/recording/scan.o
 	@mkdir -p $(@D)
 	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< $(SAN_OBJ) \
-		$(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/scan.o) \
+		$(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/recording/scan.o) \
 		-lcmocka -ltraceevent $(UU_DEBUG_LIBS)
 
--include $(UNIT_DIR)/plugin/scan.d $(SAN_OBJ:.o=.d) $(UNIT_BIN:=.d)
+-include $(UNIT_DIR)/plugin/recording/scan.d $(SAN_OBJ:.o=.d) $(UNIT_BIN:=.d)

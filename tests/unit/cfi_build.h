@@ -6,7 +6,7 @@
 #include <dwarf.h>
 
 #include "unit.h"
-#include "cfi.h"
+#include "libunwind-user/cfi/cfi.h"
 
 struct eh {
 	uint8_t b[65536];

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unwind-user.h>
+#include "libunwind-user/unwind-user.h"
 
 #include "unit.h"
 

@@ -5,8 +5,8 @@
 
 #include "arch_build.h"
 #include "flow_rows.h"
-#include "gen_impl.h"
-#include "sframe_read.h"
+#include "libunwind-user/gen/impl.h"
+#include "libunwind-user/sframe/sframe_read.h"
 
 static struct gen_table table;
 static struct sframe_table reader;

@@ -10,8 +10,8 @@
 
 #include "cfi_build.h"
 #include "flow_rows.h"
-#include "gen_impl.h"
-#include "sframe_read.h"
+#include "libunwind-user/gen/impl.h"
+#include "libunwind-user/sframe/sframe_read.h"
 
 #define TEXT		0x1000		/* addresses, and offsets in the file */
 #define TEXT_SIZE	0x4000

@@ -3,7 +3,7 @@
 #ifndef JOIN_BUILD_H
 #define JOIN_BUILD_H
 
-#include "join.h"
+#include "plugin/join/join.h"
 #include "unit.h"
 
 #define C1	0x100000002ull

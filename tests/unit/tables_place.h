@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tables_impl.h"
+#include "libunwind-user/tables/impl.h"
 #include "unit.h"
 
 static char tmp[64], libc[256];

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "drops.h"
+#include "plugin/recording/drops.h"
 #include "unit.h"
 
 static char found[256];

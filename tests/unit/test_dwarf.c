@@ -7,7 +7,7 @@
 #include <dwarf.h>
 #include <errno.h>
 
-#include "dwarf_read.h"
+#include "libunwind-user/dwarf/dwarf.h"
 #include "unit.h"
 
 struct bytes {

@@ -2,7 +2,7 @@
 /* Feeding: records of a trace, through their formats, to the join and the maps. */
 #include <errno.h>
 
-#include "feed.h"
+#include "plugin/recording/feed.h"
 #include "unit.h"
 
 #define COMMON								\

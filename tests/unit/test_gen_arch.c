@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tables for arm64 and s390x, made on any machine: rows, stubs, signals, byte order. */
 #include "arch_build.h"
-#include "gen.h"
-#include "step.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/sframe/step.h"
 
 static struct gen_table table;
 static struct sframe_table reader;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* .eh_frame that the code contradicts: holes there, and nowhere else. */
 #include "gen_build.h"
-#include "arch/arch.h"
-#include "sframe_read.h"
+#include "libunwind-user/arch/arch.h"
+#include "libunwind-user/sframe/sframe_read.h"
 
 #define NR		5
 #define START(i)	(TEXT + (i) * 16)

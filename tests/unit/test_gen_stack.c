@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Code that goes to another stack while .eh_frame is silent: makecontext(), swapcontext(). */
 #include "gen_build.h"
-#include "arch/arch.h"
-#include "sframe_read.h"
+#include "libunwind-user/arch/arch.h"
+#include "libunwind-user/sframe/sframe_read.h"
 
 static size_t leaves(const char *code, size_t len)
 {

@@ -2,7 +2,7 @@
 /* Maps: which file an address of a process was of at a time. */
 #include <stdlib.h>
 
-#include "maps.h"
+#include "plugin/join/maps.h"
 #include "unit.h"
 
 #define MS	1000000ull

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unwind-user.h>
+#include "libunwind-user/unwind-user.h"
 
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Runs: which kernel stack goes with which cookie. */
-#include "runs.h"
+#include "plugin/join/runs.h"
 #include "unit.h"
 
 #define C1	0x100000002ull

@@ -9,7 +9,7 @@
 #include <trace-cmd/trace-cmd.h>
 #include <unistd.h>
 
-#include "scan.h"
+#include "plugin/recording/scan.h"
 #include "unit.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unwind-user.h>
+#include "libunwind-user/unwind-user.h"
 
 #include "unit.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "unwind-user.h"
+#include "libunwind-user/unwind-user.h"
 
 #define NOINLINE	__attribute__((noinline, noclone))
 #define DEPTH		12

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* uu_unwind() over stacks of arm64 and s390x on any machine: leaves, signatures, signals. */
 #include "arch_build.h"
-#include "unwind-user.h"
+#include "libunwind-user/unwind-user.h"
 
 #define BIAS	0x10000000ull
 #define MAX	16

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "gen.h"
-#include "step.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/sframe/step.h"
 
 #define MAX		256
 #define NOINLINE	__attribute__((noinline, noclone))

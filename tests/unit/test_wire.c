@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "wire.h"
+#include "plugin/recording/wire.h"
 
 static int pipefd[2];
 static struct wire w;

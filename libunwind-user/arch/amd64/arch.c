@@ -6,8 +6,8 @@
  */
 #include <elf.h>
 
-#include "arch/amd64/amd64.h"
-#include "sframe_amd64.h"
+#include "amd64.h"
+#include "libunwind-user/sframe/sframe_amd64.h"
 
 static const char *const names[] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "arch/amd64/amd64.h"
+#include "amd64.h"
 
 #define MAX_NOP		15
 

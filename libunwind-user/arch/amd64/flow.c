@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/flow - instructions of amd64 as gen_flow.h has them, decoded by Capstone
+ * amd64/flow - instructions of amd64 as flow/impl.h has them, decoded by Capstone
  *
  * What Capstone says of the length and the operands of an instruction is relied on; what it says of
  * implicit registers and of which operand is written is not, beyond adding to what is lost: an
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/amd64/flow.h"
+#include "flow.h"
 
 #define MAX_INSN	15
 #define NR_SIGRETURN	15		/* rt_sigreturn */

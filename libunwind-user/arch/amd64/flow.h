@@ -5,7 +5,7 @@
 
 #include <capstone/capstone.h>
 
-#include "arch/amd64/amd64.h"
+#include "amd64.h"
 
 struct amd64_decoder {
 	csh cs;

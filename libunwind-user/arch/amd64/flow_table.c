@@ -17,7 +17,7 @@
  */
 #include <string.h>
 
-#include "arch/amd64/flow.h"
+#include "flow.h"
 
 /* A general register of any width by its number, 0 to 15, or -1. */
 static int number_of(x86_reg reg)

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "arch/amd64/amd64.h"
+#include "amd64.h"
 
 /* Bytes of a stub: -1 is any byte. */
 #define ANY4	-1, -1, -1, -1

@@ -7,8 +7,8 @@
  */
 #include <elf.h>
 
-#include "arch/arm64/arm64.h"
-#include "sframe_arm64.h"
+#include "arm64.h"
+#include "libunwind-user/sframe/sframe_arm64.h"
 
 static const char *const names[] = {
 	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",

@@ -3,8 +3,8 @@
 #ifndef ARCH_ARM64_H
 #define ARCH_ARM64_H
 
-#include "arch/arch.h"
-#include "gen_flow.h"
+#include "libunwind-user/arch/arch.h"
+#include "libunwind-user/flow/impl.h"
 
 size_t arm64_padding(const uint8_t *p, size_t len);
 bool arm64_enters_kernel(const uint8_t *p);

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "arch/arm64/arm64.h"
+#include "arm64.h"
 
 /* nop, and zero bytes (udf #0) */
 size_t arm64_padding(const uint8_t *p, size_t len)

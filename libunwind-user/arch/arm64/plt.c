@@ -10,7 +10,7 @@
  * Each may begin with bti, and have autia1716 before its jump. Sources: Procedure Call Standard for
  * the Arm 64-bit Architecture; binutils, bfd/elfnn-aarch64.c; lld, ELF/Arch/AArch64.cpp.
  */
-#include "arch/arm64/arm64.h"
+#include "arm64.h"
 
 #define MAX_INSNS	8
 

@@ -7,8 +7,8 @@
  */
 #include <elf.h>
 
-#include "arch/s390x/s390x.h"
-#include "sframe_s390x.h"
+#include "s390x.h"
+#include "libunwind-user/sframe/sframe_s390x.h"
 
 static const char *const names[] = {
 	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",

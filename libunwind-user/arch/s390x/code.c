@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "arch/s390x/flow.h"
-#include "arch/s390x/s390x.h"
+#include "flow.h"
+#include "s390x.h"
 
 /* Branches that are never taken, of 2, 4 and 6 bytes, and zero bytes */
 size_t s390x_padding(const uint8_t *p, size_t len)

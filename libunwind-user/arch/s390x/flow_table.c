@@ -15,7 +15,7 @@
  *
  * Source: z/Architecture Principles of Operation, appendix B, and the descriptions of instructions.
  */
-#include "arch/s390x/flow.h"
+#include "flow.h"
 
 /* By the first byte, where that is all of the opcode: RR, RX, RS, SI */
 static const char first[257] =

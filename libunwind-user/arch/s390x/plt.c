@@ -8,7 +8,7 @@
  * Sources: ELF Application Binary Interface s390x Supplement; binutils, bfd/elf64-s390.c; lld,
  * ELF/Arch/SystemZ.cpp.
  */
-#include "arch/s390x/s390x.h"
+#include "s390x.h"
 
 #define STUB_SIZE	32
 

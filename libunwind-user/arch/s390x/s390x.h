@@ -3,8 +3,8 @@
 #ifndef ARCH_S390X_H
 #define ARCH_S390X_H
 
-#include "arch/arch.h"
-#include "gen_flow.h"
+#include "libunwind-user/arch/arch.h"
+#include "libunwind-user/flow/impl.h"
 
 size_t s390x_padding(const uint8_t *p, size_t len);
 bool s390x_enters_kernel(const uint8_t *p);

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unwind_table_uapi.h"
+#include "libunwind-user/tables/uapi.h"
 
 #define PAGE	4096ul
 

@@ -18,7 +18,7 @@
 
 #define NOINLINE	__attribute__((noinline, noclone))
 
-/* More than MAX_GAPS of gen_flow.c, of what is no padding */
+/* More than MAX_GAPS of libunwind-user/flow/flow.c, of what is no padding */
 __asm__(".text\n.globl ballast\nballast:\n\t.fill 5 << 20, 1, 0xc3\n");
 extern const char ballast[];
 

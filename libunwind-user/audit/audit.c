@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * audit - an LD_AUDIT module that registers unwind tables for what the dynamic loader maps
+ *
+ *	LD_AUDIT=/usr/lib/trace-ustack/libunwind-user-audit.so CMD
+ *
+ * The loader calls la_version() before it maps anything else: there the program, the loader itself,
+ * the vDSO and this module get their tables. Then it calls la_objopen() for each library, at start,
+ * by dlopen() and by dlmopen(), as soon as its segments are mapped. Tables are in the file itself,
+ * or were put in a cache by trace-ustack-tables; none is made here. See rtld-audit(7).
+ *
+ * This must not break any program, so
+ *
+ * - it needs no C library: in its namespace the loader would load another copy of one, which takes
+ *   four times as long as all of this. System calls are its own, errno is nobody's business;
+ * - it is unloaded at once (la_version() returns 0) where the kernel has no such tables;
+ * - no descriptor is open when a function returns, no memory is allocated but the mapping of each
+ *   table, and a page for each 51 libraries that are loaded later;
+ * - nothing waits. The loader calls it with its lock held, but for what it closes at exit, when
+ *   another thread can be in dlopen(). Who comes second then does nothing;
+ * - programs lock themselves up: a filter of system calls that was not there when the program began
+ *   may kill it for a prctl(). From its first instruction on, a library that is loaded costs
+ *   a look whether there is one, with the system calls that the loader has just used itself. Then
+ *   nothing more is done.
+ *
+ * Tables go when their code is gone. la_objclose() is no sign of that: it is also called when a
+ * program ends, for all that it has, while its code goes on to run. So objects that were closed are
+ * kept in a list, and whenever the loader says that something changes, it is seen what has become
+ * of their memory. A table for code that is not there any more does no harm meanwhile: the kernel
+ * compares what is mapped.
+ */
+#include <link.h>
+
+#include "audit.h"
+#include "sys.h"
+#include "libunwind-user/tables/format.h"
+
+#define EXPORT	__attribute__((visibility("default")))
+
+/* A library that may be unloaded. */
+struct record {
+	struct record *next;
+	uintptr_t start, end;		/* all of it */
+	uintptr_t code, code_size;	/* its first segment of code */
+	struct audit_table table;
+};
+
+struct page {
+	struct page *next;
+	struct record record[];
+};
+
+#define PER_PAGE	((AUDIT_PAGE - sizeof(struct page)) / sizeof(struct record))
+
+/* Set before the program begins, or between enter() and leave(). */
+static struct {
+	bool busy;
+	char **env;
+	struct audit_dirs dirs;
+	uintptr_t program, interp, vdso;	/* their bias */
+	bool started;			/* code other than the loader's has run */
+	int filters;			/* of system calls, when all began; -1: not known */
+	int changed;			/* there are other ones now; -1: to be looked up */
+	struct page *pages;
+	struct record *closed, *unused;
+} audit;
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+/*
+ * The table of the module itself, made of it when it was linked for the first time; the code lies
+ * in front, so it stays where it is. For address 0 of the file.
+ */
+#ifdef AUDIT_SELF
+#define INCLUDE_SELF	".incbin \"" AUDIT_SELF "\"\n"
+#else
+#define INCLUDE_SELF	""
+#endif
+__asm__(".pushsection .uu_table, \"a\", @progbits\n"
+	".balign 8\n"
+	"audit_self:\n" INCLUDE_SELF
+	"audit_self_end:\n"
+	".popsection");
+extern const char audit_self[] __attribute__((visibility("hidden")));
+extern const char audit_self_end[] __attribute__((visibility("hidden")));
+
+static bool enter(void)
+{
+	return !__atomic_test_and_set(&audit.busy, __ATOMIC_ACQUIRE);
+}
+
+static void leave(void)
+{
+	__atomic_clear(&audit.busy, __ATOMIC_RELEASE);
+}
+
+/* --------------------------- filters of system calls --------------------- */
+
+/* "Seccomp_filters:" in the status of this thread, or -1. No such line: the kernel has none. */
+static int count_filters(void)
+{
+	static const char wanted[] = "\nSeccomp_filters:\t";
+	int fd = sys_open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+	unsigned int matched = 0;
+	char buf[512];
+	int count = 0;
+	long n, i;
+
+	if (fd < 0)
+		return -1;
+	while ((n = sys_read(fd, buf, sizeof(buf))) > 0) {
+		for (i = 0; i < n; i++) {
+			if (matched < sizeof(wanted) - 1)
+				matched = buf[i] == wanted[matched] ? matched + 1 :
+					  buf[i] == '\n';
+			else if (buf[i] >= '0' && buf[i] <= '9')
+				count = count * 10 + buf[i] - '0';
+			else
+				goto out;
+		}
+	}
+	if (n < 0)
+		count = -1;
+out:
+	sys_close(fd);
+	return count;
+}
+
+/* May system calls be made that the loader does not make? */
+static bool may_call(void)
+{
+	if (!audit.started)
+		return true;
+	if (audit.changed < 0)
+		audit.changed = audit.filters < 0 || count_filters() != audit.filters;
+	return !audit.changed;
+}
+
+/* ---------------------------- tables and objects ------------------------- */
+
+/* Give @t to the kernel, for each segment of code. False if it takes it for none. */
+static bool add(const struct audit_object *o, const struct audit_table *t)
+{
+	struct unwind_table_user arg = {
+		.size = sizeof(arg), .table = t->table, .table_size = t->size,
+		.table_base = t->base,
+	};
+	const Elf64_Phdr *ph = o->phdr, *end = ph + o->nr_phdrs;
+	bool added = false;
+
+	for (; ph < end; ph++) {
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) || !ph->p_filesz)
+			continue;
+		arg.text_start = o->bias + ph->p_vaddr;
+		arg.text_size = ph->p_filesz;
+		if (!sys_prctl(PR_ADD_SFRAME, &arg, sizeof(arg)))
+			added = true;
+	}
+	return added;
+}
+
+/* @by_exec: execve() has registered the table in the file, if there is one. */
+static bool find_and_add(const struct audit_object *o, const char *path, bool exact, bool by_exec,
+			 struct audit_table *t)
+{
+	*t = (struct audit_table) { 0 };
+	if (audit_table_own(o, t) && (by_exec || add(o, t)))
+		return true;
+	if (!audit_table_cached(&audit.dirs, o, path, exact, t))
+		return false;
+	if (add(o, t))
+		return true;
+	audit_table_unmap(t);
+	return false;
+}
+
+static int remove_range(uintptr_t start, uintptr_t end)
+{
+	const struct unwind_table_user arg = {
+		.size = sizeof(arg), .text_start = start, .text_size = end - start,
+	};
+
+	return sys_prctl(PR_REMOVE_SFRAME, &arg, sizeof(arg));
+}
+
+static void put_record(struct record *r)
+{
+	r->next = audit.unused;
+	audit.unused = r;
+}
+
+static struct record *new_record(void)
+{
+	struct record *r;
+	struct page *page;
+	unsigned int i;
+	long addr;
+
+	if (!audit.unused) {
+		addr = sys_mmap(AUDIT_PAGE, PROT_READ | PROT_WRITE, -1);
+		if (addr < 0 && addr > -AUDIT_PAGE)
+			return NULL;
+		page = (struct page *)addr;
+		page->next = audit.pages;
+		audit.pages = page;
+		for (i = 0; i < PER_PAGE; i++)
+			put_record(&page->record[i]);
+	}
+	r = audit.unused;
+	audit.unused = r->next;
+	return r;
+}
+
+/*
+ * The record that a cookie is, or NULL. The loader's own entry in other namespaces is closed, but
+ * was never opened: its cookie is what the loader has put there.
+ */
+static struct record *record_of(uintptr_t cookie)
+{
+	const struct page *page;
+
+	for (page = audit.pages; page; page = page->next) {
+		if (cookie > (uintptr_t)page && cookie < (uintptr_t)page + AUDIT_PAGE)
+			return (struct record *)cookie;
+	}
+	return NULL;
+}
+
+/*
+ * Is the object not mapped any more, or not all of it? Where something else is mapped in the place
+ * of the whole segment of code, that is taken for the object, as nobody may look at it: then its
+ * table stays until the place is free, or is that of another library.
+ */
+static bool is_gone(const struct record *r)
+{
+	return sys_msync(r->code, r->code_size) == -ENOMEM;
+}
+
+/*
+ * Away with the tables of closed objects that are gone. So are those where another one is now, at
+ * [start, end).
+ */
+static void sweep(uintptr_t start, uintptr_t end)
+{
+	struct record **link = &audit.closed, *r;
+
+	while ((r = *link)) {
+		if (!(r->start < end && start < r->end) && !is_gone(r)) {
+			link = &r->next;
+			continue;
+		}
+		remove_range(r->start, r->end);
+		audit_table_unmap(&r->table);
+		*link = r->next;
+		put_record(r);
+	}
+}
+
+/* Note an object that may be unloaded. */
+static void keep_record(struct record *r, const struct audit_object *o,
+			const struct audit_table *t)
+{
+	const Elf64_Phdr *ph = o->phdr;
+	uintptr_t code;
+
+	/* A table was added for some segment of code, so there is one */
+	while (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) || !ph->p_filesz)
+		ph++;
+	code = o->bias + ph->p_vaddr;
+	r->code = code & -(uintptr_t)AUDIT_PAGE;
+	r->code_size = code - r->code + ph->p_filesz;
+	r->start = o->start;
+	r->end = o->end;
+	r->table = *t;
+}
+
+/* ------------------------------- the start ------------------------------- */
+
+/* Is the folder there, and nobody's who is not believed? */
+static void use_dir(const char *root, const char *below)
+{
+	struct audit_dirs *d = &audit.dirs;
+	char *path = d->path[d->nr], *p = path;
+	const char *part[] = { root, below };
+	struct stat st;
+	unsigned int i;
+	const char *s;
+
+	for (i = 0; i < 2; i++) {
+		for (s = part[i]; *s; s++) {
+			if (p == path + AUDIT_DIR_SIZE - 1)
+				return;
+			*p++ = *s;
+		}
+	}
+	*p = '\0';
+	/* Relative ones would be others after chdir() */
+	if (*path == '/' && !sys_stat(path, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
+	    tables_trusted(st.st_uid, st.st_mode, d->user))
+		d->nr++;
+}
+
+/* The value of @name if that is what the environment has at @s. */
+static const char *value(const char *s, const char *name)
+{
+	while (*name && *s == *name) {
+		s++;
+		name++;
+	}
+	return !*name && *s == '=' && s[1] ? s + 1 : NULL;
+}
+
+/* The same folders as tables/cache.c, and that of root for all. */
+static void find_dirs(bool secure)
+{
+	const char *dir = NULL, *cache = NULL, *home = NULL, *v;
+	char **env;
+
+	for (env = audit.env; !secure && env && *env; env++) {
+		v = value(*env, TABLES_ENV);
+		dir = v ? v : dir;
+		v = value(*env, "XDG_CACHE_HOME");
+		cache = v ? v : cache;
+		v = value(*env, "HOME");
+		home = v ? v : home;
+	}
+	if (dir)
+		use_dir(dir, "");
+	else if (audit.dirs.user && cache && *cache == '/')
+		use_dir(cache, "/" TABLES_USER_DIR);
+	else if (audit.dirs.user && home)
+		use_dir(home, "/" TABLES_HOME_DIR);
+	use_dir(TABLES_ROOT_DIR, "");
+}
+
+static void add_at(uintptr_t header, const char *path, bool exact, bool by_exec, uintptr_t *bias)
+{
+	struct audit_object o;
+	struct audit_table t;
+
+	if (!header || header % AUDIT_PAGE || !audit_object_read(&o, header))
+		return;
+	*bias = o.bias;
+	find_and_add(&o, path, exact, by_exec, &t);
+}
+
+static void add_self(void)
+{
+	const struct audit_table t = {
+		.table = (uintptr_t)audit_self, .size = audit_self_end - audit_self,
+		.base = (uintptr_t)__ehdr_start,
+	};
+	struct audit_object o;
+
+	if (t.size && audit_object_read(&o, (uintptr_t)__ehdr_start))
+		add(&o, &t);
+}
+
+/* The path of the loader, as the program names it. */
+static const char *interp_path(uintptr_t program)
+{
+	const Elf64_Phdr *ph, *end;
+	struct audit_object o;
+	const char *path;
+
+	if (!program || program % AUDIT_PAGE || !audit_object_read(&o, program))
+		return NULL;
+	for (ph = o.phdr, end = ph + o.nr_phdrs; ph < end && ph->p_type != PT_INTERP; ph++)
+		;
+	if (ph == end || !ph->p_filesz)
+		return NULL;
+	path = (const char *)(o.bias + ph->p_vaddr);
+	return path[ph->p_filesz - 1] ? NULL : path;
+}
+
+/* Called by the loader before la_version(). */
+void audit_init(int argc, char **argv, char **env);
+
+void audit_init(int argc, char **argv, char **env)
+{
+	(void)argc;
+	(void)argv;
+	audit.env = env;
+}
+
+EXPORT unsigned int la_version(unsigned int version)
+{
+	uintptr_t program = 0, interp = 0, vdso = 0;
+	Elf64_auxv_t aux[64], *a;
+	bool secure = true;
+
+	/* Nothing is there, which only a kernel with tables can say */
+	if (remove_range(1, 2) != -ENOENT ||
+	    sys_prctl(PR_GET_AUXV, aux, sizeof(aux) - sizeof(*aux)) < 0)
+		return 0;
+	aux[sizeof(aux) / sizeof(*aux) - 1].a_type = AT_NULL;
+	for (a = aux; a->a_type != AT_NULL; a++) {
+		switch (a->a_type) {
+		case AT_PHDR:
+			program = a->a_un.a_val - sizeof(Elf64_Ehdr);
+			break;
+		case AT_BASE:
+			interp = a->a_un.a_val;
+			break;
+		case AT_SYSINFO_EHDR:
+			vdso = a->a_un.a_val;
+			break;
+		case AT_EUID:
+			audit.dirs.user = a->a_un.a_val;
+			break;
+		case AT_SECURE:
+			secure = a->a_un.a_val;
+			break;
+		}
+	}
+	/* Files of a user are as little believed as his environment then */
+	if (secure)
+		audit.dirs.user = 0;
+	find_dirs(secure);
+	audit.filters = sys_prctl(PR_GET_SECCOMP, NULL, 0) > 0 ? count_filters() : 0;
+
+	/* What runs right now first */
+	add_at(interp, interp_path(program), false, true, &audit.interp);
+	add_self();
+	add_at(vdso, NULL, false, false, &audit.vdso);
+	add_at(program, "/proc/self/exe", true, true, &audit.program);
+	/* Version 2 is the last one that is known to call nothing else */
+	return version < 2 ? version : 2;
+}
+
+/* --------------------------- while the program runs ---------------------- */
+
+/* Called before the first constructor. */
+EXPORT void la_preinit(uintptr_t *cookie)
+{
+	(void)cookie;
+	audit.started = true;
+	audit.changed = -1;
+}
+
+EXPORT void la_activity(uintptr_t *cookie, unsigned int flag)
+{
+	(void)cookie;
+	(void)flag;
+	if (!enter())
+		return;
+	audit.changed = -1;
+	if (audit.closed && may_call())
+		sweep(0, 0);
+	leave();
+}
+
+/* Register @map. Returns its record if it may be unloaded. */
+static struct record *open_object(const struct link_map *map)
+{
+	struct audit_object o;
+	struct audit_table t;
+	struct record *r = NULL;
+
+	/* Every namespace has the loader in it */
+	if (map->l_addr == audit.program || map->l_addr == audit.interp ||
+	    map->l_addr == audit.vdso || !may_call())
+		return NULL;
+	/*
+	 * Libraries begin with their header, if they are made for address 0. If not, or if that
+	 * may not be read, this fails.
+	 */
+	if (sys_madvise(map->l_addr, AUDIT_PAGE, MADV_POPULATE_READ) ||
+	    !audit_object_read(&o, map->l_addr) || o.bias != map->l_addr ||
+	    o.dynamic != (uintptr_t)map->l_ld)
+		return NULL;
+	sweep(o.start, o.end);
+	if (audit.started) {
+		r = new_record();
+		if (!r)
+			return NULL;
+	}
+	if (!find_and_add(&o, map->l_name, false, false, &t)) {
+		if (r)
+			put_record(r);
+		return NULL;
+	}
+	if (r)
+		keep_record(r, &o, &t);
+	return r;
+}
+
+/* The cookie is the record of an object that may be unloaded, or 0. */
+EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
+{
+	(void)lmid;
+	*cookie = 0;
+	if (enter()) {
+		*cookie = (uintptr_t)open_object(map);
+		leave();
+	}
+	return 0;
+}
+
+EXPORT unsigned int la_objclose(uintptr_t *cookie)
+{
+	struct record *r;
+
+	if (!enter())
+		return 0;
+	r = record_of(*cookie);
+	if (r) {
+		r->next = audit.closed;
+		audit.closed = r;
+		*cookie = 0;
+	}
+	leave();
+	return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cfi.h - .eh_frame as rows: for a range of pcs, how to find CFA, RA and FP
+ *
+ * Internal to the library; gen/gen.c makes tables of the rows.
+ *
+ * Formats: Linux Standard Base Core, "Exception Frames"; DWARF 5, section 6.4; the extensions of
+ * GNU and of the ARM64 ABI. A section is hostile input: no read outside of it, work in proportion
+ * to its size, no recursion. What cannot be understood becomes a row with CFI_BAD or no row.
+ */
+#ifndef CFI_H
+#define CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a value is counted from. */
+enum cfi_how {
+	CFI_SAME,		/* unchanged, and also: nothing is said about it */
+	CFI_UNDEF,		/* cannot be recovered; RA: there is no caller */
+	CFI_REG,		/* register + off */
+	CFI_AT_REG,		/* what lies at register + off */
+	CFI_CFA,		/* CFA + off */
+	CFI_AT_CFA,		/* what lies at CFA + off */
+	/*
+	 * CFA only, what ld says of a .plt: register + off, and 8 more where the low four bits
+	 * of the pc are @limit or more
+	 */
+	CFI_PLT,
+	CFI_BAD,		/* something else; off is the enum cfi_cause */
+};
+
+/* Why there is no row, or none that says what the frame is. */
+enum cfi_cause {
+	CFI_OK,
+	CFI_CAUSE_CIE,		/* malformed CIE, or of an unknown version */
+	CFI_CAUSE_AUGMENTATION,	/* unknown augmentation of a CIE */
+	CFI_CAUSE_POINTER,	/* encoding of a pc that cannot be followed */
+	CFI_CAUSE_FDE,		/* malformed FDE, or a range that wraps */
+	CFI_CAUSE_OP,		/* unknown or malformed instruction */
+	CFI_CAUSE_EXPR,		/* expression that is none of the forms above */
+	CFI_CAUSE_RANGE,	/* offset of more than 32 bits, register number over 255 */
+	CFI_CAUSE_SP,		/* the caller's SP is not the CFA */
+	CFI_NR_CAUSES
+};
+
+struct cfi_rule {
+	int32_t off;
+	uint8_t how;		/* enum cfi_how */
+	uint8_t reg;		/* DWARF number; 0 unless CFI_REG, CFI_AT_REG, CFI_PLT */
+	uint8_t limit;		/* CFI_PLT */
+	uint8_t pad;		/* 0: rules are compared as bytes */
+};
+
+#define CFI_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
+#define CFI_MANGLED	0x2	/* RA is signed (arm64) */
+
+/* One row. Padding-free and without pointers: equal rows are equal bytes. */
+struct cfi_state {
+	struct cfi_rule cfa, ra, fp;
+	uint32_t flags;
+};
+
+struct cfi_section {
+	const uint8_t *data;
+	size_t size;
+	uint64_t vaddr;		/* address of its first byte, as the code counts addresses */
+	bool big_endian;
+	uint8_t addr_size;	/* 4 or 8 */
+	uint8_t reg_sp, reg_fp;	/* DWARF numbers */
+	uint8_t reg_ra;		/* where RA is if no rule tells; a CIE may name another */
+	uint8_t reg_pc;		/* the pc, in expressions; 0: not there */
+	/*
+	 * The caller's SP is CFA + it. If it is not 0, functions save SP as they save other
+	 * registers: see sp_is_cfa() in cfi_run.c.
+	 */
+	int16_t sp_off;
+	bool arm64;		/* instruction 0x2d means a signed RA */
+	/* A length of zero ends the section; false: entries may follow it. */
+	bool ends_at_zero;
+	/* What encodings "datarel" and "textrel" count from; without them such FDEs are holes. */
+	bool have_data, have_text;
+	uint64_t data_base, text_base;
+};
+
+/* Counts, for the summary of holes. */
+struct cfi_stats {
+	uint64_t nr_cies, nr_fdes;	/* FDEs: also the bad ones */
+	uint64_t bad_fdes[CFI_NR_CAUSES];	/* FDEs of which nothing is known */
+};
+
+/*
+ * What is called for the entries in the order of the section. A result other than 0 ends
+ * cfi_parse() with it, except that fde() may return CFI_SKIP.
+ */
+#define CFI_SKIP	1
+struct cfi_ops {
+	/* the rows that follow are for [start, end); not empty */
+	int (*fde)(void *arg, uint64_t start, uint64_t end);
+	/*
+	 * @state holds from @start to the start of the next row or the end of the FDE. The first
+	 * row of an FDE starts where the FDE does; starts are ascending.
+	 */
+	int (*row)(void *arg, uint64_t start, const struct cfi_state *state);
+};
+
+/*
+ * Read a whole section. @stats is filled, not added to.
+ *
+ * Returns 0, also when entries were bad; what a callback returned; or -ENOMEM. Thread safe.
+ */
+int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *arg,
+	      struct cfi_stats *stats);
+
+/*
+ * Where .eh_frame begins, from the @size bytes of .eh_frame_hdr at @hdr, whose address is @vaddr.
+ * The rest of .eh_frame_hdr, its search table, says nothing that is needed.
+ *
+ * Returns 0, or -EINVAL if this is no such header.
+ */
+int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
+		  uint8_t addr_size, uint64_t *eh_frame);
+
+/* A few words for a cause: "expression". */
+const char *cfi_cause_name(enum cfi_cause cause);
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cfi_expr - the few DWARF expressions that are a rule
+ *
+ * The expression runs over symbols: a number, register + offset, CFA + offset, or what lies at one
+ * of the latter two. What leaves this set (what lies at *(rsp + 8) + 8, say) is bad, and so is
+ * every operation that no compiler, linker or C library was seen to use. There are no jumps, hence
+ * each byte is looked at once.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "impl.h"
+
+#define STACK_SIZE	8
+
+enum sym_kind { SYM_NUMBER, SYM_REG, SYM_CFA, SYM_AT_REG, SYM_AT_CFA };
+
+struct sym {
+	enum sym_kind kind;
+	uint64_t reg;
+	int64_t n;		/* the number, or the offset */
+};
+
+struct stack {
+	struct sym s[STACK_SIZE];
+	unsigned int nr;
+	bool bad;
+};
+
+static void push(struct stack *st, struct sym s)
+{
+	if (st->nr == STACK_SIZE)
+		st->bad = true;
+	else
+		st->s[st->nr++] = s;
+}
+
+static void push_number(struct stack *st, int64_t n)
+{
+	push(st, (struct sym){ .kind = SYM_NUMBER, .n = n });
+}
+
+static struct sym pop(struct stack *st)
+{
+	if (!st->nr) {
+		st->bad = true;
+		return (struct sym){ .kind = SYM_NUMBER };
+	}
+	return st->s[--st->nr];
+}
+
+/* a + b or a - b: one of them a number, and a sum with what was loaded is no rule */
+static void add(struct stack *st, bool minus)
+{
+	struct sym b = pop(st), a = pop(st);
+	struct sym t;
+
+	if (!minus && a.kind == SYM_NUMBER) {
+		t = a;
+		a = b;
+		b = t;
+	}
+	if (b.kind != SYM_NUMBER || a.kind == SYM_AT_REG || a.kind == SYM_AT_CFA) {
+		/* + 0 changes nothing */
+		if (b.kind != SYM_NUMBER || b.n)
+			st->bad = true;
+	} else if (minus ? __builtin_sub_overflow(a.n, b.n, &a.n) :
+			   __builtin_add_overflow(a.n, b.n, &a.n)) {
+		st->bad = true;
+	}
+	push(st, a);
+}
+
+static void load(struct stack *st)
+{
+	struct sym a = pop(st);
+
+	if (a.kind == SYM_REG)
+		a.kind = SYM_AT_REG;
+	else if (a.kind == SYM_CFA)
+		a.kind = SYM_AT_CFA;
+	else
+		st->bad = true;
+	push(st, a);
+}
+
+static void step(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_size)
+{
+	struct sym a;
+	uint64_t reg;
+
+	switch (op) {
+	case DW_OP_lit0 ... DW_OP_lit31:
+		push_number(st, op - DW_OP_lit0);
+		break;
+	case DW_OP_breg0 ... DW_OP_breg31:
+		push(st, (struct sym){ SYM_REG, op - DW_OP_breg0, cur_sleb(c) });
+		break;
+	case DW_OP_bregx:
+		reg = cur_uleb(c);
+		push(st, (struct sym){ SYM_REG, reg, cur_sleb(c) });
+		break;
+	case DW_OP_const1u:
+		push_number(st, cur_u8(c));
+		break;
+	case DW_OP_const1s:
+		push_number(st, (int8_t)cur_u8(c));
+		break;
+	case DW_OP_const2u:
+		push_number(st, cur_uint(c, 2));
+		break;
+	case DW_OP_const2s:
+		push_number(st, (int16_t)cur_uint(c, 2));
+		break;
+	case DW_OP_const4u:
+		push_number(st, cur_uint(c, 4));
+		break;
+	case DW_OP_const4s:
+		push_number(st, (int32_t)cur_uint(c, 4));
+		break;
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+		push_number(st, cur_uint(c, 8));
+		break;
+	case DW_OP_constu:
+		push_number(st, cur_uleb(c));
+		break;
+	case DW_OP_consts:
+		push_number(st, cur_sleb(c));
+		break;
+	case DW_OP_plus_uconst:
+		push_number(st, cur_uleb(c));
+		add(st, false);
+		break;
+	case DW_OP_plus:
+		add(st, false);
+		break;
+	case DW_OP_minus:
+		add(st, true);
+		break;
+	case DW_OP_deref:
+		load(st);
+		break;
+	case DW_OP_deref_size:
+		if (cur_u8(c) != addr_size)
+			st->bad = true;
+		load(st);
+		break;
+	case DW_OP_dup:
+		a = pop(st);
+		push(st, a);
+		push(st, a);
+		break;
+	case DW_OP_drop:
+		pop(st);
+		break;
+	case DW_OP_nop:
+		break;
+	default:
+		st->bad = true;
+	}
+}
+
+/*
+ * CFA = SP + 8 + ((pc & 15) >= limit) * 8: what ld writes for the entries of a .plt on amd64, which
+ * push a number at a fixed place of their 16 bytes.
+ */
+static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
+		     struct cfi_rule *rule)
+{
+	const uint8_t head[] = {
+		DW_OP_breg0 + sec->reg_sp, 8, DW_OP_breg0 + sec->reg_pc, 0, DW_OP_lit15, DW_OP_and
+	};
+	static const uint8_t tail[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+	const uint8_t *p = c->p;
+
+	if (!sec->reg_pc || cur_left(c) != sizeof(head) + 1 + sizeof(tail) ||
+	    memcmp(p, head, sizeof(head)) || memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
+		return false;
+	p += sizeof(head);
+	if (*p < DW_OP_lit1 || *p > DW_OP_lit15)
+		return false;
+	*rule = (struct cfi_rule){
+		.how = CFI_PLT, .reg = sec->reg_sp, .off = 8, .limit = *p - DW_OP_lit0
+	};
+	return true;
+}
+
+struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
+			 bool value)
+{
+	struct stack st = { .nr = 0 };
+	struct cfi_rule rule;
+	struct sym top;
+
+	if (!cfa_pushed && plt_rule(sec, &code, &rule))
+		return rule;
+	if (cfa_pushed)
+		push(&st, (struct sym){ .kind = SYM_CFA });
+	while (code.p != code.end && !st.bad)
+		step(&st, &code, *code.p++, sec->addr_size);
+	if (!value)
+		load(&st);
+	top = pop(&st);
+	if (st.bad || code.bad)
+		return cfi_bad(CFI_CAUSE_EXPR);
+	switch (top.kind) {
+	case SYM_REG:
+		return cfi_rule(CFI_REG, top.reg, top.n);
+	case SYM_AT_REG:
+		return cfi_rule(CFI_AT_REG, top.reg, top.n);
+	case SYM_CFA:
+		return cfi_rule(CFI_CFA, 0, top.n);
+	case SYM_AT_CFA:
+		return cfi_rule(CFI_AT_CFA, 0, top.n);
+	default:
+		return cfi_bad(CFI_CAUSE_EXPR);
+	}
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cfi_run - call frame instructions to rows
+ *
+ * Of all registers only those that a table speaks of are followed: CFA, RA, FP, and SP to see that
+ * the caller's is the CFA. An instruction that cannot be understood makes the rest of the FDE bad:
+ * what went before is still right, since no instruction acts on pcs before its own.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "impl.h"
+
+/* Depth of remember_state. Compilers use 1. */
+#define MAX_REMEMBERED	16
+
+/* Not in <dwarf.h> of all versions */
+#define OP_MIPS_ADVANCE_LOC8	0x1d
+#define OP_ARM64_NEGATE_RA	0x2d
+#define OP_GNU_ARGS_SIZE	0x2e
+#define OP_GNU_NEGATIVE_OFFSET	0x2f
+
+struct machine {
+	const struct cfi_run *run;
+	struct cfi_regs *regs;
+	struct cfi_cur c;
+	uint64_t pc;
+	bool started;			/* a row was told, namely */
+	struct cfi_state last;
+	unsigned int nr_remembered;
+	struct cfi_regs remembered[MAX_REMEMBERED];
+};
+
+/* The rule of a register, NULL for one that is not followed. */
+static struct cfi_rule *rule_of(const struct machine *m, struct cfi_regs *regs, uint64_t reg)
+{
+	if (reg == m->run->sec->reg_fp)
+		return &regs->fp;
+	if (reg == m->run->cie->ra_reg)
+		return &regs->ra;
+	if (reg == m->run->sec->reg_sp)
+		return &regs->sp;
+	return NULL;
+}
+
+static void set(struct machine *m, uint64_t reg, struct cfi_rule rule)
+{
+	struct cfi_rule *r = rule_of(m, m->regs, reg);
+
+	if (r)
+		*r = rule;
+}
+
+/* n * data_align, or a number no rule can hold */
+static int64_t factored(const struct machine *m, int64_t n)
+{
+	int64_t v;
+
+	if (__builtin_mul_overflow(n, m->run->cie->data_align, &v))
+		return INT64_MAX;
+	return v;
+}
+
+static int64_t uleb_off(struct machine *m)
+{
+	uint64_t n = cur_uleb(&m->c);
+
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static void saved(struct machine *m, uint64_t reg, int64_t off, enum cfi_how how)
+{
+	set(m, reg, cfi_rule(how, 0, off));
+}
+
+static void restore(struct machine *m, uint64_t reg)
+{
+	struct cfi_regs init = m->run->cie->init;
+	struct cfi_rule *from = rule_of(m, &init, reg);
+
+	if (from)
+		set(m, reg, *from);
+}
+
+/*
+ * Does the rule for SP give what every row takes for granted?
+ *
+ * On s390x a function saves SP like other registers, in the area below the CFA which its caller has
+ * for that, or in a floating point register, whose numbers are above that of SP. What it saved is
+ * SP at the call, and the CFA is defined by that.
+ */
+static bool sp_is_cfa(const struct machine *m)
+{
+	const struct cfi_section *sec = m->run->sec;
+	const struct cfi_rule *sp = &m->regs->sp;
+
+	switch (sp->how) {
+	case CFI_SAME:
+		return true;
+	case CFI_CFA:
+		return sp->off == sec->sp_off;
+	case CFI_AT_CFA:
+		return sp->off < 0 && sp->off >= sec->sp_off;
+	case CFI_REG:
+		if (sec->sp_off)
+			return sp->reg > sec->reg_sp && !sp->off;
+		return !memcmp(sp, &m->regs->cfa, sizeof(*sp));
+	default:
+		return !sec->sp_off && !memcmp(sp, &m->regs->cfa, sizeof(*sp));
+	}
+}
+
+/* @rule, if it counts from @cfa, as one that counts from the register which that is told by */
+static struct cfi_rule from_register(const struct cfi_rule *rule, const struct cfi_rule *cfa)
+{
+	if (rule->how != CFI_CFA && rule->how != CFI_AT_CFA)
+		return *rule;
+	if (cfa->how != CFI_REG)
+		return cfi_bad(CFI_CAUSE_SP);
+	return cfi_rule(rule->how == CFI_CFA ? CFI_REG : CFI_AT_REG, cfa->reg,
+			(int64_t)cfa->off + rule->off);
+}
+
+/*
+ * What longjmp() and setcontext() have: the CFA is the buffer, and SP is loaded like any register.
+ * For a row, the CFA is what SP becomes, and nothing may count from the other one.
+ */
+static void take_sp_for_cfa(const struct machine *m, struct cfi_state *state)
+{
+	struct cfi_rule sp = from_register(&m->regs->sp, &m->regs->cfa);
+
+	state->ra = from_register(&state->ra, &m->regs->cfa);
+	state->fp = from_register(&state->fp, &m->regs->cfa);
+	if ((sp.how != CFI_REG && sp.how != CFI_AT_REG) || m->run->sec->sp_off)
+		sp = cfi_bad(CFI_CAUSE_SP);
+	state->cfa = sp;
+}
+
+static int emit(struct machine *m, const struct cfi_state *state)
+{
+	if (m->started && !memcmp(state, &m->last, sizeof(*state)))
+		return 0;
+	m->started = true;
+	m->last = *state;
+	return m->run->ops->row(m->run->arg, m->pc, state);
+}
+
+/* The instructions up to here hold for [pc, to). */
+static int advance_to(struct machine *m, uint64_t to)
+{
+	struct cfi_state state = {
+		.cfa = m->regs->cfa, .ra = m->regs->ra, .fp = m->regs->fp,
+		.flags = m->regs->flags,
+	};
+	int ret = 0;
+
+	if (to <= m->pc)
+		return 0;
+	if (m->run->ops) {
+		if (state.ra.how == CFI_SAME && m->run->cie->ra_reg != m->run->sec->reg_ra)
+			state.ra = cfi_rule(CFI_REG, m->run->cie->ra_reg, 0);
+		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
+			take_sp_for_cfa(m, &state);
+		ret = emit(m, &state);
+	}
+	m->pc = to;
+	return ret;
+}
+
+static int advance(struct machine *m, uint64_t delta)
+{
+	uint64_t to;
+
+	if (__builtin_mul_overflow(delta, m->run->cie->code_align, &to) ||
+	    __builtin_add_overflow(m->pc, to, &to) || to > m->run->end)
+		to = m->run->end;
+	return advance_to(m, to);
+}
+
+static bool set_loc(struct machine *m, int *ret)
+{
+	uint64_t to;
+
+	/* backwards is what no assembler writes and no two readers agree on */
+	if (!cfi_pointer(m->run->sec, &m->c, m->run->cie->enc, &to) || to < m->pc)
+		return false;
+	*ret = advance_to(m, to < m->run->end ? to : m->run->end);
+	return true;
+}
+
+static struct cfi_rule expr(struct machine *m, bool cfa_pushed, bool value)
+{
+	uint64_t size = cur_uleb(&m->c);
+
+	return cfi_expr(m->run->sec, cur_sub(&m->c, size), cfa_pushed, value);
+}
+
+/* An instruction whose operand is in the byte after it. Returns false if it is bad. */
+static bool extended(struct machine *m, uint8_t op, int *ret)
+{
+	struct cfi_regs *regs = m->regs;
+	uint64_t reg;
+
+	switch (op) {
+	case DW_CFA_nop:
+		break;
+	case DW_CFA_set_loc:
+		return set_loc(m, ret);
+	case DW_CFA_advance_loc1:
+		*ret = advance(m, cur_u8(&m->c));
+		break;
+	case DW_CFA_advance_loc2:
+		*ret = advance(m, cur_uint(&m->c, 2));
+		break;
+	case DW_CFA_advance_loc4:
+		*ret = advance(m, cur_uint(&m->c, 4));
+		break;
+	case OP_MIPS_ADVANCE_LOC8:
+		*ret = advance(m, cur_uint(&m->c, 8));
+		break;
+	case DW_CFA_offset_extended:
+		reg = cur_uleb(&m->c);
+		saved(m, reg, factored(m, uleb_off(m)), CFI_AT_CFA);
+		break;
+	case DW_CFA_offset_extended_sf:
+		reg = cur_uleb(&m->c);
+		saved(m, reg, factored(m, cur_sleb(&m->c)), CFI_AT_CFA);
+		break;
+	case OP_GNU_NEGATIVE_OFFSET:
+		reg = cur_uleb(&m->c);
+		saved(m, reg, factored(m, -uleb_off(m)), CFI_AT_CFA);
+		break;
+	case DW_CFA_val_offset:
+		reg = cur_uleb(&m->c);
+		saved(m, reg, factored(m, uleb_off(m)), CFI_CFA);
+		break;
+	case DW_CFA_val_offset_sf:
+		reg = cur_uleb(&m->c);
+		saved(m, reg, factored(m, cur_sleb(&m->c)), CFI_CFA);
+		break;
+	case DW_CFA_restore_extended:
+		restore(m, cur_uleb(&m->c));
+		break;
+	case DW_CFA_undefined:
+		set(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_UNDEF });
+		break;
+	case DW_CFA_same_value:
+		set(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_SAME });
+		break;
+	case DW_CFA_register:
+		reg = cur_uleb(&m->c);
+		set(m, reg, cfi_rule(CFI_REG, cur_uleb(&m->c), 0));
+		break;
+	case DW_CFA_remember_state:
+		if (m->nr_remembered == MAX_REMEMBERED)
+			return false;
+		m->remembered[m->nr_remembered++] = *regs;
+		break;
+	case DW_CFA_restore_state:
+		if (!m->nr_remembered)
+			return false;
+		*regs = m->remembered[--m->nr_remembered];
+		break;
+	case DW_CFA_def_cfa:
+		reg = cur_uleb(&m->c);
+		regs->cfa = cfi_rule(CFI_REG, reg, uleb_off(m));
+		break;
+	case DW_CFA_def_cfa_sf:
+		reg = cur_uleb(&m->c);
+		regs->cfa = cfi_rule(CFI_REG, reg, factored(m, cur_sleb(&m->c)));
+		break;
+	case DW_CFA_def_cfa_register:
+		if (regs->cfa.how != CFI_REG)
+			return false;
+		regs->cfa = cfi_rule(CFI_REG, cur_uleb(&m->c), regs->cfa.off);
+		break;
+	case DW_CFA_def_cfa_offset:
+		if (regs->cfa.how != CFI_REG)
+			return false;
+		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, uleb_off(m));
+		break;
+	case DW_CFA_def_cfa_offset_sf:
+		if (regs->cfa.how != CFI_REG)
+			return false;
+		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, factored(m, cur_sleb(&m->c)));
+		break;
+	case DW_CFA_def_cfa_expression:
+		regs->cfa = expr(m, false, true);
+		break;
+	case DW_CFA_expression:
+		reg = cur_uleb(&m->c);
+		set(m, reg, expr(m, true, false));
+		break;
+	case DW_CFA_val_expression:
+		reg = cur_uleb(&m->c);
+		set(m, reg, expr(m, true, true));
+		break;
+	case OP_GNU_ARGS_SIZE:
+		cur_uleb(&m->c);
+		break;
+	case OP_ARM64_NEGATE_RA:
+		if (!m->run->sec->arm64)
+			return false;
+		regs->flags ^= CFI_MANGLED;
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *regs)
+{
+	struct machine m;
+	struct cfi_state bad;
+	bool fine = true;
+	int ret = 0;
+
+	m.run = run;
+	m.regs = regs;
+	m.c = code;
+	m.pc = run->start;
+	m.started = false;
+	m.nr_remembered = 0;
+	while (m.c.p != m.c.end && fine && !ret) {
+		uint8_t op = *m.c.p++;
+		uint8_t low = op & 0x3f;
+
+		switch (op & 0xc0) {
+		case DW_CFA_advance_loc:
+			ret = advance(&m, low);
+			break;
+		case DW_CFA_offset:
+			saved(&m, low, factored(&m, uleb_off(&m)), CFI_AT_CFA);
+			break;
+		case DW_CFA_restore:
+			restore(&m, low);
+			break;
+		default:
+			fine = extended(&m, low, &ret);
+		}
+		fine = fine && !m.c.bad;
+		/* what comes after the end says nothing about a pc of this FDE */
+		if (m.pc >= run->end && run->ops)
+			break;
+	}
+	if (!run->ops)
+		return fine ? 0 : CFI_CAUSE_OP;
+	if (ret || m.pc >= run->end)
+		return ret;
+	if (fine)
+		return advance_to(&m, run->end);
+	memset(&bad, 0, sizeof(bad));
+	bad.cfa = cfi_bad(CFI_CAUSE_OP);
+	return emit(&m, &bad);
+}

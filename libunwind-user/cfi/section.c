@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * cfi - the entries of .eh_frame: CIEs, FDEs and their pointers
+ *
+ * The section is walked once, front to back; .eh_frame_hdr would save nothing, since every FDE is
+ * wanted. A CIE is parsed when the first FDE names it and then kept, by its offset. Since any
+ * offset can be named, also one in the middle of something, a CIE may be MAX_CIE bytes long: that
+ * bounds the work, which is otherwise one pass.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "impl.h"
+
+/* Seen are 16 to 40 bytes, and 130 in hand-written ones. */
+#define MAX_CIE		2048
+
+/* Who makes the input can make hashes collide. */
+#define MAX_PROBES	64
+
+#define LENGTH_64	0xffffffffu
+
+struct parser {
+	const struct cfi_section *sec;
+	struct cfi_cie **table;		/* open addressing by offset, a power of two */
+	size_t table_size, nr_cies;
+	struct cfi_cie *last;		/* of the FDE before */
+};
+
+uint64_t cur_uleb_slow(struct cfi_cur *c)
+{
+	unsigned int shift = 0;
+	uint64_t v = 0;
+	uint8_t b;
+
+	do {
+		if (c->p == c->end)
+			return cur_fail(c);
+		b = *c->p++;
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		/* bits that do not fit: no offset or register is that large */
+		if ((shift == 63 && (b & 0x7e)) || (shift > 63 && (b & 0x7f)))
+			return cur_fail(c);
+		shift += 7;
+	} while (b & 0x80);
+	return v;
+}
+
+int64_t cur_sleb(struct cfi_cur *c)
+{
+	unsigned int shift = 0;
+	uint64_t v = 0;
+	uint8_t b;
+
+	do {
+		if (c->p == c->end)
+			return cur_fail(c);
+		b = *c->p++;
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		shift += 7;
+		if (shift > 70)
+			return cur_fail(c);
+	} while (b & 0x80);
+	if (shift < 64 && (b & 0x40))
+		v |= ~0ULL << shift;
+	return v;
+}
+
+struct cfi_cur cur_sub(struct cfi_cur *c, uint64_t size)
+{
+	struct cfi_cur sub = *c;
+
+	if (size > cur_left(c)) {
+		cur_fail(c);
+		sub = *c;
+		return sub;
+	}
+	sub.end = sub.p + size;
+	c->p += size;
+	return sub;
+}
+
+static struct cfi_cur cur_at(const struct cfi_section *sec, size_t off)
+{
+	return (struct cfi_cur){
+		.p = sec->data + off, .end = sec->data + sec->size,
+		.big_endian = sec->big_endian,
+	};
+}
+
+/* The bytes of a pointer, without what they count from. */
+static bool pointer_bytes(struct cfi_cur *c, uint8_t format, uint8_t addr_size, uint64_t *value)
+{
+	switch (format) {
+	case DW_EH_PE_absptr:
+		*value = cur_uint(c, addr_size);
+		break;
+	case DW_EH_PE_uleb128:
+		*value = cur_uleb(c);
+		break;
+	case DW_EH_PE_udata2:
+		*value = cur_uint(c, 2);
+		break;
+	case DW_EH_PE_udata4:
+		*value = cur_uint(c, 4);
+		break;
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		*value = cur_uint(c, 8);
+		break;
+	case DW_EH_PE_signed:
+		*value = addr_size == 4 ? (uint64_t)(int32_t)cur_uint(c, 4) : cur_uint(c, 8);
+		break;
+	case DW_EH_PE_sleb128:
+		*value = cur_sleb(c);
+		break;
+	case DW_EH_PE_sdata2:
+		*value = (int16_t)cur_uint(c, 2);
+		break;
+	case DW_EH_PE_sdata4:
+		*value = (int32_t)cur_uint(c, 4);
+		break;
+	default:
+		return false;
+	}
+	return !c->bad;
+}
+
+bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, uint64_t *value)
+{
+	uint64_t base = 0, v, at;
+
+	if (enc == DW_EH_PE_omit || (enc & DW_EH_PE_indirect))
+		return false;
+	switch (enc & 0x70) {
+	case DW_EH_PE_absptr:
+		break;
+	case DW_EH_PE_pcrel:
+		base = sec->vaddr + (c->p - sec->data);
+		break;
+	case DW_EH_PE_textrel:
+		if (!sec->have_text)
+			return false;
+		base = sec->text_base;
+		break;
+	case DW_EH_PE_datarel:
+		if (!sec->have_data)
+			return false;
+		base = sec->data_base;
+		break;
+	case DW_EH_PE_aligned:
+		at = sec->vaddr + (c->p - sec->data);
+		v = -at & (sec->addr_size - 1);
+		if (v > cur_left(c))
+			return false;
+		c->p += v;
+		break;
+	default:		/* funcrel: from the function whose start this is */
+		return false;
+	}
+	if (!pointer_bytes(c, enc & 0x0f, sec->addr_size, &v))
+		return false;
+	v += base;
+	*value = sec->addr_size == 4 ? (uint32_t)v : v;
+	return true;
+}
+
+/* A personality or language data pointer: only how long it is matters. */
+static bool skip_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc)
+{
+	uint64_t v;
+
+	if (enc == DW_EH_PE_omit)
+		return true;
+	/* what it counts from, and what it points to, are not looked at */
+	if ((enc & 0x70) == DW_EH_PE_aligned)
+		return cfi_pointer(sec, c, enc & ~DW_EH_PE_indirect, &v);
+	return pointer_bytes(c, enc & 0x0f, sec->addr_size, &v);
+}
+
+/* What the letters after 'z' announce, in their order. */
+static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cfi_cie *cie,
+					const char *letter, struct cfi_cur *c)
+{
+	for (; *letter; letter++) {
+		switch (*letter) {
+		case 'R':
+			cie->enc = cur_u8(c);
+			break;
+		case 'P':
+			if (!skip_pointer(sec, c, cur_u8(c)))
+				return CFI_CAUSE_CIE;
+			break;
+		case 'L':
+			cur_u8(c);
+			break;
+		case 'S':
+			cie->signal = true;
+			break;
+		case 'B':	/* arm64: signed with key B */
+		case 'G':	/* arm64: tagged stack */
+			break;
+		default:
+			/* a later letter may be R: where its byte is cannot be known */
+			return CFI_CAUSE_AUGMENTATION;
+		}
+	}
+	return c->bad ? CFI_CAUSE_CIE : CFI_OK;
+}
+
+/*
+ * The length of the entry at @c, and the entry as a cursor of its own. The size of the CIE pointer
+ * that follows is 4; entries with a 64-bit length were written with 4 and with 8, and are told
+ * apart by @id_size, 0 if it is not known.
+ */
+static bool entry_at(struct cfi_cur *c, struct cfi_cur *entry, bool *is_64)
+{
+	uint64_t length = cur_uint(c, 4);
+
+	*is_64 = length == LENGTH_64;
+	if (*is_64)
+		length = cur_uint(c, 8);
+	*entry = cur_sub(c, length);
+	return !c->bad;
+}
+
+static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *cie)
+{
+	struct cfi_cur c = cur_at(sec, cie->off), entry, data;
+	struct cfi_run run = { .sec = sec, .cie = cie };
+	const char *augmentation;
+	enum cfi_cause cause;
+	struct cfi_regs regs;
+	uint8_t version;
+	size_t len;
+	bool is_64;
+
+	if (!entry_at(&c, &entry, &is_64) || cur_left(&entry) < 9 || cur_left(&entry) > MAX_CIE)
+		return CFI_CAUSE_CIE;
+	if (cur_uint(&entry, 4))
+		return CFI_CAUSE_CIE;
+	cie->id_size = 4;
+	/* the version comes next and is not 0, so four more zero bytes are part of the id */
+	if (is_64 && !(entry.p[0] | entry.p[1] | entry.p[2] | entry.p[3])) {
+		entry.p += 4;
+		cie->id_size = 8;
+	}
+	version = cur_u8(&entry);
+	if (version != 1 && version != 3 && version != 4)
+		return CFI_CAUSE_CIE;
+	len = strnlen((const char *)entry.p, cur_left(&entry));
+	if (len == cur_left(&entry))
+		return CFI_CAUSE_CIE;
+	augmentation = (const char *)entry.p;
+	entry.p += len + 1;
+	if (!strcmp(augmentation, "eh")) {
+		/* GCC 2: the address of a table of handlers */
+		cur_uint(&entry, sec->addr_size);
+		augmentation += 2;
+	}
+	if (version == 4 && (cur_u8(&entry) != sec->addr_size || cur_u8(&entry)))
+		return CFI_CAUSE_CIE;
+	cie->code_align = cur_uleb(&entry);
+	cie->data_align = cur_sleb(&entry);
+	cie->ra_reg = version == 1 ? cur_u8(&entry) : cur_uleb(&entry);
+	cie->enc = DW_EH_PE_absptr;
+	if (*augmentation == 'z') {
+		cie->has_data = true;
+		data = cur_sub(&entry, cur_uleb(&entry));
+		cause = entry.bad ? CFI_CAUSE_CIE :
+			read_augmentation(sec, cie, augmentation + 1, &data);
+		if (cause)
+			return cause;
+	} else if (*augmentation) {
+		return CFI_CAUSE_AUGMENTATION;
+	}
+	if (entry.bad || cie->ra_reg == sec->reg_fp || cie->ra_reg == sec->reg_sp)
+		return CFI_CAUSE_CIE;
+	memset(&regs, 0, sizeof(regs));
+	regs.cfa.how = CFI_BAD;		/* until something defines it */
+	regs.cfa.off = CFI_CAUSE_OP;
+	regs.flags = cie->signal ? CFI_SIGNAL : 0;
+	cie->init = regs;
+	cause = cfi_run(&run, entry, &regs);
+	cie->init = regs;
+	return cause;
+}
+
+/* The place of a CIE: its own, or a free one, or after MAX_PROBES any: the table is a cache. */
+static struct cfi_cie **place_of(struct cfi_cie **table, size_t size, size_t off)
+{
+	size_t i = (off * 0x9e3779b97f4a7c15ULL >> 32) & (size - 1);
+	unsigned int n;
+
+	for (n = 0; table[i] && table[i]->off != off && n < MAX_PROBES; n++)
+		i = (i + 1) & (size - 1);
+	return &table[i];
+}
+
+static int grow(struct parser *p)
+{
+	size_t size = p->table_size ? p->table_size * 2 : 64, i;
+	struct cfi_cie **new = calloc(size, sizeof(*new)), **place;
+
+	if (!new)
+		return -ENOMEM;
+	for (i = 0; i < p->table_size; i++) {
+		if (!p->table[i])
+			continue;
+		place = place_of(new, size, p->table[i]->off);
+		p->nr_cies -= !!*place;
+		free(*place);
+		*place = p->table[i];
+	}
+	free(p->table);
+	p->table = new;
+	p->table_size = size;
+	return 0;
+}
+
+/* The CIE at @off, valid until the next call. NULL without memory. */
+static struct cfi_cie *cie_at(struct parser *p, size_t off)
+{
+	struct cfi_cie *cie, **place;
+
+	if (p->last && p->last->off == off)
+		return p->last;
+	p->last = NULL;
+	if ((p->nr_cies + 1) * 2 > p->table_size && grow(p))
+		return NULL;
+	place = place_of(p->table, p->table_size, off);
+	cie = *place;
+	if (!cie || cie->off != off) {
+		cie = calloc(1, sizeof(*cie));
+		if (!cie)
+			return NULL;
+		cie->off = off;
+		cie->cause = parse_cie(p->sec, cie);
+		p->nr_cies += !*place;
+		free(*place);
+		*place = cie;
+	}
+	p->last = cie;
+	return cie;
+}
+
+static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t id, bool is_64,
+		     const struct cfi_ops *ops, void *arg, enum cfi_cause *cause)
+{
+	const struct cfi_section *sec = p->sec;
+	struct cfi_run run = { .sec = sec, .ops = ops, .arg = arg };
+	struct cfi_regs regs;
+	struct cfi_cie *cie;
+	uint64_t size;
+	int ret;
+
+	*cause = CFI_CAUSE_FDE;
+	/* relative to the pointer, backwards in what is seen, though the field is signed */
+	if (id > id_off && id < 0x80000000u)
+		return 0;
+	if ((int64_t)id_off - (int32_t)id >= (int64_t)sec->size)
+		return 0;
+	cie = cie_at(p, (int64_t)id_off - (int32_t)id);
+	if (!cie)
+		return -ENOMEM;
+	*cause = cie->cause;
+	if (cie->cause)
+		return 0;
+	run.cie = cie;
+	if (is_64 && cie->id_size == 8 && cur_uint(&c, 4)) {
+		*cause = CFI_CAUSE_FDE;
+		return 0;
+	}
+	*cause = CFI_CAUSE_POINTER;
+	if (!cfi_pointer(sec, &c, cie->enc, &run.start))
+		return 0;
+	/* the size has the format of the start, but counts from nothing */
+	*cause = CFI_CAUSE_FDE;
+	if (!pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
+		return 0;
+	if (cie->has_data)
+		cur_sub(&c, cur_uleb(&c));
+	if (c.bad || __builtin_add_overflow(run.start, size, &run.end))
+		return 0;
+	*cause = CFI_OK;
+	if (!size)
+		return 0;
+	ret = ops->fde(arg, run.start, run.end);
+	if (ret)
+		return ret == CFI_SKIP ? 0 : ret;
+	regs = cie->init;
+	return cfi_run(&run, c, &regs);
+}
+
+int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *arg,
+	      struct cfi_stats *stats)
+{
+	struct parser p = { .sec = sec };
+	struct cfi_cur c, entry;
+	enum cfi_cause cause;
+	size_t i, id_off;
+	int ret = 0;
+	uint32_t id;
+	bool is_64;
+
+	memset(stats, 0, sizeof(*stats));
+	if (!sec->size)
+		return 0;
+	c = cur_at(sec, 0);
+	while (!ret && cur_left(&c) >= 4) {
+		if (!entry_at(&c, &entry, &is_64)) {
+			stats->nr_fdes++;
+			stats->bad_fdes[CFI_CAUSE_FDE]++;
+			break;
+		}
+		if (entry.p == entry.end) {
+			if (sec->ends_at_zero)
+				break;
+			continue;
+		}
+		id_off = entry.p - sec->data;
+		id = cur_uint(&entry, 4);
+		if (!id && !entry.bad) {
+			stats->nr_cies++;
+			continue;
+		}
+		stats->nr_fdes++;
+		cause = CFI_CAUSE_FDE;
+		if (!entry.bad)
+			ret = parse_fde(&p, entry, id_off, id, is_64, ops, arg, &cause);
+		if (cause)
+			stats->bad_fdes[cause]++;
+	}
+	for (i = 0; i < p.table_size; i++)
+		free(p.table[i]);
+	free(p.table);
+	return ret;
+}
+
+int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
+		  uint8_t addr_size, uint64_t *eh_frame)
+{
+	struct cfi_section sec = {
+		.data = hdr, .size = size, .vaddr = vaddr, .big_endian = big_endian,
+		.addr_size = addr_size, .have_data = true, .data_base = vaddr,
+	};
+	struct cfi_cur c = cur_at(&sec, 0);
+	uint8_t enc;
+
+	if (size < 4 || cur_u8(&c) != 1)
+		return -EINVAL;
+	enc = cur_u8(&c);
+	c.p += 2;	/* encodings of the count and the table */
+	return cfi_pointer(&sec, &c, enc, eh_frame) ? 0 : -EINVAL;
+}
+
+const char *cfi_cause_name(enum cfi_cause cause)
+{
+	static const char *const name[CFI_NR_CAUSES] = {
+		[CFI_OK] = "none",
+		[CFI_CAUSE_CIE] = "malformed CIE",
+		[CFI_CAUSE_AUGMENTATION] = "unknown augmentation",
+		[CFI_CAUSE_POINTER] = "pointer encoding",
+		[CFI_CAUSE_FDE] = "malformed FDE",
+		[CFI_CAUSE_OP] = "unknown instruction",
+		[CFI_CAUSE_EXPR] = "expression",
+		[CFI_CAUSE_RANGE] = "offset or register out of range",
+		[CFI_CAUSE_SP] = "stack pointer is not the CFA",
+	};
+
+	return cause < CFI_NR_CAUSES ? name[cause] : "?";
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * symbols_debug - from a file to its debug information
+ *
+ * It is found when the file's functions are read, because the functions of a separate file are
+ * added to them; it is read when the first line is asked for. In between the file is closed, so
+ * that thousands of files need no descriptors, and is told again by what it was.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debug.h"
+
+static void debug_free(struct debug *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->names_room; i++)
+		free(d->names[i].plain);
+	free(d->names);
+	free(d->exec);
+	dw_free(&d->dw);
+	place_free(&d->place);
+	free(d);
+}
+
+static int remember(struct debug *d, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	d->dev = st.st_dev;
+	d->ino = st.st_ino;
+	d->size = st.st_size;
+	d->mtime = st.st_mtim;
+	return 0;
+}
+
+static bool is_same(const struct debug *d, int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_dev == d->dev && st.st_ino == d->ino &&
+	       st.st_size == d->size && st.st_mtim.tv_sec == d->mtime.tv_sec &&
+	       st.st_mtim.tv_nsec == d->mtime.tv_nsec;
+}
+
+static int add_separate(struct uu_symbols *syms, struct file *f, struct debug *d,
+			struct collect *c, Elf *elf)
+{
+	int fd = debugfile_find(syms, f, elf, &d->place, &d->kind), ret;
+	Elf *other;
+
+	if (fd < 0) {
+		ret = mini_collect(c, elf, syms->debug_room);
+		if (ret > 0)
+			d->kind = UU_DEBUG_MINI;
+		return ret < 0 ? ret : 0;
+	}
+	ret = remember(d, fd);
+	other = ret ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	if (other)
+		ret = symtab_collect(c, other);
+	elf_end(other);
+	close(fd);
+	return ret;
+}
+
+static int debug_more(void *arg, struct collect *c, Elf *elf)
+{
+	struct more_arg *a = arg;
+	struct file *f = a->f;
+	struct debug *d;
+	int fd, ret = 0;
+
+	/* another file than was asked for */
+	if (f->build_id_size && (f->build_id_size != f->tab.build_id_size ||
+				 memcmp(f->build_id, f->tab.build_id, f->build_id_size)))
+		return 0;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	f->debug = d;
+	if (!debugfile_section(elf, ".debug_info") && !debugfile_section(elf, ".zdebug_info"))
+		return add_separate(a->syms, f, d, c, elf);
+	d->kind = UU_DEBUG_IN_FILE;
+	fd = symbols_open(f->place.root, f->place.path, 0);
+	if (fd >= 0) {
+		ret = remember(d, fd);
+		close(fd);
+	}
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int set_exec(struct debug *d, const struct symtab *tab)
+{
+	size_t i;
+
+	d->exec = calloc(tab->nr_segs + 1, sizeof(*d->exec));
+	if (!d->exec)
+		return -ENOMEM;
+	for (i = 0; i < tab->nr_segs; i++) {
+		if (!tab->segs[i].exec)
+			continue;
+		d->exec[d->dw.nr_exec].start = tab->segs[i].vaddr;
+		d->exec[d->dw.nr_exec++].size = tab->segs[i].filesz;
+	}
+	d->dw.exec = d->exec;
+	return 0;
+}
+
+static int load_alt(struct uu_symbols *syms, struct debug *d, const struct place *from, Elf *elf)
+{
+	bool named;
+	int fd = debugfile_alt(syms, from, elf, &named), ret = -ENOENT;
+	Elf *alt;
+
+	if (!named)
+		return 0;
+	alt = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	if (alt) {
+		d->dw.alt = calloc(1, sizeof(*d->dw.alt));
+		if (d->dw.alt)
+			ret = dw_load(d->dw.alt, alt, true, &syms->debug_room);
+		else
+			ret = -ENOMEM;
+		if (ret && d->dw.alt) {
+			dw_free(d->dw.alt);
+			free(d->dw.alt);
+			d->dw.alt = NULL;
+		}
+	}
+	elf_end(alt);
+	if (fd >= 0)
+		close(fd);
+	d->dw.alt_missing = ret;
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int debug_read(struct uu_symbols *syms, struct file *f, struct debug *d)
+{
+	const struct place *from = d->kind == UU_DEBUG_IN_FILE ? &f->place : &d->place;
+	int fd, ret = -ENOENT;
+	Elf *elf;
+
+	if (d->kind == UU_DEBUG_NONE || d->kind == UU_DEBUG_MINI)
+		return -ENOENT;
+	fd = symbols_open(from->root, from->path, 0);
+	if (fd < 0 || !is_same(d, fd)) {
+		if (fd >= 0)
+			close(fd);
+		return -ESTALE;
+	}
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf)
+		ret = dw_load(&d->dw, elf, false, &syms->debug_room);
+	if (!ret)
+		ret = load_alt(syms, d, from, elf);
+	elf_end(elf);
+	close(fd);
+	if (!ret)
+		ret = set_exec(d, &f->tab);
+	if (!ret)
+		ret = dw_units(&d->dw);
+	return ret;
+}
+
+int debug_open(struct uu_symbols *syms, struct file *f)
+{
+	struct debug *d = f->debug;
+	size_t room = syms->debug_room;
+
+	if (!d)
+		return -ENOENT;
+	if (!d->opened) {
+		d->opened = true;
+		d->error = debug_read(syms, f, d);
+		if (d->error) {
+			dw_free(&d->dw);
+			syms->debug_room = room;
+		}
+	}
+	return d->error;
+}
+
+int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
+			  struct uu_debug_info *info)
+{
+	struct file *f = symbols_file(syms, file);
+	struct debug *d;
+
+	memset(info, 0, sizeof(*info));
+	if (!f)
+		return -ENOMEM;
+	if (f->error)
+		return f->error;
+	d = f->debug;
+	info->error = debug_open(syms, f);
+	if (!d)
+		return 0;
+	info->kind = d->kind;
+	info->path = d->place.path;
+	info->split = d->dw.split;
+	info->alt_missing = d->dw.alt_missing;
+	return 0;
+}
+
+static int debug_fetch(struct uu_symbols *syms, struct file *f, struct place *place)
+{
+	return debuginfod_fetch(syms, f->build_id, f->build_id_size, true, place);
+}
+
+static void debug_done(struct uu_symbols *syms)
+{
+	lines_done(syms);
+	debuginfod_done(syms);
+}
+
+struct uu_symbols *uu_symbols_new_debug(const struct uu_symbols_opts *opts)
+{
+	static const struct debug_ops ops = {
+		.more = debug_more,
+		.free = debug_free,
+		.fetch = debug_fetch,
+		.done = debug_done,
+	};
+	struct uu_symbols *syms = uu_symbols_new(opts);
+
+	if (syms)
+		syms->ops = &ops;
+	return syms;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Debug information of a file: what the parts of uu_symbols_new_debug() share. */
+#ifndef UU_SYMBOLS_DEBUG_H
+#define UU_SYMBOLS_DEBUG_H
+
+#include <sys/stat.h>
+
+#include "libunwind-user/dwarf/dwarf.h"
+#include "libunwind-user/symbols/symbols.h"
+
+struct named {
+	uint64_t die;		/* see dw_func.named */
+	const char *name;	/* in a section; NULL: it has none */
+	char *plain;		/* demangled; NULL: as it is */
+};
+
+struct debug {
+	enum uu_debug_kind kind;
+	struct place place;	/* the file that has it */
+	dev_t dev;		/* as it was when it was found */
+	ino_t ino;
+	off_t size;
+	struct timespec mtime;
+	bool opened;		/* the rest is there, or error tells why not */
+	int error;
+	struct dw dw;
+	struct dw_span *exec;
+	struct named *names;	/* hash; room is a power of two */
+	size_t nr_names, names_room;
+};
+
+/* ---- debug.c ---- */
+
+/* Read it, unless that was done; 0 or its error. */
+int debug_open(struct uu_symbols *syms, struct file *f);
+
+/* ---- file.c ---- */
+
+/*
+ * Find the separate debug file of @f, which is open as @elf: its descriptor, with *@place and
+ * *@kind set, or -1.
+ */
+int debugfile_find(struct uu_symbols *syms, const struct file *f, Elf *elf, struct place *place,
+		   enum uu_debug_kind *kind);
+/* The common file of dwz that the debug file @elf at @from names; *@named: it names one. */
+int debugfile_alt(const struct uu_symbols *syms, const struct place *from, Elf *elf, bool *named);
+/* The section by that name with data in the file, or NULL. */
+Elf_Scn *debugfile_section(Elf *elf, const char *name);
+
+/* ---- mini.c ---- */
+
+/*
+ * Add the functions of .gnu_debugdata, if it unpacks to less than @max bytes: 1, 0 if there is none
+ * that can be read, or -ENOMEM.
+ */
+int mini_collect(struct collect *c, Elf *elf, size_t max);
+
+/* ---- debuginfod.c ---- */
+
+/* Ask the servers within what is left of the time: a descriptor with *@place set, or -1. */
+int debuginfod_fetch(struct uu_symbols *syms, const uint8_t *id, size_t size, bool executable,
+		     struct place *place);
+void debuginfod_done(struct uu_symbols *syms);
+
+/* ---- lines.c ---- */
+
+void lines_done(struct uu_symbols *syms);
+
+#endif

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* dwarf_form - abbreviations and attribute values; DWARF 5, 7.5 */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwarf.h"
+
+#define MAX_STRING	65536
+
+struct dw_cursor dw_at(const struct dw *dw, enum dw_section sec, uint64_t off, uint64_t end)
+{
+	const struct dw_data *d = &dw->sec[sec];
+	struct dw_cursor c = { .big = dw->big };
+
+	if (end > d->size)
+		end = d->size;
+	if (!d->p || off > end) {
+		c.bad = true;
+		return c;
+	}
+	c.p = d->p + off;
+	c.end = d->p + end;
+	return c;
+}
+
+uint64_t dw_fixed(struct dw_cursor *c, unsigned int size)
+{
+	uint64_t v = 0;
+	unsigned int i;
+
+	if (c->bad || (size_t)(c->end - c->p) < size) {
+		c->bad = true;
+		return 0;
+	}
+	for (i = 0; i < size; i++)
+		v |= (uint64_t)c->p[i] << 8 * (c->big ? size - 1 - i : i);
+	c->p += size;
+	return v;
+}
+
+/* The bits of a LEB128 number; @shift: how many, @last: its last byte. */
+static uint64_t leb(struct dw_cursor *c, unsigned int *shift, uint8_t *last)
+{
+	uint64_t v = 0;
+
+	*shift = 0;
+	do {
+		if (c->bad || c->p == c->end) {
+			c->bad = true;
+			*last = 0;
+			return 0;
+		}
+		*last = *c->p++;
+		if (*shift < 64)
+			v |= (uint64_t)(*last & 0x7f) << *shift;
+		*shift += 7;
+	} while (*last & 0x80 && *shift < 140);
+	return v;
+}
+
+uint64_t dw_uleb_long(struct dw_cursor *c)
+{
+	unsigned int shift;
+	uint8_t last;
+
+	return leb(c, &shift, &last);
+}
+
+int64_t dw_sleb(struct dw_cursor *c)
+{
+	unsigned int shift;
+	uint8_t last;
+	uint64_t v = leb(c, &shift, &last);
+
+	if (last & 0x40 && shift < 64)
+		v |= ~0ull << shift;
+	return v;
+}
+
+const char *dw_cstr(struct dw_cursor *c)
+{
+	const char *s = (const char *)c->p;
+	const uint8_t *end;
+
+	end = c->bad || c->p == c->end ? NULL : memchr(c->p, 0, c->end - c->p);
+	if (!end) {
+		c->bad = true;
+		return NULL;
+	}
+	c->p = end + 1;
+	return s;
+}
+
+void dw_skip(struct dw_cursor *c, uint64_t n)
+{
+	if (c->bad || n > (uint64_t)(c->end - c->p))
+		c->bad = true;
+	else
+		c->p += n;
+}
+
+const char *dw_str_at(const struct dw *dw, enum dw_section sec, uint64_t off)
+{
+	/* longer names are nobody's; a hostile one costs as much at each place that refers to it */
+	struct dw_cursor c = dw_at(dw, sec, off, off + MAX_STRING > off ? off + MAX_STRING : off);
+
+	return dw_cstr(&c);
+}
+
+/* ---------------------------- abbreviations ----------------------------- */
+
+/* Add a form's size to the abbreviation's; false if it is not known in advance. */
+static bool add_size(struct dw_abbrev *ab, uint16_t form)
+{
+	switch (form) {
+	case DW_FORM_flag_present:
+	case DW_FORM_implicit_const:
+		return true;
+	case DW_FORM_data1: case DW_FORM_ref1: case DW_FORM_flag: case DW_FORM_strx1:
+	case DW_FORM_addrx1:
+		ab->fixed += 1;
+		return true;
+	case DW_FORM_data2: case DW_FORM_ref2: case DW_FORM_strx2: case DW_FORM_addrx2:
+		ab->fixed += 2;
+		return true;
+	case DW_FORM_strx3: case DW_FORM_addrx3:
+		ab->fixed += 3;
+		return true;
+	case DW_FORM_data4: case DW_FORM_ref4: case DW_FORM_strx4: case DW_FORM_addrx4:
+	case DW_FORM_ref_sup4:
+		ab->fixed += 4;
+		return true;
+	case DW_FORM_data8: case DW_FORM_ref8: case DW_FORM_ref_sig8: case DW_FORM_ref_sup8:
+		ab->fixed += 8;
+		return true;
+	case DW_FORM_data16:
+		ab->fixed += 16;
+		return true;
+	case DW_FORM_addr:
+		ab->nr_addr++;
+		return true;
+	case DW_FORM_strp: case DW_FORM_line_strp: case DW_FORM_sec_offset: case DW_FORM_strp_sup:
+	case DW_FORM_GNU_ref_alt: case DW_FORM_GNU_strp_alt:
+		ab->nr_off++;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int cmp_abbrev(const void *a, const void *b)
+{
+	const struct dw_abbrev *x = a, *y = b;
+
+	return x->code < y->code ? -1 : x->code > y->code;
+}
+
+static void *grown(void *v, size_t nr, size_t *room, size_t elem)
+{
+	void *p;
+
+	if (nr < *room)
+		return v;
+	p = realloc(v, (*room ? *room * 2 : 32) * elem);
+	if (p)
+		*room = *room ? *room * 2 : 32;
+	return p;
+}
+
+static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct dw_cursor *c,
+		      struct dw_abbrev *ab)
+{
+	struct dw_spec *s;
+
+	ab->first = t->nr_specs;
+	for (;;) {
+		uint64_t name = dw_uleb(c), form = dw_uleb(c);
+		int64_t constant = form == DW_FORM_implicit_const ? dw_sleb(c) : 0;
+
+		if (c->bad || name > UINT16_MAX || form > UINT16_MAX || --dw->abbrev_budget < 0 ||
+		    ab->nr == UINT16_MAX)
+			return -ENOEXEC;
+		if (!name && !form)
+			return 0;
+		s = grown(t->specs, t->nr_specs, room, sizeof(*s));
+		if (!s)
+			return -ENOMEM;
+		t->specs = s;
+		s += t->nr_specs++;
+		s->name = name;
+		s->form = form;
+		s->constant = constant;
+		ab->nr++;
+		if (!add_size(ab, form))
+			ab->varies = true;
+	}
+}
+
+static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
+{
+	struct dw_cursor c = dw_at(dw, DW_ABBREV, t->off, UINT64_MAX);
+	size_t room = 0, spec_room = 0, i;
+	bool sorted = true;
+	int ret;
+
+	for (;;) {
+		uint64_t code = dw_uleb(&c);
+		struct dw_abbrev *ab;
+
+		if (c.bad)
+			return -ENOEXEC;
+		if (!code)
+			break;
+		ab = grown(t->v, t->nr, &room, sizeof(*ab));
+		if (!ab)
+			return -ENOMEM;
+		t->v = ab;
+		ab += t->nr;
+		memset(ab, 0, sizeof(*ab));
+		ab->code = code;
+		ab->tag = dw_uleb(&c);
+		ab->children = dw_fixed(&c, 1);
+		ret = read_specs(dw, t, &spec_room, &c, ab);
+		if (ret)
+			return ret;
+		if (t->nr && ab[-1].code >= code)
+			sorted = false;
+		t->nr++;
+	}
+	if (!sorted)
+		qsort(t->v, t->nr, sizeof(*t->v), cmp_abbrev);
+	for (i = 1; i < t->nr; i++)
+		if (t->v[i - 1].code == t->v[i].code)
+			return -ENOEXEC;
+	return 0;
+}
+
+const struct dw_abbrevs *dw_abbrevs_get(struct dw *dw, uint64_t off, int *error)
+{
+	struct dw_abbrevs **b = &dw->abbrevs[off * 0x9e3779b97f4a7c15ull >> 52], *t;
+
+	for (t = *b; t; t = t->next)
+		if (t->off == off)
+			return t;
+	t = calloc(1, sizeof(*t));
+	if (!t) {
+		*error = -ENOMEM;
+		return NULL;
+	}
+	t->off = off;
+	*error = read_abbrevs(dw, t);
+	if (*error) {
+		free(t->v);
+		free(t->specs);
+		free(t);
+		return NULL;
+	}
+	t->next = *b;
+	*b = t;
+	return t;
+}
+
+const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t code)
+{
+	size_t lo = 0, hi = tab->nr, mid;
+
+	/* compilers count from 1 */
+	if (code - 1 < tab->nr && tab->v[code - 1].code == code)
+		return &tab->v[code - 1];
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (tab->v[mid].code < code)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < tab->nr && tab->v[lo].code == code ? &tab->v[lo] : NULL;
+}
+
+/* ------------------------------- values --------------------------------- */
+
+static void set(struct dw_value *val, enum dw_class class, uint64_t u)
+{
+	val->class = class;
+	val->u = u;
+}
+
+static void set_str(struct dw_value *val, const char *str)
+{
+	val->class = str ? DW_STRING : DW_OTHER;
+	val->str = str;
+}
+
+/* Forms whose value is @size bytes, or a LEB128 number: 0. */
+static uint64_t sized(struct dw_cursor *c, unsigned int size)
+{
+	return size ? dw_fixed(c, size) : dw_uleb(c);
+}
+
+void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
+	      int64_t constant, struct dw_value *val)
+{
+	unsigned int off = u->off_size;
+
+	/* each turn has consumed a byte */
+	while (form == DW_FORM_indirect && !c->bad)
+		form = dw_uleb(c);
+	val->str = NULL;
+	switch (form) {
+	case DW_FORM_addr:		set(val, DW_ADDRESS, dw_fixed(c, u->addr_size)); break;
+	case DW_FORM_addrx:
+	case DW_FORM_GNU_addr_index:	set(val, DW_ADDRESS_INDEX, dw_uleb(c)); break;
+	case DW_FORM_addrx1: case DW_FORM_addrx2: case DW_FORM_addrx3: case DW_FORM_addrx4:
+		set(val, DW_ADDRESS_INDEX, dw_fixed(c, form - DW_FORM_addrx1 + 1));
+		break;
+	case DW_FORM_flag:
+	case DW_FORM_data1:		set(val, DW_CONSTANT, dw_fixed(c, 1)); break;
+	case DW_FORM_data2:		set(val, DW_CONSTANT, dw_fixed(c, 2)); break;
+	case DW_FORM_data4:		set(val, DW_CONSTANT, dw_fixed(c, 4)); break;
+	case DW_FORM_data8:		set(val, DW_CONSTANT, dw_fixed(c, 8)); break;
+	case DW_FORM_udata:		set(val, DW_CONSTANT, dw_uleb(c)); break;
+	case DW_FORM_sdata:		set(val, DW_CONSTANT, dw_sleb(c)); break;
+	case DW_FORM_implicit_const:	set(val, DW_CONSTANT, constant); break;
+	case DW_FORM_flag_present:	set(val, DW_CONSTANT, 1); break;
+	case DW_FORM_sec_offset:	set(val, DW_OFFSET, dw_fixed(c, off)); break;
+	case DW_FORM_rnglistx:		set(val, DW_RANGE_INDEX, dw_uleb(c)); break;
+	case DW_FORM_ref1:		set(val, DW_REF, u->off + dw_fixed(c, 1)); break;
+	case DW_FORM_ref2:		set(val, DW_REF, u->off + dw_fixed(c, 2)); break;
+	case DW_FORM_ref4:		set(val, DW_REF, u->off + dw_fixed(c, 4)); break;
+	case DW_FORM_ref8:		set(val, DW_REF, u->off + dw_fixed(c, 8)); break;
+	case DW_FORM_ref_udata:		set(val, DW_REF, u->off + dw_uleb(c)); break;
+	case DW_FORM_ref_addr:
+		set(val, DW_REF, dw_fixed(c, u->version == 2 ? u->addr_size : off));
+		break;
+	case DW_FORM_GNU_ref_alt:	set(val, DW_REF_ALT, dw_fixed(c, off)); break;
+	case DW_FORM_ref_sup4:		set(val, DW_REF_ALT, dw_fixed(c, 4)); break;
+	case DW_FORM_ref_sup8:		set(val, DW_REF_ALT, dw_fixed(c, 8)); break;
+	case DW_FORM_string:		set_str(val, dw_cstr(c)); break;
+	case DW_FORM_strp:
+		set_str(val, dw_str_at(dw, DW_STR, dw_fixed(c, off)));
+		break;
+	case DW_FORM_line_strp:
+		set_str(val, dw_str_at(dw, DW_LINE_STR, dw_fixed(c, off)));
+		break;
+	case DW_FORM_GNU_strp_alt:
+	case DW_FORM_strp_sup:		set(val, DW_STRING_ALT, dw_fixed(c, off)); break;
+	case DW_FORM_strx:
+	case DW_FORM_GNU_str_index:	set(val, DW_STRING_INDEX, dw_uleb(c)); break;
+	case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
+		set(val, DW_STRING_INDEX, dw_fixed(c, form - DW_FORM_strx1 + 1));
+		break;
+	case DW_FORM_block: case DW_FORM_exprloc: case DW_FORM_block1: case DW_FORM_block2:
+	case DW_FORM_block4:
+		dw_skip(c, sized(c, form == DW_FORM_block1 ? 1 : form == DW_FORM_block2 ? 2 :
+				    form == DW_FORM_block4 ? 4 : 0));
+		set(val, DW_OTHER, 0);
+		break;
+	case DW_FORM_data16:
+		dw_skip(c, 16);
+		set(val, DW_OTHER, 0);
+		break;
+	case DW_FORM_ref_sig8:
+		dw_skip(c, 8);
+		set(val, DW_OTHER, 0);
+		break;
+	case DW_FORM_loclistx:
+		dw_uleb(c);
+		set(val, DW_OTHER, 0);
+		break;
+	default:
+		/* of unknown size: nothing after it can be read */
+		c->bad = true;
+	}
+	if (c->bad)
+		set(val, DW_NONE, 0);
+}
+
+/* Strings are not looked up. */
+void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+		   uint16_t form)
+{
+	struct dw_value val;
+
+	switch (form) {
+	case DW_FORM_implicit_const: case DW_FORM_flag_present:
+		break;
+	case DW_FORM_data1: case DW_FORM_ref1:
+		dw_skip(c, 1);
+		break;
+	case DW_FORM_ref4: case DW_FORM_data4:
+		dw_skip(c, 4);
+		break;
+	case DW_FORM_strp: case DW_FORM_line_strp:
+		dw_skip(c, u->off_size);
+		break;
+	default:
+		dw_value(dw, u, c, form, 0, &val);
+	}
+}
+
+void dw_skip_die(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
+		 const struct dw_abbrev *ab)
+{
+	const struct dw_spec *s = dw_specs(u, ab);
+	uint32_t i;
+
+	if (!ab->varies) {
+		dw_skip(c, (uint64_t)ab->fixed + ab->nr_addr * u->addr_size +
+			   ab->nr_off * u->off_size);
+		return;
+	}
+	for (i = 0; i < ab->nr && !c->bad; i++)
+		dw_skip_value(dw, u, c, s[i].form);
+}
+
+const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val)
+{
+	struct dw_cursor c;
+	uint64_t off;
+
+	switch (val->class) {
+	case DW_STRING:
+		return val->str;
+	case DW_STRING_ALT:
+		return dw->alt ? dw_str_at(dw->alt, DW_STR, val->u) : NULL;
+	case DW_STRING_INDEX:
+		if (val->u > UINT32_MAX)
+			return NULL;
+		c = dw_at(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
+			  UINT64_MAX);
+		off = dw_fixed(&c, u->off_size);
+		return c.bad ? NULL : dw_str_at(dw, DW_STR, off);
+	default:
+		return NULL;
+	}
+}
+
+int dw_addr_at(const struct dw *dw, const struct dw_unit *u, uint64_t index, uint64_t *addr)
+{
+	struct dw_cursor c;
+
+	if (index > UINT32_MAX)
+		return -ENOEXEC;
+	c = dw_at(dw, DW_ADDR, u->addr_base + index * u->addr_size, UINT64_MAX);
+	*addr = dw_fixed(&c, u->addr_size);
+	return c.bad ? -ENOEXEC : 0;
+}
+
+int dw_address(const struct dw *dw, const struct dw_unit *u, const struct dw_value *val,
+	       uint64_t *addr)
+{
+	switch (val->class) {
+	case DW_ADDRESS:
+		*addr = val->u;
+		return 0;
+	case DW_ADDRESS_INDEX:
+		return dw_addr_at(dw, u, val->u, addr);
+	default:
+		return -ENOEXEC;
+	}
+}

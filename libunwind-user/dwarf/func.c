@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dwarf_func - a unit's functions, and the calls that were inlined into them
+ *
+ * The unit's DIEs are walked once, in the order in which they stand in the section and without
+ * DW_AT_sibling, which may lead anywhere. What has addresses becomes a function, known by the
+ * offset of its DIE; the deepest one at an address is the innermost. Names are looked up when
+ * they are asked for, through DW_AT_abstract_origin and DW_AT_specification.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwarf.h"
+
+#define MAX_HOPS	16
+
+struct walk {
+	struct dw *dw;
+	struct dw_unit *u;
+	struct dw_ivec iv;
+	size_t room;		/* of u->funcs */
+	/* for each open DIE, the function that it is or is in */
+	uint32_t *stack;
+	size_t depth, stack_room;
+};
+
+static int push(struct walk *w, uint32_t func)
+{
+	if (w->depth == w->stack_room) {
+		size_t room = w->stack_room ? w->stack_room * 2 : 64;
+		uint32_t *stack = realloc(w->stack, room * sizeof(*stack));
+
+		if (!stack)
+			return -ENOMEM;
+		w->stack = stack;
+		w->stack_room = room;
+	}
+	w->stack[w->depth++] = func;
+	return 0;
+}
+
+/* A DIE that may be a function: 0, also if it has no addresses. */
+static int take_func(struct walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
+		     uint64_t die, uint32_t *in)
+{
+	const struct dw_spec *s = dw_specs(w->u, ab);
+	struct dw_unit *u = w->u;
+	struct dw_pc pc = {};
+	struct dw_func *f;
+	struct dw_func new = { .named = die, .parent = DW_NO_FUNC };
+	bool inlined = ab->tag == DW_TAG_inlined_subroutine;
+	size_t had = w->iv.nr;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < ab->nr; i++) {
+		struct dw_value v;
+
+		switch (s[i].name) {
+		case DW_AT_low_pc: case DW_AT_high_pc: case DW_AT_ranges: case DW_AT_call_file:
+		case DW_AT_call_line: case DW_AT_abstract_origin:
+			dw_value(w->dw, u, c, s[i].form, s[i].constant, &v);
+			break;
+		default:
+			dw_skip_value(w->dw, u, c, s[i].form);
+			continue;
+		}
+		if (s[i].name == DW_AT_call_file && v.class == DW_CONSTANT)
+			new.call_file = v.u < UINT32_MAX ? v.u : 0;
+		else if (s[i].name == DW_AT_call_line && v.class == DW_CONSTANT)
+			new.call_line = v.u < UINT32_MAX ? v.u : 0;
+		else if (s[i].name == DW_AT_abstract_origin && inlined)
+			new.named = v.class == DW_REF ? v.u : v.class == DW_REF_ALT ?
+				    v.u | DW_IN_ALT : die;
+		else
+			dw_pc_take(&pc, s[i].name, &v);
+	}
+	if (c->bad)
+		return -ENOEXEC;
+	if (!pc.ranges.class && !pc.high.class)
+		return 0;
+	if (inlined) {
+		/* into what is not told: no place to say it */
+		if (*in == DW_NO_FUNC)
+			return 0;
+		new.parent = *in;
+	}
+	if (u->nr_funcs == DW_NO_FUNC - 1)
+		return -ENOEXEC;
+	/* the deepest wins, then the first */
+	ret = dw_ranges(w->dw, u, &pc, &w->iv, u->nr_funcs,
+			(uint64_t)w->depth << 32 | (UINT32_MAX - u->nr_funcs), &new.low);
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
+	if (w->iv.nr == had)
+		return 0;
+	if (u->nr_funcs == w->room) {
+		size_t room = w->room ? w->room * 2 : 16;
+
+		f = realloc(u->funcs, room * sizeof(*f));
+		if (!f)
+			return -ENOMEM;
+		u->funcs = f;
+		w->room = room;
+	}
+	*in = u->nr_funcs;
+	u->funcs[u->nr_funcs++] = new;
+	return 0;
+}
+
+static int walk_dies(struct walk *w)
+{
+	struct dw_cursor c = dw_at(w->dw, DW_INFO, w->u->root, w->u->end);
+	const uint8_t *base = w->dw->sec[DW_INFO].p;
+	int ret;
+
+	while (c.p < c.end) {
+		uint64_t die = c.p - base, code = dw_uleb(&c);
+		uint32_t in = w->depth ? w->stack[w->depth - 1] : DW_NO_FUNC;
+		const struct dw_abbrev *ab;
+
+		if (!dw_spend(w->dw, 1))
+			return -ENOEXEC;
+		if (!code) {
+			/* padding may follow the last one */
+			if (w->depth)
+				w->depth--;
+			continue;
+		}
+		ab = dw_abbrev_find(w->u->abbrevs, code);
+		if (!ab)
+			return -ENOEXEC;
+		if (ab->varies && !dw_spend(w->dw, ab->nr))
+			return -ENOEXEC;
+		if (ab->tag == DW_TAG_subprogram || ab->tag == DW_TAG_inlined_subroutine) {
+			ret = take_func(w, &c, ab, die, &in);
+			if (ret)
+				return ret;
+		} else {
+			dw_skip_die(w->dw, w->u, &c, ab);
+			if (c.bad)
+				return -ENOEXEC;
+		}
+		if (ab->children) {
+			ret = push(w, in);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+int dw_funcs(struct dw *dw, struct dw_unit *u)
+{
+	struct walk w = { .dw = dw, .u = u };
+
+	if (u->funcs_read || u->error)
+		return u->error;
+	u->funcs_read = true;
+	u->error = walk_dies(&w);
+	if (!u->error)
+		u->error = cover_make(&u->cover, w.iv.v, w.iv.nr);
+	free(w.iv.v);
+	free(w.stack);
+	if (u->error) {
+		free(u->funcs);
+		u->funcs = NULL;
+		u->nr_funcs = 0;
+	}
+	return u->error;
+}
+
+/* What a DIE says of its name, and which DIE says more. */
+struct named {
+	const char *linkage, *name;
+	struct dw_value origin;
+};
+
+static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct named *n)
+{
+	struct dw_cursor c = dw_at(dw, DW_INFO, die, u->end);
+	const struct dw_abbrev *ab;
+	const struct dw_spec *s;
+	uint32_t i;
+
+	ab = die < u->root ? NULL : dw_abbrev_find(u->abbrevs, dw_uleb(&c));
+	if (!ab)
+		return -ENOEXEC;
+	s = dw_specs(u, ab);
+	for (i = 0; i < ab->nr; i++) {
+		struct dw_value v;
+
+		dw_value(dw, u, &c, s[i].form, s[i].constant, &v);
+		if (c.bad)
+			return -ENOEXEC;
+		switch (s[i].name) {
+		case DW_AT_linkage_name:
+		case DW_AT_MIPS_linkage_name:
+			n->linkage = dw_string(dw, u, &v);
+			break;
+		case DW_AT_name:
+			n->name = dw_string(dw, u, &v);
+			break;
+		case DW_AT_abstract_origin:
+		case DW_AT_specification:
+			n->origin = v;
+			break;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+const char *dw_name(struct dw *dw, uint64_t die)
+{
+	const char *name = NULL;
+	struct dw_unit *u;
+	int hops;
+
+	for (hops = 0; hops < MAX_HOPS; hops++) {
+		struct named n = {};
+
+		if (die & DW_IN_ALT) {
+			dw = dw->alt;
+			die &= ~DW_IN_ALT;
+		}
+		if (!dw || dw_units(dw))
+			break;
+		u = dw_unit_of(dw, die);
+		if (!u || read_named(dw, u, die, &n))
+			break;
+		if (n.linkage)
+			return n.linkage;
+		if (n.name && !name)
+			name = n.name;
+		if (n.origin.class == DW_REF_ALT)
+			die = n.origin.u | DW_IN_ALT;
+		else if (n.origin.class == DW_REF)
+			die = n.origin.u;
+		else
+			break;
+	}
+	return name;
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dwarf_line - a unit's line table: DWARF 5, 6.2; versions 2 to 5
+ *
+ * A sequence is kept if its addresses never fall and it begins in executable code: of functions
+ * that a linker dropped, there are sequences at 0. Several instructions of one word (VLIW) are not
+ * told apart.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwarf.h"
+
+#define MAX_FORMATS	16
+/* the first row of the next sequence may need one more */
+#define NO_FILE		UINT32_MAX
+
+struct header {
+	struct dw_cursor c;	/* what follows the header's beginning, then the program */
+	uint64_t program;	/* bytes from there to the program */
+	uint8_t off_size, addr_size, min_inst, range, opcode_base;
+	int8_t line_base;
+	const uint8_t *opcode_lens;
+};
+
+struct table {
+	struct dw *dw;
+	struct dw_unit *u;
+	struct dw_lines *l;
+	struct header h;
+	size_t row_room, file_room, dir_room, seq_room;
+};
+
+static int room_for(void **v, size_t nr, size_t *room, size_t elem)
+{
+	size_t want = *room ? *room * 2 : 32;
+	void *p;
+
+	if (nr < *room)
+		return 0;
+	p = realloc(*v, want * elem);
+	if (!p)
+		return -ENOMEM;
+	*v = p;
+	*room = want;
+	return 0;
+}
+
+static int add_dir(struct table *t, const char *dir)
+{
+	struct dw_lines *l = t->l;
+
+	if (!dw_spend(t->dw, 1))
+		return -ENOEXEC;
+	if (room_for((void **)&l->dirs, l->nr_dirs, &t->dir_room, sizeof(*l->dirs)))
+		return -ENOMEM;
+	l->dirs[l->nr_dirs++] = dir;
+	return 0;
+}
+
+static int add_file(struct table *t, const char *name, uint64_t dir)
+{
+	struct dw_lines *l = t->l;
+
+	if (!dw_spend(t->dw, 1))
+		return -ENOEXEC;
+	if (room_for((void **)&l->files, l->nr_files, &t->file_room, sizeof(*l->files)))
+		return -ENOMEM;
+	memset(&l->files[l->nr_files], 0, sizeof(*l->files));
+	l->files[l->nr_files].name = name;
+	l->files[l->nr_files++].dir = dir;
+	return 0;
+}
+
+/* Versions 2 to 4: directories and files are counted from 1, 0 is the unit's own. */
+static int read_files_v4(struct table *t)
+{
+	struct dw_cursor *c = &t->h.c;
+	const char *s;
+	int ret;
+
+	ret = add_dir(t, NULL);
+	if (!ret)
+		ret = add_file(t, NULL, 0);
+	while (!ret && (s = dw_cstr(c)) && *s)
+		ret = add_dir(t, s);
+	while (!ret && (s = dw_cstr(c)) && *s) {
+		uint64_t dir = dw_uleb(c);
+
+		dw_uleb(c);
+		dw_uleb(c);
+		ret = add_file(t, s, dir);
+	}
+	return ret ? ret : c->bad ? -ENOEXEC : 0;
+}
+
+struct format {
+	unsigned int nr;
+	uint64_t type[MAX_FORMATS], form[MAX_FORMATS];
+};
+
+static int read_format(struct dw_cursor *c, struct format *f)
+{
+	unsigned int i;
+
+	f->nr = dw_fixed(c, 1);
+	if (f->nr > MAX_FORMATS)
+		return -EOPNOTSUPP;
+	for (i = 0; i < f->nr; i++) {
+		f->type[i] = dw_uleb(c);
+		f->form[i] = dw_uleb(c);
+		/* each entry takes a byte at least, so that their number is bounded */
+		if (f->form[i] == DW_FORM_implicit_const || f->form[i] == DW_FORM_flag_present ||
+		    f->form[i] == DW_FORM_indirect || f->form[i] > UINT16_MAX)
+			return -ENOEXEC;
+	}
+	return c->bad ? -ENOEXEC : 0;
+}
+
+static int read_entries_v5(struct table *t, bool files)
+{
+	struct dw_cursor *c = &t->h.c;
+	/* the table's own sizes */
+	struct dw_unit u = *t->u;
+	struct format f;
+	uint64_t nr;
+	unsigned int i;
+	int ret;
+
+	u.off_size = t->h.off_size;
+	u.addr_size = t->h.addr_size;
+	ret = read_format(c, &f);
+	if (ret)
+		return ret;
+	nr = dw_uleb(c);
+	if (c->bad || (nr && !f.nr))
+		return -ENOEXEC;
+	while (nr--) {
+		const char *path = NULL;
+		uint64_t dir = 0;
+
+		for (i = 0; i < f.nr; i++) {
+			struct dw_value v;
+
+			dw_value(t->dw, &u, c, f.form[i], 0, &v);
+			if (f.type[i] == DW_LNCT_path)
+				path = dw_string(t->dw, &u, &v);
+			else if (f.type[i] == DW_LNCT_directory_index && v.class == DW_CONSTANT)
+				dir = v.u;
+		}
+		if (c->bad)
+			return -ENOEXEC;
+		ret = files ? add_file(t, path, dir) : add_dir(t, path);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int read_header(struct table *t)
+{
+	struct dw_cursor c = dw_at(t->dw, DW_LINE, t->u->stmt_list, UINT64_MAX);
+	struct header *h = &t->h;
+	uint64_t len = dw_fixed(&c, 4);
+	const uint8_t *program;
+	int ret;
+
+	h->off_size = 4;
+	if (len == 0xffffffff) {
+		len = dw_fixed(&c, 8);
+		h->off_size = 8;
+	}
+	if (c.bad || len > (uint64_t)(c.end - c.p))
+		return -ENOEXEC;
+	c.end = c.p + len;
+	t->l->version = dw_fixed(&c, 2);
+	if (t->l->version < 2 || t->l->version > 5)
+		return -EOPNOTSUPP;
+	h->addr_size = t->u->addr_size;
+	if (t->l->version == 5) {
+		h->addr_size = dw_fixed(&c, 1);
+		dw_fixed(&c, 1);
+		if (!h->addr_size || h->addr_size > 8)
+			return -ENOEXEC;
+	}
+	h->program = dw_fixed(&c, h->off_size);
+	if (c.bad || h->program > (uint64_t)(c.end - c.p))
+		return -ENOEXEC;
+	program = c.p + h->program;
+	h->min_inst = dw_fixed(&c, 1);
+	if (t->l->version >= 4)
+		dw_fixed(&c, 1);
+	dw_fixed(&c, 1);
+	h->line_base = dw_fixed(&c, 1);
+	h->range = dw_fixed(&c, 1);
+	h->opcode_base = dw_fixed(&c, 1);
+	h->opcode_lens = c.p;
+	if (!h->range || !h->opcode_base)
+		return -ENOEXEC;
+	dw_skip(&c, h->opcode_base - 1);
+	h->c = c;
+	if (t->l->version == 5) {
+		ret = read_entries_v5(t, false);
+		if (!ret)
+			ret = read_entries_v5(t, true);
+	} else {
+		ret = read_files_v4(t);
+	}
+	h->c.p = program;
+	h->c.bad = false;
+	return ret;
+}
+
+/* ------------------------------ the program ----------------------------- */
+
+struct machine {
+	uint64_t addr, line, file;
+	size_t first;		/* row of this sequence */
+	bool broken;		/* its addresses fell */
+};
+
+static int emit(struct table *t, struct machine *m, bool end)
+{
+	struct dw_lines *l = t->l;
+	struct dw_row *r;
+
+	if (l->nr_rows > m->first && l->rows[l->nr_rows - 1].addr > m->addr)
+		m->broken = true;
+	/* of several rows for one address the last one counts */
+	if (l->nr_rows > m->first && l->rows[l->nr_rows - 1].addr == m->addr && !end)
+		l->nr_rows--;
+	if (room_for((void **)&l->rows, l->nr_rows, &t->row_room, sizeof(*l->rows)))
+		return -ENOMEM;
+	r = &l->rows[l->nr_rows++];
+	r->addr = m->addr;
+	r->line = m->line < UINT32_MAX ? m->line : 0;
+	r->file = m->file < NO_FILE ? m->file : NO_FILE;
+	return 0;
+}
+
+static int end_sequence(struct table *t, struct machine *m)
+{
+	struct dw_lines *l = t->l;
+	struct dw_seq *s;
+	int ret;
+
+	ret = emit(t, m, true);
+	if (ret)
+		return ret;
+	if (m->broken || l->nr_rows - m->first < 2 || !dw_is_code(t->dw, l->rows[m->first].addr) ||
+	    l->nr_seqs == COVER_NONE) {
+		l->nr_rows = m->first;
+	} else {
+		if (room_for((void **)&l->seqs, l->nr_seqs, &t->seq_room, sizeof(*l->seqs)))
+			return -ENOMEM;
+		s = &l->seqs[l->nr_seqs++];
+		s->first = m->first;
+		s->nr = l->nr_rows - m->first - 1;
+	}
+	memset(m, 0, sizeof(*m));
+	m->line = m->file = 1;
+	m->first = l->nr_rows;
+	return 0;
+}
+
+static int extended(struct table *t, struct machine *m)
+{
+	struct dw_cursor *c = &t->h.c;
+	uint64_t len = dw_uleb(c), dir;
+	const uint8_t *next;
+	const char *name;
+	int ret = 0;
+
+	if (c->bad || !len || len > (uint64_t)(c->end - c->p))
+		return -ENOEXEC;
+	next = c->p + len;
+	switch (dw_fixed(c, 1)) {
+	case DW_LNE_end_sequence:
+		ret = end_sequence(t, m);
+		break;
+	case DW_LNE_set_address:
+		if (len - 1 > 8)
+			return -ENOEXEC;
+		m->addr = dw_fixed(c, len - 1);
+		break;
+	case DW_LNE_define_file:
+		name = dw_cstr(c);
+		dir = dw_uleb(c);
+		ret = c->bad ? -ENOEXEC : add_file(t, name, dir);
+		break;
+	default:
+		break;
+	}
+	c->p = next;
+	return ret;
+}
+
+/* A standard opcode of those this knows, or any other by its number of operands. */
+static void standard(struct table *t, struct machine *m, unsigned int op)
+{
+	struct dw_cursor *c = &t->h.c;
+	unsigned int i;
+
+	switch (op) {
+	case DW_LNS_advance_pc:
+		m->addr += dw_uleb(c) * t->h.min_inst;
+		break;
+	case DW_LNS_advance_line:
+		m->line = (uint32_t)(m->line + dw_sleb(c));
+		break;
+	case DW_LNS_set_file:
+		m->file = dw_uleb(c);
+		break;
+	case DW_LNS_const_add_pc:
+		m->addr += (255 - t->h.opcode_base) / t->h.range * t->h.min_inst;
+		break;
+	case DW_LNS_fixed_advance_pc:
+		m->addr += dw_fixed(c, 2);
+		break;
+	default:
+		for (i = 0; i < t->h.opcode_lens[op - 1]; i++)
+			dw_uleb(c);
+		break;
+	}
+}
+
+static int run(struct table *t)
+{
+	struct machine m = { .line = 1, .file = 1 };
+	struct header *h = &t->h;
+	struct dw_cursor *c = &h->c;
+	int ret = 0;
+
+	while (c->p < c->end && !ret) {
+		unsigned int op = *c->p++;
+
+		if (!dw_spend(t->dw, 1))
+			return -ENOEXEC;
+		if (op >= h->opcode_base) {
+			op -= h->opcode_base;
+			m.addr += op / h->range * h->min_inst;
+			m.line = (uint32_t)(m.line + h->line_base + op % h->range);
+			ret = emit(t, &m, false);
+		} else if (!op) {
+			ret = extended(t, &m);
+		} else if (op == DW_LNS_copy) {
+			ret = emit(t, &m, false);
+		} else {
+			standard(t, &m, op);
+		}
+		if (c->bad)
+			ret = -ENOEXEC;
+	}
+	/* a sequence without an end is none */
+	t->l->nr_rows = m.first;
+	return ret;
+}
+
+static int cover_seqs(struct dw_lines *l)
+{
+	struct cover_in *in = malloc((l->nr_seqs + 1) * sizeof(*in));
+	size_t i;
+	int ret;
+
+	if (!in)
+		return -ENOMEM;
+	for (i = 0; i < l->nr_seqs; i++) {
+		in[i].lo = l->rows[l->seqs[i].first].addr;
+		in[i].hi = l->rows[l->seqs[i].first + l->seqs[i].nr].addr;
+		in[i].rank = UINT32_MAX - i;
+		in[i].owner = i;
+	}
+	ret = cover_make(&l->cover, in, l->nr_seqs);
+	free(in);
+	return ret;
+}
+
+int dw_lines(struct dw *dw, struct dw_unit *u)
+{
+	struct table t = { .dw = dw, .u = u, .l = &u->lines };
+	int ret;
+
+	if (u->lines_read)
+		return u->lines_error;
+	u->lines_read = true;
+	ret = u->has_lines ? read_header(&t) : -ENOENT;
+	if (!ret)
+		ret = run(&t);
+	if (!ret)
+		ret = cover_seqs(&u->lines);
+	u->lines_error = ret;
+	if (ret)
+		dw_lines_free(&u->lines);
+	return ret;
+}
+
+void dw_lines_free(struct dw_lines *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nr_files; i++)
+		free(l->files[i].path);
+	free(l->dirs);
+	free(l->files);
+	free(l->rows);
+	free(l->seqs);
+	free(l->cover.v);
+	memset(l, 0, sizeof(*l));
+}
+
+const struct dw_row *dw_row_at(const struct dw_lines *l, uint64_t addr)
+{
+	uint32_t i = cover_find(&l->cover, addr);
+	size_t lo, hi, mid;
+
+	if (i == COVER_NONE)
+		return NULL;
+	lo = l->seqs[i].first;
+	hi = lo + l->seqs[i].nr;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (l->rows[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > l->seqs[i].first ? &l->rows[lo - 1] : NULL;
+}
+
+const char *dw_path(struct dw *dw, struct dw_unit *u, uint64_t file)
+{
+	struct dw_lines *l = &u->lines;
+	const char *dir, *top = u->comp_dir;
+	struct dw_line_file *f;
+
+	if (file >= l->nr_files || !l->files[file].name)
+		return NULL;
+	f = &l->files[file];
+	if (f->path || dw->text_budget < 0)
+		return f->path;
+	dir = f->dir < l->nr_dirs ? l->dirs[f->dir] : NULL;
+	/* directory 0 is the unit's own, and may be told twice */
+	if (!dir || (!f->dir && top && !strcmp(dir, top)))
+		dir = "";
+	if (!top || *dir == '/')
+		top = "";
+	if (*f->name == '/')
+		top = dir = "";
+	dw->text_budget -= strlen(top) + strlen(dir) + strlen(f->name);
+	if (dw->text_budget < 0)
+		return NULL;
+	if (asprintf(&f->path, "%s%s%s%s%s", top, *top && *dir ? "/" : "", dir,
+		     *top || *dir ? "/" : "", f->name) < 0)
+		f->path = NULL;
+	return f->path;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* dwarf_range - the addresses of a DIE: DWARF 5, 2.17, .debug_ranges (version 4) and 7.25 */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "dwarf.h"
+
+bool dw_pc_take(struct dw_pc *pc, uint16_t name, const struct dw_value *val)
+{
+	switch (name) {
+	case DW_AT_low_pc:	pc->low = *val; return true;
+	case DW_AT_high_pc:	pc->high = *val; return true;
+	case DW_AT_ranges:	pc->ranges = *val; return true;
+	default:		return false;
+	}
+}
+
+bool dw_is_code(const struct dw *dw, uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; i < dw->nr_exec; i++)
+		if (addr - dw->exec[i].start < dw->exec[i].size)
+			return true;
+	return !dw->nr_exec;
+}
+
+struct adding {
+	struct dw *dw;
+	struct dw_ivec *out;
+	uint32_t owner;
+	uint64_t rank, *low;
+	bool any;
+};
+
+static int add(struct adding *a, uint64_t lo, uint64_t hi)
+{
+	struct cover_in *in = a->out->v;
+
+	if (!dw_spend(a->dw, 1))
+		return -ENOEXEC;
+	if (lo >= hi || !dw_is_code(a->dw, lo))
+		return 0;
+	if (a->out->nr == a->out->room) {
+		a->out->room = a->out->room ? a->out->room * 2 : 64;
+		in = realloc(in, a->out->room * sizeof(*in));
+		if (!in) {
+			a->out->room = a->out->nr;
+			return -ENOMEM;
+		}
+		a->out->v = in;
+	}
+	in += a->out->nr++;
+	in->lo = lo;
+	in->hi = hi;
+	in->rank = a->rank;
+	in->owner = a->owner;
+	if (!a->any)
+		*a->low = lo;
+	a->any = true;
+	return 0;
+}
+
+static int ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
+{
+	struct dw_cursor c = dw_at(a->dw, DW_RANGES, off, UINT64_MAX);
+	uint64_t base = u->low, max = u->addr_size == 8 ? UINT64_MAX :
+				      (1ull << 8 * u->addr_size) - 1;
+	int ret;
+
+	for (;;) {
+		uint64_t lo = dw_fixed(&c, u->addr_size), hi = dw_fixed(&c, u->addr_size);
+
+		if (c.bad)
+			return -ENOEXEC;
+		if (!lo && !hi)
+			return 0;
+		if (lo == max) {
+			base = hi;
+			continue;
+		}
+		ret = add(a, base + lo, base + hi);
+		if (ret)
+			return ret;
+	}
+}
+
+static int ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
+{
+	struct dw_cursor c = dw_at(a->dw, DW_RNGLISTS, off, UINT64_MAX);
+	uint64_t base = u->low, lo, hi;
+	int ret;
+
+	for (;;) {
+		switch (c.bad ? UINT32_MAX : dw_fixed(&c, 1)) {
+		case DW_RLE_end_of_list:
+			return c.bad ? -ENOEXEC : 0;
+		case DW_RLE_base_addressx:
+			ret = dw_addr_at(a->dw, u, dw_uleb(&c), &base);
+			if (ret)
+				return ret;
+			continue;
+		case DW_RLE_base_address:
+			base = dw_fixed(&c, u->addr_size);
+			continue;
+		case DW_RLE_startx_endx:
+			ret = dw_addr_at(a->dw, u, dw_uleb(&c), &lo);
+			if (!ret)
+				ret = dw_addr_at(a->dw, u, dw_uleb(&c), &hi);
+			if (ret)
+				return ret;
+			break;
+		case DW_RLE_startx_length:
+			ret = dw_addr_at(a->dw, u, dw_uleb(&c), &lo);
+			if (ret)
+				return ret;
+			hi = lo + dw_uleb(&c);
+			break;
+		case DW_RLE_offset_pair:
+			lo = base + dw_uleb(&c);
+			hi = base + dw_uleb(&c);
+			break;
+		case DW_RLE_start_end:
+			lo = dw_fixed(&c, u->addr_size);
+			hi = dw_fixed(&c, u->addr_size);
+			break;
+		case DW_RLE_start_length:
+			lo = dw_fixed(&c, u->addr_size);
+			hi = lo + dw_uleb(&c);
+			break;
+		default:
+			return -ENOEXEC;
+		}
+		if (c.bad)
+			return -ENOEXEC;
+		ret = add(a, lo, hi);
+		if (ret)
+			return ret;
+	}
+}
+
+int dw_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc, struct dw_ivec *out,
+	      uint32_t owner, uint64_t rank, uint64_t *low)
+{
+	struct adding a = { .dw = dw, .out = out, .owner = owner, .rank = rank, .low = low };
+	uint64_t off = pc->ranges.u, lo, hi;
+	struct dw_cursor c;
+
+	*low = 0;
+	switch (pc->ranges.class) {
+	case DW_RANGE_INDEX:
+		if (off > UINT32_MAX)
+			return -ENOEXEC;
+		c = dw_at(dw, DW_RNGLISTS, u->rnglists_base + off * u->off_size, UINT64_MAX);
+		off = u->rnglists_base + dw_fixed(&c, u->off_size);
+		return c.bad ? -ENOEXEC : ranges_v5(&a, u, off);
+	case DW_OFFSET:
+	case DW_CONSTANT:
+		return u->version >= 5 ? ranges_v5(&a, u, off) : ranges_v4(&a, u, off);
+	default:
+		break;
+	}
+	if (!pc->low.class || !pc->high.class)
+		return -ENOENT;
+	if (dw_address(dw, u, &pc->low, &lo))
+		return -ENOEXEC;
+	if (pc->high.class == DW_CONSTANT)
+		hi = lo + pc->high.u;
+	else if (dw_address(dw, u, &pc->high, &hi))
+		return -ENOEXEC;
+	return add(&a, lo, hi);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * dwarf_unit - the units of .debug_info, and which of them holds an address
+ *
+ * Headers (DWARF 5, 7.5.1) and first DIEs are read once. .debug_aranges is not used: clang writes
+ * none, and not all of what it says is there. A unit whose first DIE has no ranges is read whole
+ * to know them.
+ */
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwarf.h"
+
+/* One header; *@next: where the following one is. */
+static int read_header(const struct dw *dw, struct dw_unit *u, uint64_t *next)
+{
+	struct dw_cursor c = dw_at(dw, DW_INFO, u->off, UINT64_MAX);
+	const uint8_t *base = dw->sec[DW_INFO].p;
+	uint64_t len = dw_fixed(&c, 4);
+	unsigned int type = DW_UT_compile;
+
+	u->off_size = 4;
+	if (len == 0xffffffff) {
+		len = dw_fixed(&c, 8);
+		u->off_size = 8;
+	} else if (len >= 0xfffffff0) {
+		return -ENOEXEC;
+	}
+	if (c.bad || len > (uint64_t)(c.end - c.p))
+		return -ENOEXEC;
+	c.end = c.p + len;
+	u->end = *next = c.end - base;
+	u->version = dw_fixed(&c, 2);
+	if (u->version < 2 || u->version > 5) {
+		u->error = -EOPNOTSUPP;
+		return 0;
+	}
+	if (u->version == 5) {
+		type = dw_fixed(&c, 1);
+		u->addr_size = dw_fixed(&c, 1);
+		u->abbrev_off = dw_fixed(&c, u->off_size);
+		if (type == DW_UT_skeleton || type == DW_UT_split_compile) {
+			dw_fixed(&c, 8);
+			u->split = true;
+		}
+		u->skip = type == DW_UT_type || type == DW_UT_split_type;
+	} else {
+		u->abbrev_off = dw_fixed(&c, u->off_size);
+		u->addr_size = dw_fixed(&c, 1);
+	}
+	if (c.bad || !u->addr_size || u->addr_size > 8)
+		u->error = -ENOEXEC;
+	else
+		u->root = c.p - base;
+	return 0;
+}
+
+struct root {
+	struct dw_value str_offsets, addr, rnglists, stmt, comp_dir;
+};
+
+static void take_root(struct dw_unit *u, struct root *r, uint16_t name, const struct dw_value *v)
+{
+	switch (name) {
+	case DW_AT_str_offsets_base:	r->str_offsets = *v; break;
+	case DW_AT_GNU_addr_base:
+	case DW_AT_addr_base:		r->addr = *v; break;
+	case DW_AT_GNU_ranges_base:
+	case DW_AT_rnglists_base:	r->rnglists = *v; break;
+	case DW_AT_stmt_list:		r->stmt = *v; break;
+	case DW_AT_comp_dir:		r->comp_dir = *v; break;
+	case DW_AT_GNU_dwo_name:
+	case DW_AT_dwo_name:		u->split = true; break;
+	default:			dw_pc_take(&u->pc, name, v);
+	}
+}
+
+static void read_root(struct dw *dw, struct dw_unit *u)
+{
+	struct dw_cursor c = dw_at(dw, DW_INFO, u->root, u->end);
+	struct root r = {};
+	const struct dw_abbrev *ab;
+	const struct dw_spec *s;
+	uint32_t i;
+
+	u->rooted = true;
+	u->abbrevs = dw_abbrevs_get(dw, u->abbrev_off, &u->error);
+	if (!u->abbrevs)
+		return;
+	ab = dw_abbrev_find(u->abbrevs, dw_uleb(&c));
+	if (!ab || c.bad || !dw_spend(dw, ab->nr + 1)) {
+		u->error = -ENOEXEC;
+		return;
+	}
+	u->partial = ab->tag == DW_TAG_partial_unit;
+	s = dw_specs(u, ab);
+	for (i = 0; i < ab->nr; i++) {
+		struct dw_value v;
+
+		dw_value(dw, u, &c, s[i].form, s[i].constant, &v);
+		if (c.bad) {
+			u->error = -ENOEXEC;
+			return;
+		}
+		take_root(u, &r, s[i].name, &v);
+	}
+	/* without the attribute: after the header of the only contribution */
+	u->str_offsets_base = r.str_offsets.class ? r.str_offsets.u :
+			      u->version == 5 ? 2 * u->off_size : 0;
+	u->addr_base = r.addr.class ? r.addr.u : u->version == 5 ? u->off_size + 4u : 0;
+	u->rnglists_base = r.rnglists.u;
+	u->has_lines = r.stmt.class == DW_OFFSET || r.stmt.class == DW_CONSTANT;
+	u->stmt_list = r.stmt.u;
+	u->comp_dir = dw_string(dw, u, &r.comp_dir);
+	if (dw_address(dw, u, &u->pc.low, &u->low))
+		u->low = 0;
+	if (u->split)
+		dw->split = true;
+}
+
+static int find_units(struct dw *dw)
+{
+	size_t room = 0;
+	uint64_t off = 0;
+
+	while (off < dw->sec[DW_INFO].size) {
+		struct dw_unit *u = dw->units;
+
+		if (dw->nr_units == room) {
+			room = room ? room * 2 : 64;
+			u = realloc(u, room * sizeof(*u));
+			if (!u)
+				return -ENOMEM;
+			dw->units = u;
+		}
+		u += dw->nr_units;
+		memset(u, 0, sizeof(*u));
+		u->off = off;
+		/* what came before it is good */
+		if (read_header(dw, u, &off) || !dw_spend(dw, 1))
+			break;
+		dw->nr_units++;
+	}
+	return dw->nr_units || !dw->sec[DW_INFO].size ? 0 : -ENOEXEC;
+}
+
+/* The ranges of a unit that does not tell: those of its functions. */
+static int ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec *iv, uint32_t owner)
+{
+	size_t i;
+
+	if (dw_funcs(dw, u))
+		return 0;
+	for (i = 0; i < u->cover.nr; i++) {
+		const struct cover_piece *p = &u->cover.v[i];
+		struct dw_pc pc = {
+			.low = { .class = DW_ADDRESS, .u = p->start },
+			.high = { .class = DW_ADDRESS },
+		};
+		uint64_t low;
+		int ret;
+
+		if (p->owner == COVER_NONE || i + 1 == u->cover.nr)
+			continue;
+		pc.high.u = p[1].start;
+		ret = dw_ranges(dw, u, &pc, iv, owner, UINT32_MAX - owner, &low);
+		if (ret == -ENOMEM)
+			return ret;
+	}
+	return 0;
+}
+
+int dw_units(struct dw *dw)
+{
+	struct dw_ivec iv = {};
+	int ret = 0;
+	size_t i;
+
+	if (dw->units_read)
+		return 0;
+	dw->units_read = true;
+	ret = find_units(dw);
+	for (i = 0; i < dw->nr_units && !ret; i++) {
+		struct dw_unit *u = &dw->units[i];
+		uint64_t low;
+
+		if (u->skip || u->error)
+			continue;
+		read_root(dw, u);
+		if (u->error || u->partial)
+			continue;
+		/* where two units claim an address, the first one has it */
+		if (!u->pc.ranges.class && !u->pc.high.class)
+			ret = ranges_of_funcs(dw, u, &iv, i);
+		else
+			ret = dw_ranges(dw, u, &u->pc, &iv, i, UINT32_MAX - i, &low);
+		if (ret != -ENOMEM)
+			ret = 0;
+	}
+	if (!ret)
+		ret = cover_make(&dw->cover, iv.v, iv.nr);
+	free(iv.v);
+	return ret;
+}
+
+struct dw_unit *dw_unit_of(struct dw *dw, uint64_t off)
+{
+	size_t lo = 0, hi = dw->nr_units, mid;
+	struct dw_unit *u;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (dw->units[mid].off <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	u = lo ? &dw->units[lo - 1] : NULL;
+	return u && off < u->end && !u->error && u->rooted ? u : NULL;
+}
+
+struct dw_unit *dw_unit_at(struct dw *dw, uint64_t addr)
+{
+	uint32_t i = cover_find(&dw->cover, addr);
+
+	return i == COVER_NONE ? NULL : &dw->units[i];
+}

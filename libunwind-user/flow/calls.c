@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_calls - what code that .eh_frame covers calls in the gaps
+ *
+ * Programs have .eh_frame, the C library they are linked with statically, or assembler code, may
+ * not, and symbols are stripped. To decode all covered code would take longer than everything else,
+ * so it is searched for bytes that would be a call, a jump or an address of something in a gap, and
+ * only functions with such bytes are decoded, from their first instruction on, to know whether they
+ * are what they seem.
+ */
+#include <string.h>
+
+#include "impl.h"
+
+/* What start files bring is called by ld.so, and the rest of covered code has its FDEs. */
+#define MIN_GAPS	384
+#define CHUNK		IMAGE_MAX_CODE
+
+/*
+ * Code with rows goes on in a gap, with its frame as it is. What it does not do as the last thing
+ * of a function, as if it were called, it may not do at all: see edge.c of branches.
+ */
+static void jump(struct flow *f, uint32_t pc, const struct flow_op *op)
+{
+	uint64_t to = op->target - f->r->img->text.start;
+	const struct cfi_state *row = rows_at(f->r, pc);
+	uint8_t *mark = &f->marks[flow_byte(f, to, NULL)], before = *mark;
+	struct flow_state s;
+
+	if (!row || !flow_from_row(f->r->arch, row, &s) || flow_is_end(f, to))
+		return;
+	if (flow_is_entered(f->arch, &s)) {
+		if (op->next == FLOW_JUMP)
+			flow_enter(f, to, &f->arch->entered, true);
+		return;
+	}
+	flow_enter(f, to, &s, op->next == FLOW_JUMP);
+	/* no function begins there */
+	*mark = before;
+}
+
+static void use(struct flow *f, uint32_t pc, const struct flow_op *op)
+{
+	uint64_t base = f->r->img->text.start;
+
+	if (op->target < base || flow_byte(f, op->target - base, NULL) == UINT32_MAX)
+		return;
+	if (op->next == FLOW_JUMP || op->next == FLOW_BRANCH)
+		jump(f, pc, op);
+	else if (op->next == FLOW_CALL)
+		flow_enter(f, op->target - base, &f->arch->entered, true);
+	else if (op->flags & FLOW_TAKES_ADDRESS)
+		flow_take(f, op->target);
+}
+
+static void decode(struct flow *f, const struct gen_fde *fde)
+{
+	uint64_t base = f->r->img->text.start;
+	struct flow_op op;
+	const uint8_t *p;
+	uint32_t pc, len;
+
+	for (pc = fde->start; pc < fde->end; pc += op.len) {
+		len = fde->end - pc < 16 ? fde->end - pc : 16;
+		p = image_code(f->r->img, base + pc, len);
+		if (!p)
+			return;
+		f->arch->decode(f->decoder, p, len, base + pc, &op);
+		f->steps++;
+		if (op.next == FLOW_BAD)
+			return;
+		use(f, pc, &op);
+	}
+}
+
+/* Does anything in these bytes, at @pc, look like a reference to what is in a gap? */
+static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint32_t pc)
+{
+	uint32_t low = f->gap[0].start, high = f->gap[f->nr_gaps - 1].end, i;
+	uint64_t base = f->r->img->text.start, to;
+
+	for (i = -(base + pc) & (f->arch->insn - 1); i + FLOW_REFERENCE <= len;
+	     i += f->arch->insn) {
+		if (f->arch->may_refer(p + i, base + pc + i, &to) && to - base - low < high - low &&
+		    flow_byte(f, to - base, NULL) != UINT32_MAX)
+			return true;
+	}
+	return false;
+}
+
+static bool looks_worth(struct flow *f, const struct gen_fde *fde)
+{
+	uint64_t base = f->r->img->text.start;
+	uint32_t at, len, step;
+	uint8_t end[FLOW_REFERENCE] = { 0 };
+	const uint8_t *p;
+
+	/* pieces overlap by what is looked at at once */
+	for (at = fde->start; at < fde->end; at += step) {
+		len = fde->end - at < CHUNK ? fde->end - at : CHUNK;
+		p = image_code(f->r->img, base + at, len);
+		if (p && may_refer(f, p, len, at))
+			return true;
+		step = len < CHUNK ? len : CHUNK - FLOW_REFERENCE;
+	}
+	/* the last instruction may be shorter than that */
+	len = fde->end - fde->start < sizeof(end) ? fde->end - fde->start : sizeof(end) - 1;
+	p = image_code(f->r->img, base + fde->end - len, len);
+	if (!p)
+		return false;
+	for (; len; len--, p++) {
+		if ((base + fde->end - len) & (f->arch->insn - 1))
+			continue;
+		memcpy(end, p, len);
+		memset(end + len, 0, sizeof(end) - len);
+		if (may_refer(f, end, sizeof(end), fde->end - len))
+			return true;
+	}
+	return false;
+}
+
+void flow_enter_called(struct flow *f)
+{
+	const struct gen_rows *r = f->r;
+	uint32_t i, reach = 0;
+
+	if (f->size < MIN_GAPS || !f->arch->may_refer)
+		return;
+	for (i = 0; i < r->nr_fdes && !f->no_memory; i++) {
+		/* FDEs that overlap are believed by nobody */
+		if (r->fde[i].start >= reach && r->fde[i].nr_rows && looks_worth(f, &r->fde[i]))
+			decode(f, &r->fde[i]);
+		if (r->fde[i].end > reach)
+			reach = r->fde[i].end;
+	}
+}

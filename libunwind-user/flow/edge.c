@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_edge - where an instruction goes on, and with which state
+ *
+ * Behind a call lies its continuation, or, if it never returns, as abort(), anything: the next
+ * function, or a block that is jumped to from elsewhere. So a call goes on only if its function may
+ * return, and it does so for sure only if the function is in a gap and a return was seen in it, on
+ * a sure path and with SP at its place. A compiler may know more of the callee than can be seen:
+ * that it returns for some arguments only, and not for these. So it is not sure if padding is
+ * behind the call, or something jumps there: code that has another way in may be another
+ * function's. A call by a pointer returns: nobody has pointers of a type that says otherwise, and
+ * those of the linker's tables are told apart.
+ *
+ * A branch goes both ways, unless a compiler knows that it does not, and has left the block empty
+ * that it would go to: the end of a function, or whatever comes next. So it is with the default of
+ * a switch whose table has everything. Such a branch is told by the jump by a table behind it, or
+ * by padding up to where functions are aligned. It is one that may be taken, no more: what lies
+ * there has to prove itself, as behind a call that may not return.
+ */
+#include "libunwind-user/arch/arch.h"
+#include "impl.h"
+
+/* Functions begin at multiples of it where there is padding */
+#define FUNC_ALIGN	16
+/* and hardly ever at larger ones than of */
+#define MAX_ALIGN	64
+
+bool flow_is_padding(struct flow *f, uint64_t pc)
+{
+	const struct flow_gap *gap;
+	uint32_t byte = flow_byte(f, pc, &gap);
+
+	return byte != UINT32_MAX && f->r->arch->padding(f->code + byte, gap->end - pc);
+}
+
+/*
+ * Does a branch to @pc, or past it, go to the end of a function? So it is with a block that a
+ * compiler has found to be unreachable, and has left empty: a default of a switch mostly. Loops are
+ * aligned, too: what goes on there has to prove itself.
+ */
+bool flow_is_end(struct flow *f, uint64_t pc)
+{
+	const struct flow_gap *gap;
+	uint64_t base = f->r->img->text.start, at = pc;
+	uint32_t byte = flow_byte(f, pc, &gap);
+	size_t n;
+
+	if (byte == UINT32_MAX || !f->r->arch->padding(f->code + byte, gap->end - pc))
+		return false;
+	for (; at < gap->end && at - pc < MAX_ALIGN; at += n) {
+		n = f->r->arch->padding(f->code + byte + (at - pc), gap->end - at);
+		if (!n)
+			break;
+	}
+	return at > pc && (at == gap->end || (base + at) % FUNC_ALIGN == 0);
+}
+
+bool flow_begins(struct flow *f, uint64_t pc)
+{
+	const struct flow_gap *gap;
+	uint32_t byte = flow_byte(f, pc, &gap);
+	struct flow_op op;
+
+	f->arch->decode(f->decoder, f->code + byte, gap->end - pc, f->r->img->text.start + pc, &op);
+	return op.flags & FLOW_BEGINS;
+}
+
+static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
+{
+	const uint8_t *p = f->code + gap->at + (pc - gap->start);
+	uint64_t base = f->r->img->text.start, to;
+	struct flow_op op;
+	uint32_t byte;
+
+	if (f->arch->may_jump) {
+		if (!f->arch->may_jump(p, base + pc, &to))
+			return;
+	} else {
+		f->arch->decode(f->decoder, p, gap->end - pc, base + pc, &op);
+		if (op.next != FLOW_JUMP && op.next != FLOW_BRANCH)
+			return;
+		to = op.target;
+	}
+	byte = flow_byte(f, to - base, NULL);
+	if (byte != UINT32_MAX)
+		f->marks[byte] |= FLOW_JUMPED_TO;
+}
+
+void flow_find_jumps(struct flow *f)
+{
+	uint64_t base = f->r->img->text.start;
+	const struct flow_gap *gap;
+	uint32_t pc;
+
+	for (gap = f->gap; gap < f->gap + f->nr_gaps; gap++) {
+		pc = gap->start + (-(base + gap->start) & (f->arch->insn - 1));
+		for (; (uint64_t)pc + FLOW_REFERENCE <= gap->end; pc += f->arch->insn)
+			find_jump(f, gap, pc);
+	}
+}
+
+static bool is_jumped_to(const struct flow *f, uint64_t pc)
+{
+	uint32_t byte = flow_byte(f, pc, NULL);
+
+	return byte != UINT32_MAX && f->marks[byte] & FLOW_JUMPED_TO;
+}
+
+/* Whether the function at @pc comes back, and what it does to SP and FP */
+static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
+{
+	static const struct flow_op lose_fp = { .effect = FLOW_LOSE_FP };
+	uint32_t byte = flow_byte(f, pc, NULL);
+	const struct flow_func *callee;
+
+	edge->kind = FLOW_EDGE_MAYBE;
+	if (byte == UINT32_MAX)
+		return true;
+	if (!f->node_of[byte])
+		return false;
+	callee = &f->func[flow_func_of(f, f->node[f->node_of[byte] - 1].func)];
+	if (callee->unbalanced && !edge->state.outermost)
+		edge->state = (struct flow_state){ .unknown = true };
+	else if (callee->loses_fp)
+		flow_step(f->arch, &edge->state, &lose_fp);
+	if (callee->surely && !is_jumped_to(f, edge->pc) && !flow_is_padding(f, edge->pc))
+		edge->kind = FLOW_EDGE_BACK;
+	return callee->returns;
+}
+
+bool flow_is_own_address(struct flow *f, const struct flow_node *node)
+{
+	uint64_t next = node->pc + node->op.len;
+	uint32_t byte = flow_byte(f, next, NULL);
+
+	return node->op.target - f->r->img->text.start == next &&
+	       (byte == UINT32_MAX || !(f->marks[byte] & FLOW_ENTRY));
+}
+
+unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2])
+{
+	uint64_t base = f->r->img->text.start;
+	const struct flow_op *op = &node->op;
+	unsigned int nr = 0;
+
+	edge[0] = (struct flow_edge){
+		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_ON,
+	};
+	flow_step(f->arch, &edge[0].state, op);
+	/* there a signal handler ends, and nothing comes behind */
+	if (flow_is_sigreturn(f, node))
+		return 0;
+	switch (op->next) {
+	case FLOW_ON:
+	case FLOW_MAYBE_RETURN:
+		return 1;
+	case FLOW_BRANCH:
+		edge[1] = edge[0];
+		if (node->on_maybe)
+			edge[0].kind = FLOW_EDGE_MAYBE;
+		nr = 1;
+		/* fallthrough */
+	case FLOW_JUMP:
+		edge[nr].pc = op->target - base;
+		edge[nr].kind = node->jump_maybe ? FLOW_EDGE_MAYBE : FLOW_EDGE_JUMP;
+		return nr + 1;
+	case FLOW_CALL:
+		if (flow_is_own_address(f, node)) {
+			edge[0].state = (struct flow_state){ .unknown = true };
+			return 1;
+		}
+		return call_back(f, op->target - base, &edge[0]);
+	case FLOW_CALL_ANY:
+		edge[0].kind = FLOW_EDGE_MAYBE;
+		return 1;
+	case FLOW_CALL_POINTER:
+		edge[0].kind = flow_is_padding(f, edge[0].pc) ? FLOW_EDGE_MAYBE : FLOW_EDGE_BACK;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge)
+{
+	uint32_t pc = f->target[node->table + i];
+
+	*edge = (struct flow_edge){ .pc = pc, .state = node->state, .kind = FLOW_EDGE_JUMP };
+	flow_step(f->arch, &edge->state, &node->op);
+	if (f->marks[flow_byte(f, pc, NULL)] & FLOW_DEFAULT || flow_is_end(f, pc))
+		edge->kind = FLOW_EDGE_MAYBE;
+}
+
+/*
+ * Is it a jump to who knows where that code at @pc runs to? A branch in front of that is the way
+ * out of a switch for what its table does not have.
+ */
+static bool runs_to_table(struct flow *f, uint64_t pc)
+{
+	const struct flow_gap *gap;
+	struct flow_op op;
+	unsigned int i;
+
+	if (flow_byte(f, pc, &gap) == UINT32_MAX)
+		return false;
+	for (i = 0; i < FLOW_MAX_TRAIL && pc < gap->end; i++, pc += op.len) {
+		f->arch->decode(f->decoder, f->code + gap->at + (pc - gap->start), gap->end - pc,
+				f->r->img->text.start + pc, &op);
+		if (op.next != FLOW_ON)
+			return op.next == FLOW_JUMP_ANY;
+	}
+	return false;
+}
+
+void flow_find_maybe(struct flow *f, struct flow_node *node)
+{
+	uint64_t next = node->pc + node->op.len, to = node->op.target - f->r->img->text.start;
+	uint32_t byte;
+
+	if (node->op.next != FLOW_BRANCH && node->op.next != FLOW_JUMP)
+		return;
+	node->jump_maybe = flow_is_end(f, to);
+	if (node->op.next == FLOW_JUMP)
+		return;
+	node->on_maybe = flow_is_end(f, next);
+	if (!(node->op.flags & FLOW_IF_ABOVE) || !runs_to_table(f, next))
+		return;
+	node->jump_maybe = true;
+	byte = flow_byte(f, to, NULL);
+	if (byte != UINT32_MAX)
+		f->marks[byte] |= FLOW_DEFAULT;
+}

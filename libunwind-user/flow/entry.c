@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_entry - where functions begin, as far as the file says so
+ *
+ * Symbols of functions that other files can see; DT_INIT and DT_FINI; the arrays of functions that
+ * are run at start and end, as they lie in the file or as relocations fill them; resolvers of
+ * IRELATIVE relocations. These are entered by calls, so the return address is at SP.
+ *
+ * Any other address of code in a relocation is only taken: of a function, of a label that something
+ * jumps to, or of constants between functions. So are local symbols of functions: compilers have
+ * them for parts of functions, too, that are jumped to (f.cold). Such code is entered as not sure:
+ * it has to prove itself, as prove.c says, which a label in a function that has moved SP
+ * cannot.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "impl.h"
+
+#define CHUNK		(64u << 10)
+/* For all lists of a file; the largest files have 100 MB of symbols with debug information. */
+#define MAX_LISTS	(256u << 20)
+
+/* A pc, from text.start on, if the address is in a gap; UINT32_MAX if not. */
+static uint32_t pc_of(const struct flow *f, uint64_t addr, uint32_t *byte)
+{
+	uint64_t pc = addr - f->r->img->text.start;
+
+	if (addr < f->r->img->text.start || pc < f->gap[0].start ||
+	    pc >= f->gap[f->nr_gaps - 1].end)
+		return UINT32_MAX;
+	*byte = flow_byte(f, pc, NULL);
+	return *byte == UINT32_MAX ? UINT32_MAX : pc;
+}
+
+static void enter_function(struct flow *f, uint64_t addr)
+{
+	uint32_t byte, pc = pc_of(f, addr, &byte);
+
+	if (pc != UINT32_MAX && addr != f->r->img->entry)
+		flow_enter(f, pc, &f->arch->entered, true);
+}
+
+void flow_take(struct flow *f, uint64_t addr)
+{
+	uint32_t byte, pc = pc_of(f, addr, &byte);
+
+	if (pc == UINT32_MAX || f->marks[byte] & (FLOW_ENTRY | FLOW_TAKEN))
+		return;
+	if (!gen_room(&f->taken, f->nr_taken, &f->room_taken, sizeof(*f->taken))) {
+		f->no_memory = true;
+		return;
+	}
+	f->marks[byte] |= FLOW_TAKEN;
+	f->taken[f->nr_taken++] = pc;
+}
+
+/* ---------------------------------- lists -------------------------------- */
+
+static void use_symbol(struct flow *f, const void *entry)
+{
+	const struct gen_image *img = f->r->img;
+	unsigned int type;
+	uint32_t byte;
+	uint64_t addr;
+	Elf64_Sym sym;
+
+	memcpy(&sym, entry, sizeof(sym));
+	type = ELF64_ST_TYPE(sym.st_info);
+	addr = image_u64(img, sym.st_value);
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
+		return;
+	if (ELF64_ST_BIND(sym.st_info) == STB_LOCAL)
+		flow_take(f, addr);
+	else
+		enter_function(f, addr);
+	if (sym.st_size && pc_of(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
+		f->marks[byte] |= FLOW_END;
+}
+
+static bool in_array(const struct flow *f, uint64_t addr)
+{
+	const struct gen_image *img = f->r->img;
+	unsigned int i;
+
+	for (i = 0; i < f->nr_arrays; i++) {
+		if (addr >= f->array[i].start && addr < f->array[i].end)
+			return true;
+	}
+	for (i = 0; i < img->nr_lists; i++) {
+		if (img->list[i].type >= SHT_INIT_ARRAY && addr >= img->list[i].vaddr &&
+		    addr - img->list[i].vaddr < img->list[i].size)
+			return true;
+	}
+	return false;
+}
+
+static void use_relocation(struct flow *f, const void *entry)
+{
+	const struct gen_image *img = f->r->img;
+	uint64_t type, addr;
+	Elf64_Rela rela;
+
+	memcpy(&rela, entry, sizeof(rela));
+	type = ELF64_R_TYPE(image_u64(img, rela.r_info));
+	addr = image_u64(img, rela.r_addend);
+	if (type == f->arch->irelative ||
+	    (type == f->arch->relative && in_array(f, image_u64(img, rela.r_offset))))
+		enter_function(f, addr);
+	else if (type == f->arch->relative)
+		flow_take(f, addr);
+}
+
+static void use_pointer(struct flow *f, const void *entry)
+{
+	uint64_t addr;
+
+	memcpy(&addr, entry, sizeof(addr));
+	enter_function(f, image_u64(f->r->img, addr));
+}
+
+static int use_list(struct flow *f, const struct gen_list *l, uint8_t *chunk, uint64_t *budget)
+{
+	void (*use)(struct flow *f, const void *entry);
+	uint64_t at, size = l->size, n;
+	size_t each, i;
+	int ret;
+
+	switch (l->type) {
+	case SHT_SYMTAB:
+	case SHT_DYNSYM:
+		use = use_symbol;
+		each = sizeof(Elf64_Sym);
+		break;
+	case SHT_RELA:
+		use = use_relocation;
+		each = sizeof(Elf64_Rela);
+		break;
+	default:
+		use = use_pointer;
+		each = sizeof(uint64_t);
+	}
+	if (size > *budget)
+		size = *budget;
+	*budget -= size;
+	for (at = 0; at < size; at += n) {
+		n = size - at < CHUNK / each * each ? size - at : CHUNK / each * each;
+		ret = image_read_list(f->r->img, l->off + at, chunk, n);
+		/* one that is cut short says nothing; the rest of the file may */
+		if (ret)
+			return ret == -ENOMEM ? ret : 0;
+		for (i = 0; i + each <= n; i += each)
+			use(f, chunk + i);
+	}
+	return 0;
+}
+
+/* --------------------------------- dynamic ------------------------------- */
+
+static void add_array(struct flow *f, uint64_t start, uint64_t size)
+{
+	struct gen_image *img = f->r->img;
+	uint8_t pointer[8];
+	uint64_t at;
+
+	if (!start || size > CHUNK || start + size < start)
+		return;
+	f->array[f->nr_arrays++] = (struct gen_range){ start, start + size };
+	for (at = 0; at + sizeof(pointer) <= size; at += sizeof(pointer)) {
+		if (!image_read(img, start + at, pointer, sizeof(pointer)))
+			use_pointer(f, pointer);
+	}
+}
+
+static void use_dynamic(struct flow *f)
+{
+	uint64_t start = f->r->img->dynamic.start, size = f->r->img->dynamic.end - start, at;
+	uint64_t value[DT_PREINIT_ARRAYSZ + 1] = { 0 }, tag;
+	Elf64_Dyn dyn;
+
+	for (at = 0; at + sizeof(dyn) <= size && at < CHUNK; at += sizeof(dyn)) {
+		if (image_read(f->r->img, start + at, &dyn, sizeof(dyn)) || !dyn.d_tag)
+			break;
+		tag = image_u64(f->r->img, dyn.d_tag);
+		if (tag <= DT_PREINIT_ARRAYSZ)
+			value[tag] = image_u64(f->r->img, dyn.d_un.d_val);
+	}
+	if (value[DT_INIT])
+		enter_function(f, value[DT_INIT]);
+	if (value[DT_FINI])
+		enter_function(f, value[DT_FINI]);
+	add_array(f, value[DT_INIT_ARRAY], value[DT_INIT_ARRAYSZ]);
+	add_array(f, value[DT_FINI_ARRAY], value[DT_FINI_ARRAYSZ]);
+	add_array(f, value[DT_PREINIT_ARRAY], value[DT_PREINIT_ARRAYSZ]);
+}
+
+int flow_find_entries(struct flow *f)
+{
+	const struct gen_image *img = f->r->img;
+	uint64_t budget = MAX_LISTS;
+	uint8_t *chunk = malloc(CHUNK);
+	unsigned int i;
+	int ret = 0;
+
+	if (!chunk)
+		return -ENOMEM;
+	use_dynamic(f);
+	for (i = 0; i < img->nr_lists && !ret; i++)
+		ret = use_list(f, &img->list[i], chunk, &budget);
+	free(chunk);
+	return ret;
+}

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow - rows for code that .eh_frame does not cover
+ *
+ * A gap is code between two FDEs that is more than padding. There are few and small ones in most
+ * files: what the start files bring, and assembler code whose FDE ends early on purpose, as glibc's
+ * clone3() does in front of its system call. But some have no FDE worth speaking of: musl.
+ *
+ * What is reached there is
+ *	- the entry of the process, which has no caller;
+ *	- what the last instruction of an FDE runs into, with the state of its last row;
+ *	- functions, see entry.c;
+ * and, from there, what walk.c follows. Everything else has no rows, be it data or code
+ * that nothing is known to reach.
+ *
+ * Why such rows are right: who enters a function has put the return address at SP, instructions do
+ * to SP and FP what their description says, and functions that are called leave both as they were,
+ * which is looked at where their code is in the file. Compilers give each instruction one place of
+ * SP relative to the frame whatever leads there, so a path that is not seen here, as that of an
+ * indirect jump, agrees with those that are; and what does not agree is not covered.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libunwind-user/arch/arch.h"
+#include "impl.h"
+
+/* Go programs have megabytes of code without .eh_frame, and frame pointers. */
+#define MAX_GAPS	(4u << 20)
+/* Tests that overlook .eh_frame follow whole libraries. */
+#define MAX_GAPS_TEST	(16u << 20)
+#define MAX_INSN	15
+
+/* ---------------------------------- gaps --------------------------------- */
+
+static int add_gap(struct flow *f, uint32_t start, uint32_t end)
+{
+	if (!gen_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
+		return -ENOMEM;
+	f->gap[f->nr_gaps++] = (struct flow_gap){ .start = start, .end = end, .at = f->size };
+	f->size += end - start;
+	return 0;
+}
+
+/* [start, end) without sections of stubs, which have a shape of their own */
+static int add_free(struct flow *f, uint64_t start, uint64_t end)
+{
+	const struct gen_image *img = f->r->img;
+	const struct gen_range *plt = NULL;
+	uint32_t base;
+	unsigned int i;
+	int ret = 0;
+
+	while (start < end) {
+		plt = NULL;
+		for (i = 0; i < img->nr_plts; i++) {
+			if (img->plt[i].start < end && img->plt[i].end > start &&
+			    (!plt || img->plt[i].start < plt->start))
+				plt = &img->plt[i];
+		}
+		base = start - img->text.start;
+		if (!plt)
+			return rows_is_padding(f->r, base, end - img->text.start) ? 0 :
+			       add_gap(f, base, end - img->text.start);
+		if (plt->start > start &&
+		    !rows_is_padding(f->r, base, plt->start - img->text.start))
+			ret = add_gap(f, base, plt->start - img->text.start);
+		if (ret)
+			return ret;
+		start = plt->end;
+	}
+	return 0;
+}
+
+/* What is left free of one range of code, whose end is @end, from @start on; FDEs from @i on */
+static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *i)
+{
+	struct gen_rows *r = f->r;
+	uint64_t base = r->img->text.start;
+	struct gen_fde *fde;
+	int ret = 0;
+
+	for (; *i < r->nr_fdes && !ret; ++*i) {
+		fde = &r->fde[*i];
+		if (base + fde->start >= end)
+			break;
+		if (base + fde->start > start) {
+			if (rows_is_padding(r, start - base, fde->start))
+				fde->padded = start - base;
+			else
+				ret = add_free(f, start, base + fde->start);
+		}
+		if (base + fde->end > start)
+			start = base + fde->end;
+	}
+	if (start < end && !ret)
+		ret = add_free(f, start, end);
+	return ret;
+}
+
+static int find_gaps(struct flow *f)
+{
+	const struct gen_image *img = f->r->img;
+	unsigned int i;
+	uint64_t reach = 0;
+	uint32_t fde = 0;
+	int ret = 0;
+
+	for (i = 0; i < img->nr_code && !ret; i++) {
+		/* segments that overlap are no file a linker makes */
+		if (img->code[i].start < reach)
+			return 0;
+		reach = img->code[i].end;
+		ret = find_gaps_in(f, img->code[i].start, reach, &fde);
+	}
+	return ret;
+}
+
+/*
+ * Where calls leave the return address in a register, what returns from signal handlers is told by
+ * its bytes, see gen/sig.c, whether it is reached or not.
+ */
+static int add_sigs(struct flow *f, const struct flow_gap *gap)
+{
+	uint32_t i = f->r->nr_fdes, pc, byte;
+	int ret = f->arch->link ? sig_add(f->r, gap->start, gap->end) : 0;
+
+	for (; i < f->r->nr_fdes; i++) {
+		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
+		for (pc = f->r->fde[i].start; f->marks && pc < f->r->fde[i].end; pc++) {
+			byte = flow_byte(f, pc, NULL);
+			if (byte != UINT32_MAX)
+				f->marks[byte] |= FLOW_SIG;
+		}
+	}
+	return ret;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The largest gaps are left out until the rest may be followed: what start files and assembler
+ * leave between them is not too much to follow for that.
+ */
+static int skip_large_gaps(struct flow *f)
+{
+	uint32_t max = f->r->img->flags & GEN_DROPS ? MAX_GAPS_TEST : MAX_GAPS;
+	struct gen_hole *hole = &f->r->stats->hole[GEN_CAUSE_FLOW];
+	uint32_t *size, i, n = 0, nr = 0, total = 0;
+	int ret;
+
+	if (f->size <= max)
+		return 0;
+	size = malloc(f->nr_gaps * sizeof(*size));
+	if (!size)
+		return -ENOMEM;
+	for (i = 0; i < f->nr_gaps; i++)
+		size[i] = f->gap[i].end - f->gap[i].start;
+	qsort(size, f->nr_gaps, sizeof(*size), compare_sizes);
+	while (size[n] <= max - total)
+		total += size[n++];
+	/* all of this size or none */
+	max = size[n];
+	free(size);
+	for (f->size = i = 0; i < f->nr_gaps; i++) {
+		n = f->gap[i].end - f->gap[i].start;
+		if (n >= max) {
+			hole->nr++;
+			hole->bytes += n;
+			ret = add_sigs(f, &f->gap[i]);
+			if (ret)
+				return ret;
+			continue;
+		}
+		f->gap[nr] = f->gap[i];
+		f->gap[nr++].at = f->size;
+		f->size += n;
+	}
+	f->nr_gaps = nr;
+	return 0;
+}
+
+static int read_code(struct flow *f)
+{
+	const struct flow_gap *gap;
+	int ret;
+
+	for (gap = f->gap; gap < f->gap + f->nr_gaps; gap++) {
+		ret = image_read(f->r->img, f->r->img->text.start + gap->start, f->code + gap->at,
+				 gap->end - gap->start);
+		if (ret == -ENOMEM)
+			return ret;
+		/* a file that is shorter than it says: what is missing is no code */
+		if (ret)
+			memset(f->code + gap->at, 0, gap->end - gap->start);
+	}
+	return 0;
+}
+
+/* --------------------------- behind an FDE's end ------------------------- */
+
+/*
+ * The last instruction of code that an FDE covers, if it can be reached from the first one and goes
+ * on behind the end. A call at the end does not go on: often enough it is the last thing because it
+ * never returns. @through_calls: a call elsewhere may.
+ */
+static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *code,
+		     bool through_calls, uint32_t *last, struct flow_op *op)
+{
+	uint32_t size = fde->end - fde->start, todo[64], nr = 0, at, to;
+	uint64_t base = f->r->img->text.start + fde->start;
+	uint8_t seen[IMAGE_MAX_CODE] = { 0 };
+
+	todo[nr++] = 0;
+	while (nr) {
+		for (at = todo[--nr]; at < size && !seen[at]; at += op->len) {
+			seen[at] = 1;
+			f->arch->decode(f->decoder, code + at, size - at, base + at, op);
+			to = op->target - base;
+			if ((op->next == FLOW_BRANCH || op->next == FLOW_JUMP) &&
+			    op->target >= base && to < size && !seen[to]) {
+				if (nr == sizeof(todo) / sizeof(*todo))
+					return false;
+				todo[nr++] = to;
+			}
+			if (op->next == FLOW_BAD)
+				return false;
+			if (op->next != FLOW_ON && op->next != FLOW_BRANCH &&
+			    op->next != FLOW_CALL_POINTER &&
+			    (!through_calls ||
+			     (op->next != FLOW_CALL && op->next != FLOW_CALL_ANY)))
+				break;
+			if (at + op->len == size) {
+				*last = fde->start + at;
+				return op->next == FLOW_ON || op->next == FLOW_BRANCH;
+			}
+		}
+	}
+	return false;
+}
+
+/*
+ * The end of an FDE is reached for sure only without going on behind a call. Behind one that does
+ * not return may lie what no path gets to: on s390x the instructions that others execute (exrl)
+ * follow the last call of a function, __stack_chk_fail() mostly, and the next function follows
+ * them. A branch may never be taken, see gen_flow_edge.c.
+ */
+static void enter_behind(struct flow *f, const struct gen_fde *fde)
+{
+	const struct gen_rows *r = f->r;
+	const struct gen_row *row;
+	struct flow_state s;
+	struct flow_op op;
+	const uint8_t *code;
+	uint32_t last;
+	bool sure;
+
+	if (!fde->nr_rows || fde->end - fde->start > IMAGE_MAX_CODE)
+		return;
+	row = &r->raw[fde->row + fde->nr_rows - 1];
+	if (!flow_from_row(r->arch, &r->state[row->state], &s))
+		return;
+	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
+	if (!code)
+		return;
+	sure = runs_out(f, fde, code, false, &last, &op);
+	if ((!sure && !runs_out(f, fde, code, true, &last, &op)) || last < row->start)
+		return;
+	flow_step(f->arch, &s, &op);
+	flow_enter(f, fde->end, &s, sure && op.next == FLOW_ON);
+}
+
+static void enter_behind_fdes(struct flow *f)
+{
+	const struct gen_rows *r = f->r;
+	uint32_t i, gap = 0, reach = 0;
+
+	for (i = 0; i < r->nr_fdes && gap < f->nr_gaps; i++) {
+		bool alone = r->fde[i].start >= reach;
+
+		if (r->fde[i].end > reach)
+			reach = r->fde[i].end;
+		while (gap < f->nr_gaps && f->gap[gap].start < r->fde[i].end)
+			gap++;
+		if (alone && gap < f->nr_gaps && f->gap[gap].start == r->fde[i].end)
+			enter_behind(f, &r->fde[i]);
+	}
+}
+
+/*
+ * Of shared libraries e_entry says nothing, but that of the dynamic loader does, and static PIEs
+ * look like them, too. Old linkers take the start of .text if there is no _start.
+ */
+static void enter_process(struct flow *f)
+{
+	const struct gen_image *img = f->r->img;
+	uint64_t pc = img->entry - img->text.start;
+
+	if (!img->fixed && !img->has_interp &&
+	    (!img->text_section || img->entry == img->text_section))
+		return;
+	if (f->r->img->entry < f->r->img->text.start || flow_byte(f, pc, NULL) == UINT32_MAX)
+		return;
+	flow_enter(f, pc, &flow_outermost, true);
+}
+
+/* ---------------------------------- rows --------------------------------- */
+
+/* Does an instruction that is known go over this byte? */
+static bool is_inside(const struct flow *f, uint32_t pc)
+{
+	const struct flow_gap *gap;
+	uint32_t byte = flow_byte(f, pc, &gap), n, node;
+
+	for (n = 0; n <= MAX_INSN && n <= pc - gap->start; n++) {
+		node = f->node_of[byte - n];
+		if (node && f->node[node - 1].op.len > n)
+			return true;
+	}
+	return false;
+}
+
+/* Addresses that are taken, those too that are found on the way */
+static int walk_taken(struct flow *f)
+{
+	uint32_t i, func;
+	int ret = 0;
+
+	for (i = 0; i < f->nr_taken && !ret; i++) {
+		if (is_inside(f, f->taken[i]))
+			continue;
+		func = flow_enter(f, f->taken[i], &f->arch->entered, false);
+		if (func != FLOW_NO_FUNC)
+			f->func[func].taken = true;
+		ret = flow_walk(f);
+	}
+	return ret;
+}
+
+/*
+ * A task in the kernel stands behind its system call. If that never comes back, what lies there is
+ * not what it is in, and has another state, or is believed to: a hole.
+ */
+static bool is_behind_system_call(struct flow *f, const struct flow_gap *gap,
+				  const struct flow_node *node)
+{
+	uint32_t byte = gap->at + (node->pc - gap->start), n;
+	unsigned int len = f->arch->syscall_len;
+	struct flow_state s;
+
+	if (node->pc - gap->start < len || !f->r->arch->enters_kernel(f->code + byte - 2))
+		return false;
+	n = f->node_of[byte - len];
+	if (!n || flow_is_sigreturn(f, &f->node[n - 1]))
+		return true;
+	s = f->node[n - 1].state;
+	flow_step(f->arch, &s, &f->node[n - 1].op);
+	return !flow_same(&s, &node->state);
+}
+
+static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_state *row)
+{
+	const struct flow_state *s = &node->state;
+
+	if (!flow_counts(f, node))
+		return false;
+	if (flow_ends_frames(s, &node->op))
+		s = &flow_outermost;
+	return flow_row(f->r->arch, s, f->r->img->flags & GEN_BY_FP, row);
+}
+
+/* Runs of instructions without a hole become FDEs. */
+static int add_rows(struct flow *f, const struct flow_gap *gap)
+{
+	uint64_t base = f->r->img->text.start;
+	uint32_t pc, start = 0, reach = 0, n, byte;
+	struct gen_fde *fde = NULL;
+	struct cfi_state row;
+	int ret;
+
+	for (pc = gap->start; pc < gap->end; pc++) {
+		byte = gap->at + (pc - gap->start);
+		n = f->node_of[byte];
+		if (!n)
+			continue;
+		if (f->marks[byte] & FLOW_SIG || !row_of(f, &f->node[n - 1], &row) ||
+		    is_behind_system_call(f, gap, &f->node[n - 1])) {
+			/* it may begin within an instruction that has one */
+			if (fde && pc < reach)
+				fde->end = reach = pc;
+			continue;
+		}
+		if (!fde || pc > reach) {
+			ret = rows_add_fde(f->r, base + pc, base + pc);
+			if (ret)
+				return ret;
+			fde = &f->r->fde[f->r->nr_fdes - 1];
+			start = pc;
+		}
+		ret = rows_add_row(f->r, pc - start, &row);
+		if (ret)
+			return ret;
+		if (pc + f->node[n - 1].op.len > reach)
+			reach = pc + f->node[n - 1].op.len;
+		fde->end = reach;
+	}
+	return 0;
+}
+
+static int run(struct flow *f)
+{
+	struct gen_stats *stats = f->r->stats;
+	uint32_t first, i;
+	int ret;
+
+	f->code = malloc(f->size);
+	f->marks = calloc(f->size, sizeof(*f->marks));
+	f->node_of = calloc(f->size, sizeof(*f->node_of));
+	f->decoder = f->arch->open ? f->arch->open() : NULL;
+	if (!f->code || !f->marks || !f->node_of || (f->arch->open && !f->decoder))
+		return -ENOMEM;
+	ret = read_code(f);
+	for (i = 0; i < f->nr_gaps && !ret; i++)
+		ret = add_sigs(f, &f->gap[i]);
+	if (ret)
+		return ret;
+	first = f->r->nr_fdes;
+	flow_find_jumps(f);
+	enter_process(f);
+	enter_behind_fdes(f);
+	flow_enter_called(f);
+	ret = flow_find_entries(f);
+	if (!ret)
+		ret = flow_walk(f);
+	if (!ret)
+		ret = walk_taken(f);
+	if (!ret)
+		ret = flow_prove(f);
+	if (ret == -E2BIG) {
+		stats->hole[GEN_CAUSE_FLOW].nr++;
+		stats->hole[GEN_CAUSE_FLOW].bytes += f->size;
+		return 0;
+	}
+	for (i = 0; i < f->nr_gaps && !ret; i++)
+		ret = add_rows(f, &f->gap[i]);
+	for (i = first; i < f->r->nr_fdes; i++)
+		stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
+	return ret;
+}
+
+int flow_add(struct gen_rows *r)
+{
+	struct flow f = { .r = r, .arch = r->arch->flow };
+	int ret;
+
+	if (r->img->flags & GEN_NO_FLOW)
+		return 0;
+	if (!f.arch)
+		return 0;
+	r->nr_sorted = r->nr_fdes;
+	ret = find_gaps(&f);
+	r->stats->gap_bytes = f.size;
+	if (!ret)
+		ret = skip_large_gaps(&f);
+	/* without what was left out: jumps from there are not known */
+	f.bare = f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
+	if (!ret && f.size)
+		ret = run(&f);
+	if (f.decoder)
+		f.arch->close(f.decoder);
+	free(f.gap);
+	free(f.code);
+	free(f.marks);
+	free(f.node_of);
+	free(f.node);
+	free(f.func);
+	free(f.call);
+	free(f.queue.node);
+	free(f.late.node);
+	free(f.taken);
+	free(f.target);
+	free(f.jump);
+	return ret;
+}

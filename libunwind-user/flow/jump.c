@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_jump - where an indirect jump goes, if it goes by a table
+ *
+ * The architecture tells the table from the instructions in front of the jump, and its length from
+ * the comparison that guards it. All entries must be code in a gap, or none is believed: behind
+ * the end of a table other things lie. The rest of indirect jumps, calls of functions at the end of
+ * others mostly, are not followed.
+ */
+#include <string.h>
+
+#include "impl.h"
+
+/* In all tables of a file; libc.so has 2,000. */
+#define MAX_TARGETS	(1u << 18)
+
+static bool read_entry(struct flow *f, const struct flow_table *t, uint32_t i, uint32_t *pc)
+{
+	uint64_t base = f->r->img->text.start, addr = t->addr;
+	int32_t rel;
+
+	if (t->size && image_read(f->r->img, t->addr + (uint64_t)i * t->size,
+				  t->size == 4 ? (void *)&rel : (void *)&addr, t->size))
+		return false;
+	/* little-endian, as is who reads it */
+	if (t->size == 4)
+		addr = t->base + rel;
+	if (addr < base || flow_byte(f, addr - base, NULL) == UINT32_MAX)
+		return false;
+	*pc = addr - base;
+	return true;
+}
+
+void flow_find_table(struct flow *f, uint32_t node)
+{
+	const uint8_t *code[FLOW_MAX_TRAIL];
+	uint64_t addr[FLOW_MAX_TRAIL];
+	uint8_t len[FLOW_MAX_TRAIL];
+	uint32_t trail[FLOW_MAX_TRAIL], nr = 0, n, i, first = f->nr_targets, pc;
+	struct flow_table table;
+
+	if (!f->arch->table)
+		return;
+	for (n = node; n != FLOW_NO_NODE && nr < FLOW_MAX_TRAIL; n = f->node[n].prev)
+		trail[nr++] = n;
+	for (i = 0; i < nr; i++) {
+		n = trail[nr - 1 - i];
+		code[i] = f->code + flow_byte(f, f->node[n].pc, NULL);
+		len[i] = f->node[n].op.len;
+		addr[i] = f->r->img->text.start + f->node[n].pc;
+	}
+	if (!f->arch->table(f->decoder, code, len, addr, nr, &table) || !table.nr ||
+	    table.nr > FLOW_MAX_TABLE || f->nr_targets > MAX_TARGETS)
+		return;
+	for (i = 0; i < table.nr; i++) {
+		if (!read_entry(f, &table, i, &pc)) {
+			f->nr_targets = first;
+			return;
+		}
+		if (!gen_room(&f->target, f->nr_targets, &f->room_targets, sizeof(*f->target))) {
+			f->no_memory = true;
+			return;
+		}
+		f->target[f->nr_targets++] = pc;
+	}
+	f->node[node].table = first;
+	f->node[node].nr_targets = table.nr;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_prove - what is not reached for sure is right if it gets to where it must be
+ *
+ * Such code is what lies behind a call that may not return, and functions that are known by their
+ * address only. A state makes several claims: how far SP is from the CFA, what FP holds, where the
+ * caller's FP is saved, and with a register for it, the same of the return address. Each is proved
+ * by itself:
+ *
+ * A claim is proved in front of an instruction if the instruction goes on for sure to where a claim
+ * that was computed from it is proved. So `sub $8,%rsp` hands a proof of SP back to SP, and
+ * `leave` or `lea -40(%rbp),%rsp` hands it to FP: where SP was before, nobody asks. A proof of what
+ * was read back from the stack is one of the slot, if the register that it was read by is proved,
+ * too. Proofs begin
+ *	- at a return: the return address is at SP, and FP as the caller left it;
+ *	- where code goes on, by a jump or by itself, that is known to be right: claims of both that
+ *	  are equal, of code in gaps, or of .eh_frame, which has the starts of functions that are
+ *	  jumped to, too;
+ *	- at the end of the outermost frame, which never returns: where nothing comes behind, or the
+ *	  program is jumped to;
+ *	- in functions whose address is taken, at calls: they may not return at all, as those of
+ *	  threads. The ABI wants SP at a multiple of 16 in front of a call, so at the address that
+ *	  was taken SP is 8 off that, as it is where a function begins, and is not at labels in the
+ *	  middle of one that has calls. (Not so where SP is aligned at the start of functions, too.)
+ *
+ * No proof goes through what may not be: the way back from a call that may not return, or a branch
+ * that may only be there because a compiler has left a block empty. Behind abort() lies a part of
+ * another function, which does what its own frame wants. (The outermost frame has no claim that
+ * another function could have otherwise, but that it has no caller: there one does.)
+ *
+ * In a file that has next to no .eh_frame, proofs do go through calls that may not return. It has
+ * no landing pads, since a C++ compiler writes .eh_frame for them: these lie in a row, each of
+ * another frame, with a call in between that does not return. And what compilers put behind abort()
+ * is known there by the jumps that lead to it, as the whole of the file is followed.
+ *
+ * What is proved is sure, without the claims that are not, and so is where it has to go from there,
+ * and the functions it calls: those that never return have no other proof. All that is walked
+ * again.
+ *
+ * On the other hand, a path from which something contradictory cannot be avoided has a wrong state
+ * somewhere, and none of it is believed, proved or not: a return with SP elsewhere; known code with
+ * another state; no instruction; a call with SP not a multiple of 16, which the ABI wants.
+ */
+#include "libunwind-user/arch/arch.h"
+#include "impl.h"
+
+/* Backward jumps in a row that a proof may have to pass; more are for input made to be slow. */
+#define MAX_ROUNDS	64
+/* What is proved lets functions return for sure, and so on up the calls. */
+#define MAX_RISES	32
+
+#define ALL	UINT8_MAX
+/* What a return proves */
+#define LEFT	(FLOW_SP | FLOW_FP | FLOW_RA)
+
+/* Of what is the value in SP, or in FP, behind the instruction? */
+static unsigned int source_of_sp(const struct flow_op *op)
+{
+	if (op->flags & FLOW_LOADS_SP)
+		return FLOW_SP_SLOT;
+	switch (op->effect) {
+	case FLOW_SP_IS_FP:
+	case FLOW_LEAVE:
+		return FLOW_FP;
+	case FLOW_LOSE_SP:
+	case FLOW_LOSE_BOTH:
+		return 0;
+	default:
+		return FLOW_SP;
+	}
+}
+
+static unsigned int source_of_fp(const struct flow_op *op)
+{
+	if (op->flags & FLOW_LOADS_FP)
+		return FLOW_SLOT;
+	switch (op->effect) {
+	case FLOW_POP_FP:
+	case FLOW_LEAVE:
+		return FLOW_SLOT;
+	case FLOW_FP_IS_SP:
+		return FLOW_SP;
+	case FLOW_LOSE_FP:
+	case FLOW_LOSE_BOTH:
+		return 0;
+	default:
+		return FLOW_FP;
+	}
+}
+
+/*
+ * The claims of @s, in front of @op, that are proved by those @proved of the state behind it. What
+ * was read back proves its slot if it is known where that is: by the other claims, or because the
+ * ABI has one place for it.
+ */
+static unsigned int hand_back(const struct flow_arch *arch, const struct flow_state *s,
+			      const struct flow_op *op, unsigned int proved)
+{
+	unsigned int base = op->by_fp || op->effect == FLOW_LEAVE ? FLOW_FP : FLOW_SP;
+	unsigned int of = 0, loaded;
+
+	if (!proved || s->outermost)
+		return proved ? ALL : 0;
+	if (proved & FLOW_SP)
+		of |= source_of_sp(op);
+	if (proved & FLOW_FP)
+		of |= source_of_fp(op);
+	if (proved & FLOW_RA && op->flags & FLOW_LOADS_RA)
+		of |= FLOW_RA_SLOT;
+	else if (proved & FLOW_RA && !(op->flags & FLOW_LOSES_RA))
+		of |= FLOW_RA;
+	loaded = of & (FLOW_SLOT | FLOW_RA_SLOT | FLOW_SP_SLOT);
+	if (arch->callee_area && loaded & FLOW_RA_SLOT && s->ra_slot == arch->abi_ra_slot)
+		of |= base;
+	if (!(of & base))
+		of &= ~loaded;
+	/* what was stored here was the register's */
+	if (proved & FLOW_SLOT)
+		of |= s->saved ? FLOW_SLOT : of & base ? FLOW_FP : 0;
+	if (proved & FLOW_RA_SLOT)
+		of |= s->ra_saved ? FLOW_RA_SLOT : of & base ? FLOW_RA : 0;
+	if (proved & FLOW_SP_SLOT && s->sp_saved)
+		of |= FLOW_SP_SLOT;
+	return of & flow_claims(arch, s);
+}
+
+/*
+ * A jump to who knows where, with the return address in its register as on entry: behind a call it
+ * is there only if it was read back from where a function had saved it. So .init of s390x ends.
+ */
+static bool ends_restored(struct flow *f, const struct flow_node *n)
+{
+	return f->arch->link && n->op.next == FLOW_JUMP_ANY && !n->nr_targets &&
+	       !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
+}
+
+static bool contradicts_itself(struct flow *f, const struct flow_node *n)
+{
+	const struct flow_state *s = &n->state;
+
+	switch (n->op.next) {
+	case FLOW_BAD:
+	case FLOW_RETURN_POP:
+		return true;
+	case FLOW_RETURN:
+	case FLOW_MAYBE_RETURN:
+		return s->outermost || (!s->unknown && !flow_is_entered(f->arch, s));
+	case FLOW_CALL:
+	case FLOW_CALL_ANY:
+	case FLOW_CALL_POINTER:
+		if (!s->unknown && !s->outermost && s->sp_known && s->sp % f->arch->align)
+			return true;
+		break;
+	}
+	return flow_is_sigreturn(f, n);
+}
+
+/* What is known at @pc, outside of the gaps, of code that goes on there with @s? */
+static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct flow_state *s)
+{
+	const struct cfi_state *row = rows_at(f->r, pc);
+	struct flow_state known;
+
+	if (!row || !flow_from_row(f->r->arch, row, &known))
+		return 0;
+	return flow_common(f->arch, s, &known);
+}
+
+/*
+ * Does a proof go through what may not be? See above. What has no caller has no frame to be wrong
+ * of.
+ */
+static bool may_prove_back(const struct flow *f, const struct flow_node *n,
+			   const struct flow_edge *e)
+{
+	return e->state.outermost ||
+	       (f->bare && (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY));
+}
+
+static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
+{
+	const struct flow_node *to;
+	uint32_t byte = flow_byte(f, e->pc, NULL);
+	unsigned int proved;
+
+	if (e->kind == FLOW_EDGE_MAYBE && !may_prove_back(f, n, e))
+		return;
+	if (byte == UINT32_MAX) {
+		if (e->kind >= FLOW_EDGE_BACK)
+			return;
+		if (!flow_may_leave(f, e->pc, &e->state))
+			n->disproved = true;
+		else
+			n->proved |= hand_back(f->arch, &n->state, &n->op,
+					       proved_outside(f, e->pc, &e->state));
+		return;
+	}
+	if (!f->node_of[byte])
+		return;
+	to = &f->node[f->node_of[byte] - 1];
+	if (to->sure) {
+		if (!flow_counts(f, to))
+			return;
+		if (e->kind != FLOW_EDGE_MAYBE && flow_differ(&e->state, &to->state))
+			n->disproved = true;
+		proved = ALL;
+	} else {
+		if (e->kind != FLOW_EDGE_MAYBE && to->disproved)
+			n->disproved = true;
+		proved = to->disproved ? 0 : to->proved;
+	}
+	if (proved)
+		proved &= flow_common(f->arch, &e->state, &to->state);
+	n->proved |= hand_back(f->arch, &n->state, &n->op, proved);
+}
+
+/* What is proved by the instruction itself? */
+static unsigned int proved_here(struct flow *f, const struct flow_node *n)
+{
+	if (flow_ends_frames(&n->state, &n->op))
+		return ALL;
+	if ((n->op.next == FLOW_RETURN || n->op.next == FLOW_MAYBE_RETURN) &&
+	    flow_is_entered(f->arch, &n->state))
+		return LEFT;
+	if (ends_restored(f, n))
+		return LEFT;
+	if (f->func[n->func].taken && flow_calls_aligned(f, n))
+		return ALL;
+	if (n->state.outermost && (n->op.next == FLOW_JUMP_ANY || n->op.next == FLOW_STOP))
+		return ALL;
+	return 0;
+}
+
+static bool look_at(struct flow *f, struct flow_node *n)
+{
+	struct flow_edge edge[2];
+	bool disproved = n->disproved;
+	uint8_t proved = n->proved;
+	unsigned int nr, i;
+
+	if (contradicts_itself(f, n))
+		n->disproved = true;
+	else
+		n->proved |= proved_here(f, n) & flow_claims(f->arch, &n->state);
+	nr = flow_edges(f, n, edge);
+	for (i = 0; i < nr; i++)
+		look_at_edge(f, n, &edge[i]);
+	for (i = 0; i < n->nr_targets; i++) {
+		flow_target(f, n, i, &edge[0]);
+		look_at_edge(f, n, &edge[0]);
+	}
+	return proved != n->proved || disproved != n->disproved;
+}
+
+static void prove(struct flow *f)
+{
+	unsigned int round;
+	bool again = true;
+	uint32_t i, byte;
+
+	/* what is disproved first, since it spoils proofs */
+	for (round = 0; round < MAX_ROUNDS && again; round++) {
+		again = false;
+		for (byte = f->size; byte--; ) {
+			i = f->node_of[byte];
+			if (!i || f->node[i - 1].sure)
+				continue;
+			again |= look_at(f, &f->node[i - 1]);
+			f->steps += 1 + f->node[i - 1].nr_targets;
+		}
+		if (flow_is_too_much(f))
+			return;
+	}
+	for (i = 0; again && i < f->nr_nodes; i++)
+		f->node[i].disproved = true;
+}
+
+/* The state without what is not proved; false if nothing can be said then. */
+static bool keep_proved(struct flow *f, struct flow_node *n)
+{
+	struct flow_state s = n->state;
+	struct cfi_state row;
+
+	flow_keep(f->arch, &s, n->proved);
+	if (!flow_row(f->r->arch, &s, false, &row))
+		return false;
+	n->state = s;
+	return true;
+}
+
+static bool believe(struct flow *f)
+{
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < f->nr_nodes; i++) {
+		if (f->node[i].sure || !f->node[i].proved || f->node[i].disproved ||
+		    !keep_proved(f, &f->node[i]))
+			continue;
+		flow_is_sure(f, i);
+		any = true;
+	}
+	return any;
+}
+
+int flow_prove(struct flow *f)
+{
+	unsigned int round;
+	int ret = 0;
+
+	for (round = 0; round < MAX_RISES && !ret; round++) {
+		prove(f);
+		if (!believe(f))
+			break;
+		ret = flow_walk(f);
+	}
+	return ret;
+}

@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_state - what an instruction does to what is known of the frame
+ *
+ * Addresses on the stack are told by their distance from the CFA. Where that is, and where SP and
+ * the return address are when a function is entered, is in struct flow_arch: right below the CFA,
+ * with SP pointing there, or in a register. Whoever brings SP above where it was has taken
+ * something off: from there on nothing is known. So it is if the return address is written over, as
+ * what hides jumps from the processor does, and where it is neither in its register nor saved.
+ *
+ * The caller's FP and the return address are in their registers, in a slot, or both. A slot counts
+ * from the store until something else is stored there or may be, below SP, by a call.
+ */
+#include "libunwind-user/arch/arch.h"
+#include "impl.h"
+
+#define WORD		8
+#define MAX_FRAME	(1 << 30)
+
+const struct flow_state flow_outermost = { .outermost = true };
+
+static const struct flow_state nothing = { .unknown = true };
+
+static void lose_slot(struct flow_state *s)
+{
+	s->saved = false;
+	s->slot = 0;
+}
+
+static void fp_is(struct flow_state *s, enum flow_fp what, int32_t fp)
+{
+	s->fp_is = what;
+	s->fp = what == FLOW_FP_FRAME ? fp : 0;
+}
+
+static void lose_ra_slot(struct flow_state *s)
+{
+	s->ra_saved = false;
+	s->ra_slot = 0;
+}
+
+static void lose_sp_slot(struct flow_state *s)
+{
+	s->sp_saved = false;
+	s->sp_slot = 0;
+}
+
+/* Something is stored at CFA + @at. */
+static void stored(struct flow_state *s, int64_t at, unsigned int size)
+{
+	if (s->saved && at < s->slot + (int64_t)WORD && s->slot < at + size)
+		lose_slot(s);
+	if (s->ra_saved && at < s->ra_slot + (int64_t)WORD && s->ra_slot < at + size)
+		lose_ra_slot(s);
+	if (s->sp_saved && at < s->sp_slot + (int64_t)WORD && s->sp_slot < at + size)
+		lose_sp_slot(s);
+}
+
+/* What is below SP was popped, and is needed no more if the register is what it was. */
+static void popped(const struct flow_arch *arch, struct flow_state *s)
+{
+	int32_t below = arch->callee_area - s->sp;
+
+	if (s->saved && s->fp_is == FLOW_FP_CALLER && s->slot < below)
+		lose_slot(s);
+	if (s->ra_saved && s->ra_there && s->ra_slot < below)
+		lose_ra_slot(s);
+	if (s->sp_saved && s->sp == arch->entered.sp && s->sp_slot < below)
+		lose_sp_slot(s);
+}
+
+static void set_sp(const struct flow_arch *arch, struct flow_state *s, int64_t sp)
+{
+	if (sp < arch->entered.sp || sp > MAX_FRAME) {
+		*s = nothing;
+		return;
+	}
+	s->sp = sp;
+	s->sp_known = true;
+	popped(arch, s);
+}
+
+static void lose_sp(struct flow_state *s)
+{
+	s->sp_known = false;
+	s->sp = 0;
+}
+
+static void push(const struct flow_arch *arch, struct flow_state *s, bool is_fp)
+{
+	if (!s->sp_known)
+		return;
+	set_sp(arch, s, s->sp + (int64_t)WORD);
+	stored(s, -(int64_t)s->sp, WORD);
+	if (is_fp && !s->unknown && s->fp_is == FLOW_FP_CALLER && !s->saved) {
+		s->saved = true;
+		s->slot = -s->sp;
+	}
+}
+
+static void pop(const struct flow_arch *arch, struct flow_state *s, bool to_fp)
+{
+	int32_t at = -s->sp;
+
+	if (to_fp)
+		fp_is(s, s->sp_known && s->saved && s->slot == at ? FLOW_FP_CALLER : FLOW_FP_OTHER,
+		      0);
+	if (s->sp_known)
+		set_sp(arch, s, s->sp - (int64_t)WORD);
+}
+
+/* CFA + *@at is the address base + off. */
+static bool place_of(const struct flow_state *s, const struct flow_op *op, int64_t *at)
+{
+	if (op->by_fp) {
+		*at = (int64_t)op->off - s->fp;
+		return s->fp_is == FLOW_FP_FRAME;
+	}
+	*at = (int64_t)op->off - s->sp;
+	return s->sp_known;
+}
+
+static void frame_at(struct flow_state *s, int64_t fp)
+{
+	if (fp < -MAX_FRAME || fp > MAX_FRAME)
+		fp_is(s, FLOW_FP_OTHER, 0);
+	else
+		fp_is(s, FLOW_FP_FRAME, fp);
+}
+
+static void store(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+{
+	bool fp = op->flags & FLOW_STORES_FP && s->fp_is == FLOW_FP_CALLER;
+	bool ra = op->flags & FLOW_STORES_RA && s->ra_there;
+	bool sp = op->flags & FLOW_STORES_SP && s->sp_known && s->sp == arch->entered.sp;
+	int64_t at;
+
+	if (!place_of(s, op, &at))
+		return;
+	stored(s, at, op->size);
+	if (at < -MAX_FRAME || at > MAX_FRAME)
+		return;
+	if (fp && !s->saved) {
+		s->saved = true;
+		s->slot = at + op->fp_at;
+	}
+	if (ra && !s->ra_saved) {
+		s->ra_saved = true;
+		s->ra_slot = at + op->ra_at;
+	}
+	if (sp && !s->sp_saved) {
+		s->sp_saved = true;
+		s->sp_slot = at + op->sp_at;
+	}
+}
+
+static void load(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+{
+	int64_t at = 0;
+	bool known = place_of(s, op, &at);
+	bool sp = known && s->sp_saved && s->sp_slot == at + op->sp_at;
+
+	if (op->flags & FLOW_LOADS_FP)
+		fp_is(s, known && s->saved && s->slot == at + op->fp_at ? FLOW_FP_CALLER :
+		      FLOW_FP_OTHER, 0);
+	if (op->flags & FLOW_LOADS_RA)
+		s->ra_there = known && s->ra_saved && s->ra_slot == at + op->ra_at;
+	if (op->flags & FLOW_LOADS_SP && sp)
+		set_sp(arch, s, arch->entered.sp);
+	else if (op->flags & FLOW_LOADS_SP)
+		lose_sp(s);
+}
+
+/* What was saved before is not what the register has then. */
+static void sign(struct flow_state *s, bool mangled)
+{
+	if (!s->ra_there || s->mangled == mangled)
+		*s = nothing;
+	s->mangled = mangled;
+	lose_ra_slot(s);
+}
+
+static void apply(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+{
+	switch (op->effect) {
+	case FLOW_NONE:
+		break;
+	case FLOW_PUSH:
+	case FLOW_PUSH_FP:
+		push(arch, s, op->effect == FLOW_PUSH_FP);
+		break;
+	case FLOW_POP:
+	case FLOW_POP_FP:
+		pop(arch, s, op->effect == FLOW_POP_FP);
+		break;
+	case FLOW_ADD_SP:
+		if (s->sp_known)
+			set_sp(arch, s, (int64_t)s->sp - op->n);
+		break;
+	case FLOW_SP_IS_FP:
+	case FLOW_LEAVE:
+		if (s->fp_is == FLOW_FP_FRAME)
+			set_sp(arch, s, (int64_t)s->fp - op->n);
+		else
+			lose_sp(s);
+		if (op->effect == FLOW_LEAVE && !s->unknown)
+			pop(arch, s, true);
+		break;
+	case FLOW_FP_IS_SP:
+		if (s->sp_known)
+			frame_at(s, (int64_t)s->sp - op->n);
+		else
+			fp_is(s, FLOW_FP_OTHER, 0);
+		break;
+	case FLOW_FP_IS_FP:
+		if (s->fp_is == FLOW_FP_FRAME)
+			frame_at(s, (int64_t)s->fp - op->n);
+		else
+			fp_is(s, FLOW_FP_OTHER, 0);
+		break;
+	case FLOW_LOSE_SP:
+		lose_sp(s);
+		break;
+	case FLOW_LOSE_FP:
+		fp_is(s, FLOW_FP_OTHER, 0);
+		break;
+	default:
+		*s = nothing;
+	}
+}
+
+/* Without one of the two registers, or the return address, no caller is found, now or later. */
+static void settle(struct flow_state *s)
+{
+	if (!s->outermost && ((!s->sp_known && s->fp_is != FLOW_FP_FRAME) ||
+			      (!s->ra_there && !s->ra_saved)))
+		*s = nothing;
+}
+
+/*
+ * The psABI marks the outermost frame by a frame pointer of zero. A thread at its start, where the
+ * system call that made it comes back, writes that over the caller's, which is nowhere else.
+ * Elsewhere FP is a register to compute with, and its value in one that is not followed.
+ */
+bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op)
+{
+	return op->flags & FLOW_ZEROES_FP && !s->unknown && !s->outermost && s->back &&
+	       !s->saved && s->fp_is == FLOW_FP_CALLER;
+}
+
+/* Does the instruction no more than test what a system call has returned? */
+static bool only_tests(const struct flow_op *op)
+{
+	return op->effect == FLOW_NONE && !op->size && !(op->flags & ~FLOW_ZEROES_FP) &&
+	       (op->next == FLOW_ON || op->next == FLOW_BRANCH || op->next == FLOW_JUMP);
+}
+
+void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+{
+	int32_t below;
+
+	if (s->unknown || s->outermost)
+		return;
+	if (flow_ends_frames(s, op)) {
+		*s = flow_outermost;
+		return;
+	}
+	s->back = op->flags & FLOW_ENTERS_KERNEL || (s->back && only_tests(op));
+	if (op->size)
+		store(arch, s, op);
+	if (op->flags & FLOW_LOADS)
+		load(arch, s, op);
+	if (op->flags & FLOW_LOSES_RA)
+		s->ra_there = false;
+	if (op->flags & (FLOW_SIGNS_RA | FLOW_CHECKS_RA))
+		sign(s, op->flags & FLOW_SIGNS_RA);
+	if (s->unknown)
+		return;
+	apply(arch, s, op);
+	if (op->next == FLOW_CALL || op->next == FLOW_CALL_ANY ||
+	    op->next == FLOW_CALL_POINTER) {
+		s->ra_there = false;
+		below = arch->callee_area - s->sp;
+		if (s->saved && s->sp_known && s->slot < below)
+			lose_slot(s);
+		if (s->ra_saved && s->sp_known && s->ra_slot < below)
+			lose_ra_slot(s);
+		if (s->sp_saved && s->sp_known && s->sp_slot < below)
+			lose_sp_slot(s);
+	}
+	settle(s);
+}
+
+bool flow_join(struct flow_state *to, const struct flow_state *s)
+{
+	struct flow_state old = *to;
+
+	if (to->unknown)
+		return false;
+	if (s->unknown || s->outermost != to->outermost || s->mangled != to->mangled) {
+		*to = nothing;
+		return true;
+	}
+	if (to->outermost)
+		return false;
+	if (to->sp_known && (!s->sp_known || s->sp != to->sp))
+		lose_sp(to);
+	if (to->saved && (!s->saved || s->slot != to->slot))
+		lose_slot(to);
+	if (to->ra_saved && (!s->ra_saved || s->ra_slot != to->ra_slot))
+		lose_ra_slot(to);
+	if (to->sp_saved && (!s->sp_saved || s->sp_slot != to->sp_slot))
+		lose_sp_slot(to);
+	to->ra_there &= s->ra_there;
+	to->back &= s->back;
+	if (to->fp_is != s->fp_is || to->fp != s->fp)
+		fp_is(to, FLOW_FP_OTHER, 0);
+	settle(to);
+	return old.sp_known != to->sp_known || old.saved != to->saved ||
+	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
+	       old.ra_there != to->ra_there || old.back != to->back || old.fp_is != to->fp_is ||
+	       old.unknown != to->unknown;
+}
+
+bool flow_same(const struct flow_state *a, const struct flow_state *b)
+{
+	if (a->unknown || b->unknown || a->outermost || b->outermost)
+		return !a->unknown && !b->unknown && a->outermost == b->outermost;
+	if (a->sp_known != b->sp_known || a->sp != b->sp || a->saved != b->saved ||
+	    a->slot != b->slot || a->ra_saved != b->ra_saved || a->ra_slot != b->ra_slot ||
+	    a->ra_there != b->ra_there || a->mangled != b->mangled)
+		return false;
+	/* what FP holds may differ, unless the caller's is in it, or it is needed for the CFA */
+	return (a->saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp == b->fp);
+}
+
+bool flow_differ(const struct flow_state *a, const struct flow_state *b)
+{
+	if (a->unknown || b->unknown)
+		return false;
+	if (a->outermost || b->outermost)
+		return a->outermost != b->outermost;
+	if (a->sp_known && b->sp_known)
+		return a->sp != b->sp;
+	return a->fp_is == FLOW_FP_FRAME && b->fp_is == FLOW_FP_FRAME && a->fp != b->fp;
+}
+
+bool flow_is_entered(const struct flow_arch *arch, const struct flow_state *s)
+{
+	return !s->unknown && !s->outermost && s->sp_known && s->fp_is == FLOW_FP_CALLER &&
+	       !flow_cannot_return(arch, s);
+}
+
+bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s)
+{
+	if (s->unknown)
+		return false;
+	return s->outermost || (s->sp_known && s->sp != arch->entered.sp) ||
+	       s->ra_there != arch->entered.ra_there || s->mangled;
+}
+
+bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_fp,
+	      struct cfi_state *row)
+{
+	if (s->unknown)
+		return false;
+	*row = (struct cfi_state){
+		.cfa = { .how = CFI_REG, .reg = arch->abi->reg_sp, .off = arch->flow->entered.sp },
+		.flags = s->mangled ? CFI_MANGLED : 0,
+	};
+	if (s->outermost) {
+		row->ra = (struct cfi_rule){ .how = CFI_UNDEF };
+		return true;
+	}
+	/* callers of others are not in the register */
+	if (s->ra_saved && !(by_fp && s->ra_there))
+		row->ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->ra_slot };
+	if (s->sp_known && !(by_fp && s->fp_is == FLOW_FP_FRAME)) {
+		row->cfa.off = s->sp;
+	} else {
+		row->cfa.reg = arch->abi->reg_fp;
+		row->cfa.off = s->fp;
+	}
+	if (s->saved && !(by_fp && s->fp_is == FLOW_FP_CALLER))
+		row->fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->slot };
+	return s->saved || s->fp_is == FLOW_FP_CALLER;
+}
+
+bool flow_from_row(const struct gen_arch *arch, const struct cfi_state *row, struct flow_state *s)
+{
+	*s = (struct flow_state){
+		.fp_is = FLOW_FP_OTHER, .mangled = row->flags & CFI_MANGLED,
+	};
+	if (row->flags & CFI_SIGNAL || row->cfa.how != CFI_REG)
+		return false;
+	if (row->ra.how == CFI_AT_CFA) {
+		s->ra_saved = true;
+		s->ra_slot = row->ra.off;
+	} else if (row->ra.how == CFI_SAME) {
+		s->ra_there = true;
+	}
+	if (!arch->flow->link && (!s->ra_saved || s->ra_slot != arch->abi->ra_off))
+		return false;
+	if (!s->ra_saved && !s->ra_there)
+		return false;
+	if (row->fp.how == CFI_AT_CFA) {
+		s->saved = true;
+		s->slot = row->fp.off;
+	} else if (row->fp.how != CFI_SAME) {
+		return false;
+	}
+	if (row->cfa.reg == arch->abi->reg_sp) {
+		s->sp_known = true;
+		s->sp = row->cfa.off;
+		/* Compilers go on saying where it was saved when it was popped */
+		if (s->saved && s->sp == arch->flow->entered.sp &&
+		    s->slot < arch->flow->callee_area - s->sp)
+			lose_slot(s);
+		if (!s->saved)
+			s->fp_is = FLOW_FP_CALLER;
+		return s->sp >= arch->flow->entered.sp && s->sp <= MAX_FRAME;
+	}
+	if (row->cfa.reg != arch->abi->reg_fp || !s->saved)
+		return false;
+	frame_at(s, row->cfa.off);
+	return true;
+}
+
+/* With a register for it, the return address is where the row says, or this is other code. */
+static bool ra_contradicts(const struct flow_state *s, const struct cfi_state *row)
+{
+	if (s->mangled != !!(row->flags & CFI_MANGLED))
+		return true;
+	if (row->ra.how == CFI_SAME)
+		return !s->ra_there;
+	return !s->ra_saved || s->ra_slot != row->ra.off;
+}
+
+bool flow_contradicts(const struct gen_arch *arch, const struct flow_state *s,
+		      const struct cfi_state *row)
+{
+	if (s->unknown || s->outermost || row->cfa.how != CFI_REG)
+		return false;
+	/* who starts a thread goes to code that has no caller, see walk.c */
+	if (row->ra.how != CFI_AT_CFA && (!arch->flow->link || row->ra.how != CFI_SAME))
+		return false;
+	if (arch->flow->link && ra_contradicts(s, row))
+		return true;
+	if (row->cfa.reg == arch->abi->reg_sp && s->sp_known)
+		return row->cfa.off != s->sp;
+	if (row->cfa.reg == arch->abi->reg_fp && s->fp_is == FLOW_FP_FRAME)
+		return row->cfa.off != s->fp;
+	return false;
+}
+
+unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *s)
+{
+	if (s->unknown)
+		return 0;
+	if (s->outermost)
+		return UINT8_MAX;
+	/* without a register for it, the return address is where the CFA says */
+	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != FLOW_FP_OTHER ? FLOW_FP : 0) |
+	       (s->saved ? FLOW_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
+	       (s->sp_saved ? FLOW_SP_SLOT : 0) | (s->ra_saved && arch->link ? FLOW_RA_SLOT : 0);
+}
+
+unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *a,
+			 const struct flow_state *b)
+{
+	unsigned int both = flow_claims(arch, a) & flow_claims(arch, b);
+
+	if (a->outermost != b->outermost)
+		return 0;
+	if (a->sp != b->sp)
+		both &= ~FLOW_SP;
+	if (a->fp_is != b->fp_is || a->fp != b->fp)
+		both &= ~FLOW_FP;
+	if (a->slot != b->slot)
+		both &= ~FLOW_SLOT;
+	if (a->mangled != b->mangled)
+		both &= ~(FLOW_RA | FLOW_RA_SLOT);
+	if (a->ra_slot != b->ra_slot)
+		both &= ~FLOW_RA_SLOT;
+	if (a->sp_slot != b->sp_slot)
+		both &= ~FLOW_SP_SLOT;
+	return both;
+}
+
+void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int claims)
+{
+	if (s->outermost)
+		return;
+	if (!(claims & FLOW_SP))
+		lose_sp(s);
+	if (!(claims & FLOW_FP))
+		fp_is(s, FLOW_FP_OTHER, 0);
+	if (!(claims & FLOW_SLOT))
+		lose_slot(s);
+	if (!(claims & FLOW_SP_SLOT))
+		lose_sp_slot(s);
+	if (arch->link && !(claims & FLOW_RA_SLOT))
+		lose_ra_slot(s);
+	s->ra_there &= !!(claims & FLOW_RA);
+	settle(s);
+}

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_flow_walk - from the entries along all paths, until no state changes any more
+ *
+ * What goes on where is in edge.c, and whether that is sure. What is not reached for sure
+ * is not believed before it is proved, see prove.c, and gives way to what is.
+ *
+ * What a function does to SP and FP is taken from its returns. Those that are not in a gap have an
+ * ABI, which leaves both alone.
+ *
+ * A function is bad, and has no rows, if on a sure path it
+ *	- has bytes that are no instruction,
+ *	- returns with SP not at the return address,
+ *	- goes on in code with a row of .eh_frame that says something else,
+ *	- is the trampoline of signals: that is a frame of its own kind;
+ *	- has a path on which SP gets lost, no return with SP at its place, and no call with SP
+ *	  aligned. Such may be entered in a way of its own, as the resolver of ld.so is, with two
+ *	  words more on the stack.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "libunwind-user/arch/arch.h"
+#include "impl.h"
+
+#define MAX_NODES	(1u << 19)
+/* Tests that overlook .eh_frame follow whole libraries. */
+#define MAX_NODES_TEST	(1u << 22)
+/*
+ * Looks at nodes: a state changes a handful of times, and few proofs take many rounds. More is for
+ * input made to be slow; this many take a second or two.
+ */
+#define MAX_STEPS	(16ull << 20)
+#define MAX_STEPS_TEST	(256ull << 20)
+
+uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap)
+{
+	uint32_t low = 0, high = f->nr_gaps, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (f->gap[mid].start > pc)
+			high = mid;
+		else if (f->gap[mid].end <= pc)
+			low = mid + 1;
+		else {
+			if (gap)
+				*gap = &f->gap[mid];
+			return f->gap[mid].at + (pc - f->gap[mid].start);
+		}
+	}
+	return UINT32_MAX;
+}
+
+/* --------------------------------- queues -------------------------------- */
+
+static void add_to(struct flow *f, struct flow_queue *q, uint32_t node)
+{
+	if (!gen_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
+		f->no_memory = true;
+	else
+		q->node[q->nr++] = node;
+}
+
+static void queue_late(struct flow *f, uint32_t node)
+{
+	if (f->node[node].queued_late)
+		return;
+	f->node[node].queued_late = true;
+	add_to(f, &f->late, node);
+}
+
+static void queue(struct flow *f, uint32_t node)
+{
+	if (!f->node[node].sure) {
+		queue_late(f, node);
+	} else if (!f->node[node].queued) {
+		f->node[node].queued = true;
+		add_to(f, &f->queue, node);
+	}
+}
+
+/* ------------------------------- functions ------------------------------- */
+
+uint32_t flow_func_of(struct flow *f, uint32_t func)
+{
+	while (f->func[func].parent != func) {
+		f->func[func].parent = f->func[f->func[func].parent].parent;
+		func = f->func[func].parent;
+	}
+	return func;
+}
+
+static struct flow_func *func_of(struct flow *f, uint32_t node)
+{
+	return &f->func[flow_func_of(f, f->node[node].func)];
+}
+
+static void queue_calls(struct flow *f, uint32_t call)
+{
+	for (; call != FLOW_NO_CALL; call = f->call[call].next) {
+		queue(f, f->call[call].node);
+		f->steps++;
+	}
+}
+
+/* Something was found out about a function; who calls it wants to know. */
+static void learn(struct flow *f, struct flow_func *func, bool *what)
+{
+	if (*what)
+		return;
+	*what = true;
+	queue_calls(f, func->calls);
+}
+
+static void unite(struct flow *f, uint32_t a, uint32_t b)
+{
+	struct flow_func *to, *from;
+
+	a = flow_func_of(f, a);
+	b = flow_func_of(f, b);
+	if (a == b)
+		return;
+	to = &f->func[a];
+	from = &f->func[b];
+	if (to->returns != from->returns || to->surely != from->surely ||
+	    to->unbalanced != from->unbalanced || to->loses_fp != from->loses_fp) {
+		queue_calls(f, to->calls);
+		queue_calls(f, from->calls);
+	}
+	from->parent = a;
+	to->returns |= from->returns;
+	to->surely |= from->surely;
+	to->bad |= from->bad;
+	to->unbalanced |= from->unbalanced;
+	to->loses_fp |= from->loses_fp;
+	to->lost |= from->lost;
+	to->calls_aligned |= from->calls_aligned;
+	if (from->calls == FLOW_NO_CALL)
+		return;
+	if (to->calls == FLOW_NO_CALL)
+		to->calls = from->calls;
+	else
+		f->call[to->last_call].next = from->calls;
+	to->last_call = from->last_call;
+}
+
+/* The node wants to know what becomes of this function. */
+static void add_call(struct flow *f, uint32_t node, uint32_t target)
+{
+	struct flow_func *func = &f->func[flow_func_of(f, target)];
+
+	if (f->node[node].is_call)
+		return;
+	if (!gen_room(&f->call, f->nr_calls, &f->room_calls, sizeof(*f->call))) {
+		f->no_memory = true;
+		return;
+	}
+	f->node[node].is_call = true;
+	f->call[f->nr_calls] = (struct flow_call){ .node = node, .next = FLOW_NO_CALL };
+	if (func->calls == FLOW_NO_CALL)
+		func->calls = f->nr_calls;
+	else
+		f->call[func->last_call].next = f->nr_calls;
+	func->last_call = f->nr_calls++;
+}
+
+static void is_bad(struct flow *f, struct flow_func *func)
+{
+	func->bad = true;
+	learn(f, func, &func->returns);
+	learn(f, func, &func->unbalanced);
+}
+
+/* --------------------------------- nodes --------------------------------- */
+
+/* A new node, queued; FLOW_NO_NODE if there is no room. */
+static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struct flow_gap *gap,
+			 const struct flow_state *state, uint32_t func, bool sure)
+{
+	uint32_t max = f->r->img->flags & GEN_DROPS ? MAX_NODES_TEST : MAX_NODES;
+	uint32_t n = f->nr_nodes;
+	struct flow_node *node;
+
+	if (n == max) {
+		f->over_budget = true;
+		return FLOW_NO_NODE;
+	}
+	if (!gen_room(&f->node, n, &f->room_nodes, sizeof(*f->node))) {
+		f->no_memory = true;
+		return FLOW_NO_NODE;
+	}
+	node = &f->node[n];
+	*node = (struct flow_node){
+		.state = *state, .pc = pc, .func = func, .prev = FLOW_NO_NODE, .sure = sure,
+	};
+	f->arch->decode(f->decoder, f->code + byte, gap->end - pc,
+			f->r->img->text.start + pc, &node->op);
+	if (node->op.flags & FLOW_TAKES_ADDRESS ||
+	    (node->op.flags & FLOW_TAKES_NUMBER && f->r->img->fixed))
+		flow_take(f, node->op.target);
+	flow_find_maybe(f, node);
+	if (node->op.next == FLOW_JUMP_ANY) {
+		if (gen_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
+			f->jump[f->nr_jumps++] = n;
+		else
+			f->no_memory = true;
+	}
+	f->nr_nodes++;
+	f->node_of[byte] = n + 1;
+	queue(f, n);
+	return n;
+}
+
+void flow_is_sure(struct flow *f, uint32_t node)
+{
+	f->node[node].sure = true;
+	queue(f, node);
+}
+
+/* A node is reached once more. What is sure replaces what is not, and not the other way round. */
+static void reach(struct flow *f, uint32_t n, const struct flow_state *s, uint32_t func, bool sure)
+{
+	struct flow_node *node = &f->node[n];
+
+	if (sure && !node->sure) {
+		node->sure = true;
+		node->state = *s;
+		node->func = func;
+		node->is_call = false;
+		queue(f, n);
+		return;
+	}
+	if (sure == node->sure && flow_join(&node->state, s))
+		queue(f, n);
+	if (sure)
+		unite(f, func, node->func);
+}
+
+static uint32_t add_func(struct flow *f)
+{
+	if (!gen_room(&f->func, f->nr_funcs, &f->room_funcs, sizeof(*f->func))) {
+		f->no_memory = true;
+		return FLOW_NO_FUNC;
+	}
+	f->func[f->nr_funcs] = (struct flow_func){
+		.parent = f->nr_funcs, .calls = FLOW_NO_CALL, .last_call = FLOW_NO_CALL,
+	};
+	return f->nr_funcs++;
+}
+
+uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure)
+{
+	const struct flow_gap *gap;
+	uint32_t byte = flow_byte(f, pc, &gap), n, func;
+
+	f->marks[byte] |= FLOW_ENTRY;
+	n = f->node_of[byte] - 1;
+	if (f->node_of[byte] && f->node[n].sure >= sure) {
+		reach(f, n, state, f->node[n].func, sure);
+		return f->node[n].func;
+	}
+	func = add_func(f);
+	if (func == FLOW_NO_FUNC)
+		return func;
+	if (f->node_of[byte])
+		reach(f, n, state, func, sure);
+	else if (add_node(f, pc, byte, gap, state, func, sure) == FLOW_NO_NODE)
+		return FLOW_NO_FUNC;
+	return func;
+}
+
+bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s)
+{
+	const struct cfi_state *row = rows_at(f->r, pc);
+
+	return row && !flow_contradicts(f->r->arch, s, row);
+}
+
+bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node)
+{
+	return node->op.flags & FLOW_ENTERS_KERNEL && node->prev != FLOW_NO_NODE &&
+	       f->node[node->prev].op.flags & FLOW_IS_SIGRETURN;
+}
+
+bool flow_counts(struct flow *f, const struct flow_node *node)
+{
+	const struct flow_func *func = &f->func[flow_func_of(f, node->func)];
+
+	if (node->op.next == FLOW_BAD)
+		return false;
+	if (!node->sure || func->bad)
+		return false;
+	return func->surely || func->calls_aligned || !func->lost || node->proved;
+}
+
+bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
+{
+	return f->arch->entered.sp % f->arch->align &&
+	       (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY ||
+		n->op.next == FLOW_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
+	       n->state.sp_known && n->state.sp % f->arch->align == 0;
+}
+
+/* --------------------------------- edges --------------------------------- */
+
+/* A jump to the start of another function, as if it were called by our caller */
+static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
+{
+	struct flow_func *func, *callee;
+
+	add_call(f, from, f->node[to].func);
+	func = func_of(f, from);
+	callee = func_of(f, to);
+	if (callee->returns)
+		learn(f, func, &func->returns);
+	if (!f->node[from].sure)
+		return true;
+	if (callee->surely)
+		learn(f, func, &func->surely);
+	if (callee->unbalanced)
+		is_bad(f, func);
+	if (callee->loses_fp)
+		learn(f, func, &func->loses_fp);
+	return true;
+}
+
+/* One edge of a node, if it is one for sure, as @sure says; otherwise it is not its turn. */
+static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
+{
+	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_MAYBE;
+	const struct flow_gap *gap;
+	struct flow_func *func = func_of(f, from);
+	uint32_t byte, to;
+
+	if (is_sure != sure) {
+		if (!is_sure)
+			queue_late(f, from);
+		return;
+	}
+	byte = flow_byte(f, e->pc, &gap);
+	if (byte == UINT32_MAX) {
+		if (e->kind >= FLOW_EDGE_BACK)
+			return;
+		if (sure && !flow_may_leave(f, e->pc, &e->state))
+			is_bad(f, func);
+		else
+			learn(f, func, &func->returns);
+		return;
+	}
+	if (e->kind == FLOW_EDGE_MAYBE &&
+	    (f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
+	     (e->state.outermost && flow_is_padding(f, e->pc)) || flow_begins(f, e->pc)))
+		return;
+	/* nobody called that, but it is written as if somebody had */
+	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && flow_begins(f, e->pc))
+		return;
+	to = f->node_of[byte] - 1;
+	if (!f->node_of[byte]) {
+		/* perhaps another function: it is this one if it gets back to it */
+		to = e->kind == FLOW_EDGE_MAYBE ? add_func(f) : f->node[from].func;
+		if (to == FLOW_NO_FUNC)
+			return;
+		func = func_of(f, from);
+		if (e->kind == FLOW_EDGE_MAYBE)
+			learn(f, func, &func->returns);
+		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
+		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_ON)
+			f->node[to].prev = from;
+		return;
+	}
+	if (e->kind == FLOW_EDGE_JUMP && f->marks[byte] & FLOW_ENTRY &&
+	    flow_is_entered(f->arch, &e->state) && tail_call(f, from, to))
+		return;
+	if (f->node[to].prev != from)
+		f->node[to].prev = FLOW_NO_NODE;
+	if (!sure) {
+		/* what becomes of the other function is not followed from here */
+		learn(f, func, &func->returns);
+	}
+	reach(f, to, &e->state, f->node[from].func, sure);
+}
+
+static void returns(struct flow *f, uint32_t n)
+{
+	const struct flow_state *s = &f->node[n].state;
+	struct flow_func *func = func_of(f, n);
+
+	if (f->node[n].sure) {
+		if (flow_cannot_return(f->arch, s)) {
+			is_bad(f, func);
+			return;
+		}
+		if (flow_is_entered(f->arch, s))
+			learn(f, func, &func->surely);
+		else if (s->sp_known && !s->unknown)
+			learn(f, func, &func->loses_fp);
+	}
+	learn(f, func, &func->returns);
+}
+
+static void walk_node(struct flow *f, uint32_t n, bool sure)
+{
+	struct flow_edge edge[2];
+	uint64_t base = f->r->img->text.start;
+	struct flow_op op = f->node[n].op;
+	unsigned int nr, i;
+	uint32_t callee;
+
+	if (sure && (op.next == FLOW_BAD || op.next == FLOW_RETURN_POP ||
+		     flow_is_sigreturn(f, &f->node[n])))
+		is_bad(f, func_of(f, n));
+	if (op.next == FLOW_RETURN || op.next == FLOW_MAYBE_RETURN)
+		returns(f, n);
+	if (op.next == FLOW_JUMP_ANY && !f->node[n].nr_targets)
+		learn(f, func_of(f, n), &func_of(f, n)->returns);
+	if (op.next == FLOW_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
+	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
+		callee = flow_enter(f, op.target - base, &f->arch->entered,
+				    f->node[n].sure);
+		if (callee == FLOW_NO_FUNC)
+			return;
+		add_call(f, n, callee);
+	}
+	nr = flow_edges(f, &f->node[n], edge);
+	if (sure && nr && edge[0].state.unknown && !f->node[n].state.unknown)
+		func_of(f, n)->lost = true;
+	if (sure && flow_calls_aligned(f, &f->node[n]))
+		func_of(f, n)->calls_aligned = true;
+	for (i = 0; i < nr; i++)
+		go(f, n, &edge[i], sure);
+	f->steps += f->node[n].nr_targets;
+	for (i = 0; i < f->node[n].nr_targets; i++) {
+		flow_target(f, &f->node[n], i, &edge[0]);
+		go(f, n, &edge[0], sure);
+	}
+}
+
+static bool walk_queue(struct flow *f)
+{
+	uint32_t n;
+
+	if (f->queue.nr) {
+		n = f->queue.node[--f->queue.nr];
+		f->node[n].queued = false;
+		walk_node(f, n, true);
+		return true;
+	}
+	if (!f->late.nr)
+		return false;
+	n = f->late.node[--f->late.nr];
+	f->node[n].queued_late = false;
+	walk_node(f, n, false);
+	return true;
+}
+
+static bool find_tables(struct flow *f)
+{
+	bool found = false;
+	uint32_t n;
+
+	while (f->next_jump < f->nr_jumps && !f->no_memory) {
+		n = f->jump[f->next_jump++];
+		flow_find_table(f, n);
+		if (!f->node[n].nr_targets)
+			continue;
+		queue(f, n);
+		found = true;
+	}
+	return found;
+}
+
+bool flow_is_too_much(const struct flow *f)
+{
+	return f->steps > (f->r->img->flags & GEN_DROPS ? MAX_STEPS_TEST : MAX_STEPS);
+}
+
+int flow_walk(struct flow *f)
+{
+	do {
+		while (!f->no_memory && !f->over_budget && walk_queue(f)) {
+			f->steps++;
+			if (flow_is_too_much(f))
+				f->over_budget = true;
+		}
+	} while (!f->no_memory && !f->over_budget && find_tables(f));
+	if (f->no_memory)
+		return -ENOMEM;
+	return f->over_budget ? -E2BIG : 0;
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_check - rows that the code contradicts
+ *
+ * .eh_frame that a compiler or an assembler writer gets wrong is rare, and to follow all code of
+ * each file takes several times as long as to make its table. So functions are looked at in two
+ * places only, which few wrong ones escape:
+ *
+ *	- the first instructions, as long as they are pushes and the like. Assembler code without
+ *	  any directives has one row, which is wrong behind its first push;
+ *	- the last one. OCaml puts the calls of its garbage collector behind the end of the
+ *	  function, each with a jump back, and counts SP there as at that end: less than there is,
+ *	  if the call belongs to a place within a try. Where the jump goes .eh_frame says more.
+ *
+ * A function of which .eh_frame and these instructions say different things is followed from its
+ * start, with SP as its first row has it; so are all functions of a file of which one ends so.
+ * Rows that contradict what is found become holes: it is not known what is wrong. So do rows by an
+ * SP that has been replaced, if .eh_frame does not tell. Code that is not reached is compared as
+ * well, with what its own row says where it begins, which counts for less.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libunwind-user/arch/arch.h"
+#include "libunwind-user/cfi/impl.h"
+#include "libunwind-user/flow/impl.h"
+
+#define MAX_FIRST	4		/* instructions at the start */
+#define MAX_FIRST_BYTES	32
+#define MAX_FIRST_ROW	16		/* bytes */
+#define MAX_LAST_BYTES	8
+#define MAX_FUNCTION	(1u << 20)
+
+struct check_byte {
+	int32_t sp;			/* CFA - SP in front of the instruction, if known */
+	uint8_t len;			/* of the instruction that begins here; 0: not reached */
+	bool known;
+	bool queued;
+	bool lost;			/* reached with an SP of which nothing is known */
+	bool bad;			/* its row says another thing */
+};
+
+struct check {
+	struct gen_rows *r;
+	struct gen_fde *fde;
+	const struct flow_arch *arch;
+	void *decoder;
+	uint64_t budget;		/* bytes to follow; more are for input made to be slow */
+	uint32_t size, room;		/* of the function, and of the arrays */
+	uint8_t *code;
+	struct check_byte *byte;
+	uint32_t *todo, nr_todo;
+	bool any_bad;
+};
+
+static const struct cfi_state *row_at(const struct check *c, uint32_t at)
+{
+	const struct gen_row *row = &c->r->raw[c->fde->row];
+	uint32_t low = 0, high = c->fde->nr_rows, mid;
+
+	while (high - low > 1) {
+		mid = low + (high - low) / 2;
+		if (row[mid].start > c->fde->start + at)
+			high = mid;
+		else
+			low = mid;
+	}
+	return &c->r->state[row[low].state];
+}
+
+/* CFA - SP as the row has it; false if it counts from another register, or is for no caller */
+static bool sp_of(const struct check *c, const struct cfi_state *s, int32_t *sp)
+{
+	if (s->cfa.how != CFI_REG || s->cfa.reg != c->r->arch->abi->reg_sp || s->flags ||
+	    s->ra.how == CFI_UNDEF)
+		return false;
+	*sp = s->cfa.off;
+	return true;
+}
+
+/* -------------------------------- following ------------------------------ */
+
+static void set_bad(struct check *c, uint32_t at)
+{
+	uint32_t end = at + (c->byte[at].len ? c->byte[at].len : 1);
+
+	while (at < end && at < c->size)
+		c->byte[at++].bad = true;
+	c->any_bad = true;
+}
+
+/* Code at @to is reached from @from with @sp. @sure: from the start of the function. */
+static void reach(struct check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
+{
+	struct check_byte *b = &c->byte[to];
+
+	if (!b->queued) {
+		b->queued = b->known = true;
+		b->sp = sp;
+		c->todo[c->nr_todo++] = to;
+	} else if (b->known && b->sp != sp) {
+		set_bad(c, from);
+		if (sure)
+			set_bad(c, to);
+	}
+}
+
+/* What an instruction adds to CFA - SP; false if that is not known */
+static bool effect_of(const struct check *c, uint32_t at, const struct flow_op *op, int32_t *bytes)
+{
+	if (c->r->arch->pushes(c->code + at, c->size - at, bytes))
+		return true;
+	*bytes = 0;
+	switch (op->effect) {
+	case FLOW_PUSH: case FLOW_PUSH_FP:
+		*bytes = 8;
+		return true;
+	case FLOW_POP: case FLOW_POP_FP:
+		*bytes = -8;
+		return true;
+	case FLOW_ADD_SP:
+		return !__builtin_sub_overflow(0, op->n, bytes);
+	case FLOW_NONE: case FLOW_FP_IS_SP: case FLOW_FP_IS_FP: case FLOW_LOSE_FP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void go_on(struct check *c, uint32_t at, const struct flow_op *op, bool sure)
+{
+	uint64_t base = c->r->img->text.start + c->fde->start, to = op->target - base;
+	const struct check_byte *b = &c->byte[at];
+	uint32_t next = at + op->len;
+	int32_t bytes, sp, there;
+	bool call = false;
+
+	if (!effect_of(c, at, op, &bytes)) {
+		if (op->next == FLOW_ON && next < c->size)
+			c->byte[next].lost = true;
+		return;
+	}
+	if (__builtin_add_overflow(b->sp, bytes, &sp))
+		return;
+	switch (op->next) {
+	case FLOW_JUMP: case FLOW_BRANCH:
+		if (op->target >= base && to < c->size)
+			reach(c, at, to, sp, sure);
+		if (op->next == FLOW_JUMP)
+			return;
+		break;
+	case FLOW_ON:
+		break;
+	case FLOW_CALL: case FLOW_CALL_ANY: case FLOW_CALL_POINTER:
+		call = true;
+		break;
+	default:
+		return;
+	}
+	if (next >= c->size)
+		return;
+	/*
+	 * Behind a call that does not return, and behind the nop that C++ has in front of landing
+	 * pads, there is other code.
+	 */
+	if ((call || !at) && sp_of(c, row_at(c, next), &there) && there != sp && !bytes)
+		return;
+	reach(c, at, next, sp, sure);
+}
+
+static void follow(struct check *c, bool sure)
+{
+	uint64_t base = c->r->img->text.start + c->fde->start;
+	struct flow_op op;
+	uint32_t at;
+	int32_t sp;
+
+	while (c->nr_todo) {
+		at = c->todo[--c->nr_todo];
+		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
+		if (op.next == FLOW_BAD || !op.len || op.len > c->size - at)
+			continue;
+		c->byte[at].len = op.len;
+		if (sp_of(c, row_at(c, at), &sp) && sp != c->byte[at].sp)
+			set_bad(c, at);
+		go_on(c, at, &op, sure);
+	}
+}
+
+static bool goes_on(const struct flow_op *op)
+{
+	return op->next == FLOW_ON || op->next == FLOW_BRANCH || op->next == FLOW_CALL ||
+	       op->next == FLOW_CALL_ANY || op->next == FLOW_CALL_POINTER;
+}
+
+/* Does row @b say no more than that the instruction behind @a has pushed these bytes? */
+static bool counts_on(const struct check *c, const struct cfi_state *a, const struct cfi_state *b,
+		      int32_t bytes)
+{
+	int32_t from, to;
+
+	return sp_of(c, a, &from) && sp_of(c, b, &to) && (int64_t)from + bytes == to;
+}
+
+/*
+ * SP is another one, as where an exception is raised. Up to where .eh_frame has a row that does not
+ * count on from it, or nothing comes any more, a CFA by SP is that of before. In a function with
+ * one row SP stays lost wherever that goes.
+ */
+static void follow_lost(struct check *c, uint32_t at)
+{
+	uint64_t base = c->r->img->text.start + c->fde->start;
+	const struct cfi_state *before = row_at(c, at - 1), *row;
+	int32_t sp, bytes = 0;
+	bool moved = false;
+	struct flow_op op;
+
+	for (; at < c->size && !c->byte[at].queued; at += op.len) {
+		row = row_at(c, at);
+		if (row != before && !(moved && counts_on(c, before, row, bytes)))
+			break;
+		before = row;
+		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
+		if (op.next == FLOW_BAD || !op.len || op.len > c->size - at)
+			break;
+		c->byte[at].len = op.len;
+		c->byte[at].queued = true;
+		if (sp_of(c, row, &sp))
+			set_bad(c, at);
+		if (c->fde->nr_rows > 1 && !goes_on(&op))
+			break;
+		moved = effect_of(c, at, &op, &bytes);
+	}
+}
+
+/* What nothing is seen to lead to, a jump by a table say, in ascending order */
+static void follow_rest(struct check *c)
+{
+	uint64_t base = c->r->img->text.start + c->fde->start;
+	struct flow_op op;
+	uint32_t at;
+	int32_t sp;
+
+	for (at = 0; at < c->size; at += c->byte[at].len ? c->byte[at].len : 1) {
+		if (!c->byte[at].queued && c->byte[at].lost)
+			follow_lost(c, at);
+		if (c->byte[at].queued)
+			continue;
+		c->byte[at].len = c->r->arch->padding(c->code + at, c->size - at);
+		if (c->byte[at].len)
+			continue;
+		if (sp_of(c, row_at(c, at), &sp)) {
+			reach(c, at, at, sp, false);
+			follow(c, false);
+			continue;
+		}
+		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
+		c->byte[at].len = op.next == FLOW_BAD ? 0 : op.len;
+	}
+}
+
+/* --------------------------------- rows ---------------------------------- */
+
+/* The rows of the function once more, with holes. They come behind those of all others. */
+static int put_holes(struct check *c)
+{
+	static const struct cfi_state hole = {
+		.cfa = { .how = CFI_BAD, .off = GEN_CAUSE_CODE },
+	};
+	struct gen_fde fde = *c->fde;
+	struct cfi_state state;
+	uint32_t i, at, end;
+	bool bad;
+	int ret;
+
+	fde.row = c->r->nr_raw;
+	fde.nr_rows = 0;
+	for (i = 0; i < c->fde->nr_rows; i++) {
+		struct gen_row row = c->r->raw[c->fde->row + i];
+
+		end = i + 1 < c->fde->nr_rows ? c->r->raw[c->fde->row + i + 1].start : fde.end;
+		state = c->r->state[row.state];
+		for (at = row.start; at < end; ) {
+			bad = c->byte[at - fde.start].bad;
+			ret = rows_put_raw(c->r, &fde, at, bad ? &hole : &state);
+			if (ret)
+				return ret;
+			while (at < end && c->byte[at - fde.start].bad == bad)
+				at++;
+		}
+	}
+	*c->fde = fde;
+	return 0;
+}
+
+static bool make_room(struct check *c)
+{
+	if (c->room < c->size) {
+		free(c->code);
+		free(c->byte);
+		free(c->todo);
+		c->room = c->size;
+		c->code = malloc(c->room);
+		c->byte = malloc(c->room * sizeof(*c->byte));
+		c->todo = malloc(c->room * sizeof(*c->todo));
+	}
+	if (!c->decoder && c->arch->open)
+		c->decoder = c->arch->open();
+	return c->code && c->byte && c->todo && (c->decoder || !c->arch->open);
+}
+
+/* Returns whether the code contradicts a row, or a negative errno. */
+static int check_function(struct check *c, struct gen_fde *fde)
+{
+	uint32_t at;
+	int32_t sp;
+	int ret;
+
+	c->fde = fde;
+	c->size = fde->end - fde->start;
+	if (c->size > MAX_FUNCTION || c->size > c->budget || !sp_of(c, row_at(c, 0), &sp))
+		return 0;
+	c->budget -= c->size;
+	if (!make_room(c)) {
+		c->room = 0;
+		return -ENOMEM;
+	}
+	ret = image_read(c->r->img, c->r->img->text.start + fde->start, c->code, c->size);
+	if (ret)
+		return ret == -ENOMEM ? ret : 0;
+	memset(c->byte, 0, c->size * sizeof(*c->byte));
+	c->any_bad = false;
+	reach(c, 0, 0, sp, true);
+	follow(c, true);
+	for (at = 1; at < c->size; at++) {
+		if (c->byte[at].lost)
+			follow_lost(c, at);
+	}
+	follow_rest(c);
+	if (!c->any_bad)
+		return 0;
+	ret = put_holes(c);
+	return ret ? ret : 1;
+}
+
+/* --------------------------------- doubt --------------------------------- */
+
+/* At FDEs, in ascending order */
+struct look {
+	const struct gen_fde *last;	/* the one that was looked at, unless others overlap it, */
+	struct gen_fde before;		/* and as it was then */
+	uint32_t reach;
+};
+
+static bool begins_otherwise(struct check *c)
+{
+	const struct gen_row *row = &c->r->raw[c->fde->row], *last = row + c->fde->nr_rows - 1;
+	uint32_t size = c->fde->end - c->fde->start, at = 0, n, i;
+	int32_t sp, bytes, there;
+	const uint8_t *code;
+
+	/* who has written down one instruction at the start has thought of the others */
+	if (row < last && row[1].start - row->start <= MAX_FIRST_ROW)
+		return false;
+	if (!sp_of(c, &c->r->state[row->state], &sp))
+		return false;
+	if (size > MAX_FIRST_BYTES)
+		size = MAX_FIRST_BYTES;
+	code = image_code(c->r->img, c->r->img->text.start + c->fde->start, size);
+	for (i = 0; code && i < MAX_FIRST; i++) {
+		n = c->r->arch->pushes(code + at, size - at, &bytes);
+		at += n;
+		if (!n || at >= size)
+			break;
+		if (__builtin_add_overflow(sp, bytes, &sp))
+			break;
+		while (row < last && row[1].start <= c->fde->start + at)
+			row++;
+		if (!sp_of(c, &c->r->state[row->state], &there))
+			break;
+		if (there != sp)
+			return true;
+	}
+	return false;
+}
+
+static bool ends_otherwise(struct check *c)
+{
+	uint32_t size = c->fde->end - c->fde->start, last, len;
+	int32_t off, sp, there;
+	const uint8_t *code;
+
+	if (c->fde->nr_rows < 2)
+		return false;
+	last = size < MAX_LAST_BYTES ? size : MAX_LAST_BYTES;
+	code = image_code(c->r->img, c->r->img->text.start + c->fde->end - last, last);
+	len = code ? c->r->arch->last_jump(code, last, &off) : 0;
+	if (!len || off >= 0 || (uint32_t)-off > size)
+		return false;
+	return sp_of(c, row_at(c, size - len), &sp) && sp_of(c, row_at(c, size + off), &there) &&
+	       sp != there;
+}
+
+/*
+ * Does this FDE need no look? Of several that overlap, the first one has rows up to there, and of
+ * those that are alike the others get what it got. Each look can read code from another place.
+ */
+static bool is_settled(struct check *c, uint32_t i, struct look *look)
+{
+	struct gen_fde *fde = &c->r->fde[i];
+
+	if (look->last && rows_same_fde(c->r, &look->before, fde)) {
+		fde->row = look->last->row;
+		fde->nr_rows = look->last->nr_rows;
+		return true;
+	}
+	if (fde->start < look->reach) {
+		if (look->reach < fde->end)
+			look->reach = fde->end;
+		look->last = NULL;
+		return true;
+	}
+	look->last = fde;
+	look->before = *fde;
+	look->reach = fde->end;
+	return !fde->nr_rows || fde->start >= fde->end;
+}
+
+int rows_check(struct gen_rows *r)
+{
+	struct check c = { .r = r, .arch = r->arch->flow };
+	uint32_t i, nr = r->nr_fdes, in_front = 0;
+	bool all = false, ends;
+	struct look look;
+	int ret = 0;
+
+	if (!r->arch->pushes)
+		return 0;
+	c.budget = 2 * (r->img->text.end - r->img->text.start);
+	/* once more those in front of the one that tells */
+	for (; nr && ret >= 0; nr = in_front, in_front = 0) {
+		look = (struct look){ .last = NULL };
+		for (i = 0; i < nr && ret >= 0; i++) {
+			c.fde = &r->fde[i];
+			if (is_settled(&c, i, &look))
+				continue;
+			ends = !all && ends_otherwise(&c);
+			if (!all && !ends && !begins_otherwise(&c))
+				continue;
+			ret = check_function(&c, c.fde);
+			if (ends && ret > 0) {
+				all = true;
+				in_front = i;
+			}
+		}
+	}
+	if (c.decoder)
+		c.arch->close(c.decoder);
+	free(c.code);
+	free(c.byte);
+	free(c.todo);
+	return ret < 0 ? ret : 0;
+}

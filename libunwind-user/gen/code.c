@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_code - what a row says, as the bytes of an FRE
+ *
+ * Few states occur in a file (some hundred), so this runs once for each. The default form says CFA
+ * = SP or FP + n, RA and FP saved at a distance from it. The flexible one says everything of
+ *
+ *	CFA:	register + n, *(register + n)
+ *	RA, FP:	*(CFA + n), register + n, *(register + n)
+ *
+ * and takes twice the words. A control word of 0 stands for the rule of the default form, hence RA
+ * or FP = CFA + n cannot be said.
+ */
+#include <string.h>
+
+#include "libunwind-user/arch/arch.h"
+
+static unsigned int word_shift(const int32_t *word, const bool *is_control, unsigned int nr)
+{
+	unsigned int shift = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		if (is_control && is_control[i]) {
+			if (word[i] > UINT8_MAX && shift < 1)
+				shift = 1;
+			continue;
+		}
+		if (word[i] != (int8_t)word[i] && shift < 1)
+			shift = 1;
+		if (word[i] != (int16_t)word[i])
+			shift = 2;
+	}
+	return shift;
+}
+
+static uint8_t put(uint8_t *to, bool sp, bool mangled, const int32_t *word, const bool *is_control,
+		   unsigned int nr, bool big_endian)
+{
+	unsigned int shift = word_shift(word, is_control, nr), size = 1 << shift, i, b;
+	uint8_t *p = to;
+
+	*p++ = SFRAME_FRE_INFO(sp, nr, shift, mangled);
+	for (i = 0; i < nr; i++) {
+		for (b = 0; b < size; b++)
+			p[big_endian ? size - 1 - b : b] = (uint32_t)word[i] >> 8 * b;
+		p += size;
+	}
+	return p - to;
+}
+
+/* One pair of a flexible FRE; @cfa: rules from the CFA make no sense. */
+static bool pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bool *is_control,
+		 unsigned int *nr)
+{
+	int32_t control;
+
+	switch (rule->how) {
+	case CFI_REG:
+	case CFI_PLT:
+		control = SFRAME_CTRL(rule->reg, false, true);
+		break;
+	case CFI_AT_REG:
+		control = SFRAME_CTRL(rule->reg, true, true);
+		break;
+	case CFI_AT_CFA:
+		if (cfa)
+			return false;
+		control = SFRAME_CTRL(0, true, false);
+		break;
+	default:
+		return false;
+	}
+	is_control[*nr] = true;
+	word[(*nr)++] = control;
+	is_control[*nr] = false;
+	word[(*nr)++] = rule->off;
+	return true;
+}
+
+/* The offset of a CFA as a row has it; false if it has none. */
+static bool cfa_word(const struct sframe_arch *abi, int32_t off, int32_t *word)
+{
+	int64_t v = (int64_t)off - abi->cfa_bias;
+
+	*word = v / abi->cfa_scale;
+	return v % abi->cfa_scale == 0 && *word == v / abi->cfa_scale;
+}
+
+static bool default_words(const struct sframe_arch *abi, const struct cfi_state *s, int32_t *word,
+			  unsigned int *nr)
+{
+	*nr = 0;
+	if (s->cfa.how != CFI_REG && s->cfa.how != CFI_PLT)
+		return false;
+	if (s->cfa.reg != abi->reg_sp && s->cfa.reg != abi->reg_fp)
+		return false;
+	if (!cfa_word(abi, s->cfa.off, &word[(*nr)++]))
+		return false;
+	if (abi->ra_off) {
+		if (s->ra.how != CFI_AT_CFA || s->ra.off != abi->ra_off)
+			return false;
+	} else if (s->ra.how == CFI_AT_CFA && s->ra.off) {
+		word[(*nr)++] = s->ra.off;
+	} else if (s->ra.how != CFI_SAME) {
+		return false;
+	} else if (s->fp.how != CFI_SAME) {
+		/* RA is in its register: 0 keeps the place */
+		word[(*nr)++] = 0;
+	}
+	if (s->fp.how == CFI_AT_CFA)
+		word[(*nr)++] = s->fp.off;
+	else if (s->fp.how != CFI_SAME)
+		return false;
+	return true;
+}
+
+static uint8_t flexible(const struct sframe_arch *abi, const struct cfi_state *s,
+			struct gen_code *code)
+{
+	int32_t word[SFRAME_FRE_MAX_WORDS];
+	bool is_control[SFRAME_FRE_MAX_WORDS];
+	/* without a fixed place, RA is in its register */
+	bool ra_default = abi->ra_off ? s->ra.how == CFI_AT_CFA && s->ra.off == abi->ra_off :
+			  s->ra.how == CFI_SAME;
+	struct cfi_rule cfa = s->cfa;
+	unsigned int nr = 0;
+
+	if (!cfa_word(abi, cfa.off, &cfa.off) || !pair(&cfa, true, word, is_control, &nr))
+		return GEN_CAUSE_CFA;
+	if (!ra_default) {
+		if (!pair(&s->ra, false, word, is_control, &nr))
+			return GEN_CAUSE_RA;
+	} else if (s->fp.how != CFI_SAME) {
+		is_control[nr] = true;
+		word[nr++] = 0;
+	}
+	if (s->fp.how != CFI_SAME && !pair(&s->fp, false, word, is_control, &nr))
+		return GEN_CAUSE_FP;
+	code->flex_len = put(code->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
+			     abi->big_endian);
+	return 0;
+}
+
+void gen_encode(const struct gen_arch *arch, const struct cfi_state *s, struct gen_code *code)
+{
+	const struct sframe_arch *abi = arch->abi;
+	int32_t word[3];
+	unsigned int nr;
+
+	memset(code, 0, sizeof(*code));
+	code->signal = s->flags & CFI_SIGNAL;
+	if (s->ra.how == CFI_UNDEF) {
+		/* no words: no caller, whatever the other rules are */
+		code->bytes[0] = code->flex[0] = 0;
+		code->len = code->flex_len = 1;
+		return;
+	}
+	if (s->cfa.how == CFI_BAD)
+		code->cause = s->cfa.off;
+	else if (s->ra.how == CFI_BAD)
+		code->cause = s->ra.off;
+	else if (s->fp.how == CFI_BAD)
+		code->cause = s->fp.off;
+	else if (arch->restores_by_cfa && s->cfa.how == CFI_REG && s->cfa.reg != abi->reg_sp &&
+		 s->cfa.reg != abi->reg_fp)
+		code->cause = CFI_CAUSE_SP;
+	if (code->cause)
+		return;
+	code->plt = s->cfa.how == CFI_PLT;
+	code->limit = s->cfa.limit;
+	if (default_words(abi, s, word, &nr)) {
+		code->len = put(code->bytes, s->cfa.reg == abi->reg_sp, s->flags & CFI_MANGLED,
+				word, NULL, nr, abi->big_endian);
+	} else {
+		code->flex_only = true;
+	}
+	if (!code->plt) {
+		code->cause = flexible(abi, s, code);
+	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + 8) - 8) {
+		/* a stub is simple, or it is not what ld writes */
+		code->cause = GEN_CAUSE_CFA;
+	} else {
+		word[0] += 8;
+		code->flex_len = put(code->flex, s->cfa.reg == abi->reg_sp, false, word, NULL, nr,
+				     abi->big_endian);
+	}
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * gen.h - an SFrame V3 section for code that has .eh_frame only
+ *
+ * Internal to the library. From an ELF file or from one that is mapped somewhere (a library, the
+ * vDSO), a table for sframe/sframe_read.c and for the kernel is made:
+ *
+ *	struct gen_table t;
+ *
+ *	if (!gen_from_fd(fd, &t)) {
+ *		... t.data, t.size, t.base, t.text_start, t.text_size ...
+ *		gen_free(&t);
+ *	}
+ *
+ * What SFrame cannot say is a hole, never a wrong row. The table states its holes, and a walk ends
+ * there. Of code that nothing is known of the table says nothing: it has no function there, and a
+ * walk goes on by frame pointers. So a table never makes a stack shorter than it is without.
+ *
+ * Rows are exact for every pc that .eh_frame covers. Besides, some code without .eh_frame is
+ * covered: the stubs of a PLT and what returns from signal handlers, told by their bytes; the
+ * padding between two functions, if it is padding and nothing else: who runs into that is about to
+ * enter the second function, so its first row is right there; and what can be followed from a known
+ * state of the frame to where it returns, see gen_flow.h.
+ *
+ * ELF files are 64 bits wide, linked (not .o), for amd64, arm64 or s390x (see arch/), whatever this
+ * machine is; the table has the byte order of the file. Every file is hostile input; work and
+ * memory are in proportion to its size. A file is read, not mapped, so one that is cut short
+ * meanwhile gives an error or a table with holes, and no signal. Thread safe; no state is kept.
+ */
+#ifndef GEN_H
+#define GEN_H
+
+#include "libunwind-user/cfi/cfi.h"
+
+/* Why a range has no rules; goes on from enum cfi_cause. */
+enum gen_cause {
+	GEN_CAUSE_CFA = CFI_NR_CAUSES,	/* rules that SFrame has no words for, of the CFA, */
+	GEN_CAUSE_RA,			/* ... the return address, */
+	GEN_CAUSE_FP,			/* ... the frame pointer (lost, namely) */
+	GEN_CAUSE_OVERLAP,		/* FDEs that contradict each other */
+	GEN_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
+	GEN_CAUSE_PLT,			/* PLT rule at an odd address */
+	GEN_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not know */
+	/* No hole, but not covered: */
+	GEN_CAUSE_FLOW,			/* code without .eh_frame, and too much to follow */
+	GEN_CAUSE_CODE,			/* the code moves SP in another way */
+	GEN_NR_CAUSES
+};
+
+const char *gen_cause_name(unsigned int cause);
+
+struct gen_hole {
+	uint64_t nr;		/* ranges of pcs, or FDEs if it is not known what they cover */
+	uint64_t bytes;
+};
+
+struct gen_stats {
+	uint64_t eh_frame_size, eh_frame_hdr_size;
+	uint64_t nr_fdes;		/* in .eh_frame */
+	uint64_t nr_rows;		/* of their instructions */
+	uint64_t fde_bytes;		/* code they cover */
+	uint64_t text_bytes;		/* code in the file: of sections, or else of segments */
+	uint64_t hole_bytes;		/* code that the table says it has no rule for */
+	uint64_t covered_bytes;		/* code the table has rules for, of these: */
+	uint64_t padding_bytes;
+	uint64_t plt_bytes;		/* stubs without .eh_frame */
+	uint64_t flow_bytes;		/* other code without .eh_frame, by following it */
+	uint64_t gap_bytes;		/* there is, in ranges that are more than padding */
+	uint32_t table_fdes, table_fres;
+	struct gen_hole hole[GEN_NR_CAUSES];
+};
+
+/* Code of which the table says nothing: it has neither rules nor holes there. */
+static inline uint64_t gen_unknown_bytes(const struct gen_stats *s)
+{
+	uint64_t known = s->covered_bytes + s->hole_bytes;
+
+	return known < s->text_bytes ? s->text_bytes - known : 0;
+}
+
+struct sframe_table;
+
+/*
+ * A table. Addresses are those of the ELF file (p_vaddr); in a process, add the load bias to @base
+ * and @text_start. @base is the address the section is deemed to be at: its function starts are
+ * relative to it.
+ */
+struct gen_table {
+	uint8_t *data;
+	size_t size;
+	uint64_t base;
+	uint64_t text_start, text_size;
+	struct gen_stats stats;
+};
+
+/*
+ * Make a table for the ELF file that is open for reading. Its position is not changed.
+ *
+ * Returns 0 (also when the table has no function at all), or
+ *  -ENOEXEC     no ELF file, or a broken one,
+ *  -EOPNOTSUPP  of an architecture or kind for which no table is made,
+ *  -ENODATA     it has no .eh_frame and no code that is covered without,
+ *  -EFBIG       more than 4 GiB of code, or of table,
+ *  -ENOMEM, or what pread() set errno to.
+ */
+int gen_from_fd(int fd, struct gen_table *table);
+
+/*
+ * Copy @len bytes at @addr of the memory that the image is mapped in. Returns 0 or a negative
+ * errno.
+ */
+typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
+
+/*
+ * Make a table for an ELF image that is mapped with its header at @addr: the vDSO at
+ * AT_SYSINFO_EHDR, a library at its l_addr. It needs the program headers and PT_GNU_EH_FRAME.
+ * Addresses in @table are those of the ELF file, as above; @bias, if not NULL, gets what to add.
+ *
+ * Returns as gen_from_fd(), or what @read returned.
+ */
+int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
+		    uint64_t *bias);
+
+/*
+ * Open a table that was made for reading: @reader points into it, and knows addresses of the ELF
+ * file. Returns what sframe_open() does.
+ */
+int gen_open(const struct gen_table *table, struct sframe_table *reader);
+
+void gen_free(struct gen_table *table);
+
+#endif

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_image - the ELF file or image that a table is made for
+ *
+ * Of a file the section headers tell where .eh_frame and the PLTs are; they are not mapped, and may
+ * have been stripped, so PT_GNU_EH_FRAME is the other way to .eh_frame. Code is read through a
+ * window that moves forward, as it is looked at here and there in ascending order.
+ *
+ * Linkers of some architectures put headers and read-only data into the segment that has the code
+ * (s390x; elsewhere with -z noseparate-code). Sections tell them apart, by SHF_EXECINSTR. If there
+ * are none, or none that has code, or more than any file has, or overlapping ones, or an FDE is
+ * for something outside of them, then all of the segment counts as code.
+ */
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define MAX_PHDRS	512
+#define MAX_SHDRS	65536
+#define MAX_NAMES	(16u << 20)
+
+static int pread_all(int fd, uint64_t off, void *to, size_t len)
+{
+	uint8_t *p = to;
+	ssize_t n;
+
+	if (off > INT64_MAX - len)
+		return -EFAULT;
+	while (len) {
+		n = pread(fd, p, len, off);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return -EFAULT;
+		p += n;
+		off += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* By offset in the file. In memory that is true of what lies near the header. */
+static int read_file(struct gen_image *img, uint64_t off, void *to, size_t len)
+{
+	if (img->fd >= 0)
+		return pread_all(img->fd, off, to, len);
+	return img->read(img->ctx, img->addr + off, to, len);
+}
+
+int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len)
+{
+	return read_file(img, off, to, len);
+}
+
+static const struct gen_load *load_of(const struct gen_image *img, uint64_t start, uint64_t end)
+{
+	const struct gen_load *l;
+
+	for (l = img->load; l < img->load + img->nr_loads; l++) {
+		if (start >= l->vaddr && end >= start && end - l->vaddr <= l->size)
+			return l;
+	}
+	return NULL;
+}
+
+int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len)
+{
+	const struct gen_load *l = load_of(img, vaddr, vaddr + len);
+
+	if (!l)
+		return -EFAULT;
+	if (img->fd >= 0)
+		return pread_all(img->fd, l->off + (vaddr - l->vaddr), to, len);
+	return img->read(img->ctx, vaddr + img->bias, to, len);
+}
+
+bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end)
+{
+	const struct gen_load *l = load_of(img, start, end);
+
+	return l && l->exec;
+}
+
+const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
+{
+	const struct gen_load *l;
+	uint64_t left;
+
+	if (vaddr >= img->window_start && vaddr - img->window_start <= img->window_size &&
+	    len <= img->window_size - (vaddr - img->window_start))
+		return img->window + (vaddr - img->window_start);
+	l = load_of(img, vaddr, vaddr + len);
+	if (!l || !l->exec || len > IMAGE_MAX_CODE)
+		return NULL;
+	left = l->size - (vaddr - l->vaddr);
+	img->window_size = 0;
+	if (left > IMAGE_WINDOW)
+		left = IMAGE_WINDOW;
+	if (left > img->window_room) {
+		free(img->window);
+		img->window = malloc(left);
+		img->window_room = img->window ? left : 0;
+		if (!img->window)
+			return NULL;
+	}
+	if (image_read(img, vaddr, img->window, left)) {
+		/* the end of the file may be missing */
+		if (image_read(img, vaddr, img->window, len))
+			return NULL;
+		left = len;
+	}
+	img->window_start = vaddr;
+	img->window_size = left;
+	return img->window;
+}
+
+bool image_in_code(const struct gen_image *img, uint64_t start, uint64_t end)
+{
+	unsigned int i;
+
+	for (i = 0; i < img->nr_code && start >= img->code[i].start; i++) {
+		if (start < img->code[i].end && end >= start && end <= img->code[i].end)
+			return true;
+	}
+	return false;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct gen_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void sort_code(struct gen_image *img)
+{
+	qsort(img->code, img->nr_code, sizeof(*img->code), by_start);
+}
+
+void image_distrust_sections(struct gen_image *img)
+{
+	unsigned int i;
+
+	img->by_sections = false;
+	img->nr_code = 0;
+	for (i = 0; i < img->nr_loads; i++) {
+		if (img->load[i].exec)
+			img->code[img->nr_code++] = (struct gen_range){
+				img->load[i].vaddr, img->load[i].vaddr + img->load[i].size };
+	}
+	sort_code(img);
+}
+
+static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
+{
+	int ret = read_file(img, 0, ehdr, sizeof(*ehdr));
+
+	if (ret == -EFAULT || (!ret && memcmp(ehdr->e_ident, ELFMAG, SELFMAG)))
+		return -ENOEXEC;
+	if (ret)
+		return ret;
+	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64)
+		return -EOPNOTSUPP;
+	if (ehdr->e_ident[EI_DATA] != ELFDATA2LSB && ehdr->e_ident[EI_DATA] != ELFDATA2MSB)
+		return -ENOEXEC;
+	img->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
+	img->machine = image_u16(img, ehdr->e_machine);
+	img->entry = image_u64(img, ehdr->e_entry);
+	img->fixed = image_u16(img, ehdr->e_type) == ET_EXEC;
+	switch (image_u16(img, ehdr->e_type)) {
+	case ET_EXEC:
+	case ET_DYN:
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int add_load(struct gen_image *img, const Elf64_Phdr *ph)
+{
+	struct gen_load *l = &img->load[img->nr_loads];
+
+	l->vaddr = image_u64(img, ph->p_vaddr);
+	l->off = image_u64(img, ph->p_offset);
+	l->size = image_u64(img, ph->p_filesz);
+	l->exec = image_u32(img, ph->p_flags) & PF_X;
+	if (!l->size)
+		return 0;
+	if (img->nr_loads == IMAGE_MAX_LOADS || l->vaddr + l->size < l->vaddr)
+		return -ENOEXEC;
+	if (l->exec) {
+		if (img->text.start == img->text.end) {
+			img->text.start = l->vaddr;
+			img->text.end = l->vaddr + l->size;
+		}
+		if (l->vaddr < img->text.start)
+			img->text.start = l->vaddr;
+		if (l->vaddr + l->size > img->text.end)
+			img->text.end = l->vaddr + l->size;
+	}
+	img->nr_loads++;
+	return 0;
+}
+
+static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
+{
+	unsigned int nr = image_u16(img, ehdr->e_phnum), i;
+	Elf64_Phdr *ph;
+	int ret;
+
+	if (!nr || nr > MAX_PHDRS || image_u16(img, ehdr->e_phentsize) != sizeof(*ph))
+		return -ENOEXEC;
+	ph = malloc(nr * sizeof(*ph));
+	if (!ph)
+		return -ENOMEM;
+	ret = read_file(img, image_u64(img, ehdr->e_phoff), ph, nr * sizeof(*ph));
+	if (ret == -EFAULT)
+		ret = -ENOEXEC;
+	for (i = 0; i < nr && !ret; i++) {
+		switch (image_u32(img, ph[i].p_type)) {
+		case PT_LOAD:
+			ret = add_load(img, &ph[i]);
+			break;
+		case PT_INTERP:
+			img->has_interp = true;
+			break;
+		case PT_DYNAMIC:
+			img->dynamic.start = image_u64(img, ph[i].p_vaddr);
+			img->dynamic.end = img->dynamic.start + image_u64(img, ph[i].p_filesz);
+			if (img->dynamic.end < img->dynamic.start)
+				img->dynamic.end = img->dynamic.start;
+			break;
+		case PT_GNU_EH_FRAME:
+			img->eh_hdr.start = image_u64(img, ph[i].p_vaddr);
+			img->eh_hdr.end = img->eh_hdr.start + image_u64(img, ph[i].p_filesz);
+			if (img->eh_hdr.end < img->eh_hdr.start)
+				img->eh_hdr.end = img->eh_hdr.start;
+			break;
+		}
+	}
+	free(ph);
+	if (ret)
+		return ret;
+	if (!img->nr_loads)
+		return -ENOEXEC;
+	/* the header is at the start of the first segment */
+	if (img->fd < 0)
+		img->bias = img->addr - (img->load[0].vaddr - img->load[0].off);
+	return 0;
+}
+
+static void add_list(struct gen_image *img, const Elf64_Shdr *sh)
+{
+	struct gen_list *l = &img->list[img->nr_lists];
+
+	switch (image_u32(img, sh->sh_type)) {
+	case SHT_SYMTAB:
+	case SHT_DYNSYM:
+	case SHT_RELA:
+	case SHT_INIT_ARRAY:
+	case SHT_FINI_ARRAY:
+	case SHT_PREINIT_ARRAY:
+		break;
+	default:
+		return;
+	}
+	if (img->nr_lists == IMAGE_MAX_LISTS)
+		return;
+	l->type = image_u32(img, sh->sh_type);
+	l->vaddr = image_u64(img, sh->sh_addr);
+	l->off = image_u64(img, sh->sh_offset);
+	l->size = image_u64(img, sh->sh_size);
+	img->nr_lists++;
+}
+
+static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char *name)
+{
+	struct gen_range r = { .start = image_u64(img, sh->sh_addr) };
+
+	if (!(image_u64(img, sh->sh_flags) & SHF_ALLOC) ||
+	    image_u32(img, sh->sh_type) == SHT_NOBITS)
+		return;
+	r.end = r.start + image_u64(img, sh->sh_size);
+	if (!load_of(img, r.start, r.end))
+		return;
+	if (image_u64(img, sh->sh_flags) & SHF_EXECINSTR && r.start < r.end &&
+	    image_is_code(img, r.start, r.end)) {
+		img->by_sections = img->nr_code < IMAGE_MAX_RANGES;
+		if (img->by_sections)
+			img->code[img->nr_code++] = r;
+	}
+	if (!strcmp(name, ".text"))
+		img->text_section = r.start;
+	if (!strcmp(name, ".eh_frame")) {
+		img->eh_frame = r;
+		img->eh_ends_at_zero = false;
+	} else if (!strcmp(name, ".plt") || !strncmp(name, ".plt.", 5) || !strcmp(name, ".iplt")) {
+		if (img->nr_plts < IMAGE_MAX_PLTS)
+			img->plt[img->nr_plts++] = r;
+	}
+}
+
+/* Section headers are welcome but not needed: nothing here is an error. */
+static int read_sections(struct gen_image *img, const Elf64_Ehdr *ehdr)
+{
+	unsigned int nr = image_u16(img, ehdr->e_shnum), i;
+	unsigned int names = image_u16(img, ehdr->e_shstrndx);
+	Elf64_Shdr *sh = NULL;
+	char *str = NULL;
+	uint64_t size;
+	uint32_t name;
+	int ret = 0;
+
+	if (img->fd < 0 || names >= nr || image_u16(img, ehdr->e_shentsize) != sizeof(*sh))
+		return 0;
+	sh = malloc(nr * sizeof(*sh));
+	if (!sh)
+		return -ENOMEM;
+	if (read_file(img, image_u64(img, ehdr->e_shoff), sh, nr * sizeof(*sh)))
+		goto out;
+	size = image_u64(img, sh[names].sh_size);
+	if (!size || size > MAX_NAMES)
+		goto out;
+	str = malloc(size);
+	if (!str) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	if (read_file(img, image_u64(img, sh[names].sh_offset), str, size))
+		goto out;
+	str[size - 1] = 0;
+	for (i = 0; i < nr; i++) {
+		add_list(img, &sh[i]);
+		name = image_u32(img, sh[i].sh_name);
+		if (name < size)
+			add_section(img, &sh[i], str + name);
+	}
+out:
+	free(sh);
+	free(str);
+	return ret;
+}
+
+/* .eh_frame by way of PT_GNU_EH_FRAME: from what its pointer says to the end of the segment. */
+static void find_eh_frame(struct gen_image *img)
+{
+	uint64_t size = img->eh_hdr.end - img->eh_hdr.start, start;
+	const struct gen_load *l;
+	uint8_t hdr[32];
+
+	if (size > sizeof(hdr))
+		size = sizeof(hdr);
+	if (!size || image_read(img, img->eh_hdr.start, hdr, size) ||
+	    cfi_hdr_parse(hdr, size, img->eh_hdr.start, img->big_endian, 8, &start))
+		return;
+	l = load_of(img, start, start);
+	if (!l)
+		return;
+	img->eh_frame.start = start;
+	img->eh_frame.end = l->vaddr + l->size;
+	img->eh_ends_at_zero = true;
+}
+
+int image_open(struct gen_image *img)
+{
+	Elf64_Ehdr ehdr;
+	unsigned int i;
+	int ret;
+
+	ret = read_header(img, &ehdr);
+	if (!ret)
+		ret = read_segments(img, &ehdr);
+	if (!ret)
+		ret = read_sections(img, &ehdr);
+	if (ret)
+		return ret;
+	sort_code(img);
+	for (i = 1; i < img->nr_code; i++)
+		img->by_sections &= img->code[i].start >= img->code[i - 1].end;
+	if (!img->by_sections)
+		image_distrust_sections(img);
+	if (img->eh_frame.start == img->eh_frame.end)
+		find_eh_frame(img);
+	return 0;
+}
+
+void image_close(struct gen_image *img)
+{
+	free(img->window);
+	img->window = NULL;
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_pack - a list of rows, cut into functions so that the section is small
+ *
+ * An SFrame function is no more than a range of pcs with some rows: an index entry of 16 bytes that
+ * points to a block (5 bytes, then the rows, their starts counted from the function's). It need not
+ * be a function of the program, and equal blocks are stored once. That leaves freedom:
+ *
+ *	- neighbours in one block save index entries, and the row that a function ends with (CFA =
+ *	  rsp + 8 at its ret) serves the next one too;
+ *	- a function cut into prologue with body, and epilogue, gives pieces that hundreds of
+ *	  others have byte for byte, since the long row that ends a piece has no length in it;
+ *	- at most MAX_FRES rows a block bound a lookup, and offsets of one byte do for short ones.
+ *
+ * So: cut the list wherever a piece may begin (a function's start, the row after a long one), count
+ * how often each window of up to WINDOWS pieces occurs, and find the cheapest sequence of blocks
+ * by dynamic programming, a block that occurs n times counted with 1/n of its bytes. That guess of
+ * n is too high where other blocks were taken instead, hence a second round with the blocks
+ * that the first one took.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pack.h"
+
+/* -------------------------------- pieces --------------------------------- */
+
+static enum piece_kind kind_of(const struct gen_rows *r, uint32_t row)
+{
+	const struct gen_code *code = &r->code[r->row[row].state];
+
+	if (r->row[row].state == GEN_NONE)
+		return PIECE_NONE;
+	if (r->row[row].state == GEN_HOLE)
+		return PIECE_HOLE;
+	if (code->plt)
+		return PIECE_PLT;
+	return code->signal ? PIECE_SIGNAL : PIECE_NORMAL;
+}
+
+static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
+{
+	struct piece *piece;
+
+	if (!gen_room(&p->piece, p->nr_pieces, &p->room_pieces, sizeof(*p->piece)))
+		return -ENOMEM;
+	piece = &p->piece[p->nr_pieces++];
+	memset(piece, 0, sizeof(*piece));
+	piece->row = row;
+	piece->kind = kind;
+	return 0;
+}
+
+/*
+ * An FRE as a number, for sums that tell blocks apart: sum = sum * BASE + number. The starts in
+ * them are taken off later, where it is known what they count from.
+ */
+#define BASE	0xbf58476d1ce4e5b9ULL
+
+static uint64_t fre_number(const struct gen_row *row)
+{
+	return (row->state + 1) * 0x9e3779b97f4a7c15ULL + row->start;
+}
+
+/* One more row for the last piece. A piece is short, and so are its sums. */
+static void add_row(struct packer *p, uint32_t i)
+{
+	struct piece *piece = &p->piece[p->nr_pieces - 1];
+	const struct gen_row *row = &p->r->row[i];
+	const struct gen_code *code = &p->r->code[row->state];
+	bool like_last = i && row->state == row[-1].state;
+
+	if (i == piece->row) {
+		piece->start = row->start;
+		piece->goes_on = like_last;
+		piece->first_bytes = code->len;
+		piece->first_flex_bytes = code->flex_len;
+		piece->first = fre_number(row);
+	} else if (like_last) {
+		return;
+	}
+	piece->last_start = row->start;
+	piece->nr_fres++;
+	piece->bytes += code->len;
+	piece->flex_bytes += code->flex_len;
+	piece->flex = code->flex_only;
+	piece->sum = piece->sum * BASE + fre_number(row);
+}
+
+static int find_pieces(struct packer *p)
+{
+	const struct gen_rows *r = p->r;
+	enum piece_kind kind, last = PIECE_PLT;
+	uint32_t i, start = 0;
+	bool flex, last_flex = false;
+	int ret = 0;
+
+	for (i = 0; i + 1 < r->nr_rows && !ret; i++) {
+		kind = kind_of(r, i);
+		flex = r->code[r->row[i].state].flex_only;
+		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
+		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE) {
+			ret = add_piece(p, i, kind);
+			if (ret)
+				return ret;
+			start = i;
+		}
+		add_row(p, i);
+		last = kind;
+		last_flex = flex;
+	}
+	ret = add_piece(p, i, PIECE_NONE);
+	p->nr_pieces--;
+	return ret;
+}
+
+static int add_up(struct packer *p)
+{
+	const struct piece *piece;
+	struct sums *s;
+	uint32_t i;
+
+	p->sums = calloc(p->nr_pieces + 1, sizeof(*p->sums));
+	p->way = calloc(p->nr_pieces + 1, sizeof(*p->way));
+	if (!p->sums || !p->way)
+		return -ENOMEM;
+	for (i = 0; i < p->nr_pieces; i++) {
+		piece = &p->piece[i];
+		s = &p->sums[i];
+		s[1] = s[0];
+		s[1].nr_fres += piece->nr_fres;
+		s[1].bytes += piece->bytes;
+		s[1].flex_bytes += piece->flex_bytes;
+		if (piece->goes_on) {
+			s[1].nr_fres--;
+			s[1].bytes -= piece->first_bytes;
+			s[1].flex_bytes -= piece->first_flex_bytes;
+		}
+		if (piece->nr_fres > piece->goes_on)
+			s[1].last_start = piece->last_start;
+	}
+	for (i = p->nr_pieces; i--; ) {
+		bool joins = i + 1 < p->nr_pieces && p->piece[i].kind == p->piece[i + 1].kind;
+
+		p->piece[i].run_end = joins ? p->piece[i + 1].run_end : i + 1;
+	}
+	return 0;
+}
+
+/* ------------------------------- counting -------------------------------- */
+
+static uint32_t slot_of(struct packer *p, uint64_t hash64)
+{
+	uint32_t hash = hash64 >> 32 ? hash64 >> 32 : 1, i, n;
+
+	i = hash64 & (p->slots_size - 1);
+	for (n = 0; p->slot[i].hash && p->slot[i].hash != hash && n < MAX_PROBES; n++)
+		i = (i + 1) & (p->slots_size - 1);
+	/* at the limit: counted with another, which can cost bytes */
+	p->slot[i].hash = hash;
+	return i;
+}
+
+/* BASE to the power of the FREs of a piece, and the sum of its powers below that */
+struct powers {
+	uint64_t power, sum;
+};
+
+/*
+ * Two windows are equal if their FREs are. The sum over the FREs of the pieces [i, j] has starts in
+ * it that count from the start of the code, each times a power of BASE; the sum of these powers
+ * times the start of the window brings them down to offsets. Equal sums of different windows can
+ * cost bytes, and nothing else.
+ */
+static int count_windows(struct packer *p)
+{
+	struct powers powers[MAX_PIECE + 1] = { { .power = 1 } };
+	uint64_t sum, ones, hash;
+	uint32_t i, w, n;
+
+	for (i = 1; i <= MAX_PIECE; i++) {
+		powers[i].power = powers[i - 1].power * BASE;
+		powers[i].sum = powers[i - 1].sum * BASE + 1;
+	}
+	while (p->slots_size < p->nr_pieces * (uint64_t)(WINDOWS + 1)) {
+		if (p->slots_size > UINT32_MAX / 4)
+			return -EFBIG;
+		p->slots_size = p->slots_size ? p->slots_size * 2 : 64;
+	}
+	p->slot = calloc(p->slots_size + 1, sizeof(*p->slot));
+	if (!p->slot)
+		return -ENOMEM;
+	for (i = 0; i < p->nr_pieces; i++) {
+		if (p->piece[i].kind < PIECE_NORMAL)
+			continue;
+		sum = p->piece[i].sum;
+		ones = powers[p->piece[i].nr_fres].sum;
+		for (w = 0; ; ) {
+			hash = (sum - ones * p->piece[i].start + p->piece[i].kind) *
+				0x94d049bb133111ebULL;
+			p->piece[i].window[w] = slot_of(p, hash ^ hash >> 29);
+			p->slot[p->piece[i].window[w]].nr++;
+			if (++w == WINDOWS || i + w == p->piece[i].run_end)
+				break;
+			n = p->piece[i + w].nr_fres - p->piece[i + w].goes_on;
+			sum = sum * powers[n].power + p->piece[i + w].sum;
+			if (p->piece[i + w].goes_on)
+				sum -= p->piece[i + w].first * powers[n].power;
+			ones = ones * powers[n].power + powers[n].sum;
+		}
+	}
+	return 0;
+}
+
+/* ------------------------------ the cheapest ----------------------------- */
+
+static inline void offer(struct way *way, uint32_t from, uint32_t cost)
+{
+	if (cost < way->cost) {
+		way->cost = cost;
+		way->from = from;
+	}
+}
+
+/*
+ * Blocks of more than WINDOWS pieces from @i on: block_of() for them all, which is where the time
+ * goes. @j: the first piece not in the block yet.
+ */
+static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pieces, bool flex)
+{
+	const struct piece *piece = &p->piece[i];
+	const struct sums *s = &p->sums[i], *t;
+	uint32_t nr0 = s->nr_fres - piece->goes_on, nr, off, cost;
+	uint32_t end = piece->run_end - i < max_pieces ? piece->run_end : i + max_pieces;
+	uint32_t start = piece->start;
+	uint32_t base = p->way[i].cost + SFRAME_V3_FDE_SIZE + SFRAME_V3_ATTR_SIZE - s->bytes;
+	struct way *way = p->way;
+
+	if (piece->goes_on)
+		base += piece->first_bytes;
+	for (; j < end && !flex && !p->piece[j].flex; j++) {
+		t = &p->sums[j + 1];
+		nr = t->nr_fres - nr0;
+		if (nr > MAX_FRES)
+			return;
+		off = t->last_start > start ? t->last_start - start : 0;
+		cost = base + t->bytes + (nr << ((off > UINT8_MAX) + (off > UINT16_MAX)));
+		offer(&way[j + 1], i, cost);
+	}
+	for (; j < end; j++) {
+		struct block b = block_of(p, i, j + 1, true);
+
+		if (b.nr_fres > MAX_FRES)
+			return;
+		offer(&way[j + 1], i, way[i].cost + SFRAME_V3_FDE_SIZE + b.bytes);
+	}
+}
+
+static void find_cheapest(struct packer *p, uint32_t max_pieces)
+{
+	const struct piece *piece = p->piece;
+	struct way *way = p->way;
+	uint32_t i, j, nr, here;
+	struct block b;
+	bool flex;
+
+	for (i = 1; i <= p->nr_pieces; i++)
+		way[i].cost = UINT32_MAX;
+	for (i = 0; i < p->nr_pieces; i++) {
+		if (piece[i].kind < PIECE_NORMAL) {
+			/* nothing to choose */
+			way[i + 1].cost = way[i].cost;
+			way[i + 1].from = i;
+			continue;
+		}
+		here = way[i].cost + SFRAME_V3_FDE_SIZE;
+		flex = false;
+		for (j = i; j < piece[i].run_end && j - i < WINDOWS; j++) {
+			flex |= piece[j].flex;
+			b = block_of(p, i, j + 1, flex);
+			if (j > i && b.nr_fres > MAX_FRES)
+				break;
+			nr = p->slot[piece[i].window[j - i]].nr;
+			offer(&way[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
+		}
+		if (j - i == WINDOWS)
+			offer_long(p, i, j, max_pieces, flex);
+	}
+}
+
+/* Turn the chain round: from of a piece is then the piece after its block. */
+static void reverse(struct packer *p)
+{
+	uint32_t i = p->nr_pieces, next = i, from;
+
+	while (i) {
+		from = p->way[i].from;
+		p->way[i].from = next;
+		next = i;
+		i = from;
+	}
+	p->way[0].from = next;
+}
+
+static void count_taken(struct packer *p)
+{
+	uint32_t i, next;
+
+	for (i = 0; i < p->slots_size; i++)
+		p->slot[i].nr = 0;
+	for (i = 0; i < p->nr_pieces; i = next) {
+		next = p->way[i].from;
+		if (p->piece[i].kind >= PIECE_NORMAL && next - i <= WINDOWS)
+			p->slot[p->piece[i].window[next - i - 1]].nr++;
+	}
+}
+
+int pack(struct gen_rows *r, struct gen_table *table)
+{
+	struct packer p = { .r = r };
+	int ret;
+
+	ret = find_pieces(&p);
+	if (!ret)
+		ret = add_up(&p);
+	if (!ret)
+		ret = count_windows(&p);
+	if (!ret) {
+		find_cheapest(&p, FIRST_PIECES);
+		reverse(&p);
+		count_taken(&p);
+		find_cheapest(&p, MAX_PIECES);
+		reverse(&p);
+		ret = pack_write(&p);
+	}
+	if (!ret)
+		ret = pack_assemble(&p, table);
+	r->stats->table_fdes = p.nr_fdes;
+	r->stats->table_fres = p.nr_fres;
+	free(p.piece);
+	free(p.sums);
+	free(p.way);
+	free(p.slot);
+	free(p.index);
+	free(p.blocks);
+	free(p.known);
+	return ret;
+}

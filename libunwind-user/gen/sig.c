@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_sig - code that returns from a signal handler, where .eh_frame does not know it
+ *
+ * It is told by its bytes, which kernels and C libraries keep as they are, because debuggers look
+ * for them; struct sframe_sig has them. Two things happen:
+ *
+ *	- an FDE says nothing of a signal (the vDSO of s390x has such): by its rules the interrupted
+ *	  code called the trampoline. They are left out, and whoever steps tells it by its bytes;
+ *	- there is no FDE (the vDSO of arm64, musl): a row, if tables have words for one, and if the
+ *	  bytes are many enough to be nothing else. Handlers return to its start, and a return
+ *	  address is looked up one byte before, so the row begins an instruction early: the vDSO has
+ *	  a nop there for that.
+ */
+#include <string.h>
+
+#include "libunwind-user/arch/arch.h"
+
+#define MIN_CODE	8
+#define MAX_SIZE	32		/* of such a function */
+#define ALIGN		4
+
+bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde)
+{
+	const struct sframe_arch *abi = r->arch->abi;
+	const uint8_t *code;
+	unsigned int i;
+
+	if (fde->end - fde->start > MAX_SIZE || fde->nr_rows != 1 ||
+	    r->state[r->raw[fde->row].state].flags & CFI_SIGNAL)
+		return false;
+	for (i = 0; i < abi->nr_sigs; i++) {
+		if (fde->end - fde->start < abi->sigs[i].code_len)
+			continue;
+		code = image_code(r->img, r->img->text.start + fde->start, abi->sigs[i].code_len);
+		if (code && !memcmp(code, abi->sigs[i].code, abi->sigs[i].code_len))
+			return true;
+	}
+	return false;
+}
+
+static int add(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
+{
+	uint8_t sp = r->arch->abi->reg_sp;
+	struct cfi_state state = {
+		.cfa = { .how = CFI_AT_REG, .reg = sp, .off = sig->sp },
+		.ra = { .how = CFI_AT_REG, .reg = sp, .off = sig->ip },
+		.fp = { .how = CFI_AT_REG, .reg = sp, .off = sig->fp },
+		.flags = CFI_SIGNAL,
+	};
+	uint64_t base = r->img->text.start;
+	int ret;
+
+	if (pc - start >= ALIGN)
+		start = pc - ALIGN;
+	else
+		start = pc;
+	ret = rows_add_fde(r, base + start, base + pc + sig->code_len);
+	return ret ? ret : rows_add_row(r, 0, &state);
+}
+
+static int search(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
+{
+	uint64_t base = r->img->text.start;
+	uint32_t pc = start + (-(base + start) & (ALIGN - 1)), i, len;
+	const uint8_t *code;
+	int ret = 0;
+
+	while (pc < end && end - pc >= sig->code_len && !ret) {
+		len = end - pc < IMAGE_MAX_CODE ? end - pc : IMAGE_MAX_CODE;
+		code = image_code(r->img, base + pc, len);
+		for (i = 0; code && i + sig->code_len <= len && !ret; i += ALIGN) {
+			if (!memcmp(code + i, sig->code, sig->code_len))
+				ret = add(r, sig, start, pc + i);
+		}
+		/* one that begins in the last bytes is found in the next round */
+		pc += len - (len > sig->code_len ? sig->code_len - 1 : 0);
+		pc += -(base + pc) & (ALIGN - 1);
+	}
+	return ret;
+}
+
+int sig_add(struct gen_rows *r, uint32_t start, uint32_t end)
+{
+	const struct sframe_arch *abi = r->arch->abi;
+	unsigned int i;
+	int ret = 0;
+
+	/* the CFA of a row would have to be what SP was, and something more */
+	if (abi->sp_off)
+		return 0;
+	for (i = 0; i < abi->nr_sigs && !ret; i++) {
+		if (abi->sigs[i].code_len >= MIN_CODE)
+			ret = search(r, &abi->sigs[i], start, end);
+	}
+	return ret;
+}

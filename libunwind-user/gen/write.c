@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * gen_write - the bytes of a section
+ *
+ * Blocks are written one after the other, each behind those that are kept; one that is there
+ * already is not kept. The index has starts of functions as offsets from the start of the code
+ * until the size of everything, hence the place of each entry, is known.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libunwind-user/arch/arch.h"
+#include "pack.h"
+
+static void put(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
+{
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		to[big_endian ? size - 1 - i : i] = v >> 8 * i;
+}
+
+static uint64_t hash_bytes(const uint8_t *p, size_t len)
+{
+	uint64_t h = len, v;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&v, p, 8);
+		h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 32;
+	}
+	for (v = 0; len; len--)
+		v = v << 8 | *p++;
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 32;
+}
+
+static bool same_block(const struct packer *p, uint64_t off, const uint8_t *block, size_t len)
+{
+	return off + len <= p->blocks_size && !memcmp(p->blocks + off, block, len);
+}
+
+/* The place of a block in the hash table: that of an equal one, or a free one, or any. */
+static uint32_t *place_of(const struct packer *p, uint32_t *known, uint32_t size, uint32_t hash,
+			  const uint8_t *block, size_t len)
+{
+	uint32_t i = hash & (size - 1), n;
+
+	for (n = 0; known[2 * (size_t)i] && n < MAX_PROBES; n++, i = (i + 1) & (size - 1)) {
+		if (block && known[2 * (size_t)i + 1] == hash &&
+		    same_block(p, known[2 * (size_t)i] - 1, block, len))
+			break;
+	}
+	return &known[2 * (size_t)i];
+}
+
+static int grow_known(struct packer *p)
+{
+	uint32_t size = p->known_size ? p->known_size * 2 : 64, i, *place;
+	uint32_t *new = calloc(2 * (size_t)size, sizeof(*new));
+
+	if (!new)
+		return -ENOMEM;
+	for (i = 0; i < p->known_size; i++) {
+		if (!p->known[2 * (size_t)i])
+			continue;
+		place = place_of(p, new, size, p->known[2 * (size_t)i + 1], NULL, 0);
+		memcpy(place, &p->known[2 * (size_t)i], 2 * sizeof(*place));
+	}
+	free(p->known);
+	p->known = new;
+	p->known_size = size;
+	return 0;
+}
+
+/* The @len bytes written behind the blocks are one more: keep them, or use an equal one. */
+static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *off)
+{
+	const uint8_t *block = p->blocks + p->blocks_size;
+	uint32_t hash = hash_bytes(block, len), *place;
+
+	if (p->nr_known * 2 >= p->known_size && grow_known(p))
+		return -ENOMEM;
+	place = place_of(p, p->known, p->known_size, hash, block, len);
+	if (place[0] && place[1] == hash && same_block(p, place[0] - 1, block, len)) {
+		*off = place[0] - 1;
+		return 0;
+	}
+	if (p->blocks_size + len >= UINT32_MAX)
+		return -EFBIG;
+	*off = p->blocks_size;
+	p->nr_known += !place[0];
+	place[0] = *off + 1;
+	place[1] = hash;
+	p->blocks_size += len;
+	p->nr_fres += nr_fres;
+	return 0;
+}
+
+static int block_room(struct packer *p, size_t len)
+{
+	uint64_t room = p->blocks_room ? p->blocks_room : 4096;
+	uint8_t *new;
+
+	while (room < p->blocks_size + len)
+		room *= 2;
+	if (room == p->blocks_room)
+		return 0;
+	new = realloc(p->blocks, room);
+	if (!new)
+		return -ENOMEM;
+	p->blocks = new;
+	p->blocks_room = room;
+	return 0;
+}
+
+static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
+			 bool flex, uint8_t rep_size)
+{
+	put(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->abi->big_endian);
+	to[SFRAME_V3_ATTR_INFO_OFF] = info;
+	to[SFRAME_V3_ATTR_INFO2_OFF] = flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
+	to[SFRAME_V3_ATTR_REP_SIZE_OFF] = rep_size;
+	return to + SFRAME_V3_ATTR_SIZE;
+}
+
+static uint8_t *put_fre(uint8_t *to, uint32_t start, unsigned int start_size, bool big_endian,
+			const uint8_t *bytes, uint8_t len)
+{
+	put(to, start, start_size, big_endian);
+	memcpy(to + start_size, bytes, len);
+	return to + start_size + len;
+}
+
+/* The pieces [piece, next) as one function */
+static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_t *off)
+{
+	uint32_t row = p->piece[piece].row, end = p->piece[next].row, i;
+	bool signal = p->piece[piece].kind == PIECE_SIGNAL;
+	const struct gen_rows *r = p->r;
+	bool big_endian = r->arch->abi->big_endian, flex = false;
+	const struct gen_code *code;
+	struct block b;
+	uint8_t *to;
+
+	for (i = piece; i < next; i++)
+		flex |= p->piece[i].flex;
+	b = block_of(p, piece, next, flex);
+	if (block_room(p, b.bytes))
+		return -ENOMEM;
+	to = put_attr(p, p->blocks + p->blocks_size, b.nr_fres,
+		      SFRAME_FDE_INFO(b.type, false, signal), b.flex, 0);
+	for (i = row; i < end; i++) {
+		if (i > row && r->row[i].state == r->row[i - 1].state)
+			continue;
+		code = &r->code[r->row[i].state];
+		to = put_fre(to, r->row[i].start - r->row[row].start, 1 << b.type, big_endian,
+			     b.flex ? code->flex : code->bytes,
+			     b.flex ? code->flex_len : code->len);
+	}
+	return keep_block(p, to - (p->blocks + p->blocks_size), b.nr_fres, off);
+}
+
+static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
+{
+	const struct gen_code *code = &p->r->code[p->r->row[row].state];
+	bool big_endian = p->r->arch->abi->big_endian;
+	uint8_t *to;
+
+	if (block_room(p, 64))
+		return -ENOMEM;
+	to = put_attr(p, p->blocks + p->blocks_size, 2,
+		      SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, true, false), false, 16);
+	to = put_fre(to, 0, 1, big_endian, code->bytes, code->len);
+	to = put_fre(to, code->limit, 1, big_endian, code->flex, code->flex_len);
+	return keep_block(p, to - (p->blocks + p->blocks_size), 2, off);
+}
+
+static int write_hole(struct packer *p, uint32_t *off)
+{
+	if (block_room(p, SFRAME_V3_ATTR_SIZE))
+		return -ENOMEM;
+	put_attr(p, p->blocks + p->blocks_size, 0,
+		 SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true), false, 0);
+	return keep_block(p, SFRAME_V3_ATTR_SIZE, 0, off);
+}
+
+/* An index entry; its start is still counted from that of the code. */
+static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t off)
+{
+	bool big_endian = p->r->arch->abi->big_endian;
+	uint8_t *to;
+
+	if (!gen_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
+		return -ENOMEM;
+	to = p->index + (size_t)p->nr_fdes++ * SFRAME_V3_FDE_SIZE;
+	put(to + SFRAME_V3_FDE_START_OFF, start, 8, false);
+	put(to + SFRAME_V3_FDE_SIZE_OFF, size, 4, big_endian);
+	put(to + SFRAME_V3_FDE_FRE_OFF_OFF, off, 4, big_endian);
+	return 0;
+}
+
+int pack_write(struct packer *p)
+{
+	const struct gen_rows *r = p->r;
+	uint64_t *covered = &r->stats->covered_bytes, *holes = &r->stats->hole_bytes;
+	uint32_t i, next, row, end, off;
+	int ret = 0;
+
+	for (i = 0; i < p->nr_pieces && !ret; i = next) {
+		next = p->way[i].from;
+		row = p->piece[i].row;
+		end = p->piece[next].row;
+		if (p->piece[i].kind == PIECE_NONE)
+			continue;
+		if (p->piece[i].kind == PIECE_HOLE)
+			ret = write_hole(p, &off);
+		else if (p->piece[i].kind == PIECE_PLT)
+			ret = write_plt(p, row, &off);
+		else
+			ret = write_normal(p, i, next, &off);
+		if (!ret)
+			ret = write_fde(p, r->row[row].start, r->row[end].start - r->row[row].start,
+					off);
+		*(p->piece[i].kind == PIECE_HOLE ? holes : covered) +=
+			r->row[end].start - r->row[row].start;
+	}
+	return ret;
+}
+
+int pack_assemble(struct packer *p, struct gen_table *t)
+{
+	const struct gen_arch *arch = p->r->arch;
+	uint64_t index_size = (uint64_t)p->nr_fdes * SFRAME_V3_FDE_SIZE, start, at;
+	bool big_endian = arch->abi->big_endian;
+	uint8_t *h, *fde;
+	uint32_t i;
+
+	t->size = SFRAME_HDR_SIZE + index_size + p->blocks_size;
+	if (t->size >= UINT32_MAX)
+		return -EFBIG;
+	h = t->data = calloc(1, t->size);
+	if (!h)
+		return -ENOMEM;
+	put(h + SFRAME_HDR_MAGIC_OFF, SFRAME_MAGIC, 2, big_endian);
+	h[SFRAME_HDR_VERSION_OFF] = SFRAME_VERSION_3;
+	h[SFRAME_HDR_FLAGS_OFF] = SFRAME_F_SORTED | SFRAME_F_PCREL;
+	h[SFRAME_HDR_ABI_OFF] = arch->abi->abi;
+	h[SFRAME_HDR_FIXED_RA_OFF] = arch->abi->ra_off;
+	put(h + SFRAME_HDR_NUM_FDES_OFF, p->nr_fdes, 4, big_endian);
+	put(h + SFRAME_HDR_NUM_FRES_OFF, p->nr_fres, 4, big_endian);
+	put(h + SFRAME_HDR_FRE_LEN_OFF, p->blocks_size, 4, big_endian);
+	put(h + SFRAME_HDR_FREOFF_OFF, index_size, 4, big_endian);
+	if (!p->nr_fdes)
+		return 0;
+	memcpy(h + SFRAME_HDR_SIZE, p->index, index_size);
+	memcpy(h + SFRAME_HDR_SIZE + index_size, p->blocks, p->blocks_size);
+	for (i = 0; i < p->nr_fdes; i++) {
+		fde = h + SFRAME_HDR_SIZE + (size_t)i * SFRAME_V3_FDE_SIZE;
+		memcpy(&start, fde + SFRAME_V3_FDE_START_OFF, sizeof(start));
+		at = t->base + (fde - h);
+		put(fde + SFRAME_V3_FDE_START_OFF, t->text_start + le64toh(start) - at, 8,
+		    big_endian);
+	}
+	return 0;
+}

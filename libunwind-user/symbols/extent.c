@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * symbols_extent - which addresses each symbol names
+ *
+ * A symbol with a size names the bytes of its size and no others. Where several have an address,
+ * the one that starts last is the innermost and wins.
+ *
+ * Hand-written assembler often gives no size, and then nothing in the file says where the function
+ * ends. Such a symbol names the code up to the first thing that can be another function: a symbol
+ * of any kind, the end of one, the end of the section, the start of an FDE, the end of its own FDE.
+ * That is only so while the file knows its functions. A stripped file has the exported ones alone:
+ * between two of them others can lie of which nothing is left. There the FDE is the only proof, and
+ * without one the symbol names its first byte. A symbol without a size at the address of one with a
+ * size is another name for it, or a function that the compiler found to be empty: it names nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libunwind-user/cfi/cfi.h"
+#include "symbols.h"
+
+struct ranges {
+	struct extent_fde {
+		uint64_t start, end;
+	} *v;
+	size_t nr, room;
+};
+
+static int add_fde(void *arg, uint64_t start, uint64_t end)
+{
+	struct ranges *r = arg;
+	int ret = symtab_grow((void **)&r->v, &r->room, r->nr + 1, sizeof(*r->v));
+
+	if (ret)
+		return ret;
+	r->v[r->nr].start = start;
+	r->v[r->nr++].end = end;
+	return CFI_SKIP;
+}
+
+/* What .eh_frame says of where functions start and end. A damaged one says less. */
+static int read_fdes(struct ranges *r, Elf *elf)
+{
+	static const struct cfi_ops ops = { .fde = add_fde };
+	const char *ident = elf_getident(elf, NULL);
+	struct cfi_section sec = { .addr_size = 8 };
+	struct cfi_stats stats;
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	GElf_Shdr shdr;
+	const char *name;
+	size_t strings;
+	int ret = 0;
+
+	if (!ident || elf_getshdrstrndx(elf, &strings))
+		return 0;
+	sec.big_endian = ident[EI_DATA] == ELFDATA2MSB;
+	sec.addr_size = ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
+	while (!ret && (scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, strings, shdr.sh_name);
+		data = name && !strcmp(name, ".eh_frame") ? elf_rawdata(scn, NULL) : NULL;
+		if (!data || !data->d_buf)
+			continue;
+		sec.data = data->d_buf;
+		sec.size = data->d_size;
+		sec.vaddr = shdr.sh_addr;
+		ret = cfi_parse(&sec, &ops, r, &stats);
+	}
+	return ret;
+}
+
+static int cmp_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int cmp_fde(const void *a, const void *b)
+{
+	const struct extent_fde *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* By address; of what is at the same and has the same size, the best name first. */
+static int cmp_sym(const void *a, const void *b)
+{
+	const struct sym *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static uint64_t end_of(const struct sym *s)
+{
+	return s->size > UINT64_MAX - s->addr ? UINT64_MAX : s->addr + s->size;
+}
+
+/* One symbol of those with the same address and size. True: some have no size. */
+static bool drop_aliases(struct symtab *tab)
+{
+	size_t i, nr = 0, unsized = 0;
+
+	for (i = 0; i < tab->nr_syms; i++) {
+		const struct sym *s = &tab->syms[i];
+
+		if (nr && tab->syms[nr - 1].addr == s->addr) {
+			if (tab->syms[nr - 1].size == s->size)
+				continue;
+			if (!tab->syms[nr - 1].size) {
+				nr--;
+				unsized--;
+			}
+		}
+		unsized += !s->size;
+		tab->syms[nr++] = *s;
+	}
+	tab->nr_syms = nr;
+	return unsized;
+}
+
+static int add_bounds(struct symtab *tab, struct bounds *b, const struct ranges *fdes)
+{
+	size_t i, n = b->nr;
+	int ret;
+
+	ret = symtab_grow((void **)&b->v, &b->room, n + 2 * tab->nr_syms + fdes->nr,
+			  sizeof(*b->v));
+	if (ret)
+		return ret;
+	for (i = 0; i < tab->nr_syms; i++) {
+		b->v[n++] = tab->syms[i].addr;
+		if (tab->syms[i].size)
+			b->v[n++] = end_of(&tab->syms[i]);
+	}
+	for (i = 0; i < fdes->nr; i++)
+		b->v[n++] = fdes->v[i].start;
+	b->nr = n;
+	qsort(b->v, n, sizeof(*b->v), cmp_u64);
+	return 0;
+}
+
+/* Both walk upwards with the symbols. */
+struct cursor {
+	size_t bound, fde;
+};
+
+static uint64_t reach(const struct sym *s, const struct bounds *b, const struct ranges *fdes,
+		      struct cursor *c)
+{
+	uint64_t end;
+
+	while (c->bound < b->nr && b->v[c->bound] <= s->addr)
+		c->bound++;
+	end = c->bound < b->nr ? b->v[c->bound] : s->addr + 1;
+	while (c->fde < fdes->nr && fdes->v[c->fde].end <= s->addr)
+		c->fde++;
+	if (c->fde < fdes->nr && fdes->v[c->fde].start <= s->addr)
+		return end < fdes->v[c->fde].end ? end : fdes->v[c->fde].end;
+	return b->complete ? end : s->addr + 1;
+}
+
+static int reach_all(struct symtab *tab, struct bounds *b, Elf *elf)
+{
+	struct ranges fdes = {};
+	struct cursor c = {};
+	int ret = read_fdes(&fdes, elf);
+	size_t i;
+
+	if (!ret)
+		ret = add_bounds(tab, b, &fdes);
+	if (!ret && fdes.nr)
+		qsort(fdes.v, fdes.nr, sizeof(*fdes.v), cmp_fde);
+	for (i = 0; !ret && i < tab->nr_syms; i++) {
+		if (tab->syms[i].size)
+			continue;
+		tab->syms[i].size = reach(&tab->syms[i], b, &fdes, &c) - tab->syms[i].addr;
+		tab->syms[i].unsized = true;
+	}
+	free(fdes.v);
+	return ret;
+}
+
+int extent_make(struct symtab *tab, struct bounds *b, Elf *elf)
+{
+	uint64_t place = 0;
+	struct cover_in *in;
+	size_t i;
+	int ret;
+
+	if (!tab->nr_syms)
+		return 0;
+	qsort(tab->syms, tab->nr_syms, sizeof(*tab->syms), cmp_sym);
+	if (drop_aliases(tab)) {
+		ret = reach_all(tab, b, elf);
+		if (ret)
+			return ret;
+	}
+	in = malloc(tab->nr_syms * sizeof(*in));
+	if (!in)
+		return -ENOMEM;
+	for (i = 0; i < tab->nr_syms; i++) {
+		const struct sym *s = &tab->syms[i];
+
+		/* known sizes before unknown ones, then the later start, then the better name */
+		place += i && s->addr != s[-1].addr;
+		in[i] = (struct cover_in){
+			.lo = s->addr, .hi = end_of(s), .owner = i,
+			.rank = (uint64_t)!s->unsized << 63 | place << 6 | s->rank,
+		};
+	}
+	ret = cover_make(&tab->cover, in, tab->nr_syms);
+	free(in);
+	return ret;
+}

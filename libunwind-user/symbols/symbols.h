@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * symbols - what the parts of it share
+ *
+ *	symbols.c		the object, its files, names
+ *	open.c		where a file is: sysroot, /proc/PID/root
+ *	elf.c		one ELF file's functions
+ *	extent.c	... and which addresses each of them names
+ *	demangle.c	names as people write them
+ *	perfmap.c	code that JIT compilers made
+ *
+ * and, only in programs that call uu_symbols_new_debug(), which sets uu_symbols.debug:
+ *
+ *	debug/debug.c		from a file to its debug information
+ *	debug/file.c	... in separate files, by build-id and .gnu_debuglink
+ *	debug/mini.c		... .gnu_debugdata
+ *	debug/debuginfod.c	... from a server
+ *	debug/lines.c		file:line and what was inlined
+ *	dwarf*.c, base/cover.c	reading it
+ */
+#ifndef UU_SYMBOLS_H
+#define UU_SYMBOLS_H
+
+#include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libunwind-user/base/cover.h"
+#include "libunwind-user/unwind-user.h"
+
+/* ---- elf.c ---- */
+
+#define UU_BUILD_ID_MAX 64
+
+/* A function, in virtual addresses of the file; name is an offset in the string pool. */
+struct sym {
+	uint64_t addr;
+	uint64_t size;		/* never 0 once the index is ready */
+	uint32_t name;
+	uint32_t rank : 6;	/* the higher, the better a name for this address */
+	uint32_t unsized : 1;	/* the file gives no size: it is what nothing speaks against */
+};
+
+/* A loadable segment. */
+struct seg {
+	uint64_t offset, filesz, vaddr;
+	bool exec;
+};
+
+struct symtab {
+	struct sym *syms;	/* sorted by address */
+	size_t nr_syms;
+	struct cover cover;	/* of syms */
+	struct seg *segs;
+	size_t nr_segs;
+	char *pool;
+	size_t pool_size;
+	uint8_t build_id[UU_BUILD_ID_MAX];
+	size_t build_id_size;
+	uint16_t machine;	/* e_machine */
+};
+
+struct collect;
+
+/* Adds what other files know of @elf; 0 or -ENOMEM. */
+typedef int symtab_more(void *arg, struct collect *c, Elf *elf);
+
+/*
+ * Read the ELF file open at @fd. 0 with an index, which may be empty, or
+ * -ENOEXEC, -ENOMEM. @more may be NULL.
+ */
+int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg);
+/* Add the functions of another file with the same addresses; 0 or -ENOMEM. */
+int symtab_collect(struct collect *c, Elf *elf);
+void symtab_free(struct symtab *tab);
+/* The function that holds virtual address @addr, or NULL. */
+const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
+/* Between file offset and virtual address; -1 if no segment holds it. */
+int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
+int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
+/* The build-id among the notes in @data, which may be NULL; its size, 0 without one. */
+size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
+/* That of the ELF file which is open for reading, of any architecture; its size, or 0. */
+size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
+
+/* For arrays: make *@p, of *@room elements of @elem bytes, one of @need or more; 0 or -ENOMEM. */
+int symtab_grow(void **p, size_t *room, size_t need, size_t elem);
+
+/* ---- extent.c ---- */
+
+/* Addresses at which a symbol without a size ends. */
+struct bounds {
+	uint64_t *v;
+	size_t nr, room;
+	bool complete;		/* functions that are not exported are among the symbols, too */
+};
+
+/* Sort the symbols and make the cover; @elf has the .eh_frame. @b gets more. 0 or -ENOMEM. */
+int extent_make(struct symtab *tab, struct bounds *b, Elf *elf);
+
+/* ---- symbols.c ---- */
+
+/* A place: a path below a root; root is "" or a folder. */
+struct place {
+	char *root, *path;
+};
+
+#define MAX_PIDS 16
+
+struct debug;
+
+struct file {
+	struct file *next;
+	char *path;
+	uint8_t build_id[UU_BUILD_ID_MAX];
+	size_t build_id_size;
+	int error;		/* 0, or what every lookup returns */
+	struct file *same;	/* another path's, with the same build-id and read before */
+	struct place place;	/* where it was found */
+	struct symtab tab;
+	char **names;		/* demangled, by symbol; NULL: not asked yet */
+	struct debug *debug;	/* of debug/debug.c; NULL: none */
+	int pids[MAX_PIDS];	/* whose roots were tried in vain */
+	unsigned int nr_pids;
+};
+
+struct perfmap;
+
+/* What uu_symbols_new_debug() adds. */
+struct debug_ops {
+	/* a symtab_more with a struct file: find its debug information, add its functions */
+	symtab_more *more;
+	void (*free)(struct debug *d);
+	/* an open file with this build-id from elsewhere, *@place set, or -1 */
+	int (*fetch)(struct uu_symbols *syms, struct file *f, struct place *place);
+	void (*done)(struct uu_symbols *syms);
+};
+
+struct uu_symbols {
+	char *sysroot, *debug_dir;
+	bool no_demangle;
+	unsigned int debuginfod_ms;	/* what is left of it */
+	size_t debug_room;		/* bytes of debug information that may still be read */
+	struct file **buckets;
+	struct perfmap *maps;
+	const struct debug_ops *ops;
+	void *lines;			/* of debug/lines.c */
+	void *debuginfod;		/* of debug/debuginfod.c */
+	/* the bytes of a file that uu_symbols_is_signal_return() looked at last */
+	struct {
+		const struct file *f;
+		uint64_t offset;
+		ssize_t nr;
+		uint8_t bytes[16384];
+	} peek;
+};
+
+/* For the functions of debug_ops, which have the file alone. */
+struct more_arg {
+	struct uu_symbols *syms;
+	struct file *f;
+};
+
+/* The file, read if it was not; NULL without memory. Its error is the lookup's. */
+struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want);
+
+/* ---- demangle.c ---- */
+
+/* A name as people write it, to be freed; NULL: @name is one already, or no memory. */
+char *symbols_demangle(const char *name);
+
+/* ---- open.c ---- */
+
+/*
+ * Open @path as it is seen with @root as the root folder ("": this process's), if it is a regular
+ * file; -1 if not. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
+ */
+int symbols_open(const char *root, const char *path, int flags);
+/* As it stands in /proc/PID/maps: " (deleted)" may be its end. *@place: what was opened. */
+int symbols_open_mapped(const char *root, const char *path, struct place *place);
+int place_set(struct place *p, const char *root, const char *path);
+void place_free(struct place *p);
+
+/* ---- perfmap.c ---- */
+
+void perfmap_free_all(struct uu_symbols *syms);
+
+#endif

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * tables_cache - a folder of tables that were made before
+ *
+ * format.h says how its files are named and what is in them; audit/audit.c reads them, too.
+ *
+ * A build-id is only a claim: anyone can make a file with that of libc, run it, and so have its
+ * table put where libc's would be looked for. So it counts where only root and the caller can put
+ * files: it is theirs, and lies on a file system of the caller's own root (root of a container
+ * writes to another one). All other files, and what has no build-id, are known by the inode and its
+ * times, which cannot be made up.
+ *
+ * The folder of root is for all users: audit/audit.c takes tables from it in programs of whomever.
+ * What not all may read, no table that all may read is made of.
+ *
+ * What is read is trusted no more than a file from the net: sizes and a checksum over everything
+ * come first in it. They find damage, not malice; against that the folder and each file have to
+ * belong to the caller, with nobody else allowed to write.
+ *
+ * Writers make a file without a name in the way of readers, and rename it, so a reader sees all of
+ * a table or none; of two writers the last one wins, with the same table. Each use sets the time of
+ * last access. When the folder gets too large, those with the oldest go. None of this needs a lock:
+ * a file that goes while somebody reads it is still there for him, and one that went before is made
+ * again.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "gen_version.h"
+#include "tables.h"
+#include "format.h"
+
+#define LIST_NAME	".paths"
+#define LIST_MAX	(4u << 20)	/* bytes */
+#define TMP_PREFIX	".tmp-"
+#define TMP_MAX_AGE	3600		/* seconds; its writer is dead by then */
+#define USED_EVERY	60		/* seconds; a use is not noted more often */
+
+#define MAX_TRUSTED	8
+
+struct tables_cache {
+	int dir;
+	uint64_t limit;
+	uid_t uid;
+	dev_t trusted[MAX_TRUSTED];	/* build-ids count for files there */
+	unsigned int nr_trusted;
+	pthread_mutex_t lock;		/* of what follows */
+	bool counted;			/* bytes is known */
+	uint64_t bytes;			/* in the folder, by what this process knows */
+};
+
+struct header {
+	struct tables_head head;
+	struct gen_stats stats;
+};
+
+static uint32_t checksum(const struct header *h, const uint8_t *data)
+{
+	const uint8_t *p = (const uint8_t *)&h->head.crc + sizeof(h->head.crc);
+	uint32_t crc = crc32(0, p, (const uint8_t *)(h + 1) - p);
+
+	return crc32_z(crc, data, h->head.table_size);
+}
+
+/* ------------------------------ the folder ------------------------------- */
+
+/* Open the folder, which is made with @mode if it is not there, as is the way to it. */
+static int make_dirs(char *path, mode_t mode)
+{
+	char *p;
+	int fd;
+
+	for (p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdir(path, 0755) && errno != EEXIST && errno != EROFS && errno != EACCES) {
+			fd = -errno;
+			*p = '/';
+			return fd;
+		}
+		*p = '/';
+	}
+	if (mkdir(path, mode) && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Where tables are kept if nobody says; NULL: nowhere. The caller frees it. */
+static char *default_dir(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *env = getenv(TABLES_ENV);
+	char *dir;
+	int n;
+
+	if (env && *env)
+		return strdup(env);
+	if (!geteuid())
+		return strdup(TABLES_ROOT_DIR);
+	/* Relative ones are to be ignored, says the base directory specification */
+	if (cache && *cache == '/')
+		n = asprintf(&dir, "%s/%s", cache, TABLES_USER_DIR);
+	else if (home && *home == '/')
+		n = asprintf(&dir, "%s/%s", home, TABLES_HOME_DIR);
+	else
+		return NULL;
+	return n < 0 ? NULL : dir;
+}
+
+int tables_cache_trust(struct tables_cache *c, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (c->nr_trusted == MAX_TRUSTED)
+		return -ENOSPC;
+	c->trusted[c->nr_trusted++] = st.st_dev;
+	return 0;
+}
+
+int tables_cache_open(const char *dir, uint64_t limit, struct tables_cache **cache)
+{
+	char *path = dir ? strdup(dir) : default_dir();
+	struct tables_cache *c;
+	struct stat st;
+	int fd;
+
+	*cache = NULL;
+	if (!path)
+		return dir ? -ENOMEM : -ENOENT;
+	fd = make_dirs(path, strcmp(path, TABLES_ROOT_DIR) ? 0700 : 0755);
+	free(path);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) || st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)) {
+		close(fd);
+		return -EPERM;
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		close(fd);
+		return -ENOMEM;
+	}
+	c->dir = fd;
+	c->uid = geteuid();
+	c->limit = limit ? limit : TABLES_CACHE_LIMIT;
+	pthread_mutex_init(&c->lock, NULL);
+	tables_cache_trust(c, "/");
+	tables_cache_trust(c, "/usr");
+	*cache = c;
+	return 0;
+}
+
+void tables_cache_close(struct tables_cache *c)
+{
+	if (!c)
+		return;
+	close(c->dir);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+/* ------------------------------- its files ------------------------------- */
+
+static bool is_trusted(const struct tables_cache *c, const struct tables_id *id)
+{
+	const struct stat *st = &id->st;
+	unsigned int i;
+
+	if (id->is_vdso)
+		return true;
+	if (!tables_trusted(st->st_uid, st->st_mode, c->uid))
+		return false;
+	for (i = 0; i < c->nr_trusted && c->trusted[i] != st->st_dev; i++)
+		;
+	return i < c->nr_trusted;
+}
+
+static void name_of(const struct tables_cache *c, const struct tables_id *id, char *name)
+{
+	const struct stat *st = &id->st;
+	const struct tables_inode inode = {
+		.dev = st->st_dev, .ino = st->st_ino, .size = st->st_size,
+		.mtime = st->st_mtim.tv_sec, .mtime_nsec = st->st_mtim.tv_nsec,
+		.ctime = st->st_ctim.tv_sec, .ctime_nsec = st->st_ctim.tv_nsec,
+	};
+	bool by_build_id = id->build_id_size && is_trusted(c, id);
+
+	tables_name(name, id->build_id, id->build_id_size, by_build_id ? NULL : &inode,
+		    GEN_VERSION);
+}
+
+static int read_all(int fd, void *to, size_t len, off_t off)
+{
+	ssize_t n;
+
+	while (len) {
+		n = pread(fd, to, len, off);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return -ENOENT;
+		to = (char *)to + n;
+		off += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int write_all(int fd, const void *from, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, from, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		from = (const char *)from + n;
+		len -= n;
+	}
+	return 0;
+}
+
+static bool header_fits(const struct header *h, const struct tables_id *id, const struct stat *st)
+{
+	return tables_head_fits(&h->head, st->st_size, id->build_id, id->build_id_size, id->layout,
+				GEN_VERSION) &&
+	       h->head.stats_size == sizeof(h->stats);
+}
+
+static int load(int fd, const struct tables_id *id, struct gen_table *table)
+{
+	struct header h;
+	struct stat st;
+	int ret;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(h) ||
+	    (uint64_t)st.st_size > TABLES_MAX_FILE)
+		return -ENOENT;
+	ret = read_all(fd, &h, sizeof(h), 0);
+	if (ret)
+		return ret;
+	if (!header_fits(&h, id, &st))
+		return -ENOENT;
+	table->data = malloc(h.head.table_size ? h.head.table_size : 1);
+	if (!table->data)
+		return -ENOMEM;
+	ret = read_all(fd, table->data, h.head.table_size, sizeof(h));
+	if (!ret && checksum(&h, table->data) != h.head.crc)
+		ret = -ENOENT;
+	if (ret) {
+		gen_free(table);
+		return ret;
+	}
+	table->size = h.head.table_size;
+	table->base = h.head.base;
+	table->text_start = h.head.text_start;
+	table->text_size = h.head.text_size;
+	table->stats = h.stats;
+	return 0;
+}
+
+int tables_cache_get(struct tables_cache *c, const struct tables_id *id, struct gen_table *table)
+{
+	struct timespec now[2] = { { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } };
+	char name[TABLES_NAME_SIZE];
+	struct stat st;
+	int fd, ret;
+
+	memset(table, 0, sizeof(*table));
+	name_of(c, id, name);
+	fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOATIME);
+	if (fd < 0)
+		return -ENOENT;
+	ret = -ENOENT;
+	if (!fstat(fd, &st) && st.st_uid == c->uid && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		ret = load(fd, id, table);
+	if (!ret && time(NULL) - st.st_atime > USED_EVERY)
+		futimens(fd, now);
+	close(fd);
+	return ret;
+}
+
+/* ---------------------------- room for new ones -------------------------- */
+
+struct entry {
+	char *name;
+	struct timespec used;
+	uint64_t bytes;
+};
+
+static int older(const void *a, const void *b)
+{
+	const struct timespec *x = &((const struct entry *)a)->used;
+	const struct timespec *y = &((const struct entry *)b)->used;
+
+	if (x->tv_sec != y->tv_sec)
+		return x->tv_sec < y->tv_sec ? -1 : 1;
+	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+/* All files of the folder; what dead writers left is removed. Returns their number or -errno. */
+static ssize_t list_files(struct tables_cache *c, struct entry **list)
+{
+	int fd = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t nr = 0, room = 0;
+	struct dirent *d;
+	struct entry *e;
+	struct stat st;
+
+	*list = NULL;
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return -EIO;
+	}
+	while ((d = readdir(dir))) {
+		if (fstatat(c->dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		if (!strncmp(d->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) &&
+		    time(NULL) - st.st_mtime > TMP_MAX_AGE) {
+			unlinkat(c->dir, d->d_name, 0);
+			continue;
+		}
+		if (!strcmp(d->d_name, LIST_NAME))
+			continue;
+		if (nr == room) {
+			room = room ? 2 * room : 256;
+			e = realloc(*list, room * sizeof(*e));
+			if (!e)
+				break;
+			*list = e;
+		}
+		e = &(*list)[nr];
+		e->name = strdup(d->d_name);
+		if (!e->name)
+			break;
+		e->used = st.st_atim;
+		e->bytes = st.st_size;
+		nr++;
+	}
+	closedir(dir);
+	return nr;
+}
+
+/*
+ * Remove the oldest until a quarter of the limit is free, so that this is not done for each file.
+ * With @bytes 0 count only.
+ */
+static void make_room(struct tables_cache *c, uint64_t bytes)
+{
+	uint64_t want = bytes ? c->limit - c->limit / 4 : UINT64_MAX, sum = 0;
+	struct entry *list;
+	ssize_t nr, i;
+
+	nr = list_files(c, &list);
+	for (i = 0; i < nr; i++)
+		sum += list[i].bytes;
+	if (bytes && nr > 0)
+		qsort(list, nr, sizeof(*list), older);
+	for (i = 0; i < nr; i++) {
+		if (bytes && sum + bytes > want && !unlinkat(c->dir, list[i].name, 0))
+			sum -= list[i].bytes;
+		free(list[i].name);
+	}
+	free(list);
+	c->bytes = sum;
+	c->counted = true;
+}
+
+/* One whose parts are all there, or the one of before. */
+static int put_file(struct tables_cache *c, const char *name, mode_t mode, const void *head,
+		    size_t head_size, const void *data, size_t size)
+{
+	char tmp[64];
+	uint64_t id;
+	int fd, ret;
+
+	/* Processes of several containers, whose PIDs are the same, may share the folder */
+	do {
+		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+			return -EIO;
+		snprintf(tmp, sizeof(tmp), TMP_PREFIX "%016" PRIx64, id);
+		fd = openat(c->dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    mode);
+	} while (fd < 0 && errno == EEXIST);
+	if (fd < 0)
+		return -errno;
+	ret = write_all(fd, head, head_size);
+	if (!ret)
+		ret = write_all(fd, data, size);
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (!ret && renameat(c->dir, tmp, c->dir, name))
+		ret = -errno;
+	if (ret)
+		unlinkat(c->dir, tmp, 0);
+	return ret;
+}
+
+int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
+		     const struct gen_table *table)
+{
+	struct header h = {
+		.head = {
+			.magic = TABLES_MAGIC, .head_size = sizeof(h), .version = GEN_VERSION,
+			.file_size = sizeof(h) + table->size, .table_size = table->size,
+			.base = table->base, .text_start = table->text_start,
+			.text_size = table->text_size, .layout = id->layout,
+			.build_id_size = id->build_id_size, .stats_size = sizeof(h.stats),
+		},
+		.stats = table->stats,
+	};
+	bool for_all = !c->uid && (id->is_vdso || id->st.st_mode & S_IROTH);
+	char name[TABLES_NAME_SIZE];
+
+	if (h.head.file_size > c->limit / 2 || h.head.file_size > TABLES_MAX_FILE)
+		return -EFBIG;
+	memcpy(h.head.build_id, id->build_id, sizeof(h.head.build_id));
+	h.head.crc = checksum(&h, table->data);
+
+	pthread_mutex_lock(&c->lock);
+	if (!c->counted)
+		make_room(c, 0);
+	if (c->bytes + h.head.file_size > c->limit)
+		make_room(c, h.head.file_size);
+	c->bytes += h.head.file_size;
+	pthread_mutex_unlock(&c->lock);
+	name_of(c, id, name);
+	return put_file(c, name, for_all ? 0644 : 0600, &h, sizeof(h), table->data, table->size);
+}
+
+/* ---------------------------- paths of programs -------------------------- */
+
+char *tables_cache_get_list(struct tables_cache *c)
+{
+	int fd = openat(c->dir, LIST_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char *text = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == c->uid &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH)) && st.st_size <= LIST_MAX)
+		text = calloc(1, st.st_size + 1);
+	if (text && read_all(fd, text, st.st_size, 0)) {
+		free(text);
+		text = NULL;
+	}
+	close(fd);
+	return text;
+}
+
+int tables_cache_put_list(struct tables_cache *c, const char *text, size_t len)
+{
+	/* whose programs these are is nobody else's business */
+	return len > LIST_MAX ? -EFBIG : put_file(c, LIST_NAME, 0600, NULL, 0, text, len);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * tables_elf - which file is it
+ *
+ * A build-id names contents, but tools that move code in a file (patchelf and the like) keep it.
+ * So the program headers belong to the identity: with the same build-id and the same headers, the
+ * same code is at the same place.
+ *
+ * The file may change while it is read: all that is used was read once and checked afterwards.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tables.h"
+#include "format.h"
+
+#define MAX_PHDRS	256
+#define MAX_NOTE	4096
+
+/* The kernel that runs here takes tables for this only. */
+#if defined(__x86_64__)
+#define HOST_MACHINE	EM_X86_64
+#elif defined(__aarch64__)
+#define HOST_MACHINE	EM_AARCH64
+#elif defined(__s390x__)
+#define HOST_MACHINE	EM_S390
+#else
+#define HOST_MACHINE	EM_NONE
+#endif
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define HOST_DATA	ELFDATA2LSB
+#else
+#define HOST_DATA	ELFDATA2MSB
+#endif
+
+/* Returns 0, -ENOEXEC if the file ends before, or an error of pread(). */
+static int read_at(int fd, void *to, size_t len, uint64_t off)
+{
+	ssize_t n;
+
+	if (off > INT64_MAX - len)
+		return -ENOEXEC;
+	do {
+		n = pread(fd, to, len, off);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == len ? 0 : -ENOEXEC;
+}
+
+static int read_note(int fd, struct tables_id *id, const Elf64_Phdr *ph)
+{
+	uint8_t buf[MAX_NOTE] __attribute__((aligned(8)));
+	size_t len = ph->p_filesz < sizeof(buf) ? ph->p_filesz : sizeof(buf);
+	const uint8_t *build_id = NULL;
+	int ret;
+
+	ret = read_at(fd, buf, len, ph->p_offset);
+	/* A note that is not there is none; other errors are errors */
+	if (!ret)
+		id->build_id_size = tables_find_build_id(buf, len, ph->p_align, &build_id);
+	if (id->build_id_size)
+		memcpy(id->build_id, build_id, id->build_id_size);
+	return ret == -ENOEXEC ? 0 : ret;
+}
+
+static int add_seg(struct tables_id *id, const Elf64_Phdr *ph)
+{
+	if (!ph->p_filesz)
+		return 0;
+	if (ph->p_offset + ph->p_filesz < ph->p_offset || ph->p_vaddr + ph->p_filesz < ph->p_vaddr)
+		return -ENOEXEC;
+	if (id->nr_segs == TABLES_MAX_SEGS)
+		return -ENOEXEC;
+	id->seg[id->nr_segs++] = (struct tables_seg) {
+		.offset = ph->p_offset, .size = ph->p_filesz, .vaddr = ph->p_vaddr,
+	};
+	return 0;
+}
+
+int tables_identify(int fd, struct tables_id *id)
+{
+	Elf64_Phdr ph[MAX_PHDRS];
+	Elf64_Ehdr eh;
+	unsigned int i;
+	int ret;
+
+	memset(id, 0, sizeof(*id));
+	if (fstat(fd, &id->st))
+		return -errno;
+	if (!S_ISREG(id->st.st_mode))
+		return -ENOEXEC;
+	ret = read_at(fd, &eh, sizeof(eh), 0);
+	if (ret)
+		return ret;
+	if (memcmp(eh.e_ident, ELFMAG, SELFMAG))
+		return -ENOEXEC;
+	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != HOST_DATA ||
+	    eh.e_machine != HOST_MACHINE || (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
+		return -EOPNOTSUPP;
+	if (!eh.e_phnum || eh.e_phnum > MAX_PHDRS || eh.e_phentsize != sizeof(*ph))
+		return -ENOEXEC;
+	ret = read_at(fd, ph, eh.e_phnum * sizeof(*ph), eh.e_phoff);
+	if (ret)
+		return ret;
+	id->layout = tables_layout(&eh, ph, eh.e_phnum);
+	for (i = 0; i < eh.e_phnum; i++) {
+		if (ph[i].p_type == PT_LOAD && ph[i].p_flags & PF_X)
+			ret = add_seg(id, &ph[i]);
+		else if (ph[i].p_type == PT_NOTE && !id->build_id_size)
+			ret = read_note(fd, id, &ph[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * impl.h - what the parts of a session share: session.c, scan.c, follow.c,
+ * recall.c
+ */
+#ifndef TABLES_IMPL_H
+#define TABLES_IMPL_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "tables.h"
+#include "uapi.h"
+
+struct tables_follow;
+struct tables_recall;
+
+/* A file, by device and inode. */
+struct tables_entry {
+	dev_t dev;
+	ino_t ino;
+	bool opened;			/* size and mtime are known */
+	bool used;			/* in this session, not only in an earlier one */
+	off_t size;
+	struct timespec mtime;
+	struct tables_file file;	/* its path belongs to the entry */
+};
+
+struct tables {
+	int fd;				/* user_unwind_tables */
+	/* Hand a table to the kernel; 0 or -errno. Tests have another one. */
+	int (*add)(struct tables *t, const struct unwind_table_file *arg);
+	void *add_ctx;
+	struct tables_opts opts;	/* as they were given: nobody changes them */
+	char *proc;			/* "/proc", but for tests */
+	struct tables_cache *cache;
+	int cache_error;
+	pthread_mutex_t work;		/* one file at a time; taken before @lock */
+	pthread_mutex_t lock;		/* of what follows */
+	void *index;			/* tsearch() tree of the entries */
+	struct tables_entry **entry;	/* in the order they came */
+	size_t nr_entries, room_entries;
+	struct tables_summary sum;	/* but for what the entries say */
+	bool vdso;			/* is registered */
+	struct tables_follow *follow;
+	struct tables_recall *recall;	/* the rest of it, that nobody works at */
+};
+
+/* tables_open() without the kernel: @add gets what it would get. */
+int tables_new(const struct tables_opts *opts,
+	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
+	       struct tables **tables);
+
+/*
+ * tables_scan() which calls progress() only if @report: the thread that follows calls it for the
+ * scan that somebody waits for, and not later, when another thread may be in tables_recall().
+ */
+int tables_scan_processes(struct tables *t, bool report);
+
+/* Note that a file could not be opened, for -errno @error. */
+void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *path, int error);
+
+/*
+ * tables_add_fd() for a file that need not run at all: only if its table is in the cache, else
+ * -ENOENT; and a failure is nothing that the summary tells.
+ */
+int tables_recall_fd(struct tables *t, int fd, const char *path);
+
+/* A list of paths, and how far it was gone through. */
+struct tables_recall {
+	char *text, *at;
+	unsigned int nr;		/* paths that were looked at */
+	uint64_t before;		/* bytes of tables when it began */
+};
+
+/* NULL without memory. */
+struct tables_recall *tables_recall_begin(struct tables *t);
+void tables_recall_free(struct tables_recall *r);
+/* Register the next file; false if there is no other. */
+bool tables_recall_next(struct tables *t, struct tables_recall *r);
+
+/* The thread that follows goes on with @r, which is its own then; false if there is no thread. */
+bool tables_follow_recall(struct tables *t, struct tables_recall *r);
+
+uint64_t tables_now_ns(void);
+
+/*
+ * Open what process @pid has mapped at [start, end). The process may be gone: then @path is tried
+ * in the caller's own root, where the kernel takes whatever file is opened for what it is.
+ */
+int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t end,
+			const char *path);
+
+/* ------------------------ a set of (device, inode) ------------------------ */
+
+struct tables_seen {
+	struct tables_seen_slot {
+		uint64_t dev, ino;	/* ino 0: free */
+		uint64_t when;
+	} *slot;
+	size_t nr, size;
+};
+
+/*
+ * The time noted for a file, which the caller may set; it is 0 if the file is new. NULL without
+ * memory.
+ */
+uint64_t *tables_seen(struct tables_seen *set, uint64_t dev, uint64_t ino);
+void tables_seen_free(struct tables_seen *set);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * tables_make - the table of a file, kept or made now
+ *
+ * A file can be written to while its table is made. The result is then thrown away and made once
+ * more: a table that is half of one content and half of another would have wrong rows.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "libunwind-user/sframe/sframe_format.h"
+#include "tables.h"
+#include "format.h"
+
+#define TRIES	3
+
+/*
+ * What the generator makes is for address 0 of the file. A process cannot register that for a
+ * program which is not relocated: to the kernel, base 0 says that a section is where it was made
+ * for. So it is made one for the start of the code, before anybody sees it.
+ */
+static void rebase(struct gen_table *t)
+{
+	uint64_t shift = t->base - t->text_start, start;
+	uint32_t nr, off;
+	uint8_t *p;
+
+	if (t->size < SFRAME_HDR_SIZE)
+		return;
+	memcpy(&nr, t->data + SFRAME_HDR_NUM_FDES_OFF, sizeof(nr));
+	memcpy(&off, t->data + SFRAME_HDR_FDEOFF_OFF, sizeof(off));
+	p = t->data + SFRAME_HDR_SIZE + t->data[SFRAME_HDR_AUXHDR_LEN_OFF] + off;
+	for (; nr--; p += SFRAME_V3_FDE_SIZE) {
+		memcpy(&start, p + SFRAME_V3_FDE_START_OFF, sizeof(start));
+		start += shift;
+		memcpy(p + SFRAME_V3_FDE_START_OFF, &start, sizeof(start));
+	}
+	t->base -= shift;
+}
+
+static bool same_content(const struct stat *a, const struct stat *b)
+{
+	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* @make: if it is not in the cache. */
+static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
+		     struct gen_table *table, bool make, bool *cached)
+{
+	struct stat st;
+	int ret;
+
+	*cached = false;
+	ret = tables_identify(fd, id);
+	if (ret)
+		return ret;
+	if (cache) {
+		ret = tables_cache_get(cache, id, table);
+		if (ret == -ENOMEM)
+			return ret;
+		*cached = !ret;
+	}
+	if (!*cached) {
+		if (!make)
+			return -ENOENT;
+		ret = gen_from_fd(fd, table);
+		if (ret)
+			return ret;
+		rebase(table);
+	}
+	if (fstat(fd, &st) || !same_content(&st, &id->st)) {
+		gen_free(table);
+		return -ESTALE;
+	}
+	/* A cache that takes no more is no reason to have no table */
+	if (cache && !*cached)
+		tables_cache_put(cache, id, table);
+	return 0;
+}
+
+int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
+		struct gen_table *table, bool *cached)
+{
+	int ret = -ESTALE, i;
+	bool c;
+
+	for (i = 0; i < TRIES && ret == -ESTALE; i++)
+		ret = make_once(cache, fd, id, table, true, &c);
+	if (ret)
+		memset(table, 0, sizeof(*table));
+	if (cached)
+		*cached = !ret && c;
+	return ret;
+}
+
+int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
+		     struct gen_table *table)
+{
+	bool c;
+	int ret = make_once(cache, fd, id, table, false, &c);
+
+	if (ret)
+		memset(table, 0, sizeof(*table));
+	return ret;
+}
+
+static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (const void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+/* It is mapped as it would be in a file, and by the kernel, so that its headers can be believed. */
+static void identify_vdso(uintptr_t vdso, struct tables_id *id)
+{
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)vdso;
+	const Elf64_Phdr *ph = (const Elf64_Phdr *)(vdso + eh->e_phoff);
+	const uint8_t *build_id = NULL;
+	unsigned int i;
+
+	memset(id, 0, sizeof(*id));
+	id->is_vdso = true;
+	id->layout = tables_layout(eh, ph, eh->e_phnum);
+	for (i = 0; i < eh->e_phnum && !id->build_id_size; i++) {
+		if (ph[i].p_type == PT_NOTE)
+			id->build_id_size = tables_find_build_id(
+				(const uint8_t *)vdso + ph[i].p_offset, ph[i].p_filesz,
+				ph[i].p_align, &build_id);
+	}
+	if (id->build_id_size)
+		memcpy(id->build_id, build_id, id->build_id_size);
+}
+
+int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
+		     bool *cached)
+{
+	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
+	bool c = false;
+	int ret;
+
+	memset(table, 0, sizeof(*table));
+	if (!vdso)
+		return -ENOENT;
+	identify_vdso(vdso, id);
+	if (cache)
+		c = !tables_cache_get(cache, id, table);
+	if (!c) {
+		ret = gen_from_memory(read_own, NULL, vdso, table, NULL);
+		if (ret)
+			return ret;
+		if (cache)
+			tables_cache_put(cache, id, table);
+	}
+	if (cached)
+		*cached = c;
+	return 0;
+}

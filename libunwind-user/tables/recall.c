@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * tables_recall - register what ran in earlier sessions, and may start again
+ *
+ * A table that is registered when a program's first mapping is seen (follow.c) is late for
+ * the first stacks of that program. What will be started nobody knows, but mostly it is what was
+ * started before: so a session leaves the paths of the files that ran in the folder of tables, and
+ * the next one registers these before anything happens. Those used last are on top of the list, and
+ * a session that cannot wait for all of them leaves the rest to the thread that follows.
+ *
+ * The list need not be right. A path leads to a file, and that one is identified by its contents
+ * like any other; at worst it is one that nobody runs. But a path can be bent by whoever owns a
+ * folder on its way, and opening a device or a pipe has effects: so a file is looked at before it
+ * is opened.
+ *
+ * The list has one path a line, the most recently used first. Of two sessions that end at once, one
+ * may leave its paths out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define MAX_FILES	1024
+#define MAX_BYTES	(64ull << 20)	/* of tables: the kernel keeps them in memory */
+#define PROGRESS_EVERY	16		/* files */
+
+/* The next line, cut out of *@text; NULL at the end. */
+static char *next_path(char **text)
+{
+	char *line = *text, *end;
+
+	if (!line || !*line)
+		return NULL;
+	end = line + strcspn(line, "\n");
+	*text = *end ? end + 1 : end;
+	*end = '\0';
+	return line;
+}
+
+/* ------------------------------- registered ------------------------------ */
+
+/* Opened for reading if it is a regular file; else -1. */
+static int open_regular(const char *path)
+{
+	int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	char link[64];
+	struct stat st;
+
+	if (at < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", at);
+	if (!fstat(at, &st) && S_ISREG(st.st_mode))
+		fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	close(at);
+	return fd;
+}
+
+static uint64_t table_bytes(struct tables *t)
+{
+	struct tables_summary sum;
+
+	tables_get_summary(t, &sum);
+	return sum.table_bytes;
+}
+
+struct tables_recall *tables_recall_begin(struct tables *t)
+{
+	struct tables_recall *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->text = r->at = tables_cache_get_list(t->cache);
+	r->before = table_bytes(t);
+	return r;
+}
+
+void tables_recall_free(struct tables_recall *r)
+{
+	if (!r)
+		return;
+	free(r->text);
+	free(r);
+}
+
+bool tables_recall_next(struct tables *t, struct tables_recall *r)
+{
+	char *path = r->nr < MAX_FILES ? next_path(&r->at) : NULL;
+	int fd, ret;
+
+	if (!path || (r->nr % PROGRESS_EVERY == 0 && table_bytes(t) - r->before > MAX_BYTES))
+		return false;
+	r->nr++;
+	fd = *path == '/' ? open_regular(path) : -1;
+	if (fd < 0)
+		return true;
+	ret = tables_recall_fd(t, fd, path);
+	close(fd);
+	/* the kernel takes no more: what is left is for those that run */
+	return ret != -ENOSPC && ret != -ENOMEM;
+}
+
+int tables_recall_within(struct tables *t, uint64_t ns)
+{
+	uint64_t end = ns == UINT64_MAX ? ns : tables_now_ns() + ns;
+	bool more = true;
+	int ret = 0;
+
+	if (!t->cache)
+		return -ENOENT;
+	if (!t->recall)
+		t->recall = tables_recall_begin(t);
+	if (!t->recall)
+		return -ENOMEM;
+	while (more && tables_now_ns() < end) {
+		if (t->opts.progress && t->recall->nr % PROGRESS_EVERY == 0)
+			ret = t->opts.progress(t->opts.ctx, t->recall->nr, MAX_FILES);
+		if (ret)
+			break;
+		more = tables_recall_next(t, t->recall);
+	}
+	if (ret || !more) {
+		tables_recall_free(t->recall);
+		t->recall = NULL;
+	}
+	return ret ? ret : more;
+}
+
+int tables_recall_rest(struct tables *t)
+{
+	int ret;
+
+	if (!t->recall)
+		return 0;
+	if (tables_follow_recall(t, t->recall)) {
+		t->recall = NULL;
+		return 0;
+	}
+	ret = tables_recall_within(t, UINT64_MAX);
+	return ret < 0 ? ret : 0;
+}
+
+int tables_recall(struct tables *t)
+{
+	int ret = tables_recall_within(t, UINT64_MAX);
+
+	return ret < 0 ? ret : 0;
+}
+
+/* ------------------------------- remembered ------------------------------ */
+
+struct list {
+	char *text;
+	size_t len, room;
+	unsigned int nr;
+	struct tables_seen seen;
+};
+
+/* Append the path of a file that is not in the list yet. */
+static int append(struct list *l, const char *path, const struct stat *st)
+{
+	size_t len = strlen(path), room = l->room ? l->room : 4096;
+	uint64_t *seen;
+	char *bigger;
+
+	if (l->nr == MAX_FILES || strchr(path, '\n'))
+		return 0;
+	seen = tables_seen(&l->seen, st->st_dev, st->st_ino);
+	if (!seen)
+		return -ENOMEM;
+	if (*seen)
+		return 0;
+	while (room - l->len < len + 2)
+		room *= 2;
+	if (room != l->room) {
+		bigger = realloc(l->text, room);
+		if (!bigger)
+			return -ENOMEM;
+		l->text = bigger;
+		l->room = room;
+	}
+	l->len += sprintf(l->text + l->len, "%s\n", path);
+	l->nr++;
+	*seen = 1;
+	return 0;
+}
+
+/* Those of this session. A path that leads to another file here is that of another namespace. */
+static int append_used(struct tables *t, struct list *l)
+{
+	struct stat st;
+	int ret = 0;
+	size_t i;
+
+	pthread_mutex_lock(&t->lock);
+	for (i = 0; i < t->nr_entries && !ret; i++) {
+		const struct tables_entry *e = t->entry[i];
+
+		if (e->used && e->file.cause == TABLES_COVERED && *e->file.path == '/' &&
+		    !stat(e->file.path, &st) && st.st_dev == e->dev && st.st_ino == e->ino)
+			ret = append(l, e->file.path, &st);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return ret;
+}
+
+int tables_remember(struct tables *t)
+{
+	char *old, *at, *path;
+	struct list l = {};
+	struct stat st;
+	int ret;
+
+	if (!t->cache)
+		return -ENOENT;
+	ret = append_used(t, &l);
+	/* then those of before, as far as they are still there */
+	old = tables_cache_get_list(t->cache);
+	at = old;
+	while (!ret && (path = next_path(&at))) {
+		if (*path == '/' && !stat(path, &st) && S_ISREG(st.st_mode))
+			ret = append(&l, path, &st);
+	}
+	if (!ret && l.nr)
+		ret = tables_cache_put_list(t->cache, l.text, l.len);
+	free(old);
+	free(l.text);
+	tables_seen_free(&l.seen);
+	return ret;
+}

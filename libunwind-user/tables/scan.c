@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * tables_scan - register everything that runs
+ *
+ * /proc/PID/maps of all processes is read once, and of each file one mapping is kept. Then each of
+ * them is opened, through /proc/PID/map_files/START-END: that is the file that is mapped, also if
+ * it was deleted or replaced, or has a name in another mount namespace only. Where that is not
+ * allowed, or the process is gone, its path has to do.
+ *
+ * The kernel identifies by the descriptor, so a path that leads elsewhere by now does no harm.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define PROGRESS_EVERY	16	/* files */
+
+/* ------------------------ a set of (device, inode) ------------------------ */
+
+static size_t seen_hash(uint64_t dev, uint64_t ino)
+{
+	return ((ino * 0x9e3779b97f4a7c15ull) ^ (dev * 0xc2b2ae3d27d4eb4full)) >> 20;
+}
+
+static struct tables_seen_slot *seen_slot(const struct tables_seen *set, uint64_t dev, uint64_t ino)
+{
+	size_t i = seen_hash(dev, ino) & (set->size - 1);
+
+	while (set->slot[i].ino && (set->slot[i].ino != ino || set->slot[i].dev != dev))
+		i = (i + 1) & (set->size - 1);
+	return &set->slot[i];
+}
+
+static bool seen_grow(struct tables_seen *set)
+{
+	struct tables_seen new = { .size = set->size ? 2 * set->size : 512, .nr = set->nr };
+	size_t i;
+
+	new.slot = calloc(new.size, sizeof(*new.slot));
+	if (!new.slot)
+		return false;
+	for (i = 0; i < set->size; i++) {
+		if (set->slot[i].ino)
+			*seen_slot(&new, set->slot[i].dev, set->slot[i].ino) = set->slot[i];
+	}
+	free(set->slot);
+	*set = new;
+	return true;
+}
+
+uint64_t *tables_seen(struct tables_seen *set, uint64_t dev, uint64_t ino)
+{
+	struct tables_seen_slot *s;
+
+	if (2 * (set->nr + 1) > set->size && !seen_grow(set))
+		return NULL;
+	s = seen_slot(set, dev, ino);
+	if (!s->ino) {
+		s->dev = dev;
+		s->ino = ino;
+		set->nr++;
+	}
+	return &s->when;
+}
+
+void tables_seen_free(struct tables_seen *set)
+{
+	free(set->slot);
+	memset(set, 0, sizeof(*set));
+}
+
+/* ------------------------------- mappings -------------------------------- */
+
+struct mapping {
+	pid_t pid;
+	uint64_t start, end;
+	dev_t dev;
+	ino_t ino;
+	char *path;
+};
+
+struct scan {
+	struct tables *t;
+	bool report;			/* progress */
+	struct tables_seen seen;
+	struct mapping *map;
+	size_t nr, room;
+	struct tables_summary sum;	/* its part about processes */
+	bool anon;			/* this process has code in no file */
+};
+
+static void add_mapping(struct scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
+			ino_t ino, const char *path)
+{
+	uint64_t *when = tables_seen(&s->seen, dev, ino);
+	struct mapping *m;
+
+	if (!when || *when)
+		return;
+	if (s->nr == s->room) {
+		size_t room = s->room ? 2 * s->room : 256;
+
+		m = realloc(s->map, room * sizeof(*m));
+		if (!m)
+			return;
+		s->map = m;
+		s->room = room;
+	}
+	m = &s->map[s->nr];
+	*m = (struct mapping) {
+		.pid = pid, .start = start, .end = end, .dev = dev, .ino = ino,
+		.path = strdup(path),
+	};
+	if (!m->path)
+		return;
+	s->nr++;
+	*when = 1;
+}
+
+/* "START-END PERMS PGOFF MAJOR:MINOR INODE   PATH" */
+static void read_line(struct scan *s, pid_t pid, char *line)
+{
+	uint64_t start, end, ino;
+	unsigned int major, minor;
+	char perms[8];
+	int at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %x:%x %" SCNu64 " %n", &start, &end,
+		   perms, &major, &minor, &ino, &at) != 6 || !at || perms[2] != 'x')
+		return;
+	line[strcspn(line, "\n")] = '\0';
+	if (ino) {
+		add_mapping(s, pid, start, end, makedev(major, minor), ino, line + at);
+	} else if (line[at] != '[' || !strncmp(line + at, "[anon", 5) ||
+		   !strcmp(line + at, "[heap]") || !strcmp(line + at, "[stack]")) {
+		s->anon = true;
+		s->sum.anon_bytes += end - start;
+	}
+}
+
+static void read_process(struct scan *s, pid_t pid)
+{
+	size_t size = 0;
+	bool any = false;
+	char *line = NULL, *path;
+	FILE *f;
+
+	if (asprintf(&path, "%s/%d/maps", s->t->proc, (int)pid) < 0)
+		return;
+	f = fopen(path, "re");
+	free(path);
+	if (!f) {
+		s->sum.unreadable += errno == EACCES || errno == EPERM;
+		return;
+	}
+	s->anon = false;
+	errno = 0;
+	while (getline(&line, &size, f) > 0) {
+		any = true;
+		read_line(s, pid, line);
+	}
+	if (!any && (errno == EACCES || errno == EPERM))
+		s->sum.unreadable++;
+	/* Threads of the kernel have no mappings */
+	s->sum.processes += any;
+	s->sum.anon_processes += s->anon;
+	free(line);
+	fclose(f);
+}
+
+static int read_processes(struct scan *s)
+{
+	DIR *dir = opendir(s->t->proc);
+	struct dirent *d;
+
+	if (!dir)
+		return -errno;
+	while ((d = readdir(dir))) {
+		if (isdigit((unsigned char)d->d_name[0]))
+			read_process(s, atoi(d->d_name));
+	}
+	closedir(dir);
+	return 0;
+}
+
+/* --------------------------------- files --------------------------------- */
+
+static int try_open(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static int try_open(const char *fmt, ...)
+{
+	va_list ap;
+	char *path;
+	int n, fd;
+
+	va_start(ap, fmt);
+	n = vasprintf(&path, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	free(path);
+	return fd;
+}
+
+int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t end,
+			const char *path)
+{
+	int fd, ret;
+
+	ret = try_open("%s/%d/map_files/%" PRIx64 "-%" PRIx64, t->proc, (int)pid, start, end);
+	if (ret >= 0 || *path != '/')
+		return ret;
+	fd = try_open("%s/%d/root%s", t->proc, (int)pid, path);
+	if (fd < 0 && (fd == -ENOENT || fd == -ESRCH))
+		fd = try_open("%s", path);
+	/* What is said of the way in front of others is what counts: EPERM there, ENOENT here */
+	return fd >= 0 || ret == -ENOENT || ret == -ESRCH ? fd : ret;
+}
+
+static int report_progress(const struct scan *s, uint64_t done)
+{
+	const struct tables_opts *opts = &s->t->opts;
+
+	return s->report && opts->progress ? opts->progress(opts->ctx, done, s->nr) : 0;
+}
+
+static int register_all(struct scan *s)
+{
+	struct tables *t = s->t;
+	size_t i;
+	int fd, ret;
+
+	for (i = 0; i < s->nr; i++) {
+		struct mapping *m = &s->map[i];
+
+		ret = i % PROGRESS_EVERY ? 0 : report_progress(s, i);
+		if (ret)
+			return ret;
+		fd = tables_open_mapping(t, m->pid, m->start, m->end, m->path);
+		if (fd < 0) {
+			tables_note_failure(t, m->dev, m->ino, m->path, fd);
+			continue;
+		}
+		tables_add_fd(t, fd, m->path);
+		close(fd);
+	}
+	return report_progress(s, s->nr);
+}
+
+int tables_scan_processes(struct tables *t, bool report)
+{
+	struct scan s = { .t = t, .report = report };
+	uint64_t start = tables_now_ns();
+	size_t i;
+	int ret;
+
+	ret = read_processes(&s);
+	if (!ret) {
+		tables_add_vdso(t);
+		ret = register_all(&s);
+	}
+	pthread_mutex_lock(&t->lock);
+	t->sum.processes = s.sum.processes;
+	t->sum.unreadable = s.sum.unreadable;
+	t->sum.anon_processes = s.sum.anon_processes;
+	t->sum.anon_bytes = s.sum.anon_bytes;
+	t->sum.scan_ns = tables_now_ns() - start;
+	pthread_mutex_unlock(&t->lock);
+	for (i = 0; i < s.nr; i++)
+		free(s.map[i].path);
+	free(s.map);
+	tables_seen_free(&s.seen);
+	return ret;
+}
+
+int tables_scan(struct tables *t)
+{
+	return tables_scan_processes(t, true);
+}

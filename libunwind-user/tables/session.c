@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * tables - the session: files that were registered with the kernel, or not and why
+ *
+ * The kernel takes a table for the file that a descriptor names and for its contents at that time,
+ * so a mistake here registers a table too many, or one too few, but none for the wrong file.
+ *
+ * Files are known by device and inode. One that has another size or time of modification than when
+ * it was registered is another one, and is registered again; the kernel does not use the old table
+ * any more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define TRACEFS		"/sys/kernel/tracing"
+
+uint64_t tables_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+const char *tables_cause_name(enum tables_cause cause)
+{
+	static const char *const name[TABLES_NR_CAUSES] = {
+		[TABLES_COVERED] = "covered",
+		[TABLES_NO_EH_FRAME] = "no .eh_frame",
+		[TABLES_NO_ELF] = "no ELF file",
+		[TABLES_OTHER_ARCH] = "another architecture",
+		[TABLES_NO_PERMISSION] = "no permission",
+		[TABLES_VANISHED] = "vanished",
+		[TABLES_NO_ROOM] = "no room",
+		[TABLES_CHANGING] = "being written to",
+		[TABLES_ERROR] = "error",
+	};
+
+	return cause < TABLES_NR_CAUSES ? name[cause] : "?";
+}
+
+enum tables_cause tables_cause_of(int error)
+{
+	switch (-error) {
+	case 0:
+		return TABLES_COVERED;
+	case ENODATA:
+		return TABLES_NO_EH_FRAME;
+	case ENOEXEC:
+		return TABLES_NO_ELF;
+	case EOPNOTSUPP:
+		return TABLES_OTHER_ARCH;
+	case EACCES:
+	case EPERM:
+		return TABLES_NO_PERMISSION;
+	case ENOENT:
+	case ESRCH:
+	case ENOTDIR:
+		return TABLES_VANISHED;
+	case ENOMEM:
+	case ENOSPC:
+	case EFBIG:
+		return TABLES_NO_ROOM;
+	case ESTALE:
+		return TABLES_CHANGING;
+	default:
+		return TABLES_ERROR;
+	}
+}
+
+/* ------------------------------- the index ------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct tables_entry *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+/* With the lock held. NULL without memory, or if it is not there and @path is NULL. */
+static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, const char *path)
+{
+	struct tables_entry key = { .dev = dev, .ino = ino }, *e, **room;
+	void *node = tfind(&key, &t->index, compare);
+	size_t want;
+
+	if (node)
+		return *(struct tables_entry **)node;
+	if (!path)
+		return NULL;
+	if (t->nr_entries == t->room_entries) {
+		want = t->room_entries ? 2 * t->room_entries : 256;
+		room = realloc(t->entry, want * sizeof(*room));
+		if (!room)
+			return NULL;
+		t->entry = room;
+		t->room_entries = want;
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->dev = dev;
+	e->ino = ino;
+	e->file.path = strdup(path);
+	if (!e->file.path || !tsearch(e, &t->index, compare)) {
+		free((char *)e->file.path);
+		free(e);
+		return NULL;
+	}
+	t->entry[t->nr_entries++] = e;
+	return e;
+}
+
+static bool is_same(const struct tables_entry *e, const struct stat *st)
+{
+	return e->opened && e->size == st->st_size && e->mtime.tv_sec == st->st_mtim.tv_sec &&
+	       e->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+/* Keep what became of a file; @used: by something that runs. */
+static void note(struct tables *t, const struct tables_id *id, const char *path,
+		 const struct gen_table *table, bool cached, bool used, int error)
+{
+	const struct stat *st = &id->st;
+	struct tables_entry *e;
+	struct tables_file *f;
+
+	pthread_mutex_lock(&t->lock);
+	e = entry_of(t, st->st_dev, st->st_ino, path);
+	if (e) {
+		f = &e->file;
+		if (strcmp(f->path, path)) {
+			char *new = strdup(path);
+
+			if (new) {
+				free((char *)f->path);
+				f->path = new;
+			}
+		}
+		e->opened = true;
+		e->used |= used;
+		e->size = st->st_size;
+		e->mtime = st->st_mtim;
+		f->cause = tables_cause_of(error);
+		f->error = error;
+		f->cached = cached;
+		memcpy(f->build_id, id->build_id, sizeof(f->build_id));
+		f->build_id_size = id->build_id_size;
+		f->table_size = error ? 0 : table->size;
+		memset(&f->stats, 0, sizeof(f->stats));
+		if (!error)
+			f->stats = table->stats;
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *path, int error)
+{
+	struct tables_entry *e;
+
+	pthread_mutex_lock(&t->lock);
+	e = entry_of(t, dev, ino, path);
+	if (e && !e->opened) {
+		e->file.cause = tables_cause_of(error);
+		e->file.error = error;
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* -------------------------- files to the kernel -------------------------- */
+
+static int add_by_ioctl(struct tables *t, const struct unwind_table_file *arg)
+{
+	return ioctl(t->fd, UNWIND_TABLE_ADD, arg) ? -errno : 0;
+}
+
+static int add_segments(struct tables *t, int fd, const struct tables_id *id,
+			const struct gen_table *table)
+{
+	struct unwind_table_file arg = {
+		.size = sizeof(arg), .fd = fd, .build_id_size = id->build_id_size,
+		.table = (uintptr_t)table->data, .table_size = table->size,
+		.table_vaddr = table->base,
+	};
+	uint32_t i;
+	int ret;
+
+	memcpy(arg.build_id, id->build_id, sizeof(arg.build_id));
+	for (i = 0; i < id->nr_segs; i++) {
+		arg.text_offset = id->seg[i].offset;
+		arg.text_size = id->seg[i].size;
+		arg.text_vaddr = id->seg[i].vaddr;
+		ret = t->add(t, &arg);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static bool is_known(struct tables *t, const struct stat *st, bool used)
+{
+	struct tables_entry *e;
+	bool known;
+
+	pthread_mutex_lock(&t->lock);
+	e = entry_of(t, st->st_dev, st->st_ino, NULL);
+	known = e && is_same(e, st) && e->file.cause != TABLES_CHANGING;
+	if (known)
+		e->used |= used;
+	pthread_mutex_unlock(&t->lock);
+	return known;
+}
+
+static int add_file(struct tables *t, int fd, const char *path, bool recalled)
+{
+	struct gen_table table;
+	struct tables_id id;
+	bool cached = false;
+	struct stat st;
+	int ret = 0;
+
+	if (fstat(fd, &st))
+		return -errno;
+	pthread_mutex_lock(&t->work);
+	if (is_known(t, &st, !recalled))
+		goto out;
+	memset(&table, 0, sizeof(table));
+	if (recalled)
+		ret = tables_make_none(t->cache, fd, &id, &table);
+	else
+		ret = tables_make(t->cache, fd, &id, &table, &cached);
+	if (!ret && !table.stats.table_fdes)
+		ret = -ENODATA;
+	if (!ret)
+		ret = add_segments(t, fd, &id, &table);
+	/* What could not be looked at is known by what was seen before */
+	id.st = st;
+	/* who does not run yet has lost nothing, and may have more luck once it does */
+	if (!recalled || !ret)
+		note(t, &id, path, &table, cached || recalled, !recalled, ret);
+	gen_free(&table);
+out:
+	pthread_mutex_unlock(&t->work);
+	return ret;
+}
+
+int tables_add_fd(struct tables *t, int fd, const char *path)
+{
+	return add_file(t, fd, path, false);
+}
+
+int tables_recall_fd(struct tables *t, int fd, const char *path)
+{
+	return add_file(t, fd, path, true);
+}
+
+int tables_add_path(struct tables *t, const char *path)
+{
+	/* A path can be a pipe that nobody writes to */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = tables_add_fd(t, fd, path);
+	close(fd);
+	return ret;
+}
+
+static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (const void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+/* Nothing else is in front of the vDSO's code: file offset and address are one number there. */
+int tables_add_vdso(struct tables *t)
+{
+	uint64_t vdso = getauxval(AT_SYSINFO_EHDR), bias = 0;
+	struct unwind_table_file arg = { .size = sizeof(arg), .flags = UNWIND_TABLE_VDSO };
+	struct tables_id id = { .st = { .st_mtim = { 0 } } };
+	struct gen_table table;
+	int ret = 0;
+
+	pthread_mutex_lock(&t->work);
+	if (t->vdso)
+		goto out;
+	ret = -ENOENT;
+	if (!vdso)
+		goto out;
+	ret = gen_from_memory(read_own, NULL, vdso, &table, &bias);
+	if (!ret) {
+		arg.table = (uintptr_t)table.data;
+		arg.table_size = table.size;
+		arg.table_vaddr = table.base + bias - vdso;
+		arg.text_vaddr = table.text_start + bias - vdso;
+		arg.text_offset = arg.text_vaddr;
+		arg.text_size = table.text_size;
+		ret = t->add(t, &arg);
+	}
+	note(t, &id, "[vdso]", &table, false, true, ret);
+	if (!ret)
+		gen_free(&table);
+	t->vdso = !ret;
+out:
+	pthread_mutex_unlock(&t->work);
+	return ret;
+}
+
+/* ------------------------------ the session ------------------------------ */
+
+int tables_new(const struct tables_opts *opts,
+	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
+	       struct tables **tables)
+{
+	struct tables *t = calloc(1, sizeof(*t));
+
+	*tables = NULL;
+	if (!t)
+		return -ENOMEM;
+	t->fd = -1;
+	t->add = add;
+	t->add_ctx = add_ctx;
+	if (opts)
+		memcpy(&t->opts, opts,
+		       opts->size < sizeof(t->opts) ? opts->size : sizeof(t->opts));
+	t->proc = strdup("/proc");
+	if (!t->proc) {
+		free(t);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&t->work, NULL);
+	pthread_mutex_init(&t->lock, NULL);
+	if (!t->opts.no_cache)
+		t->cache_error = tables_cache_open(t->opts.cache_dir, t->opts.cache_limit,
+						   &t->cache);
+	*tables = t;
+	return 0;
+}
+
+int tables_open(const struct tables_opts *opts, struct tables **tables)
+{
+	const char *tracefs = opts && opts->tracefs ? opts->tracefs : TRACEFS;
+	char *path;
+	int fd, ret;
+
+	*tables = NULL;
+	if (asprintf(&path, "%s/user_unwind_tables", tracefs) < 0)
+		return -ENOMEM;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ret = -errno;
+	free(path);
+	if (fd < 0)
+		return ret;
+	ret = tables_new(opts, add_by_ioctl, NULL, tables);
+	if (ret)
+		close(fd);
+	else
+		(*tables)->fd = fd;
+	return ret;
+}
+
+static void keep(void *p)
+{
+	(void)p;
+}
+
+void tables_close(struct tables *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	tables_follow_stop(t);
+	tables_recall_free(t->recall);
+	if (t->fd >= 0)
+		close(t->fd);
+	tables_cache_close(t->cache);
+	tdestroy(t->index, keep);
+	for (i = 0; i < t->nr_entries; i++) {
+		free((char *)t->entry[i]->file.path);
+		free(t->entry[i]);
+	}
+	free(t->entry);
+	free(t->proc);
+	pthread_mutex_destroy(&t->work);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+int tables_cache_error(const struct tables *t)
+{
+	return t->cache_error;
+}
+
+void tables_get_summary(struct tables *t, struct tables_summary *sum)
+{
+	unsigned int h;
+	size_t i;
+
+	pthread_mutex_lock(&t->lock);
+	*sum = t->sum;
+	for (i = 0; i < t->nr_entries; i++) {
+		const struct tables_file *f = &t->entry[i]->file;
+
+		sum->files[f->cause]++;
+		if (f->cause != TABLES_COVERED)
+			continue;
+		sum->cached += f->cached;
+		sum->table_bytes += f->table_size;
+		sum->text_bytes += f->stats.text_bytes;
+		sum->covered_bytes += f->stats.covered_bytes;
+		sum->hole_bytes += f->stats.hole_bytes;
+		sum->unknown_bytes += gen_unknown_bytes(&f->stats);
+		for (h = 0; h < GEN_CAUSE_FLOW; h++)
+			sum->holes += f->stats.hole[h].nr;
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tables_each(struct tables *t, void (*fn)(void *ctx, const struct tables_file *file),
+		 void *ctx)
+{
+	size_t i;
+
+	pthread_mutex_lock(&t->lock);
+	for (i = 0; i < t->nr_entries; i++)
+		fn(ctx, &t->entry[i]->file);
+	pthread_mutex_unlock(&t->lock);
+}

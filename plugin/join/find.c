@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * join_find - the answers of the join. The rules are in join.h.
+ */
+#include "impl.h"
+
+/* How many stacks of one (tid, cookie) are looked at, nearest first. */
+#define MAX_TRIES	32
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static struct task *task_find(struct join *j, uint32_t tid)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&j->task_idx, hash64(tid), pos, i)
+		if (j->tasks.v[i].tid == tid)
+			return &j->tasks.v[i];
+	return NULL;
+}
+
+static int cmp_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
+}
+
+static int task_index(struct join *j, struct task *t)
+{
+	struct seen *v;
+	uint32_t i, nr = 0;
+
+	if (t->seen)
+		return 0;
+	v = malloc(((size_t)t->nr_runs + t->nr_stacks + 1) * sizeof(*v));
+	if (!v)
+		return -1;
+	for (i = 0; i < t->nr_runs; i++)
+		if (j->runs.v[t->run + i].r.cookie)
+			v[nr++] = (struct seen){ j->runs.v[t->run + i].r.ts,
+						 j->runs.v[t->run + i].r.cookie, 0 };
+	for (i = 0; i < t->nr_stacks; i++)
+		v[nr++] = (struct seen){ j->stacks.v[t->stack + i].ts,
+					 j->stacks.v[t->stack + i].cookie, 0 };
+	qsort(v, nr, sizeof(*v), cmp_seen);
+	for (i = nr; i-- > 0; )
+		v[i].next_other = i + 1 < nr && v[i].cookie == v[i + 1].cookie ?
+				  v[i + 1].next_other : i + 1;
+	t->seen = v;
+	t->nr_seen = nr;
+	return 0;
+}
+
+/* The first of what the task has by time that comes after @ts. */
+static uint32_t first_after(const struct task *t, uint64_t ts)
+{
+	uint32_t lo = 0, hi = t->nr_seen, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (t->seen[mid].ts <= ts)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Does the task have something under another cookie between these times? */
+static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
+{
+	uint64_t from = a < b ? a : b, to = a < b ? b : a;
+	uint32_t i;
+
+	if (task_index(j, t))
+		return true;		/* without memory: nothing is guessed */
+	i = first_after(t, from);
+	if (i < t->nr_seen && t->seen[i].cookie == cookie)
+		i = t->seen[i].next_other;
+	return i < t->nr_seen && t->seen[i].ts < to;
+}
+
+/* By time: can these be of one kernel entry? */
+static bool one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
+{
+	return distance(a, b) < j->period || !other_between(j, t, cookie, a, b);
+}
+
+/* @run is NULL when only time and cookie of the request are known. */
+static bool may_be(struct join *j, struct task *t, const struct run *run, uint64_t ts,
+		   const struct stack *s)
+{
+	if (run && s->stream == run->r.stream && (s->pos <= run->lo || s->pos >= run->hi))
+		return false;
+	return one_entry(j, t, s->cookie, ts, s->ts);
+}
+
+static bool is_whole(const struct stack *s)
+{
+	return !(s->flags & (STACK_CUT | STACK_NO_START));
+}
+
+/* Can @whole be the stack that @cut is a piece of? */
+static bool agrees(struct join *j, const struct stack *cut, const struct stack *whole)
+{
+	const struct list *c = &j->lists.v[cut->list], *w = &j->lists.v[whole->list];
+	uint64_t off = w->off;
+
+	if (c->nr > w->nr || (cut->flags & STACK_CUT && cut->flags & STACK_NO_START))
+		return false;
+	if (cut->flags & STACK_NO_START)
+		off += w->nr - c->nr;
+	return !c->nr || !memcmp(j->addrs.v + c->off, j->addrs.v + off, c->nr * sizeof(uint64_t));
+}
+
+static uint32_t choose(struct join *j, struct task *t, const struct run *run,
+		       uint64_t cookie, uint64_t ts)
+{
+	uint32_t lo = t->stack, end = lo + t->nr_stacks, hi = end, mid, first, i, tries = 0;
+	uint32_t near[MAX_TRIES], nr = 0, own = NO_STACK;
+	struct stack *s = j->stacks.v;
+
+	while (lo < hi) {	/* the first of this cookie at or after ts */
+		mid = lo + (hi - lo) / 2;
+		if (s[mid].cookie < cookie || (s[mid].cookie == cookie && s[mid].ts < ts))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* outwards from there, nearest first */
+	first = t->stack;
+	while (tries++ < MAX_TRIES) {
+		bool down = lo > first && s[lo - 1].cookie == cookie;
+		bool up = hi < end && s[hi].cookie == cookie;
+
+		if (!down && !up)
+			break;
+		if (down && (!up || distance(ts, s[lo - 1].ts) <= distance(ts, s[hi].ts)))
+			i = --lo;
+		else
+			i = hi++;
+		if (!may_be(j, t, run, ts, &s[i]))
+			continue;
+		/* what is no copy of the nearest is of another entry */
+		if (nr && !one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
+			continue;
+		near[nr++] = i;
+		if (own == NO_STACK && run && j->streams.v[s[i].stream].buffer ==
+					      j->streams.v[run->r.stream].buffer)
+			own = i;
+	}
+	if (!nr)
+		return NO_STACK;
+	if (own == NO_STACK)
+		own = near[0];
+	for (i = 0; i < nr && !is_whole(&s[own]); i++)
+		if (is_whole(&s[near[i]]) && agrees(j, &s[own], &s[near[i]]))
+			own = near[i];
+	return own;
+}
+
+static enum join_state why_missing(struct join *j, struct task *t, const struct run *run,
+				   uint64_t cookie, uint64_t ts)
+{
+	bool later;
+	size_t i;
+
+	if (j->damaged)
+		return JOIN_LOST;
+	later = t->last_cookie != cookie ? t->any && t->last_ts > ts
+					 : t->second && t->second_ts > ts;
+	if (!later)
+		return JOIN_PENDING;
+	if (run)
+		return j->dropped.v[j->streams.v[run->r.stream].buffer] ? JOIN_LOST
+									 : JOIN_UNRECORDED;
+	for (i = 0; i < j->dropped.nr; i++)
+		if (j->dropped.v[i])
+			return JOIN_LOST;
+	return JOIN_UNRECORDED;
+}
+
+static void fill(struct join *j, uint32_t stack, struct join_answer *ans)
+{
+	const struct stack *s = &j->stacks.v[stack];
+	const struct list *l = &j->lists.v[s->list];
+
+	ans->state = JOIN_STACK;
+	ans->flags = s->flags;
+	ans->tgid = s->tgid;
+	ans->tid = s->tid;
+	ans->cpu = j->streams.v[s->stream].cpu;
+	ans->ts = s->ts;
+	ans->id = s->list;
+	ans->nr = l->nr;
+	ans->addrs = l->nr ? j->addrs.v + l->off : NULL;
+}
+
+static void resolve(struct join *j, struct task *t, struct run *run)
+{
+	if (run->stack != NOT_ASKED)
+		return;
+	run->stack = NO_STACK;
+	if (run->r.form == FORM_NO_COOKIE || !run->r.cookie) {
+		run->state = run->r.form == FORM_LOST_COOKIE && t->has_cookie ? JOIN_LOST
+									      : JOIN_NONE;
+		return;
+	}
+	run->stack = choose(j, t, run, run->r.cookie, run->r.ts);
+	if (run->stack == NO_STACK) {
+		run->state = why_missing(j, t, run, run->r.cookie, run->r.ts);
+		return;
+	}
+	run->state = JOIN_STACK;
+	j->stacks.v[run->stack].claimed = 1;
+}
+
+/* The run of @stream that covers @pos, or NULL. */
+static struct run *run_at(struct join *j, struct task *t, uint32_t stream, uint64_t pos)
+{
+	struct run *r = &j->runs.v[t->run];
+	uint32_t lo = 0, hi = t->nr_runs, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (r[mid].r.stream < stream ||
+		    (r[mid].r.stream == stream && r[mid].r.pos <= pos))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && r[lo - 1].r.stream == stream ? &r[lo - 1] : NULL;
+}
+
+/* Can the stream's record at @pos, if it has one, have been made at @ts? */
+static bool covers(const struct stream *st, uint64_t pos, uint64_t ts)
+{
+	size_t lo = 0, hi = st->marks.nr, mid;
+
+	while (lo < hi) {	/* the first mark behind pos */
+		mid = lo + (hi - lo) / 2;
+		if (st->marks.v[mid].pos <= pos)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && (st->marks.v[lo - 1].pos == pos ? ts != st->marks.v[lo - 1].ts
+						  : ts < st->marks.v[lo - 1].ts))
+		return false;
+	return lo == st->marks.nr || ts <= st->marks.v[lo].ts;
+}
+
+static bool same_request(const struct run *a, const struct run *b)
+{
+	return a->r.cookie == b->r.cookie && a->r.form == b->r.form;
+}
+
+/*
+ * A position names one record of the file, except in a compressed file with
+ * several buffer instances, where positions are made up by the reader and
+ * those of two instances coincide. Then the cookie, if the record has one, and
+ * the time decide between them; where they cannot, nothing is said.
+ */
+void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
+	     uint64_t cookie, struct join_answer *ans)
+{
+	struct task *t = j->finished ? task_find(j, tid) : NULL;
+	struct run *r, *found = NULL;
+	bool sure = true, covered = false, c;
+	uint32_t i;
+
+	memset(ans, 0, sizeof(*ans));
+	for (i = 0; t && t->nr_runs && i < j->streams.nr; i++) {
+		const struct stream *st = &j->streams.v[i];
+
+		if (st->cpu != cpu || pos < st->first || pos > st->last)
+			continue;
+		r = run_at(j, t, i, pos);
+		if (!r || (cookie && r->r.cookie != cookie))
+			continue;
+		c = covers(st, pos, ts);
+		if (!found || (c && !covered)) {
+			found = r;
+			sure = true;
+			covered = c;
+		} else if (c == covered && !same_request(found, r)) {
+			sure = false;
+		}
+	}
+	if (!found)
+		return;
+	resolve(j, t, found);
+	ans->form = found->r.form;
+	ans->state = sure ? found->state : JOIN_UNSURE;
+	if (ans->state == JOIN_STACK)
+		fill(j, found->stack, ans);
+}
+
+static void answer(struct join *j, struct task *t, struct run *run, struct join_answer *ans)
+{
+	resolve(j, t, run);
+	ans->form = run->r.form;
+	ans->state = run->state;
+	if (run->stack < NO_STACK)
+		fill(j, run->stack, ans);
+}
+
+uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
+		     uint64_t cookie, struct join_last *last)
+{
+	struct task *t;
+	struct run *r, *end;
+	int i;
+
+	/* who goes through a stream comes to the run behind it */
+	for (i = 0; i < 4 && last->tid == tid && last->from < last->to && pos >= last->to &&
+	     last->to != UINT64_MAX; i++) {
+		r = &j->runs.v[++last->run];
+		last->from = r->r.pos;
+		last->to = last->run + 1 < j->runs.nr && r[1].r.tid == tid &&
+			   r[1].r.stream == stream ? r[1].r.pos : UINT64_MAX;
+	}
+	if (last->tid != tid || pos < last->from || pos >= last->to) {
+		t = j->finished ? task_find(j, tid) : NULL;
+		r = t && t->nr_runs ? run_at(j, t, stream, pos) : NULL;
+		last->tid = tid;
+		last->from = last->to = 0;
+		if (!r)
+			return JOIN_NO_RUN;
+		end = &j->runs.v[t->run + t->nr_runs];
+		last->run = r - j->runs.v;
+		last->from = r->r.pos;
+		last->to = r + 1 < end && r[1].r.stream == stream ? r[1].r.pos : UINT64_MAX;
+	}
+	if (cookie && j->runs.v[last->run].r.cookie != cookie)
+		return JOIN_NO_RUN;
+	return last->run;
+}
+
+uint32_t join_nr_runs(struct join *j)
+{
+	return j->finished ? j->runs.nr : 0;
+}
+
+void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about)
+{
+	struct run *r = &j->runs.v[run];
+	struct task *t = task_find(j, r->r.tid);
+
+	memset(ans, 0, sizeof(*ans));
+	if (t)
+		answer(j, t, r, ans);
+	if (about)
+		*about = r->r;
+}
+
+void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts, struct join_answer *ans)
+{
+	struct task *t = j->finished ? task_find(j, tid) : NULL;
+	uint32_t s;
+
+	memset(ans, 0, sizeof(*ans));
+	if (!t || !cookie)
+		return;
+	s = choose(j, t, NULL, cookie, ts);
+	if (s != NO_STACK)
+		fill(j, s, ans);
+	else
+		ans->state = why_missing(j, t, NULL, cookie, ts);
+}
+
+void join_stats(struct join *j, struct join_stats *st)
+{
+	struct task *t;
+	struct run *r;
+	size_t i, k;
+
+	memset(st, 0, sizeof(*st));
+	for (i = 0; i < j->tasks.nr; i++) {
+		t = &j->tasks.v[i];
+		for (k = 0; k < t->nr_runs; k++) {
+			r = &j->runs.v[t->run + k];
+			resolve(j, t, r);
+			st->requests[r->state] += r->r.events;
+		}
+	}
+	for (i = 0; i < j->stacks.nr; i++)
+		st->unclaimed += !j->stacks.v[i].claimed;
+	st->stacks = j->stacks.nr;
+	st->distinct = j->lists.nr;
+	st->cut = j->cut;
+	st->losses = j->losses;
+}

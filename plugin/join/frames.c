@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * frames - see frames.h
+ *
+ * Two caches. A frame's line under (file, offset, address), because stacks
+ * share most of their frames. And a stack's frames, as places in the first,
+ * under (address list, process, epoch of the process's maps): equal ones read
+ * alike. They have a budget, and begin again from nothing when it is spent, so
+ * that a trace without repetition costs time, not memory.
+ */
+#include "frames.h"
+#include "libunwind-user/base/text.h"
+
+#define BUDGET	(48u << 20)
+
+static const char prefix[] = "=> [user] ";
+static const char no_memory[] = "=> [user] <no memory>\n";
+
+struct frame_key {
+	uint64_t addr, offset;
+	uint32_t file;		/* id + 1, 0: none */
+	uint32_t exact;
+	uint32_t jit;		/* process whose compiled code it may be; 0: it is not */
+	uint32_t unused;	/* it is compared as bytes */
+};
+
+struct frame {
+	struct frame_key key;
+	char *line;
+	uint32_t len;
+	bool signal;		/* a signal trampoline: the next address is exact */
+};
+
+struct stack_frames {
+	uint32_t id, tgid, epoch, flags;
+	uint32_t shown;			/* flags, and what the maps add */
+	bool jit;			/* jit_knows() */
+	uint32_t first, nr;		/* in frames.index */
+};
+
+struct frames {
+	struct maps *maps;
+	struct frames_opts opts;
+	struct uu_symbols *syms;
+	VEC(struct frame) frames;
+	struct hidx frame_idx;
+	VEC(struct stack_frames) stacks;
+	struct hidx stack_idx;
+	VEC(uint32_t) index;		/* the stacks' frames, in frames.frames */
+	size_t bytes;
+	struct text out;
+};
+
+struct frames *frames_new(struct maps *maps, const struct frames_opts *opts)
+{
+	struct frames *f = calloc(1, sizeof(*f));
+	struct uu_symbols_opts so = { .size = sizeof(so) };
+
+	if (!f)
+		return NULL;
+	f->maps = maps;
+	f->opts = *opts;
+	f->opts.sysroot = NULL;
+	so.sysroot = opts->sysroot;
+	so.no_demangle = opts->no_demangle;
+	f->syms = uu_symbols_new(&so);
+	text_clear(&f->out);
+	if (!f->syms || f->out.failed) {
+		frames_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+static void forget(struct frames *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->frames.nr; i++)
+		free(f->frames.v[i].line);
+	f->frames.nr = f->stacks.nr = f->index.nr = 0;
+	f->bytes = 0;
+	hidx_clear(&f->frame_idx);
+	hidx_clear(&f->stack_idx);
+}
+
+void frames_free(struct frames *f)
+{
+	if (!f)
+		return;
+	forget(f);
+	vec_free(&f->frames);
+	vec_free(&f->stacks);
+	vec_free(&f->index);
+	hidx_free(&f->frame_idx);
+	hidx_free(&f->stack_idx);
+	uu_symbols_free(f->syms);
+	free(f->out.v);
+	free(f);
+}
+
+void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
+			struct join_answer *ans)
+{
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, nr = ans->nr;
+	uint32_t i = ans->flags & STACK_NO_START ? 0 : 1;
+	struct uu_symbol sym;
+	bool may_jit;
+
+	/* by tables from one end to the other: each address is in the text of one */
+	if (ans->tgid && !(ans->flags & ~STACK_COMPAT))
+		return;
+	may_jit = jit && jit_knows(jit, tgid, ans->ts);
+	for (; i < nr; i++) {
+		i = maps_find_outside(maps, tgid, ans->addrs, i, nr);
+		if (i < nr && !(may_jit && jit_symbol(jit, syms, tgid, ans->addrs[i] - 1, &sym)))
+			break;
+	}
+	if (i >= nr)
+		return;
+	ans->nr = i;
+	ans->flags |= STACK_INCOMPLETE | STACK_OUTSIDE;
+}
+
+/* A return address belongs to the call before it, also at a mapping's end. */
+const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
+				    uint64_t addr, bool exact, uint64_t *offset)
+{
+	const struct maps_file *file;
+
+	*offset = 0;
+	file = maps_find(maps, ans->tgid ? ans->tgid : ans->tid, ans->ts, ans->cpu, addr - !exact,
+			 offset);
+	if (file)
+		*offset += !exact;
+	return file;
+}
+
+bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
+		   bool exact, struct uu_symbol *sym)
+{
+	struct uu_file uf = {
+		.path = file->path,
+		.build_id = file->build_id,
+		.build_id_size = file->build_id_size,
+	};
+	bool signal = uu_symbols_is_signal_return(syms, &uf, offset);
+
+	if (uu_symbols_find(syms, &uf, exact || signal || !offset ? offset : offset - 1, sym))
+		memset(sym, 0, sizeof(*sym));
+	return signal;
+}
+
+static void add_frame(struct frames *f, struct text *t, const struct frame_key *k,
+		      const struct maps_file *file, bool *signal)
+{
+	struct uu_symbol sym;
+
+	text_add(t, prefix);
+	if (k->jit && !f->opts.no_symbols &&
+	    jit_symbol(f->opts.jit, f->syms, k->jit, k->addr - !k->exact, &sym)) {
+		text_name(t, sym.name, strlen(sym.name));
+		if (!f->opts.no_offsets)
+			text_addf(t, "+0x%llx", (unsigned long long)(k->addr - sym.start));
+		text_addf(t, " (/tmp/perf-%u.map)", k->jit);
+		if (f->opts.raw)
+			text_addf(t, " [0x%llx]", (unsigned long long)k->addr);
+		text_add(t, "\n");
+		return;
+	}
+	if (!file) {
+		text_addf(t, "0x%llx\n", (unsigned long long)k->addr);
+		return;
+	}
+	*signal = frames_symbol(f->syms, file, k->offset, k->exact, &sym);
+	if (f->opts.no_symbols)
+		sym.name = NULL;
+	if (sym.name) {
+		text_name(t, sym.name, strlen(sym.name));
+		if (!f->opts.no_offsets)
+			text_addf(t, "+0x%llx", (unsigned long long)(k->offset - sym.start));
+	} else {
+		text_addf(t, "0x%llx", (unsigned long long)k->addr);
+	}
+	text_add(t, " (");
+	text_name(t, file->path, strlen(file->path));
+	if (!sym.name || !f->opts.no_offsets)
+		text_addf(t, "+0x%llx", (unsigned long long)k->offset);
+	text_add(t, ")");
+	if (f->opts.raw)
+		text_addf(t, " [0x%llx]", (unsigned long long)k->addr);
+	text_add(t, "\n");
+	if (f->opts.more)
+		f->opts.more(f->opts.data, t, file,
+			     k->offset - !(k->exact || *signal || !k->offset));
+}
+
+/*
+ * The frame of one address, made if need be; NULL without memory. Valid until
+ * the next call.
+ */
+static struct frame *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
+			       bool exact)
+{
+	struct frame_key k = { .addr = addr, .exact = exact };
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid;
+	const struct maps_file *file;
+	struct text t = {};
+	bool signal = false;
+	struct frame *fr;
+	uint64_t hash;
+	uint32_t i;
+	size_t pos;
+
+	file = frames_file(f->maps, ans, addr, exact, &k.offset);
+	if (file)
+		k.file = file->id + 1;
+	if (jit_may(file) && jit_knows(f->opts.jit, tgid, ans->ts))
+		k.jit = tgid;
+	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ (uint64_t)k.jit << 1 ^
+				      k.exact));
+	for_each_hidx(&f->frame_idx, hash, pos, i) {
+		fr = &f->frames.v[i];
+		if (!memcmp(&fr->key, &k, sizeof(k)))
+			return fr;
+	}
+	add_frame(f, &t, &k, file, &signal);
+	fr = t.failed ? NULL : vec_add(&f->frames);
+	if (!fr || hidx_add(&f->frame_idx, hash, f->frames.nr - 1)) {
+		free(t.v);
+		if (fr)
+			f->frames.nr--;
+		return NULL;
+	}
+	fr->key = k;
+	fr->line = t.v;
+	fr->len = t.nr;
+	fr->signal = signal;
+	f->bytes += t.room + sizeof(*fr) + 24;
+	return fr;
+}
+
+static void add_marks(struct text *t, const struct join_answer *ans)
+{
+	static const struct {
+		uint32_t flag;
+		const char *text;
+	} marks[] = {
+		{ STACK_CUT, "cut: outer frames are missing" },
+		{ STACK_TRUNCATED, "truncated" },
+		{ STACK_INCOMPLETE, "incomplete" },
+		{ STACK_OUTSIDE, "what came next is no code" },
+		{ STACK_FRAME_POINTER, "frame pointers: right only if the code keeps them" },
+	};
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		if (!(ans->flags & marks[i].flag))
+			continue;
+		text_add(t, any ? "; " : prefix);
+		text_add(t, any ? "" : "<");
+		text_add(t, marks[i].text);
+		any = true;
+	}
+	if (any) {
+		text_add(t, ">\n");
+	} else if (!ans->nr) {
+		text_add(t, prefix);
+		text_add(t, "<empty>\n");
+	}
+}
+
+/* Append the frames of a stack to f->index. */
+static bool find_frames(struct frames *f, const struct join_answer *ans)
+{
+	bool exact = !(ans->flags & STACK_NO_START);	/* innermost: where the task was */
+	struct frame *fr;
+	uint32_t i;
+
+	if (vec_reserve(&f->index, (size_t)ans->nr + 1))
+		return false;
+	for (i = 0; i < ans->nr; i++) {
+		fr = get_frame(f, ans, ans->addrs[i], exact);
+		if (!fr)
+			return false;
+		f->index.v[f->index.nr++] = fr - f->frames.v;
+		exact = fr->signal;
+	}
+	f->bytes += ans->nr * sizeof(uint32_t) + sizeof(struct stack_frames) + 24;
+	return true;
+}
+
+static void add_stack(struct frames *f, struct text *t, const struct join_answer *ans,
+		      uint32_t first, uint32_t nr)
+{
+	const struct frame *fr;
+	uint32_t i;
+
+	if (ans->flags & STACK_NO_START) {
+		text_add(t, prefix);
+		text_add(t, "<cut: events were dropped, inner frames may be missing>\n");
+	}
+	for (i = 0; i < nr; i++) {
+		fr = &f->frames.v[f->index.v[first + i]];
+		text_bytes(t, fr->line, fr->len);
+	}
+	add_marks(t, ans);
+}
+
+static void add_missing(struct text *t, enum join_state state, bool damaged)
+{
+	static const char *const why[JOIN_NR_STATES] = {
+		[JOIN_PENDING] = "still in the kernel at the end",
+		[JOIN_LOST] = "lost",
+		[JOIN_UNRECORDED] = "not recorded",
+		[JOIN_UNSURE] =
+			"not recorded: two buffers of the file say different things here",
+	};
+
+	text_add(t, prefix);
+	text_add(t, "<");
+	text_add(t, why[state]);
+	if (damaged && state == JOIN_LOST)
+		text_add(t, ": the file is damaged");
+	text_add(t, ">\n");
+}
+
+static void print_stack(struct frames *f, const struct join_answer *ans)
+{
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, epoch, first, i;
+	struct stack_frames *st;
+	struct join_answer end = *ans;
+	bool near, jit = jit_knows(f->opts.jit, tgid, ans->ts);
+	uint64_t hash;
+	size_t pos;
+
+	epoch = maps_epoch(f->maps, tgid, ans->ts, &near);
+	hash = hash64(((uint64_t)ans->id << 32 | tgid) ^
+		      hash64((uint64_t)epoch << 32 | ans->flags));
+	for_each_hidx(&f->stack_idx, hash, pos, i) {
+		st = &f->stacks.v[i];
+		if (!near && st->id == ans->id && st->tgid == tgid && st->epoch == epoch &&
+		    st->flags == ans->flags && st->jit == jit) {
+			end.nr = st->nr;
+			end.flags = st->shown;
+			add_stack(f, &f->out, &end, st->first, st->nr);
+			return;
+		}
+	}
+	if (f->bytes > BUDGET)
+		forget(f);
+	first = f->index.nr;
+	frames_end_outside(f->maps, f->opts.jit, f->syms, &end);
+	if (!find_frames(f, &end)) {
+		f->index.nr = first;
+		text_add(&f->out, no_memory);
+		return;
+	}
+	add_stack(f, &f->out, &end, first, end.nr);
+	st = near ? NULL : vec_add(&f->stacks);
+	if (st && hidx_add(&f->stack_idx, hash, f->stacks.nr - 1)) {
+		f->stacks.nr--;
+		st = NULL;
+	}
+	if (!st) {
+		f->index.nr = first;
+		return;
+	}
+	st->id = ans->id;
+	st->tgid = tgid;
+	st->epoch = epoch;
+	st->flags = ans->flags;
+	st->jit = jit;
+	st->shown = end.flags;
+	st->first = first;
+	st->nr = end.nr;
+}
+
+const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged)
+{
+	text_clear(&f->out);
+	if (ans->state == JOIN_STACK)
+		print_stack(f, ans);
+	else if (ans->state != JOIN_NONE)
+		add_missing(&f->out, ans->state, damaged);
+	return f->out.failed ? no_memory : f->out.v ? f->out.v : "";
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * frames - a joined stack as text, one line a frame
+ *
+ *	=> [user] read+0x1a (/usr/lib/x86_64-linux-gnu/libc.so.6+0xf1d3a)
+ *
+ * The text of a stack is made once and kept: most stacks of a trace are equal.
+ */
+#ifndef USTACK_FRAMES_H
+#define USTACK_FRAMES_H
+
+#include <stddef.h>
+
+#include "libunwind-user/unwind-user.h"
+
+#include "jit.h"
+#include "join.h"
+#include "maps.h"
+
+struct text;
+
+struct frames_opts {
+	bool no_symbols;	/* addresses in place of functions */
+	bool no_offsets;	/* functions and files without "+0x..." */
+	bool no_demangle;
+	bool raw;		/* each frame's address at its end */
+	const char *sysroot;	/* put before each path; "" for none */
+	struct jit *jit;	/* names of compiled code, or NULL; must outlive it */
+	/*
+	 * If not NULL, called after the line of each frame in a file, to add lines
+	 * about the byte at @offset; made once for equal frames.
+	 */
+	void (*more)(void *data, struct text *t, const struct maps_file *file, uint64_t offset);
+	void *data;
+};
+
+struct frames;
+
+/* @maps must outlive it; @opts is copied. NULL without memory. */
+struct frames *frames_new(struct maps *maps, const struct frames_opts *opts);
+void frames_free(struct frames *f);
+
+/*
+ * The lines for @ans, each with its newline; "" for JOIN_NONE. @damaged: the
+ * file was not read to its end. Valid until the next call.
+ */
+const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged);
+
+/* ---- the same, for who makes something other than text of it ---- */
+
+/*
+ * End a joined stack before the first address that is no code: that is incomplete, and
+ * STACK_OUTSIDE. The innermost stays, as the task was there. @jit, which may be NULL, has code that
+ * was compiled. frames_text() does this by itself.
+ */
+void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
+			struct join_answer *ans);
+/*
+ * The file that an address of a stack lies in, NULL if none is known, and the
+ * offset in it. @exact: the task was there; else it is a return address. The
+ * innermost is exact (unless STACK_NO_START), and what is outside of a signal
+ * trampoline.
+ */
+const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
+				    uint64_t addr, bool exact, uint64_t *offset);
+/* The function there, its name NULL if unknown; true for a signal trampoline. */
+bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
+		   bool exact, struct uu_symbol *sym);
+
+#endif

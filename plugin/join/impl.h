@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of the join share. See join.h. */
+#ifndef USTACK_JOIN_INT_H
+#define USTACK_JOIN_INT_H
+
+#include "join.h"
+#include "libunwind-user/base/vec.h"
+
+/* A stack whose parts have not all come yet. */
+struct part {
+	struct join_stack head;		/* of its first part; head.addrs is not used */
+	VEC(uint64_t) addrs;
+	bool closed;			/* cut and stored: what still comes is dropped */
+};
+
+/* A record's position and time. */
+struct mark {
+	uint64_t pos, ts;
+};
+
+struct stream {
+	uint32_t buffer;
+	uint32_t cpu;
+	uint64_t first, last;		/* positions */
+	VEC(struct part) parts;
+	VEC(struct mark) marks;		/* rising */
+};
+
+/* An interned address list: j->addrs.v[off .. off + nr). */
+struct list {
+	uint64_t hash;
+	uint64_t off;
+	uint32_t nr;
+};
+
+struct stack {
+	uint64_t cookie;
+	uint64_t pos;
+	uint64_t ts;
+	uint32_t tid;
+	uint32_t tgid;
+	uint32_t flags;
+	uint32_t stream;
+	uint32_t list;
+	uint32_t claimed;		/* answers a request */
+};
+
+#define NOT_ASKED	UINT32_MAX	/* run.stack before the first query */
+#define NO_STACK	(UINT32_MAX - 1)
+
+struct run {
+	struct join_run r;
+	/*
+	 * Positions in the same stream between which a stack may be this run's:
+	 * the nearest runs of the same task under another cookie.
+	 */
+	uint64_t lo, hi;
+	uint32_t stack;			/* the answer, once asked */
+	uint32_t state;			/* enum join_state, once asked */
+};
+
+struct task {
+	uint32_t tid;
+	bool has_cookie;		/* at least one request */
+	uint32_t run, nr_runs;		/* by (stream, pos) */
+	uint32_t stack, nr_stacks;	/* by (cookie, ts) */
+	/* the latest time anything was recorded, its cookie, the latest under another */
+	bool any, second;
+	uint64_t last_ts, last_cookie, second_ts;
+	/* built when first needed: what has a cookie, by time */
+	struct seen *seen;
+	uint32_t nr_seen;
+};
+
+/* A run or a stack of a task. */
+struct seen {
+	uint64_t ts, cookie;
+	uint32_t next_other;		/* the next one under another cookie */
+};
+
+struct join {
+	VEC(struct stream) streams;
+	VEC(bool) dropped;		/* by buffer: it dropped events */
+	VEC(struct run) runs;
+	VEC(struct stack) stacks;
+	VEC(struct list) lists;
+	VEC(uint64_t) addrs;
+	VEC(struct task) tasks;
+	struct hidx list_idx;
+	struct hidx task_idx;
+	uint64_t cut;
+	uint64_t losses;
+	uint64_t period;		/* less time cannot bring a cookie back */
+	bool damaged;
+	bool finished;
+};
+
+/* sort.c: runs by (tid, stream, pos), stacks by (tid, cookie, ts). 0 or -ENOMEM. */
+int sort_runs(struct join *j);
+int sort_stacks(struct join *j);
+
+/* parts.c: put together what the kernel split; intern address lists. */
+int parts_add(struct join *j, const struct join_stack *s);
+int parts_loss(struct join *j, struct stream *st);
+int parts_finish(struct join *j);
+void parts_free(struct stream *st);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * join - filling. See join.h for the rules; find.c answers.
+ */
+#include <errno.h>
+
+#include "impl.h"
+
+struct join *join_new(void)
+{
+	struct join *j = calloc(1, sizeof(*j));
+
+	if (j)
+		j->period = JOIN_PERIOD;
+	return j;
+}
+
+void join_free(struct join *j)
+{
+	size_t i;
+
+	if (!j)
+		return;
+	for (i = 0; i < j->streams.nr; i++) {
+		parts_free(&j->streams.v[i]);
+		vec_free(&j->streams.v[i].marks);
+	}
+	for (i = 0; i < j->tasks.nr; i++)
+		free(j->tasks.v[i].seen);
+	vec_free(&j->streams);
+	vec_free(&j->dropped);
+	vec_free(&j->runs);
+	vec_free(&j->stacks);
+	vec_free(&j->lists);
+	vec_free(&j->addrs);
+	vec_free(&j->tasks);
+	hidx_free(&j->list_idx);
+	hidx_free(&j->task_idx);
+	free(j);
+}
+
+int join_add_stream(struct join *j, uint32_t buffer, uint32_t cpu, uint32_t *stream)
+{
+	struct stream *st;
+
+	while (j->dropped.nr <= buffer)
+		if (!vec_add(&j->dropped))
+			return -ENOMEM;
+	st = vec_add(&j->streams);
+	if (!st)
+		return -ENOMEM;
+	st->buffer = buffer;
+	st->cpu = cpu;
+	st->last = UINT64_MAX;
+	*stream = j->streams.nr - 1;
+	return 0;
+}
+
+int join_set_range(struct join *j, uint32_t stream, uint64_t first, uint64_t last)
+{
+	if (stream >= j->streams.nr)
+		return -EINVAL;
+	j->streams.v[stream].first = first;
+	j->streams.v[stream].last = last;
+	return 0;
+}
+
+int join_add_run(struct join *j, const struct join_run *run)
+{
+	struct run *r;
+
+	if (run->stream >= j->streams.nr)
+		return -EINVAL;
+	if (j->runs.nr >= NO_STACK)
+		return -ENOMEM;
+	r = vec_add(&j->runs);
+	if (!r)
+		return -ENOMEM;
+	r->r = *run;
+	r->stack = NOT_ASKED;
+	return 0;
+}
+
+int join_add_stack(struct join *j, const struct join_stack *stack)
+{
+	if (stack->stream >= j->streams.nr)
+		return -EINVAL;
+	if (j->stacks.nr >= NO_STACK)
+		return -ENOMEM;
+	return parts_add(j, stack);
+}
+
+int join_add_loss(struct join *j, uint32_t stream, uint64_t events)
+{
+	if (stream >= j->streams.nr)
+		return -EINVAL;
+	j->losses += events ? events : 1;
+	j->dropped.v[j->streams.v[stream].buffer] = true;
+	return parts_loss(j, &j->streams.v[stream]);
+}
+
+int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts)
+{
+	struct stream *st;
+	struct mark *m;
+
+	if (stream >= j->streams.nr)
+		return -EINVAL;
+	st = &j->streams.v[stream];
+	if (st->marks.nr && st->marks.v[st->marks.nr - 1].pos >= pos)
+		return -EINVAL;
+	m = vec_add(&st->marks);
+	if (!m)
+		return -ENOMEM;
+	m->pos = pos;
+	m->ts = ts;
+	return 0;
+}
+
+int join_set_dropped(struct join *j, uint32_t buffer)
+{
+	if (buffer >= j->dropped.nr)
+		return -EINVAL;
+	j->dropped.v[buffer] = true;
+	return 0;
+}
+
+void join_set_damaged(struct join *j)
+{
+	j->damaged = true;
+}
+
+void join_set_slow_clock(struct join *j)
+{
+	j->period = 0;
+}
+
+/* Neighbours that say the same become one. */
+static void merge_runs(struct join *j)
+{
+	struct run *r, *out = NULL;
+	size_t i, nr = 0;
+
+	for (i = 0; i < j->runs.nr; i++) {
+		r = &j->runs.v[i];
+		if (out && out->r.tid == r->r.tid && out->r.stream == r->r.stream &&
+		    out->r.cookie == r->r.cookie && out->r.form == r->r.form &&
+		    out->r.part == r->r.part) {
+			out->r.events += r->r.events;
+			continue;
+		}
+		out = &j->runs.v[nr++];
+		if (out != r)
+			*out = *r;
+	}
+	j->runs.nr = nr;
+}
+
+/*
+ * Between which positions a stack of the same stream may lie to be this run's:
+ * a pass each way, remembering the last run under a cookie, and the last under
+ * a cookie other than that.
+ */
+static void limit_runs(struct join *j)
+{
+	uint64_t cookie = 0, pos = 0, other = 0;
+	struct run *r;
+	size_t i;
+	int pass;
+
+	for (pass = 0; pass < 2; pass++) {
+		const uint64_t none = pass ? UINT64_MAX : 0;
+		const struct run *before = NULL;
+
+		for (i = 0; i < j->runs.nr; i++) {
+			r = &j->runs.v[pass ? j->runs.nr - 1 - i : i];
+			if (!before || before->r.tid != r->r.tid ||
+			    before->r.stream != r->r.stream) {
+				cookie = 0;
+				pos = other = none;
+			}
+			before = r;
+			if (r->r.cookie) {
+				if (cookie != r->r.cookie) {
+					other = cookie ? pos : none;
+					cookie = r->r.cookie;
+				}
+				pos = r->r.pos;
+			}
+			if (pass)
+				r->hi = other;
+			else
+				r->lo = other;
+		}
+	}
+}
+
+static struct task *task_get(struct join *j, uint32_t tid)
+{
+	struct task *t;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&j->task_idx, hash64(tid), pos, i)
+		if (j->tasks.v[i].tid == tid)
+			return &j->tasks.v[i];
+	t = vec_add(&j->tasks);
+	if (!t || hidx_add(&j->task_idx, hash64(tid), j->tasks.nr - 1))
+		return NULL;
+	t->tid = tid;
+	return t;
+}
+
+static void task_saw(struct task *t, uint64_t cookie, uint64_t ts)
+{
+	if (!cookie)
+		return;
+	if (!t->any || (cookie == t->last_cookie && ts > t->last_ts)) {
+		t->any = true;
+		t->last_cookie = cookie;
+		t->last_ts = ts;
+	} else if (cookie != t->last_cookie && ts >= t->last_ts) {
+		t->second = true;
+		t->second_ts = t->last_ts;
+		t->last_cookie = cookie;
+		t->last_ts = ts;
+	} else if (cookie != t->last_cookie && (!t->second || ts > t->second_ts)) {
+		t->second = true;
+		t->second_ts = ts;
+	}
+}
+
+int join_finish(struct join *j)
+{
+	struct task *t = NULL;
+	struct stack *s;
+	struct run *r;
+	size_t i;
+	int ret;
+
+	ret = parts_finish(j);
+	if (!ret)
+		ret = sort_runs(j);
+	if (!ret)
+		ret = sort_stacks(j);
+	if (ret)
+		return ret;
+	merge_runs(j);
+	limit_runs(j);
+
+	for (i = 0; i < j->runs.nr; i++) {
+		r = &j->runs.v[i];
+		if (!t || t->tid != r->r.tid) {
+			t = task_get(j, r->r.tid);
+			if (!t)
+				return -ENOMEM;
+			t->run = i;
+		}
+		t->nr_runs++;
+		t->has_cookie |= r->r.cookie != 0;
+		task_saw(t, r->r.cookie, r->r.ts);
+	}
+	t = NULL;
+	for (i = 0; i < j->stacks.nr; i++) {
+		s = &j->stacks.v[i];
+		if (!t || t->tid != s->tid) {
+			t = task_get(j, s->tid);
+			if (!t)
+				return -ENOMEM;
+			t->stack = i;
+		}
+		t->nr_stacks++;
+		task_saw(t, s->cookie, s->ts);
+	}
+	j->finished = true;
+	return 0;
+}

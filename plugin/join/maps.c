@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * maps - see maps.h for the rules
+ *
+ * Per process a mapping is kept once, with the times it was seen at: the
+ * kernel repeats itself. Mappings lie sorted by start, with the largest end so
+ * far beside them, so that those which hold an address are found going down
+ * from the last that starts at or before it. A mapping that overlaps another
+ * is contested; only its sightings can change what an address means, so their
+ * count up to a time is the epoch of that time.
+ */
+#include <errno.h>
+
+#include "maps.h"
+#include "libunwind-user/base/vec.h"
+
+/* How far the clocks of two CPUs are trusted to agree, in ns. */
+#define CLOCK_SLACK	10000000ull
+
+/* USER_MAPS_NEW of the kernel: with more than these, some are recorded with a later stack. */
+#define MAPS_A_STACK	16
+
+/* A kernel's stack has 510 frames. What a hostile file has is not looked through for rule 5. */
+#define FRAMES_MAX	4096
+
+struct seen {
+	uint64_t ts;
+	uint32_t proc;
+	uint32_t cpu;
+	uint32_t map;			/* index in m->maps */
+};
+
+struct map {
+	uint64_t start, end, pgoff;
+	uint64_t max_end;		/* of all mappings of the process up to this */
+	uint32_t proc, file;
+	uint32_t seen, nr_seen;
+	uint32_t id;			/* before sorting: what seen.map says */
+	bool contested;
+};
+
+struct proc {
+	uint32_t tgid;
+	uint32_t map, nr_maps;
+	uint32_t seen, nr_seen;		/* contested ones, by time, in m->contested */
+};
+
+struct maps {
+	VEC(struct maps_file) files;
+	VEC(struct map) maps;
+	VEC(struct seen) seen;
+	VEC(struct seen) contested;
+	VEC(struct proc) procs;
+	struct hidx file_idx, map_idx, proc_idx;
+	const struct map *last;		/* found last, if nothing overlaps it */
+	bool incomplete;
+};
+
+struct maps *maps_new(void)
+{
+	return calloc(1, sizeof(struct maps));
+}
+
+void maps_free(struct maps *m)
+{
+	size_t i;
+
+	if (!m)
+		return;
+	for (i = 0; i < m->files.nr; i++)
+		free(m->files.v[i].path);
+	vec_free(&m->files);
+	vec_free(&m->maps);
+	vec_free(&m->seen);
+	vec_free(&m->contested);
+	vec_free(&m->procs);
+	hidx_free(&m->file_idx);
+	hidx_free(&m->map_idx);
+	hidx_free(&m->proc_idx);
+	free(m);
+}
+
+static uint64_t hash_str(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	while (*s)
+		h = (h ^ (uint8_t)*s++) * 0x100000001b3ull;
+	return hash64(h);
+}
+
+static int file_get(struct maps *m, const struct maps_rec *rec, uint32_t *id)
+{
+	uint64_t hash = hash_str(rec->path) ^ hash64(rec->ino);
+	struct maps_file *f;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&m->file_idx, hash, pos, i) {
+		f = &m->files.v[i];
+		if (f->ino == rec->ino && f->major == rec->major && f->minor == rec->minor &&
+		    f->build_id_size == rec->build_id_size &&
+		    !memcmp(f->build_id, rec->build_id, f->build_id_size) &&
+		    !strcmp(f->path, rec->path)) {
+			*id = i;
+			return 0;
+		}
+	}
+	f = vec_add(&m->files);
+	if (!f)
+		return -ENOMEM;
+	f->id = m->files.nr - 1;
+	f->ino = rec->ino;
+	f->major = rec->major;
+	f->minor = rec->minor;
+	f->build_id_size = rec->build_id_size;
+	memcpy(f->build_id, rec->build_id, sizeof(f->build_id));
+	f->path = strdup(rec->path);
+	*id = f->id;
+	return !f->path || hidx_add(&m->file_idx, hash, f->id) ? -ENOMEM : 0;
+}
+
+static struct proc *proc_find(struct maps *m, uint32_t tgid)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&m->proc_idx, hash64(tgid), pos, i)
+		if (m->procs.v[i].tgid == tgid)
+			return &m->procs.v[i];
+	return NULL;
+}
+
+static int map_get(struct maps *m, const struct maps_rec *rec, uint32_t proc, uint32_t file,
+		   uint32_t *id)
+{
+	uint64_t hash = hash64(rec->start ^ hash64(rec->pgoff + proc)) ^ file;
+	struct map *map;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&m->map_idx, hash, pos, i) {
+		map = &m->maps.v[i];
+		if (map->proc == proc && map->start == rec->start && map->end == rec->end &&
+		    map->pgoff == rec->pgoff && map->file == file) {
+			*id = i;
+			return 0;
+		}
+	}
+	map = vec_add(&m->maps);
+	if (!map || hidx_add(&m->map_idx, hash, m->maps.nr - 1))
+		return -ENOMEM;
+	map->start = rec->start;
+	map->end = rec->end;
+	map->pgoff = rec->pgoff;
+	map->proc = proc;
+	map->file = file;
+	map->id = *id = m->maps.nr - 1;
+	return 0;
+}
+
+int maps_add(struct maps *m, const struct maps_rec *rec)
+{
+	struct proc *p = proc_find(m, rec->tgid);
+	uint32_t file, map;
+	struct seen *s;
+	int ret;
+
+	if (!p) {
+		p = vec_add(&m->procs);
+		if (!p || hidx_add(&m->proc_idx, hash64(rec->tgid), m->procs.nr - 1))
+			return -ENOMEM;
+		p->tgid = rec->tgid;
+	}
+	ret = file_get(m, rec, &file);
+	if (ret)
+		return ret;
+	ret = map_get(m, rec, p - m->procs.v, file, &map);
+	if (ret)
+		return ret;
+	s = vec_add(&m->seen);
+	if (!s)
+		return -ENOMEM;
+	s->ts = rec->ts;
+	s->cpu = rec->cpu;
+	s->proc = p - m->procs.v;
+	s->map = map;
+	return 0;
+}
+
+#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
+static int cmp_map(const void *a, const void *b)
+{
+	const struct map *x = a, *y = b;
+
+	CMP(x->proc, y->proc);
+	CMP(x->start, y->start);
+	CMP(x->end, y->end);
+	CMP(x->id, y->id);
+	return 0;
+}
+
+static int cmp_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	CMP(x->map, y->map);
+	CMP(x->ts, y->ts);
+	CMP(x->cpu, y->cpu);
+	return 0;
+}
+
+static int cmp_contested(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	CMP(x->proc, y->proc);
+	CMP(x->ts, y->ts);
+	return 0;
+}
+
+/* The process's mappings lie sorted: which overlap another? */
+static void mark_contested(struct maps *m, const struct proc *p)
+{
+	struct map *map = &m->maps.v[p->map], *top = map;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_maps; i++) {
+		if (i && map[i].start < top->end)
+			map[i].contested = top->contested = true;
+		if (!i || map[i].end > top->end)
+			top = &map[i];
+		map[i].max_end = top->end;
+	}
+}
+
+int maps_finish(struct maps *m)
+{
+	uint32_t *place;
+	struct seen *s;
+	size_t i;
+
+	if (!m->maps.nr)
+		return 0;
+	qsort(m->maps.v, m->maps.nr, sizeof(*m->maps.v), cmp_map);
+	place = malloc(m->maps.nr * sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	for (i = 0; i < m->maps.nr; i++) {
+		struct proc *p = &m->procs.v[m->maps.v[i].proc];
+
+		place[m->maps.v[i].id] = i;
+		if (!p->nr_maps++)
+			p->map = i;
+	}
+	for (i = 0; i < m->seen.nr; i++)
+		m->seen.v[i].map = place[m->seen.v[i].map];
+	free(place);
+	qsort(m->seen.v, m->seen.nr, sizeof(*m->seen.v), cmp_seen);
+	for (i = 0; i < m->seen.nr; i++) {
+		struct map *map = &m->maps.v[m->seen.v[i].map];
+
+		if (!map->nr_seen++)
+			map->seen = i;
+	}
+	for (i = 0; i < m->procs.nr; i++)
+		mark_contested(m, &m->procs.v[i]);
+
+	for (i = 0; i < m->seen.nr; i++) {
+		if (!m->maps.v[m->seen.v[i].map].contested)
+			continue;
+		s = vec_add(&m->contested);
+		if (!s)
+			return -ENOMEM;
+		*s = m->seen.v[i];
+	}
+	if (m->contested.nr)
+		qsort(m->contested.v, m->contested.nr, sizeof(*m->contested.v), cmp_contested);
+	for (i = 0; i < m->contested.nr; i++) {
+		struct proc *p = &m->procs.v[m->contested.v[i].proc];
+
+		if (!p->nr_seen++)
+			p->seen = i;
+	}
+	return 0;
+}
+
+/* How many of @nr sightings, sorted by time, lie at or before @ts. */
+static uint32_t seen_until(const struct seen *s, uint32_t nr, uint64_t ts)
+{
+	uint32_t lo = 0, hi = nr, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s[mid].ts <= ts)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint64_t sub(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
+{
+	const struct proc *p = proc_find(m, tgid);
+	const struct seen *s;
+	uint32_t n;
+
+	*near = false;
+	if (!p || !p->nr_seen)
+		return 0;
+	s = &m->contested.v[p->seen];
+	n = seen_until(s, p->nr_seen, ts);
+	*near = (n && sub(ts, s[n - 1].ts) <= CLOCK_SLACK) ||
+		(n < p->nr_seen && sub(s[n].ts, ts) <= CLOCK_SLACK);
+	return n;
+}
+
+/*
+ * The last sighting of @map at or before @ts, when the clocks of the other
+ * CPUs are taken to be ahead of (@skew > 0) or behind (@skew < 0) that of @cpu.
+ */
+static const struct seen *last_seen(struct maps *m, const struct map *map, uint64_t ts,
+				    uint32_t cpu, int skew)
+{
+	const struct seen *s = &m->seen.v[map->seen];
+	uint64_t others = skew > 0 ? ts + CLOCK_SLACK : skew < 0 ? sub(ts, CLOCK_SLACK) : ts;
+	uint32_t i = seen_until(s, map->nr_seen, others > ts ? others : ts);
+
+	while (i-- > 0)
+		if (s[i].ts <= (s[i].cpu == cpu ? ts : others))
+			return &s[i];
+	return NULL;
+}
+
+/* Rules 1 and 2 among the mappings up to @last that hold @addr. */
+static const struct map *choose(struct maps *m, const struct map *map, uint32_t last,
+				uint64_t addr, uint64_t ts, uint32_t cpu, int skew,
+				bool *contested)
+{
+	const struct map *before = NULL, *after = NULL;
+	uint64_t before_ts = 0, after_ts = 0;
+	const struct seen *s;
+
+	for (; last-- > 0 && map[last].max_end > addr; ) {
+		if (map[last].end <= addr)
+			continue;
+		*contested |= map[last].contested;
+		s = last_seen(m, &map[last], ts, cpu, skew);
+		if (s && (!before || s->ts > before_ts)) {
+			before = &map[last];
+			before_ts = s->ts;
+		}
+		s = &m->seen.v[map[last].seen];
+		if (!after || s->ts < after_ts) {
+			after = &map[last];
+			after_ts = s->ts;
+		}
+	}
+	return before ? before : after;
+}
+
+static const struct map *find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+			      uint64_t addr)
+{
+	const struct map *map, *best = m->last;
+	const struct proc *p;
+	bool contested = false;
+	uint32_t lo, hi, mid;
+
+	/* the frames of a stack are mostly in few files */
+	if (best && best->start <= addr && addr < best->end &&
+	    m->procs.v[best->proc].tgid == tgid)
+		return best;
+	p = proc_find(m, tgid);
+	if (!p || !p->nr_maps)
+		return NULL;
+	map = &m->maps.v[p->map];
+	for (lo = 0, hi = p->nr_maps; lo < hi; ) {
+		mid = lo + (hi - lo) / 2;
+		if (map[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	best = choose(m, map, lo, addr, ts, cpu, 0, &contested);
+	if (!best)
+		return NULL;
+	if (contested && (choose(m, map, lo, addr, ts, cpu, 1, &contested) != best ||
+			  choose(m, map, lo, addr, ts, cpu, -1, &contested) != best))
+		return NULL;
+	if (!contested)
+		m->last = best;
+	return best;
+}
+
+void maps_set_incomplete(struct maps *m)
+{
+	m->incomplete = true;
+}
+
+/* Nothing of a program is in the first page, nor beyond 56 bits, mapping or not. */
+static bool is_impossible(uint64_t addr)
+{
+	return addr <= 4096 || addr >> 56;
+}
+
+/* A mapping of the process, of whatever time, that holds @addr or the call before it. */
+static const struct map *any_map(const struct maps *m, const struct proc *p, uint64_t addr)
+{
+	const struct map *map = &m->maps.v[p->map];
+	uint32_t lo = 0, hi = p->nr_maps, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (map[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo-- > 0 && map[lo].max_end >= addr)
+		if (map[lo].end >= addr)
+			return &map[lo];
+	return NULL;
+}
+
+/*
+ * Were all that the stack touches recorded with it at the latest? The task was at the first
+ * address, so that is code. If its mapping was not recorded, those of its callers may be missing,
+ * too: with the stack of an execve() the kernel records no mapping, as the process has those of the
+ * new program by then.
+ */
+static bool has_all_maps(const struct maps *m, const struct proc *p, const uint64_t *addrs,
+			 uint32_t nr)
+{
+	const struct map *known[MAPS_A_STACK], *map;
+	uint32_t i, k, nr_known = 0;
+
+	if (m->incomplete || nr > FRAMES_MAX || !any_map(m, p, addrs[0]))
+		return false;
+	for (i = 0; i < nr; i++) {
+		map = any_map(m, p, addrs[i]);
+		for (k = 0; k < nr_known && known[k] != map; k++)
+			;
+		if (!map || k < nr_known)
+			continue;
+		if (nr_known == MAPS_A_STACK - 1)
+			return false;
+		known[nr_known++] = map;
+	}
+	return true;
+}
+
+uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs, uint32_t from,
+			   uint32_t nr)
+{
+	const struct map *map = m->last;
+	const struct proc *p = NULL;
+	bool asked = false;
+	uint32_t i;
+
+	for (i = from; i < nr; i++) {
+		/* nothing that any rule is about */
+		if (map && addrs[i] > map->start && addrs[i] <= map->end &&
+		    m->procs.v[map->proc].tgid == tgid)
+			continue;
+		if (!asked)
+			p = proc_find(m, tgid);
+		asked = true;
+		map = p && p->nr_maps ? any_map(m, p, addrs[i]) : NULL;
+		if (map)
+			continue;
+		if (is_impossible(addrs[i]))
+			break;
+		if (p && p->nr_maps && has_all_maps(m, p, addrs, nr))
+			break;
+	}
+	return i;
+}
+
+const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+				  uint64_t addr, uint64_t *offset)
+{
+	const struct map *map = find(m, tgid, ts, cpu, addr);
+
+	if (!map)
+		return NULL;
+	*offset = addr - map->start + map->pgoff;
+	return &m->files.v[map->file];
+}
+
+const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+					uint64_t addr, uint64_t *offset, uint64_t *from,
+					uint64_t *to)
+{
+	const struct map *map = find(m, tgid, ts, cpu, addr);
+
+	*from = addr;
+	*to = addr + 1;
+	if (!map)
+		return NULL;
+	if (!map->contested) {
+		*from = map->start;
+		*to = map->end;
+	}
+	*offset = addr - map->start + map->pgoff;
+	return &m->files.v[map->file];
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * runs - see runs.h
+ *
+ * Each level has at most one kernel stack that waits for its cookie, as an open
+ * group of nest.h. Per task the run that is open is kept; a record that says
+ * the same only counts. A kernel stack is settled after records of an
+ * interrupt, which lie behind it, may have been: runs can come out of order,
+ * and the join sorts them.
+ */
+#include <errno.h>
+
+#include "runs.h"
+#include "libunwind-user/base/vec.h"
+
+/* A kernel stack whose group is open. */
+struct waiting {
+	bool bare;		/* the cookie came first: this stack adds nothing */
+	bool several;		/* different cookies passed it */
+	uint64_t passed;	/* a cookie that passed it, or 0 */
+	uint64_t pos, ts;
+};
+
+/* A task's run so far. */
+struct open {
+	struct join_run run;
+	uint64_t last_ts;		/* of its latest request */
+	bool over;			/* the task's stack came */
+};
+
+struct runs {
+	int (*emit)(void *data, const struct join_run *run);
+	void *data;
+	uint32_t stream;
+	bool after_loss;
+	bool loss_seen;			/* a record since then, of this task */
+	uint32_t loss_tid;
+	struct nest nest;		/* of kernel stacks that wait for their cookies */
+	struct waiting waiting[NEST_LEVELS];
+	/* levels whose last record was a bare cookie, of this task */
+	uint32_t cookie_last;
+	uint32_t cookie_tid[NEST_LEVELS];
+	VEC(struct open) open;		/* one a task */
+	uint32_t last;			/* the one that was found last */
+	struct hidx idx;
+};
+
+struct runs *runs_new(int (*emit)(void *data, const struct join_run *run), void *data)
+{
+	struct runs *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->emit = emit;
+		r->data = data;
+	}
+	return r;
+}
+
+void runs_free(struct runs *r)
+{
+	if (!r)
+		return;
+	vec_free(&r->open);
+	hidx_free(&r->idx);
+	free(r);
+}
+
+static struct open *open_run(struct runs *r, uint32_t tid)
+{
+	struct open *o;
+	uint32_t i;
+	size_t pos;
+
+	if (r->last < r->open.nr && r->open.v[r->last].run.tid == tid)
+		return &r->open.v[r->last];
+	for_each_hidx(&r->idx, hash64(tid), pos, i) {
+		if (r->open.v[i].run.tid == tid) {
+			r->last = i;
+			return &r->open.v[i];
+		}
+	}
+	o = vec_add(&r->open);
+	if (!o || hidx_add(&r->idx, hash64(tid), r->open.nr - 1))
+		return NULL;
+	o->run.tid = tid;
+	return o;
+}
+
+/* The record at @pos says (form, cookie) for its task; @events requests with it. */
+static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t cookie,
+	       enum join_form form, uint32_t events)
+{
+	struct open *o = open_run(r, tid);
+	struct join_run *run;
+	int ret = 0;
+
+	if (!o)
+		return -ENOMEM;
+	run = &o->run;
+	/* the same cookie may be another kernel entry's: the join decides by the time */
+	if (run->pos && (o->over || (ts > o->last_ts && ts - o->last_ts >= JOIN_PERIOD))) {
+		ret = r->emit(r->data, run);
+		run->part++;
+		run->pos = 0;
+	}
+	o->over = false;
+	/* a kernel stack without a cookie is said late */
+	if (ts > o->last_ts)
+		o->last_ts = ts;
+	if (run->pos && run->pos <= pos && run->cookie == cookie && run->form == form) {
+		run->events += events;
+		return 0;
+	}
+	if (run->pos)
+		ret = r->emit(r->data, run);
+	run->stream = r->stream;
+	run->pos = pos;
+	run->ts = ts;
+	run->cookie = cookie;
+	run->form = form;
+	run->events = events;
+	return ret;
+}
+
+/* Whatever the task asks for from now on, the kernel entry may be another one. */
+static void end_entry(struct runs *r, uint32_t tid)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&r->idx, hash64(tid), pos, i)
+		if (r->open.v[i].run.tid == tid)
+			r->open.v[i].over = true;
+}
+
+/* No cookie came for the kernel stack that waited at this level. */
+static int settle(struct runs *r, int level, bool lost)
+{
+	struct waiting *w = &r->waiting[level];
+
+	nest_close(&r->nest, level);
+	if (w->bare)
+		return 0;
+	return say(r, r->nest.v[level].tid, w->pos, w->ts, 0,
+		   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
+}
+
+static int settle_all(struct runs *r, uint32_t levels, bool lost)
+{
+	int level, ret = 0;
+
+	for (level = 0; levels && !ret; level++, levels >>= 1)
+		if (levels & 1)
+			ret = settle(r, level, lost);
+	return ret;
+}
+
+/* Is this cookie, of the right context, that of the kernel stack that waits? */
+static bool may_have(const struct waiting *w, uint64_t cookie)
+{
+	return !w->bare && !w->several && (!w->passed || w->passed == cookie);
+}
+
+static int cookie_record(struct runs *r, const struct runs_rec *rec, int level, uint16_t context)
+{
+	struct waiting *w = &r->waiting[level];
+	enum join_form form = FORM_BARE;
+	int ret = 0;
+
+	if (nest_belongs(&r->nest, level, rec->tid, context) && may_have(w, rec->cookie)) {
+		form = FORM_KSTACK;
+		nest_close(&r->nest, level);
+		ret = say(r, rec->tid, w->pos, w->ts, rec->cookie, form, 0);
+	} else if (r->nest.open >> level & 1) {
+		ret = settle(r, level, false);
+	}
+	if (!ret)
+		ret = say(r, rec->tid, rec->pos, rec->ts, rec->cookie, form, 1);
+	/* who waits with interrupts on is one below */
+	if (level & 1 && r->nest.open >> (level - 1) & 1) {
+		w--;
+		w->several |= w->passed && w->passed != rec->cookie;
+		w->passed = rec->cookie;
+	}
+	if (form == FORM_BARE) {
+		r->cookie_last |= 1u << level;
+		r->cookie_tid[level] = rec->tid;
+	} else {
+		r->cookie_last &= ~(1u << level);
+	}
+	return ret;
+}
+
+/*
+ * Only interrupts come between the parts of a stack. The end of one counts as the same task, with
+ * interrupts off.
+ */
+static void doubt_loss(struct runs *r, uint32_t tid, int level)
+{
+	if (!level || !runs_after_loss(r, tid))
+		r->after_loss = false;
+	r->loss_seen = true;
+	r->loss_tid = tid;
+}
+
+int runs_record(struct runs *r, const struct runs_rec *rec)
+{
+	int level = nest_level(rec->flags), ret = 0;
+	uint16_t context = nest_context(rec->flags, rec->preempt);
+	struct waiting *w = &r->waiting[level];
+	uint32_t ended;
+	bool bare;
+
+	if (r->after_loss)
+		doubt_loss(r, rec->tid, level);
+	/* most events */
+	if (rec->kind == REC_OTHER && !r->nest.open && !r->cookie_last)
+		return 0;
+	r->cookie_last &= (2u << level) - 1;
+	ended = nest_ended(&r->nest, level, rec->tid);
+	if (ended)
+		ret = settle_all(r, ended, false);
+	if (ret)
+		return ret;
+	if (rec->kind == REC_COOKIE && rec->cookie)
+		return cookie_record(r, rec, level, context);
+
+	bare = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
+	r->cookie_last &= ~(1u << level);
+	if (r->nest.open >> level & 1)
+		ret = settle(r, level, false);
+	if (rec->kind == REC_STACK)
+		end_entry(r, rec->tid);
+	if (rec->kind == REC_KERNEL_STACK) {
+		nest_open(&r->nest, level, rec->tid, context);
+		*w = (struct waiting){ .bare = bare, .pos = rec->pos, .ts = rec->ts };
+	}
+	return ret;
+}
+
+int runs_loss(struct runs *r)
+{
+	r->after_loss = true;
+	r->loss_seen = false;
+	r->cookie_last = 0;
+	return settle_all(r, r->nest.open, true);
+}
+
+bool runs_after_loss(const struct runs *r, uint32_t tid)
+{
+	return r->after_loss && (!r->loss_seen || r->loss_tid == tid);
+}
+
+int runs_end(struct runs *r)
+{
+	int ret = settle_all(r, r->nest.open, false);
+	size_t i;
+
+	for (i = 0; i < r->open.nr && !ret; i++)
+		if (r->open.v[i].run.pos)
+			ret = r->emit(r->data, &r->open.v[i].run);
+	r->cookie_last = 0;
+	r->open.nr = 0;
+	hidx_clear(&r->idx);
+	r->after_loss = false;
+	return ret;
+}
+
+int runs_stream(struct runs *r, uint32_t stream)
+{
+	int ret = runs_end(r);
+
+	r->stream = stream;
+	return ret;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of the plugin proper share: one struct ustack a tep handle. */
+#ifndef USTACK_H
+#define USTACK_H
+
+#include "plugin/recording/decode.h"
+#include "frames.h"
+#include "plugin/recording/scan.h"
+#include "libunwind-user/base/text.h"
+
+#define NR_KERNEL_LINES 4096
+
+struct kernel_line {
+	unsigned long long addr;
+	uint32_t len;			/* 0: free */
+	char line[116];
+};
+
+/*
+ * One opened trace.dat. Its tep handle serves all its buffer instances, so
+ * everything is known of the whole file.
+ */
+struct ustack {
+	struct ustack *next;
+	struct tep_handle *tep;
+	int fd;			/* the file, opened by ourselves; -1 once scanned */
+	char *path;		/* for messages */
+	bool scanned;		/* scan is valid, frames may be NULL */
+	struct decode dec;
+	struct scan scan;
+	struct frames *frames;
+	struct text text;
+	struct kernel_line kernel_lines[NR_KERNEL_LINES];
+};
+
+/* The options as the user set them (trace-cmd/options.c). */
+struct ustack_options {
+	struct frames_opts frames;
+	bool summary;		/* counts on standard error when the file is closed */
+	bool kernel_offset;	/* ftrace:offset, which kernel stacks obey elsewhere too */
+};
+
+void options_add(void);
+void options_remove(void);
+void options_get(struct ustack_options *opts);
+
+/* trace-cmd/handlers.c */
+void handlers_register(struct ustack *u);
+void handlers_unregister(struct ustack *u);
+/* Give a ustack its scan other than by reading its file: for tests. */
+int ustack_ready(struct ustack *u);
+
+#endif

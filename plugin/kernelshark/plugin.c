@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * plugin_ustack_shark - KernelShark's side. See plugin_ustack_shark.h.
+ *
+ * KernelShark calls the initializer for each stream (buffer) of a file, then
+ * tells of each record whose event was registered while it loads, then has the
+ * plots drawn. It may load a stream a second time without a word, after a
+ * filter was changed: the model notices.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libkshark.h>
+#include <libkshark-plugin.h>
+#include <libkshark-tepdata.h>
+
+#include "plugin/recording/decode.h"
+#include "plugin/join/join.h"
+#include "shark.h"
+#include "libunwind-user/base/vec.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream);
+EXPORT int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream);
+EXPORT void *KSHARK_MENU_PLUGIN_INITIALIZER(void *window);
+
+struct shark_stream {
+	int sd;
+	bool said;			/* the problem, if there is one */
+	struct decode dec;
+	struct shark_model *model;
+};
+
+static VEC(struct shark_stream *) streams;
+static void *main_window;
+
+static struct shark_stream *find(int sd)
+{
+	size_t i;
+
+	for (i = 0; i < streams.nr; i++)
+		if (streams.v[i]->sd == sd)
+			return streams.v[i];
+	return NULL;
+}
+
+struct shark_model *shark_of_stream(int sd)
+{
+	struct shark_stream *s = find(sd);
+
+	if (!s)
+		return NULL;
+	shark_ready(s->model);
+	if (shark_problem(s->model) && !s->said) {
+		s->said = true;
+		fprintf(stderr, "plugin-ustack: %s\n", shark_problem(s->model));
+	}
+	return s->model;
+}
+
+void *shark_window_ptr(void)
+{
+	return main_window;
+}
+
+static void on_record(struct kshark_data_stream *stream, void *record, struct kshark_entry *entry)
+{
+	struct shark_stream *s = find(stream->stream_id);
+	const struct tep_record *rec = record;
+	struct shark_record r = { .entry = entry };
+	struct decode_stack stack;
+	uint64_t flags;
+
+	if (!s || !decode_tid(&s->dec, rec, &r.tid) ||
+	    !decode_number(&s->dec, rec, &s->dec.common_flags, &flags))
+		return;
+	switch (decode_kind(&s->dec, rec)) {
+	case DECODE_KERNEL_STACK:
+		r.kind = SHARK_KERNEL_STACK;
+		break;
+	case DECODE_COOKIE:
+		r.kind = SHARK_COOKIE;
+		if (!decode_cookie(&s->dec, rec, &r.cookie))
+			return;
+		break;
+	case DECODE_STACK:
+		r.kind = SHARK_STACK;
+		if (!decode_stack(&s->dec, rec, &stack))
+			return;
+		r.cookie = stack.cookie;
+		r.more = stack.flags & STACK_MORE;
+		break;
+	default:
+		return;
+	}
+	r.pos = rec->offset;
+	r.ts = rec->ts;
+	r.cpu = rec->cpu;
+	r.flags = flags;
+	/* without memory some marks are missing; KernelShark itself ends soon, then */
+	shark_add(s->model, s->sd, &r);
+}
+
+static const int *ids(const struct shark_stream *s, int i)
+{
+	const int *all[] = { &s->dec.id_kernel_stack, &s->dec.id_cookie, &s->dec.id_stack };
+
+	return i < 3 ? all[i] : NULL;
+}
+
+static void close_stream(struct shark_stream *s)
+{
+	size_t i;
+
+	for (i = 0; i < streams.nr; i++)
+		if (streams.v[i] == s)
+			streams.v[i] = streams.v[--streams.nr];
+	if (!streams.nr)
+		vec_free(&streams);
+	if (s->model) {
+		shark_forget(s->model, s->sd);
+		shark_put(s->model);
+	}
+	free(s);
+}
+
+/* Returns how many handlers were registered, 0 where there is nothing to show. */
+int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream)
+{
+	struct shark_stream *s, **slot;
+	const int *id;
+	int i;
+
+	if (!kshark_is_tep(stream) || find(stream->stream_id))
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return 0;
+	s->sd = stream->stream_id;
+	if (!decode_init(&s->dec, kshark_get_tep(stream)) || s->dec.id_cookie < 0) {
+		free(s);
+		return 0;
+	}
+	s->model = shark_get(stream->file);
+	slot = s->model ? vec_add(&streams) : NULL;
+	if (!slot) {
+		shark_put(s->model);
+		free(s);
+		return 0;
+	}
+	*slot = s;
+	for (i = 0; (id = ids(s, i)); i++)
+		if (*id >= 0)
+			kshark_register_event_handler(stream, *id, on_record);
+	kshark_register_draw_handler(stream, shark_draw);
+	return 1;
+}
+
+int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream)
+{
+	struct shark_stream *s = find(stream->stream_id);
+	const int *id;
+	int i;
+
+	if (!s)
+		return 0;
+	for (i = 0; (id = ids(s, i)); i++)
+		if (*id >= 0)
+			kshark_unregister_event_handler(stream, *id, on_record);
+	kshark_unregister_draw_handler(stream, shark_draw);
+	close_stream(s);
+	return 1;
+}
+
+/* No menu is made; but it is the only place where a plugin is told of the window. */
+void *KSHARK_MENU_PLUGIN_INITIALIZER(void *window)
+{
+	main_window = window;
+	return NULL;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * plugin_ustack_shark - requests and stacks in KernelShark's plots
+ *
+ * KernelShark shows every record; what it cannot know is which user stack
+ * belongs to which request, and what became of requests without one. This
+ * plugin asks the join and draws the answers:
+ *
+ *  - plugin.c         KernelShark's interface: loads, is told of records
+ *  - model.c   which request has which stack, from the join
+ *  - view.c    what of it is to be seen on one plot: bins, colours, times
+ *  - draw.cpp  shapes from that; the only part that needs a window
+ *
+ * One model serves all the buffers of a file, because a stack may be in another
+ * buffer than its request; KernelShark has a stream for each. It is used from one
+ * thread at a time, as KernelShark does with plugins.
+ */
+#ifndef PLUGIN_USTACK_SHARK_H
+#define PLUGIN_USTACK_SHARK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct kshark_entry;
+struct kshark_cpp_argv;
+struct shark_model;
+
+#define SHARK_NONE UINT32_MAX
+
+/* What became of a request: in the order in which one covers another in a plot. */
+enum shark_outcome {
+	SHARK_JOINED,
+	SHARK_PENDING,		/* still in the kernel when recording stopped */
+	SHARK_UNRECORDED,	/* or two buffers of the file say different things */
+	SHARK_LOST,
+	SHARK_NR_OUTCOMES
+};
+
+/* An event that asked for its user stack. The entries are KernelShark's. */
+struct shark_request {
+	const struct kshark_entry *entry;	/* its cookie; its kernel stack if that is lost */
+	const struct kshark_entry *shown;	/* the row with the joined text, one of the two */
+	uint64_t cookie;			/* 0: lost */
+	uint64_t pos, ts;			/* of the record in the file */
+	/* the kernel stack before it, which may be another event's; NULL: none */
+	const struct kshark_entry *kstack;
+	uint64_t kstack_pos, kstack_ts;
+	int sd;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t stack;				/* index of a shark_stack, or SHARK_NONE */
+	uint8_t outcome;			/* enum shark_outcome */
+};
+
+struct shark_stack {
+	const struct kshark_entry *entry;	/* of its first record */
+	uint64_t cookie;
+	uint64_t ts;				/* of the record in the file */
+	int sd;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t nr_requests;			/* that it answers */
+	uint32_t first;				/* of them, in the order of time: shark_nth() */
+	bool whole;				/* answers a request and misses no part */
+};
+
+/* ---- the model: model.c ---- */
+
+/* Records of a file, as told by KernelShark, which owns @entry. */
+enum shark_kind { SHARK_KERNEL_STACK, SHARK_COOKIE, SHARK_STACK };
+
+struct shark_record {
+	const struct kshark_entry *entry;
+	uint64_t cookie;	/* not of a kernel stack */
+	uint64_t pos, ts;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t flags;		/* common_flags */
+	uint32_t kind;		/* enum shark_kind */
+	bool more;		/* of a stack: the next record continues it */
+};
+
+/* The model of the file @path; the same for the same path until all put it. NULL: no memory. */
+struct shark_model *shark_get(const char *path);
+void shark_put(struct shark_model *m);
+
+/*
+ * A record of stream @sd, in the order of each CPU. The first one again means
+ * that the stream is loaded anew: what was told of it before is forgotten.
+ * 0 or -ENOMEM.
+ */
+int shark_add(struct shark_model *m, int sd, const struct shark_record *rec);
+/* The stream is closed: its entries are not touched again. */
+void shark_forget(struct shark_model *m, int sd);
+
+/*
+ * Everything is told: read the file for the join, once, and answer all
+ * requests. Costs nothing when nothing was added since. 0 or a negative errno,
+ * with a sentence in shark_problem(); what is known can be used all the same.
+ */
+int shark_ready(struct shark_model *m);
+/* One sentence on what went wrong, or NULL. */
+const char *shark_problem(const struct shark_model *m);
+
+/* Valid until something is added or forgotten. NULL when there is no such index. */
+const struct shark_request *shark_request_at(const struct shark_model *m, uint32_t i);
+const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i);
+/* The @n-th request of a stack by time, or SHARK_NONE. */
+uint32_t shark_nth(const struct shark_model *m, uint32_t stack, uint32_t n);
+/* How many requests of all streams ended so. */
+uint64_t shark_count(const struct shark_model *m, enum shark_outcome outcome);
+
+/* Indices of the requests or stacks of one CPU or task of a stream, by time. */
+struct shark_list {
+	const uint32_t *v;
+	size_t nr;
+	int64_t longest;	/* ns from a request to its stack, the longest in it */
+};
+
+void shark_requests_of(const struct shark_model *m, int sd, bool task, int val,
+		       struct shark_list *list);
+void shark_stacks_of(const struct shark_model *m, int sd, bool task, int val,
+		     struct shark_list *list);
+
+/* ---- what one plot shows: view.c ---- */
+
+/* The visible part of time, in KernelShark's bins. */
+struct shark_window {
+	int64_t min, max, bin_size;
+	int64_t end;		/* of the recording: pending requests wait until then */
+	int n_bins;
+};
+
+/* All requests, or all stacks, of a bin: drawn as one. */
+struct shark_mark {
+	int bin;
+	uint32_t nr;
+	uint32_t index;		/* of the request or stack it stands for */
+	uint8_t outcome;	/* the worst of the requests; of stacks: is one not whole? */
+};
+
+/* From a request to its stack. Bins outside of the window are -1 or n_bins. */
+struct shark_wait {
+	int from, to;
+	uint32_t request;
+	int64_t ns;		/* that it waited; can be negative, as clocks of CPUs are */
+	uint8_t outcome;	/* joined or pending */
+	bool elsewhere;		/* the stack is not on this plot: another CPU or buffer */
+};
+
+struct shark_view {
+	struct shark_mark *requests, *stacks;
+	struct shark_wait *waits;
+	size_t nr_requests, nr_stacks, nr_waits;
+};
+
+/* No more waits than this on one plot: the longest of them. */
+#define SHARK_MAX_WAITS 512
+
+/*
+ * What the plot of CPU or task @val of stream @sd shows. 0, or -ENOMEM with
+ * less in the view. The caller frees it.
+ */
+int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
+	       const struct shark_window *win, struct shark_view *view);
+void shark_view_free(struct shark_view *view);
+
+/* 0xRRGGBB. They differ from one another also to those who tell red and green badly. */
+uint32_t shark_color(enum shark_outcome outcome);
+#define SHARK_STACK_COLOR 0x1565c0
+
+/* "1.25 ms" for so many nanoseconds, three digits. Returns @buf. */
+char *shark_duration(int64_t ns, char *buf, size_t size);
+
+/* What a double click shows: marker A on @a, then B on @b, or B first. NULL: not marked. */
+struct shark_jump {
+	const struct kshark_entry *a, *b;
+	bool a_last;		/* the table goes to A */
+};
+
+/* From a request to its stack. */
+void shark_jump_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump);
+/*
+ * From a stack back to the request before the one that marker A stands on,
+ * @last (or NULL): from its last request to its first, and over again.
+ */
+void shark_jump_stack(const struct shark_model *m, uint32_t stack,
+		      const struct kshark_entry *last, struct shark_jump *jump);
+
+/* ---- between the interface and the drawing ---- */
+
+/* The model of stream @sd, ready, or NULL. */
+struct shark_model *shark_of_stream(int sd);
+/* KernelShark's main window, as its plugin functions want it; NULL before it told. */
+void *shark_window_ptr(void);
+void shark_draw(struct kshark_cpp_argv *argv, int sd, int val, int action);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * feed - from records of a trace to what the join and the maps are filled with
+ *
+ * What is found goes to a sink, because the file is read in a process of its
+ * own: there the sink is a pipe (wire.c), and at the other end of the pipe, as
+ * in the tests, it is the join itself (sink_join()).
+ */
+#ifndef USTACK_FEED_H
+#define USTACK_FEED_H
+
+#include "decode.h"
+#include "plugin/join/join.h"
+#include "plugin/join/maps.h"
+
+/* Each returns 0 or a negative errno, which stops the feeding. */
+struct sink {
+	/* streams are numbered from 0 in the order they are announced */
+	int (*stream)(void *data, uint32_t buffer, uint32_t cpu);
+	int (*range)(void *data, uint32_t stream, uint64_t first, uint64_t last);
+	int (*run)(void *data, const struct join_run *run);
+	int (*stack)(void *data, const struct join_stack *stack);
+	int (*loss)(void *data, uint32_t stream, uint64_t events);
+	int (*dropped)(void *data, uint32_t buffer);
+	int (*mark)(void *data, uint32_t stream, uint64_t pos, uint64_t ts);
+	int (*map)(void *data, const struct maps_rec *rec);
+	void *data;
+};
+
+struct feed;
+
+/* @tep and @sink must outlive the feed. NULL without memory. */
+struct feed *feed_new(struct tep_handle *tep, const struct sink *sink);
+void feed_free(struct feed *f);
+/* Does the file know our events at all? */
+bool feed_wanted(const struct feed *f);
+/* What follows is of this CPU and buffer. */
+int feed_stream(struct feed *f, uint32_t buffer, uint32_t cpu);
+/* The next record. -EILSEQ when it does not lie behind the last. */
+int feed_record(struct feed *f, const struct tep_record *rec);
+/* The same for who has looked at its common fields. */
+int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c);
+/* The stream ends. */
+int feed_end(struct feed *f);
+
+/* The sink that fills @target: start it zeroed, with join and maps set. */
+struct sink_target {
+	struct join *join;
+	struct maps *maps;
+};
+void sink_join(struct sink *sink, struct sink_target *target);
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* scan - see scan.h */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <trace-cmd/trace-cmd.h>
+#include <unistd.h>
+
+#include "drops.h"
+#include "scan.h"
+#include "libunwind-user/base/vec.h"
+#include "wire.h"
+
+/* CPU seconds for any file, and bytes of it for one more. */
+#define SECONDS_BASE	10
+#define BYTES_A_SECOND	(4u << 20)
+/* Seconds that may pass for one of them: the machine does other things, too, and disks are slow. */
+#define SECONDS_A_CPU	6
+
+/*
+ * libtracecmd's functions, of the host program where it exports them, as
+ * trace-cmd and KernelShark do, and of the library otherwise. Never both: the
+ * two need not be of one version.
+ */
+struct api {
+	__typeof__(tracecmd_open_fd) *open_fd;
+	__typeof__(tracecmd_buffer_instances) *buffer_instances;
+	__typeof__(tracecmd_buffer_instance_name) *buffer_instance_name;
+	__typeof__(tracecmd_buffer_instance_handle) *buffer_instance_handle;
+	__typeof__(tracecmd_get_tep) *get_tep;
+	__typeof__(tracecmd_read_data) *read_data;
+	__typeof__(tracecmd_free_record) *free_record;
+	__typeof__(tracecmd_close) *close;
+};
+
+static int get_api_from(struct api *api, void *lib)
+{
+	api->open_fd = dlsym(lib, "tracecmd_open_fd");
+	api->buffer_instances = dlsym(lib, "tracecmd_buffer_instances");
+	api->buffer_instance_name = dlsym(lib, "tracecmd_buffer_instance_name");
+	api->buffer_instance_handle = dlsym(lib, "tracecmd_buffer_instance_handle");
+	api->get_tep = dlsym(lib, "tracecmd_get_tep");
+	api->read_data = dlsym(lib, "tracecmd_read_data");
+	api->free_record = dlsym(lib, "tracecmd_free_record");
+	api->close = dlsym(lib, "tracecmd_close");
+	return api->open_fd && api->buffer_instances && api->buffer_instance_name &&
+	       api->buffer_instance_handle && api->get_tep && api->read_data &&
+	       api->free_record && api->close ? 0 : -ENOSYS;
+}
+
+static int get_api(struct api *api)
+{
+	void *lib;
+
+	if (!get_api_from(api, RTLD_DEFAULT))
+		return 0;
+	lib = dlopen("libtracecmd.so.1", RTLD_NOW | RTLD_LOCAL);
+	return lib ? get_api_from(api, lib) : -ENOSYS;
+}
+
+/* One CPU of one buffer. The record tells which CPU it is: the index need not. */
+static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32_t buffer, int i,
+		    struct feed *feed)
+{
+	struct tep_record *rec;
+	bool first = true;
+	int ret = 0;
+
+	while (!ret && (rec = api->read_data(handle, i))) {
+		if (first)
+			ret = feed_stream(feed, buffer, rec->cpu);
+		first = false;
+		if (!ret)
+			ret = feed_record(feed, rec);
+		api->free_record(rec);
+	}
+	return ret;
+}
+
+/* The handles of a file: the top buffer's, then those of the instances, some NULL. */
+typedef VEC(struct tracecmd_input *) handles_t;
+
+struct drops_in {
+	const struct api *api;
+	struct tracecmd_input *top;
+	struct sink *sink;
+};
+
+static int dropped_in(void *data, const char *buffer)
+{
+	struct drops_in *d = data;
+	int i, nr = d->api->buffer_instances(d->top);
+	const char *name;
+
+	if (!*buffer)
+		return d->sink->dropped(d->sink->data, 0);
+	for (i = 0; i < nr; i++) {
+		name = d->api->buffer_instance_name(d->top, i);
+		if (name && !strcmp(name, buffer))
+			return d->sink->dropped(d->sink->data, i + 1);
+	}
+	return 0;
+}
+
+/*
+ * Handles of instances are taken before anything is read: some versions break
+ * otherwise. The number of CPUs of an instance is not to be had; reading one
+ * that is not there gives nothing.
+ */
+static int read_file(const struct api *api, int fd, struct sink *sink, handles_t *handles)
+{
+	struct drops_in drops = { .api = api, .sink = sink };
+	struct tracecmd_input *top, **slot;
+	struct tep_handle *tep;
+	struct feed *feed;
+	int i, nr, cpus, ret = 0, damaged = 0;
+	size_t k;
+
+	top = api->open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
+	if (!top)
+		return -EINVAL;
+	drops.top = top;
+	tep = api->get_tep(top);
+	cpus = tep_get_cpus(tep);
+	nr = api->buffer_instances(top);
+	for (i = -1; i < nr; i++) {
+		slot = vec_add(handles);
+		if (!slot)
+			return -ENOMEM;
+		*slot = i < 0 ? top : api->buffer_instance_handle(top, i);
+		if (tep_get_cpus(tep) > cpus)
+			cpus = tep_get_cpus(tep);
+	}
+	feed = feed_new(tep, sink);
+	if (!feed)
+		return -ENOMEM;
+	if (!feed_wanted(feed))
+		return 0;
+	for (k = 0; k < handles->nr && !ret; k++) {
+		for (i = 0; handles->v[k] && i < cpus && !ret; i++) {
+			ret = read_cpu(api, handles->v[k], k, i, feed);
+			/* one CPU's pages are broken: the others need not be */
+			if (ret == -EILSEQ) {
+				damaged = ret;
+				ret = 0;
+			}
+		}
+	}
+	if (!ret)
+		ret = feed_end(feed);
+	/* the records were read; what the statistics say is an addition */
+	if (!ret)
+		drops_read(fd, dropped_in, &drops);
+	return ret ? ret : damaged;
+	/* nothing is freed: the process ends soon */
+}
+
+/* CPU seconds that reading the file may take. */
+static rlim_t seconds_for(int fd)
+{
+	struct stat st;
+
+	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_A_SECOND);
+}
+
+static void limit(int fd)
+{
+	struct rlimit none = { 0, 0 }, cpu;
+	rlim_t seconds = seconds_for(fd);
+
+	setrlimit(RLIMIT_CORE, &none);
+	/* one that the host has already and that is stricter stays */
+	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
+		cpu.rlim_cur = seconds;
+		cpu.rlim_max = seconds + 1;
+		setrlimit(RLIMIT_CPU, &cpu);
+	}
+}
+
+static void __attribute__((noreturn)) child(const struct api *api, int fd, int out)
+{
+	static const int fatal[] = { SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+	struct wire *w = malloc(sizeof(*w));
+	handles_t handles = {};
+	char path[64];
+	struct sink sink;
+	size_t i;
+	int null;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
+		signal(fatal[i], SIG_DFL);
+	limit(fd);
+	/* what libtracecmd has to say the host has said already */
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0 || !w || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+		_exit(1);
+	/* a file position of its own */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		_exit(1);
+	wire_sink(&sink, w, out);
+	if (wire_end(w, read_file(api, fd, &sink, &handles) == 0))
+		_exit(1);
+	/*
+	 * @out stays open: when it closes, this process has ended. Some builds of libtracecmd have
+	 * unpacked into files that only this removes.
+	 */
+	while (handles.nr-- > 0)
+		if (handles.v[handles.nr])
+			api->close(handles.v[handles.nr]);
+	_exit(0);
+}
+
+static int run_child(const struct api *api, int fd, struct sink *sink, int64_t until)
+{
+	int ret, pipefd[2], status;
+	pid_t pid;
+
+	if (pipe2(pipefd, O_CLOEXEC))
+		return -errno;
+	fcntl(pipefd[1], F_SETPIPE_SZ, 1 << 20);
+	pid = fork();
+	if (pid < 0) {
+		ret = -errno;
+		close(pipefd[0]);
+		close(pipefd[1]);
+		return ret;
+	}
+	if (!pid) {
+		close(pipefd[0]);
+		child(api, fd, pipefd[1]);
+	}
+	close(pipefd[1]);
+	ret = wire_read(pipefd[0], sink, until);
+	/* it has said all, and cleans up behind it */
+	if (!ret)
+		wire_wait(pipefd[0], until);
+	close(pipefd[0]);
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return ret;
+}
+
+static int found_clock(void *data, const char *buffer, const char *clock)
+{
+	if (!*buffer && drops_slow_clock(clock))
+		join_set_slow_clock(data);
+	return 0;
+}
+
+void scan_file_within(struct scan *s, int fd, int64_t ms)
+{
+	int64_t until = wire_now_ms() + ms;
+	struct drops_sink clock = { .clock = found_clock };
+	struct sink_target target;
+	struct sink sink;
+	struct stat st;
+	struct api api;
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	/* opening a pipe waits for someone who writes, reading a terminal for someone who types */
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		s->problem = "it is no regular file, which alone can be read twice; "
+			     "save it to a file first";
+		return;
+	}
+	if (get_api(&api)) {
+		s->problem = "libtracecmd is not there to read the file with; install libtracecmd1";
+		return;
+	}
+	target.join = s->join = join_new();
+	target.maps = s->maps = maps_new();
+	ret = -ENOMEM;
+	if (s->join && s->maps) {
+		clock.data = s->join;
+		drops_walk(fd, &clock);
+		sink_join(&sink, &target);
+		ret = run_child(&api, fd, &sink, until);
+	}
+	if (ret == -ETIMEDOUT) {
+		s->problem = "reading the file took too long and was given up, "
+			     "so stacks may be missing";
+		join_set_damaged(s->join);
+		ret = 0;
+	} else if (ret && ret != -ENOMEM) {
+		s->problem = "the file is damaged and was not read to its end, "
+			     "so stacks may be missing";
+		join_set_damaged(s->join);
+		maps_set_incomplete(s->maps);
+		ret = 0;
+	}
+	if (!ret)
+		ret = join_finish(s->join);
+	if (!ret)
+		ret = maps_finish(s->maps);
+	if (ret) {
+		scan_free(s);
+		s->problem = "there is not enough memory for its stacks";
+	}
+}
+
+void scan_file(struct scan *s, int fd)
+{
+	scan_file_within(s, fd, 1000ll * SECONDS_A_CPU * seconds_for(fd));
+}
+
+void scan_free(struct scan *s)
+{
+	join_free(s->join);
+	maps_free(s->maps);
+	memset(s, 0, sizeof(*s));
+}

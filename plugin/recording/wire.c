@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* wire - see wire.h. Both ends are one program, so structs travel as they are. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libunwind-user/base/vec.h"
+#include "wire.h"
+
+enum {
+	MSG_STREAM = 1, MSG_RANGE, MSG_RUN, MSG_STACK, MSG_LOSS, MSG_DROPPED, MSG_MARK, MSG_MAP,
+	MSG_END,
+};
+
+struct msg {
+	uint32_t type;
+	uint32_t len;		/* of what follows */
+};
+
+struct msg_numbers {
+	uint64_t a, b, c;
+};
+
+/* A record is at most a sub-buffer, and its 16 bit lengths say 64 KiB at most. */
+#define MAX_MSG (1u << 20)
+
+static int put_all(int fd, const char *p, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int put(struct wire *w, const void *data, size_t len)
+{
+	int ret;
+
+	if (!len)
+		return 0;
+	if (len > sizeof(w->buf) - w->used) {
+		ret = put_all(w->fd, w->buf, w->used);
+		w->used = 0;
+		if (ret)
+			return ret;
+		if (len > sizeof(w->buf))
+			return put_all(w->fd, data, len);
+	}
+	memcpy(w->buf + w->used, data, len);
+	w->used += len;
+	return 0;
+}
+
+static int put_msg(struct wire *w, uint32_t type, const void *a, size_t a_len, const void *b,
+		   size_t b_len)
+{
+	struct msg m = { type, a_len + b_len };
+	int ret;
+
+	ret = put(w, &m, sizeof(m));
+	if (!ret)
+		ret = put(w, a, a_len);
+	return ret ? ret : put(w, b, b_len);
+}
+
+static int put_stream(void *data, uint32_t buffer, uint32_t cpu)
+{
+	struct msg_numbers n = { buffer, cpu, 0 };
+
+	return put_msg(data, MSG_STREAM, &n, sizeof(n), NULL, 0);
+}
+
+static int put_range(void *data, uint32_t stream, uint64_t first, uint64_t last)
+{
+	struct msg_numbers n = { stream, first, last };
+
+	return put_msg(data, MSG_RANGE, &n, sizeof(n), NULL, 0);
+}
+
+static int put_run(void *data, const struct join_run *run)
+{
+	return put_msg(data, MSG_RUN, run, sizeof(*run), NULL, 0);
+}
+
+static int put_stack(void *data, const struct join_stack *stack)
+{
+	return put_msg(data, MSG_STACK, stack, sizeof(*stack), stack->addrs,
+		       stack->nr * sizeof(*stack->addrs));
+}
+
+static int put_loss(void *data, uint32_t stream, uint64_t events)
+{
+	struct msg_numbers n = { stream, events, 0 };
+
+	return put_msg(data, MSG_LOSS, &n, sizeof(n), NULL, 0);
+}
+
+static int put_dropped(void *data, uint32_t buffer)
+{
+	struct msg_numbers n = { buffer, 0, 0 };
+
+	return put_msg(data, MSG_DROPPED, &n, sizeof(n), NULL, 0);
+}
+
+static int put_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
+{
+	struct msg_numbers n = { stream, pos, ts };
+
+	return put_msg(data, MSG_MARK, &n, sizeof(n), NULL, 0);
+}
+
+static int put_map(void *data, const struct maps_rec *rec)
+{
+	return put_msg(data, MSG_MAP, rec, sizeof(*rec), rec->path, strlen(rec->path));
+}
+
+void wire_sink(struct sink *sink, struct wire *w, int fd)
+{
+	w->fd = fd;
+	w->used = 0;
+	*sink = (struct sink){
+		put_stream, put_range, put_run, put_stack, put_loss, put_dropped, put_mark,
+		put_map, w
+	};
+}
+
+int wire_end(struct wire *w, bool complete)
+{
+	struct msg_numbers n = { complete, 0, 0 };
+	int ret;
+
+	ret = put_msg(w, MSG_END, &n, sizeof(n), NULL, 0);
+	return ret ? ret : put_all(w->fd, w->buf, w->used);
+}
+
+static int got_stack(const struct sink *sink, const char *p, uint32_t len, void *tmp)
+{
+	struct join_stack s;
+
+	if (len < sizeof(s))
+		return -EPROTO;
+	memcpy(&s, p, sizeof(s));
+	if (s.nr != (len - sizeof(s)) / sizeof(*s.addrs) ||
+	    s.nr * sizeof(*s.addrs) != len - sizeof(s))
+		return -EPROTO;
+	memcpy(tmp, p + sizeof(s), len - sizeof(s));
+	s.addrs = tmp;
+	return sink->stack(sink->data, &s);
+}
+
+static int got_map(const struct sink *sink, const char *p, uint32_t len, char *tmp)
+{
+	struct maps_rec m;
+
+	if (len < sizeof(m))
+		return -EPROTO;
+	memcpy(&m, p, sizeof(m));
+	if (m.build_id_size > sizeof(m.build_id) || m.end <= m.start)
+		return -EPROTO;
+	memcpy(tmp, p + sizeof(m), len - sizeof(m));
+	tmp[len - sizeof(m)] = '\0';
+	m.path = tmp;
+	return sink->map(sink->data, &m);
+}
+
+static int got_run(const struct sink *sink, const char *p, uint32_t len)
+{
+	struct join_run r;
+
+	if (len != sizeof(r))
+		return -EPROTO;
+	memcpy(&r, p, sizeof(r));
+	return r.form > FORM_LOST_COOKIE ? -EPROTO : sink->run(sink->data, &r);
+}
+
+/* 1: the end. @tmp has room for a message and a byte, and is aligned. */
+static int got(const struct sink *sink, uint32_t type, const char *p, uint32_t len, void *tmp)
+{
+	struct msg_numbers n;
+
+	switch (type) {
+	case MSG_STACK:
+		return got_stack(sink, p, len, tmp);
+	case MSG_MAP:
+		return got_map(sink, p, len, tmp);
+	case MSG_RUN:
+		return got_run(sink, p, len);
+	}
+	if (len != sizeof(n))
+		return -EPROTO;
+	memcpy(&n, p, sizeof(n));
+	switch (type) {
+	case MSG_STREAM:
+		/* as many as a file can hold CPUs and instances, with room */
+		if (n.a > 65535 || n.b > UINT32_MAX)
+			return -EPROTO;
+		return sink->stream(sink->data, n.a, n.b);
+	case MSG_RANGE:
+		return sink->range(sink->data, n.a, n.b, n.c);
+	case MSG_LOSS:
+		return sink->loss(sink->data, n.a, n.b);
+	case MSG_MARK:
+		return sink->mark(sink->data, n.a, n.b, n.c);
+	case MSG_DROPPED:
+		return sink->dropped(sink->data, n.a);
+	case MSG_END:
+		return n.a ? 1 : -EPIPE;
+	}
+	return -EPROTO;
+}
+
+int64_t wire_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+int wire_wait(int fd, int64_t until)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int64_t left;
+	int ret;
+
+	do {
+		left = until - wire_now_ms();
+		if (left < 0)
+			left = 0;
+		ret = poll(&p, 1, left > INT_MAX ? INT_MAX : left);
+	} while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		return -errno;
+	return ret ? 0 : -ETIMEDOUT;
+}
+
+int wire_read(int fd, const struct sink *sink, int64_t until)
+{
+	const size_t room = MAX_MSG + sizeof(struct msg);
+	char *buf = malloc(room), *tmp = malloc(MAX_MSG + 1);
+	size_t used = 0, pos;
+	struct msg m;
+	int ret = 0;
+	ssize_t n;
+
+	if (!buf || !tmp)
+		ret = -ENOMEM;
+	while (!ret) {
+		ret = wire_wait(fd, until);
+		if (ret)
+			break;
+		n = read(fd, buf + used, room - used);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			ret = n < 0 ? -errno : -EPIPE;
+			break;
+		}
+		used += n;
+		for (pos = 0; !ret && used - pos >= sizeof(m); pos += sizeof(m) + m.len) {
+			memcpy(&m, buf + pos, sizeof(m));
+			if (m.len > MAX_MSG)
+				ret = -EPROTO;
+			if (ret || used - pos - sizeof(m) < m.len)
+				break;
+			ret = got(sink, m.type, buf + pos + sizeof(m), m.len, tmp);
+		}
+		memmove(buf, buf + pos, used - pos);
+		used -= pos;
+	}
+	free(buf);
+	free(tmp);
+	return ret > 0 ? 0 : ret;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * handlers - how the four events print
+ *
+ * The joined stack hangs on the kernel stack that was recorded with the
+ * request, and on the cookie where there is none. The file is scanned when the
+ * first of these records is printed, so a file without them costs nothing.
+ * Programs with several threads may print from any of them: one at a time.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/join/ustack.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ustack_options opts;
+
+int ustack_ready(struct ustack *u)
+{
+	options_get(&opts);
+	if (!u->scan.join)
+		return -1;
+	u->frames = frames_new(u->scan.maps, &opts.frames);
+	return u->frames ? 0 : -1;
+}
+
+/* Everything is read from the file; false when there is nothing to show. */
+static bool ready(struct ustack *u)
+{
+	if (!u->scanned) {
+		u->scanned = true;
+		if (decode_init(&u->dec, u->tep) && u->fd >= 0) {
+			scan_file(&u->scan, u->fd);
+			close(u->fd);
+			u->fd = -1;
+		}
+		if (u->scan.problem)
+			fprintf(stderr, "plugin_ustack: %s: %s\n", u->path, u->scan.problem);
+		ustack_ready(u);
+	}
+	return u->frames;
+}
+
+/* @cookie is 0 for a kernel stack. */
+static bool answer(struct ustack *u, struct tep_record *rec, uint64_t cookie,
+		   struct join_answer *ans)
+{
+	uint32_t tid;
+
+	if (!ready(u) || !decode_tid(&u->dec, rec, &tid))
+		return false;
+	join_at(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, cookie, ans);
+	return ans->state != JOIN_NONE;
+}
+
+static void add_kernel_frame(struct text *t, struct tep_handle *tep, unsigned long long addr)
+{
+	const char *func = tep_find_function(tep, addr);
+
+	if (!func) {
+		text_addf(t, "=> %llx\n", addr);
+		return;
+	}
+	text_add(t, "=> ");
+	text_add(t, func);
+	if (opts.kernel_offset)
+		text_addf(t, "+0x%x ", (int)(addr - tep_find_function_address(tep, addr)));
+	text_addf(t, " (%llx)\n", addr);
+}
+
+/* The same lines come again and again: one slot an address, by its hash. */
+static void kernel_frame(struct text *t, struct ustack *u, unsigned long long addr)
+{
+	struct kernel_line *k = &u->kernel_lines[hash64(addr) % NR_KERNEL_LINES];
+	size_t from = t->nr, len;
+
+	if (k->len && k->addr == addr) {
+		text_bytes(t, k->line, k->len);
+		return;
+	}
+	add_kernel_frame(t, u->tep, addr);
+	len = t->nr - from;
+	if (t->failed || len > sizeof(k->line))
+		return;
+	k->addr = addr;
+	k->len = len;
+	memcpy(k->line, t->v + from, len);
+}
+
+/* As libtraceevent's function plugin prints them. */
+static void kernel_frames(struct text *t, struct tep_record *rec, struct ustack *u,
+			  struct tep_event *event)
+{
+	struct tep_format_field *field = tep_find_field(event, "caller");
+	unsigned long long addr;
+	int size, pos;
+
+	if (!field) {
+		text_add(t, "<CANT FIND FIELD caller>");
+		return;
+	}
+	text_add(t, "<stack trace >\n");
+	size = tep_get_long_size(u->tep);
+	if (field->offset < 0 || (size != 4 && size != 8))
+		return;
+	for (pos = field->offset; pos <= rec->size - size; pos += size) {
+		addr = tep_read_number(u->tep, (char *)rec->data + pos, size);
+		if ((size == 8 && addr == (unsigned long long)-1) || (int)addr == -1)
+			break;
+		kernel_frame(t, u, addr);
+	}
+}
+
+static void put_text(struct trace_seq *s, const struct text *t)
+{
+	if (t->v)
+		trace_seq_puts(s, t->v);
+	if (t->failed)
+		trace_seq_puts(s, "<no memory>\n");
+}
+
+static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
+			      struct tep_event *event, void *context)
+{
+	struct ustack *u = context;
+	struct join_answer ans;
+	bool found;
+
+	pthread_mutex_lock(&lock);
+	found = answer(u, rec, 0, &ans);
+	text_clear(&u->text);
+	kernel_frames(&u->text, rec, u, event);
+	put_text(s, &u->text);
+	if (found && ans.form != FORM_BARE)
+		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
+			void *context)
+{
+	struct ustack *u = context;
+	struct join_answer ans;
+	bool found = false;
+	uint64_t cookie;
+
+	(void)event;
+	pthread_mutex_lock(&lock);
+	ready(u);
+	if (decode_cookie(&u->dec, rec, &cookie)) {
+		found = cookie && answer(u, rec, cookie, &ans);
+		trace_seq_printf(s, "cookie=%llx", (unsigned long long)cookie);
+	} else {
+		trace_seq_puts(s, "<no cookie in this record>");
+	}
+	if (found && ans.form == FORM_BARE) {
+		trace_seq_putc(s, '\n');
+		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
+		       void *context)
+{
+	static const struct {
+		uint32_t flag;
+		const char *name;
+	} flags[] = {
+		{ STACK_TRUNCATED, "truncated" }, { STACK_COMPAT, "32-bit" },
+		{ STACK_MORE, "more" }, { STACK_INCOMPLETE, "incomplete" },
+		{ STACK_FRAME_POINTER, "frame-pointer" },
+	};
+	struct ustack *u = context;
+	struct decode_stack st;
+	size_t i;
+
+	(void)event;
+	pthread_mutex_lock(&lock);
+	ready(u);
+	if (decode_stack(&u->dec, rec, &st)) {
+		trace_seq_printf(s, "cookie=%llx", (unsigned long long)st.cookie);
+		if (u->dec.stack_tgid.present)
+			trace_seq_printf(s, " tgid=%u", st.tgid);
+		trace_seq_printf(s, " frames=%u", st.nr);
+		for (i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+			if (st.flags & flags[i].flag)
+				trace_seq_printf(s, " %s", flags[i].name);
+	} else {
+		trace_seq_puts(s, "<no stack in this record>");
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_event *event,
+		     void *context)
+{
+	struct ustack *u = context;
+	struct decode_map m;
+
+	(void)event;
+	pthread_mutex_lock(&lock);
+	ready(u);
+	if (decode_map(&u->dec, rec, &m)) {
+		trace_seq_printf(s, "tgid=%u %llx-%llx pgoff=%llx ", m.tgid,
+				 (unsigned long long)m.start, (unsigned long long)m.end,
+				 (unsigned long long)m.pgoff);
+		text_clear(&u->text);
+		text_name(&u->text, m.path, m.path_len);
+		put_text(s, &u->text);
+	} else {
+		trace_seq_puts(s, "<no mapping in this record>");
+	}
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	tep_event_handler_func func;
+} handlers[] = {
+	{ "kernel_stack", print_kernel_stack },
+	{ "user_unwind_cookie", print_cookie },
+	{ "user_unwind_stack", print_stack },
+	{ "user_unwind_map", print_map },
+};
+
+void handlers_register(struct ustack *u)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++)
+		tep_register_event_handler(u->tep, -1, "ftrace", handlers[i].name,
+					   handlers[i].func, u);
+}
+
+static void summary(struct ustack *u)
+{
+	struct join_stats st;
+
+	join_stats(u->scan.join, &st);
+	fprintf(stderr, "plugin_ustack: %s: %llu requests joined, %llu still in the kernel, "
+		"%llu lost, %llu not recorded; %llu stacks, %llu different, %llu events dropped\n",
+		u->path, (unsigned long long)st.requests[JOIN_STACK],
+		(unsigned long long)st.requests[JOIN_PENDING],
+		(unsigned long long)st.requests[JOIN_LOST],
+		(unsigned long long)st.requests[JOIN_UNRECORDED],
+		(unsigned long long)st.stacks, (unsigned long long)st.distinct,
+		(unsigned long long)st.losses);
+}
+
+void handlers_unregister(struct ustack *u)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++)
+		tep_unregister_event_handler(u->tep, -1, "ftrace", handlers[i].name,
+					     handlers[i].func, u);
+	if (u->scan.join && opts.summary)
+		summary(u);
+	frames_free(u->frames);
+	scan_free(&u->scan);
+	if (u->fd >= 0)
+		close(u->fd);
+	free(u->text.v);
+	free(u->path);
+	free(u);
+}

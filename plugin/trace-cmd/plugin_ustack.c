@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * plugin_ustack - gets plugin_ustack_join.so loaded, and loaded last
+ *
+ * libtraceevent prints a record by the handler that was registered last, and
+ * its own function plugin has one for kernel_stack. Within a folder plugins
+ * come in the order of readdir(), so this small one only asks for a folder of
+ * its own, ustack/ beside it, to be read after all others.
+ *
+ * perf loads the same plugins. Some builds of it have libtraceevent inside and
+ * do not let plugins call tep_add_plugin_path(): there nothing is done, and
+ * nothing more than this file is loaded.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/recording/tepweak.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int tep_plugin_loader(struct tep_handle *tep);
+EXPORT void tep_plugin_unloader(struct tep_handle *tep);
+
+#define JOIN "plugin_ustack_join.so"
+
+/* libtraceevent reads the last folders only where HOME is set. */
+static void *direct;
+
+static int load_directly(struct tep_handle *tep, const char *path)
+{
+	tep_plugin_load_func load;
+
+	direct = dlopen(path, RTLD_NOW);
+	load = direct ? (tep_plugin_load_func)dlsym(direct, TEP_PLUGIN_LOADER_NAME) : NULL;
+	return load ? load(tep) : 0;
+}
+
+int tep_plugin_loader(struct tep_handle *tep)
+{
+	char dir[4096], path[4096 + sizeof(JOIN) + 1];
+	const char *slash;
+	Dl_info info;
+
+	/* not by tep_plugin_loader: every plugin has one, and the first one's is found */
+	if (!tep_add_plugin_path || !dladdr(&direct, &info) || !info.dli_fname)
+		return 0;
+	slash = strrchr(info.dli_fname, '/');
+	if (snprintf(dir, sizeof(dir), "%.*sustack",
+		     slash ? (int)(slash - info.dli_fname + 1) : 0, info.dli_fname) >=
+	    (int)sizeof(dir))
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", dir, JOIN);
+	if (access(path, R_OK)) {
+		fprintf(stderr, "plugin_ustack: %s is missing, user stacks are not joined; "
+			"install it there\n", path);
+		return 0;
+	}
+	if (!getenv("HOME"))
+		return load_directly(tep, path);
+	tep_add_plugin_path(tep, dir, TEP_PLUGIN_LAST);
+	return 0;
+}
+
+void tep_plugin_unloader(struct tep_handle *tep)
+{
+	void (*unload)(struct tep_handle *tep);
+
+	if (!direct)
+		return;
+	unload = (void (*)(struct tep_handle *))dlsym(direct, TEP_PLUGIN_UNLOADER_NAME);
+	if (unload)
+		unload(tep);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * plugin_ustack_join - the plugin itself, loaded by plugin_ustack.so
+ *
+ * libtraceevent calls the loader once for each file, with a tep handle that
+ * does not know its file, before the file's formats are read. At that moment
+ * the host has read the first 13 bytes of the file (magic, version,
+ * endianness), so the file is the open descriptor that begins with the magic
+ * and stands at 13. It is opened again at once, for ourselves.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugin/join/ustack.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int tep_plugin_loader(struct tep_handle *tep);
+EXPORT void tep_plugin_unloader(struct tep_handle *tep);
+
+static const char magic[10] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+#define LOADER_OFFSET 13
+
+static struct ustack *all;
+
+static bool is_the_file(int fd)
+{
+	char buf[sizeof(magic)];
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       lseek(fd, 0, SEEK_CUR) == LOADER_OFFSET &&
+	       pread(fd, buf, sizeof(buf), 0) == (ssize_t)sizeof(buf) &&
+	       !memcmp(buf, magic, sizeof(magic));
+}
+
+/* A descriptor of our own for the trace.dat that is being opened, or -1. */
+static int open_file(char **path)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	char name[64], target[PATH_MAX];
+	struct dirent *de;
+	int fd, found = -1;
+	ssize_t n;
+
+	if (!dir)
+		return -1;
+	while ((de = readdir(dir))) {
+		fd = *de->d_name == '.' ? -1 : atoi(de->d_name);
+		/* two at once cannot be, but the later opened one is it then */
+		if (fd > found && is_the_file(fd))
+			found = fd;
+	}
+	closedir(dir);
+	if (found < 0)
+		return -1;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
+	n = readlink(name, target, sizeof(target) - 1);
+	target[n < 0 ? 0 : n] = '\0';
+	*path = strdup(target);
+	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+static bool host_has_all(void)
+{
+	return tep_find_common_field && tep_find_event_by_name &&
+	       tep_find_field && tep_find_function && tep_find_function_address &&
+	       tep_get_cpus && tep_get_long_size && tep_plugin_add_options &&
+	       tep_plugin_remove_options && tep_read_number && tep_register_event_handler &&
+	       tep_unregister_event_handler && trace_seq_destroy && trace_seq_init &&
+	       trace_seq_printf && trace_seq_putc && trace_seq_puts && trace_seq_terminate;
+}
+
+int tep_plugin_loader(struct tep_handle *tep)
+{
+	struct ustack *u;
+	char *path = NULL;
+	int fd;
+
+	if (!host_has_all())
+		return 0;
+	options_add();
+	fd = open_file(&path);
+	if (fd < 0) {
+		free(path);
+		return 0;
+	}
+	u = calloc(1, sizeof(*u));
+	if (!u || !path) {
+		free(u);
+		free(path);
+		close(fd);
+		return 0;
+	}
+	u->tep = tep;
+	u->fd = fd;
+	u->path = path;
+	u->next = all;
+	all = u;
+	handlers_register(u);
+	return 0;
+}
+
+void tep_plugin_unloader(struct tep_handle *tep)
+{
+	struct ustack **p, *u;
+
+	if (!host_has_all())
+		return;
+	for (p = &all; (u = *p); p = &u->next) {
+		if (u->tep != tep)
+			continue;
+		*p = u->next;
+		handlers_unregister(u);
+		break;
+	}
+	options_remove();
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * check - what trace-ustack check finds, and where it looks
+ *
+ *	commands/check.c	the command line, and findings printed
+ *	kernel.c	the kernel, its configuration, permissions
+ *	left.c	what recorders left behind
+ *	files.c	programs and libraries: tables, symbols, debug files
+ *	code.c	... and how well their code can be walked
+ */
+#ifndef TRACE_USTACK_CHECK_H
+#define TRACE_USTACK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum check_level {
+	CHECK_OK,
+	CHECK_NOTE,			/* works, and could be better */
+	CHECK_MISSING,			/* does not work: the exit code is 1 */
+};
+
+struct check_finding {
+	enum check_level level;
+	const char *group;		/* static */
+	char *name, *text;
+	char *remedy;			/* or NULL */
+};
+
+struct check {
+	struct check_finding *finding;
+	size_t nr;
+	bool verbose, json, repair;
+	/* What recording comes down to; set by check_kernel() */
+	bool traces, kernel_stacks, user_stacks, tables, maps, frame_pointers;
+};
+
+/* Note a finding. @remedy may be NULL; texts are copied. */
+void check_add(struct check *c, enum check_level level, const char *group, const char *name,
+	       const char *remedy, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+void check_kernel(struct check *c, const char *tracefs);
+/* Instances, and files in the current folder. */
+void check_left(struct check *c);
+/* A file that a recorder has not completed; false if it is none, going by its name. */
+bool check_unfinished(struct check *c, const char *path);
+
+/*
+ * Note how well the code of a file with a table can be walked. @fd: it, or -1; @all: it is one of
+ * all that runs; @symbols goes with it.
+ */
+struct gen_stats;
+void check_code(struct check *c, const char *path, int fd, const struct gen_stats *s, bool all,
+		const char *symbols);
+
+/* All that runs. */
+void check_running(struct check *c);
+/* A process or a file, as the command line names it. */
+void check_argument(struct check *c, const char *arg);
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * check_code - how well the code of a file can be walked
+ *
+ * By the part of it that the table covers, by what it has instead in the rest, and by the runtime
+ * that the file is made with or that it is: some keep frame pointers, some make code in memory.
+ */
+#include <gelf.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "trace-cmd-ext/model/reasons.h"
+
+#define ALL_BUT_NOTHING	95.0	/* percent; what is left is assembler that few stacks pass */
+#define TOO_LITTLE	50.0
+#define MAX_HOLES	3
+
+/* Known by a section, or by a function that they export. */
+static const struct code_kind {
+	const char *section, *function;
+	bool frame_pointers;		/* kept by the code that has no .eh_frame */
+	const char *about, *remedy;
+} kinds[] = {
+	{ ".gopclntab", NULL, true, "Go keeps frame pointers", "nothing: these stacks are marked, "
+	  "and right but for Go's assembler and its switches to the system's stack" },
+	{ NULL, "caml_perform", false, "OCaml 5 has stacks of its own, at whose ends walks end",
+	  "none yet: stacks start at OCaml's innermost frames, and their ends are missing" },
+	{ NULL, "JNI_CreateJavaVM", false, "Java code is made in memory, and has no table",
+	  "start java with -XX:+PreserveFramePointer" },
+	{ NULL, "_ZN2v87Isolate7DisposeEv", true, "V8's built-in functions, and JavaScript, which "
+	  "is made in memory, have no tables and keep frame pointers",
+	  "node --perf-basic-prof --interpreted-frames-native-stack, for names" },
+	{ NULL, "call_into_lisp", false, "Lisp code is in the core file, and has no table",
+	  "none yet: only C frames are complete" },
+	{ NULL, "luaJIT_setmode", false, "code that LuaJIT compiles is made in memory, and has no "
+	  "table", "luajit -joff for complete stacks" },
+	{ NULL, "scm_boot_guile", false, "code that Guile compiles has no table",
+	  "set GUILE_JIT_THRESHOLD=-1 for complete stacks" },
+	{ NULL, "erts_alloc_init", false, "Erlang code is made in memory, and has no table",
+	  "none yet: only C frames are complete" },
+};
+
+#define NR_KINDS (sizeof(kinds) / sizeof(*kinds))
+
+static const struct code_kind *kind_by_section(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NR_KINDS; i++)
+		if (kinds[i].section && !strcmp(kinds[i].section, name))
+			return &kinds[i];
+	return NULL;
+}
+
+static const struct code_kind *kind_by_functions(Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	const char *name;
+	GElf_Sym sym;
+	size_t i, k;
+
+	for (i = 0; data && sh->sh_entsize && i < data->d_size / sh->sh_entsize; i++) {
+		if (i > INT32_MAX || !gelf_getsym(data, i, &sym))
+			break;
+		name = sym.st_shndx == SHN_UNDEF ? NULL : elf_strptr(elf, sh->sh_link, sym.st_name);
+		for (k = 0; name && k < NR_KINDS; k++)
+			if (kinds[k].function && !strcmp(kinds[k].function, name))
+				return &kinds[k];
+	}
+	return NULL;
+}
+
+static const struct code_kind *kind_of(int fd)
+{
+	const struct code_kind *kind = NULL;
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr sh;
+	size_t names;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF && !elf_getshdrstrndx(elf, &names)) {
+		while (!kind && (scn = elf_nextscn(elf, scn))) {
+			name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+			if (!name)
+				continue;
+			kind = kind_by_section(name);
+			if (!kind && sh.sh_type == SHT_DYNSYM)
+				kind = kind_by_functions(elf, scn, &sh);
+		}
+	}
+	elf_end(elf);
+	return kind;
+}
+
+/* Holes with most bytes first; what is too much to follow is code that no table knows. */
+static unsigned int sort_holes(const struct gen_stats *s, unsigned int most[MAX_HOLES],
+			       uint64_t *bytes)
+{
+	unsigned int nr = 0, i, k;
+
+	*bytes = 0;
+	for (i = 0; i < GEN_NR_CAUSES; i++) {
+		if (!s->hole[i].nr || i == GEN_CAUSE_FLOW)
+			continue;
+		*bytes += s->hole[i].bytes;
+		for (k = nr; k > 0 && s->hole[most[k - 1]].bytes < s->hole[i].bytes; k--)
+			if (k < MAX_HOLES)
+				most[k] = most[k - 1];
+		if (k < MAX_HOLES)
+			most[k] = i;
+		nr += nr < MAX_HOLES;
+	}
+	return nr;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * part / all : 0.0;
+}
+
+void check_code(struct check *c, const char *path, int fd, const struct gen_stats *s, bool all,
+		const char *symbols)
+{
+	double covered = percent(s->covered_bytes, s->text_bytes);
+	const struct code_kind *kind = fd < 0 ? NULL : kind_of(fd);
+	enum check_level level = CHECK_OK;
+	unsigned int most[MAX_HOLES], nr, i;
+	const char *remedy = NULL;
+	char *text = NULL;
+	uint64_t holes;
+	size_t size;
+	FILE *f;
+
+	nr = sort_holes(s, most, &holes);
+	if (covered < TOO_LITTLE && !(kind && kind->frame_pointers))
+		level = all ? CHECK_NOTE : CHECK_MISSING;
+	else if (covered < ALL_BUT_NOTHING || kind)
+		level = CHECK_NOTE;
+	if (level != CHECK_OK && kind)
+		remedy = kind->remedy;
+	if (level != CHECK_OK && !remedy && nr && 2 * holes > s->text_bytes - s->covered_bytes)
+		remedy = hole_remedy(most[0]);
+	if (level != CHECK_OK && !remedy)
+		remedy = hole_remedy(GEN_CAUSE_FLOW);
+	f = open_memstream(&text, &size);
+	if (!f)
+		return;
+	fprintf(f, "tables cover %.2f%% of its code", covered);
+	if (nr) {
+		fprintf(f, ", %.2f%% are holes, where walks end (", percent(holes, s->text_bytes));
+		for (i = 0; i < nr; i++)
+			fprintf(f, "%s%s: %" PRIu64 " bytes", i ? ", " : "",
+				gen_cause_name(most[i]), s->hole[most[i]].bytes);
+		fputc(')', f);
+	}
+	if (s->covered_bytes + holes < s->text_bytes && covered < 99.995)
+		fprintf(f, ", the rest goes by frame pointers%s",
+			kind && kind->frame_pointers ? "" : kind ? ", which may not be kept" :
+			": not known whether they are kept");
+	fprintf(f, "; %s%s%s", kind ? kind->about : "", kind ? "; " : "", symbols);
+	if (!fclose(f))
+		check_add(c, level, "files", path, remedy, "%s", text);
+	free(text);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * check_left - what recorders left behind: files that are not complete, and instances
+ *
+ * Files first, as what their instances still have belongs into them. They are looked for in the
+ * current folder, where a recorder puts its file unless it is told another place. Recorders at work
+ * are told, and left alone.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "trace-cmd-ext/record/impl.h"
+
+static void repair_file(struct check *c, const char *path, const struct unfinished *u)
+{
+	char out[PATH_MAX];
+
+	if (part_finish(path, c->traces, out))
+		check_add(c, CHECK_MISSING, "recorders", path,
+			  "mend what is said on standard error, and try again",
+			  "left behind by process %d, and it cannot be completed", (int)u->pid);
+	else if (*out)
+		check_add(c, CHECK_OK, "recorders", path, NULL,
+			  "left behind by process %d, completed: %s", (int)u->pid, out);
+	else
+		check_add(c, CHECK_OK, "recorders", path, NULL,
+			  "left behind by process %d before it recorded anything, removed",
+			  (int)u->pid);
+}
+
+bool check_unfinished(struct check *c, const char *path)
+{
+	struct unfinished u;
+	int ret;
+
+	if (!part_name(path))
+		return false;
+	ret = part_look(path, &u);
+	if (ret == -EPERM)
+		check_add(c, CHECK_NOTE, "recorders", path, "ask its owner to do that",
+			  "a recording that is not complete, of another user");
+	else if (ret == -EMEDIUMTYPE)
+		check_add(c, CHECK_MISSING, "recorders", path,
+			  "give FILE.part* of trace-ustack record",
+			  "it is no recording, and left as it is");
+	else if (ret)
+		check_add(c, CHECK_MISSING, "recorders", path, NULL, "%s", strerror(-ret));
+	else if (u.alive)
+		check_add(c, CHECK_OK, "recorders", path, NULL, "process %d is recording",
+			  (int)u.pid);
+	else if (c->repair)
+		repair_file(c, path, &u);
+	else
+		check_add(c, CHECK_MISSING, "recorders", path,
+			  "trace-ustack check --repair completes it",
+			  "left behind by process %d, which is gone; %.1f MiB were recorded",
+			  (int)u.pid, u.bytes / 1048576.0);
+	return true;
+}
+
+static void check_folder(struct check *c)
+{
+	DIR *dir = opendir(".");
+	struct unfinished u;
+	struct dirent *d;
+
+	/* what nobody named must show by its contents that it is a recorder's */
+	while (dir && (d = readdir(dir))) {
+		if (part_name(d->d_name) && part_look(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
+			check_unfinished(c, d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void check_left(struct check *c)
+{
+	struct left *left;
+	size_t nr, i;
+	int ret;
+
+	check_folder(c);
+	if (!c->traces || left_list(&left, &nr))
+		return;
+	for (i = 0; i < nr; i++) {
+		char name[sizeof(left->name) + 16];
+
+		snprintf(name, sizeof(name), "instances/%s", left[i].name);
+		if (left[i].alive) {
+			check_add(c, CHECK_OK, "recorders", name, NULL,
+				  "process %d is recording", (int)left[i].pid);
+			continue;
+		}
+		ret = c->repair ? left_remove(left[i].name) : 0;
+		if (!c->repair)
+			check_add(c, CHECK_MISSING, "recorders", name,
+				  "trace-ustack check --repair, or the next trace-ustack record, "
+				  "removes it", "left behind by process %d, which is gone",
+				  (int)left[i].pid);
+		else if (ret)
+			check_add(c, CHECK_MISSING, "recorders", name,
+				  "end whoever reads its files, and try again",
+				  "left behind by process %d, and it cannot be removed: %s",
+				  (int)left[i].pid, strerror(-ret));
+		else
+			check_add(c, CHECK_OK, "recorders", name, NULL,
+				  "left behind by process %d, removed", (int)left[i].pid);
+	}
+	free(left);
+}

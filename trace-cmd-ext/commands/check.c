@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_check - trace-ustack check: what can be recorded here, and what to do about the rest */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "trace-cmd-ext/check/check.h"
+#include "trace-cmd-ext/tool/tool.h"
+#include "trace-cmd-ext/record/impl.h"
+
+static const char help_text[] =
+"usage: trace-ustack check [OPTION...] [PID|FILE...]\n"
+"       trace-ustack check --repair [OPTION...] [FILE.part*...]\n"
+"\n"
+"Say what this kernel, its configuration and your permissions allow, and which of the programs\n"
+"that run have unwind tables, symbols and debug files; each finding with what to do about it.\n"
+"With arguments, look at these processes or ELF files only.\n"
+"\n"
+"  -r, --repair       complete recordings that were left behind by recorders that were killed,\n"
+"                     FILE.part* here or as arguments, and remove their instances\n"
+"  -j, --json         one JSON object\n"
+"  -v, --verbose      what is in order, file by file, too\n"
+"  --tracefs DIR      instead of /sys/kernel/tracing\n"
+"  -h, --help         this\n"
+"\n"
+"Examples:\n"
+"  trace-ustack check\n"
+"      before recording\n"
+"  trace-ustack check 1234 /usr/bin/python3\n"
+"      are there tables and symbols for these?\n"
+"  trace-ustack check --repair\n"
+"      after a recorder was killed\n"
+"  trace-ustack check --json | jq '.findings[] | select(.state == \"missing\")'\n"
+"\n"
+"Exit status: 0 all is there; 1 something is missing; 2 wrong command line.\n";
+
+enum { OPT_TRACEFS = 256 };
+
+static const struct option options[] = {
+	{ "repair", no_argument, NULL, 'r' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "tracefs", required_argument, NULL, OPT_TRACEFS },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+static const char *const states[] = {
+	[CHECK_OK] = "ok", [CHECK_NOTE] = "note", [CHECK_MISSING] = "missing",
+};
+
+void check_add(struct check *c, enum check_level level, const char *group, const char *name,
+	       const char *remedy, const char *fmt, ...)
+{
+	struct check_finding *f;
+	va_list ap;
+
+	f = realloc(c->finding, (c->nr + 1) * sizeof(*f));
+	if (!f)
+		return;
+	c->finding = f;
+	f += c->nr++;
+	*f = (struct check_finding){
+		.level = level, .group = group, .name = strdup(name),
+		.remedy = remedy ? strdup(remedy) : NULL,
+	};
+	va_start(ap, fmt);
+	if (vasprintf(&f->text, fmt, ap) < 0)
+		f->text = NULL;
+	va_end(ap);
+}
+
+/* -------------------------------- printing ------------------------------- */
+
+static void print_safely(const char *s)
+{
+	for (; s && *s; s++) {
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			printf("\\%03o", (unsigned char)*s);
+		else
+			putchar(*s);
+	}
+}
+
+static void print_finding(const struct check_finding *f, bool colour)
+{
+	static const char *const colours[] = {
+		[CHECK_OK] = "\033[32m", [CHECK_NOTE] = "\033[33m", [CHECK_MISSING] = "\033[31m",
+	};
+
+	printf("  %s%-7s%s  ", colour ? colours[f->level] : "", states[f->level],
+	       colour ? "\033[0m" : "");
+	print_safely(f->name);
+	fputs(": ", stdout);
+	print_safely(f->text);
+	putchar('\n');
+	if (f->remedy) {
+		fputs("           -> ", stdout);
+		print_safely(f->remedy);
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct check *c)
+{
+	const char *group = "";
+	bool colour = cmd_colour();
+	size_t i;
+
+	for (i = 0; i < c->nr; i++) {
+		const struct check_finding *f = &c->finding[i];
+
+		if (f->level == CHECK_OK && !strcmp(f->group, "files") && !c->verbose)
+			continue;
+		if (strcmp(group, f->group)) {
+			group = f->group;
+			printf("%s:\n", group);
+		}
+		print_finding(f, colour);
+	}
+}
+
+/* What all of it means for who wants to record. */
+static void print_meaning(const struct check *c)
+{
+	puts("So:");
+	if (!c->traces) {
+		puts("  nothing can be recorded here");
+		return;
+	}
+	printf("  trace-ustack record %s\n", c->user_stacks ? "works" :
+	       c->frame_pointers ? "works with --fallback only" :
+	       "works with --no-user-stack only");
+	printf("  kernel stacks: %s\n", c->kernel_stacks ? "yes" : "no");
+	printf("  user stacks: %s\n", c->user_stacks && c->tables ? "complete, by unwind tables" :
+	       c->user_stacks ? "complete where code keeps frame pointers" :
+	       c->frame_pointers ? "8 frames at most, and only where code keeps frame pointers" :
+	       "no");
+	printf("  functions in user stacks: %s\n", c->user_stacks && c->maps ? "yes" :
+	       "no, as it is not recorded which files are mapped");
+}
+
+static void json_member(const char *name, const char *value, bool first)
+{
+	printf("%s\"%s\":", first ? "" : ",", name);
+	if (value)
+		cmd_json_string(stdout, value, strlen(value));
+	else
+		fputs("null", stdout);
+}
+
+static void print_json(const struct check *c, bool ok, bool all)
+{
+	struct utsname u;
+	size_t i;
+
+	uname(&u);
+	printf("{\"ok\":%s", ok ? "true" : "false");
+	if (all) {
+		json_member("kernel", u.release, false);
+		json_member("machine", u.machine, false);
+		printf(",\"can\":{\"trace\":%s,\"kernel_stacks\":%s,\"user_stacks\":%s,"
+		       "\"unwind_tables\":%s,\"maps\":%s,\"frame_pointers\":%s}",
+		       c->traces ? "true" : "false", c->kernel_stacks ? "true" : "false",
+		       c->user_stacks ? "true" : "false", c->tables ? "true" : "false",
+		       c->maps ? "true" : "false", c->frame_pointers ? "true" : "false");
+	}
+	fputs(",\"findings\":[", stdout);
+	for (i = 0; i < c->nr; i++) {
+		const struct check_finding *f = &c->finding[i];
+
+		fputs(i ? ",\n{" : "\n{", stdout);
+		json_member("group", f->group, true);
+		json_member("name", f->name, false);
+		json_member("state", states[f->level], false);
+		json_member("text", f->text, false);
+		json_member("remedy", f->remedy, false);
+		putchar('}');
+	}
+	puts("\n]}");
+}
+
+static void free_findings(struct check *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->nr; i++) {
+		free(c->finding[i].name);
+		free(c->finding[i].text);
+		free(c->finding[i].remedy);
+	}
+	free(c->finding);
+}
+
+int cmd_check(int argc, char **argv)
+{
+	const char *tracefs = NULL;
+	struct check check = {};
+	bool ok = true, all;
+	size_t k;
+	int c, i;
+
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "rjvh", options, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			check.repair = true;
+			break;
+		case 'j':
+			check.json = true;
+			break;
+		case 'v':
+			check.verbose = true;
+			break;
+		case OPT_TRACEFS:
+			tracefs = optarg;
+			break;
+		case 'h':
+			return cmd_help(help_text);
+		default:
+			return cmd_bad_option("check");
+		}
+	}
+	all = optind == argc;
+	for (i = optind; check.repair && i < argc; i++)
+		if (!part_name(argv[i]))
+			return cmd_usage("check", "--repair takes recordings that are not "
+					 "complete, FILE.part*: '%s' is none", argv[i]);
+	/* what is left of such a recording is in the instances of its recorder */
+	if (check.repair && !all) {
+		char why[PATH_MAX + 128];
+
+		check.traces = rt_find(tracefs, true, why, sizeof(why));
+	}
+	if (all) {
+		check_kernel(&check, tracefs);
+		check_left(&check);
+		check_running(&check);
+	}
+	/* who asks for a file wants to hear of it */
+	check.verbose |= !all;
+	for (i = optind; i < argc; i++)
+		if (!check_unfinished(&check, argv[i]))
+			check_argument(&check, argv[i]);
+	cmd_progress_end();
+	for (k = 0; k < check.nr; k++)
+		ok &= check.finding[k].level != CHECK_MISSING;
+	if (!check.json)
+		cmd_pager();
+	if (check.json) {
+		print_json(&check, ok, all);
+	} else {
+		print_text(&check);
+		if (all)
+			print_meaning(&check);
+	}
+	free_findings(&check);
+	if (cmd_no_memory) {
+		ok = false;
+		cmd_error("not enough memory: findings are missing");
+	}
+	return cmd_finish(ok ? CMD_OK : CMD_FAIL);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_export - trace-ustack export */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace-cmd-ext/tool/tool.h"
+#include "filter.h"
+#include "trace-cmd-ext/export/export.h"
+#include "trace-cmd-ext/stacks/folded.h"
+#include "trace-cmd-ext/stacks/gather.h"
+#include "trace-cmd-ext/tool/output.h"
+
+static const char usage[] =
+	"usage: trace-ustack export --format FORMAT [OPTION...] [FILE]\n"
+	"\n"
+	"Write the events and their stacks for other tools. FILE is trace.dat if left out.\n"
+	"\n"
+	"  --format FORMAT    one of\n"
+	"                     folded       one stack a line: flamegraph.pl, inferno, speedscope\n"
+	"                     perf-script  text of perf script: stackcollapse-perf.pl and others\n"
+	"                     firefox      profiler.firefox.com\n"
+	"                     perfetto     ui.perfetto.dev\n"
+	"                     pprof        go tool pprof, and stores that take its profiles\n"
+	"  --by WHAT          folded: count, off-cpu or wakeup, as trace-ustack flame has it\n"
+	"  --lines            inlined functions too (folded: ending in _[i]), and, but for folded\n"
+	"                     and perf-script, source files and lines\n"
+	"  -o, --output PATH  write to PATH, not to standard output\n"
+	"  -h, --help         this text\n"
+	"\n"
+	CMD_FILTER_HELP
+	"\n"
+	"Examples:\n"
+	"  trace-ustack export --format pprof -o waits.pb.gz && go tool pprof -top waits.pb.gz\n"
+	"  trace-ustack export --format perfetto -o trace.pftrace\n"
+	"  trace-ustack export --format perf-script | stackcollapse-perf.pl\n";
+
+enum { OPT_FORMAT = 1, OPT_BY, OPT_LINES };
+
+static int folded(struct export *e);
+
+static const struct format {
+	const char *name;
+	bool binary;
+	bool counts;			/* of events, not each of them */
+	int (*run)(struct export *e);
+} formats[] = {
+	{ "folded", false, true, folded },
+	{ "perf-script", false, false, export_perf },
+	{ "firefox", false, false, export_firefox },
+	{ "perfetto", true, false, export_perfetto },
+	{ "pprof", true, true, export_pprof },
+};
+
+static struct {
+	const struct format *format;
+	struct gather_opts gather;
+	struct model_opts opts;
+	const char *path, *output;
+	bool by;
+} o;
+
+static int folded(struct export *e)
+{
+	struct fold *f = fold_new();
+	struct gather_stats st;
+	int ret = f ? gather(e->m, &o.gather, f, 1, true, &st) : -ENOMEM;
+
+	e->nothing = !ret && !st.nr;
+	/* before more memory is needed */
+	model_close(e->m);
+	e->m = NULL;
+	if (!ret)
+		ret = fold_finish(f);
+	if (!ret)
+		ret = folded_write(e->out, f, 1, false);
+	fold_free(f);
+	return ret;
+}
+
+static int tell(int ret, bool damaged)
+{
+	if (!ret)
+		return CMD_OK;
+	if (damaged)		/* told, and what it lacks may have been there */
+		return CMD_INPUT;
+	if (ret == -ENODATA)
+		cmd_error("%s: %s", o.path, gather_lacks(&o.gather));
+	else if (ret == -ENOMEM)
+		cmd_error("%s: needs more memory for its stacks than there is", o.path);
+	else
+		cmd_error("%s: cannot be exported to its end: %s", o.path, strerror(-ret));
+	return CMD_FAIL;
+}
+
+static int run(void *arg)
+{
+	struct export e = { .path = o.path, .opts = &o.opts };
+	struct model_opts mo = o.opts;
+	struct output out;
+	bool damaged;
+	int ret;
+
+	(void)arg;
+	o.gather.filter = &o.opts.filter;
+	o.gather.file = o.path;
+	gather_filter(&o.gather, &mo.filter);
+	mo.counts = o.format->counts && o.gather.by == GATHER_COUNT;
+	e.m = cmd_open(o.path, &mo);
+	if (!e.m)
+		return CMD_INPUT;
+	ret = cmd_filter_check(o.path, e.m, &o.opts.filter);
+	if (ret) {
+		model_close(e.m);
+		return ret;
+	}
+	damaged = model_info(e.m)->damaged;
+	ret = output_open(&out, o.output);
+	if (!ret) {
+		e.out = out.f;
+		ret = o.format->run(&e);
+		/* why it cannot be written is told by who closes it */
+		if (!ret && cmd_filter_any(&o.opts.filter) &&
+		    (e.m ? !model_gave_any(e.m) : e.nothing))
+			cmd_filter_nothing(o.path);
+		ret = ret && ferror(out.f) ? CMD_OUTPUT : tell(ret, damaged);
+		ret = output_close(&out, ret);
+	}
+	export_free(&e);
+	model_close(e.m);
+	return ret;
+}
+
+static const struct format *find_format(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static int option(int opt, const char *arg)
+{
+	switch (opt) {
+	case OPT_FORMAT:
+		o.format = find_format(arg);
+		if (!o.format)
+			return cmd_usage("export", "there is no format '%s'", arg);
+		return 0;
+	case OPT_BY:
+		o.by = true;
+		if (!gather_by_name(arg, &o.gather.by))
+			return cmd_usage("export", "--by is count, off-cpu or wakeup, not '%s'",
+					 arg);
+		return 0;
+	case OPT_LINES:
+		o.gather.lines = o.opts.lines = true;
+		return 0;
+	case 'o':
+		o.output = arg;
+		return 0;
+	default:
+		return cmd_filter_option("export", opt, arg, &o.opts);
+	}
+}
+
+static int check(void)
+{
+	if (!o.format)
+		return cmd_usage("export", "--format is missing");
+	if (o.by && o.format->run != folded)
+		return cmd_usage("export", "--by goes with --format folded; the others hold all of "
+				 "it");
+	if (o.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
+		return cmd_usage("export", "--event goes with --by count; waits have events of "
+				 "their own");
+	if (output_is_input(o.output, o.path))
+		return cmd_usage("export", "%s is the recording itself; give another file with -o",
+				 o.output);
+	if (o.format->binary && !o.output && isatty(STDOUT_FILENO))
+		return cmd_usage("export", "%s is no text; give a file with -o", o.format->name);
+	return 0;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		CMD_FILTER_OPTIONS,
+		{ "format", required_argument, NULL, OPT_FORMAT },
+		{ "by", required_argument, NULL, OPT_BY },
+		{ "lines", no_argument, NULL, OPT_LINES },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+		if (opt == 'h')
+			return cmd_help(usage);
+		ret = option(opt, optarg);
+		if (ret)
+			return ret;
+	}
+	ret = cmd_filter_file("export", argc, argv, &o.path);
+	if (!ret)
+		ret = check();
+	if (ret)
+		return ret;
+	if (!o.output && !o.format->binary)
+		cmd_pager();
+	return cmd_guard(o.path, run, NULL);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_filter - see select.h */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace-cmd-ext/tool/tool.h"
+#include "filter.h"
+
+static int add_pattern(const char *cmd, const char ***v, size_t *nr, const char *arg)
+{
+	const char **bigger;
+
+	if (!*arg)
+		return cmd_usage(cmd, "an empty name matches nothing");
+	bigger = realloc(*v, (*nr + 1) * sizeof(**v));
+	if (!bigger) {
+		cmd_error("out of memory");
+		return CMD_FAIL;
+	}
+	*v = bigger;
+	bigger[(*nr)++] = arg;
+	return 0;
+}
+
+int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_opts *o)
+{
+	struct model_filter *f = &o->filter;
+
+	switch (opt) {
+	case CMD_OPT_SYSROOT:
+		o->sysroot = arg;
+		return 0;
+	case CMD_OPT_EVENT:
+		return add_pattern(cmd, &f->events, &f->nr_events, arg);
+	case CMD_OPT_COMM:
+		return add_pattern(cmd, &f->comms, &f->nr_comms, arg);
+	case CMD_OPT_SYMBOL:
+		return add_pattern(cmd, &f->symbols, &f->nr_symbols, arg);
+	case CMD_OPT_PROCESS:
+		if (!isdigit((unsigned char)*arg) || arg[strspn(arg, "0123456789,-")])
+			return add_pattern(cmd, &f->comms, &f->nr_comms, arg);
+		/* fallthrough */
+	case CMD_OPT_PID:
+		if (cmd_numbers(arg, &f->pids, &f->nr_pids))
+			return cmd_usage(cmd, "'%s' is no list of ids, such as 12,20-29", arg);
+		return 0;
+	case CMD_OPT_CPU:
+		if (cmd_numbers(arg, &f->cpus, &f->nr_cpus))
+			return cmd_usage(cmd, "'%s' is no list of CPUs, such as 0,2-3", arg);
+		return 0;
+	case CMD_OPT_TIME:
+		if (cmd_times(arg, &f->from, &f->to))
+			return cmd_usage(cmd, "'%s' is no time, such as 12.5-13 or 12.5-", arg);
+		return 0;
+	default:
+		return cmd_bad_option(cmd);
+	}
+}
+
+bool cmd_filter_any(const struct model_filter *f)
+{
+	return f->nr_events || f->nr_pids || f->nr_comms || f->nr_cpus || f->nr_symbols ||
+	       f->from || f->to;
+}
+
+int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path)
+{
+	if (argc - optind > 1)
+		return cmd_usage(cmd, "one file at a time, not also '%s'", argv[optind + 1]);
+	*path = argc > optind ? argv[optind] : "trace.dat";
+	return 0;
+}
+
+struct model *cmd_open(const char *path, const struct model_opts *opts)
+{
+	struct model_opts o = *opts;
+	char why[512] = "";
+	struct model *m;
+
+	if (!o.progress)
+		o.progress = cmd_progress;
+	m = model_open(path, &o, why, sizeof(why));
+	if (!m)
+		cmd_error("%s: %s", path, why);
+	else if (model_info(m)->damaged)
+		cmd_incomplete(path);
+	return m;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * cmd_filter - the options that choose events, the same in every subcommand that reads a file;
+ * and --sysroot, which all of them need too
+ *
+ *	static const struct option longs[] = { CMD_FILTER_OPTIONS, { "json", ... }, {} };
+ *
+ *	while ((opt = getopt_long(...)) != -1) switch (opt) {
+ *	...
+ *	default:
+ *		ret = cmd_filter_option("report", opt, optarg, &opts);
+ *		if (ret)
+ *			return ret;
+ *	}
+ *	ret = cmd_filter_file("report", argc, argv, &path);
+ */
+#ifndef TRACE_USTACK_CMD_FILTER_H
+#define TRACE_USTACK_CMD_FILTER_H
+
+#include <getopt.h>
+
+#include "trace-cmd-ext/model/model.h"
+
+enum {
+	CMD_OPT_EVENT = 0x1000,
+	CMD_OPT_PID,
+	CMD_OPT_COMM,
+	CMD_OPT_PROCESS,
+	CMD_OPT_CPU,
+	CMD_OPT_TIME,
+	CMD_OPT_SYMBOL,
+	CMD_OPT_SYSROOT,
+};
+
+#define CMD_FILTER_OPTIONS						\
+	{ "event", required_argument, NULL, CMD_OPT_EVENT },		\
+	{ "process", required_argument, NULL, CMD_OPT_PROCESS },	\
+	{ "pid", required_argument, NULL, CMD_OPT_PID },		\
+	{ "comm", required_argument, NULL, CMD_OPT_COMM },		\
+	{ "cpu", required_argument, NULL, CMD_OPT_CPU },		\
+	{ "time", required_argument, NULL, CMD_OPT_TIME },		\
+	{ "symbol", required_argument, NULL, CMD_OPT_SYMBOL },		\
+	{ "sysroot", required_argument, NULL, CMD_OPT_SYSROOT }
+
+#define CMD_FILTER_HELP \
+	"Which events; each option may be given more than once:\n" \
+	"  --event PATTERN    only events of this name; SYSTEM:NAME and * are possible\n" \
+	"  --process WHAT     only of these processes or threads: numbers, or a name\n" \
+	"  --pid LIST         only of these process or thread ids, such as 12,20-29\n" \
+	"  --comm PATTERN     only of threads with this name\n" \
+	"  --cpu LIST         only of these CPUs, such as 0,2-3\n" \
+	"  --time FROM-TO     only between these time stamps, in seconds, either may be missing\n" \
+	"  --symbol PATTERN   only events with this function in their kernel or user stack\n" \
+	"  --sysroot DIR      where the traced machine's files are, for symbols\n"
+
+/* 0, or the exit code for a wrong or unknown option, which has been told. */
+int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_opts *o);
+/* Does it choose anything at all? */
+bool cmd_filter_any(const struct model_filter *f);
+/* The one file that is left on the command line, or trace.dat; 0, or an exit code as above. */
+int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path);
+/*
+ * Open @path, or tell why not and return NULL: the exit code is CMD_INPUT then. A file that could
+ * not be read to its end is told too, and cmd_finish() makes the exit code of it.
+ */
+struct model *cmd_open(const char *path, const struct model_opts *opts);
+/*
+ * filter_check.c: does the file have what @f names? CMD_OK, or CMD_FAIL after one sentence for each
+ * name that it lacks. Before the events are gone through.
+ */
+int cmd_filter_check(const char *path, struct model *m, const struct model_filter *f);
+/* Tell that no event matches; what the filter names is there. The exit code stays 0. */
+void cmd_filter_nothing(const char *path);
+
+#endif

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_flame - trace-ustack flame */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace-cmd-ext/tool/tool.h"
+#include "filter.h"
+#include "trace-cmd-ext/flame/flame.h"
+#include "trace-cmd-ext/stacks/folded.h"
+#include "trace-cmd-ext/tool/output.h"
+#include "trace-cmd-ext/flame/svg.h"
+
+static const char usage[] =
+	"usage: trace-ustack flame [OPTION...] [FILE]\n"
+	"\n"
+	"Draw a flame graph: kernel and user stacks in one, as an SVG picture that a browser lets\n"
+	"you search and zoom. FILE is trace.dat if left out. Without -o it goes to standard\n"
+	"output, or to flame.svg if that is a terminal.\n"
+	"\n"
+	"  --by WHAT          what the width of a frame is:\n"
+	"                     count    events (the default)\n"
+	"                     off-cpu  time off the CPU, under the stack that blocked\n"
+	"                     wakeup   time until a wake-up, with the stack of who woke it\n"
+	"  --numbers          off-cpu, wakeup: how many there were, not how long they took\n"
+	"  --threads          each thread by itself, not all of the same name together\n"
+	"  --lines            inlined functions are frames too, paler ones; _[i] in text\n"
+	"  --diff OTHER       coloured by what is more or less in FILE than in OTHER\n"
+	"  --normalize        with --diff: compare shares, as if both had the same total\n"
+	"  --folded           text, one stack a line, as flamegraph.pl reads it\n"
+	"  --json             only the sums, and what could not be counted\n"
+	"  -o, --output PATH  write to PATH\n"
+	"  --title TEXT       the headline\n"
+	"  --icicle           outermost frames on top\n"
+	"  --width N          in pixels, where no browser adapts it (1200)\n"
+	"  --max-frames N     draw at most the N widest frames (6000)\n"
+	"  --min-percent P    and none narrower than this (0.02)\n"
+	"  -h, --help         this text\n"
+	"\n"
+	CMD_FILTER_HELP
+	"\n"
+	"Examples:\n"
+	"  trace-ustack flame --event sched_switch -o events.svg\n"
+	"  trace-ustack flame --by off-cpu --process git -o waits.svg trace.dat\n"
+	"  trace-ustack flame --by off-cpu --diff before.dat after.dat -o diff.svg\n";
+
+enum {
+	OPT_BY = 1,
+	OPT_NUMBERS,
+	OPT_THREADS,
+	OPT_LINES,
+	OPT_DIFF,
+	OPT_NORMALIZE,
+	OPT_FOLDED,
+	OPT_JSON,
+	OPT_TITLE,
+	OPT_ICICLE,
+	OPT_WIDTH,
+	OPT_MAX,
+	OPT_MIN,
+};
+
+static struct {
+	struct flame fl;
+	struct model_opts opts;
+	const char *output, *title;
+	bool folded, json, icicle;
+	uint32_t width, max_frames;
+	double min_percent;
+} o = { .width = 1200, .max_frames = 6000, .min_percent = 0.02 };
+
+/* ---- gathering ---- */
+
+static int gather_one(int which)
+{
+	const char *path = o.fl.path[which];
+	struct model_opts mo = o.opts;
+	struct model *m;
+	int ret;
+
+	o.fl.gather.filter = &o.opts.filter;
+	o.fl.gather.file = path;
+	gather_filter(&o.fl.gather, &mo.filter);
+	mo.counts = o.fl.gather.by == GATHER_COUNT;
+	m = cmd_open(path, &mo);
+	if (!m)
+		return CMD_INPUT;
+	/* of two files one may lack what the other has */
+	ret = o.fl.diff ? 0 : cmd_filter_check(path, m, &o.opts.filter);
+	if (ret) {
+		model_close(m);
+		return ret;
+	}
+	ret = gather(m, &o.fl.gather, o.fl.fold, which, o.fl.diff, &o.fl.stats[which]);
+	o.fl.unit = gather_unit(&o.fl.gather, m);
+	/* asked only where it matters: it counts all requests */
+	o.fl.nsec = o.fl.gather.by == GATHER_COUNT || model_info(m)->nsec;
+	o.fl.damaged |= model_info(m)->damaged;
+	if (ret && o.fl.damaged)
+		ret = CMD_INPUT;	/* what it lacks may have been there */
+	else if (ret == -ENODATA)
+		cmd_error("%s: %s", path, gather_lacks(&o.fl.gather));
+	else if (ret)
+		cmd_error("%s: cannot be read to its end: %s", path, strerror(-ret));
+	model_close(m);
+	return ret < 0 ? CMD_FAIL : ret;
+}
+
+/* ---- the picture ---- */
+
+static char notes[SVG_NOTES - 1][512];
+
+static const char *quantity(char *buf, size_t size, uint64_t n)
+{
+	char a[64], b[64];
+
+	if (!strcmp(o.fl.unit, "ns"))
+		snprintf(buf, size, "%s (%s ns)", svg_time(a, n), svg_number(b, n));
+	else
+		snprintf(buf, size, "%s %s", svg_number(a, n), o.fl.unit);
+	return buf;
+}
+
+/* What the waits are that are in no frame. */
+static void note_waits(char *buf, size_t size)
+{
+	const struct waits_stats *w = &o.fl.stats[1].waits;
+	bool nsec = o.fl.nsec;
+	char a[64], b[64];
+	size_t len = 0;
+
+#define SAY(...) (len += len < size ? snprintf(buf + len, size - len, __VA_ARGS__) : 0)
+	if (w->not_over)
+		SAY("%s not over at the end (%s), ", svg_number(a, w->not_over),
+		    nsec ? svg_time(b, w->not_over_ns) : svg_number(b, w->not_over_ns));
+	if (w->began_before)
+		SAY("%s begun before the start, ", svg_number(a, w->began_before));
+	if (w->uncertain)
+		SAY("%s with dropped events between (%s), ", svg_number(a, w->uncertain),
+		    nsec ? svg_time(b, w->uncertain_ns) : svg_number(b, w->uncertain_ns));
+	if (w->disordered)
+		SAY("%s whose events do not fit together, ", svg_number(a, w->disordered));
+	if (o.fl.gather.by == GATHER_WAKEUP && w->wakeups_uncertain + w->wakeups_unknown)
+		SAY("%s wake-ups of tasks not known to wait, ",
+		    svg_number(a, w->wakeups_uncertain + w->wakeups_unknown));
+#undef SAY
+	if (len > 2 && len < size)
+		buf[len - 2] = '\0';
+}
+
+static void make_notes(struct svg_opts *so, const struct tree *t)
+{
+	struct flame_missing missing[FLAME_MISSING];
+	const struct gather_stats *g = o.fl.stats;
+	char a[128], b[128], waits[400] = "";
+	size_t n = 0, nr, i, len;
+
+	if (o.fl.diff)
+		snprintf(notes[n++], sizeof(*notes), "%s: %s; before, %s: %s%s", o.fl.path[1],
+			 quantity(a, sizeof(a), g[1].weight), o.fl.path[0],
+			 quantity(b, sizeof(b), g[0].weight),
+			 o.fl.normalize ? "; shares are compared" : "");
+	else if (so->number)
+		snprintf(notes[n++], sizeof(*notes), "%s in %s %s; %s",
+			 quantity(a, sizeof(a), g[1].weight), svg_number(b, g[1].nr), so->number,
+			 o.fl.path[1]);
+	else
+		snprintf(notes[n++], sizeof(*notes), "%s; %s", quantity(a, sizeof(a), g[1].weight),
+			 o.fl.path[1]);
+	nr = o.fl.diff ? 0 : flame_missing(&o.fl, missing);
+	len = nr ? snprintf(notes[n], sizeof(*notes), "Without a user stack: ") : 0;
+	for (i = 0; i < nr && len < sizeof(*notes); i++)
+		len += snprintf(notes[n] + len, sizeof(*notes) - len, "%s%.1f%% %s",
+				i ? ", " : "", 100.0 * missing[i].weight / g[1].weight,
+				missing[i].why);
+	n += nr > 0;
+	if (o.fl.gather.by != GATHER_COUNT)
+		note_waits(waits, sizeof(waits));
+	if (*waits)
+		snprintf(notes[n++], sizeof(*notes), "Waits of the file in no frame: %s", waits);
+	if (g[1].waits.refused)
+		snprintf(notes[n++], sizeof(*notes), "A full buffer refused events, nobody knows "
+			 "where: a wait may be several");
+	if (o.fl.damaged)
+		snprintf(notes[n++], sizeof(*notes),
+			 "The file is damaged and was not read to its end");
+	if (t->hidden)
+		snprintf(notes[n++], sizeof(*notes), "%s frames narrower than %.2g%% are not drawn",
+			 svg_number(a, t->hidden), 100.0 * t->least / t->total[1]);
+	for (i = 0; i < n; i++)
+		so->notes[i] = notes[i];
+}
+
+static const char *headline(void)
+{
+	static const char *const titles[] = {
+		[GATHER_COUNT] = "Events",
+		[GATHER_OFF_CPU] = "Off-CPU time",
+		[GATHER_WAKEUP] = "Waiting, and who ended it",
+	};
+
+	return o.title ? o.title : titles[o.fl.gather.by];
+}
+
+static int picture(FILE *out)
+{
+	struct svg_opts so = { .title = headline(), .unit = o.fl.unit, .width = o.width,
+			       .icicle = o.icicle, .diff = o.fl.diff, .scale = o.fl.scale,
+			       .by = 1 };
+	struct tree t;
+	int ret = tree_make(&t, o.fl.fold, 1, o.max_frames, o.min_percent / 100);
+
+	if (ret)
+		return ret;
+	if (o.fl.gather.by != GATHER_COUNT && !o.fl.gather.numbers && !o.fl.diff)
+		so.number = o.fl.gather.by == GATHER_OFF_CPU ? "waits" : "wake-ups";
+	make_notes(&so, &t);
+	svg_write(out, &t, o.fl.fold, &so);
+	free(t.nodes);
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static int write_out(void)
+{
+	struct output out;
+	int ret = output_open(&out, o.output);
+
+	if (ret)
+		return ret;
+	if (o.json)
+		flame_json(out.f, &o.fl);
+	else if (o.folded)
+		ret = folded_write(out.f, o.fl.fold, 1, o.fl.diff);
+	else
+		ret = picture(out.f);
+	if (ret)
+		cmd_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
+	return output_close(&out, ret ? CMD_FAIL : CMD_OK);
+}
+
+static int run(void *arg)
+{
+	const struct gather_stats *g = o.fl.stats;
+	int ret = CMD_OK;
+
+	(void)arg;
+	o.fl.fold = fold_new();
+	if (!o.fl.fold) {
+		cmd_error("out of memory");
+		return CMD_FAIL;
+	}
+	if (o.fl.diff)
+		ret = gather_one(0);
+	if (!ret)
+		ret = gather_one(1);
+	if (!ret && fold_finish(o.fl.fold)) {
+		cmd_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
+		ret = CMD_FAIL;
+	}
+	if (!ret && !o.json && !g[1].nr && o.fl.damaged) {
+		ret = CMD_INPUT;
+	} else if (!ret && !o.json && !g[1].nr) {
+		cmd_error("%s: holds nothing of what was asked for; trace-ustack stat tells what "
+			  "it holds", o.fl.path[1]);
+		ret = CMD_FAIL;
+	}
+	o.fl.scale = o.fl.normalize && g[0].weight ? (double)g[1].weight / g[0].weight : 1;
+	if (!ret)
+		ret = write_out();
+	fold_free(o.fl.fold);
+	return ret;
+}
+
+static int number(const char *arg, uint32_t min, uint32_t max, uint32_t *n)
+{
+	uint32_t *v = NULL;
+	size_t nr = 0;
+	int ret = cmd_numbers(arg, &v, &nr);
+
+	if (!ret && nr == 1 && v[0] >= min && v[0] <= max)
+		*n = v[0];
+	else
+		ret = cmd_usage("flame", "'%s' is no number from %u to %u", arg, min, max);
+	free(v);
+	return ret;
+}
+
+static int option(int opt, const char *arg)
+{
+	char *end;
+
+	switch (opt) {
+	case OPT_BY:
+		if (!gather_by_name(arg, &o.fl.gather.by))
+			return cmd_usage("flame", "--by is count, off-cpu or wakeup, not '%s'",
+					 arg);
+		return 0;
+	case OPT_NUMBERS:
+		o.fl.gather.numbers = true;
+		return 0;
+	case OPT_THREADS:
+		o.fl.gather.threads = true;
+		return 0;
+	case OPT_LINES:
+		o.fl.gather.lines = o.opts.lines = true;
+		return 0;
+	case OPT_DIFF:
+		o.fl.diff = true;
+		o.fl.path[0] = arg;
+		return 0;
+	case OPT_NORMALIZE:
+		o.fl.normalize = true;
+		return 0;
+	case OPT_FOLDED:
+		o.folded = true;
+		return 0;
+	case OPT_JSON:
+		o.json = true;
+		return 0;
+	case 'o':
+		o.output = arg;
+		return 0;
+	case OPT_TITLE:
+		o.title = arg;
+		return 0;
+	case OPT_ICICLE:
+		o.icicle = true;
+		return 0;
+	case OPT_WIDTH:
+		return number(arg, 200, 20000, &o.width);
+	case OPT_MAX:
+		return number(arg, 1, 1000000, &o.max_frames);
+	case OPT_MIN:
+		o.min_percent = strtod(arg, &end);
+		if (end == arg || *end || !(o.min_percent >= 0 && o.min_percent <= 100))
+			return cmd_usage("flame", "'%s' is no number from 0 to 100", arg);
+		return 0;
+	default:
+		return cmd_filter_option("flame", opt, arg, &o.opts);
+	}
+}
+
+static int check(void)
+{
+	if (o.fl.normalize && !o.fl.diff)
+		return cmd_usage("flame", "--normalize goes with --diff");
+	if (o.json && o.folded)
+		return cmd_usage("flame", "--json and --folded exclude one another");
+	if (output_is_input(o.output, o.fl.path[0]) || output_is_input(o.output, o.fl.path[1]))
+		return cmd_usage("flame", "%s is the recording itself; give another file with -o",
+				 o.output);
+	if (o.fl.gather.by == GATHER_COUNT && o.fl.gather.numbers)
+		return cmd_usage("flame", "--numbers goes with --by off-cpu and wakeup");
+	if (o.fl.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
+		return cmd_usage("flame", "--event goes with --by count; waits have events of "
+				 "their own");
+	return 0;
+}
+
+int cmd_flame(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		CMD_FILTER_OPTIONS,
+		{ "by", required_argument, NULL, OPT_BY },
+		{ "numbers", no_argument, NULL, OPT_NUMBERS },
+		{ "threads", no_argument, NULL, OPT_THREADS },
+		{ "lines", no_argument, NULL, OPT_LINES },
+		{ "diff", required_argument, NULL, OPT_DIFF },
+		{ "normalize", no_argument, NULL, OPT_NORMALIZE },
+		{ "folded", no_argument, NULL, OPT_FOLDED },
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "output", required_argument, NULL, 'o' },
+		{ "title", required_argument, NULL, OPT_TITLE },
+		{ "icicle", no_argument, NULL, OPT_ICICLE },
+		{ "width", required_argument, NULL, OPT_WIDTH },
+		{ "max-frames", required_argument, NULL, OPT_MAX },
+		{ "min-percent", required_argument, NULL, OPT_MIN },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
+		if (opt == 'h')
+			return cmd_help(usage);
+		ret = option(opt, optarg);
+		if (ret)
+			return ret;
+	}
+	ret = cmd_filter_file("flame", argc, argv, &o.fl.path[1]);
+	if (!ret)
+		ret = check();
+	if (ret)
+		return ret;
+	if (o.folded || o.json)
+		cmd_pager();
+	else if (!o.output && isatty(STDOUT_FILENO))
+		o.output = "flame.svg";
+	ret = cmd_guard(o.fl.path[1], run, NULL);
+	if (!ret && o.output && !strcmp(o.output, "flame.svg"))
+		fprintf(stderr, "trace-ustack: wrote %s; open it in a browser\n", o.output);
+	return ret;
+}

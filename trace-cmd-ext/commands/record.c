@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_record - trace-ustack record: the command line, and what happens in which order */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace-cmd-ext/record/impl.h"
+
+static const char help_text[] =
+"usage: trace-ustack record [OPTION...] -e EVENT... [CMD [ARGUMENT...]]\n"
+"\n"
+"Record trace events with complete kernel and user stacks into a trace.dat file, while CMD runs,\n"
+"or until Ctrl-C. Events of CMD and what it starts are recorded, with -a those of all tasks.\n"
+"\n"
+"What is recorded:\n"
+"  -e, --event EVENT     SYSTEM:NAME, NAME, or SYSTEM; with shell patterns; again for more\n"
+"  --filter EXPR         only where EXPR holds, of the event before: --filter 'prio < 100'\n"
+"  --stack-if EXPR       stacks of the event before only where EXPR holds\n"
+"  --no-stack            no stacks for the event before\n"
+"  -a, --all             whatever runs; without CMD and -p that is so anyway\n"
+"  -p, --pid PID,...     these processes, until they end\n"
+"  --no-inherit          not the children of CMD or of -p\n"
+"  --no-kernel-stack     no kernel stacks\n"
+"  --no-user-stack       no user stacks\n"
+"  --duration SECONDS    end after that time; CMD is ended, too\n"
+"\n"
+"How:\n"
+"  -o, --output FILE     instead of trace.dat\n"
+"  -b, --buffer-size KB  ring buffer of each CPU; otherwise 1408 to 8192, by free memory\n"
+"  -C, --clock CLOCK     mono (default), local, global, boot, ...: see the file trace_clock\n"
+"  --no-tables           register no unwind tables\n"
+"  --no-maps-instance    mappings go to the events' buffer, where they can be overwritten;\n"
+"                        for trace-cmd report -F, which reads no file with an instance\n"
+"  --fallback            on a kernel without deferred stacks: what frame pointers give\n"
+"  --tracefs DIR         instead of /sys/kernel/tracing\n"
+"\n"
+"And:\n"
+"  -x, --exit-code       end with the exit code of CMD\n"
+"  --json[=FILE]         the summary as one JSON object, to standard output, behind what CMD\n"
+"                        prints, or to FILE\n"
+"  -q, --quiet           no progress and no summary\n"
+"  --no-summary          no summary\n"
+"  -v, --verbose         tell each change to tracefs, and each file without a table\n"
+"  -h, --help            this\n"
+"\n"
+"Examples:\n"
+"  trace-ustack record -e sched:sched_switch make\n"
+"      who waits for what while make runs\n"
+"  trace-ustack record -a -e sched --duration 10\n"
+"      all scheduler events of the machine, for 10 seconds\n"
+"  trace-ustack record -p 1234 -e 'syscalls:sys_enter_*sync' -o sync.dat\n"
+"      who calls fsync() and its relatives in process 1234\n"
+"  trace-ustack record -e sched_switch --filter 'prev_state != 0' -e sched_waking --no-stack CMD\n"
+"      stacks of those who block; wake-ups without\n"
+"\n"
+"Afterwards: trace-ustack report, flame, stat; trace-cmd report; kernelshark.\n"
+"\n"
+"Exit status: 0 recorded; 1 it could not be; 2 wrong command line; 4 the file cannot be written;\n"
+"126, 127 CMD cannot be executed, or is not there; with -x the exit code of CMD.\n";
+
+enum {
+	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
+	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
+	OPT_JSON,
+};
+
+static const struct option options[] = {
+	{ "event", required_argument, NULL, 'e' },
+	{ "filter", required_argument, NULL, OPT_FILTER },
+	{ "stack-if", required_argument, NULL, OPT_STACK_IF },
+	{ "no-stack", no_argument, NULL, OPT_NO_STACK },
+	{ "all", no_argument, NULL, 'a' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "no-inherit", no_argument, NULL, OPT_NO_INHERIT },
+	{ "no-kernel-stack", no_argument, NULL, OPT_NO_KERNEL },
+	{ "no-user-stack", no_argument, NULL, OPT_NO_USER },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "output", required_argument, NULL, 'o' },
+	{ "buffer-size", required_argument, NULL, 'b' },
+	{ "clock", required_argument, NULL, 'C' },
+	{ "no-tables", no_argument, NULL, OPT_NO_TABLES },
+	{ "no-maps-instance", no_argument, NULL, OPT_NO_MAPS },
+	{ "fallback", no_argument, NULL, OPT_FALLBACK },
+	{ "tracefs", required_argument, NULL, OPT_TRACEFS },
+	{ "exit-code", no_argument, NULL, 'x' },
+	{ "json", optional_argument, NULL, OPT_JSON },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "no-summary", no_argument, NULL, OPT_NO_SUMMARY },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
+};
+
+/* ------------------------------ command line ----------------------------- */
+
+static int add_select(struct rec_opts *o, const char *pattern)
+{
+	struct rec_select *bigger;
+
+	bigger = realloc(o->sel, (o->nr_sel + 1) * sizeof(*bigger));
+	if (!bigger) {
+		cmd_error("not enough memory");
+		return CMD_FAIL;
+	}
+	o->sel = bigger;
+	bigger[o->nr_sel++] = (struct rec_select){ .pattern = pattern };
+	return 0;
+}
+
+/* What is about the event before. */
+static int event_option(struct rec_opts *o, int c, const char *arg)
+{
+	struct rec_select *s = o->nr_sel ? &o->sel[o->nr_sel - 1] : NULL;
+
+	if (!s)
+		return cmd_usage("record", "%s needs an -e before it, as it is about that event",
+				 c == OPT_FILTER ? "--filter" : c == OPT_STACK_IF ? "--stack-if" :
+				 "--no-stack");
+	if (c == OPT_FILTER)
+		s->filter = arg;
+	else if (c == OPT_STACK_IF)
+		s->stack_if = arg;
+	else
+		s->no_stack = true;
+	return 0;
+}
+
+static int number(const char *arg, const char *option, double least, double *val)
+{
+	char *end;
+
+	*val = strtod(arg, &end);
+	if (end != arg && !*end && *val >= least && *val <= 1e9)
+		return 0;
+	return cmd_usage("record", "%s '%s' is no number that can be", option, arg);
+}
+
+static int parse_one(struct rec_opts *o, int c, bool *no_user)
+{
+	double val;
+	int ret = 0;
+
+	switch (c) {
+	case 'e':
+		return add_select(o, optarg);
+	case OPT_FILTER:
+	case OPT_STACK_IF:
+	case OPT_NO_STACK:
+		return event_option(o, c, optarg);
+	case 'a':
+		o->all = true;
+		break;
+	case 'p':
+		if (cmd_numbers(optarg, &o->pids, &o->nr_pids))
+			return cmd_usage("record", "-p '%s' is no list of process ids", optarg);
+		break;
+	case OPT_NO_INHERIT:
+		o->inherit = false;
+		break;
+	case OPT_NO_KERNEL:
+		o->kernel_stack = false;
+		break;
+	case OPT_NO_USER:
+		*no_user = true;
+		break;
+	case OPT_DURATION:
+		return number(optarg, "--duration", 0.001, &o->duration);
+	case 'o':
+		o->out = optarg;
+		break;
+	case 'b':
+		ret = number(optarg, "-b", 1, &val);
+		o->kb = val;
+		break;
+	case 'C':
+		o->clock = optarg;
+		break;
+	case OPT_NO_TABLES:
+		o->tables = false;
+		break;
+	case OPT_NO_MAPS:
+		o->maps = false;
+		break;
+	case OPT_FALLBACK:
+		o->fallback = true;
+		break;
+	case OPT_TRACEFS:
+		o->tracefs = optarg;
+		break;
+	case 'x':
+		o->pass_exit = true;
+		break;
+	case OPT_JSON:
+		o->json = optarg ? optarg : "";
+		break;
+	case 'q':
+		o->quiet = true;
+		break;
+	case OPT_NO_SUMMARY:
+		o->summary = false;
+		break;
+	case 'v':
+		o->verbose = true;
+		break;
+	}
+	return ret;
+}
+
+/* Returns 0, or -1 if --help was answered, or an exit code. */
+static int parse(struct rec_opts *o, int argc, char **argv)
+{
+	bool no_user = false;
+	int c, ret;
+	size_t i;
+
+	*o = (struct rec_opts){
+		.out = "trace.dat", .clock = "mono", .kernel_stack = true, .tables = true,
+		.inherit = true, .maps = true, .summary = true,
+	};
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "+e:ap:o:b:C:xqvh", options, NULL)) != -1) {
+		if (c == 'h')
+			return cmd_help(help_text) ? CMD_OUTPUT : -1;
+		if (c == '?')
+			return cmd_bad_option("record");
+		ret = parse_one(o, c, &no_user);
+		if (ret)
+			return ret;
+	}
+	if (!o->nr_sel)
+		return cmd_usage("record", "it needs an event, -e EVENT");
+	if (optind < argc)
+		o->cmd = argv + optind;
+	if (o->cmd && o->nr_pids)
+		return cmd_usage("record", "-p and CMD exclude each other");
+	if (o->nr_pids && o->all)
+		return cmd_usage("record", "-p and -a exclude each other");
+	if (o->pass_exit && !o->cmd)
+		return cmd_usage("record", "-x needs a CMD");
+	if (!o->cmd && !o->nr_pids)
+		o->all = true;
+	for (i = 0; no_user && i < o->nr_sel; i++)
+		o->sel[i].no_stack = true;
+	return 0;
+}
+
+/* -------------------------------- recording ------------------------------ */
+
+/* From the first change to tracefs to the moment before the first event. */
+static int set_up(struct rec *r)
+{
+	int ret;
+
+	ret = rec_make_instances(r);
+	if (!ret)
+		ret = rec_configure(r);
+	if (!ret)
+		ret = rec_tables_start(r);
+	if (!ret)
+		ret = dat_head(r);
+	if (!ret && r->opts.cmd)
+		ret = command_prepare(r);
+	if (!ret)
+		ret = rec_enable_events(r);
+	if (!ret)
+		ret = rec_read_start(r, true);
+	if (!ret)
+		ret = rec_set_pids(r);
+	return ret;
+}
+
+static int record(struct rec *r)
+{
+	int ret, command = 0, written;
+
+	jit_begin(r);
+	r->comms = dat_comms();
+	r->shared->stage = REC_RUNNING;
+	ret = rec_start(r);
+	rec_tables_rest(r);
+	if (!ret && r->opts.cmd)
+		command = command_go(r);
+	if (!ret && !command) {
+		if (!r->opts.quiet && !r->opts.cmd && isatty(STDERR_FILENO))
+			fprintf(stderr, "trace-ustack: recording%s\n",
+				r->opts.duration ? "" : "; Ctrl-C ends it");
+		ret = rec_wait(r);
+	}
+	rec_stop(r);
+	if (command) {
+		/* nothing was recorded, and what was there before stays */
+		rec_read_stop(r);
+		dat_discard(r);
+		return command;
+	}
+	command_end(r);
+	written = rec_read_stop(r);
+	rec_read_stats(r);
+	ret = ret ? ret : written;
+	written = dat_finish(r);
+	return ret ? ret : written;
+}
+
+static int run(struct rec *r)
+{
+	char why[PATH_MAX + 128], path[PATH_MAX];
+	int ret, removed;
+
+	if (!rt_find(r->opts.tracefs, true, why, sizeof(why))) {
+		cmd_error("%s", why);
+		return CMD_FAIL;
+	}
+	rt_verbose(r->opts.verbose);
+	if (!r->opts.all && rt_other_pids()) {
+		cmd_error("this is a PID namespace of its own, where processes have other numbers "
+			  "than in traces; record all of them with -a, or outside of it");
+		return CMD_FAIL;
+	}
+	ret = rec_select_events(r);
+	if (!ret && r->opts.cmd)
+		ret = command_find(r->opts.cmd[0], path);
+	if (!ret)
+		ret = rec_check_kernel(r);
+	if (!ret)
+		ret = dat_open(r);
+	if (!ret)
+		ret = rec_wait_prepare();
+	if (ret)
+		goto discard;
+	ret = set_up(r);
+	if (!ret && !rec_wait_interrupted()) {
+		ret = record(r);
+	} else {
+		rec_stop(r);
+		rec_read_stop(r);
+		dat_discard(r);
+		if (!ret) {
+			cmd_error("ended before the recording began; there is no %s", r->opts.out);
+			ret = CMD_FAIL;
+		}
+	}
+	removed = rec_remove_instances(r);
+	rec_guard_end(r);
+	if (r->child && !r->child_ended)
+		command_end(r);
+	rec_wait_over();
+	if (!ret) {
+		rec_tables_save(r);
+		ret = rec_summary(r);
+		ret = ret ? ret : removed;
+	}
+	rec_tables_end(r);
+	return ret;
+
+discard:
+	dat_discard(r);
+	return ret;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct rec r = { .out = -1, .stop = -1, .trouble = -1, .guard_pipe = -1 };
+	int ret;
+
+	r.buf[REC_EVENTS].lock = r.buf[REC_MAPS].lock = -1;
+	ret = parse(&r.opts, argc, argv);
+	if (!ret) {
+		if (r.opts.quiet)
+			cmd_progress_off();
+		ret = run(&r);
+		if (r.opts.pass_exit && !ret)
+			ret = command_exit_code(&r);
+	} else if (ret < 0) {
+		ret = CMD_OK;
+	}
+	if (!ret && cmd_no_memory) {
+		cmd_error("not enough memory: the recording may lack something, such as names");
+		ret = CMD_FAIL;
+	}
+	rec_free(&r);
+	return ret;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_report - trace-ustack report */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace-cmd-ext/tool/tool.h"
+#include "filter.h"
+#include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/report/report.h"
+
+static const char usage[] =
+	"usage: trace-ustack report [OPTION...] [FILE]\n"
+	"\n"
+	"Print the events of a recording, each with its kernel stack and the user stack that\n"
+	"belongs to it: what trace-cmd report prints with the plugin, from several processes at\n"
+	"once. FILE is trace.dat if left out.\n"
+	"\n"
+	"  --json             one JSON object an event and line\n"
+	"  --lines            source files and lines, and inlined functions, of user frames\n"
+	"  -j, --jobs N       format with N processes; one a CPU if left out\n"
+	"  -h, --help         this text\n"
+	"\n"
+	CMD_FILTER_HELP
+	"\n"
+	"Examples:\n"
+	"  trace-ustack report\n"
+	"  trace-ustack report --event sched_switch --process bash trace.dat\n"
+	"  trace-ustack report --symbol 'pthread_mutex_*' --time 12.5-13\n"
+	"  trace-ustack report --json | jq -r 'select(.user_state == \"lost\") | .comm'\n";
+
+static struct {
+	const char *path;
+	struct model_opts opts;
+	struct report r;
+	uint32_t jobs;
+} o;
+
+static int run(void *arg)
+{
+	int ret;
+
+	(void)arg;
+	o.opts.plugins = !o.r.json;
+	o.opts.lines = o.r.lines;
+	o.r.m = cmd_open(o.path, &o.opts);
+	if (!o.r.m)
+		return CMD_INPUT;
+	ret = cmd_filter_check(o.path, o.r.m, &o.opts.filter);
+	if (ret) {
+		model_close(o.r.m);
+		return ret;
+	}
+	/* what is shown meanwhile would be in the way */
+	if (cmd_on_terminal())
+		cmd_progress_off();
+	o.r.filtered = cmd_filter_any(&o.opts.filter);
+	o.r.none = cmd_filter_nothing;
+	o.r.reads_on = !o.r.json && !o.r.filtered && printer_reads_on(o.r.m);
+	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
+	model_close(o.r.m);
+	if (ret == REPORT_NO_OUTPUT)
+		return CMD_OUTPUT;
+	if (ret)
+		cmd_error("%s: %s", o.path, ret == -EIO ?
+			  "is damaged: libtracecmd broke off reading it" : strerror(-ret));
+	return !ret ? CMD_OK : ret == -EIO ? CMD_INPUT : CMD_FAIL;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		CMD_FILTER_OPTIONS,
+		{ "json", no_argument, NULL, 'J' },
+		{ "lines", no_argument, NULL, 'L' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	uint32_t *jobs = NULL;
+	size_t nr = 0;
+	int opt, ret;
+
+	while ((opt = getopt_long(argc, argv, "hj:", longs, NULL)) != -1) {
+		switch (opt) {
+		case 'h':
+			return cmd_help(usage);
+		case 'J':
+			o.r.json = true;
+			break;
+		case 'L':
+			o.r.lines = true;
+			break;
+		case 'j':
+			ret = cmd_numbers(optarg, &jobs, &nr);
+			o.jobs = !ret && nr == 1 && *jobs <= 64 ? *jobs : 0;
+			free(jobs);
+			jobs = NULL;
+			nr = 0;
+			if (!o.jobs)
+				return cmd_usage("report", "'%s' is no number of processes, "
+						 "1 to 64", optarg);
+			break;
+		default:
+			ret = cmd_filter_option("report", opt, optarg, &o.opts);
+			if (ret)
+				return ret;
+		}
+	}
+	ret = cmd_filter_file("report", argc, argv, &o.path);
+	if (ret)
+		return ret;
+	cmd_pager();
+	return cmd_guard(o.path, run, NULL);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * trace-ustack - recordings with deferred user stacks: made, read, drawn
+ *
+ * This file knows the subcommands and nothing else; each is one cmd_NAME.c, and tool/tool.h says
+ * what they share and how they end.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace-cmd-ext/tool/tool.h"
+
+#ifndef TRACE_USTACK_VERSION
+#define TRACE_USTACK_VERSION "unknown"
+#endif
+
+static const struct command {
+	const char *name, *about;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "check", "say what can be recorded here, and what to do about the rest", cmd_check },
+	{ "record", "record events with their stacks, of a command or of all", cmd_record },
+	{ "export", "write the events and stacks for other tools", cmd_export },
+	{ "flame", "draw a flame graph of events, of waiting, of wake-ups", cmd_flame },
+	{ "report", "print the events, each with its kernel and user stack", cmd_report },
+	{ "stat", "count events, stacks, and what is missing and why", cmd_stat },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static const struct command *find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static void list(FILE *f)
+{
+	size_t i;
+
+	fputs("usage: trace-ustack COMMAND [OPTION...] [FILE]\n"
+	      "\n"
+	      "Recordings of trace events with complete kernel and user stacks.\n"
+	      "\n", f);
+	for (i = 0; i < NR_COMMANDS; i++)
+		fprintf(f, "  %-8s  %s\n", commands[i].name, commands[i].about);
+	fputs("\n"
+	      "  help COMMAND, or COMMAND --help, explains one of them.\n"
+	      "\n"
+	      "  --help      this text\n"
+	      "  --version   print the version\n"
+	      "  --commands  print the names of the commands, one a line\n"
+	      "\n"
+	      "Exit status: 0 done; 1 failed, or something is wrong with what was asked for;\n"
+	      "2 wrong command line; 3 the input cannot be read; 4 the output cannot be written.\n",
+	      f);
+}
+
+static int unknown(const char *name)
+{
+	cmd_error("there is no command '%s'; trace-ustack --help lists them", name);
+	return CMD_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+	char *args[] = { argv[0], (char *)"--help", NULL };
+	const struct command *c;
+
+	if (argc < 2) {
+		list(stdout);
+		return cmd_finish(CMD_OK);
+	}
+	c = find(argv[1]);
+	if (!c)
+		return unknown(argv[1]);
+	args[0] = argv[1];
+	cmd_argv = args;
+	return c->run(2, args);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+	size_t i;
+
+	opterr = 0;		/* cmd_bad_option() tells */
+	cmd_argv = argv + 1;
+	if (argc < 2) {
+		list(stderr);
+		return CMD_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "--version")) {
+		puts("trace-ustack " TRACE_USTACK_VERSION);
+		return cmd_finish(CMD_OK);
+	}
+	if (!strcmp(argv[1], "--commands")) {
+		for (i = 0; i < NR_COMMANDS; i++)
+			puts(commands[i].name);
+		return cmd_finish(CMD_OK);
+	}
+	c = find(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * export - what the formats of trace-ustack export share
+ *
+ * A format goes through the events with model_each() and asks for the stack of each as a list of
+ * entries, innermost first, kernel before user: numbers of frames, of functions that were inlined
+ * (only with opts->lines, and right before the frame that holds their code), and of notes, which
+ * say in square brackets what is missing.
+ */
+#ifndef TRACE_USTACK_EXPORT_H
+#define TRACE_USTACK_EXPORT_H
+
+#include <stdio.h>
+
+#include "trace-cmd-ext/model/model.h"
+#include "libunwind-user/base/vec.h"
+#include "trace-cmd-ext/stacks/waits.h"
+
+/* A function that was inlined, as an entry. */
+struct export_inlined {
+	const char *name, *source;
+	uint32_t line, depth, frame;
+};
+
+/* What the debug information knows of a frame, asked once. */
+struct export_code {
+	const char *source;
+	uint32_t line;
+	uint32_t first, nr;		/* in export.inlined */
+	bool known;
+};
+
+struct export {
+	struct model *m;		/* opened with the user's filter */
+	FILE *out;
+	const char *path;
+	const struct model_opts *opts;	/* as the user gave them */
+	bool nothing;			/* no event was chosen; set where the model is closed */
+	VEC(uint32_t) entries;
+	VEC(const char *) notes;
+	VEC(struct export_inlined) inlined;
+	VEC(struct export_code) code;	/* by frame */
+};
+
+/* Kinds of entries; a frame has none of these bits. */
+#define EXPORT_NOTE	0x80000000u
+#define EXPORT_INLINED	0x40000000u
+
+/* One frame, inlined function or note. Strings are valid as long as the model. */
+struct export_entry {
+	const char *name;		/* function or note; NULL: not known */
+	/* NULL: a note. Of an inlined function the one with its code. Valid until the next call */
+	const struct model_frame *frame;
+	const char *source;		/* file as the compiler named it; NULL: not known */
+	uint32_t line;			/* 0: not known */
+	uint32_t depth;			/* 0: not inlined; 1: into the function of the frame; ... */
+	uint64_t lookup;		/* model_lookup() of the frame */
+};
+
+/* The stack of an event, or NULL without memory. Valid until the next call. */
+const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr);
+void export_entry(struct export *e, uint32_t entry, struct export_entry *ent);
+/* Frees what export_stack() made; not the model. */
+void export_free(struct export *e);
+/* The last part of a path. */
+const char *export_base(const char *path);
+/* The process a thread is of; itself where that is not known. */
+uint32_t export_pid(struct export *e, uint32_t tid);
+/* Nanoseconds since the first record of the file; clocks of another unit as they are. */
+uint64_t export_since(struct export *e, uint64_t ts);
+/*
+ * The file once more, with another filter: what is wrong with it was told when it was opened first.
+ * NULL on failure.
+ */
+struct model *export_again(struct export *e, const struct model_filter *f);
+
+/* The formats: 0, or a negative errno. They write to e->out, and errors of that are its own. */
+int export_perf(struct export *e);
+int export_firefox(struct export *e);
+int export_perfetto(struct export *e);
+int export_pprof(struct export *e);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * export_firefox - what the two formats of trace-ustack export --format firefox share
+ *
+ * firefox.c collects samples and waits, makes the stack table of one thread after the other,
+ * and writes the Gecko profile format. That has no place for inlined functions and source files, so
+ * with --lines firefox_lines.c writes each thread in the processed format of the same site.
+ */
+#ifndef TRACE_USTACK_EXPORT_FIREFOX_H
+#define TRACE_USTACK_EXPORT_FIREFOX_H
+
+#include "export.h"
+#include "libunwind-user/base/text.h"
+
+/* meta.categories */
+enum { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_NOTE, CATEGORY_WAIT };
+
+struct firefox_sample {
+	uint64_t ts;
+	uint32_t tid, kstack, ustack, type;
+};
+
+struct firefox_wait {
+	uint64_t from, ns, state;
+	uint32_t tid;
+};
+
+/* A node of the stack table of the thread that is written. */
+struct firefox_node {
+	uint32_t prefix, frame;		/* prefix UINT32_MAX: none */
+};
+
+struct firefox {
+	struct export *e;
+	VEC(struct firefox_sample) samples;
+	VEC(struct firefox_wait) waits;
+	/* of one thread */
+	VEC(struct firefox_node) nodes;
+	struct hidx node_idx;
+	VEC(uint32_t) frames;		/* entries */
+	struct hidx frame_idx;
+	VEC(uint32_t) stacks;		/* by sample of the thread: node, UINT32_MAX none */
+	struct text t;
+};
+
+/* The thread whose tables are in struct firefox. */
+struct firefox_thread {
+	uint32_t tid;
+	const struct firefox_sample *samples;
+	size_t nr;
+	const struct firefox_wait *waits;
+	size_t nr_waits;
+};
+
+/* Milliseconds, exact to the nanosecond. */
+void firefox_ms(FILE *out, uint64_t ns);
+int firefox_category(const struct export_entry *ent);
+/* f->t becomes the name of an entry; where that is not known, its address. */
+void firefox_name(struct firefox *f, const struct export_entry *ent);
+/* The name of the file that an entry is in; NULL for none, and for a note. */
+const char *firefox_file(const struct export_entry *ent);
+/* The data of a wait's marker. */
+void firefox_wait_data(FILE *out, const struct firefox_wait *w);
+
+/* ---- the processed format ---- */
+
+#define FIREFOX_PROCESSED	55	/* its version */
+
+struct firefox_lines;
+
+/* NULL without memory. */
+struct firefox_lines *firefox_lines_new(void);
+void firefox_lines_free(struct firefox_lines *l);
+/* Write a thread; 0 or -ENOMEM. */
+int firefox_lines_thread(struct firefox_lines *l, struct firefox *f,
+			 const struct firefox_thread *t);
+/* Write what all threads refer to: libs. */
+void firefox_lines_end(struct firefox_lines *l, FILE *out);
+
+#endif

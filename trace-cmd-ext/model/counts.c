@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * model_counts - how many events there are of each kind, task, kernel stack and user stack
+ *
+ * Mostly they were counted in the scan (tally.c). Where not, the file is read once more:
+ * streams are shared out among processes, one a CPU of this machine. Each begins with all that the
+ * model knows (the fork), and counts into its own copy. It gives back its counts, and what their
+ * numbers mean: a kernel stack by its addresses, a user stack by a run that has it. The model gives
+ * both its own numbers, and keeps the counts one behind the other without adding up equal ones.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define MAX_WORKERS	64
+
+/* Counts beyond which equal ones are looked for. */
+#define COUNT_LIMIT	(1u << 20)
+
+struct head {
+	uint32_t kstacks, ustacks;	/* new ones */
+	uint64_t counts;
+};
+
+struct worker {
+	pid_t pid;
+	int fd;				/* what it gives back: a file in memory */
+	uint64_t bytes;			/* of the streams it has */
+};
+
+/* Add up what is equal: all of it, by a hash index. */
+static int squeeze(struct model *m)
+{
+	struct model_count *v = m->counts.v, *c;
+	size_t nr = 0, k, pos;
+	uint64_t hash;
+	uint32_t i;
+
+	hidx_clear(&m->count_idx);
+	for (k = 0; k < m->counts.nr; k++) {
+		hash = count_hash(&v[k]);
+		for_each_hidx(&m->count_idx, hash, pos, i) {
+			c = &v[i];
+			if (count_same(c, &v[k])) {
+				c->nr += v[k].nr;
+				goto next;
+			}
+		}
+		v[nr] = v[k];
+		if (hidx_add(&m->count_idx, hash, nr++))
+			return -ENOMEM;
+next:;
+	}
+	m->counts.nr = nr;
+	hidx_free(&m->count_idx);
+	return 0;
+}
+
+/*
+ * Counts may come several times: those that come again soon are found in a small cache, and only
+ * when there are very many is it worth while to look for all.
+ */
+static int count(void *data, const struct model_event *ev)
+{
+	struct model_count want = { ev->type, ev->tid, ev->kstack, ev->ustack, 1 }, *c;
+	struct model *m = data;
+	uint32_t *slot = &m->count_cache[count_hash(&want) % COUNT_CACHE];
+
+	if (*slot < m->counts.nr && count_same(&m->counts.v[*slot], &want)) {
+		m->counts.v[*slot].nr++;
+		return 0;
+	}
+	if (m->counts.nr >= m->count_limit) {
+		if (m->count_limit && squeeze(m))
+			return -ENOMEM;
+		m->count_limit = m->counts.nr > COUNT_LIMIT / 2 ? 2 * m->counts.nr : COUNT_LIMIT;
+	}
+	c = vec_add(&m->counts);
+	if (!c)
+		return -ENOMEM;
+	*c = want;
+	*slot = m->counts.nr - 1;
+	return 0;
+}
+
+/* ---- the counting process ---- */
+
+static int put(int fd, const void *buf, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = write(fd, buf, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EIO;
+		buf = (const char *)buf + n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int give_back(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
+{
+	struct head h = { m->kstacks.nr - kstacks, m->ustacks.nr - ustacks, m->counts.nr };
+	uint32_t *v = malloc(((size_t)h.kstacks + h.ustacks + 1) * sizeof(*v)), i;
+	uint64_t addrs = m->kaddrs.nr;
+	int ret;
+
+	if (!v)
+		return -ENOMEM;
+	for (i = 0; i < h.kstacks; i++)
+		v[i] = m->kstacks.v[kstacks + i].pub.nr;
+	for (i = 0; i < h.ustacks; i++)
+		v[h.kstacks + i] = m->ustacks.v[ustacks + i].run;
+	if (h.kstacks)
+		addrs = m->kstacks.v[kstacks].off;
+	ret = put(fd, &h, sizeof(h));
+	if (!ret)
+		ret = put(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
+	if (!ret)
+		ret = put(fd, m->kaddrs.v + addrs, (m->kaddrs.nr - addrs) * sizeof(uint64_t));
+	if (!ret)
+		ret = put(fd, m->counts.v, h.counts * sizeof(*m->counts.v));
+	free(v);
+	return ret;
+}
+
+static void __attribute__((noreturn)) worker(struct model *m, const bool *mine, int fd)
+{
+	uint32_t kstacks = m->kstacks.nr, ustacks = m->ustacks.nr;
+	int ret;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	m->opts.progress = NULL;
+	m->mine = mine;
+	ret = model_each(m, MODEL_BY_CPU, count, m);
+	if (!ret)
+		ret = give_back(m, fd, kstacks, ustacks);
+	_exit(ret == -ENOMEM ? 2 : ret ? 1 : 0);
+}
+
+/* ---- the model's own ---- */
+
+static int get(int fd, void *buf, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = read(fd, buf, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EIO;
+		buf = (char *)buf + n;
+		len -= n;
+	}
+	return 0;
+}
+
+static uint32_t map_to(const uint32_t *v, uint32_t nr, uint32_t first, uint32_t i)
+{
+	return i == MODEL_NONE || i < first || i - first >= nr ? i : v[i - first];
+}
+
+/* @kstacks, @ustacks: how many the model had at the fork. */
+static int take(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
+{
+	uint32_t *v = NULL, i, *kmap, *umap;
+	struct model_count *c;
+	struct head h;
+	int ret;
+
+	if (lseek(fd, 0, SEEK_SET) || get(fd, &h, sizeof(h)))
+		return -EIO;
+	v = malloc(((size_t)h.kstacks + h.ustacks + 1) * sizeof(*v));
+	if (!v || vec_reserve(&m->counts, h.counts + 1)) {
+		free(v);
+		return -ENOMEM;
+	}
+	kmap = v;
+	umap = v + h.kstacks;
+	ret = get(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
+	for (i = 0; i < h.kstacks && !ret; i++) {
+		if (vec_reserve(&m->kaddrs, (size_t)kmap[i] + 1))
+			ret = -ENOMEM;
+		else
+			ret = get(fd, m->kaddrs.v + m->kaddrs.nr, kmap[i] * sizeof(uint64_t));
+		if (!ret)
+			kmap[i] = model_add_kstack(m, kmap[i]);
+	}
+	for (i = 0; i < h.ustacks && !ret; i++)
+		umap[i] = model_run_ustack(m, umap[i]);
+	c = m->counts.v + m->counts.nr;
+	if (!ret)
+		ret = get(fd, c, h.counts * sizeof(*c));
+	if (!ret) {
+		m->counts.nr += h.counts;
+		for (; h.counts--; c++) {
+			c->kstack = map_to(kmap, h.kstacks, kstacks, c->kstack);
+			c->ustack = map_to(umap, h.ustacks, ustacks, c->ustack);
+		}
+	}
+	free(v);
+	return ret;
+}
+
+/* The largest first, each to who has the least. */
+static void share_out(struct model *m, struct worker *w, uint32_t nr, bool *mine, uint32_t streams)
+{
+	uint32_t i, k, best;
+	uint64_t bytes, most;
+	bool *given = mine + (size_t)nr * streams;
+
+	for (k = 0; k < streams; k++) {
+		most = 0;
+		best = MODEL_NONE;
+		for (i = 0; i < streams; i++) {
+			bytes = reader_stream(m->reader, i)->bytes + 1;
+			if (!given[i] && bytes > most) {
+				most = bytes;
+				best = i;
+			}
+		}
+		given[best] = true;
+		for (i = 1, bytes = 0; i < nr; i++)
+			if (w[i].bytes < w[bytes].bytes)
+				bytes = i;
+		w[bytes].bytes += most;
+		mine[bytes * streams + best] = true;
+	}
+}
+
+static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
+{
+	uint32_t i, kstacks = m->kstacks.nr, ustacks = m->ustacks.nr;
+	bool *mine = calloc((size_t)(nr + 1) * streams, sizeof(*mine));
+	struct worker w[MAX_WORKERS] = {};
+	int ret = mine ? 0 : -ENOMEM, status;
+
+	if (mine)
+		share_out(m, w, nr, mine, streams);
+	for (i = 0; i < nr; i++)
+		w[i].fd = -1;
+	for (i = 0; i < nr && !ret; i++) {
+		w[i].fd = memfd_create("counts", MFD_CLOEXEC);
+		w[i].pid = w[i].fd < 0 ? -1 : fork();
+		if (!w[i].pid)
+			worker(m, mine + (size_t)i * streams, w[i].fd);
+		if (w[i].pid < 0)
+			ret = -errno;
+	}
+	for (i = 0; i < nr; i++) {
+		if (w[i].pid > 0) {
+			while (waitpid(w[i].pid, &status, 0) < 0 && errno == EINTR)
+				;
+			if (!ret && status)
+				ret = WIFEXITED(status) && WEXITSTATUS(status) == 2 ? -ENOMEM :
+										      -EIO;
+			if (!ret)
+				ret = take(m, w[i].fd, kstacks, ustacks);
+		}
+		if (w[i].fd >= 0)
+			close(w[i].fd);
+	}
+	free(mine);
+	return ret;
+}
+
+int model_counts(struct model *m, const struct model_count **v, size_t *nr)
+{
+	long cpus = m->opts.processes ? m->opts.processes : sysconf(_SC_NPROCESSORS_ONLN);
+	uint32_t streams = reader_nr_streams(m->reader);
+	int ret = 0;
+
+	if (cpus > MAX_WORKERS)
+		cpus = MAX_WORKERS;
+	if (cpus > streams)
+		cpus = streams;
+	if (!m->counted && !tally_counts(m))
+		ret = cpus > 1 ? count_shared(m, cpus, streams) :
+				 model_each(m, MODEL_BY_CPU, count, m);
+	m->counted |= !ret;
+	*v = m->counts.v;
+	*nr = m->counts.nr;
+	m->chosen += m->counts.nr;
+	return ret;
+}

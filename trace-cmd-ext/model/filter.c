@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * model_filter - which events are wanted
+ *
+ * Each question is answered once for each type, task, stack or frame and then remembered.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "impl.h"
+
+static bool matches(const char **patterns, size_t nr, const char *s)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!fnmatch(patterns[i], s, 0))
+			return true;
+	return false;
+}
+
+bool filter_type(struct model *m, const struct model_type *t)
+{
+	const struct model_filter *f = &m->opts.filter;
+	char full[256];
+
+	if (!f->nr_events || matches(f->events, f->nr_events, t->name))
+		return true;
+	snprintf(full, sizeof(full), "%s:%s", t->system, t->name);
+	return matches(f->events, f->nr_events, full);
+}
+
+static bool has(const uint32_t *v, size_t nr, uint32_t x)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (v[i] == x)
+			return true;
+	return false;
+}
+
+/* @tid is that of a task being added, so its tgid is asked for without adding it once more. */
+bool filter_task(struct model *m, uint32_t tid, uint32_t tgid)
+{
+	const struct model_filter *f = &m->opts.filter;
+
+	if (f->nr_pids && !has(f->pids, f->nr_pids, tid) &&
+	    !(tgid && has(f->pids, f->nr_pids, tgid)))
+		return false;
+	return !f->nr_comms || matches(f->comms, f->nr_comms, model_comm(m, tid));
+}
+
+bool filter_cpu(struct model *m, uint32_t cpu)
+{
+	const struct model_filter *f = &m->opts.filter;
+
+	return !f->nr_cpus || has(f->cpus, f->nr_cpus, cpu);
+}
+
+bool filter_time(struct model *m, uint64_t ts)
+{
+	const struct model_filter *f = &m->opts.filter;
+
+	return ts >= f->from && (!f->to || ts <= f->to);
+}
+
+static bool any_frame(struct model *m, const uint32_t *frames, uint32_t nr)
+{
+	const struct model_filter *f = &m->opts.filter;
+	struct frame *fr;
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		fr = &m->frames.v[frames[i]];
+		if (!fr->matches)
+			fr->matches = fr->pub.func &&
+				      matches(f->symbols, f->nr_symbols, fr->pub.func) ?
+				      MATCH_YES : MATCH_NO;
+		if (fr->matches == MATCH_YES)
+			return true;
+	}
+	return false;
+}
+
+bool filter_symbols(struct model *m, const struct model_event *ev)
+{
+	const uint32_t *frames;
+	uint32_t nr;
+
+	if (!m->opts.filter.nr_symbols)
+		return true;
+	if (ev->kstack != MODEL_NONE) {
+		if (!m->kstacks.v[ev->kstack].matches) {
+			frames = model_kframes(m, ev->kstack, &nr);
+			m->kstacks.v[ev->kstack].matches =
+				frames && any_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
+		}
+		if (m->kstacks.v[ev->kstack].matches == MATCH_YES)
+			return true;
+	}
+	if (ev->ustack == MODEL_NONE)
+		return false;
+	if (!m->ustacks.v[ev->ustack].matches) {
+		frames = model_uframes(m, ev->ustack, &nr);
+		m->ustacks.v[ev->ustack].matches =
+			frames && any_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
+	}
+	return m->ustacks.v[ev->ustack].matches == MATCH_YES;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the model share. See model.h. */
+#ifndef TRACE_USTACK_MODEL_INT_H
+#define TRACE_USTACK_MODEL_INT_H
+
+#include "libunwind-user/unwind-user.h"
+
+#include "plugin/join/frames.h"
+#include "plugin/join/jit.h"
+#include "model.h"
+#include "reader.h"
+#include "plugin/join/runs.h"
+#include "libunwind-user/base/vec.h"
+
+#define NR_TYPES	65536		/* common_type is 16 bits wide */
+#define COUNT_CACHE	16384
+#define NO_TYPE		UINT32_MAX
+
+/* What a record is for the model. */
+enum record_kind {
+	RECORD_EVENT,
+	RECORD_KSTACK,
+	RECORD_COOKIE,
+	RECORD_STACK,
+	RECORD_MAP,
+	RECORD_EXTRA,			/* another kind of stack: no event of its own */
+};
+
+struct type {
+	struct model_type pub;
+	enum record_kind kind;
+	bool wanted;			/* by the filter's event names */
+};
+
+struct kernel_stack {
+	struct model_kstack pub;
+	uint64_t hash;
+	uint64_t off;			/* in model.kaddrs */
+	uint32_t frames;		/* in model.index, NOT_MADE before */
+	uint8_t matches;		/* the filter's symbols: enum match */
+};
+
+/* What makes a user stack another one; first of all, as it is compared with by the million. */
+struct ustack_key {
+	uint32_t id;			/* of its address list */
+	uint32_t tgid, tid;		/* tid 0 where the tgid is known */
+	uint32_t flags;
+	uint32_t epoch;
+	uint32_t own;			/* run + 1 where equal stacks need not resolve alike */
+	uint32_t jit;			/* 1: there are names for compiled code of it */
+};
+
+struct user_stack {
+	struct ustack_key key;
+	uint32_t run;			/* one that has it */
+	uint32_t frames;		/* in model.index, NOT_MADE before */
+	uint32_t alike;			/* with frames: a stack that has the same, or itself */
+	uint8_t matches;
+	struct model_ustack pub;
+	struct join_answer ans;
+};
+
+enum match { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
+#define NOT_MADE	UINT32_MAX
+
+struct frame {
+	struct model_frame pub;
+	bool signal;			/* a trampoline: the next address is exact */
+	uint8_t matches;		/* the filter's symbols: enum match */
+};
+
+struct task {
+	uint32_t tid, tgid;
+	bool wanted;			/* by the filter's names and ids */
+	uint64_t events;		/* in the whole file */
+};
+
+/* An event whose kernel stack and cookie may still come. */
+struct pending {
+	struct model_event ev;
+	size_t seq;			/* number of its record in the stream */
+	int level;			/* plugin/join/nest.h */
+	uint64_t kpos;			/* position of its kernel stack, if kstack was seen */
+	/* the record that asked for a user stack: its position, 0 without, and its cookie */
+	uint64_t asked, cookie;
+	bool settled, wanted, has_kstack;
+	bool cut;			/* events were dropped before its stacks had come */
+};
+
+/*
+ * Events that are waited for at most. One waits for the end of the interrupt that came between its
+ * records, with the network's softirq and kmem:* on some hundred events. A power of two.
+ */
+#define MAX_QUEUE	(1u << 14)
+
+/* Where some tasks' last requests in a stream were found: their next ones are behind. */
+#define NR_LASTS	64
+struct lasts {
+	struct join_last v[NR_LASTS];
+};
+
+static inline struct join_last *last_of(struct lasts *l, uint32_t tid)
+{
+	return &l->v[tid % NR_LASTS];
+}
+
+struct lane {
+	uint32_t stream, buffer, cpu;
+	struct lasts lasts;
+	struct pending *queue;		/* a ring */
+	uint32_t head, nr, room;
+	size_t seq, kept;		/* records read, and how many of them stay */
+	struct nest nest;		/* of events whose stacks may still come */
+	uint32_t waiting[NEST_LEVELS];	/* these events, in @queue */
+	bool ended, wanted;
+	int64_t missed;			/* since the last event that is wanted; -1: some */
+};
+
+struct model {
+	struct model_opts opts;
+	struct model_info info;
+	const char *path;		/* of the file; its owner is who opened it */
+	struct reader *reader;
+	struct tep_handle *tep;
+	struct decode dec;
+	struct join *join;
+	struct maps *maps;
+	struct uu_symbols *syms;
+	struct jit *jit;		/* NULL: none */
+	char clock[64];
+	bool bare;			/* nobody asks for stacks */
+	bool read;			/* the reader does not stand at the begin */
+
+	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
+	VEC(struct type) types;
+	VEC(struct task) tasks;
+	struct hidx task_idx;
+	bool tgids;			/* tasks have their tgid */
+
+	VEC(struct kernel_stack) kstacks;
+	VEC(uint64_t) kaddrs;
+	struct hidx kstack_idx;
+	VEC(struct user_stack) ustacks;
+	struct hidx ustack_idx;
+	VEC(uint32_t) list_ustack;	/* by address list: one that has frames + 1, or 0 */
+	uint32_t *run_ustack;		/* by run: ustack + 1, or 0 */
+	uint32_t missing[JOIN_NR_STATES];	/* ustack + 1 by state, or 0 */
+
+	VEC(struct frame) frames;
+	struct hidx frame_idx;
+	VEC(uint32_t) index;		/* the stacks' frames */
+	VEC(struct model_line) lines;	/* of the last model_lines() */
+	VEC(struct model_count) counts;
+	struct tally *tally;		/* tally.c; NULL: the events are not counted yet */
+	struct hidx count_idx;
+	size_t count_limit;
+	uint32_t count_cache[COUNT_CACHE];
+	bool counted;
+	uint64_t chosen;		/* events and counts that were given out: 0 or not */
+	const bool *mine;		/* the streams to go through, NULL: all */
+};
+
+/* model.c */
+uint32_t model_type_of(struct model *m, const struct decode_common *c);
+struct task *model_task(struct model *m, uint32_t tid);
+
+/* stacks.c: MODEL_NONE without memory or without a stack. */
+uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
+/* The number of the @nr addresses that lie behind the end of m->kaddrs. */
+uint32_t model_add_kstack(struct model *m, uint32_t nr);
+uint32_t model_run_ustack(struct model *m, uint32_t run);
+/* Those of all runs, if that many events will ask for some; faster than in the events' order. */
+void model_all_ustacks(struct model *m, uint64_t events);
+
+/* filter.c */
+bool filter_type(struct model *m, const struct model_type *t);
+bool filter_task(struct model *m, uint32_t tid, uint32_t tgid);
+bool filter_cpu(struct model *m, uint32_t cpu);
+bool filter_time(struct model *m, uint64_t ts);
+bool filter_symbols(struct model *m, const struct model_event *ev);
+
+/*
+ * events.c: a lane is given the records of its stream and has events, wanted or not, whose
+ * stacks have come; the first of them, or NULL, stays until lane_drop(). lane_next() reads, too.
+ */
+int lane_start(struct model *m, struct lane *l, uint32_t stream);
+void lane_free(struct lane *l);
+void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
+	      const struct decode_common *c);
+void lane_end(struct lane *l);
+struct pending *lane_ready(struct lane *l);
+struct pending *lane_next(struct model *m, struct lane *l);
+void lane_drop(struct lane *l);
+int model_rewind(struct model *m);
+
+/* What counts are known by. */
+static inline uint64_t count_hash(const struct model_count *c)
+{
+	return hash64(((uint64_t)c->kstack << 32 | c->ustack) ^
+		      ((uint64_t)c->type << 32 | c->tid) * 0x9e3779b97f4a7c15ull);
+}
+
+static inline bool count_same(const struct model_count *a, const struct model_count *b)
+{
+	return a->kstack == b->kstack && a->ustack == b->ustack && a->type == b->type &&
+	       a->tid == b->tid;
+}
+
+/*
+ * tally.c: counting in the scan. All records of a stream, each stream in turn; then, when the
+ * join is finished, model_counts() from them: false if they are not complete.
+ */
+int tally_start(struct model *m);
+void tally_stream(struct model *m, uint32_t stream);
+void tally_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
+void tally_stream_end(struct model *m);
+void tally_give_up(struct model *m);
+bool tally_counts(struct model *m);
+
+#endif

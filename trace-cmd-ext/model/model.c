@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+/* model - opening and scanning, and what there is once. See model.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/recording/drops.h"
+#include "plugin/recording/feed.h"
+#include "impl.h"
+
+#define PROGRESS_EVERY	(1 << 16)
+
+static enum record_kind kind_of(const struct model *m, const struct tep_event *event, int id)
+{
+	if (id == m->dec.id_kernel_stack)
+		return RECORD_KSTACK;
+	if (id == m->dec.id_cookie)
+		return RECORD_COOKIE;
+	if (id == m->dec.id_stack)
+		return RECORD_STACK;
+	if (id == m->dec.id_map)
+		return RECORD_MAP;
+	if (event && event->system && !strcmp(event->system, "ftrace") && event->name &&
+	    !strcmp(event->name, "user_stack"))
+		return RECORD_EXTRA;
+	return RECORD_EVENT;
+}
+
+static uint32_t add_type(struct model *m, int id)
+{
+	struct tep_event *event = tep_find_event(m->tep, id);
+	struct type *t = vec_add(&m->types);
+
+	if (!t)
+		return NO_TYPE;
+	t->pub.id = id;
+	t->pub.event = event;
+	t->pub.system = event && event->system ? event->system : "?";
+	t->pub.name = event && event->name ? event->name : "?";
+	t->kind = kind_of(m, event, id);
+	t->wanted = filter_type(m, &t->pub);
+	return m->type_of_id[id] = m->types.nr - 1;
+}
+
+/* NO_TYPE for a record too short to have one, or without memory. */
+uint32_t model_type_of(struct model *m, const struct decode_common *c)
+{
+	if (!c->has_type || c->type >= NR_TYPES)
+		return NO_TYPE;
+	return m->type_of_id[c->type] != NO_TYPE ? m->type_of_id[c->type] : add_type(m, c->type);
+}
+
+struct task *model_task(struct model *m, uint32_t tid)
+{
+	struct task *t;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&m->task_idx, hash64(tid), pos, i)
+		if (m->tasks.v[i].tid == tid)
+			return &m->tasks.v[i];
+	t = vec_add(&m->tasks);
+	if (!t)
+		return NULL;
+	if (hidx_add(&m->task_idx, hash64(tid), m->tasks.nr - 1)) {
+		m->tasks.nr--;
+		return NULL;
+	}
+	t->tid = tid;
+	t->wanted = filter_task(m, tid, 0);
+	return t;
+}
+
+/* Which process each thread belongs to: its stacks tell. */
+static void learn_tgids(struct model *m)
+{
+	struct join_answer ans;
+	struct task *t;
+	uint32_t i;
+
+	m->tgids = true;
+	for (i = 0; i < join_nr_runs(m->join); i++) {
+		join_run(m->join, i, &ans, NULL);
+		t = ans.state == JOIN_STACK && ans.tgid ? model_task(m, ans.tid) : NULL;
+		if (t && t->tgid != ans.tgid) {
+			t->tgid = ans.tgid;
+			t->wanted = filter_task(m, t->tid, t->tgid);
+		}
+	}
+}
+
+/* ---- the scan ---- */
+
+/* A task's events in a row. */
+struct noted {
+	uint32_t tid;
+	uint64_t events;
+};
+
+static void note_task(struct model *m, struct noted *last)
+{
+	struct task *t = last->events ? model_task(m, last->tid) : NULL;
+
+	if (t)
+		t->events += last->events;
+	last->events = 0;
+}
+
+static void note(struct model *m, const struct tep_record *rec, const struct decode_common *c,
+		 struct noted *last)
+{
+	uint32_t type = model_type_of(m, c);
+	struct model_info *info = &m->info;
+
+	if (type != NO_TYPE) {
+		m->types.v[type].pub.records++;
+		m->types.v[type].pub.bytes += rec->record_size;
+		if (m->types.v[type].kind == RECORD_EVENT && c->has_tid) {
+			if (!last->events || c->tid != last->tid) {
+				note_task(m, last);
+				last->tid = c->tid;
+			}
+			last->events++;
+		}
+	}
+	if (!info->records || rec->ts < info->first_ts)
+		info->first_ts = rec->ts;
+	if (rec->ts > info->last_ts)
+		info->last_ts = rec->ts;
+	info->records++;
+}
+
+static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint64_t *done)
+{
+	const struct reader_stream *s = reader_stream(m->reader, stream);
+	struct decode_common c;
+	struct noted noted = {};
+	struct tep_record *rec;
+	uint64_t last = 0;
+	int ret;
+
+	ret = feed_stream(feed, s->buffer, s->cpu);
+	if (m->tally)
+		tally_stream(m, stream);
+	while (!ret && (rec = reader_next(m->reader, stream))) {
+		decode_common(&m->dec, rec, &c);
+		note(m, rec, &c, &noted);
+		ret = feed_decoded(feed, rec, &c);
+		if (m->tally)
+			tally_record(m, rec, &c);
+		*done += last && rec->offset > last ? rec->offset - last : 0;
+		last = rec->offset;
+		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
+			m->opts.progress("reading", *done, m->info.bytes);
+	}
+	note_task(m, &noted);
+	if (m->tally)
+		tally_stream_end(m);
+	return ret;
+}
+
+static int dropped(void *data, const char *buffer)
+{
+	struct model *m = data;
+	uint32_t i;
+
+	maps_set_incomplete(m->maps);
+	for (i = 0; i < reader_buffers(m->reader); i++)
+		if (!strcmp(buffer, reader_buffer(m->reader, i)))
+			join_set_dropped(m->join, i);
+	return 0;
+}
+
+/* Those that libtracecmd takes to count nanoseconds. */
+static bool in_nanoseconds(const char *clock)
+{
+	static const char *const clocks[] = {
+		"local", "global", "uptime", "perf", "tsc2nsec", "tai"
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
+		if (!strcmp(clock, clocks[i]))
+			return true;
+	return !strncmp(clock, "mono", 4);
+}
+
+/* The top buffer's goes for the file. */
+static int found_clock(void *data, const char *buffer, const char *clock)
+{
+	struct model *m = data;
+
+	if (*buffer)
+		return 0;
+	snprintf(m->clock, sizeof(m->clock), "%s", clock);
+	m->info.nsec = !*clock || in_nanoseconds(clock);
+	if (drops_slow_clock(clock))
+		join_set_slow_clock(m->join);
+	return 0;
+}
+
+static int scan(struct model *m)
+{
+	struct sink_target target = { .join = m->join, .maps = m->maps };
+	struct drops_sink drops = { .dropped = dropped, .data = m };
+	uint32_t i, nr = reader_nr_streams(m->reader);
+	uint64_t done = 0;
+	struct feed *feed;
+	struct sink sink;
+	int ret = 0;
+
+	sink_join(&sink, &target);
+	feed = feed_new(m->tep, &sink);
+	if (!feed)
+		return -ENOMEM;
+	m->info.joined = feed_wanted(feed);
+	for (i = 0; i < nr && !ret; i++) {
+		ret = scan_stream(m, feed, i, &done);
+		/* one CPU's pages are broken: the others need not be */
+		if (ret == -EILSEQ) {
+			m->info.damaged = true;
+			ret = 0;
+			tally_give_up(m);
+		}
+	}
+	if (!ret)
+		ret = feed_end(feed);
+	feed_free(feed);
+	if (!ret)
+		drops_walk(reader_fd(m->reader), &drops);
+	m->info.damaged |= reader_damaged(m->reader);
+	if (m->info.damaged) {
+		join_set_damaged(m->join);
+		maps_set_incomplete(m->maps);
+	}
+	if (!ret)
+		ret = join_finish(m->join);
+	if (!ret)
+		ret = maps_finish(m->maps);
+	/* all answers are made now: a forked process that made some would copy the join */
+	if (!ret)
+		join_stats(m->join, &m->info.join);
+	m->read = true;
+	return ret;
+}
+
+/* ---- opening ---- */
+
+/* Our events may not be in the file: then the common fields are those of any event. */
+static void find_commons(struct model *m)
+{
+	struct tep_event *event = NULL;
+	int i;
+
+	if (m->dec.common_type.present && m->dec.common_pid.present)
+		return;
+	for (i = 0; i < NR_TYPES && !event; i++)
+		event = tep_find_event(m->tep, i);
+	if (!event)
+		return;
+	decode_set_field(&m->dec.common_type, tep_find_common_field(event, "common_type"));
+	decode_set_field(&m->dec.common_pid, tep_find_common_field(event, "common_pid"));
+	decode_set_field(&m->dec.common_flags, tep_find_common_field(event, "common_flags"));
+	decode_set_field(&m->dec.common_preempt,
+			 tep_find_common_field(event, "common_preempt_count"));
+	decode_find_plain(&m->dec);
+}
+
+/* The filter's times are in nanoseconds before. */
+static void find_clock(struct model *m)
+{
+	struct drops_sink clock = { .clock = found_clock, .data = m };
+
+	m->info.clock = m->clock;
+	m->info.nsec = true;
+	drops_walk(reader_fd(m->reader), &clock);
+	if (m->info.nsec)
+		return;
+	m->opts.filter.from /= 1000000000;
+	/* 0 would mean no end */
+	if (m->opts.filter.to && !(m->opts.filter.to /= 1000000000))
+		m->opts.filter.to = 1;
+}
+
+struct model *model_open(const char *path, const struct model_opts *opts, char *why, size_t size)
+{
+	struct uu_symbols_opts so = { .size = sizeof(so) };
+	struct reader_opts ro = {};
+	struct model *m = calloc(1, sizeof(*m));
+	int ret;
+
+	if (!m) {
+		snprintf(why, size, "cannot be read: out of memory");
+		return NULL;
+	}
+	if (opts)
+		m->opts = *opts;
+	ro.plugins = m->opts.plugins;
+	memset(m->type_of_id, 0xff, sizeof(m->type_of_id));
+	m->path = path;
+	m->reader = reader_open(path, &ro, why, size);
+	if (!m->reader)
+		goto fail;
+	m->tep = reader_tep(m->reader);
+	decode_init(&m->dec, m->tep);
+	find_commons(m);
+	so.sysroot = m->opts.sysroot;
+	so.no_demangle = m->opts.no_demangle;
+	m->syms = m->opts.lines ? uu_symbols_new_debug(&so) : uu_symbols_new(&so);
+	m->jit = jit_open(path, reader_trace_id(m->reader));
+	m->join = join_new();
+	m->maps = maps_new();
+	m->info.version = reader_version(m->reader);
+	m->info.bytes = reader_bytes(m->reader);
+	m->info.cpus = reader_cpus(m->reader);
+	m->info.buffers = reader_buffers(m->reader);
+	find_clock(m);
+	ret = m->syms && m->join && m->maps ? 0 : -ENOMEM;
+	if (!ret && m->opts.counts)
+		ret = tally_start(m);
+	if (!ret)
+		ret = scan(m);
+	if (!ret) {
+		m->run_ustack = calloc(join_nr_runs(m->join) + 1, sizeof(*m->run_ustack));
+		if (!m->run_ustack)
+			ret = -ENOMEM;
+		else if (m->opts.filter.nr_pids)
+			learn_tgids(m);
+	}
+	if (ret) {
+		snprintf(why, size, ret == -ENOMEM ?
+			 "needs more memory for its stacks than there is" :
+			 "cannot be read: %s", strerror(-ret));
+		goto fail;
+	}
+	return m;
+fail:
+	model_close(m);
+	return NULL;
+}
+
+void model_close(struct model *m)
+{
+	if (!m)
+		return;
+	reader_close(m->reader);
+	join_free(m->join);
+	maps_free(m->maps);
+	uu_symbols_free(m->syms);
+	jit_free(m->jit);
+	vec_free(&m->types);
+	vec_free(&m->tasks);
+	hidx_free(&m->task_idx);
+	vec_free(&m->kstacks);
+	vec_free(&m->kaddrs);
+	hidx_free(&m->kstack_idx);
+	vec_free(&m->ustacks);
+	hidx_free(&m->ustack_idx);
+	vec_free(&m->list_ustack);
+	free(m->run_ustack);
+	vec_free(&m->frames);
+	hidx_free(&m->frame_idx);
+	vec_free(&m->index);
+	vec_free(&m->lines);
+	tally_give_up(m);
+	vec_free(&m->counts);
+	hidx_free(&m->count_idx);
+	free(m);
+}
+
+bool model_gave_any(struct model *m)
+{
+	return m->chosen;
+}
+
+/* ---- what there is once ---- */
+
+const struct model_info *model_info(struct model *m)
+{
+	return &m->info;
+}
+
+uint32_t model_nr_types(struct model *m)
+{
+	return m->types.nr;
+}
+
+const struct model_type *model_type(struct model *m, uint32_t type)
+{
+	return &m->types.v[type].pub;
+}
+
+/* One that the file has a format of, though maybe no record. */
+uint32_t model_find_type(struct model *m, const char *system, const char *name)
+{
+	struct tep_event *event = tep_find_event_by_name(m->tep, system, name);
+	uint32_t type;
+
+	if (!event || event->id < 0 || event->id >= NR_TYPES)
+		return MODEL_NONE;
+	type = m->type_of_id[event->id];
+	return type != NO_TYPE ? type : add_type(m, event->id);
+}
+
+const char *model_comm(struct model *m, uint32_t tid)
+{
+	const char *comm = tep_data_comm_from_pid(m->tep, tid);
+
+	return comm ? comm : "<...>";
+}
+
+uint32_t model_tgid(struct model *m, uint32_t tid)
+{
+	struct task *t;
+
+	if (!m->tgids)
+		learn_tgids(m);
+	t = model_task(m, tid);
+	return t ? t->tgid : 0;
+}
+
+const char *model_buffer(struct model *m, uint32_t buffer)
+{
+	return reader_buffer(m->reader, buffer);
+}
+
+struct tep_handle *model_tep(struct model *m)
+{
+	return m->tep;
+}
+
+bool model_field(struct model *m, uint32_t type, const char *name, struct decode_field *f)
+{
+	struct tep_event *event = type < m->types.nr ? m->types.v[type].pub.event : NULL;
+
+	memset(f, 0, sizeof(*f));
+	decode_set_field(f, event ? tep_find_any_field(event, name) : NULL);
+	return f->present;
+}
+
+bool model_number(struct model *m, const struct model_event *ev, const struct decode_field *f,
+		  uint64_t *val)
+{
+	if (!decode_number(&m->dec, ev->rec, f, val))
+		return false;
+	if (f->is_signed && f->size < 8 && *val >> (8 * f->size - 1) & 1)
+		*val |= ~0ull << 8 * f->size;
+	return true;
+}
+
+bool model_string(struct model *m, const struct model_event *ev, const struct decode_field *f,
+		  const char **s, uint32_t *len)
+{
+	const void *p;
+
+	if (!decode_bytes(&m->dec, ev->rec, f, &p, len))
+		return false;
+	*s = p;
+	*len = strnlen(p, *len);
+	return true;
+}
+
+const char *model_state_name(enum join_state state)
+{
+	static const char *const names[JOIN_NR_STATES] = {
+		[JOIN_NONE] = "none",
+		[JOIN_STACK] = "joined",
+		[JOIN_PENDING] = "pending",
+		[JOIN_LOST] = "lost",
+		[JOIN_UNRECORDED] = "not-recorded",
+		[JOIN_UNSURE] = "unsure",
+	};
+
+	return names[state];
+}

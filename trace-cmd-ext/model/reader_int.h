@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the reader share. */
+#ifndef TRACE_USTACK_READER_INT_H
+#define TRACE_USTACK_READER_INT_H
+
+#include "reader.h"
+#include "libunwind-user/base/vec.h"
+
+struct tracecmd_input;
+
+/* A file opened by libtracecmd: the top buffer's handle, then the instances', some NULL. */
+struct reader_set {
+	int fd;				/* the top handle's, which closes it */
+	VEC(struct tracecmd_input *) handles;
+};
+
+/* Where in a mapped file a stream is (raw.c). */
+struct raw_stream {
+	uint64_t offset, size;		/* its pages in the file */
+	uint64_t page;			/* the next one */
+	uint64_t base;			/* the one that is read */
+	uint64_t dropped;		/* up to here was given back */
+	uint64_t ts;
+	const unsigned char *first, *next, *end;	/* entries of the page */
+	int64_t missed;			/* events before the page */
+	uint32_t page_size;
+};
+
+struct stream {
+	struct reader_stream pub;
+	int index;			/* libtracecmd's number of the CPU */
+	struct tep_record *ahead;	/* read, and not yet passed on */
+	/* rings of @room: records of libtracecmd, and room for those of raw.c */
+	struct tep_record **keep, **own;
+	size_t room;
+	size_t nr;			/* records passed on */
+	struct raw_stream raw;
+	VEC(struct tep_record *) blocks;	/* that @own points into */
+};
+
+struct reader {
+	struct reader_opts opts;
+	int fd, version;
+	uint64_t bytes;
+	uint32_t cpus;
+	uint32_t page_size;
+	int long_size;
+	bool big_endian, swap;
+	bool raw;			/* records come from @map */
+	bool iterate;			/* see reader_iterate() */
+	bool damaged;			/* what no ring buffer writes was seen there */
+	unsigned char *map;
+	struct tep_handle *tep;
+	struct reader_set data;		/* the one that is read from */
+	struct reader_set meta;		/* the first one, once rewound: has @tep */
+	VEC(struct stream) streams;
+};
+
+/* raw.c: r->raw tells whether it can be used */
+void raw_open(struct reader *r);
+void raw_close(struct reader *r);
+void raw_rewind(struct reader *r);
+struct tep_record *raw_next(struct reader *r, uint32_t stream);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * reasons - why a stack is not whole, or a file not covered, and what to do
+ *
+ * trace-ustack-stat(1) lists all of them, under REASONS; tests/tool/reasons compares the two.
+ */
+#ifndef TRACE_USTACK_REASONS_H
+#define TRACE_USTACK_REASONS_H
+
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/tables/tables.h"
+
+/* Where the walk of an incomplete stack gave up, by what its last frame lies in. */
+enum end_reason {
+	END_OUTSIDE,
+	END_NO_TABLE,
+	END_NOT_COVERED,
+	END_HOLE,
+	END_REGISTER,
+	END_NO_FILE,
+	END_COVERED,
+	END_NO_FRAME,
+	END_UNKNOWN,
+	END_NR
+};
+
+const char *end_reason_name(enum end_reason end);
+const char *end_reason_about(enum end_reason end);
+const char *end_reason_remedy(enum end_reason end);
+
+/* What to do about a file without a table; NULL if nothing is wrong. */
+const char *table_remedy(enum tables_cause cause);
+
+/* ... about code that a table has no rules for: enum cfi_cause or gen_cause. */
+const char *hole_remedy(unsigned int cause);
+
+#endif

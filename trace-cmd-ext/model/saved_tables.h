@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * saved_tables - FILE.tables: which files had an unwind table while FILE was recorded
+ *
+ * Text, one file a line, behind a line that names the recording by the id in its trace.dat (option
+ * TRACEID), so that what another recording of that name left is not taken for this one's:
+ *
+ *	trace-ustack-tables 1 ID
+ *	CAUSE \t BUILD-ID \t TEXT \t COVERED \t HOLES \t ERRNO \t PATH
+ *
+ * CAUSE is tables_cause_name(); BUILD-ID hexadecimal, "-" without one; TEXT and COVERED are bytes
+ * of code, HOLES ranges that a table has no words for, ERRNO what was behind "error". In PATH a
+ * line feed is \012, as in /proc/PID/maps. It says nothing that only the recorded machine knows:
+ * files are known by their build-ids.
+ */
+#ifndef TRACE_USTACK_SAVED_TABLES_H
+#define TRACE_USTACK_SAVED_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plugin/join/maps.h"
+#include "libunwind-user/tables/tables.h"
+#include "libunwind-user/base/vec.h"
+
+struct saved_table {
+	enum tables_cause cause;
+	int error;			/* errno, of TABLES_ERROR; else 0 */
+	uint32_t build_id_size;
+	uint8_t build_id[20];
+	uint64_t text_bytes, covered_bytes, holes;
+	char *path;
+};
+
+struct saved_tables {
+	VEC(struct saved_table) v;
+};
+
+/* Write FILE.tables of the recording @dat with this id; 0 or -errno, and then there is none. */
+int saved_tables_write(const char *dat, uint64_t id, struct tables *t);
+/* None of an earlier recording of this name. */
+void saved_tables_remove(const char *dat);
+
+/*
+ * Read that of @dat; 0, -ENOENT, -ESTALE if it is another recording's, -EINVAL if it is none, or
+ * -ENOMEM. Begin with a zeroed one.
+ */
+int saved_tables_read(struct saved_tables *s, const char *dat, uint64_t id);
+void saved_tables_free(struct saved_tables *s);
+/*
+ * What is said of a file: by its build-id, or by its path where one of the two has none. NULL:
+ * nothing.
+ */
+const struct saved_table *saved_tables_find(const struct saved_tables *s,
+					    const struct maps_file *file);
+
+#endif

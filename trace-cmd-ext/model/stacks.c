@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * model_stacks - stacks and frames by number
+ *
+ * A user stack is known by its address list (the join stores equal ones once), its process, the
+ * epoch of that process's mappings and its flags: what is equal in these resolves alike. Requests
+ * of one run share one answer, so an event needs only its run's number to have its stack's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "impl.h"
+
+/* ---- kernel stacks ---- */
+
+uint32_t model_add_kstack(struct model *m, uint32_t nr)
+{
+	const uint64_t *addrs = m->kaddrs.v + m->kaddrs.nr;
+	uint64_t hash = hash_words(addrs, nr, 0);
+	struct kernel_stack *k;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&m->kstack_idx, hash, pos, i) {
+		k = &m->kstacks.v[i];
+		if (k->hash == hash && k->pub.nr == nr &&
+		    !memcmp(m->kaddrs.v + k->off, addrs, nr * sizeof(*addrs)))
+			return i;
+	}
+	k = vec_add(&m->kstacks);
+	if (!k)
+		return MODEL_NONE;
+	if (hidx_add(&m->kstack_idx, hash, m->kstacks.nr - 1)) {
+		m->kstacks.nr--;
+		return MODEL_NONE;
+	}
+	k->hash = hash;
+	k->off = m->kaddrs.nr;
+	k->pub.nr = nr;
+	k->frames = NOT_MADE;
+	m->kaddrs.nr += nr;
+	return m->kstacks.nr - 1;
+}
+
+uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
+{
+	const struct decode_field *f = &m->dec.kstack_caller;
+	int size = m->dec.long_size, pos;
+	uint32_t nr = 0;
+	uint64_t addr;
+
+	if (!f->present || f->offset > rec->size)
+		return MODEL_NONE;
+	/* the format says 8 entries, the record has as many as fit */
+	if (vec_reserve(&m->kaddrs, (rec->size - f->offset) / size + 1))
+		return MODEL_NONE;
+	for (pos = f->offset; pos <= rec->size - size; pos += size) {
+		addr = decode_addr(&m->dec, (const char *)rec->data + pos, 0);
+		/* as libtraceevent ends it */
+		if ((size == 8 && addr == UINT64_MAX) || (int)addr == -1)
+			break;
+		m->kaddrs.v[m->kaddrs.nr + nr++] = addr;
+	}
+	return model_add_kstack(m, nr);
+}
+
+uint32_t model_nr_kstacks(struct model *m)
+{
+	return m->kstacks.nr;
+}
+
+const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
+{
+	struct kernel_stack *k = &m->kstacks.v[kstack];
+
+	k->pub.addrs = m->kaddrs.v + k->off;
+	return &k->pub;
+}
+
+/* ---- user stacks ---- */
+
+static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
+{
+	struct user_stack *u;
+
+	if (!m->missing[state]) {
+		u = vec_add(&m->ustacks);
+		if (!u)
+			return MODEL_NONE;
+		u->pub.state = state;
+		u->run = run;
+		u->frames = NOT_MADE;
+		u->alike = m->ustacks.nr - 1;
+		m->missing[state] = m->ustacks.nr;
+	}
+	return m->missing[state] - 1;
+}
+
+static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, uint32_t run)
+{
+	struct ustack_key key = { .id = ans->id, .tgid = ans->tgid, .flags = ans->flags };
+	struct user_stack *u;
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
+	uint64_t hash;
+	bool near;
+	size_t pos;
+
+	key.tid = ans->tgid ? 0 : ans->tid;
+	key.jit = jit_knows(m->jit, tgid, ans->ts);
+	key.epoch = maps_epoch(m->maps, tgid, ans->ts, &near);
+	key.own = near ? run + 1 : 0;
+	hash = hash64(((uint64_t)key.id << 32 | (key.tgid ^ key.tid)) ^
+		      hash64((uint64_t)key.epoch << 32 | key.flags) ^ hash64(key.own));
+	for_each_hidx(&m->ustack_idx, hash, pos, i)
+		if (!memcmp(&m->ustacks.v[i].key, &key, sizeof(key)))
+			return i;
+	u = vec_add(&m->ustacks);
+	if (!u)
+		return MODEL_NONE;
+	if (hidx_add(&m->ustack_idx, hash, m->ustacks.nr - 1)) {
+		m->ustacks.nr--;
+		return MODEL_NONE;
+	}
+	u->ans = *ans;
+	frames_end_outside(m->maps, m->jit, m->syms, &u->ans);
+	u->pub.state = JOIN_STACK;
+	u->pub.flags = u->ans.flags;
+	u->pub.tgid = ans->tgid;
+	u->pub.tid = ans->tid;
+	u->pub.nr = u->ans.nr;
+	u->pub.addrs = ans->addrs;
+	u->run = run;
+	u->key = key;
+	u->frames = NOT_MADE;
+	u->alike = m->ustacks.nr - 1;
+	return m->ustacks.nr - 1;
+}
+
+uint32_t model_run_ustack(struct model *m, uint32_t run)
+{
+	struct join_answer ans;
+	uint32_t u;
+
+	if (run == JOIN_NO_RUN)
+		return MODEL_NONE;
+	if (m->run_ustack[run])
+		return m->run_ustack[run] - 1;
+	join_run(m->join, run, &ans, NULL);
+	if (ans.state == JOIN_NONE)
+		return MODEL_NONE;
+	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) : missing(m, ans.state, run);
+	m->run_ustack[run] = u + 1;		/* 0 again for MODEL_NONE */
+	return u;
+}
+
+/* A run's task is that of the run before, mostly: what is compared with is in the cache then. */
+void model_all_ustacks(struct model *m, uint64_t events)
+{
+	uint32_t i, nr = join_nr_runs(m->join);
+
+	for (i = 0; i < nr && events >= nr / 2; i++)
+		model_run_ustack(m, i);
+}
+
+uint32_t model_nr_ustacks(struct model *m)
+{
+	return m->ustacks.nr;
+}
+
+const struct model_ustack *model_ustack(struct model *m, uint32_t ustack)
+{
+	return &m->ustacks.v[ustack].pub;
+}
+
+/* ---- frames ---- */
+
+static uint64_t frame_hash(const struct model_frame *f)
+{
+	uint64_t what = (uint64_t)(f->file ? f->file->id + 1 : 0) << 40 ^
+			(uint64_t)f->tgid << 8 ^ f->exact << 1 ^ f->kernel;
+
+	return hash64(f->addr ^ (f->offset ^ what) * 0x9e3779b97f4a7c15ull);
+}
+
+/* The number of this frame, which is new if it has no hash yet; MODEL_NONE without memory. */
+static uint32_t get_frame(struct model *m, const struct model_frame *want, bool *new)
+{
+	uint64_t hash = frame_hash(want);
+	struct frame *f;
+	uint32_t i;
+	size_t pos;
+
+	*new = false;
+	for_each_hidx(&m->frame_idx, hash, pos, i) {
+		f = &m->frames.v[i];
+		if (f->pub.addr == want->addr && f->pub.file == want->file &&
+		    f->pub.offset == want->offset && f->pub.tgid == want->tgid &&
+		    f->pub.exact == want->exact && f->pub.kernel == want->kernel &&
+		    f->pub.jit == want->jit)
+			return i;
+	}
+	f = vec_add(&m->frames);
+	if (!f)
+		return MODEL_NONE;
+	if (hidx_add(&m->frame_idx, hash, m->frames.nr - 1)) {
+		m->frames.nr--;
+		return MODEL_NONE;
+	}
+	f->pub = *want;
+	*new = true;
+	return m->frames.nr - 1;
+}
+
+/* what a stack without frames has */
+static const uint32_t none[1];
+
+static uint32_t kernel_frame(struct model *m, uint64_t addr, bool exact)
+{
+	struct model_frame want = { .addr = addr, .kernel = true, .exact = exact };
+	bool new;
+	uint32_t i = get_frame(m, &want, &new);
+	struct model_frame *f;
+
+	if (i != MODEL_NONE && new) {
+		f = &m->frames.v[i].pub;
+		f->func = tep_find_function(m->tep, addr);
+		f->func_offset = f->func ? addr - tep_find_function_address(m->tep, addr) : 0;
+	}
+	return i;
+}
+
+static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint64_t addr,
+			   bool exact)
+{
+	struct model_frame want = { .addr = addr, .exact = exact };
+	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
+	struct uu_symbol sym;
+	struct frame *f;
+	bool new;
+
+	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
+	if (m->jit && jit_may(want.file) && jit_knows(m->jit, tgid, ans->ts) &&
+	    jit_symbol(m->jit, m->syms, tgid, addr - !exact, &sym)) {
+		want.jit = true;
+		want.file = NULL;
+		want.offset = 0;
+	}
+	if (!want.file)
+		want.tgid = tgid;
+	i = get_frame(m, &want, &new);
+	if (i != MODEL_NONE && new && want.jit) {
+		f = &m->frames.v[i];
+		f->pub.func = sym.name;
+		f->pub.func_offset = addr - sym.start;
+	} else if (i != MODEL_NONE && new && want.file) {
+		f = &m->frames.v[i];
+		f->signal = frames_symbol(m->syms, want.file, want.offset, exact, &sym);
+		f->pub.func = sym.name;
+		f->pub.func_offset = sym.name ? want.offset - sym.start : 0;
+	}
+	return i;
+}
+
+const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
+{
+	struct kernel_stack *k;
+	uint32_t i, frame;
+
+	*nr = 0;
+	if (kstack == MODEL_NONE)
+		return none;
+	k = &m->kstacks.v[kstack];
+	if (k->frames == NOT_MADE) {
+		if (vec_reserve(&m->index, (size_t)k->pub.nr + 1))
+			return NULL;
+		for (i = 0; i < k->pub.nr; i++) {
+			frame = kernel_frame(m, m->kaddrs.v[k->off + i], false);
+			if (frame == MODEL_NONE)
+				return NULL;
+			m->index.v[m->index.nr + i] = frame;
+		}
+		k->frames = m->index.nr;
+		m->index.nr += k->pub.nr;
+	}
+	*nr = k->pub.nr;
+	return m->index.v + k->frames;
+}
+
+/*
+ * Do the addresses of @b, which are those of @a, lie in the same places of the same files? A return
+ * address counts as one before, so the first bytes of a mapping are left to who looks closer.
+ */
+static bool same_places(struct model *m, const struct user_stack *a, const struct user_stack *b)
+{
+	uint32_t pids[2] = { a->key.tgid ^ a->key.tid, b->key.tgid ^ b->key.tid }, i;
+	uint64_t from[2] = { 0 }, to[2] = { 0 }, offset[2] = { 0 }, addr;
+	const struct maps_file *file[2];
+	int k;
+
+	if (a->pub.flags != b->pub.flags || a->pub.nr != b->pub.nr || a->key.own || b->key.own ||
+	    a->key.jit || b->key.jit)
+		return false;
+	for (i = 0; i < b->pub.nr; i++) {
+		addr = b->pub.addrs[i];
+		if (addr > from[0] && addr > from[1] && addr < to[0] && addr < to[1])
+			continue;
+		for (k = 0; k < 2; k++)
+			file[k] = maps_find_range(m->maps, pids[k], 0, 0, addr, &offset[k],
+						  &from[k], &to[k]);
+		if (!file[0] || file[0] != file[1] || offset[0] != offset[1] || addr == from[0] ||
+		    addr == from[1])
+			return false;
+	}
+	return true;
+}
+
+/* Frames that another stack of the same addresses has, which then is *@like. */
+static bool take_frames(struct model *m, uint32_t ustack)
+{
+	struct user_stack *u = &m->ustacks.v[ustack], *like;
+
+	while (m->list_ustack.nr <= u->key.id)
+		if (!vec_add(&m->list_ustack))
+			return false;
+	if (!m->list_ustack.v[u->key.id]) {
+		m->list_ustack.v[u->key.id] = ustack + 1;
+		return false;
+	}
+	like = &m->ustacks.v[m->list_ustack.v[u->key.id] - 1];
+	if (like->frames == NOT_MADE || !same_places(m, like, u))
+		return false;
+	u->frames = like->frames;
+	u->alike = like->alike;
+	return true;
+}
+
+uint32_t model_uframes_like(struct model *m, uint32_t ustack)
+{
+	uint32_t nr;
+
+	return model_uframes(m, ustack, &nr) ? m->ustacks.v[ustack].alike : ustack;
+}
+
+const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
+{
+	struct user_stack *u;
+	uint32_t i, frame;
+	bool exact;
+
+	*nr = 0;
+	if (ustack == MODEL_NONE || m->ustacks.v[ustack].pub.state != JOIN_STACK)
+		return none;
+	u = &m->ustacks.v[ustack];
+	if (u->frames == NOT_MADE && !take_frames(m, ustack)) {
+		if (vec_reserve(&m->index, (size_t)u->pub.nr + 1))
+			return NULL;
+		/* innermost: where the task was */
+		exact = !(u->pub.flags & STACK_NO_START);
+		for (i = 0; i < u->pub.nr; i++) {
+			frame = user_frame(m, &u->ans, u->pub.addrs[i], exact);
+			if (frame == MODEL_NONE)
+				return NULL;
+			m->index.v[m->index.nr + i] = frame;
+			exact = m->frames.v[frame].signal;
+		}
+		u->frames = m->index.nr;
+		m->index.nr += u->pub.nr;
+	}
+	*nr = u->pub.nr;
+	return m->index.v + u->frames;
+}
+
+uint32_t model_nr_frames(struct model *m)
+{
+	return m->frames.nr;
+}
+
+const struct model_frame *model_frame(struct model *m, uint32_t frame)
+{
+	return &m->frames.v[frame].pub;
+}
+
+/* ---- source lines ---- */
+
+uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
+			const struct model_line **v)
+{
+	struct uu_file uf = {
+		.path = file->path,
+		.build_id = file->build_id,
+		.build_id_size = file->build_id_size,
+	};
+	const struct uu_frame *frames;
+	struct model_line *l;
+	size_t nr, i;
+
+	*v = NULL;
+	m->lines.nr = 0;
+	if (!m->opts.lines || uu_symbols_lines(m->syms, &uf, offset, &frames, &nr))
+		return 0;
+	/* a function's name alone is known without */
+	if (nr == 1 && !frames[0].file)
+		return 0;
+	for (i = 0; i < nr; i++) {
+		l = vec_add(&m->lines);
+		if (!l)
+			return 0;
+		l->func = frames[i].name;
+		l->file = frames[i].file;
+		l->line = frames[i].line;
+		l->inlined = frames[i].inlined;
+	}
+	*v = m->lines.v;
+	return nr;
+}
+
+uint64_t model_lookup(struct model *m, uint32_t frame)
+{
+	const struct frame *f = &m->frames.v[frame];
+	bool here = f->pub.exact || f->signal || !f->pub.offset;
+
+	/* a return address belongs to the call before it */
+	return f->pub.offset - !here;
+}
+
+uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v)
+{
+	const struct maps_file *file = m->frames.v[frame].pub.file;
+
+	*v = NULL;
+	return file ? model_lines_at(m, file, model_lookup(m, frame), v) : 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rec_bytes - parts of a file, put together in memory
+ *
+ * In a struct text, for numbers in the byte order of the machine.
+ */
+#ifndef TRACE_USTACK_REC_BYTES_H
+#define TRACE_USTACK_REC_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "libunwind-user/base/text.h"
+
+/* Options of a trace.dat, as the format numbers them */
+enum {
+	OPTION_DONE, OPTION_DATE, OPTION_CPUSTAT, OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME,
+	OPTION_HOOK, OPTION_OFFSET, OPTION_CPUCOUNT, OPTION_VERSION, OPTION_PROCMAPS,
+	OPTION_TRACEID,
+};
+
+static inline void add2(struct text *b, uint16_t n)
+{
+	text_bytes(b, (const char *)&n, sizeof(n));
+}
+
+static inline void add4(struct text *b, uint32_t n)
+{
+	text_bytes(b, (const char *)&n, sizeof(n));
+}
+
+static inline void add8(struct text *b, uint64_t n)
+{
+	text_bytes(b, (const char *)&n, sizeof(n));
+}
+
+static inline void add_string(struct text *b, const char *s)
+{
+	text_bytes(b, s, strlen(s) + 1);
+}
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_command - the command that is recorded
+ *
+ * Its process is made early, so that its PID can be set as a filter, and waits in front of execve()
+ * until everything is recorded. Nothing of the recorder's own limits and signals is passed on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define END_TRIES	50
+#define END_US		100000
+
+static int exec_errors = -1;		/* execve() failed: its errno comes here */
+
+static int try_path(const char *path, int *denied)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -1;
+	if (S_ISREG(st.st_mode) && !access(path, X_OK))
+		return 0;
+	*denied = 1;
+	return -1;
+}
+
+int command_find(const char *name, char path[PATH_MAX])
+{
+	const char *dir = getenv("PATH");
+	int denied = 0, len;
+
+	if (strchr(name, '/') || !*name) {
+		snprintf(path, PATH_MAX, "%s", name);
+		if (!try_path(path, &denied))
+			return 0;
+		goto missing;
+	}
+	if (!dir)
+		dir = "/usr/local/bin:/usr/bin:/bin";
+	for (;; dir += len + 1) {
+		len = strcspn(dir, ":");
+		if (snprintf(path, PATH_MAX, "%.*s/%s", len ? len : 1, len ? dir : ".",
+			     name) < PATH_MAX && !try_path(path, &denied))
+			return 0;
+		if (!dir[len])
+			break;
+	}
+missing:
+	if (denied) {
+		cmd_error("%s: it cannot be executed: %s", name, strerror(EACCES));
+		return 126;
+	}
+	cmd_error("%s: there is no such command", name);
+	return 127;
+}
+
+static void __attribute__((noreturn)) child(struct rec *r, int go, int errors)
+{
+	sigset_t none;
+	char byte;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	/* nobody writes if the recorder has died */
+	if (read(go, &byte, 1) != 1)
+		_exit(125);
+	rec_limits_restore();
+	execvp(r->opts.cmd[0], r->opts.cmd);
+	err = errno;
+	if (write(errors, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(err == ENOENT ? 127 : 126);
+}
+
+int command_prepare(struct rec *r)
+{
+	int go[2], errors[2];
+
+	if (pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
+		cmd_error("%s: no pipe: %s", r->opts.cmd[0], strerror(errno));
+		return CMD_FAIL;
+	}
+	fflush(NULL);
+	r->child = fork();
+	if (r->child < 0) {
+		r->child = 0;
+		cmd_error("%s: no process: %s", r->opts.cmd[0], strerror(errno));
+		return CMD_FAIL;
+	}
+	if (!r->child) {
+		close(go[1]);
+		close(errors[0]);
+		child(r, go[0], errors[1]);
+	}
+	close(go[0]);
+	close(errors[1]);
+	r->child_go = go[1];
+	exec_errors = errors[0];
+	return 0;
+}
+
+int command_go(struct rec *r)
+{
+	int err = 0;
+	ssize_t n;
+
+	n = write(r->child_go, "g", 1);
+	close(r->child_go);
+	if (n == 1) {
+		do {
+			n = read(exec_errors, &err, sizeof(err));
+		} while (n < 0 && errno == EINTR);
+	}
+	close(exec_errors);
+	if (n != sizeof(err))
+		return 0;
+	cmd_error("%s: it cannot be executed: %s", r->opts.cmd[0], strerror(err));
+	return err == ENOENT ? 127 : 126;
+}
+
+static bool ended(struct rec *r)
+{
+	if (!r->child_ended && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
+		r->child_ended = true;
+	return r->child_ended;
+}
+
+void command_end(struct rec *r)
+{
+	int i;
+
+	if (!r->child || ended(r))
+		return;
+	kill(r->child, SIGTERM);
+	for (i = 0; i < END_TRIES && !ended(r); i++)
+		usleep(END_US);
+	if (!r->child_ended)
+		cmd_error("%s: it does not end; it goes on as process %d", r->opts.cmd[0],
+			  (int)r->child);
+}
+
+int command_exit_code(const struct rec *r)
+{
+	if (!r->child_ended)
+		return 128 + SIGTERM;
+	if (WIFEXITED(r->child_status))
+		return WEXITSTATUS(r->child_status);
+	return 128 + WTERMSIG(r->child_status);
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_dat - the trace.dat file
+ *
+ * Version 6, which every trace-cmd and KernelShark reads, as trace-cmd.dat.v6(5) describes it:
+ * formats of events, symbols of the kernel, names of tasks; then options, and the pages of the
+ * ring buffers, CPU by CPU. The events are in the top buffer, so that reports show them without
+ * the name of an instance; the records of mappings are in an instance "maps".
+ *
+ * The head is written before the recording, and room for the rest is kept, so that a disk that
+ * gets full in between ends the recording but leaves it readable: data is moved to the file piece
+ * by piece, and each piece given back. The file has another name (FILE.part) until it is complete.
+ *
+ * So what is recorded is at each moment in the file or beside it. Whoever is to complete it after
+ * an error, or after the recorder was killed with its guard (resume.c), can tell where: the
+ * table of the CPUs' data is written at once, in front of any data, and says where that belongs;
+ * what was moved is a hole where it came from, which is gone when all of it was.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "bytes.h"
+
+#define PIECE		(4u << 20)	/* moved at a time */
+/* Kept free for names, options and a piece. */
+#define ROOM		(2 * PIECE)
+
+/* A file of tracefs with its size in front; nothing of it if it cannot be read. */
+static bool add_file(struct text *b, const char *file, unsigned int size_bytes)
+{
+	size_t len = 0;
+	char *text = *file == '/' ? rt_read_path(file, &len) : rt_read(NULL, file, &len);
+
+	if (size_bytes == 8)
+		add8(b, len);
+	else
+		add4(b, len);
+	if (text)
+		text_bytes(b, text, len);
+	free(text);
+	return text;
+}
+
+/* --------------------------------- head ---------------------------------- */
+
+int dat_open(struct rec *r)
+{
+	const char *why = NULL;
+	struct stat st;
+
+	if (strlen(r->opts.out) + 32 > sizeof(r->part))
+		why = "its name is too long";
+	else if (!stat(r->opts.out, &st) && !S_ISREG(st.st_mode))
+		why = "it is there and no regular file";
+	if (why) {
+		cmd_error("%s: %s; name another one with -o", r->opts.out, why);
+		return CMD_OUTPUT;
+	}
+	if (getrandom(&r->id, sizeof(r->id), GRND_NONBLOCK) != sizeof(r->id))
+		r->id = 0;
+	snprintf(r->part, sizeof(r->part), "%s.part%d", r->opts.out, (int)getpid());
+	r->out = open(r->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (r->out < 0 && errno == EEXIST)
+		cmd_error("%s: a recorder was killed and left it; trace-ustack check --repair %s "
+			  "completes it", r->part, r->part);
+	else if (r->out < 0)
+		cmd_error("%s: %s; name another one with -o", r->opts.out, strerror(errno));
+	if (r->out < 0)
+		return CMD_OUTPUT;
+	/* as long as the recorder or its guard lives; a file system without locks has none */
+	flock(r->out, LOCK_SH);
+	return 0;
+}
+
+static void add_ftrace_formats(struct text *b)
+{
+	char **names = tracefs_system_events(tracefs_tracing_dir(), "ftrace"), file[PATH_MAX];
+	size_t at = b->nr, i;
+	uint32_t nr = 0;
+
+	add4(b, 0);
+	for (i = 0; names && names[i]; i++) {
+		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
+		if (!rt_exists(file))
+			continue;
+		add_file(b, file, 8);
+		nr++;
+	}
+	if (!b->failed)
+		memcpy(b->v + at, &nr, sizeof(nr));
+	tracefs_list_free(names);
+}
+
+/* The events that are recorded; they lie in the order of their systems. */
+static void add_formats(struct text *b, const struct rec *r)
+{
+	uint32_t systems = 0;
+	size_t i, end, k;
+	char file[PATH_MAX];
+
+	for (i = 0; i < r->nr_events; i++)
+		systems += !i || strcmp(r->event[i].system, r->event[i - 1].system);
+	add4(b, systems);
+	for (i = 0; i < r->nr_events; i = end) {
+		for (end = i; end < r->nr_events &&
+		     !strcmp(r->event[end].system, r->event[i].system); end++)
+			;
+		add_string(b, r->event[i].system);
+		add4(b, end - i);
+		for (k = i; k < end; k++) {
+			snprintf(file, sizeof(file), "events/%s/%s/format", r->event[k].system,
+				 r->event[k].name);
+			add_file(b, file, 8);
+		}
+	}
+}
+
+/* 0 or -errno */
+static int write_all(struct rec *r, const void *data, size_t len, uint64_t at)
+{
+	ssize_t n;
+
+	while (len) {
+		n = pwrite(r->out, data, len, at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data = (const char *)data + n;
+		len -= n;
+		at += n;
+	}
+	return 0;
+}
+
+static void unlink_raw(const struct rec *r)
+{
+	char path[PATH_MAX];
+	int i, cpu;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+			rec_raw_path(r, i, cpu, path);
+			unlink(path);
+		}
+	}
+}
+
+int dat_head(struct rec *r)
+{
+	static const char magic[] = "\x17\x08\x44tracing6";
+	struct text b = {};
+	const uint16_t one = 1;
+	int ret;
+
+	/* of a recorder of this PID whose file was removed without them */
+	unlink_raw(r);
+	text_bytes(&b, magic, sizeof(magic));
+	text_bytes(&b, *(const char *)&one ? "\0" : "\1", 1);
+	text_bytes(&b, (char[]){ sizeof(long) }, 1);
+	add4(&b, r->page_size);
+	add_string(&b, "header_page");
+	if (!add_file(&b, "events/header_page", 8))
+		goto unreadable;
+	add_string(&b, "header_event");
+	if (!add_file(&b, "events/header_event", 8))
+		goto unreadable;
+	add_ftrace_formats(&b);
+	add_formats(&b, r);
+	add_file(&b, "/proc/kallsyms", 4);
+	add_file(&b, "printk_formats", 4);
+	if (b.failed) {
+		cmd_error("not enough memory for the formats of the events");
+		free(b.v);
+		return CMD_FAIL;
+	}
+	ret = write_all(r, b.v, b.nr, 0);
+	/* EOPNOTSUPP: the file system cannot keep room */
+	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.nr, ROOM) && errno == ENOSPC)
+		ret = -ENOSPC;
+	if (ret) {
+		cmd_error("%s: %s; make room, or put the file elsewhere with -o", r->opts.out,
+			  strerror(-ret));
+		ret = CMD_OUTPUT;
+	}
+	r->shared->head_end = b.nr;
+	free(b.v);
+	return ret;
+
+unreadable:
+	cmd_error("%s/events: the layout of its pages cannot be read: %s", tracefs_tracing_dir(),
+		  strerror(errno));
+	free(b.v);
+	return CMD_FAIL;
+}
+
+/* -------------------------------- options -------------------------------- */
+
+static void add_option(struct text *b, uint16_t id, const void *data, size_t len)
+{
+	add2(b, id);
+	add4(b, len);
+	text_bytes(b, data, len);
+}
+
+static void add_stats(struct text *b, const struct rec *r, const struct rec_buffer *buf)
+{
+	char head[80];
+	int cpu;
+
+	if (!buf->stats)
+		return;
+	if (*buf->label) {
+		snprintf(head, sizeof(head), "\nBuffer: %s\n\n", buf->label);
+		add_option(b, OPTION_CPUSTAT, head, strlen(head) + 1);
+	}
+	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+		struct text text = {};
+		char title[24];
+
+		if (!buf->stats[cpu])
+			continue;
+		/* as trace-cmd has it: the file's lines, below the CPU */
+		text_bytes(&text, title, snprintf(title, sizeof(title), "CPU: %d\n", cpu));
+		add_string(&text, buf->stats[cpu]);
+		add_option(b, OPTION_CPUSTAT, text.v, text.nr);
+		free(text.v);
+	}
+}
+
+/* What is behind the names of tasks, up to the data; @instance_at: where the instance's part is. */
+static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
+{
+	char *clock = rt_read(NULL, "trace_clock", NULL), text[512], *at;
+	const struct rec_buffer *maps = &r->buf[REC_MAPS];
+	struct text option = {};
+	struct utsname u;
+
+	add4(b, r->nr_cpus);
+	text_bytes(b, "options  ", 10);
+	add_stats(b, r, &r->buf[REC_EVENTS]);
+	if (maps->recorded)
+		add_stats(b, r, maps);
+	/* the file of the top instance with the brackets moved to our clock */
+	for (at = clock; at && *at; at++)
+		if (*at == '[' || *at == ']')
+			*at = ' ';
+	snprintf(text, sizeof(text), "[%s]", r->opts.clock);
+	/* it is not known any more if the instance is gone */
+	if (*r->opts.clock)
+		add_option(b, OPTION_TRACECLOCK, text, strlen(text) + 1);
+	free(clock);
+	if (!uname(&u)) {
+		snprintf(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release,
+			 u.machine);
+		add_option(b, OPTION_UNAME, text, strlen(text) + 1);
+	}
+	add_option(b, OPTION_VERSION, "trace-ustack", sizeof("trace-ustack"));
+	if (r->id)
+		add_option(b, OPTION_TRACEID, &r->id, sizeof(r->id));
+	if (maps->recorded) {
+		add8(&option, instance_at);
+		add_string(&option, maps->label);
+		add_option(b, OPTION_BUFFER, option.v, option.nr);
+		free(option.v);
+	}
+	add2(b, OPTION_DONE);
+}
+
+/* --------------------------------- data ---------------------------------- */
+
+int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout *l)
+{
+	uint64_t page = r->page_size;
+	char path[PATH_MAX];
+	struct stat st;
+	int cpu;
+
+	l->size = calloc(r->nr_cpus, sizeof(*l->size));
+	if (!l->size)
+		return -ENOMEM;
+	l->data = at + 10 + 16ull * r->nr_cpus;
+	l->data += -l->data % page;
+	l->end = l->data;
+	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+		rec_raw_path(r, buffer, cpu, path);
+		/* a disk that got full may have cut a page */
+		if (!stat(path, &st))
+			l->size[cpu] = st.st_size / page * page;
+		l->end += l->size[cpu];
+	}
+	return 0;
+}
+
+static void add_table(struct text *b, const struct rec *r, const struct dat_layout *l)
+{
+	uint64_t at = l->data;
+	int cpu;
+
+	text_bytes(b, "flyrecord", 10);
+	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+		add8(b, at);
+		add8(b, l->size[cpu]);
+		at += l->size[cpu];
+	}
+}
+
+/* The room that was kept, and the descriptor of @path: what is left of it to be moved. */
+static int open_raw(const char *path, uint64_t *from)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	off_t at = fd < 0 ? -1 : lseek(fd, 0, SEEK_DATA);
+
+	if (fd < 0)
+		return -1;
+	/* ENXIO: nothing but a hole; any other error: a file system that knows none */
+	if (at < 0 && errno == ENXIO)
+		at = lseek(fd, 0, SEEK_END);
+	*from = at < 0 ? 0 : at;
+	return fd;
+}
+
+/* Told already, unless it is an error of writing; -errno then. */
+static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at, char *piece,
+		    uint64_t done, uint64_t total)
+{
+	uint64_t from;
+	int fd = open_raw(path, &from), ret = 0;
+	ssize_t n;
+
+	/* that it is gone says that it was moved */
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	for (; !ret && (fd < 0 || from < size); from += n) {
+		n = fd < 0 ? -1 : pread(fd, piece, size - from < PIECE ? size - from : PIECE,
+					from);
+		if (n <= 0) {
+			cmd_error("%s: %s", path, n ? strerror(errno) : "it is too short");
+			ret = CMD_OUTPUT;
+			break;
+		}
+		ret = write_all(r, piece, n, at + from);
+		if (ret)
+			break;
+		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
+		if (!r->opts.quiet)
+			cmd_progress("writing", done + from, total);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!ret)
+		unlink(path);
+	return ret;
+}
+
+static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint64_t done,
+		     uint64_t total)
+{
+	char path[PATH_MAX], *piece = malloc(PIECE);
+	uint64_t at = l->data;
+	int cpu, ret = 0;
+
+	if (!piece) {
+		cmd_error("not enough memory");
+		return CMD_FAIL;
+	}
+	for (cpu = 0; cpu < r->nr_cpus && !ret; cpu++) {
+		rec_raw_path(r, buffer, cpu, path);
+		if (l->size[cpu])
+			ret = move_cpu(r, path, l->size[cpu], at, piece, done + at - l->data,
+				       total);
+		else
+			unlink(path);
+		at += l->size[cpu];
+	}
+	free(piece);
+	return ret;
+}
+
+/* Tell what went wrong, and what becomes of the recording. */
+static int unfinished(const struct rec *r, int error)
+{
+	if (error < 0)
+		cmd_error("%s: %s; the recording is kept in it and beside it: make room, then "
+			  "trace-ustack check --repair %s completes it", r->part, strerror(-error),
+			  r->part);
+	return error < 0 ? CMD_OUTPUT : error;
+}
+
+/* Who completed it was killed right behind that. */
+static bool has_its_name(const struct rec *r)
+{
+	struct stat file, named;
+
+	return !fstat(r->out, &file) && !stat(r->opts.out, &named) &&
+	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
+int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
+{
+	uint64_t total = top->end - top->data + (maps ? maps->end - maps->data : 0);
+	struct text b = {};
+	int ret;
+
+	ret = move_data(r, REC_EVENTS, top, 0, total);
+	if (!ret && maps) {
+		text_bytes(&b, "options  ", 10);
+		add2(&b, OPTION_DONE);
+		add_table(&b, r, maps);
+		ret = b.failed ? -ENOMEM : write_all(r, b.v, b.nr, top->end);
+		if (!ret)
+			ret = move_data(r, REC_MAPS, maps, top->end - top->data, total);
+		free(b.v);
+	}
+	/* gives back the room that was kept */
+	if (!ret && ftruncate(r->out, maps ? maps->end : top->end))
+		ret = -errno;
+	cmd_progress_end();
+	ret = unfinished(r, ret);
+	if (!ret && !has_its_name(r) && rename(r->part, r->opts.out)) {
+		cmd_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
+		ret = CMD_OUTPUT;
+	}
+	r->buf[REC_EVENTS].data = top->data;
+	r->buf[REC_EVENTS].size = top->size;
+	if (maps) {
+		r->buf[REC_MAPS].data = maps->data;
+		r->buf[REC_MAPS].size = maps->size;
+	}
+	return ret;
+}
+
+int dat_finish(struct rec *r)
+{
+	struct dat_layout top = {}, maps = {};
+	bool instance = r->buf[REC_MAPS].recorded;
+	struct text names = {}, options = {}, b = {};
+	uint64_t head = r->shared->head_end;
+	int ret = -ENOMEM;
+
+	/* an option holds the offset of the instance: sizes first */
+	dat_add_comms(&names, r);
+	add_options(&options, r, 0);
+	if (names.failed || options.failed || dat_lay_out(r, REC_EVENTS, head + names.nr +
+							  options.nr, &top))
+		goto out;
+	if (instance && dat_lay_out(r, REC_MAPS, top.end + DAT_MAPS_HEAD, &maps))
+		goto out;
+	text_bytes(&b, names.v, names.nr);
+	add_options(&b, r, top.end);
+	if (b.failed || b.nr != names.nr + options.nr)
+		goto out;
+	add_table(&b, r, &top);
+	if (!b.failed)
+		ret = write_all(r, b.v, b.nr, head);
+out:
+	free(names.v);
+	free(options.v);
+	free(b.v);
+	if (!ret)
+		return dat_move(r, &top, instance ? &maps : NULL);
+	free(top.size);
+	free(maps.size);
+	return unfinished(r, ret);
+}
+
+void dat_discard(struct rec *r)
+{
+	if (r->out < 0)
+		return;
+	unlink(r->part);
+	unlink_raw(r);
+}

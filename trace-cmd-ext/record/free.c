@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_free - the memory of a recording
+ *
+ * Wherever it ended: what was not made yet is NULL. Descriptors, instances and processes have been
+ * taken care of by then.
+ */
+#include <stdlib.h>
+
+#include "impl.h"
+
+static void free_buffer(struct rec_buffer *b, int nr_cpus)
+{
+	int cpu;
+
+	for (cpu = 0; b->stats && cpu < nr_cpus; cpu++)
+		free(b->stats[cpu]);
+	free(b->stats);
+	free(b->stream);
+	free(b->size);
+	tracefs_instance_free(b->instance);
+}
+
+void rec_free(struct rec *r)
+{
+	size_t i;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++)
+		free_buffer(&r->buf[i], r->nr_cpus);
+	for (i = 0; i < r->nr_events; i++) {
+		free(r->event[i].system);
+		free(r->event[i].name);
+	}
+	free(r->event);
+	jit_end(r);
+	free(r->comms);
+	free(r->own);
+	free(r->opts.sel);
+	free(r->opts.pids);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_guard - a process that outlives the recorder
+ *
+ * It holds one end of a pipe whose other end closes when the recorder dies, of whatever. It then
+ * stops tracing, reads what is left in the buffers, completes the file, and removes the instances:
+ * the same functions, in the copy of the recorder that fork() made. It is made before there is an
+ * instance or a thread, has a session of its own, so that no Ctrl-C reaches it, and does nothing
+ * until then but lock the instances, when it hears that they are there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+static int finish_file(struct rec *r)
+{
+	int ret;
+
+	rec_stop(r);
+	/* killed while it moved what it had read: all of it, up to its end */
+	if (rec_resume(r, &ret))
+		return ret;
+	ret = rec_read_start(r, false);
+	if (!ret)
+		ret = rec_read_stop(r);
+	rec_read_stats(r);
+	return dat_finish(r) || ret;
+}
+
+static void recorder_died(struct rec *r)
+{
+	bool saved = false;
+
+	rec_adopt_instances(r);
+	r->opts.quiet = true;
+	r->stop = r->trouble = -1;
+	if (r->shared->stage == REC_RUNNING)
+		saved = !finish_file(r);
+	else if (r->shared->stage == REC_SETUP)
+		dat_discard(r);
+	if (r->shared->stage != REC_DONE)
+		rec_remove_instances(r);
+	if (saved)
+		cmd_error("the recorder was killed; %s is complete up to then, but for what it had "
+			  "in its hands", r->opts.out);
+}
+
+static void __attribute__((noreturn)) guard(struct rec *r, int fd)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP };
+	char byte;
+	ssize_t n;
+	size_t i;
+
+	for (i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	setsid();
+	prctl(PR_SET_NAME, "trace-ustack-gd");
+	for (;;) {
+		n = read(fd, &byte, 1);
+		if (n == 1 && byte == 'i')
+			rec_adopt_instances(r);
+		else if (n >= 0 || errno != EINTR)
+			break;
+	}
+	if (n <= 0)
+		recorder_died(r);
+	cmd_exit(0);
+}
+
+int rec_guard_start(struct rec *r)
+{
+	int fds[2];
+
+	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (r->shared == MAP_FAILED || pipe2(fds, O_CLOEXEC)) {
+		cmd_error("no guard process: %s", strerror(errno));
+		return CMD_FAIL;
+	}
+	fflush(NULL);
+	r->guard = fork();
+	if (r->guard < 0) {
+		cmd_error("no guard process: %s", strerror(errno));
+		return CMD_FAIL;
+	}
+	if (!r->guard) {
+		close(fds[1]);
+		guard(r, fds[0]);
+	}
+	close(fds[0]);
+	r->guard_pipe = fds[1];
+	return 0;
+}
+
+int rec_guard_adopt(struct rec *r)
+{
+	if (write(r->guard_pipe, "i", 1) == 1)
+		return 0;
+	cmd_error("the guard process is gone: %s", strerror(errno));
+	return CMD_FAIL;
+}
+
+void rec_guard_end(struct rec *r)
+{
+	if (r->guard <= 0)
+		return;
+	r->shared->stage = REC_DONE;
+	if (write(r->guard_pipe, "d", 1) != 1)
+		kill(r->guard, SIGKILL);
+	close(r->guard_pipe);
+	while (waitpid(r->guard, NULL, 0) < 0 && errno == EINTR)
+		;
+	r->guard = 0;
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_jit - symbols of code that was compiled at run time
+ *
+ * Such code is in no file; its compiler tells where its functions are in /tmp/perf-PID.map, which
+ * means something as long as the process lives, and on this machine. The maps of traced processes
+ * are copied to FILE.jit/perf-PID.map, PID being the process as the recording calls it, and
+ * FILE.jit/index tells from when on each counts (plugin/join/jit.h).
+ *
+ * A map must be the work of the process that was recorded: numbers of processes are used again, and
+ * files in /tmp stay. So
+ *
+ *  - the numbers of processes here are those of the recording: rt_other_pids();
+ *  - it was made after the process started (file systems that keep no time of birth have none);
+ *  - it counts from its birth on: before that another process may have had the number, or this
+ *    one, before its exec, another program. One that was there before the recording began counts
+ *    for all of it;
+ *  - a process that is gone must have been the only one of its number while recording. Numbers are
+ *    given in a circle: those given meanwhile lie between the last one before and the last one now,
+ *    if there were not too many for that. One of these that was in use at the begin, too, may have
+ *    been two processes;
+ *  - of a process that is gone when the recording ends, and whose map was there at its begin, that
+ *    is known since then;
+ *  - anyone can put a file into /tmp: it must be a regular file of the user whose process it is, or
+ *    of root; where the user cannot be asked for any more, of the recorder's.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define MAX_BYTES	(128ull << 20)	/* what libunwind-user/symbols/perfmap.c reads */
+
+#define SEC		1000000000ull
+#define RESERVED_PIDS	300		/* numbers below are given once: kernel/pid.c */
+/* Start times count ticks of 10 ms, and those of files are as old as the last tick. */
+#define START_SLACK	(20 * SEC / 1000)
+
+/* What was so when the recording began. */
+struct rec_jit {
+	uint64_t begin;			/* CLOCK_REALTIME, ns */
+	uint64_t forks;			/* since the machine started */
+	uint32_t last_pid;
+	uint32_t *own;			/* processes whose maps are theirs */
+	size_t nr_own;
+};
+
+static uint64_t ns_of(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * SEC + t.tv_nsec;
+}
+
+/* ---- numbers of processes ---- */
+
+static uint64_t number_in(const char *path, const char *behind)
+{
+	char *text = rt_read_path(path, NULL), *at = text ? strstr(text, behind) : NULL;
+	uint64_t n = at ? strtoull(at + strlen(behind), NULL, 10) : 0;
+
+	free(text);
+	return n;
+}
+
+/* The number given last: the last word of /proc/loadavg. */
+static uint32_t last_pid(void)
+{
+	char *text = rt_read_path("/proc/loadavg", NULL), *at = text ? strrchr(text, ' ') : NULL;
+	uint32_t n = at ? strtoul(at, NULL, 10) : 0;
+
+	free(text);
+	return n;
+}
+
+static bool was_there(const struct rec *r, uint32_t pid)
+{
+	char line[16];
+	size_t len = snprintf(line, sizeof(line), "%u ", pid);
+	const char *at;
+
+	for (at = r->comms; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+		if (!strncmp(at, line, len))
+			return true;
+	return false;
+}
+
+/* Can only one process have had this number while recording? */
+static bool only_one(const struct rec *r, uint32_t pid)
+{
+	uint64_t max = number_in("/proc/sys/kernel/pid_max", ""), tasks = 0;
+	uint64_t forks = number_in("/proc/stat", "\nprocesses ") - r->jit->forks;
+	uint32_t from = r->jit->last_pid, to = last_pid();
+	const char *at;
+
+	for (at = r->comms; at && *at; at++)
+		tasks += *at == '\n';
+	/* each takes a number, and passes over those in use, which are a few for a task */
+	if (!r->comms || !from || !to || forks + 4 * tasks + RESERVED_PIDS >= max)
+		return false;
+	if (from <= to ? pid <= from || pid > to : pid <= from && pid > to)
+		return true;
+	return !was_there(r, pid);
+}
+
+/* ---- whose map it is ---- */
+
+struct process {
+	bool lives;
+	uint32_t inner;			/* its number in its own namespace */
+	uid_t uid;
+	uint64_t start;			/* CLOCK_REALTIME, ns; 20 ms early at most */
+};
+
+static void look_at(uint32_t tgid, struct process *p)
+{
+	char path[64], *text, *at;
+	uint64_t ticks;
+	int i;
+
+	*p = (struct process){ .inner = tgid, .uid = geteuid() };
+	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
+	text = rt_read_path(path, NULL);
+	if (!text)
+		return;
+	at = strstr(text, "\nUid:");
+	p->uid = at ? strtoul(at + 5, NULL, 10) : (uid_t)-1;
+	at = strstr(text, "\nNSpid:");
+	if (at) {
+		at += 7;
+		at[strcspn(at, "\n")] = '\0';
+		while (*at)
+			p->inner = strtoul(at, &at, 10);
+	}
+	free(text);
+	/* proc(5): the 22nd word is its start, counted behind the name in parentheses */
+	snprintf(path, sizeof(path), "/proc/%u/stat", tgid);
+	text = rt_read_path(path, NULL);
+	at = text ? strrchr(text, ')') : NULL;
+	for (i = 2; at && i < 22; i++)
+		at = strchr(at + 1, ' ');
+	if (at) {
+		ticks = strtoull(at, NULL, 10);
+		p->start = ns_of(CLOCK_REALTIME) - ns_of(CLOCK_BOOTTIME) +
+			   ticks * SEC / sysconf(_SC_CLK_TCK) - START_SLACK;
+		p->lives = true;
+	}
+	free(text);
+}
+
+/* A regular file that is not empty and of @p's user or root; @birth as ns, 0: not known. */
+static int open_map(uint32_t tgid, const struct process *p, uint64_t *birth)
+{
+	char path[96];
+	struct statx st;
+	int fd;
+
+	if (p->lives)
+		snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", tgid, p->inner);
+	else
+		snprintf(path, sizeof(path), "/tmp/perf-%u.map", tgid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return -1;
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) &&
+	    S_ISREG(st.stx_mode) && st.stx_size && (st.stx_uid == p->uid || !st.stx_uid)) {
+		*birth = st.stx_mask & STATX_BTIME ?
+			 st.stx_btime.tv_sec * SEC + st.stx_btime.tv_nsec : 0;
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
+
+/* All that have one in /tmp; those that make theirs later are seen at the end. */
+static void find_own(struct rec_jit *j)
+{
+	DIR *dir = opendir("/tmp");
+	struct dirent *e;
+	struct process p;
+	uint32_t pid, *bigger;
+	uint64_t birth;
+	char end;
+	int fd;
+
+	while (dir && (e = readdir(dir))) {
+		if (sscanf(e->d_name, "perf-%u.ma%c", &pid, &end) != 2)
+			continue;
+		look_at(pid, &p);
+		fd = p.lives ? open_map(pid, &p, &birth) : -1;
+		if (fd < 0)
+			continue;
+		close(fd);
+		bigger = birth >= p.start ? realloc(j->own, (j->nr_own + 1) * sizeof(*bigger)) :
+			 NULL;
+		if (!bigger)
+			continue;
+		j->own = bigger;
+		bigger[j->nr_own++] = pid;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool is_own(const struct rec_jit *j, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < j->nr_own; i++)
+		if (j->own[i] == pid)
+			return true;
+	return false;
+}
+
+void jit_begin(struct rec *r)
+{
+	struct rec_jit *j = rt_other_pids() ? NULL : calloc(1, sizeof(*j));
+
+	if (!j)
+		return;
+	j->last_pid = last_pid();
+	j->forks = number_in("/proc/stat", "\nprocesses ");
+	/* the clock of files: by a finer one those made in the next moment were older */
+	j->begin = ns_of(CLOCK_REALTIME_COARSE);
+	find_own(j);
+	r->jit = j;
+}
+
+/* A time of day as a time stamp of the recording; false if that is not known. */
+static bool to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
+{
+	static const struct {
+		const char *name;
+		clockid_t id;
+	} clocks[] = {
+		{ "mono", CLOCK_MONOTONIC }, { "boot", CLOCK_BOOTTIME },
+		{ "mono_raw", CLOCK_MONOTONIC_RAW }, { "tai", CLOCK_TAI },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+		if (strcmp(clocks[i].name, r->opts.clock))
+			continue;
+		*ts = ns_of(clocks[i].id) - (ns_of(CLOCK_REALTIME) - ns);
+		return true;
+	}
+	return false;
+}
+
+/* A descriptor of the map of a process, and from when on it counts; -1: it has none. */
+static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
+{
+	struct process p;
+	uint64_t birth;
+	bool good;
+	int fd;
+
+	look_at(tgid, &p);
+	fd = open_map(tgid, &p, &birth);
+	if (fd < 0)
+		return -1;
+	*from = 0;
+	if (p.lives)
+		good = birth >= p.start;
+	else
+		good = only_one(r, tgid) && (birth >= r->jit->begin || is_own(r->jit, tgid));
+	if (good && birth >= r->jit->begin)
+		good = to_clock(r, birth, from);
+	if (good)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool copy(int from, int dir, const char *name)
+{
+	int to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	uint64_t done = 0;
+	char buf[65536];
+	ssize_t n = -1;
+
+	if (to < 0)
+		return false;
+	while (done < MAX_BYTES && (n = read(from, buf, sizeof(buf))) > 0) {
+		if (write(to, buf, n) != n) {
+			n = -1;
+			break;
+		}
+		done += n;
+	}
+	close(to);
+	if (n >= 0)
+		return true;
+	unlinkat(dir, name, 0);
+	return false;
+}
+
+/* The folder, made if it is not there; a descriptor, or -1. */
+static int open_folder(const char *path)
+{
+	if (mkdir(path, 0755) && errno != EEXIST)
+		return -1;
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Maps of a recording that had this name before mean other processes. */
+static void remove_old(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, "perf-", 5) || !strcmp(e->d_name, "index"))
+			unlinkat(dir, e->d_name, 0);
+	if (d)
+		closedir(d);
+	rmdir(path);
+}
+
+/* The list of what is in the folder; NULL and errno. */
+static FILE *open_index(const struct rec *r, int dir)
+{
+	int fd = openat(dir, "index", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (f)
+		fprintf(f, "trace-ustack-jit 1 %016llx\n", (unsigned long long)r->id);
+	return f;
+}
+
+size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct jit_map **maps)
+{
+	struct jit_map *bigger;
+	size_t i, nr_maps = 0;
+	uint64_t from;
+	int fd;
+
+	*maps = NULL;
+	for (i = 0; r->jit && i < nr; i++) {
+		fd = find_map(r, tgids[i], &from);
+		if (fd < 0)
+			continue;
+		close(fd);
+		bigger = realloc(*maps, (nr_maps + 1) * sizeof(*bigger));
+		if (!bigger)
+			break;
+		*maps = bigger;
+		bigger[nr_maps++] = (struct jit_map){ .tgid = tgids[i], .from = from };
+	}
+	return nr_maps;
+}
+
+void jit_save(struct rec *r, struct jit_map *maps, size_t nr)
+{
+	char path[PATH_MAX + 8], name[32];
+	FILE *index = NULL;
+	int fd, dir = -1;
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s.jit", r->opts.out);
+	remove_old(path);
+	for (i = 0; i < nr; i++) {
+		/* looked at once more: it is the same or as good */
+		fd = find_map(r, maps[i].tgid, &maps[i].from);
+		if (fd < 0)
+			continue;
+		if (dir < 0)
+			dir = open_folder(path);
+		if (dir >= 0 && !index)
+			index = open_index(r, dir);
+		snprintf(name, sizeof(name), "perf-%u.map", maps[i].tgid);
+		if (index && copy(fd, dir, name) &&
+		    fprintf(index, "%u %llu\n", maps[i].tgid,
+			    (unsigned long long)maps[i].from) > 0)
+			maps[i].saved = true;
+		else
+			cmd_error("%s/%s: %s; functions that process %u compiled are not kept",
+				  path, name, strerror(errno), maps[i].tgid);
+		close(fd);
+	}
+	if (index && fclose(index))
+		cmd_error("%s/index: %s; names of compiled code are not kept", path,
+			  strerror(errno));
+	if (dir >= 0)
+		close(dir);
+}
+
+void jit_end(struct rec *r)
+{
+	if (r->jit)
+		free(r->jit->own);
+	free(r->jit);
+	r->jit = NULL;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_join - what becomes of requests and stacks, in memory
+ *
+ * The records of a file that was just made are joined as every reader will join them
+ * (plugin/recording/feed.h), for the summary. A reader has to parse the symbols of the kernel
+ * first, tens of thousands of lines that the join has no use for, and takes a process of its own,
+ * because it cannot know who made the file. Here the pages came from the kernel a moment ago.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/recording/drops.h"
+#include "plugin/recording/feed.h"
+#include "impl.h"
+#include "sums.h"
+
+struct rec_join {
+	struct tep_handle *tep;
+	struct sink sink;
+	struct sink_target target;
+	struct feed *feed;
+	int buffer, cpu;		/* whose records come; -1: none so far */
+};
+
+static void add_format(struct tep_handle *tep, const char *event)
+{
+	char file[64], *text;
+	size_t size;
+
+	snprintf(file, sizeof(file), "events/ftrace/%s/format", event);
+	text = rt_read(NULL, file, &size);
+	if (text)
+		tep_parse_event(tep, text, size, "ftrace");
+	free(text);
+}
+
+void rec_join_free(struct rec_join *j)
+{
+	if (!j)
+		return;
+	feed_free(j->feed);
+	join_free(j->target.join);
+	maps_free(j->target.maps);
+	tep_free(j->tep);
+	free(j);
+}
+
+struct rec_join *rec_join_new(void)
+{
+	static const char *const events[] = {
+		"kernel_stack", "user_unwind_cookie", "user_unwind_stack", "user_unwind_map",
+	};
+	struct rec_join *j = calloc(1, sizeof(*j));
+	size_t i;
+
+	if (!j)
+		return NULL;
+	j->buffer = -1;
+	j->tep = tep_alloc();
+	j->target.join = join_new();
+	j->target.maps = maps_new();
+	if (!j->tep || !j->target.join || !j->target.maps)
+		goto fail;
+	tep_set_long_size(j->tep, sizeof(long));
+	tep_set_file_bigendian(j->tep, tep_is_bigendian());
+	tep_set_local_bigendian(j->tep, tep_is_bigendian());
+	for (i = 0; i < sizeof(events) / sizeof(*events); i++)
+		add_format(j->tep, events[i]);
+	sink_join(&j->sink, &j->target);
+	j->feed = feed_new(j->tep, &j->sink);
+	if (j->feed)
+		return j;
+fail:
+	rec_join_free(j);
+	return NULL;
+}
+
+int rec_join_record(struct rec_join *j, int buffer, struct tep_record *rec)
+{
+	int ret = 0;
+
+	if (buffer != j->buffer || rec->cpu != j->cpu)
+		ret = feed_stream(j->feed, buffer, rec->cpu);
+	j->buffer = buffer;
+	j->cpu = rec->cpu;
+	return ret ? ret : feed_record(j->feed, rec);
+}
+
+static bool has_dropped(const struct rec *r, int buffer)
+{
+	static const char line[] = "dropped events: ";
+	const char *text, *at;
+	int cpu;
+
+	for (cpu = 0; r->buf[buffer].stats && cpu < r->nr_cpus; cpu++) {
+		text = r->buf[buffer].stats[cpu];
+		at = text ? strstr(text, line) : NULL;
+		if (at && strtoull(at + strlen(line), NULL, 10))
+			return true;
+	}
+	return false;
+}
+
+int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *st)
+{
+	int buffer, ret = feed_end(j->feed);
+
+	if (drops_slow_clock(r->opts.clock))
+		join_set_slow_clock(j->target.join);
+	for (buffer = 0; !ret && buffer < REC_NR_BUFFERS; buffer++)
+		if (has_dropped(r, buffer))
+			ret = join_set_dropped(j->target.join, buffer);
+	if (!ret)
+		ret = join_finish(j->target.join);
+	if (!ret)
+		join_stats(j->target.join, st);
+	return ret;
+}

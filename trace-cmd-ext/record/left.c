@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_left - instances of recorders that are gone
+ *
+ * An instance is named trace-ustack-PID, or trace-ustack-PID.maps. A recorder and its guard keep a
+ * shared lock on the instance's folder; it goes with them, however they end, and means the same in
+ * every PID namespace. Who gets it alone has found an instance that nobody owns. Between making an
+ * instance and locking it lie microseconds, in which its PID says that someone is there.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define TRIES		50
+#define TRY_US		100000
+
+int left_lock(const char *name, bool own)
+{
+	char path[PATH_MAX];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "%s/instances/%s", tracefs_tracing_dir(), name);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, own ? LOCK_SH : LOCK_EX | LOCK_NB))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* The PID in a name of ours, or 0. */
+static pid_t pid_of(const char *name)
+{
+	static const char prefix[] = "trace-ustack-";
+	char *end;
+	long pid;
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1))
+		return 0;
+	name += sizeof(prefix) - 1;
+	if (*name < '1' || *name > '9')
+		return 0;
+	pid = strtol(name, &end, 10);
+	return (!*end || !strcmp(end, ".maps")) && pid <= INT_MAX ? pid : 0;
+}
+
+/* Is this process a recorder that has made its instance just now? */
+static bool may_be_starting(pid_t pid)
+{
+	char path[64], comm[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(comm, sizeof(comm), f))
+		*comm = '\0';
+	fclose(f);
+	return !strncmp(comm, "trace-ustack", 12);
+}
+
+static bool is_alive(const char *name, pid_t pid)
+{
+	int fd = left_lock(name, false);
+
+	if (fd >= 0 && may_be_starting(pid)) {
+		close(fd);
+		usleep(TRY_US);
+		fd = left_lock(name, false);
+	}
+	if (fd < 0)
+		return fd == -EWOULDBLOCK;
+	close(fd);
+	return false;
+}
+
+int left_list(struct left **v, size_t *nr)
+{
+	struct left *bigger;
+	char path[PATH_MAX];
+	struct dirent *d;
+	int ret = 0;
+	DIR *dir;
+	pid_t pid;
+
+	*v = NULL;
+	*nr = 0;
+	snprintf(path, sizeof(path), "%s/instances", tracefs_tracing_dir());
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while (!ret && (d = readdir(dir))) {
+		pid = pid_of(d->d_name);
+		if (!pid || strlen(d->d_name) >= sizeof((*v)->name))
+			continue;
+		bigger = realloc(*v, (*nr + 1) * sizeof(**v));
+		if (!bigger) {
+			ret = -ENOMEM;
+			break;
+		}
+		*v = bigger;
+		bigger += (*nr)++;
+		strcpy(bigger->name, d->d_name);
+		bigger->pid = pid;
+		bigger->alive = is_alive(d->d_name, pid);
+	}
+	closedir(dir);
+	return ret;
+}
+
+int left_remove(const char *name)
+{
+	struct tracefs_instance *in = tracefs_instance_create(name);
+	int i, ret = 0;
+
+	if (!in)
+		return -errno;
+	rt_write(in, "tracing_on", "0");
+	rt_write(in, "events/enable", "0");
+	/* busy as long as someone reads: whoever does may be about to end */
+	for (i = 0; i < TRIES; i++) {
+		errno = 0;
+		if (!tracefs_instance_destroy(in))
+			break;
+		ret = errno ? -errno : -EIO;
+		if (ret != -EBUSY)
+			break;
+		usleep(TRY_US);
+	}
+	if (i < TRIES && ret == -EBUSY)
+		ret = 0;
+	tracefs_instance_free(in);
+	return ret;
+}

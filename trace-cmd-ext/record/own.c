@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_own - the recorder's own tasks in a recording of the whole system
+ *
+ * set_event_notrace_pid drops the events that happen while one of these tasks runs. The kernel
+ * leaves out a sched_switch only if both of its tasks are on that list, and the idle task cannot
+ * be: all interrupts of an idle CPU would be gone with it. So filters of events do the rest:
+ *
+ *  - a sched_switch between the recorder and the idle task, or between two tasks of the recorder,
+ *    is about nobody else, and is dropped;
+ *  - that another task makes way for the recorder, or follows it, is a fact about that task, and
+ *    stays. The summary tells how many of these there are;
+ *  - what is done to a task of the recorder by others (it is woken, moved to another CPU) is
+ *    dropped.
+ *
+ * Only where the whole system is recorded: elsewhere the list of tasks leaves the recorder out.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "libunwind-user/base/text.h"
+
+/* What the kernel takes as one filter: less than a page. */
+#define MAX_FILTER	4000
+
+/* Events of the system sched that are about a task which need not be the one that runs. */
+static const char *const about[] = {
+	"sched_waking", "sched_wakeup", "sched_migrate_task", "sched_stat_wait",
+	"sched_stat_sleep", "sched_stat_iowait", "sched_stat_blocked",
+};
+
+static void add_own(struct rec *r, pid_t tid)
+{
+	pid_t *bigger = realloc(r->own, (r->nr_own + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return;
+	r->own = bigger;
+	bigger[r->nr_own++] = tid;
+}
+
+void own_find(struct rec *r)
+{
+	DIR *dir;
+	struct dirent *d;
+
+	/* they have other numbers in the recording */
+	if (rt_other_pids())
+		return;
+	dir = opendir("/proc/self/task");
+	while (dir && (d = readdir(dir)))
+		if (*d->d_name != '.')
+			add_own(r, atoi(d->d_name));
+	if (dir)
+		closedir(dir);
+	if (r->guard > 0)
+		add_own(r, r->guard);
+}
+
+bool own_has(const struct rec *r, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_own; i++)
+		if (r->own[i] == tid)
+			return true;
+	return false;
+}
+
+/* "FIELD != 12 && FIELD != 13" */
+static void add_others(struct text *b, const struct rec *r, const char *field)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_own; i++)
+		text_addf(b, "%s%s != %d", i ? " && " : "", field, (int)r->own[i]);
+}
+
+/* The condition for events that are about others; false if @ev needs none. */
+static bool add_condition(struct text *b, const struct rec *r, const struct rec_event *ev)
+{
+	size_t i;
+
+	if (strcmp(ev->system, "sched"))
+		return false;
+	if (!strcmp(ev->name, "sched_switch")) {
+		text_add(b, "(prev_pid != 0 && ");
+		add_others(b, r, "prev_pid");
+		text_add(b, ") || (next_pid != 0 && ");
+		add_others(b, r, "next_pid");
+		text_add(b, ")");
+		return true;
+	}
+	for (i = 0; i < sizeof(about) / sizeof(*about); i++) {
+		if (strcmp(ev->name, about[i]))
+			continue;
+		add_others(b, r, "pid");
+		return true;
+	}
+	return false;
+}
+
+int own_leave_out(struct rec *r)
+{
+	const struct rec_event *ev;
+	struct text b = {};
+	size_t i;
+	int ret;
+
+	if (!r->nr_own)
+		return 0;
+	for (i = 0; i < r->nr_own; i++)
+		text_addf(&b, "%d ", (int)r->own[i]);
+	ret = b.failed ? -ENOMEM :
+	      rt_write(r->buf[REC_EVENTS].instance, "set_event_notrace_pid", b.v);
+	/* older kernels have no such file, and then the recorder is in its file */
+	if (ret == -ENOENT)
+		ret = 0;
+	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
+		b.nr = 0;
+		/* of hundreds of threads it would be too long: they are in the file, and counted */
+		if (add_condition(&b, r, ev) && b.nr < MAX_FILTER)
+			ret = b.failed ? -ENOMEM : rec_restrict_event(r, ev, b.v);
+	}
+	free(b.v);
+	return ret;
+}

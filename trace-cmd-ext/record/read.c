@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_read - from the ring buffers to files
+ *
+ * Each CPU of each instance is a stream: trace_pipe_raw, spliced through a pipe to a file beside
+ * the one to be written. A thread reads those of a few CPUs. It sleeps until one of their buffers
+ * is half full (buffer_percent), or for a second, and then reads all of them: what a crash of the
+ * machine can take is little, and the recorder wakes up seldom, which is seen in what it records.
+ * At the end, with tracing off, what is left is read, the last page of a CPU as far as it is
+ * filled; without threads too, by the guard.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define WAKE_MS		1000
+#define PAUSE_MS	50		/* a buffer is said to be half full, yet has no full page */
+#define PIPE_BYTES	(1 << 20)
+#define CPUS_A_THREAD	4
+
+struct rec_stream {
+	struct rec *r;
+	int raw, out;
+	int pipe[2];
+	int cpu;
+	bool opened;
+	atomic_ullong bytes;
+	int error;			/* errno of writing, which ends the stream */
+};
+
+/* A thread, and what it reads. */
+struct rec_reader {
+	struct rec *r;
+	pthread_t thread;
+	bool running;
+	int nr;
+	struct rec_stream *stream[CPUS_A_THREAD * REC_NR_BUFFERS];
+};
+
+void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX])
+{
+	if (snprintf(path, PATH_MAX, "%s.%s%d", r->part, buffer == REC_MAPS ? "maps" : "cpu",
+		     cpu) >= PATH_MAX)
+		path[0] = '\0';
+}
+
+static void give_up(struct rec_stream *s, int error)
+{
+	uint64_t one = 1;
+
+	s->error = error;
+	if (write(s->r->trouble, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* All that lies in the pipe goes to the file. */
+static int empty_pipe(struct rec_stream *s, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = splice(s->pipe[0], NULL, s->out, NULL, len, SPLICE_F_MOVE);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			give_up(s, n ? errno : EIO);
+			return -1;
+		}
+		len -= n;
+		atomic_fetch_add(&s->bytes, n);
+	}
+	return 0;
+}
+
+/* Full pages, as many as there are: 1, or 0 if there was none, or -1 if the stream cannot go on. */
+static int read_pages(struct rec_stream *s)
+{
+	ssize_t n;
+	int any = 0;
+
+	for (;;) {
+		n = splice(s->raw, NULL, s->pipe[1], NULL, PIPE_BYTES,
+			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN) {
+			give_up(s, errno);
+			return -1;
+		}
+		if (n <= 0)
+			return any;
+		if (empty_pipe(s, n))
+			return -1;
+		any = 1;
+	}
+}
+
+static int read_rest(struct rec_stream *s)
+{
+	size_t size = s->r->page_size;
+	char *page = malloc(size);
+	ssize_t n;
+	int ret = -1;
+
+	if (!page || read_pages(s) < 0)
+		goto out;
+	for (;;) {
+		n = read(s->raw, page, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		/* a page that is not full is followed by what was there before */
+		if (n < (ssize_t)size)
+			memset(page + n, 0, size - n);
+		if (write(s->out, page, size) != (ssize_t)size) {
+			s->error = errno ? errno : ENOSPC;
+			goto out;
+		}
+		atomic_fetch_add(&s->bytes, size);
+	}
+	ret = 0;
+out:
+	free(page);
+	return ret;
+}
+
+static void *read_streams(void *arg)
+{
+	struct rec_reader *t = arg;
+	struct pollfd fds[1 + CPUS_A_THREAD * REC_NR_BUFFERS] = {
+		{ .fd = t->r->stop, .events = POLLIN },
+	};
+	int ret, i, any, wait = WAKE_MS;
+
+	for (i = 0; i < t->nr; i++)
+		fds[1 + i] = (struct pollfd){ .fd = t->stream[i]->raw, .events = POLLIN };
+	for (;;) {
+		ret = poll(fds, 1 + t->nr, wait);
+		if (ret < 0 && errno != EINTR)
+			break;
+		if (fds[0].revents)
+			break;
+		wait = WAKE_MS;
+		for (i = 0; i < t->nr; i++) {
+			struct rec_stream *s = t->stream[i];
+			bool said = ret > 0 && fds[1 + i].revents;
+
+			if (s->error)
+				continue;
+			any = read_pages(s);
+			/* one that has no full page all the same is not asked for a moment */
+			fds[1 + i].fd = any < 0 || (said && !any) ? -1 : s->raw;
+			if (said && !any)
+				wait = PAUSE_MS;
+		}
+	}
+	return NULL;
+}
+
+static int open_stream(struct rec_stream *s, int buffer)
+{
+	struct rec *r = s->r;
+	char file[64], path[PATH_MAX];
+	off_t at;
+
+	snprintf(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", s->cpu);
+	s->raw = tracefs_instance_file_open(r->buf[buffer].instance, file, O_RDONLY | O_NONBLOCK);
+	/* CPUs that are possible, and never came */
+	if (s->raw < 0 && errno == ENOENT)
+		return 0;
+	if (s->raw < 0) {
+		cmd_error("instances/%s/%s: %s", r->buf[buffer].name, file, strerror(errno));
+		return CMD_FAIL;
+	}
+	fcntl(s->raw, F_SETFD, FD_CLOEXEC);
+	rec_raw_path(r, buffer, s->cpu, path);
+	/*
+	 * Not O_APPEND, which splice() refuses. The guard goes on where a recorder may have been
+	 * killed in the middle of a page.
+	 */
+	s->out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	at = s->out < 0 ? -1 : lseek(s->out, 0, SEEK_END) / r->page_size * r->page_size;
+	if (at < 0 || ftruncate(s->out, at) || lseek(s->out, at, SEEK_SET) < 0) {
+		cmd_error("%s: %s", path, strerror(errno));
+		return CMD_OUTPUT;
+	}
+	if (pipe2(s->pipe, O_CLOEXEC)) {
+		cmd_error("no pipe for CPU %d: %s; ulimit -n allows more descriptors", s->cpu,
+			  strerror(errno));
+		return CMD_FAIL;
+	}
+	fcntl(s->pipe[0], F_SETPIPE_SZ, PIPE_BYTES);
+	s->opened = true;
+	return 0;
+}
+
+static void close_stream(struct rec_stream *s)
+{
+	int *fd[] = { &s->raw, &s->out, &s->pipe[0], &s->pipe[1] };
+	size_t i;
+
+	for (i = 0; i < sizeof(fd) / sizeof(*fd); i++) {
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+		*fd[i] = -1;
+	}
+	s->opened = false;
+}
+
+static int start_readers(struct rec *r)
+{
+	sigset_t all, old;
+	int i, n, cpu, err = 0;
+
+	r->nr_readers = (r->nr_cpus + CPUS_A_THREAD - 1) / CPUS_A_THREAD;
+	r->reader = calloc(r->nr_readers, sizeof(*r->reader));
+	if (!r->reader) {
+		cmd_error("not enough memory");
+		return CMD_FAIL;
+	}
+	/* signals are for the one who waits for them */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (n = 0; n < r->nr_readers && !err; n++) {
+		struct rec_reader *t = &r->reader[n];
+
+		t->r = r;
+		for (i = 0; i < REC_NR_BUFFERS; i++)
+			for (cpu = n * CPUS_A_THREAD; r->buf[i].stream && cpu < r->nr_cpus &&
+			     cpu < (n + 1) * CPUS_A_THREAD; cpu++)
+				if (r->buf[i].stream[cpu].opened)
+					t->stream[t->nr++] = &r->buf[i].stream[cpu];
+		if (!t->nr)
+			continue;
+		err = pthread_create(&t->thread, NULL, read_streams, t);
+		t->running = !err;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		return 0;
+	cmd_error("no thread to read the buffers: %s", strerror(err));
+	return CMD_FAIL;
+}
+
+int rec_read_start(struct rec *r, bool threads)
+{
+	int i, cpu, ret = 0;
+
+	if (threads) {
+		r->stop = eventfd(0, EFD_CLOEXEC);
+		r->trouble = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (r->stop < 0 || r->trouble < 0) {
+			cmd_error("no eventfd: %s", strerror(errno));
+			return CMD_FAIL;
+		}
+	}
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		struct rec_buffer *b = &r->buf[i];
+
+		if (!b->instance)
+			continue;
+		b->stream = calloc(r->nr_cpus, sizeof(*b->stream));
+		if (!b->stream) {
+			cmd_error("not enough memory");
+			return CMD_FAIL;
+		}
+		for (cpu = 0; cpu < r->nr_cpus; cpu++)
+			b->stream[cpu] = (struct rec_stream){
+				.r = r, .cpu = cpu, .raw = -1, .out = -1, .pipe = { -1, -1 },
+			};
+		for (cpu = 0; cpu < r->nr_cpus && !ret; cpu++)
+			ret = open_stream(&b->stream[cpu], i);
+		if (ret)
+			return ret;
+		b->recorded = true;
+	}
+	if (!threads)
+		return 0;
+	return start_readers(r);
+}
+
+int rec_read_stop(struct rec *r)
+{
+	uint64_t one = 1;
+	int i, cpu, error = 0;
+	char path[PATH_MAX];
+
+	if (r->stop >= 0 && write(r->stop, &one, sizeof(one)) < 0)
+		return CMD_FAIL;
+	for (i = 0; i < r->nr_readers; i++)
+		if (r->reader[i].running)
+			pthread_join(r->reader[i].thread, NULL);
+	free(r->reader);
+	r->reader = NULL;
+	r->nr_readers = 0;
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		for (cpu = 0; r->buf[i].stream && cpu < r->nr_cpus; cpu++) {
+			struct rec_stream *s = &r->buf[i].stream[cpu];
+
+			if (s->opened && !s->error)
+				read_rest(s);
+			if (s->error && !error) {
+				error = s->error;
+				rec_raw_path(r, i, cpu, path);
+			}
+			close_stream(s);
+		}
+	}
+	if (!error)
+		return 0;
+	r->disk_full = error == ENOSPC || error == EDQUOT;
+	cmd_error("%s: %s; the recording ends there%s", path, strerror(error), r->disk_full ?
+		  ": make room, or put the file elsewhere with -o" : "");
+	return CMD_OUTPUT;
+}
+
+uint64_t rec_read_bytes(struct rec *r)
+{
+	uint64_t bytes = 0;
+	int i, cpu;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++)
+		for (cpu = 0; r->buf[i].stream && cpu < r->nr_cpus; cpu++)
+			bytes += atomic_load(&r->buf[i].stream[cpu].bytes);
+	return bytes;
+}

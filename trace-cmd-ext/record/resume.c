@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_resume - files that recorders which are gone did not complete
+ *
+ * FILE.partPID is one: its head, with the data of the CPUs in files beside it. A recorder and its
+ * guard keep a shared lock on it. Both have to be killed for it to be left, or the disk was full
+ * while it was put together. What was recorded is still there, see dat.c:
+ *
+ *  - The table of the CPUs' data is not there: nothing was moved. What the instances still have is
+ *    read, and the file put together as the recorder would have.
+ *  - It is there: the rest of the data is moved to where it says.
+ *
+ * Instances are known by a PID, and PIDs come back. Those of its recorder were made before the
+ * files of the CPUs, and so before the last write to one of them; those of a later one were not.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "bytes.h"
+
+#define MAX_CPUS	8192		/* as the kernel has at most */
+#define CLOCK_SIZE	32		/* of the name of a trace clock */
+
+/* ------------------------------- its contents ---------------------------- */
+
+struct walk {
+	int fd;
+	uint64_t at, size;
+	bool bad;			/* it ends before, or is something else */
+	bool foreign;			/* no recorder began it so */
+};
+
+static void get(struct walk *w, void *to, size_t len)
+{
+	if (!w->bad && (w->size - w->at < len ||
+			pread(w->fd, to, len, w->at) != (ssize_t)len))
+		w->bad = true;
+	if (w->bad)
+		memset(to, 0, len);
+	else
+		w->at += len;
+}
+
+static void skip(struct walk *w, uint64_t len)
+{
+	if (w->bad || w->size - w->at < len)
+		w->bad = true;
+	else
+		w->at += len;
+}
+
+static uint32_t get4(struct walk *w)
+{
+	uint32_t n;
+
+	get(w, &n, sizeof(n));
+	return n;
+}
+
+static uint64_t get8(struct walk *w)
+{
+	uint64_t n;
+
+	get(w, &n, sizeof(n));
+	return n;
+}
+
+/* This text with its terminator; what ends before may have begun so. */
+static void expect(struct walk *w, const char *text)
+{
+	size_t len = strlen(text) + 1, have = len;
+	char found[32];
+
+	if (w->bad)
+		return;
+	if (w->size - w->at < len)
+		have = w->size - w->at;
+	get(w, found, have);
+	w->foreign |= !w->bad && memcmp(found, text, have);
+	w->bad |= have < len || w->foreign;
+}
+
+static void skip_string(struct walk *w)
+{
+	char c;
+
+	do {
+		get(w, &c, 1);
+	} while (!w->bad && c);
+}
+
+static void skip_formats(struct walk *w)
+{
+	uint32_t nr = get4(w);
+
+	while (nr-- && !w->bad)
+		skip(w, get8(w));
+}
+
+static const char magic[] = "\x17\x08\x44tracing6";
+
+/* As dat_head() writes it. False if it is not all there. */
+static bool read_head(struct rec *r, struct walk *w)
+{
+	uint32_t systems;
+
+	expect(w, magic);
+	skip(w, 2);
+	r->page_size = get4(w);
+	expect(w, "header_page");
+	skip(w, get8(w));
+	expect(w, "header_event");
+	skip(w, get8(w));
+	skip_formats(w);
+	systems = get4(w);
+	while (systems-- && !w->bad) {
+		skip_string(w);
+		skip_formats(w);
+	}
+	skip(w, get4(w));
+	skip(w, get4(w));
+	/* what is no page size would be a division by zero */
+	w->foreign |= !w->bad && r->page_size < 1024;
+	return !w->bad && !w->foreign;
+}
+
+static bool read_table(const struct rec *r, struct walk *w, struct dat_layout *l)
+{
+	uint64_t page = r->page_size, room = UINT64_MAX / 4;
+	int cpu;
+
+	expect(w, "flyrecord");
+	l->size = calloc(r->nr_cpus, sizeof(*l->size));
+	if (!l->size)
+		return false;
+	l->data = w->at + 16ull * r->nr_cpus;
+	l->data += -l->data % page;
+	l->end = l->data;
+	for (cpu = 0; cpu < r->nr_cpus && !w->bad; cpu++) {
+		w->bad |= get8(w) != l->end;
+		l->size[cpu] = get8(w);
+		w->bad |= l->size[cpu] % page || l->size[cpu] > room;
+		l->end += l->size[cpu];
+		w->bad |= l->end > room;
+	}
+	return !w->bad;
+}
+
+/* As dat_finish() writes it at once; false if it is not all there, and so nothing was moved. */
+static bool read_layout(struct rec *r, struct walk *w, struct dat_layout *top,
+			struct dat_layout *maps)
+{
+	uint64_t instance = 0;
+	uint16_t id;
+	uint32_t len;
+
+	skip(w, get8(w));
+	r->nr_cpus = get4(w);
+	if (w->bad || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
+		return false;
+	expect(w, "options  ");
+	for (get(w, &id, sizeof(id)); id && !w->bad; get(w, &id, sizeof(id))) {
+		len = get4(w);
+		if (id == OPTION_BUFFER && len >= sizeof(instance)) {
+			instance = get8(w);
+			len -= sizeof(instance);
+		}
+		skip(w, len);
+	}
+	if (!read_table(r, w, top) || (instance && instance != top->end))
+		return false;
+	r->buf[REC_MAPS].recorded = instance;
+	if (!instance)
+		return true;
+	w->at = top->end;
+	w->bad = w->at > w->size;
+	expect(w, "options  ");
+	get(w, &id, sizeof(id));
+	if (!w->bad && !id && read_table(r, w, maps))
+		return true;
+	/* nothing of this one was moved */
+	free(maps->size);
+	return !dat_lay_out(r, REC_MAPS, top->end + DAT_MAPS_HEAD, maps);
+}
+
+bool rec_resume(struct rec *r, int *ret)
+{
+	struct dat_layout top = {}, maps = {};
+	struct walk w = { .fd = r->out };
+	int nr_cpus = r->nr_cpus;
+	struct stat st;
+
+	w.at = r->shared->head_end;
+	w.bad = fstat(r->out, &st) || st.st_size < (off_t)w.at;
+	w.size = w.bad ? w.at : (uint64_t)st.st_size;
+	if (!read_layout(r, &w, &top, &maps)) {
+		r->nr_cpus = nr_cpus;
+		free(top.size);
+		free(maps.size);
+		return false;
+	}
+	*ret = dat_move(r, &top, r->buf[REC_MAPS].recorded ? &maps : NULL);
+	return true;
+}
+
+/* -------------------------------- the files ------------------------------ */
+
+/* Behind "FILE": ".part" and digits. */
+static const char *suffix_of(const char *path)
+{
+	const char *at = path + strlen(path);
+
+	while (at > path && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return *at && at - path > 5 && !strncmp(at - 5, ".part", 5) && at[-6] != '/' ? at - 5 :
+	       NULL;
+}
+
+bool part_name(const char *path)
+{
+	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
+}
+
+/* Archives and downloads come in files of such names, too: is it one that a recorder began? */
+static bool is_ours(int fd)
+{
+	struct walk w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
+
+	expect(&w, magic);
+	return !w.foreign;
+}
+
+/* Open it, and set what its name says. Alone if nobody is at work on it. */
+static int open_part(const char *path, struct rec *r, bool *alive)
+{
+	struct stat st;
+	int ret = 0;
+
+	snprintf(r->part, sizeof(r->part), "%s", path);
+	r->out = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (r->out < 0 || fstat(r->out, &st))
+		ret = -errno;
+	else if (!S_ISREG(st.st_mode))
+		ret = -EINVAL;
+	else if (st.st_uid != geteuid())
+		ret = -EPERM;
+	else if (!is_ours(r->out))
+		ret = -EMEDIUMTYPE;
+	if (ret && r->out >= 0)
+		close(r->out);
+	if (ret)
+		return ret;
+	*alive = flock(r->out, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	return 0;
+}
+
+static void newer(struct timespec *than, const struct timespec *t)
+{
+	if (t->tv_sec > than->tv_sec ||
+	    (t->tv_sec == than->tv_sec && t->tv_nsec > than->tv_nsec))
+		*than = *t;
+}
+
+/* The files of CPUs: how many CPUs have one, bytes in them, and when one was written last. */
+static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int i, cpu, nr = 0;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		for (cpu = 0; cpu < MAX_CPUS; cpu++) {
+			rec_raw_path(r, i, cpu, path);
+			if (lstat(path, &st) || !S_ISREG(st.st_mode))
+				continue;
+			*bytes += st.st_size;
+			newer(written, &st.st_mtim);
+			r->buf[i].recorded = true;
+			if (cpu >= nr)
+				nr = cpu + 1;
+		}
+	}
+	return nr;
+}
+
+int part_look(const char *path, struct unfinished *u)
+{
+	struct rec r = { .out = -1 };
+	struct timespec written = {};
+	int ret;
+
+	*u = (struct unfinished){ .pid = atoi(suffix_of(path) + 5) };
+	ret = open_part(path, &r, &u->alive);
+	if (ret)
+		return ret;
+	u->empty = !lseek(r.out, 0, SEEK_END);
+	look_at_raw(&r, &u->bytes, &written);
+	close(r.out);
+	return 0;
+}
+
+/* The clock of the recording; @clock is not changed if that cannot be told. */
+static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
+{
+	char *text = rt_read(r->buf[REC_EVENTS].instance, "trace_clock", NULL);
+	char *at = text ? strchr(text, '[') : NULL;
+
+	if (at)
+		snprintf(clock, CLOCK_SIZE, "%.*s", (int)strcspn(at + 1, "]"), at + 1);
+	free(text);
+}
+
+/* The instances of its recorder, if they are still there; @written: to its files, at last. */
+static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char clock[CLOCK_SIZE])
+{
+	struct timespec made;
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	rec_name_instances(r, pid);
+	fd = left_lock(r->buf[REC_EVENTS].name, false);
+	if (fd < 0)
+		return;
+	close(fd);
+	snprintf(path, sizeof(path), "%s/instances/%s", tracefs_tracing_dir(),
+		 r->buf[REC_EVENTS].name);
+	if (stat(path, &st))
+		return;
+	made = st.st_mtim;
+	newer(&made, written);
+	if (made.tv_sec != written->tv_sec || made.tv_nsec != written->tv_nsec)
+		return;
+	rec_adopt_instances(r);
+	read_clock(r, clock);
+}
+
+/* Nothing was moved yet. */
+static int finish(struct rec *r)
+{
+	int ret = 0;
+
+	if (r->buf[REC_EVENTS].instance) {
+		rec_stop(r);
+		ret = rec_read_start(r, false);
+		if (!ret)
+			ret = rec_read_stop(r);
+		rec_read_stats(r);
+	}
+	return ret ? ret : dat_finish(r);
+}
+
+int part_finish(const char *path, bool traces, char out[PATH_MAX])
+{
+	struct rec_shared shared = {};
+	struct timespec written = {};
+	char clock[CLOCK_SIZE] = "";
+	struct walk w = {};
+	bool alive = false;
+	uint64_t bytes = 0;
+	struct stat st;
+	int ret, nr_raw;
+	pid_t pid = atoi(suffix_of(path) + 5);
+	struct rec r = {
+		.out = -1, .stop = -1, .trouble = -1, .shared = &shared,
+		.opts = { .quiet = true, .clock = clock, .out = out },
+	};
+
+	signal(SIGXFSZ, SIG_IGN);
+	r.buf[REC_EVENTS].lock = r.buf[REC_MAPS].lock = -1;
+	r.buf[REC_MAPS].label = "maps";
+	r.buf[REC_EVENTS].label = "";
+	snprintf(out, PATH_MAX, "%.*s", (int)(suffix_of(path) - path), path);
+	if (!lstat(out, &st))
+		snprintf(out, PATH_MAX, "%.*s.%d", (int)(suffix_of(path) - path), path, (int)pid);
+	ret = open_part(path, &r, &alive);
+	if (!ret && (alive || !lstat(out, &st)))
+		ret = alive ? -EBUSY : -EEXIST;
+	if (ret) {
+		cmd_error("%s: %s", ret == -EEXIST ? out : path, strerror(-ret));
+		if (r.out >= 0)
+			close(r.out);
+		rec_free(&r);
+		return CMD_OUTPUT;
+	}
+	nr_raw = look_at_raw(&r, &bytes, &written);
+	w = (struct walk){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
+	if (!read_head(&r, &w)) {
+		/* killed while it wrote that: there was nothing else yet */
+		ret = w.foreign || bytes ? -EBADMSG : 0;
+		*out = '\0';
+	}
+	shared.head_end = w.at;
+	if (*out && !rec_resume(&r, &ret)) {
+		r.nr_cpus = nr_raw;
+		/* the file of a CPU is made before anything is recorded */
+		if (nr_raw && traces)
+			adopt(&r, pid, &written, clock);
+		if (nr_raw) {
+			ret = finish(&r);
+		} else {
+			/* behind the head is nothing yet, or it is somebody else's */
+			ret = w.size > w.at ? -EBADMSG : 0;
+			*out = '\0';
+		}
+	}
+	if (ret == -EBADMSG) {
+		cmd_error("%s: it is no head of a recording, or a damaged one; nothing was "
+			  "changed: remove %s* if you do not need it", path, path);
+		ret = CMD_OUTPUT;
+	} else if (!*out) {
+		r.nr_cpus = MAX_CPUS;
+		dat_discard(&r);
+	}
+	rec_remove_instances(&r);
+	close(r.out);
+	rec_free(&r);
+	return ret;
+}

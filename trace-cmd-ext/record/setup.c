@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_setup - the two instances
+ *
+ * trace-ustack-PID records the events; trace-ustack-PID.maps has options/userstacktrace_maps on and
+ * gets the records of which file is mapped where, so that these are not lost when events overrun
+ * their buffer. Both are made with tracing off and configured before an event is switched on.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define DEFERRED	"userstacktrace_deferred"
+#define MAPS		"userstacktrace_maps"
+
+#define MIN_KB		1408
+#define MAX_KB		8192
+#define MAPS_KB		512
+/* The events' buffers take this part of the memory that is free at most. */
+#define MEMORY_PART	16
+/* After the last event, for tasks on their way back to user space with a stack to write. */
+#define GRACE_US	20000
+
+static bool has_option(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "options/%s", name);
+	return rt_exists(path);
+}
+
+static int tell_unpatched(struct rec *r)
+{
+	struct utsname u;
+
+	uname(&u);
+	if (!has_option("userstacktrace")) {
+		cmd_error("kernel %s: it has neither options/" DEFERRED " nor "
+			  "options/userstacktrace, so no user stacks; --no-user-stack records "
+			  "kernel stacks alone", u.release);
+		return CMD_FAIL;
+	}
+	if (!r->opts.fallback) {
+		cmd_error("kernel %s: options/" DEFERRED " is missing, so it has no deferred user "
+			  "stacks; boot one with the kernel-patches of trace-ustack, or use "
+			  "--fallback for what frame pointers give; trace-ustack check tells more",
+			  u.release);
+		return CMD_FAIL;
+	}
+	cmd_error("kernel %s: options/" DEFERRED " is missing; with userstacktrace instead, "
+		  "user stacks end where code keeps no frame pointers, and after 8 frames",
+		  u.release);
+	r->how = REC_FALLBACK;
+	return 0;
+}
+
+int rec_check_kernel(struct rec *r)
+{
+	bool all = true, any = false;
+	size_t i;
+
+	for (i = 0; i < r->nr_events; i++) {
+		if (r->event[i].sel->no_stack)
+			all = false;
+		else
+			any = true;
+		if (r->event[i].sel->stack_if)
+			all = false;
+	}
+	if (!any) {
+		r->how = REC_NONE;
+		r->opts.maps = r->opts.tables = false;
+		return 0;
+	}
+	if (!has_option(DEFERRED)) {
+		r->opts.maps = r->opts.tables = false;
+		return tell_unpatched(r);
+	}
+	r->how = all ? REC_OPTION : REC_TRIGGER;
+	if (r->opts.maps && !has_option(MAPS)) {
+		cmd_error("options/" MAPS " is missing: this kernel does not say which files "
+			  "addresses are in; stacks will have no symbols");
+		r->opts.maps = false;
+	}
+	return 0;
+}
+
+/* ------------------------------- instances ------------------------------- */
+
+static int count_cpus(struct tracefs_instance *in)
+{
+	char *path = tracefs_instance_get_file(in, "per_cpu");
+	DIR *dir = path ? opendir(path) : NULL;
+	struct dirent *d;
+	int cpu, nr = 0;
+
+	while (dir && (d = readdir(dir))) {
+		if (sscanf(d->d_name, "cpu%d", &cpu) == 1 && cpu >= nr)
+			nr = cpu + 1;
+	}
+	if (dir)
+		closedir(dir);
+	tracefs_put_tracing_file(path);
+	return nr;
+}
+
+void rec_name_instances(struct rec *r, pid_t pid)
+{
+	struct rec_buffer *b = r->buf;
+
+	snprintf(b[REC_EVENTS].name, sizeof(b->name), "trace-ustack-%d", (int)pid);
+	snprintf(b[REC_MAPS].name, sizeof(b->name), "trace-ustack-%d.maps", (int)pid);
+	b[REC_EVENTS].label = "";
+	b[REC_MAPS].label = "maps";
+}
+
+/* One file of an instance that has to take a value. */
+static int set(const struct rec_buffer *b, const char *file, const char *value, const char *remedy)
+{
+	int ret = rt_write(b->instance, file, value);
+
+	if (!ret)
+		return 0;
+	cmd_error("instances/%s/%s: '%s' is refused: %s%s%s", b->name, file, value, strerror(-ret),
+		  remedy ? "; " : "", remedy ? remedy : "");
+	return CMD_FAIL;
+}
+
+static int make_instance(struct rec_buffer *b)
+{
+	errno = 0;
+	b->instance = tracefs_instance_create(b->name);
+	if (!b->instance) {
+		cmd_error("%s/instances/%s: %s%s", tracefs_tracing_dir(), b->name, strerror(errno),
+			  errno == EACCES || errno == EPERM ? "; run it as root" : "");
+		return CMD_FAIL;
+	}
+	b->lock = left_lock(b->name, true);
+	return set(b, "tracing_on", "0", NULL);
+}
+
+static void remove_left(void)
+{
+	struct left *left;
+	size_t nr, i;
+
+	if (left_list(&left, &nr))
+		return;
+	for (i = 0; i < nr; i++) {
+		if (left[i].alive)
+			continue;
+		if (left_remove(left[i].name))
+			cmd_error("instances/%s: left behind by a recorder that is gone, and it "
+				  "cannot be removed", left[i].name);
+	}
+	free(left);
+}
+
+/* What the kernel copies out is a whole page, also from a buffer whose pages are larger. */
+static unsigned int read_page_size(struct tracefs_instance *in)
+{
+	char *text = rt_read(in, "buffer_subbuf_size_kb", NULL);
+	unsigned long kb = text ? strtoul(text, NULL, 10) : 0;
+
+	free(text);
+	return kb && kb <= 1024 ? kb * 1024 : (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+static void look_at_instances(struct rec *r)
+{
+	r->nr_cpus = count_cpus(r->buf[REC_EVENTS].instance);
+	r->page_size = read_page_size(r->buf[REC_EVENTS].instance);
+}
+
+void rec_adopt_instances(struct rec *r)
+{
+	char path[96];
+	int i;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		struct rec_buffer *b = &r->buf[i];
+
+		snprintf(path, sizeof(path), "instances/%s", b->name);
+		if (b->instance || !rt_exists(path))
+			continue;
+		b->instance = tracefs_instance_create(b->name);
+		b->lock = left_lock(b->name, true);
+	}
+	if (r->buf[REC_EVENTS].instance)
+		look_at_instances(r);
+}
+
+int rec_make_instances(struct rec *r)
+{
+	int ret;
+
+	remove_left();
+	rec_name_instances(r, getpid());
+	/* an instance takes the kernel a while, in which we can be killed */
+	ret = rec_guard_start(r);
+	if (!ret)
+		ret = make_instance(&r->buf[REC_EVENTS]);
+	if (!ret && r->opts.maps)
+		ret = make_instance(&r->buf[REC_MAPS]);
+	if (!ret)
+		ret = rec_guard_adopt(r);
+	if (ret)
+		return ret;
+	look_at_instances(r);
+	if (r->nr_cpus > 0)
+		return 0;
+	cmd_error("instances/%s has no per_cpu folders; is that a tracefs?",
+		  r->buf[REC_EVENTS].name);
+	return CMD_FAIL;
+}
+
+int rec_remove_instances(struct rec *r)
+{
+	int i, ret, status = 0;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		if (!r->buf[i].instance)
+			continue;
+		ret = left_remove(r->buf[i].name);
+		if (ret) {
+			cmd_error("instances/%s: it cannot be removed: %s; trace-ustack check "
+				  "--repair tries again", r->buf[i].name, strerror(-ret));
+			status = CMD_FAIL;
+		}
+		if (r->buf[i].lock >= 0)
+			close(r->buf[i].lock);
+		tracefs_instance_free(r->buf[i].instance);
+		r->buf[i].instance = NULL;
+	}
+	return status;
+}
+
+/* ----------------------------- configuration ----------------------------- */
+
+static unsigned long default_kb(int nr_cpus)
+{
+	char *text = rt_read_path("/proc/meminfo", NULL), *at;
+	unsigned long free_kb = 0, kb;
+
+	at = text ? strstr(text, "MemAvailable:") : NULL;
+	if (at)
+		free_kb = strtoul(at + strlen("MemAvailable:"), NULL, 10);
+	free(text);
+	kb = free_kb / MEMORY_PART / nr_cpus;
+	return kb < MIN_KB ? MIN_KB : kb > MAX_KB ? MAX_KB : kb;
+}
+
+static int set_common(struct rec *r, const struct rec_buffer *b, unsigned long kb)
+{
+	char text[32];
+	int ret;
+
+	snprintf(text, sizeof(text), "%lu", kb);
+	ret = set(b, "trace_clock", r->opts.clock, "its list is in the file trace_clock");
+	if (!ret)
+		ret = set(b, "buffer_size_kb", text, "take less with -b");
+	return ret;
+}
+
+static int ask_for_stacks(struct rec *r)
+{
+	const struct rec_buffer *b = &r->buf[REC_EVENTS];
+	int ret;
+
+	if (r->opts.kernel_stack && r->how != REC_TRIGGER) {
+		ret = set(b, "options/stacktrace", "1", "--no-kernel-stack does without");
+		if (ret)
+			return ret;
+	}
+	switch (r->how) {
+	case REC_OPTION:
+		return set(b, "options/" DEFERRED, "1", "with \"busy\", 62 others have deferred "
+			   "user stacks: end one of them");
+	case REC_FALLBACK:
+		return set(b, "options/userstacktrace", "1", NULL);
+	default:
+		return 0;
+	}
+}
+
+int rec_configure(struct rec *r)
+{
+	int ret;
+
+	r->kb = r->opts.kb ? r->opts.kb : default_kb(r->nr_cpus);
+	ret = set_common(r, &r->buf[REC_EVENTS], r->kb);
+	if (!ret && r->opts.maps)
+		ret = set_common(r, &r->buf[REC_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);
+	if (!ret && r->opts.maps)
+		ret = set(&r->buf[REC_MAPS], "options/" MAPS, "1", "--no-maps-instance is without");
+	if (!ret)
+		ret = rec_configure_events(r);
+	if (!ret)
+		ret = ask_for_stacks(r);
+	return ret;
+}
+
+/* --------------------------------- tasks --------------------------------- */
+
+struct text {
+	char *s;
+	size_t len;
+};
+
+static int text_add_pid(struct text *t, pid_t pid)
+{
+	char *bigger = realloc(t->s, t->len + 16);
+
+	if (!bigger)
+		return -ENOMEM;
+	t->s = bigger;
+	t->len += sprintf(t->s + t->len, "%d ", (int)pid);
+	return 0;
+}
+
+/* All threads of a process; -ESRCH if it is not there. */
+static int text_add_threads(struct text *t, pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	int ret = -ESRCH;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	if (!dir)
+		return -ESRCH;
+	while ((d = readdir(dir)))
+		if (*d->d_name != '.')
+			ret = text_add_pid(t, atoi(d->d_name));
+	closedir(dir);
+	return ret;
+}
+
+int rec_set_pids(struct rec *r)
+{
+	const struct rec_buffer *b = &r->buf[REC_EVENTS];
+	struct text t = {};
+	size_t i;
+	int ret = 0;
+
+	own_find(r);
+	if (r->opts.all) {
+		if (own_leave_out(r))
+			cmd_error("the recorder itself cannot be left out of the recording");
+		return 0;
+	}
+	if (r->opts.inherit && set(b, "options/event-fork", "1", "--no-inherit does without"))
+		return CMD_FAIL;
+	for (i = 0; !ret && i < r->opts.nr_pids; i++) {
+		ret = text_add_threads(&t, r->opts.pids[i]);
+		if (ret == -ESRCH) {
+			cmd_error("-p %u: there is no such process", r->opts.pids[i]);
+			free(t.s);
+			return CMD_FAIL;
+		}
+	}
+	if (!ret && r->child)
+		ret = text_add_pid(&t, r->child);
+	if (!ret)
+		ret = rt_write(b->instance, "set_event_pid", t.s);
+	free(t.s);
+	if (!ret)
+		return 0;
+	cmd_error("instances/%s/set_event_pid: %s", b->name, strerror(-ret));
+	return CMD_FAIL;
+}
+
+/* ------------------------------ start, stop ------------------------------ */
+
+int rec_start(struct rec *r)
+{
+	int ret = 0;
+
+	if (r->opts.maps)
+		ret = set(&r->buf[REC_MAPS], "tracing_on", "1", NULL);
+	return ret ? ret : set(&r->buf[REC_EVENTS], "tracing_on", "1", NULL);
+}
+
+/*
+ * With triggers, events go off with the buffer: a trigger works on an event that is off, too, and
+ * would leave stacks without one.
+ */
+void rec_stop(struct rec *r)
+{
+	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+
+	/* not even made: the same files without an instance are those of the whole machine */
+	if (!in)
+		return;
+	if (r->how != REC_TRIGGER) {
+		rt_write(in, "events/enable", "0");
+		usleep(GRACE_US);
+	}
+	rt_write(in, "tracing_on", "0");
+	if (r->buf[REC_MAPS].instance)
+		rt_write(r->buf[REC_MAPS].instance, "tracing_on", "0");
+}
+
+void rec_read_stats(struct rec *r)
+{
+	char file[64];
+	int i, cpu;
+
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		struct rec_buffer *b = &r->buf[i];
+
+		if (!b->instance)
+			continue;
+		b->stats = calloc(r->nr_cpus, sizeof(*b->stats));
+		for (cpu = 0; b->stats && cpu < r->nr_cpus; cpu++) {
+			snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
+			b->stats[cpu] = rt_read(b->instance, file, NULL);
+		}
+	}
+}

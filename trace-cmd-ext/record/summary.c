@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_summary - what the file holds, told when it is complete
+ *
+ * Its pages are gone through once, for what there is of each kind of record, and for what becomes
+ * of its requests and stacks (join.c).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <kbuffer.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "plugin/recording/decode.h"
+#include "impl.h"
+#include "sums.h"
+
+#define MAX_TGIDS	65536
+
+struct ids {
+	int kernel_stack, user_stack, cookie, stack, map, switched;
+};
+
+#define PID_AT	4			/* in each record: the task that ran */
+
+/* "field:u32 NAME;	offset:N;" in a format; -1 if it is not there. */
+static int offset_of(const char *format, const char *name)
+{
+	char wanted[64], *at;
+	unsigned int off;
+
+	snprintf(wanted, sizeof(wanted), " %s;\toffset:", name);
+	at = strstr(format, wanted);
+	return at && sscanf(at + strlen(wanted), "%u", &off) == 1 ? (int)off : -1;
+}
+
+static void add_tgid(struct rec_sums *c, uint32_t tgid)
+{
+	uint32_t *bigger;
+	size_t i;
+
+	/* mostly the one before */
+	for (i = c->nr_tgids; i-- > 0;)
+		if (c->tgid[i] == tgid)
+			return;
+	if (!tgid || c->nr_tgids == MAX_TGIDS)
+		return;
+	bigger = realloc(c->tgid, (c->nr_tgids + 1) * sizeof(*bigger));
+	if (!bigger)
+		return;
+	c->tgid = bigger;
+	bigger[c->nr_tgids++] = tgid;
+}
+
+/* A pass over the file for all kinds of records, or one for stacks of processes with a map. */
+struct pass {
+	struct ids id;
+	int flags_at;			/* in a stack */
+	int tgid_at;			/* in a stack */
+	int map_tgid_at;
+	int next_at;			/* in a sched_switch: the task that is switched to */
+	const struct rec *r;
+	struct rec_sums *c;
+	struct rec_join *join;		/* or NULL */
+	int buffer, cpu;		/* whose pages come */
+	uint64_t at;			/* of the page in the file */
+	int error;
+};
+
+static uint32_t number_at(const char *data, int size, int off)
+{
+	uint32_t n = 0;
+
+	if (off >= 0 && off + (int)sizeof(n) <= size)
+		memcpy(&n, data + off, sizeof(n));
+	return n;
+}
+
+static void count_record(const struct pass *p, const char *data, int size)
+{
+	struct rec_sums *c = p->c;
+	uint16_t type;
+	uint32_t flags;
+
+	if (size < 8)
+		return;
+	memcpy(&type, data, sizeof(type));
+	if (type == p->id.cookie)
+		return;
+	if (type == p->id.kernel_stack) {
+		c->kernel_stacks++;
+	} else if (type == p->id.user_stack) {
+		c->user_stacks++;
+	} else if (type == p->id.map) {
+		/* once a process and file: cheaper than looking at each stack */
+		add_tgid(c, number_at(data, size, p->map_tgid_at));
+	} else if (type == p->id.stack) {
+		flags = number_at(data, size, p->flags_at);
+		c->stacks += !(flags & STACK_MORE);
+		c->truncated += !!(flags & STACK_TRUNCATED);
+		c->incomplete += !!(flags & STACK_INCOMPLETE);
+		c->frame_pointer += !!(flags & STACK_FRAME_POINTER);
+	} else {
+		c->events++;
+		c->own += own_has(p->r, number_at(data, size, PID_AT)) ||
+			  (type == p->id.switched &&
+			   own_has(p->r, number_at(data, size, p->next_at)));
+	}
+}
+
+/* How many stacks of a process are older than its map? */
+static void count_late(const struct pass *p, uint64_t ts, const char *data, int size)
+{
+	uint32_t tgid = number_at(data, size, p->tgid_at);
+	uint16_t type;
+	size_t i;
+
+	if (size < 8)
+		return;
+	memcpy(&type, data, sizeof(type));
+	if (type != p->id.stack || number_at(data, size, p->flags_at) & STACK_MORE)
+		return;
+	for (i = 0; i < p->c->nr_maps; i++) {
+		if (p->c->map[i].tgid != tgid)
+			continue;
+		p->c->map[i].stacks++;
+		p->c->map[i].before += ts < p->c->map[i].from;
+	}
+}
+
+static void count_page(struct pass *p, struct kbuffer *kbuf, char *page)
+{
+	struct tep_record rec = { .cpu = p->cpu };
+
+	if (kbuffer_load_subbuffer(kbuf, page))
+		return;
+	rec.missed_events = kbuffer_missed_events(kbuf);
+	for (rec.data = kbuffer_read_event(kbuf, &rec.ts); rec.data;
+	     rec.data = kbuffer_next_event(kbuf, &rec.ts)) {
+		rec.size = kbuffer_event_size(kbuf);
+		rec.offset = p->at + kbuffer_curr_offset(kbuf);
+		if (p->c->nr_maps)
+			count_late(p, rec.ts, rec.data, rec.size);
+		else
+			count_record(p, rec.data, rec.size);
+		if (p->join && !p->error)
+			p->error = rec_join_record(p->join, p->buffer, &rec);
+		rec.missed_events = 0;
+	}
+}
+
+/* 0 or -errno */
+static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *join)
+{
+	struct pass p = { .r = r, .c = c, .join = join, .flags_at = -1, .tgid_at = -1 };
+	uint64_t end, size = lseek(r->out, 0, SEEK_END);
+	struct kbuffer *kbuf;
+	char *mem, *format;
+	int i, cpu;
+
+	p.id = (struct ids){
+		rt_event_id("ftrace", "kernel_stack"), rt_event_id("ftrace", "user_stack"),
+		rt_event_id("ftrace", "user_unwind_cookie"),
+		rt_event_id("ftrace", "user_unwind_stack"),
+		rt_event_id("ftrace", "user_unwind_map"), rt_event_id("sched", "sched_switch"),
+	};
+	format = rt_read(NULL, "events/ftrace/user_unwind_stack/format", NULL);
+	if (format) {
+		p.flags_at = offset_of(format, "flags");
+		p.tgid_at = offset_of(format, "tgid");
+	}
+	free(format);
+	format = rt_read(NULL, "events/ftrace/user_unwind_map/format", NULL);
+	p.map_tgid_at = format ? offset_of(format, "tgid") : -1;
+	free(format);
+	format = rt_read(NULL, "events/sched/sched_switch/format", NULL);
+	p.next_at = format ? offset_of(format, "next_pid") : -1;
+	free(format);
+	kbuf = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
+			     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? KBUFFER_ENDIAN_BIG :
+			     KBUFFER_ENDIAN_LITTLE);
+	mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out, 0);
+	if (!kbuf || mem == MAP_FAILED)
+		return -ENOMEM;
+	for (i = 0; i < REC_NR_BUFFERS; i++) {
+		p.at = r->buf[i].data;
+		p.buffer = i;
+		for (cpu = 0; r->buf[i].size && cpu < r->nr_cpus; cpu++) {
+			end = p.at + r->buf[i].size[cpu];
+			c->bytes += c->nr_maps ? 0 : r->buf[i].size[cpu];
+			p.cpu = cpu;
+			for (; p.at + r->page_size <= end && end <= size; p.at += r->page_size)
+				count_page(&p, kbuf, mem + p.at);
+			p.at = end;
+		}
+	}
+	munmap(mem, size);
+	kbuffer_free(kbuf);
+	return p.error;
+}
+
+/* "NAME: N" of per_cpu/cpuN/stats, over all CPUs of the events' buffer */
+static uint64_t from_stats(const struct rec *r, const char *name)
+{
+	const struct rec_buffer *b = &r->buf[REC_EVENTS];
+	uint64_t sum = 0;
+	char *at;
+	int cpu;
+
+	for (cpu = 0; b->stats && cpu < r->nr_cpus; cpu++) {
+		at = b->stats[cpu] ? strstr(b->stats[cpu], name) : NULL;
+		/* not the end of a longer name */
+		if (at && (at == b->stats[cpu] || at[-1] == '\n'))
+			sum += strtoull(at + strlen(name), NULL, 10);
+	}
+	return sum;
+}
+
+typedef unsigned long long ull;
+
+static void tell_join(const struct rec_sums *c)
+{
+	const struct join_stats *st = &c->join;
+	uint64_t all = 0;
+	int i;
+
+	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
+		all += st->requests[i];
+	fprintf(stderr, "  user stacks: asked for %llu times, %llu joined, %llu pending (still in "
+		"the kernel), %llu lost, %llu not recorded\n", (ull)all,
+		(ull)st->requests[JOIN_STACK], (ull)st->requests[JOIN_PENDING],
+		(ull)st->requests[JOIN_LOST],
+		(ull)(st->requests[JOIN_UNRECORDED] + st->requests[JOIN_UNSURE]));
+	fprintf(stderr, "  %llu stacks, %llu different; %llu incomplete, %llu truncated, %llu with "
+		"frame pointers followed\n", (ull)c->stacks, (ull)st->distinct,
+		(ull)c->incomplete, (ull)c->truncated, (ull)c->frame_pointer);
+}
+
+static void tell_jit(const struct rec *r, const struct rec_sums *c)
+{
+	bool any = false;
+	size_t i;
+
+	if (c->jit)
+		fprintf(stderr, "  %s.jit: symbols of compiled code of %d processes\n",
+			r->opts.out, c->jit);
+	for (i = 0; i < c->nr_maps; i++) {
+		const struct jit_map *m = &c->map[i];
+
+		if (!m->saved || 2 * m->before <= m->stacks)
+			continue;
+		any = true;
+		fprintf(stderr, "  compiled code of process %u: its map was made late, %llu of its "
+			"%llu stacks are older and get no names from it\n", m->tgid,
+			(ull)m->before, (ull)m->stacks);
+	}
+	if (any)
+		fputs("  a map counts from when it was made: have it made before, or at the start "
+		      "of the program; see NOTES in trace-ustack-record(1)\n", stderr);
+}
+
+static void tell(struct rec *r, const struct rec_sums *c)
+{
+	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes an "
+		"event\n", r->opts.out, (ull)c->events, r->seconds, (ull)c->kernel_stacks,
+		c->bytes / 1048576.0, c->events ? 1.0 * c->bytes / c->events : 0);
+	if (c->own)
+		fprintf(stderr, "  %llu of these events are the recorder's own: switches between "
+			"it and other tasks, and tasks it woke\n", (ull)c->own);
+	if (r->how == REC_FALLBACK)
+		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
+	else if (c->joined)
+		tell_join(c);
+	if (c->lost)
+		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
+			"makes it larger\n", (ull)c->lost, r->kb);
+	rec_tables_summary(r);
+	tell_jit(r, c);
+}
+
+/* Maps of processes that ran, and how much of that they name. */
+static int look_at_maps(struct rec *r, struct rec_sums *c)
+{
+	bool later = false;
+	size_t i;
+	int ret;
+
+	c->nr_maps = jit_find(r, c->tgid, c->nr_tgids, &c->map);
+	jit_save(r, c->map, c->nr_maps);
+	for (i = 0; i < c->nr_maps; i++)
+		later |= c->map[i].from;
+	ret = later ? count_file(r, c, NULL) : 0;
+	for (i = 0; i < c->nr_maps; i++)
+		c->jit += c->map[i].saved &&
+			  (!c->map[i].before || c->map[i].before < c->map[i].stacks);
+	return ret;
+}
+
+int rec_summary(struct rec *r)
+{
+	bool text = !r->opts.quiet && r->opts.summary && !r->opts.json;
+	struct rec_join *join = NULL;
+	struct rec_sums c = {};
+	int ret = 0;
+
+	if ((text || r->opts.json) && (r->how == REC_OPTION || r->how == REC_TRIGGER)) {
+		join = rec_join_new();
+		ret = join ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		ret = count_file(r, &c, join);
+	if (!ret && join)
+		ret = rec_join_finish(join, r, &c.join);
+	c.joined = join;
+	if (!ret)
+		ret = look_at_maps(r, &c);
+	rec_join_free(join);
+	if (ret) {
+		cmd_error("%s: it cannot be looked at: %s", r->opts.out, strerror(-ret));
+		ret = CMD_FAIL;
+		goto out;
+	}
+	c.lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
+	if (text)
+		tell(r, &c);
+	if (r->opts.json)
+		ret = rec_json(r, &c);
+out:
+	free(c.map);
+	free(c.tgid);
+	return ret;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_tables - unwind tables while recording
+ *
+ * Before the first event there are tables for all that runs, for CMD with the libraries it names,
+ * and for what ran in earlier recordings (libunwind-user/tables/recall.c), those used last first
+ * and for a moment only: the rest comes while recording. What else is executed or loaded later gets
+ * its table as soon as its mapping is seen (libunwind-user/tables/follow.c), the first events of it
+ * may come without one. The tables are the kernel's as long as the recorder lives.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "trace-cmd-ext/model/saved_tables.h"
+#include "libunwind-user/tables/tables.h"
+
+#define MAX_TOLD	5
+/* For tables of what ran before, until the first event: CMD may be about to start just that. */
+#define RECALL_NS	100000000
+#define RECALL_CMD_NS	1000000000
+#define MAX_SCRIPTS	4		/* interpreters of interpreters, as execve() */
+
+struct rec_tables {
+	struct tables *t;
+	unsigned int told;
+	bool verbose;
+};
+
+static int progress(void *ctx, uint64_t done, uint64_t all)
+{
+	const struct rec *r = ctx;
+
+	if (!r->opts.quiet)
+		cmd_progress("unwind tables", done, all);
+	return rec_wait_interrupted() ? -EINTR : 0;
+}
+
+/* ---------------------------------- CMD ---------------------------------- */
+
+static ssize_t read_at(int fd, void *buf, size_t len, off_t at)
+{
+	ssize_t n = pread(fd, buf, len, at);
+
+	return n < 0 ? 0 : n;
+}
+
+/* PT_INTERP of an ELF file; false if it has none. */
+static bool elf_interpreter(int fd, char *interp, size_t size)
+{
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+	unsigned int i;
+
+	if (read_at(fd, &eh, sizeof(eh), 0) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64)
+		return false;
+	for (i = 0; i < eh.e_phnum && i < 64; i++) {
+		if (read_at(fd, &ph, sizeof(ph), eh.e_phoff + i * sizeof(ph)) != sizeof(ph))
+			return false;
+		if (ph.p_type != PT_INTERP)
+			continue;
+		if (!ph.p_filesz || ph.p_filesz > size ||
+		    read_at(fd, interp, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz)
+			return false;
+		interp[ph.p_filesz - 1] = '\0';
+		return true;
+	}
+	return false;
+}
+
+/*
+ * What the dynamic loader lists: "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". No code of the
+ * program runs for that, and the loader is the one that it is about to be run with.
+ */
+static void add_libraries(struct tables *t, const char *interp, const char *path)
+{
+	char line[PATH_MAX], *at;
+	int fds[2], null;
+	pid_t pid;
+	FILE *f;
+
+	if (pipe2(fds, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (!pid) {
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		dup2(null, 0);
+		dup2(null, 2);
+		dup2(fds[1], 1);
+		execl(interp, interp, "--list", path, NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	f = fdopen(fds[0], "r");
+	while (pid > 0 && f && fgets(line, sizeof(line), f)) {
+		at = strchr(line, '/');
+		if (!at || !strstr(at, " ("))
+			continue;
+		*strstr(at, " (") = '\0';
+		tables_add_path(t, at);
+	}
+	if (f)
+		fclose(f);
+	else
+		close(fds[0]);
+	if (pid > 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+}
+
+/* An ELF file, its dynamic loader, and what it is linked with. */
+static void add_elf(struct tables *t, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char interp[PATH_MAX];
+
+	if (fd < 0)
+		return;
+	tables_add_fd(t, fd, path);
+	if (elf_interpreter(fd, interp, sizeof(interp)))
+		add_libraries(t, interp, path);
+	close(fd);
+}
+
+/* The beginning of a script, without "#!", terminated; false if it is none. */
+static bool script_line(const char *path, char *line, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	memset(line, 0, size);
+	if (fd < 0)
+		return false;
+	read_at(fd, line, size - 1, 0);
+	close(fd);
+	if (strncmp(line, "#!", 2))
+		return false;
+	memmove(line, line + 2, size - 2);
+	return true;
+}
+
+/* The file, or what interprets it. */
+static void add_program(struct tables *t, const char *name)
+{
+	char path[PATH_MAX], line[258], word[sizeof(line)], *interp, *arg;
+	int depth, len;
+
+	snprintf(path, sizeof(path), "%s", name);
+	for (depth = 0; depth < MAX_SCRIPTS; depth++) {
+		if (!script_line(path, line, sizeof(line))) {
+			add_elf(t, path);
+			return;
+		}
+		interp = line + strspn(line, " \t");
+		len = strcspn(interp, " \t\n");
+		arg = interp + len + strspn(interp + len, " \t");
+		snprintf(path, sizeof(path), "%.*s", len, interp);
+		if (len < 4 || strncmp(interp + len - 4, "/env", 4))
+			continue;
+		/* "env NAME" runs itself, and finds NAME as we do */
+		add_elf(t, path);
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(arg, " \t\n"), arg);
+		if (*word == '-' || !*word || command_find(word, path))
+			return;
+	}
+}
+
+/* ------------------------------ the session ------------------------------ */
+
+int rec_tables_start(struct rec *r)
+{
+	struct tables_opts opts = {
+		.size = sizeof(opts), .tracefs = tracefs_tracing_dir(), .progress = progress,
+		.ctx = r,
+	};
+	struct rec_tables *s;
+	char path[PATH_MAX];
+	int ret;
+
+	if (!r->opts.tables)
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		cmd_error("not enough memory");
+		return CMD_FAIL;
+	}
+	s->verbose = r->opts.verbose;
+	ret = tables_open(&opts, &s->t);
+	if (ret) {
+		cmd_error("%s/user_unwind_tables: %s%s", opts.tracefs, strerror(-ret),
+			  ret == -ENOENT ? "; this kernel follows frame pointers only, so stacks "
+			  "through code that keeps none will be cut" :
+			  "; without unwind tables stacks are by frame pointers only");
+		free(s);
+		return 0;
+	}
+	r->tables = s;
+	ret = tables_cache_error(s->t);
+	if (ret)
+		cmd_error("the folder of tables cannot be used (%s), so all are made anew; it must "
+			  "belong to you, and nobody else may write to it", strerror(-ret));
+	ret = tables_follow(s->t, true);
+	if (!ret)
+		ret = tables_follow_wait(s->t);
+	cmd_progress_end();
+	if (rec_wait_interrupted())
+		return 0;
+	if (ret)
+		cmd_error("unwind tables of what runs: %s", strerror(-ret));
+	if (r->opts.cmd && !command_find(r->opts.cmd[0], path))
+		add_program(s->t, path);
+	ret = tables_recall_within(s->t, r->opts.cmd ? RECALL_CMD_NS : RECALL_NS);
+	cmd_progress_end();
+	if (ret < 0 && ret != -ENOENT && !rec_wait_interrupted())
+		cmd_error("unwind tables of what ran before: %s", strerror(-ret));
+	return 0;
+}
+
+void rec_tables_rest(struct rec *r)
+{
+	if (r->tables)
+		tables_recall_rest(r->tables->t);
+}
+
+static void tell(void *ctx, const struct tables_file *f)
+{
+	struct rec_tables *s = ctx;
+
+	if (f->cause == TABLES_COVERED || f->cause == TABLES_VANISHED)
+		return;
+	if (!s->verbose && s->told++ >= MAX_TOLD)
+		return;
+	fprintf(stderr, "    %s: %s%s%s\n", f->path, tables_cause_name(f->cause),
+		f->cause == TABLES_ERROR ? ": " : "",
+		f->cause == TABLES_ERROR ? strerror(-f->error) : "");
+}
+
+void rec_tables_summary(struct rec *r)
+{
+	struct rec_tables *s = r->tables;
+	struct tables_summary sum;
+	uint64_t without = 0;
+	unsigned int c;
+
+	if (!s)
+		return;
+	tables_get_summary(s->t, &sum);
+	for (c = TABLES_COVERED + 1; c < TABLES_NR_CAUSES; c++)
+		without += c == TABLES_VANISHED ? 0 : sum.files[c];
+	fprintf(stderr, "  unwind tables: %llu files, %.1f MiB; they cover %.2f%% of the code in "
+		"these files\n", (unsigned long long)sum.files[TABLES_COVERED],
+		sum.table_bytes / 1048576.0,
+		sum.text_bytes ? 100.0 * sum.covered_bytes / sum.text_bytes : 0.0);
+	if (without)
+		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)without);
+	s->told = 0;
+	tables_each(s->t, tell, s);
+	if (!s->verbose && s->told > MAX_TOLD)
+		fprintf(stderr, "    and %u more; trace-ustack check lists them\n",
+			s->told - MAX_TOLD);
+	if (sum.unreadable)
+		fprintf(stderr, "  %llu processes may not be looked at\n",
+			(unsigned long long)sum.unreadable);
+}
+
+void rec_tables_save(struct rec *r)
+{
+	int ret;
+
+	saved_tables_remove(r->opts.out);
+	if (!r->tables)
+		return;
+	/* so that the summary tells of the same files */
+	tables_follow_stop(r->tables->t);
+	if (!r->id)
+		return;
+	ret = saved_tables_write(r->opts.out, r->id, r->tables->t);
+	if (ret)
+		cmd_error("%s.tables: %s; which files had unwind tables is not kept", r->opts.out,
+			  strerror(-ret));
+}
+
+bool rec_tables_get(const struct rec *r, struct tables_summary *sum)
+{
+	if (r->tables)
+		tables_get_summary(r->tables->t, sum);
+	return r->tables;
+}
+
+void rec_tables_end(struct rec *r)
+{
+	if (!r->tables)
+		return;
+	/* what cannot be remembered is late the next time: nothing is lost now */
+	tables_remember(r->tables->t);
+	tables_close(r->tables->t);
+	free(r->tables);
+	r->tables = NULL;
+}

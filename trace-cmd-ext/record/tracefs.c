@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rec_tracefs - tracefs: found, read, written to */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define TRACEFS "/sys/kernel/tracing"
+
+static bool verbose;
+
+void rt_verbose(bool on)
+{
+	verbose = on;
+}
+
+static const char *use(const char *dir, char *why, size_t size)
+{
+	struct stat st;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/events", dir);
+	if (stat(path, &st)) {
+		if (errno == EACCES || errno == EPERM)
+			snprintf(why, size, "%s: %s; run it as root", dir, strerror(errno));
+		else
+			snprintf(why, size, "%s: no tracefs is there; give its mount point", dir);
+		return NULL;
+	}
+	snprintf(path, sizeof(path), "%s", dir);
+	if (tracefs_set_tracing_dir(path)) {
+		snprintf(why, size, "%s: not enough memory", dir);
+		return NULL;
+	}
+	return tracefs_tracing_dir();
+}
+
+/* EACCES where nobody but root may even look. */
+static int has_events(const char *dir)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/events", dir);
+	return stat(path, &st) ? -errno : 0;
+}
+
+const char *rt_find(const char *dir, bool mount_it, char *why, size_t size)
+{
+	const char *found = NULL;
+	int ret;
+
+	if (dir)
+		return use(dir, why, size);
+	ret = has_events(TRACEFS);
+	if (ret == -EACCES || ret == -EPERM)
+		return use(TRACEFS, why, size);
+	if (ret && mount_it && !access(TRACEFS, F_OK) &&
+	    !mount("nodev", TRACEFS, "tracefs", 0, NULL))
+		ret = has_events(TRACEFS);
+	if (!ret)
+		return use(TRACEFS, why, size);
+	if (tracefs_tracing_dir_is_mounted(false, &found) > 0 && found)
+		return use(found, why, size);
+	if (access(TRACEFS, F_OK))
+		snprintf(why, size, "the kernel has no tracefs; it needs CONFIG_TRACING");
+	else
+		snprintf(why, size, "tracefs is not mounted; mount -t tracefs nodev " TRACEFS);
+	return NULL;
+}
+
+bool rt_other_pids(void)
+{
+	const char *dir = tracefs_tracing_dir();
+	struct statfs fs;
+	char ns[64];
+	ssize_t n;
+
+	/* a made-up tracefs has the numbers of who made it */
+	if (!dir || statfs(dir, &fs) || fs.f_type != TRACEFS_MAGIC)
+		return false;
+	n = readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1);
+	if (n < 0)
+		return false;
+	ns[n] = '\0';
+	/* include/linux/proc_ns.h: PROC_PID_INIT_INO */
+	return strcmp(ns, "pid:[4026531836]") != 0;
+}
+
+/* tracefs_file_exists() of libtracefs 1.6 looks in /sys/kernel/tracing, wherever tracefs is. */
+bool rt_exists(const char *file)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", tracefs_tracing_dir(), file);
+	return !access(path, F_OK);
+}
+
+static int do_write(struct tracefs_instance *in, const char *file, const char *value, int flags)
+{
+	char *path = tracefs_instance_get_file(in, file);
+	const char *name = in ? tracefs_instance_get_name(in) : NULL;
+	int fd, ret = 0;
+	ssize_t n;
+
+	if (!path)
+		return -ENOMEM;
+	fd = open(path, O_WRONLY | O_CLOEXEC | flags);
+	if (fd < 0) {
+		ret = -errno;
+	} else {
+		n = write(fd, value, strlen(value));
+		if (n < 0)
+			ret = -errno;
+		close(fd);
+	}
+	if (verbose)
+		fprintf(stderr, "trace-ustack: %s%s%s %s '%s'%s%s\n", name ? name : "",
+			name ? "/" : "", file, flags & O_APPEND ? ">>" : ">", value,
+			ret ? ": " : "", ret ? strerror(-ret) : "");
+	tracefs_put_tracing_file(path);
+	return ret;
+}
+
+int rt_write(struct tracefs_instance *in, const char *file, const char *value)
+{
+	return do_write(in, file, value, O_TRUNC);
+}
+
+int rt_append(struct tracefs_instance *in, const char *file, const char *value)
+{
+	return do_write(in, file, value, O_APPEND);
+}
+
+/* error_log: "[ TIME ] SUBSYSTEM: error: TEXT", the command, and a ^ below the place. */
+char *rt_kernel_says(struct tracefs_instance *in)
+{
+	char *text = rt_read(in, "error_log", NULL), *at = NULL, *next, *says = NULL;
+
+	if (!text)
+		return NULL;
+	for (next = text; (next = strstr(next, "error: ")); next += 7)
+		at = next + 7;
+	if (at) {
+		at[strcspn(at, "\n")] = '\0';
+		says = strdup(at);
+	}
+	free(text);
+	return says;
+}
+
+char *rt_read_path(const char *path, size_t *size)
+{
+	size_t len = 0, room = 4096;
+	char *buf = malloc(room), *bigger;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	ssize_t n = -1;
+
+	while (buf && fd >= 0) {
+		n = read(fd, buf + len, room - len - 1);
+		if (n <= 0)
+			break;
+		len += n;
+		if (len + 1 < room)
+			continue;
+		room *= 2;
+		bigger = realloc(buf, room);
+		if (!bigger) {
+			n = -1;
+			errno = ENOMEM;
+			break;
+		}
+		buf = bigger;
+	}
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	if (!buf || n) {
+		free(buf);
+		errno = err;
+		return NULL;
+	}
+	buf[len] = '\0';
+	if (size)
+		*size = len;
+	return buf;
+}
+
+char *rt_read(struct tracefs_instance *in, const char *file, size_t *size)
+{
+	char *path = tracefs_instance_get_file(in, file), *text;
+
+	if (!path)
+		return NULL;
+	text = rt_read_path(path, size);
+	tracefs_put_tracing_file(path);
+	return text;
+}
+
+int rt_event_id(const char *system, const char *name)
+{
+	char file[PATH_MAX], *text, *at;
+	int id = -1;
+
+	snprintf(file, sizeof(file), "events/%s/%s/format", system, name);
+	text = rt_read(NULL, file, NULL);
+	if (!text)
+		return -1;
+	at = strstr(text, "\nID:");
+	if (at)
+		id = atoi(at + 4);
+	free(text);
+	return id;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rec_wait - what ends a recording
+ *
+ * A signal; the end of CMD, or of all processes of -p; the time of --duration; a reader that cannot
+ * write any more. Signals are blocked from the beginning on, so that one that comes while tables
+ * are made ends things just as orderly.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define LOOK_MS		500		/* at processes that have no pidfd */
+#define ENDED		-2		/* in place of a pidfd */
+
+static int signals = -1;
+static atomic_bool interrupted;	/* the thread that scans for tables asks, too */
+static struct rlimit files_before;
+
+/* Each stream takes four descriptors. */
+static void limits_raise(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files_before))
+		return;
+	files = files_before;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+void rec_limits_restore(void)
+{
+	if (files_before.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &files_before);
+}
+
+static void ending(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+int rec_wait_prepare(void)
+{
+	sigset_t set;
+
+	limits_raise();
+	ending(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* a limit of file sizes is told as an error then */
+	signal(SIGXFSZ, SIG_IGN);
+	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals >= 0)
+		return 0;
+	cmd_error("no signalfd: %s", strerror(errno));
+	return CMD_FAIL;
+}
+
+/* What is left to do can be broken off. A signal that came meanwhile has been obeyed already. */
+void rec_wait_over(void)
+{
+	struct signalfd_siginfo info;
+	sigset_t set;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		;
+	ending(&set);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+bool rec_wait_interrupted(void)
+{
+	sigset_t set;
+
+	if (!interrupted && !sigpending(&set))
+		interrupted = sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
+			      sigismember(&set, SIGHUP);
+	return interrupted;
+}
+
+static void read_signals(struct rec *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			interrupted = true;
+		else if (r->child && !r->child_ended &&
+			 waitpid(r->child, &r->child_status, WNOHANG) == r->child)
+			r->child_ended = true;
+	}
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* Descriptors of the processes of -p; -1 for those that have none. */
+static struct pollfd *watch(const struct rec *r)
+{
+	struct pollfd *fds = calloc(2 + r->opts.nr_pids, sizeof(*fds));
+	size_t i;
+
+	if (!fds)
+		return NULL;
+	fds[0] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = r->trouble, .events = POLLIN };
+	for (i = 0; i < r->opts.nr_pids; i++) {
+		fds[2 + i].fd = syscall(SYS_pidfd_open, r->opts.pids[i], 0);
+		fds[2 + i].events = POLLIN;
+	}
+	return fds;
+}
+
+/* Is one of the processes still there? */
+static bool any_left(const struct rec *r, struct pollfd *fds)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < r->opts.nr_pids; i++) {
+		if (fds[2 + i].fd >= 0 && fds[2 + i].revents) {
+			close(fds[2 + i].fd);
+			fds[2 + i].fd = ENDED;
+		}
+		any |= fds[2 + i].fd >= 0 || (fds[2 + i].fd != ENDED &&
+					      (!kill(r->opts.pids[i], 0) || errno == EPERM));
+	}
+	return any;
+}
+
+int rec_wait(struct rec *r)
+{
+	struct pollfd *fds = watch(r);
+	double begin = now(), left;
+	int ms, ret;
+	size_t i;
+
+	if (!fds) {
+		cmd_error("not enough memory");
+		return CMD_FAIL;
+	}
+	read_signals(r);
+	while (!interrupted && !fds[1].revents) {
+		if (r->opts.cmd && r->child_ended)
+			break;
+		if (r->opts.nr_pids && !any_left(r, fds))
+			break;
+		ms = r->opts.nr_pids ? LOOK_MS : -1;
+		if (r->opts.duration) {
+			left = begin + r->opts.duration - now();
+			if (left <= 0)
+				break;
+			if (ms < 0 || left * 1000 < ms)
+				ms = left > 1e6 ? 1e9 : left * 1000 + 1;
+		}
+		ret = poll(fds, 2 + r->opts.nr_pids, ms);
+		if (ret < 0 && errno != EINTR)
+			break;
+		if (ret <= 0)
+			for (i = 0; i < 2 + r->opts.nr_pids; i++)
+				fds[i].revents = 0;
+		read_signals(r);
+	}
+	r->seconds = now() - begin;
+	for (i = 0; i < r->opts.nr_pids; i++)
+		if (fds[2 + i].fd >= 0)
+			close(fds[2 + i].fd);
+	free(fds);
+	return 0;
+}

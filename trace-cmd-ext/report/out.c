@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * report_out - printing with several processes
+ *
+ * To read is cheap and to format is not. So each process goes through all items (records, or events
+ * when a filter chooses them), in the order in which they are printed, and formats those of its
+ * turns: of every so many thousand. It writes them when the process before it has written its own;
+ * semaphores in shared memory pass the turn on.
+ */
+#include <errno.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace-cmd-ext/tool/tool.h"
+#include "trace-cmd-ext/model/impl.h"
+#include "report.h"
+
+#define MAX_WORKERS	64
+#define TURN		1024		/* items: a few megabytes of text */
+#define FEW		8192		/* items that one process prints as fast */
+
+struct turns {
+	struct report *r;
+	sem_t *sems;			/* one a process: it may write */
+	uint32_t me, nr;		/* this process, of how many */
+	uint64_t items;
+	bool mine;
+};
+
+static int write_out(const char *s, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = write(STDOUT_FILENO, s, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			cmd_error("standard output cannot be written: %s", strerror(errno));
+			return REPORT_NO_OUTPUT;
+		}
+		s += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int end_turn(struct turns *t)
+{
+	struct text *out = &t->r->out;
+	int ret;
+
+	if (out->failed)
+		return -ENOMEM;
+	while (t->sems && sem_wait(&t->sems[t->me]) < 0)
+		if (errno != EINTR)
+			return -errno;
+	ret = write_out(out->v, out->nr);
+	text_clear(out);
+	if (!ret && t->sems)
+		sem_post(&t->sems[(t->me + 1) % t->nr]);
+	return ret;
+}
+
+/* Before each item: is it this process's? Errors are negative. */
+static int my_item(struct turns *t)
+{
+	int ret = 0;
+
+	if (t->items++ % TURN)
+		return t->mine;
+	if (t->r->m->opts.progress)
+		t->r->m->opts.progress("printing", t->items,
+				       t->r->filtered || t->r->json ? 0 : t->r->m->info.records);
+	if (t->mine)
+		ret = end_turn(t);
+	t->mine = (t->items / TURN) % t->nr == t->me;
+	return ret ? ret : t->mine;
+}
+
+static int one_event(void *data, const struct model_event *ev)
+{
+	struct turns *t = data;
+	struct report *r = t->r;
+	int ret = my_item(t);
+
+	if (ret <= 0)
+		return ret;
+	if (r->json) {
+		json_event(r, ev);
+		return 0;
+	}
+	printer_record(r->printer, &r->out, ev->buffer, ev->rec);
+	if (ev->kstack_rec)
+		printer_record(r->printer, &r->out, ev->buffer, ev->kstack_rec);
+	if (ev->cookie_rec)
+		printer_record(r->printer, &r->out, ev->buffer, ev->cookie_rec);
+	return 0;
+}
+
+/* All records by time; at the same one in the order of the streams, as libtracecmd has them. */
+static int all_records(struct turns *t)
+{
+	struct reader *reader = t->r->m->reader;
+	uint32_t nr = reader_nr_streams(reader), i, first;
+	struct tep_record **recs = calloc(nr + 1, sizeof(*recs)), *rec;
+	int ret = recs ? 0 : -ENOMEM;
+
+	for (i = 0; i < nr && !ret; i++)
+		recs[i] = reader_next(reader, i);
+	while (!ret) {
+		for (i = 0, first = nr; i < nr; i++)
+			if (recs[i] && (first == nr || recs[i]->ts < recs[first]->ts))
+				first = i;
+		if (first == nr)
+			break;
+		rec = recs[first];
+		ret = my_item(t);
+		if (ret > 0) {
+			printer_record(t->r->printer, &t->r->out,
+				       reader_stream(reader, first)->buffer, rec);
+			ret = 0;
+		}
+		recs[first] = reader_next(reader, first);
+	}
+	free(recs);
+	return ret;
+}
+
+static int one_record(void *data, uint32_t buffer, struct tep_record *rec)
+{
+	struct turns *t = data;
+	int ret = my_item(t);
+
+	if (ret > 0)
+		printer_record(t->r->printer, &t->r->out, buffer, rec);
+	return ret < 0 ? ret : 0;
+}
+
+static int print(struct turns *t)
+{
+	struct report *r = t->r;
+	int ret;
+
+	text_clear(&r->out);
+	if (r->reads_on)
+		reader_will_iterate(r->m->reader);
+	ret = r->json ? 0 : model_rewind(r->m);
+	if (ret)
+		return ret;
+	if (!r->json) {
+		r->printer = printer_new(r);
+		if (!r->printer)
+			return -ENOMEM;
+		if (!t->me)
+			printer_head(r->printer, &r->out);
+		/* the head is written with the first turn */
+	}
+	t->mine = false;
+	if (r->json || r->filtered)
+		ret = model_each(r->m, MODEL_BY_TIME, one_event, t);
+	else if (r->reads_on)
+		ret = reader_iterate(r->m->reader, one_record, t);
+	else
+		ret = all_records(t);
+	if (!ret && (t->mine || (!t->items && !t->me)))
+		ret = end_turn(t);
+	if (!ret && r->filtered && !t->items && !t->me)
+		r->none(r->m->path);
+	printer_free(r->printer);
+	r->printer = NULL;
+	json_free(r);
+	vec_free(&r->out);
+	/* Nobody asks the process that prints a part */
+	return ret ? ret : cmd_no_memory ? -ENOMEM : 0;
+}
+
+static int wait_for(pid_t *pids, uint32_t nr)
+{
+	uint32_t left = nr, i;
+	int status, ret = 0, sig = 0;
+	pid_t pid;
+
+	while (left) {
+		pid = wait(&status);
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid < 0)
+			return -errno;
+		for (i = 0; i < nr && pids[i] != pid; i++)
+			;
+		if (i == nr)
+			continue;
+		pids[i] = 0;
+		left--;
+		if (!status || ret)
+			continue;
+		/* the others would wait for its turn */
+		ret = WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+		sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		for (i = 0; i < nr; i++)
+			if (pids[i])
+				kill(pids[i], SIGKILL);
+	}
+	if (sig)
+		raise(sig);
+	return ret;
+}
+
+uint32_t report_processes(void)
+{
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return nr < 1 ? 1 : nr > 16 ? 16 : nr;
+}
+
+int report_print(struct report *r, uint32_t processes)
+{
+	struct turns t = { .r = r, .nr = processes };
+	pid_t pids[MAX_WORKERS];
+	int ret = 0;
+
+	/* a few items are printed faster than processes are started */
+	if (processes < 2 || r->reads_on || processes > MAX_WORKERS || r->m->info.records < FEW) {
+		t.nr = 1;
+		return print(&t);
+	}
+	t.sems = mmap(NULL, processes * sizeof(*t.sems), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (t.sems == MAP_FAILED)
+		return -errno;
+	for (t.me = 0; t.me < processes; t.me++)
+		sem_init(&t.sems[t.me], 1, !t.me);
+	for (t.me = 0; t.me < processes; t.me++) {
+		pids[t.me] = fork();
+		if (pids[t.me] < 0) {
+			ret = -errno;
+			break;
+		}
+		if (pids[t.me])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (t.me)
+			r->m->opts.progress = NULL;
+		ret = print(&t);
+		cmd_progress_end();
+		cmd_exit(-ret);
+	}
+	processes = t.me;
+	while (ret && processes--)
+		kill(pids[processes], SIGKILL);
+	if (!ret)
+		ret = wait_for(pids, processes);
+	return ret;
+}

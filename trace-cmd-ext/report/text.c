@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * report_text - a record as trace-cmd report prints it, to the byte
+ *
+ * libtraceevent formats what an event says. What stands before it (thread, CPU, time) is formatted
+ * here in the usual case and by libtraceevent in all others, and the stacks by the plugin's own
+ * handlers, which are given the join that the model has made.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace-cmd/trace-cmd.h>
+
+#include "trace-cmd-ext/model/impl.h"
+#include "report.h"
+#include "plugin/join/ustack.h"
+
+/*
+ * Versions of trace-cmd that print the latency flags are those whose library has this. It is only
+ * asked for, not called.
+ */
+#pragma weak tracecmd_iterate_events_reverse
+int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, cpu_set_t *cpus, int cpu_size,
+				    int (*callback)(struct tracecmd_input *handle,
+						    struct tep_record *, int, void *),
+				    void *callback_data, bool cont);
+
+#define NR_COMMS	1024
+
+struct comm {
+	uint32_t tid, len;		/* len 0: free */
+	char text[64];
+};
+
+struct printer {
+	struct model *m;
+	struct tep_handle *tep;
+	struct ustack *ustack;
+	struct trace_seq seq;
+	const char *time;		/* libtraceevent's format of a time stamp */
+	bool usecs, latency, instances;
+	int width;			/* of the longest name of an instance */
+	struct comm comms[NR_COMMS];
+};
+
+static struct ustack_options options;
+
+/* What the plugin asks its own options for when it is loaded by trace-cmd. */
+void options_get(struct ustack_options *opts)
+{
+	*opts = options;
+}
+
+static void add_name(struct text *t, const char *name)
+{
+	text_name(t, name ? name : "?", strlen(name ? name : "?"));
+}
+
+/* What was inlined at the place, then where the function itself is: innermost first. */
+static void add_lines(void *data, struct text *t, const struct maps_file *file, uint64_t offset)
+{
+	const struct model_line *v;
+	uint32_t i, nr = model_lines_at(data, file, offset, &v);
+
+	for (i = 0; i < nr; i++) {
+		text_add(t, v[i].inlined ? "     inlined " : "     ");
+		if (v[i].inlined) {
+			add_name(t, v[i].func);
+			text_add(t, " ");
+		}
+		text_add(t, "at ");
+		add_name(t, v[i].file);
+		if (v[i].line)
+			text_addf(t, ":%u", v[i].line);
+		text_add(t, "\n");
+	}
+}
+
+static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const struct report *r)
+{
+	struct ustack *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	options.frames.sysroot = m->opts.sysroot ? m->opts.sysroot : "";
+	options.frames.no_demangle = m->opts.no_demangle;
+	options.frames.jit = jit_open(m->path, reader_trace_id(m->reader));
+	options.frames.more = r->lines ? add_lines : NULL;
+	options.frames.data = m;
+	u->tep = tep;
+	u->fd = -1;
+	u->scanned = true;
+	u->scan.join = m->join;
+	u->scan.maps = m->maps;
+	if (m->info.damaged)
+		u->scan.problem = "damaged";
+	decode_init(&u->dec, tep);
+	if (m->info.joined)
+		ustack_ready(u);
+	handlers_register(u);
+	return u;
+}
+
+/*
+ * libtracecmd prints a call of the function graph in one line with its return where it finds that
+ * next, and looks for it where its own handle stands.
+ */
+bool printer_reads_on(struct model *m)
+{
+	static const char *const names[] = { "funcgraph_entry", "fgraph_retaddr_entry" };
+	uint32_t type;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		type = model_find_type(m, "ftrace", names[i]);
+		if (type != MODEL_NONE && model_type(m, type)->records)
+			return true;
+	}
+	return false;
+}
+
+struct printer *printer_new(struct report *r)
+{
+	struct printer *p = calloc(1, sizeof(*p));
+	struct model *m = r->m;
+	uint32_t i;
+
+	if (!p)
+		return NULL;
+	p->m = m;
+	/* not the model's: going back may have taken another one */
+	p->tep = reader_data_tep(m->reader);
+	p->ustack = new_ustack(m, p->tep, r);
+	if (!p->ustack) {
+		free(p);
+		return NULL;
+	}
+	trace_seq_init(&p->seq);
+	p->usecs = m->info.nsec;
+	p->time = p->usecs ? " %6.1000d:" : "%12d:";
+	p->latency = tracecmd_iterate_events_reverse;
+	for (i = 1; i < m->info.buffers; i++) {
+		p->instances = true;
+		if ((int)strlen(model_buffer(m, i)) > p->width)
+			p->width = strlen(model_buffer(m, i));
+	}
+	return p;
+}
+
+void printer_free(struct printer *p)
+{
+	if (!p)
+		return;
+	trace_seq_destroy(&p->seq);
+	/* the join and the maps are the model's */
+	p->ustack->scan.join = NULL;
+	p->ustack->scan.maps = NULL;
+	handlers_unregister(p->ustack);
+	jit_free(options.frames.jit);
+	options.frames.jit = NULL;
+	free(p);
+}
+
+void printer_head(struct printer *p, struct text *out)
+{
+	text_addf(out, "cpus=%d\n", tep_get_cpus(p->tep));
+}
+
+/* @n in decimal, with at least @digits digits, before @end. */
+static char *digits(char *end, uint64_t n, int digits)
+{
+	do {
+		*--end = '0' + n % 10;
+		n /= 10;
+	} while (--digits > 0 || n);
+	return end;
+}
+
+/* "%16s-%-5d [" */
+static void add_task(struct printer *p, struct text *out, uint32_t tid)
+{
+	struct comm *c = &p->comms[tid % NR_COMMS];
+	size_t from = out->nr, len;
+	const char *comm;
+
+	if (c->len && c->tid == tid) {
+		text_bytes(out, c->text, c->len);
+		return;
+	}
+	comm = tep_data_comm_from_pid(p->tep, tid);
+	len = strlen(comm);
+	if (len < 16)
+		text_bytes(out, "                ", 16 - len);
+	text_bytes(out, comm, len);
+	text_addf(out, "-%-5d [", (int)tid);
+	if (out->failed || out->nr - from > sizeof(c->text))
+		return;
+	c->tid = tid;
+	c->len = out->nr - from;
+	memcpy(c->text, out->v + from, c->len);
+}
+
+/* What libtraceevent has put into p->seq; a zero byte ends it, as in trace-cmd. */
+static void add_seq(struct printer *p, struct text *out)
+{
+	size_t len = p->seq.len;
+
+	trace_seq_terminate(&p->seq);
+	if (p->seq.state != TRACE_SEQ__GOOD)
+		return;
+	text_bytes(out, p->seq.buffer, strnlen(p->seq.buffer, len));
+	trace_seq_reset(&p->seq);
+}
+
+/* Thread, CPU, time and name; the same that slow_head() makes. */
+static void fast_head(struct printer *p, struct text *out, struct tep_event *event,
+		      struct tep_record *rec, uint32_t tid)
+{
+	static const char spaces[] = "                    ";	/* 20 */
+	char buf[64], *end = buf + sizeof(buf), *s;
+	uint64_t us = (rec->ts + 500) / 1000;
+	size_t len = strlen(event->name);
+
+	add_task(p, out, tid);
+	s = end;
+	*--s = ']';
+	s = digits(s, rec->cpu, 3);
+	text_bytes(out, s, end - s);
+	if (p->latency) {
+		tep_print_event(p->tep, &p->seq, rec, " %s", TEP_PRINT_LATENCY);
+		add_seq(p, out);
+	}
+	/* " %5llu.%06llu: " */
+	s = end;
+	*--s = ' ';
+	*--s = ':';
+	s = digits(s, us % 1000000, 6);
+	*--s = '.';
+	s = digits(s, us / 1000000, 1);
+	while (end - s < 5 + 1 + 6 + 2)
+		*--s = ' ';
+	*--s = ' ';
+	text_bytes(out, s, end - s);
+	text_bytes(out, event->name, len);
+	text_bytes(out, ": ", 2);
+	if (len < 20)
+		text_bytes(out, spaces, 20 - len);
+}
+
+static void slow_head(struct printer *p, struct text *out, struct tep_event *event,
+		      struct tep_record *rec)
+{
+	const char *name = event ? event->name : "(NULL)";
+
+	tep_print_event(p->tep, &p->seq, rec, "%16s-%-5d [%03d]", TEP_PRINT_COMM, TEP_PRINT_PID,
+			TEP_PRINT_CPU);
+	if (p->latency)
+		tep_print_event(p->tep, &p->seq, rec, " %s", TEP_PRINT_LATENCY);
+	tep_print_event(p->tep, &p->seq, rec, p->time, TEP_PRINT_TIME);
+	trace_seq_printf(&p->seq, " %s: ", name);
+	if (strlen(name) < 20)
+		trace_seq_printf(&p->seq, "%*s", 20 - (int)strlen(name), "");
+	add_seq(p, out);
+}
+
+void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct tep_record *rec)
+{
+	struct tep_event *event = tep_find_event_by_record(p->tep, rec);
+	uint32_t tid;
+
+	if (p->instances) {
+		if (buffer)
+			text_addf(out, "%*s: ", p->width, model_buffer(p->m, buffer));
+		else
+			text_addf(out, "%*s  ", p->width, "");
+	}
+	if (rec->missed_events > 0)
+		text_addf(out, "CPU:%d [%lld EVENTS DROPPED]\n", rec->cpu,
+			  (long long)rec->missed_events);
+	else if (rec->missed_events < 0)
+		text_addf(out, "CPU:%d [EVENTS DROPPED]\n", rec->cpu);
+	if (event && event->name && p->usecs && rec->cpu >= 0 &&
+	    decode_tid(&p->ustack->dec, rec, &tid))
+		fast_head(p, out, event, rec, tid);
+	else
+		slow_head(p, out, event, rec);
+
+	if (!event || !event->handler ||
+	    event->flags & (TEP_EVENT_FL_NOHANDLE | TEP_EVENT_FL_PRINTRAW) ||
+	    event->handler(&p->seq, rec, event, event->context)) {
+		trace_seq_reset(&p->seq);
+		tep_print_event(p->tep, &p->seq, rec, "%s", TEP_PRINT_INFO);
+	}
+	add_seq(p, out);
+	if (out->nr && out->v[out->nr - 1] == '\n')
+		out->nr--;
+	text_bytes(out, "\n", 1);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* gather - see gather.h */
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "gather.h"
+#include "paths.h"
+#include "libunwind-user/base/vec.h"
+
+static const char *const names[] = {
+	[GATHER_COUNT] = "count",
+	[GATHER_OFF_CPU] = "off-cpu",
+	[GATHER_WAKEUP] = "wakeup",
+};
+
+struct known_tid {
+	uint32_t tid;
+	bool wanted;
+};
+
+struct state {
+	struct model *m;
+	const struct gather_opts *o;
+	struct fold *f;
+	struct paths *p;
+	struct gather_stats *st;
+	int slot;
+	bool alone;
+	int (*each)(void *data, const struct wait *w, uint64_t ns);
+	void *data;
+	VEC(struct known_tid) tids;
+	struct hidx idx;
+};
+
+bool gather_by_name(const char *name, enum gather_by *by)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(name, names[i]))
+			continue;
+		*by = i;
+		return true;
+	}
+	return false;
+}
+
+const char *gather_name(enum gather_by by)
+{
+	return names[by];
+}
+
+const char *gather_unit(const struct gather_opts *o, struct model *m)
+{
+	if (o->by == GATHER_COUNT)
+		return "events";
+	if (o->numbers)
+		return o->by == GATHER_OFF_CPU ? "waits" : "wake-ups";
+	return model_info(m)->nsec ? "ns" : "clock units";
+}
+
+void gather_filter(const struct gather_opts *o, struct model_filter *f)
+{
+	if (o->by == GATHER_COUNT) {
+		*f = *o->filter;
+		return;
+	}
+	memset(f, 0, sizeof(*f));
+	f->events = waits_events;
+	f->nr_events = o->by == GATHER_WAKEUP ? 3 : 1;
+}
+
+const char *gather_lacks(const struct gather_opts *o)
+{
+	if (o->by == GATHER_WAKEUP)
+		return "it has no events sched:sched_switch and sched:sched_waking, which tell who "
+		       "waited and who ended it; record with -e sched:sched_switch -e "
+		       "sched:sched_waking";
+	return "it has no events sched:sched_switch, which tell how long a task waited; record "
+	       "with -e sched:sched_switch";
+}
+
+/* ---- the filter, for waits ---- */
+
+static bool want_task(const struct model_filter *flt, struct model *m, uint32_t tid)
+{
+	uint32_t tgid = flt->nr_pids ? model_tgid(m, tid) : 0;
+	size_t i;
+	bool ok = !flt->nr_pids;
+
+	for (i = 0; i < flt->nr_pids && !ok; i++)
+		ok = flt->pids[i] == tid || (tgid && flt->pids[i] == tgid);
+	if (!ok || !flt->nr_comms)
+		return ok;
+	for (i = 0; i < flt->nr_comms; i++)
+		if (!fnmatch(flt->comms[i], model_comm(m, tid), 0))
+			return true;
+	return false;
+}
+
+static bool task_wanted(struct state *s, uint32_t tid)
+{
+	const struct model_filter *flt = s->o->filter;
+	struct known_tid *t;
+	uint32_t i;
+	size_t pos;
+
+	if (!flt->nr_pids && !flt->nr_comms)
+		return true;
+	for_each_hidx(&s->idx, hash64(tid), pos, i)
+		if (s->tids.v[i].tid == tid)
+			return s->tids.v[i].wanted;
+	t = vec_add(&s->tids);
+	if (!t || hidx_add(&s->idx, hash64(tid), s->tids.nr - 1))
+		return want_task(flt, s->m, tid);
+	t->tid = tid;
+	t->wanted = want_task(flt, s->m, tid);
+	return t->wanted;
+}
+
+static bool cpu_wanted(const struct model_filter *flt, uint32_t cpu)
+{
+	size_t i;
+
+	for (i = 0; i < flt->nr_cpus; i++)
+		if (flt->cpus[i] == cpu)
+			return true;
+	return !flt->nr_cpus;
+}
+
+/* The part of a wait that lies in the time that is asked for; false: none does. */
+static bool clip(const struct model_filter *flt, const struct wait *w, uint64_t *ns)
+{
+	uint64_t from = w->from, to = w->from + w->ns;
+
+	if (from < flt->from)
+		from = flt->from;
+	if (flt->to && to > flt->to)
+		to = flt->to;
+	*ns = to > from ? to - from : 0;
+	return to > from || (!w->ns && from == w->from && to == w->from);
+}
+
+static bool wanted(struct state *s, const struct wait *w, uint64_t *ns)
+{
+	const struct model_filter *flt = s->o->filter;
+
+	return task_wanted(s, w->tid) && cpu_wanted(flt, w->cpu) && clip(flt, w, ns);
+}
+
+/* ---- samples ---- */
+
+static int add(struct state *s, const uint32_t seg[FOLD_SEGS], uint64_t weight, uint64_t nr)
+{
+	uint64_t value[2];
+
+	value[s->slot] = weight;
+	value[!s->slot] = s->alone ? 0 : nr;
+	s->st->weight += weight;
+	s->st->nr += nr;
+	return fold_add(s->f, seg, value);
+}
+
+static int wait(void *data, const struct wait *w)
+{
+	struct state *s = data;
+	uint32_t seg[FOLD_SEGS] = { 0 };
+	uint64_t ns;
+
+	if (!wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
+		return 0;
+	seg[SEG_TASK] = paths_task(s->p, w->tid);
+	seg[SEG_USER] = paths_user(s->p, w->ustack, w->kstack);
+	seg[SEG_KERNEL] = paths_kernel(s->p, w->kstack);
+	return add(s, seg, s->o->numbers ? 1 : ns, 1);
+}
+
+static int wake(void *data, const struct wait *w, const struct waker *by)
+{
+	struct state *s = data;
+	uint32_t seg[FOLD_SEGS];
+	uint64_t ns;
+
+	if (!wanted(s, w, &ns) || (!paths_wanted(s->p, w->kstack, w->ustack) &&
+				   !paths_wanted(s->p, by->kstack, by->ustack)))
+		return 0;
+	paths_wake(s->p, w, by, seg);
+	return add(s, seg, s->o->numbers ? 1 : ns, 1);
+}
+
+static int count(struct state *s)
+{
+	const struct model_count *v;
+	uint32_t seg[FOLD_SEGS] = { 0 }, first = UINT32_MAX;
+	bool several = false;
+	size_t nr, i;
+	int ret = model_counts(s->m, &v, &nr);
+
+	if (!ret)
+		ret = fold_reserve(s->f, nr);
+	for (i = 0; i < nr && !several; i++) {
+		several = first != UINT32_MAX && first != v[i].type;
+		first = v[i].type;
+	}
+	for (i = 0; i < nr && !ret; i++) {
+		seg[SEG_TASK] = paths_task(s->p, v[i].tid);
+		seg[SEG_USER] = paths_user(s->p, v[i].ustack, v[i].kstack);
+		seg[SEG_KERNEL] = paths_kernel(s->p, v[i].kstack);
+		/* what happened, where several things did */
+		seg[SEG_EVENT] = several ? paths_event(s->p, v[i].type) : FOLD_NONE;
+		ret = add(s, seg, v[i].nr, v[i].nr);
+	}
+	return ret;
+}
+
+int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
+	   struct gather_stats *st)
+{
+	struct state s = { .m = m, .o = o, .f = f, .st = st, .slot = slot, .alone = alone };
+	struct waits_opts wo = { .file = o->file, .data = &s };
+	struct paths_opts po = { .threads = o->threads, .lines = o->lines };
+	int ret;
+
+	memset(st, 0, sizeof(*st));
+	if (o->by != GATHER_COUNT) {
+		po.symbols = o->filter->symbols;
+		po.nr_symbols = o->filter->nr_symbols;
+	}
+	s.p = paths_new(m, f, &po);
+	if (!s.p)
+		return -ENOMEM;
+	if (o->by == GATHER_COUNT) {
+		ret = count(&s);
+	} else {
+		wo.wakers = o->by == GATHER_WAKEUP;
+		wo.wait = wo.wakers ? NULL : wait;
+		wo.wake = wo.wakers ? wake : NULL;
+		ret = waits_each(m, &wo, &st->waits);
+	}
+	paths_free(s.p);
+	vec_free(&s.tids);
+	hidx_free(&s.idx);
+	return ret;
+}
+
+static int pass_on(void *data, const struct wait *w)
+{
+	struct state *s = data;
+	uint64_t ns;
+
+	if (!wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
+		return 0;
+	return s->each(s->data, w, ns);
+}
+
+int gather_waits(struct model *m, const struct gather_opts *o,
+		 int (*each)(void *data, const struct wait *w, uint64_t ns), void *data,
+		 struct waits_stats *st)
+{
+	struct state s = { .m = m, .o = o, .each = each, .data = data };
+	struct waits_opts wo = { .file = o->file, .wait = pass_on, .data = &s };
+	struct paths_opts po = { .symbols = o->filter->symbols,
+				 .nr_symbols = o->filter->nr_symbols };
+	int ret;
+
+	s.p = paths_new(m, NULL, &po);
+	ret = s.p ? waits_each(m, &wo, st) : -ENOMEM;
+	paths_free(s.p);
+	vec_free(&s.tids);
+	hidx_free(&s.idx);
+	return ret;
+}

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/* paths - see paths.h */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "paths.h"
+#include "libunwind-user/base/vec.h"
+
+/* What is known of a stack; 0 in each: not made yet, else the segment + 1. */
+struct stack {
+	uint32_t seg, reversed;
+	uint32_t wanted;		/* 1 no, 2 yes */
+};
+
+struct tid {
+	uint32_t tid, seg, name;
+};
+
+struct paths {
+	struct model *m;
+	struct fold *f;
+	struct paths_opts o;
+	VEC(struct stack) user, kernel;
+	VEC(uint32_t) frame_name;	/* by the model's frame: name + 1 */
+	VEC(uint32_t) type_seg;
+	VEC(struct tid) tids;
+	struct hidx tid_idx;
+	VEC(uint32_t) tmp;
+	bool joined;
+	bool failed;			/* tmp is not whole: no memory */
+};
+
+struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o)
+{
+	struct paths *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->m = m;
+	p->joined = paths_joined(m);
+	p->f = f;
+	p->o = *o;
+	return p;
+}
+
+void paths_free(struct paths *p)
+{
+	if (!p)
+		return;
+	vec_free(&p->user);
+	vec_free(&p->kernel);
+	vec_free(&p->frame_name);
+	vec_free(&p->type_seg);
+	vec_free(&p->tids);
+	vec_free(&p->tmp);
+	hidx_free(&p->tid_idx);
+	free(p);
+}
+
+/* Element @i of a vector of numbers or structs that grows with zeros; NULL without memory. */
+#define slot(vec, i)								\
+({										\
+	while ((vec)->nr <= (i) && vec_add(vec))				\
+		;								\
+	(vec)->nr > (i) ? &(vec)->v[i] : NULL;					\
+})
+
+/* ---- names ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static uint32_t make_name(struct paths *p, const struct model_frame *f)
+{
+	enum fold_kind kind = f->kernel ? FOLD_KERNEL : FOLD_USER;
+	uint32_t file = f->file ? fold_file(p->f, f->file->path) :
+			f->jit ? fold_file(p->f, "[JIT]") : FOLD_NONE;
+	char text[300];
+
+	if (f->func && *f->func)
+		return fold_name(p->f, kind, f->func, file);
+	if (f->file)
+		snprintf(text, sizeof(text), "[%s]", base_name(f->file->path));
+	else
+		snprintf(text, sizeof(text), f->kernel ? "[kernel]" : "[no mapping]");
+	return fold_name(p->f, kind, text, file);
+}
+
+static uint32_t frame_name(struct paths *p, uint32_t frame)
+{
+	uint32_t *known;
+
+	if (frame < p->frame_name.nr && p->frame_name.v[frame])
+		return p->frame_name.v[frame] - 1;
+	known = slot(&p->frame_name, frame);
+	if (!known)
+		return UINT32_MAX;
+	if (!*known)
+		*known = make_name(p, model_frame(p->m, frame)) + 1;
+	return *known - 1;
+}
+
+static void put(struct paths *p, uint32_t name)
+{
+	uint32_t *n = vec_add(&p->tmp);
+
+	if (n)
+		*n = name;
+	else
+		p->failed = true;
+}
+
+/* Those from @from on, outermost first. */
+static void put_frames(struct paths *p, const uint32_t *frames, uint32_t from, uint32_t nr)
+{
+	if (vec_reserve(&p->tmp, nr)) {
+		p->failed = true;
+		return;
+	}
+	while (nr > from)
+		p->tmp.v[p->tmp.nr++] = frame_name(p, frames[--nr]);
+}
+
+static void note(struct paths *p, const char *text)
+{
+	put(p, fold_name(p->f, FOLD_NOTE, text, FOLD_NONE));
+}
+
+/* ---- segments ---- */
+
+static uint32_t finish(struct paths *p, bool reversed)
+{
+	uint32_t *v = p->tmp.v, tmp, i, nr = p->tmp.nr;
+
+	if (p->failed)
+		return UINT32_MAX;
+	for (i = 0; reversed && i < nr / 2; i++) {
+		tmp = v[i];
+		v[i] = v[nr - 1 - i];
+		v[nr - 1 - i] = tmp;
+	}
+	return fold_seg(p->f, v, nr);
+}
+
+static const char *why_missing(struct model *m, enum join_state state)
+{
+	switch (state) {
+	case JOIN_PENDING:
+		return "[still in the kernel]";
+	case JOIN_LOST:
+		return model_info(m)->damaged ? "[lost: the file is damaged]" : "[lost]";
+	case JOIN_UNSURE:
+		return "[not recorded: two buffers disagree]";
+	default:
+		return "[not recorded]";
+	}
+}
+
+void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
+{
+	const struct model_ustack *u = model_ustack(m, ustack);
+	uint32_t flags = u->flags;
+
+	memset(n, 0, sizeof(*n));
+	if (u->state != JOIN_STACK) {
+		n->outer[n->nr++] = why_missing(m, u->state);
+		return;
+	}
+	if (flags & STACK_TRUNCATED)
+		n->outer[n->nr++] = "[truncated]";
+	if (flags & STACK_INCOMPLETE)
+		n->outer[n->nr++] = u->nr ? "[incomplete]" : "[could not be read]";
+	if (flags & STACK_CUT)
+		n->outer[n->nr++] = "[outer frames lost]";
+	if (flags & STACK_FRAME_POINTER)
+		n->outer[n->nr++] = "[by frame pointers]";
+	if (!u->nr && !n->nr)
+		n->outer[n->nr++] = "[empty]";
+	if (flags & STACK_NO_START)
+		n->inner = "[inner frames lost]";
+}
+
+/* What was inlined at a place of the program, outermost first; model_lines() is innermost first. */
+static void put_inlined(struct paths *p, uint32_t frame)
+{
+	const struct model_line *v;
+	uint32_t nr = model_lines(p->m, frame, &v), file;
+
+	if (!nr)
+		return;
+	file = fold_file(p->f, model_frame(p->m, frame)->file->path);
+	while (nr-- > 0)
+		if (v[nr].inlined)
+			put(p, fold_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
+					 v[nr].func : "[unknown]", file));
+}
+
+/* Frames outermost first, with what is missing of them and where. */
+static bool spell_user(struct paths *p, uint32_t ustack)
+{
+	struct paths_notes n;
+	const uint32_t *frames;
+	uint32_t nr, i;
+
+	frames = model_uframes(p->m, ustack, &nr);
+	if (!frames)
+		return false;
+	paths_notes(p->m, ustack, &n);
+	for (i = 0; i < n.nr; i++)
+		note(p, n.outer[i]);
+	if (!p->o.lines)
+		put_frames(p, frames, 0, nr);
+	for (i = nr; p->o.lines && i-- > 0; ) {
+		put(p, frame_name(p, frames[i]));
+		put_inlined(p, frames[i]);
+	}
+	if (n.inner)
+		note(p, n.inner);
+	return true;
+}
+
+/* What the kernel runs to record an event is no part of what the program did. */
+bool paths_is_tracer(const struct model_frame *f)
+{
+	static const char *const prefixes[] = { "trace_event_raw_event_", "__traceiter_",
+						"__probestub_", "trace_event_buffer_" };
+	size_t i;
+
+	for (i = 0; f->func && i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(f->func, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+static bool spell_kernel(struct paths *p, uint32_t kstack)
+{
+	uint32_t nr, from = 0;
+	const uint32_t *frames = model_kframes(p->m, kstack, &nr);
+
+	if (!frames)
+		return false;
+	while (from < nr && paths_is_tracer(model_frame(p->m, frames[from])))
+		from++;
+	put_frames(p, frames, from, nr);
+	return true;
+}
+
+static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
+{
+	struct stack *s = user ? slot(&p->user, id) : slot(&p->kernel, id);
+	uint32_t *seg, like, made;
+
+	if (!s)
+		return UINT32_MAX;
+	seg = reversed ? &s->reversed : &s->seg;
+	if (*seg)
+		return *seg - 1;
+	like = user ? model_uframes_like(p->m, id) : id;
+	if (like != id) {
+		made = stack_seg(p, user, like, reversed);
+		/* the vector may have moved */
+		s = &p->user.v[id];
+		seg = reversed ? &s->reversed : &s->seg;
+	} else {
+		p->tmp.nr = 0;
+		if (!(user ? spell_user(p, id) : spell_kernel(p, id)))
+			return UINT32_MAX;
+		made = finish(p, reversed);
+	}
+	*seg = made + 1;
+	return made;
+}
+
+/* Nothing of a user program is below these. */
+static bool outermost(const char *func)
+{
+	static const char *const names[] = { "ret_from_fork", "ret_from_fork_asm", "kthread",
+		"common_startup_64", "secondary_startup_64", "secondary_startup_64_no_verify",
+		"cpu_startup_entry",
+		"start_secondary", "rest_init", "x86_64_start_kernel" };
+	size_t i;
+
+	for (i = 0; func && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(func, names[i]))
+			return true;
+	return false;
+}
+
+bool paths_joined(struct model *m)
+{
+	return model_find_type(m, "ftrace", "user_unwind_cookie") != MODEL_NONE ||
+	       model_find_type(m, "ftrace", "user_unwind_stack") != MODEL_NONE;
+}
+
+const char *paths_no_user(struct model *m, uint32_t kstack)
+{
+	const uint32_t *frames;
+	uint32_t nr = 0;
+
+	frames = model_kframes(m, kstack, &nr);
+	if (frames && nr && outermost(model_frame(m, frames[nr - 1])->func))
+		return NULL;
+	return "[no user stack asked for]";
+}
+
+uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
+{
+	const char *why;
+
+	if (ustack != MODEL_NONE)
+		return stack_seg(p, true, ustack, false);
+	why = p->joined ? paths_no_user(p->m, kstack) : NULL;
+	if (!why)
+		return FOLD_NONE;
+	p->tmp.nr = 0;
+	note(p, why);
+	return finish(p, false);
+}
+
+uint32_t paths_kernel(struct paths *p, uint32_t kstack)
+{
+	return kstack == MODEL_NONE ? FOLD_NONE : stack_seg(p, false, kstack, false);
+}
+
+static struct tid *get_tid(struct paths *p, uint32_t tid)
+{
+	const char *comm;
+	char text[300];
+	struct tid *t;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&p->tid_idx, hash64(tid), pos, i)
+		if (p->tids.v[i].tid == tid)
+			return &p->tids.v[i];
+	t = vec_add(&p->tids);
+	if (!t)
+		return NULL;
+	if (hidx_add(&p->tid_idx, hash64(tid), p->tids.nr - 1)) {
+		p->tids.nr--;
+		return NULL;
+	}
+	comm = model_comm(p->m, tid);
+	if (p->o.threads)
+		snprintf(text, sizeof(text), "%s-%u", comm, tid);
+	else
+		snprintf(text, sizeof(text), "%s", comm);
+	t->tid = tid;
+	t->name = fold_name(p->f, FOLD_TASK, text, FOLD_NONE);
+	t->seg = fold_seg(p->f, &t->name, 1);
+	return t;
+}
+
+uint32_t paths_task(struct paths *p, uint32_t tid)
+{
+	struct tid *t = get_tid(p, tid);
+
+	return t ? t->seg : UINT32_MAX;
+}
+
+uint32_t paths_event(struct paths *p, uint32_t type)
+{
+	uint32_t *seg = slot(&p->type_seg, type), name;
+	const struct model_type *t;
+	char text[300];
+
+	if (!seg)
+		return UINT32_MAX;
+	if (!*seg) {
+		t = model_type(p->m, type);
+		snprintf(text, sizeof(text), "%s:%s", t->system, t->name);
+		name = fold_name(p->f, FOLD_EVENT, text, FOLD_NONE);
+		*seg = fold_seg(p->f, &name, 1) + 1;
+	}
+	return *seg - 1;
+}
+
+/* ---- wake-ups ---- */
+
+static uint32_t waker_kernel(struct paths *p, const struct waker *by)
+{
+	uint32_t mark = fold_name(p->f, FOLD_MARK, "woken by", FOLD_NONE);
+	struct stack *s;
+
+	if (by->kstack == MODEL_NONE)
+		return fold_seg(p->f, &mark, 1);
+	s = slot(&p->kernel, by->kstack);
+	if (!s)
+		return UINT32_MAX;
+	if (!s->reversed) {
+		p->tmp.nr = 0;
+		if (!spell_kernel(p, by->kstack))
+			return UINT32_MAX;
+		put(p, mark);
+		s->reversed = finish(p, true) + 1;
+	}
+	return s->reversed - 1;
+}
+
+/*
+ * An interrupt is the waker itself: the program that it came upon has nothing to do with the
+ * wake-up and is only named.
+ */
+static uint32_t waker_user(struct paths *p, const struct waker *by)
+{
+	static const char *const context[] = {
+		[WAKER_SOFTIRQ] = "[soft interrupt]",
+		[WAKER_HARDIRQ] = "[hard interrupt]",
+		[WAKER_NMI] = "[NMI]",
+	};
+
+	if (by->context == WAKER_TASK) {
+		if (by->ustack != MODEL_NONE)
+			return stack_seg(p, true, by->ustack, true);
+		return paths_user(p, MODEL_NONE, by->kstack);
+	}
+	p->tmp.nr = 0;
+	note(p, context[by->context]);
+	note(p, "[interrupted]");
+	return finish(p, false);
+}
+
+void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
+		uint32_t seg[FOLD_SEGS])
+{
+	seg[SEG_TASK] = paths_task(p, w->tid);
+	seg[SEG_USER] = paths_user(p, w->ustack, w->kstack);
+	seg[SEG_KERNEL] = paths_kernel(p, w->kstack);
+	seg[SEG_WAKER_KERNEL] = waker_kernel(p, by);
+	seg[SEG_WAKER_USER] = waker_user(p, by);
+	seg[SEG_WAKER_TASK] = paths_task(p, by->tid);
+}
+
+/* ---- which are wanted ---- */
+
+static bool matches(struct paths *p, const uint32_t *frames, uint32_t nr)
+{
+	const struct model_frame *f;
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; frames && i < nr; i++) {
+		f = model_frame(p->m, frames[i]);
+		for (k = 0; f->func && k < p->o.nr_symbols; k++)
+			if (!fnmatch(p->o.symbols[k], f->func, 0))
+				return true;
+	}
+	return false;
+}
+
+static bool stack_wanted(struct paths *p, struct stack *s, bool user, uint32_t id)
+{
+	const uint32_t *frames;
+	uint32_t nr;
+
+	if (!s)
+		return false;
+	if (!s->wanted) {
+		frames = user ? model_uframes(p->m, id, &nr) : model_kframes(p->m, id, &nr);
+		s->wanted = matches(p, frames, nr) ? 2 : 1;
+	}
+	return s->wanted == 2;
+}
+
+bool paths_wanted(struct paths *p, uint32_t kstack, uint32_t ustack)
+{
+	if (!p->o.nr_symbols)
+		return true;
+	if (kstack != MODEL_NONE && stack_wanted(p, slot(&p->kernel, kstack), false, kstack))
+		return true;
+	return ustack != MODEL_NONE && stack_wanted(p, slot(&p->user, ustack), true, ustack);
+}

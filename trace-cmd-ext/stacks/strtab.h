@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * strtab - each string once, known by a number from 0 on, in the order they came
+ *
+ * What formats with a table of strings need. A zeroed one is empty. Not thread safe.
+ */
+#ifndef TRACE_USTACK_STRTAB_H
+#define TRACE_USTACK_STRTAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/vec.h"
+
+struct strtab_entry {
+	uint64_t hash;
+	size_t off, len;		/* in pool.v */
+};
+
+struct strtab {
+	struct text pool;		/* each with a null behind it */
+	VEC(struct strtab_entry) v;
+	struct hidx idx;
+};
+
+/* The number of @len bytes, which are copied; UINT32_MAX without memory. */
+uint32_t strtab_add(struct strtab *t, const char *s, size_t len);
+/* Terminated; valid until the next strtab_add(). */
+const char *strtab_get(const struct strtab *t, uint32_t nr, size_t *len);
+/* Empty again, the memory kept. */
+void strtab_clear(struct strtab *t);
+void strtab_free(struct strtab *t);
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tree - see tree.h */
+#include <errno.h>
+#include <stdbool.h>
+
+#include "tree.h"
+#include "libunwind-user/base/vec.h"
+
+/* Weights by their leading bits: 8 steps to a power of two, and 0. */
+#define STEPS		8
+#define BUCKETS		(64 * STEPS)
+
+struct open {
+	uint32_t name;
+	uint64_t start, value[2];
+};
+
+struct walk {
+	const struct fold *f;
+	int by;
+	uint64_t at;			/* the weight of the samples done */
+	VEC(struct open) path;
+	VEC(uint32_t) names;		/* of the next path */
+	uint64_t bucket[BUCKETS];	/* first walk: how many frames */
+	struct tree *tree;		/* second walk */
+	VEC(struct tree_node) nodes;
+};
+
+static unsigned int bucket_of(uint64_t v)
+{
+	int msb;
+
+	if (v < STEPS)
+		return v;
+	msb = 63 - __builtin_clzll(v);
+	return (msb - 2) * STEPS + (v >> (msb - 3) & (STEPS - 1));
+}
+
+/* The least weight in a bucket. */
+static uint64_t bucket_min(unsigned int b)
+{
+	return b < STEPS ? b : (uint64_t)(STEPS + b % STEPS) << (b / STEPS - 1);
+}
+
+static int finish_node(struct walk *w)
+{
+	struct open *o = &w->path.v[--w->path.nr];
+	struct tree_node *n;
+
+	if (w->path.nr) {
+		o[-1].value[0] += o->value[0];
+		o[-1].value[1] += o->value[1];
+	}
+	if (!w->tree) {
+		w->bucket[bucket_of(o->value[w->by])]++;
+		return 0;
+	}
+	if (o->value[w->by] < w->tree->least) {
+		w->tree->hidden++;
+		return 0;
+	}
+	n = vec_add(&w->nodes);
+	if (!n)
+		return -ENOMEM;
+	n->name = o->name;
+	n->depth = w->path.nr;
+	n->start = o->start;
+	n->value[0] = o->value[0];
+	n->value[1] = o->value[1];
+	if (n->depth >= w->tree->depth)
+		w->tree->depth = n->depth + 1;
+	return 0;
+}
+
+/* The names of a sample from segment @seg on, behind the first @keep. */
+static int spell(struct walk *w, const struct fold_sample *s, int seg, uint32_t keep)
+{
+	const uint32_t *names;
+	uint32_t nr;
+
+	w->names.nr = keep;
+	for (; seg < FOLD_SEGS; seg++) {
+		names = fold_names(w->f, s->seg[seg], &nr);
+		if (!nr)
+			continue;
+		if (vec_reserve(&w->names, nr))
+			return -ENOMEM;
+		memcpy(w->names.v + w->names.nr, names, nr * sizeof(*names));
+		w->names.nr += nr;
+	}
+	return 0;
+}
+
+static int one_sample(struct walk *w, const struct fold_sample *prev, const struct fold_sample *s)
+{
+	struct open *o;
+	uint32_t same = 0, nr;
+	int seg, ret;
+
+	for (seg = 0; prev && seg < FOLD_SEGS && prev->seg[seg] == s->seg[seg]; seg++) {
+		fold_names(w->f, s->seg[seg], &nr);
+		same += nr;
+	}
+	ret = spell(w, s, seg, same);
+	while (same < w->path.nr && same < w->names.nr && w->path.v[same].name == w->names.v[same])
+		same++;
+	while (!ret && w->path.nr > same)
+		ret = finish_node(w);
+	while (!ret && w->path.nr < w->names.nr) {
+		o = vec_add(&w->path);
+		if (!o)
+			return -ENOMEM;
+		o->name = w->names.v[w->path.nr - 1];
+		o->start = w->at;
+	}
+	if (!ret && w->path.nr) {
+		w->path.v[w->path.nr - 1].value[0] += s->value[0];
+		w->path.v[w->path.nr - 1].value[1] += s->value[1];
+	}
+	w->at += s->value[w->by];
+	return ret;
+}
+
+static int walk(struct walk *w)
+{
+	const struct fold_sample *prev = NULL;
+	size_t i, nr = fold_nr(w->f);
+	int ret = 0;
+
+	w->at = 0;
+	w->path.nr = w->names.nr = 0;
+	for (i = 0; i < nr && !ret; i++) {
+		ret = one_sample(w, prev, fold_sample(w->f, i));
+		prev = fold_sample(w->f, i);
+	}
+	while (w->path.nr && !ret)
+		ret = finish_node(w);
+	return ret;
+}
+
+static uint64_t least_weight(const struct walk *w, size_t max_nodes)
+{
+	uint64_t nr = 0;
+	int i;
+
+	for (i = BUCKETS - 1; i > 0; i--) {
+		nr += w->bucket[i];
+		if (nr > max_nodes)
+			return bucket_min(i + 1 < BUCKETS ? i + 1 : i);
+	}
+	return 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct tree_node *x = a, *y = b;
+
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, double share)
+{
+	struct walk w = { .f = f, .by = by };
+	size_t i;
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	for (i = 0; i < fold_nr(f); i++) {
+		t->total[0] += fold_sample(f, i)->value[0];
+		t->total[1] += fold_sample(f, i)->value[1];
+	}
+	ret = walk(&w);
+	if (!ret) {
+		t->least = least_weight(&w, max_nodes);
+		if (t->least < share * t->total[by])
+			t->least = share * t->total[by];
+		w.tree = t;
+		ret = walk(&w);
+	}
+	vec_free(&w.path);
+	vec_free(&w.names);
+	if (ret) {
+		vec_free(&w.nodes);
+		return ret;
+	}
+	t->nodes = w.nodes.v;
+	t->nr = w.nodes.nr;
+	if (t->nr)
+		qsort(t->nodes, t->nr, sizeof(*t->nodes), by_place);
+	return 0;
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/* waits - see waits.h */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "plugin/recording/drops.h"
+#include "plugin/join/runs.h"
+#include "libunwind-user/base/vec.h"
+#include "waits.h"
+
+/* prev_state: EXIT_DEAD and EXIT_ZOMBIE, include/linux/sched.h */
+#define STATE_ENDED	0x30
+
+const char *waits_events[3] = { "sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup" };
+
+enum known {
+	KNOWN_NOTHING,
+	KNOWN_ON,
+	KNOWN_OFF,
+	KNOWN_ENDED,
+};
+
+struct task {
+	struct wait out;		/* with KNOWN_OFF */
+	uint32_t tid;
+	enum known known;
+	bool woken;
+};
+
+struct gap {
+	uint64_t from, to;
+};
+
+struct cpu {
+	uint64_t last;			/* time stamp of its last event */
+	bool any;
+	uint64_t last_switch;
+	uint32_t running;		/* whom that switched to */
+	bool any_switch;
+};
+
+struct run {
+	struct model *m;
+	const struct waits_opts *o;
+	struct waits_stats *st;
+	uint32_t type_switch, type_wake;
+	struct decode_field prev_pid, prev_state, next_pid, wake_pid, flags;
+	bool has_buffer;		/* one with switches was seen: st->buffer */
+	uint32_t cpu_of_buffer;		/* before that: whose cpus and gaps these are */
+	bool *other;			/* by buffer: has switches that do not count */
+	uint64_t last_ts;		/* of all records */
+	VEC(struct cpu) cpus;
+	VEC(struct gap) gaps;
+	VEC(struct gap) breaks;		/* where a task leaves a CPU that another one had */
+	VEC(struct task) tasks;
+	struct hidx idx;
+};
+
+/* ---- gaps ---- */
+
+/* Who leaves a CPU is who came to it last, or events are missing between. */
+static int find_break(struct run *r, struct cpu *c, const struct model_event *ev)
+{
+	uint64_t prev, next;
+	struct gap *g;
+
+	if (!model_number(r->m, ev, &r->prev_pid, &prev) ||
+	    !model_number(r->m, ev, &r->next_pid, &next))
+		return 0;
+	if (c->any_switch && c->running != (uint32_t)prev) {
+		g = vec_add(&r->breaks);
+		if (!g)
+			return -ENOMEM;
+		g->from = c->last_switch;
+		g->to = ev->ts;
+	}
+	c->any_switch = true;
+	c->last_switch = ev->ts;
+	c->running = next;
+	return 0;
+}
+
+/*
+ * First walk, CPU by CPU: between which time stamps events were dropped, and which buffer counts.
+ * Gaps of any CPU matter to any task, as it could have run there.
+ */
+static int find_gap(void *data, const struct model_event *ev)
+{
+	struct run *r = data;
+	struct cpu *c;
+	struct gap *g;
+
+	if (ev->type == r->type_switch && !r->has_buffer) {
+		r->has_buffer = true;
+		r->st->buffer = ev->buffer;
+		/* what was seen before is of buffers without switches */
+		r->cpus.nr = r->cpu_of_buffer == ev->buffer ? r->cpus.nr : 0;
+		r->gaps.nr = r->cpu_of_buffer == ev->buffer ? r->gaps.nr : 0;
+	}
+	if (!r->has_buffer && ev->buffer != r->cpu_of_buffer) {
+		r->cpu_of_buffer = ev->buffer;
+		r->cpus.nr = r->gaps.nr = r->breaks.nr = 0;
+	}
+	if (r->has_buffer && ev->buffer != r->st->buffer) {
+		if (ev->type == r->type_switch && !r->other[ev->buffer]) {
+			r->other[ev->buffer] = true;
+			r->st->other_buffers++;
+		}
+		return 0;
+	}
+	while (r->cpus.nr <= ev->cpu)
+		if (!vec_add(&r->cpus))
+			return -ENOMEM;
+	c = &r->cpus.v[ev->cpu];
+	if (ev->missed) {
+		g = vec_add(&r->gaps);
+		if (!g)
+			return -ENOMEM;
+		g->from = c->any ? c->last : 0;
+		g->to = ev->ts;
+	}
+	c->any = true;
+	c->last = ev->ts;
+	return ev->type == r->type_switch ? find_break(r, c, ev) : 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Sort them, and make one of those that overlap. */
+static void order_gaps(struct run *r)
+{
+	struct gap *v = r->gaps.v;
+	size_t i, to = 0;
+
+	r->st->gaps = r->gaps.nr;
+	if (!r->gaps.nr)
+		return;
+	qsort(v, r->gaps.nr, sizeof(*v), by_start);
+	for (i = 1; i < r->gaps.nr; i++) {
+		if (v[i].from > v[to].to)
+			v[++to] = v[i];
+		else if (v[i].to > v[to].to)
+			v[to].to = v[i].to;
+	}
+	r->gaps.nr = to + 1;
+}
+
+static bool has_gap(const struct run *r, uint64_t from, uint64_t to)
+{
+	size_t lo = 0, hi = r->gaps.nr, mid;
+
+	/* the first gap that ends behind @from */
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (r->gaps.v[mid].to > from)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < r->gaps.nr && r->gaps.v[lo].from < to;
+}
+
+/* The statistics tell of drops that left no mark where they were. */
+static int refused(void *data, const char *buffer)
+{
+	struct run *r = data;
+
+	if (!r->st->gaps && !strcmp(buffer, model_buffer(r->m, r->st->buffer)))
+		r->st->refused = true;
+	return 0;
+}
+
+static void read_drops(struct run *r)
+{
+	int fd = r->o->file ? open(r->o->file, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return;
+	r->st->gaps = r->gaps.nr;
+	drops_read(fd, refused, r);
+	close(fd);
+}
+
+/* A recording may leave out switches by a filter; only where some were dropped is a break a gap. */
+static int add_breaks(struct run *r)
+{
+	struct gap *g;
+	size_t i;
+
+	for (i = 0; r->st->refused && i < r->breaks.nr; i++) {
+		g = vec_add(&r->gaps);
+		if (!g)
+			return -ENOMEM;
+		*g = r->breaks.v[i];
+	}
+	return 0;
+}
+
+/* ---- pairs ---- */
+
+static struct task *get_task(struct run *r, uint32_t tid)
+{
+	struct task *t;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&r->idx, hash64(tid), pos, i)
+		if (r->tasks.v[i].tid == tid)
+			return &r->tasks.v[i];
+	t = vec_add(&r->tasks);
+	if (!t)
+		return NULL;
+	if (hidx_add(&r->idx, hash64(tid), r->tasks.nr - 1)) {
+		r->tasks.nr--;
+		return NULL;
+	}
+	t->tid = tid;
+	return t;
+}
+
+/* A wait that something other than its switch in ended. */
+static void not_a_wait(struct run *r, const struct wait *w, uint64_t until)
+{
+	if (has_gap(r, w->from, until)) {
+		r->st->uncertain++;
+		r->st->uncertain_ns += until - w->from;
+	} else {
+		r->st->disordered++;
+	}
+}
+
+static int switch_out(struct run *r, const struct model_event *ev, uint32_t tid)
+{
+	struct task *t = get_task(r, tid);
+
+	if (!t)
+		return -ENOMEM;
+	if (t->known == KNOWN_OFF)
+		not_a_wait(r, &t->out, ev->ts);
+	t->out = (struct wait){ .from = ev->ts, .tid = tid, .cpu = ev->cpu, .kstack = ev->kstack,
+				.ustack = ev->ustack };
+	model_number(r->m, ev, &r->prev_state, &t->out.state);
+	t->woken = false;
+	t->known = KNOWN_OFF;
+	if (t->out.state & STATE_ENDED) {
+		t->known = KNOWN_ENDED;
+		r->st->ended++;
+	}
+	return 0;
+}
+
+static int switch_in(struct run *r, const struct model_event *ev, uint32_t tid)
+{
+	struct task *t = get_task(r, tid);
+	enum known was;
+
+	if (!t)
+		return -ENOMEM;
+	was = t->known;
+	t->known = KNOWN_ON;
+	/* after one that ended it is another task with the same number */
+	if (was == KNOWN_NOTHING || was == KNOWN_ENDED) {
+		r->st->began_before++;
+		return 0;
+	}
+	if (was == KNOWN_ON) {
+		r->st->disordered++;
+		return 0;
+	}
+	if (has_gap(r, t->out.from, ev->ts)) {
+		r->st->uncertain++;
+		r->st->uncertain_ns += ev->ts - t->out.from;
+		return 0;
+	}
+	t->out.ns = ev->ts - t->out.from;
+	r->st->nr++;
+	r->st->ns += t->out.ns;
+	return r->o->wait ? r->o->wait(r->o->data, &t->out) : 0;
+}
+
+static enum waker_context context_of(uint64_t flags)
+{
+	if (flags & TRACE_FL_NMI)
+		return WAKER_NMI;
+	if (flags & TRACE_FL_HARDIRQ)
+		return WAKER_HARDIRQ;
+	return flags & TRACE_FL_SOFTIRQ ? WAKER_SOFTIRQ : WAKER_TASK;
+}
+
+static int wake_up(struct run *r, const struct model_event *ev, uint32_t tid)
+{
+	struct task *t = get_task(r, tid);
+	struct waker by = { .ts = ev->ts, .tid = ev->tid, .cpu = ev->cpu, .kstack = ev->kstack,
+			    .ustack = ev->ustack };
+	uint64_t flags = 0;
+
+	if (!t)
+		return -ENOMEM;
+	if (t->known != KNOWN_OFF) {
+		r->st->wakeups_unknown++;
+		return 0;
+	}
+	if (t->woken)
+		return 0;
+	t->woken = true;
+	if (has_gap(r, t->out.from, ev->ts)) {
+		r->st->wakeups_uncertain++;
+		return 0;
+	}
+	model_number(r->m, ev, &r->flags, &flags);
+	by.context = context_of(flags);
+	t->out.ns = ev->ts - t->out.from;
+	r->st->wakeups++;
+	r->st->wakeups_ns += t->out.ns;
+	return r->o->wake ? r->o->wake(r->o->data, &t->out, &by) : 0;
+}
+
+static int event(void *data, const struct model_event *ev)
+{
+	struct run *r = data;
+	uint64_t prev, next;
+	int ret = 0;
+
+	if (ev->buffer != r->st->buffer)
+		return 0;
+	if (ev->type == r->type_switch) {
+		if (!model_number(r->m, ev, &r->prev_pid, &prev) ||
+		    !model_number(r->m, ev, &r->next_pid, &next))
+			return 0;
+		if ((uint32_t)prev)
+			ret = switch_out(r, ev, prev);
+		if (!ret && (uint32_t)next)
+			ret = switch_in(r, ev, next);
+		return ret;
+	}
+	if (r->o->wakers && ev->type == r->type_wake &&
+	    model_number(r->m, ev, &r->wake_pid, &next) && (uint32_t)next)
+		return wake_up(r, ev, next);
+	return 0;
+}
+
+static void finish(struct run *r)
+{
+	struct task *t;
+	size_t i;
+
+	for (i = 0; i < r->tasks.nr; i++) {
+		t = &r->tasks.v[i];
+		if (t->known != KNOWN_OFF)
+			continue;
+		if (has_gap(r, t->out.from, r->last_ts)) {
+			r->st->uncertain++;
+			r->st->uncertain_ns += r->last_ts - t->out.from;
+		} else {
+			r->st->not_over++;
+			r->st->not_over_ns += r->last_ts - t->out.from;
+		}
+	}
+}
+
+/* The type of a wake-up: sched_waking, if the file holds any. */
+static uint32_t find_wake(struct model *m)
+{
+	uint32_t waking = model_find_type(m, "sched", "sched_waking");
+	uint32_t wakeup = model_find_type(m, "sched", "sched_wakeup");
+
+	if (waking != MODEL_NONE && model_type(m, waking)->records)
+		return waking;
+	return wakeup != MODEL_NONE && model_type(m, wakeup)->records ? wakeup : MODEL_NONE;
+}
+
+static bool find_fields(struct run *r)
+{
+	struct model *m = r->m;
+
+	r->type_wake = MODEL_NONE;
+	r->type_switch = model_find_type(m, "sched", "sched_switch");
+	if (r->type_switch == MODEL_NONE || !model_type(m, r->type_switch)->records ||
+	    !model_field(m, r->type_switch, "prev_pid", &r->prev_pid) ||
+	    !model_field(m, r->type_switch, "next_pid", &r->next_pid))
+		return false;
+	model_field(m, r->type_switch, "prev_state", &r->prev_state);
+	if (!r->o->wakers)
+		return true;
+	r->type_wake = find_wake(m);
+	if (r->type_wake == MODEL_NONE || !model_field(m, r->type_wake, "pid", &r->wake_pid))
+		return false;
+	model_field(m, r->type_wake, "common_flags", &r->flags);
+	return true;
+}
+
+int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *st)
+{
+	struct run r = { .m = m, .o = o, .st = st };
+	int ret;
+
+	memset(st, 0, sizeof(*st));
+	if (!find_fields(&r))
+		return -ENODATA;
+	r.other = calloc(model_info(m)->buffers + 1, sizeof(*r.other));
+	ret = r.other ? model_each(m, MODEL_BARE, find_gap, &r) : -ENOMEM;
+	if (!ret) {
+		read_drops(&r);
+		ret = add_breaks(&r);
+	}
+	if (!ret) {
+		order_gaps(&r);
+		r.last_ts = model_info(m)->last_ts;
+		ret = model_each(m, MODEL_BY_TIME, event, &r);
+	}
+	if (!ret)
+		finish(&r);
+	free(r.other);
+	vec_free(&r.cpus);
+	vec_free(&r.gaps);
+	vec_free(&r.breaks);
+	vec_free(&r.tasks);
+	hidx_free(&r.idx);
+	return ret;
+}

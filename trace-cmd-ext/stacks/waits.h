@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * waits - how long each task was off the CPU, and who woke it
+ *
+ * A task is off the CPU from the sched_switch in which it is prev_pid (that event carries the stack
+ * that blocked) to the next one in which it is next_pid. Both ends must be there, and nothing may
+ * be missing between them; what is not so is counted apart and never guessed:
+ *
+ *  - began before: switched in, and what came before is not in the file. The task waited already,
+ *    or it is new.
+ *  - not over: switched out, and not in again before the recording ended. Until the last event it
+ *    waited, but it is no complete wait. A task that ended is none of these.
+ *  - uncertain: events were dropped, on whatever CPU, between out and in. The task may have run
+ *    there. It reaches from the last event before the gap to the first one behind it. Events that a
+ *    full buffer refused leave no mark; then it is where a task leaves a CPU that another one had.
+ *  - disordered: out twice or in twice without a gap: clocks of two CPUs that disagree, or a filter
+ *    that left out some of these events.
+ *
+ * Task 0, one for each CPU, is not looked at. When several buffers hold sched_switch events, those
+ * of the first one that does count: the others saw the same switches.
+ *
+ * A wake-up is the first sched_waking (sched_wakeup in a file without those) for a task that is off
+ * the CPU. The time waited is that from the switch out to it; the rest is waiting for a CPU.
+ */
+#ifndef TRACE_USTACK_WAITS_H
+#define TRACE_USTACK_WAITS_H
+
+#include "trace-cmd-ext/model/model.h"
+
+enum waker_context {
+	WAKER_TASK,			/* the waker is the task that was running */
+	WAKER_SOFTIRQ,			/* an interrupt is, which came while that task ran */
+	WAKER_HARDIRQ,
+	WAKER_NMI,
+};
+
+/* A task that went off the CPU. */
+struct wait {
+	uint64_t from;			/* time stamp of the switch out */
+	uint64_t ns;			/* to the switch in, or to the wake-up */
+	uint64_t state;			/* prev_state; 0 (or with 0x100): it was preempted */
+	uint32_t tid, cpu;		/* cpu: where it went off */
+	uint32_t kstack, ustack;	/* of the switch out */
+};
+
+struct waker {
+	uint64_t ts;
+	uint32_t tid;			/* who was running */
+	uint32_t cpu;
+	uint32_t kstack, ustack;
+	enum waker_context context;
+};
+
+struct waits_opts {
+	const char *file;		/* path of the model's file, for its statistics */
+	bool wakers;			/* sched_waking is wanted too */
+	/* each returns 0, or what ends it; may be NULL */
+	int (*wait)(void *data, const struct wait *w);
+	int (*wake)(void *data, const struct wait *w, const struct waker *by);
+	void *data;
+};
+
+/* What could not be paired. Times are sums, in units of the clock. */
+struct waits_stats {
+	uint64_t nr, ns;		/* complete waits */
+	uint64_t began_before;
+	uint64_t not_over, not_over_ns;	/* until the last event */
+	uint64_t ended;			/* tasks that exited */
+	uint64_t uncertain, uncertain_ns;
+	uint64_t disordered;
+	uint64_t gaps;			/* places where events were dropped */
+	bool refused;			/* more were, nobody knows where */
+	uint64_t wakeups, wakeups_ns;	/* passed on */
+	uint64_t wakeups_uncertain;	/* dropped events between switch out and wake-up */
+	uint64_t wakeups_unknown;	/* of tasks not known to be off the CPU */
+	uint32_t buffer;		/* whose sched_switch events count */
+	uint32_t other_buffers;		/* that have some too */
+};
+
+/*
+ * Go through all sched_switch events of @m, in the order of time; the model's filter must let them
+ * and, with @wakers, sched_waking and sched_wakeup through: waits_events says so. 0; a negative
+ * errno; -ENODATA when the file has no such events; or what a callback returned.
+ */
+int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *st);
+
+extern const char *waits_events[3];
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stat_count - what trace-ustack stat counts
+ *
+ * Without a filter the scan has seen all that is needed: the join knows the requests by their runs
+ * and the model the records by their kind, so the events are not read again. With one they are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace-cmd-ext/model/impl.h"
+#include "stat.h"
+
+static struct stat_process *get_process(struct stat_counts *s, struct model *m, uint32_t tid)
+{
+	uint32_t tgid = model_tgid(m, tid), pid = tgid ? tgid : tid, i;
+	struct stat_process *p;
+	size_t pos;
+
+	for_each_hidx(&s->process_idx, hash64(pid), pos, i)
+		if (s->processes.v[i].pid == pid)
+			return &s->processes.v[i];
+	p = vec_add(&s->processes);
+	if (!p || hidx_add(&s->process_idx, hash64(pid), s->processes.nr - 1))
+		return NULL;
+	p->pid = pid;
+	p->tid = tid;
+	return p;
+}
+
+static void add_requests(struct stat_requests *r, const struct model_ustack *u, uint64_t nr)
+{
+	static const uint32_t flags[STAT_NR_MARKS] = {
+		[STAT_TRUNCATED] = STACK_TRUNCATED,
+		[STAT_INCOMPLETE] = STACK_INCOMPLETE,
+		[STAT_FRAME_POINTER] = STACK_FRAME_POINTER,
+		[STAT_OUTSIDE] = STACK_OUTSIDE,
+		[STAT_CUT] = STACK_CUT | STACK_NO_START,
+	};
+	int i;
+
+	r->states[u->state] += nr;
+	if (u->state != JOIN_STACK)
+		return;
+	for (i = 0; i < STAT_NR_MARKS; i++)
+		if (u->flags & flags[i])
+			r->marks[i] += nr;
+	if (!u->nr)
+		r->marks[STAT_EMPTY] += nr;
+}
+
+static int add(struct stat_counts *s, struct model *m, uint32_t tid, uint32_t ustack,
+	       uint64_t events, uint64_t requests)
+{
+	struct stat_process *p = get_process(s, m, tid);
+
+	if (!p)
+		return -ENOMEM;
+	p->events += events;
+	if (ustack == MODEL_NONE)
+		return 0;
+	while (s->weights.nr <= ustack)
+		if (!vec_add(&s->weights))
+			return -ENOMEM;
+	s->weights.v[ustack] += requests;
+	add_requests(&p->r, model_ustack(m, ustack), requests);
+	add_requests(&s->r, model_ustack(m, ustack), requests);
+	return 0;
+}
+
+static int add_event(struct stat_counts *s, uint32_t type, uint64_t nr)
+{
+	struct stat_event *e;
+	size_t i;
+
+	s->events += nr;
+	for (i = 0; i < s->by_event.nr; i++) {
+		if (s->by_event.v[i].type == type) {
+			s->by_event.v[i].nr += nr;
+			return 0;
+		}
+	}
+	e = vec_add(&s->by_event);
+	if (!e)
+		return -ENOMEM;
+	e->type = type;
+	e->nr = nr;
+	return 0;
+}
+
+static int from_scan(struct stat_counts *s, struct model *m)
+{
+	struct join_answer ans;
+	struct join_run run;
+	uint32_t i, ustack;
+	int ret = 0;
+
+	for (i = 0; i < m->types.nr && !ret; i++)
+		if (m->types.v[i].kind == RECORD_EVENT)
+			ret = add_event(s, i, m->types.v[i].pub.records);
+	for (i = 0; i < m->tasks.nr && !ret; i++)
+		if (m->tasks.v[i].events)
+			ret = add(s, m, m->tasks.v[i].tid, MODEL_NONE, m->tasks.v[i].events, 0);
+	for (i = 0; i < join_nr_runs(m->join) && !ret; i++) {
+		ustack = model_run_ustack(m, i);
+		if (ustack == MODEL_NONE)
+			continue;
+		join_run(m->join, i, &ans, &run);
+		ret = add(s, m, run.tid, ustack, 0, run.events);
+	}
+	return ret;
+}
+
+static int from_events(struct stat_counts *s, struct model *m)
+{
+	const struct model_count *c;
+	size_t nr, i;
+	int ret = model_counts(m, &c, &nr);
+
+	for (i = 0; i < nr && !ret; i++) {
+		ret = add_event(s, c[i].type, c[i].nr);
+		if (!ret)
+			ret = add(s, m, c[i].tid, c[i].ustack, c[i].nr, c[i].nr);
+	}
+	return ret;
+}
+
+static uint64_t requests(const struct stat_process *p)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < JOIN_NR_STATES; i++)
+		sum += p->r.states[i];
+	return sum;
+}
+
+/* A dropped event can have left its request, so a process may have more requests than events. */
+static void count_unasked(struct stat_counts *s)
+{
+	const struct stat_process *p;
+	uint64_t asked;
+	size_t i;
+
+	for (i = 0; i < s->processes.nr; i++) {
+		p = &s->processes.v[i];
+		asked = requests(p);
+		if (!asked)
+			s->never_asked += p->events;
+		else if (p->events > asked)
+			s->unasked += p->events - asked;
+	}
+}
+
+#define CMP(a, b) do { if ((a) != (b)) return (a) > (b) ? -1 : 1; } while (0)
+
+static int cmp_process(const void *a, const void *b)
+{
+	const struct stat_process *x = a, *y = b;
+
+	CMP(requests(x), requests(y));
+	CMP(x->events, y->events);
+	CMP(y->pid, x->pid);
+	return 0;
+}
+
+static int cmp_event(const void *a, const void *b)
+{
+	const struct stat_event *x = a, *y = b;
+
+	CMP(x->nr, y->nr);
+	CMP(y->type, x->type);
+	return 0;
+}
+
+int stat_count(struct stat_counts *s, struct model *m, bool filtered)
+{
+	size_t i;
+	int ret;
+
+	s->filtered = filtered;
+	for (i = 0; i < m->types.nr; i++) {
+		s->bytes += m->types.v[i].pub.bytes;
+		if (m->types.v[i].kind == RECORD_EVENT)
+			s->all_events += m->types.v[i].pub.records;
+	}
+	ret = filtered ? from_events(s, m) : from_scan(s, m);
+	count_unasked(s);
+	if (s->processes.nr)
+		qsort(s->processes.v, s->processes.nr, sizeof(*s->processes.v), cmp_process);
+	if (s->by_event.nr)
+		qsort(s->by_event.v, s->by_event.nr, sizeof(*s->by_event.v), cmp_event);
+	return ret;
+}
+
+/* That of the main thread if it is known. */
+const char *stat_process_name(struct model *m, const struct stat_process *p)
+{
+	return model_comm(m, tep_is_pid_registered(model_tep(m), p->pid) ? p->pid : p->tid);
+}
+
+void stat_free(struct stat_counts *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->files.nr; i++)
+		stat_table_free(s->files.v[i].table);
+	vec_free(&s->processes);
+	vec_free(&s->by_event);
+	vec_free(&s->files);
+	vec_free(&s->weights);
+	saved_tables_free(&s->saved);
+	hidx_free(&s->process_idx);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stat_files - the frames of user stacks by the file they lie in, and what tables that file has
+ *
+ * Addresses are only given their files: symbols take many times longer. A stack that is not whole
+ * is counted at the file where that began. For an incomplete one that is the file of its last
+ * frame, as the walk gave up there. A frame pointer was followed in the innermost frame whose file
+ * had no table; where none of its files is known to be without one (its table came later, or what
+ * tables there were is not known), it is the last frame's, too.
+ *
+ * What tables there were is in FILE.tables. Where that says nothing, a table is made of the file
+ * here, if it has the build-id of the one traced; it is what a recording with tables would have.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "plugin/join/frames.h"
+#include "trace-cmd-ext/model/impl.h"
+#include "stat.h"
+#include "libunwind-user/symbols/symbols.h"
+
+static bool is_innermost(const struct user_stack *u, uint32_t i)
+{
+	return !i && !(u->pub.flags & STACK_NO_START);
+}
+
+static const struct maps_file *file_of(struct model *m, const struct user_stack *u, uint32_t i,
+				       uint64_t *offset)
+{
+	/* not exact where a signal trampoline stands before it: that is of one file with it */
+	return frames_file(m->maps, &u->ans, u->pub.addrs[i], is_innermost(u, i), offset);
+}
+
+/*
+ * The file of a frame. Slot 0 is of what no mapping is known of, and slot 1 of the vDSO that 32-bit
+ * programs have: it goes by the name of the other one, has no build ID, and no table. NULL without
+ * memory.
+ */
+static struct stat_file *slot_of(struct stat_counts *s, struct model *m, const struct user_stack *u,
+				 uint32_t i, uint64_t *offset)
+{
+	const struct maps_file *file = file_of(m, u, i, offset);
+	bool compat = u->pub.flags & STACK_COMPAT && file && !strcmp(file->path, "[vdso]");
+	uint32_t at = compat ? 1 : file ? file->id + 2 : 0;
+
+	while (s->files.nr <= at)
+		if (!vec_add(&s->files))
+			return NULL;
+	s->files.v[at].file = file;
+	s->files.v[at].compat = compat;
+	return &s->files.v[at];
+}
+
+static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
+{
+	const struct user_stack *u = &m->ustacks.v[ustack];
+	struct stat_file *f;
+	uint64_t offset;
+	uint32_t i;
+
+	for (i = 0; i < u->pub.nr; i++) {
+		f = slot_of(s, m, u, i, &offset);
+		if (!f)
+			return -ENOMEM;
+		f->frames += weight;
+		if (f->last_stack != ustack + 1)
+			f->stacks += weight;
+		f->last_stack = ustack + 1;
+	}
+	return 0;
+}
+
+/* ---- tables ---- */
+
+/* The kernel cuts longer ones. */
+static bool is_traced(int fd, const struct maps_file *file)
+{
+	uint8_t id[UU_BUILD_ID_MAX];
+	size_t size = symtab_build_id(fd, id);
+
+	if (size > sizeof(file->build_id))
+		size = sizeof(file->build_id);
+	return size && size == file->build_id_size && !memcmp(id, file->build_id, size);
+}
+
+int stat_open_traced(const struct maps_file *file, const char *sysroot)
+{
+	int fd = file->build_id_size ? symbols_open(sysroot, file->path, 0) : -1;
+
+	if (fd < 0 || is_traced(fd, file))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Of a file here that is the one traced, whatever architecture that was. */
+static void make_table(struct stat_file *f, const char *sysroot)
+{
+	int fd = stat_open_traced(f->file, sysroot), ret, i;
+	struct gen_table table = {};
+
+	if (fd < 0)
+		return;
+	ret = gen_from_fd(fd, &table);
+	if (!ret && !table.stats.table_fdes)
+		ret = -ENODATA;
+	f->known = STAT_POSSIBLE;
+	f->cause = tables_cause_of(ret);
+	f->error = f->cause == TABLES_ERROR ? -ret : 0;
+	f->text_bytes = table.stats.text_bytes;
+	f->covered_bytes = table.stats.covered_bytes;
+	for (i = 0; i < GEN_NR_CAUSES; i++)
+		f->holes += table.stats.hole[i].nr;
+	gen_free(&table);
+	close(fd);
+}
+
+static void find_table(struct stat_counts *s, struct stat_file *f, const char *sysroot)
+{
+	const struct saved_table *t;
+
+	if (jit_may(f->file)) {
+		f->known = STAT_NO_FILE;
+		return;
+	}
+	if (f->compat) {
+		f->known = STAT_RECORDED;
+		f->cause = TABLES_OTHER_ARCH;
+		return;
+	}
+	t = saved_tables_find(&s->saved, f->file);
+	if (!t) {
+		make_table(f, sysroot);
+		return;
+	}
+	f->known = STAT_RECORDED;
+	f->cause = t->cause;
+	f->error = t->error;
+	f->text_bytes = t->text_bytes;
+	f->covered_bytes = t->covered_bytes;
+	f->holes = t->holes;
+}
+
+static bool had_no_table(const struct stat_file *f)
+{
+	return f->known == STAT_NO_FILE || (f->known == STAT_RECORDED &&
+					    f->cause != TABLES_COVERED);
+}
+
+/* ---- where stacks are not whole ---- */
+
+static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight,
+		    const char *sysroot)
+{
+	const struct user_stack *u = &m->ustacks.v[ustack];
+	uint32_t i, last = u->pub.nr - 1;
+	struct stat_file *f = NULL;
+	enum end_reason end;
+	uint64_t offset;
+
+	if (u->pub.flags & STACK_INCOMPLETE) {
+		f = u->pub.nr ? slot_of(s, m, u, last, &offset) : NULL;
+		if (u->pub.flags & STACK_OUTSIDE)
+			end = END_OUTSIDE;
+		else if (f)
+			end = stat_end_of(f, offset, is_innermost(u, last), sysroot);
+		else
+			end = END_NO_FRAME;
+		s->ends[end] += weight;
+		if (f)
+			f->incomplete += weight;
+	}
+	if (!u->pub.nr || !(u->pub.flags & STACK_FRAME_POINTER))
+		return;
+	for (i = 0; i < u->pub.nr; i++) {
+		f = slot_of(s, m, u, i, &offset);
+		if (had_no_table(f))
+			break;
+	}
+	f->frame_pointer += weight;
+}
+
+#define CMP(a, b) do { if ((a) != (b)) return (a) > (b) ? -1 : 1; } while (0)
+
+/* Those that stacks ended in, then those with most frames. */
+static int cmp_file(const void *a, const void *b)
+{
+	const struct stat_file *x = a, *y = b;
+	int c;
+
+	CMP(x->incomplete + x->frame_pointer, y->incomplete + y->frame_pointer);
+	CMP(x->frames, y->frames);
+	c = strcmp(x->file ? x->file->path : "", y->file ? y->file->path : "");
+	if (c || !x->file || !y->file)
+		return c;
+	return x->file->id < y->file->id ? -1 : x->file->id > y->file->id;
+}
+
+int stat_files(struct stat_counts *s, struct model *m, const char *path)
+{
+	const char *sysroot = m->opts.sysroot ? m->opts.sysroot : "";
+	uint32_t i, to = 0;
+	int ret = 0;
+
+	s->saved_error = saved_tables_read(&s->saved, path, reader_trace_id(m->reader));
+	if (s->saved_error == -ENOMEM)
+		return -ENOMEM;
+	for (i = 0; i < s->weights.nr && !ret; i++)
+		if (s->weights.v[i] && m->ustacks.v[i].pub.state == JOIN_STACK)
+			ret = add_frames(s, m, i, s->weights.v[i]);
+	for (i = 0; i < s->files.nr && !ret; i++)
+		if (s->files.v[i].frames)
+			find_table(s, &s->files.v[i], sysroot);
+	for (i = 0; i < s->weights.nr && !ret; i++)
+		if (s->weights.v[i] && m->ustacks.v[i].pub.state == JOIN_STACK)
+			add_end(s, m, i, s->weights.v[i], sysroot);
+	if (ret)
+		return ret;
+	for (i = 0; i < s->files.nr; i++)
+		if (s->files.v[i].frames)
+			s->files.v[to++] = s->files.v[i];
+	s->files.nr = to;
+	if (to)
+		qsort(s->files.v, to, sizeof(*s->files.v), cmp_file);
+	return 0;
+}

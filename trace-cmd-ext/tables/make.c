@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * make - tables into the cache, before anybody needs them
+ *
+ * `register` and `run` make what they miss. The audit module does not, so it depends on this. The
+ * vDSO is no file that could be named: its table is made each time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libunwind-user/tables/tables.h"
+#include "serve.h"
+
+#define TOOL		"trace-ustack-tables make"
+#define PROGRESS_AFTER	1.0	/* seconds */
+
+static struct {
+	struct tables_cache *cache;
+	bool verbose, quiet, said;
+	struct timespec start;
+	uint64_t made, kept, bytes, none, failed;
+} make;
+
+static int complain(const char *path, const char *what)
+{
+	fprintf(stderr, TOOL ": %s: %s\n", path, what);
+	make.failed++;
+	return 1;
+}
+
+static double elapsed(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - make.start.tv_sec + (now.tv_nsec - make.start.tv_nsec) / 1e9;
+}
+
+static void progress(bool end)
+{
+	if (end && make.said)
+		fputs("\r\033[K", stderr);
+	if (end || make.quiet || !isatty(STDERR_FILENO) || elapsed() < PROGRESS_AFTER)
+		return;
+	fprintf(stderr, "\r" TOOL ": %" PRIu64 " tables", make.made + make.kept);
+	make.said = true;
+}
+
+static void count(const char *path, const struct gen_table *table, bool cached)
+{
+	make.made += !cached;
+	make.kept += cached;
+	make.bytes += table->size;
+	if (make.verbose)
+		printf("  %s: %zu bytes, %s\n", path, table->size,
+		       cached ? "in the cache" : "made now");
+	progress(false);
+}
+
+static void one_file(const char *path)
+{
+	struct gen_table table;
+	struct tables_id id;
+	bool cached;
+	int fd, ret;
+
+	/* It can be a pipe that nobody writes to */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0) {
+		complain(path, strerror(errno));
+		return;
+	}
+	ret = tables_make(make.cache, fd, &id, &table, &cached);
+	close(fd);
+	switch (-ret) {
+	case 0:
+		count(path, &table, cached);
+		gen_free(&table);
+		break;
+	case ENOEXEC:
+	case EOPNOTSUPP:
+	case ENODATA:
+		make.none++;
+		if (make.verbose)
+			printf("  %s: %s\n", path, ret == -ENODATA ? "no .eh_frame" :
+			       ret == -ENOEXEC ? "no ELF file" :
+			       "another architecture, whose tables go to a file: -o");
+		break;
+	case ESTALE:
+		complain(path, "is being written to; try again later");
+		break;
+	default:
+		complain(path, strerror(-ret));
+	}
+}
+
+static int below(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)at;
+	if (type == FTW_F && S_ISREG(st->st_mode))
+		one_file(path);
+	return 0;
+}
+
+static void file_or_folder(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		complain(path, strerror(errno));
+	else if (!S_ISDIR(st.st_mode))
+		one_file(path);
+	else if (nftw(path, below, 32, FTW_PHYS | FTW_MOUNT))
+		complain(path, strerror(errno));
+}
+
+static void vdso(void)
+{
+	struct gen_table table;
+	struct tables_id id;
+	bool cached;
+
+	if (tables_make_vdso(make.cache, &id, &table, &cached))
+		return;
+	count("[vdso]", &table, cached);
+	gen_free(&table);
+}
+
+static int usage(FILE *to)
+{
+	fputs("usage: " TOOL " [-qv] [--cache DIR] FILE...\n"
+	      "       " TOOL " FILE -o OUT\n"
+	      "Keep the unwind tables of FILEs, of all ELF files below those that are folders,\n"
+	      "and of the vDSO in the cache, where register, run and the audit module find them;\n"
+	      "or write the table of FILE to OUT.\n"
+	      "  -c, --cache DIR  use this folder, see FILES in trace-ustack-tables(1)\n"
+	      "  -o, --output OUT write the table to OUT\n"
+	      "  -q, --quiet      no summary\n"
+	      "  -v, --verbose    say what became of each file\n"
+	      "  -h, --help       print this\n", to);
+	return to == stdout ? 0 : 2;
+}
+
+int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const char *out))
+{
+	static const struct option longs[] = {
+		{ "cache", required_argument, NULL, 'c' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	const char *dir = NULL, *out = NULL;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "c:o:qvh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			dir = optarg;
+			break;
+		case 'o':
+			out = optarg;
+			break;
+		case 'q':
+			make.quiet = true;
+			break;
+		case 'v':
+			make.verbose = true;
+			break;
+		case 'h':
+			return usage(stdout);
+		default:
+			return usage(stderr);
+		}
+	}
+	if (optind == argc || (out && (dir || argc - optind > 1)))
+		return usage(stderr);
+	if (out)
+		return write_table(argv[optind], out);
+	ret = tables_cache_open(dir, 0, &make.cache);
+	if (ret)
+		return complain(dir ? dir : "the cache", ret == -EPERM ?
+				"belongs to somebody else, or others may write to it; name another"
+				" one with --cache" : strerror(-ret));
+	clock_gettime(CLOCK_MONOTONIC, &make.start);
+	for (; optind < argc; optind++)
+		file_or_folder(argv[optind]);
+	vdso();
+	progress(true);
+	if (!make.quiet)
+		printf("%" PRIu64 " tables made, %" PRIu64 " were there, %.1f MiB, in %.3f s; %"
+		       PRIu64 " files have none\n", make.made, make.kept, make.bytes / 1048576.0,
+		       elapsed(), make.none);
+	tables_cache_close(make.cache);
+	return make.failed != 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* serve.h - subcommands that keep tables, or register them with the kernel */
+#ifndef TABLES_SERVE_H
+#define TABLES_SERVE_H
+
+/*
+ * argv[0] is the name of the subcommand. They return the exit status: 0, 1 after an error that was
+ * told, 2 for wrong arguments; cmd_run() that of its command.
+ */
+int cmd_register(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+
+/* @write_table writes the table of one file to another one, and returns the exit status. */
+int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const char *out));
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * colour - what colour a frame of a flame graph has
+ *
+ * Kernel frames are blue, user frames warm or green by their file, what is no frame of code is grey
+ * or violet. All are light enough for black text on them: a contrast of 7 at least (WCAG 2 level
+ * AAA), which a test computes.
+ */
+#ifndef TRACE_USTACK_COLOUR_H
+#define TRACE_USTACK_COLOUR_H
+
+#include <stdint.h>
+
+#include "trace-cmd-ext/stacks/fold.h"
+
+#define COLOUR_FILES	12		/* files with a hue of their own; then hues are shared */
+
+struct colour {
+	uint8_t r, g, b;
+};
+
+/* @hue is the file's number among those in the picture; @shade varies it a little. */
+struct colour colour_frame(enum fold_kind kind, uint32_t hue, uint32_t shade);
+/* A user frame of which no file is known. */
+struct colour colour_unknown(void);
+/* Of a frame whose share went from @before to @after: red is more, blue less. */
+struct colour colour_diff(double before, double after);
+/* Contrast with black, as WCAG 2 defines it: 1 to 21. */
+double colour_contrast(struct colour c);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/* output - see output.h */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+#include "output.h"
+
+static int failed(struct output *o, const char *what)
+{
+	cmd_error("%s: %s: %s; choose another with -o", o->path, what, strerror(errno));
+	if (o->temporary)
+		unlink(o->temporary);
+	free(o->temporary);
+	o->temporary = NULL;
+	return CMD_OUTPUT;
+}
+
+/* Anything but a plain file, such as /dev/null, is written to as it is. */
+static int is_special(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+bool output_is_input(const char *path, const char *input)
+{
+	struct stat a, b;
+
+	return path && input && !stat(path, &a) && !stat(input, &b) && S_ISREG(a.st_mode) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int output_open(struct output *o, const char *path)
+{
+	mode_t mask;
+	int fd;
+
+	memset(o, 0, sizeof(*o));
+	o->path = path;
+	o->f = stdout;
+	if (!path)
+		return 0;
+	if (is_special(path)) {
+		o->f = fopen(path, "we");
+		return o->f ? 0 : failed(o, "cannot be written");
+	}
+	if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0)
+		o->temporary = NULL;
+	fd = o->temporary ? mkostemp(o->temporary, O_CLOEXEC) : -1;
+	if (fd < 0) {
+		free(o->temporary);
+		o->temporary = NULL;
+		return failed(o, "cannot be written");
+	}
+	mask = umask(0);
+	umask(mask);
+	fchmod(fd, 0666 & ~mask);
+	o->f = fdopen(fd, "w");
+	if (!o->f) {
+		close(fd);
+		return failed(o, "cannot be written");
+	}
+	return 0;
+}
+
+int output_close(struct output *o, int code)
+{
+	if (!o->path)
+		return code;
+	if (fflush(o->f) || ferror(o->f)) {
+		fclose(o->f);
+		return failed(o, "cannot be written");
+	}
+	if (fclose(o->f))
+		return failed(o, "cannot be written");
+	if (!o->temporary)
+		return code;
+	if (code != CMD_OK)
+		unlink(o->temporary);
+	else if (rename(o->temporary, o->path))
+		return failed(o, "cannot be replaced");
+	free(o->temporary);
+	o->temporary = NULL;
+	return code;
+}

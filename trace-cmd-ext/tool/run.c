@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd_run - the processes a subcommand runs beside itself: the pager, the reader of a file */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
+#include "tool.h"
+
+/* CPU seconds for any file, and bytes of it for one more: only one made to be slow needs them. */
+#define SECONDS_BASE	30
+#define BYTES_A_SECOND	(1u << 20)
+
+static pid_t pager;
+static bool terminal;
+
+static void wait_for_pager(void)
+{
+	if (!pager)
+		return;
+	fflush(stdout);
+	close(STDOUT_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void cmd_pager(void)
+{
+	const char *cmd = getenv("TRACE_USTACK_PAGER");
+	int fds[2];
+
+	terminal = isatty(STDOUT_FILENO);
+	if (!cmd)
+		cmd = getenv("PAGER");
+	if (!cmd)
+		cmd = "command -v less >/dev/null 2>&1 && exec less; exec cat";
+	if (!terminal || !*cmd || !strcmp(cmd, "cat") || pager || pipe(fds))
+		return;
+	fflush(stdout);
+	pager = fork();
+	if (pager < 0) {
+		pager = 0;
+		close(fds[0]);
+		close(fds[1]);
+		return;
+	}
+	if (!pager) {
+		dup2(fds[0], STDIN_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		/* as git does: quit if it fits, colours, no clearing */
+		setenv("LESS", "FRX", 0);
+		execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);
+		_exit(127);
+	}
+	dup2(fds[1], STDOUT_FILENO);
+	close(fds[0]);
+	close(fds[1]);
+	/* Ctrl-C is the pager's; when it goes, writing ends this */
+	signal(SIGINT, SIG_IGN);
+	atexit(wait_for_pager);
+}
+
+bool cmd_on_terminal(void)
+{
+	return terminal || isatty(STDOUT_FILENO);
+}
+
+bool cmd_colour(void)
+{
+	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return cmd_on_terminal() && !(none && *none) && term &&
+	       strcmp(term, "dumb");
+}
+
+static void limit(const char *file)
+{
+	struct rlimit none = { 0, 0 }, cpu;
+	rlim_t seconds = SECONDS_BASE;
+	struct stat st;
+
+	setrlimit(RLIMIT_CORE, &none);
+	if (!stat(file, &st))
+		seconds += st.st_size / BYTES_A_SECOND;
+	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
+		cpu.rlim_cur = seconds;
+		cpu.rlim_max = seconds + 1;
+		setrlimit(RLIMIT_CPU, &cpu);
+	}
+}
+
+/* Die as the reader did, so that a shell sees it. */
+static int pass_on(int sig)
+{
+	signal(sig, SIG_DFL);
+	raise(sig);
+	return CMD_FAIL;
+}
+
+void cmd_exit(int code)
+{
+#ifdef __SANITIZE_ADDRESS__
+	__lsan_do_leak_check();
+#endif
+	_exit(code);
+}
+
+int cmd_guard(const char *file, int (*run)(void *arg), void *arg)
+{
+	int status, sig;
+	pid_t pid, parent = getpid();
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0) {
+		cmd_error("%s: cannot start a process to read it: %s", file, strerror(errno));
+		return CMD_FAIL;
+	}
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(CMD_FAIL);
+		pager = 0;
+		limit(file);
+		cmd_exit(cmd_finish(run(arg)));
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	sig = WTERMSIG(status);
+	if (sig == SIGINT || sig == SIGTERM || sig == SIGPIPE || sig == SIGHUP || sig == SIGQUIT)
+		return pass_on(sig);
+	if (sig == SIGXCPU || sig == SIGKILL)
+		cmd_error("%s: is damaged, or the memory or time to read it is not there: reading "
+			  "it was stopped", file);
+	else
+		cmd_error("%s: is damaged: libtracecmd broke off reading it (%s)", file,
+			  strsignal(sig));
+	return CMD_INPUT;
+}

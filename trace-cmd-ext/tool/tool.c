@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/* cmd - see tool.h: messages, progress, options, JSON. run.c: processes */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+#include "libunwind-user/base/text.h"
+
+static bool progress_shown, progress_none;
+
+void cmd_error(const char *fmt, ...)
+{
+	char buf[8192];
+	va_list ap;
+	char *p;
+
+	cmd_progress_end();
+	va_start(ap, fmt);
+	vsnprintf(buf, sizeof(buf), fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	fputs("trace-ustack: ", stderr);
+	for (p = buf; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			fprintf(stderr, "\\%03o", (unsigned char)*p);
+		else
+			putc(*p, stderr);
+	}
+	putc('\n', stderr);
+}
+
+int cmd_usage(const char *cmd, const char *fmt, ...)
+{
+	char buf[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, sizeof(buf), fmt, ap);
+	va_end(ap);
+	cmd_error("%s: %s; trace-ustack %s --help lists its options", cmd, buf, cmd);
+	return CMD_USAGE;
+}
+
+char **cmd_argv;
+
+int cmd_bad_option(const char *cmd)
+{
+	const char *arg = cmd_argv && optind > 0 ? cmd_argv[optind - 1] : "";
+
+	if (strncmp(arg, "--", 2) && optopt)
+		return cmd_usage(cmd, "-%c is no option, or needs a value", optopt);
+	if (!optopt)
+		return cmd_usage(cmd, "%s is no option, or may mean several", arg);
+	return cmd_usage(cmd, "%s %s", arg, strchr(arg, '=') ? "takes no value" : "needs a value");
+}
+
+int cmd_help(const char *text)
+{
+	cmd_pager();
+	fputs(text, stdout);
+	return cmd_finish(CMD_OK);
+}
+
+atomic_bool cmd_no_memory;
+
+static const char *incomplete;
+
+void cmd_incomplete(const char *file)
+{
+	incomplete = file;
+}
+
+int cmd_finish(int code)
+{
+	cmd_progress_end();
+	if (fflush(stdout) || ferror(stdout)) {
+		cmd_error("standard output cannot be written: %s", strerror(errno));
+		return CMD_OUTPUT;
+	}
+	if (code == CMD_OK && cmd_no_memory) {
+		cmd_error("not enough memory: what was printed may not be all; choose fewer "
+			  "events, or free some memory");
+		return CMD_FAIL;
+	}
+	if (code != CMD_OK || !incomplete)
+		return code;
+	cmd_error("%s: is damaged and was not read to its end, so events and stacks may be "
+		  "missing; record again", incomplete);
+	return CMD_INPUT;
+}
+
+/* ---- progress ---- */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+void cmd_progress(const char *what, uint64_t done, uint64_t total)
+{
+	static double begin, last;
+	static int terminal = -1;
+	double t;
+
+	if (terminal < 0)
+		terminal = isatty(STDERR_FILENO);
+	if (!terminal || progress_none)
+		return;
+	t = now();
+	if (!begin)
+		begin = t;
+	if (t - begin < 1 || t - last < 0.2)
+		return;
+	last = t;
+	progress_shown = true;
+	if (total)
+		fprintf(stderr, "\rtrace-ustack: %s %3.0f%% \033[K", what,
+			done < total ? 100.0 * done / total : 100.0);
+	else
+		fprintf(stderr, "\rtrace-ustack: %s %llu \033[K", what, (unsigned long long)done);
+}
+
+void cmd_progress_end(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+void cmd_progress_off(void)
+{
+	cmd_progress_end();
+	progress_none = true;
+}
+
+/* ---- options ---- */
+
+static int add_number(uint32_t **v, size_t *nr, uint32_t n)
+{
+	uint32_t *bigger = realloc(*v, (*nr + 1) * sizeof(**v));
+
+	if (!bigger)
+		return -1;
+	*v = bigger;
+	bigger[(*nr)++] = n;
+	return 0;
+}
+
+static int number(const char **s, uint32_t *n)
+{
+	unsigned long long val;
+	char *end;
+
+	if (!isdigit((unsigned char)**s))
+		return -1;
+	errno = 0;
+	val = strtoull(*s, &end, 10);
+	if (errno || val > UINT32_MAX)
+		return -1;
+	*s = end;
+	*n = val;
+	return 0;
+}
+
+int cmd_numbers(const char *arg, uint32_t **v, size_t *nr)
+{
+	uint32_t from, to;
+
+	for (;;) {
+		if (number(&arg, &from))
+			return -1;
+		to = from;
+		if (*arg == '-') {
+			arg++;
+			if (number(&arg, &to) || to < from || to - from > 65535)
+				return -1;
+		}
+		do {
+			if (add_number(v, nr, from))
+				return -1;
+		} while (from++ < to);
+		if (!*arg)
+			return 0;
+		if (*arg++ != ',')
+			return -1;
+	}
+}
+
+static int seconds(const char **s, uint64_t *ns)
+{
+	uint64_t unit = 1000000000, whole = 0, digits = 0;
+
+	*ns = 0;
+	for (; isdigit((unsigned char)**s); (*s)++, digits++) {
+		if (whole > UINT64_MAX / 20 / unit)
+			return -1;
+		whole = whole * 10 + (**s - '0');
+	}
+	*ns = whole * unit;
+	if (**s == '.') {
+		for ((*s)++; isdigit((unsigned char)**s); (*s)++, digits++) {
+			unit /= 10;
+			*ns += unit * (**s - '0');
+		}
+	}
+	return digits ? 0 : -1;
+}
+
+int cmd_times(const char *arg, uint64_t *from, uint64_t *to)
+{
+	*from = 0;
+	*to = UINT64_MAX;
+	if (*arg != '-' && seconds(&arg, from))
+		return -1;
+	if (*arg++ != '-')
+		return -1;
+	if (*arg && seconds(&arg, to))
+		return -1;
+	return *arg || *to < *from ? -1 : 0;
+}
+
+/* ---- JSON ---- */
+
+/* RFC 3629, section 4 */
+size_t cmd_utf8(const unsigned char *s, size_t len)
+{
+	unsigned char lo = 0x80, hi = 0xbf;
+	size_t n, i;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (s[0] == 0xe0)
+		lo = 0xa0;
+	else if (s[0] == 0xed)
+		hi = 0x9f;
+	else if (s[0] == 0xf0)
+		lo = 0x90;
+	else if (s[0] == 0xf4)
+		hi = 0x8f;
+	if (n > len)
+		return 0;
+	for (i = 1; i < n; i++, lo = 0x80, hi = 0xbf)
+		if (s[i] < lo || s[i] > hi)
+			return 0;
+	return n;
+}
+
+typedef void put_fn(void *to, const char *s, size_t len);
+
+static void json_string(put_fn *put, void *to, const char *str, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)str;
+	size_t i = 0, from = 0, n;
+	char escape[8];
+
+	put(to, "\"", 1);
+	while (i < len) {
+		n = cmd_utf8(s + i, len - i);
+		if (n && s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7f) {
+			i += n;
+			continue;
+		}
+		put(to, str + from, i - from);
+		if (!n)
+			put(to, "\xef\xbf\xbd", 3);
+		else
+			put(to, escape, s[i] == '"' || s[i] == '\\' ?
+			    sprintf(escape, "\\%c", s[i]) : sprintf(escape, "\\u%04x", s[i]));
+		from = ++i;
+	}
+	put(to, str + from, len - from);
+	put(to, "\"", 1);
+}
+
+static void put_to_text(void *to, const char *s, size_t len)
+{
+	text_bytes(to, s, len);
+}
+
+static void put_to_file(void *to, const char *s, size_t len)
+{
+	fwrite(s, 1, len, to);
+}
+
+void cmd_json_text(struct text *t, const char *s, size_t len)
+{
+	json_string(put_to_text, t, s, len);
+}
+
+/* No memory is needed, so there is no string that is left out for want of it. */
+void cmd_json_string(FILE *f, const char *s, size_t len)
+{
+	json_string(put_to_file, f, s, len);
+}
