@@ -14,7 +14,7 @@
 #include "libunwind-user/unwind-user.h"
 
 #include "jit.h"
-#include "join.h"
+#include "requests.h"
 #include "maps.h"
 
 struct text;

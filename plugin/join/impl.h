@@ -3,7 +3,7 @@
 #ifndef USTACK_JOIN_INT_H
 #define USTACK_JOIN_INT_H
 
-#include "join.h"
+#include "requests.h"
 #include "libunwind-user/base/vec.h"
 
 /* A stack whose parts have not all come yet. */

@@ -1,188 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * join - which user stack belongs to which request
+ * join.h - from the records of a recording to user stacks with files and names
  *
- * A traced event leaves a request: a cookie, in the task that made it. Later
- * the same task leaves one stack with the same cookie, for all the requests it
- * made since it last entered the kernel. This module is given both, in any
- * order, and then answers for each request: its stack, or why there is none.
- * It knows nothing of files and of printing.
+ *	requests.h	requests and stacks, joined by task and cookie
+ *	nest.h, runs.h	which kernel entry a cookie belongs to; several events of one entry
+ *	maps.h		which file an address lies in
+ *	jit.h		names of code that a process compiled while it ran
+ *	frames.h	the lines that are printed
  *
- * Terms
- *  - stream: one CPU of one trace buffer. Records of one stream are given in
- *    the order they have there, which is the order in which they happened;
- *    between streams only time stamps order, and the clocks of two CPUs need
- *    not agree.
- *  - position: a record's offset in its file, rising within a stream. It finds
- *    a record again when it is printed, whatever was done to its time stamp.
- *  - run: the requests one task makes on one stream under one cookie, with
- *    neither another cookie nor a stack of that task between them, and never
- *    JOIN_PERIOD apart. Runs, not requests, are stored: there are about as many
- *    of them as of stacks.
- *
- * Rules
- *  - The key is (tid, cookie). A cookie comes back after 2^31 kernel entries on
- *    its CPU; among equals the nearest in time is taken.
- *  - A stack is never given to a request when a request or a stack of the same
- *    task under another cookie lies between the two. By position: a request,
- *    when all three are in one stream, which is exact. By time: on whatever
- *    stream, when the two are JOIN_PERIOD apart; the clocks of two CPUs may
- *    disagree about less, and less cannot bring a cookie back.
- *  - Stacks that may be of one kernel entry by these rules are copies. The copy in
- *    the request's own buffer goes before the others; but where it was cut and
- *    another is whole and agrees with it, the whole one.
- *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand
- *    still while a cookie comes back. It is one clock for all CPUs, and is
- *    believed at any distance.
+ * The join knows no file format, and prints nothing.
  */
-#ifndef USTACK_JOIN_H
-#define USTACK_JOIN_H
+#ifndef PLUGIN_JOIN_H
+#define PLUGIN_JOIN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct join;
-
-/* The kernel's flags (user_unwind_stack.flags) ... */
-#define STACK_TRUNCATED		0x01u
-#define STACK_COMPAT		0x02u
-#define STACK_MORE		0x04u
-#define STACK_INCOMPLETE	0x08u
-#define STACK_FRAME_POINTER	0x10u
-/* ... and what the join adds: events were dropped between the parts of a stack */
-#define STACK_CUT		0x10000u
-/* or right before it, so that its first parts may be among them. */
-#define STACK_NO_START		0x20000u
-/* And what the maps add: it went on with an address that is no code, so it ends before that. */
-#define STACK_OUTSIDE		0x40000u
-
-/*
- * Fewer nanoseconds than this cannot bring a cookie back, with at least one for each of 2^31 kernel
- * entries. A clock of CPU cycles is faster than that.
- */
-#define JOIN_PERIOD	(1ull << 31)
-
-enum join_state {
-	JOIN_NONE,		/* no request is known here */
-	JOIN_STACK,		/* answered */
-	JOIN_PENDING,		/* still in the kernel when recording stopped */
-	JOIN_LOST,		/* the task went on, and its buffer dropped events */
-	JOIN_UNRECORDED,	/* the task went on, and nothing was dropped */
-	JOIN_UNSURE,		/* two buffers hold a record here, with different answers */
-	JOIN_NR_STATES
-};
-
-/* How the requests of a run look in the file. */
-enum join_form {
-	FORM_BARE,		/* the cookie alone: print at the cookie */
-	FORM_KSTACK,		/* a kernel stack, then the cookie: print at the stack */
-	FORM_NO_COOKIE,		/* a kernel stack no cookie follows */
-	FORM_LOST_COOKIE,	/* a kernel stack, then events were dropped */
-};
-
-struct join_run {
-	uint64_t cookie;	/* 0 with FORM_NO_COOKIE and FORM_LOST_COOKIE */
-	uint64_t pos;		/* of its first record */
-	uint64_t ts;		/* of its first record */
-	uint32_t tid;
-	uint32_t stream;
-	uint32_t events;	/* requests in it */
-	uint32_t form : 8;	/* enum join_form */
-	uint32_t part : 24;	/* runs of the task on this stream that differ in it stay two */
-};
-
-struct join_stack {
-	uint64_t cookie;
-	uint64_t pos;
-	uint64_t ts;
-	const uint64_t *addrs;	/* innermost first */
-	uint32_t nr;
-	uint32_t tid;
-	uint32_t tgid;		/* 0: not recorded */
-	uint32_t flags;		/* STACK_* */
-	uint32_t stream;
-	uint32_t after_loss;	/* bool: parts of it may be among events dropped right before */
-};
-
-struct join_answer {
-	enum join_state state;
-	uint32_t form;		/* enum join_form of the request */
-	/* the rest only with JOIN_STACK */
-	uint32_t flags;		/* STACK_*, MORE never */
-	uint32_t tgid;		/* 0: not recorded */
-	uint32_t tid;
-	uint32_t cpu;
-	uint64_t ts;
-	uint32_t id;		/* equal for equal address lists */
-	uint32_t nr;
-	const uint64_t *addrs;	/* valid until join_free() */
-};
-
-struct join_stats {
-	uint64_t requests[JOIN_NR_STATES];	/* requests by their answer */
-	uint64_t stacks;			/* stacks in the file */
-	uint64_t unclaimed;			/* of them, answering no request */
-	uint64_t distinct;			/* different address lists */
-	uint64_t cut;				/* parts that had to be dropped */
-	uint64_t losses;			/* dropped events, 1 where the count is not known */
-};
-
-/* NULL without memory. */
-struct join *join_new(void);
-void join_free(struct join *j);
-
-/*
- * Filling. Each returns 0, or -ENOMEM, or -EINVAL for a stream that was not
- * added; a failed call leaves the join as it was.
- */
-int join_add_stream(struct join *j, uint32_t buffer, uint32_t cpu, uint32_t *stream);
-int join_add_run(struct join *j, const struct join_run *run);
-int join_add_stack(struct join *j, const struct join_stack *stack);
-/* @events were dropped before the next record of @stream; 0 for an unknown number. */
-int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
-/*
- * The record of @stream at @pos was made at @ts. Positions of two streams may
- * coincide; the more marks there are, rising, the better they are told apart.
- */
-int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts);
-/* Events of @buffer were dropped, nobody knows where. */
-int join_set_dropped(struct join *j, uint32_t buffer);
-/* The trace clock is slower than a kernel entry: it counts events, or jiffies. */
-void join_set_slow_clock(struct join *j);
-/* The first and the last position in @stream that hold a record. */
-int join_set_range(struct join *j, uint32_t stream, uint64_t first, uint64_t last);
-/* The file could not be read to its end: what is missing counts as lost. */
-void join_set_damaged(struct join *j);
-/* All is there. Nothing is added after this, nothing asked before. */
-int join_finish(struct join *j);
-
-/*
- * The answer for a record of @tid at position @pos, read on @cpu at time @ts;
- * @cookie is its cookie, or 0 for a kernel stack.
- */
-void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
-	     uint64_t cookie, struct join_answer *ans);
-
-/*
- * The same for who knows the stream and asks again and again: the number of the
- * run that covers the record, JOIN_NO_RUN if there is none. Records of one run
- * have one answer, join_run(). @last, zeroed before the first call for a
- * stream, makes the next one for the same task cheap.
- */
-#define JOIN_NO_RUN	UINT32_MAX
-struct join_last {
-	uint64_t from, to;		/* the positions that @run covers */
-	uint32_t tid, run;
-};
-uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
-		     uint64_t cookie, struct join_last *last);
-uint32_t join_nr_runs(struct join *j);
-/* The answer for a run, and the run itself if @about is not NULL. */
-void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about);
-
-/* The answer for a request of @tid under @cookie, the nearest to time @ts. */
-void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts,
-	       struct join_answer *ans);
-void join_stats(struct join *j, struct join_stats *st);
+#include "frames.h"
+#include "jit.h"
+#include "maps.h"
+#include "nest.h"
+#include "requests.h"
+#include "runs.h"
 
 #endif

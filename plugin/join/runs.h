@@ -13,7 +13,7 @@
 #ifndef USTACK_RUNS_H
 #define USTACK_RUNS_H
 
-#include "join.h"
+#include "requests.h"
 #include "nest.h"
 
 enum runs_kind {

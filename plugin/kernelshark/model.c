@@ -16,8 +16,8 @@
 #include <libkshark.h>
 
 #include "shark.h"
-#include "plugin/join/runs.h"
-#include "plugin/recording/scan.h"
+#include "plugin/join/join.h"
+#include "plugin/recording/recording.h"
 #include "libunwind-user/base/vec.h"
 
 /* One CPU of one stream while it is loaded. */

@@ -15,7 +15,7 @@
 #include <libkshark-plugin.h>
 #include <libkshark-tepdata.h>
 
-#include "plugin/recording/decode.h"
+#include "plugin/recording/recording.h"
 #include "plugin/join/join.h"
 #include "shark.h"
 #include "libunwind-user/base/vec.h"

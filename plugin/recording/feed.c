@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "feed.h"
-#include "plugin/join/runs.h"
+#include "plugin/join/join.h"
 #include "libunwind-user/base/vec.h"
 
 /* One mark for so many bytes: about as many as pages */

@@ -11,7 +11,6 @@
 
 #include "decode.h"
 #include "plugin/join/join.h"
-#include "plugin/join/maps.h"
 
 /* Each returns 0 or a negative errno, which stops the feeding. */
 struct sink {

@@ -13,7 +13,6 @@
 #define USTACK_SCAN_H
 
 #include "plugin/join/join.h"
-#include "plugin/join/maps.h"
 
 struct scan {
 	struct join *join;		/* finished; NULL when nothing could be read */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/join/ustack.h"
+#include "trace-cmd.h"
 
 enum { OPT_SYMBOLS, OPT_OFFSET, OPT_DEMANGLE, OPT_RAW, OPT_SUMMARY, OPT_SYSROOT, OPT_END };
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/recording/tepweak.h"
+#include "plugin/recording/recording.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugin/join/ustack.h"
+#include "trace-cmd.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -2,7 +2,7 @@
 /* The parts of a flame graph: folding, the frames and their places, text, colours, messages. */
 #include "unit.h"
 
-#include "trace-cmd-ext/tool/colour.h"
+#include "trace-cmd-ext/flame/colour.h"
 #include "trace-cmd-ext/stacks/fold.h"
 #include "trace-cmd-ext/stacks/folded.h"
 #include "trace-cmd-ext/export/proto.h"

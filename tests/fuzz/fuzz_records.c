@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "plugin/join/ustack.h"
+#include "plugin/trace-cmd/trace-cmd.h"
 #include "plugin/recording/wire.h"
 
 #define COMMON								\

@@ -2,7 +2,7 @@
 /*
  * check - what trace-ustack check finds, and where it looks
  *
- *	commands/check.c	the command line, and findings printed
+ *	findings.c	what was found
  *	kernel.c	the kernel, its configuration, permissions
  *	left.c	what recorders left behind
  *	files.c	programs and libraries: tables, symbols, debug files

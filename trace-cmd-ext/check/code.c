@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "trace-cmd-ext/model/reasons.h"
+#include "trace-cmd-ext/model/model.h"
 
 #define ALL_BUT_NOTHING	95.0	/* percent; what is left is assembler that few stacks pass */
 #define TOO_LITTLE	50.0

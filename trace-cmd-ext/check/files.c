@@ -14,8 +14,9 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "trace-cmd-ext/model/reasons.h"
-#include "trace-cmd-ext/record/impl.h"
+#include "trace-cmd-ext/model/model.h"
+#include "trace-cmd-ext/record/record.h"
+#include "trace-cmd-ext/tool/tool.h"
 #include "libunwind-user/tables/impl.h"
 
 #define DEBUG_DIR "/usr/lib/debug"

@@ -19,7 +19,7 @@
 #include <zlib.h>
 
 #include "check.h"
-#include "trace-cmd-ext/record/impl.h"
+#include "trace-cmd-ext/record/record.h"
 #include "libunwind-user/tables/uapi.h"
 
 #define PATCHES "boot a kernel with the kernel-patches of trace-ustack"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "trace-cmd-ext/record/impl.h"
+#include "trace-cmd-ext/record/record.h"
 
 static void repair_file(struct check *c, const char *path, const struct unfinished *u)
 {

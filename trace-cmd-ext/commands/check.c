@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* cmd_check - trace-ustack check: what can be recorded here, and what to do about the rest */
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "commands.h"
 #include "trace-cmd-ext/check/check.h"
 #include "trace-cmd-ext/tool/tool.h"
-#include "trace-cmd-ext/record/impl.h"
+#include "trace-cmd-ext/record/record.h"
 
 static const char help_text[] =
 "usage: trace-ustack check [OPTION...] [PID|FILE...]\n"
@@ -50,27 +50,6 @@ static const struct option options[] = {
 static const char *const states[] = {
 	[CHECK_OK] = "ok", [CHECK_NOTE] = "note", [CHECK_MISSING] = "missing",
 };
-
-void check_add(struct check *c, enum check_level level, const char *group, const char *name,
-	       const char *remedy, const char *fmt, ...)
-{
-	struct check_finding *f;
-	va_list ap;
-
-	f = realloc(c->finding, (c->nr + 1) * sizeof(*f));
-	if (!f)
-		return;
-	c->finding = f;
-	f += c->nr++;
-	*f = (struct check_finding){
-		.level = level, .group = group, .name = strdup(name),
-		.remedy = remedy ? strdup(remedy) : NULL,
-	};
-	va_start(ap, fmt);
-	if (vasprintf(&f->text, fmt, ap) < 0)
-		f->text = NULL;
-	va_end(ap);
-}
 
 /* -------------------------------- printing ------------------------------- */
 

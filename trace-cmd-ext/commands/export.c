@@ -4,12 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "filter.h"
 #include "trace-cmd-ext/export/export.h"
-#include "trace-cmd-ext/stacks/folded.h"
-#include "trace-cmd-ext/stacks/gather.h"
-#include "trace-cmd-ext/tool/output.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 static const char usage[] =
 	"usage: trace-ustack export --format FORMAT [OPTION...] [FILE]\n"
@@ -109,7 +108,7 @@ static int run(void *arg)
 	e.m = cmd_open(o.path, &mo);
 	if (!e.m)
 		return CMD_INPUT;
-	ret = cmd_filter_check(o.path, e.m, &o.opts.filter);
+	ret = model_check_names(e.m, &o.opts.filter);
 	if (ret) {
 		model_close(e.m);
 		return ret;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_filter - see select.h */
+/* filter.c - see filter.h */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,4 +86,10 @@ struct model *cmd_open(const char *path, const struct model_opts *opts)
 	else if (model_info(m)->damaged)
 		cmd_incomplete(path);
 	return m;
+}
+
+void cmd_filter_nothing(const char *path)
+{
+	cmd_error("%s: no event matches all that was asked for, though the file has each of it",
+		  path);
 }

@@ -64,11 +64,6 @@ int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path);
  * not be read to its end is told too, and cmd_finish() makes the exit code of it.
  */
 struct model *cmd_open(const char *path, const struct model_opts *opts);
-/*
- * filter_check.c: does the file have what @f names? CMD_OK, or CMD_FAIL after one sentence for each
- * name that it lacks. Before the events are gone through.
- */
-int cmd_filter_check(const char *path, struct model *m, const struct model_filter *f);
 /* Tell that no event matches; what the filter names is there. The exit code stays 0. */
 void cmd_filter_nothing(const char *path);
 

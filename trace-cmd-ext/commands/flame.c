@@ -5,12 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "filter.h"
 #include "trace-cmd-ext/flame/flame.h"
-#include "trace-cmd-ext/stacks/folded.h"
-#include "trace-cmd-ext/tool/output.h"
-#include "trace-cmd-ext/flame/svg.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 static const char usage[] =
 	"usage: trace-ustack flame [OPTION...] [FILE]\n"
@@ -87,7 +86,7 @@ static int gather_one(int which)
 	if (!m)
 		return CMD_INPUT;
 	/* of two files one may lack what the other has */
-	ret = o.fl.diff ? 0 : cmd_filter_check(path, m, &o.opts.filter);
+	ret = o.fl.diff ? 0 : model_check_names(m, &o.opts.filter);
 	if (ret) {
 		model_close(m);
 		return ret;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_record - trace-ustack record: the command line, and what happens in which order */
-#include <errno.h>
+/* record.c - trace-ustack record: the command line */
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "trace-cmd-ext/record/impl.h"
+#include "commands.h"
+#include "trace-cmd-ext/record/record.h"
+#include "trace-cmd-ext/tool/tool.h"
 
 static const char help_text[] =
 "usage: trace-ustack record [OPTION...] -e EVENT... [CMD [ARGUMENT...]]\n"
@@ -92,8 +91,6 @@ static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ }
 };
-
-/* ------------------------------ command line ----------------------------- */
 
 static int add_select(struct rec_opts *o, const char *pattern)
 {
@@ -247,132 +244,16 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 	return 0;
 }
 
-/* -------------------------------- recording ------------------------------ */
-
-/* From the first change to tracefs to the moment before the first event. */
-static int set_up(struct rec *r)
-{
-	int ret;
-
-	ret = rec_make_instances(r);
-	if (!ret)
-		ret = rec_configure(r);
-	if (!ret)
-		ret = rec_tables_start(r);
-	if (!ret)
-		ret = dat_head(r);
-	if (!ret && r->opts.cmd)
-		ret = command_prepare(r);
-	if (!ret)
-		ret = rec_enable_events(r);
-	if (!ret)
-		ret = rec_read_start(r, true);
-	if (!ret)
-		ret = rec_set_pids(r);
-	return ret;
-}
-
-static int record(struct rec *r)
-{
-	int ret, command = 0, written;
-
-	jit_begin(r);
-	r->comms = dat_comms();
-	r->shared->stage = REC_RUNNING;
-	ret = rec_start(r);
-	rec_tables_rest(r);
-	if (!ret && r->opts.cmd)
-		command = command_go(r);
-	if (!ret && !command) {
-		if (!r->opts.quiet && !r->opts.cmd && isatty(STDERR_FILENO))
-			fprintf(stderr, "trace-ustack: recording%s\n",
-				r->opts.duration ? "" : "; Ctrl-C ends it");
-		ret = rec_wait(r);
-	}
-	rec_stop(r);
-	if (command) {
-		/* nothing was recorded, and what was there before stays */
-		rec_read_stop(r);
-		dat_discard(r);
-		return command;
-	}
-	command_end(r);
-	written = rec_read_stop(r);
-	rec_read_stats(r);
-	ret = ret ? ret : written;
-	written = dat_finish(r);
-	return ret ? ret : written;
-}
-
-static int run(struct rec *r)
-{
-	char why[PATH_MAX + 128], path[PATH_MAX];
-	int ret, removed;
-
-	if (!rt_find(r->opts.tracefs, true, why, sizeof(why))) {
-		cmd_error("%s", why);
-		return CMD_FAIL;
-	}
-	rt_verbose(r->opts.verbose);
-	if (!r->opts.all && rt_other_pids()) {
-		cmd_error("this is a PID namespace of its own, where processes have other numbers "
-			  "than in traces; record all of them with -a, or outside of it");
-		return CMD_FAIL;
-	}
-	ret = rec_select_events(r);
-	if (!ret && r->opts.cmd)
-		ret = command_find(r->opts.cmd[0], path);
-	if (!ret)
-		ret = rec_check_kernel(r);
-	if (!ret)
-		ret = dat_open(r);
-	if (!ret)
-		ret = rec_wait_prepare();
-	if (ret)
-		goto discard;
-	ret = set_up(r);
-	if (!ret && !rec_wait_interrupted()) {
-		ret = record(r);
-	} else {
-		rec_stop(r);
-		rec_read_stop(r);
-		dat_discard(r);
-		if (!ret) {
-			cmd_error("ended before the recording began; there is no %s", r->opts.out);
-			ret = CMD_FAIL;
-		}
-	}
-	removed = rec_remove_instances(r);
-	rec_guard_end(r);
-	if (r->child && !r->child_ended)
-		command_end(r);
-	rec_wait_over();
-	if (!ret) {
-		rec_tables_save(r);
-		ret = rec_summary(r);
-		ret = ret ? ret : removed;
-	}
-	rec_tables_end(r);
-	return ret;
-
-discard:
-	dat_discard(r);
-	return ret;
-}
-
 int cmd_record(int argc, char **argv)
 {
-	struct rec r = { .out = -1, .stop = -1, .trouble = -1, .guard_pipe = -1 };
+	struct rec_opts opts;
 	int ret;
 
-	r.buf[REC_EVENTS].lock = r.buf[REC_MAPS].lock = -1;
-	ret = parse(&r.opts, argc, argv);
+	ret = parse(&opts, argc, argv);
 	if (!ret) {
-		if (r.opts.quiet)
+		if (opts.quiet)
 			cmd_progress_off();
-		ret = run(&r);
-		if (r.opts.pass_exit && !ret)
-			ret = command_exit_code(&r);
+		ret = record_run(&opts);
 	} else if (ret < 0) {
 		ret = CMD_OK;
 	}
@@ -380,6 +261,7 @@ int cmd_record(int argc, char **argv)
 		cmd_error("not enough memory: the recording may lack something, such as names");
 		ret = CMD_FAIL;
 	}
-	rec_free(&r);
+	free(opts.sel);
+	free(opts.pids);
 	return ret;
 }

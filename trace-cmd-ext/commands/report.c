@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "filter.h"
-#include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/model/model.h"
 #include "trace-cmd-ext/report/report.h"
 
 static const char usage[] =
@@ -46,7 +47,7 @@ static int run(void *arg)
 	o.r.m = cmd_open(o.path, &o.opts);
 	if (!o.r.m)
 		return CMD_INPUT;
-	ret = cmd_filter_check(o.path, o.r.m, &o.opts.filter);
+	ret = model_check_names(o.r.m, &o.opts.filter);
 	if (ret) {
 		model_close(o.r.m);
 		return ret;

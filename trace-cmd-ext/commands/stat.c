@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "filter.h"
 #include "trace-cmd-ext/stat/stat.h"
@@ -387,7 +388,7 @@ static int run(void *arg)
 	m = cmd_open(o.path, &o.opts);
 	if (!m)
 		return CMD_INPUT;
-	ret = cmd_filter_check(o.path, m, &o.opts.filter);
+	ret = model_check_names(m, &o.opts.filter);
 	if (ret)
 		goto out;
 	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "commands.h"
 #include "trace-cmd-ext/tool/tool.h"
 
 #ifndef TRACE_USTACK_VERSION

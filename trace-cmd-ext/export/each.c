@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "export.h"
-#include "trace-cmd-ext/stacks/paths.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 static bool put(struct export *e, uint32_t entry)
 {

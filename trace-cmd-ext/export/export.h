@@ -14,7 +14,7 @@
 
 #include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/base/vec.h"
-#include "trace-cmd-ext/stacks/waits.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 /* A function that was inlined, as an entry. */
 struct export_inlined {

@@ -16,7 +16,7 @@
 
 #include "trace-cmd-ext/tool/tool.h"
 #include "firefox.h"
-#include "trace-cmd-ext/stacks/gather.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 #define GECKO_VERSION	30
 

@@ -16,7 +16,7 @@
 
 #include "trace-cmd-ext/tool/tool.h"
 #include "firefox.h"
-#include "trace-cmd-ext/stacks/strtab.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 #define COLUMNS	6
 #define NONE	INT64_MIN		/* null */

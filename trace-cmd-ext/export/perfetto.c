@@ -12,7 +12,7 @@
 
 #include "export.h"
 #include "proto.h"
-#include "trace-cmd-ext/stacks/strtab.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 #define SEQUENCE	1		/* samples, with what is interned */
 #define CPU_SEQUENCE	2		/* + CPU: its ftrace events */

@@ -11,9 +11,8 @@
 #include <zlib.h>
 
 #include "export.h"
-#include "trace-cmd-ext/stacks/gather.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 #include "proto.h"
-#include "trace-cmd-ext/stacks/strtab.h"
 
 /* fields of Profile, and of the messages in it */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,

@@ -3,7 +3,8 @@
 #ifndef TRACE_USTACK_FLAME_H
 #define TRACE_USTACK_FLAME_H
 
-#include "trace-cmd-ext/stacks/gather.h"
+#include "trace-cmd-ext/stacks/stacks.h"
+#include "svg.h"
 
 /* Two recordings with --diff: the one before has the number 0, else there is only number 1. */
 struct flame {

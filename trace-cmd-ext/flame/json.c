@@ -5,7 +5,7 @@
 
 #include "trace-cmd-ext/tool/tool.h"
 #include "flame.h"
-#include "trace-cmd-ext/stacks/paths.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 typedef unsigned long long ull;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace-cmd-ext/tool/tool.h"
-#include "trace-cmd-ext/tool/colour.h"
+#include "colour.h"
 #include "svg.h"
 #include "libunwind-user/base/vec.h"
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "trace-cmd-ext/stacks/tree.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 #define SVG_NOTES	8
 

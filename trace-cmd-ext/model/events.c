@@ -383,6 +383,14 @@ int model_rewind(struct model *m)
 	return ret;
 }
 
+int model_rewind_to_walk(struct model *m)
+{
+	int ret = model_rewind(m);
+
+	m->read = false;
+	return ret;
+}
+
 /* At most: by their types alone, and 0 where the filter asks for more. */
 static uint64_t nr_wanted(const struct model *m)
 {

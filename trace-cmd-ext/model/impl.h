@@ -5,11 +5,9 @@
 
 #include "libunwind-user/unwind-user.h"
 
-#include "plugin/join/frames.h"
-#include "plugin/join/jit.h"
+#include "plugin/join/join.h"
 #include "model.h"
 #include "reader.h"
-#include "plugin/join/runs.h"
 #include "libunwind-user/base/vec.h"
 
 #define NR_TYPES	65536		/* common_type is 16 bits wide */
@@ -168,7 +166,6 @@ struct task *model_task(struct model *m, uint32_t tid);
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
 /* The number of the @nr addresses that lie behind the end of m->kaddrs. */
 uint32_t model_add_kstack(struct model *m, uint32_t nr);
-uint32_t model_run_ustack(struct model *m, uint32_t run);
 /* Those of all runs, if that many events will ask for some; faster than in the events' order. */
 void model_all_ustacks(struct model *m, uint64_t events);
 
@@ -191,7 +188,6 @@ void lane_end(struct lane *l);
 struct pending *lane_ready(struct lane *l);
 struct pending *lane_next(struct model *m, struct lane *l);
 void lane_drop(struct lane *l);
-int model_rewind(struct model *m);
 
 /* What counts are known by. */
 static inline uint64_t count_hash(const struct model_count *c)

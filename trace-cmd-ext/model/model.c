@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/recording/drops.h"
-#include "plugin/recording/feed.h"
+#include "plugin/recording/recording.h"
 #include "impl.h"
 
 #define PROGRESS_EVERY	(1 << 16)
@@ -473,4 +472,33 @@ const char *model_state_name(enum join_state state)
 	};
 
 	return names[state];
+}
+
+struct model_parts model_parts(struct model *m)
+{
+	return (struct model_parts){
+		.path = m->path,
+		.sysroot = m->opts.sysroot ? m->opts.sysroot : "",
+		.no_demangle = m->opts.no_demangle,
+		.reader = m->reader,
+		.join = m->join,
+		.maps = m->maps,
+		.decode = &m->dec,
+	};
+}
+
+bool model_is_event(struct model *m, uint32_t type)
+{
+	return m->types.v[type].kind == RECORD_EVENT;
+}
+
+uint32_t model_nr_tasks(struct model *m)
+{
+	return m->tasks.nr;
+}
+
+uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid)
+{
+	*tid = m->tasks.v[task].tid;
+	return m->tasks.v[task].events;
 }

@@ -29,9 +29,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plugin/recording/decode.h"
 #include "plugin/join/join.h"
-#include "plugin/join/maps.h"
+#include "plugin/recording/recording.h"
+#include "reader.h"
+#include "reasons.h"
+#include "saved_tables.h"
 
 #define MODEL_NONE	UINT32_MAX	/* no such stack */
 
@@ -225,6 +227,44 @@ uint32_t model_tgid(struct model *m, uint32_t tid);
 /* The name of a buffer; "" for the top one. */
 const char *model_buffer(struct model *m, uint32_t buffer);
 struct tep_handle *model_tep(struct model *m);
+
+/* ---- what the model is made over ---- */
+
+/* For callers that read on: all of it is the model's, valid until model_close(). */
+struct model_parts {
+	const char *path;
+	const char *sysroot;		/* "": none */
+	bool no_demangle;
+	struct reader *reader;
+	struct join *join;
+	struct maps *maps;
+	const struct decode *decode;
+};
+
+struct model_parts model_parts(struct model *m);
+/* All streams of the reader begin again; 0 or a negative errno. A forked child does this first. */
+int model_rewind(struct model *m);
+/* The same, and the next model_each() goes on from there: handles of the reader stay valid. */
+int model_rewind_to_walk(struct model *m);
+
+/* Is it an event of its own, as stacks, cookies and mappings are not? */
+bool model_is_event(struct model *m, uint32_t type);
+/* The threads of the file, and how many events each has in it, whatever the filter. */
+uint32_t model_nr_tasks(struct model *m);
+uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
+/* The stack of a run of requests, see join_run(); MODEL_NONE without memory or without a stack. */
+uint32_t model_run_ustack(struct model *m, uint32_t run);
+/*
+ * The file that an address of a user stack lies in, and where, without looking up symbols. NULL if
+ * no mapping is known.
+ */
+const struct maps_file *model_file(struct model *m, uint32_t ustack, uint32_t i, uint64_t *offset);
+
+/*
+ * Does the file have what @f names? CMD_OK, or CMD_FAIL after one sentence for each name that it
+ * lacks. Call it before going through the events.
+ */
+int model_check_names(struct model *m, const struct model_filter *f);
 
 /* ---- fields ----
  *

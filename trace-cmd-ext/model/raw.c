@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "plugin/recording/drops.h"
+#include "plugin/recording/recording.h"
 #include "reader_int.h"
 
 #define MISSING_EVENTS	(1u << 31)

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "plugin/recording/tepweak.h"
+#include "plugin/recording/recording.h"
 
 /* So many records of a stream stay valid: the last one read and those before it. A power of two. */
 #define READER_KEEP	64

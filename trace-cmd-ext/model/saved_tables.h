@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plugin/join/maps.h"
+#include "plugin/join/join.h"
 #include "libunwind-user/tables/tables.h"
 #include "libunwind-user/base/vec.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace-cmd-ext/tool/near.h"
+#include "trace-cmd-ext/tool/tool.h"
 #include "impl.h"
 #include "libunwind-user/base/text.h"
 

@@ -35,6 +35,4 @@ void rec_free(struct rec *r)
 	jit_end(r);
 	free(r->comms);
 	free(r->own);
-	free(r->opts.sel);
-	free(r->opts.pids);
 }

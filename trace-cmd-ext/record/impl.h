@@ -2,7 +2,7 @@
 /*
  * rec - what the files of `trace-ustack record` share
  *
- *	commands/record.c	the command line, and what happens in which order
+ *	run.c	what happens in which order
  *	wait.c	from the start of recording to its end: signals, CMD, processes, time
  *	tracefs.c	tracefs: found, written to, and what a failure means
  *	events.c	-e: which events are meant, their filters, who gets stacks
@@ -45,35 +45,12 @@
 #include <sys/types.h>
 #include <tracefs.h>
 
+#include "record.h"
 #include "trace-cmd-ext/tool/tool.h"
-
-/* An -e and the options behind it that are about its events. */
-struct rec_select {
-	const char *pattern;
-	const char *filter;		/* or NULL */
-	const char *stack_if;		/* stacks where this holds only, or NULL */
-	bool no_stack;
-	bool used;			/* some event is meant by it */
-};
 
 struct rec_event {
 	char *system, *name;
 	const struct rec_select *sel;	/* the last one that means it */
-};
-
-struct rec_opts {
-	struct rec_select *sel;
-	size_t nr_sel;
-	bool all;			/* -a: whatever runs */
-	uint32_t *pids;			/* -p */
-	size_t nr_pids;
-	char **cmd;			/* NULL: none */
-	const char *out, *tracefs;
-	const char *json;		/* NULL, or where a summary for programs goes; "": stdout */
-	const char *clock;		/* "": not known any more */
-	unsigned long kb;		/* a CPU; 0: as much as seems right */
-	double duration;		/* seconds; 0: no end */
-	bool kernel_stack, tables, inherit, maps, fallback, pass_exit, quiet, verbose, summary;
 };
 
 /* How user stacks are asked for. */
@@ -148,33 +125,6 @@ struct rec {
 	char *comms;			/* "PID NAME" lines, of the beginning */
 };
 
-/* ---- tracefs.c ---- */
-
-/*
- * Find tracefs: @dir, or where it is mounted, or mount it. Its path, or NULL with the cause and the
- * remedy in @why. @mount: may mount it.
- */
-const char *rt_find(const char *dir, bool mount, char *why, size_t size);
-/*
- * Are numbers of processes here others than those in traces, as this is a PID namespace of its own?
- * Then /proc tells nothing of a process that a trace names, and none can be chosen by its number.
- */
-bool rt_other_pids(void);
-/* Is this file or folder of the top instance there? */
-bool rt_exists(const char *file);
-/* Tell every change on standard error. */
-void rt_verbose(bool on);
-/* Write a file of an instance (NULL: the top one); 0 or -errno. */
-int rt_write(struct tracefs_instance *in, const char *file, const char *value);
-int rt_append(struct tracefs_instance *in, const char *file, const char *value);
-/* What the kernel said of the last error with a filter or trigger there; malloc()ed or NULL. */
-char *rt_kernel_says(struct tracefs_instance *in);
-/* The whole text of a file, malloc()ed and terminated; NULL and errno. @size may be NULL. */
-char *rt_read_path(const char *path, size_t *size);
-char *rt_read(struct tracefs_instance *in, const char *file, size_t *size);
-/* Read a format file's "ID:"; -1 if there is none. */
-int rt_event_id(const char *system, const char *name);
-
 /* ---- events.c ---- */
 
 int rec_select_events(struct rec *r);
@@ -216,21 +166,11 @@ int rec_remove_instances(struct rec *r);
 
 /* ---- left.c ---- */
 
-struct left {
-	char name[64];
-	pid_t pid;
-	bool alive;			/* its recorder is at work */
-};
-
-/* What recorders have in instances/; malloc()ed. -errno if that cannot be read. */
-int left_list(struct left **v, size_t *nr);
 /*
  * Lock the folder of an instance, as one of its owners, or as one who looks for what nobody owns.
  * A descriptor, or -errno.
  */
 int left_lock(const char *name, bool own);
-/* Stop and remove an instance; 0 or -errno. */
-int left_remove(const char *name);
 
 /* ---- guard.c ---- */
 
@@ -315,28 +255,6 @@ void dat_add_comms(struct text *b, const struct rec *r);
  * else @ret is as that of dat_finish().
  */
 bool rec_resume(struct rec *r, int *ret);
-
-struct unfinished {
-	pid_t pid;			/* of its recorder */
-	bool alive;			/* which is at work */
-	bool empty;			/* as a recorder's is for a moment, but others', too */
-	uint64_t bytes;			/* of data beside it */
-};
-
-/* Is this the name of a file that a recorder has not completed? */
-bool part_name(const char *path);
-/*
- * Look at one: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is no recording
- * at all.
- */
-int part_look(const char *path, struct unfinished *u);
-/*
- * Complete it, with what is left in the instances of its recorder if @traces; these are removed. In
- * @out the name that it got: the one it was to have, or that with .PID behind if there is such a
- * file by now; "" if nothing had been recorded, and it was removed. 0, or an exit code after
- * telling the error.
- */
-int part_finish(const char *path, bool traces, char out[PATH_MAX]);
 
 /* ---- wait.c ---- */
 

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugin/recording/drops.h"
-#include "plugin/recording/feed.h"
+#include "plugin/recording/recording.h"
 #include "impl.h"
 #include "sums.h"
 

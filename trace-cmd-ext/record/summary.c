@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "plugin/recording/decode.h"
+#include "plugin/recording/recording.h"
 #include "impl.h"
 #include "sums.h"
 

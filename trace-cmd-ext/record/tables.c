@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "impl.h"
-#include "trace-cmd-ext/model/saved_tables.h"
+#include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/tables/tables.h"
 
 #define MAX_TOLD	5

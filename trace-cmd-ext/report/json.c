@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "trace-cmd-ext/tool/tool.h"
-#include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/model/model.h"
 #include "report.h"
 
 static void add_string(struct text *t, const char *s, size_t len)
@@ -163,7 +163,7 @@ static void add_array(struct report *r, const struct tep_format_field *field, co
 	for (i = 0; i + elem.size <= len; i += elem.size) {
 		if (i)
 			text_add(t, ",");
-		add_number(t, &elem, decode_read(&r->m->dec, p + i, elem.size));
+		add_number(t, &elem, decode_read(r->decode, p + i, elem.size));
 	}
 	text_add(t, "]");
 }
@@ -179,9 +179,9 @@ static void add_field(struct report *r, const struct model_event *ev,
 
 	decode_set_field(&f, field);
 	if (!(field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)) &&
-	    decode_number(&r->m->dec, ev->rec, &f, &val)) {
+	    decode_number(r->decode, ev->rec, &f, &val)) {
 		add_number(t, &f, val);
-	} else if (!decode_bytes(&r->m->dec, ev->rec, &f, &p, &len)) {
+	} else if (!decode_bytes(r->decode, ev->rec, &f, &p, &len)) {
 		text_add(t, "null");
 	} else if (field->flags & TEP_FIELD_IS_STRING) {
 		add_string(t, p, strnlen(p, len));

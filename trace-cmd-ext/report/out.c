@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "trace-cmd-ext/tool/tool.h"
-#include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/model/model.h"
 #include "report.h"
 
 #define MAX_WORKERS	64
@@ -75,9 +75,8 @@ static int my_item(struct turns *t)
 
 	if (t->items++ % TURN)
 		return t->mine;
-	if (t->r->m->opts.progress)
-		t->r->m->opts.progress("printing", t->items,
-				       t->r->filtered || t->r->json ? 0 : t->r->m->info.records);
+	cmd_progress("printing", t->items,
+		     t->r->filtered || t->r->json ? 0 : model_info(t->r->m)->records);
 	if (t->mine)
 		ret = end_turn(t);
 	t->mine = (t->items / TURN) % t->nr == t->me;
@@ -107,7 +106,7 @@ static int one_event(void *data, const struct model_event *ev)
 /* All records by time; at the same one in the order of the streams, as libtracecmd has them. */
 static int all_records(struct turns *t)
 {
-	struct reader *reader = t->r->m->reader;
+	struct reader *reader = model_parts(t->r->m).reader;
 	uint32_t nr = reader_nr_streams(reader), i, first;
 	struct tep_record **recs = calloc(nr + 1, sizeof(*recs)), *rec;
 	int ret = recs ? 0 : -ENOMEM;
@@ -146,12 +145,15 @@ static int one_record(void *data, uint32_t buffer, struct tep_record *rec)
 static int print(struct turns *t)
 {
 	struct report *r = t->r;
-	int ret;
+	int ret = 0;
 
 	text_clear(&r->out);
+	r->decode = model_parts(r->m).decode;
 	if (r->reads_on)
-		reader_will_iterate(r->m->reader);
-	ret = r->json ? 0 : model_rewind(r->m);
+		reader_will_iterate(model_parts(r->m).reader);
+	/* the printer has handles of the reader */
+	if (!r->json)
+		ret = r->filtered ? model_rewind_to_walk(r->m) : model_rewind(r->m);
 	if (ret)
 		return ret;
 	if (!r->json) {
@@ -166,13 +168,13 @@ static int print(struct turns *t)
 	if (r->json || r->filtered)
 		ret = model_each(r->m, MODEL_BY_TIME, one_event, t);
 	else if (r->reads_on)
-		ret = reader_iterate(r->m->reader, one_record, t);
+		ret = reader_iterate(model_parts(r->m).reader, one_record, t);
 	else
 		ret = all_records(t);
 	if (!ret && (t->mine || (!t->items && !t->me)))
 		ret = end_turn(t);
 	if (!ret && r->filtered && !t->items && !t->me)
-		r->none(r->m->path);
+		r->none(model_parts(r->m).path);
 	printer_free(r->printer);
 	r->printer = NULL;
 	json_free(r);
@@ -227,7 +229,8 @@ int report_print(struct report *r, uint32_t processes)
 	int ret = 0;
 
 	/* a few items are printed faster than processes are started */
-	if (processes < 2 || r->reads_on || processes > MAX_WORKERS || r->m->info.records < FEW) {
+	if (processes < 2 || r->reads_on || processes > MAX_WORKERS ||
+	    model_info(r->m)->records < FEW) {
 		t.nr = 1;
 		return print(&t);
 	}
@@ -247,7 +250,7 @@ int report_print(struct report *r, uint32_t processes)
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (t.me)
-			r->m->opts.progress = NULL;
+			cmd_progress_off();
 		ret = print(&t);
 		cmd_progress_end();
 		cmd_exit(-ret);

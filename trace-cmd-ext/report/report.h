@@ -12,6 +12,7 @@
  */
 struct report {
 	struct model *m;
+	const struct decode *decode;
 	bool json, lines, filtered;
 	bool reads_on;			/* printer_reads_on() */
 	void (*none)(const char *path);	/* tells that no event of the file matches */

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <trace-cmd/trace-cmd.h>
 
-#include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/model/model.h"
 #include "report.h"
-#include "plugin/join/ustack.h"
+#include "plugin/trace-cmd/trace-cmd.h"
 
 /*
  * Versions of trace-cmd that print the latency flags are those whose library has this. It is only
@@ -79,23 +79,24 @@ static void add_lines(void *data, struct text *t, const struct maps_file *file, 
 static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const struct report *r)
 {
 	struct ustack *u = calloc(1, sizeof(*u));
+	struct model_parts parts = model_parts(m);
 
 	if (!u)
 		return NULL;
-	options.frames.sysroot = m->opts.sysroot ? m->opts.sysroot : "";
-	options.frames.no_demangle = m->opts.no_demangle;
-	options.frames.jit = jit_open(m->path, reader_trace_id(m->reader));
+	options.frames.sysroot = parts.sysroot;
+	options.frames.no_demangle = parts.no_demangle;
+	options.frames.jit = jit_open(parts.path, reader_trace_id(parts.reader));
 	options.frames.more = r->lines ? add_lines : NULL;
 	options.frames.data = m;
 	u->tep = tep;
 	u->fd = -1;
 	u->scanned = true;
-	u->scan.join = m->join;
-	u->scan.maps = m->maps;
-	if (m->info.damaged)
+	u->scan.join = parts.join;
+	u->scan.maps = parts.maps;
+	if (model_info(m)->damaged)
 		u->scan.problem = "damaged";
 	decode_init(&u->dec, tep);
-	if (m->info.joined)
+	if (model_info(m)->joined)
 		ustack_ready(u);
 	handlers_register(u);
 	return u;
@@ -129,17 +130,17 @@ struct printer *printer_new(struct report *r)
 		return NULL;
 	p->m = m;
 	/* not the model's: going back may have taken another one */
-	p->tep = reader_data_tep(m->reader);
+	p->tep = reader_data_tep(model_parts(m).reader);
 	p->ustack = new_ustack(m, p->tep, r);
 	if (!p->ustack) {
 		free(p);
 		return NULL;
 	}
 	trace_seq_init(&p->seq);
-	p->usecs = m->info.nsec;
+	p->usecs = model_info(m)->nsec;
 	p->time = p->usecs ? " %6.1000d:" : "%12d:";
 	p->latency = tracecmd_iterate_events_reverse;
-	for (i = 1; i < m->info.buffers; i++) {
+	for (i = 1; i < model_info(m)->buffers; i++) {
 		p->instances = true;
 		if ((int)strlen(model_buffer(m, i)) > p->width)
 			p->width = strlen(model_buffer(m, i));

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plugin/recording/drops.h"
-#include "plugin/join/runs.h"
+#include "plugin/recording/recording.h"
+#include "plugin/join/join.h"
 #include "libunwind-user/base/vec.h"
 #include "waits.h"
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/model/model.h"
 #include "stat.h"
 
 static struct stat_process *get_process(struct stat_counts *s, struct model *m, uint32_t tid)
@@ -90,22 +90,26 @@ static int add_event(struct stat_counts *s, uint32_t type, uint64_t nr)
 
 static int from_scan(struct stat_counts *s, struct model *m)
 {
+	struct join *join = model_parts(m).join;
 	struct join_answer ans;
 	struct join_run run;
-	uint32_t i, ustack;
+	uint32_t i, ustack, tid;
+	uint64_t events;
 	int ret = 0;
 
-	for (i = 0; i < m->types.nr && !ret; i++)
-		if (m->types.v[i].kind == RECORD_EVENT)
-			ret = add_event(s, i, m->types.v[i].pub.records);
-	for (i = 0; i < m->tasks.nr && !ret; i++)
-		if (m->tasks.v[i].events)
-			ret = add(s, m, m->tasks.v[i].tid, MODEL_NONE, m->tasks.v[i].events, 0);
-	for (i = 0; i < join_nr_runs(m->join) && !ret; i++) {
+	for (i = 0; i < model_nr_types(m) && !ret; i++)
+		if (model_is_event(m, i))
+			ret = add_event(s, i, model_type(m, i)->records);
+	for (i = 0; i < model_nr_tasks(m) && !ret; i++) {
+		events = model_task_events(m, i, &tid);
+		if (events)
+			ret = add(s, m, tid, MODEL_NONE, events, 0);
+	}
+	for (i = 0; i < join_nr_runs(join) && !ret; i++) {
 		ustack = model_run_ustack(m, i);
 		if (ustack == MODEL_NONE)
 			continue;
-		join_run(m->join, i, &ans, &run);
+		join_run(join, i, &ans, &run);
 		ret = add(s, m, run.tid, ustack, 0, run.events);
 	}
 	return ret;
@@ -179,10 +183,10 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 	int ret;
 
 	s->filtered = filtered;
-	for (i = 0; i < m->types.nr; i++) {
-		s->bytes += m->types.v[i].pub.bytes;
-		if (m->types.v[i].kind == RECORD_EVENT)
-			s->all_events += m->types.v[i].pub.records;
+	for (i = 0; i < model_nr_types(m); i++) {
+		s->bytes += model_type(m, i)->bytes;
+		if (model_is_event(m, i))
+			s->all_events += model_type(m, i)->records;
 	}
 	ret = filtered ? from_events(s, m) : from_scan(s, m);
 	count_unasked(s);

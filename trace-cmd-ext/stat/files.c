@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "plugin/join/frames.h"
+#include "plugin/join/join.h"
 #include "trace-cmd-ext/model/impl.h"
 #include "stat.h"
 #include "libunwind-user/symbols/symbols.h"

@@ -7,8 +7,6 @@
 #define TRACE_USTACK_STAT_H
 
 #include "trace-cmd-ext/model/model.h"
-#include "trace-cmd-ext/model/reasons.h"
-#include "trace-cmd-ext/model/saved_tables.h"
 #include "libunwind-user/base/vec.h"
 
 enum stat_mark {			/* what a joined stack can be, besides whole */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cmd - what the subcommands of trace-ustack share
+ * tool.h - what every subcommand uses: errors, the pager, progress, lists of numbers, output files
  *
- * A subcommand is int cmd_NAME(int argc, char **argv): argv[0] is its name, what it returns is the
- * exit code. It is listed in commands/trace_ustack.c, has its page in man/trace-ustack-NAME.1, and
- * prints its --help from a text of its own (a test compares the two).
+ *	near.h		names that are like the one asked for
+ *	output.h	a file that appears when it is complete
  */
 #ifndef TRACE_USTACK_CMD_H
 #define TRACE_USTACK_CMD_H
@@ -14,6 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "near.h"
+#include "output.h"
+
 /* Exit codes. Documented in trace-ustack(1); programs rely on them. */
 enum cmd_exit {
 	CMD_OK = 0,		/* done, and nothing is wrong */
@@ -22,13 +24,6 @@ enum cmd_exit {
 	CMD_INPUT = 3,		/* an input file cannot be opened, or is not what it should be */
 	CMD_OUTPUT = 4,		/* the output cannot be written */
 };
-
-int cmd_check(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_flame(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_stat(int argc, char **argv);
 
 /* ---- messages ----
  *

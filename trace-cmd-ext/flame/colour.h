@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "trace-cmd-ext/stacks/fold.h"
+#include "trace-cmd-ext/stacks/stacks.h"
 
 #define COLOUR_FILES	12		/* files with a hue of their own; then hues are shared */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * filter_check - does the file have what a filter names?
+ * names.c - does the file have what a filter names?
  *
  * A name that nothing in the file has is an error, told with the names that are like it: an empty
  * report would say that nothing happened. Which events, tasks and CPUs there are is known when the
@@ -13,13 +13,10 @@
 #include <string.h>
 
 #include "trace-cmd-ext/tool/tool.h"
-#include "filter.h"
-#include "trace-cmd-ext/model/impl.h"
-#include "trace-cmd-ext/tool/near.h"
+#include "impl.h"
 
 struct check_filter {
 	struct model *m;
-	const char *path;
 	const struct model_filter *f;
 	bool failed;
 };
@@ -31,11 +28,11 @@ static void tell_missing(struct check_filter *c, const char *option, const char 
 
 	c->failed = true;
 	if (near_list(near, list))
-		cmd_error("%s: --%s %s: the file has no such %s; near it: %s", c->path, option,
+		cmd_error("%s: --%s %s: the file has no such %s; near it: %s", c->m->path, option,
 			  pattern, what, list);
 	else
 		cmd_error("%s: --%s %s: the file has no such %s; trace-ustack %s shows what it has",
-			  c->path, option, pattern, what,
+			  c->m->path, option, pattern, what,
 			  strcmp(option, "symbol") ? "stat --all" : "flame");
 }
 
@@ -103,7 +100,7 @@ static void check_pids(struct check_filter *c)
 	}
 	c->failed = true;
 	cmd_error("%s: --process or --pid %u%s: the file has no such process or thread; "
-		  "trace-ustack stat --all shows what it has", c->path, f->pids[0],
+		  "trace-ustack stat --all shows what it has", c->m->path, f->pids[0],
 		  f->nr_pids > 1 ? ",..." : "");
 }
 
@@ -116,7 +113,7 @@ static void check_cpus(struct check_filter *c)
 		if (c->f->cpus[i] < cpus)
 			return;
 	c->failed = true;
-	cmd_error("%s: --cpu %u%s: the file has CPUs 0 to %u", c->path, c->f->cpus[0],
+	cmd_error("%s: --cpu %u%s: the file has CPUs 0 to %u", c->m->path, c->f->cpus[0],
 		  c->f->nr_cpus > 1 ? ",..." : "", cpus ? cpus - 1 : 0);
 }
 
@@ -132,10 +129,10 @@ static void check_time(struct check_filter *c)
 		return;
 	c->failed = true;
 	if (i->nsec)
-		cmd_error("%s: --time: the file is from %llu.%09llu to %llu.%09llu", c->path,
+		cmd_error("%s: --time: the file is from %llu.%09llu to %llu.%09llu", c->m->path,
 			  first / unit, first % unit, last / unit, last % unit);
 	else
-		cmd_error("%s: --time: the file is from %llu to %llu", c->path, first, last);
+		cmd_error("%s: --time: the file is from %llu to %llu", c->m->path, first, last);
 }
 
 /* ------------------------------- functions ------------------------------- */
@@ -238,9 +235,9 @@ static int check_symbols(struct check_filter *c)
 	return ret;
 }
 
-int cmd_filter_check(const char *path, struct model *m, const struct model_filter *f)
+int model_check_names(struct model *m, const struct model_filter *f)
 {
-	struct check_filter c = { .m = m, .path = path, .f = f };
+	struct check_filter c = { .m = m, .f = f };
 	size_t i;
 	int ret = 0;
 
@@ -266,12 +263,6 @@ int cmd_filter_check(const char *path, struct model *m, const struct model_filte
 	if (f->nr_symbols && !c.failed)
 		ret = check_symbols(&c);
 	if (ret)
-		cmd_error("%s: %s", path, strerror(-ret));
+		cmd_error("%s: %s", m->path, strerror(-ret));
 	return c.failed || ret ? CMD_FAIL : CMD_OK;
-}
-
-void cmd_filter_nothing(const char *path)
-{
-	cmd_error("%s: no event matches all that was asked for, though the file has each of it",
-		  path);
 }

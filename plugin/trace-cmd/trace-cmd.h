@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the plugin proper share: one struct ustack a tep handle. */
-#ifndef USTACK_H
-#define USTACK_H
+/*
+ * trace-cmd.h - the plugin for trace-cmd and whatever else prints by libtraceevent
+ *
+ * trace-ustack report prints by the same handlers, over a join that it has made itself.
+ */
+#ifndef PLUGIN_TRACE_CMD_H
+#define PLUGIN_TRACE_CMD_H
 
-#include "plugin/recording/decode.h"
-#include "frames.h"
-#include "plugin/recording/scan.h"
+#include "plugin/join/join.h"
+#include "plugin/recording/recording.h"
 #include "libunwind-user/base/text.h"
 
 #define NR_KERNEL_LINES 4096
