@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # The harness checks itself: what it cannot fail, it cannot test. Guests of other architectures.
 
-CHECK_TARGETS += lint check-shared check-harness
+CHECK_TARGETS += lint check-shared check-docs check-harness
 TEST_TARGETS += check-harness-guest
 
-.PHONY: lint check-shared check-harness check-harness-guest
+.PHONY: lint check-shared check-docs check-harness check-harness-guest
 
 lint:
 	@scripts/lint
 
 check-shared:
 	@scripts/check-shared
+
+check-docs:
+	@scripts/check-docs
 
 check-harness:
 	@tests/vm/check-harness
