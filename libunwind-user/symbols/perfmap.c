@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libunwind-user/base/cover.h"
+#include "libunwind-user/base/base.h"
 #include "symbols.h"
 
 #define MAX_TEXT	(128u << 20)

@@ -18,7 +18,7 @@
 #include "shark.h"
 #include "plugin/join/join.h"
 #include "plugin/recording/recording.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* One CPU of one stream while it is loaded. */
 struct loading {

@@ -9,7 +9,7 @@
 
 #include "plugin/join/join.h"
 #include "plugin/recording/recording.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 #define NR_KERNEL_LINES 4096
 

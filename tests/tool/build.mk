@@ -97,10 +97,11 @@ $(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(CFLAGS) $(TOOL_WRAP) -o $@ $^ $(TOOL_LIBS)
 
-$(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS)
+$(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
+		$(patsubst %.c,$(TOOL_TEST)/%.o,$(call tool_room,tool))
 	@mkdir -p $(@D)
 	$(CC) $(PLUGIN_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
-		$(filter %.c %.o,$^) -lcmocka $(TOOL_LIBS)
+		$(filter %.c %.o,$^) $(TOOL_WRAP) -lcmocka $(TOOL_LIBS)
 
 -include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d
 -include $(O)/unit/plugin/trace-cmd/handlers.d

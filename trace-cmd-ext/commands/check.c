@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "commands.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/check/check.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "trace-cmd-ext/record/record.h"
@@ -121,44 +122,42 @@ static void print_meaning(const struct check *c)
 	       "no, as it is not recorded which files are mapped");
 }
 
-static void json_member(const char *name, const char *value, bool first)
-{
-	printf("%s\"%s\":", first ? "" : ",", name);
-	if (value)
-		cmd_json_string(stdout, value, strlen(value));
-	else
-		fputs("null", stdout);
-}
-
 static void print_json(const struct check *c, bool ok, bool all)
 {
+	struct jsonw j = { .file = stdout };
 	struct utsname u;
 	size_t i;
 
 	uname(&u);
-	printf("{\"ok\":%s", ok ? "true" : "false");
+	jsonw_object(&j, NULL);
+	jsonw_bool(&j, "ok", ok);
 	if (all) {
-		json_member("kernel", u.release, false);
-		json_member("machine", u.machine, false);
-		printf(",\"can\":{\"trace\":%s,\"kernel_stacks\":%s,\"user_stacks\":%s,"
-		       "\"unwind_tables\":%s,\"maps\":%s,\"frame_pointers\":%s}",
-		       c->traces ? "true" : "false", c->kernel_stacks ? "true" : "false",
-		       c->user_stacks ? "true" : "false", c->tables ? "true" : "false",
-		       c->maps ? "true" : "false", c->frame_pointers ? "true" : "false");
+		jsonw_string(&j, "kernel", u.release);
+		jsonw_string(&j, "machine", u.machine);
+		jsonw_object(&j, "can");
+		jsonw_bool(&j, "trace", c->traces);
+		jsonw_bool(&j, "kernel_stacks", c->kernel_stacks);
+		jsonw_bool(&j, "user_stacks", c->user_stacks);
+		jsonw_bool(&j, "unwind_tables", c->tables);
+		jsonw_bool(&j, "maps", c->maps);
+		jsonw_bool(&j, "frame_pointers", c->frame_pointers);
+		jsonw_end(&j);
 	}
-	fputs(",\"findings\":[", stdout);
+	jsonw_array(&j, "findings");
 	for (i = 0; i < c->nr; i++) {
 		const struct check_finding *f = &c->finding[i];
 
-		fputs(i ? ",\n{" : "\n{", stdout);
-		json_member("group", f->group, true);
-		json_member("name", f->name, false);
-		json_member("state", states[f->level], false);
-		json_member("text", f->text, false);
-		json_member("remedy", f->remedy, false);
-		putchar('}');
+		jsonw_object(&j, NULL);
+		jsonw_string(&j, "group", f->group);
+		jsonw_string(&j, "name", f->name);
+		jsonw_string(&j, "state", states[f->level]);
+		jsonw_string(&j, "text", f->text);
+		jsonw_string(&j, "remedy", f->remedy);
+		jsonw_end(&j);
 	}
-	puts("\n]}");
+	jsonw_end(&j);
+	jsonw_end(&j);
+	putchar('\n');
 }
 
 static void free_findings(struct check *c)

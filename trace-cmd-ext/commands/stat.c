@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "commands.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/tool/tool.h"
 #include "filter.h"
 #include "trace-cmd-ext/stat/stat.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 static const char usage[] =
 	"usage: trace-ustack stat [OPTION...] [FILE]\n"
@@ -276,105 +277,123 @@ static void text_events(struct model *m, const struct stat_counts *s)
 
 /* ---- JSON ---- */
 
-static void json_name(const char *name, const char *value)
-{
-	printf("\"%s\":", name);
-	cmd_json_string(stdout, value, strlen(value));
-}
-
-static void json_requests(const struct stat_requests *r)
+static void json_requests(struct jsonw *j, const struct stat_requests *r)
 {
 	size_t i;
 
-	printf("\"requests\":{\"all\":%llu", (ull)sum(r));
+	jsonw_object(j, "requests");
+	jsonw_number(j, "all", sum(r));
 	for (i = 0; i < NR_STATES; i++)
-		printf(",\"%s\":%llu", why[states[i]].name, (ull)r->states[states[i]]);
-	printf("},\"stacks\":{");
+		jsonw_number(j, why[states[i]].name, r->states[states[i]]);
+	jsonw_end(j);
+	jsonw_object(j, "stacks");
 	for (i = 0; i < STAT_NR_MARKS; i++)
-		printf("%s\"%s\":%llu", i ? "," : "", marks[i].name, (ull)r->marks[i]);
-	printf("}");
+		jsonw_number(j, marks[i].name, r->marks[i]);
+	jsonw_end(j);
 }
 
-static void json_file(const struct stat_file *f)
+static void json_process(struct jsonw *j, struct model *m, const struct stat_process *p)
+{
+	jsonw_object(j, NULL);
+	jsonw_signed(j, "pid", (int)p->pid);
+	jsonw_string(j, "comm", stat_process_name(m, p));
+	jsonw_number(j, "events", p->events);
+	json_requests(j, &p->r);
+	jsonw_end(j);
+}
+
+static void json_file(struct jsonw *j, const struct stat_file *f)
 {
 	static const char *const known[] = {
 		[STAT_UNKNOWN] = "unknown", [STAT_RECORDED] = "recorded",
 		[STAT_POSSIBLE] = "possible", [STAT_NO_FILE] = "no-file",
 	};
-	uint32_t i;
 
-	printf("{");
-	json_name("file", file_name(f));
-	if (f->file && f->file->build_id_size) {
-		printf(",\"build_id\":\"");
-		for (i = 0; i < f->file->build_id_size; i++)
-			printf("%02x", f->file->build_id[i]);
-		printf("\"");
-	}
-	printf(",\"frames\":%llu,\"stacks\":%llu,\"incomplete\":%llu,\"frame-pointer\":%llu,"
-	       "\"known\":\"%s\"", (ull)f->frames, (ull)f->stacks, (ull)f->incomplete,
-	       (ull)f->frame_pointer, known[f->known]);
+	jsonw_object(j, NULL);
+	jsonw_string(j, "file", file_name(f));
+	if (f->file && f->file->build_id_size)
+		jsonw_hex(j, "build_id", f->file->build_id, f->file->build_id_size);
+	jsonw_number(j, "frames", f->frames);
+	jsonw_number(j, "stacks", f->stacks);
+	jsonw_number(j, "incomplete", f->incomplete);
+	jsonw_number(j, "frame-pointer", f->frame_pointer);
+	jsonw_string(j, "known", known[f->known]);
 	if (f->known == STAT_RECORDED || f->known == STAT_POSSIBLE) {
-		printf(",\"covered\":%s,", f->cause == TABLES_COVERED ? "true" : "false");
-		json_name("cause", f->cause == TABLES_ERROR ? strerror(f->error) :
-			  tables_cause_name(f->cause));
-		printf(",\"text_bytes\":%llu,\"covered_bytes\":%llu,\"holes\":%llu",
-		       (ull)f->text_bytes, (ull)f->covered_bytes, (ull)f->holes);
+		jsonw_bool(j, "covered", f->cause == TABLES_COVERED);
+		jsonw_string(j, "cause", f->cause == TABLES_ERROR ? strerror(f->error) :
+			    tables_cause_name(f->cause));
+		jsonw_number(j, "text_bytes", f->text_bytes);
+		jsonw_number(j, "covered_bytes", f->covered_bytes);
+		jsonw_number(j, "holes", f->holes);
 	}
-	printf("}");
+	jsonw_end(j);
+}
+
+static void json_event(struct jsonw *j, struct model *m, const struct stat_event *e)
+{
+	const struct model_type *t = model_type(m, e->type);
+
+	jsonw_object(j, NULL);
+	jsonw_string(j, "system", t->system);
+	jsonw_string(j, "event", t->name);
+	jsonw_number(j, "events", e->nr);
+	jsonw_number(j, "all_records", t->records);
+	jsonw_number(j, "all_bytes", t->bytes);
+	jsonw_end(j);
+}
+
+static void json_head(struct jsonw *j, const struct model_info *info, const struct stat_counts *s)
+{
+	jsonw_string(j, "file", o.path);
+	jsonw_number(j, "version", info->version);
+	jsonw_number(j, "bytes", info->bytes);
+	jsonw_number(j, "cpus", info->cpus);
+	jsonw_number(j, "instances", info->buffers - 1);
+	jsonw_string(j, "clock", info->clock);
+	jsonw_bool(j, "damaged", info->damaged);
+	jsonw_bool(j, "deferred", info->joined);
+	jsonw_number(j, "first_ts", info->first_ts);
+	jsonw_number(j, "last_ts", info->last_ts);
+	jsonw_number(j, "records", info->records);
+	jsonw_number(j, "dropped", info->join.losses);
+	jsonw_number(j, "all_events", s->all_events);
+	jsonw_number(j, "all_bytes", s->bytes);
+	jsonw_number(j, "recorded_stacks", info->join.stacks);
+	jsonw_number(j, "different_stacks", info->join.distinct);
+	jsonw_number(j, "unclaimed_stacks", info->join.unclaimed);
+	jsonw_number(j, "events", s->events);
 }
 
 static void json(struct model *m, const struct stat_counts *s)
 {
-	const struct model_info *info = model_info(m);
-	const struct stat_process *p;
-	const struct model_type *t;
+	struct jsonw j = { .file = stdout };
 	size_t i;
 
-	printf("{");
-	json_name("file", o.path);
-	printf(",\"version\":%d,\"bytes\":%llu,\"cpus\":%u,\"instances\":%u,", info->version,
-	       (ull)info->bytes, info->cpus, info->buffers - 1);
-	json_name("clock", info->clock);
-	printf(",\"damaged\":%s,\"deferred\":%s,\"first_ts\":%llu,\"last_ts\":%llu,"
-	       "\"records\":%llu,\"dropped\":%llu,\"all_events\":%llu,\"all_bytes\":%llu,"
-	       "\"recorded_stacks\":%llu,\"different_stacks\":%llu,\"unclaimed_stacks\":%llu,"
-	       "\"events\":%llu,", info->damaged ? "true" : "false",
-	       info->joined ? "true" : "false", (ull)info->first_ts, (ull)info->last_ts,
-	       (ull)info->records, (ull)info->join.losses, (ull)s->all_events, (ull)s->bytes,
-	       (ull)info->join.stacks, (ull)info->join.distinct, (ull)info->join.unclaimed,
-	       (ull)s->events);
-	json_requests(&s->r);
-	printf(",\"no_request\":{\"user\":%llu,\"other\":%llu}", (ull)s->unasked,
-	       (ull)s->never_asked);
-	printf(",\"ends\":{");
+	jsonw_object(&j, NULL);
+	json_head(&j, model_info(m), s);
+	json_requests(&j, &s->r);
+	jsonw_object(&j, "no_request");
+	jsonw_number(&j, "user", s->unasked);
+	jsonw_number(&j, "other", s->never_asked);
+	jsonw_end(&j);
+	jsonw_object(&j, "ends");
 	for (i = 0; i < END_NR; i++)
-		printf("%s\"%s\":%llu", i ? "," : "", end_reason_name(i), (ull)s->ends[i]);
-	printf("},\"by_process\":[");
-	for (i = 0; i < s->processes.nr; i++) {
-		p = &s->processes.v[i];
-		printf("%s{\"pid\":%d,", i ? "," : "", (int)p->pid);
-		json_name("comm", stat_process_name(m, p));
-		printf(",\"events\":%llu,", (ull)p->events);
-		json_requests(&p->r);
-		printf("}");
-	}
-	printf("],\"by_file\":[");
-	for (i = 0; i < s->files.nr; i++) {
-		printf("%s", i ? "," : "");
-		json_file(&s->files.v[i]);
-	}
-	printf("],\"by_event\":[");
-	for (i = 0; i < s->by_event.nr; i++) {
-		t = model_type(m, s->by_event.v[i].type);
-		printf("%s{", i ? "," : "");
-		json_name("system", t->system);
-		printf(",");
-		json_name("event", t->name);
-		printf(",\"events\":%llu,\"all_records\":%llu,\"all_bytes\":%llu}",
-		       (ull)s->by_event.v[i].nr, (ull)t->records, (ull)t->bytes);
-	}
-	printf("]}\n");
+		jsonw_number(&j, end_reason_name(i), s->ends[i]);
+	jsonw_end(&j);
+	jsonw_array(&j, "by_process");
+	for (i = 0; i < s->processes.nr; i++)
+		json_process(&j, m, &s->processes.v[i]);
+	jsonw_end(&j);
+	jsonw_array(&j, "by_file");
+	for (i = 0; i < s->files.nr; i++)
+		json_file(&j, &s->files.v[i]);
+	jsonw_end(&j);
+	jsonw_array(&j, "by_event");
+	for (i = 0; i < s->by_event.nr; i++)
+		json_event(&j, m, &s->by_event.v[i]);
+	jsonw_end(&j);
+	jsonw_end(&j);
+	putchar('\n');
 }
 
 static int run(void *arg)

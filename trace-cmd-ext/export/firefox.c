@@ -129,14 +129,21 @@ static int make_tables(struct firefox *f, const struct firefox_sample *s, size_t
 
 /* ---- JSON ---- */
 
-void firefox_ms(FILE *out, uint64_t ns)
+void firefox_ms(struct jsonw *j, const char *key, uint64_t ns)
 {
-	fprintf(out, "%" PRIu64 ".%06u", ns / 1000000, (unsigned int)(ns % 1000000));
+	char buf[32];
+
+	snprintf(buf, sizeof(buf), "%" PRIu64 ".%06u", ns / 1000000,
+		 (unsigned int)(ns % 1000000));
+	jsonw_value(j, key, buf);
 }
 
-static void put_string(FILE *out, const char *s)
+void firefox_index(struct jsonw *j, uint32_t index)
 {
-	cmd_json_string(out, s, strlen(s));
+	if (index == UINT32_MAX)
+		jsonw_null(j, NULL);
+	else
+		jsonw_number(j, NULL, index);
 }
 
 void firefox_name(struct firefox *f, const struct export_entry *ent)
@@ -177,55 +184,76 @@ static void put_location(struct firefox *f, uint32_t entry)
 		text_add(&f->t, file);
 		text_add(&f->t, ")");
 	}
-	cmd_json_string(f->e->out, f->t.v, f->t.nr);
+	jsonw_bytes(&f->json, NULL, f->t.v, f->t.nr);
+}
+
+/* A table whose rows are arrays; @schema says which column is where. */
+static void start_table(struct jsonw *j, const char *name, const char *schema)
+{
+	jsonw_object(j, name);
+	jsonw_value(j, "schema", schema);
+	jsonw_array(j, "data");
+}
+
+static void end_table(struct jsonw *j)
+{
+	jsonw_end(j);
+	jsonw_end(j);
 }
 
 static void put_samples(struct firefox *f, const struct firefox_sample *s, size_t nr)
 {
-	FILE *out = f->e->out;
+	struct jsonw *j = &f->json;
 	size_t i;
 
-	fputs("\"samples\":{\"schema\":{\"stack\":0,\"time\":1,\"eventDelay\":2},\"data\":[", out);
+	start_table(j, "samples", "{\"stack\":0,\"time\":1,\"eventDelay\":2}");
 	for (i = 0; i < nr; i++) {
-		if (f->stacks.v[i] == UINT32_MAX)
-			fprintf(out, "%s[null,", i ? "," : "");
-		else
-			fprintf(out, "%s[%u,", i ? "," : "", f->stacks.v[i]);
-		firefox_ms(out, export_since(f->e, s[i].ts));
-		fputs(",0]", out);
+		jsonw_array(j, NULL);
+		firefox_index(j, f->stacks.v[i]);
+		firefox_ms(j, NULL, export_since(f->e, s[i].ts));
+		jsonw_number(j, NULL, 0);
+		jsonw_end(j);
 	}
-	fputs("]}", out);
+	end_table(j);
 }
 
 static void put_tables(struct firefox *f)
 {
+	struct jsonw *j = &f->json;
 	struct export_entry ent;
-	FILE *out = f->e->out;
 	size_t i;
 
-	fputs(",\"frameTable\":{\"schema\":{\"location\":0,\"relevantForJS\":1,"
-	      "\"innerWindowID\":2,\"implementation\":3,\"line\":4,\"column\":5,\"category\":6,"
-	      "\"subcategory\":7},\"data\":[", out);
+	start_table(j, "frameTable", "{\"location\":0,\"relevantForJS\":1,\"innerWindowID\":2,"
+		    "\"implementation\":3,\"line\":4,\"column\":5,\"category\":6,"
+		    "\"subcategory\":7}");
 	for (i = 0; i < f->frames.nr; i++) {
 		export_entry(f->e, f->frames.v[i], &ent);
-		fprintf(out, "%s[%zu,false,0,null,null,null,%d,0]", i ? "," : "", i,
-			firefox_category(&ent));
+		jsonw_array(j, NULL);
+		jsonw_number(j, NULL, i);
+		jsonw_bool(j, NULL, false);
+		jsonw_number(j, NULL, 0);
+		jsonw_null(j, NULL);
+		jsonw_null(j, NULL);
+		jsonw_null(j, NULL);
+		jsonw_number(j, NULL, firefox_category(&ent));
+		jsonw_number(j, NULL, 0);
+		jsonw_end(j);
 	}
-	fputs("]},\"stackTable\":{\"schema\":{\"prefix\":0,\"frame\":1},\"data\":[", out);
+	end_table(j);
+	start_table(j, "stackTable", "{\"prefix\":0,\"frame\":1}");
 	for (i = 0; i < f->nodes.nr; i++) {
-		if (f->nodes.v[i].prefix == UINT32_MAX)
-			fprintf(out, "%s[null,%u]", i ? "," : "", f->nodes.v[i].frame);
-		else
-			fprintf(out, "%s[%u,%u]", i ? "," : "", f->nodes.v[i].prefix,
-				f->nodes.v[i].frame);
+		jsonw_array(j, NULL);
+		firefox_index(j, f->nodes.v[i].prefix);
+		jsonw_number(j, NULL, f->nodes.v[i].frame);
+		jsonw_end(j);
 	}
-	fputs("]},\"stringTable\":[", out);
-	for (i = 0; i < f->frames.nr; i++) {
-		fputs(i ? "," : "", out);
+	end_table(j);
+	jsonw_array(j, "stringTable");
+	for (i = 0; i < f->frames.nr; i++)
 		put_location(f, f->frames.v[i]);
-	}
 	/* the last one is the name of the markers */
-	fputs(i ? ",\"off-CPU\"]" : "\"off-CPU\"]", out);
+	jsonw_string(j, NULL, "off-CPU");
+	jsonw_end(j);
 }
 
 static const char *state_name(uint64_t state)
@@ -242,77 +270,103 @@ static const char *state_name(uint64_t state)
 	}
 }
 
-void firefox_wait_data(FILE *out, const struct firefox_wait *w)
+void firefox_wait_data(struct jsonw *j, const struct firefox_wait *w)
 {
-	fprintf(out, "{\"type\":\"OffCpu\",\"state\":\"%s\"}", state_name(w->state));
+	jsonw_object(j, NULL);
+	jsonw_string(j, "type", "OffCpu");
+	jsonw_string(j, "state", state_name(w->state));
+	jsonw_end(j);
 }
 
 static void put_markers(struct firefox *f, const struct firefox_wait *w, size_t nr)
 {
-	FILE *out = f->e->out;
+	struct jsonw *j = &f->json;
 	size_t i;
 
-	fputs(",\"markers\":{\"schema\":{\"name\":0,\"startTime\":1,\"endTime\":2,\"phase\":3,"
-	      "\"category\":4,\"data\":5},\"data\":[", out);
+	start_table(j, "markers", "{\"name\":0,\"startTime\":1,\"endTime\":2,\"phase\":3,"
+		    "\"category\":4,\"data\":5}");
 	for (i = 0; i < nr; i++) {
-		fprintf(out, "%s[%zu,", i ? "," : "", f->frames.nr);
-		firefox_ms(out, export_since(f->e, w[i].from));
-		fputc(',', out);
-		firefox_ms(out, export_since(f->e, w[i].from + w[i].ns));
-		/* phase 1: an interval */
-		fprintf(out, ",1,%d,", CATEGORY_WAIT);
-		firefox_wait_data(out, &w[i]);
-		fputc(']', out);
+		jsonw_array(j, NULL);
+		jsonw_number(j, NULL, f->frames.nr);
+		firefox_ms(j, NULL, export_since(f->e, w[i].from));
+		firefox_ms(j, NULL, export_since(f->e, w[i].from + w[i].ns));
+		jsonw_number(j, NULL, 1);	/* an interval */
+		jsonw_number(j, NULL, CATEGORY_WAIT);
+		firefox_wait_data(j, &w[i]);
+		jsonw_end(j);
 	}
-	fputs("]}", out);
+	end_table(j);
 }
 
 static void put_thread(struct firefox *f, const struct firefox_thread *t)
 {
 	uint32_t pid = export_pid(f->e, t->tid);
-	FILE *out = f->e->out;
+	struct jsonw *j = &f->json;
 
-	fputs("{\"name\":", out);
-	put_string(out, model_comm(f->e->m, t->tid));
-	fputs(",\"processType\":\"default\",\"processName\":", out);
-	put_string(out, model_comm(f->e->m, pid));
-	fprintf(out, ",\"tid\":%u,\"pid\":%u,\"registerTime\":0,\"unregisterTime\":null,", t->tid,
-		pid);
+	jsonw_object(j, NULL);
+	jsonw_string(j, "name", model_comm(f->e->m, t->tid));
+	jsonw_string(j, "processType", "default");
+	jsonw_string(j, "processName", model_comm(f->e->m, pid));
+	jsonw_number(j, "tid", t->tid);
+	jsonw_number(j, "pid", pid);
+	jsonw_number(j, "registerTime", 0);
+	jsonw_null(j, "unregisterTime");
 	put_samples(f, t->samples, t->nr);
 	put_tables(f);
 	put_markers(f, t->waits, t->nr_waits);
-	fputc('}', out);
+	jsonw_end(j);
+}
+
+static void put_meta(struct firefox *f, bool lines)
+{
+	struct jsonw *j = &f->json;
+
+	jsonw_object(j, "meta");
+	jsonw_number(j, "version", GECKO_VERSION);
+	jsonw_number(j, "startTime", 0);
+	jsonw_null(j, "shutdownTime");
+	jsonw_number(j, "interval", 1);
+	jsonw_number(j, "stackwalk", 1);
+	jsonw_number(j, "debug", 0);
+	jsonw_number(j, "gcpoison", 0);
+	jsonw_number(j, "asyncstack", 0);
+	jsonw_number(j, "processType", 0);
+	jsonw_string(j, "platform", "Linux");
+	jsonw_string(j, "product", export_base(f->e->path));
+	jsonw_string(j, "importedFrom", "trace-ustack");
+	if (lines)
+		jsonw_number(j, "preprocessedProfileVersion", FIREFOX_PROCESSED);
+	jsonw_bool(j, lines ? "symbolicated" : "presymbolicated", true);
+	jsonw_number(j, "logicalCPUs", model_info(f->e->m)->cpus);
+	jsonw_value(j, "categories",
+		   "[{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+		   "{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
+		   "{\"name\":\"Missing\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+		   "{\"name\":\"Waiting\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}]");
+	jsonw_array(j, "markerSchema");
+	jsonw_object(j, NULL);
+	jsonw_string(j, "name", "OffCpu");
+	jsonw_string(j, "tooltipLabel", "off-CPU");
+	jsonw_string(j, "tableLabel", "{marker.data.state}");
+	jsonw_string(j, "chartLabel", "{marker.data.state}");
+	jsonw_value(j, "display", "[\"marker-chart\",\"marker-table\",\"timeline-overview\"]");
+	jsonw_value(j, lines ? "fields" : "data",
+		   "[{\"key\":\"state\",\"label\":\"State\",\"format\":\"string\"}]");
+	jsonw_end(j);
+	jsonw_end(j);
+	jsonw_value(j, "extensions", lines ? "{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0}" :
+		   "{\"schema\":{\"id\":0,\"name\":1,\"baseURL\":2},\"data\":[]}");
+	jsonw_end(j);
 }
 
 static void put_head(struct firefox *f, bool lines)
 {
-	const struct model_info *info = model_info(f->e->m);
-	FILE *out = f->e->out;
+	static const char *const none[] = { "libs", "pages", "pausedRanges", "processes" };
+	size_t i;
 
-	fprintf(out, "{\"meta\":{\"version\":%d,\"startTime\":0,\"shutdownTime\":null,"
-		"\"interval\":1,\"stackwalk\":1,\"debug\":0,\"gcpoison\":0,\"asyncstack\":0,"
-		"\"processType\":0,\"platform\":\"Linux\",\"product\":", GECKO_VERSION);
-	put_string(out, export_base(f->e->path));
-	fputs(",\"importedFrom\":\"trace-ustack\",", out);
-	if (lines)
-		fprintf(out, "\"preprocessedProfileVersion\":%d,\"symbolicated\":true,",
-			FIREFOX_PROCESSED);
-	else
-		fputs("\"presymbolicated\":true,", out);
-	fprintf(out, "\"logicalCPUs\":%u,\"categories\":["
-		"{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Missing\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-		"{\"name\":\"Waiting\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}],"
-		"\"markerSchema\":[{\"name\":\"OffCpu\",\"tooltipLabel\":\"off-CPU\","
-		"\"tableLabel\":\"{marker.data.state}\",\"chartLabel\":\"{marker.data.state}\","
-		"\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-		"\"%s\":[{\"key\":\"state\",\"label\":\"State\",\"format\":\"string\"}]}],",
-		info->cpus, lines ? "fields" : "data");
-	fputs(lines ? "\"extensions\":{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0}}," :
-	      "\"extensions\":{\"schema\":{\"id\":0,\"name\":1,\"baseURL\":2},\"data\":[]}},"
-	      "\"libs\":[],\"pages\":[],\"pausedRanges\":[],\"processes\":[],", out);
-	fputs("\"threads\":[", out);
+	put_meta(f, lines);
+	for (i = 0; !lines && i < sizeof(none) / sizeof(*none); i++)
+		jsonw_value(&f->json, none[i], "[]");
 }
 
 /* @l: as with --lines, or NULL. */
@@ -320,7 +374,6 @@ static int put_threads(struct firefox *f, struct firefox_lines *l)
 {
 	struct firefox_thread t;
 	size_t i = 0, w = 0, end, wend;
-	const char *between = "";
 	int ret;
 
 	while (i < f->samples.nr) {
@@ -338,14 +391,12 @@ static int put_threads(struct firefox *f, struct firefox_lines *l)
 		ret = make_tables(f, t.samples, t.nr);
 		if (ret)
 			return ret;
-		fputs(between, f->e->out);
 		if (l)
 			ret = firefox_lines_thread(l, f, &t);
 		else
 			put_thread(f, &t);
 		if (ret)
 			return ret;
-		between = ",\n";
 		i = end;
 		w = wend;
 	}
@@ -381,19 +432,22 @@ static int put_profile(struct firefox *f)
 		if (!l)
 			return -ENOMEM;
 	}
+	jsonw_object(&f->json, NULL);
 	put_head(f, l);
+	jsonw_array(&f->json, "threads");
 	ret = put_threads(f, l);
-	fputc(']', f->e->out);
+	jsonw_end(&f->json);
 	if (l)
-		firefox_lines_end(l, f->e->out);
-	fputs("}\n", f->e->out);
+		firefox_lines_end(l, &f->json);
+	jsonw_end(&f->json);
+	fputc('\n', f->e->out);
 	firefox_lines_free(l);
 	return ret;
 }
 
 int export_firefox(struct export *e)
 {
-	struct firefox f = { .e = e };
+	struct firefox f = { .e = e, .json = { .file = e->out } };
 	int ret = model_each(e->m, MODEL_BY_TIME, add_sample, &f);
 
 	if (!ret)

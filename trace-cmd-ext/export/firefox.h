@@ -10,7 +10,7 @@
 #define TRACE_USTACK_EXPORT_FIREFOX_H
 
 #include "export.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 /* meta.categories */
 enum { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_NOTE, CATEGORY_WAIT };
@@ -32,6 +32,7 @@ struct firefox_node {
 
 struct firefox {
 	struct export *e;
+	struct jsonw json;
 	VEC(struct firefox_sample) samples;
 	VEC(struct firefox_wait) waits;
 	/* of one thread */
@@ -53,14 +54,16 @@ struct firefox_thread {
 };
 
 /* Milliseconds, exact to the nanosecond. */
-void firefox_ms(FILE *out, uint64_t ns);
+void firefox_ms(struct jsonw *j, const char *key, uint64_t ns);
+/* UINT32_MAX: null */
+void firefox_index(struct jsonw *j, uint32_t index);
 int firefox_category(const struct export_entry *ent);
 /* f->t becomes the name of an entry; where that is not known, its address. */
 void firefox_name(struct firefox *f, const struct export_entry *ent);
 /* The name of the file that an entry is in; NULL for none, and for a note. */
 const char *firefox_file(const struct export_entry *ent);
 /* The data of a wait's marker. */
-void firefox_wait_data(FILE *out, const struct firefox_wait *w);
+void firefox_wait_data(struct jsonw *j, const struct firefox_wait *w);
 
 /* ---- the processed format ---- */
 
@@ -75,6 +78,6 @@ void firefox_lines_free(struct firefox_lines *l);
 int firefox_lines_thread(struct firefox_lines *l, struct firefox *f,
 			 const struct firefox_thread *t);
 /* Write what all threads refer to: libs. */
-void firefox_lines_end(struct firefox_lines *l, FILE *out);
+void firefox_lines_end(struct firefox_lines *l, struct jsonw *j);
 
 #endif

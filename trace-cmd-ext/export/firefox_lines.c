@@ -166,162 +166,158 @@ static void add_frame(struct firefox_lines *l, struct firefox *f, uint32_t entry
 
 /* ---- JSON ---- */
 
-static void column(FILE *out, const char *name, const struct table *t, int at)
+/* A column of a table: its name, then a value a row. */
+static void column(struct jsonw *j, const char *name, const struct table *t, int at)
 {
 	size_t i;
 
-	fprintf(out, "\"%s\":[", name);
+	jsonw_array(j, name);
 	for (i = 0; i < t->rows.nr; i++) {
-		fputs(i ? "," : "", out);
 		if (t->rows.v[i].v[at] == NONE)
-			fputs("null", out);
+			jsonw_null(j, NULL);
 		else
-			fprintf(out, "%" PRId64, t->rows.v[i].v[at]);
+			jsonw_signed(j, NULL, t->rows.v[i].v[at]);
 	}
-	fputs("],", out);
+	jsonw_end(j);
 }
 
 /* A column with the same in all @nr rows. */
-static void same(FILE *out, const char *name, const char *what, size_t nr)
+static void same(struct jsonw *j, const char *name, const char *what, size_t nr)
 {
-	size_t i;
+	jsonw_array(j, name);
+	while (nr--)
+		jsonw_value(j, NULL, what);
+	jsonw_end(j);
+}
 
-	fprintf(out, "\"%s\":[", name);
-	for (i = 0; i < nr; i++)
-		fprintf(out, "%s%s", i ? "," : "", what);
-	fputs("],", out);
+static void end_table(struct jsonw *j, size_t nr)
+{
+	jsonw_number(j, "length", nr);
+	jsonw_end(j);
 }
 
 static void put_samples(struct firefox *f, const struct firefox_thread *t)
 {
-	FILE *out = f->e->out;
+	struct jsonw *j = &f->json;
 	size_t i;
 
-	fputs("\"samples\":{\"stack\":[", out);
-	for (i = 0; i < t->nr; i++) {
-		fputs(i ? "," : "", out);
-		if (f->stacks.v[i] == UINT32_MAX)
-			fputs("null", out);
-		else
-			fprintf(out, "%u", f->stacks.v[i]);
-	}
-	fputs("],\"time\":[", out);
-	for (i = 0; i < t->nr; i++) {
-		fputs(i ? "," : "", out);
-		firefox_ms(out, export_since(f->e, t->samples[i].ts));
-	}
-	fprintf(out, "],\"weight\":null,\"weightType\":\"samples\",\"length\":%zu},", t->nr);
+	jsonw_object(j, "samples");
+	jsonw_array(j, "stack");
+	for (i = 0; i < t->nr; i++)
+		firefox_index(j, f->stacks.v[i]);
+	jsonw_end(j);
+	jsonw_array(j, "time");
+	for (i = 0; i < t->nr; i++)
+		firefox_ms(j, NULL, export_since(f->e, t->samples[i].ts));
+	jsonw_end(j);
+	jsonw_null(j, "weight");
+	jsonw_string(j, "weightType", "samples");
+	end_table(j, t->nr);
 }
 
 static void put_markers(struct firefox *f, const struct firefox_thread *t, int64_t name)
 {
-	FILE *out = f->e->out;
+	struct jsonw *j = &f->json;
 	char num[24];
 	size_t i;
 
-	fputs("\"markers\":{\"startTime\":[", out);
-	for (i = 0; i < t->nr_waits; i++) {
-		fputs(i ? "," : "", out);
-		firefox_ms(out, export_since(f->e, t->waits[i].from));
-	}
-	fputs("],\"endTime\":[", out);
-	for (i = 0; i < t->nr_waits; i++) {
-		fputs(i ? "," : "", out);
-		firefox_ms(out, export_since(f->e, t->waits[i].from + t->waits[i].ns));
-	}
-	fputs("],\"data\":[", out);
-	for (i = 0; i < t->nr_waits; i++) {
-		fputs(i ? "," : "", out);
-		firefox_wait_data(out, &t->waits[i]);
-	}
-	fputs("],", out);
-	same(out, "phase", "1", t->nr_waits);	/* an interval */
+	jsonw_object(j, "markers");
+	jsonw_array(j, "startTime");
+	for (i = 0; i < t->nr_waits; i++)
+		firefox_ms(j, NULL, export_since(f->e, t->waits[i].from));
+	jsonw_end(j);
+	jsonw_array(j, "endTime");
+	for (i = 0; i < t->nr_waits; i++)
+		firefox_ms(j, NULL, export_since(f->e, t->waits[i].from + t->waits[i].ns));
+	jsonw_end(j);
+	jsonw_array(j, "data");
+	for (i = 0; i < t->nr_waits; i++)
+		firefox_wait_data(j, &t->waits[i]);
+	jsonw_end(j);
+	same(j, "phase", "1", t->nr_waits);	/* an interval */
 	snprintf(num, sizeof(num), "%d", CATEGORY_WAIT);
-	same(out, "category", num, t->nr_waits);
+	same(j, "category", num, t->nr_waits);
 	snprintf(num, sizeof(num), "%" PRId64, name);
-	same(out, "name", num, t->nr_waits);
-	fprintf(out, "\"length\":%zu},", t->nr_waits);
+	same(j, "name", num, t->nr_waits);
+	end_table(j, t->nr_waits);
 }
 
 static void put_stacks(struct firefox *f)
 {
-	FILE *out = f->e->out;
+	struct jsonw *j = &f->json;
 	size_t i;
 
-	fputs("\"stackTable\":{\"prefix\":[", out);
-	for (i = 0; i < f->nodes.nr; i++) {
-		fputs(i ? "," : "", out);
-		if (f->nodes.v[i].prefix == UINT32_MAX)
-			fputs("null", out);
-		else
-			fprintf(out, "%u", f->nodes.v[i].prefix);
-	}
-	fputs("],\"frame\":[", out);
+	jsonw_object(j, "stackTable");
+	jsonw_array(j, "prefix");
 	for (i = 0; i < f->nodes.nr; i++)
-		fprintf(out, "%s%u", i ? "," : "", f->nodes.v[i].frame);
-	fprintf(out, "],\"length\":%zu},", f->nodes.nr);
+		firefox_index(j, f->nodes.v[i].prefix);
+	jsonw_end(j);
+	jsonw_array(j, "frame");
+	for (i = 0; i < f->nodes.nr; i++)
+		jsonw_number(j, NULL, f->nodes.v[i].frame);
+	jsonw_end(j);
+	end_table(j, f->nodes.nr);
 }
 
-static void put_tables(struct firefox_lines *l, FILE *out)
+static void put_tables(struct firefox_lines *l, struct jsonw *j)
 {
 	size_t nr = l->frames.rows.nr, len, i;
 	const char *s;
 
-	fputs("\"frameTable\":{", out);
-	column(out, "address", &l->frames, FRAME_ADDRESS);
-	column(out, "inlineDepth", &l->frames, FRAME_DEPTH);
-	column(out, "category", &l->frames, FRAME_CATEGORY);
-	same(out, "subcategory", "0", nr);
-	column(out, "func", &l->frames, FRAME_FUNC);
-	column(out, "nativeSymbol", &l->frames, FRAME_SYMBOL);
-	same(out, "innerWindowID", "0", nr);
-	column(out, "line", &l->frames, FRAME_LINE);
-	same(out, "column", "null", nr);
-	fprintf(out, "\"length\":%zu},", nr);
+	jsonw_object(j, "frameTable");
+	column(j, "address", &l->frames, FRAME_ADDRESS);
+	column(j, "inlineDepth", &l->frames, FRAME_DEPTH);
+	column(j, "category", &l->frames, FRAME_CATEGORY);
+	same(j, "subcategory", "0", nr);
+	column(j, "func", &l->frames, FRAME_FUNC);
+	column(j, "nativeSymbol", &l->frames, FRAME_SYMBOL);
+	same(j, "innerWindowID", "0", nr);
+	column(j, "line", &l->frames, FRAME_LINE);
+	same(j, "column", "null", nr);
+	end_table(j, nr);
 
 	nr = l->funcs.rows.nr;
-	fputs("\"funcTable\":{", out);
-	column(out, "name", &l->funcs, FUNC_NAME);
-	same(out, "isJS", "false", nr);
-	same(out, "relevantForJS", "false", nr);
-	column(out, "resource", &l->funcs, FUNC_RESOURCE);
-	column(out, "fileName", &l->funcs, FUNC_SOURCE);
+	jsonw_object(j, "funcTable");
+	column(j, "name", &l->funcs, FUNC_NAME);
+	same(j, "isJS", "false", nr);
+	same(j, "relevantForJS", "false", nr);
+	column(j, "resource", &l->funcs, FUNC_RESOURCE);
+	column(j, "fileName", &l->funcs, FUNC_SOURCE);
 	/* where a function begins is not known */
-	same(out, "lineNumber", "null", nr);
-	same(out, "columnNumber", "null", nr);
-	fprintf(out, "\"length\":%zu},", nr);
+	same(j, "lineNumber", "null", nr);
+	same(j, "columnNumber", "null", nr);
+	end_table(j, nr);
 
 	nr = l->resources.rows.nr;
-	fputs("\"resourceTable\":{", out);
-	column(out, "name", &l->resources, RESOURCE_NAME);
-	column(out, "lib", &l->resources, RESOURCE_LIB);
-	same(out, "host", "null", nr);
-	same(out, "type", "1", nr);	/* a library */
-	fprintf(out, "\"length\":%zu},", nr);
+	jsonw_object(j, "resourceTable");
+	column(j, "name", &l->resources, RESOURCE_NAME);
+	column(j, "lib", &l->resources, RESOURCE_LIB);
+	same(j, "host", "null", nr);
+	same(j, "type", "1", nr);	/* a library */
+	end_table(j, nr);
 
 	nr = l->symbols.rows.nr;
-	fputs("\"nativeSymbols\":{", out);
-	column(out, "libIndex", &l->symbols, SYMBOL_LIB);
-	column(out, "address", &l->symbols, SYMBOL_ADDRESS);
-	column(out, "name", &l->symbols, SYMBOL_NAME);
-	same(out, "functionSize", "null", nr);
-	fprintf(out, "\"length\":%zu},", nr);
+	jsonw_object(j, "nativeSymbols");
+	column(j, "libIndex", &l->symbols, SYMBOL_LIB);
+	column(j, "address", &l->symbols, SYMBOL_ADDRESS);
+	column(j, "name", &l->symbols, SYMBOL_NAME);
+	same(j, "functionSize", "null", nr);
+	end_table(j, nr);
 
-	fputs("\"stringArray\":[", out);
+	jsonw_array(j, "stringArray");
 	for (i = 0; i < l->strings.v.nr; i++) {
 		s = strtab_get(&l->strings, i, &len);
-		fputs(i ? "," : "", out);
-		cmd_json_string(out, s, len);
+		jsonw_bytes(j, NULL, s, len);
 	}
-	fputs("]", out);
+	jsonw_end(j);
 }
 
 int firefox_lines_thread(struct firefox_lines *l, struct firefox *f, const struct firefox_thread *t)
 {
-	const char *comm = model_comm(f->e->m, t->tid);
 	uint32_t pid = export_pid(f->e, t->tid);
-	FILE *out = f->e->out;
+	struct jsonw *j = &f->json;
 	int64_t off_cpu;
+	char buf[16];
 	size_t i;
 
 	strtab_clear(&l->strings);
@@ -334,50 +330,49 @@ int firefox_lines_thread(struct firefox_lines *l, struct firefox *f, const struc
 	off_cpu = string(l, "off-CPU", strlen("off-CPU"));
 	if (l->failed)
 		return -ENOMEM;
-	fputs("{\"name\":", out);
-	cmd_json_string(out, comm, strlen(comm));
-	comm = model_comm(f->e->m, pid);
-	fputs(",\"processType\":\"default\",\"processName\":", out);
-	cmd_json_string(out, comm, strlen(comm));
-	fprintf(out, ",\"tid\":%u,\"pid\":\"%u\",\"isMainThread\":%s,\"processStartupTime\":0,"
-		"\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
-		"\"pausedRanges\":[],", t->tid, pid, t->tid == pid ? "true" : "false");
+	jsonw_object(j, NULL);
+	jsonw_string(j, "name", model_comm(f->e->m, t->tid));
+	jsonw_string(j, "processType", "default");
+	jsonw_string(j, "processName", model_comm(f->e->m, pid));
+	jsonw_number(j, "tid", t->tid);
+	snprintf(buf, sizeof(buf), "%u", pid);
+	jsonw_string(j, "pid", buf);
+	jsonw_bool(j, "isMainThread", t->tid == pid);
+	jsonw_number(j, "processStartupTime", 0);
+	jsonw_null(j, "processShutdownTime");
+	jsonw_number(j, "registerTime", 0);
+	jsonw_null(j, "unregisterTime");
+	jsonw_value(j, "pausedRanges", "[]");
 	put_samples(f, t);
 	put_markers(f, t, off_cpu);
 	put_stacks(f);
-	put_tables(l, out);
-	fputc('}', out);
+	put_tables(l, j);
+	jsonw_end(j);
 	return 0;
 }
 
-void firefox_lines_end(struct firefox_lines *l, FILE *out)
+void firefox_lines_end(struct firefox_lines *l, struct jsonw *j)
 {
 	const struct maps_file *file;
 	const char *base;
-	uint32_t k;
 	size_t i;
 
-	fputs(",\"libs\":[", out);
+	jsonw_array(j, "libs");
 	for (i = 0; i < l->libs.nr; i++) {
 		file = l->libs.v[i];
 		base = export_base(file->path);
-		fputs(i ? ",{\"arch\":\"\",\"name\":" : "{\"arch\":\"\",\"name\":", out);
-		cmd_json_string(out, base, strlen(base));
-		fputs(",\"path\":", out);
-		cmd_json_string(out, file->path, strlen(file->path));
-		fputs(",\"debugName\":", out);
-		cmd_json_string(out, base, strlen(base));
-		fputs(",\"debugPath\":", out);
-		cmd_json_string(out, file->path, strlen(file->path));
-		fputs(",\"breakpadId\":\"\",\"codeId\":", out);
-		if (file->build_id_size) {
-			fputc('"', out);
-			for (k = 0; k < file->build_id_size; k++)
-				fprintf(out, "%02x", file->build_id[k]);
-			fputs("\"}", out);
-		} else {
-			fputs("null}", out);
-		}
+		jsonw_object(j, NULL);
+		jsonw_string(j, "arch", "");
+		jsonw_string(j, "name", base);
+		jsonw_string(j, "path", file->path);
+		jsonw_string(j, "debugName", base);
+		jsonw_string(j, "debugPath", file->path);
+		jsonw_string(j, "breakpadId", "");
+		if (file->build_id_size)
+			jsonw_hex(j, "codeId", file->build_id, file->build_id_size);
+		else
+			jsonw_null(j, "codeId");
+		jsonw_end(j);
 	}
-	fputc(']', out);
+	jsonw_end(j);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* proto - see proto.h */
-#include "trace-cmd-ext/tool/tool.h"
+#include "libunwind-user/base/base.h"
 #include "proto.h"
 
 enum wire { WIRE_VARINT = 0, WIRE_LEN = 2 };
@@ -39,14 +39,14 @@ void proto_string(struct text *t, uint32_t field, const char *s)
 	size_t len = strlen(s), i = 0, n;
 	struct text clean = { 0 };
 
-	while (i < len && (n = cmd_utf8((const unsigned char *)s + i, len - i)))
+	while (i < len && (n = utf8_length((const unsigned char *)s + i, len - i)))
 		i += n;
 	if (i == len) {
 		proto_bytes(t, field, s, len);
 		return;
 	}
 	for (i = 0; i < len; i += n) {
-		n = cmd_utf8((const unsigned char *)s + i, len - i);
+		n = utf8_length((const unsigned char *)s + i, len - i);
 		if (n)
 			text_bytes(&clean, s + i, n);
 		else

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace-cmd-ext/tool/tool.h"
 #include "flame.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/stacks/stacks.h"
-
-typedef unsigned long long ull;
 
 static int heavier(const void *a, const void *b)
 {
@@ -46,50 +44,71 @@ size_t flame_missing(const struct flame *fl, struct flame_missing *v)
 	return found;
 }
 
-static void one_file(FILE *out, const struct flame *fl, int i)
+static void put_time(struct jsonw *j, const char *name, uint64_t nr, uint64_t ns)
 {
-	const struct gather_stats *g = &fl->stats[i];
+	jsonw_object(j, name);
+	jsonw_number(j, "nr", nr);
+	jsonw_number(j, "time", ns);
+	jsonw_end(j);
+}
+
+static void put_waits(struct jsonw *j, const struct gather_stats *g, enum gather_by by)
+{
 	const struct waits_stats *w = &g->waits;
 
-	fputs("{\"path\": ", out);
-	cmd_json_string(out, fl->path[i], strlen(fl->path[i]));
-	fprintf(out, ", \"weight\": %llu, \"samples\": %llu", (ull)g->weight, (ull)g->nr);
-	if (fl->gather.by != GATHER_COUNT) {
-		fprintf(out, ", \"waits\": {\"complete\": {\"nr\": %llu, \"time\": %llu}, "
-			"\"began_before\": %llu, \"not_over\": {\"nr\": %llu, \"time\": %llu}, "
-			"\"uncertain\": {\"nr\": %llu, \"time\": %llu}, \"disordered\": %llu, "
-			"\"ended_tasks\": %llu, \"gaps\": %llu, \"refused_events\": %s, "
-			"\"other_buffers\": %u}",
-			(ull)w->nr, (ull)w->ns, (ull)w->began_before, (ull)w->not_over,
-			(ull)w->not_over_ns, (ull)w->uncertain, (ull)w->uncertain_ns,
-			(ull)w->disordered, (ull)w->ended, (ull)w->gaps,
-			w->refused ? "true" : "false", w->other_buffers);
-		if (fl->gather.by == GATHER_WAKEUP)
-			fprintf(out, ", \"wakeups\": {\"nr\": %llu, \"time\": %llu, "
-				"\"uncertain\": %llu, \"unknown\": %llu}", (ull)w->wakeups,
-				(ull)w->wakeups_ns, (ull)w->wakeups_uncertain,
-				(ull)w->wakeups_unknown);
-	}
-	fputc('}', out);
+	jsonw_object(j, "waits");
+	put_time(j, "complete", w->nr, w->ns);
+	jsonw_number(j, "began_before", w->began_before);
+	put_time(j, "not_over", w->not_over, w->not_over_ns);
+	put_time(j, "uncertain", w->uncertain, w->uncertain_ns);
+	jsonw_number(j, "disordered", w->disordered);
+	jsonw_number(j, "ended_tasks", w->ended);
+	jsonw_number(j, "gaps", w->gaps);
+	jsonw_bool(j, "refused_events", w->refused);
+	jsonw_number(j, "other_buffers", w->other_buffers);
+	jsonw_end(j);
+	if (by != GATHER_WAKEUP)
+		return;
+	jsonw_object(j, "wakeups");
+	jsonw_number(j, "nr", w->wakeups);
+	jsonw_number(j, "time", w->wakeups_ns);
+	jsonw_number(j, "uncertain", w->wakeups_uncertain);
+	jsonw_number(j, "unknown", w->wakeups_unknown);
+	jsonw_end(j);
+}
+
+static void put_file(struct jsonw *j, const char *name, const struct flame *fl, int i)
+{
+	const struct gather_stats *g = &fl->stats[i];
+
+	jsonw_object(j, name);
+	jsonw_string(j, "path", fl->path[i]);
+	jsonw_number(j, "weight", g->weight);
+	jsonw_number(j, "samples", g->nr);
+	if (fl->gather.by != GATHER_COUNT)
+		put_waits(j, g, fl->gather.by);
+	jsonw_end(j);
 }
 
 void flame_json(FILE *out, const struct flame *fl)
 {
 	struct flame_missing v[FLAME_MISSING];
 	size_t nr = flame_missing(fl, v), i;
+	struct jsonw j = { .file = out };
 
-	fprintf(out, "{\"by\": \"%s\", \"unit\": \"%s\", \"paths\": %zu, \"file\": ",
-		gather_name(fl->gather.by), fl->unit, fold_nr(fl->fold));
-	one_file(out, fl, 1);
-	if (fl->diff) {
-		fputs(", \"before\": ", out);
-		one_file(out, fl, 0);
-	}
-	fputs(", \"missing_user_stacks\": {", out);
+	jsonw_object(&j, NULL);
+	jsonw_string(&j, "by", gather_name(fl->gather.by));
+	jsonw_string(&j, "unit", fl->unit);
+	jsonw_number(&j, "paths", fold_nr(fl->fold));
+	put_file(&j, "file", fl, 1);
+	if (fl->diff)
+		put_file(&j, "before", fl, 0);
+	jsonw_object(&j, "missing_user_stacks");
 	for (i = 0; i < nr; i++) {
-		fputs(i ? ", " : "", out);
-		cmd_json_string(out, v[i].why, strlen(v[i].why));
-		fprintf(out, ": %llu", (ull)v[i].weight);
+		jsonw_name(&j, v[i].why, strlen(v[i].why));
+		jsonw_number(&j, NULL, v[i].weight);
 	}
-	fputs("}}\n", out);
+	jsonw_end(&j);
+	jsonw_end(&j);
+	fputc('\n', out);
 }

@@ -7,7 +7,7 @@
 #include "trace-cmd-ext/tool/tool.h"
 #include "colour.h"
 #include "svg.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 #define ROW	16
 #define MARGIN	10
@@ -44,7 +44,7 @@ void svg_text(FILE *out, const char *str)
 	size_t len = strlen(str), i = 0, n;
 
 	while (i < len) {
-		n = cmd_utf8(s + i, len - i);
+		n = utf8_length(s + i, len - i);
 		/* XML 1.0, section 2.2: no control characters, no U+FFFE and U+FFFF */
 		if (!n || (s[i] < ' ' && s[i] != '\t' && s[i] != '\n') || s[i] == 0x7f ||
 		    (n == 3 && s[i] == 0xef && s[i + 1] == 0xbf && s[i + 2] >= 0xbe)) {
@@ -250,7 +250,7 @@ static void frame_text(const struct picture *p, const struct tree_node *n, unsig
 	if (room < 3)
 		return;
 	for (i = 0; i < len && i < sizeof(buf) - 8; i += c, chars++) {
-		c = cmd_utf8((const unsigned char *)s + i, len - i);
+		c = utf8_length((const unsigned char *)s + i, len - i);
 		c = c ? c : 1;
 		if (chars < room - 1)
 			cut = i + c;

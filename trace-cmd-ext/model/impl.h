@@ -8,7 +8,7 @@
 #include "plugin/join/join.h"
 #include "model.h"
 #include "reader.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 #define NR_TYPES	65536		/* common_type is 16 bits wide */
 #define COUNT_CACHE	16384

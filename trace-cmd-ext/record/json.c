@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 #include "sums.h"
 #include "libunwind-user/tables/tables.h"
-
-typedef unsigned long long ull;
 
 static const char *const hows[] = {
 	[REC_OPTION] = "option", [REC_TRIGGER] = "trigger", [REC_FALLBACK] = "fallback",
@@ -22,63 +21,79 @@ static const struct {
 	{ JOIN_UNRECORDED, "not-recorded" }, { JOIN_UNSURE, "unsure" },
 };
 
-static void put_requests(FILE *f, const struct rec_sums *s)
+static void put_requests(struct jsonw *j, const struct rec_sums *s)
 {
 	uint64_t all = 0;
 	size_t i;
 
 	if (!s->joined) {
-		fputs(",\"requests\":null,\"different_stacks\":null", f);
+		jsonw_null(j, "requests");
+		jsonw_null(j, "different_stacks");
 		return;
 	}
 	for (i = 0; i < sizeof(states) / sizeof(*states); i++)
 		all += s->join.requests[states[i].state];
-	fprintf(f, ",\"requests\":{\"all\":%llu", (ull)all);
+	jsonw_object(j, "requests");
+	jsonw_number(j, "all", all);
 	for (i = 0; i < sizeof(states) / sizeof(*states); i++)
-		fprintf(f, ",\"%s\":%llu", states[i].name,
-			(ull)s->join.requests[states[i].state]);
-	fprintf(f, "},\"different_stacks\":%llu", (ull)s->join.distinct);
+		jsonw_number(j, states[i].name, s->join.requests[states[i].state]);
+	jsonw_end(j);
+	jsonw_number(j, "different_stacks", s->join.distinct);
 }
 
-static void put_tables(FILE *f, const struct rec *r)
+static void put_tables(struct jsonw *j, const struct rec *r)
 {
 	struct tables_summary sum;
 	uint64_t without = 0;
 	unsigned int c;
 
 	if (!rec_tables_get(r, &sum)) {
-		fputs(",\"tables\":null", f);
+		jsonw_null(j, "tables");
 		return;
 	}
 	for (c = TABLES_COVERED + 1; c < TABLES_NR_CAUSES; c++)
 		without += c == TABLES_VANISHED ? 0 : sum.files[c];
-	fprintf(f, ",\"tables\":{\"files\":%llu,\"bytes\":%llu,\"text_bytes\":%llu,"
-		"\"covered_bytes\":%llu,\"files_without\":%llu,\"processes_unreadable\":%llu}",
-		(ull)sum.files[TABLES_COVERED], (ull)sum.table_bytes, (ull)sum.text_bytes,
-		(ull)sum.covered_bytes, (ull)without, (ull)sum.unreadable);
+	jsonw_object(j, "tables");
+	jsonw_number(j, "files", sum.files[TABLES_COVERED]);
+	jsonw_number(j, "bytes", sum.table_bytes);
+	jsonw_number(j, "text_bytes", sum.text_bytes);
+	jsonw_number(j, "covered_bytes", sum.covered_bytes);
+	jsonw_number(j, "files_without", without);
+	jsonw_number(j, "processes_unreadable", sum.unreadable);
+	jsonw_end(j);
 }
 
 static void put(FILE *f, const struct rec *r, const struct rec_sums *s)
 {
-	fputs("{\"file\":", f);
-	cmd_json_string(f, r->opts.out, strlen(r->opts.out));
-	fputs(",\"clock\":", f);
-	cmd_json_string(f, r->opts.clock, strlen(r->opts.clock));
-	fprintf(f, ",\"cpus\":%d,\"buffer_kb\":%lu,\"stacks_by\":\"%s\",\"seconds\":%.6f,"
-		"\"exit_code\":", r->nr_cpus, r->kb, hows[r->how], r->seconds);
+	struct jsonw j = { .file = f };
+
+	jsonw_object(&j, NULL);
+	jsonw_string(&j, "file", r->opts.out);
+	jsonw_string(&j, "clock", r->opts.clock);
+	jsonw_number(&j, "cpus", r->nr_cpus);
+	jsonw_number(&j, "buffer_kb", r->kb);
+	jsonw_string(&j, "stacks_by", hows[r->how]);
+	jsonw_real(&j, "seconds", r->seconds, 6);
 	if (r->opts.cmd)
-		fprintf(f, "%d", command_exit_code(r));
+		jsonw_signed(&j, "exit_code", command_exit_code(r));
 	else
-		fputs("null", f);
-	fprintf(f, ",\"events\":%llu,\"own_events\":%llu,\"bytes\":%llu,\"lost_records\":%llu,"
-		"\"kernel_stacks\":%llu,\"user_stacks\":%llu", (ull)s->events, (ull)s->own,
-		(ull)s->bytes, (ull)s->lost, (ull)s->kernel_stacks,
-		(ull)(r->how == REC_FALLBACK ? s->user_stacks : s->stacks));
-	put_requests(f, s);
-	fprintf(f, ",\"stacks\":{\"truncated\":%llu,\"incomplete\":%llu,\"frame-pointer\":%llu}",
-		(ull)s->truncated, (ull)s->incomplete, (ull)s->frame_pointer);
-	put_tables(f, r);
-	fprintf(f, ",\"jit_processes\":%d}\n", s->jit);
+		jsonw_null(&j, "exit_code");
+	jsonw_number(&j, "events", s->events);
+	jsonw_number(&j, "own_events", s->own);
+	jsonw_number(&j, "bytes", s->bytes);
+	jsonw_number(&j, "lost_records", s->lost);
+	jsonw_number(&j, "kernel_stacks", s->kernel_stacks);
+	jsonw_number(&j, "user_stacks", r->how == REC_FALLBACK ? s->user_stacks : s->stacks);
+	put_requests(&j, s);
+	jsonw_object(&j, "stacks");
+	jsonw_number(&j, "truncated", s->truncated);
+	jsonw_number(&j, "incomplete", s->incomplete);
+	jsonw_number(&j, "frame-pointer", s->frame_pointer);
+	jsonw_end(&j);
+	put_tables(&j, r);
+	jsonw_number(&j, "jit_processes", s->jit);
+	jsonw_end(&j);
+	fputc('\n', f);
 }
 
 int rec_json(const struct rec *r, const struct rec_sums *s)

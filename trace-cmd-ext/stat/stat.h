@@ -7,7 +7,7 @@
 #define TRACE_USTACK_STAT_H
 
 #include "trace-cmd-ext/model/model.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 enum stat_mark {			/* what a joined stack can be, besides whole */
 	STAT_TRUNCATED,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tool.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 static bool progress_shown, progress_none;
 
@@ -226,81 +226,4 @@ int cmd_times(const char *arg, uint64_t *from, uint64_t *to)
 	if (*arg && seconds(&arg, to))
 		return -1;
 	return *arg || *to < *from ? -1 : 0;
-}
-
-/* ---- JSON ---- */
-
-/* RFC 3629, section 4 */
-size_t cmd_utf8(const unsigned char *s, size_t len)
-{
-	unsigned char lo = 0x80, hi = 0xbf;
-	size_t n, i;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (s[0] == 0xe0)
-		lo = 0xa0;
-	else if (s[0] == 0xed)
-		hi = 0x9f;
-	else if (s[0] == 0xf0)
-		lo = 0x90;
-	else if (s[0] == 0xf4)
-		hi = 0x8f;
-	if (n > len)
-		return 0;
-	for (i = 1; i < n; i++, lo = 0x80, hi = 0xbf)
-		if (s[i] < lo || s[i] > hi)
-			return 0;
-	return n;
-}
-
-typedef void put_fn(void *to, const char *s, size_t len);
-
-static void json_string(put_fn *put, void *to, const char *str, size_t len)
-{
-	const unsigned char *s = (const unsigned char *)str;
-	size_t i = 0, from = 0, n;
-	char escape[8];
-
-	put(to, "\"", 1);
-	while (i < len) {
-		n = cmd_utf8(s + i, len - i);
-		if (n && s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7f) {
-			i += n;
-			continue;
-		}
-		put(to, str + from, i - from);
-		if (!n)
-			put(to, "\xef\xbf\xbd", 3);
-		else
-			put(to, escape, s[i] == '"' || s[i] == '\\' ?
-			    sprintf(escape, "\\%c", s[i]) : sprintf(escape, "\\u%04x", s[i]));
-		from = ++i;
-	}
-	put(to, str + from, len - from);
-	put(to, "\"", 1);
-}
-
-static void put_to_text(void *to, const char *s, size_t len)
-{
-	text_bytes(to, s, len);
-}
-
-static void put_to_file(void *to, const char *s, size_t len)
-{
-	fwrite(s, 1, len, to);
-}
-
-void cmd_json_text(struct text *t, const char *s, size_t len)
-{
-	json_string(put_to_text, t, s, len);
-}
-
-/* No memory is needed, so there is no string that is left out for want of it. */
-void cmd_json_string(FILE *f, const char *s, size_t len)
-{
-	json_string(put_to_file, f, s, len);
 }

@@ -95,17 +95,4 @@ int cmd_numbers(const char *arg, uint32_t **v, size_t *nr);
  */
 int cmd_times(const char *arg, uint64_t *from, uint64_t *to);
 
-/* ---- JSON ---- */
-
-/*
- * @len bytes as a JSON string with its quotes. Names in a trace are bytes, JSON is text: a byte
- * that is not part of valid UTF-8 becomes U+FFFD.
- */
-void cmd_json_string(FILE *f, const char *s, size_t len);
-/* How many of the @len bytes at @s are one character of valid UTF-8; 0: they begin with none. */
-size_t cmd_utf8(const unsigned char *s, size_t len);
-/* The same, appended to a text. */
-struct text;
-void cmd_json_text(struct text *t, const char *s, size_t len);
-
 #endif

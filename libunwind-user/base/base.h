@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base.h - what every part uses
+ *
+ *	vec.h	arrays that grow, hashes
+ *	text.h	strings that grow
+ *	utf8.h	bytes that may be text
+ *	json.h	JSON, written
+ *	cover.h	from intervals that overlap to pieces that do not
+ */
+#ifndef UU_BASE_H
+#define UU_BASE_H
+
+#include "cover.h"
+#include "json.h"
+#include "text.h"
+#include "utf8.h"
+#include "vec.h"
+
+#endif

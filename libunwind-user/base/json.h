@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * json.h - JSON (RFC 8259) written value by value
+ *
+ *	struct jsonw j = { .file = stdout };
+ *
+ *	jsonw_object(&j, NULL);
+ *	jsonw_string(&j, "file", path);
+ *	jsonw_array(&j, "stacks");
+ *	jsonw_number(&j, NULL, 7);
+ *	jsonw_end(&j);
+ *	jsonw_end(&j);
+ *
+ * The commas are the writer's. @key is NULL in an array and for the outermost value, and otherwise
+ * a string that needs no escapes. Names in a trace are bytes, JSON is text: a byte that is no part
+ * of valid UTF-8 becomes U+FFFD. Writing to a file needs no memory; a text says itself whether
+ * memory failed, and a file whether writing did.
+ */
+#ifndef UU_JSON_H
+#define UU_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct text;
+
+struct jsonw {
+	FILE *file;		/* written to, or if NULL */
+	struct text *text;	/* appended to */
+	uint64_t arrays;	/* the open ones, innermost in bit 0: is it an array? */
+	bool comma;		/* before the next value */
+};
+
+void jsonw_object(struct jsonw *j, const char *key);
+void jsonw_array(struct jsonw *j, const char *key);
+/* The end of the innermost object or array; at most 64 are open. */
+void jsonw_end(struct jsonw *j);
+
+/* @s NULL: null */
+void jsonw_string(struct jsonw *j, const char *key, const char *s);
+void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t len);
+void jsonw_number(struct jsonw *j, const char *key, uint64_t n);
+void jsonw_signed(struct jsonw *j, const char *key, int64_t n);
+/* With @digits after the point. */
+void jsonw_real(struct jsonw *j, const char *key, double x, int digits);
+void jsonw_bool(struct jsonw *j, const char *key, bool b);
+void jsonw_null(struct jsonw *j, const char *key);
+/* A string of lower-case hexadecimal digits, two a byte. */
+void jsonw_hex(struct jsonw *j, const char *key, const uint8_t *v, size_t len);
+/* A string, "0x" and lower-case hexadecimal digits. */
+void jsonw_address(struct jsonw *j, const char *key, uint64_t addr);
+/* A value that is JSON already. */
+void jsonw_value(struct jsonw *j, const char *key, const char *value);
+
+/* A member whose name is not known to need no escapes: its value comes next, with key NULL. */
+void jsonw_name(struct jsonw *j, const char *s, size_t len);
+
+#endif
