@@ -198,7 +198,7 @@ static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer
 		if (known == SP_KNOWN && off != row.cfa.off)
 			return false;
 		/* the same place, by the one register or the other */
-		if ((known && off == row.cfa.off) || by.cfa.base == SFRAME_SP)
+		if (by.cfa.base == SFRAME_SP)
 			cfa = cfa_by = theirs->cfa - machine->sp_off;
 	}
 	if (row.cfa.base == SFRAME_FP && theirs->cfa_reg == machine->sp) {
