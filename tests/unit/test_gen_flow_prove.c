@@ -100,6 +100,25 @@ static void test_calls_in_a_row_where_nothing_has_eh_frame(void **state)
 	assert_sp(0x210e, 32);
 }
 
+/* Most of the file is left out, as code of Go is: nobody knows what jumps from there. */
+static void test_calls_in_a_row_where_much_is_not_followed(void **state)
+{
+	(void)state;
+	start_bare();
+	func(0x2100, "4883ec18 e800000000 e800000000 4883c418 c3");
+	call(0x2104, MAY_RETURN);
+	call(0x2109, MAY_RETURN);
+	far_size = 0x100000;
+	make_table();
+	assert_sp(0x2109, 32);
+	far_size = 0x600000;
+	make_table();
+	assert_int_equal(table.stats.hole[GEN_CAUSE_FLOW].bytes, far_size);
+	assert_sp(0x2104, 32);
+	assert_hole(0x2109);
+	assert_sp(0x210e, 32);
+}
+
 /* Who calls a function that does return may know that it does not this time. */
 static void test_a_call_with_another_way_in_behind(void **state)
 {
@@ -293,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_what_repairs_sp_proves_fp),
 		cmocka_unit_test(test_calls_in_a_row_that_may_not_return),
 		cmocka_unit_test(test_calls_in_a_row_where_nothing_has_eh_frame),
+		cmocka_unit_test(test_calls_in_a_row_where_much_is_not_followed),
 		cmocka_unit_test(test_a_call_with_another_way_in_behind),
 		cmocka_unit_test(test_a_default_that_is_never_taken),
 		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
