@@ -18,4 +18,5 @@ TOOL_SRC += cmd_flame.c flame_json.c folded.c gather.c output.c paths.c svg.c tr
 MODEL_SRC := model.c model_counts.c model_events.c model_filter.c model_stacks.c \
 	model_tally.c reader.c reader_raw.c
 # see memory.c
-TOOL_WRAP := $(addprefix -Wl$(COMMA)--wrap=,malloc calloc realloc strdup strndup asprintf vasprintf)
+TOOL_WRAP := $(addprefix -Wl$(COMMA)--wrap=,malloc calloc realloc strdup strndup asprintf \
+	vasprintf __asprintf_chk __vasprintf_chk)
