@@ -404,6 +404,18 @@ int32_t sp_moved(const struct sp_map *m, uint64_t start, uint64_t pc)
 	return sp;
 }
 
+bool sp_stays(const struct sp_map *m, uint64_t pc, uint64_t end)
+{
+	const struct insn *i = m ? insn_at(m, pc) : NULL;
+	int32_t sp = 0;
+
+	for (; i && i < m->insn + m->nr && i->pc < end; i++) {
+		if (!step(i, &sp) || sp || (i->next != FLOW_ON && i->next != FLOW_BRANCH))
+			return false;
+	}
+	return i && i < m->insn + m->nr && i->pc == end;
+}
+
 void sp_close(struct sp_map *m)
 {
 	if (!m)
