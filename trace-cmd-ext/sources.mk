@@ -6,4 +6,5 @@ TOOL_SRC := $(call tool_room,tool record stacks flame export report stat check c
 # unit tests link it without the rest
 MODEL_SRC := $(call tool_room,model)
 # see tool/memory.c
-TOOL_WRAP := $(addprefix -Wl$(COMMA)--wrap=,malloc calloc realloc strdup strndup asprintf vasprintf)
+TOOL_WRAP := $(addprefix -Wl$(COMMA)--wrap=,malloc calloc realloc strdup strndup asprintf \
+	vasprintf __asprintf_chk __vasprintf_chk)

@@ -34,7 +34,7 @@ static void jump(struct flow *f, uint32_t pc, const struct flow_op *op)
 			flow_enter(f, to, &f->arch->entered, true);
 		return;
 	}
-	flow_enter(f, to, &s, op->next == FLOW_JUMP);
+	flow_enter(f, to, &s, op->next == FLOW_JUMP && !flow_is_padding(f, to));
 	/* no function begins there */
 	*mark = before;
 }

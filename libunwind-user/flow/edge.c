@@ -14,8 +14,11 @@
  * A branch goes both ways, unless a compiler knows that it does not, and has left the block empty
  * that it would go to: the end of a function, or whatever comes next. So it is with the default of
  * a switch whose table has everything. Such a branch is told by the jump by a table behind it, or
- * by padding up to where functions are aligned. It is one that may be taken, no more: what lies
- * there has to prove itself, as behind a call that may not return.
+ * by padding up to where functions are aligned. A jump or branch to a nop may lead to such a
+ * block, too: GCC has a cold part with nothing else. It is one that may be taken, no more: what
+ * lies there has to prove itself, as behind a call that may not return. So it is with all that a
+ * table leads to whose index has a mask and no comparison: clang leaves out the last entries if it
+ * knows that they are not used, and the next table follows.
  */
 #include "libunwind-user/arch/arch.h"
 #include "impl.h"
@@ -187,7 +190,8 @@ void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struc
 
 	*edge = (struct flow_edge){ .pc = pc, .state = node->state, .kind = FLOW_EDGE_JUMP };
 	flow_step(f->arch, &edge->state, &node->op);
-	if (f->marks[flow_byte(f, pc, NULL)] & FLOW_DEFAULT || flow_is_end(f, pc))
+	if (node->table_maybe || f->marks[flow_byte(f, pc, NULL)] & FLOW_DEFAULT ||
+	    flow_is_padding(f, pc))
 		edge->kind = FLOW_EDGE_MAYBE;
 }
 
@@ -219,7 +223,7 @@ void flow_find_maybe(struct flow *f, struct flow_node *node)
 
 	if (node->op.next != FLOW_BRANCH && node->op.next != FLOW_JUMP)
 		return;
-	node->jump_maybe = flow_is_end(f, to);
+	node->jump_maybe = flow_is_padding(f, to);
 	if (node->op.next == FLOW_JUMP)
 		return;
 	node->on_maybe = flow_is_end(f, next);

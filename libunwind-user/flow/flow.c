@@ -469,7 +469,8 @@ int flow_add(struct gen_rows *r)
 	if (!ret)
 		ret = skip_large_gaps(&f);
 	/* without what was left out: jumps from there are not known */
-	f.bare = f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
+	f.bare = !r->img->has_pads &&
+		 f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret && f.size)
 		ret = run(&f);
 	if (f.decoder)

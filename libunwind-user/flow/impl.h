@@ -193,7 +193,8 @@ struct flow_node {
 	bool sure;
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
-	bool on_maybe, jump_maybe;	/* it may never go on, or jump: see edge.c */
+	/* it may never go on, or jump, or have so many targets: see edge.c */
+	bool on_maybe, jump_maybe, table_maybe;
 	uint8_t proved;		/* claims of the state, FLOW_SP ... */
 	bool disproved;
 };
@@ -363,6 +364,7 @@ struct flow_table {
 	uint64_t base;		/* what entries of 4 bytes count from */
 	uint32_t nr;
 	uint8_t size;		/* 4: signed, from base; 8: addresses; 0: no table, but addr */
+	bool masked;		/* nr is by a mask: the table may be shorter */
 };
 
 struct flow_arch {

@@ -65,4 +65,5 @@ void flow_find_table(struct flow *f, uint32_t node)
 	}
 	f->node[node].table = first;
 	f->node[node].nr_targets = table.nr;
+	f->node[node].table_maybe = table.masked;
 }

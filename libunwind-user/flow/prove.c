@@ -29,9 +29,10 @@
  * another function could have otherwise, but that it has no caller: there one does.)
  *
  * In a file that has next to no .eh_frame, proofs do go through calls that may not return. It has
- * no landing pads, since a C++ compiler writes .eh_frame for them: these lie in a row, each of
- * another frame, with a call in between that does not return. And what compilers put behind abort()
- * is known there by the jumps that lead to it, as the whole of the file is followed.
+ * no landing pads, unless it has a table of them, as a C++ compiler writes .eh_frame for them:
+ * these lie in a row, each of another frame, with a call in between that does not return. And what
+ * compilers put behind abort() is known there by the jumps that lead to it, as the whole of the
+ * file is followed.
  *
  * What is proved is sure, without the claims that are not, and so is where it has to go from there,
  * and the functions it calls: those that never return have no other proof. All that is walked

@@ -299,6 +299,8 @@ static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char 
 	}
 	if (!strcmp(name, ".text"))
 		img->text_section = r.start;
+	if (!strcmp(name, ".gcc_except_table"))
+		img->has_pads = true;
 	if (!strcmp(name, ".eh_frame")) {
 		img->eh_frame = r;
 		img->eh_ends_at_zero = false;

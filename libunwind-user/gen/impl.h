@@ -86,6 +86,7 @@ struct gen_image {
 	struct gen_list list[IMAGE_MAX_LISTS];
 	unsigned int nr_lists;
 	struct gen_range dynamic;	/* PT_DYNAMIC */
+	bool has_pads;			/* landing pads: code that only .eh_frame leads to */
 
 	uint8_t *window;		/* code around the last address asked for */
 	uint64_t window_start;

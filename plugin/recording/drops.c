@@ -98,7 +98,7 @@ struct state {
 	const struct drops_sink *sink;
 	char buffer[MAX_NAME];	/* the statistics that follow are of this one */
 	uint32_t cpus;
-	bool clock;		/* version 6: the clock's name follows the data */
+	bool clock;		/* version 6: the clock's name may follow the data */
 	bool tsc;		/* time stamps are converted to nanoseconds */
 	struct buffer *buffers;
 	size_t nr_buffers;
@@ -210,8 +210,14 @@ static uint64_t options(struct file *f, struct state *s, bool sections, int *ret
 			*ret = statistics(s, text);
 		} else if (id == OPTION_BUFFER && !f->failed) {
 			*ret = buffer_option(f, s, sections);
-		} else if (id == OPTION_CLOCK) {
+		} else if (id == OPTION_CLOCK && !f->failed) {
+			/* version 6: trace-cmd writes it after the data, trace-ustack here */
 			s->clock = true;
+			if (len > MAX_TEXT)
+				len = 0;
+			get(f, text, len);
+			text[len] = '\0';
+			*ret = clock_text(s, "", text);
 		} else if (id == OPTION_TSC2NSEC) {
 			s->tsc = true;
 		} else if (id == OPTION_CPUCOUNT && len == 4) {

@@ -198,7 +198,7 @@ static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer
 		if (known == SP_KNOWN && off != row.cfa.off)
 			return false;
 		/* the same place, by the one register or the other */
-		if ((known && off == row.cfa.off) || by.cfa.base == SFRAME_SP)
+		if (by.cfa.base == SFRAME_SP)
 			cfa = cfa_by = theirs->cfa - machine->sp_off;
 	}
 	if (row.cfa.base == SFRAME_FP && theirs->cfa_reg == machine->sp) {
@@ -307,13 +307,15 @@ static bool counts_pushes(struct file *f, const struct sframe_row *row,
  *	- the entry of the process, which has no caller, with an ordinary row: libc.so;
  *	- by FP, which has not moved, and counts what was pushed: libmvec;
  *	- too late: SP was moved since the row began, by what clang has put in front of two ends of
- *	  a function that were one. Then SP must be where it was moved to.
+ *	  a function that were one. Then SP must be where it was moved to;
+ *	- too late, likewise: the next row has the CFA that ours has, and SP stays until then;
+ *	- FP in a register that is a copy, while it is in its own one: AES-NI code of libgcrypt.
  */
 static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
-		     const struct answer *theirs, uint64_t start)
+		     const struct answer *theirs, uint64_t start, uint64_t end)
 {
 	struct sframe_row first;
-	struct answer before;
+	struct answer before, next;
 	int32_t moved;
 	uint64_t s, e, left, cfa = value_of(&row->cfa, pc, 0, 0);
 	const uint8_t *code;
@@ -325,6 +327,14 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 	moved = sp_moved(f->map, start, pc);
 	if (theirs->cfa_reg == machine->sp && row->cfa.base == SFRAME_SP && moved)
 		return cfa + machine->sp_off == theirs->cfa + moved;
+	if (theirs->cfa_reg == machine->sp && row->cfa.base == SFRAME_SP &&
+	    sp_stays(f->map, pc, end) && !ask_libdw(f->cfi, end, &next, &s, &e) &&
+	    next.cfa_reg == machine->sp && next.cfa - reg_value(machine->sp, end) ==
+	    cfa + machine->sp_off - reg_value(machine->sp, pc))
+		return has_slots(row, theirs) || has_slots(row, &next);
+	if (row->fp.base == SFRAME_SAME && cfa + machine->sp_off == theirs->cfa &&
+	    !theirs->fp_at && sp_keeps_fp(f->map, pc) && has_slots(row, theirs))
+		return true;
 	code = code_at(f->elf, pc, &left);
 	if (code && left >= 4 && machine->is_return(code))
 		return is_entered(row);
@@ -393,7 +403,7 @@ static uint64_t check_pc(struct file *f, uint64_t pc)
 		f->padding++;
 		return end;
 	}
-	if (!ret && is_other(f, pc, &row, &theirs, start)) {
+	if (!ret && is_other(f, pc, &row, &theirs, start, end)) {
 		f->other++;
 		return end;
 	}

@@ -159,6 +159,13 @@ static void reach(struct sp_map *m, struct insn *i, int32_t sp, enum how how)
 	push(m, i - m->insn);
 }
 
+/* Is SP behind it the same, whatever it was? Or not known. */
+static bool sets_sp(const struct insn *i)
+{
+	return i->loads_sp || i->effect == FLOW_SP_IS_FP || i->effect == FLOW_LEAVE ||
+	       i->effect == FLOW_LOSE_SP || i->effect == FLOW_LOSE_BOTH;
+}
+
 /* False if it is not known any more. */
 static bool step(const struct insn *i, int32_t *sp)
 {
@@ -190,46 +197,24 @@ static bool step(const struct insn *i, int32_t *sp)
 	}
 }
 
-/* Up to where SP gets a value that does not depend on what it was */
-static void walk_disputed(struct sp_map *m, uint32_t n, bool behind_calls)
+/* Something leads to @to with @sp, or, if that is disputed, with whatever. */
+static void lead(struct sp_map *m, struct insn *to, bool disputed, int32_t sp, enum how how)
 {
-	struct insn *i = &m->insn[n], *next = n + 1 < m->nr ? i + 1 : NULL;
-
-	if (i->loads_sp || i->effect == FLOW_SP_IS_FP || i->effect == FLOW_LEAVE ||
-	    i->effect == FLOW_LOSE_SP || i->effect == FLOW_LOSE_BOTH)
-		return;
-	if (next && next->func != i->func)
-		next = NULL;
-	switch (i->next) {
-	case FLOW_CALL:
-	case FLOW_CALL_ANY:
-	case FLOW_CALL_POINTER:
-		if (behind_calls)
-			dispute(m, next, BEHIND_CALL);
-		return;
-	case FLOW_BRANCH:
-		dispute(m, next, i->disputed);
-		/* fallthrough */
-	case FLOW_JUMP:
-		dispute(m, insn_at(m, i->target), i->disputed);
-		return;
-	case FLOW_ON:
-	case FLOW_MAYBE_RETURN:
-		dispute(m, next, i->disputed);
-	}
+	if (disputed)
+		dispute(m, to, how);
+	else
+		reach(m, to, sp, how);
 }
 
 static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
 {
 	struct insn *i = &m->insn[n], *next = n + 1 < m->nr ? i + 1 : NULL;
-	enum how how = i->how == BY_ROW ? BY_PATH : i->how;
+	bool disputed = i->how == DISPUTED;
+	enum how how = disputed ? i->disputed : i->how == BY_ROW ? BY_PATH : i->how;
 	int32_t sp = i->sp;
 
-	if (i->how == DISPUTED) {
-		walk_disputed(m, n, behind_calls);
-		return;
-	}
-	if (!step(i, &sp))
+	/* a dispute ends where SP gets a value that does not depend on what it was */
+	if (!step(i, &sp) || (disputed && sets_sp(i)))
 		return;
 	if (next && next->func != i->func)
 		next = NULL;
@@ -238,21 +223,20 @@ static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
 	case FLOW_CALL_ANY:
 	case FLOW_CALL_POINTER:
 		if (behind_calls)
-			reach(m, next, sp, BEHIND_CALL);
-		else if (!behind_calls &&
+			lead(m, next, disputed, sp, BEHIND_CALL);
+		else if (!disputed &&
 			 gen_room(&m->calls, m->nr_calls, &m->room_calls, sizeof(*m->calls)))
 			m->calls[m->nr_calls++] = n;
 		return;
 	case FLOW_BRANCH:
-		reach(m, next, sp, how);
+		lead(m, next, disputed, sp, how);
 		/* fallthrough */
 	case FLOW_JUMP:
-		reach(m, insn_at(m, i->target), sp, how);
+		lead(m, insn_at(m, i->target), disputed, sp, how);
 		return;
 	case FLOW_ON:
 	case FLOW_MAYBE_RETURN:
-		reach(m, next, sp, how);
-		return;
+		lead(m, next, disputed, sp, how);
 	}
 }
 
@@ -418,6 +402,18 @@ int32_t sp_moved(const struct sp_map *m, uint64_t start, uint64_t pc)
 			return 0;
 	}
 	return sp;
+}
+
+bool sp_stays(const struct sp_map *m, uint64_t pc, uint64_t end)
+{
+	const struct insn *i = m ? insn_at(m, pc) : NULL;
+	int32_t sp = 0;
+
+	for (; i && i < m->insn + m->nr && i->pc < end; i++) {
+		if (!step(i, &sp) || sp || (i->next != FLOW_ON && i->next != FLOW_BRANCH))
+			return false;
+	}
+	return i && i < m->insn + m->nr && i->pc == end;
 }
 
 void sp_close(struct sp_map *m)

@@ -31,4 +31,7 @@ bool sp_keeps_fp(const struct sp_map *m, uint64_t pc);
  */
 int32_t sp_moved(const struct sp_map *m, uint64_t start, uint64_t pc);
 
+/* Does code go on from @pc to @end with SP where it is? */
+bool sp_stays(const struct sp_map *m, uint64_t pc, uint64_t end);
+
 #endif

@@ -19,13 +19,15 @@ RANDOM_FILES := $(TOOL_TEST)/random/made
 RANDOM_NR ?= 40
 RANDOM_SEED ?= 1
 
-CHECK_TARGETS += check-model check-tool check-stat-files check-reasons check-orders
-CHECK_NEEDS += $(TOOL_TEST)/test_model $(RANDOM_FILES)
+MEMORY_TESTS := $(TOOL_TEST)/test_memory $(TOOL_TEST)/test_memory_fortified
+
+CHECK_TARGETS += check-memory check-model check-tool check-stat-files check-reasons check-orders
+CHECK_NEEDS += $(TOOL_TEST)/test_model $(MEMORY_TESTS) $(RANDOM_FILES)
 TEST_TARGETS += check-tool-damaged check-no-memory check-leaks check-races
 FULL_TARGETS += check-tool-long
 
-.PHONY: check-leaks check-model check-no-memory check-orders check-races check-reasons check-tool \
-	check-stat-files check-tool-damaged check-tool-long tool-update
+.PHONY: check-leaks check-memory check-model check-no-memory check-orders check-races \
+	check-reasons check-tool check-stat-files check-tool-damaged check-tool-long tool-update
 check-model: $(TOOL_TEST)/test_model $(FIXTURES) $(RANDOM_FILES)
 	@FIXTURES=$(O)/fixtures RANDOM_FILES=$(O)/tool-test/random ASAN_OPTIONS=detect_leaks=0 $<
 
@@ -83,6 +85,16 @@ check-no-memory: $(O)/trace-ustack $(FAIL_MALLOC) $(FIXTURES)
 $(FAIL_MALLOC): tests/tool/fail_malloc.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+
+check-memory: $(MEMORY_TESTS)
+	@status=0; for t in $(MEMORY_TESTS); do $$t 2>&1 || status=1; done; exit $$status
+
+# No sanitizers: they have an own memory. What is not fortified says so, as compilers may do it.
+$(TOOL_TEST)/test_memory_fortified: FORTIFY := -O2 -D_FORTIFY_SOURCE=2
+$(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/memory.c trace-cmd-ext/sources.mk
+	@mkdir -p $(@D)
+	$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) -Itrace-cmd-ext -Itests/unit $(CFLAGS) \
+		-U_FORTIFY_SOURCE $(FORTIFY) $(TOOL_WRAP) -o $@ $(filter %.c,$^) -lcmocka
 
 # write what is printed now as the expected text; read the difference
 tool-update: $(O)/trace-ustack plugin $(FIXTURES)

@@ -119,39 +119,41 @@ static int format(char **to, const char *fmt, va_list ap)
 	return *to ? vsnprintf(*to, (size_t)n + 1, fmt, ap) : -1;
 }
 
+/* Compilers make these of the first two with _FORTIFY_SOURCE */
+int __asprintf_chk(char **to, int flag, const char *fmt, ...);
+int __vasprintf_chk(char **to, int flag, const char *fmt, va_list ap);
+
 int vasprintf(char **to, const char *fmt, va_list ap)
 {
 	return FAILS ? -1 : format(to, fmt, ap);
 }
 
-int asprintf(char **to, const char *fmt, ...)
+int __vasprintf_chk(char **to, int flag, const char *fmt, va_list ap)
 {
-	va_list ap;
-	int n;
-
-	if (FAILS)
-		return -1;
-	va_start(ap, fmt);
-	n = format(to, fmt, ap);
-	va_end(ap);
-	return n;
+	(void)flag;
+	return FAILS ? -1 : format(to, fmt, ap);
 }
 
-/* Compilers make this of asprintf() */
-int __asprintf_chk(char **to, int flag, const char *fmt, ...);
+#define FORMAT(to, fmt) ({						\
+	va_list ap;							\
+	int n = -1;							\
+									\
+	va_start(ap, fmt);						\
+	if (!FAILS)							\
+		n = format(to, fmt, ap);				\
+	va_end(ap);							\
+	n;								\
+})
+
+int asprintf(char **to, const char *fmt, ...)
+{
+	return FORMAT(to, fmt);
+}
 
 int __asprintf_chk(char **to, int flag, const char *fmt, ...)
 {
-	va_list ap;
-	int n;
-
 	(void)flag;
-	if (FAILS)
-		return -1;
-	va_start(ap, fmt);
-	n = format(to, fmt, ap);
-	va_end(ap);
-	return n;
+	return FORMAT(to, fmt);
 }
 
 void _exit(int code)

@@ -18,6 +18,7 @@
 #define DATA		0x8000
 #define DATA_SIZE	0x1000
 #define EH		0x10000
+#define FAR		0x100000	/* more code, of which nothing is known, */
 #define MAX_SYMS	64
 
 static struct eh e;
@@ -29,6 +30,8 @@ static unsigned int nr_relas;
 static Elf64_Dyn dyns[MAX_SYMS];
 static unsigned int nr_dyns;
 static uint64_t entry;
+static uint32_t far_size;		/* of so many bytes, or none */
+static bool has_pads;			/* there is a .gcc_except_table */
 static struct gen_table table;
 static struct sframe_table reader;
 static struct sframe_row row;
@@ -45,6 +48,8 @@ static inline void start_file(void)
 	nr_syms = 1;
 	nr_relas = nr_dyns = 0;
 	entry = 0;
+	far_size = 0;
+	has_pads = false;
 	gen_free(&table);
 }
 
@@ -136,16 +141,18 @@ static inline void put_file(int fd, uint64_t off, const void *p, size_t len)
 
 static inline int open_file(void)
 {
-	static const char names[] = "\0.eh_frame\0.text\0.symtab\0.shstrtab\0.rela\0.dynamic";
+	static const char names[] = "\0.eh_frame\0.text\0.symtab\0.shstrtab\0.rela\0.dynamic\0"
+				    ".gcc_except_table";
 	uint64_t at = EH + e.n, sh_off = at + 0x4000;
 	Elf64_Ehdr eh = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-		.e_phoff = sizeof(eh), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 4,
+		.e_phoff = sizeof(eh), .e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = far_size ? 5 : 4,
 		.e_shoff = sh_off, .e_shentsize = sizeof(Elf64_Shdr), .e_entry = entry,
-		.e_shnum = 7, .e_shstrndx = 4, .e_ehsize = sizeof(eh),
+		.e_shnum = far_size ? 9 : 8, .e_shstrndx = 4, .e_ehsize = sizeof(eh),
 	};
-	Elf64_Phdr ph[4] = {
+	Elf64_Phdr ph[5] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT, .p_vaddr = TEXT,
 		  .p_filesz = TEXT_SIZE, .p_memsz = TEXT_SIZE },
 		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = EH, .p_vaddr = EH,
@@ -154,8 +161,10 @@ static inline int open_file(void)
 		  .p_filesz = DATA_SIZE, .p_memsz = DATA_SIZE },
 		{ .p_type = PT_DYNAMIC, .p_flags = PF_R, .p_offset = at + 0x2000,
 		  .p_vaddr = at + 0x2000, .p_filesz = nr_dyns * sizeof(*dyns) },
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = FAR, .p_vaddr = FAR,
+		  .p_filesz = far_size, .p_memsz = far_size },
 	};
-	Elf64_Shdr sh[7] = {
+	Elf64_Shdr sh[9] = {
 		[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = EH,
 			.sh_offset = EH, .sh_size = e.n },
 		[2] = { .sh_name = 11, .sh_type = SHT_PROGBITS,
@@ -171,8 +180,14 @@ static inline int open_file(void)
 		[6] = { .sh_name = 41, .sh_type = SHT_DYNAMIC, .sh_flags = SHF_ALLOC,
 			.sh_addr = at + 0x2000, .sh_offset = at + 0x2000,
 			.sh_size = nr_dyns * sizeof(*dyns), .sh_entsize = sizeof(*dyns) },
+		[7] = { .sh_name = 50, .sh_type = SHT_PROGBITS,
+			.sh_flags = has_pads ? SHF_ALLOC : 0, .sh_addr = DATA, .sh_offset = DATA,
+			.sh_size = 8 },
+		[8] = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			.sh_addr = FAR, .sh_offset = FAR, .sh_size = far_size },
 	};
 	int fd = memfd_create("file", 0);
+	uint8_t no_code[4096];
 
 	assert_true(fd >= 0);
 	put_file(fd, 0, &eh, sizeof(eh));
@@ -185,6 +200,10 @@ static inline int open_file(void)
 	put_file(fd, at + 0x2000, dyns, nr_dyns * sizeof(*dyns));
 	put_file(fd, at + 0x3000, names, sizeof(names));
 	put_file(fd, sh_off, sh, sizeof(sh));
+	for (at = 0; at < far_size; at += sizeof(no_code)) {
+		memset(no_code, 0x06, sizeof(no_code));
+		put_file(fd, FAR + at, no_code, sizeof(no_code));
+	}
 	return fd;
 }
 

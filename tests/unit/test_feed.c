@@ -19,6 +19,12 @@ static const char *const formats[] = {
 	"\tfield:u64 cookie;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:__data_loc unsigned long[] stack;\toffset:16;\tsize:4;\tsigned:0;\n"
 	"\nprint fmt: \"%llx\", REC->cookie\n",
+	/* and ours, with flags */
+	"name: user_unwind_stack\nID: 22\nformat:\n" COMMON
+	"\tfield:u64 cookie;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc unsigned long[] stack;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 flags;\toffset:20;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%llx\", REC->cookie\n",
 };
 
 struct cookie_rec {
@@ -31,7 +37,7 @@ struct cookie_rec {
 struct stack_rec {
 	struct cookie_rec head;
 	uint32_t loc;
-	uint32_t pad;
+	uint32_t flags;
 	uint64_t addrs[2];
 };
 
@@ -40,21 +46,30 @@ static struct sink_target target;
 static struct sink sink;
 static struct feed *feed;
 
-static int setup(void **state)
+static int setup_formats(size_t stack)
 {
-	size_t i;
-
-	(void)state;
 	tep = tep_alloc();
 	tep_set_long_size(tep, 8);
-	for (i = 0; i < 2; i++)
-		if (tep_parse_event(tep, formats[i], strlen(formats[i]), "ftrace"))
-			return -1;
+	if (tep_parse_event(tep, formats[0], strlen(formats[0]), "ftrace") ||
+	    tep_parse_event(tep, formats[stack], strlen(formats[stack]), "ftrace"))
+		return -1;
 	target.join = join_new();
 	target.maps = maps_new();
 	sink_join(&sink, &target);
 	feed = feed_new(tep, &sink);
 	return feed_stream(feed, 0, 3);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return setup_formats(1);
+}
+
+static int setup_flags(void **state)
+{
+	(void)state;
+	return setup_formats(2);
 }
 
 static int teardown(void **state)
@@ -67,11 +82,18 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int feed_bytes(void *data, int size, uint64_t offset)
+static int feed_missed(void *data, int size, uint64_t offset, int missed)
 {
-	struct tep_record rec = { .ts = offset, .offset = offset, .data = data, .size = size };
+	struct tep_record rec = {
+		.ts = offset, .offset = offset, .data = data, .size = size, .missed_events = missed,
+	};
 
 	return feed_record(feed, &rec);
+}
+
+static int feed_bytes(void *data, int size, uint64_t offset)
+{
+	return feed_missed(data, size, offset, 0);
 }
 
 static struct cookie_rec cookie = { .type = 21, .pid = 10, .cookie = 2 };
@@ -142,7 +164,37 @@ static void zeros_at_the_end_are_no_frames(void **state)
 	assert_int_equal(at(100).nr, 1);
 }
 
+/* A cookie, dropped events and a stack; its flags. @late: with another record of the task first */
+static uint32_t flags_after_loss(bool late)
+{
+	assert_int_equal(feed_bytes(&cookie, sizeof(cookie), 100), 0);
+	if (late)
+		assert_int_equal(feed_missed(&cookie, sizeof(cookie), 150, -1), 0);
+	assert_int_equal(feed_missed(&stack, sizeof(stack), 200, late ? 0 : -1), 0);
+	return at(100).flags;
+}
+
+static void a_stack_right_after_dropped_events_may_lack_its_start(void **state)
+{
+	(void)state;
+	assert_int_equal(flags_after_loss(false) & STACK_NO_START, STACK_NO_START);
+}
+
+static void a_stack_that_was_begun_after_dropped_events_has_its_start(void **state)
+{
+	(void)state;
+	assert_int_equal(flags_after_loss(true) & STACK_NO_START, 0);
+}
+
+/* There is no MORE, so each stack is one record. */
+static void a_stack_without_flags_has_its_start_whatever_was_dropped(void **state)
+{
+	(void)state;
+	assert_int_equal(flags_after_loss(false) & STACK_NO_START, 0);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T_FLAGS(name) cmocka_unit_test_setup_teardown(name, setup_flags, teardown)
 
 int main(void)
 {
@@ -151,6 +203,9 @@ int main(void)
 		T(a_record_that_does_not_lie_behind_the_last_ends_it),
 		T(a_stack_that_reaches_out_of_its_record_is_no_stack),
 		T(zeros_at_the_end_are_no_frames),
+		T_FLAGS(a_stack_right_after_dropped_events_may_lack_its_start),
+		T_FLAGS(a_stack_that_was_begun_after_dropped_events_has_its_start),
+		T(a_stack_without_flags_has_its_start_whatever_was_dropped),
 	};
 
 	return cmocka_run_group_tests_name("feed", tests, NULL, NULL);

@@ -231,16 +231,16 @@ static void test_paths_that_disagree(void **state)
 {
 	(void)state;
 	start_file();
-	/* je 1f; push %rax; 1: nop; ud2 */
-	func(0x2000, "7401 50 90 0f0b");
-	/* agree by FP only: push %rbp; mov %rsp,%rbp; je 1f; push %rax; 1: nop; leave; ret */
-	func(0x2100, "55 4889e5 7401 50 90 c9 c3");
+	/* je 1f; push %rax; 1: cld; ud2 */
+	func(0x2000, "7401 50 fc 0f0b");
+	/* agree by FP only: push %rbp; mov %rsp,%rbp; je 1f; push %rax; 1: cld; leave; ret */
+	func(0x2100, "55 4889e5 7401 50 fc c9 c3");
 	/* one has saved FP, the other has not; whichever comes first */
-	func(0x2200, "4883ec18 7405 48896c2408 90 4889fd 90 0f0b");
-	func(0x2300, "4883ec18 7402 eb05 48896c2408 90 4889fd 90 0f0b");
+	func(0x2200, "4883ec18 7405 48896c2408 fc 4889fd 90 0f0b");
+	func(0x2300, "4883ec18 7402 eb05 48896c2408 fc 4889fd 90 0f0b");
 	/* one has set FP, the other has not; then sub %rax,%rsp */
-	func(0x2400, "7401 c3 55 7403 4889e5 90 4829c4 90 0f0b");
-	func(0x2500, "7401 c3 55 7402 eb03 4889e5 90 4829c4 90 0f0b");
+	func(0x2400, "7401 c3 55 7403 4889e5 fc 4829c4 90 0f0b");
+	func(0x2500, "7401 c3 55 7402 eb03 4889e5 fc 4829c4 90 0f0b");
 	make_table();
 	assert_hole(0x2003);
 	assert_row(0x2106, SFRAME_SP, 16, -16);

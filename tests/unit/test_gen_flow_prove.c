@@ -100,6 +100,40 @@ static void test_calls_in_a_row_where_nothing_has_eh_frame(void **state)
 	assert_sp(0x210e, 32);
 }
 
+/* Behind a call of _Unwind_Resume() may lie the landing pad of another function. */
+static void test_calls_in_a_row_where_there_are_landing_pads(void **state)
+{
+	(void)state;
+	start_bare();
+	func(0x2100, "4883ec18 e800000000 e800000000 4883c418 c3");
+	call(0x2104, MAY_RETURN);
+	call(0x2109, MAY_RETURN);
+	has_pads = true;
+	make_table();
+	assert_sp(0x2104, 32);
+	assert_hole(0x2109);
+	assert_sp(0x210e, 32);
+}
+
+/* Most of the file is left out, as code of Go is: nobody knows what jumps from there. */
+static void test_calls_in_a_row_where_much_is_not_followed(void **state)
+{
+	(void)state;
+	start_bare();
+	func(0x2100, "4883ec18 e800000000 e800000000 4883c418 c3");
+	call(0x2104, MAY_RETURN);
+	call(0x2109, MAY_RETURN);
+	far_size = 0x100000;
+	make_table();
+	assert_sp(0x2109, 32);
+	far_size = 0x600000;
+	make_table();
+	assert_int_equal(table.stats.hole[GEN_CAUSE_FLOW].bytes, far_size);
+	assert_sp(0x2104, 32);
+	assert_hole(0x2109);
+	assert_sp(0x210e, 32);
+}
+
 /* Who calls a function that does return may know that it does not this time. */
 static void test_a_call_with_another_way_in_behind(void **state)
 {
@@ -184,10 +218,16 @@ static void test_a_branch_to_the_end_of_a_function(void **state)
 	func(0x2300, "53 0f8400000000 5b c3");
 	rel32(0x2303, 0x2307, 0x2403);
 	code(0x2403, "66662e0f1f840000000000 6690 89c7 f4");
-	/* a nop is no padding */
+	/* a nop may be all of a cold part, and what follows another one; or it gets back */
 	func(0x2500, "53 0f8400000000 5b c3");
 	rel32(0x2503, 0x2507, 0x2603);
 	code(0x2603, "90 89c7 f4");
+	func(0x2700, "53 e900000000");
+	jump(0x2701, 0x2803);
+	code(0x2803, "90 89c7 f4");
+	func(0x2900, "53 e900000000");
+	jump(0x2901, 0x2a03);
+	code(0x2a03, "90 89c7 5b c3");
 	make_table();
 	assert_sp(0x2101, 16);
 	assert_hole(0x2103);
@@ -196,7 +236,11 @@ static void test_a_branch_to_the_end_of_a_function(void **state)
 	assert_sp(0x2210, 16);
 	assert_hole(0x2403);
 	assert_hole(0x2410);
-	assert_sp(0x2604, 16);
+	assert_sp(0x2507, 16);
+	assert_hole(0x2604);
+	assert_hole(0x2804);
+	assert_sp(0x2a03, 16);
+	assert_sp(0x2a04, 16);
 }
 
 static void test_a_branch_out_of_an_fde(void **state)
@@ -221,8 +265,8 @@ static void test_jumps_from_covered_code(void **state)
 	start();
 	/* large enough to be searched for */
 	code(0x2f00, "c3");
-	/* where a call that does not return goes on, too: sub $40,%rsp; call; [nop; hlt] */
-	func(0x2100, "4883ec28 e800000000 90 f4");
+	/* where a call that does not return goes on, too: sub $40,%rsp; call; [cld; hlt] */
+	func(0x2100, "4883ec28 e800000000 fc f4");
 	call(0x2104, MAY_RETURN);
 	code(0x2180, "e900000000");
 	jump(0x2180, 0x2109);
@@ -235,12 +279,18 @@ static void test_jumps_from_covered_code(void **state)
 	covered(0x2280, 18, DW_CFA_def_cfa_offset, 32);
 	code(0x2300, "4883c418 c3");
 	code(0x2400, "90 f4");
+	/* nor may a nop be more than the end of a function */
+	code(0x2580, "e900000000");
+	jump(0x2580, 0x2603);
+	covered(0x2580, 5, DW_CFA_def_cfa_offset, 32);
+	code(0x2603, "90 89c7 f4");
 	make_table();
 	assert_sp(0x2104, 48);
 	assert_sp(0x2109, 32);
 	assert_sp(0x210a, 32);
 	assert_sp(0x2300, 32);
 	assert_hole(0x2400);
+	assert_hole(0x2604);
 }
 
 /* A row that is jumped to proves what it speaks of. */
@@ -293,6 +343,8 @@ int main(void)
 		cmocka_unit_test(test_what_repairs_sp_proves_fp),
 		cmocka_unit_test(test_calls_in_a_row_that_may_not_return),
 		cmocka_unit_test(test_calls_in_a_row_where_nothing_has_eh_frame),
+		cmocka_unit_test(test_calls_in_a_row_where_there_are_landing_pads),
+		cmocka_unit_test(test_calls_in_a_row_where_much_is_not_followed),
 		cmocka_unit_test(test_a_call_with_another_way_in_behind),
 		cmocka_unit_test(test_a_default_that_is_never_taken),
 		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),

@@ -338,6 +338,14 @@ static void nor_does_the_end_of_an_interrupt(void **state)
 	assert_true(runs_after_loss(r, 10));
 }
 
+static void a_loss_on_one_stream_is_none_on_the_next(void **state)
+{
+	(void)state;
+	runs_loss(r);
+	assert_int_equal(runs_stream(r, 1), 0);
+	assert_false(runs_after_loss(r, 10));
+}
+
 static void streams_are_kept_apart(void **state)
 {
 	(void)state;
@@ -386,6 +394,7 @@ int main(void)
 		T(a_kernel_stack_before_a_loss_lost_its_cookie),
 		T(an_interrupts_record_does_not_end_the_doubt_after_a_loss),
 		T(nor_does_the_end_of_an_interrupt),
+		T(a_loss_on_one_stream_is_none_on_the_next),
 		T(streams_are_kept_apart),
 		T(a_cookie_of_zero_is_no_request),
 	};

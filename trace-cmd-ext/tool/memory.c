@@ -19,6 +19,7 @@ void *__real_realloc(void *p, size_t size);
 char *__real_strdup(const char *s);
 char *__real_strndup(const char *s, size_t n);
 int __real_vasprintf(char **to, const char *fmt, va_list ap);
+int __real___vasprintf_chk(char **to, int flag, const char *fmt, va_list ap);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
@@ -27,12 +28,21 @@ char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
 int __wrap_vasprintf(char **to, const char *fmt, va_list ap);
 int __wrap_asprintf(char **to, const char *fmt, ...);
+int __wrap___vasprintf_chk(char **to, int flag, const char *fmt, va_list ap);
+int __wrap___asprintf_chk(char **to, int flag, const char *fmt, ...);
 
 static void *note(void *p)
 {
 	if (!p)
 		cmd_no_memory = true;
 	return p;
+}
+
+static int note_length(int n)
+{
+	if (n < 0)
+		cmd_no_memory = true;
+	return n;
 }
 
 void *__wrap_malloc(size_t size)
@@ -65,11 +75,7 @@ char *__wrap_strndup(const char *s, size_t n)
 
 int __wrap_vasprintf(char **to, const char *fmt, va_list ap)
 {
-	int n = __real_vasprintf(to, fmt, ap);
-
-	if (n < 0)
-		note(NULL);
-	return n;
+	return note_length(__real_vasprintf(to, fmt, ap));
 }
 
 int __wrap_asprintf(char **to, const char *fmt, ...)
@@ -79,6 +85,23 @@ int __wrap_asprintf(char **to, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	n = __wrap_vasprintf(to, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+/* What compilers make of these two with _FORTIFY_SOURCE */
+int __wrap___vasprintf_chk(char **to, int flag, const char *fmt, va_list ap)
+{
+	return note_length(__real___vasprintf_chk(to, flag, fmt, ap));
+}
+
+int __wrap___asprintf_chk(char **to, int flag, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = __wrap___vasprintf_chk(to, flag, fmt, ap);
 	va_end(ap);
 	return n;
 }

@@ -167,6 +167,7 @@ static bool find_index(struct search *s, const cs_insn *insn)
 		if (imm <= 0 || imm >= FLOW_MAX_TABLE || x->operands[0].size < 4)
 			return false;
 		s->t->nr = imm + 1;
+		s->t->masked = true;
 		s->have_nr = true;
 		return true;
 	}

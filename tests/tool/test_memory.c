@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is a request without memory noted, whatever compilers make of it? Built twice, with
+ * _FORTIFY_SOURCE and without.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cmd.h"
+#include "unit.h"
+
+#define HUGE	(1 << 30)
+
+atomic_bool cmd_no_memory;
+
+/* What the compiler does not know the value of, so that it cannot leave a request out */
+static volatile size_t huge = HUGE;
+
+static int setup(void **state)
+{
+	struct rlimit limit = { .rlim_cur = HUGE / 2, .rlim_max = RLIM_INFINITY };
+
+	(void)state;
+	cmd_no_memory = false;
+	return setrlimit(RLIMIT_AS, &limit);
+}
+
+static void requests_for_memory_are_noted(void **state)
+{
+	(void)state;
+	assert_null(malloc(huge));
+	assert_true(cmd_no_memory);
+	cmd_no_memory = false;
+	assert_null(calloc(huge, 1));
+	assert_true(cmd_no_memory);
+	cmd_no_memory = false;
+	assert_null(realloc(NULL, huge));
+	assert_true(cmd_no_memory);
+}
+
+static int format(char **to, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(to, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+static void a_text_without_room_is_noted(void **state)
+{
+	char *text;
+
+	(void)state;
+	assert_true(asprintf(&text, "%*d", (int)huge, 1) < 0);
+	assert_true(cmd_no_memory);
+	cmd_no_memory = false;
+	assert_true(format(&text, "%*d", (int)huge, 1) < 0);
+	assert_true(cmd_no_memory);
+}
+
+static void what_there_is_memory_for_is_not_noted(void **state)
+{
+	char *text;
+
+	(void)state;
+	assert_int_equal(asprintf(&text, "%d", 12), 2);
+	assert_string_equal(text, "12");
+	free(text);
+	assert_int_equal(format(&text, "%s", "ab"), 2);
+	assert_string_equal(text, "ab");
+	free(text);
+	text = strdup("x");
+	assert_non_null(text);
+	free(text);
+	assert_false(cmd_no_memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(requests_for_memory_are_noted, setup),
+		cmocka_unit_test_setup(a_text_without_room_is_noted, setup),
+		cmocka_unit_test_setup(what_there_is_memory_for_is_not_noted, setup),
+	};
+
+	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
