@@ -14,6 +14,12 @@ static void put(struct jsonw *j, const char *s, size_t len)
 		text_bytes(j->text, s, len);
 }
 
+/* Most bytes there are: they stand for themselves. */
+static inline bool is_plain(unsigned char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
 static void put_string(struct jsonw *j, const char *str, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)str;
@@ -22,8 +28,12 @@ static void put_string(struct jsonw *j, const char *str, size_t len)
 
 	put(j, "\"", 1);
 	while (i < len) {
+		if (is_plain(s[i])) {
+			i++;
+			continue;
+		}
 		n = utf8_length(s + i, len - i);
-		if (n && s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7f) {
+		if (n > 1) {
 			i += n;
 			continue;
 		}

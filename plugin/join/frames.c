@@ -197,13 +197,12 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 
 /*
  * The frame of one address, made if need be; NULL without memory. Valid until
- * the next call.
+ * the next call. @jit: the process, if there are names for its compiled code; or 0.
  */
 static struct frame *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
-			       bool exact)
+			       bool exact, uint32_t jit)
 {
 	struct frame_key k = { .addr = addr, .exact = exact };
-	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid;
 	const struct maps_file *file;
 	struct text t = {};
 	bool signal = false;
@@ -215,8 +214,8 @@ static struct frame *get_frame(struct frames *f, const struct join_answer *ans, 
 	file = frames_file(f->maps, ans, addr, exact, &k.offset);
 	if (file)
 		k.file = file->id + 1;
-	if (jit_may(file) && jit_knows(f->opts.jit, tgid, ans->ts))
-		k.jit = tgid;
+	if (jit && jit_may(file))
+		k.jit = jit;
 	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ (uint64_t)k.jit << 1 ^
 				      k.exact));
 	for_each_hidx(&f->frame_idx, hash, pos, i) {
@@ -272,7 +271,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 }
 
 /* Append the frames of a stack to f->index. */
-static bool find_frames(struct frames *f, const struct join_answer *ans)
+static bool find_frames(struct frames *f, const struct join_answer *ans, uint32_t jit)
 {
 	bool exact = !(ans->flags & STACK_NO_START);	/* innermost: where the task was */
 	struct frame *fr;
@@ -281,7 +280,7 @@ static bool find_frames(struct frames *f, const struct join_answer *ans)
 	if (vec_reserve(&f->index, (size_t)ans->nr + 1))
 		return false;
 	for (i = 0; i < ans->nr; i++) {
-		fr = get_frame(f, ans, ans->addrs[i], exact);
+		fr = get_frame(f, ans, ans->addrs[i], exact, jit);
 		if (!fr)
 			return false;
 		f->index.v[f->index.nr++] = fr - f->frames.v;
@@ -352,7 +351,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 		forget(f);
 	first = f->index.nr;
 	frames_end_outside(f->maps, f->opts.jit, f->syms, &end);
-	if (!find_frames(f, &end)) {
+	if (!find_frames(f, &end, jit ? tgid : 0)) {
 		f->index.nr = first;
 		text_add(&f->out, no_memory);
 		return;

@@ -27,7 +27,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* bits of common_flags: include/linux/trace_events.h in the kernel */
+/*
+ * Flags are common_flags, and common_preempt_count from bit 8 on. The bits of common_flags:
+ * include/linux/trace_events.h in the kernel.
+ */
 #define TRACE_FL_IRQS_OFF	0x01
 #define TRACE_FL_HARDIRQ	0x08
 #define TRACE_FL_SOFTIRQ	0x10
@@ -44,15 +47,18 @@ static inline int nest_level(uint32_t flags)
 {
 	int off = flags & TRACE_FL_IRQS_OFF;
 
-	if (flags & (TRACE_FL_NMI | TRACE_FL_HARDIRQ))
-		return (flags & TRACE_FL_NMI ? 6 : 4) + off;
-	return (flags & TRACE_FL_SOFTIRQ ? 2 : 0) + off;
+	/* most records */
+	if (!(flags & (TRACE_FL_NMI | TRACE_FL_HARDIRQ | TRACE_FL_SOFTIRQ)))
+		return off;
+	if (flags & TRACE_FL_NMI)
+		return 6 + off;
+	return (flags & TRACE_FL_HARDIRQ ? 4 : 2) + off;
 }
 
 /* What does not change within a group. That a switch is due may be new to a trigger. */
-static inline uint16_t nest_context(uint32_t flags, uint32_t preempt)
+static inline uint16_t nest_context(uint32_t flags)
 {
-	return (flags & TRACE_FL_BH_OFF) | preempt << 8;
+	return flags & (TRACE_FL_BH_OFF | 0xff00);
 }
 
 struct nest_group {

@@ -86,9 +86,12 @@ static struct open *open_run(struct runs *r, uint32_t tid)
 	return o;
 }
 
-/* The record at @pos says (form, cookie) for its task; @events requests with it. */
-static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t cookie,
-	       enum join_form form, uint32_t events)
+/*
+ * The records from @pos on, made from @ts to @last, say (form, cookie) for their task; @events
+ * requests with them.
+ */
+static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
+	       uint64_t cookie, enum join_form form, uint32_t events)
 {
 	struct open *o = open_run(r, tid);
 	struct join_run *run;
@@ -105,8 +108,8 @@ static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t
 	}
 	o->over = false;
 	/* a kernel stack without a cookie is said late */
-	if (ts > o->last_ts)
-		o->last_ts = ts;
+	if (last > o->last_ts)
+		o->last_ts = last;
 	if (run->pos && run->pos <= pos && run->cookie == cookie && run->form == form) {
 		run->events += events;
 		return 0;
@@ -141,7 +144,7 @@ static int settle(struct runs *r, int level, bool lost)
 	nest_close(&r->nest, level);
 	if (w->bare)
 		return 0;
-	return say(r, r->nest.v[level].tid, w->pos, w->ts, 0,
+	return say(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
 		   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
 }
 
@@ -161,21 +164,28 @@ static bool may_have(const struct waiting *w, uint64_t cookie)
 	return !w->bare && !w->several && (!w->passed || w->passed == cookie);
 }
 
-static int cookie_record(struct runs *r, const struct runs_rec *rec, int level, uint16_t context)
+static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 {
 	struct waiting *w = &r->waiting[level];
+	uint64_t pos = rec->pos, ts = rec->ts;
 	enum join_form form = FORM_BARE;
 	int ret = 0;
 
-	if (nest_belongs(&r->nest, level, rec->tid, context) && may_have(w, rec->cookie)) {
+	if (nest_belongs(&r->nest, level, rec->tid, nest_context(rec->flags)) &&
+	    may_have(w, rec->cookie)) {
 		form = FORM_KSTACK;
 		nest_close(&r->nest, level);
-		ret = say(r, rec->tid, w->pos, w->ts, rec->cookie, form, 0);
+		if (rec->ts > w->ts && rec->ts - w->ts >= JOIN_PERIOD) {
+			ret = say(r, rec->tid, w->pos, w->ts, w->ts, rec->cookie, form, 0);
+		} else {
+			pos = w->pos;
+			ts = w->ts;
+		}
 	} else if (r->nest.open >> level & 1) {
 		ret = settle(r, level, false);
 	}
 	if (!ret)
-		ret = say(r, rec->tid, rec->pos, rec->ts, rec->cookie, form, 1);
+		ret = say(r, rec->tid, pos, ts, rec->ts > ts ? rec->ts : ts, rec->cookie, form, 1);
 	/* who waits with interrupts on is one below */
 	if (level & 1 && r->nest.open >> (level - 1) & 1) {
 		w--;
@@ -203,39 +213,52 @@ static void doubt_loss(struct runs *r, uint32_t tid, int level)
 	r->loss_tid = tid;
 }
 
+/* What waits ends, but at the record's own level. */
+static int end_others(struct runs *r, const struct runs_rec *rec, int level)
+{
+	uint32_t ended = nest_ended(&r->nest, level, rec->tid);
+
+	r->cookie_last &= (2u << level) - 1;
+	return ended ? settle_all(r, ended, false) : 0;
+}
+
+/* At its own level, too. *@bare: a cookie of the same task was the level's last record. */
+static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *bare)
+{
+	int ret = end_others(r, rec, level);
+
+	if (ret)
+		return ret;
+	*bare = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
+	r->cookie_last &= ~(1u << level);
+	return r->nest.open >> level & 1 ? settle(r, level, false) : 0;
+}
+
 int runs_record(struct runs *r, const struct runs_rec *rec)
 {
 	int level = nest_level(rec->flags), ret = 0;
-	uint16_t context = nest_context(rec->flags, rec->preempt);
-	struct waiting *w = &r->waiting[level];
-	uint32_t ended;
-	bool bare;
+	bool waits = r->nest.open || r->cookie_last, bare = false;
 
 	if (r->after_loss)
 		doubt_loss(r, rec->tid, level);
-	/* most events */
-	if (rec->kind == REC_OTHER && !r->nest.open && !r->cookie_last)
-		return 0;
-	r->cookie_last &= (2u << level) - 1;
-	ended = nest_ended(&r->nest, level, rec->tid);
-	if (ended)
-		ret = settle_all(r, ended, false);
+	if (rec->kind == REC_COOKIE && rec->cookie) {
+		if (waits)
+			ret = end_others(r, rec, level);
+		return ret ? ret : cookie_record(r, rec, level);
+	}
+	/* mostly an event's records are complete */
+	if (waits)
+		ret = end_all(r, rec, level, &bare);
 	if (ret)
 		return ret;
-	if (rec->kind == REC_COOKIE && rec->cookie)
-		return cookie_record(r, rec, level, context);
-
-	bare = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
-	r->cookie_last &= ~(1u << level);
-	if (r->nest.open >> level & 1)
-		ret = settle(r, level, false);
 	if (rec->kind == REC_STACK)
 		end_entry(r, rec->tid);
 	if (rec->kind == REC_KERNEL_STACK) {
-		nest_open(&r->nest, level, rec->tid, context);
-		*w = (struct waiting){ .bare = bare, .pos = rec->pos, .ts = rec->ts };
+		nest_open(&r->nest, level, rec->tid, nest_context(rec->flags));
+		r->waiting[level] = (struct waiting){ .bare = bare, .pos = rec->pos,
+						      .ts = rec->ts };
 	}
-	return ret;
+	return 0;
 }
 
 int runs_loss(struct runs *r)

@@ -28,8 +28,7 @@ struct runs_rec {
 	uint64_t pos;
 	uint64_t ts;
 	uint32_t tid;
-	uint32_t flags;		/* common_flags */
-	uint32_t preempt;	/* common_preempt_count */
+	uint32_t flags;		/* and preempt count, see nest.h */
 	enum runs_kind kind;
 };
 

@@ -35,7 +35,7 @@ enum decode_kind {
 /* What any record begins with; zeros where it is too short. */
 struct decode_common {
 	uint32_t type, tid;
-	uint32_t flags, preempt;
+	uint32_t flags;			/* and common_preempt_count, see nest.h */
 	bool has_type, has_tid, has_flags;
 };
 
@@ -125,8 +125,7 @@ static inline void decode_common(const struct decode *d, const struct tep_record
 		return;
 	}
 	memcpy(&x, rec->data, sizeof(x));
-	*c = (struct decode_common){ x & 0xffff, x >> 32, x >> 16 & 0xff, x >> 24 & 0xff,
-				     true, true, true };
+	*c = (struct decode_common){ x & 0xffff, x >> 32, x >> 16 & 0xffff, true, true, true };
 }
 
 static inline enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)

@@ -157,8 +157,7 @@ int feed_record(struct feed *f, const struct tep_record *rec)
 
 int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c)
 {
-	struct runs_rec r = { .pos = rec->offset, .ts = rec->ts, .tid = c->tid,
-			      .flags = c->flags, .preempt = c->preempt };
+	struct runs_rec r = { .pos = rec->offset, .ts = rec->ts, .tid = c->tid, .flags = c->flags };
 	int ret = 0;
 
 	if (f->any && rec->offset <= f->last)

@@ -39,8 +39,8 @@ static void rec_in(enum runs_kind kind, uint32_t tid, uint32_t flags, uint32_t p
 		   uint64_t cookie)
 {
 	struct runs_rec x = {
-		.cookie = cookie, .pos = ++pos, .ts = pos * 10, .tid = tid, .flags = flags,
-		.preempt = preempt, .kind = kind,
+		.cookie = cookie, .pos = ++pos, .ts = pos * 10, .tid = tid,
+		.flags = flags | preempt << 8, .kind = kind,
 	};
 
 	assert_int_equal(runs_record(r, &x), 0);
@@ -282,6 +282,26 @@ static void a_run_ends_where_its_cookie_can_have_come_back(void **state)
 	assert_int_not_equal(got[0].part, got[1].part);
 }
 
+static void a_kernel_stack_and_its_cookie_count_by_the_time_of_each(void **state)
+{
+	(void)state;
+	/* so late that the cookie can have come back, too */
+	rec_at(REC_KERNEL_STACK, 10, 0, 100);
+	rec_at(REC_COOKIE, 10, C1, 100 + JOIN_PERIOD);
+	/* no such time since the last cookie, only since its kernel stack */
+	rec_at(REC_KERNEL_STACK, 10, 0, 100 + JOIN_PERIOD);
+	rec_at(REC_COOKIE, 10, C1, 200 + JOIN_PERIOD);
+	rec_at(REC_KERNEL_STACK, 10, 0, 100 + 2 * JOIN_PERIOD);
+	rec_at(REC_COOKIE, 10, C1, 100 + 2 * JOIN_PERIOD);
+	end();
+	assert_int_equal(nr, 2);
+	assert_run(0, 10, 1, C1, FORM_KSTACK);
+	assert_int_equal(got[0].events, 0);
+	assert_run(1, 10, 2, C1, FORM_KSTACK);
+	assert_int_equal(got[1].events, 3);
+	assert_int_not_equal(got[0].part, got[1].part);
+}
+
 static void a_run_ends_where_its_stack_is(void **state)
 {
 	(void)state;
@@ -390,6 +410,7 @@ int main(void)
 		T(a_kernel_stack_of_a_trigger_after_the_cookie_adds_nothing),
 		T(a_run_lasts_until_the_task_says_something_else),
 		T(a_run_ends_where_its_cookie_can_have_come_back),
+		T(a_kernel_stack_and_its_cookie_count_by_the_time_of_each),
 		T(a_run_ends_where_its_stack_is),
 		T(a_kernel_stack_before_a_loss_lost_its_cookie),
 		T(an_interrupts_record_does_not_end_the_doubt_after_a_loss),

@@ -137,7 +137,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 		p->ev.missed = l->missed;
 		l->missed = 0;
 	}
-	nest_open(&l->nest, level, c->tid, nest_context(c->flags, c->preempt));
+	nest_open(&l->nest, level, c->tid, nest_context(c->flags));
 	l->waiting[level] = nr;
 }
 
@@ -158,33 +158,44 @@ static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
 	return true;
 }
 
+/* Events were dropped. The cookies of what waits may be among them: their runs are others. */
+static void add_loss(struct lane *l, int missed)
+{
+	struct pending *p;
+	int level;
+
+	for (level = 0; level < NEST_LEVELS; level++) {
+		p = waiting(l, level);
+		if (p)
+			p->cut = true;
+	}
+	settle_all(l, l->nest.open);
+	l->missed = l->missed < 0 || missed < 0 ? -1 : l->missed + missed;
+}
+
 static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 		       const struct decode_common *c)
 {
-	struct pending *p;
+	struct pending *p = NULL;
+	uint32_t type, ended;
 	uint64_t cookie;
-	uint32_t type;
 	int level;
 	bool mine;
 
-	if (rec->missed_events) {
-		/* their cookies may be among what was dropped: their runs are others */
-		for (level = 0; level < NEST_LEVELS; level++) {
-			p = waiting(l, level);
-			if (p)
-				p->cut = true;
-		}
-		settle_all(l, l->nest.open);
-		l->missed = l->missed < 0 || rec->missed_events < 0 ? -1 :
-			    l->missed + rec->missed_events;
-	}
+	if (rec->missed_events)
+		add_loss(l, rec->missed_events);
 	type = model_type_of(m, c);
 	if (type == NO_TYPE || !c->has_tid)
 		return;
 	level = nest_level(c->flags);
-	settle_all(l, nest_ended(&l->nest, level, c->tid));
-	p = waiting(l, level);
-	mine = nest_belongs(&l->nest, level, c->tid, nest_context(c->flags, c->preempt));
+	/* mostly an event's records are complete, or the next one is its own */
+	if (l->nest.open) {
+		ended = nest_ended(&l->nest, level, c->tid);
+		if (ended)
+			settle_all(l, ended);
+		p = waiting(l, level);
+	}
+	mine = nest_belongs(&l->nest, level, c->tid, nest_context(c->flags));
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
 		if (!mine || p->has_kstack)

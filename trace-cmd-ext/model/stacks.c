@@ -42,26 +42,39 @@ uint32_t model_add_kstack(struct model *m, uint32_t nr)
 	return m->kstacks.nr - 1;
 }
 
+/* Copy addresses up to the end mark; returns how many. Inlined for each case, as they are many. */
+static inline __attribute__((always_inline))
+uint32_t copy_kaddrs(const struct decode *d, const char *p, uint32_t max, uint64_t *to)
+{
+	uint32_t nr;
+
+	for (nr = 0; nr < max; nr++) {
+		to[nr] = decode_addr(d, p, nr);
+		/* as libtraceevent ends it */
+		if ((int)to[nr] == -1)
+			break;
+	}
+	return nr;
+}
+
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
 {
+	static const struct decode native = { .long_size = 8 };
 	const struct decode_field *f = &m->dec.kstack_caller;
-	int size = m->dec.long_size, pos;
-	uint32_t nr = 0;
-	uint64_t addr;
+	const char *p = (const char *)rec->data + f->offset;
+	uint32_t max;
+	uint64_t *to;
 
 	if (!f->present || f->offset > rec->size)
 		return MODEL_NONE;
 	/* the format says 8 entries, the record has as many as fit */
-	if (vec_reserve(&m->kaddrs, (rec->size - f->offset) / size + 1))
+	max = (rec->size - f->offset) / m->dec.long_size;
+	if (vec_reserve(&m->kaddrs, max + 1))
 		return MODEL_NONE;
-	for (pos = f->offset; pos <= rec->size - size; pos += size) {
-		addr = decode_addr(&m->dec, (const char *)rec->data + pos, 0);
-		/* as libtraceevent ends it */
-		if ((size == 8 && addr == UINT64_MAX) || (int)addr == -1)
-			break;
-		m->kaddrs.v[m->kaddrs.nr + nr++] = addr;
-	}
-	return model_add_kstack(m, nr);
+	to = m->kaddrs.v + m->kaddrs.nr;
+	return model_add_kstack(m, m->dec.long_size == 8 && !m->dec.swap ?
+				   copy_kaddrs(&native, p, max, to) :
+				   copy_kaddrs(&m->dec, p, max, to));
 }
 
 uint32_t model_nr_kstacks(struct model *m)

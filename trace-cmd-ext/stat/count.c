@@ -42,7 +42,8 @@ static void add_requests(struct stat_requests *r, const struct model_ustack *u, 
 	r->states[u->state] += nr;
 	if (u->state != JOIN_STACK)
 		return;
-	for (i = 0; i < STAT_NR_MARKS; i++)
+	/* most stacks are whole */
+	for (i = 0; u->flags && i < STAT_NR_MARKS; i++)
 		if (u->flags & flags[i])
 			r->marks[i] += nr;
 	if (!u->nr)

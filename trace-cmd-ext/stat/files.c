@@ -25,22 +25,14 @@ static bool is_innermost(const struct user_stack *u, uint32_t i)
 	return !i && !(u->pub.flags & STACK_NO_START);
 }
 
-static const struct maps_file *file_of(struct model *m, const struct user_stack *u, uint32_t i,
-				       uint64_t *offset)
-{
-	/* not exact where a signal trampoline stands before it: that is of one file with it */
-	return frames_file(m->maps, &u->ans, u->pub.addrs[i], is_innermost(u, i), offset);
-}
-
 /*
- * The file of a frame. Slot 0 is of what no mapping is known of, and slot 1 of the vDSO that 32-bit
- * programs have: it goes by the name of the other one, has no build ID, and no table. NULL without
- * memory.
+ * What a file is counted in. Slot 0 is of what no mapping is known of, and slot 1 of the vDSO that
+ * 32-bit programs have: it goes by the name of the other one, has no build ID, and no table. NULL
+ * without memory.
  */
-static struct stat_file *slot_of(struct stat_counts *s, struct model *m, const struct user_stack *u,
-				 uint32_t i, uint64_t *offset)
+static struct stat_file *slot_of(struct stat_counts *s, const struct user_stack *u,
+				 const struct maps_file *file)
 {
-	const struct maps_file *file = file_of(m, u, i, offset);
 	bool compat = u->pub.flags & STACK_COMPAT && file && !strcmp(file->path, "[vdso]");
 	uint32_t at = compat ? 1 : file ? file->id + 2 : 0;
 
@@ -52,21 +44,35 @@ static struct stat_file *slot_of(struct stat_counts *s, struct model *m, const s
 	return &s->files.v[at];
 }
 
+/* That of a frame, and the offset in the file. */
+static struct stat_file *slot_at(struct stat_counts *s, struct model *m, const struct user_stack *u,
+				 uint32_t i, uint64_t *offset)
+{
+	/* not exact where a signal trampoline stands before it: that is of one file with it */
+	return slot_of(s, u, frames_file(m->maps, &u->ans, u->pub.addrs[i], is_innermost(u, i),
+					 offset));
+}
+
+/* Frames that follow one another are mostly in one mapping, so that is asked for where it ends. */
 static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
 {
 	const struct user_stack *u = &m->ustacks.v[ustack];
-	struct stat_file *f;
-	uint64_t offset;
-	uint32_t i;
+	uint32_t pid = u->pub.tgid ? u->pub.tgid : u->pub.tid, i;
+	uint64_t from = 1, to = 0, addr, offset;
+	struct stat_file *f = NULL;
 
 	for (i = 0; i < u->pub.nr; i++) {
-		f = slot_of(s, m, u, i, &offset);
-		if (!f)
-			return -ENOMEM;
+		addr = u->pub.addrs[i] - !is_innermost(u, i);
+		if (!f || addr < from || addr >= to) {
+			f = slot_of(s, u, maps_find_range(m->maps, pid, u->ans.ts, u->ans.cpu,
+							  addr, &offset, &from, &to));
+			if (!f)
+				return -ENOMEM;
+			if (f->last_stack != ustack + 1)
+				f->stacks += weight;
+			f->last_stack = ustack + 1;
+		}
 		f->frames += weight;
-		if (f->last_stack != ustack + 1)
-			f->stacks += weight;
-		f->last_stack = ustack + 1;
 	}
 	return 0;
 }
@@ -160,7 +166,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	uint64_t offset;
 
 	if (u->pub.flags & STACK_INCOMPLETE) {
-		f = u->pub.nr ? slot_of(s, m, u, last, &offset) : NULL;
+		f = u->pub.nr ? slot_at(s, m, u, last, &offset) : NULL;
 		if (u->pub.flags & STACK_OUTSIDE)
 			end = END_OUTSIDE;
 		else if (f)
@@ -174,7 +180,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	if (!u->pub.nr || !(u->pub.flags & STACK_FRAME_POINTER))
 		return;
 	for (i = 0; i < u->pub.nr; i++) {
-		f = slot_of(s, m, u, i, &offset);
+		f = slot_at(s, m, u, i, &offset);
 		if (had_no_table(f))
 			break;
 	}
