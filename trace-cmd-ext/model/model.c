@@ -502,3 +502,8 @@ uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid)
 	*tid = m->tasks.v[task].tid;
 	return m->tasks.v[task].events;
 }
+
+const struct join_answer *model_answer(struct model *m, uint32_t ustack)
+{
+	return &m->ustacks.v[ustack].ans;
+}

@@ -254,11 +254,8 @@ uint32_t model_nr_tasks(struct model *m);
 uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
 /* The stack of a run of requests, see join_run(); MODEL_NONE without memory or without a stack. */
 uint32_t model_run_ustack(struct model *m, uint32_t run);
-/*
- * The file that an address of a user stack lies in, and where, without looking up symbols. NULL if
- * no mapping is known.
- */
-const struct maps_file *model_file(struct model *m, uint32_t ustack, uint32_t i, uint64_t *offset);
+/* What the join answered for a stack with JOIN_STACK: which mappings it goes by. */
+const struct join_answer *model_answer(struct model *m, uint32_t ustack);
 
 /*
  * Does the file have what @f names? CMD_OK, or CMD_FAIL after one sentence for each name that it

@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "plugin/join/join.h"
-#include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/model/model.h"
 #include "stat.h"
 #include "libunwind-user/symbols/symbols.h"
 
-static bool is_innermost(const struct user_stack *u, uint32_t i)
+static bool is_innermost(const struct model_ustack *u, uint32_t i)
 {
-	return !i && !(u->pub.flags & STACK_NO_START);
+	return !i && !(u->flags & STACK_NO_START);
 }
 
 /*
@@ -30,10 +30,10 @@ static bool is_innermost(const struct user_stack *u, uint32_t i)
  * 32-bit programs have: it goes by the name of the other one, has no build ID, and no table. NULL
  * without memory.
  */
-static struct stat_file *slot_of(struct stat_counts *s, const struct user_stack *u,
+static struct stat_file *slot_of(struct stat_counts *s, const struct model_ustack *u,
 				 const struct maps_file *file)
 {
-	bool compat = u->pub.flags & STACK_COMPAT && file && !strcmp(file->path, "[vdso]");
+	bool compat = u->flags & STACK_COMPAT && file && !strcmp(file->path, "[vdso]");
 	uint32_t at = compat ? 1 : file ? file->id + 2 : 0;
 
 	while (s->files.nr <= at)
@@ -45,27 +45,31 @@ static struct stat_file *slot_of(struct stat_counts *s, const struct user_stack 
 }
 
 /* That of a frame, and the offset in the file. */
-static struct stat_file *slot_at(struct stat_counts *s, struct model *m, const struct user_stack *u,
+static struct stat_file *slot_at(struct stat_counts *s, struct model *m, uint32_t ustack,
 				 uint32_t i, uint64_t *offset)
 {
+	const struct model_ustack *u = model_ustack(m, ustack);
+
 	/* not exact where a signal trampoline stands before it: that is of one file with it */
-	return slot_of(s, u, frames_file(m->maps, &u->ans, u->pub.addrs[i], is_innermost(u, i),
-					 offset));
+	return slot_of(s, u, frames_file(model_parts(m).maps, model_answer(m, ustack), u->addrs[i],
+					 is_innermost(u, i), offset));
 }
 
 /* Frames that follow one another are mostly in one mapping, so that is asked for where it ends. */
 static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
 {
-	const struct user_stack *u = &m->ustacks.v[ustack];
-	uint32_t pid = u->pub.tgid ? u->pub.tgid : u->pub.tid, i;
+	const struct model_ustack *u = model_ustack(m, ustack);
+	const struct join_answer *ans = model_answer(m, ustack);
+	uint32_t pid = u->tgid ? u->tgid : u->tid, i;
+	struct maps *maps = model_parts(m).maps;
 	uint64_t from = 1, to = 0, addr, offset;
 	struct stat_file *f = NULL;
 
-	for (i = 0; i < u->pub.nr; i++) {
-		addr = u->pub.addrs[i] - !is_innermost(u, i);
+	for (i = 0; i < u->nr; i++) {
+		addr = u->addrs[i] - !is_innermost(u, i);
 		if (!f || addr < from || addr >= to) {
-			f = slot_of(s, u, maps_find_range(m->maps, pid, u->ans.ts, u->ans.cpu,
-							  addr, &offset, &from, &to));
+			f = slot_of(s, u, maps_find_range(maps, pid, ans->ts, ans->cpu, addr,
+							  &offset, &from, &to));
 			if (!f)
 				return -ENOMEM;
 			if (f->last_stack != ustack + 1)
@@ -159,15 +163,15 @@ static bool had_no_table(const struct stat_file *f)
 static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight,
 		    const char *sysroot)
 {
-	const struct user_stack *u = &m->ustacks.v[ustack];
-	uint32_t i, last = u->pub.nr - 1;
+	const struct model_ustack *u = model_ustack(m, ustack);
+	uint32_t i, last = u->nr - 1;
 	struct stat_file *f = NULL;
 	enum end_reason end;
 	uint64_t offset;
 
-	if (u->pub.flags & STACK_INCOMPLETE) {
-		f = u->pub.nr ? slot_at(s, m, u, last, &offset) : NULL;
-		if (u->pub.flags & STACK_OUTSIDE)
+	if (u->flags & STACK_INCOMPLETE) {
+		f = u->nr ? slot_at(s, m, ustack, last, &offset) : NULL;
+		if (u->flags & STACK_OUTSIDE)
 			end = END_OUTSIDE;
 		else if (f)
 			end = stat_end_of(f, offset, is_innermost(u, last), sysroot);
@@ -177,10 +181,10 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 		if (f)
 			f->incomplete += weight;
 	}
-	if (!u->pub.nr || !(u->pub.flags & STACK_FRAME_POINTER))
+	if (!u->nr || !(u->flags & STACK_FRAME_POINTER))
 		return;
-	for (i = 0; i < u->pub.nr; i++) {
-		f = slot_at(s, m, u, i, &offset);
+	for (i = 0; i < u->nr; i++) {
+		f = slot_at(s, m, ustack, i, &offset);
 		if (had_no_table(f))
 			break;
 	}
@@ -205,22 +209,22 @@ static int cmp_file(const void *a, const void *b)
 
 int stat_files(struct stat_counts *s, struct model *m, const char *path)
 {
-	const char *sysroot = m->opts.sysroot ? m->opts.sysroot : "";
+	struct model_parts parts = model_parts(m);
 	uint32_t i, to = 0;
 	int ret = 0;
 
-	s->saved_error = saved_tables_read(&s->saved, path, reader_trace_id(m->reader));
+	s->saved_error = saved_tables_read(&s->saved, path, reader_trace_id(parts.reader));
 	if (s->saved_error == -ENOMEM)
 		return -ENOMEM;
 	for (i = 0; i < s->weights.nr && !ret; i++)
-		if (s->weights.v[i] && m->ustacks.v[i].pub.state == JOIN_STACK)
+		if (s->weights.v[i] && model_ustack(m, i)->state == JOIN_STACK)
 			ret = add_frames(s, m, i, s->weights.v[i]);
 	for (i = 0; i < s->files.nr && !ret; i++)
 		if (s->files.v[i].frames)
-			find_table(s, &s->files.v[i], sysroot);
+			find_table(s, &s->files.v[i], parts.sysroot);
 	for (i = 0; i < s->weights.nr && !ret; i++)
-		if (s->weights.v[i] && m->ustacks.v[i].pub.state == JOIN_STACK)
-			add_end(s, m, i, s->weights.v[i], sysroot);
+		if (s->weights.v[i] && model_ustack(m, i)->state == JOIN_STACK)
+			add_end(s, m, i, s->weights.v[i], parts.sysroot);
 	if (ret)
 		return ret;
 	for (i = 0; i < s->files.nr; i++)
