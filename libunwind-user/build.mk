@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # libunwind-user: the library, static for now; included by the top Makefile.
 # man/ has a page for each group of functions. The NAME line of the page lists the functions, and
-# each of the others gets a page that refers to this page.
+# each of the others gets a link to this page.
 
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
@@ -90,7 +90,7 @@ install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
 	install -m 644 $(UU_MAN) $(DESTDIR)$(prefix)/share/man/man3/
 	cd $(DESTDIR)$(prefix)/share/man/man3 && for page in $(notdir $(UU_MAN)); do \
 		for name in $$(sed -n '/^\.SH NAME/{n;s/ \\-.*//;s/,//g;p;q}' $$page); do \
-			[ $$name.3 = $$page ] || echo ".so man3/$$page" >$$name.3 || exit; \
+			[ $$name.3 = $$page ] || ln -sf $$page $$name.3 || exit; \
 		done; \
 	done
 
