@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # libunwind-user: the library, static for now; included by the top Makefile.
+# man/ has a page for each group of functions. The NAME line of the page lists the functions, and
+# each of the others gets a link to this page.
 
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
@@ -58,6 +60,7 @@ ALL_TARGETS += $(UU_LIB) $(UU_PUBLIC) $(AUDIT_SO)
 INSTALL_TARGETS += install-libunwind-user
 
 prefix ?= /usr/local
+UU_MAN := $(wildcard libunwind-user/man/*.3)
 
 .PHONY: install-libunwind-user
 install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
@@ -68,6 +71,13 @@ install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
 	$(if $(AUDIT_SO),install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/)
 	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
 		>$(DESTDIR)$(prefix)/lib/pkgconfig/libunwind-user.pc
+	install -d $(DESTDIR)$(prefix)/share/man/man3
+	install -m 644 $(UU_MAN) $(DESTDIR)$(prefix)/share/man/man3/
+	cd $(DESTDIR)$(prefix)/share/man/man3 && for page in $(notdir $(UU_MAN)); do \
+		for name in $$(sed -n '/^\.SH NAME/{n;s/ \\-.*//;s/,//g;p;q}' $$page); do \
+			[ $$name.3 = $$page ] || ln -sf $$page $$name.3 || exit; \
+		done; \
+	done
 
 $(O)/libunwind-user/%.o: libunwind-user/%.c
 	@mkdir -p $(@D)

@@ -49,8 +49,9 @@ struct uu_symbols_opts {
 	/* give names as they stand in the file (C++ and Rust: mangled) */
 	bool no_demangle;
 	/*
-	 * Of uu_symbols_new_debug(): the folder that has .build-id/ and copies of
-	 * other folders' trees, below the sysroot; NULL: "/usr/lib/debug"; copied.
+	 * The folder of debug files, below the sysroot; NULL: "/usr/lib/debug"; copied.
+	 * It has .build-id/, in which both kinds of objects look for files with a known
+	 * build-id, and copies of other folders' trees.
 	 */
 	const char *debug_dir;
 	/*
@@ -74,7 +75,7 @@ struct uu_file {
 	const char *path;		/* absolute; "[vdso]" and the like are no files */
 	/*
 	 * The build-id that the file must have, so that one which was replaced
-	 * since is not taken for it; size 0 if it is not known.
+	 * since is not taken for it; at most 64 bytes, 0 if it is not known.
 	 */
 	const uint8_t *build_id;
 	size_t build_id_size;
@@ -124,9 +125,10 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 /*
  * Find the function at @addr that a JIT compiler of process @pid wrote, by what
  * it says in /tmp/perf-PID.map: lines "START SIZE NAME", hexadecimal numbers. The
- * file is looked for in the process's root folder while it lives, then below the
- * sysroot, and read once, at most 128 MB of it. It must be that user's, root's or the
- * caller's; below a sysroot anyone's. Where entries overlap the last one counts.
+ * file is looked for below the sysroot; without a sysroot in the process's root folder
+ * while it lives, then in /tmp. It is read once, at most 128 MB of it. It must be that
+ * user's, root's or the caller's; below a sysroot anyone's. Where entries overlap the
+ * last one counts.
  *
  * Returns 0 with @sym, whose start is then an address, or -ENODEV (there is no
  * such file), -ENOENT (nothing in it for this address), -EACCES (someone else's

@@ -213,19 +213,13 @@ static int debug_fetch(struct uu_symbols *syms, struct file *f, struct place *pl
 	return debuginfod_fetch(syms, f->build_id, f->build_id_size, true, place);
 }
 
-static void debug_done(struct uu_symbols *syms)
-{
-	lines_done(syms);
-	debuginfod_done(syms);
-}
-
 struct uu_symbols *uu_symbols_new_debug(const struct uu_symbols_opts *opts)
 {
 	static const struct debug_ops ops = {
 		.more = debug_more,
 		.free = debug_free,
 		.fetch = debug_fetch,
-		.done = debug_done,
+		.done = debuginfod_done,
 	};
 	struct uu_symbols *syms = uu_symbols_new(opts);
 

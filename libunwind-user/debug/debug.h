@@ -62,8 +62,4 @@ int debuginfod_fetch(struct uu_symbols *syms, const uint8_t *id, size_t size, bo
 		     struct place *place);
 void debuginfod_done(struct uu_symbols *syms);
 
-/* ---- lines.c ---- */
-
-void lines_done(struct uu_symbols *syms);
-
 #endif

@@ -151,9 +151,3 @@ int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64
 	*nr = n;
 	return 0;
 }
-
-void lines_done(struct uu_symbols *syms)
-{
-	free(syms->lines);
-	syms->lines = NULL;
-}

@@ -79,6 +79,7 @@ void uu_symbols_free(struct uu_symbols *syms)
 	if (syms->ops)
 		syms->ops->done(syms);
 	perfmap_free_all(syms);
+	free(syms->lines);
 	free(syms->buckets);
 	free(syms->sysroot);
 	free(syms->debug_dir);

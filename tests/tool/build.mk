@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# trace-ustack: its text against trace-cmd's, its subcommands on good, bad and damaged files, its
-# manual pages against its --help.
+# trace-ustack: its text against trace-cmd's, its subcommands on good, bad and damaged files.
 
 O ?= build
 

@@ -68,7 +68,8 @@ static void a_byte_that_is_no_text_is_replaced(void **state)
 	jsonw_string(j, NULL, NULL);
 	jsonw_bytes(j, NULL, "x\0y", 3);
 	jsonw_end(j);
-	is(j, "[\"a\\\"\\\\\\u000a\\u007f\",\"\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\",null,\"x\\u0000y\"]");
+	is(j, "[\"a\\\"\\\\\\u000a\\u007f\","
+	   "\"\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\",null,\"x\\u0000y\"]");
 }
 
 static void a_name_may_need_escapes(void **state)

@@ -48,6 +48,28 @@ static void in_the_file_itself(void **state)
 	assert_known("stripped", "nothing", UU_DEBUG_NONE);
 }
 
+static void an_object_without_debug_information_gives_the_symbol(void **state)
+{
+	struct uu_symbols *plain = uu_symbols_new(NULL);
+	struct uu_file f = { .path = in_place("full") };
+	const struct uu_frame *fr;
+	struct uu_debug_info info;
+	size_t nr;
+
+	(void)state;
+	assert_non_null(plain);
+	assert_int_equal(uu_symbols_lines(plain, &f, in_hidden, &fr, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_string_equal(fr[0].name, "hidden");
+	assert_null(fr[0].file);
+	assert_int_equal(uu_symbols_debug_info(plain, &f, &info), 0);
+	assert_int_equal(info.kind, UU_DEBUG_NONE);
+	assert_int_equal(info.error, -ENOENT);
+	/* the leak check sees whether all of it is freed */
+	fr = NULL;
+	uu_symbols_free(plain);
+}
+
 static void the_path_is_the_compilers(void **state)
 {
 	struct uu_file f = { .path = in_place("full") };
@@ -438,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(in_the_file_itself),
+		T(an_object_without_debug_information_gives_the_symbol),
 		T(the_path_is_the_compilers),
 		T(every_version_and_compression),
 		T(by_build_id),

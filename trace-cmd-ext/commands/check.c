@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_check - trace-ustack check: what can be recorded here, and what to do about the rest */
+/* cmd_check - trace-ustack check: what can be recorded here, and how to fix the rest */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,27 +15,27 @@ static const char help_text[] =
 "usage: trace-ustack check [OPTION...] [PID|FILE...]\n"
 "       trace-ustack check --repair [OPTION...] [FILE.part*...]\n"
 "\n"
-"Say what this kernel, its configuration and your permissions allow, and which of the programs\n"
-"that run have unwind tables, symbols and debug files; each finding with what to do about it.\n"
-"With arguments, look at these processes or ELF files only.\n"
+"Say what this kernel, its configuration and your permissions allow, and which of the running\n"
+"programs have unwind tables, symbols and debug files. Each finding that is not in order says\n"
+"what to do. With arguments, look only at these processes or ELF files.\n"
 "\n"
-"  -r, --repair       complete recordings that were left behind by recorders that were killed,\n"
-"                     FILE.part* here or as arguments, and remove their instances\n"
-"  -j, --json         one JSON object\n"
-"  -v, --verbose      what is in order, file by file, too\n"
-"  --tracefs DIR      instead of /sys/kernel/tracing\n"
-"  -h, --help         this\n"
+"  -r, --repair       complete the recordings FILE.part* that killed recorders left, here or as\n"
+"                     arguments, and remove the tracefs instances of these recorders\n"
+"  -j, --json         print one JSON object\n"
+"  -v, --verbose      also list the files that are in order\n"
+"  --tracefs DIR      use the tracefs at DIR instead of /sys/kernel/tracing\n"
+"  -h, --help         print this text\n"
 "\n"
 "Examples:\n"
 "  trace-ustack check\n"
 "      before recording\n"
 "  trace-ustack check 1234 /usr/bin/python3\n"
-"      are there tables and symbols for these?\n"
+"      do these have tables and symbols?\n"
 "  trace-ustack check --repair\n"
 "      after a recorder was killed\n"
 "  trace-ustack check --json | jq '.findings[] | select(.state == \"missing\")'\n"
 "\n"
-"Exit status: 0 all is there; 1 something is missing; 2 wrong command line.\n";
+"Exit status: 0 nothing is missing; 1 something is missing; 2 wrong command line.\n";
 
 enum { OPT_TRACEFS = 256 };
 

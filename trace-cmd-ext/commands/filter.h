@@ -43,15 +43,17 @@ enum {
 	{ "sysroot", required_argument, NULL, CMD_OPT_SYSROOT }
 
 #define CMD_FILTER_HELP \
-	"Which events; each option may be given more than once:\n" \
-	"  --event PATTERN    only events of this name; SYSTEM:NAME and * are possible\n" \
-	"  --process WHAT     only of these processes or threads: numbers, or a name\n" \
-	"  --pid LIST         only of these process or thread ids, such as 12,20-29\n" \
-	"  --comm PATTERN     only of threads with this name\n" \
-	"  --cpu LIST         only of these CPUs, such as 0,2-3\n" \
-	"  --time FROM-TO     only between these time stamps, in seconds, either may be missing\n" \
+	"Which events; each option can be given more than once:\n" \
+	"  --event PATTERN    only events with this name, or SYSTEM:NAME; with shell wildcards\n" \
+	"  --process WHAT     only these processes or threads: IDs, or a name\n" \
+	"  --pid LIST         only processes or threads with these IDs, such as 12,20-29\n" \
+	"  --comm PATTERN     only threads with this name\n" \
+	"  --cpu LIST         only these CPUs, such as 0,2-3\n" \
+	"  --time FROM-TO     only between these time stamps, in seconds; one may be left out\n" \
 	"  --symbol PATTERN   only events with this function in their kernel or user stack\n" \
-	"  --sysroot DIR      where the traced machine's files are, for symbols\n"
+	"\n" \
+	"Symbols:\n" \
+	"  --sysroot DIR      look for the files of the traced machine below DIR\n"
 
 /* 0, or the exit code for a wrong or unknown option, which has been told. */
 int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_opts *o);

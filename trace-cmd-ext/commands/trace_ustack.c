@@ -20,12 +20,12 @@ static const struct command {
 	const char *name, *about;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "check", "say what can be recorded here, and what to do about the rest", cmd_check },
-	{ "record", "record events with their stacks, of a command or of all", cmd_record },
+	{ "check", "say what can be recorded here, and how to fix the rest", cmd_check },
+	{ "record", "record events with their stacks, of a command or of all tasks", cmd_record },
 	{ "export", "write the events and stacks for other tools", cmd_export },
-	{ "flame", "draw a flame graph of events, of waiting, of wake-ups", cmd_flame },
-	{ "report", "print the events, each with its kernel and user stack", cmd_report },
-	{ "stat", "count events, stacks, and what is missing and why", cmd_stat },
+	{ "flame", "draw a flame graph of events, of waits, or of wake-ups", cmd_flame },
+	{ "report", "print the events, each with its kernel stack and its user stack", cmd_report },
+	{ "stat", "count events and stacks, and say why stacks are missing", cmd_stat },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
@@ -46,18 +46,18 @@ static void list(FILE *f)
 
 	fputs("usage: trace-ustack COMMAND [OPTION...] [FILE]\n"
 	      "\n"
-	      "Recordings of trace events with complete kernel and user stacks.\n"
+	      "Record trace events with complete kernel and user stacks, and read recordings.\n"
 	      "\n", f);
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(f, "  %-8s  %s\n", commands[i].name, commands[i].about);
 	fputs("\n"
-	      "  help COMMAND, or COMMAND --help, explains one of them.\n"
+	      "  help COMMAND, or COMMAND --help, explains a command.\n"
 	      "\n"
-	      "  --help      this text\n"
+	      "  --help      print this text\n"
 	      "  --version   print the version\n"
 	      "  --commands  print the names of the commands, one a line\n"
 	      "\n"
-	      "Exit status: 0 done; 1 failed, or something is wrong with what was asked for;\n"
+	      "Exit status: 0 done; 1 failed, or what was checked is not in order;\n"
 	      "2 wrong command line; 3 the input cannot be read; 4 the output cannot be written.\n",
 	      f);
 }

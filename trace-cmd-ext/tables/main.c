@@ -454,9 +454,9 @@ static int usage(FILE *to)
 	      "       trace-ustack-tables verify FILE...\n"
 	      "       trace-ustack-tables register [OPTION...] [FILE...]\n"
 	      "       trace-ustack-tables run [OPTION...] CMD [ARGUMENT...]\n"
-	      "FILE is an ELF file; dump also takes an SFrame section that make wrote.\n"
-	      "make, register and run say with --help which options they have.\n"
-	      "  -h, --help  print this\n", to);
+	      "FILE is an ELF file. dump also reads an SFrame section that make wrote.\n"
+	      "make, register and run list their options with --help.\n"
+	      "  -h, --help  print this text\n", to);
 	return to == stdout ? 0 : 2;
 }
 

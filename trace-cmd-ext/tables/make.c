@@ -139,14 +139,14 @@ static int usage(FILE *to)
 {
 	fputs("usage: " TOOL " [-qv] [--cache DIR] FILE...\n"
 	      "       " TOOL " FILE -o OUT\n"
-	      "Keep the unwind tables of FILEs, of all ELF files below those that are folders,\n"
-	      "and of the vDSO in the cache, where register, run and the audit module find them;\n"
-	      "or write the table of FILE to OUT.\n"
-	      "  -c, --cache DIR  use this folder, see FILES in trace-ustack-tables(1)\n"
+	      "Put the unwind tables of each FILE, of all ELF files below each FILE that is a\n"
+	      "folder, and of the vDSO into the cache, where register, run and the audit module\n"
+	      "find them; or write the table of FILE to OUT.\n"
+	      "  -c, --cache DIR  keep the cache in DIR, see FILES in trace-ustack-tables(1)\n"
 	      "  -o, --output OUT write the table to OUT\n"
-	      "  -q, --quiet      no summary\n"
-	      "  -v, --verbose    say what became of each file\n"
-	      "  -h, --help       print this\n", to);
+	      "  -q, --quiet      print no summary\n"
+	      "  -v, --verbose    print the result for each file\n"
+	      "  -h, --help       print this text\n", to);
 	return to == stdout ? 0 : 2;
 }
 

@@ -122,13 +122,14 @@ static int usage(const struct serve *s, const char *what, FILE *to)
 {
 	fprintf(to,
 		"usage: " TOOL " %s [-aqv] [--no-cache] %s\n"
-		"Register unwind tables for FILEs with the kernel, %s.\n"
-		"  -a, --all       for all that runs, and all that starts meanwhile\n"
-		"  -q, --quiet     no summary\n"
-		"  -v, --verbose   list the files that have tables, too\n"
-		"      --no-cache  make all tables anew and keep none\n"
-		"  -h, --help      print this\n",
-		s->name, what, strcmp(what, "[FILE...]") ? "while CMD runs" : "until killed");
+		"Register unwind tables with the kernel, %s.\n"
+		"  -a, --all       also for all programs that run or start later, as run does\n"
+		"  -q, --quiet     print no summary\n"
+		"  -v, --verbose   also list the files that have tables\n"
+		"      --no-cache  generate all tables again, and keep none\n"
+		"  -h, --help      print this text\n",
+		s->name, what, strcmp(what, "[FILE...]") ? "while CMD runs" :
+		"for each FILE, until killed");
 	return to == stdout ? 0 : 2;
 }
 
