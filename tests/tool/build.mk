@@ -90,9 +90,9 @@ check-memory: $(MEMORY_TESTS)
 
 # No sanitizers: they have an own memory. What is not fortified says so, as compilers may do it.
 $(TOOL_TEST)/test_memory_fortified: FORTIFY := -O2 -D_FORTIFY_SOURCE=2
-$(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/memory.c trace-cmd-ext/sources.mk
+$(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-ext/sources.mk
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) -Itrace-cmd-ext -Itests/unit $(CFLAGS) \
+	$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) -Itests/unit $(CFLAGS) \
 		-U_FORTIFY_SOURCE $(FORTIFY) $(TOOL_WRAP) -o $@ $(filter %.c,$^) -lcmocka
 
 # write what is printed now as the expected text; read the difference

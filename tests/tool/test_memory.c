@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "cmd.h"
+#include "trace-cmd-ext/tool/tool.h"
 #include "unit.h"
 
 #define HUGE	(1 << 30)
