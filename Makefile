@@ -9,8 +9,10 @@
 # pkg-config while they are read.
 
 # SAN=address,undefined or SAN=thread: everything built with these sanitizers, in an own folder.
+# WERROR=1: a warning is an error.
 COMMA := ,
 SAN ?=
+WERROR ?=
 ifneq ($(SAN),)
 O ?= build/$(firstword $(subst $(COMMA), ,$(SAN)))
 SAN_BUILD := -O1 -fsanitize=$(SAN) -fno-omit-frame-pointer \
@@ -19,7 +21,21 @@ endif
 O ?= build
 prefix ?= /usr/local
 DESTDIR ?=
-CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(SAN_BUILD)
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(SAN_BUILD)
+
+# A short line a step; V=1 shows the commands instead, and make -s neither.
+V ?=
+ifneq ($(V),1)
+Q := @
+ifeq ($(findstring s,$(firstword -$(MAKEFLAGS))),)
+Q_STEP = @printf '  %-7s %s\n' $(1) $@;
+endif
+Q_CC = $(or $(call Q_STEP,CC),@)
+Q_LD = $(or $(call Q_STEP,LD),@)
+Q_AR = $(or $(call Q_STEP,AR),@)
+Q_GEN = $(or $(call Q_STEP,GEN),@)
+endif
+
 # What installs packages; DEPS=: where that is done by other means.
 DEPS ?= scripts/apt-deps
 JOBS ?= $(shell nproc)
@@ -83,6 +99,8 @@ help:
 	@echo 'make deps         install the Debian packages all this needs (root)'
 	@echo 'make clean        remove $(O); kernels and images are cached, see docs/testing.md'
 	@echo
+	@echo 'V=1               show the commands                WERROR=1        no warnings'
+	@echo 'SAN=address,undefined or SAN=thread   build with sanitizers, in a folder below build/'
 	@echo 'KERNEL=DIR        boot the kernel built in DIR      KERNEL_SRC=DIR  patch that tree'
 	@echo 'OPT="cpus=4 ..."  the machine of make vm            ACCEL=tcg       never try KVM'
 
@@ -91,8 +109,11 @@ all: $(ALL_TARGETS)
 deps:
 	@$(DEPS)
 
+SUB_BUILD = $(SUB) $(if $(filter 1,$(V)),,-s) \
+	$(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
 build: deps
-	@$(SUB) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) all
+	@+$(SUB_BUILD) all
 
 kernel: deps
 	@$(KERNEL_BUILD)
@@ -107,7 +128,7 @@ ifneq ($(KVARIANT),base)
 endif
 
 check: build
-	@+$(SUB) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) check-needs
+	@+$(SUB_BUILD) check-needs
 	@+$(SUB) check-steps
 
 check-needs: $(CHECK_NEEDS)

@@ -86,11 +86,11 @@ install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
 
 $(O)/libunwind-user/%.o: libunwind-user/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UU_LIB): $(UU_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q_AR)$(AR) rcs $@ $^
 
 UU_COMMA := ,
 UU_EMPTY :=
@@ -98,7 +98,7 @@ uu_group = $(1)=$(subst $(UU_EMPTY) $(UU_EMPTY),$(UU_COMMA),$(2))
 
 $(UU_PUBLIC): $(UU_OBJ) scripts/close-archive
 	@mkdir -p $(@D)
-	CC='$(CC)' AR='$(AR)' CFLAGS='$(CFLAGS)' scripts/close-archive $@ uu_ \
+	$(Q_AR)CC='$(CC)' AR='$(AR)' CFLAGS='$(CFLAGS)' scripts/close-archive $@ uu_ \
 		$(call uu_group,symbols,$(UU_SYMBOLS_OBJ)) \
 		$(call uu_group,debug,$(UU_DEBUG_OBJ)) \
 		$(call uu_group,cfi,$(UU_CFI_OBJ)) \
@@ -113,12 +113,12 @@ AUDIT_SELF := $(O)/libunwind-user/audit-self.sframe
 AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
 
 $(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
-	$(AUDIT_LINK)
+	$(Q_LD)$(AUDIT_LINK)
 
 $(AUDIT_SELF): $(AUDIT_BARE) $(O)/trace-ustack-tables
-	$(O)/trace-ustack-tables make $< -o $@
+	$(Q_GEN)$(O)/trace-ustack-tables make -q $< -o $@
 
 $(O)/libunwind-user/libunwind-user-audit.so: $(AUDIT_SELF)
-	$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
+	$(Q_LD)$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
 
 -include $(UU_OBJ:.o=.d)

@@ -27,10 +27,10 @@ TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd libtracefs li
 TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
 
 $(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) $(TOOL_WRAP) -o $@ $(TOOL_OBJ) \
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) $(TOOL_WRAP) -o $@ $(TOOL_OBJ) \
 		$(TOOL_PLUGIN_OBJ) $(UU_LIB) $(TOOL_LIBS)
 
 $(TOOL_OBJ): TOOL_FLAGS = -Iplugin $(PLUGIN_INC)
@@ -40,12 +40,12 @@ $(O)/trace-cmd-ext/svg.o: $(FLAME_JS)
 $(O)/trace-cmd-ext/svg.o: TOOL_FLAGS += -I$(dir $(FLAME_JS))
 $(FLAME_JS): trace-cmd-ext/flame.js trace-cmd-ext/build.mk
 	@mkdir -p $(@D)
-	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
+	$(Q_GEN)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
 $(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
 
 $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(TOOL_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(UU_CFLAGS) $(TOOL_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 MAN1 = $(DESTDIR)$(prefix)/share/man/man1
 COMPLETIONS = $(DESTDIR)$(prefix)/share/bash-completion/completions

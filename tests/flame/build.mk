@@ -32,8 +32,8 @@ flame-update: $(O)/trace-ustack $(FIXTURES)
 
 $(FLAME_TEST)/test_flame: tests/flame/test_flame.c $(FLAME_PARTS_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
-		$(filter %.c %.o,$^) -lcmocka -lm
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) -Itrace-cmd-ext -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD \
+		-MP -o $@ $(filter %.c %.o,$^) -lcmocka -lm
 
 $(O)/tool-test/svg.o: $(O)/trace-cmd-ext/flame_js.h
 $(O)/tool-test/svg.o: PLUGIN_CFLAGS += -I$(dir $(FLAME_JS))

@@ -18,8 +18,8 @@ $(FAKE_TRACEFS) $(RECORD_JIT): CFLAGS_COMMON := $(filter-out $(SAN_BUILD),$(CFLA
 
 $(FAKE_TRACEFS): tests/record/fake_tracefs.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -Ilibunwind-user -fPIC -shared -o $@ $< -ldl
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) $(CFLAGS) -Ilibunwind-user -fPIC -shared -o $@ $< -ldl
 
 $(RECORD_JIT): tests/record/jit.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -o $@ $<
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) $(CFLAGS) -o $@ $<
