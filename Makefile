@@ -1,27 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0
 # trace-ustack: the only entry point. `make help` lists what there is.
 #
-# Each folder says in its own build.mk what it builds (ALL_TARGETS), how it is checked without a
-# kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed (INSTALL_TARGETS). This file knows
+# Each folder says in its own build.mk what it builds (ALL_TARGETS, and TEST_PROGRAMS for tests
+# alone), how it is checked without a kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed (INSTALL_TARGETS). This file knows
 # the order of the large steps only: packages, kernel, build, guests.
 #
-# The large targets call make again after the packages are there, because the fragments ask
-# pkg-config while they are read.
+# make demo and make test install packages and then call make again, because the fragments ask
+# pkg-config while they are read. The other targets install nothing: they say what is missing.
 
 # SAN=address,undefined or SAN=thread: everything built with these sanitizers, in an own folder.
+# COVERAGE=1: everything built to count which lines run, in another one; see make coverage.
 # WERROR=1: a warning is an error.
 COMMA := ,
 SAN ?=
+COVERAGE ?=
 WERROR ?=
 ifneq ($(SAN),)
 O ?= build/$(firstword $(subst $(COMMA), ,$(SAN)))
 SAN_BUILD := -O1 -fsanitize=$(SAN) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)
 endif
+COVERAGE_O := build/coverage
+ifneq ($(COVERAGE),)
+O ?= $(COVERAGE_O)
+COVERAGE_BUILD := -O1 --coverage
+endif
 O ?= build
 prefix ?= /usr/local
 DESTDIR ?=
-CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(SAN_BUILD)
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(SAN_BUILD) \
+	$(COVERAGE_BUILD)
 
 # A short line a step; V=1 shows the commands instead, and make -s neither.
 V ?=
@@ -62,8 +70,10 @@ SUB = $(MAKE) --no-print-directory
 export O KERNEL KERNEL_OURS KVARIANT
 
 ALL_TARGETS :=
+# Programs that only tests use, here and in the guest
+TEST_PROGRAMS :=
 CHECK_TARGETS :=
-# What those need besides all: they run at once, and must not build the same at once
+# What those need besides: they run at once, and must not build the same at once
 CHECK_NEEDS :=
 TEST_TARGETS :=
 FULL_TARGETS :=
@@ -73,14 +83,14 @@ INSTALL_TARGETS :=
 MODULE_TARGETS := samples-modules tests-modules
 
 .DEFAULT_GOAL := all
-.PHONY: all build check check-needs check-steps clean deps demo guest-tests help install kernel \
-	modules test test-full test-full-steps test-steps vm vm-test bench baseline \
+.PHONY: all build check check-needs check-steps clean coverage deps demo demo-steps guest-tests \
+	help install kernel modules programs test test-full test-full-steps test-steps vm vm-test bench baseline \
 	ftracetest-base ftracetest-patched ftracetest-debug guest-tests-debug
 
 include $(sort $(wildcard */build.mk */*/build.mk))
 
 help:
-	@echo 'make              build the plugin, the library and the samples under $$O ($(O))'
+	@echo 'make              build the library, the plugin and the tool under $$O ($(O))'
 	@echo 'make demo         patched kernel in a guest, sched:* recorded, joined report printed'
 	@echo 'make test         make check, then all guest tests on the patched kernel'
 	@echo 'make check        tests that need no kernel (less than a minute)'
@@ -96,7 +106,11 @@ help:
 	@echo 'make ftracetest-patched, -base, -debug   a part of test-full by itself'
 	@echo 'make baseline     write tests/baseline/: ftracetest on the base kernel'
 	@echo 'make install      DESTDIR= prefix=$(prefix)'
-	@echo 'make deps         install the Debian packages all this needs (root)'
+	@echo 'make deps         install the Debian packages that make test needs (root); demo and'
+	@echo '                  test do it by themselves, scripts/apt-deps has smaller lists'
+	@echo 'make lint         rules of the tree; BASE=REV: the style of the lines changed since'
+	@echo 'make coverage     which lines make check runs'
+	@echo 'make compile_commands.json   for clangd and other tools'
 	@echo 'make clean        remove $(O); kernels and images are cached, see docs/testing.md'
 	@echo
 	@echo 'V=1               show the commands                WERROR=1        no warnings'
@@ -106,16 +120,23 @@ help:
 
 all: $(ALL_TARGETS)
 
+programs: all $(TEST_PROGRAMS)
+
 deps:
 	@$(DEPS)
+
+# have-LIST: the packages of this list of scripts/apt-deps are there, or it says which are not
+.PHONY: have-check have-guest have-test
+have-check have-guest have-test: have-%:
+	@$(DEPS) --check $*
 
 SUB_BUILD = $(SUB) $(if $(filter 1,$(V)),,-s) \
 	$(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
-build: deps
-	@+$(SUB_BUILD) all
+build: have-check
+	@+$(SUB_BUILD) programs
 
-kernel: deps
+kernel: have-guest
 	@$(KERNEL_BUILD)
 
 # Modules belong to one kernel: those older than it are made again.
@@ -136,16 +157,21 @@ check-needs: $(CHECK_NEEDS)
 check-steps:
 	@+scripts/tally -j $(CHECK_TARGETS)
 
-test: build
+test:
+	@$(DEPS) test
 	@+$(SUB) test-steps
 
-test-steps:
+test-steps: build
 	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
 
 guest-tests: modules
 	@$(RUN_TESTS)
 
-demo: kernel build
+demo:
+	@$(DEPS) guest
+	@+$(SUB) demo-steps
+
+demo-steps: kernel build
 	@tests/vm/demo --kernel $(KERNEL)
 
 vm: modules
@@ -161,11 +187,11 @@ vm-test: modules
 BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 
-test-full: build
-	@$(DEPS) --full --arch
+test-full:
+	@$(DEPS) test full arch
 	@+$(SUB) test-full-steps
 
-test-full-steps:
+test-full-steps: build
 	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
 		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
@@ -186,12 +212,19 @@ baseline: build
 	@kernel=$$(scripts/build-kernel base) && O=$(abspath $(O)) tests/vm/ftracetest \
 		--kernel $$kernel --label base --write $(BASELINE)
 
-bench: modules
+bench: have-test modules
 	@test -n "$(BENCH_TARGETS)" || { echo 'there is nothing to measure yet: no build.mk adds' \
 		'to BENCH_TARGETS' >&2; false; }
 	@+$(SUB) $(BENCH_TARGETS)
 
 install: all $(INSTALL_TARGETS)
+
+# Which lines `make check` runs. A test that fails leaves a report, too.
+coverage:
+	@$(DEPS) --check work
+	@find $(COVERAGE_O) -name '*.gcda' -delete 2>/dev/null || true
+	@+$(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
+		scripts/coverage $(COVERAGE_O) && exit $$rc
 
 clean:
 	rm -rf $(O)

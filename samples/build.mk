@@ -35,7 +35,7 @@ $(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	$(Q_LD)$(CC) -m32 $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_x86_64) \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $(CALLPATH_SRC)
 
-ALL_TARGETS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
+TEST_PROGRAMS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
 	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
 
 # Modules: KERNEL names the build folder of a patched kernel. They are not part of `all`,

@@ -12,7 +12,7 @@ AT_ALL := $(AT)/observe $(AT)/program $(AT_LIBS) $(AT_OWN) $(AT)/libunwind-user-
 # where there is a module; tests/guest/tables-audit.sh has these programs, too
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 CHECK_TARGETS += check-audit
-ALL_TARGETS += $(AT_ALL)
+TEST_PROGRAMS += $(AT_ALL)
 endif
 
 .PHONY: check-audit

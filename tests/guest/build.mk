@@ -110,7 +110,7 @@ GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
 GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(filter-out $(GUEST_X86),$(GUEST_PROGS) \
 	$(GUEST_TABLES)) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid \
 	$(GUEST)/callpath.sym
-ALL_TARGETS += $(GUEST_ALL)
+TEST_PROGRAMS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours
 check-callpath: $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace

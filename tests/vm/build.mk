@@ -48,7 +48,7 @@ arch-perf:
 
 # make-arch-ARCH ARCH_TARGET=TARGET: a make below this one that compiles for ARCH
 $(TEST_ARCHES:%=make-arch-%): make-arch-%:
-	@$(DEPS) --arch
+	@$(DEPS) arch
 	@+sysroot=$$(scripts/fetch-sysroot $*) && lib=$$sysroot/usr/lib/$(CROSS_$*) && \
 	KERNEL=$(ARCH_KERNEL) PKG_CONFIG_LIBDIR=$$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$$sysroot \
 	ARCH=$(KARCH_$*) CROSS_COMPILE=$(CROSS_$*)- $(SUB) $(ARCH_TARGET) KVARIANT=$* O=$(O)/$* \
