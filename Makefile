@@ -2,8 +2,9 @@
 # trace-ustack: the only entry point. `make help` lists what there is.
 #
 # Each folder says in its own build.mk what it builds (ALL_TARGETS, and TEST_PROGRAMS for tests
-# alone), how it is checked without a kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed (INSTALL_TARGETS). This file knows
-# the order of the large steps only: packages, kernel, build, guests.
+# alone), how it is checked without a kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed
+# (INSTALL_TARGETS). This file knows the order of the large steps only: packages, kernel, build,
+# guests.
 #
 # make demo and make test install packages and then call make again, because the fragments ask
 # pkg-config while they are read. The other targets install nothing: they say what is missing.
@@ -43,6 +44,13 @@ Q_LD = $(or $(call Q_STEP,LD),@)
 Q_AR = $(or $(call Q_STEP,AR),@)
 Q_GEN = $(or $(call Q_STEP,GEN),@)
 endif
+
+# One version: of the tool, the library's pkg-config file and the man pages
+VERSION := $(file <VERSION)
+# install_man PAGES,FOLDER: with the version behind the name in their .TH lines
+install_man = for page in $(1); do to=$(2)/$${page\#\#*/}; \
+	sed 's/^\(\.TH [^ ]* [0-9] "[^"]*" "[^"]*\)"/\1 $(VERSION)"/' $$page >$$to && \
+	chmod 644 $$to || exit; done
 
 # What installs packages; DEPS=: where that is done by other means.
 DEPS ?= scripts/apt-deps

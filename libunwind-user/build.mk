@@ -81,7 +81,7 @@ install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
 	install -m 644 $(UU_PUBLIC) $(DESTDIR)$(prefix)/lib/
 	$(if $(AUDIT_SO),install -d $(DESTDIR)$(prefix)/lib/trace-ustack)
 	$(if $(AUDIT_SO),install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/)
-	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
+	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' libunwind-user/libunwind-user.pc.in \
 		>$(DESTDIR)$(prefix)/lib/pkgconfig/libunwind-user.pc
 
 $(O)/libunwind-user/%.o: libunwind-user/%.c

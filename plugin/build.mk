@@ -44,7 +44,7 @@ install-plugin: plugin
 	install -d $(DESTDIR)$(PLUGIN_DIR)/ustack $(DESTDIR)$(prefix)/share/man/man1
 	install -m 644 $(PLUGIN_STUB) $(DESTDIR)$(PLUGIN_DIR)/
 	install -m 644 $(PLUGIN_SO) $(DESTDIR)$(PLUGIN_DIR)/ustack/
-	install -m 644 plugin/man/trace-cmd-ustack.1 $(DESTDIR)$(prefix)/share/man/man1/
+	$(call install_man,plugin/man/trace-cmd-ustack.1,$(DESTDIR)$(prefix)/share/man/man1)
 
 # KernelShark's plugin, where its headers are. Its folder is not libtraceevent's: that reads all.
 SHARK_C := plugin_ustack_shark.c plugin_ustack_shark_model.c plugin_ustack_shark_view.c

@@ -24,7 +24,13 @@ TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
 TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd libtracefs libtraceevent) \
 	-lm -lz
-TOOL_VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+# What --version prints, in a clone with the commit. Written here, and only if it has changed.
+TOOL_VERSION_H := $(O)/trace-cmd-ext/version.h
+$(shell mkdir -p $(O)/trace-cmd-ext && new=$(TOOL_VERSION_H).$$$$ && \
+	commit=$$(test ! -e .git || git describe --always --dirty 2>/dev/null) && \
+	printf '\043define TRACE_USTACK_VERSION "$(VERSION)%s"\n' \
+		"$${commit:+ ($$commit)}" >$$new && \
+	if cmp -s $$new $(TOOL_VERSION_H); then rm $$new; else mv $$new $(TOOL_VERSION_H); fi)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
@@ -41,7 +47,8 @@ $(O)/trace-cmd-ext/svg.o: TOOL_FLAGS += -I$(dir $(FLAME_JS))
 $(FLAME_JS): trace-cmd-ext/flame.js trace-cmd-ext/build.mk
 	@mkdir -p $(@D)
 	$(Q_GEN)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
-$(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -DTRACE_USTACK_VERSION='"$(TOOL_VERSION)"'
+$(O)/trace-cmd-ext/trace_ustack.o: $(TOOL_VERSION_H)
+$(O)/trace-cmd-ext/trace_ustack.o: TOOL_FLAGS += -include $(TOOL_VERSION_H)
 
 $(O)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
@@ -54,7 +61,7 @@ COMPLETIONS = $(DESTDIR)$(prefix)/share/bash-completion/completions
 install-tool: $(TOOL_BIN)
 	install -d $(DESTDIR)$(prefix)/bin $(MAN1) $(COMPLETIONS)
 	install -m 755 $(TOOL_BIN) $(DESTDIR)$(prefix)/bin/
-	install -m 644 trace-cmd-ext/man/*.1 $(MAN1)/
+	$(call install_man,trace-cmd-ext/man/*.1,$(MAN1))
 	install -m 644 trace-cmd-ext/trace-ustack.bash $(COMPLETIONS)/trace-ustack
 
 -include $(TABLES_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
