@@ -91,9 +91,10 @@ INSTALL_TARGETS :=
 MODULE_TARGETS := samples-modules tests-modules
 
 .DEFAULT_GOAL := all
-.PHONY: all build check check-needs check-steps clean coverage deps demo demo-steps guest-tests \
-	help install kernel modules programs test test-full test-full-steps test-steps vm vm-test bench baseline \
-	ftracetest-base ftracetest-patched ftracetest-debug guest-tests-debug
+.PHONY: all build check check-needs check-steps clean compile_commands.json coverage deps demo \
+	demo-steps guest-tests help install kernel modules programs test test-full \
+	test-full-steps test-steps vm vm-test bench baseline ftracetest-base ftracetest-patched \
+	ftracetest-debug guest-tests-debug
 
 include $(sort $(wildcard */build.mk */*/build.mk))
 
@@ -114,8 +115,8 @@ help:
 	@echo 'make ftracetest-patched, -base, -debug   a part of test-full by itself'
 	@echo 'make baseline     write tests/baseline/: ftracetest on the base kernel'
 	@echo 'make install      DESTDIR= prefix=$(prefix)'
-	@echo 'make deps         install the Debian packages that make test needs (root); demo and'
-	@echo '                  test do it by themselves, scripts/apt-deps has smaller lists'
+	@echo 'make deps         install the Debian packages that make test needs (root); demo'
+	@echo '                  and test do so by themselves; scripts/apt-deps has smaller lists'
 	@echo 'make lint         rules of the tree; BASE=REV: the style of the lines changed since'
 	@echo 'make coverage     which lines make check runs'
 	@echo 'make compile_commands.json   for clangd and other tools'
@@ -233,6 +234,14 @@ coverage:
 	@find $(COVERAGE_O) -name '*.gcda' -delete 2>/dev/null || true
 	@+$(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
 		scripts/coverage $(COVERAGE_O) && exit $$rc
+
+# From what make would run, were nothing built yet
+compile_commands.json:
+	@$(MAKE) -nBs --no-print-directory V=1 programs check-needs $(BENCH_COST) $(BENCH_STEPS) \
+		$(BENCH_START) $(BENCH_GEN) $(BENCH_EVENT) $(FAKE_TRACEFS) $(RECORD_JIT) \
+		$(addprefix $(SYMBOLS_DIR)/,lines dies) $(addprefix $(FUZZ_DIR)/fuzz_,records \
+		sframe gen dwarf files) | scripts/compile-commands >$@.new
+	@mv $@.new $@
 
 clean:
 	rm -rf $(O)
