@@ -123,7 +123,7 @@ help:
 	@echo 'make clean        remove $(O); kernels and images are cached, see docs/testing.md'
 	@echo
 	@echo 'V=1               show the commands                WERROR=1        no warnings'
-	@echo 'SAN=address,undefined or SAN=thread   build with sanitizers, in a folder below build/'
+	@echo 'SAN=address,undefined, or SAN=thread: sanitizers, built in a folder below build/'
 	@echo 'KERNEL=DIR        boot the kernel built in DIR      KERNEL_SRC=DIR  patch that tree'
 	@echo 'OPT="cpus=4 ..."  the machine of make vm            ACCEL=tcg       never try KVM'
 

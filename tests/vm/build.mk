@@ -7,7 +7,7 @@ TEST_TARGETS += check-harness-guest
 .PHONY: lint check-shared check-harness check-harness-guest
 
 lint:
-	@scripts/lint
+	@scripts/lint $(BASE)
 
 check-shared:
 	@scripts/check-shared
