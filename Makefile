@@ -24,7 +24,8 @@ endif
 COVERAGE_O := build/coverage
 ifneq ($(COVERAGE),)
 O ?= $(COVERAGE_O)
-COVERAGE_BUILD := -O1 --coverage
+COVERAGE_BUILD := -O1 --coverage -Wno-maybe-uninitialized
+LDFLAGS += --coverage
 endif
 O ?= build
 prefix ?= /usr/local

@@ -60,8 +60,8 @@ $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 AUDIT_SO := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
 	$(O)/libunwind-user/libunwind-user-audit.so)
 AUDIT_SRC := libunwind-user/audit.c libunwind-user/audit_table.c
-AUDIT_CFLAGS = $(CFLAGS) $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffreestanding \
-	-Os $(AUDIT_GCC) -fno-stack-protector -fno-sanitize=all \
+AUDIT_CFLAGS = $(CFLAGS) $(filter-out $(COVERAGE_BUILD),$(CFLAGS_COMMON)) -D_GNU_SOURCE -fPIC \
+	-fvisibility=hidden -ffreestanding -Os $(AUDIT_GCC) -fno-stack-protector -fno-sanitize=all \
 	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables \
 	-I$(O)/libunwind-user
 # There is no memset() to make loops calls of

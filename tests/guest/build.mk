@@ -5,7 +5,7 @@ O ?= build
 
 GUEST := $(O)/tests/guest
 NM ?= nm
-GUEST_CFLAGS := $(CFLAGS_COMMON) -O2 -g -std=gnu11 -Wall -Wextra
+GUEST_CFLAGS := $(filter-out $(COVERAGE_BUILD),$(CFLAGS_COMMON)) -O2 -g -std=gnu11 -Wall -Wextra
 TRACECMD_FLAGS = $(shell pkg-config --cflags libtracecmd libtraceevent)
 TRACECMD_LIBS = $(shell pkg-config --libs libtracecmd libtraceevent)
 

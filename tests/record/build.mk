@@ -14,7 +14,8 @@ check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT)
 	@tests/record/run $(O)
 
 # Preloaded into programs of this machine, too, which have no sanitizers
-$(FAKE_TRACEFS) $(RECORD_JIT): CFLAGS_COMMON := $(filter-out $(SAN_BUILD),$(CFLAGS_COMMON))
+$(FAKE_TRACEFS) $(RECORD_JIT): CFLAGS_COMMON := $(filter-out $(SAN_BUILD) \
+	$(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
 $(FAKE_TRACEFS): tests/record/fake_tracefs.c
 	@mkdir -p $(@D)
