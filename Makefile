@@ -233,7 +233,7 @@ install: all $(INSTALL_TARGETS)
 coverage:
 	@$(DEPS) --check work
 	@find $(COVERAGE_O) -name '*.gcda' -delete 2>/dev/null || true
-	@+$(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
+	@+GCOV_ERROR_FILE=/dev/null $(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
 		scripts/coverage $(COVERAGE_O) && exit $$rc
 
 # From what make would run, were nothing built yet
