@@ -24,7 +24,7 @@ endif
 COVERAGE_O := build/coverage
 ifneq ($(COVERAGE),)
 O ?= $(COVERAGE_O)
-COVERAGE_BUILD := -O1 --coverage -Wno-maybe-uninitialized
+COVERAGE_BUILD := -O1 --coverage -DCOVERAGE -Wno-maybe-uninitialized
 LDFLAGS += --coverage
 endif
 O ?= build
@@ -48,6 +48,11 @@ endif
 
 # One version: of the tool, the library's pkg-config file and the man pages
 VERSION := $(file <VERSION)
+# What --version adds in a clone; the makes below this one do not ask git again
+ifeq ($(origin TRACE_USTACK_COMMIT),undefined)
+TRACE_USTACK_COMMIT := $(shell test ! -e .git || git describe --always --dirty 2>/dev/null)
+endif
+export TRACE_USTACK_COMMIT
 # install_man PAGES,FOLDER: with the version behind the name in their .TH lines
 install_man = for page in $(1); do to=$(2)/$${page\#\#*/}; \
 	sed 's/^\(\.TH [^ ]* [0-9] "[^"]*" "[^"]*\)"/\1 $(VERSION)"/' $$page >$$to && \
@@ -230,10 +235,11 @@ bench: have-test modules
 install: all $(INSTALL_TARGETS)
 
 # Which lines `make check` runs. A test that fails leaves a report, too.
+# Programs that a test runs as another user count, so they may write.
 coverage:
 	@$(DEPS) --check work
-	@find $(COVERAGE_O) -name '*.gcda' -delete 2>/dev/null || true
-	@+GCOV_ERROR_FILE=/dev/null $(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
+	@mkdir -p $(COVERAGE_O) && find $(COVERAGE_O) -name '*.gcda' -delete
+	@+chmod -R a+rwX $(COVERAGE_O); umask 0; $(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
 		scripts/coverage $(COVERAGE_O) && exit $$rc
 
 # From what make would run, were nothing built yet

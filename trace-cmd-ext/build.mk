@@ -24,12 +24,11 @@ TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/handlers.o $(O)/plugin/scan.o
 TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd libtracefs libtraceevent) \
 	-lm -lz
-# What --version prints, in a clone with the commit. Written here, and only if it has changed.
+# What --version prints. Written here, and only if it has changed.
 TOOL_VERSION_H := $(O)/trace-cmd-ext/version.h
 $(shell mkdir -p $(O)/trace-cmd-ext && new=$(TOOL_VERSION_H).$$$$ && \
-	commit=$$(test ! -e .git || git describe --always --dirty 2>/dev/null) && \
-	printf '\043define TRACE_USTACK_VERSION "$(VERSION)%s"\n' \
-		"$${commit:+ ($$commit)}" >$$new && \
+	printf '\043define TRACE_USTACK_VERSION "%s"\n' \
+		'$(VERSION)$(TRACE_USTACK_COMMIT:%= (%))' >$$new && \
 	if cmp -s $$new $(TOOL_VERSION_H); then rm $$new; else mv $$new $(TOOL_VERSION_H); fi)
 
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
