@@ -1,25 +1,63 @@
 # SPDX-License-Identifier: GPL-2.0
 # trace-ustack: the only entry point. `make help` lists what there is.
 #
-# Each folder says in its own build.mk what it builds (ALL_TARGETS), how it is checked without a
-# kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed (INSTALL_TARGETS). This file knows
-# the order of the large steps only: packages, kernel, build, guests.
+# Each folder says in its own build.mk what it builds (ALL_TARGETS, and TEST_PROGRAMS for tests
+# alone), how it is checked without a kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed
+# (INSTALL_TARGETS). This file knows the order of the large steps only: packages, kernel, build,
+# guests.
 #
-# The large targets call make again after the packages are there, because the fragments ask
-# pkg-config while they are read.
+# make demo and make test install packages and then call make again, because the fragments ask
+# pkg-config while they are read. The other targets install nothing: they say what is missing.
 
 # SAN=address,undefined or SAN=thread: everything built with these sanitizers, in an own folder.
+# COVERAGE=1: everything built to count which lines run, in another one; see make coverage.
+# WERROR=1: a warning is an error.
 COMMA := ,
 SAN ?=
+COVERAGE ?=
+WERROR ?=
 ifneq ($(SAN),)
 O ?= build/$(firstword $(subst $(COMMA), ,$(SAN)))
 SAN_BUILD := -O1 -fsanitize=$(SAN) -fno-omit-frame-pointer \
 	$(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)
 endif
+COVERAGE_O := build/coverage
+ifneq ($(COVERAGE),)
+O ?= $(COVERAGE_O)
+COVERAGE_BUILD := -O1 --coverage -DCOVERAGE -Wno-maybe-uninitialized
+LDFLAGS += --coverage
+endif
 O ?= build
 prefix ?= /usr/local
 DESTDIR ?=
-CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(SAN_BUILD)
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(SAN_BUILD) \
+	$(COVERAGE_BUILD)
+
+# A short line a step; V=1 shows the commands instead, and make -s neither.
+V ?=
+ifneq ($(V),1)
+Q := @
+ifeq ($(findstring s,$(firstword -$(MAKEFLAGS))),)
+Q_STEP = @printf '  %-7s %s\n' $(1) $@;
+endif
+Q_CC = $(or $(call Q_STEP,CC),@)
+Q_LD = $(or $(call Q_STEP,LD),@)
+Q_AR = $(or $(call Q_STEP,AR),@)
+Q_GEN = $(or $(call Q_STEP,GEN),@)
+endif
+
+# One version: of the tool, the library's pkg-config file and the man pages
+VERSION := $(file <VERSION)
+# What --version adds in a clone; the makes below this one do not ask git again
+ifeq ($(origin TRACE_USTACK_COMMIT),undefined)
+TRACE_USTACK_COMMIT := $(shell test ! -e .git || git describe --always --dirty 2>/dev/null)
+endif
+export TRACE_USTACK_COMMIT
+# install_man PAGES,FOLDER: with the version behind the name in their .TH lines
+install_man = for page in $(1); do to=$(2)/$${page\#\#*/}; \
+	sed 's/^\(\.TH [^ ]* [0-9] "[^"]*" "[^"]*\)"/\1 $(VERSION)"/' $$page >$$to && \
+	chmod 644 $$to || exit; done
+
 # What installs packages; DEPS=: where that is done by other means.
 DEPS ?= scripts/apt-deps
 JOBS ?= $(shell nproc)
@@ -46,8 +84,10 @@ SUB = $(MAKE) --no-print-directory
 export O KERNEL KERNEL_OURS KVARIANT
 
 ALL_TARGETS :=
+# Programs that only tests use, here and in the guest
+TEST_PROGRAMS :=
 CHECK_TARGETS :=
-# What those need besides all: they run at once, and must not build the same at once
+# What those need besides: they run at once, and must not build the same at once
 CHECK_NEEDS :=
 TEST_TARGETS :=
 FULL_TARGETS :=
@@ -57,14 +97,15 @@ INSTALL_TARGETS :=
 MODULE_TARGETS := samples-modules tests-modules
 
 .DEFAULT_GOAL := all
-.PHONY: all build check check-needs check-steps clean deps demo guest-tests help install kernel \
-	modules test test-full test-full-steps test-steps vm vm-test bench baseline \
-	ftracetest-base ftracetest-patched ftracetest-debug guest-tests-debug
+.PHONY: all build check check-needs check-steps clean compile_commands.json coverage deps demo \
+	demo-steps guest-tests help install kernel modules programs test test-full \
+	test-full-steps test-steps vm vm-test bench baseline ftracetest-base ftracetest-patched \
+	ftracetest-debug guest-tests-debug
 
 include $(sort $(wildcard */build.mk */*/build.mk))
 
 help:
-	@echo 'make              build the plugin, the library and the samples under $$O ($(O))'
+	@echo 'make              build the library, the plugin and the tool under $$O ($(O))'
 	@echo 'make demo         patched kernel in a guest, sched:* recorded, joined report printed'
 	@echo 'make test         make check, then all guest tests on the patched kernel'
 	@echo 'make check        tests that need no kernel (less than a minute)'
@@ -80,21 +121,37 @@ help:
 	@echo 'make ftracetest-patched, -base, -debug   a part of test-full by itself'
 	@echo 'make baseline     write tests/baseline/: ftracetest on the base kernel'
 	@echo 'make install      DESTDIR= prefix=$(prefix)'
-	@echo 'make deps         install the Debian packages all this needs (root)'
+	@echo 'make deps         install the Debian packages that make test needs (root); demo'
+	@echo '                  and test do so by themselves; scripts/apt-deps has smaller lists'
+	@echo 'make lint         rules of the tree; BASE=REV: the style of the lines changed since'
+	@echo 'make coverage     which lines make check runs'
+	@echo 'make compile_commands.json   for clangd and other tools'
 	@echo 'make clean        remove $(O); kernels and images are cached, see docs/testing.md'
 	@echo
+	@echo 'V=1               show the commands                WERROR=1        no warnings'
+	@echo 'SAN=address,undefined, or SAN=thread: sanitizers, built in a folder below build/'
 	@echo 'KERNEL=DIR        boot the kernel built in DIR      KERNEL_SRC=DIR  patch that tree'
 	@echo 'OPT="cpus=4 ..."  the machine of make vm            ACCEL=tcg       never try KVM'
 
 all: $(ALL_TARGETS)
 
+programs: all $(TEST_PROGRAMS)
+
 deps:
 	@$(DEPS)
 
-build: deps
-	@$(SUB) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) all
+# have-LIST: the packages of this list of scripts/apt-deps are there, or it says which are not
+.PHONY: have-check have-guest have-test
+have-check have-guest have-test: have-%:
+	@$(DEPS) --check $*
 
-kernel: deps
+SUB_BUILD = $(SUB) $(if $(filter 1,$(V)),,-s) \
+	$(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
+build: have-check
+	@+$(SUB_BUILD) programs
+
+kernel: have-guest
 	@$(KERNEL_BUILD)
 
 # Modules belong to one kernel: those older than it are made again.
@@ -107,7 +164,7 @@ ifneq ($(KVARIANT),base)
 endif
 
 check: build
-	@+$(SUB) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) check-needs
+	@+$(SUB_BUILD) check-needs
 	@+$(SUB) check-steps
 
 check-needs: $(CHECK_NEEDS)
@@ -115,16 +172,21 @@ check-needs: $(CHECK_NEEDS)
 check-steps:
 	@+scripts/tally -j $(CHECK_TARGETS)
 
-test: build
+test:
+	@$(DEPS) test
 	@+$(SUB) test-steps
 
-test-steps:
+test-steps: build
 	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
 
 guest-tests: modules
 	@$(RUN_TESTS)
 
-demo: kernel build
+demo:
+	@$(DEPS) guest
+	@+$(SUB) demo-steps
+
+demo-steps: kernel build
 	@tests/vm/demo --kernel $(KERNEL)
 
 vm: modules
@@ -140,11 +202,11 @@ vm-test: modules
 BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 
-test-full: build
-	@$(DEPS) --full --arch
+test-full:
+	@$(DEPS) test full arch
 	@+$(SUB) test-full-steps
 
-test-full-steps:
+test-full-steps: build
 	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
 		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
@@ -165,12 +227,28 @@ baseline: build
 	@kernel=$$(scripts/build-kernel base) && O=$(abspath $(O)) tests/vm/ftracetest \
 		--kernel $$kernel --label base --write $(BASELINE)
 
-bench: modules
+bench: have-test modules
 	@test -n "$(BENCH_TARGETS)" || { echo 'there is nothing to measure yet: no build.mk adds' \
 		'to BENCH_TARGETS' >&2; false; }
 	@+$(SUB) $(BENCH_TARGETS)
 
 install: all $(INSTALL_TARGETS)
+
+# Which lines `make check` runs. A test that fails leaves a report, too.
+# Programs that a test runs as another user count, so they may write.
+coverage:
+	@$(DEPS) --check work
+	@mkdir -p $(COVERAGE_O) && find $(COVERAGE_O) -name '*.gcda' -delete
+	@+chmod -R a+rwX $(COVERAGE_O); umask 0; $(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
+		scripts/coverage $(COVERAGE_O) && exit $$rc
+
+# From what make would run, were nothing built yet
+compile_commands.json:
+	@$(MAKE) -nBs --no-print-directory V=1 programs check-needs $(BENCH_COST) $(BENCH_STEPS) \
+		$(BENCH_START) $(BENCH_GEN) $(BENCH_EVENT) $(FAKE_TRACEFS) $(RECORD_JIT) \
+		$(addprefix $(SYMBOLS_DIR)/,lines dies) $(addprefix $(FUZZ_DIR)/fuzz_,records \
+		sframe gen dwarf files) | scripts/compile-commands >$@.new
+	@mv $@.new $@
 
 clean:
 	rm -rf $(O)

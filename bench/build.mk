@@ -31,30 +31,30 @@ BENCH_TARGETS += bench-all
 # the path of calls of the one above
 $(BENCH_EVENT): bench/compare/event.c bench/kernel/entries.c bench/kernel/cost.h
 	@mkdir -p $(@D)
-	$(CC) $(BENCH_COST_FLAGS) -o $@ $(filter %.c,$^)
+	$(Q_LD)$(CC) $(BENCH_COST_FLAGS) -o $@ $(filter %.c,$^)
 
 $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(BENCH_COST_FLAGS) -I. -o $@ $(filter %.c %.a,$^) \
+	$(Q_LD)$(CC) $(BENCH_COST_FLAGS) -I. -o $@ $(filter %.c %.a,$^) \
 		$(filter %capstone.a -lcapstone,$(UU_LIBS)) -lz -lpthread
 
 # by its path: this file is read before the one that names it
 $(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
+	$(Q_LD)$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
 
 $(O)/bench/start/start: bench/start/start.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -o $@ $<
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -o $@ $<
 
 $(O)/bench/start/preload.so: bench/start/preload.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -shared -fPIC -o $@ $<
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) -shared -fPIC -o $@ $<
 
 # by its path as above: the module is made first, for what it includes
 $(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.so
 	@mkdir -p $(@D)
-	$(CC) $(AUDIT_CFLAGS) -I. $(filter-out -Wl$(comma)-init%,$(AUDIT_LDFLAGS)) \
+	$(Q_LD)$(CC) $(AUDIT_CFLAGS) -I. $(filter-out -Wl$(comma)-init%,$(AUDIT_LDFLAGS)) \
 		$(if $(filter %/pretend.so,$@),-Wl$(comma)-init$(comma)audit_init) \
 		-DAUDIT_SELF='"$(AUDIT_SELF)"' -o $@ $<
 
@@ -62,7 +62,7 @@ comma := ,
 
 $(BENCH_GEN): bench/gen/gen.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(CFLAGS) -o $@ $< $(UU_LIB) \
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE -I. $(CFLAGS) -o $@ $< $(UU_LIB) \
 		$(UU_LIBS)
 
 # in a guest of s390x

@@ -47,8 +47,8 @@ $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 AUDIT_SO := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
 	$(O)/libunwind-user/libunwind-user-audit.so)
 AUDIT_SRC := libunwind-user/audit/audit.c libunwind-user/audit/table.c
-AUDIT_CFLAGS = $(CFLAGS) $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffreestanding \
-	-Os $(AUDIT_GCC) -fno-stack-protector -fno-sanitize=all \
+AUDIT_CFLAGS = $(CFLAGS) $(filter-out $(COVERAGE_BUILD),$(CFLAGS_COMMON)) -D_GNU_SOURCE -fPIC \
+	-fvisibility=hidden -ffreestanding -Os $(AUDIT_GCC) -fno-stack-protector -fno-sanitize=all \
 	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables \
 	-I. -I$(O)/libunwind-user
 # There is no memset() to make loops calls of
@@ -69,10 +69,10 @@ install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
 	install -m 644 $(UU_PUBLIC) $(DESTDIR)$(prefix)/lib/
 	$(if $(AUDIT_SO),install -d $(DESTDIR)$(prefix)/lib/trace-ustack)
 	$(if $(AUDIT_SO),install -m 755 $(AUDIT_SO) $(DESTDIR)$(prefix)/lib/trace-ustack/)
-	sed 's|@PREFIX@|$(prefix)|' libunwind-user/libunwind-user.pc.in \
+	sed 's|@PREFIX@|$(prefix)|; s|@VERSION@|$(VERSION)|' libunwind-user/libunwind-user.pc.in \
 		>$(DESTDIR)$(prefix)/lib/pkgconfig/libunwind-user.pc
 	install -d $(DESTDIR)$(prefix)/share/man/man3
-	install -m 644 $(UU_MAN) $(DESTDIR)$(prefix)/share/man/man3/
+	$(call install_man,$(UU_MAN),$(DESTDIR)$(prefix)/share/man/man3)
 	cd $(DESTDIR)$(prefix)/share/man/man3 && for page in $(notdir $(UU_MAN)); do \
 		for name in $$(sed -n '/^\.SH NAME/{n;s/ \\-.*//;s/,//g;p;q}' $$page); do \
 			[ $$name.3 = $$page ] || ln -sf $$page $$name.3 || exit; \
@@ -81,11 +81,11 @@ install-libunwind-user: $(UU_PUBLIC) $(AUDIT_SO)
 
 $(O)/libunwind-user/%.o: libunwind-user/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(UU_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UU_LIB): $(UU_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q_AR)$(AR) rcs $@ $^
 
 UU_COMMA := ,
 UU_EMPTY :=
@@ -93,7 +93,7 @@ uu_group = $(1)=$(subst $(UU_EMPTY) $(UU_EMPTY),$(UU_COMMA),$(2))
 
 $(UU_PUBLIC): $(UU_OBJ) scripts/close-archive
 	@mkdir -p $(@D)
-	CC='$(CC)' AR='$(AR)' CFLAGS='$(CFLAGS)' scripts/close-archive $@ uu_ \
+	$(Q_AR)CC='$(CC)' AR='$(AR)' CFLAGS='$(CFLAGS)' scripts/close-archive $@ uu_ \
 		$(call uu_group,symbols,$(UU_SYMBOLS_OBJ)) \
 		$(call uu_group,debug,$(UU_DEBUG_OBJ)) \
 		$(call uu_group,cfi,$(UU_CFI_OBJ)) \
@@ -108,12 +108,12 @@ AUDIT_SELF := $(O)/libunwind-user/audit-self.sframe
 AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
 
 $(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
-	$(AUDIT_LINK)
+	$(Q_LD)$(AUDIT_LINK)
 
 $(AUDIT_SELF): $(AUDIT_BARE) $(O)/trace-ustack-tables
-	$(O)/trace-ustack-tables make $< -o $@
+	$(Q_GEN)$(O)/trace-ustack-tables make -q $< -o $@
 
 $(O)/libunwind-user/libunwind-user-audit.so: $(AUDIT_SELF)
-	$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
+	$(Q_LD)$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
 
 -include $(UU_OBJ:.o=.d)

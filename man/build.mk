@@ -11,8 +11,8 @@ CHECK_TARGETS += check-man
 
 install-man:
 	install -d $(DESTDIR)$(prefix)/share/man/man1 $(DESTDIR)$(prefix)/share/man/man7
-	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(prefix)/share/man/man1/
-	install -m 644 $(wildcard man/*.7) $(DESTDIR)$(prefix)/share/man/man7/
+	$(call install_man,$(wildcard man/*.1),$(DESTDIR)$(prefix)/share/man/man1)
+	$(call install_man,$(wildcard man/*.7),$(DESTDIR)$(prefix)/share/man/man7)
 
 # Everything that is installed, as it would be
 check-man: all

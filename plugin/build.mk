@@ -24,15 +24,15 @@ plugin: $(PLUGIN_STUB) $(PLUGIN_SO)
 
 $(O)/plugin/%.o: plugin/%.c
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(PLUGIN_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # libtraceevent is not linked: its functions are the host program's
 $(PLUGIN_STUB): $(O)/plugin/trace-cmd/plugin_ustack.o
-	$(CC) -shared $(LDFLAGS) -o $@ $^
+	$(Q_LD)$(CC) -shared $(LDFLAGS) -o $@ $^
 
 $(PLUGIN_SO): $(PLUGIN_OBJ) $(UU_LIB)
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
+	$(Q_LD)$(CC) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 prefix ?= /usr/local
 # where this machine's libtraceevent looks; elsewhere it finds plugins by TRACEEVENT_PLUGIN_DIR
@@ -44,7 +44,7 @@ install-plugin: plugin
 	install -d $(DESTDIR)$(PLUGIN_DIR)/ustack $(DESTDIR)$(prefix)/share/man/man1
 	install -m 644 $(PLUGIN_STUB) $(DESTDIR)$(PLUGIN_DIR)/
 	install -m 644 $(PLUGIN_SO) $(DESTDIR)$(PLUGIN_DIR)/ustack/
-	install -m 644 plugin/man/trace-cmd-ustack.1 $(DESTDIR)$(prefix)/share/man/man1/
+	$(call install_man,plugin/man/trace-cmd-ustack.1,$(DESTDIR)$(prefix)/share/man/man1)
 
 # KernelShark's plugin, where its headers are. Its folder is not libtraceevent's: that reads all.
 SHARK_C := $(call plugin_room,kernelshark)
@@ -63,12 +63,13 @@ $(SHARK_OBJ) $(SHARK_DRAW): PLUGIN_CFLAGS += $(SHARK_CFLAGS)
 
 $(SHARK_DRAW): plugin/kernelshark/draw.cpp
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 $(filter-out -std=%,$(PLUGIN_CFLAGS)) $(CXXFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CXX) -std=c++17 $(filter-out -std=%,$(PLUGIN_CFLAGS)) $(CXXFLAGS) -MMD -MP -c \
+		-o $@ $<
 
 # libkshark-plot and libkshark-gui are the program that loads it
 $(SHARK_SO): $(SHARK_OBJ) $(SHARK_DRAW) $(SHARK_CORE)
 	@mkdir -p $(@D)
-	$(CXX) -shared $(LDFLAGS) -o $@ $^
+	$(Q_LD)$(CXX) -shared $(LDFLAGS) -o $@ $^
 
 .PHONY: shark install-shark
 shark: $(SHARK_SO)

@@ -19,23 +19,23 @@ CALLPATH_FLAGS += $(if $(filter aarch64,$(MACHINE)),-mno-outline-atomics)
 
 $(CALLPATH): $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_$(MACHINE)) -o $@ $(CALLPATH_SRC)
+	$(Q_LD)$(CC) $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_$(MACHINE)) -o $@ $(CALLPATH_SRC)
 
 # The same as a distribution compiles, for unwind tables; and with signed return addresses
 $(CALLPATH)-bare $(CALLPATH)-pac: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CALLPATH_FLAGS) -fomit-frame-pointer -fasynchronous-unwind-tables -Wl,--build-id \
-		-Wl,--eh-frame-hdr $(CALLPATH_BARE) -o $@ $(CALLPATH_SRC)
+	$(Q_LD)$(CC) $(CALLPATH_FLAGS) -fomit-frame-pointer -fasynchronous-unwind-tables \
+		-Wl,--build-id -Wl,--eh-frame-hdr $(CALLPATH_BARE) -o $@ $(CALLPATH_SRC)
 
 $(CALLPATH)-pac: CALLPATH_BARE = -mbranch-protection=pac-ret
 
 # Needs no 32-bit library, only the headers, which Debian keeps in the 64-bit folder
 $(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
-	$(CC) -m32 $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_x86_64) \
+	$(Q_LD)$(CC) -m32 $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_x86_64) \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $(CALLPATH_SRC)
 
-ALL_TARGETS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
+TEST_PROGRAMS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
 	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
 
 # Modules: KERNEL names the build folder of a patched kernel. They are not part of `all`,
@@ -48,7 +48,7 @@ $(UNWIND_CLIENT): $(wildcard samples/unwind-client/*.[ch]) samples/unwind-client
 	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build folder of a patched" \
 		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
 	@mkdir -p $(@D)
-	cp $^ $(@D)/
+	$(Q)cp $^ $(@D)/
 	$(MAKE) -C $(KERNEL) O=$(abspath $(KERNEL)) M=$(abspath $(@D)) modules
 
 .PHONY: samples-modules

@@ -59,7 +59,7 @@ static void switches(void)
 		}
 		trace_set("tracing_on", "0");
 		events = trace_count("sched_switch:");
-		cookies = trace_count("<user unwind") ;
+		cookies = trace_count("<user unwind");
 		print("switches", stack_name[stack], least);
 		printf("switches.%s.events %lu\n", stack_name[stack], events);
 		printf("switches.%s.cookies %lu\n", stack_name[stack], cookies);

@@ -12,7 +12,7 @@ AT_ALL := $(AT)/observe $(AT)/program $(AT_LIBS) $(AT_OWN) $(AT)/libunwind-user-
 # where there is a module; tests/guest/tables-audit.sh has these programs, too
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 CHECK_TARGETS += check-audit
-ALL_TARGETS += $(AT_ALL)
+TEST_PROGRAMS += $(AT_ALL)
 endif
 
 .PHONY: check-audit
@@ -23,15 +23,15 @@ check-audit: $(AT_ALL) $(O)/trace-ustack-tables
 $(AT)/observe: tests/audit/observe.c tests/audit/observe_table.c tests/audit/observe.h \
 		tests/audit/mark.h $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(AT_CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS) -lpthread
+	$(Q_LD)$(CC) $(AT_CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS) -lpthread
 
 $(AT)/program: tests/audit/program.c tests/audit/mark.h
 	@mkdir -p $(@D)
-	$(CC) $(AT_CFLAGS) -Wl,--build-id -o $@ $< -ldl -pthread
+	$(Q_LD)$(CC) $(AT_CFLAGS) -Wl,--build-id -o $@ $< -ldl -pthread
 
 $(AT)/lib%.so: tests/audit/lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(AT_CFLAGS) -shared -fPIC -Wl,--build-id -Wl,-soname,$(@F) -o $@ $^ $(AT_LINK)
+	$(Q_LD)$(CC) $(AT_CFLAGS) -shared -fPIC -Wl,--build-id -Wl,-soname,$(@F) -o $@ $^ $(AT_LINK)
 
 $(AT)/libtwo.so $(AT)/libbroken.so: $(AT)/libone.so
 $(AT)/libtwo.so $(AT)/libbroken.so: private AT_LINK = -Wl,-rpath,'$$ORIGIN'
@@ -40,27 +40,27 @@ $(AT)/libodd.so: private AT_LINK = -Wl,--build-id=none
 # Tables in the files themselves, which no linker writes yet that is not very new
 $(AT)/own/lib.so: tests/audit/lib/own.c
 	@mkdir -p $(@D)
-	$(CC) $(AT_CFLAGS) -shared -fPIC -Wl,--build-id -Wl,-z,relro -o $@ $<
+	$(Q_LD)$(CC) $(AT_CFLAGS) -shared -fPIC -Wl,--build-id -Wl,-z,relro -o $@ $<
 
 $(AT)/own/program: tests/audit/program.c tests/audit/lib/own.c tests/audit/mark.h
 	@mkdir -p $(@D)
-	$(CC) $(AT_CFLAGS) -Wl,--build-id -Wl,-z,relro -o $@ $(filter %.c,$^) -ldl -pthread
+	$(Q_LD)$(CC) $(AT_CFLAGS) -Wl,--build-id -Wl,-z,relro -o $@ $(filter %.c,$^) -ldl -pthread
 
 $(AT)/own/%.sframe: $(AT)/own/% $(O)/trace-ustack-tables
-	$(O)/trace-ustack-tables make $< -o $@ >/dev/null
+	$(Q_GEN)$(O)/trace-ustack-tables make $< -o $@ >/dev/null
 
 $(AT)/libown-%.so: $(AT)/own/lib.so $(AT)/own/lib.so.sframe tests/audit/mk_own.py
-	tests/audit/mk_own.py $< $<.sframe $@ $*
-	chmod 755 $@
+	$(Q_GEN)tests/audit/mk_own.py $< $<.sframe $@ $*
+	$(Q)chmod 755 $@
 
 $(AT)/program-own: $(AT)/own/program $(AT)/own/program.sframe tests/audit/mk_own.py
-	tests/audit/mk_own.py $< $<.sframe $@ good
-	chmod 755 $@
+	$(Q_GEN)tests/audit/mk_own.py $< $<.sframe $@ good
+	$(Q)chmod 755 $@
 
 # by its path: this file is read before or after the one that makes it. The cache of the system is
 # not looked at, as what this machine has there would change what is found.
 $(AT)/libunwind-user-audit.so: $(O)/libunwind-user/libunwind-user-audit.so
 	@mkdir -p $(@D)
-	sed 's,/var/cache/trace-ustack/tables,/not/there/trace-ustack/tables,' $< >$@
-	chmod 755 $@
-	! cmp -s $< $@
+	$(Q_GEN)sed 's,/var/cache/trace-ustack/tables,/not/there/trace-ustack/tables,' $< >$@
+	$(Q)chmod 755 $@
+	$(Q)! cmp -s $< $@

@@ -52,55 +52,58 @@ fuzz:
 
 $(FUZZ_DIR)/plugin/%.o: plugin/%.c
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	$(Q_CC)$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c \
+		-o $@ $<
 
 $(FUZZ_DIR)/libunwind-user/%.o: libunwind-user/%.c
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	$(Q_CC)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 $(FUZZ_DIR)/fuzz_records: tests/fuzz/fuzz_records.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $< $(FUZZ_OBJ) \
-		-ltraceevent $(UU_LIBS)
+	$(Q_LD)$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $< \
+		$(FUZZ_OBJ) -ltraceevent $(UU_LIBS)
 
 # the files the kernel has too, and nothing else
 $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
 		$(FUZZ_DIR)/libunwind-user/sframe/step.o
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
+	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
+		$(filter %.c %.o,$^)
 
 $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
 		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,base/% cfi/% flow/% gen/% arch/%),\
 		$(FUZZ_OBJ))
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
+	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) $(UU_LIBS)
 
 $(FUZZ_DIR)/fuzz_dwarf: tests/fuzz/fuzz_dwarf.c $(FUZZ_DWARF_OBJ)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^) \
-		-lelf -lz -lzstd
+	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) -lelf -lz -lzstd
 
 # fuzz_sframe, compiled to read what the kernel reads
 $(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe/sframe_read.c \
 		libunwind-user/sframe/step.c
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -DSFRAME_AS_KERNEL -Wno-unused-parameter \
+	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -DSFRAME_AS_KERNEL -Wno-unused-parameter \
 		-fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c,$^)
 
 # whole files: the compiler of the unit tests, whose sanitizer runtime is a shared library, as a
 # program that loads plugins needs it
 $(FUZZ_DIR)/fuzz_files: tests/fuzz/fuzz_files.c
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -rdynamic -MMD -MP -o $@ $< -ltracecmd -ltraceevent
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -rdynamic -MMD -MP -o $@ $< -ltracecmd \
+		-ltraceevent
 
 $(FUZZ_DIR)/plugins/plugin_ustack.so: plugin/trace-cmd/plugin_ustack.c
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -shared -o $@ $<
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) -shared -o $@ $<
 
 $(FUZZ_DIR)/plugins/ustack/plugin_ustack_join.so: $(SAN_ALL_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
+	$(Q_LD)$(CC) $(SAN_FLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(UU_LIBS)
 
 
 -include $(FUZZ_OBJ:.o=.d) $(SAN_ALL_OBJ:.o=.d) $(FUZZ_DWARF_OBJ:.o=.d) \

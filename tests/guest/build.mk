@@ -5,7 +5,7 @@ O ?= build
 
 GUEST := $(O)/tests/guest
 NM ?= nm
-GUEST_CFLAGS := $(CFLAGS_COMMON) -O2 -g -std=gnu11 -Wall -Wextra
+GUEST_CFLAGS := $(filter-out $(COVERAGE_BUILD),$(CFLAGS_COMMON)) -O2 -g -std=gnu11 -Wall -Wextra
 TRACECMD_FLAGS = $(shell pkg-config --cflags libtracecmd libtraceevent)
 TRACECMD_LIBS = $(shell pkg-config --libs libtracecmd libtraceevent)
 
@@ -14,12 +14,12 @@ GUEST_CHECK := $(addprefix tests/guest/check/,callpath-check.c event.h judge.c j
 
 $(GUEST)/callpath-check: $(GUEST_CHECK)
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CFLAGS) $(TRACECMD_FLAGS) -o $@ $(filter %.c,$^) $(TRACECMD_LIBS)
+	$(Q_LD)$(CC) $(GUEST_CFLAGS) $(TRACECMD_FLAGS) -o $@ $(filter %.c,$^) $(TRACECMD_LIBS)
 
 $(GUEST)/callpath-ptrace: tests/guest/check/callpath-ptrace.c tests/guest/check/truth.c \
 		tests/guest/check/truth.h samples/callpath/record.h
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CFLAGS) -o $@ $(filter %.c,$^)
+	$(Q_LD)$(CC) $(GUEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 # One file each, run in the guest with the guest's own C library
 GUEST_PROGS := $(patsubst tests/guest/prog/%.c,$(GUEST)/%,$(wildcard tests/guest/prog/*.c))
@@ -29,11 +29,11 @@ GUEST_X86 := $(if $(filter-out x86_64,$(MACHINE)),$(addprefix $(GUEST)/,fault-pa
 
 $(GUEST)/%: tests/guest/prog/%.c
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -o $@ $< -ldl -pthread
+	$(Q_LD)$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -o $@ $< -ldl -pthread
 
 $(GUEST)/libtouch.so: tests/guest/prog/lib/touch.c
 	@mkdir -p $(@D)
-	$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -shared -fPIC -Wl,--build-id -o $@ $<
+	$(Q_LD)$(CC) $(GUEST_CFLAGS) -fno-omit-frame-pointer -shared -fPIC -Wl,--build-id -o $@ $<
 
 # Programs of the tests of unwind tables: no frame pointers, as a distribution compiles
 GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basename \
@@ -50,29 +50,29 @@ $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/tables/u
 
 $(GUEST)/tables/%: tests/guest/prog/tables/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -I. -o $@ $< -ldl -pthread
+	$(Q_LD)$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -I. -o $@ $< -ldl -pthread
 
 $(GUEST)/tables/%: tests/guest/prog/tables/%.cc
 	@mkdir -p $(@D)
-	$(CXX) $(TABLES_CFLAGS) -o $@ $<
+	$(Q_LD)$(CXX) $(TABLES_CFLAGS) -o $@ $<
 
 $(GUEST)/tables/%-static: tests/guest/prog/tables/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -static -o $@ $< -pthread
+	$(Q_LD)$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -static -o $@ $< -pthread
 
 # As a distribution of musl compiles: no unwind tables either
 MUSL_CFLAGS := $(TABLES_CFLAGS) -D_GNU_SOURCE -fno-asynchronous-unwind-tables -fno-unwind-tables
 
 $(GUEST)/tables/musl-%: tests/guest/prog/tables/musl/%.c
 	@mkdir -p $(@D)
-	musl-gcc $(MUSL_CFLAGS) -o $@ $<
+	$(Q_LD)musl-gcc $(MUSL_CFLAGS) -o $@ $<
 
 $(GUEST)/tables/musl-%-static: tests/guest/prog/tables/musl/%.c
 	@mkdir -p $(@D)
-	musl-gcc $(MUSL_CFLAGS) -static -o $@ $<
+	$(Q_LD)musl-gcc $(MUSL_CFLAGS) -static -o $@ $<
 
 $(GUEST)/tables/musl-%-stripped: $(GUEST)/tables/musl-%-static
-	strip -o $@ $<
+	$(Q_GEN)strip -o $@ $<
 
 # As a compiler of another language does: frame pointers, and nothing else that tells of frames
 BARE_CFLAGS := $(filter-out -g -fomit-frame-pointer,$(TABLES_CFLAGS)) -fno-omit-frame-pointer \
@@ -80,37 +80,37 @@ BARE_CFLAGS := $(filter-out -g -fomit-frame-pointer,$(TABLES_CFLAGS)) -fno-omit-
 
 $(GUEST)/tables/uncovered: tests/guest/prog/tables/bare/uncovered.c
 	@mkdir -p $(@D)
-	$(CC) $(BARE_CFLAGS) -o $@ $<
+	$(Q_LD)$(CC) $(BARE_CFLAGS) -o $@ $<
 
 $(GUEST)/tables/uncovered32: tests/guest/prog/tables/bare/uncovered.c
 	@mkdir -p $(@D)
-	$(CC) -m32 $(BARE_CFLAGS) -fno-stack-protector -fno-pie -no-pie -nostdlib \
+	$(Q_LD)$(CC) -m32 $(BARE_CFLAGS) -fno-stack-protector -fno-pie -no-pie -nostdlib \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $<
 
 # They keep frame pointers and have no .eh_frame, static: of no C library
 $(GUEST)/tables/go-%: tests/guest/prog/tables/go/%.go
 	@mkdir -p $(@D)
-	GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
+	$(Q_GEN)GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
 
 $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -shared -fPIC -o $@ $<
+	$(Q_LD)$(CC) $(TABLES_CFLAGS) -D_GNU_SOURCE -shared -fPIC -o $@ $<
 
 # The guest has no tool that reads build IDs
 $(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
-	readelf -n $< | sed -n 's/.*Build ID: //p' >$@
+	$(Q_GEN)readelf -n $< | sed -n 's/.*Build ID: //p' >$@
 
 # nor symbols: for uprobes and for looking at addresses
 $(GUEST)/callpath.sym: $(CALLPATH)
 	@mkdir -p $(@D)
-	$(NM) $< >$@
+	$(Q_GEN)$(NM) $< >$@
 
 # knows the registers of x86
 GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
 GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(filter-out $(GUEST_X86),$(GUEST_PROGS) \
 	$(GUEST_TABLES)) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid \
 	$(GUEST)/callpath.sym
-ALL_TARGETS += $(GUEST_ALL)
+TEST_PROGRAMS += $(GUEST_ALL)
 
 # The record of callpath against its own stack, under ptrace: needs no kernel of ours
 check-callpath: $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
@@ -126,7 +126,7 @@ $(GUEST)/modules/%.ko: tests/guest/modules/%.c tests/guest/modules/Kbuild
 	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build folder of a patched" \
 		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
 	@mkdir -p $(@D)
-	cp tests/guest/modules/*.c tests/guest/modules/Kbuild $(@D)/
+	$(Q)cp tests/guest/modules/*.c tests/guest/modules/Kbuild $(@D)/
 	$(MAKE) -C $(KERNEL) O=$(abspath $(KERNEL)) M=$(abspath $(@D)) modules
 
 tests-modules: $(patsubst %,$(GUEST)/modules/%.ko,$(GUEST_MODULES))

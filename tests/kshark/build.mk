@@ -20,17 +20,17 @@ FULL_TARGETS += test-kshark-next
 
 $(KSHARK_DAT): tests/kshark/waits.src tests/fixtures/mk_tracedat.py
 	@mkdir -p $(@D)
-	python3 tests/fixtures/mk_tracedat.py $< $@
+	$(Q_GEN)python3 tests/fixtures/mk_tracedat.py $< $@
 
 ifneq ($(SHARK_INC),)
 $(KSHARK_DIR)/%.o: plugin/%.c
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(KSHARK_TEST): tests/kshark/test_shark.c $(KSHARK_OBJ) $(KSHARK_CORE)
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
-		$(filter %.c %.o,$^) -lcmocka -lkshark -ltracecmd -ltraceevent
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD \
+		-MP -o $@ $(filter %.c %.o,$^) -lcmocka -lkshark -ltracecmd -ltraceevent
 
 # libkshark keeps some of what it allocates; the C library has no frame pointers to tell whose it is
 check-kshark: $(KSHARK_TEST) $(KSHARK_DAT) fixtures

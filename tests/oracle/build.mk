@@ -18,12 +18,12 @@ ORACLE_SRC := tests/oracle/libdw.c tests/oracle/code.c tests/oracle/signed.c
 
 $(ORACLE_DIR)/oracle: tests/oracle/oracle.c $(ORACLE_SRC) tests/oracle/oracle.h $(UU_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 
 $(ORACLE_DIR)/flow: tests/oracle/flow.c tests/oracle/sp.c $(ORACLE_SRC) tests/oracle/oracle.h \
 		tests/oracle/sp.h $(UU_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 
 check-oracle: $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 	@tests/oracle/run quick $(ORACLE_DIR)

@@ -14,12 +14,13 @@ check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT)
 	@tests/record/run $(O)
 
 # Preloaded into programs of this machine, too, which have no sanitizers
-$(FAKE_TRACEFS) $(RECORD_JIT): CFLAGS_COMMON := $(filter-out $(SAN_BUILD),$(CFLAGS_COMMON))
+$(FAKE_TRACEFS) $(RECORD_JIT): CFLAGS_COMMON := $(filter-out $(SAN_BUILD) \
+	$(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
 $(FAKE_TRACEFS): tests/record/fake_tracefs.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -I. -fPIC -shared -o $@ $< -ldl
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) $(CFLAGS) -I. -fPIC -shared -o $@ $< -ldl
 
 $(RECORD_JIT): tests/record/jit.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) $(CFLAGS) -o $@ $<
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) $(CFLAGS) -o $@ $<

@@ -16,7 +16,7 @@ ifeq ($(shell uname -m),x86_64)
 $(STACKS_DIR)/singlestep: $(addprefix tests/stacks/,singlestep.c shadow.c space.c verdict.c \
 		stacks.h) $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS)
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS)
 
 check-oracle-stacks: $(STACKS_DIR)/singlestep
 	@tests/stacks/run quick $(STACKS_DIR)

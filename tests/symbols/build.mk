@@ -13,11 +13,11 @@ FULL_TARGETS += test-symbols-libc
 
 $(SYMBOLS_DIR)/lines: tests/symbols/lines.c $(UU_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_DEBUG_LIBS)
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_DEBUG_LIBS)
 
 $(SYMBOLS_DIR)/dies: tests/symbols/dies.c
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
 
 check-symbols: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies plugin
 	@tests/symbols/run quick $(SYMBOLS_DIR)

@@ -32,7 +32,7 @@ check-model: $(TOOL_TEST)/test_model $(FIXTURES) $(RANDOM_FILES)
 
 $(RANDOM_FILES): tests/tool/mk_random.py tests/fixtures/mk_tracedat.py
 	@rm -rf $(@D)
-	tests/tool/mk_random.py $(RANDOM_SEED) $(RANDOM_NR) $(@D)
+	$(Q_GEN)tests/tool/mk_random.py $(RANDOM_SEED) $(RANDOM_NR) $(@D)
 	@touch $@
 
 check-tool: $(O)/trace-ustack plugin $(FIXTURES)
@@ -65,7 +65,7 @@ check-leaks: $(TOOL_SAN) $(TABLES_SAN) $(O)/trace-ustack $(FAKE_TRACEFS) $(RECOR
 		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-record tests/record/run $(O)
 
 $(TABLES_SAN): $(addprefix $(TOOL_TEST)/tables/,main.o make.o serve.o) $(TOOL_SAN_DEPS)
-	$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(Q_LD)$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 # Races in what has threads: tables, the recorder, and who walks stacks in one
 RACES_O = $(O)/thread
@@ -83,7 +83,7 @@ check-no-memory: $(O)/trace-ustack $(FAIL_MALLOC) $(FIXTURES)
 
 $(FAIL_MALLOC): tests/tool/fail_malloc.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
+	$(Q_LD)$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
 
 check-memory: $(MEMORY_TESTS)
 	@status=0; for t in $(MEMORY_TESTS); do $$t 2>&1 || status=1; done; exit $$status
@@ -92,7 +92,7 @@ check-memory: $(MEMORY_TESTS)
 $(TOOL_TEST)/test_memory_fortified: FORTIFY := -O2 -D_FORTIFY_SOURCE=2
 $(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-ext/sources.mk
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) -Itests/unit $(CFLAGS) \
+	$(Q_LD)$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) -Itests/unit $(CFLAGS) \
 		-U_FORTIFY_SOURCE $(FORTIFY) $(TOOL_WRAP) -o $@ $(filter %.c,$^) -lcmocka
 
 # write what is printed now as the expected text; read the difference
@@ -101,17 +101,17 @@ tool-update: $(O)/trace-ustack plugin $(FIXTURES)
 
 $(TOOL_TEST)/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
 		$(O)/unit/plugin/trace-cmd/handlers.o $(O)/unit/plugin/recording/scan.o
 	@mkdir -p $(@D)
-	$(CC) $(SAN_FLAGS) $(CFLAGS) $(TOOL_WRAP) -o $@ $^ $(TOOL_LIBS)
+	$(Q_LD)$(CC) $(SAN_FLAGS) $(CFLAGS) $(TOOL_WRAP) -o $@ $^ $(TOOL_LIBS)
 
 $(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
 		$(patsubst %.c,$(TOOL_TEST)/%.o,$(call tool_room,tool))
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) $(TOOL_WRAP) -lcmocka $(TOOL_LIBS)
 
 -include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d

@@ -25,16 +25,16 @@ check-unit: $(UNIT_BIN) $(FIXTURES)
 
 $(UNIT_DIR)/plugin/%.o: plugin/%.c
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT_DIR)/libunwind-user/%.o: libunwind-user/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UU_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(UU_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # test_scan plays libtracecmd itself, so nothing links the real one
 $(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/recording/scan.o
 	@mkdir -p $(@D)
-	$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< $(SAN_OBJ) \
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< $(SAN_OBJ) \
 		$(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/recording/scan.o) \
 		-lcmocka -ltraceevent $(UU_DEBUG_LIBS)
 

@@ -7,7 +7,7 @@ TEST_TARGETS += check-harness-guest
 .PHONY: lint check-shared check-docs check-harness check-harness-guest
 
 lint:
-	@scripts/lint
+	@scripts/lint $(BASE)
 
 check-shared:
 	@scripts/check-shared
@@ -51,7 +51,7 @@ arch-perf:
 
 # make-arch-ARCH ARCH_TARGET=TARGET: a make below this one that compiles for ARCH
 $(TEST_ARCHES:%=make-arch-%): make-arch-%:
-	@$(DEPS) --arch
+	@$(DEPS) arch
 	@+sysroot=$$(scripts/fetch-sysroot $*) && lib=$$sysroot/usr/lib/$(CROSS_$*) && \
 	KERNEL=$(ARCH_KERNEL) PKG_CONFIG_LIBDIR=$$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$$sysroot \
 	ARCH=$(KARCH_$*) CROSS_COMPILE=$(CROSS_$*)- $(SUB) $(ARCH_TARGET) KVARIANT=$* O=$(O)/$* \

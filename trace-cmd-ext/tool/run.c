@@ -13,6 +13,9 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 #endif
+#ifdef COVERAGE
+#include <gcov.h>
+#endif
 
 #include "tool.h"
 
@@ -111,6 +114,9 @@ void cmd_exit(int code)
 {
 #ifdef __SANITIZE_ADDRESS__
 	__lsan_do_leak_check();
+#endif
+#ifdef COVERAGE
+	__gcov_dump();
 #endif
 	_exit(code);
 }

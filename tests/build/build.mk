@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0
+# What make itself promises: what it prints, builds and installs.
+
+CHECK_TARGETS += check-build
+
+.PHONY: check-build
+check-build:
+	@tests/build/run
