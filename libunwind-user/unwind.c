@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "libunwind-user/gen/gen.h"
-#include "libunwind-user/sframe/step.h"
+#include "libunwind-user/sframe/sframe.h"
 #include "unwind-user.h"
 
 /*

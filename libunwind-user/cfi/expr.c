@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cfi_expr - the few DWARF expressions that are a rule
+ * expr - the few DWARF expressions that are a rule
  *
  * The expression runs over symbols: a number, register + offset, CFA + offset, or what lies at one
  * of the latter two. What leaves this set (what lies at *(rsp + 8) + 8, say) is bad, and so is

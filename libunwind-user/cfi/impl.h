@@ -114,17 +114,4 @@ bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, 
 struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
 			 bool value);
 
-static inline struct cfi_rule cfi_bad(enum cfi_cause cause)
-{
-	return (struct cfi_rule){ .how = CFI_BAD, .off = cause };
-}
-
-/* A rule with a 64-bit offset and any register number, if there can be one. */
-static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t off)
-{
-	if (off != (int32_t)off || reg > UINT8_MAX)
-		return cfi_bad(CFI_CAUSE_RANGE);
-	return (struct cfi_rule){ .how = how, .reg = reg, .off = off };
-}
-
 #endif

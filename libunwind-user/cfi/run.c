@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cfi_run - call frame instructions to rows
+ * run - call frame instructions to rows
  *
  * Of all registers only those that a table speaks of are followed: CFA, RA, FP, and SP to see that
  * the caller's is the CFA. An instruction that cannot be understood makes the rest of the FDE bad:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_edge - where an instruction goes on, and with which state
+ * edge - where an instruction goes on, and with which state
  *
  * Behind a call lies its continuation, or, if it never returns, as abort(), anything: the next
  * function, or a block that is jumped to from elsewhere. So a call goes on only if its function may
@@ -17,7 +17,6 @@
  * by padding up to where functions are aligned. It is one that may be taken, no more: what lies
  * there has to prove itself, as behind a call that may not return.
  */
-#include "libunwind-user/arch/arch.h"
 #include "impl.h"
 
 /* Functions begin at multiples of it where there is padding */

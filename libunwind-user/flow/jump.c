@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_jump - where an indirect jump goes, if it goes by a table
+ * jump - where an indirect jump goes, if it goes by a table
  *
  * The architecture tells the table from the instructions in front of the jump, and its length from
  * the comparison that guards it. All entries must be code in a gap, or none is believed: behind

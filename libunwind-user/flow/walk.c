@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_walk - from the entries along all paths, until no state changes any more
+ * walk - from the entries along all paths, until no state changes any more
  *
  * What goes on where is in edge.c, and whether that is sure. What is not reached for sure
  * is not believed before it is proved, see prove.c, and gives way to what is.
@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "libunwind-user/arch/arch.h"
 #include "impl.h"
 
 #define MAX_NODES	(1u << 19)

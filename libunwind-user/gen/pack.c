@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_pack - a list of rows, cut into functions so that the section is small
+ * pack - a list of rows, cut into functions so that the section is small
  *
  * An SFrame function is no more than a range of pcs with some rows: an index entry of 16 bytes that
  * points to a block (5 bytes, then the rows, their starts counted from the function's). It need not

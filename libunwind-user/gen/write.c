@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_write - the bytes of a section
+ * write - the bytes of a section
  *
  * Blocks are written one after the other, each behind those that are kept; one that is there
  * already is not kept. The index has starts of functions as offsets from the start of the code
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libunwind-user/arch/arch.h"
 #include "pack.h"
 
 static void put(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
@@ -232,7 +231,7 @@ int pack_write(struct packer *p)
 
 int pack_assemble(struct packer *p, struct gen_table *t)
 {
-	const struct gen_arch *arch = p->r->arch;
+	const struct arch *arch = p->r->arch;
 	uint64_t index_size = (uint64_t)p->nr_fdes * SFRAME_V3_FDE_SIZE, start, at;
 	bool big_endian = arch->abi->big_endian;
 	uint8_t *h, *fde;

@@ -11,7 +11,7 @@
 #include "cfi_build.h"
 #include "flow_rows.h"
 #include "libunwind-user/gen/impl.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define TEXT		0x1000		/* addresses, and offsets in the file */
 #define TEXT_SIZE	0x4000

@@ -65,11 +65,11 @@ static size_t match(const struct stub *s, const uint8_t *p, size_t len, size_t *
 	return at;
 }
 
-static const struct stub *stub_at(struct gen_image *img, uint64_t addr, uint64_t end, size_t *size,
-				  size_t *body)
+static const struct stub *stub_at(const struct arch_plt *to, uint64_t addr, uint64_t end,
+				  size_t *size, size_t *body)
 {
 	size_t len = end - addr < 4 * (MAX_INSNS + 2) ? end - addr : 4 * (MAX_INSNS + 2), i;
-	const uint8_t *p = image_code(img, addr, len);
+	const uint8_t *p = to->code(to->ctx, addr, len);
 
 	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
 		*size = match(&stubs[i], p, len, body);
@@ -83,20 +83,20 @@ static const struct stub *stub_at(struct gen_image *img, uint64_t addr, uint64_t
 }
 
 /* Rows of the stub at @start of the FDE that was added last */
-static int add_rows(struct gen_rows *r, uint64_t start, const struct stub *s, size_t body)
+static int add_rows(const struct arch_plt *to, uint64_t start, const struct stub *s, size_t body)
 {
-	struct cfi_state state = { .cfa = { .how = CFI_REG, .reg = r->arch->abi->reg_sp } };
-	int ret = rows_add_row(r, start, &state);
+	struct cfi_state state = { .cfa = { .how = CFI_REG, .reg = arch_arm64.abi->reg_sp } };
+	int ret = to->row(to->ctx, start, &state);
 
 	if (ret || !s->pushed)
 		return ret;
 	state.cfa.off = s->pushed;
 	if (s->pushes_ra)
 		state.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = -8 };
-	return rows_add_row(r, start + body + 4, &state);
+	return to->row(to->ctx, start + body + 4, &state);
 }
 
-int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end)
+int arm64_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	uint64_t addr = (start + 3) & ~3ull, fde = addr;
 	const struct stub *s, *last = NULL;
@@ -104,7 +104,7 @@ int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end)
 	int ret = 0;
 
 	for (; addr < end && !ret; addr += size) {
-		s = stub_at(r->img, addr, end, &size, &body);
+		s = stub_at(to, addr, end, &size, &body);
 		if (!s) {
 			size = 4;
 			last = NULL;
@@ -112,12 +112,13 @@ int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end)
 		}
 		if (!last) {
 			fde = addr;
-			ret = rows_add_fde(r, addr, addr);
+			ret = to->fde(to->ctx, addr, addr);
 		}
 		/* stubs that push nothing follow one another: one row for all of them */
 		if (!ret && (!last || last->pushed || s->pushed))
-			ret = add_rows(r, addr - fde, s, body);
-		r->fde[r->nr_fdes - 1].end = addr + size - r->img->text.start;
+			ret = add_rows(to, addr - fde, s, body);
+		if (!ret)
+			to->extend(to->ctx, addr + size);
 		last = s;
 	}
 	return ret;
