@@ -38,7 +38,7 @@
 
 #include "gen_version.h"
 #include "tables.h"
-#include "format.h"
+#include "libunwind-user/abi/abi.h"
 
 #define LIST_NAME	".paths"
 #define LIST_MAX	(4u << 20)	/* bytes */

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "tables.h"
-#include "uapi.h"
+#include "libunwind-user/abi/abi.h"
 
 struct tables_follow;
 struct tables_recall;
