@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols.h"
+#include "impl.h"
 
 /* The biggest programs have a few million; a broken size must not take all memory. */
 #define MAX_SYMS	(16u << 20)

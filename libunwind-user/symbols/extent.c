@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "libunwind-user/cfi/cfi.h"
-#include "symbols.h"
+#include "impl.h"
 
 struct ranges {
 	struct extent_fde {
