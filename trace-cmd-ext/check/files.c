@@ -16,7 +16,7 @@
 #include "check.h"
 #include "trace-cmd-ext/model/reasons.h"
 #include "trace-cmd-ext/record/impl.h"
-#include "libunwind-user/tables/impl.h"
+#include "libunwind-user/tables/tables.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 
