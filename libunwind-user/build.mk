@@ -7,10 +7,10 @@ CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 # The rooms, in the order in which they may use each other: see scripts/lint. Each source of a room
 # is a part of the library. dwarf and debug are linked by callers of uu_symbols_new_debug() only.
 GEN_ROOMS := cfi arch arch/amd64 arch/arm64 arch/s390x stats rows flow gen
-UU_ROOMS := base sframe $(GEN_ROOMS) tables symbols
+UU_ROOMS := base sframe $(GEN_ROOMS) tables unwind symbols
 UU_DEBUG_ROOMS := dwarf debug
 uu_room = $(patsubst libunwind-user/%,%,$(sort $(wildcard $(1:%=libunwind-user/%/*.c))))
-UU_SRC := unwind.c $(call uu_room,$(UU_ROOMS))
+UU_SRC := $(call uu_room,$(UU_ROOMS))
 UU_DEBUG_SRC := $(call uu_room,$(UU_DEBUG_ROOMS))
 UU_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 UU_LIB := $(O)/libunwind-user/libunwind-user.a

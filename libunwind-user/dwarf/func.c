@@ -16,7 +16,7 @@
 
 #define MAX_HOPS	16
 
-struct walk {
+struct func_walk {
 	struct dw *dw;
 	struct dw_unit *u;
 	struct dw_ivec iv;
@@ -26,7 +26,7 @@ struct walk {
 	size_t depth, stack_room;
 };
 
-static int push(struct walk *w, uint32_t func)
+static int push(struct func_walk *w, uint32_t func)
 {
 	if (w->depth == w->stack_room) {
 		size_t room = w->stack_room ? w->stack_room * 2 : 64;
@@ -42,7 +42,7 @@ static int push(struct walk *w, uint32_t func)
 }
 
 /* A DIE that may be a function: 0, also if it has no addresses. */
-static int take_func(struct walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
+static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
 		     uint64_t die, uint32_t *in)
 {
 	const struct dw_spec *s = dw_specs(w->u, ab);
@@ -110,7 +110,7 @@ static int take_func(struct walk *w, struct dw_cursor *c, const struct dw_abbrev
 	return 0;
 }
 
-static int walk_dies(struct walk *w)
+static int walk_dies(struct func_walk *w)
 {
 	struct dw_cursor c = dw_at(w->dw, DW_INFO, w->u->root, w->u->end);
 	const uint8_t *base = w->dw->sec[DW_INFO].p;
@@ -154,7 +154,7 @@ static int walk_dies(struct walk *w)
 
 int dw_funcs(struct dw *dw, struct dw_unit *u)
 {
-	struct walk w = { .dw = dw, .u = u };
+	struct func_walk w = { .dw = dw, .u = u };
 
 	if (u->funcs_read || u->error)
 		return u->error;
@@ -173,12 +173,12 @@ int dw_funcs(struct dw *dw, struct dw_unit *u)
 }
 
 /* What a DIE says of its name, and which DIE says more. */
-struct named {
+struct func_name {
 	const char *linkage, *name;
 	struct dw_value origin;
 };
 
-static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct named *n)
+static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct func_name *n)
 {
 	struct dw_cursor c = dw_at(dw, DW_INFO, die, u->end);
 	const struct dw_abbrev *ab;
@@ -221,7 +221,7 @@ const char *dw_name(struct dw *dw, uint64_t die)
 	int hops;
 
 	for (hops = 0; hops < MAX_HOPS; hops++) {
-		struct named n = {};
+		struct func_name n = {};
 
 		if (die & DW_IN_ALT) {
 			dw = dw->alt;

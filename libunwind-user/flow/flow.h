@@ -15,8 +15,8 @@
  *
  * What one instruction does is described in arch/arch.h and decoded in arch/NAME/. An instruction
  * of arm64 has 4 bytes, and one of s390x says in its first two bits how many it has (2, 4 or 6).
- * Groups of bits, or a letter for each opcode, tell which registers it writes, so files
- * of some hundred lines decode them by hand. An instruction of amd64 has 1 to 15 bytes, with
+ * Groups of bits, or a letter for each opcode, tell which registers it writes, so files of
+ * some hundred lines decode them by hand. An instruction of amd64 has 1 to 15 bytes, with
  * prefixes, and its operands are hard to tell: Capstone decodes these.
  */
 #ifndef FLOW_H

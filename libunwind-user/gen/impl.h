@@ -8,8 +8,8 @@
  *	pack.c	the list cut into functions so that the section is small
  *	write.c	the bytes of the section
  *
- * Below it: rows/ has the file and the rows of its FDEs, flow/ adds rows for code without .eh_frame,
- * arch/ has what is particular to an architecture.
+ * Below it: rows/ has the file and the rows of its FDEs, flow/ adds rows for code without
+ * .eh_frame, arch/ has what is particular to an architecture.
  */
 #ifndef GEN_IMPL_H
 #define GEN_IMPL_H

@@ -337,7 +337,8 @@ static void extend_stub(void *ctx, uint64_t end)
 static int add_stubs(struct gen_rows *r, uint64_t start, uint64_t end, uint32_t nr_fdes)
 {
 	const struct arch_plt plt = {
-		.ctx = r, .code = stub_code, .fde = stub_fde, .row = stub_row, .extend = extend_stub,
+		.ctx = r, .code = stub_code, .fde = stub_fde, .row = stub_row,
+		.extend = extend_stub,
 	};
 	uint64_t base = r->img->text.start;
 	uint32_t low = 0, high = nr_fdes, mid;

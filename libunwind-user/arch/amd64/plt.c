@@ -16,7 +16,7 @@
 /* Bytes of a stub: -1 is any byte. */
 #define ANY4	-1, -1, -1, -1
 
-struct stub {
+struct amd64_stub {
 	uint8_t size;
 	uint8_t pushed;		/* from here on CFA is 8 more; 0: nowhere */
 	uint8_t cfa;		/* at its start, from rsp */
@@ -24,7 +24,7 @@ struct stub {
 	int16_t byte[16];
 };
 
-static const struct stub stubs[] = {
+static const struct amd64_stub stubs[] = {
 	/* push slot(%rip); jmp *slot + 8(%rip) */
 	{ 16, 6, 16, true, { 0xff, 0x35, ANY4, 0xff, 0x25, ANY4, 0x0f, 0x1f, 0x40, 0x00 } },
 	{ 16, 6, 16, true, { 0xff, 0x35, ANY4, 0xf2, 0xff, 0x25, ANY4, 0x0f, 0x1f, 0x00 } },
@@ -53,7 +53,7 @@ static int32_t slot_of(const uint8_t *disp)
 	return v;
 }
 
-static bool matches(const struct stub *s, const uint8_t *p)
+static bool matches(const struct amd64_stub *s, const uint8_t *p)
 {
 	unsigned int i, jmp;
 
@@ -68,9 +68,9 @@ static bool matches(const struct stub *s, const uint8_t *p)
 	return slot_of(p + 2) + 6LL + 8 == slot_of(p + jmp - 4) + (long long)jmp;
 }
 
-static const struct stub *stub_at(const struct arch_plt *to, uint64_t addr, uint64_t end)
+static const struct amd64_stub *stub_at(const struct arch_plt *to, uint64_t addr, uint64_t end)
 {
-	const struct stub *s;
+	const struct amd64_stub *s;
 	const uint8_t *p;
 	size_t len = end - addr < 16 ? end - addr : 16;
 
@@ -92,7 +92,8 @@ static struct cfi_state state_of(const struct sframe_arch *abi, uint8_t how, int
 }
 
 /* @nr stubs of one kind from @start on */
-static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr, const struct stub *s)
+static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
+		   const struct amd64_stub *s)
 {
 	/* lazy stubs are a pattern of 16 bytes, if they start at multiples of 16 */
 	bool pattern = s->pushed && s->cfa == 8 && !(start & 15);
@@ -118,7 +119,7 @@ static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr, const
 
 int amd64_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
-	const struct stub *s, *last = NULL;
+	const struct amd64_stub *s, *last = NULL;
 	uint64_t addr, run = start;
 	int ret = 0;
 
