@@ -35,7 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libunwind-user/base/cover.h"
+#include "libunwind-user/base/base.h"
 
 enum dw_section {
 	DW_INFO, DW_ABBREV, DW_STR, DW_LINE, DW_LINE_STR, DW_RANGES, DW_RNGLISTS, DW_ADDR,

@@ -28,15 +28,8 @@ struct func_walk {
 
 static int push(struct func_walk *w, uint32_t func)
 {
-	if (w->depth == w->stack_room) {
-		size_t room = w->stack_room ? w->stack_room * 2 : 64;
-		uint32_t *stack = realloc(w->stack, room * sizeof(*stack));
-
-		if (!stack)
-			return -ENOMEM;
-		w->stack = stack;
-		w->stack_room = room;
-	}
+	if (vec_grow((void **)&w->stack, &w->stack_room, w->depth, 1, sizeof(*w->stack)))
+		return -ENOMEM;
 	w->stack[w->depth++] = func;
 	return 0;
 }
@@ -48,7 +41,6 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 	const struct dw_spec *s = dw_specs(w->u, ab);
 	struct dw_unit *u = w->u;
 	struct dw_pc pc = {};
-	struct dw_func *f;
 	struct dw_func new = { .named = die, .parent = DW_NO_FUNC };
 	bool inlined = ab->tag == DW_TAG_inlined_subroutine;
 	size_t had = w->iv.nr;
@@ -96,15 +88,8 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 		return ret == -ENOENT ? 0 : ret;
 	if (w->iv.nr == had)
 		return 0;
-	if (u->nr_funcs == w->room) {
-		size_t room = w->room ? w->room * 2 : 16;
-
-		f = realloc(u->funcs, room * sizeof(*f));
-		if (!f)
-			return -ENOMEM;
-		u->funcs = f;
-		w->room = room;
-	}
+	if (vec_grow((void **)&u->funcs, &w->room, u->nr_funcs, 1, sizeof(*u->funcs)))
+		return -ENOMEM;
 	*in = u->nr_funcs;
 	u->funcs[u->nr_funcs++] = new;
 	return 0;

@@ -34,28 +34,13 @@ struct line_table {
 	size_t row_room, file_room, dir_room, seq_room;
 };
 
-static int room_for(void **v, size_t nr, size_t *room, size_t elem)
-{
-	size_t want = *room ? *room * 2 : 32;
-	void *p;
-
-	if (nr < *room)
-		return 0;
-	p = realloc(*v, want * elem);
-	if (!p)
-		return -ENOMEM;
-	*v = p;
-	*room = want;
-	return 0;
-}
-
 static int add_dir(struct line_table *t, const char *dir)
 {
 	struct dw_lines *l = t->l;
 
 	if (!dw_spend(t->dw, 1))
 		return -ENOEXEC;
-	if (room_for((void **)&l->dirs, l->nr_dirs, &t->dir_room, sizeof(*l->dirs)))
+	if (vec_grow((void **)&l->dirs, &t->dir_room, l->nr_dirs, 1, sizeof(*l->dirs)))
 		return -ENOMEM;
 	l->dirs[l->nr_dirs++] = dir;
 	return 0;
@@ -67,7 +52,7 @@ static int add_file(struct line_table *t, const char *name, uint64_t dir)
 
 	if (!dw_spend(t->dw, 1))
 		return -ENOEXEC;
-	if (room_for((void **)&l->files, l->nr_files, &t->file_room, sizeof(*l->files)))
+	if (vec_grow((void **)&l->files, &t->file_room, l->nr_files, 1, sizeof(*l->files)))
 		return -ENOMEM;
 	memset(&l->files[l->nr_files], 0, sizeof(*l->files));
 	l->files[l->nr_files].name = name;
@@ -232,7 +217,7 @@ static int emit(struct line_table *t, struct line_machine *m, bool end)
 	/* of several rows for one address the last one counts */
 	if (l->nr_rows > m->first && l->rows[l->nr_rows - 1].addr == m->addr && !end)
 		l->nr_rows--;
-	if (room_for((void **)&l->rows, l->nr_rows, &t->row_room, sizeof(*l->rows)))
+	if (vec_grow((void **)&l->rows, &t->row_room, l->nr_rows, 1, sizeof(*l->rows)))
 		return -ENOMEM;
 	r = &l->rows[l->nr_rows++];
 	r->addr = m->addr;
@@ -254,7 +239,7 @@ static int end_sequence(struct line_table *t, struct line_machine *m)
 	    l->nr_seqs == COVER_NONE) {
 		l->nr_rows = m->first;
 	} else {
-		if (room_for((void **)&l->seqs, l->nr_seqs, &t->seq_room, sizeof(*l->seqs)))
+		if (vec_grow((void **)&l->seqs, &t->seq_room, l->nr_seqs, 1, sizeof(*l->seqs)))
 			return -ENOMEM;
 		s = &l->seqs[l->nr_seqs++];
 		s->first = m->first;

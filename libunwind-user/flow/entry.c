@@ -49,7 +49,7 @@ void flow_take(struct flow *f, uint64_t addr)
 
 	if (pc == UINT32_MAX || f->marks[byte] & (FLOW_ENTRY | FLOW_TAKEN))
 		return;
-	if (!gen_room(&f->taken, f->nr_taken, &f->room_taken, sizeof(*f->taken))) {
+	if (!vec_room(&f->taken, f->nr_taken, &f->room_taken, sizeof(*f->taken))) {
 		f->no_memory = true;
 		return;
 	}

@@ -35,7 +35,7 @@
 
 static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 {
-	if (!gen_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
+	if (!vec_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
 		return -ENOMEM;
 	f->gap[f->nr_gaps++] = (struct flow_gap){ .start = start, .end = end, .at = f->size };
 	f->size += end - start;

@@ -57,7 +57,7 @@ void flow_find_table(struct flow *f, uint32_t node)
 			f->nr_targets = first;
 			return;
 		}
-		if (!gen_room(&f->target, f->nr_targets, &f->room_targets, sizeof(*f->target))) {
+		if (!vec_room(&f->target, f->nr_targets, &f->room_targets, sizeof(*f->target))) {
 			f->no_memory = true;
 			return;
 		}

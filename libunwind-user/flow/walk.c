@@ -55,7 +55,7 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
 
 static void add_to(struct flow *f, struct flow_queue *q, uint32_t node)
 {
-	if (!gen_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
+	if (!vec_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
 		f->no_memory = true;
 	else
 		q->node[q->nr++] = node;
@@ -151,7 +151,7 @@ static void add_call(struct flow *f, uint32_t node, uint32_t target)
 
 	if (f->node[node].is_call)
 		return;
-	if (!gen_room(&f->call, f->nr_calls, &f->room_calls, sizeof(*f->call))) {
+	if (!vec_room(&f->call, f->nr_calls, &f->room_calls, sizeof(*f->call))) {
 		f->no_memory = true;
 		return;
 	}
@@ -185,7 +185,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 		f->over_budget = true;
 		return FLOW_NO_NODE;
 	}
-	if (!gen_room(&f->node, n, &f->room_nodes, sizeof(*f->node))) {
+	if (!vec_room(&f->node, n, &f->room_nodes, sizeof(*f->node))) {
 		f->no_memory = true;
 		return FLOW_NO_NODE;
 	}
@@ -200,7 +200,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 		flow_take(f, node->op.target);
 	flow_find_maybe(f, node);
 	if (node->op.next == FLOW_JUMP_ANY) {
-		if (gen_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
+		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
 		else
 			f->no_memory = true;
@@ -238,7 +238,7 @@ static void reach(struct flow *f, uint32_t n, const struct flow_state *s, uint32
 
 static uint32_t add_func(struct flow *f)
 {
-	if (!gen_room(&f->func, f->nr_funcs, &f->room_funcs, sizeof(*f->func))) {
+	if (!vec_room(&f->func, f->nr_funcs, &f->room_funcs, sizeof(*f->func))) {
 		f->no_memory = true;
 		return FLOW_NO_FUNC;
 	}

@@ -33,8 +33,8 @@ static int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start
 		r->nr_rows--;
 	if (r->nr_rows && r->row[r->nr_rows - 1].state == state && (!is_start || state < GEN_FIRST))
 		return 0;
-	if (!gen_room(&r->row, r->nr_rows, &room, sizeof(*r->row)) ||
-	    !gen_room(&r->is_start, r->nr_rows, &r->room_rows, 1))
+	if (!vec_room(&r->row, r->nr_rows, &room, sizeof(*r->row)) ||
+	    !vec_room(&r->is_start, r->nr_rows, &r->room_rows, 1))
 		return -ENOMEM;
 	r->row[r->nr_rows].start = start;
 	r->row[r->nr_rows].state = state;

@@ -43,7 +43,7 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 {
 	struct piece *piece;
 
-	if (!gen_room(&p->piece, p->nr_pieces, &p->room_pieces, sizeof(*p->piece)))
+	if (!vec_room(&p->piece, p->nr_pieces, &p->room_pieces, sizeof(*p->piece)))
 		return -ENOMEM;
 	piece = &p->piece[p->nr_pieces++];
 	memset(piece, 0, sizeof(*piece));

@@ -100,19 +100,7 @@ static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *
 
 static int block_room(struct packer *p, size_t len)
 {
-	uint64_t room = p->blocks_room ? p->blocks_room : 4096;
-	uint8_t *new;
-
-	while (room < p->blocks_size + len)
-		room *= 2;
-	if (room == p->blocks_room)
-		return 0;
-	new = realloc(p->blocks, room);
-	if (!new)
-		return -ENOMEM;
-	p->blocks = new;
-	p->blocks_room = room;
-	return 0;
+	return vec_grow((void **)&p->blocks, &p->blocks_room, p->blocks_size, len, 1);
 }
 
 static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
@@ -192,7 +180,7 @@ static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t o
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
-	if (!gen_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
+	if (!vec_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
 		return -ENOMEM;
 	to = p->index + (size_t)p->nr_fdes++ * SFRAME_V3_FDE_SIZE;
 	put(to + SFRAME_V3_FDE_START_OFF, start, 8, false);

@@ -19,23 +19,6 @@
 
 #define MAX_FDES	(1u << 28)
 
-bool gen_grow(void *array, uint32_t nr, uint32_t *room, size_t elem)
-{
-	uint32_t want = *room ? *room : 64;
-	void **p = array, *q;
-
-	if (want > UINT32_MAX / 2)
-		return false;
-	if (want <= nr)
-		want *= 2;
-	q = realloc(*p, want * elem);
-	if (!q)
-		return false;
-	*p = q;
-	*room = want;
-	return true;
-}
-
 static uint32_t hash_state(const struct cfi_state *s)
 {
 	uint64_t cfa, ra, fp;
@@ -88,8 +71,8 @@ uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state)
 	if (*place && !memcmp(&r->state[*place], state, sizeof(*state)))
 		return *place;
 	room = r->room_codes;
-	if (!gen_room(&r->code, r->nr_codes, &room, sizeof(*r->code)) ||
-	    !gen_room(&r->state, r->nr_codes, &r->room_codes, sizeof(*r->state)))
+	if (!vec_room(&r->code, r->nr_codes, &room, sizeof(*r->code)) ||
+	    !vec_room(&r->state, r->nr_codes, &r->room_codes, sizeof(*r->state)))
 		return 0;
 	n = r->nr_codes++;
 	r->state[n] = *state;
@@ -107,8 +90,8 @@ int rows_init(struct gen_rows *r, struct gen_image *img, const struct arch *arch
 	r->img = img;
 	r->arch = arch;
 	r->stats = stats;
-	if (!gen_room(&r->code, 0, &room, sizeof(*r->code)) ||
-	    !gen_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
+	if (!vec_room(&r->code, 0, &room, sizeof(*r->code)) ||
+	    !vec_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
 		return -ENOMEM;
 	memset(r->code, 0, GEN_FIRST * sizeof(*r->code));
 	memset(r->state, 0, GEN_FIRST * sizeof(*r->state));
@@ -131,7 +114,7 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 {
 	struct gen_fde *fde;
 
-	if (r->nr_fdes == MAX_FDES || !gen_room(&r->fde, r->nr_fdes, &r->room_fdes, sizeof(*fde)))
+	if (r->nr_fdes == MAX_FDES || !vec_room(&r->fde, r->nr_fdes, &r->room_fdes, sizeof(*fde)))
 		return -ENOMEM;
 	fde = &r->fde[r->nr_fdes++];
 	fde->start = start - r->img->text.start;
@@ -149,7 +132,7 @@ int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
 {
 	uint32_t n = rows_number(r, state);
 
-	if (!n || !gen_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
+	if (!n || !vec_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
 		return -ENOMEM;
 	r->raw[r->nr_raw].start = start;
 	r->raw[r->nr_raw++].state = n;

@@ -14,6 +14,7 @@
 #define ROWS_H
 
 #include "libunwind-user/arch/arch.h"
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/stats/stats.h"
 
 /* ------------------------------ image.c ------------------------------ */
@@ -242,13 +243,5 @@ int sig_add(struct gen_rows *r, uint32_t start, uint32_t end);
  * is then taken for new, which costs some bytes and is right all the same.
  */
 #define MAX_PROBES	64
-
-bool gen_grow(void *array, uint32_t nr, uint32_t *room, size_t elem);
-
-/* Make room for one more. Returns false without memory or beyond 4 G entries. */
-static inline bool gen_room(void *array, uint32_t nr, uint32_t *room, size_t elem)
-{
-	return nr < *room || gen_grow(array, nr, room, elem);
-}
 
 #endif

@@ -36,9 +36,6 @@ const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
 /* Where in the file a virtual address is; -1 if no segment holds it. */
 int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 
-/* For arrays: make *@p, of *@room elements of @elem bytes, one of @need or more; 0 or -ENOMEM. */
-int symtab_grow(void **p, size_t *room, size_t need, size_t elem);
-
 /* ---- extent.c ---- */
 
 /* Addresses at which a symbol without a size ends. */

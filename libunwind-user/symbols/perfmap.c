@@ -14,10 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libunwind-user/base/cover.h"
+#include "libunwind-user/base/base.h"
 #include "impl.h"
 
 #define MAX_TEXT	(128u << 20)
+#define READ_SIZE	65536
 #define MAX_NAME	65536
 
 struct perfmap_entry {
@@ -198,18 +199,13 @@ out:
 static int read_fd(struct perfmap *m, int fd)
 {
 	size_t len = 0, room = 0;
-	char *text = NULL, *p;
+	char *text = NULL;
 	ssize_t n;
 
 	for (;;) {
-		if (len + 1 >= room) {
-			room = room ? room * 2 : 65536;
-			p = realloc(text, room);
-			if (!p) {
-				free(text);
-				return -ENOMEM;
-			}
-			text = p;
+		if (len + 1 >= room && vec_grow((void **)&text, &room, len, READ_SIZE, 1)) {
+			free(text);
+			return -ENOMEM;
 		}
 		n = read(fd, text + len, room - 1 - len);
 		if (n < 0 && errno == EINTR)

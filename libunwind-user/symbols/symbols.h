@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "libunwind-user/base/cover.h"
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/unwind-user.h"
 
 /* ---- elf.c ---- */

@@ -39,6 +39,7 @@
 #include "gen_version.h"
 #include "tables.h"
 #include "libunwind-user/abi/abi.h"
+#include "libunwind-user/base/base.h"
 
 #define LIST_NAME	".paths"
 #define LIST_MAX	(4u << 20)	/* bytes */
@@ -341,13 +342,8 @@ static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 		}
 		if (!strcmp(d->d_name, LIST_NAME))
 			continue;
-		if (nr == room) {
-			room = room ? 2 * room : 256;
-			e = realloc(*list, room * sizeof(*e));
-			if (!e)
-				break;
-			*list = e;
-		}
+		if (vec_grow((void **)list, &room, nr, 1, sizeof(*e)))
+			break;
 		e = &(*list)[nr];
 		e->name = strdup(d->d_name);
 		if (!e->name)

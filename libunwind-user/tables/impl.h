@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "tables.h"
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/abi/abi.h"
 
 struct tables_follow;

@@ -9,7 +9,7 @@
  * that a trace without repetition costs time, not memory.
  */
 #include "frames.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 #define BUDGET	(48u << 20)
 

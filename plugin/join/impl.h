@@ -4,7 +4,7 @@
 #define USTACK_JOIN_INT_H
 
 #include "join.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* A stack whose parts have not all come yet. */
 struct part {

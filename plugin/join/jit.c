@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "jit.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 #define HEAD	"trace-ustack-jit 1 "
 #define MAX_BYTES	(128 << 20)	/* as much as is saved */

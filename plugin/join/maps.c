@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "maps.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* How far the clocks of two CPUs are trusted to agree, in ns. */
 #define CLOCK_SLACK	10000000ull

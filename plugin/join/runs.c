@@ -11,7 +11,7 @@
 #include <errno.h>
 
 #include "runs.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* A kernel stack whose group is open. */
 struct waiting {

@@ -6,7 +6,7 @@
 #include "plugin/recording/decode.h"
 #include "frames.h"
 #include "plugin/recording/scan.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 #define NR_KERNEL_LINES 4096
 

@@ -18,7 +18,7 @@
 #include "shark.h"
 #include "plugin/join/runs.h"
 #include "plugin/recording/scan.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* One CPU of one stream while it is loaded. */
 struct loading {

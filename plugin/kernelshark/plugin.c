@@ -18,7 +18,7 @@
 #include "plugin/recording/decode.h"
 #include "plugin/join/join.h"
 #include "shark.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

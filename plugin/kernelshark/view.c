@@ -15,7 +15,7 @@
 #include <libkshark.h>
 
 #include "shark.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* After the palette of Okabe and Ito, whose colours all kinds of eyes tell apart. */
 static const uint32_t colors[SHARK_NR_OUTCOMES] = {

@@ -4,7 +4,7 @@
 
 #include "feed.h"
 #include "plugin/join/runs.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* One mark for so many bytes: about as many as pages */
 #define MARK_SHIFT	12

@@ -14,7 +14,7 @@
 
 #include "drops.h"
 #include "scan.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 #include "wire.h"
 
 /* CPU seconds for any file, and bytes of it for one more. */

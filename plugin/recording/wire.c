@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 #include "wire.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "trace-cmd-ext/model/model.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/stacks/waits.h"
 
 /* A function that was inlined, as an entry. */

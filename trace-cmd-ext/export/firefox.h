@@ -10,7 +10,7 @@
 #define TRACE_USTACK_EXPORT_FIREFOX_H
 
 #include "export.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 /* meta.categories */
 enum { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_NOTE, CATEGORY_WAIT };

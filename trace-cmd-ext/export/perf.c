@@ -12,7 +12,7 @@
 #include <inttypes.h>
 
 #include "export.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 #define FLUSH	(1 << 16)
 

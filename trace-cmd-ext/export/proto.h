@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 void proto_varint(struct text *t, uint64_t n);
 /* int32, int64, uint32, uint64, bool, enum: negative numbers as 64 bits */

@@ -7,7 +7,7 @@
 #include "trace-cmd-ext/tool/tool.h"
 #include "trace-cmd-ext/tool/colour.h"
 #include "svg.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 #define ROW	16
 #define MARGIN	10

@@ -10,7 +10,7 @@
 #include "model.h"
 #include "reader.h"
 #include "plugin/join/runs.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 #define NR_TYPES	65536		/* common_type is 16 bits wide */
 #define COUNT_CACHE	16384

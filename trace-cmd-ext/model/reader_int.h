@@ -4,7 +4,7 @@
 #define TRACE_USTACK_READER_INT_H
 
 #include "reader.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 struct tracecmd_input;
 

@@ -21,7 +21,7 @@
 
 #include "plugin/join/maps.h"
 #include "libunwind-user/tables/tables.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 struct saved_table {
 	enum tables_cause cause;

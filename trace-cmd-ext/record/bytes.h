@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 /* Options of a trace.dat, as the format numbers them */
 enum {

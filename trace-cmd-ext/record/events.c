@@ -15,7 +15,7 @@
 
 #include "trace-cmd-ext/tool/near.h"
 #include "impl.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 /* Triggers */
 #define STACK		"stacktrace"

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "impl.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 /* What the kernel takes as one filter: less than a page. */
 #define MAX_FILTER	4000

@@ -4,7 +4,7 @@
 #define TRACE_USTACK_REPORT_H
 
 #include "trace-cmd-ext/model/model.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 /*
  * Something that is printed in pieces, one after the other, by several processes: each goes through

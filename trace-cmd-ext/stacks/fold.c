@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "fold.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 #define HUGE_PAGE	(2u << 20)
 /* Samples beyond which equal ones are added up before more memory is asked for. */

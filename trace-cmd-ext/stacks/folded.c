@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "folded.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 #define FLUSH	(1 << 18)
 

@@ -6,7 +6,7 @@
 
 #include "gather.h"
 #include "paths.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 static const char *const names[] = {
 	[GATHER_COUNT] = "count",

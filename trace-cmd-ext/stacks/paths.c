@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "paths.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* What is known of a stack; 0 in each: not made yet, else the segment + 1. */
 struct stack {

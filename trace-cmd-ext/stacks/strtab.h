@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libunwind-user/base/text.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 struct strtab_entry {
 	uint64_t hash;

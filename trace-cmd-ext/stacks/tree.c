@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "tree.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 /* Weights by their leading bits: 8 steps to a power of two, and 0. */
 #define STEPS		8

@@ -7,7 +7,7 @@
 
 #include "plugin/recording/drops.h"
 #include "plugin/join/runs.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 #include "waits.h"
 
 /* prev_state: EXIT_DEAD and EXIT_ZOMBIE, include/linux/sched.h */

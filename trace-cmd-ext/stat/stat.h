@@ -9,7 +9,7 @@
 #include "trace-cmd-ext/model/model.h"
 #include "trace-cmd-ext/model/reasons.h"
 #include "trace-cmd-ext/model/saved_tables.h"
-#include "libunwind-user/base/vec.h"
+#include "libunwind-user/base/base.h"
 
 enum stat_mark {			/* what a joined stack can be, besides whole */
 	STAT_TRUNCATED,

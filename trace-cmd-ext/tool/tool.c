@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tool.h"
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 
 static bool progress_shown, progress_none;
 
