@@ -100,10 +100,15 @@ AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
 $(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
 	$(AUDIT_LINK)
 
-$(AUDIT_SELF): $(AUDIT_BARE) $(O)/trace-ustack-tables
-	$(O)/trace-ustack-tables make $< -o $@
+AUDIT_OWN := $(O)/libunwind-user/audit/own
+
+$(AUDIT_OWN): $(AUDIT_OWN).o $(UU_LIB)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(UU_LIBS)
+
+$(AUDIT_SELF): $(AUDIT_BARE) $(AUDIT_OWN)
+	$(AUDIT_OWN) $< $@
 
 $(O)/libunwind-user/libunwind-user-audit.so: $(AUDIT_SELF)
 	$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
 
--include $(UU_OBJ:.o=.d)
+-include $(UU_OBJ:.o=.d) $(AUDIT_OWN).d
