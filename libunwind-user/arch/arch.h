@@ -23,6 +23,11 @@
 
 /* ---------------------------- one instruction ---------------------------- */
 
+/*
+ * Only the frame counts here: where SP, FP and the return address are. flow/ follows code by these
+ * descriptions, gen/check.c compares .eh_frame with them.
+ */
+
 /* What the frame pointer register holds. */
 enum flow_fp {
 	FLOW_FP_CALLER,		/* what it held when the function was entered */
@@ -30,6 +35,7 @@ enum flow_fp {
 	FLOW_FP_OTHER,
 };
 
+/* What is known of the frame in front of an instruction. */
 struct flow_state {
 	int32_t sp;		/* CFA - SP, if sp_known */
 	int32_t fp;		/* CFA - FP, if FLOW_FP_FRAME */
@@ -45,6 +51,7 @@ struct flow_state {
 	bool unknown;		/* nothing is known */
 };
 
+/* What an instruction does to SP and FP. */
 enum flow_effect {
 	FLOW_NONE,
 	FLOW_PUSH, FLOW_PUSH_FP,
@@ -119,6 +126,7 @@ struct flow_table {
 	uint8_t size;		/* 4: signed, from base; 8: addresses; 0: no table, but addr */
 };
 
+/* How code is decoded, and what calls do. */
 struct flow_arch {
 	/* SP, FP and the return address as a call leaves them */
 	struct flow_state entered;

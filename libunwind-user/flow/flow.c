@@ -118,7 +118,7 @@ static int find_gaps(struct flow *f)
 
 /*
  * Where calls leave the return address in a register, what returns from signal handlers is told by
- * its bytes, see gen/sig.c, whether it is reached or not.
+ * its bytes, see rows/sig.c, whether it is reached or not.
  */
 static int add_sigs(struct flow *f, const struct flow_gap *gap)
 {

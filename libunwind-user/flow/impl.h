@@ -10,7 +10,8 @@
  *	prove.c	what is not sure is proved by where it goes, or left out
  *	jump.c		indirect jumps by a table
  *	state.c	what one instruction does to a state; two states become one
- *	arch/NAME/flow*.c	decoding, and the table of an indirect jump
+ *
+ * arch/NAME/flow*.c decode, and find the table of an indirect jump.
  *
  * A state is what is known of the frame in front of an instruction, whatever path led there. It
  * only ever loses knowledge: where paths disagree, nothing is said, and so there is no row.

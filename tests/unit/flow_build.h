@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Small ELF files with code that .eh_frame does not cover, for the tests of gen_flow*.c */
+/* Small ELF files with code that .eh_frame does not cover, for the tests of flow/ */
 #ifndef FLOW_BUILD_H
 #define FLOW_BUILD_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x/flow - instructions of s390x as flow/impl.h has them
+ * s390x/flow - instructions of s390x as arch/arch.h has them
  *
  * SP is r15, RA r14, and FP, as far as tables have one, r11: a register like others, saved among
  * them. A caller has 160 bytes at its SP in which functions save what they use, by one instruction
