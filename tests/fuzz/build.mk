@@ -70,7 +70,8 @@ $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sfr
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c %.o,$^)
 
 $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
-		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,$(addsuffix /%,base $(GEN_ROOMS))),\
+		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,\
+		$(addsuffix /%,base $(GEN_ROOMS))),\
 		$(FUZZ_OBJ))
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
