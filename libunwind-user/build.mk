@@ -8,10 +8,11 @@ CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
 # The rooms, in the order in which they may use each other: see scripts/lint. Each source of a room
 # is a part of the library. dwarf and debug are linked by callers of uu_symbols_new_debug() only.
-UU_ROOMS := base sframe cfi arch/amd64 arch/arm64 arch/s390x flow gen tables symbols
+GEN_ROOMS := cfi arch arch/amd64 arch/arm64 arch/s390x stats rows flow gen
+UU_ROOMS := base sframe $(GEN_ROOMS) tables unwind symbols
 UU_DEBUG_ROOMS := dwarf debug
 uu_room = $(patsubst libunwind-user/%,%,$(sort $(wildcard $(1:%=libunwind-user/%/*.c))))
-UU_SRC := unwind.c $(call uu_room,$(UU_ROOMS))
+UU_SRC := $(call uu_room,$(UU_ROOMS))
 UU_DEBUG_SRC := $(call uu_room,$(UU_DEBUG_ROOMS))
 UU_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
@@ -37,7 +38,7 @@ UU_DEBUG_LIBS := $(UU_LIBS) -llzma -lzstd -ldl
 # is written here, and only if that has changed, so that whoever includes it is compiled again.
 $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 	printf '\043define GEN_VERSION 0x%sull\n' $$(cd $(CURDIR)/libunwind-user && \
-		cat cfi/*.[ch] flow/*.[ch] gen/*.[ch] sframe/*.h arch/*.h arch/*/*.[ch] | \
+		cat sframe/*.h $(GEN_ROOMS:%=%/*.[ch]) | \
 		sha1sum | cut -c 1-16) >gen_version.tmp; \
 	cmp -s gen_version.tmp gen_version.h || mv gen_version.tmp gen_version.h)
 
@@ -99,8 +100,7 @@ $(UU_PUBLIC): $(UU_OBJ) scripts/close-archive
 		$(call uu_group,cfi,$(UU_CFI_OBJ)) \
 		$(call uu_group,unwind,$(UU_UNWIND_OBJ))
 
-AUDIT_HDR := $(addprefix libunwind-user/,audit/audit.h audit/sys.h sframe/sframe_format.h \
-	tables/format.h tables/uapi.h)
+AUDIT_HDR := $(wildcard $(addprefix libunwind-user/,audit/*.h sframe/*.h abi/*.h))
 
 # Linked twice: its own table is made of it, and put behind its code
 AUDIT_BARE := $(O)/libunwind-user/audit-bare.so
@@ -110,10 +110,15 @@ AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
 $(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
 	$(Q_LD)$(AUDIT_LINK)
 
-$(AUDIT_SELF): $(AUDIT_BARE) $(O)/trace-ustack-tables
-	$(Q_GEN)$(O)/trace-ustack-tables make -q $< -o $@
+AUDIT_OWN := $(O)/libunwind-user/audit/own
+
+$(AUDIT_OWN): $(AUDIT_OWN).o $(UU_LIB)
+	$(Q_LD)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(UU_LIBS)
+
+$(AUDIT_SELF): $(AUDIT_BARE) $(AUDIT_OWN)
+	$(Q_GEN)$(AUDIT_OWN) $< $@
 
 $(O)/libunwind-user/libunwind-user-audit.so: $(AUDIT_SELF)
 	$(Q_LD)$(AUDIT_LINK) -DAUDIT_SELF='"$(AUDIT_SELF)"'
 
--include $(UU_OBJ:.o=.d)
+-include $(UU_OBJ:.o=.d) $(AUDIT_OWN).d

@@ -7,7 +7,7 @@
 #include "libunwind-user/audit/sys.h"
 #undef sys_prctl
 
-#include "libunwind-user/tables/uapi.h"
+#include "libunwind-user/abi/abi.h"
 
 static int sys_prctl(int option, const void *arg, size_t size)
 {

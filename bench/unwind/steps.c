@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "libunwind-user/gen/gen.h"
-#include "libunwind-user/sframe/step.h"
+#include "libunwind-user/sframe/sframe.h"
 #include "libunwind-user/unwind-user.h"
 
 #define DEPTH		45

@@ -33,7 +33,7 @@
 
 #include "audit.h"
 #include "sys.h"
-#include "libunwind-user/tables/format.h"
+#include "libunwind-user/abi/abi.h"
 
 #define EXPORT	__attribute__((visibility("default")))
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libunwind-user/tables/uapi.h"
+#include "libunwind-user/abi/abi.h"
 
 #define AUDIT_PAGE		4096
 #define AUDIT_DIR_SIZE		448	/* bytes; a folder with a longer path is not used */
@@ -36,7 +36,7 @@ struct audit_object {
 	uintptr_t start, end;		/* of all that is mapped */
 	const Elf64_Phdr *phdr;
 	unsigned int nr_phdrs;
-	uint64_t layout;		/* see tables/format.h */
+	uint64_t layout;		/* see abi/format.h */
 	uint32_t build_id_size;		/* 0: it has none */
 	const uint8_t *build_id;	/* in its own memory */
 };

@@ -14,8 +14,8 @@
 #include "audit.h"
 #include "sys.h"
 #include "gen_version.h"
-#include "libunwind-user/sframe/sframe_format.h"
-#include "libunwind-user/tables/format.h"
+#include "libunwind-user/sframe/sframe.h"
+#include "libunwind-user/abi/abi.h"
 
 #define PT_GNU_SFRAME	0x6474e554
 #define MAX_NOTE	4096		/* as in tables/elf.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A growing array and an integer hash: the two containers the plugin needs.
+ * A growing array and an integer hash: the two containers of the tree.
  *
  * A vector is any struct that begins with VEC(type); vec_add() returns a
  * pointer to a new zeroed element, valid until the next vec_add(), or NULL
@@ -9,6 +9,7 @@
 #ifndef USTACK_VEC_H
 #define USTACK_VEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #define VEC(type) struct { type *v; size_t nr, room; }
 
+/* Room in an array of *@room elements, @nr of them in use, for @add more; 0, or -1. */
 static inline int vec_grow(void **v, size_t *room, size_t nr, size_t add, size_t size)
 {
 	size_t want = *room ? *room : 16;
@@ -33,6 +35,23 @@ static inline int vec_grow(void **v, size_t *room, size_t nr, size_t add, size_t
 	*v = p;
 	*room = want;
 	return 0;
+}
+
+/*
+ * For arrays that are no vector, as they count in 32 bits, or several have one count: is there room
+ * for one more than @nr elements? @array is the address of the pointer. False without memory, or
+ * beyond 4 G elements.
+ */
+static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t size)
+{
+	size_t want = *room;
+
+	if (nr < *room)
+		return true;
+	if (nr == UINT32_MAX || vec_grow((void **)array, &want, nr, 1, size))
+		return false;
+	*room = want < UINT32_MAX ? want : UINT32_MAX;
+	return true;
 }
 
 /* Make room for @add more elements; 0, or -1 without memory. */

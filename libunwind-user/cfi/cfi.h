@@ -53,6 +53,19 @@ struct cfi_rule {
 	uint8_t pad;		/* 0: rules are compared as bytes */
 };
 
+static inline struct cfi_rule cfi_bad(enum cfi_cause cause)
+{
+	return (struct cfi_rule){ .how = CFI_BAD, .off = cause };
+}
+
+/* A rule with a 64-bit offset and any register number, if there can be one. */
+static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t off)
+{
+	if (off != (int32_t)off || reg > UINT8_MAX)
+		return cfi_bad(CFI_CAUSE_RANGE);
+	return (struct cfi_rule){ .how = how, .reg = reg, .off = off };
+}
+
 #define CFI_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
 #define CFI_MANGLED	0x2	/* RA is signed (arm64) */
 
@@ -73,7 +86,7 @@ struct cfi_section {
 	uint8_t reg_pc;		/* the pc, in expressions; 0: not there */
 	/*
 	 * The caller's SP is CFA + it. If it is not 0, functions save SP as they save other
-	 * registers: see sp_is_cfa() in cfi_run.c.
+	 * registers: see sp_is_cfa() in run.c.
 	 */
 	int16_t sp_off;
 	bool arm64;		/* instruction 0x2d means a signed RA */

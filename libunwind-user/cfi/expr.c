@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cfi_expr - the few DWARF expressions that are a rule
+ * expr - the few DWARF expressions that are a rule
  *
  * The expression runs over symbols: a number, register + offset, CFA + offset, or what lies at one
  * of the latter two. What leaves this set (what lies at *(rsp + 8) + 8, say) is bad, and so is
@@ -16,19 +16,19 @@
 
 enum sym_kind { SYM_NUMBER, SYM_REG, SYM_CFA, SYM_AT_REG, SYM_AT_CFA };
 
-struct sym {
+struct expr_sym {
 	enum sym_kind kind;
 	uint64_t reg;
 	int64_t n;		/* the number, or the offset */
 };
 
 struct stack {
-	struct sym s[STACK_SIZE];
+	struct expr_sym s[STACK_SIZE];
 	unsigned int nr;
 	bool bad;
 };
 
-static void push(struct stack *st, struct sym s)
+static void push(struct stack *st, struct expr_sym s)
 {
 	if (st->nr == STACK_SIZE)
 		st->bad = true;
@@ -38,14 +38,14 @@ static void push(struct stack *st, struct sym s)
 
 static void push_number(struct stack *st, int64_t n)
 {
-	push(st, (struct sym){ .kind = SYM_NUMBER, .n = n });
+	push(st, (struct expr_sym){ .kind = SYM_NUMBER, .n = n });
 }
 
-static struct sym pop(struct stack *st)
+static struct expr_sym pop(struct stack *st)
 {
 	if (!st->nr) {
 		st->bad = true;
-		return (struct sym){ .kind = SYM_NUMBER };
+		return (struct expr_sym){ .kind = SYM_NUMBER };
 	}
 	return st->s[--st->nr];
 }
@@ -53,8 +53,8 @@ static struct sym pop(struct stack *st)
 /* a + b or a - b: one of them a number, and a sum with what was loaded is no rule */
 static void add(struct stack *st, bool minus)
 {
-	struct sym b = pop(st), a = pop(st);
-	struct sym t;
+	struct expr_sym b = pop(st), a = pop(st);
+	struct expr_sym t;
 
 	if (!minus && a.kind == SYM_NUMBER) {
 		t = a;
@@ -74,7 +74,7 @@ static void add(struct stack *st, bool minus)
 
 static void load(struct stack *st)
 {
-	struct sym a = pop(st);
+	struct expr_sym a = pop(st);
 
 	if (a.kind == SYM_REG)
 		a.kind = SYM_AT_REG;
@@ -87,7 +87,7 @@ static void load(struct stack *st)
 
 static void step(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_size)
 {
-	struct sym a;
+	struct expr_sym a;
 	uint64_t reg;
 
 	switch (op) {
@@ -95,11 +95,11 @@ static void step(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_s
 		push_number(st, op - DW_OP_lit0);
 		break;
 	case DW_OP_breg0 ... DW_OP_breg31:
-		push(st, (struct sym){ SYM_REG, op - DW_OP_breg0, cur_sleb(c) });
+		push(st, (struct expr_sym){ SYM_REG, op - DW_OP_breg0, cur_sleb(c) });
 		break;
 	case DW_OP_bregx:
 		reg = cur_uleb(c);
-		push(st, (struct sym){ SYM_REG, reg, cur_sleb(c) });
+		push(st, (struct expr_sym){ SYM_REG, reg, cur_sleb(c) });
 		break;
 	case DW_OP_const1u:
 		push_number(st, cur_u8(c));
@@ -192,12 +192,12 @@ struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, boo
 {
 	struct stack st = { .nr = 0 };
 	struct cfi_rule rule;
-	struct sym top;
+	struct expr_sym top;
 
 	if (!cfa_pushed && plt_rule(sec, &code, &rule))
 		return rule;
 	if (cfa_pushed)
-		push(&st, (struct sym){ .kind = SYM_CFA });
+		push(&st, (struct expr_sym){ .kind = SYM_CFA });
 	while (code.p != code.end && !st.bad)
 		step(&st, &code, *code.p++, sec->addr_size);
 	if (!value)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cfi_run - call frame instructions to rows
+ * run - call frame instructions to rows
  *
  * Of all registers only those that a table speaks of are followed: CFA, RA, FP, and SP to see that
  * the caller's is the CFA. An instruction that cannot be understood makes the rest of the FDE bad:
@@ -20,7 +20,7 @@
 #define OP_GNU_ARGS_SIZE	0x2e
 #define OP_GNU_NEGATIVE_OFFSET	0x2f
 
-struct machine {
+struct cfi_machine {
 	const struct cfi_run *run;
 	struct cfi_regs *regs;
 	struct cfi_cur c;
@@ -32,7 +32,7 @@ struct machine {
 };
 
 /* The rule of a register, NULL for one that is not followed. */
-static struct cfi_rule *rule_of(const struct machine *m, struct cfi_regs *regs, uint64_t reg)
+static struct cfi_rule *rule_of(const struct cfi_machine *m, struct cfi_regs *regs, uint64_t reg)
 {
 	if (reg == m->run->sec->reg_fp)
 		return &regs->fp;
@@ -43,7 +43,7 @@ static struct cfi_rule *rule_of(const struct machine *m, struct cfi_regs *regs, 
 	return NULL;
 }
 
-static void set(struct machine *m, uint64_t reg, struct cfi_rule rule)
+static void set(struct cfi_machine *m, uint64_t reg, struct cfi_rule rule)
 {
 	struct cfi_rule *r = rule_of(m, m->regs, reg);
 
@@ -52,7 +52,7 @@ static void set(struct machine *m, uint64_t reg, struct cfi_rule rule)
 }
 
 /* n * data_align, or a number no rule can hold */
-static int64_t factored(const struct machine *m, int64_t n)
+static int64_t factored(const struct cfi_machine *m, int64_t n)
 {
 	int64_t v;
 
@@ -61,19 +61,19 @@ static int64_t factored(const struct machine *m, int64_t n)
 	return v;
 }
 
-static int64_t uleb_off(struct machine *m)
+static int64_t uleb_off(struct cfi_machine *m)
 {
 	uint64_t n = cur_uleb(&m->c);
 
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
-static void saved(struct machine *m, uint64_t reg, int64_t off, enum cfi_how how)
+static void saved(struct cfi_machine *m, uint64_t reg, int64_t off, enum cfi_how how)
 {
 	set(m, reg, cfi_rule(how, 0, off));
 }
 
-static void restore(struct machine *m, uint64_t reg)
+static void restore(struct cfi_machine *m, uint64_t reg)
 {
 	struct cfi_regs init = m->run->cie->init;
 	struct cfi_rule *from = rule_of(m, &init, reg);
@@ -89,7 +89,7 @@ static void restore(struct machine *m, uint64_t reg)
  * for that, or in a floating point register, whose numbers are above that of SP. What it saved is
  * SP at the call, and the CFA is defined by that.
  */
-static bool sp_is_cfa(const struct machine *m)
+static bool sp_is_cfa(const struct cfi_machine *m)
 {
 	const struct cfi_section *sec = m->run->sec;
 	const struct cfi_rule *sp = &m->regs->sp;
@@ -125,7 +125,7 @@ static struct cfi_rule from_register(const struct cfi_rule *rule, const struct c
  * What longjmp() and setcontext() have: the CFA is the buffer, and SP is loaded like any register.
  * For a row, the CFA is what SP becomes, and nothing may count from the other one.
  */
-static void take_sp_for_cfa(const struct machine *m, struct cfi_state *state)
+static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_state *state)
 {
 	struct cfi_rule sp = from_register(&m->regs->sp, &m->regs->cfa);
 
@@ -136,7 +136,7 @@ static void take_sp_for_cfa(const struct machine *m, struct cfi_state *state)
 	state->cfa = sp;
 }
 
-static int emit(struct machine *m, const struct cfi_state *state)
+static int emit(struct cfi_machine *m, const struct cfi_state *state)
 {
 	if (m->started && !memcmp(state, &m->last, sizeof(*state)))
 		return 0;
@@ -146,7 +146,7 @@ static int emit(struct machine *m, const struct cfi_state *state)
 }
 
 /* The instructions up to here hold for [pc, to). */
-static int advance_to(struct machine *m, uint64_t to)
+static int advance_to(struct cfi_machine *m, uint64_t to)
 {
 	struct cfi_state state = {
 		.cfa = m->regs->cfa, .ra = m->regs->ra, .fp = m->regs->fp,
@@ -167,7 +167,7 @@ static int advance_to(struct machine *m, uint64_t to)
 	return ret;
 }
 
-static int advance(struct machine *m, uint64_t delta)
+static int advance(struct cfi_machine *m, uint64_t delta)
 {
 	uint64_t to;
 
@@ -177,7 +177,7 @@ static int advance(struct machine *m, uint64_t delta)
 	return advance_to(m, to);
 }
 
-static bool set_loc(struct machine *m, int *ret)
+static bool set_loc(struct cfi_machine *m, int *ret)
 {
 	uint64_t to;
 
@@ -188,7 +188,7 @@ static bool set_loc(struct machine *m, int *ret)
 	return true;
 }
 
-static struct cfi_rule expr(struct machine *m, bool cfa_pushed, bool value)
+static struct cfi_rule expr(struct cfi_machine *m, bool cfa_pushed, bool value)
 {
 	uint64_t size = cur_uleb(&m->c);
 
@@ -196,7 +196,7 @@ static struct cfi_rule expr(struct machine *m, bool cfa_pushed, bool value)
 }
 
 /* An instruction whose operand is in the byte after it. Returns false if it is bad. */
-static bool extended(struct machine *m, uint8_t op, int *ret)
+static bool extended(struct cfi_machine *m, uint8_t op, int *ret)
 {
 	struct cfi_regs *regs = m->regs;
 	uint64_t reg;
@@ -311,7 +311,7 @@ static bool extended(struct machine *m, uint8_t op, int *ret)
 
 int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *regs)
 {
-	struct machine m;
+	struct cfi_machine m;
 	struct cfi_state bad;
 	bool fine = true;
 	int ret = 0;

@@ -29,144 +29,12 @@ struct parser {
 	struct cfi_cie *last;		/* of the FDE before */
 };
 
-uint64_t cur_uleb_slow(struct cfi_cur *c)
-{
-	unsigned int shift = 0;
-	uint64_t v = 0;
-	uint8_t b;
-
-	do {
-		if (c->p == c->end)
-			return cur_fail(c);
-		b = *c->p++;
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		/* bits that do not fit: no offset or register is that large */
-		if ((shift == 63 && (b & 0x7e)) || (shift > 63 && (b & 0x7f)))
-			return cur_fail(c);
-		shift += 7;
-	} while (b & 0x80);
-	return v;
-}
-
-int64_t cur_sleb(struct cfi_cur *c)
-{
-	unsigned int shift = 0;
-	uint64_t v = 0;
-	uint8_t b;
-
-	do {
-		if (c->p == c->end)
-			return cur_fail(c);
-		b = *c->p++;
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		shift += 7;
-		if (shift > 70)
-			return cur_fail(c);
-	} while (b & 0x80);
-	if (shift < 64 && (b & 0x40))
-		v |= ~0ULL << shift;
-	return v;
-}
-
-struct cfi_cur cur_sub(struct cfi_cur *c, uint64_t size)
-{
-	struct cfi_cur sub = *c;
-
-	if (size > cur_left(c)) {
-		cur_fail(c);
-		sub = *c;
-		return sub;
-	}
-	sub.end = sub.p + size;
-	c->p += size;
-	return sub;
-}
-
 static struct cfi_cur cur_at(const struct cfi_section *sec, size_t off)
 {
 	return (struct cfi_cur){
 		.p = sec->data + off, .end = sec->data + sec->size,
 		.big_endian = sec->big_endian,
 	};
-}
-
-/* The bytes of a pointer, without what they count from. */
-static bool pointer_bytes(struct cfi_cur *c, uint8_t format, uint8_t addr_size, uint64_t *value)
-{
-	switch (format) {
-	case DW_EH_PE_absptr:
-		*value = cur_uint(c, addr_size);
-		break;
-	case DW_EH_PE_uleb128:
-		*value = cur_uleb(c);
-		break;
-	case DW_EH_PE_udata2:
-		*value = cur_uint(c, 2);
-		break;
-	case DW_EH_PE_udata4:
-		*value = cur_uint(c, 4);
-		break;
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		*value = cur_uint(c, 8);
-		break;
-	case DW_EH_PE_signed:
-		*value = addr_size == 4 ? (uint64_t)(int32_t)cur_uint(c, 4) : cur_uint(c, 8);
-		break;
-	case DW_EH_PE_sleb128:
-		*value = cur_sleb(c);
-		break;
-	case DW_EH_PE_sdata2:
-		*value = (int16_t)cur_uint(c, 2);
-		break;
-	case DW_EH_PE_sdata4:
-		*value = (int32_t)cur_uint(c, 4);
-		break;
-	default:
-		return false;
-	}
-	return !c->bad;
-}
-
-bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, uint64_t *value)
-{
-	uint64_t base = 0, v, at;
-
-	if (enc == DW_EH_PE_omit || (enc & DW_EH_PE_indirect))
-		return false;
-	switch (enc & 0x70) {
-	case DW_EH_PE_absptr:
-		break;
-	case DW_EH_PE_pcrel:
-		base = sec->vaddr + (c->p - sec->data);
-		break;
-	case DW_EH_PE_textrel:
-		if (!sec->have_text)
-			return false;
-		base = sec->text_base;
-		break;
-	case DW_EH_PE_datarel:
-		if (!sec->have_data)
-			return false;
-		base = sec->data_base;
-		break;
-	case DW_EH_PE_aligned:
-		at = sec->vaddr + (c->p - sec->data);
-		v = -at & (sec->addr_size - 1);
-		if (v > cur_left(c))
-			return false;
-		c->p += v;
-		break;
-	default:		/* funcrel: from the function whose start this is */
-		return false;
-	}
-	if (!pointer_bytes(c, enc & 0x0f, sec->addr_size, &v))
-		return false;
-	v += base;
-	*value = sec->addr_size == 4 ? (uint32_t)v : v;
-	return true;
 }
 
 /* A personality or language data pointer: only how long it is matters. */
@@ -179,7 +47,7 @@ static bool skip_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8
 	/* what it counts from, and what it points to, are not looked at */
 	if ((enc & 0x70) == DW_EH_PE_aligned)
 		return cfi_pointer(sec, c, enc & ~DW_EH_PE_indirect, &v);
-	return pointer_bytes(c, enc & 0x0f, sec->addr_size, &v);
+	return cfi_pointer_bytes(c, enc & 0x0f, sec->addr_size, &v);
 }
 
 /* What the letters after 'z' announce, in their order. */
@@ -380,7 +248,7 @@ static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t
 		return 0;
 	/* the size has the format of the start, but counts from nothing */
 	*cause = CFI_CAUSE_FDE;
-	if (!pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
+	if (!cfi_pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
 		return 0;
 	if (cie->has_data)
 		cur_sub(&c, cur_uleb(&c));

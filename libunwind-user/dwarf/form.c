@@ -157,18 +157,6 @@ static int cmp_abbrev(const void *a, const void *b)
 	return x->code < y->code ? -1 : x->code > y->code;
 }
 
-static void *grown(void *v, size_t nr, size_t *room, size_t elem)
-{
-	void *p;
-
-	if (nr < *room)
-		return v;
-	p = realloc(v, (*room ? *room * 2 : 32) * elem);
-	if (p)
-		*room = *room ? *room * 2 : 32;
-	return p;
-}
-
 static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct dw_cursor *c,
 		      struct dw_abbrev *ab)
 {
@@ -184,11 +172,9 @@ static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct 
 			return -ENOEXEC;
 		if (!name && !form)
 			return 0;
-		s = grown(t->specs, t->nr_specs, room, sizeof(*s));
-		if (!s)
+		if (vec_grow((void **)&t->specs, room, t->nr_specs, 1, sizeof(*s)))
 			return -ENOMEM;
-		t->specs = s;
-		s += t->nr_specs++;
+		s = &t->specs[t->nr_specs++];
 		s->name = name;
 		s->form = form;
 		s->constant = constant;
@@ -213,11 +199,9 @@ static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 			return -ENOEXEC;
 		if (!code)
 			break;
-		ab = grown(t->v, t->nr, &room, sizeof(*ab));
-		if (!ab)
+		if (vec_grow((void **)&t->v, &room, t->nr, 1, sizeof(*ab)))
 			return -ENOMEM;
-		t->v = ab;
-		ab += t->nr;
+		ab = &t->v[t->nr];
 		memset(ab, 0, sizeof(*ab));
 		ab->code = code;
 		ab->tag = dw_uleb(&c);

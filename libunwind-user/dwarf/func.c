@@ -16,7 +16,7 @@
 
 #define MAX_HOPS	16
 
-struct walk {
+struct func_walk {
 	struct dw *dw;
 	struct dw_unit *u;
 	struct dw_ivec iv;
@@ -26,29 +26,21 @@ struct walk {
 	size_t depth, stack_room;
 };
 
-static int push(struct walk *w, uint32_t func)
+static int push(struct func_walk *w, uint32_t func)
 {
-	if (w->depth == w->stack_room) {
-		size_t room = w->stack_room ? w->stack_room * 2 : 64;
-		uint32_t *stack = realloc(w->stack, room * sizeof(*stack));
-
-		if (!stack)
-			return -ENOMEM;
-		w->stack = stack;
-		w->stack_room = room;
-	}
+	if (vec_grow((void **)&w->stack, &w->stack_room, w->depth, 1, sizeof(*w->stack)))
+		return -ENOMEM;
 	w->stack[w->depth++] = func;
 	return 0;
 }
 
 /* A DIE that may be a function: 0, also if it has no addresses. */
-static int take_func(struct walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
+static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_abbrev *ab,
 		     uint64_t die, uint32_t *in)
 {
 	const struct dw_spec *s = dw_specs(w->u, ab);
 	struct dw_unit *u = w->u;
 	struct dw_pc pc = {};
-	struct dw_func *f;
 	struct dw_func new = { .named = die, .parent = DW_NO_FUNC };
 	bool inlined = ab->tag == DW_TAG_inlined_subroutine;
 	size_t had = w->iv.nr;
@@ -96,21 +88,14 @@ static int take_func(struct walk *w, struct dw_cursor *c, const struct dw_abbrev
 		return ret == -ENOENT ? 0 : ret;
 	if (w->iv.nr == had)
 		return 0;
-	if (u->nr_funcs == w->room) {
-		size_t room = w->room ? w->room * 2 : 16;
-
-		f = realloc(u->funcs, room * sizeof(*f));
-		if (!f)
-			return -ENOMEM;
-		u->funcs = f;
-		w->room = room;
-	}
+	if (vec_grow((void **)&u->funcs, &w->room, u->nr_funcs, 1, sizeof(*u->funcs)))
+		return -ENOMEM;
 	*in = u->nr_funcs;
 	u->funcs[u->nr_funcs++] = new;
 	return 0;
 }
 
-static int walk_dies(struct walk *w)
+static int walk_dies(struct func_walk *w)
 {
 	struct dw_cursor c = dw_at(w->dw, DW_INFO, w->u->root, w->u->end);
 	const uint8_t *base = w->dw->sec[DW_INFO].p;
@@ -154,7 +139,7 @@ static int walk_dies(struct walk *w)
 
 int dw_funcs(struct dw *dw, struct dw_unit *u)
 {
-	struct walk w = { .dw = dw, .u = u };
+	struct func_walk w = { .dw = dw, .u = u };
 
 	if (u->funcs_read || u->error)
 		return u->error;
@@ -173,12 +158,12 @@ int dw_funcs(struct dw *dw, struct dw_unit *u)
 }
 
 /* What a DIE says of its name, and which DIE says more. */
-struct named {
+struct func_name {
 	const char *linkage, *name;
 	struct dw_value origin;
 };
 
-static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct named *n)
+static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct func_name *n)
 {
 	struct dw_cursor c = dw_at(dw, DW_INFO, die, u->end);
 	const struct dw_abbrev *ab;
@@ -221,7 +206,7 @@ const char *dw_name(struct dw *dw, uint64_t die)
 	int hops;
 
 	for (hops = 0; hops < MAX_HOPS; hops++) {
-		struct named n = {};
+		struct func_name n = {};
 
 		if (die & DW_IN_ALT) {
 			dw = dw->alt;

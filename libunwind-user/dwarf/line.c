@@ -18,7 +18,7 @@
 /* the first row of the next sequence may need one more */
 #define NO_FILE		UINT32_MAX
 
-struct header {
+struct line_header {
 	struct dw_cursor c;	/* what follows the header's beginning, then the program */
 	uint64_t program;	/* bytes from there to the program */
 	uint8_t off_size, addr_size, min_inst, range, opcode_base;
@@ -26,48 +26,33 @@ struct header {
 	const uint8_t *opcode_lens;
 };
 
-struct table {
+struct line_table {
 	struct dw *dw;
 	struct dw_unit *u;
 	struct dw_lines *l;
-	struct header h;
+	struct line_header h;
 	size_t row_room, file_room, dir_room, seq_room;
 };
 
-static int room_for(void **v, size_t nr, size_t *room, size_t elem)
-{
-	size_t want = *room ? *room * 2 : 32;
-	void *p;
-
-	if (nr < *room)
-		return 0;
-	p = realloc(*v, want * elem);
-	if (!p)
-		return -ENOMEM;
-	*v = p;
-	*room = want;
-	return 0;
-}
-
-static int add_dir(struct table *t, const char *dir)
+static int add_dir(struct line_table *t, const char *dir)
 {
 	struct dw_lines *l = t->l;
 
 	if (!dw_spend(t->dw, 1))
 		return -ENOEXEC;
-	if (room_for((void **)&l->dirs, l->nr_dirs, &t->dir_room, sizeof(*l->dirs)))
+	if (vec_grow((void **)&l->dirs, &t->dir_room, l->nr_dirs, 1, sizeof(*l->dirs)))
 		return -ENOMEM;
 	l->dirs[l->nr_dirs++] = dir;
 	return 0;
 }
 
-static int add_file(struct table *t, const char *name, uint64_t dir)
+static int add_file(struct line_table *t, const char *name, uint64_t dir)
 {
 	struct dw_lines *l = t->l;
 
 	if (!dw_spend(t->dw, 1))
 		return -ENOEXEC;
-	if (room_for((void **)&l->files, l->nr_files, &t->file_room, sizeof(*l->files)))
+	if (vec_grow((void **)&l->files, &t->file_room, l->nr_files, 1, sizeof(*l->files)))
 		return -ENOMEM;
 	memset(&l->files[l->nr_files], 0, sizeof(*l->files));
 	l->files[l->nr_files].name = name;
@@ -76,7 +61,7 @@ static int add_file(struct table *t, const char *name, uint64_t dir)
 }
 
 /* Versions 2 to 4: directories and files are counted from 1, 0 is the unit's own. */
-static int read_files_v4(struct table *t)
+static int read_files_v4(struct line_table *t)
 {
 	struct dw_cursor *c = &t->h.c;
 	const char *s;
@@ -120,7 +105,7 @@ static int read_format(struct dw_cursor *c, struct format *f)
 	return c->bad ? -ENOEXEC : 0;
 }
 
-static int read_entries_v5(struct table *t, bool files)
+static int read_entries_v5(struct line_table *t, bool files)
 {
 	struct dw_cursor *c = &t->h.c;
 	/* the table's own sizes */
@@ -160,10 +145,10 @@ static int read_entries_v5(struct table *t, bool files)
 	return 0;
 }
 
-static int read_header(struct table *t)
+static int read_header(struct line_table *t)
 {
 	struct dw_cursor c = dw_at(t->dw, DW_LINE, t->u->stmt_list, UINT64_MAX);
-	struct header *h = &t->h;
+	struct line_header *h = &t->h;
 	uint64_t len = dw_fixed(&c, 4);
 	const uint8_t *program;
 	int ret;
@@ -216,13 +201,13 @@ static int read_header(struct table *t)
 
 /* ------------------------------ the program ----------------------------- */
 
-struct machine {
+struct line_machine {
 	uint64_t addr, line, file;
 	size_t first;		/* row of this sequence */
 	bool broken;		/* its addresses fell */
 };
 
-static int emit(struct table *t, struct machine *m, bool end)
+static int emit(struct line_table *t, struct line_machine *m, bool end)
 {
 	struct dw_lines *l = t->l;
 	struct dw_row *r;
@@ -232,7 +217,7 @@ static int emit(struct table *t, struct machine *m, bool end)
 	/* of several rows for one address the last one counts */
 	if (l->nr_rows > m->first && l->rows[l->nr_rows - 1].addr == m->addr && !end)
 		l->nr_rows--;
-	if (room_for((void **)&l->rows, l->nr_rows, &t->row_room, sizeof(*l->rows)))
+	if (vec_grow((void **)&l->rows, &t->row_room, l->nr_rows, 1, sizeof(*l->rows)))
 		return -ENOMEM;
 	r = &l->rows[l->nr_rows++];
 	r->addr = m->addr;
@@ -241,7 +226,7 @@ static int emit(struct table *t, struct machine *m, bool end)
 	return 0;
 }
 
-static int end_sequence(struct table *t, struct machine *m)
+static int end_sequence(struct line_table *t, struct line_machine *m)
 {
 	struct dw_lines *l = t->l;
 	struct dw_seq *s;
@@ -254,7 +239,7 @@ static int end_sequence(struct table *t, struct machine *m)
 	    l->nr_seqs == COVER_NONE) {
 		l->nr_rows = m->first;
 	} else {
-		if (room_for((void **)&l->seqs, l->nr_seqs, &t->seq_room, sizeof(*l->seqs)))
+		if (vec_grow((void **)&l->seqs, &t->seq_room, l->nr_seqs, 1, sizeof(*l->seqs)))
 			return -ENOMEM;
 		s = &l->seqs[l->nr_seqs++];
 		s->first = m->first;
@@ -266,7 +251,7 @@ static int end_sequence(struct table *t, struct machine *m)
 	return 0;
 }
 
-static int extended(struct table *t, struct machine *m)
+static int extended(struct line_table *t, struct line_machine *m)
 {
 	struct dw_cursor *c = &t->h.c;
 	uint64_t len = dw_uleb(c), dir;
@@ -299,7 +284,7 @@ static int extended(struct table *t, struct machine *m)
 }
 
 /* A standard opcode of those this knows, or any other by its number of operands. */
-static void standard(struct table *t, struct machine *m, unsigned int op)
+static void standard(struct line_table *t, struct line_machine *m, unsigned int op)
 {
 	struct dw_cursor *c = &t->h.c;
 	unsigned int i;
@@ -327,10 +312,10 @@ static void standard(struct table *t, struct machine *m, unsigned int op)
 	}
 }
 
-static int run(struct table *t)
+static int run(struct line_table *t)
 {
-	struct machine m = { .line = 1, .file = 1 };
-	struct header *h = &t->h;
+	struct line_machine m = { .line = 1, .file = 1 };
+	struct line_header *h = &t->h;
 	struct dw_cursor *c = &h->c;
 	int ret = 0;
 
@@ -380,7 +365,7 @@ static int cover_seqs(struct dw_lines *l)
 
 int dw_lines(struct dw *dw, struct dw_unit *u)
 {
-	struct table t = { .dw = dw, .u = u, .l = &u->lines };
+	struct line_table t = { .dw = dw, .u = u, .l = &u->lines };
 	int ret;
 
 	if (u->lines_read)

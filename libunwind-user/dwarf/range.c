@@ -36,22 +36,15 @@ struct adding {
 
 static int add(struct adding *a, uint64_t lo, uint64_t hi)
 {
-	struct cover_in *in = a->out->v;
+	struct cover_in *in;
 
 	if (!dw_spend(a->dw, 1))
 		return -ENOEXEC;
 	if (lo >= hi || !dw_is_code(a->dw, lo))
 		return 0;
-	if (a->out->nr == a->out->room) {
-		a->out->room = a->out->room ? a->out->room * 2 : 64;
-		in = realloc(in, a->out->room * sizeof(*in));
-		if (!in) {
-			a->out->room = a->out->nr;
-			return -ENOMEM;
-		}
-		a->out->v = in;
-	}
-	in += a->out->nr++;
+	if (vec_reserve(a->out, 1))
+		return -ENOMEM;
+	in = &a->out->v[a->out->nr++];
 	in->lo = lo;
 	in->hi = hi;
 	in->rank = a->rank;

@@ -126,16 +126,11 @@ static int find_units(struct dw *dw)
 	uint64_t off = 0;
 
 	while (off < dw->sec[DW_INFO].size) {
-		struct dw_unit *u = dw->units;
+		struct dw_unit *u;
 
-		if (dw->nr_units == room) {
-			room = room ? room * 2 : 64;
-			u = realloc(u, room * sizeof(*u));
-			if (!u)
-				return -ENOMEM;
-			dw->units = u;
-		}
-		u += dw->nr_units;
+		if (vec_grow((void **)&dw->units, &room, dw->nr_units, 1, sizeof(*u)))
+			return -ENOMEM;
+		u = &dw->units[dw->nr_units];
 		memset(u, 0, sizeof(*u));
 		u->off = off;
 		/* what came before it is good */

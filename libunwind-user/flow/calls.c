@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_calls - what code that .eh_frame covers calls in the gaps
+ * calls - what code that .eh_frame covers calls in the gaps
  *
  * Programs have .eh_frame, the C library they are linked with statically, or assembler code, may
  * not, and symbols are stripped. To decode all covered code would take longer than everything else,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_edge - where an instruction goes on, and with which state
+ * edge - where an instruction goes on, and with which state
  *
  * Behind a call lies its continuation, or, if it never returns, as abort(), anything: the next
  * function, or a block that is jumped to from elsewhere. So a call goes on only if its function may
@@ -20,7 +20,6 @@
  * table leads to whose index has a mask and no comparison: clang leaves out the last entries if it
  * knows that they are not used, and the next table follows.
  */
-#include "libunwind-user/arch/arch.h"
 #include "impl.h"
 
 /* Functions begin at multiples of it where there is padding */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_entry - where functions begin, as far as the file says so
+ * entry - where functions begin, as far as the file says so
  *
  * Symbols of functions that other files can see; DT_INIT and DT_FINI; the arrays of functions that
  * are run at start and end, as they lie in the file or as relocations fill them; resolvers of
@@ -49,7 +49,7 @@ void flow_take(struct flow *f, uint64_t addr)
 
 	if (pc == UINT32_MAX || f->marks[byte] & (FLOW_ENTRY | FLOW_TAKEN))
 		return;
-	if (!gen_room(&f->taken, f->nr_taken, &f->room_taken, sizeof(*f->taken))) {
+	if (!vec_room(&f->taken, f->nr_taken, &f->room_taken, sizeof(*f->taken))) {
 		f->no_memory = true;
 		return;
 	}

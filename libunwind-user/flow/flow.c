@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow - rows for code that .eh_frame does not cover
+ * flow - rows for code that .eh_frame does not cover
  *
  * A gap is code between two FDEs that is more than padding. There are few and small ones in most
  * files: what the start files bring, and assembler code whose FDE ends early on purpose, as glibc's
@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libunwind-user/arch/arch.h"
 #include "impl.h"
 
 /* Go programs have megabytes of code without .eh_frame, and frame pointers. */
@@ -36,7 +35,7 @@
 
 static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 {
-	if (!gen_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
+	if (!vec_room(&f->gap, f->nr_gaps, &f->room_gaps, sizeof(*f->gap)))
 		return -ENOMEM;
 	f->gap[f->nr_gaps++] = (struct flow_gap){ .start = start, .end = end, .at = f->size };
 	f->size += end - start;
@@ -119,7 +118,7 @@ static int find_gaps(struct flow *f)
 
 /*
  * Where calls leave the return address in a register, what returns from signal handlers is told by
- * its bytes, see gen/sig.c, whether it is reached or not.
+ * its bytes, see rows/sig.c, whether it is reached or not.
  */
 static int add_sigs(struct flow *f, const struct flow_gap *gap)
 {
@@ -249,7 +248,7 @@ static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *c
  * The end of an FDE is reached for sure only without going on behind a call. Behind one that does
  * not return may lie what no path gets to: on s390x the instructions that others execute (exrl)
  * follow the last call of a function, __stack_chk_fail() mostly, and the next function follows
- * them. A branch may never be taken, see gen_flow_edge.c.
+ * them. A branch may never be taken, see edge.c.
  */
 static void enter_behind(struct flow *f, const struct gen_fde *fde)
 {

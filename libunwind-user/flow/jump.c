@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_jump - where an indirect jump goes, if it goes by a table
+ * jump - where an indirect jump goes, if it goes by a table
  *
  * The architecture tells the table from the instructions in front of the jump, and its length from
  * the comparison that guards it. All entries must be code in a gap, or none is believed: behind
@@ -57,7 +57,7 @@ void flow_find_table(struct flow *f, uint32_t node)
 			f->nr_targets = first;
 			return;
 		}
-		if (!gen_room(&f->target, f->nr_targets, &f->room_targets, sizeof(*f->target))) {
+		if (!vec_room(&f->target, f->nr_targets, &f->room_targets, sizeof(*f->target))) {
 			f->no_memory = true;
 			return;
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_prove - what is not reached for sure is right if it gets to where it must be
+ * prove - what is not reached for sure is right if it gets to where it must be
  *
  * Such code is what lies behind a call that may not return, and functions that are known by their
  * address only. A state makes several claims: how far SP is from the CFA, what FP holds, where the
@@ -42,7 +42,6 @@
  * somewhere, and none of it is believed, proved or not: a return with SP elsewhere; known code with
  * another state; no instruction; a call with SP not a multiple of 16, which the ABI wants.
  */
-#include "libunwind-user/arch/arch.h"
 #include "impl.h"
 
 /* Backward jumps in a row that a proof may have to pass; more are for input made to be slow. */

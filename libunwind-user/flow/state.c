@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_state - what an instruction does to what is known of the frame
+ * state - what an instruction does to what is known of the frame
  *
  * Addresses on the stack are told by their distance from the CFA. Where that is, and where SP and
  * the return address are when a function is entered, is in struct flow_arch: right below the CFA,
@@ -11,7 +11,6 @@
  * The caller's FP and the return address are in their registers, in a slot, or both. A slot counts
  * from the store until something else is stored there or may be, below SP, by a call.
  */
-#include "libunwind-user/arch/arch.h"
 #include "impl.h"
 
 #define WORD		8
@@ -359,7 +358,7 @@ bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s
 	       s->ra_there != arch->entered.ra_there || s->mangled;
 }
 
-bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_fp,
+bool flow_row(const struct arch *arch, const struct flow_state *s, bool by_fp,
 	      struct cfi_state *row)
 {
 	if (s->unknown)
@@ -386,7 +385,7 @@ bool flow_row(const struct gen_arch *arch, const struct flow_state *s, bool by_f
 	return s->saved || s->fp_is == FLOW_FP_CALLER;
 }
 
-bool flow_from_row(const struct gen_arch *arch, const struct cfi_state *row, struct flow_state *s)
+bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct flow_state *s)
 {
 	*s = (struct flow_state){
 		.fp_is = FLOW_FP_OTHER, .mangled = row->flags & CFI_MANGLED,
@@ -436,7 +435,7 @@ static bool ra_contradicts(const struct flow_state *s, const struct cfi_state *r
 	return !s->ra_saved || s->ra_slot != row->ra.off;
 }
 
-bool flow_contradicts(const struct gen_arch *arch, const struct flow_state *s,
+bool flow_contradicts(const struct arch *arch, const struct flow_state *s,
 		      const struct cfi_state *row)
 {
 	if (s->unknown || s->outermost || row->cfa.how != CFI_REG)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_flow_walk - from the entries along all paths, until no state changes any more
+ * walk - from the entries along all paths, until no state changes any more
  *
  * What goes on where is in edge.c, and whether that is sure. What is not reached for sure
  * is not believed before it is proved, see prove.c, and gives way to what is.
@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "libunwind-user/arch/arch.h"
 #include "impl.h"
 
 #define MAX_NODES	(1u << 19)
@@ -56,7 +55,7 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
 
 static void add_to(struct flow *f, struct flow_queue *q, uint32_t node)
 {
-	if (!gen_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
+	if (!vec_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
 		f->no_memory = true;
 	else
 		q->node[q->nr++] = node;
@@ -152,7 +151,7 @@ static void add_call(struct flow *f, uint32_t node, uint32_t target)
 
 	if (f->node[node].is_call)
 		return;
-	if (!gen_room(&f->call, f->nr_calls, &f->room_calls, sizeof(*f->call))) {
+	if (!vec_room(&f->call, f->nr_calls, &f->room_calls, sizeof(*f->call))) {
 		f->no_memory = true;
 		return;
 	}
@@ -186,7 +185,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 		f->over_budget = true;
 		return FLOW_NO_NODE;
 	}
-	if (!gen_room(&f->node, n, &f->room_nodes, sizeof(*f->node))) {
+	if (!vec_room(&f->node, n, &f->room_nodes, sizeof(*f->node))) {
 		f->no_memory = true;
 		return FLOW_NO_NODE;
 	}
@@ -201,7 +200,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 		flow_take(f, node->op.target);
 	flow_find_maybe(f, node);
 	if (node->op.next == FLOW_JUMP_ANY) {
-		if (gen_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
+		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
 		else
 			f->no_memory = true;
@@ -239,7 +238,7 @@ static void reach(struct flow *f, uint32_t n, const struct flow_state *s, uint32
 
 static uint32_t add_func(struct flow *f)
 {
-	if (!gen_room(&f->func, f->nr_funcs, &f->room_funcs, sizeof(*f->func))) {
+	if (!vec_room(&f->func, f->nr_funcs, &f->room_funcs, sizeof(*f->func))) {
 		f->no_memory = true;
 		return FLOW_NO_FUNC;
 	}

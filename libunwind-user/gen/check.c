@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_check - rows that the code contradicts
+ * check - rows that the code contradicts
  *
  * .eh_frame that a compiler or an assembler writer gets wrong is rare, and to follow all code of
  * each file takes several times as long as to make its table. So functions are looked at in two
@@ -22,9 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libunwind-user/arch/arch.h"
-#include "libunwind-user/cfi/impl.h"
-#include "libunwind-user/flow/impl.h"
+#include "impl.h"
 
 #define MAX_FIRST	4		/* instructions at the start */
 #define MAX_FIRST_BYTES	32

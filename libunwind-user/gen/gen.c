@@ -2,68 +2,14 @@
 /*
  * gen - .eh_frame of a file or an image to a table
  *
- * The steps, and the files that know them, are listed in gen_impl.h.
+ * The steps, and the files that know them, are listed in impl.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "libunwind-user/arch/arch.h"
-#include "libunwind-user/flow/impl.h"
-
-static const struct gen_arch *const archs[] = { &gen_amd64, &gen_arm64, &gen_s390x };
-
-bool gen_grow(void *array, uint32_t nr, uint32_t *room, size_t elem)
-{
-	uint32_t want = *room ? *room : 64;
-	void **p = array, *q;
-
-	if (want > UINT32_MAX / 2)
-		return false;
-	if (want <= nr)
-		want *= 2;
-	q = realloc(*p, want * elem);
-	if (!q)
-		return false;
-	*p = q;
-	*room = want;
-	return true;
-}
-
-const struct gen_arch *gen_arch_of(const struct gen_image *img)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
-		if (archs[i]->machine == img->machine &&
-		    archs[i]->abi->big_endian == img->big_endian)
-			return archs[i];
-	}
-	return NULL;
-}
-
-const struct gen_arch *gen_arch_of_abi(uint8_t abi)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
-		if (archs[i]->abi->abi == abi)
-			return archs[i];
-	}
-	return NULL;
-}
-
-struct cfi_section gen_section(const struct gen_image *img, const struct gen_arch *arch)
-{
-	const struct sframe_arch *abi = arch->abi;
-
-	return (struct cfi_section){
-		.vaddr = img->eh_frame.start, .big_endian = img->big_endian, .addr_size = 8,
-		.reg_sp = abi->reg_sp, .reg_fp = abi->reg_fp, .reg_ra = abi->reg_ra,
-		.reg_pc = arch->reg_pc, .sp_off = abi->sp_off, .arm64 = abi->mangles_ra,
-		.ends_at_zero = img->eh_ends_at_zero,
-	};
-}
+#include "impl.h"
+#include "libunwind-user/flow/flow.h"
 
 /* As much of .eh_frame as there is; a file can be shorter than its headers say. */
 static int read_eh_frame(struct gen_image *img, uint8_t **data, size_t *size)
@@ -90,10 +36,10 @@ static int read_eh_frame(struct gen_image *img, uint8_t **data, size_t *size)
 	return 0;
 }
 
-static int read_rows(struct gen_image *img, const struct gen_arch *arch, struct gen_rows *rows,
+static int read_rows(struct gen_image *img, const struct arch *arch, struct gen_rows *rows,
 		     struct gen_stats *stats)
 {
-	struct cfi_section sec = gen_section(img, arch);
+	struct cfi_section sec = image_cfi(img, arch);
 	struct cfi_stats cfi;
 	uint8_t *data;
 	unsigned int i;
@@ -123,9 +69,28 @@ static void count_text(const struct gen_image *img, struct gen_stats *stats)
 		stats->text_bytes += img->code[i].end - img->code[i].start;
 }
 
+/* Rows for what .eh_frame leaves out; then all of them in one list. */
+static int finish_rows(struct gen_rows *rows)
+{
+	uint32_t nr_fdes;
+	int ret;
+
+	ret = rows_sort(rows);
+	if (!ret)
+		ret = rows_add_plts(rows);
+	if (!ret)
+		ret = rows_check(rows);
+	nr_fdes = rows->nr_fdes;
+	if (!ret)
+		ret = flow_add(rows);
+	if (!ret && nr_fdes != rows->nr_fdes)
+		ret = rows_sort(rows);
+	return ret ? ret : rows_list(rows);
+}
+
 static int generate(struct gen_image *img, struct gen_table *table)
 {
-	const struct gen_arch *arch;
+	const struct arch *arch;
 	struct gen_rows rows;
 	int ret;
 
@@ -133,7 +98,7 @@ static int generate(struct gen_image *img, struct gen_table *table)
 	ret = image_open(img);
 	if (ret)
 		goto out;
-	arch = gen_arch_of(img);
+	arch = arch_of(img->machine, img->big_endian);
 	ret = -EOPNOTSUPP;
 	if (!arch)
 		goto out;
@@ -150,7 +115,7 @@ static int generate(struct gen_image *img, struct gen_table *table)
 		ret = read_rows(img, arch, &rows, &table->stats);
 	count_text(img, &table->stats);
 	if (!ret)
-		ret = rows_finish(&rows);
+		ret = finish_rows(&rows);
 	/* stubs alone are not worth a table */
 	if (!ret && !table->stats.nr_fdes && !(img->flags & GEN_NO_CFI) &&
 	    (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
@@ -206,30 +171,4 @@ void gen_free(struct gen_table *table)
 	free(table->data);
 	table->data = NULL;
 	table->size = 0;
-}
-
-const char *gen_cause_name(unsigned int cause)
-{
-	switch (cause) {
-	case GEN_CAUSE_CFA:
-		return "CFA rule";
-	case GEN_CAUSE_RA:
-		return "return address rule";
-	case GEN_CAUSE_FP:
-		return "frame pointer rule";
-	case GEN_CAUSE_OVERLAP:
-		return "overlapping FDEs";
-	case GEN_CAUSE_OUTSIDE:
-		return "FDE outside of code";
-	case GEN_CAUSE_PLT:
-		return "PLT rule at an odd address";
-	case GEN_CAUSE_SIGNAL:
-		return "return from signal handlers";
-	case GEN_CAUSE_FLOW:
-		return "too much code without .eh_frame";
-	case GEN_CAUSE_CODE:
-		return ".eh_frame contradicts the code";
-	default:
-		return cfi_cause_name(cause);
-	}
 }

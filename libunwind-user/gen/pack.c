@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_pack - a list of rows, cut into functions so that the section is small
+ * pack - a list of rows, cut into functions so that the section is small
  *
  * An SFrame function is no more than a range of pcs with some rows: an index entry of 16 bytes that
  * points to a block (5 bytes, then the rows, their starts counted from the function's). It need not
@@ -43,7 +43,7 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 {
 	struct piece *piece;
 
-	if (!gen_room(&p->piece, p->nr_pieces, &p->room_pieces, sizeof(*p->piece)))
+	if (!vec_room(&p->piece, p->nr_pieces, &p->room_pieces, sizeof(*p->piece)))
 		return -ENOMEM;
 	piece = &p->piece[p->nr_pieces++];
 	memset(piece, 0, sizeof(*piece));

@@ -78,7 +78,8 @@ struct packer {
 	uint8_t *index;			/* the section's FDEs */
 	uint32_t nr_fdes, room_fdes;
 	uint8_t *blocks;
-	uint64_t blocks_size, blocks_room;
+	uint64_t blocks_size;
+	size_t blocks_room;
 	uint32_t nr_fres;
 	uint32_t *known, known_size, nr_known;	/* hash of blocks: offset + 1 */
 };

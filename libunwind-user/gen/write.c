@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_write - the bytes of a section
+ * write - the bytes of a section
  *
  * Blocks are written one after the other, each behind those that are kept; one that is there
  * already is not kept. The index has starts of functions as offsets from the start of the code
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libunwind-user/arch/arch.h"
 #include "pack.h"
 
 static void put(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
@@ -101,19 +100,7 @@ static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *
 
 static int block_room(struct packer *p, size_t len)
 {
-	uint64_t room = p->blocks_room ? p->blocks_room : 4096;
-	uint8_t *new;
-
-	while (room < p->blocks_size + len)
-		room *= 2;
-	if (room == p->blocks_room)
-		return 0;
-	new = realloc(p->blocks, room);
-	if (!new)
-		return -ENOMEM;
-	p->blocks = new;
-	p->blocks_room = room;
-	return 0;
+	return vec_grow((void **)&p->blocks, &p->blocks_room, p->blocks_size, len, 1);
 }
 
 static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
@@ -193,7 +180,7 @@ static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t o
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
-	if (!gen_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
+	if (!vec_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
 		return -ENOMEM;
 	to = p->index + (size_t)p->nr_fdes++ * SFRAME_V3_FDE_SIZE;
 	put(to + SFRAME_V3_FDE_START_OFF, start, 8, false);
@@ -232,7 +219,7 @@ int pack_write(struct packer *p)
 
 int pack_assemble(struct packer *p, struct gen_table *t)
 {
-	const struct gen_arch *arch = p->r->arch;
+	const struct arch *arch = p->r->arch;
 	uint64_t index_size = (uint64_t)p->nr_fdes * SFRAME_V3_FDE_SIZE, start, at;
 	bool big_endian = arch->abi->big_endian;
 	uint8_t *h, *fde;

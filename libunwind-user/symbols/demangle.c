@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols.h"
+#include "impl.h"
 
 #define MAX_MANGLED	65536
 #define MAX_PLAIN	65536

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols.h"
+#include "impl.h"
 
 /* The biggest programs have a few million; a broken size must not take all memory. */
 #define MAX_SYMS	(16u << 20)
@@ -28,23 +28,6 @@ struct collect {
 	size_t room, pool_room;
 	struct bounds bounds;
 };
-
-int symtab_grow(void **p, size_t *room, size_t need, size_t elem)
-{
-	size_t want = *room ? *room : 256;
-	void *q;
-
-	if (need <= *room)
-		return 0;
-	while (want < need)
-		want *= 2;
-	q = realloc(*p, want * elem);
-	if (!q)
-		return -ENOMEM;
-	*p = q;
-	*room = want;
-	return 0;
-}
 
 static uint32_t rank_of(const char *name, int bind)
 {
@@ -59,16 +42,12 @@ static int add_sym(struct collect *c, const GElf_Sym *s, const char *name)
 	struct symtab *tab = c->tab;
 	size_t len = strlen(name) + 1;
 	struct sym *sym;
-	int ret;
 
 	if (tab->nr_syms >= MAX_SYMS || tab->pool_size + len > MAX_POOL)
 		return 0;
-	ret = symtab_grow((void **)&tab->syms, &c->room, tab->nr_syms + 1, sizeof(*tab->syms));
-	if (ret)
-		return ret;
-	ret = symtab_grow((void **)&tab->pool, &c->pool_room, tab->pool_size + len, 1);
-	if (ret)
-		return ret;
+	if (vec_grow((void **)&tab->syms, &c->room, tab->nr_syms, 1, sizeof(*tab->syms)) ||
+	    vec_grow((void **)&tab->pool, &c->pool_room, tab->pool_size, len, 1))
+		return -ENOMEM;
 	memcpy(tab->pool + tab->pool_size, name, len);
 	sym = &tab->syms[tab->nr_syms++];
 	sym->addr = s->st_value;
@@ -92,14 +71,13 @@ static int is_code(Elf *elf, size_t ndx)
 static int add_bound(struct collect *c, uint64_t addr)
 {
 	struct bounds *b = &c->bounds;
-	int ret;
 
 	if (b->nr >= MAX_SYMS)
 		return 0;
-	ret = symtab_grow((void **)&b->v, &b->room, b->nr + 1, sizeof(*b->v));
-	if (!ret)
-		b->v[b->nr++] = addr;
-	return ret;
+	if (vec_reserve(b, 1))
+		return -ENOMEM;
+	b->v[b->nr++] = addr;
+	return 0;
 }
 
 /* A symbol that names no function ends one: so do $x and the like, which mark code and data. */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "libunwind-user/cfi/cfi.h"
-#include "symbols.h"
+#include "impl.h"
 
 struct ranges {
 	struct extent_fde {
@@ -30,10 +30,9 @@ struct ranges {
 static int add_fde(void *arg, uint64_t start, uint64_t end)
 {
 	struct ranges *r = arg;
-	int ret = symtab_grow((void **)&r->v, &r->room, r->nr + 1, sizeof(*r->v));
 
-	if (ret)
-		return ret;
+	if (vec_reserve(r, 1))
+		return -ENOMEM;
 	r->v[r->nr].start = start;
 	r->v[r->nr++].end = end;
 	return CFI_SKIP;
@@ -131,12 +130,9 @@ static bool drop_aliases(struct symtab *tab)
 static int add_bounds(struct symtab *tab, struct bounds *b, const struct ranges *fdes)
 {
 	size_t i, n = b->nr;
-	int ret;
 
-	ret = symtab_grow((void **)&b->v, &b->room, n + 2 * tab->nr_syms + fdes->nr,
-			  sizeof(*b->v));
-	if (ret)
-		return ret;
+	if (vec_reserve(b, 2 * tab->nr_syms + fdes->nr))
+		return -ENOMEM;
 	for (i = 0; i < tab->nr_syms; i++) {
 		b->v[n++] = tab->syms[i].addr;
 		if (tab->syms[i].size)

@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 #include "libunwind-user/base/base.h"
-#include "symbols.h"
+#include "impl.h"
 
 #define MAX_TEXT	(128u << 20)
+#define READ_SIZE	65536
 #define MAX_NAME	65536
 
-struct entry {
+struct perfmap_entry {
 	uint64_t start;
 	char *name;		/* in text */
 	char *plain;		/* demangled; NULL: not asked yet */
@@ -31,7 +32,7 @@ struct perfmap {
 	int pid;
 	int error;
 	char *text;
-	struct entry *v;
+	struct perfmap_entry *v;
 	size_t nr;
 	struct cover cover;
 	struct cover other;	/* of saved text: names another entry where there are several */
@@ -109,13 +110,14 @@ static bool parse_line(char *s, uint64_t *start, uint64_t *size, char **name)
 
 static int cmp_entry(const void *a, const void *b, void *arg)
 {
-	const struct entry *v = arg, *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
+	const struct perfmap_entry *v = arg;
+	const struct perfmap_entry *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
 	int c = strcmp(x->name, y->name);
 
 	return c ? c : x->start < y->start ? -1 : x->start > y->start;
 }
 
-static bool same_entry(const struct entry *a, const struct entry *b)
+static bool same_entry(const struct perfmap_entry *a, const struct perfmap_entry *b)
 {
 	return a == b || (a->start == b->start && !strcmp(a->name, b->name));
 }
@@ -174,7 +176,7 @@ static int parse(struct perfmap *m, char *text, size_t len, bool saved)
 	if (!m->v || !in)
 		goto out;
 	for (line = text; line <= text + len; line = end + 1) {
-		struct entry *e = &m->v[m->nr];
+		struct perfmap_entry *e = &m->v[m->nr];
 		uint64_t size;
 
 		end = memchr(line, '\n', text + len + 1 - line);
@@ -197,18 +199,13 @@ out:
 static int read_fd(struct perfmap *m, int fd)
 {
 	size_t len = 0, room = 0;
-	char *text = NULL, *p;
+	char *text = NULL;
 	ssize_t n;
 
 	for (;;) {
-		if (len + 1 >= room) {
-			room = room ? room * 2 : 65536;
-			p = realloc(text, room);
-			if (!p) {
-				free(text);
-				return -ENOMEM;
-			}
-			text = p;
+		if (len + 1 >= room && vec_grow((void **)&text, &room, len, READ_SIZE, 1)) {
+			free(text);
+			return -ENOMEM;
 		}
 		n = read(fd, text + len, room - 1 - len);
 		if (n < 0 && errno == EINTR)
@@ -303,7 +300,7 @@ static struct perfmap *add_map(struct uu_symbols *syms, int pid)
 int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct uu_symbol *sym)
 {
 	struct perfmap *m;
-	struct entry *e;
+	struct perfmap_entry *e;
 	uint32_t i;
 
 	memset(sym, 0, sizeof(*sym));

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols.h"
+#include "impl.h"
 
 #define NR_BUCKETS 1024
 #define DEBUG_ROOM (1u << 30)

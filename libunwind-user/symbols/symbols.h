@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols - what the parts of it share
+ * symbols.h - what the debug information of a file adds to: see debug/
  *
- *	symbols.c		the object, its files, names
- *	open.c		where a file is: sysroot, /proc/PID/root
- *	elf.c		one ELF file's functions
- *	extent.c	... and which addresses each of them names
- *	demangle.c	names as people write them
- *	perfmap.c	code that JIT compilers made
- *
- * and, only in programs that call uu_symbols_new_debug(), which sets uu_symbols.debug:
- *
- *	debug/debug.c		from a file to its debug information
- *	debug/file.c	... in separate files, by build-id and .gnu_debuglink
- *	debug/mini.c		... .gnu_debugdata
- *	debug/debuginfod.c	... from a server
- *	debug/lines.c		file:line and what was inlined
- *	dwarf*.c, base/cover.c	reading it
+ * uu_symbols_new_debug() sets uu_symbols.ops. Programs that call it are linked with debug/: lines,
+ * and what was inlined, from debug information in the file or elsewhere. Programs that only ask for
+ * names are not linked with debug/.
  */
 #ifndef UU_SYMBOLS_H
 #define UU_SYMBOLS_H
@@ -35,14 +23,7 @@
 
 #define UU_BUILD_ID_MAX 64
 
-/* A function, in virtual addresses of the file; name is an offset in the string pool. */
-struct sym {
-	uint64_t addr;
-	uint64_t size;		/* never 0 once the index is ready */
-	uint32_t name;
-	uint32_t rank : 6;	/* the higher, the better a name for this address */
-	uint32_t unsized : 1;	/* the file gives no size: it is what nothing speaks against */
-};
+struct sym;
 
 /* A loadable segment. */
 struct seg {
@@ -50,6 +31,7 @@ struct seg {
 	bool exec;
 };
 
+/* What an ELF file has: its functions, and where it is mapped. */
 struct symtab {
 	struct sym *syms;	/* sorted by address */
 	size_t nr_syms;
@@ -68,38 +50,14 @@ struct collect;
 /* Adds what other files know of @elf; 0 or -ENOMEM. */
 typedef int symtab_more(void *arg, struct collect *c, Elf *elf);
 
-/*
- * Read the ELF file open at @fd. 0 with an index, which may be empty, or
- * -ENOEXEC, -ENOMEM. @more may be NULL.
- */
-int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg);
 /* Add the functions of another file with the same addresses; 0 or -ENOMEM. */
 int symtab_collect(struct collect *c, Elf *elf);
-void symtab_free(struct symtab *tab);
-/* The function that holds virtual address @addr, or NULL. */
-const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
-/* Between file offset and virtual address; -1 if no segment holds it. */
+/* The virtual address of a file offset; -1 if no segment holds it. */
 int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
-int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 /* The build-id among the notes in @data, which may be NULL; its size, 0 without one. */
 size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
 /* That of the ELF file which is open for reading, of any architecture; its size, or 0. */
 size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
-
-/* For arrays: make *@p, of *@room elements of @elem bytes, one of @need or more; 0 or -ENOMEM. */
-int symtab_grow(void **p, size_t *room, size_t need, size_t elem);
-
-/* ---- extent.c ---- */
-
-/* Addresses at which a symbol without a size ends. */
-struct bounds {
-	uint64_t *v;
-	size_t nr, room;
-	bool complete;		/* functions that are not exported are among the symbols, too */
-};
-
-/* Sort the symbols and make the cover; @elf has the .eh_frame. @b gets more. 0 or -ENOMEM. */
-int extent_make(struct symtab *tab, struct bounds *b, Elf *elf);
 
 /* ---- symbols.c ---- */
 
@@ -179,13 +137,7 @@ char *symbols_demangle(const char *name);
  * file; -1 if not. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
  */
 int symbols_open(const char *root, const char *path, int flags);
-/* As it stands in /proc/PID/maps: " (deleted)" may be its end. *@place: what was opened. */
-int symbols_open_mapped(const char *root, const char *path, struct place *place);
 int place_set(struct place *p, const char *root, const char *path);
 void place_free(struct place *p);
-
-/* ---- perfmap.c ---- */
-
-void perfmap_free_all(struct uu_symbols *syms);
 
 #endif

@@ -38,7 +38,8 @@
 
 #include "gen_version.h"
 #include "tables.h"
-#include "format.h"
+#include "libunwind-user/abi/abi.h"
+#include "libunwind-user/base/base.h"
 
 #define LIST_NAME	".paths"
 #define LIST_MAX	(4u << 20)	/* bytes */
@@ -59,12 +60,12 @@ struct tables_cache {
 	uint64_t bytes;			/* in the folder, by what this process knows */
 };
 
-struct header {
+struct cache_header {
 	struct tables_head head;
 	struct gen_stats stats;
 };
 
-static uint32_t checksum(const struct header *h, const uint8_t *data)
+static uint32_t checksum(const struct cache_header *h, const uint8_t *data)
 {
 	const uint8_t *p = (const uint8_t *)&h->head.crc + sizeof(h->head.crc);
 	uint32_t crc = crc32(0, p, (const uint8_t *)(h + 1) - p);
@@ -236,7 +237,8 @@ static int write_all(int fd, const void *from, size_t len)
 	return 0;
 }
 
-static bool header_fits(const struct header *h, const struct tables_id *id, const struct stat *st)
+static bool header_fits(const struct cache_header *h, const struct tables_id *id,
+			const struct stat *st)
 {
 	return tables_head_fits(&h->head, st->st_size, id->build_id, id->build_id_size, id->layout,
 				GEN_VERSION) &&
@@ -245,7 +247,7 @@ static bool header_fits(const struct header *h, const struct tables_id *id, cons
 
 static int load(int fd, const struct tables_id *id, struct gen_table *table)
 {
-	struct header h;
+	struct cache_header h;
 	struct stat st;
 	int ret;
 
@@ -298,7 +300,7 @@ int tables_cache_get(struct tables_cache *c, const struct tables_id *id, struct 
 
 /* ---------------------------- room for new ones -------------------------- */
 
-struct entry {
+struct cache_entry {
 	char *name;
 	struct timespec used;
 	uint64_t bytes;
@@ -306,8 +308,8 @@ struct entry {
 
 static int older(const void *a, const void *b)
 {
-	const struct timespec *x = &((const struct entry *)a)->used;
-	const struct timespec *y = &((const struct entry *)b)->used;
+	const struct timespec *x = &((const struct cache_entry *)a)->used;
+	const struct timespec *y = &((const struct cache_entry *)b)->used;
 
 	if (x->tv_sec != y->tv_sec)
 		return x->tv_sec < y->tv_sec ? -1 : 1;
@@ -315,13 +317,13 @@ static int older(const void *a, const void *b)
 }
 
 /* All files of the folder; what dead writers left is removed. Returns their number or -errno. */
-static ssize_t list_files(struct tables_cache *c, struct entry **list)
+static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 {
 	int fd = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	size_t nr = 0, room = 0;
 	struct dirent *d;
-	struct entry *e;
+	struct cache_entry *e;
 	struct stat st;
 
 	*list = NULL;
@@ -340,13 +342,8 @@ static ssize_t list_files(struct tables_cache *c, struct entry **list)
 		}
 		if (!strcmp(d->d_name, LIST_NAME))
 			continue;
-		if (nr == room) {
-			room = room ? 2 * room : 256;
-			e = realloc(*list, room * sizeof(*e));
-			if (!e)
-				break;
-			*list = e;
-		}
+		if (vec_grow((void **)list, &room, nr, 1, sizeof(*e)))
+			break;
 		e = &(*list)[nr];
 		e->name = strdup(d->d_name);
 		if (!e->name)
@@ -366,7 +363,7 @@ static ssize_t list_files(struct tables_cache *c, struct entry **list)
 static void make_room(struct tables_cache *c, uint64_t bytes)
 {
 	uint64_t want = bytes ? c->limit - c->limit / 4 : UINT64_MAX, sum = 0;
-	struct entry *list;
+	struct cache_entry *list;
 	ssize_t nr, i;
 
 	nr = list_files(c, &list);
@@ -417,7 +414,7 @@ static int put_file(struct tables_cache *c, const char *name, mode_t mode, const
 int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
 		     const struct gen_table *table)
 {
-	struct header h = {
+	struct cache_header h = {
 		.head = {
 			.magic = TABLES_MAGIC, .head_size = sizeof(h), .version = GEN_VERSION,
 			.file_size = sizeof(h) + table->size, .table_size = table->size,

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tables.h"
-#include "format.h"
+#include "libunwind-user/abi/abi.h"
 
 #define MAX_PHDRS	256
 #define MAX_NOTE	4096

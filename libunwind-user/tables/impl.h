@@ -10,7 +10,8 @@
 #include <sys/types.h>
 
 #include "tables.h"
-#include "uapi.h"
+#include "libunwind-user/base/base.h"
+#include "libunwind-user/abi/abi.h"
 
 struct tables_follow;
 struct tables_recall;
@@ -46,11 +47,6 @@ struct tables {
 	struct tables_recall *recall;	/* the rest of it, that nobody works at */
 };
 
-/* tables_open() without the kernel: @add gets what it would get. */
-int tables_new(const struct tables_opts *opts,
-	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
-	       struct tables **tables);
-
 /*
  * tables_scan() which calls progress() only if @report: the thread that follows calls it for the
  * scan that somebody waits for, and not later, when another thread may be in tables_recall().
@@ -83,13 +79,6 @@ bool tables_recall_next(struct tables *t, struct tables_recall *r);
 bool tables_follow_recall(struct tables *t, struct tables_recall *r);
 
 uint64_t tables_now_ns(void);
-
-/*
- * Open what process @pid has mapped at [start, end). The process may be gone: then @path is tried
- * in the caller's own root, where the kernel takes whatever file is opened for what it is.
- */
-int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t end,
-			const char *path);
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 

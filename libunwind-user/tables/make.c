@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "libunwind-user/sframe/sframe_format.h"
+#include "libunwind-user/sframe/sframe.h"
 #include "tables.h"
-#include "format.h"
+#include "libunwind-user/abi/abi.h"
 
 #define TRIES	3
 

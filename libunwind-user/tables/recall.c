@@ -163,9 +163,8 @@ struct list {
 /* Append the path of a file that is not in the list yet. */
 static int append(struct list *l, const char *path, const struct stat *st)
 {
-	size_t len = strlen(path), room = l->room ? l->room : 4096;
+	size_t len = strlen(path);
 	uint64_t *seen;
-	char *bigger;
 
 	if (l->nr == MAX_FILES || strchr(path, '\n'))
 		return 0;
@@ -174,15 +173,8 @@ static int append(struct list *l, const char *path, const struct stat *st)
 		return -ENOMEM;
 	if (*seen)
 		return 0;
-	while (room - l->len < len + 2)
-		room *= 2;
-	if (room != l->room) {
-		bigger = realloc(l->text, room);
-		if (!bigger)
-			return -ENOMEM;
-		l->text = bigger;
-		l->room = room;
-	}
+	if (vec_grow((void **)&l->text, &l->room, l->len, len + 2, 1))
+		return -ENOMEM;
 	l->len += sprintf(l->text + l->len, "%s\n", path);
 	l->nr++;
 	*seen = 1;

@@ -107,15 +107,8 @@ static void add_mapping(struct scan *s, pid_t pid, uint64_t start, uint64_t end,
 
 	if (!when || *when)
 		return;
-	if (s->nr == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-
-		m = realloc(s->map, room * sizeof(*m));
-		if (!m)
-			return;
-		s->map = m;
-		s->room = room;
-	}
+	if (vec_grow((void **)&s->map, &s->room, s->nr, 1, sizeof(*m)))
+		return;
 	m = &s->map[s->nr];
 	*m = (struct mapping) {
 		.pid = pid, .start = start, .end = end, .dev = dev, .ino = ino,

@@ -91,22 +91,15 @@ static int compare(const void *a, const void *b)
 /* With the lock held. NULL without memory, or if it is not there and @path is NULL. */
 static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, const char *path)
 {
-	struct tables_entry key = { .dev = dev, .ino = ino }, *e, **room;
+	struct tables_entry key = { .dev = dev, .ino = ino }, *e;
 	void *node = tfind(&key, &t->index, compare);
-	size_t want;
 
 	if (node)
 		return *(struct tables_entry **)node;
 	if (!path)
 		return NULL;
-	if (t->nr_entries == t->room_entries) {
-		want = t->room_entries ? 2 * t->room_entries : 256;
-		room = realloc(t->entry, want * sizeof(*room));
-		if (!room)
-			return NULL;
-		t->entry = room;
-		t->room_entries = want;
-	}
+	if (vec_grow((void **)&t->entry, &t->room_entries, t->nr_entries, 1, sizeof(*t->entry)))
+		return NULL;
 	e = calloc(1, sizeof(*e));
 	if (!e)
 		return NULL;

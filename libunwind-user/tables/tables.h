@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "libunwind-user/gen/gen.h"
 
@@ -191,6 +192,13 @@ struct tables_opts {
 int tables_open(const struct tables_opts *opts, struct tables **tables);
 void tables_close(struct tables *t);
 
+struct unwind_table_file;	/* abi/abi.h */
+
+/* tables_open() without the kernel: @add gets what it would get. */
+int tables_new(const struct tables_opts *opts,
+	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
+	       struct tables **tables);
+
 /* Why there is no cache, or 0. */
 int tables_cache_error(const struct tables *t);
 
@@ -200,6 +208,13 @@ int tables_cache_error(const struct tables *t);
  * too.
  */
 int tables_add_fd(struct tables *t, int fd, const char *path);
+
+/*
+ * Open what process @pid has mapped at [start, end). The process may be gone: then @path is tried
+ * in the caller's own root, where the kernel takes whatever file is opened for what it is.
+ */
+int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t end,
+			const char *path);
 int tables_add_path(struct tables *t, const char *path);
 
 /* Register a table for the vDSO, made from that of this process. */

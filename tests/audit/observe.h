@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "libunwind-user/tables/uapi.h"
+#include "libunwind-user/abi/abi.h"
 
 #define MAX_PROCESSES	64
 #define MAX_TABLES	512

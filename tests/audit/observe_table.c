@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "observe.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 #include "libunwind-user/tables/tables.h"
 
 const char *cache_dir;

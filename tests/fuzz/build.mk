@@ -72,7 +72,8 @@ $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sfr
 		$(filter %.c %.o,$^)
 
 $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
-		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,base/% cfi/% flow/% gen/% arch/%),\
+		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,\
+		$(addsuffix /%,base $(GEN_ROOMS))),\
 		$(FUZZ_OBJ))
 	@mkdir -p $(@D)
 	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \

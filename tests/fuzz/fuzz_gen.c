@@ -17,8 +17,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libunwind-user/arch/arch.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/rows/rows.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define CODE		0x1000
 #define CODE_SIZE	0x1000
@@ -29,7 +30,7 @@
 
 static uint8_t image[IMAGE_SIZE];
 static size_t eh_size;
-static const struct gen_arch *arch;
+static const struct arch *arch;
 
 struct check {
 	const struct sframe_table *t;
@@ -219,7 +220,7 @@ static void try_eh_frame(const uint8_t *data, size_t size)
 	check_table(&table, &t);
 	c.t = &t;
 	img.big_endian = arch->abi->big_endian;
-	sec = gen_section(&img, arch);
+	sec = image_cfi(&img, arch);
 	sec.data = image + EH;
 	sec.size = eh_size;
 	if (!cfi_parse(&sec, &ops, &c, &stats))
@@ -247,8 +248,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
 		return 0;
-	arch = data[0] == 2 ? &gen_arm64 : data[0] == 3 ? &gen_s390x : &gen_amd64;
-	if (data[0] && arch == &gen_amd64)
+	arch = data[0] == 2 ? &arch_arm64 : data[0] == 3 ? &arch_s390x : &arch_amd64;
+	if (data[0] && arch == &arch_amd64)
 		try_file(data + 1, size - 1);
 	else
 		try_eh_frame(data + 1, size - 1);

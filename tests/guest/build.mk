@@ -46,7 +46,7 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 		$(addprefix $(GUEST)/tables/go-,busy calls))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
-$(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) libunwind-user/tables/uapi.h
+$(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) $(wildcard libunwind-user/abi/*.h)
 
 $(GUEST)/tables/%: tests/guest/prog/tables/%.c
 	@mkdir -p $(@D)

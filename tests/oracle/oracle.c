@@ -39,7 +39,7 @@
 
 #include "libunwind-user/gen/impl.h"
 #include "oracle.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define MAX_TOLD	20
 struct file {

@@ -56,7 +56,7 @@ static int add_func(void *arg, uint64_t start, uint64_t end)
 {
 	struct sp_map *m = arg;
 
-	if (!gen_room(&m->func, m->nr_funcs, &m->room_funcs, sizeof(*m->func)))
+	if (!vec_room(&m->func, m->nr_funcs, &m->room_funcs, sizeof(*m->func)))
 		return -1;
 	m->func[m->nr_funcs++] = (struct range){ .start = start, .end = end };
 	return CFI_SKIP;
@@ -87,7 +87,7 @@ static struct insn *insn_at(const struct sp_map *m, uint64_t pc)
 
 static void push(struct sp_map *m, uint32_t i)
 {
-	if (gen_room(&m->todo, m->nr_todo, &m->room_todo, sizeof(*m->todo)))
+	if (vec_room(&m->todo, m->nr_todo, &m->room_todo, sizeof(*m->todo)))
 		m->todo[m->nr_todo++] = i;
 }
 
@@ -97,7 +97,7 @@ static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct 
 	struct insn *i;
 	struct sframe_row row;
 
-	if (!gen_room(&m->insn, m->nr, &m->room, sizeof(*m->insn)))
+	if (!vec_room(&m->insn, m->nr, &m->room, sizeof(*m->insn)))
 		return;
 	i = &m->insn[m->nr];
 	*i = (struct insn){
@@ -225,7 +225,7 @@ static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
 		if (behind_calls)
 			lead(m, next, disputed, sp, BEHIND_CALL);
 		else if (!disputed &&
-			 gen_room(&m->calls, m->nr_calls, &m->room_calls, sizeof(*m->calls)))
+			 vec_room(&m->calls, m->nr_calls, &m->room_calls, sizeof(*m->calls)))
 			m->calls[m->nr_calls++] = n;
 		return;
 	case FLOW_BRANCH:
@@ -320,7 +320,7 @@ struct sp_map *sp_open(Elf *elf, const struct sframe_table *rows)
 {
 	const struct cfi_ops ops = { .fde = add_func };
 	struct sp_map *m = calloc(1, sizeof(*m));
-	const struct gen_arch *arch = gen_arch_of_abi(rows->arch->abi);
+	const struct arch *arch = arch_of_abi(rows->arch->abi);
 	struct cfi_section sec = { .big_endian = arch && arch->abi->big_endian, .addr_size = 8 };
 	struct cfi_stats stats;
 	uint64_t reach = 0;

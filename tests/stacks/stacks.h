@@ -15,7 +15,7 @@
 #include <sys/user.h>
 
 #include "libunwind-user/gen/gen.h"
-#include "libunwind-user/sframe/step.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define MAX_FRAMES	1024	/* of a walk */
 #define CODE_BYTES	16	/* no instruction is longer */

@@ -34,8 +34,8 @@ $(UNIT_DIR)/libunwind-user/%.o: libunwind-user/%.c
 # test_scan plays libtracecmd itself, so nothing links the real one
 $(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/recording/scan.o
 	@mkdir -p $(@D)
-	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< $(SAN_OBJ) \
-		$(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/recording/scan.o) \
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< \
+		$(SAN_OBJ) $(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/recording/scan.o) \
 		-lcmocka -ltraceevent $(UU_DEBUG_LIBS)
 
 -include $(UNIT_DIR)/plugin/recording/scan.d $(SAN_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -6,7 +6,7 @@
 #include "arch_build.h"
 #include "flow_rows.h"
 #include "libunwind-user/gen/impl.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 
 static struct gen_table table;
 static struct sframe_table reader;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Small ELF files with code that .eh_frame does not cover, for the tests of gen_flow*.c */
+/* Small ELF files with code that .eh_frame does not cover, for the tests of flow/ */
 #ifndef FLOW_BUILD_H
 #define FLOW_BUILD_H
 
@@ -11,7 +11,7 @@
 #include "cfi_build.h"
 #include "flow_rows.h"
 #include "libunwind-user/gen/impl.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define TEXT		0x1000		/* addresses, and offsets in the file */
 #define TEXT_SIZE	0x4000

@@ -12,7 +12,7 @@
 #define SFRAME_BUILD_H
 
 #include "unit.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define BUILD_BASE	0x40000000ull	/* where the section is deemed to be */
 #define BUILD_MAX	(1 << 20)

@@ -9,7 +9,7 @@
 #include "cfi_build.h"
 #include "libunwind-user/gen/gen.h"
 #include "gen_build.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define TEXT_SIZE	0x20000
 #define EH		0x30000

@@ -2,7 +2,7 @@
 /* Tables for arm64 and s390x, made on any machine: rows, stubs, signals, byte order. */
 #include "arch_build.h"
 #include "libunwind-user/gen/gen.h"
-#include "libunwind-user/sframe/step.h"
+#include "libunwind-user/sframe/sframe.h"
 
 static struct gen_table table;
 static struct sframe_table reader;

@@ -2,7 +2,8 @@
 /* .eh_frame that the code contradicts: holes there, and nowhere else. */
 #include "gen_build.h"
 #include "libunwind-user/arch/arch.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define NR		5
 #define START(i)	(TEXT + (i) * 16)
@@ -239,7 +240,7 @@ static void sp_is_never_beyond_32_bits(void **state)
 
 static size_t pushes(const char *code, size_t len, int32_t *bytes)
 {
-	return gen_amd64.pushes((const uint8_t *)code, len, bytes);
+	return arch_amd64.pushes((const uint8_t *)code, len, bytes);
 }
 
 #define PUSHES(code, n, len) do {						\
@@ -280,12 +281,12 @@ static void jumps_at_the_end(void **state)
 	int32_t off;
 
 	(void)state;
-	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\x90\xeb\xf3", 3, &off), 2);
+	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\x90\xeb\xf3", 3, &off), 2);
 	assert_int_equal(off, -13);
-	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\xe9\0\xff\xff\xff", 5, &off), 5);
+	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\xe9\0\xff\xff\xff", 5, &off), 5);
 	assert_int_equal(off, -256);
-	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\0\xff\xff\xff", 4, &off), 0);
-	assert_int_equal(gen_amd64.last_jump((const uint8_t *)"\xeb", 1, &off), 0);
+	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\0\xff\xff\xff", 4, &off), 0);
+	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\xeb", 1, &off), 0);
 }
 
 int main(void)

@@ -2,13 +2,14 @@
 /* Code that goes to another stack while .eh_frame is silent: makecontext(), swapcontext(). */
 #include "gen_build.h"
 #include "libunwind-user/arch/arch.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/sframe/sframe.h"
 
 static size_t leaves(const char *code, size_t len)
 {
 	/* where the CFA is by FP, SP may be anything */
-	assert_int_equal(gen_amd64.leaves_stack((const uint8_t *)code, len, true), len);
-	return gen_amd64.leaves_stack((const uint8_t *)code, len, false);
+	assert_int_equal(arch_amd64.leaves_stack((const uint8_t *)code, len, true), len);
+	return arch_amd64.leaves_stack((const uint8_t *)code, len, false);
 }
 
 #define LEAVES(code)	leaves(code, sizeof(code) - 1)
@@ -45,7 +46,7 @@ static void sp_of_a_ucontext(void **state)
 
 static bool starts(const char *code, size_t len)
 {
-	return gen_amd64.starts_stack((const uint8_t *)code, len);
+	return arch_amd64.starts_stack((const uint8_t *)code, len);
 }
 
 static void only_glibcs_start_context_has_no_caller(void **state)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 
 /* What holds before each instruction, and the length of it, stands beside it. */
 static const char source[] =

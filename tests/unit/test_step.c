@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "unit.h"
-#include "libunwind-user/sframe/step.h"
+#include "libunwind-user/sframe/sframe.h"
 
 /* The stack: word n lies at STACK + 8 * n. Reads outside of it fail. */
 #define STACK	0x7ffd00000000ull

@@ -5,7 +5,7 @@
 #include <sys/inotify.h>
 #include <sys/wait.h>
 
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 #include "tables_place.h"
 
 static struct tables_cache *open_cache(uint64_t limit)

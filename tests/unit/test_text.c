@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Strings that grow: nothing is cut, and what was left out is said. */
-#include "libunwind-user/base/text.h"
+#include "libunwind-user/base/base.h"
 #include "unit.h"
 
 static void what_is_formatted_is_as_long_as_it_is(void **state)

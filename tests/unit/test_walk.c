@@ -15,7 +15,7 @@
 
 #include "unit.h"
 #include "libunwind-user/gen/gen.h"
-#include "libunwind-user/sframe/step.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define MAX		256
 #define NOINLINE	__attribute__((noinline, noclone))

@@ -17,7 +17,7 @@
 #include "trace-cmd-ext/model/model.h"
 #include "trace-cmd-ext/record/record.h"
 #include "trace-cmd-ext/tool/tool.h"
-#include "libunwind-user/tables/impl.h"
+#include "libunwind-user/tables/tables.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 

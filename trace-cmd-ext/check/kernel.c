@@ -20,7 +20,7 @@
 
 #include "check.h"
 #include "trace-cmd-ext/record/record.h"
-#include "libunwind-user/tables/uapi.h"
+#include "libunwind-user/abi/abi.h"
 
 #define PATCHES "boot a kernel with the kernel-patches of trace-ustack"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/sframe/sframe.h"
 #include "stat.h"
 
 struct stat_table {

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libunwind-user/arch/arch.h"
-#include "libunwind-user/sframe/sframe_read.h"
+#include "libunwind-user/gen/gen.h"
+#include "libunwind-user/rows/rows.h"
 #include "serve.h"
 
 #define MAX_TOLD	10
@@ -126,7 +126,7 @@ static int write_table(const char *path, const char *out)
 
 static const char *reg_name(const struct sframe_table *t, unsigned int reg)
 {
-	const struct gen_arch *arch = gen_arch_of_abi(t->arch->abi);
+	const struct arch *arch = arch_of_abi(t->arch->abi);
 
 	return arch && reg < arch->nr_names ? arch->reg_name[reg] : "?";
 }
@@ -241,7 +241,7 @@ static int cmd_dump(const char *path)
 	}
 	printf("version %u, abi %u (%s), flags %#x, %" PRIu32 " functions, %" PRIu32 " rows, %"
 	       PRIu32 " bytes of rows\n", t.version, t.arch->abi,
-	       gen_arch_of_abi(t.arch->abi)->name, t.flags, t.nr_fdes, t.nr_fres,
+	       arch_of_abi(t.arch->abi)->name, t.flags, t.nr_fdes, t.nr_fres,
 	       t.fre_len);
 	for (i = 0; i < t.nr_fdes && !ret; i++)
 		ret = dump_func(&t, i);
@@ -395,7 +395,7 @@ static int verify_rows(struct verify *v, int fd)
 	ret = image_open(&img);
 	if (ret)
 		goto out;
-	sec = gen_section(&img, gen_arch_of_abi(v->t.arch->abi));
+	sec = image_cfi(&img, arch_of_abi(v->t.arch->abi));
 	sec.size = img.eh_frame.end - img.eh_frame.start;
 	if (!sec.size)			/* its rows come from elsewhere */
 		goto out;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* amd64.h - what the files of this folder have for struct gen_arch */
+/* amd64.h - what the files of this folder have for struct arch */
 #ifndef ARCH_AMD64_H
 #define ARCH_AMD64_H
 
 #include "libunwind-user/arch/arch.h"
-#include "libunwind-user/flow/impl.h"
 
 size_t amd64_padding(const uint8_t *p, size_t len);
 bool amd64_enters_kernel(const uint8_t *p);
@@ -13,7 +12,7 @@ bool amd64_starts_stack(const uint8_t *p, size_t len);
 size_t amd64_pushes(const uint8_t *p, size_t len, int32_t *bytes);
 size_t amd64_last_jump(const uint8_t *p, size_t len, int32_t *off);
 
-int amd64_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+int amd64_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
 
 extern const struct flow_arch amd64_flow;
 

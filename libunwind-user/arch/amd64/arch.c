@@ -7,14 +7,13 @@
 #include <elf.h>
 
 #include "amd64.h"
-#include "libunwind-user/sframe/sframe_amd64.h"
 
 static const char *const names[] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
 	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
 };
 
-const struct gen_arch gen_amd64 = {
+const struct arch arch_amd64 = {
 	.name = "x86-64",
 	.machine = EM_X86_64,
 	.abi = &sframe_arch_amd64,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/flow - instructions of amd64 as flow/impl.h has them, decoded by Capstone
+ * amd64/flow - instructions of amd64 as arch/arch.h has them, decoded by Capstone
  *
  * What Capstone says of the length and the operands of an instruction is relied on; what it says of
  * implicit registers and of which operand is written is not, beyond adding to what is lost: an

@@ -16,7 +16,7 @@
 /* Bytes of a stub: -1 is any byte. */
 #define ANY4	-1, -1, -1, -1
 
-struct stub {
+struct amd64_stub {
 	uint8_t size;
 	uint8_t pushed;		/* from here on CFA is 8 more; 0: nowhere */
 	uint8_t cfa;		/* at its start, from rsp */
@@ -24,7 +24,7 @@ struct stub {
 	int16_t byte[16];
 };
 
-static const struct stub stubs[] = {
+static const struct amd64_stub stubs[] = {
 	/* push slot(%rip); jmp *slot + 8(%rip) */
 	{ 16, 6, 16, true, { 0xff, 0x35, ANY4, 0xff, 0x25, ANY4, 0x0f, 0x1f, 0x40, 0x00 } },
 	{ 16, 6, 16, true, { 0xff, 0x35, ANY4, 0xf2, 0xff, 0x25, ANY4, 0x0f, 0x1f, 0x00 } },
@@ -53,7 +53,7 @@ static int32_t slot_of(const uint8_t *disp)
 	return v;
 }
 
-static bool matches(const struct stub *s, const uint8_t *p)
+static bool matches(const struct amd64_stub *s, const uint8_t *p)
 {
 	unsigned int i, jmp;
 
@@ -68,13 +68,13 @@ static bool matches(const struct stub *s, const uint8_t *p)
 	return slot_of(p + 2) + 6LL + 8 == slot_of(p + jmp - 4) + (long long)jmp;
 }
 
-static const struct stub *stub_at(struct gen_image *img, uint64_t addr, uint64_t end)
+static const struct amd64_stub *stub_at(const struct arch_plt *to, uint64_t addr, uint64_t end)
 {
-	const struct stub *s;
+	const struct amd64_stub *s;
 	const uint8_t *p;
 	size_t len = end - addr < 16 ? end - addr : 16;
 
-	p = image_code(img, addr, len);
+	p = to->code(to->ctx, addr, len);
 	for (s = stubs; p && s < stubs + sizeof(stubs) / sizeof(*stubs); s++) {
 		if (s->size <= len && matches(s, p))
 			return s;
@@ -92,46 +92,47 @@ static struct cfi_state state_of(const struct sframe_arch *abi, uint8_t how, int
 }
 
 /* @nr stubs of one kind from @start on */
-static int add_run(struct gen_rows *r, uint64_t start, uint64_t nr, const struct stub *s)
+static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
+		   const struct amd64_stub *s)
 {
 	/* lazy stubs are a pattern of 16 bytes, if they start at multiples of 16 */
 	bool pattern = s->pushed && s->cfa == 8 && !(start & 15);
-	struct cfi_state state = state_of(r->arch->abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
+	struct cfi_state state = state_of(arch_amd64.abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
 					  pattern ? s->pushed : 0);
 	uint64_t i;
 	int ret;
 
-	ret = rows_add_fde(r, start, start + nr * s->size);
+	ret = to->fde(to->ctx, start, start + nr * s->size);
 	if (ret)
 		return ret;
 	if (!s->pushed || pattern)
-		return rows_add_row(r, 0, &state);
+		return to->row(to->ctx, 0, &state);
 	for (i = 0; i < nr && !ret; i++) {
 		state.cfa.off = s->cfa;
-		ret = rows_add_row(r, i * s->size, &state);
+		ret = to->row(to->ctx, i * s->size, &state);
 		state.cfa.off += 8;
 		if (!ret)
-			ret = rows_add_row(r, i * s->size + s->pushed, &state);
+			ret = to->row(to->ctx, i * s->size + s->pushed, &state);
 	}
 	return ret;
 }
 
-int amd64_plt(struct gen_rows *r, uint64_t start, uint64_t end)
+int amd64_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
-	const struct stub *s, *last = NULL;
+	const struct amd64_stub *s, *last = NULL;
 	uint64_t addr, run = start;
 	int ret = 0;
 
 	for (addr = start; addr < end && !ret; addr += s ? s->size : 8) {
-		s = stub_at(r->img, addr, end);
+		s = stub_at(to, addr, end);
 		if (s == last)
 			continue;
 		if (last)
-			ret = add_run(r, run, (addr - run) / last->size, last);
+			ret = add_run(to, run, (addr - run) / last->size, last);
 		run = addr;
 		last = s;
 	}
 	if (last && !ret)
-		ret = add_run(r, run, (addr - run) / last->size, last);
+		ret = add_run(to, run, (addr - run) / last->size, last);
 	return ret;
 }

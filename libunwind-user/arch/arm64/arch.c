@@ -8,7 +8,6 @@
 #include <elf.h>
 
 #include "arm64.h"
-#include "libunwind-user/sframe/sframe_arm64.h"
 
 static const char *const names[] = {
 	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
@@ -16,7 +15,7 @@ static const char *const names[] = {
 	"x27", "x28", "x29", "x30", "sp",
 };
 
-const struct gen_arch gen_arm64 = {
+const struct arch arch_arm64 = {
 	.name = "arm64",
 	.machine = EM_AARCH64,
 	.abi = &sframe_arch_arm64,

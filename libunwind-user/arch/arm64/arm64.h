@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arm64.h - what the files of this folder have for struct gen_arch */
+/* arm64.h - what the files of this folder have for struct arch */
 #ifndef ARCH_ARM64_H
 #define ARCH_ARM64_H
 
 #include "libunwind-user/arch/arch.h"
-#include "libunwind-user/flow/impl.h"
 
 size_t arm64_padding(const uint8_t *p, size_t len);
 bool arm64_enters_kernel(const uint8_t *p);
 
-int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+int arm64_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
 
 extern const struct flow_arch arm64_flow;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * arm64/flow - instructions of arm64 as flow/impl.h has them
+ * arm64/flow - instructions of arm64 as arch/arch.h has them
  *
  * All have four bytes, and where the registers are that one writes depends on its group. What is
  * decoded here is what goes on elsewhere, what moves SP, what stores or loads FP (x29) and RA (x30)

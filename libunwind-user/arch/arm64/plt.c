@@ -14,7 +14,7 @@
 
 #define MAX_INSNS	8
 
-struct insn {
+struct insn_mask {
 	uint32_t bits, mask;
 };
 
@@ -30,14 +30,14 @@ struct insn {
 #define AUTIA1716	0xd503219f
 #define NOP		0xd503201f
 
-struct stub {
-	struct insn insn[MAX_INSNS];	/* without bti and autia1716; up to the jump */
+struct arm64_stub {
+	struct insn_mask insn[MAX_INSNS];	/* without bti and autia1716; up to the jump */
 	uint8_t nr;
 	uint8_t pushed;			/* 16 bytes are, by its first instruction */
 	bool pushes_ra;
 };
 
-static const struct stub stubs[] = {
+static const struct arm64_stub stubs[] = {
 	{ { ADRP(16), LDR(17, 16), ADD(16), BR(17) }, 4, 0, false },
 	{ { STP_X16_X30, ADRP(16), LDR(17, 16), ADD(16), BR(17) }, 5, 16, true },
 	{ { STP_X2_X3, ADRP(2), ADRP(3), LDR(2, 2), ADD(3), BR(2) }, 6, 16, false },
@@ -49,7 +49,7 @@ static uint32_t insn_at(const uint8_t *p)
 }
 
 /* How long the stub at @p is, without padding behind it; 0: another. @body: behind bti */
-static size_t match(const struct stub *s, const uint8_t *p, size_t len, size_t *body)
+static size_t match(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
 {
 	size_t at = 0, i;
 
@@ -65,11 +65,11 @@ static size_t match(const struct stub *s, const uint8_t *p, size_t len, size_t *
 	return at;
 }
 
-static const struct stub *stub_at(struct gen_image *img, uint64_t addr, uint64_t end, size_t *size,
-				  size_t *body)
+static const struct arm64_stub *stub_at(const struct arch_plt *to, uint64_t addr, uint64_t end,
+					size_t *size, size_t *body)
 {
 	size_t len = end - addr < 4 * (MAX_INSNS + 2) ? end - addr : 4 * (MAX_INSNS + 2), i;
-	const uint8_t *p = image_code(img, addr, len);
+	const uint8_t *p = to->code(to->ctx, addr, len);
 
 	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
 		*size = match(&stubs[i], p, len, body);
@@ -83,28 +83,29 @@ static const struct stub *stub_at(struct gen_image *img, uint64_t addr, uint64_t
 }
 
 /* Rows of the stub at @start of the FDE that was added last */
-static int add_rows(struct gen_rows *r, uint64_t start, const struct stub *s, size_t body)
+static int add_rows(const struct arch_plt *to, uint64_t start, const struct arm64_stub *s,
+		    size_t body)
 {
-	struct cfi_state state = { .cfa = { .how = CFI_REG, .reg = r->arch->abi->reg_sp } };
-	int ret = rows_add_row(r, start, &state);
+	struct cfi_state state = { .cfa = { .how = CFI_REG, .reg = arch_arm64.abi->reg_sp } };
+	int ret = to->row(to->ctx, start, &state);
 
 	if (ret || !s->pushed)
 		return ret;
 	state.cfa.off = s->pushed;
 	if (s->pushes_ra)
 		state.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = -8 };
-	return rows_add_row(r, start + body + 4, &state);
+	return to->row(to->ctx, start + body + 4, &state);
 }
 
-int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end)
+int arm64_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	uint64_t addr = (start + 3) & ~3ull, fde = addr;
-	const struct stub *s, *last = NULL;
+	const struct arm64_stub *s, *last = NULL;
 	size_t size = 4, body;
 	int ret = 0;
 
 	for (; addr < end && !ret; addr += size) {
-		s = stub_at(r->img, addr, end, &size, &body);
+		s = stub_at(to, addr, end, &size, &body);
 		if (!s) {
 			size = 4;
 			last = NULL;
@@ -112,12 +113,13 @@ int arm64_plt(struct gen_rows *r, uint64_t start, uint64_t end)
 		}
 		if (!last) {
 			fde = addr;
-			ret = rows_add_fde(r, addr, addr);
+			ret = to->fde(to->ctx, addr, addr);
 		}
 		/* stubs that push nothing follow one another: one row for all of them */
 		if (!ret && (!last || last->pushed || s->pushed))
-			ret = add_rows(r, addr - fde, s, body);
-		r->fde[r->nr_fdes - 1].end = addr + size - r->img->text.start;
+			ret = add_rows(to, addr - fde, s, body);
+		if (!ret)
+			to->extend(to->ctx, addr + size);
 		last = s;
 	}
 	return ret;

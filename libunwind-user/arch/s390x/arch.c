@@ -8,7 +8,6 @@
 #include <elf.h>
 
 #include "s390x.h"
-#include "libunwind-user/sframe/sframe_s390x.h"
 
 static const char *const names[] = {
 	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
@@ -17,7 +16,7 @@ static const char *const names[] = {
 	"f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15",
 };
 
-const struct gen_arch gen_s390x = {
+const struct arch arch_s390x = {
 	.name = "s390x",
 	.machine = EM_S390,
 	.abi = &sframe_arch_s390x,

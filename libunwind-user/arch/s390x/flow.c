@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x/flow - instructions of s390x as flow/impl.h has them
+ * s390x/flow - instructions of s390x as arch/arch.h has them
  *
  * SP is r15, RA r14, and FP, as far as tables have one, r11: a register like others, saved among
  * them. A caller has 160 bytes at its SP in which functions save what they use, by one instruction
@@ -68,15 +68,15 @@ static void adds(struct flow_op *op, unsigned int to, unsigned int from, int64_t
 /* --------------------------------- memory -------------------------------- */
 
 /* D(X,B) */
-struct place {
+struct operand {
 	unsigned int base, index;	/* registers, or 0 */
 	int32_t disp;
 };
 
-static struct place place_of(const uint8_t *p, unsigned int format)
+static struct operand place_of(const uint8_t *p, unsigned int format)
 {
 	const uint8_t *b = p + 2;
-	struct place m = { .base = b[0] >> 4, .disp = half(b) & 0xfff };
+	struct operand m = { .base = b[0] >> 4, .disp = half(b) & 0xfff };
 
 	if (format == FORMAT_RX || format == FORMAT_RXY || format == FORMAT_RXE)
 		m.index = p[1] & 15;
@@ -85,12 +85,12 @@ static struct place place_of(const uint8_t *p, unsigned int format)
 	return m;
 }
 
-static bool is_frame(const struct place *m)
+static bool is_frame(const struct operand *m)
 {
 	return !m->index && (m->base == SP || m->base == FP);
 }
 
-static void stores(struct flow_op *op, const struct place *m, unsigned int size)
+static void stores(struct flow_op *op, const struct operand *m, unsigned int size)
 {
 	if (!is_frame(m))
 		return;
@@ -100,7 +100,7 @@ static void stores(struct flow_op *op, const struct place *m, unsigned int size)
 }
 
 /* Registers from @reg to @last, which goes on behind r15 with r0, by one instruction */
-static void multiple(struct flow_op *op, const struct place *m, unsigned int reg,
+static void multiple(struct flow_op *op, const struct operand *m, unsigned int reg,
 		     unsigned int last, bool load)
 {
 	unsigned int at;
@@ -197,7 +197,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 {
 	uint64_t target = addr + (int64_t)(int16_t)half(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
-	struct place m;
+	struct operand m;
 
 	switch (p[0]) {
 	case 0x41:				/* la */
@@ -262,7 +262,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 {
 	uint64_t target = addr + (int64_t)word(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
-	struct place m = place_of(p, FORMAT_RXY);
+	struct operand m = place_of(p, FORMAT_RXY);
 
 	switch (p[0]) {
 	case 0xc0:
@@ -320,7 +320,7 @@ static void writes_pair(struct flow_op *op, unsigned int reg)
 static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_op *op)
 {
 	unsigned int r1 = insn->format == FORMAT_RRE ? p[3] >> 4 : p[1] >> 4, i;
-	struct place m = { 0 };
+	struct operand m = { 0 };
 
 	if (insn->len > 2)
 		m = place_of(p, insn->format);

@@ -31,9 +31,9 @@ static const int16_t stubs[][STUB_SIZE] = {
 		0x07, 0x00, 0x07, 0x00, 0x07, 0x00 },
 };
 
-static bool is_stub(struct gen_image *img, uint64_t addr)
+static bool is_stub(const struct arch_plt *to, uint64_t addr)
 {
-	const uint8_t *p = image_code(img, addr, STUB_SIZE);
+	const uint8_t *p = to->code(to->ctx, addr, STUB_SIZE);
 	unsigned int i, n;
 
 	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
@@ -46,33 +46,33 @@ static bool is_stub(struct gen_image *img, uint64_t addr)
 }
 
 /* [start, end) is nothing but stubs */
-static int add_run(struct gen_rows *r, uint64_t start, uint64_t end)
+static int add_run(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
-	const struct sframe_arch *abi = r->arch->abi;
+	const struct sframe_arch *abi = arch_s390x.abi;
 	struct cfi_state state = {
 		.cfa = { .how = CFI_REG, .reg = abi->reg_sp, .off = -abi->sp_off },
 	};
-	int ret = rows_add_fde(r, start, end);
+	int ret = to->fde(to->ctx, start, end);
 
-	return ret ? ret : rows_add_row(r, 0, &state);
+	return ret ? ret : to->row(to->ctx, 0, &state);
 }
 
-int s390x_plt(struct gen_rows *r, uint64_t start, uint64_t end)
+int s390x_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	uint64_t addr = start, run = start;
 	int ret = 0;
 
 	while (end - addr >= STUB_SIZE && !ret) {
-		if (is_stub(r->img, addr)) {
+		if (is_stub(to, addr)) {
 			addr += STUB_SIZE;
 			continue;
 		}
 		if (addr > run)
-			ret = add_run(r, run, addr);
+			ret = add_run(to, run, addr);
 		addr += 2;
 		run = addr;
 	}
 	if (addr > run && !ret)
-		ret = add_run(r, run, addr);
+		ret = add_run(to, run, addr);
 	return ret;
 }

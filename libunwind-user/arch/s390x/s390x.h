@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* s390x.h - what the files of this folder have for struct gen_arch */
+/* s390x.h - what the files of this folder have for struct arch */
 #ifndef ARCH_S390X_H
 #define ARCH_S390X_H
 
 #include "libunwind-user/arch/arch.h"
-#include "libunwind-user/flow/impl.h"
 
 size_t s390x_padding(const uint8_t *p, size_t len);
 bool s390x_enters_kernel(const uint8_t *p);
 size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp);
 
-int s390x_plt(struct gen_rows *r, uint64_t start, uint64_t end);
+int s390x_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
 
 extern const struct flow_arch s390x_flow;
 

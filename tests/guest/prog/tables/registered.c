@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libunwind-user/tables/uapi.h"
+#include "libunwind-user/abi/abi.h"
 
 struct code {
 	const char *name;		/* a part of its path, or NULL: at address */

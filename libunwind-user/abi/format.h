@@ -2,8 +2,8 @@
 /*
  * format.h - what a cache of tables looks like: names, headers, who is trusted
  *
- * For cache.c, which writes and reads it, and for audit/audit.c, which reads it inside of any
- * program. So there is nothing of a C library in here: fixed-width types, memory, numbers.
+ * For tables/cache.c, which writes and reads it, and for audit/audit.c, which reads it inside of
+ * any program. So there is nothing of a C library in here: fixed-width types, memory, numbers.
  *
  * One file a table. Its name says what it was made from:
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_sig - code that returns from a signal handler, where .eh_frame does not know it
+ * sig - code that returns from a signal handler, where .eh_frame does not know it
  *
  * It is told by its bytes, which kernels and C libraries keep as they are, because debuggers look
  * for them; struct sframe_sig has them. Two things happen:
@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "libunwind-user/arch/arch.h"
+#include "rows.h"
 
 #define MIN_CODE	8
 #define MAX_SIZE	32		/* of such a function */

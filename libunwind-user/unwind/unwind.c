@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "libunwind-user/gen/gen.h"
-#include "libunwind-user/sframe/step.h"
-#include "unwind-user.h"
+#include "libunwind-user/sframe/sframe.h"
+#include "libunwind-user/unwind-user.h"
 
 /*
  * arm64: signatures of return addresses. They take what addresses of 48 bits leave, but for bit 55;
@@ -35,7 +35,7 @@
 /* 20 KiB: a stack or two of very different code stay in a first-level cache */
 #define ROWS	512
 
-struct table {
+struct uu_table {
 	struct sframe_table t;
 	struct gen_table gen;
 	u32 *index;
@@ -43,7 +43,7 @@ struct table {
 
 struct uu_unwinder {
 	const struct sframe_arch *arch;
-	struct table *table;		/* by text_start; they do not overlap */
+	struct uu_table *table;		/* by text_start; they do not overlap */
 	unsigned int nr_tables;
 	struct sframe_row row[ROWS];
 };
@@ -55,7 +55,7 @@ struct uu_unwinder *uu_unwinder_new(void)
 	return calloc(1, sizeof(struct uu_unwinder));
 }
 
-static void free_table(struct table *t)
+static void free_table(struct uu_table *t)
 {
 	gen_free(&t->gen);
 	free(t->index);
@@ -80,9 +80,9 @@ static bool overlap(const struct sframe_table *a, const struct sframe_table *b)
 }
 
 /* Owns @new, also if it fails. */
-static int put_table(struct uu_unwinder *u, struct table *new)
+static int put_table(struct uu_unwinder *u, struct uu_table *new)
 {
-	struct table *table;
+	struct uu_table *table;
 	unsigned int i, nr;
 
 	table = realloc(u->table, (u->nr_tables + 1) * sizeof(*table));
@@ -107,7 +107,7 @@ static int put_table(struct uu_unwinder *u, struct table *new)
 
 static int add(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias)
 {
-	struct table new = {
+	struct uu_table new = {
 		.gen = *gen,
 		.t = {
 			.mem = gen->data, .size = gen->size, .base = gen->base + bias,
@@ -204,7 +204,7 @@ static const struct sframe_table *table_at(const struct uu_unwinder *u, u64 pc)
 }
 
 /* What the callbacks know */
-struct walk {
+struct uu_walk {
 	struct uu_start start;		/* first: most of them want nothing else */
 	const struct sframe_arch *arch;
 };
@@ -231,7 +231,7 @@ static int read_by(void *ctx, u64 addr, u64 *words, unsigned int nr)
 /* Of another process by its words; of this one so that what is not mapped does no harm */
 static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
 {
-	const struct walk *w = ctx;
+	const struct uu_walk *w = ctx;
 	const struct uu_start *s = &w->start;
 	struct iovec local = { to, size }, remote = { (void *)(uintptr_t)addr, size };
 	u64 word = 0;
@@ -281,7 +281,7 @@ static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **ro
 int uu_unwind(struct uu_unwinder *u, const struct uu_start *start, uint64_t *to, unsigned int max,
 	      unsigned int *nr)
 {
-	struct walk w = { .start = *start, .arch = u->arch };
+	struct uu_walk w = { .start = *start, .arch = u->arch };
 	struct ustep_env env = {
 		.arch = u->arch, .read = start->read ? read_by : read_range, .get_reg = get_reg,
 		.read_code = read_code, .ctx = &w, .ra_mask = RA_MASK,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_image - the ELF file or image that a table is made for
+ * image - the ELF file or image that a table is made for
  *
  * Of a file the section headers tell where .eh_frame and the PLTs are; they are not mapped, and may
  * have been stripped, so PT_GNU_EH_FRAME is the other way to .eh_frame. Code is read through a
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "impl.h"
+#include "rows.h"
 
 #define MAX_PHDRS	512
 #define MAX_SHDRS	65536
@@ -392,6 +392,18 @@ int image_open(struct gen_image *img)
 	if (img->eh_frame.start == img->eh_frame.end)
 		find_eh_frame(img);
 	return 0;
+}
+
+struct cfi_section image_cfi(const struct gen_image *img, const struct arch *arch)
+{
+	const struct sframe_arch *abi = arch->abi;
+
+	return (struct cfi_section){
+		.vaddr = img->eh_frame.start, .big_endian = img->big_endian, .addr_size = 8,
+		.reg_sp = abi->reg_sp, .reg_fp = abi->reg_fp, .reg_ra = abi->reg_ra,
+		.reg_pc = arch->reg_pc, .sp_off = abi->sp_off, .arm64 = abi->mangles_ra,
+		.ends_at_zero = img->eh_ends_at_zero,
+	};
 }
 
 void image_close(struct gen_image *img)

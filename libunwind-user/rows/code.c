@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_code - what a row says, as the bytes of an FRE
+ * code - what a row says, as the bytes of an FRE
  *
  * Few states occur in a file (some hundred), so this runs once for each. The default form says CFA
  * = SP or FP + n, RA and FP saved at a distance from it. The flexible one says everything of
@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "libunwind-user/arch/arch.h"
+#include "rows.h"
 
 static unsigned int word_shift(const int32_t *word, const bool *is_control, unsigned int nr)
 {
@@ -141,7 +141,7 @@ static uint8_t flexible(const struct sframe_arch *abi, const struct cfi_state *s
 	return 0;
 }
 
-void gen_encode(const struct gen_arch *arch, const struct cfi_state *s, struct gen_code *code)
+void gen_encode(const struct arch *arch, const struct cfi_state *s, struct gen_code *code)
 {
 	const struct sframe_arch *abi = arch->abi;
 	int32_t word[3];

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * arch - the architectures that tables are made for
+ */
+#include "arch.h"
+
+static const struct arch *const archs[] = { &arch_amd64, &arch_arm64, &arch_s390x };
+
+const struct arch *arch_of(uint16_t machine, bool big_endian)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
+		if (archs[i]->machine == machine && archs[i]->abi->big_endian == big_endian)
+			return archs[i];
+	}
+	return NULL;
+}
+
+const struct arch *arch_of_abi(uint8_t abi)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
+		if (archs[i]->abi->abi == abi)
+			return archs[i];
+	}
+	return NULL;
+}

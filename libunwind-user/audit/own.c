@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * own MODULE TABLE: write the table of the audit module, which is then put into the module
+ *
+ * Runs while the module is built, hence with a C library, and with the library as it was just
+ * built. No part of the module.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libunwind-user/gen/gen.h"
+
+static int fail(const char *path, int error)
+{
+	fprintf(stderr, "own: %s: no table of the audit module: %s\n", path, strerror(error));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct gen_table table;
+	int fd, ret;
+	FILE *to;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: own MODULE TABLE\n");
+		return 2;
+	}
+	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(argv[1], errno);
+	ret = gen_from_fd(fd, &table);
+	close(fd);
+	if (ret)
+		return fail(argv[1], -ret);
+	to = fopen(argv[2], "wbe");
+	if (!to || fwrite(table.data, table.size, 1, to) != 1)
+		ret = fail(argv[2], errno);
+	if (to && fclose(to) && !ret)
+		ret = fail(argv[2], errno);
+	gen_free(&table);
+	return ret;
+}

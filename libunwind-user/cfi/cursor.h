@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cursor.h - bytes of .eh_frame, read one after the other
+ */
+#ifndef CFI_CURSOR_H
+#define CFI_CURSOR_H
+
+#include "cfi.h"
+
+/*
+ * Bytes still to be read. A read past the end sets @bad, returns 0 and reads no more, so that it is
+ * enough to look at @bad once, after a group of reads.
+ */
+struct cfi_cur {
+	const uint8_t *p, *end;
+	bool big_endian, bad;
+};
+
+static inline size_t cur_left(const struct cfi_cur *c)
+{
+	return c->end - c->p;
+}
+
+static inline uint64_t cur_fail(struct cfi_cur *c)
+{
+	c->bad = true;
+	c->p = c->end;
+	return 0;
+}
+
+static inline uint64_t cur_uint(struct cfi_cur *c, unsigned int size)
+{
+	uint64_t v = 0;
+	unsigned int i;
+
+	if (cur_left(c) < size)
+		return cur_fail(c);
+	if (c->big_endian) {
+		for (i = 0; i < size; i++)
+			v = v << 8 | c->p[i];
+	} else {
+		for (i = size; i--; )
+			v = v << 8 | c->p[i];
+	}
+	c->p += size;
+	return v;
+}
+
+static inline uint8_t cur_u8(struct cfi_cur *c)
+{
+	if (c->p == c->end)
+		return cur_fail(c);
+	return *c->p++;
+}
+
+uint64_t cur_uleb_slow(struct cfi_cur *c);
+int64_t cur_sleb(struct cfi_cur *c);
+
+static inline uint64_t cur_uleb(struct cfi_cur *c)
+{
+	if (c->p != c->end && *c->p < 0x80)
+		return *c->p++;
+	return cur_uleb_slow(c);
+}
+
+/* @size bytes as a cursor of their own */
+struct cfi_cur cur_sub(struct cfi_cur *c, uint64_t size);
+
+/* The bytes of a pointer, without what they count from. False if @format is not known. */
+bool cfi_pointer_bytes(struct cfi_cur *c, uint8_t format, uint8_t addr_size, uint64_t *value);
+
+/* An encoded pc; @vaddr is that of the section. False if it cannot be followed. */
+bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, uint64_t *value);
+
+#endif

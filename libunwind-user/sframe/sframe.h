@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sframe.h - SFrame sections: their format, a reader, and the step from a frame to its caller
+ *
+ * Most files of this folder are the kernel's as well, byte for byte: kernel/unwind/ in the kernel
+ * series has the others of these, scripts/check-shared compares them. So they have names and a
+ * sframe_env.h of their own, and include nothing of the library.
+ */
+#ifndef SFRAME_H
+#define SFRAME_H
+
+#include "sframe_env.h"
+#include "sframe_format.h"
+#include "sframe_read.h"
+#include "step.h"
+
+/* The constants of each architecture; who has no use for them has no copy. */
+#include "sframe_amd64.h"
+#include "sframe_arm64.h"
+#include "sframe_s390x.h"
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * impl.h - what the parts of symbols share
+ *
+ *	symbols.c		the object, its files, names
+ *	open.c		where a file is: sysroot, /proc/PID/root
+ *	elf.c		one ELF file's functions
+ *	extent.c	... and which addresses each of them names
+ *	demangle.c	names as people write them
+ *	perfmap.c	code that JIT compilers made
+ */
+#ifndef UU_SYMBOLS_IMPL_H
+#define UU_SYMBOLS_IMPL_H
+
+#include "symbols.h"
+
+/* ---- elf.c ---- */
+
+/* A function, in virtual addresses of the file; name is an offset in the string pool. */
+struct sym {
+	uint64_t addr;
+	uint64_t size;		/* never 0 once the index is ready */
+	uint32_t name;
+	uint32_t rank : 6;	/* the higher, the better a name for this address */
+	uint32_t unsized : 1;	/* the file gives no size: it is what nothing speaks against */
+};
+
+/*
+ * Read the ELF file open at @fd. 0 with an index, which may be empty, or
+ * -ENOEXEC, -ENOMEM. @more may be NULL.
+ */
+int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg);
+void symtab_free(struct symtab *tab);
+/* The function that holds virtual address @addr, or NULL. */
+const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
+/* Where in the file a virtual address is; -1 if no segment holds it. */
+int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
+
+/* ---- extent.c ---- */
+
+/* Addresses at which a symbol without a size ends. */
+struct bounds {
+	uint64_t *v;
+	size_t nr, room;
+	bool complete;		/* functions that are not exported are among the symbols, too */
+};
+
+/* Sort the symbols and make the cover; @elf has the .eh_frame. @b gets more. 0 or -ENOMEM. */
+int extent_make(struct symtab *tab, struct bounds *b, Elf *elf);
+
+/* ---- open.c ---- */
+
+/* As it stands in /proc/PID/maps: " (deleted)" may be its end. *@place: what was opened. */
+int symbols_open_mapped(const char *root, const char *path, struct place *place);
+
+/* ---- perfmap.c ---- */
+
+void perfmap_free_all(struct uu_symbols *syms);
+
+#endif
