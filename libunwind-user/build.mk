@@ -9,8 +9,8 @@ UU_SRC := symbols.c symbols_demangle.c symbols_elf.c symbols_extent.c symbols_op
 # shared with the kernel, see sframe_env.h
 UU_SRC += sframe_read.c step.c
 # .eh_frame to SFrame, see gen_impl.h
-UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_check.c gen_code.c gen_image.c gen_pack.c \
-	gen_rows.c gen_sig.c gen_write.c
+UU_SRC += cfi.c cfi_expr.c cfi_run.c gen.c gen_check.c gen_code.c gen_image.c gen_list.c \
+	gen_pack.c gen_rows.c gen_sig.c gen_write.c
 # architectures, see arch/arch.h
 UU_SRC += $(addprefix arch/amd64/,arch.c code.c plt.c flow.c flow_table.c)
 UU_SRC += $(foreach a,arm64 s390x,$(addprefix arch/$a/,arch.c code.c flow.c plt.c)) \

@@ -4,7 +4,8 @@
  *
  *	gen_image.c	the ELF file or image: code, .eh_frame, PLT sections
  *	cfi*.c		.eh_frame to rows
- *	gen_rows.c	rows of all FDEs in one ascending list, with padding and holes
+ *	gen_rows.c	FDEs and their rows, by .eh_frame and without it
+ *	gen_list.c	rows of all FDEs in one ascending list, with padding and holes
  *	gen_check.c	rows that the code contradicts
  *	gen_code.c	what a row says, as bytes of an FRE
  *	gen_pack.c	the list cut into functions so that the section is small
@@ -218,17 +219,25 @@ int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *sta
 int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
 		 const struct cfi_state *state);
 
-/* Do both say the same of the same code? */
-bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
+/* The number of a state; 0 (which is GEN_NONE, hence no answer) without memory. */
+uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state);
 
 /* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
 
+/* Sort, find PLT stubs, follow other code, make the list. */
+int rows_finish(struct gen_rows *r);
+
+/* ------------------------------ gen_list.c ------------------------------- */
+
+/* Do both say the same of the same code? */
+bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
+
 /* Is this between two functions, and padding? Counts from text.start on. */
 bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end);
 
-/* Sort, resolve overlaps, find PLT stubs, follow other code, fill padding. */
-int rows_finish(struct gen_rows *r);
+/* The list of the sorted FDEs: resolve overlaps, fill padding. */
+int rows_list(struct gen_rows *r);
 
 /* ------------------------------ gen_check.c ------------------------------ */
 

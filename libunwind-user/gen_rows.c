@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen_rows - the rows of all FDEs as one ascending list
+ * gen_rows - FDEs and their rows, as .eh_frame has them and as they are found without it
  *
  * While .eh_frame is read its rows are collected, their states numbered: there are few different
- * ones, so that from here on rows are compared, and encoded, by number. Then
- *
- *	- FDEs are sorted by start; most files have two or three ascending runs of them;
- *	- PLT stubs that no FDE covers are added, and what can be told of other code without one;
- *	- the same FDE twice counts once; where two FDEs overlap and differ, nobody knows which one
- *	  a debugger takes, so all they cover from there on is a hole;
- *	- a gap between two functions that is nothing but padding gets the row that the second one
- *	  starts with, see gen.h. Any other gap is not in the table;
- *	- a hole is what the code contradicts, as far as that is looked at, see gen_check.c;
- *	- so is what returns from signal handlers with rules that do not say so, see gen_sig.c;
- *	- so is what lies behind an instruction that goes to another stack, if no rule says so;
- *	- glibc's function to which coroutines return has no caller, nor has the padding before it.
+ * ones, so that from here on rows are compared, and encoded, by number. Then FDEs are sorted by
+ * start (most files have two or three ascending runs of them), and PLT stubs that no FDE covers are
+ * added, and what can be told of other code without one. gen_list.c makes one list of them all.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +13,6 @@
 
 #include "arch/arch.h"
 #include "cfi_impl.h"
-
-/* Functions are aligned to 64 at most, loops and sections to more, which is no loss. */
-#define MAX_PADDING	63
 
 #define MAX_FDES	(1u << 28)
 
@@ -70,8 +58,7 @@ static bool grow_intern(struct gen_rows *r)
 	return true;
 }
 
-/* The number of a state; 0 (which is GEN_NONE, hence no answer) without memory. */
-static uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
+uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state)
 {
 	uint32_t *place, n, room;
 
@@ -140,7 +127,7 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
 		 const struct cfi_state *state)
 {
-	uint32_t n = number_of(r, state);
+	uint32_t n = rows_number(r, state);
 
 	if (!n || !gen_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
 		return -ENOMEM;
@@ -234,7 +221,7 @@ static int set_pushed(struct gen_rows *r)
 	r->pushed = true;
 	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
 		state = pushed(r, &r->state[r->raw[i].state]);
-		r->raw[i].state = number_of(r, &state);
+		r->raw[i].state = rows_number(r, &state);
 		if (!r->raw[i].state)
 			return -ENOMEM;
 	}
@@ -390,177 +377,8 @@ static int add_flow(struct gen_rows *r)
 	return ret || nr_fdes == r->nr_fdes ? ret : sort_fdes(r);
 }
 
-/* ------------------------------- the list -------------------------------- */
-
-/* Undo rows from @start on. */
-static void cut(struct gen_rows *r, uint32_t start)
-{
-	while (r->nr_rows && r->row[r->nr_rows - 1].start >= start)
-		r->nr_rows--;
-}
-
-static int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start)
-{
-	uint32_t room = r->room_rows;
-
-	if (r->nr_rows && r->row[r->nr_rows - 1].start == start)
-		r->nr_rows--;
-	if (r->nr_rows && r->row[r->nr_rows - 1].state == state && (!is_start || state < GEN_FIRST))
-		return 0;
-	if (!gen_room(&r->row, r->nr_rows, &room, sizeof(*r->row)) ||
-	    !gen_room(&r->is_start, r->nr_rows, &r->room_rows, 1))
-		return -ENOMEM;
-	r->row[r->nr_rows].start = start;
-	r->row[r->nr_rows].state = state;
-	r->is_start[r->nr_rows++] = is_start;
-	return 0;
-}
-
-bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b)
-{
-	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
-	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));
-}
-
-static void count_hole(struct gen_rows *r, unsigned int cause, uint32_t start, uint32_t end)
-{
-	r->stats->hole[cause].nr++;
-	r->stats->hole[cause].bytes += end - start;
-}
-
-bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
-{
-	const uint8_t *code;
-	size_t n, len = end - start;
-
-	if (len > MAX_PADDING || !image_in_code(r->img, r->img->text.start + start,
-						r->img->text.start + end))
-		return false;
-	/* Behind the system call of a signal trampoline it is still its frame */
-	if (start >= 2) {
-		code = image_code(r->img, r->img->text.start + start - 2, 2);
-		if (!code || r->arch->enters_kernel(code))
-			return false;
-	}
-	code = image_code(r->img, r->img->text.start + start, len);
-	for (; code && len; code += n, len -= n) {
-		n = r->arch->padding(code, len);
-		if (!n)
-			return false;
-	}
-	return code;
-}
-
-/* The number of the state as rows have it: holes are all alike. */
-static uint32_t state_in_row(struct gen_rows *r, const struct gen_fde *fde, uint32_t i)
-{
-	const struct gen_row *raw = &r->raw[fde->row + i];
-	uint32_t end = i + 1 < fde->nr_rows ? raw[1].start : fde->end;
-	const struct gen_code *code = &r->code[raw->state];
-
-	if (code->cause) {
-		count_hole(r, code->cause, raw->start, end);
-		return GEN_HOLE;
-	}
-	/* the rule counts from multiples of 16, PC type MASK from the start of the function */
-	if (code->plt && ((r->img->text.start + raw->start) & 15)) {
-		count_hole(r, GEN_CAUSE_PLT, raw->start, end);
-		return GEN_HOLE;
-	}
-	return raw->state;
-}
-
-/*
- * From where on the rules of a function that has just one count from a register that is gone. SP is
- * not what counts where the CFA is by FP: in the part of a function that repairs its SP, say.
- * @outermost: nothing calls it, which must be known: to say so of what has callers ends their
- * stacks there.
- */
-static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde, bool *outermost)
-{
-	size_t len = fde->end - fde->start;
-	const struct cfi_rule *cfa;
-	const uint8_t *code;
-	bool by_fp;
-
-	*outermost = false;
-	if (!r->arch->leaves_stack || fde->nr_rows != 1 || len > IMAGE_MAX_CODE)
-		return fde->end;
-	cfa = &r->state[r->raw[fde->row].state].cfa;
-	by_fp = cfa->reg == r->arch->abi->reg_fp;
-	if (cfa->how != CFI_REG || (!by_fp && cfa->reg != r->arch->abi->reg_sp))
-		return fde->end;
-	code = image_code(r->img, r->img->text.start + fde->start, len);
-	if (!code)
-		return fde->end;
-	*outermost = !by_fp && r->arch->starts_stack && r->arch->starts_stack(code, len);
-	return fde->start + r->arch->leaves_stack(code, len, by_fp);
-}
-
-/* As a return address it is looked up at the byte before it, where .eh_frame has nothing. */
-static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
-{
-	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
-	uint32_t n = number_of(r, &outermost), start = fde->start;
-	int ret;
-
-	if (!n)
-		return -ENOMEM;
-	if (gap_start < start && rows_is_padding(r, gap_start, start)) {
-		r->stats->padding_bytes += start - gap_start;
-		start = gap_start;
-	}
-	ret = put(r, start, n, true);
-	return ret ? ret : put(r, fde->end, GEN_NONE, false);
-}
-
-/* [start, end), after which nothing is known */
-static int put_hole(struct gen_rows *r, uint32_t start, uint32_t end)
-{
-	int ret = put(r, start, GEN_HOLE, false);
-
-	return ret ? ret : put(r, end, GEN_NONE, false);
-}
-
-static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
-{
-	uint32_t i, state, start, end;
-	bool outermost;
-	int ret;
-
-	end = end_of_stack(r, fde, &outermost);
-	if (outermost)
-		return put_outermost(r, fde, gap_start);
-	if (sig_is_unknown(r, fde)) {
-		count_hole(r, GEN_CAUSE_SIGNAL, fde->start, fde->end);
-		return put_hole(r, fde->start, fde->end);
-	}
-	if (end < fde->end)
-		count_hole(r, CFI_CAUSE_SP, end, fde->end);
-	if (end == fde->start)
-		return put_hole(r, end, fde->end);
-	for (i = 0; i < fde->nr_rows; i++) {
-		start = r->raw[fde->row + i].start;
-		state = state_in_row(r, fde, i);
-		if (!i && state != GEN_HOLE && gap_start < start && !r->code[state].plt &&
-		    !r->code[state].signal &&
-		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
-			r->stats->padding_bytes += start - gap_start;
-			ret = put(r, gap_start, state, false);
-			if (ret)
-				return ret;
-		}
-		ret = put(r, start, state, !i);
-		if (ret)
-			return ret;
-	}
-	return put_hole(r, end, fde->end);
-}
-
 int rows_finish(struct gen_rows *r)
 {
-	const struct gen_fde *fde, *last = NULL;
-	uint32_t i, next, reach = 0;
 	int ret;
 
 	ret = sort_fdes(r);
@@ -571,30 +389,6 @@ int rows_finish(struct gen_rows *r)
 	if (!ret)
 		ret = add_flow(r);
 	if (!ret)
-		ret = put(r, 0, GEN_NONE, false);
-	for (i = 0; i < r->nr_fdes && !ret; i++) {
-		fde = &r->fde[i];
-		r->stats->fde_bytes += fde->end - fde->start;
-		if (last && rows_same_fde(r, last, fde))
-			continue;
-		if (fde->start < reach) {
-			if (fde->end > reach)
-				reach = fde->end;
-			count_hole(r, GEN_CAUSE_OVERLAP, fde->start, reach);
-			cut(r, fde->start);
-			ret = put_hole(r, fde->start, reach);
-			/* nothing more can equal what is no longer in the list */
-			last = NULL;
-			continue;
-		}
-		for (next = i + 1; next < r->nr_fdes && rows_same_fde(r, fde, &r->fde[next]); )
-			next++;
-		/* padding in front of what is disputed is, too */
-		if (!last || (next < r->nr_fdes && r->fde[next].start == fde->start))
-			reach = fde->start;
-		ret = put_fde(r, fde, reach);
-		reach = fde->end;
-		last = fde;
-	}
+		ret = rows_list(r);
 	return ret;
 }
