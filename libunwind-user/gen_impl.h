@@ -121,11 +121,21 @@ int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len);
 /* Copy bytes of the file by address. Returns 0, -EFAULT if they are not in it, or a read error. */
 int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
 
+/* image_code(), by another window */
+const uint8_t *image_move(struct gen_image *img, uint64_t vaddr, size_t len);
+
 /*
  * @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call; NULL if they are no code or
  * cannot be read. Cheap for ascending addresses.
  */
-const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len);
+static inline const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
+{
+	uint64_t at = vaddr - img->window_start;
+
+	if (at <= img->window_size && len <= img->window_size - at)
+		return img->window + at;
+	return image_move(img, vaddr, len);
+}
 
 /* Are all of these bytes in one segment that can be executed? */
 bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
