@@ -427,10 +427,19 @@ static bool is_settled(struct check *c, uint32_t i, struct look *look)
 	return true;
 }
 
+/* Look at what is in front of an FDE, too: code is read once for both. */
+static void find_padding(struct gen_rows *r, struct gen_fde *fde, uint32_t *reach)
+{
+	if (fde->start > *reach && rows_is_padding(r, *reach, fde->start))
+		fde->padded = *reach;
+	if (fde->end > *reach)
+		*reach = fde->end;
+}
+
 int rows_check(struct gen_rows *r)
 {
 	struct check c = { .r = r, .arch = r->arch->flow };
-	uint32_t i, nr = r->nr_fdes, in_front = 0;
+	uint32_t i, nr = r->nr_fdes, in_front = 0, padded = 0;
 	bool all = false, begins, ends;
 	struct look look;
 	int ret = 0;
@@ -443,6 +452,7 @@ int rows_check(struct gen_rows *r)
 		look = (struct look){ .last = NULL };
 		for (i = 0; i < nr && ret >= 0; i++) {
 			c.fde = &r->fde[i];
+			find_padding(r, c.fde, &padded);
 			if (is_settled(&c, i, &look))
 				continue;
 			/* in this order, as the window on the code moves forward */

@@ -251,7 +251,10 @@ int rows_list(struct gen_rows *r);
 
 /* ------------------------------ gen_check.c ------------------------------ */
 
-/* Holes for rows of the sorted FDEs that cannot be right. */
+/*
+ * Holes for rows of the sorted FDEs that cannot be right. Where that is looked at, padding in front
+ * of them is found, too.
+ */
 int rows_check(struct gen_rows *r);
 
 /* ------------------------------ gen_flow.c ------------------------------- */
