@@ -146,10 +146,12 @@ struct flow_arch {
 	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
 		       struct flow_op *op);
 	/*
-	 * Can there be an instruction in the FLOW_REFERENCE bytes at @p, whose address is @addr,
-	 * that calls, jumps to or takes the address of @target?
+	 * Where in the @len bytes at @p, whose address is @addr, can the first instruction be that
+	 * calls, jumps to or takes the address of one of the @size bytes at @start? It is told by
+	 * FLOW_REFERENCE bytes. @len if there is none. NULL: what has rows is not searched.
 	 */
-	bool (*may_refer)(const uint8_t *p, uint64_t addr, uint64_t *target);
+	size_t (*find_reference)(const uint8_t *p, size_t len, uint64_t addr, uint64_t start,
+				 uint64_t size, uint64_t *target);
 	/* Is it a jump or branch, by more than a byte's distance? NULL: decode() shows it. */
 	bool (*may_jump)(const uint8_t *p, uint64_t addr, uint64_t *target);
 	/*

@@ -77,12 +77,12 @@ static void decode(struct flow *f, const struct gen_fde *fde)
 static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint32_t pc)
 {
 	uint32_t low = f->gap[0].start, high = f->gap[f->nr_gaps - 1].end, i;
-	uint64_t base = f->r->img->text.start, to;
+	uint64_t base = f->r->img->text.start, to = 0;
 
-	for (i = -(base + pc) & (f->arch->insn - 1); i + FLOW_REFERENCE <= len;
-	     i += f->arch->insn) {
-		if (f->arch->may_refer(p + i, base + pc + i, &to) && to - base - low < high - low &&
-		    flow_byte(f, to - base, NULL) != UINT32_MAX)
+	for (i = -(base + pc) & (f->arch->insn - 1); i < len; i += f->arch->insn) {
+		i += f->arch->find_reference(p + i, len - i, base + pc + i, base + low, high - low,
+					     &to);
+		if (i < len && flow_byte(f, to - base, NULL) != UINT32_MAX)
 			return true;
 	}
 	return false;
@@ -91,8 +91,8 @@ static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint
 static bool looks_worth(struct flow *f, const struct gen_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
+	uint8_t end[2 * FLOW_REFERENCE] = { 0 };
 	uint32_t at, len, step;
-	uint8_t end[FLOW_REFERENCE] = { 0 };
 	const uint8_t *p;
 
 	/* pieces overlap by what is looked at at once */
@@ -103,20 +103,15 @@ static bool looks_worth(struct flow *f, const struct gen_fde *fde)
 			return true;
 		step = len < CHUNK ? len : CHUNK - FLOW_REFERENCE;
 	}
-	/* the last instruction may be shorter than that */
-	len = fde->end - fde->start < sizeof(end) ? fde->end - fde->start : sizeof(end) - 1;
+	/* the last instructions may be shorter than that: zeros follow them */
+	len = fde->end - fde->start;
+	if (len > FLOW_REFERENCE - 1)
+		len = FLOW_REFERENCE - 1;
 	p = image_code(f->r->img, base + fde->end - len, len);
 	if (!p)
 		return false;
-	for (; len; len--, p++) {
-		if ((base + fde->end - len) & (f->arch->insn - 1))
-			continue;
-		memcpy(end, p, len);
-		memset(end + len, 0, sizeof(end) - len);
-		if (may_refer(f, end, sizeof(end), fde->end - len))
-			return true;
-	}
-	return false;
+	memcpy(end, p, len);
+	return may_refer(f, end, len + FLOW_REFERENCE - 1, fde->end - len);
 }
 
 void flow_enter_called(struct flow *f)
@@ -124,7 +119,7 @@ void flow_enter_called(struct flow *f)
 	const struct gen_rows *r = f->r;
 	uint32_t i, reach = 0;
 
-	if (f->size < MIN_GAPS || !f->arch->may_refer)
+	if (f->size < MIN_GAPS || !f->arch->find_reference)
 		return;
 	for (i = 0; i < r->nr_fdes && !f->no_memory; i++) {
 		/* FDEs that overlap are believed by nobody */

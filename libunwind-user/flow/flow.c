@@ -85,9 +85,10 @@ static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *
 		if (base + fde->start >= end)
 			break;
 		if (base + fde->start > start) {
-			if (rows_is_padding(r, start - base, fde->start))
+			if (fde->padded != start - base &&
+			    rows_is_padding(r, start - base, fde->start))
 				fde->padded = start - base;
-			else
+			if (fde->padded != start - base)
 				ret = add_free(f, start, base + fde->start);
 		}
 		if (base + fde->end > start)

@@ -42,6 +42,9 @@
  * somewhere, and none of it is believed, proved or not: a return with SP elsewhere; known code with
  * another state; no instruction; a call with SP not a multiple of 16, which the ABI wants.
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "impl.h"
 
 /* Backward jumps in a row that a proof may have to pass; more are for input made to be slow. */
@@ -88,6 +91,13 @@ static unsigned int source_of_fp(const struct flow_op *op)
 	}
 }
 
+/* Those of @claims that @s makes */
+static unsigned int keep_claims(const struct flow_arch *arch, const struct flow_state *s,
+				unsigned int claims)
+{
+	return claims ? claims & flow_claims(arch, s) : 0;
+}
+
 /*
  * The claims of @s, in front of @op, that are proved by those @proved of the state behind it. What
  * was read back proves its slot if it is known where that is: by the other claims, or because the
@@ -121,7 +131,7 @@ static unsigned int hand_back(const struct flow_arch *arch, const struct flow_st
 		of |= s->ra_saved ? FLOW_RA_SLOT : of & base ? FLOW_RA : 0;
 	if (proved & FLOW_SP_SLOT && s->sp_saved)
 		of |= FLOW_SP_SLOT;
-	return of & flow_claims(arch, s);
+	return keep_claims(arch, s, of);
 }
 
 /*
@@ -241,7 +251,7 @@ static bool look_at(struct flow *f, struct flow_node *n)
 	if (contradicts_itself(f, n))
 		n->disproved = true;
 	else
-		n->proved |= proved_here(f, n) & flow_claims(f->arch, &n->state);
+		n->proved |= keep_claims(f->arch, &n->state, proved_here(f, n));
 	nr = flow_edges(f, n, edge);
 	for (i = 0; i < nr; i++)
 		look_at_edge(f, n, &edge[i]);
@@ -252,27 +262,43 @@ static bool look_at(struct flow *f, struct flow_node *n)
 	return proved != n->proved || disproved != n->disproved;
 }
 
-static void prove(struct flow *f)
+/* Those that are not sure, from the last byte of the gaps to the first; until believe() */
+static uint32_t *find_unsure(const struct flow *f, uint32_t *nr)
 {
+	uint32_t *unsure = malloc((f->nr_nodes + 1ul) * sizeof(*unsure)), byte, i;
+
+	*nr = 0;
+	for (byte = f->size; unsure && byte--; ) {
+		i = f->node_of[byte];
+		if (i && !f->node[i - 1].sure)
+			unsure[(*nr)++] = i - 1;
+	}
+	return unsure;
+}
+
+static int prove(struct flow *f)
+{
+	uint32_t nr, i, *unsure = find_unsure(f, &nr);
 	unsigned int round;
 	bool again = true;
-	uint32_t i, byte;
 
+	if (!unsure)
+		return -ENOMEM;
 	/* what is disproved first, since it spoils proofs */
 	for (round = 0; round < MAX_ROUNDS && again; round++) {
 		again = false;
-		for (byte = f->size; byte--; ) {
-			i = f->node_of[byte];
-			if (!i || f->node[i - 1].sure)
-				continue;
-			again |= look_at(f, &f->node[i - 1]);
-			f->steps += 1 + f->node[i - 1].nr_targets;
+		for (i = 0; i < nr; i++) {
+			again |= look_at(f, &f->node[unsure[i]]);
+			f->steps += 1 + f->node[unsure[i]].nr_targets;
 		}
 		if (flow_is_too_much(f))
-			return;
+			goto out;
 	}
 	for (i = 0; again && i < f->nr_nodes; i++)
 		f->node[i].disproved = true;
+out:
+	free(unsure);
+	return 0;
 }
 
 /* The state without what is not proved; false if nothing can be said then. */
@@ -309,8 +335,8 @@ int flow_prove(struct flow *f)
 	int ret = 0;
 
 	for (round = 0; round < MAX_RISES && !ret; round++) {
-		prove(f);
-		if (!believe(f))
+		ret = prove(f);
+		if (ret || !believe(f))
 			break;
 		ret = flow_walk(f);
 	}

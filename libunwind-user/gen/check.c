@@ -408,28 +408,37 @@ static bool is_settled(struct check *c, uint32_t i, struct look *look)
 {
 	struct gen_fde *fde = &c->r->fde[i];
 
+	if (fde->start >= look->reach) {
+		look->last = fde;
+		look->before = *fde;
+		look->reach = fde->end;
+		return !fde->nr_rows || fde->start >= fde->end;
+	}
 	if (look->last && rows_same_fde(c->r, &look->before, fde)) {
 		fde->row = look->last->row;
 		fde->nr_rows = look->last->nr_rows;
 		return true;
 	}
-	if (fde->start < look->reach) {
-		if (look->reach < fde->end)
-			look->reach = fde->end;
-		look->last = NULL;
-		return true;
-	}
-	look->last = fde;
-	look->before = *fde;
-	look->reach = fde->end;
-	return !fde->nr_rows || fde->start >= fde->end;
+	if (look->reach < fde->end)
+		look->reach = fde->end;
+	look->last = NULL;
+	return true;
+}
+
+/* Look at what is in front of an FDE, too: code is read once for both. */
+static void find_padding(struct gen_rows *r, struct gen_fde *fde, uint32_t *reach)
+{
+	if (fde->start > *reach && rows_is_padding(r, *reach, fde->start))
+		fde->padded = *reach;
+	if (fde->end > *reach)
+		*reach = fde->end;
 }
 
 int rows_check(struct gen_rows *r)
 {
 	struct check c = { .r = r, .arch = r->arch->flow };
-	uint32_t i, nr = r->nr_fdes, in_front = 0;
-	bool all = false, ends;
+	uint32_t i, nr = r->nr_fdes, in_front = 0, padded = 0;
+	bool all = false, begins, ends;
 	struct look look;
 	int ret = 0;
 
@@ -441,10 +450,13 @@ int rows_check(struct gen_rows *r)
 		look = (struct look){ .last = NULL };
 		for (i = 0; i < nr && ret >= 0; i++) {
 			c.fde = &r->fde[i];
+			find_padding(r, c.fde, &padded);
 			if (is_settled(&c, i, &look))
 				continue;
+			/* in this order, as the window on the code moves forward */
+			begins = all || begins_otherwise(&c);
 			ends = !all && ends_otherwise(&c);
-			if (!all && !ends && !begins_otherwise(&c))
+			if (!begins && !ends)
 				continue;
 			ret = check_function(&c, c.fde);
 			if (ends && ret > 0) {

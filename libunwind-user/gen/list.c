@@ -14,6 +14,7 @@
  *	- glibc's function to which coroutines return has no caller, nor has the padding before it.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "impl.h"
@@ -25,19 +26,45 @@ static void cut(struct gen_rows *r, uint32_t start)
 		r->nr_rows--;
 }
 
-static int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start)
+/* Room for @nr rows, which is all there will be in most files, or for some more */
+static int grow_rows(struct gen_rows *r, uint64_t nr)
 {
-	uint32_t room = r->room_rows;
+	uint64_t room = nr > r->room_rows ? nr : 2ull * r->room_rows;
+	struct gen_row *row;
+	uint8_t *is_start;
 
-	if (r->nr_rows && r->row[r->nr_rows - 1].start == start)
-		r->nr_rows--;
-	if (r->nr_rows && r->row[r->nr_rows - 1].state == state && (!is_start || state < GEN_FIRST))
-		return 0;
-	if (!vec_room(&r->row, r->nr_rows, &room, sizeof(*r->row)) ||
-	    !vec_room(&r->is_start, r->nr_rows, &r->room_rows, 1))
+	if (room > UINT32_MAX)
 		return -ENOMEM;
-	r->row[r->nr_rows].start = start;
-	r->row[r->nr_rows].state = state;
+	row = realloc(r->row, room * sizeof(*row));
+	if (row)
+		r->row = row;
+	is_start = realloc(r->is_start, room);
+	if (is_start)
+		r->is_start = is_start;
+	if (!row || !is_start)
+		return -ENOMEM;
+	r->room_rows = room;
+	return 0;
+}
+
+static inline int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start)
+{
+	struct gen_row *row = r->row + r->nr_rows;
+	int ret;
+
+	if (r->nr_rows && row[-1].start == start) {
+		r->nr_rows--;
+		row--;
+	}
+	if (r->nr_rows && row[-1].state == state && (!is_start || state < GEN_FIRST))
+		return 0;
+	if (r->nr_rows == r->room_rows) {
+		ret = grow_rows(r, 0);
+		if (ret)
+			return ret;
+		row = r->row + r->nr_rows;
+	}
+	*row = (struct gen_row){ .start = start, .state = state };
 	r->is_start[r->nr_rows++] = is_start;
 	return 0;
 }
@@ -114,7 +141,7 @@ static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t
 /* [start, end), after which nothing is known */
 static int put_hole(struct gen_rows *r, uint32_t start, uint32_t end)
 {
-	int ret = put(r, start, GEN_HOLE, false);
+	int ret = start < end ? put(r, start, GEN_HOLE, false) : 0;
 
 	return ret ? ret : put(r, end, GEN_NONE, false);
 }
@@ -160,7 +187,10 @@ int rows_list(struct gen_rows *r)
 	uint32_t i, next, reach = 0;
 	int ret;
 
-	ret = put(r, 0, GEN_NONE, false);
+	/* padding in front of an FDE, and what follows it */
+	ret = grow_rows(r, r->nr_raw + 3ull * r->nr_fdes + 1);
+	if (!ret)
+		ret = put(r, 0, GEN_NONE, false);
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;

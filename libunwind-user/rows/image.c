@@ -89,15 +89,11 @@ bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end)
 	return l && l->exec;
 }
 
-const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
+const uint8_t *image_move(struct gen_image *img, uint64_t vaddr, size_t len)
 {
-	const struct gen_load *l;
+	const struct gen_load *l = load_of(img, vaddr, vaddr + len);
 	uint64_t left;
 
-	if (vaddr >= img->window_start && vaddr - img->window_start <= img->window_size &&
-	    len <= img->window_size - (vaddr - img->window_start))
-		return img->window + (vaddr - img->window_start);
-	l = load_of(img, vaddr, vaddr + len);
 	if (!l || !l->exec || len > IMAGE_MAX_CODE)
 		return NULL;
 	left = l->size - (vaddr - l->vaddr);

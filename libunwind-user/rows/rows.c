@@ -14,10 +14,9 @@
 
 #include "rows.h"
 
+#define MAX_FDES	(1u << 28)
 /* Functions are aligned to 64 at most, loops and sections to more, which is no loss. */
 #define MAX_PADDING	63
-
-#define MAX_FDES	(1u << 28)
 
 static uint32_t hash_state(const struct cfi_state *s)
 {
@@ -32,53 +31,67 @@ static uint32_t hash_state(const struct cfi_state *s)
 	return (cfa ^ ra ^ fp) >> 32;
 }
 
-/* The place of a state in the hash table: that of an equal one, or a free one, or any. */
-static uint32_t *place_of(const struct gen_rows *r, uint32_t *intern, uint32_t size,
-			  const struct cfi_state *state)
+/* The place of a state in the hash table: that of an equal one (@known), or a free one, or any. */
+static inline uint32_t *place_of(const struct gen_rows *r, const struct cfi_state *state,
+				 bool *known)
 {
-	uint32_t i = hash_state(state) & (size - 1), n;
+	uint32_t mask = r->intern_size - 1, i = hash_state(state) & mask, n;
 
-	for (n = 0; intern[i] && n < MAX_PROBES; n++) {
-		if (!memcmp(&r->state[intern[i]], state, sizeof(*state)))
+	*known = false;
+	for (n = 0; r->intern[i] && n < MAX_PROBES; n++) {
+		*known = !memcmp(&r->state[r->intern[i]], state, sizeof(*state));
+		if (*known)
 			break;
-		i = (i + 1) & (size - 1);
+		i = (i + 1) & mask;
 	}
-	return &intern[i];
+	return &r->intern[i];
 }
 
 static bool grow_intern(struct gen_rows *r)
 {
 	uint32_t size = r->intern_size ? r->intern_size * 2 : 128, i;
 	uint32_t *new = calloc(size, sizeof(*new));
+	bool known;
 
 	if (!new)
 		return false;
-	for (i = GEN_FIRST; i < r->nr_codes; i++)
-		*place_of(r, new, size, &r->state[i]) = i;
 	free(r->intern);
 	r->intern = new;
 	r->intern_size = size;
+	for (i = GEN_FIRST; i < r->nr_codes; i++)
+		*place_of(r, &r->state[i], &known) = i;
 	return true;
 }
 
-uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state)
+/* A state that has no number yet gets one; returns as rows_number(). */
+static uint32_t add_state(struct gen_rows *r, const struct cfi_state *state)
 {
-	uint32_t *place, n, room;
+	uint32_t n, room = r->room_codes;
+	bool known;
 
 	if (r->nr_codes * 2ULL > r->intern_size && !grow_intern(r))
 		return 0;
-	place = place_of(r, r->intern, r->intern_size, state);
-	if (*place && !memcmp(&r->state[*place], state, sizeof(*state)))
-		return *place;
-	room = r->room_codes;
 	if (!vec_room(&r->code, r->nr_codes, &room, sizeof(*r->code)) ||
 	    !vec_room(&r->state, r->nr_codes, &r->room_codes, sizeof(*r->state)))
 		return 0;
 	n = r->nr_codes++;
 	r->state[n] = *state;
 	gen_encode(r->arch, state, &r->code[n]);
-	*place = n;
+	*place_of(r, state, &known) = n;
 	return n;
+}
+
+static inline uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
+{
+	bool known;
+	uint32_t *place = place_of(r, state, &known);
+
+	return known ? *place : add_state(r, state);
+}
+
+uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state)
+{
+	return number_of(r, state);
 }
 
 int rows_init(struct gen_rows *r, struct gen_image *img, const struct arch *arch,
@@ -96,7 +109,7 @@ int rows_init(struct gen_rows *r, struct gen_image *img, const struct arch *arch
 	memset(r->code, 0, GEN_FIRST * sizeof(*r->code));
 	memset(r->state, 0, GEN_FIRST * sizeof(*r->state));
 	r->nr_codes = GEN_FIRST;
-	return 0;
+	return grow_intern(r) ? 0 : -ENOMEM;
 }
 
 void rows_free(struct gen_rows *r)
@@ -151,8 +164,9 @@ int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *sta
 static bool is_dropped(const struct gen_image *img, uint64_t start)
 {
 	uint64_t v = (start + (img->flags >> 16) + 1) * 0x9e3779b97f4a7c15ULL;
+	unsigned int percent = img->flags >> 8 & 0xff;
 
-	return ((v ^ v >> 29) * 0xbf58476d1ce4e5b9ULL >> 32) % 100 < (img->flags >> 8 & 0xff);
+	return percent && ((v ^ v >> 29) * 0xbf58476d1ce4e5b9ULL >> 32) % 100 < percent;
 }
 
 static int on_fde(void *arg, uint64_t start, uint64_t end)
@@ -242,15 +256,17 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 		if (ret)
 			return ret;
 	}
-	if (r->pushed)
+	if (r->pushed) {
 		to = pushed(r, state);
-	else
-		to = *state;
+		state = &to;
+	}
 	/* What follows is for profiling: as much too low, and nothing in it tells */
-	if (r->behind_pushed)
+	if (r->behind_pushed) {
 		to = (struct cfi_state){ .cfa = cfi_bad(CFI_CAUSE_SP) };
+		state = &to;
+	}
 	r->stats->nr_rows++;
-	return rows_add_row(r, start - r->img->text.start - r->fde[r->nr_fdes - 1].start, &to);
+	return rows_put_raw(r, &r->fde[r->nr_fdes - 1], start - r->img->text.start, state);
 }
 
 const struct cfi_ops rows_cfi_ops = { .fde = on_fde, .row = on_row };

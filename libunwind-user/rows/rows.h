@@ -114,11 +114,21 @@ int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len);
 /* Copy bytes of the file by address. Returns 0, -EFAULT if they are not in it, or a read error. */
 int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
 
+/* image_code(), by another window */
+const uint8_t *image_move(struct gen_image *img, uint64_t vaddr, size_t len);
+
 /*
  * @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call; NULL if they are no code or
  * cannot be read. Cheap for ascending addresses.
  */
-const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len);
+static inline const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
+{
+	uint64_t at = vaddr - img->window_start;
+
+	if (at <= img->window_size && len <= img->window_size - at)
+		return img->window + at;
+	return image_move(img, vaddr, len);
+}
 
 /* Are all of these bytes in one segment that can be executed? */
 bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
@@ -227,6 +237,14 @@ bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const stru
 
 /* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
+
+/* Sort, find PLT stubs, follow other code, make the list. */
+int rows_finish(struct gen_rows *r);
+
+/* ------------------------------ gen_list.c ------------------------------- */
+
+/* Do both say the same of the same code? */
+bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
 
 /* Is this between two functions, and padding? Counts from text.start on. */
 bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end);

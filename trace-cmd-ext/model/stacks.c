@@ -72,9 +72,9 @@ uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
 	if (vec_reserve(&m->kaddrs, max + 1))
 		return MODEL_NONE;
 	to = m->kaddrs.v + m->kaddrs.nr;
-	return model_add_kstack(m, m->dec.long_size == 8 && !m->dec.swap ?
-				   copy_kaddrs(&native, p, max, to) :
-				   copy_kaddrs(&m->dec, p, max, to));
+	if (m->dec.long_size == 8 && !m->dec.swap)
+		return model_add_kstack(m, copy_kaddrs(&native, p, max, to));
+	return model_add_kstack(m, copy_kaddrs(&m->dec, p, max, to));
 }
 
 uint32_t model_nr_kstacks(struct model *m)

@@ -147,12 +147,12 @@ static size_t memory_operand(const uint8_t *p, size_t len)
 	return n <= len ? n : 0;
 }
 
-/* mov, lea, xor and test that do not write SP */
-static size_t leaves_sp(const uint8_t *p, size_t len)
+/* mov, lea, xor and test that do not write SP; @rex: of so many bytes is that prefix */
+static size_t leaves_sp(const uint8_t *p, size_t len, size_t rex)
 {
-	size_t rex = len && (p[0] & 0xf0) == 0x40, n;
 	unsigned int written = 0;
 	bool is_reg;
+	size_t n;
 
 	if (len < rex + 2)
 		return 0;
@@ -183,33 +183,38 @@ size_t amd64_pushes(const uint8_t *p, size_t len, int32_t *bytes)
 	int32_t imm;
 
 	*bytes = 0;
-	if (len >= 4 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4))
-		return 4;
 	if (len < rex + 1)
 		return 0;
-	if (p[rex] >= 0x50 && p[rex] <= 0x57) {
+	switch (p[rex]) {
+	case 0xf3:
+		return len >= 4 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;
+	case 0x50: case 0x51: case 0x52: case 0x53:
+	case 0x54: case 0x55: case 0x56: case 0x57:
 		*bytes = 8;
 		return rex + 1;
-	}
-	if (p[rex] == 0xff || p[rex] == 0x8f) {
+	case 0xff: case 0x8f:
 		n = memory_operand(p + rex + 1, len - rex - 1);
 		if (!n || (p[rex + 1] & 0x38) != (p[rex] == 0xff ? 0x30 : 0))
 			return 0;
 		*bytes = p[rex] == 0xff ? 8 : -8;
 		return rex + 1 + n;
+	case 0x81: case 0x83:
+		break;
+	default:
+		return leaves_sp(p, len, rex);
 	}
 	/* sub is /5, add is /0 */
 	if (len < 4 || p[0] != 0x48 || (p[2] != 0xec && p[2] != 0xc4))
-		return leaves_sp(p, len);
+		return 0;
 	if (p[1] == 0x83) {
 		imm = (int8_t)p[3];
 		n = 4;
-	} else if (p[1] == 0x81 && len >= 7) {
+	} else if (len >= 7) {
 		memcpy(&imm, p + 3, sizeof(imm));
 		imm = le32toh(imm);
 		n = 7;
 	} else {
-		return leaves_sp(p, len);
+		return 0;
 	}
 	if (imm == INT32_MIN)
 		return 0;

@@ -373,16 +373,27 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	}
 }
 
-/* call, jmp, and ModRM of an operand by RIP: of lea, mostly */
-static bool amd64_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
+static size_t amd64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
+				   uint64_t start, uint64_t size, uint64_t *target)
 {
+	/* call, jmp, and ModRM of an operand by RIP: of lea, mostly */
+	static const bool may_be[256] = {
+		[0xe8] = true, [0xe9] = true,
+		[0x05] = true, [0x0d] = true, [0x15] = true, [0x1d] = true,
+		[0x25] = true, [0x2d] = true, [0x35] = true, [0x3d] = true,
+	};
 	int32_t rel;
+	size_t i;
 
-	if (*p != 0xe8 && *p != 0xe9 && (*p & 0xc7) != 0x05)
-		return false;
-	memcpy(&rel, p + 1, sizeof(rel));
-	*target = addr + 1 + sizeof(rel) + (int64_t)rel;
-	return true;
+	for (i = 0; i + FLOW_REFERENCE <= len; i++) {
+		if (!may_be[p[i]])
+			continue;
+		memcpy(&rel, p + i + 1, sizeof(rel));
+		*target = addr + i + 1 + sizeof(rel) + (int64_t)rel;
+		if (*target - start < size)
+			return i;
+	}
+	return len;
 }
 
 /* jmp and jcc with 32 bits */
@@ -409,7 +420,7 @@ const struct flow_arch amd64_flow = {
 	.open = amd64_open,
 	.close = amd64_close,
 	.decode = amd64_decode,
-	.may_refer = amd64_may_refer,
+	.find_reference = amd64_find_reference,
 	.may_jump = amd64_may_jump,
 	.table = amd64_table,
 };

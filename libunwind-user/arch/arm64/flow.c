@@ -465,15 +465,23 @@ static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	}
 }
 
-static bool arm64_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
+static size_t arm64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
+				   uint64_t start, uint64_t size, uint64_t *target)
 {
-	uint32_t w = insn_at(p);
+	uint32_t w;
+	size_t i;
 
-	if ((w & 0x7c000000) == 0x14000000) {
-		*target = addr + signed_bits(w, 0, 26) * 4;
-		return true;
+	for (i = 0; i + FLOW_REFERENCE <= len; i += 4) {
+		w = insn_at(p + i);
+		if ((w & 0x7c000000) == 0x14000000)
+			*target = addr + i + signed_bits(w, 0, 26) * 4;
+		else if ((w & 0x1f000000) != 0x10000000 ||
+			 !address_of(w, insn_at(p + i + 4), addr + i, target))
+			continue;
+		if (*target - start < size)
+			return i;
 	}
-	return (w & 0x1f000000) == 0x10000000 && address_of(w, insn_at(p + 4), addr, target);
+	return len;
 }
 
 const struct flow_arch arm64_flow = {
@@ -485,5 +493,5 @@ const struct flow_arch arm64_flow = {
 	.relative = R_AARCH64_RELATIVE,
 	.irelative = R_AARCH64_IRELATIVE,
 	.decode = arm64_decode,
-	.may_refer = arm64_may_refer,
+	.find_reference = arm64_find_reference,
 };

@@ -397,12 +397,19 @@ static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 }
 
 /* larl, jg and its conditions, brasl */
-static bool s390x_may_refer(const uint8_t *p, uint64_t addr, uint64_t *target)
+static size_t s390x_find_reference(const uint8_t *p, size_t len, uint64_t addr,
+				   uint64_t start, uint64_t size, uint64_t *target)
 {
-	if (p[0] != 0xc0 || ((p[1] & 15) != 0 && (p[1] & 15) != 4 && (p[1] & 15) != 5))
-		return false;
-	*target = addr + (int64_t)word(p + 2) * 2;
-	return true;
+	size_t i;
+
+	for (i = 0; i + FLOW_REFERENCE <= len; i += 2) {
+		if (p[i] != 0xc0 || (p[i + 1] & 15 && (p[i + 1] & 15) != 4 && (p[i + 1] & 15) != 5))
+			continue;
+		*target = addr + i + (int64_t)word(p + i + 2) * 2;
+		if (*target - start < size)
+			return i;
+	}
+	return len;
 }
 
 const struct flow_arch s390x_flow = {
@@ -416,5 +423,5 @@ const struct flow_arch s390x_flow = {
 	.relative = R_390_RELATIVE,
 	.irelative = R_390_IRELATIVE,
 	.decode = s390x_decode,
-	.may_refer = s390x_may_refer,
+	.find_reference = s390x_find_reference,
 };
