@@ -115,7 +115,7 @@ help:
 	@echo '                  test-arch-s390x or -arm64 with T=N: some of them on one'
 	@echo 'make bench        measurements; bench-compare: perf, bpftrace and LTTng beside it'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
-	@echo 'make vm-test T=N  the guest test tests/guest/N.sh; several names are possible'
+	@echo 'make vm-test T=N  the guest test N (tests/guest/); several names are possible'
 	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched,'
 	@echo '                  debug, s390x or arm64'
 	@echo 'make ftracetest-patched, -base, -debug   a part of test-full by itself'
@@ -193,7 +193,7 @@ vm: modules
 	@$(VM) --opt '$(OPT)' $(if $(CMD),run '$(CMD)',shell)
 
 vm-test: modules
-	@test -n "$(T)" || { echo 'make vm-test needs T=NAME, for tests/guest/NAME.sh' >&2; \
+	@test -n "$(T)" || { echo 'make vm-test needs T=NAME, for a test of tests/guest/' >&2; \
 		false; }
 	@$(RUN_TESTS) $(T)
 

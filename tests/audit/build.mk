@@ -9,7 +9,7 @@ AT_LIBS := $(patsubst %,$(AT)/lib%.so,one two odd broken)
 AT_OWN := $(patsubst %,$(AT)/libown-%.so,good old broken outside) $(AT)/program-own
 AT_ALL := $(AT)/observe $(AT)/program $(AT_LIBS) $(AT_OWN) $(AT)/libunwind-user-audit.so
 
-# where there is a module; tests/guest/tables-audit.sh has these programs, too
+# where there is a module; tests/guest/tables/audit.sh has these programs, too
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 CHECK_TARGETS += check-audit
 TEST_PROGRAMS += $(AT_ALL)

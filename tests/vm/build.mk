@@ -61,12 +61,11 @@ $(TEST_ARCHES:%=make-arch-%): make-arch-%:
 arch-all:
 	@+scripts/tally arch-tests arch-selftests
 
-ARCH_TESTS = $(addprefix tests/guest/,checker.sh event-kinds.sh formats.sh maps.sh option.sh \
-	perf-defer.sh record-command.sh trigger.sh) \
-	$(wildcard tests/guest/callpath-*.sh tests/guest/tables-*.sh tests/guest/arch/*.sh)
+ARCH_TESTS = checker event-kinds formats maps option perf-defer record-command trigger \
+	$(wildcard tests/guest/callpath/*.sh tests/guest/tables/*.sh tests/guest/arch/*.sh)
 
 arch-tests: modules arch-perf
-	@$(RUN_TESTS) --slow 3 $(or $(T),$(filter-out %-lib.sh,$(ARCH_TESTS)))
+	@$(RUN_TESTS) --slow 3 $(or $(T),$(filter-out %/lib.sh,$(ARCH_TESTS)))
 
 # The selftests of the series
 arch-selftests: kernel

@@ -18,12 +18,21 @@ import vm as machine
 MAX_BOOTS_LOST = 3		# give up on a group after so many boots that ran no test at all
 
 
+def name_of(path):
+    """tests/guest/tables/perf.sh is tables-perf; what is in trace/ goes by its own name."""
+    folder, name = os.path.split(re.sub(r"\.sh$", "", os.path.realpath(path)))
+    parent, folder = os.path.split(folder)
+    if os.path.basename(parent) != "guest" or folder in ("trace", "arch"):
+        return name
+    return folder + "-" + name
+
+
 class Test:
     """One test: where it is, what machine it wants, how it ended."""
 
     def __init__(self, path, name=None, command=None):
         self.path = os.path.realpath(path)
-        self.name = name or re.sub(r"\.sh$", "", os.path.basename(path))
+        self.name = name or name_of(path)
         # What the guest runs, a path there and arguments.
         self.command = command or "/host/tree/" + os.path.relpath(self.path, machine.ROOT)
         self.options = machine.default_options()

@@ -6,7 +6,7 @@
 # unwind table; on arm64 also of one whose return addresses are signed.
 
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/../tables-lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
 need_tables
 
 bare=$CALLPATH-bare

@@ -6,8 +6,8 @@
 # them: kept for tests/vm/elsewhere, which has those of another machine do the same.
 
 . "$(dirname "$0")/../lib.sh"
-. "$(dirname "$0")/../tables-lib.sh"
-. "$(dirname "$0")/../record-lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
+. "$(dirname "$0")/../record/lib.sh"
 [ $ARCH != amd64 ] || skip "the other machine is amd64"
 need_tables
 need_program $USTACK

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=1 timeout=240
+#
+# Nothing is lost: every event of callpath has its own stack, on the only CPU.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
+
+callpath_case "threads and signals" $CALLPATH -t 3 -n 60 -d 10,100 \
+	-x plain,sleep,yield,futex,pipe,signal,suspend
+callpath_case "processes" $CALLPATH -t 2 -n 30 -s 2 -x all -e $CALLPATH
+finish

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=4 timeout=400
+#
+# Buffers far too small: stacks are lost, none is joined wrongly, and each missing one has a reason.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $PROG/callpath-check
+
+# Loses events by overwriting: what trace-cmd reads in time and what not is a matter of luck
+lossy()
+{
+	local what=$1
+	shift
+	# A slow kernel may make fewer events than are read
+	for try in 1 2 3; do
+		CALLPATH_OPTIONS="$1" check "$what: recorded" callpath_record $CALLPATH -t 5 \
+			-n 120 -c 4 -x plain,yield,pipe,signal -z 256
+		$PROG/callpath-check -l -v 0 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat \
+			>$TEST_TMP/verdict
+		! grep -q 'events were dropped' $TEST_TMP/verdict || break
+	done
+	sed 's/^/     /' $TEST_TMP/verdict
+	check "$what: none wrong" $PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs \
+		$TEST_TMP/trace.dat
+	check "$what: events were dropped" grep -q 'events were dropped' $TEST_TMP/verdict
+	plugin_case "$what" -l -n 20
+	# The next run overwrites them
+	mkdir -p "$TEST_TMP/${what// /-}"
+	mv $TEST_TMP/trace.dat $TEST_TMP/path $TEST_TMP/report "$TEST_TMP/${what// /-}"
+	keep -r "$TEST_TMP/${what// /-}"
+}
+
+# The recorders of trace-cmd look ten times a second: the buffer goes round many times meanwhile
+lossy "overwriting" "-b 8 -s 100000"
+lossy "with kernel stacks" "-b 8 -s 100000 -T"
+
+# A flight recorder: only what is in the buffers at the end
+flight()
+{
+	local e opts=()
+	for e in $CALLPATH_EVENTS; do
+		opts+=("$e")
+	done
+	trace-cmd start -C mono -b 64 -O $OPT "${opts[@]}" >/dev/null || return 1
+	$CALLPATH -o $TEST_TMP/path -t 5 -n 120 -c 4 -x plain,yield,pipe,signal -z 256 || return 1
+	trace-cmd stop
+	trace-cmd extract $PLAIN -o $TEST_TMP/trace.dat >$TEST_TMP/record.log 2>&1
+	rc=$?
+	trace-cmd reset >/dev/null 2>&1
+	return $rc
+}
+rm -f $TEST_TMP/trace.dat $TEST_TMP/path
+check "flight recorder: recorded" flight
+$PROG/callpath-check -l -r $TEST_TMP/path $programs $TEST_TMP/trace.dat | sed 's/^/     /'
+check "flight recorder: none wrong" $PROG/callpath-check -l -n 20 -r $TEST_TMP/path $programs \
+	$TEST_TMP/trace.dat
+plugin_case "flight recorder" -l -n 20
+keep $TEST_TMP/trace.dat $TEST_TMP/path
+finish

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=4 timeout=240
+#
+# The task moves to another CPU at each step: request and stack lie in different buffers.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $PROG/callpath-check
+
+callpath_case "one task" $CALLPATH -n 300 -c 4
+# sys_enter on one CPU, the rest on the next: so it was for most calls
+check "request and stack are on different CPUs" at_least "$(sed -n \
+	's/.*limit, \([0-9]*\) on another CPU.*/\1/p' $TEST_TMP/verdict)" 100
+callpath_case "four threads" $CALLPATH -t 4 -n 80 -c 4 -x plain,yield
+finish

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A task that a debugger stops at each system call is stopped in the kernel, between a request and
+# its stack. The tracer reads the stack as well: all three agree.
+
+. "$(dirname "$0")/../lib.sh"
+only_amd64 "callpath-ptrace knows its registers"
+need_kernel
+need_program $CALLPATH $CALLPATH32 $PROG/callpath-check $PROG/callpath-ptrace
+
+traced()
+{
+	record -b 8192 -O $OPT $CALLPATH_EVENTS -- $PROG/callpath-ptrace $TEST_TMP/path "$@"
+}
+
+for program in $CALLPATH $CALLPATH32; do
+	rm -f $TEST_TMP/path
+	check "$(basename $program): stopped at each call" traced $program -t 1 -n 12 \
+		-x plain,signal,fork,vfork,exec
+	check "$(basename $program): each stack is the one of its event" \
+		$PROG/callpath-check -n 100 -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+	plugin_case "$(basename $program)" -n 100
+done
+finish

@@ -1,0 +1,12 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Vfork: the parent sleeps in the kernel while the child uses its memory.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $CALLPATH32 $PROG/callpath-check
+
+callpath_case "64 bits" $CALLPATH -t 2 -n 30 -c 2 -x vfork,plain -e $CALLPATH
+callpath_case "32 bits" $CALLPATH32 -t 2 -n 30 -c 2 -x vfork,plain -e $CALLPATH32
+finish

@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# As many clients as there can be: what their bits must not be confused with.
+
+. "$(dirname "$0")/lib.sh"
+client
+
+# There can be 62 in a 64-bit word, and perf is one of them from the start
+say "61 clients beside perf"
+run "$(for i in {0..60}; do printf 'init %d; ' $i; done)"
+run 'init 61; init 62; bit 0; bit 28; bit 60'
+take_log
+check "can be had" is "$(logged 'init [0-9]+ = 0')" 61
+check "the others are told that there are no more" is "$(logged 'init 6[12] = -16')" 2
+check "first bit" is "$(logged 'bit 0 = 3')" 1
+check "sign bit of an int" is "$(logged 'bit 28 = 31')" 1
+check "sign bit of a long" is "$(logged 'bit 60 = 63')" 1
+
+say "all in one entry"
+run "$(for i in {0..60}; do printf 'request %d; request %d; ' $i $i; done)"
+take_log
+check "each first request is 0" is "$(logged 'request [0-9]+ = 0')" 61
+check "each second request is 1" is "$(logged 'request [0-9]+ = 1')" 61
+check "each is called back" is "$(logged 'callback [0-9]+')" 61
+check "each once" is "$(grep callback $TEST_TMP/log | sort -u | wc -l)" 61
+
+# In an NMI: a request between another one's look at the mask and its change of it
+for id in 2 28 29 60; do
+	say "queued behind the back of a request, client $id"
+	run "watch-mask $id; request $id; unwatch"
+	take_log
+	check "it was stopped there" is "$(logged 'stopped 1')" 1
+	check "it says that the client is queued" is "$(logged "request $id = 1")" 1
+	# The module notes the cookie behind the request: here the callback's is the first one
+	check "it is called back once" is "$(logged "callback $id.*")" 1
+done
+
+# Client 1 is called back before client 0, and cancelled then; client 0 requests the one with bit 63
+say "cancelled in its callback"
+run 'chain 0 60'
+run 'hold 1'
+task 1 'request 0; request 1'
+run 'called 1'
+task 0 'cancel 1'
+run 'cancelling 1; release 1'
+wait
+take_log
+check "client 1 was called" is "$(logged 'callback 1')" 1
+check "client 0 was called, and requested client 60" is "$(logged 'request 60 = 0')" 1
+check "client 60 is called back" is "$(logged 'callback 60')" 1
+
+say "one more"
+run 'init 61; init 62; bit 61; request 61'
+take_log
+check "takes the free place" is "$(logged 'init 61 = 0')" 1
+check "which is the bit of the cancelled one" is "$(logged 'bit 61 = 4')" 1
+check "there is no other" is "$(logged 'init 62 = -16')" 1
+check "it is called back" is "$(logged 'callback 61')" 1
+finish

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# A task that ends has the stack from which it did, for all that is requested until its mm goes.
+
+. "$(dirname "$0")/lib.sh"
+need_kernel
+need_program $PATHS
+client
+
+for how in exit:231 exitthread:60 killed:0; do
+	nr=${how#*:}
+	how=${how%:*}
+	traced "raw_syscalls/sys_enter sched/sched_process_exit" $PATHS $how
+	check "$how: one path was printed" is "$(grep -c '^path' $TEST_TMP/paths)" 1
+	[ $how = killed ] && nr='0 \([0-9a-f]+, [0-9a-f]+, 1,'
+	check "$how: its last system call has its stack" paths "sys_enter: NR $nr "
+	check "$how: sched_process_exit has it" paths 'sched_process_exit: '
+done
+
+# The first request of the exit, as late as that: clear_child_tid is cleared and its futex woken
+traced "sched/sched_waking" $PATHS exitthread
+check "who waits for a thread is woken from its stack" \
+	paths 'sched_waking: comm=fault-paths' --last
+
+say "a client that is requested in sched_process_exit"
+run 'init 0; exit 0'
+$PATHS exit >/dev/null
+take_log
+check "is accepted" is "$(logged 'request 0 = 0')" 1
+check "is called back with the stack" is "$(logged 'callback 0')" 1
+
+say "a callback in exit that requests another client"
+run 'init 1; chain 0 1'
+$PATHS exit >/dev/null
+take_log
+check "is accepted" is "$(logged 'request 1 = 0')" 1
+check "is answered too" is "$(logged 'callback 1.*')" 1
+
+say "killed with a request pending"
+run 'exit 0 1; chain 0 -1'
+for ((i = 0; i < 10; i++)); do
+	task 1 'request 0; kill'
+	wait
+done 2>/dev/null
+take_log
+check "requested" is "$(logged 'request 0 = 0')" 10
+check "answered" is "$(logged 'callback 0')" 10
+finish

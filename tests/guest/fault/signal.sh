@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# What is requested when a signal is delivered has the stack that it interrupts, not that of its
+# handler.
+
+. "$(dirname "$0")/lib.sh"
+need_kernel
+need_program $PATHS
+
+# Alone, so that it is the first request of its kernel entry
+traced signal/signal_deliver $PATHS sigreturn 20
+check "there are 20" is "$(count 'signal_deliver: sig=10 ')" 20
+check "each stack is the interrupted one" paths 'signal_deliver: sig=10 ' --path kill
+finish

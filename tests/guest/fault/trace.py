@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""trace.py: compare the text of a trace with what fault-paths says of its stacks.
+
+usage: trace.py paths -e EVENT [OPTION...] PATHS TRACE
+       trace.py late [--min N] CALLS TRACE
+       trace.py compat PATHS TRACE
+
+paths   For each line "path NAME TID ADDRESS..." of PATHS there is an event whose name and text
+        begin with EVENT, by that task or with old_pid=TID; a cookie follows each of them, and
+        the stack recorded by the same task with that cookie is that path, all of it or, with
+        "..." at the end, the beginning. --limit N compares no more than N addresses and wants
+        no more; --flags "A B" wants exactly these on each record of the stack, `more` aside,
+        which is on all but the last; --records N wants so many. --last leaves out all events
+        but the last one of the task: what it did before it executed fault-paths. --path takes
+        only the paths of that NAME.
+
+late    For each cookie that was taken between a system call and the next one of its task: if the
+        stack begins behind a system call that CALLS names, it is that one. There are at least
+        --min such stacks. If the trace has irq_disable events, what follows the last one in
+        do_syscall_64() before a sys_enter is of that call: with it the kernel was entered.
+
+compat  Each stack that is flagged so has 32-bit addresses alone, and no other has.
+"""
+
+import argparse
+import re
+import sys
+
+LINE = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*"
+                  r"(?P<ts>[\d.]+): (?P<rest>.*)$")
+FRAME = re.compile(r"^ *=> +.*<([0-9a-f]{8,16})>$")
+
+
+class Record:
+    def __init__(self, match):
+        self.comm = match["comm"].strip()
+        self.tid = int(match["tid"])
+        self.cpu = int(match["cpu"])
+        self.text = match["rest"]
+        self.frames = []
+
+
+def parse(path):
+    records = []
+    with open(path, errors="replace") as f:
+        for line in f:
+            match = LINE.match(line)
+            if match:
+                records.append(Record(match))
+                continue
+            match = FRAME.match(line.rstrip("\n"))
+            if match and records:
+                records[-1].frames.append(int(match[1], 16))
+    return records
+
+
+def cookie_of(record):
+    match = re.match(r"<user unwind cookie ([0-9a-f]+)>", record.text)
+    return match[1] if match else None
+
+
+def stacks_of(records):
+    """(tid, cookie): list of lists of (flags, frames), one list for each time it was recorded."""
+    stacks = {}
+    for r in records:
+        match = re.match(r"<user unwind stack ([0-9a-f]+)((?: [-\w]+)*)>", r.text)
+        if not match:
+            continue
+        key = (r.tid, match[1])
+        flags = set(match[2].split())
+        parts = stacks.setdefault(key, [])
+        if parts and "more" in parts[-1][-1][0]:
+            parts[-1].append((flags, r.frames))
+        else:
+            parts.append([(flags, r.frames)])
+    return stacks
+
+
+def hexes(frames):
+    return " ".join("%x" % f for f in frames)
+
+
+def judge_stack(stack, want, exact, opt):
+    frames = [f for _, part in stack for f in part]
+    if opt.limit:
+        want = want[:opt.limit]
+    if (frames != want) if exact else (frames[:len(want)] != want):
+        return "the stack is %s (%d), not %s (%d)" % (hexes(frames[:8]), len(frames),
+                                                      hexes(want[:8]), len(want))
+    if opt.records and len(stack) != opt.records:
+        return "the stack is in %d records, not %d" % (len(stack), opt.records)
+    if any(("more" in flags) != (i < len(stack) - 1) for i, (flags, _) in enumerate(stack)):
+        return "`more` is wrong"
+    if opt.flags is not None:
+        for flags, _ in stack:
+            if flags - {"more"} != set(opt.flags.split()):
+                return "the flags are '%s', not '%s'" % (" ".join(sorted(flags)), opt.flags)
+    return None
+
+
+def paths(opt):
+    records = parse(opt.trace)
+    stacks = stacks_of(records)
+    bad = found = 0
+    for line in open(opt.paths):
+        word = line.split()
+        if len(word) < 3 or word[0] != "path" or opt.path not in (None, word[1]):
+            continue
+        name, tid = word[1], int(word[2])
+        exact = word[-1] != "..."
+        want = [int(w, 16) for w in word[3:] if w != "..."]
+        events = [(i, r) for i, r in enumerate(records) if re.match(opt.event, r.text) and
+                  (r.tid == tid or re.search(r"\bold_pid=%d\b" % tid, r.text))]
+        for i, r in events[-1:] if opt.last else events:
+            after = next((n for n in records[i + 1:] if n.cpu == r.cpu), None)
+            cookie = after and after.tid == r.tid and cookie_of(after)
+            error = None
+            if not cookie:
+                error = "no cookie follows"
+            elif (r.tid, cookie) not in stacks:
+                error = "no stack with cookie %s" % cookie
+            else:
+                for stack in stacks[(r.tid, cookie)]:
+                    error = error or judge_stack(stack, want, exact, opt)
+            if error:
+                bad += 1
+                print("%s: task %d: %s: %s" % (name, r.tid, r.text[:60], error))
+        if not events:
+            bad += 1
+            print("%s: task %d has no event %s" % (name, tid, opt.event))
+        found += len(events)
+    print("%d events, %d wrong" % (found, bad))
+    return bad or not found
+
+
+def late(opt):
+    call = {}
+    for line in open(opt.paths):
+        if line.startswith("call "):
+            addresses = [int(w, 16) for w in line.split()[1:]]
+            # 110 is getppid, 24 sched_yield; the first argument is the number of the path
+            for n in range(4):
+                call[(110, n)] = addresses[2 * n]
+                call[(24, n)] = addresses[2 * n + 1]
+    name = {v: k for k, v in call.items()}
+    records = parse(opt.trace)
+    stacks = stacks_of(records)
+    mark = "irq_disable: caller=do_syscall_64"
+    marked = any(r.text.startswith(mark) for r in records)
+    current, pending = {}, {}
+    count = dict.fromkeys(("right", "wrong", "missing", "other"), 0)
+
+    def judge(tid, cookie):
+        if current.get(tid) not in call:
+            return
+        parts = stacks.get((tid, cookie))
+        if not parts:
+            count["missing"] += 1
+        for part in parts or ():
+            top = part[0][1][0] if part[0][1] else 0
+            if top == call[current[tid]]:
+                count["right"] += 1
+            elif top in name:
+                count["wrong"] += 1
+                if count["wrong"] <= 5:
+                    print("task %d in %s: cookie %s has the stack of %s" %
+                          (tid, current[tid], cookie, name[top]))
+            else:
+                count["other"] += 1
+
+    for r in records:
+        match = re.match(r"sys_enter: NR (\d+) \(([0-9a-f]+)", r.text)
+        if match:
+            current[r.tid] = (int(match[1]), int(match[2], 16))
+        cookie = cookie_of(r)
+        if cookie:
+            pending.setdefault(r.tid, []).append(cookie)
+        if match or not marked or r.text.startswith(mark):
+            for cookie in pending.pop(r.tid, ()):
+                judge(r.tid, cookie)
+    print("%d right, %d wrong, %d without a stack, %d of interrupts" %
+          tuple(count.values()))
+    # The last entry of each of the two tasks can be cut off by the end of the recording
+    return count["wrong"] > 0 or count["missing"] > 2 or count["right"] < opt.min
+
+
+def compat(opt):
+    bad = found = 0
+    for r in parse(opt.trace):
+        match = re.match(r"<user unwind stack [0-9a-f]+((?: [-\w]+)*)>", r.text)
+        if not match or not r.frames:
+            continue
+        flagged = "compat" in match[1].split()
+        found += flagged
+        if flagged != (max(r.frames) < 1 << 32):
+            bad += 1
+            if bad <= 5:
+                print("%s-%d: %s has %s" % (r.comm, r.tid, r.text, hexes(r.frames[:8])))
+    print("%d 32-bit stacks, %d wrong" % (found, bad))
+    return bad or not found
+
+
+def main():
+    p = argparse.ArgumentParser(usage=__doc__)
+    p.add_argument("what", choices=["paths", "late", "compat"])
+    p.add_argument("-e", "--event", default="sys_enter")
+    p.add_argument("--path")
+    p.add_argument("--flags")
+    p.add_argument("--last", action="store_true")
+    p.add_argument("--records", type=int)
+    p.add_argument("--limit", type=int)
+    p.add_argument("--min", type=int, default=100)
+    p.add_argument("paths")
+    p.add_argument("trace")
+    opt = p.parse_args()
+    return 1 if {"paths": paths, "late": late, "compat": compat}[opt.what](opt) else 0
+
+
+sys.exit(main())

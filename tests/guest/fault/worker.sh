@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# Workers of io_uring have the mm of their process and no user space stack: they are refused.
+
+. "$(dirname "$0")/lib.sh"
+need_kernel
+need_program $PROG/uring-work
+client
+
+say "a client, by a read that a worker does"
+run 'init 0'
+$PROG/uring-work /proc/fault_request 20 >$TEST_TMP/uring.log 2>&1
+case $? in
+0) ;;
+4) skip "this kernel has no io_uring" ;;
+*) cat $TEST_TMP/uring.log; die "io_uring does not work" ;;
+esac
+cat /proc/fault_request
+run 'cancel 0'
+take_log
+check "the workers did it" is "$(logged 'worker iou-.*')" 20
+check "each request of theirs is refused" is "$(logged 'worker .*request 0 = -22')" 20
+check "a request of a user task is not" is "$(logged 'cat request 0 = 0')" 1
+check "only that is answered" is "$(logged 'callback .*')" 1
+
+say "the option, for the events in a worker"
+traced sched $PROG/uring-work /proc/version 50
+check "there are events in workers" \
+	at_least "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*: sched_[a-z]+:')" 50
+check "they have no cookie" is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind cookie')" 0
+check "and no stack" is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind stack')" 0
+check "others have" at_least "$(count '^ *uring-work-[0-9]+ .*<user unwind cookie')" 20
+finish

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1536 timeout=1200
+#
+# trace-ustack record -e 'sched:*' CMD: one command, and the file has the complete stacks of stock
+# programs; nothing else is in it, and nothing of it is left in the kernel.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
+. "$(dirname "$0")/lib.sh"
+need_tables
+need_program $USTACK
+
+cat >script.sh <<'END'
+f() { x=$(echo $1; cat /proc/self/stat); ls / >/dev/null; }
+for i in 1 2 3 4 5 6; do f $i; done
+git --version
+python3 -c 'import time; [time.sleep(0.001) for i in range(20)]'
+exit 7
+END
+
+$USTACK check >checked 2>&1
+check "trace-ustack check: all is there" is $? 0
+check "and what that means" grep -q 'user stacks: complete, by unwind tables' checked
+[ $failures = 0 ] || cat checked
+check_not "a wrong event is refused" ustack_record -e sched:sched_swich true
+check "and a near one named" grep -q 'near it: sched:sched_switch' said
+check_not "a command that is not there" ustack_record -e 'sched:*' nowhere
+ustack_record -e 'sched:*' nowhere
+check "has the exit code of a shell" is $? 127
+check "no file is made" test ! -e t.dat
+check "nothing is left" nothing_left
+
+# Once for the tables, which are made then
+check "the first time" ustack_record --no-summary -e sched:sched_switch bash script.sh
+check "recorded" ustack_record -e 'sched:*' bash script.sh
+ustack_record -x -e 'sched:*' bash -c 'exit 7'
+check "with -x the exit code is that of the command" is $? 7
+check "recorded again" ustack_record -e 'sched:*' bash script.sh
+sed 's/^/     /' said
+check "all stacks are joined" all_joined 200
+check "trace-cmd report reads it" reads 1000
+check "bash: complete" complete bash --min 50 --percent 97
+# python3 does not run when the recording begins, but it ran in earlier ones: its tables are there
+check "python3: complete" complete python3 --min 20 --percent 98
+sed 's/^/     /' $TEST_TMP/figures
+check "both" grep -q . $TEST_TMP/all-figures
+sed 's/^/     /' $TEST_TMP/all-figures
+cp $TEST_TMP/all-figures said $TEST_OUT/
+cp t.dat whole.dat
+# and threads of the kernel that a CPU went to or came from
+mine='bash|git|python3|ls|cat|trace-ustack|<idle>|rcu_.*|k[a-z]+d|[a-z]+/.*'
+others()
+{
+	! grep -oE '^ +[^ ]+-[0-9]+ +\[[0-9]+\]' $TEST_TMP/report |
+		sed -E 's/-[0-9]+ .*//' | sort | uniq -c | grep -vE " ($mine)\$"
+}
+check "only the command and what it starts is in it" others
+check "nothing is left" nothing_left
+
+# The first recording there is: what CMD consists of is known all the same
+cat >interpreted <<'END'
+#!/usr/bin/env python3
+import time
+for i in range(20):
+    time.sleep(0.001)
+END
+chmod +x interpreted
+TRACE_USTACK_TABLES=$TEST_TMP/none ustack_record -e 'sched:*' ./interpreted
+sed 's/^/     /' said
+check "a first recording, of a script: all stacks are joined" all_joined 20
+reads >/dev/null
+check "python3: complete" complete python3 --min 15 --percent 99
+sed 's/^/     /' $TEST_TMP/figures
+
+# What a user sees of it
+$USTACK report whole.dat >own 2>own.err
+check "trace-ustack report reads it" grep -q '\[user\]' own
+keep t.dat whole.dat $TEST_TMP/report all-said
+finish

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1024 timeout=900
+#
+# A recorder that is killed leaves a complete file and nothing in the kernel; killed together with
+# its guard, what is left is found: the file is completed, instances are removed.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
+. "$(dirname "$0")/lib.sh"
+need_tables
+need_program $USTACK $TPROG/chain
+
+$TPROG/chain 1000000 &
+chain=$!
+guard_of()
+{
+	local p
+	for p in /proc/[0-9]*; do
+		grep -qs '^trace-ustack-gd$' $p/comm && echo ${p#/proc/}
+	done
+}
+
+background "once" -a -e sched:sched_switch -e raw_syscalls
+sleep 1
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+gone()
+{
+	local i
+	for ((i = 0; i < 300; i++)); do
+		[ -n "$(guard_of)" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+check "killed: the guard ends by itself" gone
+check "the file is complete" reads 100
+check "with joined stacks" grep -q '\[user\]' $TEST_TMP/report
+check "nothing is left" nothing_left
+
+background "again" -a -e sched:sched_switch
+sleep 1
+guard=$(guard_of)
+check "one guard" is "$(wc -w <<<"$guard")" 1
+name=trace-ustack-$recorder
+$USTACK check >checked 2>&1
+check "check says whose it is" grep -q "process $recorder is recording" checked
+$USTACK check --repair >repaired 2>&1
+check "check --repair leaves it alone" test -e $T/instances/$name
+kill -KILL $guard $recorder
+wait $recorder 2>/dev/null
+check "killed with its guard: the instance is left" test -e $T/instances/$name
+check "tables are not" is "$(cat $LIST | wc -l)" 0
+check "the file is not complete" test ! -e t.dat
+check_not "check finds it" $USTACK check
+$USTACK check >checked 2>&1
+check "and says so" grep -q "missing .*$name: left behind by process $recorder" checked
+$USTACK check --repair >repaired 2>&1
+check "check --repair removes it" test ! -e $T/instances/$name
+grep "$name\|t.dat" repaired
+check "it completes the file" grep -q \
+	"t.dat.part$recorder: left behind .* completed: t.dat" repaired
+check "which is read" reads 100
+check "what waited in the buffers is in it: with joined stacks" grep -q '\[user\] .*+0x' \
+	$TEST_TMP/report
+check "and mappings" grep -q '\[user\] .*libc.so.6' $TEST_TMP/report
+check "nothing is left" nothing_left
+
+background "a third time" -a -e sched:sched_switch
+kill -KILL $(guard_of) $recorder
+wait $recorder 2>/dev/null
+rm -f t.dat.part*
+check "the next recorder" ustack_record -e sched_switch true
+check "removes what another left" nothing_left
+
+# While tables are made, nothing is recorded yet
+rm -rf $TRACE_USTACK_TABLES t.dat
+$USTACK record -o t.dat -a -e sched >said 2>&1 </dev/null &
+recorder=$!
+sleep 0.5
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+check "killed early: the guard ends" gone
+check "nothing is left" nothing_left
+kill $chain
+keep t.dat repaired
+finish

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1536 timeout=1500
+#
+# A load that switches all the time: nothing is lost at the default buffer size, and an event takes
+# no more than with perf in the same run: kernel and complete user stack against perf's shorter
+# ones (fp,defer), and a fraction of its copies of stacks (dwarf). How much exactly depends on
+# the run, on how many of those perf loses for one, and is measured by make bench-size.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
+. "$(dirname "$0")/lib.sh"
+need_tables
+need_program $USTACK
+perf --version >/dev/null 2>&1 || skip "no perf in the guest"
+
+LOAD="perf bench sched messaging -g 2 -l ${LOOPS:-150}"
+
+check "once, for the tables" ustack_record --no-summary -a -e sched:sched_switch $LOAD
+check "recorded" ustack_record -a -e sched:sched_switch $LOAD
+sed 's/^/     /' said
+check "no event is lost, all stacks are joined" all_joined 1000
+ours=$($USTACK stat t.dat | sed -nE 's/^events.* ([0-9]+)\.[0-9] bytes each.*/\1/p')
+say "trace-ustack: $ours bytes an event"
+
+# perf_bytes LABEL OPTION...: bytes an event of its file
+perf_bytes()
+{
+	local label=$1 n size
+	shift
+	perf record -q -a -e sched:sched_switch "$@" -o perf.data -- $LOAD >perf.log 2>&1 ||
+		{ cat perf.log; return 1; }
+	n=$(perf report --stats -i perf.data 2>/dev/null |
+		sed -nE 's/^ *SAMPLE events: +([0-9]+).*/\1/p' | head -n 1)
+	size=$(stat -c %s perf.data)
+	lost=$(perf report --stats -i perf.data 2>/dev/null |
+		sed -nE 's/^ *LOST(_SAMPLES)? events: +([0-9]+).*/\2/p' | head -n 1)
+	[ "${n:-0}" -gt 0 ] || { perf report --stats -i perf.data | head -n 30; return 1; }
+	bytes=$((size / n))
+	say "perf $label: $n samples, $bytes bytes an event, records of losses: ${lost:-0}"
+}
+if perf_bytes "--call-graph fp,defer" --call-graph fp,defer; then
+	check "about as much as perf --call-graph fp,defer" at_most $ours $((bytes * 11 / 10))
+else
+	check "perf --call-graph fp,defer" false
+fi
+if perf_bytes "--call-graph dwarf" --call-graph dwarf; then
+	check "a tenth of perf --call-graph dwarf" at_most $((10 * ours)) $bytes
+else
+	check "perf --call-graph dwarf" false
+fi
+check "trace-cmd report reads it" reads 1000
+# Each of the load's 40 processes ends in destructors of 45 libraries, crtstuff, which the compiler
+# writes without .eh_frame: there a stack has one frame
+check "stacks are complete" complete sched-messaging --min 500 --percent 80
+sed 's/^/     /' $TEST_TMP/all-figures
+keep t.dat
+finish

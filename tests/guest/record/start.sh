@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=1 mem=1024 icount=1 timeout=1500
+#
+# What trace-ustack record adds at its start and its end, on an idle system with hundreds of known
+# tables, and how long the guard takes after the recorder was killed. Time counts instructions here,
+# so that what else runs on the host does not matter.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
+. "$(dirname "$0")/lib.sh"
+need_tables
+need_program $USTACK
+
+know_files 489 || skip "not so many ELF files in this image"
+ours=$(least $USTACK record -o t.dat -a -e sched:sched_switch --duration 2)
+files=$(sed -nE 's/^  unwind tables: ([0-9]+) files.*/\1/p' said)
+say "trace-ustack record: $ours ms"
+theirs=$(least trace-cmd record -o tc.dat -e sched:sched_switch sleep 2)
+say "trace-cmd record: $theirs ms"
+check "start and end take as long as those of trace-cmd, and a quarter more at most" \
+	at_most $ours $((theirs * 5 / 4))
+check "all that is known has a table by then" at_least "${files:-0}" 440
+check "nothing is left" nothing_left
+
+background "killed" -a -e sched:sched_switch -e raw_syscalls
+sleep 1
+guard=$(pgrep -x trace-ustack-gd)
+from=$(date +%s%N)
+kill -KILL $recorder
+while kill -0 $guard 2>/dev/null && [ $(($(date +%s%N) - from)) -lt 60000000000 ]; do
+	sleep 0.05
+done
+ms=$((($(date +%s%N) - from) / 1000000))
+wait $recorder 2>/dev/null
+say "after SIGKILL of the recorder the guard ends within $ms ms"
+check "at most 5 seconds" at_most $ms 5000
+check "the file is complete" reads 10
+check "nothing is left" nothing_left
+finish

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1536 timeout=900
+#
+# Programs that register their tables by themselves, through the audit module: complete stacks with
+# no tracer's tables, from when the module was loaded on. Before that only the kernel and the loader
+# have run, without a table: those stacks are told apart by the system calls that register the first
+# two, for the loader and for the module.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/lib.sh"
+only_amd64 "the audit module is made"
+need_tables
+AUDIT=$BUILD/tests/audit
+need_program $TPROG/{chain,loads,registered} $BUILD/libunwind-user/libunwind-user-audit.so \
+	$AUDIT/{observe,program}
+
+# On the root file system, as it would be installed: known by its build-id
+MODULE=/usr/local/lib/trace-ustack/libunwind-user-audit.so
+mkdir -p ${MODULE%/*} && cp $BUILD/libunwind-user/libunwind-user-audit.so $MODULE
+SYSTEM=/usr/lib/x86_64-linux-gnu/libaudit-test.so
+trap 'rm -rf $MODULE $SYSTEM /var/cache/trace-ustack /usr/local/bin/registered*' EXIT
+TABLES_EVENTS+=" -e sched:sched_process_fork -e sched:sched_process_exec"
+
+libraries()
+{
+	ldd "$@" 2>/dev/null | awk '/=> \// { print $3 }' | sort -u
+}
+fill()
+{
+	local p=$(realpath /usr/bin/{bash,python3,cat,ls,wc,env,true,sleep})
+	$TABLES make -v "$@" $AUDIT /lib64/ld-linux-x86-64.so.2 $TPROG/{chain,loads,registered} \
+		$TPROG/libplug.so $p /usr/lib/python3*/lib-dynload \
+		$(libraries $p $TPROG/chain /usr/lib/python3*/lib-dynload/*.so)
+}
+check "the cache is filled" fill
+say "$(fill | tail -n 1)"
+
+with()
+{
+	LD_AUDIT=$MODULE "$@"
+}
+check "registered at start: program, loader, vDSO, libc" with $TPROG/registered start
+check "nothing without the module" $TPROG/registered none
+check "dlopen() registers" with $TPROG/registered load $TPROG/libplug.so
+check "dlclose() drops it, and the next dlopen() registers it again" \
+	with $TPROG/registered unload $TPROG/libplug.so
+check "children have the tables of their parent" with $TPROG/registered fork
+check "exec drops them" with $TPROG/registered exec
+check "nothing is found without a cache" env TRACE_USTACK_TABLES=/nowhere LD_AUDIT=$MODULE \
+	$TPROG/registered none
+
+# With this C library, whose loader may call in another order, as tests/audit/run does with that of
+# the host: each table is compared with the file
+observed()
+{
+	OBSERVED_AUDIT=$MODULE $AUDIT/observe -c $TRACE_USTACK_TABLES "${@:2}" \
+		$AUDIT/program $1 $AUDIT
+}
+for what in start load stay fail namespaces threads small errno forks exec reuse own; do
+	check "observed: $what" observed $what
+done
+check "observed: a filter of system calls" observed locked -k
+check "observed: the end, while threads load" observed leave -x
+
+# case WHAT COMM CHECK-OPTION... -- COMMAND...
+case_of()
+{
+	local what=$1 comm=$2 opts=()
+	shift 2
+	while [ "$1" != -- ]; do
+		opts+=("$1")
+		shift
+	done
+	shift
+	check "$what: recorded" traced env LD_AUDIT=$MODULE "$@"
+	check "$what: its stacks are complete" complete "$comm" --registered 2 "${opts[@]}"
+	say "$(tail -n 1 $TEST_TMP/all-figures), $(sed -n 2p $TEST_TMP/figures)"
+	cp $TEST_TMP/figures $TEST_OUT/figures-$comm
+	[ "$(wc -l <$TEST_TMP/figures)" = 2 ] || cp $TEST_TMP/report $TEST_OUT/report-$comm
+}
+check "no tracer has a table" is "$(all_tables)" 0
+
+case_of "threads" chain --expect chain_c,chain_b,chain_a,main,_start \
+	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain 40
+case_of "loaded libraries" loads --expect plugged_inside,plugged,load,main,_start \
+	--expect 'dlopen.*,load,main,_start' --expect 'la_objopen,.*' \
+	-- $TPROG/loads $TPROG/libplug.so 30
+
+cat >script.sh <<'END'
+f() { x=$(echo $1; cat /proc/self/stat); g $1; }
+g() { ls / >/dev/null; echo $1 | wc -l >/dev/null; read -t 0.01; }
+trap 'echo usr1 >/dev/null' USR1
+for i in 1 2 3 4 5; do f $i; kill -USR1 $$; done
+END
+case_of "bash" bash --min 200 --expect main,_start -- bash script.sh
+check "what it starts: complete" complete ls --registered 2 --min 20 --expect main,_start
+say "$(tail -n 1 $TEST_TMP/all-figures)"
+
+cat >script.py <<'END'
+import os, threading, time, subprocess, json, re, decimal, ctypes
+def deep(n):
+    if n:
+        return deep(n - 1)
+    os.getppid()
+    time.sleep(0.001)
+def work():
+    for i in range(20):
+        deep(i)
+t = [threading.Thread(target=work) for i in range(3)]
+[x.start() for x in t]
+work()
+[x.join() for x in t]
+subprocess.run(["true"])
+END
+case_of "python3" python3 --min 300 --expect Py_BytesMain,_start -- python3 script.py
+
+# Setuid programs: the loader takes modules from system folders only, if they are setuid themselves.
+# What a user says or owns does not count there, root's cache does.
+cp $MODULE $SYSTEM && chmod u+s $SYSTEM
+cp $TPROG/registered /usr/local/bin/registered-setuid && chmod u+s /usr/local/bin/registered-setuid
+setuid()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups env LD_AUDIT=libaudit-test.so \
+		TRACE_USTACK_TABLES=$TRACE_USTACK_TABLES /usr/local/bin/registered-setuid "$@"
+}
+check "a setuid program does not believe the environment" setuid none
+check "root's cache is filled" env TRACE_USTACK_TABLES= $TABLES make -q /usr/local/bin \
+	/lib64/ld-linux-x86-64.so.2 $(libraries $TPROG/registered)
+check "and serves setuid programs" setuid start
+user()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nowhere TRACE_USTACK_TABLES= \
+		LD_AUDIT=$MODULE "$@"
+}
+cp $TPROG/registered /usr/local/bin/registered
+check "and all users" user /usr/local/bin/registered start
+check "no table is with the tracer" is "$(all_tables)" 0
+cp $TEST_TMP/all-figures $TEST_OUT/figures
+finish

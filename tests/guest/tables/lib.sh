@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the tests of unwind tables share. Sourced behind lib.sh.
+
+export TABLES=$BUILD/trace-ustack-tables
+TPROG=$PROG/tables
+LIST=$T/user_unwind_tables
+export TRACE_USTACK_TABLES=$TEST_TMP/tables
+
+need_tables()
+{
+	need_kernel
+	[ -e $LIST ] || die "user_unwind_tables is missing: this kernel has no tables by file"
+	need_program $TABLES
+}
+
+# register OPTION-OR-FILE...: in the background, until unregister; returns when it is ready
+register()
+{
+	local i
+	$TABLES register "$@" >$TEST_TMP/register.log 2>&1 &
+	echo $! >$TEST_TMP/register.pid
+	for ((i = 0; i < 600; i++)); do
+		! grep -q '^ready$' $TEST_TMP/register.log || return 0
+		kill -0 $! 2>/dev/null || break
+		sleep 0.1
+	done
+	cat $TEST_TMP/register.log
+	return 1
+}
+
+# unregister [SIGNAL]: end it, and wait until it is gone
+unregister()
+{
+	local pid=$(cat $TEST_TMP/register.pid) i
+	kill ${1:--TERM} $pid || return
+	for ((i = 0; i < 100; i++)); do
+		kill -0 $pid 2>/dev/null || return 0
+		sleep 0.1
+	done
+	echo "it does not end"
+	return 1
+}
+
+# tables_of PATH: lines of the list for it
+tables_of()
+{
+	cat $LIST | awk -v p="$1" '$1 == p' | wc -l
+}
+
+all_tables()
+{
+	cat $LIST | wc -l
+}
+
+TABLES_EVENTS="-e raw_syscalls -e sched:sched_switch"
+
+# traced COMMAND...: recorded and reported
+traced()
+{
+	record -b 16384 -O $OPT $TABLES_EVENTS -- "$@" && report
+}
+
+# complete COMM OPTION...: its stacks in the last report are; prints how many
+complete()
+{
+	local comm=$1
+	shift
+	"$(dirname "${BASH_SOURCE[0]}")/stacks.py" --comm "$comm" "$@" $TEST_TMP/report \
+		>$TEST_TMP/figures
+	local ret=$?
+	head -n 1 $TEST_TMP/figures >>$TEST_TMP/all-figures
+	[ $ret = 0 ] || cat $TEST_TMP/figures
+	return $ret
+}
+
+# case_of WHAT COMM CHECK-OPTION... -- COMMAND...: run once, so that its files are known, then
+# traced
+case_of()
+{
+	local what=$1 comm=$2 opts=()
+	shift 2
+	while [ "$1" != -- ]; do
+		opts+=("$1")
+		shift
+	done
+	shift
+	"$@" >$TEST_TMP/out 2>&1 </dev/null
+	sleep 0.5
+	check "$what: recorded" traced "$@"
+	check "$what: its stacks are complete" complete "$comm" "${opts[@]}"
+	say "$(tail -n 1 $TEST_TMP/all-figures)"
+	! grep -q '^  ' $TEST_TMP/figures || cp $TEST_TMP/report $TEST_OUT/report-$comm
+}

@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1024 timeout=300
+#
+# Tables are there as long as the tracer, and for the contents of a file that they were made for.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/lib.sh"
+need_tables
+need_program $TPROG/{chain,chain-static}
+
+# What traced programs were before they were executed
+others="/usr/bin/trace-cmd $LIBS/libc.so.6 $LOADER"
+
+check "no table in the beginning" is "$(all_tables)" 0
+check "registered" register -q $TPROG/chain $LIBS/libc.so.6
+check "listed" is "$(tables_of $TPROG/chain)" 1
+list_has_build_id()
+{
+	local id=$(readelf -n $TPROG/chain | sed -n 's/.*Build ID: //p')
+	grep -qE "^$TPROG/chain $id [0-9]+ [0-9]+ [0-9]+$" $LIST || { cat $LIST; return 1; }
+}
+check "with its build ID, size and counts" list_has_build_id
+check "ended by SIGKILL" unregister -KILL
+check "no table is left" is "$(all_tables)" 0
+
+check "two tracers: the first" register -q $TPROG/chain
+first=$(cat $TEST_TMP/register.pid)
+check "two tracers: the second" register -q $TPROG/chain
+check "both are listed" is "$(tables_of $TPROG/chain)" 2
+kill -KILL $first
+sleep 0.5
+check "one is left" is "$(tables_of $TPROG/chain)" 1
+check "ended" unregister
+check "none is left" is "$(all_tables)" 0
+
+# Another content under the same name: whoever executes it has no table; nor has it another one's
+cp $TPROG/chain-static ./app
+check "a file is registered" register -q ./app $others
+check "its program is recorded" traced ./app 20
+check "its stacks are complete" complete app --expect chain_c,chain_b,chain_a,main
+rewrite()
+{
+	cat $1 >./app
+}
+check "rewritten in place by something else" rewrite $CALLPATH
+check "recorded" traced ./app -o path -n 5
+check "no stack is by the old table" complete app --percent 0 --min 1 --never chain_a
+cat $TPROG/chain-static >./app
+touch -d '2001-02-03' ./app
+check "the same content at another time: recorded" traced ./app 20
+check "it has no table" complete app --percent 0 --min 1 --never chain_a
+lookups()
+{
+	awk -v p="$(realpath ./app)" '$1 == p { print $4 }' $LIST
+}
+n=$(lookups)
+./app 3
+check "and the old table is not asked" is "$(lookups)" "$n"
+
+# Replaced by rename: who runs the old file keeps its table
+rm -f app
+cp $TPROG/chain-static ./app
+check "ended" unregister
+check "registered again" register -q ./app $others
+./app 100000 &
+pid=$!
+sleep 0.3
+cp /bin/sleep ./new && mv ./new ./app
+running_still()
+{
+	record -b 16384 -O $OPT $TABLES_EVENTS -- sleep 0.5 && report
+}
+check "replaced while it runs: recorded" running_still
+check "its stacks are complete still" complete app --flags-only --min 100
+kill $pid
+check "the new file: recorded" traced ./app 0.1
+check "it has no table of the old one" complete app --percent 0 --min 1 --never chain_a
+
+# Removed files, and those of other mount namespaces, by what is mapped
+cp $TPROG/chain-static ./gone
+mkdir mnt
+unshare -m sh -c "mount -t tmpfs none mnt && cp ./gone mnt/hidden && exec $PWD/mnt/hidden 100000" &
+hidden=$!
+./gone 100000 &
+gone=$!
+sleep 0.5
+rm ./gone
+check "ended" unregister
+check "all that runs is registered" register -a -v
+sed 's/^/     /' $TEST_TMP/register.log
+check "a file that was removed has a table" grep -q 'gone' $LIST
+check "one of another mount namespace has one" grep -q 'hidden' $LIST
+check "they are recorded" running_still
+check "complete stacks: removed" complete gone --flags-only --min 100
+check "complete stacks: in another namespace" complete hidden --flags-only --min 100
+kill $gone $hidden
+check "ended" unregister
+
+# Again, with nothing new: all from the cache but the vDSO, and what has no build ID is none here
+check "a warm start" register -a
+sed 's/^/     /' $TEST_TMP/register.log
+from_cache()
+{
+	sed -nE 's/^([0-9]+) files have tables \(([0-9]+) from.*/\1 \2/p' $TEST_TMP/register.log
+}
+warm()
+{
+	local all cached
+	read -r all cached <<<"$(from_cache)"
+	is $cached $((all - 1))
+}
+check "all but the vDSO come from the cache" warm
+check "ended" unregister
+for f in $TRACE_USTACK_TABLES/*; do
+	middle=$(($(stat -c %s $f) / 2))
+	# Another one than is there, whatever it is
+	byte=$(od -An -tu1 -j $middle -N 1 $f)
+	printf "\\$(printf %o $((byte ^ 1)))" |
+		dd of=$f bs=1 seek=$middle conv=notrunc status=none
+done
+check "damaged files in the cache" register -a
+check "are made anew" is "$(from_cache | cut -d ' ' -f 2)" 0
+
+# What is executed and loaded from now on
+soon_listed()
+{
+	local i
+	for ((i = 0; i < 50; i++)); do
+		[ "$(tables_of "$1")" = 0 ] || return 0
+		sleep 0.1
+	done
+	cat $LIST
+	return 1
+}
+cp $TPROG/chain-static ./later
+cp $TPROG/libplug.so ./later.so
+check_not "a program that does not run yet has no table" grep -q later $LIST
+./later 1
+check "it has one once it ran, however shortly" soon_listed $TEST_TMP/later
+$TPROG/loads ./later.so 1
+check "so has a library that was loaded" soon_listed $TEST_TMP/later.so
+check "ended" unregister
+
+$TABLES run sh -c "cat $LIST >in-run; exit 7" >run.log 2>&1
+check "run returns the status of its command" is $? 7
+check "and has tables while it runs" grep -q libc.so.6 in-run
+check "and none afterwards" is "$(all_tables)" 0
+finish

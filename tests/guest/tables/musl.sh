@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1536 timeout=900
+#
+# Code without .eh_frame, that of musl and of programs that are compiled for it, has rows by
+# following it: with threads, stdio, callbacks from the library and signal handlers. Dynamically
+# linked with the guest's musl, statically, and the same without symbols.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/lib.sh"
+only_amd64 "musl programs are made"
+need_tables
+LOADER=/lib/ld-musl-x86_64.so.1
+if ! [ -x $TPROG/musl-calls ] || ! [ -e $LOADER ]; then
+	say "skipped: without musl-gcc (musl-tools) when this was built, or without $LOADER"
+	finish
+	exit
+fi
+
+check "tables of all that runs are registered" register -a -v
+
+# Following 400 KB of code takes its time in a guest
+known()
+{
+	local i
+	for ((i = 0; i < 300; i++)); do
+		[ "$(tables_of "$1")" = 0 ] || return 0
+		sleep 0.2
+	done
+	cat $LIST
+	return 1
+}
+$TPROG/musl-calls 1
+check "musl has a table" known "$(readlink -f $LOADER)"
+
+case_of "a musl program" musl-calls --min 500 --expect chain_c,chain_b,chain_a,main \
+	--expect compare,sort,main --expect chain_a,handler,main \
+	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/musl-calls 20
+case_of "a static musl program" musl-calls-stat --min 500 \
+	--expect chain_c,chain_b,chain_a,main,_start \
+	--expect compare,sort,main,_start --expect chain_a,handler,main,_start \
+	--expect chain_c,chain_b,chain_a,thread_a,__clone -- $TPROG/musl-calls-static 20
+case_of "the same without symbols" musl-calls-stri --min 500 -- $TPROG/musl-calls-stripped 20
+
+say "all:"
+sed 's/^/     /' $TEST_TMP/all-figures
+cp $TEST_TMP/all-figures $TEST_OUT/figures
+check "the registration ends" unregister
+finish

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1536 timeout=300
+#
+# perf's deferred callchains have the same stacks as ftrace's, address by address, once tables are
+# registered: of Debian's bash and python3, and of a program with threads, without frame pointers.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/lib.sh"
+need_tables
+need_program $TPROG/chain
+command -v perf >/dev/null || skip "there is no perf in the guest"
+
+cat >load.sh <<END
+$TPROG/chain 20
+for i in 1 2 3 4 5 6; do echo \$(cat /proc/self/stat) | wc -l; done
+python3 -c 'import json, time; [time.sleep(0.001) for i in range(40)]'
+END
+
+# perf sees what it starts, as with -a it cannot print the deferred ones by themselves
+both()
+{
+	RECORD_UNDER="perf record -q -k mono -o $TEST_TMP/perf.data -e sched:sched_switch
+		-e sched:sched_waking --call-graph fp,defer --" \
+		record -b 16384 -O $OPT -e sched:sched_switch -e sched:sched_waking -- bash load.sh
+}
+dump()
+{
+	perf script -D -i $TEST_TMP/perf.data >$TEST_TMP/dump 2>/dev/null &&
+		trace-cmd report -N $TEST_TMP/trace.dat >$TEST_TMP/plain
+}
+same()
+{
+	"$(dirname "$0")/perf.py" $TEST_TMP/dump $TEST_TMP/plain
+}
+
+check "tables of all that runs are registered" register -a
+{ bash load.sh; trace-cmd list -t; } >/dev/null 2>&1	# so that their files are known
+sleep 0.5
+check "perf and ftrace record" both
+check "both can be read" dump
+check "the stacks of both are the same" same
+say "$(same | tail -n 1)"
+
+check "with the plugin too" report
+# Of a hundred stacks the one that is in lazy binding counts too much for 99.9%
+SOME="--percent 97"
+check "they are complete: threads" complete chain $SOME --min 20 \
+	--expect chain_c,chain_b,chain_a,main,_start
+check "they are complete: bash" complete bash $SOME --min 20 --expect main,_start
+check "they are complete: python3" complete python3 $SOME --min 20 --expect Py_BytesMain,_start
+say "$(tail -n 3 $TEST_TMP/all-figures)"
+
+merged()
+{
+	perf script -i $TEST_TMP/perf.data --comm chain -F comm,tid,event,ip,sym \
+		--merge-callchains >$TEST_TMP/script
+}
+check "perf merges them" merged
+check "perf script has them to the end" at_least "$(grep -cE '^\s+[0-9a-f]+ _start$' \
+	$TEST_TMP/script)" 15
+finish

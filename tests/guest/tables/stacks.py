@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""stacks.py: are the user stacks of a program whole?
+
+usage: stacks.py [OPTION...] REPORT
+
+REPORT is the text of `trace-cmd report` with the plugin. Counted are the stacks of the tasks of
+--comm NAME (repeated: any of them), one for each record that was joined. A stack is complete if it
+carries no mark (incomplete, truncated, frame pointers...) and its outermost frame is where programs
+or threads begin: the entry point of the program or of the dynamic loader, or clone() in the C
+library; with musl, whose clone() in assembler has no symbol, what calls the function of a thread.
+
+--min N         there are at least so many stacks (default 50)
+--percent P     so many of 100 are complete (default 99.9). Two, or one of a thousand, may end where
+                a rule counts from a register that is not known beyond the topmost frame; they are
+                told. ld.so has such a rule where it binds lazily.
+--expect A,B,C  some stack has these functions, inner ones first, others may be between
+--never NAME    no stack has that function
+--registered N  only stacks from when the process has registered N tables by itself, for which
+                raw_syscalls, sched_process_fork and sched_process_exec are recorded
+--flags-only    where a stack ends does not count, for files that are gone: nothing can be looked up
+--list N        print the first N stacks that are not complete
+"""
+
+import argparse
+import bisect
+import collections
+import os
+import re
+import struct
+import subprocess
+import sys
+
+EVENT = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*(?P<ts>[\d.]+): +"
+                   r"(?P<name>[\w:]+): +(?P<rest>.*)$")
+FRAME = re.compile(r"^=> \[user\] (?P<what>[^<].*?)(?: \((?P<path>.*)\+0x(?P<off>[0-9a-f]+)\))?$")
+MARK = re.compile(r"^=> \[user\] <(?P<mark>.*)>$")
+MUSL_THREAD = b"\x31\xed\x5f\x41\xff\xd1"   # xor %ebp,%ebp; pop %rdi; call *%r9
+# ld.so's goes on to the program from there
+ENTRY_BYTES = {"s390x": 0x5c, "aarch64": 0x74}.get(os.uname().machine, 0x40)
+CLONE_BYTES = 0x400     # clone3() has no symbol; it is linked right behind clone()
+
+
+class Elf:
+    """Where in a file its entry point and clone() are."""
+
+    known = {}
+
+    def __init__(self, path):
+        self.entry = self.clone = self.thread = None
+        self.loads = []
+        try:
+            with open(path, "rb") as f:
+                at = f.read().find(MUSL_THREAD) if "musl" in path else -1
+                self.thread = at + len(MUSL_THREAD) if at >= 0 else None
+                f.seek(0)
+                head = f.read(64)
+                if head[:5] != b"\x7fELF\x02":
+                    return
+                order = ">" if head[5] == 2 else "<"
+                entry, phoff = struct.unpack_from(order + "QQ", head, 24)
+                size, count = struct.unpack_from(order + "HH", head, 54)
+                f.seek(phoff)
+                table = f.read(size * count)
+        except OSError:
+            return
+        for i in range(count):
+            kind, _, off, vaddr, _, filesz = struct.unpack_from(order + "IIQQQQ", table,
+                                                                i * size)
+            if kind == 1:
+                self.loads.append((off, vaddr, filesz))
+        self.entry = self.offset(entry)
+        names = subprocess.run(["readelf", "-W", "--dyn-syms", "-s", path],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        for line in names.split("\n"):
+            part = line.split()
+            if len(part) == 8 and part[7].split("@")[0] in ("clone", "__clone"):
+                self.clone = self.offset(int(part[1], 16))
+
+    def offset(self, vaddr):
+        for off, start, size in self.loads:
+            if start <= vaddr < start + size:
+                return vaddr - start + off
+        return None
+
+    def vaddr(self, offset):
+        for off, start, size in self.loads:
+            if off <= offset < off + size:
+                return offset - off + start
+        return None
+
+    @classmethod
+    def of(cls, path):
+        if path not in cls.known:
+            cls.known[path] = cls(path)
+        return cls.known[path]
+
+
+class Rows:
+    """Which register the rows of a file's table count from, by address."""
+
+    known = {}
+
+    def __init__(self, path):
+        tables = os.environ.get("TABLES", "trace-ustack-tables")
+        dump = subprocess.run([tables, "dump", path], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout.decode()
+        rows = sorted((int(start, 16), base) for start, base in
+                      re.findall(r"^  0x([0-9a-f]+) cfa=(\w+)", dump, re.MULTILINE))
+        self.start = [start for start, _ in rows]
+        self.base = [base for _, base in rows]
+
+    @classmethod
+    def unknown(cls, frame):
+        """Does a return address lie where the rule takes a register that a caller's frame lacks?"""
+        path = frame["path"]
+        if not path:
+            return False
+        if path not in cls.known:
+            cls.known[path] = cls(path)
+        rows = cls.known[path]
+        vaddr = Elf.of(path).vaddr(int(frame["off"], 16) - 1)
+        at = bisect.bisect(rows.start, vaddr) - 1 if vaddr is not None else -1
+        return at >= 0 and rows.base[at] not in ("rsp", "rbp", "r15", "r11", "sp", "x29")
+
+
+def begins(frame):
+    """Do programs or threads begin in this frame?"""
+    if re.match(r"(_start|__clone3?|clone3?)\+", frame["what"]):
+        return True
+    if not frame["path"]:
+        return False
+    elf, off = Elf.of(frame["path"]), int(frame["off"], 16)
+    # from the system call on, which the thread comes out of
+    if elf.thread is not None and elf.thread - 12 <= off <= elf.thread:
+        return True
+    return (elf.entry is not None and elf.entry <= off <= elf.entry + ENTRY_BYTES or
+            elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
+
+
+def stacks(path, see=lambda event: None):
+    """(event, frames, marks) of each event that has user frames, or marks in their place.
+
+    see() gets each event, behind the one before it was returned.
+    """
+    event = None
+    with open(path, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            line = line.rstrip("\n")
+            match = EVENT.match(line)
+            if match:
+                if event and (event[1] or event[2]):
+                    yield event
+                event = (match, [], [])
+                see(match)
+            elif event:
+                mark, frame = MARK.match(line), FRAME.match(line)
+                if mark:
+                    event[2].append(mark["mark"])
+                elif frame:
+                    event[1].append(frame)
+    if event and (event[1] or event[2]):
+        yield event
+
+
+class Registered:
+    """Who has registered how many tables since its execve(): threads and children have them too."""
+
+    PRCTL = {"s390x": 172, "aarch64": 167}.get(os.uname().machine, 157)
+    ADD = re.compile(r"NR %d \(53467261," % PRCTL)
+    EXEC = re.compile(r"\bpid=(\d+)")
+    FORK = re.compile(r"\bpid=(\d+) .*child_pid=(\d+)")
+
+    def __init__(self):
+        self.tables, self.asked = collections.Counter(), set()
+
+    def see(self, event):
+        tid, what, rest = int(event["tid"]), event["name"], event["rest"]
+        if what == "sys_enter" and self.ADD.match(rest):
+            self.asked.add(tid)
+        elif what == "sys_exit" and tid in self.asked:
+            self.asked.remove(tid)
+            self.tables[tid] += rest.startswith("NR %d = 0" % self.PRCTL)
+        elif what == "sched_process_exec":
+            self.tables[int(self.EXEC.search(rest)[1])] = 0
+        elif what == "sched_process_fork":
+            parent, child = self.FORK.search(rest).groups()
+            self.tables[int(child)] = self.tables[int(parent)]
+
+
+def name(frame):
+    return re.sub(r"\+0x[0-9a-f]+$", "", frame["what"])
+
+
+def has(frames, wanted):
+    names = iter(name(f) for f in frames)
+    return all(any(re.fullmatch(w, n) for n in names) for w in wanted)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--comm", action="append", required=True)
+    parser.add_argument("--min", type=int, default=50)
+    parser.add_argument("--percent", type=float, default=99.9)
+    parser.add_argument("--expect", action="append", default=[])
+    parser.add_argument("--never", action="append", default=[])
+    parser.add_argument("--registered", type=int, default=0)
+    parser.add_argument("--flags-only", action="store_true")
+    parser.add_argument("--list", type=int, default=3)
+    parser.add_argument("report")
+    args = parser.parse_args()
+
+    total = complete = frames_sum = unknown = 0
+    missing = collections.Counter()
+    why = collections.Counter()
+    bad, seen, never, before = [], set(), 0, 0
+    registered = Registered()
+    for event, frames, marks in stacks(args.report, registered.see if args.registered else id):
+        if event["comm"] not in args.comm:
+            continue
+        if registered.tables[int(event["tid"])] < args.registered:
+            before += 1
+            continue
+        if not frames and marks and re.match("still in|lost|not recorded", marks[0]):
+            missing[marks[0]] += 1
+            continue
+        total += 1
+        frames_sum += len(frames)
+        for wanted in args.expect:
+            if wanted not in seen and has(frames, wanted.split(",")):
+                seen.add(wanted)
+        never += any(has(frames, [n]) for n in args.never)
+        if not marks and frames and (args.flags_only or begins(frames[-1])):
+            complete += 1
+            continue
+        if marks == ["incomplete"] and len(frames) > 1 and Rows.unknown(frames[-1]):
+            unknown += 1
+        cause = "; ".join(marks) or "ends in %s" % frames[-1]["what"]
+        if frames:
+            cause += " after " + re.sub(r"^0x[0-9a-f]+", "", frames[-1]["what"]) + " (%s+0x%s)" % (
+                frames[-1]["path"], frames[-1]["off"])
+        why[cause] += 1
+        if why[cause] <= 1:
+            bad.append((event.group(0), frames, marks))
+
+    percent = 100.0 * complete / total if total else 0
+    print("%s: %d stacks, %d complete (%.2f%%), %.1f frames; without one: %s" % (
+        ",".join(args.comm), total, complete, percent, frames_sum / total if total else 0,
+        ", ".join("%d %s" % (n, m) for m, n in missing.most_common()) or "none"))
+    if args.registered:
+        print("  %d stacks before anything was registered" % before)
+    for cause, n in why.most_common(10):
+        print("  %d x %s" % (n, cause))
+    for text, frames, marks in bad[:args.list]:
+        print("  %s" % text.strip())
+        for frame in frames:
+            print("    %s" % frame.group(0))
+        print("    <%s>" % "; ".join(marks))
+    if unknown:
+        print("  %d end where a register would be needed that is not known" % unknown)
+    excused = unknown if unknown <= max(2, total // 1000) else 0
+    judged = 100.0 * complete / (total - excused) if total > excused else 0
+    ok = total >= args.min and judged >= args.percent and not never
+    if total < args.min:
+        print("  fewer than %d stacks" % args.min)
+    if never:
+        print("  %d stacks have %s" % (never, " or ".join(args.never)))
+    for wanted in args.expect:
+        if wanted not in seen:
+            print("  no stack has %s" % wanted)
+            ok = False
+    if missing["lost"] or any(m.startswith(("lost", "not recorded")) for m in missing):
+        print("  stacks are missing")
+        ok = False
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

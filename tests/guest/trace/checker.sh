@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The checker itself: one wrong frame in the record, one wrong cookie or a missing stack in the
+# trace, and it says so, in the file as in the text.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $PROG/callpath-check
+
+CALLPATH_OPTIONS="-b 8192 --file-version 6"
+callpath_case "as recorded" $CALLPATH -n 60 -x plain
+cp $TEST_TMP/path $TEST_TMP/path.good
+cp $TEST_TMP/trace.dat $TEST_TMP/trace.good
+
+# A frame of the record: some entry in the middle with at least 5 frames
+cat >$TEST_TMP/spoil.py <<'END'
+import struct, sys
+what, record, trace = sys.argv[1:4]
+rec = bytearray(open(record, "rb").read())
+entries, at = [], 32
+while at + 40 <= struct.unpack_from("=I", rec, 8)[0]:
+    size, seq, tid, tgid, nr, flags, depth = struct.unpack_from("=7I", rec, at)
+    entries.append((at, seq, depth))
+    at += size
+deep = [e for e in entries if e[2] >= 5]
+if what == "frame":
+    at = deep[len(deep) // 2][0] + 40 + 3 * 8
+    struct.pack_into("=Q", rec, at, struct.unpack_from("=Q", rec, at)[0] + 2)
+    open(record, "wb").write(rec)
+    sys.exit(0)
+if what == "none":
+    sys.exit(0)
+# Cookies: the CPU's number, and behind it an odd counter. Find those of two
+# calls by the sequence numbers in front of them.
+dat = bytearray(open(trace, "rb").read())
+def cookie_at(seq):
+    at = dat.find(struct.pack("=Q", seq))	# the argument, in an array of words
+    for i in range(at + 16, at + 80, 4):
+        cpu, count = struct.unpack_from("=II", dat, i)
+        if 1 <= cpu <= 8 and count & 1 and count > 1:
+            return i
+    sys.exit("no cookie behind the event of %d" % seq)
+a, b = cookie_at(deep[10][1]), cookie_at(deep[20][1])
+if what == "cookie":
+    dat[a:a + 8] = dat[b:b + 8]
+elif what == "unknown":
+    struct.pack_into("=I", dat, a + 4, 0x7ffffff1)
+open(trace, "wb").write(dat)
+END
+spoil()
+{
+	cp $TEST_TMP/path.good $TEST_TMP/path
+	cp $TEST_TMP/trace.good $TEST_TMP/trace.dat
+	python3 $TEST_TMP/spoil.py $1 $TEST_TMP/path $TEST_TMP/trace.dat
+}
+
+check "a wrong frame: made" spoil frame
+check_not "a wrong frame: seen" checked
+check "a wrong frame: in each event of its call" grep -qE ', 2 wrong' $TEST_TMP/verdict
+check "a wrong frame: reported" report
+check_not "a wrong frame: seen in the text" $PROG/callpath-check -R -r $TEST_TMP/path $programs \
+	$TEST_TMP/report
+
+check "another call's cookie: made" spoil cookie
+check_not "another call's cookie: seen" checked
+check "another call's cookie: in its event" grep -qE ', [12] wrong' $TEST_TMP/verdict
+check "another call's cookie: reported" report
+check_not "another call's cookie: seen in the text" $PROG/callpath-check -R -r $TEST_TMP/path \
+	$programs $TEST_TMP/report
+check_not "another call's cookie: wrong with losses too" checked -l
+
+check "a cookie without a stack: made" spoil unknown
+check_not "a cookie without a stack: seen" checked
+check "a cookie without a stack: has its reason" grep -qE '1 not recorded' $TEST_TMP/verdict
+check "a cookie without a stack: reported" report
+check "a cookie without a stack: the text has the same reason" at_least \
+	"$(grep -c '=> \[user\] <not recorded' $TEST_TMP/report)" 1
+
+# In the text, what follows a gap is not taken for that of the event in front of it: between the
+# sys_enter of one call and the cookie of another one all is lost
+check "a gap: begun" spoil none
+check "a gap: reported" report
+cat >$TEST_TMP/gap.py <<'END'
+import re, sys
+lines = open(sys.argv[1]).read().split("\n")
+enter = [i for i, l in enumerate(lines) if "callpath-" in l and ": sys_enter:" in l]
+for k in range(len(enter) // 2, len(enter) - 2):
+    here, there = enter[k], enter[k + 2]
+    cpu = re.search(r"\[(\d+)\]", lines[there])[1]
+    task = lines[there].split("[")[0]
+    # Both of one task on one CPU, with the cookie right behind
+    if "[%s]" % cpu in lines[here] and lines[here].split("[")[0] == task and \
+            "user_unwind_cookie" in lines[there + 1]:
+        lines[here + 1:there + 1] = ["CPU:%d [12 EVENTS DROPPED]" % int(cpu)]
+        break
+else:
+    sys.exit("no two calls of one task on one CPU")
+open(sys.argv[1], "w").write("\n".join(lines))
+END
+check "a gap: made" python3 $TEST_TMP/gap.py $TEST_TMP/report
+check "a gap: no frames are taken from behind it" $PROG/callpath-check -R -l -r $TEST_TMP/path \
+	$programs $TEST_TMP/report
+
+# Another run's record is no truth for this one
+cp $TEST_TMP/trace.good $TEST_TMP/trace.dat
+$CALLPATH -o $TEST_TMP/path -n 60 -s 99 -x plain
+check_not "another run's record" checked
+finish

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# Cookies are a CPU's number and a 32-bit counter that steps by two: it wraps, and cookies come
+# back. Neither joins anything wrongly. (unwind-counter.ko sets the counter.)
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $PROG/callpath-check
+load_module tests/guest/modules/unwind-counter.ko || die "unwind-counter.ko cannot be loaded"
+trap 'rmmod unwind-counter' EXIT
+counter=/sys/module/unwind_counter/parameters/set
+
+# Wraps within the run: it makes several hundred entries on each CPU
+echo 0xffffff80 >$counter
+callpath_case "about to wrap" $CALLPATH -t 3 -n 100 -c 2 -x plain,yield,sleep,signal
+say "counters after it: $(cat $counter)"
+for c in $(cat $counter); do
+	check "a counter wrapped" at_most $((c)) $((0x7fffffff))
+	check "a counter stays odd" is $((c & 1)) 1
+done
+
+# The same task gets the same cookies again, each time for another stack: the nearest in time is
+# the right one. No system call here lasts as long as the counter keeps going.
+again()
+{
+	local pid
+	callpath_record $CALLPATH -n 4000 -c 1 -x plain,yield -z 128 &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		sleep 0.03
+		echo 0x1000 >$counter
+	done
+	wait $pid
+}
+check "cookies that come back: recorded" again
+TRACEEVENT_PLUGIN_DIR=/nowhere trace-cmd report -N -i $TEST_TMP/trace.dat 2>/dev/null |
+	grep user_unwind_stack: >$TEST_TMP/report
+repeated=$(awk 'match($0, /cookie=[0-9a-f]+/) { c = substr($0, RSTART, RLENGTH)
+	sub(/ +\[.*/, ""); sub(/.*-/, ""); if (seen[$0 " " c]++) n++ }
+	END { print n + 0 }' $TEST_TMP/report)
+check "cookies did come back" at_least "$repeated" 10
+say "$repeated stacks have a cookie that their task had before"
+check "cookies that come back: each stack is the one of its event" \
+	$PROG/callpath-check -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+plugin_case "cookies that come back" -n 100
+finish

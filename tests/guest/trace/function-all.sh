@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 timeout=240
+#
+# Every function traced, no filter, each call with a user stack: it must neither recurse nor hang.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $PROG/load
+
+limit=45
+alive()
+{
+	timeout $limit "$@" || { echo "did not end in $limit s"; return 1; }
+}
+
+echo 4096 >$T/buffer_size_kb
+check "function tracer" write function $T/current_tracer
+[ -e $T/options/func_userstack_deferred ] || die "the option func_userstack_deferred is missing"
+check "every function: set" write 1 $T/options/func_userstack_deferred
+check "every function: a program runs and ends" alive $CALLPATH -o $TEST_TMP/path -n 5 -x plain
+check "every function: another program" alive /bin/true
+echo 0 >$T/tracing_on
+text
+check "every function: calls" at_least "$(count ' <-')" 1000
+check "every function: cookies" at_least "$(cookies)" 100
+check "every function: stacks" at_least "$(stacks)" 1
+# What it makes itself is not traced by it again: about one cookie a call, no avalanche
+check "no avalanche" at_most "$(cookies)" "$(($(count ' <-') + 100))"
+
+# With the events' option as well, on a busy machine
+echo 1 >$T/options/$OPT
+echo 1 >$T/events/sched/enable
+echo 1 >$T/tracing_on
+check "with events, busy: ends" alive $PROG/load 2
+echo 0 >$T/events/sched/enable
+echo 0 >$T/options/$OPT
+check "turned off" write nop $T/current_tracer
+# The option stays with the tracer, and is cheap to change while that is not used
+check "its option too" write 0 $T/options/func_userstack_deferred
+
+# The function command on every function
+check "command on every function: set" write "*:$OPT" $T/set_ftrace_filter
+check "command on every function: a program runs and ends" alive $CALLPATH -o $TEST_TMP/path -n 5 \
+	-x plain
+check "command on every function: removed" write "!*:$OPT" $T/set_ftrace_filter
+check "command on every function: gone" is "$(grep -c $OPT $T/set_ftrace_filter)" 0
+finish

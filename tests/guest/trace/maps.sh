@@ -1,0 +1,229 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The map event says which file an address of a stack is in: as /proc/PID/maps does, the first time
+# a stack touches the mapping, and again whenever a reader could not know otherwise.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $PROG/dlopen-host $PROG/libtouch.so
+
+host=$PROG/dlopen-host
+
+# maps PID: the map events of a process in the last text(), "START-END PGOFF DEV INO [BUILDID] PATH"
+maps()
+{
+	sed -n "s/.*<user unwind map $1 \(.*\)>\$/\1/p" $TEST_TMP/text
+}
+
+# of_file PID PATH: how many of them are of a file
+of_file()
+{
+	maps $1 | grep -cE " $2\$"
+}
+
+# host_start STEP...: a program that does steps as it is told by `step`
+host_start()
+{
+	coproc HOST { exec $host "$@" 2>&1; }
+	pid=$HOST_PID
+	out=${HOST[0]} in=${HOST[1]}
+}
+
+step()
+{
+	echo >&$in
+	sleep ${1:-0.3}
+}
+
+host_end()
+{
+	eval "exec $in>&-"
+	wait $pid 2>/dev/null
+}
+
+trace_on()
+{
+	echo 1 >$T/options/$OPT
+	echo 1 >$T/events/syscalls/sys_enter_getppid/enable
+}
+
+[ -e $T/options/userstacktrace_maps ] || die "options/userstacktrace_maps is missing"
+[ -e $T/events/syscalls/sys_enter_getppid/enable ] || die "there is no event sys_enter_getppid"
+trace_on
+
+# As /proc/PID/maps shows it
+host_start wait 5 keep:$PROG/libtouch.so wait 5 wait
+sleep 0.5
+# What the shell that became it has touched before is in there too
+echo >$T/trace
+step
+text_running
+cp /proc/$pid/maps $TEST_TMP/proc
+check "the program's mapping is recorded" at_least "$(of_file $pid $host)" 1
+check "the library's too" at_least "$(of_file $pid .*/libtouch.so)" 1
+check "once each, however many stacks" is \
+	"$(of_file $pid $host) $(of_file $pid .*/libtouch.so)" "1 1"
+same_as_proc()
+{
+	local range pgoff dev ino rest n=0
+	maps $pid >$TEST_TMP/maps
+	while read -r range pgoff dev ino rest; do
+		grep -qE "^0*${range%-*}-0*${range#*-} r-xp $pgoff $dev $ino " $TEST_TMP/proc || {
+			echo "$range $pgoff $dev $ino $rest is not in /proc/PID/maps:"
+			grep r-xp $TEST_TMP/proc
+			return 1
+		}
+		grep "^0*${range%-*}-" $TEST_TMP/proc | grep -qF " ${rest##* }" || {
+			echo "another path than $rest in /proc/PID/maps"
+			return 1
+		}
+		n=$((n + 1))
+	done <$TEST_TMP/maps
+	# the two, and what called main(): on s390x Debian's libc keeps no chain that leads there
+	at_least $n $([ $ARCH = s390x ] && echo 2 || echo 3)
+}
+check "range, offset, device, inode and path are those of /proc/PID/maps" same_as_proc
+read -r line <&$out
+check "where the library says that its function is" \
+	test $((0x$(maps $pid | sed -n 's/-.*libtouch.so$//p' | head -n 1))) -le \
+	$((${line##* }))
+maps $pid >$TEST_TMP/maps
+check "the build ID is that of the file" \
+	grep -q " $(cat $PROG/libtouch.buildid) .*libtouch.so" $TEST_TMP/maps
+
+# Nothing new: the same stacks again record no mapping. A cleared buffer has lost them.
+n=$(maps $pid | wc -l)
+step
+text_running
+check "more stacks of the same mappings add none" is "$(maps $pid | wc -l)" $n
+host_end
+
+host_start 3 wait 3 wait 3 wait 3
+sleep 0.3
+text_running
+check "recorded" is "$(of_file $pid $host)" 1
+echo >$T/trace
+step
+text_running
+check "recorded again after a clear" is "$(of_file $pid $host)" 1
+mkdir $T/instances/m
+echo 1 >$T/instances/m/events/syscalls/sys_enter_getppid/enable
+echo 1 >$T/instances/m/options/$OPT
+step
+text_running $T/instances/m
+check "an instance that starts to receive gets it" is "$(of_file $pid $host)" 1
+echo 0 >$T/instances/m/tracing_on
+echo >$T/instances/m/trace
+echo 1 >$T/instances/m/tracing_on
+step
+text_running $T/instances/m
+check "and one that receives again" is "$(of_file $pid $host)" 1
+host_end
+rmdir $T/instances/m || check "the instance can be removed" false
+
+# After exec: the same process, other files
+echo >$T/trace
+$host 2 2 >/dev/null &
+wait $!
+bash -c "echo \$\$ >$TEST_TMP/pid; exec $host 3"
+pid=$(cat $TEST_TMP/pid)
+text_running
+check "after exec the new program is recorded" is "$(of_file $pid $host)" 1
+$CALLPATH -o $TEST_TMP/path -n 40 -x exec,plain
+text_running
+check "each program of callpath's children too" at_least \
+	"$(count "<user unwind map [0-9]+ .*$CALLPATH>")" 2
+
+# Another file in the same place: libraries that are opened and closed in turn
+cp $PROG/libtouch.so $TEST_TMP/second.so
+host_start $PROG/libtouch.so $TEST_TMP/second.so $PROG/libtouch.so wait
+sleep 0.5
+text_running
+read -r line1 <&$out
+read -r line2 <&$out
+say "$line1"
+say "$line2"
+check "both were in the same place" is "${line1##* }" "${line2##* }"
+check "the first is recorded" at_least "$(of_file $pid .*/libtouch.so)" 1
+check "the second, in its place, too" is "$(of_file $pid $TEST_TMP/second.so)" 1
+check "and the first when it came back" is "$(of_file $pid .*/libtouch.so)" 2
+host_end
+
+# A program file that has gone
+cp $host $TEST_TMP/gone
+host=$TEST_TMP/gone
+host_start 3 wait 3 wait
+sleep 0.3
+rm $TEST_TMP/gone
+echo >$T/trace
+step
+text_running
+check "a removed file is named as /proc/PID/maps names it" at_least \
+	"$(of_file $pid "$TEST_TMP/gone \(deleted\)")" 1
+host_end
+host=$PROG/dlopen-host
+
+# A long path: as long as the file system takes it
+deep=$TEST_TMP
+for i in $(seq 12); do
+	deep=$deep/$(printf 'd%.0s' $(seq 240))
+done
+if mkdir -p "$deep" && cp $CALLPATH "$deep/prog"; then
+	echo >$T/trace
+	"$deep/prog" -o $TEST_TMP/path -n 30
+	text_running
+	check "a path of ${#deep} bytes is whole" at_least "$(count " $deep/prog>")" 1
+else
+	check "a long path can be made" false
+fi
+
+# Every stack's first frame lies in a mapping that was recorded for its process
+covered()
+{
+	record -b 8192 -O $OPT -e syscalls -- bash -c \
+		"/bin/ls / >/dev/null; python3 -c 'print(1)';
+		$CALLPATH -o $TEST_TMP/path -n 50 -x all" ||
+		return 1
+	TRACEEVENT_PLUGIN_DIR=/nowhere trace-cmd report -N -i $TEST_TMP/trace.dat 2>/dev/null |
+		grep -E 'user_unwind_(map|stack):' >$TEST_TMP/report || return 1
+	python3 - $TEST_TMP/report <<-'END'
+	import re, sys
+	maps, stacks = {}, []
+	for line in open(sys.argv[1]):
+	    found = re.search(r"user_unwind_map: +([0-9a-f]+)-([0-9a-f]+) .*tgid=(\d+)", line)
+	    if found:
+	        maps.setdefault(int(found[3]), []).append((int(found[1], 16), int(found[2], 16)))
+	    found = re.search(r"tgid=(\d+) flags=([0-9a-f]+) stack=\{?([^}]*)", line)
+	    if found:
+	        addresses = [int(x, 16) for x in re.findall("0x[0-9a-f]+", found[3])]
+	        stacks.append((int(found[1]), addresses))
+	bad = n = 0
+	for tgid, frames in stacks:
+	    n += 1
+	    # Frames behind the first are only as good as the frame pointers of the code
+	    if frames and not any(s <= frames[0] < e for s, e in maps.get(tgid, [])):
+	        bad += 1
+	        if bad < 4:
+	            print("tgid %d: %x is in none of %d mappings" %
+	                  (tgid, frames[0], len(maps.get(tgid, []))))
+	print("%d stacks, %d not covered, %d mappings" % (n, bad, sum(map(len, maps.values()))))
+	sys.exit(bad > 0 or n < 100)
+	END
+}
+check "each stack's first frame is in a mapping that was recorded" covered
+
+# And after many stacks once more, for a buffer that has forgotten the first
+echo 0 >$T/events/enable
+mkdir $T/instances/m
+echo 1 >$T/instances/m/options/userstacktrace_maps
+echo 64 >$T/buffer_size_kb
+echo 1 >$T/options/$OPT
+echo 1 >$T/events/raw_syscalls/sys_enter/enable
+$CALLPATH -o $TEST_TMP/path -n 68000 -x plain -z 256
+echo 0 >$T/events/raw_syscalls/sys_enter/enable
+text_running $T/instances/m
+check "recorded once more within 65536 stacks, and not much more often" is \
+	"$(count "<user unwind map .*$CALLPATH>")" 2
+rmdir $T/instances/m || check "the instance can be removed" false
+finish

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=4 timeout=240
+#
+# The option turned on and off in a loop while every CPU asks for stacks: requests race with the
+# end of the client. A task that was asked at the wrong moment must not carry anything over.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $PROG/load $CALLPATH $PROG/callpath-check
+
+echo 64 >$T/buffer_size_kb
+echo 1 >$T/events/sched/enable
+echo 1 >$T/events/raw_syscalls/enable
+$PROG/load 10 >$TEST_TMP/load.log &
+load=$!
+n=0
+while kill -0 $load 2>/dev/null; do
+	echo 1 >$T/options/$OPT
+	[ $((n % 4)) != 0 ] || sleep 0.02
+	echo 0 >$T/options/$OPT
+	n=$((n + 1))
+done
+wait $load
+check "the load went through" is $? 0
+say "$(cat $TEST_TMP/load.log), $n times on and off"
+check "again and again" at_least $n 2
+
+# Off means off
+echo >$T/trace
+$CALLPATH -o $TEST_TMP/path -n 50
+echo 0 >$T/events/enable
+text
+check "off: events" at_least "$(count 'sys_enter: NR')" 50
+check "off: no cookie" is "$(cookies)" 0
+echo 1408 >$T/buffer_size_kb
+callpath_case "on again" $CALLPATH -t 2 -n 40 -c 4 -x plain,yield,signal
+finish

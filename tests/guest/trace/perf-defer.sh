@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 timeout=240
+#
+# perf records deferred callchains while ftrace records deferred stacks: both get what they asked
+# for, of the same entries into the kernel.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH $PROG/callpath-check
+command -v perf >/dev/null || skip "there is no perf in the guest"
+
+perf_works()
+{
+	perf record -q -o $TEST_TMP/perf.data -e sched:sched_switch --call-graph fp,defer \
+		-- $CALLPATH -o $TEST_TMP/path -n 10 -x yield,sleep
+}
+if ! perf_works >$TEST_TMP/perf.log 2>&1; then
+	cat $TEST_TMP/perf.log
+	skip "perf cannot record deferred callchains here: $(tail -n 1 $TEST_TMP/perf.log)"
+fi
+
+# perf sees what it starts: trace-cmd and with it callpath
+both()
+{
+	RECORD_UNDER="perf record -q -o $TEST_TMP/perf.data -e sched:sched_switch
+		-e sched:sched_waking --call-graph fp,defer --" \
+		callpath_record $CALLPATH -t 3 -n 40 -c 2 -x plain,yield,sleep,signal,fork
+}
+
+check "both record" both
+check "ftrace: each stack is the one of its event" \
+	$PROG/callpath-check -r $TEST_TMP/path $programs $TEST_TMP/trace.dat
+plugin_case "ftrace" -n 100
+script()
+{
+	perf script -i $TEST_TMP/perf.data --comm callpath -F comm,tid,event,ip \
+		--merge-callchains >$TEST_TMP/script
+}
+check "perf: its file can be read" script
+check "perf: its samples have user frames" at_least \
+	"$(grep -cE "^\s+$IN_PROGRAM\b" $TEST_TMP/script)" 100
+check "perf: callchains were deferred" at_least "$(perf script -D -i $TEST_TMP/perf.data \
+	2>/dev/null | grep -c PERF_RECORD_CALLCHAIN_DEFERRED)" 20
+finish

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Kernel threads and io_uring workers have no user stack: they get no cookie, and nothing complains.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $PROG/uring-work
+
+# Into owners: tasks, by name, that a cookie or a stack of the last text() belongs to
+owners()
+{
+	awk '/<user unwind (cookie|stack)/ { sub(/-[0-9]+ +\[.*/, ""); gsub(/ /, ""); print }' \
+		$TEST_TMP/text | sort -u >$TEST_TMP/owners
+}
+
+echo 1 >$T/options/$OPT
+echo 1 >$T/events/sched/sched_switch/enable
+echo 1 >$T/events/sched/sched_waking/enable
+head -c 20M /dev/zero >$TEST_TMP/file
+$PROG/uring-work $TEST_TMP/file 40
+rc=$?
+sync
+sleep 0.5
+echo 0 >$T/events/enable
+text
+[ $rc != 4 ] || skip "this kernel has no io_uring"
+check "io_uring works" is $rc 0
+check "workers were there" at_least "$(count '^ *iou-wrk-[0-9]+.*sched_')" 20
+check "kernel threads were there" at_least \
+	"$(count '^ *(kworker|ksoftirqd|rcu_|migration|kthreadd).*sched_')" 5
+check "idle tasks were there" at_least "$(count '^ *<idle>-0.*sched_')" 5
+owners
+check "the program itself has cookies" grep -qx uring-work $TEST_TMP/owners
+check_not "no worker has one" grep -E '^iou-(wrk|sqp)' $TEST_TMP/owners
+check_not "no kernel thread has one" grep -E '^(kworker|ksoftirqd|rcu_|migration|kthreadd)' \
+	$TEST_TMP/owners
+check_not "no idle task has one" grep -E '^<idle>|^swapper' $TEST_TMP/owners
+
+# The same from a function of theirs
+grep -q '^io_read$' $T/available_filter_functions && {
+	echo >$T/trace
+	check "function command in a worker" write "io_read:$OPT" $T/set_ftrace_filter
+	$PROG/uring-work $TEST_TMP/file 20 >/dev/null
+	write "!io_read:$OPT" $T/set_ftrace_filter
+	text
+	owners
+	check_not "no worker has a cookie of it" grep -E '^iou-' $TEST_TMP/owners
+}
+finish
