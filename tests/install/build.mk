@@ -5,4 +5,4 @@ CHECK_TARGETS += check-install
 
 .PHONY: check-install
 check-install: all
-	@CC='$(CC)' CXX='$(CXX)' tests/install/run $(O)
+	@CC='$(CC)' CXX='$(CXX)' tests/install/installed $(O)
