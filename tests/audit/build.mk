@@ -18,7 +18,7 @@ endif
 .PHONY: check-audit
 .SECONDARY: $(AT)/own/lib.so.sframe $(AT)/own/program.sframe
 check-audit: $(AT_ALL) $(O)/trace-ustack-tables
-	@O=$(abspath $(O)) tests/audit/run
+	@O=$(abspath $(O)) tests/audit/programs
 
 $(AT)/observe: tests/audit/observe.c tests/audit/observe_table.c tests/audit/observe.h \
 		tests/audit/mark.h $(O)/libunwind-user/libunwind-user.a

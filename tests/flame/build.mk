@@ -23,14 +23,14 @@ check-flame-unit: $(FLAME_TEST)/test_flame
 check-flame: $(O)/trace-ustack $(FIXTURES)
 	@cd / && $(CC) -D_GNU_SOURCE -I$(CURDIR) -I$(abspath $(dir $(FLAME_JS))) \
 		-c -o /dev/null $(CURDIR)/trace-cmd-ext/flame/svg.c
-	@tests/flame/run $(O)
+	@tests/flame/outputs $(O)
 
 check-flame-browser: $(O)/trace-ustack $(FIXTURES)
 	@tests/flame/browser $(O)
 
 # write what is printed now as the expected text; read the difference
 flame-update: $(O)/trace-ustack $(FIXTURES)
-	@tests/flame/run --update $(O)
+	@tests/flame/outputs --update $(O)
 
 $(FLAME_TEST)/test_flame: tests/flame/test_flame.c $(FLAME_PARTS_OBJ)
 	@mkdir -p $(@D)

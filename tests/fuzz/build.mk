@@ -21,34 +21,54 @@ FUZZ_SO := $(FUZZ_DIR)/plugins/plugin_ustack.so $(FUZZ_DIR)/plugins/ustack/plugi
 
 SAN_ALL_OBJ := $(addprefix $(O)/unit/,$(PLUGIN_SRC:%.c=plugin/%.o) $(UU_SRC:%.c=libunwind-user/%.o))
 
-# more than the minute that make check has
+# Inputs that scripts make from descriptions in a second, so they are not in the tree
+FUZZ_SEEDS := $(FUZZ_DIR)/seeds/made
+FUZZ_SRC := $(wildcard tests/fixtures/*.src)
+FUZZ_RUN := tests/fuzz/hostile
+
+# make check has less than a minute: fuzzing is a part of make test
 TEST_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files \
 	check-fuzz-dwarf
 
-.PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files check-fuzz-dwarf fuzz
-check-fuzz-records: $(FUZZ_DIR)/fuzz_records $(FIXTURES)
-	@tests/fuzz/run-records $(FUZZ_DIR) $(O)/fixtures $(FUZZ_RUNS)
+.PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files check-fuzz-dwarf fuzz \
+	fuzz-corpus
+check-fuzz-records: $(FUZZ_DIR)/fuzz_records $(FUZZ_SEEDS) $(FIXTURES)
+	@FUZZ_SYSROOT=$(abspath $(O))/fixtures/root \
+		$(FUZZ_RUN) fuzz_records records $(FUZZ_DIR) $(FUZZ_RUNS) -max_len=2048 -timeout=20
 
-check-fuzz-sframe: $(FUZZ_DIR)/fuzz_sframe $(FUZZ_DIR)/fuzz_sframe_kernel
-	@tests/fuzz/run-sframe fuzz_sframe $(FUZZ_DIR) $(FUZZ_SFRAME)
-	@tests/fuzz/run-sframe fuzz_sframe_kernel $(FUZZ_DIR) $(FUZZ_SFRAME)
+check-fuzz-sframe: $(FUZZ_DIR)/fuzz_sframe $(FUZZ_DIR)/fuzz_sframe_kernel $(FUZZ_SEEDS)
+	@$(FUZZ_RUN) fuzz_sframe sframe $(FUZZ_DIR) $(FUZZ_SFRAME) -max_len=4096 -timeout=10
+	@$(FUZZ_RUN) fuzz_sframe_kernel sframe $(FUZZ_DIR) $(FUZZ_SFRAME) -max_len=4096 -timeout=10
 
-check-fuzz-gen: $(FUZZ_DIR)/fuzz_gen
-	@tests/fuzz/run-gen $(FUZZ_DIR) $(FUZZ_GEN)
+check-fuzz-gen: $(FUZZ_DIR)/fuzz_gen $(FUZZ_SEEDS)
+	@$(FUZZ_RUN) fuzz_gen gen $(FUZZ_DIR) $(FUZZ_GEN) -max_len=4096 -timeout=10
 
 check-fuzz-dwarf: $(FUZZ_DIR)/fuzz_dwarf
-	@tests/fuzz/run-dwarf $(FUZZ_DIR) $(FUZZ_DWARF)
+	@$(FUZZ_RUN) fuzz_dwarf dwarf $(FUZZ_DIR) $(FUZZ_DWARF) -max_len=8192 -timeout=10
 
 check-fuzz-files: $(FUZZ_DIR)/fuzz_files $(FUZZ_SO) $(FIXTURES)
-	@tests/fuzz/run-files $(FUZZ_DIR) $(O)/fixtures $(FUZZ_FILES)
+	@tests/fuzz/damaged-files $(FUZZ_DIR) $(O)/fixtures $(FUZZ_FILES)
 
-# what `make check` does in seconds, for as long as it takes
+# the fuzzing of `make test` for hours
 fuzz:
 	$(MAKE) check-fuzz-records FUZZ_RUNS=2000000
 	$(MAKE) check-fuzz-sframe FUZZ_SFRAME=20000000
 	$(MAKE) check-fuzz-gen FUZZ_GEN=2000000
 	$(MAKE) check-fuzz-dwarf FUZZ_DWARF=2000000
 	$(MAKE) check-fuzz-files FUZZ_FILES=20000
+
+# all inputs that scripts make: build/fuzz/seeds, and those by compilers, which are in the tree
+fuzz-corpus: $(FUZZ_SEEDS)
+	@tests/fuzz/mk_dwarf.py tests/fuzz/corpus/dwarf
+
+$(FUZZ_SEEDS): $(addprefix tests/fuzz/mk_,records.py sframe.py gen.py) \
+		tests/fixtures/mk_tracedat.py $(FUZZ_SRC)
+	@rm -rf $(@D)
+	@mkdir -p $(addprefix $(@D)/,records sframe gen)
+	@tests/fuzz/mk_records.py $(@D)/records $(FUZZ_SRC)
+	@tests/fuzz/mk_sframe.py $(@D)/sframe
+	@tests/fuzz/mk_gen.py $(@D)/gen
+	@touch $@
 
 $(FUZZ_DIR)/plugin/%.o: plugin/%.c
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
  *
  * Input: a byte of flags (1: big-endian), then for each section in the order of enum dw_section,
  * and once more .debug_info, .debug_abbrev and .debug_str of dwz' common file, its length (u16,
- * little endian) and its bytes. Made by mk_corpus_dwarf.py from what compilers write.
+ * little endian) and its bytes. Made by mk_dwarf.py from what compilers write.
  *
  * Everything there is to ask is asked: each unit's functions and lines, each function's name, each
  * row's file, and what is at many addresses. Whatever comes in, an answer comes out: the innermost

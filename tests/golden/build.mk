@@ -7,8 +7,8 @@ CHECK_TARGETS += check-golden
 
 .PHONY: check-golden golden-update
 check-golden: plugin fixtures
-	tests/golden/run $(O)
+	tests/golden/reports $(O)
 
 # write what trace-cmd of this machine prints as the expected text; read the difference
 golden-update: plugin fixtures
-	tests/golden/run --update $(O)
+	tests/golden/reports --update $(O)

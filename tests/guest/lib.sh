@@ -37,13 +37,15 @@ LIBS=/lib/$MACHINE-linux-gnu
 PLAIN=
 [ $ARCH != s390x ] || PLAIN="--compression none"
 TEST_TMP=${TEST_TMP:-$(mktemp -d)}
-failures=0
+checks_verbose=1 checks_lines=10000
+. "${BASH_SOURCE[0]%/*}/../lib/checks.sh"
 
 say()
 {
 	echo "     $*"
 }
 
+# The runner knows a skipped test by its exit code.
 skip()
 {
 	echo "SKIP: $*"
@@ -59,41 +61,27 @@ only_amd64()
 # A test that cannot even begin
 die()
 {
-	echo "FAIL $*"
+	echo "FAIL: $*"
 	exit 1
 }
 
-check()
-{
-	local what=$1 out
-	shift
-	if out=$("$@" 2>&1); then
-		echo "ok   $what"
-	else
-		echo "FAIL $what: $*"
-		[ -z "$out" ] || sed 's/^/     | /' <<<"$out"
-		failures=$((failures + 1))
-	fi
-}
-
-# The opposite: the command has to fail
+# The opposite of check: the command has to fail
 check_not()
 {
 	local what=$1 out
 	shift
 	if out=$("$@" 2>&1); then
-		echo "FAIL $what: '$*' should have failed"
-		[ -z "$out" ] || sed 's/^/     | /' <<<"$out"
-		failures=$((failures + 1))
+		fail "$what: '$*' should have failed"
+		[ -z "$out" ] || sed 's/^/  | /' <<<"$out"
 	else
-		echo "ok   $what"
+		pass "$what"
 	fi
 }
 
 finish()
 {
-	[ $failures = 0 ] || echo "$failures checks failed"
-	exit $((failures > 0))
+	[ $failed = 0 ] || echo "$failed checks failed"
+	exit $((failed > 0))
 }
 
 need_kernel()
@@ -119,11 +107,6 @@ load_module()
 	shift
 	[ -e "$ko" ] || die "$ko is missing: make samples-modules tests-modules with KERNEL set"
 	insmod "$ko" "$@"
-}
-
-is()
-{
-	[ "$1" = "$2" ] || { echo "'$1' is not '$2'"; return 1; }
 }
 
 # at_least N MIN
@@ -356,5 +339,5 @@ report()
 # keep FILE...: what a failed test leaves for the host to look at
 keep()
 {
-	[ $failures = 0 ] || cp "$@" "$TEST_OUT/" 2>/dev/null
+	[ $failed = 0 ] || cp "$@" "$TEST_OUT/" 2>/dev/null
 }

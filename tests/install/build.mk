@@ -6,4 +6,4 @@ CHECK_TARGETS += $(if $(COVERAGE),,check-install)
 
 .PHONY: check-install
 check-install: all
-	@CC='$(CC)' CXX='$(CXX)' tests/install/run $(O)
+	@CC='$(CC)' CXX='$(CXX)' tests/install/installed $(O)

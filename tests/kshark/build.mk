@@ -39,14 +39,14 @@ check-kshark: $(KSHARK_TEST) $(KSHARK_DAT) fixtures
 		FIXTURES=$(O)/fixtures $(KSHARK_TEST) 2>&1
 # KernelShark of this machine, and that of the next Debian release
 test-kshark: shark plugin fixtures
-	@tests/kshark/run $(O)
+	@tests/kshark/window $(O)
 
 test-kshark-next: plugin fixtures
-	@tests/kshark/run --suite trixie $(O)
+	@tests/kshark/window --suite trixie $(O)
 
 # docs/kernelshark.png anew; look at it
 kshark-picture: shark plugin fixtures
-	@tests/kshark/run --picture docs/kernelshark.png $(O)
+	@tests/kshark/window --picture docs/kernelshark.png $(O)
 else
 check-kshark test-kshark test-kshark-next kshark-picture:
 	@echo 'SKIP: the KernelShark plugin: needs libkshark-dev libjson-c-dev' \

@@ -26,12 +26,12 @@ $(ORACLE_DIR)/flow: tests/oracle/flow.c tests/oracle/sp.c $(ORACLE_SRC) tests/or
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 
 check-oracle: $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
-	@tests/oracle/run quick $(ORACLE_DIR)
+	@tests/oracle/tables quick $(ORACLE_DIR)
 
 test-oracle-files test-oracle-compilers test-oracle-big test-oracle-dropped \
 test-oracle-installed: test-oracle-%: \
 		$(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow $(O)/trace-ustack-tables
-	@tests/oracle/run $* $(ORACLE_DIR)
+	@tests/oracle/tables $* $(ORACLE_DIR)
 
 # what others write, .sframe of each version
 FULL_TARGETS += test-oracle-gas

@@ -11,7 +11,7 @@ TEST_TARGETS += check-record
 
 .PHONY: check-record
 check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT)
-	@tests/record/run $(O)
+	@tests/record/recordings $(O)
 
 # Preloaded into programs of this machine, too, which have no sanitizers
 $(FAKE_TRACEFS) $(RECORD_JIT): CFLAGS_COMMON := $(filter-out $(SAN_BUILD) \

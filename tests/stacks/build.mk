@@ -19,10 +19,10 @@ $(STACKS_DIR)/singlestep: $(addprefix tests/stacks/,singlestep.c shadow.c space.
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS)
 
 check-oracle-stacks: $(STACKS_DIR)/singlestep
-	@tests/stacks/run quick $(STACKS_DIR)
+	@tests/stacks/every-step quick $(STACKS_DIR)
 
 test-oracle-stacks: $(STACKS_DIR)/singlestep
-	@tests/stacks/run full $(STACKS_DIR)
+	@tests/stacks/every-step full $(STACKS_DIR)
 else
 check-oracle-stacks test-oracle-stacks:
 	@echo '0 passed, 0 failed, 1 skipped'

@@ -25,6 +25,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from checks import check, finish, skip  # noqa: E402
+
 PEERS = {
     "addr2line": ["addr2line", "-a", "-i", "-f", "-e"],
     "llvm-symbolizer": ["llvm-symbolizer", "-a", "--no-demangle", "--output-style=GNU",
@@ -197,12 +200,10 @@ def main():
     ap.add_argument("-p", help="only these peers, a comma between")
     ap.add_argument("file", nargs="+")
     opts = ap.parse_args()
-    bad = good = skipped = 0
     peers = [p for p in PEERS if opts.p is None or p in opts.p.split(",")]
     for peer in list(peers):
         if not shutil.which(peer):
-            print("skipped: %s is not installed" % peer)
-            skipped += 1
+            skip(peer, "it is not installed")
             peers.remove(peer)
     for path in opts.file:
         f = File(opts.bin, path, opts.d, opts.n)
@@ -216,9 +217,8 @@ def main():
             told.append("%s: %s" % (peer, ", ".join(
                 "%d %s" % (v, k) for k, v in count.items() if v)))
         print("%s: %s" % (os.path.basename(path), "; ".join(told)))
-        good, bad = good + (not f.bad), bad + bool(f.bad)
-    print("%d passed, %d failed, %d skipped" % (good, bad, skipped))
-    return 1 if bad else 0
+        check(path, not f.bad, "%d findings, see above" % f.bad)
+    return finish()
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ $(SYMBOLS_DIR)/dies: tests/symbols/dies.c
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
 
 check-symbols: $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies plugin
-	@tests/symbols/run quick $(SYMBOLS_DIR)
+	@tests/symbols/agreement quick $(SYMBOLS_DIR)
 
 test-symbols-compilers test-symbols-foreign test-symbols-libc: test-symbols-%: \
 		$(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies
-	@tests/symbols/run $* $(SYMBOLS_DIR)
+	@tests/symbols/agreement $* $(SYMBOLS_DIR)

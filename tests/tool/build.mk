@@ -36,7 +36,7 @@ $(RANDOM_FILES): tests/tool/mk_random.py tests/fixtures/mk_tracedat.py
 	@touch $@
 
 check-tool: $(O)/trace-ustack plugin $(FIXTURES)
-	@tests/tool/run $(O)
+	@tests/tool/commands $(O)
 
 # in both byte orders
 check-orders: $(O)/trace-ustack plugin fixtures
@@ -61,8 +61,8 @@ NO_REPORTS = tests/tool/no-reports
 check-leaks: $(TOOL_SAN) $(TABLES_SAN) $(O)/trace-ustack $(FAKE_TRACEFS) $(RECORD_JIT) plugin \
 		$(FIXTURES)
 	@$(NO_REPORTS) leaks-errors tests/tool/error-cases $(O) $(TOOL_SAN) $(TABLES_SAN) && \
-		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-tool tests/tool/run $(O) && \
-		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-record tests/record/run $(O)
+		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-tool tests/tool/commands $(O) && \
+		TOOL=$(TOOL_SAN) $(NO_REPORTS) leaks-record tests/record/recordings $(O)
 
 $(TABLES_SAN): $(addprefix $(TOOL_TEST)/tables/,main.o make.o serve.o) $(TOOL_SAN_DEPS)
 	$(Q_LD)$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
@@ -74,7 +74,7 @@ RACES_UNIT = $(addprefix $(RACES_O)/unit/test_,tables_threads tables tables_cach
 check-races: $(O)/trace-ustack $(FAKE_TRACEFS) $(RECORD_JIT)
 	@+$(SUB) -s SAN=thread O=$(RACES_O) $(RACES_UNIT) $(RACES_O)/trace-ustack
 	@$(NO_REPORTS) races-unit sh -c 'for t in $(RACES_UNIT); do $$t || exit; done' && \
-		TOOL=$(RACES_O)/trace-ustack $(NO_REPORTS) races-record tests/record/run $(O)
+		TOOL=$(RACES_O)/trace-ustack $(NO_REPORTS) races-record tests/record/recordings $(O)
 
 # Memory that ends while it prints
 FAIL_MALLOC := $(TOOL_TEST)/fail_malloc.so
@@ -97,7 +97,7 @@ $(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-
 
 # write what is printed now as the expected text; read the difference
 tool-update: $(O)/trace-ustack plugin $(FIXTURES)
-	@tests/tool/run --update $(O)
+	@tests/tool/commands --update $(O)
 
 $(TOOL_TEST)/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)

@@ -20,6 +20,9 @@ static void start_flow(uint16_t elf_machine)
 	func(TEXT + TEXT_SIZE - 16, 16, DW_CFA_nop);
 }
 
+/* A test that starts with such a file */
+#define flow_test(name)	cmocka_unit_test_setup(name, fresh_flow)
+
 /* Of the file as it is in the buffer */
 static void make_file_table(void)
 {

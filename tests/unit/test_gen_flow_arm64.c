@@ -32,10 +32,16 @@ static uint32_t b(uint64_t from, uint64_t to)
 	return 0x14000000 | ((to - from) / 4 & 0x3ffffff);
 }
 
-static void test_frame_record(void **state)
+static int fresh_flow(void **state)
 {
 	(void)state;
 	start_flow(EM_AARCH64);
+	return 0;
+}
+
+static void test_a_frame_record_with_signed_return_addresses_has_rows(void **state)
+{
+	(void)state;
 	runs_at_start(0x1100);
 	/* paciasp; stp x29,x30,[sp,#-32]!; mov x29,sp; str x19,[sp,#16]; blr x3;
 	 * ldr x19,[sp,#16]; ldp x29,x30,[sp],#32; autiasp; ret
@@ -54,13 +60,12 @@ static void test_frame_record(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0x24);
 }
 
-/* What returns from a signal handler gets its FDE while others are looked for by address. */
-static void test_the_last_function_is_found_besides_a_trampoline(void **state)
+/* The trampoline gets its FDE while others are looked for by address. */
+static void test_the_last_function_is_found_next_to_a_trampoline(void **state)
 {
 	uint64_t last = TEXT + TEXT_SIZE - 16;
 
 	(void)state;
-	start_flow(EM_AARCH64);
 	runs_at_start(0x1100);
 	code(0x1100, b(0x1100, last));
 	code(0x1200, 0xd2801168, SVC);
@@ -70,32 +75,43 @@ static void test_the_last_function_is_found_besides_a_trampoline(void **state)
 	assert_true(row.flags & SFRAME_ROW_SIGNAL);
 }
 
-static void test_stack_pointer(void **state)
+static void test_a_frame_of_4096_bytes_has_rows(void **state)
 {
 	(void)state;
-	start_flow(EM_AARCH64);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
-	runs_at_start(0x1300);
 	/* sub sp,sp,#4096; str x30,[sp,#8]; blr x3; ldr x30,[sp,#8]; add sp,sp,#4096; ret */
 	code(0x1100, 0xd14007ff, 0xf90007fe, 0xd63f0060, 0xf94007fe, 0x914007ff, RET);
-	/* sub sp,sp,x3; stur xzr,[x29,#-16]; mov sp,x29; ldr x30,[x29,#8]; ldr x29,[sp],#16 */
-	code(0x1200, PUSH_FP_RA, FP_IS_SP, 0xcb2363ff, 0xf81f03bf, SP_IS_FP, 0xf94007be,
-	     0xf84107fd, RET);
-	/* sub sp,sp,#32; st1 {v0.2d,v1.2d},[sp],#32; ret */
-	code(0x1300, 0xd10083ff, 0x4c9fafe0, RET);
 	make_table();
 	entered(0x1100);
 	assert_row(0x1104, SFRAME_SP, 4096, 0, 0);
 	assert_row(0x1108, SFRAME_SP, 4096, -4088, 0);
 	assert_row(0x1110, SFRAME_SP, 4096, -4088, 0);
 	entered(0x1114);
+}
+
+static void test_a_frame_of_unknown_size_has_rows_by_fp(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* sub sp,sp,x3; stur xzr,[x29,#-16]; mov sp,x29; ldr x30,[x29,#8]; ldr x29,[sp],#16 */
+	code(0x1200, PUSH_FP_RA, FP_IS_SP, 0xcb2363ff, 0xf81f03bf, SP_IS_FP, 0xf94007be,
+	     0xf84107fd, RET);
+	make_table();
 	assert_row(0x1208, SFRAME_SP, 16, -8, -16);
 	assert_row(0x120c, SFRAME_FP, 16, -8, -16);
 	assert_row(0x1210, SFRAME_FP, 16, -8, -16);
 	assert_row(0x1214, SFRAME_SP, 16, -8, -16);
 	assert_row(0x1218, SFRAME_SP, 16, -8, -16);
 	entered(0x121c);
+}
+
+static void test_a_vector_store_moves_sp(void **state)
+{
+	(void)state;
+	runs_at_start(0x1300);
+	/* sub sp,sp,#32; st1 {v0.2d,v1.2d},[sp],#32; ret */
+	code(0x1300, 0xd10083ff, 0x4c9fafe0, RET);
+	make_table();
 	assert_row(0x1304, SFRAME_SP, 32, 0, 0);
 	entered(0x1308);
 }
@@ -128,7 +144,7 @@ static const uint32_t others[] = {
 	0x5e1f43dd, 0x14000001, 0x37180020, 0x54000020,	/* sha256h, b, tbnz, b.eq */
 };
 
-static void test_registers_that_are_written(void **state)
+static void test_code_after_fp_is_written_is_a_hole(void **state)
 {
 	size_t i;
 
@@ -136,24 +152,52 @@ static void test_registers_that_are_written(void **state)
 	for (i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
 		start_flow(EM_AARCH64);
 		runs_at_start(0x1100);
-		runs_at_start(0x1200);
-		runs_at_start(0x1300);
 		code(0x1100, NOP, writes[i], NOP, RET);
-		code(0x1200, NOP, writes[i] + 1, NOP, RET);
-		/* both are saved */
-		code(0x1300, PUSH_FP_RA, writes[i], writes[i] + 1, NOP, POP_FP_RA, RET);
 		make_table();
-		/* its FP is nowhere, and a return that leaves another one is seen by callers */
+		/* its FP is nowhere, and callers see a return that leaves another FP */
 		entered(0x1104);
 		assert_hole(0x1108);
 		assert_hole(0x110c);
-		/* and that returns who knows where: it is no function */
-		assert_hole(0x1204);
-		assert_hole(0x1208);
-		assert_row(0x1308, SFRAME_SP, 16, -8, -16);
-		assert_row(0x1310, SFRAME_SP, 16, -8, -16);
-		entered(0x1314);
 	}
+}
+
+static void test_code_after_the_return_address_is_written_is_a_hole(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+		start_flow(EM_AARCH64);
+		runs_at_start(0x1100);
+		code(0x1100, NOP, writes[i] + 1, NOP, RET);
+		make_table();
+		/* where it returns is not known: it is no function */
+		assert_hole(0x1104);
+		assert_hole(0x1108);
+	}
+}
+
+static void test_code_after_saved_registers_are_written_has_rows(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+		start_flow(EM_AARCH64);
+		runs_at_start(0x1100);
+		code(0x1100, PUSH_FP_RA, writes[i], writes[i] + 1, NOP, POP_FP_RA, RET);
+		make_table();
+		assert_row(0x1108, SFRAME_SP, 16, -8, -16);
+		assert_row(0x1110, SFRAME_SP, 16, -8, -16);
+		entered(0x1114);
+	}
+}
+
+static void test_code_after_fp_is_written_as_a_second_operand_is_a_hole(void **state)
+{
+	size_t i;
+
+	(void)state;
 	for (i = 0; i < sizeof(also_write) / sizeof(*also_write); i++) {
 		start_flow(EM_AARCH64);
 		runs_at_start(0x1100);
@@ -162,6 +206,13 @@ static void test_registers_that_are_written(void **state)
 		entered(0x1104);
 		assert_hole(0x1108);
 	}
+}
+
+static void test_an_instruction_that_writes_neither_changes_nothing(void **state)
+{
+	size_t i;
+
+	(void)state;
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		start_flow(EM_AARCH64);
 		runs_at_start(0x1100);
@@ -173,80 +224,116 @@ static void test_registers_that_are_written(void **state)
 	}
 }
 
-static void test_what_is_saved_must_be_whole(void **state)
+static void test_half_of_a_saved_return_address_is_none(void **state)
 {
 	(void)state;
-	start_flow(EM_AARCH64);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
-	runs_at_start(0x1300);
-	runs_at_start(0x1400);
 	/* cbz x0, 1f; ret; 1: str w30,[sp,#-16]!; mov x30,x0: gone */
 	code(0x1100, CBZ_X0_8, RET, 0xb81f0ffe, 0xaa0003fe, NOP, b(0x1114, 0x1114));
-	/* str x30,[sp,#-16]!; stp x1,x2,[sp]; mov x30,x0: written over */
-	code(0x1200, CBZ_X0_8, RET, 0xf81f0ffe, 0xa9000be1, NOP, 0xaa0003fe, NOP,
-	     b(0x121c, 0x121c));
-	/* push; add sp,sp,#16; bl: what is below SP belongs to the callee */
-	code(0x1300, CBZ_X0_8, RET, PUSH_FP_RA, 0x910043ff, 0xd63f0060, MOV_X1_X2,
-	     b(0x1318, 0x1318));
-	/* str x30,[sp,#-16]!; ldadd x1,x2,[sp] */
-	code(0x1400, CBZ_X0_8, RET, 0xf81f0ffe, 0xf82103e2, 0xaa0003fe, NOP, b(0x1418, 0x1418));
 	make_table();
 	assert_row(0x110c, SFRAME_SP, 16, 0, 0);
 	assert_hole(0x1110);
+}
+
+static void test_a_saved_return_address_that_is_written_over_is_lost(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* str x30,[sp,#-16]!; stp x1,x2,[sp]; mov x30,x0 */
+	code(0x1200, CBZ_X0_8, RET, 0xf81f0ffe, 0xa9000be1, NOP, 0xaa0003fe, NOP,
+	     b(0x121c, 0x121c));
+	make_table();
 	assert_row(0x120c, SFRAME_SP, 16, -16, 0);
 	assert_row(0x1210, SFRAME_SP, 16, 0, 0);
 	assert_row(0x1214, SFRAME_SP, 16, 0, 0);
 	assert_hole(0x1218);
+}
+
+static void test_a_call_loses_a_return_address_that_is_saved_below_sp(void **state)
+{
+	(void)state;
+	runs_at_start(0x1300);
+	/* push; add sp,sp,#16; blr x3: memory below SP belongs to the callee */
+	code(0x1300, CBZ_X0_8, RET, PUSH_FP_RA, 0x910043ff, 0xd63f0060, MOV_X1_X2,
+	     b(0x1318, 0x1318));
+	make_table();
 	entered(0x1310);
 	assert_hole(0x1314);
+}
+
+static void test_an_atomic_instruction_loses_the_return_address_that_it_writes_over(void **state)
+{
+	(void)state;
+	runs_at_start(0x1400);
+	/* str x30,[sp,#-16]!; ldadd x1,x2,[sp] */
+	code(0x1400, CBZ_X0_8, RET, 0xf81f0ffe, 0xf82103e2, 0xaa0003fe, NOP, b(0x1418, 0x1418));
+	make_table();
 	assert_row(0x140c, SFRAME_SP, 16, -16, 0);
 	assert_row(0x1410, SFRAME_SP, 16, 0, 0);
 	assert_hole(0x1414);
 }
 
-static void test_functions_that_are_not_understood(void **state)
+static void test_a_function_with_zeros_is_a_hole(void **state)
 {
 	(void)state;
-	start_flow(EM_AARCH64);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
-	runs_at_start(0x1300);
-	runs_at_start(0x1400);
-	/* zeros; SME; returns with SP elsewhere; with a signed address */
 	code(0x1100, NOP, CBZ_X0_8, 0, RET);
-	code(0x1200, NOP, CBZ_X0_8, 0xc0800000, RET);
-	code(0x1300, NOP, 0xd10043ff, RET);
-	code(0x1400, NOP, 0xd503233f, RET);
 	make_table();
 	assert_hole(0x1100);
-	assert_hole(0x1200);
-	assert_hole(0x1300);
-	assert_hole(0x1400);
 }
 
-static void test_what_follows_a_call(void **state)
+static void test_a_function_with_an_instruction_of_sme_is_a_hole(void **state)
 {
 	(void)state;
-	start_flow(EM_AARCH64);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
-	/* it may return, and gets back to where it must be */
+	code(0x1100, NOP, CBZ_X0_8, 0xc0800000, RET);
+	make_table();
+	assert_hole(0x1100);
+}
+
+static void test_a_function_with_a_return_that_has_sp_elsewhere_is_a_hole(void **state)
+{
+	(void)state;
+	runs_at_start(0x1100);
+	code(0x1100, NOP, 0xd10043ff, RET);
+	make_table();
+	assert_hole(0x1100);
+}
+
+static void test_a_function_with_a_return_to_a_signed_address_is_a_hole(void **state)
+{
+	(void)state;
+	runs_at_start(0x1100);
+	code(0x1100, NOP, 0xd503233f, RET);
+	make_table();
+	assert_hole(0x1100);
+}
+
+static void test_a_return_proves_the_code_after_a_call_that_may_return(void **state)
+{
+	(void)state;
+	runs_at_start(0x1100);
 	code(0x1100, PUSH_FP_RA, bl(0x1104, 0x1ff0), NOP, POP_FP_RA, RET);
-	/* it may not, and another function begins: bti c; ret */
-	code(0x1200, PUSH_FP_RA, bl(0x1204, 0x1ff0), 0xd503245f, RET);
 	make_table();
 	assert_row(0x1108, SFRAME_SP, 16, -8, -16);
 	entered(0x1110);
+}
+
+static void test_another_function_right_after_a_call_is_a_hole(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* the call may not return: bti c; ret */
+	code(0x1200, PUSH_FP_RA, bl(0x1204, 0x1ff0), 0xd503245f, RET);
+	make_table();
 	assert_row(0x1204, SFRAME_SP, 16, -8, -16);
 	assert_hole(0x1208);
 	assert_hole(0x120c);
 }
 
-static void test_the_entry_of_the_process(void **state)
+static void test_the_entry_of_the_process_has_no_caller(void **state)
 {
 	(void)state;
-	start_flow(EM_AARCH64);
 	entry = 0x1100;
 	/* mov x29,#0; mov x0,sp; bl; br x16, and a type of file that is fixed */
 	code(0x1100, 0xd280001d, 0x910003e0, bl(0x1108, 0x1ff0), 0xd61f0200);
@@ -257,9 +344,13 @@ static void test_the_entry_of_the_process(void **state)
 	assert_outermost(0x1108);
 	assert_outermost(0x110c);
 	assert_hole(0x1110);
-	/* what it calls does not return, and bti c; brk is another function */
-	start_flow(EM_AARCH64);
+}
+
+static void test_another_function_right_after_the_entry_is_a_hole(void **state)
+{
+	(void)state;
 	entry = 0x1100;
+	/* the call does not return, and bti c; brk is another function */
 	code(0x1100, 0xd280001d, bl(0x1104, 0x1ff0), 0xd503245f, 0xd4200000);
 	end_file();
 	put(offsetof(Elf64_Ehdr, e_type), ET_EXEC, 2);
@@ -268,19 +359,24 @@ static void test_the_entry_of_the_process(void **state)
 	assert_hole(0x1108);
 }
 
-static void test_system_calls(void **state)
+static void test_code_after_a_system_call_has_rows(void **state)
 {
 	(void)state;
-	start_flow(EM_AARCH64);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
 	/* mov x8,#64; svc #0; ret */
 	code(0x1100, 0xd2800808, SVC, RET);
-	/* mov x8,#139; svc #0: it is told by its bytes, from one instruction before */
-	code(0x1200, 0xd2801168, SVC, RET);
 	make_table();
 	entered(0x1104);
 	entered(0x1108);
+}
+
+static void test_a_signal_trampoline_is_told_by_its_bytes(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* mov x8,#139; svc #0 */
+	code(0x1200, 0xd2801168, SVC, RET);
+	make_table();
 	assert_int_equal(sframe_find(&reader, 0x1200, &row), 0);
 	assert_true(row.flags & SFRAME_ROW_SIGNAL);
 	assert_int_equal(sframe_find(&reader, 0x1204, &row), 0);
@@ -289,41 +385,65 @@ static void test_system_calls(void **state)
 }
 
 /* What ld makes of code that would meet an erratum: one instruction moves away, and jumps back */
-static void test_instructions_that_the_linker_moved(void **state)
+static void test_an_instruction_that_the_linker_moved_has_the_row_of_its_place(void **state)
 {
 	(void)state;
-	start_flow(EM_AARCH64);
 	func(0x1100, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1,
 	     DW_CFA_offset | 29, 2, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 0,
 	     DW_CFA_restore | 30, DW_CFA_restore | 29);
 	code(0x1100, PUSH_FP_RA, NOP, b(0x1108, 0x1800), NOP, POP_FP_RA, NOP, RET, NOP);
 	/* ldr x1,[x0] */
 	code(0x1800, 0xf9400001, b(0x1804, 0x110c));
-	/* back to another frame: a jump it is not */
-	func(0x1200, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 32);
-	code(0x1200, NOP, NOP, b(0x1208, 0x1900), NOP, RET);
-	code(0x1900, 0xf9400001, b(0x1904, 0x110c));
 	make_table();
 	assert_row(0x1108, SFRAME_SP, 16, -8, -16);
 	assert_row(0x1800, SFRAME_SP, 16, -8, -16);
 	assert_row(0x1804, SFRAME_SP, 16, -8, -16);
 	assert_hole(0x1808);
+}
+
+static void test_an_instruction_that_jumps_to_another_frame_was_not_moved(void **state)
+{
+	(void)state;
+	func(0x1100, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1,
+	     DW_CFA_offset | 29, 2, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 0,
+	     DW_CFA_restore | 30, DW_CFA_restore | 29);
+	code(0x1100, PUSH_FP_RA, NOP, NOP, NOP, POP_FP_RA, NOP, RET, NOP);
+	func(0x1200, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 32);
+	code(0x1200, NOP, NOP, b(0x1208, 0x1900), NOP, RET);
+	code(0x1900, 0xf9400001, b(0x1904, 0x110c));
+	make_table();
 	assert_hole(0x1900);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frame_record),
-		cmocka_unit_test(test_the_last_function_is_found_besides_a_trampoline),
-		cmocka_unit_test(test_stack_pointer),
-		cmocka_unit_test(test_registers_that_are_written),
-		cmocka_unit_test(test_what_is_saved_must_be_whole),
-		cmocka_unit_test(test_functions_that_are_not_understood),
-		cmocka_unit_test(test_what_follows_a_call),
-		cmocka_unit_test(test_the_entry_of_the_process),
-		cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_instructions_that_the_linker_moved),
+		flow_test(test_a_frame_record_with_signed_return_addresses_has_rows),
+		flow_test(test_the_last_function_is_found_next_to_a_trampoline),
+		flow_test(test_a_frame_of_4096_bytes_has_rows),
+		flow_test(test_a_frame_of_unknown_size_has_rows_by_fp),
+		flow_test(test_a_vector_store_moves_sp),
+		flow_test(test_code_after_fp_is_written_is_a_hole),
+		flow_test(test_code_after_the_return_address_is_written_is_a_hole),
+		flow_test(test_code_after_saved_registers_are_written_has_rows),
+		flow_test(test_code_after_fp_is_written_as_a_second_operand_is_a_hole),
+		flow_test(test_an_instruction_that_writes_neither_changes_nothing),
+		flow_test(test_half_of_a_saved_return_address_is_none),
+		flow_test(test_a_saved_return_address_that_is_written_over_is_lost),
+		flow_test(test_a_call_loses_a_return_address_that_is_saved_below_sp),
+		flow_test(test_an_atomic_instruction_loses_the_return_address_that_it_writes_over),
+		flow_test(test_a_function_with_zeros_is_a_hole),
+		flow_test(test_a_function_with_an_instruction_of_sme_is_a_hole),
+		flow_test(test_a_function_with_a_return_that_has_sp_elsewhere_is_a_hole),
+		flow_test(test_a_function_with_a_return_to_a_signed_address_is_a_hole),
+		flow_test(test_a_return_proves_the_code_after_a_call_that_may_return),
+		flow_test(test_another_function_right_after_a_call_is_a_hole),
+		flow_test(test_the_entry_of_the_process_has_no_caller),
+		flow_test(test_another_function_right_after_the_entry_is_a_hole),
+		flow_test(test_code_after_a_system_call_has_rows),
+		flow_test(test_a_signal_trampoline_is_told_by_its_bytes),
+		flow_test(test_an_instruction_that_the_linker_moved_has_the_row_of_its_place),
+		flow_test(test_an_instruction_that_jumps_to_another_frame_was_not_moved),
 	};
 	int ret = cmocka_run_group_tests_name("gen_flow_arm64", tests, NULL, NULL);
 

@@ -18,11 +18,17 @@ static void code(uint64_t addr, const char *hex)
 #define RA_AT		-48
 #define FP_AT		-72
 
-/* What crti.o and crtn.o have for .init: it ends by a jump to what r4 has */
-static void test_init(void **state)
+static int fresh_flow(void **state)
 {
 	(void)state;
 	start_flow(EM_S390);
+	return 0;
+}
+
+/* What crti.o and crtn.o have for .init */
+static void test_init_that_ends_with_a_jump_to_r4_has_rows(void **state)
+{
+	(void)state;
 	runs_at_start(0x1100);
 	/* stmg %r6,%r15,48(%r15); lgr %r1,%r15; aghi %r15,-160; stg %r1,0(%r15); larl %r12,.;
 	 * lg %r1,0(%r1); ltgr %r1,%r1; je 1f; basr %r14,%r1; 1: lg %r4,272(%r15);
@@ -41,92 +47,125 @@ static void test_init(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0x38);
 }
 
-/* That this is right behind a call that may not return is known by what comes later */
-static void test_a_jump_with_everything_restored(void **state)
+/* The call may not return: what comes later says that the code after it is right */
+static void test_a_jump_with_everything_restored_proves_the_code_after_a_call(void **state)
 {
 	(void)state;
-	start_flow(EM_S390);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
 	/* stmg %r6,%r15,48(%r15); aghi %r15,-160; brasl; lg %r4,272(%r15);
 	 * lmg %r6,%r15,208(%r15); br %r4
 	 */
 	code(0x1100, "eb6ff0300024 a7fbff60 c0e500000773 e340f1100004 eb6ff0d00004 07f4");
-	/* without r14 */
-	code(0x1200, "eb6ff0300024 a7fbff60 c0e5000006f3 e340f1100004 a7fb00a0 07f4");
 	make_table();
 	assert_row(0x110a, SFRAME_SP, 320, RA_AT, FP_AT);
 	assert_row(0x1110, SFRAME_SP, 320, RA_AT, FP_AT);
 	entered(0x111c);
+}
+
+static void test_a_jump_without_r14_restored_proves_nothing(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* aghi %r15,160 in place of lmg */
+	code(0x1200, "eb6ff0300024 a7fbff60 c0e5000006f3 e340f1100004 a7fb00a0 07f4");
+	make_table();
 	assert_row(0x120a, SFRAME_SP, 320, RA_AT, FP_AT);
 	assert_hole(0x1210);
 	assert_hole(0x121a);
 }
 
 /*
- * Behind the last call of a covered function, which does not return, are instructions that others
- * execute (exrl), and then the next function: its frame is not the other one's.
+ * After the last call of a covered function, which does not return, are instructions that others
+ * execute (exrl), and then the next function: its frame is not the frame of the covered function.
  */
-static void test_what_is_executed_by_others(void **state)
+static void test_nothing_runs_out_of_an_fde_through_its_last_call(void **state)
 {
 	(void)state;
-	start_flow(EM_S390);
 	/* brasl; mvc 0(1,%r4),0(%r3), with a frame of 416 bytes */
 	code(0x1100, "c0e500000780 d20040003000");
 	func(0x1100, 12, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
 	/* stmg %r14,%r15,112(%r15); lay %r15,-168(%r15); lg %r1,328(%r15); brasl; br %r1 */
 	code(0x110c, "ebeff0700024 e3f0ff58ff71 e310f1480004 c0e500000780 07f1");
-	/* without the call: lgr %r4,%r2; br %r1 */
-	code(0x1200, "b9040042 d20040003000");
-	func(0x1200, 10, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
-	code(0x120a, "b9040042 07f1");
-	/* and with one that comes back: lgr %r4,%r2; lg %r14,368(%r15); aghi %r15,256; br %r14 */
-	code(0x1300, "c0e500000780 d20040003000");
-	func(0x1300, 12, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
-	code(0x130c, "b9040042 e3e0f1700004 a7fb0100 07fe");
 	make_table();
 	assert_hole(0x110c);
 	assert_hole(0x1112);
 	assert_hole(0x1118);
+}
+
+static void test_an_fde_without_a_call_runs_on_after_its_end(void **state)
+{
+	(void)state;
+	/* lgr %r4,%r2; mvc 0(1,%r4),0(%r3) | lgr %r4,%r2; br %r1 */
+	code(0x1200, "b9040042 d20040003000");
+	func(0x1200, 10, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
+	code(0x120a, "b9040042 07f1");
+	make_table();
 	assert_row(0x120a, SFRAME_SP, 416, RA_AT, 0);
+}
+
+static void test_a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end(void **state)
+{
+	(void)state;
+	code(0x1300, "c0e500000780 d20040003000");
+	func(0x1300, 12, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
+	/* lgr %r4,%r2; lg %r14,368(%r15); aghi %r15,256; br %r14 */
+	code(0x130c, "b9040042 e3e0f1700004 a7fb0100 07fe");
+	make_table();
 	assert_row(0x130c, SFRAME_SP, 416, RA_AT, 0);
 	assert_row(0x1310, SFRAME_SP, 416, RA_AT, 0);
 }
 
-/* What is called by brasl %r0 has its caller in r0, and that of its caller in r14. */
-static void test_returns_to_r0(void **state)
+/* brasl %r0 leaves the return address in r0, and that of the caller in r14. */
+static void test_a_function_that_returns_to_r0_is_a_hole(void **state)
 {
 	(void)state;
-	start_flow(EM_S390);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
-	runs_at_start(0x1280);
-	runs_at_start(0x1300);
 	/* lgr %r1,%r0; br %r1 */
 	code(0x1100, "b9040010 07f1");
-	/* lgr %r1,%r0; br %r2 and lgr %r1,%r3; br %r1: of another register */
+	make_table();
+	assert_hole(0x1100);
+	assert_hole(0x1104);
+}
+
+static void test_a_copy_of_r0_that_is_not_jumped_to_changes_nothing(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* lgr %r1,%r0; br %r2 */
 	code(0x1200, "b9040010 07f2");
+	make_table();
+	entered(0x1200);
+	entered(0x1204);
+}
+
+static void test_a_jump_to_a_copy_of_another_register_than_r0_changes_nothing(void **state)
+{
+	(void)state;
+	runs_at_start(0x1280);
+	/* lgr %r1,%r3; br %r1 */
 	code(0x1280, "b9040013 07f1");
+	make_table();
+	entered(0x1280);
+	entered(0x1284);
+}
+
+static void test_a_function_with_a_call_that_returns_to_r0_is_a_hole(void **state)
+{
+	(void)state;
+	runs_at_start(0x1300);
 	/* aghi %r15,-224; stmg %r14,%r5,160(%r15); brasl, which may not return;
 	 * lmg %r14,%r5,160(%r15); aghi %r15,224; lgr %r1,%r0; br %r1
 	 */
 	code(0x1300, "a7fbff20 ebe5f0a00024 c0e500000673 ebe5f0a00004 a7fb00e0 b9040010 07f1");
 	make_table();
-	assert_hole(0x1100);
-	assert_hole(0x1104);
-	entered(0x1200);
-	entered(0x1204);
-	entered(0x1280);
-	entered(0x1284);
 	assert_hole(0x1300);
 	assert_hole(0x130a);
 	assert_hole(0x1310);
 }
 
-static void test_frame_pointer(void **state)
+static void test_a_frame_of_unknown_size_has_rows_by_fp(void **state)
 {
 	(void)state;
-	start_flow(EM_S390);
 	runs_at_start(0x1100);
 	/* stmg %r11,%r15,88(%r15); lay %r15,-160(%r15); lgr %r11,%r15; sgr %r15,%r3;
 	 * basr %r14,%r1; lmg %r11,%r15,248(%r11); br %r14
@@ -141,28 +180,33 @@ static void test_frame_pointer(void **state)
 	assert_hole(0x111e);
 }
 
-static void test_returns_on_a_condition(void **state)
+static void test_code_after_a_return_on_a_condition_has_rows(void **state)
 {
 	(void)state;
-	start_flow(EM_S390);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
 	/* cgr %r1,%r2; ber %r14; stg %r14,112(%r15); lghi %r14,3; lg %r14,112(%r15);
 	 * bner %r14; crbe %r2,%r3,0(%r14); br %r1
 	 */
 	code(0x1100, "b9200012 078e e3e0f0700024 a7e90003 e3e0f0700004 077e ec23e00080f6 07f1");
-	/* aghi %r15,-8; ber %r14: SP is elsewhere */
-	code(0x1200, "a7fbfff8 078e a7fb0008 07fe");
 	make_table();
 	entered(0x1104);
 	entered(0x1106);
 	assert_row(0x110c, SFRAME_SP, 160, RA_AT, 0);
 	assert_row(0x1110, SFRAME_SP, 160, RA_AT, 0);
-	/* it is in both places, and in its own for those that it calls */
+	/* RA is in both places, and in its register for the functions that it calls */
 	assert_int_equal(sframe_find(&reader, 0x1116, &row), 0);
 	assert_int_equal(row.cfa.off, 160);
 	assert_int_equal(sframe_find(&reader, 0x111e, &row), 0);
 	assert_hole(0x1120);
+}
+
+static void test_a_return_on_a_condition_with_sp_elsewhere_makes_a_function_a_hole(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* aghi %r15,-8; ber %r14; aghi %r15,8; br %r14 */
+	code(0x1200, "a7fbfff8 078e a7fb0008 07fe");
+	make_table();
 	assert_hole(0x1200);
 	assert_hole(0x1206);
 }
@@ -206,7 +250,7 @@ static const char *const others[] = {
 	"b904001f", "0707", "eb1230000024", "a7f40002",		/* lgr %r1,%r15, nopr, stmg, j */
 };
 
-static void test_registers_that_are_written(void **state)
+static void test_code_after_fp_is_written_is_a_hole(void **state)
 {
 	char hex[64];
 	size_t i, n;
@@ -216,19 +260,40 @@ static void test_registers_that_are_written(void **state)
 		n = strlen(writes[i]) / 2;
 		start_flow(EM_S390);
 		runs_at_start(0x1100);
-		runs_at_start(0x1200);
 		snprintf(hex, sizeof(hex), "0707 %s 0707 07fe", writes[i]);
 		code(0x1100, hex);
-		/* saved: stmg %r6,%r15,48(%r15); ... lmg %r6,%r15,48(%r15) */
-		snprintf(hex, sizeof(hex), "eb6ff0300024 %s 0707 eb6ff0300004 07fe", writes[i]);
-		code(0x1200, hex);
 		make_table();
 		entered(0x1102);
 		assert_hole(0x1102 + n);
 		assert_hole(0x1104 + n);
+	}
+}
+
+static void test_code_after_saved_registers_are_written_has_rows(void **state)
+{
+	char hex[64];
+	size_t i, n;
+
+	(void)state;
+	for (i = 0; i < sizeof(writes) / sizeof(*writes); i++) {
+		n = strlen(writes[i]) / 2;
+		start_flow(EM_S390);
+		runs_at_start(0x1200);
+		/* stmg %r6,%r15,48(%r15); ... lmg %r6,%r15,48(%r15) */
+		snprintf(hex, sizeof(hex), "eb6ff0300024 %s 0707 eb6ff0300004 07fe", writes[i]);
+		code(0x1200, hex);
+		make_table();
 		assert_row(0x1206 + n, SFRAME_SP, 160, RA_AT, FP_AT);
 		entered(0x120e + n);
 	}
+}
+
+static void test_an_instruction_that_does_not_write_fp_changes_nothing(void **state)
+{
+	char hex[64];
+	size_t i, n;
+
+	(void)state;
 	for (i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		n = strlen(others[i]) / 2;
 		start_flow(EM_S390);
@@ -243,33 +308,44 @@ static void test_registers_that_are_written(void **state)
 	}
 }
 
-static void test_what_is_saved_may_be_lost(void **state)
+static void test_saved_registers_that_are_written_over_are_lost(void **state)
 {
 	(void)state;
-	start_flow(EM_S390);
 	runs_at_start(0x1100);
-	runs_at_start(0x1200);
-	runs_at_start(0x1300);
 	/* ber %r14; stmg %r6,%r15,48(%r15); mvc 72(16,%r15),0(%r2): over all but RA and SP;
 	 * xc 108(8,%r15),0(%r2): over half of RA; lghi %r14,3; 1: nopr; j 1b
 	 */
 	code(0x1100, "078e eb6ff0300024 d21ff0482000 d707f06c2000 a7e90003 0707 a7f4ffff");
-	/* without a frame, the area is of who is called: stmg; basr %r14,%r1 */
-	code(0x1200, "078e eb6ff0300024 0de1 1812 a7f4ffff");
-	/* SP by what is not where it was saved: lg %r15,0(%r15) */
-	code(0x1300, "078e eb6ff0300024 e3f0f0000004 0707 a7f4ffff");
 	make_table();
 	assert_row(0x1108, SFRAME_SP, 160, RA_AT, FP_AT);
 	assert_row(0x110e, SFRAME_SP, 160, RA_AT, 0);
 	assert_row(0x1114, SFRAME_SP, 160, 0, 0);
 	assert_hole(0x1118);
+}
+
+static void test_a_call_without_a_frame_loses_the_saved_registers(void **state)
+{
+	(void)state;
+	runs_at_start(0x1200);
+	/* the area belongs to the callee: ber %r14; stmg; basr %r14,%r1 */
+	code(0x1200, "078e eb6ff0300024 0de1 1812 a7f4ffff");
+	make_table();
 	assert_row(0x1208, SFRAME_SP, 160, RA_AT, FP_AT);
 	assert_hole(0x120a);
+}
+
+static void test_sp_that_is_loaded_from_elsewhere_is_lost(void **state)
+{
+	(void)state;
+	runs_at_start(0x1300);
+	/* ber %r14; stmg; lg %r15,0(%r15) */
+	code(0x1300, "078e eb6ff0300024 e3f0f0000004 0707 a7f4ffff");
+	make_table();
 	assert_row(0x1308, SFRAME_SP, 160, RA_AT, FP_AT);
 	assert_hole(0x130e);
 }
 
-static void test_functions_that_are_not_understood(void **state)
+static void test_a_function_with_an_unknown_instruction_is_a_hole(void **state)
 {
 	static const char *const bad[] = {
 		"0000", "44102000", "c61000000000",		/* zeros, ex, exrl */
@@ -293,10 +369,9 @@ static void test_functions_that_are_not_understood(void **state)
 }
 
 /* As ld.so of glibc begins; e_entry of a shared object counts if it is not the start of .text */
-static void test_the_entry_of_the_process(void **state)
+static void test_the_entry_of_the_process_has_no_caller(void **state)
 {
 	(void)state;
-	start_flow(EM_S390);
 	entry = 0x1100;
 	/* lgr %r2,%r15; aghi %r15,-160; xc 0(8,%r15),0(%r15); brasl; lgr %r8,%r2;
 	 * aghi %r15,160; br %r8
@@ -315,16 +390,27 @@ static void test_the_entry_of_the_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_init),
-		cmocka_unit_test(test_a_jump_with_everything_restored),
-		cmocka_unit_test(test_what_is_executed_by_others),
-		cmocka_unit_test(test_returns_to_r0),
-		cmocka_unit_test(test_frame_pointer),
-		cmocka_unit_test(test_returns_on_a_condition),
-		cmocka_unit_test(test_registers_that_are_written),
-		cmocka_unit_test(test_what_is_saved_may_be_lost),
-		cmocka_unit_test(test_functions_that_are_not_understood),
-		cmocka_unit_test(test_the_entry_of_the_process),
+		flow_test(test_init_that_ends_with_a_jump_to_r4_has_rows),
+		flow_test(test_a_jump_with_everything_restored_proves_the_code_after_a_call),
+		flow_test(test_a_jump_without_r14_restored_proves_nothing),
+		flow_test(test_nothing_runs_out_of_an_fde_through_its_last_call),
+		flow_test(test_an_fde_without_a_call_runs_on_after_its_end),
+		flow_test(test_a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end),
+		flow_test(test_a_function_that_returns_to_r0_is_a_hole),
+		flow_test(test_a_copy_of_r0_that_is_not_jumped_to_changes_nothing),
+		flow_test(test_a_jump_to_a_copy_of_another_register_than_r0_changes_nothing),
+		flow_test(test_a_function_with_a_call_that_returns_to_r0_is_a_hole),
+		flow_test(test_a_frame_of_unknown_size_has_rows_by_fp),
+		flow_test(test_code_after_a_return_on_a_condition_has_rows),
+		flow_test(test_a_return_on_a_condition_with_sp_elsewhere_makes_a_function_a_hole),
+		flow_test(test_code_after_fp_is_written_is_a_hole),
+		flow_test(test_code_after_saved_registers_are_written_has_rows),
+		flow_test(test_an_instruction_that_does_not_write_fp_changes_nothing),
+		flow_test(test_saved_registers_that_are_written_over_are_lost),
+		flow_test(test_a_call_without_a_frame_loses_the_saved_registers),
+		flow_test(test_sp_that_is_loaded_from_elsewhere_is_lost),
+		flow_test(test_a_function_with_an_unknown_instruction_is_a_hole),
+		flow_test(test_the_entry_of_the_process_has_no_caller),
 	};
 	int ret = cmocka_run_group_tests_name("gen_flow_s390x", tests, NULL, NULL);
 

@@ -1,10 +1,11 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
 # callpath-ptrace.sh BUILD: the records of callpath, 64 and 32 bits, against ptrace.
 
 build=$1
-passed=0 failed=0 skipped=0
+checks_verbose=1
+. "$(dirname "$0")/../../lib/checks.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
@@ -13,15 +14,12 @@ one()
 	name=$1
 	shift
 	if "$build/tests/guest/callpath-ptrace" "$tmp/record" "$@" >"$tmp/log" 2>&1; then
-		echo "ok   callpath-ptrace: $name"
-		passed=$((passed + 1))
+		pass "callpath-ptrace: $name"
 	elif grep -qE 'SETOPTIONS|cannot run it: Exec format' "$tmp/log"; then
-		echo "SKIP: callpath-ptrace: $name: $(head -n 1 "$tmp/log")"
-		skipped=$((skipped + 1))
+		skip "callpath-ptrace: $name: $(head -n 1 "$tmp/log")"
 	else
-		echo "FAIL callpath-ptrace: $name"
-		sed 's/^/    | /' "$tmp/log"
-		failed=$((failed + 1))
+		fail "callpath-ptrace: $name"
+		sed 's/^/  | /' "$tmp/log"
 	fi
 }
 
@@ -31,5 +29,4 @@ one "64 bits" $c64 -t 3 -n 100 -c 2 -x all -d 10,100,400,600
 one "32 bits" $c32 -t 3 -n 100 -c 2 -x all -d 10,100,400,600
 one "64 bits, executing 32" $c64 -n 60 -x exec,execthread,vfork -e $c32
 one "32 bits, executing 64" $c32 -n 60 -x exec,execthread,vfork -e $c64
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed = 0 ]
+finish

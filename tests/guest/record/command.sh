@@ -22,7 +22,7 @@ END
 $USTACK check >checked 2>&1
 check "trace-ustack check: all is there" is $? 0
 check "and what that means" grep -q 'user stacks: complete, by unwind tables' checked
-[ $failures = 0 ] || cat checked
+[ $failed = 0 ] || cat checked
 check_not "a wrong event is refused" ustack_record -e sched:sched_swich true
 check "and a near one named" grep -q 'near it: sched:sched_switch' said
 check_not "a command that is not there" ustack_record -e 'sched:*' nowhere

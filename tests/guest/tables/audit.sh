@@ -50,8 +50,8 @@ check "exec drops them" with $TPROG/registered exec
 check "nothing is found without a cache" env TRACE_USTACK_TABLES=/nowhere LD_AUDIT=$MODULE \
 	$TPROG/registered none
 
-# With this C library, whose loader may call in another order, as tests/audit/run does with that of
-# the host: each table is compared with the file
+# With this C library, whose loader may call in another order, as tests/audit/programs does with
+# that of the host: each table is compared with the file
 observed()
 {
 	OBSERVED_AUDIT=$MODULE $AUDIT/observe -c $TRACE_USTACK_TABLES "${@:2}" \

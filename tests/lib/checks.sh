@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# How the shell tests count and print what they check: to be sourced by bash. check() prints what
+# fails and checks_lines of its output, with checks_verbose=1 what is right, too; finish prints the
+# sum that scripts/tally reads and ends the test.
+
+passed=0 failed=0 skipped=0
+checks_verbose=${checks_verbose:-} checks_lines=${checks_lines:-30}
+
+# pass [WHAT], fail WHAT, skip WHAT: count it
+pass()
+{
+	passed=$((passed + 1))
+	[ -z "$checks_verbose" ] || [ -z "${1:-}" ] || echo "ok    $*"
+}
+
+fail()
+{
+	failed=$((failed + 1))
+	echo "FAIL: $*"
+}
+
+skip()
+{
+	skipped=$((skipped + 1))
+	echo "SKIP: $*"
+}
+
+# check WHAT COMMAND...: it succeeds, or what it prints is shown
+check()
+{
+	local what=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		pass "$what"
+	else
+		fail "$what: $*"
+		[ -z "$out" ] || head -n "$checks_lines" <<<"$out" | sed 's/^/  | /'
+	fi
+}
+
+is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; return 1; }; }
+
+finish()
+{
+	echo "$passed passed, $failed failed, $skipped skipped"
+	exit $((failed > 0))
+}
