@@ -5,4 +5,4 @@ CHECK_TARGETS += check-build
 
 .PHONY: check-build
 check-build:
-	@tests/build/run
+	@tests/build/make-output
