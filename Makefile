@@ -65,7 +65,8 @@ include $(sort $(wildcard */build.mk */*/build.mk))
 
 help:
 	@echo 'make              build the plugin, the library and the samples under $$O ($(O))'
-	@echo 'make demo         patched kernel in a guest, sched:* recorded, joined report printed'
+	@echo 'make demo         complete stacks of bash, python3, git and a server, from a guest'
+	@echo '                  with the patched kernel'
 	@echo 'make test         make check, then all guest tests on the patched kernel'
 	@echo 'make check        tests that need no kernel (less than a minute)'
 	@echo 'make test-full    make test, ftracetest on the base and the patched kernel, and all'
@@ -124,7 +125,9 @@ test-steps:
 guest-tests: modules
 	@$(RUN_TESTS)
 
-demo: kernel build
+demo:
+	@tests/vm/demo --plan --kernel $(KERNEL)
+	@+$(SUB) kernel build
 	@tests/vm/demo --kernel $(KERNEL)
 
 vm: modules
