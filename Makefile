@@ -106,7 +106,8 @@ include $(sort $(wildcard */build.mk */*/build.mk))
 
 help:
 	@echo 'make              build the library, the plugin and the tool under $$O ($(O))'
-	@echo 'make demo         patched kernel in a guest, sched:* recorded, joined report printed'
+	@echo 'make demo         complete stacks of bash, python3, git and a server, from a guest'
+	@echo '                  with the patched kernel'
 	@echo 'make test         make check, all guest tests on the patched kernel, fuzzing for'
 	@echo '                  seconds, and what else takes longer than a minute'
 	@echo 'make check        tests that need no kernel (less than a minute)'
@@ -185,6 +186,7 @@ guest-tests: modules
 	@$(RUN_TESTS)
 
 demo:
+	@tests/vm/demo --plan --kernel $(KERNEL)
 	@$(DEPS) guest
 	@+$(SUB) demo-steps
 

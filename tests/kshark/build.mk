@@ -44,9 +44,9 @@ test-kshark: shark plugin fixtures
 test-kshark-next: plugin fixtures
 	@tests/kshark/window --suite trixie $(O)
 
-# docs/kernelshark.png anew; look at it
+# docs/kernelshark.png anew, from what make demo recorded; as root; look at it
 kshark-picture: shark plugin fixtures
-	@tests/kshark/window --picture docs/kernelshark.png $(O)
+	@tests/kshark/window --suite trixie --picture docs/kernelshark.png $(O)/demo $(O)
 else
 check-kshark test-kshark test-kshark-next kshark-picture:
 	@echo 'SKIP: the KernelShark plugin: needs libkshark-dev libjson-c-dev' \

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""moment.py DIR: where in the recording of make demo a picture is worth taking.
+
+Prints where on KernelShark's time line the event of python3 is that make demo shows, and the pids
+to plot: that python3 and bash. Most of their functions have names in Debian's files.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+LEFT, RIGHT = 122, 1163		# the time line of a window of 1200 pixels
+EVENT = re.compile(r"^python3-(\d+) \[\d+\] \S+ ([\d.]+): ", re.MULTILINE)
+SHOW = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../vm/demo-show")
+
+
+def main():
+    folder = sys.argv[1]
+    with open(os.path.join(folder, "stat.json"), encoding="utf-8") as f:
+        stat = json.load(f)
+    shown = subprocess.run([SHOW, folder], stdout=subprocess.PIPE, check=True).stdout.decode()
+    pid, time = EVENT.search(shown).groups()
+    bash = next(p["pid"] for p in stat["by_process"] if p["comm"] == "bash")
+    first, last = stat["first_ts"], stat["last_ts"]
+    print(LEFT + int((RIGHT - LEFT) * (float(time) * 1e9 - first) / (last - first)),
+          "%s,%d" % (pid, bash))
+
+
+if __name__ == "__main__":
+    main()
