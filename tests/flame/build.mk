@@ -34,7 +34,7 @@ flame-update: $(O)/trace-ustack $(FIXTURES)
 
 $(FLAME_TEST)/test_flame: tests/flame/test_flame.c $(FLAME_PARTS_OBJ)
 	@mkdir -p $(@D)
-	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) -lcmocka -lm
 
 $(O)/tool-test/flame/svg.o: $(FLAME_JS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The parts of a flame graph: folding, the frames and their places, text, colours, messages. */
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #include "trace-cmd-ext/flame/colour.h"
 #include "trace-cmd-ext/stacks/fold.h"

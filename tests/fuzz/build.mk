@@ -23,7 +23,7 @@ SAN_ALL_OBJ := $(addprefix $(O)/unit/,$(PLUGIN_SRC:%.c=plugin/%.o) $(UU_SRC:%.c=
 
 # Inputs that scripts make from descriptions in a second, so they are not in the tree
 FUZZ_SEEDS := $(FUZZ_DIR)/seeds/made
-FUZZ_SRC := $(wildcard tests/fixtures/*.src)
+FUZZ_SRC := $(wildcard tests/fixtures/*/*.src)
 FUZZ_RUN := tests/fuzz/hostile
 
 # make check has less than a minute: fuzzing is a part of make test

@@ -29,7 +29,7 @@ $(KSHARK_DIR)/%.o: plugin/%.c
 
 $(KSHARK_TEST): tests/kshark/test_shark.c $(KSHARK_OBJ) $(KSHARK_CORE)
 	@mkdir -p $(@D)
-	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD \
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD \
 		-MP -o $@ $(filter %.c %.o,$^) -lcmocka -lkshark -ltracecmd -ltraceevent
 
 # libkshark keeps some of what it allocates; the C library has no frame pointers to tell whose it is

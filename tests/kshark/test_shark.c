@@ -13,7 +13,7 @@
 
 #include "plugin/kernelshark/shark.h"
 #include "plugin/recording/scan.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream);
 int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream);

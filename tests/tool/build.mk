@@ -69,7 +69,8 @@ $(TABLES_SAN): $(addprefix $(TOOL_TEST)/tables/,main.o make.o serve.o) $(TOOL_SA
 
 # Races in what has threads: tables, the recorder, and who walks stacks in one
 RACES_O = $(O)/thread
-RACES_UNIT = $(addprefix $(RACES_O)/unit/test_,tables_threads tables tables_cache walk)
+RACES_UNIT = $(addprefix $(RACES_O)/unit/,tables/test_tables_threads tables/test_tables \
+	tables/test_tables_cache unwind/test_walk)
 
 check-races: $(O)/trace-ustack $(FAKE_TRACEFS) $(RECORD_JIT)
 	@+$(SUB) -s SAN=thread O=$(RACES_O) $(RACES_UNIT) $(RACES_O)/trace-ustack
@@ -92,7 +93,7 @@ check-memory: $(MEMORY_TESTS)
 $(TOOL_TEST)/test_memory_fortified: FORTIFY := -O2 -D_FORTIFY_SOURCE=2
 $(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-ext/sources.mk
 	@mkdir -p $(@D)
-	$(Q_LD)$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) -Itests/unit $(CFLAGS) \
+	$(Q_LD)$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) $(CFLAGS) \
 		-U_FORTIFY_SOURCE $(FORTIFY) $(TOOL_WRAP) -o $@ $(filter %.c,$^) -lcmocka
 
 # write what is printed now as the expected text; read the difference
@@ -111,7 +112,7 @@ $(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
 $(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
 		$(patsubst %.c,$(TOOL_TEST)/%.o,$(call tool_room,tool))
 	@mkdir -p $(@D)
-	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) -Itests/unit $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) $(TOOL_WRAP) -lcmocka $(TOOL_LIBS)
 
 -include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d

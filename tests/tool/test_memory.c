@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #include "trace-cmd-ext/tool/tool.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #define HUGE	(1 << 30)
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "trace-cmd-ext/model/impl.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 static glob_t fixtures;
 

@@ -4,7 +4,7 @@
 O ?= build
 
 UNIT_DIR := $(O)/unit
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(UNIT_DIR)/%)
 SAN_FLAGS := $(SAN_BUILD)
 ifeq ($(SAN),)

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Strings that grow: nothing is cut, and what was left out is said. */
+#include "libunwind-user/base/base.h"
+#include "tests/unit/unit.h"
+
+static void what_is_formatted_is_as_long_as_it_is(void **state)
+{
+	char want[1000];
+	struct text t = {};
+	size_t len;
+
+	(void)state;
+	for (len = 0; len < sizeof(want); len++) {
+		memset(want, 'x', len);
+		want[len] = '\0';
+		text_clear(&t);
+		text_add(&t, "<");
+		text_addf(&t, "%s", want);
+		text_add(&t, ">");
+		assert_false(t.failed);
+		assert_int_equal(t.nr, len + 2);
+		assert_int_equal(strlen(t.v), t.nr);
+		assert_int_equal(strspn(t.v + 1, "x"), len);
+		assert_true(t.v[t.nr - 1] == '>');
+	}
+	free(t.v);
+}
+
+static void what_has_no_room_is_left_out_and_said(void **state)
+{
+	/* so full that no memory could hold one more of these */
+	struct text full = { .nr = SIZE_MAX / 2 - 200 }, t = full;
+	char name[201];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	text_addf(&t, "%s", name);
+	assert_true(t.failed);
+	assert_int_equal(t.nr, full.nr);
+	t = full;
+	text_add(&t, name);
+	assert_true(t.failed);
+	/* nor does what comes later stand where it does not belong */
+	t = (struct text){ .failed = true };
+	text_addf(&t, "%s", name);
+	text_addf(&t, "%d", 1);
+	assert_null(t.v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_formatted_is_as_long_as_it_is),
+		cmocka_unit_test(what_has_no_room_is_left_out_and_said),
+	};
+
+	return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+}

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tables made for small ELF files: what is covered, with which rule, and what is a hole. */
+#include <elf.h>
+#include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/unit/cfi/cfi_build.h"
+#include "libunwind-user/gen/gen.h"
+#include "gen_build.h"
+#include "libunwind-user/sframe/sframe.h"
+
+#define TEXT_SIZE	0x20000
+#define EH		0x30000
+#define SDATA4_PCREL	(DW_EH_PE_sdata4 | DW_EH_PE_pcrel)
+
+static struct eh e;
+static uint8_t text[TEXT_SIZE];
+static struct gen_table table;
+static struct sframe_table reader;
+static struct sframe_row row;
+
+/* A section name and range for stubs, if any */
+static uint64_t plt_start, plt_size;
+static uint16_t machine, type;
+static size_t cut;			/* bytes to leave off the end of the file */
+
+static void start_file(void)
+{
+	eh_init(&e);
+	e.vaddr = EH;
+	eh_cie(&e, SDATA4_PCREL);
+	memset(text, 0xc3, sizeof(text));	/* code, and no padding */
+	plt_start = plt_size = cut = 0;
+	machine = EM_X86_64;
+	type = ET_DYN;
+	gen_free(&table);
+}
+
+static void write_at(int fd, uint64_t off, const void *p, size_t len)
+{
+	assert_int_equal(pwrite(fd, p, len, off), len);
+}
+
+static int open_file(void)
+{
+	static const char names[] = "\0.eh_frame\0.plt\0.shstrtab";
+	Elf64_Ehdr eh = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = type, .e_machine = machine, .e_version = EV_CURRENT,
+		.e_phoff = sizeof(eh), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2,
+		.e_shoff = EH + e.n + sizeof(names), .e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 4, .e_shstrndx = 3, .e_ehsize = sizeof(eh),
+	};
+	Elf64_Phdr ph[2] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT, .p_vaddr = TEXT,
+		  .p_filesz = TEXT_SIZE, .p_memsz = TEXT_SIZE },
+		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_offset = EH, .p_vaddr = EH,
+		  .p_filesz = e.n, .p_memsz = e.n },
+	};
+	Elf64_Shdr sh[4] = {
+		[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = EH,
+			.sh_offset = EH, .sh_size = e.n },
+		[2] = { .sh_name = 11, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+			.sh_addr = plt_start, .sh_offset = plt_start, .sh_size = plt_size },
+		[3] = { .sh_name = 16, .sh_type = SHT_STRTAB, .sh_offset = EH + e.n,
+			.sh_size = sizeof(names) },
+	};
+	int fd = memfd_create("file", 0);
+
+	assert_true(fd >= 0);
+	write_at(fd, 0, &eh, sizeof(eh));
+	write_at(fd, sizeof(eh), ph, sizeof(ph));
+	write_at(fd, TEXT, text, sizeof(text));
+	write_at(fd, EH, e.b, e.n);
+	write_at(fd, EH + e.n, names, sizeof(names));
+	write_at(fd, eh.e_shoff, sh, sizeof(sh));
+	if (cut)
+		assert_int_equal(ftruncate(fd, eh.e_shoff + sizeof(sh) - cut), 0);
+	return fd;
+}
+
+static int try_file(void)
+{
+	int fd = open_file(), ret;
+
+	ret = gen_from_fd(fd, &table);
+	close(fd);
+	return ret;
+}
+
+static void make_table(void)
+{
+	assert_int_equal(try_file(), 0);
+	assert_int_equal(gen_open(&table, &reader), 0);
+}
+
+#define func(start, size, ...) EH_FUNC(&e, start, size, __VA_ARGS__)
+
+static void assert_cfa(uint64_t pc, enum sframe_base base, int32_t off)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), 0);
+	assert_int_equal(row.cfa.base, base);
+	assert_int_equal(row.cfa.off, off);
+	assert_false(row.cfa.deref);
+}
+
+/* The table says that there are no rules, */
+static void assert_hole(uint64_t pc)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT);
+}
+
+/* or nothing at all. */
+static void assert_none(uint64_t pc)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), -ESRCH);
+}
+
+#define PUSH_RBP	DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2
+
+static void test_rows_are_found(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x2000, 0x40, PUSH_RBP, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6,
+	     DW_CFA_advance_loc | 32, DW_CFA_def_cfa, 7, 8);
+	make_table();
+	assert_none(0x1fff);
+	assert_cfa(0x2000, SFRAME_SP, 8);
+	assert_int_equal(row.fp.base, SFRAME_SAME);
+	assert_cfa(0x2001, SFRAME_SP, 16);
+	assert_int_equal(row.fp.base, SFRAME_CFA);
+	assert_int_equal(row.fp.off, -16);
+	assert_cfa(0x2004, SFRAME_FP, 16);
+	assert_cfa(0x2023, SFRAME_FP, 16);
+	assert_cfa(0x2024, SFRAME_SP, 8);
+	assert_cfa(0x203f, SFRAME_SP, 8);
+	assert_none(0x2040);
+	assert_int_equal(table.stats.covered_bytes, 0x40);
+}
+
+static void test_flexible_rules(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x2000, 0x40, DW_CFA_def_cfa, 10, 0, DW_CFA_advance_loc | 4,
+	     DW_CFA_expression, 6, 2, DW_OP_breg6, 0,
+	     DW_CFA_def_cfa_expression, 3, DW_OP_breg6, 0x78, DW_OP_deref, DW_CFA_advance_loc | 4,
+	     DW_CFA_def_cfa, 7, 8, DW_CFA_register, 16, 5, DW_CFA_register, 6, 12);
+	make_table();
+	assert_cfa(0x2000, SFRAME_REG, 0);
+	assert_int_equal(row.cfa.reg, 10);
+	assert_int_equal(sframe_find(&reader, 0x2004, &row), 0);
+	assert_int_equal(row.cfa.base, SFRAME_FP);
+	assert_int_equal(row.cfa.off, -8);
+	assert_true(row.cfa.deref);
+	assert_int_equal(row.fp.base, SFRAME_FP);
+	assert_true(row.fp.deref);
+	assert_int_equal(row.ra.off, -8);
+	assert_cfa(0x2008, SFRAME_SP, 8);
+	assert_int_equal(row.ra.base, SFRAME_REG);
+	assert_int_equal(row.ra.reg, 5);
+	assert_int_equal(row.fp.base, SFRAME_REG);
+	assert_int_equal(row.fp.reg, 12);
+}
+
+static void test_rules_that_become_holes(void **state)
+{
+	(void)state;
+	start_file();
+	/* CFA = *(rsp + 8) + 8; FP lost; FP = CFA - 16; CFA = rip + 8 is no such thing here */
+	func(0x2000, 0x10, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 8,
+	     DW_OP_deref, DW_OP_plus_uconst, 8, DW_CFA_advance_loc | 4, DW_CFA_def_cfa, 7, 24);
+	func(0x3000, 0x10, DW_CFA_undefined, 6);
+	func(0x4000, 0x10, DW_CFA_val_offset, 6, 2);
+	func(0x5000, 0x10, DW_CFA_same_value, 16);
+	make_table();
+	assert_cfa(0x2003, SFRAME_SP, 8);
+	assert_hole(0x2004);
+	assert_hole(0x2007);
+	assert_cfa(0x2008, SFRAME_SP, 24);
+	assert_hole(0x3000);
+	assert_hole(0x4000);
+	assert_hole(0x5000);
+	assert_int_equal(table.stats.hole[CFI_CAUSE_EXPR].bytes, 4);
+	assert_int_equal(table.stats.hole_bytes, 4 + 3 * 16);
+	assert_int_equal(table.stats.covered_bytes, 12);
+	assert_true(gen_unknown_bytes(&table.stats) > 0);
+	/* they are stated, one block for all of them */
+	assert_int_equal(table.stats.table_fdes, 2 + 4);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_FP].nr, 2);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_RA].bytes, 16);
+}
+
+static void test_outermost_and_signal_frames(void **state)
+{
+	static const uint8_t enc = SDATA4_PCREL;
+
+	(void)state;
+	start_file();
+	func(0x2000, 0x20, DW_CFA_undefined, 16);
+	eh_cie_raw(&e, 1, "zRS", &enc, 1);
+	eh_bytes(&e, usual, sizeof(usual));
+	eh_end(&e);
+	/* __restore_rt */
+	func(0x2fff, 0x11, DW_CFA_def_cfa_expression, 4, DW_OP_breg7, 0xa0, 0x01, DW_OP_deref,
+	     DW_CFA_expression, 6, 3, DW_OP_breg7, 0xf8, 0x00,
+	     DW_CFA_expression, 7, 3, DW_OP_breg7, 0xa0, 0x01,
+	     DW_CFA_expression, 16, 3, DW_OP_breg7, 0xa8, 0x01);
+	make_table();
+	assert_int_equal(sframe_find(&reader, 0x2010, &row), 0);
+	assert_int_equal(row.ra.base, SFRAME_UNDEFINED);
+	assert_int_equal(sframe_find(&reader, 0x2fff, &row), 0);
+	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
+	assert_int_equal(row.cfa.off, 160);
+	assert_true(row.cfa.deref);
+	assert_int_equal(row.ra.off, 168);
+	assert_int_equal(row.fp.off, 120);
+	assert_none(0x3010);
+}
+
+static void test_padding_has_the_rule_of_the_function_after_it(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x2000, 0x10, DW_CFA_def_cfa_offset, 16);
+	func(0x2020, 0x10, DW_CFA_def_cfa_offset, 24);
+	func(0x2040, 0x10, DW_CFA_def_cfa_offset, 32);
+	func(0x2060, 0x10, DW_CFA_undefined, 6);
+	func(0x2100, 0x10, DW_CFA_def_cfa_offset, 40);
+	memcpy(text + 0x1010, "\x66\x66\x2e\x0f\x1f\x84\0\0\0\0\0\x0f\x1f\x44\0\0", 16);
+	memset(text + 0x1030, 0x90, 15);	/* and one byte of code */
+	memset(text + 0x1050, 0xcc, 16);	/* in front of a hole */
+	memset(text + 0x1070, 0, 0x90);		/* too much of it */
+	make_table();
+	assert_cfa(0x200f, SFRAME_SP, 16);
+	assert_cfa(0x2010, SFRAME_SP, 24);
+	assert_cfa(0x201f, SFRAME_SP, 24);
+	assert_cfa(0x2020, SFRAME_SP, 24);
+	assert_none(0x2030);
+	assert_none(0x203f);
+	assert_none(0x2050);
+	assert_none(0x2070);
+	assert_none(0x20ff);
+	assert_int_equal(table.stats.padding_bytes, 16);
+}
+
+static void test_padding_behind_a_system_call_is_a_hole(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x2000, 0x10, DW_CFA_def_cfa_offset, 16);
+	func(0x2020, 0x10, DW_CFA_def_cfa_offset, 24);
+	memcpy(text + 0x100e, "\x0f\x05", 2);
+	memset(text + 0x1010, 0x90, 16);
+	make_table();
+	assert_cfa(0x200f, SFRAME_SP, 16);
+	assert_none(0x2010);
+	assert_none(0x201f);
+	assert_cfa(0x2020, SFRAME_SP, 24);
+	assert_int_equal(table.stats.padding_bytes, 0);
+}
+
+static void test_overlapping_fdes(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x4000, 0x10, DW_CFA_def_cfa_offset, 32);		/* not in order */
+	func(0x2000, 0x20, DW_CFA_def_cfa_offset, 16);
+	func(0x2010, 0x20, DW_CFA_def_cfa_offset, 24);
+	func(0x3000, 0x10, DW_CFA_def_cfa_offset, 16);		/* the same twice: one */
+	func(0x3000, 0x10, DW_CFA_def_cfa_offset, 16);
+	func(0x3800, 0x10, DW_CFA_def_cfa_offset, 16);		/* the same start, other rules */
+	func(0x3800, 0x10, DW_CFA_def_cfa_offset, 24);
+	func(0x37e0, 0x10, DW_CFA_def_cfa_offset, 40);		/* padding in front of them */
+	memset(text + 0x27f0, 0x90, 16);
+	make_table();
+	assert_cfa(0x200f, SFRAME_SP, 16);
+	assert_hole(0x2010);
+	assert_hole(0x201f);
+	assert_hole(0x202f);
+	assert_cfa(0x3000, SFRAME_SP, 16);
+	assert_cfa(0x37ef, SFRAME_SP, 40);
+	assert_none(0x37f0);
+	assert_none(0x37ff);
+	assert_hole(0x3800);
+	assert_hole(0x380f);
+	assert_cfa(0x4000, SFRAME_SP, 32);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, 2);
+}
+
+static void test_fdes_outside_of_code(void **state)
+{
+	(void)state;
+	start_file();
+	func(EH, 0x10, DW_CFA_nop);
+	func(TEXT + TEXT_SIZE - 8, 0x10, DW_CFA_nop);
+	func(TEXT + TEXT_SIZE - 16, 8, DW_CFA_nop);
+	make_table();
+	assert_cfa(TEXT + TEXT_SIZE - 16, SFRAME_SP, 8);
+	assert_none(TEXT + TEXT_SIZE - 8);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_OUTSIDE].nr, 2);
+}
+
+/* A stub of 8 or 16 bytes, as hexadecimal digits; the operands are 0x11 to 0x44 */
+struct stub {
+	const char *bytes;
+	unsigned int size, pushed;
+};
+
+static const struct stub stubs[] = {
+	{ "ff2511223344 6811223344 e911223344", 16, 11 },
+	{ "f30f1efa 6811223344 f2e911223344 90", 16, 9 },
+	{ "f30f1efa 6811223344 e911223344 6690", 16, 9 },
+	{ "6811223344 f2e911223344 0f1f440000", 16, 5 },
+	{ "f30f1efa f2ff2511223344 0f1f440000", 16, 0 },
+	{ "f30f1efa ff2511223344 660f1f440000", 16, 0 },
+	{ "ff2511223344 6690", 8, 0 },
+	{ "f2ff2511223344 90", 8, 0 },
+};
+
+static void put_stub(uint8_t *to, const char *hex)
+{
+	unsigned int b;
+	int n;
+
+	while (sscanf(hex, " %2x%n", &b, &n) == 1) {
+		*to++ = b;
+		hex += n;
+	}
+}
+
+static void test_stubs_without_eh_frame(void **state)
+{
+	const struct stub *s;
+	unsigned int i, off, start;
+
+	(void)state;
+	for (s = stubs; s < stubs + sizeof(stubs) / sizeof(*stubs); s++) {
+		/* at a multiple of 16, as a pattern, and of 8, row by row */
+		for (start = 0x2000; start <= 0x2008; start += 8) {
+			start_file();
+			plt_start = start;
+			plt_size = s->size * 4 + 8;	/* and 8 bytes of something else */
+			for (i = 0; i < 4; i++)
+				put_stub(text + start - TEXT + i * s->size, s->bytes);
+			make_table();
+			assert_none(start - 1);
+			for (off = 0; off < s->size * 4; off++)
+				assert_cfa(start + off, SFRAME_SP, s->pushed &&
+					   off % s->size >= s->pushed ? 16 : 8);
+			assert_none(start + off);
+			assert_int_equal(table.stats.plt_bytes, s->size * 4);
+		}
+	}
+}
+
+static void test_the_first_stub_and_an_fde_in_between(void **state)
+{
+	(void)state;
+	start_file();
+	plt_start = 0x2000;
+	plt_size = 0x40;
+	/* push 0x100(%rip); jmp *0x102(%rip): slots 8 bytes apart */
+	put_stub(text + 0x1000, "ff3500010000 ff2502010000 0f1f4000");
+	put_stub(text + 0x1010, stubs[0].bytes);
+	put_stub(text + 0x1020, stubs[0].bytes);
+	/* what looks like the first one but has slots elsewhere: a stub for TLS descriptors */
+	put_stub(text + 0x1030, "ff3500010000 ff2502020000 0f1f4000");
+	func(0x2010, 0x10, DW_CFA_def_cfa_offset, 64);
+	make_table();
+	assert_cfa(0x2000, SFRAME_SP, 16);
+	assert_cfa(0x2005, SFRAME_SP, 16);
+	assert_cfa(0x2006, SFRAME_SP, 24);
+	assert_cfa(0x200f, SFRAME_SP, 24);
+	assert_cfa(0x2010, SFRAME_SP, 64);
+	assert_cfa(0x201b, SFRAME_SP, 64);
+	assert_cfa(0x2020, SFRAME_SP, 8);
+	assert_cfa(0x202b, SFRAME_SP, 16);
+	assert_none(0x2030);
+	/* the same bytes elsewhere are anything */
+	plt_size = 0;
+	gen_free(&table);
+	make_table();
+	assert_none(0x2000);
+	assert_none(0x2020);
+}
+
+static void test_the_plt_of_ld(void **state)
+{
+	static const uint8_t plt[] = {
+		DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 6, DW_CFA_def_cfa_offset, 24,
+		DW_CFA_advance_loc | 10, DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8,
+		DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3,
+		DW_OP_shl, DW_OP_plus,
+	};
+	unsigned int off;
+
+	(void)state;
+	start_file();
+	eh_func(&e, 0x2000, 0x1000, plt, sizeof(plt));
+	make_table();
+	assert_cfa(0x2000, SFRAME_SP, 16);
+	assert_cfa(0x2006, SFRAME_SP, 24);
+	for (off = 0x10; off < 0x1000; off++)
+		assert_cfa(0x2000 + off, SFRAME_SP, off % 16 >= 11 ? 16 : 8);
+	assert_true(table.stats.table_fres <= 4);
+	/* the rule counts from multiples of 16, the table's from the start of the function */
+	start_file();
+	eh_func(&e, 0x2008, 0x1000, plt, sizeof(plt));
+	make_table();
+	assert_cfa(0x2008, SFRAME_SP, 16);
+	assert_hole(0x2018);
+	assert_int_equal(table.stats.hole[GEN_CAUSE_PLT].nr, 1);
+}
+
+/* Longer than one block holds, longer than 64 KiB, with offsets of all widths */
+static void test_long_functions(void **state)
+{
+	uint8_t ops[40000];
+	unsigned int i, n = 0;
+
+	(void)state;
+	start_file();
+	for (i = 1; i < 4000; i++) {
+		ops[n++] = DW_CFA_advance_loc1;
+		ops[n++] = 20;
+		ops[n++] = DW_CFA_def_cfa_offset;
+		ops[n++] = 0x80 | (i & 0x7f);
+		ops[n++] = 0x80 | (i >> 7 & 0x7f);
+		ops[n++] = i >> 5 & 0x70;
+	}
+	eh_func(&e, 0x1000, 80000, ops, n);
+	make_table();
+	for (i = 1; i < 4000; i++) {
+		int32_t off = (i & 0x7f) | (i >> 7 & 0x7f) << 7 | (i >> 5 & 0x70) << 14;
+
+		assert_cfa(0x1000 + 20 * i, SFRAME_SP, off);
+		assert_cfa(0x1000 + 20 * i + 19, SFRAME_SP, off);
+	}
+	assert_none(0x1000 + 80000);
+	for (i = 0; i < reader.nr_fdes; i++) {
+		struct sframe_func f;
+
+		assert_int_equal(sframe_func(&reader, i, &f), 0);
+		assert_true(f.nr_fres <= 32);
+	}
+}
+
+static void test_equal_functions_share(void **state)
+{
+	uint64_t i;
+
+	(void)state;
+	start_file();
+	/* apart, so that they cannot be one */
+	for (i = 0; i < 100; i++)
+		func(0x2000 + i * 0x100, 0x40 + i, PUSH_RBP, DW_CFA_advance_loc | 4,
+		     DW_CFA_def_cfa_offset, 32, DW_CFA_advance_loc | 32, DW_CFA_def_cfa_offset, 8);
+	make_table();
+	assert_int_equal(reader.nr_fdes, 100);
+	assert_int_equal(table.stats.table_fres, 4);
+	for (i = 0; i < 100; i++) {
+		assert_cfa(0x2000 + i * 0x100 + 5, SFRAME_SP, 32);
+		assert_none(0x2000 + i * 0x100 + 0x40 + i);
+	}
+}
+
+static void test_files_for_which_there_is_no_table(void **state)
+{
+	int fd;
+
+	(void)state;
+	start_file();
+	func(0x2000, 0x40, DW_CFA_nop);
+	machine = EM_386;
+	assert_int_equal(try_file(), -EOPNOTSUPP);
+	machine = EM_X86_64;
+	type = ET_REL;
+	assert_int_equal(try_file(), -EOPNOTSUPP);
+	type = ET_DYN;
+	e.n = 0;
+	assert_int_equal(try_file(), -ENODATA);
+	fd = memfd_create("empty", 0);
+	assert_int_equal(gen_from_fd(fd, &table), -ENOEXEC);
+	write_at(fd, 0, "\177ELF\2\1\1", 7);
+	assert_int_equal(gen_from_fd(fd, &table), -ENOEXEC);
+	close(fd);
+	assert_int_equal(gen_from_fd(-1, &table), -EBADF);
+}
+
+static void test_files_cut_short(void **state)
+{
+	int ret;
+
+	(void)state;
+	for (cut = 1; cut < 0x2f000; cut = cut < 0x200 ? cut + 1 : cut + 0xfff) {
+		size_t c = cut;
+
+		start_file();
+		func(0x2000, 0x40, DW_CFA_nop);
+		cut = c;
+		ret = try_file();
+		if (!ret) {
+			assert_int_equal(table.stats.nr_fdes, 1);
+			gen_free(&table);
+		} else {
+			assert_true(ret == -ENOEXEC || ret == -ENODATA);
+		}
+	}
+	cut = 0;
+}
+
+/* Not in hours: each function could begin a block with all that follow */
+static void test_very_many_equal_functions(void **state)
+{
+	(void)state;
+	gen_free(&table);
+	make_many(300000);
+	alarm(60);
+	assert_int_equal(gen_from_memory(read_many, NULL, 0, &table, NULL), 0);
+	alarm(0);
+	assert_int_equal(table.stats.nr_fdes, 300000);
+	assert_int_equal(table.stats.covered_bytes, 300000 * 16);
+	assert_int_equal(table.stats.table_fres, 1);
+	free(many);
+	gen_free(&table);
+}
+
+static int read_self(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+static int read_nothing(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	(void)addr;
+	(void)to;
+	(void)len;
+	return -EIO;
+}
+
+static void test_the_vdso(void **state)
+{
+	uint64_t addr = getauxval(AT_SYSINFO_EHDR), bias = 0;
+
+	(void)state;
+	assert_int_equal(gen_from_memory(read_nothing, NULL, addr, &table, NULL), -EIO);
+	if (!addr)
+		skip();
+	assert_int_equal(gen_from_memory(read_self, NULL, addr, &table, &bias), 0);
+	assert_int_equal(bias, addr);
+	assert_true(table.stats.nr_fdes > 3);
+	assert_true(table.stats.covered_bytes > 100);
+	assert_int_equal(gen_open(&table, &reader), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_are_found),
+		cmocka_unit_test(test_flexible_rules),
+		cmocka_unit_test(test_rules_that_become_holes),
+		cmocka_unit_test(test_outermost_and_signal_frames),
+		cmocka_unit_test(test_padding_has_the_rule_of_the_function_after_it),
+		cmocka_unit_test(test_padding_behind_a_system_call_is_a_hole),
+		cmocka_unit_test(test_overlapping_fdes),
+		cmocka_unit_test(test_fdes_outside_of_code),
+		cmocka_unit_test(test_stubs_without_eh_frame),
+		cmocka_unit_test(test_the_first_stub_and_an_fde_in_between),
+		cmocka_unit_test(test_the_plt_of_ld),
+		cmocka_unit_test(test_long_functions),
+		cmocka_unit_test(test_equal_functions_share),
+		cmocka_unit_test(test_files_for_which_there_is_no_table),
+		cmocka_unit_test(test_files_cut_short),
+		cmocka_unit_test(test_very_many_equal_functions),
+		cmocka_unit_test(test_the_vdso),
+	};
+	int ret = cmocka_run_group_tests_name("gen", tests, NULL, NULL);
+
+	gen_free(&table);
+	return ret;
+}
