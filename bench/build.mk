@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-start,
-# bench-steps, bench-gen, bench-symbols and bench-tool measure a part, bench-arch what is measured
-# on s390x.
+# Measurements: see bench/run. Each of these targets measures one part: make bench-kernel,
+# bench-report, bench-size, bench-start, bench-steps, bench-gen, bench-symbols and bench-tool. make
+# bench-arch measures on s390x.
 
 O ?= build
 

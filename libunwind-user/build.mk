@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# libunwind-user: the library, static for now; included by the top Makefile.
-# man/ has a page for each group of functions. The NAME line of the page lists the functions, and
-# each of the others gets a link to this page.
+# libunwind-user: the library, static for now; the top Makefile includes this file. man/ has a page
+# for each group of functions. The NAME line of the page lists the functions. The page has the name
+# of one function, and the other functions get a link to it.
 
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra

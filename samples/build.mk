@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The samples: user programs with the rest, kernel modules with the kernel they are for.
+# The samples: user programs are built with the rest of the tree, kernel modules with their kernel.
 
 O ?= build
 

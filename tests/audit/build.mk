@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The audit module in programs of all kinds, with the kernel played by tests/audit/observe.
+# The audit module in programs of all kinds; tests/audit/observe plays the kernel.
 
 O ?= build
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the guest tests run beside scripts: checkers and small programs.
+# Programs that the scripts of the guest tests run: checkers and small test programs.
 
 O ?= build
 

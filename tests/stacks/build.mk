@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Stacks by generated tables against programs that are single-stepped, see singlestep.c.
+# Stacks by generated tables, against the real stacks of single-stepped programs, see singlestep.c.
 
 O ?= build
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The harness checks itself: what it cannot fail, it cannot test. Guests of other architectures.
+# The harness tests itself: a harness that cannot fail tests nothing. Guests of other architectures.
 
 CHECK_TARGETS += lint check-shared check-docs check-harness
 TEST_TARGETS += check-harness-guest
