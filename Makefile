@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-# trace-ustack: the only entry point. `make help` lists what there is.
+# trace-ustack: the only entry point. `make help` lists the targets.
 #
-# Each folder says in its own build.mk what it builds (ALL_TARGETS, and TEST_PROGRAMS for tests
-# alone), how it is checked without a kernel (CHECK_TARGETS), measured (BENCH_TARGETS) and installed
-# (INSTALL_TARGETS). This file knows the order of the large steps only: packages, kernel, build,
+# The build.mk of each folder says what the folder builds (ALL_TARGETS, and TEST_PROGRAMS for tests
+# alone), checks without a kernel (CHECK_TARGETS), measures (BENCH_TARGETS) and installs
+# (INSTALL_TARGETS). This file only knows the order of the large steps: packages, kernel, build,
 # guests.
 #
-# make demo and make test install packages and then call make again, because the fragments ask
-# pkg-config while they are read. The other targets install nothing: they say what is missing.
+# make demo and make test install packages and then call make again, because each build.mk asks
+# pkg-config while make reads it. The other targets install nothing and name missing packages.
 
-# SAN=address,undefined or SAN=thread: everything built with these sanitizers, in an own folder.
-# COVERAGE=1: everything built to count which lines run, in another one; see make coverage.
-# WERROR=1: a warning is an error.
+# SAN=address,undefined or SAN=thread builds everything with these sanitizers, in a separate folder.
+# COVERAGE=1 builds everything to count which lines run, in another folder; see make coverage.
+# WERROR=1 makes a warning an error.
 COMMA := ,
 SAN ?=
 COVERAGE ?=
@@ -33,7 +33,7 @@ DESTDIR ?=
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(SAN_BUILD) \
 	$(COVERAGE_BUILD)
 
-# A short line a step; V=1 shows the commands instead, and make -s neither.
+# Each step prints one short line. V=1 prints the commands instead, make -s prints neither.
 V ?=
 ifneq ($(V),1)
 Q := @
@@ -46,26 +46,27 @@ Q_AR = $(or $(call Q_STEP,AR),@)
 Q_GEN = $(or $(call Q_STEP,GEN),@)
 endif
 
-# One version: of the tool, the library's pkg-config file and the man pages
+# One version for the tool, the library's pkg-config file and the man pages
 VERSION := $(file <VERSION)
-# What --version adds in a clone; the makes below this one do not ask git again
+# In a clone, --version adds this; the makes below this make do not ask git again
 ifeq ($(origin TRACE_USTACK_COMMIT),undefined)
 TRACE_USTACK_COMMIT := $(shell test ! -e .git || git describe --always --dirty 2>/dev/null)
 endif
 export TRACE_USTACK_COMMIT
-# install_man PAGES,FOLDER: with the version behind the name in their .TH lines
+# install_man PAGES,FOLDER: install pages, with the version after the name in their .TH lines
 install_man = for page in $(1); do to=$(2)/$${page\#\#*/}; \
 	sed 's/^\(\.TH [^ ]* [0-9] "[^"]*" "[^"]*\)"/\1 $(VERSION)"/' $$page >$$to && \
 	chmod 644 $$to || exit; done
 
-# What installs packages; DEPS=: where that is done by other means.
+# Installs and checks packages. With `make DEPS=:` this is left to the user.
 DEPS ?= scripts/apt-deps
 JOBS ?= $(shell nproc)
 
-# KERNEL is the build folder of the kernel the guests boot: that of scripts/build-kernel, or given
-# by the user, who then also keeps it up to date. KVARIANT is base, patched, debug, s390x or arm64.
+# The guests boot the kernel of the build folder KERNEL. By default scripts/build-kernel makes this
+# folder. A user who sets KERNEL keeps that folder up to date.
+# KVARIANT is base, patched, debug, s390x or arm64.
 KVARIANT ?= patched
-# KERNEL_OURS tells a make below this one which of the two it is.
+# From KERNEL_OURS a make below this make knows whether the user has set KERNEL.
 ifeq ($(KERNEL),)
 KERNEL := $(shell scripts/build-kernel --path $(KVARIANT) | sed 's,/arch/[^/]*/boot/[^/]*$$,,')
 KERNEL_OURS := $(KERNEL)
@@ -87,13 +88,13 @@ ALL_TARGETS :=
 # Programs that only tests use, here and in the guest
 TEST_PROGRAMS :=
 CHECK_TARGETS :=
-# What those need besides: they run at once, and must not build the same at once
+# CHECK_TARGETS run in parallel, so make builds their common prerequisites first
 CHECK_NEEDS :=
 TEST_TARGETS :=
 FULL_TARGETS :=
 BENCH_TARGETS :=
 INSTALL_TARGETS :=
-# Built with the kernel they are for; the rest of the tree needs none.
+# Modules are built with their kernel; the rest of the tree needs no kernel.
 MODULE_TARGETS := samples-modules tests-modules
 
 .DEFAULT_GOAL := all
@@ -105,36 +106,38 @@ MODULE_TARGETS := samples-modules tests-modules
 include $(sort $(wildcard */build.mk */*/build.mk))
 
 help:
-	@echo 'make              build the library, the plugin and the tool under $$O ($(O))'
-	@echo 'make demo         complete stacks of bash, python3, git and a server, from a guest'
+	@echo 'make              build the library, the plugin and the tool in $$O ($(O))'
+	@echo 'make demo         complete stacks of bash, python3, git, a server, from a guest'
 	@echo '                  with the patched kernel'
-	@echo 'make test         make check, all guest tests on the patched kernel, fuzzing for'
-	@echo '                  seconds, and what else takes longer than a minute'
-	@echo 'make check        tests that need no kernel (less than a minute)'
-	@echo 'make test-full    make test, ftracetest on the base and the patched kernel, and all'
-	@echo '                  again on a debug kernel (hours)'
-	@echo 'make test-arch    guest tests on s390x and arm64, a part of test-full (hours);'
-	@echo '                  test-arch-s390x or -arm64 with T=N: some of them on one'
+	@echo 'make check        run the tests that need no kernel (less than a minute)'
+	@echo 'make test         make check, all guest tests on the patched kernel, seconds of'
+	@echo '                  fuzzing, and the tests that take longer than a minute'
+	@echo 'make test-full    make test; ftracetest on the base and patched kernels; guest'
+	@echo '                  tests and ftracetest on a debug kernel; make test-arch; long'
+	@echo '                  tests of the host (hours)'
+	@echo 'make test-arch    guest tests on s390x and arm64 (hours); test-arch-s390x or'
+	@echo '                  test-arch-arm64 T=N: some of them on one architecture'
 	@echo 'make fuzz         the fuzzing of make test, for hours: see tests/fuzz/README.md'
-	@echo 'make bench        measurements; bench-compare: perf, bpftrace and LTTng beside it'
+	@echo 'make bench        measurements; bench-compare: against perf, bpftrace, LTTng'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
-	@echo 'make vm-test T=N  the guest test N (tests/guest/); several names are possible'
+	@echo 'make vm-test T=N  run the guest test N (tests/guest/); T can hold several names'
 	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched,'
 	@echo '                  debug, s390x or arm64'
-	@echo 'make ftracetest-patched, -base, -debug   a part of test-full by itself'
-	@echo 'make baseline     write tests/baseline/: ftracetest on the base kernel'
-	@echo 'make install      DESTDIR= prefix=$(prefix)'
-	@echo 'make deps         install the Debian packages that make test needs (root); demo'
-	@echo '                  and test do so by themselves; scripts/apt-deps has smaller lists'
-	@echo 'make lint         rules of the tree; BASE=REV: the style of the lines changed since'
-	@echo 'make coverage     which lines make check runs'
+	@echo 'make ftracetest-patched, -base, -debug   one ftracetest of test-full'
+	@echo 'make baseline     run ftracetest on the base kernel, and write tests/baseline/'
+	@echo 'make install      install below prefix=$(prefix), with DESTDIR= put before it'
+	@echo 'make deps         install the Debian packages of make test (root); demo and'
+	@echo '                  test do this, too; scripts/apt-deps has smaller lists'
+	@echo 'make lint         check the rules of the tree, and the style of changed lines'
+	@echo '                  (BASE=REV: changed since REV)'
+	@echo 'make coverage     show which lines make check runs'
 	@echo 'make compile_commands.json   for clangd and other tools'
-	@echo 'make clean        remove $(O); kernels and images are cached, see docs/testing.md'
+	@echo 'make clean        remove $(O); kernels and images stay cached: docs/testing.md'
 	@echo
-	@echo 'V=1               show the commands                WERROR=1        no warnings'
-	@echo 'SAN=address,undefined, or SAN=thread: sanitizers, built in a folder below build/'
-	@echo 'KERNEL=DIR        boot the kernel built in DIR      KERNEL_SRC=DIR  patch that tree'
-	@echo 'OPT="cpus=4 ..."  the machine of make vm            ACCEL=tcg       never try KVM'
+	@echo 'V=1               show the commands           WERROR=1       warnings are errors'
+	@echo 'SAN=address,undefined, SAN=thread   build with sanitizers, in a folder in build/'
+	@echo 'KERNEL=DIR        boot the kernel in DIR      KERNEL_SRC=DIR  patch that tree'
+	@echo 'OPT="cpus=4 ..."  the machine of make vm      ACCEL=tcg       never try KVM'
 
 all: $(ALL_TARGETS)
 
@@ -143,7 +146,7 @@ programs: all $(TEST_PROGRAMS)
 deps:
 	@$(DEPS)
 
-# have-LIST: the packages of this list of scripts/apt-deps are there, or it says which are not
+# have-LIST fails if a package of this list of scripts/apt-deps is missing, and names it
 .PHONY: have-check have-guest have-test
 have-check have-guest have-test: have-%:
 	@$(DEPS) --check $*
@@ -157,8 +160,8 @@ build: have-check
 kernel: have-guest
 	@$(KERNEL_BUILD)
 
-# Modules belong to one kernel: those older than it are made again.
-# There are none for the base kernel: it lacks what they use.
+# Modules belong to one kernel: make builds modules again that are older than the kernel.
+# The base kernel has no modules, because it lacks the functions that they use.
 modules: kernel build
 ifneq ($(KVARIANT),base)
 	@find $(O) -name '*.ko' ! -newer $(KERNEL)/Module.symvers -delete
@@ -201,8 +204,8 @@ vm-test: modules
 		false; }
 	@$(RUN_TESTS) $(T)
 
-# The kernel's own tests on both kernels against the stored result of the unpatched one, then every
-# test of ours on the debug kernel too. It has modules of its own kernel, hence a build folder.
+# The kernel's own tests run on both kernels, against the stored result of the unpatched kernel.
+# Then all our tests run on the debug kernel, too. It has its own modules, hence a build folder.
 BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 
@@ -222,7 +225,7 @@ guest-tests-debug:
 	@+KERNEL= $(SUB) guest-tests KVARIANT=debug O=$(DEBUG_O) \
 		$(if $(DEBUG_KERNEL),KERNEL=$(DEBUG_KERNEL))
 
-# PART=I/N runs a part; the debug kernel is several times slower.
+# PART=I/N runs a part: the debug kernel is several times slower.
 ftracetest-debug: build
 	@kernel=$$(scripts/build-kernel debug) && O=$(abspath $(DEBUG_O)) tests/vm/ftracetest \
 		--kernel $$kernel --label debug --compare $(BASELINE) $(if $(PART),--part $(PART))
@@ -238,15 +241,15 @@ bench: have-test modules
 
 install: all $(INSTALL_TARGETS)
 
-# Which lines `make check` runs. A test that fails leaves a report, too.
-# Programs that a test runs as another user count, so they may write.
+# Which lines does `make check` run? If a test fails, there is still a report.
+# Tests also run programs as other users, and these programs must write their counts.
 coverage:
 	@$(DEPS) --check work
 	@mkdir -p $(COVERAGE_O) && find $(COVERAGE_O) -name '*.gcda' -delete
 	@+chmod -R a+rwX $(COVERAGE_O); umask 0; $(SUB) COVERAGE=1 O=$(COVERAGE_O) check; rc=$$?; \
 		scripts/coverage $(COVERAGE_O) && exit $$rc
 
-# From what make would run, were nothing built yet
+# Made from the commands that make would run if nothing were built yet
 compile_commands.json:
 	@$(MAKE) -nBs --no-print-directory V=1 programs check-needs $(BENCH_COST) $(BENCH_STEPS) \
 		$(BENCH_START) $(BENCH_GEN) $(BENCH_EVENT) $(FAKE_TRACEFS) $(RECORD_JIT) \

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. make bench-kernel, bench-report, bench-size, bench-start,
-# bench-steps, bench-gen, bench-symbols and bench-tool measure a part, bench-arch what is measured
-# on s390x.
+# Measurements: see bench/run. Each of these targets measures one part: make bench-kernel,
+# bench-report, bench-size, bench-start, bench-steps, bench-gen, bench-symbols and bench-tool. make
+# bench-arch measures on s390x.
 
 O ?= build
 
 BENCH_COST := $(O)/bench/cost
-# A frame pointer in every function: both unwinders are to see the same path.
+# A frame pointer in every function: both unwinders must see the same path.
 BENCH_COST_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -static -fno-omit-frame-pointer \
 	-mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls -fno-shrink-wrap \
 	-fno-inline-functions -fcf-protection=none -fno-stack-protector
 
-# The peers follow frame pointers; what we follow holds for any code.
+# The peers follow frame pointers; our way works for any code.
 BENCH_STEPS := $(O)/bench/steps
 BENCH_STEPS_FLAGS := $(CFLAGS_COMMON) -D_GNU_SOURCE -O2 -fno-omit-frame-pointer \
 	-fno-optimize-sibling-calls -fno-stack-protector -I.
@@ -28,7 +28,7 @@ BENCH_TARGETS += bench-all
 .PHONY: bench-all bench-compare bench-kernel bench-report bench-size bench-start bench-steps \
 	bench-gen bench-symbols bench-tool
 
-# the path of calls of the one above
+# with the call path of BENCH_COST
 $(BENCH_EVENT): bench/compare/event.c bench/kernel/entries.c bench/kernel/cost.h
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(BENCH_COST_FLAGS) -o $@ $(filter %.c,$^)
@@ -38,7 +38,7 @@ $(BENCH_COST): $(wildcard bench/kernel/*.c) bench/kernel/cost.h $(O)/libunwind-u
 	$(Q_LD)$(CC) $(BENCH_COST_FLAGS) -I. -o $@ $(filter %.c %.a,$^) \
 		$(filter %capstone.a -lcapstone,$(UU_LIBS)) -lz -lpthread
 
-# by its path: this file is read before the one that names it
+# by its path: make reads this file before the build.mk that sets UU_LIB
 $(BENCH_STEPS): bench/unwind/steps.c $(O)/libunwind-user/libunwind-user.a
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(BENCH_STEPS_FLAGS) $(CFLAGS) -o $@ $< $(UU_LIB) $(UU_LIBS) -ldl
@@ -51,7 +51,7 @@ $(O)/bench/start/preload.so: bench/start/preload.c
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(CFLAGS_COMMON) -shared -fPIC -o $@ $<
 
-# by its path as above: the module is made first, for what it includes
+# by its path as above: the module is made first, because the sources include generated files
 $(O)/bench/start/%.so: bench/start/%.c $(O)/libunwind-user/libunwind-user-audit.so
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(AUDIT_CFLAGS) -I. $(filter-out -Wl$(comma)-init%,$(AUDIT_LDFLAGS)) \
@@ -77,7 +77,7 @@ bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(O)/symbols
 		$(O)/trace-ustack plugin fixtures kernel
 	@O=$(abspath $(O)) bench/run
 
-# On a kernel, with a guest and with modules of its own, so it is no part of the rest
+# It has a kernel, a guest and modules of its own, so make bench leaves it out
 bench-compare: $(BENCH_EVENT) $(O)/trace-ustack
 	@O=$(abspath $(O)) bench/compare/run
 

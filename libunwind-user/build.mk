@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# libunwind-user: the library, static for now; included by the top Makefile.
-# man/ has a page for each group of functions. The NAME line of the page lists the functions, and
-# each of the others gets a link to this page.
+# libunwind-user: the library, static for now; the top Makefile includes this file. man/ has a page
+# for each group of functions. The NAME line of the page lists the functions. The page has the name
+# of one function, and the other functions get a link to it.
 
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
@@ -16,9 +16,10 @@ UU_SRC := $(call uu_room,$(UU_ROOMS))
 UU_DEBUG_SRC := $(call uu_room,$(UU_DEBUG_ROOMS))
 UU_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 UU_LIB := $(O)/libunwind-user/libunwind-user.a
-# What is installed: the same with the functions of unwind-user.h alone, for the rest of the tree
-# uses others as well. A group for each section of the header: who only asks for names is not
-# linked with what decodes instructions or unpacks debug information. Two of them read .eh_frame.
+# The installed library defines only the functions of unwind-user.h; the rest of the tree uses other
+# functions, too. It has a group of objects for each section of the header. So a program that only
+# asks for names is not linked with the code that decodes instructions or unpacks debug information.
+# Two groups read .eh_frame.
 UU_PUBLIC := $(O)/libunwind-user/installed/libunwind-user.a
 UU_SYMBOLS_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(call uu_room,base symbols))
 UU_DEBUG_OBJ := $(UU_DEBUG_SRC:%.c=$(O)/libunwind-user/%.o)
@@ -31,20 +32,21 @@ UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -I. \
 UU_LIBS := -lelf -liberty -lz $(or $(firstword $(wildcard \
 	$(addsuffix /libcapstone.a,$(shell $(CC) -print-search-dirs | \
 		sed -n 's/^libraries: =//p' | tr : ' ')))),-lcapstone)
-# for who calls uu_symbols_new_debug()
+# for callers of uu_symbols_new_debug()
 UU_DEBUG_LIBS := $(UU_LIBS) -llzma -lzstd -ldl
 
-# Tables in the cache belong to the generator that made them: its version is its source. The header
-# is written here, and only if that has changed, so that whoever includes it is compiled again.
+# Tables in the cache belong to the generator that made them. The generator's version is the hash of
+# its source. The header is written only if the version has changed, so that make compiles the files
+# again that include it.
 $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 	printf '\043define GEN_VERSION 0x%sull\n' $$(cd $(CURDIR)/libunwind-user && \
 		cat sframe/*.h $(GEN_ROOMS:%=%/*.[ch]) | \
 		sha1sum | cut -c 1-16) >gen_version.tmp; \
 	cmp -s gen_version.tmp gen_version.h || mv gen_version.tmp gen_version.h)
 
-# The audit module: no C library, one segment of code. What a user has in CFLAGS must not bring
-# one in, so it comes first.
-# Empty where there is none: audit_sys.h knows the system calls of some architectures only.
+# The audit module: no C library, one segment of code. A user's CFLAGS must not bring in a library,
+# so they come first.
+# Empty on architectures without the module: audit_sys.h has the system calls of some only.
 AUDIT_SO := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
 	$(O)/libunwind-user/libunwind-user-audit.so)
 AUDIT_SRC := libunwind-user/audit/audit.c libunwind-user/audit/table.c
@@ -52,7 +54,7 @@ AUDIT_CFLAGS = $(CFLAGS) $(filter-out $(COVERAGE_BUILD),$(CFLAGS_COMMON)) -D_GNU
 	-fvisibility=hidden -ffreestanding -Os $(AUDIT_GCC) -fno-stack-protector -fno-sanitize=all \
 	-fno-lto -fno-profile-arcs -U_FORTIFY_SOURCE -fasynchronous-unwind-tables \
 	-I. -I$(O)/libunwind-user
-# There is no memset() to make loops calls of
+# GCC must not turn loops into calls of memset(): the module has no memset()
 AUDIT_GCC = $(if $(findstring clang,$(shell $(CC) --version)),,-fno-tree-loop-distribute-patterns)
 AUDIT_LDFLAGS = -shared -nostdlib -Wl,-z,defs -Wl,-z,noseparate-code -Wl,-z,norelro \
 	-Wl,-z,noexecstack -Wl,--hash-style=gnu -Wl,--build-id -Wl,-init,audit_init
@@ -102,7 +104,7 @@ $(UU_PUBLIC): $(UU_OBJ) scripts/close-archive
 
 AUDIT_HDR := $(wildcard $(addprefix libunwind-user/,audit/*.h sframe/*.h abi/*.h))
 
-# Linked twice: its own table is made of it, and put behind its code
+# Linked twice: the table is made from the first link, and put after the code in the second
 AUDIT_BARE := $(O)/libunwind-user/audit-bare.so
 AUDIT_SELF := $(O)/libunwind-user/audit-self.sframe
 AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)

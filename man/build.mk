@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Man pages of what is installed in bin/, and of the audit module. The plugin's is beside it.
+# Man pages of the programs in bin/ and of the audit module. The plugin's page is in plugin/.
 
 O ?= build
 prefix ?= /usr/local

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The trace-cmd plugin. Included by the top Makefile, after libunwind-user's;
-# alone it builds with: make -f libunwind-user/build.mk -f plugin/build.mk plugin
+# The trace-cmd plugin. The top Makefile includes this file after libunwind-user's.
+# The plugin alone: make -f libunwind-user/build.mk -f plugin/build.mk plugin
 
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
 plugin_room = $(patsubst plugin/%,%,$(sort $(wildcard $(1:%=plugin/%/*.c))))
-# what has no libtraceevent host in it: unit tests link these
+# without libtraceevent's host: unit tests link these
 PLUGIN_CORE := $(filter-out recording/scan.c,$(call plugin_room,join recording))
 PLUGIN_SRC := $(PLUGIN_CORE) recording/scan.c \
 	$(addprefix trace-cmd/,options.c handlers.c plugin_ustack_join.c)
@@ -46,16 +46,17 @@ install-plugin: plugin
 	install -m 644 $(PLUGIN_SO) $(DESTDIR)$(PLUGIN_DIR)/ustack/
 	$(call install_man,plugin/man/trace-cmd-ustack.1,$(DESTDIR)$(prefix)/share/man/man1)
 
-# KernelShark's plugin, where its headers are. Its folder is not libtraceevent's: that reads all.
+# KernelShark's plugin, if KernelShark's headers are installed. It is not installed in the folder of
+# libtraceevent's plugins, because libtraceevent loads every plugin there.
 SHARK_C := $(call plugin_room,kernelshark)
 SHARK_OBJ := $(SHARK_C:%.c=$(O)/plugin/%.o)
 SHARK_DRAW := $(O)/plugin/kernelshark/draw.o
 SHARK_SO := $(O)/plugin/kernelshark/plugin-ustack.so
-# -I of KernelShark's headers; given by who builds for another version
+# -I of KernelShark's headers; set this to build for another version
 SHARK_INC ?= $(shell pkg-config --cflags libkshark json-c gl glu 2>/dev/null)
-# its headers warn
+# the headers cause warnings
 SHARK_CFLAGS = $(patsubst -I%,-isystem %,$(SHARK_INC))
-# what the join needs, and nothing of printing
+# the parts that the join needs, without printing
 SHARK_CORE := $(patsubst %.c,$(O)/plugin/%.o,$(filter-out %/frames.c %/jit.c,\
 	$(call plugin_room,join recording)))
 
@@ -66,7 +67,7 @@ $(SHARK_DRAW): plugin/kernelshark/draw.cpp
 	$(Q_CC)$(CXX) -std=c++17 $(filter-out -std=%,$(PLUGIN_CFLAGS)) $(CXXFLAGS) -MMD -MP -c \
 		-o $@ $<
 
-# libkshark-plot and libkshark-gui are the program that loads it
+# the program that loads it brings libkshark-plot and libkshark-gui
 $(SHARK_SO): $(SHARK_OBJ) $(SHARK_DRAW) $(SHARK_CORE)
 	@mkdir -p $(@D)
 	$(Q_LD)$(CXX) -shared $(LDFLAGS) -o $@ $^
@@ -74,7 +75,7 @@ $(SHARK_SO): $(SHARK_OBJ) $(SHARK_DRAW) $(SHARK_CORE)
 .PHONY: shark install-shark
 shark: $(SHARK_SO)
 
-# where KernelShark of this machine looks for plugins by name, said in its headers
+# the folder where this machine's KernelShark looks for plugins by name, from its headers
 SHARK_DIR_HERE = $(shell sed -n 's/^\#define KS_PLUGIN_INSTALL_PREFIX "\(.*\)"/\1/p' \
 	$(patsubst -I%,%/KsCmakeDef.hpp,$(filter %/kernelshark,$(SHARK_INC))) 2>/dev/null)
 SHARK_DIR ?= $(or $(if $(filter /usr /usr/local,$(prefix)),$(SHARK_DIR_HERE)),$\

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The samples: user programs with the rest, kernel modules with the kernel they are for.
+# The samples: user programs are built with the rest of the tree, kernel modules with their kernel.
 
 O ?= build
 
@@ -10,7 +10,7 @@ CALLPATH_FLAGS := -O2 -g -std=gnu11 -Wall -Wextra -Wno-missing-field-initializer
 	-DCP_REGION_SIZE=524288 -ffreestanding -nostdlib -static -no-pie -fno-pie \
 	-fno-optimize-sibling-calls -fno-shrink-wrap -fno-stack-protector \
 	-fno-tree-loop-distribute-patterns
-# What the machine compiled for has in place of frame pointers, and calls of a compiler's library
+# The target machine's form of frame pointers, and no calls of the compiler's library
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 CALLPATH_CHAIN_x86_64 := -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fcf-protection=none
 CALLPATH_CHAIN_s390x := -mbackchain
@@ -21,7 +21,7 @@ $(CALLPATH): $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_$(MACHINE)) -o $@ $(CALLPATH_SRC)
 
-# The same as a distribution compiles, for unwind tables; and with signed return addresses
+# The same as distributions compile it, for unwind tables; and with signed return addresses
 $(CALLPATH)-bare $(CALLPATH)-pac: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(CALLPATH_FLAGS) -fomit-frame-pointer -fasynchronous-unwind-tables \

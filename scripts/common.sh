@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# Shared by the scripts of this folder: where things live, how they speak, how Debian is asked.
+# Shared by the scripts of this folder: the folders, the messages, and queries to Debian's archive.
 #
-# Sourced, never run. Everything a script makes outside the build directory lives under $CACHE and
-# may be deleted at any time: each script makes what it misses.
+# Scripts source this file. Everything that a script makes outside the build directory is under
+# $CACHE and may be deleted at any time: each script makes again whatever is missing.
 
 set -euo pipefail
 

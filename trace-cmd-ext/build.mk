@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The commands: trace-ustack, over the plugin's join, libtracecmd and libunwind-user, and
-# trace-ustack-tables, over libunwind-user alone.
+# The commands: trace-ustack, built on the plugin's join, libtracecmd and libunwind-user, and
+# trace-ustack-tables, built on libunwind-user alone.
 
 O ?= build
 

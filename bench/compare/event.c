@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * event DEPTH - instructions of one system call that makes one event, whoever traces
+ * event DEPTH - count the instructions of one system call that makes one event, under any tracer
  *
- * wait4() of a process without children passes the tracepoint sched_process_wait, and nothing else,
- * which all tracers know. Runs are short and many, and the least counts: what a tracer's own
- * processes do, when it has them read its buffers, is in the others.
+ * wait4() of a process without children passes only the tracepoint sched_process_wait, and every
+ * tracer knows this tracepoint. There are many short runs, and the smallest value counts: the other
+ * runs contain the work of the tracer's own processes, for example to read its buffers.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,10 +10,11 @@ FORMATs: perf       perf script -F comm,tid,event,ip
          ftrace     trace-cmd report with options/userstacktrace
          ours       trace-ustack report --json
 
-Prints for each COMM a line COMM EVENTS STACKS COMPLETE FRAMES: its events, those of them that have
-a user address at all, those whose outermost one is one of the ENTRYs (in hexadecimal: where the
-program begins, or its dynamic loader) or a little behind, and all their user addresses. Of ours,
-whose stacks say so, only those count as complete that are not marked as doubtful.
+Prints for each COMM a line COMM EVENTS STACKS COMPLETE FRAMES: the events; the events with at least
+one user address; the stacks that are complete; all user addresses. A stack is complete if its
+outermost address is at an ENTRY or a little after it. An ENTRY is a hexadecimal address, where the
+program or its dynamic loader starts. The format ours marks doubtful stacks, and these do not count
+as complete.
 """
 import collections
 import json

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gen FILE[=MS]... [--big FILE[=MS]...]: how long it takes to make tables, and how large they are
+ * gen FILE[=MS]... [--big FILE[=MS]...]: how long does it take to make tables, and how large are
+ * they?
  *
- * The file is in the page cache; shown is the quickest of RUNS. MS is the bar on the time
- * of the CPU, since the machine may have other things to do. Over all files but those after --big
- * there is one for the size.
+ * The file is in the page cache, and the fastest of RUNS is shown. MS is the bar for the CPU time,
+ * because the machine may be busy with other work. The bar for the size is one bar over all files,
+ * without the files after --big.
  */
 #include <errno.h>
 #include <fcntl.h>

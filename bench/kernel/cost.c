@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cost - run in the guest, prints NAME VALUE lines; see run for what they mean
+ * cost - run in the guest, print NAME VALUE lines; see run for their meaning
  *
- * Each value is the least of a few runs, since all that disturbs adds.
+ * Each value is the smallest of a few runs, because every disturbance only adds.
  */
 #include <stdio.h>
 #include <stdlib.h>

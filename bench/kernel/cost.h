@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tracing costs in the kernel, in instructions of the guest.
+ * The cost of tracing in the kernel, in instructions of the guest.
  *
- * With qemu -icount shift=0 and one CPU the time stamp counter counts the
- * instructions that were executed, in user space and in the kernel, so the
- * difference of two readings is exact and the same in each run. Only the tick
- * adds to it. Where neither is so, the figures mean nothing.
+ * With qemu -icount shift=0 and one CPU, the time stamp counter counts the executed instructions,
+ * in user space and in the kernel. So the difference of two readings is exact and the same in each
+ * run; only the tick adds to it. Without -icount, or with more CPUs, the figures mean nothing.
  */
 #ifndef BENCH_COST_H
 #define BENCH_COST_H

@@ -2,9 +2,9 @@
 /*
  * System calls from a call path of a given depth
  *
- * All functions of the path keep a frame pointer, and the outermost begins with
- * it cleared as the ABI has it and says that it has no caller, so that all
- * unwinders see the whole path and nothing of the C library.
+ * All functions of the path keep a frame pointer. The outermost function starts with a cleared
+ * frame pointer, as the ABI asks, and its unwind information says that it has no caller. So all
+ * unwinders see the whole path and no frame of the C library.
  */
 #include "cost.h"
 

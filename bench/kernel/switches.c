@@ -2,10 +2,10 @@
 /*
  * Many task switches within one system call of each of two processes
  *
- * One sends to a socket with a small buffer and sleeps whenever it is full,
- * the other receives with MSG_WAITALL and sleeps whenever it is empty. Both do
- * so in one system call, so each has one user stack to walk, however many
- * sched_switch events and requests there are in between.
+ * One process sends to a socket with a small buffer and sleeps whenever the buffer is full. The
+ * other process receives with MSG_WAITALL and sleeps whenever the buffer is empty. Each process
+ * does this in one system call, so each has one user stack to walk, whatever the number of
+ * sched_switch events and requests in between.
  */
 #include <err.h>
 #include <signal.h>

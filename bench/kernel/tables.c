@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An unwind table for this program, registered as a tracer does
+ * Register an unwind table for this program, as a tracer does
  *
- * The file that runs is on a shared folder of the host; any file system will do.
+ * The running file is on a shared folder of the host; any file system will do.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Turning tracing on and off, and a look at what was recorded */
+/* Turn tracing on and off, and look at the recorded events */
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_big - a large trace.dat: events with kernel stacks, cookies and user stacks
+mk_big - make a large trace.dat: events with kernel stacks, cookies and user stacks
 
     mk_big.py EVENTS OUT.dat
 
-Each event is four records at most: the event, its kernel stack of 8 frames, its cookie, and for
-every second event the user stack of 30 frames, in the library that the fixtures have as
-/usr/lib/libdemo.so; 20 processes on 2 CPUs. The 2,000 different user stacks are paths through a
-tree of calls, as those of programs are: they share their outer frames. All are equally frequent,
-which is harder than in a real trace.
+Each event is at most four records: the event, its kernel stack of 8 frames, its cookie, and, for
+every second event, the user stack of 30 frames. The frames are in the library that the fixtures
+have as /usr/lib/libdemo.so. There are 20 processes on 2 CPUs. The 2,000 different user stacks are
+paths through a tree of calls, so they share their outer frames, as stacks of real programs do. All
+stacks are equally frequent, which is harder than a real trace.
 """
 import os
 import random

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The least an audit module can be. */
+/* The smallest possible audit module. */
 
 #define EXPORT	__attribute__((visibility("default")))
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The audit module, for a kernel without unwind tables: it makes its system calls, and takes their
- * failure for success. So all is measured but the work of the kernel in prctl().
+ * The audit module, for a kernel without unwind tables: it makes its system calls and takes their
+ * failure for success. So everything is measured except the kernel's work in prctl().
  */
 #define sys_prctl	sys_prctl_real
 #include "libunwind-user/audit/sys.h"

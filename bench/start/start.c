@@ -2,9 +2,9 @@
 /*
  * start ROUNDS PROGRAM [NAME VARIABLE=FILE]...: what does it cost to start a program?
  *
- * PROGRAM is executed with nothing in its environment but what this one has of TRACE_USTACK_TABLES,
- * and once more for each NAME with that variable, one after the other, ROUNDS times. Prints "NAME
- * MICROSECONDS" for "none" and each NAME: the median from vfork() to the end of the program.
+ * Each round executes PROGRAM once without any VARIABLE, and once for each NAME with its VARIABLE,
+ * one after the other. From its own environment start passes on only TRACE_USTACK_TABLES. Prints
+ * "NAME MICROSECONDS" for "none" and each NAME: the median from vfork() to the end of the program.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * steps - what one unwind step costs in user space: ours beside libunwind, glibc and frame pointers
+ * steps - what does one unwind step cost in user space? Ours next to libunwind, glibc and frame
+ * pointers
  *
  *	steps [LIBRARY]
  *
- * Warm: the same stack again and again, DEPTH functions with frame pointers, main() and libc below
- * them. All unwinders must see the same return addresses, or nothing is measured; ours must also
- * come to _start. Each walk is timed many times, the fastest one counts.
+ * Warm: every walk sees the same stack: DEPTH functions with frame pointers, below them main() and
+ * libc. The measurement counts only if all unwinders see the same return addresses and ours also
+ * reaches _start. Each walk is timed many times, and the fastest walk counts.
  *
- * Cold: one step each from random addresses all over LIBRARY, so that little of its table is in
- * a cache. The stack is made of numbers there, so no walk would go on. "cold.ours" is a search in
- * the table and a step, as the kernel does it, "cold.library" uu_unwind() for one step.
+ * Cold: one step each from random addresses all over LIBRARY, so that little of its table is in a
+ * cache. The stack holds made-up numbers there, so no walk can go on. "cold.ours" is a search in
+ * the table and a step, as the kernel does it; "cold.library" is uu_unwind() for one step.
  *
- * Prints "NAME NUMBER" lines, times in ns a step. libunwind is loaded by hand: who links it gets
- * its backtrace() in place of glibc's.
+ * Prints "NAME NUMBER" lines, times in ns a step. libunwind is loaded at run time, because a
+ * program that links it gets its backtrace() in place of glibc's.
  */
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * callpath: a program whose every system call is made from a call path that it
- * also writes down, for comparing traced user stacks with the truth.
+ * callpath: a program that makes every system call from a call path that it also writes down, so
+ * that traced user stacks can be compared with the truth.
  *
- * It is built without a C library, with frame pointers, and each path ends in
- * _start or in a thread's first instruction with a frame pointer of 0. So a
- * complete user stack holds its functions alone, and can be compared frame by
- * frame with the entry that carries the system call's fifth argument as its
- * sequence number (record.h).
+ * It is built without a C library, with frame pointers. Each path ends in _start or in a thread's
+ * first instruction, with a frame pointer of 0. So a complete user stack holds only callpath's
+ * functions. It can be compared frame by frame with an entry of the record: the system call's fifth
+ * argument is the sequence number of the entry (record.h).
  */
 #include "sys.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The call paths, and what is done at their ends.
+ * The call paths, and the system calls at their ends.
  *
- * cp_path() walks down through three functions that call each other from
- * several places, chosen by the task's own random numbers, and now and then
- * makes a system call on the way, so paths differ in depth, in function and in
- * call site.
+ * cp_path() walks down through three functions that call each other from several places. The task's
+ * own random numbers choose the way. Now and then it makes a system call on the way, so paths
+ * differ in depth, in functions and in call sites.
  */
 #include <linux/futex.h>
 #include "sys.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writing the record: see record.h for its layout.
+ * Write the record: see record.h for its layout.
  *
- * Until the file is mapped, entries go to a small array in memory; they are
- * copied when it is. No function here but cp_open() makes a system call.
+ * Until the file is mapped, entries go to a small array in memory; then they are copied into the
+ * file. Only cp_open() makes system calls.
  */
 #include <linux/fcntl.h>
 #include <linux/mman.h>

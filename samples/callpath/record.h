@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The record a callpath program leaves behind: one entry for each system call,
- * written before the call is made, with the call path that leads to it.
+ * The record of a callpath program: one entry for each system call, written before the call is
+ * made, with the call path that leads to it.
  *
- * The file is one shared mapping: a header, then entries back to back, each
- * starting where the one before ended. Space is handed out by an atomic add on
- * the cursor, so threads, forked children and images after execve() all append
- * to the same file, and what was written stays when the program is killed.
- * All words are 64 or 32 bits wide whatever the program's word size, so a
- * 32-bit program's record is read by the same code.
+ * The file is one shared mapping: a header, then entries back to back, each starting where the
+ * previous entry ended. An atomic add on the cursor hands out space, so threads, forked children
+ * and images after execve() all append to the same file. All written entries stay when the program
+ * is killed. All words are 64 or 32 bits wide whatever the program's word size, so the same code
+ * reads a 32-bit program's record.
  *
- * An entry whose ip is 0 was reserved but its system call was never reached:
- * readers skip it. A task killed between reserving an entry and writing its size
- * leaves a hole of unknown length: the next entry is the next place, in steps of
- * 8 bytes, with a size and the magic number.
+ * An entry whose ip is 0 was reserved but its system call was never reached: readers skip it. A
+ * task killed after it reserved an entry and before it wrote the size leaves a hole of unknown
+ * length. The next entry is then at the next place, in steps of 8 bytes, that has a size and the
+ * magic number.
  */
 #ifndef CALLPATH_RECORD_H
 #define CALLPATH_RECORD_H

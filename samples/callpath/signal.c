@@ -2,10 +2,10 @@
 /*
  * Signals: handlers that make system calls, nested, on either stack.
  *
- * Every signal here arrives at a system call the task itself makes (it signals
- * itself, or waits for one in rt_sigsuspend with the signal blocked elsewhere),
- * so the interrupted instruction is the one after a system call and the path
- * recorded for the handler is exact.
+ * Every signal here arrives at a system call that the task itself makes: the task signals itself,
+ * or it waits in rt_sigsuspend for a signal that is blocked elsewhere. So the interrupted
+ * instruction is the instruction after a system call, and the path recorded for the handler is
+ * exact.
  */
 #include <linux/signal.h>
 #include "sys.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The edges of every call path: program start, thread start, signal entry. Each
- * starts its frames with a frame pointer of 0, so a path has a known end. This is x86;
- * start_s390x.S and start_arm64.S are the same for those.
+ * The edges of every call path: program start, thread start, signal entry. Each starts its frames
+ * with a frame pointer of 0, so a path has a known end. This file is for x86; start_s390x.S and
+ * start_arm64.S do the same for s390x and arm64.
  */
 	.text
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The edges of every call path on arm64, see start.S. A frame record {x29, x30} ends the chain
- * where x29 is 0. Source: AAPCS64, "The frame pointer".
+ * The edges of every call path on arm64, see start.S. A frame record {x29, x30} whose x29 is 0 ends
+ * the chain. Source: AAPCS64, "The frame pointer".
  */
 #ifdef __aarch64__
 	.text

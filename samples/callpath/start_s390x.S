@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The edges of every call path on s390x, see start.S. Here the chain is the back chain: the first
- * word of each frame is the address of the caller's, and r14 is saved 112 bytes into that. A frame
- * whose first word is 0 ends it, but only where the kernel saw the stack begin: it tells that from
- * code that keeps no back chain. Hence the main task comes from there, in two steps.
- * Source: s390x ELF ABI, "Stack frame layout".
+ * word of each frame is the address of the caller's frame, and r14 is saved 112 bytes into that
+ * frame. A frame whose first word is 0 ends the chain, but only at the place where the kernel saw
+ * the stack start: code that keeps no back chain can have such a word anywhere. So the main task
+ * starts its chain there, in two steps. Source: s390x ELF ABI, "Stack frame layout".
  */
 #ifdef __s390x__
 	.text

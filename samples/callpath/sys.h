@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * System calls made in the calling function itself, each recorded first.
+ * System calls made inline in the calling function, each recorded before it is made.
  *
- * SYS(t, flags, nr, a, b, c, d) reserves the entry (cp_begin(), a function that
- * makes no system call), then one asm statement stores the address of the
- * instruction after the system call in the entry and makes the call. So the
- * entry is complete before the kernel is entered, and its ip is exact whatever
- * the compiler did.
+ * SYS(t, flags, nr, a, b, c, d) first reserves the entry with cp_begin(), a function that makes no
+ * system call. Then one asm statement stores the address of the instruction after the system call
+ * in the entry, and makes the call. So the entry is complete before the kernel is entered, and its
+ * ip is exact whatever the compiler did.
  */
 #ifndef CALLPATH_SYS_H
 #define CALLPATH_SYS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a task of callpath knows of itself, and where it lives.
+ * The state of a callpath task, and where it is stored.
  *
- * Each task runs on a region of its own, aligned to its size, that holds from
- * the bottom: the struct task, the alternate signal stack, the stack. So a
- * signal handler finds its task from the stack pointer on either stack.
+ * Each task runs on a region of its own, aligned to its size. The region holds, from the bottom:
+ * the struct task, the alternate signal stack, the stack. So a signal handler finds its task from
+ * the stack pointer on either stack.
  */
 #ifndef CALLPATH_TASK_H
 #define CALLPATH_TASK_H

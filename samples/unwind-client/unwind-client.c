@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client of deferred user stack unwinding that is no part of the kernel.
+ * A client of deferred user stack unwinding outside the kernel, as a module.
  *
- * It asks for the user stack of the current task from two kinds of places where
- * nothing may sleep and no user memory can be read: the probe of a tracepoint
- * (sched_switch or sys_enter) and an ftrace callback at the start of a function.
- * Each request is recorded as an event with the cookie it got; when the task
- * goes back to user space the callback records the stack with the same cookie.
+ * It asks for the user stack of the current task from two kinds of places that may not sleep and
+ * cannot read user memory: the probe of a tracepoint (sched_switch or sys_enter), and an ftrace
+ * callback at the start of a function. The module records each request as an event with the cookie
+ * it got. When the task returns to user space, the unwind callback records the stack with the same
+ * cookie.
  *
  *	request event   cookie=300000b ...
  *	stack event     cookie=300000b ... the frames
  *
- * Going away takes an order: first nobody may start a request any more, which
- * takes the probe and the ftrace callback off and waits for those that run; then
- * unwind_deferred_cancel() drops what is pending and waits for callbacks.
+ * The order of removal matters. First the module removes the probe and the ftrace callback and
+ * waits for running ones, so that nothing can start a request any more. Then
+ * unwind_deferred_cancel() drops the pending requests and waits for callbacks.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

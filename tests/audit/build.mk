@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The audit module in programs of all kinds, with the kernel played by tests/audit/observe.
+# The audit module in programs of all kinds; tests/audit/observe plays the kernel.
 
 O ?= build
 
@@ -9,7 +9,7 @@ AT_LIBS := $(patsubst %,$(AT)/lib%.so,one two odd broken)
 AT_OWN := $(patsubst %,$(AT)/libown-%.so,good old broken outside) $(AT)/program-own
 AT_ALL := $(AT)/observe $(AT)/program $(AT_LIBS) $(AT_OWN) $(AT)/libunwind-user-audit.so
 
-# where there is a module; tests/guest/tables/audit.sh has these programs, too
+# on architectures with the module; tests/guest/tables/audit.sh runs these programs, too
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 CHECK_TARGETS += check-audit
 TEST_PROGRAMS += $(AT_ALL)
@@ -37,7 +37,7 @@ $(AT)/libtwo.so $(AT)/libbroken.so: $(AT)/libone.so
 $(AT)/libtwo.so $(AT)/libbroken.so: private AT_LINK = -Wl,-rpath,'$$ORIGIN'
 $(AT)/libodd.so: private AT_LINK = -Wl,--build-id=none
 
-# Tables in the files themselves, which no linker writes yet that is not very new
+# Tables in the files themselves; only very new linkers write them
 $(AT)/own/lib.so: tests/audit/lib/own.c
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(AT_CFLAGS) -shared -fPIC -Wl,--build-id -Wl,-z,relro -o $@ $<
@@ -57,8 +57,8 @@ $(AT)/program-own: $(AT)/own/program $(AT)/own/program.sframe tests/audit/mk_own
 	$(Q_GEN)tests/audit/mk_own.py $< $<.sframe $@ good
 	$(Q)chmod 755 $@
 
-# by its path: this file is read before or after the one that makes it. The cache of the system is
-# not looked at, as what this machine has there would change what is found.
+# by its path: make reads this file before or after the build.mk that makes the module. The tests
+# ignore the system's cache, because this machine's tables in it would change the results.
 $(AT)/libunwind-user-audit.so: $(O)/libunwind-user/libunwind-user-audit.so
 	@mkdir -p $(@D)
 	$(Q_GEN)sed 's,/var/cache/trace-ustack/tables,/not/there/trace-ustack/tables,' $< >$@

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* mark.h - what programs of these tests say to observe: prctl(MARK, n), look at me */
+/* mark.h - prctl(MARK, n): a test program asks observe to check its tables now */
 #ifndef MARK_H
 #define MARK_H
 

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """mk_own.py FILE TABLE OUT KIND: put a table into an ELF file, as a linker would
 
-FILE has a section .uu_own with room for it, TABLE is what `trace-ustack-tables make FILE -o TABLE`
-wrote. In OUT, PT_GNU_RELRO has become PT_GNU_SFRAME. KIND is good, or old (version 2), or broken (a
-header that does not fit: the kernel refuses it), or outside (where nothing is mapped).
+FILE has a section .uu_own with room for the table. `trace-ustack-tables make FILE -o TABLE` wrote
+TABLE. In OUT, PT_GNU_RELRO has become PT_GNU_SFRAME. KIND is good, or old (version 2), or broken (a
+header that does not fit: the kernel refuses it), or outside (at an address where nothing is
+mapped).
 """
 
 import struct

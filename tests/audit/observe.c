@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * observe - play the kernel for the audit module, and judge what it asks for
+ * observe - play the kernel for the audit module, and judge the module's requests
  *
  *	observe [OPTION...] CMD [ARGUMENT...]
  *	  -c DIR	folder of the cache
  *	  -w NAME	the object of this name has no table (repeated)
- *	  -n		none but that of the module, which is in it
+ *	  -n		no object has a table, except the module: its table is in its file
  *	  -s		say that the program is setuid (AT_SECURE)
  *	  -e ERRNO	answer everything with this; then there is one attempt for each execve()
  *	  -r		refuse all tables, as if they were damaged
  *	  -k		tables for memory that is gone may stay
- *	  -x		do not look when it ends: other threads are still loading
- *	  -v		say what is asked for
+ *	  -x		do not check when the program ends: other threads are still loading
+ *	  -v		print the requests
  *
- * A filter of system calls stops the program at the prctl()s, which are answered here as the kernel
- * does. Each table that is registered has to be the one that is made of the file that is mapped
- * there, byte for byte, for its whole segment of code. At each prctl(MARK) of the program, and when
- * it ends, all code that is mapped from files has a table, but what -w names, no table is for
- * memory that has gone, no table is mapped that is not registered, and no descriptor is left open.
+ * A filter of system calls stops the program at each prctl(), and observe answers as the kernel
+ * does. Each registered table must be the table of the file that is mapped there, byte for byte,
+ * for its whole segment of code. observe checks four rules at each prctl(MARK) of the program, and
+ * when the program ends. All code that is mapped from files has a table, except the objects of -w.
+ * No table is for memory that has gone. No table is mapped without being registered. No descriptor
+ * is left open.
  *
  * Exit status: that of CMD, 128 + N for signal N; 99 if something was wrong, with a line for each
- * on standard error.
+ * finding on standard error.
  */
 #include <dirent.h>
 #include <elf.h>

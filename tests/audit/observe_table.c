@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which table is right: made anew from the file that is mapped, and compared. */
+/* Which table is right? Make it again from the mapped file, and compare. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * program WHAT DIR - what programs do with libraries; DIR has those of lib/
+ * program WHAT DIR - do with libraries what programs do; DIR has the libraries of lib/
  *
- * It says prctl(MARK) where observe has to look, which are not system calls of any kernel. What it
- * prints must be the same with and without the audit module. Exit status: 0 if all went well.
+ * prctl(MARK), which no kernel has, asks observe to check. The program's output must be the same
+ * with and without the audit module. Exit status: 0 if all went well.
  */
 #include <dlfcn.h>
 #include <errno.h>

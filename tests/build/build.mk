@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What make itself promises: what it prints, builds and installs.
+# The promises of make itself: what it prints, builds and installs.
 
 CHECK_TARGETS += check-build
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Hostile input: records and unwind tables (libFuzzer), and whole files.
+# Hostile input: libFuzzer on records and unwind tables, and whole damaged files.
 
 O ?= build
 

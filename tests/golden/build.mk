@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What trace-cmd report prints with the plugin, against stored text.
+# The output of trace-cmd report with the plugin, against stored text.
 
 O ?= build
 

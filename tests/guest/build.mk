@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the guest tests run beside scripts: checkers and small programs.
+# Programs that the scripts of the guest tests run: checkers and small test programs.
 
 O ?= build
 
@@ -23,7 +23,7 @@ $(GUEST)/callpath-ptrace: tests/guest/check/callpath-ptrace.c tests/guest/check/
 
 # One file each, run in the guest with the guest's own C library
 GUEST_PROGS := $(patsubst tests/guest/prog/%.c,$(GUEST)/%,$(wildcard tests/guest/prog/*.c))
-# has code in assembler of x86
+# contains x86 assembler
 GUEST_X86 := $(if $(filter-out x86_64,$(MACHINE)),$(addprefix $(GUEST)/,fault-paths \
 	tables/newborn tables/spawned))
 
@@ -74,7 +74,7 @@ $(GUEST)/tables/musl-%-static: tests/guest/prog/tables/musl/%.c
 $(GUEST)/tables/musl-%-stripped: $(GUEST)/tables/musl-%-static
 	$(Q_GEN)strip -o $@ $<
 
-# As a compiler of another language does: frame pointers, and nothing else that tells of frames
+# Like compilers of other languages: frame pointers, and no other information about frames
 BARE_CFLAGS := $(filter-out -g -fomit-frame-pointer,$(TABLES_CFLAGS)) -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-unwind-tables -s
 
@@ -87,7 +87,7 @@ $(GUEST)/tables/uncovered32: tests/guest/prog/tables/bare/uncovered.c
 	$(Q_LD)$(CC) -m32 $(BARE_CFLAGS) -fno-stack-protector -fno-pie -no-pie -nostdlib \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $<
 
-# They keep frame pointers and have no .eh_frame, static: of no C library
+# Go programs keep frame pointers and have no .eh_frame; static, without a C library
 $(GUEST)/tables/go-%: tests/guest/prog/tables/go/%.go
 	@mkdir -p $(@D)
 	$(Q_GEN)GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
@@ -100,12 +100,12 @@ $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 $(GUEST)/libtouch.buildid: $(GUEST)/libtouch.so
 	$(Q_GEN)readelf -n $< | sed -n 's/.*Build ID: //p' >$@
 
-# nor symbols: for uprobes and for looking at addresses
+# The guest has no tool that reads symbols either: for uprobes and to look at addresses
 $(GUEST)/callpath.sym: $(CALLPATH)
 	@mkdir -p $(@D)
 	$(Q_GEN)$(NM) $< >$@
 
-# knows the registers of x86
+# reads the registers of x86
 GUEST_PTRACE := $(if $(filter x86_64,$(MACHINE)),$(GUEST)/callpath-ptrace)
 GUEST_ALL := $(GUEST)/callpath-check $(GUEST_PTRACE) $(filter-out $(GUEST_X86),$(GUEST_PROGS) \
 	$(GUEST_TABLES)) $(GUEST)/libtouch.so $(GUEST)/libtouch.buildid \
@@ -119,7 +119,7 @@ check-callpath: $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
 CHECK_TARGETS += check-callpath
 CHECK_NEEDS += $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
 
-# Modules the guest tests load, built with the kernel they are for
+# Modules that the guest tests load, built with their kernel
 GUEST_MODULES := $(patsubst tests/guest/modules/%.c,%,$(wildcard tests/guest/modules/*.c))
 
 $(GUEST)/modules/%.ko: tests/guest/modules/%.c tests/guest/modules/Kbuild

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the guest tests share. Sourced, never run.
+# Shared by the guest tests. Tests source this file.
 #
-# A test is a row of `check WHAT COMMAND...` lines and ends with `finish`. Each check says ok or
-# FAIL with what the command printed; the test fails if one has failed.
+# A test is a row of `check WHAT COMMAND...` lines and ends with `finish`. Each check prints ok, or
+# FAIL with the output of the command. The test fails if a check has failed.
 
 T=/sys/kernel/tracing
 BUILD=/host/tree/build

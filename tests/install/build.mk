@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# What is installed, as those see it who build against it.
+# The installed files, as a program sees them that is built against them.
 
-# what counts lines is defined in each shared object, too
+# With COVERAGE=1 each shared object also defines the functions that count lines
 CHECK_TARGETS += $(if $(COVERAGE),,check-install)
 
 .PHONY: check-install

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The section "symbols" of unwind-user.h, as a program of somebody else uses it. */
+/* A user's program for the section "symbols" of unwind-user.h. */
 #include <stdio.h>
 #include <unwind-user.h>
 

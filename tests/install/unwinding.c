@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The section "unwinding" of unwind-user.h, as a program of somebody else uses it. It has functions
- * that are called as some of the library are.
+ * A user's program for the section "unwinding" of unwind-user.h. Some of its functions have names
+ * of internal functions of the library.
  */
 #include <stdio.h>
 #include <unwind-user.h>

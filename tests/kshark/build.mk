@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The KernelShark plugin: its part without a window through libkshark, then all of it in a
-# KernelShark on a display nobody sees.
+# The KernelShark plugin: first its part without a window, through libkshark, then all of it in a
+# KernelShark on an invisible display.
 
 O ?= build
 

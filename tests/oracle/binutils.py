@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""binutils.py: tables as objdump --sframe prints them, .eh_frame as readelf does; for rows.py
+"""binutils.py: read tables as objdump --sframe prints them, .eh_frame as readelf does; for rows.py
 
-Both become States: "CFA RA FP", with one way to write each rule.
+Both become States: "CFA RA FP". Each rule can be written in only one way.
 
     rsp+16          register + n
-    *(rsp+160)      what lies there
-    *(c-8)          what lies at the CFA - 8
-    same            what FP is
+    *(rsp+160)      the value stored there
+    *(c-8)          the value stored at the CFA - 8
+    same            FP is unchanged
     end             in place of all three: there is no caller
     plt0:...        the stubs of a PLT: states by the offset in each 16 bytes
-    ?               something that no table has words for
+    ?               a rule that no table can express
 """
 import array
 import bisect

@@ -33,7 +33,7 @@ test-oracle-installed: test-oracle-%: \
 		$(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow $(O)/trace-ustack-tables
 	@tests/oracle/tables $* $(ORACLE_DIR)
 
-# what others write, .sframe of each version
+# .sframe of each version, written by other assemblers and linkers
 FULL_TARGETS += test-oracle-gas
 .PHONY: test-oracle-gas
 

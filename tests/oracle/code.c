@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Code of a file, and what of it is padding. */
+/* The code of a file, and which parts of it are padding. */
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>

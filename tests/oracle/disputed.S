@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * disputed - a place that two ways lead to with SP elsewhere, one of which is none
+ * disputed - a place that two ways seem to reach with different SP, but one way never happens
  *
- * As in CreateFunction() of postgres: a call that never returns has arguments on the stack, and
- * right behind it stands a block of a loop, where there are none. From its .eh_frame sp.c cannot
- * tell which way is right, as that counts from RBP.
+ * The code is like CreateFunction() of postgres: a call that never returns has arguments on the
+ * stack. Right after the call stands a block of a loop, where the stack holds no arguments. The
+ * .eh_frame counts from RBP there, so sp.c cannot find out from .eh_frame which way is right.
  *
- * With -DSPOILT=1 the .eh_frame is wrong where SP is known, with -DSPOILT=2 where it is disputed:
- * both has to be found.
+ * With -DSPOILT=1 the .eh_frame is wrong where SP is known, with -DSPOILT=2 where SP is disputed.
+ * The oracle must find both.
  */
 	.text
 	/* the oracle looks at nothing in the first bytes of a segment */

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flow [-d PERCENT -s SEED] FILE...: are rows that come from following code what libdw reads from
+ * flow [-d PERCENT -s SEED] FILE...: do rows from following code say the same as libdw's rows from
  * .eh_frame?
  *
- * The generator is made to overlook .eh_frame, so that it has symbols, and what it finds from
- * there, to go by. With -d it overlooks so many of a hundred FDEs, by chance: what is left calls
- * and jumps to what is not, and says what holds there. Of rows that are not from .eh_frame every pc
- * is compared that begins one on either side, on the made-up machine of oracle.c. Rows of FDEs
- * that were overlooked and for which there is nothing are holes: they are counted.
+ * The generator is made to overlook .eh_frame, so that it has only symbols and the code that it
+ * finds from them. With -d it overlooks PERCENT of the FDEs, by chance. The remaining FDEs then
+ * help: their code calls and jumps to code of overlooked FDEs, and so shows what holds there. Rows
+ * that are not from .eh_frame are compared at every pc where a row of either side starts, on the
+ * made-up machine of oracle.c. Code of an overlooked FDE without a row is a hole: holes are
+ * counted.
  *
- * There the registers do not agree with one another, while in a function that has set FP to its
- * frame the CFA can be told from SP and from FP, and compilers take the one or the other. So two
- * tables are made, one that prefers SP, which is what users get, and one that prefers FP; where the
- * first differs from libdw, the second must not, and SP must be where sp.c has it.
+ * The registers of the made-up machine do not agree with one another. In a function that has set FP
+ * to its frame, the CFA can be computed from SP and from FP, and a compiler may use either. So flow
+ * makes two tables: one prefers SP, as the users' tables do, the other prefers FP. Where the first
+ * table differs from libdw, the second table must agree with libdw, and SP must be where sp.c
+ * computed it.
  *
- * Likewise FP, while it is both in its register and where it was saved. Once it was popped it also
- * still lies below SP, which is what compilers leave .eh_frame to say. Likewise the return address,
- * where calls leave it in a register: what is in two places may be said to be in either.
+ * Other values can be in two places, too, and then either place is right. FP can be both in its
+ * register and where it was saved. After a pop, FP still lies below SP as well, and the .eh_frame
+ * of compilers still says so. The return address can be both saved and in a register, where calls
+ * leave it in a register.
  */
 #include <errno.h>
 #include <fcntl.h>

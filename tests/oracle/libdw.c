@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* libdw's answer: its rules are DWARF expressions, which are computed on the made-up machine. */
+/* libdw's answer: its rules are DWARF expressions, computed here on the made-up machine. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>

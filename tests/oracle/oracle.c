@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * oracle [--section VERSION] FILE|vdso...: is every row of a generated table what libdw reads from
- * .eh_frame?
+ * oracle [--section VERSION] FILE|vdso...: does every row of a generated table say the same as
+ * libdw's reading of .eh_frame?
  *
- * For each FDE, libdw's rows are walked. At each boundary of theirs, and one byte before and after
- * it, and the same at each boundary of ours, both are asked how to unwind, and the answers are
- * computed for a made-up machine: registers that hold large random numbers and memory that holds a
- * hash of the address. So rules are compared by what they do, in whatever form they are.
+ * For each FDE, the oracle walks libdw's rows. At each boundary of a row of libdw or of ours, and
+ * one byte before and after it, it asks both how to unwind. It computes the answers for a made-up
+ * machine: registers hold large random numbers and memory holds a hash of the address. So rules are
+ * compared by their results, in whatever form they are written.
  *
- * The table must give the same SP (which it calls CFA), return address and frame pointer for the
- * caller, and call the same frames signal frames and outermost; or have a hole there, and holes
- * are allowed only where the generator tells why. Where libdw knows no rule the table may have
- * none, except for
+ * The table must give the same SP (which the table calls CFA), return address and frame pointer for
+ * the caller, and call the same frames signal frames and outermost. Or the table has a hole there;
+ * holes are allowed only where the generator gives a reason. Where libdw knows no rule the table
+ * may have none, except for
  *
- *	- padding in front of a function, if its bytes are nops, int3 or zero (told by objdump's
- *	  rules written down here once more), with the rule of the function's first byte;
+ *	- padding in front of a function, if its bytes are nops, int3 or zero (objdump's rules,
+ *	  implemented a second time here), with the rule of the function's first byte;
  *	- sections named .plt*, which have no .eh_frame if lld linked the file;
- *	- what is covered by following code: where the table made without that has a hole. Such rows
- *	  are looked at by flow.c.
+ *	- rows from following code, where a table made without following code has a hole. flow.c
+ *	  checks such rows.
  *
- * --section: not a generated table but the .sframe section that is in the file, written by an
- * assembler and a linker, which must be of this version. Functions of which one row counts from
- * another register than SP and FP, or that have no caller, are not looked at: gas drops or spoils
- * them. Nine of ten pcs of the others must have a row.
+ * --section: check the .sframe section in the file instead of a generated table. An assembler and a
+ * linker wrote the section, and it must be of this version. gas drops or spoils some functions:
+ * functions with a row that counts from a register other than SP and FP, and functions without a
+ * caller. The oracle does not check these. Nine of ten pcs of the others must have a row.
  */
 #include <endian.h>
 #include <errno.h>

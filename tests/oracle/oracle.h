@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* oracle.h - the made-up machine, and what unwinding one frame on it comes to; see oracle.c */
+/* oracle.h - the made-up machine, and the result of unwinding one frame on it; see oracle.c */
 #ifndef ORACLE_H
 #define ORACLE_H
 

@@ -1,29 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""rows.py: every row of generated tables against .eh_frame, as binutils read both.
+"""rows.py: check every row of generated tables against .eh_frame, both as binutils read them.
 
 usage: rows.py [OPTION...] FILE|DIR...
     --tables COMMAND    the trace-ustack-tables that makes the tables
     --binutils DIR      root of an unpacked binutils 2.46 or later, see fetch-binutils
     --min BYTES         of DIRs take ELF files of at least this size (102400)
     -j N                files at a time (2)
-    --spoil N           change the byte at N thousandths of each table first, to see that found
-    -v                  a line for each file, not only for those with wrong rows
+    --spoil N           first change the byte at N thousandths of each table: must be found
+    -v                  a line for each file, not only for files with wrong rows
 
-objdump --sframe prints the table, readelf --debug-dump=frames-interp prints .eh_frame. Nothing of
-the generator, of the reader of tables nor of libdw has a part in either. CFA, RA and FP of the two
-are compared for every pc: between two boundaries, of whichever of the two, both stay the same.
+objdump --sframe prints the table, readelf --debug-dump=frames-interp prints .eh_frame. Neither uses
+the generator, our reader of tables or libdw. CFA, RA and FP are compared for every pc: between two
+boundaries, of either side, both sides stay the same. The result counts bytes of code:
 
     equal    both say the same
     hole     .eh_frame says something, the table says nothing
     wrong    both say something, and not the same: a failure
     other    .eh_frame says nothing, the table says something: PLTs, padding, code that is followed
 
-in bytes of code. One thing is excused, and counted: .eh_frame takes glibc's __start_context() for
-a function that is called, the table knows that it is not. The function is known by its bytes.
-
-FP that .eh_frame calls undefined cannot be told from FP without a rule, as readelf prints both
-alike: libdw's oracle (oracle.c) can. Only amd64 is looked at.
+One difference is excused, and counted. .eh_frame describes glibc's __start_context() as a called
+function, the table knows that it has no caller. rows.py knows the function by its bytes. readelf
+prints an undefined FP and an FP without a rule alike, so rows.py cannot distinguish them; libdw's
+oracle (oracle.c) can. rows.py reads only amd64.
 """
 import argparse
 import bisect

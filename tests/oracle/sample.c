@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shapes of frames, for compilers to make .eh_frame of: registers saved late, many ways out, frames
- * larger than a page (probed step by step with -fstack-clash-protection), of variable size, aligned
- * to more than the stack is (GCC then counts from another register), calls that do not return.
+ * Shapes of frames, for compilers to make .eh_frame of: registers saved late, many exits, frames
+ * larger than a page (probed step by step with -fstack-clash-protection), frames of variable size,
+ * frames aligned more than the stack (GCC then counts from another register), calls that do not
+ * return.
  */
 #include <alloca.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Go: goroutines, a defer that recovers, and cgo, whose C has CFI where Go's own code has none
+// Go: goroutines, a defer that recovers, and cgo: its C code has CFI, and Go's own code has no CFI
 package main
 
 // #include <stdlib.h>

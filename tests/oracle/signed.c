@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the return address of arm64 code is signed: DW_CFA_AARCH64_negate_ra_state.
+ * Where is the return address of arm64 code signed? See DW_CFA_AARCH64_negate_ra_state.
  *
- * libdw before 0.193 takes that instruction for one of SPARC with the same number, and then has
- * wrong rules for 16 registers. So it is looked for here, noted, and made a nop in the copy of the
- * file that libdw gets. It has no operand, hence nothing else moves.
+ * libdw before 0.193 takes that instruction for an instruction of SPARC with the same number, and
+ * then has wrong rules for 16 registers. So this code finds each such instruction, notes it, and
+ * makes it a nop in the copy of the file that libdw gets. The instruction has no operand, so
+ * nothing else moves.
  *
- * This is written apart from the generator's reader, as the rest of the oracle: instructions are
- * only skipped, but for those that move on, remember and restore.
+ * Like the rest of the oracle, this code is independent of the generator's reader. It skips all
+ * instructions except those that advance the location, remember state or restore state.
  */
 #include <gelf.h>
 #include <stdlib.h>

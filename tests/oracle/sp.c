@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sp - where SP is in code whose .eh_frame counts from FP, and FP where it counts from SP
+ * sp - where is SP in code whose .eh_frame counts from FP, and where is FP if it counts from SP?
  *
- * There .eh_frame says nothing of SP, and rows that are found by following code may count from it.
- * So SP is followed here, too, in a way of its own that knows what the generator does not: where
- * functions begin and end, and the rows. It starts wherever a row counts from SP, goes along what
- * does not leave a function, or jumps, and says nothing where two paths disagree. Behind a call it
- * goes on only where no other path leads; in functions with jumps to who knows where, one may, and
- * be in the way of that.
+ * In code that counts from FP, .eh_frame does not say where SP is, but rows from following code may
+ * count from SP. So sp.c follows SP as well, in its own way. Unlike the generator, it knows the
+ * start and the end of functions, and the rows. It starts wherever a row counts from SP, follows
+ * instructions and jumps that stay in the function, and gives no answer where two paths disagree.
+ * After a call it goes on only where no other path leads. In functions with jumps to unknown
+ * targets, another path may lead there and contradict the path after the call.
  *
- * FP is followed where SP is known, from where it is set to an address in the frame.
+ * FP is followed where SP is known, from the instruction that sets FP to an address in the frame.
  */
 #include <stdlib.h>
 #include <string.h>

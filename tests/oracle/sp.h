@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* sp.h - where SP is in code whose .eh_frame counts from FP, and the other way round; see sp.c */
+/* sp.h - SP in code whose .eh_frame counts from FP, and FP where it counts from SP; see sp.c */
 #ifndef ORACLE_SP_H
 #define ORACLE_SP_H
 

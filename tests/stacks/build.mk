@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Stacks by generated tables against programs that are single-stepped, see singlestep.c.
+# Stacks by generated tables, against the real stacks of single-stepped programs, see singlestep.c.
 
 O ?= build
 
@@ -11,7 +11,7 @@ FULL_TARGETS += test-oracle-stacks
 
 .PHONY: check-oracle-stacks test-oracle-stacks
 
-# amd64 only: what a call and a return look like is written down there
+# amd64 only: the code of calls and returns is written for it
 ifeq ($(shell uname -m),x86_64)
 $(STACKS_DIR)/singlestep: $(addprefix tests/stacks/,singlestep.c shadow.c space.c verdict.c \
 		stacks.h) $(O)/libunwind-user/libunwind-user.a

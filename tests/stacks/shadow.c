@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * shadow - a call stack kept from what each instruction did, without any table
+ * shadow - keep a call stack from the effect of each instruction, without any table
  *
- *	call		pushes the address behind it, and where that was saved
- *	signal		pushes where the program was interrupted, and the code handlers return to
- *	rt_sigreturn	pops down to where the last signal came
+ *	call		pushes the address after the call, and the place where it was saved
+ *	signal		pushes the interrupted address, and the code to which handlers return
+ *	rt_sigreturn	pops down to the frame of the last signal
  *	anything	that moves SP beyond the place of a return address pops its frame: ret, and
  *			equally longjmp(), the unwinder of exceptions, exit from nested calls
- *	another stack	if frames of it are known below (a handler on a stack of its own was left by
- *			longjmp), all above them are gone; else the frames are put aside, to be
- *			taken out when SP comes back (coroutines)
+ *	another stack	if frames of it are known below (longjmp left a handler on a stack of its
+ *			own), all frames above them are gone; else the frames are put aside until
+ *			SP comes back (coroutines)
  *
- * Stacks are told apart by the mapping they lie in, so two of them in one mapping are one stack
- * here. A jump, by whatever instruction, is no call: a tail call, a stub of a PLT.
+ * Two addresses are on the same stack if they are in the same mapping, so two stacks in one mapping
+ * are one stack here. A jump, by whatever instruction, is not a call: a tail call, a stub of a PLT.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,23 +2,24 @@
 /*
  * singlestep [-e] [-s CALLS] [-n STEPS] [-x FILE] [-v] PROGRAM [ARG...]
  *
- * Steps through a program and all its children and threads, one instruction at a time, and at every
- * instruction compares the stack that the tables tell with a shadow stack kept from the calls,
- * returns and signals that were seen (shadow.c, verdict.c). The program runs without address space
- * randomisation, so that a finding can be had again.
+ * Steps through a program and all its children and threads, one instruction at a time. At every
+ * instruction it compares the stack from the tables with a shadow stack, which is kept from the
+ * calls, returns and signals (shadow.c, verdict.c). The program runs without address space
+ * randomisation, so findings can be reproduced.
  *
- *	-e		begin at the program's entry point, again after each exec; the dynamic
+ *	-e		start at the program's entry point, again after each exec; the dynamic
  *			loader's first 100,000 instructions go by at full speed
- *	-s CALLS	begin behind so many system calls from there: the frames that are there are
- *			taken from the tables, if each returns behind a call, and all that
- *			happens is checked from then on, their returns included
- *	-n STEPS	end after so many instructions
+ *	-s CALLS	start CALLS system calls after that point: the frames at that moment come
+ *			from the tables, if each returns to an address after a call; from then on
+ *			everything is checked, the returns of these frames included
+ *	-n STEPS	end after STEPS instructions
  *	-x FILE		break the table of a file of this name on purpose: one row starts a byte
- *			late. Must be found, or this program is no test. FILE,N: N other rows that
- *			would have done are spared
+ *			late. singlestep must find it, else it is no test. FILE,N: spare N other
+ *			suitable rows
  *	-v		print each place of early walks too
  *
- * Exit code: 0, 1 if a walk was wrong, 2 if the program could not be stepped or failed under it.
+ * Exit code: 0; 1 if a walk was wrong; 2 if the program could not be stepped, or failed while
+ * stepped.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * space - memory and mapped files of a program that is stepped
+ * space - memory and mapped files of a stepped program
  *
- * Each file that is mapped gets its table from the generator, once for all programs. The stack is
- * read in pieces that are kept until the next instruction, code as long as no system call changes
- * what is mapped.
+ * The generator makes a table for each mapped file, once for all programs. The stack is read in
+ * pieces that are kept until the next instruction. Code is kept until a system call changes the
+ * mappings.
  */
 #include <elf.h>
 #include <errno.h>

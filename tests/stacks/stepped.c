@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stepped [NAME...]: what singlestep steps through: every way to come into a frame and out of it
- * that C has. NAME: see the table at the end; none: all. Exits with 0 if all came out as it should.
+ * stepped [NAME...]: the program that singlestep steps through. It enters and leaves frames in
+ * every way that C has. NAME: see the table at the end; the default is all. Exits with 0 if all
+ * results are right.
  */
 #include <alloca.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* stepped.h - what the parts of the program that is stepped through share */
+/* stepped.h - shared by the parts of the program that is stepped through */
 #ifndef STEPPED_H
 #define STEPPED_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Both sides of dlopen(): with -DLIBRARY the library, with a constructor, a destructor, stubs of
- * its own and a call back into the program; else what opens and closes it.
+ * Both sides of dlopen(). With -DLIBRARY this is the library, with a constructor, a destructor,
+ * stubs of its own and a call back into the program. Without it, this is the code that opens and
+ * closes the library.
  */
 #include <dlfcn.h>
 #include <stdio.h>

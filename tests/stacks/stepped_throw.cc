@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Exceptions through several frames, with something to clean up in them, and thrown on. */
+/* Exceptions through several frames that clean up, and that throw the exception again. */
 #include <exception>
 #include <stdexcept>
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * verdict - is the walk by the tables the stack that the shadow has?
+ * verdict - is the walk by the tables the same stack as the shadow stack?
  *
  * Every address of the walk must be that of the shadow stack. Then the walk is
  *
- *	complete	all frames, and the last step told that there are no more. Where the program
- *			itself has written another return address over the one that the call saved
- *			(the unwinder of exceptions does), that is the frame's: ret will go there
- *	at the end	all frames, but a hole where the end should be told
+ *	complete	all frames, and the last step said that there are no more. If the program
+ *			itself has overwritten a return address (the unwinder of exceptions does),
+ *			the new address is the frame's: ret will go there
+ *	at the end	all frames, but a hole in place of the end
  *	stopped		not all frames: a hole, or a step refused; listed by place and cause
  *	early		other frames than the shadow's, namely those that the next instructions
  *			make true: longjmp(), the unwinder of exceptions, vfork() and setcontext()
- *			take registers away before they jump, and their tables say from then on
- *			where they jump to. Counted so only if they do, before a call or a return
- *			of any other kind; else
+ *			load registers before they jump, and from then on their tables describe
+ *			the target of the jump. The walk counts as early only if that jump comes
+ *			before a call or a return of any other kind; else it is
  *	wrong
  *
- * In walks through an address that the program wrote itself and that no call left (a landing pad of
- * an exception) the frames behind it are not judged: its stack is not the one there, and it
- * is looked up at the byte in front of it, like any return address. The same behind a saved frame
- * pointer that the program has written over. Counted as "made up".
+ * Some walks lead through an address that the program wrote itself and that no call left (a landing
+ * pad of an exception). The frames after such an address are not judged: its stack is not the stack
+ * there, and it is looked up at the byte before it, like any return address. The same holds after a
+ * saved frame pointer that the program has overwritten. These walks count as "made up".
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 """agree.py BIN-DIR [-n COUNT] [-d DEBUG-FILE] FILE...: do the library and its peers say the same?
 
-At random addresses of a file's code, and at the first, last and next byte of functions, the frames
-of BIN-DIR/lines are compared with
+The addresses are random addresses of a file's code, and the first, last and next byte of functions.
+At each address the frames of BIN-DIR/lines are compared with
 
  dies     libdw's DIEs (dies.c): the names and the lines of the calls must be equal, all of them;
  addr2line, llvm-symbolizer, eu-addr2line, as far as installed:
-          names, number of frames, files and lines of one of them at least must be equal.
+          names, number of frames, files and lines must be equal to those of at least one peer.
 
-A peer's name may be another symbol for the same code: peers prefer one or the other, and symbols to
-DIEs. Where no DIE has the address (assembly, padding) only the line counts. Peers have faults of
-their own: addr2line 2.40 names the unit's own file for lines of included ones, and knows neither
-64-bit DWARF nor indexed forms; eu-addr2line finds no unit without .debug_aranges, which clang does
-not write, and leaves out the function of a part that was moved away from it. So one that differs is
-outvoted by another one that agrees with us; it is counted, and what nobody confirms is a failure.
+A peer's name may be another symbol for the same code: some peers prefer other symbols than ours, or
+prefer symbols to DIEs. Where no DIE has the address (assembly, padding) only the line counts. Peers
+have faults of their own. addr2line 2.40 names the unit's own file for lines of included files, and
+knows neither 64-bit DWARF nor indexed forms. eu-addr2line finds no unit without .debug_aranges,
+which clang does not write, and omits the function of a part that was moved away from it. So another
+peer that agrees with us outvotes a peer that differs, and the difference is counted. A result that
+no peer confirms is a failure.
 """
 import argparse
 import bisect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Without a library, for machines that there is only a compiler and a linker for. */
+/* A program without a library, for machines for which there is only a compiler and a linker. */
 static inline __attribute__((always_inline)) int inner(int n)
 {
 	while (n-- > 3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Functions, inlines and lines against libdw's DIEs and other tools, see agree.py.
+# Functions, inlines and lines, against libdw's DIEs and other tools, see agree.py.
 
 O ?= build
 

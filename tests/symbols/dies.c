@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dies FILE [DEBUG-FILE] < ADDRESSES: which DIEs hold these hexadecimal addresses, by libdw
+ * dies FILE [DEBUG-FILE] < ADDRESSES: which DIEs hold these hexadecimal addresses, by libdw?
  *
- * Prints "0xADDRESS" and below it, the innermost first, the name of each function and what was
- * inlined: DW_AT_linkage_name or DW_AT_name, through DW_AT_abstract_origin and DW_AT_specification,
- * and where the next one called it. This walks the DIEs as libdw does, for each address anew, and
- * shares no code with the library.
+ * Prints "0xADDRESS" and below it a line for each function and inlined function, the innermost
+ * first. The line has the name, DW_AT_linkage_name or DW_AT_name, through DW_AT_abstract_origin and
+ * DW_AT_specification, and the place of the call in the next function. dies walks the DIEs with
+ * libdw, for each address anew, and shares no code with the library.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>

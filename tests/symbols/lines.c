@@ -2,16 +2,16 @@
 /*
  * lines [-mfq] [-d DEBUG-DIR] [-r SYSROOT] [-s MS] FILE < ADDRESSES
  *
- * The functions and source lines of a file's (virtual, hexadecimal) addresses, as addr2line -a -i
- * -f prints them: the address, and for each function, the innermost first, its name and file:line.
+ * Print the functions and source lines of a file's (virtual, hexadecimal) addresses, as addr2line
+ * -a -i -f does: the address, and for each function, the innermost first, its name and file:line.
  *
- *	-m	names as they stand in the file
+ *	-m	names as in the file, not demangled
  *	-f	addresses are file offsets
  *	-q	print nothing (to measure)
  *	-d, -r	see struct uu_symbols_opts
- *	-s	ask debuginfod servers, for so many milliseconds
+ *	-s	ask debuginfod servers, and wait at most MS milliseconds
  *
- * What debug information was found, and how, goes to standard error.
+ * On standard error, lines says which debug information it found, and how.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A function of a header, inlined in two units and two languages. */
+/* A function in a header, inlined in two units and two languages. */
 static inline __attribute__((always_inline)) int header_inline(int n)
 {
 	int sum = n;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# trace-ustack: its text against trace-cmd's, its subcommands on good, bad and damaged files.
+# trace-ustack: its text against trace-cmd's text, its subcommands on good, bad and damaged files.
 
 O ?= build
 

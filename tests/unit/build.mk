@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Unit tests, over objects built with the address and undefined behaviour sanitizers.
+# Unit tests, with objects built with the address and undefined behaviour sanitizers.
 
 O ?= build
 

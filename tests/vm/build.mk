@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The harness checks itself: what it cannot fail, it cannot test. Guests of other architectures.
+# The harness tests itself: a harness that cannot fail tests nothing. Guests of other architectures.
 
 CHECK_TARGETS += lint check-shared check-docs check-harness
 TEST_TARGETS += check-harness-guest
@@ -22,7 +22,7 @@ check-harness-guest: kernel
 	@O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
 
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
-# each. Which tests: what depends on the architecture, stacks above all, and tests/guest/arch.
+# each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
 TEST_ARCHES := s390x arm64
 FULL_TARGETS += test-arch
 CROSS_s390x := s390x-linux-gnu
@@ -40,11 +40,11 @@ test-arch:
 $(TEST_ARCHES:%=test-arch-%): test-arch-%:
 	@+$(SUB) make-arch-$* ARCH_TARGET=$(if $(T),arch-tests,arch-all)
 
-# What their guests recorded, read here
+# This machine reads the recordings of these guests
 test-arch-elsewhere: build
 	@tests/vm/elsewhere $(O) $(TEST_ARCHES)
 
-# Where the guest's init looks for programs that its Debian has not got
+# The guest's init looks here for programs that its Debian lacks
 .PHONY: arch-perf
 arch-perf:
 	@perf=$$(scripts/build-perf $(KVARIANT)) && install -D -m 755 $$perf $(O)/guest-bin/perf

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests in guests: grouped by the machine they want, booted, judged.
+"""Run tests in guests: group them by the machine they want, boot, judge the results.
 
-A boot gets a list of tests and does as many as it can. One that kills, hangs or upsets the guest
-has failed; whatever is left goes into another boot. So a run always ends with a verdict for every
-test.
+A boot gets a list of tests and runs as many as it can. A test that kills, hangs or upsets the guest
+has failed, and the remaining tests go into another boot. So a run always ends with a result for
+every test.
 """
 
 import glob

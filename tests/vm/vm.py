@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One virtual machine: how it is started, watched and ended.
+"""One virtual machine: start it, watch it, end it.
 
-A guest boots a kernel image and the cached Debian disk (never written: snapshot=on). It sees the
-tree read-only and one folder of the host read-write, both through 9p, runs the jobs it finds in
-that folder and powers off. Three things end it otherwise, each with a sentence that says which:
+A guest boots a kernel image and the cached Debian disk, which it never writes (snapshot=on).
+Through 9p it sees the tree read-only and one folder of the host read-write. It runs the jobs that
+it finds in that folder, and powers off. Three other events end a guest, each with a sentence that
+names the event:
 
   panic     the console shows that the kernel died
   silence   neither the console nor the shared folder changed for `idle` seconds
-  timeout   the whole boot, or one job, took longer than it may
+  timeout   the whole boot, or one job, took longer than allowed
 
-A kernel complaint (WARNING, lockdep, KASAN...) on the console does not end the guest by itself;
-it is reported with the job that was running, and a job that caused one has failed.
+A kernel complaint (WARNING, lockdep, KASAN...) on the console does not end the guest by itself. The
+complaint is reported with the job that was running, and a job that caused a complaint has failed.
 
-KVM is used if a probe boots a guest with it in reasonable time; the answer is kept for as long
-as the host is up. Everything works without it. Machines other than amd64's are emulated; which one
-it is follows from the kernel image.
+KVM is used if a probe boots a guest with KVM in reasonable time; the answer is kept until the host
+reboots. Everything works without KVM. Machines other than amd64's are emulated; the kernel image
+determines the machine.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Needs libone.so, and a function that is nowhere. */
+/* Needs libone.so, and a function that no library defines. */
 int one(int n);
 int nowhere(int n);
 int broken(int n);

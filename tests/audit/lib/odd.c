@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Linked without a build-id: known by its inode. */
+/* Linked without a build ID: the audit module knows it by its inode. */
 #include <unistd.h>
 
 int odd(int n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* With room for a table, see ../mk_own.py. */
+/* Has room for a table, see ../mk_own.py. */
 #include <unistd.h>
 
 int own(int n);

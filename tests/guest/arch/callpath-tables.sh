@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=900
 #
-# The known call paths of a program that keeps neither frame pointers nor a back chain, by its
-# unwind table; on arm64 also of one whose return addresses are signed.
+# The known call paths of a program that keeps neither frame pointers nor a back chain, unwound by
+# its unwind table. On arm64, the same with signed return addresses.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A 32-bit program on arm64: its stack is the address it was at, and says that it is a 32-bit one
-# and not complete. There is no compiler for it here, so the program is written down in words.
+# A 32-bit program on arm64: its stack is only the current address, and has the flags for 32-bit and
+# incomplete. There is no compiler for such a program here, so the program is written in machine
+# words.
 
 . "$(dirname "$0")/../lib.sh"
 [ $ARCH = arm64 ] || skip "on arm64 only: there are 32-bit Arm programs"

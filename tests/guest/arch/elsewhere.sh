@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=600
 #
-# A recording of stock programs, the files it speaks of, and what the tools of this machine make of
-# them: kept for tests/vm/elsewhere, which has those of another machine do the same.
+# Record stock programs, and keep the recording, the files that it names, and the output that the
+# tools of this machine make from it. tests/vm/elsewhere makes the tools of another machine do the
+# same.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"

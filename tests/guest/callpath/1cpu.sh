@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=1 timeout=240
 #
-# Nothing is lost: every event of callpath has its own stack, on the only CPU.
+# Nothing is lost: every event of callpath has its own stack, on one CPU.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

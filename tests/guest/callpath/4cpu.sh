@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=4 timeout=240
 #
-# Nothing is lost: every event of callpath has its own stack, on four CPUs that it moves between.
+# Nothing is lost: every event of callpath has its own stack, on four CPUs between which callpath
+# moves.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

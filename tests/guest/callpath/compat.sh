@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# 32-bit programs: their frames are 4 bytes wide, and the stack says that it is one (COMPAT).
+# 32-bit programs: their frames are 4 bytes wide, and the stack has the flag COMPAT.
 
 . "$(dirname "$0")/../lib.sh"
 only_amd64 "there are 32-bit programs"

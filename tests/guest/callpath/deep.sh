@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Deep recursion: a stack that is too much for one event is split with MORE, one beyond the limit
-# of 512 frames is cut and says so (TRUNCATED). No depth loses a stack.
+# Deep recursion: MORE splits a stack that is too large for one event. A stack beyond the limit of
+# 512 frames is cut and has the flag TRUNCATED. No stack is lost because of its depth.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

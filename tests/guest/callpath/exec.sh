@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A cookie taken before execve belongs to the program that called it.
+# A cookie taken before execve belongs to the program that called execve.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A task that exits from deep in a path answers what it was asked for, sched_process_exit included.
+# A task that exits from deep in a path still answers all its requests, sched_process_exit included.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

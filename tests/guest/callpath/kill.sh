@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# SIGKILL arrives wherever the task is: what it recorded is still joined rightly.
+# SIGKILL arrives wherever the task is: the recorded stacks are still joined with the right events.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

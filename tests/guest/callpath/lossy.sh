@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=4 timeout=400
 #
-# Buffers far too small: stacks are lost, none is joined wrongly, and each missing one has a reason.
+# Buffers are far too small, so stacks are lost: no stack is joined wrongly, and each missing stack
+# has a reason.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=4 timeout=240
 #
-# The task moves to another CPU at each step: request and stack lie in different buffers.
+# The task moves to another CPU at each step, so request and stack are in different buffers.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

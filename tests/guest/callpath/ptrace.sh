@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A task that a debugger stops at each system call is stopped in the kernel, between a request and
-# its stack. The tracer reads the stack as well: all three agree.
+# A debugger stops a task at each system call, in the kernel, between a request and its stack. The
+# debugger reads the stack as well: debugger, trace and record agree.
 
 . "$(dirname "$0")/../lib.sh"
 only_amd64 "callpath-ptrace knows its registers"

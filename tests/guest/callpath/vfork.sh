@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Vfork: the parent sleeps in the kernel while the child uses its memory.
+# vfork: the parent sleeps in the kernel while the child uses the parent's memory.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * callpath-check: is each event of a trace joined with the stack it had?
- */
+/* callpath-check: is each event of a trace joined with its own stack? */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

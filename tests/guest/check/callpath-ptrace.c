@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks callpath against itself, without any tracing: stops it at each system
- * call with ptrace, follows the frame pointers in its memory, and compares with
- * the entry it wrote. Proves the record right before it is used as the truth,
- * and stands in for a debugger where a test wants tasks in ptrace stops.
+ * Check callpath against itself, without any tracing. ptrace stops callpath at each system call;
+ * this program follows the frame pointers in callpath's memory, and compares the stack with the
+ * entry that callpath wrote. This proves the record right before the tests use it as the truth.
+ * Where a test wants tasks in ptrace stops, this program is the debugger.
  */
 #define _GNU_SOURCE
 #include <errno.h>

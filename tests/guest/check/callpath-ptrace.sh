@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# callpath-ptrace.sh BUILD: the records of callpath, 64 and 32 bits, against ptrace.
+# callpath-ptrace.sh BUILD: check the records of callpath, 64 and 32 bits, with ptrace.
 
 build=$1
 checks_verbose=1

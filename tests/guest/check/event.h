@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The events of a trace as the checker sees them: whoever reads the trace fills
- * an array of these, oldest first, with the user stack each event was joined
- * with; judge.c then compares them with the truth.
+ * The events of a trace as the checker sees them. A reader of the trace fills an array of events,
+ * oldest first, each with the user stack that was joined with it. judge.c then compares the stacks
+ * with the truth.
  *
  *   read_dat.c     trace.dat, joined by join.c, which is not the plugin's join
  *   read_report.c  the text of trace-cmd report, joined by the plugin

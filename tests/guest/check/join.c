@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The checker's own join: straightforward, in memory, by (tid, cookie). It knows
- * the whole file before it decides anything.
+ * The checker's own join: straightforward, in memory, by (tid, cookie). It reads the whole file
+ * before it decides anything.
  *
- * A stack is a chain of records: each with MORE set is continued by the next one
- * of the same task and cookie. Among complete stacks with the same key, the one
- * nearest in time belongs to the request.
+ * A stack is a chain of records: after each record with MORE, the next record of the same task and
+ * cookie continues the stack. Among complete stacks with the same key, the nearest in time belongs
+ * to the request.
  */
 #include <stdio.h>
 #include <stdlib.h>

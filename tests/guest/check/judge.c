@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compares each event's user stack with the call path its task had recorded.
+ * Compare each event's user stack with the call path that its task recorded.
  *
- * What is known of a task at any moment: the entry of the system call it entered
- * last (found by the sequence number in the call's arguments), whether it has left
- * it, and the cookie of that entry into the kernel. From that follows what the
- * stack of an event must be:
+ * At any moment three facts are known about a task: the entry of the last system call that it
+ * entered (found by the sequence number in the call's arguments), whether it has left this call,
+ * and the cookie of that entry into the kernel. From these facts follows the right stack of an
+ * event:
  *
  *   in a system call, or after its exit event under the same cookie: that entry
  *   a new task, before its first system call: the entry that spawned it
  *   a new program, before its first system call: its entry point alone
  *   under the cookie of the next system call, as in a ptrace stop before its
- *   event: the entry of that one
- *   otherwise the task was interrupted in user space, where no entry says the
+ *   event: the entry of that call
+ *   otherwise the task was interrupted in user space, where no entry has the
  *   path; only the outermost frame is known
  */
 #include <inttypes.h>

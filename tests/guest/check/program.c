@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The few facts of an ELF file that bring a file offset back to an address. */
+/* The few facts of an ELF file that convert a file offset back to an address. */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Reads trace.dat through libtracecmd and hands its cookies and stacks to join.c.
- */
+/* Read trace.dat through libtracecmd, and hand its cookies and stacks to join.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

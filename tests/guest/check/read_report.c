@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the text of `trace-cmd report` as a person would: event lines, and under
- * them the frames the plugin joined, brought back to addresses from
- * `(PATH+0xOFFSET)` or `0xADDR`.
+ * Read the text of `trace-cmd report` as a person does: event lines, and under them the frames that
+ * the plugin joined. `(PATH+0xOFFSET)` and `0xADDR` are converted back to addresses.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

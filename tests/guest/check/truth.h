@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reading a callpath record and comparing a stack with one of its entries.
+ * Read a callpath record, and compare a stack with one of its entries.
  *
- * This is the checkers' own code on purpose: it shares nothing with the plugin
- * but the layout of the record.
+ * This code is deliberately separate: the checkers share nothing with the plugin except the layout
+ * of the record.
  */
 #ifndef CHECK_TRUTH_H
 #define CHECK_TRUTH_H

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 own
 #
-# A client that is cancelled twice: one warning, and nothing else happens.
+# A client is cancelled twice: there is one warning, and no other effect.
 
 . "$(dirname "$0")/lib.sh"
 client

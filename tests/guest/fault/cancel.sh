@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# Clients that are cancelled while tasks request them, walk for them and are in their callbacks.
+# Clients are cancelled while tasks request stacks for them, walk for them and are in their
+# callbacks.
 
 . "$(dirname "$0")/lib.sh"
 client

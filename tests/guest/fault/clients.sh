@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# As many clients as there can be: what their bits must not be confused with.
+# The largest possible number of clients: no other bit is confused with their bits.
 
 . "$(dirname "$0")/lib.sh"
 client

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# What is requested in execve belongs to the program that calls it, not to the one that starts.
+# A request in execve belongs to the program that calls execve, not to the program that starts.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# perf record of a process gets the deferred callchain of the last samples, too.
+# perf record of a process also gets the deferred callchain of the process's last samples.
 
 . "$(dirname "$0")/lib.sh"
 need_program $PATHS

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# A task that ends has the stack from which it did, for all that is requested until its mm goes.
+# A task that ends has the stack from which it ended, for all requests until its mm goes away.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# A stack says how it ended: whole, cut by the limit, or given up.
+# The flags of a stack show how it ended: complete, cut by the limit, or given up.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=4 timeout=400
 #
-# Many tasks request 16 clients while two others cancel them and make them clients again. The module
-# judges each request and each callback; see modules/fault_hammer.c for what it looks for.
+# Many tasks request 16 clients while two others cancel the clients and initialise them again. The
+# module judges each request and each callback; modules/fault_hammer.c lists its checks.
 
 . "$(dirname "$0")/lib.sh"
 client fault_hammer

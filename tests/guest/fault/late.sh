@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 timeout=300
 #
-# A request on the last steps to user space, when the kernel has looked for work for the last time:
-# its stack is that of this kernel entry, and not that of the next one.
+# A request on the last steps to user space, after the kernel has looked for work for the last time:
+# it gets the stack of this kernel entry, not the stack of the next entry.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel

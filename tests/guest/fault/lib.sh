@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the tests of the faults of the base kernel share (FAULTS.md). Sourced, never run.
+# Shared by the tests of the faults of the base kernel (FAULTS.md). Tests source this file.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# What is requested when a signal is delivered has the stack that it interrupts, not that of its
-# handler.
+# A request during the delivery of a signal has the stack that the signal interrupts, not the stack
+# of its handler.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# What is requested in rt_sigreturn has the stack that returns from the handler, not the one that it
-# returns to.
+# A request in rt_sigreturn has the stack that returns from the handler, not the stack to which it
+# returns.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel

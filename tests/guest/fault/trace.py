@@ -1,26 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""trace.py: compare the text of a trace with what fault-paths says of its stacks.
+"""trace.py: compare the text of a trace with the stacks that fault-paths wrote down.
 
 usage: trace.py paths -e EVENT [OPTION...] PATHS TRACE
        trace.py late [--min N] CALLS TRACE
        trace.py compat PATHS TRACE
 
 paths   For each line "path NAME TID ADDRESS..." of PATHS there is an event whose name and text
-        begin with EVENT, by that task or with old_pid=TID; a cookie follows each of them, and
-        the stack recorded by the same task with that cookie is that path, all of it or, with
-        "..." at the end, the beginning. --limit N compares no more than N addresses and wants
-        no more; --flags "A B" wants exactly these on each record of the stack, `more` aside,
-        which is on all but the last; --records N wants so many. --last leaves out all events
-        but the last one of the task: what it did before it executed fault-paths. --path takes
-        only the paths of that NAME.
-
-late    For each cookie that was taken between a system call and the next one of its task: if the
-        stack begins behind a system call that CALLS names, it is that one. There are at least
-        --min such stacks. If the trace has irq_disable events, what follows the last one in
-        do_syscall_64() before a sys_enter is of that call: with it the kernel was entered.
-
-compat  Each stack that is flagged so has 32-bit addresses alone, and no other has.
+        begin with EVENT, by that task or with old_pid=TID. A cookie follows each of these events,
+        and the same task recorded a stack with that cookie. The stack is that path: all of it or,
+        with "..." at the end, its innermost part. --limit N compares at most N addresses and
+        accepts no more; --flags "A B" wants exactly these flags on each record of the stack, but
+        `more` on all records except the last; --records N wants N records. --last omits all
+        events but the last one of the task: its events before it executed fault-paths. --path
+        takes only the paths of that NAME.
+late    For each cookie taken between a system call and the next system call of its task: if the
+        stack starts after a system call that CALLS names, it is that call. There are at least
+        --min such stacks. If the trace has irq_disable events, events after the last irq_disable
+        in do_syscall_64() before a sys_enter belong to that call: it entered the kernel there.
+compat  A stack has the flag compat if and only if all its addresses fit in 32 bits.
 """
 
 import argparse

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# Workers of io_uring have the mm of their process and no user space stack: they are refused.
+# Workers of io_uring have the mm of their process but no user space stack: their requests are
+# refused.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel

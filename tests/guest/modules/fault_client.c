@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests alone: clients of deferred unwinding that do what a script says
+ * For tests alone: clients of deferred unwinding that run a script
  *
- * One write to /proc/fault_client is one kernel entry of the task that writes,
- * and runs a script of commands in it, separated by ';':
+ * One write to /proc/fault_client is one kernel entry of the writing task, and runs a script of
+ * commands in this entry, separated by ';':
  *
  *	echo 'init 0; request 0; cancel 0; request 0' > /proc/fault_client
  *
- * What each command returns, and which callbacks were called, is appended to a
- * log that the same file reads. Faults that need an unlucky moment are made
- * certain: a callback can wait, the walk of a stack can be made to sleep in a
- * page fault, and a hardware watchpoint stops a task right behind the load of
- * one word, which is how it gets into a window of a few instructions.
+ * The result of each command, and each callback, is appended to a log, which can be read from the
+ * same file. The module makes faults certain that otherwise need an unlucky moment. A callback can
+ * wait. The walk of a stack can be made to sleep in a page fault. A hardware watchpoint can stop a
+ * task right after the load of one word: so it gets into a window of a few instructions.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests alone: clients that are requested by many tasks while others cancel
- * and re-initialise them, and a judge of what happens
+ * For tests alone: many tasks request clients while other tasks cancel and re-initialise the
+ * clients, and a judge checks the results
  *
- * /proc/fault_hammer: each write of "request" is one kernel entry, in which the
- * task requests some of the clients, once and again. Each write of "cycle"
- * cancels the next client and makes it a client again. Reading gives the
- * numbers, and the first of each kind of violation:
+ * /proc/fault_hammer: each write of "request" is one kernel entry, in which the task requests some
+ * of the clients, each once or several times. Each write of "cycle" cancels the next client and
+ * initialises it again. Reading gives the numbers, and the first violation of each kind:
  *
  *  - refused:	a request for a live client failed;
  *  - accepted:	a request for a cancelled client did not fail;

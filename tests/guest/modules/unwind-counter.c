@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For tests alone: sets the per-CPU counter that cookies are made of, so that it
- * can be seen to wrap, and cookies to come back, without 2^31 kernel entries.
+ * For tests alone: set the per-CPU counter from which cookies are made. So tests see the counter
+ * wrap, and cookies come back, without 2^31 kernel entries.
  *
  *	echo 0xfffffff0 > /sys/module/unwind_counter/parameters/set
  *
- * The counter is static in the kernel. kallsyms knows where it is, and a kprobe
- * where kallsyms_lookup_name() is, which is not exported.
+ * The counter is static in the kernel. kallsyms_lookup_name() finds the counter. This function is
+ * not exported, so a kprobe finds the function.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dlopen-host STEP...: makes system calls from code that comes and goes.
+ * dlopen-host STEP...: make system calls from code that comes and goes.
  *   FILE     opens the library FILE and calls its touch(), then closes it
  *   keep:FILE  the same without closing it
  *   N        calls getppid() N times from the program itself
  *   wait     waits for a line on standard input
- * Prints, for each library, where touch() was.
+ * Prints the address of touch() for each library.
  */
 #include <dlfcn.h>
 #include <stdio.h>

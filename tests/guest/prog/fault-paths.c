@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fault-paths: does things to its stack that deferred unwinding has got wrong, and says first what
- * the stack is. For the tests fault-*.sh.
+ * fault-paths: change its own stack in ways that deferred unwinding has got wrong, after printing
+ * the right stack. For the tests fault/*.sh.
  *
  *	fault-paths exec PROGRAM	execve from a known path
  *	fault-paths execthread PROGRAM	the same in a thread that is not the leader
@@ -18,9 +18,9 @@
  *	fault-paths hammer FILE TASKS CYCLES
  *					tests/guest/modules/fault_hammer.c
  *
- * A line "path NAME TID ADDRESS..." is a stack, innermost address first: it is complete unless it
- * ends in "...". Every function here keeps its frame pointer, and a stack that is complete starts
- * in outermost(), with the frame pointer 0 that the ABI asks for.
+ * A line "path NAME TID ADDRESS..." is a stack, innermost address first. It is complete unless it
+ * ends in "...". Every function here keeps its frame pointer. A complete stack starts in
+ * outermost(), with the frame pointer 0 that the ABI asks for.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * load SECONDS: keeps every CPU busy in and out of the kernel: threads that yield, sleep and wake
- * each other, and children that come, execute a program and go. For tests that change tracing
- * meanwhile. Prints "load: N rounds".
+ * load SECONDS: keep every CPU busy in and out of the kernel, for tests that change tracing
+ * meanwhile. Threads yield, sleep and wake each other; children start, execute a program and exit.
+ * Prints "load: N rounds".
  */
 #include <pthread.h>
 #include <signal.h>

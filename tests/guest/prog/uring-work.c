@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * uring-work FILE N: reads FILE N times through io_uring workers (IOSQE_ASYNC), with the system
- * calls alone, so that no library is needed. Prints "uring-work: N reads".
+ * uring-work FILE N: read FILE N times through io_uring workers (IOSQE_ASYNC), with plain system
+ * calls, so that no library is needed. Prints "uring-work: N reads".
  */
 #include <errno.h>
 #include <fcntl.h>

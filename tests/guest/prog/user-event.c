@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* user-event TRACEFS N: registers the user event ustack_test and writes it N times. */
+/* user-event TRACEFS N: register the user event ustack_test and write it N times. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

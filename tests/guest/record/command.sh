@@ -3,7 +3,7 @@
 # vm: cpus=2 mem=1536 timeout=1200
 #
 # trace-ustack record -e 'sched:*' CMD: one command, and the file has the complete stacks of stock
-# programs; nothing else is in it, and nothing of it is left in the kernel.
+# programs. The file has nothing else, and no trace of the recording stays in the kernel.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"

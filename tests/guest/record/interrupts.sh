@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 append="threadirqs" timeout=900
 #
-# Interrupts come between an event, its kernel stack and its cookie. Their softirqs write some ten
-# or hundred events there, and with threadirqs their end wakes up ksoftirqd, with flags that say
-# that no interrupt is at work. Every event has its own kernel stack all the same, and every event
-# of a user task a user stack or one of the reasons that stat(1) counts.
+# Interrupts come between an event, its kernel stack and its cookie. Their softirqs write ten or
+# a hundred events there. With threadirqs the end of an interrupt wakes up ksoftirqd, with flags
+# that show no interrupt at work. Still, every event has its own kernel stack, and every event of a
+# user task has a user stack or one of the reasons that stat(1) counts.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1024 timeout=900
 #
-# A recorder that is killed leaves a complete file and nothing in the kernel; killed together with
-# its guard, what is left is found: the file is completed, instances are removed.
+# A recorder that is killed leaves a complete file, and nothing in the kernel. If recorder and guard
+# are both killed, the remains are found later: the file is completed, and the instances are
+# removed.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the tests of trace-ustack record share. Sourced behind lib.sh and tables-lib.sh.
+# Shared by the tests of trace-ustack record. Tests source this file after lib.sh and tables/lib.sh.
 
 USTACK=$BUILD/trace-ustack
 

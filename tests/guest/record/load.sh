@@ -3,9 +3,10 @@
 # vm: cpus=2 mem=1536 timeout=1500
 #
 # A load that switches all the time: nothing is lost at the default buffer size, and an event takes
-# no more than with perf in the same run: kernel and complete user stack against perf's shorter
-# ones (fp,defer), and a fraction of its copies of stacks (dwarf). How much exactly depends on
-# the run, on how many of those perf loses for one, and is measured by make bench-size.
+# no more bytes than with perf in the same run. Our kernel and complete user stack are compared with
+# perf's shorter stacks (fp,defer), and must take a fraction of perf's copies of stacks (dwarf). The
+# exact ratio depends on the run, for example on the number of events that perf loses. make
+# bench-size measures it.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1024 timeout=1200
 #
-# What trace-ustack record is told to record: everything for some time, a process, events by filter,
+# The selections of trace-ustack record: everything for some time, a process, events by filter,
 # stacks of some events only.
 
 . "$(dirname "$0")/../lib.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=1 mem=1024 icount=1 timeout=1500
 #
-# What trace-ustack record adds at its start and its end, on an idle system with hundreds of known
-# tables, and how long the guard takes after the recorder was killed. Time counts instructions here,
-# so that what else runs on the host does not matter.
+# The time that trace-ustack record adds at its start and its end, on an idle system with hundreds
+# of known tables, and the time that the guard takes after the recorder was killed. Time counts
+# instructions here, so other programs on the host do not matter.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"

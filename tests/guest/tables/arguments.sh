@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1024 timeout=600
 #
-# Bad arguments of the ioctl and the prctls, of every kind, are refused with the error that was
-# promised, also from an unprivileged process; the kernel gets over damaged tables.
+# Every kind of bad argument of the ioctl and the prctls is refused with the documented error, also
+# from an unprivileged process. The kernel survives damaged tables.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=900
 #
-# Programs that register their tables by themselves, through the audit module: complete stacks with
-# no tracer's tables, from when the module was loaded on. Before that only the kernel and the loader
-# have run, without a table: those stacks are told apart by the system calls that register the first
-# two, for the loader and for the module.
+# Programs that register their own tables through the audit module: stacks are complete without a
+# tracer's tables, from the moment the module is loaded. Before that moment only the kernel and the
+# loader have run, without a table. The test recognizes those early stacks by the system calls that
+# register the first two tables, of the loader and of the module.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the tests of unwind tables share. Sourced behind lib.sh.
+# Shared by the tests of unwind tables. Tests source this file after lib.sh.
 
 export TABLES=$BUILD/trace-ustack-tables
 TPROG=$PROG/tables

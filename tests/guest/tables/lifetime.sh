@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1024 timeout=300
 #
-# Tables are there as long as the tracer, and for the contents of a file that they were made for.
+# Tables live as long as the tracer, and serve only the contents of a file for which they were made.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=900
 #
-# Code without .eh_frame, that of musl and of programs that are compiled for it, has rows by
-# following it: with threads, stdio, callbacks from the library and signal handlers. Dynamically
-# linked with the guest's musl, statically, and the same without symbols.
+# Code without .eh_frame, in musl and in programs compiled for musl, gets its rows from following
+# code: with threads, stdio, callbacks from the library and signal handlers. The programs are linked
+# dynamically with the guest's musl, statically, and both again without symbols.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

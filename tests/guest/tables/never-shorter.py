@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""never-shorter.py: are stacks of programs with tables as long as without, or longer?
+"""never-shorter.py: are stacks of programs at least as long with tables as without?
 
 usage: never-shorter.py WITHOUT WITH COMM...
 
-WITHOUT and WITH are what `trace-ustack report --json` says of two recordings of the same load.
-Each stack with tables is held against those without that have the same innermost frame and are of a
-first thread as well, or of another: in Go, frame pointers lead from the stack of a thread to that
-of a goroutine only if that lies above it. It is as long if it has all frames of one of them, in
-their order. It is shorter if it ends at a frame after which one of them goes on, and at which none
-of the program ends, and has all frames of none. Others are not compared.
+WITHOUT and WITH are the outputs of `trace-ustack report --json` for two recordings of the same
+load. Each stack with tables is compared with the stacks without tables that have the same innermost
+frame. Stacks of first threads and of other threads are compared separately: in Go, frame pointers
+lead from the stack of a thread to the stack of a goroutine only if that lies above it. A stack with
+tables is as long if it has all frames of a stack without tables, in their order. It is shorter if
+it has all frames of no such stack and ends at a frame after which one of these stacks goes on, and
+at which no stack of the program ends. Other stacks are not compared.
 
-Of programs with one thread the median and the mean may not be less either; those with more, as
-Go's, have other work in them each time. A frame without a mapping counts for nothing, nor do those
-after it. There is a line for each COMM, and one for each recording about frames without a mapping;
-what is wrong is indented after it. A program of which a busy machine gave too few stacks is not
-judged.
+For programs with one thread, the median and the mean must not be smaller either. Programs with
+several threads, like Go programs, do different work each time. A frame without a mapping does not
+count, nor do the frames after it. Prints a line for each COMM, and a line for each recording about
+frames without a mapping; errors are indented below it. A program with too few stacks, from a busy
+machine, is not judged.
 """
 import collections
 import json

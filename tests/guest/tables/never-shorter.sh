@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=1500 own
 #
-# No program has shorter user stacks with tables than without: the same load is recorded twice,
-# once with tables of all that runs and once with frame pointers alone. The programs are as Debian
-# has them, nobody prepared them; one is in Go, which keeps frame pointers and has no .eh_frame. And
-# no frame lies outside of an executable mapping.
+# No program has shorter user stacks with tables than without. The same load is recorded twice, once
+# with tables of all running programs and once with frame pointers alone. The programs are Debian's,
+# unchanged. One program is in Go, which keeps frame pointers and has no .eh_frame. And no frame
+# lies outside of an executable mapping.
 #
-# Programs that the image lacks are left out; an image with more of them:
+# The test omits programs that the image lacks. An image with more programs:
 #
 #	GUEST_IMAGE=$(scripts/mkimage nodejs sbcl luajit guile-3.0 shellcheck ocaml-nox ruby \
 #		php-cli lua5.4 sqlite3 openssl) make vm-test T=tables-never-shorter

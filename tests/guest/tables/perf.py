@@ -5,8 +5,9 @@
 usage: perf.py PERF-DUMP TRACE-REPORT
 
 PERF-DUMP is `perf script -D`, TRACE-REPORT is `trace-cmd report -N`, of one recording by both. A
-task gets one cookie for each entry into the kernel, whoever asks, so both files name a stack by
-(tid, cookie). All that are in both must have the same addresses; there must be some 100.
+task gets one cookie for each entry into the kernel, for all requests, so both files name a stack by
+(tid, cookie). All stacks that are in both files must have the same addresses; there must be some
+100.
 """
 import re
 import sys

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=300
 #
-# perf's deferred callchains have the same stacks as ftrace's, address by address, once tables are
-# registered: of Debian's bash and python3, and of a program with threads, without frame pointers.
+# After tables are registered, perf's deferred callchains have the same stacks as ftrace, address by
+# address: of Debian's bash and python3, and of a program with threads, without frame pointers.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=900
 #
-# Programs as a distribution compiles them, without frame pointers, have complete stacks once tables
-# of all that runs are registered: a shell, interpreters, exceptions, loaded libraries, threads, a
-# static program, one that ran before, and signal handlers on a stack of their own.
+# Programs as a distribution compiles them, without frame pointers, have complete stacks after the
+# tables of all running programs are registered. The test has a shell, interpreters, exceptions,
+# loaded libraries, threads, a static program, a program that ran before, and signal handlers on a
+# stack of their own.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""stacks.py: are the user stacks of a program whole?
+"""stacks.py: are the user stacks of a program complete?
 
 usage: stacks.py [OPTION...] REPORT
 
-REPORT is the text of `trace-cmd report` with the plugin. Counted are the stacks of the tasks of
---comm NAME (repeated: any of them), one for each record that was joined. A stack is complete if it
-carries no mark (incomplete, truncated, frame pointers...) and its outermost frame is where programs
-or threads begin: the entry point of the program or of the dynamic loader, or clone() in the C
-library; with musl, whose clone() in assembler has no symbol, what calls the function of a thread.
+REPORT is the text of `trace-cmd report` with the plugin. The script counts the stacks of the tasks
+of --comm NAME (repeated: any of them), one for each joined record. A stack is complete if it has no
+mark (incomplete, truncated, frame pointers...) and its outermost frame is where programs or threads
+start. For a program that is the entry point of the program or of the dynamic loader, for a thread
+clone() in the C library. musl's clone() is in assembler and has no symbol, so with musl the
+outermost frame of a thread is the caller of the thread's function.
 
---min N         there are at least so many stacks (default 50)
---percent P     so many of 100 are complete (default 99.9). Two, or one of a thousand, may end where
-                a rule counts from a register that is not known beyond the topmost frame; they are
-                told. ld.so has such a rule where it binds lazily.
+--min N         there are at least N stacks (default 50)
+--percent P     P of 100 stacks are complete (default 99.9). Two stacks, or one of a thousand, may
+                end where a rule counts from a register that is known only in the topmost frame;
+                these stacks are printed. ld.so has such a rule where it binds lazily.
 --expect A,B,C  some stack has these functions, inner ones first, others may be between
 --never NAME    no stack has that function
---registered N  only stacks from when the process has registered N tables by itself, for which
+--registered N  only stacks after the process has registered N tables by itself, for which
                 raw_syscalls, sched_process_fork and sched_process_exec are recorded
---flags-only    where a stack ends does not count, for files that are gone: nothing can be looked up
+--flags-only    the end of a stack does not count, for files that are gone: no lookup is possible
 --list N        print the first N stacks that are not complete
 """
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1024 timeout=600
 #
-# A table never makes a stack shorter than it is without, and no frame lies where no code is:
-# programs with frame pointers whose code is in no table, and frame pointers that lead to junk. As
-# the kernel recorded them, with no tool in between.
+# A table never makes a stack shorter than it is without the table, and no frame lies outside of
+# code: programs with frame pointers whose code is in no table, and frame pointers that lead to
+# junk. The test reads the kernel's records, with no tool in between.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

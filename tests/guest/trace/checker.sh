@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The checker itself: one wrong frame in the record, one wrong cookie or a missing stack in the
-# trace, and it says so, in the file as in the text.
+# The checker must find faults: one wrong frame in the record, one wrong cookie or one missing stack
+# in the trace, both in the file and in the text.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

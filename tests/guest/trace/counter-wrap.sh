@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# Cookies are a CPU's number and a 32-bit counter that steps by two: it wraps, and cookies come
-# back. Neither joins anything wrongly. (unwind-counter.ko sets the counter.)
+# A cookie is a CPU's number and a 32-bit counter that steps by two. The counter wraps, and cookies
+# come back. Neither event makes a wrong join. (unwind-counter.ko sets the counter.)
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

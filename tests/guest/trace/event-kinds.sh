@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Every kind of trace event gets its cookie and its stack: system calls, kprobes, uprobes, fprobes,
-# user events, synthetic and other tracepoints.
+# user events, synthetic events and other tracepoints.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The layout of the events is ABI: names, types, sizes, type ids, and what trace-cmd makes of them.
+# The layout of the events is ABI: names, types, sizes, type ids, and their text in trace-cmd.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

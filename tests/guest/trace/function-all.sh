@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 timeout=240
 #
-# Every function traced, no filter, each call with a user stack: it must neither recurse nor hang.
+# Every function is traced without a filter, each call with a user stack: tracing must neither
+# recurse nor hang.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

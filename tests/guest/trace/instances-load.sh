@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=4 timeout=240
 #
-# Instances made, cleared, resized, switched and removed while every CPU records into them.
+# Instances are made, cleared, resized, switched and removed while every CPU records into them.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

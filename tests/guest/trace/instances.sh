@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 append="rcupdate.rcu_expedited=1"
 #
-# Many instances at once: each gets its own stacks. 62 clients of deferred unwinding can be, perf
-# included: the next one gets EBUSY and a line in error_log, and nothing else changes.
+# Many instances at once: each gets its own stacks. There can be 62 clients of deferred unwinding,
+# perf included. The next client gets EBUSY and a line in error_log, and nothing else changes.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# options/userstacktrace_maps: map events go to the instances that have it, where stacks cannot push
-# them out; if none has it, to each instance that gets the stack.
+# options/userstacktrace_maps: map events go to the instances with this option, where stacks cannot
+# push them out. If no instance has the option, map events go to each instance that gets the stack.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

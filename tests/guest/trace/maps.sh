@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The map event says which file an address of a stack is in: as /proc/PID/maps does, the first time
-# a stack touches the mapping, and again whenever a reader could not know otherwise.
+# The map event says which file an address of a stack is in, as /proc/PID/maps does. It comes the
+# first time a stack touches the mapping, and again whenever a reader could not know otherwise.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

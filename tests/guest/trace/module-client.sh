@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=4 timeout=240
 #
-# The sample client: a module that asks from a tracepoint probe and from an ftrace callback. It
-# gets what it asked for, beside the option, and can be loaded and removed under load.
+# The sample client: a module that requests stacks from a tracepoint probe and from an ftrace
+# callback. It gets its stacks next to the option's stacks, and can be loaded and removed under
+# load.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

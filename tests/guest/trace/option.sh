@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The option: what it does to the events of an instance, and that it does nothing else.
+# The option: its effect on the events of an instance, and that it has no other effect.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 timeout=240
 #
-# perf records deferred callchains while ftrace records deferred stacks: both get what they asked
-# for, of the same entries into the kernel.
+# perf records deferred callchains while ftrace records deferred stacks: both get their stacks of
+# the same entries into the kernel.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Kernel threads and io_uring workers have no user stack: they get no cookie, and nothing complains.
+# Kernel threads and io_uring workers have no user stack: they get no cookie, and there is no
+# complaint.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

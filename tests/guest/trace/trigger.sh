@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The event trigger: stacks for the events that have it, a number of times, when a filter matches.
+# The event trigger: the events with the trigger get stacks, a number of times, when a filter
+# matches.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

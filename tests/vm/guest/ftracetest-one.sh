@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ftracetest-one.sh TESTCASE: one test case of the kernel's own ftracetest, its log if it fails.
+# ftracetest-one.sh TESTCASE: run one test case of the kernel's own ftracetest, and print its log if
+# it fails.
 #
-# Exits as the runner expects: 1 if any variant failed, 4 if none could run here.
+# The exit status is the status that the runner expects: 1 if any variant failed, 4 if no variant
+# could run here.
 
 cd /host/kselftest/ftrace || exit 1
 export TERM=dumb

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Run the tests that /host/out/jobs lists, each from a clean tracefs state, and say how each ended.
+# Run the tests that /host/out/jobs lists, each from a clean tracefs state, and report the result of
+# each test.
 #
-# A line of jobs is "NAME TIMEOUT PATH [ARGUMENT...]". Output goes to /host/out/log/NAME.log while
-# it runs, its verdict to /host/out/results as "NAME EXITCODE MILLISECONDS"; the console gets a mark
-# at each end, so that the host knows which test a kernel message or a silence belongs to. Once the
-# kernel has complained nothing that follows can be trusted (lockdep, for one, switches itself
-# off): the guest then stops, and the host boots another for the tests that are left.
+# A line of jobs is "NAME TIMEOUT PATH [ARGUMENT...]". The test's output goes to
+# /host/out/log/NAME.log while it runs. Its result goes to /host/out/results as "NAME EXITCODE
+# MILLISECONDS". The console gets a mark at the start and at the end of each test, so that the host
+# can assign a kernel message or a silence to a test. After a kernel complaint no later result can
+# be trusted: lockdep, for example, switches itself off. The guest then stops, and the host boots
+# another guest for the remaining tests.
 
 splat='BUG: |WARNING: |KASAN: |UBSAN: |possible circular|possible recursive|inconsistent lock'
 splat="$splat|[Uu]nable to handle|Internal error: | ilc:[0-9] \[#"

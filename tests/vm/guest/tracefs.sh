@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# tracefs_remember, tracefs_reset: the state a test starts from.
+# tracefs_remember, tracefs_reset: the state from which each test starts.
 #
-# Sourced by the guest's init and free for tests to use. The reset undoes whatever tracefs can hold
-# and then looks whether it worked: a test that leaves something which cannot be undone (an
-# instance in use, a trigger that stays) has failed, and the next one would suffer from it.
+# The guest's init sources this file, and tests may use it. The reset undoes whatever tracefs can
+# hold, and then checks that nothing is left. If a test leaves a state that cannot be undone (an
+# instance in use, a trigger that stays), the test has failed, because the next test would suffer
+# from it.
 
 TRACEFS=/sys/kernel/tracing
 TRACEFS_MEMORY=/run/tracefs-defaults

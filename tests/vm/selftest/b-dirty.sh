@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Leaves all kinds of tracing behind, which the next test must not see.
+# Leaves all kinds of tracing active; the next test must not see any of it.
 # expect: ok
 cd /sys/kernel/tracing || exit 1
 echo 'WARNING: this is no kernel message'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A file that no reset can write stands for whatever cannot be undone.
+# A file that no reset can write stands for any state that cannot be undone.
 # vm: own
 # expect: FAIL exit 99
 echo function >/run/stays

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* own_getppid(): the system call, made in the text of whoever calls this. */
+/* own_getppid(): the system call, inlined into the text of the caller. */
 #include <sys/syscall.h>
 
 static inline __attribute__((always_inline)) long own_getppid(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * altstack N: N times a signal handler on an alternate stack, which lies above or below the stack
- * by turns, makes system calls; the signal comes from kill() in interrupted_b(), or from a fault
- * there.
+ * altstack N: N times, a signal handler on an alternate stack makes system calls. The alternate
+ * stack lies above and below the stack by turns. The signal comes from kill() in interrupted_b(),
+ * or from a fault there.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -7,8 +7,8 @@
  * arguments damaged LISTFILE TABLE FILE START	tables with one byte changed, registered for all
  *					code of FILE while a child walks through it; START is 0 for
  *					the first bytes, each of them
- * TABLE is what `trace-ustack-tables make` wrote, LISTFILE tracefs' user_unwind_tables. A line for
- * each answer that is not the one that was wanted; the exit status says whether there are any.
+ * `trace-ustack-tables make` wrote TABLE. LISTFILE is tracefs' user_unwind_tables. Prints a line
+ * for each wrong answer; the exit status says whether there are wrong answers.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * chain N: makes N times two system calls at the end of chain_a, chain_b, chain_c, then of a thread
- * that thread_a begins. Compiled without frame pointers; also linked statically.
+ * chain N: N times, make two system calls at the end of chain_a, chain_b, chain_c, then the same in
+ * a thread that starts in thread_a. Compiled without frame pointers; also linked statically.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The inner end of the chain of calls that chain.c and musl/calls.c make: two system calls. */
+/* The inner end of the chain of calls in chain.c and musl/calls.c: two system calls. */
 #ifndef CHAIN_H
 #define CHAIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For functions that must have a frame of their own, and do work behind their calls. */
+/* For functions that must have a frame of their own, and do work after their calls. */
 #ifndef DEEP_H
 #define DEEP_H
 

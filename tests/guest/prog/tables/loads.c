@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* loads FILE N: N times opens a library, calls its plugged() for a system call, closes it. */
+/* loads FILE N: N times, open a library, call its plugged() for a system call, close it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

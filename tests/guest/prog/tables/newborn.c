@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * newborn - threads that stay where they began
+ * newborn - threads that stay in the function where they started
  *
- * A new thread runs on in the function that made it, on a stack of its own, where tables have the
- * rows of the thread that made it: they find a return address at the stack pointer. Here one is
- * there, of main(). Three threads in turn do system calls with the stack pointer that clone() gave
- * to them, and with one and two words taken off the stack; each of their stacks is one frame.
+ * A new thread runs on in the function that made it, on a stack of its own. Tables have the rows of
+ * the thread that made it there, so they find a return address at the stack pointer. Here there is
+ * such an address, of main(). Three threads in turn make system calls: with the stack pointer that
+ * clone() gave them, and with one and with two words taken off the stack. Each of their stacks is
+ * one frame.
  */
 #include <sched.h>
 #include <stdio.h>

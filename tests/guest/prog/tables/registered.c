@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * registered WHAT [FILE] - which tables has this process?
+ * registered WHAT [FILE] - which tables does this process have?
  *
- *	start		that of the program, the loader, the vDSO, and libc are there
- *	none		they are not
- *	load FILE	that of a library is there once it is loaded
- *	unload FILE	and no more once it is closed
- *	fork		children have those of their parent, each its own list
- *	exec		"none" in a program that this one becomes, without LD_AUDIT
+ *	start		the tables of the program, the loader, the vDSO, and libc are there
+ *	none		they are not there
+ *	load FILE	the table of a library is there after the library is loaded
+ *	unload FILE	and it is gone after the library is closed
+ *	fork		children have the tables of their parent, each its own list
+ *	exec		"none" in a program that replaces this program, without LD_AUDIT
  *
- * The kernel has no list of them, but it says whether there was something to remove.
+ * The kernel has no list of the tables, but the removal of a table says whether there was a table.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * spawned - a program whose stack goes past the place where that of the one before began
+ * spawned - a program whose stack grows past the address where the previous program's stack started
  *
- * posix_spawn() and vfork() of many C libraries execute programs from a task that clone() gave a
- * stack of its own. Where that began says nothing about the new program. Here it is amid the new
- * stack: without randomization a place that was free in the old one is passed by a recursion in
- * the new one, and system calls are done below.
+ * posix_spawn() and vfork() of many C libraries execute programs from a task whose stack came from
+ * clone(). The start of that stack says nothing about the new program. Here its address is in the
+ * middle of the new stack. Without randomization, a recursion in the new program passes a place
+ * that was free in the old program, and makes system calls below it.
  */
 #include <alloca.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * throws N: N exceptions through frames with destructors. System calls are made in front of the
- * throw, in the destructors that run while the stack is unwound, in the handler, and behind it.
+ * throws N: N exceptions through frames with destructors. There are system calls before the throw,
+ * in the destructors that run during unwinding, in the handler, and after it.
  */
 #include <cstdlib>
 #include <stdexcept>

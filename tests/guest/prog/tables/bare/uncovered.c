@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * uncovered: code with frame pointers that no unwind table knows anything of
+ * uncovered: code with frame pointers that no unwind table covers
  *
- * Compiled with frame pointers, without .eh_frame and symbols, and with so much code that nobody
- * follows all of it: what Go programs look like. It makes two kinds of system calls:
+ * It is compiled with frame pointers, without .eh_frame and symbols, and has so much code that the
+ * generator cannot follow all of it. Go programs look like this. It makes two kinds of system
+ * calls:
  *
  *	- 20 of getppid(), 12 frames deep, whose stacks are as long with a table of this file as
  *	  without;
- *	- for each of several values that are no address of code, getpgrp() with a frame pointer to
- *	  a frame that has it for a return address. That frame leads to one that looks all right,
- *	  and must not be followed. The last value is one of code, and the frames are followed.
+ *	- getpgrp() for each of several values that are no address of code, with a frame pointer to
+ *	  a frame whose return address is the value. That frame leads to a frame that looks right,
+ *	  and must not be followed. The last value is an address of code, and the frames are
+ *	  followed.
  *
- * It is built for 32 bits too, and without a C library there.
+ * It is also built for 32 bits, there without a C library.
  */
 #include <stdint.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-// busy SECONDS: goroutines that sort, hash, format and hand things to one another. Go keeps frame
+// busy SECONDS: goroutines that sort, hash, format and pass values to each other. Go keeps frame
 // pointers, and has no .eh_frame.
 package main
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `loads` loads. */
+/* The library that `loads` loads. */
 #include <sys/syscall.h>
 #include <unistd.h>
 

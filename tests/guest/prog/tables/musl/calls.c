@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * calls N: N times system calls at the end of chain_a, chain_b, chain_c: from main, from threads,
- * from a comparison that qsort() calls, from a handler of a signal, and in stdio. For musl, whose
- * code has no .eh_frame, nor has this: compiled without frame pointers and unwind tables.
+ * calls N: N times, make system calls at the end of chain_a, chain_b, chain_c: from main, from
+ * threads, from a comparison that qsort() calls, from a signal handler, and in stdio. For musl,
+ * whose code has no .eh_frame. This program has no .eh_frame either: it is compiled without frame
+ * pointers and unwind tables.
  */
 #include <pthread.h>
 #include <signal.h>
