@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The promises of make itself: what it prints, builds and installs.
 
-CHECK_TARGETS += check-build
+TEST_TARGETS += check-build
 
 .PHONY: check-build
 check-build:
