@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * format.h - what a cache of tables looks like: names, headers, who is trusted
+ * format.h - what a cache of tables looks like: file names, headers, who is trusted
  *
- * For tables/cache.c, which writes and reads it, and for audit/audit.c, which reads it inside of
- * any program. So there is nothing of a C library in here: fixed-width types, memory, numbers.
+ * tables/cache.c writes and reads the cache. audit/audit.c reads it inside any program. So this
+ * header uses nothing of a C library: it has fixed-width types, memory and numbers only.
  *
- * One file a table. Its name says what it was made from:
+ * A file holds one table. The name of the file says what the table was made from:
  *
  *	BUILDID-VERSION					files that are trusted
- *	[BUILDID]@DEV.INODE.SIZE.MTIME.CTIME-VERSION	all others
+ *	[BUILDID]@DEV.INODE.SIZE.MTIME.CTIME-VERSION	all other files
  *
- * It begins with a struct tables_head, then come tables_head.stats_size bytes for statistics, then
- * the table.
+ * The file starts with a struct tables_head. Then come tables_head.stats_size bytes of statistics,
+ * then the table.
  */
 #ifndef TABLES_FORMAT_H
 #define TABLES_FORMAT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * uapi.h - how unwind tables are given to the kernel
+ * uapi.h - how a program gives unwind tables to the kernel
  *
- * User space's own words for include/uapi/linux/unwind_table.h of the kernel series, for systems
- * whose headers do not have it; layouts and numbers are the same.
+ * This header stands in for include/uapi/linux/unwind_table.h of the kernel series on systems whose
+ * headers lack that file. Layouts and numbers are the same.
  */
 #ifndef UNWIND_TABLE_UAPI_H
 #define UNWIND_TABLE_UAPI_H
