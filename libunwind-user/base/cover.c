@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cover - see cover.h
+ * cover.c - the sweep over intervals, see cover.h
  *
- * A sweep from the lowest address to the highest over the intervals sorted by their begin. The
- * open ones are in a heap with the highest rank on top; one that has ended leaves it when it comes
- * to the top. So any number of intervals nested in any way takes n log n.
+ * The sweep sorts the intervals by their start and goes from the lowest address to the highest. A
+ * heap holds the open intervals, the highest rank on top. An interval that has ended leaves the
+ * heap when it comes to the top. So n intervals take n log n, however they are nested.
  */
 #include <errno.h>
 #include <stdlib.h>

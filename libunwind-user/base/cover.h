@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cover - from intervals that may overlap to a sorted list of pieces that do not
+ * cover.h - turns intervals that may overlap into a sorted list of pieces that do not
  *
- * Functions with what was inlined into them, units of debug information, and code that a JIT
- * compiler wrote over older code: at each address one of them is wanted, the one of the highest
- * rank.
+ * Three kinds of intervals overlap: functions and the functions inlined into them, units of debug
+ * information, and code that a JIT compiler wrote over older code. At each address the caller wants
+ * the interval with the highest rank.
  */
 #ifndef UU_COVER_H
 #define UU_COVER_H

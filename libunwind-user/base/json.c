@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* json.c - see json.h */
+/* json.c - the JSON writer, see json.h */
 #include <string.h>
 
 #include "json.h"

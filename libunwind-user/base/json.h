@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * json.h - JSON (RFC 8259) written value by value
+ * json.h - writes JSON (RFC 8259) value by value
  *
  *	struct jsonw j = { .file = stdout };
  *
@@ -11,10 +11,11 @@
  *	jsonw_end(&j);
  *	jsonw_end(&j);
  *
- * The commas are the writer's. @key is NULL in an array and for the outermost value, and otherwise
- * a string that needs no escapes. Names in a trace are bytes, JSON is text: a byte that is no part
- * of valid UTF-8 becomes U+FFFD. Writing to a file needs no memory; a text says itself whether
- * memory failed, and a file whether writing did.
+ * The writer sets the commas. @key is NULL in an array and for the outermost value. Everywhere else
+ * @key is a string that needs no escapes. Names in a trace are bytes, and JSON is text: the writer
+ * replaces each byte that is not part of valid UTF-8 by U+FFFD. Writing to a file allocates no
+ * memory. A caller that writes to a struct text checks its @failed for lack of memory; a caller
+ * that writes to a file checks the file for write errors.
  */
 #ifndef UU_JSON_H
 #define UU_JSON_H

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A string that grows. What does not fit in memory is left out, @failed says so, and all that comes
- * later is left out as well: who prints the text looks at @failed first.
+ * text.h - a string that grows
+ *
+ * When memory runs out, the text that does not fit is left out, @failed is set, and all later text
+ * is left out too. The caller checks @failed before it prints the text.
  */
 #ifndef USTACK_TEXT_H
 #define USTACK_TEXT_H

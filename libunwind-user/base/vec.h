@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A growing array and an integer hash: the two containers of the tree.
+ * vec.h - a growing array and an integer hash: the two containers of the tree
  *
- * A vector is any struct that begins with VEC(type); vec_add() returns a
- * pointer to a new zeroed element, valid until the next vec_add(), or NULL
- * when memory runs out.
+ * A vector is any struct that starts with VEC(type). vec_add() returns a pointer to a new zeroed
+ * element, or NULL when memory runs out. The pointer is valid until the next vec_add().
  */
 #ifndef USTACK_VEC_H
 #define USTACK_VEC_H
