@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stats.h - what of a file's code a table has rules for, and why it has none for the rest
+ * stats.h - how much of a file's code a table covers, and why it does not cover the rest
  *
- * The generator counts as it goes on; commands and caches pass the counts on.
+ * The generator counts while it makes a table. Commands and caches pass the counts on.
  */
 #ifndef STATS_H
 #define STATS_H
