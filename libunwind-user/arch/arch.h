@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arch.h - what the generator must know of an architecture
+ * arch.h - what the generator must know about an architecture
  *
- * Each has a folder of this shape:
+ * Each architecture has a folder of this shape:
  *
  *	arch.c		struct arch: registers, default rules
- *	code.c		instructions that are looked for: padding, system calls, signal trampolines
+ *	code.c		instructions to look for: padding, system calls, signal trampolines
  *	plt.c		stubs of a PLT
- *	flow*.c		what one instruction does to the frame, and where it goes on
- *	NAME.h		what these share
+ *	flow*.c		what one instruction does to the frame, and where execution goes on
+ *	NAME.h		what these files share
  *
- * Numbers that the reader of tables needs as well are in sframe/sframe_NAME.h, where the kernel has
- * them from, too.
+ * Numbers that the table reader needs too are in sframe/sframe_NAME.h. The kernel uses the same
+ * header.
  */
 #ifndef ARCH_H
 #define ARCH_H

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/flow - instructions of amd64 as arch/arch.h has them, decoded by Capstone
+ * flow.c - instructions of amd64 in the form of arch/arch.h, decoded by Capstone
  *
- * What Capstone says of the length and the operands of an instruction is relied on; what it says of
- * implicit registers and of which operand is written is not, beyond adding to what is lost: an
- * operand that is SP or FP counts as written unless the instruction is known not to. Of no
- * instruction that is not listed here SP or FP survives if it is named.
+ * This file relies on Capstone for the length and the operands of an instruction. It does not rely
+ * on Capstone for implicit registers, or for which operands are written: these answers can only add
+ * to the registers that are lost. An operand that is SP or FP counts as written unless the
+ * instruction is known not to write it. When an instruction that is not listed here names SP or FP,
+ * that register is lost.
  */
 #include <capstone/capstone.h>
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* amd64/flow.h - what the two files that decode amd64 share */
+/* flow.h - what the two files that decode amd64 share */
 #ifndef ARCH_AMD64_FLOW_H
 #define ARCH_AMD64_FLOW_H
 

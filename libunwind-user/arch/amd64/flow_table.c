@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/flow_table - the table that an indirect jump of amd64 goes by
+ * flow_table.c - the table that an indirect jump of amd64 uses
  *
- * GCC and clang write a switch so, with other instructions in between and registers of their
- * choice, the first line sometimes behind a copy of the index or with a mask in its place:
+ * GCC and clang write a switch like this. Other instructions can come in between, and the compiler
+ * chooses the registers. Sometimes the first line comes after a copy of the index, or has a mask in
+ * its place:
  *
  *	cmp $LAST,%index; ja default		and $LAST,%index
  *	[movzbl or mov %index,%index]
@@ -13,7 +14,8 @@
  *	mov table(,%index,8),%to; jmp *%to
  *	lea function(%rip),%to; jmp *%to
  *
- * It is read backward: what is looked for is in a register that nothing else may write on the way.
+ * The search reads backward from the jump. The value it looks for is in a register, and no other
+ * instruction on the way may write that register.
  */
 #include <string.h>
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * arm64/flow - instructions of arm64 as arch/arch.h has them
+ * flow.c - instructions of arm64 in the form of arch/arch.h
  *
- * All have four bytes, and where the registers are that one writes depends on its group. What is
- * decoded here is what goes on elsewhere, what moves SP, what stores or loads FP (x29) and RA (x30)
- * by SP or FP, and what signs RA. Of the rest it is enough to know whether it may write one of the
- * three: an instruction of a group that is not known here is none (FLOW_BAD).
+ * All instructions have four bytes. The group of an instruction says which of its bits name the
+ * registers that it writes. This file decodes the instructions that go on elsewhere, that move SP,
+ * that store or load FP (x29) and RA (x30) by SP or FP, and that sign RA. For all other
+ * instructions it decodes only whether they may write SP, FP or RA. An instruction of a group that
+ * is not known here counts as no instruction (FLOW_BAD).
  *
- * Source: Arm Architecture Reference Manual, A-profile, "A64 Instruction Set Encoding"; the groups
- * below have its names.
+ * Source: Arm Architecture Reference Manual, A-profile, "A64 Instruction Set Encoding". The groups
+ * below have the names of that section.
  */
 #include <elf.h>
 #include <string.h>

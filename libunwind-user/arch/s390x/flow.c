@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x/flow - instructions of s390x as arch/arch.h has them
+ * flow.c - instructions of s390x in the form of arch/arch.h
  *
- * SP is r15, RA r14, and FP, as far as tables have one, r11: a register like others, saved among
- * them. A caller has 160 bytes at its SP in which functions save what they use, by one instruction
- * mostly, SP itself included, and read it back the same way.
+ * SP is r15 and RA is r14. FP, where tables have an FP, is r11: a register like others, saved among
+ * them. A caller keeps 160 bytes at its SP. The called function saves there the registers that it
+ * uses, SP included, mostly by one instruction, and reads them back the same way.
  *
- * Decoded here is what goes on elsewhere, what moves SP, and what stores or loads these registers
- * by SP or FP. What the rest may write is in flow_table.c, and what is not there is no instruction.
- * Not followed is what is executed by another one (ex, exrl), and what branches and saves in
- * registers other than RA, as nobody does who wants to be debugged.
+ * This file decodes the instructions that go on elsewhere, that move SP, and that store or load
+ * these registers by SP or FP. flow_table.c says what all other instructions may write; an opcode
+ * that it lacks counts as no instruction. Two kinds of instructions are not followed: those that
+ * another instruction executes (ex, exrl), and branches that save in a register other than RA. Code
+ * that is meant to be debugged has no such branches.
  *
  * Sources: z/Architecture Principles of Operation; ELF Application Binary Interface, s390x
  * Supplement.

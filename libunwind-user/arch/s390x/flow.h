@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* s390x/flow.h - what the two files that decode s390x share */
+/* flow.h - what the two files that decode s390x share */
 #ifndef ARCH_S390X_FLOW_H
 #define ARCH_S390X_FLOW_H
 
