@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cfi.h - .eh_frame as rows: for a range of pcs, how to find CFA, RA and FP
+ * cfi.h - .eh_frame as rows: how to find CFA, RA and FP for a range of pcs
  *
- * Internal to the library; gen/gen.c makes tables of the rows.
+ * Internal to the library. gen/gen.c makes tables from the rows.
  *
  * Formats: Linux Standard Base Core, "Exception Frames"; DWARF 5, section 6.4; the extensions of
- * GNU and of the ARM64 ABI. A section is hostile input: no read outside of it, work in proportion
- * to its size, no recursion. What cannot be understood becomes a row with CFI_BAD or no row.
+ * GNU and of the ARM64 ABI. A section is hostile input: the reader never reads outside the section,
+ * its work is in proportion to the section's size, and it does not recurse. An FDE or an
+ * instruction that the reader cannot understand becomes a row with CFI_BAD, or no row.
  */
 #ifndef CFI_H
 #define CFI_H

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * cursor.h - bytes of .eh_frame, read one after the other
- */
+/* cursor.h - reads the bytes of .eh_frame one after the other */
 #ifndef CFI_CURSOR_H
 #define CFI_CURSOR_H
 

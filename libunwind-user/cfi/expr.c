@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * expr - the few DWARF expressions that are a rule
+ * expr.c - the few DWARF expressions that are a rule
  *
- * The expression runs over symbols: a number, register + offset, CFA + offset, or what lies at one
- * of the latter two. What leaves this set (what lies at *(rsp + 8) + 8, say) is bad, and so is
- * every operation that no compiler, linker or C library was seen to use. There are no jumps, hence
- * each byte is looked at once.
+ * The expression runs over symbols: a number, register + offset, CFA + offset, or the memory at
+ * register + offset or at CFA + offset. A value outside this set, *(*(rsp + 8) + 8) say, is bad. So
+ * is every operation that no compiler, linker or C library was seen to use. There are no jumps, so
+ * each byte is read once.
  */
 #include <dwarf.h>
 #include <string.h>

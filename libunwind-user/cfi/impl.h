@@ -7,7 +7,7 @@
  *	expr.c		DWARF expressions: the few that are a rule
  *	cursor.c	numbers and pointers
  *
- * Each calls only those below it.
+ * Each file calls only the files below it.
  */
 #ifndef CFI_IMPL_H
 #define CFI_IMPL_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * run - call frame instructions to rows
+ * run.c - runs call frame instructions and emits rows
  *
- * Of all registers only those that a table speaks of are followed: CFA, RA, FP, and SP to see that
- * the caller's is the CFA. An instruction that cannot be understood makes the rest of the FDE bad:
- * what went before is still right, since no instruction acts on pcs before its own.
+ * Only the registers that a table describes are followed: CFA, RA, FP, and also SP, to check that
+ * the caller's SP is the CFA. An instruction that cannot be understood makes the rest of the FDE
+ * bad. The rows before it stay right, since no instruction acts on pcs before its own.
  */
 #include <dwarf.h>
 #include <string.h>

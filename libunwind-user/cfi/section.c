@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cfi - the entries of .eh_frame: CIEs, FDEs and their pointers
+ * section.c - the entries of .eh_frame: CIEs, FDEs and their pointers
  *
- * The section is walked once, front to back; .eh_frame_hdr would save nothing, since every FDE is
- * wanted. A CIE is parsed when the first FDE names it and then kept, by its offset. Since any
- * offset can be named, also one in the middle of something, a CIE may be MAX_CIE bytes long: that
- * bounds the work, which is otherwise one pass.
+ * The reader walks the section once, front to back. .eh_frame_hdr would save nothing, since every
+ * FDE is wanted. The reader parses a CIE when the first FDE names it, and keeps it by its offset.
+ * An FDE can name any offset, even one in the middle of something. So a CIE may be at most MAX_CIE
+ * bytes long: that bounds the work, which is otherwise one pass.
  */
 #include <dwarf.h>
 #include <errno.h>
