@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * code - what a row says, as the bytes of an FRE
+ * code.c - encodes the state of a row as the bytes of an FRE
  *
- * Few states occur in a file (some hundred), so this runs once for each. The default form says CFA
- * = SP or FP + n, RA and FP saved at a distance from it. The flexible one says everything of
+ * A file has few different states (some hundred), so the encoder runs once for each state. The
+ * default form says: CFA = SP or FP + n, RA and FP saved at a distance from the CFA. The flexible
+ * form can say all of
  *
  *	CFA:	register + n, *(register + n)
  *	RA, FP:	*(CFA + n), register + n, *(register + n)
  *
- * and takes twice the words. A control word of 0 stands for the rule of the default form, hence RA
- * or FP = CFA + n cannot be said.
+ * and takes twice the words. A control word of 0 stands for the rule of the default form, so RA or
+ * FP = CFA + n has no encoding.
  */
 #include <string.h>
 

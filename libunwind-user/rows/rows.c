@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * rows - FDEs and their rows, as .eh_frame has them and as they are found without it
+ * rows.c - FDEs and their rows, from .eh_frame and from other sources
  *
- * While .eh_frame is read its rows are collected, their states numbered: there are few different
- * ones, so that from here on rows are compared, and encoded, by number. Then FDEs are sorted by
- * start (most files have two or three ascending runs of them), and PLT stubs that no FDE covers are
- * added. What can be told of other code without .eh_frame comes from flow/; gen/list.c makes one
- * list of them all.
+ * While .eh_frame is read, rows are collected and their states numbered. A file has few different
+ * states, so later steps compare and encode rows by number. Then the FDEs are sorted by start (most
+ * files have two or three ascending runs of FDEs), and PLT stubs that no FDE covers are added. Rows
+ * for other code without .eh_frame come from flow/. gen/list.c makes one list of all rows.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rows.h - a file's code, and the rows that are known of it
+ * rows.h - a file's code, and the rows that are known for it
  *
  *	image.c	the ELF file or image: code, .eh_frame, PLT sections
- *	rows.c	FDEs and their rows: of .eh_frame, of stubs, and those that others add
- *	code.c	what a row says, as bytes of an FRE
+ *	rows.c	FDEs and their rows: from .eh_frame, from stubs, and those that others add
+ *	code.c	the state of a row, as bytes of an FRE
  *	sig.c	code that returns from signal handlers
  *
- * Rows come from .eh_frame (rows_cfi_ops), then from what follows code (flow/). gen/ makes a table
- * of them.
+ * Rows come from .eh_frame (rows_cfi_ops), then from flow/, which follows code. gen/ makes a table
+ * from the rows.
  */
 #ifndef ROWS_H
 #define ROWS_H

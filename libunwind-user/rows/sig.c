@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * sig - code that returns from a signal handler, where .eh_frame does not know it
+ * sig.c - code that returns from a signal handler and that .eh_frame does not describe as such
  *
- * It is told by its bytes, which kernels and C libraries keep as they are, because debuggers look
- * for them; struct sframe_sig has them. Two things happen:
+ * This file recognizes such code by its bytes. Kernels and C libraries keep these bytes as they
+ * are, because debuggers look for them. struct sframe_sig has the bytes. There are two cases:
  *
- *	- an FDE says nothing of a signal (the vDSO of s390x has such): by its rules the interrupted
- *	  code called the trampoline. They are left out, and whoever steps tells it by its bytes;
- *	- there is no FDE (the vDSO of arm64, musl): a row, if tables have words for one, and if the
- *	  bytes are many enough to be nothing else. Handlers return to its start, and a return
- *	  address is looked up one byte before, so the row begins an instruction early: the vDSO has
- *	  a nop there for that.
+ *	- An FDE covers the code but says nothing about a signal (the vDSO of s390x has such an
+ *	  FDE). By its rules the interrupted code called the trampoline. The FDE is left out, and
+ *	  the unwinder recognizes the code by its bytes.
+ *	- No FDE covers the code (the vDSO of arm64, musl). It gets a row, if tables can express the
+ *	  row and if the bytes are enough to be nothing else. Handlers return to the start of this
+ *	  code, and an unwinder looks up a return address one byte before it. So the row starts one
+ *	  instruction early: the vDSO has a nop there for that.
  */
 #include <string.h>
 
