@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * calls - what code that .eh_frame covers calls in the gaps
+ * calls.c - calls from code that .eh_frame covers into the gaps
  *
- * Programs have .eh_frame, the C library they are linked with statically, or assembler code, may
- * not, and symbols are stripped. To decode all covered code would take longer than everything else,
- * so it is searched for bytes that would be a call, a jump or an address of something in a gap, and
- * only functions with such bytes are decoded, from their first instruction on, to know whether they
- * are what they seem.
+ * A program can have .eh_frame while its static C library or its assembler code has none. Symbols
+ * are stripped. Decoding all covered code would take longer than everything else. So this file
+ * searches the covered code for bytes that would be a call, a jump or an address of something in a
+ * gap. It decodes only functions with such bytes, from their first instruction on, to check that
+ * the bytes are such an instruction.
  */
 #include <string.h>
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * impl.h - rows for code that no FDE covers, found by following it
+ * impl.h - what the files that follow code share
  *
- *	flow.c		the gaps, what is entered there, rows of what was found
- *	entry.c	where functions begin: symbols, the dynamic section, relocations
- *	calls.c	and what code with .eh_frame calls
+ *	flow.c		the gaps, where the walk enters them, rows for the code it followed
+ *	entry.c		where functions start: symbols, the dynamic section, relocations
+ *	calls.c		... and calls from code with .eh_frame
  *	walk.c		instructions and functions, until no state changes any more
- *	edge.c		where an instruction goes on
- *	prove.c	what is not sure is proved by where it goes, or left out
- *	jump.c		indirect jumps by a table
- *	state.c	what one instruction does to a state; two states become one
+ *	edge.c		where execution goes on after an instruction
+ *	prove.c		proves what is not sure by where it goes, or leaves it out
+ *	jump.c		indirect jumps through a table
+ *	state.c		what one instruction does to a state; merges two states
  *
  * arch/NAME/flow*.c decode, and find the table of an indirect jump.
  *
- * A state is what is known of the frame in front of an instruction, whatever path led there. It
- * only ever loses knowledge: where paths disagree, nothing is said, and so there is no row.
+ * A state is what is known about the frame before an instruction, whatever path led there. A state
+ * only ever loses knowledge: where paths disagree, that part of the state becomes unknown, and so
+ * there is no row.
  */
 #ifndef FLOW_IMPL_H
 #define FLOW_IMPL_H

@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * prove - what is not reached for sure is right if it gets to where it must be
+ * prove.c - proves code that is not reached for sure by where it goes
  *
- * Such code is what lies behind a call that may not return, and functions that are known by their
- * address only. A state makes several claims: how far SP is from the CFA, what FP holds, where the
- * caller's FP is saved, and with a register for it, the same of the return address. Each is proved
- * by itself:
+ * Such code follows a call that may not return, or is a function that is known by its address only.
+ * A state makes several claims: how far SP is from the CFA, what FP holds, where the caller's FP is
+ * saved. With a register for the return address, the same claims exist for the return address. Each
+ * claim is proved by itself:
  *
- * A claim is proved in front of an instruction if the instruction goes on for sure to where a claim
- * that was computed from it is proved. So `sub $8,%rsp` hands a proof of SP back to SP, and
- * `leave` or `lea -40(%rbp),%rsp` hands it to FP: where SP was before, nobody asks. A proof of what
- * was read back from the stack is one of the slot, if the register that it was read by is proved,
- * too. Proofs begin
- *	- at a return: the return address is at SP, and FP as the caller left it;
- *	- where code goes on, by a jump or by itself, that is known to be right: claims of both that
- *	  are equal, of code in gaps, or of .eh_frame, which has the starts of functions that are
- *	  jumped to, too;
- *	- at the end of the outermost frame, which never returns: where nothing comes behind, or the
+ * A claim is proved before an instruction if execution goes on for sure to a place where a claim
+ * computed from it is proved. So `sub $8,%rsp` hands a proof of SP back to SP. `leave` and `lea
+ * -40(%rbp),%rsp` hand it to FP: where SP was before does not matter. A proof of a value read back
+ * from the stack is a proof of the slot, if the register used for the read is proved too. Proofs
+ * start
+ *	- at a return: the return address is at SP, and FP is as the caller left it;
+ *	- where code goes on, by a jump or by itself, to code that is known to be right: both make
+ *	  equal claims. That code is in gaps or has .eh_frame, which also has the starts of
+ *	  functions that are jumped to;
+ *	- at the end of the outermost frame, which never returns: where nothing follows, or the
  *	  program is jumped to;
- *	- in functions whose address is taken, at calls: they may not return at all, as those of
- *	  threads. The ABI wants SP at a multiple of 16 in front of a call, so at the address that
- *	  was taken SP is 8 off that, as it is where a function begins, and is not at labels in the
- *	  middle of one that has calls. (Not so where SP is aligned at the start of functions, too.)
+ *	- at calls in functions whose address is taken: such functions may not return at all, as
+ *	  those of threads. The ABI wants SP at a multiple of 16 before a call. So at the address
+ *	  that was taken SP is 8 off that. This holds where a function starts, and not at labels in
+ *	  the middle of a function that has calls. (Functions that align SP at their start are
+ *	  different.)
  *
- * No proof goes through what may not be: the way back from a call that may not return, or a branch
- * that may only be there because a compiler has left a block empty. Behind abort() lies a part of
- * another function, which does what its own frame wants. (The outermost frame has no claim that
- * another function could have otherwise, but that it has no caller: there one does.)
+ * No proof goes through a path that may not exist. Such paths are the way back from a call that may
+ * not return, and a branch to a block that a compiler may have left empty. After abort() comes a
+ * part of another function, which treats its own frame. (The outermost frame is an exception: it
+ * claims only that it has no caller, and has no frame that could be another function's. There a
+ * proof does go through.)
  *
- * In a file that has next to no .eh_frame, proofs do go through calls that may not return. It has
- * no landing pads, unless it has a table of them, as a C++ compiler writes .eh_frame for them:
- * these lie in a row, each of another frame, with a call in between that does not return. And what
- * compilers put behind abort() is known there by the jumps that lead to it, as the whole of the
- * file is followed.
+ * In a file that has next to no .eh_frame, proofs do go through calls that may not return. Such a
+ * file has no landing pads, unless it has a table of them, as a C++ compiler writes .eh_frame for
+ * them. Landing pads follow each other, each of another frame, with a call in between that does not
+ * return. And the code that compilers put after abort() is known there by the jumps that lead to
+ * it, as the whole file is followed.
  *
- * What is proved is sure, without the claims that are not, and so is where it has to go from there,
- * and the functions it calls: those that never return have no other proof. All that is walked
- * again.
+ * What is proved is sure, without the claims that are not proved. So are the places where it has to
+ * go from there, and the functions it calls: functions that never return have no other proof. All
+ * of this is walked again.
  *
- * On the other hand, a path from which something contradictory cannot be avoided has a wrong state
- * somewhere, and none of it is believed, proved or not: a return with SP elsewhere; known code with
- * another state; no instruction; a call with SP not a multiple of 16, which the ABI wants.
+ * On the other hand, a path that cannot avoid something contradictory has a wrong state somewhere.
+ * None of its states is believed, proved or not. Contradictory are: a return with SP elsewhere;
+ * known code with another state; no instruction; a call with SP not a multiple of 16, which the ABI
+ * wants.
  */
 #include <errno.h>
 #include <stdlib.h>

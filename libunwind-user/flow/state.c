@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * state - what an instruction does to what is known of the frame
+ * state.c - what an instruction does to the known state of the frame
  *
- * Addresses on the stack are told by their distance from the CFA. Where that is, and where SP and
- * the return address are when a function is entered, is in struct flow_arch: right below the CFA,
- * with SP pointing there, or in a register. Whoever brings SP above where it was has taken
- * something off: from there on nothing is known. So it is if the return address is written over, as
- * what hides jumps from the processor does, and where it is neither in its register nor saved.
+ * Addresses on the stack are expressed by their distance from the CFA. struct flow_arch says where
+ * the CFA is, and where SP and the return address are when a function is entered: right below the
+ * CFA, with SP pointing there, or in a register. Code that moves SP above its place at entry has
+ * taken something off the stack: from there on nothing is known. Nothing is known either where the
+ * return address is overwritten, as code does that hides jumps from the processor, or where it is
+ * neither in its register nor saved.
  *
  * The caller's FP and the return address are in their registers, in a slot, or both. A slot counts
- * from the store until something else is stored there or may be, below SP, by a call.
+ * from the store until something else is stored there. A slot below SP also ends at a call, which
+ * may overwrite it.
  */
 #include "impl.h"
 

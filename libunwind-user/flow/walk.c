@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * walk - from the entries along all paths, until no state changes any more
+ * walk.c - follows code from the entries along all paths, until no state changes any more
  *
- * What goes on where is in edge.c, and whether that is sure. What is not reached for sure
- * is not believed before it is proved, see prove.c, and gives way to what is.
+ * edge.c says where execution goes on, and whether that is sure. Code that is not reached for sure
+ * is not believed before it is proved, see prove.c, and gives way to code that is reached for sure.
  *
- * What a function does to SP and FP is taken from its returns. Those that are not in a gap have an
- * ABI, which leaves both alone.
+ * The effect of a function on SP and FP is taken from its returns. Functions outside the gaps
+ * follow the ABI, which leaves both alone.
  *
- * A function is bad, and has no rows, if on a sure path it
- *	- has bytes that are no instruction,
- *	- returns with SP not at the return address,
- *	- goes on in code with a row of .eh_frame that says something else,
- *	- is the trampoline of signals: that is a frame of its own kind;
- *	- has a path on which SP gets lost, no return with SP at its place, and no call with SP
- *	  aligned. Such may be entered in a way of its own, as the resolver of ld.so is, with two
- *	  words more on the stack.
+ * A function is bad, and has no rows, if
+ *	- a sure path reaches bytes that are no instruction,
+ *	- a sure path returns with SP not at the return address,
+ *	- a sure path goes on in code with a row of .eh_frame that says something else,
+ *	- a sure path reaches the trampoline of signals, which has a frame of its own kind, or
+ *	- a path loses SP, and the function has no return with SP at its place and no call with SP
+ *	  aligned. Such a function may be entered in a way of its own, as the resolver of ld.so is,
+ *	  with two words more on the stack.
  */
 #include <errno.h>
 #include <stdlib.h>
