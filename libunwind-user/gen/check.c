@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * check - rows that the code contradicts
+ * check.c - finds rows that the code contradicts
  *
- * .eh_frame that a compiler or an assembler writer gets wrong is rare, and to follow all code of
- * each file takes several times as long as to make its table. So functions are looked at in two
- * places only, which few wrong ones escape:
+ * Compilers and assembler writers rarely get .eh_frame wrong, and following all code of each file
+ * takes several times as long as making its table. So functions are checked in two places only,
+ * which few wrong rows escape:
  *
- *	- the first instructions, as long as they are pushes and the like. Assembler code without
- *	  any directives has one row, which is wrong behind its first push;
- *	- the last one. OCaml puts the calls of its garbage collector behind the end of the
- *	  function, each with a jump back, and counts SP there as at that end: less than there is,
- *	  if the call belongs to a place within a try. Where the jump goes .eh_frame says more.
+ *	- The first instructions, as long as they are pushes and the like. Assembler code without
+ *	  any directives has one row, which is wrong after its first push.
+ *	- The last instruction. OCaml puts the calls of its garbage collector after the end of the
+ *	  function, each with a jump back, and counts SP there as at that end. If the call belongs
+ *	  to a place within a try, that is less than there is. At the target of the jump, .eh_frame
+ *	  says more.
  *
- * A function of which .eh_frame and these instructions say different things is followed from its
- * start, with SP as its first row has it; so are all functions of a file of which one ends so.
- * Rows that contradict what is found become holes: it is not known what is wrong. So do rows by an
- * SP that has been replaced, if .eh_frame does not tell. Code that is not reached is compared as
- * well, with what its own row says where it begins, which counts for less.
+ * Where .eh_frame and these instructions disagree, the function is followed from its start, with SP
+ * as its first row has it. If the last instruction of one function shows such an error, all
+ * functions of the file are followed. Rows that contradict the code become holes: which part is
+ * wrong is not known. Rows by an SP that has been replaced become holes too, if .eh_frame does not
+ * say that. Code that the walk does not reach is compared as well, starting from what its own row
+ * says; that comparison counts for less.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen - .eh_frame of a file or an image to a table
+ * gen.c - makes a table from the .eh_frame of a file or an image
  *
- * The steps, and the files that know them, are listed in impl.h.
+ * impl.h lists the steps, and the files that do them.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,13 +3,13 @@
  * impl.h - what the parts of the generator share
  *
  *	gen.c	the steps, from .eh_frame to a table
- *	check.c	rows that the code contradicts
- *	list.c	rows of all FDEs in one ascending list, with padding and holes
- *	pack.c	the list cut into functions so that the section is small
- *	write.c	the bytes of the section
+ *	check.c	finds rows that the code contradicts
+ *	list.c	makes one ascending list of the rows of all FDEs, with padding and holes
+ *	pack.c	cuts the list into functions so that the section is small
+ *	write.c	writes the bytes of the section
  *
- * Below it: rows/ has the file and the rows of its FDEs, flow/ adds rows for code without
- * .eh_frame, arch/ has what is particular to an architecture.
+ * The generator uses three other folders: rows/ has the file and the rows of its FDEs, flow/ adds
+ * rows for code without .eh_frame, and arch/ has what is particular to an architecture.
  */
 #ifndef GEN_IMPL_H
 #define GEN_IMPL_H

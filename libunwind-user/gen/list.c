@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * list - the rows of all sorted FDEs as one ascending list
+ * list.c - makes one ascending list of the rows of all sorted FDEs
  *
- * Most rows are taken as they are. The rest is decided here:
+ * Most rows are taken as they are. This file decides the other cases:
  *
- *	- the same FDE twice counts once; where two FDEs overlap and differ, nobody knows which one
- *	  a debugger takes, so all they cover from there on is a hole;
- *	- a gap between two functions that is nothing but padding gets the row that the second one
- *	  starts with, see gen.h. Any other gap is not in the table;
- *	- a hole is what the code contradicts, as far as that is looked at, see check.c;
- *	- so is what returns from signal handlers with rules that do not say so, see rows/sig.c;
- *	- so is what lies behind an instruction that goes to another stack, if no rule says so;
- *	- glibc's function to which coroutines return has no caller, nor has the padding before it.
+ *	- The same FDE twice counts once. Where two FDEs overlap and differ, it is unknown which FDE
+ *	  a debugger takes, so all they cover from there on is a hole.
+ *	- A gap between two functions that is nothing but padding gets the first row of the second
+ *	  function, see gen.h. Any other gap is not in the table.
+ *	- Rows that the code contradicts, as far as they are checked, become a hole, see check.c.
+ *	- Code that returns from signal handlers becomes a hole if its rules do not say so, see
+ *	  rows/sig.c.
+ *	- The code after an instruction that switches to another stack becomes a hole, if no rule
+ *	  describes the switch.
+ *	- glibc's function to which coroutines return has no caller, and neither has the padding
+ *	  before it.
  */
 #include <errno.h>
 #include <stdlib.h>

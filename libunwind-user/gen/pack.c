@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * pack - a list of rows, cut into functions so that the section is small
+ * pack.c - cuts a list of rows into functions so that the section is small
  *
  * An SFrame function is no more than a range of pcs with some rows: an index entry of 16 bytes that
- * points to a block (5 bytes, then the rows, their starts counted from the function's). It need not
- * be a function of the program, and equal blocks are stored once. That leaves freedom:
+ * points to a block. A block is 5 bytes, then the rows; their starts count from the start of the
+ * function. An SFrame function need not be a function of the program, and equal blocks are stored
+ * once. That leaves freedom:
  *
- *	- neighbours in one block save index entries, and the row that a function ends with (CFA =
- *	  rsp + 8 at its ret) serves the next one too;
- *	- a function cut into prologue with body, and epilogue, gives pieces that hundreds of
- *	  others have byte for byte, since the long row that ends a piece has no length in it;
- *	- at most MAX_FRES rows a block bound a lookup, and offsets of one byte do for short ones.
+ *	- Neighbours in one block save index entries, and the last row of a function (CFA = rsp + 8
+ *	  at its ret) serves the next function too.
+ *	- A function cut into prologue with body, and epilogue, gives pieces that hundreds of other
+ *	  functions have byte for byte, since the long row that ends a piece has no length in it.
+ *	- At most MAX_FRES rows a block bound a lookup, and offsets of one byte do for short blocks.
  *
- * So: cut the list wherever a piece may begin (a function's start, the row after a long one), count
- * how often each window of up to WINDOWS pieces occurs, and find the cheapest sequence of blocks
- * by dynamic programming, a block that occurs n times counted with 1/n of its bytes. That guess of
- * n is too high where other blocks were taken instead, hence a second round with the blocks
- * that the first one took.
+ * So the packer works in three steps. It cuts the list wherever a piece may start (the start of a
+ * function, the row after a long row). It counts how often each window of up to WINDOWS pieces
+ * occurs. Then it finds the cheapest sequence of blocks by dynamic programming, where a block that
+ * occurs n times costs 1/n of its bytes. The counted n is too high where other blocks were taken
+ * instead. So a second round uses the blocks that the first round took.
  */
 #include <errno.h>
 #include <stdlib.h>

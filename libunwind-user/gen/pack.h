@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * pack.h - rows as pieces and blocks: what pack.c decides and write.c writes
- */
+/* pack.h - rows as pieces and blocks: pack.c decides them and write.c writes them */
 #ifndef GEN_PACK_H
 #define GEN_PACK_H
 

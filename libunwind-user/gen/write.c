@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * write - the bytes of a section
+ * write.c - writes the bytes of a section
  *
- * Blocks are written one after the other, each behind those that are kept; one that is there
- * already is not kept. The index has starts of functions as offsets from the start of the code
- * until the size of everything, hence the place of each entry, is known.
+ * Each block is written after the blocks that are kept. A block that equals a kept block is not
+ * kept again. The index has the starts of functions as offsets from the start of the code. They
+ * become final when the size of everything, and so the place of each entry, is known.
  */
 #include <endian.h>
 #include <errno.h>
