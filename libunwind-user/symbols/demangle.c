@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_demangle - C++ and Rust names as people write them, by libiberty
+ * demangle.c - C++ and Rust names as people write them, by libiberty
  *
- * Without parameters, as in the rest of a stack. A mangled name of a hundred bytes can stand for
- * one of gigabytes; libiberty's functions with a callback allocate nothing, so this one leaves them
- * with longjmp() once a name is longer than anyone reads.
+ * Names come without parameters, as in the rest of a stack. A mangled name of a hundred bytes can
+ * stand for a name of gigabytes. libiberty's functions with a callback allocate nothing, so the
+ * callback leaves them with longjmp() when a name gets longer than anyone reads.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * impl.h - what the parts of symbols share
+ * impl.h - what the files that symbolize addresses share
  *
- *	symbols.c		the object, its files, names
+ *	symbols.c	the object, its files, names
  *	open.c		where a file is: sysroot, /proc/PID/root
  *	elf.c		one ELF file's functions
  *	extent.c	... and which addresses each of them names

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_perfmap - functions that a JIT compiler wrote
+ * perfmap.c - functions that a JIT compiler wrote
  *
- * /tmp/perf-PID.map (Linux: tools/perf/Documentation/jit-interface.txt): a line for each function,
- * "START SIZE NAME", appended as code is made, in the folder and with the number that the process
- * itself sees. Code that is dropped is not taken back, so later lines win where they overlap.
+ * The compiler writes /tmp/perf-PID.map (Linux: tools/perf/Documentation/jit-interface.txt). It has
+ * a line for each function, "START SIZE NAME", appended as code is made. Folder and PID are those
+ * that the process itself sees. The compiler does not remove the line of code that it drops, so
+ * later lines win where lines overlap.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols - from (file, offset) to a function
+ * symbols.c - from (file, offset) to a function
  *
- * Files are looked up by path and expected build-id in a hash; each is opened
- * once, at the first question, and its answer -- an index or the reason why
- * there is none -- is kept. Names are demangled when first asked for.
+ * A hash finds files by path and expected build ID. Each file is opened once, at the first
+ * question, and the answer -- an index, or the reason why there is no index -- is kept. Names are
+ * demangled when first asked for.
  *
- * Where a file with a build-id is looked for: at its path; in the root folder of
- * a process that had it mapped, which is read again for the next such process;
- * among the files that were read before; by its build-id where debug files are
- * kept; from a server, if one was asked for. What has another build-id is not it.
+ * A file with a build ID is looked for
+ *	- at its path;
+ *	- in the root folder of a process that had it mapped, which is read again for the next such
+ *	  process;
+ *	- among the files that were read before;
+ *	- by its build ID where debug files are kept;
+ *	- from a server, if the caller asked for servers.
+ * A file with another build ID is never taken.
  */
 #include <elf.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols.h - what the debug information of a file adds to: see debug/
+ * symbols.h - the door for debug/, which adds debug information to a file's symbols
  *
- * uu_symbols_new_debug() sets uu_symbols.ops. Programs that call it are linked with debug/: lines,
- * and what was inlined, from debug information in the file or elsewhere. Programs that only ask for
- * names are not linked with debug/.
+ * uu_symbols_new_debug() sets uu_symbols.ops. Only programs that call it are linked with debug/.
+ * They get lines and inlined functions, from debug information in the file or elsewhere. Programs
+ * that only ask for names are not linked with debug/.
  */
 #ifndef UU_SYMBOLS_H
 #define UU_SYMBOLS_H
