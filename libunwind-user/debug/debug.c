@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_debug - from a file to its debug information
+ * debug.c - from a file to its debug information
  *
- * It is found when the file's functions are read, because the functions of a separate file are
- * added to them; it is read when the first line is asked for. In between the file is closed, so
- * that thousands of files need no descriptors, and is told again by what it was.
+ * The debug information is found when the file's functions are read, because the functions of a
+ * separate debug file are added to them. It is read when the first line is asked for. In between
+ * the file is closed, so that thousands of files need no descriptors. Device, inode, size and time
+ * then show that it is the same file.
  */
 #include <errno.h>
 #include <stdlib.h>

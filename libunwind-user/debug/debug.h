@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Debug information of a file: what the parts of uu_symbols_new_debug() share. */
+/* debug.h - debug information of a file: what the parts of uu_symbols_new_debug() share */
 #ifndef UU_SYMBOLS_DEBUG_H
 #define UU_SYMBOLS_DEBUG_H
 

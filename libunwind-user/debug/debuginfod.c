@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_debuginfod - debug information from a server, if that was asked for
+ * debuginfod.c - debug information from a server, if the caller asked for servers
  *
  * libdebuginfod (elfutils, debuginfod_find_debuginfo(3)) asks the servers in $DEBUGINFOD_URLS and
- * keeps what it gets in a cache. It is loaded when it is first needed, so that nobody else depends
- * on it and on curl. Its progress function, which it calls while it waits, ends what takes too
- * long; the time is for all requests together, so that a server which does not answer costs it
- * once.
+ * keeps the answers in a cache. It is loaded when it is first needed, so that other programs do not
+ * depend on it and on curl. libdebuginfod calls a progress function while it waits. This function
+ * ends a request that takes too long. The time limit is for all requests together, so a server that
+ * does not answer costs it once.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_debugfile - the files that hold another's debug information
+ * file.c - finds the files that hold another file's debug information
  *
- * As GDB and elfutils look for them ("Debugging Information in Separate Files" of GDB's manual).
- * What is found is taken only if it is the file that was meant: by build-id, or by the CRC of
- * .gnu_debuglink.
+ * The search follows GDB and elfutils ("Debugging Information in Separate Files" of GDB's manual).
+ * A file is taken only if its build ID, or the CRC of .gnu_debuglink, shows that it is the right
+ * file.
  */
 #include <errno.h>
 #include <stdio.h>

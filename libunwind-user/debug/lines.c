@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_lines - from (file, offset) to source lines and all functions that are there
+ * lines.c - from (file, offset) to source lines and all functions at that address
  *
- * The line table tells the innermost line; from there each inlined call tells the line of the next
+ * The line table gives the innermost line. From there, each inlined call gives the line of the next
  * outer function.
  */
 #include <errno.h>

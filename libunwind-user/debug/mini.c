@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_mini - .gnu_debugdata, the symbol table that some distributions leave in stripped files
+ * mini.c - .gnu_debugdata, the symbol table that some distributions leave in stripped files
  *
- * An ELF file, compressed with xz, with .symtab and little else ("MiniDebugInfo" of GDB's manual).
+ * The section is an ELF file, compressed with xz, with .symtab and little else ("MiniDebugInfo" of
+ * GDB's manual).
  */
 #include <errno.h>
 #include <lzma.h>
