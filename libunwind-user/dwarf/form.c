@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* dwarf_form - abbreviations and attribute values; DWARF 5, 7.5 */
+/* form.c - abbreviations and attribute values; DWARF 5, 7.5 */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dwarf_func - a unit's functions, and the calls that were inlined into them
+ * func.c - a unit's functions, and the calls that were inlined into them
  *
- * The unit's DIEs are walked once, in the order in which they stand in the section and without
- * DW_AT_sibling, which may lead anywhere. What has addresses becomes a function, known by the
- * offset of its DIE; the deepest one at an address is the innermost. Names are looked up when
- * they are asked for, through DW_AT_abstract_origin and DW_AT_specification.
+ * The reader walks the unit's DIEs once, in the order of the section and without DW_AT_sibling,
+ * which may lead anywhere. A DIE with addresses becomes a function, known by the offset of its DIE.
+ * The deepest function at an address is the innermost. Names are looked up when they are asked for,
+ * through DW_AT_abstract_origin and DW_AT_specification.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dwarf_line - a unit's line table: DWARF 5, 6.2; versions 2 to 5
+ * line.c - a unit's line table: DWARF 5, 6.2; versions 2 to 5
  *
- * A sequence is kept if its addresses never fall and it begins in executable code: of functions
- * that a linker dropped, there are sequences at 0. Several instructions of one word (VLIW) are not
- * told apart.
+ * A sequence is kept if its addresses never fall and if it starts in executable code: functions
+ * that a linker dropped leave sequences at 0. Several instructions of one word (VLIW) count as the
+ * same address.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dwarf_load - the sections of debug information, read and unpacked
+ * load.c - reads and unpacks the sections of debug information
  *
- * Read, not mapped, as in symbols_elf.c. Three ways of compression: SHF_COMPRESSED with zlib or
- * zstd (ELF gABI, "Section Compression"), and the older .zdebug_* of GNU: "ZLIB", the size in 8
- * big-endian bytes, a zlib stream. What a section says of its size is not allocated before the
- * budget allows it, and must be what comes out.
+ * Sections are read, not mapped, as in symbols/elf.c. There are three ways of compression:
+ * SHF_COMPRESSED with zlib or with zstd (ELF gABI, "Section Compression"), and the older .zdebug_*
+ * of GNU: "ZLIB", the size in 8 big-endian bytes, a zlib stream. The size that a section claims is
+ * not allocated before the budget allows it. The unpacked data must have exactly that size.
  */
 #include <errno.h>
 #include <gelf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* dwarf_range - the addresses of a DIE: DWARF 5, 2.17, .debug_ranges (version 4) and 7.25 */
+/* range.c - the addresses of a DIE: DWARF 5, 2.17, .debug_ranges (version 4) and 7.25 */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
