@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * impl.h - what the parts of a session share: session.c, scan.c, follow.c,
- * recall.c
- */
+/* impl.h - what the parts of a session share: session.c, scan.c, follow.c, recall.c */
 #ifndef TABLES_IMPL_H
 #define TABLES_IMPL_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables_make - the table of a file, kept or made now
+ * make.c - the table of a file, from the cache or made now
  *
- * A file can be written to while its table is made. The result is then thrown away and made once
- * more: a table that is half of one content and half of another would have wrong rows.
+ * A program can write to a file while its table is made. The result is then thrown away and made
+ * once more: a table that is half from one content and half from another would have wrong rows.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables - the session: files that were registered with the kernel, or not and why
+ * session.c - the session: files that are registered with the kernel, or why they are not
  *
- * The kernel takes a table for the file that a descriptor names and for its contents at that time,
- * so a mistake here registers a table too many, or one too few, but none for the wrong file.
+ * The kernel takes a table for the file that a descriptor names and for its contents at that time.
+ * So a mistake here registers a table too many, or too few, but never a table for the wrong file.
  *
- * Files are known by device and inode. One that has another size or time of modification than when
- * it was registered is another one, and is registered again; the kernel does not use the old table
- * any more.
+ * A file is known by device and inode. A file whose size or time of modification differs from when
+ * it was registered counts as another file, and is registered again. The kernel no longer uses the
+ * old table.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tables.h - unwind tables for files: made once, kept, given to the kernel
+ * tables.h - unwind tables for files: makes them once, keeps them, gives them to the kernel
  *
- *	elf.c	which file is it: build-id, code segments
- *	cache.c	a folder of tables that were made before
- *	make.c	the table of a file: from the folder, or made and put there
- *	session.c	the session: what was registered with the kernel, and what was not and why
- *	scan.c	everything that runs: /proc
- *	follow.c	everything that starts from now on
- *	recall.c	everything that ran in earlier sessions, and may start again
+ *	elf.c		identifies a file: build ID, code segments
+ *	cache.c		a folder of tables that were made before
+ *	make.c		the table of a file: from the folder, or made and put there
+ *	session.c	the session: files that are registered with the kernel, or why they are not
+ *	scan.c		registers everything that runs: /proc
+ *	follow.c	registers everything that starts from now on
+ *	recall.c	registers files that ran in earlier sessions, and may start again
  *
- * Functions return 0 or a negative errno, and print nothing. A struct tables may be used by several
- * threads at once, a struct tables_cache too.
+ * Functions return 0 or a negative errno, and print nothing. Several threads may use a struct
+ * tables at once, and a struct tables_cache too.
  */
 #ifndef TABLES_H
 #define TABLES_H
