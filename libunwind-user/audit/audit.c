@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * audit - an LD_AUDIT module that registers unwind tables for what the dynamic loader maps
+ * audit.c - an LD_AUDIT module that registers unwind tables for all code the dynamic loader maps
  *
  *	LD_AUDIT=/usr/lib/trace-ustack/libunwind-user-audit.so CMD
  *
- * The loader calls la_version() before it maps anything else: there the program, the loader itself,
- * the vDSO and this module get their tables. Then it calls la_objopen() for each library, at start,
- * by dlopen() and by dlmopen(), as soon as its segments are mapped. Tables are in the file itself,
- * or were put in a cache by trace-ustack-tables; none is made here. See rtld-audit(7).
+ * The loader calls la_version() before it maps anything else. There the module registers tables for
+ * the program, the loader itself, the vDSO and this module. Then the loader calls la_objopen() for
+ * each library, at start, by dlopen() and by dlmopen(), as soon as its segments are mapped. The
+ * tables are in the file itself, or trace-ustack-tables put them in a cache; the module makes no
+ * table. See rtld-audit(7).
  *
- * This must not break any program, so
+ * The module must not break any program, so
  *
- * - it needs no C library: in its namespace the loader would load another copy of one, which takes
- *   four times as long as all of this. System calls are its own, errno is nobody's business;
- * - it is unloaded at once (la_version() returns 0) where the kernel has no such tables;
- * - no descriptor is open when a function returns, no memory is allocated but the mapping of each
- *   table, and a page for each 51 libraries that are loaded later;
- * - nothing waits. The loader calls it with its lock held, but for what it closes at exit, when
- *   another thread can be in dlopen(). Who comes second then does nothing;
- * - programs lock themselves up: a filter of system calls that was not there when the program began
- *   may kill it for a prctl(). From its first instruction on, a library that is loaded costs
- *   a look whether there is one, with the system calls that the loader has just used itself. Then
- *   nothing more is done.
+ * - It needs no C library. In its namespace the loader would load another copy of the C library,
+ *   which takes four times as long as all of this. It makes its own system calls, and leaves errno
+ *   alone.
+ * - It is unloaded at once (la_version() returns 0) where the kernel has no such tables.
+ * - No descriptor is open when a function returns. It allocates no memory but the mapping of each
+ *   table, and a page for each 51 libraries that are loaded later.
+ * - It never waits. The loader calls it with its lock held, except for objects that it closes at
+ *   exit, when another thread can be in dlopen(). The second thread then does nothing.
+ * - Programs restrict themselves: a filter of system calls that was not there when the program
+ *   started may kill it for a prctl(). So from the program's first instruction on, each library
+ *   that is loaded costs a check for such a filter. The check makes only system calls that the
+ *   loader has just made itself. If there is a filter, the module does nothing more.
  *
- * Tables go when their code is gone. la_objclose() is no sign of that: it is also called when a
- * program ends, for all that it has, while its code goes on to run. So objects that were closed are
- * kept in a list, and whenever the loader says that something changes, it is seen what has become
- * of their memory. A table for code that is not there any more does no harm meanwhile: the kernel
+ * The module removes a table when its code is gone. la_objclose() does not show that: the loader
+ * also calls it at program end for all objects, while their code still runs. So the module keeps
+ * closed objects in a list. Whenever the loader reports a change, the module checks whether their
+ * memory is still mapped. Until then a table for code that is gone does no harm: the kernel
  * compares what is mapped.
  */
 #include <link.h>

@@ -3,9 +3,9 @@
  * audit.h - the two halves of the audit module
  *
  *	audit.c		what the dynamic loader calls; which tables the kernel has
- *	table.c	the table of an object that is mapped: in its file, or in a cache
+ *	table.c		the table of a mapped object: in its file, or in a cache
  *
- * Neither has a C library below it, see audit.c.
+ * Neither half uses a C library, see audit.c.
  */
 #ifndef AUDIT_H
 #define AUDIT_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * own MODULE TABLE: write the table of the audit module, which is then put into the module
+ * own.c - own MODULE TABLE: writes the table of the audit module, which the build then puts into it
  *
- * Runs while the module is built, hence with a C library, and with the library as it was just
- * built. No part of the module.
+ * This program runs while the module is built. So it uses a C library, and the library as it was
+ * just built. It is not part of the module.
  */
 #include <errno.h>
 #include <fcntl.h>
