@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * unwind - stacks in user space: tables of what a process maps, and the rows found before
+ * unwind.c - walks stacks in user space, with the tables of a process's mappings and a row cache
  *
- * A walk sees the same code again and again, so most steps need no table: a row that was found is
- * kept, by a hash of the pc that asked for it, and serves again if it holds for the pc. A
- * row says itself for which pcs it does (sframe/sframe_read.h), so there is no key to go wrong, and
- * what an empty slot has holds for none. Rows are dropped whenever a table comes or goes.
+ * A walk sees the same code again and again, so most steps need no table. The unwinder keeps each
+ * row that it found, by a hash of the pc that asked for the row, and uses the row again if it holds
+ * for the pc. A row itself says for which pcs it holds (sframe/sframe_read.h), so there is no key
+ * that could be wrong. An empty slot holds for no pc. All rows are dropped whenever a table comes
+ * or goes.
  *
  * Code that returns from signal handlers may have no row where calls leave the return address in a
- * register (the vDSOs of arm64 and s390x). It is looked at, which takes a system call, and only
- * where a walk would end otherwise. On amd64 it has a row wherever it is.
+ * register (the vDSOs of arm64 and s390x). The unwinder checks the bytes of that code, which takes
+ * a system call, and only where a walk would otherwise end. On amd64 that code always has a row.
  *
- * What costs time otherwise is the search: each table gets an index of its text (sframe_index()).
+ * The rest of the time goes into the search: each table gets an index of its text (sframe_index()).
  */
 #include <errno.h>
 #include <fcntl.h>
