@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libunwind-user - user space stacks: how to walk them, what their addresses mean
+ * unwind-user.h - libunwind-user: walks user-space stacks and symbolizes their addresses
  *
- * All names begin with uu_. Functions that return int return 0 or a negative
- * errno. The library prints nothing, keeps no state outside the objects the
- * caller made, and reads every file as hostile input.
+ * All names start with uu_. Functions that return int return 0 or a negative errno. The library
+ * prints nothing, keeps no state outside the objects the caller made, and reads every file as
+ * hostile input.
  *
- * pkg-config --cflags --libs libunwind-user prints what a program is compiled
- * and linked with, static or not. It is an archive: a program holds the sections
- * that it uses, and may be linked with what these need alone, as said there.
+ * `pkg-config --cflags --libs libunwind-user` prints the options to compile and link a program,
+ * static or not. The library is an archive: a program holds only the sections that it uses. A
+ * program may link with only the libraries that these sections need: each part of this header names
+ * them.
  */
 #ifndef UNWIND_USER_H
 #define UNWIND_USER_H
