@@ -140,7 +140,7 @@ static bool reads_rest(unsigned int id)
 }
 
 /* What any instruction may do to SP and FP. */
-static void lose(const cs_insn *insn, struct flow_op *op)
+static void lose_written(const cs_insn *insn, struct flow_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
 	bool sp = false, fp = false;
@@ -209,7 +209,7 @@ static void operands_of_stack(const cs_insn *insn, struct flow_op *op)
 		op->effect = FLOW_LOSE_BOTH;
 }
 
-static void arithmetic(const cs_insn *insn, struct flow_op *op)
+static void decode_arithmetic(const cs_insn *insn, struct flow_op *op)
 {
 	const cs_x86_op *to = insn->detail->x86.operands, *from = to + 1;
 	bool sp, fp;
@@ -368,9 +368,9 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		op->effect = FLOW_LOSE_BOTH;
 		break;
 	default:
-		lose(insn, op);
+		lose_written(insn, op);
 		find_store(insn, op);
-		arithmetic(insn, op);
+		decode_arithmetic(insn, op);
 	}
 }
 

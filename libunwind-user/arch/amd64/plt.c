@@ -54,7 +54,7 @@ static int32_t slot_of(const uint8_t *disp)
 	return v;
 }
 
-static bool matches(const struct amd64_stub *s, const uint8_t *p)
+static bool matches_stub(const struct amd64_stub *s, const uint8_t *p)
 {
 	unsigned int i, jmp;
 
@@ -77,7 +77,7 @@ static const struct amd64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 
 	p = to->code(to->ctx, addr, len);
 	for (s = stubs; p && s < stubs + sizeof(stubs) / sizeof(*stubs); s++) {
-		if (s->size <= len && matches(s, p))
+		if (s->size <= len && matches_stub(s, p))
 			return s;
 	}
 	return NULL;

@@ -52,7 +52,7 @@ static uint32_t insn_at(const uint8_t *p)
 }
 
 /* How long the stub at @p is, without padding behind it; 0: another. @body: behind bti */
-static size_t match(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
+static size_t match_stub(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
 {
 	size_t at = 0, i;
 
@@ -75,7 +75,7 @@ static const struct arm64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 	const uint8_t *p = to->code(to->ctx, addr, len);
 
 	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
-		*size = match(&stubs[i], p, len, body);
+		*size = match_stub(&stubs[i], p, len, body);
 		if (!*size)
 			continue;
 		while (len - *size >= 4 && insn_at(p + *size) == NOP)

@@ -53,7 +53,7 @@ static void writes(struct flow_op *op, unsigned int reg)
 }
 
 /* @to = @from + @n */
-static void adds(struct flow_op *op, unsigned int to, unsigned int from, int64_t n)
+static void set_sum(struct flow_op *op, unsigned int to, unsigned int from, int64_t n)
 {
 	bool known = (from == SP || from == FP) && n == (int32_t)n && n != INT32_MIN;
 
@@ -203,7 +203,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 	switch (p[0]) {
 	case 0x41:				/* la */
 		m = place_of(p, FORMAT_RX);
-		adds(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
+		set_sum(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
 		return;
 	case 0x47:				/* bc: as a nop */
 		if (r1)
@@ -217,7 +217,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 	case 0xb9:
 		r1 = p[3] >> 4;
 		if (p[1] == 0x04)		/* lgr */
-			adds(op, r1, p[3] & 15, 0);
+			set_sum(op, r1, p[3] & 15, 0);
 		else if (p[3] & 15)		/* bctgr */
 			op->next = FLOW_BAD;
 		else
@@ -237,7 +237,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		branches(op, 1, target);
 		break;
 	default:				/* aghi */
-		adds(op, r1, r1, (int16_t)half(p + 2));
+		set_sum(op, r1, r1, (int16_t)half(p + 2));
 	}
 }
 
@@ -278,7 +278,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		}
 		break;
 	case 0xc2:				/* agfi */
-		adds(op, r1, r1, word(p + 2));
+		set_sum(op, r1, r1, word(p + 2));
 		break;
 	case 0xcc:				/* brcth */
 		writes(op, r1);
@@ -286,7 +286,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		break;
 	case 0xe3:
 		if (p[5] == 0x71)
-			adds(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
+			set_sum(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
 		else				/* lg, stg */
 			multiple(op, &m, r1, r1, p[5] == 0x04);
 		break;
