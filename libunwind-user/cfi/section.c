@@ -169,7 +169,7 @@ static struct cfi_cie **place_of(struct cfi_cie **table, size_t size, size_t off
 	return &table[i];
 }
 
-static int grow(struct parser *p)
+static int grow_table(struct parser *p)
 {
 	size_t size = p->table_size ? p->table_size * 2 : 64, i;
 	struct cfi_cie **new = calloc(size, sizeof(*new)), **place;
@@ -198,7 +198,7 @@ static struct cfi_cie *cie_at(struct parser *p, size_t off)
 	if (p->last && p->last->off == off)
 		return p->last;
 	p->last = NULL;
-	if ((p->nr_cies + 1) * 2 > p->table_size && grow(p))
+	if ((p->nr_cies + 1) * 2 > p->table_size && grow_table(p))
 		return NULL;
 	place = place_of(p->table, p->table_size, off);
 	cie = *place;
