@@ -189,7 +189,7 @@ static bool is_sp(const struct gen_rows *r, const struct cfi_rule *cfa)
 	return cfa->how == CFI_REG && cfa->reg == r->arch->abi->reg_sp && !cfa->off;
 }
 
-static struct cfi_rule above(struct cfi_rule rule, int pushed)
+static struct cfi_rule rule_above(struct cfi_rule rule, int pushed)
 {
 	if (rule.how == CFI_AT_CFA || rule.how == CFI_CFA)
 		return cfi_rule(rule.how, 0, (int64_t)rule.off - pushed);
@@ -206,9 +206,9 @@ static struct cfi_state pushed(const struct gen_rows *r, const struct cfi_state 
 		to.cfa = cfi_rule(CFI_REG, to.cfa.reg, (int64_t)to.cfa.off + size);
 	else
 		to.cfa = cfi_bad(CFI_CAUSE_SP);
-	to.fp = above(to.fp, size);
+	to.fp = rule_above(to.fp, size);
 	/* Where they are popped RA is in its register again, as it was */
-	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : above(to.ra, size);
+	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : rule_above(to.ra, size);
 	return to;
 }
 

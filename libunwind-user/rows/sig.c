@@ -40,7 +40,7 @@ bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde)
 	return false;
 }
 
-static int add(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
+static int add_row(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
 {
 	uint8_t sp = r->arch->abi->reg_sp;
 	struct cfi_state state = {
@@ -60,7 +60,7 @@ static int add(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start,
 	return ret ? ret : rows_add_row(r, 0, &state);
 }
 
-static int search(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
+static int find_sig(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
 {
 	uint64_t base = r->img->text.start;
 	uint32_t pc = start + (-(base + start) & (ALIGN - 1)), i, len;
@@ -72,7 +72,7 @@ static int search(struct gen_rows *r, const struct sframe_sig *sig, uint32_t sta
 		code = image_code(r->img, base + pc, len);
 		for (i = 0; code && i + sig->code_len <= len && !ret; i += ALIGN) {
 			if (!memcmp(code + i, sig->code, sig->code_len))
-				ret = add(r, sig, start, pc + i);
+				ret = add_row(r, sig, start, pc + i);
 		}
 		/* one that begins in the last bytes is found in the next round */
 		pc += len - (len > sig->code_len ? sig->code_len - 1 : 0);
@@ -92,7 +92,7 @@ int sig_add(struct gen_rows *r, uint32_t start, uint32_t end)
 		return 0;
 	for (i = 0; i < abi->nr_sigs && !ret; i++) {
 		if (abi->sigs[i].code_len >= MIN_CODE)
-			ret = search(r, &abi->sigs[i], start, end);
+			ret = find_sig(r, &abi->sigs[i], start, end);
 	}
 	return ret;
 }
