@@ -114,7 +114,7 @@ static bool is_jumped_to(const struct flow *f, uint64_t pc)
 }
 
 /* Whether the function at @pc comes back, and what it does to SP and FP */
-static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
+static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 {
 	static const struct flow_op lose_fp = { .effect = FLOW_LOSE_FP };
 	uint32_t byte = flow_byte(f, pc, NULL);
@@ -176,7 +176,7 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 			edge[0].state = (struct flow_state){ .unknown = true };
 			return 1;
 		}
-		return call_back(f, op->target - base, &edge[0]);
+		return follow_call(f, op->target - base, &edge[0]);
 	case FLOW_CALL_ANY:
 		edge[0].kind = FLOW_EDGE_MAYBE;
 		return 1;

@@ -415,7 +415,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 	return 0;
 }
 
-static int run(struct flow *f)
+static int follow_code(struct flow *f)
 {
 	struct gen_stats *stats = f->r->stats;
 	uint32_t first, i;
@@ -474,7 +474,7 @@ int flow_add(struct gen_rows *r)
 	f.bare = !r->img->has_pads &&
 		 f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret && f.size)
-		ret = run(&f);
+		ret = follow_code(&f);
 	if (f.decoder)
 		f.arch->close(f.decoder);
 	free(f.gap);

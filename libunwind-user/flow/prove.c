@@ -106,8 +106,8 @@ static unsigned int keep_claims(const struct flow_arch *arch, const struct flow_
  * was read back proves its slot if it is known where that is: by the other claims, or because the
  * ABI has one place for it.
  */
-static unsigned int hand_back(const struct flow_arch *arch, const struct flow_state *s,
-			      const struct flow_op *op, unsigned int proved)
+static unsigned int hand_back_proof(const struct flow_arch *arch, const struct flow_state *s,
+				    const struct flow_op *op, unsigned int proved)
 {
 	unsigned int base = op->by_fp || op->effect == FLOW_LEAVE ? FLOW_FP : FLOW_SP;
 	unsigned int of = 0, loaded;
@@ -204,8 +204,8 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 		if (!flow_may_leave(f, e->pc, &e->state))
 			n->disproved = true;
 		else
-			n->proved |= hand_back(f->arch, &n->state, &n->op,
-					       proved_outside(f, e->pc, &e->state));
+			n->proved |= hand_back_proof(f->arch, &n->state, &n->op,
+						     proved_outside(f, e->pc, &e->state));
 		return;
 	}
 	if (!f->node_of[byte])
@@ -224,7 +224,7 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 	}
 	if (proved)
 		proved &= flow_common(f->arch, &e->state, &to->state);
-	n->proved |= hand_back(f->arch, &n->state, &n->op, proved);
+	n->proved |= hand_back_proof(f->arch, &n->state, &n->op, proved);
 }
 
 /* What is proved by the instruction itself? */
@@ -244,7 +244,7 @@ static unsigned int proved_here(struct flow *f, const struct flow_node *n)
 	return 0;
 }
 
-static bool look_at(struct flow *f, struct flow_node *n)
+static bool look_at_node(struct flow *f, struct flow_node *n)
 {
 	struct flow_edge edge[2];
 	bool disproved = n->disproved;
@@ -265,7 +265,7 @@ static bool look_at(struct flow *f, struct flow_node *n)
 	return proved != n->proved || disproved != n->disproved;
 }
 
-/* Those that are not sure, from the last byte of the gaps to the first; until believe() */
+/* Those that are not sure, from the last byte of the gaps to the first; until believe_proved() */
 static uint32_t *find_unsure(const struct flow *f, uint32_t *nr)
 {
 	uint32_t *unsure = malloc((f->nr_nodes + 1ul) * sizeof(*unsure)), byte, i;
@@ -279,7 +279,7 @@ static uint32_t *find_unsure(const struct flow *f, uint32_t *nr)
 	return unsure;
 }
 
-static int prove(struct flow *f)
+static int prove_nodes(struct flow *f)
 {
 	uint32_t nr, i, *unsure = find_unsure(f, &nr);
 	unsigned int round;
@@ -291,7 +291,7 @@ static int prove(struct flow *f)
 	for (round = 0; round < MAX_ROUNDS && again; round++) {
 		again = false;
 		for (i = 0; i < nr; i++) {
-			again |= look_at(f, &f->node[unsure[i]]);
+			again |= look_at_node(f, &f->node[unsure[i]]);
 			f->steps += 1 + f->node[unsure[i]].nr_targets;
 		}
 		if (flow_is_too_much(f))
@@ -317,7 +317,7 @@ static bool keep_proved(struct flow *f, struct flow_node *n)
 	return true;
 }
 
-static bool believe(struct flow *f)
+static bool believe_proved(struct flow *f)
 {
 	bool any = false;
 	uint32_t i;
@@ -338,8 +338,8 @@ int flow_prove(struct flow *f)
 	int ret = 0;
 
 	for (round = 0; round < MAX_RISES && !ret; round++) {
-		ret = prove(f);
-		if (ret || !believe(f))
+		ret = prove_nodes(f);
+		if (ret || !believe_proved(f))
 			break;
 		ret = flow_walk(f);
 	}
