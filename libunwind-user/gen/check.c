@@ -91,7 +91,7 @@ static void set_bad(struct check *c, uint32_t at)
 }
 
 /* Code at @to is reached from @from with @sp. @sure: from the start of the function. */
-static void reach(struct check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
+static void reach_byte(struct check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
 {
 	struct check_byte *b = &c->byte[to];
 
@@ -128,7 +128,7 @@ static bool effect_of(const struct check *c, uint32_t at, const struct flow_op *
 	}
 }
 
-static void go_on(struct check *c, uint32_t at, const struct flow_op *op, bool sure)
+static void reach_next(struct check *c, uint32_t at, const struct flow_op *op, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start, to = op->target - base;
 	const struct check_byte *b = &c->byte[at];
@@ -146,7 +146,7 @@ static void go_on(struct check *c, uint32_t at, const struct flow_op *op, bool s
 	switch (op->next) {
 	case FLOW_JUMP: case FLOW_BRANCH:
 		if (op->target >= base && to < c->size)
-			reach(c, at, to, sp, sure);
+			reach_byte(c, at, to, sp, sure);
 		if (op->next == FLOW_JUMP)
 			return;
 		break;
@@ -166,10 +166,10 @@ static void go_on(struct check *c, uint32_t at, const struct flow_op *op, bool s
 	 */
 	if ((call || !at) && sp_of(c, row_at(c, next), &there) && there != sp && !bytes)
 		return;
-	reach(c, at, next, sp, sure);
+	reach_byte(c, at, next, sp, sure);
 }
 
-static void follow(struct check *c, bool sure)
+static void follow_code(struct check *c, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
 	struct flow_op op;
@@ -184,7 +184,7 @@ static void follow(struct check *c, bool sure)
 		c->byte[at].len = op.len;
 		if (sp_of(c, row_at(c, at), &sp) && sp != c->byte[at].sp)
 			set_bad(c, at);
-		go_on(c, at, &op, sure);
+		reach_next(c, at, &op, sure);
 	}
 }
 
@@ -251,8 +251,8 @@ static void follow_rest(struct check *c)
 		if (c->byte[at].len)
 			continue;
 		if (sp_of(c, row_at(c, at), &sp)) {
-			reach(c, at, at, sp, false);
-			follow(c, false);
+			reach_byte(c, at, at, sp, false);
+			follow_code(c, false);
 			continue;
 		}
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
@@ -331,8 +331,8 @@ static int check_function(struct check *c, struct gen_fde *fde)
 		return ret == -ENOMEM ? ret : 0;
 	memset(c->byte, 0, c->size * sizeof(*c->byte));
 	c->any_bad = false;
-	reach(c, 0, 0, sp, true);
-	follow(c, true);
+	reach_byte(c, 0, 0, sp, true);
+	follow_code(c, true);
 	for (at = 1; at < c->size; at++) {
 		if (c->byte[at].lost)
 			follow_lost(c, at);

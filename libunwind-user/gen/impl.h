@@ -32,6 +32,6 @@ int rows_list(struct gen_rows *r);
 
 /* ------------------------------- pack.c ------------------------------ */
 
-int pack(struct gen_rows *r, struct gen_table *table);
+int pack_rows(struct gen_rows *r, struct gen_table *table);
 
 #endif

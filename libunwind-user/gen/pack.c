@@ -116,7 +116,7 @@ static int find_pieces(struct packer *p)
 	return ret;
 }
 
-static int add_up(struct packer *p)
+static int sum_pieces(struct packer *p)
 {
 	const struct piece *piece;
 	struct sums *s;
@@ -216,7 +216,7 @@ static int count_windows(struct packer *p)
 
 /* ------------------------------ the cheapest ----------------------------- */
 
-static inline void offer(struct way *way, uint32_t from, uint32_t cost)
+static inline void offer_way(struct way *way, uint32_t from, uint32_t cost)
 {
 	if (cost < way->cost) {
 		way->cost = cost;
@@ -247,14 +247,14 @@ static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pi
 			return;
 		off = t->last_start > start ? t->last_start - start : 0;
 		cost = base + t->bytes + (nr << ((off > UINT8_MAX) + (off > UINT16_MAX)));
-		offer(&way[j + 1], i, cost);
+		offer_way(&way[j + 1], i, cost);
 	}
 	for (; j < end; j++) {
 		struct block b = block_of(p, i, j + 1, true);
 
 		if (b.nr_fres > MAX_FRES)
 			return;
-		offer(&way[j + 1], i, way[i].cost + SFRAME_V3_FDE_SIZE + b.bytes);
+		offer_way(&way[j + 1], i, way[i].cost + SFRAME_V3_FDE_SIZE + b.bytes);
 	}
 }
 
@@ -283,7 +283,7 @@ static void find_cheapest(struct packer *p, uint32_t max_pieces)
 			if (j > i && b.nr_fres > MAX_FRES)
 				break;
 			nr = p->slot[piece[i].window[j - i]].nr;
-			offer(&way[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
+			offer_way(&way[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
 		}
 		if (j - i == WINDOWS)
 			offer_long(p, i, j, max_pieces, flex);
@@ -291,7 +291,7 @@ static void find_cheapest(struct packer *p, uint32_t max_pieces)
 }
 
 /* Turn the chain round: from of a piece is then the piece after its block. */
-static void reverse(struct packer *p)
+static void reverse_chain(struct packer *p)
 {
 	uint32_t i = p->nr_pieces, next = i, from;
 
@@ -317,22 +317,22 @@ static void count_taken(struct packer *p)
 	}
 }
 
-int pack(struct gen_rows *r, struct gen_table *table)
+int pack_rows(struct gen_rows *r, struct gen_table *table)
 {
 	struct packer p = { .r = r };
 	int ret;
 
 	ret = find_pieces(&p);
 	if (!ret)
-		ret = add_up(&p);
+		ret = sum_pieces(&p);
 	if (!ret)
 		ret = count_windows(&p);
 	if (!ret) {
 		find_cheapest(&p, FIRST_PIECES);
-		reverse(&p);
+		reverse_chain(&p);
 		count_taken(&p);
 		find_cheapest(&p, MAX_PIECES);
-		reverse(&p);
+		reverse_chain(&p);
 		ret = pack_write(&p);
 	}
 	if (!ret)
