@@ -23,7 +23,7 @@ struct out {
 	char text[MAX_PLAIN];
 };
 
-static void take(const char *piece, size_t len, void *arg)
+static void take_piece(const char *piece, size_t len, void *arg)
 {
 	struct out *o = arg;
 
@@ -47,8 +47,8 @@ char *symbols_demangle(const char *name)
 		return NULL;
 	o->len = 0;
 	if (!setjmp(o->too_long) &&
-	    (rust_demangle_callback(name, DMGL_AUTO, take, o) ||
-	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, take, o)))) {
+	    (rust_demangle_callback(name, DMGL_AUTO, take_piece, o) ||
+	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, take_piece, o)))) {
 		o->text[o->len] = '\0';
 		plain = strdup(o->text);
 	}

@@ -153,8 +153,8 @@ struct cursor {
 	size_t bound, fde;
 };
 
-static uint64_t reach(const struct sym *s, const struct bounds *b, const struct ranges *fdes,
-		      struct cursor *c)
+static uint64_t find_end(const struct sym *s, const struct bounds *b, const struct ranges *fdes,
+			 struct cursor *c)
 {
 	uint64_t end;
 
@@ -168,7 +168,7 @@ static uint64_t reach(const struct sym *s, const struct bounds *b, const struct 
 	return b->complete ? end : s->addr + 1;
 }
 
-static int reach_all(struct symtab *tab, struct bounds *b, Elf *elf)
+static int find_ends(struct symtab *tab, struct bounds *b, Elf *elf)
 {
 	struct ranges fdes = {};
 	struct cursor c = {};
@@ -182,7 +182,7 @@ static int reach_all(struct symtab *tab, struct bounds *b, Elf *elf)
 	for (i = 0; !ret && i < tab->nr_syms; i++) {
 		if (tab->syms[i].size)
 			continue;
-		tab->syms[i].size = reach(&tab->syms[i], b, &fdes, &c) - tab->syms[i].addr;
+		tab->syms[i].size = find_end(&tab->syms[i], b, &fdes, &c) - tab->syms[i].addr;
 		tab->syms[i].unsized = true;
 	}
 	free(fdes.v);
@@ -200,7 +200,7 @@ int extent_make(struct symtab *tab, struct bounds *b, Elf *elf)
 		return 0;
 	qsort(tab->syms, tab->nr_syms, sizeof(*tab->syms), cmp_sym);
 	if (drop_aliases(tab)) {
-		ret = reach_all(tab, b, elf);
+		ret = find_ends(tab, b, elf);
 		if (ret)
 			return ret;
 	}

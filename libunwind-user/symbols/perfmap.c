@@ -68,7 +68,7 @@ void perfmap_free_all(struct uu_symbols *syms)
 	syms->maps = NULL;
 }
 
-static bool hex(char **p, uint64_t *v)
+static bool read_hex(char **p, uint64_t *v)
 {
 	char *s = *p;
 	int n = 0, d;
@@ -98,7 +98,7 @@ static bool parse_line(char *s, uint64_t *start, uint64_t *size, char **name)
 {
 	char *p;
 
-	if (!hex(&s, start) || *s++ != ' ' || !hex(&s, size) || *s++ != ' ')
+	if (!read_hex(&s, start) || *s++ != ' ' || !read_hex(&s, size) || *s++ != ' ')
 		return false;
 	while (*s == ' ')
 		s++;
@@ -155,7 +155,7 @@ static int cover_both(struct perfmap *m, struct cover_in *in)
 }
 
 /* @text has a byte more than @len, and becomes the map's. */
-static int parse(struct perfmap *m, char *text, size_t len, bool saved)
+static int parse_map(struct perfmap *m, char *text, size_t len, bool saved)
 {
 	struct cover_in *in = NULL;
 	size_t lines = 1, i;
@@ -215,7 +215,7 @@ static int read_fd(struct perfmap *m, int fd)
 			break;
 		len += n;
 	}
-	return parse(m, text, len, false);
+	return parse_map(m, text, len, false);
 }
 
 /* The number by which the process knows itself: the last one of NSpid in its status. */
@@ -349,7 +349,7 @@ static int add_text(struct uu_symbols *syms, int pid, const char *text, size_t l
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
-	m->error = parse(m, copy, len, saved);
+	m->error = parse_map(m, copy, len, saved);
 	if (m->error)
 		map_clear(m);
 	return m->error;

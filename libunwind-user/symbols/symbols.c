@@ -268,8 +268,8 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
  * What is at @offset of a file, at least @want bytes unless it ends before; *@nr: how many there
  * are. Neighbours are read, too.
  */
-static const uint8_t *peek(struct uu_symbols *syms, const struct file *f, uint64_t offset,
-			   ssize_t want, ssize_t *nr)
+static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, uint64_t offset,
+				 ssize_t want, ssize_t *nr)
 {
 	const uint64_t half = sizeof(syms->peek.bytes) / 2;
 	uint64_t from = syms->peek.offset;
@@ -322,7 +322,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
-	buf = peek(syms, f, offset, sizeof(returns->code), &n);
+	buf = peek_bytes(syms, f, offset, sizeof(returns->code), &n);
 	for (i = 0; i < sizeof(returns) / sizeof(*returns); i++) {
 		if (f->tab.machine == returns[i].machine && n >= returns[i].len &&
 		    !memcmp(buf, returns[i].code, returns[i].len))
