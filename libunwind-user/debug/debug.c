@@ -27,7 +27,7 @@ static void debug_free(struct debug *d)
 	free(d);
 }
 
-static int remember(struct debug *d, int fd)
+static int remember_file(struct debug *d, int fd)
 {
 	struct stat st;
 
@@ -61,7 +61,7 @@ static int add_separate(struct uu_symbols *syms, struct file *f, struct debug *d
 			d->kind = UU_DEBUG_MINI;
 		return ret < 0 ? ret : 0;
 	}
-	ret = remember(d, fd);
+	ret = remember_file(d, fd);
 	other = ret ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	if (other)
 		ret = symtab_collect(c, other);
@@ -90,7 +90,7 @@ static int debug_more(void *arg, struct collect *c, Elf *elf)
 	d->kind = UU_DEBUG_IN_FILE;
 	fd = symbols_open(f->place.root, f->place.path, 0);
 	if (fd >= 0) {
-		ret = remember(d, fd);
+		ret = remember_file(d, fd);
 		close(fd);
 	}
 	return ret == -ENOMEM ? ret : 0;

@@ -41,7 +41,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
-static int progress(struct client *c, long a, long b)
+static int check_time(struct client *c, long a, long b)
 {
 	(void)c;
 	(void)a;
@@ -49,7 +49,7 @@ static int progress(struct client *c, long a, long b)
 	return now_ms() >= until_ms;
 }
 
-static struct servers *load(void)
+static struct servers *load_library(void)
 {
 	struct servers *s = calloc(1, sizeof(*s));
 
@@ -66,7 +66,7 @@ static struct servers *load(void)
 	if (s->begin && s->end && s->set_progress && s->debuginfo && s->executable)
 		s->client = s->begin();
 	if (s->client)
-		s->set_progress(s->client, progress);
+		s->set_progress(s->client, check_time);
 	return s;
 }
 
@@ -81,7 +81,7 @@ int debuginfod_fetch(struct uu_symbols *syms, const uint8_t *id, size_t size, bo
 	if (!syms->debuginfod_ms || size < 2)
 		return -1;
 	if (!s) {
-		s = load();
+		s = load_library();
 		syms->debuginfod = s;
 	}
 	if (!s || !s->client)
