@@ -26,7 +26,7 @@ struct func_walk {
 	size_t depth, stack_room;
 };
 
-static int push(struct func_walk *w, uint32_t func)
+static int push_func(struct func_walk *w, uint32_t func)
 {
 	if (vec_grow((void **)&w->stack, &w->stack_room, w->depth, 1, sizeof(*w->stack)))
 		return -ENOMEM;
@@ -129,7 +129,7 @@ static int walk_dies(struct func_walk *w)
 				return -ENOEXEC;
 		}
 		if (ab->children) {
-			ret = push(w, in);
+			ret = push_func(w, in);
 			if (ret)
 				return ret;
 		}
