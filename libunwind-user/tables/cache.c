@@ -245,7 +245,7 @@ static bool header_fits(const struct cache_header *h, const struct tables_id *id
 	       h->head.stats_size == sizeof(h->stats);
 }
 
-static int load(int fd, const struct tables_id *id, struct gen_table *table)
+static int load_table(int fd, const struct tables_id *id, struct gen_table *table)
 {
 	struct cache_header h;
 	struct stat st;
@@ -291,7 +291,7 @@ int tables_cache_get(struct tables_cache *c, const struct tables_id *id, struct 
 		return -ENOENT;
 	ret = -ENOENT;
 	if (!fstat(fd, &st) && st.st_uid == c->uid && !(st.st_mode & (S_IWGRP | S_IWOTH)))
-		ret = load(fd, id, table);
+		ret = load_table(fd, id, table);
 	if (!ret && time(NULL) - st.st_atime > USED_EVERY)
 		futimens(fd, now);
 	close(fd);
@@ -306,7 +306,7 @@ struct cache_entry {
 	uint64_t bytes;
 };
 
-static int older(const void *a, const void *b)
+static int compare_age(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct cache_entry *)a)->used;
 	const struct timespec *y = &((const struct cache_entry *)b)->used;
@@ -370,7 +370,7 @@ static void make_room(struct tables_cache *c, uint64_t bytes)
 	for (i = 0; i < nr; i++)
 		sum += list[i].bytes;
 	if (bytes && nr > 0)
-		qsort(list, nr, sizeof(*list), older);
+		qsort(list, nr, sizeof(*list), compare_age);
 	for (i = 0; i < nr; i++) {
 		if (bytes && sum + bytes > want && !unlinkat(c->dir, list[i].name, 0))
 			sum -= list[i].bytes;

@@ -223,7 +223,7 @@ static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *
 /* ------------------------------- the thread ------------------------------ */
 
 /* Wait so long for the word to stop. */
-static bool stopped(const struct tables_follow *f, int ms)
+static bool wait_for_stop(const struct tables_follow *f, int ms)
 {
 	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
 
@@ -239,14 +239,14 @@ static int nap_after(int ms, uint64_t since)
 }
 
 /* Has a list been handed over? That is done once. */
-static bool take_over(struct tables_follow *f)
+static bool take_list(struct tables_follow *f)
 {
 	uint64_t one;
 
 	return read(f->hand_over, &one, sizeof(one)) == sizeof(one);
 }
 
-static void *follow(void *arg)
+static void *follow_mappings(void *arg)
 {
 	struct tables_follow *f = arg;
 	struct tables *t = f->t;
@@ -265,7 +265,7 @@ static void *follow(void *arg)
 	}
 	for (;;) {
 		/* Without rings the list is gone through at once: nothing tells what starts */
-		while (!f->nr && recalling && !stopped(f, 0))
+		while (!f->nr && recalling && !wait_for_stop(f, 0))
 			recalling = tables_recall_next(t, f->recall);
 		ret = poll(f->poll, f->nr + 2, recalling ? 0 : f->nr ? -1 : RESCAN_MS);
 		if (ret < 0 && errno != EINTR)
@@ -273,7 +273,7 @@ static void *follow(void *arg)
 		if (f->poll[f->nr].revents)
 			break;
 		if (f->poll[f->nr + 1].revents)
-			recalling |= take_over(f);
+			recalling |= take_list(f);
 		lost = !f->nr;
 		any = fresh = false;
 		for (i = 0; i < f->nr; i++)
@@ -287,7 +287,7 @@ static void *follow(void *arg)
 		now = tables_now_ns();
 		nap = fresh || recalling ? 0 : nap_after(nap, now - last);
 		last = now;
-		if (nap && stopped(f, nap))
+		if (nap && wait_for_stop(f, nap))
 			break;
 	}
 	return NULL;
@@ -331,7 +331,7 @@ int tables_follow(struct tables *t, bool scan)
 	/* Signals are for the threads of the program */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&f->thread, NULL, follow, f);
+	ret = -pthread_create(&f->thread, NULL, follow_mappings, f);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret)
 		goto fail;

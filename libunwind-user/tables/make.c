@@ -20,7 +20,7 @@
  * program which is not relocated: to the kernel, base 0 says that a section is where it was made
  * for. So it is made one for the start of the code, before anybody sees it.
  */
-static void rebase(struct gen_table *t)
+static void rebase_table(struct gen_table *t)
 {
 	uint64_t shift = t->base - t->text_start, start;
 	uint32_t nr, off;
@@ -68,7 +68,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		ret = gen_from_fd(fd, table);
 		if (ret)
 			return ret;
-		rebase(table);
+		rebase_table(table);
 	}
 	if (fstat(fd, &st) || !same_content(&st, &id->st)) {
 		gen_free(table);

@@ -161,7 +161,7 @@ struct list {
 };
 
 /* Append the path of a file that is not in the list yet. */
-static int append(struct list *l, const char *path, const struct stat *st)
+static int append_path(struct list *l, const char *path, const struct stat *st)
 {
 	size_t len = strlen(path);
 	uint64_t *seen;
@@ -194,7 +194,7 @@ static int append_used(struct tables *t, struct list *l)
 
 		if (e->used && e->file.cause == TABLES_COVERED && *e->file.path == '/' &&
 		    !stat(e->file.path, &st) && st.st_dev == e->dev && st.st_ino == e->ino)
-			ret = append(l, e->file.path, &st);
+			ret = append_path(l, e->file.path, &st);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return ret;
@@ -215,7 +215,7 @@ int tables_remember(struct tables *t)
 	at = old;
 	while (!ret && (path = next_path(&at))) {
 		if (*path == '/' && !stat(path, &st) && S_ISREG(st.st_mode))
-			ret = append(&l, path, &st);
+			ret = append_path(&l, path, &st);
 	}
 	if (!ret && l.nr)
 		ret = tables_cache_put_list(t->cache, l.text, l.len);
