@@ -54,7 +54,7 @@ struct page {
 
 #define PER_PAGE	((AUDIT_PAGE - sizeof(struct page)) / sizeof(struct record))
 
-/* Set before the program begins, or between enter() and leave(). */
+/* Set before the program begins, or between enter_module() and leave_module(). */
 static struct {
 	bool busy;
 	char **env;
@@ -86,12 +86,12 @@ __asm__(".pushsection .uu_table, \"a\", @progbits\n"
 extern const char audit_self[] __attribute__((visibility("hidden")));
 extern const char audit_self_end[] __attribute__((visibility("hidden")));
 
-static bool enter(void)
+static bool enter_module(void)
 {
 	return !__atomic_test_and_set(&audit.busy, __ATOMIC_ACQUIRE);
 }
 
-static void leave(void)
+static void leave_module(void)
 {
 	__atomic_clear(&audit.busy, __ATOMIC_RELEASE);
 }
@@ -141,7 +141,7 @@ static bool may_call(void)
 /* ---------------------------- tables and objects ------------------------- */
 
 /* Give @t to the kernel, for each segment of code. False if it takes it for none. */
-static bool add(const struct audit_object *o, const struct audit_table *t)
+static bool add_table(const struct audit_object *o, const struct audit_table *t)
 {
 	struct unwind_table_user arg = {
 		.size = sizeof(arg), .table = t->table, .table_size = t->size,
@@ -166,11 +166,11 @@ static bool find_and_add(const struct audit_object *o, const char *path, bool ex
 			 struct audit_table *t)
 {
 	*t = (struct audit_table) { 0 };
-	if (audit_table_own(o, t) && (by_exec || add(o, t)))
+	if (audit_table_own(o, t) && (by_exec || add_table(o, t)))
 		return true;
 	if (!audit_table_cached(&audit.dirs, o, path, exact, t))
 		return false;
-	if (add(o, t))
+	if (add_table(o, t))
 		return true;
 	audit_table_unmap(t);
 	return false;
@@ -242,7 +242,7 @@ static bool is_gone(const struct record *r)
  * Away with the tables of closed objects that are gone. So are those where another one is now, at
  * [start, end).
  */
-static void sweep(uintptr_t start, uintptr_t end)
+static void sweep_closed(uintptr_t start, uintptr_t end)
 {
 	struct record **link = &audit.closed, *r;
 
@@ -303,7 +303,7 @@ static void use_dir(const char *root, const char *below)
 }
 
 /* The value of @name if that is what the environment has at @s. */
-static const char *value(const char *s, const char *name)
+static const char *env_value(const char *s, const char *name)
 {
 	while (*name && *s == *name) {
 		s++;
@@ -319,11 +319,11 @@ static void find_dirs(bool secure)
 	char **env;
 
 	for (env = audit.env; !secure && env && *env; env++) {
-		v = value(*env, TABLES_ENV);
+		v = env_value(*env, TABLES_ENV);
 		dir = v ? v : dir;
-		v = value(*env, "XDG_CACHE_HOME");
+		v = env_value(*env, "XDG_CACHE_HOME");
 		cache = v ? v : cache;
-		v = value(*env, "HOME");
+		v = env_value(*env, "HOME");
 		home = v ? v : home;
 	}
 	if (dir)
@@ -355,7 +355,7 @@ static void add_self(void)
 	struct audit_object o;
 
 	if (t.size && audit_object_read(&o, (uintptr_t)__ehdr_start))
-		add(&o, &t);
+		add_table(&o, &t);
 }
 
 /* The path of the loader, as the program names it. */
@@ -444,12 +444,12 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned int flag)
 {
 	(void)cookie;
 	(void)flag;
-	if (!enter())
+	if (!enter_module())
 		return;
 	audit.changed = -1;
 	if (audit.closed && may_call())
-		sweep(0, 0);
-	leave();
+		sweep_closed(0, 0);
+	leave_module();
 }
 
 /* Register @map. Returns its record if it may be unloaded. */
@@ -471,7 +471,7 @@ static struct record *open_object(const struct link_map *map)
 	    !audit_object_read(&o, map->l_addr) || o.bias != map->l_addr ||
 	    o.dynamic != (uintptr_t)map->l_ld)
 		return NULL;
-	sweep(o.start, o.end);
+	sweep_closed(o.start, o.end);
 	if (audit.started) {
 		r = new_record();
 		if (!r)
@@ -492,9 +492,9 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *coo
 {
 	(void)lmid;
 	*cookie = 0;
-	if (enter()) {
+	if (enter_module()) {
 		*cookie = (uintptr_t)open_object(map);
-		leave();
+		leave_module();
 	}
 	return 0;
 }
@@ -503,7 +503,7 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie)
 {
 	struct record *r;
 
-	if (!enter())
+	if (!enter_module())
 		return 0;
 	r = record_of(*cookie);
 	if (r) {
@@ -511,6 +511,6 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie)
 		audit.closed = r;
 		*cookie = 0;
 	}
-	leave();
+	leave_module();
 	return 0;
 }

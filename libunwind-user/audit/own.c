@@ -13,7 +13,7 @@
 
 #include "libunwind-user/gen/gen.h"
 
-static int fail(const char *path, int error)
+static int report_error(const char *path, int error)
 {
 	fprintf(stderr, "own: %s: no table of the audit module: %s\n", path, strerror(error));
 	return 1;
@@ -31,16 +31,16 @@ int main(int argc, char **argv)
 	}
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fail(argv[1], errno);
+		return report_error(argv[1], errno);
 	ret = gen_from_fd(fd, &table);
 	close(fd);
 	if (ret)
-		return fail(argv[1], -ret);
+		return report_error(argv[1], -ret);
 	to = fopen(argv[2], "wbe");
 	if (!to || fwrite(table.data, table.size, 1, to) != 1)
-		ret = fail(argv[2], errno);
+		ret = report_error(argv[2], errno);
 	if (to && fclose(to) && !ret)
-		ret = fail(argv[2], errno);
+		ret = report_error(argv[2], errno);
 	gen_free(&table);
 	return ret;
 }

@@ -167,8 +167,8 @@ static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o
 	return true;
 }
 
-static bool look_up(const struct audit_dirs *dirs, const struct audit_object *o,
-		    const struct tables_inode *inode, struct audit_table *t)
+static bool find_cached(const struct audit_dirs *dirs, const struct audit_object *o,
+			const struct tables_inode *inode, struct audit_table *t)
 {
 	char path[AUDIT_DIR_SIZE + 1 + TABLES_NAME_SIZE], *p;
 	unsigned int i;
@@ -203,9 +203,9 @@ bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object
 
 	if (!dirs->nr)
 		return false;
-	if (o->build_id_size && look_up(dirs, o, NULL, t))
+	if (o->build_id_size && find_cached(dirs, o, NULL, t))
 		return true;
-	return inode_of(path, exact, &inode) && look_up(dirs, o, &inode, t);
+	return inode_of(path, exact, &inode) && find_cached(dirs, o, &inode, t);
 }
 
 void audit_table_unmap(struct audit_table *t)
