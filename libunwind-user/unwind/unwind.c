@@ -106,7 +106,7 @@ static int put_table(struct uu_unwinder *u, struct uu_table *new)
 	return 0;
 }
 
-static int add(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias)
+static int add_table(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias)
 {
 	struct uu_table new = {
 		.gen = *gen,
@@ -139,7 +139,7 @@ int uu_unwinder_add(struct uu_unwinder *u, int fd, uint64_t bias)
 	struct gen_table gen;
 	int ret = gen_from_fd(fd, &gen);
 
-	return ret ? ret : add(u, &gen, bias);
+	return ret ? ret : add_table(u, &gen, bias);
 }
 
 static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
@@ -167,7 +167,7 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!strncmp(info->dlpi_name, "linux-vdso", 10)) {
 		ret = gen_from_memory(read_own, NULL, getauxval(AT_SYSINFO_EHDR), &gen, &bias);
 		if (!ret)
-			ret = add(l->u, &gen, bias);
+			ret = add_table(l->u, &gen, bias);
 	} else {
 		fd = open(l->first ? "/proc/self/exe" : info->dlpi_name,
 			  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
