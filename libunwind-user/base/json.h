@@ -27,18 +27,18 @@
 struct text;
 
 struct jsonw {
-	FILE *file;		/* written to, or if NULL */
-	struct text *text;	/* appended to */
-	uint64_t arrays;	/* the open ones, innermost in bit 0: is it an array? */
-	bool comma;		/* before the next value */
+	FILE *file;		/* output; NULL: */
+	struct text *text;	/* the output is appended here */
+	uint64_t arrays;	/* a bit for each open level, innermost in bit 0: is it an array? */
+	bool comma;		/* the next value needs a comma before it */
 };
 
 void jsonw_object(struct jsonw *j, const char *key);
 void jsonw_array(struct jsonw *j, const char *key);
-/* The end of the innermost object or array; at most 64 are open. */
+/* Close the innermost object or array; at most 64 may be open. */
 void jsonw_end(struct jsonw *j);
 
-/* @s NULL: null */
+/* @s NULL writes null. */
 void jsonw_string(struct jsonw *j, const char *key, const char *s);
 void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t len);
 void jsonw_number(struct jsonw *j, const char *key, uint64_t n);
@@ -54,7 +54,7 @@ void jsonw_address(struct jsonw *j, const char *key, uint64_t addr);
 /* A value that is JSON already. */
 void jsonw_value(struct jsonw *j, const char *key, const char *value);
 
-/* A member whose name is not known to need no escapes: its value comes next, with key NULL. */
+/* Write a member's name that may need escapes. The next call writes its value, with key NULL. */
 void jsonw_name(struct jsonw *j, const char *s, size_t len);
 
 #endif

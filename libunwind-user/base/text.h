@@ -26,7 +26,7 @@ static inline void text_bytes(struct text *t, const char *s, size_t len)
 		t->failed = true;
 		return;
 	}
-	if (len)		/* NULL is no text of 0 bytes to memcpy() */
+	if (len)		/* memcpy() must not get NULL, even for 0 bytes */
 		memcpy(t->v + t->nr, s, len);
 	t->nr += len;
 	t->v[t->nr] = '\0';
@@ -60,7 +60,7 @@ text_addf(struct text *t, const char *fmt, ...)
 	}
 }
 
-/* A name out of a file: bytes that a terminal would obey are written as \ooo. */
+/* Append a name out of a file, with control characters as \ooo: a terminal would obey them. */
 static inline void text_name(struct text *t, const char *s, size_t len)
 {
 	size_t i, from = 0;
