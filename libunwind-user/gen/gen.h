@@ -57,9 +57,9 @@ struct gen_table {
  * Make a table for the ELF file that is open for reading. Its position is not changed.
  *
  * Returns 0 (also when the table has no function at all), or
- *  -ENOEXEC     no ELF file, or a broken one,
- *  -EOPNOTSUPP  of an architecture or kind for which no table is made,
- *  -ENODATA     it has no .eh_frame and no code that is covered without,
+ *  -ENOEXEC     not an ELF file, or a broken ELF file,
+ *  -EOPNOTSUPP  an architecture or kind of file for which no table is made,
+ *  -ENODATA     no .eh_frame, and no code that is covered without .eh_frame,
  *  -EFBIG       more than 4 GiB of code, or of table,
  *  -ENOMEM, or what pread() set errno to.
  */
@@ -73,8 +73,9 @@ typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
 
 /*
  * Make a table for an ELF image that is mapped with its header at @addr: the vDSO at
- * AT_SYSINFO_EHDR, a library at its l_addr. It needs the program headers and PT_GNU_EH_FRAME.
- * Addresses in @table are those of the ELF file, as above; @bias, if not NULL, gets what to add.
+ * AT_SYSINFO_EHDR, a library at its l_addr. The image must have program headers and
+ * PT_GNU_EH_FRAME. Addresses in @table are those of the ELF file, as above. @bias, if not NULL,
+ * gets the number to add to them.
  *
  * Returns as gen_from_fd(), or what @read returned.
  */
@@ -82,8 +83,8 @@ int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table
 		    uint64_t *bias);
 
 /*
- * Open a table that was made for reading: @reader points into it, and knows addresses of the ELF
- * file. Returns what sframe_open() does.
+ * Open a table for reading, after it was made: @reader points into the table, and uses addresses of
+ * the ELF file. Returns what sframe_open() returns.
  */
 int gen_open(const struct gen_table *table, struct sframe_table *reader);
 

@@ -17,17 +17,17 @@
 #include "gen.h"
 #include "libunwind-user/rows/rows.h"
 
-/* gen_from_fd() as tests want it: @flags are GEN_NO_FLOW and the like. */
+/* gen_from_fd() for tests: @flags are GEN_NO_FLOW and the like. */
 int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
 
 /* ------------------------------ check.c ------------------------------ */
 
-/* Holes for rows of the sorted FDEs that cannot be right. */
+/* Turn rows of the sorted FDEs that cannot be right into holes. */
 int rows_check(struct gen_rows *r);
 
 /* ------------------------------- list.c ------------------------------ */
 
-/* The list of the sorted FDEs: resolve overlaps, fill padding. */
+/* Make the list from the sorted FDEs: resolve overlaps, fill padding. */
 int rows_list(struct gen_rows *r);
 
 /* ------------------------------- pack.c ------------------------------ */
