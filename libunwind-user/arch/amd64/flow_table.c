@@ -56,7 +56,7 @@ static int number_of(x86_reg reg)
 }
 
 /* May the instruction change one of these registers, a bit for each number? */
-static bool writes(const cs_insn *insn, unsigned int regs)
+static bool may_write(const cs_insn *insn, unsigned int regs)
 {
 	const cs_detail *d = insn->detail;
 	unsigned int i;
@@ -223,9 +223,9 @@ static bool step_back(struct search *s, const cs_insn *insn)
 	}
 	if (s->guard && !s->have_nr && !keeps_flags(insn->id))
 		return false;
-	if (s->to >= 0 && writes(insn, 1u << s->to))
+	if (s->to >= 0 && may_write(insn, 1u << s->to))
 		return find_entry(s, insn);
-	if (s->base >= 0 && writes(insn, 1u << s->base)) {
+	if (s->base >= 0 && may_write(insn, 1u << s->base)) {
 		const cs_x86_op *from = &x->operands[1];
 
 		if (insn->id != X86_INS_LEA || from->mem.base != X86_REG_RIP ||
@@ -238,7 +238,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 	}
 	if (s->index >= 0)
 		regs |= 1u << s->index;
-	if (s->index >= 0 && !s->have_nr && writes(insn, regs))
+	if (s->index >= 0 && !s->have_nr && may_write(insn, regs))
 		return find_index(s, insn);
 	return true;
 }
