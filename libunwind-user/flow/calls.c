@@ -50,7 +50,7 @@ static void mark_target(struct flow *f, uint32_t pc, const struct flow_op *op)
 	else if (op->next == FLOW_CALL)
 		flow_enter(f, op->target - base, &f->arch->entered, true);
 	else if (op->flags & FLOW_TAKES_ADDRESS)
-		flow_take(f, op->target);
+		flow_take_address(f, op->target);
 }
 
 static void decode_function(struct flow *f, const struct gen_fde *fde)

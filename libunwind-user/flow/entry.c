@@ -44,7 +44,7 @@ static void enter_function(struct flow *f, uint64_t addr)
 		flow_enter(f, pc, &f->arch->entered, true);
 }
 
-void flow_take(struct flow *f, uint64_t addr)
+void flow_take_address(struct flow *f, uint64_t addr)
 {
 	uint32_t byte, pc = pc_of(f, addr, &byte);
 
@@ -74,7 +74,7 @@ static void use_symbol(struct flow *f, const void *entry)
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
 	if (ELF64_ST_BIND(sym.st_info) == STB_LOCAL)
-		flow_take(f, addr);
+		flow_take_address(f, addr);
 	else
 		enter_function(f, addr);
 	if (sym.st_size && pc_of(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
@@ -111,7 +111,7 @@ static void use_relocation(struct flow *f, const void *entry)
 	    (type == f->arch->relative && in_array(f, image_u64(img, rela.r_offset))))
 		enter_function(f, addr);
 	else if (type == f->arch->relative)
-		flow_take(f, addr);
+		flow_take_address(f, addr);
 }
 
 static void use_pointer(struct flow *f, const void *entry)

@@ -52,9 +52,9 @@ bool flow_differ(const struct flow_state *a, const struct flow_state *b);
 
 /* The claims of a state. The claims that two states both make. Drop all claims but @claims. */
 unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *s);
-unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *a,
-			 const struct flow_state *b);
-void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int claims);
+unsigned int flow_common_claims(const struct flow_arch *arch, const struct flow_state *a,
+				const struct flow_state *b);
+void flow_keep_claims(const struct flow_arch *arch, struct flow_state *s, unsigned int claims);
 
 /* Is the state that of a function's start: SP, FP and the return address in place? */
 bool flow_is_entered(const struct flow_arch *arch, const struct flow_state *s);
@@ -266,7 +266,7 @@ int flow_prove(struct flow *f);
 int flow_find_entries(struct flow *f);
 
 /* Note that some code or data uses the address @addr. */
-void flow_take(struct flow *f, uint64_t addr);
+void flow_take_address(struct flow *f, uint64_t addr);
 
 /* ----------------------------- calls.c -------------------------- */
 

@@ -176,7 +176,7 @@ static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct flo
 
 	if (!row || !flow_from_row(f->r->arch, row, &known))
 		return 0;
-	return flow_common(f->arch, s, &known);
+	return flow_common_claims(f->arch, s, &known);
 }
 
 /*
@@ -223,7 +223,7 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 		proved = to->disproved ? 0 : to->proved;
 	}
 	if (proved)
-		proved &= flow_common(f->arch, &e->state, &to->state);
+		proved &= flow_common_claims(f->arch, &e->state, &to->state);
 	n->proved |= hand_back_proof(f->arch, &n->state, &n->op, proved);
 }
 
@@ -310,7 +310,7 @@ static bool keep_proved(struct flow *f, struct flow_node *n)
 	struct flow_state s = n->state;
 	struct cfi_state row;
 
-	flow_keep(f->arch, &s, n->proved);
+	flow_keep_claims(f->arch, &s, n->proved);
 	if (!flow_row(f->r->arch, &s, false, &row))
 		return false;
 	n->state = s;

@@ -466,8 +466,8 @@ unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *
 	       (s->sp_saved ? FLOW_SP_SLOT : 0) | (s->ra_saved && arch->link ? FLOW_RA_SLOT : 0);
 }
 
-unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *a,
-			 const struct flow_state *b)
+unsigned int flow_common_claims(const struct flow_arch *arch, const struct flow_state *a,
+				const struct flow_state *b)
 {
 	unsigned int both = flow_claims(arch, a) & flow_claims(arch, b);
 
@@ -488,7 +488,7 @@ unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *
 	return both;
 }
 
-void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int claims)
+void flow_keep_claims(const struct flow_arch *arch, struct flow_state *s, unsigned int claims)
 {
 	if (s->outermost)
 		return;

@@ -197,7 +197,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 			f->r->img->text.start + pc, &node->op);
 	if (node->op.flags & FLOW_TAKES_ADDRESS ||
 	    (node->op.flags & FLOW_TAKES_NUMBER && f->r->img->fixed))
-		flow_take(f, node->op.target);
+		flow_take_address(f, node->op.target);
 	flow_find_maybe(f, node);
 	if (node->op.next == FLOW_JUMP_ANY) {
 		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
