@@ -197,7 +197,7 @@ static struct cfi_rule rule_above(struct cfi_rule rule, int pushed)
 }
 
 /* @state as it is if the CFA is as much above the one it speaks of as a PLT has pushed */
-static struct cfi_state pushed(const struct gen_rows *r, const struct cfi_state *state)
+static struct cfi_state raise_cfa(const struct gen_rows *r, const struct cfi_state *state)
 {
 	struct cfi_state to = *state;
 	int size = r->arch->plt_pushes;
@@ -213,7 +213,7 @@ static struct cfi_state pushed(const struct gen_rows *r, const struct cfi_state 
 }
 
 /* Does the FDE that was added last tell by its next row that a PLT has pushed something? */
-static bool tells_pushed(const struct gen_rows *r, const struct cfi_state *state)
+static bool shows_push(const struct gen_rows *r, const struct cfi_state *state)
 {
 	uint32_t i;
 
@@ -236,7 +236,7 @@ static int set_pushed(struct gen_rows *r)
 
 	r->pushed = true;
 	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
-		state = pushed(r, &r->state[r->raw[i].state]);
+		state = raise_cfa(r, &r->state[r->raw[i].state]);
 		r->raw[i].state = rows_number(r, &state);
 		if (!r->raw[i].state)
 			return -ENOMEM;
@@ -250,13 +250,13 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 	struct cfi_state to;
 	int ret;
 
-	if (!r->pushed && tells_pushed(r, state)) {
+	if (!r->pushed && shows_push(r, state)) {
 		ret = set_pushed(r);
 		if (ret)
 			return ret;
 	}
 	if (r->pushed) {
-		to = pushed(r, state);
+		to = raise_cfa(r, state);
 		state = &to;
 	}
 	/* What follows is for profiling: as much too low, and nothing in it tells */
