@@ -3,9 +3,9 @@
  * expr.c - the few DWARF expressions that are a rule
  *
  * The expression runs over symbols: a number, register + offset, CFA + offset, or the memory at
- * register + offset or at CFA + offset. A value outside this set, *(*(rsp + 8) + 8) say, is bad. So
- * is every operation that no compiler, linker or C library was seen to use. There are no jumps, so
- * each byte is read once.
+ * register + offset or at CFA + offset. A value outside this set, *(*(rsp + 8) + 8) say, is bad. An
+ * operation that no compiler, linker or C library was seen to use is bad too. There are no jumps,
+ * so each byte is read once.
  */
 #include <dwarf.h>
 #include <string.h>

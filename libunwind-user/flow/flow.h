@@ -25,7 +25,10 @@
 
 #include "libunwind-user/rows/rows.h"
 
-/* FDEs, behind those there are, for code that the sorted FDEs leave free. */
+/*
+ * Append FDEs for code that the sorted FDEs do not cover. Returns 0 or a negative errno; code that
+ * is too much to follow is no error.
+ */
 int flow_add(struct gen_rows *r);
 
 #endif

@@ -13,9 +13,9 @@
  * from the stack is a proof of the slot, if the register used for the read is proved too. Proofs
  * start
  *	- at a return: the return address is at SP, and FP is as the caller left it;
- *	- where code goes on, by a jump or by itself, to code that is known to be right: both make
- *	  equal claims. That code is in gaps or has .eh_frame, which also has the starts of
- *	  functions that are jumped to;
+ *	- where code goes on, by a jump or by itself, to code that is known to be right, and both
+ *	  make equal claims. The right code is in gaps or has .eh_frame, which also has the starts
+ *	  of functions that are jumped to;
  *	- at the end of the outermost frame, which never returns: where nothing follows, or the
  *	  program is jumped to;
  *	- at calls in functions whose address is taken: such functions may not return at all, as
@@ -36,9 +36,9 @@
  * return. And the code that compilers put after abort() is known there by the jumps that lead to
  * it, as the whole file is followed.
  *
- * What is proved is sure, without the claims that are not proved. So are the places where it has to
- * go from there, and the functions it calls: functions that never return have no other proof. All
- * of this is walked again.
+ * A proved node becomes sure, without the claims that are not proved. The places where it has to go
+ * from there become sure too, and so do the functions it calls: functions that never return have no
+ * other proof. All of these are walked again.
  *
  * On the other hand, a path that cannot avoid something contradictory has a wrong state somewhere.
  * None of its states is believed, proved or not. Contradictory are: a return with SP elsewhere;

@@ -10,11 +10,11 @@
  * of any kind, the end of a symbol, the end of the section, the start of an FDE, the end of its own
  * FDE.
  *
- * That holds only while the file knows its functions. A stripped file has the exported functions
- * alone: between two of them there can be others that left no trace. There the FDE is the only
- * proof, and without an FDE the symbol names its first byte. A symbol without a size can share its
- * address with a symbol that has a size. It is then another name for that function, or a function
- * that the compiler found to be empty: it names nothing.
+ * This rule holds only while the file knows its functions. A stripped file has the exported
+ * functions alone: between two of them there can be others that left no trace. There the FDE is the
+ * only proof, and without an FDE the symbol names its first byte. A symbol without a size can share
+ * its address with a symbol that has a size. It is then another name for that function, or a
+ * function that the compiler found to be empty: it names nothing.
  */
 #include <errno.h>
 #include <stdlib.h>

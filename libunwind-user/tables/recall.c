@@ -2,8 +2,8 @@
 /*
  * recall.c - registers files that ran in earlier sessions and may start again
  *
- * follow.c registers a table when it sees a program's first mapping. That is late for the first
- * stacks of that program. Nobody knows which programs will start, but mostly they are the programs
+ * follow.c registers a table when it sees a program's first mapping. This is late for the first
+ * stacks of the program. Nobody knows which programs will start, but mostly they are the programs
  * that started before. So a session leaves the paths of the files that ran in the folder of tables.
  * The next session registers these files before anything happens. The files used last are on top of
  * the list. A session that cannot wait for all of them leaves the rest to the thread of follow.c.

@@ -3,7 +3,7 @@
  * scan.c - registers everything that runs
  *
  * The scan reads /proc/PID/maps of all processes once, and keeps one mapping of each file. Then it
- * opens each file through /proc/PID/map_files/START-END. That is the mapped file, even if it was
+ * opens each file through /proc/PID/map_files/START-END. This opens the mapped file, even if it was
  * deleted or replaced, or has a name in another mount namespace only. Where map_files is not
  * allowed, or the process is gone, the scan uses the file's path.
  *
