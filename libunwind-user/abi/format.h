@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * format.h - what a cache of tables looks like: names, headers, who is trusted
+ * format.h - what a cache of tables looks like: file names, headers, who is trusted
  *
- * For tables/cache.c, which writes and reads it, and for audit/audit.c, which reads it inside of
- * any program. So there is nothing of a C library in here: fixed-width types, memory, numbers.
+ * tables/cache.c writes and reads the cache. audit/audit.c reads it inside any program. So this
+ * header uses nothing of a C library: it has fixed-width types, memory and numbers only.
  *
- * One file a table. Its name says what it was made from:
+ * A file holds one table. The name of the file says what the table was made from:
  *
  *	BUILDID-VERSION					files that are trusted
- *	[BUILDID]@DEV.INODE.SIZE.MTIME.CTIME-VERSION	all others
+ *	[BUILDID]@DEV.INODE.SIZE.MTIME.CTIME-VERSION	all other files
  *
- * It begins with a struct tables_head, then come tables_head.stats_size bytes for statistics, then
- * the table.
+ * The file starts with a struct tables_head. Then come tables_head.stats_size bytes of statistics,
+ * then the table.
  */
 #ifndef TABLES_FORMAT_H
 #define TABLES_FORMAT_H
@@ -22,27 +22,27 @@
 #include <stdint.h>
 
 #define TABLES_MAGIC		"UUTABLE2"
-#define TABLES_BUILD_ID_MAX	20		/* longer ones are cut */
+#define TABLES_BUILD_ID_MAX	20		/* longer build IDs are cut */
 #define TABLES_NAME_SIZE	256
 #define TABLES_MAX_FILE		(1ull << 30)	/* bytes */
 
-/* Where they are: $TRACE_USTACK_TABLES, else the first for root, $XDG_CACHE_HOME/USER_DIR ... */
+/* The folder: $TRACE_USTACK_TABLES, else ROOT_DIR for root, else $XDG_CACHE_HOME/USER_DIR ... */
 #define TABLES_ENV		"TRACE_USTACK_TABLES"
 #define TABLES_ROOT_DIR		"/var/cache/trace-ustack/tables"
 #define TABLES_USER_DIR		"trace-ustack/tables"
 #define TABLES_HOME_DIR		".cache/" TABLES_USER_DIR	/* ... else in $HOME */
 
-/* What a file begins with. In the byte order of the machine: others do not know the magic. */
+/* The start of a file, in the byte order of the machine: another order has another magic. */
 struct tables_head {
 	char magic[8];
-	uint32_t head_size;		/* bytes in front of the table */
-	uint32_t crc;			/* of everything behind this field */
+	uint32_t head_size;		/* bytes before the table */
+	uint32_t crc;			/* of everything after this field */
 	uint64_t version;		/* of the generator */
 	uint64_t file_size;
 	uint64_t table_size;
 	uint64_t base;			/* as in struct gen_table */
 	uint64_t text_start, text_size;
-	uint64_t layout;		/* tables_layout() of what it was made from */
+	uint64_t layout;		/* tables_layout() of the file it was made from */
 	uint32_t build_id_size;
 	uint8_t build_id[TABLES_BUILD_ID_MAX];
 	uint32_t stats_size;
@@ -51,21 +51,21 @@ struct tables_head {
 
 _Static_assert(sizeof(struct tables_head) == 104, "no padding");
 
-/* What tells a file on a file system from any other. */
+/* The identity of a file on a file system. */
 struct tables_inode {
 	uint64_t dev, ino, size;
 	uint64_t mtime, mtime_nsec, ctime, ctime_nsec;
 };
 
-/* May what belongs to @owner, with @mode, be believed by @user? */
+/* May @user trust a file or folder of @owner, with @mode? */
 static inline bool tables_trusted(uint32_t owner, uint32_t mode, uint32_t user)
 {
 	return (!owner || owner == user) && !(mode & 022);
 }
 
 /*
- * A checksum over program headers and the type of a file: with the same build-id and the same
- * layout, the same code is at the same place. Tools that move code keep the build-id.
+ * A checksum over program headers and the type of a file. With the same build ID and the same
+ * layout, the same code is at the same place. Tools that move code keep the build ID.
  */
 static inline uint64_t tables_layout(const Elf64_Ehdr *eh, const Elf64_Phdr *ph, unsigned int nr)
 {
@@ -81,8 +81,8 @@ static inline uint64_t tables_layout(const Elf64_Ehdr *eh, const Elf64_Phdr *ph,
 }
 
 /*
- * Find a build-id in notes: those at @p, @len bytes, of a segment that is aligned to @align.
- * Returns its size, at most TABLES_BUILD_ID_MAX, and where it is; 0 if there is none.
+ * Find a build ID in the @len bytes of notes at @p, from a segment that is aligned to @align. Sets
+ * *@id, and returns the size, at most TABLES_BUILD_ID_MAX; 0 if there is no build ID.
  */
 static inline uint32_t tables_find_build_id(const uint8_t *p, size_t len, size_t align,
 					    const uint8_t **id)
@@ -90,7 +90,7 @@ static inline uint32_t tables_find_build_id(const uint8_t *p, size_t len, size_t
 	uint64_t desc, next;
 	Elf64_Nhdr n;
 
-	/* Notes are aligned to 4, those of a segment that is aligned to 8 to 8 */
+	/* Notes are aligned to 8 in a segment that is aligned to 8, else to 4 */
 	align = align == 8 ? 8 : 4;
 	while (len >= sizeof(n)) {
 		__builtin_memcpy(&n, p, sizeof(n));
@@ -121,8 +121,9 @@ static inline char *tables_put_hex(char *to, uint64_t value, unsigned int digits
 }
 
 /*
- * The name of the file that has the table for @build_id (@size bytes, may be 0), made by @version
- * of the generator; with @inode, if not NULL, for that file only. @name has TABLES_NAME_SIZE bytes.
+ * Write the name of the file that has the table for @build_id (@size bytes, may be 0), made by
+ * @version of the generator. If @inode is not NULL, the table is for that file only. @name has
+ * TABLES_NAME_SIZE bytes.
  */
 static inline void tables_name(char *name, const uint8_t *build_id, uint32_t size,
 			       const struct tables_inode *inode, uint64_t version)
@@ -147,7 +148,7 @@ static inline void tables_name(char *name, const uint8_t *build_id, uint32_t siz
 	*name = '\0';
 }
 
-/* Is this the header of a file of @file_size bytes, for that build-id and that layout? */
+/* Does the header fit a file of @file_size bytes, with this build ID, layout and version? */
 static inline bool tables_head_fits(const struct tables_head *h, uint64_t file_size,
 				    const uint8_t *build_id, uint32_t size, uint64_t layout,
 				    uint64_t version)

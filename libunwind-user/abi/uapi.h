@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * uapi.h - how unwind tables are given to the kernel
+ * uapi.h - how a program gives unwind tables to the kernel
  *
- * User space's own words for include/uapi/linux/unwind_table.h of the kernel series, for systems
- * whose headers do not have it; layouts and numbers are the same.
+ * This header stands in for include/uapi/linux/unwind_table.h of the kernel series on systems whose
+ * headers lack that file. Layouts and numbers are the same.
  */
 #ifndef UNWIND_TABLE_UAPI_H
 #define UNWIND_TABLE_UAPI_H
@@ -12,8 +12,8 @@
 #include <sys/ioctl.h>
 
 /*
- * prctl(PR_ADD_SFRAME, arg, size, 0, 0): a table in the memory of the calling process, for code of
- * its own. prctl(PR_REMOVE_SFRAME, arg, size, 0, 0): away with all tables for code in
+ * prctl(PR_ADD_SFRAME, arg, size, 0, 0) registers a table in the memory of the calling process, for
+ * code of this process. prctl(PR_REMOVE_SFRAME, arg, size, 0, 0) removes all tables for code in
  * [text_start, text_start + text_size); the other fields do not count. No privilege is needed.
  * fork() passes tables on, execve() drops them.
  */
@@ -31,9 +31,10 @@ struct unwind_table_user {
 };
 
 /*
- * ioctl(fd, UNWIND_TABLE_ADD, arg), fd of tracefs' user_unwind_tables, open for writing: a table
- * for code in the present contents of a file, in whatever process. It lives until the last close of
- * fd. Reading fd lists the tables of all: path, build-id or "-", bytes, lookups, hits.
+ * ioctl(fd, UNWIND_TABLE_ADD, arg) registers a table for code in the present contents of a file, in
+ * every process. fd is tracefs' user_unwind_tables, open for writing. The table lives until the
+ * last close of fd. Reading fd lists the tables of all tracers: path, build ID or "-", bytes,
+ * lookups, hits.
  */
 #define UNWIND_TABLE_VDSO	0x1	/* flags: for the vDSO; fd is ignored, text_offset counts
 					 * from the start of its mapping
@@ -50,7 +51,7 @@ struct unwind_table_file {
 	uint64_t text_offset;		/* the code it is for: offset in the file, bytes */
 	uint64_t text_size;
 	uint64_t text_vaddr;		/* ... and its address in the section */
-	uint8_t build_id[20];		/* for those who read the list */
+	uint8_t build_id[20];		/* shown in the list */
 	uint32_t reserved;		/* 0 */
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * arch - the architectures that tables are made for
- */
+/* arch.c - the list of architectures that tables are made for */
 #include "arch.h"
 
 static const struct arch *const archs[] = { &arch_amd64, &arch_arm64, &arch_s390x };

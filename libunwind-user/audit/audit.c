@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * audit - an LD_AUDIT module that registers unwind tables for what the dynamic loader maps
+ * audit.c - an LD_AUDIT module that registers unwind tables for all code the dynamic loader maps
  *
  *	LD_AUDIT=/usr/lib/trace-ustack/libunwind-user-audit.so CMD
  *
- * The loader calls la_version() before it maps anything else: there the program, the loader itself,
- * the vDSO and this module get their tables. Then it calls la_objopen() for each library, at start,
- * by dlopen() and by dlmopen(), as soon as its segments are mapped. Tables are in the file itself,
- * or were put in a cache by trace-ustack-tables; none is made here. See rtld-audit(7).
+ * The loader calls la_version() before it maps anything else. There the module registers tables for
+ * the program, the loader itself, the vDSO and this module. Then the loader calls la_objopen() for
+ * each library, at start, by dlopen() and by dlmopen(), as soon as its segments are mapped. The
+ * tables are in the file itself, or trace-ustack-tables put them in a cache; the module makes no
+ * table. See rtld-audit(7).
  *
- * This must not break any program, so
+ * The module must not break any program, so
  *
- * - it needs no C library: in its namespace the loader would load another copy of one, which takes
- *   four times as long as all of this. System calls are its own, errno is nobody's business;
- * - it is unloaded at once (la_version() returns 0) where the kernel has no such tables;
- * - no descriptor is open when a function returns, no memory is allocated but the mapping of each
- *   table, and a page for each 51 libraries that are loaded later;
- * - nothing waits. The loader calls it with its lock held, but for what it closes at exit, when
- *   another thread can be in dlopen(). Who comes second then does nothing;
- * - programs lock themselves up: a filter of system calls that was not there when the program began
- *   may kill it for a prctl(). From its first instruction on, a library that is loaded costs
- *   a look whether there is one, with the system calls that the loader has just used itself. Then
- *   nothing more is done.
+ * - It needs no C library. In its namespace the loader would load another copy of the C library,
+ *   which takes four times as long as all of this. It makes its own system calls, and leaves errno
+ *   alone.
+ * - It is unloaded at once (la_version() returns 0) where the kernel has no such tables.
+ * - No descriptor is open when a function returns. It allocates no memory but the mapping of each
+ *   table, and a page for each 51 libraries that are loaded later.
+ * - It never waits. The loader calls it with its lock held, except for objects that it closes at
+ *   exit, when another thread can be in dlopen(). The second thread then does nothing.
+ * - Programs restrict themselves: a filter of system calls that was not there when the program
+ *   started may kill it for a prctl(). So from the program's first instruction on, each library
+ *   that is loaded costs a check for such a filter. The check makes only system calls that the
+ *   loader has just made itself. If there is a filter, the module does nothing more.
  *
- * Tables go when their code is gone. la_objclose() is no sign of that: it is also called when a
- * program ends, for all that it has, while its code goes on to run. So objects that were closed are
- * kept in a list, and whenever the loader says that something changes, it is seen what has become
- * of their memory. A table for code that is not there any more does no harm meanwhile: the kernel
+ * The module removes a table when its code is gone. la_objclose() does not show that: the loader
+ * also calls it at program end for all objects, while their code still runs. So the module keeps
+ * closed objects in a list. Whenever the loader reports a change, the module checks whether their
+ * memory is still mapped. Until then a table for code that is gone does no harm: the kernel
  * compares what is mapped.
  */
 #include <link.h>
@@ -52,7 +54,7 @@ struct page {
 
 #define PER_PAGE	((AUDIT_PAGE - sizeof(struct page)) / sizeof(struct record))
 
-/* Set before the program begins, or between enter() and leave(). */
+/* Set before the program begins, or between enter_module() and leave_module(). */
 static struct {
 	bool busy;
 	char **env;
@@ -84,12 +86,12 @@ __asm__(".pushsection .uu_table, \"a\", @progbits\n"
 extern const char audit_self[] __attribute__((visibility("hidden")));
 extern const char audit_self_end[] __attribute__((visibility("hidden")));
 
-static bool enter(void)
+static bool enter_module(void)
 {
 	return !__atomic_test_and_set(&audit.busy, __ATOMIC_ACQUIRE);
 }
 
-static void leave(void)
+static void leave_module(void)
 {
 	__atomic_clear(&audit.busy, __ATOMIC_RELEASE);
 }
@@ -139,7 +141,7 @@ static bool may_call(void)
 /* ---------------------------- tables and objects ------------------------- */
 
 /* Give @t to the kernel, for each segment of code. False if it takes it for none. */
-static bool add(const struct audit_object *o, const struct audit_table *t)
+static bool add_table(const struct audit_object *o, const struct audit_table *t)
 {
 	struct unwind_table_user arg = {
 		.size = sizeof(arg), .table = t->table, .table_size = t->size,
@@ -164,11 +166,11 @@ static bool find_and_add(const struct audit_object *o, const char *path, bool ex
 			 struct audit_table *t)
 {
 	*t = (struct audit_table) { 0 };
-	if (audit_table_own(o, t) && (by_exec || add(o, t)))
+	if (audit_table_own(o, t) && (by_exec || add_table(o, t)))
 		return true;
 	if (!audit_table_cached(&audit.dirs, o, path, exact, t))
 		return false;
-	if (add(o, t))
+	if (add_table(o, t))
 		return true;
 	audit_table_unmap(t);
 	return false;
@@ -240,7 +242,7 @@ static bool is_gone(const struct record *r)
  * Away with the tables of closed objects that are gone. So are those where another one is now, at
  * [start, end).
  */
-static void sweep(uintptr_t start, uintptr_t end)
+static void sweep_closed(uintptr_t start, uintptr_t end)
 {
 	struct record **link = &audit.closed, *r;
 
@@ -301,7 +303,7 @@ static void use_dir(const char *root, const char *below)
 }
 
 /* The value of @name if that is what the environment has at @s. */
-static const char *value(const char *s, const char *name)
+static const char *env_value(const char *s, const char *name)
 {
 	while (*name && *s == *name) {
 		s++;
@@ -317,11 +319,11 @@ static void find_dirs(bool secure)
 	char **env;
 
 	for (env = audit.env; !secure && env && *env; env++) {
-		v = value(*env, TABLES_ENV);
+		v = env_value(*env, TABLES_ENV);
 		dir = v ? v : dir;
-		v = value(*env, "XDG_CACHE_HOME");
+		v = env_value(*env, "XDG_CACHE_HOME");
 		cache = v ? v : cache;
-		v = value(*env, "HOME");
+		v = env_value(*env, "HOME");
 		home = v ? v : home;
 	}
 	if (dir)
@@ -353,7 +355,7 @@ static void add_self(void)
 	struct audit_object o;
 
 	if (t.size && audit_object_read(&o, (uintptr_t)__ehdr_start))
-		add(&o, &t);
+		add_table(&o, &t);
 }
 
 /* The path of the loader, as the program names it. */
@@ -442,12 +444,12 @@ EXPORT void la_activity(uintptr_t *cookie, unsigned int flag)
 {
 	(void)cookie;
 	(void)flag;
-	if (!enter())
+	if (!enter_module())
 		return;
 	audit.changed = -1;
 	if (audit.closed && may_call())
-		sweep(0, 0);
-	leave();
+		sweep_closed(0, 0);
+	leave_module();
 }
 
 /* Register @map. Returns its record if it may be unloaded. */
@@ -469,7 +471,7 @@ static struct record *open_object(const struct link_map *map)
 	    !audit_object_read(&o, map->l_addr) || o.bias != map->l_addr ||
 	    o.dynamic != (uintptr_t)map->l_ld)
 		return NULL;
-	sweep(o.start, o.end);
+	sweep_closed(o.start, o.end);
 	if (audit.started) {
 		r = new_record();
 		if (!r)
@@ -490,9 +492,9 @@ EXPORT unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *coo
 {
 	(void)lmid;
 	*cookie = 0;
-	if (enter()) {
+	if (enter_module()) {
 		*cookie = (uintptr_t)open_object(map);
-		leave();
+		leave_module();
 	}
 	return 0;
 }
@@ -501,7 +503,7 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie)
 {
 	struct record *r;
 
-	if (!enter())
+	if (!enter_module())
 		return 0;
 	r = record_of(*cookie);
 	if (r) {
@@ -509,6 +511,6 @@ EXPORT unsigned int la_objclose(uintptr_t *cookie)
 		audit.closed = r;
 		*cookie = 0;
 	}
-	leave();
+	leave_module();
 	return 0;
 }

@@ -3,9 +3,9 @@
  * audit.h - the two halves of the audit module
  *
  *	audit.c		what the dynamic loader calls; which tables the kernel has
- *	table.c	the table of an object that is mapped: in its file, or in a cache
+ *	table.c		the table of a mapped object: in its file, or in a cache
  *
- * Neither has a C library below it, see audit.c.
+ * Neither half uses a C library, see audit.c.
  */
 #ifndef AUDIT_H
 #define AUDIT_H
@@ -21,11 +21,11 @@
 #define AUDIT_DIR_SIZE		448	/* bytes; a folder with a longer path is not used */
 #define AUDIT_MAX_DIRS		2
 
-/* Where to look for tables, and whose. */
+/* Where to look for tables, and whose tables to trust. */
 struct audit_dirs {
 	char path[AUDIT_MAX_DIRS][AUDIT_DIR_SIZE];
 	unsigned int nr;
-	uint32_t user;			/* whose files are believed, beside root's */
+	uint32_t user;			/* whose files are trusted, in addition to root's */
 };
 
 /* An ELF file as it is mapped. Addresses are those of the process. */
@@ -33,33 +33,33 @@ struct audit_object {
 	uintptr_t header;
 	uintptr_t bias;			/* to be added to addresses of the file */
 	uintptr_t dynamic;		/* PT_DYNAMIC, or 0 */
-	uintptr_t start, end;		/* of all that is mapped */
+	uintptr_t start, end;		/* of all its mappings */
 	const Elf64_Phdr *phdr;
 	unsigned int nr_phdrs;
 	uint64_t layout;		/* see abi/format.h */
-	uint32_t build_id_size;		/* 0: it has none */
+	uint32_t build_id_size;		/* 0: no build ID */
 	const uint8_t *build_id;	/* in its own memory */
 };
 
 /*
- * Read the headers of the file that is mapped at @header, of which a page can be read. False if it
- * is no 64-bit ELF file with all headers in that page, or is mapped in a way that makes no sense.
+ * Read the headers of the file that is mapped at @header; one page there can be read. False if the
+ * file is no 64-bit ELF file with all headers in that page, or if its mapping makes no sense.
  */
 bool audit_object_read(struct audit_object *o, uintptr_t header);
 
-/* A table where it is in memory; [map, map + map_size) was mapped for it, if map_size is not 0. */
+/* A table in memory. If map_size is not 0, [map, map + map_size) was mapped for it. */
 struct audit_table {
 	uintptr_t table, size, base;	/* as in struct unwind_table_user */
 	uintptr_t map;
 	size_t map_size;
 };
 
-/* The SFrame section in the file itself, if it is one that the kernel reads. */
+/* Find the SFrame section in the file itself, if it is of a kind that the kernel reads. */
 bool audit_table_own(const struct audit_object *o, struct audit_table *t);
 
 /*
- * A table from a cache, mapped. @path is that of the file, for names with an inode in them, or
- * NULL; @exact says that it is the file for sure, whatever else has become of that path.
+ * Map a table from a cache. @path is the path of the file, for names with an inode in them, or
+ * NULL. @exact: @path is sure to be the mapped file, even if something else changed that path.
  */
 bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object *o,
 			const char *path, bool exact, struct audit_table *t);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * own MODULE TABLE: write the table of the audit module, which is then put into the module
+ * own.c - own MODULE TABLE: writes the table of the audit module, which the build then puts into it
  *
- * Runs while the module is built, hence with a C library, and with the library as it was just
- * built. No part of the module.
+ * This program runs while the module is built. So it uses a C library, and the library as it was
+ * just built. It is not part of the module.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include "libunwind-user/gen/gen.h"
 
-static int fail(const char *path, int error)
+static int report_error(const char *path, int error)
 {
 	fprintf(stderr, "own: %s: no table of the audit module: %s\n", path, strerror(error));
 	return 1;
@@ -31,16 +31,16 @@ int main(int argc, char **argv)
 	}
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fail(argv[1], errno);
+		return report_error(argv[1], errno);
 	ret = gen_from_fd(fd, &table);
 	close(fd);
 	if (ret)
-		return fail(argv[1], -ret);
+		return report_error(argv[1], -ret);
 	to = fopen(argv[2], "wbe");
 	if (!to || fwrite(table.data, table.size, 1, to) != 1)
-		ret = fail(argv[2], errno);
+		ret = report_error(argv[2], errno);
 	if (to && fclose(to) && !ret)
-		ret = fail(argv[2], errno);
+		ret = report_error(argv[2], errno);
 	gen_free(&table);
 	return ret;
 }

@@ -2,8 +2,8 @@
 /*
  * sys.h - system calls without a C library
  *
- * They return a negative errno, and leave the errno of the program alone. Layouts are the kernel's,
- * which on 64-bit Linux are those of the headers of the C library.
+ * They return a negative errno, and leave the errno of the program alone. Layouts are the kernel's.
+ * On 64-bit Linux they equal those of the headers of the C library.
  */
 #ifndef AUDIT_SYS_H
 #define AUDIT_SYS_H

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * audit_table - the table of an object that is mapped
+ * table.c - the table of an object that is mapped
  *
- * Objects are read where the loader has mapped them, so that it costs no system call. The loader
- * has believed their headers before; nevertheless they are only followed where they lead into a
- * segment that can be read.
+ * The module reads objects where the loader has mapped them, so that it costs no system call. The
+ * loader has trusted their headers before. Even so, the module follows them only into a segment
+ * that can be read.
  *
- * Cached files are looked at with read(), not in the mapping: one that is cut short by somebody
- * would end the program with a signal there. The kernel, which reads the table itself, goes on as
- * if there were no table. The checksum over the table is not looked at, as that takes ten times
- * longer than all the rest.
+ * The module checks cached files with read(), not in the mapping: a mapped file that somebody cuts
+ * short would end the program with a signal. The kernel, which reads the table itself, goes on as
+ * if there were no table. The module does not check the checksum over the table, as that takes ten
+ * times longer than all the rest.
  */
 #include "audit.h"
 #include "sys.h"
@@ -167,8 +167,8 @@ static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o
 	return true;
 }
 
-static bool look_up(const struct audit_dirs *dirs, const struct audit_object *o,
-		    const struct tables_inode *inode, struct audit_table *t)
+static bool find_cached(const struct audit_dirs *dirs, const struct audit_object *o,
+			const struct tables_inode *inode, struct audit_table *t)
 {
 	char path[AUDIT_DIR_SIZE + 1 + TABLES_NAME_SIZE], *p;
 	unsigned int i;
@@ -203,9 +203,9 @@ bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object
 
 	if (!dirs->nr)
 		return false;
-	if (o->build_id_size && look_up(dirs, o, NULL, t))
+	if (o->build_id_size && find_cached(dirs, o, NULL, t))
 		return true;
-	return inode_of(path, exact, &inode) && look_up(dirs, o, &inode, t);
+	return inode_of(path, exact, &inode) && find_cached(dirs, o, &inode, t);
 }
 
 void audit_table_unmap(struct audit_table *t)

@@ -5,8 +5,8 @@
  *	vec.h	arrays that grow, hashes
  *	text.h	strings that grow
  *	utf8.h	bytes that may be text
- *	json.h	JSON, written
- *	cover.h	from intervals that overlap to pieces that do not
+ *	json.h	a JSON writer
+ *	cover.h	turns intervals that overlap into pieces that do not
  */
 #ifndef UU_BASE_H
 #define UU_BASE_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cover - see cover.h
+ * cover.c - the sweep over intervals, see cover.h
  *
- * A sweep from the lowest address to the highest over the intervals sorted by their begin. The
- * open ones are in a heap with the highest rank on top; one that has ended leaves it when it comes
- * to the top. So any number of intervals nested in any way takes n log n.
+ * The sweep sorts the intervals by their start and goes from the lowest address to the highest. A
+ * heap holds the open intervals, the highest rank on top. An interval that has ended leaves the
+ * heap when it comes to the top. So n intervals take n log n, however they are nested.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void heap_pop(const struct cover_in **heap, size_t *nr)
 	heap[i] = last;
 }
 
-static void emit(struct cover *c, uint64_t at, uint32_t owner)
+static void add_piece(struct cover *c, uint64_t at, uint32_t owner)
 {
 	if (c->nr && c->v[c->nr - 1].start == at)
 		c->nr--;
@@ -83,7 +83,7 @@ int cover_make(struct cover *c, struct cover_in *in, size_t nr)
 			while (i < nr && in[i].lo >= in[i].hi)
 				i++;
 			if (c->nr)
-				emit(c, at, COVER_NONE);
+				add_piece(c, at, COVER_NONE);
 			if (i == nr)
 				break;
 			if (in[i].lo > at || !c->nr)
@@ -92,7 +92,7 @@ int cover_make(struct cover *c, struct cover_in *in, size_t nr)
 		for (; i < nr && in[i].lo <= at; i++)
 			if (in[i].lo < in[i].hi)
 				heap_push(heap, &open, &in[i]);
-		emit(c, at, heap[0]->owner);
+		add_piece(c, at, heap[0]->owner);
 		at = heap[0]->hi;
 		if (i < nr && in[i].lo < at)
 			at = in[i].lo;

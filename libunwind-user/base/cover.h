@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cover - from intervals that may overlap to a sorted list of pieces that do not
+ * cover.h - turns intervals that may overlap into a sorted list of pieces that do not
  *
- * Functions with what was inlined into them, units of debug information, and code that a JIT
- * compiler wrote over older code: at each address one of them is wanted, the one of the highest
- * rank.
+ * Three kinds of intervals overlap: functions and the functions inlined into them, units of debug
+ * information, and code that a JIT compiler wrote over older code. At each address the caller wants
+ * the interval with the highest rank.
  */
 #ifndef UU_COVER_H
 #define UU_COVER_H
@@ -15,12 +15,12 @@
 #define COVER_NONE	UINT32_MAX
 
 struct cover_in {
-	uint64_t lo, hi;	/* hi is the first address after it; empty ones are fine */
-	uint64_t rank;		/* the highest wins; among equals any */
+	uint64_t lo, hi;	/* hi is the first address after it; may be empty */
+	uint64_t rank;		/* the highest wins; of equal ranks, any */
 	uint32_t owner;		/* never COVER_NONE */
 };
 
-/* A piece: from start to the next one's, of owner, or of nobody: COVER_NONE. */
+/* A piece goes from start to the start of the next piece. COVER_NONE: it has no owner. */
 struct cover_piece {
 	uint64_t start;
 	uint32_t owner;
@@ -32,12 +32,12 @@ struct cover {
 };
 
 /*
- * Fill @c from @in, which is sorted on the way. At most 2 * @nr pieces. 0 or -ENOMEM; free it with
- * free(c->v).
+ * Fill @c from @in, and sort @in. @c gets at most 2 * @nr pieces. Returns 0 or -ENOMEM; the caller
+ * frees c->v with free().
  */
 int cover_make(struct cover *c, struct cover_in *in, size_t nr);
 
-/* Whose @addr is; COVER_NONE: nobody's. */
+/* The owner of @addr, or COVER_NONE. */
 uint32_t cover_find(const struct cover *c, uint64_t addr);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* json.c - see json.h */
+/* json.c - the JSON writer, see json.h */
 #include <string.h>
 
 #include "json.h"
 #include "text.h"
 #include "utf8.h"
 
-static void put(struct jsonw *j, const char *s, size_t len)
+static void write_bytes(struct jsonw *j, const char *s, size_t len)
 {
 	if (j->file)
 		fwrite(s, 1, len, j->file);
@@ -26,7 +26,7 @@ static void put_string(struct jsonw *j, const char *str, size_t len)
 	size_t i = 0, from = 0, n;
 	char escape[8];
 
-	put(j, "\"", 1);
+	write_bytes(j, "\"", 1);
 	while (i < len) {
 		if (is_plain(s[i])) {
 			i++;
@@ -37,35 +37,36 @@ static void put_string(struct jsonw *j, const char *str, size_t len)
 			i += n;
 			continue;
 		}
-		put(j, str + from, i - from);
+		write_bytes(j, str + from, i - from);
 		if (!n)
-			put(j, "\xef\xbf\xbd", 3);
+			write_bytes(j, "\xef\xbf\xbd", 3);
 		else
-			put(j, escape, s[i] == '"' || s[i] == '\\' ?
-			    sprintf(escape, "\\%c", s[i]) : sprintf(escape, "\\u%04x", s[i]));
+			write_bytes(j, escape, s[i] == '"' || s[i] == '\\' ?
+				    sprintf(escape, "\\%c", s[i]) :
+				    sprintf(escape, "\\u%04x", s[i]));
 		from = ++i;
 	}
-	put(j, str + from, len - from);
-	put(j, "\"", 1);
+	write_bytes(j, str + from, len - from);
+	write_bytes(j, "\"", 1);
 }
 
 /* What comes before a value. */
-static void start(struct jsonw *j, const char *key)
+static void start_value(struct jsonw *j, const char *key)
 {
 	if (j->comma)
-		put(j, ",", 1);
+		write_bytes(j, ",", 1);
 	if (key) {
-		put(j, "\"", 1);
-		put(j, key, strlen(key));
-		put(j, "\":", 2);
+		write_bytes(j, "\"", 1);
+		write_bytes(j, key, strlen(key));
+		write_bytes(j, "\":", 2);
 	}
 	j->comma = true;
 }
 
 static void open_one(struct jsonw *j, const char *key, bool array)
 {
-	start(j, key);
-	put(j, array ? "[" : "{", 1);
+	start_value(j, key);
+	write_bytes(j, array ? "[" : "{", 1);
 	j->arrays = j->arrays << 1 | array;
 	j->comma = false;
 }
@@ -82,21 +83,21 @@ void jsonw_array(struct jsonw *j, const char *key)
 
 void jsonw_end(struct jsonw *j)
 {
-	put(j, j->arrays & 1 ? "]" : "}", 1);
+	write_bytes(j, j->arrays & 1 ? "]" : "}", 1);
 	j->arrays >>= 1;
 	j->comma = true;
 }
 
 void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t len)
 {
-	start(j, key);
+	start_value(j, key);
 	put_string(j, s, len);
 }
 
 void jsonw_value(struct jsonw *j, const char *key, const char *value)
 {
-	start(j, key);
-	put(j, value, strlen(value));
+	start_value(j, key);
+	write_bytes(j, value, strlen(value));
 }
 
 void jsonw_null(struct jsonw *j, const char *key)
@@ -126,8 +127,8 @@ void jsonw_number(struct jsonw *j, const char *key, uint64_t n)
 		*--p = '0' + n % 10;
 		n /= 10;
 	} while (n);
-	start(j, key);
-	put(j, p, digits + sizeof(digits) - p);
+	start_value(j, key);
+	write_bytes(j, p, digits + sizeof(digits) - p);
 }
 
 void jsonw_signed(struct jsonw *j, const char *key, int64_t n)
@@ -152,14 +153,14 @@ void jsonw_hex(struct jsonw *j, const char *key, const uint8_t *v, size_t len)
 	char two[2];
 	size_t i;
 
-	start(j, key);
-	put(j, "\"", 1);
+	start_value(j, key);
+	write_bytes(j, "\"", 1);
 	for (i = 0; i < len; i++) {
 		two[0] = hex[v[i] >> 4];
 		two[1] = hex[v[i] & 15];
-		put(j, two, 2);
+		write_bytes(j, two, 2);
 	}
-	put(j, "\"", 1);
+	write_bytes(j, "\"", 1);
 }
 
 void jsonw_address(struct jsonw *j, const char *key, uint64_t addr)
@@ -172,8 +173,8 @@ void jsonw_address(struct jsonw *j, const char *key, uint64_t addr)
 
 void jsonw_name(struct jsonw *j, const char *s, size_t len)
 {
-	start(j, NULL);
+	start_value(j, NULL);
 	put_string(j, s, len);
-	put(j, ":", 1);
+	write_bytes(j, ":", 1);
 	j->comma = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * json.h - JSON (RFC 8259) written value by value
+ * json.h - writes JSON (RFC 8259) value by value
  *
  *	struct jsonw j = { .file = stdout };
  *
@@ -11,10 +11,11 @@
  *	jsonw_end(&j);
  *	jsonw_end(&j);
  *
- * The commas are the writer's. @key is NULL in an array and for the outermost value, and otherwise
- * a string that needs no escapes. Names in a trace are bytes, JSON is text: a byte that is no part
- * of valid UTF-8 becomes U+FFFD. Writing to a file needs no memory; a text says itself whether
- * memory failed, and a file whether writing did.
+ * The writer sets the commas. @key is NULL in an array and for the outermost value. Everywhere else
+ * @key is a string that needs no escapes. Names in a trace are bytes, and JSON is text: the writer
+ * replaces each byte that is not part of valid UTF-8 by U+FFFD. Writing to a file allocates no
+ * memory. A caller that writes to a struct text checks its @failed for lack of memory; a caller
+ * that writes to a file checks the file for write errors.
  */
 #ifndef UU_JSON_H
 #define UU_JSON_H
@@ -26,18 +27,18 @@
 struct text;
 
 struct jsonw {
-	FILE *file;		/* written to, or if NULL */
-	struct text *text;	/* appended to */
-	uint64_t arrays;	/* the open ones, innermost in bit 0: is it an array? */
-	bool comma;		/* before the next value */
+	FILE *file;		/* output; NULL: */
+	struct text *text;	/* the output is appended here */
+	uint64_t arrays;	/* a bit for each open level, innermost in bit 0: is it an array? */
+	bool comma;		/* the next value needs a comma before it */
 };
 
 void jsonw_object(struct jsonw *j, const char *key);
 void jsonw_array(struct jsonw *j, const char *key);
-/* The end of the innermost object or array; at most 64 are open. */
+/* Close the innermost object or array; at most 64 may be open. */
 void jsonw_end(struct jsonw *j);
 
-/* @s NULL: null */
+/* @s NULL writes null. */
 void jsonw_string(struct jsonw *j, const char *key, const char *s);
 void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t len);
 void jsonw_number(struct jsonw *j, const char *key, uint64_t n);
@@ -53,7 +54,7 @@ void jsonw_address(struct jsonw *j, const char *key, uint64_t addr);
 /* A value that is JSON already. */
 void jsonw_value(struct jsonw *j, const char *key, const char *value);
 
-/* A member whose name is not known to need no escapes: its value comes next, with key NULL. */
+/* Write a member's name that may need escapes. The next call writes its value, with key NULL. */
 void jsonw_name(struct jsonw *j, const char *s, size_t len);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A string that grows. What does not fit in memory is left out, @failed says so, and all that comes
- * later is left out as well: who prints the text looks at @failed first.
+ * text.h - a string that grows
+ *
+ * When memory runs out, the text that does not fit is left out, @failed is set, and all later text
+ * is left out too. The caller checks @failed before it prints the text.
  */
 #ifndef USTACK_TEXT_H
 #define USTACK_TEXT_H
@@ -24,7 +26,7 @@ static inline void text_bytes(struct text *t, const char *s, size_t len)
 		t->failed = true;
 		return;
 	}
-	if (len)		/* NULL is no text of 0 bytes to memcpy() */
+	if (len)		/* memcpy() must not get NULL, even for 0 bytes */
 		memcpy(t->v + t->nr, s, len);
 	t->nr += len;
 	t->v[t->nr] = '\0';
@@ -58,7 +60,7 @@ text_addf(struct text *t, const char *fmt, ...)
 	}
 }
 
-/* A name out of a file: bytes that a terminal would obey are written as \ooo. */
+/* Append a name out of a file, with control characters as \ooo: a terminal would obey them. */
 static inline void text_name(struct text *t, const char *s, size_t len)
 {
 	size_t i, from = 0;

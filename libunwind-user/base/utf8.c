@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* utf8.c - see utf8.h */
+/* utf8.c - a check for valid UTF-8, see utf8.h */
 #include "utf8.h"
 
 size_t utf8_length(const unsigned char *s, size_t len)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * How many of the @len (1 or more) bytes at @s are one character of valid UTF-8 (Unicode 15.0,
- * table 3-7); 0 if they start with none.
+ * The length of the character of valid UTF-8 (Unicode 15.0, table 3-7) that the @len (1 or more)
+ * bytes at @s start with; 0 if they do not start with a valid character.
  */
 size_t utf8_length(const unsigned char *s, size_t len);
 

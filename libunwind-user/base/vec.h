@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A growing array and an integer hash: the two containers of the tree.
+ * vec.h - a growing array and an integer hash: the two containers of the tree
  *
- * A vector is any struct that begins with VEC(type); vec_add() returns a
- * pointer to a new zeroed element, valid until the next vec_add(), or NULL
- * when memory runs out.
+ * A vector is any struct that starts with VEC(type). vec_add() returns a pointer to a new zeroed
+ * element, or NULL when memory runs out. The pointer is valid until the next vec_add().
  */
 #ifndef USTACK_VEC_H
 #define USTACK_VEC_H
@@ -17,7 +16,7 @@
 
 #define VEC(type) struct { type *v; size_t nr, room; }
 
-/* Room in an array of *@room elements, @nr of them in use, for @add more; 0, or -1. */
+/* Make room for @add more elements in an array with *@room elements, @nr in use; 0, or -1. */
 static inline int vec_grow(void **v, size_t *room, size_t nr, size_t add, size_t size)
 {
 	size_t want = *room ? *room : 16;
@@ -38,9 +37,9 @@ static inline int vec_grow(void **v, size_t *room, size_t nr, size_t add, size_t
 }
 
 /*
- * For arrays that are no vector, as they count in 32 bits, or several have one count: is there room
- * for one more than @nr elements? @array is the address of the pointer. False without memory, or
- * beyond 4 G elements.
+ * Make room for one more than @nr elements in an array that is no vector: it counts in 32 bits, or
+ * shares its count with other arrays. @array is the address of the pointer. False without memory,
+ * or beyond 4 G elements.
  */
 static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t size)
 {

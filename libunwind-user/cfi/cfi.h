@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cfi.h - .eh_frame as rows: for a range of pcs, how to find CFA, RA and FP
+ * cfi.h - .eh_frame as rows: how to find CFA, RA and FP for a range of pcs
  *
- * Internal to the library; gen/gen.c makes tables of the rows.
+ * Internal to the library. gen/gen.c makes tables from the rows.
  *
  * Formats: Linux Standard Base Core, "Exception Frames"; DWARF 5, section 6.4; the extensions of
- * GNU and of the ARM64 ABI. A section is hostile input: no read outside of it, work in proportion
- * to its size, no recursion. What cannot be understood becomes a row with CFI_BAD or no row.
+ * GNU and of the ARM64 ABI. A section is hostile input: the reader never reads outside the section,
+ * its work is in proportion to the section's size, and it does not recurse. An FDE or an
+ * instruction that the reader cannot understand becomes a row with CFI_BAD, or no row.
  */
 #ifndef CFI_H
 #define CFI_H
@@ -15,31 +16,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a value is counted from. */
+/* How to compute a value. */
 enum cfi_how {
-	CFI_SAME,		/* unchanged, and also: nothing is said about it */
+	CFI_SAME,		/* unchanged, or no rule given */
 	CFI_UNDEF,		/* cannot be recovered; RA: there is no caller */
 	CFI_REG,		/* register + off */
-	CFI_AT_REG,		/* what lies at register + off */
+	CFI_AT_REG,		/* the word at register + off */
 	CFI_CFA,		/* CFA + off */
-	CFI_AT_CFA,		/* what lies at CFA + off */
+	CFI_AT_CFA,		/* the word at CFA + off */
 	/*
-	 * CFA only, what ld says of a .plt: register + off, and 8 more where the low four bits
-	 * of the pc are @limit or more
+	 * CFA only, the rule that ld writes for a .plt: register + off, and 8 more where the low
+	 * four bits of the pc are @limit or more
 	 */
 	CFI_PLT,
 	CFI_BAD,		/* something else; off is the enum cfi_cause */
 };
 
-/* Why there is no row, or none that says what the frame is. */
+/* Why there is no row, or no row that describes the frame. */
 enum cfi_cause {
 	CFI_OK,
-	CFI_CAUSE_CIE,		/* malformed CIE, or of an unknown version */
+	CFI_CAUSE_CIE,		/* malformed CIE, or unknown version of a CIE */
 	CFI_CAUSE_AUGMENTATION,	/* unknown augmentation of a CIE */
-	CFI_CAUSE_POINTER,	/* encoding of a pc that cannot be followed */
+	CFI_CAUSE_POINTER,	/* encoding of a pc that the reader cannot follow */
 	CFI_CAUSE_FDE,		/* malformed FDE, or a range that wraps */
 	CFI_CAUSE_OP,		/* unknown or malformed instruction */
-	CFI_CAUSE_EXPR,		/* expression that is none of the forms above */
+	CFI_CAUSE_EXPR,		/* expression that has no form of enum cfi_how */
 	CFI_CAUSE_RANGE,	/* offset of more than 32 bits, register number over 255 */
 	CFI_CAUSE_SP,		/* the caller's SP is not the CFA */
 	CFI_NR_CAUSES
@@ -58,7 +59,7 @@ static inline struct cfi_rule cfi_bad(enum cfi_cause cause)
 	return (struct cfi_rule){ .how = CFI_BAD, .off = cause };
 }
 
-/* A rule with a 64-bit offset and any register number, if there can be one. */
+/* A rule from a 64-bit offset and any register number; bad if they do not fit. */
 static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t off)
 {
 	if (off != (int32_t)off || reg > UINT8_MAX)
@@ -82,34 +83,34 @@ struct cfi_section {
 	bool big_endian;
 	uint8_t addr_size;	/* 4 or 8 */
 	uint8_t reg_sp, reg_fp;	/* DWARF numbers */
-	uint8_t reg_ra;		/* where RA is if no rule tells; a CIE may name another */
-	uint8_t reg_pc;		/* the pc, in expressions; 0: not there */
+	uint8_t reg_ra;		/* has RA if no rule says where; a CIE may name another register */
+	uint8_t reg_pc;		/* the pc, in expressions; 0: no number */
 	/*
-	 * The caller's SP is CFA + it. If it is not 0, functions save SP as they save other
-	 * registers: see sp_is_cfa() in run.c.
+	 * The caller's SP is CFA + sp_off. If sp_off is not 0, functions save SP as they save
+	 * other registers: see sp_is_cfa() in run.c.
 	 */
 	int16_t sp_off;
 	bool arm64;		/* instruction 0x2d means a signed RA */
 	/* A length of zero ends the section; false: entries may follow it. */
 	bool ends_at_zero;
-	/* What encodings "datarel" and "textrel" count from; without them such FDEs are holes. */
+	/* Bases of the encodings "datarel" and "textrel"; without a base such FDEs are holes. */
 	bool have_data, have_text;
 	uint64_t data_base, text_base;
 };
 
 /* Counts, for the summary of holes. */
 struct cfi_stats {
-	uint64_t nr_cies, nr_fdes;	/* FDEs: also the bad ones */
-	uint64_t bad_fdes[CFI_NR_CAUSES];	/* FDEs of which nothing is known */
+	uint64_t nr_cies, nr_fdes;	/* nr_fdes counts bad FDEs too */
+	uint64_t bad_fdes[CFI_NR_CAUSES];	/* FDEs that gave no rows, by cause */
 };
 
 /*
- * What is called for the entries in the order of the section. A result other than 0 ends
- * cfi_parse() with it, except that fde() may return CFI_SKIP.
+ * Callbacks for the entries, in the order of the section. If a callback returns another value than
+ * 0, cfi_parse() ends and returns it. Only fde() may return CFI_SKIP, which skips the FDE.
  */
 #define CFI_SKIP	1
 struct cfi_ops {
-	/* the rows that follow are for [start, end); not empty */
+	/* the next rows are for [start, end), which is not empty */
 	int (*fde)(void *arg, uint64_t start, uint64_t end);
 	/*
 	 * @state holds from @start to the start of the next row or the end of the FDE. The first
@@ -121,16 +122,16 @@ struct cfi_ops {
 /*
  * Read a whole section. @stats is filled, not added to.
  *
- * Returns 0, also when entries were bad; what a callback returned; or -ENOMEM. Thread safe.
+ * Returns 0, even if entries were bad; the result of a callback; or -ENOMEM. Thread safe.
  */
 int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *arg,
 	      struct cfi_stats *stats);
 
 /*
- * Where .eh_frame begins, from the @size bytes of .eh_frame_hdr at @hdr, whose address is @vaddr.
- * The rest of .eh_frame_hdr, its search table, says nothing that is needed.
+ * Find the start of .eh_frame from the @size bytes of .eh_frame_hdr at @hdr, whose address is
+ * @vaddr. The reader does not need the rest of .eh_frame_hdr, its search table.
  *
- * Returns 0, or -EINVAL if this is no such header.
+ * Returns 0, or -EINVAL if the bytes are no such header.
  */
 int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
 		  uint8_t addr_size, uint64_t *eh_frame);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * cursor - numbers and pointers as .eh_frame has them
- */
+/* cursor.c - reads numbers and pointers as .eh_frame encodes them */
 #include <dwarf.h>
 
 #include "cursor.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * cursor.h - bytes of .eh_frame, read one after the other
- */
+/* cursor.h - reads the bytes of .eh_frame one after the other */
 #ifndef CFI_CURSOR_H
 #define CFI_CURSOR_H
 
@@ -63,13 +61,13 @@ static inline uint64_t cur_uleb(struct cfi_cur *c)
 	return cur_uleb_slow(c);
 }
 
-/* @size bytes as a cursor of their own */
+/* Take @size bytes as a cursor of their own. */
 struct cfi_cur cur_sub(struct cfi_cur *c, uint64_t size);
 
-/* The bytes of a pointer, without what they count from. False if @format is not known. */
+/* Read the bytes of a pointer, without adding its base. False if @format is not known. */
 bool cfi_pointer_bytes(struct cfi_cur *c, uint8_t format, uint8_t addr_size, uint64_t *value);
 
-/* An encoded pc; @vaddr is that of the section. False if it cannot be followed. */
+/* Read an encoded pc. False if its encoding is unknown, or needs a base that @sec lacks. */
 bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, uint64_t *value);
 
 #endif

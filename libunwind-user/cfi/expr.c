@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * expr - the few DWARF expressions that are a rule
+ * expr.c - the few DWARF expressions that are a rule
  *
- * The expression runs over symbols: a number, register + offset, CFA + offset, or what lies at one
- * of the latter two. What leaves this set (what lies at *(rsp + 8) + 8, say) is bad, and so is
- * every operation that no compiler, linker or C library was seen to use. There are no jumps, hence
- * each byte is looked at once.
+ * The expression runs over symbols: a number, register + offset, CFA + offset, or the memory at
+ * register + offset or at CFA + offset. A value outside this set, *(*(rsp + 8) + 8) say, is bad. An
+ * operation that no compiler, linker or C library was seen to use is bad too. There are no jumps,
+ * so each byte is read once.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct stack {
 	bool bad;
 };
 
-static void push(struct stack *st, struct expr_sym s)
+static void push_symbol(struct stack *st, struct expr_sym s)
 {
 	if (st->nr == STACK_SIZE)
 		st->bad = true;
@@ -38,10 +38,10 @@ static void push(struct stack *st, struct expr_sym s)
 
 static void push_number(struct stack *st, int64_t n)
 {
-	push(st, (struct expr_sym){ .kind = SYM_NUMBER, .n = n });
+	push_symbol(st, (struct expr_sym){ .kind = SYM_NUMBER, .n = n });
 }
 
-static struct expr_sym pop(struct stack *st)
+static struct expr_sym pop_symbol(struct stack *st)
 {
 	if (!st->nr) {
 		st->bad = true;
@@ -51,9 +51,9 @@ static struct expr_sym pop(struct stack *st)
 }
 
 /* a + b or a - b: one of them a number, and a sum with what was loaded is no rule */
-static void add(struct stack *st, bool minus)
+static void add_symbols(struct stack *st, bool minus)
 {
-	struct expr_sym b = pop(st), a = pop(st);
+	struct expr_sym b = pop_symbol(st), a = pop_symbol(st);
 	struct expr_sym t;
 
 	if (!minus && a.kind == SYM_NUMBER) {
@@ -69,12 +69,12 @@ static void add(struct stack *st, bool minus)
 			   __builtin_add_overflow(a.n, b.n, &a.n)) {
 		st->bad = true;
 	}
-	push(st, a);
+	push_symbol(st, a);
 }
 
-static void load(struct stack *st)
+static void load_symbol(struct stack *st)
 {
-	struct expr_sym a = pop(st);
+	struct expr_sym a = pop_symbol(st);
 
 	if (a.kind == SYM_REG)
 		a.kind = SYM_AT_REG;
@@ -82,10 +82,10 @@ static void load(struct stack *st)
 		a.kind = SYM_AT_CFA;
 	else
 		st->bad = true;
-	push(st, a);
+	push_symbol(st, a);
 }
 
-static void step(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_size)
+static void run_op(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_size)
 {
 	struct expr_sym a;
 	uint64_t reg;
@@ -95,11 +95,11 @@ static void step(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_s
 		push_number(st, op - DW_OP_lit0);
 		break;
 	case DW_OP_breg0 ... DW_OP_breg31:
-		push(st, (struct expr_sym){ SYM_REG, op - DW_OP_breg0, cur_sleb(c) });
+		push_symbol(st, (struct expr_sym){ SYM_REG, op - DW_OP_breg0, cur_sleb(c) });
 		break;
 	case DW_OP_bregx:
 		reg = cur_uleb(c);
-		push(st, (struct expr_sym){ SYM_REG, reg, cur_sleb(c) });
+		push_symbol(st, (struct expr_sym){ SYM_REG, reg, cur_sleb(c) });
 		break;
 	case DW_OP_const1u:
 		push_number(st, cur_u8(c));
@@ -131,29 +131,29 @@ static void step(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_s
 		break;
 	case DW_OP_plus_uconst:
 		push_number(st, cur_uleb(c));
-		add(st, false);
+		add_symbols(st, false);
 		break;
 	case DW_OP_plus:
-		add(st, false);
+		add_symbols(st, false);
 		break;
 	case DW_OP_minus:
-		add(st, true);
+		add_symbols(st, true);
 		break;
 	case DW_OP_deref:
-		load(st);
+		load_symbol(st);
 		break;
 	case DW_OP_deref_size:
 		if (cur_u8(c) != addr_size)
 			st->bad = true;
-		load(st);
+		load_symbol(st);
 		break;
 	case DW_OP_dup:
-		a = pop(st);
-		push(st, a);
-		push(st, a);
+		a = pop_symbol(st);
+		push_symbol(st, a);
+		push_symbol(st, a);
 		break;
 	case DW_OP_drop:
-		pop(st);
+		pop_symbol(st);
 		break;
 	case DW_OP_nop:
 		break;
@@ -197,12 +197,12 @@ struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, boo
 	if (!cfa_pushed && plt_rule(sec, &code, &rule))
 		return rule;
 	if (cfa_pushed)
-		push(&st, (struct expr_sym){ .kind = SYM_CFA });
+		push_symbol(&st, (struct expr_sym){ .kind = SYM_CFA });
 	while (code.p != code.end && !st.bad)
-		step(&st, &code, *code.p++, sec->addr_size);
+		run_op(&st, &code, *code.p++, sec->addr_size);
 	if (!value)
-		load(&st);
-	top = pop(&st);
+		load_symbol(&st);
+	top = pop_symbol(&st);
 	if (st.bad || code.bad)
 		return cfi_bad(CFI_CAUSE_EXPR);
 	switch (top.kind) {

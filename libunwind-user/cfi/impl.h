@@ -7,14 +7,14 @@
  *	expr.c		DWARF expressions: the few that are a rule
  *	cursor.c	numbers and pointers
  *
- * Each calls only those below it.
+ * Each file calls only the files below it.
  */
 #ifndef CFI_IMPL_H
 #define CFI_IMPL_H
 
 #include "cursor.h"
 
-/* What the instructions set. The first three are a row. */
+/* The instructions set these rules. cfa, ra and fp make a row. */
 struct cfi_regs {
 	struct cfi_rule cfa, ra, fp, sp;
 	uint32_t flags;
@@ -22,7 +22,7 @@ struct cfi_regs {
 
 struct cfi_cie {
 	size_t off;			/* in the section: the key */
-	enum cfi_cause cause;		/* not CFI_OK: nothing below is valid */
+	enum cfi_cause cause;		/* not CFI_OK: no field below is valid */
 	uint8_t id_size;		/* of the CIE pointer, 4 or 8 */
 	uint8_t enc;			/* of pcs */
 	bool has_data;			/* augmentation data of known length, 'z' */
@@ -33,7 +33,7 @@ struct cfi_cie {
 	struct cfi_regs init;		/* after the initial instructions */
 };
 
-/* Where an FDE's instructions run. */
+/* What the instructions of an FDE run with. */
 struct cfi_run {
 	const struct cfi_section *sec;
 	const struct cfi_cie *cie;
@@ -43,14 +43,14 @@ struct cfi_run {
 };
 
 /*
- * Run the instructions in @code over @regs. Returns 0, CFI_SKIP never, what ops->row() returned,
- * or with ops NULL the enum cfi_cause of what was wrong. With ops, that becomes a row.
+ * Run the instructions in @code over @regs. Returns 0 or the result of ops->row(), never CFI_SKIP.
+ * With ops NULL, returns the enum cfi_cause of an error. With ops, an error becomes a row.
  */
 int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *regs);
 
 /*
- * The rule that an expression is. @cfa_pushed: the CFA is on the stack when it starts, as for
- * registers. @value: it computes the value; false: where the value lies.
+ * Turn an expression into a rule. @cfa_pushed: the CFA is on the stack when the expression starts,
+ * as for registers. @value: the expression computes the value; false: the address of the value.
  */
 struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
 			 bool value);

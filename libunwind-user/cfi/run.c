@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * run - call frame instructions to rows
+ * run.c - runs call frame instructions and emits rows
  *
- * Of all registers only those that a table speaks of are followed: CFA, RA, FP, and SP to see that
- * the caller's is the CFA. An instruction that cannot be understood makes the rest of the FDE bad:
- * what went before is still right, since no instruction acts on pcs before its own.
+ * Only the registers that a table describes are followed: CFA, RA, FP, and also SP, to check that
+ * the caller's SP is the CFA. An instruction that cannot be understood makes the rest of the FDE
+ * bad. The rows before it stay right, since no instruction acts on pcs before its own.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static struct cfi_rule *rule_of(const struct cfi_machine *m, struct cfi_regs *re
 	return NULL;
 }
 
-static void set(struct cfi_machine *m, uint64_t reg, struct cfi_rule rule)
+static void set_rule(struct cfi_machine *m, uint64_t reg, struct cfi_rule rule)
 {
 	struct cfi_rule *r = rule_of(m, m->regs, reg);
 
@@ -52,7 +52,7 @@ static void set(struct cfi_machine *m, uint64_t reg, struct cfi_rule rule)
 }
 
 /* n * data_align, or a number no rule can hold */
-static int64_t factored(const struct cfi_machine *m, int64_t n)
+static int64_t scale_offset(const struct cfi_machine *m, int64_t n)
 {
 	int64_t v;
 
@@ -68,18 +68,18 @@ static int64_t uleb_off(struct cfi_machine *m)
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
-static void saved(struct cfi_machine *m, uint64_t reg, int64_t off, enum cfi_how how)
+static void save_register(struct cfi_machine *m, uint64_t reg, int64_t off, enum cfi_how how)
 {
-	set(m, reg, cfi_rule(how, 0, off));
+	set_rule(m, reg, cfi_rule(how, 0, off));
 }
 
-static void restore(struct cfi_machine *m, uint64_t reg)
+static void restore_register(struct cfi_machine *m, uint64_t reg)
 {
 	struct cfi_regs init = m->run->cie->init;
 	struct cfi_rule *from = rule_of(m, &init, reg);
 
 	if (from)
-		set(m, reg, *from);
+		set_rule(m, reg, *from);
 }
 
 /*
@@ -136,7 +136,7 @@ static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_state *state
 	state->cfa = sp;
 }
 
-static int emit(struct cfi_machine *m, const struct cfi_state *state)
+static int emit_row(struct cfi_machine *m, const struct cfi_state *state)
 {
 	if (m->started && !memcmp(state, &m->last, sizeof(*state)))
 		return 0;
@@ -161,13 +161,13 @@ static int advance_to(struct cfi_machine *m, uint64_t to)
 			state.ra = cfi_rule(CFI_REG, m->run->cie->ra_reg, 0);
 		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
 			take_sp_for_cfa(m, &state);
-		ret = emit(m, &state);
+		ret = emit_row(m, &state);
 	}
 	m->pc = to;
 	return ret;
 }
 
-static int advance(struct cfi_machine *m, uint64_t delta)
+static int advance_pc(struct cfi_machine *m, uint64_t delta)
 {
 	uint64_t to;
 
@@ -188,7 +188,7 @@ static bool set_loc(struct cfi_machine *m, int *ret)
 	return true;
 }
 
-static struct cfi_rule expr(struct cfi_machine *m, bool cfa_pushed, bool value)
+static struct cfi_rule read_expr(struct cfi_machine *m, bool cfa_pushed, bool value)
 {
 	uint64_t size = cur_uleb(&m->c);
 
@@ -196,7 +196,7 @@ static struct cfi_rule expr(struct cfi_machine *m, bool cfa_pushed, bool value)
 }
 
 /* An instruction whose operand is in the byte after it. Returns false if it is bad. */
-static bool extended(struct cfi_machine *m, uint8_t op, int *ret)
+static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 {
 	struct cfi_regs *regs = m->regs;
 	uint64_t reg;
@@ -207,49 +207,49 @@ static bool extended(struct cfi_machine *m, uint8_t op, int *ret)
 	case DW_CFA_set_loc:
 		return set_loc(m, ret);
 	case DW_CFA_advance_loc1:
-		*ret = advance(m, cur_u8(&m->c));
+		*ret = advance_pc(m, cur_u8(&m->c));
 		break;
 	case DW_CFA_advance_loc2:
-		*ret = advance(m, cur_uint(&m->c, 2));
+		*ret = advance_pc(m, cur_uint(&m->c, 2));
 		break;
 	case DW_CFA_advance_loc4:
-		*ret = advance(m, cur_uint(&m->c, 4));
+		*ret = advance_pc(m, cur_uint(&m->c, 4));
 		break;
 	case OP_MIPS_ADVANCE_LOC8:
-		*ret = advance(m, cur_uint(&m->c, 8));
+		*ret = advance_pc(m, cur_uint(&m->c, 8));
 		break;
 	case DW_CFA_offset_extended:
 		reg = cur_uleb(&m->c);
-		saved(m, reg, factored(m, uleb_off(m)), CFI_AT_CFA);
+		save_register(m, reg, scale_offset(m, uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_offset_extended_sf:
 		reg = cur_uleb(&m->c);
-		saved(m, reg, factored(m, cur_sleb(&m->c)), CFI_AT_CFA);
+		save_register(m, reg, scale_offset(m, cur_sleb(&m->c)), CFI_AT_CFA);
 		break;
 	case OP_GNU_NEGATIVE_OFFSET:
 		reg = cur_uleb(&m->c);
-		saved(m, reg, factored(m, -uleb_off(m)), CFI_AT_CFA);
+		save_register(m, reg, scale_offset(m, -uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_val_offset:
 		reg = cur_uleb(&m->c);
-		saved(m, reg, factored(m, uleb_off(m)), CFI_CFA);
+		save_register(m, reg, scale_offset(m, uleb_off(m)), CFI_CFA);
 		break;
 	case DW_CFA_val_offset_sf:
 		reg = cur_uleb(&m->c);
-		saved(m, reg, factored(m, cur_sleb(&m->c)), CFI_CFA);
+		save_register(m, reg, scale_offset(m, cur_sleb(&m->c)), CFI_CFA);
 		break;
 	case DW_CFA_restore_extended:
-		restore(m, cur_uleb(&m->c));
+		restore_register(m, cur_uleb(&m->c));
 		break;
 	case DW_CFA_undefined:
-		set(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_UNDEF });
+		set_rule(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_UNDEF });
 		break;
 	case DW_CFA_same_value:
-		set(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_SAME });
+		set_rule(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_SAME });
 		break;
 	case DW_CFA_register:
 		reg = cur_uleb(&m->c);
-		set(m, reg, cfi_rule(CFI_REG, cur_uleb(&m->c), 0));
+		set_rule(m, reg, cfi_rule(CFI_REG, cur_uleb(&m->c), 0));
 		break;
 	case DW_CFA_remember_state:
 		if (m->nr_remembered == MAX_REMEMBERED)
@@ -267,7 +267,7 @@ static bool extended(struct cfi_machine *m, uint8_t op, int *ret)
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = cur_uleb(&m->c);
-		regs->cfa = cfi_rule(CFI_REG, reg, factored(m, cur_sleb(&m->c)));
+		regs->cfa = cfi_rule(CFI_REG, reg, scale_offset(m, cur_sleb(&m->c)));
 		break;
 	case DW_CFA_def_cfa_register:
 		if (regs->cfa.how != CFI_REG)
@@ -282,18 +282,18 @@ static bool extended(struct cfi_machine *m, uint8_t op, int *ret)
 	case DW_CFA_def_cfa_offset_sf:
 		if (regs->cfa.how != CFI_REG)
 			return false;
-		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, factored(m, cur_sleb(&m->c)));
+		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, scale_offset(m, cur_sleb(&m->c)));
 		break;
 	case DW_CFA_def_cfa_expression:
-		regs->cfa = expr(m, false, true);
+		regs->cfa = read_expr(m, false, true);
 		break;
 	case DW_CFA_expression:
 		reg = cur_uleb(&m->c);
-		set(m, reg, expr(m, true, false));
+		set_rule(m, reg, read_expr(m, true, false));
 		break;
 	case DW_CFA_val_expression:
 		reg = cur_uleb(&m->c);
-		set(m, reg, expr(m, true, true));
+		set_rule(m, reg, read_expr(m, true, true));
 		break;
 	case OP_GNU_ARGS_SIZE:
 		cur_uleb(&m->c);
@@ -328,16 +328,16 @@ int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *reg
 
 		switch (op & 0xc0) {
 		case DW_CFA_advance_loc:
-			ret = advance(&m, low);
+			ret = advance_pc(&m, low);
 			break;
 		case DW_CFA_offset:
-			saved(&m, low, factored(&m, uleb_off(&m)), CFI_AT_CFA);
+			save_register(&m, low, scale_offset(&m, uleb_off(&m)), CFI_AT_CFA);
 			break;
 		case DW_CFA_restore:
-			restore(&m, low);
+			restore_register(&m, low);
 			break;
 		default:
-			fine = extended(&m, low, &ret);
+			fine = run_extended(&m, low, &ret);
 		}
 		fine = fine && !m.c.bad;
 		/* what comes after the end says nothing about a pc of this FDE */
@@ -352,5 +352,5 @@ int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *reg
 		return advance_to(&m, run->end);
 	memset(&bad, 0, sizeof(bad));
 	bad.cfa = cfi_bad(CFI_CAUSE_OP);
-	return emit(&m, &bad);
+	return emit_row(&m, &bad);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * cfi - the entries of .eh_frame: CIEs, FDEs and their pointers
+ * section.c - the entries of .eh_frame: CIEs, FDEs and their pointers
  *
- * The section is walked once, front to back; .eh_frame_hdr would save nothing, since every FDE is
- * wanted. A CIE is parsed when the first FDE names it and then kept, by its offset. Since any
- * offset can be named, also one in the middle of something, a CIE may be MAX_CIE bytes long: that
- * bounds the work, which is otherwise one pass.
+ * The reader walks the section once, front to back. .eh_frame_hdr would save nothing, since every
+ * FDE is wanted. The reader parses a CIE when the first FDE names it, and keeps it by its offset.
+ * An FDE can name any offset, even one in the middle of something. So a CIE may be at most MAX_CIE
+ * bytes long: that bounds the work, which is otherwise one pass.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -169,7 +169,7 @@ static struct cfi_cie **place_of(struct cfi_cie **table, size_t size, size_t off
 	return &table[i];
 }
 
-static int grow(struct parser *p)
+static int grow_table(struct parser *p)
 {
 	size_t size = p->table_size ? p->table_size * 2 : 64, i;
 	struct cfi_cie **new = calloc(size, sizeof(*new)), **place;
@@ -198,7 +198,7 @@ static struct cfi_cie *cie_at(struct parser *p, size_t off)
 	if (p->last && p->last->off == off)
 		return p->last;
 	p->last = NULL;
-	if ((p->nr_cies + 1) * 2 > p->table_size && grow(p))
+	if ((p->nr_cies + 1) * 2 > p->table_size && grow_table(p))
 		return NULL;
 	place = place_of(p->table, p->table_size, off);
 	cie = *place;

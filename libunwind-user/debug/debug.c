@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_debug - from a file to its debug information
+ * debug.c - from a file to its debug information
  *
- * It is found when the file's functions are read, because the functions of a separate file are
- * added to them; it is read when the first line is asked for. In between the file is closed, so
- * that thousands of files need no descriptors, and is told again by what it was.
+ * The debug information is found when the file's functions are read, because the functions of a
+ * separate debug file are added to them. It is read when the first line is asked for. In between
+ * the file is closed, so that thousands of files need no descriptors. Device, inode, size and time
+ * then show that it is the same file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static void debug_free(struct debug *d)
 	free(d);
 }
 
-static int remember(struct debug *d, int fd)
+static int remember_file(struct debug *d, int fd)
 {
 	struct stat st;
 
@@ -60,7 +61,7 @@ static int add_separate(struct uu_symbols *syms, struct file *f, struct debug *d
 			d->kind = UU_DEBUG_MINI;
 		return ret < 0 ? ret : 0;
 	}
-	ret = remember(d, fd);
+	ret = remember_file(d, fd);
 	other = ret ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	if (other)
 		ret = symtab_collect(c, other);
@@ -89,7 +90,7 @@ static int debug_more(void *arg, struct collect *c, Elf *elf)
 	d->kind = UU_DEBUG_IN_FILE;
 	fd = symbols_open(f->place.root, f->place.path, 0);
 	if (fd >= 0) {
-		ret = remember(d, fd);
+		ret = remember_file(d, fd);
 		close(fd);
 	}
 	return ret == -ENOMEM ? ret : 0;

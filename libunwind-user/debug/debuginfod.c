@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_debuginfod - debug information from a server, if that was asked for
+ * debuginfod.c - debug information from a server, if the caller asked for servers
  *
  * libdebuginfod (elfutils, debuginfod_find_debuginfo(3)) asks the servers in $DEBUGINFOD_URLS and
- * keeps what it gets in a cache. It is loaded when it is first needed, so that nobody else depends
- * on it and on curl. Its progress function, which it calls while it waits, ends what takes too
- * long; the time is for all requests together, so that a server which does not answer costs it
- * once.
+ * keeps the answers in a cache. It is loaded when it is first needed, so that other programs do not
+ * depend on it and on curl. libdebuginfod calls a progress function while it waits. This function
+ * ends a request that takes too long. The time limit is for all requests together, so a server that
+ * does not answer costs it once.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
 }
 
-static int progress(struct client *c, long a, long b)
+static int check_time(struct client *c, long a, long b)
 {
 	(void)c;
 	(void)a;
@@ -49,7 +49,7 @@ static int progress(struct client *c, long a, long b)
 	return now_ms() >= until_ms;
 }
 
-static struct servers *load(void)
+static struct servers *load_library(void)
 {
 	struct servers *s = calloc(1, sizeof(*s));
 
@@ -66,7 +66,7 @@ static struct servers *load(void)
 	if (s->begin && s->end && s->set_progress && s->debuginfo && s->executable)
 		s->client = s->begin();
 	if (s->client)
-		s->set_progress(s->client, progress);
+		s->set_progress(s->client, check_time);
 	return s;
 }
 
@@ -81,7 +81,7 @@ int debuginfod_fetch(struct uu_symbols *syms, const uint8_t *id, size_t size, bo
 	if (!syms->debuginfod_ms || size < 2)
 		return -1;
 	if (!s) {
-		s = load();
+		s = load_library();
 		syms->debuginfod = s;
 	}
 	if (!s || !s->client)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_debugfile - the files that hold another's debug information
+ * file.c - finds the files that hold another file's debug information
  *
- * As GDB and elfutils look for them ("Debugging Information in Separate Files" of GDB's manual).
- * What is found is taken only if it is the file that was meant: by build-id, or by the CRC of
- * .gnu_debuglink.
+ * The search follows GDB and elfutils ("Debugging Information in Separate Files" of GDB's manual).
+ * A file is taken only if its build ID, or the CRC of .gnu_debuglink, shows that it is the right
+ * file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -138,7 +138,8 @@ static int try_link(const struct uu_symbols *syms, const struct file *f, const c
 	return fd;
 }
 
-static char *join(const char *a, const char *b, size_t dir_len, const char *c, const char *name)
+static char *join_path(const char *a, const char *b, size_t dir_len, const char *c,
+		       const char *name)
 {
 	char *path;
 
@@ -169,16 +170,17 @@ static int by_link(const struct uu_symbols *syms, const struct file *f, Elf *elf
 		crc |= (uint32_t)p[at + i] << 8 * (ident[EI_DATA] == ELFDATA2MSB ? 3 - i : i);
 	dir = strrchr(path, '/');
 	n = dir ? dir - path : 0;
-	fd = try_link(syms, f, root, crc, join("", path, n, "/", (char *)p), place);
+	fd = try_link(syms, f, root, crc, join_path("", path, n, "/", (char *)p), place);
 	if (fd < 0)
-		fd = try_link(syms, f, root, crc, join("", path, n, "/.debug/", (char *)p), place);
+		fd = try_link(syms, f, root, crc, join_path("", path, n, "/.debug/", (char *)p),
+			      place);
 	if (fd < 0)
 		fd = try_link(syms, f, syms->sysroot, crc,
-			      join(syms->debug_dir, path, n, "/", (char *)p), place);
+			      join_path(syms->debug_dir, path, n, "/", (char *)p), place);
 	/* packaged before /lib became a link to /usr/lib */
 	if (fd < 0 && !strncmp(path, "/usr/", 5) && n > 4)
 		fd = try_link(syms, f, syms->sysroot, crc,
-			      join(syms->debug_dir, path + 4, n - 4, "/", (char *)p), place);
+			      join_path(syms->debug_dir, path + 4, n - 4, "/", (char *)p), place);
 	return fd;
 }
 
@@ -233,7 +235,7 @@ int debugfile_alt(const struct uu_symbols *syms, const struct place *from, Elf *
 	if (*name == '/')
 		path = strdup(name);
 	else
-		path = join("", from->path, dir ? dir - from->path : 0, "/", name);
+		path = join_path("", from->path, dir ? dir - from->path : 0, "/", name);
 	if (path)
 		fd = open_checked(from->root, path, id, size, false, NULL);
 	free(path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_lines - from (file, offset) to source lines and all functions that are there
+ * lines.c - from (file, offset) to source lines and all functions at that address
  *
- * The line table tells the innermost line; from there each inlined call tells the line of the next
+ * The line table gives the innermost line. From there, each inlined call gives the line of the next
  * outer function.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@ struct lines {
 	struct uu_frame frames[MAX_DEPTH];
 };
 
-static struct named *slot(struct named *v, size_t room, uint64_t die)
+static struct named *find_slot(struct named *v, size_t room, uint64_t die)
 {
 	size_t i = (die * 0x9e3779b97f4a7c15ull >> 20) & (room - 1);
 
@@ -41,7 +41,7 @@ static int grow_names(struct debug *d)
 	}
 	for (i = 0; i < d->names_room; i++)
 		if (d->names[i].die != UINT64_MAX)
-			*slot(v, room, d->names[i].die) = d->names[i];
+			*find_slot(v, room, d->names[i].die) = d->names[i];
 	free(d->names);
 	d->names = v;
 	d->names_room = room;
@@ -55,7 +55,7 @@ static const char *die_name(struct uu_symbols *syms, struct debug *d, uint64_t d
 
 	if (2 * d->nr_names >= d->names_room && grow_names(d))
 		return NULL;
-	n = slot(d->names, d->names_room, die);
+	n = find_slot(d->names, d->names_room, die);
 	if (n->die != die) {
 		n->die = die;
 		d->nr_names++;

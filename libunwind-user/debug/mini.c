@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_mini - .gnu_debugdata, the symbol table that some distributions leave in stripped files
+ * mini.c - .gnu_debugdata, the symbol table that some distributions leave in stripped files
  *
- * An ELF file, compressed with xz, with .symtab and little else ("MiniDebugInfo" of GDB's manual).
+ * The section is an ELF file, compressed with xz, with .symtab and little else ("MiniDebugInfo" of
+ * GDB's manual).
  */
 #include <errno.h>
 #include <lzma.h>
@@ -15,7 +16,7 @@
 #define MAX_MEMORY	(128u << 20)	/* of the decoder: xz -9 needs 65 MB */
 
 /* The whole of what @from unpacks to, less than @max, to be freed, or NULL. */
-static uint8_t *unpack(const void *from, size_t len, size_t max, size_t *size)
+static uint8_t *unpack_xz(const void *from, size_t len, size_t max, size_t *size)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
 	size_t room = 4 * len + 4096;
@@ -65,7 +66,7 @@ int mini_collect(struct collect *c, Elf *elf, size_t max)
 
 	if (!data || !data->d_buf)
 		return 0;
-	image = unpack(data->d_buf, data->d_size, max < MAX_PLAIN ? max : MAX_PLAIN, &size);
+	image = unpack_xz(data->d_buf, data->d_size, max < MAX_PLAIN ? max : MAX_PLAIN, &size);
 	if (!image)
 		return 0;
 	mini = elf_memory((char *)image, size);

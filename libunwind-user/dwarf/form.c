@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* dwarf_form - abbreviations and attribute values; DWARF 5, 7.5 */
+/* form.c - abbreviations and attribute values; DWARF 5, 7.5 */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ uint64_t dw_fixed(struct dw_cursor *c, unsigned int size)
 }
 
 /* The bits of a LEB128 number; @shift: how many, @last: its last byte. */
-static uint64_t leb(struct dw_cursor *c, unsigned int *shift, uint8_t *last)
+static uint64_t read_leb(struct dw_cursor *c, unsigned int *shift, uint8_t *last)
 {
 	uint64_t v = 0;
 
@@ -65,14 +65,14 @@ uint64_t dw_uleb_long(struct dw_cursor *c)
 	unsigned int shift;
 	uint8_t last;
 
-	return leb(c, &shift, &last);
+	return read_leb(c, &shift, &last);
 }
 
 int64_t dw_sleb(struct dw_cursor *c)
 {
 	unsigned int shift;
 	uint8_t last;
-	uint64_t v = leb(c, &shift, &last);
+	uint64_t v = read_leb(c, &shift, &last);
 
 	if (last & 0x40 && shift < 64)
 		v |= ~0ull << shift;
@@ -265,7 +265,7 @@ const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t co
 
 /* ------------------------------- values --------------------------------- */
 
-static void set(struct dw_value *val, enum dw_class class, uint64_t u)
+static void set_val(struct dw_value *val, enum dw_class class, uint64_t u)
 {
 	val->class = class;
 	val->u = u;
@@ -278,7 +278,7 @@ static void set_str(struct dw_value *val, const char *str)
 }
 
 /* Forms whose value is @size bytes, or a LEB128 number: 0. */
-static uint64_t sized(struct dw_cursor *c, unsigned int size)
+static uint64_t read_sized(struct dw_cursor *c, unsigned int size)
 {
 	return size ? dw_fixed(c, size) : dw_uleb(c);
 }
@@ -293,34 +293,34 @@ void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		form = dw_uleb(c);
 	val->str = NULL;
 	switch (form) {
-	case DW_FORM_addr:		set(val, DW_ADDRESS, dw_fixed(c, u->addr_size)); break;
+	case DW_FORM_addr:		set_val(val, DW_ADDRESS, dw_fixed(c, u->addr_size)); break;
 	case DW_FORM_addrx:
-	case DW_FORM_GNU_addr_index:	set(val, DW_ADDRESS_INDEX, dw_uleb(c)); break;
+	case DW_FORM_GNU_addr_index:	set_val(val, DW_ADDRESS_INDEX, dw_uleb(c)); break;
 	case DW_FORM_addrx1: case DW_FORM_addrx2: case DW_FORM_addrx3: case DW_FORM_addrx4:
-		set(val, DW_ADDRESS_INDEX, dw_fixed(c, form - DW_FORM_addrx1 + 1));
+		set_val(val, DW_ADDRESS_INDEX, dw_fixed(c, form - DW_FORM_addrx1 + 1));
 		break;
 	case DW_FORM_flag:
-	case DW_FORM_data1:		set(val, DW_CONSTANT, dw_fixed(c, 1)); break;
-	case DW_FORM_data2:		set(val, DW_CONSTANT, dw_fixed(c, 2)); break;
-	case DW_FORM_data4:		set(val, DW_CONSTANT, dw_fixed(c, 4)); break;
-	case DW_FORM_data8:		set(val, DW_CONSTANT, dw_fixed(c, 8)); break;
-	case DW_FORM_udata:		set(val, DW_CONSTANT, dw_uleb(c)); break;
-	case DW_FORM_sdata:		set(val, DW_CONSTANT, dw_sleb(c)); break;
-	case DW_FORM_implicit_const:	set(val, DW_CONSTANT, constant); break;
-	case DW_FORM_flag_present:	set(val, DW_CONSTANT, 1); break;
-	case DW_FORM_sec_offset:	set(val, DW_OFFSET, dw_fixed(c, off)); break;
-	case DW_FORM_rnglistx:		set(val, DW_RANGE_INDEX, dw_uleb(c)); break;
-	case DW_FORM_ref1:		set(val, DW_REF, u->off + dw_fixed(c, 1)); break;
-	case DW_FORM_ref2:		set(val, DW_REF, u->off + dw_fixed(c, 2)); break;
-	case DW_FORM_ref4:		set(val, DW_REF, u->off + dw_fixed(c, 4)); break;
-	case DW_FORM_ref8:		set(val, DW_REF, u->off + dw_fixed(c, 8)); break;
-	case DW_FORM_ref_udata:		set(val, DW_REF, u->off + dw_uleb(c)); break;
+	case DW_FORM_data1:		set_val(val, DW_CONSTANT, dw_fixed(c, 1)); break;
+	case DW_FORM_data2:		set_val(val, DW_CONSTANT, dw_fixed(c, 2)); break;
+	case DW_FORM_data4:		set_val(val, DW_CONSTANT, dw_fixed(c, 4)); break;
+	case DW_FORM_data8:		set_val(val, DW_CONSTANT, dw_fixed(c, 8)); break;
+	case DW_FORM_udata:		set_val(val, DW_CONSTANT, dw_uleb(c)); break;
+	case DW_FORM_sdata:		set_val(val, DW_CONSTANT, dw_sleb(c)); break;
+	case DW_FORM_implicit_const:	set_val(val, DW_CONSTANT, constant); break;
+	case DW_FORM_flag_present:	set_val(val, DW_CONSTANT, 1); break;
+	case DW_FORM_sec_offset:	set_val(val, DW_OFFSET, dw_fixed(c, off)); break;
+	case DW_FORM_rnglistx:		set_val(val, DW_RANGE_INDEX, dw_uleb(c)); break;
+	case DW_FORM_ref1:		set_val(val, DW_REF, u->off + dw_fixed(c, 1)); break;
+	case DW_FORM_ref2:		set_val(val, DW_REF, u->off + dw_fixed(c, 2)); break;
+	case DW_FORM_ref4:		set_val(val, DW_REF, u->off + dw_fixed(c, 4)); break;
+	case DW_FORM_ref8:		set_val(val, DW_REF, u->off + dw_fixed(c, 8)); break;
+	case DW_FORM_ref_udata:		set_val(val, DW_REF, u->off + dw_uleb(c)); break;
 	case DW_FORM_ref_addr:
-		set(val, DW_REF, dw_fixed(c, u->version == 2 ? u->addr_size : off));
+		set_val(val, DW_REF, dw_fixed(c, u->version == 2 ? u->addr_size : off));
 		break;
-	case DW_FORM_GNU_ref_alt:	set(val, DW_REF_ALT, dw_fixed(c, off)); break;
-	case DW_FORM_ref_sup4:		set(val, DW_REF_ALT, dw_fixed(c, 4)); break;
-	case DW_FORM_ref_sup8:		set(val, DW_REF_ALT, dw_fixed(c, 8)); break;
+	case DW_FORM_GNU_ref_alt:	set_val(val, DW_REF_ALT, dw_fixed(c, off)); break;
+	case DW_FORM_ref_sup4:		set_val(val, DW_REF_ALT, dw_fixed(c, 4)); break;
+	case DW_FORM_ref_sup8:		set_val(val, DW_REF_ALT, dw_fixed(c, 8)); break;
 	case DW_FORM_string:		set_str(val, dw_cstr(c)); break;
 	case DW_FORM_strp:
 		set_str(val, dw_str_at(dw, DW_STR, dw_fixed(c, off)));
@@ -329,36 +329,36 @@ void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		set_str(val, dw_str_at(dw, DW_LINE_STR, dw_fixed(c, off)));
 		break;
 	case DW_FORM_GNU_strp_alt:
-	case DW_FORM_strp_sup:		set(val, DW_STRING_ALT, dw_fixed(c, off)); break;
+	case DW_FORM_strp_sup:		set_val(val, DW_STRING_ALT, dw_fixed(c, off)); break;
 	case DW_FORM_strx:
-	case DW_FORM_GNU_str_index:	set(val, DW_STRING_INDEX, dw_uleb(c)); break;
+	case DW_FORM_GNU_str_index:	set_val(val, DW_STRING_INDEX, dw_uleb(c)); break;
 	case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
-		set(val, DW_STRING_INDEX, dw_fixed(c, form - DW_FORM_strx1 + 1));
+		set_val(val, DW_STRING_INDEX, dw_fixed(c, form - DW_FORM_strx1 + 1));
 		break;
 	case DW_FORM_block: case DW_FORM_exprloc: case DW_FORM_block1: case DW_FORM_block2:
 	case DW_FORM_block4:
-		dw_skip(c, sized(c, form == DW_FORM_block1 ? 1 : form == DW_FORM_block2 ? 2 :
+		dw_skip(c, read_sized(c, form == DW_FORM_block1 ? 1 : form == DW_FORM_block2 ? 2 :
 				    form == DW_FORM_block4 ? 4 : 0));
-		set(val, DW_OTHER, 0);
+		set_val(val, DW_OTHER, 0);
 		break;
 	case DW_FORM_data16:
 		dw_skip(c, 16);
-		set(val, DW_OTHER, 0);
+		set_val(val, DW_OTHER, 0);
 		break;
 	case DW_FORM_ref_sig8:
 		dw_skip(c, 8);
-		set(val, DW_OTHER, 0);
+		set_val(val, DW_OTHER, 0);
 		break;
 	case DW_FORM_loclistx:
 		dw_uleb(c);
-		set(val, DW_OTHER, 0);
+		set_val(val, DW_OTHER, 0);
 		break;
 	default:
 		/* of unknown size: nothing after it can be read */
 		c->bad = true;
 	}
 	if (c->bad)
-		set(val, DW_NONE, 0);
+		set_val(val, DW_NONE, 0);
 }
 
 /* Strings are not looked up. */

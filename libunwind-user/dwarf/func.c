@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dwarf_func - a unit's functions, and the calls that were inlined into them
+ * func.c - a unit's functions, and the calls that were inlined into them
  *
- * The unit's DIEs are walked once, in the order in which they stand in the section and without
- * DW_AT_sibling, which may lead anywhere. What has addresses becomes a function, known by the
- * offset of its DIE; the deepest one at an address is the innermost. Names are looked up when
- * they are asked for, through DW_AT_abstract_origin and DW_AT_specification.
+ * The reader walks the unit's DIEs once, in the order of the section and without DW_AT_sibling,
+ * which may lead anywhere. A DIE with addresses becomes a function, known by the offset of its DIE.
+ * The deepest function at an address is the innermost. Names are looked up when they are asked for,
+ * through DW_AT_abstract_origin and DW_AT_specification.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ struct func_walk {
 	size_t depth, stack_room;
 };
 
-static int push(struct func_walk *w, uint32_t func)
+static int push_func(struct func_walk *w, uint32_t func)
 {
 	if (vec_grow((void **)&w->stack, &w->stack_room, w->depth, 1, sizeof(*w->stack)))
 		return -ENOMEM;
@@ -129,7 +129,7 @@ static int walk_dies(struct func_walk *w)
 				return -ENOEXEC;
 		}
 		if (ab->children) {
-			ret = push(w, in);
+			ret = push_func(w, in);
 			if (ret)
 				return ret;
 		}

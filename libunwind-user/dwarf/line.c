@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dwarf_line - a unit's line table: DWARF 5, 6.2; versions 2 to 5
+ * line.c - a unit's line table: DWARF 5, 6.2; versions 2 to 5
  *
- * A sequence is kept if its addresses never fall and it begins in executable code: of functions
- * that a linker dropped, there are sequences at 0. Several instructions of one word (VLIW) are not
- * told apart.
+ * A sequence is kept if its addresses never fall and if it starts in executable code: functions
+ * that a linker dropped leave sequences at 0. Several instructions of one word (VLIW) count as the
+ * same address.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -207,7 +207,7 @@ struct line_machine {
 	bool broken;		/* its addresses fell */
 };
 
-static int emit(struct line_table *t, struct line_machine *m, bool end)
+static int emit_row(struct line_table *t, struct line_machine *m, bool end)
 {
 	struct dw_lines *l = t->l;
 	struct dw_row *r;
@@ -232,7 +232,7 @@ static int end_sequence(struct line_table *t, struct line_machine *m)
 	struct dw_seq *s;
 	int ret;
 
-	ret = emit(t, m, true);
+	ret = emit_row(t, m, true);
 	if (ret)
 		return ret;
 	if (m->broken || l->nr_rows - m->first < 2 || !dw_is_code(t->dw, l->rows[m->first].addr) ||
@@ -251,7 +251,7 @@ static int end_sequence(struct line_table *t, struct line_machine *m)
 	return 0;
 }
 
-static int extended(struct line_table *t, struct line_machine *m)
+static int run_extended(struct line_table *t, struct line_machine *m)
 {
 	struct dw_cursor *c = &t->h.c;
 	uint64_t len = dw_uleb(c), dir;
@@ -284,7 +284,7 @@ static int extended(struct line_table *t, struct line_machine *m)
 }
 
 /* A standard opcode of those this knows, or any other by its number of operands. */
-static void standard(struct line_table *t, struct line_machine *m, unsigned int op)
+static void run_standard(struct line_table *t, struct line_machine *m, unsigned int op)
 {
 	struct dw_cursor *c = &t->h.c;
 	unsigned int i;
@@ -312,7 +312,7 @@ static void standard(struct line_table *t, struct line_machine *m, unsigned int 
 	}
 }
 
-static int run(struct line_table *t)
+static int run_program(struct line_table *t)
 {
 	struct line_machine m = { .line = 1, .file = 1 };
 	struct line_header *h = &t->h;
@@ -328,13 +328,13 @@ static int run(struct line_table *t)
 			op -= h->opcode_base;
 			m.addr += op / h->range * h->min_inst;
 			m.line = (uint32_t)(m.line + h->line_base + op % h->range);
-			ret = emit(t, &m, false);
+			ret = emit_row(t, &m, false);
 		} else if (!op) {
-			ret = extended(t, &m);
+			ret = run_extended(t, &m);
 		} else if (op == DW_LNS_copy) {
-			ret = emit(t, &m, false);
+			ret = emit_row(t, &m, false);
 		} else {
-			standard(t, &m, op);
+			run_standard(t, &m, op);
 		}
 		if (c->bad)
 			ret = -ENOEXEC;
@@ -373,7 +373,7 @@ int dw_lines(struct dw *dw, struct dw_unit *u)
 	u->lines_read = true;
 	ret = u->has_lines ? read_header(&t) : -ENOENT;
 	if (!ret)
-		ret = run(&t);
+		ret = run_program(&t);
 	if (!ret)
 		ret = cover_seqs(&u->lines);
 	u->lines_error = ret;

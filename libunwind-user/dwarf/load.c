@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dwarf_load - the sections of debug information, read and unpacked
+ * load.c - reads and unpacks the sections of debug information
  *
- * Read, not mapped, as in symbols_elf.c. Three ways of compression: SHF_COMPRESSED with zlib or
- * zstd (ELF gABI, "Section Compression"), and the older .zdebug_* of GNU: "ZLIB", the size in 8
- * big-endian bytes, a zlib stream. What a section says of its size is not allocated before the
- * budget allows it, and must be what comes out.
+ * Sections are read, not mapped, as in symbols/elf.c. There are three ways of compression:
+ * SHF_COMPRESSED with zlib or with zstd (ELF gABI, "Section Compression"), and the older .zdebug_*
+ * of GNU: "ZLIB", the size in 8 big-endian bytes, a zlib stream. The size that a section claims is
+ * not allocated before the budget allows it. The unpacked data must have exactly that size.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -56,8 +56,8 @@ static int inflate_all(uint8_t *to, size_t size, const uint8_t *from, size_t len
 	return ret == Z_STREAM_END && !out_left ? 0 : ret == Z_MEM_ERROR ? -ENOMEM : -ENOEXEC;
 }
 
-static int unpack(struct dw *dw, enum dw_section i, int type, const uint8_t *from, size_t len,
-		  uint64_t size, size_t *room)
+static int unpack_section(struct dw *dw, enum dw_section i, int type, const uint8_t *from,
+			  size_t len, uint64_t size, size_t *room)
 {
 	uint8_t *to;
 	int ret;
@@ -86,7 +86,8 @@ static int unpack(struct dw *dw, enum dw_section i, int type, const uint8_t *fro
 	return 0;
 }
 
-static int copy(struct dw *dw, enum dw_section i, const void *from, size_t size, size_t *room)
+static int copy_section(struct dw *dw, enum dw_section i, const void *from, size_t size,
+			size_t *room)
 {
 	if (size > *room)
 		return -EFBIG;
@@ -126,15 +127,16 @@ static int load_section(struct dw *dw, enum dw_section i, Elf *elf, Elf_Scn *scn
 			return -ENOEXEC;
 		for (k = 4; k < 12; k++)
 			size = size << 8 | p[k];
-		return unpack(dw, i, ELFCOMPRESS_ZLIB, p + 12, data->d_size - 12, size, room);
+		return unpack_section(dw, i, ELFCOMPRESS_ZLIB, p + 12, data->d_size - 12, size,
+				      room);
 	}
 	if (!(shdr.sh_flags & SHF_COMPRESSED))
-		return copy(dw, i, data->d_buf, data->d_size, room);
+		return copy_section(dw, i, data->d_buf, data->d_size, room);
 	skip = gelf_getclass(elf) == ELFCLASS32 ? sizeof(Elf32_Chdr) : sizeof(Elf64_Chdr);
 	if (!gelf_getchdr(scn, &chdr) || data->d_size < skip)
 		return -ENOEXEC;
-	return unpack(dw, i, chdr.ch_type, (uint8_t *)data->d_buf + skip, data->d_size - skip,
-		      chdr.ch_size, room);
+	return unpack_section(dw, i, chdr.ch_type, (uint8_t *)data->d_buf + skip,
+			      data->d_size - skip, chdr.ch_size, room);
 }
 
 int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* dwarf_range - the addresses of a DIE: DWARF 5, 2.17, .debug_ranges (version 4) and 7.25 */
+/* range.c - the addresses of a DIE: DWARF 5, 2.17, .debug_ranges (version 4) and 7.25 */
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct adding {
 	bool any;
 };
 
-static int add(struct adding *a, uint64_t lo, uint64_t hi)
+static int add_range(struct adding *a, uint64_t lo, uint64_t hi)
 {
 	struct cover_in *in;
 
@@ -73,7 +73,7 @@ static int ranges_v4(struct adding *a, const struct dw_unit *u, uint64_t off)
 			base = hi;
 			continue;
 		}
-		ret = add(a, base + lo, base + hi);
+		ret = add_range(a, base + lo, base + hi);
 		if (ret)
 			return ret;
 	}
@@ -127,7 +127,7 @@ static int ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
 		}
 		if (c.bad)
 			return -ENOEXEC;
-		ret = add(a, lo, hi);
+		ret = add_range(a, lo, hi);
 		if (ret)
 			return ret;
 	}
@@ -162,5 +162,5 @@ int dw_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc, st
 		hi = lo + pc->high.u;
 	else if (dw_address(dw, u, &pc->high, &hi))
 		return -ENOEXEC;
-	return add(&a, lo, hi);
+	return add_range(&a, lo, hi);
 }

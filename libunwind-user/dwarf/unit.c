@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dwarf_unit - the units of .debug_info, and which of them holds an address
+ * unit.c - the units of .debug_info, and which of them holds an address
  *
  * Headers (DWARF 5, 7.5.1) and first DIEs are read once. .debug_aranges is not used: clang writes
- * none, and not all of what it says is there. A unit whose first DIE has no ranges is read whole
- * to know them.
+ * no .debug_aranges, and the section is incomplete elsewhere. A unit whose first DIE has no ranges
+ * is read whole to find them.
  */
 #include <dwarf.h>
 #include <errno.h>

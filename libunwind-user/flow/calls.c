@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * calls - what code that .eh_frame covers calls in the gaps
+ * calls.c - calls from code that .eh_frame covers into the gaps
  *
- * Programs have .eh_frame, the C library they are linked with statically, or assembler code, may
- * not, and symbols are stripped. To decode all covered code would take longer than everything else,
- * so it is searched for bytes that would be a call, a jump or an address of something in a gap, and
- * only functions with such bytes are decoded, from their first instruction on, to know whether they
- * are what they seem.
+ * A program can have .eh_frame while its static C library or its assembler code has none. Symbols
+ * are stripped. Decoding all covered code would take longer than everything else. So this file
+ * searches the covered code for bytes that would be a call, a jump or an address of something in a
+ * gap. It decodes only functions with such bytes, from their first instruction on, to check that
+ * the bytes are such an instruction.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@
  * Code with rows goes on in a gap, with its frame as it is. What it does not do as the last thing
  * of a function, as if it were called, it may not do at all: see edge.c of branches.
  */
-static void jump(struct flow *f, uint32_t pc, const struct flow_op *op)
+static void mark_jump(struct flow *f, uint32_t pc, const struct flow_op *op)
 {
 	uint64_t to = op->target - f->r->img->text.start;
 	const struct cfi_state *row = rows_at(f->r, pc);
@@ -39,21 +39,21 @@ static void jump(struct flow *f, uint32_t pc, const struct flow_op *op)
 	*mark = before;
 }
 
-static void use(struct flow *f, uint32_t pc, const struct flow_op *op)
+static void mark_target(struct flow *f, uint32_t pc, const struct flow_op *op)
 {
 	uint64_t base = f->r->img->text.start;
 
 	if (op->target < base || flow_byte(f, op->target - base, NULL) == UINT32_MAX)
 		return;
 	if (op->next == FLOW_JUMP || op->next == FLOW_BRANCH)
-		jump(f, pc, op);
+		mark_jump(f, pc, op);
 	else if (op->next == FLOW_CALL)
 		flow_enter(f, op->target - base, &f->arch->entered, true);
 	else if (op->flags & FLOW_TAKES_ADDRESS)
-		flow_take(f, op->target);
+		flow_take_address(f, op->target);
 }
 
-static void decode(struct flow *f, const struct gen_fde *fde)
+static void decode_function(struct flow *f, const struct gen_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
 	struct flow_op op;
@@ -69,7 +69,7 @@ static void decode(struct flow *f, const struct gen_fde *fde)
 		f->steps++;
 		if (op.next == FLOW_BAD)
 			return;
-		use(f, pc, &op);
+		mark_target(f, pc, &op);
 	}
 }
 
@@ -124,7 +124,7 @@ void flow_enter_called(struct flow *f)
 	for (i = 0; i < r->nr_fdes && !f->no_memory; i++) {
 		/* FDEs that overlap are believed by nobody */
 		if (r->fde[i].start >= reach && r->fde[i].nr_rows && looks_worth(f, &r->fde[i]))
-			decode(f, &r->fde[i]);
+			decode_function(f, &r->fde[i]);
 		if (r->fde[i].end > reach)
 			reach = r->fde[i].end;
 	}

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * edge - where an instruction goes on, and with which state
+ * edge.c - where execution goes on after an instruction, and with which state
  *
- * Behind a call lies its continuation, or, if it never returns, as abort(), anything: the next
- * function, or a block that is jumped to from elsewhere. So a call goes on only if its function may
- * return, and it does so for sure only if the function is in a gap and a return was seen in it, on
- * a sure path and with SP at its place. A compiler may know more of the callee than can be seen:
- * that it returns for some arguments only, and not for these. So it is not sure if padding is
- * behind the call, or something jumps there: code that has another way in may be another
- * function's. A call by a pointer returns: nobody has pointers of a type that says otherwise, and
- * those of the linker's tables are told apart.
+ * After a call comes its continuation. If the called function never returns, as abort(), then
+ * anything can come: the next function, or a block that other code jumps to. So execution goes on
+ * after a call only if the called function may return. The continuation is sure only if that
+ * function is in a gap and the walk saw a return in it, on a sure path and with SP at its place.
  *
- * A branch goes both ways, unless a compiler knows that it does not, and has left the block empty
- * that it would go to: the end of a function, or whatever comes next. So it is with the default of
- * a switch whose table has everything. Such a branch is told by the jump by a table behind it, or
- * by padding up to where functions are aligned. A jump or branch to a nop may lead to such a
- * block, too: GCC has a cold part with nothing else. It is one that may be taken, no more: what
- * lies there has to prove itself, as behind a call that may not return. So it is with all that a
- * table leads to whose index has a mask and no comparison: clang leaves out the last entries if it
- * knows that they are not used, and the next table follows.
+ * A compiler may know more about the called function than the walk can see: that it returns for
+ * some arguments only, and not for these. So the continuation is not sure if padding follows the
+ * call, or if something jumps to the continuation: code with another way in may belong to another
+ * function. A call through a pointer counts as one that returns: in practice no pointer type says
+ * otherwise. Calls through the linker's tables are handled apart.
+ *
+ * A branch goes both ways, with one exception. A compiler may know that the branch is never taken,
+ * and leave the block that it would go to empty. Such a branch leads to the end of a function, or
+ * to whatever comes next. The default of a switch whose table covers every value is such a block.
+ * The signs of such a branch are a jump through a table after it, or padding up to where functions
+ * are aligned.
+ *
+ * A jump or branch to a nop may lead to such a block too: GCC writes cold parts with nothing else.
+ * Such a branch counts as possible, no more: the code it leads to has to be proved, as after a call
+ * that may not return. The same holds for all targets of a table whose index has a mask and no
+ * comparison. clang leaves out the last entries if it knows that they are not used, and the next
+ * table follows.
  */
 #include "impl.h"
 
@@ -109,7 +114,7 @@ static bool is_jumped_to(const struct flow *f, uint64_t pc)
 }
 
 /* Whether the function at @pc comes back, and what it does to SP and FP */
-static bool call_back(struct flow *f, uint64_t pc, struct flow_edge *edge)
+static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 {
 	static const struct flow_op lose_fp = { .effect = FLOW_LOSE_FP };
 	uint32_t byte = flow_byte(f, pc, NULL);
@@ -171,7 +176,7 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 			edge[0].state = (struct flow_state){ .unknown = true };
 			return 1;
 		}
-		return call_back(f, op->target - base, &edge[0]);
+		return follow_call(f, op->target - base, &edge[0]);
 	case FLOW_CALL_ANY:
 		edge[0].kind = FLOW_EDGE_MAYBE;
 		return 1;

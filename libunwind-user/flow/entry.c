@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * entry - where functions begin, as far as the file says so
+ * entry.c - where functions start, as far as the file says so
  *
- * Symbols of functions that other files can see; DT_INIT and DT_FINI; the arrays of functions that
- * are run at start and end, as they lie in the file or as relocations fill them; resolvers of
- * IRELATIVE relocations. These are entered by calls, so the return address is at SP.
+ * The file names function starts in symbols of functions that other files can see, in DT_INIT and
+ * DT_FINI, and in resolvers of IRELATIVE relocations. It also names them in the arrays of functions
+ * that run at start and end, as they are in the file or as relocations fill them. Calls enter these
+ * functions, so the return address is at SP.
  *
- * Any other address of code in a relocation is only taken: of a function, of a label that something
- * jumps to, or of constants between functions. So are local symbols of functions: compilers have
- * them for parts of functions, too, that are jumped to (f.cold). Such code is entered as not sure:
- * it has to prove itself, as prove.c says, which a label in a function that has moved SP
- * cannot.
+ * Any other address of code in a relocation is only an address that the program takes. It can be
+ * the address of a function, of a label that something jumps to, or of constants between functions.
+ * Local symbols of functions are no surer: compilers also have them for parts of functions that are
+ * jumped to (f.cold). The walk enters such code as not sure. The code has to be proved, see
+ * prove.c, and a label in a function that has moved SP cannot be proved.
  */
 #include <elf.h>
 #include <errno.h>
@@ -43,7 +44,7 @@ static void enter_function(struct flow *f, uint64_t addr)
 		flow_enter(f, pc, &f->arch->entered, true);
 }
 
-void flow_take(struct flow *f, uint64_t addr)
+void flow_take_address(struct flow *f, uint64_t addr)
 {
 	uint32_t byte, pc = pc_of(f, addr, &byte);
 
@@ -73,7 +74,7 @@ static void use_symbol(struct flow *f, const void *entry)
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
 	if (ELF64_ST_BIND(sym.st_info) == STB_LOCAL)
-		flow_take(f, addr);
+		flow_take_address(f, addr);
 	else
 		enter_function(f, addr);
 	if (sym.st_size && pc_of(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
@@ -110,7 +111,7 @@ static void use_relocation(struct flow *f, const void *entry)
 	    (type == f->arch->relative && in_array(f, image_u64(img, rela.r_offset))))
 		enter_function(f, addr);
 	else if (type == f->arch->relative)
-		flow_take(f, addr);
+		flow_take_address(f, addr);
 }
 
 static void use_pointer(struct flow *f, const void *entry)

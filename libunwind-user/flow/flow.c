@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * flow - rows for code that .eh_frame does not cover
+ * flow.c - rows for code that .eh_frame does not cover
  *
- * A gap is code between two FDEs that is more than padding. There are few and small ones in most
- * files: what the start files bring, and assembler code whose FDE ends early on purpose, as glibc's
- * clone3() does in front of its system call. But some have no FDE worth speaking of: musl.
+ * A gap is code between two FDEs that is more than padding. Most files have few and small gaps:
+ * what the start files bring, and assembler code whose FDE ends early on purpose, as that of
+ * glibc's clone3() does before its system call. But some files, as musl, have next to no FDEs.
  *
- * What is reached there is
+ * The walk enters a gap at
  *	- the entry of the process, which has no caller;
- *	- what the last instruction of an FDE runs into, with the state of its last row;
+ *	- the code that the last instruction of an FDE runs into, with the state of its last row;
  *	- functions, see entry.c;
- * and, from there, what walk.c follows. Everything else has no rows, be it data or code
- * that nothing is known to reach.
+ * and walk.c follows the code from there. Everything else has no rows, be it data or code that
+ * nothing is known to reach.
  *
- * Why such rows are right: who enters a function has put the return address at SP, instructions do
- * to SP and FP what their description says, and functions that are called leave both as they were,
- * which is looked at where their code is in the file. Compilers give each instruction one place of
- * SP relative to the frame whatever leads there, so a path that is not seen here, as that of an
- * indirect jump, agrees with those that are; and what does not agree is not covered.
+ * Such rows are right for three reasons. The caller of a function has put the return address at SP.
+ * Instructions change SP and FP as their description says. Called functions leave both as they
+ * were, and the walk checks that where their code is in the file.
+ *
+ * Compilers give each instruction one place of SP relative to the frame, whatever path leads there.
+ * So a path that the walk does not see, as that of an indirect jump, agrees with the paths that it
+ * sees. An instruction whose paths disagree gets no row.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -413,7 +415,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 	return 0;
 }
 
-static int run(struct flow *f)
+static int follow_code(struct flow *f)
 {
 	struct gen_stats *stats = f->r->stats;
 	uint32_t first, i;
@@ -472,7 +474,7 @@ int flow_add(struct gen_rows *r)
 	f.bare = !r->img->has_pads &&
 		 f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret && f.size)
-		ret = run(&f);
+		ret = follow_code(&f);
 	if (f.decoder)
 		f.arch->close(f.decoder);
 	free(f.gap);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * impl.h - rows for code that no FDE covers, found by following it
+ * impl.h - what the files that follow code share
  *
- *	flow.c		the gaps, what is entered there, rows of what was found
- *	entry.c	where functions begin: symbols, the dynamic section, relocations
- *	calls.c	and what code with .eh_frame calls
+ *	flow.c		the gaps, where the walk enters them, rows for the code it followed
+ *	entry.c		where functions start: symbols, the dynamic section, relocations
+ *	calls.c		... and calls from code with .eh_frame
  *	walk.c		instructions and functions, until no state changes any more
- *	edge.c		where an instruction goes on
- *	prove.c	what is not sure is proved by where it goes, or left out
- *	jump.c		indirect jumps by a table
- *	state.c	what one instruction does to a state; two states become one
+ *	edge.c		where execution goes on after an instruction
+ *	prove.c		proves what is not sure by where it goes, or leaves it out
+ *	jump.c		indirect jumps through a table
+ *	state.c		what one instruction does to a state; merges two states
  *
  * arch/NAME/flow*.c decode, and find the table of an indirect jump.
  *
- * A state is what is known of the frame in front of an instruction, whatever path led there. It
- * only ever loses knowledge: where paths disagree, nothing is said, and so there is no row.
+ * A state is what is known about the frame before an instruction, whatever path led there. A state
+ * only ever loses knowledge: where paths disagree, that part of the state becomes unknown, and so
+ * there is no row.
  */
 #ifndef FLOW_IMPL_H
 #define FLOW_IMPL_H
@@ -25,20 +26,23 @@
 
 extern const struct flow_state flow_outermost;
 
-/* Does the instruction say that there is no caller? Then that is so in front of it, too. */
+/* Does the instruction say that there is no caller? Then there is no caller before it, either. */
 bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op);
 
-/* The state behind the instruction. */
+/* Change @s to the state after the instruction. */
 void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op);
 
-/* @to is also reached with @s. Returns whether that changed it. */
+/* @to is also reached with @s. Returns whether that changed @to. */
 bool flow_join(struct flow_state *to, const struct flow_state *s);
 
-/* Do they say the same of the frame? Do they say different things of where SP, or else FP, is? */
+/*
+ * Do both states say the same about the frame? Do they say different things about where SP, or
+ * else FP, is?
+ */
 bool flow_same(const struct flow_state *a, const struct flow_state *b);
 bool flow_differ(const struct flow_state *a, const struct flow_state *b);
 
-/* What a state claims, each of which can be proved by itself */
+/* The claims of a state. Each claim can be proved by itself. */
 #define FLOW_SP		0x1	/* where SP is relative to the CFA */
 #define FLOW_FP		0x2	/* what FP holds */
 #define FLOW_SLOT	0x4	/* where the caller's FP is saved, */
@@ -46,31 +50,31 @@ bool flow_differ(const struct flow_state *a, const struct flow_state *b);
 #define FLOW_SP_SLOT	0x10	/* and SP */
 #define FLOW_RA		0x20	/* that the return address is in its register */
 
-/* The claims of a state; those that two states both make; and a state without any but @claims. */
+/* The claims of a state. The claims that two states both make. Drop all claims but @claims. */
 unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *s);
-unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *a,
-			 const struct flow_state *b);
-void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int claims);
+unsigned int flow_common_claims(const struct flow_arch *arch, const struct flow_state *a,
+				const struct flow_state *b);
+void flow_keep_claims(const struct flow_arch *arch, struct flow_state *s, unsigned int claims);
 
-/* Is it as at the start of a function: SP, FP and the return address in place? */
+/* Is the state that of a function's start: SP, FP and the return address in place? */
 bool flow_is_entered(const struct flow_arch *arch, const struct flow_state *s);
 
-/* Or is it known that SP or the return address is not, so that who returns here is lost? */
+/* Is SP or the return address known to be out of place, so that a return here goes astray? */
 bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s);
 
 /*
  * A row for a state, with the CFA from SP if SP is known, and the caller's FP from its slot.
- * @by_fp: the CFA from FP, if it is the frame's, and the caller's FP and the return address from
- * their registers, if they are there, too.
- * Returns false if there can be none.
+ * @by_fp: the CFA from FP, if FP is the frame's. The caller's FP and the return address then come
+ * from their registers, if they are there too.
+ * Returns false if no row can say it.
  */
 bool flow_row(const struct arch *arch, const struct flow_state *s, bool by_fp,
 	      struct cfi_state *row);
 
-/* The other way round, for code that a row of .eh_frame leads to. */
+/* The state that a row says, for code that a row of .eh_frame leads to. */
 bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct flow_state *s);
 
-/* Does the row contradict the state? Not if they speak of different registers. */
+/* Does the row contradict the state? It does not if the two use different registers. */
 bool flow_contradicts(const struct arch *arch, const struct flow_state *s,
 		      const struct cfi_state *row);
 
@@ -83,20 +87,20 @@ struct flow_gap {
 
 /* Marks of a byte */
 #define FLOW_ENTRY	0x1	/* a function begins here: a symbol, or it is called */
-#define FLOW_TAKEN	0x2	/* its address is used: one may begin */
-#define FLOW_END	0x4	/* a function ends in front of it */
-#define FLOW_DEFAULT	0x10	/* where a jump by a table goes if the table has nothing */
+#define FLOW_TAKEN	0x2	/* its address is used: a function may begin here */
+#define FLOW_END	0x4	/* a function ends before it */
+#define FLOW_DEFAULT	0x10	/* a switch goes here if its table has no entry for the value */
 #define FLOW_JUMPED_TO	0x20	/* something looks like a jump to it, reached or not */
-#define FLOW_SIG	0x8	/* has a row already, as code that returns from signal handlers */
+#define FLOW_SIG	0x8	/* returns from a signal handler, and has a row already */
 
 #define FLOW_NO_NODE	UINT32_MAX
 #define FLOW_NO_CALL	UINT32_MAX
 #define FLOW_NO_FUNC	UINT32_MAX
 
 /*
- * An instruction that is reached. It is sure if that is so from an entry for sure, without going on
- * behind a call that may be one of those that do not return; see walk.c. The last three
- * are about those that are not, see prove.c.
+ * An instruction that is reached. It is sure if a path from a sure entry leads to it, and no call
+ * on this path may be a call that does not return; see walk.c. The last fields, from on_maybe on,
+ * are for nodes that are not sure, see prove.c.
  */
 struct flow_node {
 	struct flow_state state;
@@ -108,7 +112,7 @@ struct flow_node {
 	bool sure;
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
-	/* it may never go on, or jump, or have so many targets: see edge.c */
+	/* it may never go on; may never jump; may have fewer targets: see edge.c */
 	bool on_maybe, jump_maybe, table_maybe;
 	uint8_t proved;		/* claims of the state, FLOW_SP ... */
 	bool disproved;
@@ -117,15 +121,15 @@ struct flow_node {
 /* Sure nodes that jumps connect. Functions that share code become one: see flow_func_of(). */
 struct flow_func {
 	uint32_t parent;
-	uint32_t calls, last_call;	/* flow_calls that want to know whether it returns */
-	bool taken;		/* begins where its address is taken, and is not sure */
+	uint32_t calls, last_call;	/* flow_calls that depend on whether it returns */
+	bool taken;		/* known by its address only, and not sure */
 	bool returns;		/* may return */
-	bool surely;		/* it does: there is a return, with SP at its place */
+	bool surely;		/* does return: there is a return, with SP at its place */
 	bool bad;		/* contradicts itself or others */
 	bool unbalanced;	/* returns with SP elsewhere, or is not understood at all */
 	bool loses_fp;		/* returns with another FP */
-	bool lost;		/* on some path the frame is not known any more */
-	bool calls_aligned;	/* calls something with SP where the ABI wants it */
+	bool lost;		/* some path loses the frame */
+	bool calls_aligned;	/* has a call with SP where the ABI wants it */
 };
 
 struct flow_call {
@@ -133,7 +137,7 @@ struct flow_call {
 	uint32_t next;		/* call of the same function */
 };
 
-/* Nodes that wait */
+/* Nodes that wait for their turn */
 struct flow_queue {
 	uint32_t *node;
 	uint32_t nr, room;
@@ -157,7 +161,7 @@ struct flow {
 	uint32_t nr_funcs, room_funcs;
 	struct flow_call *call;
 	uint32_t nr_calls, room_calls;
-	/* sure ones first, so that they are there when others come */
+	/* sure nodes first, so that they exist when other nodes come */
 	struct flow_queue queue, late;
 	uint32_t *target;	/* of indirect jumps, pcs */
 	uint32_t nr_targets, room_targets;
@@ -176,29 +180,30 @@ struct flow {
 uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap);
 
 /*
- * Code at @pc, which is in a gap, is reached with @state, as a function of its own. Returns it, or
- * FLOW_NO_FUNC without memory.
+ * Enter code at @pc, which is in a gap, with @state, as a function of its own. Returns the
+ * function, or FLOW_NO_FUNC without memory.
  */
 uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure);
 
-/* Has this file taken more work than any that is what it seems? */
+/* Did this file cost more work than any honest file can? */
 bool flow_is_too_much(const struct flow *f);
 
-/* This node is reached for sure after all. */
+/* Mark a node as reached for sure after all. */
 void flow_is_sure(struct flow *f, uint32_t node);
 
-/* Until nothing changes. Returns 0, -E2BIG if that is too much work, or -ENOMEM. */
+/* Walk until nothing changes. Returns 0, -E2BIG if that is too much work, or -ENOMEM. */
 int flow_walk(struct flow *f);
 
+/* The function that @func has become part of, or @func itself. */
 uint32_t flow_func_of(struct flow *f, uint32_t func);
 
-/* A call with SP where the ABI wants it, and is it not there all the time? */
+/* Is this a call with SP where the ABI wants it, and not a place where SP always is? */
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *node);
 
-/* Does what is known of a node count? */
+/* Does the state of this node count? */
 bool flow_counts(struct flow *f, const struct flow_node *node);
 
-/* May what is outside of the gaps be reached with this state? @pc from text.start on */
+/* May code go on with this state at @pc, outside of the gaps? @pc counts from text.start. */
 bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s);
 
 /* Is this where a signal handler returns to? */
@@ -209,7 +214,7 @@ bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
 enum flow_kind {
 	FLOW_EDGE_ON, FLOW_EDGE_JUMP,
 	FLOW_EDGE_BACK,		/* from a call that does return */
-	FLOW_EDGE_MAYBE,	/* from one that may; or a branch that may never be taken */
+	FLOW_EDGE_MAYBE,	/* from a call that may return; a branch that may never jump */
 };
 
 struct flow_edge {
@@ -218,53 +223,59 @@ struct flow_edge {
 	enum flow_kind kind;
 };
 
-/* Where a node goes, but for the targets of an indirect jump; and number @i of these. */
+/*
+ * Where a node goes, except for the targets of an indirect jump. flow_target() gives target number
+ * @i of an indirect jump.
+ */
 unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
 void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge);
 
 /*
- * Padding at @pc, behind which another function may begin. And padding up to where it may, which
- * is not fallen through or jumped to.
+ * Is this padding at @pc, after which another function may start? Is it padding up to where
+ * functions are aligned, so that no code falls through or jumps to it?
  */
 bool flow_is_padding(struct flow *f, uint64_t pc);
 bool flow_is_end(struct flow *f, uint64_t pc);
 
-/* Does a function begin at @pc by what its first instruction is? */
+/* Does the instruction at @pc show that a function starts there? */
 bool flow_begins(struct flow *f, uint64_t pc);
 
-/* Does a call ask for its own address? There may be a function behind that does not return. */
+/* Does a call ask for its own address? A function that does not return may follow such a call. */
 bool flow_is_own_address(struct flow *f, const struct flow_node *node);
 
-/* Mark what bytes that look like jumps jump to. */
+/* Mark the targets of bytes that look like jumps. */
 void flow_find_jumps(struct flow *f);
 
-/* Does this new node jump or branch to where it may never go? The default of a switch is marked. */
+/*
+ * Find out whether this new node has a jump or branch that may never be taken. Marks the default of
+ * a switch.
+ */
 void flow_find_maybe(struct flow *f, struct flow_node *node);
 
 /* ---------------------------- prove.c --------------------------- */
 
 /*
- * Say of each node that is not sure whether it is proved or disproved. What is proved is sure then,
- * which is walked on from. Returns as flow_walk().
+ * Prove or disprove each node that is not sure. A proved node becomes sure, and the walk goes on
+ * from it. Returns as flow_walk().
  */
 int flow_prove(struct flow *f);
 
 /* ------------------------------ entry.c ------------------------- */
 
-/* Enter what is known to be a function, and mark where functions begin and end. */
+/* Enter all known functions, and mark where functions start and end. */
 int flow_find_entries(struct flow *f);
 
-/* The address of this is used somewhere. */
-void flow_take(struct flow *f, uint64_t addr);
+/* Note that some code or data uses the address @addr. */
+void flow_take_address(struct flow *f, uint64_t addr);
 
 /* ----------------------------- calls.c -------------------------- */
 
-/* Enter what code that has rows calls. */
+/* Enter the functions in gaps that code with rows calls. */
 void flow_enter_called(struct flow *f);
 
 /* ------------------------------ jump.c -------------------------- */
 
-/* Look for the table of an indirect jump. Its targets are then in the node. */
+/* Look for the table of an indirect jump, and put its targets into the node. */
 void flow_find_table(struct flow *f, uint32_t node);
 
 #endif

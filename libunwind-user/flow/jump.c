@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * jump - where an indirect jump goes, if it goes by a table
+ * jump.c - where an indirect jump goes, if it goes through a table
  *
- * The architecture tells the table from the instructions in front of the jump, and its length from
- * the comparison that guards it. All entries must be code in a gap, or none is believed: behind
- * the end of a table other things lie. The rest of indirect jumps, calls of functions at the end of
- * others mostly, are not followed.
+ * The architecture finds the table from the instructions before the jump, and the length of the
+ * table from the comparison that guards the jump. All entries must be code in a gap. Otherwise no
+ * entry is believed: other things follow the end of a table. Other indirect jumps are not followed;
+ * most of them call a function at the end of another.
  */
 #include <string.h>
 

@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * prove - what is not reached for sure is right if it gets to where it must be
+ * prove.c - proves code that is not reached for sure by where it goes
  *
- * Such code is what lies behind a call that may not return, and functions that are known by their
- * address only. A state makes several claims: how far SP is from the CFA, what FP holds, where the
- * caller's FP is saved, and with a register for it, the same of the return address. Each is proved
- * by itself:
+ * Such code follows a call that may not return, or is a function that is known by its address only.
+ * A state makes several claims: how far SP is from the CFA, what FP holds, where the caller's FP is
+ * saved. With a register for the return address, the same claims exist for the return address. Each
+ * claim is proved by itself:
  *
- * A claim is proved in front of an instruction if the instruction goes on for sure to where a claim
- * that was computed from it is proved. So `sub $8,%rsp` hands a proof of SP back to SP, and
- * `leave` or `lea -40(%rbp),%rsp` hands it to FP: where SP was before, nobody asks. A proof of what
- * was read back from the stack is one of the slot, if the register that it was read by is proved,
- * too. Proofs begin
- *	- at a return: the return address is at SP, and FP as the caller left it;
- *	- where code goes on, by a jump or by itself, that is known to be right: claims of both that
- *	  are equal, of code in gaps, or of .eh_frame, which has the starts of functions that are
- *	  jumped to, too;
- *	- at the end of the outermost frame, which never returns: where nothing comes behind, or the
+ * A claim is proved before an instruction if execution goes on for sure to a place where a claim
+ * computed from it is proved. So `sub $8,%rsp` hands a proof of SP back to SP. `leave` and `lea
+ * -40(%rbp),%rsp` hand it to FP: where SP was before does not matter. A proof of a value read back
+ * from the stack is a proof of the slot, if the register used for the read is proved too. Proofs
+ * start
+ *	- at a return: the return address is at SP, and FP is as the caller left it;
+ *	- where code goes on, by a jump or by itself, to code that is known to be right, and both
+ *	  make equal claims. The right code is in gaps or has .eh_frame, which also has the starts
+ *	  of functions that are jumped to;
+ *	- at the end of the outermost frame, which never returns: where nothing follows, or the
  *	  program is jumped to;
- *	- in functions whose address is taken, at calls: they may not return at all, as those of
- *	  threads. The ABI wants SP at a multiple of 16 in front of a call, so at the address that
- *	  was taken SP is 8 off that, as it is where a function begins, and is not at labels in the
- *	  middle of one that has calls. (Not so where SP is aligned at the start of functions, too.)
+ *	- at calls in functions whose address is taken: such functions may not return at all, as
+ *	  those of threads. The ABI wants SP at a multiple of 16 before a call. So at the address
+ *	  that was taken SP is 8 off that. This holds where a function starts, and not at labels in
+ *	  the middle of a function that has calls. (Functions that align SP at their start are
+ *	  different.)
  *
- * No proof goes through what may not be: the way back from a call that may not return, or a branch
- * that may only be there because a compiler has left a block empty. Behind abort() lies a part of
- * another function, which does what its own frame wants. (The outermost frame has no claim that
- * another function could have otherwise, but that it has no caller: there one does.)
+ * No proof goes through a path that may not exist. Such paths are the way back from a call that may
+ * not return, and a branch to a block that a compiler may have left empty. After abort() comes a
+ * part of another function, which treats its own frame. (The outermost frame is an exception: it
+ * claims only that it has no caller, and has no frame that could be another function's. There a
+ * proof does go through.)
  *
- * In a file that has next to no .eh_frame, proofs do go through calls that may not return. It has
- * no landing pads, unless it has a table of them, as a C++ compiler writes .eh_frame for them:
- * these lie in a row, each of another frame, with a call in between that does not return. And what
- * compilers put behind abort() is known there by the jumps that lead to it, as the whole of the
- * file is followed.
+ * In a file that has next to no .eh_frame, proofs do go through calls that may not return. Such a
+ * file has no landing pads, unless it has a table of them, as a C++ compiler writes .eh_frame for
+ * them. Landing pads follow each other, each of another frame, with a call in between that does not
+ * return. And the code that compilers put after abort() is known there by the jumps that lead to
+ * it, as the whole file is followed.
  *
- * What is proved is sure, without the claims that are not, and so is where it has to go from there,
- * and the functions it calls: those that never return have no other proof. All that is walked
- * again.
+ * A proved node becomes sure, without the claims that are not proved. The places where it has to go
+ * from there become sure too, and so do the functions it calls: functions that never return have no
+ * other proof. All of these are walked again.
  *
- * On the other hand, a path from which something contradictory cannot be avoided has a wrong state
- * somewhere, and none of it is believed, proved or not: a return with SP elsewhere; known code with
- * another state; no instruction; a call with SP not a multiple of 16, which the ABI wants.
+ * On the other hand, a path that cannot avoid something contradictory has a wrong state somewhere.
+ * None of its states is believed, proved or not. Contradictory are: a return with SP elsewhere;
+ * known code with another state; no instruction; a call with SP not a multiple of 16, which the ABI
+ * wants.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -103,8 +106,8 @@ static unsigned int keep_claims(const struct flow_arch *arch, const struct flow_
  * was read back proves its slot if it is known where that is: by the other claims, or because the
  * ABI has one place for it.
  */
-static unsigned int hand_back(const struct flow_arch *arch, const struct flow_state *s,
-			      const struct flow_op *op, unsigned int proved)
+static unsigned int hand_back_proof(const struct flow_arch *arch, const struct flow_state *s,
+				    const struct flow_op *op, unsigned int proved)
 {
 	unsigned int base = op->by_fp || op->effect == FLOW_LEAVE ? FLOW_FP : FLOW_SP;
 	unsigned int of = 0, loaded;
@@ -173,7 +176,7 @@ static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct flo
 
 	if (!row || !flow_from_row(f->r->arch, row, &known))
 		return 0;
-	return flow_common(f->arch, s, &known);
+	return flow_common_claims(f->arch, s, &known);
 }
 
 /*
@@ -201,8 +204,8 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 		if (!flow_may_leave(f, e->pc, &e->state))
 			n->disproved = true;
 		else
-			n->proved |= hand_back(f->arch, &n->state, &n->op,
-					       proved_outside(f, e->pc, &e->state));
+			n->proved |= hand_back_proof(f->arch, &n->state, &n->op,
+						     proved_outside(f, e->pc, &e->state));
 		return;
 	}
 	if (!f->node_of[byte])
@@ -220,8 +223,8 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 		proved = to->disproved ? 0 : to->proved;
 	}
 	if (proved)
-		proved &= flow_common(f->arch, &e->state, &to->state);
-	n->proved |= hand_back(f->arch, &n->state, &n->op, proved);
+		proved &= flow_common_claims(f->arch, &e->state, &to->state);
+	n->proved |= hand_back_proof(f->arch, &n->state, &n->op, proved);
 }
 
 /* What is proved by the instruction itself? */
@@ -241,7 +244,7 @@ static unsigned int proved_here(struct flow *f, const struct flow_node *n)
 	return 0;
 }
 
-static bool look_at(struct flow *f, struct flow_node *n)
+static bool look_at_node(struct flow *f, struct flow_node *n)
 {
 	struct flow_edge edge[2];
 	bool disproved = n->disproved;
@@ -262,7 +265,7 @@ static bool look_at(struct flow *f, struct flow_node *n)
 	return proved != n->proved || disproved != n->disproved;
 }
 
-/* Those that are not sure, from the last byte of the gaps to the first; until believe() */
+/* Those that are not sure, from the last byte of the gaps to the first; until believe_proved() */
 static uint32_t *find_unsure(const struct flow *f, uint32_t *nr)
 {
 	uint32_t *unsure = malloc((f->nr_nodes + 1ul) * sizeof(*unsure)), byte, i;
@@ -276,7 +279,7 @@ static uint32_t *find_unsure(const struct flow *f, uint32_t *nr)
 	return unsure;
 }
 
-static int prove(struct flow *f)
+static int prove_nodes(struct flow *f)
 {
 	uint32_t nr, i, *unsure = find_unsure(f, &nr);
 	unsigned int round;
@@ -288,7 +291,7 @@ static int prove(struct flow *f)
 	for (round = 0; round < MAX_ROUNDS && again; round++) {
 		again = false;
 		for (i = 0; i < nr; i++) {
-			again |= look_at(f, &f->node[unsure[i]]);
+			again |= look_at_node(f, &f->node[unsure[i]]);
 			f->steps += 1 + f->node[unsure[i]].nr_targets;
 		}
 		if (flow_is_too_much(f))
@@ -307,14 +310,14 @@ static bool keep_proved(struct flow *f, struct flow_node *n)
 	struct flow_state s = n->state;
 	struct cfi_state row;
 
-	flow_keep(f->arch, &s, n->proved);
+	flow_keep_claims(f->arch, &s, n->proved);
 	if (!flow_row(f->r->arch, &s, false, &row))
 		return false;
 	n->state = s;
 	return true;
 }
 
-static bool believe(struct flow *f)
+static bool believe_proved(struct flow *f)
 {
 	bool any = false;
 	uint32_t i;
@@ -335,8 +338,8 @@ int flow_prove(struct flow *f)
 	int ret = 0;
 
 	for (round = 0; round < MAX_RISES && !ret; round++) {
-		ret = prove(f);
-		if (ret || !believe(f))
+		ret = prove_nodes(f);
+		if (ret || !believe_proved(f))
 			break;
 		ret = flow_walk(f);
 	}

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * state - what an instruction does to what is known of the frame
+ * state.c - what an instruction does to the known state of the frame
  *
- * Addresses on the stack are told by their distance from the CFA. Where that is, and where SP and
- * the return address are when a function is entered, is in struct flow_arch: right below the CFA,
- * with SP pointing there, or in a register. Whoever brings SP above where it was has taken
- * something off: from there on nothing is known. So it is if the return address is written over, as
- * what hides jumps from the processor does, and where it is neither in its register nor saved.
+ * Addresses on the stack are expressed by their distance from the CFA. struct flow_arch says where
+ * the CFA is, and where SP and the return address are when a function is entered: right below the
+ * CFA, with SP pointing there, or in a register. Code that moves SP above its place at entry has
+ * taken something off the stack: from there on nothing is known. Nothing is known either where the
+ * return address is overwritten, as code does that hides jumps from the processor, or where it is
+ * neither in its register nor saved.
  *
  * The caller's FP and the return address are in their registers, in a slot, or both. A slot counts
- * from the store until something else is stored there or may be, below SP, by a call.
+ * from the store until something else is stored there. A slot below SP also ends at a call, which
+ * may overwrite it.
  */
 #include "impl.h"
 
@@ -45,7 +47,7 @@ static void lose_sp_slot(struct flow_state *s)
 }
 
 /* Something is stored at CFA + @at. */
-static void stored(struct flow_state *s, int64_t at, unsigned int size)
+static void note_store(struct flow_state *s, int64_t at, unsigned int size)
 {
 	if (s->saved && at < s->slot + (int64_t)WORD && s->slot < at + size)
 		lose_slot(s);
@@ -56,7 +58,7 @@ static void stored(struct flow_state *s, int64_t at, unsigned int size)
 }
 
 /* What is below SP was popped, and is needed no more if the register is what it was. */
-static void popped(const struct flow_arch *arch, struct flow_state *s)
+static void drop_popped(const struct flow_arch *arch, struct flow_state *s)
 {
 	int32_t below = arch->callee_area - s->sp;
 
@@ -76,7 +78,7 @@ static void set_sp(const struct flow_arch *arch, struct flow_state *s, int64_t s
 	}
 	s->sp = sp;
 	s->sp_known = true;
-	popped(arch, s);
+	drop_popped(arch, s);
 }
 
 static void lose_sp(struct flow_state *s)
@@ -85,19 +87,19 @@ static void lose_sp(struct flow_state *s)
 	s->sp = 0;
 }
 
-static void push(const struct flow_arch *arch, struct flow_state *s, bool is_fp)
+static void push_word(const struct flow_arch *arch, struct flow_state *s, bool is_fp)
 {
 	if (!s->sp_known)
 		return;
 	set_sp(arch, s, s->sp + (int64_t)WORD);
-	stored(s, -(int64_t)s->sp, WORD);
+	note_store(s, -(int64_t)s->sp, WORD);
 	if (is_fp && !s->unknown && s->fp_is == FLOW_FP_CALLER && !s->saved) {
 		s->saved = true;
 		s->slot = -s->sp;
 	}
 }
 
-static void pop(const struct flow_arch *arch, struct flow_state *s, bool to_fp)
+static void pop_word(const struct flow_arch *arch, struct flow_state *s, bool to_fp)
 {
 	int32_t at = -s->sp;
 
@@ -127,7 +129,7 @@ static void frame_at(struct flow_state *s, int64_t fp)
 		fp_is(s, FLOW_FP_FRAME, fp);
 }
 
-static void store(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+static void store_regs(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
 {
 	bool fp = op->flags & FLOW_STORES_FP && s->fp_is == FLOW_FP_CALLER;
 	bool ra = op->flags & FLOW_STORES_RA && s->ra_there;
@@ -136,7 +138,7 @@ static void store(const struct flow_arch *arch, struct flow_state *s, const stru
 
 	if (!place_of(s, op, &at))
 		return;
-	stored(s, at, op->size);
+	note_store(s, at, op->size);
 	if (at < -MAX_FRAME || at > MAX_FRAME)
 		return;
 	if (fp && !s->saved) {
@@ -153,7 +155,7 @@ static void store(const struct flow_arch *arch, struct flow_state *s, const stru
 	}
 }
 
-static void load(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+static void load_regs(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
 {
 	int64_t at = 0;
 	bool known = place_of(s, op, &at);
@@ -171,7 +173,7 @@ static void load(const struct flow_arch *arch, struct flow_state *s, const struc
 }
 
 /* What was saved before is not what the register has then. */
-static void sign(struct flow_state *s, bool mangled)
+static void sign_ra(struct flow_state *s, bool mangled)
 {
 	if (!s->ra_there || s->mangled == mangled)
 		*s = nothing;
@@ -179,18 +181,18 @@ static void sign(struct flow_state *s, bool mangled)
 	lose_ra_slot(s);
 }
 
-static void apply(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+static void apply_op(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
 {
 	switch (op->effect) {
 	case FLOW_NONE:
 		break;
 	case FLOW_PUSH:
 	case FLOW_PUSH_FP:
-		push(arch, s, op->effect == FLOW_PUSH_FP);
+		push_word(arch, s, op->effect == FLOW_PUSH_FP);
 		break;
 	case FLOW_POP:
 	case FLOW_POP_FP:
-		pop(arch, s, op->effect == FLOW_POP_FP);
+		pop_word(arch, s, op->effect == FLOW_POP_FP);
 		break;
 	case FLOW_ADD_SP:
 		if (s->sp_known)
@@ -203,7 +205,7 @@ static void apply(const struct flow_arch *arch, struct flow_state *s, const stru
 		else
 			lose_sp(s);
 		if (op->effect == FLOW_LEAVE && !s->unknown)
-			pop(arch, s, true);
+			pop_word(arch, s, true);
 		break;
 	case FLOW_FP_IS_SP:
 		if (s->sp_known)
@@ -229,7 +231,7 @@ static void apply(const struct flow_arch *arch, struct flow_state *s, const stru
 }
 
 /* Without one of the two registers, or the return address, no caller is found, now or later. */
-static void settle(struct flow_state *s)
+static void settle_state(struct flow_state *s)
 {
 	if (!s->outermost && ((!s->sp_known && s->fp_is != FLOW_FP_FRAME) ||
 			      (!s->ra_there && !s->ra_saved)))
@@ -266,16 +268,16 @@ void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct 
 	}
 	s->back = op->flags & FLOW_ENTERS_KERNEL || (s->back && only_tests(op));
 	if (op->size)
-		store(arch, s, op);
+		store_regs(arch, s, op);
 	if (op->flags & FLOW_LOADS)
-		load(arch, s, op);
+		load_regs(arch, s, op);
 	if (op->flags & FLOW_LOSES_RA)
 		s->ra_there = false;
 	if (op->flags & (FLOW_SIGNS_RA | FLOW_CHECKS_RA))
-		sign(s, op->flags & FLOW_SIGNS_RA);
+		sign_ra(s, op->flags & FLOW_SIGNS_RA);
 	if (s->unknown)
 		return;
-	apply(arch, s, op);
+	apply_op(arch, s, op);
 	if (op->next == FLOW_CALL || op->next == FLOW_CALL_ANY ||
 	    op->next == FLOW_CALL_POINTER) {
 		s->ra_there = false;
@@ -287,7 +289,7 @@ void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct 
 		if (s->sp_saved && s->sp_known && s->sp_slot < below)
 			lose_sp_slot(s);
 	}
-	settle(s);
+	settle_state(s);
 }
 
 bool flow_join(struct flow_state *to, const struct flow_state *s)
@@ -314,7 +316,7 @@ bool flow_join(struct flow_state *to, const struct flow_state *s)
 	to->back &= s->back;
 	if (to->fp_is != s->fp_is || to->fp != s->fp)
 		fp_is(to, FLOW_FP_OTHER, 0);
-	settle(to);
+	settle_state(to);
 	return old.sp_known != to->sp_known || old.saved != to->saved ||
 	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
 	       old.ra_there != to->ra_there || old.back != to->back || old.fp_is != to->fp_is ||
@@ -464,8 +466,8 @@ unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *
 	       (s->sp_saved ? FLOW_SP_SLOT : 0) | (s->ra_saved && arch->link ? FLOW_RA_SLOT : 0);
 }
 
-unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *a,
-			 const struct flow_state *b)
+unsigned int flow_common_claims(const struct flow_arch *arch, const struct flow_state *a,
+				const struct flow_state *b)
 {
 	unsigned int both = flow_claims(arch, a) & flow_claims(arch, b);
 
@@ -486,7 +488,7 @@ unsigned int flow_common(const struct flow_arch *arch, const struct flow_state *
 	return both;
 }
 
-void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int claims)
+void flow_keep_claims(const struct flow_arch *arch, struct flow_state *s, unsigned int claims)
 {
 	if (s->outermost)
 		return;
@@ -501,5 +503,5 @@ void flow_keep(const struct flow_arch *arch, struct flow_state *s, unsigned int 
 	if (arch->link && !(claims & FLOW_RA_SLOT))
 		lose_ra_slot(s);
 	s->ra_there &= !!(claims & FLOW_RA);
-	settle(s);
+	settle_state(s);
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * walk - from the entries along all paths, until no state changes any more
+ * walk.c - follows code from the entries along all paths, until no state changes any more
  *
- * What goes on where is in edge.c, and whether that is sure. What is not reached for sure
- * is not believed before it is proved, see prove.c, and gives way to what is.
+ * edge.c says where execution goes on, and whether that is sure. Code that is not reached for sure
+ * is not believed before it is proved, see prove.c, and gives way to code that is reached for sure.
  *
- * What a function does to SP and FP is taken from its returns. Those that are not in a gap have an
- * ABI, which leaves both alone.
+ * The effect of a function on SP and FP is taken from its returns. Functions outside the gaps
+ * follow the ABI, which leaves both alone.
  *
- * A function is bad, and has no rows, if on a sure path it
- *	- has bytes that are no instruction,
- *	- returns with SP not at the return address,
- *	- goes on in code with a row of .eh_frame that says something else,
- *	- is the trampoline of signals: that is a frame of its own kind;
- *	- has a path on which SP gets lost, no return with SP at its place, and no call with SP
- *	  aligned. Such may be entered in a way of its own, as the resolver of ld.so is, with two
- *	  words more on the stack.
+ * A function is bad, and has no rows, if
+ *	- a sure path reaches bytes that are no instruction,
+ *	- a sure path returns with SP not at the return address,
+ *	- a sure path goes on in code with a row of .eh_frame that says something else,
+ *	- a sure path reaches the trampoline of signals, which has a frame of its own kind, or
+ *	- a path loses SP, and the function has no return with SP at its place and no call with SP
+ *	  aligned. Such a function may be entered in a way of its own, as the resolver of ld.so is,
+ *	  with two words more on the stack.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
 
 /* --------------------------------- queues -------------------------------- */
 
-static void add_to(struct flow *f, struct flow_queue *q, uint32_t node)
+static void add_to_queue(struct flow *f, struct flow_queue *q, uint32_t node)
 {
 	if (!vec_room(&q->node, q->nr, &q->room, sizeof(*q->node)))
 		f->no_memory = true;
@@ -66,16 +66,16 @@ static void queue_late(struct flow *f, uint32_t node)
 	if (f->node[node].queued_late)
 		return;
 	f->node[node].queued_late = true;
-	add_to(f, &f->late, node);
+	add_to_queue(f, &f->late, node);
 }
 
-static void queue(struct flow *f, uint32_t node)
+static void queue_node(struct flow *f, uint32_t node)
 {
 	if (!f->node[node].sure) {
 		queue_late(f, node);
 	} else if (!f->node[node].queued) {
 		f->node[node].queued = true;
-		add_to(f, &f->queue, node);
+		add_to_queue(f, &f->queue, node);
 	}
 }
 
@@ -98,13 +98,13 @@ static struct flow_func *func_of(struct flow *f, uint32_t node)
 static void queue_calls(struct flow *f, uint32_t call)
 {
 	for (; call != FLOW_NO_CALL; call = f->call[call].next) {
-		queue(f, f->call[call].node);
+		queue_node(f, f->call[call].node);
 		f->steps++;
 	}
 }
 
 /* Something was found out about a function; who calls it wants to know. */
-static void learn(struct flow *f, struct flow_func *func, bool *what)
+static void learn_fact(struct flow *f, struct flow_func *func, bool *what)
 {
 	if (*what)
 		return;
@@ -112,7 +112,7 @@ static void learn(struct flow *f, struct flow_func *func, bool *what)
 	queue_calls(f, func->calls);
 }
 
-static void unite(struct flow *f, uint32_t a, uint32_t b)
+static void unite_funcs(struct flow *f, uint32_t a, uint32_t b)
 {
 	struct flow_func *to, *from;
 
@@ -167,8 +167,8 @@ static void add_call(struct flow *f, uint32_t node, uint32_t target)
 static void is_bad(struct flow *f, struct flow_func *func)
 {
 	func->bad = true;
-	learn(f, func, &func->returns);
-	learn(f, func, &func->unbalanced);
+	learn_fact(f, func, &func->returns);
+	learn_fact(f, func, &func->unbalanced);
 }
 
 /* --------------------------------- nodes --------------------------------- */
@@ -197,7 +197,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 			f->r->img->text.start + pc, &node->op);
 	if (node->op.flags & FLOW_TAKES_ADDRESS ||
 	    (node->op.flags & FLOW_TAKES_NUMBER && f->r->img->fixed))
-		flow_take(f, node->op.target);
+		flow_take_address(f, node->op.target);
 	flow_find_maybe(f, node);
 	if (node->op.next == FLOW_JUMP_ANY) {
 		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
@@ -207,18 +207,19 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 	}
 	f->nr_nodes++;
 	f->node_of[byte] = n + 1;
-	queue(f, n);
+	queue_node(f, n);
 	return n;
 }
 
 void flow_is_sure(struct flow *f, uint32_t node)
 {
 	f->node[node].sure = true;
-	queue(f, node);
+	queue_node(f, node);
 }
 
 /* A node is reached once more. What is sure replaces what is not, and not the other way round. */
-static void reach(struct flow *f, uint32_t n, const struct flow_state *s, uint32_t func, bool sure)
+static void reach_node(struct flow *f, uint32_t n, const struct flow_state *s, uint32_t func,
+		       bool sure)
 {
 	struct flow_node *node = &f->node[n];
 
@@ -227,13 +228,13 @@ static void reach(struct flow *f, uint32_t n, const struct flow_state *s, uint32
 		node->state = *s;
 		node->func = func;
 		node->is_call = false;
-		queue(f, n);
+		queue_node(f, n);
 		return;
 	}
 	if (sure == node->sure && flow_join(&node->state, s))
-		queue(f, n);
+		queue_node(f, n);
 	if (sure)
-		unite(f, func, node->func);
+		unite_funcs(f, func, node->func);
 }
 
 static uint32_t add_func(struct flow *f)
@@ -256,14 +257,14 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state,
 	f->marks[byte] |= FLOW_ENTRY;
 	n = f->node_of[byte] - 1;
 	if (f->node_of[byte] && f->node[n].sure >= sure) {
-		reach(f, n, state, f->node[n].func, sure);
+		reach_node(f, n, state, f->node[n].func, sure);
 		return f->node[n].func;
 	}
 	func = add_func(f);
 	if (func == FLOW_NO_FUNC)
 		return func;
 	if (f->node_of[byte])
-		reach(f, n, state, func, sure);
+		reach_node(f, n, state, func, sure);
 	else if (add_node(f, pc, byte, gap, state, func, sure) == FLOW_NO_NODE)
 		return FLOW_NO_FUNC;
 	return func;
@@ -312,20 +313,20 @@ static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 	func = func_of(f, from);
 	callee = func_of(f, to);
 	if (callee->returns)
-		learn(f, func, &func->returns);
+		learn_fact(f, func, &func->returns);
 	if (!f->node[from].sure)
 		return true;
 	if (callee->surely)
-		learn(f, func, &func->surely);
+		learn_fact(f, func, &func->surely);
 	if (callee->unbalanced)
 		is_bad(f, func);
 	if (callee->loses_fp)
-		learn(f, func, &func->loses_fp);
+		learn_fact(f, func, &func->loses_fp);
 	return true;
 }
 
 /* One edge of a node, if it is one for sure, as @sure says; otherwise it is not its turn. */
-static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
+static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
 {
 	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_MAYBE;
 	const struct flow_gap *gap;
@@ -344,7 +345,7 @@ static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool su
 		if (sure && !flow_may_leave(f, e->pc, &e->state))
 			is_bad(f, func);
 		else
-			learn(f, func, &func->returns);
+			learn_fact(f, func, &func->returns);
 		return;
 	}
 	if (e->kind == FLOW_EDGE_MAYBE &&
@@ -362,7 +363,7 @@ static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool su
 			return;
 		func = func_of(f, from);
 		if (e->kind == FLOW_EDGE_MAYBE)
-			learn(f, func, &func->returns);
+			learn_fact(f, func, &func->returns);
 		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
 		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_ON)
 			f->node[to].prev = from;
@@ -375,12 +376,12 @@ static void go(struct flow *f, uint32_t from, const struct flow_edge *e, bool su
 		f->node[to].prev = FLOW_NO_NODE;
 	if (!sure) {
 		/* what becomes of the other function is not followed from here */
-		learn(f, func, &func->returns);
+		learn_fact(f, func, &func->returns);
 	}
-	reach(f, to, &e->state, f->node[from].func, sure);
+	reach_node(f, to, &e->state, f->node[from].func, sure);
 }
 
-static void returns(struct flow *f, uint32_t n)
+static void note_return(struct flow *f, uint32_t n)
 {
 	const struct flow_state *s = &f->node[n].state;
 	struct flow_func *func = func_of(f, n);
@@ -391,11 +392,11 @@ static void returns(struct flow *f, uint32_t n)
 			return;
 		}
 		if (flow_is_entered(f->arch, s))
-			learn(f, func, &func->surely);
+			learn_fact(f, func, &func->surely);
 		else if (s->sp_known && !s->unknown)
-			learn(f, func, &func->loses_fp);
+			learn_fact(f, func, &func->loses_fp);
 	}
-	learn(f, func, &func->returns);
+	learn_fact(f, func, &func->returns);
 }
 
 static void walk_node(struct flow *f, uint32_t n, bool sure)
@@ -410,9 +411,9 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 		     flow_is_sigreturn(f, &f->node[n])))
 		is_bad(f, func_of(f, n));
 	if (op.next == FLOW_RETURN || op.next == FLOW_MAYBE_RETURN)
-		returns(f, n);
+		note_return(f, n);
 	if (op.next == FLOW_JUMP_ANY && !f->node[n].nr_targets)
-		learn(f, func_of(f, n), &func_of(f, n)->returns);
+		learn_fact(f, func_of(f, n), &func_of(f, n)->returns);
 	if (op.next == FLOW_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
 	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
 		callee = flow_enter(f, op.target - base, &f->arch->entered,
@@ -427,11 +428,11 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 	if (sure && flow_calls_aligned(f, &f->node[n]))
 		func_of(f, n)->calls_aligned = true;
 	for (i = 0; i < nr; i++)
-		go(f, n, &edge[i], sure);
+		walk_edge(f, n, &edge[i], sure);
 	f->steps += f->node[n].nr_targets;
 	for (i = 0; i < f->node[n].nr_targets; i++) {
 		flow_target(f, &f->node[n], i, &edge[0]);
-		go(f, n, &edge[0], sure);
+		walk_edge(f, n, &edge[0], sure);
 	}
 }
 
@@ -463,7 +464,7 @@ static bool find_tables(struct flow *f)
 		flow_find_table(f, n);
 		if (!f->node[n].nr_targets)
 			continue;
-		queue(f, n);
+		queue_node(f, n);
 		found = true;
 	}
 	return found;

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * check - rows that the code contradicts
+ * check.c - finds rows that the code contradicts
  *
- * .eh_frame that a compiler or an assembler writer gets wrong is rare, and to follow all code of
- * each file takes several times as long as to make its table. So functions are looked at in two
- * places only, which few wrong ones escape:
+ * Compilers and assembler writers rarely get .eh_frame wrong, and following all code of each file
+ * takes several times as long as making its table. So functions are checked in two places only,
+ * which few wrong rows escape:
  *
- *	- the first instructions, as long as they are pushes and the like. Assembler code without
- *	  any directives has one row, which is wrong behind its first push;
- *	- the last one. OCaml puts the calls of its garbage collector behind the end of the
- *	  function, each with a jump back, and counts SP there as at that end: less than there is,
- *	  if the call belongs to a place within a try. Where the jump goes .eh_frame says more.
+ *	- The first instructions, as long as they are pushes and the like. Assembler code without
+ *	  any directives has one row, which is wrong after its first push.
+ *	- The last instruction. OCaml puts the calls of its garbage collector after the end of the
+ *	  function, each with a jump back, and counts SP there as at that end. If the call belongs
+ *	  to a place within a try, that is less than there is. At the target of the jump, .eh_frame
+ *	  says more.
  *
- * A function of which .eh_frame and these instructions say different things is followed from its
- * start, with SP as its first row has it; so are all functions of a file of which one ends so.
- * Rows that contradict what is found become holes: it is not known what is wrong. So do rows by an
- * SP that has been replaced, if .eh_frame does not tell. Code that is not reached is compared as
- * well, with what its own row says where it begins, which counts for less.
+ * Where .eh_frame and these instructions disagree, the function is followed from its start, with SP
+ * as its first row has it. If the last instruction of one function shows such an error, all
+ * functions of the file are followed. Rows that contradict the code become holes: which part is
+ * wrong is not known. Rows by an SP that has been replaced become holes too, if .eh_frame does not
+ * say that. Code that the walk does not reach is compared as well, starting from what its own row
+ * says; that comparison counts for less.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -89,7 +91,7 @@ static void set_bad(struct check *c, uint32_t at)
 }
 
 /* Code at @to is reached from @from with @sp. @sure: from the start of the function. */
-static void reach(struct check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
+static void reach_byte(struct check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
 {
 	struct check_byte *b = &c->byte[to];
 
@@ -126,7 +128,7 @@ static bool effect_of(const struct check *c, uint32_t at, const struct flow_op *
 	}
 }
 
-static void go_on(struct check *c, uint32_t at, const struct flow_op *op, bool sure)
+static void reach_next(struct check *c, uint32_t at, const struct flow_op *op, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start, to = op->target - base;
 	const struct check_byte *b = &c->byte[at];
@@ -144,7 +146,7 @@ static void go_on(struct check *c, uint32_t at, const struct flow_op *op, bool s
 	switch (op->next) {
 	case FLOW_JUMP: case FLOW_BRANCH:
 		if (op->target >= base && to < c->size)
-			reach(c, at, to, sp, sure);
+			reach_byte(c, at, to, sp, sure);
 		if (op->next == FLOW_JUMP)
 			return;
 		break;
@@ -164,10 +166,10 @@ static void go_on(struct check *c, uint32_t at, const struct flow_op *op, bool s
 	 */
 	if ((call || !at) && sp_of(c, row_at(c, next), &there) && there != sp && !bytes)
 		return;
-	reach(c, at, next, sp, sure);
+	reach_byte(c, at, next, sp, sure);
 }
 
-static void follow(struct check *c, bool sure)
+static void follow_code(struct check *c, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
 	struct flow_op op;
@@ -182,7 +184,7 @@ static void follow(struct check *c, bool sure)
 		c->byte[at].len = op.len;
 		if (sp_of(c, row_at(c, at), &sp) && sp != c->byte[at].sp)
 			set_bad(c, at);
-		go_on(c, at, &op, sure);
+		reach_next(c, at, &op, sure);
 	}
 }
 
@@ -249,8 +251,8 @@ static void follow_rest(struct check *c)
 		if (c->byte[at].len)
 			continue;
 		if (sp_of(c, row_at(c, at), &sp)) {
-			reach(c, at, at, sp, false);
-			follow(c, false);
+			reach_byte(c, at, at, sp, false);
+			follow_code(c, false);
 			continue;
 		}
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
@@ -329,8 +331,8 @@ static int check_function(struct check *c, struct gen_fde *fde)
 		return ret == -ENOMEM ? ret : 0;
 	memset(c->byte, 0, c->size * sizeof(*c->byte));
 	c->any_bad = false;
-	reach(c, 0, 0, sp, true);
-	follow(c, true);
+	reach_byte(c, 0, 0, sp, true);
+	follow_code(c, true);
 	for (at = 1; at < c->size; at++) {
 		if (c->byte[at].lost)
 			follow_lost(c, at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * gen - .eh_frame of a file or an image to a table
+ * gen.c - makes a table from the .eh_frame of a file or an image
  *
- * The steps, and the files that know them, are listed in impl.h.
+ * impl.h lists the steps, and the files that do them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static int finish_rows(struct gen_rows *rows)
 	return ret ? ret : rows_list(rows);
 }
 
-static int generate(struct gen_image *img, struct gen_table *table)
+static int generate_table(struct gen_image *img, struct gen_table *table)
 {
 	const struct arch *arch;
 	struct gen_rows rows;
@@ -121,7 +121,7 @@ static int generate(struct gen_image *img, struct gen_table *table)
 	    (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
 		ret = -ENODATA;
 	if (!ret)
-		ret = pack(&rows, table);
+		ret = pack_rows(&rows, table);
 	rows_free(&rows);
 out:
 	image_close(img);
@@ -142,7 +142,7 @@ int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table)
 	memset(table, 0, sizeof(*table));
 	if (fd < 0)
 		return -EBADF;
-	return generate(&img, table);
+	return generate_table(&img, table);
 }
 
 int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
@@ -151,7 +151,7 @@ int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table
 	struct gen_image img = { .fd = -1, .read = read, .ctx = ctx, .addr = addr };
 	int ret;
 
-	ret = generate(&img, table);
+	ret = generate_table(&img, table);
 	if (bias)
 		*bias = img.bias;
 	return ret;

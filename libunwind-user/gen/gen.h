@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * gen.h - an SFrame V3 section for code that has .eh_frame only
+ * gen.h - makes an SFrame V3 section for code that has .eh_frame only
  *
- * Internal to the library. From an ELF file or from one that is mapped somewhere (a library, the
- * vDSO), a table for sframe/sframe_read.c and for the kernel is made:
+ * Internal to the library. The input is an ELF file, or an image that is mapped somewhere (a
+ * library, the vDSO). The table is for sframe/sframe_read.c and for the kernel:
  *
  *	struct gen_table t;
  *
@@ -12,20 +12,26 @@
  *		gen_free(&t);
  *	}
  *
- * What SFrame cannot say is a hole, never a wrong row. The table states its holes, and a walk ends
- * there. Of code that nothing is known of the table says nothing: it has no function there, and a
- * walk goes on by frame pointers. So a table never makes a stack shorter than it is without.
+ * A rule that SFrame cannot express becomes a hole, never a wrong row. The table states its holes,
+ * and a walk ends there. For code that nothing is known about, the table has no function, and a
+ * walk goes on by frame pointers. So a table never makes a stack shorter than it is without the
+ * table.
  *
- * Rows are exact for every pc that .eh_frame covers. Besides, some code without .eh_frame is
- * covered: the stubs of a PLT and what returns from signal handlers, told by their bytes; the
- * padding between two functions, if it is padding and nothing else: who runs into that is about to
- * enter the second function, so its first row is right there; and what can be followed from a known
- * state of the frame to where it returns, see flow/flow.h.
+ * Rows are exact for every pc that .eh_frame covers. The table also covers some code without
+ * .eh_frame:
  *
- * ELF files are 64 bits wide, linked (not .o), for amd64, arm64 or s390x (see arch/), whatever this
- * machine is; the table has the byte order of the file. Every file is hostile input; work and
- * memory are in proportion to its size. A file is read, not mapped, so one that is cut short
- * meanwhile gives an error or a table with holes, and no signal. Thread safe; no state is kept.
+ *	- the stubs of a PLT and the code that returns from signal handlers, recognized by their
+ *	  bytes;
+ *	- the padding between two functions, if it is padding and nothing else: execution there is
+ *	  about to enter the second function, whose first row is right;
+ *	- code that can be followed from a known state of the frame to where it returns, see
+ *	  flow/flow.h.
+ *
+ * ELF files are 64 bits wide, linked (not .o), for amd64, arm64 or s390x (see arch/), whatever the
+ * architecture of this machine. The table has the byte order of the file. Every file is hostile
+ * input; work and memory are in proportion to its size. A file is read, not mapped. So a file that
+ * is cut short meanwhile gives an error or a table with holes, and no signal. Thread safe; no state
+ * is kept.
  */
 #ifndef GEN_H
 #define GEN_H
@@ -51,9 +57,9 @@ struct gen_table {
  * Make a table for the ELF file that is open for reading. Its position is not changed.
  *
  * Returns 0 (also when the table has no function at all), or
- *  -ENOEXEC     no ELF file, or a broken one,
- *  -EOPNOTSUPP  of an architecture or kind for which no table is made,
- *  -ENODATA     it has no .eh_frame and no code that is covered without,
+ *  -ENOEXEC     not an ELF file, or a broken ELF file,
+ *  -EOPNOTSUPP  an architecture or kind of file for which no table is made,
+ *  -ENODATA     no .eh_frame, and no code that is covered without .eh_frame,
  *  -EFBIG       more than 4 GiB of code, or of table,
  *  -ENOMEM, or what pread() set errno to.
  */
@@ -67,8 +73,9 @@ typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
 
 /*
  * Make a table for an ELF image that is mapped with its header at @addr: the vDSO at
- * AT_SYSINFO_EHDR, a library at its l_addr. It needs the program headers and PT_GNU_EH_FRAME.
- * Addresses in @table are those of the ELF file, as above; @bias, if not NULL, gets what to add.
+ * AT_SYSINFO_EHDR, a library at its l_addr. The image must have program headers and
+ * PT_GNU_EH_FRAME. Addresses in @table are those of the ELF file, as above. @bias, if not NULL,
+ * gets the number to add to them.
  *
  * Returns as gen_from_fd(), or what @read returned.
  */
@@ -76,8 +83,8 @@ int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table
 		    uint64_t *bias);
 
 /*
- * Open a table that was made for reading: @reader points into it, and knows addresses of the ELF
- * file. Returns what sframe_open() does.
+ * Open a table for reading, after it was made: @reader points into the table, and uses addresses of
+ * the ELF file. Returns what sframe_open() returns.
  */
 int gen_open(const struct gen_table *table, struct sframe_table *reader);
 

@@ -3,13 +3,13 @@
  * impl.h - what the parts of the generator share
  *
  *	gen.c	the steps, from .eh_frame to a table
- *	check.c	rows that the code contradicts
- *	list.c	rows of all FDEs in one ascending list, with padding and holes
- *	pack.c	the list cut into functions so that the section is small
- *	write.c	the bytes of the section
+ *	check.c	finds rows that the code contradicts
+ *	list.c	makes one ascending list of the rows of all FDEs, with padding and holes
+ *	pack.c	cuts the list into functions so that the section is small
+ *	write.c	writes the bytes of the section
  *
- * Below it: rows/ has the file and the rows of its FDEs, flow/ adds rows for code without
- * .eh_frame, arch/ has what is particular to an architecture.
+ * The generator uses three other folders: rows/ has the file and the rows of its FDEs, flow/ adds
+ * rows for code without .eh_frame, and arch/ has what is particular to an architecture.
  */
 #ifndef GEN_IMPL_H
 #define GEN_IMPL_H
@@ -17,21 +17,21 @@
 #include "gen.h"
 #include "libunwind-user/rows/rows.h"
 
-/* gen_from_fd() as tests want it: @flags are GEN_NO_FLOW and the like. */
+/* gen_from_fd() for tests: @flags are GEN_NO_FLOW and the like. */
 int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
 
 /* ------------------------------ check.c ------------------------------ */
 
-/* Holes for rows of the sorted FDEs that cannot be right. */
+/* Turn rows of the sorted FDEs that cannot be right into holes. */
 int rows_check(struct gen_rows *r);
 
 /* ------------------------------- list.c ------------------------------ */
 
-/* The list of the sorted FDEs: resolve overlaps, fill padding. */
+/* Make the list from the sorted FDEs: resolve overlaps, fill padding. */
 int rows_list(struct gen_rows *r);
 
 /* ------------------------------- pack.c ------------------------------ */
 
-int pack(struct gen_rows *r, struct gen_table *table);
+int pack_rows(struct gen_rows *r, struct gen_table *table);
 
 #endif

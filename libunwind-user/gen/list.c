@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * list - the rows of all sorted FDEs as one ascending list
+ * list.c - makes one ascending list of the rows of all sorted FDEs
  *
- * Most rows are taken as they are. The rest is decided here:
+ * Most rows are taken as they are. This file decides the other cases:
  *
- *	- the same FDE twice counts once; where two FDEs overlap and differ, nobody knows which one
- *	  a debugger takes, so all they cover from there on is a hole;
- *	- a gap between two functions that is nothing but padding gets the row that the second one
- *	  starts with, see gen.h. Any other gap is not in the table;
- *	- a hole is what the code contradicts, as far as that is looked at, see check.c;
- *	- so is what returns from signal handlers with rules that do not say so, see rows/sig.c;
- *	- so is what lies behind an instruction that goes to another stack, if no rule says so;
- *	- glibc's function to which coroutines return has no caller, nor has the padding before it.
+ *	- The same FDE twice counts once. Where two FDEs overlap and differ, it is unknown which FDE
+ *	  a debugger takes, so all they cover from there on is a hole.
+ *	- A gap between two functions that is nothing but padding gets the first row of the second
+ *	  function, see gen.h. Any other gap is not in the table.
+ *	- Rows that the code contradicts, as far as they are checked, become a hole, see check.c.
+ *	- Code that returns from signal handlers becomes a hole if its rules do not say so, see
+ *	  rows/sig.c.
+ *	- The code after an instruction that switches to another stack becomes a hole, if no rule
+ *	  describes the switch.
+ *	- glibc's function to which coroutines return has no caller, and neither has the padding
+ *	  before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +23,7 @@
 #include "impl.h"
 
 /* Undo rows from @start on. */
-static void cut(struct gen_rows *r, uint32_t start)
+static void cut_rows(struct gen_rows *r, uint32_t start)
 {
 	while (r->nr_rows && r->row[r->nr_rows - 1].start >= start)
 		r->nr_rows--;
@@ -47,7 +50,7 @@ static int grow_rows(struct gen_rows *r, uint64_t nr)
 	return 0;
 }
 
-static inline int put(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start)
+static inline int put_row(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start)
 {
 	struct gen_row *row = r->row + r->nr_rows;
 	int ret;
@@ -134,16 +137,16 @@ static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t
 		r->stats->padding_bytes += start - gap_start;
 		start = gap_start;
 	}
-	ret = put(r, start, n, true);
-	return ret ? ret : put(r, fde->end, GEN_NONE, false);
+	ret = put_row(r, start, n, true);
+	return ret ? ret : put_row(r, fde->end, GEN_NONE, false);
 }
 
 /* [start, end), after which nothing is known */
 static int put_hole(struct gen_rows *r, uint32_t start, uint32_t end)
 {
-	int ret = start < end ? put(r, start, GEN_HOLE, false) : 0;
+	int ret = start < end ? put_row(r, start, GEN_HOLE, false) : 0;
 
-	return ret ? ret : put(r, end, GEN_NONE, false);
+	return ret ? ret : put_row(r, end, GEN_NONE, false);
 }
 
 static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
@@ -170,11 +173,11 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 		    !r->code[state].signal &&
 		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
-			ret = put(r, gap_start, state, false);
+			ret = put_row(r, gap_start, state, false);
 			if (ret)
 				return ret;
 		}
-		ret = put(r, start, state, !i);
+		ret = put_row(r, start, state, !i);
 		if (ret)
 			return ret;
 	}
@@ -190,7 +193,7 @@ int rows_list(struct gen_rows *r)
 	/* padding in front of an FDE, and what follows it */
 	ret = grow_rows(r, r->nr_raw + 3ull * r->nr_fdes + 1);
 	if (!ret)
-		ret = put(r, 0, GEN_NONE, false);
+		ret = put_row(r, 0, GEN_NONE, false);
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;
@@ -200,7 +203,7 @@ int rows_list(struct gen_rows *r)
 			if (fde->end > reach)
 				reach = fde->end;
 			count_hole(r, GEN_CAUSE_OVERLAP, fde->start, reach);
-			cut(r, fde->start);
+			cut_rows(r, fde->start);
 			ret = put_hole(r, fde->start, reach);
 			/* nothing more can equal what is no longer in the list */
 			last = NULL;

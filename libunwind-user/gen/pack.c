@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * pack - a list of rows, cut into functions so that the section is small
+ * pack.c - cuts a list of rows into functions so that the section is small
  *
  * An SFrame function is no more than a range of pcs with some rows: an index entry of 16 bytes that
- * points to a block (5 bytes, then the rows, their starts counted from the function's). It need not
- * be a function of the program, and equal blocks are stored once. That leaves freedom:
+ * points to a block. A block is 5 bytes, then the rows; their starts count from the start of the
+ * function. An SFrame function need not be a function of the program, and equal blocks are stored
+ * once. That leaves freedom:
  *
- *	- neighbours in one block save index entries, and the row that a function ends with (CFA =
- *	  rsp + 8 at its ret) serves the next one too;
- *	- a function cut into prologue with body, and epilogue, gives pieces that hundreds of
- *	  others have byte for byte, since the long row that ends a piece has no length in it;
- *	- at most MAX_FRES rows a block bound a lookup, and offsets of one byte do for short ones.
+ *	- Neighbours in one block save index entries, and the last row of a function (CFA = rsp + 8
+ *	  at its ret) serves the next function too.
+ *	- A function cut into prologue with body, and epilogue, gives pieces that hundreds of other
+ *	  functions have byte for byte, since the long row that ends a piece has no length in it.
+ *	- At most MAX_FRES rows a block bound a lookup, and offsets of one byte do for short blocks.
  *
- * So: cut the list wherever a piece may begin (a function's start, the row after a long one), count
- * how often each window of up to WINDOWS pieces occurs, and find the cheapest sequence of blocks
- * by dynamic programming, a block that occurs n times counted with 1/n of its bytes. That guess of
- * n is too high where other blocks were taken instead, hence a second round with the blocks
- * that the first one took.
+ * So the packer works in three steps. It cuts the list wherever a piece may start (the start of a
+ * function, the row after a long row). It counts how often each window of up to WINDOWS pieces
+ * occurs. Then it finds the cheapest sequence of blocks by dynamic programming, where a block that
+ * occurs n times costs 1/n of its bytes. The counted n is too high where other blocks were taken
+ * instead. So a second round uses the blocks that the first round took.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static int find_pieces(struct packer *p)
 	return ret;
 }
 
-static int add_up(struct packer *p)
+static int sum_pieces(struct packer *p)
 {
 	const struct piece *piece;
 	struct sums *s;
@@ -215,7 +216,7 @@ static int count_windows(struct packer *p)
 
 /* ------------------------------ the cheapest ----------------------------- */
 
-static inline void offer(struct way *way, uint32_t from, uint32_t cost)
+static inline void offer_way(struct way *way, uint32_t from, uint32_t cost)
 {
 	if (cost < way->cost) {
 		way->cost = cost;
@@ -246,14 +247,14 @@ static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pi
 			return;
 		off = t->last_start > start ? t->last_start - start : 0;
 		cost = base + t->bytes + (nr << ((off > UINT8_MAX) + (off > UINT16_MAX)));
-		offer(&way[j + 1], i, cost);
+		offer_way(&way[j + 1], i, cost);
 	}
 	for (; j < end; j++) {
 		struct block b = block_of(p, i, j + 1, true);
 
 		if (b.nr_fres > MAX_FRES)
 			return;
-		offer(&way[j + 1], i, way[i].cost + SFRAME_V3_FDE_SIZE + b.bytes);
+		offer_way(&way[j + 1], i, way[i].cost + SFRAME_V3_FDE_SIZE + b.bytes);
 	}
 }
 
@@ -282,7 +283,7 @@ static void find_cheapest(struct packer *p, uint32_t max_pieces)
 			if (j > i && b.nr_fres > MAX_FRES)
 				break;
 			nr = p->slot[piece[i].window[j - i]].nr;
-			offer(&way[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
+			offer_way(&way[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
 		}
 		if (j - i == WINDOWS)
 			offer_long(p, i, j, max_pieces, flex);
@@ -290,7 +291,7 @@ static void find_cheapest(struct packer *p, uint32_t max_pieces)
 }
 
 /* Turn the chain round: from of a piece is then the piece after its block. */
-static void reverse(struct packer *p)
+static void reverse_chain(struct packer *p)
 {
 	uint32_t i = p->nr_pieces, next = i, from;
 
@@ -316,22 +317,22 @@ static void count_taken(struct packer *p)
 	}
 }
 
-int pack(struct gen_rows *r, struct gen_table *table)
+int pack_rows(struct gen_rows *r, struct gen_table *table)
 {
 	struct packer p = { .r = r };
 	int ret;
 
 	ret = find_pieces(&p);
 	if (!ret)
-		ret = add_up(&p);
+		ret = sum_pieces(&p);
 	if (!ret)
 		ret = count_windows(&p);
 	if (!ret) {
 		find_cheapest(&p, FIRST_PIECES);
-		reverse(&p);
+		reverse_chain(&p);
 		count_taken(&p);
 		find_cheapest(&p, MAX_PIECES);
-		reverse(&p);
+		reverse_chain(&p);
 		ret = pack_write(&p);
 	}
 	if (!ret)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * write - the bytes of a section
+ * write.c - writes the bytes of a section
  *
- * Blocks are written one after the other, each behind those that are kept; one that is there
- * already is not kept. The index has starts of functions as offsets from the start of the code
- * until the size of everything, hence the place of each entry, is known.
+ * Each block is written after the blocks that are kept. A block that equals a kept block is not
+ * kept again. The index has the starts of functions as offsets from the start of the code. They
+ * become final when the size of everything, and so the place of each entry, is known.
  */
 #include <endian.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "pack.h"
 
-static void put(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
+static void put_number(uint8_t *to, uint64_t v, unsigned int size, bool big_endian)
 {
 	unsigned int i;
 
@@ -106,7 +106,7 @@ static int block_room(struct packer *p, size_t len)
 static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
 			 bool flex, uint8_t rep_size)
 {
-	put(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->abi->big_endian);
+	put_number(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->abi->big_endian);
 	to[SFRAME_V3_ATTR_INFO_OFF] = info;
 	to[SFRAME_V3_ATTR_INFO2_OFF] = flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
 	to[SFRAME_V3_ATTR_REP_SIZE_OFF] = rep_size;
@@ -116,7 +116,7 @@ static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, 
 static uint8_t *put_fre(uint8_t *to, uint32_t start, unsigned int start_size, bool big_endian,
 			const uint8_t *bytes, uint8_t len)
 {
-	put(to, start, start_size, big_endian);
+	put_number(to, start, start_size, big_endian);
 	memcpy(to + start_size, bytes, len);
 	return to + start_size + len;
 }
@@ -183,9 +183,9 @@ static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t o
 	if (!vec_room(&p->index, p->nr_fdes, &p->room_fdes, SFRAME_V3_FDE_SIZE))
 		return -ENOMEM;
 	to = p->index + (size_t)p->nr_fdes++ * SFRAME_V3_FDE_SIZE;
-	put(to + SFRAME_V3_FDE_START_OFF, start, 8, false);
-	put(to + SFRAME_V3_FDE_SIZE_OFF, size, 4, big_endian);
-	put(to + SFRAME_V3_FDE_FRE_OFF_OFF, off, 4, big_endian);
+	put_number(to + SFRAME_V3_FDE_START_OFF, start, 8, false);
+	put_number(to + SFRAME_V3_FDE_SIZE_OFF, size, 4, big_endian);
+	put_number(to + SFRAME_V3_FDE_FRE_OFF_OFF, off, 4, big_endian);
 	return 0;
 }
 
@@ -231,15 +231,15 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 	h = t->data = calloc(1, t->size);
 	if (!h)
 		return -ENOMEM;
-	put(h + SFRAME_HDR_MAGIC_OFF, SFRAME_MAGIC, 2, big_endian);
+	put_number(h + SFRAME_HDR_MAGIC_OFF, SFRAME_MAGIC, 2, big_endian);
 	h[SFRAME_HDR_VERSION_OFF] = SFRAME_VERSION_3;
 	h[SFRAME_HDR_FLAGS_OFF] = SFRAME_F_SORTED | SFRAME_F_PCREL;
 	h[SFRAME_HDR_ABI_OFF] = arch->abi->abi;
 	h[SFRAME_HDR_FIXED_RA_OFF] = arch->abi->ra_off;
-	put(h + SFRAME_HDR_NUM_FDES_OFF, p->nr_fdes, 4, big_endian);
-	put(h + SFRAME_HDR_NUM_FRES_OFF, p->nr_fres, 4, big_endian);
-	put(h + SFRAME_HDR_FRE_LEN_OFF, p->blocks_size, 4, big_endian);
-	put(h + SFRAME_HDR_FREOFF_OFF, index_size, 4, big_endian);
+	put_number(h + SFRAME_HDR_NUM_FDES_OFF, p->nr_fdes, 4, big_endian);
+	put_number(h + SFRAME_HDR_NUM_FRES_OFF, p->nr_fres, 4, big_endian);
+	put_number(h + SFRAME_HDR_FRE_LEN_OFF, p->blocks_size, 4, big_endian);
+	put_number(h + SFRAME_HDR_FREOFF_OFF, index_size, 4, big_endian);
 	if (!p->nr_fdes)
 		return 0;
 	memcpy(h + SFRAME_HDR_SIZE, p->index, index_size);
@@ -248,8 +248,8 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 		fde = h + SFRAME_HDR_SIZE + (size_t)i * SFRAME_V3_FDE_SIZE;
 		memcpy(&start, fde + SFRAME_V3_FDE_START_OFF, sizeof(start));
 		at = t->base + (fde - h);
-		put(fde + SFRAME_V3_FDE_START_OFF, t->text_start + le64toh(start) - at, 8,
-		    big_endian);
+		put_number(fde + SFRAME_V3_FDE_START_OFF, t->text_start + le64toh(start) - at, 8,
+			   big_endian);
 	}
 	return 0;
 }

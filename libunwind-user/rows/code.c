@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * code - what a row says, as the bytes of an FRE
+ * code.c - encodes the state of a row as the bytes of an FRE
  *
- * Few states occur in a file (some hundred), so this runs once for each. The default form says CFA
- * = SP or FP + n, RA and FP saved at a distance from it. The flexible one says everything of
+ * A file has few different states (some hundred), so the encoder runs once for each state. The
+ * default form says: CFA = SP or FP + n, RA and FP saved at a distance from the CFA. The flexible
+ * form can say all of
  *
  *	CFA:	register + n, *(register + n)
  *	RA, FP:	*(CFA + n), register + n, *(register + n)
  *
- * and takes twice the words. A control word of 0 stands for the rule of the default form, hence RA
- * or FP = CFA + n cannot be said.
+ * and takes twice the words. A control word of 0 stands for the rule of the default form, so RA or
+ * FP = CFA + n has no encoding.
  */
 #include <string.h>
 
@@ -33,8 +34,8 @@ static unsigned int word_shift(const int32_t *word, const bool *is_control, unsi
 	return shift;
 }
 
-static uint8_t put(uint8_t *to, bool sp, bool mangled, const int32_t *word, const bool *is_control,
-		   unsigned int nr, bool big_endian)
+static uint8_t put_words(uint8_t *to, bool sp, bool mangled, const int32_t *word,
+			 const bool *is_control, unsigned int nr, bool big_endian)
 {
 	unsigned int shift = word_shift(word, is_control, nr), size = 1 << shift, i, b;
 	uint8_t *p = to;
@@ -49,8 +50,8 @@ static uint8_t put(uint8_t *to, bool sp, bool mangled, const int32_t *word, cons
 }
 
 /* One pair of a flexible FRE; @cfa: rules from the CFA make no sense. */
-static bool pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bool *is_control,
-		 unsigned int *nr)
+static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bool *is_control,
+			unsigned int *nr)
 {
 	int32_t control;
 
@@ -114,8 +115,8 @@ static bool default_words(const struct sframe_arch *abi, const struct cfi_state 
 	return true;
 }
 
-static uint8_t flexible(const struct sframe_arch *abi, const struct cfi_state *s,
-			struct gen_code *code)
+static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_state *s,
+			       struct gen_code *code)
 {
 	int32_t word[SFRAME_FRE_MAX_WORDS];
 	bool is_control[SFRAME_FRE_MAX_WORDS];
@@ -125,19 +126,19 @@ static uint8_t flexible(const struct sframe_arch *abi, const struct cfi_state *s
 	struct cfi_rule cfa = s->cfa;
 	unsigned int nr = 0;
 
-	if (!cfa_word(abi, cfa.off, &cfa.off) || !pair(&cfa, true, word, is_control, &nr))
+	if (!cfa_word(abi, cfa.off, &cfa.off) || !encode_pair(&cfa, true, word, is_control, &nr))
 		return GEN_CAUSE_CFA;
 	if (!ra_default) {
-		if (!pair(&s->ra, false, word, is_control, &nr))
+		if (!encode_pair(&s->ra, false, word, is_control, &nr))
 			return GEN_CAUSE_RA;
 	} else if (s->fp.how != CFI_SAME) {
 		is_control[nr] = true;
 		word[nr++] = 0;
 	}
-	if (s->fp.how != CFI_SAME && !pair(&s->fp, false, word, is_control, &nr))
+	if (s->fp.how != CFI_SAME && !encode_pair(&s->fp, false, word, is_control, &nr))
 		return GEN_CAUSE_FP;
-	code->flex_len = put(code->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
-			     abi->big_endian);
+	code->flex_len = put_words(code->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
+				   abi->big_endian);
 	return 0;
 }
 
@@ -169,19 +170,19 @@ void gen_encode(const struct arch *arch, const struct cfi_state *s, struct gen_c
 	code->plt = s->cfa.how == CFI_PLT;
 	code->limit = s->cfa.limit;
 	if (default_words(abi, s, word, &nr)) {
-		code->len = put(code->bytes, s->cfa.reg == abi->reg_sp, s->flags & CFI_MANGLED,
-				word, NULL, nr, abi->big_endian);
+		code->len = put_words(code->bytes, s->cfa.reg == abi->reg_sp,
+				      s->flags & CFI_MANGLED, word, NULL, nr, abi->big_endian);
 	} else {
 		code->flex_only = true;
 	}
 	if (!code->plt) {
-		code->cause = flexible(abi, s, code);
+		code->cause = encode_flexible(abi, s, code);
 	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + 8) - 8) {
 		/* a stub is simple, or it is not what ld writes */
 		code->cause = GEN_CAUSE_CFA;
 	} else {
 		word[0] += 8;
-		code->flex_len = put(code->flex, s->cfa.reg == abi->reg_sp, false, word, NULL, nr,
-				     abi->big_endian);
+		code->flex_len = put_words(code->flex, s->cfa.reg == abi->reg_sp, false, word, NULL,
+					   nr, abi->big_endian);
 	}
 }

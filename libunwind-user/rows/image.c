@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * image - the ELF file or image that a table is made for
+ * image.c - the ELF file or image that a table is made for
  *
- * Of a file the section headers tell where .eh_frame and the PLTs are; they are not mapped, and may
- * have been stripped, so PT_GNU_EH_FRAME is the other way to .eh_frame. Code is read through a
- * window that moves forward, as it is looked at here and there in ascending order.
+ * The section headers of a file say where .eh_frame and the PLTs are. Section headers are not
+ * mapped, and may have been stripped. PT_GNU_EH_FRAME is then the other way to .eh_frame. The
+ * generator looks at code here and there, in ascending order, so it reads code through a window
+ * that moves forward.
  *
- * Linkers of some architectures put headers and read-only data into the segment that has the code
- * (s390x; elsewhere with -z noseparate-code). Sections tell them apart, by SHF_EXECINSTR. If there
- * are none, or none that has code, or more than any file has, or overlapping ones, or an FDE is
- * for something outside of them, then all of the segment counts as code.
+ * Linkers of some architectures put headers and read-only data into the code segment (s390x;
+ * elsewhere with -z noseparate-code). Sections with SHF_EXECINSTR separate code from data. All of
+ * the segment counts as code if the file has no sections, no sections with code, more sections than
+ * any real file has, or overlapping sections. The same holds if an FDE is for an address outside
+ * the sections.
  */
 #include <elf.h>
 #include <endian.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * rows - FDEs and their rows, as .eh_frame has them and as they are found without it
+ * rows.c - FDEs and their rows, from .eh_frame and from other sources
  *
- * While .eh_frame is read its rows are collected, their states numbered: there are few different
- * ones, so that from here on rows are compared, and encoded, by number. Then FDEs are sorted by
- * start (most files have two or three ascending runs of them), and PLT stubs that no FDE covers are
- * added. What can be told of other code without .eh_frame comes from flow/; gen/list.c makes one
- * list of them all.
+ * While .eh_frame is read, rows are collected and their states numbered. A file has few different
+ * states, so later steps compare and encode rows by number. Then the FDEs are sorted by start (most
+ * files have two or three ascending runs of FDEs), and PLT stubs that no FDE covers are added. Rows
+ * for other code without .eh_frame come from flow/. gen/list.c makes one list of all rows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -190,7 +189,7 @@ static bool is_sp(const struct gen_rows *r, const struct cfi_rule *cfa)
 	return cfa->how == CFI_REG && cfa->reg == r->arch->abi->reg_sp && !cfa->off;
 }
 
-static struct cfi_rule above(struct cfi_rule rule, int pushed)
+static struct cfi_rule rule_above(struct cfi_rule rule, int pushed)
 {
 	if (rule.how == CFI_AT_CFA || rule.how == CFI_CFA)
 		return cfi_rule(rule.how, 0, (int64_t)rule.off - pushed);
@@ -198,7 +197,7 @@ static struct cfi_rule above(struct cfi_rule rule, int pushed)
 }
 
 /* @state as it is if the CFA is as much above the one it speaks of as a PLT has pushed */
-static struct cfi_state pushed(const struct gen_rows *r, const struct cfi_state *state)
+static struct cfi_state raise_cfa(const struct gen_rows *r, const struct cfi_state *state)
 {
 	struct cfi_state to = *state;
 	int size = r->arch->plt_pushes;
@@ -207,14 +206,14 @@ static struct cfi_state pushed(const struct gen_rows *r, const struct cfi_state 
 		to.cfa = cfi_rule(CFI_REG, to.cfa.reg, (int64_t)to.cfa.off + size);
 	else
 		to.cfa = cfi_bad(CFI_CAUSE_SP);
-	to.fp = above(to.fp, size);
+	to.fp = rule_above(to.fp, size);
 	/* Where they are popped RA is in its register again, as it was */
-	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : above(to.ra, size);
+	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : rule_above(to.ra, size);
 	return to;
 }
 
 /* Does the FDE that was added last tell by its next row that a PLT has pushed something? */
-static bool tells_pushed(const struct gen_rows *r, const struct cfi_state *state)
+static bool shows_push(const struct gen_rows *r, const struct cfi_state *state)
 {
 	uint32_t i;
 
@@ -237,7 +236,7 @@ static int set_pushed(struct gen_rows *r)
 
 	r->pushed = true;
 	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
-		state = pushed(r, &r->state[r->raw[i].state]);
+		state = raise_cfa(r, &r->state[r->raw[i].state]);
 		r->raw[i].state = rows_number(r, &state);
 		if (!r->raw[i].state)
 			return -ENOMEM;
@@ -251,13 +250,13 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 	struct cfi_state to;
 	int ret;
 
-	if (!r->pushed && tells_pushed(r, state)) {
+	if (!r->pushed && shows_push(r, state)) {
 		ret = set_pushed(r);
 		if (ret)
 			return ret;
 	}
 	if (r->pushed) {
-		to = pushed(r, state);
+		to = raise_cfa(r, state);
 		state = &to;
 	}
 	/* What follows is for profiling: as much too low, and nothing in it tells */

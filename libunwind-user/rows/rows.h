@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rows.h - a file's code, and the rows that are known of it
+ * rows.h - a file's code, and the rows that are known for it
  *
  *	image.c	the ELF file or image: code, .eh_frame, PLT sections
- *	rows.c	FDEs and their rows: of .eh_frame, of stubs, and those that others add
- *	code.c	what a row says, as bytes of an FRE
+ *	rows.c	FDEs and their rows: from .eh_frame, from stubs, and those that others add
+ *	code.c	the state of a row, as bytes of an FRE
  *	sig.c	code that returns from signal handlers
  *
- * Rows come from .eh_frame (rows_cfi_ops), then from what follows code (flow/). gen/ makes a table
- * of them.
+ * Rows come from .eh_frame (rows_cfi_ops), then from flow/, which follows code. gen/ makes a table
+ * from the rows.
  */
 #ifndef ROWS_H
 #define ROWS_H
@@ -24,11 +24,11 @@ struct gen_range {
 };
 
 struct gen_load {
-	uint64_t vaddr, off, size;	/* what is in the file; the rest is zero and no code */
+	uint64_t vaddr, off, size;	/* the part in the file; the rest is zero and no code */
 	bool exec;
 };
 
-/* Less than malloc() maps anew each time: its pages are there already */
+/* Small enough that malloc() does not map it anew each time: its pages are there already */
 #define IMAGE_WINDOW	(112u << 10)
 #define IMAGE_MAX_CODE	4096
 #define IMAGE_MAX_LOADS	64
@@ -43,34 +43,34 @@ struct gen_list {
 	uint64_t off, size;		/* in the file */
 };
 
-/* What tests leave out, or ask for */
+/* Flags for tests */
 #define GEN_NO_FLOW	0x1		/* no rows by following code */
 #define GEN_NO_CFI	0x2		/* as if there were no .eh_frame */
 #define GEN_BY_FP	0x4	/* CFA from FP, FP and RA from their registers, where known */
-/* Overlook so many of a hundred FDEs, by chance; the same @seed (16 bits) takes the same ones. */
+/* Drop @percent of the FDEs by chance; the same @seed (16 bits) drops the same FDEs. */
 #define GEN_DROP(percent, seed)	((uint32_t)(percent) << 8 | (uint32_t)(seed) << 16)
 #define GEN_DROPS	(GEN_NO_CFI | GEN_DROP(0xff, 0))
 
 struct gen_image {
 	unsigned int flags;		/* GEN_NO_FLOW ... */
-	int fd;				/* or -1 and */
+	int fd;				/* the file, or -1: read() is used */
 	int (*read)(void *ctx, uint64_t addr, void *to, size_t len);	/* a gen_read_fn */
 	void *ctx;
 	uint64_t addr;			/* where the header is mapped */
-	uint64_t bias;			/* memory: what to add to an address of the file */
+	uint64_t bias;			/* in memory: added to an address of the file */
 
 	uint16_t machine;
 	bool big_endian;
 	uint64_t entry;			/* e_entry */
 	bool has_interp;		/* PT_INTERP: a program, so that e_entry means something */
-	uint64_t text_section;		/* where .text begins, if known */
+	uint64_t text_section;		/* start of .text, if known */
 	bool fixed;			/* ET_EXEC: code may have addresses as numbers */
 	struct gen_load load[IMAGE_MAX_LOADS];
 	unsigned int nr_loads;
-	struct gen_range text;		/* all code, with what lies between */
+	struct gen_range text;		/* all code, and everything between */
 	/*
-	 * What is code of the segments that can be executed: ascending, and if the file is what a
-	 * linker makes, without overlaps. By sections, if they are believed, see image.c.
+	 * The code in executable segments: ascending and, in a file that a linker made, without
+	 * overlaps. It comes from sections, if these are believed, see image.c.
 	 */
 	struct gen_range code[IMAGE_MAX_RANGES];
 	unsigned int nr_code;
@@ -89,7 +89,7 @@ struct gen_image {
 	size_t window_size, window_room;
 };
 
-/* Numbers of the file, as they lie in it */
+/* Numbers in the byte order of the file */
 static inline uint16_t image_u16(const struct gen_image *img, uint16_t v)
 {
 	return img->big_endian ? be16toh(v) : le16toh(v);
@@ -108,18 +108,18 @@ static inline uint64_t image_u64(const struct gen_image *img, uint64_t v)
 int image_open(struct gen_image *img);
 void image_close(struct gen_image *img);
 
-/* Copy bytes of the file by offset: of a list. Returns as image_read(). */
+/* Copy bytes of a list, by offset in the file. Returns as image_read(). */
 int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len);
 
-/* Copy bytes of the file by address. Returns 0, -EFAULT if they are not in it, or a read error. */
+/* Copy bytes of the file by address. Returns 0, -EFAULT outside the file, or a read error. */
 int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
 
-/* image_code(), by another window */
+/* image_code() for bytes outside the window: moves the window */
 const uint8_t *image_move(struct gen_image *img, uint64_t vaddr, size_t len);
 
 /*
- * @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call; NULL if they are no code or
- * cannot be read. Cheap for ascending addresses.
+ * Returns @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call. NULL if the bytes
+ * are no code or cannot be read. Cheap for ascending addresses.
  */
 static inline const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
 {
@@ -130,23 +130,23 @@ static inline const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, s
 	return image_move(img, vaddr, len);
 }
 
-/* Are all of these bytes in one segment that can be executed? */
+/* Are all of these bytes in one executable segment? */
 bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
 
-/* Are they in one of img.code? */
+/* Are all of these bytes in one of img.code? */
 bool image_in_code(const struct gen_image *img, uint64_t start, uint64_t end);
 
-/* There is code in no section that says so: all of the segments may be code then. */
+/* An FDE is for code outside of all code sections: take whole segments for code from now on. */
 void image_distrust_sections(struct gen_image *img);
 
-/* What cfi_parse() is told of its .eh_frame, without the bytes. */
+/* The description of the image's .eh_frame for cfi_parse(), without the bytes. */
 struct cfi_section image_cfi(const struct gen_image *img, const struct arch *arch);
 
 /* ------------------------------ code.c ------------------------------- */
 
-/* A state as the part of an FRE after its start: the info byte and the words. */
+/* A state as bytes: the part of an FRE after its start, that is the info byte and the words. */
 struct gen_code {
-	uint8_t cause;		/* not 0: a hole, and nothing else is valid */
+	uint8_t cause;		/* not 0: a hole, and no other field is valid */
 	bool flex_only;
 	bool signal;
 	/* a function of its own, PC type MASK: @bytes from 0, @flex (default) from @limit on */
@@ -163,11 +163,11 @@ void gen_encode(const struct arch *arch, const struct cfi_state *state,
 /* ------------------------------ rows.c ------------------------------- */
 
 /* States that are no rules */
-#define GEN_NONE	0	/* nothing is known: not in the table, so other ways are tried */
-#define GEN_HOLE	1	/* known to have no rule: stated, and a walk ends there */
-#define GEN_FIRST	2	/* the first that is one */
+#define GEN_NONE	0	/* nothing is known: not in the table, a walk uses frame pointers */
+#define GEN_HOLE	1	/* known to have no rule: the table says so, and a walk ends */
+#define GEN_FIRST	2	/* the first state that is a rule */
 
-/* Holds from start (from text.start on) to the start of the next one. */
+/* A row holds from start (counted from text.start) to the start of the next row. */
 struct gen_row {
 	uint32_t start;
 	uint32_t state;		/* number in gen_rows.code */
@@ -175,7 +175,7 @@ struct gen_row {
 
 struct gen_fde {
 	uint32_t start, end;
-	uint32_t padded;	/* from here to start is padding, if that was looked at; or start */
+	uint32_t padded;	/* padding goes from here to start; start if not checked */
 	uint32_t row, nr_rows;	/* in gen_rows.raw */
 };
 
@@ -191,18 +191,18 @@ struct gen_rows {
 
 	struct gen_fde *fde;		/* in the order of .eh_frame; then sorted */
 	uint32_t nr_fdes, room_fdes;
-	uint32_t nr_sorted;		/* of them, when flow_add() began: it puts others behind */
+	uint32_t nr_sorted;		/* nr_fdes before flow_add(), which appends FDEs */
 	struct gen_row *raw;		/* rows of the FDEs */
 	uint32_t nr_raw, room_raw;
-	/* Of the FDE that was added last: see arch.plt_pushes */
+	/* About the FDE added last, see arch.plt_pushes */
 	bool pushed, behind_pushed;
 
 	/*
-	 * The result: ascending, without gaps, equal neighbours only where a function begins; the
-	 * last one is GEN_NONE, at the end of the last function.
+	 * The result: ascending rows without gaps. Neighbours are equal only where a function
+	 * starts. The last row is GEN_NONE, at the end of the last function.
 	 */
 	struct gen_row *row;
-	uint8_t *is_start;		/* of each row: does a function begin there? */
+	uint8_t *is_start;		/* for each row: does a function start there? */
 	uint32_t nr_rows, room_rows;
 };
 
@@ -213,40 +213,32 @@ void rows_free(struct gen_rows *r);
 extern const struct cfi_ops rows_cfi_ops;	/* arg: struct gen_rows */
 
 /*
- * Code without .eh_frame: the FDE [start, end), then its rows. Addresses are those of
- * the file, @start of a row counts from the start of the FDE.
+ * Add an FDE [start, end) for code without .eh_frame, then its rows. Addresses are those of the
+ * file; @start of a row counts from the start of the FDE.
  */
 int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end);
 int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state);
 
-/* A row of @fde, which is no part of @r yet, at @start (from text.start on). */
+/* Add a row at @start (counted from text.start) to @fde, which is not yet part of @r. */
 int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
 		 const struct cfi_state *state);
 
-/* The number of a state; 0 (which is GEN_NONE, hence no answer) without memory. */
+/* The number of a state; 0 without memory (0 is GEN_NONE, and never the number of a state). */
 uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state);
 
-/* FDEs by their starts; of equal starts the first in .eh_frame stays the first. */
+/* Sort FDEs by start. FDEs with equal starts keep their order in .eh_frame. */
 int rows_sort(struct gen_rows *r);
 
-/* FDEs for the stubs of PLTs that the sorted FDEs leave free; all are sorted then. */
+/* Add FDEs for the stubs of PLTs that the sorted FDEs do not cover; keeps the FDEs sorted. */
 int rows_add_plts(struct gen_rows *r);
 
-/* Do both say the same of the same code? */
+/* Do both FDEs say the same about the same code? */
 bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
 
-/* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
+/* The state for a pc (counted from text.start), from .eh_frame or of a stub; NULL: no row. */
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
 
-/* Sort, find PLT stubs, follow other code, make the list. */
-int rows_finish(struct gen_rows *r);
-
-/* ------------------------------ gen_list.c ------------------------------- */
-
-/* Do both say the same of the same code? */
-bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
-
-/* Is this between two functions, and padding? Counts from text.start on. */
+/* Are the bytes [start, end) between two functions padding? They count from text.start. */
 bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end);
 
 /* ------------------------------- sig.c ------------------------------- */
@@ -254,12 +246,12 @@ bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end);
 /* Is this code that returns from a signal handler, and does its FDE not know that? */
 bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde);
 
-/* FDEs for such code in a gap, which counts from text.start on. */
+/* Add FDEs for such code in the gap [start, end), which counts from text.start. */
 int sig_add(struct gen_rows *r, uint32_t start, uint32_t end);
 
 /*
- * How far hash tables are searched: who makes the input can make hashes collide. What is not found
- * is then taken for new, which costs some bytes and is right all the same.
+ * How far a hash table is searched, as hostile input can make hashes collide. After that many
+ * probes an entry counts as new. This costs some bytes, and the table is still right.
  */
 #define MAX_PROBES	64
 

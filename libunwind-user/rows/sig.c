@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * sig - code that returns from a signal handler, where .eh_frame does not know it
+ * sig.c - code that returns from a signal handler and that .eh_frame does not describe as such
  *
- * It is told by its bytes, which kernels and C libraries keep as they are, because debuggers look
- * for them; struct sframe_sig has them. Two things happen:
+ * This file recognizes such code by its bytes. Kernels and C libraries keep these bytes as they
+ * are, because debuggers look for them. struct sframe_sig has the bytes. There are two cases:
  *
- *	- an FDE says nothing of a signal (the vDSO of s390x has such): by its rules the interrupted
- *	  code called the trampoline. They are left out, and whoever steps tells it by its bytes;
- *	- there is no FDE (the vDSO of arm64, musl): a row, if tables have words for one, and if the
- *	  bytes are many enough to be nothing else. Handlers return to its start, and a return
- *	  address is looked up one byte before, so the row begins an instruction early: the vDSO has
- *	  a nop there for that.
+ *	- An FDE covers the code but says nothing about a signal (the vDSO of s390x has such an
+ *	  FDE). By its rules the interrupted code called the trampoline. The FDE is left out, and
+ *	  the unwinder recognizes the code by its bytes.
+ *	- No FDE covers the code (the vDSO of arm64, musl). It gets a row, if tables can express the
+ *	  row and if the bytes are enough to be nothing else. Handlers return to the start of this
+ *	  code, and an unwinder looks up a return address one byte before it. So the row starts one
+ *	  instruction early: the vDSO has a nop there for that.
  */
 #include <string.h>
 
@@ -39,7 +40,7 @@ bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde)
 	return false;
 }
 
-static int add(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
+static int add_row(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
 {
 	uint8_t sp = r->arch->abi->reg_sp;
 	struct cfi_state state = {
@@ -59,7 +60,7 @@ static int add(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start,
 	return ret ? ret : rows_add_row(r, 0, &state);
 }
 
-static int search(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
+static int find_sig(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
 {
 	uint64_t base = r->img->text.start;
 	uint32_t pc = start + (-(base + start) & (ALIGN - 1)), i, len;
@@ -71,7 +72,7 @@ static int search(struct gen_rows *r, const struct sframe_sig *sig, uint32_t sta
 		code = image_code(r->img, base + pc, len);
 		for (i = 0; code && i + sig->code_len <= len && !ret; i += ALIGN) {
 			if (!memcmp(code + i, sig->code, sig->code_len))
-				ret = add(r, sig, start, pc + i);
+				ret = add_row(r, sig, start, pc + i);
 		}
 		/* one that begins in the last bytes is found in the next round */
 		pc += len - (len > sig->code_len ? sig->code_len - 1 : 0);
@@ -91,7 +92,7 @@ int sig_add(struct gen_rows *r, uint32_t start, uint32_t end)
 		return 0;
 	for (i = 0; i < abi->nr_sigs && !ret; i++) {
 		if (abi->sigs[i].code_len >= MIN_CODE)
-			ret = search(r, &abi->sigs[i], start, end);
+			ret = find_sig(r, &abi->sigs[i], start, end);
 	}
 	return ret;
 }

@@ -2,9 +2,9 @@
 /*
  * sframe.h - SFrame sections: their format, a reader, and the step from a frame to its caller
  *
- * Most files of this folder are the kernel's as well, byte for byte: kernel/unwind/ in the kernel
- * series has the others of these, scripts/check-shared compares them. So they have names and a
- * sframe_env.h of their own, and include nothing of the library.
+ * Most files of this folder are byte for byte the same as files in kernel/unwind/ of the kernel
+ * series; scripts/check-shared compares them. So these files have names and a sframe_env.h of their
+ * own, and include nothing of the library.
  */
 #ifndef SFRAME_H
 #define SFRAME_H

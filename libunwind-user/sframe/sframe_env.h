@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * sframe_env.h - what sframe_read.c and step.c need of the world: user space
+ * sframe_env.h - what sframe_read.c and step.c need around them, for user space
  *
- * The kernel has another file of this name. Both define: u8 to u64, s8 to s64, bool, NULL,
- * the numbers of errno, likely(), unlikely(), __always_inline, sframe_noinline,
- * SFRAME_NATIVE_BIG, and
+ * The kernel has another file of this name. Both files define u8 to u64, s8 to s64, bool, NULL, the
+ * numbers of errno, likely(), unlikely(), __always_inline, sframe_noinline, SFRAME_NATIVE_BIG, and
  *
  *	SFRAME_V1_V2	versions 1 and 2 are read too
  *	SFRAME_SWAP	and sections in the other byte order
@@ -14,7 +13,7 @@
  *			optional: in place of the callbacks, see sframe_read.h and step.h;
  *			a table that is plain memory (t->mem) is read without
  *
- * SFRAME_AS_KERNEL is for tests: what the kernel reads and no more.
+ * SFRAME_AS_KERNEL is for tests: the reader then reads what the kernel reads and no more.
  */
 #ifndef SFRAME_ENV_H
 #define SFRAME_ENV_H

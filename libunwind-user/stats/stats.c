@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * stats - the causes in words
- */
+/* stats.c - the causes in words */
 #include "stats.h"
 
 const char *gen_cause_name(unsigned int cause)

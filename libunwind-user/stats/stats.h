@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stats.h - what of a file's code a table has rules for, and why it has none for the rest
+ * stats.h - how much of a file's code a table covers, and why it does not cover the rest
  *
- * The generator counts as it goes on; commands and caches pass the counts on.
+ * The generator counts while it makes a table. Commands and caches pass the counts on.
  */
 #ifndef STATS_H
 #define STATS_H
 
 #include "libunwind-user/cfi/cfi.h"
 
-/* Why a range has no rules; goes on from enum cfi_cause. */
+/* Why a range has no rules; continues enum cfi_cause. */
 enum gen_cause {
-	GEN_CAUSE_CFA = CFI_NR_CAUSES,	/* rules that SFrame has no words for, of the CFA, */
-	GEN_CAUSE_RA,			/* ... the return address, */
-	GEN_CAUSE_FP,			/* ... the frame pointer (lost, namely) */
+	GEN_CAUSE_CFA = CFI_NR_CAUSES,	/* SFrame cannot express the rule of the CFA, */
+	GEN_CAUSE_RA,			/* ... of the return address, */
+	GEN_CAUSE_FP,			/* ... of the frame pointer (which is lost) */
 	GEN_CAUSE_OVERLAP,		/* FDEs that contradict each other */
 	GEN_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
 	GEN_CAUSE_PLT,			/* PLT rule at an odd address */
-	GEN_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not know */
+	GEN_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not say so */
 	/* No hole, but not covered: */
-	GEN_CAUSE_FLOW,			/* code without .eh_frame, and too much to follow */
+	GEN_CAUSE_FLOW,			/* code without .eh_frame, too much of it to follow */
 	GEN_CAUSE_CODE,			/* the code moves SP in another way */
 	GEN_NR_CAUSES
 };
@@ -27,27 +27,27 @@ enum gen_cause {
 const char *gen_cause_name(unsigned int cause);
 
 struct gen_hole {
-	uint64_t nr;		/* ranges of pcs, or FDEs if it is not known what they cover */
+	uint64_t nr;		/* ranges of pcs, or FDEs if their ranges are not known */
 	uint64_t bytes;
 };
 
 struct gen_stats {
 	uint64_t eh_frame_size, eh_frame_hdr_size;
 	uint64_t nr_fdes;		/* in .eh_frame */
-	uint64_t nr_rows;		/* of their instructions */
-	uint64_t fde_bytes;		/* code they cover */
-	uint64_t text_bytes;		/* code in the file: of sections, or else of segments */
-	uint64_t hole_bytes;		/* code that the table says it has no rule for */
-	uint64_t covered_bytes;		/* code the table has rules for, of these: */
+	uint64_t nr_rows;		/* from the instructions of these FDEs */
+	uint64_t fde_bytes;		/* code that these FDEs cover */
+	uint64_t text_bytes;		/* code in the file: in sections, or else in segments */
+	uint64_t hole_bytes;		/* code for which the table states that it has no rule */
+	uint64_t covered_bytes;		/* code with rules in the table; of these bytes: */
 	uint64_t padding_bytes;
 	uint64_t plt_bytes;		/* stubs without .eh_frame */
-	uint64_t flow_bytes;		/* other code without .eh_frame, by following it */
-	uint64_t gap_bytes;		/* there is, in ranges that are more than padding */
+	uint64_t flow_bytes;		/* other code without .eh_frame, covered by following it */
+	uint64_t gap_bytes;		/* all such code, in ranges that are more than padding */
 	uint32_t table_fdes, table_fres;
 	struct gen_hole hole[GEN_NR_CAUSES];
 };
 
-/* Code of which the table says nothing: it has neither rules nor holes there. */
+/* Code that the table does not mention: it has neither rules nor holes there. */
 static inline uint64_t gen_unknown_bytes(const struct gen_stats *s)
 {
 	uint64_t known = s->covered_bytes + s->hole_bytes;

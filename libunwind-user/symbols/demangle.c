@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_demangle - C++ and Rust names as people write them, by libiberty
+ * demangle.c - C++ and Rust names as people write them, by libiberty
  *
- * Without parameters, as in the rest of a stack. A mangled name of a hundred bytes can stand for
- * one of gigabytes; libiberty's functions with a callback allocate nothing, so this one leaves them
- * with longjmp() once a name is longer than anyone reads.
+ * Names come without parameters, as in the rest of a stack. A mangled name of a hundred bytes can
+ * stand for a name of gigabytes. libiberty's functions with a callback allocate nothing, so the
+ * callback leaves them with longjmp() when a name gets longer than anyone reads.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ struct out {
 	char text[MAX_PLAIN];
 };
 
-static void take(const char *piece, size_t len, void *arg)
+static void take_piece(const char *piece, size_t len, void *arg)
 {
 	struct out *o = arg;
 
@@ -47,8 +47,8 @@ char *symbols_demangle(const char *name)
 		return NULL;
 	o->len = 0;
 	if (!setjmp(o->too_long) &&
-	    (rust_demangle_callback(name, DMGL_AUTO, take, o) ||
-	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, take, o)))) {
+	    (rust_demangle_callback(name, DMGL_AUTO, take_piece, o) ||
+	     (o->len = 0, cplus_demangle_v3_callback(name, DMGL_AUTO, take_piece, o)))) {
 		o->text[o->len] = '\0';
 		plain = strdup(o->text);
 	}

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_elf - one ELF file's functions as a sorted index
+ * elf.c - the functions of one ELF file as a sorted index
  *
- * Functions of .symtab and .dynsym go into one array. Where several have the
- * same address (read, __read, __libc_read) the one a person would write is
- * kept: fewest leading underscores, then global before weak before local.
- * extent.c says which addresses each of them names. The file is read,
- * not mapped: one that is cut short meanwhile must not raise SIGBUS.
+ * Functions of .symtab and .dynsym go into one array. Where several have the same address (read,
+ * __read, __libc_read), the index keeps the name a person would write: fewest leading underscores,
+ * then global before weak before local. extent.c says which addresses each of them names. The file
+ * is read, not mapped: a file that is cut short meanwhile must not raise SIGBUS.
  *
- * Other files may hold tables for this one (.gnu_debugdata, separate debug
- * files): who asked for the index adds them with symtab_collect().
+ * Other files may hold symbols for this file (.gnu_debugdata, separate debug files). The caller
+ * adds them to the index with symtab_collect().
  */
 #include <errno.h>
 #include <gelf.h>

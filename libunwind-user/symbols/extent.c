@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_extent - which addresses each symbol names
+ * extent.c - which addresses each symbol names
  *
- * A symbol with a size names the bytes of its size and no others. Where several have an address,
- * the one that starts last is the innermost and wins.
+ * A symbol with a size names the bytes of its size and no others. Where several symbols have an
+ * address, the symbol that starts last is the innermost and wins.
  *
- * Hand-written assembler often gives no size, and then nothing in the file says where the function
+ * Hand-written assembler often gives no size. Then nothing in the file says where the function
  * ends. Such a symbol names the code up to the first thing that can be another function: a symbol
- * of any kind, the end of one, the end of the section, the start of an FDE, the end of its own FDE.
- * That is only so while the file knows its functions. A stripped file has the exported ones alone:
- * between two of them others can lie of which nothing is left. There the FDE is the only proof, and
- * without one the symbol names its first byte. A symbol without a size at the address of one with a
- * size is another name for it, or a function that the compiler found to be empty: it names nothing.
+ * of any kind, the end of a symbol, the end of the section, the start of an FDE, the end of its own
+ * FDE.
+ *
+ * This rule holds only while the file knows its functions. A stripped file has the exported
+ * functions alone: between two of them there can be others that left no trace. There the FDE is the
+ * only proof, and without an FDE the symbol names its first byte. A symbol without a size can share
+ * its address with a symbol that has a size. It is then another name for that function, or a
+ * function that the compiler found to be empty: it names nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -150,8 +153,8 @@ struct cursor {
 	size_t bound, fde;
 };
 
-static uint64_t reach(const struct sym *s, const struct bounds *b, const struct ranges *fdes,
-		      struct cursor *c)
+static uint64_t find_end(const struct sym *s, const struct bounds *b, const struct ranges *fdes,
+			 struct cursor *c)
 {
 	uint64_t end;
 
@@ -165,7 +168,7 @@ static uint64_t reach(const struct sym *s, const struct bounds *b, const struct 
 	return b->complete ? end : s->addr + 1;
 }
 
-static int reach_all(struct symtab *tab, struct bounds *b, Elf *elf)
+static int find_ends(struct symtab *tab, struct bounds *b, Elf *elf)
 {
 	struct ranges fdes = {};
 	struct cursor c = {};
@@ -179,7 +182,7 @@ static int reach_all(struct symtab *tab, struct bounds *b, Elf *elf)
 	for (i = 0; !ret && i < tab->nr_syms; i++) {
 		if (tab->syms[i].size)
 			continue;
-		tab->syms[i].size = reach(&tab->syms[i], b, &fdes, &c) - tab->syms[i].addr;
+		tab->syms[i].size = find_end(&tab->syms[i], b, &fdes, &c) - tab->syms[i].addr;
 		tab->syms[i].unsized = true;
 	}
 	free(fdes.v);
@@ -197,7 +200,7 @@ int extent_make(struct symtab *tab, struct bounds *b, Elf *elf)
 		return 0;
 	qsort(tab->syms, tab->nr_syms, sizeof(*tab->syms), cmp_sym);
 	if (drop_aliases(tab)) {
-		ret = reach_all(tab, b, elf);
+		ret = find_ends(tab, b, elf);
 		if (ret)
 			return ret;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * impl.h - what the parts of symbols share
+ * impl.h - what the files that symbolize addresses share
  *
- *	symbols.c		the object, its files, names
+ *	symbols.c	the object, its files, names
  *	open.c		where a file is: sysroot, /proc/PID/root
  *	elf.c		one ELF file's functions
  *	extent.c	... and which addresses each of them names
@@ -22,18 +22,18 @@ struct sym {
 	uint64_t size;		/* never 0 once the index is ready */
 	uint32_t name;
 	uint32_t rank : 6;	/* the higher, the better a name for this address */
-	uint32_t unsized : 1;	/* the file gives no size: it is what nothing speaks against */
+	uint32_t unsized : 1;	/* the file gives no size: extent.c found it */
 };
 
 /*
- * Read the ELF file open at @fd. 0 with an index, which may be empty, or
+ * Read the ELF file open at @fd. Returns 0 with an index, which may be empty, or
  * -ENOEXEC, -ENOMEM. @more may be NULL.
  */
 int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg);
 void symtab_free(struct symtab *tab);
 /* The function that holds virtual address @addr, or NULL. */
 const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
-/* Where in the file a virtual address is; -1 if no segment holds it. */
+/* The file offset of a virtual address; -1 if no segment holds it. */
 int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 
 /* ---- extent.c ---- */
@@ -42,15 +42,15 @@ int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
 struct bounds {
 	uint64_t *v;
 	size_t nr, room;
-	bool complete;		/* functions that are not exported are among the symbols, too */
+	bool complete;		/* the symbols include functions that are not exported */
 };
 
-/* Sort the symbols and make the cover; @elf has the .eh_frame. @b gets more. 0 or -ENOMEM. */
+/* Sort the symbols and make the cover; @elf has the .eh_frame. Adds to @b. 0 or -ENOMEM. */
 int extent_make(struct symtab *tab, struct bounds *b, Elf *elf);
 
 /* ---- open.c ---- */
 
-/* As it stands in /proc/PID/maps: " (deleted)" may be its end. *@place: what was opened. */
+/* Open @path from /proc/PID/maps, which may end in " (deleted)". Sets *@place to what it opened. */
 int symbols_open_mapped(const char *root, const char *path, struct place *place);
 
 /* ---- perfmap.c ---- */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_open - where a file is
+ * open.c - finds and opens the file that a trace names
  *
- * The path comes from a trace, which may be anyone's, and may be meant in another root folder: that
- * of a container, or of an image of another machine. There an absolute symbolic link starts at that
- * root. Only regular files are opened for reading, and without waiting for the writer of a pipe.
+ * The path comes from a trace. Anyone may have written the trace, and the path may be relative to
+ * another root folder: that of a container, or of an image of another machine. An absolute symbolic
+ * link in such a folder starts at that root. Only regular files are opened for reading, and the
+ * open does not wait for the writer of a pipe.
  */
 #include <errno.h>
 #include <fcntl.h>

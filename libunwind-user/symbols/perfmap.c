@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols_perfmap - functions that a JIT compiler wrote
+ * perfmap.c - functions that a JIT compiler wrote
  *
- * /tmp/perf-PID.map (Linux: tools/perf/Documentation/jit-interface.txt): a line for each function,
- * "START SIZE NAME", appended as code is made, in the folder and with the number that the process
- * itself sees. Code that is dropped is not taken back, so later lines win where they overlap.
+ * The compiler writes /tmp/perf-PID.map (Linux: tools/perf/Documentation/jit-interface.txt). It has
+ * a line for each function, "START SIZE NAME", appended as code is made. Folder and PID are those
+ * that the process itself sees. The compiler does not remove the line of code that it drops, so
+ * later lines win where lines overlap.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,7 @@ void perfmap_free_all(struct uu_symbols *syms)
 	syms->maps = NULL;
 }
 
-static bool hex(char **p, uint64_t *v)
+static bool read_hex(char **p, uint64_t *v)
 {
 	char *s = *p;
 	int n = 0, d;
@@ -97,7 +98,7 @@ static bool parse_line(char *s, uint64_t *start, uint64_t *size, char **name)
 {
 	char *p;
 
-	if (!hex(&s, start) || *s++ != ' ' || !hex(&s, size) || *s++ != ' ')
+	if (!read_hex(&s, start) || *s++ != ' ' || !read_hex(&s, size) || *s++ != ' ')
 		return false;
 	while (*s == ' ')
 		s++;
@@ -154,7 +155,7 @@ static int cover_both(struct perfmap *m, struct cover_in *in)
 }
 
 /* @text has a byte more than @len, and becomes the map's. */
-static int parse(struct perfmap *m, char *text, size_t len, bool saved)
+static int parse_map(struct perfmap *m, char *text, size_t len, bool saved)
 {
 	struct cover_in *in = NULL;
 	size_t lines = 1, i;
@@ -214,7 +215,7 @@ static int read_fd(struct perfmap *m, int fd)
 			break;
 		len += n;
 	}
-	return parse(m, text, len, false);
+	return parse_map(m, text, len, false);
 }
 
 /* The number by which the process knows itself: the last one of NSpid in its status. */
@@ -348,7 +349,7 @@ static int add_text(struct uu_symbols *syms, int pid, const char *text, size_t l
 		return -ENOMEM;
 	}
 	memcpy(copy, text, len);
-	m->error = parse(m, copy, len, saved);
+	m->error = parse_map(m, copy, len, saved);
 	if (m->error)
 		map_clear(m);
 	return m->error;

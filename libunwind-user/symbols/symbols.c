@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * symbols - from (file, offset) to a function
+ * symbols.c - from (file, offset) to a function
  *
- * Files are looked up by path and expected build-id in a hash; each is opened
- * once, at the first question, and its answer -- an index or the reason why
- * there is none -- is kept. Names are demangled when first asked for.
+ * A hash finds files by path and expected build ID. Each file is opened once, at the first
+ * question, and the answer -- an index, or the reason why there is no index -- is kept. Names are
+ * demangled when first asked for.
  *
- * Where a file with a build-id is looked for: at its path; in the root folder of
- * a process that had it mapped, which is read again for the next such process;
- * among the files that were read before; by its build-id where debug files are
- * kept; from a server, if one was asked for. What has another build-id is not it.
+ * A file with a build ID is looked for
+ *	- at its path;
+ *	- in the root folder of a process that had it mapped, which is read again for the next such
+ *	  process;
+ *	- among the files that were read before;
+ *	- by its build ID where debug files are kept;
+ *	- from a server, if the caller asked for servers.
+ * A file with another build ID is never taken.
  */
 #include <elf.h>
 #include <errno.h>
@@ -264,8 +268,8 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
  * What is at @offset of a file, at least @want bytes unless it ends before; *@nr: how many there
  * are. Neighbours are read, too.
  */
-static const uint8_t *peek(struct uu_symbols *syms, const struct file *f, uint64_t offset,
-			   ssize_t want, ssize_t *nr)
+static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, uint64_t offset,
+				 ssize_t want, ssize_t *nr)
 {
 	const uint64_t half = sizeof(syms->peek.bytes) / 2;
 	uint64_t from = syms->peek.offset;
@@ -318,7 +322,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
-	buf = peek(syms, f, offset, sizeof(returns->code), &n);
+	buf = peek_bytes(syms, f, offset, sizeof(returns->code), &n);
 	for (i = 0; i < sizeof(returns) / sizeof(*returns); i++) {
 		if (f->tab.machine == returns[i].machine && n >= returns[i].len &&
 		    !memcmp(buf, returns[i].code, returns[i].len))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols.h - what the debug information of a file adds to: see debug/
+ * symbols.h - the door for debug/, which adds debug information to a file's symbols
  *
- * uu_symbols_new_debug() sets uu_symbols.ops. Programs that call it are linked with debug/: lines,
- * and what was inlined, from debug information in the file or elsewhere. Programs that only ask for
- * names are not linked with debug/.
+ * uu_symbols_new_debug() sets uu_symbols.ops. Only programs that call it are linked with debug/.
+ * They get lines and inlined functions, from debug information in the file or elsewhere. Programs
+ * that only ask for names are not linked with debug/.
  */
 #ifndef UU_SYMBOLS_H
 #define UU_SYMBOLS_H
@@ -31,7 +31,7 @@ struct seg {
 	bool exec;
 };
 
-/* What an ELF file has: its functions, and where it is mapped. */
+/* The functions and segments of an ELF file. */
 struct symtab {
 	struct sym *syms;	/* sorted by address */
 	size_t nr_syms;
@@ -47,16 +47,16 @@ struct symtab {
 
 struct collect;
 
-/* Adds what other files know of @elf; 0 or -ENOMEM. */
+/* Adds the functions that other files have for @elf; 0 or -ENOMEM. */
 typedef int symtab_more(void *arg, struct collect *c, Elf *elf);
 
 /* Add the functions of another file with the same addresses; 0 or -ENOMEM. */
 int symtab_collect(struct collect *c, Elf *elf);
 /* The virtual address of a file offset; -1 if no segment holds it. */
 int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
-/* The build-id among the notes in @data, which may be NULL; its size, 0 without one. */
+/* Find the build ID among the notes in @data, which may be NULL. Returns its size, or 0. */
 size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
-/* That of the ELF file which is open for reading, of any architecture; its size, or 0. */
+/* Read the build ID of an ELF file of any architecture, open for reading. Its size, or 0. */
 size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
 
 /* ---- symbols.c ---- */
@@ -76,12 +76,12 @@ struct file {
 	uint8_t build_id[UU_BUILD_ID_MAX];
 	size_t build_id_size;
 	int error;		/* 0, or what every lookup returns */
-	struct file *same;	/* another path's, with the same build-id and read before */
+	struct file *same;	/* read before at another path, with the same build ID */
 	struct place place;	/* where it was found */
 	struct symtab tab;
-	char **names;		/* demangled, by symbol; NULL: not asked yet */
-	struct debug *debug;	/* of debug/debug.c; NULL: none */
-	int pids[MAX_PIDS];	/* whose roots were tried in vain */
+	char **names;		/* demangled, by symbol; NULL: not asked for yet */
+	struct debug *debug;	/* of debug/debug.c; NULL: no debug information */
+	int pids[MAX_PIDS];	/* processes whose roots were tried in vain */
 	unsigned int nr_pids;
 };
 
@@ -89,10 +89,10 @@ struct perfmap;
 
 /* What uu_symbols_new_debug() adds. */
 struct debug_ops {
-	/* a symtab_more with a struct file: find its debug information, add its functions */
+	/* a symtab_more whose arg is a struct more_arg: finds debug information, adds functions */
 	symtab_more *more;
 	void (*free)(struct debug *d);
-	/* an open file with this build-id from elsewhere, *@place set, or -1 */
+	/* opens a file with this build ID from elsewhere, and sets *@place; or -1 */
 	int (*fetch)(struct uu_symbols *syms, struct file *f, struct place *place);
 	void (*done)(struct uu_symbols *syms);
 };
@@ -100,14 +100,14 @@ struct debug_ops {
 struct uu_symbols {
 	char *sysroot, *debug_dir;
 	bool no_demangle;
-	unsigned int debuginfod_ms;	/* what is left of it */
+	unsigned int debuginfod_ms;	/* time left for requests */
 	size_t debug_room;		/* bytes of debug information that may still be read */
 	struct file **buckets;
 	struct perfmap *maps;
 	const struct debug_ops *ops;
 	void *lines;			/* of debug/lines.c */
 	void *debuginfod;		/* of debug/debuginfod.c */
-	/* the bytes of a file that uu_symbols_is_signal_return() looked at last */
+	/* the bytes of a file that uu_symbols_is_signal_return() read last */
 	struct {
 		const struct file *f;
 		uint64_t offset;
@@ -116,25 +116,25 @@ struct uu_symbols {
 	} peek;
 };
 
-/* For the functions of debug_ops, which have the file alone. */
+/* The arg of debug_ops.more(). */
 struct more_arg {
 	struct uu_symbols *syms;
 	struct file *f;
 };
 
-/* The file, read if it was not; NULL without memory. Its error is the lookup's. */
+/* Find a file, and read it if needed; NULL without memory. Lookups return its error. */
 struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want);
 
 /* ---- demangle.c ---- */
 
-/* A name as people write it, to be freed; NULL: @name is one already, or no memory. */
+/* A name as people write it, to be freed; NULL: @name is not mangled, or no memory. */
 char *symbols_demangle(const char *name);
 
 /* ---- open.c ---- */
 
 /*
- * Open @path as it is seen with @root as the root folder ("": this process's), if it is a regular
- * file; -1 if not. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
+ * Open @path with @root as the root folder ("": the root of this process). Returns a descriptor, or
+ * -1 if it is no regular file. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
  */
 int symbols_open(const char *root, const char *path, int flags);
 int place_set(struct place *p, const char *root, const char *path);

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables_cache - a folder of tables that were made before
+ * cache.c - a folder of tables that were made before
  *
- * format.h says how its files are named and what is in them; audit/audit.c reads them, too.
+ * abi/format.h describes file names and contents. audit/audit.c reads these files too.
  *
- * A build-id is only a claim: anyone can make a file with that of libc, run it, and so have its
- * table put where libc's would be looked for. So it counts where only root and the caller can put
- * files: it is theirs, and lies on a file system of the caller's own root (root of a container
- * writes to another one). All other files, and what has no build-id, are known by the inode and its
- * times, which cannot be made up.
+ * A build ID is only a claim. Anyone can make a file with the build ID of libc and run it, and the
+ * cache would keep its table as the table of libc. So a build ID counts only where nobody but root
+ * and the caller can put files. Such a file belongs to one of them, and lies on a file system of
+ * the caller's own root (root of a container writes to another file system). All other files, and
+ * files without a build ID, are known by the inode and its times, which nobody can fake.
  *
- * The folder of root is for all users: audit/audit.c takes tables from it in programs of whomever.
- * What not all may read, no table that all may read is made of.
+ * The folder of root is for all users: audit/audit.c takes tables from it in any user's programs.
+ * So a table that all may read is never made from a file that not all may read.
  *
- * What is read is trusted no more than a file from the net: sizes and a checksum over everything
- * come first in it. They find damage, not malice; against that the folder and each file have to
- * belong to the caller, with nobody else allowed to write.
+ * A table from the cache is trusted no more than a file from the net: sizes and a checksum over
+ * everything come first in it. They find damage, not malice. Against malice, the folder and each
+ * file must belong to the caller, with nobody else allowed to write.
  *
- * Writers make a file without a name in the way of readers, and rename it, so a reader sees all of
- * a table or none; of two writers the last one wins, with the same table. Each use sets the time of
- * last access. When the folder gets too large, those with the oldest go. None of this needs a lock:
- * a file that goes while somebody reads it is still there for him, and one that went before is made
- * again.
+ * A writer makes a file under a name that readers do not use, and renames it, so a reader sees all
+ * of a table or nothing. Of two writers the last one wins, with the same table. Each use sets the
+ * time of last access. When the folder gets too large, the tables with the oldest access go. This
+ * needs no lock: a file that goes while a process reads it is still there for that process, and a
+ * file that went before is made again.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -245,7 +245,7 @@ static bool header_fits(const struct cache_header *h, const struct tables_id *id
 	       h->head.stats_size == sizeof(h->stats);
 }
 
-static int load(int fd, const struct tables_id *id, struct gen_table *table)
+static int load_table(int fd, const struct tables_id *id, struct gen_table *table)
 {
 	struct cache_header h;
 	struct stat st;
@@ -291,7 +291,7 @@ int tables_cache_get(struct tables_cache *c, const struct tables_id *id, struct 
 		return -ENOENT;
 	ret = -ENOENT;
 	if (!fstat(fd, &st) && st.st_uid == c->uid && !(st.st_mode & (S_IWGRP | S_IWOTH)))
-		ret = load(fd, id, table);
+		ret = load_table(fd, id, table);
 	if (!ret && time(NULL) - st.st_atime > USED_EVERY)
 		futimens(fd, now);
 	close(fd);
@@ -306,7 +306,7 @@ struct cache_entry {
 	uint64_t bytes;
 };
 
-static int older(const void *a, const void *b)
+static int compare_age(const void *a, const void *b)
 {
 	const struct timespec *x = &((const struct cache_entry *)a)->used;
 	const struct timespec *y = &((const struct cache_entry *)b)->used;
@@ -370,7 +370,7 @@ static void make_room(struct tables_cache *c, uint64_t bytes)
 	for (i = 0; i < nr; i++)
 		sum += list[i].bytes;
 	if (bytes && nr > 0)
-		qsort(list, nr, sizeof(*list), older);
+		qsort(list, nr, sizeof(*list), compare_age);
 	for (i = 0; i < nr; i++) {
 		if (bytes && sum + bytes > want && !unlinkat(c->dir, list[i].name, 0))
 			sum -= list[i].bytes;

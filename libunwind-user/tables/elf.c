@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables_elf - which file is it
+ * elf.c - identifies a file
  *
- * A build-id names contents, but tools that move code in a file (patchelf and the like) keep it.
- * So the program headers belong to the identity: with the same build-id and the same headers, the
+ * A build ID names contents, but tools that move code in a file (patchelf and the like) keep it. So
+ * the program headers are part of the identity: with the same build ID and the same headers, the
  * same code is at the same place.
  *
- * The file may change while it is read: all that is used was read once and checked afterwards.
+ * The file may change while it is read. So all data that is used is read once and checked
+ * afterwards.
  */
 #include <elf.h>
 #include <errno.h>

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables_follow - register what is started and loaded from now on
+ * follow.c - registers the programs and libraries that start and load from now on
  *
- * The question is who tells that a file is mapped executable, in any process. Three can:
+ * The session needs to know when any process maps a file executable. Three sources report that:
  *
- * - ftrace: sched_process_exec tells of programs but not of what they load, and a system call event
- *   for mmap() slows all system calls down. user_unwind_map tells of both, but once an instance
- *   asks for that, it no longer goes to the buffer that the user records, who needs it.
- * - looking through /proc again and again: 20 to 50 ms each time, and always late.
+ * - ftrace: sched_process_exec reports programs but not the libraries that they load, and a system
+ *   call event for mmap() slows all system calls down. user_unwind_map reports both. But once an
+ *   instance asks for that event, it no longer goes to the buffer that the user records, and the
+ *   user needs it there.
+ * - reading /proc again and again: 20 to 50 ms each time, and always late.
  * - perf: a software event that counts nothing (PERF_COUNT_SW_DUMMY) with `mmap2` set gets a record
- *   for each executable mapping of a file, made by exec, dlopen() or mprotect(): process, range,
- *   inode, path. It costs nothing where nothing is mapped.
+ *   for each executable mapping of a file, made by exec, dlopen() or mprotect(). The record has
+ *   process, range, inode and path. It costs nothing where nothing is mapped.
  *
- * So perf it is, with an event and a small buffer for each CPU; and /proc once a second where it
- * may not be used. Records that were lost are answered by a scan of /proc.
+ * So this file uses perf, with an event and a small buffer for each CPU. Where perf is not allowed,
+ * it reads /proc once a second. After lost records it scans /proc.
  *
- * Files are opened as scan.c does it. One that was looked at within the last second is not
- * looked at again: a shell script executes the same few files thousands of times. Each look is two
- * switches of tasks, which a tracer of these has in its recording: so after records that told
- * nothing new this thread sleeps for a moment, the longer the longer there is no news, and reads
- * what came meanwhile at once.
+ * scan.c opens the files. A file that was checked within the last second is not checked again: a
+ * shell script executes the same few files thousands of times. Each wakeup of this thread costs two
+ * task switches, and a user who traces task switches has both in the recording. So after records
+ * that brought nothing new this thread sleeps for a moment, and longer each time. Then it reads all
+ * new records at once.
  *
- * While nothing happens it registers what recall.c hands over.
+ * While nothing happens, this thread registers the files that recall.c hands over.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -222,7 +223,7 @@ static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *
 /* ------------------------------- the thread ------------------------------ */
 
 /* Wait so long for the word to stop. */
-static bool stopped(const struct tables_follow *f, int ms)
+static bool wait_for_stop(const struct tables_follow *f, int ms)
 {
 	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
 
@@ -238,14 +239,14 @@ static int nap_after(int ms, uint64_t since)
 }
 
 /* Has a list been handed over? That is done once. */
-static bool take_over(struct tables_follow *f)
+static bool take_list(struct tables_follow *f)
 {
 	uint64_t one;
 
 	return read(f->hand_over, &one, sizeof(one)) == sizeof(one);
 }
 
-static void *follow(void *arg)
+static void *follow_mappings(void *arg)
 {
 	struct tables_follow *f = arg;
 	struct tables *t = f->t;
@@ -264,7 +265,7 @@ static void *follow(void *arg)
 	}
 	for (;;) {
 		/* Without rings the list is gone through at once: nothing tells what starts */
-		while (!f->nr && recalling && !stopped(f, 0))
+		while (!f->nr && recalling && !wait_for_stop(f, 0))
 			recalling = tables_recall_next(t, f->recall);
 		ret = poll(f->poll, f->nr + 2, recalling ? 0 : f->nr ? -1 : RESCAN_MS);
 		if (ret < 0 && errno != EINTR)
@@ -272,7 +273,7 @@ static void *follow(void *arg)
 		if (f->poll[f->nr].revents)
 			break;
 		if (f->poll[f->nr + 1].revents)
-			recalling |= take_over(f);
+			recalling |= take_list(f);
 		lost = !f->nr;
 		any = fresh = false;
 		for (i = 0; i < f->nr; i++)
@@ -286,7 +287,7 @@ static void *follow(void *arg)
 		now = tables_now_ns();
 		nap = fresh || recalling ? 0 : nap_after(nap, now - last);
 		last = now;
-		if (nap && stopped(f, nap))
+		if (nap && wait_for_stop(f, nap))
 			break;
 	}
 	return NULL;
@@ -330,7 +331,7 @@ int tables_follow(struct tables *t, bool scan)
 	/* Signals are for the threads of the program */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&f->thread, NULL, follow, f);
+	ret = -pthread_create(&f->thread, NULL, follow_mappings, f);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (ret)
 		goto fail;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * impl.h - what the parts of a session share: session.c, scan.c, follow.c,
- * recall.c
- */
+/* impl.h - what the parts of a session share: session.c, scan.c, follow.c, recall.c */
 #ifndef TABLES_IMPL_H
 #define TABLES_IMPL_H
 
@@ -21,7 +18,7 @@ struct tables_entry {
 	dev_t dev;
 	ino_t ino;
 	bool opened;			/* size and mtime are known */
-	bool used;			/* in this session, not only in an earlier one */
+	bool used;			/* in this session, not only in an earlier session */
 	off_t size;
 	struct timespec mtime;
 	struct tables_file file;	/* its path belongs to the entry */
@@ -29,27 +26,28 @@ struct tables_entry {
 
 struct tables {
 	int fd;				/* user_unwind_tables */
-	/* Hand a table to the kernel; 0 or -errno. Tests have another one. */
+	/* Hand a table to the kernel; 0 or -errno. Tests set another function. */
 	int (*add)(struct tables *t, const struct unwind_table_file *arg);
 	void *add_ctx;
-	struct tables_opts opts;	/* as they were given: nobody changes them */
-	char *proc;			/* "/proc", but for tests */
+	struct tables_opts opts;	/* the caller's, never changed */
+	char *proc;			/* "/proc", except in tests */
 	struct tables_cache *cache;
 	int cache_error;
 	pthread_mutex_t work;		/* one file at a time; taken before @lock */
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock;		/* for all fields below */
 	void *index;			/* tsearch() tree of the entries */
 	struct tables_entry **entry;	/* in the order they came */
 	size_t nr_entries, room_entries;
-	struct tables_summary sum;	/* but for what the entries say */
-	bool vdso;			/* is registered */
+	struct tables_summary sum;	/* without the counts that come from the entries */
+	bool vdso;			/* the vDSO is registered */
 	struct tables_follow *follow;
-	struct tables_recall *recall;	/* the rest of it, that nobody works at */
+	struct tables_recall *recall;	/* the rest of the list, not yet handed to a thread */
 };
 
 /*
- * tables_scan() which calls progress() only if @report: the thread that follows calls it for the
- * scan that somebody waits for, and not later, when another thread may be in tables_recall().
+ * tables_scan() that calls progress() only if @report. The thread of tables_follow() calls
+ * progress() for the scan that the caller waits for, and not later, when another thread may be in
+ * tables_recall().
  */
 int tables_scan_processes(struct tables *t, bool report);
 
@@ -57,25 +55,25 @@ int tables_scan_processes(struct tables *t, bool report);
 void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *path, int error);
 
 /*
- * tables_add_fd() for a file that need not run at all: only if its table is in the cache, else
- * -ENOENT; and a failure is nothing that the summary tells.
+ * tables_add_fd() for a file that may not run at all. It registers the file only if its table is in
+ * the cache, else it returns -ENOENT. The summary does not count a failure.
  */
 int tables_recall_fd(struct tables *t, int fd, const char *path);
 
-/* A list of paths, and how far it was gone through. */
+/* A list of paths, and the position in it. */
 struct tables_recall {
 	char *text, *at;
-	unsigned int nr;		/* paths that were looked at */
-	uint64_t before;		/* bytes of tables when it began */
+	unsigned int nr;		/* paths tried so far */
+	uint64_t before;		/* bytes of tables at the start */
 };
 
 /* NULL without memory. */
 struct tables_recall *tables_recall_begin(struct tables *t);
 void tables_recall_free(struct tables_recall *r);
-/* Register the next file; false if there is no other. */
+/* Register the next file; false at the end of the list. */
 bool tables_recall_next(struct tables *t, struct tables_recall *r);
 
-/* The thread that follows goes on with @r, which is its own then; false if there is no thread. */
+/* Hand @r to the thread of tables_follow(), which then owns it; false if there is no thread. */
 bool tables_follow_recall(struct tables *t, struct tables_recall *r);
 
 uint64_t tables_now_ns(void);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables_make - the table of a file, kept or made now
+ * make.c - the table of a file, from the cache or made now
  *
- * A file can be written to while its table is made. The result is then thrown away and made once
- * more: a table that is half of one content and half of another would have wrong rows.
+ * A program can write to a file while its table is made. The result is then thrown away and made
+ * once more: a table that is half from one content and half from another would have wrong rows.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@
  * program which is not relocated: to the kernel, base 0 says that a section is where it was made
  * for. So it is made one for the start of the code, before anybody sees it.
  */
-static void rebase(struct gen_table *t)
+static void rebase_table(struct gen_table *t)
 {
 	uint64_t shift = t->base - t->text_start, start;
 	uint32_t nr, off;
@@ -68,7 +68,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		ret = gen_from_fd(fd, table);
 		if (ret)
 			return ret;
-		rebase(table);
+		rebase_table(table);
 	}
 	if (fstat(fd, &st) || !same_content(&st, &id->st)) {
 		gen_free(table);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables_recall - register what ran in earlier sessions, and may start again
+ * recall.c - registers files that ran in earlier sessions and may start again
  *
- * A table that is registered when a program's first mapping is seen (follow.c) is late for
- * the first stacks of that program. What will be started nobody knows, but mostly it is what was
- * started before: so a session leaves the paths of the files that ran in the folder of tables, and
- * the next one registers these before anything happens. Those used last are on top of the list, and
- * a session that cannot wait for all of them leaves the rest to the thread that follows.
+ * follow.c registers a table when it sees a program's first mapping. This is late for the first
+ * stacks of the program. Nobody knows which programs will start, but mostly they are the programs
+ * that started before. So a session leaves the paths of the files that ran in the folder of tables.
+ * The next session registers these files before anything happens. The files used last are on top of
+ * the list. A session that cannot wait for all of them leaves the rest to the thread of follow.c.
  *
- * The list need not be right. A path leads to a file, and that one is identified by its contents
- * like any other; at worst it is one that nobody runs. But a path can be bent by whoever owns a
- * folder on its way, and opening a device or a pipe has effects: so a file is looked at before it
- * is opened.
+ * The list need not be right. A path leads to a file, and the file is identified by its contents
+ * like any other; at worst nobody runs it. But the owner of a folder on the way can redirect a
+ * path, and opening a device or a pipe has effects. So the session checks a file before it opens
+ * the file.
  *
- * The list has one path a line, the most recently used first. Of two sessions that end at once, one
- * may leave its paths out.
+ * The list has one path a line, the most recently used first. When two sessions end at once, the
+ * paths of one of them may get lost.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -161,7 +161,7 @@ struct list {
 };
 
 /* Append the path of a file that is not in the list yet. */
-static int append(struct list *l, const char *path, const struct stat *st)
+static int append_path(struct list *l, const char *path, const struct stat *st)
 {
 	size_t len = strlen(path);
 	uint64_t *seen;
@@ -194,7 +194,7 @@ static int append_used(struct tables *t, struct list *l)
 
 		if (e->used && e->file.cause == TABLES_COVERED && *e->file.path == '/' &&
 		    !stat(e->file.path, &st) && st.st_dev == e->dev && st.st_ino == e->ino)
-			ret = append(l, e->file.path, &st);
+			ret = append_path(l, e->file.path, &st);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return ret;
@@ -215,7 +215,7 @@ int tables_remember(struct tables *t)
 	at = old;
 	while (!ret && (path = next_path(&at))) {
 		if (*path == '/' && !stat(path, &st) && S_ISREG(st.st_mode))
-			ret = append(&l, path, &st);
+			ret = append_path(&l, path, &st);
 	}
 	if (!ret && l.nr)
 		ret = tables_cache_put_list(t->cache, l.text, l.len);

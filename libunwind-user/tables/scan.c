@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables_scan - register everything that runs
+ * scan.c - registers everything that runs
  *
- * /proc/PID/maps of all processes is read once, and of each file one mapping is kept. Then each of
- * them is opened, through /proc/PID/map_files/START-END: that is the file that is mapped, also if
- * it was deleted or replaced, or has a name in another mount namespace only. Where that is not
- * allowed, or the process is gone, its path has to do.
+ * The scan reads /proc/PID/maps of all processes once, and keeps one mapping of each file. Then it
+ * opens each file through /proc/PID/map_files/START-END. This opens the mapped file, even if it was
+ * deleted or replaced, or has a name in another mount namespace only. Where map_files is not
+ * allowed, or the process is gone, the scan uses the file's path.
  *
- * The kernel identifies by the descriptor, so a path that leads elsewhere by now does no harm.
+ * The kernel identifies the file by the descriptor, so a path that leads elsewhere by now does no
+ * harm.
  */
 #include <ctype.h>
 #include <dirent.h>

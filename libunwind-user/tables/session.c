@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * tables - the session: files that were registered with the kernel, or not and why
+ * session.c - the session: files that are registered with the kernel, or why they are not
  *
- * The kernel takes a table for the file that a descriptor names and for its contents at that time,
- * so a mistake here registers a table too many, or one too few, but none for the wrong file.
+ * The kernel takes a table for the file that a descriptor names and for its contents at that time.
+ * So a mistake here registers a table too many, or too few, but never a table for the wrong file.
  *
- * Files are known by device and inode. One that has another size or time of modification than when
- * it was registered is another one, and is registered again; the kernel does not use the old table
- * any more.
+ * A file is known by device and inode. A file whose size or time of modification differs from when
+ * it was registered counts as another file, and is registered again. The kernel no longer uses the
+ * old table.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +79,7 @@ enum tables_cause tables_cause_of(int error)
 
 /* ------------------------------- the index ------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct tables_entry *x = a, *y = b;
 
@@ -92,7 +92,7 @@ static int compare(const void *a, const void *b)
 static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, const char *path)
 {
 	struct tables_entry key = { .dev = dev, .ino = ino }, *e;
-	void *node = tfind(&key, &t->index, compare);
+	void *node = tfind(&key, &t->index, compare_entries);
 
 	if (node)
 		return *(struct tables_entry **)node;
@@ -106,7 +106,7 @@ static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, con
 	e->dev = dev;
 	e->ino = ino;
 	e->file.path = strdup(path);
-	if (!e->file.path || !tsearch(e, &t->index, compare)) {
+	if (!e->file.path || !tsearch(e, &t->index, compare_entries)) {
 		free((char *)e->file.path);
 		free(e);
 		return NULL;
@@ -122,8 +122,8 @@ static bool is_same(const struct tables_entry *e, const struct stat *st)
 }
 
 /* Keep what became of a file; @used: by something that runs. */
-static void note(struct tables *t, const struct tables_id *id, const char *path,
-		 const struct gen_table *table, bool cached, bool used, int error)
+static void note_file(struct tables *t, const struct tables_id *id, const char *path,
+		      const struct gen_table *table, bool cached, bool used, int error)
 {
 	const struct stat *st = &id->st;
 	struct tables_entry *e;
@@ -241,7 +241,7 @@ static int add_file(struct tables *t, int fd, const char *path, bool recalled)
 	id.st = st;
 	/* who does not run yet has lost nothing, and may have more luck once it does */
 	if (!recalled || !ret)
-		note(t, &id, path, &table, cached || recalled, !recalled, ret);
+		note_file(t, &id, path, &table, cached || recalled, !recalled, ret);
 	gen_free(&table);
 out:
 	pthread_mutex_unlock(&t->work);
@@ -302,7 +302,7 @@ int tables_add_vdso(struct tables *t)
 		arg.text_size = table.text_size;
 		ret = t->add(t, &arg);
 	}
-	note(t, &id, "[vdso]", &table, false, true, ret);
+	note_file(t, &id, "[vdso]", &table, false, true, ret);
 	if (!ret)
 		gen_free(&table);
 	t->vdso = !ret;
@@ -364,7 +364,7 @@ int tables_open(const struct tables_opts *opts, struct tables **tables)
 	return ret;
 }
 
-static void keep(void *p)
+static void keep_entry(void *p)
 {
 	(void)p;
 }
@@ -380,7 +380,7 @@ void tables_close(struct tables *t)
 	if (t->fd >= 0)
 		close(t->fd);
 	tables_cache_close(t->cache);
-	tdestroy(t->index, keep);
+	tdestroy(t->index, keep_entry);
 	for (i = 0; i < t->nr_entries; i++) {
 		free((char *)t->entry[i]->file.path);
 		free(t->entry[i]);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tables.h - unwind tables for files: made once, kept, given to the kernel
+ * tables.h - unwind tables for files: makes them once, keeps them, gives them to the kernel
  *
- *	elf.c	which file is it: build-id, code segments
- *	cache.c	a folder of tables that were made before
- *	make.c	the table of a file: from the folder, or made and put there
- *	session.c	the session: what was registered with the kernel, and what was not and why
- *	scan.c	everything that runs: /proc
- *	follow.c	everything that starts from now on
- *	recall.c	everything that ran in earlier sessions, and may start again
+ *	elf.c		identifies a file: build ID, code segments
+ *	cache.c		a folder of tables that were made before
+ *	make.c		the table of a file: from the folder, or made and put there
+ *	session.c	the session: files that are registered with the kernel, or why they are not
+ *	scan.c		registers everything that runs: /proc
+ *	follow.c	registers everything that starts from now on
+ *	recall.c	registers files that ran in earlier sessions, and may start again
  *
- * Functions return 0 or a negative errno, and print nothing. A struct tables may be used by several
- * threads at once, a struct tables_cache too.
+ * Functions return 0 or a negative errno, and print nothing. Several threads may use a struct
+ * tables at once, and a struct tables_cache too.
  */
 #ifndef TABLES_H
 #define TABLES_H
@@ -33,21 +33,21 @@ struct tables_seg {
 	uint64_t offset, size, vaddr;
 };
 
-/* Which file it is, as far as that can be told from its first pages. */
+/* The identity of a file, as far as its first pages show it. */
 struct tables_id {
 	struct stat st;
-	uint8_t build_id[20];		/* longer ones are cut */
-	uint32_t build_id_size;		/* 0: it has none */
-	bool is_vdso;			/* no file: what the kernel gave; st is not set */
+	uint8_t build_id[20];		/* longer build IDs are cut */
+	uint32_t build_id_size;		/* 0: no build ID */
+	bool is_vdso;			/* no file but the kernel's vDSO; st is not set */
 	uint64_t layout;		/* checksum over the program headers */
 	uint32_t nr_segs;
 	struct tables_seg seg[TABLES_MAX_SEGS];
 };
 
 /*
- * Read the identity of the ELF file that is open for reading. Returns 0, -ENOEXEC if it is no ELF
- * file, -EOPNOTSUPP if it is no 64-bit one of this machine's architecture or no program or library,
- * or what reading it returned.
+ * Read the identity of the ELF file that is open for reading. Returns 0, -ENOEXEC if the file is no
+ * ELF file, -EOPNOTSUPP if it is no 64-bit ELF file of this machine's architecture or no program or
+ * library, or the error of reading it.
  */
 int tables_identify(int fd, struct tables_id *id);
 
@@ -58,27 +58,29 @@ struct tables_cache;
 #define TABLES_CACHE_LIMIT	(512ull << 20)
 
 /*
- * Use the folder @dir, which is made if it is not there; NULL means TRACE_USTACK_TABLES in the
+ * Use the folder @dir, and make it if it does not exist. NULL means TRACE_USTACK_TABLES in the
  * environment, else /var/cache/trace-ustack/tables for root, else trace-ustack/tables in
- * XDG_CACHE_HOME or ~/.cache. Its files take @limit bytes at most (0: TABLES_CACHE_LIMIT); those
- * that were not used for the longest time go first.
+ * XDG_CACHE_HOME or ~/.cache. The files in it take @limit bytes at most (0: TABLES_CACHE_LIMIT);
+ * the files that were not used for the longest time go first.
  *
  * Returns 0 (also for a folder that cannot be written to), or -EPERM if the folder belongs to
- * someone else or others may write to it, -ENOMEM, or what opening it returned. There is nothing
- * wrong with going on without a cache then.
+ * another user or others may write to it, -ENOMEM, or the error of opening it. The caller can then
+ * go on without a cache.
  */
 int tables_cache_open(const char *dir, uint64_t limit, struct tables_cache **cache);
 void tables_cache_close(struct tables_cache *cache);
 
 /*
- * Files of root or of the caller on the file system of @path are taken by their build-id: one table
- * for all copies. So are those on the file systems of / and /usr. Not while others use @cache.
+ * From now on, the cache identifies files of root or of the caller on the file system of @path by
+ * their build ID: one table serves all copies. It does so anyway on the file systems of / and /usr.
+ * Do not call this while other threads use @cache.
  */
 int tables_cache_trust(struct tables_cache *cache, const char *path);
 
 /*
- * Get and put a table. -ENOENT means that it is not there (or damaged, or made by another version
- * of the generator, or for a file of another layout: it is then made anew).
+ * Get and put a table. -ENOENT means that the cache has no such table. A table counts as missing,
+ * and is then made anew, if it is damaged, was made by another version of the generator, or is for
+ * a file of another layout.
  */
 int tables_cache_get(struct tables_cache *cache, const struct tables_id *id,
 		     struct gen_table *table);
@@ -86,29 +88,29 @@ int tables_cache_put(struct tables_cache *cache, const struct tables_id *id,
 		     const struct gen_table *table);
 
 /*
- * The list of paths that a session leaves in the folder for later ones: text, read whole, replaced
- * whole. The text is malloc()ed and terminated; NULL if there is none, or it is not the caller's.
+ * The list of paths that a session leaves in the folder for later sessions. It is text, read whole
+ * and replaced whole. The text is malloc()ed and terminated; NULL if there is no list, or if the
+ * list does not belong to the caller.
  */
 char *tables_cache_get_list(struct tables_cache *cache);
 int tables_cache_put_list(struct tables_cache *cache, const char *text, size_t len);
 
 /*
- * The table of a file that is open for reading, from @cache (may be NULL) or made now. gen_free()
- * is the caller's. @cached, if not NULL, tells which.
+ * Get the table of a file that is open for reading, from @cache (may be NULL), or make it now. The
+ * caller frees it with gen_free(). @cached, if not NULL, says whether it came from the cache.
  *
- * Returns 0, or as gen_from_fd() and tables_identify(), or -ESTALE if the file changes all the
- * time.
+ * Returns 0, or as gen_from_fd() and tables_identify(), or -ESTALE if the file keeps changing.
  */
 int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 		struct gen_table *table, bool *cached);
 
-/* The same, but only from @cache: -ENOENT if it is not there, and nothing is made. */
+/* The same, but only from @cache: -ENOENT if the table is not there, and no table is made. */
 int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
 		     struct gen_table *table);
 
 /*
- * The same for the vDSO of this process, which is that of all. Returns also -ENOENT if there is
- * none.
+ * The same for the vDSO of this process; all processes have the same vDSO. Also returns -ENOENT if
+ * there is no vDSO.
  */
 int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
 		     bool *cached);
@@ -122,23 +124,23 @@ enum tables_cause {
 	TABLES_COVERED,
 	TABLES_NO_EH_FRAME,	/* nothing to make a table from */
 	TABLES_NO_ELF,		/* not an ELF file, or a broken one */
-	TABLES_OTHER_ARCH,	/* of an architecture that has no tables */
+	TABLES_OTHER_ARCH,	/* an architecture without tables */
 	TABLES_NO_PERMISSION,	/* may not be read */
 	TABLES_VANISHED,	/* was gone before it could be read */
 	TABLES_NO_ROOM,		/* memory, or a limit of the kernel */
-	TABLES_CHANGING,	/* is written to */
+	TABLES_CHANGING,	/* something writes to it */
 	TABLES_ERROR,		/* any other error, see tables_file.error */
 	TABLES_NR_CAUSES
 };
 
 const char *tables_cause_name(enum tables_cause cause);
-/* The cause behind a result of tables_make() and of the functions below. */
+/* The cause for a result of tables_make() or of the functions below. */
 enum tables_cause tables_cause_of(int error);
 
 struct tables_file {
 	const char *path;
 	enum tables_cause cause;
-	int error;			/* negative errno behind @cause, or 0 */
+	int error;			/* negative errno that led to @cause, or 0 */
 	bool cached;
 	uint8_t build_id[20];
 	uint32_t build_id_size;
@@ -148,21 +150,21 @@ struct tables_file {
 
 struct tables_summary {
 	uint64_t files[TABLES_NR_CAUSES];
-	uint64_t cached;		/* of those covered: how many were in the cache */
+	uint64_t cached;		/* covered files whose tables were in the cache */
 	uint64_t table_bytes;
-	uint64_t text_bytes;		/* code in the covered files, and of it: */
+	uint64_t text_bytes;		/* code in the covered files; of it: */
 	uint64_t covered_bytes;
-	uint64_t holes;			/* ranges that SFrame has no words for */
+	uint64_t holes;			/* ranges that SFrame cannot express */
 	uint64_t hole_bytes;
-	uint64_t unknown_bytes;		/* the tables say nothing: by frame pointers there */
+	uint64_t unknown_bytes;		/* not in the tables: walked by frame pointers */
 	/* In the last tables_scan(): */
 	uint64_t processes;
 	uint64_t unreadable;		/* processes whose mappings may not be read */
-	uint64_t anon_processes;	/* those with code that is in no file: JIT */
+	uint64_t anon_processes;	/* processes with code that is in no file: JIT */
 	uint64_t anon_bytes;
 	/* While following: */
 	uint64_t events;		/* executable mappings made */
-	uint64_t lost;			/* events dropped: answered by another scan */
+	uint64_t lost;			/* events dropped: another scan makes up for them */
 	uint64_t scan_ns;		/* how long the last scan took */
 };
 
@@ -173,28 +175,28 @@ struct tables_opts {
 	uint64_t cache_limit;
 	bool no_cache;
 	/*
-	 * Called now and then while tables_scan() or tables_recall() runs: @done of @all files. May
-	 * be NULL. Not 0 ends the scan with that value. The thread that scans calls it: for the
-	 * first scan of tables_follow() that is the thread that follows, which never calls it again
-	 * once tables_follow_wait() has returned.
+	 * Called now and then while tables_scan() or tables_recall() runs: @done of @all files are
+	 * done. May be NULL. A result other than 0 ends the scan, which returns it. The scanning
+	 * thread calls it. For the first scan of tables_follow() this is the following thread,
+	 * which never calls it again once tables_follow_wait() has returned.
 	 */
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;
 };
 
 /*
- * Begin a session: tables that are registered in it stay until tables_close(), or until the
- * process ends, however it does. Descriptors are closed by exec.
+ * Start a session. Tables registered in it stay until tables_close(), or until the process ends, in
+ * whatever way. exec closes the descriptors.
  *
  * @opts may be NULL. Returns 0, -ENOENT if the kernel has no unwind tables by file (or there is no
- * tracefs), -EACCES or -EPERM if the caller may not register any, or -ENOMEM.
+ * tracefs), -EACCES or -EPERM if the caller may not register tables, or -ENOMEM.
  */
 int tables_open(const struct tables_opts *opts, struct tables **tables);
 void tables_close(struct tables *t);
 
 struct unwind_table_file;	/* abi/abi.h */
 
-/* tables_open() without the kernel: @add gets what it would get. */
+/* tables_open() without the kernel: @add gets what the kernel would get. */
 int tables_new(const struct tables_opts *opts,
 	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
 	       struct tables **tables);
@@ -203,15 +205,15 @@ int tables_new(const struct tables_opts *opts,
 int tables_cache_error(const struct tables *t);
 
 /*
- * Register the file that is open for reading; @path is what the summary calls it. Returns 0, also
- * if it has been registered before and has not changed since; or -errno, which the summary has,
- * too.
+ * Register the file that is open for reading; the summary calls it @path. Returns 0, also if the
+ * file was registered before and has not changed since. Otherwise returns -errno, which the summary
+ * has too.
  */
 int tables_add_fd(struct tables *t, int fd, const char *path);
 
 /*
- * Open what process @pid has mapped at [start, end). The process may be gone: then @path is tried
- * in the caller's own root, where the kernel takes whatever file is opened for what it is.
+ * Open the file that process @pid has mapped at [start, end). If the process is gone, open @path in
+ * the caller's own root. The kernel identifies the opened file, so a wrong file does no harm.
  */
 int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t end,
 			const char *path);
@@ -221,40 +223,40 @@ int tables_add_path(struct tables *t, const char *path);
 int tables_add_vdso(struct tables *t);
 
 /*
- * Register every file that has executable mappings in some process. Again, later: what is new
- * only. A file that cannot be registered is no error, see tables_get_summary().
+ * Register every file that has executable mappings in some process. Later calls register only new
+ * files. A file that cannot be registered is no error, see tables_get_summary().
  */
 int tables_scan(struct tables *t);
 
 /*
- * From now on, in a thread of its own, register what starts and what is loaded, until
- * tables_follow_stop() or tables_close(). With @scan that thread begins with a tables_scan(), and
- * nothing that starts meanwhile is missed. Returns 0 or -errno, without a thread.
+ * Start a thread that registers all programs and libraries that start or load from now on, until
+ * tables_follow_stop() or tables_close(). With @scan, the thread starts with a tables_scan(), and
+ * misses nothing that starts meanwhile. Returns 0, or -errno without a thread.
  */
 int tables_follow(struct tables *t, bool scan);
 void tables_follow_stop(struct tables *t);
 
-/* Wait until the first scan of tables_follow() is done. Returns what it returned. */
+/* Wait until the first scan of tables_follow() is done. Returns the result of the scan. */
 int tables_follow_wait(struct tables *t);
 
 /*
- * A table that comes with the first mapping of a program comes late for its first stacks. So a
- * session leaves a list of the files that ran (tables_remember(), at its end), and a later one
- * registers these (tables_recall()), most recently used first, before any of them runs: up to 1024
- * files and 64 MiB of tables that are in the cache. The list is only one of places to look at:
- * what is registered is the file that is there now, for what is in it now.
+ * A table that is registered at a program's first mapping is late for the first stacks of that
+ * program. So a session leaves a list of the files that ran (tables_remember(), at its end). A
+ * later session registers these files (tables_recall()), most recently used first, before any of
+ * them runs: up to 1024 files and 64 MiB of tables that are in the cache. The list only says where
+ * to look: the session registers the file that is there now, with its contents of now.
  *
- * Both return 0 or -errno; -ENOENT without a cache, and tables_recall() also what progress()
- * returned if that was not 0.
+ * Both return 0 or -errno; -ENOENT without a cache. If progress() returned another value than 0,
+ * tables_recall() returns that value.
  */
 int tables_recall(struct tables *t);
 int tables_remember(struct tables *t);
 
 /*
- * tables_recall() for about @ns nanoseconds, or until progress() returns something else than 0.
- * Returns 1 if there is more; tables_recall_rest() then has the thread of tables_follow() do that,
- * which looks after each file whether something else was started or loaded: that comes first.
- * Without that thread it is done by the caller.
+ * tables_recall() for about @ns nanoseconds, or until progress() returns another value than 0.
+ * Returns 1 if files are left. tables_recall_rest() then hands them to the thread of
+ * tables_follow(). After each file this thread checks for new programs and libraries, which come
+ * first. Without that thread, tables_recall_rest() registers the files itself.
  */
 int tables_recall_within(struct tables *t, uint64_t ns);
 int tables_recall_rest(struct tables *t);

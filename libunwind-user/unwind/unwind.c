@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * unwind - stacks in user space: tables of what a process maps, and the rows found before
+ * unwind.c - walks stacks in user space, with the tables of a process's mappings and a row cache
  *
- * A walk sees the same code again and again, so most steps need no table: a row that was found is
- * kept, by a hash of the pc that asked for it, and serves again if it holds for the pc. A
- * row says itself for which pcs it does (sframe/sframe_read.h), so there is no key to go wrong, and
- * what an empty slot has holds for none. Rows are dropped whenever a table comes or goes.
+ * A walk sees the same code again and again, so most steps need no table. The unwinder keeps each
+ * row that it found, by a hash of the pc that asked for the row, and uses the row again if it holds
+ * for the pc. A row itself says for which pcs it holds (sframe/sframe_read.h), so there is no key
+ * that could be wrong. An empty slot holds for no pc. All rows are dropped whenever a table comes
+ * or goes.
  *
  * Code that returns from signal handlers may have no row where calls leave the return address in a
- * register (the vDSOs of arm64 and s390x). It is looked at, which takes a system call, and only
- * where a walk would end otherwise. On amd64 it has a row wherever it is.
+ * register (the vDSOs of arm64 and s390x). The unwinder checks the bytes of that code, which takes
+ * a system call, and only where a walk would otherwise end. On amd64 that code always has a row.
  *
- * What costs time otherwise is the search: each table gets an index of its text (sframe_index()).
+ * The rest of the time goes into the search: each table gets an index of its text (sframe_index()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +106,7 @@ static int put_table(struct uu_unwinder *u, struct uu_table *new)
 	return 0;
 }
 
-static int add(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias)
+static int add_table(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias)
 {
 	struct uu_table new = {
 		.gen = *gen,
@@ -138,7 +139,7 @@ int uu_unwinder_add(struct uu_unwinder *u, int fd, uint64_t bias)
 	struct gen_table gen;
 	int ret = gen_from_fd(fd, &gen);
 
-	return ret ? ret : add(u, &gen, bias);
+	return ret ? ret : add_table(u, &gen, bias);
 }
 
 static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
@@ -166,7 +167,7 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	if (!strncmp(info->dlpi_name, "linux-vdso", 10)) {
 		ret = gen_from_memory(read_own, NULL, getauxval(AT_SYSINFO_EHDR), &gen, &bias);
 		if (!ret)
-			ret = add(l->u, &gen, bias);
+			ret = add_table(l->u, &gen, bias);
 	} else {
 		fd = open(l->first ? "/proc/self/exe" : info->dlpi_name,
 			  O_RDONLY | O_NONBLOCK | O_CLOEXEC);

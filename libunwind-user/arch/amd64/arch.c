@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64 - registers and rules, see arch/arch.h
+ * arch.c - registers and default rules of amd64, see arch/arch.h
  *
  * Source: System V ABI, AMD64 supplement, figure 3.36 (DWARF numbers).
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/code - instructions of amd64 that the generator looks for
+ * code.c - instructions of amd64 that the generator looks for
  *
- * Padding: what assemblers fill alignment with. Sources: Intel SDM, "Recommended Multi-Byte
+ * Padding is what assemblers fill alignment with. Sources: Intel SDM, "Recommended Multi-Byte
  * Sequence of NOP Instruction"; gas, config/tc-i386.c; LLVM, X86AsmBackend; int3 and zero bytes.
  */
 #include <string.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/flow - instructions of amd64 as arch/arch.h has them, decoded by Capstone
+ * flow.c - instructions of amd64 in the form of arch/arch.h, decoded by Capstone
  *
- * What Capstone says of the length and the operands of an instruction is relied on; what it says of
- * implicit registers and of which operand is written is not, beyond adding to what is lost: an
- * operand that is SP or FP counts as written unless the instruction is known not to. Of no
- * instruction that is not listed here SP or FP survives if it is named.
+ * This file relies on Capstone for the length and the operands of an instruction. It does not rely
+ * on Capstone for implicit registers, or for which operands are written: these answers can only add
+ * to the registers that are lost. An operand that is SP or FP counts as written unless the
+ * instruction is known not to write it. When an instruction that is not listed here names SP or FP,
+ * that register is lost.
  */
 #include <capstone/capstone.h>
 #include <elf.h>
@@ -139,7 +140,7 @@ static bool reads_rest(unsigned int id)
 }
 
 /* What any instruction may do to SP and FP. */
-static void lose(const cs_insn *insn, struct flow_op *op)
+static void lose_written(const cs_insn *insn, struct flow_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
 	bool sp = false, fp = false;
@@ -208,7 +209,7 @@ static void operands_of_stack(const cs_insn *insn, struct flow_op *op)
 		op->effect = FLOW_LOSE_BOTH;
 }
 
-static void arithmetic(const cs_insn *insn, struct flow_op *op)
+static void decode_arithmetic(const cs_insn *insn, struct flow_op *op)
 {
 	const cs_x86_op *to = insn->detail->x86.operands, *from = to + 1;
 	bool sp, fp;
@@ -367,9 +368,9 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		op->effect = FLOW_LOSE_BOTH;
 		break;
 	default:
-		lose(insn, op);
+		lose_written(insn, op);
 		find_store(insn, op);
-		arithmetic(insn, op);
+		decode_arithmetic(insn, op);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* amd64/flow.h - what the two files that decode amd64 share */
+/* flow.h - what the two files that decode amd64 share */
 #ifndef ARCH_AMD64_FLOW_H
 #define ARCH_AMD64_FLOW_H
 
@@ -12,11 +12,11 @@ struct amd64_decoder {
 	cs_insn *insn;
 };
 
-/* An instruction with its operands, valid until the next call; NULL if it is none. */
+/* Decode an instruction with its operands, valid until the next call; NULL: no instruction. */
 const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size_t len,
 				 uint64_t addr);
 
-/* Is the first operand of this instruction only read? False if that is not known. */
+/* Is the first operand of this instruction only read? False if not known. */
 bool amd64_reads_first(unsigned int id);
 
 /* flow_arch.table() */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/flow_table - the table that an indirect jump of amd64 goes by
+ * flow_table.c - the table that an indirect jump of amd64 uses
  *
- * GCC and clang write a switch so, with other instructions in between and registers of their
- * choice, the first line sometimes behind a copy of the index or with a mask in its place:
+ * GCC and clang write a switch like this. Other instructions can come in between, and the compiler
+ * chooses the registers. Sometimes the first line comes after a copy of the index, or has a mask in
+ * its place:
  *
  *	cmp $LAST,%index; ja default		and $LAST,%index
  *	[movzbl or mov %index,%index]
@@ -13,7 +14,8 @@
  *	mov table(,%index,8),%to; jmp *%to
  *	lea function(%rip),%to; jmp *%to
  *
- * It is read backward: what is looked for is in a register that nothing else may write on the way.
+ * The search reads backward from the jump. The value it looks for is in a register, and no other
+ * instruction on the way may write that register.
  */
 #include <string.h>
 
@@ -54,7 +56,7 @@ static int number_of(x86_reg reg)
 }
 
 /* May the instruction change one of these registers, a bit for each number? */
-static bool writes(const cs_insn *insn, unsigned int regs)
+static bool may_write(const cs_insn *insn, unsigned int regs)
 {
 	const cs_detail *d = insn->detail;
 	unsigned int i;
@@ -221,9 +223,9 @@ static bool step_back(struct search *s, const cs_insn *insn)
 	}
 	if (s->guard && !s->have_nr && !keeps_flags(insn->id))
 		return false;
-	if (s->to >= 0 && writes(insn, 1u << s->to))
+	if (s->to >= 0 && may_write(insn, 1u << s->to))
 		return find_entry(s, insn);
-	if (s->base >= 0 && writes(insn, 1u << s->base)) {
+	if (s->base >= 0 && may_write(insn, 1u << s->base)) {
 		const cs_x86_op *from = &x->operands[1];
 
 		if (insn->id != X86_INS_LEA || from->mem.base != X86_REG_RIP ||
@@ -236,7 +238,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 	}
 	if (s->index >= 0)
 		regs |= 1u << s->index;
-	if (s->index >= 0 && !s->have_nr && writes(insn, regs))
+	if (s->index >= 0 && !s->have_nr && may_write(insn, regs))
 		return find_index(s, insn);
 	return true;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * amd64/plt - stubs of a PLT
+ * plt.c - stubs of an amd64 PLT
  *
- * For linkers that write no .eh_frame for them (lld; GNU ld for .plt.got and with
- * --no-ld-generated-unwind-info). They are told by their bytes, within sections named .plt* only:
- * elsewhere the same bytes could stand in the middle of something. A stub is entered by a call,
- * so CFA = rsp + 8; the lazy kind pushes a number before it goes on to the first stub, PLT0, which
- * therefore starts with CFA = rsp + 16 and pushes once more. Sources: the psABI of amd64; binutils,
- * bfd/elfxx-x86.c and elf64-x86-64.c; lld, ELF/Arch/X86_64.cpp.
+ * Some linkers write no .eh_frame for the stubs: lld; GNU ld for .plt.got and with
+ * --no-ld-generated-unwind-info. So this file recognizes stubs by their bytes, and only within
+ * sections named .plt*: elsewhere the same bytes could be the middle of something else.
+ *
+ * A call enters a stub, so CFA = rsp + 8. The lazy kind of stub pushes a number before it goes on
+ * to the first stub, PLT0. So PLT0 starts with CFA = rsp + 16, and pushes once more. Sources: the
+ * psABI of amd64; binutils, bfd/elfxx-x86.c and elf64-x86-64.c; lld, ELF/Arch/X86_64.cpp.
  */
 #include <string.h>
 
@@ -53,7 +54,7 @@ static int32_t slot_of(const uint8_t *disp)
 	return v;
 }
 
-static bool matches(const struct amd64_stub *s, const uint8_t *p)
+static bool matches_stub(const struct amd64_stub *s, const uint8_t *p)
 {
 	unsigned int i, jmp;
 
@@ -76,7 +77,7 @@ static const struct amd64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 
 	p = to->code(to->ctx, addr, len);
 	for (s = stubs; p && s < stubs + sizeof(stubs) / sizeof(*stubs); s++) {
-		if (s->size <= len && matches(s, p))
+		if (s->size <= len && matches_stub(s, p))
 			return s;
 	}
 	return NULL;

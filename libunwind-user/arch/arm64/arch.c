@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * arm64 - registers and rules, see arch/arch.h
+ * arch.c - registers and default rules of arm64, see arch/arch.h
  *
- * Little endian, which is what there are distributions of. Source: DWARF for the Arm 64-bit
+ * Little endian only: all distributions for arm64 are. Source: DWARF for the Arm 64-bit
  * Architecture (register numbers).
  */
 #include <elf.h>

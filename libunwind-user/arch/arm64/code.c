@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * arm64/code - instructions of arm64 that the generator looks for
+ * code.c - instructions of arm64 that the generator looks for
  *
  * Source: Arm Architecture Reference Manual, A-profile. Instructions are little endian, whatever
- * data is.
+ * the byte order of data.
  */
 #include <string.h>
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * arm64/flow - instructions of arm64 as arch/arch.h has them
+ * flow.c - instructions of arm64 in the form of arch/arch.h
  *
- * All have four bytes, and where the registers are that one writes depends on its group. What is
- * decoded here is what goes on elsewhere, what moves SP, what stores or loads FP (x29) and RA (x30)
- * by SP or FP, and what signs RA. Of the rest it is enough to know whether it may write one of the
- * three: an instruction of a group that is not known here is none (FLOW_BAD).
+ * All instructions have four bytes. The group of an instruction says which of its bits name the
+ * registers that it writes. This file decodes the instructions that go on elsewhere, that move SP,
+ * that store or load FP (x29) and RA (x30) by SP or FP, and that sign RA. For all other
+ * instructions it decodes only whether they may write SP, FP or RA. An instruction of a group that
+ * is not known here counts as no instruction (FLOW_BAD).
  *
- * Source: Arm Architecture Reference Manual, A-profile, "A64 Instruction Set Encoding"; the groups
- * below have its names.
+ * Source: Arm Architecture Reference Manual, A-profile, "A64 Instruction Set Encoding". The groups
+ * below have the names of that section.
  */
 #include <elf.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static int64_t signed_bits(uint32_t w, unsigned int low, unsigned int nr)
 }
 
 /* A general register is written, with what is not followed; 31 is not SP. */
-static void writes(struct flow_op *op, unsigned int reg)
+static void mark_written(struct flow_op *op, unsigned int reg)
 {
 	if (reg == FP)
 		op->effect = op->effect == FLOW_LOSE_SP || op->effect == FLOW_LOSE_BOTH ?
@@ -48,12 +49,12 @@ static void writes(struct flow_op *op, unsigned int reg)
 		op->flags |= FLOW_LOSES_RA;
 }
 
-static void writes_or_sp(struct flow_op *op, unsigned int reg)
+static void mark_written_or_sp(struct flow_op *op, unsigned int reg)
 {
 	if (reg == SP)
 		op->effect = FLOW_LOSE_SP;
 	else
-		writes(op, reg);
+		mark_written(op, reg);
 }
 
 /* ---------------------------- loads and stores --------------------------- */
@@ -64,7 +65,7 @@ static void access_reg(struct flow_op *op, unsigned int reg, unsigned int at, un
 {
 	if (size != 8) {
 		if (load)
-			writes(op, reg);
+			mark_written(op, reg);
 		return;
 	}
 	if (reg == FP) {
@@ -100,7 +101,7 @@ static void access_mem(struct flow_op *op, unsigned int base, int64_t n, enum mo
 		if (known)
 			access_reg(op, reg[i], i * size, size, load);
 		else if (load)
-			writes(op, reg[i]);
+			mark_written(op, reg[i]);
 		fp_too |= load && reg[i] == FP;
 	}
 	if (known) {
@@ -119,7 +120,7 @@ static void access_mem(struct flow_op *op, unsigned int base, int64_t n, enum mo
 	else if (base == FP)
 		op->effect = FLOW_FP_IS_FP;
 	else
-		writes(op, base);
+		mark_written(op, base);
 }
 
 /* Load/store register pair, and no-allocate pair */
@@ -164,7 +165,7 @@ static void decode_single(uint32_t w, struct flow_op *op)
 			return;
 		}
 		if (!vector && (kind == 0 || load))
-			writes(op, reg);
+			mark_written(op, reg);
 		if (kind == 0)
 			stores_at(op, base, 0, 8);
 		return;
@@ -200,7 +201,7 @@ static void decode_structures(uint32_t w, struct flow_op *op)
 	if (base == SP)
 		op->effect = single || bits(w, 16, 5) != 31 ? FLOW_LOSE_SP : FLOW_ADD_SP;
 	else
-		writes(op, base);
+		mark_written(op, base);
 }
 
 static void decode_memory(uint32_t w, struct flow_op *op)
@@ -214,20 +215,20 @@ static void decode_memory(uint32_t w, struct flow_op *op)
 	} else if ((w & 0x3b000000) == 0x18000000) {
 		/* literal; prfm has no register */
 		if (!bits(w, 26, 1) && bits(w, 30, 2) != 3)
-			writes(op, reg);
+			mark_written(op, reg);
 	} else if ((w & 0x3f000000) == 0x08000000) {
 		/* exclusive, ordered, compare and swap: one or two registers, a status or two */
-		writes(op, reg);
-		writes(op, bits(w, 10, 5));
-		writes(op, bits(w, 16, 5));
-		writes(op, bits(w, 16, 5) | 1);
+		mark_written(op, reg);
+		mark_written(op, bits(w, 10, 5));
+		mark_written(op, bits(w, 16, 5));
+		mark_written(op, bits(w, 16, 5) | 1);
 		stores_at(op, bits(w, 5, 5), 0, 16);
 	} else if ((w & 0xbfbf0000) == 0x0c000000 || (w & 0xbfa00000) == 0x0c800000 ||
 		   (w & 0xbf9f0000) == 0x0d000000 || (w & 0xbf800000) == 0x0d800000) {
 		decode_structures(w, op);
 	} else if ((w & 0x3f200c00) == 0x19000000) {
 		/* ordered, with an offset: what is stored may be what is saved */
-		writes(op, reg);
+		mark_written(op, reg);
 		if (bits(w, 22, 2) == 0)
 			stores_at(op, bits(w, 5, 5), signed_bits(w, 12, 9), 8);
 	} else {
@@ -247,7 +248,7 @@ static void decode_add(uint32_t w, struct flow_op *op)
 	if (bits(w, 30, 1))
 		n = -n;
 	if (flags) {
-		writes(op, to);		/* 31: cmp */
+		mark_written(op, to);		/* 31: cmp */
 		return;
 	}
 	if (wide && (to == SP || to == FP) && (from == SP || from == FP)) {
@@ -256,7 +257,7 @@ static void decode_add(uint32_t w, struct flow_op *op)
 			     from == SP ? FLOW_FP_IS_SP : FLOW_FP_IS_FP;
 		return;
 	}
-	writes_or_sp(op, to);
+	mark_written_or_sp(op, to);
 }
 
 /* The address that adrp, and an add behind it, or adr, take; false if they do not. */
@@ -283,7 +284,7 @@ static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct fl
 	switch (bits(w, 23, 3)) {
 	case 0:
 	case 1:
-		writes(op, to);
+		mark_written(op, to);
 		if (address_of(w, next, addr, &op->target))
 			op->flags |= FLOW_TAKES_ADDRESS;
 		break;
@@ -291,21 +292,21 @@ static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct fl
 		decode_add(w, op);
 		break;
 	case 3:					/* with tags; and minimum, maximum */
-		writes_or_sp(op, to);
+		mark_written_or_sp(op, to);
 		break;
 	case 4:					/* logical: ands writes no SP */
 		if (opc == 3)
-			writes(op, to);
+			mark_written(op, to);
 		else
-			writes_or_sp(op, to);
+			mark_written_or_sp(op, to);
 		break;
 	case 5:
-		writes(op, to);
+		mark_written(op, to);
 		if (opc == 2 && to == X8 && bits(w, 5, 18) == NR_SIGRETURN)
 			op->flags |= FLOW_IS_SIGRETURN;
 		break;
 	default:
-		writes(op, to);
+		mark_written(op, to);
 	}
 }
 
@@ -313,9 +314,9 @@ static void decode_registers(uint32_t w, struct flow_op *op)
 {
 	/* add/subtract (extended register) without flags; irg */
 	if ((w & 0x3fe00000) == 0x0b200000 || (w & 0xffe0fc00) == 0x9ac01000)
-		writes_or_sp(op, bits(w, 0, 5));
+		mark_written_or_sp(op, bits(w, 0, 5));
 	else
-		writes(op, bits(w, 0, 5));
+		mark_written(op, bits(w, 0, 5));
 }
 
 /* Advanced SIMD and floating point: smov, umov, and conversions to integers write others */
@@ -327,7 +328,7 @@ static void decode_vectors(uint32_t w, struct flow_op *op)
 
 	if ((w & 0xbfe0ec00) == 0x0e002c00 ||
 	    (!from && ((w & 0x7f20fc00) == 0x1e200000 || (w & 0x7f200000) == 0x1e000000)))
-		writes(op, bits(w, 0, 5));
+		mark_written(op, bits(w, 0, 5));
 }
 
 /* SVE: few instructions write general registers. Some of what is not among them looks so here. */
@@ -352,7 +353,7 @@ static void decode_sve(uint32_t w, struct flow_op *op)
 		break;
 	}
 	if (general)
-		writes_or_sp(op, bits(w, 0, 5));
+		mark_written_or_sp(op, bits(w, 0, 5));
 }
 
 /* ------------------------- branches, exceptions, system ------------------ */
@@ -410,7 +411,7 @@ static void decode_branch(uint32_t w, uint64_t addr, struct flow_op *op)
 	} else if ((w & 0xffc00000) == 0xd5000000) {
 		/* barriers, msr and sys read a register; mrs and sysl write one */
 		if (bits(w, 21, 1))
-			writes(op, bits(w, 0, 5));
+			mark_written(op, bits(w, 0, 5));
 	} else {
 		/* also branches that check a signed address: nobody has them alone */
 		op->next = FLOW_BAD;

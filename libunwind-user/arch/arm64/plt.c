@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * arm64/plt - stubs of a PLT
+ * plt.c - stubs of an arm64 PLT
  *
- * Linkers write no .eh_frame for them (GNU ld before 2.45, lld). They are told by their
- * instructions, within sections named .plt* only. A stub is entered by a call or a jump in its
- * place, so that RA is in x30 and the CFA is SP; it uses x16 and x17 only. The first one, and the
- * one for TLS descriptors, push two registers before they go on: x16 and RA, x2 and x3.
+ * Some linkers write no .eh_frame for the stubs (GNU ld before 2.45, lld). So this file recognizes
+ * stubs by their instructions, and only within sections named .plt*.
  *
- * Each may begin with bti, and have autia1716 before its jump. Sources: Procedure Call Standard for
- * the Arm 64-bit Architecture; binutils, bfd/elfnn-aarch64.c; lld, ELF/Arch/AArch64.cpp.
+ * A call, or a jump in place of a call, enters a stub. So RA is in x30, and the CFA is SP. The stub
+ * uses x16 and x17 only. The first stub pushes x16 and RA before it goes on, and the stub for TLS
+ * descriptors pushes x2 and x3.
+ *
+ * Each stub may start with bti, and may have autia1716 before its jump. Sources: Procedure Call
+ * Standard for the Arm 64-bit Architecture; binutils, bfd/elfnn-aarch64.c; lld,
+ * ELF/Arch/AArch64.cpp.
  */
 #include "arm64.h"
 
@@ -49,7 +52,7 @@ static uint32_t insn_at(const uint8_t *p)
 }
 
 /* How long the stub at @p is, without padding behind it; 0: another. @body: behind bti */
-static size_t match(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
+static size_t match_stub(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
 {
 	size_t at = 0, i;
 
@@ -72,7 +75,7 @@ static const struct arm64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 	const uint8_t *p = to->code(to->ctx, addr, len);
 
 	for (i = 0; p && i < sizeof(stubs) / sizeof(*stubs); i++) {
-		*size = match(&stubs[i], p, len, body);
+		*size = match_stub(&stubs[i], p, len, body);
 		if (!*size)
 			continue;
 		while (len - *size >= 4 && insn_at(p + *size) == NOP)

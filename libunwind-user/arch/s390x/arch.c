@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x - registers and rules, see arch/arch.h
+ * arch.c - registers and default rules of s390x, see arch/arch.h
  *
- * Source: ELF Application Binary Interface s390x Supplement, "DWARF Register Numbers": floating
+ * Source: ELF Application Binary Interface s390x Supplement, "DWARF Register Numbers". Floating
  * point registers are numbered in the order of register pairs.
  */
 #include <elf.h>

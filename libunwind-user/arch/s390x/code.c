@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x/code - instructions of s390x that the generator looks for
+ * code.c - instructions of s390x that the generator looks for
  *
- * Sources: z/Architecture Principles of Operation; gas, config/tc-s390.c, and LLVM,
- * SystemZMCAsmBackend.cpp (what code is padded with).
+ * Sources: z/Architecture Principles of Operation. For padding: gas, config/tc-s390.c, and LLVM,
+ * SystemZMCAsmBackend.cpp.
  */
 #include <string.h>
 

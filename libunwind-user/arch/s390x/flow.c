@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x/flow - instructions of s390x as arch/arch.h has them
+ * flow.c - instructions of s390x in the form of arch/arch.h
  *
- * SP is r15, RA r14, and FP, as far as tables have one, r11: a register like others, saved among
- * them. A caller has 160 bytes at its SP in which functions save what they use, by one instruction
- * mostly, SP itself included, and read it back the same way.
+ * SP is r15 and RA is r14. FP, where tables have an FP, is r11: a register like others, saved among
+ * them. A caller keeps 160 bytes at its SP. The called function saves there the registers that it
+ * uses, SP included, mostly by one instruction, and reads them back the same way.
  *
- * Decoded here is what goes on elsewhere, what moves SP, and what stores or loads these registers
- * by SP or FP. What the rest may write is in flow_table.c, and what is not there is no instruction.
- * Not followed is what is executed by another one (ex, exrl), and what branches and saves in
- * registers other than RA, as nobody does who wants to be debugged.
+ * This file decodes the instructions that go on elsewhere, that move SP, and that store or load
+ * these registers by SP or FP. flow_table.c says what all other instructions may write; an opcode
+ * that it lacks counts as no instruction. Two kinds of instructions are not followed: those that
+ * another instruction executes (ex, exrl), and branches that save in a register other than RA. Code
+ * that is meant to be debugged has no such branches.
  *
  * Sources: z/Architecture Principles of Operation; ELF Application Binary Interface, s390x
  * Supplement.
@@ -38,7 +39,7 @@ static int32_t word(const uint8_t *p)
 
 /* ------------------------------- registers ------------------------------- */
 
-static void writes(struct flow_op *op, unsigned int reg)
+static void mark_written(struct flow_op *op, unsigned int reg)
 {
 	bool fp = op->effect == FLOW_LOSE_FP || op->effect == FLOW_LOSE_BOTH;
 	bool sp = op->effect == FLOW_LOSE_SP || op->effect == FLOW_LOSE_BOTH;
@@ -52,12 +53,12 @@ static void writes(struct flow_op *op, unsigned int reg)
 }
 
 /* @to = @from + @n */
-static void adds(struct flow_op *op, unsigned int to, unsigned int from, int64_t n)
+static void set_sum(struct flow_op *op, unsigned int to, unsigned int from, int64_t n)
 {
 	bool known = (from == SP || from == FP) && n == (int32_t)n && n != INT32_MIN;
 
 	if (!known || (to != SP && to != FP)) {
-		writes(op, to);
+		mark_written(op, to);
 		return;
 	}
 	op->n = n;
@@ -90,7 +91,7 @@ static bool is_frame(const struct operand *m)
 	return !m->index && (m->base == SP || m->base == FP);
 }
 
-static void stores(struct flow_op *op, const struct operand *m, unsigned int size)
+static void set_store(struct flow_op *op, const struct operand *m, unsigned int size)
 {
 	if (!is_frame(m))
 		return;
@@ -100,13 +101,13 @@ static void stores(struct flow_op *op, const struct operand *m, unsigned int siz
 }
 
 /* Registers from @reg to @last, which goes on behind r15 with r0, by one instruction */
-static void multiple(struct flow_op *op, const struct operand *m, unsigned int reg,
-		     unsigned int last, bool load)
+static void decode_multiple(struct flow_op *op, const struct operand *m, unsigned int reg,
+			    unsigned int last, bool load)
 {
 	unsigned int at;
 
 	if (!load)
-		stores(op, m, 8 * (((last - reg) & 15) + 1));
+		set_store(op, m, 8 * (((last - reg) & 15) + 1));
 	if (load && is_frame(m)) {
 		op->by_fp = m->base == FP;
 		op->off = m->disp;
@@ -114,7 +115,7 @@ static void multiple(struct flow_op *op, const struct operand *m, unsigned int r
 	for (at = 0; ; at += 8, reg = (reg + 1) & 15) {
 		if (!is_frame(m)) {
 			if (load)
-				writes(op, reg);
+				mark_written(op, reg);
 		} else if (reg == FP) {
 			op->flags |= load ? FLOW_LOADS_FP : FLOW_STORES_FP;
 			op->fp_at = at;
@@ -133,7 +134,7 @@ static void multiple(struct flow_op *op, const struct operand *m, unsigned int r
 /* -------------------------------- branches ------------------------------- */
 
 /* A branch on @mask, of four conditions */
-static void branches(struct flow_op *op, unsigned int mask, uint64_t target)
+static void set_branch(struct flow_op *op, unsigned int mask, uint64_t target)
 {
 	op->target = target;
 	op->next = mask == 15 ? FLOW_JUMP : mask ? FLOW_BRANCH : FLOW_ON;
@@ -143,16 +144,16 @@ static void branches(struct flow_op *op, unsigned int mask, uint64_t target)
 }
 
 /* Branch and save */
-static void calls(struct flow_op *op, unsigned int reg, uint64_t target)
+static void set_call(struct flow_op *op, unsigned int reg, uint64_t target)
 {
 	op->target = target;
 	op->next = reg == RA ? FLOW_CALL : FLOW_JUMP;
 	if (reg != RA)
-		writes(op, reg);
+		mark_written(op, reg);
 }
 
 /* To the address in a register, on @mask */
-static void branches_to(struct flow_op *op, unsigned int mask, unsigned int reg)
+static void set_branch_to(struct flow_op *op, unsigned int mask, unsigned int reg)
 {
 	if (!mask || !reg)
 		return;
@@ -170,10 +171,10 @@ static void decode_rr(const uint8_t *p, struct flow_op *op)
 
 	switch (p[0]) {
 	case 0x07:				/* bcr */
-		branches_to(op, r1, r2);
+		set_branch_to(op, r1, r2);
 		break;
 	case 0x06:				/* bctr: without R2 it does not branch */
-		writes(op, r1);
+		mark_written(op, r1);
 		if (r2)
 			op->next = FLOW_BAD;
 		break;
@@ -181,7 +182,7 @@ static void decode_rr(const uint8_t *p, struct flow_op *op)
 		if (r2)
 			op->next = r1 == RA ? FLOW_CALL_POINTER : FLOW_BAD;
 		else
-			writes(op, r1);
+			mark_written(op, r1);
 		break;
 	case 0x0a:				/* svc; not those that return from signals */
 		op->flags |= FLOW_ENTERS_KERNEL;
@@ -202,7 +203,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 	switch (p[0]) {
 	case 0x41:				/* la */
 		m = place_of(p, FORMAT_RX);
-		adds(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
+		set_sum(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
 		return;
 	case 0x47:				/* bc: as a nop */
 		if (r1)
@@ -210,33 +211,33 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		return;
 	case 0x84:				/* brxh, brxle */
 	case 0x85:
-		writes(op, r1);
-		branches(op, 1, target);
+		mark_written(op, r1);
+		set_branch(op, 1, target);
 		return;
 	case 0xb9:
 		r1 = p[3] >> 4;
 		if (p[1] == 0x04)		/* lgr */
-			adds(op, r1, p[3] & 15, 0);
+			set_sum(op, r1, p[3] & 15, 0);
 		else if (p[3] & 15)		/* bctgr */
 			op->next = FLOW_BAD;
 		else
-			writes(op, r1);
+			mark_written(op, r1);
 		return;
 	}
 	switch (p[1] & 15) {			/* a7 */
 	case 4:
-		branches(op, r1, target);
+		set_branch(op, r1, target);
 		break;
 	case 5:
-		calls(op, r1, target);
+		set_call(op, r1, target);
 		break;
 	case 6:
 	case 7:
-		writes(op, r1);
-		branches(op, 1, target);
+		mark_written(op, r1);
+		set_branch(op, 1, target);
 		break;
 	default:				/* aghi */
-		adds(op, r1, r1, (int16_t)half(p + 2));
+		set_sum(op, r1, r1, (int16_t)half(p + 2));
 	}
 }
 
@@ -267,31 +268,31 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 	switch (p[0]) {
 	case 0xc0:
 		if ((p[1] & 15) == 4) {
-			branches(op, r1, target);
+			set_branch(op, r1, target);
 		} else if ((p[1] & 15) == 5) {
-			calls(op, r1, target);
+			set_call(op, r1, target);
 		} else {
-			writes(op, r1);
+			mark_written(op, r1);
 			op->target = target;
 			op->flags |= FLOW_TAKES_ADDRESS;
 		}
 		break;
 	case 0xc2:				/* agfi */
-		adds(op, r1, r1, word(p + 2));
+		set_sum(op, r1, r1, word(p + 2));
 		break;
 	case 0xcc:				/* brcth */
-		writes(op, r1);
-		branches(op, 1, target);
+		mark_written(op, r1);
+		set_branch(op, 1, target);
 		break;
 	case 0xe3:
 		if (p[5] == 0x71)
-			adds(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
+			set_sum(op, r1, m.index ? (m.base ? 0 : m.index) : m.base, m.disp);
 		else				/* lg, stg */
-			multiple(op, &m, r1, r1, p[5] == 0x04);
+			decode_multiple(op, &m, r1, r1, p[5] == 0x04);
 		break;
 	case 0xeb:				/* lmg, stmg: R3 where others have an index */
 		m.index = 0;
-		multiple(op, &m, r1, p[1] & 15, p[5] == 0x04);
+		decode_multiple(op, &m, r1, p[1] & 15, p[5] == 0x04);
 		if (saves_r0(p, m.base))
 			op->next = FLOW_BAD;
 		break;
@@ -301,8 +302,8 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 			break;
 		}
 		if (p[5] < 0x60)		/* brxhg, brxlg */
-			writes(op, r1);
-		branches(op, 1, addr + (int64_t)(int16_t)half(p + 2) * 2);
+			mark_written(op, r1);
+		set_branch(op, 1, addr + (int64_t)(int16_t)half(p + 2) * 2);
 		break;
 	default:
 		op->next = FLOW_BAD;
@@ -311,10 +312,10 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 
 /* --------------------------------- others -------------------------------- */
 
-static void writes_pair(struct flow_op *op, unsigned int reg)
+static void mark_written_pair(struct flow_op *op, unsigned int reg)
 {
-	writes(op, reg);
-	writes(op, (reg + 1) & 15);
+	mark_written(op, reg);
+	mark_written(op, (reg + 1) & 15);
 }
 
 static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_op *op)
@@ -332,31 +333,31 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_
 	case INSN_NONE:
 		break;
 	case INSN_R1:
-		writes(op, r1);
+		mark_written(op, r1);
 		break;
 	case INSN_PAIR:
-		writes_pair(op, r1);
+		mark_written_pair(op, r1);
 		break;
 	case INSN_PAIRS:
 		/* R1 and R2, or R3, in the second byte; or in the last two */
 		for (i = insn->format == FORMAT_RRE ? 2 : 1;
 		     i < (insn->format == FORMAT_RRE ? 4 : 2); i++) {
-			writes_pair(op, p[i] >> 4);
-			writes_pair(op, p[i] & 15);
+			mark_written_pair(op, p[i] >> 4);
+			mark_written_pair(op, p[i] & 15);
 		}
 		break;
 	case INSN_RANGE:
 		for (i = r1; ; i = (i + 1) & 15) {
-			writes(op, i);
+			mark_written(op, i);
 			if (i == (p[1] & 15u))
 				break;
 		}
 		break;
 	case INSN_STORES:
-		stores(op, &m, p[0] >= 0xd0 && p[0] <= 0xdf ? p[1] + 1 : 256);
+		set_store(op, &m, p[0] >= 0xd0 && p[0] <= 0xdf ? p[1] + 1 : 256);
 		break;
 	default:
-		stores(op, &m, 1 << (insn->kind - INSN_STORE1));
+		set_store(op, &m, 1 << (insn->kind - INSN_STORE1));
 	}
 }
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* s390x/flow.h - what the two files that decode s390x share */
+/* flow.h - what the two files that decode s390x share */
 #ifndef ARCH_S390X_FLOW_H
 #define ARCH_S390X_FLOW_H
 
 #include <stdint.h>
 
 /*
- * What an instruction does to general registers and to memory, apart from what flow.c says of those
+ * The effect of an instruction on general registers and on memory. flow.c decodes the instructions
  * that go elsewhere, move SP, or store and load registers.
  */
 enum insn_kind {
 	INSN_BAD,		/* not known */
 	INSN_NONE,		/* no general register from 6 on, no memory */
-	INSN_R1,		/* writes R1, */
-	INSN_PAIR,		/* and R1 + 1 */
-	INSN_PAIRS,		/* and R2, R2 + 1, R3, R3 + 1: what it has */
-	INSN_RANGE,		/* all from R1 to R3 */
-	INSN_STORE1,		/* stores 1 byte at D(X,B), */
+	INSN_R1,		/* writes R1 */
+	INSN_PAIR,		/* writes R1, R1 + 1 */
+	INSN_PAIRS,		/* and R2, R2 + 1, R3, R3 + 1, as far as it has them */
+	INSN_RANGE,		/* writes all from R1 to R3 */
+	INSN_STORE1,		/* stores 1 byte at D(X,B) */
 	INSN_STORE2, INSN_STORE4, INSN_STORE8, INSN_STORE16,
-	INSN_STORES,		/* or some, not more than 256 */
+	INSN_STORES,		/* stores up to 256 bytes */
 	INSN_SPECIAL,		/* see flow.c */
 };
 
-/* Where R1 is, and the displacement */
+/* Where R1 and the displacement are */
 enum insn_format {
 	FORMAT_RR,		/* of two bytes */
 	FORMAT_RX,		/* of four: R1, X or R3, B and 12 bits */
@@ -41,10 +41,10 @@ struct insn {
 	uint8_t len;
 };
 
-/* The instruction at @p, of which as many bytes as its first two bits say are there. */
+/* Decode the instruction at @p, which is complete: as long as its first two bits say. */
 struct insn s390x_insn(const uint8_t *p);
 
-/* 2, 4 or 6 */
+/* The length of the instruction at @p: 2, 4 or 6 */
 static inline uint8_t s390x_insn_len(const uint8_t *p)
 {
 	return *p < 0x40 ? 2 : *p < 0xc0 ? 4 : 6;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x/flow_table - what instructions of s390x write, by opcode
+ * flow_table.c - what instructions of s390x write, by opcode
  *
- * Most write the register that their first operand is, some a pair of them, and some none. There is
- * no rule in the opcodes for that, so here is a letter for each, 64 in a line. An instruction
- * without one is not known, and code that has it is not followed.
+ * Most instructions write the register of their first operand. Some write a pair of registers, and
+ * some write no register. The opcodes follow no rule for that, so this table has a letter for each
+ * opcode, 64 letters in a line. An instruction without a letter is not known, and code that has it
+ * is not followed.
  *
  *	.	not known, or of no user program
  *	n	no general register, no memory

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * s390x/plt - stubs of a PLT
+ * plt.c - stubs of an s390x PLT
  *
- * Linkers write no .eh_frame for them (GNU ld before 2.44, lld). They are told by their bytes, 32
- * each, within sections named .plt* only. A stub is entered by a call or a jump in its place, so
- * that RA is in r14; it stores to the register save area of its caller, and leaves SP alone.
- * Sources: ELF Application Binary Interface s390x Supplement; binutils, bfd/elf64-s390.c; lld,
- * ELF/Arch/SystemZ.cpp.
+ * Some linkers write no .eh_frame for the stubs (GNU ld before 2.44, lld). So this file recognizes
+ * stubs by their bytes, 32 in each, and only within sections named .plt*. A call, or a jump in
+ * place of a call, enters a stub, so RA is in r14. The stub stores to the register save area of its
+ * caller, and leaves SP alone. Sources: ELF Application Binary Interface s390x Supplement;
+ * binutils, bfd/elf64-s390.c; lld, ELF/Arch/SystemZ.cpp.
  */
 #include "s390x.h"
 
