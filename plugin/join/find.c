@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * join_find - the answers of the join. The rules are in join.h.
+ * find.c - answer a request: its stack, or the reason why it has no stack. requests.h has the
+ * rules.
  */
 #include "impl.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * frames - see frames.h
+ * frames.c - print a joined stack. See frames.h.
  *
- * Two caches. A frame's line under (file, offset, address), because stacks
- * share most of their frames. And a stack's frames, as places in the first,
- * under (address list, process, epoch of the process's maps): equal ones read
- * alike. They have a budget, and begin again from nothing when it is spent, so
- * that a trace without repetition costs time, not memory.
+ * There are two caches. The first keeps the line of a frame, by (file, offset, address), because
+ * stacks share most of their frames. The second keeps the frames of a stack, as positions in the
+ * first cache, by (address list, process, epoch of the process's maps): stacks that agree in these
+ * read alike. Both caches have a budget and start empty again when it is spent, so a trace without
+ * repetition costs time, not memory.
  */
 #include "frames.h"
 #include "libunwind-user/base/base.h"

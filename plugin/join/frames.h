@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * frames - a joined stack as text, one line a frame
+ * frames.h - a joined stack as text, one line a frame
  *
  *	=> [user] read+0x1a (/usr/lib/x86_64-linux-gnu/libc.so.6+0xf1d3a)
  *
- * The text of a stack is made once and kept: most stacks of a trace are equal.
+ * The text of a stack is made once and kept, because most stacks of a trace are equal.
  */
 #ifndef USTACK_FRAMES_H
 #define USTACK_FRAMES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the join share. See join.h. */
+/* impl.h - the data of the join, shared by its source files. requests.h is the public side. */
 #ifndef USTACK_JOIN_INT_H
 #define USTACK_JOIN_INT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* jit - see jit.h */
+/* jit.c - read FILE.jit/. See jit.h. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * jit - names of code that was compiled at run time: what trace-ustack record left in FILE.jit/
+ * jit.h - names of code that was compiled at run time, from the files trace-ustack record left in
+ * FILE.jit/
  *
  *	FILE.jit/index		"trace-ustack-jit 1 ID", then a line "TGID FROM" for each map
- *	FILE.jit/perf-TGID.map	what the process's compiler wrote to /tmp/perf-PID.map
+ *	FILE.jit/perf-TGID.map	copy of /tmp/perf-PID.map, written by the process's compiler
  *
- * ID is that of the recording (TRACEID in its trace.dat, hexadecimal): another recording's maps do
- * not count. A map names code of that process from FROM on, in the recording's time stamps; before,
- * another process may have had that number, or this one another program
- * (trace-cmd-ext/record/jit.c). There is no other source of such names here: a file in /tmp now
- * says nothing of whose it is.
+ * ID is the recording's TRACEID in hexadecimal; maps of another recording do not count. A map names
+ * code of its process from FROM on, a time stamp of the recording. Before FROM, another process may
+ * have had the same PID, or the process may have run another program (trace-cmd-ext/record/jit.c).
+ * FILE.jit is the only source of such names: nobody knows today which process wrote a file in /tmp.
  */
 #ifndef USTACK_JIT_H
 #define USTACK_JIT_H

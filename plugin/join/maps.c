@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * maps - see maps.h for the rules
+ * maps.c - the mappings of each process. maps.h has the rules.
  *
- * Per process a mapping is kept once, with the times it was seen at: the
- * kernel repeats itself. Mappings lie sorted by start, with the largest end so
- * far beside them, so that those which hold an address are found going down
- * from the last that starts at or before it. A mapping that overlaps another
- * is contested; only its sightings can change what an address means, so their
- * count up to a time is the epoch of that time.
+ * A process keeps each mapping once, with all times at which it was recorded, because the kernel
+ * repeats itself. The mappings are sorted by start, and each one also stores the largest end so
+ * far. A lookup starts at the last mapping that starts at or before the address and goes down from
+ * there. A mapping that overlaps another one is contested. Only a sighting of a contested mapping
+ * can change the meaning of an address, so the number of these sightings up to a time is the epoch
+ * of that time.
  */
 #include <errno.h>
 

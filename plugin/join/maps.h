@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * maps - from a process, a time and an address to a file and an offset
+ * maps.h - from a process, a time and an address to a file and an offset
  *
- * A user_unwind_map record says: at this time this range of this process is
- * this file. The kernel makes one when a stack first touches an executable
- * mapping, and again when something else has come to its place, so:
+ * A user_unwind_map record says: at this time, this range of this process is this file. The kernel
+ * writes the record when a stack first touches an executable mapping, and again when something else
+ * was mapped at that place. The rules are:
  *
- *  1. An address belongs to the mapping that holds it and was recorded last at
- *     or before the stack: a later record for the same place is a later exec
- *     or mmap.
- *  2. Where none was recorded before, to the one recorded first after it: the
- *     earlier record was overwritten, or the other CPU's clock is ahead.
- *  3. Two different mappings of one place, of which one was recorded within
- *     10 ms of the stack, but on another CPU: their clocks need not agree on
- *     which of the two it was. Nothing is guessed, the address has no file.
+ *  1. An address belongs to the mapping that holds it and was recorded last, at or before the
+ *     stack: a later record for the same place means a later exec or mmap.
+ *  2. If no mapping was recorded before the stack, the address belongs to the first mapping
+ *     recorded after it: the earlier record was overwritten, or the clock of the other CPU is
+ *     ahead.
+ *  3. Two different mappings of one place are ambiguous if one of them was recorded within 10 ms of
+ *     the stack on another CPU: the clocks of the two CPUs need not agree. The address then has no
+ *     file, because a guess could be wrong.
  *
- * An address is no code, so no return address, although a frame pointer led to it
+ * Some addresses are not code, and so not return addresses, although a frame pointer led to them:
  *
- *  4. in the first page, and where no program has memory: the kernel's half, and
- *     what no processor can translate;
- *  5. outside of every mapping that was ever recorded of the process, if they are
- *     all there: the one that the task itself was in was recorded, no event of
- *     the file was dropped, and the stack touches fewer mappings than the kernel
- *     records for one stack.
+ *  4. An address in the first page, or where no program has memory: the kernel's half, and
+ *     addresses that no processor can translate.
+ *  5. An address outside of every mapping that was ever recorded of the process, if all mappings
+ *     are known. They are known when the mapping that the task itself ran in was recorded, the file
+ *     dropped no event, and the stack touches fewer mappings than the kernel records for one stack.
  *
- * Records of all buffer instances count. A stack without a process id (the
- * layout posted upstream) is looked up under its thread id.
+ * Records of all buffer instances count. A stack without a process ID (the layout posted upstream)
+ * is looked up by its thread ID.
  */
 #ifndef USTACK_MAPS_H
 #define USTACK_MAPS_H

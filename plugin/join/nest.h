@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nest - which records of a CPU can be of one event
+ * nest.h - which records of a CPU can belong to one event
  *
- * The kernel writes an event, its kernel_stack and its cookie one after the
- * other, with preemption off, and with the same context: task, flags and
- * preempt count are those that the event found (trace_ctx). Only an interrupt
- * can write records between them. Its records come as whole groups, of one
- * event after the other, and lie before the rest of the group that it
- * interrupted. So the records of a CPU are nested by levels:
+ * The kernel writes an event, its kernel_stack and its cookie one after the other, with preemption
+ * off and with the same context: task, flags and preempt count are those that the event found
+ * (trace_ctx). Only an interrupt can write records between them. An interrupt writes whole groups,
+ * one event after the other, and they lie before the rest of the interrupted group. So the records
+ * of a CPU are nested by levels:
  *
- *  - An interrupt's handler and the softirqs after it say in their flags that
- *    they are no task. A record of a level ends what is open at higher levels.
- *  - The end of an interrupt (irq_exit) counts as the task again, or as the
- *    softirq that was interrupted, when it wakes up ksoftirqd. But interrupts
- *    are off then, and they were on where the interrupt came. So each level is
- *    two: with interrupts off is above with interrupts on.
- *  - Between a group's records the task cannot change.
+ *  - The flags of records of an interrupt handler and of the softirqs after it say that they are
+ *    not a task's. A record of a level ends the open groups of all higher levels.
+ *  - The end of an interrupt (irq_exit) can wake up ksoftirqd. Its record then looks like one of
+ *    the task, or of the softirq that was interrupted. But interrupts are off then, and they were
+ *    on where the interrupt came. So each level is two levels: interrupts off is above interrupts
+ *    on.
+ *  - The task cannot change between the records of a group.
  *
- * The same task also turns interrupts off by itself, so records with interrupts
- * off may lie after a group as well as in it. They end nothing. But a group that
- * they passed goes on only with a record of the very same context.
+ * The task also turns interrupts off by itself, so records with interrupts off may lie after a
+ * group as well as inside it. These records end nothing. But once such records have passed a group,
+ * the group continues only with a record of exactly the same context.
  */
 #ifndef USTACK_NEST_H
 #define USTACK_NEST_H

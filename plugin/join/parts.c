@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * join_parts - from records to stacks
+ * parts.c - put together the records of one stack
  *
- * A stack too deep for one record comes in several, all but the last flagged
- * MORE, in order, on one stream. Only an unbroken sequence becomes a whole
- * stack: when events are dropped between two parts, when the task records a
- * stack under another cookie, or when the recording ends, what is there is
- * stored as CUT, and later parts of it are dropped, because how many are
- * missing before them is not known.
+ * The kernel splits a stack that is too deep for one record. The parts come in order on one stream,
+ * and all but the last have the flag MORE. Only an unbroken sequence becomes a whole stack. The
+ * sequence breaks when events are dropped between two parts, when the task records a stack under
+ * another cookie, or when the recording ends. The parts before the break are then stored as CUT,
+ * and the parts after it are dropped, because nobody knows how many are missing between them.
  *
  * Equal address lists are stored once.
  */

@@ -1,39 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * join - which user stack belongs to which request
+ * requests.h - which user stack belongs to which request
  *
- * A traced event leaves a request: a cookie, in the task that made it. Later
- * the same task leaves one stack with the same cookie, for all the requests it
- * made since it last entered the kernel. This module is given both, in any
- * order, and then answers for each request: its stack, or why there is none.
- * It knows nothing of files and of printing.
+ * A traced event leaves a request: a cookie, in the task that caused the event. Later the same task
+ * leaves one stack with the same cookie, for all the requests it made since it last entered the
+ * kernel. The caller adds both in any order, and then asks for each request: its stack, or why it
+ * has no stack. The join knows no files and prints nothing.
  *
  * Terms
- *  - stream: one CPU of one trace buffer. Records of one stream are given in
- *    the order they have there, which is the order in which they happened;
- *    between streams only time stamps order, and the clocks of two CPUs need
- *    not agree.
- *  - position: a record's offset in its file, rising within a stream. It finds
- *    a record again when it is printed, whatever was done to its time stamp.
- *  - run: the requests one task makes on one stream under one cookie, with
- *    neither another cookie nor a stack of that task between them, and never
- *    JOIN_PERIOD apart. Runs, not requests, are stored: there are about as many
- *    of them as of stacks.
+ *  - stream: one CPU of one trace buffer. Records of a stream are added in the order of the stream,
+ *    which is the order in which they happened. Between streams only time stamps give an order, and
+ *    the clocks of two CPUs need not agree.
+ *  - position: the offset of a record in its file, rising within a stream. The position finds a
+ *    record again when it is printed, even if something changed its time stamp.
+ *  - run: the requests that one task makes on one stream under one cookie, with neither another
+ *    cookie nor a stack of that task between them, and never JOIN_PERIOD apart. The join stores
+ *    runs instead of requests: there are about as many runs as stacks.
  *
  * Rules
- *  - The key is (tid, cookie). A cookie comes back after 2^31 kernel entries on
- *    its CPU; among equals the nearest in time is taken.
- *  - A stack is never given to a request when a request or a stack of the same
- *    task under another cookie lies between the two. By position: a request,
- *    when all three are in one stream, which is exact. By time: on whatever
- *    stream, when the two are JOIN_PERIOD apart; the clocks of two CPUs may
- *    disagree about less, and less cannot bring a cookie back.
- *  - Stacks that may be of one kernel entry by these rules are copies. The copy in
- *    the request's own buffer goes before the others; but where it was cut and
- *    another is whole and agrees with it, the whole one.
- *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand
- *    still while a cookie comes back. It is one clock for all CPUs, and is
- *    believed at any distance.
+ *  - The key is (tid, cookie). A cookie comes back after 2^31 kernel entries on its CPU. Among
+ *    equal keys the join takes the stack that is nearest in time.
+ *  - A request never gets a stack if a request or a stack of the same task under another cookie
+ *    lies between the two. "Between" is by position for a request when all three are in one stream;
+ *    this is exact. It is by time, on any streams, when the two are JOIN_PERIOD apart. The clocks
+ *    of two CPUs may disagree by less than that, and a cookie cannot come back in less.
+ *  - Stacks that may be of one kernel entry by these rules are copies. The join prefers the copy in
+ *    the buffer of the request. If that copy was cut, it takes a whole copy that agrees with it.
+ *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand still while a cookie
+ *    comes back. It is one clock for all CPUs, so the join believes it at any distance.
  */
 #ifndef USTACK_JOIN_H
 #define USTACK_JOIN_H

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * runs - see runs.h
+ * runs.c - collect the records of a stream into runs. See runs.h.
  *
- * Each level has at most one kernel stack that waits for its cookie, as an open
- * group of nest.h. Per task the run that is open is kept; a record that says
- * the same only counts. A kernel stack is settled after records of an
- * interrupt, which lie behind it, may have been: runs can come out of order,
- * and the join sorts them.
+ * Each level has at most one kernel stack that waits for its cookie, as an open group of nest.h.
+ * Each task has at most one open run; a record that continues the run only adds to its count. A
+ * kernel stack is settled only after the records of an interrupt that may follow it. So runs can
+ * come out of order, and the join sorts them.
  */
 #include <errno.h>
 

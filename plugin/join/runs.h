@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * runs - which kernel stack goes with which cookie
+ * runs.h - which kernel stack goes with which cookie
  *
- * The kernel writes an event, its kernel_stack and its cookie one after the
- * other on one CPU, and only an interrupt can write something between them. So
- * a cookie belongs to the kernel stack before it when both are of the same
- * task and were written at the same level with nothing else of that level
- * between; nest.h has the levels. Where an interrupt may have ended between
- * them, its cookies have to be the same one: all of this is one kernel entry.
- * This is decided here, record by record, and comes out as runs for the join.
+ * The kernel writes an event, its kernel_stack and its cookie one after the other on one CPU, and
+ * only an interrupt can write something between them. So a cookie belongs to the kernel stack
+ * before it when both are of the same task and level, and no other record of that level lies
+ * between them (nest.h has the levels). If an interrupt may have ended between them, all cookies of
+ * the group must be equal: they are of one kernel entry. runs_record() decides this record by
+ * record, and gives runs to the join.
  */
 #ifndef USTACK_RUNS_H
 #define USTACK_RUNS_H
