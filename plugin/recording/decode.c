@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* decode - see decode.h */
+/* decode.c - find and read the fields. See decode.h. */
 #include <string.h>
 
 #include "decode.h"

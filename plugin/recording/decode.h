@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * decode - the fields of our records
+ * decode.h - the fields of the user_unwind_* records
  *
- * The layout comes from the format in the file, never from a struct of ours:
- * the same code reads 32 and 64 bit, both byte orders, and the layout of the
- * series posted upstream in August 2025, which has neither tgid nor flags.
- * Every offset and length is checked against the record.
+ * The layout comes from the format in the file, never from a C struct: the same code reads 32 and
+ * 64 bit, both byte orders, and the layout of the series posted upstream in August 2025, which has
+ * neither tgid nor flags. Every offset and length is checked against the record.
  */
 #ifndef USTACK_DECODE_H
 #define USTACK_DECODE_H

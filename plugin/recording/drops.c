@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * drops - see drops.h. The layout is that of trace-cmd.dat.v6(5) and .v7(5).
+ * drops.c - walk the sections of a trace.dat. See drops.h; trace-cmd.dat.v6(5) and .v7(5) describe
+ * the layout.
  *
- * A file is walked by its sizes; nothing of it is kept but one statistics text
- * at a time. Every size is checked by reading what should follow it.
+ * The walk follows the sizes in the file, and keeps only one statistics text at a time. A wrong
+ * size shows when the walk reads what should follow it.
  */
 #include <errno.h>
 #include <stdbool.h>

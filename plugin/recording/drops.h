@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drops - which buffers of a trace.dat dropped events, as its statistics tell
+ * drops.h - which buffers of a trace.dat dropped events, from its statistics
  *
- * Events that were overwritten before they were read are marked where they are
- * missing. Events that a full buffer refused are not: trace-cmd keeps of them
- * only the text of per_cpu/cpuN/stats, which libtracecmd gives nobody.
+ * The file marks the places where events were overwritten before they were read. It does not mark
+ * the events that a full buffer refused: trace-cmd only keeps the text of per_cpu/cpuN/stats for
+ * these, and libtracecmd has no function that returns this text.
  */
 #ifndef USTACK_DROPS_H
 #define USTACK_DROPS_H

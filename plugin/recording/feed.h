@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * feed - from records of a trace to what the join and the maps are filled with
+ * feed.h - from the records of a trace to the calls that fill the join and the maps
  *
- * What is found goes to a sink, because the file is read in a process of its
- * own: there the sink is a pipe (wire.c), and at the other end of the pipe, as
- * in the tests, it is the join itself (sink_join()).
+ * The feed passes what it finds to a sink, because another process reads the file. In that process
+ * the sink is a pipe (wire.c). At the other end of the pipe, and in the tests, the sink is the join
+ * itself (sink_join()).
  */
 #ifndef USTACK_FEED_H
 #define USTACK_FEED_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* scan - see scan.h */
+/* scan.c - read a file in a process of its own. See scan.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

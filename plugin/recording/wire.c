@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* wire - see wire.h. Both ends are one program, so structs travel as they are. */
+/*
+ * wire.c - both ends of the pipe. See wire.h. Both are one program, so structs travel as they are.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

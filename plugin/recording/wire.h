@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * wire - a sink's calls as bytes through a pipe
+ * wire.h - the calls of a sink as bytes through a pipe
  *
- * The writer is the process that reads the file, and a hostile file may have
- * taken it over: the reader believes nothing.
+ * The writer is the process that reads the file, and a hostile file may have taken over that
+ * process. So the reader checks everything.
  */
 #ifndef USTACK_WIRE_H
 #define USTACK_WIRE_H
