@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_shark_model - which request of KernelShark's rows has which stack
+ * model.c - which request among KernelShark's rows has which stack
  *
- * KernelShark tells of records while it loads; the join wants the whole file.
- * So records are only collected, and answered when the first plot is drawn: the
- * file is scanned once (recording/scan.h), and each request asks the join by CPU,
- * position and time of its record. A stack is found again by what the join says
- * of it: task, cookie, CPU and time.
+ * KernelShark announces records while it loads a file, but the join needs the whole file. So the
+ * model only collects records, and answers when the first plot is drawn: it scans the file once
+ * (recording/scan.h), and asks the join for each request by CPU, position and time of its record.
+ * The join's answer names task, cookie, CPU and time of a stack; these find the stack's row.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_shark - KernelShark's side. See plugin_ustack_shark.h.
+ * plugin.c - the interface to KernelShark. See shark.h.
  *
- * KernelShark calls the initializer for each stream (buffer) of a file, then
- * tells of each record whose event was registered while it loads, then has the
- * plots drawn. It may load a stream a second time without a word, after a
- * filter was changed: the model notices.
+ * KernelShark calls the initializer for each stream (buffer) of a file. Then it announces each
+ * record whose event the initializer registered, and later asks for the plots. After a change of
+ * filters it may load a stream again without a notice; the model finds out by itself.
  */
 #include <stdio.h>
 #include <stdlib.h>

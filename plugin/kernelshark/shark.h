@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plugin_ustack_shark - requests and stacks in KernelShark's plots
+ * shark.h - requests and stacks in KernelShark's plots
  *
- * KernelShark shows every record; what it cannot know is which user stack
- * belongs to which request, and what became of requests without one. This
- * plugin asks the join and draws the answers:
+ * KernelShark shows every record. It cannot know which user stack belongs to which request, nor why
+ * a request has no stack. This plugin asks the join and draws the answers:
  *
- *  - plugin.c         KernelShark's interface: loads, is told of records
+ *  - plugin.c  KernelShark's interface: load, collect records
  *  - model.c   which request has which stack, from the join
- *  - view.c    what of it is to be seen on one plot: bins, colours, times
- *  - draw.cpp  shapes from that; the only part that needs a window
+ *  - view.c    what one plot shows: bins, colours, times
+ *  - draw.cpp  shapes from the view; the only part that needs a window
  *
- * One model serves all the buffers of a file, because a stack may be in another
- * buffer than its request; KernelShark has a stream for each. It is used from one
- * thread at a time, as KernelShark does with plugins.
+ * One model serves all the buffers of a file, because a stack may be in another buffer than its
+ * request; KernelShark has a stream for each buffer. One thread at a time uses the model, as
+ * KernelShark calls plugins.
  */
 #ifndef PLUGIN_USTACK_SHARK_H
 #define PLUGIN_USTACK_SHARK_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_shark_view - what one plot shows of the model
+ * view.c - the part of the model that one plot shows
  *
- * A plot has as many bins as pixels, and a bin may hold thousands of requests:
- * all of a bin become one mark, with the worst outcome among them, because that
- * is what a reader must not miss. Waits are drawn once for each pair of bins,
- * and only the longest where there are too many to tell apart.
+ * A plot has as many bins as pixels, and a bin may hold thousands of requests. All requests of a
+ * bin become one mark, which shows the worst outcome among them, because a reader must not miss it.
+ * A wait is drawn once for each pair of bins. Where there are too many waits, only the longest are
+ * drawn.
  */
 #include <errno.h>
 #include <stdio.h>
