@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * handlers - how the four events print
+ * handlers.c - print the four events
  *
- * The joined stack hangs on the kernel stack that was recorded with the
- * request, and on the cookie where there is none. The file is scanned when the
- * first of these records is printed, so a file without them costs nothing.
- * Programs with several threads may print from any of them: one at a time.
+ * The joined stack follows the kernel stack that was recorded with the request, or the cookie if
+ * there is no kernel stack. The first of these records that is printed starts the scan of the file,
+ * so a file without them costs nothing. A program may print from several threads: a lock lets one
+ * in at a time.
  */
 #include <pthread.h>
 #include <stdio.h>

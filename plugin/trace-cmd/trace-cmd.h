@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace-cmd.h - the plugin for trace-cmd and whatever else prints by libtraceevent
+ * trace-cmd.h - the plugin for trace-cmd and for other programs that print with libtraceevent
  *
- * trace-ustack report prints by the same handlers, over a join that it has made itself.
+ * trace-ustack report prints with the same handlers, over a join that it has made itself.
  */
 #ifndef PLUGIN_TRACE_CMD_H
 #define PLUGIN_TRACE_CMD_H
