@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check_files - which programs and libraries have tables, symbols and debug files
+ * files.c - which programs and libraries have tables, symbols and debug files
  *
- * Tables are made (or found in the cache) as for a recording, only that no kernel gets them.
+ * The check makes the tables, or finds them in the cache, as a recording does. It gives none of
+ * them to the kernel.
  */
 #include <ctype.h>
 #include <errno.h>

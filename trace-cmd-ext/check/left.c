@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check_left - what recorders left behind: files that are not complete, and instances
+ * left.c - what recorders left behind: files that are not complete, and instances
  *
- * Files first, as what their instances still have belongs into them. They are looked for in the
- * current folder, where a recorder puts its file unless it is told another place. Recorders at work
- * are told, and left alone.
+ * Files are completed first, because the data left in their instances belongs into them. The check
+ * looks for files in the current folder, where a recorder puts its file by default. It reports
+ * recorders at work and leaves them alone.
  */
 #include <dirent.h>
 #include <errno.h>
