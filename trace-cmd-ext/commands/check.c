@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_check - trace-ustack check: what can be recorded here, and how to fix the rest */
+/* check.c - trace-ustack check: what can be recorded here, and how to fix the rest */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_export - trace-ustack export */
+/* export.c - trace-ustack export: the command line */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_flame - trace-ustack flame */
+/* flame.c - trace-ustack flame: the command line, the picture's texts */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_report - trace-ustack report */
+/* report.c - trace-ustack report: the command line */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

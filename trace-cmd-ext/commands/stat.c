@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_stat - trace-ustack stat */
+/* stat.c - trace-ustack stat: the command line, the figures as text and as JSON */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trace-ustack - recordings with deferred user stacks: made, read, drawn
+ * trace_ustack.c - main(): find the subcommand and call it
  *
- * This file knows the subcommands and nothing else; each is one cmd_NAME.c, and tool/tool.h says
- * what they share and how they end.
+ * This file only knows the list of subcommands (commands.h). tool/tool.h has the functions that all
+ * of them use, and the exit codes.
  */
 #include <getopt.h>
 #include <stdlib.h>
