@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* export_each - the stack of an event, for all formats. See export.h. */
+/* each.c - the stack of an event, for all formats. See export.h. */
 #include <string.h>
 
 #include "export.h"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_firefox_lines - a thread of a profile for profiler.firefox.com, with inlined functions
+ * firefox_lines.c - a thread of a profile for profiler.firefox.com, with inlined functions
  *
- * The processed profile format, docs-developer/processed-profile-format.md and src/types/profile.ts
- * of firefox-devtools/profiler, at the last version in which each thread has tables of its own
- * (docs-developer/CHANGELOG-formats.md); the site upgrades it. A table is an object of columns.
+ * This file writes the processed profile format, docs-developer/processed-profile-format.md and
+ * src/types/profile.ts of firefox-devtools/profiler, in the last version in which each thread has
+ * tables of its own (docs-developer/CHANGELOG-formats.md). The site upgrades it. A table is an
+ * object of columns.
  *
- * Functions that were inlined are frames with the address and the native symbol of the function
- * that has their code, and an inlineDepth above its 0. Addresses are offsets in the file, of the
- * byte that is looked up; as symbol servers want them relative to the image, there is no breakpadId
- * to ask one with.
+ * An inlined function is a frame with the address and the native symbol of the function that has
+ * its code, and with an inlineDepth above that function's 0. Addresses are offsets in the file, of
+ * the byte that is looked up. Symbol servers want addresses relative to the image, so there is no
+ * breakpadId to ask one with.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_perf - the text of perf script
+ * perf.c - the text of perf script
  *
  *	COMM PID/TID [CPU] SECONDS: 1 SYSTEM:NAME:
  *		ADDRESS FUNCTION+0xOFFSET (FILE)
  *
- * with an empty line behind each stack: what stackcollapse-perf.pl and the Firefox Profiler read.
- * They split lines at blanks and parentheses, so a line feed in a name is a blank here.
+ * An empty line follows each stack. stackcollapse-perf.pl and the Firefox Profiler read this text.
+ * They split lines at blanks and parentheses, so a line feed in a name is written as a blank.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_perfetto - a trace for ui.perfetto.dev and its trace processor
+ * perfetto.c - a trace for ui.perfetto.dev and its trace processor
  *
- * A sequence of perfetto.protos.TracePacket, protos/perfetto/trace/trace_packet.proto of
- * github.com/google/perfetto: process names; each event as a PerfSample with its call stack,
- * interned; and sched_switch, sched_waking and sched_wakeup also as themselves, which become the
- * tracks of CPUs and the states of threads. Stacks are written with the first packet that refers to
- * them, so memory does not grow with the events.
+ * The file is a sequence of perfetto.protos.TracePacket, protos/perfetto/trace/trace_packet.proto
+ * of github.com/google/perfetto. It holds process names and each event as a PerfSample with its
+ * call stack, interned. sched_switch, sched_waking and sched_wakeup are also written as themselves;
+ * the UI makes the tracks of CPUs and the states of threads from them. A stack is written with the
+ * first packet that refers to it, so memory does not grow with the events.
  */
 #include <errno.h>
 

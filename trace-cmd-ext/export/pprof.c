@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_pprof - a profile for pprof and for the stores that take its format
+ * pprof.c - a profile for pprof and for the stores that take its format
  *
- * perftools.profiles.Profile, as proto/profile.proto of github.com/google/pprof has it, compressed
- * by gzip. Each sample has two values: how many events, and for how many nanoseconds the task was
- * off the CPU, with the labels thread, tid, pid and event. An address is the offset in its file, so
- * that profiles of several machines add up; kernel addresses are what they are.
+ * The file is a perftools.profiles.Profile, as proto/profile.proto of github.com/google/pprof
+ * defines it, compressed by gzip. Each sample has two values: the number of events, and the
+ * nanoseconds that the task was off the CPU. Its labels are thread, tid, pid and event. The address
+ * of a user frame is its offset in its file, so that profiles of several machines add up; kernel
+ * addresses stay as they are.
  */
 #include <errno.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* proto - see proto.h */
+/* proto.c - write protocol buffers. See proto.h. */
 #include "libunwind-user/base/base.h"
 #include "proto.h"
 
