@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* colour - see colour.h */
+/* colour.c - choose the colour of a frame. See colour.h. */
 #include <math.h>
 
 #include "colour.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* flame_json - what a flame graph is made of, for programs */
+/* json.c - the contents of a flame graph for programs: flame --json */
 #include <stdlib.h>
 #include <string.h>
 

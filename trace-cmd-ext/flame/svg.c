@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* svg - see svg.h */
+/* svg.c - draw a flame graph. See svg.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
