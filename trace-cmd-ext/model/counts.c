@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_counts - how many events there are of each kind, task, kernel stack and user stack
+ * counts.c - how many events there are of each kind, task, kernel stack and user stack
  *
- * Mostly they were counted in the scan (tally.c). Where not, the file is read once more:
- * streams are shared out among processes, one a CPU of this machine. Each begins with all that the
- * model knows (the fork), and counts into its own copy. It gives back its counts, and what their
- * numbers mean: a kernel stack by its addresses, a user stack by a run that has it. The model gives
- * both its own numbers, and keeps the counts one behind the other without adding up equal ones.
+ * Usually the scan has counted them (tally.c). Otherwise the file is read once more, by several
+ * processes, at most one a CPU of this machine, which share out the streams. Each process starts
+ * with all that the model knows (fork), counts into its own copy, and gives back its counts with
+ * the meaning of their numbers: the addresses of a kernel stack, a run that has a user stack. The
+ * model gives both its own numbers, and appends the counts of one process after the other without
+ * adding up equal ones.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_events - from records to events with their stacks
+ * events.c - from records to events with their stacks
  *
  * The kernel writes an event, its kernel stack and its cookie one after the other on one CPU, and
- * only an interrupt can write something between them. So an event waits until its stacks have come,
- * or until something shows that they will not: see plugin/join/nest.h; or dropped events. Events
- * leave a lane in the order of their records.
+ * only an interrupt can write something between them (plugin/join/nest.h). So an event waits until
+ * its stacks have come, or until a later record or dropped events show that they will not come.
+ * Events leave a lane in the order of their records.
  */
 #include <errno.h>
 #include <stdlib.h>

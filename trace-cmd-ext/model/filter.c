@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_filter - which events are wanted
+ * filter.c - which events the filter wants
  *
- * Each question is answered once for each type, task, stack or frame and then remembered.
+ * Each question is answered once for each type, task, stack or frame. The answer is kept.
  */
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the model share. See model.h. */
+/* impl.h - the data of the model, shared by its source files. model.h is the public side. */
 #ifndef TRACE_USTACK_MODEL_INT_H
 #define TRACE_USTACK_MODEL_INT_H
 

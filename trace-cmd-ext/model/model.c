@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* model - opening and scanning, and what there is once. See model.h. */
+/* model.c - open and scan a file; the data that a file has once. See model.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

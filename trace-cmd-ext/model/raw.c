@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * reader_raw - records straight from the pages of the ring buffer
+ * raw.c - records straight from the pages of the ring buffer
  *
  * The pages in a file are those of the kernel: a time stamp of 8 bytes, a long with the number of
  * bytes that follow (and flags), then entries. include/linux/ring_buffer.h and the file's own
@@ -13,11 +13,13 @@
  *	         29			padding: a word with its size
  *	         30, 31			a word with the rest of a longer delta, of a time stamp
  *
- * Nothing is copied: the file is mapped, a record's data points into it. What was read is given
- * back to the system now and then, as the pages of a large file would count as this process's.
+ * Nothing is copied: the file is mapped, and the data of a record points into the mapping. Pages
+ * that were read are given back to the system now and then, because the pages of a large file would
+ * count as this process's memory.
  *
- * Time stamps that libtracecmd converts, and whatever else it may know about a file, are left to
- * it: this is used only where the first record of every stream is the same here and there.
+ * Time stamps that libtracecmd converts, and everything else that libtracecmd may know about a
+ * file, are left to libtracecmd: this code is used only if the first record of every stream is the
+ * same in both.
  */
 #include <errno.h>
 #include <stdlib.h>

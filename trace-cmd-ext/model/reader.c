@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* reader - see reader.h */
+/* reader.c - open a file, read its streams. See reader.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

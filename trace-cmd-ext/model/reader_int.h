@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the reader share. */
+/* reader_int.h - the data of the reader, shared by reader.c and raw.c */
 #ifndef TRACE_USTACK_READER_INT_H
 #define TRACE_USTACK_READER_INT_H
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_stacks - stacks and frames by number
+ * stacks.c - stacks and frames by number
  *
- * A user stack is known by its address list (the join stores equal ones once), its process, the
- * epoch of that process's mappings and its flags: what is equal in these resolves alike. Requests
- * of one run share one answer, so an event needs only its run's number to have its stack's.
+ * The key of a user stack is its address list (the join stores equal lists once), its process, the
+ * epoch of that process's mappings, and its flags: stacks that agree in these resolve alike.
+ * Requests of one run share one answer, so the number of its run is enough to find the stack of an
+ * event.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_tally - counting events in the same pass that fills the join
+ * tally.c - count events in the same pass that fills the join
  *
- * During the scan nobody knows yet which stack a request gets. So an event is noted by the record
- * that asked for its stack, and what the notes mean is found out when the join is finished: a
- * stream's notes lie in the order of its records, so each task's runs are met in their order, too.
- * Events that follow one another and differ in nothing share a note. What the filter says of tasks
- * and of functions is asked at the end, as it needs the stacks.
+ * During the scan nobody knows yet which stack a request gets. So the tally notes an event by the
+ * record that asked for its stack, and finds the meaning of the notes when the join is finished.
+ * The notes of a stream are in the order of its records, so the runs of each task come in their
+ * order too. Events that follow one another and differ in nothing share a note. The filter is asked
+ * about tasks and functions at the end, because the answers need the stacks.
  *
- * Notes grow with the events. Where there are too many, they are forgotten, and model_counts()
- * reads the file once more.
+ * Notes grow with the events. If there are too many, the tally drops all of them, and
+ * model_counts() reads the file once more.
  */
 #include <errno.h>
 #include <stdlib.h>
