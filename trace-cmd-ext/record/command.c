@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_command - the command that is recorded
+ * command.c - the command that is recorded
  *
- * Its process is made early, so that its PID can be set as a filter, and waits in front of execve()
- * until everything is recorded. Nothing of the recorder's own limits and signals is passed on.
+ * The recorder makes the command's process early, so that its PID can be set as a filter. The
+ * process waits before execve() until everything is recorded. The command does not inherit the
+ * recorder's own limits and signal masks.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rec - what the files of `trace-ustack record` share
+ * impl.h - the data of a recording, and what the files of `trace-ustack record` call of each other
  *
- *	run.c	what happens in which order
+ *	run.c	the order of the steps
  *	wait.c	from the start of recording to its end: signals, CMD, processes, time
- *	tracefs.c	tracefs: found, written to, and what a failure means
- *	events.c	-e: which events are meant, their filters, who gets stacks
- *	own.c	the recorder's own tasks, left out of what it records
+ *	tracefs.c	tracefs: found, written to, and the meaning of a failure
+ *	events.c	-e: which events it selects, their filters, who gets stacks
+ *	own.c	the recorder's own tasks, left out of the recording
  *	setup.c	the two instances: made, configured, started, stopped
  *	left.c	instances of recorders that are gone
  *	guard.c	a second process that finishes when the first one dies
  *	command.c	CMD: found, started, waited for
  *	tables.c	unwind tables for what runs and what starts
- *	model/saved_tables.c	FILE.tables: which files had them
+ *	model/saved_tables.c	FILE.tables: which files had tables
  *	read.c	from the ring buffers to files, by a few threads
- *	dat.c	trace.dat: its head, and all put together
- *	names.c	names of tasks for it
+ *	dat.c	trace.dat: its head, and how all parts are put together
+ *	names.c	names of tasks for trace.dat
  *	resume.c	files that recorders which are gone did not complete
- *	jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
- *	summary.c	what the file holds
- *	join.c	what became of its requests and stacks
- *	json.c	the same for programs
+ *	jit.c	/tmp/perf-PID.map of traced processes, kept next to the file
+ *	summary.c	the contents of the file
+ *	join.c	the answers to its requests
+ *	json.c	the summary for programs
  *	free.c	the memory of all that
  *
- * Nothing outside the two instances is changed, so whatever ends a recorder leaves nothing but
- * these and its unfinished file behind: the guard completes that and removes them, and if it was
- * killed too, resume.c and left.c do. Tables are gone with the descriptor that the recorder
- * had.
+ * The recorder changes nothing outside the two instances. So a recorder that ends for any reason
+ * leaves only the instances and its unfinished file behind: the guard completes the file and
+ * removes the instances. If the guard was killed too, resume.c and left.c do it later. Tables are
+ * gone when the recorder's descriptor is closed.
  *
  * Why the file is written here: libtracecmd's public interface (3.1.6 to 3.4) reads files and has
- * no function that writes one. `trace-cmd record` as a child would do, but has a die() for each
- * error, counts nothing, cleans nothing up when it is killed, and needs the sysctl ftrace_enabled
- * to be writable, which it is not in many containers and virtual machines.
+ * no function that writes one. `trace-cmd record` as a child could write it, but it calls die() on
+ * each error, counts nothing and cleans nothing up when it is killed. It also needs a writable
+ * sysctl ftrace_enabled, which many containers and virtual machines lack.
  *
- * Functions that return int return 0, or an exit code (enum cmd_exit) after telling the error,
- * unless it says otherwise.
+ * Functions that return int return 0, or an exit code (enum cmd_exit) after they printed the error,
+ * unless their comment says otherwise.
  */
 #ifndef TRACE_USTACK_REC_H
 #define TRACE_USTACK_REC_H

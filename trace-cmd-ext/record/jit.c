@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_jit - symbols of code that was compiled at run time
+ * jit.c - keep the symbols of code that was compiled at run time
  *
- * Such code is in no file; its compiler tells where its functions are in /tmp/perf-PID.map, which
- * means something as long as the process lives, and on this machine. The maps of traced processes
- * are copied to FILE.jit/perf-PID.map, PID being the process as the recording calls it, and
- * FILE.jit/index tells from when on each counts (plugin/join/jit.h).
+ * No file has such code. Its compiler writes the places of its functions to /tmp/perf-PID.map,
+ * which is valid only while the process lives, and on this machine. The recorder copies the maps of
+ * traced processes to FILE.jit/perf-PID.map, where PID is the process's number in the recording.
+ * FILE.jit/index says from which time on each map counts (plugin/join/jit.h).
  *
- * A map must be the work of the process that was recorded: numbers of processes are used again, and
- * files in /tmp stay. So
+ * A map must be the work of the recorded process: PIDs are used again, and files in /tmp stay. So:
  *
- *  - the numbers of processes here are those of the recording: rt_other_pids();
- *  - it was made after the process started (file systems that keep no time of birth have none);
- *  - it counts from its birth on: before that another process may have had the number, or this
- *    one, before its exec, another program. One that was there before the recording began counts
- *    for all of it;
- *  - a process that is gone must have been the only one of its number while recording. Numbers are
- *    given in a circle: those given meanwhile lie between the last one before and the last one now,
- *    if there were not too many for that. One of these that was in use at the begin, too, may have
- *    been two processes;
- *  - of a process that is gone when the recording ends, and whose map was there at its begin, that
- *    is known since then;
- *  - anyone can put a file into /tmp: it must be a regular file of the user whose process it is, or
- *    of root; where the user cannot be asked for any more, of the recorder's.
+ *  - PIDs here are those of the recording: rt_other_pids().
+ *  - The map was made after the process started. On a file system that keeps no time of birth, no
+ *    map counts.
+ *  - The map counts from its birth on. Before that, another process may have had the PID, or this
+ *    process may have run another program before its exec. A map that existed before the recording
+ *    started counts for the whole recording.
+ *  - A process that is gone must have been the only process with its PID during the recording. PIDs
+ *    are given in a circle: those given meanwhile lie between the last one before and the last one
+ *    now, if there were not too many for that. A PID among these that was also in use at the start
+ *    may have belonged to two processes.
+ *  - If a map existed at the start, find_own() checked at that time that it was made after its
+ *    process started. For a process that is gone when the recording ends, this check counts.
+ *  - Anyone can put a file into /tmp: the map must be a regular file of the process's user or of
+ *    root. If the process is gone, and with it its user, the file must belong to the recorder's
+ *    user or to root.
  */
 #include <dirent.h>
 #include <errno.h>

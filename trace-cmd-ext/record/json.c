@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rec_json - the summary of a recording for programs: one line, named as trace-ustack stat does */
+/*
+ * json.c - the summary of a recording for programs: one line, with the names of trace-ustack stat
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rec_names - names of tasks for the trace.dat file */
+/* names.c - names of tasks for the trace.dat file */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>

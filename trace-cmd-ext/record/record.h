@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * record.h - recordings: made, and completed where a recorder did not end by itself
+ * record.h - make recordings, and complete those that a recorder did not complete
  *
- * Functions that return int return 0, or an exit code (enum cmd_exit) after telling the error,
- * unless it says otherwise.
+ * Functions that return int return 0, or an exit code (enum cmd_exit) after they printed the error,
+ * unless their comment says otherwise.
  */
 #ifndef TRACE_USTACK_RECORD_H
 #define TRACE_USTACK_RECORD_H

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_resume - files that recorders which are gone did not complete
+ * resume.c - complete the files of recorders that are gone
  *
- * FILE.partPID is one: its head, with the data of the CPUs in files beside it. A recorder and its
- * guard keep a shared lock on it. Both have to be killed for it to be left, or the disk was full
- * while it was put together. What was recorded is still there, see dat.c:
+ * Such a file is FILE.partPID: the head of a recording, with the data of the CPUs in files next to
+ * it. A recorder and its guard keep a shared lock on it. It is left only if both were killed, or if
+ * the disk was full while the file was put together. The recorded data still exists (see dat.c).
+ * There are two cases:
  *
- *  - The table of the CPUs' data is not there: nothing was moved. What the instances still have is
- *    read, and the file put together as the recorder would have.
- *  - It is there: the rest of the data is moved to where it says.
+ *  - The table of the CPUs' data is missing: nothing was moved. The rest of the instances is read,
+ *    and the file is put together as the recorder would have done it.
+ *  - The table is there: the rest of the data is moved to the places in the table.
  *
- * Instances are known by a PID, and PIDs come back. Those of its recorder were made before the
- * files of the CPUs, and so before the last write to one of them; those of a later one were not.
+ * Instances are known by a PID, and PIDs come back. The instances of this recorder were made before
+ * the files of the CPUs, and so before the last write to one of these files. Instances of a later
+ * recorder were made after it.
  */
 #include <errno.h>
 #include <fcntl.h>

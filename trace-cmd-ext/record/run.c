@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* run.c - recording: what happens in which order */
+/* run.c - recording: the order of the steps */
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_setup - the two instances
+ * setup.c - the two instances
  *
- * trace-ustack-PID records the events; trace-ustack-PID.maps has options/userstacktrace_maps on and
- * gets the records of which file is mapped where, so that these are not lost when events overrun
- * their buffer. Both are made with tracing off and configured before an event is switched on.
+ * trace-ustack-PID records the events. trace-ustack-PID.maps has options/userstacktrace_maps on and
+ * gets the records of which file is mapped where, so that these survive when events overrun their
+ * buffer. Both instances are made with tracing off, and are configured before an event is switched
+ * on.
  */
 #include <dirent.h>
 #include <errno.h>

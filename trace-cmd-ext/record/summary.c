@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_summary - what the file holds, told when it is complete
+ * summary.c - print what the file holds, when it is complete
  *
- * Its pages are gone through once, for what there is of each kind of record, and for what becomes
- * of its requests and stacks (join.c).
+ * One pass over the pages counts each kind of record, and feeds the join for the answers to the
+ * requests (join.c).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* rec_sums - what a recording holds: counted by summary.c, told there and by json.c */
+/* sums.h - what a recording holds: counted by summary.c, printed there and by json.c */
 #ifndef TRACE_USTACK_REC_SUMS_H
 #define TRACE_USTACK_REC_SUMS_H
 

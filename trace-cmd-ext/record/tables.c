@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_tables - unwind tables while recording
+ * tables.c - unwind tables while recording
  *
- * Before the first event there are tables for all that runs, for CMD with the libraries it names,
- * and for what ran in earlier recordings (libunwind-user/tables/recall.c), those used last first
- * and for a moment only: the rest comes while recording. What else is executed or loaded later gets
- * its table as soon as its mapping is seen (libunwind-user/tables/follow.c), the first events of it
- * may come without one. The tables are the kernel's as long as the recorder lives.
+ * Before the first event, the recorder registers tables for all that runs, for CMD with the
+ * libraries it names, and for the programs of earlier recordings (libunwind-user/tables/recall.c).
+ * The latter start with those used last and take a moment at most; the rest is registered while
+ * recording. A program or library that is executed or loaded later gets its table as soon as its
+ * mapping is seen (libunwind-user/tables/follow.c); its first events may come without a table. The
+ * kernel keeps the tables as long as the recorder lives.
  */
 #include <elf.h>
 #include <errno.h>

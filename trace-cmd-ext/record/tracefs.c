@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rec_tracefs - tracefs: found, read, written to */
+/* tracefs.c - find tracefs, read and write its files */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_wait - what ends a recording
+ * wait.c - the events that end a recording
  *
- * A signal; the end of CMD, or of all processes of -p; the time of --duration; a reader that cannot
- * write any more. Signals are blocked from the beginning on, so that one that comes while tables
- * are made ends things just as orderly.
+ * A recording ends by a signal; by the end of CMD, or of all processes of -p; by the time of
+ * --duration; or by a reader that cannot write any more. Signals are blocked from the start, so
+ * that a signal that comes while tables are made ends the recording just as orderly.
  */
 #include <errno.h>
 #include <poll.h>
