@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * report_out - printing with several processes
+ * out.c - print with several processes
  *
- * To read is cheap and to format is not. So each process goes through all items (records, or events
- * when a filter chooses them), in the order in which they are printed, and formats those of its
- * turns: of every so many thousand. It writes them when the process before it has written its own;
- * semaphores in shared memory pass the turn on.
+ * Reading is cheap and formatting is not. So each process goes through all items in the order of
+ * printing (items are records, or events if there is a filter), and formats only those of its
+ * turns: a turn is so many thousand items. It writes a turn after the process before it has written
+ * its own; semaphores in shared memory pass the turn on.
  */
 #include <errno.h>
 #include <semaphore.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * report_text - a record as trace-cmd report prints it, to the byte
+ * text.c - a record as trace-cmd report prints it, to the byte
  *
- * libtraceevent formats what an event says. What stands before it (thread, CPU, time) is formatted
- * here in the usual case and by libtraceevent in all others, and the stacks by the plugin's own
- * handlers, which are given the join that the model has made.
+ * libtraceevent formats the contents of an event. The part before it (thread, CPU, time) is
+ * formatted here in the usual case, and by libtraceevent in all others. The plugin's own handlers
+ * format the stacks, over the join that the model has made.
  */
 #include <stdio.h>
 #include <stdlib.h>
