@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fold - see fold.h */
+/* fold.c - intern names and segments, sort and add up samples. See fold.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/mman.h>

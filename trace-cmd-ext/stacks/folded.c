@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* folded - see folded.h */
+/* folded.c - write a fold as text. See folded.h. */
 #include <errno.h>
 
 #include "folded.h"

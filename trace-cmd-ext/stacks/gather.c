@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* gather - see gather.h */
+/* gather.c - go through events or waits, fill a fold. See gather.h. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* paths - see paths.h */
+/* paths.c - turn stacks into segments. See paths.h. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>

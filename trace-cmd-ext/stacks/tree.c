@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tree - see tree.h */
+/* tree.c - from sorted samples to frames. See tree.h. */
 #include <errno.h>
 #include <stdbool.h>
 

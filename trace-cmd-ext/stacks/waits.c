@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* waits - see waits.h */
+/* waits.c - pair switches and wake-ups. See waits.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
