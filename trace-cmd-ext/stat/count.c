@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat_count - what trace-ustack stat counts
+ * count.c - the figures of trace-ustack stat
  *
- * Without a filter the scan has seen all that is needed: the join knows the requests by their runs
- * and the model the records by their kind, so the events are not read again. With one they are.
+ * Without a filter the scan has seen everything: the join knows the requests by their runs and the
+ * model knows the records by their kind, so the events are not read again. With a filter they are.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat_ends - why incomplete stacks end where they end
+ * ends.c - why incomplete stacks end where they end
  *
- * The kernel says that a walk gave up, and the last frame says where. What the table says of that
- * address is the reason; it is asked of a table made now, of the file here, if that is the one
- * traced. So the reasons are known for recordings of other machines, too, with their files.
+ * The kernel's flag says that a walk gave up, and the last frame says where. The reason is what the
+ * table says about that address. It comes from a table made now from the file on this machine, if
+ * it is the traced file. So the reasons are also known for recordings of other machines, given
+ * their files.
  */
 #include <gelf.h>
 #include <libelf.h>
