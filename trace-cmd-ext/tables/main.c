@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trace-ustack-tables: unwind tables by hand
+ * main.c - trace-ustack-tables: unwind tables by hand
  *
  *	make FILE...		keep the tables of ELF files in the cache, see make.c
  *	make FILE -o OUT	write the table that is generated for an ELF file

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * make - tables into the cache, before anybody needs them
+ * make.c - put tables into the cache before anybody needs them
  *
- * `register` and `run` make what they miss. The audit module does not, so it depends on this. The
- * vDSO is no file that could be named: its table is made each time.
+ * `register` and `run` make the tables they need. The audit module does not, so it depends on
+ * `make`. The vDSO is not a file that could be named: its table is made each time.
  */
 #include <errno.h>
 #include <fcntl.h>

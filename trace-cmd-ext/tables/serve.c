@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * register and run - unwind tables with the kernel, by hand
+ * serve.c - `register` and `run`: unwind tables with the kernel, by hand
  *
- * Tables stay as long as this process has tracefs' user_unwind_tables open: until it is killed, in
- * whatever way, or until the command of `run` ends. The line "ready" says that all that was asked
- * for is registered; scripts wait for it.
+ * Tables stay registered as long as this process has tracefs' user_unwind_tables open: until it is
+ * killed, in whatever way, or until the command of `run` ends. The line "ready" says that all
+ * requested tables are registered; scripts wait for this line.
  */
 #include <errno.h>
 #include <fcntl.h>
