@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory - a request for memory that failed is not forgotten
+ * memory.c - remember that a request for memory failed
  *
- * Most of what the subcommands call goes on without what it has no memory for: a name cannot be
- * kept, a list stays short. Then the output is not what is in the file, and the exit code has to
- * say so. The linker leads all requests of the program and of the archives in it through
- * here (TOOL_WRAP in sources.mk), and cmd_finish() looks at what was noted.
+ * Most functions that the subcommands call go on after a failed request: a name cannot be kept, a
+ * list stays short. Then the output is not what is in the file, and the exit code has to say so.
+ * The linker leads all requests of the program and of the archives in it through this file
+ * (TOOL_WRAP in sources.mk), and cmd_finish() looks at the result.
  */
 #include <stdarg.h>
 #include <stdio.h>

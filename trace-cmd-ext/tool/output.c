@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* output - see output.h */
+/* output.c - open and close output files. See output.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

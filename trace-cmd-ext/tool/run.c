@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_run - the processes a subcommand runs beside itself: the pager, the reader of a file */
+/* run.c - the processes that a subcommand runs: the pager, the reader of a file */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

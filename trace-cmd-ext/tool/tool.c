@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd - see tool.h: messages, progress, options, JSON. run.c: processes */
+/* tool.c - messages, progress, options. See tool.h; run.c has the processes. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
