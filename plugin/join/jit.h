@@ -24,8 +24,8 @@
 struct jit;
 
 /*
- * Those of the trace.dat file @dat, whose number is @id, 0 if it has none. NULL if there are none,
- * or without memory: all functions take that.
+ * Open the maps of the trace.dat file @dat. @id is its TRACEID, or 0. Returns NULL if there are no
+ * maps, or no memory; all functions accept NULL.
  */
 struct jit *jit_open(const char *dat, uint64_t id);
 void jit_free(struct jit *j);
@@ -33,12 +33,12 @@ void jit_free(struct jit *j);
 /* Is there a map for the code of this process at this time? */
 bool jit_knows(const struct jit *j, uint32_t tgid, uint64_t ts);
 /*
- * The function that has the byte at @addr, where jit_knows() and jit_may(). A struct jit goes with
- * one @syms.
+ * The function that holds the byte at @addr. Call it only if jit_knows() and jit_may() are true,
+ * and always with the same @syms for one struct jit.
  */
 bool jit_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t addr,
 		struct uu_symbol *sym);
-/* May compiled code be in it? Memory in no file, and files that exist in memory only. NULL may. */
+/* May @file hold compiled code? True for NULL, memory in no file, and files in memory only. */
 bool jit_may(const struct maps_file *file);
 
 #endif

@@ -42,7 +42,7 @@ struct maps_rec {
 	const char *path;		/* terminated */
 };
 
-/* What the maps tell of a file; equal ones share an id. */
+/* A file as the maps describe it; equal files share an id. */
 struct maps_file {
 	uint32_t id;
 	uint32_t major, minor;
@@ -58,12 +58,12 @@ void maps_free(struct maps *m);
 int maps_add(struct maps *m, const struct maps_rec *rec);
 int maps_finish(struct maps *m);
 
-/* The file that @addr is of, and the offset in it; NULL if none is known. */
+/* The file that @addr lies in, and the offset in it; NULL if no file is known. */
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 				  uint64_t addr, uint64_t *offset);
 /*
- * The same, and around @addr the addresses from *@from up to *@to are in the same place of the same
- * file; nothing around it (*@from is @addr) where that depends on the time.
+ * As maps_find(). Also returns a range around @addr: addresses from *@from up to *@to lie at the
+ * same place of the same file. The range is empty (*@from is @addr) if that depends on the time.
  */
 const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 					uint64_t addr, uint64_t *offset, uint64_t *from,
@@ -71,14 +71,14 @@ const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t 
 /* Records may be missing: events were dropped, or the file is damaged. */
 void maps_set_incomplete(struct maps *m);
 /*
- * The first of @addrs from @from on that is no code, by rules 4 and 5; @nr if there is none. @addrs
- * is the whole stack: the task was at the first one.
+ * The index of the first address in @addrs, from @from on, that is not code by rules 4 and 5; @nr
+ * if all are code. @addrs is the whole stack; its first address is where the task was.
  */
 uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs, uint32_t from,
 			   uint32_t nr);
 /*
- * A number such that stacks of this process with the same number resolve
- * alike; *@near is set if this stack is subject to rule 3, where that is not so.
+ * A number: stacks of this process with the same number resolve alike. Sets *@near if rule 3
+ * applies to this stack: then they need not.
  */
 uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near);
 

@@ -39,8 +39,8 @@
 #define NEST_LEVELS		8
 
 /*
- * What a record was written in: task, softirq, hardirq or NMI, each with
- * interrupts on and then off, rising.
+ * The level of a record, rising: task, softirq, hardirq, NMI, each with interrupts on and then with
+ * interrupts off.
  */
 static inline int nest_level(uint32_t flags)
 {
@@ -54,7 +54,7 @@ static inline int nest_level(uint32_t flags)
 	return (flags & TRACE_FL_HARDIRQ ? 4 : 2) + off;
 }
 
-/* What does not change within a group. That a switch is due may be new to a trigger. */
+/* The flags that do not change within a group. NEED_RESCHED can change before a trigger. */
 static inline uint16_t nest_context(uint32_t flags)
 {
 	return flags & (TRACE_FL_BH_OFF | 0xff00);
@@ -63,7 +63,7 @@ static inline uint16_t nest_context(uint32_t flags)
 struct nest_group {
 	uint32_t tid;
 	uint16_t context;
-	bool passed;			/* by records that may be of an interrupt's end */
+	bool passed;			/* records came that may be of the end of an interrupt */
 };
 
 struct nest {
@@ -82,7 +82,7 @@ static inline void nest_close(struct nest *n, int level)
 	n->open &= ~(1u << level);
 }
 
-/* Bits of the levels, besides its own, whose groups a record of @tid ends. They are closed. */
+/* Close the groups that a record of @tid ends at other levels; returns the bits of these levels. */
 static inline uint32_t nest_ended(struct nest *n, int level, uint32_t tid)
 {
 	uint32_t ended, below;
