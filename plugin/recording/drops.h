@@ -21,14 +21,14 @@
 int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data);
 
 /*
- * More of what a file says about itself and libtracecmd gives nobody. Members
- * may be NULL; a result other than 0 ends the walk and is returned.
+ * Facts in a file that no function of libtracecmd returns. Members may be NULL. A result other than
+ * 0 ends the walk and is returned.
  */
 struct drops_sink {
 	int (*dropped)(void *data, const char *buffer);
 	/* the clock's name, "" where the file does not say */
 	int (*clock)(void *data, const char *buffer, const char *clock);
-	/* where the pages of a CPU are; their size is that of the file's head if 0 */
+	/* where the pages of a CPU are; page_size 0: the size in the head of the file */
 	int (*pages)(void *data, const char *buffer, uint32_t cpu, uint64_t offset,
 		     uint64_t size, uint32_t page_size, bool compressed);
 	void *data;
