@@ -522,7 +522,7 @@ const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i
 	return i < m->stacks.nr ? &m->stacks.v[i] : NULL;
 }
 
-uint32_t shark_nth(const struct shark_model *m, uint32_t stack, uint32_t n)
+uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n)
 {
 	const struct shark_stack *s = shark_stack_at(m, stack);
 

@@ -258,12 +258,12 @@ void shark_jump_stack(const struct shark_model *m, uint32_t stack,
 		return;
 	jump->a_last = true;
 	for (n = s->nr_requests - 1; n > 0; n--) {
-		r = shark_request_at(m, shark_nth(m, stack, n));
+		r = shark_request_at(m, shark_nth_request(m, stack, n));
 		if (r && r->shown == last) {
-			jump->a = shark_request_at(m, shark_nth(m, stack, n - 1))->shown;
+			jump->a = shark_request_at(m, shark_nth_request(m, stack, n - 1))->shown;
 			return;
 		}
 	}
-	r = shark_request_at(m, shark_nth(m, stack, s->nr_requests - 1));
+	r = shark_request_at(m, shark_nth_request(m, stack, s->nr_requests - 1));
 	jump->a = r->shown;
 }
