@@ -113,7 +113,7 @@ int command_prepare(struct rec *r)
 	return 0;
 }
 
-int command_go(struct rec *r)
+int command_start(struct rec *r)
 {
 	int err = 0;
 	ssize_t n;

@@ -337,9 +337,9 @@ static FILE *open_index(const struct rec *r, int dir)
 	return f;
 }
 
-size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct jit_map **maps)
+size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct rec_jit_map **maps)
 {
-	struct jit_map *bigger;
+	struct rec_jit_map *bigger;
 	size_t i, nr_maps = 0;
 	uint64_t from;
 	int fd;
@@ -354,12 +354,12 @@ size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct ji
 		if (!bigger)
 			break;
 		*maps = bigger;
-		bigger[nr_maps++] = (struct jit_map){ .tgid = tgids[i], .from = from };
+		bigger[nr_maps++] = (struct rec_jit_map){ .tgid = tgids[i], .from = from };
 	}
 	return nr_maps;
 }
 
-void jit_save(struct rec *r, struct jit_map *maps, size_t nr)
+void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 {
 	char path[PATH_MAX + 8], name[32];
 	FILE *index = NULL;

@@ -32,14 +32,14 @@
 
 /* ------------------------------- its contents ---------------------------- */
 
-struct walk {
+struct part_cursor {
 	int fd;
 	uint64_t at, size;
 	bool bad;			/* it ends before, or is something else */
 	bool foreign;			/* no recorder began it so */
 };
 
-static void get(struct walk *w, void *to, size_t len)
+static void get(struct part_cursor *w, void *to, size_t len)
 {
 	if (!w->bad && (w->size - w->at < len ||
 			pread(w->fd, to, len, w->at) != (ssize_t)len))
@@ -50,7 +50,7 @@ static void get(struct walk *w, void *to, size_t len)
 		w->at += len;
 }
 
-static void skip(struct walk *w, uint64_t len)
+static void skip(struct part_cursor *w, uint64_t len)
 {
 	if (w->bad || w->size - w->at < len)
 		w->bad = true;
@@ -58,7 +58,7 @@ static void skip(struct walk *w, uint64_t len)
 		w->at += len;
 }
 
-static uint32_t get4(struct walk *w)
+static uint32_t get4(struct part_cursor *w)
 {
 	uint32_t n;
 
@@ -66,7 +66,7 @@ static uint32_t get4(struct walk *w)
 	return n;
 }
 
-static uint64_t get8(struct walk *w)
+static uint64_t get8(struct part_cursor *w)
 {
 	uint64_t n;
 
@@ -75,7 +75,7 @@ static uint64_t get8(struct walk *w)
 }
 
 /* This text with its terminator; what ends before may have begun so. */
-static void expect(struct walk *w, const char *text)
+static void expect(struct part_cursor *w, const char *text)
 {
 	size_t len = strlen(text) + 1, have = len;
 	char found[32];
@@ -89,7 +89,7 @@ static void expect(struct walk *w, const char *text)
 	w->bad |= have < len || w->foreign;
 }
 
-static void skip_string(struct walk *w)
+static void skip_string(struct part_cursor *w)
 {
 	char c;
 
@@ -98,7 +98,7 @@ static void skip_string(struct walk *w)
 	} while (!w->bad && c);
 }
 
-static void skip_formats(struct walk *w)
+static void skip_formats(struct part_cursor *w)
 {
 	uint32_t nr = get4(w);
 
@@ -109,7 +109,7 @@ static void skip_formats(struct walk *w)
 static const char magic[] = "\x17\x08\x44tracing6";
 
 /* As dat_head() writes it. False if it is not all there. */
-static bool read_head(struct rec *r, struct walk *w)
+static bool read_head(struct rec *r, struct part_cursor *w)
 {
 	uint32_t systems;
 
@@ -133,7 +133,7 @@ static bool read_head(struct rec *r, struct walk *w)
 	return !w->bad && !w->foreign;
 }
 
-static bool read_table(const struct rec *r, struct walk *w, struct dat_layout *l)
+static bool read_table(const struct rec *r, struct part_cursor *w, struct dat_layout *l)
 {
 	uint64_t page = r->page_size, room = UINT64_MAX / 4;
 	int cpu;
@@ -156,7 +156,7 @@ static bool read_table(const struct rec *r, struct walk *w, struct dat_layout *l
 }
 
 /* As dat_finish() writes it at once; false if it is not all there, and so nothing was moved. */
-static bool read_layout(struct rec *r, struct walk *w, struct dat_layout *top,
+static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout *top,
 			struct dat_layout *maps)
 {
 	uint64_t instance = 0;
@@ -195,7 +195,7 @@ static bool read_layout(struct rec *r, struct walk *w, struct dat_layout *top,
 bool rec_resume(struct rec *r, int *ret)
 {
 	struct dat_layout top = {}, maps = {};
-	struct walk w = { .fd = r->out };
+	struct part_cursor w = { .fd = r->out };
 	int nr_cpus = r->nr_cpus;
 	struct stat st;
 
@@ -233,7 +233,7 @@ bool part_name(const char *path)
 /* Archives and downloads come in files of such names, too: is it one that a recorder began? */
 static bool is_ours(int fd)
 {
-	struct walk w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
+	struct part_cursor w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
 
 	expect(&w, magic);
 	return !w.foreign;
@@ -364,7 +364,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	struct rec_shared shared = {};
 	struct timespec written = {};
 	char clock[CLOCK_SIZE] = "";
-	struct walk w = {};
+	struct part_cursor w = {};
 	bool alive = false;
 	uint64_t bytes = 0;
 	struct stat st;
@@ -393,7 +393,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		return CMD_OUTPUT;
 	}
 	nr_raw = look_at_raw(&r, &bytes, &written);
-	w = (struct walk){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
+	w = (struct part_cursor){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
 	if (!read_head(&r, &w)) {
 		/* killed while it wrote that: there was nothing else yet */
 		ret = w.foreign || bytes ? -EBADMSG : 0;

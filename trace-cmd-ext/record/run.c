@@ -39,7 +39,7 @@ static int record(struct rec *r)
 	ret = rec_start(r);
 	rec_tables_rest(r);
 	if (!ret && r->opts.cmd)
-		command = command_go(r);
+		command = command_start(r);
 	if (!ret && !command) {
 		if (!r->opts.quiet && !r->opts.cmd && isatty(STDERR_FILENO))
 			fprintf(stderr, "trace-ustack: recording%s\n",

@@ -247,7 +247,7 @@ static void tell_jit(const struct rec *r, const struct rec_sums *c)
 		fprintf(stderr, "  %s.jit: symbols of compiled code of %d processes\n",
 			r->opts.out, c->jit);
 	for (i = 0; i < c->nr_maps; i++) {
-		const struct jit_map *m = &c->map[i];
+		const struct rec_jit_map *m = &c->map[i];
 
 		if (!m->saved || 2 * m->before <= m->stacks)
 			continue;
