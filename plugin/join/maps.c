@@ -23,7 +23,7 @@
 /* A kernel's stack has 510 frames. What a hostile file has is not looked through for rule 5. */
 #define FRAMES_MAX	4096
 
-struct seen {
+struct sighting {
 	uint64_t ts;
 	uint32_t proc;
 	uint32_t cpu;
@@ -48,8 +48,8 @@ struct proc {
 struct maps {
 	VEC(struct maps_file) files;
 	VEC(struct map) maps;
-	VEC(struct seen) seen;
-	VEC(struct seen) contested;
+	VEC(struct sighting) seen;
+	VEC(struct sighting) contested;
 	VEC(struct proc) procs;
 	struct hidx file_idx, map_idx, proc_idx;
 	const struct map *last;		/* found last, if nothing overlaps it */
@@ -163,7 +163,7 @@ int maps_add(struct maps *m, const struct maps_rec *rec)
 {
 	struct proc *p = proc_find(m, rec->tgid);
 	uint32_t file, map;
-	struct seen *s;
+	struct sighting *s;
 	int ret;
 
 	if (!p) {
@@ -203,7 +203,7 @@ static int cmp_map(const void *a, const void *b)
 
 static int cmp_seen(const void *a, const void *b)
 {
-	const struct seen *x = a, *y = b;
+	const struct sighting *x = a, *y = b;
 
 	CMP(x->map, y->map);
 	CMP(x->ts, y->ts);
@@ -213,7 +213,7 @@ static int cmp_seen(const void *a, const void *b)
 
 static int cmp_contested(const void *a, const void *b)
 {
-	const struct seen *x = a, *y = b;
+	const struct sighting *x = a, *y = b;
 
 	CMP(x->proc, y->proc);
 	CMP(x->ts, y->ts);
@@ -238,7 +238,7 @@ static void mark_contested(struct maps *m, const struct proc *p)
 int maps_finish(struct maps *m)
 {
 	uint32_t *place;
-	struct seen *s;
+	struct sighting *s;
 	size_t i;
 
 	if (!m->maps.nr)
@@ -287,7 +287,7 @@ int maps_finish(struct maps *m)
 }
 
 /* How many of @nr sightings, sorted by time, lie at or before @ts. */
-static uint32_t seen_until(const struct seen *s, uint32_t nr, uint64_t ts)
+static uint32_t seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
 {
 	uint32_t lo = 0, hi = nr, mid;
 
@@ -309,7 +309,7 @@ static uint64_t sub(uint64_t a, uint64_t b)
 uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
 {
 	const struct proc *p = proc_find(m, tgid);
-	const struct seen *s;
+	const struct sighting *s;
 	uint32_t n;
 
 	*near = false;
@@ -326,10 +326,10 @@ uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
  * The last sighting of @map at or before @ts, when the clocks of the other
  * CPUs are taken to be ahead of (@skew > 0) or behind (@skew < 0) that of @cpu.
  */
-static const struct seen *last_seen(struct maps *m, const struct map *map, uint64_t ts,
-				    uint32_t cpu, int skew)
+static const struct sighting *last_seen(struct maps *m, const struct map *map, uint64_t ts,
+					uint32_t cpu, int skew)
 {
-	const struct seen *s = &m->seen.v[map->seen];
+	const struct sighting *s = &m->seen.v[map->seen];
 	uint64_t others = skew > 0 ? ts + CLOCK_SLACK : skew < 0 ? sub(ts, CLOCK_SLACK) : ts;
 	uint32_t i = seen_until(s, map->nr_seen, others > ts ? others : ts);
 
@@ -346,7 +346,7 @@ static const struct map *choose(struct maps *m, const struct map *map, uint32_t 
 {
 	const struct map *before = NULL, *after = NULL;
 	uint64_t before_ts = 0, after_ts = 0;
-	const struct seen *s;
+	const struct sighting *s;
 
 	for (; last-- > 0 && map[last].max_end > addr; ) {
 		if (map[last].end <= addr)

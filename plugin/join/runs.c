@@ -21,7 +21,7 @@ struct waiting {
 };
 
 /* A task's run so far. */
-struct open {
+struct started_run {
 	struct join_run run;
 	uint64_t last_ts;		/* of its latest request */
 	bool over;			/* the task's stack came */
@@ -39,7 +39,7 @@ struct runs {
 	/* levels whose last record was a bare cookie, of this task */
 	uint32_t cookie_last;
 	uint32_t cookie_tid[NEST_LEVELS];
-	VEC(struct open) open;		/* one a task */
+	VEC(struct started_run) open;		/* one a task */
 	uint32_t last;			/* the one that was found last */
 	struct hidx idx;
 };
@@ -64,9 +64,9 @@ void runs_free(struct runs *r)
 	free(r);
 }
 
-static struct open *open_run(struct runs *r, uint32_t tid)
+static struct started_run *open_run(struct runs *r, uint32_t tid)
 {
-	struct open *o;
+	struct started_run *o;
 	uint32_t i;
 	size_t pos;
 
@@ -92,7 +92,7 @@ static struct open *open_run(struct runs *r, uint32_t tid)
 static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
 	       uint64_t cookie, enum join_form form, uint32_t events)
 {
-	struct open *o = open_run(r, tid);
+	struct started_run *o = open_run(r, tid);
 	struct join_run *run;
 	int ret = 0;
 

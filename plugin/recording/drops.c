@@ -26,14 +26,14 @@
 #define MAX_SECTIONS	256	/* of options; a chain that goes in circles ends */
 #define MAX_TEXT	4096
 
-struct file {
+struct drops_file {
 	int fd;
 	uint64_t pos;
 	bool big_endian;
 	bool failed;
 };
 
-static void get(struct file *f, void *buf, size_t len)
+static void get(struct drops_file *f, void *buf, size_t len)
 {
 	if (f->failed || f->pos > INT64_MAX - len ||
 	    pread(f->fd, buf, len, f->pos) != (ssize_t)len) {
@@ -44,7 +44,7 @@ static void get(struct file *f, void *buf, size_t len)
 	f->pos += len;
 }
 
-static uint64_t number(struct file *f, int size)
+static uint64_t number(struct drops_file *f, int size)
 {
 	uint8_t b[8];
 	uint64_t n = 0;
@@ -56,7 +56,7 @@ static uint64_t number(struct file *f, int size)
 	return n;
 }
 
-static void skip(struct file *f, uint64_t len)
+static void skip(struct drops_file *f, uint64_t len)
 {
 	if (len > INT64_MAX - f->pos)
 		f->failed = true;
@@ -64,7 +64,7 @@ static void skip(struct file *f, uint64_t len)
 		f->pos += len;
 }
 
-static void skip_string(struct file *f)
+static void skip_string(struct drops_file *f)
 {
 	char c;
 
@@ -74,7 +74,7 @@ static void skip_string(struct file *f)
 }
 
 /* @nr pieces of text, each with a size of 8 bytes before it */
-static void skip_texts(struct file *f, uint64_t nr)
+static void skip_texts(struct drops_file *f, uint64_t nr)
 {
 	while (nr-- && !f->failed)
 		skip(f, number(f, 8));
@@ -95,7 +95,7 @@ struct buffer {
 	char name[MAX_NAME];
 };
 
-struct state {
+struct drops_state {
 	const struct drops_sink *sink;
 	char buffer[MAX_NAME];	/* the statistics that follow are of this one */
 	uint32_t cpus;
@@ -105,7 +105,7 @@ struct state {
 	size_t nr_buffers;
 };
 
-static int statistics(struct state *s, char *text)
+static int statistics(struct drops_state *s, char *text)
 {
 	static const char head[] = "\nBuffer: ";
 	char *end;
@@ -122,7 +122,7 @@ static int statistics(struct state *s, char *text)
 	return 0;
 }
 
-static void get_string(struct file *f, char *buf, size_t room)
+static void get_string(struct drops_file *f, char *buf, size_t room)
 {
 	size_t n = 0;
 	char c;
@@ -136,7 +136,7 @@ static void get_string(struct file *f, char *buf, size_t room)
 }
 
 /* "[local] global counter": the one in brackets */
-static int clock_text(struct state *s, const char *buffer, char *text)
+static int clock_text(struct drops_state *s, const char *buffer, char *text)
 {
 	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
 
@@ -146,7 +146,7 @@ static int clock_text(struct state *s, const char *buffer, char *text)
 	return s->sink->clock(s->sink->data, buffer, from + 1);
 }
 
-static int add_buffer(struct state *s, uint64_t offset, const char *name)
+static int add_buffer(struct drops_state *s, uint64_t offset, const char *name)
 {
 	struct buffer *bigger = realloc(s->buffers, (s->nr_buffers + 1) * sizeof(*bigger));
 
@@ -159,12 +159,12 @@ static int add_buffer(struct state *s, uint64_t offset, const char *name)
 }
 
 /* Version 7 says all in the option, version 6 only where to read on. */
-static int buffer_option(struct file *f, struct state *s, bool sections)
+static int buffer_option(struct drops_file *f, struct drops_state *s, bool sections)
 {
 	const struct drops_sink *sink = s->sink;
 	char name[MAX_NAME], clock[MAX_NAME];
 	uint64_t at = number(f, 8), offset, size;
-	struct file section = *f;
+	struct drops_file section = *f;
 	uint32_t nr, cpu, page_size;
 	bool compressed;
 	int ret = 0;
@@ -192,7 +192,7 @@ static int buffer_option(struct file *f, struct state *s, bool sections)
 }
 
 /* Options up to the last; @size is how wide that one's data is. Its data, or 0. */
-static uint64_t options(struct file *f, struct state *s, bool sections, int *ret)
+static uint64_t options(struct drops_file *f, struct drops_state *s, bool sections, int *ret)
 {
 	char text[MAX_TEXT + 1];
 	uint64_t id, len, next;
@@ -232,7 +232,7 @@ static uint64_t options(struct file *f, struct state *s, bool sections, int *ret
 }
 
 /* Options, and the table of where each CPU's pages are */
-static int data_6(struct file *f, struct state *s, const char *buffer)
+static int data_6(struct drops_file *f, struct drops_state *s, const char *buffer)
 {
 	const struct drops_sink *sink = s->sink;
 	uint64_t offset, size;
@@ -266,9 +266,9 @@ static int data_6(struct file *f, struct state *s, const char *buffer)
 	return ret;
 }
 
-static int version_6(struct file *f, struct state *s)
+static int version_6(struct drops_file *f, struct drops_state *s)
 {
-	struct file part;
+	struct drops_file part;
 	uint64_t nr;
 	size_t i;
 	int ret;
@@ -298,7 +298,7 @@ static int version_6(struct file *f, struct state *s)
 	return ret;
 }
 
-static int version_7(struct file *f, struct state *s)
+static int version_7(struct drops_file *f, struct drops_state *s)
 {
 	int ret = 0, nr;
 
@@ -322,8 +322,8 @@ bool drops_slow_clock(const char *clock)
 
 int drops_walk(int fd, const struct drops_sink *sink)
 {
-	struct state s = { .sink = sink };
-	struct file f = { .fd = fd, .pos = 10 };
+	struct drops_state s = { .sink = sink };
+	struct drops_file f = { .fd = fd, .pos = 10 };
 	char version[2];
 	int ret;
 

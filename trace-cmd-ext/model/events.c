@@ -112,7 +112,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 {
 	uint32_t nr = l->head + l->nr++;
 	struct pending *p = slot(l, nr);
-	struct task *t;
+	struct model_task *t;
 
 	p->ev.ts = rec->ts;
 	p->ev.type = type;
@@ -277,14 +277,14 @@ void lane_drop(struct lane *l)
 
 /* ---- all of them ---- */
 
-struct walk {
+struct events_walk {
 	struct model *m;
 	model_event_fn event;
 	void *data;
 	uint64_t seen;
 };
 
-static int pass_on(struct walk *w, struct lane *l)
+static int pass_on(struct events_walk *w, struct lane *l)
 {
 	struct pending *p = slot(l, l->head);
 	struct model *m = w->m;
@@ -303,7 +303,7 @@ static int pass_on(struct walk *w, struct lane *l)
 	return w->event(w->data, &p->ev);
 }
 
-static int by_cpu(struct walk *w, struct lane *lanes, uint32_t nr)
+static int by_cpu(struct events_walk *w, struct lane *lanes, uint32_t nr)
 {
 	uint32_t i;
 	int ret = 0;
@@ -352,7 +352,7 @@ static void sift(struct heap *h, uint32_t i)
 	}
 }
 
-static int by_time(struct walk *w, struct lane *lanes, uint32_t nr)
+static int by_time(struct events_walk *w, struct lane *lanes, uint32_t nr)
 {
 	struct heap h = { .v = calloc(nr + 1, sizeof(*h.v)) };
 	struct pending *p;
@@ -419,7 +419,7 @@ static uint64_t nr_wanted(const struct model *m)
 
 int model_each(struct model *m, enum model_order order, model_event_fn event, void *data)
 {
-	struct walk w = { .m = m, .event = event, .data = data };
+	struct events_walk w = { .m = m, .event = event, .data = data };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	struct lane *lanes = calloc(nr + 1, sizeof(*lanes));
 	int ret = lanes ? model_rewind(m) : -ENOMEM;

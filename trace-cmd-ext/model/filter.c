@@ -69,7 +69,7 @@ bool filter_time(struct model *m, uint64_t ts)
 static bool any_frame(struct model *m, const uint32_t *frames, uint32_t nr)
 {
 	const struct model_filter *f = &m->opts.filter;
-	struct frame *fr;
+	struct frame_info *fr;
 	uint32_t i;
 
 	for (i = 0; i < nr; i++) {

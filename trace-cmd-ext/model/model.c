@@ -50,9 +50,9 @@ uint32_t model_type_of(struct model *m, const struct decode_common *c)
 	return m->type_of_id[c->type] != NO_TYPE ? m->type_of_id[c->type] : add_type(m, c->type);
 }
 
-struct task *model_task(struct model *m, uint32_t tid)
+struct model_task *model_task(struct model *m, uint32_t tid)
 {
-	struct task *t;
+	struct model_task *t;
 	uint32_t i;
 	size_t pos;
 
@@ -75,7 +75,7 @@ struct task *model_task(struct model *m, uint32_t tid)
 static void learn_tgids(struct model *m)
 {
 	struct join_answer ans;
-	struct task *t;
+	struct model_task *t;
 	uint32_t i;
 
 	m->tgids = true;
@@ -99,7 +99,7 @@ struct noted {
 
 static void note_task(struct model *m, struct noted *last)
 {
-	struct task *t = last->events ? model_task(m, last->tid) : NULL;
+	struct model_task *t = last->events ? model_task(m, last->tid) : NULL;
 
 	if (t)
 		t->events += last->events;
@@ -411,7 +411,7 @@ const char *model_comm(struct model *m, uint32_t tid)
 
 uint32_t model_tgid(struct model *m, uint32_t tid)
 {
-	struct task *t;
+	struct model_task *t;
 
 	if (!m->tgids)
 		learn_tgids(m);

@@ -51,7 +51,7 @@ static int found_pages(void *data, const char *buffer, uint32_t cpu, uint64_t of
 {
 	struct found *f = data;
 	struct reader *r = f->r;
-	struct stream *s;
+	struct input_stream *s;
 	size_t i;
 
 	for (i = 0; i < r->streams.nr; i++) {
@@ -72,7 +72,7 @@ static int found_pages(void *data, const char *buffer, uint32_t cpu, uint64_t of
 	return 0;
 }
 
-static void rewind_stream(struct stream *s)
+static void rewind_stream(struct input_stream *s)
 {
 	s->raw.page = s->raw.offset;
 	s->raw.dropped = s->raw.offset;
@@ -157,7 +157,7 @@ static inline uint64_t read8(const struct reader *r, const unsigned char *p)
 }
 
 /* Pages behind are the system's again; what they held can be read again all the same. */
-static void drop_behind(struct reader *r, struct stream *s)
+static void drop_behind(struct reader *r, struct input_stream *s)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);
 	uint64_t from = (s->raw.dropped + page - 1) & -page, to;
@@ -171,7 +171,7 @@ static void drop_behind(struct reader *r, struct stream *s)
 }
 
 /* The next page with something in it. */
-static bool load_page(struct reader *r, struct stream *s)
+static bool load_page(struct reader *r, struct input_stream *s)
 {
 	const unsigned char *p;
 	uint32_t head = 8 + r->long_size, commit, size;
@@ -203,7 +203,7 @@ static bool load_page(struct reader *r, struct stream *s)
 
 struct tep_record *raw_next(struct reader *r, uint32_t stream)
 {
-	struct stream *s = &r->streams.v[stream];
+	struct input_stream *s = &r->streams.v[stream];
 	const unsigned char *begin, *p;
 	struct tep_record *rec;
 	uint32_t word, type, length;

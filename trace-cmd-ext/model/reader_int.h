@@ -26,7 +26,7 @@ struct raw_stream {
 	uint32_t page_size;
 };
 
-struct stream {
+struct input_stream {
 	struct reader_stream pub;
 	int index;			/* libtracecmd's number of the CPU */
 	struct tep_record *ahead;	/* read, and not yet passed on */
@@ -53,7 +53,7 @@ struct reader {
 	struct tep_handle *tep;
 	struct reader_set data;		/* the one that is read from */
 	struct reader_set meta;		/* the first one, once rewound: has @tep */
-	VEC(struct stream) streams;
+	VEC(struct input_stream) streams;
 };
 
 /* raw.c: r->raw tells whether it can be used */

@@ -200,7 +200,7 @@ static uint64_t frame_hash(const struct model_frame *f)
 static uint32_t get_frame(struct model *m, const struct model_frame *want, bool *new)
 {
 	uint64_t hash = frame_hash(want);
-	struct frame *f;
+	struct frame_info *f;
 	uint32_t i;
 	size_t pos;
 
@@ -249,7 +249,7 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 	struct model_frame want = { .addr = addr, .exact = exact };
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
 	struct uu_symbol sym;
-	struct frame *f;
+	struct frame_info *f;
 	bool new;
 
 	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
@@ -430,7 +430,7 @@ uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t 
 
 uint64_t model_lookup(struct model *m, uint32_t frame)
 {
-	const struct frame *f = &m->frames.v[frame];
+	const struct frame_info *f = &m->frames.v[frame];
 	bool here = f->pub.exact || f->signal || !f->pub.offset;
 
 	/* a return address belongs to the call before it */

@@ -30,14 +30,14 @@ struct note {
 };
 
 /* Where a stream's notes begin. */
-struct part {
+struct tally_part {
 	uint32_t stream;
 	size_t first;
 };
 
 struct tally {
 	VEC(struct note) notes;
-	VEC(struct part) parts;
+	VEC(struct tally_part) parts;
 	struct lane lane;
 	size_t max_notes;
 	size_t next;			/* number of the record right behind the last note's */
@@ -72,7 +72,7 @@ void tally_give_up(struct model *m)
 void tally_stream(struct model *m, uint32_t stream)
 {
 	struct tally *t = m->tally;
-	struct part *p = vec_add(&t->parts);
+	struct tally_part *p = vec_add(&t->parts);
 
 	t->next = 0;
 	t->failed |= !p || lane_start(m, &t->lane, stream);
@@ -142,7 +142,7 @@ void tally_stream_end(struct model *m)
 
 /* ---- what they mean ---- */
 
-static bool wanted(struct model *m, const struct task *t, const struct model_count *c)
+static bool wanted(struct model *m, const struct model_task *t, const struct model_count *c)
 {
 	const struct model_filter *f = &m->opts.filter;
 	struct model_event ev = { .kstack = c->kstack, .ustack = c->ustack };
@@ -177,7 +177,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 			 size_t nr)
 {
 	struct tally *t = m->tally;
-	struct task *task = NULL;
+	struct model_task *task = NULL;
 	struct lasts lasts = {};
 	struct model_count c;
 	struct note n;

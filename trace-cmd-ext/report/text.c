@@ -27,7 +27,7 @@ int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, cpu_set_t *cp
 
 #define NR_COMMS	1024
 
-struct comm {
+struct cached_comm {
 	uint32_t tid, len;		/* len 0: free */
 	char text[64];
 };
@@ -40,7 +40,7 @@ struct printer {
 	const char *time;		/* libtraceevent's format of a time stamp */
 	bool usecs, latency, instances;
 	int width;			/* of the longest name of an instance */
-	struct comm comms[NR_COMMS];
+	struct cached_comm comms[NR_COMMS];
 };
 
 static struct ustack_options options;
@@ -180,7 +180,7 @@ static char *digits(char *end, uint64_t n, int digits)
 /* "%16s-%-5d [" */
 static void add_task(struct printer *p, struct text *out, uint32_t tid)
 {
-	struct comm *c = &p->comms[tid % NR_COMMS];
+	struct cached_comm *c = &p->comms[tid % NR_COMMS];
 	size_t from = out->nr, len;
 	const char *comm;
 

@@ -19,7 +19,7 @@ struct known_tid {
 	bool wanted;
 };
 
-struct state {
+struct gather_state {
 	struct model *m;
 	const struct gather_opts *o;
 	struct fold *f;
@@ -99,7 +99,7 @@ static bool want_task(const struct model_filter *flt, struct model *m, uint32_t 
 	return false;
 }
 
-static bool task_wanted(struct state *s, uint32_t tid)
+static bool task_wanted(struct gather_state *s, uint32_t tid)
 {
 	const struct model_filter *flt = s->o->filter;
 	struct known_tid *t;
@@ -142,7 +142,7 @@ static bool clip(const struct model_filter *flt, const struct wait *w, uint64_t 
 	return to > from || (!w->ns && from == w->from && to == w->from);
 }
 
-static bool wanted(struct state *s, const struct wait *w, uint64_t *ns)
+static bool wanted(struct gather_state *s, const struct wait *w, uint64_t *ns)
 {
 	const struct model_filter *flt = s->o->filter;
 
@@ -151,7 +151,7 @@ static bool wanted(struct state *s, const struct wait *w, uint64_t *ns)
 
 /* ---- samples ---- */
 
-static int add(struct state *s, const uint32_t seg[FOLD_SEGS], uint64_t weight, uint64_t nr)
+static int add(struct gather_state *s, const uint32_t seg[FOLD_SEGS], uint64_t weight, uint64_t nr)
 {
 	uint64_t value[2];
 
@@ -164,7 +164,7 @@ static int add(struct state *s, const uint32_t seg[FOLD_SEGS], uint64_t weight, 
 
 static int wait(void *data, const struct wait *w)
 {
-	struct state *s = data;
+	struct gather_state *s = data;
 	uint32_t seg[FOLD_SEGS] = { 0 };
 	uint64_t ns;
 
@@ -178,7 +178,7 @@ static int wait(void *data, const struct wait *w)
 
 static int wake(void *data, const struct wait *w, const struct waker *by)
 {
-	struct state *s = data;
+	struct gather_state *s = data;
 	uint32_t seg[FOLD_SEGS];
 	uint64_t ns;
 
@@ -189,7 +189,7 @@ static int wake(void *data, const struct wait *w, const struct waker *by)
 	return add(s, seg, s->o->numbers ? 1 : ns, 1);
 }
 
-static int count(struct state *s)
+static int count(struct gather_state *s)
 {
 	const struct model_count *v;
 	uint32_t seg[FOLD_SEGS] = { 0 }, first = UINT32_MAX;
@@ -217,7 +217,7 @@ static int count(struct state *s)
 int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
 	   struct gather_stats *st)
 {
-	struct state s = { .m = m, .o = o, .f = f, .st = st, .slot = slot, .alone = alone };
+	struct gather_state s = { .m = m, .o = o, .f = f, .st = st, .slot = slot, .alone = alone };
 	struct waits_opts wo = { .file = o->file, .data = &s };
 	struct paths_opts po = { .threads = o->threads, .lines = o->lines };
 	int ret;
@@ -246,7 +246,7 @@ int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slo
 
 static int pass_on(void *data, const struct wait *w)
 {
-	struct state *s = data;
+	struct gather_state *s = data;
 	uint64_t ns;
 
 	if (!wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
@@ -258,7 +258,7 @@ int gather_waits(struct model *m, const struct gather_opts *o,
 		 int (*each)(void *data, const struct wait *w, uint64_t ns), void *data,
 		 struct waits_stats *st)
 {
-	struct state s = { .m = m, .o = o, .each = each, .data = data };
+	struct gather_state s = { .m = m, .o = o, .each = each, .data = data };
 	struct waits_opts wo = { .file = o->file, .wait = pass_on, .data = &s };
 	struct paths_opts po = { .symbols = o->filter->symbols,
 				 .nr_symbols = o->filter->nr_symbols };

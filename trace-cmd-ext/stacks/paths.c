@@ -8,7 +8,7 @@
 #include "libunwind-user/base/base.h"
 
 /* What is known of a stack; 0 in each: not made yet, else the segment + 1. */
-struct stack {
+struct stack_segs {
 	uint32_t seg, reversed;
 	uint32_t wanted;		/* 1 no, 2 yes */
 };
@@ -21,7 +21,7 @@ struct paths {
 	struct model *m;
 	struct fold *f;
 	struct paths_opts o;
-	VEC(struct stack) user, kernel;
+	VEC(struct stack_segs) user, kernel;
 	VEC(uint32_t) frame_name;	/* by the model's frame: name + 1 */
 	VEC(uint32_t) type_seg;
 	VEC(struct tid) tids;
@@ -252,7 +252,7 @@ static bool spell_kernel(struct paths *p, uint32_t kstack)
 
 static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
 {
-	struct stack *s = user ? slot(&p->user, id) : slot(&p->kernel, id);
+	struct stack_segs *s = user ? slot(&p->user, id) : slot(&p->kernel, id);
 	uint32_t *seg, like, made;
 
 	if (!s)
@@ -385,7 +385,7 @@ uint32_t paths_event(struct paths *p, uint32_t type)
 static uint32_t waker_kernel(struct paths *p, const struct waker *by)
 {
 	uint32_t mark = fold_name(p->f, FOLD_MARK, "woken by", FOLD_NONE);
-	struct stack *s;
+	struct stack_segs *s;
 
 	if (by->kstack == MODEL_NONE)
 		return fold_seg(p->f, &mark, 1);
@@ -453,7 +453,7 @@ static bool matches(struct paths *p, const uint32_t *frames, uint32_t nr)
 	return false;
 }
 
-static bool stack_wanted(struct paths *p, struct stack *s, bool user, uint32_t id)
+static bool stack_wanted(struct paths *p, struct stack_segs *s, bool user, uint32_t id)
 {
 	const uint32_t *frames;
 	uint32_t nr;
