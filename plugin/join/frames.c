@@ -72,7 +72,7 @@ struct frames *frames_new(struct maps *maps, const struct frames_opts *opts)
 	return f;
 }
 
-static void forget(struct frames *f)
+static void empty_caches(struct frames *f)
 {
 	size_t i;
 
@@ -88,7 +88,7 @@ void frames_free(struct frames *f)
 {
 	if (!f)
 		return;
-	forget(f);
+	empty_caches(f);
 	vec_free(&f->frames);
 	vec_free(&f->stacks);
 	vec_free(&f->index);
@@ -348,7 +348,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 		}
 	}
 	if (f->bytes > BUDGET)
-		forget(f);
+		empty_caches(f);
 	first = f->index.nr;
 	frames_end_outside(f->maps, f->opts.jit, f->syms, &end);
 	if (!find_frames(f, &end, jit ? tgid : 0)) {

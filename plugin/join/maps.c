@@ -340,9 +340,9 @@ static const struct sighting *last_seen(struct maps *m, const struct map *map, u
 }
 
 /* Rules 1 and 2 among the mappings up to @last that hold @addr. */
-static const struct map *choose(struct maps *m, const struct map *map, uint32_t last,
-				uint64_t addr, uint64_t ts, uint32_t cpu, int skew,
-				bool *contested)
+static const struct map *choose_map(struct maps *m, const struct map *map, uint32_t last,
+				    uint64_t addr, uint64_t ts, uint32_t cpu, int skew,
+				    bool *contested)
 {
 	const struct map *before = NULL, *after = NULL;
 	uint64_t before_ts = 0, after_ts = 0;
@@ -366,8 +366,8 @@ static const struct map *choose(struct maps *m, const struct map *map, uint32_t 
 	return before ? before : after;
 }
 
-static const struct map *find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-			      uint64_t addr)
+static const struct map *find_mapping(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+				      uint64_t addr)
 {
 	const struct map *map, *best = m->last;
 	const struct proc *p;
@@ -389,11 +389,11 @@ static const struct map *find(struct maps *m, uint32_t tgid, uint64_t ts, uint32
 		else
 			hi = mid;
 	}
-	best = choose(m, map, lo, addr, ts, cpu, 0, &contested);
+	best = choose_map(m, map, lo, addr, ts, cpu, 0, &contested);
 	if (!best)
 		return NULL;
-	if (contested && (choose(m, map, lo, addr, ts, cpu, 1, &contested) != best ||
-			  choose(m, map, lo, addr, ts, cpu, -1, &contested) != best))
+	if (contested && (choose_map(m, map, lo, addr, ts, cpu, 1, &contested) != best ||
+			  choose_map(m, map, lo, addr, ts, cpu, -1, &contested) != best))
 		return NULL;
 	if (!contested)
 		m->last = best;
@@ -487,7 +487,7 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 				  uint64_t addr, uint64_t *offset)
 {
-	const struct map *map = find(m, tgid, ts, cpu, addr);
+	const struct map *map = find_mapping(m, tgid, ts, cpu, addr);
 
 	if (!map)
 		return NULL;
@@ -499,7 +499,7 @@ const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t 
 					uint64_t addr, uint64_t *offset, uint64_t *from,
 					uint64_t *to)
 {
-	const struct map *map = find(m, tgid, ts, cpu, addr);
+	const struct map *map = find_mapping(m, tgid, ts, cpu, addr);
 
 	*from = addr;
 	*to = addr + 1;

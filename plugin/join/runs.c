@@ -89,8 +89,8 @@ static struct started_run *open_run(struct runs *r, uint32_t tid)
  * The records from @pos on, made from @ts to @last, say (form, cookie) for their task; @events
  * requests with them.
  */
-static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
-	       uint64_t cookie, enum join_form form, uint32_t events)
+static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
+		       uint64_t cookie, enum join_form form, uint32_t events)
 {
 	struct started_run *o = open_run(r, tid);
 	struct join_run *run;
@@ -136,15 +136,15 @@ static void end_entry(struct runs *r, uint32_t tid)
 }
 
 /* No cookie came for the kernel stack that waited at this level. */
-static int settle(struct runs *r, int level, bool lost)
+static int settle_level(struct runs *r, int level, bool lost)
 {
 	struct waiting *w = &r->waiting[level];
 
 	nest_close(&r->nest, level);
 	if (w->bare)
 		return 0;
-	return say(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
-		   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
+	return add_request(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
+			   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
 }
 
 static int settle_all(struct runs *r, uint32_t levels, bool lost)
@@ -153,7 +153,7 @@ static int settle_all(struct runs *r, uint32_t levels, bool lost)
 
 	for (level = 0; levels && !ret; level++, levels >>= 1)
 		if (levels & 1)
-			ret = settle(r, level, lost);
+			ret = settle_level(r, level, lost);
 	return ret;
 }
 
@@ -175,16 +175,17 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 		form = FORM_KSTACK;
 		nest_close(&r->nest, level);
 		if (rec->ts > w->ts && rec->ts - w->ts >= JOIN_PERIOD) {
-			ret = say(r, rec->tid, w->pos, w->ts, w->ts, rec->cookie, form, 0);
+			ret = add_request(r, rec->tid, w->pos, w->ts, w->ts, rec->cookie, form, 0);
 		} else {
 			pos = w->pos;
 			ts = w->ts;
 		}
 	} else if (r->nest.open >> level & 1) {
-		ret = settle(r, level, false);
+		ret = settle_level(r, level, false);
 	}
 	if (!ret)
-		ret = say(r, rec->tid, pos, ts, rec->ts > ts ? rec->ts : ts, rec->cookie, form, 1);
+		ret = add_request(r, rec->tid, pos, ts, rec->ts > ts ? rec->ts : ts, rec->cookie,
+				  form, 1);
 	/* who waits with interrupts on is one below */
 	if (level & 1 && r->nest.open >> (level - 1) & 1) {
 		w--;
@@ -230,7 +231,7 @@ static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *
 		return ret;
 	*bare = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
 	r->cookie_last &= ~(1u << level);
-	return r->nest.open >> level & 1 ? settle(r, level, false) : 0;
+	return r->nest.open >> level & 1 ? settle_level(r, level, false) : 0;
 }
 
 int runs_record(struct runs *r, const struct runs_rec *rec)
