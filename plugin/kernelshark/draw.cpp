@@ -46,7 +46,7 @@ KsPlot::Color color_of(uint32_t rgb)
 }
 
 /* Setting a marker may have all shapes drawn anew: the shape is gone afterwards. */
-void go(const shark_jump jump)
+void jump_to(const shark_jump jump)
 {
 	void *window = shark_window_ptr();
 
@@ -100,7 +100,7 @@ private:
 		shark_jump jump;
 
 		shark_jump_request(_m, _request, &jump);
-		go(jump);
+		jump_to(jump);
 	}
 
 	const shark_model *_m;
@@ -123,7 +123,7 @@ private:
 		shark_jump jump;
 
 		shark_jump_stack(_m, _stack, last_a, &jump);
-		go(jump);
+		jump_to(jump);
 	}
 
 	const shark_model *_m;
@@ -181,7 +181,7 @@ private:
 		shark_jump jump;
 
 		shark_jump_request(_m, _w.request, &jump);
-		go(jump);
+		jump_to(jump);
 	}
 
 	void _draw(const KsPlot::Color &col, float size) const override

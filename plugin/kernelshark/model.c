@@ -266,7 +266,7 @@ static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 #define NOT_WHOLE (STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT | STACK_NO_START | STACK_OUTSIDE)
 
 /* SHARK_NR_OUTCOMES: this is no request. */
-static enum shark_outcome answer(struct shark_model *m, struct shark_request *r)
+static enum shark_outcome answer_request(struct shark_model *m, struct shark_request *r)
 {
 	struct join_answer ans;
 
@@ -340,7 +340,7 @@ static int answer_all(struct shark_model *m)
 	for (i = 0; i < m->requests.nr; i++) {
 		struct shark_request *r = &m->requests.v[i];
 
-		r->outcome = answer(m, r);
+		r->outcome = answer_request(m, r);
 		if (r->outcome == SHARK_NR_OUTCOMES)
 			continue;
 		m->count[r->outcome]++;
