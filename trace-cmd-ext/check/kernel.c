@@ -133,7 +133,7 @@ static void check_lockdown(struct check *c)
 static bool check_tracefs(struct check *c, const char *dir)
 {
 	char why[PATH_MAX + 128], path[PATH_MAX];
-	const char *found = rt_find(dir, false, why, sizeof(why));
+	const char *found = rt_find_tracefs(dir, false, why, sizeof(why));
 	struct stat st = {};
 
 	if (!found) {

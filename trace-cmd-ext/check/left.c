@@ -37,9 +37,9 @@ bool check_unfinished(struct check *c, const char *path)
 	struct unfinished u;
 	int ret;
 
-	if (!part_name(path))
+	if (!part_is_name(path))
 		return false;
-	ret = part_look(path, &u);
+	ret = part_stat(path, &u);
 	if (ret == -EPERM)
 		check_add(c, CHECK_NOTE, "recorders", path, "ask its owner to do that",
 			  "a recording that is not complete, of another user");
@@ -70,7 +70,7 @@ static void check_folder(struct check *c)
 
 	/* what nobody named must show by its contents that it is a recorder's */
 	while (dir && (d = readdir(dir))) {
-		if (part_name(d->d_name) && part_look(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
+		if (part_is_name(d->d_name) && part_stat(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
 			check_unfinished(c, d->d_name);
 	}
 	if (dir)
