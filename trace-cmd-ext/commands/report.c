@@ -37,7 +37,7 @@ static struct {
 	uint32_t jobs;
 } o;
 
-static int run(void *arg)
+static int run_report(void *arg)
 {
 	int ret;
 
@@ -112,5 +112,5 @@ int cmd_report(int argc, char **argv)
 	if (ret)
 		return ret;
 	cmd_pager();
-	return cmd_guard(o.path, run, NULL);
+	return cmd_guard(o.path, run_report, NULL);
 }
