@@ -106,8 +106,8 @@ static void note_task(struct model *m, struct noted *last)
 	last->events = 0;
 }
 
-static void note(struct model *m, const struct tep_record *rec, const struct decode_common *c,
-		 struct noted *last)
+static void note_record(struct model *m, const struct tep_record *rec,
+			const struct decode_common *c, struct noted *last)
 {
 	uint32_t type = model_type_of(m, c);
 	struct model_info *info = &m->info;
@@ -144,7 +144,7 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 		tally_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
 		decode_common(&m->dec, rec, &c);
-		note(m, rec, &c, &noted);
+		note_record(m, rec, &c, &noted);
 		ret = feed_decoded(feed, rec, &c);
 		if (m->tally)
 			tally_record(m, rec, &c);
@@ -159,7 +159,7 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	return ret;
 }
 
-static int dropped(void *data, const char *buffer)
+static int note_dropped(void *data, const char *buffer)
 {
 	struct model *m = data;
 	uint32_t i;
@@ -202,7 +202,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 static int scan(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
-	struct drops_sink drops = { .dropped = dropped, .data = m };
+	struct drops_sink drops = { .dropped = note_dropped, .data = m };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	uint64_t done = 0;
 	struct feed *feed;

@@ -93,7 +93,7 @@ const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
 
 /* ---- user stacks ---- */
 
-static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
+static uint32_t missing_ustack(struct model *m, enum join_state state, uint32_t run)
 {
 	struct user_stack *u;
 
@@ -162,7 +162,8 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	join_run(m->join, run, &ans, NULL);
 	if (ans.state == JOIN_NONE)
 		return MODEL_NONE;
-	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) : missing(m, ans.state, run);
+	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) :
+				      missing_ustack(m, ans.state, run);
 	m->run_ustack[run] = u + 1;		/* 0 again for MODEL_NONE */
 	return u;
 }

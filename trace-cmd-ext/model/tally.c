@@ -111,7 +111,7 @@ static void add_note(struct tally *t, const struct pending *p)
 	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 
-static void drain(struct tally *t)
+static void take_ready(struct tally *t)
 {
 	struct pending *p;
 
@@ -129,7 +129,7 @@ void tally_record(struct model *m, struct tep_record *rec, const struct decode_c
 	if (t->failed || !t->lane.wanted)
 		return;
 	lane_add(m, &t->lane, rec, c);
-	drain(t);
+	take_ready(t);
 }
 
 void tally_stream_end(struct model *m)
@@ -137,12 +137,12 @@ void tally_stream_end(struct model *m)
 	if (m->tally->failed)
 		return;
 	lane_end(&m->tally->lane);
-	drain(m->tally);
+	take_ready(m->tally);
 }
 
 /* ---- what they mean ---- */
 
-static bool wanted(struct model *m, const struct model_task *t, const struct model_count *c)
+static bool is_wanted(struct model *m, const struct model_task *t, const struct model_count *c)
 {
 	const struct model_filter *f = &m->opts.filter;
 	struct model_event ev = { .kstack = c->kstack, .ustack = c->ustack };
@@ -192,7 +192,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 			c.ustack = model_run_ustack(m, join_run_at(m->join, stream, n.tid, n.asked,
 								   n.cookie,
 								   last_of(&lasts, n.tid)));
-		if (wanted(m, task, &c) && !add_up(t, counts, nr, &c))
+		if (is_wanted(m, task, &c) && !add_up(t, counts, nr, &c))
 			memcpy((char *)counts + nr++ * sizeof(c), &c, sizeof(c));
 	}
 	return nr;
