@@ -132,7 +132,7 @@ int command_start(struct rec *r)
 	return err == ENOENT ? 127 : 126;
 }
 
-static bool ended(struct rec *r)
+static bool has_ended(struct rec *r)
 {
 	if (!r->child_ended && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
 		r->child_ended = true;
@@ -143,10 +143,10 @@ void command_end(struct rec *r)
 {
 	int i;
 
-	if (!r->child || ended(r))
+	if (!r->child || has_ended(r))
 		return;
 	kill(r->child, SIGTERM);
-	for (i = 0; i < END_TRIES && !ended(r); i++)
+	for (i = 0; i < END_TRIES && !has_ended(r); i++)
 		usleep(END_US);
 	if (!r->child_ended)
 		cmd_error("%s: it does not end; it goes on as process %d", r->opts.cmd[0],

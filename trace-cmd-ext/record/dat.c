@@ -156,7 +156,7 @@ static void unlink_raw(const struct rec *r)
 	}
 }
 
-int dat_head(struct rec *r)
+int dat_write_head(struct rec *r)
 {
 	static const char magic[] = "\x17\x08\x44tracing6";
 	struct text b = {};
@@ -406,7 +406,7 @@ static bool has_its_name(const struct rec *r)
 	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
 }
 
-int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
+int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
 {
 	uint64_t total = top->end - top->data + (maps ? maps->end - maps->data : 0);
 	struct text b = {};
@@ -468,7 +468,7 @@ out:
 	free(options.v);
 	free(b.v);
 	if (!ret)
-		return dat_move(r, &top, instance ? &maps : NULL);
+		return dat_move_data(r, &top, instance ? &maps : NULL);
 	free(top.size);
 	free(maps.size);
 	return unfinished(r, ret);

@@ -156,7 +156,7 @@ static int event_file(struct rec *r, const struct rec_event *ev, const char *fil
 	if (!ret)
 		return 0;
 	if (ret == -EINVAL || ret == -ENOENT)
-		says = rt_kernel_says(in);
+		says = rt_read_error(in);
 	if (ret == -EBUSY)
 		cmd_error("%s:%s: %s: no more than 62 tracers can have deferred user stacks at a "
 			  "time; end another one", ev->system, ev->name, value);

@@ -198,7 +198,7 @@ int command_exit_code(const struct rec *r);
 /* Register the tables that are needed first. */
 int rec_tables_start(struct rec *r);
 /* Register the others from now on, while recording. */
-void rec_tables_rest(struct rec *r);
+void rec_tables_add_rest(struct rec *r);
 /* Write FILE.tables, which files were covered; removes the one of an earlier recording. */
 void rec_tables_save(struct rec *r);
 /* Print to standard error which files were covered. */
@@ -215,7 +215,7 @@ int rec_read_start(struct rec *r, bool threads);
 int rec_read_stop(struct rec *r);
 /* The path of the file with the raw data of a CPU, until the data is in the recording. */
 void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX]);
-uint64_t rec_read_bytes(struct rec *r);
+uint64_t rec_count_bytes(struct rec *r);
 
 /* ---- dat.c ---- */
 
@@ -230,7 +230,7 @@ struct dat_layout {
 
 int dat_open(struct rec *r);
 /* Write what is known before the first event: formats, symbols. */
-int dat_head(struct rec *r);
+int dat_write_head(struct rec *r);
 /* Lay out the data by the sizes of the raw files, with the table at @at; 0 or -ENOMEM. */
 int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout *l);
 /*
@@ -239,14 +239,14 @@ int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout 
  */
 int dat_finish(struct rec *r);
 /* Write what follows the names, options, and the table of the first buffer. @maps may be NULL. */
-int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps);
+int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps);
 /* Remove the file and the raw data. */
 void dat_discard(struct rec *r);
 
 /* ---- names.c ---- */
 
 /* "PID NAME" lines of all tasks; NULL without memory. */
-char *dat_comms(void);
+char *dat_read_comms(void);
 struct text;
 /* Add the section of the file: its size, then the lines. */
 void dat_add_comms(struct text *b, const struct rec *r);
@@ -267,7 +267,7 @@ int rec_wait(struct rec *r);
 /* In CMD: set the limits back to those that the recorder had at its start. */
 void rec_limits_restore(void);
 /* Let signals end the process again. */
-void rec_wait_over(void);
+void rec_wait_end(void);
 /* Has a signal come that says to end? */
 bool rec_wait_interrupted(void);
 

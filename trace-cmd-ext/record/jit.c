@@ -9,7 +9,7 @@
  *
  * A map must be the work of the recorded process: PIDs are used again, and files in /tmp stay. So:
  *
- *  - PIDs here are those of the recording: rt_other_pids().
+ *  - PIDs here are those of the recording: rt_has_other_pids().
  *  - The map was made after the process started. On a file system that keeps no time of birth, no
  *    map counts.
  *  - The map counts from its birth on. Before that, another process may have had the PID, or this
@@ -120,7 +120,7 @@ struct process {
 	uint64_t start;			/* CLOCK_REALTIME, ns; 20 ms early at most */
 };
 
-static void look_at(uint32_t tgid, struct process *p)
+static void read_process(uint32_t tgid, struct process *p)
 {
 	char path[64], *text, *at;
 	uint64_t ticks;
@@ -194,7 +194,7 @@ static void find_own(struct rec_jit *j)
 	while (dir && (e = readdir(dir))) {
 		if (sscanf(e->d_name, "perf-%u.ma%c", &pid, &end) != 2)
 			continue;
-		look_at(pid, &p);
+		read_process(pid, &p);
 		fd = p.lives ? open_map(pid, &p, &birth) : -1;
 		if (fd < 0)
 			continue;
@@ -222,7 +222,7 @@ static bool is_own(const struct rec_jit *j, uint32_t pid)
 
 void jit_begin(struct rec *r)
 {
-	struct rec_jit *j = rt_other_pids() ? NULL : calloc(1, sizeof(*j));
+	struct rec_jit *j = rt_has_other_pids() ? NULL : calloc(1, sizeof(*j));
 
 	if (!j)
 		return;
@@ -263,7 +263,7 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 	bool good;
 	int fd;
 
-	look_at(tgid, &p);
+	read_process(tgid, &p);
 	fd = open_map(tgid, &p, &birth);
 	if (fd < 0)
 		return -1;
@@ -280,7 +280,7 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 	return -1;
 }
 
-static bool copy(int from, int dir, const char *name)
+static bool copy_map(int from, int dir, const char *name)
 {
 	int to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	uint64_t done = 0;
@@ -378,7 +378,7 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 		if (dir >= 0 && !index)
 			index = open_index(r, dir);
 		snprintf(name, sizeof(name), "perf-%u.map", maps[i].tgid);
-		if (index && copy(fd, dir, name) &&
+		if (index && copy_map(fd, dir, name) &&
 		    fprintf(index, "%u %llu\n", maps[i].tgid,
 			    (unsigned long long)maps[i].from) > 0)
 			maps[i].saved = true;

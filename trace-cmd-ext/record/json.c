@@ -65,7 +65,7 @@ static void put_tables(struct jsonw *j, const struct rec *r)
 	jsonw_end(j);
 }
 
-static void put(FILE *f, const struct rec *r, const struct rec_sums *s)
+static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 {
 	struct jsonw j = { .file = f };
 
@@ -107,7 +107,7 @@ int rec_json(const struct rec *r, const struct rec_sums *s)
 		cmd_error("%s: %s", path, strerror(errno));
 		return CMD_OUTPUT;
 	}
-	put(f, r, s);
+	put_summary(f, r, s);
 	if (f == stdout)
 		return cmd_finish(CMD_OK);
 	if (fflush(f) | ferror(f) | fclose(f)) {

@@ -39,9 +39,9 @@ static void add_threads(struct text *b, const char *pid)
 		closedir(dir);
 }
 
-char *dat_comms(void)
+char *dat_read_comms(void)
 {
-	DIR *dir = rt_other_pids() ? NULL : opendir("/proc");
+	DIR *dir = rt_has_other_pids() ? NULL : opendir("/proc");
 	struct text b = {};
 	struct dirent *d;
 
@@ -80,7 +80,7 @@ static int by_tid(const void *a, const void *b)
  */
 void dat_add_comms(struct text *b, const struct rec *r)
 {
-	char *now = dat_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
+	char *now = dat_read_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
 	char *text[] = { r->comms, now, saved };
 	struct comm_line *comm = NULL, *bigger;
 	size_t i, nr = 0, room = 0, at = b->nr, len;

@@ -50,7 +50,7 @@ void own_find(struct rec *r)
 	struct dirent *d;
 
 	/* they have other numbers in the recording */
-	if (rt_other_pids())
+	if (rt_has_other_pids())
 		return;
 	dir = opendir("/proc/self/task");
 	while (dir && (d = readdir(dir)))

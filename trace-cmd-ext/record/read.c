@@ -324,7 +324,7 @@ int rec_read_stop(struct rec *r)
 	return CMD_OUTPUT;
 }
 
-uint64_t rec_read_bytes(struct rec *r)
+uint64_t rec_count_bytes(struct rec *r)
 {
 	uint64_t bytes = 0;
 	int i, cpu;

@@ -48,26 +48,26 @@ int record_run(const struct rec_opts *opts);
  * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL
  * with the cause and the remedy in @why.
  */
-const char *rt_find(const char *dir, bool mount, char *why, size_t size);
+const char *rt_find_tracefs(const char *dir, bool mount, char *why, size_t size);
 /*
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
  * nothing about a process in a trace, and no process can be chosen by its PID.
  */
-bool rt_other_pids(void);
+bool rt_has_other_pids(void);
 /* Does this file or folder of the top instance exist? */
 bool rt_exists(const char *file);
 /* Print every change to standard error. */
-void rt_verbose(bool on);
+void rt_set_verbose(bool on);
 /* Write a file of an instance (NULL: the top one); 0 or -errno. */
 int rt_write(struct tracefs_instance *in, const char *file, const char *value);
 int rt_append(struct tracefs_instance *in, const char *file, const char *value);
 /* The kernel's message about the last bad filter or trigger there; malloc()ed or NULL. */
-char *rt_kernel_says(struct tracefs_instance *in);
+char *rt_read_error(struct tracefs_instance *in);
 /* The whole text of a file, malloc()ed and terminated; NULL and errno. @size may be NULL. */
 char *rt_read_path(const char *path, size_t *size);
 char *rt_read(struct tracefs_instance *in, const char *file, size_t *size);
 /* Read a format file's "ID:"; -1 if there is none. */
-int rt_event_id(const char *system, const char *name);
+int rt_read_id(const char *system, const char *name);
 
 /* ---- left.c ---- */
 
@@ -92,12 +92,12 @@ struct unfinished {
 };
 
 /* Is this the name of a file that a recorder has not completed? */
-bool part_name(const char *path);
+bool part_is_name(const char *path);
 /*
  * Examine such a file: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is not a
  * recording at all.
  */
-int part_look(const char *path, struct unfinished *u);
+int part_stat(const char *path, struct unfinished *u);
 /*
  * Complete such a file. With @traces, add the data left in the instances of its recorder, and
  * remove these. @out is the new name: the intended name, or that name with .PID appended if such a

@@ -39,7 +39,7 @@ struct part_cursor {
 	bool foreign;			/* no recorder began it so */
 };
 
-static void get(struct part_cursor *w, void *to, size_t len)
+static void read_bytes(struct part_cursor *w, void *to, size_t len)
 {
 	if (!w->bad && (w->size - w->at < len ||
 			pread(w->fd, to, len, w->at) != (ssize_t)len))
@@ -50,7 +50,7 @@ static void get(struct part_cursor *w, void *to, size_t len)
 		w->at += len;
 }
 
-static void skip(struct part_cursor *w, uint64_t len)
+static void skip_bytes(struct part_cursor *w, uint64_t len)
 {
 	if (w->bad || w->size - w->at < len)
 		w->bad = true;
@@ -58,24 +58,24 @@ static void skip(struct part_cursor *w, uint64_t len)
 		w->at += len;
 }
 
-static uint32_t get4(struct part_cursor *w)
+static uint32_t read4(struct part_cursor *w)
 {
 	uint32_t n;
 
-	get(w, &n, sizeof(n));
+	read_bytes(w, &n, sizeof(n));
 	return n;
 }
 
-static uint64_t get8(struct part_cursor *w)
+static uint64_t read8(struct part_cursor *w)
 {
 	uint64_t n;
 
-	get(w, &n, sizeof(n));
+	read_bytes(w, &n, sizeof(n));
 	return n;
 }
 
 /* This text with its terminator; what ends before may have begun so. */
-static void expect(struct part_cursor *w, const char *text)
+static void expect_text(struct part_cursor *w, const char *text)
 {
 	size_t len = strlen(text) + 1, have = len;
 	char found[32];
@@ -84,7 +84,7 @@ static void expect(struct part_cursor *w, const char *text)
 		return;
 	if (w->size - w->at < len)
 		have = w->size - w->at;
-	get(w, found, have);
+	read_bytes(w, found, have);
 	w->foreign |= !w->bad && memcmp(found, text, have);
 	w->bad |= have < len || w->foreign;
 }
@@ -94,40 +94,40 @@ static void skip_string(struct part_cursor *w)
 	char c;
 
 	do {
-		get(w, &c, 1);
+		read_bytes(w, &c, 1);
 	} while (!w->bad && c);
 }
 
 static void skip_formats(struct part_cursor *w)
 {
-	uint32_t nr = get4(w);
+	uint32_t nr = read4(w);
 
 	while (nr-- && !w->bad)
-		skip(w, get8(w));
+		skip_bytes(w, read8(w));
 }
 
 static const char magic[] = "\x17\x08\x44tracing6";
 
-/* As dat_head() writes it. False if it is not all there. */
+/* As dat_write_head() writes it. False if it is not all there. */
 static bool read_head(struct rec *r, struct part_cursor *w)
 {
 	uint32_t systems;
 
-	expect(w, magic);
-	skip(w, 2);
-	r->page_size = get4(w);
-	expect(w, "header_page");
-	skip(w, get8(w));
-	expect(w, "header_event");
-	skip(w, get8(w));
+	expect_text(w, magic);
+	skip_bytes(w, 2);
+	r->page_size = read4(w);
+	expect_text(w, "header_page");
+	skip_bytes(w, read8(w));
+	expect_text(w, "header_event");
+	skip_bytes(w, read8(w));
 	skip_formats(w);
-	systems = get4(w);
+	systems = read4(w);
 	while (systems-- && !w->bad) {
 		skip_string(w);
 		skip_formats(w);
 	}
-	skip(w, get4(w));
-	skip(w, get4(w));
+	skip_bytes(w, read4(w));
+	skip_bytes(w, read4(w));
 	/* what is no page size would be a division by zero */
 	w->foreign |= !w->bad && r->page_size < 1024;
 	return !w->bad && !w->foreign;
@@ -138,7 +138,7 @@ static bool read_table(const struct rec *r, struct part_cursor *w, struct dat_la
 	uint64_t page = r->page_size, room = UINT64_MAX / 4;
 	int cpu;
 
-	expect(w, "flyrecord");
+	expect_text(w, "flyrecord");
 	l->size = calloc(r->nr_cpus, sizeof(*l->size));
 	if (!l->size)
 		return false;
@@ -146,8 +146,8 @@ static bool read_table(const struct rec *r, struct part_cursor *w, struct dat_la
 	l->data += -l->data % page;
 	l->end = l->data;
 	for (cpu = 0; cpu < r->nr_cpus && !w->bad; cpu++) {
-		w->bad |= get8(w) != l->end;
-		l->size[cpu] = get8(w);
+		w->bad |= read8(w) != l->end;
+		l->size[cpu] = read8(w);
 		w->bad |= l->size[cpu] % page || l->size[cpu] > room;
 		l->end += l->size[cpu];
 		w->bad |= l->end > room;
@@ -163,18 +163,18 @@ static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout 
 	uint16_t id;
 	uint32_t len;
 
-	skip(w, get8(w));
-	r->nr_cpus = get4(w);
+	skip_bytes(w, read8(w));
+	r->nr_cpus = read4(w);
 	if (w->bad || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
 		return false;
-	expect(w, "options  ");
-	for (get(w, &id, sizeof(id)); id && !w->bad; get(w, &id, sizeof(id))) {
-		len = get4(w);
+	expect_text(w, "options  ");
+	for (read_bytes(w, &id, sizeof(id)); id && !w->bad; read_bytes(w, &id, sizeof(id))) {
+		len = read4(w);
 		if (id == OPTION_BUFFER && len >= sizeof(instance)) {
-			instance = get8(w);
+			instance = read8(w);
 			len -= sizeof(instance);
 		}
-		skip(w, len);
+		skip_bytes(w, len);
 	}
 	if (!read_table(r, w, top) || (instance && instance != top->end))
 		return false;
@@ -183,8 +183,8 @@ static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout 
 		return true;
 	w->at = top->end;
 	w->bad = w->at > w->size;
-	expect(w, "options  ");
-	get(w, &id, sizeof(id));
+	expect_text(w, "options  ");
+	read_bytes(w, &id, sizeof(id));
 	if (!w->bad && !id && read_table(r, w, maps))
 		return true;
 	/* nothing of this one was moved */
@@ -208,7 +208,7 @@ bool rec_resume(struct rec *r, int *ret)
 		free(maps.size);
 		return false;
 	}
-	*ret = dat_move(r, &top, r->buf[REC_MAPS].recorded ? &maps : NULL);
+	*ret = dat_move_data(r, &top, r->buf[REC_MAPS].recorded ? &maps : NULL);
 	return true;
 }
 
@@ -225,7 +225,7 @@ static const char *suffix_of(const char *path)
 	       NULL;
 }
 
-bool part_name(const char *path)
+bool part_is_name(const char *path)
 {
 	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
 }
@@ -235,7 +235,7 @@ static bool is_ours(int fd)
 {
 	struct part_cursor w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
 
-	expect(&w, magic);
+	expect_text(&w, magic);
 	return !w.foreign;
 }
 
@@ -263,7 +263,7 @@ static int open_part(const char *path, struct rec *r, bool *alive)
 	return 0;
 }
 
-static void newer(struct timespec *than, const struct timespec *t)
+static void take_newer(struct timespec *than, const struct timespec *t)
 {
 	if (t->tv_sec > than->tv_sec ||
 	    (t->tv_sec == than->tv_sec && t->tv_nsec > than->tv_nsec))
@@ -283,7 +283,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 			if (lstat(path, &st) || !S_ISREG(st.st_mode))
 				continue;
 			*bytes += st.st_size;
-			newer(written, &st.st_mtim);
+			take_newer(written, &st.st_mtim);
 			r->buf[i].recorded = true;
 			if (cpu >= nr)
 				nr = cpu + 1;
@@ -292,7 +292,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 	return nr;
 }
 
-int part_look(const char *path, struct unfinished *u)
+int part_stat(const char *path, struct unfinished *u)
 {
 	struct rec r = { .out = -1 };
 	struct timespec written = {};
@@ -320,7 +320,8 @@ static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 }
 
 /* The instances of its recorder, if they are still there; @written: to its files, at last. */
-static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char clock[CLOCK_SIZE])
+static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *written,
+			    char clock[CLOCK_SIZE])
 {
 	struct timespec made;
 	char path[PATH_MAX];
@@ -337,7 +338,7 @@ static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char
 	if (stat(path, &st))
 		return;
 	made = st.st_mtim;
-	newer(&made, written);
+	take_newer(&made, written);
 	if (made.tv_sec != written->tv_sec || made.tv_nsec != written->tv_nsec)
 		return;
 	rec_adopt_instances(r);
@@ -345,7 +346,7 @@ static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char
 }
 
 /* Nothing was moved yet. */
-static int finish(struct rec *r)
+static int finish_file(struct rec *r)
 {
 	int ret = 0;
 
@@ -404,9 +405,9 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		r.nr_cpus = nr_raw;
 		/* the file of a CPU is made before anything is recorded */
 		if (nr_raw && traces)
-			adopt(&r, pid, &written, clock);
+			adopt_instances(&r, pid, &written, clock);
 		if (nr_raw) {
-			ret = finish(&r);
+			ret = finish_file(&r);
 		} else {
 			/* behind the head is nothing yet, or it is somebody else's */
 			ret = w.size > w.at ? -EBADMSG : 0;

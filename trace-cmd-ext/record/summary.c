@@ -161,10 +161,10 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 	int i, cpu;
 
 	p.id = (struct ids){
-		rt_event_id("ftrace", "kernel_stack"), rt_event_id("ftrace", "user_stack"),
-		rt_event_id("ftrace", "user_unwind_cookie"),
-		rt_event_id("ftrace", "user_unwind_stack"),
-		rt_event_id("ftrace", "user_unwind_map"), rt_event_id("sched", "sched_switch"),
+		rt_read_id("ftrace", "kernel_stack"), rt_read_id("ftrace", "user_stack"),
+		rt_read_id("ftrace", "user_unwind_cookie"),
+		rt_read_id("ftrace", "user_unwind_stack"),
+		rt_read_id("ftrace", "user_unwind_map"), rt_read_id("sched", "sched_switch"),
 	};
 	format = rt_read(NULL, "events/ftrace/user_unwind_stack/format", NULL);
 	if (format) {
@@ -220,7 +220,7 @@ static uint64_t from_stats(const struct rec *r, const char *name)
 
 typedef unsigned long long ull;
 
-static void tell_join(const struct rec_sums *c)
+static void print_join(const struct rec_sums *c)
 {
 	const struct join_stats *st = &c->join;
 	uint64_t all = 0;
@@ -238,7 +238,7 @@ static void tell_join(const struct rec_sums *c)
 		(ull)c->incomplete, (ull)c->truncated, (ull)c->frame_pointer);
 }
 
-static void tell_jit(const struct rec *r, const struct rec_sums *c)
+static void print_jit(const struct rec *r, const struct rec_sums *c)
 {
 	bool any = false;
 	size_t i;
@@ -261,7 +261,7 @@ static void tell_jit(const struct rec *r, const struct rec_sums *c)
 		      "of the program; see NOTES in trace-ustack-record(1)\n", stderr);
 }
 
-static void tell(struct rec *r, const struct rec_sums *c)
+static void print_summary(struct rec *r, const struct rec_sums *c)
 {
 	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes an "
 		"event\n", r->opts.out, (ull)c->events, r->seconds, (ull)c->kernel_stacks,
@@ -272,12 +272,12 @@ static void tell(struct rec *r, const struct rec_sums *c)
 	if (r->how == REC_FALLBACK)
 		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
 	else if (c->joined)
-		tell_join(c);
+		print_join(c);
 	if (c->lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->kb);
 	rec_tables_summary(r);
-	tell_jit(r, c);
+	print_jit(r, c);
 }
 
 /* Maps of processes that ran, and how much of that they name. */
@@ -324,7 +324,7 @@ int rec_summary(struct rec *r)
 	}
 	c.lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
 	if (text)
-		tell(r, &c);
+		print_summary(r, &c);
 	if (r->opts.json)
 		ret = rec_json(r, &c);
 out:

@@ -34,7 +34,7 @@ struct rec_tables {
 	bool verbose;
 };
 
-static int progress(void *ctx, uint64_t done, uint64_t all)
+static int show_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	const struct rec *r = ctx;
 
@@ -181,7 +181,7 @@ static void add_program(struct tables *t, const char *name)
 int rec_tables_start(struct rec *r)
 {
 	struct tables_opts opts = {
-		.size = sizeof(opts), .tracefs = tracefs_tracing_dir(), .progress = progress,
+		.size = sizeof(opts), .tracefs = tracefs_tracing_dir(), .progress = show_progress,
 		.ctx = r,
 	};
 	struct rec_tables *s;
@@ -227,13 +227,13 @@ int rec_tables_start(struct rec *r)
 	return 0;
 }
 
-void rec_tables_rest(struct rec *r)
+void rec_tables_add_rest(struct rec *r)
 {
 	if (r->tables)
 		tables_recall_rest(r->tables->t);
 }
 
-static void tell(void *ctx, const struct tables_file *f)
+static void print_uncovered(void *ctx, const struct tables_file *f)
 {
 	struct rec_tables *s = ctx;
 
@@ -265,7 +265,7 @@ void rec_tables_summary(struct rec *r)
 	if (without)
 		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)without);
 	s->told = 0;
-	tables_each(s->t, tell, s);
+	tables_each(s->t, print_uncovered, s);
 	if (!s->verbose && s->told > MAX_TOLD)
 		fprintf(stderr, "    and %u more; trace-ustack check lists them\n",
 			s->told - MAX_TOLD);
