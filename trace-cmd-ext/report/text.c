@@ -168,7 +168,7 @@ void printer_head(struct printer *p, struct text *out)
 }
 
 /* @n in decimal, with at least @digits digits, before @end. */
-static char *digits(char *end, uint64_t n, int digits)
+static char *put_digits(char *end, uint64_t n, int digits)
 {
 	do {
 		*--end = '0' + n % 10;
@@ -213,9 +213,9 @@ static void add_seq(struct printer *p, struct text *out)
 	trace_seq_reset(&p->seq);
 }
 
-/* Thread, CPU, time and name; the same that slow_head() makes. */
-static void fast_head(struct printer *p, struct text *out, struct tep_event *event,
-		      struct tep_record *rec, uint32_t tid)
+/* Thread, CPU, time and name; the same that add_slow_head() makes. */
+static void add_fast_head(struct printer *p, struct text *out, struct tep_event *event,
+			  struct tep_record *rec, uint32_t tid)
 {
 	static const char spaces[] = "                    ";	/* 20 */
 	char buf[64], *end = buf + sizeof(buf), *s;
@@ -225,7 +225,7 @@ static void fast_head(struct printer *p, struct text *out, struct tep_event *eve
 	add_task(p, out, tid);
 	s = end;
 	*--s = ']';
-	s = digits(s, rec->cpu, 3);
+	s = put_digits(s, rec->cpu, 3);
 	text_bytes(out, s, end - s);
 	if (p->latency) {
 		tep_print_event(p->tep, &p->seq, rec, " %s", TEP_PRINT_LATENCY);
@@ -235,9 +235,9 @@ static void fast_head(struct printer *p, struct text *out, struct tep_event *eve
 	s = end;
 	*--s = ' ';
 	*--s = ':';
-	s = digits(s, us % 1000000, 6);
+	s = put_digits(s, us % 1000000, 6);
 	*--s = '.';
-	s = digits(s, us / 1000000, 1);
+	s = put_digits(s, us / 1000000, 1);
 	while (end - s < 5 + 1 + 6 + 2)
 		*--s = ' ';
 	*--s = ' ';
@@ -248,8 +248,8 @@ static void fast_head(struct printer *p, struct text *out, struct tep_event *eve
 		text_bytes(out, spaces, 20 - len);
 }
 
-static void slow_head(struct printer *p, struct text *out, struct tep_event *event,
-		      struct tep_record *rec)
+static void add_slow_head(struct printer *p, struct text *out, struct tep_event *event,
+			  struct tep_record *rec)
 {
 	const char *name = event ? event->name : "(NULL)";
 
@@ -282,9 +282,9 @@ void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct
 		text_addf(out, "CPU:%d [EVENTS DROPPED]\n", rec->cpu);
 	if (event && event->name && p->usecs && rec->cpu >= 0 &&
 	    decode_tid(&p->ustack->dec, rec, &tid))
-		fast_head(p, out, event, rec, tid);
+		add_fast_head(p, out, event, rec, tid);
 	else
-		slow_head(p, out, event, rec);
+		add_slow_head(p, out, event, rec);
 
 	if (!event || !event->handler ||
 	    event->flags & (TEP_EVENT_FL_NOHANDLE | TEP_EVENT_FL_PRINTRAW) ||
