@@ -73,7 +73,7 @@ static int finish_node(struct tree_walk *w)
 }
 
 /* The names of a sample from segment @seg on, behind the first @keep. */
-static int spell(struct tree_walk *w, const struct fold_sample *s, int seg, uint32_t keep)
+static int spell_seg(struct tree_walk *w, const struct fold_sample *s, int seg, uint32_t keep)
 {
 	const uint32_t *names;
 	uint32_t nr;
@@ -102,7 +102,7 @@ static int one_sample(struct tree_walk *w, const struct fold_sample *prev,
 		fold_names(w->f, s->seg[seg], &nr);
 		same += nr;
 	}
-	ret = spell(w, s, seg, same);
+	ret = spell_seg(w, s, seg, same);
 	while (same < w->path.nr && same < w->names.nr && w->path.v[same].name == w->names.v[same])
 		same++;
 	while (!ret && w->path.nr > same)
@@ -122,7 +122,7 @@ static int one_sample(struct tree_walk *w, const struct fold_sample *prev,
 	return ret;
 }
 
-static int walk(struct tree_walk *w)
+static int walk_samples(struct tree_walk *w)
 {
 	const struct fold_sample *prev = NULL;
 	size_t i, nr = fold_nr(w->f);
@@ -172,13 +172,13 @@ int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, do
 		t->total[0] += fold_sample(f, i)->value[0];
 		t->total[1] += fold_sample(f, i)->value[1];
 	}
-	ret = walk(&w);
+	ret = walk_samples(&w);
 	if (!ret) {
 		t->least = least_weight(&w, max_nodes);
 		if (t->least < share * t->total[by])
 			t->least = share * t->total[by];
 		w.tree = t;
-		ret = walk(&w);
+		ret = walk_samples(&w);
 	}
 	vec_free(&w.path);
 	vec_free(&w.names);

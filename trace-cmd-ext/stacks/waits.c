@@ -168,7 +168,7 @@ static bool has_gap(const struct waits_scan *r, uint64_t from, uint64_t to)
 }
 
 /* The statistics tell of drops that left no mark where they were. */
-static int refused(void *data, const char *buffer)
+static int note_refused(void *data, const char *buffer)
 {
 	struct waits_scan *r = data;
 
@@ -184,7 +184,7 @@ static void read_drops(struct waits_scan *r)
 	if (fd < 0)
 		return;
 	r->st->gaps = r->gaps.nr;
-	drops_read(fd, refused, r);
+	drops_read(fd, note_refused, r);
 	close(fd);
 }
 
@@ -226,7 +226,7 @@ static struct waits_task *get_task(struct waits_scan *r, uint32_t tid)
 }
 
 /* A wait that something other than its switch in ended. */
-static void not_a_wait(struct waits_scan *r, const struct wait *w, uint64_t until)
+static void count_bad_wait(struct waits_scan *r, const struct wait *w, uint64_t until)
 {
 	if (has_gap(r, w->from, until)) {
 		r->st->uncertain++;
@@ -243,7 +243,7 @@ static int switch_out(struct waits_scan *r, const struct model_event *ev, uint32
 	if (!t)
 		return -ENOMEM;
 	if (t->known == KNOWN_OFF)
-		not_a_wait(r, &t->out, ev->ts);
+		count_bad_wait(r, &t->out, ev->ts);
 	t->out = (struct wait){ .from = ev->ts, .tid = tid, .cpu = ev->cpu, .kstack = ev->kstack,
 				.ustack = ev->ustack };
 	model_number(r->m, ev, &r->prev_state, &t->out.state);
@@ -322,7 +322,7 @@ static int wake_up(struct waits_scan *r, const struct model_event *ev, uint32_t 
 	return r->o->wake ? r->o->wake(r->o->data, &t->out, &by) : 0;
 }
 
-static int event(void *data, const struct model_event *ev)
+static int take_event(void *data, const struct model_event *ev)
 {
 	struct waits_scan *r = data;
 	uint64_t prev, next;
@@ -346,7 +346,7 @@ static int event(void *data, const struct model_event *ev)
 	return 0;
 }
 
-static void finish(struct waits_scan *r)
+static void finish_waits(struct waits_scan *r)
 {
 	struct waits_task *t;
 	size_t i;
@@ -413,10 +413,10 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	if (!ret) {
 		order_gaps(&r);
 		r.last_ts = model_info(m)->last_ts;
-		ret = model_each(m, MODEL_BY_TIME, event, &r);
+		ret = model_each(m, MODEL_BY_TIME, take_event, &r);
 	}
 	if (!ret)
-		finish(&r);
+		finish_waits(&r);
 	free(r.other);
 	vec_free(&r.cpus);
 	vec_free(&r.gaps);
