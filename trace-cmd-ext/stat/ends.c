@@ -53,7 +53,7 @@ static struct stat_table *open_table(const struct stat_file *f, const char *sysr
 	return t;
 }
 
-static enum end_reason look_up(const struct stat_table *t, uint64_t offset, bool innermost)
+static enum end_reason find_reason(const struct stat_table *t, uint64_t offset, bool innermost)
 {
 	struct sframe_row row;
 	uint64_t pc = 0;
@@ -92,7 +92,7 @@ enum end_reason stat_end_of(struct stat_file *f, uint64_t offset, bool innermost
 		f->table = open_table(f, sysroot);
 	if (!f->table || !f->table->usable)
 		return END_UNKNOWN;
-	return look_up(f->table, offset - (!innermost && offset), innermost);
+	return find_reason(f->table, offset - (!innermost && offset), innermost);
 }
 
 void stat_table_free(struct stat_table *t)
