@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * join_find - the answers of the join. The rules are in join.h.
+ * find.c - answer a request: its stack, or the reason why it has no stack. requests.h has the
+ * rules.
  */
 #include "impl.h"
 
 /* How many stacks of one (tid, cookie) are looked at, nearest first. */
 #define MAX_TRIES	32
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static uint64_t time_between(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -90,12 +91,12 @@ static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint6
 /* By time: can these be of one kernel entry? */
 static bool one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
 {
-	return distance(a, b) < j->period || !other_between(j, t, cookie, a, b);
+	return time_between(a, b) < j->period || !other_between(j, t, cookie, a, b);
 }
 
 /* @run is NULL when only time and cookie of the request are known. */
-static bool may_be(struct join *j, struct task *t, const struct run *run, uint64_t ts,
-		   const struct stack *s)
+static bool may_answer(struct join *j, struct task *t, const struct run *run, uint64_t ts,
+		       const struct stack *s)
 {
 	if (run && s->stream == run->r.stream && (s->pos <= run->lo || s->pos >= run->hi))
 		return false;
@@ -108,7 +109,7 @@ static bool is_whole(const struct stack *s)
 }
 
 /* Can @whole be the stack that @cut is a piece of? */
-static bool agrees(struct join *j, const struct stack *cut, const struct stack *whole)
+static bool parts_agree(struct join *j, const struct stack *cut, const struct stack *whole)
 {
 	const struct list *c = &j->lists.v[cut->list], *w = &j->lists.v[whole->list];
 	uint64_t off = w->off;
@@ -120,8 +121,8 @@ static bool agrees(struct join *j, const struct stack *cut, const struct stack *
 	return !c->nr || !memcmp(j->addrs.v + c->off, j->addrs.v + off, c->nr * sizeof(uint64_t));
 }
 
-static uint32_t choose(struct join *j, struct task *t, const struct run *run,
-		       uint64_t cookie, uint64_t ts)
+static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run,
+			     uint64_t cookie, uint64_t ts)
 {
 	uint32_t lo = t->stack, end = lo + t->nr_stacks, hi = end, mid, first, i, tries = 0;
 	uint32_t near[MAX_TRIES], nr = 0, own = NO_STACK;
@@ -142,11 +143,11 @@ static uint32_t choose(struct join *j, struct task *t, const struct run *run,
 
 		if (!down && !up)
 			break;
-		if (down && (!up || distance(ts, s[lo - 1].ts) <= distance(ts, s[hi].ts)))
+		if (down && (!up || time_between(ts, s[lo - 1].ts) <= time_between(ts, s[hi].ts)))
 			i = --lo;
 		else
 			i = hi++;
-		if (!may_be(j, t, run, ts, &s[i]))
+		if (!may_answer(j, t, run, ts, &s[i]))
 			continue;
 		/* what is no copy of the nearest is of another entry */
 		if (nr && !one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
@@ -161,7 +162,7 @@ static uint32_t choose(struct join *j, struct task *t, const struct run *run,
 	if (own == NO_STACK)
 		own = near[0];
 	for (i = 0; i < nr && !is_whole(&s[own]); i++)
-		if (is_whole(&s[near[i]]) && agrees(j, &s[own], &s[near[i]]))
+		if (is_whole(&s[near[i]]) && parts_agree(j, &s[own], &s[near[i]]))
 			own = near[i];
 	return own;
 }
@@ -187,7 +188,7 @@ static enum join_state why_missing(struct join *j, struct task *t, const struct 
 	return JOIN_UNRECORDED;
 }
 
-static void fill(struct join *j, uint32_t stack, struct join_answer *ans)
+static void fill_answer(struct join *j, uint32_t stack, struct join_answer *ans)
 {
 	const struct stack *s = &j->stacks.v[stack];
 	const struct list *l = &j->lists.v[s->list];
@@ -203,7 +204,7 @@ static void fill(struct join *j, uint32_t stack, struct join_answer *ans)
 	ans->addrs = l->nr ? j->addrs.v + l->off : NULL;
 }
 
-static void resolve(struct join *j, struct task *t, struct run *run)
+static void resolve_run(struct join *j, struct task *t, struct run *run)
 {
 	if (run->stack != NOT_ASKED)
 		return;
@@ -213,7 +214,7 @@ static void resolve(struct join *j, struct task *t, struct run *run)
 									      : JOIN_NONE;
 		return;
 	}
-	run->stack = choose(j, t, run, run->r.cookie, run->r.ts);
+	run->stack = choose_stack(j, t, run, run->r.cookie, run->r.ts);
 	if (run->stack == NO_STACK) {
 		run->state = why_missing(j, t, run, run->r.cookie, run->r.ts);
 		return;
@@ -240,7 +241,7 @@ static struct run *run_at(struct join *j, struct task *t, uint32_t stream, uint6
 }
 
 /* Can the stream's record at @pos, if it has one, have been made at @ts? */
-static bool covers(const struct stream *st, uint64_t pos, uint64_t ts)
+static bool covers_record(const struct stream *st, uint64_t pos, uint64_t ts)
 {
 	size_t lo = 0, hi = st->marks.nr, mid;
 
@@ -285,7 +286,7 @@ void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t 
 		r = run_at(j, t, i, pos);
 		if (!r || (cookie && r->r.cookie != cookie))
 			continue;
-		c = covers(st, pos, ts);
+		c = covers_record(st, pos, ts);
 		if (!found || (c && !covered)) {
 			found = r;
 			sure = true;
@@ -296,20 +297,20 @@ void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t 
 	}
 	if (!found)
 		return;
-	resolve(j, t, found);
+	resolve_run(j, t, found);
 	ans->form = found->r.form;
 	ans->state = sure ? found->state : JOIN_UNSURE;
 	if (ans->state == JOIN_STACK)
-		fill(j, found->stack, ans);
+		fill_answer(j, found->stack, ans);
 }
 
-static void answer(struct join *j, struct task *t, struct run *run, struct join_answer *ans)
+static void answer_run(struct join *j, struct task *t, struct run *run, struct join_answer *ans)
 {
-	resolve(j, t, run);
+	resolve_run(j, t, run);
 	ans->form = run->r.form;
 	ans->state = run->state;
 	if (run->stack < NO_STACK)
-		fill(j, run->stack, ans);
+		fill_answer(j, run->stack, ans);
 }
 
 uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos,
@@ -356,7 +357,7 @@ void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join
 
 	memset(ans, 0, sizeof(*ans));
 	if (t)
-		answer(j, t, r, ans);
+		answer_run(j, t, r, ans);
 	if (about)
 		*about = r->r;
 }
@@ -369,9 +370,9 @@ void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts, struc
 	memset(ans, 0, sizeof(*ans));
 	if (!t || !cookie)
 		return;
-	s = choose(j, t, NULL, cookie, ts);
+	s = choose_stack(j, t, NULL, cookie, ts);
 	if (s != NO_STACK)
-		fill(j, s, ans);
+		fill_answer(j, s, ans);
 	else
 		ans->state = why_missing(j, t, NULL, cookie, ts);
 }
@@ -387,7 +388,7 @@ void join_stats(struct join *j, struct join_stats *st)
 		t = &j->tasks.v[i];
 		for (k = 0; k < t->nr_runs; k++) {
 			r = &j->runs.v[t->run + k];
-			resolve(j, t, r);
+			resolve_run(j, t, r);
 			st->requests[r->state] += r->r.events;
 		}
 	}

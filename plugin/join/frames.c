@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * frames - see frames.h
+ * frames.c - print a joined stack. See frames.h.
  *
- * Two caches. A frame's line under (file, offset, address), because stacks
- * share most of their frames. And a stack's frames, as places in the first,
- * under (address list, process, epoch of the process's maps): equal ones read
- * alike. They have a budget, and begin again from nothing when it is spent, so
- * that a trace without repetition costs time, not memory.
+ * There are two caches. The first keeps the line of a frame, by (file, offset, address), because
+ * stacks share most of their frames. The second keeps the frames of a stack, as positions in the
+ * first cache, by (address list, process, epoch of the process's maps): stacks that agree in these
+ * read alike. Both caches have a budget and start empty again when it is spent, so a trace without
+ * repetition costs time, not memory.
  */
 #include "frames.h"
 #include "libunwind-user/base/base.h"
@@ -24,7 +24,7 @@ struct frame_key {
 	uint32_t unused;	/* it is compared as bytes */
 };
 
-struct frame {
+struct frame_line {
 	struct frame_key key;
 	char *line;
 	uint32_t len;
@@ -42,7 +42,7 @@ struct frames {
 	struct maps *maps;
 	struct frames_opts opts;
 	struct uu_symbols *syms;
-	VEC(struct frame) frames;
+	VEC(struct frame_line) frames;
 	struct hidx frame_idx;
 	VEC(struct stack_frames) stacks;
 	struct hidx stack_idx;
@@ -72,7 +72,7 @@ struct frames *frames_new(struct maps *maps, const struct frames_opts *opts)
 	return f;
 }
 
-static void forget(struct frames *f)
+static void empty_caches(struct frames *f)
 {
 	size_t i;
 
@@ -88,7 +88,7 @@ void frames_free(struct frames *f)
 {
 	if (!f)
 		return;
-	forget(f);
+	empty_caches(f);
 	vec_free(&f->frames);
 	vec_free(&f->stacks);
 	vec_free(&f->index);
@@ -199,14 +199,14 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
  * The frame of one address, made if need be; NULL without memory. Valid until
  * the next call. @jit: the process, if there are names for its compiled code; or 0.
  */
-static struct frame *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
-			       bool exact, uint32_t jit)
+static struct frame_line *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
+				    bool exact, uint32_t jit)
 {
 	struct frame_key k = { .addr = addr, .exact = exact };
 	const struct maps_file *file;
 	struct text t = {};
 	bool signal = false;
-	struct frame *fr;
+	struct frame_line *fr;
 	uint64_t hash;
 	uint32_t i;
 	size_t pos;
@@ -274,7 +274,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 static bool find_frames(struct frames *f, const struct join_answer *ans, uint32_t jit)
 {
 	bool exact = !(ans->flags & STACK_NO_START);	/* innermost: where the task was */
-	struct frame *fr;
+	struct frame_line *fr;
 	uint32_t i;
 
 	if (vec_reserve(&f->index, (size_t)ans->nr + 1))
@@ -293,7 +293,7 @@ static bool find_frames(struct frames *f, const struct join_answer *ans, uint32_
 static void add_stack(struct frames *f, struct text *t, const struct join_answer *ans,
 		      uint32_t first, uint32_t nr)
 {
-	const struct frame *fr;
+	const struct frame_line *fr;
 	uint32_t i;
 
 	if (ans->flags & STACK_NO_START) {
@@ -348,7 +348,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 		}
 	}
 	if (f->bytes > BUDGET)
-		forget(f);
+		empty_caches(f);
 	first = f->index.nr;
 	frames_end_outside(f->maps, f->opts.jit, f->syms, &end);
 	if (!find_frames(f, &end, jit ? tgid : 0)) {

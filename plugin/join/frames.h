@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * frames - a joined stack as text, one line a frame
+ * frames.h - a joined stack as text, one line a frame
  *
  *	=> [user] read+0x1a (/usr/lib/x86_64-linux-gnu/libc.so.6+0xf1d3a)
  *
- * The text of a stack is made once and kept: most stacks of a trace are equal.
+ * The text of a stack is made once and kept, because most stacks of a trace are equal.
  */
 #ifndef USTACK_FRAMES_H
 #define USTACK_FRAMES_H
@@ -23,12 +23,12 @@ struct frames_opts {
 	bool no_symbols;	/* addresses in place of functions */
 	bool no_offsets;	/* functions and files without "+0x..." */
 	bool no_demangle;
-	bool raw;		/* each frame's address at its end */
+	bool raw;		/* each line ends with the frame's address */
 	const char *sysroot;	/* put before each path; "" for none */
-	struct jit *jit;	/* names of compiled code, or NULL; must outlive it */
+	struct jit *jit;	/* names of compiled code, or NULL; must outlive the frames */
 	/*
-	 * If not NULL, called after the line of each frame in a file, to add lines
-	 * about the byte at @offset; made once for equal frames.
+	 * If not NULL, called after the line of each frame in a file, to add lines about the byte
+	 * at @offset. Called once for equal frames.
 	 */
 	void (*more)(void *data, struct text *t, const struct maps_file *file, uint64_t offset);
 	void *data;
@@ -36,7 +36,7 @@ struct frames_opts {
 
 struct frames;
 
-/* @maps must outlive it; @opts is copied. NULL without memory. */
+/* @maps must outlive the frames; @opts is copied. NULL if there is no memory. */
 struct frames *frames_new(struct maps *maps, const struct frames_opts *opts);
 void frames_free(struct frames *f);
 
@@ -46,20 +46,19 @@ void frames_free(struct frames *f);
  */
 const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged);
 
-/* ---- the same, for who makes something other than text of it ---- */
+/* ---- the same for callers that do not need text ---- */
 
 /*
- * End a joined stack before the first address that is no code: that is incomplete, and
- * STACK_OUTSIDE. The innermost stays, as the task was there. @jit, which may be NULL, has code that
- * was compiled. frames_text() does this by itself.
+ * End a joined stack before its first address that is not code, and add the flags STACK_INCOMPLETE
+ * and STACK_OUTSIDE. The innermost address stays, because the task was there. @jit knows compiled
+ * code and may be NULL. frames_text() does this by itself.
  */
 void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
 			struct join_answer *ans);
 /*
- * The file that an address of a stack lies in, NULL if none is known, and the
- * offset in it. @exact: the task was there; else it is a return address. The
- * innermost is exact (unless STACK_NO_START), and what is outside of a signal
- * trampoline.
+ * The file that an address of a stack lies in, and the offset in it; NULL if no file is known.
+ * @exact: the task was at @addr; otherwise @addr is a return address. The innermost address is
+ * exact (unless STACK_NO_START), and so is the address after a signal trampoline.
  */
 const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
 				    uint64_t addr, bool exact, uint64_t *offset);

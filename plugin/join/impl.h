@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the join share. See join.h. */
+/* impl.h - the data of the join, shared by its source files. requests.h is the public side. */
 #ifndef USTACK_JOIN_INT_H
 #define USTACK_JOIN_INT_H
 
@@ -8,9 +8,9 @@
 
 /* A stack whose parts have not all come yet. */
 struct part {
-	struct join_stack head;		/* of its first part; head.addrs is not used */
+	struct join_stack head;		/* copy of its first part; head.addrs is not used */
 	VEC(uint64_t) addrs;
-	bool closed;			/* cut and stored: what still comes is dropped */
+	bool closed;			/* cut and stored: later parts are dropped */
 };
 
 /* A record's position and time. */
@@ -21,9 +21,9 @@ struct mark {
 struct stream {
 	uint32_t buffer;
 	uint32_t cpu;
-	uint64_t first, last;		/* positions */
+	uint64_t first, last;		/* positions of its first and last record */
 	VEC(struct part) parts;
-	VEC(struct mark) marks;		/* rising */
+	VEC(struct mark) marks;		/* join_add_mark(), by rising position */
 };
 
 /* An interned address list: j->addrs.v[off .. off + nr). */
@@ -41,8 +41,8 @@ struct stack {
 	uint32_t tgid;
 	uint32_t flags;
 	uint32_t stream;
-	uint32_t list;
-	uint32_t claimed;		/* answers a request */
+	uint32_t list;			/* index in join.lists */
+	uint32_t claimed;		/* bool: it answers a request */
 };
 
 #define NOT_ASKED	UINT32_MAX	/* run.stack before the first query */
@@ -55,19 +55,22 @@ struct run {
 	 * the nearest runs of the same task under another cookie.
 	 */
 	uint64_t lo, hi;
-	uint32_t stack;			/* the answer, once asked */
-	uint32_t state;			/* enum join_state, once asked */
+	uint32_t stack;			/* the answer, index in join.stacks; set when first asked */
+	uint32_t state;			/* enum join_state; set when first asked */
 };
 
 struct task {
 	uint32_t tid;
 	bool has_cookie;		/* at least one request */
-	uint32_t run, nr_runs;		/* by (stream, pos) */
-	uint32_t stack, nr_stacks;	/* by (cookie, ts) */
-	/* the latest time anything was recorded, its cookie, the latest under another */
+	uint32_t run, nr_runs;		/* its part of join.runs, by (stream, pos) */
+	uint32_t stack, nr_stacks;	/* its part of join.stacks, by (cookie, ts) */
+	/*
+	 * The time and the cookie of its latest record (if any), and the time of its latest
+	 * record under another cookie (if second).
+	 */
 	bool any, second;
 	uint64_t last_ts, last_cookie, second_ts;
-	/* built when first needed: what has a cookie, by time */
+	/* runs and stacks with a cookie, by time; NULL until first needed */
 	struct seen *seen;
 	uint32_t nr_seen;
 };
@@ -75,12 +78,12 @@ struct task {
 /* A run or a stack of a task. */
 struct seen {
 	uint64_t ts, cookie;
-	uint32_t next_other;		/* the next one under another cookie */
+	uint32_t next_other;		/* index of the next entry under another cookie */
 };
 
 struct join {
 	VEC(struct stream) streams;
-	VEC(bool) dropped;		/* by buffer: it dropped events */
+	VEC(bool) dropped;		/* by number of the buffer: it dropped events */
 	VEC(struct run) runs;
 	VEC(struct stack) stacks;
 	VEC(struct list) lists;
@@ -90,12 +93,12 @@ struct join {
 	struct hidx task_idx;
 	uint64_t cut;
 	uint64_t losses;
-	uint64_t period;		/* less time cannot bring a cookie back */
+	uint64_t period;		/* a cookie cannot come back in less time */
 	bool damaged;
 	bool finished;
 };
 
-/* sort.c: runs by (tid, stream, pos), stacks by (tid, cookie, ts). 0 or -ENOMEM. */
+/* sort.c: sort runs by (tid, stream, pos), stacks by (tid, cookie, ts). 0 or -ENOMEM. */
 int sort_runs(struct join *j);
 int sort_stacks(struct join *j);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* jit - see jit.h */
+/* jit.c - read FILE.jit/. See jit.h. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct jit {
 	struct hidx idx;
 };
 
-static struct jit_map *find(const struct jit *j, uint32_t tgid)
+static struct jit_map *find_map(const struct jit *j, uint32_t tgid)
 {
 	uint32_t i;
 	size_t pos;
@@ -66,7 +66,7 @@ static void read_index(struct jit *j, FILE *f, uint64_t id)
 		return;
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "%" SCNu32 " %" SCNu64 "%c", &m.tgid, &m.from, &end) != 3 ||
-		    end != '\n' || find(j, m.tgid))
+		    end != '\n' || find_map(j, m.tgid))
 			return;
 		to = vec_add(&j->maps);
 		if (!to)
@@ -116,7 +116,7 @@ void jit_free(struct jit *j)
 
 bool jit_knows(const struct jit *j, uint32_t tgid, uint64_t ts)
 {
-	const struct jit_map *m = find(j, tgid);
+	const struct jit_map *m = find_map(j, tgid);
 
 	return m && ts >= m->from;
 }
@@ -151,7 +151,7 @@ static void read_map(const struct jit *j, struct jit_map *m, struct uu_symbols *
 bool jit_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t addr,
 		struct uu_symbol *sym)
 {
-	struct jit_map *m = find(j, tgid);
+	struct jit_map *m = find_map(j, tgid);
 
 	if (!m)
 		return false;

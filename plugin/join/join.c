@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * join - filling. See join.h for the rules; find.c answers.
- */
+/* join.c - fill the join. requests.h has the rules, find.c gives the answers. */
 #include <errno.h>
 
 #include "impl.h"

@@ -4,11 +4,11 @@
  *
  *	requests.h	requests and stacks, joined by task and cookie
  *	nest.h, runs.h	which kernel entry a cookie belongs to; several events of one entry
- *	maps.h		which file an address lies in
+ *	maps.h		the file that an address lies in
  *	jit.h		names of code that a process compiled while it ran
- *	frames.h	the lines that are printed
+ *	frames.h	the printed lines
  *
- * The join knows no file format, and prints nothing.
+ * The join knows no file format and prints nothing.
  */
 #ifndef PLUGIN_JOIN_H
 #define PLUGIN_JOIN_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * maps - see maps.h for the rules
+ * maps.c - the mappings of each process. maps.h has the rules.
  *
- * Per process a mapping is kept once, with the times it was seen at: the
- * kernel repeats itself. Mappings lie sorted by start, with the largest end so
- * far beside them, so that those which hold an address are found going down
- * from the last that starts at or before it. A mapping that overlaps another
- * is contested; only its sightings can change what an address means, so their
- * count up to a time is the epoch of that time.
+ * A process keeps each mapping once, with all times at which it was recorded, because the kernel
+ * repeats itself. The mappings are sorted by start, and each one also stores the largest end so
+ * far. A lookup starts at the last mapping that starts at or before the address and goes down from
+ * there. A mapping that overlaps another one is contested. Only a sighting of a contested mapping
+ * can change the meaning of an address, so the number of these sightings up to a time is the epoch
+ * of that time.
  */
 #include <errno.h>
 
@@ -23,7 +23,7 @@
 /* A kernel's stack has 510 frames. What a hostile file has is not looked through for rule 5. */
 #define FRAMES_MAX	4096
 
-struct seen {
+struct sighting {
 	uint64_t ts;
 	uint32_t proc;
 	uint32_t cpu;
@@ -48,8 +48,8 @@ struct proc {
 struct maps {
 	VEC(struct maps_file) files;
 	VEC(struct map) maps;
-	VEC(struct seen) seen;
-	VEC(struct seen) contested;
+	VEC(struct sighting) seen;
+	VEC(struct sighting) contested;
 	VEC(struct proc) procs;
 	struct hidx file_idx, map_idx, proc_idx;
 	const struct map *last;		/* found last, if nothing overlaps it */
@@ -163,7 +163,7 @@ int maps_add(struct maps *m, const struct maps_rec *rec)
 {
 	struct proc *p = proc_find(m, rec->tgid);
 	uint32_t file, map;
-	struct seen *s;
+	struct sighting *s;
 	int ret;
 
 	if (!p) {
@@ -203,7 +203,7 @@ static int cmp_map(const void *a, const void *b)
 
 static int cmp_seen(const void *a, const void *b)
 {
-	const struct seen *x = a, *y = b;
+	const struct sighting *x = a, *y = b;
 
 	CMP(x->map, y->map);
 	CMP(x->ts, y->ts);
@@ -213,7 +213,7 @@ static int cmp_seen(const void *a, const void *b)
 
 static int cmp_contested(const void *a, const void *b)
 {
-	const struct seen *x = a, *y = b;
+	const struct sighting *x = a, *y = b;
 
 	CMP(x->proc, y->proc);
 	CMP(x->ts, y->ts);
@@ -238,7 +238,7 @@ static void mark_contested(struct maps *m, const struct proc *p)
 int maps_finish(struct maps *m)
 {
 	uint32_t *place;
-	struct seen *s;
+	struct sighting *s;
 	size_t i;
 
 	if (!m->maps.nr)
@@ -287,7 +287,7 @@ int maps_finish(struct maps *m)
 }
 
 /* How many of @nr sightings, sorted by time, lie at or before @ts. */
-static uint32_t seen_until(const struct seen *s, uint32_t nr, uint64_t ts)
+static uint32_t seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
 {
 	uint32_t lo = 0, hi = nr, mid;
 
@@ -309,7 +309,7 @@ static uint64_t sub(uint64_t a, uint64_t b)
 uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
 {
 	const struct proc *p = proc_find(m, tgid);
-	const struct seen *s;
+	const struct sighting *s;
 	uint32_t n;
 
 	*near = false;
@@ -326,10 +326,10 @@ uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
  * The last sighting of @map at or before @ts, when the clocks of the other
  * CPUs are taken to be ahead of (@skew > 0) or behind (@skew < 0) that of @cpu.
  */
-static const struct seen *last_seen(struct maps *m, const struct map *map, uint64_t ts,
-				    uint32_t cpu, int skew)
+static const struct sighting *last_seen(struct maps *m, const struct map *map, uint64_t ts,
+					uint32_t cpu, int skew)
 {
-	const struct seen *s = &m->seen.v[map->seen];
+	const struct sighting *s = &m->seen.v[map->seen];
 	uint64_t others = skew > 0 ? ts + CLOCK_SLACK : skew < 0 ? sub(ts, CLOCK_SLACK) : ts;
 	uint32_t i = seen_until(s, map->nr_seen, others > ts ? others : ts);
 
@@ -340,13 +340,13 @@ static const struct seen *last_seen(struct maps *m, const struct map *map, uint6
 }
 
 /* Rules 1 and 2 among the mappings up to @last that hold @addr. */
-static const struct map *choose(struct maps *m, const struct map *map, uint32_t last,
-				uint64_t addr, uint64_t ts, uint32_t cpu, int skew,
-				bool *contested)
+static const struct map *choose_map(struct maps *m, const struct map *map, uint32_t last,
+				    uint64_t addr, uint64_t ts, uint32_t cpu, int skew,
+				    bool *contested)
 {
 	const struct map *before = NULL, *after = NULL;
 	uint64_t before_ts = 0, after_ts = 0;
-	const struct seen *s;
+	const struct sighting *s;
 
 	for (; last-- > 0 && map[last].max_end > addr; ) {
 		if (map[last].end <= addr)
@@ -366,8 +366,8 @@ static const struct map *choose(struct maps *m, const struct map *map, uint32_t 
 	return before ? before : after;
 }
 
-static const struct map *find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
-			      uint64_t addr)
+static const struct map *find_mapping(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
+				      uint64_t addr)
 {
 	const struct map *map, *best = m->last;
 	const struct proc *p;
@@ -389,11 +389,11 @@ static const struct map *find(struct maps *m, uint32_t tgid, uint64_t ts, uint32
 		else
 			hi = mid;
 	}
-	best = choose(m, map, lo, addr, ts, cpu, 0, &contested);
+	best = choose_map(m, map, lo, addr, ts, cpu, 0, &contested);
 	if (!best)
 		return NULL;
-	if (contested && (choose(m, map, lo, addr, ts, cpu, 1, &contested) != best ||
-			  choose(m, map, lo, addr, ts, cpu, -1, &contested) != best))
+	if (contested && (choose_map(m, map, lo, addr, ts, cpu, 1, &contested) != best ||
+			  choose_map(m, map, lo, addr, ts, cpu, -1, &contested) != best))
 		return NULL;
 	if (!contested)
 		m->last = best;
@@ -487,7 +487,7 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 				  uint64_t addr, uint64_t *offset)
 {
-	const struct map *map = find(m, tgid, ts, cpu, addr);
+	const struct map *map = find_mapping(m, tgid, ts, cpu, addr);
 
 	if (!map)
 		return NULL;
@@ -499,7 +499,7 @@ const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t 
 					uint64_t addr, uint64_t *offset, uint64_t *from,
 					uint64_t *to)
 {
-	const struct map *map = find(m, tgid, ts, cpu, addr);
+	const struct map *map = find_mapping(m, tgid, ts, cpu, addr);
 
 	*from = addr;
 	*to = addr + 1;

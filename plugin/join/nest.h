@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * nest - which records of a CPU can be of one event
+ * nest.h - which records of a CPU can belong to one event
  *
- * The kernel writes an event, its kernel_stack and its cookie one after the
- * other, with preemption off, and with the same context: task, flags and
- * preempt count are those that the event found (trace_ctx). Only an interrupt
- * can write records between them. Its records come as whole groups, of one
- * event after the other, and lie before the rest of the group that it
- * interrupted. So the records of a CPU are nested by levels:
+ * The kernel writes an event, its kernel_stack and its cookie one after the other, with preemption
+ * off and with the same context: task, flags and preempt count are those that the event found
+ * (trace_ctx). Only an interrupt can write records between them. An interrupt writes whole groups,
+ * one event after the other, and they lie before the rest of the interrupted group. So the records
+ * of a CPU are nested by levels:
  *
- *  - An interrupt's handler and the softirqs after it say in their flags that
- *    they are no task. A record of a level ends what is open at higher levels.
- *  - The end of an interrupt (irq_exit) counts as the task again, or as the
- *    softirq that was interrupted, when it wakes up ksoftirqd. But interrupts
- *    are off then, and they were on where the interrupt came. So each level is
- *    two: with interrupts off is above with interrupts on.
- *  - Between a group's records the task cannot change.
+ *  - The flags of records of an interrupt handler and of the softirqs after it say that they are
+ *    not a task's. A record of a level ends the open groups of all higher levels.
+ *  - The end of an interrupt (irq_exit) can wake up ksoftirqd. Its record then looks like one of
+ *    the task, or of the softirq that was interrupted. But interrupts are off then, and they were
+ *    on where the interrupt came. So each level is two levels: interrupts off is above interrupts
+ *    on.
+ *  - The task cannot change between the records of a group.
  *
- * The same task also turns interrupts off by itself, so records with interrupts
- * off may lie after a group as well as in it. They end nothing. But a group that
- * they passed goes on only with a record of the very same context.
+ * The task also turns interrupts off by itself, so records with interrupts off may lie after a
+ * group as well as inside it. These records end nothing. But once such records have passed a group,
+ * the group continues only with a record of exactly the same context.
  */
 #ifndef USTACK_NEST_H
 #define USTACK_NEST_H
@@ -40,8 +39,8 @@
 #define NEST_LEVELS		8
 
 /*
- * What a record was written in: task, softirq, hardirq or NMI, each with
- * interrupts on and then off, rising.
+ * The level of a record, rising: task, softirq, hardirq, NMI, each with interrupts on and then with
+ * interrupts off.
  */
 static inline int nest_level(uint32_t flags)
 {
@@ -55,7 +54,7 @@ static inline int nest_level(uint32_t flags)
 	return (flags & TRACE_FL_HARDIRQ ? 4 : 2) + off;
 }
 
-/* What does not change within a group. That a switch is due may be new to a trigger. */
+/* The flags that do not change within a group. NEED_RESCHED can change before a trigger. */
 static inline uint16_t nest_context(uint32_t flags)
 {
 	return flags & (TRACE_FL_BH_OFF | 0xff00);
@@ -64,7 +63,7 @@ static inline uint16_t nest_context(uint32_t flags)
 struct nest_group {
 	uint32_t tid;
 	uint16_t context;
-	bool passed;			/* by records that may be of an interrupt's end */
+	bool passed;			/* records came that may be of the end of an interrupt */
 };
 
 struct nest {
@@ -83,7 +82,7 @@ static inline void nest_close(struct nest *n, int level)
 	n->open &= ~(1u << level);
 }
 
-/* Bits of the levels, besides its own, whose groups a record of @tid ends. They are closed. */
+/* Close the groups that a record of @tid ends at other levels; returns the bits of these levels. */
 static inline uint32_t nest_ended(struct nest *n, int level, uint32_t tid)
 {
 	uint32_t ended, below;

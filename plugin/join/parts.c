@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * join_parts - from records to stacks
+ * parts.c - put together the records of one stack
  *
- * A stack too deep for one record comes in several, all but the last flagged
- * MORE, in order, on one stream. Only an unbroken sequence becomes a whole
- * stack: when events are dropped between two parts, when the task records a
- * stack under another cookie, or when the recording ends, what is there is
- * stored as CUT, and later parts of it are dropped, because how many are
- * missing before them is not known.
+ * The kernel splits a stack that is too deep for one record. The parts come in order on one stream,
+ * and all but the last have the flag MORE. Only an unbroken sequence becomes a whole stack. The
+ * sequence breaks when events are dropped between two parts, when the task records a stack under
+ * another cookie, or when the recording ends. The parts before the break are then stored as CUT,
+ * and the parts after it are dropped, because nobody knows how many are missing between them.
  *
  * Equal address lists are stored once.
  */
@@ -18,7 +17,7 @@
 /* A kernel writes the parts of a stack in one go; a hostile file does not. */
 #define MAX_OPEN 64
 
-static int intern(struct join *j, const uint64_t *addrs, uint32_t nr, uint32_t *id)
+static int intern_list(struct join *j, const uint64_t *addrs, uint32_t nr, uint32_t *id)
 {
 	uint64_t hash = hash_words(addrs, nr, 0);
 	struct list *l;
@@ -50,14 +49,14 @@ static int intern(struct join *j, const uint64_t *addrs, uint32_t nr, uint32_t *
 	return 0;
 }
 
-static int store(struct join *j, const struct join_stack *s, const uint64_t *addrs,
-		 uint32_t nr, uint32_t flags)
+static int store_stack(struct join *j, const struct join_stack *s, const uint64_t *addrs,
+		       uint32_t nr, uint32_t flags)
 {
 	struct stack *st;
 	uint32_t id;
 	int ret;
 
-	ret = intern(j, addrs, nr, &id);
+	ret = intern_list(j, addrs, nr, &id);
 	if (ret)
 		return ret;
 	st = vec_add(&j->stacks);
@@ -79,7 +78,7 @@ static int part_store(struct join *j, struct part *p, uint32_t add_flags)
 	if (p->closed)
 		return 0;
 	p->closed = true;
-	return store(j, &p->head, p->addrs.v, p->addrs.nr, p->head.flags | add_flags);
+	return store_stack(j, &p->head, p->addrs.v, p->addrs.nr, p->head.flags | add_flags);
 }
 
 static void part_remove(struct stream *st, size_t i)
@@ -151,7 +150,7 @@ int parts_add(struct join *j, const struct join_stack *s)
 		flags |= STACK_NO_START;
 	if (s->flags & STACK_MORE)
 		return part_open(j, st, s, flags);
-	return store(j, s, s->addrs, s->nr, flags);
+	return store_stack(j, s, s->addrs, s->nr, flags);
 }
 
 int parts_loss(struct join *j, struct stream *st)

@@ -1,39 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * join - which user stack belongs to which request
+ * requests.h - which user stack belongs to which request
  *
- * A traced event leaves a request: a cookie, in the task that made it. Later
- * the same task leaves one stack with the same cookie, for all the requests it
- * made since it last entered the kernel. This module is given both, in any
- * order, and then answers for each request: its stack, or why there is none.
- * It knows nothing of files and of printing.
+ * A traced event leaves a request: a cookie, in the task that caused the event. Later the same task
+ * leaves one stack with the same cookie, for all the requests it made since it last entered the
+ * kernel. The caller adds both in any order, and then asks for each request: its stack, or why it
+ * has no stack. The join knows no files and prints nothing.
  *
  * Terms
- *  - stream: one CPU of one trace buffer. Records of one stream are given in
- *    the order they have there, which is the order in which they happened;
- *    between streams only time stamps order, and the clocks of two CPUs need
- *    not agree.
- *  - position: a record's offset in its file, rising within a stream. It finds
- *    a record again when it is printed, whatever was done to its time stamp.
- *  - run: the requests one task makes on one stream under one cookie, with
- *    neither another cookie nor a stack of that task between them, and never
- *    JOIN_PERIOD apart. Runs, not requests, are stored: there are about as many
- *    of them as of stacks.
+ *  - stream: one CPU of one trace buffer. Records of a stream are added in the order of the stream,
+ *    which is the order in which they happened. Between streams only time stamps give an order, and
+ *    the clocks of two CPUs need not agree.
+ *  - position: the offset of a record in its file, rising within a stream. The position finds a
+ *    record again when it is printed, even if something changed its time stamp.
+ *  - run: the requests that one task makes on one stream under one cookie, with neither another
+ *    cookie nor a stack of that task between them, and never JOIN_PERIOD apart. The join stores
+ *    runs instead of requests: there are about as many runs as stacks.
  *
  * Rules
- *  - The key is (tid, cookie). A cookie comes back after 2^31 kernel entries on
- *    its CPU; among equals the nearest in time is taken.
- *  - A stack is never given to a request when a request or a stack of the same
- *    task under another cookie lies between the two. By position: a request,
- *    when all three are in one stream, which is exact. By time: on whatever
- *    stream, when the two are JOIN_PERIOD apart; the clocks of two CPUs may
- *    disagree about less, and less cannot bring a cookie back.
- *  - Stacks that may be of one kernel entry by these rules are copies. The copy in
- *    the request's own buffer goes before the others; but where it was cut and
- *    another is whole and agrees with it, the whole one.
- *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand
- *    still while a cookie comes back. It is one clock for all CPUs, and is
- *    believed at any distance.
+ *  - The key is (tid, cookie). A cookie comes back after 2^31 kernel entries on its CPU. Among
+ *    equal keys the join takes the stack that is nearest in time.
+ *  - A request never gets a stack if a request or a stack of the same task under another cookie
+ *    lies between the two. "Between" is by position for a request when all three are in one stream;
+ *    this is exact. It is by time, on any streams, when the two are JOIN_PERIOD apart. The clocks
+ *    of two CPUs may disagree by less than that, and a cookie cannot come back in less.
+ *  - Stacks that may be of one kernel entry by these rules are copies. The join prefers the copy in
+ *    the buffer of the request. If that copy was cut, it takes a whole copy that agrees with it.
+ *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand still while a cookie
+ *    comes back. It is one clock for all CPUs, so the join believes it at any distance.
  */
 #ifndef USTACK_JOIN_H
 #define USTACK_JOIN_H
@@ -82,13 +76,13 @@ enum join_form {
 
 struct join_run {
 	uint64_t cookie;	/* 0 with FORM_NO_COOKIE and FORM_LOST_COOKIE */
-	uint64_t pos;		/* of its first record */
-	uint64_t ts;		/* of its first record */
+	uint64_t pos;		/* position of its first record */
+	uint64_t ts;		/* time stamp of its first record */
 	uint32_t tid;
 	uint32_t stream;
-	uint32_t events;	/* requests in it */
+	uint32_t events;	/* number of requests in the run */
 	uint32_t form : 8;	/* enum join_form */
-	uint32_t part : 24;	/* runs of the task on this stream that differ in it stay two */
+	uint32_t part : 24;	/* the join never merges runs that differ in this */
 };
 
 struct join_stack {
@@ -101,38 +95,38 @@ struct join_stack {
 	uint32_t tgid;		/* 0: not recorded */
 	uint32_t flags;		/* STACK_* */
 	uint32_t stream;
-	uint32_t after_loss;	/* bool: parts of it may be among events dropped right before */
+	uint32_t after_loss;	/* bool: events dropped right before may have been parts of it */
 };
 
 struct join_answer {
 	enum join_state state;
 	uint32_t form;		/* enum join_form of the request */
 	/* the rest only with JOIN_STACK */
-	uint32_t flags;		/* STACK_*, MORE never */
+	uint32_t flags;		/* STACK_*, but never STACK_MORE */
 	uint32_t tgid;		/* 0: not recorded */
 	uint32_t tid;
 	uint32_t cpu;
 	uint64_t ts;
-	uint32_t id;		/* equal for equal address lists */
+	uint32_t id;		/* of the address list: equal lists have equal ids */
 	uint32_t nr;
 	const uint64_t *addrs;	/* valid until join_free() */
 };
 
 struct join_stats {
-	uint64_t requests[JOIN_NR_STATES];	/* requests by their answer */
-	uint64_t stacks;			/* stacks in the file */
-	uint64_t unclaimed;			/* of them, answering no request */
-	uint64_t distinct;			/* different address lists */
-	uint64_t cut;				/* parts that had to be dropped */
-	uint64_t losses;			/* dropped events, 1 where the count is not known */
+	uint64_t requests[JOIN_NR_STATES];	/* number of requests by their answer */
+	uint64_t stacks;			/* number of stacks in the file */
+	uint64_t unclaimed;			/* stacks that answer no request */
+	uint64_t distinct;			/* number of different address lists */
+	uint64_t cut;				/* parts of stacks that the join dropped */
+	uint64_t losses;			/* dropped events; an unknown number counts 1 */
 };
 
-/* NULL without memory. */
+/* NULL if there is no memory. */
 struct join *join_new(void);
 void join_free(struct join *j);
 
 /*
- * Filling. Each returns 0, or -ENOMEM, or -EINVAL for a stream that was not
+ * Functions that fill the join. Each returns 0, or -ENOMEM, or -EINVAL for a stream that was not
  * added; a failed call leaves the join as it was.
  */
 int join_add_stream(struct join *j, uint32_t buffer, uint32_t cpu, uint32_t *stream);
@@ -145,7 +139,7 @@ int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
  * coincide; the more marks there are, rising, the better they are told apart.
  */
 int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts);
-/* Events of @buffer were dropped, nobody knows where. */
+/* Events of @buffer were dropped at unknown positions. */
 int join_set_dropped(struct join *j, uint32_t buffer);
 /* The trace clock is slower than a kernel entry: it counts events, or jiffies. */
 void join_set_slow_clock(struct join *j);
@@ -153,7 +147,7 @@ void join_set_slow_clock(struct join *j);
 int join_set_range(struct join *j, uint32_t stream, uint64_t first, uint64_t last);
 /* The file could not be read to its end: what is missing counts as lost. */
 void join_set_damaged(struct join *j);
-/* All is there. Nothing is added after this, nothing asked before. */
+/* The join is filled. Add nothing after this call, and ask nothing before it. */
 int join_finish(struct join *j);
 
 /*
@@ -164,10 +158,9 @@ void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t 
 	     uint64_t cookie, struct join_answer *ans);
 
 /*
- * The same for who knows the stream and asks again and again: the number of the
- * run that covers the record, JOIN_NO_RUN if there is none. Records of one run
- * have one answer, join_run(). @last, zeroed before the first call for a
- * stream, makes the next one for the same task cheap.
+ * The number of the run that covers a record of a known stream; JOIN_NO_RUN if no run does. Records
+ * of one run have one answer, join_run(). Zero @last before the first call for a stream: it makes
+ * the next call for the same task cheap.
  */
 #define JOIN_NO_RUN	UINT32_MAX
 struct join_last {

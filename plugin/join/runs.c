@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * runs - see runs.h
+ * runs.c - collect the records of a stream into runs. See runs.h.
  *
- * Each level has at most one kernel stack that waits for its cookie, as an open
- * group of nest.h. Per task the run that is open is kept; a record that says
- * the same only counts. A kernel stack is settled after records of an
- * interrupt, which lie behind it, may have been: runs can come out of order,
- * and the join sorts them.
+ * Each level has at most one kernel stack that waits for its cookie, as an open group of nest.h.
+ * Each task has at most one open run; a record that continues the run only adds to its count. A
+ * kernel stack is settled only after the records of an interrupt that may follow it. So runs can
+ * come out of order, and the join sorts them.
  */
 #include <errno.h>
 
@@ -22,7 +21,7 @@ struct waiting {
 };
 
 /* A task's run so far. */
-struct open {
+struct started_run {
 	struct join_run run;
 	uint64_t last_ts;		/* of its latest request */
 	bool over;			/* the task's stack came */
@@ -40,7 +39,7 @@ struct runs {
 	/* levels whose last record was a bare cookie, of this task */
 	uint32_t cookie_last;
 	uint32_t cookie_tid[NEST_LEVELS];
-	VEC(struct open) open;		/* one a task */
+	VEC(struct started_run) open;		/* one a task */
 	uint32_t last;			/* the one that was found last */
 	struct hidx idx;
 };
@@ -65,9 +64,9 @@ void runs_free(struct runs *r)
 	free(r);
 }
 
-static struct open *open_run(struct runs *r, uint32_t tid)
+static struct started_run *open_run(struct runs *r, uint32_t tid)
 {
-	struct open *o;
+	struct started_run *o;
 	uint32_t i;
 	size_t pos;
 
@@ -90,10 +89,10 @@ static struct open *open_run(struct runs *r, uint32_t tid)
  * The records from @pos on, made from @ts to @last, say (form, cookie) for their task; @events
  * requests with them.
  */
-static int say(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
-	       uint64_t cookie, enum join_form form, uint32_t events)
+static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
+		       uint64_t cookie, enum join_form form, uint32_t events)
 {
-	struct open *o = open_run(r, tid);
+	struct started_run *o = open_run(r, tid);
 	struct join_run *run;
 	int ret = 0;
 
@@ -137,15 +136,15 @@ static void end_entry(struct runs *r, uint32_t tid)
 }
 
 /* No cookie came for the kernel stack that waited at this level. */
-static int settle(struct runs *r, int level, bool lost)
+static int settle_level(struct runs *r, int level, bool lost)
 {
 	struct waiting *w = &r->waiting[level];
 
 	nest_close(&r->nest, level);
 	if (w->bare)
 		return 0;
-	return say(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
-		   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
+	return add_request(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
+			   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
 }
 
 static int settle_all(struct runs *r, uint32_t levels, bool lost)
@@ -154,7 +153,7 @@ static int settle_all(struct runs *r, uint32_t levels, bool lost)
 
 	for (level = 0; levels && !ret; level++, levels >>= 1)
 		if (levels & 1)
-			ret = settle(r, level, lost);
+			ret = settle_level(r, level, lost);
 	return ret;
 }
 
@@ -176,16 +175,17 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 		form = FORM_KSTACK;
 		nest_close(&r->nest, level);
 		if (rec->ts > w->ts && rec->ts - w->ts >= JOIN_PERIOD) {
-			ret = say(r, rec->tid, w->pos, w->ts, w->ts, rec->cookie, form, 0);
+			ret = add_request(r, rec->tid, w->pos, w->ts, w->ts, rec->cookie, form, 0);
 		} else {
 			pos = w->pos;
 			ts = w->ts;
 		}
 	} else if (r->nest.open >> level & 1) {
-		ret = settle(r, level, false);
+		ret = settle_level(r, level, false);
 	}
 	if (!ret)
-		ret = say(r, rec->tid, pos, ts, rec->ts > ts ? rec->ts : ts, rec->cookie, form, 1);
+		ret = add_request(r, rec->tid, pos, ts, rec->ts > ts ? rec->ts : ts, rec->cookie,
+				  form, 1);
 	/* who waits with interrupts on is one below */
 	if (level & 1 && r->nest.open >> (level - 1) & 1) {
 		w--;
@@ -231,7 +231,7 @@ static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *
 		return ret;
 	*bare = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
 	r->cookie_last &= ~(1u << level);
-	return r->nest.open >> level & 1 ? settle(r, level, false) : 0;
+	return r->nest.open >> level & 1 ? settle_level(r, level, false) : 0;
 }
 
 int runs_record(struct runs *r, const struct runs_rec *rec)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * runs - which kernel stack goes with which cookie
+ * runs.h - which kernel stack goes with which cookie
  *
- * The kernel writes an event, its kernel_stack and its cookie one after the
- * other on one CPU, and only an interrupt can write something between them. So
- * a cookie belongs to the kernel stack before it when both are of the same
- * task and were written at the same level with nothing else of that level
- * between; nest.h has the levels. Where an interrupt may have ended between
- * them, its cookies have to be the same one: all of this is one kernel entry.
- * This is decided here, record by record, and comes out as runs for the join.
+ * The kernel writes an event, its kernel_stack and its cookie one after the other on one CPU, and
+ * only an interrupt can write something between them. So a cookie belongs to the kernel stack
+ * before it when both are of the same task and level, and no other record of that level lies
+ * between them (nest.h has the levels). If an interrupt may have ended between them, all cookies of
+ * the group must be equal: they are of one kernel entry. runs_record() decides this record by
+ * record, and gives runs to the join.
  */
 #ifndef USTACK_RUNS_H
 #define USTACK_RUNS_H
@@ -20,7 +19,7 @@ enum runs_kind {
 	REC_OTHER,
 	REC_KERNEL_STACK,
 	REC_COOKIE,
-	REC_STACK,		/* of user space: the kernel entry ends */
+	REC_STACK,		/* a user stack: the kernel entry ends */
 };
 
 struct runs_rec {
@@ -28,23 +27,23 @@ struct runs_rec {
 	uint64_t pos;
 	uint64_t ts;
 	uint32_t tid;
-	uint32_t flags;		/* and preempt count, see nest.h */
+	uint32_t flags;		/* common_flags and preempt count, see nest.h */
 	enum runs_kind kind;
 };
 
 struct runs;
 
-/* @emit is called for each run when it ends; its non-zero result is passed on. */
+/* Calls @emit for each run when it ends. A result other than 0 is passed on. */
 struct runs *runs_new(int (*emit)(void *data, const struct join_run *run), void *data);
 void runs_free(struct runs *r);
-/* What follows is of this stream; ends what the last one left open. */
+/* The next records are of this stream. Ends the open runs of the last stream. */
 int runs_stream(struct runs *r, uint32_t stream);
 int runs_record(struct runs *r, const struct runs_rec *rec);
 /* Events were dropped before the next record. */
 int runs_loss(struct runs *r);
-/* Since events were dropped, can all records be of an interrupt in what @tid did before them? */
+/* Can all records since the last dropped events be of an interrupt, with @tid interrupted? */
 bool runs_after_loss(const struct runs *r, uint32_t tid);
-/* The last stream ends. */
+/* The last stream ends: end its open runs. */
 int runs_end(struct runs *r);
 
 #endif

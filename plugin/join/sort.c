@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * join_sort - runs and stacks by task, and in each task in their order
+ * sort.c - sort runs and stacks by task, and within each task by their order
  *
- * They come stream by stream, and what one task has in a stream comes in order,
- * but for a few exceptions. So they are put to their tasks without a change in
- * their order, each moved once, and only what is not sorted then is.
+ * They come stream by stream, and those of one task in one stream come in order, with few
+ * exceptions. So a first pass moves each one once to the group of its task, without changing the
+ * order within the group. Only groups that are not sorted yet are sorted.
  */
 #include <errno.h>
 

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_shark_draw - shapes in KernelShark's plots. See plugin_ustack_shark.h.
+ * draw.cpp - shapes in KernelShark's plots. See shark.h.
  *
- * Everything stands in the free strip above a plot, where it hides nothing:
- * a triangle for a request, a square for a stack, a line from one to the other
- * with the time between them. On plots of CPUs tasks get lanes, so that two
- * that wait at the same time can be told apart.
+ * All shapes are in the free strip above a plot, where they hide nothing: a triangle for a request,
+ * a square for a stack, and a line from one to the other with the time between them. On plots of
+ * CPUs each task has a lane of its own, so that two tasks that wait at the same time stay apart.
  *
- * KernelShark draws one plot after the other and frees all shapes before the
- * next time. A line between two plots needs both: each plot leaves a Place
- * among the shapes, which tells where it is, and a line whose other plot has
- * not been drawn yet is finished when it is.
+ * KernelShark draws one plot after the other and frees all shapes before it draws again. A line
+ * between two plots needs the position of both. So each plot leaves a Place among its shapes, which
+ * holds its position, and the later plot finishes the line.
  *
- * All classes used here are in the program that loads the plugin. What it does
- * not have without its window is weak, so that loading never fails for it.
+ * The program that loads the plugin has all classes used here. Symbols that the program lacks when
+ * it runs without its window are weak, so that loading never fails.
  */
 #include <cmath>
 #include <cstdint>
@@ -48,7 +46,7 @@ KsPlot::Color color_of(uint32_t rgb)
 }
 
 /* Setting a marker may have all shapes drawn anew: the shape is gone afterwards. */
-void go(const shark_jump jump)
+void jump_to(const shark_jump jump)
 {
 	void *window = shark_window_ptr();
 
@@ -102,7 +100,7 @@ private:
 		shark_jump jump;
 
 		shark_jump_request(_m, _request, &jump);
-		go(jump);
+		jump_to(jump);
 	}
 
 	const shark_model *_m;
@@ -125,7 +123,7 @@ private:
 		shark_jump jump;
 
 		shark_jump_stack(_m, _stack, last_a, &jump);
-		go(jump);
+		jump_to(jump);
 	}
 
 	const shark_model *_m;
@@ -183,7 +181,7 @@ private:
 		shark_jump jump;
 
 		shark_jump_request(_m, _w.request, &jump);
-		go(jump);
+		jump_to(jump);
 	}
 
 	void _draw(const KsPlot::Color &col, float size) const override

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_shark_model - which request of KernelShark's rows has which stack
+ * model.c - which request among KernelShark's rows has which stack
  *
- * KernelShark tells of records while it loads; the join wants the whole file.
- * So records are only collected, and answered when the first plot is drawn: the
- * file is scanned once (recording/scan.h), and each request asks the join by CPU,
- * position and time of its record. A stack is found again by what the join says
- * of it: task, cookie, CPU and time.
+ * KernelShark announces records while it loads a file, but the join needs the whole file. So the
+ * model only collects records, and answers when the first plot is drawn: it scans the file once
+ * (recording/scan.h), and asks the join for each request by CPU, position and time of its record.
+ * The join's answer names task, cookie, CPU and time of a stack; these find the stack's row.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -267,7 +266,7 @@ static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 #define NOT_WHOLE (STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT | STACK_NO_START | STACK_OUTSIDE)
 
 /* SHARK_NR_OUTCOMES: this is no request. */
-static enum shark_outcome answer(struct shark_model *m, struct shark_request *r)
+static enum shark_outcome answer_request(struct shark_model *m, struct shark_request *r)
 {
 	struct join_answer ans;
 
@@ -341,7 +340,7 @@ static int answer_all(struct shark_model *m)
 	for (i = 0; i < m->requests.nr; i++) {
 		struct shark_request *r = &m->requests.v[i];
 
-		r->outcome = answer(m, r);
+		r->outcome = answer_request(m, r);
 		if (r->outcome == SHARK_NR_OUTCOMES)
 			continue;
 		m->count[r->outcome]++;
@@ -523,7 +522,7 @@ const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i
 	return i < m->stacks.nr ? &m->stacks.v[i] : NULL;
 }
 
-uint32_t shark_nth(const struct shark_model *m, uint32_t stack, uint32_t n)
+uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n)
 {
 	const struct shark_stack *s = shark_stack_at(m, stack);
 

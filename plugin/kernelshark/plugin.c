@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_shark - KernelShark's side. See plugin_ustack_shark.h.
+ * plugin.c - the interface to KernelShark. See shark.h.
  *
- * KernelShark calls the initializer for each stream (buffer) of a file, then
- * tells of each record whose event was registered while it loads, then has the
- * plots drawn. It may load a stream a second time without a word, after a
- * filter was changed: the model notices.
+ * KernelShark calls the initializer for each stream (buffer) of a file. Then it announces each
+ * record whose event the initializer registered, and later asks for the plots. After a change of
+ * filters it may load a stream again without a notice; the model finds out by itself.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ struct shark_stream {
 static VEC(struct shark_stream *) streams;
 static void *main_window;
 
-static struct shark_stream *find(int sd)
+static struct shark_stream *find_stream(int sd)
 {
 	size_t i;
 
@@ -48,7 +47,7 @@ static struct shark_stream *find(int sd)
 
 struct shark_model *shark_of_stream(int sd)
 {
-	struct shark_stream *s = find(sd);
+	struct shark_stream *s = find_stream(sd);
 
 	if (!s)
 		return NULL;
@@ -67,7 +66,7 @@ void *shark_window_ptr(void)
 
 static void on_record(struct kshark_data_stream *stream, void *record, struct kshark_entry *entry)
 {
-	struct shark_stream *s = find(stream->stream_id);
+	struct shark_stream *s = find_stream(stream->stream_id);
 	const struct tep_record *rec = record;
 	struct shark_record r = { .entry = entry };
 	struct decode_stack stack;
@@ -103,7 +102,7 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	shark_add(s->model, s->sd, &r);
 }
 
-static const int *ids(const struct shark_stream *s, int i)
+static const int *event_ids(const struct shark_stream *s, int i)
 {
 	const int *all[] = { &s->dec.id_kernel_stack, &s->dec.id_cookie, &s->dec.id_stack };
 
@@ -133,7 +132,7 @@ int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream)
 	const int *id;
 	int i;
 
-	if (!kshark_is_tep(stream) || find(stream->stream_id))
+	if (!kshark_is_tep(stream) || find_stream(stream->stream_id))
 		return 0;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -151,7 +150,7 @@ int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream)
 		return 0;
 	}
 	*slot = s;
-	for (i = 0; (id = ids(s, i)); i++)
+	for (i = 0; (id = event_ids(s, i)); i++)
 		if (*id >= 0)
 			kshark_register_event_handler(stream, *id, on_record);
 	kshark_register_draw_handler(stream, shark_draw);
@@ -160,13 +159,13 @@ int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream)
 
 int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream)
 {
-	struct shark_stream *s = find(stream->stream_id);
+	struct shark_stream *s = find_stream(stream->stream_id);
 	const int *id;
 	int i;
 
 	if (!s)
 		return 0;
-	for (i = 0; (id = ids(s, i)); i++)
+	for (i = 0; (id = event_ids(s, i)); i++)
 		if (*id >= 0)
 			kshark_unregister_event_handler(stream, *id, on_record);
 	kshark_unregister_draw_handler(stream, shark_draw);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plugin_ustack_shark - requests and stacks in KernelShark's plots
+ * shark.h - requests and stacks in KernelShark's plots
  *
- * KernelShark shows every record; what it cannot know is which user stack
- * belongs to which request, and what became of requests without one. This
- * plugin asks the join and draws the answers:
+ * KernelShark shows every record. It cannot know which user stack belongs to which request, nor why
+ * a request has no stack. This plugin asks the join and draws the answers:
  *
- *  - plugin.c         KernelShark's interface: loads, is told of records
+ *  - plugin.c  KernelShark's interface: load, collect records
  *  - model.c   which request has which stack, from the join
- *  - view.c    what of it is to be seen on one plot: bins, colours, times
- *  - draw.cpp  shapes from that; the only part that needs a window
+ *  - view.c    what one plot shows: bins, colours, times
+ *  - draw.cpp  shapes from the view; the only part that needs a window
  *
- * One model serves all the buffers of a file, because a stack may be in another
- * buffer than its request; KernelShark has a stream for each. It is used from one
- * thread at a time, as KernelShark does with plugins.
+ * One model serves all the buffers of a file, because a stack may be in another buffer than its
+ * request; KernelShark has a stream for each buffer. One thread at a time uses the model, as
+ * KernelShark calls plugins.
  */
 #ifndef PLUGIN_USTACK_SHARK_H
 #define PLUGIN_USTACK_SHARK_H
@@ -32,11 +31,11 @@ struct shark_model;
 
 #define SHARK_NONE UINT32_MAX
 
-/* What became of a request: in the order in which one covers another in a plot. */
+/* The outcome of a request. In a plot a later one covers an earlier one. */
 enum shark_outcome {
 	SHARK_JOINED,
 	SHARK_PENDING,		/* still in the kernel when recording stopped */
-	SHARK_UNRECORDED,	/* or two buffers of the file say different things */
+	SHARK_UNRECORDED,	/* or two buffers of the file disagree */
 	SHARK_LOST,
 	SHARK_NR_OUTCOMES
 };
@@ -64,14 +63,14 @@ struct shark_stack {
 	int sd;
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t nr_requests;			/* that it answers */
-	uint32_t first;				/* of them, in the order of time: shark_nth() */
-	bool whole;				/* answers a request and misses no part */
+	uint32_t nr_requests;			/* number of requests that it answers */
+	uint32_t first;				/* first of these by time: shark_nth_request() */
+	bool whole;				/* answers a request and lacks no part */
 };
 
 /* ---- the model: model.c ---- */
 
-/* Records of a file, as told by KernelShark, which owns @entry. */
+/* Records of a file, as KernelShark announces them. KernelShark owns @entry. */
 enum shark_kind { SHARK_KERNEL_STACK, SHARK_COOKIE, SHARK_STACK };
 
 struct shark_record {
@@ -85,34 +84,36 @@ struct shark_record {
 	bool more;		/* of a stack: the next record continues it */
 };
 
-/* The model of the file @path; the same for the same path until all put it. NULL: no memory. */
+/*
+ * The model of the file @path. Callers with the same path share one model, until each has called
+ * shark_put(). NULL if there is no memory.
+ */
 struct shark_model *shark_get(const char *path);
 void shark_put(struct shark_model *m);
 
 /*
- * A record of stream @sd, in the order of each CPU. The first one again means
- * that the stream is loaded anew: what was told of it before is forgotten.
- * 0 or -ENOMEM.
+ * Add a record of stream @sd, in the order of each CPU. If the first record comes again,
+ * KernelShark loads the stream again: the model forgets its earlier records. 0 or -ENOMEM.
  */
 int shark_add(struct shark_model *m, int sd, const struct shark_record *rec);
-/* The stream is closed: its entries are not touched again. */
+/* KernelShark closes the stream: the model does not touch its entries again. */
 void shark_forget(struct shark_model *m, int sd);
 
 /*
- * Everything is told: read the file for the join, once, and answer all
- * requests. Costs nothing when nothing was added since. 0 or a negative errno,
- * with a sentence in shark_problem(); what is known can be used all the same.
+ * All records were added: read the file for the join, once, and answer all requests. Costs nothing
+ * if no record was added since the last call. 0, or a negative errno with a sentence in
+ * shark_problem(); the answers up to there are valid all the same.
  */
 int shark_ready(struct shark_model *m);
-/* One sentence on what went wrong, or NULL. */
+/* One sentence about the last problem, or NULL. */
 const char *shark_problem(const struct shark_model *m);
 
-/* Valid until something is added or forgotten. NULL when there is no such index. */
+/* Valid until a record is added or a stream is closed. NULL if there is no such index. */
 const struct shark_request *shark_request_at(const struct shark_model *m, uint32_t i);
 const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i);
 /* The @n-th request of a stack by time, or SHARK_NONE. */
-uint32_t shark_nth(const struct shark_model *m, uint32_t stack, uint32_t n);
-/* How many requests of all streams ended so. */
+uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n);
+/* How many requests of all streams have this outcome. */
 uint64_t shark_count(const struct shark_model *m, enum shark_outcome outcome);
 
 /* Indices of the requests or stacks of one CPU or task of a stream, by time. */
@@ -140,15 +141,15 @@ struct shark_window {
 struct shark_mark {
 	int bin;
 	uint32_t nr;
-	uint32_t index;		/* of the request or stack it stands for */
-	uint8_t outcome;	/* the worst of the requests; of stacks: is one not whole? */
+	uint32_t index;		/* of one request or stack: the mark stands for it */
+	uint8_t outcome;	/* the worst of the requests; for stacks: is one not whole? */
 };
 
 /* From a request to its stack. Bins outside of the window are -1 or n_bins. */
 struct shark_wait {
 	int from, to;
 	uint32_t request;
-	int64_t ns;		/* that it waited; can be negative, as clocks of CPUs are */
+	int64_t ns;		/* time waited; negative if the clocks of two CPUs disagree */
 	uint8_t outcome;	/* joined or pending */
 	bool elsewhere;		/* the stack is not on this plot: another CPU or buffer */
 };
@@ -159,18 +160,18 @@ struct shark_view {
 	size_t nr_requests, nr_stacks, nr_waits;
 };
 
-/* No more waits than this on one plot: the longest of them. */
+/* A plot shows at most this many waits, the longest ones. */
 #define SHARK_MAX_WAITS 512
 
 /*
- * What the plot of CPU or task @val of stream @sd shows. 0, or -ENOMEM with
- * less in the view. The caller frees it.
+ * Make the view of the plot of CPU or task @val of stream @sd. 0, or -ENOMEM with less in the view.
+ * The caller frees it.
  */
 int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 	       const struct shark_window *win, struct shark_view *view);
 void shark_view_free(struct shark_view *view);
 
-/* 0xRRGGBB. They differ from one another also to those who tell red and green badly. */
+/* 0xRRGGBB. The colours also differ for people with red-green colour blindness. */
 uint32_t shark_color(enum shark_outcome outcome);
 #define SHARK_STACK_COLOR 0x1565c0
 
@@ -196,7 +197,7 @@ void shark_jump_stack(const struct shark_model *m, uint32_t stack,
 
 /* The model of stream @sd, ready, or NULL. */
 struct shark_model *shark_of_stream(int sd);
-/* KernelShark's main window, as its plugin functions want it; NULL before it told. */
+/* KernelShark's main window, for its plugin functions; NULL until KernelShark has set it. */
 void *shark_window_ptr(void);
 void shark_draw(struct kshark_cpp_argv *argv, int sd, int val, int action);
 

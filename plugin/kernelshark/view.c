@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_shark_view - what one plot shows of the model
+ * view.c - the part of the model that one plot shows
  *
- * A plot has as many bins as pixels, and a bin may hold thousands of requests:
- * all of a bin become one mark, with the worst outcome among them, because that
- * is what a reader must not miss. Waits are drawn once for each pair of bins,
- * and only the longest where there are too many to tell apart.
+ * A plot has as many bins as pixels, and a bin may hold thousands of requests. All requests of a
+ * bin become one mark, which shows the worst outcome among them, because a reader must not miss it.
+ * A wait is drawn once for each pair of bins. Where there are too many waits, only the longest are
+ * drawn.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -258,12 +258,12 @@ void shark_jump_stack(const struct shark_model *m, uint32_t stack,
 		return;
 	jump->a_last = true;
 	for (n = s->nr_requests - 1; n > 0; n--) {
-		r = shark_request_at(m, shark_nth(m, stack, n));
+		r = shark_request_at(m, shark_nth_request(m, stack, n));
 		if (r && r->shown == last) {
-			jump->a = shark_request_at(m, shark_nth(m, stack, n - 1))->shown;
+			jump->a = shark_request_at(m, shark_nth_request(m, stack, n - 1))->shown;
 			return;
 		}
 	}
-	r = shark_request_at(m, shark_nth(m, stack, s->nr_requests - 1));
+	r = shark_request_at(m, shark_nth_request(m, stack, s->nr_requests - 1));
 	jump->a = r->shown;
 }

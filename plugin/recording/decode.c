@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* decode - see decode.h */
+/* decode.c - find and read the fields. See decode.h. */
 #include <string.h>
 
 #include "decode.h"
@@ -20,7 +20,7 @@ void decode_set_field(struct decode_field *f, const struct tep_format_field *fie
 	f->is_signed = field->flags & TEP_FIELD_IS_SIGNED;
 }
 
-static void find(struct decode_field *f, struct tep_event *event, const char *name)
+static void find_field(struct decode_field *f, struct tep_event *event, const char *name)
 {
 	decode_set_field(f, event ? tep_find_field(event, name) : NULL);
 }
@@ -90,22 +90,22 @@ bool decode_init(struct decode *d, struct tep_handle *tep)
 	find_commons(d, kstack);
 	decode_find_plain(d);
 
-	find(&d->kstack_caller, kstack, "caller");
-	find(&d->cookie, cookie, "cookie");
-	find(&d->stack_cookie, stack, "cookie");
-	find(&d->stack_tgid, stack, "tgid");
-	find(&d->stack_flags, stack, "flags");
-	find(&d->stack_stack, stack, "stack");
-	find(&d->map_start, map, "start");
-	find(&d->map_end, map, "end");
-	find(&d->map_pgoff, map, "pgoff");
-	find(&d->map_ino, map, "ino");
-	find(&d->map_tgid, map, "tgid");
-	find(&d->map_major, map, "dev_major");
-	find(&d->map_minor, map, "dev_minor");
-	find(&d->map_id_size, map, "build_id_size");
-	find(&d->map_id, map, "build_id");
-	find(&d->map_path, map, "path");
+	find_field(&d->kstack_caller, kstack, "caller");
+	find_field(&d->cookie, cookie, "cookie");
+	find_field(&d->stack_cookie, stack, "cookie");
+	find_field(&d->stack_tgid, stack, "tgid");
+	find_field(&d->stack_flags, stack, "flags");
+	find_field(&d->stack_stack, stack, "stack");
+	find_field(&d->map_start, map, "start");
+	find_field(&d->map_end, map, "end");
+	find_field(&d->map_pgoff, map, "pgoff");
+	find_field(&d->map_ino, map, "ino");
+	find_field(&d->map_tgid, map, "tgid");
+	find_field(&d->map_major, map, "dev_major");
+	find_field(&d->map_minor, map, "dev_minor");
+	find_field(&d->map_id_size, map, "build_id_size");
+	find_field(&d->map_id, map, "build_id");
+	find_field(&d->map_path, map, "path");
 	return cookie || stack;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * decode - the fields of our records
+ * decode.h - the fields of the user_unwind_* records
  *
- * The layout comes from the format in the file, never from a struct of ours:
- * the same code reads 32 and 64 bit, both byte orders, and the layout of the
- * series posted upstream in August 2025, which has neither tgid nor flags.
- * Every offset and length is checked against the record.
+ * The layout comes from the format in the file, never from a C struct: the same code reads 32 and
+ * 64 bit, both byte orders, and the layout of the series posted upstream in August 2025, which has
+ * neither tgid nor flags. Every offset and length is checked against the record.
  */
 #ifndef USTACK_DECODE_H
 #define USTACK_DECODE_H
@@ -17,11 +16,11 @@
 
 #include "tepweak.h"
 
-/* A number, a dynamic array or an array that ends the record. */
+/* A field: a number, a dynamic array, or an array at the end of the record. */
 struct decode_field {
 	int offset, size;
 	bool present, dynamic, relative, is_signed;
-	bool number;			/* of a size that decode_number() reads */
+	bool number;			/* decode_number() can read it */
 };
 
 enum decode_kind {
@@ -32,10 +31,10 @@ enum decode_kind {
 	DECODE_MAP,
 };
 
-/* What any record begins with; zeros where it is too short. */
+/* The common fields at the start of every record; 0 if the record is too short. */
 struct decode_common {
 	uint32_t type, tid;
-	uint32_t flags;			/* and common_preempt_count, see nest.h */
+	uint32_t flags;			/* common_flags and common_preempt_count, see nest.h */
 	bool has_type, has_tid, has_flags;
 };
 
@@ -71,13 +70,13 @@ struct decode_map {
 
 /* From the format in the file; @field may be NULL. */
 void decode_set_field(struct decode_field *f, const struct tep_format_field *field);
-/* Where a field's bytes are: in place, behind a __data_loc, or to the end. */
+/* The bytes of a field: in place, where its __data_loc points, or up to the end of the record. */
 bool decode_bytes(const struct decode *d, const struct tep_record *rec,
 		  const struct decode_field *f, const void **p, uint32_t *len);
-/* Look our events up in @tep; false if it knows no cookie and no stack event. */
+/* Look up the user_unwind_* events in @tep; false if it has no cookie and no stack event. */
 bool decode_init(struct decode *d, struct tep_handle *tep);
 enum decode_kind decode_kind_of(const struct decode *d, const struct decode_common *c);
-/* After a change of the common fields. */
+/* Set @plain. Call it again after a change of the common fields. */
 void decode_find_plain(struct decode *d);
 void decode_common_slow(const struct decode *d, const struct tep_record *rec,
 			struct decode_common *c);

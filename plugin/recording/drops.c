@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * drops - see drops.h. The layout is that of trace-cmd.dat.v6(5) and .v7(5).
+ * drops.c - walk the sections of a trace.dat. See drops.h; trace-cmd.dat.v6(5) and .v7(5) describe
+ * the layout.
  *
- * A file is walked by its sizes; nothing of it is kept but one statistics text
- * at a time. Every size is checked by reading what should follow it.
+ * The walk follows the sizes in the file, and keeps only one statistics text at a time. A wrong
+ * size shows when the walk reads what should follow it.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -25,14 +26,14 @@
 #define MAX_SECTIONS	256	/* of options; a chain that goes in circles ends */
 #define MAX_TEXT	4096
 
-struct file {
+struct drops_file {
 	int fd;
 	uint64_t pos;
 	bool big_endian;
 	bool failed;
 };
 
-static void get(struct file *f, void *buf, size_t len)
+static void read_bytes(struct drops_file *f, void *buf, size_t len)
 {
 	if (f->failed || f->pos > INT64_MAX - len ||
 	    pread(f->fd, buf, len, f->pos) != (ssize_t)len) {
@@ -43,19 +44,19 @@ static void get(struct file *f, void *buf, size_t len)
 	f->pos += len;
 }
 
-static uint64_t number(struct file *f, int size)
+static uint64_t read_number(struct drops_file *f, int size)
 {
 	uint8_t b[8];
 	uint64_t n = 0;
 	int i;
 
-	get(f, b, size);
+	read_bytes(f, b, size);
 	for (i = 0; i < size; i++)
 		n |= (uint64_t)b[f->big_endian ? size - 1 - i : i] << 8 * i;
 	return n;
 }
 
-static void skip(struct file *f, uint64_t len)
+static void skip_bytes(struct drops_file *f, uint64_t len)
 {
 	if (len > INT64_MAX - f->pos)
 		f->failed = true;
@@ -63,23 +64,23 @@ static void skip(struct file *f, uint64_t len)
 		f->pos += len;
 }
 
-static void skip_string(struct file *f)
+static void skip_string(struct drops_file *f)
 {
 	char c;
 
 	do
-		get(f, &c, 1);
+		read_bytes(f, &c, 1);
 	while (c && !f->failed);
 }
 
 /* @nr pieces of text, each with a size of 8 bytes before it */
-static void skip_texts(struct file *f, uint64_t nr)
+static void skip_texts(struct drops_file *f, uint64_t nr)
 {
 	while (nr-- && !f->failed)
-		skip(f, number(f, 8));
+		skip_bytes(f, read_number(f, 8));
 }
 
-static bool nonzero(const char *text, const char *line)
+static bool is_nonzero(const char *text, const char *line)
 {
 	const char *p = strstr(text, line);
 
@@ -94,7 +95,7 @@ struct buffer {
 	char name[MAX_NAME];
 };
 
-struct state {
+struct drops_state {
 	const struct drops_sink *sink;
 	char buffer[MAX_NAME];	/* the statistics that follow are of this one */
 	uint32_t cpus;
@@ -104,7 +105,7 @@ struct state {
 	size_t nr_buffers;
 };
 
-static int statistics(struct state *s, char *text)
+static int read_statistics(struct drops_state *s, char *text)
 {
 	static const char head[] = "\nBuffer: ";
 	char *end;
@@ -116,18 +117,18 @@ static int statistics(struct state *s, char *text)
 		snprintf(s->buffer, sizeof(s->buffer), "%.255s", text + strlen(head));
 		return 0;
 	}
-	if (nonzero(text, "\noverrun: ") || nonzero(text, "\ndropped events: "))
+	if (is_nonzero(text, "\noverrun: ") || is_nonzero(text, "\ndropped events: "))
 		return s->sink->dropped ? s->sink->dropped(s->sink->data, s->buffer) : 0;
 	return 0;
 }
 
-static void get_string(struct file *f, char *buf, size_t room)
+static void get_string(struct drops_file *f, char *buf, size_t room)
 {
 	size_t n = 0;
 	char c;
 
 	do {
-		get(f, &c, 1);
+		read_bytes(f, &c, 1);
 		if (n < room)
 			buf[n++] = c;
 	} while (c && !f->failed);
@@ -135,7 +136,7 @@ static void get_string(struct file *f, char *buf, size_t room)
 }
 
 /* "[local] global counter": the one in brackets */
-static int clock_text(struct state *s, const char *buffer, char *text)
+static int read_clock(struct drops_state *s, const char *buffer, char *text)
 {
 	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
 
@@ -145,7 +146,7 @@ static int clock_text(struct state *s, const char *buffer, char *text)
 	return s->sink->clock(s->sink->data, buffer, from + 1);
 }
 
-static int add_buffer(struct state *s, uint64_t offset, const char *name)
+static int add_buffer(struct drops_state *s, uint64_t offset, const char *name)
 {
 	struct buffer *bigger = realloc(s->buffers, (s->nr_buffers + 1) * sizeof(*bigger));
 
@@ -158,12 +159,12 @@ static int add_buffer(struct state *s, uint64_t offset, const char *name)
 }
 
 /* Version 7 says all in the option, version 6 only where to read on. */
-static int buffer_option(struct file *f, struct state *s, bool sections)
+static int read_buffer(struct drops_file *f, struct drops_state *s, bool sections)
 {
 	const struct drops_sink *sink = s->sink;
 	char name[MAX_NAME], clock[MAX_NAME];
-	uint64_t at = number(f, 8), offset, size;
-	struct file section = *f;
+	uint64_t at = read_number(f, 8), offset, size;
+	struct drops_file section = *f;
 	uint32_t nr, cpu, page_size;
 	bool compressed;
 	int ret = 0;
@@ -172,17 +173,17 @@ static int buffer_option(struct file *f, struct state *s, bool sections)
 	if (!sections)
 		return f->failed || s->nr_buffers >= MAX_SECTIONS ? 0 : add_buffer(s, at, name);
 	get_string(f, clock, sizeof(clock));
-	page_size = number(f, 4);
+	page_size = read_number(f, 4);
 	section.pos = at;
-	skip(&section, 2);
-	compressed = number(&section, 2) & SECTION_COMPRESSED;
+	skip_bytes(&section, 2);
+	compressed = read_number(&section, 2) & SECTION_COMPRESSED;
 	if (!f->failed && sink->clock)
-		ret = strchr(clock, '[') ? clock_text(s, name, clock) :
+		ret = strchr(clock, '[') ? read_clock(s, name, clock) :
 					   sink->clock(sink->data, name, clock);
-	for (nr = number(f, 4); nr && !f->failed && !ret; nr--) {
-		cpu = number(f, 4);
-		offset = number(f, 8);
-		size = number(f, 8);
+	for (nr = read_number(f, 4); nr && !f->failed && !ret; nr--) {
+		cpu = read_number(f, 4);
+		offset = read_number(f, 8);
+		size = read_number(f, 8);
 		if (!f->failed && !section.failed && sink->pages)
 			ret = sink->pages(sink->data, name, cpu, offset, size, page_size,
 					  compressed);
@@ -191,47 +192,47 @@ static int buffer_option(struct file *f, struct state *s, bool sections)
 }
 
 /* Options up to the last; @size is how wide that one's data is. Its data, or 0. */
-static uint64_t options(struct file *f, struct state *s, bool sections, int *ret)
+static uint64_t read_options(struct drops_file *f, struct drops_state *s, bool sections, int *ret)
 {
 	char text[MAX_TEXT + 1];
 	uint64_t id, len, next;
 
 	while (!f->failed && !*ret) {
-		id = number(f, 2);
+		id = read_number(f, 2);
 		if (id == OPTION_DONE)
 			break;
-		len = number(f, 4);
+		len = read_number(f, 4);
 		next = f->pos + len;
 		if (id == OPTION_CPUSTAT && !f->failed) {
 			if (len > MAX_TEXT)
 				len = MAX_TEXT;
-			get(f, text, len);
+			read_bytes(f, text, len);
 			text[len] = '\0';
-			*ret = statistics(s, text);
+			*ret = read_statistics(s, text);
 		} else if (id == OPTION_BUFFER && !f->failed) {
-			*ret = buffer_option(f, s, sections);
+			*ret = read_buffer(f, s, sections);
 		} else if (id == OPTION_CLOCK && !f->failed) {
 			/* version 6: trace-cmd writes it after the data, trace-ustack here */
 			s->clock = true;
 			if (len > MAX_TEXT)
 				len = 0;
-			get(f, text, len);
+			read_bytes(f, text, len);
 			text[len] = '\0';
-			*ret = clock_text(s, "", text);
+			*ret = read_clock(s, "", text);
 		} else if (id == OPTION_TSC2NSEC) {
 			s->tsc = true;
 		} else if (id == OPTION_CPUCOUNT && len == 4) {
-			s->cpus = number(f, 4);
+			s->cpus = read_number(f, 4);
 		}
 		f->pos = next;
 	}
-	if (!sections || f->failed || *ret || number(f, 4) != 8)
+	if (!sections || f->failed || *ret || read_number(f, 4) != 8)
 		return 0;
-	return number(f, 8);
+	return read_number(f, 8);
 }
 
 /* Options, and the table of where each CPU's pages are */
-static int data_6(struct file *f, struct state *s, const char *buffer)
+static int read_data_6(struct drops_file *f, struct drops_state *s, const char *buffer)
 {
 	const struct drops_sink *sink = s->sink;
 	uint64_t offset, size;
@@ -239,35 +240,35 @@ static int data_6(struct file *f, struct state *s, const char *buffer)
 	uint32_t cpu;
 	int ret = 0;
 
-	get(f, tag, sizeof(tag));
+	read_bytes(f, tag, sizeof(tag));
 	if (!f->failed && !memcmp(tag, "options  ", sizeof(tag))) {
-		options(f, s, false, &ret);
-		get(f, tag, sizeof(tag));
+		read_options(f, s, false, &ret);
+		read_bytes(f, tag, sizeof(tag));
 	}
 	if (ret || f->failed || memcmp(tag, "flyrecord", sizeof(tag)) ||
 	    (!sink->pages && !sink->clock))
 		return ret;
 	for (cpu = 0; cpu < s->cpus && !f->failed && !ret; cpu++) {
-		offset = number(f, 8);
-		size = number(f, 8);
+		offset = read_number(f, 8);
+		size = read_number(f, 8);
 		if (!f->failed && sink->pages)
 			ret = sink->pages(sink->data, buffer, cpu, offset, size, 0, false);
 	}
 	if (s->clock && !ret && !f->failed) {
-		size = number(f, 8);
+		size = read_number(f, 8);
 		if (size > MAX_TEXT)
 			return 0;
-		get(f, text, size);
+		read_bytes(f, text, size);
 		text[size] = '\0';
 		if (!f->failed)
-			ret = clock_text(s, buffer, text);
+			ret = read_clock(s, buffer, text);
 	}
 	return ret;
 }
 
-static int version_6(struct file *f, struct state *s)
+static int walk_version_6(struct drops_file *f, struct drops_state *s)
 {
-	struct file part;
+	struct drops_file part;
 	uint64_t nr;
 	size_t i;
 	int ret;
@@ -276,39 +277,39 @@ static int version_6(struct file *f, struct state *s)
 	skip_texts(f, 1);
 	skip_string(f);				/* header_event */
 	skip_texts(f, 1);
-	skip_texts(f, number(f, 4));		/* formats of ftrace */
-	for (nr = number(f, 4); nr && !f->failed; nr--) {
+	skip_texts(f, read_number(f, 4));	/* formats of ftrace */
+	for (nr = read_number(f, 4); nr && !f->failed; nr--) {
 		skip_string(f);			/* a system and its formats */
-		skip_texts(f, number(f, 4));
+		skip_texts(f, read_number(f, 4));
 	}
-	skip(f, number(f, 4));			/* kernel symbols */
-	skip(f, number(f, 4));			/* strings of trace_printk() */
+	skip_bytes(f, read_number(f, 4));	/* kernel symbols */
+	skip_bytes(f, read_number(f, 4));	/* strings of trace_printk() */
 	skip_texts(f, 1);			/* names of tasks */
-	s->cpus = number(f, 4);
+	s->cpus = read_number(f, 4);
 	if (f->failed)
 		return 0;
-	ret = data_6(f, s, "");
+	ret = read_data_6(f, s, "");
 	for (i = 0; i < s->nr_buffers && !ret && (s->sink->pages || s->sink->clock); i++) {
 		part = *f;
 		part.failed = false;
 		part.pos = s->buffers[i].offset;
-		ret = data_6(&part, s, s->buffers[i].name);
+		ret = read_data_6(&part, s, s->buffers[i].name);
 	}
 	return ret;
 }
 
-static int version_7(struct file *f, struct state *s)
+static int walk_version_7(struct drops_file *f, struct drops_state *s)
 {
 	int ret = 0, nr;
 
 	skip_string(f);				/* compression, its version */
 	skip_string(f);
-	f->pos = number(f, 8);
+	f->pos = read_number(f, 8);
 	for (nr = 0; nr < MAX_SECTIONS && f->pos && !f->failed && !ret; nr++) {
-		if (number(f, 2) != OPTION_DONE || number(f, 2) & SECTION_COMPRESSED)
+		if (read_number(f, 2) != OPTION_DONE || read_number(f, 2) & SECTION_COMPRESSED)
 			break;
-		skip(f, 4 + 8);
-		f->pos = options(f, s, true, &ret);
+		skip_bytes(f, 4 + 8);
+		f->pos = read_options(f, s, true, &ret);
 	}
 	return ret;
 }
@@ -321,20 +322,20 @@ bool drops_slow_clock(const char *clock)
 
 int drops_walk(int fd, const struct drops_sink *sink)
 {
-	struct state s = { .sink = sink };
-	struct file f = { .fd = fd, .pos = 10 };
+	struct drops_state s = { .sink = sink };
+	struct drops_file f = { .fd = fd, .pos = 10 };
 	char version[2];
 	int ret;
 
-	get(&f, version, sizeof(version));
-	f.big_endian = number(&f, 1) == 1;
-	skip(&f, 1 + 4);			/* size of a long, of a page */
+	read_bytes(&f, version, sizeof(version));
+	f.big_endian = read_number(&f, 1) == 1;
+	skip_bytes(&f, 1 + 4);		/* size of a long, of a page */
 	if (version[1])
 		return -EINVAL;
 	if (version[0] == '6')
-		ret = version_6(&f, &s);
+		ret = walk_version_6(&f, &s);
 	else if (version[0] == '7')
-		ret = version_7(&f, &s);
+		ret = walk_version_7(&f, &s);
 	else
 		ret = -EINVAL;
 	free(s.buffers);

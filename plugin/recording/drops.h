@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drops - which buffers of a trace.dat dropped events, as its statistics tell
+ * drops.h - which buffers of a trace.dat dropped events, from its statistics
  *
- * Events that were overwritten before they were read are marked where they are
- * missing. Events that a full buffer refused are not: trace-cmd keeps of them
- * only the text of per_cpu/cpuN/stats, which libtracecmd gives nobody.
+ * The file marks the places where events were overwritten before they were read. It does not mark
+ * the events that a full buffer refused: trace-cmd only keeps the text of per_cpu/cpuN/stats for
+ * these, and libtracecmd has no function that returns this text.
  */
 #ifndef USTACK_DROPS_H
 #define USTACK_DROPS_H
@@ -21,14 +21,14 @@
 int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data);
 
 /*
- * More of what a file says about itself and libtracecmd gives nobody. Members
- * may be NULL; a result other than 0 ends the walk and is returned.
+ * Facts in a file that no function of libtracecmd returns. Members may be NULL. A result other than
+ * 0 ends the walk and is returned.
  */
 struct drops_sink {
 	int (*dropped)(void *data, const char *buffer);
 	/* the clock's name, "" where the file does not say */
 	int (*clock)(void *data, const char *buffer, const char *clock);
-	/* where the pages of a CPU are; their size is that of the file's head if 0 */
+	/* where the pages of a CPU are; page_size 0: the size in the head of the file */
 	int (*pages)(void *data, const char *buffer, uint32_t cpu, uint64_t offset,
 		     uint64_t size, uint32_t page_size, bool compressed);
 	void *data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* feed - see feed.h */
+/* feed.c - decode records and pass them on. See feed.h. */
 #include <errno.h>
 
 #include "feed.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * feed - from records of a trace to what the join and the maps are filled with
+ * feed.h - from the records of a trace to the calls that fill the join and the maps
  *
- * What is found goes to a sink, because the file is read in a process of its
- * own: there the sink is a pipe (wire.c), and at the other end of the pipe, as
- * in the tests, it is the join itself (sink_join()).
+ * The feed passes what it finds to a sink, because another process reads the file. In that process
+ * the sink is a pipe (wire.c). At the other end of the pipe, and in the tests, the sink is the join
+ * itself (sink_join()).
  */
 #ifndef USTACK_FEED_H
 #define USTACK_FEED_H
@@ -28,16 +28,16 @@ struct sink {
 
 struct feed;
 
-/* @tep and @sink must outlive the feed. NULL without memory. */
+/* @tep and @sink must outlive the feed. NULL if there is no memory. */
 struct feed *feed_new(struct tep_handle *tep, const struct sink *sink);
 void feed_free(struct feed *f);
-/* Does the file know our events at all? */
+/* Does the file have user_unwind_* events at all? */
 bool feed_wanted(const struct feed *f);
-/* What follows is of this CPU and buffer. */
+/* The next records are of this CPU and buffer. */
 int feed_stream(struct feed *f, uint32_t buffer, uint32_t cpu);
-/* The next record. -EILSEQ when it does not lie behind the last. */
+/* The next record. -EILSEQ if its position is not after the last one. */
 int feed_record(struct feed *f, const struct tep_record *rec);
-/* The same for who has looked at its common fields. */
+/* The same for callers that have already read the common fields. */
 int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c);
 /* The stream ends. */
 int feed_end(struct feed *f);

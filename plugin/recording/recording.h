@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * recording.h - trace.dat read: from libtraceevent's records to what the join takes
+ * recording.h - read a trace.dat: from libtraceevent's records to the input of the join
  *
- *	tepweak.h	libtraceevent's functions, which the host program has or has not
+ *	tepweak.h	libtraceevent's functions, which the host program may lack
  *	decode.h	the fields of a record
- *	feed.h		a record of ours, handed to the join
+ *	feed.h		from a record to the join
  *	drops.h		where the kernel dropped events
  *	scan.h		a whole file, through libtracecmd
  */

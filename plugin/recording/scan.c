@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* scan - see scan.h */
+/* scan.c - read a file in a process of its own. See scan.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ struct drops_in {
 	struct sink *sink;
 };
 
-static int dropped_in(void *data, const char *buffer)
+static int dropped_buffer(void *data, const char *buffer)
 {
 	struct drops_in *d = data;
 	int i, nr = d->api->buffer_instances(d->top);
@@ -156,7 +156,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 		ret = feed_end(feed);
 	/* the records were read; what the statistics say is an addition */
 	if (!ret)
-		drops_read(fd, dropped_in, &drops);
+		drops_read(fd, dropped_buffer, &drops);
 	return ret ? ret : damaged;
 	/* nothing is freed: the process ends soon */
 }
@@ -169,7 +169,7 @@ static rlim_t seconds_for(int fd)
 	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_A_SECOND);
 }
 
-static void limit(int fd)
+static void limit_cpu_time(int fd)
 {
 	struct rlimit none = { 0, 0 }, cpu;
 	rlim_t seconds = seconds_for(fd);
@@ -196,7 +196,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
 		signal(fatal[i], SIG_DFL);
-	limit(fd);
+	limit_cpu_time(fd);
 	/* what libtracecmd has to say the host has said already */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || !w || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan - read a trace.dat file once, for its stacks and maps
+ * scan.h - read a trace.dat file once, for its stacks and maps
  *
- * The file is opened a second time, through libtracecmd's public interface as
- * the host program provides it, and read CPU by CPU in a process of its own:
- * libtracecmd was not written for hostile files, and what a broken one does
- * there must not happen in the host. The process can neither crash the host
- * nor hang it: its CPU time is limited, and so is how long the host waits for
- * it, to six times that. What is no regular file is not read at all.
+ * scan_file() opens the file a second time, through the public interface of the host program's
+ * libtracecmd, and reads it CPU by CPU in a process of its own: libtracecmd was not written for
+ * hostile files, and a broken file must do no harm to the host. The process can neither crash the
+ * host nor hang it: its CPU time is limited, and the host waits at most six times that limit. A
+ * file that is not a regular file is not read at all.
  */
 #ifndef USTACK_SCAN_H
 #define USTACK_SCAN_H

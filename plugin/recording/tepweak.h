@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The libtraceevent functions the plugin calls, all weak: perf loads the same
- * plugin folder with a libtraceevent of its own inside, of which it exports
- * few symbols, and a plugin that needs another one makes it complain.
+ * tepweak.h - the libtraceevent functions that the plugin calls, all weak
+ *
+ * perf loads the same plugin folder with a libtraceevent of its own inside. perf exports few of its
+ * symbols, and complains about a plugin that needs another one.
  */
 #ifndef USTACK_TEPWEAK_H
 #define USTACK_TEPWEAK_H

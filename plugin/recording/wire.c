@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* wire - see wire.h. Both ends are one program, so structs travel as they are. */
+/*
+ * wire.c - both ends of the pipe. See wire.h. Both are one program, so structs travel as they are.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -42,7 +44,7 @@ static int put_all(int fd, const char *p, size_t len)
 	return 0;
 }
 
-static int put(struct wire *w, const void *data, size_t len)
+static int put_bytes(struct wire *w, const void *data, size_t len)
 {
 	int ret;
 
@@ -67,10 +69,10 @@ static int put_msg(struct wire *w, uint32_t type, const void *a, size_t a_len, c
 	struct msg m = { type, a_len + b_len };
 	int ret;
 
-	ret = put(w, &m, sizeof(m));
+	ret = put_bytes(w, &m, sizeof(m));
 	if (!ret)
-		ret = put(w, a, a_len);
-	return ret ? ret : put(w, b, b_len);
+		ret = put_bytes(w, a, a_len);
+	return ret ? ret : put_bytes(w, b, b_len);
 }
 
 static int put_stream(void *data, uint32_t buffer, uint32_t cpu)
@@ -143,7 +145,7 @@ int wire_end(struct wire *w, bool complete)
 	return ret ? ret : put_all(w->fd, w->buf, w->used);
 }
 
-static int got_stack(const struct sink *sink, const char *p, uint32_t len, void *tmp)
+static int pass_stack(const struct sink *sink, const char *p, uint32_t len, void *tmp)
 {
 	struct join_stack s;
 
@@ -158,7 +160,7 @@ static int got_stack(const struct sink *sink, const char *p, uint32_t len, void 
 	return sink->stack(sink->data, &s);
 }
 
-static int got_map(const struct sink *sink, const char *p, uint32_t len, char *tmp)
+static int pass_map(const struct sink *sink, const char *p, uint32_t len, char *tmp)
 {
 	struct maps_rec m;
 
@@ -173,7 +175,7 @@ static int got_map(const struct sink *sink, const char *p, uint32_t len, char *t
 	return sink->map(sink->data, &m);
 }
 
-static int got_run(const struct sink *sink, const char *p, uint32_t len)
+static int pass_run(const struct sink *sink, const char *p, uint32_t len)
 {
 	struct join_run r;
 
@@ -184,17 +186,17 @@ static int got_run(const struct sink *sink, const char *p, uint32_t len)
 }
 
 /* 1: the end. @tmp has room for a message and a byte, and is aligned. */
-static int got(const struct sink *sink, uint32_t type, const char *p, uint32_t len, void *tmp)
+static int pass_msg(const struct sink *sink, uint32_t type, const char *p, uint32_t len, void *tmp)
 {
 	struct msg_numbers n;
 
 	switch (type) {
 	case MSG_STACK:
-		return got_stack(sink, p, len, tmp);
+		return pass_stack(sink, p, len, tmp);
 	case MSG_MAP:
-		return got_map(sink, p, len, tmp);
+		return pass_map(sink, p, len, tmp);
 	case MSG_RUN:
-		return got_run(sink, p, len);
+		return pass_run(sink, p, len);
 	}
 	if (len != sizeof(n))
 		return -EPROTO;
@@ -273,7 +275,7 @@ int wire_read(int fd, const struct sink *sink, int64_t until)
 				ret = -EPROTO;
 			if (ret || used - pos - sizeof(m) < m.len)
 				break;
-			ret = got(sink, m.type, buf + pos + sizeof(m), m.len, tmp);
+			ret = pass_msg(sink, m.type, buf + pos + sizeof(m), m.len, tmp);
 		}
 		memmove(buf, buf + pos, used - pos);
 		used -= pos;

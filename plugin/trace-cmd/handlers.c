@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * handlers - how the four events print
+ * handlers.c - print the four events
  *
- * The joined stack hangs on the kernel stack that was recorded with the
- * request, and on the cookie where there is none. The file is scanned when the
- * first of these records is printed, so a file without them costs nothing.
- * Programs with several threads may print from any of them: one at a time.
+ * The joined stack follows the kernel stack that was recorded with the request, or the cookie if
+ * there is no kernel stack. The first of these records that is printed starts the scan of the file,
+ * so a file without them costs nothing. A program may print from several threads: a lock lets one
+ * in at a time.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ int ustack_ready(struct ustack *u)
 }
 
 /* Everything is read from the file; false when there is nothing to show. */
-static bool ready(struct ustack *u)
+static bool make_ready(struct ustack *u)
 {
 	if (!u->scanned) {
 		u->scanned = true;
@@ -45,12 +45,12 @@ static bool ready(struct ustack *u)
 }
 
 /* @cookie is 0 for a kernel stack. */
-static bool answer(struct ustack *u, struct tep_record *rec, uint64_t cookie,
-		   struct join_answer *ans)
+static bool find_answer(struct ustack *u, struct tep_record *rec, uint64_t cookie,
+			struct join_answer *ans)
 {
 	uint32_t tid;
 
-	if (!ready(u) || !decode_tid(&u->dec, rec, &tid))
+	if (!make_ready(u) || !decode_tid(&u->dec, rec, &tid))
 		return false;
 	join_at(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, cookie, ans);
 	return ans->state != JOIN_NONE;
@@ -130,7 +130,7 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 	bool found;
 
 	pthread_mutex_lock(&lock);
-	found = answer(u, rec, 0, &ans);
+	found = find_answer(u, rec, 0, &ans);
 	text_clear(&u->text);
 	kernel_frames(&u->text, rec, u, event);
 	put_text(s, &u->text);
@@ -150,9 +150,9 @@ static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_
 
 	(void)event;
 	pthread_mutex_lock(&lock);
-	ready(u);
+	make_ready(u);
 	if (decode_cookie(&u->dec, rec, &cookie)) {
-		found = cookie && answer(u, rec, cookie, &ans);
+		found = cookie && find_answer(u, rec, cookie, &ans);
 		trace_seq_printf(s, "cookie=%llx", (unsigned long long)cookie);
 	} else {
 		trace_seq_puts(s, "<no cookie in this record>");
@@ -182,7 +182,7 @@ static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_e
 
 	(void)event;
 	pthread_mutex_lock(&lock);
-	ready(u);
+	make_ready(u);
 	if (decode_stack(&u->dec, rec, &st)) {
 		trace_seq_printf(s, "cookie=%llx", (unsigned long long)st.cookie);
 		if (u->dec.stack_tgid.present)
@@ -206,7 +206,7 @@ static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_eve
 
 	(void)event;
 	pthread_mutex_lock(&lock);
-	ready(u);
+	make_ready(u);
 	if (decode_map(&u->dec, rec, &m)) {
 		trace_seq_printf(s, "tgid=%u %llx-%llx pgoff=%llx ", m.tgid,
 				 (unsigned long long)m.start, (unsigned long long)m.end,
@@ -240,7 +240,7 @@ void handlers_register(struct ustack *u)
 					   handlers[i].func, u);
 }
 
-static void summary(struct ustack *u)
+static void print_summary(struct ustack *u)
 {
 	struct join_stats st;
 
@@ -263,7 +263,7 @@ void handlers_unregister(struct ustack *u)
 		tep_unregister_event_handler(u->tep, -1, "ftrace", handlers[i].name,
 					     handlers[i].func, u);
 	if (u->scan.join && opts.summary)
-		summary(u);
+		print_summary(u);
 	frames_free(u->frames);
 	scan_free(&u->scan);
 	if (u->fd >= 0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * options - trace-cmd report -O ustack:NAME=VALUE
+ * options.c - trace-cmd report -O ustack:NAME=VALUE
  *
- * A boolean given without a value is toggled by libtraceevent each time the
- * options are added, so they are added once, whatever the number of files.
+ * libtraceevent toggles a boolean that is given without a value each time the options are added. So
+ * they are added once, whatever the number of files.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack - gets plugin_ustack_join.so loaded, and loaded last
+ * plugin_ustack.c - have plugin_ustack_join.so loaded, and loaded last
  *
- * libtraceevent prints a record by the handler that was registered last, and
- * its own function plugin has one for kernel_stack. Within a folder plugins
- * come in the order of readdir(), so this small one only asks for a folder of
- * its own, ustack/ beside it, to be read after all others.
+ * libtraceevent prints a record with the handler that was registered last, and its own function
+ * plugin has a handler for kernel_stack. Within a folder, plugins come in the order of readdir().
+ * So this small plugin only asks libtraceevent to read one more folder, ustack/ next to this file,
+ * after all others.
  *
- * perf loads the same plugins. Some builds of it have libtraceevent inside and
- * do not let plugins call tep_add_plugin_path(): there nothing is done, and
- * nothing more than this file is loaded.
+ * perf loads the same plugins. Some builds of perf have libtraceevent inside and do not let plugins
+ * call tep_add_plugin_path(). This plugin does nothing there, and nothing else is loaded.
  */
 #include <dlfcn.h>
 #include <stdio.h>

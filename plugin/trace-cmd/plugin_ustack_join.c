@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack_join - the plugin itself, loaded by plugin_ustack.so
+ * plugin_ustack_join.c - the plugin itself, loaded by plugin_ustack.so
  *
- * libtraceevent calls the loader once for each file, with a tep handle that
- * does not know its file, before the file's formats are read. At that moment
- * the host has read the first 13 bytes of the file (magic, version,
- * endianness), so the file is the open descriptor that begins with the magic
- * and stands at 13. It is opened again at once, for ourselves.
+ * libtraceevent calls the loader once for each file, before it reads the file's formats, with a tep
+ * handle that does not know its file. At that moment the host has read the first 13 bytes of the
+ * file (magic, version, endianness). So the file is the open descriptor whose file starts with the
+ * magic and whose position is 13. The loader opens that file again at once, for its own use.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * trace-cmd.h - the plugin for trace-cmd and whatever else prints by libtraceevent
+ * trace-cmd.h - the plugin for trace-cmd and for other programs that print with libtraceevent
  *
- * trace-ustack report prints by the same handlers, over a join that it has made itself.
+ * trace-ustack report prints with the same handlers, over a join that it has made itself.
  */
 #ifndef PLUGIN_TRACE_CMD_H
 #define PLUGIN_TRACE_CMD_H
@@ -20,13 +20,13 @@ struct kernel_line {
 };
 
 /*
- * One opened trace.dat. Its tep handle serves all its buffer instances, so
- * everything is known of the whole file.
+ * One opened trace.dat. Its tep handle serves all its buffer instances, so everything here is about
+ * the whole file.
  */
 struct ustack {
 	struct ustack *next;
 	struct tep_handle *tep;
-	int fd;			/* the file, opened by ourselves; -1 once scanned */
+	int fd;			/* the file, opened by the plugin; -1 after the scan */
 	char *path;		/* for messages */
 	bool scanned;		/* scan is valid, frames may be NULL */
 	struct decode dec;
@@ -50,7 +50,7 @@ void options_get(struct ustack_options *opts);
 /* trace-cmd/handlers.c */
 void handlers_register(struct ustack *u);
 void handlers_unregister(struct ustack *u);
-/* Give a ustack its scan other than by reading its file: for tests. */
+/* Make the frames of a ustack whose scan did not come from its file: for tests. */
 int ustack_ready(struct ustack *u);
 
 #endif

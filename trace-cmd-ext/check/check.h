@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * check - what trace-ustack check finds, and where it looks
+ * check.h - what trace-ustack check finds, and where it looks
  *
- *	findings.c	what was found
+ *	findings.c	the list of findings
  *	kernel.c	the kernel, its configuration, permissions
  *	left.c	what recorders left behind
  *	files.c	programs and libraries: tables, symbols, debug files
- *	code.c	... and how well their code can be walked
+ *	code.c	how well the unwinder can walk the code of a file
  */
 #ifndef TRACE_USTACK_CHECK_H
 #define TRACE_USTACK_CHECK_H

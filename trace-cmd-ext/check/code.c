@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check_code - how well the code of a file can be walked
+ * code.c - how well the unwinder can walk the code of a file
  *
- * By the part of it that the table covers, by what it has instead in the rest, and by the runtime
- * that the file is made with or that it is: some keep frame pointers, some make code in memory.
+ * Three things decide this: the part of the code that the table covers, what the rest has instead
+ * of a table, and the runtime that the file contains or is. Some runtimes keep frame pointers, some
+ * make code in memory.
  */
 #include <gelf.h>
 #include <inttypes.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check_files - which programs and libraries have tables, symbols and debug files
+ * files.c - which programs and libraries have tables, symbols and debug files
  *
- * Tables are made (or found in the cache) as for a recording, only that no kernel gets them.
+ * The check makes the tables, or finds them in the cache, as a recording does. It gives none of
+ * them to the kernel.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -35,7 +36,7 @@ static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 	return 0;
 }
 
-static int progress(void *ctx, uint64_t done, uint64_t all)
+static int show_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	(void)ctx;
 	cmd_progress("unwind tables", done, all);
@@ -186,7 +187,7 @@ static void on_file(void *ctx, const struct tables_file *f)
 static struct tables *open_session(struct files *fs)
 {
 	struct tables_opts opts = {
-		.size = sizeof(opts), .progress = fs->all ? progress : NULL,
+		.size = sizeof(opts), .progress = fs->all ? show_progress : NULL,
 	};
 	struct tables *t;
 	int ret = tables_new(&opts, add_nothing, NULL, &t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* findings.c - see check.h */
+/* findings.c - the list of findings. See check.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

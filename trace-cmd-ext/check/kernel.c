@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check_kernel - what the kernel, its configuration and permissions allow
+ * kernel.c - what the kernel, its configuration and permissions allow
  *
- * Nothing is changed: files are looked for and opened, prctl() and perf_event_open() are called
- * with arguments that do nothing.
+ * The check changes nothing: it looks for files and opens them, and calls prctl() and
+ * perf_event_open() with arguments that have no effect.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -133,7 +133,7 @@ static void check_lockdown(struct check *c)
 static bool check_tracefs(struct check *c, const char *dir)
 {
 	char why[PATH_MAX + 128], path[PATH_MAX];
-	const char *found = rt_find(dir, false, why, sizeof(why));
+	const char *found = rt_find_tracefs(dir, false, why, sizeof(why));
 	struct stat st = {};
 
 	if (!found) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check_left - what recorders left behind: files that are not complete, and instances
+ * left.c - what recorders left behind: files that are not complete, and instances
  *
- * Files first, as what their instances still have belongs into them. They are looked for in the
- * current folder, where a recorder puts its file unless it is told another place. Recorders at work
- * are told, and left alone.
+ * Files are completed first, because the data left in their instances belongs into them. The check
+ * looks for files in the current folder, where a recorder puts its file by default. It reports
+ * recorders at work and leaves them alone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -37,9 +37,9 @@ bool check_unfinished(struct check *c, const char *path)
 	struct unfinished u;
 	int ret;
 
-	if (!part_name(path))
+	if (!part_is_name(path))
 		return false;
-	ret = part_look(path, &u);
+	ret = part_stat(path, &u);
 	if (ret == -EPERM)
 		check_add(c, CHECK_NOTE, "recorders", path, "ask its owner to do that",
 			  "a recording that is not complete, of another user");
@@ -70,7 +70,7 @@ static void check_folder(struct check *c)
 
 	/* what nobody named must show by its contents that it is a recorder's */
 	while (dir && (d = readdir(dir))) {
-		if (part_name(d->d_name) && part_look(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
+		if (part_is_name(d->d_name) && part_stat(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
 			check_unfinished(c, d->d_name);
 	}
 	if (dir)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_check - trace-ustack check: what can be recorded here, and how to fix the rest */
+/* check.c - trace-ustack check: what can be recorded here, and how to fix the rest */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,14 +204,14 @@ int cmd_check(int argc, char **argv)
 	}
 	all = optind == argc;
 	for (i = optind; check.repair && i < argc; i++)
-		if (!part_name(argv[i]))
+		if (!part_is_name(argv[i]))
 			return cmd_usage("check", "--repair takes recordings that are not "
 					 "complete, FILE.part*: '%s' is none", argv[i]);
 	/* what is left of such a recording is in the instances of its recorder */
 	if (check.repair && !all) {
 		char why[PATH_MAX + 128];
 
-		check.traces = rt_find(tracefs, true, why, sizeof(why));
+		check.traces = rt_find_tracefs(tracefs, true, why, sizeof(why));
 	}
 	if (all) {
 		check_kernel(&check, tracefs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_export - trace-ustack export */
+/* export.c - trace-ustack export: the command line */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static const char usage[] =
 
 enum { OPT_FORMAT = 1, OPT_BY, OPT_LINES };
 
-static int folded(struct export *e);
+static int export_folded(struct export *e);
 
 static const struct format {
 	const char *name;
@@ -44,7 +44,7 @@ static const struct format {
 	bool counts;			/* of events, not each of them */
 	int (*run)(struct export *e);
 } formats[] = {
-	{ "folded", false, true, folded },
+	{ "folded", false, true, export_folded },
 	{ "perf-script", false, false, export_perf },
 	{ "firefox", false, false, export_firefox },
 	{ "perfetto", true, false, export_perfetto },
@@ -59,7 +59,7 @@ static struct {
 	bool by;
 } o;
 
-static int folded(struct export *e)
+static int export_folded(struct export *e)
 {
 	struct fold *f = fold_new();
 	struct gather_stats st;
@@ -77,7 +77,7 @@ static int folded(struct export *e)
 	return ret;
 }
 
-static int tell(int ret, bool damaged)
+static int end_export(int ret, bool damaged)
 {
 	if (!ret)
 		return CMD_OK;
@@ -92,7 +92,7 @@ static int tell(int ret, bool damaged)
 	return CMD_FAIL;
 }
 
-static int run(void *arg)
+static int run_export(void *arg)
 {
 	struct export e = { .path = o.path, .opts = &o.opts };
 	struct model_opts mo = o.opts;
@@ -122,7 +122,7 @@ static int run(void *arg)
 		if (!ret && cmd_filter_any(&o.opts.filter) &&
 		    (e.m ? !model_gave_any(e.m) : e.nothing))
 			cmd_filter_nothing(o.path);
-		ret = ret && ferror(out.f) ? CMD_OUTPUT : tell(ret, damaged);
+		ret = ret && ferror(out.f) ? CMD_OUTPUT : end_export(ret, damaged);
 		ret = output_close(&out, ret);
 	}
 	export_free(&e);
@@ -140,7 +140,7 @@ static const struct format *find_format(const char *name)
 	return NULL;
 }
 
-static int option(int opt, const char *arg)
+static int parse_option(int opt, const char *arg)
 {
 	switch (opt) {
 	case OPT_FORMAT:
@@ -165,11 +165,11 @@ static int option(int opt, const char *arg)
 	}
 }
 
-static int check(void)
+static int check_options(void)
 {
 	if (!o.format)
 		return cmd_usage("export", "--format is missing");
-	if (o.by && o.format->run != folded)
+	if (o.by && o.format->run != export_folded)
 		return cmd_usage("export", "--by goes with --format folded; the others hold all of "
 				 "it");
 	if (o.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
@@ -199,16 +199,16 @@ int cmd_export(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(usage);
-		ret = option(opt, optarg);
+		ret = parse_option(opt, optarg);
 		if (ret)
 			return ret;
 	}
 	ret = cmd_filter_file("export", argc, argv, &o.path);
 	if (!ret)
-		ret = check();
+		ret = check_options();
 	if (ret)
 		return ret;
 	if (!o.output && !o.format->binary)
 		cmd_pager();
-	return cmd_guard(o.path, run, NULL);
+	return cmd_guard(o.path, run_export, NULL);
 }

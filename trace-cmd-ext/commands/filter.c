@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* filter.c - see filter.h */
+/* filter.c - read the options that choose events. See filter.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cmd_filter - the options that choose events, the same in every subcommand that reads a file;
- * and --sysroot, which all of them need too
+ * filter.h - the options that choose events, the same in every subcommand that reads a file; and
+ * --sysroot, which all of these need too
  *
  *	static const struct option longs[] = { CMD_FILTER_OPTIONS, { "json", ... }, {} };
  *

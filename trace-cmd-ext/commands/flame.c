@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_flame - trace-ustack flame */
+/* flame.c - trace-ustack flame: the command line, the picture's texts */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ static int gather_one(int which)
 
 static char notes[SVG_NOTES - 1][512];
 
-static const char *quantity(char *buf, size_t size, uint64_t n)
+static const char *format_quantity(char *buf, size_t size, uint64_t n)
 {
 	char a[64], b[64];
 
@@ -157,16 +157,16 @@ static void make_notes(struct svg_opts *so, const struct tree *t)
 
 	if (o.fl.diff)
 		snprintf(notes[n++], sizeof(*notes), "%s: %s; before, %s: %s%s", o.fl.path[1],
-			 quantity(a, sizeof(a), g[1].weight), o.fl.path[0],
-			 quantity(b, sizeof(b), g[0].weight),
+			 format_quantity(a, sizeof(a), g[1].weight), o.fl.path[0],
+			 format_quantity(b, sizeof(b), g[0].weight),
 			 o.fl.normalize ? "; shares are compared" : "");
 	else if (so->number)
 		snprintf(notes[n++], sizeof(*notes), "%s in %s %s; %s",
-			 quantity(a, sizeof(a), g[1].weight), svg_number(b, g[1].nr), so->number,
-			 o.fl.path[1]);
+			 format_quantity(a, sizeof(a), g[1].weight), svg_number(b, g[1].nr),
+			 so->number, o.fl.path[1]);
 	else
-		snprintf(notes[n++], sizeof(*notes), "%s; %s", quantity(a, sizeof(a), g[1].weight),
-			 o.fl.path[1]);
+		snprintf(notes[n++], sizeof(*notes), "%s; %s",
+			 format_quantity(a, sizeof(a), g[1].weight), o.fl.path[1]);
 	nr = o.fl.diff ? 0 : flame_missing(&o.fl, missing);
 	len = nr ? snprintf(notes[n], sizeof(*notes), "Without a user stack: ") : 0;
 	for (i = 0; i < nr && len < sizeof(*notes); i++)
@@ -191,7 +191,7 @@ static void make_notes(struct svg_opts *so, const struct tree *t)
 		so->notes[i] = notes[i];
 }
 
-static const char *headline(void)
+static const char *default_title(void)
 {
 	static const char *const titles[] = {
 		[GATHER_COUNT] = "Events",
@@ -202,9 +202,9 @@ static const char *headline(void)
 	return o.title ? o.title : titles[o.fl.gather.by];
 }
 
-static int picture(FILE *out)
+static int draw_picture(FILE *out)
 {
-	struct svg_opts so = { .title = headline(), .unit = o.fl.unit, .width = o.width,
+	struct svg_opts so = { .title = default_title(), .unit = o.fl.unit, .width = o.width,
 			       .icicle = o.icicle, .diff = o.fl.diff, .scale = o.fl.scale,
 			       .by = 1 };
 	struct tree t;
@@ -234,13 +234,13 @@ static int write_out(void)
 	else if (o.folded)
 		ret = folded_write(out.f, o.fl.fold, 1, o.fl.diff);
 	else
-		ret = picture(out.f);
+		ret = draw_picture(out.f);
 	if (ret)
 		cmd_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
 	return output_close(&out, ret ? CMD_FAIL : CMD_OK);
 }
 
-static int run(void *arg)
+static int run_flame(void *arg)
 {
 	const struct gather_stats *g = o.fl.stats;
 	int ret = CMD_OK;
@@ -273,7 +273,7 @@ static int run(void *arg)
 	return ret;
 }
 
-static int number(const char *arg, uint32_t min, uint32_t max, uint32_t *n)
+static int parse_number(const char *arg, uint32_t min, uint32_t max, uint32_t *n)
 {
 	uint32_t *v = NULL;
 	size_t nr = 0;
@@ -287,7 +287,7 @@ static int number(const char *arg, uint32_t min, uint32_t max, uint32_t *n)
 	return ret;
 }
 
-static int option(int opt, const char *arg)
+static int parse_option(int opt, const char *arg)
 {
 	char *end;
 
@@ -329,9 +329,9 @@ static int option(int opt, const char *arg)
 		o.icicle = true;
 		return 0;
 	case OPT_WIDTH:
-		return number(arg, 200, 20000, &o.width);
+		return parse_number(arg, 200, 20000, &o.width);
 	case OPT_MAX:
-		return number(arg, 1, 1000000, &o.max_frames);
+		return parse_number(arg, 1, 1000000, &o.max_frames);
 	case OPT_MIN:
 		o.min_percent = strtod(arg, &end);
 		if (end == arg || *end || !(o.min_percent >= 0 && o.min_percent <= 100))
@@ -342,7 +342,7 @@ static int option(int opt, const char *arg)
 	}
 }
 
-static int check(void)
+static int check_options(void)
 {
 	if (o.fl.normalize && !o.fl.diff)
 		return cmd_usage("flame", "--normalize goes with --diff");
@@ -385,20 +385,20 @@ int cmd_flame(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
 		if (opt == 'h')
 			return cmd_help(usage);
-		ret = option(opt, optarg);
+		ret = parse_option(opt, optarg);
 		if (ret)
 			return ret;
 	}
 	ret = cmd_filter_file("flame", argc, argv, &o.fl.path[1]);
 	if (!ret)
-		ret = check();
+		ret = check_options();
 	if (ret)
 		return ret;
 	if (o.folded || o.json)
 		cmd_pager();
 	else if (!o.output && isatty(STDOUT_FILENO))
 		o.output = "flame.svg";
-	ret = cmd_guard(o.fl.path[1], run, NULL);
+	ret = cmd_guard(o.fl.path[1], run_flame, NULL);
 	if (!ret && o.output && !strcmp(o.output, "flame.svg"))
 		fprintf(stderr, "trace-ustack: wrote %s; open it in a browser\n", o.output);
 	return ret;

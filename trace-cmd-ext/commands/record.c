@@ -125,7 +125,7 @@ static int event_option(struct rec_opts *o, int c, const char *arg)
 	return 0;
 }
 
-static int number(const char *arg, const char *option, double least, double *val)
+static int parse_number(const char *arg, const char *option, double least, double *val)
 {
 	char *end;
 
@@ -164,12 +164,12 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		*no_user = true;
 		break;
 	case OPT_DURATION:
-		return number(optarg, "--duration", 0.001, &o->duration);
+		return parse_number(optarg, "--duration", 0.001, &o->duration);
 	case 'o':
 		o->out = optarg;
 		break;
 	case 'b':
-		ret = number(optarg, "-b", 1, &val);
+		ret = parse_number(optarg, "-b", 1, &val);
 		o->kb = val;
 		break;
 	case 'C':

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_report - trace-ustack report */
+/* report.c - trace-ustack report: the command line */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static struct {
 	uint32_t jobs;
 } o;
 
-static int run(void *arg)
+static int run_report(void *arg)
 {
 	int ret;
 
@@ -112,5 +112,5 @@ int cmd_report(int argc, char **argv)
 	if (ret)
 		return ret;
 	cmd_pager();
-	return cmd_guard(o.path, run, NULL);
+	return cmd_guard(o.path, run_report, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_stat - trace-ustack stat */
+/* stat.c - trace-ustack stat: the command line, the figures as text and as JSON */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static const struct {
 
 typedef unsigned long long ull;
 
-static uint64_t sum(const struct stat_requests *r)
+static uint64_t sum_states(const struct stat_requests *r)
 {
 	uint64_t n = 0;
 	size_t i;
@@ -134,7 +134,7 @@ static void text_file(struct model *m, const struct stat_counts *s)
 
 static void text_requests(struct model *m, const struct stat_counts *s)
 {
-	uint64_t all = sum(&s->r), n;
+	uint64_t all = sum_states(&s->r), n;
 	size_t i;
 
 	printf("\nrequests   %llu%s\n", (ull)all, s->filtered ? " of the events chosen" : "");
@@ -282,7 +282,7 @@ static void json_requests(struct jsonw *j, const struct stat_requests *r)
 	size_t i;
 
 	jsonw_object(j, "requests");
-	jsonw_number(j, "all", sum(r));
+	jsonw_number(j, "all", sum_states(r));
 	for (i = 0; i < NR_STATES; i++)
 		jsonw_number(j, why[states[i]].name, r->states[states[i]]);
 	jsonw_end(j);
@@ -364,7 +364,7 @@ static void json_head(struct jsonw *j, const struct model_info *info, const stru
 	jsonw_number(j, "events", s->events);
 }
 
-static void json(struct model *m, const struct stat_counts *s)
+static void print_json(struct model *m, const struct stat_counts *s)
 {
 	struct jsonw j = { .file = stdout };
 	size_t i;
@@ -396,7 +396,7 @@ static void json(struct model *m, const struct stat_counts *s)
 	putchar('\n');
 }
 
-static int run(void *arg)
+static int run_stat(void *arg)
 {
 	struct stat_counts s = {};
 	struct model *m;
@@ -422,7 +422,7 @@ static int run(void *arg)
 	if (s.filtered && !s.events)
 		cmd_filter_nothing(o.path);
 	if (o.json) {
-		json(m, &s);
+		print_json(m, &s);
 		goto out;
 	}
 	text_file(m, &s);
@@ -468,5 +468,5 @@ int cmd_stat(int argc, char **argv)
 	if (ret)
 		return ret;
 	cmd_pager();
-	return cmd_guard(o.path, run, NULL);
+	return cmd_guard(o.path, run_stat, NULL);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trace-ustack - recordings with deferred user stacks: made, read, drawn
+ * trace_ustack.c - main(): find the subcommand and call it
  *
- * This file knows the subcommands and nothing else; each is one cmd_NAME.c, and tool/tool.h says
- * what they share and how they end.
+ * This file only knows the list of subcommands (commands.h). tool/tool.h has the functions that all
+ * of them use, and the exit codes.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static const struct command {
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
 
-static const struct command *find(const char *name)
+static const struct command *find_command(const char *name)
 {
 	size_t i;
 
@@ -40,7 +40,7 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static void list(FILE *f)
+static void list_commands(FILE *f)
 {
 	size_t i;
 
@@ -62,24 +62,24 @@ static void list(FILE *f)
 	      f);
 }
 
-static int unknown(const char *name)
+static int report_unknown(const char *name)
 {
 	cmd_error("there is no command '%s'; trace-ustack --help lists them", name);
 	return CMD_USAGE;
 }
 
-static int help(int argc, char **argv)
+static int run_help(int argc, char **argv)
 {
 	char *args[] = { argv[0], (char *)"--help", NULL };
 	const struct command *c;
 
 	if (argc < 2) {
-		list(stdout);
+		list_commands(stdout);
 		return cmd_finish(CMD_OK);
 	}
-	c = find(argv[1]);
+	c = find_command(argv[1]);
 	if (!c)
-		return unknown(argv[1]);
+		return report_unknown(argv[1]);
 	args[0] = argv[1];
 	cmd_argv = args;
 	return c->run(2, args);
@@ -93,11 +93,11 @@ int main(int argc, char **argv)
 	opterr = 0;		/* cmd_bad_option() tells */
 	cmd_argv = argv + 1;
 	if (argc < 2) {
-		list(stderr);
+		list_commands(stderr);
 		return CMD_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-		return help(argc - 1, argv + 1);
+		return run_help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version")) {
 		puts("trace-ustack " TRACE_USTACK_VERSION);
 		return cmd_finish(CMD_OK);
@@ -107,6 +107,6 @@ int main(int argc, char **argv)
 			puts(commands[i].name);
 		return cmd_finish(CMD_OK);
 	}
-	c = find(argv[1]);
-	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
+	c = find_command(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : report_unknown(argv[1]);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* export_each - the stack of an event, for all formats. See export.h. */
+/* each.c - the stack of an event, for all formats. See export.h. */
 #include <string.h>
 
 #include "export.h"
 #include "trace-cmd-ext/stacks/stacks.h"
 
-static bool put(struct export *e, uint32_t entry)
+static bool add_entry(struct export *e, uint32_t entry)
 {
 	uint32_t *p = vec_add(&e->entries);
 
@@ -15,19 +15,19 @@ static bool put(struct export *e, uint32_t entry)
 }
 
 /* Notes are string constants: a few, known by their address. */
-static bool put_note(struct export *e, const char *text)
+static bool add_note(struct export *e, const char *text)
 {
 	const char **n;
 	size_t i;
 
 	for (i = 0; i < e->notes.nr; i++)
 		if (e->notes.v[i] == text)
-			return put(e, EXPORT_NOTE | i);
+			return add_entry(e, EXPORT_NOTE | i);
 	n = vec_add(&e->notes);
 	if (!n)
 		return false;
 	*n = text;
-	return put(e, EXPORT_NOTE | (e->notes.nr - 1));
+	return add_entry(e, EXPORT_NOTE | (e->notes.nr - 1));
 }
 
 /* What was inlined at a frame; NULL without memory. */
@@ -67,7 +67,7 @@ static const struct export_code *code_of(struct export *e, uint32_t frame)
 	return code;
 }
 
-static bool put_user(struct export *e, uint32_t frame)
+static bool add_user(struct export *e, uint32_t frame)
 {
 	const struct export_code *code;
 	uint32_t i;
@@ -77,10 +77,10 @@ static bool put_user(struct export *e, uint32_t frame)
 		if (!code)
 			return false;
 		for (i = 0; i < code->nr; i++)
-			if (!put(e, EXPORT_INLINED | (code->first + i)))
+			if (!add_entry(e, EXPORT_INLINED | (code->first + i)))
 				return false;
 	}
-	return put(e, frame);
+	return add_entry(e, frame);
 }
 
 const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr)
@@ -99,22 +99,22 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 	for (i = 0; i < n && paths_is_tracer(model_frame(e->m, frames[i])); i++)
 		;
 	for (; i < n && ok; i++)
-		ok = put(e, frames[i]);
+		ok = add_entry(e, frames[i]);
 	if (ustack != MODEL_NONE) {
 		frames = model_uframes(e->m, ustack, &n);
 		if (!frames)
 			return NULL;
 		paths_notes(e->m, ustack, &notes);
 		if (notes.inner && ok)
-			ok = put_note(e, notes.inner);
+			ok = add_note(e, notes.inner);
 		for (i = 0; i < n && ok; i++)
-			ok = put_user(e, frames[i]);
+			ok = add_user(e, frames[i]);
 		for (i = notes.nr; i-- > 0 && ok; )
-			ok = put_note(e, notes.outer[i]);
+			ok = add_note(e, notes.outer[i]);
 	} else {
 		why = model_info(e->m)->joined ? paths_no_user(e->m, kstack) : NULL;
 		if (why && ok)
-			ok = put_note(e, why);
+			ok = add_note(e, why);
 	}
 	if (!ok || vec_reserve(&e->entries, 1))
 		return NULL;

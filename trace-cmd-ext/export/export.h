@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * export - what the formats of trace-ustack export share
+ * export.h - what the formats of trace-ustack export share
  *
- * A format goes through the events with model_each() and asks for the stack of each as a list of
- * entries, innermost first, kernel before user: numbers of frames, of functions that were inlined
- * (only with opts->lines, and right before the frame that holds their code), and of notes, which
- * say in square brackets what is missing.
+ * A format goes through the events with model_each() and asks for the stack of each event as a list
+ * of entries, innermost first, kernel before user. An entry is the number of a frame, of an inlined
+ * function, or of a note. Inlined functions are listed only with opts->lines, right before the
+ * frame that holds their code. A note says in square brackets what is missing.
  */
 #ifndef TRACE_USTACK_EXPORT_H
 #define TRACE_USTACK_EXPORT_H

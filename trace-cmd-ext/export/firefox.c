@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_firefox - a profile for profiler.firefox.com
+ * firefox.c - a profile for profiler.firefox.com
  *
- * The Gecko profile format, docs-developer/gecko-profile-format.md of firefox-devtools/profiler, as
- * Firefox itself writes it and as that site upgrades it from older versions: for each thread a
- * sample an event, tables of frames and stacks, and a marker for each wait. Times are milliseconds
- * since the first record. Frames are "FUNCTION (in FILE)".
+ * This file writes the Gecko profile format, docs-developer/gecko-profile-format.md of
+ * firefox-devtools/profiler, as Firefox itself writes it and as that site upgrades it from older
+ * versions. Each thread has a sample for each event, tables of frames and stacks, and a marker for
+ * each wait. Times are milliseconds since the first record. Frames are "FUNCTION (in FILE)".
  *
- * With --lines it is the processed format, see export_firefox.h.
+ * With --lines, firefox_lines.c writes the threads in the processed format, see firefox.h.
  *
- * Threads come one after the other, so all samples are kept in memory, 24 bytes each.
+ * Threads are written one after the other, so all samples stay in memory, 24 bytes each.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * export_firefox - what the two formats of trace-ustack export --format firefox share
+ * firefox.h - what the two formats of trace-ustack export --format firefox share
  *
- * firefox.c collects samples and waits, makes the stack table of one thread after the other,
- * and writes the Gecko profile format. That has no place for inlined functions and source files, so
- * with --lines firefox_lines.c writes each thread in the processed format of the same site.
+ * firefox.c collects samples and waits, makes the stack table of one thread after the other, and
+ * writes the Gecko profile format. That format has no place for inlined functions and source files.
+ * So with --lines, firefox_lines.c writes each thread in the processed format of the same site.
  */
 #ifndef TRACE_USTACK_EXPORT_FIREFOX_H
 #define TRACE_USTACK_EXPORT_FIREFOX_H

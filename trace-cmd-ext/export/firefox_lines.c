@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_firefox_lines - a thread of a profile for profiler.firefox.com, with inlined functions
+ * firefox_lines.c - a thread of a profile for profiler.firefox.com, with inlined functions
  *
- * The processed profile format, docs-developer/processed-profile-format.md and src/types/profile.ts
- * of firefox-devtools/profiler, at the last version in which each thread has tables of its own
- * (docs-developer/CHANGELOG-formats.md); the site upgrades it. A table is an object of columns.
+ * This file writes the processed profile format, docs-developer/processed-profile-format.md and
+ * src/types/profile.ts of firefox-devtools/profiler, in the last version in which each thread has
+ * tables of its own (docs-developer/CHANGELOG-formats.md). The site upgrades it. A table is an
+ * object of columns.
  *
- * Functions that were inlined are frames with the address and the native symbol of the function
- * that has their code, and an inlineDepth above its 0. Addresses are offsets in the file, of the
- * byte that is looked up; as symbol servers want them relative to the image, there is no breakpadId
- * to ask one with.
+ * An inlined function is a frame with the address and the native symbol of the function that has
+ * its code, and with an inlineDepth above that function's 0. Addresses are offsets in the file, of
+ * the byte that is looked up. Symbol servers want addresses relative to the image, so there is no
+ * breakpadId to ask one with.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +26,7 @@ struct row {
 	int64_t v[COLUMNS];
 };
 
-/* Rows, each once where row() adds them. */
+/* Rows, each once where add_row() adds them. */
 struct table {
 	VEC(struct row) rows;
 	struct hidx idx;
@@ -72,13 +73,13 @@ void firefox_lines_free(struct firefox_lines *l)
 
 /* ---- tables ---- */
 
-static void clear(struct table *t)
+static void clear_table(struct table *t)
 {
 	t->rows.nr = 0;
 	hidx_clear(&t->idx);
 }
 
-static int64_t row(struct firefox_lines *l, struct table *t, int64_t a, int64_t b, int64_t c)
+static int64_t add_row(struct firefox_lines *l, struct table *t, int64_t a, int64_t b, int64_t c)
 {
 	struct row want = { { a, b, c } }, *r;
 	uint64_t hash = hash64(a ^ hash64(b ^ hash64(c)));
@@ -97,7 +98,7 @@ static int64_t row(struct firefox_lines *l, struct table *t, int64_t a, int64_t 
 	return t->rows.nr - 1;
 }
 
-static int64_t string(struct firefox_lines *l, const char *s, size_t len)
+static int64_t add_string(struct firefox_lines *l, const char *s, size_t len)
 {
 	uint32_t nr = strtab_add(&l->strings, s, len);
 
@@ -105,7 +106,7 @@ static int64_t string(struct firefox_lines *l, const char *s, size_t len)
 	return nr;
 }
 
-static int64_t lib(struct firefox_lines *l, const struct maps_file *file)
+static int64_t add_lib(struct firefox_lines *l, const struct maps_file *file)
 {
 	const struct maps_file **v;
 
@@ -127,12 +128,12 @@ static int64_t lib(struct firefox_lines *l, const struct maps_file *file)
 }
 
 /* The function that has the code of a frame, which those that were inlined share. */
-static int64_t symbol(struct firefox_lines *l, const struct model_frame *f)
+static int64_t add_symbol(struct firefox_lines *l, const struct model_frame *f)
 {
 	if (!f->file || !f->func || !*f->func)
 		return NONE;
-	return row(l, &l->symbols, lib(l, f->file), f->offset - f->func_offset,
-		   string(l, f->func, strlen(f->func)));
+	return add_row(l, &l->symbols, add_lib(l, f->file), f->offset - f->func_offset,
+		       add_string(l, f->func, strlen(f->func)));
 }
 
 static void add_frame(struct firefox_lines *l, struct firefox *f, uint32_t entry)
@@ -150,24 +151,24 @@ static void add_frame(struct firefox_lines *l, struct firefox *f, uint32_t entry
 	if (ent.depth && !ent.name)
 		ent.name = "[unknown]";
 	firefox_name(f, &ent);
-	name = string(l, f->t.v, f->t.nr);
+	name = add_string(l, f->t.v, f->t.nr);
 	file = firefox_file(&ent);
 	if (file)
-		resource = row(l, &l->resources, string(l, file, strlen(file)),
-			       ent.frame->file ? lib(l, ent.frame->file) : NONE, 0);
-	r->v[FRAME_FUNC] = row(l, &l->funcs, name, resource, ent.source ?
-			       string(l, ent.source, strlen(ent.source)) : NONE);
+		resource = add_row(l, &l->resources, add_string(l, file, strlen(file)),
+				   ent.frame->file ? add_lib(l, ent.frame->file) : NONE, 0);
+	r->v[FRAME_FUNC] = add_row(l, &l->funcs, name, resource, ent.source ?
+				   add_string(l, ent.source, strlen(ent.source)) : NONE);
 	r->v[FRAME_ADDRESS] = ent.frame && ent.frame->file ? (int64_t)ent.lookup : -1;
 	r->v[FRAME_DEPTH] = ent.depth;
 	r->v[FRAME_CATEGORY] = firefox_category(&ent);
-	r->v[FRAME_SYMBOL] = ent.frame ? symbol(l, ent.frame) : NONE;
+	r->v[FRAME_SYMBOL] = ent.frame ? add_symbol(l, ent.frame) : NONE;
 	r->v[FRAME_LINE] = ent.line ? ent.line : NONE;
 }
 
 /* ---- JSON ---- */
 
 /* A column of a table: its name, then a value a row. */
-static void column(struct jsonw *j, const char *name, const struct table *t, int at)
+static void put_column(struct jsonw *j, const char *name, const struct table *t, int at)
 {
 	size_t i;
 
@@ -182,7 +183,7 @@ static void column(struct jsonw *j, const char *name, const struct table *t, int
 }
 
 /* A column with the same in all @nr rows. */
-static void same(struct jsonw *j, const char *name, const char *what, size_t nr)
+static void put_equal(struct jsonw *j, const char *name, const char *what, size_t nr)
 {
 	jsonw_array(j, name);
 	while (nr--)
@@ -234,11 +235,11 @@ static void put_markers(struct firefox *f, const struct firefox_thread *t, int64
 	for (i = 0; i < t->nr_waits; i++)
 		firefox_wait_data(j, &t->waits[i]);
 	jsonw_end(j);
-	same(j, "phase", "1", t->nr_waits);	/* an interval */
+	put_equal(j, "phase", "1", t->nr_waits);	/* an interval */
 	snprintf(num, sizeof(num), "%d", CATEGORY_WAIT);
-	same(j, "category", num, t->nr_waits);
+	put_equal(j, "category", num, t->nr_waits);
 	snprintf(num, sizeof(num), "%" PRId64, name);
-	same(j, "name", num, t->nr_waits);
+	put_equal(j, "name", num, t->nr_waits);
 	end_table(j, t->nr_waits);
 }
 
@@ -265,43 +266,43 @@ static void put_tables(struct firefox_lines *l, struct jsonw *j)
 	const char *s;
 
 	jsonw_object(j, "frameTable");
-	column(j, "address", &l->frames, FRAME_ADDRESS);
-	column(j, "inlineDepth", &l->frames, FRAME_DEPTH);
-	column(j, "category", &l->frames, FRAME_CATEGORY);
-	same(j, "subcategory", "0", nr);
-	column(j, "func", &l->frames, FRAME_FUNC);
-	column(j, "nativeSymbol", &l->frames, FRAME_SYMBOL);
-	same(j, "innerWindowID", "0", nr);
-	column(j, "line", &l->frames, FRAME_LINE);
-	same(j, "column", "null", nr);
+	put_column(j, "address", &l->frames, FRAME_ADDRESS);
+	put_column(j, "inlineDepth", &l->frames, FRAME_DEPTH);
+	put_column(j, "category", &l->frames, FRAME_CATEGORY);
+	put_equal(j, "subcategory", "0", nr);
+	put_column(j, "func", &l->frames, FRAME_FUNC);
+	put_column(j, "nativeSymbol", &l->frames, FRAME_SYMBOL);
+	put_equal(j, "innerWindowID", "0", nr);
+	put_column(j, "line", &l->frames, FRAME_LINE);
+	put_equal(j, "column", "null", nr);
 	end_table(j, nr);
 
 	nr = l->funcs.rows.nr;
 	jsonw_object(j, "funcTable");
-	column(j, "name", &l->funcs, FUNC_NAME);
-	same(j, "isJS", "false", nr);
-	same(j, "relevantForJS", "false", nr);
-	column(j, "resource", &l->funcs, FUNC_RESOURCE);
-	column(j, "fileName", &l->funcs, FUNC_SOURCE);
+	put_column(j, "name", &l->funcs, FUNC_NAME);
+	put_equal(j, "isJS", "false", nr);
+	put_equal(j, "relevantForJS", "false", nr);
+	put_column(j, "resource", &l->funcs, FUNC_RESOURCE);
+	put_column(j, "fileName", &l->funcs, FUNC_SOURCE);
 	/* where a function begins is not known */
-	same(j, "lineNumber", "null", nr);
-	same(j, "columnNumber", "null", nr);
+	put_equal(j, "lineNumber", "null", nr);
+	put_equal(j, "columnNumber", "null", nr);
 	end_table(j, nr);
 
 	nr = l->resources.rows.nr;
 	jsonw_object(j, "resourceTable");
-	column(j, "name", &l->resources, RESOURCE_NAME);
-	column(j, "lib", &l->resources, RESOURCE_LIB);
-	same(j, "host", "null", nr);
-	same(j, "type", "1", nr);	/* a library */
+	put_column(j, "name", &l->resources, RESOURCE_NAME);
+	put_column(j, "lib", &l->resources, RESOURCE_LIB);
+	put_equal(j, "host", "null", nr);
+	put_equal(j, "type", "1", nr);	/* a library */
 	end_table(j, nr);
 
 	nr = l->symbols.rows.nr;
 	jsonw_object(j, "nativeSymbols");
-	column(j, "libIndex", &l->symbols, SYMBOL_LIB);
-	column(j, "address", &l->symbols, SYMBOL_ADDRESS);
-	column(j, "name", &l->symbols, SYMBOL_NAME);
-	same(j, "functionSize", "null", nr);
+	put_column(j, "libIndex", &l->symbols, SYMBOL_LIB);
+	put_column(j, "address", &l->symbols, SYMBOL_ADDRESS);
+	put_column(j, "name", &l->symbols, SYMBOL_NAME);
+	put_equal(j, "functionSize", "null", nr);
 	end_table(j, nr);
 
 	jsonw_array(j, "stringArray");
@@ -321,13 +322,13 @@ int firefox_lines_thread(struct firefox_lines *l, struct firefox *f, const struc
 	size_t i;
 
 	strtab_clear(&l->strings);
-	clear(&l->frames);
-	clear(&l->funcs);
-	clear(&l->resources);
-	clear(&l->symbols);
+	clear_table(&l->frames);
+	clear_table(&l->funcs);
+	clear_table(&l->resources);
+	clear_table(&l->symbols);
 	for (i = 0; i < f->frames.nr; i++)
 		add_frame(l, f, f->frames.v[i]);
-	off_cpu = string(l, "off-CPU", strlen("off-CPU"));
+	off_cpu = add_string(l, "off-CPU", strlen("off-CPU"));
 	if (l->failed)
 		return -ENOMEM;
 	jsonw_object(j, NULL);

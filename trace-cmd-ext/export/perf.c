@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_perf - the text of perf script
+ * perf.c - the text of perf script
  *
  *	COMM PID/TID [CPU] SECONDS: 1 SYSTEM:NAME:
  *		ADDRESS FUNCTION+0xOFFSET (FILE)
  *
- * with an empty line behind each stack: what stackcollapse-perf.pl and the Firefox Profiler read.
- * They split lines at blanks and parentheses, so a line feed in a name is a blank here.
+ * An empty line follows each stack. stackcollapse-perf.pl and the Firefox Profiler read this text.
+ * They split lines at blanks and parentheses, so a line feed in a name is written as a blank.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ struct perf {
 	struct text t;
 };
 
-static void name(struct text *t, const char *s)
+static void add_name(struct text *t, const char *s)
 {
 	for (; *s; s++) {
 		char c = (unsigned char)*s < ' ' || *s == 0x7f ? ' ' : *s;
@@ -30,7 +30,7 @@ static void name(struct text *t, const char *s)
 	}
 }
 
-static void frame(struct perf *p, uint32_t entry)
+static void add_frame(struct perf *p, uint32_t entry)
 {
 	struct export_entry ent;
 
@@ -38,12 +38,12 @@ static void frame(struct perf *p, uint32_t entry)
 	if (!ent.frame) {
 		/* no address, no file: as perf prints what it cannot tell */
 		text_add(&p->t, "\t               0 ");
-		name(&p->t, ent.name);
+		add_name(&p->t, ent.name);
 		text_add(&p->t, " ([unknown])\n");
 		return;
 	}
 	text_addf(&p->t, "\t%16" PRIx64 " ", ent.frame->addr);
-	name(&p->t, ent.name ? ent.name : "[unknown]");
+	add_name(&p->t, ent.name ? ent.name : "[unknown]");
 	if (ent.depth) {
 		text_add(&p->t, " (inlined)\n");
 		return;
@@ -56,11 +56,11 @@ static void frame(struct perf *p, uint32_t entry)
 	else if (ent.frame->jit)
 		text_addf(&p->t, "/tmp/perf-%u.map", ent.frame->tgid);
 	else
-		name(&p->t, ent.frame->file ? ent.frame->file->path : "[unknown]");
+		add_name(&p->t, ent.frame->file ? ent.frame->file->path : "[unknown]");
 	text_add(&p->t, ")\n");
 }
 
-static int event(void *data, const struct model_event *ev)
+static int add_event(void *data, const struct model_event *ev)
 {
 	const struct model_type *type;
 	struct perf *p = data;
@@ -71,17 +71,17 @@ static int event(void *data, const struct model_event *ev)
 	if (!v)
 		return -ENOMEM;
 	type = model_type(p->e->m, ev->type);
-	name(&p->t, model_comm(p->e->m, ev->tid));
+	add_name(&p->t, model_comm(p->e->m, ev->tid));
 	/* stackcollapse-perf.pl wants two characters at least */
 	text_addf(&p->t, "%s %u/%u [%03u] %" PRIu64 ".%09u: 1 ",
 		  model_comm(p->e->m, ev->tid)[1] ? "" : " ", export_pid(p->e, ev->tid), ev->tid,
 		  ev->cpu, ev->ts / 1000000000, (unsigned int)(ev->ts % 1000000000));
-	name(&p->t, type->system);
+	add_name(&p->t, type->system);
 	text_add(&p->t, ":");
-	name(&p->t, type->name);
+	add_name(&p->t, type->name);
 	text_add(&p->t, ":\n");
 	for (i = 0; i < nr; i++)
-		frame(p, v[i]);
+		add_frame(p, v[i]);
 	text_add(&p->t, "\n");
 	if (p->t.nr >= FLUSH) {
 		fwrite(p->t.v, 1, p->t.nr, p->e->out);
@@ -93,7 +93,7 @@ static int event(void *data, const struct model_event *ev)
 int export_perf(struct export *e)
 {
 	struct perf p = { .e = e };
-	int ret = model_each(e->m, MODEL_BY_TIME, event, &p);
+	int ret = model_each(e->m, MODEL_BY_TIME, add_event, &p);
 
 	if (p.t.nr)
 		fwrite(p.t.v, 1, p.t.nr, e->out);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_perfetto - a trace for ui.perfetto.dev and its trace processor
+ * perfetto.c - a trace for ui.perfetto.dev and its trace processor
  *
- * A sequence of perfetto.protos.TracePacket, protos/perfetto/trace/trace_packet.proto of
- * github.com/google/perfetto: process names; each event as a PerfSample with its call stack,
- * interned; and sched_switch, sched_waking and sched_wakeup also as themselves, which become the
- * tracks of CPUs and the states of threads. Stacks are written with the first packet that refers to
- * them, so memory does not grow with the events.
+ * The file is a sequence of perfetto.protos.TracePacket, protos/perfetto/trace/trace_packet.proto
+ * of github.com/google/perfetto. It holds process names and each event as a PerfSample with its
+ * call stack, interned. sched_switch, sched_waking and sched_wakeup are also written as themselves;
+ * the UI makes the tracks of CPUs and the states of threads from them. A stack is written with the
+ * first packet that refers to it, so memory does not grow with the events.
  */
 #include <errno.h>
 
@@ -269,7 +269,7 @@ static void name_thread(struct perfetto *p, uint32_t tid)
 		name_thread(p, pid);
 }
 
-static int sample(struct perfetto *p, const struct model_event *ev)
+static int put_sample(struct perfetto *p, const struct model_event *ev)
 {
 	uint64_t iid;
 	int ret = intern_stack(p, ev->kstack, ev->ustack, &iid);
@@ -294,7 +294,7 @@ static int sample(struct perfetto *p, const struct model_event *ev)
 	return 0;
 }
 
-static void sched_event(struct perfetto *p, struct sched *s, const struct model_event *ev)
+static void put_sched(struct perfetto *p, struct sched *s, const struct model_event *ev)
 {
 	const char *str;
 	uint64_t n;
@@ -324,18 +324,18 @@ static void sched_event(struct perfetto *p, struct sched *s, const struct model_
 	end_packet(p);
 }
 
-static int event(void *data, const struct model_event *ev)
+static int put_event(void *data, const struct model_event *ev)
 {
 	struct perfetto *p = data;
 	uint32_t i;
 	int ret;
 
 	name_thread(p, ev->tid);
-	ret = sample(p, ev);
+	ret = put_sample(p, ev);
 	for (i = 0; i < 3 && !ret; i++)
 		/* switches of two buffers are the same ones */
 		if (p->sched[i].type == ev->type && !ev->buffer)
-			sched_event(p, &p->sched[i], ev);
+			put_sched(p, &p->sched[i], ev);
 	if (p->failed || p->out.failed)
 		return -ENOMEM;
 	return ret ? ret : ferror(p->e->out) ? -EIO : 0;
@@ -373,7 +373,7 @@ int export_perfetto(struct export *e)
 	int ret;
 
 	find_fields(&p);
-	ret = model_each(e->m, MODEL_BY_TIME, event, &p);
+	ret = model_each(e->m, MODEL_BY_TIME, put_event, &p);
 	if (p.out.nr)
 		fwrite(p.out.v, 1, p.out.nr, e->out);
 	vec_free(&p.out);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * export_pprof - a profile for pprof and for the stores that take its format
+ * pprof.c - a profile for pprof and for the stores that take its format
  *
- * perftools.profiles.Profile, as proto/profile.proto of github.com/google/pprof has it, compressed
- * by gzip. Each sample has two values: how many events, and for how many nanoseconds the task was
- * off the CPU, with the labels thread, tid, pid and event. An address is the offset in its file, so
- * that profiles of several machines add up; kernel addresses are what they are.
+ * The file is a perftools.profiles.Profile, as proto/profile.proto of github.com/google/pprof
+ * defines it, compressed by gzip. Each sample has two values: the number of events, and the
+ * nanoseconds that the task was off the CPU. Its labels are thread, tid, pid and event. The address
+ * of a user frame is its offset in its file, so that profiles of several machines add up; kernel
+ * addresses stay as they are.
  */
 #include <errno.h>
 #include <zlib.h>
@@ -65,7 +66,7 @@ struct pprof {
 };
 
 /* String 0 is "" (the format asks for that). */
-static uint32_t string(struct pprof *p, const char *s)
+static uint32_t intern_string(struct pprof *p, const char *s)
 {
 	uint32_t n = strtab_add(&p->strings, s, strlen(s));
 
@@ -74,7 +75,7 @@ static uint32_t string(struct pprof *p, const char *s)
 }
 
 /* Mapping ids begin at 1; 0 is none. */
-static uint64_t mapping(struct pprof *p, const struct model_frame *f)
+static uint64_t intern_mapping(struct pprof *p, const struct model_frame *f)
 {
 	uint32_t file, build_id = 0, i;
 	char hex[41] = "";
@@ -82,10 +83,10 @@ static uint64_t mapping(struct pprof *p, const struct model_frame *f)
 
 	if (!f->kernel && !f->file)
 		return 0;
-	file = string(p, f->kernel ? "[kernel.kallsyms]" : f->file->path);
+	file = intern_string(p, f->kernel ? "[kernel.kallsyms]" : f->file->path);
 	for (i = 0; f->file && i < f->file->build_id_size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", f->file->build_id[i]);
-	build_id = string(p, hex);
+	build_id = intern_string(p, hex);
 	for (i = 0; i < p->mappings.nr; i++)
 		if (p->mappings.v[i].file == file && p->mappings.v[i].build_id == build_id)
 			break;
@@ -102,9 +103,9 @@ static uint64_t mapping(struct pprof *p, const struct model_frame *f)
 }
 
 /* Function ids begin at 1; 0 is none. The same name in two files is two functions. */
-static uint64_t function(struct pprof *p, const char *name, const char *source)
+static uint64_t intern_function(struct pprof *p, const char *name, const char *source)
 {
-	struct func want = { string(p, name), source ? string(p, source) : 0 }, *f;
+	struct func want = { intern_string(p, name), source ? intern_string(p, source) : 0 }, *f;
 	uint64_t hash = hash64((uint64_t)want.name << 32 | want.source);
 	uint32_t i;
 	size_t pos;
@@ -146,7 +147,7 @@ static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uin
 	for (; v <= at; v++) {
 		export_entry(e, *v, &ent);
 		name = ent.name || !ent.depth ? ent.name : "[unknown]";
-		func = name ? function(p, name, ent.source) : 0;
+		func = name ? intern_function(p, name, ent.source) : 0;
 		if (func)
 			proto_number(&p->sub, LINE_FUNCTION_ID, func);
 		if (ent.line)
@@ -159,7 +160,8 @@ static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uin
 }
 
 /* The place of the entry @at, which has @before others before it. */
-static uint64_t location(struct pprof *p, struct export *e, const uint32_t *at, uint32_t before)
+static uint64_t intern_location(struct pprof *p, struct export *e, const uint32_t *at,
+				uint32_t before)
 {
 	struct place want = { 0 }, *have;
 	const struct model_frame *f;
@@ -171,8 +173,8 @@ static uint64_t location(struct pprof *p, struct export *e, const uint32_t *at, 
 
 	export_entry(e, *at, &ent);
 	f = ent.frame;
-	want.name = string(p, ent.name ? ent.name : "");
-	map = f ? mapping(p, f) : 0;
+	want.name = intern_string(p, ent.name ? ent.name : "");
+	map = f ? intern_mapping(p, f) : 0;
 	if (f) {
 		want.file = map;
 		want.address = f->file ? f->offset : f->addr;
@@ -203,21 +205,22 @@ static uint64_t location(struct pprof *p, struct export *e, const uint32_t *at, 
 	return p->places.nr;
 }
 
-static void label(struct pprof *p, struct text *msg, const char *key, const char *str, uint64_t num)
+static void add_label(struct pprof *p, struct text *msg, const char *key, const char *str,
+		      uint64_t num)
 {
 	struct text l = { 0 };
 
-	proto_number(&l, LABEL_KEY, string(p, key));
+	proto_number(&l, LABEL_KEY, intern_string(p, key));
 	if (str)
-		proto_number(&l, LABEL_STR, string(p, str));
+		proto_number(&l, LABEL_STR, intern_string(p, str));
 	else
 		proto_number(&l, LABEL_NUM, num);
 	proto_message(msg, SAMPLE_LABEL, &l);
 	vec_free(&l);
 }
 
-static int sample(struct pprof *p, struct export *e, uint32_t tid, const char *event,
-		  uint32_t kstack, uint32_t ustack, uint64_t nr, uint64_t ns)
+static int put_sample(struct pprof *p, struct export *e, uint32_t tid, const char *event,
+		      uint32_t kstack, uint32_t ustack, uint64_t nr, uint64_t ns)
 {
 	uint64_t values[2] = { nr, ns }, *id;
 	struct text msg = { 0 };
@@ -235,14 +238,14 @@ static int sample(struct pprof *p, struct export *e, uint32_t tid, const char *e
 		id = vec_add(&p->ids);
 		if (!id)
 			return -ENOMEM;
-		*id = location(p, e, v + i, i);
+		*id = intern_location(p, e, v + i, i);
 	}
 	proto_packed(&msg, SAMPLE_LOCATION_ID, p->ids.v, p->ids.nr);
 	proto_packed(&msg, SAMPLE_VALUE, values, 2);
-	label(p, &msg, "thread", model_comm(e->m, tid), 0);
-	label(p, &msg, "tid", NULL, tid);
-	label(p, &msg, "pid", NULL, export_pid(e, tid));
-	label(p, &msg, "event", event, 0);
+	add_label(p, &msg, "thread", model_comm(e->m, tid), 0);
+	add_label(p, &msg, "tid", NULL, tid);
+	add_label(p, &msg, "pid", NULL, export_pid(e, tid));
+	add_label(p, &msg, "event", event, 0);
 	proto_message(&p->body, PROFILE_SAMPLE, &msg);
 	vec_free(&msg);
 	return p->failed || p->body.failed ? -ENOMEM : 0;
@@ -259,7 +262,7 @@ static int count_events(struct pprof *p)
 	for (i = 0; i < nr && !ret; i++) {
 		t = model_type(p->e->m, v[i].type);
 		snprintf(event, sizeof(event), "%s:%s", t->system, t->name);
-		ret = sample(p, p->e, v[i].tid, event, v[i].kstack, v[i].ustack, v[i].nr, 0);
+		ret = put_sample(p, p->e, v[i].tid, event, v[i].kstack, v[i].ustack, v[i].nr, 0);
 	}
 	return ret;
 }
@@ -292,7 +295,7 @@ static int add_wait(void *data, const struct wait *w, uint64_t ns)
 }
 
 /* With a model of its own: what the filter leaves out ends waits too. */
-static int off_cpu(struct pprof *p)
+static int add_off_cpu(struct pprof *p)
 {
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &p->e->opts->filter,
 				  .file = p->e->path };
@@ -310,8 +313,8 @@ static int off_cpu(struct pprof *p)
 	if (ret == -ENODATA)		/* a recording without sched_switch has none */
 		ret = 0;
 	for (i = 0; i < p->sums.nr && !ret; i++)
-		ret = sample(p, &e, p->sums.v[i].tid, "sched:sched_switch", p->sums.v[i].kstack,
-			     p->sums.v[i].ustack, 0, p->sums.v[i].ns);
+		ret = put_sample(p, &e, p->sums.v[i].tid, "sched:sched_switch", p->sums.v[i].kstack,
+				 p->sums.v[i].ustack, 0, p->sums.v[i].ns);
 	export_free(&e);
 	model_close(e.m);
 	return ret;
@@ -319,14 +322,14 @@ static int off_cpu(struct pprof *p)
 
 /* ---- the profile ---- */
 
-static void sample_type(struct pprof *p, const char *type, const char *unit)
+static void put_sample_type(struct pprof *p, const char *type, const char *unit)
 {
-	proto_number(&p->msg, 1, string(p, type));
-	proto_number(&p->msg, 2, string(p, unit));
+	proto_number(&p->msg, 1, intern_string(p, type));
+	proto_number(&p->msg, 2, intern_string(p, unit));
 	proto_message(&p->body, PROFILE_SAMPLE_TYPE, &p->msg);
 }
 
-static void finish(struct pprof *p)
+static void put_tables(struct pprof *p)
 {
 	const struct model_info *info = model_info(p->e->m);
 	const struct mapping *m;
@@ -351,7 +354,7 @@ static void finish(struct pprof *p)
 	}
 	if (info->nsec)
 		proto_number(&p->body, PROFILE_DURATION_NANOS, info->last_ts - info->first_ts);
-	proto_number(&p->body, PROFILE_DEFAULT_SAMPLE_TYPE, string(p, "events"));
+	proto_number(&p->body, PROFILE_DEFAULT_SAMPLE_TYPE, intern_string(p, "events"));
 	for (i = 0; i < p->strings.v.nr; i++)
 		proto_string(&p->body, PROFILE_STRING_TABLE, strtab_get(&p->strings, i, &len));
 }
@@ -382,14 +385,14 @@ int export_pprof(struct export *e)
 	struct pprof p = { .e = e };
 	int ret;
 
-	string(&p, "");
-	sample_type(&p, "events", "count");
-	sample_type(&p, "offcpu", "nanoseconds");
+	intern_string(&p, "");
+	put_sample_type(&p, "events", "count");
+	put_sample_type(&p, "offcpu", "nanoseconds");
 	ret = count_events(&p);
 	if (!ret)
-		ret = off_cpu(&p);
+		ret = add_off_cpu(&p);
 	if (!ret) {
-		finish(&p);
+		put_tables(&p);
 		ret = p.failed || p.body.failed || p.body.nr > UINT32_MAX ? -ENOMEM :
 		      write_gzip(&p);
 	}

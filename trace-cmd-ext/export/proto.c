@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* proto - see proto.h */
+/* proto.c - write protocol buffers. See proto.h. */
 #include "libunwind-user/base/base.h"
 #include "proto.h"
 
@@ -16,20 +16,20 @@ void proto_varint(struct text *t, uint64_t n)
 	text_bytes(t, buf, len);
 }
 
-static void tag(struct text *t, uint32_t field, enum wire wire)
+static void put_tag(struct text *t, uint32_t field, enum wire wire)
 {
 	proto_varint(t, (uint64_t)field << 3 | wire);
 }
 
 void proto_number(struct text *t, uint32_t field, uint64_t n)
 {
-	tag(t, field, WIRE_VARINT);
+	put_tag(t, field, WIRE_VARINT);
 	proto_varint(t, n);
 }
 
 void proto_bytes(struct text *t, uint32_t field, const void *p, size_t len)
 {
-	tag(t, field, WIRE_LEN);
+	put_tag(t, field, WIRE_LEN);
 	proto_varint(t, len);
 	text_bytes(t, p, len);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * proto - protocol buffers, written by hand
+ * proto.h - protocol buffers, written by hand
  *
- * The wire format is that of protobuf.dev, "Encoding". A message is a struct text; a message in a
- * message is written on its own and added by proto_message(). A failed text stays failed.
+ * The wire format is that of protobuf.dev, "Encoding". A message is a struct text. A message within
+ * a message is written on its own and then added by proto_message(). A failed text stays failed.
  */
 #ifndef TRACE_USTACK_PROTO_H
 #define TRACE_USTACK_PROTO_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* colour - see colour.h */
+/* colour.c - choose the colour of a frame. See colour.h. */
 #include <math.h>
 
 #include "colour.h"
 
-static struct colour hsl(double h, double s, double l)
+static struct colour from_hsl(double h, double s, double l)
 {
 	double c = (1 - fabs(2 * l - 1)) * s, x, m = l - c / 2, r = 0, g = 0, b = 0;
 
@@ -31,26 +31,26 @@ struct colour colour_frame(enum fold_kind kind, uint32_t hue, uint32_t shade)
 
 	switch (kind) {
 	case FOLD_KERNEL:
-		return hsl(211, 0.72, 0.74 + vary);
+		return from_hsl(211, 0.72, 0.74 + vary);
 	case FOLD_USER:
-		return hsl(hues[hue % COLOUR_FILES], 0.84, 0.69 + vary);
+		return from_hsl(hues[hue % COLOUR_FILES], 0.84, 0.69 + vary);
 	case FOLD_INLINED:
 		/* paler than the function that it is part of */
-		return hsl(hues[hue % COLOUR_FILES], 0.70, 0.86 + vary);
+		return from_hsl(hues[hue % COLOUR_FILES], 0.70, 0.86 + vary);
 	case FOLD_TASK:
-		return hsl(220, 0.10, 0.83);
+		return from_hsl(220, 0.10, 0.83);
 	case FOLD_NOTE:
-		return hsl(0, 0, 0.90);
+		return from_hsl(0, 0, 0.90);
 	case FOLD_MARK:
-		return hsl(265, 0.65, 0.82);
+		return from_hsl(265, 0.65, 0.82);
 	default:
-		return hsl(188, 0.45, 0.76);
+		return from_hsl(188, 0.45, 0.76);
 	}
 }
 
 struct colour colour_unknown(void)
 {
-	return hsl(40, 0.18, 0.80);
+	return from_hsl(40, 0.18, 0.80);
 }
 
 struct colour colour_diff(double before, double after)
@@ -59,11 +59,11 @@ struct colour colour_diff(double before, double after)
 	double change = big > 0 ? fabs(after - before) / big : 0;
 
 	if (change < 0.005)
-		return hsl(0, 0, 0.94);
-	return hsl(after > before ? 8 : 214, 0.85, 0.94 - 0.21 * change);
+		return from_hsl(0, 0, 0.94);
+	return from_hsl(after > before ? 8 : 214, 0.85, 0.94 - 0.21 * change);
 }
 
-static double linear(uint8_t v)
+static double to_linear(uint8_t v)
 {
 	double c = v / 255.0;
 
@@ -72,7 +72,7 @@ static double linear(uint8_t v)
 
 double colour_contrast(struct colour c)
 {
-	double l = 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
+	double l = 0.2126 * to_linear(c.r) + 0.7152 * to_linear(c.g) + 0.0722 * to_linear(c.b);
 
 	return (l + 0.05) / 0.05;
 }

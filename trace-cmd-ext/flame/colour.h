@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * colour - what colour a frame of a flame graph has
+ * colour.h - the colour of each frame of a flame graph
  *
- * Kernel frames are blue, user frames warm or green by their file, what is no frame of code is grey
- * or violet. All are light enough for black text on them: a contrast of 7 at least (WCAG 2 level
- * AAA), which a test computes.
+ * Kernel frames are blue, user frames warm or green by their file, and notes and other frames
+ * without code grey or violet. All colours are light enough for black text: a contrast of 7 at
+ * least (WCAG 2 level AAA), which a test computes.
  */
 #ifndef TRACE_USTACK_COLOUR_H
 #define TRACE_USTACK_COLOUR_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* flame - what the files of trace-ustack flame share */
+/* flame.h - what the files of trace-ustack flame share */
 #ifndef TRACE_USTACK_FLAME_H
 #define TRACE_USTACK_FLAME_H
 

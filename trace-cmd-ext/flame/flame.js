@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What makes a flame graph more than a picture: zoom, search, details, the keyboard. Everything is
-// read from the picture itself. Frames come parents first.
+// flame.js - zoom, search, details and the keyboard for a flame graph in a browser. The script reads
+// all of its data from the picture itself. Parents come before their children.
 (function () {
 	"use strict";
 	var svg = document.documentElement, NS = svg.namespaceURI;

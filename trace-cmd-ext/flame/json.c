@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* flame_json - what a flame graph is made of, for programs */
+/* json.c - the contents of a flame graph for programs: flame --json */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/stacks/stacks.h"
 
-static int heavier(const void *a, const void *b)
+static int cmp_weight(const void *a, const void *b)
 {
 	const struct flame_missing *x = a, *y = b;
 
@@ -40,7 +40,7 @@ size_t flame_missing(const struct flame *fl, struct flame_missing *v)
 		}
 		v[k].weight += s->value[1];
 	}
-	qsort(v, found, sizeof(*v), heavier);
+	qsort(v, found, sizeof(*v), cmp_weight);
 	return found;
 }
 

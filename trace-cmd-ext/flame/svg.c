@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* svg - see svg.h */
+/* svg.c - draw a flame graph. See svg.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ struct hues {
 	uint32_t nr;
 };
 
-static int heavier(const void *a, const void *b, void *arg)
+static int cmp_weight(const void *a, const void *b, void *arg)
 {
 	const struct hues *h = arg;
 	double x = h->weight[*(const uint32_t *)a], y = h->weight[*(const uint32_t *)b];
@@ -129,7 +129,7 @@ static bool find_hues(struct hues *h, const struct tree *t, const struct fold *f
 	}
 	for (i = 0; i < h->nr; i++)
 		h->order[i] = i;
-	qsort_r(h->order, h->nr, sizeof(*h->order), heavier, h);
+	qsort_r(h->order, h->nr, sizeof(*h->order), cmp_weight, h);
 	for (i = 0; i < h->nr; i++)
 		h->hue[h->order[i]] = i;
 	return true;
@@ -171,7 +171,7 @@ static const char *base_name(const char *path)
 }
 
 /* A percentage with what digits it needs to tell neighbours apart. */
-static void percent(FILE *out, uint64_t part, uint64_t total)
+static void put_percent(FILE *out, uint64_t part, uint64_t total)
 {
 	char buf[40], *end;
 
@@ -184,24 +184,24 @@ static void percent(FILE *out, uint64_t part, uint64_t total)
 }
 
 /* "2 waits", "1 wait" */
-static void quantity(FILE *out, uint64_t v, const char *unit)
+static void put_quantity(FILE *out, uint64_t v, const char *unit)
 {
 	char buf[64];
 
 	fprintf(out, "%s %.*s", svg_number(buf, v), (int)strlen(unit) - (v == 1), unit);
 }
 
-static void amount(const struct picture *p, uint64_t v, const char *unit)
+static void put_amount(const struct picture *p, uint64_t v, const char *unit)
 {
 	char a[64], b[64];
 
 	if (!strcmp(unit, "ns"))
 		fprintf(p->out, "%s (%s ns)", svg_time(a, v), svg_number(b, v));
 	else
-		quantity(p->out, v, unit);
+		put_quantity(p->out, v, unit);
 }
 
-static void tooltip(const struct picture *p, const struct tree_node *n)
+static void put_tooltip(const struct picture *p, const struct tree_node *n)
 {
 	const struct fold_name *name = fold_name_of(p->f, n->name);
 	const struct svg_opts *o = p->o;
@@ -220,20 +220,20 @@ static void tooltip(const struct picture *p, const struct tree_node *n)
 	if (name->kind == FOLD_INLINED)
 		fputs(" inlined", out);
 	fputc('\n', out);
-	amount(p, n->value[o->by], o->unit);
+	put_amount(p, n->value[o->by], o->unit);
 	fprintf(out, ", %.2f%%", 100.0 * n->value[o->by] / p->t->total[o->by]);
 	if (o->diff) {
 		before = n->value[0] * o->scale;
 		after = n->value[1];
 		fputs("; before: ", out);
-		amount(p, n->value[0], o->unit);
+		put_amount(p, n->value[0], o->unit);
 		if (before > 0)
 			fprintf(out, ", %+.1f%%", 100 * (after - before) / before);
 		else
 			fputs(", new", out);
 	} else if (o->number) {
 		fputs(", ", out);
-		quantity(out, n->value[!o->by], o->number);
+		put_quantity(out, n->value[!o->by], o->number);
 	}
 	fputs("</title>", out);
 }
@@ -263,13 +263,13 @@ static void frame_text(const struct picture *p, const struct tree_node *n, unsig
 		s = buf;
 	}
 	fputs("<text x=\"", p->out);
-	percent(p->out, n->start, p->t->total[p->o->by]);
+	put_percent(p->out, n->start, p->t->total[p->o->by]);
 	fprintf(p->out, "\" dx=\"3\" y=\"%u\">", y + 11);
 	svg_text(p->out, s);
 	fputs("</text>", p->out);
 }
 
-static void frame(const struct picture *p, const struct tree_node *n)
+static void put_frame(const struct picture *p, const struct tree_node *n)
 {
 	const struct svg_opts *o = p->o;
 	uint32_t row = o->icicle ? n->depth : p->t->depth - 1 - n->depth;
@@ -278,11 +278,11 @@ static void frame(const struct picture *p, const struct tree_node *n)
 			  colour_of(fold_name_of(p->f, n->name), &p->hues);
 
 	fprintf(p->out, "<g data-d=\"%u\">", n->depth);
-	tooltip(p, n);
+	put_tooltip(p, n);
 	fputs("<rect x=\"", p->out);
-	percent(p->out, n->start, p->t->total[o->by]);
+	put_percent(p->out, n->start, p->t->total[o->by]);
 	fputs("\" width=\"", p->out);
-	percent(p->out, n->value[o->by], p->t->total[o->by]);
+	put_percent(p->out, n->value[o->by], p->t->total[o->by]);
 	fprintf(p->out, "\" y=\"%u\" height=\"%u\" fill=\"#%02x%02x%02x\"/>", y, ROW - 1, c.r, c.g,
 		c.b);
 	frame_text(p, n, y);
@@ -311,7 +311,7 @@ static void legend_entry(const struct picture *p, struct colour c, const char *n
 }
 
 /* Its height; drawn only if asked. */
-static unsigned int legend(const struct picture *p, bool draw)
+static unsigned int put_legend(const struct picture *p, bool draw)
 {
 	static const char *const kinds[] = { "task", NULL, "kernel", "missing", "woken by",
 					     "event", NULL };
@@ -346,7 +346,7 @@ static unsigned int legend(const struct picture *p, bool draw)
 	return y - p->legend + LEGEND;
 }
 
-static void head(const struct picture *p)
+static void put_head(const struct picture *p)
 {
 	const struct svg_opts *o = p->o;
 	unsigned int i, y = 52;
@@ -389,14 +389,14 @@ void svg_write(FILE *out, const struct tree *t, const struct fold *f, const stru
 
 	p.legend = p.top + t->depth * ROW + 14;
 	if (find_hues(&p.hues, t, f, o->by)) {
-		p.height = p.legend + legend(&p, false) + 22;
-		head(&p);
+		p.height = p.legend + put_legend(&p, false) + 22;
+		put_head(&p);
 		fprintf(out, "<svg id=\"frames\" x=\"%d\" y=\"0\" width=\"%u\" height=\"%u\">\n",
 			MARGIN, o->width - 2 * MARGIN, p.height);
 		for (i = 0; i < t->nr; i++)
-			frame(&p, &t->nodes[i]);
+			put_frame(&p, &t->nodes[i]);
 		fputs("</svg>\n", out);
-		legend(&p, true);
+		put_legend(&p, true);
 		fprintf(out, "<text id=\"hint\" x=\"%d\" y=\"%u\"></text>\n", MARGIN,
 			p.height - 10);
 		fputs("<script><![CDATA[\n", out);

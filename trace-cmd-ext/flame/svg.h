@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * svg - a flame graph as one file that needs nothing else
+ * svg.h - a flame graph as one file that needs no other file
  *
  * Any viewer of SVG shows the picture; a browser also runs the script in it (flame.js). Texts are
- * bytes out of a file: what XML cannot hold is replaced.
+ * bytes from a recording: a byte that XML cannot hold is replaced.
  */
 #ifndef TRACE_USTACK_SVG_H
 #define TRACE_USTACK_SVG_H

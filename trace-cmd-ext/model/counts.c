@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_counts - how many events there are of each kind, task, kernel stack and user stack
+ * counts.c - how many events there are of each kind, task, kernel stack and user stack
  *
- * Mostly they were counted in the scan (tally.c). Where not, the file is read once more:
- * streams are shared out among processes, one a CPU of this machine. Each begins with all that the
- * model knows (the fork), and counts into its own copy. It gives back its counts, and what their
- * numbers mean: a kernel stack by its addresses, a user stack by a run that has it. The model gives
- * both its own numbers, and keeps the counts one behind the other without adding up equal ones.
+ * Usually the scan has counted them (tally.c). Otherwise the file is read once more, by several
+ * processes, at most one a CPU of this machine, which share out the streams. Each process starts
+ * with all that the model knows (fork), counts into its own copy, and gives back its counts with
+ * the meaning of their numbers: the addresses of a kernel stack, a run that has a user stack. The
+ * model gives both its own numbers, and appends the counts of one process after the other without
+ * adding up equal ones.
  */
 #include <errno.h>
 #include <signal.h>
@@ -36,7 +37,7 @@ struct worker {
 };
 
 /* Add up what is equal: all of it, by a hash index. */
-static int squeeze(struct model *m)
+static int sum_up_counts(struct model *m)
 {
 	struct model_count *v = m->counts.v, *c;
 	size_t nr = 0, k, pos;
@@ -67,7 +68,7 @@ next:;
  * Counts may come several times: those that come again soon are found in a small cache, and only
  * when there are very many is it worth while to look for all.
  */
-static int count(void *data, const struct model_event *ev)
+static int count_event(void *data, const struct model_event *ev)
 {
 	struct model_count want = { ev->type, ev->tid, ev->kstack, ev->ustack, 1 }, *c;
 	struct model *m = data;
@@ -78,7 +79,7 @@ static int count(void *data, const struct model_event *ev)
 		return 0;
 	}
 	if (m->counts.nr >= m->count_limit) {
-		if (m->count_limit && squeeze(m))
+		if (m->count_limit && sum_up_counts(m))
 			return -ENOMEM;
 		m->count_limit = m->counts.nr > COUNT_LIMIT / 2 ? 2 * m->counts.nr : COUNT_LIMIT;
 	}
@@ -92,7 +93,7 @@ static int count(void *data, const struct model_event *ev)
 
 /* ---- the counting process ---- */
 
-static int put(int fd, const void *buf, size_t len)
+static int write_bytes(int fd, const void *buf, size_t len)
 {
 	ssize_t n;
 
@@ -108,7 +109,7 @@ static int put(int fd, const void *buf, size_t len)
 	return 0;
 }
 
-static int give_back(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
+static int give_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 {
 	struct head h = { m->kstacks.nr - kstacks, m->ustacks.nr - ustacks, m->counts.nr };
 	uint32_t *v = malloc(((size_t)h.kstacks + h.ustacks + 1) * sizeof(*v)), i;
@@ -123,13 +124,14 @@ static int give_back(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks
 		v[h.kstacks + i] = m->ustacks.v[ustacks + i].run;
 	if (h.kstacks)
 		addrs = m->kstacks.v[kstacks].off;
-	ret = put(fd, &h, sizeof(h));
+	ret = write_bytes(fd, &h, sizeof(h));
 	if (!ret)
-		ret = put(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
+		ret = write_bytes(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
 	if (!ret)
-		ret = put(fd, m->kaddrs.v + addrs, (m->kaddrs.nr - addrs) * sizeof(uint64_t));
+		ret = write_bytes(fd, m->kaddrs.v + addrs,
+				  (m->kaddrs.nr - addrs) * sizeof(uint64_t));
 	if (!ret)
-		ret = put(fd, m->counts.v, h.counts * sizeof(*m->counts.v));
+		ret = write_bytes(fd, m->counts.v, h.counts * sizeof(*m->counts.v));
 	free(v);
 	return ret;
 }
@@ -142,15 +144,15 @@ static void __attribute__((noreturn)) worker(struct model *m, const bool *mine, 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	m->opts.progress = NULL;
 	m->mine = mine;
-	ret = model_each(m, MODEL_BY_CPU, count, m);
+	ret = model_each(m, MODEL_BY_CPU, count_event, m);
 	if (!ret)
-		ret = give_back(m, fd, kstacks, ustacks);
+		ret = give_counts(m, fd, kstacks, ustacks);
 	_exit(ret == -ENOMEM ? 2 : ret ? 1 : 0);
 }
 
 /* ---- the model's own ---- */
 
-static int get(int fd, void *buf, size_t len)
+static int read_bytes(int fd, void *buf, size_t len)
 {
 	ssize_t n;
 
@@ -172,14 +174,14 @@ static uint32_t map_to(const uint32_t *v, uint32_t nr, uint32_t first, uint32_t 
 }
 
 /* @kstacks, @ustacks: how many the model had at the fork. */
-static int take(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
+static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 {
 	uint32_t *v = NULL, i, *kmap, *umap;
 	struct model_count *c;
 	struct head h;
 	int ret;
 
-	if (lseek(fd, 0, SEEK_SET) || get(fd, &h, sizeof(h)))
+	if (lseek(fd, 0, SEEK_SET) || read_bytes(fd, &h, sizeof(h)))
 		return -EIO;
 	v = malloc(((size_t)h.kstacks + h.ustacks + 1) * sizeof(*v));
 	if (!v || vec_reserve(&m->counts, h.counts + 1)) {
@@ -188,12 +190,13 @@ static int take(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 	}
 	kmap = v;
 	umap = v + h.kstacks;
-	ret = get(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
+	ret = read_bytes(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
 	for (i = 0; i < h.kstacks && !ret; i++) {
 		if (vec_reserve(&m->kaddrs, (size_t)kmap[i] + 1))
 			ret = -ENOMEM;
 		else
-			ret = get(fd, m->kaddrs.v + m->kaddrs.nr, kmap[i] * sizeof(uint64_t));
+			ret = read_bytes(fd, m->kaddrs.v + m->kaddrs.nr,
+					 kmap[i] * sizeof(uint64_t));
 		if (!ret)
 			kmap[i] = model_add_kstack(m, kmap[i]);
 	}
@@ -201,7 +204,7 @@ static int take(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 		umap[i] = model_run_ustack(m, umap[i]);
 	c = m->counts.v + m->counts.nr;
 	if (!ret)
-		ret = get(fd, c, h.counts * sizeof(*c));
+		ret = read_bytes(fd, c, h.counts * sizeof(*c));
 	if (!ret) {
 		m->counts.nr += h.counts;
 		for (; h.counts--; c++) {
@@ -266,7 +269,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 				ret = WIFEXITED(status) && WEXITSTATUS(status) == 2 ? -ENOMEM :
 										      -EIO;
 			if (!ret)
-				ret = take(m, w[i].fd, kstacks, ustacks);
+				ret = take_counts(m, w[i].fd, kstacks, ustacks);
 		}
 		if (w[i].fd >= 0)
 			close(w[i].fd);
@@ -287,7 +290,7 @@ int model_counts(struct model *m, const struct model_count **v, size_t *nr)
 		cpus = streams;
 	if (!m->counted && !tally_counts(m))
 		ret = cpus > 1 ? count_shared(m, cpus, streams) :
-				 model_each(m, MODEL_BY_CPU, count, m);
+				 model_each(m, MODEL_BY_CPU, count_event, m);
 	m->counted |= !ret;
 	*v = m->counts.v;
 	*nr = m->counts.nr;

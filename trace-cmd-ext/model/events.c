@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_events - from records to events with their stacks
+ * events.c - from records to events with their stacks
  *
  * The kernel writes an event, its kernel stack and its cookie one after the other on one CPU, and
- * only an interrupt can write something between them. So an event waits until its stacks have come,
- * or until something shows that they will not: see plugin/join/nest.h; or dropped events. Events
- * leave a lane in the order of their records.
+ * only an interrupt can write something between them (plugin/join/nest.h). So an event waits until
+ * its stacks have come, or until a later record or dropped events show that they will not come.
+ * Events leave a lane in the order of their records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,20 +50,20 @@ void lane_free(struct lane *l)
 	l->queue = NULL;
 }
 
-static struct pending *slot(struct lane *l, uint32_t nr)
+static struct pending *queue_slot(struct lane *l, uint32_t nr)
 {
 	return &l->queue[nr & (l->room - 1)];
 }
 
-static struct pending *waiting(struct lane *l, int level)
+static struct pending *waiting_event(struct lane *l, int level)
 {
-	return l->nest.open >> level & 1 ? slot(l, l->waiting[level]) : NULL;
+	return l->nest.open >> level & 1 ? queue_slot(l, l->waiting[level]) : NULL;
 }
 
 /* What the event has now is all that it gets. */
-static void settle(struct lane *l, int level)
+static void settle_level(struct lane *l, int level)
 {
-	struct pending *p = slot(l, l->waiting[level]);
+	struct pending *p = queue_slot(l, l->waiting[level]);
 
 	nest_close(&l->nest, level);
 	p->settled = true;
@@ -78,13 +78,13 @@ static void settle_all(struct lane *l, uint32_t levels)
 
 	for (level = 0; levels; level++, levels >>= 1)
 		if (levels & 1)
-			settle(l, level);
+			settle_level(l, level);
 }
 
 /* Room for one more event and its records, so that those that wait need not be settled. */
 static int make_room(struct model *m, struct lane *l)
 {
-	struct pending *p = slot(l, l->head), *queue;
+	struct pending *p = queue_slot(l, l->head), *queue;
 	uint32_t room = 2 * l->room, i;
 
 	if (!l->nr)
@@ -100,7 +100,7 @@ static int make_room(struct model *m, struct lane *l)
 	if (!queue)
 		return -ENOMEM;
 	for (i = 0; i < l->nr; i++)
-		queue[(l->head + i) & (room - 1)] = *slot(l, l->head + i);
+		queue[(l->head + i) & (room - 1)] = *queue_slot(l, l->head + i);
 	free(l->queue);
 	l->queue = queue;
 	l->room = room;
@@ -111,8 +111,8 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 		      const struct decode_common *c, int level)
 {
 	uint32_t nr = l->head + l->nr++;
-	struct pending *p = slot(l, nr);
-	struct task *t;
+	struct pending *p = queue_slot(l, nr);
+	struct model_task *t;
 
 	p->ev.ts = rec->ts;
 	p->ev.type = type;
@@ -151,7 +151,7 @@ static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
 	uint32_t nr = l->waiting[p->level] + 1;
 
 	for (; l->nest.v[p->level].passed && nr != l->head + l->nr; nr++) {
-		q = slot(l, nr);
+		q = queue_slot(l, nr);
 		if (q->level == p->level + 1 && q->cookie && q->cookie != cookie)
 			return false;
 	}
@@ -165,7 +165,7 @@ static void add_loss(struct lane *l, int missed)
 	int level;
 
 	for (level = 0; level < NEST_LEVELS; level++) {
-		p = waiting(l, level);
+		p = waiting_event(l, level);
 		if (p)
 			p->cut = true;
 	}
@@ -193,7 +193,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 		ended = nest_ended(&l->nest, level, c->tid);
 		if (ended)
 			settle_all(l, ended);
-		p = waiting(l, level);
+		p = waiting_event(l, level);
 	}
 	mine = nest_belongs(&l->nest, level, c->tid, nest_context(c->flags));
 	switch (m->types.v[type].kind) {
@@ -218,14 +218,14 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 		return;
 	case RECORD_EVENT:
 		if (p)
-			settle(l, level);
+			settle_level(l, level);
 		add_event(m, l, rec, type, c, level);
 		return;
 	default:
 		break;
 	}
 	if (p)
-		settle(l, level);
+		settle_level(l, level);
 }
 
 void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
@@ -246,7 +246,7 @@ void lane_end(struct lane *l)
 
 struct pending *lane_ready(struct lane *l)
 {
-	struct pending *p = l->nr ? slot(l, l->head) : NULL;
+	struct pending *p = l->nr ? queue_slot(l, l->head) : NULL;
 
 	return p && p->settled ? p : NULL;
 }
@@ -277,16 +277,16 @@ void lane_drop(struct lane *l)
 
 /* ---- all of them ---- */
 
-struct walk {
+struct events_walk {
 	struct model *m;
 	model_event_fn event;
 	void *data;
 	uint64_t seen;
 };
 
-static int pass_on(struct walk *w, struct lane *l)
+static int pass_on(struct events_walk *w, struct lane *l)
 {
-	struct pending *p = slot(l, l->head);
+	struct pending *p = queue_slot(l, l->head);
 	struct model *m = w->m;
 
 	if (m->opts.progress && !(++w->seen % PROGRESS_EVERY))
@@ -303,7 +303,7 @@ static int pass_on(struct walk *w, struct lane *l)
 	return w->event(w->data, &p->ev);
 }
 
-static int by_cpu(struct walk *w, struct lane *lanes, uint32_t nr)
+static int by_cpu(struct events_walk *w, struct lane *lanes, uint32_t nr)
 {
 	uint32_t i;
 	int ret = 0;
@@ -329,22 +329,22 @@ struct heap {
 	uint32_t nr;
 };
 
-static bool before(const struct heap *h, uint32_t a, uint32_t b)
+static bool is_before(const struct heap *h, uint32_t a, uint32_t b)
 {
 	if (h->v[a].ts != h->v[b].ts)
 		return h->v[a].ts < h->v[b].ts;
 	return h->v[a].lane->stream < h->v[b].lane->stream;
 }
 
-static void sift(struct heap *h, uint32_t i)
+static void sift_down(struct heap *h, uint32_t i)
 {
 	__typeof__(*h->v) tmp;
 	uint32_t c;
 
 	for (; (c = 2 * i + 1) < h->nr; i = c) {
-		if (c + 1 < h->nr && before(h, c + 1, c))
+		if (c + 1 < h->nr && is_before(h, c + 1, c))
 			c++;
-		if (before(h, i, c))
+		if (is_before(h, i, c))
 			return;
 		tmp = h->v[i];
 		h->v[i] = h->v[c];
@@ -352,7 +352,7 @@ static void sift(struct heap *h, uint32_t i)
 	}
 }
 
-static int by_time(struct walk *w, struct lane *lanes, uint32_t nr)
+static int by_time(struct events_walk *w, struct lane *lanes, uint32_t nr)
 {
 	struct heap h = { .v = calloc(nr + 1, sizeof(*h.v)) };
 	struct pending *p;
@@ -369,7 +369,7 @@ static int by_time(struct walk *w, struct lane *lanes, uint32_t nr)
 		h.v[h.nr++].lane = &lanes[i];
 	}
 	for (i = h.nr / 2; i-- > 0; )
-		sift(&h, i);
+		sift_down(&h, i);
 	while (h.nr && !ret) {
 		struct lane *l = h.v[0].lane;
 
@@ -380,7 +380,7 @@ static int by_time(struct walk *w, struct lane *lanes, uint32_t nr)
 			h.v[0].ts = p->ev.ts;
 		else
 			h.v[0] = h.v[--h.nr];
-		sift(&h, 0);
+		sift_down(&h, 0);
 	}
 	free(h.v);
 	return ret;
@@ -419,7 +419,7 @@ static uint64_t nr_wanted(const struct model *m)
 
 int model_each(struct model *m, enum model_order order, model_event_fn event, void *data)
 {
-	struct walk w = { .m = m, .event = event, .data = data };
+	struct events_walk w = { .m = m, .event = event, .data = data };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	struct lane *lanes = calloc(nr + 1, sizeof(*lanes));
 	int ret = lanes ? model_rewind(m) : -ENOMEM;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_filter - which events are wanted
+ * filter.c - which events the filter wants
  *
- * Each question is answered once for each type, task, stack or frame and then remembered.
+ * Each question is answered once for each type, task, stack or frame. The answer is kept.
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "impl.h"
 
-static bool matches(const char **patterns, size_t nr, const char *s)
+static bool matches_any(const char **patterns, size_t nr, const char *s)
 {
 	size_t i;
 
@@ -25,13 +25,13 @@ bool filter_type(struct model *m, const struct model_type *t)
 	const struct model_filter *f = &m->opts.filter;
 	char full[256];
 
-	if (!f->nr_events || matches(f->events, f->nr_events, t->name))
+	if (!f->nr_events || matches_any(f->events, f->nr_events, t->name))
 		return true;
 	snprintf(full, sizeof(full), "%s:%s", t->system, t->name);
-	return matches(f->events, f->nr_events, full);
+	return matches_any(f->events, f->nr_events, full);
 }
 
-static bool has(const uint32_t *v, size_t nr, uint32_t x)
+static bool has_number(const uint32_t *v, size_t nr, uint32_t x)
 {
 	size_t i;
 
@@ -46,17 +46,17 @@ bool filter_task(struct model *m, uint32_t tid, uint32_t tgid)
 {
 	const struct model_filter *f = &m->opts.filter;
 
-	if (f->nr_pids && !has(f->pids, f->nr_pids, tid) &&
-	    !(tgid && has(f->pids, f->nr_pids, tgid)))
+	if (f->nr_pids && !has_number(f->pids, f->nr_pids, tid) &&
+	    !(tgid && has_number(f->pids, f->nr_pids, tgid)))
 		return false;
-	return !f->nr_comms || matches(f->comms, f->nr_comms, model_comm(m, tid));
+	return !f->nr_comms || matches_any(f->comms, f->nr_comms, model_comm(m, tid));
 }
 
 bool filter_cpu(struct model *m, uint32_t cpu)
 {
 	const struct model_filter *f = &m->opts.filter;
 
-	return !f->nr_cpus || has(f->cpus, f->nr_cpus, cpu);
+	return !f->nr_cpus || has_number(f->cpus, f->nr_cpus, cpu);
 }
 
 bool filter_time(struct model *m, uint64_t ts)
@@ -69,14 +69,14 @@ bool filter_time(struct model *m, uint64_t ts)
 static bool any_frame(struct model *m, const uint32_t *frames, uint32_t nr)
 {
 	const struct model_filter *f = &m->opts.filter;
-	struct frame *fr;
+	struct frame_info *fr;
 	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
 		fr = &m->frames.v[frames[i]];
 		if (!fr->matches)
 			fr->matches = fr->pub.func &&
-				      matches(f->symbols, f->nr_symbols, fr->pub.func) ?
+				      matches_any(f->symbols, f->nr_symbols, fr->pub.func) ?
 				      MATCH_YES : MATCH_NO;
 		if (fr->matches == MATCH_YES)
 			return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the model share. See model.h. */
+/* impl.h - the data of the model, shared by its source files. model.h is the public side. */
 #ifndef TRACE_USTACK_MODEL_INT_H
 #define TRACE_USTACK_MODEL_INT_H
 
@@ -61,13 +61,13 @@ struct user_stack {
 enum match { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
 #define NOT_MADE	UINT32_MAX
 
-struct frame {
+struct frame_info {
 	struct model_frame pub;
 	bool signal;			/* a trampoline: the next address is exact */
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
 
-struct task {
+struct model_task {
 	uint32_t tid, tgid;
 	bool wanted;			/* by the filter's names and ids */
 	uint64_t events;		/* in the whole file */
@@ -131,7 +131,7 @@ struct model {
 
 	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
 	VEC(struct type) types;
-	VEC(struct task) tasks;
+	VEC(struct model_task) tasks;
 	struct hidx task_idx;
 	bool tgids;			/* tasks have their tgid */
 
@@ -144,7 +144,7 @@ struct model {
 	uint32_t *run_ustack;		/* by run: ustack + 1, or 0 */
 	uint32_t missing[JOIN_NR_STATES];	/* ustack + 1 by state, or 0 */
 
-	VEC(struct frame) frames;
+	VEC(struct frame_info) frames;
 	struct hidx frame_idx;
 	VEC(uint32_t) index;		/* the stacks' frames */
 	VEC(struct model_line) lines;	/* of the last model_lines() */
@@ -160,7 +160,7 @@ struct model {
 
 /* model.c */
 uint32_t model_type_of(struct model *m, const struct decode_common *c);
-struct task *model_task(struct model *m, uint32_t tid);
+struct model_task *model_task(struct model *m, uint32_t tid);
 
 /* stacks.c: MODEL_NONE without memory or without a stack. */
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* model - opening and scanning, and what there is once. See model.h. */
+/* model.c - open and scan a file; the data that a file has once. See model.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +50,9 @@ uint32_t model_type_of(struct model *m, const struct decode_common *c)
 	return m->type_of_id[c->type] != NO_TYPE ? m->type_of_id[c->type] : add_type(m, c->type);
 }
 
-struct task *model_task(struct model *m, uint32_t tid)
+struct model_task *model_task(struct model *m, uint32_t tid)
 {
-	struct task *t;
+	struct model_task *t;
 	uint32_t i;
 	size_t pos;
 
@@ -75,7 +75,7 @@ struct task *model_task(struct model *m, uint32_t tid)
 static void learn_tgids(struct model *m)
 {
 	struct join_answer ans;
-	struct task *t;
+	struct model_task *t;
 	uint32_t i;
 
 	m->tgids = true;
@@ -99,15 +99,15 @@ struct noted {
 
 static void note_task(struct model *m, struct noted *last)
 {
-	struct task *t = last->events ? model_task(m, last->tid) : NULL;
+	struct model_task *t = last->events ? model_task(m, last->tid) : NULL;
 
 	if (t)
 		t->events += last->events;
 	last->events = 0;
 }
 
-static void note(struct model *m, const struct tep_record *rec, const struct decode_common *c,
-		 struct noted *last)
+static void note_record(struct model *m, const struct tep_record *rec,
+			const struct decode_common *c, struct noted *last)
 {
 	uint32_t type = model_type_of(m, c);
 	struct model_info *info = &m->info;
@@ -144,7 +144,7 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 		tally_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
 		decode_common(&m->dec, rec, &c);
-		note(m, rec, &c, &noted);
+		note_record(m, rec, &c, &noted);
 		ret = feed_decoded(feed, rec, &c);
 		if (m->tally)
 			tally_record(m, rec, &c);
@@ -159,7 +159,7 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	return ret;
 }
 
-static int dropped(void *data, const char *buffer)
+static int note_dropped(void *data, const char *buffer)
 {
 	struct model *m = data;
 	uint32_t i;
@@ -202,7 +202,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 static int scan(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
-	struct drops_sink drops = { .dropped = dropped, .data = m };
+	struct drops_sink drops = { .dropped = note_dropped, .data = m };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	uint64_t done = 0;
 	struct feed *feed;
@@ -411,7 +411,7 @@ const char *model_comm(struct model *m, uint32_t tid)
 
 uint32_t model_tgid(struct model *m, uint32_t tid)
 {
-	struct task *t;
+	struct model_task *t;
 
 	if (!m->tgids)
 		learn_tgids(m);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * model - one opened trace.dat: its events, each with its kernel stack and its joined user stack
+ * model.h - one opened trace.dat: its events, each with its kernel stack and its joined user stack
  *
- * model_open() reads the file once and joins requests with stacks; model_each() and model_count()
- * then go through its events. A traced event is up to three records in the file (itself, its kernel
- * stack, its cookie); here it is one struct model_event. Records that are no events of their own
- * (kernel_stack, user_stack, user_unwind_*) are not passed on.
+ * model_open() reads the file once and joins requests with stacks. model_each() and model_counts()
+ * then go through its events. A traced event is up to three records in the file (the event, its
+ * kernel stack, its cookie); here it is one struct model_event. Records that are not events of
+ * their own (kernel_stack, user_stack, user_unwind_*) are not passed on.
  *
- * Everything that repeats is interned and known by a small number: event types, kernel stacks, user
- * stacks, frames. Numbers begin at 0, are dense (a caller may keep arrays of its own over them) and
- * stay valid until model_close(), and so do strings, addresses and struct maps_file; a pointer to a
- * struct or to frame numbers is valid until the next call for one of its kind. Symbols are looked
- * up when the frames of a stack are asked for, once a frame.
+ * Everything that repeats is interned and has a small number: event types, kernel stacks, user
+ * stacks, frames. Numbers start at 0 and are dense, so a caller may keep arrays over them. Numbers,
+ * strings, addresses and struct maps_file stay valid until model_close(). A pointer to a struct or
+ * to frame numbers is valid until the next call for one of its kind. Symbols are looked up when the
+ * frames of a stack are asked for, once a frame.
  *
- * Nothing is printed; errors are sentences. Not thread safe. A damaged file can end the process
- * (libtracecmd): see cmd_guard(). Memory grows with the distinct stacks and with the runs of
- * requests (plugin/join/join.h), not with the events.
+ * The model prints nothing; errors are sentences. It is not thread safe. A damaged file can end the
+ * process (libtracecmd): see cmd_guard(). Memory grows with the distinct stacks and with the runs
+ * of requests (plugin/join/join.h), not with the events.
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
  *	if (!m) { cmd_error("%s: %s", path, why); return CMD_INPUT; }

@@ -2,10 +2,10 @@
 /*
  * names.c - does the file have what a filter names?
  *
- * A name that nothing in the file has is an error, told with the names that are like it: an empty
- * report would say that nothing happened. Which events, tasks and CPUs there are is known when the
- * file has been scanned. The functions are known once all stacks have been looked up; that ends as
- * soon as each pattern has one.
+ * A name that nothing in the file has is an error, reported with the names that are similar to it:
+ * an empty report would say that nothing happened. The scan finds all events, tasks and CPUs of the
+ * file. The functions are known only after the lookup of all stacks; the lookup stops as soon as
+ * each pattern has a function.
  */
 #include <errno.h>
 #include <fnmatch.h>

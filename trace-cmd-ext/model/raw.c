@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * reader_raw - records straight from the pages of the ring buffer
+ * raw.c - records straight from the pages of the ring buffer
  *
  * The pages in a file are those of the kernel: a time stamp of 8 bytes, a long with the number of
  * bytes that follow (and flags), then entries. include/linux/ring_buffer.h and the file's own
@@ -13,11 +13,13 @@
  *	         29			padding: a word with its size
  *	         30, 31			a word with the rest of a longer delta, of a time stamp
  *
- * Nothing is copied: the file is mapped, a record's data points into it. What was read is given
- * back to the system now and then, as the pages of a large file would count as this process's.
+ * Nothing is copied: the file is mapped, and the data of a record points into the mapping. Pages
+ * that were read are given back to the system now and then, because the pages of a large file would
+ * count as this process's memory.
  *
- * Time stamps that libtracecmd converts, and whatever else it may know about a file, are left to
- * it: this is used only where the first record of every stream is the same here and there.
+ * Time stamps that libtracecmd converts, and everything else that libtracecmd may know about a
+ * file, are left to libtracecmd: this code is used only if the first record of every stream is the
+ * same in both.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +51,7 @@ static int found_pages(void *data, const char *buffer, uint32_t cpu, uint64_t of
 {
 	struct found *f = data;
 	struct reader *r = f->r;
-	struct stream *s;
+	struct input_stream *s;
 	size_t i;
 
 	for (i = 0; i < r->streams.nr; i++) {
@@ -70,7 +72,7 @@ static int found_pages(void *data, const char *buffer, uint32_t cpu, uint64_t of
 	return 0;
 }
 
-static void rewind_stream(struct stream *s)
+static void rewind_stream(struct input_stream *s)
 {
 	s->raw.page = s->raw.offset;
 	s->raw.dropped = s->raw.offset;
@@ -155,7 +157,7 @@ static inline uint64_t read8(const struct reader *r, const unsigned char *p)
 }
 
 /* Pages behind are the system's again; what they held can be read again all the same. */
-static void drop_behind(struct reader *r, struct stream *s)
+static void drop_behind(struct reader *r, struct input_stream *s)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);
 	uint64_t from = (s->raw.dropped + page - 1) & -page, to;
@@ -169,7 +171,7 @@ static void drop_behind(struct reader *r, struct stream *s)
 }
 
 /* The next page with something in it. */
-static bool load_page(struct reader *r, struct stream *s)
+static bool load_page(struct reader *r, struct input_stream *s)
 {
 	const unsigned char *p;
 	uint32_t head = 8 + r->long_size, commit, size;
@@ -201,7 +203,7 @@ static bool load_page(struct reader *r, struct stream *s)
 
 struct tep_record *raw_next(struct reader *r, uint32_t stream)
 {
-	struct stream *s = &r->streams.v[stream];
+	struct input_stream *s = &r->streams.v[stream];
 	const unsigned char *begin, *p;
 	struct tep_record *rec;
 	uint32_t word, type, length;

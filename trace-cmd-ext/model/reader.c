@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* reader - see reader.h */
+/* reader.c - open a file, read its streams. See reader.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -159,7 +159,7 @@ static int open_set(struct reader *r, struct reader_set *set)
 }
 
 /* Twice the room, or the first. */
-static int more_room(struct stream *s)
+static int more_room(struct input_stream *s)
 {
 	size_t room = s->room ? 2 * s->room : READER_KEEP, i, from;
 	struct tep_record **keep = calloc(room, sizeof(*keep)), **own = calloc(room, sizeof(*own));
@@ -190,7 +190,7 @@ static int more_room(struct stream *s)
 
 int reader_keep(struct reader *r, uint32_t stream, size_t nr)
 {
-	struct stream *s = &r->streams.v[stream];
+	struct input_stream *s = &r->streams.v[stream];
 	int ret = 0;
 
 	while (!ret && s->room < nr)
@@ -202,7 +202,7 @@ int reader_keep(struct reader *r, uint32_t stream, size_t nr)
 static int find_streams(struct reader *r)
 {
 	struct tep_record *rec;
-	struct stream *s;
+	struct input_stream *s;
 	uint32_t i;
 	size_t k;
 
@@ -272,7 +272,7 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 	return r;
 }
 
-static void drop_records(struct stream *s)
+static void drop_records(struct input_stream *s)
 {
 	size_t i;
 
@@ -287,7 +287,7 @@ static void drop_records(struct stream *s)
 	s->nr = 0;
 }
 
-static void free_stream(struct stream *s)
+static void free_stream(struct input_stream *s)
 {
 	drop_records(s);
 	while (s->blocks.nr)
@@ -315,7 +315,7 @@ void reader_close(struct reader *r)
 
 struct tep_record *reader_next(struct reader *r, uint32_t stream)
 {
-	struct stream *s = &r->streams.v[stream];
+	struct input_stream *s = &r->streams.v[stream];
 	struct tep_record **slot;
 
 	if (r->raw)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * reader - the raw records of a trace.dat, stream by stream
+ * reader.h - the raw records of a trace.dat, stream by stream
  *
  * A stream is one CPU of one buffer. Formats, names and the list of buffers come from libtracecmd.
- * The records come straight from the ring-buffer pages in the file where those are stored plainly
- * (raw.c, several times faster), and from libtracecmd otherwise: compressed files, files
- * whose time stamps are converted.
+ * The records come straight from the ring-buffer pages in the file if these are stored plainly
+ * (raw.c, several times faster). Otherwise, in compressed files and files whose time stamps are
+ * converted, the records come from libtracecmd.
  *
- * After fork() parent and child may both read, the child from the begin: see reader_rewind().
+ * After fork() parent and child may both read, the child from the start: see reader_rewind().
  */
 #ifndef TRACE_USTACK_READER_H
 #define TRACE_USTACK_READER_H

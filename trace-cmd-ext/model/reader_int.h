@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the reader share. */
+/* reader_int.h - the data of the reader, shared by reader.c and raw.c */
 #ifndef TRACE_USTACK_READER_INT_H
 #define TRACE_USTACK_READER_INT_H
 
@@ -26,7 +26,7 @@ struct raw_stream {
 	uint32_t page_size;
 };
 
-struct stream {
+struct input_stream {
 	struct reader_stream pub;
 	int index;			/* libtracecmd's number of the CPU */
 	struct tep_record *ahead;	/* read, and not yet passed on */
@@ -53,7 +53,7 @@ struct reader {
 	struct tep_handle *tep;
 	struct reader_set data;		/* the one that is read from */
 	struct reader_set meta;		/* the first one, once rewound: has @tep */
-	VEC(struct stream) streams;
+	VEC(struct input_stream) streams;
 };
 
 /* raw.c: r->raw tells whether it can be used */

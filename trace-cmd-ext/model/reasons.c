@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* reasons - see reasons.h */
+/* reasons.c - the texts of the reasons. See reasons.h. */
 #include "reasons.h"
 
 static const struct {

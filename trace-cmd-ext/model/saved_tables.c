@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* saved_tables - see saved_tables.h */
+/* saved_tables.c - write and read FILE.tables. See saved_tables.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * saved_tables - FILE.tables: which files had an unwind table while FILE was recorded
+ * saved_tables.h - FILE.tables: which files had an unwind table while FILE was recorded
  *
- * Text, one file a line, behind a line that names the recording by the id in its trace.dat (option
- * TRACEID), so that what another recording of that name left is not taken for this one's:
+ * FILE.tables is text, one file a line. Its first line names the recording by the ID in its
+ * trace.dat (option TRACEID), so that the tables of another recording with the same name do not
+ * count:
  *
  *	trace-ustack-tables 1 ID
  *	CAUSE \t BUILD-ID \t TEXT \t COVERED \t HOLES \t ERRNO \t PATH
  *
- * CAUSE is tables_cause_name(); BUILD-ID hexadecimal, "-" without one; TEXT and COVERED are bytes
- * of code, HOLES ranges that a table has no words for, ERRNO what was behind "error". In PATH a
- * line feed is \012, as in /proc/PID/maps. It says nothing that only the recorded machine knows:
- * files are known by their build-ids.
+ * CAUSE is tables_cause_name(). BUILD-ID is hexadecimal, "-" without a build ID. TEXT and COVERED
+ * are bytes of code. HOLES are the ranges that a table cannot describe. ERRNO is the cause of
+ * "error". A line feed in PATH is \012, as in /proc/PID/maps. Nothing in the text depends on the
+ * recorded machine: files are known by their build IDs.
  */
 #ifndef TRACE_USTACK_SAVED_TABLES_H
 #define TRACE_USTACK_SAVED_TABLES_H

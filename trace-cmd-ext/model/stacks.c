@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_stacks - stacks and frames by number
+ * stacks.c - stacks and frames by number
  *
- * A user stack is known by its address list (the join stores equal ones once), its process, the
- * epoch of that process's mappings and its flags: what is equal in these resolves alike. Requests
- * of one run share one answer, so an event needs only its run's number to have its stack's.
+ * The key of a user stack is its address list (the join stores equal lists once), its process, the
+ * epoch of that process's mappings, and its flags: stacks that agree in these resolve alike.
+ * Requests of one run share one answer, so the number of its run is enough to find the stack of an
+ * event.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
 
 /* ---- user stacks ---- */
 
-static uint32_t missing(struct model *m, enum join_state state, uint32_t run)
+static uint32_t missing_ustack(struct model *m, enum join_state state, uint32_t run)
 {
 	struct user_stack *u;
 
@@ -161,7 +162,8 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	join_run(m->join, run, &ans, NULL);
 	if (ans.state == JOIN_NONE)
 		return MODEL_NONE;
-	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) : missing(m, ans.state, run);
+	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) :
+				      missing_ustack(m, ans.state, run);
 	m->run_ustack[run] = u + 1;		/* 0 again for MODEL_NONE */
 	return u;
 }
@@ -199,7 +201,7 @@ static uint64_t frame_hash(const struct model_frame *f)
 static uint32_t get_frame(struct model *m, const struct model_frame *want, bool *new)
 {
 	uint64_t hash = frame_hash(want);
-	struct frame *f;
+	struct frame_info *f;
 	uint32_t i;
 	size_t pos;
 
@@ -248,7 +250,7 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 	struct model_frame want = { .addr = addr, .exact = exact };
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, i;
 	struct uu_symbol sym;
-	struct frame *f;
+	struct frame_info *f;
 	bool new;
 
 	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
@@ -429,7 +431,7 @@ uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t 
 
 uint64_t model_lookup(struct model *m, uint32_t frame)
 {
-	const struct frame *f = &m->frames.v[frame];
+	const struct frame_info *f = &m->frames.v[frame];
 	bool here = f->pub.exact || f->signal || !f->pub.offset;
 
 	/* a return address belongs to the call before it */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * model_tally - counting events in the same pass that fills the join
+ * tally.c - count events in the same pass that fills the join
  *
- * During the scan nobody knows yet which stack a request gets. So an event is noted by the record
- * that asked for its stack, and what the notes mean is found out when the join is finished: a
- * stream's notes lie in the order of its records, so each task's runs are met in their order, too.
- * Events that follow one another and differ in nothing share a note. What the filter says of tasks
- * and of functions is asked at the end, as it needs the stacks.
+ * During the scan nobody knows yet which stack a request gets. So the tally notes an event by the
+ * record that asked for its stack, and finds the meaning of the notes when the join is finished.
+ * The notes of a stream are in the order of its records, so the runs of each task come in their
+ * order too. Events that follow one another and differ in nothing share a note. The filter is asked
+ * about tasks and functions at the end, because the answers need the stacks.
  *
- * Notes grow with the events. Where there are too many, they are forgotten, and model_counts()
- * reads the file once more.
+ * Notes grow with the events. If there are too many, the tally drops all of them, and
+ * model_counts() reads the file once more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,14 +30,14 @@ struct note {
 };
 
 /* Where a stream's notes begin. */
-struct part {
+struct tally_part {
 	uint32_t stream;
 	size_t first;
 };
 
 struct tally {
 	VEC(struct note) notes;
-	VEC(struct part) parts;
+	VEC(struct tally_part) parts;
 	struct lane lane;
 	size_t max_notes;
 	size_t next;			/* number of the record right behind the last note's */
@@ -72,7 +72,7 @@ void tally_give_up(struct model *m)
 void tally_stream(struct model *m, uint32_t stream)
 {
 	struct tally *t = m->tally;
-	struct part *p = vec_add(&t->parts);
+	struct tally_part *p = vec_add(&t->parts);
 
 	t->next = 0;
 	t->failed |= !p || lane_start(m, &t->lane, stream);
@@ -111,7 +111,7 @@ static void add_note(struct tally *t, const struct pending *p)
 	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 
-static void drain(struct tally *t)
+static void take_ready(struct tally *t)
 {
 	struct pending *p;
 
@@ -129,7 +129,7 @@ void tally_record(struct model *m, struct tep_record *rec, const struct decode_c
 	if (t->failed || !t->lane.wanted)
 		return;
 	lane_add(m, &t->lane, rec, c);
-	drain(t);
+	take_ready(t);
 }
 
 void tally_stream_end(struct model *m)
@@ -137,12 +137,12 @@ void tally_stream_end(struct model *m)
 	if (m->tally->failed)
 		return;
 	lane_end(&m->tally->lane);
-	drain(m->tally);
+	take_ready(m->tally);
 }
 
 /* ---- what they mean ---- */
 
-static bool wanted(struct model *m, const struct task *t, const struct model_count *c)
+static bool is_wanted(struct model *m, const struct model_task *t, const struct model_count *c)
 {
 	const struct model_filter *f = &m->opts.filter;
 	struct model_event ev = { .kstack = c->kstack, .ustack = c->ustack };
@@ -177,7 +177,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 			 size_t nr)
 {
 	struct tally *t = m->tally;
-	struct task *task = NULL;
+	struct model_task *task = NULL;
 	struct lasts lasts = {};
 	struct model_count c;
 	struct note n;
@@ -192,7 +192,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 			c.ustack = model_run_ustack(m, join_run_at(m->join, stream, n.tid, n.asked,
 								   n.cookie,
 								   last_of(&lasts, n.tid)));
-		if (wanted(m, task, &c) && !add_up(t, counts, nr, &c))
+		if (is_wanted(m, task, &c) && !add_up(t, counts, nr, &c))
 			memcpy((char *)counts + nr++ * sizeof(c), &c, sizeof(c));
 	}
 	return nr;

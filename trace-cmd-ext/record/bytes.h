@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rec_bytes - parts of a file, put together in memory
+ * bytes.h - put parts of a file together in memory, in a struct text
  *
- * In a struct text, for numbers in the byte order of the machine.
+ * Numbers are in the byte order of the machine.
  */
 #ifndef TRACE_USTACK_REC_BYTES_H
 #define TRACE_USTACK_REC_BYTES_H

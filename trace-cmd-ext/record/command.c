@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_command - the command that is recorded
+ * command.c - the command that is recorded
  *
- * Its process is made early, so that its PID can be set as a filter, and waits in front of execve()
- * until everything is recorded. Nothing of the recorder's own limits and signals is passed on.
+ * The recorder makes the command's process early, so that its PID can be set as a filter. The
+ * process waits before execve() until everything is recorded. The command does not inherit the
+ * recorder's own limits and signal masks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +113,7 @@ int command_prepare(struct rec *r)
 	return 0;
 }
 
-int command_go(struct rec *r)
+int command_start(struct rec *r)
 {
 	int err = 0;
 	ssize_t n;
@@ -131,7 +132,7 @@ int command_go(struct rec *r)
 	return err == ENOENT ? 127 : 126;
 }
 
-static bool ended(struct rec *r)
+static bool has_ended(struct rec *r)
 {
 	if (!r->child_ended && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
 		r->child_ended = true;
@@ -142,10 +143,10 @@ void command_end(struct rec *r)
 {
 	int i;
 
-	if (!r->child || ended(r))
+	if (!r->child || has_ended(r))
 		return;
 	kill(r->child, SIGTERM);
-	for (i = 0; i < END_TRIES && !ended(r); i++)
+	for (i = 0; i < END_TRIES && !has_ended(r); i++)
 		usleep(END_US);
 	if (!r->child_ended)
 		cmd_error("%s: it does not end; it goes on as process %d", r->opts.cmd[0],

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_dat - the trace.dat file
+ * dat.c - write the trace.dat file
  *
- * Version 6, which every trace-cmd and KernelShark reads, as trace-cmd.dat.v6(5) describes it:
- * formats of events, symbols of the kernel, names of tasks; then options, and the pages of the
- * ring buffers, CPU by CPU. The events are in the top buffer, so that reports show them without
- * the name of an instance; the records of mappings are in an instance "maps".
+ * The file has version 6, which every trace-cmd and KernelShark reads. trace-cmd.dat.v6(5)
+ * describes it: formats of events, symbols of the kernel, names of tasks; then options, and the
+ * pages of the ring buffers, CPU by CPU. The events are in the top buffer, so that reports show
+ * them without the name of an instance. The records of mappings are in an instance "maps".
  *
- * The head is written before the recording, and room for the rest is kept, so that a disk that
+ * The recorder writes the head before the recording and reserves room for the rest. So a disk that
  * gets full in between ends the recording but leaves it readable: data is moved to the file piece
- * by piece, and each piece given back. The file has another name (FILE.part) until it is complete.
+ * by piece, and each piece is given back. The file has another name (FILE.part) until it is
+ * complete.
  *
- * So what is recorded is at each moment in the file or beside it. Whoever is to complete it after
- * an error, or after the recorder was killed with its guard (resume.c), can tell where: the
- * table of the CPUs' data is written at once, in front of any data, and says where that belongs;
- * what was moved is a hole where it came from, which is gone when all of it was.
+ * So at each moment all recorded data is in the file or next to it. After an error, or after
+ * someone killed the recorder and its guard, resume.c can tell which. The table of the CPUs' data
+ * is written at once, before any data, and says where the data belongs. Data that was moved leaves
+ * a hole in the file it came from, and that file is removed when all of its data was moved.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +156,7 @@ static void unlink_raw(const struct rec *r)
 	}
 }
 
-int dat_head(struct rec *r)
+int dat_write_head(struct rec *r)
 {
 	static const char magic[] = "\x17\x08\x44tracing6";
 	struct text b = {};
@@ -405,7 +406,7 @@ static bool has_its_name(const struct rec *r)
 	       file.st_dev == named.st_dev && file.st_ino == named.st_ino;
 }
 
-int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
+int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps)
 {
 	uint64_t total = top->end - top->data + (maps ? maps->end - maps->data : 0);
 	struct text b = {};
@@ -467,7 +468,7 @@ out:
 	free(options.v);
 	free(b.v);
 	if (!ret)
-		return dat_move(r, &top, instance ? &maps : NULL);
+		return dat_move_data(r, &top, instance ? &maps : NULL);
 	free(top.size);
 	free(maps.size);
 	return unfinished(r, ret);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_events - which events are meant, and what is set for each
+ * events.c - which events -e selects, and how each one is configured
  *
- * "SYSTEM:NAME" with shell patterns in both; "NAME" of any system; or "SYSTEM" for all of its
- * events. An event that several -e mean is configured as the last of them says.
+ * A pattern is "SYSTEM:NAME" with shell wildcards in both; "NAME" for any system; or "SYSTEM" for
+ * all of its events. If several -e select an event, the last of them configures it.
  *
- * The option userstacktrace_deferred gives each event of the instance a stack. Once some event is
- * not to have one, or only sometimes, triggers give them to the others: only those pay.
+ * The option userstacktrace_deferred gives each event of the instance a stack. As soon as some
+ * event gets no stack, or gets one only sometimes, the recorder uses triggers on the other events
+ * instead: then only those events pay.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -155,7 +156,7 @@ static int event_file(struct rec *r, const struct rec_event *ev, const char *fil
 	if (!ret)
 		return 0;
 	if (ret == -EINVAL || ret == -ENOENT)
-		says = rt_kernel_says(in);
+		says = rt_read_error(in);
 	if (ret == -EBUSY)
 		cmd_error("%s:%s: %s: no more than 62 tracers can have deferred user stacks at a "
 			  "time; end another one", ev->system, ev->name, value);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_free - the memory of a recording
+ * free.c - free the memory of a recording, wherever it ended
  *
- * Wherever it ended: what was not made yet is NULL. Descriptors, instances and processes have been
- * taken care of by then.
+ * Members that were not made yet are NULL. Others have closed descriptors, removed instances and
+ * ended processes by then.
  */
 #include <stdlib.h>
 

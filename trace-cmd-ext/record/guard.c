@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_guard - a process that outlives the recorder
+ * guard.c - a process that outlives the recorder
  *
- * It holds one end of a pipe whose other end closes when the recorder dies, of whatever. It then
- * stops tracing, reads what is left in the buffers, completes the file, and removes the instances:
- * the same functions, in the copy of the recorder that fork() made. It is made before there is an
- * instance or a thread, has a session of its own, so that no Ctrl-C reaches it, and does nothing
- * until then but lock the instances, when it hears that they are there.
+ * The guard holds one end of a pipe, whose other end closes when the recorder dies for any reason.
+ * The guard then stops tracing, reads the rest of the buffers, completes the file and removes the
+ * instances, with the same functions, in the copy of the recorder that fork() made. The recorder
+ * makes the guard before it has an instance or a thread. The guard has a session of its own, so
+ * that Ctrl-C does not reach it. Until the recorder dies it only locks the instances, when it
+ * learns that they exist.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rec - what the files of `trace-ustack record` share
+ * impl.h - the data of a recording, and what the files of `trace-ustack record` call of each other
  *
- *	run.c	what happens in which order
+ *	run.c	the order of the steps
  *	wait.c	from the start of recording to its end: signals, CMD, processes, time
- *	tracefs.c	tracefs: found, written to, and what a failure means
- *	events.c	-e: which events are meant, their filters, who gets stacks
- *	own.c	the recorder's own tasks, left out of what it records
+ *	tracefs.c	tracefs: found, written to, and the meaning of a failure
+ *	events.c	-e: which events it selects, their filters, who gets stacks
+ *	own.c	the recorder's own tasks, left out of the recording
  *	setup.c	the two instances: made, configured, started, stopped
  *	left.c	instances of recorders that are gone
  *	guard.c	a second process that finishes when the first one dies
  *	command.c	CMD: found, started, waited for
  *	tables.c	unwind tables for what runs and what starts
- *	model/saved_tables.c	FILE.tables: which files had them
+ *	model/saved_tables.c	FILE.tables: which files had tables
  *	read.c	from the ring buffers to files, by a few threads
- *	dat.c	trace.dat: its head, and all put together
- *	names.c	names of tasks for it
+ *	dat.c	trace.dat: its head, and how all parts are put together
+ *	names.c	names of tasks for trace.dat
  *	resume.c	files that recorders which are gone did not complete
- *	jit.c	/tmp/perf-PID.map of traced processes, kept beside the file
- *	summary.c	what the file holds
- *	join.c	what became of its requests and stacks
- *	json.c	the same for programs
+ *	jit.c	/tmp/perf-PID.map of traced processes, kept next to the file
+ *	summary.c	the contents of the file
+ *	join.c	the answers to its requests
+ *	json.c	the summary for programs
  *	free.c	the memory of all that
  *
- * Nothing outside the two instances is changed, so whatever ends a recorder leaves nothing but
- * these and its unfinished file behind: the guard completes that and removes them, and if it was
- * killed too, resume.c and left.c do. Tables are gone with the descriptor that the recorder
- * had.
+ * The recorder changes nothing outside the two instances. So a recorder that ends for any reason
+ * leaves only the instances and its unfinished file behind: the guard completes the file and
+ * removes the instances. If the guard was killed too, resume.c and left.c do it later. Tables are
+ * gone when the recorder's descriptor is closed.
  *
  * Why the file is written here: libtracecmd's public interface (3.1.6 to 3.4) reads files and has
- * no function that writes one. `trace-cmd record` as a child would do, but has a die() for each
- * error, counts nothing, cleans nothing up when it is killed, and needs the sysctl ftrace_enabled
- * to be writable, which it is not in many containers and virtual machines.
+ * no function that writes one. `trace-cmd record` as a child could write it, but it calls die() on
+ * each error, counts nothing and cleans nothing up when it is killed. It also needs a writable
+ * sysctl ftrace_enabled, which many containers and virtual machines lack.
  *
- * Functions that return int return 0, or an exit code (enum cmd_exit) after telling the error,
- * unless it says otherwise.
+ * Functions that return int return 0, or an exit code (enum cmd_exit) after they printed the error,
+ * unless their comment says otherwise.
  */
 #ifndef TRACE_USTACK_REC_H
 #define TRACE_USTACK_REC_H
@@ -50,18 +50,18 @@
 
 struct rec_event {
 	char *system, *name;
-	const struct rec_select *sel;	/* the last one that means it */
+	const struct rec_select *sel;	/* the last -e that selects this event */
 };
 
 /* How user stacks are asked for. */
 enum rec_how {
-	REC_OPTION,			/* the option: all events of the instance */
-	REC_TRIGGER,			/* the trigger, for some of the events */
-	REC_FALLBACK,			/* options/userstacktrace: the kernel has neither */
-	REC_NONE,			/* no event is to have one */
+	REC_OPTION,			/* by the option: all events of the instance */
+	REC_TRIGGER,			/* by triggers on some of the events */
+	REC_FALLBACK,			/* by options/userstacktrace: the kernel has neither */
+	REC_NONE,			/* no event gets a user stack */
 };
 
-/* What the guard must know of how far the recorder got; in shared memory. */
+/* How far the recorder got, for the guard; in shared memory. */
 enum rec_stage {
 	REC_SETUP,			/* nothing was recorded */
 	REC_RUNNING,			/* the head of the file is there, data may be */
@@ -70,7 +70,7 @@ enum rec_stage {
 
 struct rec_shared {
 	enum rec_stage stage;
-	uint64_t head_end;		/* bytes of the head in the file */
+	uint64_t head_end;		/* size of the head in the file, in bytes */
 };
 
 struct rec_jit;
@@ -82,13 +82,13 @@ struct tables_summary;
 struct rec_buffer {
 	struct tracefs_instance *instance;
 	char name[64];
-	const char *label;		/* what the file calls it; "" the top buffer */
-	int lock;			/* descriptor of its folder, locked as long as we live */
+	const char *label;		/* its name in the file; "": the top buffer */
+	int lock;			/* descriptor of its folder, locked while we live */
 	struct rec_stream *stream;	/* one a CPU, while recording */
-	bool recorded;			/* there are files of its CPUs */
+	bool recorded;			/* the files of its CPUs exist */
 	char **stats;			/* per_cpu/cpuN/stats at the end, one a CPU */
-	uint64_t data;			/* offset in the complete file of the first CPU's data */
-	uint64_t *size;			/* bytes of it, one a CPU; the next follows */
+	uint64_t data;			/* offset of the first CPU's data in the complete file */
+	uint64_t *size;			/* bytes of each CPU's data, one after the other */
 };
 
 enum { REC_EVENTS, REC_MAPS, REC_NR_BUFFERS };
@@ -101,109 +101,109 @@ struct rec {
 	struct rec_buffer buf[REC_NR_BUFFERS];
 	int nr_cpus;
 	unsigned int page_size;		/* of the ring buffers */
-	unsigned long kb;		/* a CPU of the events' buffer */
+	unsigned long kb;		/* size of the events' buffer, KB a CPU */
 	char part[PATH_MAX];		/* the file until it is complete */
-	int out;			/* descriptor of it */
-	uint64_t id;			/* of the recording, random; 0: it has none */
+	int out;			/* descriptor of @part */
+	uint64_t id;			/* TRACEID of the recording, random; 0: none */
 	struct rec_shared *shared;
 	pid_t guard;
-	int guard_pipe;			/* our end; closed when we die */
-	pid_t child;			/* CMD, 0: none */
-	pid_t *own;			/* tasks of the recorder, all that it has while recording */
+	int guard_pipe;			/* the recorder's end; closes when the recorder dies */
+	pid_t child;			/* process of CMD, 0: none */
+	pid_t *own;			/* all tasks of the recorder while recording */
 	size_t nr_own;
-	int child_go;			/* written to: CMD may start */
-	int child_status;		/* of waitpid(), valid if child_ended */
+	int child_go;			/* a write to this pipe starts CMD */
+	int child_status;		/* from waitpid(), valid if child_ended */
 	bool child_ended;
 	int trouble;			/* eventfd: a reader cannot go on */
-	int stop;			/* eventfd: readers end */
+	int stop;			/* eventfd: readers shall end */
 	struct rec_reader *reader;	/* threads, while recording */
 	int nr_readers;
 	struct rec_tables *tables;
 	struct rec_jit *jit;		/* NULL before jit_begin() */
-	double seconds;			/* how long was recorded */
+	double seconds;			/* duration of the recording */
 	bool disk_full;
-	char *comms;			/* "PID NAME" lines, of the beginning */
+	char *comms;			/* "PID NAME" lines, from the start of the recording */
 };
 
 /* ---- events.c ---- */
 
 int rec_select_events(struct rec *r);
-/* Filters, triggers or options into the events' instance, which has none enabled yet. */
+/* Set filters, triggers or options in the events' instance, before any event is enabled. */
 int rec_configure_events(struct rec *r);
 int rec_enable_events(struct rec *r);
 /*
- * Record an event, with its stacks, only where the condition @own holds, too. If the kernel refuses
- * that, all is as before, and -errno is returned.
+ * Add the condition @own to the filter of an event and of its stacks. If the kernel refuses it,
+ * nothing changes, and -errno is returned.
  */
 int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own);
 
 /* ---- own.c ---- */
 
-/* The recorder's threads, all of them running by now, and its guard. */
+/* List the recorder's threads and its guard in r->own. All threads must run by now. */
 void own_find(struct rec *r);
 bool own_has(const struct rec *r, pid_t tid);
-/* What they do is not recorded, nor what is done to them alone; 0 or -errno. */
+/* Leave out the events of these tasks, and those that only concern these tasks; 0 or -errno. */
 int own_leave_out(struct rec *r);
 
 /* ---- setup.c ---- */
 
-/* Can this kernel do what is asked for? Sets @how. */
+/* Can this kernel do what the options ask for? Sets r->how. */
 int rec_check_kernel(struct rec *r);
 int rec_make_instances(struct rec *r);
-/* What the instances of a recorder are called. */
+/* Set the names of the instances of the recorder @pid. */
 void rec_name_instances(struct rec *r, pid_t pid);
-/* For the guard: those that the recorder has made. */
+/* For the guard: open the instances that the recorder has made. */
 void rec_adopt_instances(struct rec *r);
 int rec_configure(struct rec *r);
-/* The tasks whose events are recorded. */
+/* Set the tasks whose events are recorded. */
 int rec_set_pids(struct rec *r);
 int rec_start(struct rec *r);
-/* No more events, then no more records. */
+/* Stop the events, then the records. */
 void rec_stop(struct rec *r);
 void rec_read_stats(struct rec *r);
-/* Remove both; told if that fails. */
+/* Remove both instances; prints an error if that fails. */
 int rec_remove_instances(struct rec *r);
 
 /* ---- left.c ---- */
 
 /*
- * Lock the folder of an instance, as one of its owners, or as one who looks for what nobody owns.
- * A descriptor, or -errno.
+ * Lock the folder of an instance: shared as one of its owners (@own), or exclusively to find out
+ * that nobody owns it. A descriptor, or -errno.
  */
 int left_lock(const char *name, bool own);
 
 /* ---- guard.c ---- */
 
 int rec_guard_start(struct rec *r);
-/* The instances are there, and locked. */
+/* Tell the guard that the instances exist and are locked. */
 int rec_guard_adopt(struct rec *r);
-/* The recorder is done by itself. */
+/* The recorder has finished: end the guard. */
 void rec_guard_end(struct rec *r);
 
 /* ---- command.c ---- */
 
-/* Where @name is, as a shell would find it: 0, or 126 or 127 after telling. */
+/* The path of @name, as a shell would find it: 0, or 126 or 127 after printing the error. */
 int command_find(const char *name, char path[PATH_MAX]);
-/* Make the process; it waits until command_go(). */
+/* Make the process; it waits for command_start(). */
 int command_prepare(struct rec *r);
 /* 0; 126 or 127 if it cannot be executed. */
-int command_go(struct rec *r);
-/* It shall end, and will be waited for, for some seconds. */
+int command_start(struct rec *r);
+/* Ask the process to end, and wait some seconds for its end. */
 void command_end(struct rec *r);
-/* Its exit code as a shell has it. */
+/* Its exit code as a shell reports it. */
 int command_exit_code(const struct rec *r);
 
 /* ---- tables.c ---- */
 
-/* Those that are needed first. */
+/* Register the tables that are needed first. */
 int rec_tables_start(struct rec *r);
-/* The others are made from now on, while recording. */
-void rec_tables_rest(struct rec *r);
-/* FILE.tables: what was covered, to be read with the recording; none of an earlier one. */
+/* Register the others from now on, while recording. */
+void rec_tables_add_rest(struct rec *r);
+/* Write FILE.tables, which files were covered; removes the one of an earlier recording. */
 void rec_tables_save(struct rec *r);
-/* What was covered, to standard error. */
+/* Print to standard error which files were covered. */
 void rec_tables_summary(struct rec *r);
-/* The same in numbers; false if there are no tables. */
+/* The figures of that; false if there are no tables. */
 bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
 void rec_tables_end(struct rec *r);
 
@@ -211,84 +211,87 @@ void rec_tables_end(struct rec *r);
 
 /* Open all streams; with @threads, read them until rec_read_stop(). */
 int rec_read_start(struct rec *r, bool threads);
-/* All that is left is read and the files are closed. */
+/* Read all that is left and close the files. */
 int rec_read_stop(struct rec *r);
-/* The raw data of a CPU until it is in the file. */
+/* The path of the file with the raw data of a CPU, until the data is in the recording. */
 void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX]);
-uint64_t rec_read_bytes(struct rec *r);
+uint64_t rec_count_bytes(struct rec *r);
 
 /* ---- dat.c ---- */
 
-/* What is between the data of the events' buffer and the table of the other one. */
+/* The gap between the data of the events' buffer and the table of the other buffer. */
 #define DAT_MAPS_HEAD	12
 
-/* Where the data of a buffer's CPUs is in the complete file, one behind the other. */
+/* Where the data of a buffer is in the complete file, one CPU after the other. */
 struct dat_layout {
 	uint64_t data, end;
 	uint64_t *size;			/* one a CPU */
 };
 
 int dat_open(struct rec *r);
-/* Formats, symbols: what is known before the first event. */
-int dat_head(struct rec *r);
-/* By the sizes of the raw files, with the table at @at; 0 or -ENOMEM. */
+/* Write what is known before the first event: formats, symbols. */
+int dat_write_head(struct rec *r);
+/* Lay out the data by the sizes of the raw files, with the table at @at; 0 or -ENOMEM. */
 int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout *l);
-/* Names, options and data, then the file gets its name. After an error all data is still there. */
+/*
+ * Write names, options and data, then give the file its name. After an error all data still
+ * exists.
+ */
 int dat_finish(struct rec *r);
-/* What is behind the names, options, and the table of the first buffer. @maps may be NULL. */
-int dat_move(struct rec *r, struct dat_layout *top, struct dat_layout *maps);
-/* Nothing is kept. */
+/* Write what follows the names, options, and the table of the first buffer. @maps may be NULL. */
+int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps);
+/* Remove the file and the raw data. */
 void dat_discard(struct rec *r);
 
 /* ---- names.c ---- */
 
 /* "PID NAME" lines of all tasks; NULL without memory. */
-char *dat_comms(void);
+char *dat_read_comms(void);
 struct text;
-/* The section of the file: its size, then lines. */
+/* Add the section of the file: its size, then the lines. */
 void dat_add_comms(struct text *b, const struct rec *r);
 
 /* ---- resume.c ---- */
 
 /*
- * Go on with a file that is being put together, @head_end being known. False if that has not begun;
- * else @ret is as that of dat_finish().
+ * Complete a file whose data was being moved, given r->shared->head_end. False if the move had not
+ * started; otherwise *@ret is as the result of dat_finish().
  */
 bool rec_resume(struct rec *r, int *ret);
 
 /* ---- wait.c ---- */
 
 int rec_wait_prepare(void);
-/* From here on signals are waited for, until the recording has to end. 0 or an exit code. */
+/* Wait for signals and the other reasons that end the recording. 0 or an exit code. */
 int rec_wait(struct rec *r);
-/* The limits that CMD is to have. */
+/* In CMD: set the limits back to those that the recorder had at its start. */
 void rec_limits_restore(void);
-/* From here on signals end the process again. */
-void rec_wait_over(void);
+/* Let signals end the process again. */
+void rec_wait_end(void);
 /* Has a signal come that says to end? */
 bool rec_wait_interrupted(void);
 
 /* ---- jit.c, summary.c ---- */
 
-/* Looks at what maps there are; to be called just before the first event. */
+/* Note which maps exist; call it just before the first event. */
 void jit_begin(struct rec *r);
-struct jit_map {
+struct rec_jit_map {
 	uint32_t tgid;
-	uint64_t from;			/* it names what came later; as time stamps */
-	uint64_t stacks, before;	/* of the process in the file, and those before @from */
+	uint64_t from;			/* time stamp: the map names later code */
+	uint64_t stacks, before;	/* of the process: all in the file, those before @from */
 	bool saved;
 };
 
-/* Which of @tgids have a map that can be believed; malloc()ed. */
-size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct jit_map **maps);
-/* Copies these into FILE.jit. */
-void jit_save(struct rec *r, struct jit_map *maps, size_t nr);
+/* The processes among @tgids whose map is their own; *@maps is malloc()ed. */
+size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct rec_jit_map **maps);
+/* Copy these maps into FILE.jit. */
+void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr);
 void jit_end(struct rec *r);
 int rec_summary(struct rec *r);
 
 /* ---- free.c ---- */
 
-/* At the end, or after any error: of an r that was zeroed but for descriptors. */
+/* Call it at the end, or after any error. @r must have been zeroed at first, except descriptors. */
 void rec_free(struct rec *r);
 
 #endif

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_jit - symbols of code that was compiled at run time
+ * jit.c - keep the symbols of code that was compiled at run time
  *
- * Such code is in no file; its compiler tells where its functions are in /tmp/perf-PID.map, which
- * means something as long as the process lives, and on this machine. The maps of traced processes
- * are copied to FILE.jit/perf-PID.map, PID being the process as the recording calls it, and
- * FILE.jit/index tells from when on each counts (plugin/join/jit.h).
+ * No file has such code. Its compiler writes the places of its functions to /tmp/perf-PID.map,
+ * which is valid only while the process lives, and on this machine. The recorder copies the maps of
+ * traced processes to FILE.jit/perf-PID.map, where PID is the process's number in the recording.
+ * FILE.jit/index says from which time on each map counts (plugin/join/jit.h).
  *
- * A map must be the work of the process that was recorded: numbers of processes are used again, and
- * files in /tmp stay. So
+ * A map must be the work of the recorded process: PIDs are used again, and files in /tmp stay. So:
  *
- *  - the numbers of processes here are those of the recording: rt_other_pids();
- *  - it was made after the process started (file systems that keep no time of birth have none);
- *  - it counts from its birth on: before that another process may have had the number, or this
- *    one, before its exec, another program. One that was there before the recording began counts
- *    for all of it;
- *  - a process that is gone must have been the only one of its number while recording. Numbers are
- *    given in a circle: those given meanwhile lie between the last one before and the last one now,
- *    if there were not too many for that. One of these that was in use at the begin, too, may have
- *    been two processes;
- *  - of a process that is gone when the recording ends, and whose map was there at its begin, that
- *    is known since then;
- *  - anyone can put a file into /tmp: it must be a regular file of the user whose process it is, or
- *    of root; where the user cannot be asked for any more, of the recorder's.
+ *  - PIDs here are those of the recording: rt_has_other_pids().
+ *  - The map was made after the process started. On a file system that keeps no time of birth, no
+ *    map counts.
+ *  - The map counts from its birth on. Before that, another process may have had the PID, or this
+ *    process may have run another program before its exec. A map that existed before the recording
+ *    started counts for the whole recording.
+ *  - A process that is gone must have been the only process with its PID during the recording. PIDs
+ *    are given in a circle: those given meanwhile lie between the last one before and the last one
+ *    now, if there were not too many for that. A PID among these that was also in use at the start
+ *    may have belonged to two processes.
+ *  - If a map existed at the start, find_own() checked at that time that it was made after its
+ *    process started. For a process that is gone when the recording ends, this check counts.
+ *  - Anyone can put a file into /tmp: the map must be a regular file of the process's user or of
+ *    root. If the process is gone, and with it its user, the file must belong to the recorder's
+ *    user or to root.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -119,7 +120,7 @@ struct process {
 	uint64_t start;			/* CLOCK_REALTIME, ns; 20 ms early at most */
 };
 
-static void look_at(uint32_t tgid, struct process *p)
+static void read_process(uint32_t tgid, struct process *p)
 {
 	char path[64], *text, *at;
 	uint64_t ticks;
@@ -193,7 +194,7 @@ static void find_own(struct rec_jit *j)
 	while (dir && (e = readdir(dir))) {
 		if (sscanf(e->d_name, "perf-%u.ma%c", &pid, &end) != 2)
 			continue;
-		look_at(pid, &p);
+		read_process(pid, &p);
 		fd = p.lives ? open_map(pid, &p, &birth) : -1;
 		if (fd < 0)
 			continue;
@@ -221,7 +222,7 @@ static bool is_own(const struct rec_jit *j, uint32_t pid)
 
 void jit_begin(struct rec *r)
 {
-	struct rec_jit *j = rt_other_pids() ? NULL : calloc(1, sizeof(*j));
+	struct rec_jit *j = rt_has_other_pids() ? NULL : calloc(1, sizeof(*j));
 
 	if (!j)
 		return;
@@ -262,7 +263,7 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 	bool good;
 	int fd;
 
-	look_at(tgid, &p);
+	read_process(tgid, &p);
 	fd = open_map(tgid, &p, &birth);
 	if (fd < 0)
 		return -1;
@@ -279,7 +280,7 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 	return -1;
 }
 
-static bool copy(int from, int dir, const char *name)
+static bool copy_map(int from, int dir, const char *name)
 {
 	int to = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	uint64_t done = 0;
@@ -336,9 +337,9 @@ static FILE *open_index(const struct rec *r, int dir)
 	return f;
 }
 
-size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct jit_map **maps)
+size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct rec_jit_map **maps)
 {
-	struct jit_map *bigger;
+	struct rec_jit_map *bigger;
 	size_t i, nr_maps = 0;
 	uint64_t from;
 	int fd;
@@ -353,12 +354,12 @@ size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct ji
 		if (!bigger)
 			break;
 		*maps = bigger;
-		bigger[nr_maps++] = (struct jit_map){ .tgid = tgids[i], .from = from };
+		bigger[nr_maps++] = (struct rec_jit_map){ .tgid = tgids[i], .from = from };
 	}
 	return nr_maps;
 }
 
-void jit_save(struct rec *r, struct jit_map *maps, size_t nr)
+void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 {
 	char path[PATH_MAX + 8], name[32];
 	FILE *index = NULL;
@@ -377,7 +378,7 @@ void jit_save(struct rec *r, struct jit_map *maps, size_t nr)
 		if (dir >= 0 && !index)
 			index = open_index(r, dir);
 		snprintf(name, sizeof(name), "perf-%u.map", maps[i].tgid);
-		if (index && copy(fd, dir, name) &&
+		if (index && copy_map(fd, dir, name) &&
 		    fprintf(index, "%u %llu\n", maps[i].tgid,
 			    (unsigned long long)maps[i].from) > 0)
 			maps[i].saved = true;

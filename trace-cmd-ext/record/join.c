@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_join - what becomes of requests and stacks, in memory
+ * join.c - the answers to the requests of a recording, in memory
  *
- * The records of a file that was just made are joined as every reader will join them
- * (plugin/recording/feed.h), for the summary. A reader has to parse the symbols of the kernel
- * first, tens of thousands of lines that the join has no use for, and takes a process of its own,
+ * For the summary, this file joins the records of the file that was just made, as every reader will
+ * join them (plugin/recording/feed.h). A reader has to parse the symbols of the kernel first, tens
+ * of thousands of lines that the join does not need. A reader also uses a process of its own,
  * because it cannot know who made the file. Here the pages came from the kernel a moment ago.
  */
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rec_json - the summary of a recording for programs: one line, named as trace-ustack stat does */
+/*
+ * json.c - the summary of a recording for programs: one line, with the names of trace-ustack stat
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -63,7 +65,7 @@ static void put_tables(struct jsonw *j, const struct rec *r)
 	jsonw_end(j);
 }
 
-static void put(FILE *f, const struct rec *r, const struct rec_sums *s)
+static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 {
 	struct jsonw j = { .file = f };
 
@@ -105,7 +107,7 @@ int rec_json(const struct rec *r, const struct rec_sums *s)
 		cmd_error("%s: %s", path, strerror(errno));
 		return CMD_OUTPUT;
 	}
-	put(f, r, s);
+	put_summary(f, r, s);
 	if (f == stdout)
 		return cmd_finish(CMD_OK);
 	if (fflush(f) | ferror(f) | fclose(f)) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_left - instances of recorders that are gone
+ * left.c - instances of recorders that are gone
  *
  * An instance is named trace-ustack-PID, or trace-ustack-PID.maps. A recorder and its guard keep a
- * shared lock on the instance's folder; it goes with them, however they end, and means the same in
- * every PID namespace. Who gets it alone has found an instance that nobody owns. Between making an
- * instance and locking it lie microseconds, in which its PID says that someone is there.
+ * shared lock on the instance's folder. The lock ends with them, however they end, and means the
+ * same in every PID namespace. A process that gets an exclusive lock has found an instance without
+ * an owner. Between mkdir and lock of a new instance there are some microseconds; during these the
+ * PID in its name says that its owner is alive.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rec_names - names of tasks for the trace.dat file */
+/* names.c - names of tasks for the trace.dat file */
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ static void add_threads(struct text *b, const char *pid)
 		closedir(dir);
 }
 
-char *dat_comms(void)
+char *dat_read_comms(void)
 {
-	DIR *dir = rt_other_pids() ? NULL : opendir("/proc");
+	DIR *dir = rt_has_other_pids() ? NULL : opendir("/proc");
 	struct text b = {};
 	struct dirent *d;
 
@@ -57,7 +57,7 @@ char *dat_comms(void)
 	return NULL;
 }
 
-struct comm {
+struct comm_line {
 	long tid;
 	size_t order;			/* where it stood: the later, the better */
 	const char *name;
@@ -66,7 +66,7 @@ struct comm {
 
 static int by_tid(const void *a, const void *b)
 {
-	const struct comm *x = a, *y = b;
+	const struct comm_line *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -80,9 +80,9 @@ static int by_tid(const void *a, const void *b)
  */
 void dat_add_comms(struct text *b, const struct rec *r)
 {
-	char *now = dat_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
+	char *now = dat_read_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
 	char *text[] = { r->comms, now, saved };
-	struct comm *comm = NULL, *bigger;
+	struct comm_line *comm = NULL, *bigger;
 	size_t i, nr = 0, room = 0, at = b->nr, len;
 
 	for (i = 0; i < 3; i++) {

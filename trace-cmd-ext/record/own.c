@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_own - the recorder's own tasks in a recording of the whole system
+ * own.c - the recorder's own tasks in a recording of the whole system
  *
  * set_event_notrace_pid drops the events that happen while one of these tasks runs. The kernel
- * leaves out a sched_switch only if both of its tasks are on that list, and the idle task cannot
- * be: all interrupts of an idle CPU would be gone with it. So filters of events do the rest:
+ * drops a sched_switch only if both of its tasks are on that list. The idle task cannot be on the
+ * list: all interrupts of an idle CPU would be dropped with it. So filters of events do the rest:
  *
- *  - a sched_switch between the recorder and the idle task, or between two tasks of the recorder,
- *    is about nobody else, and is dropped;
- *  - that another task makes way for the recorder, or follows it, is a fact about that task, and
- *    stays. The summary tells how many of these there are;
- *  - what is done to a task of the recorder by others (it is woken, moved to another CPU) is
- *    dropped.
+ *  - A sched_switch between the recorder and the idle task, or between two tasks of the recorder,
+ *    is about no other task. The filter drops it.
+ *  - If another task makes way for the recorder, or follows it, the switch is a fact about that
+ *    task. The event stays, and the summary counts these events.
+ *  - If another task does something to a task of the recorder (wakes it, moves it to another CPU),
+ *    the filter drops the event.
  *
- * Only where the whole system is recorded: elsewhere the list of tasks leaves the recorder out.
+ * This applies only to recordings of the whole system: in others, the list of tasks does not
+ * contain the recorder.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +50,7 @@ void own_find(struct rec *r)
 	struct dirent *d;
 
 	/* they have other numbers in the recording */
-	if (rt_other_pids())
+	if (rt_has_other_pids())
 		return;
 	dir = opendir("/proc/self/task");
 	while (dir && (d = readdir(dir)))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_read - from the ring buffers to files
+ * read.c - from the ring buffers to files
  *
- * Each CPU of each instance is a stream: trace_pipe_raw, spliced through a pipe to a file beside
- * the one to be written. A thread reads those of a few CPUs. It sleeps until one of their buffers
- * is half full (buffer_percent), or for a second, and then reads all of them: what a crash of the
- * machine can take is little, and the recorder wakes up seldom, which is seen in what it records.
- * At the end, with tracing off, what is left is read, the last page of a CPU as far as it is
- * filled; without threads too, by the guard.
+ * Each CPU of each instance is a stream: trace_pipe_raw, spliced through a pipe to a file next to
+ * the recording. A thread reads the streams of a few CPUs. It sleeps until one of their buffers is
+ * half full (buffer_percent), or for a second, and then reads all of them. So a crash of the
+ * machine loses little, and the recorder wakes up seldom, which keeps it out of its own recording.
+ * At the end, with tracing off, the rest is read, including the filled part of each CPU's last
+ * page. The guard does the same without threads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -324,7 +324,7 @@ int rec_read_stop(struct rec *r)
 	return CMD_OUTPUT;
 }
 
-uint64_t rec_read_bytes(struct rec *r)
+uint64_t rec_count_bytes(struct rec *r)
 {
 	uint64_t bytes = 0;
 	int i, cpu;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * record.h - recordings: made, and completed where a recorder did not end by itself
+ * record.h - make recordings, and complete those that a recorder did not complete
  *
- * Functions that return int return 0, or an exit code (enum cmd_exit) after telling the error,
- * unless it says otherwise.
+ * Functions that return int return 0, or an exit code (enum cmd_exit) after they printed the error,
+ * unless their comment says otherwise.
  */
 #ifndef TRACE_USTACK_RECORD_H
 #define TRACE_USTACK_RECORD_H
@@ -15,13 +15,13 @@
 #include <sys/types.h>
 #include <tracefs.h>
 
-/* An -e and the options behind it that are about its events. */
+/* An -e and the options after it, which configure its events. */
 struct rec_select {
 	const char *pattern;
 	const char *filter;		/* or NULL */
-	const char *stack_if;		/* stacks where this holds only, or NULL */
+	const char *stack_if;		/* condition for a stack, or NULL */
 	bool no_stack;
-	bool used;			/* some event is meant by it */
+	bool used;			/* it selects an event */
 };
 
 struct rec_opts {
@@ -32,42 +32,42 @@ struct rec_opts {
 	size_t nr_pids;
 	char **cmd;			/* NULL: none */
 	const char *out, *tracefs;
-	const char *json;		/* NULL, or where a summary for programs goes; "": stdout */
-	const char *clock;		/* "": not known any more */
-	unsigned long kb;		/* a CPU; 0: as much as seems right */
-	double duration;		/* seconds; 0: no end */
+	const char *json;		/* path of a summary for programs; "": stdout; NULL: none */
+	const char *clock;		/* "": no longer known */
+	unsigned long kb;		/* buffer size, KB a CPU; 0: the default */
+	double duration;		/* seconds; 0: no limit */
 	bool kernel_stack, tables, inherit, maps, fallback, pass_exit, quiet, verbose, summary;
 };
 
-/* Record. The exit code, of the recorder or with pass_exit that of CMD. */
+/* Record. Returns the exit code of the recorder, or with pass_exit that of CMD. */
 int record_run(const struct rec_opts *opts);
 
 /* ---- tracefs.c ---- */
 
 /*
- * Find tracefs: @dir, or where it is mounted, or mount it. Its path, or NULL with the cause and the
- * remedy in @why. @mount: may mount it.
+ * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL
+ * with the cause and the remedy in @why.
  */
-const char *rt_find(const char *dir, bool mount, char *why, size_t size);
+const char *rt_find_tracefs(const char *dir, bool mount, char *why, size_t size);
 /*
- * Are numbers of processes here others than those in traces, as this is a PID namespace of its own?
- * Then /proc tells nothing of a process that a trace names, and none can be chosen by its number.
+ * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
+ * nothing about a process in a trace, and no process can be chosen by its PID.
  */
-bool rt_other_pids(void);
-/* Is this file or folder of the top instance there? */
+bool rt_has_other_pids(void);
+/* Does this file or folder of the top instance exist? */
 bool rt_exists(const char *file);
-/* Tell every change on standard error. */
-void rt_verbose(bool on);
+/* Print every change to standard error. */
+void rt_set_verbose(bool on);
 /* Write a file of an instance (NULL: the top one); 0 or -errno. */
 int rt_write(struct tracefs_instance *in, const char *file, const char *value);
 int rt_append(struct tracefs_instance *in, const char *file, const char *value);
-/* What the kernel said of the last error with a filter or trigger there; malloc()ed or NULL. */
-char *rt_kernel_says(struct tracefs_instance *in);
+/* The kernel's message about the last bad filter or trigger there; malloc()ed or NULL. */
+char *rt_read_error(struct tracefs_instance *in);
 /* The whole text of a file, malloc()ed and terminated; NULL and errno. @size may be NULL. */
 char *rt_read_path(const char *path, size_t *size);
 char *rt_read(struct tracefs_instance *in, const char *file, size_t *size);
 /* Read a format file's "ID:"; -1 if there is none. */
-int rt_event_id(const char *system, const char *name);
+int rt_read_id(const char *system, const char *name);
 
 /* ---- left.c ---- */
 
@@ -77,7 +77,7 @@ struct left {
 	bool alive;			/* its recorder is at work */
 };
 
-/* What recorders have in instances/; malloc()ed. -errno if that cannot be read. */
+/* List the instances of recorders; *@v is malloc()ed. 0, or -errno if instances/ is unreadable. */
 int left_list(struct left **v, size_t *nr);
 /* Stop and remove an instance; 0 or -errno. */
 int left_remove(const char *name);
@@ -85,24 +85,24 @@ int left_remove(const char *name);
 /* ---- resume.c ---- */
 
 struct unfinished {
-	pid_t pid;			/* of its recorder */
-	bool alive;			/* which is at work */
-	bool empty;			/* as a recorder's is for a moment, but others', too */
-	uint64_t bytes;			/* of data beside it */
+	pid_t pid;			/* PID of its recorder */
+	bool alive;			/* the recorder is at work */
+	bool empty;			/* as a recording is for a moment, or another file */
+	uint64_t bytes;			/* of data in the files next to it */
 };
 
 /* Is this the name of a file that a recorder has not completed? */
-bool part_name(const char *path);
+bool part_is_name(const char *path);
 /*
- * Look at one: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is no recording
- * at all.
+ * Examine such a file: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is not a
+ * recording at all.
  */
-int part_look(const char *path, struct unfinished *u);
+int part_stat(const char *path, struct unfinished *u);
 /*
- * Complete it, with what is left in the instances of its recorder if @traces; these are removed. In
- * @out the name that it got: the one it was to have, or that with .PID behind if there is such a
- * file by now; "" if nothing had been recorded, and it was removed. 0, or an exit code after
- * telling the error.
+ * Complete such a file. With @traces, add the data left in the instances of its recorder, and
+ * remove these. @out is the new name: the intended name, or that name with .PID appended if such a
+ * file exists by now; or "" if nothing was recorded and the file was removed. 0, or an exit code
+ * after printing the error.
  */
 int part_finish(const char *path, bool traces, char out[PATH_MAX]);
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_resume - files that recorders which are gone did not complete
+ * resume.c - complete the files of recorders that are gone
  *
- * FILE.partPID is one: its head, with the data of the CPUs in files beside it. A recorder and its
- * guard keep a shared lock on it. Both have to be killed for it to be left, or the disk was full
- * while it was put together. What was recorded is still there, see dat.c:
+ * Such a file is FILE.partPID: the head of a recording, with the data of the CPUs in files next to
+ * it. A recorder and its guard keep a shared lock on it. It is left only if both were killed, or if
+ * the disk was full while the file was put together. The recorded data still exists (see dat.c).
+ * There are two cases:
  *
- *  - The table of the CPUs' data is not there: nothing was moved. What the instances still have is
- *    read, and the file put together as the recorder would have.
- *  - It is there: the rest of the data is moved to where it says.
+ *  - The table of the CPUs' data is missing: nothing was moved. The rest of the instances is read,
+ *    and the file is put together as the recorder would have done it.
+ *  - The table is there: the rest of the data is moved to the places in the table.
  *
- * Instances are known by a PID, and PIDs come back. Those of its recorder were made before the
- * files of the CPUs, and so before the last write to one of them; those of a later one were not.
+ * Instances are known by a PID, and PIDs come back. The instances of this recorder were made before
+ * the files of the CPUs, and so before the last write to one of these files. Instances of a later
+ * recorder were made after it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,14 +32,14 @@
 
 /* ------------------------------- its contents ---------------------------- */
 
-struct walk {
+struct part_cursor {
 	int fd;
 	uint64_t at, size;
 	bool bad;			/* it ends before, or is something else */
 	bool foreign;			/* no recorder began it so */
 };
 
-static void get(struct walk *w, void *to, size_t len)
+static void read_bytes(struct part_cursor *w, void *to, size_t len)
 {
 	if (!w->bad && (w->size - w->at < len ||
 			pread(w->fd, to, len, w->at) != (ssize_t)len))
@@ -48,7 +50,7 @@ static void get(struct walk *w, void *to, size_t len)
 		w->at += len;
 }
 
-static void skip(struct walk *w, uint64_t len)
+static void skip_bytes(struct part_cursor *w, uint64_t len)
 {
 	if (w->bad || w->size - w->at < len)
 		w->bad = true;
@@ -56,24 +58,24 @@ static void skip(struct walk *w, uint64_t len)
 		w->at += len;
 }
 
-static uint32_t get4(struct walk *w)
+static uint32_t read4(struct part_cursor *w)
 {
 	uint32_t n;
 
-	get(w, &n, sizeof(n));
+	read_bytes(w, &n, sizeof(n));
 	return n;
 }
 
-static uint64_t get8(struct walk *w)
+static uint64_t read8(struct part_cursor *w)
 {
 	uint64_t n;
 
-	get(w, &n, sizeof(n));
+	read_bytes(w, &n, sizeof(n));
 	return n;
 }
 
 /* This text with its terminator; what ends before may have begun so. */
-static void expect(struct walk *w, const char *text)
+static void expect_text(struct part_cursor *w, const char *text)
 {
 	size_t len = strlen(text) + 1, have = len;
 	char found[32];
@@ -82,61 +84,61 @@ static void expect(struct walk *w, const char *text)
 		return;
 	if (w->size - w->at < len)
 		have = w->size - w->at;
-	get(w, found, have);
+	read_bytes(w, found, have);
 	w->foreign |= !w->bad && memcmp(found, text, have);
 	w->bad |= have < len || w->foreign;
 }
 
-static void skip_string(struct walk *w)
+static void skip_string(struct part_cursor *w)
 {
 	char c;
 
 	do {
-		get(w, &c, 1);
+		read_bytes(w, &c, 1);
 	} while (!w->bad && c);
 }
 
-static void skip_formats(struct walk *w)
+static void skip_formats(struct part_cursor *w)
 {
-	uint32_t nr = get4(w);
+	uint32_t nr = read4(w);
 
 	while (nr-- && !w->bad)
-		skip(w, get8(w));
+		skip_bytes(w, read8(w));
 }
 
 static const char magic[] = "\x17\x08\x44tracing6";
 
-/* As dat_head() writes it. False if it is not all there. */
-static bool read_head(struct rec *r, struct walk *w)
+/* As dat_write_head() writes it. False if it is not all there. */
+static bool read_head(struct rec *r, struct part_cursor *w)
 {
 	uint32_t systems;
 
-	expect(w, magic);
-	skip(w, 2);
-	r->page_size = get4(w);
-	expect(w, "header_page");
-	skip(w, get8(w));
-	expect(w, "header_event");
-	skip(w, get8(w));
+	expect_text(w, magic);
+	skip_bytes(w, 2);
+	r->page_size = read4(w);
+	expect_text(w, "header_page");
+	skip_bytes(w, read8(w));
+	expect_text(w, "header_event");
+	skip_bytes(w, read8(w));
 	skip_formats(w);
-	systems = get4(w);
+	systems = read4(w);
 	while (systems-- && !w->bad) {
 		skip_string(w);
 		skip_formats(w);
 	}
-	skip(w, get4(w));
-	skip(w, get4(w));
+	skip_bytes(w, read4(w));
+	skip_bytes(w, read4(w));
 	/* what is no page size would be a division by zero */
 	w->foreign |= !w->bad && r->page_size < 1024;
 	return !w->bad && !w->foreign;
 }
 
-static bool read_table(const struct rec *r, struct walk *w, struct dat_layout *l)
+static bool read_table(const struct rec *r, struct part_cursor *w, struct dat_layout *l)
 {
 	uint64_t page = r->page_size, room = UINT64_MAX / 4;
 	int cpu;
 
-	expect(w, "flyrecord");
+	expect_text(w, "flyrecord");
 	l->size = calloc(r->nr_cpus, sizeof(*l->size));
 	if (!l->size)
 		return false;
@@ -144,8 +146,8 @@ static bool read_table(const struct rec *r, struct walk *w, struct dat_layout *l
 	l->data += -l->data % page;
 	l->end = l->data;
 	for (cpu = 0; cpu < r->nr_cpus && !w->bad; cpu++) {
-		w->bad |= get8(w) != l->end;
-		l->size[cpu] = get8(w);
+		w->bad |= read8(w) != l->end;
+		l->size[cpu] = read8(w);
 		w->bad |= l->size[cpu] % page || l->size[cpu] > room;
 		l->end += l->size[cpu];
 		w->bad |= l->end > room;
@@ -154,25 +156,25 @@ static bool read_table(const struct rec *r, struct walk *w, struct dat_layout *l
 }
 
 /* As dat_finish() writes it at once; false if it is not all there, and so nothing was moved. */
-static bool read_layout(struct rec *r, struct walk *w, struct dat_layout *top,
+static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout *top,
 			struct dat_layout *maps)
 {
 	uint64_t instance = 0;
 	uint16_t id;
 	uint32_t len;
 
-	skip(w, get8(w));
-	r->nr_cpus = get4(w);
+	skip_bytes(w, read8(w));
+	r->nr_cpus = read4(w);
 	if (w->bad || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
 		return false;
-	expect(w, "options  ");
-	for (get(w, &id, sizeof(id)); id && !w->bad; get(w, &id, sizeof(id))) {
-		len = get4(w);
+	expect_text(w, "options  ");
+	for (read_bytes(w, &id, sizeof(id)); id && !w->bad; read_bytes(w, &id, sizeof(id))) {
+		len = read4(w);
 		if (id == OPTION_BUFFER && len >= sizeof(instance)) {
-			instance = get8(w);
+			instance = read8(w);
 			len -= sizeof(instance);
 		}
-		skip(w, len);
+		skip_bytes(w, len);
 	}
 	if (!read_table(r, w, top) || (instance && instance != top->end))
 		return false;
@@ -181,8 +183,8 @@ static bool read_layout(struct rec *r, struct walk *w, struct dat_layout *top,
 		return true;
 	w->at = top->end;
 	w->bad = w->at > w->size;
-	expect(w, "options  ");
-	get(w, &id, sizeof(id));
+	expect_text(w, "options  ");
+	read_bytes(w, &id, sizeof(id));
 	if (!w->bad && !id && read_table(r, w, maps))
 		return true;
 	/* nothing of this one was moved */
@@ -193,7 +195,7 @@ static bool read_layout(struct rec *r, struct walk *w, struct dat_layout *top,
 bool rec_resume(struct rec *r, int *ret)
 {
 	struct dat_layout top = {}, maps = {};
-	struct walk w = { .fd = r->out };
+	struct part_cursor w = { .fd = r->out };
 	int nr_cpus = r->nr_cpus;
 	struct stat st;
 
@@ -206,7 +208,7 @@ bool rec_resume(struct rec *r, int *ret)
 		free(maps.size);
 		return false;
 	}
-	*ret = dat_move(r, &top, r->buf[REC_MAPS].recorded ? &maps : NULL);
+	*ret = dat_move_data(r, &top, r->buf[REC_MAPS].recorded ? &maps : NULL);
 	return true;
 }
 
@@ -223,7 +225,7 @@ static const char *suffix_of(const char *path)
 	       NULL;
 }
 
-bool part_name(const char *path)
+bool part_is_name(const char *path)
 {
 	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
 }
@@ -231,9 +233,9 @@ bool part_name(const char *path)
 /* Archives and downloads come in files of such names, too: is it one that a recorder began? */
 static bool is_ours(int fd)
 {
-	struct walk w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
+	struct part_cursor w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
 
-	expect(&w, magic);
+	expect_text(&w, magic);
 	return !w.foreign;
 }
 
@@ -261,7 +263,7 @@ static int open_part(const char *path, struct rec *r, bool *alive)
 	return 0;
 }
 
-static void newer(struct timespec *than, const struct timespec *t)
+static void take_newer(struct timespec *than, const struct timespec *t)
 {
 	if (t->tv_sec > than->tv_sec ||
 	    (t->tv_sec == than->tv_sec && t->tv_nsec > than->tv_nsec))
@@ -281,7 +283,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 			if (lstat(path, &st) || !S_ISREG(st.st_mode))
 				continue;
 			*bytes += st.st_size;
-			newer(written, &st.st_mtim);
+			take_newer(written, &st.st_mtim);
 			r->buf[i].recorded = true;
 			if (cpu >= nr)
 				nr = cpu + 1;
@@ -290,7 +292,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 	return nr;
 }
 
-int part_look(const char *path, struct unfinished *u)
+int part_stat(const char *path, struct unfinished *u)
 {
 	struct rec r = { .out = -1 };
 	struct timespec written = {};
@@ -318,7 +320,8 @@ static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 }
 
 /* The instances of its recorder, if they are still there; @written: to its files, at last. */
-static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char clock[CLOCK_SIZE])
+static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *written,
+			    char clock[CLOCK_SIZE])
 {
 	struct timespec made;
 	char path[PATH_MAX];
@@ -335,7 +338,7 @@ static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char
 	if (stat(path, &st))
 		return;
 	made = st.st_mtim;
-	newer(&made, written);
+	take_newer(&made, written);
 	if (made.tv_sec != written->tv_sec || made.tv_nsec != written->tv_nsec)
 		return;
 	rec_adopt_instances(r);
@@ -343,7 +346,7 @@ static void adopt(struct rec *r, pid_t pid, const struct timespec *written, char
 }
 
 /* Nothing was moved yet. */
-static int finish(struct rec *r)
+static int finish_file(struct rec *r)
 {
 	int ret = 0;
 
@@ -362,7 +365,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	struct rec_shared shared = {};
 	struct timespec written = {};
 	char clock[CLOCK_SIZE] = "";
-	struct walk w = {};
+	struct part_cursor w = {};
 	bool alive = false;
 	uint64_t bytes = 0;
 	struct stat st;
@@ -391,7 +394,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		return CMD_OUTPUT;
 	}
 	nr_raw = look_at_raw(&r, &bytes, &written);
-	w = (struct walk){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
+	w = (struct part_cursor){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
 	if (!read_head(&r, &w)) {
 		/* killed while it wrote that: there was nothing else yet */
 		ret = w.foreign || bytes ? -EBADMSG : 0;
@@ -402,9 +405,9 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		r.nr_cpus = nr_raw;
 		/* the file of a CPU is made before anything is recorded */
 		if (nr_raw && traces)
-			adopt(&r, pid, &written, clock);
+			adopt_instances(&r, pid, &written, clock);
 		if (nr_raw) {
-			ret = finish(&r);
+			ret = finish_file(&r);
 		} else {
 			/* behind the head is nothing yet, or it is somebody else's */
 			ret = w.size > w.at ? -EBADMSG : 0;

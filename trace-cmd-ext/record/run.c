@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* run.c - recording: what happens in which order */
+/* run.c - recording: the order of the steps */
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static int set_up(struct rec *r)
 	if (!ret)
 		ret = rec_tables_start(r);
 	if (!ret)
-		ret = dat_head(r);
+		ret = dat_write_head(r);
 	if (!ret && r->opts.cmd)
 		ret = command_prepare(r);
 	if (!ret)
@@ -29,17 +29,17 @@ static int set_up(struct rec *r)
 	return ret;
 }
 
-static int record(struct rec *r)
+static int record_events(struct rec *r)
 {
 	int ret, command = 0, written;
 
 	jit_begin(r);
-	r->comms = dat_comms();
+	r->comms = dat_read_comms();
 	r->shared->stage = REC_RUNNING;
 	ret = rec_start(r);
-	rec_tables_rest(r);
+	rec_tables_add_rest(r);
 	if (!ret && r->opts.cmd)
-		command = command_go(r);
+		command = command_start(r);
 	if (!ret && !command) {
 		if (!r->opts.quiet && !r->opts.cmd && isatty(STDERR_FILENO))
 			fprintf(stderr, "trace-ustack: recording%s\n",
@@ -61,17 +61,17 @@ static int record(struct rec *r)
 	return ret ? ret : written;
 }
 
-static int run(struct rec *r)
+static int run_steps(struct rec *r)
 {
 	char why[PATH_MAX + 128], path[PATH_MAX];
 	int ret, removed;
 
-	if (!rt_find(r->opts.tracefs, true, why, sizeof(why))) {
+	if (!rt_find_tracefs(r->opts.tracefs, true, why, sizeof(why))) {
 		cmd_error("%s", why);
 		return CMD_FAIL;
 	}
-	rt_verbose(r->opts.verbose);
-	if (!r->opts.all && rt_other_pids()) {
+	rt_set_verbose(r->opts.verbose);
+	if (!r->opts.all && rt_has_other_pids()) {
 		cmd_error("this is a PID namespace of its own, where processes have other numbers "
 			  "than in traces; record all of them with -a, or outside of it");
 		return CMD_FAIL;
@@ -89,7 +89,7 @@ static int run(struct rec *r)
 		goto discard;
 	ret = set_up(r);
 	if (!ret && !rec_wait_interrupted()) {
-		ret = record(r);
+		ret = record_events(r);
 	} else {
 		rec_stop(r);
 		rec_read_stop(r);
@@ -103,7 +103,7 @@ static int run(struct rec *r)
 	rec_guard_end(r);
 	if (r->child && !r->child_ended)
 		command_end(r);
-	rec_wait_over();
+	rec_wait_end();
 	if (!ret) {
 		rec_tables_save(r);
 		ret = rec_summary(r);
@@ -125,7 +125,7 @@ int record_run(const struct rec_opts *opts)
 	int ret;
 
 	r.buf[REC_EVENTS].lock = r.buf[REC_MAPS].lock = -1;
-	ret = run(&r);
+	ret = run_steps(&r);
 	if (opts->pass_exit && !ret)
 		ret = command_exit_code(&r);
 	rec_free(&r);

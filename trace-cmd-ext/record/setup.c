@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_setup - the two instances
+ * setup.c - the two instances
  *
- * trace-ustack-PID records the events; trace-ustack-PID.maps has options/userstacktrace_maps on and
- * gets the records of which file is mapped where, so that these are not lost when events overrun
- * their buffer. Both are made with tracing off and configured before an event is switched on.
+ * trace-ustack-PID records the events. trace-ustack-PID.maps has options/userstacktrace_maps on and
+ * gets the records of which file is mapped where, so that these survive when events overrun their
+ * buffer. Both instances are made with tracing off, and are configured before an event is switched
+ * on.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -120,7 +121,8 @@ void rec_name_instances(struct rec *r, pid_t pid)
 }
 
 /* One file of an instance that has to take a value. */
-static int set(const struct rec_buffer *b, const char *file, const char *value, const char *remedy)
+static int set_file(const struct rec_buffer *b, const char *file, const char *value,
+		    const char *remedy)
 {
 	int ret = rt_write(b->instance, file, value);
 
@@ -141,7 +143,7 @@ static int make_instance(struct rec_buffer *b)
 		return CMD_FAIL;
 	}
 	b->lock = left_lock(b->name, true);
-	return set(b, "tracing_on", "0", NULL);
+	return set_file(b, "tracing_on", "0", NULL);
 }
 
 static void remove_left(void)
@@ -261,9 +263,9 @@ static int set_common(struct rec *r, const struct rec_buffer *b, unsigned long k
 	int ret;
 
 	snprintf(text, sizeof(text), "%lu", kb);
-	ret = set(b, "trace_clock", r->opts.clock, "its list is in the file trace_clock");
+	ret = set_file(b, "trace_clock", r->opts.clock, "its list is in the file trace_clock");
 	if (!ret)
-		ret = set(b, "buffer_size_kb", text, "take less with -b");
+		ret = set_file(b, "buffer_size_kb", text, "take less with -b");
 	return ret;
 }
 
@@ -273,16 +275,16 @@ static int ask_for_stacks(struct rec *r)
 	int ret;
 
 	if (r->opts.kernel_stack && r->how != REC_TRIGGER) {
-		ret = set(b, "options/stacktrace", "1", "--no-kernel-stack does without");
+		ret = set_file(b, "options/stacktrace", "1", "--no-kernel-stack does without");
 		if (ret)
 			return ret;
 	}
 	switch (r->how) {
 	case REC_OPTION:
-		return set(b, "options/" DEFERRED, "1", "with \"busy\", 62 others have deferred "
-			   "user stacks: end one of them");
+		return set_file(b, "options/" DEFERRED, "1", "with \"busy\", 62 others have "
+				"deferred user stacks: end one of them");
 	case REC_FALLBACK:
-		return set(b, "options/userstacktrace", "1", NULL);
+		return set_file(b, "options/userstacktrace", "1", NULL);
 	default:
 		return 0;
 	}
@@ -297,7 +299,8 @@ int rec_configure(struct rec *r)
 	if (!ret && r->opts.maps)
 		ret = set_common(r, &r->buf[REC_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);
 	if (!ret && r->opts.maps)
-		ret = set(&r->buf[REC_MAPS], "options/" MAPS, "1", "--no-maps-instance is without");
+		ret = set_file(&r->buf[REC_MAPS], "options/" MAPS, "1",
+			       "--no-maps-instance is without");
 	if (!ret)
 		ret = rec_configure_events(r);
 	if (!ret)
@@ -355,7 +358,7 @@ int rec_set_pids(struct rec *r)
 			cmd_error("the recorder itself cannot be left out of the recording");
 		return 0;
 	}
-	if (r->opts.inherit && set(b, "options/event-fork", "1", "--no-inherit does without"))
+	if (r->opts.inherit && set_file(b, "options/event-fork", "1", "--no-inherit does without"))
 		return CMD_FAIL;
 	for (i = 0; !ret && i < r->opts.nr_pids; i++) {
 		ret = text_add_threads(&t, r->opts.pids[i]);
@@ -383,8 +386,8 @@ int rec_start(struct rec *r)
 	int ret = 0;
 
 	if (r->opts.maps)
-		ret = set(&r->buf[REC_MAPS], "tracing_on", "1", NULL);
-	return ret ? ret : set(&r->buf[REC_EVENTS], "tracing_on", "1", NULL);
+		ret = set_file(&r->buf[REC_MAPS], "tracing_on", "1", NULL);
+	return ret ? ret : set_file(&r->buf[REC_EVENTS], "tracing_on", "1", NULL);
 }
 
 /*

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_summary - what the file holds, told when it is complete
+ * summary.c - print what the file holds, when it is complete
  *
- * Its pages are gone through once, for what there is of each kind of record, and for what becomes
- * of its requests and stacks (join.c).
+ * One pass over the pages counts each kind of record, and feeds the join for the answers to the
+ * requests (join.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -161,10 +161,10 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 	int i, cpu;
 
 	p.id = (struct ids){
-		rt_event_id("ftrace", "kernel_stack"), rt_event_id("ftrace", "user_stack"),
-		rt_event_id("ftrace", "user_unwind_cookie"),
-		rt_event_id("ftrace", "user_unwind_stack"),
-		rt_event_id("ftrace", "user_unwind_map"), rt_event_id("sched", "sched_switch"),
+		rt_read_id("ftrace", "kernel_stack"), rt_read_id("ftrace", "user_stack"),
+		rt_read_id("ftrace", "user_unwind_cookie"),
+		rt_read_id("ftrace", "user_unwind_stack"),
+		rt_read_id("ftrace", "user_unwind_map"), rt_read_id("sched", "sched_switch"),
 	};
 	format = rt_read(NULL, "events/ftrace/user_unwind_stack/format", NULL);
 	if (format) {
@@ -220,7 +220,7 @@ static uint64_t from_stats(const struct rec *r, const char *name)
 
 typedef unsigned long long ull;
 
-static void tell_join(const struct rec_sums *c)
+static void print_join(const struct rec_sums *c)
 {
 	const struct join_stats *st = &c->join;
 	uint64_t all = 0;
@@ -238,7 +238,7 @@ static void tell_join(const struct rec_sums *c)
 		(ull)c->incomplete, (ull)c->truncated, (ull)c->frame_pointer);
 }
 
-static void tell_jit(const struct rec *r, const struct rec_sums *c)
+static void print_jit(const struct rec *r, const struct rec_sums *c)
 {
 	bool any = false;
 	size_t i;
@@ -247,7 +247,7 @@ static void tell_jit(const struct rec *r, const struct rec_sums *c)
 		fprintf(stderr, "  %s.jit: symbols of compiled code of %d processes\n",
 			r->opts.out, c->jit);
 	for (i = 0; i < c->nr_maps; i++) {
-		const struct jit_map *m = &c->map[i];
+		const struct rec_jit_map *m = &c->map[i];
 
 		if (!m->saved || 2 * m->before <= m->stacks)
 			continue;
@@ -261,7 +261,7 @@ static void tell_jit(const struct rec *r, const struct rec_sums *c)
 		      "of the program; see NOTES in trace-ustack-record(1)\n", stderr);
 }
 
-static void tell(struct rec *r, const struct rec_sums *c)
+static void print_summary(struct rec *r, const struct rec_sums *c)
 {
 	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes an "
 		"event\n", r->opts.out, (ull)c->events, r->seconds, (ull)c->kernel_stacks,
@@ -272,12 +272,12 @@ static void tell(struct rec *r, const struct rec_sums *c)
 	if (r->how == REC_FALLBACK)
 		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
 	else if (c->joined)
-		tell_join(c);
+		print_join(c);
 	if (c->lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->kb);
 	rec_tables_summary(r);
-	tell_jit(r, c);
+	print_jit(r, c);
 }
 
 /* Maps of processes that ran, and how much of that they name. */
@@ -324,7 +324,7 @@ int rec_summary(struct rec *r)
 	}
 	c.lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
 	if (text)
-		tell(r, &c);
+		print_summary(r, &c);
 	if (r->opts.json)
 		ret = rec_json(r, &c);
 out:

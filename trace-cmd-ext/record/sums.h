@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* rec_sums - what a recording holds: counted by summary.c, told there and by json.c */
+/* sums.h - what a recording holds: counted by summary.c, printed there and by json.c */
 #ifndef TRACE_USTACK_REC_SUMS_H
 #define TRACE_USTACK_REC_SUMS_H
 
@@ -8,20 +8,20 @@
 
 #include "plugin/join/join.h"
 
-struct jit_map;
+struct rec_jit_map;
 struct rec;
 
 struct rec_sums {
 	uint64_t events, kernel_stacks, stacks;
-	uint64_t own;			/* of @events: of the recorder's own tasks */
-	uint64_t user_stacks;		/* of options/userstacktrace */
+	uint64_t own;			/* events of the recorder's own tasks, counted in @events */
+	uint64_t user_stacks;		/* from options/userstacktrace */
 	uint64_t bytes;			/* of the pages, without formats and symbols */
-	uint64_t truncated, incomplete, frame_pointer;	/* of @stacks */
-	uint64_t lost;			/* records, in the buffer of the events */
-	int jit;			/* processes whose maps were kept, and name something */
-	struct jit_map *map;		/* of compiled code */
+	uint64_t truncated, incomplete, frame_pointer;	/* counted in @stacks */
+	uint64_t lost;			/* records lost in the buffer of the events */
+	int jit;			/* processes whose maps were kept and name a stack */
+	struct rec_jit_map *map;		/* of compiled code */
 	size_t nr_maps;
-	bool joined;			/* @join is known */
+	bool joined;			/* @join is valid */
 	struct join_stats join;
 	uint32_t *tgid;			/* traced processes */
 	size_t nr_tgids;
@@ -32,14 +32,14 @@ struct rec_sums {
 struct rec_join;
 struct tep_record;
 
-/* NULL without memory. */
+/* NULL if there is no memory. */
 struct rec_join *rec_join_new(void);
 void rec_join_free(struct rec_join *j);
-/* CPU after CPU, buffer after buffer; 0 or -errno. */
+/* Add a record, CPU after CPU, buffer after buffer; 0 or -errno. */
 int rec_join_record(struct rec_join *j, int buffer, struct tep_record *rec);
 int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *st);
 
-/* To where --json says; 0 or an exit code after telling the error. */
+/* Write the summary to the file of --json; 0 or an exit code after printing the error. */
 int rec_json(const struct rec *r, const struct rec_sums *s);
 
 #endif

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_tables - unwind tables while recording
+ * tables.c - unwind tables while recording
  *
- * Before the first event there are tables for all that runs, for CMD with the libraries it names,
- * and for what ran in earlier recordings (libunwind-user/tables/recall.c), those used last first
- * and for a moment only: the rest comes while recording. What else is executed or loaded later gets
- * its table as soon as its mapping is seen (libunwind-user/tables/follow.c), the first events of it
- * may come without one. The tables are the kernel's as long as the recorder lives.
+ * Before the first event, the recorder registers tables for all that runs, for CMD with the
+ * libraries it names, and for the programs of earlier recordings (libunwind-user/tables/recall.c).
+ * The latter start with those used last and take a moment at most; the rest is registered while
+ * recording. A program or library that is executed or loaded later gets its table as soon as its
+ * mapping is seen (libunwind-user/tables/follow.c); its first events may come without a table. The
+ * kernel keeps the tables as long as the recorder lives.
  */
 #include <elf.h>
 #include <errno.h>
@@ -33,7 +34,7 @@ struct rec_tables {
 	bool verbose;
 };
 
-static int progress(void *ctx, uint64_t done, uint64_t all)
+static int show_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	const struct rec *r = ctx;
 
@@ -180,7 +181,7 @@ static void add_program(struct tables *t, const char *name)
 int rec_tables_start(struct rec *r)
 {
 	struct tables_opts opts = {
-		.size = sizeof(opts), .tracefs = tracefs_tracing_dir(), .progress = progress,
+		.size = sizeof(opts), .tracefs = tracefs_tracing_dir(), .progress = show_progress,
 		.ctx = r,
 	};
 	struct rec_tables *s;
@@ -226,13 +227,13 @@ int rec_tables_start(struct rec *r)
 	return 0;
 }
 
-void rec_tables_rest(struct rec *r)
+void rec_tables_add_rest(struct rec *r)
 {
 	if (r->tables)
 		tables_recall_rest(r->tables->t);
 }
 
-static void tell(void *ctx, const struct tables_file *f)
+static void print_uncovered(void *ctx, const struct tables_file *f)
 {
 	struct rec_tables *s = ctx;
 
@@ -264,7 +265,7 @@ void rec_tables_summary(struct rec *r)
 	if (without)
 		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)without);
 	s->told = 0;
-	tables_each(s->t, tell, s);
+	tables_each(s->t, print_uncovered, s);
 	if (!s->verbose && s->told > MAX_TOLD)
 		fprintf(stderr, "    and %u more; trace-ustack check lists them\n",
 			s->told - MAX_TOLD);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rec_tracefs - tracefs: found, read, written to */
+/* tracefs.c - find tracefs, read and write its files */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -16,12 +16,12 @@
 
 static bool verbose;
 
-void rt_verbose(bool on)
+void rt_set_verbose(bool on)
 {
 	verbose = on;
 }
 
-static const char *use(const char *dir, char *why, size_t size)
+static const char *use_tracefs(const char *dir, char *why, size_t size)
 {
 	struct stat st;
 	char path[PATH_MAX];
@@ -52,23 +52,23 @@ static int has_events(const char *dir)
 	return stat(path, &st) ? -errno : 0;
 }
 
-const char *rt_find(const char *dir, bool mount_it, char *why, size_t size)
+const char *rt_find_tracefs(const char *dir, bool mount_it, char *why, size_t size)
 {
 	const char *found = NULL;
 	int ret;
 
 	if (dir)
-		return use(dir, why, size);
+		return use_tracefs(dir, why, size);
 	ret = has_events(TRACEFS);
 	if (ret == -EACCES || ret == -EPERM)
-		return use(TRACEFS, why, size);
+		return use_tracefs(TRACEFS, why, size);
 	if (ret && mount_it && !access(TRACEFS, F_OK) &&
 	    !mount("nodev", TRACEFS, "tracefs", 0, NULL))
 		ret = has_events(TRACEFS);
 	if (!ret)
-		return use(TRACEFS, why, size);
+		return use_tracefs(TRACEFS, why, size);
 	if (tracefs_tracing_dir_is_mounted(false, &found) > 0 && found)
-		return use(found, why, size);
+		return use_tracefs(found, why, size);
 	if (access(TRACEFS, F_OK))
 		snprintf(why, size, "the kernel has no tracefs; it needs CONFIG_TRACING");
 	else
@@ -76,7 +76,7 @@ const char *rt_find(const char *dir, bool mount_it, char *why, size_t size)
 	return NULL;
 }
 
-bool rt_other_pids(void)
+bool rt_has_other_pids(void)
 {
 	const char *dir = tracefs_tracing_dir();
 	struct statfs fs;
@@ -140,7 +140,7 @@ int rt_append(struct tracefs_instance *in, const char *file, const char *value)
 }
 
 /* error_log: "[ TIME ] SUBSYSTEM: error: TEXT", the command, and a ^ below the place. */
-char *rt_kernel_says(struct tracefs_instance *in)
+char *rt_read_error(struct tracefs_instance *in)
 {
 	char *text = rt_read(in, "error_log", NULL), *at = NULL, *next, *says = NULL;
 
@@ -204,7 +204,7 @@ char *rt_read(struct tracefs_instance *in, const char *file, size_t *size)
 	return text;
 }
 
-int rt_event_id(const char *system, const char *name)
+int rt_read_id(const char *system, const char *name)
 {
 	char file[PATH_MAX], *text, *at;
 	int id = -1;

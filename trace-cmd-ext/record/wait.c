@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rec_wait - what ends a recording
+ * wait.c - the events that end a recording
  *
- * A signal; the end of CMD, or of all processes of -p; the time of --duration; a reader that cannot
- * write any more. Signals are blocked from the beginning on, so that one that comes while tables
- * are made ends things just as orderly.
+ * A recording ends by a signal; by the end of CMD, or of all processes of -p; by the time of
+ * --duration; or by a reader that cannot write any more. Signals are blocked from the start, so
+ * that a signal that comes while tables are made ends the recording just as orderly.
  */
 #include <errno.h>
 #include <poll.h>
@@ -46,7 +46,7 @@ void rec_limits_restore(void)
 		setrlimit(RLIMIT_NOFILE, &files_before);
 }
 
-static void ending(sigset_t *set)
+static void fill_end_signals(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
@@ -59,7 +59,7 @@ int rec_wait_prepare(void)
 	sigset_t set;
 
 	limits_raise();
-	ending(&set);
+	fill_end_signals(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
@@ -73,14 +73,14 @@ int rec_wait_prepare(void)
 }
 
 /* What is left to do can be broken off. A signal that came meanwhile has been obeyed already. */
-void rec_wait_over(void)
+void rec_wait_end(void)
 {
 	struct signalfd_siginfo info;
 	sigset_t set;
 
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
 		;
-	ending(&set);
+	fill_end_signals(&set);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -116,7 +116,7 @@ static double now(void)
 }
 
 /* Descriptors of the processes of -p; -1 for those that have none. */
-static struct pollfd *watch(const struct rec *r)
+static struct pollfd *watch_all(const struct rec *r)
 {
 	struct pollfd *fds = calloc(2 + r->opts.nr_pids, sizeof(*fds));
 	size_t i;
@@ -151,7 +151,7 @@ static bool any_left(const struct rec *r, struct pollfd *fds)
 
 int rec_wait(struct rec *r)
 {
-	struct pollfd *fds = watch(r);
+	struct pollfd *fds = watch_all(r);
 	double begin = now(), left;
 	int ms, ret;
 	size_t i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * report_json - an event as one line of JSON; trace-ustack-report(1) says what is in it
+ * json.c - an event as one line of JSON; trace-ustack-report(1) describes it
  *
- * A frame's text is made once and kept: most stacks share most of their frames.
+ * The text of a frame is made once and kept: most stacks share most of their frames.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * report_out - printing with several processes
+ * out.c - print with several processes
  *
- * To read is cheap and to format is not. So each process goes through all items (records, or events
- * when a filter chooses them), in the order in which they are printed, and formats those of its
- * turns: of every so many thousand. It writes them when the process before it has written its own;
- * semaphores in shared memory pass the turn on.
+ * Reading is cheap and formatting is not. So each process goes through all items in the order of
+ * printing (items are records, or events if there is a filter), and formats only those of its
+ * turns: a turn is so many thousand items. It writes a turn after the process before it has written
+ * its own; semaphores in shared memory pass the turn on.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -142,7 +142,7 @@ static int one_record(void *data, uint32_t buffer, struct tep_record *rec)
 	return ret < 0 ? ret : 0;
 }
 
-static int print(struct turns *t)
+static int print_items(struct turns *t)
 {
 	struct report *r = t->r;
 	int ret = 0;
@@ -232,7 +232,7 @@ int report_print(struct report *r, uint32_t processes)
 	if (processes < 2 || r->reads_on || processes > MAX_WORKERS ||
 	    model_info(r->m)->records < FEW) {
 		t.nr = 1;
-		return print(&t);
+		return print_items(&t);
 	}
 	t.sems = mmap(NULL, processes * sizeof(*t.sems), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -251,7 +251,7 @@ int report_print(struct report *r, uint32_t processes)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (t.me)
 			cmd_progress_off();
-		ret = print(&t);
+		ret = print_items(&t);
 		cmd_progress_end();
 		cmd_exit(-ret);
 	}

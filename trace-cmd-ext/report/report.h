@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of trace-ustack report share. */
+/* report.h - what the files of trace-ustack report share */
 #ifndef TRACE_USTACK_REPORT_H
 #define TRACE_USTACK_REPORT_H
 

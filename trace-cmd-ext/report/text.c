@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * report_text - a record as trace-cmd report prints it, to the byte
+ * text.c - a record as trace-cmd report prints it, to the byte
  *
- * libtraceevent formats what an event says. What stands before it (thread, CPU, time) is formatted
- * here in the usual case and by libtraceevent in all others, and the stacks by the plugin's own
- * handlers, which are given the join that the model has made.
+ * libtraceevent formats the contents of an event. The part before it (thread, CPU, time) is
+ * formatted here in the usual case, and by libtraceevent in all others. The plugin's own handlers
+ * format the stacks, over the join that the model has made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, cpu_set_t *cp
 
 #define NR_COMMS	1024
 
-struct comm {
+struct cached_comm {
 	uint32_t tid, len;		/* len 0: free */
 	char text[64];
 };
@@ -40,7 +40,7 @@ struct printer {
 	const char *time;		/* libtraceevent's format of a time stamp */
 	bool usecs, latency, instances;
 	int width;			/* of the longest name of an instance */
-	struct comm comms[NR_COMMS];
+	struct cached_comm comms[NR_COMMS];
 };
 
 static struct ustack_options options;
@@ -168,7 +168,7 @@ void printer_head(struct printer *p, struct text *out)
 }
 
 /* @n in decimal, with at least @digits digits, before @end. */
-static char *digits(char *end, uint64_t n, int digits)
+static char *put_digits(char *end, uint64_t n, int digits)
 {
 	do {
 		*--end = '0' + n % 10;
@@ -180,7 +180,7 @@ static char *digits(char *end, uint64_t n, int digits)
 /* "%16s-%-5d [" */
 static void add_task(struct printer *p, struct text *out, uint32_t tid)
 {
-	struct comm *c = &p->comms[tid % NR_COMMS];
+	struct cached_comm *c = &p->comms[tid % NR_COMMS];
 	size_t from = out->nr, len;
 	const char *comm;
 
@@ -213,9 +213,9 @@ static void add_seq(struct printer *p, struct text *out)
 	trace_seq_reset(&p->seq);
 }
 
-/* Thread, CPU, time and name; the same that slow_head() makes. */
-static void fast_head(struct printer *p, struct text *out, struct tep_event *event,
-		      struct tep_record *rec, uint32_t tid)
+/* Thread, CPU, time and name; the same that add_slow_head() makes. */
+static void add_fast_head(struct printer *p, struct text *out, struct tep_event *event,
+			  struct tep_record *rec, uint32_t tid)
 {
 	static const char spaces[] = "                    ";	/* 20 */
 	char buf[64], *end = buf + sizeof(buf), *s;
@@ -225,7 +225,7 @@ static void fast_head(struct printer *p, struct text *out, struct tep_event *eve
 	add_task(p, out, tid);
 	s = end;
 	*--s = ']';
-	s = digits(s, rec->cpu, 3);
+	s = put_digits(s, rec->cpu, 3);
 	text_bytes(out, s, end - s);
 	if (p->latency) {
 		tep_print_event(p->tep, &p->seq, rec, " %s", TEP_PRINT_LATENCY);
@@ -235,9 +235,9 @@ static void fast_head(struct printer *p, struct text *out, struct tep_event *eve
 	s = end;
 	*--s = ' ';
 	*--s = ':';
-	s = digits(s, us % 1000000, 6);
+	s = put_digits(s, us % 1000000, 6);
 	*--s = '.';
-	s = digits(s, us / 1000000, 1);
+	s = put_digits(s, us / 1000000, 1);
 	while (end - s < 5 + 1 + 6 + 2)
 		*--s = ' ';
 	*--s = ' ';
@@ -248,8 +248,8 @@ static void fast_head(struct printer *p, struct text *out, struct tep_event *eve
 		text_bytes(out, spaces, 20 - len);
 }
 
-static void slow_head(struct printer *p, struct text *out, struct tep_event *event,
-		      struct tep_record *rec)
+static void add_slow_head(struct printer *p, struct text *out, struct tep_event *event,
+			  struct tep_record *rec)
 {
 	const char *name = event ? event->name : "(NULL)";
 
@@ -282,9 +282,9 @@ void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct
 		text_addf(out, "CPU:%d [EVENTS DROPPED]\n", rec->cpu);
 	if (event && event->name && p->usecs && rec->cpu >= 0 &&
 	    decode_tid(&p->ustack->dec, rec, &tid))
-		fast_head(p, out, event, rec, tid);
+		add_fast_head(p, out, event, rec, tid);
 	else
-		slow_head(p, out, event, rec);
+		add_slow_head(p, out, event, rec);
 
 	if (!event || !event->handler ||
 	    event->flags & (TEP_EVENT_FL_NOHANDLE | TEP_EVENT_FL_PRINTRAW) ||

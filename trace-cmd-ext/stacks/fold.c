@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* fold - see fold.h */
+/* fold.c - intern names and segments, sort and add up samples. See fold.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ struct seg {
 	uint32_t nr;
 };
 
-struct file {
+struct fold_file {
 	char *path;
 	uint64_t hash;
 };
@@ -34,7 +34,7 @@ struct fold {
 	VEC(struct name) names;
 	VEC(struct seg) segs;
 	VEC(uint32_t) list;
-	VEC(struct file) files;
+	VEC(struct fold_file) files;
 	VEC(struct fold_sample) samples;
 	struct hidx name_idx, seg_idx, file_idx;
 	size_t squeeze;
@@ -114,7 +114,7 @@ void fold_free(struct fold *f)
 uint32_t fold_file(struct fold *f, const char *path)
 {
 	uint64_t hash = hash_bytes(path, strlen(path), 1);
-	struct file *file;
+	struct fold_file *file;
 	uint32_t i;
 	size_t pos;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fold - stacks with what they weigh, ready to be folded into a flame graph
+ * fold.h - stacks with their weights, ready to be folded into a flame graph
  *
- * A sample is a path from the outermost frame to the innermost and two numbers. Its path is made of
- * FOLD_SEGS segments, in the order in which they are drawn: a task, its user stack, its kernel
+ * A sample is a path from the outermost frame to the innermost, and two numbers. Its path is made
+ * of FOLD_SEGS segments, in the order in which they are drawn: a task, its user stack, its kernel
  * stack, and so on; a segment is a list of names. Segments repeat far more often than paths, so
  * they are interned, and a sample is a few numbers. fold_finish() sorts the samples by their paths
- * and adds equal ones up: then those that share outer frames are neighbours, and one pass over them
- * meets every frame of the graph (tree.h).
+ * and adds up equal ones. Then samples that share outer frames are neighbours, and one pass over
+ * them meets every frame of the graph (tree.h).
  *
- * It knows nothing of files and of models. What it is given it copies. Not thread safe.
+ * A fold knows no files and no models. It copies its input. It is not thread safe.
  */
 #ifndef TRACE_USTACK_FOLD_H
 #define TRACE_USTACK_FOLD_H

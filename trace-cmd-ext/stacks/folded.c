@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* folded - see folded.h */
+/* folded.c - write a fold as text. See folded.h. */
 #include <errno.h>
 
 #include "folded.h"
@@ -37,7 +37,7 @@ static void add_name(struct text *t, const struct fold_name *n)
 		text_add(t, "_[i]");
 }
 
-static const struct spelled *spell(struct writer *w, uint32_t seg)
+static const struct spelled *spell_seg(struct writer *w, uint32_t seg)
 {
 	struct spelled *s = &w->segs[seg];
 	const uint32_t *names;
@@ -67,14 +67,14 @@ static void add_number(struct text *t, uint64_t n)
 	text_bytes(t, p, buf + sizeof(buf) - p);
 }
 
-static void line(struct writer *w, const struct fold_sample *s, int by, bool diff)
+static void write_line(struct writer *w, const struct fold_sample *s, int by, bool diff)
 {
 	const struct spelled *sp;
 	bool any = false;
 	int i;
 
 	for (i = 0; i < FOLD_SEGS; i++) {
-		sp = spell(w, s->seg[i]);
+		sp = spell_seg(w, s->seg[i]);
 		if (!sp->len)
 			continue;
 		if (any)
@@ -95,7 +95,7 @@ int folded_write(FILE *out, const struct fold *f, int by, bool diff)
 	size_t i;
 
 	for (i = 0; i < fold_nr(f) && !failed; i++) {
-		line(&w, fold_sample(f, i), by, diff);
+		write_line(&w, fold_sample(f, i), by, diff);
 		if (w.out.nr >= FLUSH) {
 			fwrite(w.out.v, 1, w.out.nr, out);
 			w.out.nr = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * folded - a fold as text, one path a line: task;outermost;...;innermost WEIGHT
+ * folded.h - a fold as text, one path a line: task;outermost;...;innermost WEIGHT
  *
- * What flamegraph.pl, inferno and others read. Kernel frames end in _[k] and inlined ones in _[i],
- * as their collapsing scripts write them on demand. A semicolon or a line feed in a name is written
- * as a colon or a blank. With a difference there are two numbers: before, after.
+ * flamegraph.pl, inferno and others read this text. Kernel frames end in _[k] and inlined ones in
+ * _[i], as their collapsing scripts write them on demand. A semicolon or a line feed in a name is
+ * written as a colon or a blank. With a difference there are two numbers: before, after.
  */
 #ifndef TRACE_USTACK_FOLDED_H
 #define TRACE_USTACK_FOLDED_H

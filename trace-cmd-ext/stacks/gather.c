@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* gather - see gather.h */
+/* gather.c - go through events or waits, fill a fold. See gather.h. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct known_tid {
 	bool wanted;
 };
 
-struct state {
+struct gather_state {
 	struct model *m;
 	const struct gather_opts *o;
 	struct fold *f;
@@ -99,7 +99,7 @@ static bool want_task(const struct model_filter *flt, struct model *m, uint32_t 
 	return false;
 }
 
-static bool task_wanted(struct state *s, uint32_t tid)
+static bool task_wanted(struct gather_state *s, uint32_t tid)
 {
 	const struct model_filter *flt = s->o->filter;
 	struct known_tid *t;
@@ -130,7 +130,7 @@ static bool cpu_wanted(const struct model_filter *flt, uint32_t cpu)
 }
 
 /* The part of a wait that lies in the time that is asked for; false: none does. */
-static bool clip(const struct model_filter *flt, const struct wait *w, uint64_t *ns)
+static bool clip_wait(const struct model_filter *flt, const struct wait *w, uint64_t *ns)
 {
 	uint64_t from = w->from, to = w->from + w->ns;
 
@@ -142,16 +142,17 @@ static bool clip(const struct model_filter *flt, const struct wait *w, uint64_t 
 	return to > from || (!w->ns && from == w->from && to == w->from);
 }
 
-static bool wanted(struct state *s, const struct wait *w, uint64_t *ns)
+static bool wait_wanted(struct gather_state *s, const struct wait *w, uint64_t *ns)
 {
 	const struct model_filter *flt = s->o->filter;
 
-	return task_wanted(s, w->tid) && cpu_wanted(flt, w->cpu) && clip(flt, w, ns);
+	return task_wanted(s, w->tid) && cpu_wanted(flt, w->cpu) && clip_wait(flt, w, ns);
 }
 
 /* ---- samples ---- */
 
-static int add(struct state *s, const uint32_t seg[FOLD_SEGS], uint64_t weight, uint64_t nr)
+static int add_sample(struct gather_state *s, const uint32_t seg[FOLD_SEGS], uint64_t weight,
+		      uint64_t nr)
 {
 	uint64_t value[2];
 
@@ -162,34 +163,34 @@ static int add(struct state *s, const uint32_t seg[FOLD_SEGS], uint64_t weight, 
 	return fold_add(s->f, seg, value);
 }
 
-static int wait(void *data, const struct wait *w)
+static int gather_wait(void *data, const struct wait *w)
 {
-	struct state *s = data;
+	struct gather_state *s = data;
 	uint32_t seg[FOLD_SEGS] = { 0 };
 	uint64_t ns;
 
-	if (!wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
+	if (!wait_wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
 		return 0;
 	seg[SEG_TASK] = paths_task(s->p, w->tid);
 	seg[SEG_USER] = paths_user(s->p, w->ustack, w->kstack);
 	seg[SEG_KERNEL] = paths_kernel(s->p, w->kstack);
-	return add(s, seg, s->o->numbers ? 1 : ns, 1);
+	return add_sample(s, seg, s->o->numbers ? 1 : ns, 1);
 }
 
-static int wake(void *data, const struct wait *w, const struct waker *by)
+static int gather_wake(void *data, const struct wait *w, const struct waker *by)
 {
-	struct state *s = data;
+	struct gather_state *s = data;
 	uint32_t seg[FOLD_SEGS];
 	uint64_t ns;
 
-	if (!wanted(s, w, &ns) || (!paths_wanted(s->p, w->kstack, w->ustack) &&
-				   !paths_wanted(s->p, by->kstack, by->ustack)))
+	if (!wait_wanted(s, w, &ns) || (!paths_wanted(s->p, w->kstack, w->ustack) &&
+					!paths_wanted(s->p, by->kstack, by->ustack)))
 		return 0;
 	paths_wake(s->p, w, by, seg);
-	return add(s, seg, s->o->numbers ? 1 : ns, 1);
+	return add_sample(s, seg, s->o->numbers ? 1 : ns, 1);
 }
 
-static int count(struct state *s)
+static int gather_events(struct gather_state *s)
 {
 	const struct model_count *v;
 	uint32_t seg[FOLD_SEGS] = { 0 }, first = UINT32_MAX;
@@ -209,7 +210,7 @@ static int count(struct state *s)
 		seg[SEG_KERNEL] = paths_kernel(s->p, v[i].kstack);
 		/* what happened, where several things did */
 		seg[SEG_EVENT] = several ? paths_event(s->p, v[i].type) : FOLD_NONE;
-		ret = add(s, seg, v[i].nr, v[i].nr);
+		ret = add_sample(s, seg, v[i].nr, v[i].nr);
 	}
 	return ret;
 }
@@ -217,7 +218,7 @@ static int count(struct state *s)
 int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
 	   struct gather_stats *st)
 {
-	struct state s = { .m = m, .o = o, .f = f, .st = st, .slot = slot, .alone = alone };
+	struct gather_state s = { .m = m, .o = o, .f = f, .st = st, .slot = slot, .alone = alone };
 	struct waits_opts wo = { .file = o->file, .data = &s };
 	struct paths_opts po = { .threads = o->threads, .lines = o->lines };
 	int ret;
@@ -231,11 +232,11 @@ int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slo
 	if (!s.p)
 		return -ENOMEM;
 	if (o->by == GATHER_COUNT) {
-		ret = count(&s);
+		ret = gather_events(&s);
 	} else {
 		wo.wakers = o->by == GATHER_WAKEUP;
-		wo.wait = wo.wakers ? NULL : wait;
-		wo.wake = wo.wakers ? wake : NULL;
+		wo.wait = wo.wakers ? NULL : gather_wait;
+		wo.wake = wo.wakers ? gather_wake : NULL;
 		ret = waits_each(m, &wo, &st->waits);
 	}
 	paths_free(s.p);
@@ -246,10 +247,10 @@ int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slo
 
 static int pass_on(void *data, const struct wait *w)
 {
-	struct state *s = data;
+	struct gather_state *s = data;
 	uint64_t ns;
 
-	if (!wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
+	if (!wait_wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
 		return 0;
 	return s->each(s->data, w, ns);
 }
@@ -258,7 +259,7 @@ int gather_waits(struct model *m, const struct gather_opts *o,
 		 int (*each)(void *data, const struct wait *w, uint64_t ns), void *data,
 		 struct waits_stats *st)
 {
-	struct state s = { .m = m, .o = o, .each = each, .data = data };
+	struct gather_state s = { .m = m, .o = o, .each = each, .data = data };
 	struct waits_opts wo = { .file = o->file, .wait = pass_on, .data = &s };
 	struct paths_opts po = { .symbols = o->filter->symbols,
 				 .nr_symbols = o->filter->nr_symbols };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * gather - what a flame graph is made of: from a recording to a fold
+ * gather.h - from a recording to a fold, the data of a flame graph
  *
- * By count each event is a sample; by off-CPU time each complete wait, with the stack that blocked;
- * by wake-up each wait that was ended by one, with both stacks (waits.h, paths.h).
+ * By count, each event is a sample. By off-CPU time, each complete wait is a sample, with the stack
+ * that blocked. By wake-up, each wait that was ended by a wake-up is a sample, with both stacks
+ * (waits.h, paths.h).
  */
 #ifndef TRACE_USTACK_GATHER_H
 #define TRACE_USTACK_GATHER_H

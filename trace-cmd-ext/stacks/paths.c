@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* paths - see paths.h */
+/* paths.c - turn stacks into segments. See paths.h. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "libunwind-user/base/base.h"
 
 /* What is known of a stack; 0 in each: not made yet, else the segment + 1. */
-struct stack {
+struct stack_segs {
 	uint32_t seg, reversed;
 	uint32_t wanted;		/* 1 no, 2 yes */
 };
@@ -21,7 +21,7 @@ struct paths {
 	struct model *m;
 	struct fold *f;
 	struct paths_opts o;
-	VEC(struct stack) user, kernel;
+	VEC(struct stack_segs) user, kernel;
 	VEC(uint32_t) frame_name;	/* by the model's frame: name + 1 */
 	VEC(uint32_t) type_seg;
 	VEC(struct tid) tids;
@@ -105,7 +105,7 @@ static uint32_t frame_name(struct paths *p, uint32_t frame)
 	return *known - 1;
 }
 
-static void put(struct paths *p, uint32_t name)
+static void add_name(struct paths *p, uint32_t name)
 {
 	uint32_t *n = vec_add(&p->tmp);
 
@@ -116,7 +116,7 @@ static void put(struct paths *p, uint32_t name)
 }
 
 /* Those from @from on, outermost first. */
-static void put_frames(struct paths *p, const uint32_t *frames, uint32_t from, uint32_t nr)
+static void add_frames(struct paths *p, const uint32_t *frames, uint32_t from, uint32_t nr)
 {
 	if (vec_reserve(&p->tmp, nr)) {
 		p->failed = true;
@@ -126,14 +126,14 @@ static void put_frames(struct paths *p, const uint32_t *frames, uint32_t from, u
 		p->tmp.v[p->tmp.nr++] = frame_name(p, frames[--nr]);
 }
 
-static void note(struct paths *p, const char *text)
+static void add_note(struct paths *p, const char *text)
 {
-	put(p, fold_name(p->f, FOLD_NOTE, text, FOLD_NONE));
+	add_name(p, fold_name(p->f, FOLD_NOTE, text, FOLD_NONE));
 }
 
 /* ---- segments ---- */
 
-static uint32_t finish(struct paths *p, bool reversed)
+static uint32_t finish_seg(struct paths *p, bool reversed)
 {
 	uint32_t *v = p->tmp.v, tmp, i, nr = p->tmp.nr;
 
@@ -186,7 +186,7 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 }
 
 /* What was inlined at a place of the program, outermost first; model_lines() is innermost first. */
-static void put_inlined(struct paths *p, uint32_t frame)
+static void add_inlined(struct paths *p, uint32_t frame)
 {
 	const struct model_line *v;
 	uint32_t nr = model_lines(p->m, frame, &v), file;
@@ -196,8 +196,8 @@ static void put_inlined(struct paths *p, uint32_t frame)
 	file = fold_file(p->f, model_frame(p->m, frame)->file->path);
 	while (nr-- > 0)
 		if (v[nr].inlined)
-			put(p, fold_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
-					 v[nr].func : "[unknown]", file));
+			add_name(p, fold_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
+					      v[nr].func : "[unknown]", file));
 }
 
 /* Frames outermost first, with what is missing of them and where. */
@@ -212,15 +212,15 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 		return false;
 	paths_notes(p->m, ustack, &n);
 	for (i = 0; i < n.nr; i++)
-		note(p, n.outer[i]);
+		add_note(p, n.outer[i]);
 	if (!p->o.lines)
-		put_frames(p, frames, 0, nr);
+		add_frames(p, frames, 0, nr);
 	for (i = nr; p->o.lines && i-- > 0; ) {
-		put(p, frame_name(p, frames[i]));
-		put_inlined(p, frames[i]);
+		add_name(p, frame_name(p, frames[i]));
+		add_inlined(p, frames[i]);
 	}
 	if (n.inner)
-		note(p, n.inner);
+		add_note(p, n.inner);
 	return true;
 }
 
@@ -246,13 +246,13 @@ static bool spell_kernel(struct paths *p, uint32_t kstack)
 		return false;
 	while (from < nr && paths_is_tracer(model_frame(p->m, frames[from])))
 		from++;
-	put_frames(p, frames, from, nr);
+	add_frames(p, frames, from, nr);
 	return true;
 }
 
 static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
 {
-	struct stack *s = user ? slot(&p->user, id) : slot(&p->kernel, id);
+	struct stack_segs *s = user ? slot(&p->user, id) : slot(&p->kernel, id);
 	uint32_t *seg, like, made;
 
 	if (!s)
@@ -270,14 +270,14 @@ static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed
 		p->tmp.nr = 0;
 		if (!(user ? spell_user(p, id) : spell_kernel(p, id)))
 			return UINT32_MAX;
-		made = finish(p, reversed);
+		made = finish_seg(p, reversed);
 	}
 	*seg = made + 1;
 	return made;
 }
 
 /* Nothing of a user program is below these. */
-static bool outermost(const char *func)
+static bool is_outermost(const char *func)
 {
 	static const char *const names[] = { "ret_from_fork", "ret_from_fork_asm", "kthread",
 		"common_startup_64", "secondary_startup_64", "secondary_startup_64_no_verify",
@@ -303,7 +303,7 @@ const char *paths_no_user(struct model *m, uint32_t kstack)
 	uint32_t nr = 0;
 
 	frames = model_kframes(m, kstack, &nr);
-	if (frames && nr && outermost(model_frame(m, frames[nr - 1])->func))
+	if (frames && nr && is_outermost(model_frame(m, frames[nr - 1])->func))
 		return NULL;
 	return "[no user stack asked for]";
 }
@@ -318,8 +318,8 @@ uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack)
 	if (!why)
 		return FOLD_NONE;
 	p->tmp.nr = 0;
-	note(p, why);
-	return finish(p, false);
+	add_note(p, why);
+	return finish_seg(p, false);
 }
 
 uint32_t paths_kernel(struct paths *p, uint32_t kstack)
@@ -385,7 +385,7 @@ uint32_t paths_event(struct paths *p, uint32_t type)
 static uint32_t waker_kernel(struct paths *p, const struct waker *by)
 {
 	uint32_t mark = fold_name(p->f, FOLD_MARK, "woken by", FOLD_NONE);
-	struct stack *s;
+	struct stack_segs *s;
 
 	if (by->kstack == MODEL_NONE)
 		return fold_seg(p->f, &mark, 1);
@@ -396,8 +396,8 @@ static uint32_t waker_kernel(struct paths *p, const struct waker *by)
 		p->tmp.nr = 0;
 		if (!spell_kernel(p, by->kstack))
 			return UINT32_MAX;
-		put(p, mark);
-		s->reversed = finish(p, true) + 1;
+		add_name(p, mark);
+		s->reversed = finish_seg(p, true) + 1;
 	}
 	return s->reversed - 1;
 }
@@ -420,9 +420,9 @@ static uint32_t waker_user(struct paths *p, const struct waker *by)
 		return paths_user(p, MODEL_NONE, by->kstack);
 	}
 	p->tmp.nr = 0;
-	note(p, context[by->context]);
-	note(p, "[interrupted]");
-	return finish(p, false);
+	add_note(p, context[by->context]);
+	add_note(p, "[interrupted]");
+	return finish_seg(p, false);
 }
 
 void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
@@ -438,7 +438,7 @@ void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
 
 /* ---- which are wanted ---- */
 
-static bool matches(struct paths *p, const uint32_t *frames, uint32_t nr)
+static bool matches_symbol(struct paths *p, const uint32_t *frames, uint32_t nr)
 {
 	const struct model_frame *f;
 	uint32_t i;
@@ -453,7 +453,7 @@ static bool matches(struct paths *p, const uint32_t *frames, uint32_t nr)
 	return false;
 }
 
-static bool stack_wanted(struct paths *p, struct stack *s, bool user, uint32_t id)
+static bool stack_wanted(struct paths *p, struct stack_segs *s, bool user, uint32_t id)
 {
 	const uint32_t *frames;
 	uint32_t nr;
@@ -462,7 +462,7 @@ static bool stack_wanted(struct paths *p, struct stack *s, bool user, uint32_t i
 		return false;
 	if (!s->wanted) {
 		frames = user ? model_uframes(p->m, id, &nr) : model_kframes(p->m, id, &nr);
-		s->wanted = matches(p, frames, nr) ? 2 : 1;
+		s->wanted = matches_symbol(p, frames, nr) ? 2 : 1;
 	}
 	return s->wanted == 2;
 }

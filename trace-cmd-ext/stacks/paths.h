@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * paths - from the stacks of a model to the segments of a fold
+ * paths.h - from the stacks of a model to the segments of a fold
  *
- * Each stack is turned into names once. What is missing becomes a name too, a note in square
- * brackets that says why: a stack that was not recorded, its outer or inner frames that were cut.
- * A function that is not known is the name of its file in square brackets, so that places nobody
- * can tell apart are one frame. The innermost kernel frames are left out where they are those of
- * the tracer at work.
+ * Each stack is turned into names once. A missing part becomes a name too, a note in square
+ * brackets that says why it is missing: a stack that was not recorded, outer or inner frames that
+ * were cut. A frame without a known function gets the name of its file in square brackets, so that
+ * places that nobody can tell apart are one frame. The innermost kernel frames are left out if they
+ * belong to the tracer at work.
  */
 #ifndef TRACE_USTACK_PATHS_H
 #define TRACE_USTACK_PATHS_H

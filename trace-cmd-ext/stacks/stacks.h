@@ -6,8 +6,8 @@
  *	waits.h		from switch to switch: how long a task was off its CPU
  *	paths.h		the two stacks of an event as one path
  *	fold.h		equal paths as one line
- *	folded.h	such lines written and read
- *	tree.h		paths with common beginnings as a tree
+ *	folded.h	a fold as text
+ *	tree.h		paths with common outer frames as a tree
  *	strtab.h	strings, each kept once
  */
 #ifndef TRACE_USTACK_STACKS_H

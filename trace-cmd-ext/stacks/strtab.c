@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* strtab - see strtab.h */
+/* strtab.c - a table of strings. See strtab.h. */
 #include "strtab.h"
 
 /* FNV-1a */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * strtab - each string once, known by a number from 0 on, in the order they came
+ * strtab.h - each string once, known by a number from 0 on, in the order of arrival
  *
- * What formats with a table of strings need. A zeroed one is empty. Not thread safe.
+ * Formats with a table of strings need this. A zeroed table is empty. Not thread safe.
  */
 #ifndef TRACE_USTACK_STRTAB_H
 #define TRACE_USTACK_STRTAB_H

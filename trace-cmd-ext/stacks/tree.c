@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tree - see tree.h */
+/* tree.c - from sorted samples to frames. See tree.h. */
 #include <errno.h>
 #include <stdbool.h>
 
@@ -10,16 +10,16 @@
 #define STEPS		8
 #define BUCKETS		(64 * STEPS)
 
-struct open {
+struct open_node {
 	uint32_t name;
 	uint64_t start, value[2];
 };
 
-struct walk {
+struct tree_walk {
 	const struct fold *f;
 	int by;
 	uint64_t at;			/* the weight of the samples done */
-	VEC(struct open) path;
+	VEC(struct open_node) path;
 	VEC(uint32_t) names;		/* of the next path */
 	uint64_t bucket[BUCKETS];	/* first walk: how many frames */
 	struct tree *tree;		/* second walk */
@@ -42,9 +42,9 @@ static uint64_t bucket_min(unsigned int b)
 	return b < STEPS ? b : (uint64_t)(STEPS + b % STEPS) << (b / STEPS - 1);
 }
 
-static int finish_node(struct walk *w)
+static int finish_node(struct tree_walk *w)
 {
-	struct open *o = &w->path.v[--w->path.nr];
+	struct open_node *o = &w->path.v[--w->path.nr];
 	struct tree_node *n;
 
 	if (w->path.nr) {
@@ -73,7 +73,7 @@ static int finish_node(struct walk *w)
 }
 
 /* The names of a sample from segment @seg on, behind the first @keep. */
-static int spell(struct walk *w, const struct fold_sample *s, int seg, uint32_t keep)
+static int spell_seg(struct tree_walk *w, const struct fold_sample *s, int seg, uint32_t keep)
 {
 	const uint32_t *names;
 	uint32_t nr;
@@ -91,9 +91,10 @@ static int spell(struct walk *w, const struct fold_sample *s, int seg, uint32_t 
 	return 0;
 }
 
-static int one_sample(struct walk *w, const struct fold_sample *prev, const struct fold_sample *s)
+static int one_sample(struct tree_walk *w, const struct fold_sample *prev,
+		      const struct fold_sample *s)
 {
-	struct open *o;
+	struct open_node *o;
 	uint32_t same = 0, nr;
 	int seg, ret;
 
@@ -101,7 +102,7 @@ static int one_sample(struct walk *w, const struct fold_sample *prev, const stru
 		fold_names(w->f, s->seg[seg], &nr);
 		same += nr;
 	}
-	ret = spell(w, s, seg, same);
+	ret = spell_seg(w, s, seg, same);
 	while (same < w->path.nr && same < w->names.nr && w->path.v[same].name == w->names.v[same])
 		same++;
 	while (!ret && w->path.nr > same)
@@ -121,7 +122,7 @@ static int one_sample(struct walk *w, const struct fold_sample *prev, const stru
 	return ret;
 }
 
-static int walk(struct walk *w)
+static int walk_samples(struct tree_walk *w)
 {
 	const struct fold_sample *prev = NULL;
 	size_t i, nr = fold_nr(w->f);
@@ -138,7 +139,7 @@ static int walk(struct walk *w)
 	return ret;
 }
 
-static uint64_t least_weight(const struct walk *w, size_t max_nodes)
+static uint64_t least_weight(const struct tree_walk *w, size_t max_nodes)
 {
 	uint64_t nr = 0;
 	int i;
@@ -162,7 +163,7 @@ static int by_place(const void *a, const void *b)
 
 int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, double share)
 {
-	struct walk w = { .f = f, .by = by };
+	struct tree_walk w = { .f = f, .by = by };
 	size_t i;
 	int ret;
 
@@ -171,13 +172,13 @@ int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, do
 		t->total[0] += fold_sample(f, i)->value[0];
 		t->total[1] += fold_sample(f, i)->value[1];
 	}
-	ret = walk(&w);
+	ret = walk_samples(&w);
 	if (!ret) {
 		t->least = least_weight(&w, max_nodes);
 		if (t->least < share * t->total[by])
 			t->least = share * t->total[by];
 		w.tree = t;
-		ret = walk(&w);
+		ret = walk_samples(&w);
 	}
 	vec_free(&w.path);
 	vec_free(&w.names);

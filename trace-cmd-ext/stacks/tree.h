@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tree - the frames of a flame graph
+ * tree.h - the frames of a flame graph
  *
  * Sorted samples are walked once, with only the frames of the current path in memory; a frame is
- * finished when a path no longer holds it. As there can be millions, only the heaviest are kept:
- * a first walk finds out how heavy a frame must be for at most so many to be left. A frame weighs
- * no less than what stands on it, so what is left out are whole upper parts.
+ * finished when a path no longer holds it. There can be millions of frames, so only the heaviest
+ * are kept: a first walk finds the least weight for which at most so many frames are left. A frame
+ * weighs no less than any frame on top of it, so the frames left out are whole upper parts.
  */
 #ifndef TRACE_USTACK_TREE_H
 #define TRACE_USTACK_TREE_H

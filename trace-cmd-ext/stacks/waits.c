@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* waits - see waits.h */
+/* waits.c - pair switches and wake-ups. See waits.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum known {
 	KNOWN_ENDED,
 };
 
-struct task {
+struct waits_task {
 	struct wait out;		/* with KNOWN_OFF */
 	uint32_t tid;
 	enum known known;
@@ -41,7 +41,7 @@ struct cpu {
 	bool any_switch;
 };
 
-struct run {
+struct waits_scan {
 	struct model *m;
 	const struct waits_opts *o;
 	struct waits_stats *st;
@@ -54,14 +54,14 @@ struct run {
 	VEC(struct cpu) cpus;
 	VEC(struct gap) gaps;
 	VEC(struct gap) breaks;		/* where a task leaves a CPU that another one had */
-	VEC(struct task) tasks;
+	VEC(struct waits_task) tasks;
 	struct hidx idx;
 };
 
 /* ---- gaps ---- */
 
 /* Who leaves a CPU is who came to it last, or events are missing between. */
-static int find_break(struct run *r, struct cpu *c, const struct model_event *ev)
+static int find_break(struct waits_scan *r, struct cpu *c, const struct model_event *ev)
 {
 	uint64_t prev, next;
 	struct gap *g;
@@ -88,7 +88,7 @@ static int find_break(struct run *r, struct cpu *c, const struct model_event *ev
  */
 static int find_gap(void *data, const struct model_event *ev)
 {
-	struct run *r = data;
+	struct waits_scan *r = data;
 	struct cpu *c;
 	struct gap *g;
 
@@ -134,7 +134,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Sort them, and make one of those that overlap. */
-static void order_gaps(struct run *r)
+static void order_gaps(struct waits_scan *r)
 {
 	struct gap *v = r->gaps.v;
 	size_t i, to = 0;
@@ -152,7 +152,7 @@ static void order_gaps(struct run *r)
 	r->gaps.nr = to + 1;
 }
 
-static bool has_gap(const struct run *r, uint64_t from, uint64_t to)
+static bool has_gap(const struct waits_scan *r, uint64_t from, uint64_t to)
 {
 	size_t lo = 0, hi = r->gaps.nr, mid;
 
@@ -168,28 +168,28 @@ static bool has_gap(const struct run *r, uint64_t from, uint64_t to)
 }
 
 /* The statistics tell of drops that left no mark where they were. */
-static int refused(void *data, const char *buffer)
+static int note_refused(void *data, const char *buffer)
 {
-	struct run *r = data;
+	struct waits_scan *r = data;
 
 	if (!r->st->gaps && !strcmp(buffer, model_buffer(r->m, r->st->buffer)))
 		r->st->refused = true;
 	return 0;
 }
 
-static void read_drops(struct run *r)
+static void read_drops(struct waits_scan *r)
 {
 	int fd = r->o->file ? open(r->o->file, O_RDONLY | O_CLOEXEC) : -1;
 
 	if (fd < 0)
 		return;
 	r->st->gaps = r->gaps.nr;
-	drops_read(fd, refused, r);
+	drops_read(fd, note_refused, r);
 	close(fd);
 }
 
 /* A recording may leave out switches by a filter; only where some were dropped is a break a gap. */
-static int add_breaks(struct run *r)
+static int add_breaks(struct waits_scan *r)
 {
 	struct gap *g;
 	size_t i;
@@ -205,9 +205,9 @@ static int add_breaks(struct run *r)
 
 /* ---- pairs ---- */
 
-static struct task *get_task(struct run *r, uint32_t tid)
+static struct waits_task *get_task(struct waits_scan *r, uint32_t tid)
 {
-	struct task *t;
+	struct waits_task *t;
 	uint32_t i;
 	size_t pos;
 
@@ -226,7 +226,7 @@ static struct task *get_task(struct run *r, uint32_t tid)
 }
 
 /* A wait that something other than its switch in ended. */
-static void not_a_wait(struct run *r, const struct wait *w, uint64_t until)
+static void count_bad_wait(struct waits_scan *r, const struct wait *w, uint64_t until)
 {
 	if (has_gap(r, w->from, until)) {
 		r->st->uncertain++;
@@ -236,14 +236,14 @@ static void not_a_wait(struct run *r, const struct wait *w, uint64_t until)
 	}
 }
 
-static int switch_out(struct run *r, const struct model_event *ev, uint32_t tid)
+static int switch_out(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
 {
-	struct task *t = get_task(r, tid);
+	struct waits_task *t = get_task(r, tid);
 
 	if (!t)
 		return -ENOMEM;
 	if (t->known == KNOWN_OFF)
-		not_a_wait(r, &t->out, ev->ts);
+		count_bad_wait(r, &t->out, ev->ts);
 	t->out = (struct wait){ .from = ev->ts, .tid = tid, .cpu = ev->cpu, .kstack = ev->kstack,
 				.ustack = ev->ustack };
 	model_number(r->m, ev, &r->prev_state, &t->out.state);
@@ -256,9 +256,9 @@ static int switch_out(struct run *r, const struct model_event *ev, uint32_t tid)
 	return 0;
 }
 
-static int switch_in(struct run *r, const struct model_event *ev, uint32_t tid)
+static int switch_in(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
 {
-	struct task *t = get_task(r, tid);
+	struct waits_task *t = get_task(r, tid);
 	enum known was;
 
 	if (!t)
@@ -294,9 +294,9 @@ static enum waker_context context_of(uint64_t flags)
 	return flags & TRACE_FL_SOFTIRQ ? WAKER_SOFTIRQ : WAKER_TASK;
 }
 
-static int wake_up(struct run *r, const struct model_event *ev, uint32_t tid)
+static int wake_up(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
 {
-	struct task *t = get_task(r, tid);
+	struct waits_task *t = get_task(r, tid);
 	struct waker by = { .ts = ev->ts, .tid = ev->tid, .cpu = ev->cpu, .kstack = ev->kstack,
 			    .ustack = ev->ustack };
 	uint64_t flags = 0;
@@ -322,9 +322,9 @@ static int wake_up(struct run *r, const struct model_event *ev, uint32_t tid)
 	return r->o->wake ? r->o->wake(r->o->data, &t->out, &by) : 0;
 }
 
-static int event(void *data, const struct model_event *ev)
+static int take_event(void *data, const struct model_event *ev)
 {
-	struct run *r = data;
+	struct waits_scan *r = data;
 	uint64_t prev, next;
 	int ret = 0;
 
@@ -346,9 +346,9 @@ static int event(void *data, const struct model_event *ev)
 	return 0;
 }
 
-static void finish(struct run *r)
+static void finish_waits(struct waits_scan *r)
 {
-	struct task *t;
+	struct waits_task *t;
 	size_t i;
 
 	for (i = 0; i < r->tasks.nr; i++) {
@@ -376,7 +376,7 @@ static uint32_t find_wake(struct model *m)
 	return wakeup != MODEL_NONE && model_type(m, wakeup)->records ? wakeup : MODEL_NONE;
 }
 
-static bool find_fields(struct run *r)
+static bool find_fields(struct waits_scan *r)
 {
 	struct model *m = r->m;
 
@@ -398,7 +398,7 @@ static bool find_fields(struct run *r)
 
 int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *st)
 {
-	struct run r = { .m = m, .o = o, .st = st };
+	struct waits_scan r = { .m = m, .o = o, .st = st };
 	int ret;
 
 	memset(st, 0, sizeof(*st));
@@ -413,10 +413,10 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	if (!ret) {
 		order_gaps(&r);
 		r.last_ts = model_info(m)->last_ts;
-		ret = model_each(m, MODEL_BY_TIME, event, &r);
+		ret = model_each(m, MODEL_BY_TIME, take_event, &r);
 	}
 	if (!ret)
-		finish(&r);
+		finish_waits(&r);
 	free(r.other);
 	vec_free(&r.cpus);
 	vec_free(&r.gaps);

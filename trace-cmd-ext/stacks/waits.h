@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * waits - how long each task was off the CPU, and who woke it
+ * waits.h - how long each task was off the CPU, and who woke it
  *
  * A task is off the CPU from the sched_switch in which it is prev_pid (that event carries the stack
- * that blocked) to the next one in which it is next_pid. Both ends must be there, and nothing may
- * be missing between them; what is not so is counted apart and never guessed:
+ * that blocked) to the next one in which it is next_pid. A wait is complete if both ends are there
+ * and nothing is missing between them. Everything else is counted apart and never guessed:
  *
- *  - began before: switched in, and what came before is not in the file. The task waited already,
- *    or it is new.
- *  - not over: switched out, and not in again before the recording ended. Until the last event it
- *    waited, but it is no complete wait. A task that ended is none of these.
- *  - uncertain: events were dropped, on whatever CPU, between out and in. The task may have run
- *    there. It reaches from the last event before the gap to the first one behind it. Events that a
- *    full buffer refused leave no mark; then it is where a task leaves a CPU that another one had.
- *  - disordered: out twice or in twice without a gap: clocks of two CPUs that disagree, or a filter
- *    that left out some of these events.
+ *  - began before: the task was switched in, and the switch before is not in the file. The task
+ *    waited already, or it is new.
+ *  - not over: the task was switched out, and not in again before the recording ended. It waited
+ *    until the last event, but this is no complete wait. A task that ended does not count here.
+ *  - uncertain: events were dropped, on any CPU, between out and in. The task may have run there.
+ *    The gap reaches from the last event before it to the first event after it. Events that a full
+ *    buffer refused leave no mark; then the gap is where a task leaves a CPU that another task had.
+ *  - disordered: out twice or in twice without a gap. The clocks of two CPUs disagree, or a filter
+ *    left out some of these events.
  *
- * Task 0, one for each CPU, is not looked at. When several buffers hold sched_switch events, those
- * of the first one that does count: the others saw the same switches.
+ * Task 0, one for each CPU, is ignored. If several buffers hold sched_switch events, only those of
+ * the first such buffer count: the others saw the same switches.
  *
- * A wake-up is the first sched_waking (sched_wakeup in a file without those) for a task that is off
- * the CPU. The time waited is that from the switch out to it; the rest is waiting for a CPU.
+ * A wake-up is the first sched_waking (sched_wakeup in a file without sched_waking) for a task that
+ * is off the CPU. The task waited from the switch out to the wake-up; the rest is waiting for a
+ * CPU.
  */
 #ifndef TRACE_USTACK_WAITS_H
 #define TRACE_USTACK_WAITS_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat_count - what trace-ustack stat counts
+ * count.c - the figures of trace-ustack stat
  *
- * Without a filter the scan has seen all that is needed: the join knows the requests by their runs
- * and the model the records by their kind, so the events are not read again. With one they are.
+ * Without a filter the scan has seen everything: the join knows the requests by their runs and the
+ * model knows the records by their kind, so the events are not read again. With a filter they are.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,8 +50,8 @@ static void add_requests(struct stat_requests *r, const struct model_ustack *u, 
 		r->marks[STAT_EMPTY] += nr;
 }
 
-static int add(struct stat_counts *s, struct model *m, uint32_t tid, uint32_t ustack,
-	       uint64_t events, uint64_t requests)
+static int add_stack(struct stat_counts *s, struct model *m, uint32_t tid, uint32_t ustack,
+		     uint64_t events, uint64_t requests)
 {
 	struct stat_process *p = get_process(s, m, tid);
 
@@ -104,14 +104,14 @@ static int from_scan(struct stat_counts *s, struct model *m)
 	for (i = 0; i < model_nr_tasks(m) && !ret; i++) {
 		events = model_task_events(m, i, &tid);
 		if (events)
-			ret = add(s, m, tid, MODEL_NONE, events, 0);
+			ret = add_stack(s, m, tid, MODEL_NONE, events, 0);
 	}
 	for (i = 0; i < join_nr_runs(join) && !ret; i++) {
 		ustack = model_run_ustack(m, i);
 		if (ustack == MODEL_NONE)
 			continue;
 		join_run(join, i, &ans, &run);
-		ret = add(s, m, run.tid, ustack, 0, run.events);
+		ret = add_stack(s, m, run.tid, ustack, 0, run.events);
 	}
 	return ret;
 }
@@ -125,7 +125,7 @@ static int from_events(struct stat_counts *s, struct model *m)
 	for (i = 0; i < nr && !ret; i++) {
 		ret = add_event(s, c[i].type, c[i].nr);
 		if (!ret)
-			ret = add(s, m, c[i].tid, c[i].ustack, c[i].nr, c[i].nr);
+			ret = add_stack(s, m, c[i].tid, c[i].ustack, c[i].nr, c[i].nr);
 	}
 	return ret;
 }

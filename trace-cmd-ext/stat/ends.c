@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat_ends - why incomplete stacks end where they end
+ * ends.c - why incomplete stacks end where they end
  *
- * The kernel says that a walk gave up, and the last frame says where. What the table says of that
- * address is the reason; it is asked of a table made now, of the file here, if that is the one
- * traced. So the reasons are known for recordings of other machines, too, with their files.
+ * The kernel's flag says that a walk gave up, and the last frame says where. The reason is what the
+ * table says about that address. It comes from a table made now from the file on this machine, if
+ * it is the traced file. So the reasons are also known for recordings of other machines, given
+ * their files.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -52,7 +53,7 @@ static struct stat_table *open_table(const struct stat_file *f, const char *sysr
 	return t;
 }
 
-static enum end_reason look_up(const struct stat_table *t, uint64_t offset, bool innermost)
+static enum end_reason find_reason(const struct stat_table *t, uint64_t offset, bool innermost)
 {
 	struct sframe_row row;
 	uint64_t pc = 0;
@@ -91,7 +92,7 @@ enum end_reason stat_end_of(struct stat_file *f, uint64_t offset, bool innermost
 		f->table = open_table(f, sysroot);
 	if (!f->table || !f->table->usable)
 		return END_UNKNOWN;
-	return look_up(f->table, offset - (!innermost && offset), innermost);
+	return find_reason(f->table, offset - (!innermost && offset), innermost);
 }
 
 void stat_table_free(struct stat_table *t)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat_files - the frames of user stacks by the file they lie in, and what tables that file has
+ * files.c - the frames of user stacks by their files, and the tables of these files
  *
- * Addresses are only given their files: symbols take many times longer. A stack that is not whole
- * is counted at the file where that began. For an incomplete one that is the file of its last
- * frame, as the walk gave up there. A frame pointer was followed in the innermost frame whose file
- * had no table; where none of its files is known to be without one (its table came later, or what
- * tables there were is not known), it is the last frame's, too.
+ * Addresses are only resolved to files: symbols take many times longer. A stack that is not whole
+ * counts at the file where the fault began. For an incomplete stack this is the file of its last
+ * frame, where the walk gave up. For a stack with the frame-pointer flag it is the innermost frame
+ * whose file had no table. If no file of the stack is known to lack a table (its table came later,
+ * or nobody knows which tables there were), it is the file of the last frame, too.
  *
- * What tables there were is in FILE.tables. Where that says nothing, a table is made of the file
- * here, if it has the build-id of the one traced; it is what a recording with tables would have.
+ * FILE.tables lists the tables of the recording. Where it lacks a file, a table is made from the
+ * file on this machine, if it has the build ID of the traced file; a recording with tables would
+ * have had it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What trace-ustack stat has counted: count.c, files.c and ends.c fill it,
- * commands/stat.c prints it.
+ * stat.h - the figures of trace-ustack stat: count.c, files.c and ends.c fill them, commands/stat.c
+ * prints them
  */
 #ifndef TRACE_USTACK_STAT_H
 #define TRACE_USTACK_STAT_H

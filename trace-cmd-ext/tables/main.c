@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * trace-ustack-tables: unwind tables by hand
+ * main.c - trace-ustack-tables: unwind tables by hand
  *
  *	make FILE...		keep the tables of ELF files in the cache, see make.c
  *	make FILE -o OUT	write the table that is generated for an ELF file
@@ -27,26 +27,26 @@
 
 #define MAX_TOLD	10
 
-static int complain(const char *path, const char *what, const char *remedy)
+static int print_error(const char *path, const char *what, const char *remedy)
 {
 	fprintf(stderr, "trace-ustack-tables: %s: %s%s%s\n", path, what, remedy ? "; " : "",
 		remedy ? remedy : "");
 	return 1;
 }
 
-static int complain_gen(const char *path, int err)
+static int print_gen_error(const char *path, int err)
 {
 	switch (err) {
 	case -ENOEXEC:
-		return complain(path, "not an ELF file, or a broken one", NULL);
+		return print_error(path, "not an ELF file, or a broken one", NULL);
 	case -EOPNOTSUPP:
-		return complain(path, "of an architecture or kind for which no table is made",
-				"it takes linked 64-bit files for x86, arm64 and s390x");
+		return print_error(path, "of an architecture or kind for which no table is made",
+				   "it takes linked 64-bit files for x86, arm64 and s390x");
 	case -ENODATA:
-		return complain(path, "has no .eh_frame, so there is nothing to make a table of",
-				"compile with -fasynchronous-unwind-tables");
+		return print_error(path, "has no .eh_frame, so there is nothing to make a table of",
+				   "compile with -fasynchronous-unwind-tables");
 	default:
-		return complain(path, strerror(-err), NULL);
+		return print_error(path, strerror(-err), NULL);
 	}
 }
 
@@ -65,12 +65,12 @@ static int generate(const char *path, struct gen_table *table, double *ms)
 	double start = now_ms();
 
 	if (fd < 0)
-		return complain(path, strerror(errno), NULL);
+		return print_error(path, strerror(errno), NULL);
 	ret = gen_from_fd(fd, table);
 	close(fd);
 	if (ms)
 		*ms = now_ms() - start;
-	return ret ? complain_gen(path, ret) : 0;
+	return ret ? print_gen_error(path, ret) : 0;
 }
 
 static void print_summary(const char *path, const struct gen_table *table, double ms)
@@ -113,9 +113,9 @@ static int write_table(const char *path, const char *out)
 		return ret;
 	to = fopen(out, "wbe");
 	if (!to || fwrite(table.data, table.size, 1, to) != 1)
-		ret = complain(out, strerror(errno), NULL);
+		ret = print_error(out, strerror(errno), NULL);
 	if (to && fclose(to) && !ret)
-		ret = complain(out, strerror(errno), NULL);
+		ret = print_error(out, strerror(errno), NULL);
 	if (!ret)
 		print_summary(path, &table, ms);
 	gen_free(&table);
@@ -237,7 +237,7 @@ static int cmd_dump(const char *path)
 	ret = gen_open(&table, &t);
 	if (ret) {
 		gen_free(&table);
-		return complain(path, "no SFrame section that can be read here", NULL);
+		return print_error(path, "no SFrame section that can be read here", NULL);
 	}
 	printf("version %u, abi %u (%s), flags %#x, %" PRIu32 " functions, %" PRIu32 " rows, %"
 	       PRIu32 " bytes of rows\n", t.version, t.arch->abi,
@@ -247,7 +247,7 @@ static int cmd_dump(const char *path)
 		ret = dump_func(&t, i);
 	gen_free(&table);
 	if (ret)
-		return complain(path, "the section is damaged", NULL);
+		return print_error(path, "the section is damaged", NULL);
 	return 0;
 }
 
@@ -422,7 +422,7 @@ static int cmd_verify(const char *path)
 	if (ret)
 		return ret;
 	if (gen_open(&table, &v.t)) {
-		ret = complain(path, "the generated table cannot be read", NULL);
+		ret = print_error(path, "the generated table cannot be read", NULL);
 		goto out;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -430,7 +430,7 @@ static int cmd_verify(const char *path)
 	if (fd >= 0)
 		close(fd);
 	if (ret) {
-		ret = complain(path, strerror(-ret), NULL);
+		ret = print_error(path, strerror(-ret), NULL);
 		goto out;
 	}
 	print_summary(path, &table, ms);
@@ -460,7 +460,7 @@ static int usage(FILE *to)
 	return to == stdout ? 0 : 2;
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	int i, ret = 0;
 
@@ -486,10 +486,10 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	int ret = run(argc, argv);
+	int ret = run_command(argc, argv);
 
 	/* what was asked for is not there, whatever was done */
 	if ((fflush(stdout) || ferror(stdout)) && !ret)
-		ret = complain("standard output", strerror(errno), NULL);
+		ret = print_error("standard output", strerror(errno), NULL);
 	return ret;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * make - tables into the cache, before anybody needs them
+ * make.c - put tables into the cache before anybody needs them
  *
- * `register` and `run` make what they miss. The audit module does not, so it depends on this. The
- * vDSO is no file that could be named: its table is made each time.
+ * `register` and `run` make the tables they need. The audit module does not, so it depends on
+ * `make`. The vDSO is not a file that could be named: its table is made each time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,14 +29,14 @@ static struct {
 	uint64_t made, kept, bytes, none, failed;
 } make;
 
-static int complain(const char *path, const char *what)
+static int print_error(const char *path, const char *what)
 {
 	fprintf(stderr, TOOL ": %s: %s\n", path, what);
 	make.failed++;
 	return 1;
 }
 
-static double elapsed(void)
+static double seconds_passed(void)
 {
 	struct timespec now;
 
@@ -44,17 +44,17 @@ static double elapsed(void)
 	return now.tv_sec - make.start.tv_sec + (now.tv_nsec - make.start.tv_nsec) / 1e9;
 }
 
-static void progress(bool end)
+static void show_progress(bool end)
 {
 	if (end && make.said)
 		fputs("\r\033[K", stderr);
-	if (end || make.quiet || !isatty(STDERR_FILENO) || elapsed() < PROGRESS_AFTER)
+	if (end || make.quiet || !isatty(STDERR_FILENO) || seconds_passed() < PROGRESS_AFTER)
 		return;
 	fprintf(stderr, "\r" TOOL ": %" PRIu64 " tables", make.made + make.kept);
 	make.said = true;
 }
 
-static void count(const char *path, const struct gen_table *table, bool cached)
+static void count_file(const char *path, const struct gen_table *table, bool cached)
 {
 	make.made += !cached;
 	make.kept += cached;
@@ -62,10 +62,10 @@ static void count(const char *path, const struct gen_table *table, bool cached)
 	if (make.verbose)
 		printf("  %s: %zu bytes, %s\n", path, table->size,
 		       cached ? "in the cache" : "made now");
-	progress(false);
+	show_progress(false);
 }
 
-static void one_file(const char *path)
+static void make_file(const char *path)
 {
 	struct gen_table table;
 	struct tables_id id;
@@ -75,14 +75,14 @@ static void one_file(const char *path)
 	/* It can be a pipe that nobody writes to */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0) {
-		complain(path, strerror(errno));
+		print_error(path, strerror(errno));
 		return;
 	}
 	ret = tables_make(make.cache, fd, &id, &table, &cached);
 	close(fd);
 	switch (-ret) {
 	case 0:
-		count(path, &table, cached);
+		count_file(path, &table, cached);
 		gen_free(&table);
 		break;
 	case ENOEXEC:
@@ -95,35 +95,35 @@ static void one_file(const char *path)
 			       "another architecture, whose tables go to a file: -o");
 		break;
 	case ESTALE:
-		complain(path, "is being written to; try again later");
+		print_error(path, "is being written to; try again later");
 		break;
 	default:
-		complain(path, strerror(-ret));
+		print_error(path, strerror(-ret));
 	}
 }
 
-static int below(const char *path, const struct stat *st, int type, struct FTW *at)
+static int visit_file(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;
 	(void)at;
 	if (type == FTW_F && S_ISREG(st->st_mode))
-		one_file(path);
+		make_file(path);
 	return 0;
 }
 
-static void file_or_folder(const char *path)
+static void make_argument(const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st))
-		complain(path, strerror(errno));
+		print_error(path, strerror(errno));
 	else if (!S_ISDIR(st.st_mode))
-		one_file(path);
-	else if (nftw(path, below, 32, FTW_PHYS | FTW_MOUNT))
-		complain(path, strerror(errno));
+		make_file(path);
+	else if (nftw(path, visit_file, 32, FTW_PHYS | FTW_MOUNT))
+		print_error(path, strerror(errno));
 }
 
-static void vdso(void)
+static void make_vdso(void)
 {
 	struct gen_table table;
 	struct tables_id id;
@@ -131,7 +131,7 @@ static void vdso(void)
 
 	if (tables_make_vdso(make.cache, &id, &table, &cached))
 		return;
-	count("[vdso]", &table, cached);
+	count_file("[vdso]", &table, cached);
 	gen_free(&table);
 }
 
@@ -189,18 +189,18 @@ int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const c
 		return write_table(argv[optind], out);
 	ret = tables_cache_open(dir, 0, &make.cache);
 	if (ret)
-		return complain(dir ? dir : "the cache", ret == -EPERM ?
-				"belongs to somebody else, or others may write to it; name another"
-				" one with --cache" : strerror(-ret));
+		return print_error(dir ? dir : "the cache", ret == -EPERM ?
+				   "belongs to somebody else, or others may write to it; name "
+				   "another one with --cache" : strerror(-ret));
 	clock_gettime(CLOCK_MONOTONIC, &make.start);
 	for (; optind < argc; optind++)
-		file_or_folder(argv[optind]);
-	vdso();
-	progress(true);
+		make_argument(argv[optind]);
+	make_vdso();
+	show_progress(true);
 	if (!make.quiet)
 		printf("%" PRIu64 " tables made, %" PRIu64 " were there, %.1f MiB, in %.3f s; %"
 		       PRIu64 " files have none\n", make.made, make.kept, make.bytes / 1048576.0,
-		       elapsed(), make.none);
+		       seconds_passed(), make.none);
 	tables_cache_close(make.cache);
 	return make.failed != 0;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * register and run - unwind tables with the kernel, by hand
+ * serve.c - `register` and `run`: unwind tables with the kernel, by hand
  *
- * Tables stay as long as this process has tracefs' user_unwind_tables open: until it is killed, in
- * whatever way, or until the command of `run` ends. The line "ready" says that all that was asked
- * for is registered; scripts wait for it.
+ * Tables stay registered as long as this process has tracefs' user_unwind_tables open: until it is
+ * killed, in whatever way, or until the command of `run` ends. The line "ready" says that all
+ * requested tables are registered; scripts wait for this line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct serve {
 	bool said;			/* the line of progress is on the terminal */
 };
 
-static double since(const struct timespec *start)
+static double seconds_since(const struct timespec *start)
 {
 	struct timespec now;
 
@@ -54,13 +54,13 @@ complain(const struct serve *s, const char *fmt, ...)
 	return 1;
 }
 
-static int progress(void *ctx, uint64_t done, uint64_t all)
+static int show_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	struct serve *s = ctx;
 
 	if (!isatty(STDERR_FILENO) || s->quiet)
 		return 0;
-	if (done < all && since(&s->start) > PROGRESS_AFTER) {
+	if (done < all && seconds_since(&s->start) > PROGRESS_AFTER) {
 		fprintf(stderr, "\r" TOOL " %s: %" PRIu64 " of %" PRIu64 " files", s->name, done,
 			all);
 		s->said = true;
@@ -101,7 +101,7 @@ static void print_summary(struct serve *s)
 		without += sum.files[c];
 	printf("%" PRIu64 " files have tables (%" PRIu64 " from the cache), %.1f MiB, in %.3f s\n",
 	       sum.files[TABLES_COVERED], sum.cached, sum.table_bytes / 1048576.0,
-	       since(&s->start));
+	       seconds_since(&s->start));
 	printf("%" PRIu64 " of %" PRIu64 " bytes of code in them are covered, %" PRIu64
 	       " in %" PRIu64 " holes that tables have no words for, %" PRIu64 " not covered:"
 	       " frame pointers are followed there\n",
@@ -136,7 +136,7 @@ static int usage(const struct serve *s, const char *what, FILE *to)
 static int open_tables(struct serve *s, bool no_cache)
 {
 	struct tables_opts opts = {
-		.size = sizeof(opts), .no_cache = no_cache, .progress = progress, .ctx = s,
+		.size = sizeof(opts), .no_cache = no_cache, .progress = show_progress, .ctx = s,
 	};
 	int ret;
 
@@ -165,7 +165,7 @@ static int open_tables(struct serve *s, bool no_cache)
 }
 
 /* Options, then files, then all that runs. Returns 0 or the exit status. */
-static int begin(struct serve *s, int argc, char **argv, const char *what, int *files)
+static int begin_serving(struct serve *s, int argc, char **argv, const char *what, int *files)
 {
 	static const struct option longs[] = {
 		{ "all", no_argument, NULL, 'a' },
@@ -236,7 +236,7 @@ static int add_all(struct serve *s)
 	return ret && ret != -ENOENT ? complain(s, "all that runs: %s", strerror(-ret)) : 0;
 }
 
-static void end(struct serve *s)
+static void end_serving(struct serve *s)
 {
 	if (s->all)
 		tables_remember(s->t);
@@ -251,7 +251,7 @@ int cmd_register(int argc, char **argv)
 	int ret, files, sig, vdso;
 	sigset_t set;
 
-	ret = begin(&s, argc, argv, "[FILE...]", &files);
+	ret = begin_serving(&s, argc, argv, "[FILE...]", &files);
 	if (ret)
 		return ret;
 	sigemptyset(&set);
@@ -275,7 +275,7 @@ int cmd_register(int argc, char **argv)
 		if (s.all)
 			print_summary(&s);
 	}
-	end(&s);
+	end_serving(&s);
 	return ret;
 }
 
@@ -285,7 +285,7 @@ int cmd_run(int argc, char **argv)
 	int ret, command, status;
 	pid_t pid;
 
-	ret = begin(&s, argc, argv, "CMD [ARGUMENT...]", &command);
+	ret = begin_serving(&s, argc, argv, "CMD [ARGUMENT...]", &command);
 	if (ret)
 		return ret;
 	s.all = true;
@@ -309,6 +309,6 @@ int cmd_run(int argc, char **argv)
 	ret = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	print_summary(&s);
 out:
-	end(&s);
+	end_serving(&s);
 	return ret;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory - a request for memory that failed is not forgotten
+ * memory.c - remember that a request for memory failed
  *
- * Most of what the subcommands call goes on without what it has no memory for: a name cannot be
- * kept, a list stays short. Then the output is not what is in the file, and the exit code has to
- * say so. The linker leads all requests of the program and of the archives in it through
- * here (TOOL_WRAP in sources.mk), and cmd_finish() looks at what was noted.
+ * Most functions that the subcommands call go on after a failed request: a name cannot be kept, a
+ * list stays short. Then the output is not what is in the file, and the exit code has to say so.
+ * The linker leads all requests of the program and of the archives in it through this file
+ * (TOOL_WRAP in sources.mk), and cmd_finish() looks at the result.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ int __wrap_asprintf(char **to, const char *fmt, ...);
 int __wrap___vasprintf_chk(char **to, int flag, const char *fmt, va_list ap);
 int __wrap___asprintf_chk(char **to, int flag, const char *fmt, ...);
 
-static void *note(void *p)
+static void *note_failure(void *p)
 {
 	if (!p)
 		cmd_no_memory = true;
@@ -47,12 +47,12 @@ static int note_length(int n)
 
 void *__wrap_malloc(size_t size)
 {
-	return note(__real_malloc(size));
+	return note_failure(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t nr, size_t size)
 {
-	return note(__real_calloc(nr, size));
+	return note_failure(__real_calloc(nr, size));
 }
 
 /* Of 0 bytes it frees. */
@@ -60,17 +60,17 @@ void *__wrap_realloc(void *p, size_t size)
 {
 	void *new = __real_realloc(p, size);
 
-	return size ? note(new) : new;
+	return size ? note_failure(new) : new;
 }
 
 char *__wrap_strdup(const char *s)
 {
-	return note(__real_strdup(s));
+	return note_failure(__real_strdup(s));
 }
 
 char *__wrap_strndup(const char *s, size_t n)
 {
-	return note(__real_strndup(s, n));
+	return note_failure(__real_strndup(s, n));
 }
 
 int __wrap_vasprintf(char **to, const char *fmt, va_list ap)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* near - see near.h */
+/* near.c - find names that are similar. See near.h. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

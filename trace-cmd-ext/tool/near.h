@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* near - the names that are most like one that does not exist */
+/* near.h - the names that are most similar to one that does not exist */
 #ifndef TRACE_USTACK_NEAR_H
 #define TRACE_USTACK_NEAR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* output - see output.h */
+/* output.c - open and close output files. See output.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tool.h"
 #include "output.h"
 
-static int failed(struct output *o, const char *what)
+static int output_failed(struct output *o, const char *what)
 {
 	cmd_error("%s: %s: %s; choose another with -o", o->path, what, strerror(errno));
 	if (o->temporary)
@@ -48,7 +48,7 @@ int output_open(struct output *o, const char *path)
 		return 0;
 	if (is_special(path)) {
 		o->f = fopen(path, "we");
-		return o->f ? 0 : failed(o, "cannot be written");
+		return o->f ? 0 : output_failed(o, "cannot be written");
 	}
 	if (asprintf(&o->temporary, "%s.XXXXXX", path) < 0)
 		o->temporary = NULL;
@@ -56,7 +56,7 @@ int output_open(struct output *o, const char *path)
 	if (fd < 0) {
 		free(o->temporary);
 		o->temporary = NULL;
-		return failed(o, "cannot be written");
+		return output_failed(o, "cannot be written");
 	}
 	mask = umask(0);
 	umask(mask);
@@ -64,7 +64,7 @@ int output_open(struct output *o, const char *path)
 	o->f = fdopen(fd, "w");
 	if (!o->f) {
 		close(fd);
-		return failed(o, "cannot be written");
+		return output_failed(o, "cannot be written");
 	}
 	return 0;
 }
@@ -75,16 +75,16 @@ int output_close(struct output *o, int code)
 		return code;
 	if (fflush(o->f) || ferror(o->f)) {
 		fclose(o->f);
-		return failed(o, "cannot be written");
+		return output_failed(o, "cannot be written");
 	}
 	if (fclose(o->f))
-		return failed(o, "cannot be written");
+		return output_failed(o, "cannot be written");
 	if (!o->temporary)
 		return code;
 	if (code != CMD_OK)
 		unlink(o->temporary);
 	else if (rename(o->temporary, o->path))
-		return failed(o, "cannot be replaced");
+		return output_failed(o, "cannot be replaced");
 	free(o->temporary);
 	o->temporary = NULL;
 	return code;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * output - where a picture or an export is written to
+ * output.h - the file that a picture or an export is written to
  *
- * With a path, to a new file beside it that takes its place when all is written: a run that fails
- * leaves what was there. Without one, to standard output.
+ * With a path, the output goes to a new file next to it, which takes its place when all is written:
+ * a run that fails leaves the old file. Without a path, the output goes to standard output.
  */
 #ifndef TRACE_USTACK_OUTPUT_H
 #define TRACE_USTACK_OUTPUT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd_run - the processes a subcommand runs beside itself: the pager, the reader of a file */
+/* run.c - the processes that a subcommand runs: the pager, the reader of a file */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ bool cmd_colour(void)
 	       strcmp(term, "dumb");
 }
 
-static void limit(const char *file)
+static void limit_cpu_time(const char *file)
 {
 	struct rlimit none = { 0, 0 }, cpu;
 	rlim_t seconds = SECONDS_BASE;
@@ -137,7 +137,7 @@ int cmd_guard(const char *file, int (*run)(void *arg), void *arg)
 		if (getppid() != parent)
 			_exit(CMD_FAIL);
 		pager = 0;
-		limit(file);
+		limit_cpu_time(file);
 		cmd_exit(cmd_finish(run(arg)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* cmd - see tool.h: messages, progress, options, JSON. run.c: processes */
+/* tool.c - messages, progress, options. See tool.h; run.c has the processes. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -155,7 +155,7 @@ static int add_number(uint32_t **v, size_t *nr, uint32_t n)
 	return 0;
 }
 
-static int number(const char **s, uint32_t *n)
+static int parse_number(const char **s, uint32_t *n)
 {
 	unsigned long long val;
 	char *end;
@@ -176,12 +176,12 @@ int cmd_numbers(const char *arg, uint32_t **v, size_t *nr)
 	uint32_t from, to;
 
 	for (;;) {
-		if (number(&arg, &from))
+		if (parse_number(&arg, &from))
 			return -1;
 		to = from;
 		if (*arg == '-') {
 			arg++;
-			if (number(&arg, &to) || to < from || to - from > 65535)
+			if (parse_number(&arg, &to) || to < from || to - from > 65535)
 				return -1;
 		}
 		do {
@@ -195,7 +195,7 @@ int cmd_numbers(const char *arg, uint32_t **v, size_t *nr)
 	}
 }
 
-static int seconds(const char **s, uint64_t *ns)
+static int parse_seconds(const char **s, uint64_t *ns)
 {
 	uint64_t unit = 1000000000, whole = 0, digits = 0;
 
@@ -219,11 +219,11 @@ int cmd_times(const char *arg, uint64_t *from, uint64_t *to)
 {
 	*from = 0;
 	*to = UINT64_MAX;
-	if (*arg != '-' && seconds(&arg, from))
+	if (*arg != '-' && parse_seconds(&arg, from))
 		return -1;
 	if (*arg++ != '-')
 		return -1;
-	if (*arg && seconds(&arg, to))
+	if (*arg && parse_seconds(&arg, to))
 		return -1;
 	return *arg || *to < *from ? -1 : 0;
 }

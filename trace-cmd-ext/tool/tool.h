@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tool.h - what every subcommand uses: errors, the pager, progress, lists of numbers, output files
+ * tool.h - functions for every subcommand: errors, the pager, progress, lists of numbers, output
+ * files
  *
- *	near.h		names that are like the one asked for
+ *	near.h		names that are similar to a wrong one
  *	output.h	a file that appears when it is complete
  */
 #ifndef TRACE_USTACK_CMD_H
