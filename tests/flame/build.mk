@@ -7,7 +7,7 @@ include trace-cmd-ext/sources.mk
 
 FLAME_TEST := $(O)/flame-test
 FLAME_PARTS := $(addprefix stacks/,fold tree strtab folded) \
-	$(addprefix tool/,colour tool run output) flame/svg export/proto
+	$(addprefix tool/,tool run output) $(addprefix flame/,colour svg) export/proto
 FLAME_PARTS_OBJ := $(FLAME_PARTS:%=$(O)/tool-test/%.o) \
 	$(addprefix $(O)/unit/libunwind-user/base/,json.o utf8.o)
 
