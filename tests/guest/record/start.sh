@@ -11,6 +11,7 @@
 . "$(dirname "$0")/lib.sh"
 need_tables
 need_program $USTACK
+keep_tool_here
 
 know_files 489 || skip "not so many ELF files in this image"
 ours=$(least $USTACK record -o t.dat -a -e sched:sched_switch --duration 2)
