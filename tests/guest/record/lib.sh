@@ -97,8 +97,8 @@ know_files()
 	[ "$(wc -l <known)" = "$1" ]
 }
 
-# keep_tool_here: run a copy in the guest. Pages of the host's files come when the host has time, and
-# the clock of an idle guest goes on meanwhile, whatever it counts.
+# keep_tool_here: run a copy in the guest. Pages of the host's files come when the host has time,
+# and the clock of an idle guest goes on meanwhile, whatever it counts.
 keep_tool_here()
 {
 	cp $USTACK trace-ustack && USTACK=$PWD/trace-ustack
