@@ -238,9 +238,6 @@ bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const stru
 /* The state of the row of .eh_frame or of a stub for a pc (from text.start on); NULL: none. */
 const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
 
-/* Sort, find PLT stubs, follow other code, make the list. */
-int rows_finish(struct gen_rows *r);
-
 /* ------------------------------ gen_list.c ------------------------------- */
 
 /* Do both say the same of the same code? */

@@ -31,7 +31,6 @@ struct tables {
 	int fd;				/* user_unwind_tables */
 	/* Hand a table to the kernel; 0 or -errno. Tests have another one. */
 	int (*add)(struct tables *t, const struct unwind_table_file *arg);
-	void *add_ctx;
 	struct tables_opts opts;	/* as they were given: nobody changes them */
 	char *proc;			/* "/proc", but for tests */
 	struct tables_cache *cache;

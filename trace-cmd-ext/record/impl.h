@@ -215,7 +215,6 @@ int rec_read_start(struct rec *r, bool threads);
 int rec_read_stop(struct rec *r);
 /* The raw data of a CPU until it is in the file. */
 void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX]);
-uint64_t rec_read_bytes(struct rec *r);
 
 /* ---- dat.c ---- */
 
