@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "fold.h"
-#include "libunwind-user/base/base.h"
+#include "strtab.h"
 
 /* Samples beyond which equal ones are added up before more memory is asked for. */
 #define SQUEEZE		(1u << 20)
@@ -20,18 +20,13 @@ struct seg {
 	uint32_t nr;
 };
 
-struct file {
-	char *path;
-	uint64_t hash;
-};
-
 struct fold {
 	VEC(struct name) names;
 	VEC(struct seg) segs;
 	VEC(uint32_t) list;
-	VEC(struct file) files;
+	struct strtab files;
 	VEC(struct fold_sample) samples;
-	struct hidx name_idx, seg_idx, file_idx;
+	struct hidx name_idx, seg_idx;
 	size_t squeeze;
 	/* while sorting: the place of each name and segment in the order */
 	uint32_t *name_rank, *seg_rank;
@@ -61,7 +56,7 @@ struct fold *fold_new(void)
 		return NULL;
 	f->squeeze = SQUEEZE;
 	/* number 0 of each is none */
-	if (!vec_add(&f->segs) || !vec_add(&f->files)) {
+	if (!vec_add(&f->segs) || strtab_add(&f->files, "", 0)) {
 		fold_free(f);
 		return NULL;
 	}
@@ -76,16 +71,13 @@ void fold_free(struct fold *f)
 		return;
 	for (i = 0; i < f->names.nr; i++)
 		free((char *)f->names.v[i].pub.text);
-	for (i = 0; i < f->files.nr; i++)
-		free(f->files.v[i].path);
 	vec_free(&f->names);
 	vec_free(&f->segs);
 	vec_free(&f->list);
-	vec_free(&f->files);
 	vec_free(&f->samples);
 	hidx_free(&f->name_idx);
 	hidx_free(&f->seg_idx);
-	hidx_free(&f->file_idx);
+	strtab_free(&f->files);
 	free(f->name_rank);
 	free(f->seg_rank);
 	free(f);
@@ -93,25 +85,7 @@ void fold_free(struct fold *f)
 
 uint32_t fold_file(struct fold *f, const char *path)
 {
-	uint64_t hash = hash_bytes(path, strlen(path), 1);
-	struct file *file;
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&f->file_idx, hash, pos, i)
-		if (f->files.v[i].hash == hash && !strcmp(f->files.v[i].path, path))
-			return i;
-	file = vec_add(&f->files);
-	if (!file)
-		return UINT32_MAX;
-	file->hash = hash;
-	file->path = strdup(path);
-	if (!file->path || hidx_add(&f->file_idx, hash, f->files.nr - 1)) {
-		free(file->path);
-		f->files.nr--;
-		return UINT32_MAX;
-	}
-	return f->files.nr - 1;
+	return strtab_add(&f->files, path, strlen(path));
 }
 
 uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file)
@@ -383,10 +357,12 @@ uint32_t fold_nr_segs(const struct fold *f)
 
 const char *fold_path(const struct fold *f, uint32_t file)
 {
-	return file ? f->files.v[file].path : "";
+	size_t len;
+
+	return strtab_get(&f->files, file, &len);
 }
 
 uint32_t fold_nr_files(const struct fold *f)
 {
-	return f->files.nr;
+	return f->files.v.nr;
 }
