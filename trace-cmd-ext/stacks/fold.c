@@ -243,7 +243,7 @@ static int make_ranks(struct fold *f)
 }
 
 /*
- * One stable pass: @from to @to in the order of the segments @at. False: they all have the same one,
+ * One stable pass: @from to @to in the order of the segments @at. False: all have the same segment,
  * nothing was done. @first has room for a number for each segment.
  */
 static bool sort_by(const struct fold *f, int at, const struct fold_sample *from,
