@@ -24,7 +24,6 @@
 #include "rows.h"
 
 #define MAX_PHDRS	512
-#define MAX_SHDRS	65536
 #define MAX_NAMES	(16u << 20)
 
 static int pread_all(int fd, uint64_t off, void *to, size_t len)

@@ -28,7 +28,6 @@ struct tables {
 	int fd;				/* user_unwind_tables */
 	/* Hand a table to the kernel; 0 or -errno. Tests set another function. */
 	int (*add)(struct tables *t, const struct unwind_table_file *arg);
-	void *add_ctx;
 	struct tables_opts opts;	/* the caller's, never changed */
 	char *proc;			/* "/proc", except in tests */
 	struct tables_cache *cache;

@@ -257,7 +257,6 @@ static int register_all(struct scan *s)
 int tables_scan_processes(struct tables *t, bool report)
 {
 	struct scan s = { .t = t, .report = report };
-	uint64_t start = tables_now_ns();
 	size_t i;
 	int ret;
 
@@ -271,7 +270,6 @@ int tables_scan_processes(struct tables *t, bool report)
 	t->sum.unreadable = s.sum.unreadable;
 	t->sum.anon_processes = s.sum.anon_processes;
 	t->sum.anon_bytes = s.sum.anon_bytes;
-	t->sum.scan_ns = tables_now_ns() - start;
 	pthread_mutex_unlock(&t->lock);
 	for (i = 0; i < s.nr; i++)
 		free(s.map[i].path);

@@ -314,7 +314,7 @@ out:
 /* ------------------------------ the session ------------------------------ */
 
 int tables_new(const struct tables_opts *opts,
-	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
+	       int (*add)(struct tables *t, const struct unwind_table_file *arg),
 	       struct tables **tables)
 {
 	struct tables *t = calloc(1, sizeof(*t));
@@ -324,7 +324,6 @@ int tables_new(const struct tables_opts *opts,
 		return -ENOMEM;
 	t->fd = -1;
 	t->add = add;
-	t->add_ctx = add_ctx;
 	if (opts)
 		memcpy(&t->opts, opts,
 		       opts->size < sizeof(t->opts) ? opts->size : sizeof(t->opts));
@@ -356,7 +355,7 @@ int tables_open(const struct tables_opts *opts, struct tables **tables)
 	free(path);
 	if (fd < 0)
 		return ret;
-	ret = tables_new(opts, add_by_ioctl, NULL, tables);
+	ret = tables_new(opts, add_by_ioctl, tables);
 	if (ret)
 		close(fd);
 	else

@@ -165,7 +165,6 @@ struct tables_summary {
 	/* While following: */
 	uint64_t events;		/* executable mappings made */
 	uint64_t lost;			/* events dropped: another scan makes up for them */
-	uint64_t scan_ns;		/* how long the last scan took */
 };
 
 struct tables_opts {
@@ -198,7 +197,7 @@ struct unwind_table_file;	/* abi/abi.h */
 
 /* tables_open() without the kernel: @add gets what the kernel would get. */
 int tables_new(const struct tables_opts *opts,
-	       int (*add)(struct tables *t, const struct unwind_table_file *arg), void *add_ctx,
+	       int (*add)(struct tables *t, const struct unwind_table_file *arg),
 	       struct tables **tables);
 
 /* Why there is no cache, or 0. */

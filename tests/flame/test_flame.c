@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The parts of a flame graph: folding, the frames and their places, text, colours, messages. */
+#include <math.h>
+
 #include "tests/unit/unit.h"
 
 #include "trace-cmd-ext/flame/colour.h"
@@ -255,6 +257,21 @@ static void nothing_is_a_tree_too(void **state)
 	fold_free(f);
 }
 
+static double linear(uint8_t v)
+{
+	double c = v / 255.0;
+
+	return c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+}
+
+/* Contrast with black, as WCAG 2 defines it: 1 to 21. */
+static double contrast(struct colour c)
+{
+	double l = 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
+
+	return (l + 0.05) / 0.05;
+}
+
 static void black_can_be_read_on_every_colour(void **state)
 {
 	uint32_t hue, shade;
@@ -264,14 +281,14 @@ static void black_can_be_read_on_every_colour(void **state)
 	for (kind = 0; kind < FOLD_NR_KINDS; kind++)
 		for (hue = 0; hue < COLOUR_FILES; hue++)
 			for (shade = 0; shade < 4; shade++)
-				assert_true(colour_contrast(colour_frame(kind, hue, shade)) >= 7);
+				assert_true(contrast(colour_frame(kind, hue, shade)) >= 7);
 	for (i = 0; i <= 100; i++) {
-		assert_true(colour_contrast(colour_diff(i, 100)) >= 7);
-		assert_true(colour_contrast(colour_diff(100, i)) >= 7);
+		assert_true(contrast(colour_diff(i, 100)) >= 7);
+		assert_true(contrast(colour_diff(100, i)) >= 7);
 	}
-	assert_true(colour_contrast(colour_unknown()) >= 7);
-	assert_true(colour_contrast((struct colour){ 0, 0, 0 }) < 1.01);
-	assert_true(colour_contrast((struct colour){ 255, 255, 255 }) > 20.9);
+	assert_true(contrast(colour_unknown()) >= 7);
+	assert_true(contrast((struct colour){ 0, 0, 0 }) < 1.01);
+	assert_true(contrast((struct colour){ 255, 255, 255 }) > 20.9);
 }
 
 static void kernel_and_user_differ_in_colour(void **state)

@@ -190,7 +190,7 @@ static struct tables *open_session(struct files *fs)
 		.size = sizeof(opts), .progress = fs->all ? show_progress : NULL,
 	};
 	struct tables *t;
-	int ret = tables_new(&opts, add_nothing, NULL, &t);
+	int ret = tables_new(&opts, add_nothing, &t);
 
 	if (!ret)
 		return t;

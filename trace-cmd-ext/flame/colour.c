@@ -62,17 +62,3 @@ struct colour colour_diff(double before, double after)
 		return from_hsl(0, 0, 0.94);
 	return from_hsl(after > before ? 8 : 214, 0.85, 0.94 - 0.21 * change);
 }
-
-static double to_linear(uint8_t v)
-{
-	double c = v / 255.0;
-
-	return c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
-}
-
-double colour_contrast(struct colour c)
-{
-	double l = 0.2126 * to_linear(c.r) + 0.7152 * to_linear(c.g) + 0.0722 * to_linear(c.b);
-
-	return (l + 0.05) / 0.05;
-}

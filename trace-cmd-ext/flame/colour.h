@@ -25,7 +25,5 @@ struct colour colour_frame(enum fold_kind kind, uint32_t hue, uint32_t shade);
 struct colour colour_unknown(void);
 /* Of a frame whose share went from @before to @after: red is more, blue less. */
 struct colour colour_diff(double before, double after);
-/* Contrast with black, as WCAG 2 defines it: 1 to 21. */
-double colour_contrast(struct colour c);
 
 #endif

@@ -193,7 +193,6 @@ uint32_t model_nr_types(struct model *m);
 const struct model_type *model_type(struct model *m, uint32_t type);
 uint32_t model_nr_kstacks(struct model *m);
 const struct model_kstack *model_kstack(struct model *m, uint32_t kstack);
-uint32_t model_nr_ustacks(struct model *m);
 const struct model_ustack *model_ustack(struct model *m, uint32_t ustack);
 
 /*
@@ -207,7 +206,6 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
  * forked from one another do; @ustack itself if none is known.
  */
 uint32_t model_uframes_like(struct model *m, uint32_t ustack);
-uint32_t model_nr_frames(struct model *m);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);
 /* The byte of its file that a frame is looked up at: of the call, before a return address. */
 uint64_t model_lookup(struct model *m, uint32_t frame);

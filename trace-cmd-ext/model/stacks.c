@@ -177,11 +177,6 @@ void model_all_ustacks(struct model *m, uint64_t events)
 		model_run_ustack(m, i);
 }
 
-uint32_t model_nr_ustacks(struct model *m)
-{
-	return m->ustacks.nr;
-}
-
 const struct model_ustack *model_ustack(struct model *m, uint32_t ustack)
 {
 	return &m->ustacks.v[ustack].pub;
@@ -383,11 +378,6 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 	}
 	*nr = u->pub.nr;
 	return m->index.v + u->frames;
-}
-
-uint32_t model_nr_frames(struct model *m)
-{
-	return m->frames.nr;
 }
 
 const struct model_frame *model_frame(struct model *m, uint32_t frame)

@@ -215,7 +215,6 @@ int rec_read_start(struct rec *r, bool threads);
 int rec_read_stop(struct rec *r);
 /* The path of the file with the raw data of a CPU, until the data is in the recording. */
 void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX]);
-uint64_t rec_count_bytes(struct rec *r);
 
 /* ---- dat.c ---- */
 

@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -33,7 +32,6 @@ struct rec_stream {
 	int pipe[2];
 	int cpu;
 	bool opened;
-	atomic_ullong bytes;
 	int error;			/* errno of writing, which ends the stream */
 };
 
@@ -76,7 +74,6 @@ static int empty_pipe(struct rec_stream *s, size_t len)
 			return -1;
 		}
 		len -= n;
-		atomic_fetch_add(&s->bytes, n);
 	}
 	return 0;
 }
@@ -126,7 +123,6 @@ static int read_rest(struct rec_stream *s)
 			s->error = errno ? errno : ENOSPC;
 			goto out;
 		}
-		atomic_fetch_add(&s->bytes, size);
 	}
 	ret = 0;
 out:
@@ -322,15 +318,4 @@ int rec_read_stop(struct rec *r)
 	cmd_error("%s: %s; the recording ends there%s", path, strerror(error), r->disk_full ?
 		  ": make room, or put the file elsewhere with -o" : "");
 	return CMD_OUTPUT;
-}
-
-uint64_t rec_count_bytes(struct rec *r)
-{
-	uint64_t bytes = 0;
-	int i, cpu;
-
-	for (i = 0; i < REC_NR_BUFFERS; i++)
-		for (cpu = 0; r->buf[i].stream && cpu < r->nr_cpus; cpu++)
-			bytes += atomic_load(&r->buf[i].stream[cpu].bytes);
-	return bytes;
 }

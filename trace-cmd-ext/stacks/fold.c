@@ -2,17 +2,12 @@
 /* fold.c - intern names and segments, sort and add up samples. See fold.h. */
 #include <errno.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 
 #include "fold.h"
-#include "libunwind-user/base/base.h"
+#include "strtab.h"
 
-#define HUGE_PAGE	(2u << 20)
 /* Samples beyond which equal ones are added up before more memory is asked for. */
 #define SQUEEZE		(1u << 20)
-#define RADIX_BITS	11
-/* Samples that are read at random are fetched so many before. */
-#define AHEAD		16
 
 struct name {
 	struct fold_name pub;
@@ -25,38 +20,18 @@ struct seg {
 	uint32_t nr;
 };
 
-struct fold_file {
-	char *path;
-	uint64_t hash;
-};
-
 struct fold {
 	VEC(struct name) names;
 	VEC(struct seg) segs;
 	VEC(uint32_t) list;
-	VEC(struct fold_file) files;
+	struct strtab files;
 	VEC(struct fold_sample) samples;
-	struct hidx name_idx, seg_idx, file_idx;
+	struct hidx name_idx, seg_idx;
 	size_t squeeze;
 	/* while sorting: the place of each name and segment in the order */
 	uint32_t *name_rank, *seg_rank;
-	uint32_t nr_ranks;
 	bool sorted;
 };
-
-/* For large arrays, most of whose cost are page faults. */
-static void *big_alloc(size_t size)
-{
-	void *p;
-
-	if (size < 2 * HUGE_PAGE)
-		return malloc(size);
-	size = (size + HUGE_PAGE - 1) & -(size_t)HUGE_PAGE;
-	p = aligned_alloc(HUGE_PAGE, size);
-	if (p)
-		madvise(p, size, MADV_HUGEPAGE);
-	return p;
-}
 
 static uint64_t hash_bytes(const void *p, size_t len, uint64_t h)
 {
@@ -81,7 +56,7 @@ struct fold *fold_new(void)
 		return NULL;
 	f->squeeze = SQUEEZE;
 	/* number 0 of each is none */
-	if (!vec_add(&f->segs) || !vec_add(&f->files)) {
+	if (!vec_add(&f->segs) || strtab_add(&f->files, "", 0)) {
 		fold_free(f);
 		return NULL;
 	}
@@ -96,16 +71,13 @@ void fold_free(struct fold *f)
 		return;
 	for (i = 0; i < f->names.nr; i++)
 		free((char *)f->names.v[i].pub.text);
-	for (i = 0; i < f->files.nr; i++)
-		free(f->files.v[i].path);
 	vec_free(&f->names);
 	vec_free(&f->segs);
 	vec_free(&f->list);
-	vec_free(&f->files);
 	vec_free(&f->samples);
 	hidx_free(&f->name_idx);
 	hidx_free(&f->seg_idx);
-	hidx_free(&f->file_idx);
+	strtab_free(&f->files);
 	free(f->name_rank);
 	free(f->seg_rank);
 	free(f);
@@ -113,25 +85,7 @@ void fold_free(struct fold *f)
 
 uint32_t fold_file(struct fold *f, const char *path)
 {
-	uint64_t hash = hash_bytes(path, strlen(path), 1);
-	struct fold_file *file;
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&f->file_idx, hash, pos, i)
-		if (f->files.v[i].hash == hash && !strcmp(f->files.v[i].path, path))
-			return i;
-	file = vec_add(&f->files);
-	if (!file)
-		return UINT32_MAX;
-	file->hash = hash;
-	file->path = strdup(path);
-	if (!file->path || hidx_add(&f->file_idx, hash, f->files.nr - 1)) {
-		free(file->path);
-		f->files.nr--;
-		return UINT32_MAX;
-	}
-	return f->files.nr - 1;
+	return strtab_add(&f->files, path, strlen(path));
 }
 
 uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file)
@@ -289,180 +243,88 @@ static int make_ranks(struct fold *f)
 }
 
 /*
- * Samples are sorted by keys: the upper bits are its place in the order of some segments, the lower
- * ones, as many as it takes, its index.
+ * One stable pass: @from to @to in the order of the segments @at. False: all have the same segment,
+ * nothing was done. @first has room for a number for each segment.
  */
-static int index_bits(size_t nr)
+static bool sort_by(const struct fold *f, int at, const struct fold_sample *from,
+		    struct fold_sample *to, uint32_t *first)
 {
-	return nr > 1 ? 64 - __builtin_clzll(nr - 1) : 0;
-}
-
-/* One stable pass by RADIX_BITS of the keys. */
-static void radix_pass(const uint64_t *from, uint64_t *to, size_t nr, int shift)
-{
-	uint32_t count[1 << RADIX_BITS] = { 0 }, sum = 0, n;
-	const uint32_t mask = (1 << RADIX_BITS) - 1;
+	const size_t nr = f->samples.nr;
+	uint32_t sum = 0, n;
 	size_t i;
 
+	memset(first, 0, f->segs.nr * sizeof(*first));
 	for (i = 0; i < nr; i++)
-		count[from[i] >> shift & mask]++;
-	for (i = 0; i <= mask; i++) {
-		n = count[i];
-		count[i] = sum;
+		first[f->seg_rank[from[i].seg[at]]]++;
+	if (first[f->seg_rank[from[0].seg[at]]] == nr)
+		return false;
+	for (i = 0; i < f->segs.nr; i++) {
+		n = first[i];
+		first[i] = sum;
 		sum += n;
 	}
 	for (i = 0; i < nr; i++)
-		to[count[from[i] >> shift & mask]++] = from[i];
+		to[first[f->seg_rank[from[i].seg[at]]]++] = from[i];
+	return true;
 }
 
-/*
- * For each place in a path, ranks among the segments that samples have there, as few and as small
- * as can be, and how many bits they take. @dense has room for as many segments at each place.
- */
-static void dense_ranks(const struct fold *f, uint32_t *dense[FOLD_SEGS], int bits[FOLD_SEGS],
-			uint32_t *by_rank)
+static void add_up_equal(struct fold *f)
 {
-	uint32_t i, next;
-	int at;
+	struct fold_sample *v = f->samples.v;
+	size_t i, last = 0;
 
-	for (i = 0; i < f->samples.nr; i++)
-		for (at = 0; at < FOLD_SEGS; at++)
-			dense[at][f->samples.v[i].seg[at]] = 1;
-	for (at = 0; at < FOLD_SEGS; at++) {
-		for (i = 0; i < f->segs.nr; i++)
-			by_rank[f->seg_rank[i]] = i;
-		for (i = 0, next = 0; i < f->segs.nr; i++)
-			if (dense[at][by_rank[i]])
-				dense[at][by_rank[i]] = next++;
-		bits[at] = next > 1 ? 32 - __builtin_clz(next - 1) : 0;
-	}
-}
-
-/* Sort @v by the keys from @bit up to @end; returns where they are then, @v or @tmp. */
-static uint64_t *sort_keys(uint64_t *v, uint64_t *tmp, size_t nr, int bit, int end)
-{
-	uint64_t *swap;
-
-	for (; bit < end; bit += RADIX_BITS) {
-		radix_pass(v, tmp, nr, bit);
-		swap = v;
-		v = tmp;
-		tmp = swap;
-	}
-	return v;
-}
-
-/* Keys of the segments from @from up to @to, in front of the indices that @v has. */
-static void make_keys(const struct fold *f, uint64_t *v, uint32_t *const dense[FOLD_SEGS],
-		      const int bits[FOLD_SEGS], int from, int to)
-{
-	const int low = index_bits(f->samples.nr);
-	const struct fold_sample *s;
-	uint64_t key, index;
-	size_t i;
-	int at;
-
-	for (i = 0; i < f->samples.nr; i++) {
-		index = v[i] & ((1ull << low) - 1);
-		s = &f->samples.v[index];
-		for (at = from, key = 0; at < to; at++)
-			if (bits[at])
-				key = key << bits[at] | dense[at][s->seg[at]];
-		v[i] = key << low | index;
-	}
-}
-
-/* From the last segment to the first; as many at once as fit into a key. */
-static uint64_t *sort_all(const struct fold *f, uint64_t *v, uint64_t *tmp,
-			  uint32_t *const dense[FOLD_SEGS], const int bits[FOLD_SEGS])
-{
-	const int low = index_bits(f->samples.nr);
-	int from, to, sum;
-	uint64_t *sorted;
-
-	for (to = FOLD_SEGS; to; to = from) {
-		for (from = to, sum = low; from && sum + bits[from - 1] <= 64; from--)
-			sum += bits[from - 1];
-		make_keys(f, v, dense, bits, from, to);
-		sorted = sort_keys(v, tmp, f->samples.nr, low, sum);
-		tmp = sorted == v ? tmp : v;
-		v = sorted;
-	}
-	return v;
-}
-
-/* A new array in this order, equal ones added up: far faster than to move them about in place. */
-static int gather(struct fold *f, const uint64_t *order)
-{
-	const uint64_t mask = (1ull << index_bits(f->samples.nr)) - 1;
-	struct fold_sample *v = big_alloc(f->samples.nr * sizeof(*v));
-	const struct fold_sample *s;
-	size_t i, to = 0;
-
-	if (!v)
-		return -ENOMEM;
-	for (i = 0; i < f->samples.nr; i++) {
-		if (i + AHEAD < f->samples.nr)
-			__builtin_prefetch(&f->samples.v[order[i + AHEAD] & mask]);
-		s = &f->samples.v[order[i] & mask];
-		if (i && !memcmp(v[to - 1].seg, s->seg, sizeof(s->seg))) {
-			v[to - 1].value[0] += s->value[0];
-			v[to - 1].value[1] += s->value[1];
+	for (i = 1; i < f->samples.nr; i++) {
+		if (!memcmp(v[last].seg, v[i].seg, sizeof(v[i].seg))) {
+			v[last].value[0] += v[i].value[0];
+			v[last].value[1] += v[i].value[1];
 		} else {
-			v[to++] = *s;
+			v[++last] = v[i];
 		}
 	}
-	free(f->samples.v);
-	f->samples.v = v;
-	f->samples.room = f->samples.nr;
-	f->samples.nr = to;
-	return 0;
+	f->samples.nr = last + 1;
 }
 
 int fold_finish(struct fold *f)
 {
-	uint32_t *ranks, *dense[FOLD_SEGS];
-	size_t nr = f->samples.nr, i;
-	int bits[FOLD_SEGS], ret = -ENOMEM;
-	uint64_t *keys;
+	struct fold_sample *from = f->samples.v, *to, *swap;
+	size_t nr = f->samples.nr;
+	uint32_t *first;
+	int at;
 
 	if (f->sorted || !nr)
 		return 0;
 	if (nr > UINT32_MAX || make_ranks(f))
 		return -ENOMEM;
-	keys = big_alloc(2 * nr * sizeof(*keys));
-	ranks = calloc((FOLD_SEGS + 1) * f->segs.nr, sizeof(*ranks));
-	if (keys && ranks) {
-		for (i = 0; i < FOLD_SEGS; i++)
-			dense[i] = ranks + i * f->segs.nr;
-		dense_ranks(f, dense, bits, ranks + FOLD_SEGS * f->segs.nr);
-		for (i = 0; i < nr; i++)
-			keys[i] = i;
-		ret = gather(f, sort_all(f, keys, keys + nr, dense, bits));
+	to = calloc(nr, sizeof(*to));
+	first = calloc(f->segs.nr, sizeof(*first));
+	if (!to || !first) {
+		free(to);
+		free(first);
+		return -ENOMEM;
 	}
-	free(keys);
-	free(ranks);
-	f->sorted = !ret;
-	return ret;
+	/* from the last segment to the first */
+	for (at = FOLD_SEGS; at--; ) {
+		if (!sort_by(f, at, from, to, first))
+			continue;
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != f->samples.v)
+		f->samples.room = nr;
+	f->samples.v = from;
+	free(to);
+	free(first);
+	add_up_equal(f);
+	f->sorted = true;
+	return 0;
 }
 
 int fold_reserve(struct fold *f, size_t nr)
 {
-	struct fold_sample *v;
-
 	if (nr > SQUEEZE)
 		f->squeeze = nr + SQUEEZE > f->squeeze ? nr + SQUEEZE : f->squeeze;
-	if (f->samples.nr + nr <= f->samples.room)
-		return 0;
-	v = big_alloc((f->samples.nr + nr) * sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	if (f->samples.nr)
-		memcpy(v, f->samples.v, f->samples.nr * sizeof(*v));
-	free(f->samples.v);
-	f->samples.v = v;
-	f->samples.room = f->samples.nr + nr;
-	return 0;
+	return vec_reserve(&f->samples, nr) ? -ENOMEM : 0;
 }
 
 /* ---- reading ---- */
@@ -488,11 +350,6 @@ const struct fold_name *fold_name_of(const struct fold *f, uint32_t name)
 	return &f->names.v[name].pub;
 }
 
-uint32_t fold_nr_names(const struct fold *f)
-{
-	return f->names.nr;
-}
-
 uint32_t fold_nr_segs(const struct fold *f)
 {
 	return f->segs.nr;
@@ -500,10 +357,12 @@ uint32_t fold_nr_segs(const struct fold *f)
 
 const char *fold_path(const struct fold *f, uint32_t file)
 {
-	return file ? f->files.v[file].path : "";
+	size_t len;
+
+	return strtab_get(&f->files, file, &len);
 }
 
 uint32_t fold_nr_files(const struct fold *f)
 {
-	return f->files.nr;
+	return f->files.v.nr;
 }

@@ -64,7 +64,6 @@ size_t fold_nr(const struct fold *f);
 const struct fold_sample *fold_sample(const struct fold *f, size_t i);
 const uint32_t *fold_names(const struct fold *f, uint32_t seg, uint32_t *nr);
 const struct fold_name *fold_name_of(const struct fold *f, uint32_t name);
-uint32_t fold_nr_names(const struct fold *f);
 uint32_t fold_nr_segs(const struct fold *f);
 const char *fold_path(const struct fold *f, uint32_t file);
 uint32_t fold_nr_files(const struct fold *f);

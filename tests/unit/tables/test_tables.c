@@ -25,7 +25,7 @@ static struct tables *session(bool no_cache)
 
 	nr_adds = 0;
 	add_error = 0;
-	assert_int_equal(tables_new(&opts, add, NULL, &t), 0);
+	assert_int_equal(tables_new(&opts, add, &t), 0);
 	return t;
 }
 
