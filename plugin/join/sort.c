@@ -131,7 +131,7 @@ out:
 
 #define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
-/* Of one task, both. */
+/* Both are of one task. */
 static int cmp_run(const void *a, const void *b)
 {
 	const struct join_run *x = &((const struct run *)a)->r;
