@@ -36,7 +36,7 @@ static void tell_missing(struct check_filter *c, const char *option, const char 
 			  strcmp(option, "symbol") ? "stat --all" : "flame");
 }
 
-/* A name can come from --process as well as from --comm: what was typed is told. */
+/* A name can come from --process or --comm: print the option that the user typed. */
 static const char *comm_option(const char *pattern)
 {
 	char **arg;
@@ -50,7 +50,7 @@ static const char *comm_option(const char *pattern)
 	return "comm";
 }
 
-/* Those without a record are in the file, too, if it has their format. */
+/* Events without a record count as present, too, if the file has their format. */
 static bool has_event(struct check_filter *c, const char *pattern, struct near *near)
 {
 	struct tep_event *const *events = (struct tep_event *const *)
