@@ -391,7 +391,7 @@ static uint64_t *sort_all(const struct fold *f, uint64_t *v, uint64_t *tmp,
 	return v;
 }
 
-/* A new array in this order, equal ones added up: far faster than to move them about in place. */
+/* Make a new array in this order, and add up equal samples: far faster than to sort in place. */
 static int gather(struct fold *f, const uint64_t *order)
 {
 	const uint64_t mask = (1ull << index_bits(f->samples.nr)) - 1;
