@@ -9,7 +9,8 @@
 #include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/base/base.h"
 
-enum stat_mark {			/* why a joined stack is not whole */
+/* Why a joined stack is not whole. */
+enum stat_mark {
 	STAT_TRUNCATED,
 	STAT_INCOMPLETE,
 	STAT_FRAME_POINTER,
