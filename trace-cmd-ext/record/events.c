@@ -56,7 +56,7 @@ static int add_event(struct rec *r, const char *system, const char *name,
 	return 0;
 }
 
-static int tell_unknown(const char *pattern, const char *const *line, size_t nr)
+static int report_unknown(const char *pattern, const char *const *line, size_t nr)
 {
 	struct near near = {};
 	char list[NEAR_LIST];
@@ -101,7 +101,8 @@ static int select_lines(struct rec *r, char **line, size_t nr)
 	}
 	for (s = 0; s < r->opts.nr_sel; s++) {
 		if (!r->opts.sel[s].used)
-			return tell_unknown(r->opts.sel[s].pattern, (const char *const *)line, nr);
+			return report_unknown(r->opts.sel[s].pattern,
+					      (const char *const *)line, nr);
 	}
 	return 0;
 }

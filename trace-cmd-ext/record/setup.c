@@ -35,7 +35,7 @@ static bool has_option(const char *name)
 	return rt_exists(path);
 }
 
-static int tell_unpatched(struct rec *r)
+static int report_unpatched(struct rec *r)
 {
 	struct utsname u;
 
@@ -80,7 +80,7 @@ int rec_check_kernel(struct rec *r)
 	}
 	if (!has_option(DEFERRED)) {
 		r->opts.maps = r->opts.tables = false;
-		return tell_unpatched(r);
+		return report_unpatched(r);
 	}
 	r->how = all ? REC_OPTION : REC_TRIGGER;
 	if (r->opts.maps && !has_option(MAPS)) {
