@@ -59,7 +59,7 @@ static int task_index(struct join *j, struct task *t)
 	return 0;
 }
 
-/* The first of what the task has by time that comes after @ts. */
+/* The first record of the task, by time, after @ts. */
 static uint32_t first_after(const struct task *t, uint64_t ts)
 {
 	uint32_t lo = 0, hi = t->nr_seen, mid;
@@ -245,7 +245,7 @@ static bool covers_record(const struct stream *st, uint64_t pos, uint64_t ts)
 {
 	size_t lo = 0, hi = st->marks.nr, mid;
 
-	while (lo < hi) {	/* the first mark behind pos */
+	while (lo < hi) {	/* the first mark after pos */
 		mid = lo + (hi - lo) / 2;
 		if (st->marks.v[mid].pos <= pos)
 			lo = mid + 1;
@@ -320,7 +320,7 @@ uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos
 	struct run *r, *end;
 	int i;
 
-	/* who goes through a stream comes to the run behind it */
+	/* a caller that goes through a stream comes to the next run */
 	for (i = 0; i < 4 && last->tid == tid && last->from < last->to && pos >= last->to &&
 	     last->to != UINT64_MAX; i++) {
 		r = &j->runs.v[++last->run];

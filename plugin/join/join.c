@@ -133,7 +133,7 @@ void join_set_slow_clock(struct join *j)
 	j->period = 0;
 }
 
-/* Neighbours that say the same become one. */
+/* Merge neighbours that agree. */
 static void merge_runs(struct join *j)
 {
 	struct run *r, *out = NULL;

@@ -124,7 +124,7 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 	return ret;
 }
 
-/* Whatever the task asks for from now on, the kernel entry may be another one. */
+/* Later requests of the task may be of another kernel entry. */
 static void end_entry(struct runs *r, uint32_t tid)
 {
 	uint32_t i;
@@ -157,7 +157,7 @@ static int settle_all(struct runs *r, uint32_t levels, bool lost)
 	return ret;
 }
 
-/* Is this cookie, of the right context, that of the kernel stack that waits? */
+/* Does this cookie, of the right context, belong to the waiting kernel stack? */
 static bool may_have(const struct waiting *w, uint64_t cookie)
 {
 	return !w->bare && !w->several && (!w->passed || w->passed == cookie);
@@ -213,7 +213,7 @@ static void doubt_loss(struct runs *r, uint32_t tid, int level)
 	r->loss_tid = tid;
 }
 
-/* What waits ends, but at the record's own level. */
+/* End the waiting groups of all levels but the record's own. */
 static int end_others(struct runs *r, const struct runs_rec *rec, int level)
 {
 	uint32_t ended = nest_ended(&r->nest, level, rec->tid);

@@ -200,7 +200,7 @@ private:
 };
 
 /*
- * The time on a line, if it has room: beside the request, as several may end
+ * The time on a line, if it has room: next to the request, as several may end
  * in one stack. It lives as long as its line, and is drawn later.
  */
 class WaitText : public KsPlot::PlotObject {

@@ -124,7 +124,7 @@ void shark_put(struct shark_model *m)
 	free(m);
 }
 
-/* Keep of a vector what is not of stream @sd. */
+/* Remove the elements of stream @sd from a vector. */
 #define FORGET(vec, sd_)							\
 	do {									\
 		size_t in_, out_ = 0;						\

@@ -173,7 +173,7 @@ int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream)
 	return 1;
 }
 
-/* No menu is made; but it is the only place where a plugin is told of the window. */
+/* Makes no menu. It is the only place where KernelShark gives a plugin its window. */
 void *KSHARK_MENU_PLUGIN_INITIALIZER(void *window)
 {
 	main_window = window;

@@ -47,7 +47,7 @@ char *shark_duration(int64_t ns, char *buf, size_t size)
 	return buf;
 }
 
-/* -1 before the window, n_bins behind it: as ksmodel_get_bin() counts. */
+/* -1 before the window, n_bins after it: as ksmodel_get_bin() counts. */
 static int bin_of(const struct shark_window *win, int64_t ts)
 {
 	int64_t bin;
@@ -120,7 +120,7 @@ static int add_wait(waits_t *waits, const struct shark_wait *w)
 {
 	struct shark_wait *last = waits->nr ? &waits->v[waits->nr - 1] : NULL;
 
-	/* one behind the other between the same bins look the same: keep the longest */
+	/* waits between the same bins look the same: keep the longest */
 	if (last && last->from == w->from && last->to == w->to && last->outcome == w->outcome &&
 	    last->elsewhere == w->elsewhere) {
 		if (w->ns > last->ns)

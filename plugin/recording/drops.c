@@ -135,7 +135,7 @@ static void get_string(struct drops_file *f, char *buf, size_t room)
 	buf[n < room ? n : room - 1] = '\0';
 }
 
-/* "[local] global counter": the one in brackets */
+/* "[local] global counter": the clock in brackets */
 static int read_clock(struct drops_state *s, const char *buffer, char *text)
 {
 	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
@@ -191,7 +191,7 @@ static int read_buffer(struct drops_file *f, struct drops_state *s, bool section
 	return ret;
 }
 
-/* Options up to the last; @size is how wide that one's data is. Its data, or 0. */
+/* Read all options; returns the data of the last one, or 0. */
 static uint64_t read_options(struct drops_file *f, struct drops_state *s, bool sections, int *ret)
 {
 	char text[MAX_TEXT + 1];

@@ -64,7 +64,7 @@ static int get_api(struct api *api)
 	return lib ? get_api_from(api, lib) : -ENOSYS;
 }
 
-/* One CPU of one buffer. The record tells which CPU it is: the index need not. */
+/* One CPU of one buffer. The record says which CPU it is; the index need not. */
 static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32_t buffer, int i,
 		    struct feed *feed)
 {
@@ -240,7 +240,7 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 	}
 	close(pipefd[1]);
 	ret = wire_read(pipefd[0], sink, until);
-	/* it has said all, and cleans up behind it */
+	/* the process has written everything, and only cleans up */
 	if (!ret)
 		wire_wait(pipefd[0], until);
 	close(pipefd[0]);

@@ -32,7 +32,7 @@ struct check {
 	struct check_finding *finding;
 	size_t nr;
 	bool verbose, json, repair;
-	/* What recording comes down to; set by check_kernel() */
+	/* What a recording can have on this kernel; set by check_kernel() */
 	bool traces, kernel_stacks, user_stacks, tables, maps, frame_pointers;
 };
 
@@ -41,22 +41,22 @@ void check_add(struct check *c, enum check_level level, const char *group, const
 	       const char *remedy, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 void check_kernel(struct check *c, const char *tracefs);
-/* Instances, and files in the current folder. */
+/* Check the instances, and the files in the current folder. */
 void check_left(struct check *c);
-/* A file that a recorder has not completed; false if it is none, going by its name. */
+/* Check a file that a recorder has not completed; false if its name is not that of such a file. */
 bool check_unfinished(struct check *c, const char *path);
 
 /*
- * Note how well the code of a file with a table can be walked. @fd: it, or -1; @all: it is one of
- * all that runs; @symbols goes with it.
+ * Note how well the unwinder can walk the code of a file with a table. @fd: the file, or -1. @all:
+ * the check is of all that runs. @symbols: a text about its symbols, which ends the finding.
  */
 struct gen_stats;
 void check_code(struct check *c, const char *path, int fd, const struct gen_stats *s, bool all,
 		const char *symbols);
 
-/* All that runs. */
+/* Check all that runs. */
 void check_running(struct check *c);
-/* A process or a file, as the command line names it. */
+/* Check a process or a file, as the command line names it. */
 void check_argument(struct check *c, const char *arg);
 
 #endif

@@ -101,7 +101,7 @@ static const struct code_kind *kind_of(int fd)
 	return kind;
 }
 
-/* Holes with most bytes first; what is too much to follow is code that no table knows. */
+/* Holes with most bytes first. Code that is too much to follow counts as code without a table. */
 static unsigned int sort_holes(const struct gen_stats *s, unsigned int most[MAX_HOLES],
 			       uint64_t *bytes)
 {

@@ -82,7 +82,7 @@ static const char *configured(const char *symbol)
 	return at && strchr("ym", at[strlen(line)]) ? "y" : "n";
 }
 
-/* @remedy, with what the configuration has to have and lacks. malloc()ed. */
+/* @remedy with the options that the configuration lacks. malloc()ed. */
 static char *remedy_of(const char *symbol, const char *remedy)
 {
 	char *text;
@@ -179,7 +179,7 @@ static void check_kallsyms(struct check *c)
 			  "its addresses are hidden, so kernel stacks have no names");
 }
 
-/* It tells libunwind-user/tables/follow.c what is mapped; /proc once a second does otherwise. */
+/* libunwind-user/tables/follow.c learns mappings from it; otherwise from /proc once a second. */
 static void check_perf(struct check *c)
 {
 	struct perf_event_attr attr = {
@@ -271,7 +271,7 @@ static void check_tables(struct check *c)
 	tracefs_put_tracing_file(path);
 }
 
-/* A kernel that has it wants the structure first, and says EFAULT; others say EINVAL. */
+/* A kernel with the prctl() reads the structure first: EFAULT. Others say EINVAL. */
 static void check_prctl(struct check *c)
 {
 	char *r;

@@ -102,7 +102,7 @@ static void print_text(const struct check *c)
 	}
 }
 
-/* What all of it means for who wants to record. */
+/* Print what the findings mean for a recording. */
 static void print_meaning(const struct check *c)
 {
 	puts("So:");

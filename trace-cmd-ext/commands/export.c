@@ -81,7 +81,7 @@ static int end_export(int ret, bool damaged)
 {
 	if (!ret)
 		return CMD_OK;
-	if (damaged)		/* told, and what it lacks may have been there */
+	if (damaged)		/* the error was printed; missing events may have matched */
 		return CMD_INPUT;
 	if (ret == -ENODATA)
 		cmd_error("%s: %s", o.path, gather_lacks(&o.gather));
@@ -118,7 +118,7 @@ static int run_export(void *arg)
 	if (!ret) {
 		e.out = out.f;
 		ret = o.format->run(&e);
-		/* why it cannot be written is told by who closes it */
+		/* output_close() prints why it cannot be written */
 		if (!ret && cmd_filter_any(&o.opts.filter) &&
 		    (e.m ? !model_gave_any(e.m) : e.nothing))
 			cmd_filter_nothing(o.path);

@@ -55,18 +55,18 @@ enum {
 	"Symbols:\n" \
 	"  --sysroot DIR      look for the files of the traced machine below DIR\n"
 
-/* 0, or the exit code for a wrong or unknown option, which has been told. */
+/* 0, or the exit code after printing that an option is wrong or unknown. */
 int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_opts *o);
-/* Does it choose anything at all? */
+/* Does the filter choose events, or does it want all? */
 bool cmd_filter_any(const struct model_filter *f);
-/* The one file that is left on the command line, or trace.dat; 0, or an exit code as above. */
+/* The single file left on the command line, or trace.dat; 0, or an exit code as above. */
 int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path);
 /*
- * Open @path, or tell why not and return NULL: the exit code is CMD_INPUT then. A file that could
- * not be read to its end is told too, and cmd_finish() makes the exit code of it.
+ * Open @path. On failure print the error and return NULL: the exit code is CMD_INPUT then. If the
+ * file could not be read to its end, cmd_finish() prints that and sets the exit code.
  */
 struct model *cmd_open(const char *path, const struct model_opts *opts);
-/* Tell that no event matches; what the filter names is there. The exit code stays 0. */
+/* Print that no event matches, although the file has all names. The exit code stays 0. */
 void cmd_filter_nothing(const char *path);
 
 #endif

@@ -121,7 +121,7 @@ static const char *format_quantity(char *buf, size_t size, uint64_t n)
 	return buf;
 }
 
-/* What the waits are that are in no frame. */
+/* Add notes about the waits that are in no frame. */
 static void note_waits(char *buf, size_t size)
 {
 	const struct waits_stats *w = &o.fl.stats[1].waits;

@@ -107,7 +107,7 @@ static int add_select(struct rec_opts *o, const char *pattern)
 	return 0;
 }
 
-/* What is about the event before. */
+/* Options that configure the event before. */
 static int event_option(struct rec_opts *o, int c, const char *arg)
 {
 	struct rec_select *s = o->nr_sel ? &o->sel[o->nr_sel - 1] : NULL;

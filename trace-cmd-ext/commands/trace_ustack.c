@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	const struct command *c;
 	size_t i;
 
-	opterr = 0;		/* cmd_bad_option() tells */
+	opterr = 0;		/* cmd_bad_option() prints errors */
 	cmd_argv = argv + 1;
 	if (argc < 2) {
 		list_commands(stderr);

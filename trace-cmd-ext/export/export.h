@@ -16,17 +16,17 @@
 #include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/stacks/stacks.h"
 
-/* A function that was inlined, as an entry. */
+/* An entry for an inlined function. */
 struct export_inlined {
 	const char *name, *source;
 	uint32_t line, depth, frame;
 };
 
-/* What the debug information knows of a frame, asked once. */
+/* The source line and the inlined functions of a frame, looked up once. */
 struct export_code {
 	const char *source;
 	uint32_t line;
-	uint32_t first, nr;		/* in export.inlined */
+	uint32_t first, nr;		/* its part of export.inlined */
 	bool known;
 };
 
@@ -35,7 +35,7 @@ struct export {
 	FILE *out;
 	const char *path;
 	const struct model_opts *opts;	/* as the user gave them */
-	bool nothing;			/* no event was chosen; set where the model is closed */
+	bool nothing;			/* no event was chosen; set when the model is closed */
 	VEC(uint32_t) entries;
 	VEC(const char *) notes;
 	VEC(struct export_inlined) inlined;
@@ -49,7 +49,7 @@ struct export {
 /* One frame, inlined function or note. Strings are valid as long as the model. */
 struct export_entry {
 	const char *name;		/* function or note; NULL: not known */
-	/* NULL: a note. Of an inlined function the one with its code. Valid until the next call */
+	/* for an inlined function, the frame with its code; NULL: a note; until the next call */
 	const struct model_frame *frame;
 	const char *source;		/* file as the compiler named it; NULL: not known */
 	uint32_t line;			/* 0: not known */
@@ -57,24 +57,24 @@ struct export_entry {
 	uint64_t lookup;		/* model_lookup() of the frame */
 };
 
-/* The stack of an event, or NULL without memory. Valid until the next call. */
+/* The entries of a stack, or NULL if there is no memory. Valid until the next call. */
 const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr);
 void export_entry(struct export *e, uint32_t entry, struct export_entry *ent);
-/* Frees what export_stack() made; not the model. */
+/* Free the memory of export_stack(), but not the model. */
 void export_free(struct export *e);
 /* The last part of a path. */
 const char *export_base(const char *path);
-/* The process a thread is of; itself where that is not known. */
+/* The process of a thread; the thread itself if the process is not known. */
 uint32_t export_pid(struct export *e, uint32_t tid);
-/* Nanoseconds since the first record of the file; clocks of another unit as they are. */
+/* Time since the first record of the file, in nanoseconds or the unit of the clock. */
 uint64_t export_since(struct export *e, uint64_t ts);
 /*
- * The file once more, with another filter: what is wrong with it was told when it was opened first.
- * NULL on failure.
+ * Open the file once more, with another filter. Prints no errors again; the first open printed
+ * them. NULL on failure.
  */
 struct model *export_again(struct export *e, const struct model_filter *f);
 
-/* The formats: 0, or a negative errno. They write to e->out, and errors of that are its own. */
+/* The formats: write to e->out. 0, or a negative errno; check e->out for write errors. */
 int export_perf(struct export *e);
 int export_firefox(struct export *e);
 int export_perfetto(struct export *e);

@@ -403,7 +403,7 @@ static int put_threads(struct firefox *f, struct firefox_lines *l)
 	return 0;
 }
 
-/* The waits, with a model of their own: what the filter leaves out ends waits too. */
+/* Read the waits with a second model: events that the filter leaves out end waits too. */
 static int read_waits(struct firefox *f)
 {
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &f->e->opts->filter,

@@ -25,7 +25,7 @@ struct firefox_wait {
 	uint32_t tid;
 };
 
-/* A node of the stack table of the thread that is written. */
+/* A node of the stack table of the current thread. */
 struct firefox_node {
 	uint32_t prefix, frame;		/* prefix UINT32_MAX: none */
 };
@@ -38,9 +38,9 @@ struct firefox {
 	/* of one thread */
 	VEC(struct firefox_node) nodes;
 	struct hidx node_idx;
-	VEC(uint32_t) frames;		/* entries */
+	VEC(uint32_t) frames;		/* entries of export_stack() */
 	struct hidx frame_idx;
-	VEC(uint32_t) stacks;		/* by sample of the thread: node, UINT32_MAX none */
+	VEC(uint32_t) stacks;		/* node by sample of the thread; UINT32_MAX: none */
 	struct text t;
 };
 
@@ -58,9 +58,9 @@ void firefox_ms(struct jsonw *j, const char *key, uint64_t ns);
 /* UINT32_MAX: null */
 void firefox_index(struct jsonw *j, uint32_t index);
 int firefox_category(const struct export_entry *ent);
-/* f->t becomes the name of an entry; where that is not known, its address. */
+/* Set f->t to the name of an entry; to its address if the name is not known. */
 void firefox_name(struct firefox *f, const struct export_entry *ent);
-/* The name of the file that an entry is in; NULL for none, and for a note. */
+/* The name of the file of an entry; NULL for an entry without file, and for a note. */
 const char *firefox_file(const struct export_entry *ent);
 /* The data of a wait's marker. */
 void firefox_wait_data(struct jsonw *j, const struct firefox_wait *w);
@@ -77,7 +77,7 @@ void firefox_lines_free(struct firefox_lines *l);
 /* Write a thread; 0 or -ENOMEM. */
 int firefox_lines_thread(struct firefox_lines *l, struct firefox *f,
 			 const struct firefox_thread *t);
-/* Write what all threads refer to: libs. */
+/* Write the libs, to which all threads refer. */
 void firefox_lines_end(struct firefox_lines *l, struct jsonw *j);
 
 #endif

@@ -127,7 +127,7 @@ static int64_t add_lib(struct firefox_lines *l, const struct maps_file *file)
 	return l->lib_of.v[file->id] - 1;
 }
 
-/* The function that has the code of a frame, which those that were inlined share. */
+/* The function that has the code of a frame; inlined functions share it. */
 static int64_t add_symbol(struct firefox_lines *l, const struct model_frame *f)
 {
 	if (!f->file || !f->func || !*f->func)

@@ -36,7 +36,7 @@ static void add_frame(struct perf *p, uint32_t entry)
 
 	export_entry(p->e, entry, &ent);
 	if (!ent.frame) {
-		/* no address, no file: as perf prints what it cannot tell */
+		/* no address, no file: as perf prints an unknown address */
 		text_add(&p->t, "\t               0 ");
 		add_name(&p->t, ent.name);
 		text_add(&p->t, " ([unknown])\n");

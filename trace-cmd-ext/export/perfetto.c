@@ -91,7 +91,7 @@ static void end_packet(struct perfetto *p)
 	}
 }
 
-/* ---- what is interned ---- */
+/* ---- interned data ---- */
 
 static void intern_string(struct perfetto *p, uint32_t field, uint64_t iid, const char *s,
 			  size_t len)
@@ -104,7 +104,7 @@ static void intern_string(struct perfetto *p, uint32_t field, uint64_t iid, cons
 	vec_free(&m);
 }
 
-/* Mapping 1 is the kernel, others are files. Strings have the numbers of what they name. */
+/* Mapping 1 is the kernel, others are files. A string has the number of the thing it names. */
 static uint64_t intern_mapping(struct perfetto *p, const struct model_frame *f)
 {
 	uint64_t iid = f->kernel ? 1 : f->file ? f->file->id + 2 : 0;

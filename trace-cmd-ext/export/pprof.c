@@ -32,7 +32,7 @@ struct func {
 	uint32_t name, source;		/* strings */
 };
 
-/* A place: what makes it that one, whichever model it comes from. */
+/* The key of a place, the same whichever model the place comes from. */
 struct place {
 	uint32_t name, file;		/* strings */
 	uint64_t address;
@@ -74,7 +74,7 @@ static uint32_t intern_string(struct pprof *p, const char *s)
 	return n == UINT32_MAX ? 0 : n;
 }
 
-/* Mapping ids begin at 1; 0 is none. */
+/* Mapping ids start at 1; 0 is no mapping. */
 static uint64_t intern_mapping(struct pprof *p, const struct model_frame *f)
 {
 	uint32_t file, build_id = 0, i;
@@ -102,7 +102,7 @@ static uint64_t intern_mapping(struct pprof *p, const struct model_frame *f)
 	return i + 1;
 }
 
-/* Function ids begin at 1; 0 is none. The same name in two files is two functions. */
+/* Function ids start at 1; 0 is no function. The same name in two files is two functions. */
 static uint64_t intern_function(struct pprof *p, const char *name, const char *source)
 {
 	struct func want = { intern_string(p, name), source ? intern_string(p, source) : 0 }, *f;
@@ -294,7 +294,7 @@ static int add_wait(void *data, const struct wait *w, uint64_t ns)
 	return 0;
 }
 
-/* With a model of its own: what the filter leaves out ends waits too. */
+/* Uses a second model: events that the filter leaves out end waits too. */
 static int add_off_cpu(struct pprof *p)
 {
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &p->e->opts->filter,

@@ -18,7 +18,7 @@ void proto_number(struct text *t, uint32_t field, uint64_t n);
 void proto_bytes(struct text *t, uint32_t field, const void *p, size_t len);
 /* A string field must be UTF-8: other bytes become U+FFFD. */
 void proto_string(struct text *t, uint32_t field, const char *s);
-/* Adds @m and empties it. */
+/* Add the message @m and empty it. */
 void proto_message(struct text *t, uint32_t field, struct text *m);
 /* A repeated number, packed. */
 void proto_packed(struct text *t, uint32_t field, const uint64_t *v, size_t nr);

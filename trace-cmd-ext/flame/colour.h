@@ -21,9 +21,9 @@ struct colour {
 
 /* @hue is the file's number among those in the picture; @shade varies it a little. */
 struct colour colour_frame(enum fold_kind kind, uint32_t hue, uint32_t shade);
-/* A user frame of which no file is known. */
+/* The colour of a user frame whose file is not known. */
 struct colour colour_unknown(void);
-/* Of a frame whose share went from @before to @after: red is more, blue less. */
+/* The colour of a frame whose share went from @before to @after: red is more, blue is less. */
 struct colour colour_diff(double before, double after);
 
 #endif

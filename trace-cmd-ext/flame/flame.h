@@ -6,17 +6,20 @@
 #include "trace-cmd-ext/stacks/stacks.h"
 #include "svg.h"
 
-/* Two recordings with --diff: the one before has the number 0, else there is only number 1. */
+/*
+ * Arrays have two elements. With --diff, 0 is the recording before and 1 the recording after;
+ * otherwise only 1 is used.
+ */
 struct flame {
 	struct gather_opts gather;
 	const char *unit;
 	const char *path[2];
 	struct gather_stats stats[2];
 	bool nsec;			/* times are nanoseconds */
-	bool damaged;			/* one of the files is, which was told */
+	bool damaged;			/* a file is damaged, and the error was printed */
 	struct fold *fold;
 	bool diff, normalize;
-	double scale;			/* what is before times this is comparable */
+	double scale;			/* factor for the values before, to compare them */
 };
 
 /* json.c: --json */
@@ -27,7 +30,7 @@ struct flame_missing {
 	uint64_t weight;
 };
 #define FLAME_MISSING	8
-/* In @v of FLAME_MISSING, heaviest first; how many there are. */
+/* Fill @v (FLAME_MISSING elements), heaviest first; returns their number. */
 size_t flame_missing(const struct flame *fl, struct flame_missing *v);
 
 #endif

@@ -170,7 +170,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* A percentage with what digits it needs to tell neighbours apart. */
+/* A percentage with enough digits to distinguish neighbours. */
 static void put_percent(FILE *out, uint64_t part, uint64_t total)
 {
 	char buf[40], *end;

@@ -18,20 +18,20 @@
 struct svg_opts {
 	const char *title;
 	const char *notes[SVG_NOTES];	/* lines below the title; NULL ends them */
-	const char *unit;		/* "ns" is printed as time too */
-	const char *number;		/* what the other value counts, such as "waits"; or NULL */
-	unsigned int width;		/* without a script */
-	bool icicle;			/* outermost on top */
-	bool diff;			/* value[0] is before, value[1] after */
-	double scale;			/* with diff: before is multiplied by this for colours */
-	int by;				/* which value is the width */
+	const char *unit;		/* unit of the width; "ns" is printed as time too */
+	const char *number;		/* unit of the other value, such as "waits"; or NULL */
+	unsigned int width;		/* in pixels, for viewers without scripts */
+	bool icicle;			/* the outermost frame is on top */
+	bool diff;			/* value[0] is before, value[1] is after */
+	double scale;			/* with diff: factor for value[0], for the colours */
+	int by;				/* the index of the value that is the width */
 };
 
 void svg_write(FILE *out, const struct tree *t, const struct fold *f, const struct svg_opts *o);
 
-/* @s as XML text. */
+/* Write @s as XML text. */
 void svg_text(FILE *out, const char *s);
-/* Numbers as people read them: 1,234,567; 12.3 ms. @buf of 64. */
+/* Format numbers for people: 1,234,567; 12.3 ms. @buf has 64 bytes. */
 const char *svg_number(char *buf, uint64_t n);
 const char *svg_time(char *buf, uint64_t ns);
 

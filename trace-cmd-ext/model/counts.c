@@ -36,7 +36,7 @@ struct worker {
 	uint64_t bytes;			/* of the streams it has */
 };
 
-/* Add up what is equal: all of it, by a hash index. */
+/* Add up all equal counts, by a hash index. */
 static int sum_up_counts(struct model *m)
 {
 	struct model_count *v = m->counts.v, *c;
@@ -216,7 +216,7 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	return ret;
 }
 
-/* The largest first, each to who has the least. */
+/* Share out the largest stream first, each to the process with the least to do. */
 static void share_out(struct model *m, struct worker *w, uint32_t nr, bool *mine, uint32_t streams)
 {
 	uint32_t i, k, best;

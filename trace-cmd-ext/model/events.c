@@ -18,7 +18,7 @@
 
 /* Records that come between two looks at whether there is room for more. A power of two. */
 #define LOOK_EVERY	16
-/* Kept around an event, besides: itself, and those of its stacks. */
+/* Records kept with an event: its own record, and those of its stacks. */
 #define GROUP		4
 
 int lane_start(struct model *m, struct lane *l, uint32_t stream)
@@ -60,14 +60,14 @@ static struct pending *waiting_event(struct lane *l, int level)
 	return l->nest.open >> level & 1 ? queue_slot(l, l->waiting[level]) : NULL;
 }
 
-/* What the event has now is all that it gets. */
+/* The event gets no more stacks than it has now. */
 static void settle_level(struct lane *l, int level)
 {
 	struct pending *p = queue_slot(l, l->waiting[level]);
 
 	nest_close(&l->nest, level);
 	p->settled = true;
-	/* a kernel stack alone can tell that the cookie was lost */
+	/* only a kernel stack can show that the cookie was lost */
 	if (p->has_kstack)
 		p->asked = p->kpos;
 }
@@ -81,7 +81,7 @@ static void settle_all(struct lane *l, uint32_t levels)
 			settle_level(l, level);
 }
 
-/* Room for one more event and its records, so that those that wait need not be settled. */
+/* Make room for one more event and its records, so that waiting events can go on waiting. */
 static int make_room(struct model *m, struct lane *l)
 {
 	struct pending *p = queue_slot(l, l->head), *queue;
@@ -158,7 +158,7 @@ static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
 	return true;
 }
 
-/* Events were dropped. The cookies of what waits may be among them: their runs are others. */
+/* Events were dropped, maybe the cookies of waiting events: their runs are then others. */
 static void add_loss(struct lane *l, int missed)
 {
 	struct pending *p;

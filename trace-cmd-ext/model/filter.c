@@ -41,7 +41,7 @@ static bool has_number(const uint32_t *v, size_t nr, uint32_t x)
 	return false;
 }
 
-/* @tid is that of a task being added, so its tgid is asked for without adding it once more. */
+/* The task @tid is being added, so its tgid must be found without adding the task again. */
 bool filter_task(struct model *m, uint32_t tid, uint32_t tgid)
 {
 	const struct model_filter *f = &m->opts.filter;

@@ -21,7 +21,7 @@ enum record_kind {
 	RECORD_COOKIE,
 	RECORD_STACK,
 	RECORD_MAP,
-	RECORD_EXTRA,			/* another kind of stack: no event of its own */
+	RECORD_EXTRA,			/* another kind of stack, not an event of its own */
 };
 
 struct type {
@@ -33,26 +33,29 @@ struct type {
 struct kernel_stack {
 	struct model_kstack pub;
 	uint64_t hash;
-	uint64_t off;			/* in model.kaddrs */
-	uint32_t frames;		/* in model.index, NOT_MADE before */
+	uint64_t off;			/* offset of its addresses in model.kaddrs */
+	uint32_t frames;		/* offset in model.index; NOT_MADE until asked for */
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
 
-/* What makes a user stack another one; first of all, as it is compared with by the million. */
+/*
+ * The key of a user stack: stacks with different keys are different. It is the first member of
+ * struct user_stack, because it is compared a million times.
+ */
 struct ustack_key {
-	uint32_t id;			/* of its address list */
-	uint32_t tgid, tid;		/* tid 0 where the tgid is known */
+	uint32_t id;			/* join_answer.id of its address list */
+	uint32_t tgid, tid;		/* tid is 0 if the tgid is known */
 	uint32_t flags;
 	uint32_t epoch;
-	uint32_t own;			/* run + 1 where equal stacks need not resolve alike */
-	uint32_t jit;			/* 1: there are names for compiled code of it */
+	uint32_t own;			/* run + 1 if equal stacks need not resolve alike; or 0 */
+	uint32_t jit;			/* 1: its process has names for compiled code */
 };
 
 struct user_stack {
 	struct ustack_key key;
-	uint32_t run;			/* one that has it */
-	uint32_t frames;		/* in model.index, NOT_MADE before */
-	uint32_t alike;			/* with frames: a stack that has the same, or itself */
+	uint32_t run;			/* a run that has this stack */
+	uint32_t frames;		/* offset in model.index; NOT_MADE until asked for */
+	uint32_t alike;			/* with frames: a stack with equal ones, or itself */
 	uint8_t matches;
 	struct model_ustack pub;
 	struct join_answer ans;
@@ -63,7 +66,7 @@ enum match { MATCH_UNKNOWN, MATCH_NO, MATCH_YES };
 
 struct frame_info {
 	struct model_frame pub;
-	bool signal;			/* a trampoline: the next address is exact */
+	bool signal;			/* a signal trampoline: the next address is exact */
 	uint8_t matches;		/* the filter's symbols: enum match */
 };
 
@@ -78,20 +81,21 @@ struct pending {
 	struct model_event ev;
 	size_t seq;			/* number of its record in the stream */
 	int level;			/* plugin/join/nest.h */
-	uint64_t kpos;			/* position of its kernel stack, if kstack was seen */
-	/* the record that asked for a user stack: its position, 0 without, and its cookie */
+	uint64_t kpos;			/* position of its kernel stack, if has_kstack */
+	/* position and cookie of the record that asked for a user stack; position 0: none did */
 	uint64_t asked, cookie;
 	bool settled, wanted, has_kstack;
 	bool cut;			/* events were dropped before its stacks had come */
 };
 
 /*
- * Events that are waited for at most. One waits for the end of the interrupt that came between its
- * records, with the network's softirq and kmem:* on some hundred events. A power of two.
+ * The most events that can wait for their stacks. An event waits for the end of an interrupt that
+ * came between its records: some hundred events, with the network's softirq and kmem:* on. A power
+ * of two.
  */
 #define MAX_QUEUE	(1u << 14)
 
-/* Where some tasks' last requests in a stream were found: their next ones are behind. */
+/* Where the last requests of some tasks were found in a stream: their next ones come after. */
 #define NR_LASTS	64
 struct lasts {
 	struct join_last v[NR_LASTS];
@@ -107,17 +111,17 @@ struct lane {
 	struct lasts lasts;
 	struct pending *queue;		/* a ring */
 	uint32_t head, nr, room;
-	size_t seq, kept;		/* records read, and how many of them stay */
-	struct nest nest;		/* of events whose stacks may still come */
-	uint32_t waiting[NEST_LEVELS];	/* these events, in @queue */
+	size_t seq, kept;		/* records read, and how many of them stay valid */
+	struct nest nest;		/* groups of events whose stacks may still come */
+	uint32_t waiting[NEST_LEVELS];	/* indices of these events in @queue, by level */
 	bool ended, wanted;
-	int64_t missed;			/* since the last event that is wanted; -1: some */
+	int64_t missed;			/* events dropped since the last wanted event; -1: some */
 };
 
 struct model {
 	struct model_opts opts;
 	struct model_info info;
-	const char *path;		/* of the file; its owner is who opened it */
+	const char *path;		/* of the file; owned by the caller of model_open() */
 	struct reader *reader;
 	struct tep_handle *tep;
 	struct decode dec;
@@ -127,7 +131,7 @@ struct model {
 	struct jit *jit;		/* NULL: none */
 	char clock[64];
 	bool bare;			/* nobody asks for stacks */
-	bool read;			/* the reader does not stand at the begin */
+	bool read;			/* the reader is no longer at the start */
 
 	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
 	VEC(struct type) types;
@@ -140,13 +144,13 @@ struct model {
 	struct hidx kstack_idx;
 	VEC(struct user_stack) ustacks;
 	struct hidx ustack_idx;
-	VEC(uint32_t) list_ustack;	/* by address list: one that has frames + 1, or 0 */
+	VEC(uint32_t) list_ustack;	/* by address list: a ustack with frames, + 1, or 0 */
 	uint32_t *run_ustack;		/* by run: ustack + 1, or 0 */
 	uint32_t missing[JOIN_NR_STATES];	/* ustack + 1 by state, or 0 */
 
 	VEC(struct frame_info) frames;
 	struct hidx frame_idx;
-	VEC(uint32_t) index;		/* the stacks' frames */
+	VEC(uint32_t) index;		/* numbers of the stacks' frames */
 	VEC(struct model_line) lines;	/* of the last model_lines() */
 	VEC(struct model_count) counts;
 	struct tally *tally;		/* tally.c; NULL: the events are not counted yet */
@@ -154,7 +158,7 @@ struct model {
 	size_t count_limit;
 	uint32_t count_cache[COUNT_CACHE];
 	bool counted;
-	uint64_t chosen;		/* events and counts that were given out: 0 or not */
+	uint64_t chosen;		/* events and counts given out; only 0 or not matters */
 	const bool *mine;		/* the streams to go through, NULL: all */
 };
 
@@ -164,9 +168,9 @@ struct model_task *model_task(struct model *m, uint32_t tid);
 
 /* stacks.c: MODEL_NONE without memory or without a stack. */
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
-/* The number of the @nr addresses that lie behind the end of m->kaddrs. */
+/* The number of the stack whose @nr addresses follow the end of m->kaddrs. */
 uint32_t model_add_kstack(struct model *m, uint32_t nr);
-/* Those of all runs, if that many events will ask for some; faster than in the events' order. */
+/* Make the stacks of all runs if @events is large: faster than in the order of the events. */
 void model_all_ustacks(struct model *m, uint64_t events);
 
 /* filter.c */
@@ -177,8 +181,9 @@ bool filter_time(struct model *m, uint64_t ts);
 bool filter_symbols(struct model *m, const struct model_event *ev);
 
 /*
- * events.c: a lane is given the records of its stream and has events, wanted or not, whose
- * stacks have come; the first of them, or NULL, stays until lane_drop(). lane_next() reads, too.
+ * events.c: lane_add() takes the records of a stream. lane_ready() returns the first event, wanted
+ * or not, whose stacks have come, or NULL; the event stays until lane_drop(). lane_next() does the
+ * same and reads the records by itself.
  */
 int lane_start(struct model *m, struct lane *l, uint32_t stream);
 void lane_free(struct lane *l);
@@ -189,7 +194,7 @@ struct pending *lane_ready(struct lane *l);
 struct pending *lane_next(struct model *m, struct lane *l);
 void lane_drop(struct lane *l);
 
-/* What counts are known by. */
+/* Hash and comparison of the key of a count. */
 static inline uint64_t count_hash(const struct model_count *c)
 {
 	return hash64(((uint64_t)c->kstack << 32 | c->ustack) ^
@@ -203,8 +208,8 @@ static inline bool count_same(const struct model_count *a, const struct model_co
 }
 
 /*
- * tally.c: counting in the scan. All records of a stream, each stream in turn; then, when the
- * join is finished, model_counts() from them: false if they are not complete.
+ * tally.c: count in the scan. Give it all records of each stream, one stream after the other. When
+ * the join is finished, tally_counts() makes the counts: false if they are not complete.
  */
 int tally_start(struct model *m);
 void tally_stream(struct model *m, uint32_t stream);

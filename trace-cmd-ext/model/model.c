@@ -42,7 +42,7 @@ static uint32_t add_type(struct model *m, int id)
 	return m->type_of_id[id] = m->types.nr - 1;
 }
 
-/* NO_TYPE for a record too short to have one, or without memory. */
+/* NO_TYPE for a record too short to have a type, or if there is no memory. */
 uint32_t model_type_of(struct model *m, const struct decode_common *c)
 {
 	if (!c->has_type || c->type >= NR_TYPES)
@@ -71,7 +71,7 @@ struct model_task *model_task(struct model *m, uint32_t tid)
 	return t;
 }
 
-/* Which process each thread belongs to: its stacks tell. */
+/* Find the process of each thread from its stacks. */
 static void learn_tgids(struct model *m)
 {
 	struct join_answer ans;
@@ -171,7 +171,7 @@ static int note_dropped(void *data, const char *buffer)
 	return 0;
 }
 
-/* Those that libtracecmd takes to count nanoseconds. */
+/* The clocks that count nanoseconds, as libtracecmd sees it. */
 static bool in_nanoseconds(const char *clock)
 {
 	static const char *const clocks[] = {
@@ -246,7 +246,7 @@ static int scan(struct model *m)
 
 /* ---- opening ---- */
 
-/* Our events may not be in the file: then the common fields are those of any event. */
+/* If the file lacks user_unwind_* events, any event shows the common fields. */
 static void find_commons(struct model *m)
 {
 	struct tep_event *event = NULL;
@@ -373,7 +373,7 @@ bool model_gave_any(struct model *m)
 	return m->chosen;
 }
 
-/* ---- what there is once ---- */
+/* ---- the data that a file has once ---- */
 
 const struct model_info *model_info(struct model *m)
 {
@@ -390,7 +390,7 @@ const struct model_type *model_type(struct model *m, uint32_t type)
 	return &m->types.v[type].pub;
 }
 
-/* One that the file has a format of, though maybe no record. */
+/* The file has a format for such a type, though maybe no record. */
 uint32_t model_find_type(struct model *m, const char *system, const char *name)
 {
 	struct tep_event *event = tep_find_event_by_name(m->tep, system, name);

@@ -37,18 +37,21 @@
 
 #define MODEL_NONE	UINT32_MAX	/* no such stack */
 
-/* Which events are wanted; a zeroed one wants all. Within a list one must match, and each list. */
+/*
+ * Which events are wanted. A zeroed filter wants all. An event must match every list that is not
+ * empty, and matches a list by one entry.
+ */
 struct model_filter {
 	const char **events;		/* shell patterns of NAME or SYSTEM:NAME */
 	size_t nr_events;
-	uint32_t *pids;			/* thread or process ids */
+	uint32_t *pids;			/* thread or process IDs */
 	size_t nr_pids;
 	const char **comms;		/* shell patterns of the thread's name */
 	size_t nr_comms;
 	uint32_t *cpus;
 	size_t nr_cpus;
 	/*
-	 * Time stamps, both included, in ns; in 1e-9 units of a clock that counts something else.
+	 * Time stamps, both included, in ns; or in 1e-9 units if the clock counts something else.
 	 * to 0: no end.
 	 */
 	uint64_t from, to;
@@ -59,19 +62,19 @@ struct model_filter {
 struct model_opts {
 	const char *sysroot;		/* put before the paths of traced files, or NULL */
 	bool no_demangle;
-	bool lines;			/* debug information is read too: for model_lines() */
+	bool lines;			/* read debug information too, for model_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
-	bool counts;			/* model_counts() will be asked: counted in the scan */
-	uint32_t notes;			/* taken for that at most; 0: tally.c's limit */
-	struct model_filter filter;	/* what it points to must outlive the model */
-	uint32_t processes;		/* how many to read with; 0: one a CPU of this machine */
+	bool counts;			/* count in the scan, for model_counts() */
+	uint32_t notes;			/* most notes for these counts; 0: tally.c's limit */
+	struct model_filter filter;	/* its lists and strings must outlive the model */
+	uint32_t processes;		/* number of readers; 0: one a CPU of this machine */
 	/* called now and then while the file is read; may be NULL */
 	void (*progress)(const char *what, uint64_t done, uint64_t total);
 };
 
 /* A kind of event. */
 struct model_type {
-	const char *system, *name;	/* "?" for one the file has no format of */
+	const char *system, *name;	/* "?" if the file has no format for the type */
 	int id;				/* common_type */
 	struct tep_event *event;	/* NULL without a format */
 	uint64_t records, bytes;	/* in the whole file, whatever the filter */
@@ -82,17 +85,17 @@ struct model_event {
 	uint32_t type;			/* model_type() */
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t buffer;		/* 0 the top one, else an instance: model_buffer() */
+	uint32_t buffer;		/* 0: the top buffer, else an instance: model_buffer() */
 	uint32_t kstack;		/* model_kstack(), or MODEL_NONE */
-	uint32_t ustack;		/* model_ustack(), or MODEL_NONE: none was asked for */
-	int64_t missed;			/* dropped since the CPU's last wanted event; -1: some */
+	uint32_t ustack;		/* model_ustack(), or MODEL_NONE: no request */
+	int64_t missed;			/* events dropped since the CPU's last one; -1: some */
 	struct tep_record *rec;		/* the raw record; valid in the callback only */
 	struct tep_record *kstack_rec, *cookie_rec;	/* those of its stacks, or NULL */
 };
 
-/* Why an event has no user stack (state), or which it has. */
+/* The user stack of an event, or the reason (state) why it has no user stack. */
 struct model_ustack {
-	enum join_state state;		/* JOIN_STACK, or why not; never JOIN_NONE */
+	enum join_state state;		/* JOIN_STACK, or the reason; never JOIN_NONE */
 	/* the rest only with JOIN_STACK */
 	uint32_t flags;			/* STACK_*: see plugin/join/join.h */
 	uint32_t tgid;			/* of the process; 0: not recorded */
@@ -109,20 +112,20 @@ struct model_kstack {
 /* A kernel frame, or a place in a user program. */
 struct model_frame {
 	uint64_t addr;			/* as recorded: mostly a return address */
-	const char *func;		/* NULL: not known. Bytes out of a file, not always UTF-8 */
+	const char *func;		/* NULL: not known. Bytes from a file, not always UTF-8 */
 	uint64_t func_offset;		/* addr - start of func */
 	const struct maps_file *file;	/* NULL: kernel, or no mapping known */
 	uint64_t offset;		/* of addr in file */
-	uint32_t tgid;			/* with neither kernel nor file: whose address it is */
+	uint32_t tgid;			/* set without kernel and file: process of the address */
 	bool kernel;
-	bool jit;			/* func is code that tgid compiled; it has no file then */
-	bool exact;			/* addr is where it was, no return address */
+	bool jit;			/* func is code that tgid compiled; file is NULL */
+	bool exact;			/* the task was at addr; addr is not a return address */
 };
 
-/* "joined", "pending", "lost", "not-recorded", "unsure"; "none". */
+/* "joined", "pending", "lost", "not-recorded", "unsure", or "none". */
 const char *model_state_name(enum join_state state);
 
-/* A line of source code; several for one frame where functions were inlined. */
+/* A line of source code. A frame has several if functions were inlined. */
 struct model_line {
 	const char *func;		/* NULL: not known */
 	const char *file;		/* as the compiler named it; NULL: not known */
@@ -139,8 +142,8 @@ struct model_info {
 	uint64_t bytes;			/* of the file */
 	uint64_t records;
 	uint64_t first_ts, last_ts;	/* least and greatest of all records */
-	bool joined;			/* the file has our events */
-	bool damaged;			/* it could not be read to its end */
+	bool joined;			/* the file has user_unwind_* events */
+	bool damaged;			/* the file could not be read to its end */
 	struct join_stats join;		/* of the whole file, whatever the filter */
 };
 
@@ -148,7 +151,7 @@ struct model;
 
 /*
  * Open and scan a file. NULL on failure, with a sentence "cause; remedy" in @why. @opts may be
- * NULL. A file without our events is fine: its events have no user stacks.
+ * NULL. A file without user_unwind_* events is fine: its events have no user stacks.
  */
 struct model *model_open(const char *path, const struct model_opts *opts, char *why, size_t size);
 void model_close(struct model *m);
@@ -163,13 +166,14 @@ enum model_order {
 };
 
 /*
- * Call @event for each event the filter wants. A non-zero result ends it and is returned; 0, or
- * -ENOMEM, or -EIO for a file that became unreadable. May be called again, not from within itself.
+ * Call @event for each event that the filter wants. A result other than 0 ends the walk and is
+ * returned. Otherwise returns 0, -ENOMEM, or -EIO for a file that became unreadable. It may be
+ * called again, but not from within @event.
  */
 typedef int (*model_event_fn)(void *data, const struct model_event *ev);
 int model_each(struct model *m, enum model_order order, model_event_fn event, void *data);
 
-/* How many events the filter wants, by all that says what they have in common. */
+/* The number of wanted events that share type, thread and stacks. */
 struct model_count {
 	uint32_t type, tid;
 	uint32_t kstack, ustack;	/* or MODEL_NONE */
@@ -177,17 +181,17 @@ struct model_count {
 };
 
 /*
- * All at once. Cheapest with opts.counts; else, and for a file of very many events, it is read once
- * more on all CPUs of this machine, which is still far cheaper than model_each(). The array is the
- * model's, in no particular order, and equal ones may be there more than once. 0, or an error as
- * above.
+ * All counts. Cheapest with opts.counts. Without it, or for a file of very many events, the model
+ * reads the file once more on all CPUs of this machine; this is still far cheaper than
+ * model_each(). The model owns the array. It has no particular order, and may hold several counts
+ * with equal keys. 0, or an error as above.
  */
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 
 /* Has model_each() or model_counts() given out any event? */
 bool model_gave_any(struct model *m);
 
-/* ---- what numbers mean ---- */
+/* ---- the meaning of the numbers ---- */
 
 uint32_t model_nr_types(struct model *m);
 const struct model_type *model_type(struct model *m, uint32_t type);
@@ -202,33 +206,33 @@ const struct model_ustack *model_ustack(struct model *m, uint32_t ustack);
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
 /*
- * One stack for all those that have the same frames and the same flags, as those of processes that
- * forked from one another do; @ustack itself if none is known.
+ * A stack that stands for all stacks with the same frames and flags; @ustack itself if no other one
+ * is known. Processes that forked from one another have such stacks.
  */
 uint32_t model_uframes_like(struct model *m, uint32_t ustack);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);
-/* The byte of its file that a frame is looked up at: of the call, before a return address. */
+/* The offset in its file at which a frame is looked up: for a return address, that of its call. */
 uint64_t model_lookup(struct model *m, uint32_t frame);
 /*
- * Source lines of a frame, innermost (most inlined) first; their number, 0 if none is known, or
- * without opts.lines. The first one in a file takes the longest.
+ * Source lines of a frame, innermost (most inlined) first. Returns their number; 0 if no line is
+ * known, or without opts.lines. The first lookup in a file takes the longest.
  */
 uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v);
-/* The same for a byte of a file. */
+/* The same for an offset in a file. */
 uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
 			const struct model_line **v);
 
-/* A thread's name as the file has it; "<idle>" for 0, "<...>" when it is not known. */
+/* The name of a thread in the file; "<idle>" for 0, "<...>" if the name is not known. */
 const char *model_comm(struct model *m, uint32_t tid);
-/* The process a thread belongs to, as its stacks tell; 0 when none does. */
+/* The process of a thread, from its stacks; 0 if no stack says it. */
 uint32_t model_tgid(struct model *m, uint32_t tid);
-/* The name of a buffer; "" for the top one. */
+/* The name of a buffer; "" for the top buffer. */
 const char *model_buffer(struct model *m, uint32_t buffer);
 struct tep_handle *model_tep(struct model *m);
 
-/* ---- what the model is made over ---- */
+/* ---- the parts of a model ---- */
 
-/* For callers that read on: all of it is the model's, valid until model_close(). */
+/* For callers that read records themselves. The model owns all of it, valid until model_close(). */
 struct model_parts {
 	const char *path;
 	const char *sysroot;		/* "": none */
@@ -240,24 +244,24 @@ struct model_parts {
 };
 
 struct model_parts model_parts(struct model *m);
-/* All streams of the reader begin again; 0 or a negative errno. A forked child does this first. */
+/* Start all streams of the reader again; 0 or a negative errno. A forked child does this first. */
 int model_rewind(struct model *m);
-/* The same, and the next model_each() goes on from there: handles of the reader stay valid. */
+/* The same for a following model_each(), which keeps the reader: its handles stay valid. */
 int model_rewind_to_walk(struct model *m);
 
-/* Is it an event of its own, as stacks, cookies and mappings are not? */
+/* Is the type an event of its own? Stacks, cookies and mappings are not. */
 bool model_is_event(struct model *m, uint32_t type);
 /* The threads of the file, and how many events each has in it, whatever the filter. */
 uint32_t model_nr_tasks(struct model *m);
 uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
 /* The stack of a run of requests, see join_run(); MODEL_NONE without memory or without a stack. */
 uint32_t model_run_ustack(struct model *m, uint32_t run);
-/* What the join answered for a stack with JOIN_STACK: which mappings it goes by. */
+/* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */
 const struct join_answer *model_answer(struct model *m, uint32_t ustack);
 
 /*
- * Does the file have what @f names? CMD_OK, or CMD_FAIL after one sentence for each name that it
- * lacks. Call it before going through the events.
+ * Does the file have all names in @f? CMD_OK, or CMD_FAIL after printing one sentence for each name
+ * that it lacks. Call it before the walk through the events.
  */
 int model_check_names(struct model *m, const struct model_filter *f);
 
@@ -269,11 +273,11 @@ int model_check_names(struct model *m, const struct model_filter *f);
  *	if (model_field(m, type, "prev_state", &state)) ...
  *	model_number(m, ev, &state, &val);
  */
-/* The type of this name; MODEL_NONE if the file has no format of it. @system may be NULL. */
+/* The type with this name; MODEL_NONE if the file has no format for it. @system may be NULL. */
 uint32_t model_find_type(struct model *m, const char *system, const char *name);
 /* False if the type has no such field. */
 bool model_field(struct model *m, uint32_t type, const char *name, struct decode_field *f);
-/* A number; false if the record is too short. Signed ones are sign-extended when @f is signed. */
+/* A number, sign-extended if @f is signed; false if the record is too short. */
 bool model_number(struct model *m, const struct model_event *ev, const struct decode_field *f,
 		  uint64_t *val);
 /* A string (char[], __data_loc char[]); not terminated, valid as long as the record. */

@@ -21,8 +21,8 @@ struct check_filter {
 	bool failed;
 };
 
-static void tell_missing(struct check_filter *c, const char *option, const char *pattern,
-			 const char *what, const struct near *near)
+static void report_missing(struct check_filter *c, const char *option, const char *pattern,
+			   const char *what, const struct near *near)
 {
 	char list[NEAR_LIST];
 
@@ -36,7 +36,7 @@ static void tell_missing(struct check_filter *c, const char *option, const char 
 			  strcmp(option, "symbol") ? "stat --all" : "flame");
 }
 
-/* A name can come from --process as well as from --comm: what was typed is told. */
+/* A name can come from --process or --comm: print the option that the user typed. */
 static const char *comm_option(const char *pattern)
 {
 	char **arg;
@@ -50,7 +50,7 @@ static const char *comm_option(const char *pattern)
 	return "comm";
 }
 
-/* Those without a record are in the file, too, if it has their format. */
+/* Events without a record count as present, too, if the file has their format. */
 static bool has_event(struct check_filter *c, const char *pattern, struct near *near)
 {
 	struct tep_event *const *events = (struct tep_event *const *)
@@ -200,7 +200,7 @@ static int match_kernel_stacks(struct wanted_symbols *w, struct model *m)
 	return ret;
 }
 
-static void tell_symbols(struct check_filter *c, const struct wanted_symbols *w)
+static void report_symbols(struct check_filter *c, const struct wanted_symbols *w)
 {
 	size_t i, k;
 
@@ -212,7 +212,7 @@ static void tell_symbols(struct check_filter *c, const struct wanted_symbols *w)
 		for (k = 0; k < c->m->frames.nr; k++)
 			if (c->m->frames.v[k].pub.func)
 				near_consider(&near, c->f->symbols[i], c->m->frames.v[k].pub.func);
-		tell_missing(c, "symbol", c->f->symbols[i], "function in its stacks", &near);
+		report_missing(c, "symbol", c->f->symbols[i], "function in its stacks", &near);
 	}
 }
 
@@ -230,7 +230,7 @@ static int check_symbols(struct check_filter *c)
 	if (!ret)
 		ret = match_kernel_stacks(&w, c->m);
 	if (!ret && w.left)
-		tell_symbols(c, &w);
+		report_symbols(c, &w);
 	free(w.found);
 	return ret;
 }
@@ -245,14 +245,14 @@ int model_check_names(struct model *m, const struct model_filter *f)
 		struct near near = {};
 
 		if (!has_event(&c, f->events[i], &near))
-			tell_missing(&c, "event", f->events[i], "event", &near);
+			report_missing(&c, "event", f->events[i], "event", &near);
 	}
 	for (i = 0; i < f->nr_comms; i++) {
 		struct near near = {};
 
 		if (!has_comm(&c, f->comms[i], &near))
-			tell_missing(&c, comm_option(f->comms[i]), f->comms[i], "thread name",
-				     &near);
+			report_missing(&c, comm_option(f->comms[i]), f->comms[i], "thread name",
+				       &near);
 	}
 	if (f->nr_pids)
 		check_pids(&c);

@@ -38,7 +38,7 @@
 #define TYPE_EXTEND	30
 #define TYPE_STAMP	31
 
-/* So much of a stream is kept mapped behind the last record. */
+/* This much of a stream stays mapped before the last record. */
 #define KEEP_BYTES	(4u << 20)
 
 struct found {
@@ -156,7 +156,7 @@ static inline uint64_t read8(const struct reader *r, const unsigned char *p)
 	return r->swap ? __builtin_bswap64(x) : x;
 }
 
-/* Pages behind are the system's again; what they held can be read again all the same. */
+/* Give the pages that were read back to the system. They can be read again all the same. */
 static void drop_behind(struct reader *r, struct input_stream *s)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);

@@ -198,7 +198,7 @@ int reader_keep(struct reader *r, uint32_t stream, size_t nr)
 	return ret;
 }
 
-/* The streams there are: each is known by its first record, which tells its CPU. */
+/* Find the streams: the first record of each says its CPU. */
 static int find_streams(struct reader *r)
 {
 	struct tep_record *rec;

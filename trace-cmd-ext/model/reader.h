@@ -18,20 +18,20 @@
 
 #include "plugin/recording/recording.h"
 
-/* So many records of a stream stay valid: the last one read and those before it. A power of two. */
+/* This many records of a stream stay valid, up to the last one read. A power of two. */
 #define READER_KEEP	64
 
 struct reader;
 
 struct reader_stream {
-	uint32_t buffer;		/* 0: the top one */
+	uint32_t buffer;		/* 0: the top buffer */
 	uint32_t cpu;
-	uint64_t bytes;			/* of its records in the file; 0: not known */
+	uint64_t bytes;			/* size of its records in the file; 0: not known */
 };
 
 struct reader_opts {
 	bool plugins;			/* let libtraceevent load its plugins, for printing */
-	bool no_raw;			/* all through libtracecmd */
+	bool no_raw;			/* read everything through libtracecmd */
 };
 
 /* NULL on failure, with a sentence "cause; remedy" in @why. */
@@ -40,16 +40,16 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 void reader_close(struct reader *r);
 
 struct tep_handle *reader_tep(struct reader *r);
-/* The handle that the records are read with: reader_rewind() may give another one. */
+/* The handle that reads the records. reader_rewind() may change it. */
 struct tep_handle *reader_data_tep(struct reader *r);
-/* A descriptor of the file, the reader's; read with pread(). */
+/* A descriptor of the file, owned by the reader. Use pread(). */
 int reader_fd(struct reader *r);
 uint64_t reader_bytes(struct reader *r);
 int reader_version(struct reader *r);
-/* The random number that tells this recording from others, 0 without one. */
+/* The random ID of the recording (TRACEID); 0 if it has none. */
 uint64_t reader_trace_id(struct reader *r);
 bool reader_is_raw(struct reader *r);
-/* Was something met that cannot be, so that records may be missing? */
+/* Did the reader find something impossible, so that records may be missing? */
 bool reader_damaged(struct reader *r);
 uint32_t reader_buffers(struct reader *r);
 const char *reader_buffer(struct reader *r, uint32_t buffer);
@@ -58,21 +58,21 @@ uint32_t reader_nr_streams(struct reader *r);
 const struct reader_stream *reader_stream(struct reader *r, uint32_t stream);
 
 /*
- * The next record of a stream, NULL at its end. Valid for READER_KEEP calls of the same stream, or
- * as many as reader_keep() said; the reader's.
+ * The next record of a stream, NULL at its end. The reader owns it. It stays valid for READER_KEEP
+ * calls for the same stream, or for as many calls as reader_keep() asked for.
  */
 struct tep_record *reader_next(struct reader *r, uint32_t stream);
-/* @nr records stay valid at least, those that are valid now among them. 0 or -ENOMEM. */
+/* Keep at least @nr records valid, including those that are valid now. 0 or -ENOMEM. */
 int reader_keep(struct reader *r, uint32_t stream, size_t nr);
 /*
- * All records by time as libtracecmd iterates over them, from the begin: for what prints a record
- * and reads on by itself. Once; nothing can be read afterwards. 0, what @event returned, or a
- * negative errno.
+ * Go through all records by time, from the start, with libtracecmd's iterator. It is for printers
+ * that read further records by themselves. Call it once; nothing can be read afterwards. 0, the
+ * result of @event, or a negative errno.
  */
 void reader_will_iterate(struct reader *r);	/* before reader_rewind() */
 int reader_iterate(struct reader *r, int (*event)(void *data, uint32_t buffer,
 						   struct tep_record *rec), void *data);
-/* All streams begin again; 0 or a negative errno. A forked child does this first. */
+/* Start all streams again; 0 or a negative errno. A forked child does this first. */
 int reader_rewind(struct reader *r);
 
 #endif

@@ -8,29 +8,29 @@
 
 struct tracecmd_input;
 
-/* A file opened by libtracecmd: the top buffer's handle, then the instances', some NULL. */
+/* A file opened by libtracecmd: the handle of the top buffer, then those of the instances. */
 struct reader_set {
 	int fd;				/* the top handle's, which closes it */
-	VEC(struct tracecmd_input *) handles;
+	VEC(struct tracecmd_input *) handles;	/* some are NULL */
 };
 
 /* Where in a mapped file a stream is (raw.c). */
 struct raw_stream {
 	uint64_t offset, size;		/* its pages in the file */
-	uint64_t page;			/* the next one */
-	uint64_t base;			/* the one that is read */
-	uint64_t dropped;		/* up to here was given back */
+	uint64_t page;			/* offset of the next page */
+	uint64_t base;			/* offset of the page that is read */
+	uint64_t dropped;		/* pages before this offset were given back */
 	uint64_t ts;
 	const unsigned char *first, *next, *end;	/* entries of the page */
-	int64_t missed;			/* events before the page */
+	int64_t missed;			/* events dropped before the page */
 	uint32_t page_size;
 };
 
 struct input_stream {
 	struct reader_stream pub;
 	int index;			/* libtracecmd's number of the CPU */
-	struct tep_record *ahead;	/* read, and not yet passed on */
-	/* rings of @room: records of libtracecmd, and room for those of raw.c */
+	struct tep_record *ahead;	/* a record that was read and not passed on yet */
+	/* rings with @room slots: records of libtracecmd, and memory for those of raw.c */
 	struct tep_record **keep, **own;
 	size_t room;
 	size_t nr;			/* records passed on */
@@ -48,15 +48,15 @@ struct reader {
 	bool big_endian, swap;
 	bool raw;			/* records come from @map */
 	bool iterate;			/* see reader_iterate() */
-	bool damaged;			/* what no ring buffer writes was seen there */
+	bool damaged;			/* @map holds something that no ring buffer writes */
 	unsigned char *map;
 	struct tep_handle *tep;
-	struct reader_set data;		/* the one that is read from */
-	struct reader_set meta;		/* the first one, once rewound: has @tep */
+	struct reader_set data;		/* the handles that are read */
+	struct reader_set meta;		/* after a rewind: the first handles, which own @tep */
 	VEC(struct input_stream) streams;
 };
 
-/* raw.c: r->raw tells whether it can be used */
+/* raw.c: raw_open() sets r->raw if it can read the file */
 void raw_open(struct reader *r);
 void raw_close(struct reader *r);
 void raw_rewind(struct reader *r);

@@ -10,7 +10,7 @@
 #include "libunwind-user/gen/gen.h"
 #include "libunwind-user/tables/tables.h"
 
-/* Where the walk of an incomplete stack gave up, by what its last frame lies in. */
+/* Where the walk of an incomplete stack gave up, by the place of its last frame. */
 enum end_reason {
 	END_OUTSIDE,
 	END_NO_TABLE,
@@ -31,7 +31,7 @@ const char *end_reason_remedy(enum end_reason end);
 /* What to do about a file without a table; NULL if nothing is wrong. */
 const char *table_remedy(enum tables_cause cause);
 
-/* ... about code that a table has no rules for: enum cfi_cause or gen_cause. */
+/* What to do about code without rules in a table. @cause: enum cfi_cause or gen_cause. */
 const char *hole_remedy(unsigned int cause);
 
 #endif

@@ -124,7 +124,7 @@ static bool parse_number(const char *s, uint64_t *n)
 	return *s >= '0' && *s <= '9' && !*end;
 }
 
-/* One line, without its line feed: 0, -EINVAL, -ENOMEM. */
+/* Parse a line without its line feed: 0, -EINVAL, -ENOMEM. */
 static int parse_line(struct saved_tables *s, char *line)
 {
 	struct saved_table t = { .cause = TABLES_ERROR }, *to;

@@ -26,7 +26,7 @@
 
 struct saved_table {
 	enum tables_cause cause;
-	int error;			/* errno, of TABLES_ERROR; else 0 */
+	int error;			/* errno for TABLES_ERROR, else 0 */
 	uint32_t build_id_size;
 	uint8_t build_id[20];
 	uint64_t text_bytes, covered_bytes, holes;
@@ -37,20 +37,20 @@ struct saved_tables {
 	VEC(struct saved_table) v;
 };
 
-/* Write FILE.tables of the recording @dat with this id; 0 or -errno, and then there is none. */
+/* Write FILE.tables of the recording @dat with this ID. 0, or -errno and no FILE.tables is left. */
 int saved_tables_write(const char *dat, uint64_t id, struct tables *t);
-/* None of an earlier recording of this name. */
+/* Remove FILE.tables of an earlier recording with this name. */
 void saved_tables_remove(const char *dat);
 
 /*
- * Read that of @dat; 0, -ENOENT, -ESTALE if it is another recording's, -EINVAL if it is none, or
- * -ENOMEM. Begin with a zeroed one.
+ * Read FILE.tables of @dat into a zeroed @s. 0; -ENOENT; -ESTALE if it is of another recording;
+ * -EINVAL if it is something else; or -ENOMEM.
  */
 int saved_tables_read(struct saved_tables *s, const char *dat, uint64_t id);
 void saved_tables_free(struct saved_tables *s);
 /*
- * What is said of a file: by its build-id, or by its path where one of the two has none. NULL:
- * nothing.
+ * The entry of a file: by its build ID, or by its path if one of the two has no build ID. NULL if
+ * there is none.
  */
 const struct saved_table *saved_tables_find(const struct saved_tables *s,
 					    const struct maps_file *file);

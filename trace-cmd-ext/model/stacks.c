@@ -168,7 +168,7 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	return u;
 }
 
-/* A run's task is that of the run before, mostly: what is compared with is in the cache then. */
+/* A run is mostly of the same task as the run before: its data is still in the cache then. */
 void model_all_ustacks(struct model *m, uint64_t events)
 {
 	uint32_t i, nr = join_nr_runs(m->join);
@@ -221,7 +221,7 @@ static uint32_t get_frame(struct model *m, const struct model_frame *want, bool 
 	return m->frames.nr - 1;
 }
 
-/* what a stack without frames has */
+/* the list of a stack without frames */
 static const uint32_t none[1];
 
 static uint32_t kernel_frame(struct model *m, uint64_t addr, bool exact)

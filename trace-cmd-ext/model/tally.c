@@ -40,7 +40,7 @@ struct tally {
 	VEC(struct tally_part) parts;
 	struct lane lane;
 	size_t max_notes;
-	size_t next;			/* number of the record right behind the last note's */
+	size_t next;			/* number of the record right after the last note's */
 	bool has_kstack;		/* the last note's event */
 	uint64_t ts;
 	bool failed;
@@ -140,7 +140,7 @@ void tally_stream_end(struct model *m)
 	take_ready(m->tally);
 }
 
-/* ---- what they mean ---- */
+/* ---- from notes to counts ---- */
 
 static bool is_wanted(struct model *m, const struct model_task *t, const struct model_count *c)
 {
@@ -152,7 +152,7 @@ static bool is_wanted(struct model *m, const struct model_task *t, const struct 
 	return !f->nr_symbols || filter_symbols(m, &ev);
 }
 
-/* Is it one of the latest? Then it is added there. */
+/* If it is one of the latest counts, add it there. */
 static bool add_up(struct tally *t, struct model_count *counts, size_t nr,
 		   const struct model_count *c)
 {
@@ -172,7 +172,7 @@ static bool add_up(struct tally *t, struct model_count *counts, size_t nr,
 	return false;
 }
 
-/* The notes from @from to @to become counts, behind the first @nr ones; returns how many then. */
+/* Turn the notes from @from to @to into counts, after the first @nr; returns their number. */
 static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t to, void *counts,
 			 size_t nr)
 {

@@ -238,7 +238,7 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 	}
 }
 
-/* What is behind the names of tasks, up to the data; @instance_at: where the instance's part is. */
+/* Add all after the names of tasks, up to the data; @instance_at: offset of the instance's part. */
 static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
 	char *clock = rt_read(NULL, "trace_clock", NULL), text[512], *at;
@@ -315,7 +315,7 @@ static void add_table(struct text *b, const struct rec *r, const struct dat_layo
 	}
 }
 
-/* The room that was kept, and the descriptor of @path: what is left of it to be moved. */
+/* Open @path; *@from is the offset of the data that was not moved yet. */
 static int open_raw(const char *path, uint64_t *from)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -323,14 +323,14 @@ static int open_raw(const char *path, uint64_t *from)
 
 	if (fd < 0)
 		return -1;
-	/* ENXIO: nothing but a hole; any other error: a file system that knows none */
+	/* ENXIO: nothing but a hole; any other error: a file system without holes */
 	if (at < 0 && errno == ENXIO)
 		at = lseek(fd, 0, SEEK_END);
 	*from = at < 0 ? 0 : at;
 	return fd;
 }
 
-/* Told already, unless it is an error of writing; -errno then. */
+/* 0, -errno if a write to the file fails, or an exit code after printing the error. */
 static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at, char *piece,
 		    uint64_t done, uint64_t total)
 {
@@ -338,7 +338,7 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 	int fd = open_raw(path, &from), ret = 0;
 	ssize_t n;
 
-	/* that it is gone says that it was moved */
+	/* a file that is gone was moved */
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	for (; !ret && (fd < 0 || from < size); from += n) {
@@ -387,7 +387,7 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint
 	return ret;
 }
 
-/* Tell what went wrong, and what becomes of the recording. */
+/* Print the error, and what happens to the recording. */
 static int unfinished(const struct rec *r, int error)
 {
 	if (error < 0)
@@ -397,7 +397,7 @@ static int unfinished(const struct rec *r, int error)
 	return error < 0 ? CMD_OUTPUT : error;
 }
 
-/* Who completed it was killed right behind that. */
+/* Was the process that completed the file killed right after that? */
 static bool has_its_name(const struct rec *r)
 {
 	struct stat file, named;

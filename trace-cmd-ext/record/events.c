@@ -56,7 +56,7 @@ static int add_event(struct rec *r, const char *system, const char *name,
 	return 0;
 }
 
-static int tell_unknown(const char *pattern, const char *const *line, size_t nr)
+static int report_unknown(const char *pattern, const char *const *line, size_t nr)
 {
 	struct near near = {};
 	char list[NEAR_LIST];
@@ -101,7 +101,8 @@ static int select_lines(struct rec *r, char **line, size_t nr)
 	}
 	for (s = 0; s < r->opts.nr_sel; s++) {
 		if (!r->opts.sel[s].used)
-			return tell_unknown(r->opts.sel[s].pattern, (const char *const *)line, nr);
+			return report_unknown(r->opts.sel[s].pattern,
+					      (const char *const *)line, nr);
 	}
 	return 0;
 }
@@ -171,7 +172,7 @@ static int event_file(struct rec *r, const struct rec_event *ev, const char *fil
 	return CMD_FAIL;
 }
 
-/* "(A) && (B)" of those that are there, one of them at least; NULL without memory. */
+/* "(A) && (B)" of the conditions that are not NULL, at least one; NULL: no memory. */
 static char *all_of(const char *a, const char *b, const char *c)
 {
 	const char *part[] = { a, b, c };
@@ -283,7 +284,7 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 	return ret;
 }
 
-/* All events of a system at once where all are meant: one round through the kernel. */
+/* If all events of a system are selected, enable them at once: one write to the kernel. */
 int rec_enable_events(struct rec *r)
 {
 	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;

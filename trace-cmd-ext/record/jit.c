@@ -40,10 +40,10 @@
 
 #define SEC		1000000000ull
 #define RESERVED_PIDS	300		/* numbers below are given once: kernel/pid.c */
-/* Start times count ticks of 10 ms, and those of files are as old as the last tick. */
+/* Start times count ticks of 10 ms, and times of files are as old as the last tick. */
 #define START_SLACK	(20 * SEC / 1000)
 
-/* What was so when the recording began. */
+/* The state when the recording started. */
 struct rec_jit {
 	uint64_t begin;			/* CLOCK_REALTIME, ns */
 	uint64_t forks;			/* since the machine started */
@@ -93,7 +93,7 @@ static bool was_there(const struct rec *r, uint32_t pid)
 	return false;
 }
 
-/* Can only one process have had this number while recording? */
+/* Did only one process have this PID while recording? */
 static bool only_one(const struct rec *r, uint32_t pid)
 {
 	uint64_t max = number_in("/proc/sys/kernel/pid_max", ""), tasks = 0;
@@ -141,7 +141,7 @@ static void read_process(uint32_t tgid, struct process *p)
 			p->inner = strtoul(at, &at, 10);
 	}
 	free(text);
-	/* proc(5): the 22nd word is its start, counted behind the name in parentheses */
+	/* proc(5): the 22nd word is its start, counted from the name in parentheses */
 	snprintf(path, sizeof(path), "/proc/%u/stat", tgid);
 	text = rt_read_path(path, NULL);
 	at = text ? strrchr(text, ')') : NULL;
@@ -180,7 +180,7 @@ static int open_map(uint32_t tgid, const struct process *p, uint64_t *birth)
 	return -1;
 }
 
-/* All that have one in /tmp; those that make theirs later are seen at the end. */
+/* Find all processes with a map in /tmp; the end of the recording finds later maps. */
 static void find_own(struct rec_jit *j)
 {
 	DIR *dir = opendir("/tmp");
@@ -255,7 +255,7 @@ static bool to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
 	return false;
 }
 
-/* A descriptor of the map of a process, and from when on it counts; -1: it has none. */
+/* Open the map of a process; *@from: the time from which it counts. -1: no valid map. */
 static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 {
 	struct process p;
@@ -326,7 +326,7 @@ static void remove_old(const char *path)
 	rmdir(path);
 }
 
-/* The list of what is in the folder; NULL and errno. */
+/* Make FILE.jit/index; NULL and errno. */
 static FILE *open_index(const struct rec *r, int dir)
 {
 	int fd = openat(dir, "index", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);

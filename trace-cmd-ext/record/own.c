@@ -25,10 +25,10 @@
 #include "impl.h"
 #include "libunwind-user/base/base.h"
 
-/* What the kernel takes as one filter: less than a page. */
+/* The longest filter that the kernel takes: less than a page. */
 #define MAX_FILTER	4000
 
-/* Events of the system sched that are about a task which need not be the one that runs. */
+/* Events of the system sched about a task that need not be the running task. */
 static const char *const about[] = {
 	"sched_waking", "sched_wakeup", "sched_migrate_task", "sched_stat_wait",
 	"sched_stat_sleep", "sched_stat_iowait", "sched_stat_blocked",
@@ -81,7 +81,7 @@ static void add_others(struct text *b, const struct rec *r, const char *field)
 		text_addf(b, "%s%s != %d", i ? " && " : "", field, (int)r->own[i]);
 }
 
-/* The condition for events that are about others; false if @ev needs none. */
+/* The condition for events about other tasks; false if @ev needs no condition. */
 static bool add_condition(struct text *b, const struct rec *r, const struct rec_event *ev)
 {
 	size_t i;

@@ -35,7 +35,7 @@ struct rec_stream {
 	int error;			/* errno of writing, which ends the stream */
 };
 
-/* A thread, and what it reads. */
+/* A thread, and the streams that it reads. */
 struct rec_reader {
 	struct rec *r;
 	pthread_t thread;
@@ -78,7 +78,7 @@ static int empty_pipe(struct rec_stream *s, size_t len)
 	return 0;
 }
 
-/* Full pages, as many as there are: 1, or 0 if there was none, or -1 if the stream cannot go on. */
+/* Read all full pages: 1; 0 if there was no full page; -1 if the stream cannot go on. */
 static int read_pages(struct rec_stream *s)
 {
 	ssize_t n;

@@ -230,7 +230,7 @@ bool part_is_name(const char *path)
 	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
 }
 
-/* Archives and downloads come in files of such names, too: is it one that a recorder began? */
+/* Archives and downloads have such names, too: did a recorder start this file? */
 static bool is_ours(int fd)
 {
 	struct part_cursor w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
@@ -239,7 +239,7 @@ static bool is_ours(int fd)
 	return !w.foreign;
 }
 
-/* Open it, and set what its name says. Alone if nobody is at work on it. */
+/* Open the file, and set what its name says. Lock it exclusively if nobody works on it. */
 static int open_part(const char *path, struct rec *r, bool *alive)
 {
 	struct stat st;
@@ -270,7 +270,7 @@ static void take_newer(struct timespec *than, const struct timespec *t)
 		*than = *t;
 }
 
-/* The files of CPUs: how many CPUs have one, bytes in them, and when one was written last. */
+/* The raw files: how many CPUs have a file, their bytes, and the time of the last write. */
 static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 {
 	char path[PATH_MAX];
@@ -308,7 +308,7 @@ int part_stat(const char *path, struct unfinished *u)
 	return 0;
 }
 
-/* The clock of the recording; @clock is not changed if that cannot be told. */
+/* The clock of the recording; @clock does not change if it cannot be read. */
 static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 {
 	char *text = rt_read(r->buf[REC_EVENTS].instance, "trace_clock", NULL);
@@ -409,7 +409,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		if (nr_raw) {
 			ret = finish_file(&r);
 		} else {
-			/* behind the head is nothing yet, or it is somebody else's */
+			/* nothing follows the head yet, or it is somebody else's */
 			ret = w.size > w.at ? -EBADMSG : 0;
 			*out = '\0';
 		}

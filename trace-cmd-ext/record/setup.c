@@ -35,7 +35,7 @@ static bool has_option(const char *name)
 	return rt_exists(path);
 }
 
-static int tell_unpatched(struct rec *r)
+static int report_unpatched(struct rec *r)
 {
 	struct utsname u;
 
@@ -80,7 +80,7 @@ int rec_check_kernel(struct rec *r)
 	}
 	if (!has_option(DEFERRED)) {
 		r->opts.maps = r->opts.tables = false;
-		return tell_unpatched(r);
+		return report_unpatched(r);
 	}
 	r->how = all ? REC_OPTION : REC_TRIGGER;
 	if (r->opts.maps && !has_option(MAPS)) {
@@ -120,7 +120,7 @@ void rec_name_instances(struct rec *r, pid_t pid)
 	b[REC_MAPS].label = "maps";
 }
 
-/* One file of an instance that has to take a value. */
+/* Write a value to a file of an instance, or print the error. */
 static int set_file(const struct rec_buffer *b, const char *file, const char *value,
 		    const char *remedy)
 {
@@ -163,7 +163,7 @@ static void remove_left(void)
 	free(left);
 }
 
-/* What the kernel copies out is a whole page, also from a buffer whose pages are larger. */
+/* The kernel copies out a whole page, also from a buffer with larger pages. */
 static unsigned int read_page_size(struct tracefs_instance *in)
 {
 	char *text = rt_read(in, "buffer_subbuf_size_kb", NULL);

@@ -23,7 +23,7 @@
 #include "libunwind-user/tables/tables.h"
 
 #define MAX_TOLD	5
-/* For tables of what ran before, until the first event: CMD may be about to start just that. */
+/* The time for tables of earlier programs, before the first event: CMD may start one of these. */
 #define RECALL_NS	100000000
 #define RECALL_CMD_NS	1000000000
 #define MAX_SCRIPTS	4		/* interpreters of interpreters, as execve() */
@@ -52,7 +52,7 @@ static ssize_t read_at(int fd, void *buf, size_t len, off_t at)
 	return n < 0 ? 0 : n;
 }
 
-/* PT_INTERP of an ELF file; false if it has none. */
+/* PT_INTERP of an ELF file; false if the file has no PT_INTERP. */
 static bool elf_interpreter(int fd, char *interp, size_t size)
 {
 	Elf64_Ehdr eh;
@@ -120,7 +120,7 @@ static void add_libraries(struct tables *t, const char *interp, const char *path
 			;
 }
 
-/* An ELF file, its dynamic loader, and what it is linked with. */
+/* Add an ELF file, its dynamic loader, and its libraries. */
 static void add_elf(struct tables *t, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -134,7 +134,7 @@ static void add_elf(struct tables *t, const char *path)
 	close(fd);
 }
 
-/* The beginning of a script, without "#!", terminated; false if it is none. */
+/* The first line of a script, without "#!", terminated; false if it is not a script. */
 static bool script_line(const char *path, char *line, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -150,7 +150,7 @@ static bool script_line(const char *path, char *line, size_t size)
 	return true;
 }
 
-/* The file, or what interprets it. */
+/* Add the file, or its interpreter. */
 static void add_program(struct tables *t, const char *name)
 {
 	char path[PATH_MAX], line[258], word[sizeof(line)], *interp, *arg;
@@ -281,7 +281,7 @@ void rec_tables_save(struct rec *r)
 	saved_tables_remove(r->opts.out);
 	if (!r->tables)
 		return;
-	/* so that the summary tells of the same files */
+	/* so that the summary lists the same files */
 	tables_follow_stop(r->tables->t);
 	if (!r->id)
 		return;

@@ -63,7 +63,7 @@ int rec_wait_prepare(void)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	/* a limit of file sizes is told as an error then */
+	/* then write() fails at a limit of file sizes */
 	signal(SIGXFSZ, SIG_IGN);
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals >= 0)
@@ -72,7 +72,7 @@ int rec_wait_prepare(void)
 	return CMD_FAIL;
 }
 
-/* What is left to do can be broken off. A signal that came meanwhile has been obeyed already. */
+/* The rest may be interrupted. Signals that came before have already had their effect. */
 void rec_wait_end(void)
 {
 	struct signalfd_siginfo info;
@@ -115,7 +115,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* Descriptors of the processes of -p; -1 for those that have none. */
+/* Descriptors of the processes of -p; -1 for processes that are gone. */
 static struct pollfd *watch_all(const struct rec *r)
 {
 	struct pollfd *fds = calloc(2 + r->opts.nr_pids, sizeof(*fds));
@@ -132,7 +132,7 @@ static struct pollfd *watch_all(const struct rec *r)
 	return fds;
 }
 
-/* Is one of the processes still there? */
+/* Does one of the processes still run? */
 static bool any_left(const struct rec *r, struct pollfd *fds)
 {
 	bool any = false;

@@ -103,7 +103,7 @@ static int one_event(void *data, const struct model_event *ev)
 	return 0;
 }
 
-/* All records by time; at the same one in the order of the streams, as libtracecmd has them. */
+/* All records by time; at equal times in the order of the streams, as libtracecmd has them. */
 static int all_records(struct turns *t)
 {
 	struct reader *reader = model_parts(t->r->m).reader;

@@ -7,29 +7,29 @@
 #include "libunwind-user/base/base.h"
 
 /*
- * Something that is printed in pieces, one after the other, by several processes: each goes through
- * all the pieces and makes the text of some.
+ * A report, which several processes print in pieces, one piece after the other. Each process goes
+ * through all the pieces and makes the text of some.
  */
 struct report {
 	struct model *m;
 	const struct decode *decode;
 	bool json, lines, filtered;
 	bool reads_on;			/* printer_reads_on() */
-	void (*none)(const char *path);	/* tells that no event of the file matches */
+	void (*none)(const char *path);	/* prints that no event of the file matches */
 	struct printer *printer;
 	struct text out;		/* of the pieces of one turn */
 	VEC(char *) frame_texts;	/* of @m's frames, NULL until one is wanted; json_free() */
 };
 
 /*
- * text.c: as trace-cmd report does it. With some files libtracecmd prints two records at
- * once, and passes over the second: then it has to iterate, for one process.
+ * text.c: the text of trace-cmd report. With some files libtracecmd prints two records at once, and
+ * skips the second: then libtracecmd has to iterate, for a single process.
  */
 bool printer_reads_on(struct model *m);
-/* NULL without memory. */
+/* NULL if there is no memory. */
 struct printer *printer_new(struct report *r);
 void printer_free(struct printer *p);
-/* What comes before all records. */
+/* Add the lines before all records. */
 void printer_head(struct printer *p, struct text *out);
 void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct tep_record *rec);
 
@@ -38,13 +38,14 @@ void json_event(struct report *r, const struct model_event *ev);
 void json_free(struct report *r);
 
 /*
- * out.c: print everything with this many processes; 0, or a negative errno. A signal that
- * ended one of them is raised. Output that cannot be written is told.
+ * out.c: print everything with this many processes; 0, or a negative errno. If a signal ended a
+ * process, report_print() raises that signal. If it cannot write the output, it prints an error and
+ * returns REPORT_NO_OUTPUT.
  */
 #define REPORT_NO_OUTPUT	(-ECANCELED)
 int report_print(struct report *r, uint32_t processes);
 
-/* A number of processes that is good here. */
+/* A good number of processes for this machine. */
 uint32_t report_processes(void);
 
 #endif

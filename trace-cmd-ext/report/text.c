@@ -45,7 +45,7 @@ struct printer {
 
 static struct ustack_options options;
 
-/* What the plugin asks its own options for when it is loaded by trace-cmd. */
+/* The plugin's handlers call this; trace-cmd/options.c has the one for trace-cmd. */
 void options_get(struct ustack_options *opts)
 {
 	*opts = options;
@@ -56,7 +56,7 @@ static void add_name(struct text *t, const char *name)
 	text_name(t, name ? name : "?", strlen(name ? name : "?"));
 }
 
-/* What was inlined at the place, then where the function itself is: innermost first. */
+/* The inlined functions at the place, then the function itself: innermost first. */
 static void add_lines(void *data, struct text *t, const struct maps_file *file, uint64_t offset)
 {
 	const struct model_line *v;
@@ -201,7 +201,7 @@ static void add_task(struct printer *p, struct text *out, uint32_t tid)
 	memcpy(c->text, out->v + from, c->len);
 }
 
-/* What libtraceevent has put into p->seq; a zero byte ends it, as in trace-cmd. */
+/* Add the text that libtraceevent put into p->seq; a zero byte ends it, as in trace-cmd. */
 static void add_seq(struct printer *p, struct text *out)
 {
 	size_t len = p->seq.len;

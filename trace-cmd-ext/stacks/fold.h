@@ -32,9 +32,9 @@ enum fold_kind {
 };
 
 struct fold_name {
-	const char *text;		/* terminated; bytes, no promise of UTF-8 */
+	const char *text;		/* terminated bytes, not always UTF-8 */
 	enum fold_kind kind;
-	uint32_t file;			/* fold_file(), FOLD_NONE: not known */
+	uint32_t file;			/* fold_file(); FOLD_NONE: not known */
 };
 
 struct fold_sample {
@@ -44,20 +44,20 @@ struct fold_sample {
 
 struct fold;
 
-/* NULL without memory. */
+/* NULL if there is no memory. */
 struct fold *fold_new(void);
 void fold_free(struct fold *f);
 
-/* A number for a file, a name, a list of names (outermost first); UINT32_MAX without memory. */
+/* The number of a file, a name, or a list of names (outermost first); UINT32_MAX: no memory. */
 uint32_t fold_file(struct fold *f, const char *path);
 uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file);
 uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr);
 
-/* 0 or -ENOMEM. A segment of UINT32_MAX is -ENOMEM too, so that callers need not look. */
+/* Add a sample. 0 or -ENOMEM; also -ENOMEM if a segment is UINT32_MAX, so callers need no check. */
 int fold_add(struct fold *f, const uint32_t seg[FOLD_SEGS], const uint64_t value[2]);
-/* @nr samples will follow; 0 or -ENOMEM. */
+/* Reserve memory for @nr samples; 0 or -ENOMEM. */
 int fold_reserve(struct fold *f, size_t nr);
-/* Sort, and add up what is equal; may be called again after more was added. 0 or -ENOMEM. */
+/* Sort samples and add up equal ones. May be called again after more were added. 0 or -ENOMEM. */
 int fold_finish(struct fold *f);
 
 size_t fold_nr(const struct fold *f);

@@ -14,7 +14,10 @@
 
 #include "fold.h"
 
-/* @f is finished; value[@by], or with @diff both. 0 or -ENOMEM; errors of @out are its own. */
+/*
+ * Write the finished fold @f: value[@by], or with @diff both values. 0 or -ENOMEM; check @out for
+ * write errors with ferror().
+ */
 int folded_write(FILE *out, const struct fold *f, int by, bool diff);
 
 #endif

@@ -129,7 +129,7 @@ static bool cpu_wanted(const struct model_filter *flt, uint32_t cpu)
 	return !flt->nr_cpus;
 }
 
-/* The part of a wait that lies in the time that is asked for; false: none does. */
+/* The part of a wait within the filter's time; false if the wait is outside of it. */
 static bool clip_wait(const struct model_filter *flt, const struct wait *w, uint64_t *ns)
 {
 	uint64_t from = w->from, to = w->from + w->ns;

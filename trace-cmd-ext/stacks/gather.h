@@ -20,48 +20,48 @@ enum gather_by {
 
 struct gather_opts {
 	enum gather_by by;
-	bool numbers;			/* waits and wake-ups weigh 1 each, not their time */
-	bool threads;
-	bool lines;			/* inlined functions too; the model has its lines then */
+	bool numbers;			/* each wait and wake-up weighs 1, not its time */
+	bool threads;			/* see paths_opts */
+	bool lines;			/* with inlined functions; the model has opts.lines then */
 	/*
-	 * The user's filter. By count it is the model's. Else it chooses tasks that wait, CPUs they
-	 * left, and the time of which waits count in so far as they lie in it; the model gets a
-	 * filter of its own from gather_filter().
+	 * The user's filter. By count, it is the filter of the model. Otherwise it chooses waiting
+	 * tasks, the CPUs they left, and a time: the part of a wait within it counts. The filter of
+	 * the model then comes from gather_filter().
 	 */
 	const struct model_filter *filter;
 	const char *file;		/* path */
 };
 
 struct gather_stats {
-	uint64_t weight, nr;		/* of what was gathered */
-	struct waits_stats waits;	/* of the whole file; not by count */
+	uint64_t weight, nr;		/* sum of the weights, number of samples */
+	struct waits_stats waits;	/* of the whole file; unused by count */
 };
 
-/* "count", "off-cpu", "wakeup"; false if it is none. */
+/* From "count", "off-cpu" or "wakeup"; false for another name. */
 bool gather_by_name(const char *name, enum gather_by *by);
 const char *gather_name(enum gather_by by);
-/* What one unit of weight is: "events", "ns", ... */
+/* The unit of the weight: "events", "ns", ... */
 const char *gather_unit(const struct gather_opts *o, struct model *m);
 
 /* The filter to open a model with. */
 void gather_filter(const struct gather_opts *o, struct model_filter *f);
 
 /*
- * Add all samples of @m to @f: their weight is value[@slot], and the other is how many they are, or
- * with @alone nothing. 0, a negative errno, -ENODATA if the file lacks the events for it.
+ * Add all samples of @m to @f. value[@slot] is their weight. The other value is their number, or
+ * 0 with @alone. Returns 0; a negative errno; -ENODATA if the file lacks the events for it.
  */
 int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slot, bool alone,
 	   struct gather_stats *st);
 
 /*
- * Only the waits, each with its time in so far as the filter wants it; for who makes something else
- * of them.
+ * Call @wait for each wait, with the part of its time that the filter wants; for callers that need
+ * no fold.
  */
 int gather_waits(struct model *m, const struct gather_opts *o,
 		 int (*wait)(void *data, const struct wait *w, uint64_t ns), void *data,
 		 struct waits_stats *st);
 
-/* Why -ENODATA: a sentence "cause; remedy". */
+/* The reason for -ENODATA: a sentence "cause; remedy". */
 const char *gather_lacks(const struct gather_opts *o);
 
 #endif

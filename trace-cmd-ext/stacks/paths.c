@@ -115,7 +115,7 @@ static void add_name(struct paths *p, uint32_t name)
 		p->failed = true;
 }
 
-/* Those from @from on, outermost first. */
+/* Add the frames from @from on, outermost first. */
 static void add_frames(struct paths *p, const uint32_t *frames, uint32_t from, uint32_t nr)
 {
 	if (vec_reserve(&p->tmp, nr)) {
@@ -185,7 +185,7 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 		n->inner = "[inner frames lost]";
 }
 
-/* What was inlined at a place of the program, outermost first; model_lines() is innermost first. */
+/* Add the functions inlined at a place, outermost first; model_lines() is innermost first. */
 static void add_inlined(struct paths *p, uint32_t frame)
 {
 	const struct model_line *v;
@@ -200,7 +200,7 @@ static void add_inlined(struct paths *p, uint32_t frame)
 					      v[nr].func : "[unknown]", file));
 }
 
-/* Frames outermost first, with what is missing of them and where. */
+/* Spell the frames, outermost first, with notes where frames are missing. */
 static bool spell_user(struct paths *p, uint32_t ustack)
 {
 	struct paths_notes n;
@@ -224,7 +224,7 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 	return true;
 }
 
-/* What the kernel runs to record an event is no part of what the program did. */
+/* Kernel functions that record an event are not part of the program's work. */
 bool paths_is_tracer(const struct model_frame *f)
 {
 	static const char *const prefixes[] = { "trace_event_raw_event_", "__traceiter_",

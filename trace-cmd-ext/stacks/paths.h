@@ -19,8 +19,8 @@ enum paths_seg {
 	SEG_TASK,
 	SEG_USER,
 	SEG_KERNEL,
-	SEG_EVENT,			/* of an event: its name */
-	/* of a wake-up: the waker's stack, from its innermost frame outwards */
+	SEG_EVENT,			/* for an event: its name */
+	/* for a wake-up: the waker's stack, from its innermost frame outwards */
 	SEG_WAKER_KERNEL = SEG_EVENT,
 	SEG_WAKER_USER,
 	SEG_WAKER_TASK,
@@ -29,11 +29,11 @@ enum paths_seg {
 struct paths_opts {
 	bool lines;			/* inlined functions are frames: FOLD_INLINED */
 	bool threads;			/* tasks are "NAME-TID", not only "NAME" */
-	const char **symbols;		/* shell patterns, of which a stack must have one */
+	const char **symbols;		/* shell patterns: a stack must have one of them */
 	size_t nr_symbols;
 };
 
-/* What a user stack lacks, and where: outside of its frames, or inside. */
+/* Notes about the missing parts of a user stack, outside of its frames and inside. */
 struct paths_notes {
 	const char *outer[4];
 	uint32_t nr;
@@ -41,25 +41,25 @@ struct paths_notes {
 };
 void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n);
 /*
- * Why an event of a file with user stacks has none though none is missing: NULL if there is nothing
- * to say, as this is a kernel thread's.
+ * Why an event has no user stack although no stack is missing, in a file with user stacks. NULL for
+ * an event of a kernel thread, which needs no reason.
  */
 const char *paths_no_user(struct model *m, uint32_t kstack);
-/* Is it such a file? As model_info() says, which also counts all requests, and takes its time. */
+/* Has the file user stacks? Cheaper than model_info(), which also counts all requests. */
 bool paths_joined(struct model *m);
 
-/* A kernel frame of the tracer at work: it is left out where it is innermost. */
+/* Is it a kernel frame of the tracer at work? Such frames are left out if they are innermost. */
 bool paths_is_tracer(const struct model_frame *f);
 
 struct paths;
 
-/* Both must outlive it; @f NULL if only paths_wanted() is called. @o is copied. */
+/* @m and @f must outlive the paths. @f may be NULL for paths_wanted() alone. @o is copied. */
 struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o);
 void paths_free(struct paths *p);
 
-/* Segments: UINT32_MAX without memory. */
+/* Each returns a segment, or UINT32_MAX if there is no memory. */
 uint32_t paths_task(struct paths *p, uint32_t tid);
-/* @kstack tells whether a stack that nobody asked for is that of a kernel thread. */
+/* If there was no request for a stack, @kstack shows whether the event is of a kernel thread. */
 uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack);
 uint32_t paths_kernel(struct paths *p, uint32_t kstack);
 uint32_t paths_event(struct paths *p, uint32_t type);
@@ -68,7 +68,7 @@ uint32_t paths_event(struct paths *p, uint32_t type);
 void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
 		uint32_t seg[FOLD_SEGS]);
 
-/* Does one of these two stacks hold a function that is asked for? */
+/* Does one of these two stacks hold a function that matches @symbols? */
 bool paths_wanted(struct paths *p, uint32_t kstack, uint32_t ustack);
 
 #endif

@@ -19,16 +19,16 @@ struct strtab_entry {
 };
 
 struct strtab {
-	struct text pool;		/* each with a null behind it */
+	struct text pool;		/* the strings, each terminated */
 	VEC(struct strtab_entry) v;
 	struct hidx idx;
 };
 
-/* The number of @len bytes, which are copied; UINT32_MAX without memory. */
+/* The number of a string of @len bytes, which is copied; UINT32_MAX if there is no memory. */
 uint32_t strtab_add(struct strtab *t, const char *s, size_t len);
-/* Terminated; valid until the next strtab_add(). */
+/* The terminated string of a number; valid until the next strtab_add(). */
 const char *strtab_get(const struct strtab *t, uint32_t nr, size_t *len);
-/* Empty again, the memory kept. */
+/* Remove all strings but keep the memory. */
 void strtab_clear(struct strtab *t);
 void strtab_free(struct strtab *t);
 

@@ -72,7 +72,7 @@ static int finish_node(struct tree_walk *w)
 	return 0;
 }
 
-/* The names of a sample from segment @seg on, behind the first @keep. */
+/* Add the names of a sample from segment @seg on, after the first @keep. */
 static int spell_seg(struct tree_walk *w, const struct fold_sample *s, int seg, uint32_t keep)
 {
 	const uint32_t *names;

@@ -15,22 +15,22 @@
 struct tree_node {
 	uint32_t name;			/* fold_name_of() */
 	uint32_t depth;			/* 0: outermost */
-	uint64_t start;			/* weight of what is left of it */
-	uint64_t value[2];		/* its own with all that stands on it */
+	uint64_t start;			/* weight of all frames to the left of it */
+	uint64_t value[2];		/* its own values, with all frames on top of it */
 };
 
 struct tree {
 	struct tree_node *nodes;	/* by depth, then by start; the caller frees them */
 	size_t nr;
-	size_t hidden;			/* left out */
-	uint64_t least;			/* the weight of the lightest that is left */
+	size_t hidden;			/* number of frames left out */
+	uint64_t least;			/* weight of the lightest frame that was kept */
 	uint64_t total[2];
-	uint32_t depth;			/* of the deepest that is left, + 1 */
+	uint32_t depth;			/* depth of the deepest frame that was kept, + 1 */
 };
 
 /*
- * @f is finished. @by is which value is the weight; frames of weight 0 are never kept, nor those
- * that weigh less than @share of all. 0 or -ENOMEM.
+ * Make the tree of the finished fold @f. value[@by] is the weight. Frames of weight 0, and frames
+ * that weigh less than @share of all, are never kept. 0 or -ENOMEM.
  */
 int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, double share);
 

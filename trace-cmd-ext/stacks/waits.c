@@ -60,7 +60,7 @@ struct waits_scan {
 
 /* ---- gaps ---- */
 
-/* Who leaves a CPU is who came to it last, or events are missing between. */
+/* The task that leaves a CPU is the last that came to it; otherwise events are missing. */
 static int find_break(struct waits_scan *r, struct cpu *c, const struct model_event *ev)
 {
 	uint64_t prev, next;
@@ -133,7 +133,7 @@ static int by_start(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Sort them, and make one of those that overlap. */
+/* Sort the gaps, and merge those that overlap. */
 static void order_gaps(struct waits_scan *r)
 {
 	struct gap *v = r->gaps.v;
@@ -156,7 +156,7 @@ static bool has_gap(const struct waits_scan *r, uint64_t from, uint64_t to)
 {
 	size_t lo = 0, hi = r->gaps.nr, mid;
 
-	/* the first gap that ends behind @from */
+	/* the first gap that ends after @from */
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
 		if (r->gaps.v[mid].to > from)
@@ -167,7 +167,7 @@ static bool has_gap(const struct waits_scan *r, uint64_t from, uint64_t to)
 	return lo < r->gaps.nr && r->gaps.v[lo].from < to;
 }
 
-/* The statistics tell of drops that left no mark where they were. */
+/* The statistics count drops that left no mark in the stream. */
 static int note_refused(void *data, const char *buffer)
 {
 	struct waits_scan *r = data;

@@ -30,7 +30,7 @@
 
 enum waker_context {
 	WAKER_TASK,			/* the waker is the task that was running */
-	WAKER_SOFTIRQ,			/* an interrupt is, which came while that task ran */
+	WAKER_SOFTIRQ,			/* the waker is an interrupt that came while it ran */
 	WAKER_HARDIRQ,
 	WAKER_NMI,
 };
@@ -38,15 +38,15 @@ enum waker_context {
 /* A task that went off the CPU. */
 struct wait {
 	uint64_t from;			/* time stamp of the switch out */
-	uint64_t ns;			/* to the switch in, or to the wake-up */
+	uint64_t ns;			/* time up to the switch in, or up to the wake-up */
 	uint64_t state;			/* prev_state; 0 (or with 0x100): it was preempted */
-	uint32_t tid, cpu;		/* cpu: where it went off */
-	uint32_t kstack, ustack;	/* of the switch out */
+	uint32_t tid, cpu;		/* cpu: the CPU of the switch out */
+	uint32_t kstack, ustack;	/* stacks of the switch out */
 };
 
 struct waker {
 	uint64_t ts;
-	uint32_t tid;			/* who was running */
+	uint32_t tid;			/* the task that was running */
 	uint32_t cpu;
 	uint32_t kstack, ustack;
 	enum waker_context context;
@@ -54,34 +54,34 @@ struct waker {
 
 struct waits_opts {
 	const char *file;		/* path of the model's file, for its statistics */
-	bool wakers;			/* sched_waking is wanted too */
-	/* each returns 0, or what ends it; may be NULL */
+	bool wakers;			/* look for wake-ups too */
+	/* each may be NULL, and returns 0, or a result that ends the walk */
 	int (*wait)(void *data, const struct wait *w);
 	int (*wake)(void *data, const struct wait *w, const struct waker *by);
 	void *data;
 };
 
-/* What could not be paired. Times are sums, in units of the clock. */
+/* The number of waits, and of switches without a pair. Times are sums, in units of the clock. */
 struct waits_stats {
 	uint64_t nr, ns;		/* complete waits */
 	uint64_t began_before;
-	uint64_t not_over, not_over_ns;	/* until the last event */
+	uint64_t not_over, not_over_ns;	/* time until the last event */
 	uint64_t ended;			/* tasks that exited */
 	uint64_t uncertain, uncertain_ns;
 	uint64_t disordered;
 	uint64_t gaps;			/* places where events were dropped */
-	bool refused;			/* more were, nobody knows where */
-	uint64_t wakeups, wakeups_ns;	/* passed on */
-	uint64_t wakeups_uncertain;	/* dropped events between switch out and wake-up */
+	bool refused;			/* events were dropped at unknown places, too */
+	uint64_t wakeups, wakeups_ns;	/* wake-ups passed on */
+	uint64_t wakeups_uncertain;	/* events were dropped between switch out and wake-up */
 	uint64_t wakeups_unknown;	/* of tasks not known to be off the CPU */
-	uint32_t buffer;		/* whose sched_switch events count */
-	uint32_t other_buffers;		/* that have some too */
+	uint32_t buffer;		/* the buffer whose sched_switch events count */
+	uint32_t other_buffers;		/* number of other buffers with sched_switch events */
 };
 
 /*
- * Go through all sched_switch events of @m, in the order of time; the model's filter must let them
- * and, with @wakers, sched_waking and sched_wakeup through: waits_events says so. 0; a negative
- * errno; -ENODATA when the file has no such events; or what a callback returned.
+ * Go through all sched_switch events of @m, in the order of time. The model's filter must let them
+ * through, and with @wakers also sched_waking and sched_wakeup: waits_events lists them. 0; a
+ * negative errno; -ENODATA if the file has no such events; or the result of a callback.
  */
 int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *st);
 

@@ -198,7 +198,7 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 	return ret;
 }
 
-/* That of the main thread if it is known. */
+/* The name of the main thread if it is known. */
 const char *stat_process_name(struct model *m, const struct stat_process *p)
 {
 	return model_comm(m, tep_is_pid_registered(model_tep(m), p->pid) ? p->pid : p->tid);

@@ -45,7 +45,7 @@ static struct stat_file *slot_of(struct stat_counts *s, const struct model_ustac
 	return &s->files.v[at];
 }
 
-/* That of a frame, and the offset in the file. */
+/* The slot of a frame's file, and the offset in the file. */
 static struct stat_file *slot_at(struct stat_counts *s, struct model *m, uint32_t ustack,
 				 uint32_t i, uint64_t *offset)
 {
@@ -56,7 +56,7 @@ static struct stat_file *slot_at(struct stat_counts *s, struct model *m, uint32_
 					 is_innermost(u, i), offset));
 }
 
-/* Frames that follow one another are mostly in one mapping, so that is asked for where it ends. */
+/* Consecutive frames are mostly in one mapping, so look up its range once. */
 static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
 {
 	const struct model_ustack *u = model_ustack(m, ustack);
@@ -105,7 +105,7 @@ int stat_open_traced(const struct maps_file *file, const char *sysroot)
 	return -1;
 }
 
-/* Of a file here that is the one traced, whatever architecture that was. */
+/* Make the table of a file that is the traced one, of any architecture. */
 static void make_table(struct stat_file *f, const char *sysroot)
 {
 	int fd = stat_open_traced(f->file, sysroot), ret, i;
@@ -194,7 +194,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 
 #define CMP(a, b) do { if ((a) != (b)) return (a) > (b) ? -1 : 1; } while (0)
 
-/* Those that stacks ended in, then those with most frames. */
+/* Files in which stacks ended first, then files with most frames. */
 static int cmp_file(const void *a, const void *b)
 {
 	const struct stat_file *x = a, *y = b;

@@ -9,24 +9,25 @@
 #include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/base/base.h"
 
-enum stat_mark {			/* what a joined stack can be, besides whole */
+/* Why a joined stack is not whole. */
+enum stat_mark {
 	STAT_TRUNCATED,
 	STAT_INCOMPLETE,
 	STAT_FRAME_POINTER,
-	STAT_OUTSIDE,			/* it ended where what came next is no code */
+	STAT_OUTSIDE,			/* it ended before an address that is not code */
 	STAT_CUT,			/* a part of it was dropped */
 	STAT_EMPTY,
 	STAT_NR_MARKS
 };
 
-/* Requests for a user stack, by what became of them. */
+/* Requests for a user stack, by their outcome. */
 struct stat_requests {
 	uint64_t states[JOIN_NR_STATES];
-	uint64_t marks[STAT_NR_MARKS];	/* of the joined ones; one may have several */
+	uint64_t marks[STAT_NR_MARKS];	/* of the joined requests; a stack may have several */
 };
 
 struct stat_process {
-	uint32_t pid;			/* the process, or the thread where that is not known */
+	uint32_t pid;			/* the process; the thread if the process is not known */
 	uint32_t tid;			/* one of its threads */
 	uint64_t events;
 	struct stat_requests r;
@@ -37,53 +38,53 @@ struct stat_event {
 	uint64_t nr;
 };
 
-/* How it is known what tables a file had. */
+/* How we know which table a file had. */
 enum stat_known {
-	STAT_UNKNOWN,			/* it is not */
+	STAT_UNKNOWN,			/* we do not know it */
 	STAT_RECORDED,			/* FILE.tables says it */
-	STAT_POSSIBLE,			/* a table was made now, of a file of that build-id */
-	STAT_NO_FILE,			/* code in no file, or nobody knows in which: no table */
+	STAT_POSSIBLE,			/* made a table now, from a file with that build ID */
+	STAT_NO_FILE,			/* code in no file, or in an unknown file: no table */
 };
 
 struct stat_file {
 	const struct maps_file *file;	/* NULL: no mapping known */
-	bool compat;			/* the vDSO of 32-bit programs, which is another one */
+	bool compat;			/* the vDSO of 32-bit programs, which has another table */
 	uint64_t frames, stacks;	/* stacks with one or more frames in it */
-	uint64_t incomplete;		/* stacks that ended in it, */
-	uint64_t frame_pointer;		/* ... or were continued from it by frame pointers */
+	uint64_t incomplete;		/* stacks that ended in it */
+	uint64_t frame_pointer;		/* stacks that went on from it by frame pointers */
 	enum stat_known known;
-	/* the rest only where it is known */
+	/* the rest is valid with STAT_RECORDED and STAT_POSSIBLE */
 	enum tables_cause cause;
 	int error;			/* errno of TABLES_ERROR, or 0 */
 	uint64_t text_bytes, covered_bytes, holes;
-	uint32_t last_stack;		/* while counting */
-	struct stat_table *table;	/* NULL: not asked for yet */
+	uint32_t last_stack;		/* the last stack that counted, while counting */
+	struct stat_table *table;	/* NULL until needed */
 };
 
 struct stat_counts {
 	bool filtered;
-	uint64_t events;		/* that are wanted */
+	uint64_t events;		/* events that the filter wants */
 	uint64_t all_events, bytes;	/* in the file; bytes with their stacks and mappings */
 	struct stat_requests r;
-	/* events without a request: of processes that have some, and of those that have none */
+	/* events without a request: of processes with requests, and of processes without */
 	uint64_t unasked, never_asked;
 	uint64_t ends[END_NR];		/* of the incomplete stacks that requests got */
-	VEC(struct stat_process) processes;	/* the one with most requests first */
-	VEC(struct stat_event) by_event;	/* the most frequent first */
-	VEC(struct stat_file) files;	/* those in which most stacks ended first */
-	int saved_error;		/* of saved_tables_read() */
+	VEC(struct stat_process) processes;	/* most requests first */
+	VEC(struct stat_event) by_event;	/* most frequent first */
+	VEC(struct stat_file) files;	/* files in which most stacks ended first */
+	int saved_error;		/* result of saved_tables_read() */
 	struct saved_tables saved;
-	VEC(uint64_t) weights;		/* of user stacks: requests they answer */
+	VEC(uint64_t) weights;		/* by user stack: number of requests that it answers */
 	struct hidx process_idx;
 };
 
-/* 0, or a negative errno. Start with a zeroed one. */
+/* Count into a zeroed @s. 0, or a negative errno. */
 int stat_count(struct stat_counts *s, struct model *m, bool filtered);
-/* After that, what is by file; @path is that of the recording. */
+/* After stat_count(): count by file. @path is the path of the recording. */
 int stat_files(struct stat_counts *s, struct model *m, const char *path);
-/* The file that is traced, open for reading, if it is here with its build ID; -1 if not. */
+/* Open the traced file for reading, if this machine has it with its build ID; -1 if not. */
 int stat_open_traced(const struct maps_file *file, const char *sysroot);
-/* ends.c: why a walk gave up at this offset of @f; @innermost: in its first frame. */
+/* ends.c: why a walk gave up at this offset of @f. @innermost: in the first frame of the stack. */
 enum end_reason stat_end_of(struct stat_file *f, uint64_t offset, bool innermost,
 			    const char *sysroot);
 void stat_table_free(struct stat_table *t);

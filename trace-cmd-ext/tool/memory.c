@@ -89,7 +89,7 @@ int __wrap_asprintf(char **to, const char *fmt, ...)
 	return n;
 }
 
-/* What compilers make of these two with _FORTIFY_SOURCE */
+/* Compilers call these for the two above with _FORTIFY_SOURCE. */
 int __wrap___vasprintf_chk(char **to, int flag, const char *fmt, va_list ap)
 {
 	return note_length(__real___vasprintf_chk(to, flag, fmt, ap));

@@ -17,8 +17,8 @@ struct near {
 };
 
 /*
- * Keep @name if it is like @wanted, and more so than those in @near, which starts zeroed. Of
- * "SYSTEM:NAME" the part after the colon may be like it alone.
+ * Keep @name if it is similar to @wanted, and more similar than the names in @near. Start with a
+ * zeroed @near. In "SYSTEM:NAME" the part after the colon alone may be similar.
  */
 void near_consider(struct near *near, const char *wanted, const char *name);
 /* "a, b, c" into @list; false if nothing is near. */

@@ -17,11 +17,14 @@ struct output {
 	char *temporary;
 };
 
-/* Would what is written to @path take the place of the recording @input? Either may be NULL. */
+/* Would the output @path take the place of the recording @input? Either may be NULL. */
 bool output_is_input(const char *path, const char *input);
-/* 0, or CMD_OUTPUT, which has been told. */
+/* 0, or CMD_OUTPUT after printing the error. */
 int output_open(struct output *o, const char *path);
-/* With @code CMD_OK keep what was written; else remove it. Returns @code, or CMD_OUTPUT (told). */
+/*
+ * Keep the output if @code is CMD_OK, otherwise remove it. Returns @code, or CMD_OUTPUT after
+ * printing the error.
+ */
 int output_close(struct output *o, int code);
 
 #endif

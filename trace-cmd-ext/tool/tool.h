@@ -20,7 +20,7 @@
 /* Exit codes. Documented in trace-ustack(1); programs rely on them. */
 enum cmd_exit {
 	CMD_OK = 0,		/* done, and nothing is wrong */
-	CMD_FAIL = 1,		/* what was asked for is not so, or could not be done */
+	CMD_FAIL = 1,		/* the answer is no, or the task could not be done */
 	CMD_USAGE = 2,		/* the command line is wrong; nothing was done */
 	CMD_INPUT = 3,		/* an input file cannot be opened, or is not what it should be */
 	CMD_OUTPUT = 4,		/* the output cannot be written */
@@ -28,71 +28,71 @@ enum cmd_exit {
 
 /* ---- messages ----
  *
- * One sentence on standard error: "trace-ustack: FILE: cause; remedy". Bytes that a terminal would
- * obey are written as \ooo.
+ * Print one sentence to standard error: "trace-ustack: FILE: cause; remedy". Control characters are
+ * written as \ooo.
  */
 void cmd_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* "trace-ustack NAME: ..., and that --help tells more"; returns CMD_USAGE. */
+/* Print "trace-ustack NAME: ..." and a pointer to --help; returns CMD_USAGE. */
 int cmd_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The option that getopt_long() returned '?' for: tell what is wrong; returns CMD_USAGE. */
+/* Print what is wrong with the option for which getopt_long() returned '?'; returns CMD_USAGE. */
 int cmd_bad_option(const char *cmd);
-/* The arguments the subcommand was called with; set by main(). */
+/* The arguments of the subcommand; main() sets it. */
 extern char **cmd_argv;
 /* Print a --help text through the pager if there is one; returns CMD_OK. */
 int cmd_help(const char *text);
 
 /* ---- reading a file ----
  *
- * A trace.dat is read in a process of its own, as libtracecmd and libtraceevent were not written
- * for damaged files: its end by a signal, or by its limit of CPU time, is told as one sentence.
- * @run is called there, its result is the exit code. What it wrote stays written. Ends of the
- * process by Ctrl-C or by a closed pipe are passed on as such.
+ * cmd_guard() reads a trace.dat in a process of its own, because libtracecmd and libtraceevent were
+ * not written for damaged files. It calls @run in that process; the result is the exit code. If a
+ * signal or the limit of CPU time ends the process, cmd_guard() prints one sentence. The output
+ * written before stays. If Ctrl-C or a closed pipe ends the process, this process ends likewise.
  */
 int cmd_guard(const char *file, int (*run)(void *arg), void *arg);
 /* _exit() of a process that a subcommand forked; a build with LeakSanitizer reports its leaks. */
 void cmd_exit(int code) __attribute__((noreturn));
 /*
- * What was read of @file is incomplete: cmd_finish() tells it and makes CMD_INPUT of CMD_OK. At the
- * end, so that it is one sentence where the library breaks off later on.
+ * Note that @file could not be read to its end: cmd_finish() prints it and makes CMD_INPUT of
+ * CMD_OK. It is printed at the end: one sentence even if the library breaks off later.
  */
 void cmd_incomplete(const char *file);
 /*
- * Some request for memory failed, see memory.c: what was printed may lack something. cmd_finish()
- * says so and makes CMD_FAIL of CMD_OK.
+ * A request for memory failed, see memory.c: the output may lack something. cmd_finish() says so
+ * and makes CMD_FAIL of CMD_OK.
  */
 extern atomic_bool cmd_no_memory;
-/* Flush standard output and tell of errors; CMD_OUTPUT if there was one, else @code. */
+/* Flush standard output and print errors; CMD_OUTPUT if there was an error, else @code. */
 int cmd_finish(int code);
 
 /* ---- the terminal ---- */
 
 /*
- * From here on standard output goes to the pager ($TRACE_USTACK_PAGER, $PAGER, less, as git does),
- * if it is a terminal. Call it once, before anything is printed and before cmd_guard().
+ * Send standard output to the pager ($TRACE_USTACK_PAGER, $PAGER, less, as git does), if it is a
+ * terminal. Call it once, before any output and before cmd_guard().
  */
 void cmd_pager(void);
 /* Is standard output a terminal, or a pager on one? */
 bool cmd_on_terminal(void);
-/* May standard output be coloured? A terminal (or the pager on one), no NO_COLOR, no TERM=dumb. */
+/* May output have colours? True on a terminal (or its pager), without NO_COLOR and TERM=dumb. */
 bool cmd_colour(void);
 
 /*
- * Progress on standard error, once something takes over a second and if that is a terminal:
+ * Print progress to standard error if it is a terminal, after the first second:
  * "trace-ustack: WHAT  42%". Cheap enough to be called often. @total 0: not known.
  */
 void cmd_progress(const char *what, uint64_t done, uint64_t total);
 /* Remove the line again. */
 void cmd_progress_end(void);
-/* For --quiet: none at all. */
+/* For --quiet: print no progress. */
 void cmd_progress_off(void);
 
 /* ---- options that several have ---- */
 
-/* "1,3-5" to a list of numbers, appended to *@v (realloc); -1 if it is none. */
+/* Parse "1,3-5" and append the numbers to *@v (realloc); -1 if it is not such a list. */
 int cmd_numbers(const char *arg, uint32_t **v, size_t *nr);
 /*
- * "FROM-TO" in seconds with up to nine digits behind the point, as reports print them; either may
- * be left out. In nanoseconds; -1 if it is none.
+ * Parse "FROM-TO", in seconds with up to nine digits after the point, as reports print them; one of
+ * the two may be left out. The results are in nanoseconds; -1 for another text.
  */
 int cmd_times(const char *arg, uint64_t *from, uint64_t *to);
 
