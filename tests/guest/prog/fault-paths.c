@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * fault-paths: change its own stack in ways that deferred unwinding has got wrong, after printing
- * the right stack. For the tests fault/*.sh.
+ * the right stack. For the tests of fault/.
  *
  *	fault-paths exec PROGRAM	execve from a known path
  *	fault-paths execthread PROGRAM	the same in a thread that is not the leader
