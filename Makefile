@@ -11,7 +11,8 @@
 
 # SAN=address,undefined or SAN=thread builds everything with these sanitizers, in a separate folder.
 # COVERAGE=1 builds everything to count which lines run, in another folder; see make coverage.
-# WERROR=1 makes a warning an error.
+# WERROR=1 makes a warning an error, but not with SAN: what gcc inserts for sanitizers keeps it from
+# seeing that a variable is set.
 COMMA := ,
 SAN ?=
 COVERAGE ?=
@@ -30,7 +31,7 @@ endif
 O ?= build
 prefix ?= /usr/local
 DESTDIR ?=
-CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror) $(SAN_BUILD) \
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(SAN),,$(if $(WERROR),-Werror)) $(SAN_BUILD) \
 	$(COVERAGE_BUILD)
 
 # Each step prints one short line. V=1 prints the commands instead, make -s prints neither.
