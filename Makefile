@@ -31,8 +31,8 @@ endif
 O ?= build
 prefix ?= /usr/local
 DESTDIR ?=
-CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(SAN),,$(if $(WERROR),-Werror)) $(SAN_BUILD) \
-	$(COVERAGE_BUILD)
+CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra $(if $(SAN),,$(if $(WERROR),-Werror)) \
+	$(SAN_BUILD) $(COVERAGE_BUILD)
 
 # Each step prints one short line. V=1 prints the commands instead, make -s prints neither.
 V ?=
