@@ -131,17 +131,18 @@ static inline void hidx_clear(struct hidx *h)
 	h->nr = 0;
 }
 
-static inline void hidx_put_slot(struct hidx *h, uint32_t hash, uint32_t val)
+/* Into a free slot, or over the last one of the @probes that are looked at. */
+static inline void hidx_put_slot(struct hidx *h, uint32_t hash, uint32_t val, size_t probes)
 {
 	size_t i = hash & h->mask;
 
-	while (h->slot[i].at)
+	while (h->slot[i].at && --probes)
 		i = (i + 1) & h->mask;
 	h->slot[i].at = val;
 	h->slot[i].tag = hash;
 }
 
-static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
+static inline int hidx_put(struct hidx *h, uint64_t hash, uint32_t index, size_t probes)
 {
 	if (!h->slot || h->nr * 2 >= h->mask) {
 		struct hidx big = { .mask = h->slot ? h->mask * 2 + 1 : 63 };
@@ -152,14 +153,19 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 			return -1;
 		for (i = 0; h->slot && i <= h->mask; i++)
 			if (h->slot[i].at)
-				hidx_put_slot(&big, h->slot[i].tag, h->slot[i].at);
+				hidx_put_slot(&big, h->slot[i].tag, h->slot[i].at, probes);
 		big.nr = h->nr;
 		hidx_free(h);
 		*h = big;
 	}
-	hidx_put_slot(h, hash, index + 1);
+	hidx_put_slot(h, hash, index + 1, probes);
 	h->nr++;
 	return 0;
+}
+
+static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
+{
+	return hidx_put(h, hash, index, SIZE_MAX);
 }
 
 /*
@@ -171,5 +177,22 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 	     (h)->slot && (h)->slot[pos].at && ((index) = (h)->slot[pos].at - 1, 1);	\
 	     (pos) = ((pos) + 1) & (h)->mask)					\
 		if ((h)->slot[pos].tag == (uint32_t)(hash))
+
+/*
+ * The same for input that can make hashes collide: HIDX_PROBES slots are looked at, and so the work
+ * has a limit. An element can be forgotten then: the caller takes it for new when it comes again.
+ */
+#define HIDX_PROBES	64
+
+static inline int hidx_add_near(struct hidx *h, uint64_t hash, uint32_t index)
+{
+	return hidx_put(h, hash, index, HIDX_PROBES);
+}
+
+#define for_each_hidx_near(h, hash, pos, index)					\
+	for ((pos) = 0; (pos) < HIDX_PROBES && (h)->slot &&			\
+	     (h)->slot[((uint32_t)(hash) + (pos)) & (h)->mask].at &&		\
+	     ((index) = (h)->slot[((uint32_t)(hash) + (pos)) & (h)->mask].at - 1, 1); (pos)++)	\
+		if ((h)->slot[((uint32_t)(hash) + (pos)) & (h)->mask].tag == (uint32_t)(hash))
 
 #endif

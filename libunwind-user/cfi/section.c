@@ -13,19 +13,17 @@
 #include <string.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 /* Seen are 16 to 40 bytes, and 130 in hand-written ones. */
 #define MAX_CIE		2048
-
-/* Who makes the input can make hashes collide. */
-#define MAX_PROBES	64
 
 #define LENGTH_64	0xffffffffu
 
 struct parser {
 	const struct cfi_section *sec;
-	struct cfi_cie **table;		/* open addressing by offset, a power of two */
-	size_t table_size, nr_cies;
+	VEC(struct cfi_cie *) cies;
+	struct hidx numbers;		/* of CIEs, by offset */
 	struct cfi_cie *last;		/* of the FDE before */
 };
 
@@ -158,62 +156,30 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	return cause;
 }
 
-/* The place of a CIE: its own, or a free one, or after MAX_PROBES any: the table is a cache. */
-static struct cfi_cie **place_of(struct cfi_cie **table, size_t size, size_t off)
-{
-	size_t i = (off * 0x9e3779b97f4a7c15ULL >> 32) & (size - 1);
-	unsigned int n;
-
-	for (n = 0; table[i] && table[i]->off != off && n < MAX_PROBES; n++)
-		i = (i + 1) & (size - 1);
-	return &table[i];
-}
-
-static int grow_table(struct parser *p)
-{
-	size_t size = p->table_size ? p->table_size * 2 : 64, i;
-	struct cfi_cie **new = calloc(size, sizeof(*new)), **place;
-
-	if (!new)
-		return -ENOMEM;
-	for (i = 0; i < p->table_size; i++) {
-		if (!p->table[i])
-			continue;
-		place = place_of(new, size, p->table[i]->off);
-		p->nr_cies -= !!*place;
-		free(*place);
-		*place = p->table[i];
-	}
-	free(p->table);
-	p->table = new;
-	p->table_size = size;
-	return 0;
-}
-
-/* The CIE at @off, valid until the next call. NULL without memory. */
+/* The CIE at @off, valid until the end. NULL without memory. */
 static struct cfi_cie *cie_at(struct parser *p, size_t off)
 {
+	uint64_t hash = hash64(off);
 	struct cfi_cie *cie, **place;
+	uint32_t i;
+	size_t pos;
 
 	if (p->last && p->last->off == off)
 		return p->last;
-	p->last = NULL;
-	if ((p->nr_cies + 1) * 2 > p->table_size && grow_table(p))
+	for_each_hidx_near(&p->numbers, hash, pos, i)
+		if (p->cies.v[i]->off == off)
+			return p->last = p->cies.v[i];
+	cie = calloc(1, sizeof(*cie));
+	place = cie ? vec_add(&p->cies) : NULL;
+	if (!place || hidx_add_near(&p->numbers, hash, p->cies.nr - 1)) {
+		p->cies.nr -= !!place;
+		free(cie);
 		return NULL;
-	place = place_of(p->table, p->table_size, off);
-	cie = *place;
-	if (!cie || cie->off != off) {
-		cie = calloc(1, sizeof(*cie));
-		if (!cie)
-			return NULL;
-		cie->off = off;
-		cie->cause = parse_cie(p->sec, cie);
-		p->nr_cies += !*place;
-		free(*place);
-		*place = cie;
 	}
-	p->last = cie;
-	return cie;
+	*place = cie;
+	cie->off = off;
+	cie->cause = parse_cie(p->sec, cie);
+	return p->last = cie;
 }
 
 static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t id, bool is_64,
@@ -303,9 +269,10 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 		if (cause)
 			stats->bad_fdes[cause]++;
 	}
-	for (i = 0; i < p.table_size; i++)
-		free(p.table[i]);
-	free(p.table);
+	for (i = 0; i < p.cies.nr; i++)
+		free(p.cies.v[i]);
+	vec_free(&p.cies);
+	hidx_free(&p.numbers);
 	return ret;
 }
 

@@ -345,6 +345,6 @@ int pack_rows(struct gen_rows *r, struct gen_table *table)
 	free(p.slot);
 	free(p.index);
 	free(p.blocks);
-	free(p.known);
+	hidx_free(&p.known);
 	return ret;
 }

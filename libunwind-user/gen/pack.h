@@ -80,7 +80,7 @@ struct packer {
 	uint64_t blocks_size;
 	size_t blocks_room;
 	uint32_t nr_fres;
-	uint32_t *known, known_size, nr_known;	/* hash of blocks: offset + 1 */
+	struct hidx known;		/* offsets of blocks */
 };
 
 /* The pieces [i, j); @flex: one of them is flexible. */

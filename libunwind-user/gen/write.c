@@ -41,58 +41,21 @@ static bool same_block(const struct packer *p, uint64_t off, const uint8_t *bloc
 	return off + len <= p->blocks_size && !memcmp(p->blocks + off, block, len);
 }
 
-/* The place of a block in the hash table: that of an equal one, or a free one, or any. */
-static uint32_t *place_of(const struct packer *p, uint32_t *known, uint32_t size, uint32_t hash,
-			  const uint8_t *block, size_t len)
-{
-	uint32_t i = hash & (size - 1), n;
-
-	for (n = 0; known[2 * (size_t)i] && n < MAX_PROBES; n++, i = (i + 1) & (size - 1)) {
-		if (block && known[2 * (size_t)i + 1] == hash &&
-		    same_block(p, known[2 * (size_t)i] - 1, block, len))
-			break;
-	}
-	return &known[2 * (size_t)i];
-}
-
-static int grow_known(struct packer *p)
-{
-	uint32_t size = p->known_size ? p->known_size * 2 : 64, i, *place;
-	uint32_t *new = calloc(2 * (size_t)size, sizeof(*new));
-
-	if (!new)
-		return -ENOMEM;
-	for (i = 0; i < p->known_size; i++) {
-		if (!p->known[2 * (size_t)i])
-			continue;
-		place = place_of(p, new, size, p->known[2 * (size_t)i + 1], NULL, 0);
-		memcpy(place, &p->known[2 * (size_t)i], 2 * sizeof(*place));
-	}
-	free(p->known);
-	p->known = new;
-	p->known_size = size;
-	return 0;
-}
-
 /* The @len bytes written behind the blocks are one more: keep them, or use an equal one. */
 static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *off)
 {
 	const uint8_t *block = p->blocks + p->blocks_size;
-	uint32_t hash = hash_bytes(block, len), *place;
+	uint32_t hash = hash_bytes(block, len);
+	size_t pos;
 
-	if (p->nr_known * 2 >= p->known_size && grow_known(p))
-		return -ENOMEM;
-	place = place_of(p, p->known, p->known_size, hash, block, len);
-	if (place[0] && place[1] == hash && same_block(p, place[0] - 1, block, len)) {
-		*off = place[0] - 1;
-		return 0;
-	}
+	for_each_hidx_near(&p->known, hash, pos, *off)
+		if (same_block(p, *off, block, len))
+			return 0;
 	if (p->blocks_size + len >= UINT32_MAX)
 		return -EFBIG;
 	*off = p->blocks_size;
-	p->nr_known += !place[0];
-	place[0] = *off + 1;
-	place[1] = hash;
+	if (hidx_add_near(&p->known, hash, *off))
+		return -ENOMEM;
 	p->blocks_size += len;
 	p->nr_fres += nr_fres;
 	return 0;

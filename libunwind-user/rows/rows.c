@@ -30,62 +30,30 @@ static uint32_t hash_state(const struct cfi_state *s)
 	return (cfa ^ ra ^ fp) >> 32;
 }
 
-/* The place of a state in the hash table: that of an equal one (@known), or a free one, or any. */
-static inline uint32_t *place_of(const struct gen_rows *r, const struct cfi_state *state,
-				 bool *known)
-{
-	uint32_t mask = r->intern_size - 1, i = hash_state(state) & mask, n;
-
-	*known = false;
-	for (n = 0; r->intern[i] && n < MAX_PROBES; n++) {
-		*known = !memcmp(&r->state[r->intern[i]], state, sizeof(*state));
-		if (*known)
-			break;
-		i = (i + 1) & mask;
-	}
-	return &r->intern[i];
-}
-
-static bool grow_intern(struct gen_rows *r)
-{
-	uint32_t size = r->intern_size ? r->intern_size * 2 : 128, i;
-	uint32_t *new = calloc(size, sizeof(*new));
-	bool known;
-
-	if (!new)
-		return false;
-	free(r->intern);
-	r->intern = new;
-	r->intern_size = size;
-	for (i = GEN_FIRST; i < r->nr_codes; i++)
-		*place_of(r, &r->state[i], &known) = i;
-	return true;
-}
-
 /* A state that has no number yet gets one; returns as rows_number(). */
-static uint32_t add_state(struct gen_rows *r, const struct cfi_state *state)
+static uint32_t add_state(struct gen_rows *r, const struct cfi_state *state, uint32_t hash)
 {
-	uint32_t n, room = r->room_codes;
-	bool known;
+	uint32_t n = r->nr_codes, room = r->room_codes;
 
-	if (r->nr_codes * 2ULL > r->intern_size && !grow_intern(r))
+	if (!vec_room(&r->code, n, &room, sizeof(*r->code)) ||
+	    !vec_room(&r->state, n, &r->room_codes, sizeof(*r->state)) ||
+	    hidx_add_near(&r->numbers, hash, n))
 		return 0;
-	if (!vec_room(&r->code, r->nr_codes, &room, sizeof(*r->code)) ||
-	    !vec_room(&r->state, r->nr_codes, &r->room_codes, sizeof(*r->state)))
-		return 0;
-	n = r->nr_codes++;
+	r->nr_codes++;
 	r->state[n] = *state;
 	gen_encode(r->arch, state, &r->code[n]);
-	*place_of(r, state, &known) = n;
 	return n;
 }
 
 static inline uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
 {
-	bool known;
-	uint32_t *place = place_of(r, state, &known);
+	uint32_t hash = hash_state(state), n;
+	size_t pos;
 
-	return known ? *place : add_state(r, state);
+	for_each_hidx_near(&r->numbers, hash, pos, n)
+		if (!memcmp(&r->state[n], state, sizeof(*state)))
+			return n;
+	return add_state(r, state, hash);
 }
 
 uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state)
@@ -108,14 +76,14 @@ int rows_init(struct gen_rows *r, struct gen_image *img, const struct arch *arch
 	memset(r->code, 0, GEN_FIRST * sizeof(*r->code));
 	memset(r->state, 0, GEN_FIRST * sizeof(*r->state));
 	r->nr_codes = GEN_FIRST;
-	return grow_intern(r) ? 0 : -ENOMEM;
+	return 0;
 }
 
 void rows_free(struct gen_rows *r)
 {
 	free(r->code);
 	free(r->state);
-	free(r->intern);
+	hidx_free(&r->numbers);
 	free(r->fde);
 	free(r->raw);
 	free(r->row);

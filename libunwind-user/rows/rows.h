@@ -187,7 +187,7 @@ struct gen_rows {
 	struct gen_code *code;		/* by state */
 	struct cfi_state *state;
 	uint32_t nr_codes, room_codes;
-	uint32_t *intern, intern_size;	/* hash of states to their numbers */
+	struct hidx numbers;		/* of states */
 
 	struct gen_fde *fde;		/* in the order of .eh_frame; then sorted */
 	uint32_t nr_fdes, room_fdes;

@@ -79,17 +79,18 @@ uint64_t tables_now_ns(void);
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
+struct tables_seen_file {
+	uint64_t dev, ino, when;
+};
+
 struct tables_seen {
-	struct tables_seen_slot {
-		uint64_t dev, ino;	/* ino 0: free */
-		uint64_t when;
-	} *slot;
-	size_t nr, size;
+	VEC(struct tables_seen_file) files;
+	struct hidx idx;
 };
 
 /*
- * The time noted for a file, which the caller may set; it is 0 if the file is new. NULL without
- * memory.
+ * The time noted for a file, which the caller may set before the next call; it is 0 if the file is
+ * new. NULL without memory.
  */
 uint64_t *tables_seen(struct tables_seen *set, uint64_t dev, uint64_t ino);
 void tables_seen_free(struct tables_seen *set);

@@ -28,56 +28,34 @@
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
-static size_t seen_hash(uint64_t dev, uint64_t ino)
-{
-	return ((ino * 0x9e3779b97f4a7c15ull) ^ (dev * 0xc2b2ae3d27d4eb4full)) >> 20;
-}
-
-static struct tables_seen_slot *seen_slot(const struct tables_seen *set, uint64_t dev, uint64_t ino)
-{
-	size_t i = seen_hash(dev, ino) & (set->size - 1);
-
-	while (set->slot[i].ino && (set->slot[i].ino != ino || set->slot[i].dev != dev))
-		i = (i + 1) & (set->size - 1);
-	return &set->slot[i];
-}
-
-static bool seen_grow(struct tables_seen *set)
-{
-	struct tables_seen new = { .size = set->size ? 2 * set->size : 512, .nr = set->nr };
-	size_t i;
-
-	new.slot = calloc(new.size, sizeof(*new.slot));
-	if (!new.slot)
-		return false;
-	for (i = 0; i < set->size; i++) {
-		if (set->slot[i].ino)
-			*seen_slot(&new, set->slot[i].dev, set->slot[i].ino) = set->slot[i];
-	}
-	free(set->slot);
-	*set = new;
-	return true;
-}
-
 uint64_t *tables_seen(struct tables_seen *set, uint64_t dev, uint64_t ino)
 {
-	struct tables_seen_slot *s;
+	uint64_t hash = hash64(ino ^ hash64(dev));
+	struct tables_seen_file *f;
+	uint32_t i;
+	size_t pos;
 
-	if (2 * (set->nr + 1) > set->size && !seen_grow(set))
-		return NULL;
-	s = seen_slot(set, dev, ino);
-	if (!s->ino) {
-		s->dev = dev;
-		s->ino = ino;
-		set->nr++;
+	for_each_hidx(&set->idx, hash, pos, i) {
+		f = &set->files.v[i];
+		if (f->ino == ino && f->dev == dev)
+			return &f->when;
 	}
-	return &s->when;
+	f = vec_add(&set->files);
+	if (!f)
+		return NULL;
+	f->dev = dev;
+	f->ino = ino;
+	if (hidx_add(&set->idx, hash, set->files.nr - 1)) {
+		set->files.nr--;
+		return NULL;
+	}
+	return &f->when;
 }
 
 void tables_seen_free(struct tables_seen *set)
 {
-	free(set->slot);
-	memset(set, 0, sizeof(*set));
+	vec_free(&set->files);
+	hidx_free(&set->idx);
 }
 
 /* ------------------------------- mappings -------------------------------- */
