@@ -9,7 +9,7 @@
 static void write_bytes(struct jsonw *j, const char *s, size_t len)
 {
 	if (j->file)
-		fwrite(s, 1, len, j->file);
+		fwrite_unlocked(s, 1, len, j->file);
 	else
 		text_bytes(j->text, s, len);
 }
