@@ -174,10 +174,14 @@ check: build
 	@+$(SUB_BUILD) check-needs
 	@+$(SUB) check-steps
 
+# They take longest, so they start first: otherwise one of them runs alone at the end.
+CHECK_LONG := check-unit check-tool check-model check-golden
+
 check-needs: $(CHECK_NEEDS)
 
 check-steps:
-	@+scripts/tally -j $(CHECK_TARGETS)
+	@+scripts/tally -j $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
+		$(filter-out $(CHECK_LONG),$(CHECK_TARGETS))
 
 test:
 	@$(DEPS) test
