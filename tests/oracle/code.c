@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The code of a file, and which parts of it are padding. */
+/* code.c - the code of a file, and which parts of it are padding */
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>

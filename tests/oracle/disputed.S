@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * disputed - a place that two ways seem to reach with different SP, but one way never happens
+ * disputed.S - code that seems to reach one place with different SP, on a path that never happens
  *
  * The code is like CreateFunction() of postgres: a call that never returns has arguments on the
  * stack. Right after the call stands a block of a loop, where the stack holds no arguments. The
- * .eh_frame counts from RBP there, so sp.c cannot find out from .eh_frame which way is right.
+ * .eh_frame counts from RBP there, so sp.c cannot find out from .eh_frame which path is right.
  *
  * With -DSPOILT=1 the .eh_frame is wrong where SP is known, with -DSPOILT=2 where SP is disputed.
  * The oracle must find both.

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flow [-d PERCENT -s SEED] FILE...: do rows from following code say the same as libdw's rows from
- * .eh_frame?
+ * flow.c - compares rows from following code with libdw's rows from .eh_frame
  *
- * The generator is made to overlook .eh_frame, so that it has only symbols and the code that it
- * finds from them. With -d it overlooks PERCENT of the FDEs, by chance. The remaining FDEs then
- * help: their code calls and jumps to code of overlooked FDEs, and so shows what holds there. Rows
- * that are not from .eh_frame are compared at every pc where a row of either side starts, on the
- * made-up machine of oracle.c. Code of an overlooked FDE without a row is a hole: holes are
- * counted.
+ * Usage: flow [-d PERCENT -s SEED] FILE...
  *
- * The registers of the made-up machine do not agree with one another. In a function that has set FP
- * to its frame, the CFA can be computed from SP and from FP, and a compiler may use either. So flow
- * makes two tables: one prefers SP, as the users' tables do, the other prefers FP. Where the first
- * table differs from libdw, the second table must agree with libdw, and SP must be where sp.c
- * computed it.
+ * The generator is made to overlook .eh_frame, so it has only symbols and the code that it finds
+ * from symbols. With -d it overlooks PERCENT of the FDEs, by chance. The remaining FDEs then help:
+ * their code calls and jumps to code of overlooked FDEs, which shows what holds there. flow
+ * compares rows that are not from .eh_frame at every pc where a row of either side starts, on the
+ * made-up machine of oracle.c. Code of an overlooked FDE without a row is a hole. flow counts the
+ * holes.
  *
- * Other values can be in two places, too, and then either place is right. FP can be both in its
+ * The registers of the made-up machine do not agree with one another. In a function that has set
+ * FP to its frame, the CFA can be computed from SP and from FP, and a compiler may use either
+ * register. So flow makes two tables. The first table prefers SP, like the users' tables. The
+ * second table prefers FP. Where the first table differs from libdw, the second table must agree
+ * with libdw, and SP must be where sp.c computed it.
+ *
+ * Other values can also be in two places, and then either place is right. FP can be both in its
  * register and where it was saved. After a pop, FP still lies below SP as well, and the .eh_frame
- * of compilers still says so. The return address can be both saved and in a register, where calls
- * leave it in a register.
+ * of compilers still says so. Where calls leave the return address in a register, it can be both
+ * saved and in that register.
  */
 #include <errno.h>
 #include <fcntl.h>

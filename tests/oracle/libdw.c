@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* libdw's answer: its rules are DWARF expressions, computed here on the made-up machine. */
+/*
+ * libdw.c - asks libdw for a rule and computes the rule on the made-up machine
+ *
+ * libdw gives its rules as DWARF expressions.
+ */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>

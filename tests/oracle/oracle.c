@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * oracle [--section VERSION] FILE|vdso...: does every row of a generated table say the same as
- * libdw's reading of .eh_frame?
+ * oracle.c - compares every row of a generated table with libdw's reading of .eh_frame
  *
- * For each FDE, the oracle walks libdw's rows. At each boundary of a row of libdw or of ours, and
- * one byte before and after it, it asks both how to unwind. It computes the answers for a made-up
- * machine: registers hold large random numbers and memory holds a hash of the address. So rules are
- * compared by their results, in whatever form they are written.
+ * Usage: oracle [--section VERSION] FILE|vdso...
  *
- * The table must give the same SP (which the table calls CFA), return address and frame pointer for
- * the caller, and call the same frames signal frames and outermost. Or the table has a hole there;
- * holes are allowed only where the generator gives a reason. Where libdw knows no rule the table
- * may have none, except for
+ * For each FDE, the oracle walks libdw's rows. At each boundary of a row of libdw or of the table,
+ * and one byte before and after it, the oracle asks both how to unwind. It computes the answers
+ * for a made-up machine: registers hold large random numbers and memory holds a hash of the
+ * address. So the oracle compares rules by their results, in whatever form they are written.
+ *
+ * The table must give the same SP (which the table calls CFA), return address and frame pointer
+ * for the caller. It must call the same frames signal frames and outermost. Instead, the table may
+ * have a hole where the generator gives a reason. Where libdw knows no rule, the table may have no
+ * rule either, except for
  *
  *	- padding in front of a function, if its bytes are nops, int3 or zero (objdump's rules,
  *	  implemented a second time here), with the rule of the function's first byte;
@@ -19,10 +20,11 @@
  *	- rows from following code, where a table made without following code has a hole. flow.c
  *	  checks such rows.
  *
- * --section: check the .sframe section in the file instead of a generated table. An assembler and a
- * linker wrote the section, and it must be of this version. gas drops or spoils some functions:
- * functions with a row that counts from a register other than SP and FP, and functions without a
- * caller. The oracle does not check these. Nine of ten pcs of the others must have a row.
+ * With --section, the oracle checks the .sframe section in the file instead of a generated table.
+ * An assembler and a linker wrote the section, and it must be of this version. gas drops or spoils
+ * some functions: functions with a row that counts from a register other than SP and FP, and
+ * functions without a caller. The oracle does not check these functions. Nine of ten pcs of the
+ * other functions must have a row.
  */
 #include <endian.h>
 #include <errno.h>

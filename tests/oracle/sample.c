@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shapes of frames, for compilers to make .eh_frame of: registers saved late, many exits, frames
- * larger than a page (probed step by step with -fstack-clash-protection), frames of variable size,
- * frames aligned more than the stack (GCC then counts from another register), calls that do not
+ * sample.c - shapes of frames, from which compilers make .eh_frame
+ *
+ * Registers are saved late. Functions have many exits. Some frames are larger than a page, and
+ * -fstack-clash-protection probes these step by step. Some frames have a variable size. Some frames
+ * are aligned more than the stack, and GCC then counts from another register. Some calls do not
  * return.
  */
 #include <alloca.h>

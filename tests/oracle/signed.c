@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where is the return address of arm64 code signed? See DW_CFA_AARCH64_negate_ra_state.
+ * signed.c - finds where the return address of arm64 code is signed
  *
- * libdw before 0.193 takes that instruction for an instruction of SPARC with the same number, and
- * then has wrong rules for 16 registers. So this code finds each such instruction, notes it, and
- * makes it a nop in the copy of the file that libdw gets. The instruction has no operand, so
- * nothing else moves.
+ * DW_CFA_AARCH64_negate_ra_state marks such places. libdw before 0.193 takes that instruction for
+ * an instruction of SPARC with the same number, and then has wrong rules for 16 registers. So this
+ * code finds each such instruction, notes it, and makes it a nop in the copy of the file that
+ * libdw gets. The instruction has no operand, so nothing else moves.
  *
  * Like the rest of the oracle, this code is independent of the generator's reader. It skips all
  * instructions except those that advance the location, remember state or restore state.

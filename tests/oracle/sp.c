@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sp - where is SP in code whose .eh_frame counts from FP, and where is FP if it counts from SP?
+ * sp.c - finds SP where .eh_frame counts from FP, and FP where .eh_frame counts from SP
  *
- * In code that counts from FP, .eh_frame does not say where SP is, but rows from following code may
- * count from SP. So sp.c follows SP as well, in its own way. Unlike the generator, it knows the
- * start and the end of functions, and the rows. It starts wherever a row counts from SP, follows
- * instructions and jumps that stay in the function, and gives no answer where two paths disagree.
- * After a call it goes on only where no other path leads. In functions with jumps to unknown
- * targets, another path may lead there and contradict the path after the call.
+ * In code that counts from FP, .eh_frame does not say where SP is, but rows from following code
+ * may count from SP. So sp.c follows SP as well, in its own way. Unlike the generator, sp.c knows
+ * the start and the end of functions, and the rows. It starts wherever a row counts from SP,
+ * follows instructions and jumps that stay in the function, and gives no answer where two paths
+ * disagree. After a call it goes on only where no other path leads. In functions with jumps to
+ * unknown targets, another path may lead there and contradict the path after the call.
  *
- * FP is followed where SP is known, from the instruction that sets FP to an address in the frame.
+ * sp.c follows FP where SP is known, from the instruction that sets FP to an address in the frame.
  */
 #include <stdlib.h>
 #include <string.h>

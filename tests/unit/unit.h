@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every unit test includes. */
+/* unit.h - the headers that every unit test includes */
 #ifndef UNIT_H
 #define UNIT_H
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The hash from hashes to indices: all are found, but for input that makes hashes collide. */
+/*
+ * test_hash.c - the hash from hashes to indices
+ *
+ * A search finds every index, even if all hashes collide. A near search looks at HIDX_PROBES
+ * places at most, so it can miss an index if the input makes hashes collide.
+ */
 #include "libunwind-user/base/base.h"
 
 #include "tests/unit/unit.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The JSON writer: commas, nesting, and bytes that are no text. */
+/* test_json.c - the JSON writer: commas, nesting, numbers, escapes, and bytes that are not text */
 #include "libunwind-user/base/base.h"
 
 #include "tests/unit/unit.h"

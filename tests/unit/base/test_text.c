@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Strings that grow: nothing is cut, and what was left out is said. */
+/*
+ * test_text.c - strings that grow
+ *
+ * A string is never cut. Text that finds no memory is left out whole, and the string is marked as
+ * failed.
+ */
 #include "libunwind-user/base/base.h"
 #include "tests/unit/unit.h"
 

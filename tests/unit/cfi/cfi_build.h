@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* .eh_frame sections, byte by byte, for test_cfi and test_gen. */
+/* cfi_build.h - writes .eh_frame sections byte by byte, for unit tests */
 #ifndef CFI_BUILD_H
 #define CFI_BUILD_H
 

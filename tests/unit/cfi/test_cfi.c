@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* .eh_frame to rows: every pointer, every instruction, and what becomes of nonsense. */
+/*
+ * test_cfi.c - reads .eh_frame to rows
+ *
+ * The tests cover every encoding of pointers and every instruction. Bad .eh_frame must cost only
+ * the rows that depend on it.
+ */
 #include "cfi_build.h"
 
 #define SDATA4_PCREL	(DW_EH_PE_sdata4 | DW_EH_PE_pcrel)

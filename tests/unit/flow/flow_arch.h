@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the tests of code that is followed on arm64 and s390x share */
+/* flow_arch.h - the shared part of test_flow_arm64.c and test_flow_s390x.c */
 #ifndef FLOW_ARCH_H
 #define FLOW_ARCH_H
 

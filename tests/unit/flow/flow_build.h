@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Small ELF files with code that .eh_frame does not cover, for the tests of flow/ */
+/*
+ * flow_build.h - makes small ELF files with code that .eh_frame does not cover
+ *
+ * The tests of libunwind-user/flow/ for x86-64 use these files.
+ */
 #ifndef FLOW_BUILD_H
 #define FLOW_BUILD_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What flow_build.h and flow_arch.h both say of the table that @reader has, by their @row. */
+/*
+ * flow_rows.h - assertions that flow_build.h and flow_arch.h share
+ *
+ * The assertions look up a pc in the table of @reader. The result is in @row. Both headers define
+ * these variables.
+ */
 #ifndef FLOW_ROWS_H
 #define FLOW_ROWS_H
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows for code without .eh_frame: after the end of an FDE, at the entry, and of symbols */
+/*
+ * test_flow.c - rows for code without .eh_frame
+ *
+ * Such code lies after the end of an FDE, at the entry of the program, or at a symbol.
+ */
 #include "flow_build.h"
 
 /* As glibc has clone3(): the FDE ends before the system call */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows for code of arm64 without .eh_frame. */
+/* test_flow_arm64.c - rows for arm64 code without .eh_frame */
 #include "flow_arch.h"
 
 #define RET		0xd65f03c0

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows for code without .eh_frame: what calls and returns say */
+/*
+ * test_flow_calls.c - rows for code without .eh_frame, by calls and returns
+ *
+ * The code after a call has rows if the called function returns. If nobody knows whether it
+ * returns, a later return can prove or disprove the rows.
+ */
 #include "flow_build.h"
 
 /*

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows for code without .eh_frame: functions that tables, addresses and jumps lead to */
+/*
+ * test_flow_found.c - finds functions without .eh_frame
+ *
+ * Tables of the file, addresses in instructions, and jumps lead to such functions.
+ */
 #include "flow_build.h"
 
 static void test_the_function_of_dt_init_has_rows(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What instructions do to the rows of code that is followed. */
+/* test_flow_insn.c - how each instruction of followed code changes the rows */
 #include "flow_build.h"
 
 static void test_push_and_pop(void **state)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rows for code that is not reached for sure: what a proof proves, and what none goes through.
- * At 0x2020 is code with .eh_frame that may return or not: abort(), say.
+ * test_flow_prove.c - rows for code that may never be reached
+ *
+ * Such code gets rows only if a proof succeeds. The tests show which proofs succeed and which
+ * fail. The function at 0x2020 has .eh_frame and may or may not return, like abort().
  */
 #include "flow_build.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rows for code of s390x without .eh_frame. */
+/* test_flow_s390x.c - rows for s390x code without .eh_frame */
 #include "flow_arch.h"
 
 /* Hexadecimal digits, blanks between them */

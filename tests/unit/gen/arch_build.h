@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A small file of arm64 or s390x, and a stack in its byte order. */
+/* arch_build.h - makes a small ELF file of arm64 or s390x, and a stack in its byte order */
 #ifndef ARCH_BUILD_H
 #define ARCH_BUILD_H
 

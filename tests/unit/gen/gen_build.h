@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A large ELF image for test_gen, and how to read it. */
+/*
+ * gen_build.h - makes a large ELF image in memory, and reads it, for tests of libunwind-user/gen/
+ */
 #ifndef GEN_BUILD_H
 #define GEN_BUILD_H
 

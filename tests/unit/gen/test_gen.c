@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables made for small ELF files: what is covered, with which rule, and what is a hole. */
+/*
+ * test_gen.c - makes tables for small ELF files
+ *
+ * The tests check which code a table covers, by which rule, and where the table has holes.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <sys/auxv.h>

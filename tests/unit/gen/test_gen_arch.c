@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables for arm64 and s390x, made on any machine: rows, stubs, signals, byte order. */
+/*
+ * test_gen_arch.c - makes tables for arm64 and s390x, on any machine
+ *
+ * The tests check rows, stubs, signal frames and the byte order.
+ */
 #include "arch_build.h"
 #include "libunwind-user/gen/gen.h"
 #include "libunwind-user/sframe/sframe.h"

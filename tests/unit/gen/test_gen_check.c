@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* .eh_frame that the code contradicts: holes there, and nowhere else. */
+/*
+ * test_gen_check.c - .eh_frame that contradicts the code
+ *
+ * The table has holes where code and .eh_frame disagree, and no other holes.
+ */
 #include "gen_build.h"
 #include "libunwind-user/arch/arch.h"
 #include "libunwind-user/gen/gen.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What of a file is code, by its sections or by its segments. */
+/* test_gen_code.c - finds the code of a file, by sections or by segments */
 #include "tests/unit/flow/flow_build.h"
 
 #define CODE		(SHF_ALLOC | SHF_EXECINSTR)

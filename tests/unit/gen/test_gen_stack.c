@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Code that goes to another stack while .eh_frame is silent: makecontext(), swapcontext(). */
+/*
+ * test_gen_stack.c - code that switches to another stack without a word in .eh_frame
+ *
+ * makecontext() and swapcontext() have such code.
+ */
 #include "gen_build.h"
 #include "libunwind-user/arch/arch.h"
 #include "libunwind-user/gen/gen.h"

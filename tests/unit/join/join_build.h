@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A join that is filled by hand: what test_join.c and test_join_time.c share. */
+/* join_build.h - fills a join by hand; test_join.c and test_join_time.c share it */
 #ifndef JOIN_BUILD_H
 #define JOIN_BUILD_H
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The join: which stack answers which request, and what is said of the others. */
+/*
+ * test_join.c - which stack answers which request
+ *
+ * A request without a stack gets a reason.
+ */
 #include <errno.h>
 
 #include "join_build.h"

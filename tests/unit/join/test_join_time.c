@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The join: cookies that come back, and clocks. */
+/* test_join_time.c - requests and stacks whose cookies are used again or whose clocks differ */
 #include "join_build.h"
 
 static void among_equal_cookies_the_nearest_in_time_is_taken(void **state)

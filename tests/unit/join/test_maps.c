@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Maps: which file an address of a process was of at a time. */
+/* test_maps.c - which file a process had mapped at an address at a time */
 #include <stdlib.h>
 
 #include "plugin/join/maps.h"

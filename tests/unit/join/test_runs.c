@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs: which kernel stack goes with which cookie. */
+/* test_runs.c - which cookie belongs to which kernel stack */
 #include "plugin/join/runs.h"
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Drops: the statistics of a trace.dat, and files that only look like one. */
+/*
+ * test_drops.c - reads the drop statistics of a trace.dat
+ *
+ * Some files only look like a trace.dat. Such files must do no harm.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Feeding: records of a trace, through their formats, to the join and the maps. */
+/*
+ * test_feed.c - feeds the records of a trace to the join and the maps, by the formats of its events
+ */
 #include <errno.h>
 
 #include "plugin/recording/feed.h"

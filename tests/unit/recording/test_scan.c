@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scanning: what happens when libtracecmd breaks over a file. The libtracecmd
- * here is this program's own, which does what each test wants.
+ * test_scan.c - scans a file while libtracecmd crashes, exits, hangs or loops
+ *
+ * This program has its own libtracecmd functions. They fail as each test wants.
  */
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pipe between the process that reads a file and the one that prints. */
+/* test_wire.c - the pipe from the process that reads a file to the process that prints */
 #include <errno.h>
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SFrame sections put together by hand, of any version, in either byte order. Nothing is checked:
- * most of what tests want is wrong.
+ * sframe_build.h - writes SFrame sections by hand, of any version and byte order
+ *
+ * The builder checks nothing: most tests want a wrong section.
  *
  *	build_init(&b, SFRAME_VERSION_3, SFRAME_ABI_AMD64);
  *	build_func(&b, 0x1000, 0x40, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, 0, 0), 0, 0);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What this machine's assembler and linker write, of whatever version that is: 1 for binutils 2.40,
- * 2 from 2.41 on, 3 from 2.46 on. Tables put together by hand share our understanding of the
- * format; these do not.
+ * test_sframe_gas.c - reads .sframe sections that this machine's assembler and linker write
+ *
+ * binutils write version 1 (2.40), version 2 (2.41 and later) or version 3 (2.46 and later).
+ * Tables of sframe_build.h share this project's reading of the format. Tables that binutils write
+ * do not share it.
  */
 #include <errno.h>
 #include <fcntl.h>

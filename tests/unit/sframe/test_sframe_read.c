@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SFrame sections: the header, the search for a function and its row, hostile bytes. */
+/* test_sframe_read.c - reads SFrame sections: the header, the function, the row, hostile bytes */
 #include <errno.h>
 
 #include "sframe_build.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SFrame rows: what their words mean, on each architecture and in each version. */
+/* test_sframe_rows.c - decodes the words of SFrame rows, for each architecture and each version */
 #include <errno.h>
 
 #include "sframe_build.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One step from a frame to its caller, over a stack in an array. */
+/* test_step.c - steps from one frame to its caller, over a stack in an array */
 #include <errno.h>
 
 #include "tests/unit/unit.h"

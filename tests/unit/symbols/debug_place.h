@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A folder in which tests of debug files build programs; commands that must succeed. */
+/*
+ * debug_place.h - a folder in which tests of debug files build programs with shell commands
+ *
+ * A test fails if such a command fails.
+ */
 #ifndef DEBUG_PLACE_H
 #define DEBUG_PLACE_H
 

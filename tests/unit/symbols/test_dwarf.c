@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Debug information made to be slow, written by hand: each answer comes, and the work stays in
- * proportion to the size of the sections. A test that hangs has failed; the budget is looked at,
- * too.
+ * test_dwarf.c - debug information that is made to be slow to read
+ *
+ * The test writes the sections by hand. Every lookup must return, and its work must stay in
+ * proportion to the size of the sections. A test that hangs has failed. Some tests also check that
+ * the work budget is used up.
  */
 #include <dwarf.h>
 #include <errno.h>

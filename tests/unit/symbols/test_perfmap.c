@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Code that JIT compilers wrote: /tmp/perf-PID.map. */
+/* test_perfmap.c - names code of JIT compilers, by /tmp/perf-PID.map */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Symbols: from (file, offset) to a function, over the ELF files of tests/fixtures/root. */
+/*
+ * test_symbols.c - finds the function at an offset in a file
+ *
+ * The ELF files are in tests/fixtures/root.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Debug information wherever it may be: in the file, in separate files, compressed, shared, split,
- * replaced, and where it is not. The files are built here with gcc, objcopy, xz and dwz.
+ * test_symbols_debug.c - finds debug information wherever it is
+ *
+ * It may be in the file or in separate files. It may be compressed, shared, split, replaced or
+ * absent. The test builds its files with gcc, objcopy, xz and dwz.
  */
 #include "debug_place.h"
 

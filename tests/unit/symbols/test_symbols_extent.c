@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which addresses a symbol names: none after its end; without a known end, what is proved. */
+/*
+ * test_symbols_extent.c - which addresses a symbol names
+ *
+ * A symbol names no address after its end. If the file does not give the end, the symbol names
+ * only addresses that are proved to belong to it.
+ */
 #include "debug_place.h"
 
 static void assemble(const char *name, const char *text)

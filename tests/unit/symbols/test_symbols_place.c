@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files that are not where their path says: in the root folder of a process, under another path, by
- * their build-id, on a server; and that nothing goes to a network unless it is asked for.
+ * test_symbols_place.c - finds files that are not at their recorded path
+ *
+ * A file may be in the root folder of a process, at another path, in a folder by build ID, or on a
+ * server. Nothing may go to the network unless the user asks for it.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables of files with the kernel: registered once, by what runs, and what has none and why. */
+/*
+ * test_tables.c - registers tables of files with the kernel
+ *
+ * A table is registered once. The running programs say which tables are needed. A file that gets
+ * no table gets a reason.
+ */
 #include "tables_place.h"
 
 /* ------------------------------ the session ------------------------------ */

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tables of files, kept in a folder: by what a file is known, damage, limits, writers. */
+/*
+ * test_tables_cache.c - tables of files that are kept in a folder
+ *
+ * The tests check by what a file is known, damaged files, the limit of the folder's size, and
+ * several writers.
+ */
 #include <dirent.h>
 #include <elf.h>
 #include <sys/inotify.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tables by several threads at once: one follows, others add, recall and ask. `make check-threads`
- * runs this under ThreadSanitizer, which sees races that do no harm in this run.
+ * test_tables_threads.c - tables that several threads use at once
+ *
+ * One thread follows new files. Others add, recall and list files. `make check-threads` runs this
+ * test under ThreadSanitizer, which also reports races that do no harm in this run.
  */
 #include <pthread.h>
 #include <stdatomic.h>

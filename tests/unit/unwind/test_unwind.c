@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Walks of the library's own kind: over this program's stack, and over one that is made up. */
+/*
+ * test_unwind.c - walks with the library's own unwinder
+ *
+ * The unwinder walks the stack of this program and a stack of noise.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/auxv.h>

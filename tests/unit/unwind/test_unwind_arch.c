@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* uu_unwind() over stacks of arm64 and s390x on any machine: leaves, signatures, signals. */
+/*
+ * test_unwind_arch.c - uu_unwind() over stacks of arm64 and s390x, on any machine
+ *
+ * The stacks have leaf functions, signed return addresses and signal frames.
+ */
 #include "tests/unit/gen/arch_build.h"
 #include "libunwind-user/unwind-user.h"
 

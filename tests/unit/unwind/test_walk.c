@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whole walks over this program's own stacks, by tables made of what is loaded, against glibc's
- * backtrace(), which reads .eh_frame: the same frames, all of them, to the outermost one.
+ * test_walk.c - compares walks over this program's stacks with glibc's backtrace()
+ *
+ * The walks use tables made of the loaded files. backtrace() reads .eh_frame. Both must give the
+ * same frames, up to the outermost frame.
  */
 #include <errno.h>
 #include <execinfo.h>
