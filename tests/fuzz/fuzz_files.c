@@ -12,9 +12,9 @@
  * or is stopped by a sanitizer, and the first process is not. The fuzzer keeps
  * the file of such a fault. It only counts the faults of the first process.
  *
- * The damage: the fuzzer changes bits, bytes and words, in the headers as often
- * as in the record area; it cuts out, doubles and moves pieces; it cuts off the
- * end.
+ * The damage: the fuzzer changes bits, bytes and words; it cuts out, doubles and
+ * moves pieces; it cuts off the end. Half of the damage is anywhere in the file,
+ * the other half in its last 12288 bytes, where the records are.
  */
 #include <errno.h>
 #include <fcntl.h>
