@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The promises of make itself: what it prints, builds and installs.
+# Tests of make itself: its output, the files it would build and the files it would install.
 
 TEST_TARGETS += check-build
 

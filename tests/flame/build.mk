@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Flame graphs and exports: unit tests, the tool's output, and the picture in a browser.
+# Tests of flame graphs and exports: unit tests, the tool's output, and the picture in a browser.
 
 O ?= build
 

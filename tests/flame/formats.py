@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""formats - does an export say what the readers of its format ask for?
+"""formats.py - check that an export has the form that the readers of its format expect
 
-Each check gets a file and the number of events in it, and raises an exception if it is not so.
-Skip: the program to check with is not here. The functions in LINES tell what stacks an export with
---lines has.
+Each check takes a file and the number of events in it, and raises an exception if the file is
+wrong. A check raises Skip if the program that it needs is not installed. The functions in LINES
+return the stacks of an export with --lines.
 """
 import gzip
 import json

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_sched - mk_tracedat with events of the scheduler
+mk_sched.py - write a trace.dat as mk_tracedat.py does, with events of the scheduler
 
     mk_sched.py [--big] SOURCE.src OUT.dat
 
-Two more events:
+The script adds these events to those of mk_tracedat.py:
 
     switch STATE NEXT       sched:sched_switch from the record's TID to NEXT; STATE is R, S, D, X, Z
                             or a number

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The parts of a flame graph: folding, the frames and their places, text, colours, messages. */
+/*
+ * test_flame - unit tests of a flame graph's parts: folding, frames and their places, text,
+ * colours, messages
+ */
 #include <math.h>
 
 #include "tests/unit/unit.h"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Hostile input: libFuzzer on records and unwind tables, and whole damaged files.
+# Fuzzing: libFuzzer on records, unwind tables, ELF files and debug information, and whole damaged
+# files.
 
 O ?= build
 

@@ -2,15 +2,15 @@
 /*
  * fuzz_dwarf - hostile debug information
  *
- * Input: a byte of flags (1: big-endian), then for each section in the order of enum dw_section,
- * and once more .debug_info, .debug_abbrev and .debug_str of dwz' common file, its length (u16,
- * little endian) and its bytes. Made by mk_dwarf.py from what compilers write.
+ * Input: a byte of flags (1: big-endian), then the length (u16, little endian) and the bytes of
+ * each section in the order of enum dw_section. The .debug_info, .debug_abbrev and .debug_str of
+ * dwz' common file follow in the same form. mk_dwarf.py makes inputs from the output of compilers.
  *
- * Everything there is to ask is asked: each unit's functions and lines, each function's name, each
- * row's file, and what is at many addresses. Whatever comes in, an answer comes out: the innermost
- * function first, each inlined into one that was there before it; and the work stays within the
- * budget. A section that ends before what refers to it is where readers go wrong, so each one has a
- * memory block of its own size.
+ * The fuzzer asks for each unit's functions and lines, each function's name, each row's file, and
+ * the functions at many addresses. The reader must answer any input: the innermost function comes
+ * first, each function is inlined into an earlier one, and the work stays within the budget.
+ * Readers go wrong where a section ends before what refers to it. So each section has a memory
+ * block of its own size.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -6,14 +6,15 @@
  *	fuzz_files -p FILE	only print it, with the plugin
  *
  * libtracecmd and libtraceevent have faults of their own with hostile files.
- * So each damaged file is printed twice, each time in a process of its own: as
- * trace-cmd report prints it without plugins, and then with the plugin that
- * $TRACEEVENT_PLUGIN_DIR holds. A fault counts when the second one crashes,
- * hangs or is stopped by a sanitizer, and the first one was not; the file is
- * kept then. What the first one does alone is only counted.
+ * So the fuzzer prints each damaged file twice, each time in its own process:
+ * first as trace-cmd report prints it without plugins, then with the plugin in
+ * $TRACEEVENT_PLUGIN_DIR. A fault counts if the second process crashes, hangs
+ * or is stopped by a sanitizer, and the first process is not. The fuzzer keeps
+ * the file of such a fault. It only counts the faults of the first process.
  *
- * The damage: bits, bytes and words changed, favouring the headers and the
- * record area alike; pieces cut out, doubled, moved; the end cut off.
+ * The damage: the fuzzer changes bits, bytes and words; it cuts out, doubles and
+ * moves pieces; it cuts off the end. Half of the damage is anywhere in the file,
+ * the other half in its last 12288 bytes, where the records are.
  */
 #include <errno.h>
 #include <fcntl.h>

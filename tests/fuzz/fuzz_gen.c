@@ -2,13 +2,13 @@
 /*
  * fuzz_gen - hostile .eh_frame and hostile ELF files for the table generator
  *
- * Input: a byte; 0, 2 or 3 (amd64, arm64, s390x): the length of some code (u16), the code, and the
- * rest is .eh_frame of a file made around it, that is entered at the start of the code; anything
- * else: the rest is a whole ELF file.
+ * Input: a byte, then the rest. If the byte is 0, 2 or 3 (amd64, arm64, s390x), the rest is the
+ * length of some code (u16), the code, and .eh_frame. The fuzzer makes a file around them, whose
+ * entry point is the start of the code. With any other byte, the rest is a whole ELF file.
  *
- * Whatever comes in, what comes out must be a table that can be read, with no more than 32 rows a
- * function. And each row that cfi_parse() sees must be in it as it is, or not at all: where FDEs
- * overlap, an earlier one is a hole from there on, so this is true of all of them.
+ * For any input, the generator's output must be a readable table with at most 32 rows a function.
+ * Each row that cfi_parse() reports must be in the table unchanged, or not at all. Where FDEs
+ * overlap, the earlier FDE becomes a hole from the overlap on, so the rule holds for all rows.
  */
 #include <elf.h>
 #include <stdint.h>

@@ -2,18 +2,19 @@
 /*
  * fuzz_records - hostile records and formats against our own code
  *
- * A libFuzzer target. The input says how wide a long is and in which byte
- * order, how the formats' fields are bent out of shape, and then gives records:
+ * A libFuzzer target. The input gives the size of a long and the byte order,
+ * then the damage to the formats' fields, then the records:
  *
  *	u8 flags		1: long is 4 bytes, 2: big endian, 4: upstream layout
  *	u8 nr, nr times: u8 event, u8 field, s16 offset, s16 size, u8 flags
  *	records: u8 event, u8 where (cpu 0-3, instance, "events were dropped"),
  *		 u8 step in time, u8 length, bytes
  *
- * (all numbers little endian). Everything goes the way it goes in the plugin:
- * fed once to the join and the maps, through the pipe's encoding, and then
- * printed record by record by the handlers. libtraceevent's parser of format
- * text is not ours to test: the fields are bent after it has done its work.
+ * All numbers are little endian. The records take the same path as in the
+ * plugin: the fuzzer feeds them once to the join and the maps, through the
+ * pipe's encoding; then the handlers print them record by record. The test does
+ * not cover libtraceevent's parser of format text: the fuzzer damages the
+ * fields after the parser is done.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -5,13 +5,13 @@
  * A libFuzzer target. The input is
  *
  *	u8 flags		1: the table has an index, 2: handlers return through known code
- *	u8 nr, nr times: u32	addresses to look up, the first also where a walk begins
+ *	u8 nr, nr times: u32	addresses to look up; a walk starts at the first address
  *	u8 nr, nr times: u64	the stack, which lies at STACK
  *	the rest		the section, deemed to be at BASE
  *
- * (all numbers little endian). Everything is done on the table as plain memory and through calls,
- * and must give the same. What is found must be a rule that holds for the address; a
- * walk must end by itself or at its limit, and its stack pointer go up but for signals.
+ * All numbers are little endian. The fuzzer reads the table as plain memory and through calls, and
+ * both must give the same result. A rule that the reader finds must hold for its address. A walk
+ * must end by itself or at its limit, and its stack pointer must go up except at signals.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""mk_dwarf.py DIR: inputs for fuzz_dwarf, which are kept in tests/fuzz/corpus/dwarf
+"""mk_dwarf.py DIR: write the inputs of fuzz_dwarf; the tree keeps them in tests/fuzz/corpus/dwarf
 
-Small programs by gcc and clang in several versions of DWARF, and one that dwz shares out; sections
-as fuzz_dwarf.c reads them.
+The script compiles small programs with gcc and clang in several versions of DWARF, and dwz moves
+the common parts of one program to a file of their own. It writes the sections in the form that
+fuzz_dwarf.c reads.
 """
 import os
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_gen - inputs for fuzz_gen: .eh_frame sections of the shapes that compilers write
+mk_gen.py - write the inputs of fuzz_gen: .eh_frame sections of the shapes that compilers write
 
     mk_gen.py OUTDIR
 """

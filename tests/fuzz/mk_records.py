@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_records - inputs for fuzz_records out of the fixtures' descriptions
+mk_records.py - write the inputs of fuzz_records from the fixtures' descriptions
 
     mk_records.py OUTDIR SOURCE.src...
 
-Each in both byte orders: NAME, and NAME-big for the order that SOURCE does not say
+Each SOURCE gives two inputs: NAME in the byte order that SOURCE says, NAME-big in big-endian order.
 """
 import os
 import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_sframe - inputs for fuzz_sframe: a table of each kind and a stack that fits it
+mk_sframe.py - write the inputs of fuzz_sframe: a table of each kind and a stack that fits it
 
     mk_sframe.py OUTDIR
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The output of trace-cmd report with the plugin, against stored text.
+# Tests of trace-cmd report with the plugin: its output against stored text.
 
 O ?= build
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kshark_info - what KernelShark's Info column shows for each record of a file
+ * kshark_info - print the text of KernelShark's Info column for each record of a file
  *
  *	kshark_info FILE
  *
- * KernelShark's table asks libkshark for the text of a row; so does this.
+ * KernelShark's table asks libkshark for the text of a row; this program does the same.
  */
 #include <kernelshark/libkshark.h>
 #include <kernelshark/libkshark-tepdata.h>

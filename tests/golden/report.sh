@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Print what trace-cmd report prints for one fixture: a section for each
-# "# report: ARGS" line of its source.
+# report.sh - print the output of trace-cmd report for one fixture
 #
 #	report.sh TRACE-CMD PLUGIN-DIR FIXTURE-DIR SOURCE FILE
 #
-# FILE is read in FIXTURE-DIR, whose root/ is the sysroot. TRACE_CMD_RUN, if
-# set, goes before TRACE-CMD (another version's dynamic loader).
+# The output has a section for each "# report: ARGS" line of SOURCE. trace-cmd
+# reads FILE in FIXTURE-DIR, whose root/ is the sysroot. If TRACE_CMD_RUN is
+# set, it goes before TRACE-CMD (another version's dynamic loader).
 set -u
 tracecmd=$1 plugins=$2 fixtures=$3 source=$4 file=$5
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# The KernelShark plugin: first its part without a window, through libkshark, then all of it in a
-# KernelShark on an invisible display.
+# Tests of the KernelShark plugin: first the part without a window, through libkshark, then the
+# whole plugin in a KernelShark on an invisible display.
 
 O ?= build
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-look - what is to be seen in a picture of KernelShark, given as binary PPM on standard input
+look.py - find things in a picture of KernelShark, a binary PPM on standard input
 
     look.py count RRGGBB            how many pixels have this colour
     look.py wait LINE STACK         the longest level line of colour LINE that ends in a mark of

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""moment.py DIR: where in the recording of make demo a picture is worth taking.
+"""moment.py DIR: find the place in the recording of make demo for a picture of KernelShark
 
-Prints where on KernelShark's time line the event of python3 is that make demo shows, and the pids
-to plot: that python3 and bash. Most of their functions have names in Debian's files.
+make demo shows an event of python3. The script prints the event's place on KernelShark's time line
+and the pids to plot: this python3 and bash. Most of their functions have names in Debian's files.
 """
 
 import json

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The part of the KernelShark plugin that knows no window: files go through
- * libkshark as in KernelShark, the plugin is told of their records, and what it
- * would draw is looked at.
+ * test_shark - the part of the KernelShark plugin that does not need a window
+ *
+ * The test reads files with libkshark as KernelShark does, passes their records
+ * to the plugin, and checks what the plugin would draw.
  */
 #include <dirent.h>
 #include <fcntl.h>

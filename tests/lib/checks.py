@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""checks: how the Python tests count and print what they check
+"""checks.py: the Python tests count and print their checks with these functions
 
-check() prints what fails, with VERBOSE what is right, too; finish() prints the sum that
-scripts/tally reads and returns the exit status. A test with threads checks in one of them.
+check() prints each check that fails; with VERBOSE it prints each check that passes, too. finish()
+prints the sum that scripts/tally reads and returns the exit status. A test with threads calls
+check() in one thread only.
 
     sys.path.insert(0, os.path.join(ROOT, "tests/lib"))
     from checks import check, finish, skip

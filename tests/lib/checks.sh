@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# How the shell tests count and print what they check: to be sourced by bash. check() prints what
-# fails and checks_lines of its output, with checks_verbose=1 what is right, too; finish prints the
-# sum that scripts/tally reads and ends the test.
+# checks.sh: the shell tests count and print their checks with these functions; bash sources the
+# file. check() prints each check that fails and checks_lines lines of its output; with
+# checks_verbose=1 it prints each check that passes, too. finish prints the sum that scripts/tally
+# reads and ends the test.
 
 passed=0 failed=0 skipped=0
 checks_verbose=${checks_verbose:-} checks_lines=${checks_lines:-30}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# trace-ustack record and check on a made-up tracefs, and on this machine's own tracefs where that
-# is allowed.
+# Tests of trace-ustack record and check: on a made-up tracefs, and on this machine's own tracefs
+# if the test may use it.
 
 O ?= build
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fake_tracefs - preloaded: a folder behaves like tracefs
+ * fake_tracefs - a preloaded library: a folder behaves like tracefs
  *
- * ioctl() of the file user_unwind_tables takes every table. With FAKE_ADD_MS=N it takes N ms for
- * that of a file in a folder "known", and DIR/added gets a line for each file: "0" until an
- * instance was seen tracing, then "1", and its path.
+ * DIR is FAKE_TRACEFS in the environment.
  *
- * mkdir() in DIR/tracing/instances fills what it makes from DIR/instance, or DIR/instance.maps;
- * rmdir() removes it with all its files. DIR is FAKE_TRACEFS in the environment. With FAKE_BUSY=N
- * the first N calls of rmdir() fail, as for an instance that someone reads. With FAKE_SLOW=N a
- * mkdir() takes N seconds more once all is there, and DIR/slow says so.
+ * ioctl() of the file user_unwind_tables accepts every table. With FAKE_ADD_MS=N it takes N ms for
+ * the table of a file in a folder "known", and appends a line for each file to DIR/added: "0" until
+ * it has seen an instance trace, then "1"; and the file's path.
  *
- * Of files, too: with FAKE_FULL=N there is no room behind the first N bytes of what pwrite()
- * writes; with FAKE_STALL=N the first one that goes further takes forever, and DIR/stalled says so.
- * With FAKE_STALL=rename it is what comes behind the first rename().
+ * mkdir() in DIR/tracing/instances fills the new folder from DIR/instance, or DIR/instance.maps;
+ * rmdir() removes the folder with all its files. With FAKE_BUSY=N the first N calls of rmdir()
+ * fail, as they do while someone reads the instance. With FAKE_SLOW=N a mkdir() takes N more
+ * seconds after it has made all files, and DIR/slow says so.
+ *
+ * All files: with FAKE_FULL=N, pwrite() finds no room after the first N bytes of a file. With
+ * FAKE_STALL=N, the first pwrite() that goes further than N bytes takes forever, and DIR/stalled
+ * says so. With FAKE_STALL=rename, the first rename() renames the file and then takes forever.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * jit - a compiler of two functions: writes /tmp/perf-PID.map as real ones do, runs what it made,
- * prints where that is, and waits to be killed
+ * jit - a compiler of two functions
+ *
+ * The program writes /tmp/perf-PID.map as real compilers do, runs the functions it made, prints
+ * their place, and waits until a signal kills it.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_tracefs - a folder that looks like tracefs, with ring buffers of a description
+mk_tracefs.py - make a folder that looks like tracefs, with the ring buffers of a description
 
     mk_tracefs.py SOURCE.src DIR [unpatched|lossy]
 
-SOURCE is as mk_tracedat.py reads it; its buffers become trace_pipe_raw of the instances that
-fake_tracefs.so makes: the top one's of an instance, "maps" of an instance NAME.maps. With
-"unpatched" it is a kernel without deferred user stacks; with "lossy" each CPU dropped 7 events.
+SOURCE has the format of mk_tracedat.py. The buffers of SOURCE become the trace_pipe_raw files of
+the instances that fake_tracefs.so makes: the top buffer becomes that of an instance, the buffer
+"maps" that of an instance NAME.maps. With "unpatched" the folder is that of a kernel without
+deferred user stacks. With "lossy" each CPU dropped 7 events.
 """
 import os
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# trace-ustack: its text against trace-cmd's text, its subcommands on good, bad and damaged files.
+# Tests of trace-ustack: its text against trace-cmd's text, and its subcommands on good, wrong and
+# damaged files.
 
 O ?= build
 

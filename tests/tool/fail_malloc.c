@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A memory that ends: the requests from the FAIL_FROM-th on get nothing (FAIL_ONCE: only that one),
- * as far as the code of the file FAIL_IN asks, by the end of its name. Preloaded. Other libraries
- * get what they want: how these take it is not what is tested. Without FAIL_FROM the number of
- * requests is appended to the file FAIL_COUNT.
+ * fail_malloc - a preloaded library: memory runs out
+ *
+ * Requests for memory fail from the FAIL_FROM-th on; with FAIL_ONCE only the FAIL_FROM-th fails.
+ * The library counts only requests from the code of the file whose name ends in FAIL_IN. Other
+ * libraries get their memory: the test is not about them. The library appends the number of
+ * requests to the file FAIL_COUNT, if the environment has it.
  */
 #include <dlfcn.h>
 #include <errno.h>

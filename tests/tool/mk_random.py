@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-mk_random - trace.dat files of random records, for comparing two ways to the same answer
+mk_random.py - write trace.dat files of random records, to compare two ways to the same answer
 
     mk_random.py SEED N FOLDER
 
-N files, FOLDER/SEED.dat and those after it.
+The script writes N files: FOLDER/SEED.dat and the files of the next numbers.
 
-What a kernel writes, and now and then what it does not: cookies without stacks and stacks without
-cookies, several requests under one cookie, interrupts between an event and its stacks, dropped
-events, two buffers with the same stacks, processes with the same files at the same addresses, and
-other files there. There are few tasks, cookies, addresses and files, so that they meet.
+The records are those that a kernel writes, and now and then others: cookies without stacks and
+stacks without cookies, several requests with one cookie, interrupts between an event and its
+stacks, dropped events, two buffers with the same stacks, processes with the same files at the same
+addresses, processes with other files at those addresses. The files use few tasks, cookies,
+addresses and paths, so that these meet often.
 """
 import os
 import random

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a request without memory noted, whatever compilers make of it? Built twice, with
- * _FORTIFY_SOURCE and without.
+ * test_memory - the tool must notice a request that gets no memory, however compilers change the
+ * request. The build makes this test twice, with _FORTIFY_SOURCE and without.
  */
 #include <stdarg.h>
 #include <stdio.h>

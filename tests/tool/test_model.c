@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reader and the model: the file's own pages against libtracecmd, the join asked by stream
- * against the join asked by position, filters, fields, counts.
+ * test_model - unit tests of the reader and the model
+ *
+ * The tests compare the file's own pages with libtracecmd, and the join asked by stream with the
+ * join asked by position. They also check filters, fields and counts.
  */
 #include <glob.h>
 #include <unistd.h>

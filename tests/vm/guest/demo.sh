@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The guest's half of make demo: programs as Debian ships them work, and trace-ustack records all
-# tasks of the guest. Leaves in /host/out/files the recording, what demo-show prints from, and in
-# root/ the traced programs, so that the host can give addresses their names.
+# demo.sh: the guest's half of make demo. Programs as Debian ships them work, and trace-ustack
+# records all tasks of the guest. The script leaves the recording and the input of demo-show in
+# /host/out/files. It leaves the traced programs in root/ there, so that the host can symbolize
+# addresses.
 
 set -u
 B=/host/tree/build
