@@ -98,8 +98,9 @@ struct join {
 	bool finished;
 };
 
-/* sort.c: sort runs by (tid, stream, pos), and stacks by (tid, cookie, ts). */
-void sort_runs_and_stacks(struct join *j);
+/* sort.c: sort runs by (tid, stream, pos), and stacks by (tid, cookie, ts). 0 or -ENOMEM. */
+int sort_runs(struct join *j);
+int sort_stacks(struct join *j);
 
 /* parts.c: put together what the kernel split; intern address lists. */
 int parts_add(struct join *j, const struct join_stack *s);

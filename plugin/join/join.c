@@ -237,9 +237,12 @@ int join_finish(struct join *j)
 	int ret;
 
 	ret = parts_finish(j);
+	if (!ret)
+		ret = sort_runs(j);
+	if (!ret)
+		ret = sort_stacks(j);
 	if (ret)
 		return ret;
-	sort_runs_and_stacks(j);
 	merge_runs(j);
 	limit_runs(j);
 

@@ -1,15 +1,142 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* sort.c - sort runs and stacks by task, and within each task by their order */
+/*
+ * sort.c - sort runs and stacks by task, and within each task by their order
+ *
+ * They come stream by stream, and those of one task in one stream come in order, with few
+ * exceptions. So a first pass moves each one once to the group of its task, without changing the
+ * order within the group. Only groups that are not sorted yet are sorted.
+ */
+#include <errno.h>
+
 #include "impl.h"
+
+struct group {
+	uint32_t tid;
+	uint32_t nr;			/* first how many, then how many are placed */
+	uint32_t first;
+};
+
+struct groups {
+	VEC(struct group) v;
+	struct hidx idx;		/* by tid */
+	uint32_t *to;			/* by element: its group, then its place */
+	uint32_t *order;		/* groups by tid */
+};
+
+static uint32_t group_of(struct groups *g, uint32_t tid)
+{
+	struct group *new;
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&g->idx, hash64(tid), pos, i)
+		if (g->v.v[i].tid == tid)
+			return i;
+	new = vec_add(&g->v);
+	if (!new || hidx_add(&g->idx, hash64(tid), g->v.nr - 1))
+		return UINT32_MAX;
+	new->tid = tid;
+	return g->v.nr - 1;
+}
+
+static int cmp_tid(const void *a, const void *b, void *arg)
+{
+	const struct group *v = arg;
+	uint32_t x = v[*(const uint32_t *)a].tid, y = v[*(const uint32_t *)b].tid;
+
+	return (x > y) - (x < y);
+}
+
+/* From how many there are in each group to where each begins, by tid. */
+static int place_groups(struct groups *g)
+{
+	struct group *p;
+	uint32_t at = 0;
+	size_t i;
+
+	g->order = malloc(g->v.nr * sizeof(*g->order));
+	if (!g->order)
+		return -ENOMEM;
+	for (i = 0; i < g->v.nr; i++)
+		g->order[i] = i;
+	qsort_r(g->order, g->v.nr, sizeof(*g->order), cmp_tid, g->v.v);
+	for (i = 0; i < g->v.nr; i++) {
+		p = &g->v.v[g->order[i]];
+		p->first = at;
+		at += p->nr;
+		p->nr = 0;
+	}
+	return 0;
+}
+
+/* Inlined, so that the size is a constant: elements are moved by some instructions each. */
+static inline __attribute__((always_inline))
+int sort(char *v, size_t nr, size_t size, size_t tid_at, int (*cmp)(const void *a, const void *b))
+{
+	struct groups g = { .to = malloc((nr + 1) * sizeof(*g.to)) };
+	uint32_t last = UINT32_MAX, last_tid = 0, tid, to;
+	char held[64], other[64];
+	struct group *p;
+	int ret = -ENOMEM;
+	size_t i, k;
+
+	for (i = 0; g.to && i < nr; i++) {
+		memcpy(&tid, v + i * size + tid_at, sizeof(tid));
+		if (last == UINT32_MAX || tid != last_tid)
+			last = group_of(&g, tid);
+		if (last == UINT32_MAX)
+			goto out;
+		last_tid = tid;
+		g.to[i] = last;
+		g.v.v[last].nr++;
+	}
+	if (!g.to || place_groups(&g))
+		goto out;
+	for (i = 0; i < nr; i++) {
+		p = &g.v.v[g.to[i]];
+		g.to[i] = p->first + p->nr++;
+	}
+	for (i = 0; i < nr; i++) {
+		if (g.to[i] == i)
+			continue;
+		/* who is held goes to its place, whose owner is held next, until that is here */
+		memcpy(held, v + i * size, size);
+		for (to = g.to[i]; to != i; ) {
+			memcpy(other, v + to * size, size);
+			memcpy(v + to * size, held, size);
+			memcpy(held, other, size);
+			last = g.to[to];
+			g.to[to] = to;
+			to = last;
+		}
+		memcpy(v + i * size, held, size);
+		g.to[i] = i;
+	}
+	for (i = 0; i < g.v.nr; i++) {
+		p = &g.v.v[i];
+		for (k = p->first + 1; k < (size_t)p->first + p->nr; k++)
+			if (cmp(v + (k - 1) * size, v + k * size) > 0)
+				break;
+		if (k < (size_t)p->first + p->nr)
+			qsort(v + p->first * size, p->nr, size, cmp);
+	}
+	ret = 0;
+out:
+	free(g.to);
+	free(g.order);
+	vec_free(&g.v);
+	hidx_free(&g.idx);
+	return ret;
+}
 
 #define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
+/* Both are of one task. */
 static int cmp_run(const void *a, const void *b)
 {
 	const struct join_run *x = &((const struct run *)a)->r;
 	const struct join_run *y = &((const struct run *)b)->r;
 
-	CMP(x->tid, y->tid);
 	CMP(x->stream, y->stream);
 	CMP(x->pos, y->pos);
 	return 0;
@@ -19,7 +146,6 @@ static int cmp_stack(const void *a, const void *b)
 {
 	const struct stack *x = a, *y = b;
 
-	CMP(x->tid, y->tid);
 	CMP(x->cookie, y->cookie);
 	CMP(x->ts, y->ts);
 	CMP(x->stream, y->stream);
@@ -27,10 +153,15 @@ static int cmp_stack(const void *a, const void *b)
 	return 0;
 }
 
-void sort_runs_and_stacks(struct join *j)
+int sort_runs(struct join *j)
 {
-	if (j->runs.nr)
-		qsort(j->runs.v, j->runs.nr, sizeof(*j->runs.v), cmp_run);
-	if (j->stacks.nr)
-		qsort(j->stacks.v, j->stacks.nr, sizeof(*j->stacks.v), cmp_stack);
+	_Static_assert(sizeof(struct run) <= 64 && sizeof(struct stack) <= 64, "held[]");
+	return j->runs.nr ? sort((char *)j->runs.v, j->runs.nr, sizeof(struct run),
+				 offsetof(struct run, r.tid), cmp_run) : 0;
+}
+
+int sort_stacks(struct join *j)
+{
+	return j->stacks.nr ? sort((char *)j->stacks.v, j->stacks.nr, sizeof(struct stack),
+				   offsetof(struct stack, tid), cmp_stack) : 0;
 }
