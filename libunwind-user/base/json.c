@@ -122,7 +122,7 @@ void jsonw_number(struct jsonw *j, const char *key, uint64_t n)
 {
 	char digits[20], *p = digits + sizeof(digits);
 
-	/* printed by the million: several times faster than printf() */
+	/* report --json prints numbers by the million */
 	do {
 		*--p = '0' + n % 10;
 		n /= 10;
