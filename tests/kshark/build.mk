@@ -49,9 +49,8 @@ kshark-picture: shark plugin fixtures
 	@tests/kshark/window --suite trixie --picture docs/kernelshark.png $(O)/demo $(O)
 else
 check-kshark test-kshark test-kshark-next kshark-picture:
-	@echo 'SKIP: the KernelShark plugin: needs libkshark-dev libjson-c-dev' \
-		'libgl-dev libglu1-mesa-dev'
-	@echo '0 passed, 0 failed, 1 skipped'
+	@bash -c '. tests/lib/checks.sh; skip the KernelShark plugin: needs libkshark-dev \
+		libjson-c-dev libgl-dev libglu1-mesa-dev; finish'
 endif
 
 -include $(KSHARK_OBJ:.o=.d) $(KSHARK_TEST).d

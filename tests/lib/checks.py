@@ -2,8 +2,8 @@
 """checks.py: the Python tests count and print their checks with these functions
 
 check() prints each check that fails; with VERBOSE it prints each check that passes, too. finish()
-prints the sum that scripts/tally reads and returns the exit status. A test with threads calls
-check() in one thread only.
+prints the sum that scripts/tally reads and returns the exit status. A program that runs tests adds
+their results to count. A test with threads calls check() in one thread only.
 
     sys.path.insert(0, os.path.join(ROOT, "tests/lib"))
     from checks import check, finish, skip

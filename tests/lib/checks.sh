@@ -40,6 +40,27 @@ check()
 	fi
 }
 
+# run_test COMMAND...: the sum that a test prints is added to ours, its other lines are passed on
+run_test()
+{
+	local line status before=$failed
+	local sum='^([^ ]+: )?([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$'
+
+	while IFS= read -r line; do
+		if [[ $line =~ $sum ]]; then
+			passed=$((passed + BASH_REMATCH[2]))
+			failed=$((failed + BASH_REMATCH[3]))
+			skipped=$((skipped + ${BASH_REMATCH[5]:-0}))
+		else
+			printf '%s\n' "$line"
+		fi
+	done < <("$@" 2>&1)
+	wait $!
+	status=$?
+	[ $status = 0 ] || [ $failed -gt $before ] ||
+		fail "$1 ends with status $status and counts no failure"
+}
+
 is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; return 1; }; }
 
 finish()

@@ -37,6 +37,9 @@ import time
 
 from binutils import HOLE, Broken, States, Table, Tools, expressions, fdes, states_of
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../lib"))
+from checks import check, finish  # noqa: E402
+
 EM_X86_64 = 62
 MAX_TOLD = 10
 
@@ -271,18 +274,16 @@ def main():
         print(__doc__.strip())
         return 0 if options.help else 2
     paths = files(options.files, options.min)
-    sums, said, failed, without = Result(""), time.monotonic(), 0, 0
+    sums, said, without = Result(""), time.monotonic(), 0
     with multiprocessing.Pool(options.j, set_tools, [Tools(options)], 50) as pool:
         for n, r in enumerate(pool.imap_unordered(worker, paths), 1):
             for name in ("fdes", "rows", "table_rows", "equal", "hole", "wrong", "wrong_rows",
                          "other", "excused"):
                 setattr(sums, name, getattr(sums, name) + getattr(r, name))
-            bad = r.wrong or r.failed
-            failed += bool(bad)
             without += bool(r.why and not r.failed)
             for line in r.told:
                 print(line)
-            if bad or options.v:
+            if check(r.path, not (r.wrong or r.failed), r.line()) and options.v:
                 print(r.line(), flush=True)
             if time.monotonic() - said > 30:
                 said = time.monotonic()
@@ -290,8 +291,7 @@ def main():
                       f" {sums.wrong_rows} wrong", file=sys.stderr)
     sums.path = f"rows.py: {len(paths)} files, {without} without a table"
     print(sums.line())
-    print(f"rows: {len(paths) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -25,5 +25,5 @@ test-oracle-stacks: $(STACKS_DIR)/singlestep
 	@tests/stacks/every-step full $(STACKS_DIR)
 else
 check-oracle-stacks test-oracle-stacks:
-	@echo '0 passed, 0 failed, 1 skipped'
+	@bash -c '. tests/lib/checks.sh; skip "single steps: an oracle of amd64"; finish'
 endif
