@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Measurements: see bench/run. Each of these targets measures one part: make bench-kernel,
+# Measurements: see bench/measure. Each of these targets measures one part: make bench-kernel,
 # bench-report, bench-size, bench-start, bench-steps, bench-gen, bench-symbols and bench-tool. make
 # bench-arch measures on s390x.
 
@@ -25,8 +25,8 @@ BENCH_EVENT := $(O)/bench/event
 
 BENCH_TARGETS += bench-all
 
-.PHONY: bench-all bench-compare bench-kernel bench-report bench-size bench-start bench-steps \
-	bench-gen bench-symbols bench-tool
+.PHONY: bench-all bench-compare bench-gen bench-kernel bench-report bench-size bench-start \
+	bench-steps bench-symbols bench-tool
 
 # with the call path of BENCH_COST
 $(BENCH_EVENT): bench/compare/event.c bench/kernel/entries.c bench/kernel/cost.h
@@ -71,36 +71,36 @@ bench-arch:
 	@+$(SUB) make-arch-s390x ARCH_TARGET=bench-arch-guest
 
 bench-arch-guest: modules arch-perf
-	@O=$(abspath $(O)) bench/run arch
+	@O=$(abspath $(O)) bench/measure arch
 
 bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(O)/symbols/lines \
 		$(O)/trace-ustack plugin fixtures kernel
-	@O=$(abspath $(O)) bench/run
+	@O=$(abspath $(O)) bench/measure
 
 # It has a kernel, a guest and modules of its own, so make bench leaves it out
 bench-compare: $(BENCH_EVENT) $(O)/trace-ustack
-	@O=$(abspath $(O)) bench/compare/run
+	@O=$(abspath $(O)) bench/compare/tracers
 
 bench-kernel: $(BENCH_COST) kernel
-	@O=$(abspath $(O)) bench/run kernel
+	@O=$(abspath $(O)) bench/measure kernel
 
 bench-report: plugin fixtures
-	@O=$(abspath $(O)) bench/run report
+	@O=$(abspath $(O)) bench/measure report
 
 bench-start: $(BENCH_START) $(O)/trace-ustack-tables all kernel
-	@O=$(abspath $(O)) bench/run start
+	@O=$(abspath $(O)) bench/measure start
 
 bench-steps: $(BENCH_STEPS)
-	@O=$(abspath $(O)) bench/run steps
+	@O=$(abspath $(O)) bench/measure steps
 
 bench-symbols: $(O)/symbols/lines
-	@O=$(abspath $(O)) bench/run symbols
+	@O=$(abspath $(O)) bench/measure symbols
 
 bench-size: kernel
-	@O=$(abspath $(O)) bench/run size
+	@O=$(abspath $(O)) bench/measure size
 
 bench-gen: $(BENCH_GEN)
-	@O=$(abspath $(O)) bench/run gen
+	@O=$(abspath $(O)) bench/measure gen
 
 bench-tool: $(O)/trace-ustack plugin fixtures
-	@O=$(abspath $(O)) bench/run tool
+	@O=$(abspath $(O)) bench/measure tool
