@@ -28,14 +28,14 @@
  * code by them, and gen/check.c compares .eh_frame with them.
  */
 
-/* What the frame pointer register holds. */
+/* Content of the frame pointer register */
 enum flow_fp {
 	FLOW_FP_CALLER,		/* what it held when the function was entered */
 	FLOW_FP_FRAME,		/* CFA - state.fp */
 	FLOW_FP_OTHER,
 };
 
-/* What is known about the frame before an instruction. */
+/* The known facts about the frame before an instruction */
 struct flow_state {
 	int32_t sp;		/* CFA - SP, if sp_known */
 	int32_t fp;		/* CFA - FP, if FLOW_FP_FRAME */
@@ -51,7 +51,7 @@ struct flow_state {
 	bool unknown;		/* nothing is known */
 };
 
-/* What an instruction does to SP and FP. */
+/* The effect of an instruction on SP and FP */
 enum flow_effect {
 	FLOW_NONE,
 	FLOW_PUSH, FLOW_PUSH_FP,

@@ -229,9 +229,9 @@ static struct record *record_of(uintptr_t cookie)
 }
 
 /*
- * Is the object not mapped any more, or not all of it? Where something else is mapped in the place
- * of the whole segment of code, that is taken for the object, as nobody may look at it: then its
- * table stays until the place is free, or is that of another library.
+ * Is the object, or a part of it, no longer mapped? If another mapping covers the whole segment of
+ * code, the module takes it for the object, because it must not read that memory. Then the table
+ * stays until the place is free, or belongs to another library.
  */
 static bool is_gone(const struct record *r)
 {
@@ -265,7 +265,7 @@ static void keep_record(struct record *r, const struct audit_object *o,
 	const Elf64_Phdr *ph = o->phdr;
 	uintptr_t code;
 
-	/* A table was added for some segment of code, so there is one */
+	/* A table was added, so the object has a segment of code */
 	while (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) || !ph->p_filesz)
 		ph++;
 	code = o->bias + ph->p_vaddr;
@@ -278,7 +278,7 @@ static void keep_record(struct record *r, const struct audit_object *o,
 
 /* ------------------------------- the start ------------------------------- */
 
-/* Is the folder there, and nobody's who is not believed? */
+/* Does the folder exist, with an owner who can be trusted? */
 static void use_dir(const char *root, const char *below)
 {
 	struct audit_dirs *d = &audit.dirs;
@@ -296,7 +296,7 @@ static void use_dir(const char *root, const char *below)
 		}
 	}
 	*p = '\0';
-	/* Relative ones would be others after chdir() */
+	/* chdir() would change the meaning of a relative path */
 	if (*path == '/' && !sys_stat(path, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
 	    tables_trusted(st.st_uid, st.st_mode, d->user))
 		d->nr++;
@@ -391,7 +391,7 @@ EXPORT unsigned int la_version(unsigned int version)
 	Elf64_auxv_t aux[64], *a;
 	bool secure = true;
 
-	/* Nothing is there, which only a kernel with tables can say */
+	/* Only a kernel with tables knows the call, and says that the range is empty */
 	if (remove_range(1, 2) != -ENOENT ||
 	    sys_prctl(PR_GET_AUXV, aux, sizeof(aux) - sizeof(*aux)) < 0)
 		return 0;
@@ -415,13 +415,13 @@ EXPORT unsigned int la_version(unsigned int version)
 			break;
 		}
 	}
-	/* Files of a user are as little believed as his environment then */
+	/* A setuid program trusts neither the user's environment nor his files */
 	if (secure)
 		audit.dirs.user = 0;
 	find_dirs(secure);
 	audit.filters = sys_prctl(PR_GET_SECCOMP, NULL, 0) > 0 ? count_filters() : 0;
 
-	/* What runs right now first */
+	/* First the code that runs right now */
 	add_at(interp, interp_path(program), false, true, &audit.interp);
 	add_self();
 	add_at(vdso, NULL, false, false, &audit.vdso);
@@ -459,13 +459,13 @@ static struct record *open_object(const struct link_map *map)
 	struct audit_table t;
 	struct record *r = NULL;
 
-	/* Every namespace has the loader in it */
+	/* Each namespace contains the loader */
 	if (map->l_addr == audit.program || map->l_addr == audit.interp ||
 	    map->l_addr == audit.vdso || !may_call())
 		return NULL;
 	/*
-	 * Libraries begin with their header, if they are made for address 0. If not, or if that
-	 * may not be read, this fails.
+	 * A library that is linked for address 0 starts with its header. For other libraries, or if
+	 * the header cannot be read, this fails.
 	 */
 	if (sys_madvise(map->l_addr, AUDIT_PAGE, MADV_POPULATE_READ) ||
 	    !audit_object_read(&o, map->l_addr) || o.bias != map->l_addr ||

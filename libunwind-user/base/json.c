@@ -50,7 +50,7 @@ static void put_string(struct jsonw *j, const char *str, size_t len)
 	write_bytes(j, "\"", 1);
 }
 
-/* What comes before a value. */
+/* Write the comma and the key before a value. */
 static void start_value(struct jsonw *j, const char *key)
 {
 	if (j->comma)

@@ -78,6 +78,14 @@ static inline void text_name(struct text *t, const char *s, size_t len)
 		text_bytes(t, s + from, len - from);
 }
 
+/* The last part of a path */
+static inline const char *text_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static inline void text_clear(struct text *t)
 {
 	t->nr = 0;

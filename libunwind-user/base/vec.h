@@ -3,7 +3,8 @@
  * vec.h - a growing array and an integer hash: the two containers of the tree
  *
  * A vector is any struct that starts with VEC(type). vec_add() returns a pointer to a new zeroed
- * element, or NULL when memory runs out. The pointer is valid until the next vec_add().
+ * element, or NULL when memory runs out. The pointer is valid until the next vec_add(). array_add()
+ * does the same for arrays that stay short.
  */
 #ifndef USTACK_VEC_H
 #define USTACK_VEC_H
@@ -53,6 +54,19 @@ static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t siz
 	return true;
 }
 
+static inline void *vec_add_one(void **v, size_t *nr, size_t size)
+{
+	char *bigger = realloc(*v, (*nr + 1) * size);
+
+	if (!bigger)
+		return NULL;
+	*v = bigger;
+	return memset(bigger + (*nr)++ * size, 0, size);
+}
+
+/* A new zeroed element of the array @v with @nr elements (size_t); NULL without memory. */
+#define array_add(v, nr)	((__typeof__(v))vec_add_one((void **)&(v), &(nr), sizeof(*(v))))
+
 /* Make room for @add more elements; 0, or -1 without memory. */
 #define vec_reserve(vec, add)							\
 	((vec)->nr + (add) <= (vec)->room ? 0 :					\
@@ -77,6 +91,28 @@ static inline uint64_t hash64(uint64_t x)
 	x ^= x >> 27;
 	x *= 0x94d049bb133111ebull;
 	return x ^ x >> 31;
+}
+
+static inline uint64_t hash_bytes(const void *bytes, size_t len, uint64_t seed)
+{
+	const uint64_t k = 0x9e3779b97f4a7c15ull;
+	const uint8_t *p = bytes;
+	uint64_t h = seed ^ len, v;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&v, p, 8);
+		h = (h ^ v) * k;
+		h ^= h >> 32;	/* a product's upper bits are the good ones */
+	}
+	for (v = 0; len; len--)
+		v = v << 8 | *p++;
+	h = (h ^ v) * k;
+	return h ^ h >> 32;
+}
+
+static inline uint64_t hash_str(const char *s)
+{
+	return hash_bytes(s, strlen(s), 0);
 }
 
 /*
@@ -179,8 +215,42 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 		if ((h)->slot[pos].tag == (uint32_t)(hash))
 
 /*
- * The same for input that can make hashes collide: HIDX_PROBES slots are looked at, and so the work
- * has a limit. An element can be forgotten then: the caller takes it for new when it comes again.
+ * Elements of @vec that are found by a number, their member @id; @idx is the hash of the elements.
+ * vec_find() returns NULL for an unknown number, vec_get() adds an element, zeroed but for the
+ * number, and returns NULL without memory.
+ */
+#define vec_find(vec, idx, id, n) ({						\
+	__typeof__(&*(vec)->v) found_ = NULL;					\
+	uint32_t want_ = (n), at_;						\
+	size_t pos_;								\
+										\
+	for_each_hidx(idx, hash64(want_), pos_, at_) {				\
+		if ((vec)->v[at_].id == want_) {				\
+			found_ = &(vec)->v[at_];				\
+			break;							\
+		}								\
+	}									\
+	found_; })
+
+#define vec_get(vec, idx, id, n) ({						\
+	uint32_t number_ = (n);							\
+	__typeof__(&*(vec)->v) got_ = vec_find(vec, idx, id, number_);		\
+										\
+	if (!got_) {								\
+		got_ = vec_add(vec);						\
+		if (got_ && hidx_add(idx, hash64(number_), (vec)->nr - 1)) {	\
+			(vec)->nr--;						\
+			got_ = NULL;						\
+		}								\
+		if (got_)							\
+			got_->id = number_;					\
+	}									\
+	got_; })
+
+/*
+ * for_each_hidx() for input that can make hashes collide: HIDX_PROBES slots are looked at, and so
+ * the work has a limit. An element can be forgotten then: the caller takes it for new when it comes
+ * again.
  */
 #define HIDX_PROBES	64
 

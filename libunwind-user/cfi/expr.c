@@ -22,13 +22,13 @@ struct expr_sym {
 	int64_t n;		/* the number, or the offset */
 };
 
-struct stack {
+struct expr_stack {
 	struct expr_sym s[STACK_SIZE];
 	unsigned int nr;
 	bool bad;
 };
 
-static void push_symbol(struct stack *st, struct expr_sym s)
+static void push_symbol(struct expr_stack *st, struct expr_sym s)
 {
 	if (st->nr == STACK_SIZE)
 		st->bad = true;
@@ -36,12 +36,12 @@ static void push_symbol(struct stack *st, struct expr_sym s)
 		st->s[st->nr++] = s;
 }
 
-static void push_number(struct stack *st, int64_t n)
+static void push_number(struct expr_stack *st, int64_t n)
 {
 	push_symbol(st, (struct expr_sym){ .kind = SYM_NUMBER, .n = n });
 }
 
-static struct expr_sym pop_symbol(struct stack *st)
+static struct expr_sym pop_symbol(struct expr_stack *st)
 {
 	if (!st->nr) {
 		st->bad = true;
@@ -51,7 +51,7 @@ static struct expr_sym pop_symbol(struct stack *st)
 }
 
 /* a + b or a - b: one of them a number, and a sum with what was loaded is no rule */
-static void add_symbols(struct stack *st, bool minus)
+static void add_symbols(struct expr_stack *st, bool minus)
 {
 	struct expr_sym b = pop_symbol(st), a = pop_symbol(st);
 	struct expr_sym t;
@@ -72,7 +72,7 @@ static void add_symbols(struct stack *st, bool minus)
 	push_symbol(st, a);
 }
 
-static void load_symbol(struct stack *st)
+static void load_symbol(struct expr_stack *st)
 {
 	struct expr_sym a = pop_symbol(st);
 
@@ -85,7 +85,7 @@ static void load_symbol(struct stack *st)
 	push_symbol(st, a);
 }
 
-static void run_op(struct stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_size)
+static void run_op(struct expr_stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_size)
 {
 	struct expr_sym a;
 	uint64_t reg;
@@ -190,7 +190,7 @@ static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
 struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
 			 bool value)
 {
-	struct stack st = { .nr = 0 };
+	struct expr_stack st = { .nr = 0 };
 	struct cfi_rule rule;
 	struct expr_sym top;
 

@@ -33,7 +33,7 @@ struct cfi_cie {
 	struct cfi_regs init;		/* after the initial instructions */
 };
 
-/* What the instructions of an FDE run with. */
+/* The input of a run over the instructions of an FDE */
 struct cfi_run {
 	const struct cfi_section *sec;
 	const struct cfi_cie *cie;

@@ -85,9 +85,9 @@ static void restore_register(struct cfi_machine *m, uint64_t reg)
 /*
  * Does the rule for SP give what every row takes for granted?
  *
- * On s390x a function saves SP like other registers, in the area below the CFA which its caller has
- * for that, or in a floating point register, whose numbers are above that of SP. What it saved is
- * SP at the call, and the CFA is defined by that.
+ * On s390x a function saves SP like other registers: in the area below the CFA which its caller
+ * keeps for that, or in a floating point register, whose numbers are above the number of SP. The
+ * saved value is SP at the call, which defines the CFA.
  */
 static bool sp_is_cfa(const struct cfi_machine *m)
 {
@@ -122,7 +122,7 @@ static struct cfi_rule from_register(const struct cfi_rule *rule, const struct c
 }
 
 /*
- * What longjmp() and setcontext() have: the CFA is the buffer, and SP is loaded like any register.
+ * In longjmp() and setcontext(), the CFA is the buffer, and SP is loaded like any register.
  * For a row, the CFA is what SP becomes, and nothing may count from the other one.
  */
 static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_state *state)
@@ -181,7 +181,7 @@ static bool set_loc(struct cfi_machine *m, int *ret)
 {
 	uint64_t to;
 
-	/* backwards is what no assembler writes and no two readers agree on */
+	/* no assembler goes backwards, and readers disagree about the meaning */
 	if (!cfi_pointer(m->run->sec, &m->c, m->run->cie->enc, &to) || to < m->pc)
 		return false;
 	*ret = advance_to(m, to < m->run->end ? to : m->run->end);
@@ -340,7 +340,7 @@ int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *reg
 			fine = run_extended(&m, low, &ret);
 		}
 		fine = fine && !m.c.bad;
-		/* what comes after the end says nothing about a pc of this FDE */
+		/* instructions after the end describe no pc of this FDE */
 		if (m.pc >= run->end && run->ops)
 			break;
 	}

@@ -42,13 +42,13 @@ static bool skip_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8
 
 	if (enc == DW_EH_PE_omit)
 		return true;
-	/* what it counts from, and what it points to, are not looked at */
+	/* neither the base nor the target matters here, only the length */
 	if ((enc & 0x70) == DW_EH_PE_aligned)
 		return cfi_pointer(sec, c, enc & ~DW_EH_PE_indirect, &v);
 	return cfi_pointer_bytes(c, enc & 0x0f, sec->addr_size, &v);
 }
 
-/* What the letters after 'z' announce, in their order. */
+/* Read the data that the letters after 'z' announce, in their order. */
 static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cfi_cie *cie,
 					const char *letter, struct cfi_cur *c)
 {
@@ -71,7 +71,7 @@ static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cf
 		case 'G':	/* arm64: tagged stack */
 			break;
 		default:
-			/* a later letter may be R: where its byte is cannot be known */
+			/* a later letter may be R, and the position of its byte is unknown */
 			return CFI_CAUSE_AUGMENTATION;
 		}
 	}
@@ -193,7 +193,7 @@ static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t
 	int ret;
 
 	*cause = CFI_CAUSE_FDE;
-	/* relative to the pointer, backwards in what is seen, though the field is signed */
+	/* relative to the pointer, in practice always backwards, though the field is signed */
 	if (id > id_off && id < 0x80000000u)
 		return 0;
 	if ((int64_t)id_off - (int32_t)id >= (int64_t)sec->size)
@@ -212,7 +212,7 @@ static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t
 	*cause = CFI_CAUSE_POINTER;
 	if (!cfi_pointer(sec, &c, cie->enc, &run.start))
 		return 0;
-	/* the size has the format of the start, but counts from nothing */
+	/* the size has the format of the start, but no base */
 	*cause = CFI_CAUSE_FDE;
 	if (!cfi_pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
 		return 0;

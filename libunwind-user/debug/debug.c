@@ -77,7 +77,7 @@ static int debug_more(void *arg, struct collect *c, Elf *elf)
 	struct debug *d;
 	int fd, ret = 0;
 
-	/* another file than was asked for */
+	/* not the file that the caller asked for */
 	if (f->build_id_size && (f->build_id_size != f->tab.build_id_size ||
 				 memcmp(f->build_id, f->tab.build_id, f->build_id_size)))
 		return 0;

@@ -5,10 +5,8 @@
  * The section is an ELF file, compressed with xz, with .symtab and little else ("MiniDebugInfo" of
  * GDB's manual).
  */
-#include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "debug.h"
 

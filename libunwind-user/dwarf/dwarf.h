@@ -49,9 +49,6 @@ enum dw_section {
 	DW_STR_OFFSETS, DW_NR_SECTIONS
 };
 
-/* The sections' names, in this order. */
-extern const char *const dw_section_names[DW_NR_SECTIONS];
-
 struct dw_data {
 	const uint8_t *p;	/* NULL: there is no such section */
 	size_t size;
@@ -244,8 +241,6 @@ static inline uint64_t dw_uleb(struct dw_cursor *c)
 int64_t dw_sleb(struct dw_cursor *c);
 const char *dw_cstr(struct dw_cursor *c);	/* NULL without a 0 before its end */
 void dw_skip(struct dw_cursor *c, uint64_t n);
-/* The string at @off of a section, or NULL. */
-const char *dw_str_at(const struct dw *dw, enum dw_section sec, uint64_t off);
 
 /* The table at @off, parsed once; NULL with *@error. */
 const struct dw_abbrevs *dw_abbrevs_get(struct dw *dw, uint64_t off, int *error);

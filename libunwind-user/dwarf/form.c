@@ -101,9 +101,10 @@ void dw_skip(struct dw_cursor *c, uint64_t n)
 		c->p += n;
 }
 
-const char *dw_str_at(const struct dw *dw, enum dw_section sec, uint64_t off)
+/* The string at @off of a section, or NULL. */
+static const char *str_at(const struct dw *dw, enum dw_section sec, uint64_t off)
 {
-	/* longer names are nobody's; a hostile one costs as much at each place that refers to it */
+	/* a longer name is hostile: each reference to it would cost its length again */
 	struct dw_cursor c = dw_at(dw, sec, off, off + MAX_STRING > off ? off + MAX_STRING : off);
 
 	return dw_cstr(&c);
@@ -323,10 +324,10 @@ void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 	case DW_FORM_ref_sup8:		set_val(val, DW_REF_ALT, dw_fixed(c, 8)); break;
 	case DW_FORM_string:		set_str(val, dw_cstr(c)); break;
 	case DW_FORM_strp:
-		set_str(val, dw_str_at(dw, DW_STR, dw_fixed(c, off)));
+		set_str(val, str_at(dw, DW_STR, dw_fixed(c, off)));
 		break;
 	case DW_FORM_line_strp:
-		set_str(val, dw_str_at(dw, DW_LINE_STR, dw_fixed(c, off)));
+		set_str(val, str_at(dw, DW_LINE_STR, dw_fixed(c, off)));
 		break;
 	case DW_FORM_GNU_strp_alt:
 	case DW_FORM_strp_sup:		set_val(val, DW_STRING_ALT, dw_fixed(c, off)); break;
@@ -408,14 +409,14 @@ const char *dw_string(const struct dw *dw, const struct dw_unit *u, const struct
 	case DW_STRING:
 		return val->str;
 	case DW_STRING_ALT:
-		return dw->alt ? dw_str_at(dw->alt, DW_STR, val->u) : NULL;
+		return dw->alt ? str_at(dw->alt, DW_STR, val->u) : NULL;
 	case DW_STRING_INDEX:
 		if (val->u > UINT32_MAX)
 			return NULL;
 		c = dw_at(dw, DW_STR_OFFSETS, u->str_offsets_base + val->u * u->off_size,
 			  UINT64_MAX);
 		off = dw_fixed(&c, u->off_size);
-		return c.bad ? NULL : dw_str_at(dw, DW_STR, off);
+		return c.bad ? NULL : str_at(dw, DW_STR, off);
 	default:
 		return NULL;
 	}

@@ -10,7 +10,6 @@
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dwarf.h"
 
@@ -74,14 +73,14 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 	if (!pc.ranges.class && !pc.high.class)
 		return 0;
 	if (inlined) {
-		/* into what is not told: no place to say it */
+		/* inlined into an unknown function: it has no place */
 		if (*in == DW_NO_FUNC)
 			return 0;
 		new.parent = *in;
 	}
 	if (u->nr_funcs == DW_NO_FUNC - 1)
 		return -ENOEXEC;
-	/* the deepest wins, then the first */
+	/* the deepest function wins, then the first one */
 	ret = dw_ranges(w->dw, u, &pc, &w->iv, u->nr_funcs,
 			(uint64_t)w->depth << 32 | (UINT32_MAX - u->nr_funcs), &new.low);
 	if (ret)
@@ -157,7 +156,7 @@ int dw_funcs(struct dw *dw, struct dw_unit *u)
 	return u->error;
 }
 
-/* What a DIE says of its name, and which DIE says more. */
+/* The name in a DIE, and the DIE that says more */
 struct func_name {
 	const char *linkage, *name;
 	struct dw_value origin;

@@ -97,7 +97,7 @@ static int read_format(struct dw_cursor *c, struct format *f)
 	for (i = 0; i < f->nr; i++) {
 		f->type[i] = dw_uleb(c);
 		f->form[i] = dw_uleb(c);
-		/* each entry takes a byte at least, so that their number is bounded */
+		/* each entry takes at least a byte, which limits their number */
 		if (f->form[i] == DW_FORM_implicit_const || f->form[i] == DW_FORM_flag_present ||
 		    f->form[i] == DW_FORM_indirect || f->form[i] > UINT16_MAX)
 			return -ENOEXEC;
@@ -108,7 +108,7 @@ static int read_format(struct dw_cursor *c, struct format *f)
 static int read_entries_v5(struct line_table *t, bool files)
 {
 	struct dw_cursor *c = &t->h.c;
-	/* the table's own sizes */
+	/* with the sizes of the table */
 	struct dw_unit u = *t->u;
 	struct format f;
 	uint64_t nr;
@@ -214,7 +214,7 @@ static int emit_row(struct line_table *t, struct line_machine *m, bool end)
 
 	if (l->nr_rows > m->first && l->rows[l->nr_rows - 1].addr > m->addr)
 		m->broken = true;
-	/* of several rows for one address the last one counts */
+	/* the last of several rows for an address counts */
 	if (l->nr_rows > m->first && l->rows[l->nr_rows - 1].addr == m->addr && !end)
 		l->nr_rows--;
 	if (vec_grow((void **)&l->rows, &t->row_room, l->nr_rows, 1, sizeof(*l->rows)))
@@ -339,7 +339,7 @@ static int run_program(struct line_table *t)
 		if (c->bad)
 			ret = -ENOEXEC;
 	}
-	/* a sequence without an end is none */
+	/* a sequence without an end does not count */
 	t->l->nr_rows = m.first;
 	return ret;
 }
@@ -427,7 +427,7 @@ const char *dw_path(struct dw *dw, struct dw_unit *u, uint64_t file)
 	if (f->path || dw->text_budget < 0)
 		return f->path;
 	dir = f->dir < l->nr_dirs ? l->dirs[f->dir] : NULL;
-	/* directory 0 is the unit's own, and may be told twice */
+	/* directory 0 can be the directory of the unit: do not add it twice */
 	if (!dir || (!f->dir && top && !strcmp(dir, top)))
 		dir = "";
 	if (!top || *dir == '/')

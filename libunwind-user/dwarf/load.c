@@ -24,7 +24,7 @@
 /* zlib's best, by its format; zstd's is as good as unlimited */
 #define MAX_RATIO	1032
 
-const char *const dw_section_names[DW_NR_SECTIONS] = {
+static const char *const section_names[DW_NR_SECTIONS] = {
 	[DW_INFO] = ".debug_info", [DW_ABBREV] = ".debug_abbrev", [DW_STR] = ".debug_str",
 	[DW_LINE] = ".debug_line", [DW_LINE_STR] = ".debug_line_str",
 	[DW_RANGES] = ".debug_ranges", [DW_RNGLISTS] = ".debug_rnglists",
@@ -109,10 +109,10 @@ static int load_section(struct dw *dw, enum dw_section i, Elf *elf, Elf_Scn *scn
 	Elf_Data *data;
 	size_t skip;
 
-	/* of two by one name the first one counts */
+	/* the first of two sections with the same name counts */
 	if (dw->owned[i] || !gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
 		return 0;
-	/* what is read counts until it is unpacked */
+	/* the packed bytes count until they are unpacked */
 	if (shdr.sh_size > *room)
 		return -EFBIG;
 	data = elf_rawdata(scn, NULL);
@@ -149,7 +149,7 @@ int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room)
 	int ret = 0;
 
 	dw->big = ident && ident[EI_DATA] == ELFDATA2MSB;
-	/* an object file's sections want relocating first; what dwz makes is called one too */
+	/* an object file would have to be relocated first; files of dwz are ET_REL, too */
 	if (elf_getshdrstrndx(elf, &strings) || !gelf_getehdr(elf, &ehdr) ||
 	    (!alt && ehdr.e_type == ET_REL))
 		return -ENOENT;
@@ -165,7 +165,7 @@ int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room)
 		if (!name || (!z && strncmp(name, ".debug_", 7)))
 			continue;
 		for (i = 0; i < DW_NR_SECTIONS; i++)
-			if (!strcmp(name + z + 1, dw_section_names[i] + 1))
+			if (!strcmp(name + z + 1, section_names[i] + 1))
 				break;
 		if (i == DW_NR_SECTIONS || (alt && i > DW_STR))
 			continue;
@@ -185,7 +185,7 @@ void dw_ready(struct dw *dw)
 
 	for (i = 0; i < DW_NR_SECTIONS; i++)
 		sum += dw->sec[i].size;
-	/* each byte of a section is used once by what compilers write, and by a unit or two more */
+	/* in files of compilers, one unit or a few use each byte of a section */
 	dw->budget = 65536 + 8 * (int64_t)sum;
 	dw->text_budget = dw->budget;
 	dw->abbrev_budget = 4096 + (int64_t)dw->sec[DW_ABBREV].size;

@@ -2,7 +2,6 @@
 /* range.c - the addresses of a DIE: DWARF 5, 2.17, .debug_ranges (version 4) and 7.25 */
 #include <dwarf.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #include "dwarf.h"
 

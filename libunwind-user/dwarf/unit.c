@@ -133,7 +133,7 @@ static int find_units(struct dw *dw)
 		u = &dw->units[dw->nr_units];
 		memset(u, 0, sizeof(*u));
 		u->off = off;
-		/* what came before it is good */
+		/* the units before it are good */
 		if (read_header(dw, u, &off) || !dw_spend(dw, 1))
 			break;
 		dw->nr_units++;
@@ -141,7 +141,7 @@ static int find_units(struct dw *dw)
 	return dw->nr_units || !dw->sec[DW_INFO].size ? 0 : -ENOEXEC;
 }
 
-/* The ranges of a unit that does not tell: those of its functions. */
+/* The ranges of the functions, for a unit without ranges */
 static int ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec *iv, uint32_t owner)
 {
 	size_t i;
@@ -186,7 +186,7 @@ int dw_units(struct dw *dw)
 		read_root(dw, u);
 		if (u->error || u->partial)
 			continue;
-		/* where two units claim an address, the first one has it */
+		/* if two units claim an address, the first one gets it */
 		if (!u->pc.ranges.class && !u->pc.high.class)
 			ret = ranges_of_funcs(dw, u, &iv, i);
 		else

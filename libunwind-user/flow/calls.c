@@ -12,13 +12,13 @@
 
 #include "impl.h"
 
-/* What start files bring is called by ld.so, and the rest of covered code has its FDEs. */
+/* ld.so calls the functions of start files. Other code in a file with FDEs has FDEs. */
 #define MIN_GAPS	384
 #define CHUNK		IMAGE_MAX_CODE
 
 /*
- * Code with rows goes on in a gap, with its frame as it is. What it does not do as the last thing
- * of a function, as if it were called, it may not do at all: see edge.c of branches.
+ * Code with rows jumps into a gap, and keeps its frame. If the jump is not a tail call, it may
+ * never happen: edge.c says the same of branches.
  */
 static void mark_jump(struct flow *f, uint32_t pc, const struct flow_op *op)
 {
@@ -35,7 +35,7 @@ static void mark_jump(struct flow *f, uint32_t pc, const struct flow_op *op)
 		return;
 	}
 	flow_enter(f, to, &s, op->next == FLOW_JUMP && !flow_is_padding(f, to));
-	/* no function begins there */
+	/* no function starts there */
 	*mark = before;
 }
 
@@ -53,7 +53,7 @@ static void mark_target(struct flow *f, uint32_t pc, const struct flow_op *op)
 		flow_take_address(f, op->target);
 }
 
-static void decode_function(struct flow *f, const struct gen_fde *fde)
+static void decode_function(struct flow *f, const struct rows_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
 	struct flow_op op;
@@ -88,14 +88,14 @@ static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint
 	return false;
 }
 
-static bool looks_worth(struct flow *f, const struct gen_fde *fde)
+static bool looks_worth(struct flow *f, const struct rows_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
 	uint8_t end[2 * FLOW_REFERENCE] = { 0 };
 	uint32_t at, len, step;
 	const uint8_t *p;
 
-	/* pieces overlap by what is looked at at once */
+	/* pieces overlap by the length of the longest reference */
 	for (at = fde->start; at < fde->end; at += step) {
 		len = fde->end - at < CHUNK ? fde->end - at : CHUNK;
 		p = image_code(f->r->img, base + at, len);
@@ -103,7 +103,7 @@ static bool looks_worth(struct flow *f, const struct gen_fde *fde)
 			return true;
 		step = len < CHUNK ? len : CHUNK - FLOW_REFERENCE;
 	}
-	/* the last instructions may be shorter than that: zeros follow them */
+	/* the last instructions may be shorter than FLOW_REFERENCE: add zeros */
 	len = fde->end - fde->start;
 	if (len > FLOW_REFERENCE - 1)
 		len = FLOW_REFERENCE - 1;
@@ -116,13 +116,13 @@ static bool looks_worth(struct flow *f, const struct gen_fde *fde)
 
 void flow_enter_called(struct flow *f)
 {
-	const struct gen_rows *r = f->r;
+	const struct rows *r = f->r;
 	uint32_t i, reach = 0;
 
 	if (f->size < MIN_GAPS || !f->arch->find_reference)
 		return;
 	for (i = 0; i < r->nr_fdes && !f->no_memory; i++) {
-		/* FDEs that overlap are believed by nobody */
+		/* FDEs that overlap are not trusted */
 		if (r->fde[i].start >= reach && r->fde[i].nr_rows && looks_worth(f, &r->fde[i]))
 			decode_function(f, &r->fde[i]);
 		if (r->fde[i].end > reach)

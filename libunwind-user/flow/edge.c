@@ -154,7 +154,7 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_ON,
 	};
 	flow_step(f->arch, &edge[0].state, op);
-	/* there a signal handler ends, and nothing comes behind */
+	/* a signal handler ends here, and nothing runs after it */
 	if (flow_is_sigreturn(f, node))
 		return 0;
 	switch (op->next) {

@@ -62,7 +62,7 @@ void flow_take_address(struct flow *f, uint64_t addr)
 
 static void use_symbol(struct flow *f, const void *entry)
 {
-	const struct gen_image *img = f->r->img;
+	const struct image *img = f->r->img;
 	unsigned int type;
 	uint32_t byte;
 	uint64_t addr;
@@ -83,7 +83,7 @@ static void use_symbol(struct flow *f, const void *entry)
 
 static bool in_array(const struct flow *f, uint64_t addr)
 {
-	const struct gen_image *img = f->r->img;
+	const struct image *img = f->r->img;
 	unsigned int i;
 
 	for (i = 0; i < f->nr_arrays; i++) {
@@ -100,7 +100,7 @@ static bool in_array(const struct flow *f, uint64_t addr)
 
 static void use_relocation(struct flow *f, const void *entry)
 {
-	const struct gen_image *img = f->r->img;
+	const struct image *img = f->r->img;
 	uint64_t type, addr;
 	Elf64_Rela rela;
 
@@ -122,7 +122,7 @@ static void use_pointer(struct flow *f, const void *entry)
 	enter_function(f, image_u64(f->r->img, addr));
 }
 
-static int use_list(struct flow *f, const struct gen_list *l, uint8_t *chunk, uint64_t *budget)
+static int use_list(struct flow *f, const struct image_list *l, uint8_t *chunk, uint64_t *budget)
 {
 	void (*use)(struct flow *f, const void *entry);
 	uint64_t at, size = l->size, n;
@@ -162,13 +162,13 @@ static int use_list(struct flow *f, const struct gen_list *l, uint8_t *chunk, ui
 
 static void add_array(struct flow *f, uint64_t start, uint64_t size)
 {
-	struct gen_image *img = f->r->img;
+	struct image *img = f->r->img;
 	uint8_t pointer[8];
 	uint64_t at;
 
 	if (!start || size > CHUNK || start + size < start)
 		return;
-	f->array[f->nr_arrays++] = (struct gen_range){ start, start + size };
+	f->array[f->nr_arrays++] = (struct image_range){ start, start + size };
 	for (at = 0; at + sizeof(pointer) <= size; at += sizeof(pointer)) {
 		if (!image_read(img, start + at, pointer, sizeof(pointer)))
 			use_pointer(f, pointer);
@@ -199,7 +199,7 @@ static void use_dynamic(struct flow *f)
 
 int flow_find_entries(struct flow *f)
 {
-	const struct gen_image *img = f->r->img;
+	const struct image *img = f->r->img;
 	uint64_t budget = MAX_LISTS;
 	uint8_t *chunk = malloc(CHUNK);
 	unsigned int i;

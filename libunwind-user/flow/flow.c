@@ -47,8 +47,8 @@ static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 /* [start, end) without sections of stubs, which have a shape of their own */
 static int add_free(struct flow *f, uint64_t start, uint64_t end)
 {
-	const struct gen_image *img = f->r->img;
-	const struct gen_range *plt = NULL;
+	const struct image *img = f->r->img;
+	const struct image_range *plt = NULL;
 	uint32_t base;
 	unsigned int i;
 	int ret = 0;
@@ -74,12 +74,12 @@ static int add_free(struct flow *f, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* What is left free of one range of code, whose end is @end, from @start on; FDEs from @i on */
+/* Find the gaps in one range of code [@start, @end) between the FDEs from @i on */
 static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *i)
 {
-	struct gen_rows *r = f->r;
+	struct rows *r = f->r;
 	uint64_t base = r->img->text.start;
-	struct gen_fde *fde;
+	struct rows_fde *fde;
 	int ret = 0;
 
 	for (; *i < r->nr_fdes && !ret; ++*i) {
@@ -103,14 +103,14 @@ static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *
 
 static int find_gaps(struct flow *f)
 {
-	const struct gen_image *img = f->r->img;
+	const struct image *img = f->r->img;
 	unsigned int i;
 	uint64_t reach = 0;
 	uint32_t fde = 0;
 	int ret = 0;
 
 	for (i = 0; i < img->nr_code && !ret; i++) {
-		/* segments that overlap are no file a linker makes */
+		/* no linker makes segments that overlap */
 		if (img->code[i].start < reach)
 			return 0;
 		reach = img->code[i].end;
@@ -152,8 +152,8 @@ static int compare_sizes(const void *a, const void *b)
  */
 static int skip_large_gaps(struct flow *f)
 {
-	uint32_t max = f->r->img->flags & GEN_DROPS ? MAX_GAPS_TEST : MAX_GAPS;
-	struct gen_hole *hole = &f->r->stats->hole[GEN_CAUSE_FLOW];
+	uint32_t max = f->r->img->flags & ROWS_DROPS ? MAX_GAPS_TEST : MAX_GAPS;
+	struct stats_hole *hole = &f->r->stats->hole[STATS_CAUSE_FLOW];
 	uint32_t *size, i, n = 0, nr = 0, total = 0;
 	int ret;
 
@@ -167,7 +167,7 @@ static int skip_large_gaps(struct flow *f)
 	qsort(size, f->nr_gaps, sizeof(*size), compare_sizes);
 	while (size[n] <= max - total)
 		total += size[n++];
-	/* all of this size or none */
+	/* gaps of this size stay or go together */
 	max = size[n];
 	free(size);
 	for (f->size = i = 0; i < f->nr_gaps; i++) {
@@ -198,21 +198,21 @@ static int read_code(struct flow *f)
 				 gap->end - gap->start);
 		if (ret == -ENOMEM)
 			return ret;
-		/* a file that is shorter than it says: what is missing is no code */
+		/* the file is shorter than its headers say: the rest is no code */
 		if (ret)
 			memset(f->code + gap->at, 0, gap->end - gap->start);
 	}
 	return 0;
 }
 
-/* --------------------------- behind an FDE's end ------------------------- */
+/* --------------------------- after an FDE's end -------------------------- */
 
 /*
- * The last instruction of code that an FDE covers, if it can be reached from the first one and goes
- * on behind the end. A call at the end does not go on: often enough it is the last thing because it
- * never returns. @through_calls: a call elsewhere may.
+ * Find the last instruction that an FDE covers, if the first one leads to it and it continues after
+ * the end. A call at the end does not continue: it is often last because it never returns.
+ * @through_calls: calls elsewhere may return.
  */
-static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *code,
+static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *code,
 		     bool through_calls, uint32_t *last, struct flow_op *op)
 {
 	uint32_t size = fde->end - fde->start, todo[64], nr = 0, at, to;
@@ -248,15 +248,15 @@ static bool runs_out(struct flow *f, const struct gen_fde *fde, const uint8_t *c
 }
 
 /*
- * The end of an FDE is reached for sure only without going on behind a call. Behind one that does
- * not return may lie what no path gets to: on s390x the instructions that others execute (exrl)
- * follow the last call of a function, __stack_chk_fail() mostly, and the next function follows
- * them. A branch may never be taken, see edge.c.
+ * Only a path without a call surely reaches the end of an FDE. After a call that does not return,
+ * there can be code that no path reaches: on s390x the targets of exrl follow the last call of a
+ * function, usually __stack_chk_fail(), and the next function follows them. A branch may never be
+ * taken, see edge.c.
  */
-static void enter_behind(struct flow *f, const struct gen_fde *fde)
+static void enter_after(struct flow *f, const struct rows_fde *fde)
 {
-	const struct gen_rows *r = f->r;
-	const struct gen_row *row;
+	const struct rows *r = f->r;
+	const struct rows_row *row;
 	struct flow_state s;
 	struct flow_op op;
 	const uint8_t *code;
@@ -278,9 +278,9 @@ static void enter_behind(struct flow *f, const struct gen_fde *fde)
 	flow_enter(f, fde->end, &s, sure && op.next == FLOW_ON);
 }
 
-static void enter_behind_fdes(struct flow *f)
+static void enter_after_fdes(struct flow *f)
 {
-	const struct gen_rows *r = f->r;
+	const struct rows *r = f->r;
 	uint32_t i, gap = 0, reach = 0;
 
 	for (i = 0; i < r->nr_fdes && gap < f->nr_gaps; i++) {
@@ -291,7 +291,7 @@ static void enter_behind_fdes(struct flow *f)
 		while (gap < f->nr_gaps && f->gap[gap].start < r->fde[i].end)
 			gap++;
 		if (alone && gap < f->nr_gaps && f->gap[gap].start == r->fde[i].end)
-			enter_behind(f, &r->fde[i]);
+			enter_after(f, &r->fde[i]);
 	}
 }
 
@@ -301,7 +301,7 @@ static void enter_behind_fdes(struct flow *f)
  */
 static void enter_process(struct flow *f)
 {
-	const struct gen_image *img = f->r->img;
+	const struct image *img = f->r->img;
 	uint64_t pc = img->entry - img->text.start;
 
 	if (!img->fixed && !img->has_interp &&
@@ -346,11 +346,11 @@ static int walk_taken(struct flow *f)
 }
 
 /*
- * A task in the kernel stands behind its system call. If that never comes back, what lies there is
- * not what it is in, and has another state, or is believed to: a hole.
+ * The pc of a task in the kernel is after its system call. If the system call never returns, the
+ * task is not in the code after it, which has another state, or seems to: a hole.
  */
-static bool is_behind_system_call(struct flow *f, const struct flow_gap *gap,
-				  const struct flow_node *node)
+static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
+				 const struct flow_node *node)
 {
 	uint32_t byte = gap->at + (node->pc - gap->start), n;
 	unsigned int len = f->arch->syscall_len;
@@ -374,7 +374,7 @@ static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_stat
 		return false;
 	if (flow_ends_frames(s, &node->op))
 		s = &flow_outermost;
-	return flow_row(f->r->arch, s, f->r->img->flags & GEN_BY_FP, row);
+	return flow_row(f->r->arch, s, f->r->img->flags & ROWS_BY_FP, row);
 }
 
 /* Runs of instructions without a hole become FDEs. */
@@ -382,7 +382,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 {
 	uint64_t base = f->r->img->text.start;
 	uint32_t pc, start = 0, reach = 0, n, byte;
-	struct gen_fde *fde = NULL;
+	struct rows_fde *fde = NULL;
 	struct cfi_state row;
 	int ret;
 
@@ -392,8 +392,8 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 		if (!n)
 			continue;
 		if (f->marks[byte] & FLOW_SIG || !row_of(f, &f->node[n - 1], &row) ||
-		    is_behind_system_call(f, gap, &f->node[n - 1])) {
-			/* it may begin within an instruction that has one */
+		    is_after_system_call(f, gap, &f->node[n - 1])) {
+			/* it may start within an instruction that has a row */
 			if (fde && pc < reach)
 				fde->end = reach = pc;
 			continue;
@@ -417,7 +417,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 
 static int follow_code(struct flow *f)
 {
-	struct gen_stats *stats = f->r->stats;
+	struct stats *stats = f->r->stats;
 	uint32_t first, i;
 	int ret;
 
@@ -435,7 +435,7 @@ static int follow_code(struct flow *f)
 	first = f->r->nr_fdes;
 	flow_find_jumps(f);
 	enter_process(f);
-	enter_behind_fdes(f);
+	enter_after_fdes(f);
 	flow_enter_called(f);
 	ret = flow_find_entries(f);
 	if (!ret)
@@ -445,8 +445,8 @@ static int follow_code(struct flow *f)
 	if (!ret)
 		ret = flow_prove(f);
 	if (ret == -E2BIG) {
-		stats->hole[GEN_CAUSE_FLOW].nr++;
-		stats->hole[GEN_CAUSE_FLOW].bytes += f->size;
+		stats->hole[STATS_CAUSE_FLOW].nr++;
+		stats->hole[STATS_CAUSE_FLOW].bytes += f->size;
 		return 0;
 	}
 	for (i = 0; i < f->nr_gaps && !ret; i++)
@@ -456,12 +456,12 @@ static int follow_code(struct flow *f)
 	return ret;
 }
 
-int flow_add(struct gen_rows *r)
+int flow_add(struct rows *r)
 {
 	struct flow f = { .r = r, .arch = r->arch->flow };
 	int ret;
 
-	if (r->img->flags & GEN_NO_FLOW)
+	if (r->img->flags & ROWS_NO_FLOW)
 		return 0;
 	if (!f.arch)
 		return 0;
@@ -470,7 +470,7 @@ int flow_add(struct gen_rows *r)
 	r->stats->gap_bytes = f.size;
 	if (!ret)
 		ret = skip_large_gaps(&f);
-	/* without what was left out: jumps from there are not known */
+	/* gaps that were left out do not count: jumps from there are unknown */
 	f.bare = !r->img->has_pads &&
 		 f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret && f.size)

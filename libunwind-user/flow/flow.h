@@ -29,6 +29,6 @@
  * Append FDEs for code that the sorted FDEs do not cover. Returns 0 or a negative errno; code that
  * is too much to follow is no error.
  */
-int flow_add(struct gen_rows *r);
+int flow_add(struct rows *r);
 
 #endif

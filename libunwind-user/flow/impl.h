@@ -144,7 +144,7 @@ struct flow_queue {
 };
 
 struct flow {
-	struct gen_rows *r;
+	struct rows *r;
 	const struct flow_arch *arch;
 	void *decoder;
 
@@ -169,7 +169,7 @@ struct flow {
 	uint32_t nr_jumps, room_jumps, next_jump;
 	uint32_t *taken;	/* addresses taken, from text.start on */
 	uint32_t nr_taken, room_taken;
-	struct gen_range array[3];	/* of functions to run at start and end */
+	struct image_range array[3];	/* of functions to run at start and end */
 	unsigned int nr_arrays;
 	bool bare;		/* nearly all of the code is in gaps */
 	uint64_t steps;

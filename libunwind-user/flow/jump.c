@@ -7,7 +7,6 @@
  * entry is believed: other things follow the end of a table. Other indirect jumps are not followed;
  * most of them call a function at the end of another.
  */
-#include <string.h>
 
 #include "impl.h"
 

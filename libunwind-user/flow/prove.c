@@ -52,14 +52,14 @@
 
 /* Backward jumps in a row that a proof may have to pass; more are for input made to be slow. */
 #define MAX_ROUNDS	64
-/* What is proved lets functions return for sure, and so on up the calls. */
+/* A proof makes functions return for sure, and then their callers. */
 #define MAX_RISES	32
 
 #define ALL	UINT8_MAX
-/* What a return proves */
+/* The claims that a return proves */
 #define LEFT	(FLOW_SP | FLOW_FP | FLOW_RA)
 
-/* Of what is the value in SP, or in FP, behind the instruction? */
+/* Which claim is the value of SP, or of FP, after the instruction? */
 static unsigned int source_of_sp(const struct flow_op *op)
 {
 	if (op->flags & FLOW_LOADS_SP)
@@ -102,9 +102,9 @@ static unsigned int keep_claims(const struct flow_arch *arch, const struct flow_
 }
 
 /*
- * The claims of @s, in front of @op, that are proved by those @proved of the state behind it. What
- * was read back proves its slot if it is known where that is: by the other claims, or because the
- * ABI has one place for it.
+ * The claims of @s, before @op, that follow from the claims @proved of the state after it. A value
+ * that was read back proves its slot if the place of the slot is known: from other claims, or
+ * because the ABI has one place for it.
  */
 static unsigned int hand_back_proof(const struct flow_arch *arch, const struct flow_state *s,
 				    const struct flow_op *op, unsigned int proved)
@@ -127,7 +127,7 @@ static unsigned int hand_back_proof(const struct flow_arch *arch, const struct f
 		of |= base;
 	if (!(of & base))
 		of &= ~loaded;
-	/* what was stored here was the register's */
+	/* a claim on a slot that was stored here was a claim on the register */
 	if (proved & FLOW_SLOT)
 		of |= s->saved ? FLOW_SLOT : of & base ? FLOW_FP : 0;
 	if (proved & FLOW_RA_SLOT)
@@ -138,8 +138,8 @@ static unsigned int hand_back_proof(const struct flow_arch *arch, const struct f
 }
 
 /*
- * A jump to who knows where, with the return address in its register as on entry: behind a call it
- * is there only if it was read back from where a function had saved it. So .init of s390x ends.
+ * A jump to an unknown place, with the return address in its register as on entry. After a call, it
+ * is there only if the function read it back from where it had saved it. .init of s390x ends so.
  */
 static bool ends_restored(struct flow *f, const struct flow_node *n)
 {
@@ -168,7 +168,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 	return flow_is_sigreturn(f, n);
 }
 
-/* What is known at @pc, outside of the gaps, of code that goes on there with @s? */
+/* Which claims hold at @pc, outside of the gaps, for code that continues there with @s? */
 static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct flow_state *s)
 {
 	const struct cfi_state *row = rows_at(f->r, pc);
@@ -180,8 +180,8 @@ static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct flo
 }
 
 /*
- * Does a proof go through what may not be? See above. What has no caller has no frame to be wrong
- * of.
+ * May a proof pass an edge that may not exist? See above. Code without a caller has no frame that
+ * could be wrong.
  */
 static bool may_prove_back(const struct flow *f, const struct flow_node *n,
 			   const struct flow_edge *e)
@@ -227,7 +227,7 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 	n->proved |= hand_back_proof(f->arch, &n->state, &n->op, proved);
 }
 
-/* What is proved by the instruction itself? */
+/* Which claims does the instruction itself prove? */
 static unsigned int proved_here(struct flow *f, const struct flow_node *n)
 {
 	if (flow_ends_frames(&n->state, &n->op))
@@ -287,7 +287,7 @@ static int prove_nodes(struct flow *f)
 
 	if (!unsure)
 		return -ENOMEM;
-	/* what is disproved first, since it spoils proofs */
+	/* first disprove claims, since wrong claims spoil proofs */
 	for (round = 0; round < MAX_ROUNDS && again; round++) {
 		again = false;
 		for (i = 0; i < nr; i++) {

@@ -57,7 +57,7 @@ static void note_store(struct flow_state *s, int64_t at, unsigned int size)
 		lose_sp_slot(s);
 }
 
-/* What is below SP was popped, and is needed no more if the register is what it was. */
+/* Values below SP were popped. Their slots do not matter if the register has its old value. */
 static void drop_popped(const struct flow_arch *arch, struct flow_state *s)
 {
 	int32_t below = arch->callee_area - s->sp;
@@ -172,7 +172,7 @@ static void load_regs(const struct flow_arch *arch, struct flow_state *s, const 
 		lose_sp(s);
 }
 
-/* What was saved before is not what the register has then. */
+/* A value that was saved before differs from the register after signing. */
 static void sign_ra(struct flow_state *s, bool mangled)
 {
 	if (!s->ra_there || s->mangled == mangled)
@@ -331,7 +331,7 @@ bool flow_same(const struct flow_state *a, const struct flow_state *b)
 	    a->slot != b->slot || a->ra_saved != b->ra_saved || a->ra_slot != b->ra_slot ||
 	    a->ra_there != b->ra_there || a->mangled != b->mangled)
 		return false;
-	/* what FP holds may differ, unless the caller's is in it, or it is needed for the CFA */
+	/* FP may differ, unless it holds the caller's value or the CFA counts from it */
 	return (a->saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp == b->fp);
 }
 
@@ -373,7 +373,7 @@ bool flow_row(const struct arch *arch, const struct flow_state *s, bool by_fp,
 		row->ra = (struct cfi_rule){ .how = CFI_UNDEF };
 		return true;
 	}
-	/* callers of others are not in the register */
+	/* in outer frames, the register no longer has the return address */
 	if (s->ra_saved && !(by_fp && s->ra_there))
 		row->ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->ra_slot };
 	if (s->sp_known && !(by_fp && s->fp_is == FLOW_FP_FRAME)) {
@@ -413,7 +413,7 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 	if (row->cfa.reg == arch->abi->reg_sp) {
 		s->sp_known = true;
 		s->sp = row->cfa.off;
-		/* Compilers go on saying where it was saved when it was popped */
+		/* After a pop, rows of compilers still say where FP was saved */
 		if (s->saved && s->sp == arch->flow->entered.sp &&
 		    s->slot < arch->flow->callee_area - s->sp)
 			lose_slot(s);
@@ -442,7 +442,7 @@ bool flow_contradicts(const struct arch *arch, const struct flow_state *s,
 {
 	if (s->unknown || s->outermost || row->cfa.how != CFI_REG)
 		return false;
-	/* who starts a thread goes to code that has no caller, see walk.c */
+	/* the start of a thread enters code that has no caller, see walk.c */
 	if (row->ra.how != CFI_AT_CFA && (!arch->flow->link || row->ra.how != CFI_SAME))
 		return false;
 	if (arch->flow->link && ra_contradicts(s, row))
@@ -460,7 +460,7 @@ unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *
 		return 0;
 	if (s->outermost)
 		return UINT8_MAX;
-	/* without a register for it, the return address is where the CFA says */
+	/* without a link register, the CFA says where the return address is */
 	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != FLOW_FP_OTHER ? FLOW_FP : 0) |
 	       (s->saved ? FLOW_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
 	       (s->sp_saved ? FLOW_SP_SLOT : 0) | (s->ra_saved && arch->link ? FLOW_RA_SLOT : 0);

@@ -18,7 +18,6 @@
  *	  with two words more on the stack.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "impl.h"
 
@@ -177,7 +176,7 @@ static void is_bad(struct flow *f, struct flow_func *func)
 static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struct flow_gap *gap,
 			 const struct flow_state *state, uint32_t func, bool sure)
 {
-	uint32_t max = f->r->img->flags & GEN_DROPS ? MAX_NODES_TEST : MAX_NODES;
+	uint32_t max = f->r->img->flags & ROWS_DROPS ? MAX_NODES_TEST : MAX_NODES;
 	uint32_t n = f->nr_nodes;
 	struct flow_node *node;
 
@@ -217,7 +216,7 @@ void flow_is_sure(struct flow *f, uint32_t node)
 	queue_node(f, node);
 }
 
-/* A node is reached once more. What is sure replaces what is not, and not the other way round. */
+/* Another path reaches the node. A sure state replaces an unsure state, not the other way round. */
 static void reach_node(struct flow *f, uint32_t n, const struct flow_state *s, uint32_t func,
 		       bool sure)
 {
@@ -352,12 +351,12 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 	    (f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
 	     (e->state.outermost && flow_is_padding(f, e->pc)) || flow_begins(f, e->pc)))
 		return;
-	/* nobody called that, but it is written as if somebody had */
+	/* no call leads there, but the code looks like that of a called function */
 	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && flow_begins(f, e->pc))
 		return;
 	to = f->node_of[byte] - 1;
 	if (!f->node_of[byte]) {
-		/* perhaps another function: it is this one if it gets back to it */
+		/* it may be another function, or this one if it gets back to this one */
 		to = e->kind == FLOW_EDGE_MAYBE ? add_func(f) : f->node[from].func;
 		if (to == FLOW_NO_FUNC)
 			return;
@@ -375,7 +374,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 	if (f->node[to].prev != from)
 		f->node[to].prev = FLOW_NO_NODE;
 	if (!sure) {
-		/* what becomes of the other function is not followed from here */
+		/* the walk does not follow the other function from here */
 		learn_fact(f, func, &func->returns);
 	}
 	reach_node(f, to, &e->state, f->node[from].func, sure);
@@ -472,7 +471,7 @@ static bool find_tables(struct flow *f)
 
 bool flow_is_too_much(const struct flow *f)
 {
-	return f->steps > (f->r->img->flags & GEN_DROPS ? MAX_STEPS_TEST : MAX_STEPS);
+	return f->steps > (f->r->img->flags & ROWS_DROPS ? MAX_STEPS_TEST : MAX_STEPS);
 }
 
 int flow_walk(struct flow *f)

@@ -41,9 +41,9 @@ struct check_byte {
 	bool bad;			/* its row says another thing */
 };
 
-struct check {
-	struct gen_rows *r;
-	struct gen_fde *fde;
+struct row_check {
+	struct rows *r;
+	struct rows_fde *fde;
 	const struct flow_arch *arch;
 	void *decoder;
 	uint64_t budget;		/* bytes to follow; more are for input made to be slow */
@@ -54,9 +54,9 @@ struct check {
 	bool any_bad;
 };
 
-static const struct cfi_state *row_at(const struct check *c, uint32_t at)
+static const struct cfi_state *row_at(const struct row_check *c, uint32_t at)
 {
-	const struct gen_row *row = &c->r->raw[c->fde->row];
+	const struct rows_row *row = &c->r->raw[c->fde->row];
 	uint32_t low = 0, high = c->fde->nr_rows, mid;
 
 	while (high - low > 1) {
@@ -70,7 +70,7 @@ static const struct cfi_state *row_at(const struct check *c, uint32_t at)
 }
 
 /* CFA - SP as the row has it; false if it counts from another register, or is for no caller */
-static bool sp_of(const struct check *c, const struct cfi_state *s, int32_t *sp)
+static bool sp_of(const struct row_check *c, const struct cfi_state *s, int32_t *sp)
 {
 	if (s->cfa.how != CFI_REG || s->cfa.reg != c->r->arch->abi->reg_sp || s->flags ||
 	    s->ra.how == CFI_UNDEF)
@@ -81,7 +81,7 @@ static bool sp_of(const struct check *c, const struct cfi_state *s, int32_t *sp)
 
 /* -------------------------------- following ------------------------------ */
 
-static void set_bad(struct check *c, uint32_t at)
+static void set_bad(struct row_check *c, uint32_t at)
 {
 	uint32_t end = at + (c->byte[at].len ? c->byte[at].len : 1);
 
@@ -91,7 +91,7 @@ static void set_bad(struct check *c, uint32_t at)
 }
 
 /* Code at @to is reached from @from with @sp. @sure: from the start of the function. */
-static void reach_byte(struct check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
+static void reach_byte(struct row_check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
 {
 	struct check_byte *b = &c->byte[to];
 
@@ -106,8 +106,9 @@ static void reach_byte(struct check *c, uint32_t from, uint32_t to, int32_t sp, 
 	}
 }
 
-/* What an instruction adds to CFA - SP; false if that is not known */
-static bool effect_of(const struct check *c, uint32_t at, const struct flow_op *op, int32_t *bytes)
+/* The bytes that an instruction adds to CFA - SP; false if they are not known */
+static bool effect_of(const struct row_check *c, uint32_t at, const struct flow_op *op,
+		      int32_t *bytes)
 {
 	if (c->r->arch->pushes(c->code + at, c->size - at, bytes))
 		return true;
@@ -128,7 +129,7 @@ static bool effect_of(const struct check *c, uint32_t at, const struct flow_op *
 	}
 }
 
-static void reach_next(struct check *c, uint32_t at, const struct flow_op *op, bool sure)
+static void reach_next(struct row_check *c, uint32_t at, const struct flow_op *op, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start, to = op->target - base;
 	const struct check_byte *b = &c->byte[at];
@@ -161,15 +162,15 @@ static void reach_next(struct check *c, uint32_t at, const struct flow_op *op, b
 	if (next >= c->size)
 		return;
 	/*
-	 * Behind a call that does not return, and behind the nop that C++ has in front of landing
-	 * pads, there is other code.
+	 * Other code follows a call that does not return, and the nop that C++ has before landing
+	 * pads.
 	 */
 	if ((call || !at) && sp_of(c, row_at(c, next), &there) && there != sp && !bytes)
 		return;
 	reach_byte(c, at, next, sp, sure);
 }
 
-static void follow_code(struct check *c, bool sure)
+static void follow_code(struct row_check *c, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
 	struct flow_op op;
@@ -194,9 +195,9 @@ static bool goes_on(const struct flow_op *op)
 	       op->next == FLOW_CALL_ANY || op->next == FLOW_CALL_POINTER;
 }
 
-/* Does row @b say no more than that the instruction behind @a has pushed these bytes? */
-static bool counts_on(const struct check *c, const struct cfi_state *a, const struct cfi_state *b,
-		      int32_t bytes)
+/* Does row @b only say that the instruction after @a has pushed these bytes? */
+static bool counts_on(const struct row_check *c, const struct cfi_state *a,
+		      const struct cfi_state *b, int32_t bytes)
 {
 	int32_t from, to;
 
@@ -208,7 +209,7 @@ static bool counts_on(const struct check *c, const struct cfi_state *a, const st
  * count on from it, or nothing comes any more, a CFA by SP is that of before. In a function with
  * one row SP stays lost wherever that goes.
  */
-static void follow_lost(struct check *c, uint32_t at)
+static void follow_lost(struct row_check *c, uint32_t at)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
 	const struct cfi_state *before = row_at(c, at - 1), *row;
@@ -234,8 +235,8 @@ static void follow_lost(struct check *c, uint32_t at)
 	}
 }
 
-/* What nothing is seen to lead to, a jump by a table say, in ascending order */
-static void follow_rest(struct check *c)
+/* Code that no known jump leads to, only a jump table for instance, in ascending order */
+static void follow_rest(struct row_check *c)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
 	struct flow_op op;
@@ -262,13 +263,13 @@ static void follow_rest(struct check *c)
 
 /* --------------------------------- rows ---------------------------------- */
 
-/* The rows of the function once more, with holes. They come behind those of all others. */
-static int put_holes(struct check *c)
+/* The rows of the function again, with holes, after the rows of all other functions */
+static int put_holes(struct row_check *c)
 {
 	static const struct cfi_state hole = {
-		.cfa = { .how = CFI_BAD, .off = GEN_CAUSE_CODE },
+		.cfa = { .how = CFI_BAD, .off = STATS_CAUSE_CODE },
 	};
-	struct gen_fde fde = *c->fde;
+	struct rows_fde fde = *c->fde;
 	struct cfi_state state;
 	uint32_t i, at, end;
 	bool bad;
@@ -277,7 +278,7 @@ static int put_holes(struct check *c)
 	fde.row = c->r->nr_raw;
 	fde.nr_rows = 0;
 	for (i = 0; i < c->fde->nr_rows; i++) {
-		struct gen_row row = c->r->raw[c->fde->row + i];
+		struct rows_row row = c->r->raw[c->fde->row + i];
 
 		end = i + 1 < c->fde->nr_rows ? c->r->raw[c->fde->row + i + 1].start : fde.end;
 		state = c->r->state[row.state];
@@ -294,7 +295,7 @@ static int put_holes(struct check *c)
 	return 0;
 }
 
-static bool make_room(struct check *c)
+static bool make_room(struct row_check *c)
 {
 	if (c->room < c->size) {
 		free(c->code);
@@ -311,7 +312,7 @@ static bool make_room(struct check *c)
 }
 
 /* Returns whether the code contradicts a row, or a negative errno. */
-static int check_function(struct check *c, struct gen_fde *fde)
+static int check_function(struct row_check *c, struct rows_fde *fde)
 {
 	uint32_t at;
 	int32_t sp;
@@ -348,19 +349,19 @@ static int check_function(struct check *c, struct gen_fde *fde)
 
 /* At FDEs, in ascending order */
 struct look {
-	const struct gen_fde *last;	/* the one that was looked at, unless others overlap it, */
-	struct gen_fde before;		/* and as it was then */
+	const struct rows_fde *last;	/* the one that was looked at, unless others overlap it, */
+	struct rows_fde before;		/* and as it was then */
 	uint32_t reach;
 };
 
-static bool begins_otherwise(struct check *c)
+static bool begins_otherwise(struct row_check *c)
 {
-	const struct gen_row *row = &c->r->raw[c->fde->row], *last = row + c->fde->nr_rows - 1;
+	const struct rows_row *row = &c->r->raw[c->fde->row], *last = row + c->fde->nr_rows - 1;
 	uint32_t size = c->fde->end - c->fde->start, at = 0, n, i;
 	int32_t sp, bytes, there;
 	const uint8_t *code;
 
-	/* who has written down one instruction at the start has thought of the others */
+	/* an author who described the first instruction also described the others */
 	if (row < last && row[1].start - row->start <= MAX_FIRST_ROW)
 		return false;
 	if (!sp_of(c, &c->r->state[row->state], &sp))
@@ -385,7 +386,7 @@ static bool begins_otherwise(struct check *c)
 	return false;
 }
 
-static bool ends_otherwise(struct check *c)
+static bool ends_otherwise(struct row_check *c)
 {
 	uint32_t size = c->fde->end - c->fde->start, last, len;
 	int32_t off, sp, there;
@@ -406,9 +407,9 @@ static bool ends_otherwise(struct check *c)
  * Does this FDE need no look? Of several that overlap, the first one has rows up to there, and of
  * those that are alike the others get what it got. Each look can read code from another place.
  */
-static bool is_settled(struct check *c, uint32_t i, struct look *look)
+static bool is_settled(struct row_check *c, uint32_t i, struct look *look)
 {
-	struct gen_fde *fde = &c->r->fde[i];
+	struct rows_fde *fde = &c->r->fde[i];
 
 	if (fde->start >= look->reach) {
 		look->last = fde;
@@ -428,7 +429,7 @@ static bool is_settled(struct check *c, uint32_t i, struct look *look)
 }
 
 /* Look at what is in front of an FDE, too: code is read once for both. */
-static void find_padding(struct gen_rows *r, struct gen_fde *fde, uint32_t *reach)
+static void find_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 {
 	if (fde->start > *reach && rows_is_padding(r, *reach, fde->start))
 		fde->padded = *reach;
@@ -436,9 +437,9 @@ static void find_padding(struct gen_rows *r, struct gen_fde *fde, uint32_t *reac
 		*reach = fde->end;
 }
 
-int rows_check(struct gen_rows *r)
+int gen_check(struct rows *r)
 {
-	struct check c = { .r = r, .arch = r->arch->flow };
+	struct row_check c = { .r = r, .arch = r->arch->flow };
 	uint32_t i, nr = r->nr_fdes, in_front = 0, padded = 0;
 	bool all = false, begins, ends;
 	struct look look;
@@ -447,7 +448,7 @@ int rows_check(struct gen_rows *r)
 	if (!r->arch->pushes)
 		return 0;
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
-	/* once more those in front of the one that tells */
+	/* repeat for the FDEs before the FDE that showed it */
 	for (; nr && ret >= 0; nr = in_front, in_front = 0) {
 		look = (struct look){ .last = NULL };
 		for (i = 0; i < nr && ret >= 0; i++) {

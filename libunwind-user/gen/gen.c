@@ -12,7 +12,7 @@
 #include "libunwind-user/flow/flow.h"
 
 /* As much of .eh_frame as there is; a file can be shorter than its headers say. */
-static int read_eh_frame(struct gen_image *img, uint8_t **data, size_t *size)
+static int read_eh_frame(struct image *img, uint8_t **data, size_t *size)
 {
 	uint64_t len = img->eh_frame.end - img->eh_frame.start;
 	int ret;
@@ -36,8 +36,8 @@ static int read_eh_frame(struct gen_image *img, uint8_t **data, size_t *size)
 	return 0;
 }
 
-static int read_rows(struct gen_image *img, const struct arch *arch, struct gen_rows *rows,
-		     struct gen_stats *stats)
+static int read_rows(struct image *img, const struct arch *arch, struct rows *rows,
+		     struct stats *stats)
 {
 	struct cfi_section sec = image_cfi(img, arch);
 	struct cfi_stats cfi;
@@ -45,7 +45,7 @@ static int read_rows(struct gen_image *img, const struct arch *arch, struct gen_
 	unsigned int i;
 	int ret;
 
-	if (img->flags & GEN_NO_CFI)
+	if (img->flags & ROWS_NO_CFI)
 		return 0;
 	ret = read_eh_frame(img, &data, &sec.size);
 	if (ret)
@@ -61,7 +61,7 @@ static int read_rows(struct gen_image *img, const struct arch *arch, struct gen_
 	return ret;
 }
 
-static void count_text(const struct gen_image *img, struct gen_stats *stats)
+static void count_text(const struct image *img, struct stats *stats)
 {
 	unsigned int i;
 
@@ -70,7 +70,7 @@ static void count_text(const struct gen_image *img, struct gen_stats *stats)
 }
 
 /* Rows for what .eh_frame leaves out; then all of them in one list. */
-static int finish_rows(struct gen_rows *rows)
+static int finish_rows(struct rows *rows)
 {
 	uint32_t nr_fdes;
 	int ret;
@@ -79,19 +79,19 @@ static int finish_rows(struct gen_rows *rows)
 	if (!ret)
 		ret = rows_add_plts(rows);
 	if (!ret)
-		ret = rows_check(rows);
+		ret = gen_check(rows);
 	nr_fdes = rows->nr_fdes;
 	if (!ret)
 		ret = flow_add(rows);
 	if (!ret && nr_fdes != rows->nr_fdes)
 		ret = rows_sort(rows);
-	return ret ? ret : rows_list(rows);
+	return ret ? ret : gen_list(rows);
 }
 
-static int generate_table(struct gen_image *img, struct gen_table *table)
+static int generate_table(struct image *img, struct gen_table *table)
 {
 	const struct arch *arch;
-	struct gen_rows rows;
+	struct rows rows;
 	int ret;
 
 	memset(table, 0, sizeof(*table));
@@ -117,7 +117,7 @@ static int generate_table(struct gen_image *img, struct gen_table *table)
 	if (!ret)
 		ret = finish_rows(&rows);
 	/* stubs alone are not worth a table */
-	if (!ret && !table->stats.nr_fdes && !(img->flags & GEN_NO_CFI) &&
+	if (!ret && !table->stats.nr_fdes && !(img->flags & ROWS_NO_CFI) &&
 	    (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
 		ret = -ENODATA;
 	if (!ret)
@@ -137,7 +137,7 @@ int gen_from_fd(int fd, struct gen_table *table)
 
 int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table)
 {
-	struct gen_image img = { .fd = fd, .flags = flags };
+	struct image img = { .fd = fd, .flags = flags };
 
 	memset(table, 0, sizeof(*table));
 	if (fd < 0)
@@ -148,13 +148,25 @@ int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table)
 int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
 		    uint64_t *bias)
 {
-	struct gen_image img = { .fd = -1, .read = read, .ctx = ctx, .addr = addr };
+	struct image img = { .fd = -1, .read = read, .ctx = ctx, .addr = addr };
 	int ret;
 
 	ret = generate_table(&img, table);
 	if (bias)
 		*bias = img.bias;
 	return ret;
+}
+
+static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	(void)ctx;
+	memcpy(to, (const void *)(uintptr_t)addr, len);
+	return 0;
+}
+
+int gen_from_own_memory(uint64_t addr, struct gen_table *table, uint64_t *bias)
+{
+	return gen_from_memory(read_own, NULL, addr, table, bias);
 }
 
 int gen_open(const struct gen_table *table, struct sframe_table *reader)

@@ -50,7 +50,7 @@ struct gen_table {
 	size_t size;
 	uint64_t base;
 	uint64_t text_start, text_size;
-	struct gen_stats stats;
+	struct stats stats;
 };
 
 /*
@@ -81,6 +81,9 @@ typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
  */
 int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
 		    uint64_t *bias);
+
+/* The same for an image in the memory of this process, which must not go away meanwhile */
+int gen_from_own_memory(uint64_t addr, struct gen_table *table, uint64_t *bias);
 
 /*
  * Open a table for reading, after it was made: @reader points into the table, and uses addresses of

@@ -17,21 +17,21 @@
 #include "gen.h"
 #include "libunwind-user/rows/rows.h"
 
-/* gen_from_fd() for tests: @flags are GEN_NO_FLOW and the like. */
+/* gen_from_fd() for tests: @flags are ROWS_NO_FLOW and the like. */
 int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
 
 /* ------------------------------ check.c ------------------------------ */
 
 /* Turn rows of the sorted FDEs that cannot be right into holes. */
-int rows_check(struct gen_rows *r);
+int gen_check(struct rows *r);
 
 /* ------------------------------- list.c ------------------------------ */
 
 /* Make the list from the sorted FDEs: resolve overlaps, fill padding. */
-int rows_list(struct gen_rows *r);
+int gen_list(struct rows *r);
 
 /* ------------------------------- pack.c ------------------------------ */
 
-int pack_rows(struct gen_rows *r, struct gen_table *table);
+int pack_rows(struct rows *r, struct gen_table *table);
 
 #endif

@@ -18,22 +18,21 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "impl.h"
 
 /* Undo rows from @start on. */
-static void cut_rows(struct gen_rows *r, uint32_t start)
+static void cut_rows(struct rows *r, uint32_t start)
 {
 	while (r->nr_rows && r->row[r->nr_rows - 1].start >= start)
 		r->nr_rows--;
 }
 
 /* Room for @nr rows, which is all there will be in most files, or for some more */
-static int grow_rows(struct gen_rows *r, uint64_t nr)
+static int grow_rows(struct rows *r, uint64_t nr)
 {
 	uint64_t room = nr > r->room_rows ? nr : 2ull * r->room_rows;
-	struct gen_row *row;
+	struct rows_row *row;
 	uint8_t *is_start;
 
 	if (room > UINT32_MAX)
@@ -50,16 +49,16 @@ static int grow_rows(struct gen_rows *r, uint64_t nr)
 	return 0;
 }
 
-static inline int put_row(struct gen_rows *r, uint32_t start, uint32_t state, bool is_start)
+static inline int put_row(struct rows *r, uint32_t start, uint32_t state, bool is_start)
 {
-	struct gen_row *row = r->row + r->nr_rows;
+	struct rows_row *row = r->row + r->nr_rows;
 	int ret;
 
 	if (r->nr_rows && row[-1].start == start) {
 		r->nr_rows--;
 		row--;
 	}
-	if (r->nr_rows && row[-1].state == state && (!is_start || state < GEN_FIRST))
+	if (r->nr_rows && row[-1].state == state && (!is_start || state < ROWS_FIRST))
 		return 0;
 	if (r->nr_rows == r->room_rows) {
 		ret = grow_rows(r, 0);
@@ -67,32 +66,32 @@ static inline int put_row(struct gen_rows *r, uint32_t start, uint32_t state, bo
 			return ret;
 		row = r->row + r->nr_rows;
 	}
-	*row = (struct gen_row){ .start = start, .state = state };
+	*row = (struct rows_row){ .start = start, .state = state };
 	r->is_start[r->nr_rows++] = is_start;
 	return 0;
 }
 
-static void count_hole(struct gen_rows *r, unsigned int cause, uint32_t start, uint32_t end)
+static void count_hole(struct rows *r, unsigned int cause, uint32_t start, uint32_t end)
 {
 	r->stats->hole[cause].nr++;
 	r->stats->hole[cause].bytes += end - start;
 }
 
 /* The number of the state as rows have it: holes are all alike. */
-static uint32_t state_in_row(struct gen_rows *r, const struct gen_fde *fde, uint32_t i)
+static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_t i)
 {
-	const struct gen_row *raw = &r->raw[fde->row + i];
+	const struct rows_row *raw = &r->raw[fde->row + i];
 	uint32_t end = i + 1 < fde->nr_rows ? raw[1].start : fde->end;
-	const struct gen_code *code = &r->code[raw->state];
+	const struct rows_code *code = &r->code[raw->state];
 
 	if (code->cause) {
 		count_hole(r, code->cause, raw->start, end);
-		return GEN_HOLE;
+		return ROWS_HOLE;
 	}
-	/* the rule counts from multiples of 16, PC type MASK from the start of the function */
+	/* the rule counts from multiples of 16, but PC type MASK from the start of the function */
 	if (code->plt && ((r->img->text.start + raw->start) & 15)) {
-		count_hole(r, GEN_CAUSE_PLT, raw->start, end);
-		return GEN_HOLE;
+		count_hole(r, STATS_CAUSE_PLT, raw->start, end);
+		return ROWS_HOLE;
 	}
 	return raw->state;
 }
@@ -103,7 +102,7 @@ static uint32_t state_in_row(struct gen_rows *r, const struct gen_fde *fde, uint
  * @outermost: nothing calls it, which must be known: to say so of what has callers ends their
  * stacks there.
  */
-static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde, bool *outermost)
+static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *outermost)
 {
 	size_t len = fde->end - fde->start;
 	const struct cfi_rule *cfa;
@@ -125,7 +124,7 @@ static uint32_t end_of_stack(struct gen_rows *r, const struct gen_fde *fde, bool
 }
 
 /* As a return address it is looked up at the byte before it, where .eh_frame has nothing. */
-static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
+static int put_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
 	uint32_t n = rows_number(r, &outermost), start = fde->start;
@@ -138,18 +137,18 @@ static int put_outermost(struct gen_rows *r, const struct gen_fde *fde, uint32_t
 		start = gap_start;
 	}
 	ret = put_row(r, start, n, true);
-	return ret ? ret : put_row(r, fde->end, GEN_NONE, false);
+	return ret ? ret : put_row(r, fde->end, ROWS_NONE, false);
 }
 
 /* [start, end), after which nothing is known */
-static int put_hole(struct gen_rows *r, uint32_t start, uint32_t end)
+static int put_hole(struct rows *r, uint32_t start, uint32_t end)
 {
-	int ret = start < end ? put_row(r, start, GEN_HOLE, false) : 0;
+	int ret = start < end ? put_row(r, start, ROWS_HOLE, false) : 0;
 
-	return ret ? ret : put_row(r, end, GEN_NONE, false);
+	return ret ? ret : put_row(r, end, ROWS_NONE, false);
 }
 
-static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_start)
+static int put_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	uint32_t i, state, start, end;
 	bool outermost;
@@ -159,7 +158,7 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 	if (outermost)
 		return put_outermost(r, fde, gap_start);
 	if (sig_is_unknown(r, fde)) {
-		count_hole(r, GEN_CAUSE_SIGNAL, fde->start, fde->end);
+		count_hole(r, STATS_CAUSE_SIGNAL, fde->start, fde->end);
 		return put_hole(r, fde->start, fde->end);
 	}
 	if (end < fde->end)
@@ -169,7 +168,7 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);
-		if (!i && state != GEN_HOLE && gap_start < start && !r->code[state].plt &&
+		if (!i && state != ROWS_HOLE && gap_start < start && !r->code[state].plt &&
 		    !r->code[state].signal &&
 		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
@@ -184,16 +183,16 @@ static int put_fde(struct gen_rows *r, const struct gen_fde *fde, uint32_t gap_s
 	return put_hole(r, end, fde->end);
 }
 
-int rows_list(struct gen_rows *r)
+int gen_list(struct rows *r)
 {
-	const struct gen_fde *fde, *last = NULL;
+	const struct rows_fde *fde, *last = NULL;
 	uint32_t i, next, reach = 0;
 	int ret;
 
-	/* padding in front of an FDE, and what follows it */
+	/* an FDE also has padding before it, and a row after it */
 	ret = grow_rows(r, r->nr_raw + 3ull * r->nr_fdes + 1);
 	if (!ret)
-		ret = put_row(r, 0, GEN_NONE, false);
+		ret = put_row(r, 0, ROWS_NONE, false);
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;
@@ -202,16 +201,16 @@ int rows_list(struct gen_rows *r)
 		if (fde->start < reach) {
 			if (fde->end > reach)
 				reach = fde->end;
-			count_hole(r, GEN_CAUSE_OVERLAP, fde->start, reach);
+			count_hole(r, STATS_CAUSE_OVERLAP, fde->start, reach);
 			cut_rows(r, fde->start);
 			ret = put_hole(r, fde->start, reach);
-			/* nothing more can equal what is no longer in the list */
+			/* the last FDE is no longer in the list, so no FDE can equal it */
 			last = NULL;
 			continue;
 		}
 		for (next = i + 1; next < r->nr_fdes && rows_same_fde(r, fde, &r->fde[next]); )
 			next++;
-		/* padding in front of what is disputed is, too */
+		/* padding before disputed code is disputed, too */
 		if (!last || (next < r->nr_fdes && r->fde[next].start == fde->start))
 			reach = fde->start;
 		ret = put_fde(r, fde, reach);

@@ -27,13 +27,13 @@
 
 /* -------------------------------- pieces --------------------------------- */
 
-static enum piece_kind kind_of(const struct gen_rows *r, uint32_t row)
+static enum piece_kind kind_of(const struct rows *r, uint32_t row)
 {
-	const struct gen_code *code = &r->code[r->row[row].state];
+	const struct rows_code *code = &r->code[r->row[row].state];
 
-	if (r->row[row].state == GEN_NONE)
+	if (r->row[row].state == ROWS_NONE)
 		return PIECE_NONE;
-	if (r->row[row].state == GEN_HOLE)
+	if (r->row[row].state == ROWS_HOLE)
 		return PIECE_HOLE;
 	if (code->plt)
 		return PIECE_PLT;
@@ -54,12 +54,12 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 }
 
 /*
- * An FRE as a number, for sums that tell blocks apart: sum = sum * BASE + number. The starts in
- * them are taken off later, where it is known what they count from.
+ * An FRE as a number, for sums that differ between blocks: sum = sum * BASE + number. The starts in
+ * them are subtracted later, when their base is known.
  */
 #define BASE	0xbf58476d1ce4e5b9ULL
 
-static uint64_t fre_number(const struct gen_row *row)
+static uint64_t fre_number(const struct rows_row *row)
 {
 	return (row->state + 1) * 0x9e3779b97f4a7c15ULL + row->start;
 }
@@ -68,8 +68,8 @@ static uint64_t fre_number(const struct gen_row *row)
 static void add_row(struct packer *p, uint32_t i)
 {
 	struct piece *piece = &p->piece[p->nr_pieces - 1];
-	const struct gen_row *row = &p->r->row[i];
-	const struct gen_code *code = &p->r->code[row->state];
+	const struct rows_row *row = &p->r->row[i];
+	const struct rows_code *code = &p->r->code[row->state];
 	bool like_last = i && row->state == row[-1].state;
 
 	if (i == piece->row) {
@@ -91,7 +91,7 @@ static void add_row(struct packer *p, uint32_t i)
 
 static int find_pieces(struct packer *p)
 {
-	const struct gen_rows *r = p->r;
+	const struct rows *r = p->r;
 	enum piece_kind kind, last = PIECE_PLT;
 	uint32_t i, start = 0;
 	bool flex, last_flex = false;
@@ -158,7 +158,7 @@ static uint32_t slot_of(struct packer *p, uint64_t hash64)
 	i = hash64 & (p->slots_size - 1);
 	for (n = 0; p->slot[i].hash && p->slot[i].hash != hash && n < MAX_PROBES; n++)
 		i = (i + 1) & (p->slots_size - 1);
-	/* at the limit: counted with another, which can cost bytes */
+	/* at the limit, two hashes share a count, which can cost bytes */
 	p->slot[i].hash = hash;
 	return i;
 }
@@ -317,7 +317,7 @@ static void count_taken(struct packer *p)
 	}
 }
 
-int pack_rows(struct gen_rows *r, struct gen_table *table)
+int pack_rows(struct rows *r, struct gen_table *table)
 {
 	struct packer p = { .r = r };
 	int ret;

@@ -66,7 +66,7 @@ struct block {
 };
 
 struct packer {
-	const struct gen_rows *r;
+	const struct rows *r;
 	struct piece *piece;		/* the last one has no rows */
 	uint32_t nr_pieces, room_pieces;
 	struct sums *sums;		/* nr_pieces + 1, as way is */

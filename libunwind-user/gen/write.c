@@ -21,31 +21,16 @@ static void put_number(uint8_t *to, uint64_t v, unsigned int size, bool big_endi
 		to[big_endian ? size - 1 - i : i] = v >> 8 * i;
 }
 
-static uint64_t hash_bytes(const uint8_t *p, size_t len)
-{
-	uint64_t h = len, v;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		memcpy(&v, p, 8);
-		h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 32;
-	}
-	for (v = 0; len; len--)
-		v = v << 8 | *p++;
-	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 32;
-}
-
 static bool same_block(const struct packer *p, uint64_t off, const uint8_t *block, size_t len)
 {
 	return off + len <= p->blocks_size && !memcmp(p->blocks + off, block, len);
 }
 
-/* The @len bytes written behind the blocks are one more: keep them, or use an equal one. */
+/* The @len bytes after the blocks are a new block: keep it, or use an equal block. */
 static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *off)
 {
 	const uint8_t *block = p->blocks + p->blocks_size;
-	uint32_t hash = hash_bytes(block, len);
+	uint32_t hash = hash_bytes(block, len, 0);
 	size_t pos;
 
 	for_each_hidx_near(&p->known, hash, pos, *off)
@@ -89,9 +74,9 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 {
 	uint32_t row = p->piece[piece].row, end = p->piece[next].row, i;
 	bool signal = p->piece[piece].kind == PIECE_SIGNAL;
-	const struct gen_rows *r = p->r;
+	const struct rows *r = p->r;
 	bool big_endian = r->arch->abi->big_endian, flex = false;
-	const struct gen_code *code;
+	const struct rows_code *code;
 	struct block b;
 	uint8_t *to;
 
@@ -115,7 +100,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 
 static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 {
-	const struct gen_code *code = &p->r->code[p->r->row[row].state];
+	const struct rows_code *code = &p->r->code[p->r->row[row].state];
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
@@ -154,7 +139,7 @@ static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t o
 
 int pack_write(struct packer *p)
 {
-	const struct gen_rows *r = p->r;
+	const struct rows *r = p->r;
 	uint64_t *covered = &r->stats->covered_bytes, *holes = &r->stats->hole_bytes;
 	uint32_t i, next, row, end, off;
 	int ret = 0;

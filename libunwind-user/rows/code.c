@@ -116,7 +116,7 @@ static bool default_words(const struct sframe_arch *abi, const struct cfi_state 
 }
 
 static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_state *s,
-			       struct gen_code *code)
+			       struct rows_code *code)
 {
 	int32_t word[SFRAME_FRE_MAX_WORDS];
 	bool is_control[SFRAME_FRE_MAX_WORDS];
@@ -127,22 +127,22 @@ static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_s
 	unsigned int nr = 0;
 
 	if (!cfa_word(abi, cfa.off, &cfa.off) || !encode_pair(&cfa, true, word, is_control, &nr))
-		return GEN_CAUSE_CFA;
+		return STATS_CAUSE_CFA;
 	if (!ra_default) {
 		if (!encode_pair(&s->ra, false, word, is_control, &nr))
-			return GEN_CAUSE_RA;
+			return STATS_CAUSE_RA;
 	} else if (s->fp.how != CFI_SAME) {
 		is_control[nr] = true;
 		word[nr++] = 0;
 	}
 	if (s->fp.how != CFI_SAME && !encode_pair(&s->fp, false, word, is_control, &nr))
-		return GEN_CAUSE_FP;
+		return STATS_CAUSE_FP;
 	code->flex_len = put_words(code->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
 				   abi->big_endian);
 	return 0;
 }
 
-void gen_encode(const struct arch *arch, const struct cfi_state *s, struct gen_code *code)
+void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows_code *code)
 {
 	const struct sframe_arch *abi = arch->abi;
 	int32_t word[3];
@@ -178,8 +178,8 @@ void gen_encode(const struct arch *arch, const struct cfi_state *s, struct gen_c
 	if (!code->plt) {
 		code->cause = encode_flexible(abi, s, code);
 	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + 8) - 8) {
-		/* a stub is simple, or it is not what ld writes */
-		code->cause = GEN_CAUSE_CFA;
+		/* ld writes simple rules for stubs, and no others */
+		code->cause = STATS_CAUSE_CFA;
 	} else {
 		word[0] += 8;
 		code->flex_len = put_words(code->flex, s->cfa.reg == abi->reg_sp, false, word, NULL,

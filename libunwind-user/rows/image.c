@@ -14,11 +14,9 @@
  * the sections.
  */
 #include <elf.h>
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rows.h"
@@ -49,21 +47,21 @@ static int pread_all(int fd, uint64_t off, void *to, size_t len)
 }
 
 /* By offset in the file. In memory that is true of what lies near the header. */
-static int read_file(struct gen_image *img, uint64_t off, void *to, size_t len)
+static int read_file(struct image *img, uint64_t off, void *to, size_t len)
 {
 	if (img->fd >= 0)
 		return pread_all(img->fd, off, to, len);
 	return img->read(img->ctx, img->addr + off, to, len);
 }
 
-int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len)
+int image_read_list(struct image *img, uint64_t off, void *to, size_t len)
 {
 	return read_file(img, off, to, len);
 }
 
-static const struct gen_load *load_of(const struct gen_image *img, uint64_t start, uint64_t end)
+static const struct image_load *load_of(const struct image *img, uint64_t start, uint64_t end)
 {
-	const struct gen_load *l;
+	const struct image_load *l;
 
 	for (l = img->load; l < img->load + img->nr_loads; l++) {
 		if (start >= l->vaddr && end >= start && end - l->vaddr <= l->size)
@@ -72,9 +70,9 @@ static const struct gen_load *load_of(const struct gen_image *img, uint64_t star
 	return NULL;
 }
 
-int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len)
+int image_read(struct image *img, uint64_t vaddr, void *to, size_t len)
 {
-	const struct gen_load *l = load_of(img, vaddr, vaddr + len);
+	const struct image_load *l = load_of(img, vaddr, vaddr + len);
 
 	if (!l)
 		return -EFAULT;
@@ -83,16 +81,16 @@ int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len)
 	return img->read(img->ctx, vaddr + img->bias, to, len);
 }
 
-bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end)
+bool image_is_code(const struct image *img, uint64_t start, uint64_t end)
 {
-	const struct gen_load *l = load_of(img, start, end);
+	const struct image_load *l = load_of(img, start, end);
 
 	return l && l->exec;
 }
 
-const uint8_t *image_move(struct gen_image *img, uint64_t vaddr, size_t len)
+const uint8_t *image_move(struct image *img, uint64_t vaddr, size_t len)
 {
-	const struct gen_load *l = load_of(img, vaddr, vaddr + len);
+	const struct image_load *l = load_of(img, vaddr, vaddr + len);
 	uint64_t left;
 
 	if (!l || !l->exec || len > IMAGE_MAX_CODE)
@@ -119,7 +117,7 @@ const uint8_t *image_move(struct gen_image *img, uint64_t vaddr, size_t len)
 	return img->window;
 }
 
-bool image_in_code(const struct gen_image *img, uint64_t start, uint64_t end)
+bool image_in_code(const struct image *img, uint64_t start, uint64_t end)
 {
 	unsigned int i;
 
@@ -132,17 +130,17 @@ bool image_in_code(const struct gen_image *img, uint64_t start, uint64_t end)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct gen_range *x = a, *y = b;
+	const struct image_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void sort_code(struct gen_image *img)
+static void sort_code(struct image *img)
 {
 	qsort(img->code, img->nr_code, sizeof(*img->code), by_start);
 }
 
-void image_distrust_sections(struct gen_image *img)
+void image_distrust_sections(struct image *img)
 {
 	unsigned int i;
 
@@ -150,13 +148,13 @@ void image_distrust_sections(struct gen_image *img)
 	img->nr_code = 0;
 	for (i = 0; i < img->nr_loads; i++) {
 		if (img->load[i].exec)
-			img->code[img->nr_code++] = (struct gen_range){
+			img->code[img->nr_code++] = (struct image_range){
 				img->load[i].vaddr, img->load[i].vaddr + img->load[i].size };
 	}
 	sort_code(img);
 }
 
-static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
+static int read_header(struct image *img, Elf64_Ehdr *ehdr)
 {
 	int ret = read_file(img, 0, ehdr, sizeof(*ehdr));
 
@@ -181,9 +179,9 @@ static int read_header(struct gen_image *img, Elf64_Ehdr *ehdr)
 	}
 }
 
-static int add_load(struct gen_image *img, const Elf64_Phdr *ph)
+static int add_load(struct image *img, const Elf64_Phdr *ph)
 {
-	struct gen_load *l = &img->load[img->nr_loads];
+	struct image_load *l = &img->load[img->nr_loads];
 
 	l->vaddr = image_u64(img, ph->p_vaddr);
 	l->off = image_u64(img, ph->p_offset);
@@ -207,7 +205,7 @@ static int add_load(struct gen_image *img, const Elf64_Phdr *ph)
 	return 0;
 }
 
-static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
+static int read_segments(struct image *img, const Elf64_Ehdr *ehdr)
 {
 	unsigned int nr = image_u16(img, ehdr->e_phnum), i;
 	Elf64_Phdr *ph;
@@ -254,9 +252,9 @@ static int read_segments(struct gen_image *img, const Elf64_Ehdr *ehdr)
 	return 0;
 }
 
-static void add_list(struct gen_image *img, const Elf64_Shdr *sh)
+static void add_list(struct image *img, const Elf64_Shdr *sh)
 {
-	struct gen_list *l = &img->list[img->nr_lists];
+	struct image_list *l = &img->list[img->nr_lists];
 
 	switch (image_u32(img, sh->sh_type)) {
 	case SHT_SYMTAB:
@@ -278,9 +276,9 @@ static void add_list(struct gen_image *img, const Elf64_Shdr *sh)
 	img->nr_lists++;
 }
 
-static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char *name)
+static void add_section(struct image *img, const Elf64_Shdr *sh, const char *name)
 {
-	struct gen_range r = { .start = image_u64(img, sh->sh_addr) };
+	struct image_range r = { .start = image_u64(img, sh->sh_addr) };
 
 	if (!(image_u64(img, sh->sh_flags) & SHF_ALLOC) ||
 	    image_u32(img, sh->sh_type) == SHT_NOBITS)
@@ -308,7 +306,7 @@ static void add_section(struct gen_image *img, const Elf64_Shdr *sh, const char 
 }
 
 /* Section headers are welcome but not needed: nothing here is an error. */
-static int read_sections(struct gen_image *img, const Elf64_Ehdr *ehdr)
+static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 {
 	unsigned int nr = image_u16(img, ehdr->e_shnum), i;
 	unsigned int names = image_u16(img, ehdr->e_shstrndx);
@@ -349,10 +347,10 @@ out:
 }
 
 /* .eh_frame by way of PT_GNU_EH_FRAME: from what its pointer says to the end of the segment. */
-static void find_eh_frame(struct gen_image *img)
+static void find_eh_frame(struct image *img)
 {
 	uint64_t size = img->eh_hdr.end - img->eh_hdr.start, start;
-	const struct gen_load *l;
+	const struct image_load *l;
 	uint8_t hdr[32];
 
 	if (size > sizeof(hdr))
@@ -368,7 +366,7 @@ static void find_eh_frame(struct gen_image *img)
 	img->eh_ends_at_zero = true;
 }
 
-int image_open(struct gen_image *img)
+int image_open(struct image *img)
 {
 	Elf64_Ehdr ehdr;
 	unsigned int i;
@@ -391,7 +389,7 @@ int image_open(struct gen_image *img)
 	return 0;
 }
 
-struct cfi_section image_cfi(const struct gen_image *img, const struct arch *arch)
+struct cfi_section image_cfi(const struct image *img, const struct arch *arch)
 {
 	const struct sframe_arch *abi = arch->abi;
 
@@ -403,7 +401,7 @@ struct cfi_section image_cfi(const struct gen_image *img, const struct arch *arc
 	};
 }
 
-void image_close(struct gen_image *img)
+void image_close(struct image *img)
 {
 	free(img->window);
 	img->window = NULL;

@@ -31,7 +31,7 @@ static uint32_t hash_state(const struct cfi_state *s)
 }
 
 /* A state that has no number yet gets one; returns as rows_number(). */
-static uint32_t add_state(struct gen_rows *r, const struct cfi_state *state, uint32_t hash)
+static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_t hash)
 {
 	uint32_t n = r->nr_codes, room = r->room_codes;
 
@@ -41,11 +41,11 @@ static uint32_t add_state(struct gen_rows *r, const struct cfi_state *state, uin
 		return 0;
 	r->nr_codes++;
 	r->state[n] = *state;
-	gen_encode(r->arch, state, &r->code[n]);
+	rows_encode(r->arch, state, &r->code[n]);
 	return n;
 }
 
-static inline uint32_t number_of(struct gen_rows *r, const struct cfi_state *state)
+static inline uint32_t number_of(struct rows *r, const struct cfi_state *state)
 {
 	uint32_t hash = hash_state(state), n;
 	size_t pos;
@@ -56,13 +56,12 @@ static inline uint32_t number_of(struct gen_rows *r, const struct cfi_state *sta
 	return add_state(r, state, hash);
 }
 
-uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state)
+uint32_t rows_number(struct rows *r, const struct cfi_state *state)
 {
 	return number_of(r, state);
 }
 
-int rows_init(struct gen_rows *r, struct gen_image *img, const struct arch *arch,
-	      struct gen_stats *stats)
+int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct stats *stats)
 {
 	uint32_t room = 0;
 
@@ -73,13 +72,13 @@ int rows_init(struct gen_rows *r, struct gen_image *img, const struct arch *arch
 	if (!vec_room(&r->code, 0, &room, sizeof(*r->code)) ||
 	    !vec_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
 		return -ENOMEM;
-	memset(r->code, 0, GEN_FIRST * sizeof(*r->code));
-	memset(r->state, 0, GEN_FIRST * sizeof(*r->state));
-	r->nr_codes = GEN_FIRST;
+	memset(r->code, 0, ROWS_FIRST * sizeof(*r->code));
+	memset(r->state, 0, ROWS_FIRST * sizeof(*r->state));
+	r->nr_codes = ROWS_FIRST;
 	return 0;
 }
 
-void rows_free(struct gen_rows *r)
+void rows_free(struct rows *r)
 {
 	free(r->code);
 	free(r->state);
@@ -90,9 +89,9 @@ void rows_free(struct gen_rows *r)
 	free(r->is_start);
 }
 
-int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
+int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 {
-	struct gen_fde *fde;
+	struct rows_fde *fde;
 
 	if (r->nr_fdes == MAX_FDES || !vec_room(&r->fde, r->nr_fdes, &r->room_fdes, sizeof(*fde)))
 		return -ENOMEM;
@@ -102,12 +101,12 @@ int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end)
 	fde->padded = fde->start;
 	fde->row = r->nr_raw;
 	fde->nr_rows = 0;
-	r->behind_pushed = r->pushed && fde[-1].end == fde->start;
+	r->after_pushed = r->pushed && fde[-1].end == fde->start;
 	r->pushed = false;
 	return 0;
 }
 
-int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
+int rows_put_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
 		 const struct cfi_state *state)
 {
 	uint32_t n = rows_number(r, state);
@@ -120,15 +119,15 @@ int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
 	return 0;
 }
 
-int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state)
+int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state)
 {
-	struct gen_fde *fde = &r->fde[r->nr_fdes - 1];
+	struct rows_fde *fde = &r->fde[r->nr_fdes - 1];
 
 	return rows_put_raw(r, fde, fde->start + start, state);
 }
 
-/* Do tests want this FDE to be overlooked? See GEN_DROP. */
-static bool is_dropped(const struct gen_image *img, uint64_t start)
+/* Do tests want this FDE to be overlooked? See ROWS_DROP. */
+static bool is_dropped(const struct image *img, uint64_t start)
 {
 	uint64_t v = (start + (img->flags >> 16) + 1) * 0x9e3779b97f4a7c15ULL;
 	unsigned int percent = img->flags >> 8 & 0xff;
@@ -138,13 +137,13 @@ static bool is_dropped(const struct gen_image *img, uint64_t start)
 
 static int on_fde(void *arg, uint64_t start, uint64_t end)
 {
-	struct gen_rows *r = arg;
+	struct rows *r = arg;
 
 	if (is_dropped(r->img, start))
 		return CFI_SKIP;
 	if (!image_is_code(r->img, start, end)) {
-		r->stats->hole[GEN_CAUSE_OUTSIDE].nr++;
-		r->stats->hole[GEN_CAUSE_OUTSIDE].bytes += end - start;
+		r->stats->hole[STATS_CAUSE_OUTSIDE].nr++;
+		r->stats->hole[STATS_CAUSE_OUTSIDE].bytes += end - start;
 		return CFI_SKIP;
 	}
 	if (!image_in_code(r->img, start, end))
@@ -152,7 +151,7 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return rows_add_fde(r, start, end);
 }
 
-static bool is_sp(const struct gen_rows *r, const struct cfi_rule *cfa)
+static bool is_sp(const struct rows *r, const struct cfi_rule *cfa)
 {
 	return cfa->how == CFI_REG && cfa->reg == r->arch->abi->reg_sp && !cfa->off;
 }
@@ -165,7 +164,7 @@ static struct cfi_rule rule_above(struct cfi_rule rule, int pushed)
 }
 
 /* @state as it is if the CFA is as much above the one it speaks of as a PLT has pushed */
-static struct cfi_state raise_cfa(const struct gen_rows *r, const struct cfi_state *state)
+static struct cfi_state raise_cfa(const struct rows *r, const struct cfi_state *state)
 {
 	struct cfi_state to = *state;
 	int size = r->arch->plt_pushes;
@@ -175,13 +174,13 @@ static struct cfi_state raise_cfa(const struct gen_rows *r, const struct cfi_sta
 	else
 		to.cfa = cfi_bad(CFI_CAUSE_SP);
 	to.fp = rule_above(to.fp, size);
-	/* Where they are popped RA is in its register again, as it was */
+	/* Once the bytes are popped, RA is in its register again */
 	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : rule_above(to.ra, size);
 	return to;
 }
 
-/* Does the FDE that was added last tell by its next row that a PLT has pushed something? */
-static bool shows_push(const struct gen_rows *r, const struct cfi_state *state)
+/* Does the next row of the FDE added last show that a PLT has pushed something? */
+static bool shows_push(const struct rows *r, const struct cfi_state *state)
 {
 	uint32_t i;
 
@@ -197,7 +196,7 @@ static bool shows_push(const struct gen_rows *r, const struct cfi_state *state)
 }
 
 /* From now on, and in the rows of the FDE up to here */
-static int set_pushed(struct gen_rows *r)
+static int set_pushed(struct rows *r)
 {
 	struct cfi_state state;
 	uint32_t i;
@@ -214,7 +213,7 @@ static int set_pushed(struct gen_rows *r)
 
 static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 {
-	struct gen_rows *r = arg;
+	struct rows *r = arg;
 	struct cfi_state to;
 	int ret;
 
@@ -227,8 +226,8 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 		to = raise_cfa(r, state);
 		state = &to;
 	}
-	/* What follows is for profiling: as much too low, and nothing in it tells */
-	if (r->behind_pushed) {
+	/* The next FDE is for profiling: it is too low by as much, but does not show it */
+	if (r->after_pushed) {
 		to = (struct cfi_state){ .cfa = cfi_bad(CFI_CAUSE_SP) };
 		state = &to;
 	}
@@ -238,9 +237,9 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 
 const struct cfi_ops rows_cfi_ops = { .fde = on_fde, .row = on_row };
 
-int rows_sort(struct gen_rows *r)
+int rows_sort(struct rows *r)
 {
-	struct gen_fde *from = r->fde, *to;
+	struct rows_fde *from = r->fde, *to;
 	uint32_t count[2048], i, sum, shift, n;
 
 	for (i = 1; i < r->nr_fdes && r->fde[i - 1].start <= r->fde[i].start; i++)
@@ -252,7 +251,7 @@ int rows_sort(struct gen_rows *r)
 		return -ENOMEM;
 	r->room_fdes = r->nr_fdes;
 	for (shift = 0; shift < 33; shift += 11) {
-		struct gen_fde *t;
+		struct rows_fde *t;
 
 		memset(count, 0, sizeof(count));
 		for (i = 0; i < r->nr_fdes; i++)
@@ -273,11 +272,11 @@ int rows_sort(struct gen_rows *r)
 	return 0;
 }
 
-/* What the architecture finds in a PLT */
+/* Callbacks for the stubs that the architecture finds in a PLT */
 
 static const uint8_t *stub_code(void *ctx, uint64_t addr, size_t len)
 {
-	struct gen_rows *r = ctx;
+	struct rows *r = ctx;
 
 	return image_code(r->img, addr, len);
 }
@@ -294,13 +293,13 @@ static int stub_row(void *ctx, uint64_t start, const struct cfi_state *state)
 
 static void extend_stub(void *ctx, uint64_t end)
 {
-	struct gen_rows *r = ctx;
+	struct rows *r = ctx;
 
 	r->fde[r->nr_fdes - 1].end = end - r->img->text.start;
 }
 
 /* PLT stubs in what the sorted FDEs leave free of [start, end). */
-static int add_stubs(struct gen_rows *r, uint64_t start, uint64_t end, uint32_t nr_fdes)
+static int add_stubs(struct rows *r, uint64_t start, uint64_t end, uint32_t nr_fdes)
 {
 	const struct arch_plt plt = {
 		.ctx = r, .code = stub_code, .fde = stub_fde, .row = stub_row,
@@ -336,10 +335,10 @@ static int add_stubs(struct gen_rows *r, uint64_t start, uint64_t end, uint32_t 
 	return ret;
 }
 
-int rows_add_plts(struct gen_rows *r)
+int rows_add_plts(struct rows *r)
 {
 	uint32_t nr_fdes = r->nr_fdes, i;
-	const struct gen_range *plt;
+	const struct image_range *plt;
 	int ret;
 
 	if (!r->arch->plt)
@@ -357,10 +356,10 @@ int rows_add_plts(struct gen_rows *r)
 	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
 }
 
-const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc)
+const struct cfi_state *rows_at(const struct rows *r, uint64_t pc)
 {
 	uint32_t low = 0, high = r->nr_sorted, mid;
-	const struct gen_fde *fde;
+	const struct rows_fde *fde;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
@@ -384,13 +383,13 @@ const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc)
 	return &r->state[r->raw[fde->row + low].state];
 }
 
-bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b)
+bool rows_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b)
 {
 	return a->start == b->start && a->end == b->end && a->nr_rows == b->nr_rows &&
 	       !memcmp(&r->raw[a->row], &r->raw[b->row], a->nr_rows * sizeof(*r->raw));
 }
 
-bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
+bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)
 {
 	const uint8_t *code;
 	size_t n, len = end - start;
@@ -398,7 +397,7 @@ bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end)
 	if (len > MAX_PADDING || !image_in_code(r->img, r->img->text.start + start,
 						r->img->text.start + end))
 		return false;
-	/* Behind the system call of a signal trampoline it is still its frame */
+	/* After the system call, the frame of a signal trampoline is still there */
 	if (start >= 2) {
 		code = image_code(r->img, r->img->text.start + start - 2, 2);
 		if (!code || r->arch->enters_kernel(code))

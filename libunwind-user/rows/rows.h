@@ -19,11 +19,11 @@
 
 /* ------------------------------ image.c ------------------------------ */
 
-struct gen_range {
+struct image_range {
 	uint64_t start, end;
 };
 
-struct gen_load {
+struct image_load {
 	uint64_t vaddr, off, size;	/* the part in the file; the rest is zero and no code */
 	bool exec;
 };
@@ -37,22 +37,22 @@ struct gen_load {
 #define IMAGE_MAX_LISTS	16
 
 /* Sections that name code: symbols, relocations, and arrays of functions to run at start and end */
-struct gen_list {
+struct image_list {
 	uint32_t type;			/* SHT_ */
 	uint64_t vaddr;			/* 0: not mapped */
 	uint64_t off, size;		/* in the file */
 };
 
 /* Flags for tests */
-#define GEN_NO_FLOW	0x1		/* no rows by following code */
-#define GEN_NO_CFI	0x2		/* as if there were no .eh_frame */
-#define GEN_BY_FP	0x4	/* CFA from FP, FP and RA from their registers, where known */
+#define ROWS_NO_FLOW	0x1		/* no rows by following code */
+#define ROWS_NO_CFI	0x2		/* as if there were no .eh_frame */
+#define ROWS_BY_FP	0x4	/* CFA from FP, FP and RA from their registers, where known */
 /* Drop @percent of the FDEs by chance; the same @seed (16 bits) drops the same FDEs. */
-#define GEN_DROP(percent, seed)	((uint32_t)(percent) << 8 | (uint32_t)(seed) << 16)
-#define GEN_DROPS	(GEN_NO_CFI | GEN_DROP(0xff, 0))
+#define ROWS_DROP(percent, seed)	((uint32_t)(percent) << 8 | (uint32_t)(seed) << 16)
+#define ROWS_DROPS	(ROWS_NO_CFI | ROWS_DROP(0xff, 0))
 
-struct gen_image {
-	unsigned int flags;		/* GEN_NO_FLOW ... */
+struct image {
+	unsigned int flags;		/* ROWS_NO_FLOW ... */
 	int fd;				/* the file, or -1: read() is used */
 	int (*read)(void *ctx, uint64_t addr, void *to, size_t len);	/* a gen_read_fn */
 	void *ctx;
@@ -65,23 +65,23 @@ struct gen_image {
 	bool has_interp;		/* PT_INTERP: a program, so that e_entry means something */
 	uint64_t text_section;		/* start of .text, if known */
 	bool fixed;			/* ET_EXEC: code may have addresses as numbers */
-	struct gen_load load[IMAGE_MAX_LOADS];
+	struct image_load load[IMAGE_MAX_LOADS];
 	unsigned int nr_loads;
-	struct gen_range text;		/* all code, and everything between */
+	struct image_range text;	/* all code, and everything between */
 	/*
 	 * The code in executable segments: ascending and, in a file that a linker made, without
 	 * overlaps. It comes from sections, if these are believed, see image.c.
 	 */
-	struct gen_range code[IMAGE_MAX_RANGES];
+	struct image_range code[IMAGE_MAX_RANGES];
 	unsigned int nr_code;
 	bool by_sections;
-	struct gen_range eh_frame, eh_hdr;
+	struct image_range eh_frame, eh_hdr;
 	bool eh_ends_at_zero;		/* the end of eh_frame is only an upper limit */
-	struct gen_range plt[IMAGE_MAX_PLTS];	/* sections of stubs, if known */
+	struct image_range plt[IMAGE_MAX_PLTS];	/* sections of stubs, if known */
 	unsigned int nr_plts;
-	struct gen_list list[IMAGE_MAX_LISTS];
+	struct image_list list[IMAGE_MAX_LISTS];
 	unsigned int nr_lists;
-	struct gen_range dynamic;	/* PT_DYNAMIC */
+	struct image_range dynamic;	/* PT_DYNAMIC */
 	bool has_pads;			/* landing pads: code that only .eh_frame leads to */
 
 	uint8_t *window;		/* code around the last address asked for */
@@ -90,38 +90,38 @@ struct gen_image {
 };
 
 /* Numbers in the byte order of the file */
-static inline uint16_t image_u16(const struct gen_image *img, uint16_t v)
+static inline uint16_t image_u16(const struct image *img, uint16_t v)
 {
 	return img->big_endian ? be16toh(v) : le16toh(v);
 }
 
-static inline uint32_t image_u32(const struct gen_image *img, uint32_t v)
+static inline uint32_t image_u32(const struct image *img, uint32_t v)
 {
 	return img->big_endian ? be32toh(v) : le32toh(v);
 }
 
-static inline uint64_t image_u64(const struct gen_image *img, uint64_t v)
+static inline uint64_t image_u64(const struct image *img, uint64_t v)
 {
 	return img->big_endian ? be64toh(v) : le64toh(v);
 }
 
-int image_open(struct gen_image *img);
-void image_close(struct gen_image *img);
+int image_open(struct image *img);
+void image_close(struct image *img);
 
 /* Copy bytes of a list, by offset in the file. Returns as image_read(). */
-int image_read_list(struct gen_image *img, uint64_t off, void *to, size_t len);
+int image_read_list(struct image *img, uint64_t off, void *to, size_t len);
 
 /* Copy bytes of the file by address. Returns 0, -EFAULT outside the file, or a read error. */
-int image_read(struct gen_image *img, uint64_t vaddr, void *to, size_t len);
+int image_read(struct image *img, uint64_t vaddr, void *to, size_t len);
 
 /* image_code() for bytes outside the window: moves the window */
-const uint8_t *image_move(struct gen_image *img, uint64_t vaddr, size_t len);
+const uint8_t *image_move(struct image *img, uint64_t vaddr, size_t len);
 
 /*
  * Returns @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call. NULL if the bytes
  * are no code or cannot be read. Cheap for ascending addresses.
  */
-static inline const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, size_t len)
+static inline const uint8_t *image_code(struct image *img, uint64_t vaddr, size_t len)
 {
 	uint64_t at = vaddr - img->window_start;
 
@@ -131,21 +131,21 @@ static inline const uint8_t *image_code(struct gen_image *img, uint64_t vaddr, s
 }
 
 /* Are all of these bytes in one executable segment? */
-bool image_is_code(const struct gen_image *img, uint64_t start, uint64_t end);
+bool image_is_code(const struct image *img, uint64_t start, uint64_t end);
 
 /* Are all of these bytes in one of img.code? */
-bool image_in_code(const struct gen_image *img, uint64_t start, uint64_t end);
+bool image_in_code(const struct image *img, uint64_t start, uint64_t end);
 
 /* An FDE is for code outside of all code sections: take whole segments for code from now on. */
-void image_distrust_sections(struct gen_image *img);
+void image_distrust_sections(struct image *img);
 
 /* The description of the image's .eh_frame for cfi_parse(), without the bytes. */
-struct cfi_section image_cfi(const struct gen_image *img, const struct arch *arch);
+struct cfi_section image_cfi(const struct image *img, const struct arch *arch);
 
 /* ------------------------------ code.c ------------------------------- */
 
 /* A state as bytes: the part of an FRE after its start, that is the info byte and the words. */
-struct gen_code {
+struct rows_code {
 	uint8_t cause;		/* not 0: a hole, and no other field is valid */
 	bool flex_only;
 	bool signal;
@@ -157,97 +157,95 @@ struct gen_code {
 	uint8_t flex[1 + SFRAME_FRE_MAX_WORDS * 4];
 };
 
-void gen_encode(const struct arch *arch, const struct cfi_state *state,
-		struct gen_code *code);
+void rows_encode(const struct arch *arch, const struct cfi_state *state, struct rows_code *code);
 
 /* ------------------------------ rows.c ------------------------------- */
 
 /* States that are no rules */
-#define GEN_NONE	0	/* nothing is known: not in the table, a walk uses frame pointers */
-#define GEN_HOLE	1	/* known to have no rule: the table says so, and a walk ends */
-#define GEN_FIRST	2	/* the first state that is a rule */
+#define ROWS_NONE	0	/* nothing is known: not in the table, a walk uses frame pointers */
+#define ROWS_HOLE	1	/* known to have no rule: the table says so, and a walk ends */
+#define ROWS_FIRST	2	/* the first state that is a rule */
 
 /* A row holds from start (counted from text.start) to the start of the next row. */
-struct gen_row {
+struct rows_row {
 	uint32_t start;
-	uint32_t state;		/* number in gen_rows.code */
+	uint32_t state;		/* number in rows.code */
 };
 
-struct gen_fde {
+struct rows_fde {
 	uint32_t start, end;
 	uint32_t padded;	/* padding goes from here to start; start if not checked */
-	uint32_t row, nr_rows;	/* in gen_rows.raw */
+	uint32_t row, nr_rows;	/* in rows.raw */
 };
 
-struct gen_rows {
-	struct gen_image *img;
+struct rows {
+	struct image *img;
 	const struct arch *arch;
-	struct gen_stats *stats;
+	struct stats *stats;
 
-	struct gen_code *code;		/* by state */
+	struct rows_code *code;		/* by state */
 	struct cfi_state *state;
 	uint32_t nr_codes, room_codes;
 	struct hidx numbers;		/* of states */
 
-	struct gen_fde *fde;		/* in the order of .eh_frame; then sorted */
+	struct rows_fde *fde;		/* in the order of .eh_frame; then sorted */
 	uint32_t nr_fdes, room_fdes;
 	uint32_t nr_sorted;		/* nr_fdes before flow_add(), which appends FDEs */
-	struct gen_row *raw;		/* rows of the FDEs */
+	struct rows_row *raw;		/* rows of the FDEs */
 	uint32_t nr_raw, room_raw;
 	/* About the FDE added last, see arch.plt_pushes */
-	bool pushed, behind_pushed;
+	bool pushed, after_pushed;
 
 	/*
 	 * The result: ascending rows without gaps. Neighbours are equal only where a function
-	 * starts. The last row is GEN_NONE, at the end of the last function.
+	 * starts. The last row is ROWS_NONE, at the end of the last function.
 	 */
-	struct gen_row *row;
+	struct rows_row *row;
 	uint8_t *is_start;		/* for each row: does a function start there? */
 	uint32_t nr_rows, room_rows;
 };
 
-int rows_init(struct gen_rows *r, struct gen_image *img, const struct arch *arch,
-	      struct gen_stats *stats);
-void rows_free(struct gen_rows *r);
+int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct stats *stats);
+void rows_free(struct rows *r);
 
-extern const struct cfi_ops rows_cfi_ops;	/* arg: struct gen_rows */
+extern const struct cfi_ops rows_cfi_ops;	/* arg: struct rows */
 
 /*
  * Add an FDE [start, end) for code without .eh_frame, then its rows. Addresses are those of the
  * file; @start of a row counts from the start of the FDE.
  */
-int rows_add_fde(struct gen_rows *r, uint64_t start, uint64_t end);
-int rows_add_row(struct gen_rows *r, uint64_t start, const struct cfi_state *state);
+int rows_add_fde(struct rows *r, uint64_t start, uint64_t end);
+int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state);
 
 /* Add a row at @start (counted from text.start) to @fde, which is not yet part of @r. */
-int rows_put_raw(struct gen_rows *r, struct gen_fde *fde, uint32_t start,
+int rows_put_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
 		 const struct cfi_state *state);
 
-/* The number of a state; 0 without memory (0 is GEN_NONE, and never the number of a state). */
-uint32_t rows_number(struct gen_rows *r, const struct cfi_state *state);
+/* The number of a state; 0 without memory (0 is ROWS_NONE, and never the number of a state). */
+uint32_t rows_number(struct rows *r, const struct cfi_state *state);
 
 /* Sort FDEs by start. FDEs with equal starts keep their order in .eh_frame. */
-int rows_sort(struct gen_rows *r);
+int rows_sort(struct rows *r);
 
 /* Add FDEs for the stubs of PLTs that the sorted FDEs do not cover; keeps the FDEs sorted. */
-int rows_add_plts(struct gen_rows *r);
+int rows_add_plts(struct rows *r);
 
 /* Do both FDEs say the same about the same code? */
-bool rows_same_fde(const struct gen_rows *r, const struct gen_fde *a, const struct gen_fde *b);
+bool rows_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b);
 
 /* The state for a pc (counted from text.start), from .eh_frame or of a stub; NULL: no row. */
-const struct cfi_state *rows_at(const struct gen_rows *r, uint64_t pc);
+const struct cfi_state *rows_at(const struct rows *r, uint64_t pc);
 
 /* Are the bytes [start, end) between two functions padding? They count from text.start. */
-bool rows_is_padding(struct gen_rows *r, uint32_t start, uint32_t end);
+bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end);
 
 /* ------------------------------- sig.c ------------------------------- */
 
 /* Is this code that returns from a signal handler, and does its FDE not know that? */
-bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde);
+bool sig_is_unknown(struct rows *r, const struct rows_fde *fde);
 
 /* Add FDEs for such code in the gap [start, end), which counts from text.start. */
-int sig_add(struct gen_rows *r, uint32_t start, uint32_t end);
+int sig_add(struct rows *r, uint32_t start, uint32_t end);
 
 /*
  * How far a hash table is searched, as hostile input can make hashes collide. After that many

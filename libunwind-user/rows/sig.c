@@ -21,7 +21,7 @@
 #define MAX_SIZE	32		/* of such a function */
 #define ALIGN		4
 
-bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde)
+bool sig_is_unknown(struct rows *r, const struct rows_fde *fde)
 {
 	const struct sframe_arch *abi = r->arch->abi;
 	const uint8_t *code;
@@ -40,7 +40,7 @@ bool sig_is_unknown(struct gen_rows *r, const struct gen_fde *fde)
 	return false;
 }
 
-static int add_row(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
+static int add_row(struct rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
 {
 	uint8_t sp = r->arch->abi->reg_sp;
 	struct cfi_state state = {
@@ -60,7 +60,7 @@ static int add_row(struct gen_rows *r, const struct sframe_sig *sig, uint32_t st
 	return ret ? ret : rows_add_row(r, 0, &state);
 }
 
-static int find_sig(struct gen_rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
+static int find_sig(struct rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t end)
 {
 	uint64_t base = r->img->text.start;
 	uint32_t pc = start + (-(base + start) & (ALIGN - 1)), i, len;
@@ -74,20 +74,20 @@ static int find_sig(struct gen_rows *r, const struct sframe_sig *sig, uint32_t s
 			if (!memcmp(code + i, sig->code, sig->code_len))
 				ret = add_row(r, sig, start, pc + i);
 		}
-		/* one that begins in the last bytes is found in the next round */
+		/* the next round finds code that starts in the last bytes */
 		pc += len - (len > sig->code_len ? sig->code_len - 1 : 0);
 		pc += -(base + pc) & (ALIGN - 1);
 	}
 	return ret;
 }
 
-int sig_add(struct gen_rows *r, uint32_t start, uint32_t end)
+int sig_add(struct rows *r, uint32_t start, uint32_t end)
 {
 	const struct sframe_arch *abi = r->arch->abi;
 	unsigned int i;
 	int ret = 0;
 
-	/* the CFA of a row would have to be what SP was, and something more */
+	/* the CFA of a row would have to be SP and a constant more */
 	if (abi->sp_off)
 		return 0;
 	for (i = 0; i < abi->nr_sigs && !ret; i++) {

@@ -2,28 +2,21 @@
 /* stats.c - the causes in words */
 #include "stats.h"
 
-const char *gen_cause_name(unsigned int cause)
+const char *stats_cause_name(unsigned int cause)
 {
-	switch (cause) {
-	case GEN_CAUSE_CFA:
-		return "CFA rule";
-	case GEN_CAUSE_RA:
-		return "return address rule";
-	case GEN_CAUSE_FP:
-		return "frame pointer rule";
-	case GEN_CAUSE_OVERLAP:
-		return "overlapping FDEs";
-	case GEN_CAUSE_OUTSIDE:
-		return "FDE outside of code";
-	case GEN_CAUSE_PLT:
-		return "PLT rule at an odd address";
-	case GEN_CAUSE_SIGNAL:
-		return "return from signal handlers";
-	case GEN_CAUSE_FLOW:
-		return "too much code without .eh_frame";
-	case GEN_CAUSE_CODE:
-		return ".eh_frame contradicts the code";
-	default:
-		return cfi_cause_name(cause);
-	}
+	static const char *const names[STATS_NR_CAUSES] = {
+		[STATS_CAUSE_CFA] = "CFA rule",
+		[STATS_CAUSE_RA] = "return address rule",
+		[STATS_CAUSE_FP] = "frame pointer rule",
+		[STATS_CAUSE_OVERLAP] = "overlapping FDEs",
+		[STATS_CAUSE_OUTSIDE] = "FDE outside of code",
+		[STATS_CAUSE_PLT] = "PLT rule at an odd address",
+		[STATS_CAUSE_SIGNAL] = "return from signal handlers",
+		[STATS_CAUSE_FLOW] = "too much code without .eh_frame",
+		[STATS_CAUSE_CODE] = ".eh_frame contradicts the code",
+	};
+
+	if (cause < STATS_NR_CAUSES && names[cause])
+		return names[cause];
+	return cfi_cause_name(cause);
 }

@@ -10,28 +10,28 @@
 #include "libunwind-user/cfi/cfi.h"
 
 /* Why a range has no rules; continues enum cfi_cause. */
-enum gen_cause {
-	GEN_CAUSE_CFA = CFI_NR_CAUSES,	/* SFrame cannot express the rule of the CFA, */
-	GEN_CAUSE_RA,			/* ... of the return address, */
-	GEN_CAUSE_FP,			/* ... of the frame pointer (which is lost) */
-	GEN_CAUSE_OVERLAP,		/* FDEs that contradict each other */
-	GEN_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
-	GEN_CAUSE_PLT,			/* PLT rule at an odd address */
-	GEN_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not say so */
+enum stats_cause {
+	STATS_CAUSE_CFA = CFI_NR_CAUSES, /* SFrame cannot express the rule of the CFA, */
+	STATS_CAUSE_RA,			/* ... of the return address, */
+	STATS_CAUSE_FP,			/* ... of the frame pointer (which is lost) */
+	STATS_CAUSE_OVERLAP,		/* FDEs that contradict each other */
+	STATS_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
+	STATS_CAUSE_PLT,		/* PLT rule at an odd address */
+	STATS_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not say so */
 	/* No hole, but not covered: */
-	GEN_CAUSE_FLOW,			/* code without .eh_frame, too much of it to follow */
-	GEN_CAUSE_CODE,			/* the code moves SP in another way */
-	GEN_NR_CAUSES
+	STATS_CAUSE_FLOW,		/* code without .eh_frame, too much of it to follow */
+	STATS_CAUSE_CODE,		/* the code moves SP in another way */
+	STATS_NR_CAUSES
 };
 
-const char *gen_cause_name(unsigned int cause);
+const char *stats_cause_name(unsigned int cause);
 
-struct gen_hole {
+struct stats_hole {
 	uint64_t nr;		/* ranges of pcs, or FDEs if their ranges are not known */
 	uint64_t bytes;
 };
 
-struct gen_stats {
+struct stats {
 	uint64_t eh_frame_size, eh_frame_hdr_size;
 	uint64_t nr_fdes;		/* in .eh_frame */
 	uint64_t nr_rows;		/* from the instructions of these FDEs */
@@ -44,11 +44,11 @@ struct gen_stats {
 	uint64_t flow_bytes;		/* other code without .eh_frame, covered by following it */
 	uint64_t gap_bytes;		/* all such code, in ranges that are more than padding */
 	uint32_t table_fdes, table_fres;
-	struct gen_hole hole[GEN_NR_CAUSES];
+	struct stats_hole hole[STATS_NR_CAUSES];
 };
 
 /* Code that the table does not mention: it has neither rules nor holes there. */
-static inline uint64_t gen_unknown_bytes(const struct gen_stats *s)
+static inline uint64_t stats_unknown_bytes(const struct stats *s)
 {
 	uint64_t known = s->covered_bytes + s->hole_bytes;
 

@@ -41,7 +41,7 @@ static int add_fde(void *arg, uint64_t start, uint64_t end)
 	return CFI_SKIP;
 }
 
-/* What .eh_frame says of where functions start and end. A damaged one says less. */
+/* Starts and ends of functions from .eh_frame, as far as it is not damaged */
 static int read_fdes(struct ranges *r, Elf *elf)
 {
 	static const struct cfi_ops ops = { .fde = add_fde };

@@ -41,7 +41,7 @@ static int open_below(const char *root, const char *path, int flags)
 		return -1;
 	look = open_at(dir, path, O_PATH | O_CLOEXEC | flags);
 	if (look < 0 && (errno == ENOSYS || errno == EPERM)) {
-		/* before Linux 5.6, or where a filter forbids what it does not know */
+		/* before Linux 5.6, or with a filter that forbids unknown system calls */
 		close(dir);
 		if (asprintf(&full, "%s%s", root, path) < 0)
 			return -1;
@@ -68,7 +68,7 @@ int symbols_open(const char *root, const char *path, int flags)
 	if (*root) {
 		fd = open_below(root, path, flags);
 	} else {
-		/* looked at first: opening a device can have effects of its own */
+		/* check the type first, because opening a device can have side effects */
 		if ((flags & O_NOFOLLOW ? lstat : stat)(path, &st) || !S_ISREG(st.st_mode))
 			return -1;
 		fd = open(path, READ_FLAGS | flags);
@@ -108,7 +108,7 @@ int symbols_open_mapped(const char *root, const char *path, struct place *place)
 
 	if (place_set(place, root, path))
 		goto fail;
-	/* another file by the name is told by its build-id */
+	/* the build ID shows if this is another file of that name */
 	if (fd < 0 && len > end && !strcmp(path + len - end, deleted)) {
 		place->path[len - end] = '\0';
 		fd = symbols_open(root, place->path, 0);

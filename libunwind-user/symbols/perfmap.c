@@ -143,7 +143,7 @@ static int cover_both(struct perfmap *m, struct cover_in *in)
 		for (i = 0; i < m->nr; i++)
 			in[i].rank = rank[in[i].owner];
 		ret = cover_make(&m->cover, in, m->nr);
-		/* it has sorted them */
+		/* cover_make() has sorted them */
 		for (i = 0; i < m->nr; i++)
 			in[i].rank = m->nr - in[i].rank;
 		if (!ret)
@@ -163,13 +163,13 @@ static int parse_map(struct perfmap *m, char *text, size_t len, bool saved)
 	int ret = -ENOMEM;
 
 	m->text = text;
-	/* copied while it was written, or up to a limit: a name that is cut is a wrong one */
+	/* the copy may end within a line, and a cut name would be wrong */
 	while (saved && len && text[len - 1] != '\n')
 		len--;
 	text[len] = '\n';
 	for (i = 0; i < len; i++)
 		lines += text[i] == '\n';
-	/* "0 1 f" is the shortest that makes sense */
+	/* the shortest valid line is "0 1 f" */
 	if (lines > len / 6 + 2)
 		lines = len / 6 + 2;
 	m->v = malloc(lines * sizeof(*m->v));
@@ -342,7 +342,7 @@ static int add_text(struct uu_symbols *syms, int pid, const char *text, size_t l
 	if (len > MAX_TEXT)
 		len = MAX_TEXT;
 	copy = malloc(len + 1);
-	/* names that were given out stay: an older map is kept behind this one */
+	/* callers still use names of an older map, which stays after this one */
 	m = copy ? add_map(syms, pid) : NULL;
 	if (!m) {
 		free(copy);

@@ -135,7 +135,7 @@ static int try_pid(struct uu_symbols *syms, struct file *f, int pid)
 	char root[64];
 	unsigned int i;
 
-	/* without a build-id nothing tells whether the number is still that process's */
+	/* without a build ID, the PID may have passed to another process unseen */
 	if (pid <= 0 || !f->build_id_size || f->nr_pids == MAX_PIDS)
 		return -ENODEV;
 	for (i = 0; i < f->nr_pids; i++)
@@ -194,16 +194,12 @@ static void file_load(struct uu_symbols *syms, struct file *f, int pid)
 
 struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
 	size_t id_size = want->build_id ? want->build_id_size : 0;
 	struct file *f, **bucket;
-	const char *p;
 
 	if (id_size > sizeof(f->build_id))
 		return NULL;
-	for (p = want->path; *p; p++)
-		hash = (hash ^ (uint8_t)*p) * 0x100000001b3ull;
-	bucket = &syms->buckets[(hash ^ hash >> 32) % NR_BUCKETS];
+	bucket = &syms->buckets[hash_str(want->path) % NR_BUCKETS];
 	for (f = *bucket; f; f = f->next) {
 		if (f->build_id_size != id_size || strcmp(f->path, want->path) ||
 		    (id_size && memcmp(f->build_id, want->build_id, id_size)))
@@ -265,8 +261,8 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 }
 
 /*
- * What is at @offset of a file, at least @want bytes unless it ends before; *@nr: how many there
- * are. Neighbours are read, too.
+ * The bytes at @offset of a file: at least @want, unless it ends before; *@nr: their number. Bytes
+ * around them are read, too.
  */
 static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, uint64_t offset,
 				 ssize_t want, ssize_t *nr)
@@ -293,11 +289,11 @@ static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, 
 
 /*
  * The kernel returns from a signal handler to these instructions, in the C
- * library or the vDSO: the number of rt_sigreturn to its register, and the system
- * call; of amd64, in both encodings in use, of arm64, and of s390x, which has the
- * number in the instruction, and sigreturn besides. Unwinders and debuggers know
- * the frame by them, and so do we. The file is read again only where no symbol
- * tells that it is something else.
+ * library or the vDSO: they put the number of rt_sigreturn into its register and
+ * enter the kernel. amd64 has two encodings. s390x has the number in the
+ * instruction, and sigreturn, too. Unwinders and debuggers know the frame by
+ * these bytes, as this function does. The file is read again only if no symbol
+ * shows that this is other code.
  */
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset)

@@ -87,7 +87,7 @@ struct file {
 
 struct perfmap;
 
-/* What uu_symbols_new_debug() adds. */
+/* The functions that uu_symbols_new_debug() adds */
 struct debug_ops {
 	/* a symtab_more whose arg is a struct more_arg: finds debug information, adds functions */
 	symtab_more *more;

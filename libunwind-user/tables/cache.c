@@ -62,7 +62,7 @@ struct tables_cache {
 
 struct cache_header {
 	struct tables_head head;
-	struct gen_stats stats;
+	struct stats stats;
 };
 
 static uint32_t checksum(const struct cache_header *h, const uint8_t *data)
@@ -96,7 +96,7 @@ static int make_dirs(char *path, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Where tables are kept if nobody says; NULL: nowhere. The caller frees it. */
+/* The default folder of tables; NULL: there is none. The caller frees it. */
 static char *default_dir(void)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -108,7 +108,7 @@ static char *default_dir(void)
 		return strdup(env);
 	if (!geteuid())
 		return strdup(TABLES_ROOT_DIR);
-	/* Relative ones are to be ignored, says the base directory specification */
+	/* The base directory specification says to ignore relative paths */
 	if (cache && *cache == '/')
 		n = asprintf(&dir, "%s/%s", cache, TABLES_USER_DIR);
 	else if (home && *home == '/')
@@ -389,7 +389,7 @@ static int put_file(struct tables_cache *c, const char *name, mode_t mode, const
 	uint64_t id;
 	int fd, ret;
 
-	/* Processes of several containers, whose PIDs are the same, may share the folder */
+	/* Processes with the same PID in different containers may share the folder */
 	do {
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			return -EIO;
@@ -466,6 +466,6 @@ char *tables_cache_get_list(struct tables_cache *c)
 
 int tables_cache_put_list(struct tables_cache *c, const char *text, size_t len)
 {
-	/* whose programs these are is nobody else's business */
+	/* the list shows what the user ran, so other users must not read it */
 	return len > LIST_MAX ? -EFBIG : put_file(c, LIST_NAME, 0600, NULL, 0, text, len);
 }

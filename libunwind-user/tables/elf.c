@@ -60,7 +60,7 @@ static int read_note(int fd, struct tables_id *id, const Elf64_Phdr *ph)
 	int ret;
 
 	ret = read_at(fd, buf, len, ph->p_offset);
-	/* A note that is not there is none; other errors are errors */
+	/* A file without the note has no build ID; other errors count */
 	if (!ret)
 		id->build_id_size = tables_find_build_id(buf, len, ph->p_align, &build_id);
 	if (id->build_id_size)

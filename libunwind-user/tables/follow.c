@@ -65,7 +65,7 @@ struct tables_follow {
 	struct pollfd *poll;		/* of the rings, and @stop and @hand_over after them */
 };
 
-/* What a PERF_RECORD_MMAP2 begins with; the path follows. */
+/* The start of a PERF_RECORD_MMAP2; the path follows. */
 struct mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -264,7 +264,7 @@ static void *follow_mappings(void *arg)
 		pthread_mutex_unlock(&t->lock);
 	}
 	for (;;) {
-		/* Without rings the list is gone through at once: nothing tells what starts */
+		/* Without rings, new programs are not seen: register the whole list now */
 		while (!f->nr && recalling && !wait_for_stop(f, 0))
 			recalling = tables_recall_next(t, f->recall);
 		ret = poll(f->poll, f->nr + 2, recalling ? 0 : f->nr ? -1 : RESCAN_MS);
@@ -328,7 +328,7 @@ int tables_follow(struct tables *t, bool scan)
 	ret = f->stop < 0 || f->hand_over < 0 ? -errno : open_rings(f);
 	if (ret)
 		goto fail;
-	/* Signals are for the threads of the program */
+	/* The threads of the program handle signals, this thread does not */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = -pthread_create(&f->thread, NULL, follow_mappings, f);
@@ -379,7 +379,7 @@ bool tables_follow_recall(struct tables *t, struct tables_recall *r)
 
 	if (!f || f->recall)
 		return false;
-	/* The thread looks at it once it has read this */
+	/* The thread reads f->recall after it has read this number */
 	f->recall = r;
 	if (write(f->hand_over, &one, sizeof(one)) == sizeof(one))
 		return true;

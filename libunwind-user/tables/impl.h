@@ -66,8 +66,6 @@ struct tables_recall {
 	uint64_t before;		/* bytes of tables at the start */
 };
 
-/* NULL without memory. */
-struct tables_recall *tables_recall_begin(struct tables *t);
 void tables_recall_free(struct tables_recall *r);
 /* Register the next file; false at the end of the list. */
 bool tables_recall_next(struct tables *t, struct tables_recall *r);

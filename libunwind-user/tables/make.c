@@ -16,9 +16,9 @@
 #define TRIES	3
 
 /*
- * What the generator makes is for address 0 of the file. A process cannot register that for a
- * program which is not relocated: to the kernel, base 0 says that a section is where it was made
- * for. So it is made one for the start of the code, before anybody sees it.
+ * The generator makes tables for address 0 of the file. A process cannot register such a table for
+ * a program that is not relocated: to the kernel, base 0 says that a section is where it was made
+ * for. So the table gets the start of the code as its base before it is used.
  */
 static void rebase_table(struct gen_table *t)
 {
@@ -74,7 +74,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		gen_free(table);
 		return -ESTALE;
 	}
-	/* A cache that takes no more is no reason to have no table */
+	/* The table is good even if the cache cannot store it */
 	if (cache && !*cached)
 		tables_cache_put(cache, id, table);
 	return 0;
@@ -104,13 +104,6 @@ int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
 	if (ret)
 		memset(table, 0, sizeof(*table));
 	return ret;
-}
-
-static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
-{
-	(void)ctx;
-	memcpy(to, (const void *)(uintptr_t)addr, len);
-	return 0;
 }
 
 /* It is mapped as it would be in a file, and by the kernel, so that its headers can be believed. */
@@ -148,7 +141,7 @@ int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct ge
 	if (cache)
 		c = !tables_cache_get(cache, id, table);
 	if (!c) {
-		ret = gen_from_memory(read_own, NULL, vdso, table, NULL);
+		ret = gen_from_own_memory(vdso, table, NULL);
 		if (ret)
 			return ret;
 		if (cache)

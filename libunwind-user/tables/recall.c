@@ -68,7 +68,7 @@ static uint64_t table_bytes(struct tables *t)
 	return sum.table_bytes;
 }
 
-struct tables_recall *tables_recall_begin(struct tables *t)
+static struct tables_recall *start_recall(struct tables *t)
 {
 	struct tables_recall *r = calloc(1, sizeof(*r));
 
@@ -100,7 +100,7 @@ bool tables_recall_next(struct tables *t, struct tables_recall *r)
 		return true;
 	ret = tables_recall_fd(t, fd, path);
 	close(fd);
-	/* the kernel takes no more: what is left is for those that run */
+	/* the kernel takes no more tables; running programs need the rest */
 	return ret != -ENOSPC && ret != -ENOMEM;
 }
 
@@ -113,7 +113,7 @@ int tables_recall_within(struct tables *t, uint64_t ns)
 	if (!t->cache)
 		return -ENOENT;
 	if (!t->recall)
-		t->recall = tables_recall_begin(t);
+		t->recall = start_recall(t);
 	if (!t->recall)
 		return -ENOMEM;
 	while (more && tables_now_ns() < end) {
@@ -153,17 +153,15 @@ int tables_recall(struct tables *t)
 
 /* ------------------------------- remembered ------------------------------ */
 
-struct list {
-	char *text;
-	size_t len, room;
+struct recall_list {
+	struct text text;
 	unsigned int nr;
 	struct tables_seen seen;
 };
 
 /* Append the path of a file that is not in the list yet. */
-static int append_path(struct list *l, const char *path, const struct stat *st)
+static int append_path(struct recall_list *l, const char *path, const struct stat *st)
 {
-	size_t len = strlen(path);
 	uint64_t *seen;
 
 	if (l->nr == MAX_FILES || strchr(path, '\n'))
@@ -173,16 +171,16 @@ static int append_path(struct list *l, const char *path, const struct stat *st)
 		return -ENOMEM;
 	if (*seen)
 		return 0;
-	if (vec_grow((void **)&l->text, &l->room, l->len, len + 2, 1))
+	text_addf(&l->text, "%s\n", path);
+	if (l->text.failed)
 		return -ENOMEM;
-	l->len += sprintf(l->text + l->len, "%s\n", path);
 	l->nr++;
 	*seen = 1;
 	return 0;
 }
 
 /* Those of this session. A path that leads to another file here is that of another namespace. */
-static int append_used(struct tables *t, struct list *l)
+static int append_used(struct tables *t, struct recall_list *l)
 {
 	struct stat st;
 	int ret = 0;
@@ -203,14 +201,14 @@ static int append_used(struct tables *t, struct list *l)
 int tables_remember(struct tables *t)
 {
 	char *old, *at, *path;
-	struct list l = {};
+	struct recall_list l = {};
 	struct stat st;
 	int ret;
 
 	if (!t->cache)
 		return -ENOENT;
 	ret = append_used(t, &l);
-	/* then those of before, as far as they are still there */
+	/* then the files of the previous list that still exist */
 	old = tables_cache_get_list(t->cache);
 	at = old;
 	while (!ret && (path = next_path(&at))) {
@@ -218,9 +216,9 @@ int tables_remember(struct tables *t)
 			ret = append_path(&l, path, &st);
 	}
 	if (!ret && l.nr)
-		ret = tables_cache_put_list(t->cache, l.text, l.len);
+		ret = tables_cache_put_list(t->cache, l.text.v, l.text.nr);
 	free(old);
-	free(l.text);
+	free(l.text.v);
 	tables_seen_free(&l.seen);
 	return ret;
 }

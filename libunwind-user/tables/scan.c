@@ -68,7 +68,7 @@ struct mapping {
 	char *path;
 };
 
-struct scan {
+struct process_scan {
 	struct tables *t;
 	bool report;			/* progress */
 	struct tables_seen seen;
@@ -78,7 +78,7 @@ struct scan {
 	bool anon;			/* this process has code in no file */
 };
 
-static void add_mapping(struct scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
+static void add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
 			ino_t ino, const char *path)
 {
 	uint64_t *when = tables_seen(&s->seen, dev, ino);
@@ -100,7 +100,7 @@ static void add_mapping(struct scan *s, pid_t pid, uint64_t start, uint64_t end,
 }
 
 /* "START-END PERMS PGOFF MAJOR:MINOR INODE   PATH" */
-static void read_line(struct scan *s, pid_t pid, char *line)
+static void read_line(struct process_scan *s, pid_t pid, char *line)
 {
 	uint64_t start, end, ino;
 	unsigned int major, minor;
@@ -120,7 +120,7 @@ static void read_line(struct scan *s, pid_t pid, char *line)
 	}
 }
 
-static void read_process(struct scan *s, pid_t pid)
+static void read_process(struct process_scan *s, pid_t pid)
 {
 	size_t size = 0;
 	bool any = false;
@@ -150,7 +150,7 @@ static void read_process(struct scan *s, pid_t pid)
 	fclose(f);
 }
 
-static int read_processes(struct scan *s)
+static int read_processes(struct process_scan *s)
 {
 	DIR *dir = opendir(s->t->proc);
 	struct dirent *d;
@@ -198,18 +198,18 @@ int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t en
 	fd = try_open("%s/%d/root%s", t->proc, (int)pid, path);
 	if (fd < 0 && (fd == -ENOENT || fd == -ESRCH))
 		fd = try_open("%s", path);
-	/* What is said of the way in front of others is what counts: EPERM there, ENOENT here */
+	/* The error of map_files counts (EPERM), unless the file was gone there, too */
 	return fd >= 0 || ret == -ENOENT || ret == -ESRCH ? fd : ret;
 }
 
-static int report_progress(const struct scan *s, uint64_t done)
+static int report_progress(const struct process_scan *s, uint64_t done)
 {
 	const struct tables_opts *opts = &s->t->opts;
 
 	return s->report && opts->progress ? opts->progress(opts->ctx, done, s->nr) : 0;
 }
 
-static int register_all(struct scan *s)
+static int register_all(struct process_scan *s)
 {
 	struct tables *t = s->t;
 	size_t i;
@@ -234,7 +234,7 @@ static int register_all(struct scan *s)
 
 int tables_scan_processes(struct tables *t, bool report)
 {
-	struct scan s = { .t = t, .report = report };
+	struct process_scan s = { .t = t, .report = report };
 	size_t i;
 	int ret;
 

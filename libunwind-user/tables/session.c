@@ -237,9 +237,9 @@ static int add_file(struct tables *t, int fd, const char *path, bool recalled)
 		ret = -ENODATA;
 	if (!ret)
 		ret = add_segments(t, fd, &id, &table);
-	/* What could not be looked at is known by what was seen before */
+	/* A file that could not be read keeps the identity that fstat() gave */
 	id.st = st;
-	/* who does not run yet has lost nothing, and may have more luck once it does */
+	/* a remembered program does not run yet: a later try can still succeed */
 	if (!recalled || !ret)
 		note_file(t, &id, path, &table, cached || recalled, !recalled, ret);
 	gen_free(&table);
@@ -270,13 +270,6 @@ int tables_add_path(struct tables *t, const char *path)
 	return ret;
 }
 
-static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
-{
-	(void)ctx;
-	memcpy(to, (const void *)(uintptr_t)addr, len);
-	return 0;
-}
-
 /* Nothing else is in front of the vDSO's code: file offset and address are one number there. */
 int tables_add_vdso(struct tables *t)
 {
@@ -292,7 +285,7 @@ int tables_add_vdso(struct tables *t)
 	ret = -ENOENT;
 	if (!vdso)
 		goto out;
-	ret = gen_from_memory(read_own, NULL, vdso, &table, &bias);
+	ret = gen_from_own_memory(vdso, &table, &bias);
 	if (!ret) {
 		arg.table = (uintptr_t)table.data;
 		arg.table_size = table.size;
@@ -363,6 +356,11 @@ int tables_open(const struct tables_opts *opts, struct tables **tables)
 	return ret;
 }
 
+void *tables_ctx(const struct tables *t)
+{
+	return t->opts.ctx;
+}
+
 static void keep_entry(void *p)
 {
 	(void)p;
@@ -414,8 +412,8 @@ void tables_get_summary(struct tables *t, struct tables_summary *sum)
 		sum->text_bytes += f->stats.text_bytes;
 		sum->covered_bytes += f->stats.covered_bytes;
 		sum->hole_bytes += f->stats.hole_bytes;
-		sum->unknown_bytes += gen_unknown_bytes(&f->stats);
-		for (h = 0; h < GEN_CAUSE_FLOW; h++)
+		sum->unknown_bytes += stats_unknown_bytes(&f->stats);
+		for (h = 0; h < STATS_CAUSE_FLOW; h++)
 			sum->holes += f->stats.hole[h].nr;
 	}
 	pthread_mutex_unlock(&t->lock);

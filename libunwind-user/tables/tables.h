@@ -145,7 +145,7 @@ struct tables_file {
 	uint8_t build_id[20];
 	uint32_t build_id_size;
 	uint64_t table_size;		/* bytes */
-	struct gen_stats stats;		/* valid if covered */
+	struct stats stats;		/* valid if covered */
 };
 
 struct tables_summary {
@@ -199,6 +199,9 @@ struct unwind_table_file;	/* abi/abi.h */
 int tables_new(const struct tables_opts *opts,
 	       int (*add)(struct tables *t, const struct unwind_table_file *arg),
 	       struct tables **tables);
+
+/* opts.ctx of tables_open() or tables_new(). */
+void *tables_ctx(const struct tables *t);
 
 /* Why there is no cache, or 0. */
 int tables_cache_error(const struct tables *t);

@@ -121,7 +121,7 @@ static int add_table(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias
 	if (!ret && u->arch && u->arch != new.t.arch)
 		ret = -EOPNOTSUPP;
 	if (!ret) {
-		/* without it a search is slower, and nothing else */
+		/* without an index, only the search is slower */
 		new.index = calloc(new.t.nr_fdes, sizeof(*new.index));
 		if (new.index)
 			sframe_index(&new.t, new.index, new.t.nr_fdes);
@@ -142,13 +142,6 @@ int uu_unwinder_add(struct uu_unwinder *u, int fd, uint64_t bias)
 	return ret ? ret : add_table(u, &gen, bias);
 }
 
-static int read_own(void *ctx, uint64_t addr, void *to, size_t len)
-{
-	(void)ctx;
-	memcpy(to, (const void *)(uintptr_t)addr, len);
-	return 0;
-}
-
 struct loaded {
 	struct uu_unwinder *u;
 	int nr;
@@ -165,7 +158,7 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	(void)size;
 	/* s390x: linux-vdso64.so.1 */
 	if (!strncmp(info->dlpi_name, "linux-vdso", 10)) {
-		ret = gen_from_memory(read_own, NULL, getauxval(AT_SYSINFO_EHDR), &gen, &bias);
+		ret = gen_from_own_memory(getauxval(AT_SYSINFO_EHDR), &gen, &bias);
 		if (!ret)
 			ret = add_table(l->u, &gen, bias);
 	} else {
@@ -200,11 +193,11 @@ static const struct sframe_table *table_at(const struct uu_unwinder *u, u64 pc)
 			low += half;
 		n -= half;
 	}
-	/* sframe_find() looks whether it is inside */
+	/* sframe_find() checks that pc is inside */
 	return n ? &u->table[low].t : NULL;
 }
 
-/* What the callbacks know */
+/* The argument of the callbacks */
 struct uu_walk {
 	struct uu_start start;		/* first: most of them want nothing else */
 	const struct sframe_arch *arch;
@@ -270,10 +263,10 @@ static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **ro
 		return 0;
 	t = table_at(u, pc);
 	ret = t ? sframe_find(t, pc, *row) : -ESRCH;
-	/* frame pointers are not followed here: nothing is known, whichever it was */
+	/* this unwinder follows no frame pointers, so both errors mean an unknown pc */
 	if (ret == -ESRCH)
 		ret = -ENOENT;
-	/* what a search that failed leaves there is no row */
+	/* a failed search leaves no valid row there */
 	if (ret)
 		(*row)->size = 0;
 	return ret;

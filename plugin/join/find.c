@@ -15,13 +15,7 @@ static uint64_t time_between(uint64_t a, uint64_t b)
 
 static struct task *task_find(struct join *j, uint32_t tid)
 {
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&j->task_idx, hash64(tid), pos, i)
-		if (j->tasks.v[i].tid == tid)
-			return &j->tasks.v[i];
-	return NULL;
+	return vec_find(&j->tasks, &j->task_idx, tid, tid);
 }
 
 static int cmp_seen(const void *a, const void *b)
@@ -94,13 +88,11 @@ static bool one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t 
 	return time_between(a, b) < j->period || !other_between(j, t, cookie, a, b);
 }
 
-/* @run is NULL when only time and cookie of the request are known. */
-static bool may_answer(struct join *j, struct task *t, const struct run *run, uint64_t ts,
-		       const struct stack *s)
+static bool may_answer(struct join *j, struct task *t, const struct run *run, const struct stack *s)
 {
-	if (run && s->stream == run->r.stream && (s->pos <= run->lo || s->pos >= run->hi))
+	if (s->stream == run->r.stream && (s->pos <= run->lo || s->pos >= run->hi))
 		return false;
-	return one_entry(j, t, s->cookie, ts, s->ts);
+	return one_entry(j, t, s->cookie, run->r.ts, s->ts);
 }
 
 static bool is_whole(const struct stack *s)
@@ -121,9 +113,9 @@ static bool parts_agree(struct join *j, const struct stack *cut, const struct st
 	return !c->nr || !memcmp(j->addrs.v + c->off, j->addrs.v + off, c->nr * sizeof(uint64_t));
 }
 
-static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run,
-			     uint64_t cookie, uint64_t ts)
+static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run)
 {
+	uint64_t cookie = run->r.cookie, ts = run->r.ts;
 	uint32_t lo = t->stack, end = lo + t->nr_stacks, hi = end, mid, first, i, tries = 0;
 	uint32_t near[MAX_TRIES], nr = 0, own = NO_STACK;
 	struct stack *s = j->stacks.v;
@@ -147,14 +139,14 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 			i = --lo;
 		else
 			i = hi++;
-		if (!may_answer(j, t, run, ts, &s[i]))
+		if (!may_answer(j, t, run, &s[i]))
 			continue;
-		/* what is no copy of the nearest is of another entry */
+		/* a stack that is no copy of the nearest one belongs to another kernel entry */
 		if (nr && !one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
 			continue;
 		near[nr++] = i;
-		if (own == NO_STACK && run && j->streams.v[s[i].stream].buffer ==
-					      j->streams.v[run->r.stream].buffer)
+		if (own == NO_STACK &&
+		    j->streams.v[s[i].stream].buffer == j->streams.v[run->r.stream].buffer)
 			own = i;
 	}
 	if (!nr)
@@ -167,25 +159,17 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 	return own;
 }
 
-static enum join_state why_missing(struct join *j, struct task *t, const struct run *run,
-				   uint64_t cookie, uint64_t ts)
+static enum join_state why_missing(struct join *j, struct task *t, const struct run *run)
 {
 	bool later;
-	size_t i;
 
 	if (j->damaged)
 		return JOIN_LOST;
-	later = t->last_cookie != cookie ? t->any && t->last_ts > ts
-					 : t->second && t->second_ts > ts;
+	later = t->last_cookie != run->r.cookie ? t->any && t->last_ts > run->r.ts
+						: t->second && t->second_ts > run->r.ts;
 	if (!later)
 		return JOIN_PENDING;
-	if (run)
-		return j->dropped.v[j->streams.v[run->r.stream].buffer] ? JOIN_LOST
-									 : JOIN_UNRECORDED;
-	for (i = 0; i < j->dropped.nr; i++)
-		if (j->dropped.v[i])
-			return JOIN_LOST;
-	return JOIN_UNRECORDED;
+	return j->dropped.v[j->streams.v[run->r.stream].buffer] ? JOIN_LOST : JOIN_UNRECORDED;
 }
 
 static void fill_answer(struct join *j, uint32_t stack, struct join_answer *ans)
@@ -214,9 +198,9 @@ static void resolve_run(struct join *j, struct task *t, struct run *run)
 									      : JOIN_NONE;
 		return;
 	}
-	run->stack = choose_stack(j, t, run, run->r.cookie, run->r.ts);
+	run->stack = choose_stack(j, t, run);
 	if (run->stack == NO_STACK) {
-		run->state = why_missing(j, t, run, run->r.cookie, run->r.ts);
+		run->state = why_missing(j, t, run);
 		return;
 	}
 	run->state = JOIN_STACK;
@@ -360,21 +344,6 @@ void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join
 		answer_run(j, t, r, ans);
 	if (about)
 		*about = r->r;
-}
-
-void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts, struct join_answer *ans)
-{
-	struct task *t = j->finished ? task_find(j, tid) : NULL;
-	uint32_t s;
-
-	memset(ans, 0, sizeof(*ans));
-	if (!t || !cookie)
-		return;
-	s = choose_stack(j, t, NULL, cookie, ts);
-	if (s != NO_STACK)
-		fill_answer(j, s, ans);
-	else
-		ans->state = why_missing(j, t, NULL, cookie, ts);
 }
 
 void join_stats(struct join *j, struct join_stats *st)

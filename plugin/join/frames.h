@@ -9,8 +9,6 @@
 #ifndef USTACK_FRAMES_H
 #define USTACK_FRAMES_H
 
-#include <stddef.h>
-
 #include "libunwind-user/unwind-user.h"
 
 #include "jit.h"

@@ -28,15 +28,7 @@ struct jit {
 
 static struct jit_map *find_map(const struct jit *j, uint32_t tgid)
 {
-	uint32_t i;
-	size_t pos;
-
-	if (!j)
-		return NULL;
-	for_each_hidx(&j->idx, hash64(tgid), pos, i)
-		if (j->maps.v[i].tgid == tgid)
-			return &j->maps.v[i];
-	return NULL;
+	return j ? vec_find(&j->maps, &j->idx, tgid, tgid) : NULL;
 }
 
 static int open_regular(const char *dir, const char *name, struct stat *st)
@@ -68,14 +60,10 @@ static void read_index(struct jit *j, FILE *f, uint64_t id)
 		if (sscanf(line, "%" SCNu32 " %" SCNu64 "%c", &m.tgid, &m.from, &end) != 3 ||
 		    end != '\n' || find_map(j, m.tgid))
 			return;
-		to = vec_add(&j->maps);
+		to = vec_get(&j->maps, &j->idx, tgid, m.tgid);
 		if (!to)
 			return;
 		*to = m;
-		if (hidx_add(&j->idx, hash64(m.tgid), j->maps.nr - 1)) {
-			j->maps.nr--;
-			return;
-		}
 	}
 }
 

@@ -195,18 +195,7 @@ static void limit_runs(struct join *j)
 
 static struct task *task_get(struct join *j, uint32_t tid)
 {
-	struct task *t;
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&j->task_idx, hash64(tid), pos, i)
-		if (j->tasks.v[i].tid == tid)
-			return &j->tasks.v[i];
-	t = vec_add(&j->tasks);
-	if (!t || hidx_add(&j->task_idx, hash64(tid), j->tasks.nr - 1))
-		return NULL;
-	t->tid = tid;
-	return t;
+	return vec_get(&j->tasks, &j->task_idx, tid, tid);
 }
 
 static void task_saw(struct task *t, uint64_t cookie, uint64_t ts)

@@ -20,7 +20,7 @@
 /* USER_MAPS_NEW of the kernel: with more than these, some are recorded with a later stack. */
 #define MAPS_A_STACK	16
 
-/* A kernel's stack has 510 frames. What a hostile file has is not looked through for rule 5. */
+/* A stack of the kernel has 510 frames. Rule 5 searches no longer list. */
 #define FRAMES_MAX	4096
 
 struct sighting {
@@ -80,15 +80,6 @@ void maps_free(struct maps *m)
 	free(m);
 }
 
-static uint64_t hash_str(const char *s)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	while (*s)
-		h = (h ^ (uint8_t)*s++) * 0x100000001b3ull;
-	return hash64(h);
-}
-
 static int file_get(struct maps *m, const struct maps_rec *rec, uint32_t *id)
 {
 	uint64_t hash = hash_str(rec->path) ^ hash64(rec->ino);
@@ -122,13 +113,7 @@ static int file_get(struct maps *m, const struct maps_rec *rec, uint32_t *id)
 
 static struct proc *proc_find(struct maps *m, uint32_t tgid)
 {
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&m->proc_idx, hash64(tgid), pos, i)
-		if (m->procs.v[i].tgid == tgid)
-			return &m->procs.v[i];
-	return NULL;
+	return vec_find(&m->procs, &m->proc_idx, tgid, tgid);
 }
 
 static int map_get(struct maps *m, const struct maps_rec *rec, uint32_t proc, uint32_t file,
@@ -161,17 +146,13 @@ static int map_get(struct maps *m, const struct maps_rec *rec, uint32_t proc, ui
 
 int maps_add(struct maps *m, const struct maps_rec *rec)
 {
-	struct proc *p = proc_find(m, rec->tgid);
+	struct proc *p = vec_get(&m->procs, &m->proc_idx, tgid, rec->tgid);
 	uint32_t file, map;
 	struct sighting *s;
 	int ret;
 
-	if (!p) {
-		p = vec_add(&m->procs);
-		if (!p || hidx_add(&m->proc_idx, hash64(rec->tgid), m->procs.nr - 1))
-			return -ENOMEM;
-		p->tgid = rec->tgid;
-	}
+	if (!p)
+		return -ENOMEM;
 	ret = file_get(m, rec, &file);
 	if (ret)
 		return ret;
@@ -466,7 +447,7 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 	uint32_t i;
 
 	for (i = from; i < nr; i++) {
-		/* nothing that any rule is about */
+		/* no rule applies to such an address */
 		if (map && addrs[i] > map->start && addrs[i] <= map->end &&
 		    m->procs.v[map->proc].tgid == tgid)
 			continue;

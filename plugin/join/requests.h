@@ -32,7 +32,6 @@
 #ifndef USTACK_JOIN_H
 #define USTACK_JOIN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct join;
@@ -173,9 +172,6 @@ uint32_t join_nr_runs(struct join *j);
 /* The answer for a run, and the run itself if @about is not NULL. */
 void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about);
 
-/* The answer for a request of @tid under @cookie, the nearest to time @ts. */
-void join_find(struct join *j, uint32_t tid, uint64_t cookie, uint64_t ts,
-	       struct join_answer *ans);
 void join_stats(struct join *j, struct join_stats *st);
 
 #endif

@@ -67,21 +67,12 @@ void runs_free(struct runs *r)
 static struct started_run *open_run(struct runs *r, uint32_t tid)
 {
 	struct started_run *o;
-	uint32_t i;
-	size_t pos;
 
 	if (r->last < r->open.nr && r->open.v[r->last].run.tid == tid)
 		return &r->open.v[r->last];
-	for_each_hidx(&r->idx, hash64(tid), pos, i) {
-		if (r->open.v[i].run.tid == tid) {
-			r->last = i;
-			return &r->open.v[i];
-		}
-	}
-	o = vec_add(&r->open);
-	if (!o || hidx_add(&r->idx, hash64(tid), r->open.nr - 1))
-		return NULL;
-	o->run.tid = tid;
+	o = vec_get(&r->open, &r->idx, run.tid, tid);
+	if (o)
+		r->last = o - r->open.v;
 	return o;
 }
 
@@ -106,7 +97,7 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 		run->pos = 0;
 	}
 	o->over = false;
-	/* a kernel stack without a cookie is said late */
+	/* a kernel stack without a cookie comes late */
 	if (last > o->last_ts)
 		o->last_ts = last;
 	if (run->pos && run->pos <= pos && run->cookie == cookie && run->form == form) {
@@ -127,12 +118,10 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 /* Later requests of the task may be of another kernel entry. */
 static void end_entry(struct runs *r, uint32_t tid)
 {
-	uint32_t i;
-	size_t pos;
+	struct started_run *o = vec_find(&r->open, &r->idx, run.tid, tid);
 
-	for_each_hidx(&r->idx, hash64(tid), pos, i)
-		if (r->open.v[i].run.tid == tid)
-			r->open.v[i].over = true;
+	if (o)
+		o->over = true;
 }
 
 /* No cookie came for the kernel stack that waited at this level. */
@@ -186,7 +175,7 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 	if (!ret)
 		ret = add_request(r, rec->tid, pos, ts, rec->ts > ts ? rec->ts : ts, rec->cookie,
 				  form, 1);
-	/* who waits with interrupts on is one below */
+	/* a task that waits with interrupts on is one level below */
 	if (level & 1 && r->nest.open >> (level - 1) & 1) {
 		w--;
 		w->several |= w->passed && w->passed != rec->cookie;
@@ -246,7 +235,7 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 			ret = end_others(r, rec, level);
 		return ret ? ret : cookie_record(r, rec, level);
 	}
-	/* mostly an event's records are complete */
+	/* usually an event's records are complete */
 	if (waits)
 		ret = end_all(r, rec, level, &bare);
 	if (ret)

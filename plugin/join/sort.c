@@ -25,18 +25,9 @@ struct groups {
 
 static uint32_t group_of(struct groups *g, uint32_t tid)
 {
-	struct group *new;
-	uint32_t i;
-	size_t pos;
+	struct group *found = vec_get(&g->v, &g->idx, tid, tid);
 
-	for_each_hidx(&g->idx, hash64(tid), pos, i)
-		if (g->v.v[i].tid == tid)
-			return i;
-	new = vec_add(&g->v);
-	if (!new || hidx_add(&g->idx, hash64(tid), g->v.nr - 1))
-		return UINT32_MAX;
-	new->tid = tid;
-	return g->v.nr - 1;
+	return found ? found - g->v.v : UINT32_MAX;
 }
 
 static int cmp_tid(const void *a, const void *b, void *arg)
@@ -99,7 +90,9 @@ int sort(char *v, size_t nr, size_t size, size_t tid_at, int (*cmp)(const void *
 	for (i = 0; i < nr; i++) {
 		if (g.to[i] == i)
 			continue;
-		/* who is held goes to its place, whose owner is held next, until that is here */
+		/*
+		 * put the held element into its place and hold the one that was there, in a cycle
+		 */
 		memcpy(held, v + i * size, size);
 		for (to = g.to[i]; to != i; ) {
 			memcpy(other, v + to * size, size);

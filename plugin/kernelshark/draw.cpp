@@ -166,7 +166,7 @@ public:
 		t = ((x - pointX(0)) * dx + (y - pointY(0)) * dy) / len;
 		t = t < 0 ? 0 : t > 1 ? 1 : t;
 		d = std::hypot(pointX(0) + t * dx - x, pointY(0) + t * dy - y);
-		/* a mark as near goes first */
+		/* a mark wins against a line: add NEAR */
 		return d <= NEAR ? d + NEAR : std::numeric_limits<double>::max();
 	}
 
@@ -268,7 +268,7 @@ public:
 		size_t i;
 
 		shark_view_make(_m, _sd, _task, _val, &win, &view);
-		/* what is put in front is drawn first, and covered by what was put there before */
+		/* the front of the list is drawn first, so entries added before cover it */
 		for (i = 0; i < view.nr_waits; i++)
 			lines.push_back(wait(view.waits[i]));
 		for (i = 0; i < view.nr_waits; i++)

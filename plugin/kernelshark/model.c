@@ -59,7 +59,6 @@ struct shark_model {
 	struct scan scan;
 	bool scanned, ready;
 	char *problem;
-	uint64_t count[SHARK_NR_OUTCOMES];
 };
 
 static struct shark_model *all;
@@ -99,7 +98,6 @@ static void drop_answers(struct shark_model *m)
 		vec_free(&m->index[i].ranges);
 	}
 	hidx_free(&m->stack_idx);
-	memset(m->count, 0, sizeof(m->count));
 }
 
 void shark_put(struct shark_model *m)
@@ -343,7 +341,6 @@ static int answer_all(struct shark_model *m)
 		r->outcome = answer_request(m, r);
 		if (r->outcome == SHARK_NR_OUTCOMES)
 			continue;
-		m->count[r->outcome]++;
 		m->requests.v[out++] = *r;
 	}
 	m->requests.nr = out;
@@ -529,11 +526,6 @@ uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t
 	if (!s || n >= s->nr_requests || s->first + n >= m->by_stack.nr)
 		return SHARK_NONE;
 	return m->by_stack.v[s->first + n];
-}
-
-uint64_t shark_count(const struct shark_model *m, enum shark_outcome outcome)
-{
-	return outcome < SHARK_NR_OUTCOMES ? m->count[outcome] : 0;
 }
 
 static void list_of(const struct index *idx, int sd, int val, struct shark_list *list)

@@ -113,8 +113,6 @@ const struct shark_request *shark_request_at(const struct shark_model *m, uint32
 const struct shark_stack *shark_stack_at(const struct shark_model *m, uint32_t i);
 /* The @n-th request of a stack by time, or SHARK_NONE. */
 uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t n);
-/* How many requests of all streams have this outcome. */
-uint64_t shark_count(const struct shark_model *m, enum shark_outcome outcome);
 
 /* Indices of the requests or stacks of one CPU or task of a stream, by time. */
 struct shark_list {
@@ -178,7 +176,7 @@ uint32_t shark_color(enum shark_outcome outcome);
 /* "1.25 ms" for so many nanoseconds, three digits. Returns @buf. */
 char *shark_duration(int64_t ns, char *buf, size_t size);
 
-/* What a double click shows: marker A on @a, then B on @b, or B first. NULL: not marked. */
+/* A double click puts marker A on @a, then B on @b, or B first. NULL: not marked. */
 struct shark_jump {
 	const struct kshark_entry *a, *b;
 	bool a_last;		/* the table goes to A */

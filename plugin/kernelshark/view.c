@@ -155,7 +155,7 @@ static int wait_of(const struct shark_model *m, uint32_t request, bool task,
 	w.ns = end - r->entry->ts;
 	w.from = bin_of(win, r->entry->ts);
 	w.to = bin_of(win, end);
-	/* outside altogether, or within one mark */
+	/* outside of the window, or within one mark */
 	if (w.from == w.to && (!w.elsewhere || w.from < 0 || w.from == win->n_bins))
 		return 0;
 	return add_wait(waits, &w);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "drops.h"
+#include "libunwind-user/base/base.h"
 
 #define OPTION_DONE	0
 #define OPTION_CPUSTAT	2
@@ -148,13 +149,12 @@ static int read_clock(struct drops_state *s, const char *buffer, char *text)
 
 static int add_buffer(struct drops_state *s, uint64_t offset, const char *name)
 {
-	struct buffer *bigger = realloc(s->buffers, (s->nr_buffers + 1) * sizeof(*bigger));
+	struct buffer *new = array_add(s->buffers, s->nr_buffers);
 
-	if (!bigger)
+	if (!new)
 		return -ENOMEM;
-	s->buffers = bigger;
-	bigger[s->nr_buffers].offset = offset;
-	snprintf(bigger[s->nr_buffers++].name, MAX_NAME, "%s", name);
+	new->offset = offset;
+	snprintf(new->name, MAX_NAME, "%s", name);
 	return 0;
 }
 

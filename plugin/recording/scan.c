@@ -154,7 +154,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	}
 	if (!ret)
 		ret = feed_end(feed);
-	/* the records were read; what the statistics say is an addition */
+	/* the records were read; the statistics only add to them */
 	if (!ret)
 		drops_read(fd, dropped_buffer, &drops);
 	return ret ? ret : damaged;
@@ -175,7 +175,7 @@ static void limit_cpu_time(int fd)
 	rlim_t seconds = seconds_for(fd);
 
 	setrlimit(RLIMIT_CORE, &none);
-	/* one that the host has already and that is stricter stays */
+	/* a stricter limit of the host stays */
 	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
 		cpu.rlim_cur = seconds;
 		cpu.rlim_max = seconds + 1;
@@ -197,7 +197,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
 		signal(fatal[i], SIG_DFL);
 	limit_cpu_time(fd);
-	/* what libtracecmd has to say the host has said already */
+	/* the host has already printed the messages of libtracecmd */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || !w || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
 		_exit(1);

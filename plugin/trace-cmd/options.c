@@ -5,7 +5,6 @@
  * libtraceevent toggles a boolean that is given without a value each time the options are added. So
  * they are added once, whatever the number of files.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace-cmd.h"
@@ -47,8 +46,8 @@ void options_remove(void)
 }
 
 /*
- * The option ftrace:offset belongs to another plugin, and libtraceevent tells of
- * options only in text: blocks of "name:<tab>value" lines.
+ * The option ftrace:offset belongs to another plugin, and libtraceevent shows
+ * options only as text: blocks of "name:<tab>value" lines.
  */
 static bool kernel_offset(void)
 {

@@ -52,7 +52,7 @@ static int open_file(char **path)
 		return -1;
 	while ((de = readdir(dir))) {
 		fd = *de->d_name == '.' ? -1 : atoi(de->d_name);
-		/* two at once cannot be, but the later opened one is it then */
+		/* two open files at a time do not happen; otherwise the later one counts */
 		if (fd > found && is_the_file(fd))
 			found = fd;
 	}

@@ -125,7 +125,7 @@ static PATH void thread_main(struct task *t)
 	cp_path(t, cp_random(t) % 40, op_exit);
 }
 
-/* What a program started by exec does: little, and with an end of its own */
+/* A program started by exec does little, and ends by itself */
 static PATH void leaf(struct task *t)
 {
 	ENTER(t);

@@ -97,7 +97,7 @@ PATH void cp_threads(struct task *t, unsigned int threads, void (*fn)(struct tas
 	LEAVE(t);
 }
 
-/* What a task does once it runs in a process of its own */
+/* The work of a task that runs in a process of its own */
 static PATH void new_process(struct task *t)
 {
 	ENTER(t);

@@ -105,7 +105,7 @@ static const struct source {
 	{ "sys_enter",		on_sys_enter },
 };
 
-/* What is attached now */
+/* The attached tracepoint, or NULL */
 static struct tracepoint *tracepoint;
 static void *probe;
 

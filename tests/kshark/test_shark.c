@@ -84,13 +84,23 @@ static int unload(void **state)
 	return 0;
 }
 
+static uint64_t count(const struct shark_model *m, enum shark_outcome outcome)
+{
+	uint64_t nr = 0;
+	uint32_t i;
+
+	for (i = 0; shark_request_at(m, i); i++)
+		nr += shark_request_at(m, i)->outcome == outcome;
+	return nr;
+}
+
 static void counts(const struct shark_model *m, uint64_t joined, uint64_t pending,
 		   uint64_t unrecorded, uint64_t lost)
 {
-	assert_int_equal(shark_count(m, SHARK_JOINED), joined);
-	assert_int_equal(shark_count(m, SHARK_PENDING), pending);
-	assert_int_equal(shark_count(m, SHARK_UNRECORDED), unrecorded);
-	assert_int_equal(shark_count(m, SHARK_LOST), lost);
+	assert_int_equal(count(m, SHARK_JOINED), joined);
+	assert_int_equal(count(m, SHARK_PENDING), pending);
+	assert_int_equal(count(m, SHARK_UNRECORDED), unrecorded);
+	assert_int_equal(count(m, SHARK_LOST), lost);
 }
 
 /* The request whose cookie was recorded at @ts. */
@@ -221,7 +231,7 @@ static void a_stack_in_several_records_is_one(void **state)
 	uint32_t i, unclaimed = 0;
 
 	(void)state;
-	assert_true(shark_count(m, SHARK_JOINED) > 0);
+	assert_true(count(m, SHARK_JOINED) > 0);
 	for (i = 0; shark_stack_at(m, i); i++)
 		unclaimed += !shark_stack_at(m, i)->nr_requests;
 	assert_int_equal(unclaimed, 0);

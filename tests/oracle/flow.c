@@ -489,16 +489,16 @@ static int open_table(int fd, unsigned int flags, struct gen_table *table,
 
 static int open_tables(struct file *f, int fd)
 {
-	unsigned int drop = percent < 100 ? GEN_DROP(percent, seed) : GEN_NO_CFI;
+	unsigned int drop = percent < 100 ? ROWS_DROP(percent, seed) : ROWS_NO_CFI;
 	int ret;
 
 	ret = open_table(fd, drop, &f->by_sp, &f->sp);
 	if (!ret)
-		ret = open_table(fd, drop | GEN_BY_FP, &f->by_fp, &f->fp);
+		ret = open_table(fd, drop | ROWS_BY_FP, &f->by_fp, &f->fp);
 	if (!ret)
-		ret = open_table(fd, GEN_NO_FLOW, &f->by_all, &f->all);
+		ret = open_table(fd, ROWS_NO_FLOW, &f->by_all, &f->all);
 	if (!ret)
-		ret = open_table(fd, GEN_NO_FLOW | drop, &f->by_rest, &f->rest);
+		ret = open_table(fd, ROWS_NO_FLOW | drop, &f->by_rest, &f->rest);
 	return ret;
 }
 

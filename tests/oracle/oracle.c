@@ -398,7 +398,7 @@ static double now(void)
 
 static void report(const struct file *f, double ms)
 {
-	const struct gen_stats *s = &f->table.stats;
+	const struct stats *s = &f->table.stats;
 	uint64_t source = s->eh_frame_size + s->eh_frame_hdr_size, cause_bytes = 0;
 	unsigned int i;
 
@@ -408,10 +408,10 @@ static void report(const struct file *f, double ms)
 	       f->name, machine->name, s->nr_fdes, s->nr_rows, f->table.size, source,
 	       source ? (double)f->table.size / source : 0, ms, f->pcs, f->holes, f->padding,
 	       f->flow, f->wrong);
-	for (i = 0; i < GEN_NR_CAUSES; i++) {
+	for (i = 0; i < STATS_NR_CAUSES; i++) {
 		if (s->hole[i].nr)
-			printf("    hole: %s: %" PRIu64 ", %" PRIu64 " bytes\n", gen_cause_name(i),
-			       s->hole[i].nr, s->hole[i].bytes);
+			printf("    hole: %s: %" PRIu64 ", %" PRIu64 " bytes\n",
+			       stats_cause_name(i), s->hole[i].nr, s->hole[i].bytes);
 		cause_bytes += s->hole[i].bytes;
 	}
 	if (f->returned_to)
@@ -427,12 +427,12 @@ static void report(const struct file *f, double ms)
  */
 static void check_sum(struct file *f)
 {
-	const struct gen_stats *s = &f->table.stats;
+	const struct stats *s = &f->table.stats;
 	uint64_t known = s->covered_bytes - s->padding_bytes - s->plt_bytes - s->flow_bytes;
 	unsigned int i;
 
-	for (i = 0; i < GEN_NR_CAUSES; i++)
-		known += i == GEN_CAUSE_OUTSIDE || i == GEN_CAUSE_FLOW ? 0 : s->hole[i].bytes;
+	for (i = 0; i < STATS_NR_CAUSES; i++)
+		known += i == STATS_CAUSE_OUTSIDE || i == STATS_CAUSE_FLOW ? 0 : s->hole[i].bytes;
 	if (known < s->fde_bytes - s->plt_bytes - s->flow_bytes)
 		wrong(f, 0, "code that is neither covered nor a hole with a cause");
 }
@@ -533,7 +533,7 @@ static int check_file(const char *path, uint64_t sums[2])
 	ret = gen_from_fd(fd, &f.table);
 	start = now() - start;
 	if (!ret)
-		ret = gen_from_fd_flags(fd, GEN_NO_FLOW, &f.plain);
+		ret = gen_from_fd_flags(fd, ROWS_NO_FLOW, &f.plain);
 	if (ret) {
 		printf("%s: no table: %s\n", path, strerror(-ret));
 		gen_free(&f.table);

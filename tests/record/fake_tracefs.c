@@ -13,6 +13,8 @@
  * fail, as they do while someone reads the instance. With FAKE_SLOW=N a mkdir() takes N more
  * seconds after it has made all files, and DIR/slow says so.
  *
+ * /proc/kallsyms is DIR/kallsyms if that exists: the kernel's own changes while tests run.
+ *
  * All files: with FAKE_FULL=N, pwrite() finds no room after the first N bytes of a file. With
  * FAKE_STALL=N, the first pwrite() that goes further than N bytes takes forever, and DIR/stalled
  * says so. With FAKE_STALL=rename, the first rename() renames the file and then takes forever.
@@ -21,6 +23,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +46,25 @@ static int is_instance(const char *path)
 		return 0;
 	len = snprintf(prefix, sizeof(prefix), "%s/tracing/instances/", dir);
 	return !strncmp(path, prefix, len) && path[len] && !strchr(path + len, '/');
+}
+
+int open(const char *path, int flags, ...)
+{
+	int (*next)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+	const char *dir = getenv("FAKE_TRACEFS");
+	char own[4096];
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	if (dir && !strcmp(path, "/proc/kallsyms")) {
+		snprintf(own, sizeof(own), "%s/kallsyms", dir);
+		if (!access(own, R_OK))
+			path = own;
+	}
+	return next(path, flags, mode);
 }
 
 static int run(const char *const *argv)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "trace-cmd-ext/model/impl.h"
+#include "trace-cmd-ext/model/reader_int.h"
 #include "tests/unit/unit.h"
 
 static glob_t fixtures;
@@ -87,8 +88,8 @@ static void pages_hold_the_records_that_libtracecmd_reads(void **state)
 	for (i = 0; i < fixtures.gl_pathc; i++) {
 		a = open_reader(fixtures.gl_pathv[i], false);
 		b = open_reader(fixtures.gl_pathv[i], true);
-		raw += reader_is_raw(a);
-		assert_false(reader_is_raw(b));
+		raw += a->raw;
+		assert_false(b->raw);
 		same_records(a, b);
 		/* and once more from the begin */
 		assert_int_equal(reader_rewind(a), 0);
@@ -264,7 +265,7 @@ static void an_event_has_its_stacks_and_fields(void **state)
 	assert_int_equal(model_each(s.m, MODEL_BY_TIME, see, &s), 0);
 	assert_int_equal(s.nr, 1);
 	assert_string_equal(s.text, "first");
-	assert_int_equal(model_nr_kstacks(s.m), 1);
+	assert_int_equal(s.m->kstacks.nr, 1);
 	v = model_kframes(s.m, 0, &nr);
 	assert_int_equal(nr, 2);
 	assert_string_equal(model_frame(s.m, v[0])->func, "schedule");
@@ -295,13 +296,13 @@ static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_
 			   uint32_t ustack)
 {
 	uint64_t h = hash64(hash_name(model_type(m, type)->name) + tid);
-	const struct model_kstack *k = kstack == MODEL_NONE ? NULL : model_kstack(m, kstack);
+	const struct kernel_stack *k = kstack == MODEL_NONE ? NULL : &m->kstacks.v[kstack];
 	const struct model_ustack *u = ustack == MODEL_NONE ? NULL : model_ustack(m, ustack);
 	const struct model_frame *f;
 	const uint32_t *v;
 	uint32_t i, nr;
 
-	h = k ? hash_words(k->addrs, k->nr, h + 1) : h;
+	h = k ? hash_words(m->kaddrs.v + k->off, k->nr, h + 1) : h;
 	h = hash64(h + (u ? u->state + 1 : 0));
 	if (!u || u->state != JOIN_STACK)
 		return h;

@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum check_level {
 	CHECK_OK,
@@ -50,8 +49,8 @@ bool check_unfinished(struct check *c, const char *path);
  * Note how well the unwinder can walk the code of a file with a table. @fd: the file, or -1. @all:
  * the check is of all that runs. @symbols: a text about its symbols, which ends the finding.
  */
-struct gen_stats;
-void check_code(struct check *c, const char *path, int fd, const struct gen_stats *s, bool all,
+struct stats;
+void check_code(struct check *c, const char *path, int fd, const struct stats *s, bool all,
 		const char *symbols);
 
 /* Check all that runs. */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "trace-cmd-ext/model/model.h"
@@ -102,14 +101,13 @@ static const struct code_kind *kind_of(int fd)
 }
 
 /* Holes with most bytes first. Code that is too much to follow counts as code without a table. */
-static unsigned int sort_holes(const struct gen_stats *s, unsigned int most[MAX_HOLES],
-			       uint64_t *bytes)
+static unsigned int sort_holes(const struct stats *s, unsigned int most[MAX_HOLES], uint64_t *bytes)
 {
 	unsigned int nr = 0, i, k;
 
 	*bytes = 0;
-	for (i = 0; i < GEN_NR_CAUSES; i++) {
-		if (!s->hole[i].nr || i == GEN_CAUSE_FLOW)
+	for (i = 0; i < STATS_NR_CAUSES; i++) {
+		if (!s->hole[i].nr || i == STATS_CAUSE_FLOW)
 			continue;
 		*bytes += s->hole[i].bytes;
 		for (k = nr; k > 0 && s->hole[most[k - 1]].bytes < s->hole[i].bytes; k--)
@@ -127,7 +125,7 @@ static double percent(uint64_t part, uint64_t all)
 	return all ? 100.0 * part / all : 0.0;
 }
 
-void check_code(struct check *c, const char *path, int fd, const struct gen_stats *s, bool all,
+void check_code(struct check *c, const char *path, int fd, const struct stats *s, bool all,
 		const char *symbols)
 {
 	double covered = percent(s->covered_bytes, s->text_bytes);
@@ -150,7 +148,7 @@ void check_code(struct check *c, const char *path, int fd, const struct gen_stat
 	if (level != CHECK_OK && !remedy && nr && 2 * holes > s->text_bytes - s->covered_bytes)
 		remedy = hole_remedy(most[0]);
 	if (level != CHECK_OK && !remedy)
-		remedy = hole_remedy(GEN_CAUSE_FLOW);
+		remedy = hole_remedy(STATS_CAUSE_FLOW);
 	f = open_memstream(&text, &size);
 	if (!f)
 		return;
@@ -159,7 +157,7 @@ void check_code(struct check *c, const char *path, int fd, const struct gen_stat
 		fprintf(f, ", %.2f%% are holes, where walks end (", percent(holes, s->text_bytes));
 		for (i = 0; i < nr; i++)
 			fprintf(f, "%s%s: %" PRIu64 " bytes", i ? ", " : "",
-				gen_cause_name(most[i]), s->hole[most[i]].bytes);
+				stats_cause_name(most[i]), s->hole[most[i]].bytes);
 		fputc(')', f);
 	}
 	if (s->covered_bytes + holes < s->text_bytes && covered < 99.995)

@@ -68,7 +68,7 @@ static void check_folder(struct check *c)
 	struct unfinished u;
 	struct dirent *d;
 
-	/* what nobody named must show by its contents that it is a recorder's */
+	/* the user did not name this file: its contents must show that a recorder made it */
 	while (dir && (d = readdir(dir))) {
 		if (part_is_name(d->d_name) && part_stat(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
 			check_unfinished(c, d->d_name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* filter.c - read the options that choose events. See filter.h. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace-cmd-ext/tool/tool.h"
@@ -9,17 +8,16 @@
 
 static int add_pattern(const char *cmd, const char ***v, size_t *nr, const char *arg)
 {
-	const char **bigger;
+	const char **new;
 
 	if (!*arg)
 		return cmd_usage(cmd, "an empty name matches nothing");
-	bigger = realloc(*v, (*nr + 1) * sizeof(**v));
-	if (!bigger) {
+	new = array_add(*v, *nr);
+	if (!new) {
 		cmd_error("out of memory");
 		return CMD_FAIL;
 	}
-	*v = bigger;
-	bigger[(*nr)++] = arg;
+	*new = arg;
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static int gather_one(int which)
 	m = cmd_open(path, &mo);
 	if (!m)
 		return CMD_INPUT;
-	/* of two files one may lack what the other has */
+	/* one of the two files may lack what the other has */
 	ret = o.fl.diff ? 0 : model_check_names(m, &o.opts.filter);
 	if (ret) {
 		model_close(m);

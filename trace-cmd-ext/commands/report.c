@@ -52,7 +52,7 @@ static int run_report(void *arg)
 		model_close(o.r.m);
 		return ret;
 	}
-	/* what is shown meanwhile would be in the way */
+	/* a progress line would disturb the pager */
 	if (cmd_on_terminal())
 		cmd_progress_off();
 	o.r.filtered = cmd_filter_any(&o.opts.filter);

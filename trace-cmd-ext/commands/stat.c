@@ -9,7 +9,6 @@
 #include "trace-cmd-ext/tool/tool.h"
 #include "filter.h"
 #include "trace-cmd-ext/stat/stat.h"
-#include "libunwind-user/base/base.h"
 
 static const char usage[] =
 	"usage: trace-ustack stat [OPTION...] [FILE]\n"

@@ -6,7 +6,6 @@
  * of them use, and the exit codes.
  */
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"

@@ -159,8 +159,8 @@ static bool frame_known(struct perfetto *p, uint32_t entry, uint64_t *iid)
 }
 
 /*
- * An inlined function is a frame of its own at the address of the one that has its code: what reads
- * this tells frames apart by address and name.
+ * An inlined function is a frame of its own, at the address of the frame with its code: readers of
+ * the format distinguish frames by address and name.
  */
 static uint64_t intern_frame(struct perfetto *p, uint32_t entry)
 {

@@ -33,13 +33,13 @@ struct func {
 };
 
 /* The key of a place, the same whichever model the place comes from. */
-struct place {
+struct pprof_place {
 	uint32_t name, file;		/* strings */
 	uint64_t address;
 	uint64_t id;
 };
 
-struct mapping {
+struct pprof_mapping {
 	uint32_t file, build_id;	/* strings */
 	uint64_t limit;
 	bool lines;			/* some place in it has a line number */
@@ -54,9 +54,9 @@ struct pprof {
 	struct export *e;
 	struct text body, msg, sub;	/* of the profile; of one message, and one in it */
 	struct strtab strings;
-	VEC(struct place) places;
+	VEC(struct pprof_place) places;
 	struct hidx place_idx;
-	VEC(struct mapping) mappings;
+	VEC(struct pprof_mapping) mappings;
 	VEC(struct func) functions;	/* by id - 1 */
 	struct hidx function_idx;
 	VEC(uint64_t) ids;
@@ -79,7 +79,7 @@ static uint64_t intern_mapping(struct pprof *p, const struct model_frame *f)
 {
 	uint32_t file, build_id = 0, i;
 	char hex[41] = "";
-	struct mapping *m;
+	struct pprof_mapping *m;
 
 	if (!f->kernel && !f->file)
 		return 0;
@@ -163,7 +163,7 @@ static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uin
 static uint64_t intern_location(struct pprof *p, struct export *e, const uint32_t *at,
 				uint32_t before)
 {
-	struct place want = { 0 }, *have;
+	struct pprof_place want = { 0 }, *have;
 	const struct model_frame *f;
 	struct text lines = { 0 };
 	struct export_entry ent;
@@ -332,7 +332,7 @@ static void put_sample_type(struct pprof *p, const char *type, const char *unit)
 static void put_tables(struct pprof *p)
 {
 	const struct model_info *info = model_info(p->e->m);
-	const struct mapping *m;
+	const struct pprof_mapping *m;
 	size_t i, len;
 
 	for (i = 0; i < p->mappings.nr; i++) {

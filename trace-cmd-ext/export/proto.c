@@ -5,7 +5,7 @@
 
 enum wire { WIRE_VARINT = 0, WIRE_LEN = 2 };
 
-void proto_varint(struct text *t, uint64_t n)
+static void put_varint(struct text *t, uint64_t n)
 {
 	char buf[10];
 	size_t len = 0;
@@ -18,19 +18,19 @@ void proto_varint(struct text *t, uint64_t n)
 
 static void put_tag(struct text *t, uint32_t field, enum wire wire)
 {
-	proto_varint(t, (uint64_t)field << 3 | wire);
+	put_varint(t, (uint64_t)field << 3 | wire);
 }
 
 void proto_number(struct text *t, uint32_t field, uint64_t n)
 {
 	put_tag(t, field, WIRE_VARINT);
-	proto_varint(t, n);
+	put_varint(t, n);
 }
 
 void proto_bytes(struct text *t, uint32_t field, const void *p, size_t len)
 {
 	put_tag(t, field, WIRE_LEN);
-	proto_varint(t, len);
+	put_varint(t, len);
 	text_bytes(t, p, len);
 }
 
@@ -70,7 +70,7 @@ void proto_packed(struct text *t, uint32_t field, const uint64_t *v, size_t nr)
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		proto_varint(&m, v[i]);
+		put_varint(&m, v[i]);
 	proto_message(t, field, &m);
 	vec_free(&m);
 }

@@ -12,7 +12,6 @@
 
 #include "libunwind-user/base/base.h"
 
-void proto_varint(struct text *t, uint64_t n);
 /* int32, int64, uint32, uint64, bool, enum: negative numbers as 64 bits */
 void proto_number(struct text *t, uint32_t field, uint64_t n);
 void proto_bytes(struct text *t, uint32_t field, const void *p, size_t len);

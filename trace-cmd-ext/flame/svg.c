@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* svg.c - draw a flame graph. See svg.h. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,13 +161,6 @@ struct picture {
 	unsigned int top, height;	/* of the frames, of all */
 	unsigned int legend;		/* its first line */
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* A percentage with enough digits to distinguish neighbours. */
 static void put_percent(FILE *out, uint64_t part, uint64_t total)
@@ -341,7 +333,7 @@ static unsigned int put_legend(const struct picture *p, bool draw)
 		file = p->hues.order[i];
 		if (file && p->hues.weight[file] > 0)
 			legend_entry(p, colour_frame(FOLD_USER, i, 1),
-				     base_name(fold_path(p->f, file)), &x, &y, draw);
+				     text_base_name(fold_path(p->f, file)), &x, &y, draw);
 	}
 	return y - p->legend + LEGEND;
 }

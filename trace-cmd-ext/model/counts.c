@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -119,7 +118,7 @@ static int give_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	if (!v)
 		return -ENOMEM;
 	for (i = 0; i < h.kstacks; i++)
-		v[i] = m->kstacks.v[kstacks + i].pub.nr;
+		v[i] = m->kstacks.v[kstacks + i].nr;
 	for (i = 0; i < h.ustacks; i++)
 		v[h.kstacks + i] = m->ustacks.v[ustacks + i].run;
 	if (h.kstacks)

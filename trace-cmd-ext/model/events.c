@@ -128,7 +128,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->settled = p->has_kstack = p->cut = false;
 	p->asked = p->cookie = 0;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
-	/* during the scan nobody knows the processes yet */
+	/* during the scan, the processes are not yet known */
 	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
 		t = model_task(m, c->tid);
 		p->wanted = t && t->wanted;
@@ -188,7 +188,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 	if (type == NO_TYPE || !c->has_tid)
 		return;
 	level = nest_level(c->flags);
-	/* mostly an event's records are complete, or the next one is its own */
+	/* usually an event's records are complete, or the next record belongs to it */
 	if (l->nest.open) {
 		ended = nest_ended(&l->nest, level, c->tid);
 		if (ended)
@@ -233,7 +233,7 @@ void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
 {
 	l->seq++;
 	add_record(m, l, rec, c);
-	/* what a kernel writes always has room */
+	/* records of a kernel always fit */
 	if ((l->nr == l->room || !(l->seq % LOOK_EVERY)) && make_room(m, l))
 		settle_all(l, l->nest.open);
 }
@@ -251,7 +251,8 @@ struct pending *lane_ready(struct lane *l)
 	return p && p->settled ? p : NULL;
 }
 
-struct pending *lane_next(struct model *m, struct lane *l)
+/* lane_ready(), but reads the records by itself */
+static struct pending *lane_next(struct model *m, struct lane *l)
 {
 	struct decode_common c;
 	struct tep_record *rec;
@@ -309,7 +310,7 @@ static int by_cpu(struct events_walk *w, struct lane *lanes, uint32_t nr)
 	int ret = 0;
 
 	for (i = 0; i < nr && !ret; i++) {
-		/* whether what is not wanted has stacks does not matter to anyone */
+		/* events that the filter drops need no stacks */
 		if (!lanes[i].wanted)
 			continue;
 		while (!ret && lane_next(w->m, &lanes[i])) {

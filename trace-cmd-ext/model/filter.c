@@ -6,7 +6,6 @@
  */
 #include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "impl.h"
 

@@ -14,7 +14,7 @@
 #define COUNT_CACHE	16384
 #define NO_TYPE		UINT32_MAX
 
-/* What a record is for the model. */
+/* The kinds of records in the model */
 enum record_kind {
 	RECORD_EVENT,
 	RECORD_KSTACK,
@@ -31,7 +31,7 @@ struct type {
 };
 
 struct kernel_stack {
-	struct model_kstack pub;
+	uint32_t nr;			/* addresses */
 	uint64_t hash;
 	uint64_t off;			/* offset of its addresses in model.kaddrs */
 	uint32_t frames;		/* offset in model.index; NOT_MADE until asked for */
@@ -182,8 +182,7 @@ bool filter_symbols(struct model *m, const struct model_event *ev);
 
 /*
  * events.c: lane_add() takes the records of a stream. lane_ready() returns the first event, wanted
- * or not, whose stacks have come, or NULL; the event stays until lane_drop(). lane_next() does the
- * same and reads the records by itself.
+ * or not, whose stacks have come, or NULL; the event stays until lane_drop().
  */
 int lane_start(struct model *m, struct lane *l, uint32_t stream);
 void lane_free(struct lane *l);
@@ -191,7 +190,6 @@ void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
 	      const struct decode_common *c);
 void lane_end(struct lane *l);
 struct pending *lane_ready(struct lane *l);
-struct pending *lane_next(struct model *m, struct lane *l);
 void lane_drop(struct lane *l);
 
 /* Hash and comparison of the key of a count. */

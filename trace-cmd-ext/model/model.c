@@ -52,22 +52,13 @@ uint32_t model_type_of(struct model *m, const struct decode_common *c)
 
 struct model_task *model_task(struct model *m, uint32_t tid)
 {
-	struct model_task *t;
-	uint32_t i;
-	size_t pos;
+	struct model_task *t = vec_find(&m->tasks, &m->task_idx, tid, tid);
 
-	for_each_hidx(&m->task_idx, hash64(tid), pos, i)
-		if (m->tasks.v[i].tid == tid)
-			return &m->tasks.v[i];
-	t = vec_add(&m->tasks);
-	if (!t)
-		return NULL;
-	if (hidx_add(&m->task_idx, hash64(tid), m->tasks.nr - 1)) {
-		m->tasks.nr--;
-		return NULL;
-	}
-	t->tid = tid;
-	t->wanted = filter_task(m, tid, 0);
+	if (t)
+		return t;
+	t = vec_get(&m->tasks, &m->task_idx, tid, tid);
+	if (t)
+		t->wanted = filter_task(m, tid, 0);
 	return t;
 }
 

@@ -86,7 +86,7 @@ struct model_event {
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t buffer;		/* 0: the top buffer, else an instance: model_buffer() */
-	uint32_t kstack;		/* model_kstack(), or MODEL_NONE */
+	uint32_t kstack;		/* of model_kframes(), or MODEL_NONE */
 	uint32_t ustack;		/* model_ustack(), or MODEL_NONE: no request */
 	int64_t missed;			/* events dropped since the CPU's last one; -1: some */
 	struct tep_record *rec;		/* the raw record; valid in the callback only */
@@ -100,11 +100,6 @@ struct model_ustack {
 	uint32_t flags;			/* STACK_*: see plugin/join/join.h */
 	uint32_t tgid;			/* of the process; 0: not recorded */
 	uint32_t tid;			/* of one thread that has this stack */
-	uint32_t nr;
-	const uint64_t *addrs;		/* innermost first */
-};
-
-struct model_kstack {
 	uint32_t nr;
 	const uint64_t *addrs;		/* innermost first */
 };
@@ -195,8 +190,6 @@ bool model_gave_any(struct model *m);
 
 uint32_t model_nr_types(struct model *m);
 const struct model_type *model_type(struct model *m, uint32_t type);
-uint32_t model_nr_kstacks(struct model *m);
-const struct model_kstack *model_kstack(struct model *m, uint32_t kstack);
 const struct model_ustack *model_ustack(struct model *m, uint32_t ustack);
 
 /*

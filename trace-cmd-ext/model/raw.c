@@ -21,8 +21,6 @@
  * file, are left to libtracecmd: this code is used only if the first record of every stream is the
  * same in both.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -172,7 +172,7 @@ static int more_room(struct input_stream *s)
 		free(own);
 		return -ENOMEM;
 	}
-	/* each record goes where its number wants it; the new ones take what is free then */
+	/* each record keeps the slot of its number; new records take free slots */
 	from = s->nr > s->room ? s->nr - s->room : 0;
 	for (i = from; i < from + s->room; i++) {
 		keep[i & (room - 1)] = s->keep[i & (s->room - 1)];
@@ -425,11 +425,6 @@ uint64_t reader_bytes(struct reader *r)
 int reader_version(struct reader *r)
 {
 	return r->version;
-}
-
-bool reader_is_raw(struct reader *r)
-{
-	return r->raw;
 }
 
 bool reader_damaged(struct reader *r)

@@ -48,7 +48,6 @@ uint64_t reader_bytes(struct reader *r);
 int reader_version(struct reader *r);
 /* The random ID of the recording (TRACEID); 0 if it has none. */
 uint64_t reader_trace_id(struct reader *r);
-bool reader_is_raw(struct reader *r);
 /* Did the reader find something impossible, so that records may be missing? */
 bool reader_damaged(struct reader *r);
 uint32_t reader_buffers(struct reader *r);

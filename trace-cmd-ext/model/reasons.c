@@ -79,7 +79,7 @@ const char *table_remedy(enum tables_cause cause)
 
 const char *hole_remedy(unsigned int cause)
 {
-	static const char *const remedy[GEN_NR_CAUSES] = {
+	static const char *const remedy[STATS_NR_CAUSES] = {
 		[CFI_CAUSE_CIE] = ANEW,
 		[CFI_CAUSE_AUGMENTATION] = ANEW,
 		[CFI_CAUSE_POINTER] = ANEW,
@@ -88,17 +88,17 @@ const char *hole_remedy(unsigned int cause)
 		[CFI_CAUSE_EXPR] = ASSEMBLER,
 		[CFI_CAUSE_RANGE] = ASSEMBLER,
 		[CFI_CAUSE_SP] = ASSEMBLER,
-		[GEN_CAUSE_CFA] = ASSEMBLER,
-		[GEN_CAUSE_RA] = ASSEMBLER,
-		[GEN_CAUSE_FP] = ASSEMBLER,
-		[GEN_CAUSE_OVERLAP] = ANEW,
-		[GEN_CAUSE_OUTSIDE] = ANEW,
-		[GEN_CAUSE_PLT] = "link it anew, with another linker",
-		[GEN_CAUSE_SIGNAL] = ASSEMBLER,
-		[GEN_CAUSE_CODE] = ANEW,
-		[GEN_CAUSE_FLOW] = "compile it with -fasynchronous-unwind-tables or "
+		[STATS_CAUSE_CFA] = ASSEMBLER,
+		[STATS_CAUSE_RA] = ASSEMBLER,
+		[STATS_CAUSE_FP] = ASSEMBLER,
+		[STATS_CAUSE_OVERLAP] = ANEW,
+		[STATS_CAUSE_OUTSIDE] = ANEW,
+		[STATS_CAUSE_PLT] = "link it anew, with another linker",
+		[STATS_CAUSE_SIGNAL] = ASSEMBLER,
+		[STATS_CAUSE_CODE] = ANEW,
+		[STATS_CAUSE_FLOW] = "compile it with -fasynchronous-unwind-tables or "
 				   "-fno-omit-frame-pointer",
 	};
 
-	return cause < GEN_NR_CAUSES ? remedy[cause] : NULL;
+	return cause < STATS_NR_CAUSES ? remedy[cause] : NULL;
 }

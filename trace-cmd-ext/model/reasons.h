@@ -28,10 +28,10 @@ const char *end_reason_name(enum end_reason end);
 const char *end_reason_about(enum end_reason end);
 const char *end_reason_remedy(enum end_reason end);
 
-/* What to do about a file without a table; NULL if nothing is wrong. */
+/* The remedy for a file without a table; NULL if nothing is wrong. */
 const char *table_remedy(enum tables_cause cause);
 
-/* What to do about code without rules in a table. @cause: enum cfi_cause or gen_cause. */
+/* The remedy for code without rules in a table. @cause: enum cfi_cause or stats_cause. */
 const char *hole_remedy(unsigned int cause);
 
 #endif

@@ -27,13 +27,13 @@ static char *path_of(const char *dat)
 
 static void write_one(void *ctx, const struct tables_file *f)
 {
-	const struct gen_stats *s = &f->stats;
+	const struct stats *s = &f->stats;
 	uint64_t holes = 0;
 	FILE *out = ctx;
 	const char *p;
 	uint32_t i;
 
-	for (i = 0; i < GEN_NR_CAUSES; i++)
+	for (i = 0; i < STATS_NR_CAUSES; i++)
 		holes += s->hole[i].nr;
 	fprintf(out, "%s\t", tables_cause_name(f->cause));
 	for (i = 0; i < f->build_id_size; i++)

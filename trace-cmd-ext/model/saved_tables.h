@@ -17,7 +17,6 @@
 #ifndef TRACE_USTACK_SAVED_TABLES_H
 #define TRACE_USTACK_SAVED_TABLES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "plugin/join/join.h"

@@ -7,7 +7,6 @@
  * Requests of one run share one answer, so the number of its run is enough to find the stack of an
  * event.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "impl.h"
@@ -24,7 +23,7 @@ uint32_t model_add_kstack(struct model *m, uint32_t nr)
 
 	for_each_hidx(&m->kstack_idx, hash, pos, i) {
 		k = &m->kstacks.v[i];
-		if (k->hash == hash && k->pub.nr == nr &&
+		if (k->hash == hash && k->nr == nr &&
 		    !memcmp(m->kaddrs.v + k->off, addrs, nr * sizeof(*addrs)))
 			return i;
 	}
@@ -37,7 +36,7 @@ uint32_t model_add_kstack(struct model *m, uint32_t nr)
 	}
 	k->hash = hash;
 	k->off = m->kaddrs.nr;
-	k->pub.nr = nr;
+	k->nr = nr;
 	k->frames = NOT_MADE;
 	m->kaddrs.nr += nr;
 	return m->kstacks.nr - 1;
@@ -51,7 +50,7 @@ uint32_t copy_kaddrs(const struct decode *d, const char *p, uint32_t max, uint64
 
 	for (nr = 0; nr < max; nr++) {
 		to[nr] = decode_addr(d, p, nr);
-		/* as libtraceevent ends it */
+		/* libtraceevent ends a stack the same way */
 		if ((int)to[nr] == -1)
 			break;
 	}
@@ -76,19 +75,6 @@ uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec)
 	if (m->dec.long_size == 8 && !m->dec.swap)
 		return model_add_kstack(m, copy_kaddrs(&native, p, max, to));
 	return model_add_kstack(m, copy_kaddrs(&m->dec, p, max, to));
-}
-
-uint32_t model_nr_kstacks(struct model *m)
-{
-	return m->kstacks.nr;
-}
-
-const struct model_kstack *model_kstack(struct model *m, uint32_t kstack)
-{
-	struct kernel_stack *k = &m->kstacks.v[kstack];
-
-	k->pub.addrs = m->kaddrs.v + k->off;
-	return &k->pub;
 }
 
 /* ---- user stacks ---- */
@@ -281,18 +267,18 @@ const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 		return none;
 	k = &m->kstacks.v[kstack];
 	if (k->frames == NOT_MADE) {
-		if (vec_reserve(&m->index, (size_t)k->pub.nr + 1))
+		if (vec_reserve(&m->index, (size_t)k->nr + 1))
 			return NULL;
-		for (i = 0; i < k->pub.nr; i++) {
+		for (i = 0; i < k->nr; i++) {
 			frame = kernel_frame(m, m->kaddrs.v[k->off + i], false);
 			if (frame == MODEL_NONE)
 				return NULL;
 			m->index.v[m->index.nr + i] = frame;
 		}
 		k->frames = m->index.nr;
-		m->index.nr += k->pub.nr;
+		m->index.nr += k->nr;
 	}
-	*nr = k->pub.nr;
+	*nr = k->nr;
 	return m->index.v + k->frames;
 }
 
@@ -403,7 +389,7 @@ uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t 
 	m->lines.nr = 0;
 	if (!m->opts.lines || uu_symbols_lines(m->syms, &uf, offset, &frames, &nr))
 		return 0;
-	/* a function's name alone is known without */
+	/* without lines, only the function's name is known */
 	if (nr == 1 && !frames[0].file)
 		return 0;
 	for (i = 0; i < nr; i++) {

@@ -107,7 +107,7 @@ static void add_note(struct tally *t, const struct pending *p)
 	}
 	n->nr++;
 	t->ts = ev->ts;
-	/* who lost something has another run than who comes next */
+	/* an event that lost records has another run than the next event */
 	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 

@@ -62,10 +62,10 @@ static uint64_t ns_of(clockid_t clock)
 
 /* ---- numbers of processes ---- */
 
-static uint64_t number_in(const char *path, const char *behind)
+static uint64_t number_in(const char *path, const char *label)
 {
-	char *text = rt_read_path(path, NULL), *at = text ? strstr(text, behind) : NULL;
-	uint64_t n = at ? strtoull(at + strlen(behind), NULL, 10) : 0;
+	char *text = rt_read_path(path, NULL), *at = text ? strstr(text, label) : NULL;
+	uint64_t n = at ? strtoull(at + strlen(label), NULL, 10) : 0;
 
 	free(text);
 	return n;
@@ -103,7 +103,7 @@ static bool only_one(const struct rec *r, uint32_t pid)
 
 	for (at = r->comms; at && *at; at++)
 		tasks += *at == '\n';
-	/* each takes a number, and passes over those in use, which are a few for a task */
+	/* each fork takes a PID and skips those in use, which are a few for each task */
 	if (!r->comms || !from || !to || forks + 4 * tasks + RESERVED_PIDS >= max)
 		return false;
 	if (from <= to ? pid <= from || pid > to : pid <= from && pid > to)
@@ -186,7 +186,7 @@ static void find_own(struct rec_jit *j)
 	DIR *dir = opendir("/tmp");
 	struct dirent *e;
 	struct process p;
-	uint32_t pid, *bigger;
+	uint32_t pid, *own;
 	uint64_t birth;
 	char end;
 	int fd;
@@ -199,12 +199,9 @@ static void find_own(struct rec_jit *j)
 		if (fd < 0)
 			continue;
 		close(fd);
-		bigger = birth >= p.start ? realloc(j->own, (j->nr_own + 1) * sizeof(*bigger)) :
-			 NULL;
-		if (!bigger)
-			continue;
-		j->own = bigger;
-		bigger[j->nr_own++] = pid;
+		own = birth >= p.start ? array_add(j->own, j->nr_own) : NULL;
+		if (own)
+			*own = pid;
 	}
 	if (dir)
 		closedir(dir);
@@ -228,7 +225,7 @@ void jit_begin(struct rec *r)
 		return;
 	j->last_pid = last_pid();
 	j->forks = number_in("/proc/stat", "\nprocesses ");
-	/* the clock of files: by a finer one those made in the next moment were older */
+	/* file times use the coarse clock: by a finer clock, new files would seem older */
 	j->begin = ns_of(CLOCK_REALTIME_COARSE);
 	find_own(j);
 	r->jit = j;
@@ -339,7 +336,7 @@ static FILE *open_index(const struct rec *r, int dir)
 
 size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct rec_jit_map **maps)
 {
-	struct rec_jit_map *bigger;
+	struct rec_jit_map *map;
 	size_t i, nr_maps = 0;
 	uint64_t from;
 	int fd;
@@ -350,11 +347,11 @@ size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct re
 		if (fd < 0)
 			continue;
 		close(fd);
-		bigger = realloc(*maps, (nr_maps + 1) * sizeof(*bigger));
-		if (!bigger)
+		map = array_add(*maps, nr_maps);
+		if (!map)
 			break;
-		*maps = bigger;
-		bigger[nr_maps++] = (struct rec_jit_map){ .tgid = tgids[i], .from = from };
+		map->tgid = tgids[i];
+		map->from = from;
 	}
 	return nr_maps;
 }
@@ -369,7 +366,7 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 	snprintf(path, sizeof(path), "%s.jit", r->opts.out);
 	remove_old(path);
 	for (i = 0; i < nr; i++) {
-		/* looked at once more: it is the same or as good */
+		/* check again: it is the same file, or as good */
 		fd = find_map(r, maps[i].tgid, &maps[i].from);
 		if (fd < 0)
 			continue;

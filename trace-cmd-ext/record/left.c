@@ -86,7 +86,7 @@ static bool is_alive(const char *name, pid_t pid)
 
 int left_list(struct left **v, size_t *nr)
 {
-	struct left *bigger;
+	struct left *new;
 	char path[PATH_MAX];
 	struct dirent *d;
 	int ret = 0;
@@ -103,16 +103,14 @@ int left_list(struct left **v, size_t *nr)
 		pid = pid_of(d->d_name);
 		if (!pid || strlen(d->d_name) >= sizeof((*v)->name))
 			continue;
-		bigger = realloc(*v, (*nr + 1) * sizeof(**v));
-		if (!bigger) {
+		new = array_add(*v, *nr);
+		if (!new) {
 			ret = -ENOMEM;
 			break;
 		}
-		*v = bigger;
-		bigger += (*nr)++;
-		strcpy(bigger->name, d->d_name);
-		bigger->pid = pid;
-		bigger->alive = is_alive(d->d_name, pid);
+		strcpy(new->name, d->d_name);
+		new->pid = pid;
+		new->alive = is_alive(d->d_name, pid);
 	}
 	closedir(dir);
 	return ret;

@@ -82,42 +82,38 @@ void dat_add_comms(struct text *b, const struct rec *r)
 {
 	char *now = dat_read_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
 	char *text[] = { r->comms, now, saved };
-	struct comm_line *comm = NULL, *bigger;
-	size_t i, nr = 0, room = 0, at = b->nr, len;
+	VEC(struct comm_line) comms = {};
+	size_t i, at = b->nr, len;
+	struct comm_line *c;
+	long tid;
 
 	for (i = 0; i < 3; i++) {
 		for (line = text[i]; line && *line; line = *end ? end + 1 : end) {
 			end = line + strcspn(line, "\n");
-			if (nr == room) {
-				room = room ? 2 * room : 256;
-				bigger = realloc(comm, room * sizeof(*comm));
-				if (!bigger)
-					goto out;
-				comm = bigger;
-			}
-			comm[nr].tid = strtol(line, &line, 10);
-			comm[nr].order = nr;
-			comm[nr].name = line;
-			comm[nr].len = end - line;
-			nr += *line == ' ' && end - line > 1 && memcmp(line, " <...>", 6);
+			tid = strtol(line, &line, 10);
+			if (*line != ' ' || end - line < 2 || !memcmp(line, " <...>", 6))
+				continue;
+			c = vec_add(&comms);
+			if (!c)
+				goto out;
+			*c = (struct comm_line){ tid, comms.nr, line, end - line };
 		}
 	}
 out:
-	qsort(comm, nr, sizeof(*comm), by_tid);
+	if (comms.nr)			/* qsort() takes no NULL */
+		qsort(comms.v, comms.nr, sizeof(*comms.v), by_tid);
 	add8(b, 0);
-	for (i = 0; i < nr; i++) {
-		char number[24];
-
-		if (i && comm[i].tid == comm[i - 1].tid)
+	for (c = comms.v; c < comms.v + comms.nr; c++) {
+		if (c > comms.v && c->tid == c[-1].tid)
 			continue;
-		text_bytes(b, number, sprintf(number, "%ld", comm[i].tid));
-		text_bytes(b, comm[i].name, comm[i].len);
+		text_addf(b, "%ld", c->tid);
+		text_bytes(b, c->name, c->len);
 		text_bytes(b, "\n", 1);
 	}
 	len = b->nr - at - 8;
 	if (!b->failed)
 		memcpy(b->v + at, &len, 8);
-	free(comm);
+	free(comms.v);
 	free(now);
 	free(saved);
 }

@@ -36,12 +36,10 @@ static const char *const about[] = {
 
 static void add_own(struct rec *r, pid_t tid)
 {
-	pid_t *bigger = realloc(r->own, (r->nr_own + 1) * sizeof(*bigger));
+	pid_t *own = array_add(r->own, r->nr_own);
 
-	if (!bigger)
-		return;
-	r->own = bigger;
-	bigger[r->nr_own++] = tid;
+	if (own)
+		*own = tid;
 }
 
 void own_find(struct rec *r)
@@ -123,7 +121,7 @@ int own_leave_out(struct rec *r)
 		ret = 0;
 	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
 		b.nr = 0;
-		/* of hundreds of threads it would be too long: they are in the file, and counted */
+		/* hundreds of threads make the filter too long: the file then has their events */
 		if (add_condition(&b, r, ev) && b.nr < MAX_FILTER)
 			ret = b.failed ? -ENOMEM : rec_restrict_event(r, ev, b.v);
 	}

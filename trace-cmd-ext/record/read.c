@@ -154,7 +154,7 @@ static void *read_streams(void *arg)
 			if (s->error)
 				continue;
 			any = read_pages(s);
-			/* one that has no full page all the same is not asked for a moment */
+			/* a CPU that has no full page although poll() said so rests for a moment */
 			fds[1 + i].fd = any < 0 || (said && !any) ? -1 : s->raw;
 			if (said && !any)
 				wait = PAUSE_MS;

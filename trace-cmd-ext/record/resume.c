@@ -128,7 +128,7 @@ static bool read_head(struct rec *r, struct part_cursor *w)
 	}
 	skip_bytes(w, read4(w));
 	skip_bytes(w, read4(w));
-	/* what is no page size would be a division by zero */
+	/* a wrong page size would lead to a division by zero */
 	w->foreign |= !w->bad && r->page_size < 1024;
 	return !w->bad && !w->foreign;
 }
@@ -409,7 +409,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		if (nr_raw) {
 			ret = finish_file(&r);
 		} else {
-			/* nothing follows the head yet, or it is somebody else's */
+			/* the file ends after the head, or another program wrote the rest */
 			ret = w.size > w.at ? -EBADMSG : 0;
 			*out = '\0';
 		}

@@ -310,24 +310,14 @@ int rec_configure(struct rec *r)
 
 /* --------------------------------- tasks --------------------------------- */
 
-struct text {
-	char *s;
-	size_t len;
-};
-
-static int text_add_pid(struct text *t, pid_t pid)
+static int add_pid(struct text *t, pid_t pid)
 {
-	char *bigger = realloc(t->s, t->len + 16);
-
-	if (!bigger)
-		return -ENOMEM;
-	t->s = bigger;
-	t->len += sprintf(t->s + t->len, "%d ", (int)pid);
-	return 0;
+	text_addf(t, "%d ", (int)pid);
+	return t->failed ? -ENOMEM : 0;
 }
 
 /* All threads of a process; -ESRCH if it is not there. */
-static int text_add_threads(struct text *t, pid_t pid)
+static int add_threads(struct text *t, pid_t pid)
 {
 	char path[64];
 	struct dirent *d;
@@ -340,7 +330,7 @@ static int text_add_threads(struct text *t, pid_t pid)
 		return -ESRCH;
 	while ((d = readdir(dir)))
 		if (*d->d_name != '.')
-			ret = text_add_pid(t, atoi(d->d_name));
+			ret = add_pid(t, atoi(d->d_name));
 	closedir(dir);
 	return ret;
 }
@@ -361,18 +351,18 @@ int rec_set_pids(struct rec *r)
 	if (r->opts.inherit && set_file(b, "options/event-fork", "1", "--no-inherit does without"))
 		return CMD_FAIL;
 	for (i = 0; !ret && i < r->opts.nr_pids; i++) {
-		ret = text_add_threads(&t, r->opts.pids[i]);
+		ret = add_threads(&t, r->opts.pids[i]);
 		if (ret == -ESRCH) {
 			cmd_error("-p %u: there is no such process", r->opts.pids[i]);
-			free(t.s);
+			free(t.v);
 			return CMD_FAIL;
 		}
 	}
 	if (!ret && r->child)
-		ret = text_add_pid(&t, r->child);
+		ret = add_pid(&t, r->child);
 	if (!ret)
-		ret = rt_write(b->instance, "set_event_pid", t.s);
-	free(t.s);
+		ret = t.failed ? -ENOMEM : rt_write(b->instance, "set_event_pid", t.v);
+	free(t.v);
 	if (!ret)
 		return 0;
 	cmd_error("instances/%s/set_event_pid: %s", b->name, strerror(-ret));

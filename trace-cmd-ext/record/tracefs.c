@@ -42,7 +42,7 @@ static const char *use_tracefs(const char *dir, char *why, size_t size)
 	return tracefs_tracing_dir();
 }
 
-/* EACCES where nobody but root may even look. */
+/* EACCES if only root may search the folder. */
 static int has_events(const char *dir)
 {
 	char path[PATH_MAX];
@@ -83,7 +83,7 @@ bool rt_has_other_pids(void)
 	char ns[64];
 	ssize_t n;
 
-	/* a made-up tracefs has the numbers of who made it */
+	/* a fake tracefs has the PIDs of the namespace that made it */
 	if (!dir || statfs(dir, &fs) || fs.f_type != TRACEFS_MAGIC)
 		return false;
 	n = readlink("/proc/self/ns/pid", ns, sizeof(ns) - 1);
@@ -158,39 +158,31 @@ char *rt_read_error(struct tracefs_instance *in)
 
 char *rt_read_path(const char *path, size_t *size)
 {
-	size_t len = 0, room = 4096;
-	char *buf = malloc(room), *bigger;
+	struct text t = {};
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
-	ssize_t n = -1;
+	ssize_t n = fd < 0 ? -1 : 1;
 
-	while (buf && fd >= 0) {
-		n = read(fd, buf + len, room - len - 1);
-		if (n <= 0)
-			break;
-		len += n;
-		if (len + 1 < room)
-			continue;
-		room *= 2;
-		bigger = realloc(buf, room);
-		if (!bigger) {
+	while (n > 0) {
+		if (vec_reserve(&t, 4096)) {
 			n = -1;
 			errno = ENOMEM;
 			break;
 		}
-		buf = bigger;
+		n = read(fd, t.v + t.nr, t.room - t.nr - 1);
+		t.nr += n > 0 ? n : 0;
 	}
 	err = errno;
 	if (fd >= 0)
 		close(fd);
-	if (!buf || n) {
-		free(buf);
+	if (n) {
+		free(t.v);
 		errno = err;
 		return NULL;
 	}
-	buf[len] = '\0';
+	t.v[t.nr] = '\0';
 	if (size)
-		*size = len;
-	return buf;
+		*size = t.nr;
+	return t.v;
 }
 
 char *rt_read(struct tracefs_instance *in, const char *file, size_t *size)

@@ -179,7 +179,7 @@ static int print_items(struct turns *t)
 	r->printer = NULL;
 	json_free(r);
 	vec_free(&r->out);
-	/* Nobody asks the process that prints a part */
+	/* cmd_finish() does not run in a process that prints a part */
 	return ret ? ret : cmd_no_memory ? -ENOMEM : 0;
 }
 

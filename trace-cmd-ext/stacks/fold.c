@@ -14,7 +14,7 @@ struct name {
 	uint64_t hash;
 };
 
-struct seg {
+struct fold_seg {
 	uint64_t hash;
 	uint64_t off;			/* in fold.list */
 	uint32_t nr;
@@ -22,7 +22,7 @@ struct seg {
 
 struct fold {
 	VEC(struct name) names;
-	VEC(struct seg) segs;
+	VEC(struct fold_seg) segs;
 	VEC(uint32_t) list;
 	struct strtab files;
 	VEC(struct fold_sample) samples;
@@ -32,21 +32,6 @@ struct fold {
 	uint32_t *name_rank, *seg_rank;
 	bool sorted;
 };
-
-static uint64_t hash_bytes(const void *p, size_t len, uint64_t h)
-{
-	const unsigned char *s = p;
-	uint64_t word;
-
-	for (; len >= sizeof(word); s += sizeof(word), len -= sizeof(word)) {
-		memcpy(&word, s, sizeof(word));
-		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-		h ^= h >> 32;
-	}
-	for (; len; len--)
-		h = (h ^ *s++) * 0x100000001b3ull;
-	return hash64(h);
-}
 
 struct fold *fold_new(void)
 {
@@ -121,7 +106,7 @@ uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32
 uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr)
 {
 	uint64_t hash = hash_bytes(names, nr * sizeof(*names), nr);
-	struct seg *s;
+	struct fold_seg *s;
 	uint32_t i;
 	size_t pos;
 
@@ -196,8 +181,8 @@ static int compare_names(const void *a, const void *b, void *arg)
 static int compare_segs(const void *a, const void *b, void *arg)
 {
 	const struct fold *f = arg;
-	const struct seg *x = &f->segs.v[*(const uint32_t *)a];
-	const struct seg *y = &f->segs.v[*(const uint32_t *)b];
+	const struct fold_seg *x = &f->segs.v[*(const uint32_t *)a];
+	const struct fold_seg *y = &f->segs.v[*(const uint32_t *)b];
 	uint32_t i, p, q;
 
 	for (i = 0; i < x->nr && i < y->nr; i++) {

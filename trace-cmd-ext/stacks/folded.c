@@ -7,7 +7,7 @@
 
 #define FLUSH	(1 << 18)
 
-/* What a segment reads, in text.v; made when first needed. */
+/* The text of a segment, in text.v; made when first needed. */
 struct spelled {
 	size_t off;
 	uint32_t len;			/* 0: not made, or empty */

@@ -103,18 +103,15 @@ static bool task_wanted(struct gather_state *s, uint32_t tid)
 {
 	const struct model_filter *flt = s->o->filter;
 	struct known_tid *t;
-	uint32_t i;
-	size_t pos;
 
 	if (!flt->nr_pids && !flt->nr_comms)
 		return true;
-	for_each_hidx(&s->idx, hash64(tid), pos, i)
-		if (s->tids.v[i].tid == tid)
-			return s->tids.v[i].wanted;
-	t = vec_add(&s->tids);
-	if (!t || hidx_add(&s->idx, hash64(tid), s->tids.nr - 1))
+	t = vec_find(&s->tids, &s->idx, tid, tid);
+	if (t)
+		return t->wanted;
+	t = vec_get(&s->tids, &s->idx, tid, tid);
+	if (!t)
 		return want_task(flt, s->m, tid);
-	t->tid = tid;
 	t->wanted = want_task(flt, s->m, tid);
 	return t->wanted;
 }

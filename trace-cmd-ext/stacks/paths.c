@@ -7,7 +7,7 @@
 #include "paths.h"
 #include "libunwind-user/base/base.h"
 
-/* What is known of a stack; 0 in each: not made yet, else the segment + 1. */
+/* The segments of a stack; 0 in each: not made yet, else the segment + 1. */
 struct stack_segs {
 	uint32_t seg, reversed;
 	uint32_t wanted;		/* 1 no, 2 yes */
@@ -38,7 +38,9 @@ struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts
 	if (!p)
 		return NULL;
 	p->m = m;
-	p->joined = paths_joined(m);
+	/* model_info() would count all requests, too */
+	p->joined = model_find_type(m, "ftrace", "user_unwind_cookie") != MODEL_NONE ||
+		    model_find_type(m, "ftrace", "user_unwind_stack") != MODEL_NONE;
 	p->f = f;
 	p->o = *o;
 	return p;
@@ -68,13 +70,6 @@ void paths_free(struct paths *p)
 
 /* ---- names ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static uint32_t make_name(struct paths *p, const struct model_frame *f)
 {
 	enum fold_kind kind = f->kernel ? FOLD_KERNEL : FOLD_USER;
@@ -85,7 +80,7 @@ static uint32_t make_name(struct paths *p, const struct model_frame *f)
 	if (f->func && *f->func)
 		return fold_name(p->f, kind, f->func, file);
 	if (f->file)
-		snprintf(text, sizeof(text), "[%s]", base_name(f->file->path));
+		snprintf(text, sizeof(text), "[%s]", text_base_name(f->file->path));
 	else
 		snprintf(text, sizeof(text), f->kernel ? "[kernel]" : "[no mapping]");
 	return fold_name(p->f, kind, text, file);
@@ -291,12 +286,6 @@ static bool is_outermost(const char *func)
 	return false;
 }
 
-bool paths_joined(struct model *m)
-{
-	return model_find_type(m, "ftrace", "user_unwind_cookie") != MODEL_NONE ||
-	       model_find_type(m, "ftrace", "user_unwind_stack") != MODEL_NONE;
-}
-
 const char *paths_no_user(struct model *m, uint32_t kstack)
 {
 	const uint32_t *frames;
@@ -329,28 +318,20 @@ uint32_t paths_kernel(struct paths *p, uint32_t kstack)
 
 static struct tid *get_tid(struct paths *p, uint32_t tid)
 {
+	struct tid *t = vec_find(&p->tids, &p->tid_idx, tid, tid);
 	const char *comm;
 	char text[300];
-	struct tid *t;
-	uint32_t i;
-	size_t pos;
 
-	for_each_hidx(&p->tid_idx, hash64(tid), pos, i)
-		if (p->tids.v[i].tid == tid)
-			return &p->tids.v[i];
-	t = vec_add(&p->tids);
+	if (t)
+		return t;
+	t = vec_get(&p->tids, &p->tid_idx, tid, tid);
 	if (!t)
 		return NULL;
-	if (hidx_add(&p->tid_idx, hash64(tid), p->tids.nr - 1)) {
-		p->tids.nr--;
-		return NULL;
-	}
 	comm = model_comm(p->m, tid);
 	if (p->o.threads)
 		snprintf(text, sizeof(text), "%s-%u", comm, tid);
 	else
 		snprintf(text, sizeof(text), "%s", comm);
-	t->tid = tid;
 	t->name = fold_name(p->f, FOLD_TASK, text, FOLD_NONE);
 	t->seg = fold_seg(p->f, &t->name, 1);
 	return t;

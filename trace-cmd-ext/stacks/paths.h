@@ -45,9 +45,6 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n);
  * an event of a kernel thread, which needs no reason.
  */
 const char *paths_no_user(struct model *m, uint32_t kstack);
-/* Has the file user stacks? Cheaper than model_info(), which also counts all requests. */
-bool paths_joined(struct model *m);
-
 /* Is it a kernel frame of the tracer at work? Such frames are left out if they are innermost. */
 bool paths_is_tracer(const struct model_frame *f);
 

@@ -2,20 +2,9 @@
 /* strtab.c - a table of strings. See strtab.h. */
 #include "strtab.h"
 
-/* FNV-1a */
-static uint64_t hash_bytes(const char *s, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3ull;
-	return hash64(h);
-}
-
 uint32_t strtab_add(struct strtab *t, const char *s, size_t len)
 {
-	uint64_t hash = hash_bytes(s, len);
+	uint64_t hash = hash_bytes(s, len, 0);
 	struct strtab_entry *e;
 	uint32_t i;
 	size_t pos;

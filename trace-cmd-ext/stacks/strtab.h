@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "libunwind-user/base/base.h"
-#include "libunwind-user/base/base.h"
 
 struct strtab_entry {
 	uint64_t hash;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* tree.c - from sorted samples to frames. See tree.h. */
 #include <errno.h>
-#include <stdbool.h>
 
 #include "tree.h"
 #include "libunwind-user/base/base.h"

@@ -95,7 +95,7 @@ static int find_gap(void *data, const struct model_event *ev)
 	if (ev->type == r->type_switch && !r->has_buffer) {
 		r->has_buffer = true;
 		r->st->buffer = ev->buffer;
-		/* what was seen before is of buffers without switches */
+		/* earlier records are of buffers without switches */
 		r->cpus.nr = r->cpu_of_buffer == ev->buffer ? r->cpus.nr : 0;
 		r->gaps.nr = r->cpu_of_buffer == ev->buffer ? r->gaps.nr : 0;
 	}
@@ -207,22 +207,7 @@ static int add_breaks(struct waits_scan *r)
 
 static struct waits_task *get_task(struct waits_scan *r, uint32_t tid)
 {
-	struct waits_task *t;
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&r->idx, hash64(tid), pos, i)
-		if (r->tasks.v[i].tid == tid)
-			return &r->tasks.v[i];
-	t = vec_add(&r->tasks);
-	if (!t)
-		return NULL;
-	if (hidx_add(&r->idx, hash64(tid), r->tasks.nr - 1)) {
-		r->tasks.nr--;
-		return NULL;
-	}
-	t->tid = tid;
-	return t;
+	return vec_get(&r->tasks, &r->idx, tid, tid);
 }
 
 /* A wait that something other than its switch in ended. */

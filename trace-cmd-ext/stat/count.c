@@ -13,18 +13,14 @@
 
 static struct stat_process *get_process(struct stat_counts *s, struct model *m, uint32_t tid)
 {
-	uint32_t tgid = model_tgid(m, tid), pid = tgid ? tgid : tid, i;
-	struct stat_process *p;
-	size_t pos;
+	uint32_t tgid = model_tgid(m, tid), pid = tgid ? tgid : tid;
+	struct stat_process *p = vec_find(&s->processes, &s->process_idx, pid, pid);
 
-	for_each_hidx(&s->process_idx, hash64(pid), pos, i)
-		if (s->processes.v[i].pid == pid)
-			return &s->processes.v[i];
-	p = vec_add(&s->processes);
-	if (!p || hidx_add(&s->process_idx, hash64(pid), s->processes.nr - 1))
-		return NULL;
-	p->pid = pid;
-	p->tid = tid;
+	if (p)
+		return p;
+	p = vec_get(&s->processes, &s->process_idx, pid, pid);
+	if (p)
+		p->tid = tid;
 	return p;
 }
 

@@ -10,7 +10,6 @@
 #include <gelf.h>
 #include <libelf.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "libunwind-user/sframe/sframe.h"

@@ -27,9 +27,9 @@ static bool is_innermost(const struct model_ustack *u, uint32_t i)
 }
 
 /*
- * What a file is counted in. Slot 0 is of what no mapping is known of, and slot 1 of the vDSO that
- * 32-bit programs have: it goes by the name of the other one, has no build ID, and no table. NULL
- * without memory.
+ * The slot that counts a file. Slot 0 is for frames without a known mapping, slot 1 for the vDSO of
+ * 32-bit programs: it has the name of the 64-bit vDSO, no build ID and no table. NULL without
+ * memory.
  */
 static struct stat_file *slot_of(struct stat_counts *s, const struct model_ustack *u,
 				 const struct maps_file *file)
@@ -51,7 +51,7 @@ static struct stat_file *slot_at(struct stat_counts *s, struct model *m, uint32_
 {
 	const struct model_ustack *u = model_ustack(m, ustack);
 
-	/* not exact where a signal trampoline stands before it: that is of one file with it */
+	/* after a signal trampoline the address is exact, but in the same file either way */
 	return slot_of(s, u, frames_file(model_parts(m).maps, model_answer(m, ustack), u->addrs[i],
 					 is_innermost(u, i), offset));
 }
@@ -121,7 +121,7 @@ static void make_table(struct stat_file *f, const char *sysroot)
 	f->error = f->cause == TABLES_ERROR ? -ret : 0;
 	f->text_bytes = table.stats.text_bytes;
 	f->covered_bytes = table.stats.covered_bytes;
-	for (i = 0; i < GEN_NR_CAUSES; i++)
+	for (i = 0; i < STATS_NR_CAUSES; i++)
 		f->holes += table.stats.hole[i].nr;
 	gen_free(&table);
 	close(fd);

@@ -75,7 +75,7 @@ static int generate(const char *path, struct gen_table *table, double *ms)
 
 static void print_summary(const char *path, const struct gen_table *table, double ms)
 {
-	const struct gen_stats *s = &table->stats;
+	const struct stats *s = &table->stats;
 	uint64_t source = s->eh_frame_size + s->eh_frame_hdr_size;
 	unsigned int i;
 
@@ -86,15 +86,15 @@ static void print_summary(const char *path, const struct gen_table *table, doubl
 	printf("  code: %" PRIu64 " bytes, covered %" PRIu64 " (padding %" PRIu64 ", PLT stubs"
 	       " without .eh_frame %" PRIu64 "), holes %" PRIu64 ", not covered %" PRIu64 "\n",
 	       s->text_bytes, s->covered_bytes, s->padding_bytes, s->plt_bytes, s->hole_bytes,
-	       gen_unknown_bytes(s));
+	       stats_unknown_bytes(s));
 	if (s->gap_bytes)
 		printf("  other code without .eh_frame: %" PRIu64 " bytes, covered by following"
 		       " it %" PRIu64 " (%.1f%%)\n", s->gap_bytes, s->flow_bytes,
 		       100.0 * s->flow_bytes / s->gap_bytes);
-	for (i = 0; i < GEN_NR_CAUSES; i++) {
+	for (i = 0; i < STATS_NR_CAUSES; i++) {
 		if (s->hole[i].nr)
 			printf("  %s: %s: %" PRIu64 ", %" PRIu64 " bytes\n",
-			       i == GEN_CAUSE_FLOW ? "not covered" : "hole", gen_cause_name(i),
+			       i == STATS_CAUSE_FLOW ? "not covered" : "hole", stats_cause_name(i),
 			       s->hole[i].nr, s->hole[i].bytes);
 	}
 }
@@ -255,7 +255,7 @@ static int cmd_dump(const char *path)
 
 struct verify {
 	const char *path;
-	struct gen_image *img;
+	struct image *img;
 	struct sframe_table t;
 	bool no_caller;			/* the function is known as what nothing calls */
 	struct cfi_state state;		/* of the row whose end is not known yet */
@@ -328,7 +328,7 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		v->holes++;
 		return;
 	}
-	/* an FDE for what is no code is not believed */
+	/* FDEs for addresses that are no code do not count */
 	if (ret == -ESRCH && !image_is_code(v->img, pc, pc + 1))
 		return;
 	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->state.ra.how == CFI_UNDEF)
@@ -385,7 +385,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 static int verify_rows(struct verify *v, int fd)
 {
 	static const struct cfi_ops ops = { .fde = on_fde, .row = on_row };
-	struct gen_image img = { .fd = fd };
+	struct image img = { .fd = fd };
 	struct cfi_section sec;
 	struct cfi_stats stats;
 	uint8_t *data;
@@ -488,7 +488,7 @@ int main(int argc, char **argv)
 {
 	int ret = run_command(argc, argv);
 
-	/* what was asked for is not there, whatever was done */
+	/* the output is lost, so the command has failed, whatever it did */
 	if ((fflush(stdout) || ferror(stdout)) && !ret)
 		ret = print_error("standard output", strerror(errno), NULL);
 	return ret;

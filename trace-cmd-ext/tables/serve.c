@@ -7,7 +7,6 @@
  * requested tables are registered; scripts wait for this line.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -261,7 +260,7 @@ int cmd_register(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	ret = add_files(&s, argv + files);
 	if (!ret) {
-		/* that of arm64 has no .eh_frame, but frame records */
+		/* the vDSO of arm64 has frame records in place of .eh_frame */
 		vdso = tables_add_vdso(s.t);
 		if (vdso && vdso != -ENODATA && !s.quiet)
 			complain(&s, "the vDSO has no table");

@@ -68,7 +68,7 @@ void cmd_pager(void)
 	dup2(fds[1], STDOUT_FILENO);
 	close(fds[0]);
 	close(fds[1]);
-	/* Ctrl-C is the pager's; when it goes, writing ends this */
+	/* the pager handles Ctrl-C; after it ends, a write ends this process */
 	signal(SIGINT, SIG_IGN);
 	atexit(wait_for_pager);
 }

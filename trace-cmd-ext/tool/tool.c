@@ -146,12 +146,11 @@ void cmd_progress_off(void)
 
 static int add_number(uint32_t **v, size_t *nr, uint32_t n)
 {
-	uint32_t *bigger = realloc(*v, (*nr + 1) * sizeof(**v));
+	uint32_t *new = array_add(*v, *nr);
 
-	if (!bigger)
+	if (!new)
 		return -1;
-	*v = bigger;
-	bigger[(*nr)++] = n;
+	*new = n;
 	return 0;
 }
 

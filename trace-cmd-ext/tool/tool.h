@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "libunwind-user/base/base.h"
 #include "near.h"
 #include "output.h"
 

@@ -34,7 +34,7 @@ static size_t nop_len(const uint8_t *p, size_t len)
 	operand = (modrm & 7) == 4;			/* SIB */
 	switch (modrm >> 6) {
 	case 0:
-		/* a displacement without base is what no assembler pads with */
+		/* no assembler pads with a displacement without a base */
 		if ((modrm & 7) == 5 || (operand && n < len && (p[n] & 7) == 5))
 			return 0;
 		break;
@@ -80,7 +80,7 @@ size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
 	if (len >= 3 && (((q[0] & 0xfb) == 0x48 && q[1] == 0x89 && (q[2] & 0xc7) == 0xc4) ||
 			 ((q[0] & 0xfe) == 0x48 && q[1] == 0x8b && (q[2] & 0xf8) == 0xe0)))
 		return 0;
-	/* of seven bytes the fourth, which is the rarest */
+	/* search for the fourth of the seven bytes, which is the rarest */
 	for (i = 3; i + 4 <= len; i++) {
 		q = memchr(p + i, 160, len - 3 - i);
 		if (!q)
@@ -123,7 +123,7 @@ bool amd64_starts_stack(const uint8_t *p, size_t len)
 	return len == sizeof(code);
 }
 
-/* push and pop of memory: the bytes of the operand behind the opcode; 0 if it is cut off */
+/* push and pop of memory: the bytes of the operand after the opcode; 0 if it is cut off */
 static size_t memory_operand(const uint8_t *p, size_t len)
 {
 	static const uint8_t disp[] = { 0, 1, 4 };

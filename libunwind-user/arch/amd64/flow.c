@@ -110,7 +110,7 @@ bool amd64_reads_first(unsigned int id)
 	}
 }
 
-/* Are the operands behind the first one only read? */
+/* Are the operands after the first one only read? */
 static bool reads_rest(unsigned int id)
 {
 	switch (id) {
@@ -139,7 +139,7 @@ static bool reads_rest(unsigned int id)
 	}
 }
 
-/* What any instruction may do to SP and FP. */
+/* Possible effects of any instruction on SP and FP */
 static void lose_written(const cs_insn *insn, struct flow_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
@@ -168,7 +168,7 @@ static void find_store(const cs_insn *insn, struct flow_op *op)
 
 	if (!insn->detail->x86.op_count || amd64_reads_first(insn->id))
 		return;
-	/* a barrier, or a probe for the stack's end, writes back what is there */
+	/* a barrier or a stack probe writes back the value that it read */
 	if (insn->id == X86_INS_OR && to[1].type == X86_OP_IMM && !to[1].imm)
 		return;
 	op->by_fp = is_mem(to, X86_REG_RBP);
@@ -181,7 +181,7 @@ static void find_store(const cs_insn *insn, struct flow_op *op)
 static void operands_of_stack(const cs_insn *insn, struct flow_op *op)
 {
 	const cs_x86_op *o = insn->detail->x86.operands;
-	/* of two bytes only; nobody does */
+	/* compilers never push or pop two bytes */
 	bool narrow = insn->detail->x86.prefix[2] == 0x66;
 
 	switch (insn->id) {
@@ -192,7 +192,7 @@ static void operands_of_stack(const cs_insn *insn, struct flow_op *op)
 		op->effect = FLOW_PUSH;
 		break;
 	case X86_INS_POP:
-		/* where to would have to count from SP behind it */
+		/* an operand in memory would count from SP after the pop */
 		op->effect = is_reg(o, X86_REG_RBP) ? FLOW_POP_FP :
 			     o->type != X86_OP_REG || is_sp(o->reg) || is_fp(o->reg) ?
 			     FLOW_LOSE_BOTH : FLOW_POP;
@@ -326,7 +326,7 @@ static void where_next(const cs_insn *insn, struct flow_op *op)
 		else
 			return;
 	}
-	/* With an operand size prefix processors of different makers read different lengths */
+	/* With an operand size prefix, Intel and AMD read different lengths */
 	if (op->next == FLOW_BRANCH || direct) {
 		if (x->prefix[2] == 0x66 && !(x->rex & 8))
 			op->next = FLOW_BAD;
@@ -345,7 +345,7 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	memset(op, 0, sizeof(*op));
 	op->len = 1;
 	op->next = FLOW_BAD;
-	/* zeros are what is left free, though they are an instruction too */
+	/* zeros fill free space, although they are an instruction, too */
 	if (!insn || !insn->size || insn->size > len || (len >= 2 && !p[0] && !p[1]))
 		return;
 	op->len = insn->size;
@@ -377,7 +377,7 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 static size_t amd64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 				   uint64_t start, uint64_t size, uint64_t *target)
 {
-	/* call, jmp, and ModRM of an operand by RIP: of lea, mostly */
+	/* call, jmp, and ModRM of an operand relative to RIP, mostly of lea */
 	static const bool may_be[256] = {
 		[0xe8] = true, [0xe9] = true,
 		[0x05] = true, [0x0d] = true, [0x15] = true, [0x1d] = true,

@@ -72,7 +72,7 @@ static bool may_write(const cs_insn *insn, unsigned int regs)
 			return true;
 	}
 	for (i = 0; i < d->x86.op_count; i++) {
-		/* of two operands the first is written; of others, who knows */
+		/* of two operands, the first is written; otherwise, any may be */
 		if (d->x86.operands[i].type != X86_OP_REG ||
 		    (!i && amd64_reads_first(insn->id)) || (i == 1 && d->x86.op_count == 2 &&
 		     insn->id != X86_INS_XCHG && insn->id != X86_INS_XADD))
@@ -84,7 +84,7 @@ static bool may_write(const cs_insn *insn, unsigned int regs)
 	return false;
 }
 
-/* What is known so far, from the jump backward */
+/* The state of the search, from the jump backward */
 struct search {
 	int to, base, index;		/* registers; -1: not, or no more */
 	bool added;			/* base was added to the entry */
@@ -150,7 +150,7 @@ static bool find_entry(struct search *s, const cs_insn *insn)
 	if (insn->id != X86_INS_MOVSXD || !s->added || from->type != X86_OP_MEM ||
 	    from->mem.scale != 4 || from->mem.disp || from->mem.segment != X86_REG_INVALID)
 		return false;
-	/* the sum may be in the register of either */
+	/* either register may hold the sum */
 	if (number_of(from->mem.base) != s->base)
 		return false;
 	s->index = number_of(from->mem.index);
@@ -173,7 +173,7 @@ static bool find_index(struct search *s, const cs_insn *insn)
 		s->have_nr = true;
 		return true;
 	}
-	/* copies, that clear the upper half */
+	/* only copies that clear the upper half */
 	if ((insn->id != X86_INS_MOV && insn->id != X86_INS_MOVZX) || !is_two_regs(x) ||
 	    x->operands[0].size < 4 || s->guard)
 		return false;
@@ -218,7 +218,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 			s->have_nr = true;
 			return true;
 		}
-		/* the comparison of something else */
+		/* it compares another register */
 		return !s->guard;
 	}
 	if (s->guard && !s->have_nr && !keeps_flags(insn->id))

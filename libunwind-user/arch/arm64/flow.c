@@ -111,7 +111,7 @@ static void access_mem(struct flow_op *op, unsigned int base, int64_t n, enum mo
 	}
 	if (mode == OFFSET)
 		return;
-	/* the base is written, too; to load it at once is not defined */
+	/* the base is written, too; loading it in the same instruction is undefined */
 	op->n = n;
 	if (base == SP)
 		op->effect = op->effect == FLOW_NONE ? FLOW_ADD_SP : FLOW_LOSE_BOTH;
@@ -131,12 +131,12 @@ static void decode_pair(uint32_t w, struct flow_op *op)
 	bool vector = bits(w, 26, 1), load = bits(w, 22, 1);
 	unsigned int shift = vector ? 2 + opc : opc == 2 ? 3 : 2;
 
-	/* stgp, which stores a tag, too; 3 is none */
+	/* stgp also stores a tag; 3 is no instruction */
 	if (opc == 3 || (!vector && opc == 1 && !load)) {
 		op->next = FLOW_BAD;
 		return;
 	}
-	/* ldpsw loads 4 bytes each */
+	/* ldpsw loads 4 bytes into each register */
 	access_mem(op, bits(w, 5, 5), signed_bits(w, 15, 7) * (1 << shift), modes[bits(w, 23, 2)],
 		   reg, 2, 1 << shift, load, vector);
 }
@@ -152,14 +152,14 @@ static void decode_single(uint32_t w, struct flow_op *op)
 
 	if (vector && opc & 2)
 		shift = 4;
-	/* prfm has no register; with this opcode there are atomic ones, too */
+	/* prfm has no register; some atomic instructions have the same opcode */
 	if (!vector && size == 3 && opc == 2 &&
 	    (bits(w, 24, 1) || !bits(w, 21, 1) || kind == 2))
 		return;
 	if (bits(w, 24, 1)) {
 		n = (int64_t)bits(w, 10, 12) << shift;
 	} else if (bits(w, 21, 1)) {
-		/* atomic, by a register, or by a signed address */
+		/* atomic, offset in a register, or signed address */
 		if (kind != 2 && (vector || kind & 1)) {
 			op->next = FLOW_BAD;
 			return;
@@ -173,7 +173,7 @@ static void decode_single(uint32_t w, struct flow_op *op)
 		n = signed_bits(w, 12, 9);
 		mode = kind == 1 ? POST : kind == 3 ? PRE : OFFSET;
 	}
-	/* sign-extending loads are of other sizes, and not of what was stored */
+	/* sign-extending loads have other sizes, and do not load a saved register */
 	access_mem(op, base, n, mode, &reg, 1,
 		   !vector && opc > 1 ? 4 : 1u << shift, load, vector);
 }
@@ -192,7 +192,7 @@ static void decode_structures(uint32_t w, struct flow_op *op)
 		op->next = FLOW_BAD;
 		return;
 	}
-	/* of one element each: not more than this */
+	/* a single structure has one element a register: at most 32 bytes */
 	if (!load)
 		stores_at(op, base, 0, single ? 32 : size);
 	if (!post)
@@ -217,7 +217,7 @@ static void decode_memory(uint32_t w, struct flow_op *op)
 		if (!bits(w, 26, 1) && bits(w, 30, 2) != 3)
 			mark_written(op, reg);
 	} else if ((w & 0x3f000000) == 0x08000000) {
-		/* exclusive, ordered, compare and swap: one or two registers, a status or two */
+		/* exclusive, ordered, compare and swap: up to two registers and a status */
 		mark_written(op, reg);
 		mark_written(op, bits(w, 10, 5));
 		mark_written(op, bits(w, 16, 5));
@@ -227,7 +227,7 @@ static void decode_memory(uint32_t w, struct flow_op *op)
 		   (w & 0xbf9f0000) == 0x0d000000 || (w & 0xbf800000) == 0x0d800000) {
 		decode_structures(w, op);
 	} else if ((w & 0x3f200c00) == 0x19000000) {
-		/* ordered, with an offset: what is stored may be what is saved */
+		/* ordered, with an offset: it may overwrite a saved register */
 		mark_written(op, reg);
 		if (bits(w, 22, 2) == 0)
 			stores_at(op, bits(w, 5, 5), signed_bits(w, 12, 9), 8);
@@ -260,7 +260,7 @@ static void decode_add(uint32_t w, struct flow_op *op)
 	mark_written_or_sp(op, to);
 }
 
-/* The address that adrp, and an add behind it, or adr, take; false if they do not. */
+/* The address that adrp and the add after it take, or adr; false if they take none. */
 static bool address_of(uint32_t w, uint32_t next, uint64_t addr, uint64_t *target)
 {
 	int64_t n = (int64_t)((uint64_t)signed_bits(w, 5, 19) << 2 | bits(w, 29, 2));
@@ -413,7 +413,7 @@ static void decode_branch(uint32_t w, uint64_t addr, struct flow_op *op)
 		if (bits(w, 21, 1))
 			mark_written(op, bits(w, 0, 5));
 	} else {
-		/* also branches that check a signed address: nobody has them alone */
+		/* also branches that check a signed address: code for all processors has none */
 		op->next = FLOW_BAD;
 	}
 }
@@ -461,7 +461,7 @@ static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		decode_vectors(w, op);
 		break;
 	default:
-		/* zeros, too, which are what is left free; and SME */
+		/* also zeros, which fill free space, and SME */
 		op->next = FLOW_BAD;
 	}
 }

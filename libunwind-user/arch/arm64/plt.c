@@ -51,7 +51,7 @@ static uint32_t insn_at(const uint8_t *p)
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* How long the stub at @p is, without padding behind it; 0: another. @body: behind bti */
+/* The length of the stub at @p without padding; 0: no stub. @body: after bti */
 static size_t match_stub(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
 {
 	size_t at = 0, i;

@@ -26,8 +26,8 @@ size_t s390x_padding(const uint8_t *p, size_t len)
 }
 
 /*
- * What glibc has for longjmp(), setcontext() and swapcontext() without a word in .eh_frame: r15
- * from another register than FP, or registers, FP among them, from memory that is not at r15.
+ * glibc's longjmp(), setcontext() and swapcontext() do not describe this in .eh_frame: they set r15
+ * from a register other than FP, or load registers, with FP, from memory that is not at r15.
  * Sources: glibc, sysdeps/s390/s390-64/__longjmp.c, sysdeps/unix/sysv/linux/s390/s390-64/.
  */
 size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp)

@@ -100,7 +100,7 @@ static void set_store(struct flow_op *op, const struct operand *m, unsigned int 
 	op->size = size;
 }
 
-/* Registers from @reg to @last, which goes on behind r15 with r0, by one instruction */
+/* Registers from @reg to @last by one instruction; r0 follows r15 */
 static void decode_multiple(struct flow_op *op, const struct operand *m, unsigned int reg,
 			    unsigned int last, bool load)
 {
@@ -138,7 +138,7 @@ static void set_branch(struct flow_op *op, unsigned int mask, uint64_t target)
 {
 	op->target = target;
 	op->next = mask == 15 ? FLOW_JUMP : mask ? FLOW_BRANCH : FLOW_ON;
-	/* high, perhaps equal, not low; of numbers with a sign, too */
+	/* high, perhaps equal, not low; the same for signed numbers */
 	if (op->next == FLOW_BRANCH && (mask & 6) == 2)
 		op->flags |= FLOW_IF_ABOVE;
 }
@@ -251,8 +251,8 @@ static void compares_to(const uint8_t *p, struct flow_op *op)
 }
 
 /*
- * stmg on the stack that goes on behind r15 with r0. No call preserves r0, and no compiler saves
- * it: who does may have its return address there, see returns_to_r0().
+ * stmg to the stack, of a range that continues from r15 to r0. No call preserves r0, and no
+ * compiler saves it: code that does may have its return address there, see returns_to_r0().
  */
 static bool saves_r0(const uint8_t *p, unsigned int base)
 {
@@ -325,7 +325,7 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_
 
 	if (insn->len > 2)
 		m = place_of(p, insn->format);
-	/* what is R3 there is no index */
+	/* these instructions have R3 in place of an index */
 	if (p[0] == 0xeb || p[0] == 0x90 || p[0] == 0x9b || p[0] == 0xbe ||
 	    (p[0] == 0xe7 && p[5] == 0x3e))
 		m.index = 0;
@@ -339,7 +339,7 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_
 		mark_written_pair(op, r1);
 		break;
 	case INSN_PAIRS:
-		/* R1 and R2, or R3, in the second byte; or in the last two */
+		/* R1 and R2 (or R3) are in the second byte, or in the last two bytes */
 		for (i = insn->format == FORMAT_RRE ? 2 : 1;
 		     i < (insn->format == FORMAT_RRE ? 4 : 2); i++) {
 			mark_written_pair(op, p[i] >> 4);

@@ -34,7 +34,7 @@ static void test_code_after_the_end_of_an_fde_is_a_hole_if_code_is_not_followed(
 {
 	(void)state;
 	clone3();
-	make_flags(GEN_NO_FLOW);
+	make_flags(ROWS_NO_FLOW);
 	assert_hole(0x2005);
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
@@ -380,7 +380,7 @@ int main(void)
 		flow_test(test_the_start_of_a_function_right_after_a_system_call_is_a_hole),
 		flow_test(test_a_function_with_another_system_call_has_rows),
 	};
-	int ret = cmocka_run_group_tests_name("gen_flow", tests, NULL, NULL);
+	int ret = cmocka_run_group_tests_name("flow", tests, NULL, NULL);
 
 	gen_free(&table);
 	return ret;

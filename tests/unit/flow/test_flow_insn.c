@@ -82,7 +82,7 @@ static void test_frame_pointer(void **state)
 	assert_row(0x2415, SFRAME_SP, 24, -16);
 	assert_row(0x2419, SFRAME_SP, 16, -16);
 	assert_sp(0x241a, 8);
-	make_flags(GEN_BY_FP);
+	make_flags(ROWS_BY_FP);
 	assert_row(0x2004, SFRAME_FP, 16, -16);
 }
 
@@ -282,7 +282,7 @@ int main(void)
 		cmocka_unit_test(test_paths_that_disagree),
 		cmocka_unit_test(test_an_instruction_within_another),
 	};
-	int ret = cmocka_run_group_tests_name("gen_flow_insn", tests, NULL, NULL);
+	int ret = cmocka_run_group_tests_name("flow_insn", tests, NULL, NULL);
 
 	gen_free(&table);
 	return ret;

@@ -130,7 +130,7 @@ static void test_calls_in_a_row_where_much_is_not_followed(void **state)
 	assert_sp(0x2109, 32);
 	far_size = 0x600000;
 	make_table();
-	assert_int_equal(table.stats.hole[GEN_CAUSE_FLOW].bytes, far_size);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_FLOW].bytes, far_size);
 	assert_sp(0x2104, 32);
 	assert_hole(0x2109);
 	assert_sp(0x210e, 32);
@@ -355,7 +355,7 @@ int main(void)
 		cmocka_unit_test(test_jumps_to_covered_code),
 		cmocka_unit_test(test_a_slot_that_was_popped),
 	};
-	int ret = cmocka_run_group_tests_name("gen_flow_prove", tests, NULL, NULL);
+	int ret = cmocka_run_group_tests_name("flow_prove", tests, NULL, NULL);
 
 	gen_free(&table);
 	return ret;

@@ -191,11 +191,11 @@ static void test_rules_that_become_holes(void **state)
 	assert_int_equal(table.stats.hole[CFI_CAUSE_EXPR].bytes, 4);
 	assert_int_equal(table.stats.hole_bytes, 4 + 3 * 16);
 	assert_int_equal(table.stats.covered_bytes, 12);
-	assert_true(gen_unknown_bytes(&table.stats) > 0);
+	assert_true(stats_unknown_bytes(&table.stats) > 0);
 	/* they are stated, one block for all of them */
 	assert_int_equal(table.stats.table_fdes, 2 + 4);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_FP].nr, 2);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_RA].bytes, 16);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_FP].nr, 2);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_RA].bytes, 16);
 }
 
 static void test_outermost_and_signal_frames(void **state)
@@ -292,7 +292,7 @@ static void test_overlapping_fdes(void **state)
 	assert_hole(0x3800);
 	assert_hole(0x380f);
 	assert_cfa(0x4000, SFRAME_SP, 32);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, 2);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_OVERLAP].nr, 2);
 }
 
 static void test_fdes_outside_of_code(void **state)
@@ -305,7 +305,7 @@ static void test_fdes_outside_of_code(void **state)
 	make_table();
 	assert_cfa(TEXT + TEXT_SIZE - 16, SFRAME_SP, 8);
 	assert_none(TEXT + TEXT_SIZE - 8);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_OUTSIDE].nr, 2);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_OUTSIDE].nr, 2);
 }
 
 /* A stub of 8 or 16 bytes, as hexadecimal digits; the operands are 0x11 to 0x44 */
@@ -417,7 +417,7 @@ static void test_the_plt_of_ld(void **state)
 	make_table();
 	assert_cfa(0x2008, SFRAME_SP, 16);
 	assert_hole(0x2018);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_PLT].nr, 1);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_PLT].nr, 1);
 }
 
 /* Longer than one block holds, longer than 64 KiB, with offsets of all widths */

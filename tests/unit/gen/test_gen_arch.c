@@ -113,7 +113,7 @@ static void s390x_keeps_registers_in_others(void **state)
 	assert_hole(0x1200);
 	assert_int_equal(table.stats.hole[CFI_CAUSE_SP].nr, 2);
 	assert_hole(0x1300);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_CFA].nr, 1);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_CFA].nr, 1);
 }
 
 /* longjmp() and setcontext(): what is restored is no caller's frame, and SP is not in .eh_frame */
@@ -424,8 +424,8 @@ static void s390x_returns_from_signals(void **state)
 	assert_hole(0x1010);
 	assert_hole(0x1018);
 	assert_cfa(0x1020, SFRAME_SP, 160);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_SIGNAL].nr, 2);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_SIGNAL].bytes, 8);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_SIGNAL].nr, 2);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_SIGNAL].bytes, 8);
 }
 
 static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)

@@ -94,8 +94,8 @@ static void calls_behind_the_end_are_holes_if_jumps_disagree(void **state)
 	assert_rows(2, ocaml);
 	assert_rows(3, right);
 	assert_rows(4, raise);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].nr, 3);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].bytes, 5 + 7 + 12);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_CODE].nr, 3);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_CODE].bytes, 5 + 7 + 12);
 	end();
 }
 
@@ -118,8 +118,8 @@ static void pushes_that_eh_frame_does_not_know_are_holes(void **state)
 	assert_rows(1, sub);
 	assert_rows(2, none);
 	assert_rows(3, right);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].nr, 2);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_CODE].bytes, 2 + 4);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_CODE].nr, 2);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_CODE].bytes, 2 + 4);
 	end();
 }
 
@@ -187,7 +187,7 @@ static void what_is_there_twice_is_looked_at_once(void **state)
 	make();
 	assert_rows(0, pushes);
 	assert_rows(2, ocaml);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, 0);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_OVERLAP].nr, 0);
 	end();
 }
 
@@ -219,7 +219,7 @@ static void overlapping_fdes_do_not_read_all_code_again(void **state)
 	}
 	nr_read = 0;
 	assert_int_equal(gen_from_memory(count_many, NULL, 0, &table, NULL), 0);
-	assert_int_equal(table.stats.hole[GEN_CAUSE_OVERLAP].nr, MANY - 1);
+	assert_int_equal(table.stats.hole[STATS_CAUSE_OVERLAP].nr, MANY - 1);
 	assert_true(nr_read < 8 * many_size);
 	end();
 }

@@ -270,16 +270,12 @@ static void a_stack_without_frames_is_an_answer(void **state)
 
 static void an_unknown_task_or_place_has_no_request(void **state)
 {
-	struct join_answer a;
-
 	(void)state;
 	request(cpu0, 10, C1, 100);
 	finish();
 	assert_int_equal(at(0, 11, 100).state, JOIN_NONE);
 	assert_int_equal(at(1, 10, 100).state, JOIN_NONE);
 	assert_int_equal(at(0, 10, 99).state, JOIN_NONE);
-	join_find(j, 12, C1, 100, &a);
-	assert_int_equal(a.state, JOIN_NONE);
 }
 
 static void positions_shared_by_two_buffers_are_told_apart(void **state)

@@ -14,11 +14,6 @@ static void among_equal_cookies_the_nearest_in_time_is_taken(void **state)
 	finish();
 	assert_stack(at(0, 10, 100), 0xa);
 	assert_stack(at(0, 10, FAR + 100), 0xb);
-	/* without a position, by time alone */
-	struct join_answer a;
-
-	join_find(j, 10, C1, FAR + 150, &a);
-	assert_stack(a, 0xb);
 }
 
 static void of_two_that_may_be_meant_the_nearest_is_taken(void **state)
