@@ -120,6 +120,24 @@ at_most()
 	[ "$1" -le "$2" ] || { echo "$1 is more than $2"; return 1; }
 }
 
+# none_lost N, none_wrong N: N, a number of requests without a stack or of wrong stacks, is 0. The
+# runner does not repeat a failed test whose log says "LOST: " or "WRONG: ".
+none_lost()
+{
+	[ "$1" = 0 ] || { echo "LOST: ${1:-unknown} stacks or requests"; return 1; }
+}
+
+none_wrong()
+{
+	[ "$1" = 0 ] || { echo "WRONG: ${1:-unknown} stacks or cookies"; return 1; }
+}
+
+# each_has_stack EVENT: no event of the last joined() is without a stack
+each_has_stack()
+{
+	none_lost $(($(events_of "$1") - $(with_stack "$1")))
+}
+
 # The error of a failed write to tracefs: write TEXT FILE
 write()
 {

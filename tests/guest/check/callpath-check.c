@@ -19,6 +19,7 @@ static const char usage[] =
 "  -n  at least MIN stacks must be right (1)\n"
 "  -e  at least MIN of them at EVENT, for example sched_process_exit:4\n"
 "  -v  show N wrong ones (3)\n"
+"A line \"WRONG: ...\" or \"LOST: ...\" is for the runner: such a test is not repeated.\n"
 "Exit code: 0 all right, 1 not, 2 it could not be checked.\n";
 
 struct event *trace_add(struct trace *trace)
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
 	struct trace trace = { 0 };
 	struct judge judge = { .show = 3, .programs = programs };
 	const char *record = NULL;
-	unsigned long min = 1, min_named = 0, missing;
+	unsigned long min = 1, min_named = 0, missing, lost;
 	struct verdict v;
 	int opt, text = 0, bad;
 	char *colon;
@@ -133,6 +134,15 @@ int main(int argc, char **argv)
 	else
 		bad |= missing || v.no_cookie || v.unknown || v.unplaced || trace.broken ||
 		       trace.dropped;
+	if (v.wrong)
+		printf("WRONG: %lu stacks are not those of their events\n", v.wrong);
+	lost = v.unexplained;
+	if (!judge.lossy)
+		lost += v.lost + v.not_recorded + v.no_cookie + trace.broken + trace.dropped;
+	else if (trace.dropped)
+		lost += v.not_recorded;
+	if (lost)
+		printf("LOST: %lu stacks, requests or gaps of the trace\n", lost);
 	printf("  %s\n", bad ? "NOT RIGHT" : "all right");
 	truth_free(&truth);
 	return !!bad;

@@ -100,7 +100,7 @@ def judge_stack(stack, want, exact, opt):
 def paths(opt):
     records = parse(opt.trace)
     stacks = stacks_of(records)
-    bad = found = 0
+    bad = gone = found = 0
     for line in open(opt.paths):
         word = line.split()
         if len(word) < 3 or word[0] != "path" or opt.path not in (None, word[1]):
@@ -116,8 +116,10 @@ def paths(opt):
             error = None
             if not cookie:
                 error = "no cookie follows"
+                gone += 1
             elif (r.tid, cookie) not in stacks:
                 error = "no stack with cookie %s" % cookie
+                gone += 1
             else:
                 for stack in stacks[(r.tid, cookie)]:
                     error = error or judge_stack(stack, want, exact, opt)
@@ -126,9 +128,14 @@ def paths(opt):
                 print("%s: task %d: %s: %s" % (name, r.tid, r.text[:60], error))
         if not events:
             bad += 1
+            gone += 1
             print("%s: task %d has no event %s" % (name, tid, opt.event))
         found += len(events)
     print("%d events, %d wrong" % (found, bad))
+    if bad > gone:
+        print("WRONG: %d events have another stack than the printed one" % (bad - gone))
+    if gone:
+        print("LOST: %d events or their stacks are missing" % gone)
     return bad or not found
 
 
@@ -179,7 +186,11 @@ def late(opt):
                 judge(r.tid, cookie)
     print("%d right, %d wrong, %d without a stack, %d of interrupts" %
           tuple(count.values()))
+    if count["wrong"]:
+        print("WRONG: %d stacks of another call" % count["wrong"])
     # The last entry of each of the two tasks can be cut off by the end of the recording
+    if count["missing"] > 2:
+        print("LOST: %d stacks" % count["missing"])
     return count["wrong"] > 0 or count["missing"] > 2 or count["right"] < opt.min
 
 
@@ -196,6 +207,8 @@ def compat(opt):
             if bad <= 5:
                 print("%s-%d: %s has %s" % (r.comm, r.tid, r.text, hexes(r.frames[:8])))
     print("%d 32-bit stacks, %d wrong" % (found, bad))
+    if bad:
+        print("WRONG: %d stacks have the flag of the other kind" % bad)
     return bad or not found
 
 

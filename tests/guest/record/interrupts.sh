@@ -61,6 +61,10 @@ alien = [e for e in of if len(of[e]) > 1 or "trace_event_raw_event_" not in list
 print("%d events, %d in an interrupt that came between the records of another one; %d without a "
       "kernel stack, %d of user tasks without a request; kernel stacks of other events: %s"
       % (n, between, none, unasked, ", ".join(alien) or "none"))
+if none or unasked:
+    print("LOST: %d kernel stacks and %d requests" % (none, unasked))
+if alien:
+    print("WRONG: events with the kernel stack of another one")
 sys.exit(not (n > 20000 and between > 20 and not none and not unasked and not alien))
 END
 

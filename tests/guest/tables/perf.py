@@ -57,6 +57,8 @@ def main():
     print("%d stacks of perf, %d of ftrace, %d in both, of which %d differ; %.1f frames each" %
           (len(perf), len(ftrace), len(both), len(other),
            sum(len(perf[key]) for key in both) / max(1, len(both))))
+    if other:
+        print("WRONG: %d stacks are not the same" % len(other))
     sys.exit(1 if other or len(both) < LEAST else 0)
 
 

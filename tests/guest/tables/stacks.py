@@ -265,13 +265,14 @@ def main():
     if total < args.min:
         print("  fewer than %d stacks" % args.min)
     if never:
-        print("  %d stacks have %s" % (never, " or ".join(args.never)))
+        print("WRONG: %d stacks have %s" % (never, " or ".join(args.never)))
     for wanted in args.expect:
         if wanted not in seen:
             print("  no stack has %s" % wanted)
             ok = False
-    if missing["lost"] or any(m.startswith(("lost", "not recorded")) for m in missing):
-        print("  stacks are missing")
+    lost = sum(n for m, n in missing.items() if m.startswith(("lost", "not recorded")))
+    if lost:
+        print("LOST: %d stacks" % lost)
         ok = False
     return 0 if ok else 1
 

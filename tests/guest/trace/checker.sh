@@ -58,6 +58,7 @@ spoil()
 check "a wrong frame: made" spoil frame
 check_not "a wrong frame: seen" checked
 check "a wrong frame: in each event of its call" grep -qE ', 2 wrong' $TEST_TMP/verdict
+check "a wrong frame: said to the runner" grep -q '^WRONG: 2 ' $TEST_TMP/verdict
 check "a wrong frame: reported" report
 check_not "a wrong frame: seen in the text" $PROG/callpath-check -R -r $TEST_TMP/path $programs \
 	$TEST_TMP/report
@@ -73,6 +74,8 @@ check_not "another call's cookie: wrong with losses too" checked -l
 check "a cookie without a stack: made" spoil unknown
 check_not "a cookie without a stack: seen" checked
 check "a cookie without a stack: has its reason" grep -qE '1 not recorded' $TEST_TMP/verdict
+check "a cookie without a stack: said to the runner" grep -q '^LOST: 1 ' $TEST_TMP/verdict
+check_not "a cookie without a stack: not called wrong" grep '^WRONG: ' $TEST_TMP/verdict
 check "a cookie without a stack: reported" report
 check "a cookie without a stack: the text has the same reason" at_least \
 	"$(grep -c '=> \[user\] <not recorded' $TEST_TMP/report)" 1

@@ -25,7 +25,7 @@ kind()
 	text
 	joined
 	check "$what: has a cookie" at_least "$(events_of $name)" 1
-	check "$what: each has its stack" is "$(with_stack $name)" "$(events_of $name)"
+	check "$what: each has its stack" each_has_stack $name
 	check "$what: no event without a cookie" is "$(count "[ :]$name[:( ]")" "$(events_of $name)"
 }
 

@@ -36,7 +36,7 @@ check "it reads back" is "$(cat $T/options/$OPT)" 1
 check "it is in trace_options" grep -qx $OPT $T/trace_options
 traced
 check "on: a cookie follows events" at_least "$(events_of sys_enter)" 50
-check "on: each has its stack" is "$(with_stack sys_enter)" "$(events_of sys_enter)"
+check "on: each has its stack" each_has_stack sys_enter
 check "on: frames are addresses in the program" grep -qE "^sys_enter $IN_PROGRAM " \
 	$TEST_TMP/joined
 check "on: stacks are many frames deep" \
@@ -71,8 +71,7 @@ echo 0 >$T/options/userstacktrace
 echo 1 >$T/options/$OPT
 echo 1 >$T/options/stacktrace
 traced
-check "behind a kernel stack: each has its stack" is \
-	"$(with_stack sys_enter)" "$(events_of sys_enter)"
+check "behind a kernel stack: each has its stack" each_has_stack sys_enter
 check "behind a kernel stack: there are both" at_least "$(count '<stack trace>')" 50
 check "no cookie comes before the kernel stack of its event" is "$(cookie_first)" 0
 echo 0 >$T/options/stacktrace
@@ -85,7 +84,7 @@ check "and nothing in it" is "$(cookies)" 0
 echo 0 >$T/options/$OPT
 echo 1 >$T/instances/a/options/$OPT
 traced $T/instances/a
-check "on there: each has its stack" is "$(with_stack sys_enter)" "$(events_of sys_enter)"
+check "on there: each has its stack" each_has_stack sys_enter
 check "on there: enough of them" at_least "$(events_of sys_enter)" 50
 traced
 check "on there: nothing here" is "$(cookies)" 0
