@@ -4,6 +4,10 @@
 A boot gets a list of tests and runs as many as it can. A test that kills, hangs or upsets the guest
 has failed, and the remaining tests go into another boot. So a run always ends with a result for
 every test.
+
+A test that failed may be run once more, alone in a boot of its own, after all others: guests run on
+emulated CPUs that a busy host stops at any moment. A test that passes then has passed. Faults that
+no busy host explains count at once: a kernel complaint, a wrong frame, lost data.
 """
 
 import glob
@@ -16,6 +20,9 @@ import time
 import vm as machine
 
 MAX_BOOTS_LOST = 3		# give up on a group after so many boots that ran no test at all
+MAX_REPEATED = 10		# more failures are a real fault
+# A test's words for a wrong frame and for lost data; check() of tests/lib has a margin
+FINAL = re.compile(r"^(?:  \| )?((?:WRONG|LOST): .*)$", re.M)
 
 
 def name_of(path):
@@ -40,6 +47,8 @@ class Test:
         self.why = ""
         self.seconds = 0.0
         self.again = False		# QEMU has cost it one boot
+        self.final = ""			# why a failure counts at once
+        self.first = ""			# why it failed before it was repeated
         with open(self.path, errors="replace") as f:
             for line in f.readlines()[:40]:
                 found = re.match(r"#\s*vm:\s*(.*)", line)
@@ -66,6 +75,13 @@ def stale_int3(console):
     return bool(found) and not found[1].endswith("cc ")
 
 
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
 class Runner:
     """Runs tests on one kernel; its files are in build/vm/LABEL/."""
 
@@ -82,16 +98,22 @@ class Runner:
         if test.verdict == "FAIL":
             self.show_log(test)
 
-    def show_log(self, test):
-        log = os.path.join(self.dir, "log", test.name + ".log")
+    def log_path(self, test):
+        return os.path.join(self.dir, "log", test.name + ".log")
+
+    def log(self, test):
         try:
-            with open(log, errors="replace") as f:
-                lines = f.readlines()
+            with open(self.log_path(test), errors="replace") as f:
+                return f.read()
         except OSError:
-            lines = []
+            return ""
+
+    def show_log(self, test):
+        lines = self.log(test).splitlines()
         if len(lines) > 40:
-            print("    | ... %d lines before; whole log: %s" % (len(lines) - 40, log))
-        sys.stdout.write("".join("    | " + x.rstrip("\n") + "\n" for x in lines[-40:]))
+            print("    | ... %d lines before; whole log: %s" %
+                  (len(lines) - 40, self.log_path(test)))
+        sys.stdout.write("".join("    | " + x + "\n" for x in lines[-40:]))
         sys.stdout.flush()
 
     def show_console(self, console):
@@ -101,7 +123,7 @@ class Runner:
     def limit(self, test):
         return int(test.options["timeout"] * self.slow)
 
-    def boot(self, tests):
+    def boot(self, tests, repeated=False):
         """One boot for all of TESTS; those it did not get to keep verdict None."""
         self.boots += 1
         work = os.path.join(self.dir, "boot-%d.%d" % (os.getpid(), self.boots))
@@ -110,6 +132,8 @@ class Runner:
         with open(os.path.join(out, "jobs"), "w") as f:
             for test in tests:
                 f.write("%s %d %s\n" % (test.name, self.limit(test), test.command))
+        if repeated:
+            open(os.path.join(out, "repeated"), "w").close()
         opt = dict(tests[0].options)
         if self.label.startswith("debug"):
             opt["mem"] = max(opt["mem"], 2048)
@@ -140,6 +164,8 @@ class Runner:
             self.keep(out, victim)
             victim.verdict, victim.why = "FAIL", reason
             victim.seconds = time.monotonic() - console.job_since
+            self.judge_final(victim, console.dead or any(
+                job == victim.name for job, _ in console.splats))
             self.say(victim)
             self.show_console(console)
         elif reason or (not said and tests):
@@ -179,15 +205,18 @@ class Runner:
             test.verdict, test.why = "FAIL", "exit %d" % rc
         if test.verdict == "skip" and not test.why:
             test.verdict, test.why = "FAIL", "exit 4 (skip) without a line 'SKIP: why'"
+        self.judge_final(test, splats)
         self.say(test)
 
+    def judge_final(self, test, complaint):
+        """Is a failure of this kind one that no second run may excuse?"""
+        found = FINAL.search(self.log(test))
+        if test.verdict == "FAIL" and (complaint or found):
+            test.final = "the kernel complained" if complaint else found[1]
+
     def skip_reason(self, test):
-        try:
-            with open(os.path.join(self.dir, "log", test.name + ".log"), errors="replace") as f:
-                found = re.findall(r"^SKIP:\s*(.+)$", f.read(), re.M)
-            return found[-1] if found else ""
-        except OSError:
-            return ""
+        found = re.findall(r"^SKIP:\s*(.+)$", self.log(test), re.M)
+        return found[-1] if found else ""
 
     def forget(self):
         """Remove the boots of runs that have ended; another may be going on beside this one."""
@@ -200,8 +229,7 @@ class Runner:
         """Move what a test left in one boot's folder to the place where people look."""
         for name in ("log/%s.log" % test.name, "files/" + test.name):
             src, dst = os.path.join(out, name), os.path.join(self.dir, name)
-            if os.path.isdir(dst):
-                shutil.rmtree(dst)
+            remove(dst)
             if os.path.exists(src):
                 os.makedirs(os.path.dirname(dst), exist_ok=True)
                 os.rename(src, dst)
@@ -212,19 +240,63 @@ class Runner:
         groups = {}
         for test in tests:
             groups.setdefault(test.machine_key(), []).append(test)
+        return sum(self.run_group(group) for group in groups.values())
+
+    def run_group(self, group, repeated=False):
+        """The tests of one machine, in as many boots as that takes; returns what run() returns."""
+        stray = lost = 0
+        while True:
+            left = [t for t in group if t.verdict is None]
+            if not left:
+                return stray
+            if lost >= MAX_BOOTS_LOST:
+                for test in left:
+                    test.verdict, test.why = "FAIL", "%d boots ran no test" % lost
+                    test.final = "no guest of its machine works"
+                    self.say(test)
+                return stray
+            progress, orphans = self.boot(left, repeated)
+            stray += len(orphans)
+            lost = 0 if progress else lost + 1
+
+    def repeat(self, tests):
+        """Run those of TESTS that failed once more, each in a boot of its own.
+
+        Returns what run() returns. A test that passes has verdict "ok", and test.first says why it
+        failed before.
+        """
+        for test in tests:
+            self.keep_first(test, False)
+        failed = [t for t in tests if t.verdict == "FAIL"]
+        if len(failed) > MAX_REPEATED:
+            print("     %d tests failed, more than %d: none is repeated" %
+                  (len(failed), MAX_REPEATED), flush=True)
+            return 0
         stray = 0
-        for group in groups.values():
-            lost = 0
-            while True:
-                left = [t for t in group if t.verdict is None]
-                if not left:
-                    break
-                if lost >= MAX_BOOTS_LOST:
-                    for test in left:
-                        test.verdict, test.why = "FAIL", "%d boots ran no test" % lost
-                        self.say(test)
-                    break
-                progress, orphans = self.boot(left)
-                stray += len(orphans)
-                lost = 0 if progress else lost + 1
+        for test in failed:
+            if test.final:
+                print("     %s is not repeated: %s" % (test.name, test.final), flush=True)
+                continue
+            print("     %s is repeated, alone" % test.name, flush=True)
+            test.first = self.first_reason(test)
+            self.keep_first(test, True)
+            test.verdict, test.why = None, ""
+            stray += self.run_group([test], True)
+            if test.verdict == "skip":
+                test.verdict, test.why = "FAIL", "skipped when repeated; first: " + test.first
+                self.say(test)
         return stray
+
+    def first_reason(self, test):
+        """Why a test failed, with the first check that failed."""
+        found = re.search(r"^FAIL: (.*)$", self.log(test), re.M)
+        return test.why + (", " + found[1] if found else "")
+
+    def keep_first(self, test, failed):
+        """Remove what an earlier run kept as NAME.first; keep what this one FAILED with."""
+        for name in ("log/%s.log", "files/%s"):
+            path = os.path.join(self.dir, name % test.name)
+            first = os.path.join(self.dir, name % (test.name + ".first"))
+            remove(first)
+            if failed and os.path.exists(path):
+                os.rename(path, first)

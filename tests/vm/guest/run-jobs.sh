@@ -9,6 +9,9 @@
 # can assign a kernel message or a silence to a test. After a kernel complaint no later result can
 # be trusted: lockdep, for example, switches itself off. The guest then stops, and the host boots
 # another guest for the remaining tests.
+#
+# The file /host/out/repeated says that the tests of this boot have failed before. They get
+# TEST_REPEATED=1.
 
 splat='BUG: |WARNING: |KASAN: |UBSAN: |possible circular|possible recursive|inconsistent lock'
 splat="$splat|[Uu]nable to handle|Internal error: | ilc:[0-9] \[#"
@@ -55,6 +58,7 @@ run_jobs()
 {
 	local name limit path
 	mkdir -p /host/out/log /host/out/files
+	[ ! -e /host/out/repeated ] || export TEST_REPEATED=1
 	# The shares are for results; everything else a test makes stays in memory.
 	while read -r name limit path <&3; do
 		run_one "$name" "$limit" "$path"
