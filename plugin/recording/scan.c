@@ -291,6 +291,7 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 		s->problem = "reading the file took too long and was given up, "
 			     "so stacks may be missing";
 		join_set_damaged(s->join);
+		maps_set_incomplete(s->maps);
 		ret = 0;
 	} else if (ret && ret != -ENOMEM) {
 		s->problem = "the file is damaged and was not read to its end, "
