@@ -79,7 +79,10 @@ KERNEL_BUILD = test -n '$(wildcard $(addprefix $(KERNEL)/arch/,x86/boot/bzImage 
 	arm64/boot/Image))' || { echo "KERNEL=$(KERNEL) holds no arch/x86/boot/bzImage: build it" \
 	"or unset KERNEL" >&2; false; }
 endif
-RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KVARIANT)
+# LONG=1 runs the long form of the guest tests that have one, as make test-full does.
+LONG ?=
+RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KVARIANT) \
+	$(if $(LONG),--long)
 VM = O=$(abspath $(O)) tests/vm/vm --kernel $(KERNEL)
 SUB = $(MAKE) --no-print-directory
 
@@ -135,6 +138,7 @@ help:
 	@echo 'make compile_commands.json   for clangd and other tools'
 	@echo 'make clean        remove $(O); kernels and images stay cached: docs/testing.md'
 	@echo
+	@echo 'LONG=1            the long form of guest tests that have one, as in make test-full'
 	@echo 'V=1               show the commands           WERROR=1       warnings are errors'
 	@echo 'SAN=address,undefined, SAN=thread   build with sanitizers, in a folder in build/'
 	@echo 'KERNEL=DIR        boot the kernel in DIR      KERNEL_SRC=DIR  patch that tree'
@@ -219,7 +223,7 @@ test-full:
 	@+$(SUB) test-full-steps
 
 test-full-steps: build
-	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
+	@+LONG=1 scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
 		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
 ftracetest-base ftracetest-patched: ftracetest-%: build

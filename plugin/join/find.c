@@ -27,16 +27,13 @@ static int cmp_seen(const void *a, const void *b)
 	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
 }
 
-static int task_index(struct join *j, struct task *t)
+static void index_task(struct join *j, struct task *t)
 {
-	struct seen *v;
+	struct seen *v = t->seen;
 	uint32_t i, nr = 0;
 
-	if (t->seen)
-		return 0;
-	v = malloc(((size_t)t->nr_runs + t->nr_stacks + 1) * sizeof(*v));
-	if (!v)
-		return -1;
+	if (t->nr_seen)
+		return;
 	for (i = 0; i < t->nr_runs; i++)
 		if (j->runs.v[t->run + i].r.cookie)
 			v[nr++] = (struct seen){ j->runs.v[t->run + i].r.ts,
@@ -48,9 +45,7 @@ static int task_index(struct join *j, struct task *t)
 	for (i = nr; i-- > 0; )
 		v[i].next_other = i + 1 < nr && v[i].cookie == v[i + 1].cookie ?
 				  v[i + 1].next_other : i + 1;
-	t->seen = v;
 	t->nr_seen = nr;
-	return 0;
 }
 
 /* The first record of the task, by time, after @ts. */
@@ -74,8 +69,7 @@ static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint6
 	uint64_t from = a < b ? a : b, to = a < b ? b : a;
 	uint32_t i;
 
-	if (task_index(j, t))
-		return true;		/* without memory: nothing is guessed */
+	index_task(j, t);
 	i = first_after(t, from);
 	if (i < t->nr_seen && t->seen[i].cookie == cookie)
 		i = t->seen[i].next_other;

@@ -70,7 +70,7 @@ struct task {
 	 */
 	bool any, second;
 	uint64_t last_ts, last_cookie, second_ts;
-	/* runs and stacks with a cookie, by time; NULL until first needed */
+	/* runs and stacks with a cookie, by time: its part of join.seen, empty until asked */
 	struct seen *seen;
 	uint32_t nr_seen;
 };
@@ -89,6 +89,7 @@ struct join {
 	VEC(struct list) lists;
 	VEC(uint64_t) addrs;
 	VEC(struct task) tasks;
+	struct seen *seen;		/* room for the runs and the stacks of all tasks */
 	struct hidx list_idx;
 	struct hidx task_idx;
 	uint64_t cut;

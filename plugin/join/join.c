@@ -23,8 +23,7 @@ void join_free(struct join *j)
 		parts_free(&j->streams.v[i]);
 		vec_free(&j->streams.v[i].marks);
 	}
-	for (i = 0; i < j->tasks.nr; i++)
-		free(j->tasks.v[i].seen);
+	free(j->seen);
 	vec_free(&j->streams);
 	vec_free(&j->dropped);
 	vec_free(&j->runs);
@@ -37,13 +36,20 @@ void join_free(struct join *j)
 	free(j);
 }
 
+static int add_buffer(struct join *j, uint32_t buffer)
+{
+	while (j->dropped.nr <= buffer)
+		if (!vec_add(&j->dropped))
+			return -ENOMEM;
+	return 0;
+}
+
 int join_add_stream(struct join *j, uint32_t buffer, uint32_t cpu, uint32_t *stream)
 {
 	struct stream *st;
 
-	while (j->dropped.nr <= buffer)
-		if (!vec_add(&j->dropped))
-			return -ENOMEM;
+	if (add_buffer(j, buffer))
+		return -ENOMEM;
 	st = vec_add(&j->streams);
 	if (!st)
 		return -ENOMEM;
@@ -117,8 +123,8 @@ int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts)
 
 int join_set_dropped(struct join *j, uint32_t buffer)
 {
-	if (buffer >= j->dropped.nr)
-		return -EINVAL;
+	if (add_buffer(j, buffer))
+		return -ENOMEM;
 	j->dropped.v[buffer] = true;
 	return 0;
 }
@@ -217,6 +223,25 @@ static void task_saw(struct task *t, uint64_t cookie, uint64_t ts)
 	}
 }
 
+/* An answer must not depend on memory, so the room for index_task() is made here. */
+static int reserve_seen(struct join *j)
+{
+	struct seen *seen;
+	size_t i;
+
+	if (!j->tasks.nr)
+		return 0;
+	seen = malloc((j->runs.nr + j->stacks.nr) * sizeof(*seen));
+	if (!seen)
+		return -ENOMEM;
+	j->seen = seen;
+	for (i = 0; i < j->tasks.nr; i++) {
+		j->tasks.v[i].seen = seen;
+		seen += (size_t)j->tasks.v[i].nr_runs + j->tasks.v[i].nr_stacks;
+	}
+	return 0;
+}
+
 int join_finish(struct join *j)
 {
 	struct task *t = NULL;
@@ -259,6 +284,7 @@ int join_finish(struct join *j)
 		t->nr_stacks++;
 		task_saw(t, s->cookie, s->ts);
 	}
-	j->finished = true;
-	return 0;
+	ret = reserve_seen(j);
+	j->finished = !ret;
+	return ret;
 }

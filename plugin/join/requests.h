@@ -146,7 +146,10 @@ void join_set_slow_clock(struct join *j);
 int join_set_range(struct join *j, uint32_t stream, uint64_t first, uint64_t last);
 /* The file could not be read to its end: what is missing counts as lost. */
 void join_set_damaged(struct join *j);
-/* The join is filled. Add nothing after this call, and ask nothing before it. */
+/*
+ * The join is filled. Add nothing after this call, and ask nothing before it. It returns 0 or
+ * -ENOMEM. No answer needs memory afterwards.
+ */
 int join_finish(struct join *j);
 
 /*

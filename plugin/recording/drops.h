@@ -15,14 +15,15 @@
 /*
  * Read the trace.dat file open at @fd, version 6 or 7, and call @found with the
  * name of each buffer ("" for the top one) for each CPU that dropped events.
- * Returns 0; what @found returned, if that is not 0; or -EINVAL for a file that
- * cannot be understood.
+ * Returns 0; what @found returned, if that is not 0; -EINVAL for a file that
+ * cannot be understood; or -ENOMEM. After -ENOMEM nobody knows what was dropped: the caller must
+ * not answer from what it has.
  */
 int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data);
 
 /*
  * Facts in a file that no function of libtracecmd returns. Members may be NULL. A result other than
- * 0 ends the walk and is returned.
+ * 0 ends the walk and is returned. drops_walk() returns the same as drops_read().
  */
 struct drops_sink {
 	int (*dropped)(void *data, const char *buffer);

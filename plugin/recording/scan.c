@@ -154,9 +154,9 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	}
 	if (!ret)
 		ret = feed_end(feed);
-	/* the records were read; the statistics only add to them */
-	if (!ret)
-		drops_read(fd, dropped_buffer, &drops);
+	/* the records were read; the statistics, if the file has them, only add to them */
+	if (!ret && drops_read(fd, dropped_buffer, &drops) == -ENOMEM)
+		ret = -ENOMEM;
 	return ret ? ret : damaged;
 	/* nothing is freed: the process ends soon */
 }
@@ -183,10 +183,9 @@ static void limit_cpu_time(int fd)
 	}
 }
 
-static void __attribute__((noreturn)) child(const struct api *api, int fd, int out)
+static void __attribute__((noreturn)) child(const struct api *api, int fd, struct wire *w, int out)
 {
 	static const int fatal[] = { SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
-	struct wire *w = malloc(sizeof(*w));
 	handles_t handles = {};
 	char path[64];
 	struct sink sink;
@@ -199,7 +198,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 	limit_cpu_time(fd);
 	/* the host has already printed the messages of libtracecmd */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0 || !w || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
 		_exit(1);
 	/* a file position of its own */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -207,7 +206,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 	if (fd < 0)
 		_exit(1);
 	wire_sink(&sink, w, out);
-	if (wire_end(w, read_file(api, fd, &sink, &handles) == 0))
+	if (wire_end(w, read_file(api, fd, &sink, &handles)))
 		_exit(1);
 	/*
 	 * @out stays open: when it closes, this process has ended. Some builds of libtracecmd have
@@ -221,24 +220,31 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, int o
 
 static int run_child(const struct api *api, int fd, struct sink *sink, int64_t until)
 {
+	/* made here: a child without memory can say so through it */
+	struct wire *w = malloc(sizeof(*w));
 	int ret, pipefd[2], status;
 	pid_t pid;
 
-	if (pipe2(pipefd, O_CLOEXEC))
-		return -errno;
-	fcntl(pipefd[1], F_SETPIPE_SZ, 1 << 20);
-	pid = fork();
-	if (pid < 0) {
+	if (!w)
+		return -ENOMEM;
+	if (pipe2(pipefd, O_CLOEXEC)) {
 		ret = -errno;
-		close(pipefd[0]);
-		close(pipefd[1]);
+		free(w);
 		return ret;
 	}
+	fcntl(pipefd[1], F_SETPIPE_SZ, 1 << 20);
+	pid = fork();
 	if (!pid) {
 		close(pipefd[0]);
-		child(api, fd, pipefd[1]);
+		child(api, fd, w, pipefd[1]);
 	}
+	ret = pid < 0 ? -errno : 0;
+	free(w);
 	close(pipefd[1]);
+	if (ret) {
+		close(pipefd[0]);
+		return ret;
+	}
 	ret = wire_read(pipefd[0], sink, until);
 	/* the process has written everything, and only cleans up */
 	if (!ret)
@@ -283,14 +289,16 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 	ret = -ENOMEM;
 	if (s->join && s->maps) {
 		clock.data = s->join;
-		drops_walk(fd, &clock);
+		ret = drops_walk(fd, &clock);
 		sink_join(&sink, &target);
-		ret = run_child(&api, fd, &sink, until);
+		if (ret != -ENOMEM)
+			ret = run_child(&api, fd, &sink, until);
 	}
 	if (ret == -ETIMEDOUT) {
 		s->problem = "reading the file took too long and was given up, "
 			     "so stacks may be missing";
 		join_set_damaged(s->join);
+		maps_set_incomplete(s->maps);
 		ret = 0;
 	} else if (ret && ret != -ENOMEM) {
 		s->problem = "the file is damaged and was not read to its end, "

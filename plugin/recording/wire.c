@@ -27,6 +27,8 @@ struct msg_numbers {
 
 /* A record is at most a sub-buffer, and its 16 bit lengths say 64 KiB at most. */
 #define MAX_MSG (1u << 20)
+/* More instances than a file can hold */
+#define MAX_BUFFER	65535
 
 static int put_all(int fd, const char *p, size_t len)
 {
@@ -136,9 +138,9 @@ void wire_sink(struct sink *sink, struct wire *w, int fd)
 	};
 }
 
-int wire_end(struct wire *w, bool complete)
+int wire_end(struct wire *w, int err)
 {
-	struct msg_numbers n = { complete, 0, 0 };
+	struct msg_numbers n = { !err, -err, 0 };
 	int ret;
 
 	ret = put_msg(w, MSG_END, &n, sizeof(n), NULL, 0);
@@ -203,8 +205,7 @@ static int pass_msg(const struct sink *sink, uint32_t type, const char *p, uint3
 	memcpy(&n, p, sizeof(n));
 	switch (type) {
 	case MSG_STREAM:
-		/* as many as a file can hold CPUs and instances, with room */
-		if (n.a > 65535 || n.b > UINT32_MAX)
+		if (n.a > MAX_BUFFER || n.b > UINT32_MAX)
 			return -EPROTO;
 		return sink->stream(sink->data, n.a, n.b);
 	case MSG_RANGE:
@@ -214,9 +215,11 @@ static int pass_msg(const struct sink *sink, uint32_t type, const char *p, uint3
 	case MSG_MARK:
 		return sink->mark(sink->data, n.a, n.b, n.c);
 	case MSG_DROPPED:
-		return sink->dropped(sink->data, n.a);
+		return n.a > MAX_BUFFER ? -EPROTO : sink->dropped(sink->data, n.a);
 	case MSG_END:
-		return n.a ? 1 : -EPIPE;
+		if (n.a)
+			return 1;
+		return n.b == ENOMEM ? -ENOMEM : -EPIPE;
 	}
 	return -EPROTO;
 }

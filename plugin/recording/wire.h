@@ -18,8 +18,8 @@ struct wire {
 };
 
 void wire_sink(struct sink *sink, struct wire *w, int fd);
-/* Write the end; @complete: the file was read to its end. */
-int wire_end(struct wire *w, bool complete);
+/* Write the end; @err: 0 if the file was read to its end, otherwise a negative errno. */
+int wire_end(struct wire *w, int err);
 
 /* The clock of the times below: CLOCK_MONOTONIC, in milliseconds. */
 int64_t wire_now_ms(void);
@@ -31,9 +31,10 @@ int64_t wire_now_ms(void);
 int wire_wait(int fd, int64_t until);
 
 /*
- * Read the messages of a writer until its end, and pass them to @sink. 0; -EPIPE if the writer
- * broke off or did not read its file to the end; -EPROTO for a message that no writer sends;
- * -ETIMEDOUT if nothing more came before @until; or the error of the sink, poll(2) or read(2).
+ * Read the messages of a writer until its end, and pass them to @sink. 0; -ENOMEM if the writer
+ * had no memory; -EPIPE if it broke off or did not read its file to the end for another reason;
+ * -EPROTO for a message that no writer sends; -ETIMEDOUT if nothing more came before @until; or the
+ * error of the sink, poll(2) or read(2).
  */
 int wire_read(int fd, const struct sink *sink, int64_t until);
 

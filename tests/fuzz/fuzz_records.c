@@ -181,7 +181,7 @@ static void through_the_pipe(struct tep_handle *tep, struct input in, struct sin
 
 	wire_sink(&out, &w, fd);
 	feed_all(tep, in, &out);
-	wire_end(&w, true);
+	wire_end(&w, 0);
 	lseek(fd, 0, SEEK_SET);
 	if (wire_read(fd, sink, wire_now_ms() + 10000))
 		abort();	/* what we wrote we can read */

@@ -22,14 +22,17 @@ RANDOM_SEED ?= 1
 MEMORY_TESTS := $(TOOL_TEST)/test_memory $(TOOL_TEST)/test_memory_fortified
 
 CHECK_TARGETS += check-memory check-model check-tool check-stat-files check-reasons check-orders
-CHECK_NEEDS += $(TOOL_TEST)/test_model $(MEMORY_TESTS) $(RANDOM_FILES)
+CHECK_NEEDS += $(TOOL_TEST)/test_model $(TOOL_TEST)/test_no_memory $(MEMORY_TESTS) $(RANDOM_FILES)
 TEST_TARGETS += check-tool-damaged check-no-memory check-leaks check-races
 FULL_TARGETS += check-tool-long
 
 .PHONY: check-leaks check-memory check-model check-no-memory check-orders check-races \
 	check-reasons check-tool check-stat-files check-tool-damaged check-tool-long tool-update
-check-model: $(TOOL_TEST)/test_model $(FIXTURES) $(RANDOM_FILES)
-	@FIXTURES=$(O)/fixtures RANDOM_FILES=$(O)/tool-test/random ASAN_OPTIONS=detect_leaks=0 $<
+check-model: $(TOOL_TEST)/test_model $(TOOL_TEST)/test_no_memory $(FIXTURES) $(RANDOM_FILES)
+	@status=0; for t in $(filter $(TOOL_TEST)/test_%,$^); do \
+		FIXTURES=$(O)/fixtures RANDOM_FILES=$(O)/tool-test/random \
+		ASAN_OPTIONS=detect_leaks=0 $$t 2>&1 || status=1; \
+	done; exit $$status
 
 $(RANDOM_FILES): tests/tool/mk_random.py tests/fixtures/mk_tracedat.py
 	@rm -rf $(@D)
@@ -116,5 +119,15 @@ $(TOOL_TEST)/test_model: tests/tool/test_model.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEP
 	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) $(TOOL_WRAP) -lcmocka $(TOOL_LIBS)
 
+# the test itself decides which requests fail
+NO_MEMORY_WRAP := $(addprefix -Wl$(COMMA)--wrap=,malloc calloc realloc fork)
+$(TOOL_TEST)/test_no_memory: tests/tool/test_no_memory.c $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
+		$(patsubst %.c,$(TOOL_TEST)/%.o,$(filter-out %/memory.c,$(call tool_room,tool))) \
+		$(O)/unit/plugin/recording/scan.o
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) $(NO_MEMORY_WRAP) -lcmocka $(TOOL_LIBS)
+
 -include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d
+-include $(TOOL_TEST)/test_no_memory.d
 -include $(O)/unit/plugin/trace-cmd/handlers.d

@@ -85,8 +85,9 @@ def remove(path):
 class Runner:
     """Runs tests on one kernel; its files are in build/vm/LABEL/."""
 
-    def __init__(self, kernel, label, slow, shares=()):
+    def __init__(self, kernel, label, slow, shares=(), settings=None):
         self.kernel, self.label, self.slow, self.shares = kernel, label, slow, shares
+        self.settings = settings or {}	# environment of the tests, one word each
         self.dir = os.path.join(machine.BUILD, "vm", label)
         self.boots = 0
         self.grace = 60			# seconds the host waits for the guest to end a test
@@ -132,8 +133,10 @@ class Runner:
         with open(os.path.join(out, "jobs"), "w") as f:
             for test in tests:
                 f.write("%s %d %s\n" % (test.name, self.limit(test), test.command))
-        if repeated:
-            open(os.path.join(out, "repeated"), "w").close()
+        settings = dict(self.settings, TEST_REPEATED="1") if repeated else self.settings
+        with open(os.path.join(out, "settings"), "w") as f:
+            for setting in settings.items():
+                f.write("%s=%s\n" % setting)
         opt = dict(tests[0].options)
         if self.label.startswith("debug"):
             opt["mem"] = max(opt["mem"], 2048)

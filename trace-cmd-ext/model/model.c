@@ -154,12 +154,13 @@ static int note_dropped(void *data, const char *buffer)
 {
 	struct model *m = data;
 	uint32_t i;
+	int ret = 0;
 
 	maps_set_incomplete(m->maps);
-	for (i = 0; i < reader_buffers(m->reader); i++)
+	for (i = 0; i < reader_buffers(m->reader) && !ret; i++)
 		if (!strcmp(buffer, reader_buffer(m->reader, i)))
-			join_set_dropped(m->join, i);
-	return 0;
+			ret = join_set_dropped(m->join, i);
+	return ret;
 }
 
 /* The clocks that count nanoseconds, as libtracecmd sees it. */
@@ -217,8 +218,9 @@ static int scan(struct model *m)
 	if (!ret)
 		ret = feed_end(feed);
 	feed_free(feed);
-	if (!ret)
-		drops_walk(reader_fd(m->reader), &drops);
+	/* a file without statistics can be read, too */
+	if (!ret && drops_walk(reader_fd(m->reader), &drops) == -ENOMEM)
+		ret = -ENOMEM;
 	m->info.damaged |= reader_damaged(m->reader);
 	if (m->info.damaged) {
 		join_set_damaged(m->join);
@@ -258,19 +260,21 @@ static void find_commons(struct model *m)
 }
 
 /* The filter's times are in nanoseconds before. */
-static void find_clock(struct model *m)
+static int find_clock(struct model *m)
 {
 	struct drops_sink clock = { .clock = found_clock, .data = m };
 
 	m->info.clock = m->clock;
 	m->info.nsec = true;
-	drops_walk(reader_fd(m->reader), &clock);
+	if (drops_walk(reader_fd(m->reader), &clock) == -ENOMEM)
+		return -ENOMEM;
 	if (m->info.nsec)
-		return;
+		return 0;
 	m->opts.filter.from /= 1000000000;
 	/* 0 would mean no end */
 	if (m->opts.filter.to && !(m->opts.filter.to /= 1000000000))
 		m->opts.filter.to = 1;
+	return 0;
 }
 
 struct model *model_open(const char *path, const struct model_opts *opts, char *why, size_t size)
@@ -305,8 +309,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	m->info.bytes = reader_bytes(m->reader);
 	m->info.cpus = reader_cpus(m->reader);
 	m->info.buffers = reader_buffers(m->reader);
-	find_clock(m);
-	ret = m->syms && m->join && m->maps ? 0 : -ENOMEM;
+	ret = m->syms && m->join && m->maps ? find_clock(m) : -ENOMEM;
 	if (!ret && m->opts.counts)
 		ret = tally_start(m);
 	if (!ret)

@@ -177,15 +177,16 @@ static int note_refused(void *data, const char *buffer)
 	return 0;
 }
 
-static void read_drops(struct waits_scan *r)
+static int read_drops(struct waits_scan *r)
 {
-	int fd = r->o->file ? open(r->o->file, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = r->o->file ? open(r->o->file, O_RDONLY | O_CLOEXEC) : -1, ret;
 
 	if (fd < 0)
-		return;
+		return 0;
 	r->st->gaps = r->gaps.nr;
-	drops_read(fd, note_refused, r);
+	ret = drops_read(fd, note_refused, r);
 	close(fd);
+	return ret == -ENOMEM ? ret : 0;
 }
 
 /* A recording may leave out switches by a filter; only where some were dropped is a break a gap. */
@@ -391,10 +392,10 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 		return -ENODATA;
 	r.other = calloc(model_info(m)->buffers + 1, sizeof(*r.other));
 	ret = r.other ? model_each(m, MODEL_BARE, find_gap, &r) : -ENOMEM;
-	if (!ret) {
-		read_drops(&r);
+	if (!ret)
+		ret = read_drops(&r);
+	if (!ret)
 		ret = add_breaks(&r);
-	}
 	if (!ret) {
 		order_gaps(&r);
 		r.last_ts = model_info(m)->last_ts;

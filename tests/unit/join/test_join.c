@@ -122,6 +122,33 @@ static void drops_of_another_buffer_do_not_explain_a_missing_stack(void **state)
 	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
 }
 
+static void drops_of_a_buffer_count_before_it_has_a_stream(void **state)
+{
+	uint32_t other;
+
+	(void)state;
+	assert_int_equal(join_set_dropped(j, 1), 0);
+	assert_int_equal(join_add_stream(j, 1, 2, &other), 0);
+	request(other, 10, C1, 100);
+	request(other, 10, C2, 200);
+	request(cpu0, 11, C1, 100);
+	request(cpu0, 11, C2, 200);
+	finish();
+	assert_int_equal(at(2, 10, 100).state, JOIN_LOST);
+	assert_int_equal(at(0, 11, 100).state, JOIN_UNRECORDED);
+}
+
+static void a_join_of_nothing_can_be_asked(void **state)
+{
+	struct join_stats st;
+
+	(void)state;
+	finish();
+	assert_int_equal(at(0, 10, 100).state, JOIN_NONE);
+	join_stats(j, &st);
+	assert_int_equal(st.requests[JOIN_UNRECORDED], 0);
+}
+
 static void in_a_damaged_file_what_is_missing_is_lost(void **state)
 {
 	(void)state;
@@ -380,7 +407,9 @@ int main(void)
 		T(with_a_later_cookie_and_no_drops_it_was_not_recorded),
 		T(with_a_later_cookie_and_drops_it_is_lost),
 		T(drops_of_another_buffer_do_not_explain_a_missing_stack),
+		T(drops_of_a_buffer_count_before_it_has_a_stream),
 		T(in_a_damaged_file_what_is_missing_is_lost),
+		T(a_join_of_nothing_can_be_asked),
 		T(parts_become_one_stack),
 		T(a_stack_without_its_last_part_is_cut),
 		T(parts_are_not_put_together_across_dropped_events),

@@ -64,7 +64,7 @@ static void what_is_said_arrives(void **state)
 
 	(void)state;
 	say_all();
-	assert_int_equal(wire_end(&w, true), 0);
+	assert_int_equal(wire_end(&w, 0), 0);
 	assert_int_equal(listen(), 0);
 	assert_int_equal(join_finish(target.join), 0);
 	assert_int_equal(maps_finish(target.maps), 0);
@@ -91,8 +91,16 @@ static void a_file_not_read_to_its_end_is_told(void **state)
 {
 	(void)state;
 	say_all();
-	assert_int_equal(wire_end(&w, false), 0);
+	assert_int_equal(wire_end(&w, -EILSEQ), 0);
 	assert_int_equal(listen(), -EPIPE);
+}
+
+static void a_writer_without_memory_is_told_from_a_damaged_file(void **state)
+{
+	(void)state;
+	say_all();
+	assert_int_equal(wire_end(&w, -ENOMEM), 0);
+	assert_int_equal(listen(), -ENOMEM);
 }
 
 /* It lives, and holds the pipe: nothing will ever come. */
@@ -159,6 +167,7 @@ int main(void)
 		T(what_is_said_arrives),
 		T(a_writer_that_dies_is_noticed),
 		T(a_file_not_read_to_its_end_is_told),
+		T(a_writer_without_memory_is_told_from_a_damaged_file),
 		T(a_writer_that_says_nothing_more_is_given_up),
 		T(any_bytes_do_no_harm),
 	};

@@ -3,6 +3,8 @@
 # Run the tests that /host/out/jobs lists, each from a clean tracefs state, and report the result of
 # each test.
 #
+# /host/out/settings has the lines NAME=VALUE that the tests find in their environment.
+#
 # A line of jobs is "NAME TIMEOUT PATH [ARGUMENT...]". The test's output goes to
 # /host/out/log/NAME.log while it runs. Its result goes to /host/out/results as "NAME EXITCODE
 # MILLISECONDS". The console gets a mark at the start and at the end of each test, so that the host
@@ -10,8 +12,7 @@
 # be trusted: lockdep, for example, switches itself off. The guest then stops, and the host boots
 # another guest for the remaining tests.
 #
-# The file /host/out/repeated says that the tests of this boot have failed before. They get
-# TEST_REPEATED=1.
+# TEST_REPEATED=1 among them says that the tests of this boot have failed before.
 
 splat='BUG: |WARNING: |KASAN: |UBSAN: |possible circular|possible recursive|inconsistent lock'
 splat="$splat|[Uu]nable to handle|Internal error: | ilc:[0-9] \[#"
@@ -58,7 +59,9 @@ run_jobs()
 {
 	local name limit path
 	mkdir -p /host/out/log /host/out/files
-	[ ! -e /host/out/repeated ] || export TEST_REPEATED=1
+	set -a
+	[ ! -e /host/out/settings ] || . /host/out/settings
+	set +a
 	# The shares are for results; everything else a test makes stays in memory.
 	while read -r name limit path <&3; do
 		run_one "$name" "$limit" "$path"
