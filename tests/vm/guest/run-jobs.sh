@@ -4,6 +4,7 @@
 # each test.
 #
 # /host/out/settings has the lines NAME=VALUE that the tests find in their environment.
+# TEST_REPEATED=1 says that the tests of this boot have failed before.
 #
 # A line of jobs is "NAME TIMEOUT PATH [ARGUMENT...]". The test's output goes to
 # /host/out/log/NAME.log while it runs. Its result goes to /host/out/results as "NAME EXITCODE
@@ -11,8 +12,6 @@
 # can assign a kernel message or a silence to a test. After a kernel complaint no later result can
 # be trusted: lockdep, for example, switches itself off. The guest then stops, and the host boots
 # another guest for the remaining tests.
-#
-# TEST_REPEATED=1 among them says that the tests of this boot have failed before.
 
 splat='BUG: |WARNING: |KASAN: |UBSAN: |possible circular|possible recursive|inconsistent lock'
 splat="$splat|[Uu]nable to handle|Internal error: | ilc:[0-9] \[#"
