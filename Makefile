@@ -188,7 +188,7 @@ test:
 	@+$(SUB) test-steps
 
 test-steps: build
-	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
+	@+scripts/tally -w $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
 
 guest-tests: modules
 	@$(RUN_TESTS)
@@ -219,7 +219,7 @@ test-full:
 	@+$(SUB) test-full-steps
 
 test-full-steps: build
-	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
+	@+scripts/tally -w $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
 		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
 ftracetest-base ftracetest-patched: ftracetest-%: build
