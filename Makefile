@@ -192,7 +192,7 @@ test:
 	@+$(SUB) test-steps
 
 test-steps: build
-	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
+	@+scripts/tally -w $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
 
 guest-tests: modules
 	@$(RUN_TESTS)
@@ -223,7 +223,7 @@ test-full:
 	@+$(SUB) test-full-steps
 
 test-full-steps: build
-	@+LONG=1 scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
+	@+LONG=1 scripts/tally -w $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
 		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
 ftracetest-base ftracetest-patched: ftracetest-%: build
