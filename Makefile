@@ -95,6 +95,9 @@ CHECK_TARGETS :=
 # CHECK_TARGETS run in parallel, so make builds their common prerequisites first
 CHECK_NEEDS :=
 TEST_TARGETS :=
+# so do TEST_TARGETS, except GUEST_TARGETS: guests need all processors, so these run alone
+TEST_NEEDS :=
+GUEST_TARGETS := guest-tests
 FULL_TARGETS :=
 BENCH_TARGETS :=
 INSTALL_TARGETS :=
@@ -104,8 +107,8 @@ MODULE_TARGETS := samples-modules tests-modules
 .DEFAULT_GOAL := all
 .PHONY: all build check check-needs check-steps clean compile_commands.json coverage deps demo \
 	demo-steps guest-tests help install kernel modules programs test test-full \
-	test-full-steps test-steps vm vm-test bench baseline ftracetest-base ftracetest-patched \
-	ftracetest-debug guest-tests-debug
+	test-full-steps test-needs test-programs test-steps vm vm-test bench baseline \
+	ftracetest-base ftracetest-patched ftracetest-debug guest-tests-debug
 
 include $(sort $(wildcard */build.mk */*/build.mk))
 
@@ -191,8 +194,20 @@ test:
 	@$(DEPS) test
 	@+$(SUB) test-steps
 
-test-steps: build
-	@+scripts/tally -w $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
+test-needs: check-needs $(TEST_NEEDS)
+
+# If one does not build, the tests that need it fail, and the others run.
+test-programs: build
+	@+$(SUB_BUILD) -k test-needs || echo 'some programs of tests do not build, see above'
+
+# Groups for scripts/tally. Of a group, those that take longest start first.
+TEST_LONG := check-races check-leaks
+TEST_GROUPS = -j2 $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
+	$(filter-out $(CHECK_LONG),$(CHECK_TARGETS)) -1 $(GUEST_TARGETS) \
+	-j2 $(filter $(TEST_LONG),$(TEST_TARGETS)) $(filter-out $(TEST_LONG),$(TEST_TARGETS))
+
+test-steps: build test-programs
+	@+scripts/tally -w $(TEST_GROUPS)
 
 guest-tests: modules
 	@$(RUN_TESTS)
@@ -222,9 +237,9 @@ test-full:
 	@$(DEPS) test full arch
 	@+$(SUB) test-full-steps
 
-test-full-steps: build
-	@+LONG=1 scripts/tally -w $(CHECK_TARGETS) guest-tests $(TEST_TARGETS) ftracetest-base \
-		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
+test-full-steps: build test-programs
+	@+LONG=1 scripts/tally -w $(TEST_GROUPS) -1 ftracetest-base ftracetest-patched \
+		guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
 ftracetest-base ftracetest-patched: ftracetest-%: build
 	@kernel=$$(scripts/build-kernel $*) && O=$(abspath $(O)) tests/vm/ftracetest \

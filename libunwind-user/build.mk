@@ -41,8 +41,9 @@ UU_DEBUG_LIBS := $(UU_LIBS) -llzma -lzstd -ldl
 $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 	printf '\043define GEN_VERSION 0x%sull\n' $$(cd $(CURDIR)/libunwind-user && \
 		cat sframe/*.h $(GEN_ROOMS:%=%/*.[ch]) | \
-		sha1sum | cut -c 1-16) >gen_version.tmp; \
-	cmp -s gen_version.tmp gen_version.h || mv gen_version.tmp gen_version.h)
+		sha1sum | cut -c 1-16) >gen_version.$$$$; \
+	if cmp -s gen_version.$$$$ gen_version.h; then rm gen_version.$$$$; \
+	else mv gen_version.$$$$ gen_version.h; fi)
 
 # The audit module: no C library, one segment of code. A user's CFLAGS must not bring in a library,
 # so they come first.

@@ -30,6 +30,8 @@ FUZZ_RUN := tests/fuzz/hostile
 # make check has less than a minute: fuzzing is a part of make test
 TEST_TARGETS += check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files \
 	check-fuzz-dwarf
+TEST_NEEDS += $(addprefix $(FUZZ_DIR)/,fuzz_records fuzz_sframe fuzz_sframe_kernel fuzz_gen \
+	fuzz_dwarf fuzz_files) $(FUZZ_SO) $(FUZZ_SEEDS)
 
 .PHONY: check-fuzz-records check-fuzz-sframe check-fuzz-gen check-fuzz-files check-fuzz-dwarf fuzz \
 	fuzz-corpus

@@ -8,6 +8,7 @@ ORACLE_DIR := $(O)/oracle
 CHECK_TARGETS += check-oracle
 CHECK_NEEDS += $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
 TEST_TARGETS += test-oracle-files test-oracle-compilers
+TEST_NEEDS += $(O)/trace-ustack-tables
 # for make test-full
 FULL_TARGETS += test-oracle-big test-oracle-dropped test-oracle-installed
 

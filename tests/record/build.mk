@@ -8,6 +8,7 @@ FAKE_TRACEFS := $(O)/tests/record/fake_tracefs.so
 RECORD_JIT := $(O)/tests/record/jit
 
 TEST_TARGETS += check-record
+TEST_NEEDS += $(FAKE_TRACEFS) $(RECORD_JIT)
 
 .PHONY: check-record
 check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT)

@@ -7,6 +7,7 @@ SYMBOLS_DIR := $(O)/symbols
 
 TEST_TARGETS += check-symbols
 TEST_TARGETS += test-symbols-compilers test-symbols-foreign
+TEST_NEEDS += $(SYMBOLS_DIR)/lines $(SYMBOLS_DIR)/dies
 FULL_TARGETS += test-symbols-libc
 
 .PHONY: check-symbols test-symbols-compilers test-symbols-foreign test-symbols-libc

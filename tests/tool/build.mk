@@ -24,6 +24,8 @@ MEMORY_TESTS := $(TOOL_TEST)/test_memory $(TOOL_TEST)/test_memory_fortified
 CHECK_TARGETS += check-memory check-model check-tool check-stat-files check-reasons check-orders
 CHECK_NEEDS += $(TOOL_TEST)/test_model $(TOOL_TEST)/test_no_memory $(MEMORY_TESTS) $(RANDOM_FILES)
 TEST_TARGETS += check-tool-damaged check-no-memory check-leaks check-races
+TEST_NEEDS += $(TOOL_SAN) $(TOOL_TEST)/trace-ustack-tables $(TOOL_TEST)/fail_malloc.so \
+	check-races-programs
 FULL_TARGETS += check-tool-long
 
 .PHONY: check-leaks check-memory check-model check-no-memory check-orders check-races \
@@ -76,8 +78,11 @@ RACES_O = $(O)/thread
 RACES_UNIT = $(addprefix $(RACES_O)/unit/,tables/test_tables_threads tables/test_tables \
 	tables/test_tables_cache unwind/test_walk)
 
-check-races: $(O)/trace-ustack $(FAKE_TRACEFS) $(RECORD_JIT)
+.PHONY: check-races-programs
+check-races-programs:
 	@+$(SUB) -s SAN=thread O=$(RACES_O) $(RACES_UNIT) $(RACES_O)/trace-ustack
+
+check-races: $(O)/trace-ustack $(FAKE_TRACEFS) $(RECORD_JIT) check-races-programs
 	@$(NO_REPORTS) races-unit sh -c 'for t in $(RACES_UNIT); do $$t || exit; done' && \
 		TOOL=$(RACES_O)/trace-ustack $(NO_REPORTS) races-record tests/record/recordings $(O)
 
