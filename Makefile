@@ -82,6 +82,8 @@ endif
 RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KVARIANT)
 VM = O=$(abspath $(O)) tests/vm/vm --kernel $(KERNEL)
 SUB = $(MAKE) --no-print-directory
+# Recipes that need guests start with this. If a mirror fails, the target is one skip.
+NEED = tests/vm/need $(NEED_ARCH) $@ || exit $$(( $$? != 4 ));
 
 export O KERNEL KERNEL_OURS KVARIANT
 
@@ -183,15 +185,16 @@ check-steps:
 	@+scripts/tally -j $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
 		$(filter-out $(CHECK_LONG),$(CHECK_TARGETS))
 
+# Status 4: some packages cannot be had now. The tests that need them say so.
 test:
-	@$(DEPS) test
+	@$(DEPS) test || { test $$? = 4 && $(DEPS) --check check; }
 	@+$(SUB) test-steps
 
 test-steps: build
 	@+scripts/tally $(CHECK_TARGETS) guest-tests $(TEST_TARGETS)
 
-guest-tests: modules
-	@$(RUN_TESTS)
+guest-tests:
+	@+$(NEED) $(SUB) modules && $(RUN_TESTS)
 
 demo:
 	@tests/vm/demo --plan --kernel $(KERNEL)
@@ -223,7 +226,7 @@ test-full-steps: build
 		ftracetest-patched guest-tests-debug ftracetest-debug $(FULL_TARGETS)
 
 ftracetest-base ftracetest-patched: ftracetest-%: build
-	@kernel=$$(scripts/build-kernel $*) && O=$(abspath $(O)) tests/vm/ftracetest \
+	@$(NEED) kernel=$$(scripts/build-kernel $*) && O=$(abspath $(O)) tests/vm/ftracetest \
 		--kernel $$kernel --label $* --compare $(BASELINE)
 
 guest-tests-debug:
@@ -232,8 +235,9 @@ guest-tests-debug:
 
 # PART=I/N runs a part: the debug kernel is several times slower.
 ftracetest-debug: build
-	@kernel=$$(scripts/build-kernel debug) && O=$(abspath $(DEBUG_O)) tests/vm/ftracetest \
-		--kernel $$kernel --label debug --compare $(BASELINE) $(if $(PART),--part $(PART))
+	@$(NEED) kernel=$$(scripts/build-kernel debug) && \
+		O=$(abspath $(DEBUG_O)) tests/vm/ftracetest --kernel $$kernel \
+		--label debug --compare $(BASELINE) $(if $(PART),--part $(PART))
 
 baseline: build
 	@kernel=$$(scripts/build-kernel base) && O=$(abspath $(O)) tests/vm/ftracetest \
