@@ -10,6 +10,8 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 CACHE=${TRACE_USTACK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trace-ustack}
 KERNEL_SERIES=7.3		# linux-source-$KERNEL_SERIES is the base of kernel-patches/
 GUEST_SUITE=trixie		# the guest's Debian; the kernel source is in its backports
+RETRY_PAUSES=${RETRY_PAUSES-5 20}	# seconds between the tries of a download
+CANNOT_BE_HAD=4		# exit status: what was asked for cannot be had here and now
 export LC_ALL=C.UTF-8
 
 me=$(basename "$0")
@@ -25,9 +27,16 @@ die()
 	exit 1
 }
 
-# run_logged LOG WHAT COMMAND... : long work. A status line that changes, or without a terminal one
-# more line every half minute; if it fails the log's end and $HINT, what can be done about it.
-run_logged()
+# unavailable WHY: the last line on stderr is the reason. Tests skip then; they do not fail.
+unavailable()
+{
+	say "$*${HINT:+; $HINT}"
+	exit $CANNOT_BE_HAD
+}
+
+# try_logged LOG WHAT COMMAND... : long work. A status line that changes, or without a terminal one
+# more line every half minute. Returns the status of COMMAND.
+try_logged()
 {
 	local log=$1 what=$2 start=$SECONDS pid rc=0 every=30 last=$SECONDS
 	shift 2
@@ -50,11 +59,21 @@ run_logged()
 	trap - INT TERM
 	[ ! -t 2 ] || printf '\r\033[K' >&2
 	wait $pid || rc=$?
-	if [ $rc != 0 ]; then
-		tail -n 25 "$log" >&2
-		die "$what failed (exit $rc); the whole log is $log${HINT:+; }${HINT:-}"
-	fi
-	say "$what: done in $((SECONDS - start)) s"
+	[ $rc != 0 ] || say "$what: done in $((SECONDS - start)) s"
+	return $rc
+}
+
+# run_logged LOG WHAT COMMAND... : the same, and the work must succeed.
+run_logged()
+{
+	try_logged "$@" || die_logged "$1" "$2" $?
+}
+
+# die_logged LOG WHAT STATUS: print the end of the log and $HINT, what can be done about it.
+die_logged()
+{
+	tail -n 25 "$1" >&2
+	die "$2 failed (exit $3); the whole log is $1${HINT:+; }${HINT:-}"
 }
 
 # progress_of LOG: its last line, and how many objects a kernel build has made so far.
@@ -94,8 +113,8 @@ cross_prefix()
 
 need_debian()
 {
-	command -v apt-get >/dev/null ||
-		die "this machine has no apt-get: $1 needs Debian or a derivative; $2"
+	command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+		unavailable "this machine has no apt-get: $1 needs Debian or a derivative; $2"
 }
 
 # The mirror that this machine itself uses for its main archive.
@@ -113,8 +132,8 @@ debian_mirror()
 		$1 == code && !best { best = $3 }
 		$3 ~ /debian\/?$/ && !other { other = $3 }
 		END { print best ? best : other }')
-	[ -n "$uri" ] || die "apt-get indextargets names no Debian archive on this machine;" \
-		"add one to /etc/apt/sources.list or set DEBIAN_MIRROR=URI"
+	[ -n "$uri" ] || unavailable "apt-get indextargets names no Debian archive on this" \
+		"machine; add one to /etc/apt/sources.list or set DEBIAN_MIRROR=URI"
 	printf '%s\n' "$uri"
 }
 
@@ -129,5 +148,99 @@ debian_keyring()
 			return
 		fi
 	done
-	die "Debian's archive keys are missing; apt-get install debian-archive-keyring"
+	unavailable "Debian's archive keys are missing; apt-get install debian-archive-keyring"
+}
+
+# In apt's messages: the archive or the network is at fault; the suite serves, but lacks a package.
+ARCHIVE_FAULT='404 |unexpected size|Hash Sum|[Ff]ailed to fetch|Could not (resolve|connect|open)'
+ARCHIVE_FAULT+='|timed out|Temporary failure|[Uu]nable to connect|Unable to fetch'
+ARCHIVE_FAULT+='|is not signed|is expired'
+ARCHIVE_FAULT+='|not valid yet|does not have a Release file|no longer has a Release file'
+ARCHIVE_LACKS='Unable to locate|installation candidate|was not found|unmet dependencies|held broken'
+
+# archive_fault LOG: print the first line with one of both; fails if something else went wrong.
+archive_fault()
+{
+	grep -m1 -E "^(E:|Err:|  ).*($ARCHIVE_FAULT|$ARCHIVE_LACKS)" "$1" |
+		sed -E 's/^(E: | +)//; s/ \[IP: .*//' | cut -c 1-160
+}
+
+# from_archive LOG WHAT ARCH SUITES COMMAND...: run COMMAND SUITE with the first of SUITES that
+# serves. A mirror in the middle of its sync, or no network, costs some tries. Then the suite counts
+# as broken for 30 minutes, so that the next script does not wait again.
+from_archive()
+{
+	local log=$1 what=$2 arch=$3 suites=$4 suite broken pause reason status why=
+	shift 4
+	mkdir -p "$CACHE/broken"
+	for suite in $suites; do
+		broken=$CACHE/broken/$suite-$arch
+		if [ -n "$(find "$broken" -mmin -30 2>/dev/null)" ]; then
+			why+="${why:+; }$suite for $arch: $(cat "$broken")"
+			continue
+		fi
+		for pause in $RETRY_PAUSES ''; do
+			status=0
+			try_logged "$log" "$what from $suite" "$@" "$suite" || status=$?
+			if [ $status = 0 ]; then
+				rm -f "$broken"
+				[ -z "$why" ] || say "$what: from $suite, because $why"
+				return
+			fi
+			reason=$(archive_fault "$log") || die_logged "$log" "$what" $status
+			[[ ! $reason =~ $ARCHIVE_LACKS ]] || break
+			[ -n "$pause" ] || { printf '%s\n' "$reason" >"$broken"; break; }
+			say "$reason; the next try is in $pause s"
+			sleep "$pause"
+		done
+		why+="${why:+; }$suite for $arch: $reason"
+	done
+	unavailable "$what cannot be had: $why"
+}
+
+# bootstrap LOG WHAT ARCH SUITES TARGET OPTION...: mmdebstrap makes TARGET with these options. A
+# word of SUITES can be several suites that are used together: A,B.
+bootstrap()
+{
+	local log=$1 what=$2 arch=$3 suites=$4 mirror keyring mode=root
+	need_debian "$what" "${HINT:-there is no other way yet}"
+	command -v mmdebstrap >/dev/null ||
+		unavailable "$what cannot be had: mmdebstrap is missing; run scripts/apt-deps as" \
+			"root"
+	mirror=$(debian_mirror)
+	keyring=$(debian_keyring)
+	[ "$(id -u)" = 0 ] || mode=unshare
+	shift 4
+	from_archive "$log" "$what" "$arch" "$suites" bootstrap_suites "$arch" "$@"
+	write_versions "$log" "$log.versions"
+}
+
+bootstrap_suites()
+{
+	local arch=$1 target=$2 suites=${!#} suite sources=()
+	set -- "${@:3:$#-3}"
+	for suite in ${suites//,/ }; do
+		sources+=("deb $mirror $suite main")
+	done
+	rm -rf "$target"
+	mmdebstrap --verbose --mode=$mode --architectures="$arch" --keyring="$keyring" \
+		--aptopt="$(apt-config dump Acquire::Check-Valid-Until)" "$@" \
+		"${suites%%,*}" "$target" "${sources[@]}"
+}
+
+# write_versions LOG FILE: what apt downloaded, a line each: PACKAGE:ARCH VERSION SUITE
+write_versions()
+{
+	# Get:N URI SUITE/COMPONENT ARCH PACKAGE ARCH VERSION [SIZE]
+	awk '/^Get:/ && $8 ~ /^\[/ { sub("/.*", "", $3); print $5 ":" $6, $7, $3 }' "$1" >"$2"
+}
+
+# hand_out PATH NAME: print PATH. PATH.versions, if it is there, is what scripts/fetched prints.
+hand_out()
+{
+	if [ -e "$1.versions" ]; then
+		mkdir -p "$CACHE/versions"
+		ln -sfT "$1.versions" "$CACHE/versions/$2"
+	fi
+	printf '%s\n' "$1"
 }

@@ -18,8 +18,8 @@ check-docs:
 check-harness:
 	@tests/vm/check-harness
 
-check-harness-guest: kernel
-	@O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
+check-harness-guest:
+	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
 
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
 # each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
@@ -37,12 +37,17 @@ test-arch:
 	@+scripts/tally $(TEST_ARCHES:%=test-arch-%) test-arch-elsewhere
 
 # T='NAME...' runs only those
+$(TEST_ARCHES:%=test-arch-%): NEED_ARCH = --arch=$(@:test-arch-%=%)
 $(TEST_ARCHES:%=test-arch-%): test-arch-%:
-	@+$(SUB) make-arch-$* ARCH_TARGET=$(if $(T),arch-tests,arch-all)
+	@$(DEPS) arch
+	@+$(NEED) $(SUB) make-arch-$* ARCH_TARGET=$(if $(T),arch-tests,arch-all)
 
 # This machine reads the recordings of these guests
 test-arch-elsewhere: build
-	@tests/vm/elsewhere $(O) $(TEST_ARCHES)
+	@arches=; for arch in $(TEST_ARCHES); do \
+		tests/vm/need --arch=$$arch $@-$$arch; case $$? in \
+		0) arches="$$arches $$arch" ;; 4) ;; *) exit 1 ;; esac; \
+	done; tests/vm/elsewhere $(O) $$arches
 
 # The guest's init looks here for programs that its Debian lacks
 .PHONY: arch-perf
