@@ -247,8 +247,7 @@ test-full:
 
 test-full-steps: build test-programs
 	@+LONG=1 scripts/tally -w $(TEST_GROUPS) -1 ftracetest-base ftracetest-patched \
-		guest-tests-debug ftracetest-debug $(FULL_TARGETS) \
-		fetched
+		guest-tests-debug ftracetest-debug $(FULL_TARGETS) fetched
 
 ftracetest-base ftracetest-patched: ftracetest-%: build
 	@$(NEED) kernel=$$(scripts/build-kernel $*) && O=$(abspath $(O)) tests/vm/ftracetest \
