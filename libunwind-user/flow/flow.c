@@ -338,8 +338,11 @@ static int walk_taken(struct flow *f)
 		if (is_inside(f, f->taken[i]))
 			continue;
 		func = flow_enter(f, f->taken[i], &f->arch->entered, false);
-		if (func != FLOW_NO_FUNC)
+		if (func != FLOW_NO_FUNC) {
 			f->func[func].taken = true;
+			f->func[func].named = f->marks[flow_byte(f, f->taken[i], NULL)] &
+					      FLOW_NAMED;
+		}
 		ret = flow_walk(f);
 	}
 	return ret;
