@@ -245,6 +245,76 @@ static void test_a_branch_to_the_end_of_a_function(void **state)
 	assert_sp(0x2a04, 16);
 }
 
+/* The rest of the function is never reached, as its compiler knows: the next function follows. */
+static void test_padding_does_not_lead_to_where_functions_are_aligned(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbp; mov %rsp,%rbp; nop; nop | mov %eax,%edi; hlt */
+	func(0x2100, "55 4889e5 0f1f4000 0f1f840000000000");
+	code(0x2110, "89c7 f4");
+	/* the same in front of a function with a frame of its own, which returns */
+	func(0x2200, "55 4889e5 0f1f4000 0f1f840000000000");
+	code(0x2210, "53 4883ec10 4883c410 5b c3");
+	make_table();
+	assert_row(0x2104, SFRAME_SP, 16, -16);
+	assert_hole(0x2110);
+	assert_hole(0x2112);
+	assert_row(0x2204, SFRAME_SP, 16, -16);
+	assert_hole(0x2210);
+	assert_hole(0x2211);
+}
+
+/* push %rbx; nops | at a multiple of 16: @hex */
+static void push_and_padding(uint64_t addr, const char *hex)
+{
+	func(addr, "53 0f1f440000 0f1f8000000000 0f1f00");
+	code(addr + 16, hex);
+}
+
+static void test_padding_leads_to_a_loop(void **state)
+{
+	(void)state;
+	start();
+	/* mov %eax,%edi; jne or jmp back; hlt, so that nothing proves it */
+	push_and_padding(0x2100, "89c7 75fc f4");
+	push_and_padding(0x2200, "89c7 ebfc");
+	/* ... with 32 bits */
+	push_and_padding(0x2300, "89c7 0f85f8ffffff f4");
+	/* a short jump over it leads there too, but nothing is known to reach this jump */
+	push_and_padding(0x2400, "89c7 f4");
+	code(0x23f0, "eb1e");
+	/* jumps to the bytes next to it, or from farther than a short jump goes */
+	push_and_padding(0x2500, "89c7 75fd f4");
+	push_and_padding(0x2600, "89c7 75fb f4");
+	push_and_padding(0x2700, "89c7 f4");
+	code(0x2710 + 127, "eb80");
+	/* an operand that looks like a jump back: mov $0xfd75,%eax */
+	push_and_padding(0x2b00, "b875fd0000 f4");
+	/* code that is not aligned */
+	func(0x2800, "53 0f1f4000 89c7 f4");
+	/* a proof leads through padding to where nothing jumps */
+	push_and_padding(0x2900, "5b c3");
+	/* more padding after a multiple of 16, up to where a jump goes */
+	push_and_padding(0x2a00, "0f1f840000000000 0f1f840000000000 89c7 75fc f4");
+	make_table();
+	assert_sp(0x2110, 16);
+	assert_sp(0x2114, 16);
+	assert_sp(0x2210, 16);
+	assert_sp(0x2318, 16);
+	assert_sp(0x2410, 16);
+	assert_sp(0x250d, 16);
+	assert_hole(0x2510);
+	assert_hole(0x2610);
+	assert_hole(0x2710);
+	assert_hole(0x2b10);
+	assert_sp(0x2805, 16);
+	assert_sp(0x2910, 16);
+	assert_sp(0x2911, 8);
+	assert_sp(0x2a10, 16);
+	assert_sp(0x2a20, 16);
+}
+
 static void test_a_branch_out_of_an_fde(void **state)
 {
 	(void)state;
@@ -350,6 +420,8 @@ int main(void)
 		cmocka_unit_test(test_a_call_with_another_way_in_behind),
 		cmocka_unit_test(test_a_default_that_is_never_taken),
 		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
+		cmocka_unit_test(test_padding_does_not_lead_to_where_functions_are_aligned),
+		cmocka_unit_test(test_padding_leads_to_a_loop),
 		cmocka_unit_test(test_a_branch_out_of_an_fde),
 		cmocka_unit_test(test_jumps_from_covered_code),
 		cmocka_unit_test(test_jumps_to_covered_code),
