@@ -173,6 +173,44 @@ static void test_a_call_with_another_way_in_behind(void **state)
 	assert_sp(0x240b, 32);
 }
 
+/* die() of mariadb-upgrade prints a message and calls exit(): no path leads to a return. */
+static void test_nothing_surely_follows_a_call_of_a_function_without_a_return(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbx; call; call; nop | push %rbx; pop %rbx; ret */
+	code(0x2800, "53 e800000000 e800000000 0f1f440000");
+	call(0x2801, MAY_RETURN);
+	call(0x2806, MAY_RETURN);
+	func(0x2810, "53 5b c3");
+	/* the same with no padding in between, and with a branch around the first call */
+	code(0x2900, "53 85ff 7405 e800000000 9090 e800000000");
+	call(0x2905, MAY_RETURN);
+	call(0x290c, MAY_RETURN);
+	code(0x2911, "53 5b c3");
+	/* sub $24,%rsp; call | another function's: mov %eax,%edi; hlt */
+	func(0x2100, "4883ec18 e800000000 89c7 f4");
+	call(0x2104, 0x2800);
+	func(0x2200, "4883ec18 e800000000 89c7 f4");
+	call(0x2204, 0x2900);
+	/* push %rbx; test %edi,%edi; je 1f; push %rax; push %rax; call; 1: mov %eax,%edi; hlt */
+	func(0x2300, "53 85ff 7407 50 50 e800000000 89c7 f4");
+	call(0x2307, 0x2800);
+	/* what proves itself: add $24,%rsp; ret */
+	func(0x2400, "4883ec18 e800000000 4883c418 c3");
+	call(0x2404, 0x2800);
+	make_table();
+	assert_sp(0x2104, 32);
+	assert_hole(0x2109);
+	assert_hole(0x210b);
+	assert_sp(0x2204, 32);
+	assert_hole(0x2209);
+	assert_sp(0x2307, 32);
+	assert_sp(0x230c, 16);
+	assert_sp(0x230e, 16);
+	assert_sp(0x2409, 32);
+}
+
 /* The block is empty, and what comes next is the next function, or a part of one. */
 static void test_a_default_that_is_never_taken(void **state)
 {
@@ -418,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_calls_in_a_row_where_there_are_landing_pads),
 		cmocka_unit_test(test_calls_in_a_row_where_much_is_not_followed),
 		cmocka_unit_test(test_a_call_with_another_way_in_behind),
+		cmocka_unit_test(test_nothing_surely_follows_a_call_of_a_function_without_a_return),
 		cmocka_unit_test(test_a_default_that_is_never_taken),
 		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
 		cmocka_unit_test(test_padding_does_not_lead_to_where_functions_are_aligned),
