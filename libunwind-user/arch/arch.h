@@ -158,6 +158,8 @@ struct flow_arch {
 				 uint64_t size, uint64_t *target);
 	/* Is it a jump or branch with a distance of more than a byte? NULL: decode() shows it. */
 	bool (*may_jump)(const uint8_t *p, uint64_t addr, uint64_t *target);
+	/* Is it a jump or branch that may_jump() leaves out, to @p + @distance? */
+	bool (*is_short_jump)(const uint8_t *p, int32_t distance);
 	/*
 	 * Find the jump table that code[@nr - 1], an indirect jump, uses, from the instructions
 	 * that run before it. False if that is not sure. NULL: it never is.

@@ -31,6 +31,8 @@
 #define FUNC_ALIGN	16
 /* and hardly ever at larger ones than of */
 #define MAX_ALIGN	64
+/* How far a short jump may go, with its own length */
+#define MAX_SHORT	130
 
 bool flow_is_padding(struct flow *f, uint64_t pc)
 {
@@ -113,6 +115,43 @@ static bool is_jumped_to(const struct flow *f, uint64_t pc)
 	return byte != UINT32_MAX && f->marks[byte] & FLOW_JUMPED_TO;
 }
 
+/*
+ * Does a short jump near @pc lead to @pc? flow_find_jumps() leaves short jumps out: in all of the
+ * code, too many bytes look like such a jump. Jumps back, as of a loop, are decoded from @pc on.
+ * Before @pc, no start of an instruction is known for sure. There, bytes that look like a jump to
+ * @pc are enough: by chance, they come before one place in thirty.
+ */
+static bool is_short_target(struct flow *f, uint64_t pc)
+{
+	uint64_t base = f->r->img->text.start, next;
+	uint32_t byte, at, n;
+	const struct flow_gap *gap;
+	struct flow_op op;
+
+	byte = flow_byte(f, pc, &gap);
+	if (byte == UINT32_MAX || !f->arch->is_short_jump)
+		return false;
+	n = pc - gap->start < MAX_SHORT ? pc - gap->start : MAX_SHORT;
+	for (at = byte - n; at + 2 <= byte; at++) {
+		if (f->arch->is_short_jump(f->code + at, byte - at))
+			return true;
+	}
+	for (next = pc; next < gap->end && next - pc < MAX_SHORT; next += op.len) {
+		f->arch->decode(f->decoder, f->code + byte + (next - pc), gap->end - next,
+				base + next, &op);
+		if ((op.next == FLOW_BRANCH || op.next == FLOW_JUMP) && op.target == base + pc)
+			return true;
+	}
+	return false;
+}
+
+/* Does the padding at @pc end at @next, where a function may start that nothing leads to? */
+static bool leaves_padding(struct flow *f, uint64_t pc, uint64_t next)
+{
+	return (f->r->img->text.start + next) % FUNC_ALIGN == 0 && flow_is_padding(f, pc) &&
+	       !flow_is_padding(f, next) && !is_jumped_to(f, next) && !is_short_target(f, next);
+}
+
 /* Whether the function at @pc comes back, and what it does to SP and FP */
 static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 {
@@ -159,6 +198,9 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		return 0;
 	switch (op->next) {
 	case FLOW_ON:
+		if (node->on_maybe)
+			edge[0].kind = FLOW_EDGE_MAYBE;
+		return 1;
 	case FLOW_MAYBE_RETURN:
 		return 1;
 	case FLOW_BRANCH:
@@ -225,6 +267,8 @@ void flow_find_maybe(struct flow *f, struct flow_node *node)
 	uint64_t next = node->pc + node->op.len, to = node->op.target - f->r->img->text.start;
 	uint32_t byte;
 
+	if (node->op.next == FLOW_ON)
+		node->on_maybe = leaves_padding(f, node->pc, next);
 	if (node->op.next != FLOW_BRANCH && node->op.next != FLOW_JUMP)
 		return;
 	node->jump_maybe = flow_is_padding(f, to);

@@ -10,8 +10,11 @@
  * Any other address of code in a relocation is only an address that the program takes. It can be
  * the address of a function, of a label that something jumps to, or of constants between functions.
  * Local symbols of functions are no surer: compilers also have them for parts of functions that are
- * jumped to (f.cold). The walk enters such code as not sure. The code has to be proved, see
- * prove.c, and a label in a function that has moved SP cannot be proved.
+ * jumped to (f.cold). Symbols without a size are no surer, either: a compiler that finds the body
+ * of a function unreachable leaves it empty, and the symbol then points into other code. The walk
+ * enters such code as not sure. The code has to be proved, see prove.c, and a label in a function
+ * that has moved SP cannot be proved. Assembler code often has no sizes: for such symbols there is
+ * a proof of its own, the end of a stub.
  */
 #include <elf.h>
 #include <errno.h>
@@ -67,16 +70,21 @@ static void use_symbol(struct flow *f, const void *entry)
 	uint32_t byte;
 	uint64_t addr;
 	Elf64_Sym sym;
+	bool local;
 
 	memcpy(&sym, entry, sizeof(sym));
 	type = ELF64_ST_TYPE(sym.st_info);
 	addr = image_u64(img, sym.st_value);
+	local = ELF64_ST_BIND(sym.st_info) == STB_LOCAL;
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
-	if (ELF64_ST_BIND(sym.st_info) == STB_LOCAL)
+	/* a body that was unreachable has no size: another function's code follows the symbol */
+	if (local || !sym.st_size)
 		flow_take_address(f, addr);
 	else
 		enter_function(f, addr);
+	if (!local && !sym.st_size && pc_of(f, addr, &byte) != UINT32_MAX)
+		f->marks[byte] |= FLOW_NAMED;
 	if (sym.st_size && pc_of(f, addr + image_u64(img, sym.st_size), &byte) != UINT32_MAX)
 		f->marks[byte] |= FLOW_END;
 }

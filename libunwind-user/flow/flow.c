@@ -210,10 +210,9 @@ static int read_code(struct flow *f)
 /*
  * Find the last instruction that an FDE covers, if the first one leads to it and it continues after
  * the end. A call at the end does not continue: it is often last because it never returns.
- * @through_calls: calls elsewhere may return.
  */
 static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *code,
-		     bool through_calls, uint32_t *last, struct flow_op *op)
+		     uint32_t *last, struct flow_op *op)
 {
 	uint32_t size = fde->end - fde->start, todo[64], nr = 0, at, to;
 	uint64_t base = f->r->img->text.start + fde->start;
@@ -234,9 +233,8 @@ static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *
 			if (op->next == FLOW_BAD)
 				return false;
 			if (op->next != FLOW_ON && op->next != FLOW_BRANCH &&
-			    op->next != FLOW_CALL_POINTER &&
-			    (!through_calls ||
-			     (op->next != FLOW_CALL && op->next != FLOW_CALL_ANY)))
+			    op->next != FLOW_CALL_POINTER && op->next != FLOW_CALL &&
+			    op->next != FLOW_CALL_ANY)
 				break;
 			if (at + op->len == size) {
 				*last = fde->start + at;
@@ -248,10 +246,11 @@ static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *
 }
 
 /*
- * Only a path without a call surely reaches the end of an FDE. After a call that does not return,
+ * Nothing surely runs on after the end of an FDE: what comes next has to prove itself. A compiler
+ * ends a function anywhere if it finds that the rest is never reached. A virtual function of C++
+ * may be nothing but endbr64, and the next function follows. After a call that does not return,
  * there can be code that no path reaches: on s390x the targets of exrl follow the last call of a
- * function, usually __stack_chk_fail(), and the next function follows them. A branch may never be
- * taken, see edge.c.
+ * function, usually __stack_chk_fail(), and the next function follows them.
  */
 static void enter_after(struct flow *f, const struct rows_fde *fde)
 {
@@ -261,7 +260,6 @@ static void enter_after(struct flow *f, const struct rows_fde *fde)
 	struct flow_op op;
 	const uint8_t *code;
 	uint32_t last;
-	bool sure;
 
 	if (!fde->nr_rows || fde->end - fde->start > IMAGE_MAX_CODE)
 		return;
@@ -271,11 +269,10 @@ static void enter_after(struct flow *f, const struct rows_fde *fde)
 	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
 	if (!code)
 		return;
-	sure = runs_out(f, fde, code, false, &last, &op);
-	if ((!sure && !runs_out(f, fde, code, true, &last, &op)) || last < row->start)
+	if (!runs_out(f, fde, code, &last, &op) || last < row->start)
 		return;
 	flow_step(f->arch, &s, &op);
-	flow_enter(f, fde->end, &s, sure && op.next == FLOW_ON);
+	flow_enter(f, fde->end, &s, false);
 }
 
 static void enter_after_fdes(struct flow *f)
@@ -338,8 +335,11 @@ static int walk_taken(struct flow *f)
 		if (is_inside(f, f->taken[i]))
 			continue;
 		func = flow_enter(f, f->taken[i], &f->arch->entered, false);
-		if (func != FLOW_NO_FUNC)
+		if (func != FLOW_NO_FUNC) {
 			f->func[func].taken = true;
+			f->func[func].named = f->marks[flow_byte(f, f->taken[i], NULL)] &
+					      FLOW_NAMED;
+		}
 		ret = flow_walk(f);
 	}
 	return ret;

@@ -91,6 +91,7 @@ struct flow_gap {
 #define FLOW_END	0x4	/* a function ends before it */
 #define FLOW_DEFAULT	0x10	/* a switch goes here if its table has no entry for the value */
 #define FLOW_JUMPED_TO	0x20	/* something looks like a jump to it, reached or not */
+#define FLOW_NAMED	0x40	/* a symbol without a size, that other files can see, is here */
 #define FLOW_SIG	0x8	/* returns from a signal handler, and has a row already */
 
 #define FLOW_NO_NODE	UINT32_MAX
@@ -123,6 +124,7 @@ struct flow_func {
 	uint32_t parent;
 	uint32_t calls, last_call;	/* flow_calls that depend on whether it returns */
 	bool taken;		/* known by its address only, and not sure */
+	bool named;		/* ... and by a symbol without a size */
 	bool returns;		/* may return */
 	bool surely;		/* does return: there is a return, with SP at its place */
 	bool bad;		/* contradicts itself or others */

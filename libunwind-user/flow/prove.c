@@ -13,6 +13,7 @@
  * from the stack is a proof of the slot, if the register used for the read is proved too. Proofs
  * start
  *	- at a return: the return address is at SP, and FP is as the caller left it;
+ *	- at the end of a stub, a function by a symbol without a size, see ends_stub();
  *	- where code goes on, by a jump or by itself, to code that is known to be right, and both
  *	  make equal claims. The right code is in gaps or has .eh_frame, which also has the starts
  *	  of functions that are jumped to;
@@ -147,6 +148,17 @@ static bool ends_restored(struct flow *f, const struct flow_node *n)
 	       !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
 }
 
+/*
+ * Assembler code without a size that jumps to an unknown place with SP at the return address, as
+ * the thousands of stubs of libGL do. Labels whose address is taken are other code: an interpreter
+ * jumps from one label to the next.
+ */
+static bool ends_stub(struct flow *f, const struct flow_node *n)
+{
+	return f->func[n->func].named && n->op.next == FLOW_JUMP_ANY && !n->nr_targets &&
+	       flow_is_entered(f->arch, &n->state);
+}
+
 static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 {
 	const struct flow_state *s = &n->state;
@@ -235,7 +247,7 @@ static unsigned int proved_here(struct flow *f, const struct flow_node *n)
 	if ((n->op.next == FLOW_RETURN || n->op.next == FLOW_MAYBE_RETURN) &&
 	    flow_is_entered(f->arch, &n->state))
 		return LEFT;
-	if (ends_restored(f, n))
+	if (ends_restored(f, n) || ends_stub(f, n))
 		return LEFT;
 	if (f->func[n->func].taken && flow_calls_aligned(f, n))
 		return ALL;

@@ -410,6 +410,12 @@ static bool amd64_may_jump(const uint8_t *p, uint64_t addr, uint64_t *target)
 	return true;
 }
 
+/* jmp and jcc with 8 bits */
+static bool amd64_is_short_jump(const uint8_t *p, int32_t distance)
+{
+	return (p[0] == 0xeb || (p[0] & 0xf0) == 0x70) && (int8_t)p[1] == distance - 2;
+}
+
 const struct flow_arch amd64_flow = {
 	.entered = { .sp = 8, .sp_known = true, .ra_saved = true, .ra_slot = -8 },
 	.align = 16,
@@ -423,5 +429,6 @@ const struct flow_arch amd64_flow = {
 	.decode = amd64_decode,
 	.find_reference = amd64_find_reference,
 	.may_jump = amd64_may_jump,
+	.is_short_jump = amd64_is_short_jump,
 	.table = amd64_table,
 };

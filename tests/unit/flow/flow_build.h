@@ -87,13 +87,14 @@ static inline void symbol(uint64_t addr, uint64_t size, unsigned int bind)
 	};
 }
 
-/* Code that is a function by a symbol without size, that other files can see or not */
+/* Code that is a function by a symbol that other files can see; its end is not in the file */
 static inline uint64_t func(uint64_t addr, const char *hex)
 {
-	symbol(addr, 0, STB_GLOBAL);
+	symbol(addr, 1u << 30, STB_GLOBAL);
 	return code(addr, hex);
 }
 
+/* ... and by a local symbol without a size */
 static inline uint64_t local(uint64_t addr, const char *hex)
 {
 	symbol(addr, 0, STB_LOCAL);

@@ -130,6 +130,24 @@ static void test_nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction(v
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
+/* A virtual function of which a compiler has found that it is never called */
+static void test_nothing_runs_out_of_an_fde_without_a_proof(void **state)
+{
+	(void)state;
+	/* endbr64 | the next function, or a part of one: mov %eax,%edi; hlt */
+	code(0x2100, "f30f1efa 89c7 f4");
+	covered(0x2100, 4, DW_CFA_nop);
+	/* push %rbp; mov %rsp,%rbp; nop | the same */
+	code(0x2204, "55 4889e5 0f1f840000000000 89c7 f4");
+	covered(0x2204, 4, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2,
+		DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6);
+	make_table();
+	assert_hole(0x2104);
+	assert_hole(0x2106);
+	assert_hole(0x2210);
+	assert_hole(0x2212);
+}
+
 static void test_nothing_runs_out_of_an_fde_whose_row_cannot_be_written(void **state)
 {
 	(void)state;
@@ -144,8 +162,7 @@ static void test_nothing_runs_out_of_an_fde_whose_row_cannot_be_written(void **s
 static void test_one_path_that_is_no_instruction_makes_a_gap_a_hole(void **state)
 {
 	(void)state;
-	code(0x2000, "90 7401 c3 06");
-	covered(0x2000, 1, DW_CFA_nop);
+	func(0x2000, "90 7401 c3 06");
 	make_table();
 	assert_hole(0x2001);
 	assert_hole(0x2003);
@@ -154,9 +171,8 @@ static void test_one_path_that_is_no_instruction_makes_a_gap_a_hole(void **state
 static void test_a_return_with_sp_elsewhere_makes_a_gap_a_hole(void **state)
 {
 	(void)state;
-	/* nop | je 1f; pop %rdx; ret; 1: ret */
-	code(0x2100, "90 7402 5a c3 c3");
-	covered(0x2100, 1, DW_CFA_def_cfa_offset, 16);
+	/* push %rdx; je 1f; pop %rdx; ret; 1: ret */
+	func(0x2100, "52 7402 5a c3 c3");
 	make_table();
 	assert_hole(0x2101);
 	assert_hole(0x2103);
@@ -358,6 +374,7 @@ int main(void)
 		flow_test(test_nothing_runs_out_of_an_fde_whose_last_instruction_is_jumped_over),
 		flow_test(test_nothing_runs_out_of_an_fde_that_ends_within_an_instruction),
 		flow_test(test_nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction),
+		flow_test(test_nothing_runs_out_of_an_fde_without_a_proof),
 		flow_test(test_nothing_runs_out_of_an_fde_whose_row_cannot_be_written),
 		flow_test(test_one_path_that_is_no_instruction_makes_a_gap_a_hole),
 		flow_test(test_a_return_with_sp_elsewhere_makes_a_gap_a_hole),

@@ -88,6 +88,47 @@ static void taken(uint64_t to, uint64_t at, const char *hex)
 	code(at, hex);
 }
 
+/* Such a symbol is of a function without a body: it may point into the middle of another one. */
+static void test_a_symbol_without_a_size_is_no_function(void **state)
+{
+	(void)state;
+	/* push; jmp to itself: it never returns, so nothing is proved */
+	symbol(0x2080, 0, STB_GLOBAL);
+	code(0x2080, "53 ebfe");
+	symbol(0x2090, 3, STB_GLOBAL);
+	code(0x2090, "53 ebfe");
+	/* push; pop; ret: it is a function, as for an address that is taken */
+	symbol(0x20a0, 0, STB_GLOBAL);
+	code(0x20a0, "53 5b c3");
+	make_table();
+	assert_hole(0x2080);
+	assert_hole(0x2081);
+	assert_sp(0x2091, 16);
+	assert_sp(0x20a1, 16);
+}
+
+static void test_a_stub_is_proved_by_a_symbol_without_a_size(void **state)
+{
+	(void)state;
+	/* mov (%rdi),%rax; jmp *%rax */
+	symbol(0x20b0, 0, STB_GLOBAL);
+	code(0x20b0, "488b07 ffe0");
+	/* a label of an interpreter looks like that, too; a local symbol may be a label */
+	relocation(DATA + 0x118, R_X86_64_RELATIVE, 0x20c0);
+	code(0x20c0, "488b07 ffe0");
+	local(0x20d0, "488b07 ffe0");
+	/* SP is not at the return address */
+	symbol(0x20e0, 0, STB_GLOBAL);
+	code(0x20e0, "53 ffe0");
+	make_table();
+	assert_sp(0x20b0, 8);
+	assert_sp(0x20b3, 8);
+	assert_hole(0x20c0);
+	assert_hole(0x20d0);
+	assert_hole(0x20e0);
+	assert_hole(0x20e1);
+}
+
 static void test_a_function_whose_address_is_taken_has_rows(void **state)
 {
 	(void)state;
@@ -354,6 +395,8 @@ int main(void)
 		flow_test(test_a_resolver_of_an_indirect_function_has_rows),
 		flow_test(test_code_in_a_pointer_that_never_returns_is_a_hole),
 		flow_test(test_code_in_a_pointer_that_returns_has_rows),
+		flow_test(test_a_symbol_without_a_size_is_no_function),
+		flow_test(test_a_stub_is_proved_by_a_symbol_without_a_size),
 		flow_test(test_a_function_whose_address_is_taken_has_rows),
 		flow_test(test_a_label_after_a_push_whose_address_is_taken_is_a_hole),
 		flow_test(test_data_whose_address_is_taken_is_a_hole),

@@ -173,6 +173,44 @@ static void test_a_call_with_another_way_in_behind(void **state)
 	assert_sp(0x240b, 32);
 }
 
+/* die() of mariadb-upgrade prints a message and calls exit(): no path leads to a return. */
+static void test_nothing_surely_follows_a_call_of_a_function_without_a_return(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbx; call; call; nop | push %rbx; pop %rbx; ret */
+	code(0x2800, "53 e800000000 e800000000 0f1f440000");
+	call(0x2801, MAY_RETURN);
+	call(0x2806, MAY_RETURN);
+	func(0x2810, "53 5b c3");
+	/* the same with no padding in between, and with a branch around the first call */
+	code(0x2900, "53 85ff 7405 e800000000 9090 e800000000");
+	call(0x2905, MAY_RETURN);
+	call(0x290c, MAY_RETURN);
+	code(0x2911, "53 5b c3");
+	/* sub $24,%rsp; call | another function's: mov %eax,%edi; hlt */
+	func(0x2100, "4883ec18 e800000000 89c7 f4");
+	call(0x2104, 0x2800);
+	func(0x2200, "4883ec18 e800000000 89c7 f4");
+	call(0x2204, 0x2900);
+	/* push %rbx; test %edi,%edi; je 1f; push %rax; push %rax; call; 1: mov %eax,%edi; hlt */
+	func(0x2300, "53 85ff 7407 50 50 e800000000 89c7 f4");
+	call(0x2307, 0x2800);
+	/* what proves itself: add $24,%rsp; ret */
+	func(0x2400, "4883ec18 e800000000 4883c418 c3");
+	call(0x2404, 0x2800);
+	make_table();
+	assert_sp(0x2104, 32);
+	assert_hole(0x2109);
+	assert_hole(0x210b);
+	assert_sp(0x2204, 32);
+	assert_hole(0x2209);
+	assert_sp(0x2307, 32);
+	assert_sp(0x230c, 16);
+	assert_sp(0x230e, 16);
+	assert_sp(0x2409, 32);
+}
+
 /* The block is empty, and what comes next is the next function, or a part of one. */
 static void test_a_default_that_is_never_taken(void **state)
 {
@@ -243,6 +281,76 @@ static void test_a_branch_to_the_end_of_a_function(void **state)
 	assert_hole(0x2804);
 	assert_sp(0x2a03, 16);
 	assert_sp(0x2a04, 16);
+}
+
+/* The rest of the function is never reached, as its compiler knows: the next function follows. */
+static void test_padding_does_not_lead_to_where_functions_are_aligned(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbp; mov %rsp,%rbp; nop; nop | mov %eax,%edi; hlt */
+	func(0x2100, "55 4889e5 0f1f4000 0f1f840000000000");
+	code(0x2110, "89c7 f4");
+	/* the same in front of a function with a frame of its own, which returns */
+	func(0x2200, "55 4889e5 0f1f4000 0f1f840000000000");
+	code(0x2210, "53 4883ec10 4883c410 5b c3");
+	make_table();
+	assert_row(0x2104, SFRAME_SP, 16, -16);
+	assert_hole(0x2110);
+	assert_hole(0x2112);
+	assert_row(0x2204, SFRAME_SP, 16, -16);
+	assert_hole(0x2210);
+	assert_hole(0x2211);
+}
+
+/* push %rbx; nops | at a multiple of 16: @hex */
+static void push_and_padding(uint64_t addr, const char *hex)
+{
+	func(addr, "53 0f1f440000 0f1f8000000000 0f1f00");
+	code(addr + 16, hex);
+}
+
+static void test_padding_leads_to_a_loop(void **state)
+{
+	(void)state;
+	start();
+	/* mov %eax,%edi; jne or jmp back; hlt, so that nothing proves it */
+	push_and_padding(0x2100, "89c7 75fc f4");
+	push_and_padding(0x2200, "89c7 ebfc");
+	/* ... with 32 bits */
+	push_and_padding(0x2300, "89c7 0f85f8ffffff f4");
+	/* a short jump over it leads there too, but nothing is known to reach this jump */
+	push_and_padding(0x2400, "89c7 f4");
+	code(0x23f0, "eb1e");
+	/* jumps to the bytes next to it, or from farther than a short jump goes */
+	push_and_padding(0x2500, "89c7 75fd f4");
+	push_and_padding(0x2600, "89c7 75fb f4");
+	push_and_padding(0x2700, "89c7 f4");
+	code(0x2710 + 127, "eb80");
+	/* an operand that looks like a jump back: mov $0xfd75,%eax */
+	push_and_padding(0x2b00, "b875fd0000 f4");
+	/* code that is not aligned */
+	func(0x2800, "53 0f1f4000 89c7 f4");
+	/* a proof leads through padding to where nothing jumps */
+	push_and_padding(0x2900, "5b c3");
+	/* more padding after a multiple of 16, up to where a jump goes */
+	push_and_padding(0x2a00, "0f1f840000000000 0f1f840000000000 89c7 75fc f4");
+	make_table();
+	assert_sp(0x2110, 16);
+	assert_sp(0x2114, 16);
+	assert_sp(0x2210, 16);
+	assert_sp(0x2318, 16);
+	assert_sp(0x2410, 16);
+	assert_sp(0x250d, 16);
+	assert_hole(0x2510);
+	assert_hole(0x2610);
+	assert_hole(0x2710);
+	assert_hole(0x2b10);
+	assert_sp(0x2805, 16);
+	assert_sp(0x2910, 16);
+	assert_sp(0x2911, 8);
+	assert_sp(0x2a10, 16);
+	assert_sp(0x2a20, 16);
 }
 
 static void test_a_branch_out_of_an_fde(void **state)
@@ -348,8 +456,11 @@ int main(void)
 		cmocka_unit_test(test_calls_in_a_row_where_there_are_landing_pads),
 		cmocka_unit_test(test_calls_in_a_row_where_much_is_not_followed),
 		cmocka_unit_test(test_a_call_with_another_way_in_behind),
+		cmocka_unit_test(test_nothing_surely_follows_a_call_of_a_function_without_a_return),
 		cmocka_unit_test(test_a_default_that_is_never_taken),
 		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
+		cmocka_unit_test(test_padding_does_not_lead_to_where_functions_are_aligned),
+		cmocka_unit_test(test_padding_leads_to_a_loop),
 		cmocka_unit_test(test_a_branch_out_of_an_fde),
 		cmocka_unit_test(test_jumps_from_covered_code),
 		cmocka_unit_test(test_jumps_to_covered_code),

@@ -92,7 +92,7 @@ static void test_nothing_runs_out_of_an_fde_through_its_last_call(void **state)
 	assert_hole(0x1118);
 }
 
-static void test_an_fde_without_a_call_runs_on_after_its_end(void **state)
+static void test_an_fde_does_not_run_on_after_its_end_without_a_proof(void **state)
 {
 	(void)state;
 	/* lgr %r4,%r2; mvc 0(1,%r4),0(%r3) | lgr %r4,%r2; br %r1 */
@@ -100,7 +100,7 @@ static void test_an_fde_without_a_call_runs_on_after_its_end(void **state)
 	func(0x1200, 10, DW_CFA_def_cfa_offset, 0xa0, 3, DW_CFA_offset | 14, 6);
 	code(0x120a, "b9040042 07f1");
 	make_table();
-	assert_row(0x120a, SFRAME_SP, 416, RA_AT, 0);
+	assert_hole(0x120a);
 }
 
 static void test_a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end(void **state)
@@ -394,7 +394,7 @@ int main(void)
 		flow_test(test_a_jump_with_everything_restored_proves_the_code_after_a_call),
 		flow_test(test_a_jump_without_r14_restored_proves_nothing),
 		flow_test(test_nothing_runs_out_of_an_fde_through_its_last_call),
-		flow_test(test_an_fde_without_a_call_runs_on_after_its_end),
+		flow_test(test_an_fde_does_not_run_on_after_its_end_without_a_proof),
 		flow_test(test_a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end),
 		flow_test(test_a_function_that_returns_to_r0_is_a_hole),
 		flow_test(test_a_copy_of_r0_that_is_not_jumped_to_changes_nothing),
