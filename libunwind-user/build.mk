@@ -8,7 +8,7 @@ CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
 # The rooms, in the order in which they may use each other: see scripts/lint. Each source of a room
 # is a part of the library. dwarf and debug are linked by callers of uu_symbols_new_debug() only.
-GEN_ROOMS := cfi arch arch/amd64 arch/arm64 arch/s390x stats rows flow gen
+GEN_ROOMS := cfi go arch arch/amd64 arch/arm64 arch/s390x stats rows flow gen
 UU_ROOMS := base sframe $(GEN_ROOMS) tables unwind symbols
 UU_DEBUG_ROOMS := dwarf debug
 uu_room = $(patsubst libunwind-user/%,%,$(sort $(wildcard $(1:%=libunwind-user/%/*.c))))
@@ -19,11 +19,11 @@ UU_LIB := $(O)/libunwind-user/libunwind-user.a
 # The installed library defines only the functions of unwind-user.h; the rest of the tree uses other
 # functions, too. It has a group of objects for each section of the header. So a program that only
 # asks for names is not linked with the code that decodes instructions or unpacks debug information.
-# Two groups read .eh_frame.
+# Two groups read .eh_frame, and two read Go's tables.
 UU_PUBLIC := $(O)/libunwind-user/installed/libunwind-user.a
 UU_SYMBOLS_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(call uu_room,base symbols))
 UU_DEBUG_OBJ := $(UU_DEBUG_SRC:%.c=$(O)/libunwind-user/%.o)
-UU_CFI_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(call uu_room,cfi))
+UU_CFI_OBJ := $(patsubst %.c,$(O)/libunwind-user/%.o,$(call uu_room,cfi go))
 UU_UNWIND_OBJ := $(filter-out $(UU_SYMBOLS_OBJ) $(UU_DEBUG_OBJ) $(UU_CFI_OBJ) \
 	$(O)/libunwind-user/tables%,$(UU_OBJ))
 UU_CFLAGS = $(CFLAGS_COMMON) -D_GNU_SOURCE -fPIC -fvisibility=hidden -I. \

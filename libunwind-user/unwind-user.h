@@ -34,7 +34,7 @@ extern "C" {
  * There are two kinds:
  *
  *  - uu_symbols_new(): functions, from the symbol tables of the files
- *    themselves.
+ *    themselves, or from Go's own table in Go programs that have no symbols.
  *  - uu_symbols_new_debug(): also the symbol tables of separate debug files, and
  *    source files, lines and inlined functions from debug information. See "lines"
  *    below; a program that does not call it pays nothing for it.

@@ -7,6 +7,7 @@
  *	arch.c		struct arch: registers, default rules
  *	code.c		instructions to look for: padding, system calls, signal trampolines
  *	plt.c		stubs of a PLT
+ *	go.c		how Go's assembler sets up frames (amd64 and arm64)
  *	flow*.c		what one instruction does to the frame, and where execution goes on
  *	NAME.h		what these files share
  *
@@ -168,6 +169,52 @@ struct flow_arch {
 		      const uint64_t *addr, unsigned int nr, struct flow_table *table);
 };
 
+/* --------------------------- frames of Go programs ------------------------ */
+
+/* Code of a function around a pc: @p is at the pc, with so many bytes before and from it on. */
+struct arch_go_code {
+	const uint8_t *p;
+	size_t before, after;
+};
+
+/* Where a function has saved what, as offsets from the CFA, and from how many bytes on */
+struct arch_go_frame {
+	uint8_t from;
+	int32_t fp, ra;
+};
+
+enum arch_go_end { ARCH_GO_JUMP, ARCH_GO_RESTORED, ARCH_GO_LOST };
+
+/*
+ * Go's own tables tell only where SP is. These functions look at the code that Go's assembler adds
+ * to functions with a frame. Source: Go, src/cmd/internal/obj/x86/obj6.go and arm64/obj7.go,
+ * preprocess().
+ */
+struct arch_go {
+	uint8_t pushed;			/* bytes that a call pushes */
+	/*
+	 * At the pc, SP is for the first time below where it was at entry, by @size bytes. Has FP
+	 * (and RA, if calls push nothing) been saved, or does the next instruction save it?
+	 */
+	bool (*saves)(const struct arch_go_code *code, uint32_t size, struct arch_go_frame *frame);
+	/*
+	 * At the pc, SP is where it was at entry, and was @size bytes below just before. Did the
+	 * instructions before the pc do that, and restore FP (and RA)? ARCH_GO_JUMP: other
+	 * instructions end there, so that code jumps to the pc.
+	 */
+	enum arch_go_end (*restores)(const struct arch_go_code *code, uint32_t size);
+	/*
+	 * At the pc, RA has been popped. Is it in a register, for the code up to where it is pushed
+	 * again? Returns its DWARF number, or 0. NULL: calls push nothing.
+	 */
+	uint8_t (*popped)(const struct arch_go_code *code);
+	/*
+	 * A signal handler that makes a thread call runtime.asyncPreempt() or sigpanic() pushes the
+	 * pc as a call does, and nothing else.
+	 */
+	bool injects_calls;
+};
+
 /* ----------------------------- an architecture ---------------------------- */
 
 /* Callbacks of arch.plt(), each called with @ctx. Addresses are those of the file. */
@@ -239,6 +286,8 @@ struct arch {
 	int (*plt)(const struct arch_plt *to, uint64_t start, uint64_t end);
 	/* How to follow code; NULL: code is not followed. */
 	const struct flow_arch *flow;
+	/* Frames of Go programs; NULL: not known. */
+	const struct arch_go *go;
 };
 
 extern const struct arch arch_amd64, arch_arm64, arch_s390x;

@@ -118,6 +118,7 @@ int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64
 	struct uu_frame *fr, *last;
 	struct uu_symbol sym;
 	uint64_t addr;
+	uint32_t line;
 	size_t n = 0;
 	int ret;
 
@@ -139,6 +140,8 @@ int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64
 	if (!n) {
 		memset(fr, 0, sizeof(*fr));
 		n = 1;
+		if (symtab_go_line(&f->tab, addr, &fr->file, &line))
+			fr->line = line;
 	}
 	last = &fr[n - 1];
 	if (!last->name) {

@@ -80,6 +80,8 @@ static int finish_rows(struct rows *rows)
 		ret = rows_add_plts(rows);
 	if (!ret)
 		ret = gen_check(rows);
+	if (!ret)
+		ret = rows_add_go(rows);
 	nr_fdes = rows->nr_fdes;
 	if (!ret)
 		ret = flow_add(rows);
@@ -118,7 +120,7 @@ static int generate_table(struct image *img, struct gen_table *table)
 		ret = finish_rows(&rows);
 	/* stubs alone are not worth a table */
 	if (!ret && !table->stats.nr_fdes && !(img->flags & ROWS_NO_CFI) &&
-	    (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
+	    !table->stats.go_bytes && (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
 		ret = -ENODATA;
 	if (!ret)
 		ret = pack_rows(&rows, table);

@@ -24,6 +24,7 @@
  *	  bytes;
  *	- the padding between two functions, if it is padding and nothing else: execution there is
  *	  about to enter the second function, whose first row is right;
+ *	- code of Go programs, which have tables of their own, see rows/go.c;
  *	- code that can be followed from a known state of the frame to where it returns, see
  *	  flow/flow.h.
  *

@@ -296,6 +296,12 @@ static void add_section(struct image *img, const Elf64_Shdr *sh, const char *nam
 		img->text_section = r.start;
 	if (!strcmp(name, ".gcc_except_table"))
 		img->has_pads = true;
+	if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab"))
+		img->go = r;
+	if (!strcmp(name, ".data.rel.ro"))
+		img->relro = r;
+	if (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".note.go.buildid"))
+		img->is_go = true;
 	if (!strcmp(name, ".eh_frame")) {
 		img->eh_frame = r;
 		img->eh_ends_at_zero = false;
@@ -316,6 +322,7 @@ static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 	uint32_t name;
 	int ret = 0;
 
+	img->no_sections = img->fd >= 0 && !nr;
 	if (img->fd < 0 || names >= nr || image_u16(img, ehdr->e_shentsize) != sizeof(*sh))
 		return 0;
 	sh = malloc(nr * sizeof(*sh));

@@ -5,9 +5,11 @@
  *	image.c	the ELF file or image: code, .eh_frame, PLT sections
  *	rows.c	FDEs and their rows: from .eh_frame, from stubs, and those that others add
  *	code.c	the state of a row, as bytes of an FRE
+ *	go.c	rows of Go programs, from Go's own tables
  *	sig.c	code that returns from signal handlers
  *
- * Rows come from .eh_frame (rows_cfi_ops), then from flow/, which follows code. gen/ makes a table
+ * Rows come from .eh_frame (rows_cfi_ops), then from .gopclntab (rows_add_go()), then from flow/,
+ * which follows code. gen/ makes a table
  * from the rows.
  */
 #ifndef ROWS_H
@@ -46,6 +48,7 @@ struct image_list {
 /* Flags for tests */
 #define ROWS_NO_FLOW	0x1		/* no rows by following code */
 #define ROWS_NO_CFI	0x2		/* as if there were no .eh_frame */
+#define ROWS_NO_GO	0x8		/* as if there were no .gopclntab */
 #define ROWS_BY_FP	0x4	/* CFA from FP, FP and RA from their registers, where known */
 /* Drop @percent of the FDEs by chance; the same @seed (16 bits) drops the same FDEs. */
 #define ROWS_DROP(percent, seed)	((uint32_t)(percent) << 8 | (uint32_t)(seed) << 16)
@@ -82,6 +85,9 @@ struct image {
 	struct image_list list[IMAGE_MAX_LISTS];
 	unsigned int nr_lists;
 	struct image_range dynamic;	/* PT_DYNAMIC */
+	struct image_range go;		/* .gopclntab, if known */
+	struct image_range relro;	/* .data.rel.ro, to which linkers of C add it */
+	bool is_go, no_sections;	/* the file has sections of Go; has no section headers */
 	bool has_pads;			/* landing pads: code that only .eh_frame leads to */
 
 	uint8_t *window;		/* code around the last address asked for */
@@ -238,6 +244,11 @@ const struct cfi_state *rows_at(const struct rows *r, uint64_t pc);
 
 /* Are the bytes [start, end) between two functions padding? They count from text.start. */
 bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end);
+
+/* -------------------------------- go.c ------------------------------- */
+
+/* Add FDEs for the functions of a Go program, from its .gopclntab; keeps the FDEs sorted. */
+int rows_add_go(struct rows *r);
 
 /* ------------------------------- sig.c ------------------------------- */
 

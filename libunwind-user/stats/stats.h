@@ -18,6 +18,7 @@ enum stats_cause {
 	STATS_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
 	STATS_CAUSE_PLT,		/* PLT rule at an odd address */
 	STATS_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not say so */
+	STATS_CAUSE_GO,			/* Go: switches stacks, or has an unknown prologue */
 	/* No hole, but not covered: */
 	STATS_CAUSE_FLOW,		/* code without .eh_frame, too much of it to follow */
 	STATS_CAUSE_CODE,		/* the code moves SP in another way */
@@ -42,6 +43,7 @@ struct stats {
 	uint64_t padding_bytes;
 	uint64_t plt_bytes;		/* stubs without .eh_frame */
 	uint64_t flow_bytes;		/* other code without .eh_frame, covered by following it */
+	uint64_t go_bytes;		/* code that Go's own tables cover */
 	uint64_t gap_bytes;		/* all such code, in ranges that are more than padding */
 	uint32_t table_fdes, table_fres;
 	struct stats_hole hole[STATS_NR_CAUSES];

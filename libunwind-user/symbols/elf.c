@@ -36,7 +36,7 @@ static uint32_t rank_of(const char *name, int bind)
 	return rank + 4 * (15 - (under < 15 ? under : 15));
 }
 
-static int add_sym(struct collect *c, const GElf_Sym *s, const char *name)
+int symtab_add(struct collect *c, const GElf_Sym *s, const char *name)
 {
 	struct symtab *tab = c->tab;
 	size_t len = strlen(name) + 1;
@@ -98,7 +98,7 @@ static int collect_sym(struct collect *c, Elf *elf, const GElf_Sym *s, const cha
 	if (!name || !*name || (type == STT_NOTYPE && *name == '$') ||
 	    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
 		return add_bound(c, s->st_value);
-	return add_sym(c, s, name);
+	return symtab_add(c, s, name);
 }
 
 static int collect_table(struct collect *c, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr)
@@ -233,6 +233,8 @@ int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg)
 	ret = read_segments(tab, elf);
 	if (!ret)
 		ret = symtab_collect(&c, elf);
+	if (!ret)
+		ret = golang_collect(tab, &c, elf, more);
 	if (!ret && more)
 		ret = more(arg, &c, elf);
 	if (!ret)
@@ -247,6 +249,7 @@ out:
 
 void symtab_free(struct symtab *tab)
 {
+	golang_free(tab);
 	free(tab->syms);
 	free(tab->segs);
 	free(tab->pool);

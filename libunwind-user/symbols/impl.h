@@ -5,6 +5,7 @@
  *	symbols.c	the object, its files, names
  *	open.c		where a file is: sysroot, /proc/PID/root
  *	elf.c		one ELF file's functions
+ *	golang.c	... from Go's own table, if the program has no symbols
  *	extent.c	... and which addresses each of them names
  *	demangle.c	names as people write them
  *	perfmap.c	code that JIT compilers made
@@ -35,6 +36,15 @@ void symtab_free(struct symtab *tab);
 const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
 /* The file offset of a virtual address; -1 if no segment holds it. */
 int symtab_to_offset(const struct symtab *tab, uint64_t addr, uint64_t *offset);
+
+/* Add a function. 0 or -ENOMEM. */
+int symtab_add(struct collect *c, const GElf_Sym *s, const char *name);
+
+/* ---- golang.c ---- */
+
+/* Add the functions of a Go program without symbols. @keep: and its lines. 0 or -ENOMEM. */
+int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool keep);
+void golang_free(struct symtab *tab);
 
 /* ---- extent.c ---- */
 

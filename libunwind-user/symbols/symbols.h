@@ -24,6 +24,7 @@
 #define UU_BUILD_ID_MAX 64
 
 struct sym;
+struct go_table;
 
 /* A loadable segment. */
 struct seg {
@@ -43,6 +44,7 @@ struct symtab {
 	uint8_t build_id[UU_BUILD_ID_MAX];
 	size_t build_id_size;
 	uint16_t machine;	/* e_machine */
+	struct go_table *go;	/* of a Go program without symbols, with its bytes; or NULL */
 };
 
 struct collect;
@@ -58,6 +60,11 @@ int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
 size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
 /* Read the build ID of an ELF file of any architecture, open for reading. Its size, or 0. */
 size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
+
+/* ---- golang.c ---- */
+
+/* The file and the line of @addr, from Go's own table: see go_line(). */
+bool symtab_go_line(const struct symtab *tab, uint64_t addr, const char **file, uint32_t *line);
 
 /* ---- symbols.c ---- */
 

@@ -130,6 +130,64 @@ FOLLOWED = bytes.fromhex(
     "c8ffffff cdffffff d9ffffff e2ffffff")      # 5: the table
 
 
+def pc_values(pairs):
+    """A list of Go's: (value, pcs)..., see libunwind-user/go/go.h"""
+    out, last = b"", -1
+    for value, pcs in pairs:
+        change = value - last
+        out += bytes([2 * change if change >= 0 else -2 * change - 1, pcs])
+        last = value
+    return out + b"\0"
+
+
+# name, flags, code, and SP's distance from its value at entry
+GO = [
+    ("runtime.goexit", 5, "90 e800000000 90", [(0, 7)]),
+    ("main.main", 0, "4883ec18 48896c2410 488d6c2410 90 488b6c2410 4883c418 c3",
+     [(0, 4), (24, 20), (0, 1)]),
+    ("main.pushed", 0, "55 4889e5 4883ec10 90 4883c410 5d c3",
+     [(0, 1), (8, 7), (24, 5), (8, 1), (0, 1)]),
+    ("runtime.mcall", 6, "90 488b6238 ffd7 c3", [(0, 8)]),
+    ("runtime.clone", 6, "0f05 c3 4889f4 41ffd4 90", [(0, 10)]),
+    ("runtime.nanotime1", 6, "4883ec18 48896c2410 488d6c2410 488b6238 ffd0 4c89e4 488b6c2410 "
+     "4883c418 c3", [(0, 4), (24, 28), (0, 1)]),
+    ("syscall.rawVforkSyscall", 4, "90 415c 0f05 4154 c3", [(0, 3), (-8, 4), (0, 1)]),
+]
+
+
+def go():
+    """A Go program: code, .gopclntab of Go 1.18 and section headers"""
+    code, names, lists, places = b"", b"", b"\0", []
+    for name, flags, text, sp in GO:
+        places.append((len(code), len(names), len(lists), flags))
+        code += bytes.fromhex(text)
+        code += b"\xcc" * (-len(code) % 16)
+        names += name.encode() + b"\0"
+        lists += pc_values(sp)
+    text = 64 + 56
+    table = -(-(text + len(code)) // 32) * 32
+    functab, structs = b"", b""
+    for start, name, sp, flags in places:
+        functab += struct.pack("<II", start, 8 * len(GO) + 4 + len(structs))
+        structs += struct.pack("<IIIIIIIIIBBBBI", start, name, 0, 0, sp, 0, 0, 0, 0xffffffff, 0,
+                               flags, 0, 0, 0)
+    functab += struct.pack("<I", len(code))
+    at = [72, 72 + len(names), 76 + len(names), 76 + len(names)]
+    at.append(at[3] + len(lists))
+    head = struct.pack("<IBBBB8Q", 0xfffffff0, 0, 0, 1, 8, len(GO), 0, text, *at)
+    tab = head + names + bytes(4) + lists + functab + structs + bytes(8)
+    strings = b"\0.text\0.gopclntab\0.shstrtab\0"
+    data = code + bytes(table - text - len(code)) + tab + strings
+    end = text + len(data)
+    out = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 62, 1, 0, 64, end, 0, 64, 56, 1, 64,
+                      4, 3)
+    out += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, end, end, 4096) + data + bytes(64)
+    for name, kind, flags, addr, size in ((1, 1, 6, text, len(code)), (7, 1, 2, table, len(tab)),
+                                          (18, 3, 0, table + len(tab), len(strings))):
+        out += struct.pack("<IIQQQQIIQQ", name, kind, flags, addr, addr, size, 0, 0, 1, 0)
+    return out
+
+
 def elf(eh_frame):
     """A file with section headers and a .plt"""
     stub = bytes.fromhex("ff2511223344" "6811223344" "e911223344")
@@ -159,6 +217,8 @@ if __name__ == "__main__":
             f.write(bytes([kind]) + struct.pack("<H", len(code)) + code + eh_frame + bytes(4))
     with open(os.path.join(sys.argv[1], "followed"), "wb") as f:
         f.write(b"\0" + struct.pack("<H", len(FOLLOWED)) + FOLLOWED)
+    with open(os.path.join(sys.argv[1], "go"), "wb") as f:
+        f.write(b"\1" + go())
     s = Section()
     s.cie(data=b"\x03")
     s.fde(0x100, 0x10, pushes(2), enc="i")

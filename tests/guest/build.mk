@@ -43,7 +43,7 @@ GUEST_TABLES := $(patsubst tests/guest/prog/tables/%,$(GUEST)/tables/%,$(basenam
 		$(addprefix $(GUEST)/tables/musl-,calls calls-static calls-stripped)) \
 	$(if $(filter x86_64,$(MACHINE)),$(addprefix $(GUEST)/tables/,uncovered uncovered32)) \
 	$(if $(and $(filter x86_64,$(MACHINE)),$(shell command -v go)),\
-		$(addprefix $(GUEST)/tables/go-,busy calls))
+		$(addprefix $(GUEST)/tables/go-,busy calls calls-stripped cgo))
 TABLES_CFLAGS := $(filter-out -std=%,$(GUEST_CFLAGS)) -fomit-frame-pointer -Wl,--build-id
 
 $(GUEST_TABLES): $(wildcard tests/guest/prog/tables/*.h) $(wildcard libunwind-user/abi/*.h)
@@ -91,6 +91,16 @@ $(GUEST)/tables/uncovered32: tests/guest/prog/tables/bare/uncovered.c
 $(GUEST)/tables/go-%: tests/guest/prog/tables/go/%.go
 	@mkdir -p $(@D)
 	$(Q_GEN)GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=0 go build -o $@ $<
+
+# With a C library, and C code in between
+$(GUEST)/tables/go-cgo: tests/guest/prog/tables/go/cgo.go
+	@mkdir -p $(@D)
+	$(Q_GEN)GOCACHE=$(abspath $(O))/go-cache GO111MODULE=off CGO_ENABLED=1 CC="$(CC)" \
+		go build -o $@ $<
+
+# As Debian has them: names are in .gopclntab only
+$(GUEST)/tables/go-%-stripped: $(GUEST)/tables/go-%
+	$(Q_GEN)strip -o $@ $<
 
 $(GUEST)/tables/lib%.so: tests/guest/prog/tables/lib/%.c
 	@mkdir -p $(@D)

@@ -6,7 +6,7 @@ O ?= build
 ORACLE_DIR := $(O)/oracle
 
 CHECK_TARGETS += check-oracle
-CHECK_NEEDS += $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
+CHECK_NEEDS += $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow $(ORACLE_DIR)/go
 TEST_TARGETS += test-oracle-files test-oracle-compilers
 TEST_NEEDS += $(O)/trace-ustack-tables
 # for make test-full
@@ -26,7 +26,11 @@ $(ORACLE_DIR)/flow: tests/oracle/flow.c tests/oracle/sp.c $(ORACLE_SRC) tests/or
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
 
-check-oracle: $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow
+$(ORACLE_DIR)/go: tests/oracle/go.c $(ORACLE_SRC) tests/oracle/oracle.h $(UU_LIB)
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $(UU_LIB) -ldw $(UU_LIBS)
+
+check-oracle: $(ORACLE_DIR)/oracle $(ORACLE_DIR)/flow $(ORACLE_DIR)/go
 	@tests/oracle/tables quick $(ORACLE_DIR)
 
 test-oracle-files test-oracle-compilers test-oracle-big test-oracle-dropped \

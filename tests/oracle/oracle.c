@@ -17,8 +17,8 @@
  *	- padding in front of a function, if its bytes are nops, int3 or zero (objdump's rules,
  *	  implemented a second time here), with the rule of the function's first byte;
  *	- sections named .plt*, which have no .eh_frame if lld linked the file;
- *	- rows from following code, where a table made without following code has a hole. flow.c
- *	  checks such rows.
+ *	- rows from following code and of Go's own tables, where a table made without them has a
+ *	  hole. flow.c and go.c check such rows.
  *
  * With --section, the oracle checks the .sframe section in the file instead of a generated table.
  * An assembler and a linker wrote the section, and it must be of this version. gas drops or spoils
@@ -428,12 +428,13 @@ static void report(const struct file *f, double ms)
 static void check_sum(struct file *f)
 {
 	const struct stats *s = &f->table.stats;
-	uint64_t known = s->covered_bytes - s->padding_bytes - s->plt_bytes - s->flow_bytes;
+	uint64_t other = s->plt_bytes + s->flow_bytes + s->go_bytes;
+	uint64_t known = s->covered_bytes - s->padding_bytes - other;
 	unsigned int i;
 
 	for (i = 0; i < STATS_NR_CAUSES; i++)
 		known += i == STATS_CAUSE_OUTSIDE || i == STATS_CAUSE_FLOW ? 0 : s->hole[i].bytes;
-	if (known < s->fde_bytes - s->plt_bytes - s->flow_bytes)
+	if (known < s->fde_bytes - other)
 		wrong(f, 0, "code that is neither covered nor a hole with a cause");
 }
 
@@ -533,7 +534,7 @@ static int check_file(const char *path, uint64_t sums[2])
 	ret = gen_from_fd(fd, &f.table);
 	start = now() - start;
 	if (!ret)
-		ret = gen_from_fd_flags(fd, ROWS_NO_FLOW, &f.plain);
+		ret = gen_from_fd_flags(fd, ROWS_NO_FLOW | ROWS_NO_GO, &f.plain);
 	if (ret) {
 		printf("%s: no table: %s\n", path, strerror(-ret));
 		gen_free(&f.table);

@@ -6,7 +6,7 @@ O ?= build
 STACKS_DIR := $(O)/stacks
 
 CHECK_TARGETS += check-oracle-stacks
-CHECK_NEEDS += $(STACKS_DIR)/singlestep
+CHECK_NEEDS += $(STACKS_DIR)/singlestep $(STACKS_DIR)/gosteps
 FULL_TARGETS += test-oracle-stacks
 
 .PHONY: check-oracle-stacks test-oracle-stacks
@@ -18,7 +18,11 @@ $(STACKS_DIR)/singlestep: $(addprefix tests/stacks/,singlestep.c shadow.c space.
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS)
 
-check-oracle-stacks: $(STACKS_DIR)/singlestep
+$(STACKS_DIR)/gosteps: tests/stacks/gosteps.c $(O)/libunwind-user/libunwind-user.a
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) $(UU_LIBS)
+
+check-oracle-stacks: $(STACKS_DIR)/singlestep $(STACKS_DIR)/gosteps
 	@tests/stacks/every-step quick $(STACKS_DIR)
 
 test-oracle-stacks: $(STACKS_DIR)/singlestep

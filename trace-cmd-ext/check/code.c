@@ -20,14 +20,18 @@
 #define TOO_LITTLE	50.0
 #define MAX_HOLES	3
 
+#define GO_ABOUT	"Go's runtime switches stacks, and walks end there or go on by frame " \
+			"pointers"
+#define GO_REMEDY	"nothing: these stacks are marked"
+
 /* Known by a section, or by a function that they export. */
 static const struct code_kind {
 	const char *section, *function;
 	bool frame_pointers;		/* kept by the code that has no .eh_frame */
 	const char *about, *remedy;
 } kinds[] = {
-	{ ".gopclntab", NULL, true, "Go keeps frame pointers", "nothing: these stacks are marked, "
-	  "and right but for Go's assembler and its switches to the system's stack" },
+	{ ".gopclntab", NULL, true, GO_ABOUT, GO_REMEDY },
+	{ ".go.buildinfo", NULL, true, GO_ABOUT, GO_REMEDY },
 	{ NULL, "caml_perform", false, "OCaml 5 has stacks of its own, at whose ends walks end",
 	  "none yet: stacks start at OCaml's innermost frames, and their ends are missing" },
 	{ NULL, "JNI_CreateJavaVM", false, "Java code is made in memory, and has no table",

@@ -47,6 +47,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 
 struct symbols {
 	bool symtab, dynsym, mini, debug;	/* its own; mini: .gnu_debugdata */
+	bool go;				/* it has Go's table of functions */
 	char link[256];				/* .gnu_debuglink */
 };
 
@@ -64,6 +65,7 @@ static void look_at_section(struct symbols *s, Elf *elf, Elf_Scn *scn, size_t na
 	s->symtab |= sh.sh_type == SHT_SYMTAB && sh.sh_size > sh.sh_entsize;
 	s->dynsym |= sh.sh_type == SHT_DYNSYM && sh.sh_size > sh.sh_entsize;
 	s->mini |= !strcmp(name, ".gnu_debugdata");
+	s->go |= !strcmp(name, ".gopclntab") || !strcmp(name, ".go.buildinfo");
 	s->debug |= !strcmp(name, ".debug_info") && sh.sh_type != SHT_NOBITS;
 	if (strcmp(name, ".gnu_debuglink"))
 		return;
@@ -140,10 +142,11 @@ static const char *symbols_of(struct files *fs, const struct tables_file *f, cha
 	else if (!find_debug_file(f, &s, debug))
 		*debug = '\0';
 	fs->debug += !!*debug;
-	if (s.symtab || s.mini || *debug) {
+	if (s.symtab || s.mini || s.go || *debug) {
 		fs->symbols++;
 		return s.symtab ? "all functions have names" : *debug ?
-		       "all functions have names, by the debug file" :
+		       "all functions have names, by the debug file" : s.go ?
+		       "all functions of Go have names, by .gopclntab" :
 		       "all functions have names, by .gnu_debugdata";
 	}
 	if (s.dynsym) {

@@ -87,6 +87,8 @@ static void print_summary(const char *path, const struct gen_table *table, doubl
 	       " without .eh_frame %" PRIu64 "), holes %" PRIu64 ", not covered %" PRIu64 "\n",
 	       s->text_bytes, s->covered_bytes, s->padding_bytes, s->plt_bytes, s->hole_bytes,
 	       stats_unknown_bytes(s));
+	if (s->go_bytes)
+		printf("  Go's own tables (.gopclntab): %" PRIu64 " bytes\n", s->go_bytes);
 	if (s->gap_bytes)
 		printf("  other code without .eh_frame: %" PRIu64 " bytes, covered by following"
 		       " it %" PRIu64 " (%.1f%%)\n", s->gap_bytes, s->flow_bytes,

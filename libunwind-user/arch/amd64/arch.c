@@ -28,4 +28,5 @@ const struct arch arch_amd64 = {
 	.last_jump = amd64_last_jump,
 	.plt = amd64_plt,
 	.flow = &amd64_flow,
+	.go = &amd64_go,
 };

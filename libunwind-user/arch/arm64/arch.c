@@ -27,4 +27,5 @@ const struct arch arch_arm64 = {
 	.enters_kernel = arm64_enters_kernel,
 	.plt = arm64_plt,
 	.flow = &arm64_flow,
+	.go = &arm64_go,
 };

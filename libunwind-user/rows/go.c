@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * go.c - rows of Go programs, from .gopclntab
+ *
+ * Go's linker writes no .eh_frame. Its own tables tell for each pc how far SP is below where it was
+ * at the function's entry: that is the CFA. The return address is next to it. The tables do not
+ * speak of FP. The assembler saves FP in each frame in one way, so this file looks for these
+ * instructions where SP moves first, and has a rule for FP only if they are there.
+ *
+ * Functions in assembler are decoded, because they may do anything with FP. The runtime marks some
+ * functions, and a few have a meaning that only their names tell:
+ *
+ *	TOPFRAME	has no caller: goexit() is the outermost frame of each goroutine, rt0_go()
+ *			that of the first thread. But the kernel calls sigtramp(), and clone() or
+ *			C code calls mstart(). The code of clone() for the new thread has no caller.
+ *	SPWRITE		goes to another stack. Up to that instruction the rows are right. After it,
+ *			there are rows by FP if the function keeps FP in its frame: the runtime's
+ *			calls of the vDSO, and cgocallback(). What mcall() calls never returns, and
+ *			the goroutine that called it may run on elsewhere: there is no caller.
+ *			systemstack() and asmcgocall() have no frame, and FP is that of their
+ *			caller. This code is not covered: a walk goes on by FP, is marked, and lacks
+ *			the caller. Other functions are a hole.
+ *	injected	A signal handler made the interrupted code call asyncPreempt() or
+ *			sigpanic(). The code made no call, which is what a signal frame says.
+ *	sigreturn()	is known by its bytes, see sig.c, and gets no row.
+ *
+ * Source: Go's src/runtime/{symtab.go,traceback.go,asm_amd64.s,sys_linux_amd64.s,preempt.go}.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libunwind-user/go/go.h"
+#include "rows.h"
+
+/* Assembler is decoded, which takes time: the crypto packages of a large program have 0.5 MB. */
+#define MAX_DECODED	(4u << 20)
+#define MAX_FRAME	(INT32_MAX - 64)
+#define AROUND		24		/* bytes of code that arch_go looks at */
+#define MAX_INSN	16
+/* of a program without section headers, in search of the table */
+#define SEARCH		(64u << 10)
+#define MAX_SEARCH	(256u << 20)
+#define TABLE_ALIGN	32ull
+
+enum what {
+	GO_PLAIN,
+	GO_TOP,				/* no caller */
+	GO_THREAD,			/* mstart() */
+	GO_UNKNOWN,			/* a hole, or one from where FP is lost */
+	GO_NO_RETURN,			/* no caller after the switch to another stack */
+	GO_CALLERS_FP,			/* not covered after it */
+	GO_INJECTED,
+	GO_SIGRETURN,
+};
+
+struct go_rows {
+	struct rows *r;
+	const struct arch_go *arch;
+	struct go_table t;
+	uint8_t *bytes;			/* of the table */
+	void *decoder;
+	uint32_t left;			/* bytes that may still be decoded */
+	bool clone_ends;		/* clone()'s code for a new thread has no caller */
+};
+
+/* A function that rows are made for */
+struct go_body {
+	struct go_func f;
+	enum what what;
+	uint64_t end;			/* of its code: padding may come before the next function */
+	/* If it saves FP in a known way: how, and from which pc on it has a frame */
+	struct arch_go_frame frame;
+	uint64_t frame_at;
+	bool saved;
+	/* If it is in assembler: */
+	uint64_t sp_at;			/* from here on, SP is anywhere; end: it never is */
+	uint64_t fp_at;			/* from here on, FP is another one; end: it never is */
+	uint64_t reload;		/* after sp_at: FP is the caller's from here on; 0: never */
+	bool keeps_fp;			/* before reload, FP is that of the frame */
+};
+
+static enum what what_of(const struct go_func *f, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum what what;
+	} known[] = {
+		{ "asmcgocall", GO_CALLERS_FP },
+		{ "asyncPreempt", GO_INJECTED },
+		{ "clone", GO_NO_RETURN },
+		{ "debugCallV1", GO_INJECTED },
+		{ "debugCallV2", GO_INJECTED },
+		{ "mcall", GO_NO_RETURN },
+		{ "mstart", GO_THREAD },
+		{ "sigpanic", GO_INJECTED },
+		{ "sigpanic0", GO_INJECTED },
+		{ "sigreturn", GO_SIGRETURN },
+		{ "sigreturn__sigaction", GO_SIGRETURN },
+		{ "sigtramp", GO_PLAIN },
+		{ "systemstack", GO_CALLERS_FP },
+	};
+	static const char runtime[] = "runtime.";
+	unsigned int i;
+
+	if (name && !strncmp(name, runtime, strlen(runtime))) {
+		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
+			if (!strcmp(name + strlen(runtime), known[i].name))
+				return known[i].what;
+		}
+	}
+	/* what the kernel starts a program with, but not what C code calls in a library of Go's */
+	if (name && !strncmp(name, "_rt0_", 5) && !strstr(name, "_lib"))
+		return GO_TOP;
+	return f->flags & GO_TOPFRAME ? GO_TOP : GO_PLAIN;
+}
+
+/* ------------------------------- the table ------------------------------- */
+
+/* A table starts at a multiple of 32. */
+static bool search_range(struct image *img, uint64_t start, uint64_t end, uint64_t *budget)
+{
+	uint8_t buf[SEARCH], head[GO_HEADER];
+	struct go_table t = { .data = head };
+	uint64_t at, len, i;
+
+	for (at = (start + TABLE_ALIGN - 1) & -TABLE_ALIGN; at < end && *budget >= SEARCH;
+	     at += SEARCH) {
+		len = end - at < SEARCH ? end - at : SEARCH;
+		*budget -= SEARCH;
+		if (image_read(img, at, buf, len))
+			return false;
+		for (i = 0; i + 8 <= len; i += TABLE_ALIGN) {
+			if (!go_may_open(buf + i) || image_read(img, at + i, head, sizeof(head)))
+				continue;
+			t.size = end - at - i;
+			t.text_start = 0;
+			if (go_open(&t))
+				continue;
+			img->go = (struct image_range){ at + i, end };
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * In a file without section headers the table can be in any segment of data. In a
+ * position-independent program that a linker of C made, it is a part of .data.rel.ro.
+ */
+static void search_table(struct image *img)
+{
+	uint64_t budget = MAX_SEARCH;
+	const struct image_load *l;
+
+	if (img->is_go)
+		search_range(img, img->relro.start, img->relro.end, &budget);
+	for (l = img->load; img->no_sections && l < img->load + img->nr_loads; l++) {
+		if (!l->exec && search_range(img, l->vaddr, l->vaddr + l->size, &budget))
+			return;
+	}
+}
+
+/* What the dynamic loader writes to the word at @addr, by a relocation; 0: nothing is known */
+static uint64_t relocated(struct image *img, uint64_t addr, uint32_t type)
+{
+	Elf64_Rela rela[256];
+	uint64_t off, nr;
+	unsigned int i, j;
+
+	for (i = 0; i < img->nr_lists; i++) {
+		if (img->list[i].type != SHT_RELA || !img->list[i].vaddr)
+			continue;
+		for (off = 0; off + sizeof(*rela) <= img->list[i].size; off += nr * sizeof(*rela)) {
+			nr = (img->list[i].size - off) / sizeof(*rela);
+			if (nr > sizeof(rela) / sizeof(*rela))
+				nr = sizeof(rela) / sizeof(*rela);
+			if (image_read_list(img, img->list[i].off + off, rela, nr * sizeof(*rela)))
+				break;
+			for (j = 0; j < nr; j++) {
+				if (image_u64(img, rela[j].r_offset) == addr &&
+				    ELF64_R_TYPE(image_u64(img, rela[j].r_info)) == type)
+					return image_u64(img, rela[j].r_addend);
+			}
+		}
+	}
+	return 0;
+}
+
+/* Returns 0, 1 if there is no table that can be used, or -ENOMEM. */
+static int open_table(struct go_rows *g)
+{
+	struct image *img = g->r->img;
+	uint64_t size;
+	struct go_func first, last;
+
+	if (img->go.start == img->go.end)
+		search_table(img);
+	size = img->go.end - img->go.start;
+	if (!size || size > GO_MAX_TABLE)
+		return 1;
+	g->bytes = malloc(size);
+	if (!g->bytes)
+		return -ENOMEM;
+	if (image_read(img, img->go.start, g->bytes, size))
+		return 1;
+	g->t = (struct go_table){ .data = g->bytes, .size = size };
+	if (go_open(&g->t) || !g->t.nr_funcs || g->t.big_endian != img->big_endian)
+		return 1;
+	if (!g->t.text_start && g->t.version != GO_116)
+		g->t.text_start = relocated(img, img->go.start + go_text_field(&g->t),
+					    g->r->arch->flow->relative);
+	if (!g->t.text_start && g->t.version != GO_116)
+		g->t.text_start = go_text_by_entry(&g->t, img->entry);
+	if (go_func(&g->t, 0, &first) || go_func(&g->t, g->t.nr_funcs - 1, &last))
+		return 1;
+	return !image_is_code(img, first.start, last.end);
+}
+
+/* ---------------------------------- code --------------------------------- */
+
+/* The code around @at, as far as it is in the function */
+static bool code_around(struct go_rows *g, const struct go_func *f, uint64_t at,
+			struct arch_go_code *code)
+{
+	code->before = at - f->start < AROUND ? at - f->start : AROUND;
+	code->after = f->end - at < AROUND ? f->end - at : AROUND;
+	code->p = image_code(g->r->img, at - code->before, code->before + code->after);
+	if (!code->p)
+		return false;
+	code->p += code->before;
+	return true;
+}
+
+static bool writes_fp(const struct flow_op *op)
+{
+	if (op->flags & FLOW_LOADS_FP)
+		return true;
+	switch (op->effect) {
+	case FLOW_POP_FP: case FLOW_FP_IS_SP: case FLOW_FP_IS_FP: case FLOW_LEAVE:
+	case FLOW_LOSE_FP: case FLOW_LOSE_BOTH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool writes_sp(const struct flow_op *op)
+{
+	switch (op->effect) {
+	case FLOW_SP_IS_FP: case FLOW_LEAVE: case FLOW_LOSE_SP: case FLOW_LOSE_BOTH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where does the function first have a frame, and does the code there save FP? */
+static void find_frame(struct go_rows *g, struct go_body *b)
+{
+	struct arch_go_code code;
+	struct go_pcs p;
+	int32_t before = 0;
+
+	go_pcs_start(&p, &g->t, &b->f, b->f.pcsp);
+	while (go_pcs_next(&p)) {
+		if (p.value > 0 && p.value < MAX_FRAME && !before && p.start > b->f.start &&
+		    !b->frame_at) {
+			b->frame_at = p.start;
+			b->saved = code_around(g, &b->f, p.start, &code) &&
+				   g->arch->saves(&code, p.value, &b->frame);
+		}
+		before = p.value;
+		b->end = p.end;
+	}
+}
+
+/* Is FP stored to @slot, from the CFA on, or loaded from there, by way of SP? */
+static bool at_slot(const struct flow_op *op, int64_t cfa, int64_t slot)
+{
+	return !op->by_fp && op->off + op->fp_at - cfa == slot;
+}
+
+static bool reloads_fp(const struct flow_op *op, int64_t cfa, int64_t slot)
+{
+	if (op->effect == FLOW_POP_FP)
+		return -cfa == slot;
+	return op->flags & FLOW_LOADS_FP && at_slot(op, cfa, slot);
+}
+
+/*
+ * Decode a function in assembler, from its start to its end. What comes after an instruction may
+ * run before it too, if a branch leads back there: then nothing is known from the start on.
+ */
+static void decode_asm(struct go_rows *g, struct go_body *b)
+{
+	const struct flow_arch *flow = g->r->arch->flow;
+	int64_t slot = b->saved ? b->frame.fp : 0, cfa;
+	unsigned int reloads = 0;
+	const uint8_t *code;
+	struct flow_op op;
+	struct go_pcs p;
+	uint64_t pc;
+	size_t len;
+
+	b->keeps_fp = b->saved;
+	go_pcs_start(&p, &g->t, &b->f, b->f.pcsp);
+	go_pcs_next(&p);
+	for (pc = b->f.start; pc < b->end; pc += op.len) {
+		len = b->end - pc < MAX_INSN ? b->end - pc : MAX_INSN;
+		code = image_code(g->r->img, pc, len);
+		if (!code || g->left < len)
+			break;
+		g->left -= len;
+		flow->decode(g->decoder, code, len, pc, &op);
+		/* amd64: instructions that user programs rarely have are known, too */
+		if (!op.len || (op.next == FLOW_BAD && (op.len == 1 || flow->insn > 1)))
+			break;
+		while (pc >= p.end && go_pcs_next(&p))
+			;
+		cfa = (int64_t)p.value + g->arch->pushed;
+		if (writes_sp(&op) && b->sp_at == b->end)
+			b->sp_at = pc + op.len;
+		if (op.flags & FLOW_STORES_FP && b->fp_at == b->end && !slot && !op.by_fp)
+			slot = op.off + op.fp_at - cfa;
+		if (writes_fp(&op) && slot && reloads_fp(&op, cfa, slot)) {
+			if (pc >= b->sp_at && reloads++ < 1)
+				b->reload = pc + op.len;
+		} else if (writes_fp(&op)) {
+			if (b->fp_at == b->end)
+				b->fp_at = pc + op.len;
+			b->keeps_fp &= op.effect == FLOW_FP_IS_SP && op.n - cfa == slot;
+		}
+		if ((op.next == FLOW_JUMP || op.next == FLOW_BRANCH) && op.target >= b->f.start) {
+			if (pc >= b->sp_at && op.target < b->sp_at)
+				b->sp_at = b->f.start;
+			if (pc >= b->fp_at && op.target < b->fp_at)
+				b->fp_at = b->f.start;
+		}
+	}
+	b->keeps_fp &= reloads < 2;
+	if (pc >= b->end)
+		return;
+	/* not all of it is understood */
+	b->keeps_fp = false;
+	if (b->sp_at > pc)
+		b->sp_at = pc;
+	if (b->fp_at > pc)
+		b->fp_at = pc;
+}
+
+/* ---------------------------------- rows --------------------------------- */
+
+static const struct cfi_state top = { .ra = { .how = CFI_UNDEF } };
+
+static int put_state(struct go_rows *g, const struct go_body *b, uint64_t start,
+		     const struct cfi_state *state)
+{
+	return rows_add_row(g->r, start - b->f.start, state);
+}
+
+static int put_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
+{
+	static const struct cfi_state hole = { .cfa = { .how = CFI_BAD, .off = STATS_CAUSE_GO } };
+
+	return put_state(g, b, start, &hole);
+}
+
+/* SP is @size below where it was at entry. @ra, @fp: RA, FP is where frames have it. */
+static int put_plain(struct go_rows *g, const struct go_body *b, uint64_t start, int32_t size,
+		     bool ra, bool fp)
+{
+	struct cfi_state s = {
+		.cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp,
+			 .off = size + g->arch->pushed },
+		.flags = b->what == GO_INJECTED ? CFI_SIGNAL : 0,
+	};
+
+	if (g->arch->pushed)
+		s.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = -8 };
+	if (ra)
+		s.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.ra };
+	if (fp)
+		s.fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.fp };
+	return put_state(g, b, start, &s);
+}
+
+static int put_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
+{
+	const struct cfi_state s = {
+		.cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_fp, .off = -b->frame.fp },
+		.ra = { .how = CFI_AT_CFA, .off = b->frame.ra },
+		.fp = { .how = CFI_AT_CFA, .off = b->frame.fp },
+	};
+
+	return put_state(g, b, start, &s);
+}
+
+/* Has the code before @at, where SP is as at entry, lost what the frame saved? */
+static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at, int32_t size)
+{
+	struct arch_go_code code;
+
+	return !code_around(g, &b->f, at, &code) ||
+	       g->arch->restores(&code, size) == ARCH_GO_LOST;
+}
+
+/* RA has been popped: a row if it is known to be in a register up to the end of @p */
+static int put_popped(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
+{
+	struct cfi_state s = { .cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp } };
+	struct arch_go_code code;
+
+	if (g->arch->popped && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
+	    code_around(g, &b->f, p->start, &code))
+		s.ra = (struct cfi_rule){ .how = CFI_REG, .reg = g->arch->popped(&code) };
+	return s.ra.reg ? put_state(g, b, p->start, &s) : put_hole(g, b, p->start);
+}
+
+/* The rows of [start of @p, @end), where SP moves as the table says */
+static int add_segment(struct go_rows *g, const struct go_body *b, const struct go_pcs *p,
+		       uint64_t end, int32_t before)
+{
+	bool is_asm = b->f.flags & GO_ASM, saved, hole;
+	uint64_t from = p->start;
+	int32_t size = p->value;
+	int ret = 0;
+
+	if (size < 0)
+		return put_popped(g, b, p);
+	saved = b->saved && from >= b->frame_at && size > 0;
+	hole = size > MAX_FRAME || size % 8;
+	/* in assembler, SP may move where nothing is saved */
+	if (size && !saved)
+		hole |= !is_asm || !g->arch->pushed;
+	if (!size && before && b->saved)
+		hole |= loses_frame(g, b, from, before);
+	if (hole)
+		return put_hole(g, b, from);
+	if (saved && from == b->frame_at && b->frame.from) {
+		/* SP has moved, and the next instruction saves FP */
+		ret = put_plain(g, b, from, size, true, false);
+		from += b->frame.from;
+	}
+	if (ret || from >= end)
+		return ret;
+	return put_plain(g, b, from, size, saved, saved);
+}
+
+/* The same after SP has become that of another stack */
+static int add_after_switch(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
+{
+	uint64_t from = p->start > b->sp_at ? p->start : b->sp_at;
+	int ret;
+
+	if (b->what == GO_NO_RETURN)
+		return put_state(g, b, from, &top);
+	if (!b->keeps_fp)
+		return put_hole(g, b, from);
+	if (!p->value)
+		return put_plain(g, b, from, 0, false, false);
+	ret = put_by_fp(g, b, from);
+	if (!ret && b->reload > from && b->reload < p->end)
+		ret = put_hole(g, b, b->reload);
+	return ret;
+}
+
+static int add_rows(struct go_rows *g, const struct go_body *b)
+{
+	int32_t before = 0;
+	struct go_pcs p;
+	int ret = 0;
+
+	go_pcs_start(&p, &g->t, &b->f, b->f.pcsp);
+	while (!ret && go_pcs_next(&p)) {
+		if (p.start < b->sp_at)
+			ret = add_segment(g, b, &p, b->sp_at, before);
+		if (!ret && p.end > b->sp_at && b->what != GO_CALLERS_FP)
+			ret = add_after_switch(g, b, &p);
+		before = p.value;
+	}
+	return ret;
+}
+
+/* Which rows does the function get, and which of its pcs have them? */
+static void look_at_body(struct go_rows *g, struct go_body *b)
+{
+	if (b->what == GO_THREAD)
+		b->what = g->clone_ends ? GO_PLAIN : GO_TOP;
+	if (b->what == GO_INJECTED && !g->arch->injects_calls)
+		b->what = GO_UNKNOWN;
+	b->end = b->f.start;
+	find_frame(g, b);
+	b->sp_at = b->fp_at = b->end;
+	/* code that is not flagged moves SP by constants only; code that saved FP may change it */
+	if (b->f.flags & GO_SPWRITE || (b->f.flags & GO_ASM && !b->saved))
+		decode_asm(g, b);
+	if (!(b->f.flags & GO_SPWRITE))
+		b->sp_at = b->end;
+	if ((b->f.flags & GO_SPWRITE && b->sp_at == b->end) || b->what == GO_UNKNOWN) {
+		b->sp_at = b->f.start;
+		b->keeps_fp = false;
+	}
+	/* a frame has FP; without one, nothing is known of FP from there on */
+	if (!b->saved && b->fp_at < b->sp_at) {
+		b->sp_at = b->fp_at;
+		b->keeps_fp = false;
+		b->what = GO_UNKNOWN;
+	}
+}
+
+static int add_func(struct go_rows *g, const struct go_func *f)
+{
+	struct go_body b = { .f = *f, .what = what_of(f, go_name(&g->t, f->name)) };
+	uint64_t end;
+	int ret;
+
+	look_at_body(g, &b);
+	end = b.what == GO_CALLERS_FP ? b.sp_at : b.what == GO_TOP ? f->end : b.end;
+	if (b.what == GO_SIGRETURN || end == f->start)
+		return 0;
+	if (!image_in_code(g->r->img, f->start, end))
+		return 0;
+	ret = rows_add_fde(g->r, f->start, end);
+	if (ret)
+		return ret;
+	g->r->stats->go_bytes += end - f->start;
+	return b.what == GO_TOP ? put_state(g, &b, f->start, &top) : add_rows(g, &b);
+}
+
+/*
+ * Functions have flags since Go 1.17, and goexit() is flagged there. Without flags, nothing tells
+ * which functions switch stacks.
+ */
+static bool has_flags(struct go_rows *g)
+{
+	bool flags = false;
+	struct go_func f;
+	const char *name;
+	uint32_t i;
+
+	for (i = 0; i < g->t.nr_funcs; i++) {
+		if (go_func(&g->t, i, &f) || !f.flags)
+			continue;
+		name = go_name(&g->t, f.name);
+		if (name && !strcmp(name, "runtime.goexit"))
+			flags = f.flags & GO_TOPFRAME;
+		else if (name && !strcmp(name, "runtime.clone"))
+			g->clone_ends = f.flags & GO_SPWRITE;
+	}
+	return flags;
+}
+
+static int add_funcs(struct go_rows *g)
+{
+	const struct flow_arch *flow = g->r->arch->flow;
+	struct go_func f;
+	uint32_t i;
+	int ret = 0;
+
+	if (flow->open) {
+		g->decoder = flow->open();
+		if (!g->decoder)
+			return -ENOMEM;
+	}
+	for (i = 0; i < g->t.nr_funcs && !ret; i++) {
+		if (!go_func(&g->t, i, &f))
+			ret = add_func(g, &f);
+	}
+	if (flow->close)
+		flow->close(g->decoder);
+	return ret;
+}
+
+int rows_add_go(struct rows *r)
+{
+	struct go_rows g = { .r = r, .arch = r->arch->go, .left = MAX_DECODED };
+	uint32_t nr_fdes = r->nr_fdes;
+	int ret;
+
+	if (!g.arch || !r->arch->flow || r->img->fd < 0 || r->img->flags & ROWS_NO_GO)
+		return 0;
+	ret = open_table(&g);
+	if (!ret && has_flags(&g))
+		ret = add_funcs(&g);
+	free(g.bytes);
+	if (ret < 0)
+		return ret;
+	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
+}
