@@ -338,9 +338,9 @@ static int put_map(struct insert *s, struct cpu *cpu, const struct owed *owed, u
 	struct bpf_file file = { .path = "" };
 	size_t len;
 
-	if (!c->ino)
-		file.path = name_without_file(c);
-	else if (!s->o->get_file(s->o->ctx, c->dev_major, c->dev_minor, c->ino, &file))
+	if (!s->o->get_file(s->o->ctx, c->dev_major, c->dev_minor, c->ino, &file))
+		file = (struct bpf_file){ .path = c->ino ? "" : name_without_file(c) };
+	if (!file.path)
 		file.path = "";
 	memset(r, 0, sizeof(*r));
 	r->start = c->start;
@@ -354,8 +354,6 @@ static int put_map(struct insert *s, struct cpu *cpu, const struct owed *owed, u
 		r->build_id_size = file.build_id_size;
 		memcpy(r->build_id, file.build_id, file.build_id_size);
 	}
-	if (!file.path)
-		file.path = "";
 	len = strlen(file.path) + 1;
 	/* a part of a path would name another file */
 	if (size + len + 3 > max) {
