@@ -24,7 +24,24 @@ TOOL_OBJ := $(patsubst %.c,$(O)/trace-cmd-ext/%.o,$(TOOL_SRC) $(MODEL_SRC))
 TOOL_PLUGIN_OBJ = $(PLUGIN_CORE:%.c=$(O)/plugin/%.o) $(O)/plugin/trace-cmd/handlers.o \
 	$(O)/plugin/recording/scan.o
 TOOL_LIBS = $(UU_DEBUG_LIBS) $(shell pkg-config --libs libtracecmd libtracefs libtraceevent) \
-	-lm -lz
+	$(BPF_LIBS) -lm -lz
+
+# The BPF programs, as an object file in the tool
+BPF_WALK := $(O)/trace-cmd-ext/record/bpf/walk.bpf.o
+ifeq ($(BPF_LIBS),)
+all: bpf-is-left-out
+endif
+.PHONY: bpf-is-left-out
+bpf-is-left-out:
+	@echo '  no clang or no libbpf-dev: trace-ustack is built without --source bpf'
+
+$(BPF_WALK): trace-cmd-ext/record/bpf/walk.bpf.c
+	@mkdir -p $(@D)
+	$(Q_CC)clang -target bpf -mcpu=v3 -g -O2 -Wall -I. -MMD -MP -c -o $@ $<
+
+$(O)/trace-cmd-ext/record/bpf/object.o: trace-cmd-ext/record/bpf/object.S $(BPF_WALK)
+	$(Q_CC)$(CC) -I$(dir $(BPF_WALK)) -c -o $@ $<
+
 # What --version prints. Written here, and only if it has changed.
 TOOL_VERSION_H := $(O)/trace-cmd-ext/version.h
 $(shell mkdir -p $(O)/trace-cmd-ext && new=$(TOOL_VERSION_H).$$$$ && \
@@ -35,11 +52,11 @@ $(shell mkdir -p $(O)/trace-cmd-ext && new=$(TOOL_VERSION_H).$$$$ && \
 $(TABLES_BIN): $(TABLES_OBJ) $(UU_LIB)
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) -o $@ $^ $(UU_LIBS)
 
-$(TOOL_BIN): $(TOOL_OBJ) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
+$(TOOL_BIN): $(TOOL_OBJ) $(BPF_OBJECT) $(TOOL_PLUGIN_OBJ) $(UU_LIB)
 	$(Q_LD)$(CC) $(UU_CFLAGS) $(CFLAGS) $(LDFLAGS) $(TOOL_WRAP) -o $@ $(TOOL_OBJ) \
-		$(TOOL_PLUGIN_OBJ) $(UU_LIB) $(TOOL_LIBS)
+		$(BPF_OBJECT) $(TOOL_PLUGIN_OBJ) $(UU_LIB) $(TOOL_LIBS)
 
-$(TOOL_OBJ): TOOL_FLAGS = $(PLUGIN_INC)
+$(TOOL_OBJ): TOOL_FLAGS = $(PLUGIN_INC) $(if $(BPF_LIBS),,-DNO_BPF)
 # flame/svg.c includes it: a string, line by line
 FLAME_JS := $(O)/trace-cmd-ext/flame/flame_js.h
 $(O)/trace-cmd-ext/flame/svg.o: $(FLAME_JS)
@@ -47,6 +64,13 @@ $(O)/trace-cmd-ext/flame/svg.o: TOOL_FLAGS += -I$(dir $(FLAME_JS))
 $(FLAME_JS): trace-cmd-ext/flame/flame.js trace-cmd-ext/build.mk
 	@mkdir -p $(@D)
 	$(Q_GEN)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
+# events.c includes it: names of system calls by number
+$(O)/trace-cmd-ext/record/bpf/events.o: $(BPF_SYSCALLS)
+$(O)/trace-cmd-ext/record/bpf/events.o: TOOL_FLAGS += -I$(dir $(BPF_SYSCALLS))
+$(BPF_SYSCALLS): trace-cmd-ext/build.mk
+	@mkdir -p $(@D)
+	$(Q_GEN)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | sed -n \
+		's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >$@
 $(O)/trace-cmd-ext/commands/trace_ustack.o: $(TOOL_VERSION_H)
 $(O)/trace-cmd-ext/commands/trace_ustack.o: TOOL_FLAGS += -include $(TOOL_VERSION_H)
 
@@ -64,4 +88,4 @@ install-tool: $(TOOL_BIN)
 	$(call install_man,trace-cmd-ext/man/*.1,$(MAN1))
 	install -m 644 trace-cmd-ext/trace-ustack.bash $(COMPLETIONS)/trace-ustack
 
--include $(TABLES_OBJ:.o=.d) $(TOOL_OBJ:.o=.d)
+-include $(TABLES_OBJ:.o=.d) $(TOOL_OBJ:.o=.d) $(BPF_WALK:.o=.d)

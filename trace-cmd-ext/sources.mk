@@ -3,6 +3,22 @@
 
 tool_room = $(patsubst trace-cmd-ext/%,%,$(sort $(wildcard $(1:%=trace-cmd-ext/%/*.c))))
 TOOL_SRC := $(call tool_room,tool record stacks flame export report stat check commands)
+
+# The source of stacks for stock kernels (record/bpf/) needs clang and libbpf. Without them none.c
+# stands in for it; the files that read its messages stay.
+ifeq ($(origin HAVE_BPF),undefined)
+HAVE_BPF := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),$(shell \
+	command -v clang >/dev/null && pkg-config --atleast-version=1.0 libbpf && echo 1))
+endif
+BPF_SRC := $(filter-out %.bpf.c,$(call tool_room,record/bpf))
+ifeq ($(HAVE_BPF),1)
+BPF_LIBS := $(shell pkg-config --libs libbpf)
+BPF_OBJECT := $(O)/trace-cmd-ext/record/bpf/object.o
+else
+BPF_SRC := $(filter-out $(addprefix record/bpf/,bpf.c check.c events.c flat.c tables.c),$(BPF_SRC))
+endif
+BPF_SYSCALLS := $(O)/trace-cmd-ext/record/bpf/syscalls.inc
+TOOL_SRC += $(BPF_SRC)
 # unit tests link it without the rest
 MODEL_SRC := $(call tool_room,model)
 # see tool/memory.c

@@ -32,6 +32,10 @@ _trace_ustack()
 		mapfile -t COMPREPLY < <(compgen -W "count off-cpu wakeup" -- "$cur")
 		return
 		;;
+	--source)
+		mapfile -t COMPREPLY < <(compgen -W "auto ftrace bpf frame-pointers" -- "$cur")
+		return
+		;;
 	--format)
 		mapfile -t COMPREPLY < <(compgen -W "folded perf-script firefox perfetto pprof" \
 			-- "$cur")

@@ -235,8 +235,13 @@ static int add_file(struct tables *t, int fd, const char *path, bool recalled)
 		ret = tables_make(t->cache, fd, &id, &table, &cached);
 	if (!ret && !table.stats.table_fdes)
 		ret = -ENODATA;
-	if (!ret)
+	if (t->opts.add_file && !(recalled && ret)) {
+		int added = t->opts.add_file(t->opts.ctx, fd, path);
+
+		ret = ret ? ret : added;
+	} else if (!ret) {
 		ret = add_segments(t, fd, &id, &table);
+	}
 	/* A file that could not be read keeps the identity that fstat() gave */
 	id.st = st;
 	/* a remembered program does not run yet: a later try can still succeed */
@@ -279,6 +284,9 @@ int tables_add_vdso(struct tables *t)
 	struct gen_table table;
 	int ret = 0;
 
+	/* it is no file */
+	if (t->opts.add_file)
+		return 0;
 	pthread_mutex_lock(&t->work);
 	if (t->vdso)
 		goto out;

@@ -181,6 +181,12 @@ struct tables_opts {
 	 */
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;
+	/*
+	 * With tables_new(): called for each file that is open for reading, in place of registering
+	 * its table; also for files that have none. Its result is that of registering. May be NULL.
+	 * The thread of tables_follow() calls it, too.
+	 */
+	int (*add_file)(void *ctx, int fd, const char *path);
 };
 
 /*
@@ -195,7 +201,7 @@ void tables_close(struct tables *t);
 
 struct unwind_table_file;	/* abi/abi.h */
 
-/* tables_open() without the kernel: @add gets what the kernel would get. */
+/* tables_open() without the kernel: @add gets what the kernel would get, or opts.add_file. */
 int tables_new(const struct tables_opts *opts,
 	       int (*add)(struct tables *t, const struct unwind_table_file *arg),
 	       struct tables **tables);

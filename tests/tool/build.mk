@@ -21,14 +21,16 @@ RANDOM_SEED ?= 1
 
 MEMORY_TESTS := $(TOOL_TEST)/test_memory $(TOOL_TEST)/test_memory_fortified
 
-CHECK_TARGETS += check-memory check-model check-tool check-stat-files check-reasons check-orders
-CHECK_NEEDS += $(TOOL_TEST)/test_model $(TOOL_TEST)/test_no_memory $(MEMORY_TESTS) $(RANDOM_FILES)
+CHECK_TARGETS += check-flat check-memory check-model check-tool check-stat-files check-reasons \
+	check-orders
+CHECK_NEEDS += $(TOOL_TEST)/test_flat $(TOOL_TEST)/test_model $(TOOL_TEST)/test_no_memory \
+	$(MEMORY_TESTS) $(RANDOM_FILES)
 TEST_TARGETS += check-tool-damaged check-no-memory check-leaks check-races
 TEST_NEEDS += $(TOOL_SAN) $(TOOL_TEST)/trace-ustack-tables $(TOOL_TEST)/fail_malloc.so \
 	check-races-programs
 FULL_TARGETS += check-tool-long
 
-.PHONY: check-leaks check-memory check-model check-no-memory check-orders check-races \
+.PHONY: check-flat check-leaks check-memory check-model check-no-memory check-orders check-races \
 	check-reasons check-tool check-stat-files check-tool-damaged check-tool-long tool-update
 check-model: $(TOOL_TEST)/test_model $(TOOL_TEST)/test_no_memory $(FIXTURES) $(RANDOM_FILES)
 	@status=0; for t in $(filter $(TOOL_TEST)/test_%,$^); do \
@@ -95,6 +97,15 @@ $(FAIL_MALLOC): tests/tool/fail_malloc.c
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(CFLAGS_COMMON) -D_GNU_SOURCE $(CFLAGS) -fPIC -shared -o $@ $< -ldl
 
+# Tables as BPF programs read them
+check-flat: $(TOOL_TEST)/test_flat
+	@$< 2>&1
+
+$(TOOL_TEST)/test_flat: tests/tool/test_flat.c $(TOOL_TEST)/record/bpf/flat.o $(TOOL_SAN_DEPS)
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
+		$(filter %.c %.o,$^) -lcmocka $(TOOL_LIBS)
+
 check-memory: $(MEMORY_TESTS)
 	@status=0; for t in $(MEMORY_TESTS); do $$t 2>&1 || status=1; done; exit $$status
 
@@ -105,15 +116,19 @@ $(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-
 	$(Q_LD)$(CC) $(filter-out $(SAN_BUILD),$(PLUGIN_CFLAGS)) $(CFLAGS) \
 		-U_FORTIFY_SOURCE $(FORTIFY) $(TOOL_WRAP) -o $@ $(filter %.c,$^) -lcmocka
 
+$(TOOL_TEST)/record/bpf/events.o: $(BPF_SYSCALLS)
+$(TOOL_TEST)/record/bpf/events.o: PLUGIN_CFLAGS += -I$(dir $(BPF_SYSCALLS))
+
 # write what is printed now as the expected text; read the difference
 tool-update: $(O)/trace-ustack plugin $(FIXTURES)
 	@tests/tool/commands --update $(O)
 
 $(TOOL_TEST)/%.o: trace-cmd-ext/%.c
 	@mkdir -p $(@D)
-	$(Q_CC)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q_CC)$(CC) $(PLUGIN_CFLAGS) $(if $(BPF_LIBS),,-DNO_BPF) $(SAN_FLAGS) $(CFLAGS) \
+		-MMD -MP -c -o $@ $<
 
-$(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) \
+$(TOOL_SAN): $(TOOL_SAN_OBJ) $(MODEL_SAN_OBJ) $(TOOL_SAN_DEPS) $(BPF_OBJECT) \
 		$(O)/unit/plugin/trace-cmd/handlers.o $(O)/unit/plugin/recording/scan.o
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(SAN_FLAGS) $(CFLAGS) $(TOOL_WRAP) -o $@ $^ $(TOOL_LIBS)
@@ -133,6 +148,6 @@ $(TOOL_TEST)/test_no_memory: tests/tool/test_no_memory.c $(MODEL_SAN_OBJ) $(TOOL
 	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) $(NO_MEMORY_WRAP) -lcmocka $(TOOL_LIBS)
 
--include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(TOOL_TEST)/test_model.d
--include $(TOOL_TEST)/test_no_memory.d
+-include $(TOOL_SAN_OBJ:.o=.d) $(MODEL_SAN_OBJ:.o=.d) $(addprefix $(TOOL_TEST)/,test_model.d \
+	test_flat.d test_no_memory.d record/bpf/flat.d)
 -include $(O)/unit/plugin/trace-cmd/handlers.d

@@ -32,7 +32,8 @@ struct check {
 	size_t nr;
 	bool verbose, json, repair;
 	/* What a recording can have on this kernel; set by check_kernel() */
-	bool traces, kernel_stacks, user_stacks, tables, maps, frame_pointers;
+	bool traces, kernel_stacks, user_stacks, tables, maps, frame_pointers, bpf;
+	const char *source;		/* that a recording takes, NULL: none */
 };
 
 /* Note a finding. @remedy may be NULL; texts are copied. */

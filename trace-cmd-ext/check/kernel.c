@@ -113,6 +113,53 @@ static bool need_file(struct check *c, enum check_level level, const char *file,
 	return false;
 }
 
+/* What only a kernel with the patches has is no loss where BPF programs stand in for it. */
+static enum check_level own_level(const struct check *c)
+{
+	return c->bpf ? CHECK_NOTE : CHECK_MISSING;
+}
+
+/* @why: "CAUSE; REMEDY" */
+static void add_refusal(struct check *c, const char *name, char *why)
+{
+	char *remedy = strstr(why, "; ");
+
+	if (remedy) {
+		*remedy = '\0';
+		remedy += 2;
+	}
+	check_add(c, CHECK_NOTE, "sources of user stacks", name, remedy, "not here: %s", why);
+}
+
+/* Which sources of user stacks does this kernel allow, and which one does a recording take? */
+static void check_sources(struct check *c)
+{
+	static const struct {
+		enum source source;
+		const char *gives;
+	} sources[] = {
+		{ SOURCE_FTRACE, "the kernel records complete user stacks itself" },
+		{ SOURCE_BPF, "BPF programs walk user stacks by unwind tables" },
+		{ SOURCE_FRAME_POINTERS, "8 frames at most, where code keeps frame pointers" },
+	};
+	enum source takes;
+	char why[1024], name[48];
+	size_t i;
+
+	takes = source_choose(why, sizeof(why));
+	c->bpf = !source_check(SOURCE_BPF, why, sizeof(why));
+	c->source = takes == SOURCE_AUTO ? NULL : source_name(takes);
+	for (i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+		snprintf(name, sizeof(name), "--source %s", source_name(sources[i].source));
+		if (source_check(sources[i].source, why, sizeof(why)))
+			add_refusal(c, name, why);
+		else
+			check_add(c, CHECK_OK, "sources of user stacks", name, NULL, "%s%s",
+				  sources[i].gives, sources[i].source == takes ?
+				  "; a recording takes it" : "");
+	}
+}
+
 static void check_lockdown(struct check *c)
 {
 	char *text = rt_read_path("/sys/kernel/security/lockdown", NULL);
@@ -218,7 +265,7 @@ static void check_trigger(struct check *c)
 		check_add(c, CHECK_OK, "kernel", "trigger userstacktrace_deferred", NULL,
 			  "user stacks of some events only");
 	else
-		check_add(c, CHECK_MISSING, "kernel", "trigger userstacktrace_deferred", PATCHES,
+		check_add(c, own_level(c), "kernel", "trigger userstacktrace_deferred", PATCHES,
 			  "it is missing: no user stacks of some events only");
 out:
 	free(text);
@@ -236,7 +283,7 @@ static void check_formats(struct check *c)
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
 		text = rt_read(NULL, file, NULL);
 		if (!text)
-			check_add(c, CHECK_MISSING, "kernel", names[i], PATCHES,
+			check_add(c, own_level(c), "kernel", names[i], PATCHES,
 				  "this event is missing");
 		else if (i == 1 && (!strstr(text, " tgid;") || !strstr(text, " flags;")))
 			check_add(c, CHECK_NOTE, "kernel", names[i], PATCHES,
@@ -253,7 +300,7 @@ static void check_tables(struct check *c)
 	char *path;
 	int fd;
 
-	if (!need_file(c, CHECK_MISSING, "user_unwind_tables",
+	if (!need_file(c, own_level(c), "user_unwind_tables",
 		       "unwind tables by file: complete stacks of programs without frame pointers",
 		       "UNWIND_USER_SFRAME", PATCHES))
 		return;
@@ -283,7 +330,7 @@ static void check_prctl(struct check *c)
 		return;
 	}
 	r = remedy_of("UNWIND_USER_SFRAME", PATCHES);
-	check_add(c, CHECK_MISSING, "kernel", "prctl(PR_ADD_SFRAME)", r,
+	check_add(c, own_level(c), "kernel", "prctl(PR_ADD_SFRAME)", r,
 		  "it is missing (%s): programs cannot register tables for code of their own (JIT)",
 		  strerror(errno));
 	free(r);
@@ -345,6 +392,8 @@ void check_kernel(struct check *c, const char *tracefs)
 	c->traces = check_tracefs(c, tracefs);
 	check_kallsyms(c);
 	check_perf(c);
+	if (tracefs_tracing_dir() && c->traces)
+		check_sources(c);
 	check_prctl(c);
 	if (!tracefs_tracing_dir() || !c->traces)
 		goto out;
@@ -362,16 +411,16 @@ void check_kernel(struct check *c, const char *tracefs)
 	need_file(c, CHECK_NOTE, "options/event-fork", "children of traced processes", NULL,
 		  "a newer kernel, or record with --no-inherit");
 	check_clock(c);
-	stacks = need_file(c, CHECK_MISSING, "options/userstacktrace_deferred",
+	stacks = need_file(c, own_level(c), "options/userstacktrace_deferred",
 			   "complete user stacks, walked on the way back to user space",
 			   "TRACE_USER_UNWIND", PATCHES);
 	c->user_stacks = stacks;
 	check_trigger(c);
-	c->maps = need_file(c, CHECK_MISSING, "options/userstacktrace_maps",
+	c->maps = need_file(c, own_level(c), "options/userstacktrace_maps",
 			    "records of which files are mapped, in a buffer of their own",
 			    "TRACE_USER_UNWIND", PATCHES);
 	check_formats(c);
-	c->frame_pointers = need_file(c, stacks ? CHECK_NOTE : CHECK_MISSING,
+	c->frame_pointers = need_file(c, stacks || c->bpf ? CHECK_NOTE : CHECK_MISSING,
 				      "options/userstacktrace",
 				      "user stacks by frame pointers, 8 frames",
 				      "USER_STACKTRACE_SUPPORT", NULL);

@@ -110,15 +110,19 @@ static void print_meaning(const struct check *c)
 		puts("  nothing can be recorded here");
 		return;
 	}
-	printf("  trace-ustack record %s\n", c->user_stacks ? "works" :
-	       c->frame_pointers ? "works with --fallback only" :
+	printf("  trace-ustack record %s\n", c->source ? "works" :
+	       c->frame_pointers ? "works with --source frame-pointers only" :
 	       "works with --no-user-stack only");
+	if (c->source)
+		printf("  source of user stacks: %s, as the kernel has %sdeferred user stacks\n",
+		       c->source, c->user_stacks ? "" : "no ");
 	printf("  kernel stacks: %s\n", c->kernel_stacks ? "yes" : "no");
 	printf("  user stacks: %s\n", c->user_stacks && c->tables ? "complete, by unwind tables" :
 	       c->user_stacks ? "complete where code keeps frame pointers" :
+	       c->bpf ? "complete, by unwind tables and BPF programs" :
 	       c->frame_pointers ? "8 frames at most, and only where code keeps frame pointers" :
 	       "no");
-	printf("  functions in user stacks: %s\n", c->user_stacks && c->maps ? "yes" :
+	printf("  functions in user stacks: %s\n", (c->user_stacks ? c->maps : c->bpf) ? "yes" :
 	       "no, as it is not recorded which files are mapped");
 }
 
@@ -141,6 +145,8 @@ static void print_json(const struct check *c, bool ok, bool all)
 		jsonw_bool(&j, "unwind_tables", c->tables);
 		jsonw_bool(&j, "maps", c->maps);
 		jsonw_bool(&j, "frame_pointers", c->frame_pointers);
+		jsonw_bool(&j, "bpf", c->bpf);
+		jsonw_string(&j, "source", c->source);
 		jsonw_end(&j);
 	}
 	jsonw_array(&j, "findings");

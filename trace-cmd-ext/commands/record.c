@@ -32,8 +32,10 @@ static const char help_text[] =
 "  --no-tables           register no unwind tables\n"
 "  --no-maps-instance    record mappings in the buffer of the events, which can overwrite them;\n"
 "                        for trace-cmd report -F, which reads no file with an instance\n"
-"  --fallback            on a kernel without deferred stacks: follow frame pointers, 8 frames\n"
-"                        at most\n"
+"  --source SOURCE       where user stacks come from: ftrace, a kernel with deferred user stacks;\n"
+"                        bpf, programs that walk stacks on other kernels; frame-pointers, 8\n"
+"                        frames at most; auto (default), the first of ftrace and bpf that works\n"
+"  --fallback            --source frame-pointers\n"
 "  --tracefs DIR         use the tracefs at DIR instead of /sys/kernel/tracing\n"
 "\n"
 "What to print:\n"
@@ -63,7 +65,7 @@ static const char help_text[] =
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
 	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
-	OPT_JSON,
+	OPT_JSON, OPT_SOURCE,
 };
 
 static const struct option options[] = {
@@ -82,6 +84,7 @@ static const struct option options[] = {
 	{ "clock", required_argument, NULL, 'C' },
 	{ "no-tables", no_argument, NULL, OPT_NO_TABLES },
 	{ "no-maps-instance", no_argument, NULL, OPT_NO_MAPS },
+	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "fallback", no_argument, NULL, OPT_FALLBACK },
 	{ "tracefs", required_argument, NULL, OPT_TRACEFS },
 	{ "exit-code", no_argument, NULL, 'x' },
@@ -182,7 +185,12 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		o->maps = false;
 		break;
 	case OPT_FALLBACK:
-		o->fallback = true;
+		o->source = SOURCE_FRAME_POINTERS;
+		break;
+	case OPT_SOURCE:
+		if (source_parse(optarg, &o->source))
+			return cmd_usage("record", "--source '%s' is none of auto, ftrace, bpf and "
+					 "frame-pointers", optarg);
 		break;
 	case OPT_TRACEFS:
 		o->tracefs = optarg;

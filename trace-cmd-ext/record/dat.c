@@ -30,6 +30,7 @@
 
 #include "impl.h"
 #include "bytes.h"
+#include "trace-cmd-ext/record/bpf/bpf.h"
 
 #define PIECE		(4u << 20)	/* moved at a time */
 /* Kept free for names, options and a piece. */
@@ -82,7 +83,20 @@ int dat_open(struct rec *r)
 	return 0;
 }
 
-static void add_ftrace_formats(struct text *b)
+static bool add_own_format(struct text *b, const struct rec *r, enum format f)
+{
+	size_t size;
+	char *text = format_read(r, f, &size);
+
+	if (text) {
+		add8(b, size);
+		text_bytes(b, text, size);
+	}
+	free(text);
+	return text;
+}
+
+static void add_ftrace_formats(struct text *b, const struct rec *r)
 {
 	char **names = tracefs_system_events(tracefs_tracing_dir(), "ftrace"), file[PATH_MAX];
 	size_t at = b->nr, i;
@@ -96,6 +110,8 @@ static void add_ftrace_formats(struct text *b)
 		add_file(b, file, 8);
 		nr++;
 	}
+	for (i = 0; r->how == REC_BPF && i < FORMAT_NR; i++)
+		nr += add_own_format(b, r, i);
 	if (!b->failed)
 		memcpy(b->v + at, &nr, sizeof(nr));
 	tracefs_list_free(names);
@@ -143,6 +159,21 @@ static int write_all(struct rec *r, const void *data, size_t len, uint64_t at)
 	return 0;
 }
 
+/* What a recorder that was killed leaves of the stacks of BPF programs. */
+static void unlink_stacks(const struct rec *r)
+{
+	char raw[PATH_MAX], path[PATH_MAX];
+	int cpu;
+
+	if (rec_stock_path(r, path))
+		unlink(path);
+	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
+		rec_raw_path(r, REC_EVENTS, cpu, raw);
+		insert_path(raw, path, sizeof(path));
+		unlink(path);
+	}
+}
+
 static void unlink_raw(const struct rec *r)
 {
 	char path[PATH_MAX];
@@ -175,7 +206,7 @@ int dat_write_head(struct rec *r)
 	add_string(&b, "header_event");
 	if (!add_file(&b, "events/header_event", 8))
 		goto unreadable;
-	add_ftrace_formats(&b);
+	add_ftrace_formats(&b, r);
 	add_formats(&b, r);
 	add_file(&b, "/proc/kallsyms", 4);
 	add_file(&b, "printk_formats", 4);
@@ -426,6 +457,8 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 	if (!ret && ftruncate(r->out, maps ? maps->end : top->end))
 		ret = -errno;
 	cmd_progress_end();
+	if (!ret)
+		unlink_stacks(r);
 	ret = unfinished(r, ret);
 	if (!ret && !has_its_name(r) && rename(r->part, r->opts.out)) {
 		cmd_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
@@ -480,4 +513,5 @@ void dat_discard(struct rec *r)
 		return;
 	unlink(r->part);
 	unlink_raw(r);
+	unlink_stacks(r);
 }

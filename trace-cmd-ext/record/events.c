@@ -229,11 +229,11 @@ int rec_configure_events(struct rec *r)
 	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
 		if (ev->sel->filter)
 			ret = event_file(r, ev, "filter", ev->sel->filter, "--filter");
-		if (ret || r->how != REC_TRIGGER || ev->sel->no_stack)
+		if (ret || !r->triggers || ev->sel->no_stack)
 			continue;
 		if (r->opts.kernel_stack)
 			ret = add_trigger(r, ev, STACK);
-		if (!ret)
+		if (!ret && r->how == REC_TRIGGER)
 			ret = add_trigger(r, ev, DEFERRED);
 	}
 	return ret;
@@ -263,7 +263,7 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 {
 	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
 	char *cond = all_of(ev->sel->filter, own, NULL);
-	bool triggers = r->how == REC_TRIGGER && !ev->sel->no_stack;
+	bool triggers = r->triggers && !ev->sel->no_stack;
 	char path[PATH_MAX];
 	int ret;
 
@@ -279,7 +279,7 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 	snprintf(path, sizeof(path), "events/%s/%s/trigger", ev->system, ev->name);
 	if (triggers && r->opts.kernel_stack)
 		ret = restrict_trigger(r, ev, path, STACK, own);
-	if (triggers && !ret)
+	if (triggers && !ret && r->how == REC_TRIGGER)
 		ret = restrict_trigger(r, ev, path, DEFERRED, own);
 	return ret;
 }

@@ -32,6 +32,7 @@ void rec_free(struct rec *r)
 		free(r->event[i].name);
 	}
 	free(r->event);
+	rec_stock_free(r);
 	jit_end(r);
 	free(r->comms);
 	free(r->own);

@@ -50,7 +50,10 @@ static void recorder_died(struct rec *r)
 		rec_remove_instances(r);
 	if (saved)
 		cmd_error("the recorder was killed; %s is complete up to then, but for what it had "
-			  "in its hands", r->opts.out);
+			  "in its hands%s", r->opts.out,
+			  r->how == REC_BPF && !r->shared->stacks ?
+			  ", and for user stacks: only the recorder knew which "
+			  "files they are in" : "");
 }
 
 static void __attribute__((noreturn)) guard(struct rec *r, int fd)

@@ -7,6 +7,9 @@
  *	tracefs.c	tracefs: found, written to, and the meaning of a failure
  *	events.c	-e: which events it selects, their filters, who gets stacks
  *	own.c	the recorder's own tasks, left out of the recording
+ *	source.c	where user stacks come from: the kernel, BPF programs, frame pointers
+ *	stock.c	user stacks on stock kernels, by BPF programs; record/bpf/ has these
+ *	formats.c	formats of events that a stock kernel does not have
  *	setup.c	the two instances: made, configured, started, stopped
  *	left.c	instances of recorders that are gone
  *	guard.c	a second process that finishes when the first one dies
@@ -57,7 +60,8 @@ struct rec_event {
 enum rec_how {
 	REC_OPTION,			/* by the option: all events of the instance */
 	REC_TRIGGER,			/* by triggers on some of the events */
-	REC_FALLBACK,			/* by options/userstacktrace: the kernel has neither */
+	REC_BPF,			/* by BPF programs: a stock kernel */
+	REC_FRAME_POINTERS,		/* by options/userstacktrace */
 	REC_NONE,			/* no event gets a user stack */
 };
 
@@ -71,10 +75,17 @@ enum rec_stage {
 struct rec_shared {
 	enum rec_stage stage;
 	uint64_t head_end;		/* size of the head in the file, in bytes */
+	bool stacks;			/* with REC_BPF: the user stacks are in the data */
 };
 
+/* The events in the file that a stock kernel does not have. */
+enum format { FORMAT_COOKIE, FORMAT_STACK, FORMAT_MAP, FORMAT_NR };
+
+struct bpf_sums;
+struct insert_sums;
 struct rec_jit;
 struct rec_reader;
+struct rec_stock;
 struct rec_stream;
 struct rec_tables;
 struct tables_summary;
@@ -95,7 +106,11 @@ enum { REC_EVENTS, REC_MAPS, REC_NR_BUFFERS };
 
 struct rec {
 	struct rec_opts opts;
+	enum source source;		/* SOURCE_AUTO: no event gets a user stack */
 	enum rec_how how;
+	bool triggers;			/* some events get no stack, or get one only sometimes */
+	int format_id[FORMAT_NR];	/* with REC_BPF */
+	struct rec_stock *stock;	/* with REC_BPF, from rec_stock_open() on */
 	struct rec_event *event;
 	size_t nr_events;
 	struct rec_buffer buf[REC_NR_BUFFERS];
@@ -145,10 +160,43 @@ bool own_has(const struct rec *r, pid_t tid);
 /* Leave out the events of these tasks, and those that only concern these tasks; 0 or -errno. */
 int own_leave_out(struct rec *r);
 
+/* ---- source.c ---- */
+
+/* Can this kernel do what the options ask for? Sets r->source, r->how and r->triggers. */
+int rec_choose_source(struct rec *r);
+
+/* ---- formats.c ---- */
+
+const char *format_name(enum format f);
+/* With REC_BPF: choose ids that no event of the recording has. */
+int format_choose_ids(struct rec *r);
+/* The id of the event in this recording; -1 if there is none. */
+int format_id(const struct rec *r, enum format f);
+/* The text of the format, malloc()ed; NULL if there is none. @size may be NULL. */
+char *format_read(const struct rec *r, enum format f, size_t *size);
+
+/* ---- stock.c: without REC_BPF, these do nothing ---- */
+
+/* Load and attach the programs, before any event is on. */
+int rec_stock_open(struct rec *r);
+int rec_stock_start(struct rec *r);
+/* Trace this task, or leave it out of a recording of all tasks; 0 or -errno. */
+int rec_stock_add_task(struct rec *r, pid_t tid);
+int rec_stock_leave_out(struct rec *r, pid_t tid);
+/* Only with REC_BPF: give the programs a table for this file; 0 or -errno. */
+int rec_stock_add_table(struct rec *r, int fd, const char *path);
+/* Stop the programs, and add the stacks to what was recorded. */
+int rec_stock_finish(struct rec *r);
+/* Unload the programs; then the memory. */
+void rec_stock_close(struct rec *r);
+void rec_stock_free(struct rec *r);
+/* What was added, NULL without REC_BPF. */
+const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_sums **bpf);
+/* The path of the file of messages; false if it is too long. */
+bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);
+
 /* ---- setup.c ---- */
 
-/* Can this kernel do what the options ask for? Sets r->how. */
-int rec_check_kernel(struct rec *r);
 int rec_make_instances(struct rec *r);
 /* Set the names of the instances of the recorder @pid. */
 void rec_name_instances(struct rec *r, pid_t pid);

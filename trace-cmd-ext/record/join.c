@@ -22,13 +22,8 @@ struct rec_join {
 	int buffer, cpu;		/* whose records come; -1: none so far */
 };
 
-static void add_format(struct tep_handle *tep, const char *event)
+static void add_format(struct tep_handle *tep, char *text, size_t size)
 {
-	char file[64], *text;
-	size_t size;
-
-	snprintf(file, sizeof(file), "events/ftrace/%s/format", event);
-	text = rt_read(NULL, file, &size);
 	if (text)
 		tep_parse_event(tep, text, size, "ftrace");
 	free(text);
@@ -45,13 +40,12 @@ void rec_join_free(struct rec_join *j)
 	free(j);
 }
 
-struct rec_join *rec_join_new(void)
+struct rec_join *rec_join_new(const struct rec *r)
 {
-	static const char *const events[] = {
-		"kernel_stack", "user_unwind_cookie", "user_unwind_stack", "user_unwind_map",
-	};
 	struct rec_join *j = calloc(1, sizeof(*j));
-	size_t i;
+	enum format f;
+	size_t size;
+	char *text;
 
 	if (!j)
 		return NULL;
@@ -64,8 +58,12 @@ struct rec_join *rec_join_new(void)
 	tep_set_long_size(j->tep, sizeof(long));
 	tep_set_file_bigendian(j->tep, tep_is_bigendian());
 	tep_set_local_bigendian(j->tep, tep_is_bigendian());
-	for (i = 0; i < sizeof(events) / sizeof(*events); i++)
-		add_format(j->tep, events[i]);
+	text = rt_read(NULL, "events/ftrace/kernel_stack/format", &size);
+	add_format(j->tep, text, size);
+	for (f = 0; f < FORMAT_NR; f++) {
+		text = format_read(r, f, &size);
+		add_format(j->tep, text, size);
+	}
 	sink_join(&j->sink, &j->target);
 	j->feed = feed_new(j->tep, &j->sink);
 	if (j->feed)

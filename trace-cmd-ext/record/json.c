@@ -8,11 +8,12 @@
 #include "impl.h"
 #include "libunwind-user/base/base.h"
 #include "sums.h"
+#include "trace-cmd-ext/record/bpf/bpf.h"
 #include "libunwind-user/tables/tables.h"
 
 static const char *const hows[] = {
-	[REC_OPTION] = "option", [REC_TRIGGER] = "trigger", [REC_FALLBACK] = "fallback",
-	[REC_NONE] = "none",
+	[REC_OPTION] = "option", [REC_TRIGGER] = "trigger", [REC_FRAME_POINTERS] = "fallback",
+	[REC_NONE] = "none", [REC_BPF] = "bpf",
 };
 
 static const struct {
@@ -65,6 +66,35 @@ static void put_tables(struct jsonw *j, const struct rec *r)
 	jsonw_end(j);
 }
 
+static void put_bpf(struct jsonw *j, const struct rec *r)
+{
+	static const char *const reasons[MSG_NR_REASONS] = {
+		"complete", "not-readable", "no-mapping", "no-table", "hole", "busy", "no-room",
+		"no-registers", "too-deep",
+	};
+	const struct bpf_sums *bpf;
+	const struct insert_sums *s = rec_stock_sums(r, &bpf);
+	int i;
+
+	if (!s) {
+		jsonw_null(j, "bpf");
+		return;
+	}
+	jsonw_object(j, "bpf");
+	jsonw_number(j, "events", s->events);
+	jsonw_number(j, "other-tasks", s->other);
+	jsonw_number(j, "no-message", s->no_message);
+	for (i = 0; i < MSG_NR_REASONS; i++)
+		jsonw_number(j, reasons[i], s->reason[i]);
+	jsonw_number(j, "messages", s->messages);
+	jsonw_number(j, "messages-lost", bpf->lost);
+	jsonw_number(j, "gaps", s->gaps);
+	jsonw_number(j, "runs-skipped", bpf->skipped);
+	jsonw_number(j, "tables", bpf->tables);
+	jsonw_number(j, "table-bytes", bpf->table_bytes);
+	jsonw_end(j);
+}
+
 static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 {
 	struct jsonw j = { .file = f };
@@ -74,6 +104,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 	jsonw_string(&j, "clock", r->opts.clock);
 	jsonw_number(&j, "cpus", r->nr_cpus);
 	jsonw_number(&j, "buffer_kb", r->kb);
+	jsonw_string(&j, "source", r->how == REC_NONE ? NULL : source_name(r->source));
 	jsonw_string(&j, "stacks_by", hows[r->how]);
 	jsonw_real(&j, "seconds", r->seconds, 6);
 	if (r->opts.cmd)
@@ -85,7 +116,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 	jsonw_number(&j, "bytes", s->bytes);
 	jsonw_number(&j, "lost_records", s->lost);
 	jsonw_number(&j, "kernel_stacks", s->kernel_stacks);
-	jsonw_number(&j, "user_stacks", r->how == REC_FALLBACK ? s->user_stacks : s->stacks);
+	jsonw_number(&j, "user_stacks", r->how == REC_FRAME_POINTERS ? s->user_stacks : s->stacks);
 	put_requests(&j, s);
 	jsonw_object(&j, "stacks");
 	jsonw_number(&j, "truncated", s->truncated);
@@ -93,6 +124,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 	jsonw_number(&j, "frame-pointer", s->frame_pointer);
 	jsonw_end(&j);
 	put_tables(&j, r);
+	put_bpf(&j, r);
 	jsonw_number(&j, "jit_processes", s->jit);
 	jsonw_end(&j);
 	fputc('\n', f);

@@ -24,6 +24,12 @@ struct rec_select {
 	bool used;			/* it selects an event */
 };
 
+/* Where user stacks come from. */
+enum source {
+	SOURCE_AUTO,			/* ftrace where the kernel has it, else BPF */
+	SOURCE_FTRACE, SOURCE_BPF, SOURCE_FRAME_POINTERS, SOURCE_NR
+};
+
 struct rec_opts {
 	struct rec_select *sel;
 	size_t nr_sel;
@@ -36,11 +42,22 @@ struct rec_opts {
 	const char *clock;		/* "": no longer known */
 	unsigned long kb;		/* buffer size, KB a CPU; 0: the default */
 	double duration;		/* seconds; 0: no limit */
-	bool kernel_stack, tables, inherit, maps, fallback, pass_exit, quiet, verbose, summary;
+	enum source source;
+	bool kernel_stack, tables, inherit, maps, pass_exit, quiet, verbose, summary;
 };
 
 /* Record. Returns the exit code of the recorder, or with pass_exit that of CMD. */
 int record_run(const struct rec_opts *opts);
+
+/* ---- source.c ---- */
+
+const char *source_name(enum source s);
+/* 0 or -EINVAL */
+int source_parse(const char *name, enum source *s);
+/* Does this kernel allow it? 0, or -errno with the cause and the remedy in @why. */
+int source_check(enum source s, char *why, size_t size);
+/* The source that a recording takes by itself; SOURCE_AUTO if there is none. */
+enum source source_choose(char *why, size_t size);
 
 /* ---- tracefs.c ---- */
 

@@ -15,6 +15,8 @@ static int set_up(struct rec *r)
 	if (!ret)
 		ret = rec_configure(r);
 	if (!ret)
+		ret = rec_stock_open(r);
+	if (!ret)
 		ret = rec_tables_start(r);
 	if (!ret)
 		ret = dat_write_head(r);
@@ -24,6 +26,8 @@ static int set_up(struct rec *r)
 		ret = rec_enable_events(r);
 	if (!ret)
 		ret = rec_read_start(r, true);
+	if (!ret)
+		ret = rec_stock_start(r);
 	if (!ret)
 		ret = rec_set_pids(r);
 	return ret;
@@ -57,6 +61,8 @@ static int record_events(struct rec *r)
 	written = rec_read_stop(r);
 	rec_read_stats(r);
 	ret = ret ? ret : written;
+	written = rec_stock_finish(r);
+	ret = ret ? ret : written;
 	written = dat_finish(r);
 	return ret ? ret : written;
 }
@@ -80,7 +86,9 @@ static int run_steps(struct rec *r)
 	if (!ret && r->opts.cmd)
 		ret = command_find(r->opts.cmd[0], path);
 	if (!ret)
-		ret = rec_check_kernel(r);
+		ret = rec_choose_source(r);
+	if (!ret && r->how == REC_BPF)
+		ret = format_choose_ids(r);
 	if (!ret)
 		ret = dat_open(r);
 	if (!ret)
@@ -109,7 +117,9 @@ static int run_steps(struct rec *r)
 		ret = rec_summary(r);
 		ret = ret ? ret : removed;
 	}
+	/* its thread gives tables to the programs */
 	rec_tables_end(r);
+	rec_stock_close(r);
 	return ret;
 
 discard:

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "impl.h"
@@ -26,70 +25,6 @@
 #define MEMORY_PART	16
 /* After the last event, for tasks on their way back to user space with a stack to write. */
 #define GRACE_US	20000
-
-static bool has_option(const char *name)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "options/%s", name);
-	return rt_exists(path);
-}
-
-static int report_unpatched(struct rec *r)
-{
-	struct utsname u;
-
-	uname(&u);
-	if (!has_option("userstacktrace")) {
-		cmd_error("kernel %s: it has neither options/" DEFERRED " nor "
-			  "options/userstacktrace, so no user stacks; --no-user-stack records "
-			  "kernel stacks alone", u.release);
-		return CMD_FAIL;
-	}
-	if (!r->opts.fallback) {
-		cmd_error("kernel %s: options/" DEFERRED " is missing, so it has no deferred user "
-			  "stacks; boot one with the kernel-patches of trace-ustack, or use "
-			  "--fallback for what frame pointers give; trace-ustack check tells more",
-			  u.release);
-		return CMD_FAIL;
-	}
-	cmd_error("kernel %s: options/" DEFERRED " is missing; with userstacktrace instead, "
-		  "user stacks end where code keeps no frame pointers, and after 8 frames",
-		  u.release);
-	r->how = REC_FALLBACK;
-	return 0;
-}
-
-int rec_check_kernel(struct rec *r)
-{
-	bool all = true, any = false;
-	size_t i;
-
-	for (i = 0; i < r->nr_events; i++) {
-		if (r->event[i].sel->no_stack)
-			all = false;
-		else
-			any = true;
-		if (r->event[i].sel->stack_if)
-			all = false;
-	}
-	if (!any) {
-		r->how = REC_NONE;
-		r->opts.maps = r->opts.tables = false;
-		return 0;
-	}
-	if (!has_option(DEFERRED)) {
-		r->opts.maps = r->opts.tables = false;
-		return report_unpatched(r);
-	}
-	r->how = all ? REC_OPTION : REC_TRIGGER;
-	if (r->opts.maps && !has_option(MAPS)) {
-		cmd_error("options/" MAPS " is missing: this kernel does not say which files "
-			  "addresses are in; stacks will have no symbols");
-		r->opts.maps = false;
-	}
-	return 0;
-}
 
 /* ------------------------------- instances ------------------------------- */
 
@@ -274,7 +209,7 @@ static int ask_for_stacks(struct rec *r)
 	const struct rec_buffer *b = &r->buf[REC_EVENTS];
 	int ret;
 
-	if (r->opts.kernel_stack && r->how != REC_TRIGGER) {
+	if (r->opts.kernel_stack && !r->triggers) {
 		ret = set_file(b, "options/stacktrace", "1", "--no-kernel-stack does without");
 		if (ret)
 			return ret;
@@ -283,7 +218,7 @@ static int ask_for_stacks(struct rec *r)
 	case REC_OPTION:
 		return set_file(b, "options/" DEFERRED, "1", "with \"busy\", 62 others have "
 				"deferred user stacks: end one of them");
-	case REC_FALLBACK:
+	case REC_FRAME_POINTERS:
 		return set_file(b, "options/userstacktrace", "1", NULL);
 	default:
 		return 0;
@@ -310,27 +245,28 @@ int rec_configure(struct rec *r)
 
 /* --------------------------------- tasks --------------------------------- */
 
-static int add_pid(struct text *t, pid_t pid)
+static int add_pid(struct rec *r, struct text *t, pid_t pid)
 {
 	text_addf(t, "%d ", (int)pid);
-	return t->failed ? -ENOMEM : 0;
+	return t->failed ? -ENOMEM : rec_stock_add_task(r, pid);
 }
 
 /* All threads of a process; -ESRCH if it is not there. */
-static int add_threads(struct text *t, pid_t pid)
+static int add_threads(struct rec *r, struct text *t, pid_t pid)
 {
 	char path[64];
 	struct dirent *d;
-	int ret = -ESRCH;
+	int ret;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	if (!dir)
 		return -ESRCH;
-	while ((d = readdir(dir)))
+	ret = 0;
+	while (!ret && (d = readdir(dir)))
 		if (*d->d_name != '.')
-			ret = add_pid(t, atoi(d->d_name));
+			ret = add_pid(r, t, atoi(d->d_name));
 	closedir(dir);
 	return ret;
 }
@@ -344,6 +280,8 @@ int rec_set_pids(struct rec *r)
 
 	own_find(r);
 	if (r->opts.all) {
+		for (i = 0; i < r->nr_own; i++)
+			rec_stock_leave_out(r, r->own[i]);
 		if (own_leave_out(r))
 			cmd_error("the recorder itself cannot be left out of the recording");
 		return 0;
@@ -351,7 +289,7 @@ int rec_set_pids(struct rec *r)
 	if (r->opts.inherit && set_file(b, "options/event-fork", "1", "--no-inherit does without"))
 		return CMD_FAIL;
 	for (i = 0; !ret && i < r->opts.nr_pids; i++) {
-		ret = add_threads(&t, r->opts.pids[i]);
+		ret = add_threads(r, &t, r->opts.pids[i]);
 		if (ret == -ESRCH) {
 			cmd_error("-p %u: there is no such process", r->opts.pids[i]);
 			free(t.v);
@@ -359,7 +297,7 @@ int rec_set_pids(struct rec *r)
 		}
 	}
 	if (!ret && r->child)
-		ret = add_pid(&t, r->child);
+		ret = add_pid(r, &t, r->child);
 	if (!ret)
 		ret = t.failed ? -ENOMEM : rt_write(b->instance, "set_event_pid", t.v);
 	free(t.v);
@@ -391,7 +329,7 @@ void rec_stop(struct rec *r)
 	/* not even made: the same files without an instance are those of the whole machine */
 	if (!in)
 		return;
-	if (r->how != REC_TRIGGER) {
+	if (!r->triggers) {
 		rt_write(in, "events/enable", "0");
 		usleep(GRACE_US);
 	}

@@ -16,6 +16,7 @@
 #include "plugin/recording/recording.h"
 #include "impl.h"
 #include "sums.h"
+#include "trace-cmd-ext/record/bpf/bpf.h"
 
 #define MAX_TGIDS	65536
 
@@ -162,17 +163,16 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 
 	p.id = (struct ids){
 		rt_read_id("ftrace", "kernel_stack"), rt_read_id("ftrace", "user_stack"),
-		rt_read_id("ftrace", "user_unwind_cookie"),
-		rt_read_id("ftrace", "user_unwind_stack"),
-		rt_read_id("ftrace", "user_unwind_map"), rt_read_id("sched", "sched_switch"),
+		format_id(r, FORMAT_COOKIE), format_id(r, FORMAT_STACK), format_id(r, FORMAT_MAP),
+		rt_read_id("sched", "sched_switch"),
 	};
-	format = rt_read(NULL, "events/ftrace/user_unwind_stack/format", NULL);
+	format = format_read(r, FORMAT_STACK, NULL);
 	if (format) {
 		p.flags_at = offset_of(format, "flags");
 		p.tgid_at = offset_of(format, "tgid");
 	}
 	free(format);
-	format = rt_read(NULL, "events/ftrace/user_unwind_map/format", NULL);
+	format = format_read(r, FORMAT_MAP, NULL);
 	p.map_tgid_at = format ? offset_of(format, "tgid") : -1;
 	free(format);
 	format = rt_read(NULL, "events/sched/sched_switch/format", NULL);
@@ -238,6 +238,38 @@ static void print_join(const struct rec_sums *c)
 		(ull)c->incomplete, (ull)c->truncated, (ull)c->frame_pointer);
 }
 
+static const char *const reasons[MSG_NR_REASONS] = {
+	[MSG_NOT_READABLE] = "a page of the stack was not in memory",
+	[MSG_NO_MAPPING] = "an address was in no executable mapping",
+	[MSG_NO_TABLE] = "a file had no unwind table yet",
+	[MSG_HOLE] = "the table of a file says that its code cannot be walked there",
+	[MSG_BUSY] = "another walk on this CPU had been interrupted",
+	[MSG_NO_ROOM] = "there was no room for the stack",
+	[MSG_NO_REGISTERS] = "the registers of the program were not known",
+	[MSG_TOO_DEEP] = "it has more than 512 frames",
+};
+
+/* What the source bpf has to say about its events. */
+static void print_stock(const struct rec *r)
+{
+	const struct bpf_sums *bpf;
+	const struct insert_sums *s = rec_stock_sums(r, &bpf);
+	int i;
+
+	if (!s)
+		return;
+	fprintf(stderr, "  source bpf: %llu events, %llu with a complete user stack, %llu with a "
+		"part of it or none, %llu of kernel threads and tasks that are not traced\n",
+		(ull)s->events, (ull)s->reason[MSG_OK],
+		(ull)(s->cookies - s->reason[MSG_OK] + s->no_message), (ull)s->other);
+	for (i = MSG_OK + 1; i < MSG_NR_REASONS; i++)
+		if (s->reason[i])
+			fprintf(stderr, "    %llu: %s\n", (ull)s->reason[i], reasons[i]);
+	if (s->no_message)
+		fprintf(stderr, "    %llu: the message about the event was lost, or it is not sure "
+			"which one it is\n", (ull)s->no_message);
+}
+
 static void print_jit(const struct rec *r, const struct rec_sums *c)
 {
 	bool any = false;
@@ -269,10 +301,11 @@ static void print_summary(struct rec *r, const struct rec_sums *c)
 	if (c->own)
 		fprintf(stderr, "  %llu of these events are the recorder's own: switches between "
 			"it and other tasks, and tasks it woke\n", (ull)c->own);
-	if (r->how == REC_FALLBACK)
+	if (r->how == REC_FRAME_POINTERS)
 		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
 	else if (c->joined)
 		print_join(c);
+	print_stock(r);
 	if (c->lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->kb);
@@ -305,8 +338,9 @@ int rec_summary(struct rec *r)
 	struct rec_sums c = {};
 	int ret = 0;
 
-	if ((text || r->opts.json) && (r->how == REC_OPTION || r->how == REC_TRIGGER)) {
-		join = rec_join_new();
+	if ((text || r->opts.json) && (r->how == REC_OPTION || r->how == REC_TRIGGER ||
+				     r->how == REC_BPF)) {
+		join = rec_join_new(r);
 		ret = join ? 0 : -ENOMEM;
 	}
 	if (!ret)

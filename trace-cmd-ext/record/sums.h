@@ -33,7 +33,7 @@ struct rec_join;
 struct tep_record;
 
 /* NULL if there is no memory. */
-struct rec_join *rec_join_new(void);
+struct rec_join *rec_join_new(const struct rec *r);
 void rec_join_free(struct rec_join *j);
 /* Add a record, CPU after CPU, buffer after buffer; 0 or -errno. */
 int rec_join_record(struct rec_join *j, int buffer, struct tep_record *rec);

@@ -178,6 +178,11 @@ static void add_program(struct tables *t, const char *name)
 
 /* ------------------------------ the session ------------------------------ */
 
+static int add_file(void *ctx, int fd, const char *path)
+{
+	return rec_stock_add_table(ctx, fd, path);
+}
+
 int rec_tables_start(struct rec *r)
 {
 	struct tables_opts opts = {
@@ -196,7 +201,12 @@ int rec_tables_start(struct rec *r)
 		return CMD_FAIL;
 	}
 	s->verbose = r->opts.verbose;
-	ret = tables_open(&opts, &s->t);
+	if (r->how == REC_BPF) {
+		opts.add_file = add_file;
+		ret = tables_new(&opts, NULL, &s->t);
+	} else {
+		ret = tables_open(&opts, &s->t);
+	}
 	if (ret) {
 		cmd_error("%s/user_unwind_tables: %s%s", opts.tracefs, strerror(-ret),
 			  ret == -ENOENT ? "; this kernel follows frame pointers only, so stacks "

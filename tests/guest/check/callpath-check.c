@@ -9,11 +9,12 @@
 
 static const char usage[] =
 "Usage: callpath-check -r RECORD [-p PROGRAM]... [-l] [-t] [-n MIN] [-e EVENT:MIN] [-v N]\n"
-"                      [-R] TRACE\n"
+"                      [-a] [-R] TRACE\n"
 "Compares the user stacks of TRACE with the call paths callpath wrote to RECORD.\n"
 "TRACE is a trace.dat file, or with -R the text of trace-cmd report (- is standard\n"
 "input). The trace must hold raw_syscalls:sys_enter and sys_exit.\n"
 "  -p  a program whose tasks are in the trace (its addresses, its entry point)\n"
+"  -a  stacks were walked at the event: up to 5% may be missing or say that they are incomplete\n"
 "  -l  events were lost: stacks may be missing, each with a reason; none wrong\n"
 "  -t  the kernel unwound by tables, so stacks show interrupted instructions\n"
 "  -n  at least MIN stacks must be right (1)\n"
@@ -52,7 +53,7 @@ int main(int argc, char **argv)
 	int opt, text = 0, bad;
 	char *colon;
 
-	while ((opt = getopt(argc, argv, "r:p:lRtn:e:v:")) > 0) {
+	while ((opt = getopt(argc, argv, "r:p:alRtn:e:v:")) > 0) {
 		switch (opt) {
 		case 'r':
 			record = optarg;
@@ -61,6 +62,9 @@ int main(int argc, char **argv)
 			if (judge.nr_programs == 8 ||
 			    program_read(&programs[judge.nr_programs++], optarg))
 				return 2;
+			break;
+		case 'a':
+			judge.at_event = 1;
 			break;
 		case 'l':
 			judge.lossy = 1;
@@ -114,6 +118,8 @@ int main(int argc, char **argv)
 	       trace.dropped ? ", events were dropped" : "");
 	printf("  joined: %lu right (%lu cut at the limit, %lu on another CPU), %lu between system "
 	       "calls, %lu wrong\n", v.right, v.truncated, v.elsewhere, v.between, v.wrong);
+	if (judge.at_event)
+		printf("  a part of the stack: %lu\n", v.partial);
 	if (judge.name)
 		printf("  at %s: %lu right, %lu wanted\n", judge.name, v.named, min_named);
 	if (judge.lossy)
@@ -129,7 +135,9 @@ int main(int argc, char **argv)
 		printf("  stacks: %u, %u of them unasked for, %u broken\n", trace.stacks,
 		       trace.stacks_unused, trace.broken);
 	bad = v.wrong || v.right < min || v.named < min_named || v.unexplained;
-	if (judge.lossy)
+	if (judge.at_event)
+		bad |= (v.partial + v.no_cookie) * 100 > v.right * 5 || missing || v.unknown;
+	else if (judge.lossy)
 		bad |= (v.not_recorded && trace.dropped) || v.unplaced > v.right / 100;
 	else
 		bad |= missing || v.no_cookie || v.unknown || v.unplaced || trace.broken ||

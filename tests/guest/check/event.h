@@ -94,6 +94,7 @@ struct verdict {
 	unsigned long	events;		/* of tasks under test, with a cookie */
 	unsigned long	right;
 	unsigned long	between;	/* outside system calls: no entry says the path */
+	unsigned long	partial;	/* a part of the stack, and flags that say so */
 	unsigned long	wrong;
 	unsigned long	pending, lost, not_recorded;
 	unsigned long	no_cookie;	/* wrongly */
@@ -112,6 +113,7 @@ struct judge {
 	const struct program	*programs;
 	unsigned int		nr_programs;
 	int			tables;		/* see truth_same() */
+	int			at_event;	/* walked at the event: some say incomplete */
 	int			lossy;		/* system calls may be missing in the trace */
 	unsigned int		show;		/* print this many wrong ones */
 	const char		*name;		/* count the right ones of this event, or NULL */

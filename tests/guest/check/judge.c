@@ -14,6 +14,9 @@
  *   event: the entry of that call
  *   otherwise the task was interrupted in user space, where no entry has the
  *   path; only the outermost frame is known
+ *
+ * With judge.at_event, stacks were walked at the event. After rt_sigreturn() has set the registers
+ * they are those of the interrupted program, which no entry has either.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -124,6 +127,11 @@ static int fits_gap(const struct state *st, const struct event *ev)
 	return 0;
 }
 
+static int is_sigreturn(const struct cp_record *rec)
+{
+	return rec->flags & CP_COMPAT ? rec->nr == 119 || rec->nr == 173 : rec->nr == 15;
+}
+
 static void judge_stack(struct state *st, const struct event *ev, struct verdict *v)
 {
 	const struct cp_record *rec = st->entry ? st->entry : st->spawn;
@@ -131,6 +139,16 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	const struct event *next;
 	char why[160];
 
+	if (judge->at_event && ev->flags & STACK_INCOMPLETE &&
+	    (!ev->nr_addr || !rec || is_sigreturn(rec) || !st->inside ||
+	     truth_starts(rec, ev->addr, ev->nr_addr, judge->tables))) {
+		/* at the end of a task nothing is left to walk */
+		if (!ev->nr_addr && ev - trace->event > st->last_enter)
+			v->exiting++;
+		else
+			v->partial++;
+		return;
+	}
 	if ((st->fresh && is_entry_point(ev)) ||
 	    (old && old->entry && old->entry->flags & CP_EXEC &&
 	     same(old->entry, ev, why, sizeof(why)))) {
@@ -174,6 +192,10 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 		is_right(ev, v);
 		return;
 	}
+	if (judge->at_event && is_sigreturn(rec) && ev->kind != EV_ENTER && plausible(st, ev)) {
+		v->between++;
+		return;
+	}
 	/* A new task is interrupted on its way to its first call */
 	if (!st->entry && !st->inside && plausible(st, ev)) {
 		v->between++;
@@ -188,6 +210,12 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 		return;
 	}
 wrong:
+	/* Where callpath spawns a task it ends the chain of frame pointers, but a table leads on */
+	if (judge->at_event && rec && rec->flags & CP_SPAWN && !rec->depth && ev->nr_addr &&
+	    truth_starts(rec, ev->addr, 1, judge->tables)) {
+		v->between++;
+		return;
+	}
 	v->wrong++;
 	if (v->wrong <= judge->show)
 		show(ev, rec, why);

@@ -235,6 +235,22 @@ int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int n
 	return 1;
 }
 
+int truth_starts(const struct cp_record *rec, const uint64_t *addr, unsigned int nr, int tables)
+{
+	unsigned int i, n = 1;
+
+	if (!nr || !is_frame(addr[0], rec->ip))
+		return 0;
+	for (i = 0; i < rec->depth && n < nr; i++) {
+		if (rec->frame[i] & CP_INTERRUPTED && !tables)
+			continue;
+		if (!is_frame(addr[n], rec->frame[i] & ~CP_INTERRUPTED))
+			return 0;
+		n++;
+	}
+	return n == nr;
+}
+
 void truth_print(const struct cp_record *rec)
 {
 	unsigned int i;

@@ -85,6 +85,8 @@ int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int n
 	       unsigned int flags, int tables, char *why, size_t size);
 
 /* Prints the path of @rec, one address a line */
+/* Is the stack the innermost part of it, or all? Flags are not looked at. */
+int truth_starts(const struct cp_record *rec, const uint64_t *addr, unsigned int nr, int tables);
 void truth_print(const struct cp_record *rec);
 
 #endif /* CHECK_TRUTH_H */

@@ -69,6 +69,55 @@ static void a_file_is_registered_once_and_again_when_it_changed(void **state)
 	tables_close(t);
 }
 
+struct taken {
+	unsigned int nr;
+	int result;
+	char path[256];
+};
+
+static int take_file(void *ctx, int fd, const char *path)
+{
+	struct taken *taken = ctx;
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	taken->nr++;
+	snprintf(taken->path, sizeof(taken->path), "%s", path);
+	return taken->result;
+}
+
+static void the_caller_takes_files_in_place_of_the_kernel(void **state)
+{
+	struct taken taken = {};
+	struct tables_opts opts = {
+		.size = sizeof(opts), .no_cache = true, .add_file = take_file, .ctx = &taken,
+	};
+	struct tables_summary sum;
+	struct tables *t;
+
+	(void)state;
+	nr_adds = 0;
+	assert_int_equal(tables_new(&opts, NULL, &t), 0);
+	assert_int_equal(tables_add_path(t, libc), 0);
+	assert_int_equal(tables_add_path(t, libc), 0);
+	assert_int_equal(taken.nr, 1);
+	assert_string_equal(taken.path, libc);
+	/* one that has no table, too, and it still has none */
+	assert_int_equal(tables_add_path(t, "/etc/passwd"), -ENOEXEC);
+	assert_int_equal(taken.nr, 2);
+	assert_int_equal(tables_add_vdso(t), 0);
+	assert_int_equal(taken.nr, 2);
+	taken.result = -ENOSPC;
+	copy_file(libc, in_tmp("copy"));
+	assert_int_equal(tables_add_path(t, in_tmp("copy")), -ENOSPC);
+	tables_get_summary(t, &sum);
+	assert_int_equal(sum.files[TABLES_COVERED], 1);
+	assert_int_equal(sum.files[TABLES_NO_ELF], 1);
+	assert_int_equal(sum.files[TABLES_NO_ROOM], 1);
+	assert_int_equal(nr_adds, 0);
+	tables_close(t);
+}
+
 static void what_cannot_be_registered_says_why(void **state)
 {
 	struct tables *t = session(true);
@@ -397,6 +446,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_file_is_registered_once_and_again_when_it_changed),
+		T(the_caller_takes_files_in_place_of_the_kernel),
 		T(what_cannot_be_registered_says_why),
 		T(without_a_folder_tables_are_made_all_the_same),
 		T(the_vdso_has_a_table_for_its_own_code),

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+# Recordings of this machine's own kernel, where it allows BPF programs: --source bpf.
+
+O ?= build
+
+NATIVE := $(O)/tests/native
+NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so
+NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
+
+TEST_TARGETS += test-native
+
+.PHONY: test-native
+test-native: $(TOOL_BIN) $(NATIVE_PROGS) $(CALLPATH) $(GUEST)/callpath-check
+	@tests/native/recordings $(O)
+
+$(NATIVE)/%: tests/native/%.c
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -o $@ $< -ldl -pthread
+
+$(NATIVE)/part-%.so: tests/native/part.c
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -DNAME=in_part_$* -shared -fPIC -Wl,--build-id \
+		-o $@ $<

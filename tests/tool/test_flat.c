@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_flat.c - flat rows for BPF programs say what the SFrame table says, at every place of a file
+ *
+ * The files are this program, the C library, and what else is installed of a list.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "libunwind-user/sframe/sframe.h"
+#include "tests/unit/unit.h"
+#include "trace-cmd-ext/record/bpf/flat.h"
+
+static struct full_rules full;
+
+static bool same_value(const struct full_value *a, const struct sframe_rule *b)
+{
+	return a->off == b->off && a->base == b->base && a->deref == b->deref && a->reg == b->reg;
+}
+
+static bool same_full(const struct full_rule *r, const struct sframe_row *row)
+{
+	return same_value(&r->cfa, &row->cfa) && same_value(&r->ra, &row->ra) &&
+	       same_value(&r->fp, &row->fp) &&
+	       !(r->flags & FULL_SIGNAL) == !(row->flags & SFRAME_ROW_SIGNAL);
+}
+
+/* The rule as the programs understand it, as a row of SFrame */
+static struct sframe_row plain_row(uint32_t rule)
+{
+	struct sframe_row row = {
+		.cfa = { .base = RULE_KIND(rule) == RULE_SP ? SFRAME_SP : SFRAME_FP,
+			 .off = ((int32_t)rule >> 9) * 8 },
+		.ra = { .base = SFRAME_CFA, .deref = 1, .off = -8 },
+	};
+
+	if (rule >> 2 & RULE_MAX_FP)
+		row.fp = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1,
+						.off = -8 * (int)(rule >> 2 & RULE_MAX_FP) };
+	return row;
+}
+
+static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row)
+{
+	struct sframe_row plain;
+
+	if (ret == -ENOENT)
+		return rule == rule_special(RULE_HOLE);
+	if (ret)
+		return rule == rule_special(RULE_UNKNOWN);
+	if (row->ra.base == SFRAME_UNDEFINED)
+		return rule == rule_special(RULE_OUTERMOST);
+	if (RULE_KIND(rule) == RULE_FULL)
+		return same_full(&full.rule[rule >> 2], row);
+	if (RULE_KIND(rule) == RULE_SPECIAL || row->flags)
+		return false;
+	plain = plain_row(rule);
+	return !memcmp(&plain.cfa, &row->cfa, sizeof(row->cfa)) &&
+	       !memcmp(&plain.ra, &row->ra, sizeof(row->ra)) &&
+	       !memcmp(&plain.fp, &row->fp, sizeof(row->fp));
+}
+
+static int find_in_table(const struct sframe_table *t, const struct tables_id *id, uint64_t off,
+			 struct sframe_row *row)
+{
+	uint32_t i;
+
+	for (i = 0; i < id->nr_segs; i++) {
+		if (off - id->seg[i].offset < id->seg[i].size)
+			return sframe_find(t, off - id->seg[i].offset + id->seg[i].vaddr, row);
+	}
+	return -ESRCH;
+}
+
+static unsigned long compare(const struct flat *f, const struct sframe_table *t,
+			     const struct tables_id *id, uint32_t *chunk)
+{
+	unsigned long rules = 0;
+	struct sframe_row row;
+	struct part part = {};
+	uint32_t off, rule;
+	uint64_t at;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < f->part.nr; i++) {
+		assert_true(8 + flat_words(&f->part.v[i]) <= CHUNK_WORDS);
+		/* as the programs find it: not at the start of a chunk */
+		flat_write(f, &f->part.v[i], chunk, 8, &part);
+		for (off = 0; off < PART_SIZE; off++) {
+			at = ((uint64_t)f->part.v[i].nr << PART_SHIFT) + off;
+			ret = find_in_table(t, id, at, &row);
+			rule = flat_find(chunk, &part, off);
+			if (!same_rule(rule, ret, &row))
+				fail_msg("at %#lx: rule %#x, table %d", (unsigned long)at, rule,
+					 ret);
+			rules += !ret;
+		}
+	}
+	return rules;
+}
+
+static void check_file(const char *path, bool must)
+{
+	uint32_t *chunk = malloc(CHUNK_WORDS * sizeof(*chunk));
+	struct gen_table table;
+	struct sframe_table t;
+	struct tables_id id;
+	struct flat f;
+	int fd = open(path, O_RDONLY);
+
+	assert_non_null(chunk);
+	assert_true(fd >= 0 || !must);
+	if (fd >= 0 && !tables_make(NULL, fd, &id, &table, NULL)) {
+		assert_int_equal(flat_make(&f, &full, &table, &id), 0);
+		assert_int_equal(gen_open(&table, &t), 0);
+		assert_true(compare(&f, &t, &id, chunk) > 0);
+		flat_free(&f);
+		gen_free(&table);
+	} else {
+		assert_false(must);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(chunk);
+}
+
+static void every_place_of_a_file(void **state)
+{
+	static const char *const path[] = {
+		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
+		"/lib64/ld-linux-x86-64.so.2", "/bin/bash", "/usr/bin/python3",
+	};
+	size_t i;
+
+	(void)state;
+	check_file("/proc/self/exe", true);
+	for (i = 0; i < sizeof(path) / sizeof(*path); i++)
+		check_file(path[i], false);
+}
+
+/* More rows than a chunk has room for: the rest is a hole, and nothing is written beyond. */
+static void too_many_rows(void **state)
+{
+	uint32_t *chunk = malloc(CHUNK_WORDS * sizeof(*chunk)), i;
+	struct flat f = {};
+	struct part part = {};
+	struct flat_part *p = vec_add(&f.part);
+	struct row *row;
+
+	(void)state;
+	assert_non_null(chunk);
+	assert_non_null(p);
+	for (i = 0; i < PART_SIZE; i++) {
+		row = vec_add(&f.row);
+		assert_non_null(row);
+		*row = (struct row) { .off = i, .rule = rule_plain(RULE_SP, 1 + i % 2, 0) };
+	}
+	p->nr_rows = PART_SIZE;
+	assert_true(flat_words(p) <= CHUNK_WORDS);
+	flat_write(&f, p, chunk, 0, &part);
+	assert_int_equal(flat_find(chunk, &part, 7), rule_plain(RULE_SP, 2, 0));
+	assert_int_equal(flat_find(chunk, &part, PART_SIZE - 1), rule_special(RULE_HOLE));
+	flat_free(&f);
+	free(chunk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_place_of_a_file),
+		cmocka_unit_test(too_many_rows),
+	};
+	int ret;
+
+	full.rule = calloc(MAX_FULL, sizeof(*full.rule));
+	if (!full.rule)
+		return 1;
+	ret = cmocka_run_group_tests_name("flat", tests, NULL, NULL);
+	free(full.rule);
+	return ret;
+}

@@ -1,0 +1,996 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * test_insert.c - stacks that are added to the pages of a recording
+ *
+ * Pages and messages are made here, record by record. libtraceevent's kbuffer reads the result, and
+ * each CPU becomes one line of text:
+ *
+ *	e40@100		a record of event 40 at time 100
+ *	k@100		a kernel stack
+ *	c1.0/7		the first cookie of CPU 0, in a record of task 7
+ *	m400000=/bin/a	a mapping
+ *	s1.0:3		the stack of this cookie, with 3 frames; +1, +4, +8: its flags
+ *	|		a page ends
+ *	!5		5 records were lost; !? unknown
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <event-parse.h>
+#include <kbuffer.h>
+
+#include "tests/unit/unit.h"
+#include "libunwind-user/base/base.h"
+#include "trace-cmd-ext/record/bpf/bpf.h"
+#include "trace-cmd-ext/record/bpf/msg.h"
+
+#define NR_CPUS		2
+#define KSTACK		4
+#define COOKIE		1001
+#define STACK		1002
+#define MAP		1003
+#define EVENT		40		/* and 41; 42 is a system call */
+
+#define HARDIRQ		0x08
+#define MAX_PAGE	65536
+
+static char dir[] = "/tmp/test-insert-XXXXXX";
+static unsigned int page_size;
+static bool kernel_stacks;
+static struct text msgs, raw[NR_CPUS];
+static uint32_t seq[NR_CPUS];
+static struct insert_sums sums;
+static char why[256];
+static const char *path_of_file[16];
+
+/* ------------------------------ what is made ------------------------------ */
+
+static unsigned char page[NR_CPUS][MAX_PAGE];
+static unsigned int used[NR_CPUS];
+static uint64_t last[NR_CPUS];
+
+static void end_page(int cpu, uint64_t flags, uint64_t lost)
+{
+	uint64_t commit = used[cpu] | flags;
+
+	if (!used[cpu])
+		return;
+	memcpy(page[cpu] + 8, &commit, 8);
+	if (flags & 1u << 30)
+		memcpy(page[cpu] + 16 + used[cpu], &lost, 8);
+	text_bytes(&raw[cpu], (char *)page[cpu], page_size);
+	memset(page[cpu], 0, page_size);
+	used[cpu] = 0;
+}
+
+static void add_word(int cpu, uint32_t word)
+{
+	memcpy(page[cpu] + 16 + used[cpu], &word, 4);
+	used[cpu] += 4;
+}
+
+/* A record of @words words of data, at least 2. */
+static void add(int cpu, uint64_t time, int type, unsigned int flags, uint32_t tid,
+		unsigned int words)
+{
+	uint32_t delta = 0;
+	unsigned int i;
+
+	if (used[cpu] + 24 + words * 4 > page_size - 16)
+		end_page(cpu, 0, 0);
+	if (!used[cpu])
+		memcpy(page[cpu], &time, 8);
+	else if ((time - last[cpu]) >> 27) {
+		add_word(cpu, 30 | ((time - last[cpu]) & ((1 << 27) - 1)) << 5);
+		add_word(cpu, (time - last[cpu]) >> 27);
+	} else
+		delta = time - last[cpu];
+	last[cpu] = time;
+	add_word(cpu, (words <= 28 ? words : 0) | delta << 5);
+	if (words > 28)
+		add_word(cpu, (words + 1) * 4);
+	add_word(cpu, type | flags << 16);
+	add_word(cpu, tid);
+	for (i = 2; i < words; i++)
+		add_word(cpu, 0x1000000 + i);
+}
+
+static void rec(int cpu, uint64_t time, uint32_t tid)
+{
+	add(cpu, time, EVENT, 0, tid, 4);
+}
+
+static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack, int reason)
+{
+	struct msg_event m = {
+		.head = { MSG_EVENT, 0, sizeof(m) }, .time = time, .stack = stack, .tid = tid,
+		.tgid = tid, .cpu = cpu, .event = event, .seq = seq[cpu]++, .reason = reason,
+	};
+
+	text_bytes(&msgs, (char *)&m, sizeof(m));
+}
+
+static void lose(int cpu)
+{
+	seq[cpu]++;
+}
+
+static struct msg_code code_a = { 0x400000, 0x401000, 0, 1, 8, 1 };
+static struct msg_code code_b = { 0x400000, 0x401000, 0, 2, 8, 1 };
+static struct msg_code code_c = { 0x700000, 0x701000, 0, 0, 0, MSG_VDSO };
+
+static void stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct msg_code *a,
+		  const struct msg_code *b)
+{
+	struct msg_stack m = {
+		.head = { MSG_STACK, 0, sizeof(m) + nr * 8 + (!!a + !!b) * sizeof(*a) },
+		.id = id, .tid = tgid, .tgid = tgid, .nr = nr, .nr_code = !!a + !!b,
+	};
+	uint64_t ip;
+
+	text_bytes(&msgs, (char *)&m, sizeof(m));
+	if (a)
+		text_bytes(&msgs, (const char *)a, sizeof(*a));
+	if (b)
+		text_bytes(&msgs, (const char *)b, sizeof(*b));
+	for (ip = 0; ip < nr; ip++)
+		text_bytes(&msgs, (char *)&(uint64_t){ 0x400000 + ip }, 8);
+}
+
+static void end_messages(void)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		struct msg_end m = { { MSG_END, 0, sizeof(m) }, cpu, seq[cpu] };
+
+		text_bytes(&msgs, (char *)&m, sizeof(m));
+	}
+}
+
+/* --------------------------------- the run -------------------------------- */
+
+static void raw_path(void *ctx, int cpu, char *path)
+{
+	(void)ctx;
+	snprintf(path, PATH_MAX, "%s/cpu%d", dir, cpu);
+}
+
+static bool get_file(void *ctx, uint32_t major, uint32_t minor, uint64_t ino, struct bpf_file *file)
+{
+	(void)ctx;
+	*file = (struct bpf_file){ .path = path_of_file[ino], .build_id = "id",
+				   .build_id_size = 2 };
+	return major == 8 && minor == 1 && file->path;
+}
+
+static void write_file(const char *path, const struct text *t)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, t->v, t->nr), (ssize_t)t->nr);
+	close(fd);
+}
+
+static int run(void)
+{
+	static const struct insert_event event[] = { { 40, false }, { 41, false }, { 42, true } };
+	char path[PATH_MAX], messages[PATH_MAX], header[512];
+	struct insert_opts o = {
+		.messages = messages, .event = event, .nr_events = 3, .cookie = COOKIE,
+		.stack = STACK, .map = MAP, .kernel_stack = kernel_stacks ? KSTACK : -1,
+		.nr_cpus = NR_CPUS, .page_size = page_size, .raw_path = raw_path,
+		.get_file = get_file, .header_page = header,
+	};
+	int cpu;
+
+	snprintf(header, sizeof(header),
+		 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		 "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+		 "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+		 "\tfield: char data;\toffset:16;\tsize:%u;\tsigned:0;\n", page_size - 16);
+	snprintf(messages, sizeof(messages), "%s/messages", dir);
+	write_file(messages, &msgs);
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		end_page(cpu, 0, 0);
+		raw_path(NULL, cpu, path);
+		write_file(path, &raw[cpu]);
+	}
+	return insert_stacks(&o, &sums, why, sizeof(why));
+}
+
+static void print_data(struct text *t, const unsigned char *data, unsigned int size, uint64_t ts)
+{
+	uint32_t w[24] = {};
+	uint64_t cookie, start;
+
+	memcpy(w, data, size < sizeof(w) ? size : sizeof(w));
+	memcpy(&cookie, w + 2, 8);
+	start = cookie;
+	switch (w[0] & 0xffff) {
+	case KSTACK:
+		text_addf(t, "k@%llu ", (unsigned long long)ts);
+		break;
+	case COOKIE:
+		assert_int_equal(size, 16);
+		text_addf(t, "c%u.%u/%u ", (w[3] + 1) / 2, w[2] - 1, w[1]);
+		break;
+	case STACK:
+		assert_int_equal(w[6] & 0xffff, 32);
+		assert_int_equal(w[6] >> 16, size - 32);
+		text_addf(t, "s%u.%u:%u", (w[3] + 1) / 2, w[2] - 1, (size - 32) / 8);
+		text_addf(t, w[5] ? "+%x " : " ", w[5]);
+		break;
+	case MAP:
+		assert_int_equal(w[19] & 0xffff, 80);
+		assert_int_equal(w[19] >> 16, strlen((const char *)data + 80) + 1);
+		text_addf(t, "m%llx=%s ", (unsigned long long)start, data + 80);
+		break;
+	default:
+		text_addf(t, "e%u@%llu ", w[0] & 0xffff, (unsigned long long)ts);
+	}
+}
+
+/* What is in the file of a CPU. */
+static char *result(int cpu)
+{
+	struct kbuffer *k = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
+	static unsigned char bytes[MAX_PAGE];
+	static char *before;
+	unsigned long long ts;
+	struct text t = {};
+	char path[PATH_MAX];
+	int fd, missed;
+	void *data;
+
+	raw_path(NULL, cpu, path);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	while (read(fd, bytes, page_size) == (ssize_t)page_size) {
+		if (t.nr)
+			text_add(&t, "| ");
+		kbuffer_load_subbuffer(k, bytes);
+		missed = kbuffer_missed_events(k);
+		if (missed)
+			text_addf(&t, missed < 0 ? "!? " : "!%d ", missed);
+		for (data = kbuffer_read_event(k, &ts); data; data = kbuffer_next_event(k, &ts))
+			print_data(&t, data, kbuffer_event_size(k), ts);
+	}
+	close(fd);
+	kbuffer_free(k);
+	if (t.nr)
+		t.v[t.nr - 1] = '\0';
+	free(before);
+	before = t.v ? t.v : strdup("");
+	return before;
+}
+
+#define expect(cpu, text)	assert_string_equal(result(cpu), text)
+
+static int setup(void **state)
+{
+	int cpu;
+
+	(void)state;
+	page_size = 4096;
+	kernel_stacks = false;
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		text_clear(&raw[cpu]);
+		memset(page[cpu], 0, sizeof(page[cpu]));
+		used[cpu] = seq[cpu] = last[cpu] = 0;
+	}
+	text_clear(&msgs);
+	path_of_file[1] = "/bin/a";
+	path_of_file[2] = "/bin/b";
+	return 0;
+}
+
+static int make_dir(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	char path[PATH_MAX];
+	int cpu;
+
+	(void)state;
+	for (cpu = 0; cpu < NR_CPUS; cpu++) {
+		raw_path(NULL, cpu, path);
+		unlink(path);
+		vec_free(&raw[cpu]);
+	}
+	snprintf(path, sizeof(path), "%s/messages", dir);
+	unlink(path);
+	vec_free(&msgs);
+	/* no other file is left */
+	return rmdir(dir);
+}
+
+/* --------------------------------- matching ------------------------------- */
+
+static void equal_stacks_in_a_row_share_a_cookie(void **state)
+{
+	(void)state;
+	stack(100, 7, 3, &code_a, NULL);
+	stack(200, 7, 2, &code_a, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 100, 0);
+	rec(0, 20, 7);
+	msg(0, 29, EVENT, 7, 200, 0);
+	rec(0, 30, 7);
+	msg(0, 39, EVENT, 7, 100, 0);
+	rec(0, 40, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:3 e40@20 c1.0/7 "
+	       "e40@30 c2.0/7 s2.0:2 e40@40 c3.0/7 s3.0:3");
+	assert_int_equal(sums.events, 4);
+	assert_int_equal(sums.cookies, 4);
+	assert_int_equal(sums.stacks, 3);
+	assert_int_equal(sums.maps, 1);
+	assert_int_equal(sums.reason[0], 4);
+	assert_int_equal(sums.gaps, 0);
+}
+
+static void a_cookie_follows_the_kernel_stack(void **state)
+{
+	(void)state;
+	kernel_stacks = true;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 10, EVENT, 0, 7, 4);
+	/* an interrupt between the two, with an event of its own, of the same task */
+	msg(0, 11, 41, 7, 100, 0);
+	add(0, 12, 41, HARDIRQ, 7, 4);
+	add(0, 13, KSTACK, HARDIRQ, 7, 6);
+	add(0, 14, KSTACK, 0, 7, 6);
+	/* its kernel stack is missing */
+	msg(0, 19, EVENT, 7, 100, 0);
+	add(0, 20, EVENT, 0, 7, 4);
+	add(0, 21, 50, 0, 7, 4);
+	/* nothing follows */
+	msg(0, 29, EVENT, 7, 100, 0);
+	add(0, 30, EVENT, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 e41@12 k@13 c1.0/7 s1.0:1 k@14 c1.0/7 e40@20 c1.0/7 e50@21 e40@30 "
+	       "c1.0/7");
+}
+
+static void a_kernel_stack_of_another_event(void **state)
+{
+	(void)state;
+	kernel_stacks = true;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 10, EVENT, 0, 7, 4);
+	/* an interrupt whose kernel stack is missing, and one whose event is missing */
+	msg(0, 11, 41, 7, 100, 0);
+	add(0, 12, 41, HARDIRQ, 7, 4);
+	add(0, 13, KSTACK, 0, 7, 6);
+	msg(0, 19, EVENT, 7, 100, 0);
+	add(0, 20, EVENT, 0, 7, 4);
+	add(0, 21, KSTACK, HARDIRQ, 7, 6);
+	add(0, 22, KSTACK, 0, 7, 6);
+	/* records were lost between the two */
+	msg(0, 29, EVENT, 7, 100, 0);
+	add(0, 30, EVENT, 0, 7, 4);
+	end_page(0, 0, 0);
+	add(0, 31, KSTACK, 0, 7, 6);
+	end_page(0, 1u << 31, 0);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 e41@12 c1.0/7 s1.0:1 k@13 c1.0/7 e40@20 k@21 k@22 c1.0/7 "
+	       "e40@30 c1.0/7 | !? k@31");
+}
+
+static void a_message_is_taken_once(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	rec(0, 11, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 s1.0:1 e40@11");
+}
+
+static void interrupts_nest(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	/* an earlier entry, whose record a filter dropped */
+	msg(0, 5, EVENT, 7, 200, 0);
+	/* M1 M2 R2 R1 */
+	msg(0, 9, EVENT, 7, 100, 0);
+	msg(0, 10, EVENT, 7, 100, 0);
+	rec(0, 11, 7);
+	rec(0, 12, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@11 c1.0/7 s1.0:1 e40@12 c1.0/7");
+	assert_int_equal(sums.no_message, 0);
+}
+
+static void messages_come_out_of_order(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 8, 2, NULL, NULL);
+	/* the second program interrupts the first one before its message */
+	seq[0] = 1;
+	msg(0, 10, 41, 7, 100, 0);
+	seq[0] = 0;
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 11, 41, HARDIRQ, 7, 4);
+	rec(0, 12, 7);
+	seq[0] = 2;
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e41@11 c1.0/7 s1.0:1 e40@12 c1.0/7");
+	assert_int_equal(sums.gaps, 0);
+}
+
+static void a_lost_message_is_no_guess(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	/* nobody takes this one: a filter dropped its record */
+	msg(0, 5, EVENT, 7, 200, 0);
+	lose(0);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 100, 0);
+	rec(0, 20, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 e40@20 c1.0/7 s1.0:1");
+	assert_int_equal(sums.no_message, 1);
+	assert_int_equal(sums.gaps, 1);
+}
+
+static void the_gap_is_known_before_the_next_message(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 5, EVENT, 7, 100, 0);
+	lose(0);
+	rec(0, 10, 7);
+	msg(0, 1000, EVENT, 8, 100, 0);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10");
+	assert_int_equal(sums.no_message, 1);
+}
+
+static void lost_messages_at_the_end(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 5, EVENT, 7, 100, 0);
+	lose(0);
+	end_messages();
+	rec(0, 10, 7);
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10");
+	assert_int_equal(sums.no_message, 1);
+}
+
+static void without_an_end_the_last_message_proves_nothing(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 5, EVENT, 7, 100, 0);
+	rec(0, 6, 7);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	assert_int_equal(run(), 0);
+	expect(0, "e40@6 c1.0/7 s1.0:1 e40@10");
+}
+
+static void records_that_were_lost(void **state)
+{
+	int i;
+
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	for (i = 0; i < 20; i++)
+		msg(0, 10 + i, EVENT, 7, 200, 0);
+	msg(0, 99, EVENT, 7, 100, 0);
+	rec(0, 100, 7);
+	end_page(0, 1u << 31 | 1u << 30, 20);
+	rec(0, 110, 9);
+	end_page(0, 1u << 31, 0);
+	rec(0, 120, 9);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "!20 e40@100 c1.0/7 s1.0:1 | !? e40@110 e40@120");
+	assert_int_equal(sums.other, 2);
+}
+
+static void a_filter_drops_records(void **state)
+{
+	int i;
+
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	for (i = 0; i < 100; i++) {
+		msg(0, 100 * i, EVENT, 7, 200, 0);
+		msg(0, 100 * i + 10, EVENT, 7, 100, 0);
+		rec(0, 100 * i + 20, 7);
+	}
+	end_messages();
+	assert_int_equal(run(), 0);
+	assert_int_equal(sums.cookies, 100);
+	assert_int_equal(sums.stacks, 1);
+}
+
+static void a_message_of_another_cpu_is_not_taken(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	/* a filter dropped the record of CPU 0; then a message of CPU 1 was lost */
+	msg(0, 9, EVENT, 7, 100, 0);
+	lose(1);
+	msg(1, 11, EVENT, 8, 100, 0);
+	rec(1, 20, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(1, "e40@20");
+	assert_int_equal(sums.no_message, 1);
+}
+
+static void a_task_moves_between_message_and_record(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	/* CPU 1 has an older message, whose record a filter dropped */
+	msg(1, 5, 42, 7, 200, 0);
+	msg(0, 9, 42, 7, 100, 0);
+	add(1, 10, 42, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(1, "e42@10 c1.1/7 s1.1:1");
+}
+
+static void a_message_lost_on_another_cpu(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	/* the message of CPU 0 was lost before the task moved to CPU 1 */
+	msg(1, 5, 42, 7, 100, 0);
+	msg(0, 6, EVENT, 8, 100, 0);
+	lose(0);
+	add(1, 10, 42, 0, 7, 4);
+	/* other events cannot move */
+	msg(1, 11, 41, 7, 100, 0);
+	add(1, 12, 41, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(1, "e42@10 e41@12 c1.1/7 s1.1:1");
+}
+
+static void a_gap_passed_with_the_message(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	msg(1, 5, 42, 7, 100, 0);
+	lose(0);
+	msg(0, 8, EVENT, 8, 100, 0);
+	add(1, 10, 42, 0, 7, 4);
+	msg(1, 15, 42, 7, 100, 0);
+	add(1, 20, 42, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(1, "e42@10 e42@20 c1.1/7 s1.1:1");
+}
+
+static void an_old_message_is_another_task(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 5, EVENT, 7, 100, 0);
+	rec(0, 20000000, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@20000000");
+}
+
+static void a_task_that_has_moved_on(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	/* a filter dropped its record; the program of the next one did not run, or sent 41 */
+	msg(0, 5, EVENT, 7, 100, 0);
+	msg(0, 9, 41, 7, 200, 0);
+	rec(0, 10, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10");
+	assert_int_equal(sums.no_message, 1);
+}
+
+static void a_later_message_is_not_taken(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	rec(0, 10, 7);
+	msg(0, 11, EVENT, 7, 100, 0);
+	rec(0, 11, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 e40@11 c1.0/7 s1.0:1");
+}
+
+static void other_events_and_tasks(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	add(0, 1, 50, 0, 7, 4);
+	rec(0, 2, 0);
+	msg(0, 3, 41, 7, 100, 0);
+	rec(0, 4, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e50@1 e40@2 e40@4");
+	assert_int_equal(sums.events, 2);
+	assert_int_equal(sums.other, 1);
+	assert_int_equal(sums.no_message, 1);
+}
+
+/* --------------------------------- two CPUs ------------------------------- */
+
+static void a_task_that_moves(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, &code_a, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(1, 19, EVENT, 7, 100, 0);
+	rec(1, 20, 7);
+	msg(0, 29, EVENT, 7, 100, 0);
+	rec(0, 30, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:1 e40@30 c1.0/7");
+	expect(1, "e40@20 c1.0/7");
+}
+
+static void two_tasks_have_two_cookies(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, &code_a, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(1, 10, EVENT, 8, 100, 0);
+	rec(1, 11, 8);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:1");
+	expect(1, "e40@11 c1.1/8 s1.1:1");
+}
+
+/* ---------------------------------- stacks -------------------------------- */
+
+static void a_mapping_that_comes_back(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, &code_a, &code_c);
+	stack(200, 7, 1, &code_b, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 200, 0);
+	rec(0, 20, 7);
+	msg(0, 29, EVENT, 7, 100, 0);
+	rec(0, 30, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a m700000=[vdso] s1.0:1 "
+	       "e40@20 c2.0/7 m400000=/bin/b s2.0:1 e40@30 c3.0/7 m400000=/bin/a s3.0:1");
+}
+
+static void a_file_without_a_path(void **state)
+{
+	static char longer[5000];
+
+	(void)state;
+	memset(longer, 'x', sizeof(longer) - 1);
+	path_of_file[1] = NULL;
+	path_of_file[2] = longer;
+	stack(100, 7, 1, &code_a, NULL);
+	stack(200, 7, 1, &code_b, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 200, 0);
+	rec(0, 20, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000= s1.0:1 e40@20 c2.0/7 m400000= s2.0:1");
+}
+
+static void a_deep_stack_is_split(void **state)
+{
+	(void)state;
+	stack(100, 7, 512, NULL, NULL);
+	stack(200, 7, 257, NULL, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 200, 0);
+	rec(0, 20, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 s1.0:256+4 | s1.0:256 e40@20 c2.0/7 | s2.0:256+4 s2.0:1");
+}
+
+static void no_stack_has_a_reason(void **state)
+{
+	(void)state;
+	stack(100, 7, 2, NULL, NULL);
+	msg(0, 9, EVENT, 7, 0, MSG_NO_REGISTERS);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 0, MSG_BUSY);
+	rec(0, 20, 7);
+	msg(0, 29, EVENT, 7, 100, 0);
+	rec(0, 30, 7);
+	/* its stack was never sent */
+	msg(0, 39, EVENT, 7, 300, 0);
+	rec(0, 40, 7);
+	msg(0, 49, EVENT, 7, 100, MSG_HOLE);
+	rec(0, 50, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 s1.0:0+8 e40@20 c1.0/7 e40@30 c2.0/7 s2.0:2 "
+	       "e40@40 c3.0/7 s3.0:0+8 e40@50 c4.0/7 s4.0:2");
+	assert_int_equal(sums.reason[MSG_NO_REGISTERS], 1);
+	assert_int_equal(sums.reason[MSG_BUSY], 1);
+	assert_int_equal(sums.reason[MSG_NO_ROOM], 1);
+	assert_int_equal(sums.reason[MSG_HOLE], 1);
+	assert_int_equal(sums.reason[MSG_OK], 1);
+}
+
+/* ---------------------------------- pages --------------------------------- */
+
+static void long_deltas(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	rec(0, 10, 9);
+	msg(0, 5000000000 - 1, EVENT, 7, 100, 0);
+	rec(0, 5000000000, 7);
+	rec(0, 5000000000 + (1 << 27), 9);
+	rec(0, 5000000000 + (1 << 28) - 1, 9);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 e40@5000000000 c1.0/7 s1.0:1 e40@5134217728 e40@5268435455");
+}
+
+/* A stamp of 59 bits, padding in the middle, and padding to the end. */
+static void stamps_and_padding(void **state)
+{
+	(void)state;
+	rec(0, 10, 9);
+	add_word(0, 31 | 500 << 5);
+	add_word(0, 1);
+	last[0] = (1 << 27) + 500;
+	rec(0, last[0] + 1, 9);
+	add_word(0, 29 | 7 << 5);
+	add_word(0, 12);
+	add_word(0, 1);
+	add_word(0, 2);
+	last[0] += 7;
+	rec(0, last[0] + 1, 9);
+	add_word(0, 29);
+	add_word(0, 100);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 e40@134218229 e40@134218237");
+}
+
+/* Pages that are full to the last byte, before and after. */
+static void full_pages(void **state)
+{
+	unsigned int i, nr = 0;
+	const char *at;
+
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	for (i = 0; i < 204 * 3; i++) {
+		msg(0, 2 * i, EVENT, 7, 100, 0);
+		/* 20 bytes each: 204 fill 4080 */
+		if (used[0] == 4080)
+			end_page(0, 0, 0);
+		if (!used[0])
+			memcpy(page[0], &(uint64_t){ 2 * i + 1 }, 8);
+		add_word(0, 4 | (used[0] ? 2 << 5 : 0));
+		add_word(0, EVENT);
+		add_word(0, 7);
+		add_word(0, 0);
+		add_word(0, 0);
+	}
+	end_messages();
+	assert_int_equal(used[0], 4080);
+	assert_int_equal(run(), 0);
+	for (at = result(0); (at = strstr(at, "e40@")); at++, nr++)
+		assert_int_equal(strtoul(at + 4, NULL, 10), 2 * nr + 1);
+	assert_int_equal(nr, 204 * 3);
+	assert_int_equal(sums.cookies, 204 * 3);
+	assert_int_equal(sums.stacks, 1);
+}
+
+/* A record as large as a page allows, with the number of lost records after it. */
+static void large_records(void **state)
+{
+	(void)state;
+	add(0, 10, 50, 0, 9, (4080 - 8 - 8) / 4);
+	end_page(0, 1u << 31 | 1u << 30, 3);
+	add(0, 20, 50, 0, 9, 900);
+	add(0, 30, 50, 0, 9, 30);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "!3 e50@10 | e50@20 e50@30");
+}
+
+static void pages_of_another_size(void **state)
+{
+	static const unsigned int sizes[] = { 1024, 8192, 65536 };
+	static char expected[64];
+	unsigned int i, k;
+	const char *at;
+
+	for (i = 0; i < 3; i++) {
+		setup(state);
+		page_size = sizes[i];
+		stack(100, 7, 200, &code_a, NULL);
+		stack(200, 7, 1, &code_a, NULL);
+		for (k = 0; k < 300; k++) {
+			msg(0, 10 * k, EVENT, 7, k & 1 ? 200 : 100, 0);
+			rec(0, 10 * k + 1, 7);
+		}
+		end_messages();
+		assert_int_equal(run(), 0);
+		assert_int_equal(sums.cookies, 300);
+		assert_int_equal(sums.stacks, page_size == 1024 ? 450 : 300);
+		for (at = result(0), k = 0; (at = strstr(at, "e40@")); k++, at++) {
+			snprintf(expected, sizeof(expected), "e40@%u c%u.0/7 ", 10 * k + 1, k + 1);
+			assert_memory_equal(at, expected, strlen(expected) - 1);
+		}
+		assert_int_equal(k, 300);
+	}
+}
+
+static void no_pages_and_no_messages(void **state)
+{
+	(void)state;
+	assert_int_equal(run(), 0);
+	expect(0, "");
+}
+
+/* ---------------------------------- hostile ------------------------------- */
+
+static void damaged_messages(void **state)
+{
+	struct text whole = {};
+	size_t len;
+
+	(void)state;
+	stack(100, 7, 1, &code_a, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	end_messages();
+	text_bytes(&whole, msgs.v, msgs.nr);
+	rec(0, 10, 7);
+	for (len = 1; len < whole.nr; len++) {
+		/* where a message ends, a shorter file is none that is damaged */
+		if (len == sizeof(struct msg_stack) + sizeof(struct msg_code) + 8 ||
+		    len == sizeof(struct msg_stack) + sizeof(struct msg_code) + 8 +
+		    sizeof(struct msg_event) || len == whole.nr - sizeof(struct msg_end))
+			continue;
+		text_clear(&msgs);
+		text_bytes(&msgs, whole.v, len);
+		assert_int_equal(run(), -EBADMSG);
+		assert_non_null(strstr(why, "the file of messages is damaged at byte "));
+		expect(0, "e40@10");
+	}
+	vec_free(&whole);
+}
+
+/* Each byte that says what or how long a message is, changed. */
+static void hostile_messages(void **state)
+{
+	static const struct {
+		size_t at;
+		uint32_t val;
+	} bad[] = {
+		{ 0, 99 }, { 4, 0 }, { 4, 7 }, { 4, 0x7fffffff },
+		{ offsetof(struct msg_stack, nr), 513 }, { offsetof(struct msg_stack, nr), 2 },
+		{ offsetof(struct msg_stack, nr), 0xffffffff },
+		{ offsetof(struct msg_stack, nr_code), 17 },
+		{ offsetof(struct msg_stack, nr_code), 0x10000000 },
+	};
+	size_t i;
+
+	(void)state;
+	rec(0, 10, 7);
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		text_clear(&msgs);
+		stack(100, 7, 1, NULL, NULL);
+		memcpy(msgs.v + bad[i].at, &bad[i].val, 4);
+		assert_int_equal(run(), -EBADMSG);
+	}
+	text_clear(&msgs);
+	msg(NR_CPUS - 1, 9, EVENT, 7, 100, MSG_NR_REASONS);
+	assert_int_equal(run(), -EBADMSG);
+	text_clear(&msgs);
+	msg(0, 9, EVENT, 7, 100, 0);
+	((struct msg_event *)msgs.v)->cpu = NR_CPUS;
+	assert_int_equal(run(), -EBADMSG);
+}
+
+static void damaged_pages_stay_as_they_are(void **state)
+{
+	(void)state;
+	rec(0, 10, 7);
+	add_word(0, 0);
+	add_word(0, 5000);
+	end_messages();
+	assert_int_equal(run(), -EBADMSG);
+	assert_string_equal(why, "the recording with its stacks: a page is damaged");
+	assert_non_null(strstr(result(0), "e40@10"));
+}
+
+#define TEST(fn)	cmocka_unit_test_setup(fn, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(equal_stacks_in_a_row_share_a_cookie),
+		TEST(a_cookie_follows_the_kernel_stack),
+		TEST(a_kernel_stack_of_another_event),
+		TEST(a_message_is_taken_once),
+		TEST(interrupts_nest),
+		TEST(messages_come_out_of_order),
+		TEST(a_lost_message_is_no_guess),
+		TEST(the_gap_is_known_before_the_next_message),
+		TEST(lost_messages_at_the_end),
+		TEST(without_an_end_the_last_message_proves_nothing),
+		TEST(records_that_were_lost),
+		TEST(a_filter_drops_records),
+		TEST(a_message_of_another_cpu_is_not_taken),
+		TEST(a_task_moves_between_message_and_record),
+		TEST(a_message_lost_on_another_cpu),
+		TEST(a_gap_passed_with_the_message),
+		TEST(an_old_message_is_another_task),
+		TEST(a_task_that_has_moved_on),
+		TEST(a_later_message_is_not_taken),
+		TEST(other_events_and_tasks),
+		TEST(a_task_that_moves),
+		TEST(two_tasks_have_two_cookies),
+		TEST(a_mapping_that_comes_back),
+		TEST(a_file_without_a_path),
+		TEST(a_deep_stack_is_split),
+		TEST(no_stack_has_a_reason),
+		TEST(long_deltas),
+		TEST(stamps_and_padding),
+		TEST(full_pages),
+		TEST(large_records),
+		TEST(pages_of_another_size),
+		TEST(no_pages_and_no_messages),
+		TEST(damaged_messages),
+		TEST(hostile_messages),
+		TEST(damaged_pages_stay_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

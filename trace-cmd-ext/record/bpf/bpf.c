@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bpf.c - load, attach, start, stop; the thread that writes messages to the file
+ *
+ * The programs are in this program as an object file (object.S), which libbpf adapts to the kernel.
+ * They send messages through a ring buffer. They wake nobody up for that, since a wake-up costs
+ * more than a stack; instead a thread looks into the buffer every DRAIN_MS. Only when the buffer is
+ * half full do they wake the thread.
+ *
+ * The thread appends the messages to the file as they are, and looks at the mappings in them: a
+ * file without a table gets one (tables.c).
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define DRAIN_MS	20
+#define RING_SIZE	(16u << 20)
+#define OUT_SIZE	(1u << 20)
+
+extern const char bpf_walk_start[], bpf_walk_end[];
+
+struct bpf_source {
+	struct bpf_object *obj;
+	struct bpf_attached tasks, events;
+	struct bpf_tables *tables;
+	struct control *control;
+	int task_map;
+	struct ring_buffer *ring;
+	pthread_t thread;
+	bool started, stop;
+	int out, out_error;
+	char *buf;
+	size_t used;			/* bytes of @buf */
+	struct bpf_sums sums;
+};
+
+static int map_fd(const struct bpf_source *s, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(s->obj, name);
+}
+
+/* ------------------------------- the thread ------------------------------ */
+
+static void flush_out(struct bpf_source *s)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < s->used && !s->out_error) {
+		n = write(s->out, s->buf + done, s->used - done);
+		if (n >= 0)
+			done += n;
+		else if (errno != EINTR)
+			s->out_error = -errno;
+	}
+	s->used = 0;
+}
+
+static void look_at_stack(struct bpf_source *s, const struct msg_stack *m)
+{
+	const struct msg_code *code = (const void *)(m + 1);
+	struct bpf_file file;
+	uint32_t i;
+
+	s->sums.stacks++;
+	for (i = 0; i < m->nr_code; i++) {
+		if (!code[i].ino)
+			continue;
+		if (m->reason == MSG_NO_TABLE ||
+		    !bpf_tables_get(s->tables, code[i].dev_major << 20 | code[i].dev_minor,
+				    code[i].ino, &file))
+			bpf_tables_see(s->tables, m->tgid, &code[i]);
+	}
+}
+
+static int on_message(void *ctx, void *data, size_t size)
+{
+	const struct msg_event *m = data;
+	struct bpf_source *s = ctx;
+
+	if (m->head.type == MSG_STACK) {
+		look_at_stack(s, data);
+	} else {
+		s->sums.events++;
+		s->sums.reason[m->reason & 15]++;
+	}
+	if (s->used + size > OUT_SIZE)
+		flush_out(s);
+	memcpy(s->buf + s->used, data, size);
+	s->used += size;
+	return 0;
+}
+
+/* For each CPU, the number that its next message would have had */
+static void write_ends(struct bpf_source *s)
+{
+	int cpus = libbpf_num_possible_cpus(), cpu, fd = map_fd(s, "seqs");
+	struct msg_end m = { .head = { .type = MSG_END, .size = sizeof(m) } };
+
+	for (cpu = 0; cpu < cpus; cpu++) {
+		m.cpu = cpu;
+		if (bpf_map_lookup_elem(fd, &m.cpu, &m.seq))
+			continue;
+		if (s->used + sizeof(m) > OUT_SIZE)
+			flush_out(s);
+		memcpy(s->buf + s->used, &m, sizeof(m));
+		s->used += sizeof(m);
+	}
+}
+
+static void *drain_ring(void *arg)
+{
+	struct bpf_source *s = arg;
+
+	bpf_leave_out(s, gettid());
+	while (!__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE)) {
+		ring_buffer__poll(s->ring, DRAIN_MS);
+		ring_buffer__consume(s->ring);
+	}
+	return NULL;
+}
+
+/* ---------------------------------- open --------------------------------- */
+
+/* What the kernel has against a program, or else the first warning of libbpf */
+static char libbpf_warning[160];
+
+static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	char *text, *line, *end;
+
+	if (level != LIBBPF_WARN || vasprintf(&text, fmt, ap) < 0)
+		return 0;
+	/* the log of the verifier ends with the reason and a line of statistics */
+	end = strstr(text, "\nprocessed ");
+	if (end || !*libbpf_warning) {
+		if (!end)
+			end = text + strcspn(text, "\n");
+		*end = '\0';
+		line = strrchr(text, '\n');
+		snprintf(libbpf_warning, sizeof(libbpf_warning), "%s", line ? line + 1 : text);
+	}
+	free(text);
+	return 0;
+}
+
+static int size_map(struct bpf_source *s, const char *name, uint32_t entries)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(s->obj, name);
+
+	return map ? bpf_map__set_max_entries(map, entries) : -ENOENT;
+}
+
+static int load_object(struct bpf_source *s)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "ustack");
+	int cpus = libbpf_num_possible_cpus(), ret;
+
+	if (cpus < 0)
+		return cpus;
+	s->obj = bpf_object__open_mem(bpf_walk_start, bpf_walk_end - bpf_walk_start, &opts);
+	if (!s->obj)
+		return -errno;
+	ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
+	if (!ret)
+		ret = size_map(s, "seqs", cpus);
+	if (!ret)
+		ret = size_map(s, "ring", RING_SIZE);
+	return ret ? ret : bpf_object__load(s->obj);
+}
+
+static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
+{
+	size_t page = sysconf(_SC_PAGESIZE), size = (sizeof(*s->control) + page - 1) & -page;
+	struct control *c;
+
+	c = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(s, "control"), 0);
+	if (c == MAP_FAILED)
+		return -errno;
+	s->control = c;
+	c->all = opts->all;
+	c->inherit = opts->inherit;
+	c->ring_size = RING_SIZE;
+	return 0;
+}
+
+static int set_walk(struct bpf_source *s)
+{
+	const struct bpf_program *walk = bpf_object__find_program_by_name(s->obj, "walk_stack");
+	uint32_t zero = 0;
+	int fd = walk ? bpf_program__fd(walk) : -ENOENT;
+
+	if (fd < 0)
+		return fd;
+	return bpf_map_update_elem(map_fd(s, "programs"), &zero, &fd, BPF_ANY) ? -errno : 0;
+}
+
+static int open_tables(struct bpf_source *s)
+{
+	const struct bpf_table_maps maps = {
+		.parts = map_fd(s, "parts"),
+		.chunks = map_fd(s, "chunks"),
+		.full_rules = map_fd(s, "full_rules"),
+		.tasks = map_fd(s, "tasks"),
+	};
+
+	return bpf_tables_open(&maps, &s->tables);
+}
+
+static int open_out(struct bpf_source *s, const char *path)
+{
+	s->buf = malloc(OUT_SIZE);
+	if (!s->buf)
+		return -ENOMEM;
+	s->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	return s->out < 0 ? -errno : 0;
+}
+
+int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size)
+{
+	struct bpf_source *s;
+	int ret;
+
+	*src = NULL;
+	ret = bpf_check(why, size);
+	if (ret)
+		return ret;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return bpf_say(why, size, -ENOMEM, "not enough memory");
+	s->out = -1;
+	*libbpf_warning = '\0';
+	libbpf_set_print(keep_warning);
+	ret = open_out(s, opts->file);
+	if (ret) {
+		bpf_say(why, size, ret, "%s: %s", opts->file, strerror(-ret));
+		goto fail;
+	}
+	ret = load_object(s);
+	if (!ret)
+		ret = map_control(s, opts);
+	if (!ret)
+		ret = set_walk(s);
+	if (!ret)
+		ret = open_tables(s);
+	if (ret) {
+		bpf_say(why, size, ret, "this kernel does not take the BPF programs: %s%s%s",
+			strerror(-ret), *libbpf_warning ? "; " : "", libbpf_warning);
+		goto fail;
+	}
+	s->task_map = map_fd(s, "tasks");
+	s->ring = ring_buffer__new(map_fd(s, "ring"), on_message, s, NULL);
+	if (!s->ring) {
+		ret = bpf_say(why, size, -errno, "the ring buffer cannot be mapped");
+		goto fail;
+	}
+	ret = bpf_attach_tasks(&s->tasks, s->obj, why, size);
+	if (!ret)
+		ret = bpf_attach_events(&s->events, s->obj, s->control, opts, why, size);
+	if (ret)
+		goto fail;
+	*src = s;
+	return 0;
+
+fail:
+	bpf_close(s);
+	return ret;
+}
+
+void bpf_close(struct bpf_source *s)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (!s)
+		return;
+	bpf_stop(s);
+	bpf_detach(&s->events);
+	bpf_detach(&s->tasks);
+	bpf_tables_close(s->tables);
+	ring_buffer__free(s->ring);
+	if (s->control)
+		munmap(s->control, (sizeof(*s->control) + page - 1) & -page);
+	bpf_object__close(s->obj);
+	if (s->out >= 0)
+		close(s->out);
+	free(s->buf);
+	free(s);
+}
+
+/* ---------------------------------- tasks -------------------------------- */
+
+static int set_task(struct bpf_source *s, pid_t tid, uint32_t flag)
+{
+	struct task task = {};
+	uint32_t key = tid;
+
+	/* The programs can know its stack already */
+	bpf_map_lookup_elem(s->task_map, &key, &task);
+	task.flags |= flag;
+	return bpf_map_update_elem(s->task_map, &key, &task, BPF_ANY) ? -errno : 0;
+}
+
+int bpf_add_task(struct bpf_source *s, pid_t tid)
+{
+	return set_task(s, tid, TASK_TRACED);
+}
+
+int bpf_leave_out(struct bpf_source *s, pid_t tid)
+{
+	return set_task(s, tid, TASK_LEFT_OUT);
+}
+
+int bpf_add_table(struct bpf_source *s, int fd, const char *path)
+{
+	/* the vDSO has no file, and a table already */
+	return fd < 0 ? 0 : bpf_tables_add(s->tables, fd, path);
+}
+
+/* ------------------------------ start and stop --------------------------- */
+
+int bpf_start(struct bpf_source *s)
+{
+	sigset_t all, old;
+	int ret;
+
+	if (s->started)
+		return -EBUSY;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = -pthread_create(&s->thread, NULL, drain_ring, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret)
+		return ret;
+	s->started = true;
+	__atomic_store_n(&s->control->on, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int bpf_stop(struct bpf_source *s)
+{
+	if (!s->started)
+		return s->out_error;
+	__atomic_store_n(&s->control->on, 0, __ATOMIC_RELEASE);
+	bpf_tables_synchronize(s->tables);
+	__atomic_store_n(&s->stop, true, __ATOMIC_RELEASE);
+	pthread_join(s->thread, NULL);
+	s->started = false;
+	ring_buffer__consume(s->ring);
+	bpf_tables_stop(s->tables);
+	write_ends(s);
+	flush_out(s);
+	if (close(s->out) && !s->out_error)
+		s->out_error = -errno;
+	s->out = -1;
+	return s->out_error;
+}
+
+void bpf_get_sums(const struct bpf_source *s, struct bpf_sums *sums)
+{
+	*sums = s->sums;
+	sums->lost = s->control->lost;
+	sums->skipped = bpf_count_skipped(&s->events, s->obj);
+	bpf_tables_sums(s->tables, sums);
+}
+
+bool bpf_get_file(const struct bpf_source *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
+		  struct bpf_file *file)
+{
+	/* The table of the vDSO is that of device 0 */
+	if (!ino && dev_minor == MSG_VDSO)
+		dev_minor = 0;
+	else if (!ino)
+		return false;
+	return bpf_tables_get(s->tables, dev_major << 20 | dev_minor, ino, file);
+}

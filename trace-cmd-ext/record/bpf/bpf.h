@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * bpf.h - user stacks by BPF programs, for kernels without deferred user stacks
+ *
+ * BPF programs on the same tracepoints as the events of the recording walk the user stack at the
+ * event, by unwind tables in BPF maps, and send it to the recorder (msg.h). insert.c adds these
+ * stacks to the recording afterwards, as the records that a patched kernel would have written.
+ *
+ * Functions that return int return 0 or a negative errno, with a sentence in @why (cause and
+ * remedy) if they have it. Without clang and libbpf at build time, none.c takes the place of
+ * all but insert.c: bpf_check() then says so.
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_H
+#define TRACE_USTACK_RECORD_BPF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "msg.h"
+
+struct bpf_event {
+	const char *system, *name;
+	int id;				/* from its format file */
+};
+
+struct bpf_opts {
+	const struct bpf_event *event;	/* valid during bpf_open() */
+	size_t nr_events;
+	const char *file;		/* path of the file of messages; made, and replaced */
+	bool all;			/* trace all tasks; else those of bpf_add_task() */
+	bool inherit;			/* and the children of these */
+	bool quiet;			/* no progress */
+};
+
+/* What the programs did, for the summary. */
+struct bpf_sums {
+	uint64_t events;		/* messages about events */
+	uint64_t lost;			/* messages without room in the ring buffer */
+	uint64_t stacks;		/* different stacks */
+	uint64_t tables, table_bytes;	/* files with a table, and its memory */
+	uint64_t reason[16];		/* events by enum msg_reason */
+	/* runs that the kernel left out, as the same program was running on that CPU: no message */
+	uint64_t skipped;
+};
+
+struct bpf_source;
+
+/* Can this kernel, this user and this build do it? 0, or -errno with @why. Loads nothing large. */
+int bpf_check(char *why, size_t size);
+
+/* Load and attach the programs, still without effect. Call it before ftrace has the events on. */
+int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
+/* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */
+int bpf_check_event(const char *system, const char *name, char *why, size_t size);
+/* Trace this task (a thread) and, with bpf_opts.inherit, the children that it will have. */
+int bpf_add_task(struct bpf_source *src, pid_t tid);
+/* Leave these tasks out (the recorder's own). */
+int bpf_leave_out(struct bpf_source *src, pid_t tid);
+/* Make a table for this file if it has none; the descriptor stays the caller's. */
+int bpf_add_table(struct bpf_source *src, int fd, const char *path);
+/* From now on the programs send; a thread of this source writes the messages to the file. */
+int bpf_start(struct bpf_source *src);
+/* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
+int bpf_stop(struct bpf_source *src);
+void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums);
+/*
+ * Path and build ID of a file that was seen mapped, by device and inode; false if neither is
+ * known. The strings live as long as @src. Call it after bpf_stop().
+ */
+struct bpf_file {
+	const char *path;		/* NULL: not known */
+	uint8_t build_id[20];
+	unsigned int build_id_size;
+};
+bool bpf_get_file(const struct bpf_source *src, uint32_t dev_major, uint32_t dev_minor,
+		  uint64_t ino, struct bpf_file *file);
+/* Detach and free; NULL is allowed. */
+void bpf_close(struct bpf_source *src);
+
+/* -------------------------------- insert.c ------------------------------- */
+
+struct insert_event {
+	int id;
+	bool moves;			/* the task can change CPUs between program and record */
+};
+
+struct insert_opts {
+	const char *messages;		/* path of the file of messages */
+	const struct insert_event *event;	/* those that get stacks */
+	size_t nr_events;
+	/* ids of records; kernel_stack is -1 if events have none */
+	int kernel_stack, cookie, stack, map;
+	int nr_cpus;
+	unsigned int page_size;		/* bytes of a page of the ring buffer */
+	const char *header_page;	/* text of events/header_page */
+	/* The file with the pages of a CPU, in @path (PATH_MAX bytes). A missing file has none. */
+	void (*raw_path)(void *ctx, int cpu, char *path);
+	bool (*get_file)(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
+			 struct bpf_file *file);
+	/* May be NULL. A result other than 0 ends the work: all stays as it was. */
+	int (*progress)(void *ctx, uint64_t done, uint64_t all);
+	void *ctx;
+};
+
+/* The records of these events. */
+struct insert_sums {
+	uint64_t events;
+	uint64_t cookies;		/* those that got a cookie */
+	uint64_t other;			/* of tasks that never sent a message */
+	uint64_t no_message;		/* the message was lost, or it may be another one's */
+	uint64_t reason[16];		/* those with a cookie, by enum msg_reason */
+	uint64_t stacks, maps;		/* records written */
+	uint64_t messages;		/* of events */
+	uint64_t gaps;			/* places where messages were lost */
+};
+
+/*
+ * Rewrite the files of all CPUs with the stacks. 0, or -errno with @why; then each file is as it
+ * was, or whole and rewritten.
+ */
+int insert_stacks(const struct insert_opts *opts, struct insert_sums *sums, char *why, size_t size);
+/* What insert_stacks() leaves if it is killed: the path of its new file for @raw. */
+void insert_path(const char *raw, char *path, size_t size);
+
+#endif

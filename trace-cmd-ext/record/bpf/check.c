@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * check.c - can this kernel and this user do it?
+ *
+ * The answer comes from a program of two instructions: the kernel loads it or not, and attaches it
+ * to the tracepoint of an event or not.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define BTF		"/sys/kernel/btf/vmlinux"
+/* The maple tree of mappings, and bpf_loop() */
+#define MIN_MAJOR	6
+#define MIN_MINOR	1
+
+int bpf_say(char *why, size_t size, int error, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (size)
+		vsnprintf(why, size, fmt, ap);
+	va_end(ap);
+	return error;
+}
+
+static int load_nothing(void)
+{
+	const struct bpf_insn insn[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "ustack_check", "GPL", insn,
+			       sizeof(insn) / sizeof(*insn), NULL);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int bpf_check(char *why, size_t size)
+{
+	unsigned int major, minor;
+	struct utsname uts;
+	int fd;
+
+#ifndef __x86_64__
+	return bpf_say(why, size, -EOPNOTSUPP, "user stacks by BPF are for x86-64 only");
+#endif
+	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2)
+		return bpf_say(why, size, -EOPNOTSUPP, "the version of this kernel is not known");
+	if (major < MIN_MAJOR || (major == MIN_MAJOR && minor < MIN_MINOR))
+		return bpf_say(why, size, -EOPNOTSUPP, "user stacks by BPF need Linux %u.%u or "
+			       "newer; this is %s", MIN_MAJOR, MIN_MINOR, uts.release);
+	fd = load_nothing();
+	if (fd == -EPERM || fd == -EACCES)
+		return bpf_say(why, size, fd, "this user may not load BPF programs; run as root");
+	if (fd == -ENOSYS || fd == -EINVAL)
+		return bpf_say(why, size, -EOPNOTSUPP, "this kernel has no BPF programs for "
+			       "tracepoints (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
+	if (fd < 0)
+		return bpf_say(why, size, fd, "a BPF program cannot be loaded: %s", strerror(-fd));
+	close(fd);
+	if (access(BTF, R_OK))
+		return bpf_say(why, size, -EOPNOTSUPP, BTF " cannot be read; user stacks by BPF "
+			       "need a kernel with CONFIG_DEBUG_INFO_BTF");
+	return 0;
+}
+
+int bpf_check_event(const char *system, const char *name, char *why, size_t size)
+{
+	const char *tracepoint = name;
+	int fd, link, ret = 0;
+
+	/* The registers of user space may be half written when an NMI comes */
+	if (!strcmp(system, "nmi"))
+		return bpf_say(why, size, -EOPNOTSUPP, "%s:%s can come while the kernel saves the "
+			       "registers of user space, so it gets no user stack", system, name);
+	if (!strcmp(system, "syscalls"))
+		tracepoint = !strncmp(name, "sys_enter_", 10) ? "sys_enter" : "sys_exit";
+	fd = load_nothing();
+	if (fd < 0)
+		return bpf_say(why, size, fd, "a BPF program cannot be loaded: %s", strerror(-fd));
+	link = bpf_raw_tracepoint_open(tracepoint, fd);
+	if (link < 0)
+		ret = errno == ENOENT || errno == EINVAL ? -EOPNOTSUPP : -errno;
+	if (link >= 0)
+		close(link);
+	close(fd);
+	if (ret == -EOPNOTSUPP)
+		return bpf_say(why, size, ret, "%s:%s has no tracepoint of its own, so BPF cannot "
+			       "add user stacks to it", system, name);
+	if (ret)
+		bpf_say(why, size, ret, "%s:%s: %s", system, name, strerror(-ret));
+	return ret;
+}

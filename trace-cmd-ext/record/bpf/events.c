@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * events.c - which program for which event
+ *
+ * A program that is attached to many tracepoints cannot say which of them called it: the cookie
+ * that says so is new in 6.10. So each event gets a copy of the small program on_event(), with the
+ * id of the event as a constant.
+ *
+ * ftrace makes the events of system calls out of two tracepoints, for all system calls. There, one
+ * program for all looks up the number of the system call. Only the kernel knows which number has
+ * which event: a program reads the kernel's table of functions, /proc/kallsyms names these
+ * functions, and the events have the same names. Kernels without CONFIG_KALLSYMS_ALL do not say
+ * where the table is. There the numbers come from the headers that this file was compiled with; an
+ * event that is newer than these headers gets no stacks.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "impl.h"
+
+#define EVENT_ID	0x5ee7e1d0	/* walk.bpf.c */
+#define SYSCALL_PREFIX	"__x64_"
+
+static int keep_link(struct bpf_attached *a, int fd)
+{
+	int *to = vec_add(&a->link);
+
+	if (!to) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*to = fd;
+	return 0;
+}
+
+static int keep_copy(struct bpf_attached *a, int fd)
+{
+	int *to = vec_add(&a->copy);
+
+	if (!to) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*to = fd;
+	return 0;
+}
+
+void bpf_detach(struct bpf_attached *a)
+{
+	while (a->link.nr)
+		close(a->link.v[--a->link.nr]);
+	while (a->copy.nr)
+		close(a->copy.v[--a->copy.nr]);
+	vec_free(&a->link);
+	vec_free(&a->copy);
+}
+
+static int attach(struct bpf_attached *a, const char *tracepoint, int prog)
+{
+	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
+
+	return fd < 0 ? -errno : keep_link(a, fd);
+}
+
+static int prog_fd(struct bpf_object *obj, const char *name)
+{
+	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, name);
+
+	return prog ? bpf_program__fd(prog) : -ENOENT;
+}
+
+static uint64_t skipped_runs(int prog)
+{
+	struct bpf_prog_info info = {};
+	uint32_t len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(prog, &info, &len) ? 0 : info.recursion_misses;
+}
+
+uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
+{
+	uint64_t sum = skipped_runs(prog_fd(obj, "on_sys_enter")) +
+		       skipped_runs(prog_fd(obj, "on_sys_exit"));
+	size_t i;
+
+	for (i = 0; i < a->copy.nr; i++)
+		sum += skipped_runs(a->copy.v[i]);
+	return sum;
+}
+
+/* ---------------------------------- tasks -------------------------------- */
+
+int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size)
+{
+	static const struct {
+		const char *tracepoint, *prog;
+		bool optional;
+	} list[] = {
+		{ "sched_process_fork", "on_fork", false },
+		{ "sched_process_exec", "on_exec", false },
+		{ "sched_process_free", "on_free", false },
+		/* 6.10 */
+		{ "sched_prepare_exec", "on_prepare_exec", true },
+	};
+	size_t i;
+	int ret;
+
+	for (i = 0; i < sizeof(list) / sizeof(*list); i++) {
+		ret = attach(a, list[i].tracepoint, prog_fd(obj, list[i].prog));
+		if (ret && !(list[i].optional && ret == -ENOENT))
+			return bpf_say(why, size, ret, "the tracepoint %s: %s", list[i].tracepoint,
+				       strerror(-ret));
+	}
+	return 0;
+}
+
+/* ------------------------------ system calls ----------------------------- */
+
+/* The address of a symbol, or the name at an address, for all addresses of @c->syscall */
+struct symbols {
+	struct control *c;
+	const struct bpf_opts *opts;
+	uint64_t table;
+};
+
+static int each_symbol(struct symbols *s, void (*fn)(struct symbols *s, uint64_t addr,
+						     const char *name))
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char *line = NULL, *name;
+	size_t size = 0;
+	uint64_t addr;
+
+	if (!f)
+		return -errno;
+	while (getline(&line, &size, f) > 0) {
+		addr = strtoull(line, &name, 16);
+		if (strlen(name) < 4)
+			continue;
+		name += 3;
+		name[strcspn(name, "\t\n")] = '\0';
+		fn(s, addr, name);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+static void find_table(struct symbols *s, uint64_t addr, const char *name)
+{
+	if (!strcmp(name, "sys_call_table"))
+		s->table = addr;
+}
+
+/* Is this event for the function "sys_NAME"? */
+static bool is_event_of(const struct bpf_event *e, const char *prefix, const char *function)
+{
+	size_t len = strlen(prefix);
+
+	return !strcmp(e->system, "syscalls") && !strncmp(e->name, prefix, len) &&
+	       !strcmp(e->name + len, function + strlen("sys_"));
+}
+
+static void set_event(struct control *c, const struct bpf_opts *opts, unsigned int nr,
+		      const char *function)
+{
+	const struct bpf_event *e, *end = opts->event + opts->nr_events;
+
+	for (e = opts->event; e < end; e++) {
+		if (is_event_of(e, "sys_enter_", function))
+			c->enter[nr] = e->id;
+		else if (is_event_of(e, "sys_exit_", function))
+			c->exit[nr] = e->id;
+	}
+}
+
+static void find_event(struct symbols *s, uint64_t addr, const char *name)
+{
+	unsigned int nr;
+
+	if (strncmp(name, SYSCALL_PREFIX "sys_", strlen(SYSCALL_PREFIX "sys_")))
+		return;
+	for (nr = 0; nr < MAX_SYSCALLS; nr++) {
+		if (s->c->syscall[nr] == addr)
+			set_event(s->c, s->opts, nr, name + strlen(SYSCALL_PREFIX));
+	}
+}
+
+/* From the headers: number and name */
+static const char *const header_names[MAX_SYSCALLS] = {
+#include "syscalls.inc"
+};
+
+/* Functions that have another name than their number */
+static const char *function_of(const char *name)
+{
+	static const char *const other[][2] = {
+		{ "stat", "newstat" }, { "fstat", "newfstat" }, { "lstat", "newlstat" },
+		{ "uname", "newuname" }, { "sendfile", "sendfile64" }, { "umount2", "umount" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(other) / sizeof(*other); i++) {
+		if (!strcmp(name, other[i][0]))
+			return other[i][1];
+	}
+	return name;
+}
+
+static void number_by_headers(struct control *c, const struct bpf_opts *opts)
+{
+	char name[128];
+	unsigned int nr;
+
+	for (nr = 0; nr < MAX_SYSCALLS; nr++) {
+		if (!header_names[nr])
+			continue;
+		snprintf(name, sizeof(name), "sys_%s", function_of(header_names[nr]));
+		set_event(c, opts, nr, name);
+	}
+}
+
+static int number_syscalls(struct bpf_object *obj, struct control *c, const struct bpf_opts *opts)
+{
+	struct symbols s = { .c = c, .opts = opts };
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	int ret;
+
+	ret = each_symbol(&s, find_table);
+	if (!ret && !s.table)
+		ret = -ENOENT;
+	if (!ret) {
+		c->syscall_table = s.table;
+		ret = bpf_prog_test_run_opts(prog_fd(obj, "read_syscalls"), &run);
+	}
+	if (ret)
+		number_by_headers(c, opts);
+	else
+		ret = each_symbol(&s, find_event);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struct control *c,
+			   const struct bpf_opts *opts, char *why, size_t size)
+{
+	bool enter = false, exit = false;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < opts->nr_events; i++) {
+		if (strcmp(opts->event[i].system, "syscalls"))
+			continue;
+		if (!strncmp(opts->event[i].name, "sys_enter_", 10))
+			enter = true;
+		else
+			exit = true;
+	}
+	if (!enter && !exit)
+		return 0;
+	ret = number_syscalls(obj, c, opts);
+	if (ret)
+		return bpf_say(why, size, ret, "not enough memory");
+	if (enter)
+		ret = attach(a, "sys_enter", prog_fd(obj, "on_sys_enter"));
+	if (!ret && exit)
+		ret = attach(a, "sys_exit", prog_fd(obj, "on_sys_exit"));
+	if (ret)
+		bpf_say(why, size, ret, "the tracepoints of system calls: %s", strerror(-ret));
+	return ret;
+}
+
+/* ------------------------------- other events ---------------------------- */
+
+static int load_copy(const struct bpf_program *prog, int id)
+{
+	const struct bpf_insn *from = bpf_program__insns(prog);
+	size_t nr = bpf_program__insn_cnt(prog), i;
+	struct bpf_insn *insn = calloc(nr, sizeof(*insn));
+	int fd;
+
+	if (!insn)
+		return -ENOMEM;
+	memcpy(insn, from, nr * sizeof(*insn));
+	for (i = 0; i < nr; i++) {
+		if (insn[i].imm == EVENT_ID && BPF_OP(insn[i].code) == BPF_MOV)
+			insn[i].imm = id;
+	}
+	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "ustack_event", "GPL", insn, nr, NULL);
+	if (fd < 0)
+		fd = -errno;
+	free(insn);
+	return fd;
+}
+
+static int attach_event(struct bpf_attached *a, const struct bpf_program *prog,
+			const struct bpf_event *e, char *why, size_t size)
+{
+	int fd = load_copy(prog, e->id), ret = fd;
+
+	if (fd >= 0)
+		ret = keep_copy(a, fd);
+	if (!ret)
+		ret = attach(a, e->name, fd);
+	if (ret == -ENOENT)
+		return bpf_say(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint, so BPF cannot "
+			       "add user stacks to it", e->system, e->name);
+	if (ret)
+		bpf_say(why, size, ret, "%s:%s: a BPF program cannot be attached: %s", e->system,
+			e->name, strerror(-ret));
+	return ret;
+}
+
+int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
+		      const struct bpf_opts *opts, char *why, size_t size)
+{
+	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_event");
+	size_t i;
+	int ret;
+
+	ret = attach_syscalls(a, obj, control, opts, why, size);
+	for (i = 0; i < opts->nr_events && !ret; i++) {
+		if (strcmp(opts->event[i].system, "syscalls"))
+			ret = attach_event(a, prog, &opts->event[i], why, size);
+	}
+	return ret;
+}

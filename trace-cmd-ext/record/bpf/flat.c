@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * flat.c - from an SFrame section to the rows that BPF programs read
+ *
+ * The SFrame reader says for an address which row holds there and how far. So a loop asks it again
+ * at the end of each row, through all functions. What no function holds is unknown; a place for
+ * which the reader has no rule is a hole. The list by address then becomes one by offset in the
+ * file, segment by segment.
+ *
+ * Of several functions that claim an address the reader takes the last that starts before it. So a
+ * function ends here where the next starts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flat.h"
+#include "libunwind-user/sframe/sframe.h"
+
+/* At least this many rows in a block of the index, on average; and blocks are not smaller */
+#define ROWS_A_BLOCK	4
+#define MIN_SHIFT	6
+/* A part that needs more gets no rows beyond them */
+#define MAX_WORDS	CHUNK_WORDS
+
+/* ---------------------------------- rules -------------------------------- */
+
+static struct full_value encode_value(const struct sframe_rule *r)
+{
+	return (struct full_value) { .off = r->off, .base = r->base, .deref = r->deref,
+				     .reg = r->reg };
+}
+
+static bool is_saved(const struct sframe_rule *r)
+{
+	return r->base == SFRAME_CFA && r->deref && !(r->off % 8);
+}
+
+static bool is_plain(const struct sframe_row *row)
+{
+	if (row->flags || row->cfa.deref || row->cfa.off % 8 ||
+	    (row->cfa.base != SFRAME_SP && row->cfa.base != SFRAME_FP))
+		return false;
+	if (row->cfa.off / 8 > RULE_MAX_CFA || row->cfa.off / 8 < -RULE_MAX_CFA)
+		return false;
+	if (!is_saved(&row->ra) || row->ra.off != -8)
+		return false;
+	return row->fp.base == SFRAME_SAME ||
+	       (is_saved(&row->fp) && row->fp.off < 0 && row->fp.off >= -8 * RULE_MAX_FP);
+}
+
+/* As sig_kind() of step.c */
+static bool is_signal(const struct sframe_row *row, const struct sframe_sig *sig)
+{
+	return row->cfa.base == SFRAME_SP && row->cfa.deref && row->cfa.off == sig->sp &&
+	       row->ra.base == SFRAME_SP && row->ra.deref && row->ra.off == sig->ip &&
+	       row->fp.base == SFRAME_SP && row->fp.deref && row->fp.off == sig->fp;
+}
+
+static uint32_t encode_full(struct full_rules *full, const struct sframe_row *row)
+{
+	const struct sframe_arch *arch = sframe_arch(SFRAME_ABI_AMD64);
+	struct full_rule r = {
+		.cfa = encode_value(&row->cfa),
+		.ra = encode_value(&row->ra),
+		.fp = encode_value(&row->fp),
+	};
+	uint32_t i;
+
+	if (row->flags & ~SFRAME_ROW_SIGNAL)
+		return rule_special(RULE_HOLE);
+	if (row->flags & SFRAME_ROW_SIGNAL)
+		r.flags |= FULL_SIGNAL;
+	if (row->ra.base == SFRAME_SAME ||
+	    (row->flags & SFRAME_ROW_SIGNAL && !is_signal(row, arch->sigs)))
+		r.flags |= FULL_DOUBTFUL;
+	for (i = 0; i < full->nr; i++) {
+		if (!memcmp(&full->rule[i], &r, sizeof(r)))
+			return rule_full(i);
+	}
+	if (full->nr == MAX_FULL)
+		return rule_special(RULE_HOLE);
+	full->rule[full->nr] = r;
+	return rule_full(full->nr++);
+}
+
+static uint32_t encode_row(struct full_rules *full, const struct sframe_row *row)
+{
+	int fp;
+
+	if (row->ra.base == SFRAME_UNDEFINED)
+		return rule_special(RULE_OUTERMOST);
+	if (!is_plain(row))
+		return encode_full(full, row);
+	fp = row->fp.base == SFRAME_SAME ? 0 : -row->fp.off / 8;
+	return rule_plain(row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP, row->cfa.off / 8, fp);
+}
+
+/* ------------------------------- by address ------------------------------ */
+
+struct place {
+	uint64_t addr;
+	uint32_t rule;
+};
+
+struct places {
+	VEC(struct place) list;
+};
+
+static int add_place(struct places *p, uint64_t addr, uint32_t rule)
+{
+	struct place *last = p->list.nr ? &p->list.v[p->list.nr - 1] : NULL;
+
+	if (last && last->addr == addr) {
+		last->rule = rule;
+		return 0;
+	}
+	if (last && last->rule == rule)
+		return 0;
+	last = vec_add(&p->list);
+	if (!last)
+		return -ENOMEM;
+	last->addr = addr;
+	last->rule = rule;
+	return 0;
+}
+
+static int add_function(struct places *p, struct full_rules *full, const struct sframe_table *t,
+			const struct sframe_func *f, uint64_t end)
+{
+	struct sframe_row row;
+	uint64_t pc = f->start;
+	uint32_t rule;
+	int ret;
+
+	while (pc < end) {
+		ret = sframe_func_row(t, f, pc, &row);
+		if (ret) {
+			rule = rule_special(ret == -ENOENT ? RULE_HOLE : RULE_UNKNOWN);
+			/* where there are no rows, none comes later */
+			row.start = pc;
+			row.size = f->nr_fres && ret == -ENOENT ? 1 : end - pc;
+		} else {
+			rule = encode_row(full, &row);
+		}
+		if (add_place(p, pc, rule))
+			return -ENOMEM;
+		pc = row.start + row.size;
+	}
+	return add_place(p, end, rule_special(RULE_UNKNOWN));
+}
+
+static int add_functions(struct places *p, struct full_rules *full, const struct sframe_table *t)
+{
+	uint64_t start = t->text_start, limit = t->text_start + t->text_size, end;
+	struct sframe_func f, next;
+	uint32_t i;
+	int ret;
+
+	if (add_place(p, 0, rule_special(RULE_UNKNOWN)))
+		return -ENOMEM;
+	if (!t->nr_fdes)
+		return 0;
+	ret = sframe_func(t, 0, &next);
+	for (i = 0; i < t->nr_fdes && !ret; i++) {
+		f = next;
+		end = f.start + f.size;
+		if (i + 1 < t->nr_fdes) {
+			ret = sframe_func(t, i + 1, &next);
+			if (ret)
+				break;
+			if (next.start < f.start)
+				return -EBADMSG;
+			if (end > next.start)
+				end = next.start;
+		}
+		if (end > limit)
+			end = limit;
+		if (f.start < start || f.start >= end)
+			continue;
+		ret = add_function(p, full, t, &f, end);
+	}
+	return ret;
+}
+
+/* -------------------------------- by offset ------------------------------ */
+
+/* The last place at @addr or before; there is one at 0 */
+static size_t place_at(const struct places *p, uint64_t addr)
+{
+	size_t low = 0, n = p->list.nr, half;
+
+	while (n > 1) {
+		half = n / 2;
+		if (p->list.v[low + half].addr <= addr)
+			low += half;
+		n -= half;
+	}
+	return low;
+}
+
+static int add_row(struct flat *rows, uint64_t off, uint32_t rule)
+{
+	struct flat_part *part = rows->part.nr ? &rows->part.v[rows->part.nr - 1] : NULL;
+	struct row *row;
+
+	if (!part || part->nr != off >> PART_SHIFT) {
+		part = vec_add(&rows->part);
+		if (!part)
+			return -ENOMEM;
+		*part = (struct flat_part) { .nr = off >> PART_SHIFT, .first = rows->row.nr };
+		/* before the first segment of code */
+		if (off % PART_SIZE && add_row(rows, off - off % PART_SIZE,
+					       rule_special(RULE_UNKNOWN)))
+			return -ENOMEM;
+	}
+	row = part->nr_rows ? &rows->row.v[rows->row.nr - 1] : NULL;
+	if (row && row->rule == rule)
+		return 0;
+	if (row && row->off == off % PART_SIZE) {
+		row->rule = rule;
+		return 0;
+	}
+	row = vec_add(&rows->row);
+	if (!row)
+		return -ENOMEM;
+	row->off = off % PART_SIZE;
+	row->rule = rule;
+	part->nr_rows++;
+	return 0;
+}
+
+static int add_segment(struct flat *rows, const struct places *p, const struct tables_seg *seg)
+{
+	uint64_t off = seg->offset, end = seg->offset + seg->size, next;
+	size_t i = place_at(p, seg->vaddr);
+
+	while (off < end) {
+		if (add_row(rows, off, p->list.v[i].rule))
+			return -ENOMEM;
+		next = end;
+		if (i + 1 < p->list.nr && p->list.v[i + 1].addr - seg->vaddr < end - seg->offset)
+			next = p->list.v[i + 1].addr - seg->vaddr + seg->offset;
+		/* each part starts with a row of its own */
+		if (next >> PART_SHIFT != off >> PART_SHIFT &&
+		    next > ((off >> PART_SHIFT) + 1) << PART_SHIFT) {
+			off = ((off >> PART_SHIFT) + 1) << PART_SHIFT;
+			continue;
+		}
+		off = next;
+		i++;
+	}
+	return end % PART_SIZE ? add_row(rows, end, rule_special(RULE_UNKNOWN)) : 0;
+}
+
+static int compare_segs(const void *a, const void *b)
+{
+	const struct tables_seg *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int add_segments(struct flat *rows, const struct places *p, const struct tables_id *id)
+{
+	struct tables_seg seg[TABLES_MAX_SEGS];
+	uint64_t after = 0;
+	uint32_t i;
+	int ret = 0;
+
+	memcpy(seg, id->seg, sizeof(seg));
+	qsort(seg, id->nr_segs, sizeof(*seg), compare_segs);
+	for (i = 0; i < id->nr_segs && !ret; i++) {
+		/* an offset that two segments map would have two rules */
+		if (seg[i].offset < after)
+			return -EBADMSG;
+		after = seg[i].offset + seg[i].size;
+		if (after >> PART_SHIFT > UINT32_MAX)
+			return -EBADMSG;
+		ret = add_segment(rows, p, &seg[i]);
+	}
+	return ret;
+}
+
+int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table *table,
+	      const struct tables_id *id)
+{
+	struct places p = {};
+	struct sframe_table t;
+	int ret;
+
+	memset(rows, 0, sizeof(*rows));
+	ret = gen_open(table, &t);
+	if (ret)
+		return ret;
+	if (t.arch->abi != SFRAME_ABI_AMD64)
+		return -EOPNOTSUPP;
+	ret = add_functions(&p, full, &t);
+	if (!ret)
+		ret = add_segments(rows, &p, id);
+	vec_free(&p.list);
+	if (ret)
+		flat_free(rows);
+	return ret;
+}
+
+void flat_free(struct flat *rows)
+{
+	vec_free(&rows->row);
+	vec_free(&rows->part);
+}
+
+/* ------------------------------- in a chunk ------------------------------ */
+
+static uint32_t index_shift(uint32_t nr_rows)
+{
+	uint32_t shift = PART_SHIFT;
+
+	while (shift > MIN_SHIFT && PART_SIZE >> shift < nr_rows / ROWS_A_BLOCK)
+		shift--;
+	return shift;
+}
+
+static uint32_t index_words(uint32_t shift)
+{
+	/* even, as rows follow */
+	return ((PART_SIZE >> shift) + 2) & ~1u;
+}
+
+static uint32_t max_rows(void)
+{
+	return (MAX_WORDS - index_words(MIN_SHIFT)) / 2;
+}
+
+uint32_t flat_words(const struct flat_part *p)
+{
+	uint32_t nr = p->nr_rows < max_rows() ? p->nr_rows : max_rows();
+
+	return index_words(index_shift(nr)) + 2 * nr;
+}
+
+void flat_write(const struct flat *rows, const struct flat_part *p, uint32_t *chunk, uint32_t at,
+		struct part *part)
+{
+	uint32_t nr = p->nr_rows < max_rows() ? p->nr_rows : max_rows(), i, block;
+	const struct row *row = &rows->row.v[p->first];
+	uint32_t *to;
+
+	part->index = at;
+	part->shift = index_shift(nr);
+	part->rows = at + index_words(part->shift);
+	part->nr_rows = nr;
+	to = chunk + part->rows;
+	for (i = 0; i < nr; i++) {
+		to[2 * i] = row[i].off;
+		to[2 * i + 1] = row[i].rule;
+	}
+	if (nr < p->nr_rows)
+		to[2 * nr - 1] = rule_special(RULE_HOLE);
+	for (block = 0, i = 0; block <= PART_SIZE >> part->shift; block++) {
+		while (i + 1 < nr && row[i + 1].off <= (uint64_t)block << part->shift)
+			i++;
+		chunk[at + block] = i;
+	}
+}
+
+uint32_t flat_find(const uint32_t *chunk, const struct part *part, uint32_t off)
+{
+	const uint32_t *index = chunk + part->index + (off >> part->shift);
+	uint32_t low = index[0], n = index[1] - low + 1, half;
+
+	while (n > 1) {
+		half = n / 2;
+		if (chunk[part->rows + 2 * (low + half)] <= off)
+			low += half;
+		n -= half;
+	}
+	return chunk[part->rows + 2 * low + 1];
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * impl.h - what the parts of the source share
+ *
+ *	check.c		can this kernel and this user do it?
+ *	bpf.c		load, attach, start, stop; the thread that writes messages to the file
+ *	events.c	which program for which event
+ *	tables.c	tables of files: made, and put where the programs find them
+ *	flat.c		the rows of a table
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_IMPL_H
+#define TRACE_USTACK_RECORD_BPF_IMPL_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "bpf.h"
+#include "libunwind-user/base/base.h"
+#include "msg.h"
+#include "rule.h"
+
+struct bpf_object;
+struct bpf_tables;
+
+/* Write a sentence; returns @error. */
+int bpf_say(char *why, size_t size, int error, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* -------------------------------- tables.c ------------------------------- */
+
+/* Descriptors of the maps, which stay the caller's. */
+struct bpf_table_maps {
+	int parts, chunks, full_rules, tasks;
+};
+
+int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **tables);
+void bpf_tables_close(struct bpf_tables *t);
+int bpf_tables_add(struct bpf_tables *t, int fd, const char *path);
+/*
+ * A mapping of process @tgid is in a stack. If its file is new, a thread makes a table for it; this
+ * function does not wait.
+ */
+void bpf_tables_see(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code);
+/* Wait until the programs that run now have ended. */
+int bpf_tables_synchronize(struct bpf_tables *t);
+void bpf_tables_stop(struct bpf_tables *t);
+bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf_file *file);
+void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums);
+
+/* -------------------------------- events.c ------------------------------- */
+
+struct bpf_attached {
+	VEC(int) link;
+	VEC(int) copy;			/* of programs */
+};
+
+/* Attach a program to each event. */
+int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
+		      const struct bpf_opts *opts, char *why, size_t size);
+/* The same for the programs that follow tasks. To be called first. */
+int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
+/* Runs of programs that the kernel left out */
+uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
+void bpf_detach(struct bpf_attached *a);
+
+#endif

@@ -1,0 +1,748 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * insert.c - add the stacks of the BPF programs to the recording
+ *
+ * ftrace recorded events and kernel stacks. A BPF program sent a message for each of the same
+ * events. This file rewrites the ring buffer pages of all CPUs, and adds what a patched kernel
+ * would have written: after an event and its kernel stack the cookie, and with a new cookie the
+ * stack and the mappings that are not yet in the file. One cookie stands for events of a task that
+ * follow each other and have equal stacks. It is not used again after another stack of this task,
+ * because a cookie of the kernel is of one entry into the kernel, and the join relies on it.
+ *
+ * Which message belongs to which record
+ *
+ * Records and messages are read in the order of time, all CPUs at once. A record of a task T and an
+ * event E takes the latest message of (T, E) that no record took before, and that is not later than
+ * the record. It takes the message only if
+ *
+ *  1. the message is of the same CPU,
+ *  2. no message of this CPU is missing between the message and the record,
+ *  3. the message is less than 10 ms old,
+ *  4. the latest message of T that has a stack, of whatever event, has the same one.
+ *
+ * The message then has the user stack of the record. Why:
+ *
+ *  - The program runs before ftrace's function on the same tracepoint. So the record has an own
+ *    message before it, unless that one was lost, or T is a task without messages: a kernel thread,
+ *    or a task that is not traced.
+ *  - Call the time from the own message M to the record R the window. T stays in the kernel then,
+ *    in one call of the tracepoint; nothing but interrupts can add messages and records of T. So
+ *    the user stack is the same in all of the window, and a message in it is as good as M.
+ *  - Say that nothing was lost. A record of (T, E) in the window is of an interrupt, and so its own
+ *    message is in the window, too. So at each record in the window, R included, the messages of
+ *    (T, E) in the window are more than the records of (T, E) there before it. A record takes the
+ *    latest message. So R finds one of the window. This holds also if a filter of ftrace drops
+ *    records, and if buffers of ftrace overrun: then there are fewer records.
+ *  - Say that M was lost. A program reads the time, and then takes the next number of its CPU. Let
+ *    S be the last message of this CPU whose number is lower than that of M. S has read its time
+ *    before M took its number, and so before R. By then the gap is known, because the next message
+ *    of the CPU after S is not S + 1: rule 2 refuses S and all messages before. A message with a
+ *    higher number than M either read its time after M took its number, and is in the window. Or M
+ *    took its number while the program of that message ran; M is of the same task, so it is of an
+ *    interrupt of that program, and that message has the same user stack.
+ *    The latest message can also be of another CPU. It is older then, and rule 1 refuses it.
+ *  - The system calls' tracepoints let a task move to another CPU between program and record. So
+ *    for these events there is no rule 1, and rule 2 is about all CPUs. (No task switch comes
+ *    between time and number of their programs. So the message after the gap has an earlier time
+ *    than M only if M interrupted its program.)
+ *  - Rule 3 is for thread IDs that another task gets: a task without messages must not take those
+ *    of the task before it. No system uses up all its thread IDs in 10 ms. The rule also keeps away
+ *    nearly all that could go wrong if the kernel skips a program, which no number tells: it does
+ *    so where a program is interrupted by the same event.
+ *
+ * Rule 4 follows from the others: the latest message of T is in the window. It is a check of the
+ * programs. If one of them sent nothing, or another event's number, an older message that a filter
+ * left unused is refused as soon as the task has sent anything since.
+ *
+ * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf.h"
+#include "messages.h"
+#include "pages.h"
+#include "plugin/join/join.h"
+
+#define MAX_AGE_NS	10000000ull
+/* Unused messages of a task and an event: more than interrupts can nest. The oldest goes. */
+#define MAX_UNUSED	8
+#define SWEEP_AT	4096		/* unused messages of so many tasks and events */
+#define MAX_FRAMES	256		/* in a record, as the kernel */
+#define PROGRESS_AT	1024		/* records */
+
+#define FLAG_MORE	0x4u
+#define FLAG_INCOMPLETE	0x8u
+
+struct unused {
+	uint64_t key;			/* tid and event */
+	unsigned int nr;
+	struct {
+		uint64_t time, stack;
+		uint64_t gaps, all_gaps;	/* known when it came, on its CPU and on all */
+		uint32_t cpu, tgid;
+		uint16_t reason;
+	} m[MAX_UNUSED];
+};
+
+struct process {
+	uint32_t id;			/* tgid */
+	uint32_t changes;		/* of its mappings */
+	VEC(struct msg_code) maps;	/* as the records say; they do not overlap */
+};
+
+/* A cookie that waits for the kernel stack of its event. */
+struct owed {
+	uint32_t head[2];		/* the common fields, with type 0 */
+	uint32_t tgid;
+	uint64_t stack;
+	uint16_t reason;
+};
+
+struct cpu {
+	struct pages_in in;
+	struct pages_out out;
+	bool more;			/* @in has a record */
+	uint64_t gaps;			/* passed in the messages of this CPU */
+	struct nest nest;
+	struct owed owed[NEST_LEVELS];
+	uint32_t count;			/* of cookies */
+	uint64_t size;			/* of its file */
+};
+
+struct insert {
+	const struct insert_opts *o;
+	struct insert_sums *sums;
+	struct pages_layout layout;
+	struct messages msgs;
+	struct cpu *cpu;
+	uint64_t next_message;		/* time of the earliest message not passed */
+	uint64_t gaps, gaps_ahead;	/* of all CPUs: passed, and before their next messages */
+	VEC(struct unused) unused;
+	struct hidx unused_idx;
+	size_t sweep_at;
+	VEC(struct process) processes;
+	struct hidx process_idx;
+	unsigned char *record;		/* room for one */
+	uint64_t done, all;		/* bytes */
+	unsigned int nr;		/* records since the last progress */
+};
+
+/* Common fields of a record. include/linux/trace_events.h: struct trace_entry */
+struct common {
+	uint16_t type;
+	uint8_t flags, preempt;
+	uint32_t tid;
+};
+
+/* ---------------------------- messages to records ------------------------- */
+
+static struct unused *find_unused(struct insert *s, uint64_t key)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&s->unused_idx, hash64(key), pos, i)
+		if (s->unused.v[i].key == key)
+			return &s->unused.v[i];
+	return NULL;
+}
+
+/* Forget the lists whose messages are too old. */
+static int sweep(struct insert *s, uint64_t now)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < s->unused.nr; i++) {
+		const struct unused *u = &s->unused.v[i];
+
+		if (u->nr && u->m[u->nr - 1].time + MAX_AGE_NS >= now)
+			s->unused.v[kept++] = *u;
+	}
+	s->unused.nr = kept;
+	hidx_clear(&s->unused_idx);
+	for (i = 0; i < kept; i++)
+		if (hidx_add(&s->unused_idx, hash64(s->unused.v[i].key), i))
+			return -ENOMEM;
+	s->sweep_at = 2 * kept < SWEEP_AT ? SWEEP_AT : 2 * kept;
+	return 0;
+}
+
+static int add_message(struct insert *s, const struct messages_event *ev)
+{
+	uint64_t key = (uint64_t)ev->tid << 32 | ev->event;
+	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
+	struct unused *u = find_unused(s, key);
+	unsigned int i;
+
+	if (t && ev->stack)
+		t->latest = ev->stack;
+	if (!u && s->unused.nr >= s->sweep_at && sweep(s, ev->time))
+		return -ENOMEM;
+	if (!u) {
+		u = vec_add(&s->unused);
+		if (!u || hidx_add(&s->unused_idx, hash64(key), s->unused.nr - 1))
+			return -ENOMEM;
+		u->key = key;
+	}
+	if (u->nr == MAX_UNUSED)
+		memmove(u->m, u->m + 1, --u->nr * sizeof(*u->m));
+	i = u->nr++;
+	u->m[i].time = ev->time;
+	u->m[i].stack = ev->stack;
+	u->m[i].cpu = ev->cpu;
+	u->m[i].tgid = ev->tgid;
+	u->m[i].reason = ev->reason;
+	u->m[i].gaps = s->cpu[ev->cpu].gaps;
+	u->m[i].all_gaps = s->gaps;
+	return 0;
+}
+
+static bool gap_ahead(struct insert *s, int cpu, int *error)
+{
+	const struct messages_event *ev = messages_peek(&s->msgs, cpu, error);
+
+	return ev && ev->gap;
+}
+
+/* Pass all messages up to @time: of those that are next on their CPUs the earliest first. */
+static int pass_messages(struct insert *s, uint64_t time)
+{
+	const struct messages_event *ev, *first;
+	int cpu, at = 0, ret = 0;
+
+	while (time >= s->next_message) {
+		first = NULL;
+		s->next_message = UINT64_MAX;
+		s->gaps_ahead = 0;
+		for (cpu = 0; cpu < s->o->nr_cpus; cpu++) {
+			ev = messages_peek(&s->msgs, cpu, &ret);
+			if (!ev)
+				continue;
+			s->gaps_ahead += ev->gap;
+			if (ev->time >= s->next_message)
+				continue;
+			s->next_message = ev->time;
+			first = ev;
+			at = cpu;
+		}
+		if (ret || !first || first->time > time)
+			return ret;
+		s->cpu[at].gaps += first->gap;
+		s->gaps += first->gap;
+		ret = add_message(s, first);
+		if (ret)
+			return ret;
+		messages_skip(&s->msgs, at);
+		s->next_message = 0;
+	}
+	return 0;
+}
+
+static const struct insert_event *find_event(const struct insert *s, int id)
+{
+	const struct insert_event *ev = s->o->event;
+	size_t low = 0, high = s->o->nr_events, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (ev[mid].id == id)
+			return &ev[mid];
+		if (ev[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+/* Take the message of a record, by the rules above; false if it has none. */
+static bool take_message(struct insert *s, int cpu, const struct common *c, bool moves,
+			 uint64_t time, struct owed *owed, int *error)
+{
+	struct unused *u = find_unused(s, (uint64_t)c->tid << 32 | c->type);
+	const struct messages_task *t = messages_find_task(&s->msgs, c->tid);
+	unsigned int i;
+
+	if (!t || !u || !u->nr)
+		return false;
+	i = u->nr - 1;
+	if (u->m[i].stack && u->m[i].stack != t->latest)
+		return false;
+	if (u->m[i].time + MAX_AGE_NS < time)
+		return false;
+	if (moves && u->m[i].all_gaps != s->gaps + s->gaps_ahead)
+		return false;
+	if (!moves && (u->m[i].cpu != (uint32_t)cpu ||
+		       u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))
+		return false;
+	owed->stack = u->m[i].stack;
+	owed->tgid = u->m[i].tgid;
+	owed->reason = u->m[i].reason;
+	u->nr--;
+	return true;
+}
+
+/* -------------------------------- new records ----------------------------- */
+
+/* user_unwind_cookie, user_unwind_stack and user_unwind_map; dat.c writes their formats. */
+struct cookie_record {
+	uint32_t head[2];
+	uint64_t cookie;
+};
+
+struct stack_record {
+	uint32_t head[2];
+	uint64_t cookie;
+	uint32_t tgid, flags;
+	uint32_t stack;			/* __data_loc: offset, and size << 16 */
+	uint32_t pad;
+};
+
+struct map_record {
+	uint32_t head[2];
+	uint64_t start, end, pgoff, ino;
+	uint32_t tgid, dev_major, dev_minor, build_id_size;
+	uint8_t build_id[20];
+	uint32_t path;			/* __data_loc */
+};
+
+static int put(struct insert *s, struct cpu *cpu, const struct owed *owed, int type,
+	       unsigned int size)
+{
+	uint32_t head[2] = { owed->head[0], owed->head[1] };
+	uint16_t id = type;
+
+	memcpy(head, &id, sizeof(id));
+	memcpy(s->record, head, sizeof(head));
+	while (size % 4)
+		s->record[size++] = 0;
+	return pages_put_data(&cpu->out, cpu->out.time, s->record, size);
+}
+
+/* As /proc/PID/maps shows it. */
+static const char *name_without_file(const struct msg_code *c)
+{
+	return c->dev_minor == MSG_VDSO ? "[vdso]" : "";
+}
+
+static int put_map(struct insert *s, struct cpu *cpu, const struct owed *owed, uint32_t tgid,
+		   const struct msg_code *c)
+{
+	struct map_record *r = (struct map_record *)s->record;
+	unsigned int size = sizeof(*r), max = pages_max_data(&s->layout);
+	struct bpf_file file = { .path = "" };
+	size_t len;
+
+	if (!s->o->get_file(s->o->ctx, c->dev_major, c->dev_minor, c->ino, &file))
+		file = (struct bpf_file){ .path = c->ino ? "" : name_without_file(c) };
+	if (!file.path)
+		file.path = "";
+	memset(r, 0, sizeof(*r));
+	r->start = c->start;
+	r->end = c->end;
+	r->pgoff = c->pgoff;
+	r->ino = c->ino;
+	r->tgid = tgid;
+	r->dev_major = c->ino ? c->dev_major : 0;
+	r->dev_minor = c->ino ? c->dev_minor : 0;
+	if (file.build_id_size <= sizeof(r->build_id)) {
+		r->build_id_size = file.build_id_size;
+		memcpy(r->build_id, file.build_id, file.build_id_size);
+	}
+	len = strlen(file.path) + 1;
+	/* a part of a path would name another file */
+	if (size + len + 3 > max) {
+		file.path = "";
+		len = 1;
+	}
+	r->path = size | len << 16;
+	memcpy(s->record + size, file.path, len);
+	s->sums->maps++;
+	return put(s, cpu, owed, s->o->map, size + len);
+}
+
+/* Note a mapping of a process; 1 if it is new, 0 if it is known. */
+static int note_map(struct process *p, const struct msg_code *c)
+{
+	struct msg_code *to, *m;
+
+	for (m = p->maps.v; m < p->maps.v + p->maps.nr; m++)
+		if (!memcmp(m, c, sizeof(*m)))
+			return 0;
+	for (m = to = p->maps.v; m < p->maps.v + p->maps.nr; m++)
+		if (m->end <= c->start || m->start >= c->end)
+			*to++ = *m;
+	if (p->maps.v)
+		p->maps.nr = to - p->maps.v;
+	m = vec_add(&p->maps);
+	if (!m)
+		return -ENOMEM;
+	*m = *c;
+	/* 0 stands for a stack that was never checked */
+	if (!++p->changes)
+		p->changes = 1;
+	return 1;
+}
+
+/* The mappings of a stack that its process has not, or has something else there by now. */
+static int put_maps(struct insert *s, struct cpu *cpu, const struct owed *owed,
+		    struct messages_stack *st)
+{
+	const struct msg_code *code = (const void *)(s->msgs.words.v + st->at);
+	struct process *p;
+	uint32_t i;
+	int ret = 0;
+
+	if (!st->nr_code)
+		return 0;
+	p = vec_get(&s->processes, &s->process_idx, id, st->tgid);
+	if (!p)
+		return -ENOMEM;
+	if (st->checked && st->checked == p->changes)
+		return 0;
+	for (i = 0; i < st->nr_code && ret >= 0; i++) {
+		ret = note_map(p, &code[i]);
+		if (ret > 0)
+			ret = put_map(s, cpu, owed, st->tgid, &code[i]);
+	}
+	st->checked = p->changes;
+	return ret < 0 ? ret : 0;
+}
+
+static int put_stack(struct insert *s, struct cpu *cpu, const struct owed *owed, uint64_t cookie,
+		     const struct messages_stack *st)
+{
+	struct stack_record *r = (struct stack_record *)s->record;
+	uint32_t fits = (pages_max_data(&s->layout) - sizeof(*r)) / 8, nr = st ? st->nr : 0, at, n;
+	const uint64_t *ip = NULL;
+	int ret;
+
+	if (st)
+		ip = s->msgs.words.v + st->at + st->nr_code * (sizeof(struct msg_code) / 8);
+	if (fits > MAX_FRAMES)
+		fits = MAX_FRAMES;
+	for (at = 0; at < nr || !at; at += n) {
+		n = nr - at < fits ? nr - at : fits;
+		memset(r, 0, sizeof(*r));
+		r->cookie = cookie;
+		r->tgid = st ? st->tgid : owed->tgid;
+		r->flags = st ? st->flags & ~FLAG_MORE : FLAG_INCOMPLETE;
+		if (at + n < nr)
+			r->flags |= FLAG_MORE;
+		r->stack = sizeof(*r) | (n * 8) << 16;
+		if (n)
+			memcpy(s->record + sizeof(*r), ip + at, n * 8);
+		s->sums->stacks++;
+		ret = put(s, cpu, owed, s->o->stack, sizeof(*r) + n * 8);
+		if (ret || !nr)
+			return ret;
+	}
+	return 0;
+}
+
+/* The kernel's form: {CPU + 1, a count in steps of 2}. */
+static uint64_t new_cookie(struct insert *s, struct cpu *cpu)
+{
+	union {
+		struct {
+			uint32_t cpu, count;
+		} part;
+		uint64_t cookie;
+	} u;
+
+	cpu->count += 2;
+	u.part.cpu = cpu - s->cpu + 1;
+	u.part.count = cpu->count - 1;
+	return u.cookie;
+}
+
+static int pay(struct insert *s, struct cpu *cpu, const struct owed *owed)
+{
+	struct messages_task *t = messages_find_task(&s->msgs, owed->head[1]);
+	struct messages_stack *st = owed->stack ? messages_find_stack(&s->msgs, owed->stack) : NULL;
+	struct cookie_record *r = (struct cookie_record *)s->record;
+	uint16_t reason = owed->reason;
+	bool new;
+	int ret;
+
+	if (!t)
+		return -EINVAL;
+	/* the stack itself was lost */
+	if (!st && !reason)
+		reason = MSG_NO_ROOM;
+	new = !t->cookie || t->stack != (st ? st->id : 0) || (!st && t->tgid != owed->tgid);
+	if (new) {
+		t->stack = st ? st->id : 0;
+		t->tgid = owed->tgid;
+		t->cookie = new_cookie(s, cpu);
+	}
+	memset(r, 0, sizeof(*r));
+	r->cookie = t->cookie;
+	s->sums->cookies++;
+	s->sums->reason[reason]++;
+	ret = put(s, cpu, owed, s->o->cookie, sizeof(*r));
+	if (!ret && st && new)
+		ret = put_maps(s, cpu, owed, st);
+	if (!ret && new)
+		ret = put_stack(s, cpu, owed, t->cookie, st);
+	return ret;
+}
+
+/* Pay what is owed at these levels, the innermost first. */
+static int pay_levels(struct insert *s, struct cpu *cpu, uint32_t levels)
+{
+	int level, ret = 0;
+
+	for (level = NEST_LEVELS - 1; level >= 0 && !ret; level--)
+		if (levels >> level & 1)
+			ret = pay(s, cpu, &cpu->owed[level]);
+	return ret;
+}
+
+/* --------------------------------- records -------------------------------- */
+
+static int pay_all(struct insert *s, struct cpu *cpu)
+{
+	uint32_t open = cpu->nest.open;
+
+	cpu->nest.open = 0;
+	return pay_levels(s, cpu, open);
+}
+
+/* An event's record is written: what does it get? */
+static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *c, int level)
+{
+	const struct insert_event *ev = find_event(s, c->type);
+	struct owed owed = {};
+	int error = 0;
+
+	if (!ev)
+		return 0;
+	s->sums->events++;
+	if (!take_message(s, cpu - s->cpu, c, ev->moves, cpu->in.time, &owed, &error)) {
+		if (messages_find_task(&s->msgs, c->tid))
+			s->sums->no_message++;
+		else
+			s->sums->other++;
+		return error;
+	}
+	memcpy(owed.head, cpu->in.data, sizeof(owed.head));
+	if (s->o->kernel_stack < 0)
+		return pay(s, cpu, &owed);
+	cpu->owed[level] = owed;
+	nest_open(&cpu->nest, level, c->tid, nest_context(c->flags | c->preempt << 8));
+	return 0;
+}
+
+static int add_record(struct insert *s, struct cpu *cpu)
+{
+	struct pages_in *in = &cpu->in;
+	struct common c = {};
+	uint32_t flags;
+	int level = 0, ret;
+	bool belongs;
+
+	if (in->missed) {
+		ret = pay_all(s, cpu);
+		if (!ret)
+			ret = pages_put_missed(&cpu->out, in->missed, in->lost, in->page_time);
+		if (ret)
+			return ret;
+	}
+	if (in->data_size < sizeof(c))
+		return pages_put(&cpu->out, in->time, in->type_len, in->body, in->body_size);
+	memcpy(&c, in->data, sizeof(c));
+	flags = c.flags | c.preempt << 8;
+	level = nest_level(flags);
+	ret = pay_levels(s, cpu, nest_ended(&cpu->nest, level, c.tid));
+	belongs = c.type == s->o->kernel_stack &&
+		  nest_belongs(&cpu->nest, level, c.tid, nest_context(flags));
+	if (!ret && !belongs && cpu->nest.open >> level & 1) {
+		nest_close(&cpu->nest, level);
+		ret = pay(s, cpu, &cpu->owed[level]);
+	}
+	if (!ret)
+		ret = pages_put(&cpu->out, in->time, in->type_len, in->body, in->body_size);
+	if (ret)
+		return ret;
+	if (belongs) {
+		nest_close(&cpu->nest, level);
+		return pay(s, cpu, &cpu->owed[level]);
+	}
+	return c.type == s->o->kernel_stack ? 0 : add_to_event(s, cpu, &c, level);
+}
+
+static int next_record(struct insert *s, struct cpu *cpu)
+{
+	uint64_t before = cpu->in.at;
+	int ret = pages_next(&cpu->in);
+
+	s->done += cpu->in.at - before;
+	cpu->more = ret > 0;
+	if (!ret && cpu->in.missed) {
+		ret = pay_all(s, cpu);
+		if (!ret)
+			ret = pages_put_missed(&cpu->out, cpu->in.missed, cpu->in.lost,
+					       cpu->in.page_time);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* The CPU with the earliest record; @until: time of the first record of the others. */
+static struct cpu *find_first(struct insert *s, uint64_t *until)
+{
+	struct cpu *first = NULL, *c;
+
+	*until = UINT64_MAX;
+	for (c = s->cpu; c < s->cpu + s->o->nr_cpus; c++) {
+		if (!c->more)
+			continue;
+		if (!first || c->in.time < first->in.time) {
+			if (first)
+				*until = first->in.time;
+			first = c;
+		} else if (c->in.time < *until) {
+			*until = c->in.time;
+		}
+	}
+	return first;
+}
+
+static int add_records(struct insert *s)
+{
+	struct cpu *c;
+	uint64_t until;
+	int ret = 0;
+
+	while (!ret && (c = find_first(s, &until))) {
+		do {
+			ret = pass_messages(s, c->in.time);
+			if (!ret)
+				ret = add_record(s, c);
+			if (!ret)
+				ret = next_record(s, c);
+			if (!ret && s->o->progress && ++s->nr == PROGRESS_AT) {
+				s->nr = 0;
+				ret = s->o->progress(s->o->ctx, s->done, s->all);
+			}
+		} while (!ret && c->more && c->in.time <= until);
+	}
+	for (c = s->cpu; c < s->cpu + s->o->nr_cpus && !ret; c++)
+		ret = pay_all(s, c);
+	return ret;
+}
+
+/* ---------------------------------- files --------------------------------- */
+
+void insert_path(const char *raw, char *path, size_t size)
+{
+	if (snprintf(path, size, "%s.new", raw) >= (int)size)
+		*path = '\0';
+}
+
+static int open_files(struct insert *s, char *why, size_t size)
+{
+	char raw[PATH_MAX], path[PATH_MAX];
+	struct cpu *c;
+	off_t end;
+	int i, ret;
+
+	for (i = 0; i < s->o->nr_cpus; i++)
+		s->cpu[i].in.fd = s->cpu[i].out.fd = -1;
+	for (i = 0; i < s->o->nr_cpus; i++) {
+		c = &s->cpu[i];
+		s->o->raw_path(s->o->ctx, i, raw);
+		insert_path(raw, path, sizeof(path));
+		ret = *path ? pages_open_in(&c->in, &s->layout, raw) : -ENAMETOOLONG;
+		if (ret) {
+			snprintf(why, size, "%s: %s", raw, strerror(-ret));
+			return ret;
+		}
+		if (c->in.fd < 0)
+			continue;
+		end = lseek(c->in.fd, 0, SEEK_END);
+		s->all += end > 0 ? end : 0;
+		ret = pages_open_out(&c->out, &s->layout, path);
+		if (!ret)
+			ret = next_record(s, c);
+		if (ret) {
+			snprintf(why, size, "%s: %s", path, strerror(-ret));
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* Close the files. They take the place of the old ones if @ret is 0, else they are removed. */
+static int close_files(struct insert *s, int ret, char *why, size_t size)
+{
+	char raw[PATH_MAX], path[PATH_MAX];
+	bool failed = ret;
+	int i, error;
+
+	for (i = 0; i < s->o->nr_cpus; i++) {
+		pages_close_in(&s->cpu[i].in);
+		error = pages_close_out(&s->cpu[i].out);
+		if (!ret)
+			ret = error;
+	}
+	for (i = 0; i < s->o->nr_cpus; i++) {
+		s->o->raw_path(s->o->ctx, i, raw);
+		insert_path(raw, path, sizeof(path));
+		if (ret)
+			unlink(path);
+		else if (rename(path, raw) && errno != ENOENT)
+			ret = -errno;
+	}
+	if (ret && !failed)
+		snprintf(why, size, "%s: %s", path, strerror(-ret));
+	return ret;
+}
+
+int insert_stacks(const struct insert_opts *opts, struct insert_sums *sums, char *why, size_t size)
+{
+	struct insert s = { .o = opts, .sums = sums, .sweep_at = SWEEP_AT };
+	size_t i;
+	int ret;
+
+	memset(sums, 0, sizeof(*sums));
+	*why = '\0';
+	ret = pages_parse_layout(&s.layout, opts->header_page, opts->page_size);
+	if (ret) {
+		snprintf(why, size, "events/header_page describes pages that are not known");
+		return ret;
+	}
+	ret = messages_read(&s.msgs, opts->messages, opts->nr_cpus, why, size);
+	if (ret)
+		goto out;
+	s.cpu = calloc(opts->nr_cpus, sizeof(*s.cpu));
+	s.record = malloc(opts->page_size);
+	ret = s.cpu && s.record ? 0 : -ENOMEM;
+	if (!ret) {
+		ret = open_files(&s, why, size);
+		if (!ret)
+			ret = add_records(&s);
+		if (ret && !*why)
+			snprintf(why, size, "the recording with its stacks: %s",
+				 ret == -EBADMSG ? "a page is damaged" : strerror(-ret));
+		ret = close_files(&s, ret, why, size);
+	}
+	sums->messages = s.msgs.events;
+	sums->gaps = s.msgs.gaps;
+out:
+	messages_free(&s.msgs);
+	vec_free(&s.unused);
+	hidx_free(&s.unused_idx);
+	for (i = 0; i < s.processes.nr; i++)
+		vec_free(&s.processes.v[i].maps);
+	vec_free(&s.processes);
+	hidx_free(&s.process_idx);
+	free(s.cpu);
+	free(s.record);
+	return ret;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * mapping.bpf.h - which executable mapping holds an address?
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_MAPPING_H
+#define TRACE_USTACK_RECORD_BPF_MAPPING_H
+
+#include "state.bpf.h"
+
+/* From the root of the maple tree to the entry for @addr: Documentation/core-api/maple_tree.rst */
+__noinline u64 find_entry(struct walk *w, u64 addr)
+{
+	struct mm_struct *mm;
+	u64 entry, type, pivot;
+	u32 depth, i, n, end;
+	void *root;
+
+	if (!w)
+		return 0;
+	mm = (void *)w->mm;
+	root = BPF_CORE_READ(mm, mm_mt.ma_root);
+	entry = (u64)root;
+	/* A tree with one entry has no nodes */
+	if ((entry & 3) != 2)
+		return entry;
+	for (depth = 0; depth < 8; depth++) {
+		type = entry >> 3 & 15;
+		if (!type || type > 3 ||
+		    bpf_probe_read_kernel(w->node, sizeof(w->node), (void *)(entry & ~255ull)))
+			return 0;
+		/* Words: parent, pivots, slots, for arange gaps; then how many pivots are in use */
+		n = type == 3 ? 9 : 15;
+		end = n;
+		if (!w->node[n])
+			end = w->node[type == 3 ? 30 : 31] & 255;
+		for (i = 0; i < 15; i++) {
+			pivot = w->node[1 + i];
+			if (i >= end || i >= n || pivot >= addr)
+				break;
+		}
+		entry = w->node[(1 + n + i) & 31];
+		if (type == 1)
+			return entry;
+		/* a node is never in the first page */
+		if (entry < 4096)
+			return 0;
+	}
+	return 0;
+}
+
+static __always_inline void read_file(struct mapping *m, struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct inode___66 *inode_66 = (void *)inode;
+	struct inode___61 *inode_61 = (void *)inode;
+
+	m->ino = BPF_CORE_READ(inode, i_ino);
+	m->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	m->state.size = BPF_CORE_READ(inode, i_size);
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		m->state.mtime = BPF_CORE_READ(inode, i_mtime_sec);
+		m->state.mtime_nsec = BPF_CORE_READ(inode, i_mtime_nsec);
+	} else if (bpf_core_field_exists(inode_66->__i_mtime)) {
+		m->state.mtime = BPF_CORE_READ(inode_66, __i_mtime.tv_sec);
+		m->state.mtime_nsec = BPF_CORE_READ(inode_66, __i_mtime.tv_nsec);
+	} else {
+		m->state.mtime = BPF_CORE_READ(inode_61, i_mtime.tv_sec);
+		m->state.mtime_nsec = BPF_CORE_READ(inode_61, i_mtime.tv_nsec);
+	}
+}
+
+/* Two hashes that do not depend on each other */
+static __always_inline void add_hash(struct walk *w, u64 value)
+{
+	w->hash[0] = (w->hash[0] ^ value) * 0x9e3779b97f4a7c15ull;
+	w->hash[0] ^= w->hash[0] >> 32;
+	w->hash[1] = ((w->hash[1] << 23 | w->hash[1] >> 41) ^ value) * 0xd6e8feb86659fd93ull;
+}
+
+static __always_inline void add_code(struct walk *w, const struct mapping *m)
+{
+	struct msg_code *c;
+	u32 i = w->nr_code;
+
+	if (i >= MSG_MAX_CODE)
+		return;
+	/* From the end, as the frames follow */
+	c = &w->code[(MSG_MAX_CODE - 1 - i) & (MSG_MAX_CODE - 1)];
+	c->start = m->start;
+	c->end = m->end;
+	c->pgoff = m->kind == MAP_FILE ? m->pgoff : 0;
+	c->ino = m->ino;
+	c->dev_major = m->dev >> 20;
+	c->dev_minor = m->kind == MAP_VDSO ? MSG_VDSO : m->dev & 0xfffff;
+	w->nr_code = i + 1;
+	add_hash(w, m->start);
+	add_hash(w, m->end);
+	add_hash(w, c->pgoff);
+	add_hash(w, m->ino << 32 ^ m->ino >> 32 ^ m->dev);
+}
+
+/* Read the mapping that @addr is in: its number in w->map[], or -1 */
+__noinline int read_mapping(struct walk *w, u64 addr)
+{
+	struct vm_area_struct *vma;
+	struct mapping *m;
+	struct mm_struct *mm;
+	struct file *file;
+	u32 i;
+
+	if (!w)
+		return -1;
+	vma = (void *)find_entry(w, addr);
+	if ((u64)vma < 4096 || (u64)vma & 3)
+		return -1;
+	mm = (void *)w->mm;
+	i = w->nr_mappings;
+	if (i >= NR_MAPPINGS)
+		i = NR_MAPPINGS - 1;
+	m = &w->map[i & (NR_MAPPINGS - 1)];
+	m->start = BPF_CORE_READ(vma, vm_start);
+	m->end = BPF_CORE_READ(vma, vm_end);
+	if (addr < m->start || addr >= m->end || BPF_CORE_READ(vma, vm_mm) != mm ||
+	    !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC)) {
+		m->end = 0;
+		return -1;
+	}
+	m->pgoff = (u64)BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
+	m->ino = 0;
+	m->dev = 0;
+	m->part_known = 0;
+	file = BPF_CORE_READ(vma, vm_file);
+	if (file) {
+		m->kind = MAP_FILE;
+		read_file(m, file);
+	} else {
+		m->kind = (u64)BPF_CORE_READ(mm, context.vdso) == m->start ? MAP_VDSO : MAP_NO_FILE;
+	}
+	w->nr_mappings = i + 1;
+	add_code(w, m);
+	return i;
+}
+
+/* The same for one that may be known already. */
+__noinline int find_mapping(struct walk *w, u64 addr)
+{
+	struct mapping *m;
+	int i;
+
+	if (!w)
+		return -1;
+	m = &w->map[w->last & (NR_MAPPINGS - 1)];
+	if (w->nr_mappings && addr >= m->start && addr < m->end)
+		return w->last & (NR_MAPPINGS - 1);
+	for (i = 0; i < NR_MAPPINGS; i++) {
+		if (i >= w->nr_mappings)
+			break;
+		m = &w->map[i];
+		if (addr >= m->start && addr < m->end)
+			goto found;
+	}
+	i = read_mapping(w, addr);
+	/* The tree may just have changed */
+	if (i < 0)
+		i = read_mapping(w, addr);
+	if (i < 0)
+		return -1;
+found:
+	w->last = i;
+	return i;
+}
+
+#endif

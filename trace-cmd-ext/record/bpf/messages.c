@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/* messages.c - the file of messages. See messages.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "messages.h"
+
+/*
+ * A program can be interrupted by another one between its sequence number and its message. So
+ * messages come a little out of order; a number that is later than this many others is missing.
+ */
+#define WINDOW		64
+#define BATCH		512		/* messages that are read or written at once */
+#define READ_SIZE	(1u << 20)
+#define MAX_SIZE	(sizeof(struct msg_stack) + MSG_MAX_CODE * sizeof(struct msg_code) + \
+			 MSG_MAX_FRAMES * sizeof(uint64_t))
+
+struct numbered {
+	uint32_t seq;
+	struct messages_event ev;
+};
+
+struct messages_cpu {
+	int fd;				/* -1: no message */
+	struct messages_event *batch;
+	unsigned int nr, pos;
+	/* while the file of messages is read */
+	struct numbered *window;	/* by seq, rising */
+	unsigned int waiting;
+	bool ended;
+	bool gap;			/* before the next message that is written */
+	uint32_t next;			/* number; the first one is 0 */
+};
+
+/* ------------------------- a file for each CPU ------------------------- */
+
+static int make_temporary(const char *near, int cpu)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s.cpu%d", near, cpu) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+static int write_batch(struct messages_cpu *c)
+{
+	const char *from = (const char *)c->batch;
+	size_t left = c->nr * sizeof(*c->batch);
+	ssize_t n;
+
+	while (left) {
+		n = write(c->fd, from, left);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		from += n;
+		left -= n;
+	}
+	c->nr = 0;
+	return 0;
+}
+
+static int put_event(struct messages *m, struct messages_cpu *c, const struct messages_event *ev)
+{
+	c->batch[c->nr] = *ev;
+	c->batch[c->nr++].gap = c->gap;
+	m->gaps += c->gap;
+	c->gap = false;
+	return c->nr == BATCH ? write_batch(c) : 0;
+}
+
+/* The message with the lowest number goes to the file. */
+static int put_first(struct messages *m, struct messages_cpu *c)
+{
+	struct numbered first = c->window[0];
+
+	memmove(c->window, c->window + 1, --c->waiting * sizeof(*c->window));
+	if (first.seq != c->next)
+		c->gap = true;
+	c->next = first.seq + 1;
+	return put_event(m, c, &first.ev);
+}
+
+/* Those whose numbers follow without a gap need not wait. */
+static int put_ready(struct messages *m, struct messages_cpu *c)
+{
+	int ret = 0;
+
+	while (!ret && c->waiting && c->window[0].seq == c->next)
+		ret = put_first(m, c);
+	return ret;
+}
+
+static int prepare_cpu(struct messages_cpu *c, const char *path, int cpu)
+{
+	if (c->fd >= 0)
+		return 0;
+	c->fd = make_temporary(path, cpu);
+	if (c->fd < 0)
+		return c->fd;
+	c->batch = malloc(BATCH * sizeof(*c->batch));
+	c->window = malloc(WINDOW * sizeof(*c->window));
+	return c->batch && c->window ? 0 : -ENOMEM;
+}
+
+static int add_event(struct messages *m, const char *path, const struct msg_event *ev)
+{
+	struct messages_cpu *c = &m->cpu[ev->cpu];
+	unsigned int i;
+	int ret;
+
+	ret = prepare_cpu(c, path, ev->cpu);
+	if (ret)
+		return ret;
+	if (!vec_get(&m->tasks, &m->task_idx, id, ev->tid))
+		return -ENOMEM;
+	m->events++;
+	/* its place was taken for missing already, so it is */
+	if ((int32_t)(ev->seq - c->next) < 0)
+		return 0;
+	if (c->waiting == WINDOW) {
+		ret = put_first(m, c);
+		if (ret)
+			return ret;
+		if ((int32_t)(ev->seq - c->next) < 0)
+			return 0;
+	}
+	for (i = c->waiting; i && (int32_t)(ev->seq - c->window[i - 1].seq) < 0; i--)
+		c->window[i] = c->window[i - 1];
+	c->window[i].seq = ev->seq;
+	c->window[i].ev = (struct messages_event){
+		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
+		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason,
+	};
+	c->waiting++;
+	return put_ready(m, c);
+}
+
+static int finish_cpu(struct messages *m, struct messages_cpu *c, const struct msg_end *end)
+{
+	int ret = 0;
+
+	while (!ret && c->waiting)
+		ret = put_first(m, c);
+	/* nothing but an end that fits proves that nothing is missing */
+	if (!ret && (!end || end->seq != c->next)) {
+		c->gap = true;
+		ret = put_event(m, c, &(struct messages_event){ .time = UINT64_MAX });
+	}
+	if (!ret)
+		ret = write_batch(c);
+	free(c->window);
+	c->window = NULL;
+	return ret;
+}
+
+const struct messages_event *messages_peek(struct messages *m, int cpu, int *error)
+{
+	struct messages_cpu *c = &m->cpu[cpu];
+	ssize_t n;
+
+	if (c->pos < c->nr)
+		return &c->batch[c->pos];
+	if (c->fd < 0 || c->ended)
+		return NULL;
+	do {
+		n = read(c->fd, c->batch, BATCH * sizeof(*c->batch));
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		*error = -errno;
+	c->pos = 0;
+	c->nr = n < 0 ? 0 : n / sizeof(*c->batch);
+	c->ended = !c->nr;
+	return c->nr ? c->batch : NULL;
+}
+
+void messages_skip(struct messages *m, int cpu)
+{
+	m->cpu[cpu].pos++;
+}
+
+/* --------------------------------- stacks -------------------------------- */
+
+struct messages_stack *messages_find_stack(struct messages *m, uint64_t id)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&m->stack_idx, hash64(id), pos, i)
+		if (m->stacks.v[i].id == id)
+			return &m->stacks.v[i];
+	return NULL;
+}
+
+struct messages_task *messages_find_task(struct messages *m, uint32_t tid)
+{
+	return vec_find(&m->tasks, &m->task_idx, id, tid);
+}
+
+static int add_stack(struct messages *m, const struct msg_stack *s)
+{
+	size_t nr = s->nr + s->nr_code * (sizeof(struct msg_code) / 8);
+	struct messages_stack *new;
+
+	/* sent twice: two CPUs found it at once */
+	if (messages_find_stack(m, s->id))
+		return 0;
+	if (nr && vec_reserve(&m->words, nr))
+		return -ENOMEM;
+	new = vec_add(&m->stacks);
+	if (!new || hidx_add(&m->stack_idx, hash64(s->id), m->stacks.nr - 1))
+		return -ENOMEM;
+	*new = (struct messages_stack){
+		.id = s->id, .tgid = s->tgid, .flags = s->flags, .nr = s->nr,
+		.nr_code = s->nr_code, .at = m->words.nr,
+	};
+	if (nr)
+		memcpy(m->words.v + m->words.nr, s + 1, nr * 8);
+	m->words.nr += nr;
+	return 0;
+}
+
+/* --------------------------------- reading ------------------------------- */
+
+struct source {
+	struct messages *m;
+	const char *path;
+	FILE *f;
+	uint64_t at;
+	struct msg_end *end;		/* one a CPU, size 0: none */
+	union {
+		struct msg_head head;
+		struct msg_event event;
+		struct msg_stack stack;
+		struct msg_end end;
+		unsigned char bytes[MAX_SIZE];
+	} u;
+};
+
+static const char damaged[] = "the file of messages is damaged at byte";
+
+static bool is_sound(const struct source *s)
+{
+	const struct msg_head *h = &s->u.head;
+	const struct msg_stack *st = &s->u.stack;
+	int nr_cpus = s->m->nr_cpus;
+
+	switch (h->type) {
+	case MSG_EVENT:
+		return h->size == sizeof(s->u.event) && s->u.event.cpu < (uint32_t)nr_cpus &&
+		       s->u.event.reason < MSG_NR_REASONS;
+	case MSG_STACK:
+		return h->size >= sizeof(*st) && st->id && st->nr <= MSG_MAX_FRAMES &&
+		       st->nr_code <= MSG_MAX_CODE &&
+		       h->size == sizeof(*st) + st->nr_code * sizeof(struct msg_code) + st->nr * 8;
+	case MSG_END:
+		return h->size == sizeof(s->u.end) && s->u.end.cpu < (uint32_t)nr_cpus;
+	default:
+		return false;
+	}
+}
+
+static int add_message(struct source *s)
+{
+	switch (s->u.head.type) {
+	case MSG_EVENT:
+		return add_event(s->m, s->path, &s->u.event);
+	case MSG_STACK:
+		return add_stack(s->m, &s->u.stack);
+	default:
+		s->end[s->u.end.cpu] = s->u.end;
+		return 0;
+	}
+}
+
+static int read_messages(struct source *s, char *why, size_t size)
+{
+	struct msg_head *h = &s->u.head;
+	size_t n;
+	int ret = 0;
+
+	for (; !ret; s->at += h->size) {
+		n = fread(h, 1, sizeof(*h), s->f);
+		if (!n && !ferror(s->f))
+			return 0;
+		if (n == sizeof(*h) && h->size > sizeof(*h) && h->size <= sizeof(s->u))
+			n += fread(s->u.bytes + n, 1, h->size - n, s->f);
+		if (ferror(s->f)) {
+			snprintf(why, size, "%s: %s", s->path, strerror(errno));
+			return errno ? -errno : -EIO;
+		}
+		if (n < sizeof(*h) || n != h->size || !is_sound(s)) {
+			snprintf(why, size, "%s: %s %llu", s->path, damaged,
+				 (unsigned long long)s->at);
+			return -EBADMSG;
+		}
+		ret = add_message(s);
+	}
+	snprintf(why, size, "%s: %s", s->path, strerror(-ret));
+	return ret;
+}
+
+int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, size_t size)
+{
+	struct source *s = calloc(1, sizeof(*s));
+	int ret = -ENOMEM, cpu;
+
+	memset(m, 0, sizeof(*m));
+	m->nr_cpus = nr_cpus;
+	m->cpu = calloc(nr_cpus, sizeof(*m->cpu));
+	for (cpu = 0; m->cpu && cpu < nr_cpus; cpu++)
+		m->cpu[cpu].fd = -1;
+	if (s)
+		s->end = calloc(nr_cpus, sizeof(*s->end));
+	if (!s || !s->end || !m->cpu) {
+		snprintf(why, size, "not enough memory");
+		goto out;
+	}
+	s->m = m;
+	s->path = path;
+	s->f = fopen(path, "re");
+	if (!s->f) {
+		ret = -errno;
+		snprintf(why, size, "%s: %s", path, strerror(errno));
+		goto out;
+	}
+	setvbuf(s->f, NULL, _IOFBF, READ_SIZE);
+	ret = read_messages(s, why, size);
+	for (cpu = 0; cpu < nr_cpus && !ret; cpu++) {
+		struct messages_cpu *c = &m->cpu[cpu];
+
+		const struct msg_end *end = s->end[cpu].head.size ? &s->end[cpu] : NULL;
+
+		/* this CPU had no event */
+		if (c->fd < 0 && end && !end->seq)
+			continue;
+		ret = prepare_cpu(c, path, cpu);
+		if (!ret)
+			ret = finish_cpu(m, c, end);
+		if (!ret && lseek(c->fd, 0, SEEK_SET))
+			ret = -errno;
+		if (ret)
+			snprintf(why, size, "%s: %s", path, strerror(-ret));
+	}
+out:
+	if (s && s->f)
+		fclose(s->f);
+	if (s)
+		free(s->end);
+	free(s);
+	return ret;
+}
+
+void messages_free(struct messages *m)
+{
+	int cpu;
+
+	for (cpu = 0; m->cpu && cpu < m->nr_cpus; cpu++) {
+		if (m->cpu[cpu].fd >= 0)
+			close(m->cpu[cpu].fd);
+		free(m->cpu[cpu].batch);
+		free(m->cpu[cpu].window);
+	}
+	free(m->cpu);
+	vec_free(&m->stacks);
+	vec_free(&m->words);
+	vec_free(&m->tasks);
+	hidx_free(&m->stack_idx);
+	hidx_free(&m->task_idx);
+	memset(m, 0, sizeof(*m));
+}

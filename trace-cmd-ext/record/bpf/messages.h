@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * messages.h - the file of messages: stacks in memory, messages about events by CPU
+ *
+ * The file has the messages of all CPUs mixed, as they came. messages_read() reads it once. It
+ * keeps each stack once, and writes what remains of the messages about events to a temporary file
+ * for each CPU, in the order of their sequence numbers. messages_peek() then reads these.
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_MESSAGES_H
+#define TRACE_USTACK_RECORD_BPF_MESSAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libunwind-user/base/base.h"
+#include "msg.h"
+
+struct messages_event {
+	uint64_t time, stack;
+	uint32_t tid, tgid;
+	uint32_t cpu, event;
+	uint16_t reason;
+	uint16_t gap;			/* messages are missing before it */
+	uint32_t reserved;
+};
+
+struct messages_stack {
+	uint64_t id;
+	uint32_t tgid, flags;
+	uint32_t nr, nr_code;
+	size_t at;			/* in @words: struct msg_code, then addresses */
+	uint32_t checked;		/* see insert.c: its mappings were written; 0: not yet */
+};
+
+struct messages_task {
+	uint32_t id;			/* tid */
+	uint32_t tgid;
+	uint64_t cookie;		/* its last one; 0: none yet */
+	uint64_t stack;			/* that the cookie stands for; 0: of no stack */
+	uint64_t latest;		/* stack of the latest message so far; 0: none */
+};
+
+struct messages_cpu;
+
+struct messages {
+	VEC(struct messages_stack) stacks;
+	struct hidx stack_idx;
+	VEC(uint64_t) words;
+	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
+	struct hidx task_idx;
+	struct messages_cpu *cpu;
+	int nr_cpus;
+	uint64_t events, gaps;
+};
+
+/* 0, or -errno with @why. Temporary files are in the folder of @path. */
+int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, size_t size);
+void messages_free(struct messages *m);
+/*
+ * The next message of a CPU, NULL at the end. Its time is UINT64_MAX if it only says that messages
+ * are missing at the end. @error is set to -errno if the file cannot be read.
+ */
+const struct messages_event *messages_peek(struct messages *m, int cpu, int *error);
+void messages_skip(struct messages *m, int cpu);
+struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
+struct messages_task *messages_find_task(struct messages *m, uint32_t tid);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * msg.h - what the BPF programs send to the recorder, and in which order
+ *
+ * Each run of a program for an event of a traced user task sends one struct msg_event, and before
+ * it a struct msg_stack if the stack was not sent before. The recorder appends the messages to a
+ * file (FILE.part.bpf) as they come; insert.c reads this file after the recording.
+ *
+ * A program runs before ftrace writes the record of the same event, because it was attached first.
+ * So on one CPU, for one task and one event, messages and records alternate: see insert.c.
+ *
+ * All fields have the byte order of the machine. A message is a multiple of 8 bytes long.
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_MSG_H
+#define TRACE_USTACK_RECORD_BPF_MSG_H
+
+#ifndef __bpf__
+#include <stdint.h>
+typedef uint16_t __msg16;
+typedef uint32_t __msg32;
+typedef uint64_t __msg64;
+#else
+typedef unsigned short __msg16;
+typedef unsigned int __msg32;
+typedef unsigned long long __msg64;
+#endif
+
+#define MSG_MAX_FRAMES	512
+#define MSG_MAX_CODE	16
+
+enum msg_type {
+	MSG_EVENT = 1,			/* struct msg_event */
+	MSG_STACK,			/* struct msg_stack */
+	MSG_END,			/* struct msg_end */
+};
+
+struct msg_head {
+	__msg16 type;			/* enum msg_type */
+	__msg16 reserved;		/* 0 */
+	__msg32 size;			/* of the whole message in bytes, a multiple of 8 */
+};
+
+/* Why an event has no stack, or why its stack ends before the outermost frame. */
+enum msg_reason {
+	MSG_OK,				/* complete */
+	MSG_NOT_READABLE,		/* a page of the stack is not in memory */
+	MSG_NO_MAPPING,			/* an address is in no executable mapping */
+	MSG_NO_TABLE,			/* a file has no table yet */
+	MSG_HOLE,			/* the table says that this place cannot be walked */
+	MSG_BUSY,			/* the program's memory was in use on this CPU */
+	MSG_NO_ROOM,			/* no room in the ring buffer for the stack */
+	MSG_NO_REGISTERS,		/* the registers of user space are not known */
+	MSG_TOO_DEEP,			/* more than MSG_MAX_FRAMES */
+	MSG_NR_REASONS,
+};
+
+struct msg_event {
+	struct msg_head head;
+	__msg64 time;			/* ns, CLOCK_MONOTONIC (trace_clock mono): of the program */
+	__msg64 stack;			/* msg_stack.id of a message before this one; 0: none */
+	__msg32 tid, tgid;		/* of the task, in the initial PID namespace */
+	__msg32 cpu;
+	__msg32 event;			/* the event's id in its format file (common_type) */
+	__msg32 seq;			/* counts the messages of this CPU, lost ones as well */
+	__msg32 reason;			/* enum msg_reason */
+};
+
+/* An executable mapping that frames of a stack are in. */
+struct msg_code {
+	__msg64 start, end, pgoff;	/* bytes; as in /proc/PID/maps */
+	__msg64 ino;			/* 0: no file */
+	__msg32 dev_major, dev_minor;	/* without a file 0 and enum msg_no_file */
+};
+
+enum msg_no_file {
+	MSG_ANON,
+	MSG_VDSO,
+};
+
+struct msg_stack {
+	struct msg_head head;
+	__msg64 time;			/* as msg_event.time */
+	__msg64 id;			/* never 0; names tgid, flags, code and frames together */
+	__msg32 tid, tgid;
+	__msg32 flags;			/* as in user_unwind_stack: UNWIND_STACK_* */
+	__msg32 reason;			/* enum msg_reason */
+	__msg32 nr;			/* frames, innermost first */
+	__msg32 nr_code;		/* at most MSG_MAX_CODE */
+	/* struct msg_code code[nr_code]; __msg64 ip[nr]; */
+};
+
+/* The last message of a CPU, from the recorder: lost messages before it are a gap, too. */
+struct msg_end {
+	struct msg_head head;
+	__msg32 cpu;
+	__msg32 seq;			/* that the next message would have had */
+};
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/* none.c - in a build without clang or libbpf: no user stacks by BPF */
+#ifdef NO_BPF
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "bpf.h"
+
+int bpf_check(char *why, size_t size)
+{
+	if (size)
+		snprintf(why, size, "this trace-ustack was built without BPF; build it with clang "
+			 "and libbpf-dev installed");
+	return -EOPNOTSUPP;
+}
+
+int bpf_check_event(const char *system, const char *name, char *why, size_t size)
+{
+	(void)system;
+	(void)name;
+	return bpf_check(why, size);
+}
+
+int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size)
+{
+	(void)opts;
+	*src = NULL;
+	return bpf_check(why, size);
+}
+
+int bpf_add_task(struct bpf_source *src, pid_t tid)
+{
+	(void)src;
+	(void)tid;
+	return -EOPNOTSUPP;
+}
+
+int bpf_leave_out(struct bpf_source *src, pid_t tid)
+{
+	return bpf_add_task(src, tid);
+}
+
+int bpf_add_table(struct bpf_source *src, int fd, const char *path)
+{
+	(void)src;
+	(void)fd;
+	(void)path;
+	return -EOPNOTSUPP;
+}
+
+int bpf_start(struct bpf_source *src)
+{
+	(void)src;
+	return -EOPNOTSUPP;
+}
+
+int bpf_stop(struct bpf_source *src)
+{
+	(void)src;
+	return -EOPNOTSUPP;
+}
+
+void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums)
+{
+	(void)src;
+	*sums = (struct bpf_sums) { 0 };
+}
+
+bool bpf_get_file(const struct bpf_source *src, uint32_t dev_major, uint32_t dev_minor,
+		  uint64_t ino, struct bpf_file *file)
+{
+	(void)src;
+	(void)dev_major;
+	(void)dev_minor;
+	(void)ino;
+	*file = (struct bpf_file) { 0 };
+	return false;
+}
+
+void bpf_close(struct bpf_source *src)
+{
+	(void)src;
+}
+
+#endif

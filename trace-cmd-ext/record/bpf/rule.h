@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rule.h - unwind tables as BPF programs read them, and what else programs and recorder share
+ *
+ * An SFrame section is compact, and slow to read: a search, then row after row of variable size.
+ * The recorder unpacks it into flat rows of 8 bytes: from which offset of the file on, which rule.
+ * Rules that 32 bits cannot express lie in a second table (struct full_rule); few different ones
+ * exist.
+ *
+ * A part is PART_SIZE bytes of a file that are mapped as code. Its rows, and an index of them, lie
+ * together in a chunk: a map value, which the recorder fills by mmap(). The recorder adds chunks as
+ * it needs them. The map `parts` leads from device, inode and number of the part to its rows.
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_RULE_H
+#define TRACE_USTACK_RECORD_BPF_RULE_H
+
+#include "msg.h"
+
+/* A chunk: 32-bit words. Rows are pairs of words: offset in the part, rule */
+#define CHUNK_WORDS	(1u << 19)	/* 2 MiB */
+#define MAX_CHUNKS	512
+
+#define PART_SHIFT	20
+#define PART_SIZE	(1u << PART_SHIFT)
+
+struct part_key {
+	__msg64 ino;			/* 0: the vDSO */
+	__msg32 dev;			/* as the kernel writes it: major << 20 | minor */
+	__msg32 nr;			/* offset in the file >> PART_SHIFT */
+};
+
+/* Which contents of a file the rows are for. Not used for the vDSO. */
+struct file_state {
+	__msg64 size;
+	__msg64 mtime;			/* s */
+	__msg32 mtime_nsec;
+	__msg32 pad;
+};
+
+/*
+ * The index divides the part into blocks of 1 << shift bytes. Number i of it is the last row that
+ * starts at the start of block i or before; there is one number more than blocks.
+ */
+struct part {
+	struct file_state state;
+	__msg32 chunk;
+	__msg32 index;			/* first word of the index */
+	__msg32 rows;			/* first word of the rows, even */
+	__msg32 nr_rows;		/* 0: the file has no rules here, and never will */
+	__msg32 shift;
+	__msg32 pad;
+};
+
+/*
+ * A rule of 32 bits. The low two bits say what the others are:
+ *  RULE_SPECIAL	enum rule_special
+ *  RULE_SP, RULE_FP	CFA = SP or FP + 8 * (rule >> 9, signed); RA is at CFA - 8; the FP of the
+ *			caller is at CFA - 8 * (rule >> 2 & 127), or unchanged if that is 0
+ *  RULE_FULL		number of a struct full_rule
+ */
+#define RULE_SPECIAL	0
+#define RULE_SP		1
+#define RULE_FP		2
+#define RULE_FULL	3
+#define RULE_KIND(rule)	((rule) & 3)
+#define RULE_MAX_FP	127
+#define RULE_MAX_CFA	((1 << 22) - 1)	/* in words */
+
+enum rule_special {
+	RULE_UNKNOWN,			/* nothing is known of this code: try the frame pointer */
+	RULE_HOLE,			/* known not to be walkable */
+	RULE_OUTERMOST,			/* there is no caller */
+};
+
+static inline __msg32 rule_special(enum rule_special what)
+{
+	return (__msg32)what << 2 | RULE_SPECIAL;
+}
+
+static inline __msg32 rule_full(__msg32 number)
+{
+	return number << 2 | RULE_FULL;
+}
+
+static inline __msg32 rule_plain(__msg32 kind, int cfa_words, __msg32 fp_words)
+{
+	return (__msg32)cfa_words << 9 | fp_words << 2 | kind;
+}
+
+/* As struct sframe_rule (libunwind-user/sframe/sframe_read.h), with its enum sframe_base */
+struct full_value {
+	int off;
+	unsigned char base, deref, reg, pad;
+};
+
+#define FULL_SIGNAL	0x1		/* the caller was interrupted by a signal */
+#define FULL_DOUBTFUL	0x2		/* look at the code first: is_doubtful() of sframe/step.c */
+#define MAX_FULL	4096
+
+/* The kernel rounds the size of an element up to 8 bytes: this is one of an array */
+struct full_rule {
+	struct full_value cfa, ra, fp;
+	__msg32 flags;
+	__msg32 pad;
+};
+
+/* A task that the programs know of. */
+#define TASK_TRACED	0x1
+#define TASK_LEFT_OUT	0x2
+#define TASK_EXEC	0x4		/* execve() is about to replace its memory */
+
+struct task {
+	__msg64 stack_start;		/* the stack pointer from clone(); 0: from execve() */
+	__msg64 start_ip;		/* where it began; valid with stack_start */
+	__msg64 start_time;		/* of the task, ns; 0: not known */
+	__msg32 flags;
+	__msg32 pad;
+};
+
+/* Memory of programs that run: some for each CPU, as programs can interrupt each other. */
+#define SLOTS_PER_CPU	8
+#define MAX_SYSCALLS	512
+
+/* What recorder and programs tell each other, in a map that the recorder has mapped. */
+struct control {
+	__msg32 on;
+	__msg32 all;			/* bpf_opts.all */
+	__msg32 inherit;
+	__msg32 ring_size;
+	__msg64 lost;			/* messages without room */
+	__msg64 woken;			/* when a program last woke the recorder for a table */
+	__msg64 syscall_table;		/* kernel address of sys_call_table, for read_syscalls */
+	__msg64 syscall[MAX_SYSCALLS];	/* what read_syscalls found there */
+	__msg32 enter[MAX_SYSCALLS];	/* id of the event, by number of the system call; 0: none */
+	__msg32 exit[MAX_SYSCALLS];
+};
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * send.bpf.h - messages to the recorder
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_SEND_H
+#define TRACE_USTACK_RECORD_BPF_SEND_H
+
+#include "state.bpf.h"
+
+#define WAKE_NS		1000000
+
+/* Wake the recorder only if it is late: it looks by itself, and a wake-up is dear. */
+static __always_inline u64 wake_up(const struct control *c)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > c->ring_size / 2 ?
+	       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/*
+ * Insertion trusts that no task switch comes between time and number (msg.h). Programs of system
+ * calls can be preempted. If that happens here, take both again: the number that is left out
+ * counts as a lost message.
+ */
+static __always_inline void number_message(struct msg_event *m, u32 *seq, struct task_struct *task)
+{
+	u64 switches;
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		switches = task->nvcsw + task->nivcsw;
+		barrier();
+		m->time = bpf_ktime_get_ns();
+		m->seq = __sync_fetch_and_add(seq, 1);
+		barrier();
+		if (switches == task->nvcsw + task->nivcsw)
+			break;
+	}
+}
+
+/* A message that is not sent leaves a gap. */
+static __always_inline void skip_number(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	u32 *seq = bpf_map_lookup_elem(&seqs, &cpu);
+
+	if (seq)
+		__sync_fetch_and_add(seq, 1);
+}
+
+static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	u32 cpu = bpf_get_smp_processor_id();
+	u32 *seq = bpf_map_lookup_elem(&seqs, &cpu);
+	struct msg_event m = {
+		.head = { .type = MSG_EVENT, .size = sizeof(m) },
+		.stack = stack,
+		.tid = id,
+		.tgid = id >> 32,
+		.cpu = cpu,
+		.event = event,
+		.reason = reason,
+	};
+
+	if (!seq)
+		return;
+	number_message(&m, seq, bpf_get_current_task_btf());
+	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
+		__sync_fetch_and_add(&c->lost, 1);
+}
+
+/*
+ * A file without a table: the recorder has to look at the process before it ends. So wake the
+ * recorder, but not for each of many stacks.
+ */
+static __always_inline u64 wake_up_for(struct control *c, const struct walk *w)
+{
+	if (w->reason == MSG_NO_TABLE && w->time - c->woken > WAKE_NS) {
+		c->woken = w->time;
+		return BPF_RB_FORCE_WAKEUP;
+	}
+	return wake_up(c);
+}
+
+/* Send the stack of @w if it was not sent before. Its id, or 0 if there is no room for it */
+__noinline u64 send_stack(struct walk *w)
+{
+	struct msg_stack *m;
+	struct control *c;
+	u64 id, pid_tgid = bpf_get_current_pid_tgid(), second, *other, size, from;
+	u32 nr, nr_code, try;
+
+	if (!w)
+		return 0;
+	c = bpf_map_lookup_elem(&control, (void *)&zero);
+	if (!c)
+		return 0;
+	id = w->hash[0] ^ (pid_tgid >> 32 | (u64)w->flags << 32 | (u64)w->reason << 40);
+	id = (id ^ id >> 29) * 0xbf58476d1ce4e5b9ull;
+	id ^= id >> 32;
+	second = w->hash[1] ^ pid_tgid >> 32 << 16 ^ (u64)w->flags << 56 ^ (u64)w->reason << 48;
+	second = (second ^ second >> 31) * 0x94d049bb133111ebull;
+	/* Other stacks with the same id are next to impossible, and still not taken for this one */
+	for (try = 0; try < 2; try++) {
+		if (!id)
+			id = 1;
+		other = bpf_map_lookup_elem(&seen, &id);
+		if (!other)
+			break;
+		if (*other == second)
+			return id;
+		id = id * 0x9e3779b97f4a7c15ull + second;
+	}
+	if (try == 2)
+		return 0;
+
+	nr = w->nr;
+	nr_code = w->nr_code;
+	if (nr > MSG_MAX_FRAMES || nr_code > MSG_MAX_CODE)
+		return 0;
+	from = (MSG_MAX_CODE - nr_code) * sizeof(struct msg_code);
+	if (from > MSG_MAX_CODE * sizeof(struct msg_code))
+		return 0;
+	m = (void *)w->head + from;
+	size = sizeof(*m) + nr_code * sizeof(struct msg_code) + nr * sizeof(u64);
+	m->head.type = MSG_STACK;
+	m->head.reserved = 0;
+	m->head.size = size;
+	m->time = w->time;
+	m->id = id;
+	m->tid = pid_tgid;
+	m->tgid = pid_tgid >> 32;
+	m->flags = w->flags;
+	m->reason = w->reason;
+	m->nr = nr;
+	m->nr_code = nr_code;
+	if (bpf_ringbuf_output(&ring, m, size, wake_up_for(c, w))) {
+		__sync_fetch_and_add(&c->lost, 1);
+		return 0;
+	}
+	bpf_map_update_elem(&seen, &id, &second, BPF_ANY);
+	return id;
+}
+
+#endif

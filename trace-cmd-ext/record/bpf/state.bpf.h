@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * state.bpf.h - the maps, and what a walk keeps
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_STATE_H
+#define TRACE_USTACK_RECORD_BPF_STATE_H
+
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "rule.h"
+
+#define NR_MAPPINGS	MSG_MAX_CODE
+
+/* UNWIND_STACK_* of the kernel ABI */
+#define TRUNCATED	0x1
+#define COMPAT		0x2
+#define INCOMPLETE	0x8
+#define FRAME_POINTER	0x10
+
+/* As in libunwind-user/sframe/step.h and sframe_read.h */
+#define EXACT		0x1
+#define TOPMOST		0x2
+#define SIGNAL		0x4
+enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
+
+#define WORD		8
+/* Where a new thread begins: bytes of code, and arguments on its stack */
+#define START_CODE	256
+#define START_WORDS	2
+#define NR_REGS		16
+/* The frame of a signal: offsets of registers from SP, and the code that leads there */
+#define SIG_SP		160
+#define SIG_IP		168
+#define SIG_FP		120
+#define SIG_CODE	9
+#define SIG_SYSCALL	7
+
+enum mapping_kind {
+	MAP_FILE,
+	MAP_VDSO,
+	MAP_NO_FILE,
+};
+
+/* An executable mapping that this walk has met. */
+struct mapping {
+	u64 start, end, pgoff;
+	u64 ino;
+	u32 dev;
+	u32 kind;
+	struct file_state state;
+	/* the part of the file that was used last */
+	u32 part_nr;
+	u32 part_known;
+	struct part part;
+};
+
+struct walk {
+	u64 owner;			/* address of a program's context; 0: free */
+	u64 time;
+	u32 event;
+	u32 reason;
+
+	u64 mm;
+	u64 ip, sp, fp;
+	u64 frame_flags;
+	u64 sig;			/* SIGNAL: SP in the frame of the signal */
+	u64 seen_ip, seen_sp;		/* against circles: step.c */
+	u32 nr_sig;
+	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
+	u64 stack_start, start_size;
+	u64 start_ip;			/* of a thread; 0: a program */
+	u64 reg[NR_REGS];		/* of the topmost frame, by DWARF number */
+
+	u32 flags;
+	u32 nr, nr_code;
+	u32 nr_mappings, last;
+	u64 hash[2];
+	struct mapping map[NR_MAPPINGS];
+	u64 node[32];
+	struct full_rule rule;
+
+	/*
+	 * The message: its head is moved up to the mappings, which are filled from the end. The
+	 * verifier does not see that a message that starts later is also shorter, hence the rest.
+	 */
+	u64 head[sizeof(struct msg_stack) / 8];
+	struct msg_code code[MSG_MAX_CODE];
+	u64 frame[MSG_MAX_FRAMES];
+	struct msg_code rest[MSG_MAX_CODE];
+};
+
+struct chunk {
+	u32 word[CHUNK_WORDS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct control);
+} control SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SLOTS_PER_CPU);	/* times CPUs */
+	__type(key, u32);
+	__type(value, struct walk);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);			/* CPUs */
+	__type(key, u32);
+	__type(value, u32);
+} seqs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 17);
+	__type(key, u32);
+	__type(value, struct task);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct part_key);
+	__type(value, struct part);
+} parts SEC(".maps");
+
+struct chunk_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct chunk));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, MAX_CHUNKS);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+	__array(values, struct chunk_map);
+} chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MAX_FULL);
+	__type(key, u32);
+	__type(value, struct full_rule);
+} full_rules SEC(".maps");
+
+/* Stacks that were sent: id, and another hash of the same */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 19);
+	__type(key, u64);
+	__type(value, u64);
+} seen SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 24);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+} programs SEC(".maps");
+
+/* Not static, and no literal: clang would put them into sections of their own, without BTF */
+const volatile u32 zero SEC(".rodata") = 0;
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * step.bpf.h - from a frame to its caller, as libunwind-user/sframe/step.c
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_STEP_H
+#define TRACE_USTACK_RECORD_BPF_STEP_H
+
+#include "state.bpf.h"
+
+/* What became of a step */
+enum step {
+	STEP_DONE,
+	STEP_OUTERMOST,
+	STEP_NOT_READABLE,
+	STEP_WRONG,			/* the rule cannot be right here */
+};
+
+static __always_inline int read_words(u64 *to, u32 nr, u64 addr)
+{
+	return bpf_probe_read_user(to, nr * WORD, (void *)addr) ? STEP_NOT_READABLE : STEP_DONE;
+}
+
+/* By DWARF number: where the frame of a signal has it */
+const volatile short sig_regs[NR_REGS] SEC(".rodata") = {
+	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96,
+};
+
+static __always_inline int read_value(struct walk *w, const struct full_value *v, u64 cfa, u64 *to)
+{
+	u64 value = 0;
+	u32 reg = v->reg;
+
+	if (v->base == BASE_CFA) {
+		value = cfa;
+	} else if (v->base == BASE_SP) {
+		value = w->sp;
+	} else if (v->base == BASE_FP) {
+		value = w->fp;
+	} else if (v->base == BASE_REG && reg < NR_REGS) {
+		if (w->frame_flags & TOPMOST) {
+			value = w->reg[reg & (NR_REGS - 1)];
+		} else if (w->frame_flags & SIGNAL) {
+			if (read_words(&value, 1, w->sig + sig_regs[reg & (NR_REGS - 1)]))
+				return STEP_NOT_READABLE;
+		} else {
+			return STEP_WRONG;
+		}
+	} else {
+		return STEP_WRONG;
+	}
+	value += (s64)v->off;
+	if (v->deref) {
+		if (value % WORD)
+			return STEP_WRONG;
+		return read_words(to, 1, value);
+	}
+	*to = value;
+	return STEP_DONE;
+}
+
+static __always_inline bool is_sp_at(const struct full_value *v, int off)
+{
+	return v->base == BASE_SP && v->deref && v->off == off;
+}
+
+/* A rule that does not fit 32 bits, in w->rule */
+__noinline int step_full(struct walk *w)
+{
+	u64 cfa = 0, ra = 0, fp;
+	struct full_rule *r;
+	int ret;
+
+	if (!w)
+		return STEP_WRONG;
+	r = &w->rule;
+	if (r->ra.base == BASE_UNDEFINED)
+		return STEP_OUTERMOST;
+	if (r->cfa.base == BASE_CFA || r->cfa.base == BASE_SAME || r->ra.base == BASE_SAME)
+		return STEP_WRONG;
+	ret = read_value(w, &r->cfa, 0, &cfa);
+	if (ret)
+		return ret;
+	if (cfa <= w->sp && !(r->flags & FULL_SIGNAL)) {
+		/* No frame yet: RA can only have been saved in that of the caller */
+		if (cfa < w->sp || !(w->frame_flags & EXACT) ||
+		    (r->ra.base == BASE_CFA && cfa + (s64)r->ra.off < w->sp))
+			return STEP_WRONG;
+	}
+	if (cfa % WORD)
+		return STEP_WRONG;
+	ret = read_value(w, &r->ra, cfa, &ra);
+	if (ret)
+		return ret;
+	fp = w->fp;
+	if (r->fp.base != BASE_SAME) {
+		ret = read_value(w, &r->fp, cfa, &fp);
+		if (ret)
+			return ret;
+	}
+	if (!ra)
+		return STEP_OUTERMOST;
+	if (r->flags & FULL_SIGNAL) {
+		if (w->nr_sig && ra == w->seen_ip && cfa == w->seen_sp)
+			return STEP_WRONG;
+		w->nr_sig++;
+		if (!(w->nr_sig & (w->nr_sig - 1))) {
+			w->seen_ip = ra;
+			w->seen_sp = cfa;
+		}
+		w->frame_flags = EXACT;
+		if (is_sp_at(&r->cfa, SIG_SP) && is_sp_at(&r->ra, SIG_IP) &&
+		    is_sp_at(&r->fp, SIG_FP)) {
+			w->frame_flags |= SIGNAL;
+			w->sig = w->sp;
+		}
+	} else {
+		w->frame_flags = 0;
+	}
+	w->ip = ra;
+	w->sp = cfa;
+	w->fp = fp;
+	return STEP_DONE;
+}
+
+static __always_inline int step_plain(struct walk *w, u32 rule)
+{
+	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, fp_off, two[2];
+	int ret;
+
+	cfa += (s64)((s32)rule >> 9) * WORD;
+	if (cfa <= w->sp &&
+	    (cfa < w->sp || !(w->frame_flags & EXACT) || cfa - WORD < w->sp))
+		return STEP_WRONG;
+	if (cfa % WORD)
+		return STEP_WRONG;
+	fp_off = (rule >> 2 & RULE_MAX_FP) * WORD;
+	if (fp_off == 2 * WORD) {
+		ret = read_words(two, 2, cfa - fp_off);
+		if (ret)
+			return ret;
+	} else {
+		two[0] = w->fp;
+		ret = read_words(&two[1], 1, cfa - WORD);
+		if (!ret && fp_off)
+			ret = read_words(&two[0], 1, cfa - fp_off);
+		if (ret)
+			return ret;
+	}
+	if (!two[1])
+		return STEP_OUTERMOST;
+	w->fp = two[0];
+	w->ip = two[1];
+	w->sp = cfa;
+	w->frame_flags = 0;
+	return STEP_DONE;
+}
+
+/* mov $15, %rax; syscall */
+static __always_inline bool is_sig_code(u64 addr)
+{
+	u64 code[2] = {};
+
+	return !bpf_probe_read_user(code, SIG_CODE, (void *)addr) &&
+	       code[0] == 0x0f0000000fc0c748ull && code[1] == 0x05;
+}
+
+/* Where no row says so, code that returns from a signal handler is known by its instructions. */
+__noinline int step_sigreturn(struct walk *w)
+{
+	u64 ip;
+
+	if (!w)
+		return STEP_WRONG;
+	ip = w->ip;
+	if (!is_sig_code(ip) &&
+	    !(w->frame_flags & EXACT && (is_sig_code(ip - SIG_SYSCALL) ||
+					 is_sig_code(ip - SIG_CODE))))
+		return STEP_WRONG;
+	__builtin_memset(&w->rule, 0, sizeof(w->rule));
+	w->rule.cfa.base = BASE_SP;
+	w->rule.cfa.deref = 1;
+	w->rule.cfa.off = SIG_SP;
+	w->rule.ra.base = BASE_SP;
+	w->rule.ra.deref = 1;
+	w->rule.ra.off = SIG_IP;
+	w->rule.fp.base = BASE_SP;
+	w->rule.fp.deref = 1;
+	w->rule.fp.off = SIG_FP;
+	w->rule.flags = FULL_SIGNAL;
+	return step_full(w);
+}
+
+/* Code without any rule: the frame pointer, as unwind_user_next_fp() in the kernel */
+__noinline int step_fp(struct walk *w)
+{
+	u64 two[2], cfa;
+	int ret;
+
+	if (!w)
+		return STEP_WRONG;
+	if (!w->fp) {
+		w->flags |= FRAME_POINTER;
+		return STEP_OUTERMOST;
+	}
+	if (w->fp < w->sp || w->fp % WORD)
+		return STEP_WRONG;
+	cfa = w->fp + 2 * WORD;
+	ret = read_words(two, 2, w->fp);
+	if (ret)
+		return ret;
+	w->flags |= FRAME_POINTER;
+	if (!two[1])
+		return STEP_OUTERMOST;
+	w->fp = two[0];
+	w->ip = two[1];
+	w->sp = cfa;
+	w->frame_flags = 0;
+	if (!w->fp_frame)
+		w->fp_frame = w->nr + 1;
+	return STEP_DONE;
+}
+
+#endif

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tables.c - tables of files: made, and put where the programs find them
+ *
+ * The programs know a file by device and inode, as /proc/PID/maps shows them, and its contents by
+ * size and time of modification. fstat() gives another device on some file systems (btrfs). So for
+ * the first file of each device this file maps a page of it and looks.
+ *
+ * Files come from the caller (bpf_tables_add()), and from stacks: when a file without a table
+ * appears in a stack, a thread opens it through /proc/PID/map_files and makes a table for it. That
+ * works as long as the process lives. The stacks until then end at this file; nothing is guessed.
+ *
+ * A file without anything to make a table from gets parts without rows: the programs then follow
+ * frame pointers there.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "flat.h"
+
+#define MAX_WANTED	256		/* files that the thread has still to look at */
+#define MAX_PARTS	4096		/* 4 GiB of a file without rows */
+
+struct file {
+	uint64_t ino;
+	uint32_t dev;			/* as in struct part_key */
+	bool tried;			/* has a table, or cannot have one, with these contents: */
+	bool wanted;			/* the thread will look at it */
+	struct file_state state;
+	char *path;			/* NULL: not known */
+	uint8_t build_id[20];
+	uint32_t build_id_size;
+	uint64_t bytes;			/* of its rows */
+};
+
+struct wanted {
+	uint32_t tgid, dev;
+	uint64_t ino, start, end;
+};
+
+/* Does fstat() give the device that the kernel shows for mappings? */
+struct device {
+	dev_t dev;
+	bool same;
+};
+
+struct bpf_tables {
+	struct bpf_table_maps maps;
+	struct tables_cache *cache;
+	struct full_rules full;
+	pthread_mutex_t lock;		/* for all below */
+	VEC(struct file) file;
+	struct hidx idx;
+	VEC(struct device) device;
+	uint32_t *chunk;		/* the last one, mapped */
+	int chunk_fd;
+	uint32_t nr_chunks, used;	/* words of the last */
+	struct wanted wanted[MAX_WANTED];
+	unsigned int nr_wanted;
+	bool stop, started;
+	pthread_cond_t more;
+	pthread_t thread;
+};
+
+/* ---------------------------------- files -------------------------------- */
+
+static uint64_t hash_file(uint32_t dev, uint64_t ino)
+{
+	return hash64(ino ^ hash64(dev));
+}
+
+/* With the lock. NULL if it is not known. */
+static struct file *find_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&t->idx, hash_file(dev, ino), pos, i) {
+		if (t->file.v[i].ino == ino && t->file.v[i].dev == dev)
+			return &t->file.v[i];
+	}
+	return NULL;
+}
+
+/* With the lock. NULL without memory. */
+static struct file *get_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
+{
+	struct file *f = find_file(t, dev, ino);
+
+	if (f)
+		return f;
+	f = vec_add(&t->file);
+	if (!f)
+		return NULL;
+	f->dev = dev;
+	f->ino = ino;
+	if (hidx_add(&t->idx, hash_file(dev, ino), t->file.nr - 1)) {
+		t->file.nr--;
+		return NULL;
+	}
+	return f;
+}
+
+static struct file_state state_of(const struct stat *st)
+{
+	return (struct file_state) {
+		.size = st->st_size,
+		.mtime = st->st_mtim.tv_sec,
+		.mtime_nsec = st->st_mtim.tv_nsec,
+	};
+}
+
+static bool same_state(const struct file_state *a, const struct file_state *b)
+{
+	return a->size == b->size && a->mtime == b->mtime && a->mtime_nsec == b->mtime_nsec;
+}
+
+static uint32_t kernel_dev(dev_t dev)
+{
+	return major(dev) << 20 | (minor(dev) & 0xfffff);
+}
+
+/* Map a page of the file, and read what the kernel says of it. */
+static int look_up_mapping(int fd, uint32_t *dev, uint64_t *ino)
+{
+	unsigned int major, minor;
+	uint64_t start, at;
+	char *line = NULL;
+	size_t size = 0;
+	int ret = -ENOENT;
+	void *mem;
+	FILE *f;
+
+	mem = mmap(NULL, 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (mem == MAP_FAILED)
+		return -errno;
+	f = fopen("/proc/self/maps", "re");
+	at = (uintptr_t)mem;
+	while (f && ret && getline(&line, &size, f) > 0) {
+		if (sscanf(line, "%" SCNx64 "-%*x %*s %*x %x:%x %" SCNu64, &start, &major, &minor,
+			   ino) == 4 && start == at) {
+			*dev = major << 20 | minor;
+			ret = 0;
+		}
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	munmap(mem, 1);
+	return ret;
+}
+
+/* Device and inode of an open file as the programs see them. */
+static int identify_file(struct bpf_tables *t, int fd, const struct stat *st, uint32_t *dev,
+			 uint64_t *ino)
+{
+	struct device *d;
+	bool known = false, same = false;
+	size_t i;
+	int ret;
+
+	pthread_mutex_lock(&t->lock);
+	for (i = 0; i < t->device.nr && !known; i++) {
+		known = t->device.v[i].dev == st->st_dev;
+		same = known && t->device.v[i].same;
+	}
+	pthread_mutex_unlock(&t->lock);
+	*dev = kernel_dev(st->st_dev);
+	*ino = st->st_ino;
+	if (same)
+		return 0;
+	ret = look_up_mapping(fd, dev, ino);
+	if (ret || known)
+		return ret;
+	pthread_mutex_lock(&t->lock);
+	d = vec_add(&t->device);
+	if (d) {
+		d->dev = st->st_dev;
+		d->same = *dev == kernel_dev(st->st_dev) && *ino == st->st_ino;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return 0;
+}
+
+/* ---------------------------------- rows --------------------------------- */
+
+/* With the lock: a chunk with room for this many words. */
+static int need_chunk(struct bpf_tables *t, uint32_t words)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	uint32_t *mem;
+	int fd, ret;
+
+	if (t->chunk && t->used + words <= CHUNK_WORDS)
+		return 0;
+	if (t->nr_chunks == MAX_CHUNKS)
+		return -ENOSPC;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "ustack_rows", sizeof(uint32_t),
+			    CHUNK_WORDS * sizeof(uint32_t), 1, &opts);
+	if (fd < 0)
+		return -errno;
+	mem = mmap(NULL, CHUNK_WORDS * sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mem == MAP_FAILED) {
+		ret = -errno;
+		close(fd);
+		return ret;
+	}
+	if (bpf_map_update_elem(t->maps.chunks, &t->nr_chunks, &fd, BPF_ANY)) {
+		ret = -errno;
+		munmap(mem, CHUNK_WORDS * sizeof(uint32_t));
+		close(fd);
+		return ret;
+	}
+	if (t->chunk) {
+		munmap(t->chunk, CHUNK_WORDS * sizeof(uint32_t));
+		close(t->chunk_fd);
+	}
+	t->chunk = mem;
+	t->chunk_fd = fd;
+	t->nr_chunks++;
+	t->used = 0;
+	return 0;
+}
+
+/* With the lock */
+static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
+		    const struct file_state *state, uint64_t *bytes)
+{
+	struct part_key key = { .ino = ino, .dev = dev };
+	struct part part = { .state = *state };
+	uint32_t words;
+	size_t i;
+	int ret;
+
+	*bytes = 0;
+	for (i = 0; i < rows->part.nr; i++) {
+		words = flat_words(&rows->part.v[i]);
+		ret = need_chunk(t, words);
+		if (ret)
+			return ret;
+		part.chunk = t->nr_chunks - 1;
+		flat_write(rows, &rows->part.v[i], t->chunk, t->used, &part);
+		t->used += words;
+		*bytes += words * sizeof(uint32_t);
+		key.nr = rows->part.v[i].nr;
+		if (bpf_map_update_elem(t->maps.parts, &key, &part, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+/* With the lock: there is nothing to know about this file. */
+static int put_none(struct bpf_tables *t, uint32_t dev, uint64_t ino,
+		    const struct file_state *state)
+{
+	struct part_key key = { .ino = ino, .dev = dev };
+	struct part part = { .state = *state };
+
+	do {
+		if (bpf_map_update_elem(t->maps.parts, &key, &part, BPF_ANY))
+			return -errno;
+	} while (++key.nr <= state->size >> PART_SHIFT && key.nr < MAX_PARTS);
+	return 0;
+}
+
+/* Is it an error that another try will not mend? */
+static bool is_final(int error)
+{
+	return error == -ENODATA || error == -ENOEXEC || error == -EOPNOTSUPP ||
+	       error == -EBADMSG || error == -EFBIG;
+}
+
+/* With the lock: what became of a file. @id may be NULL. */
+static void note_file(struct bpf_tables *t, uint32_t dev, uint64_t ino, const char *path,
+		      const struct tables_id *id, const struct file_state *state, uint64_t bytes)
+{
+	struct file *f = get_file(t, dev, ino);
+
+	if (!f)
+		return;
+	f->tried = true;
+	f->wanted = false;
+	f->state = *state;
+	f->bytes = bytes;
+	f->build_id_size = 0;
+	if (id) {
+		memcpy(f->build_id, id->build_id, sizeof(f->build_id));
+		f->build_id_size = id->build_id_size;
+	}
+	if (path && (!f->path || strcmp(f->path, path))) {
+		char *new = strdup(path);
+
+		if (new) {
+			free(f->path);
+			f->path = new;
+		}
+	}
+}
+
+static int put_table(struct bpf_tables *t, const struct gen_table *table,
+		     const struct tables_id *id, uint32_t dev, uint64_t ino, const char *path,
+		     const struct file_state *state)
+{
+	struct flat rows;
+	uint64_t bytes = 0;
+	int ret;
+
+	pthread_mutex_lock(&t->lock);
+	ret = flat_make(&rows, &t->full, table, id);
+	if (!ret) {
+		ret = put_rows(t, &rows, dev, ino, state, &bytes);
+		flat_free(&rows);
+	}
+	if (is_final(ret))
+		put_none(t, dev, ino, state);
+	if (!ret || is_final(ret))
+		note_file(t, dev, ino, path, id, state, bytes);
+	pthread_mutex_unlock(&t->lock);
+	return ret;
+}
+
+/* @dev and @ino are as the programs see them. */
+static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev, uint64_t ino,
+		    const struct stat *st)
+{
+	struct file_state state = state_of(st);
+	struct gen_table table = {};
+	struct tables_id id = {};
+	struct file *f;
+	bool known;
+	int ret;
+
+	pthread_mutex_lock(&t->lock);
+	f = find_file(t, dev, ino);
+	known = f && f->tried && same_state(&f->state, &state);
+	pthread_mutex_unlock(&t->lock);
+	if (known)
+		return 0;
+	ret = tables_make(t->cache, fd, &id, &table, NULL);
+	if (!ret) {
+		state = state_of(&id.st);
+		ret = put_table(t, &table, &id, dev, ino, path, &state);
+		gen_free(&table);
+		return ret;
+	}
+	if (is_final(ret)) {
+		pthread_mutex_lock(&t->lock);
+		put_none(t, dev, ino, &state);
+		note_file(t, dev, ino, path, &id, &state, 0);
+		pthread_mutex_unlock(&t->lock);
+	}
+	return ret;
+}
+
+int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
+{
+	struct stat st;
+	uint32_t dev;
+	uint64_t ino;
+	int ret;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	ret = identify_file(t, fd, &st, &dev, &ino);
+	return ret ? ret : add_file(t, fd, path, dev, ino, &st);
+}
+
+/* In the vDSO, offsets and addresses in the file are one number: rule.h, mapping in walk.bpf.c */
+static int add_vdso(struct bpf_tables *t)
+{
+	struct file_state none = {};
+	struct gen_table table;
+	struct tables_id id;
+	int ret;
+
+	ret = tables_make_vdso(t->cache, &id, &table, NULL);
+	if (ret)
+		return ret;
+	id.nr_segs = 1;
+	id.seg[0] = (struct tables_seg) {
+		.offset = table.text_start, .size = table.text_size, .vaddr = table.text_start,
+	};
+	ret = put_table(t, &table, &id, 0, 0, "[vdso]", &none);
+	gen_free(&table);
+	return ret;
+}
+
+/* --------------------------- files seen in stacks ------------------------ */
+
+static void look_at(struct bpf_tables *t, const struct wanted *w)
+{
+	char name[64], path[PATH_MAX] = "";
+	struct stat st;
+	struct file *f;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, w->tgid, w->start,
+		 w->end);
+	n = readlink(name, path, sizeof(path) - 1);
+	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0 && n > 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		path[n] = '\0';
+		/* The kernel opened what is mapped: no need to ask how it numbers the file */
+		add_file(t, fd, path, w->dev, w->ino, &st);
+	}
+	pthread_mutex_lock(&t->lock);
+	f = find_file(t, w->dev, w->ino);
+	if (f)
+		f->wanted = false;
+	pthread_mutex_unlock(&t->lock);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void *make_wanted(void *arg)
+{
+	struct task out = { .flags = TASK_LEFT_OUT };
+	struct bpf_tables *t = arg;
+	uint32_t tid = gettid();
+	struct wanted w;
+
+	bpf_map_update_elem(t->maps.tasks, &tid, &out, BPF_ANY);
+	pthread_mutex_lock(&t->lock);
+	while (!t->stop) {
+		if (!t->nr_wanted) {
+			pthread_cond_wait(&t->more, &t->lock);
+			continue;
+		}
+		w = t->wanted[0];
+		t->nr_wanted--;
+		memmove(t->wanted, t->wanted + 1, t->nr_wanted * sizeof(*t->wanted));
+		pthread_mutex_unlock(&t->lock);
+		look_at(t, &w);
+		pthread_mutex_lock(&t->lock);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+void bpf_tables_see(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code)
+{
+	uint32_t dev = code->dev_major << 20 | code->dev_minor;
+	struct file *f;
+
+	if (!code->ino)
+		return;
+	pthread_mutex_lock(&t->lock);
+	f = get_file(t, dev, code->ino);
+	if (f && !f->wanted && t->nr_wanted < MAX_WANTED) {
+		f->wanted = true;
+		t->wanted[t->nr_wanted++] = (struct wanted) {
+			.tgid = tgid, .dev = dev, .ino = code->ino,
+			.start = code->start, .end = code->end,
+		};
+		pthread_cond_signal(&t->more);
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* -------------------------------- interface ------------------------------ */
+
+int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **tables)
+{
+	struct bpf_tables *t = calloc(1, sizeof(*t));
+	sigset_t all, old;
+	int ret;
+
+	*tables = NULL;
+	if (!t)
+		return -ENOMEM;
+	t->maps = *maps;
+	t->chunk_fd = -1;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->more, NULL);
+	t->full.rule = mmap(NULL, MAX_FULL * sizeof(struct full_rule), PROT_READ | PROT_WRITE,
+			    MAP_SHARED, maps->full_rules, 0);
+	if (t->full.rule == MAP_FAILED) {
+		ret = -errno;
+		t->full.rule = NULL;
+		goto fail;
+	}
+	/* without the folder, tables are made anew */
+	tables_cache_open(NULL, 0, &t->cache);
+	/* a kernel without vDSO has none of its frames */
+	add_vdso(t);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = -pthread_create(&t->thread, NULL, make_wanted, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret)
+		goto fail;
+	t->started = true;
+	*tables = t;
+	return 0;
+
+fail:
+	bpf_tables_close(t);
+	return ret;
+}
+
+void bpf_tables_stop(struct bpf_tables *t)
+{
+	if (!t->started)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stop = true;
+	pthread_cond_signal(&t->more);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+	t->started = false;
+}
+
+void bpf_tables_close(struct bpf_tables *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	bpf_tables_stop(t);
+	if (t->chunk) {
+		munmap(t->chunk, CHUNK_WORDS * sizeof(uint32_t));
+		close(t->chunk_fd);
+	}
+	if (t->full.rule)
+		munmap(t->full.rule, MAX_FULL * sizeof(struct full_rule));
+	for (i = 0; i < t->file.nr; i++)
+		free(t->file.v[i].path);
+	vec_free(&t->file);
+	hidx_free(&t->idx);
+	vec_free(&t->device);
+	tables_cache_close(t->cache);
+	pthread_cond_destroy(&t->more);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+int bpf_tables_synchronize(struct bpf_tables *t)
+{
+	uint32_t last;
+	int ret = 0;
+
+	pthread_mutex_lock(&t->lock);
+	if (t->chunk) {
+		/* The kernel waits for all programs after a change of such a map */
+		last = t->nr_chunks - 1;
+		if (bpf_map_update_elem(t->maps.chunks, &last, &t->chunk_fd, BPF_ANY))
+			ret = -errno;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return ret;
+}
+
+bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf_file *file)
+{
+	const struct file *f;
+
+	pthread_mutex_lock(&t->lock);
+	f = find_file(t, dev, ino);
+	memset(file, 0, sizeof(*file));
+	if (f && (f->path || f->build_id_size)) {
+		file->path = f->path;
+		memcpy(file->build_id, f->build_id, sizeof(file->build_id));
+		file->build_id_size = f->build_id_size;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return file->path || file->build_id_size;
+}
+
+void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums)
+{
+	size_t i;
+
+	pthread_mutex_lock(&t->lock);
+	for (i = 0; i < t->file.nr; i++) {
+		sums->tables += !!t->file.v[i].bytes;
+		sums->table_bytes += t->file.v[i].bytes;
+	}
+	pthread_mutex_unlock(&t->lock);
+}

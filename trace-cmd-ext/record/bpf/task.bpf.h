@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * task.bpf.h - which tasks are traced, and where their stacks start
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_TASK_H
+#define TRACE_USTACK_RECORD_BPF_TASK_H
+
+#include "state.bpf.h"
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task), *child_regs;
+	struct task *t, new = {};
+	u32 pid = task->pid;
+	u64 sp, half;
+
+	if (!c || !regs || (void *)task != (void *)parent || task->flags & PF_KTHREAD)
+		return 0;
+	if (BPF_CORE_READ(child, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return 0;
+	t = bpf_map_lookup_elem(&tasks, &pid);
+	if (t) {
+		new.stack_start = t->stack_start;
+		new.start_ip = t->start_ip;
+		if (c->inherit && t->flags & TASK_TRACED)
+			new.flags = TASK_TRACED;
+		/* threads of the recorder, but not the program that it starts */
+		if (t->flags & TASK_LEFT_OUT && BPF_CORE_READ(child, tgid) == task->tgid)
+			new.flags |= TASK_LEFT_OUT;
+	}
+	/*
+	 * The registers have the same place on the kernel stack of each task. 6.1 does not subtract
+	 * from such a pointer, but half of it is just a number.
+	 */
+	asm volatile("r1 = %1\n\tw1 = w1\n\t%0 = r1" : "=r"(half) : "r"(regs) : "r1");
+	child_regs = BPF_CORE_READ(child, stack) + (u32)(half - (u32)(u64)task->stack);
+	sp = BPF_CORE_READ(child_regs, sp);
+	if (sp != regs->sp) {
+		new.stack_start = sp;
+		new.start_ip = BPF_CORE_READ(child_regs, ip);
+	}
+	new.start_time = BPF_CORE_READ(child, start_time);
+	pid = BPF_CORE_READ(child, pid);
+	if (new.flags || new.stack_start)
+		bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
+	else
+		/* left by a task that had this number before */
+		bpf_map_delete_elem(&tasks, &pid);
+	return 0;
+}
+
+/* 6.10: before the memory of the old program goes away */
+SEC("raw_tp/sched_prepare_exec")
+int on_prepare_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task *t, new = {};
+	u32 pid = task->pid;
+
+	t = bpf_map_lookup_elem(&tasks, &pid);
+	if (t)
+		new = *t;
+	new.start_time = task->start_time;
+	new.flags |= TASK_EXEC;
+	bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
+	return 0;
+}
+
+/* args: task, its number before (a thread takes that of its process), bprm */
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task *t, new = {};
+	u32 pid = task->pid, old = ctx->args[1];
+
+	t = bpf_map_lookup_elem(&tasks, &old);
+	if (t)
+		new = *t;
+	new.flags &= ~TASK_EXEC;
+	new.stack_start = 0;
+	new.start_time = task->start_time;
+	if (old != pid)
+		bpf_map_delete_elem(&tasks, &old);
+	if (new.flags)
+		bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
+	else
+		bpf_map_delete_elem(&tasks, &pid);
+	return 0;
+}
+
+/* The number may belong to another task by now. */
+SEC("raw_tp/sched_process_free")
+int on_free(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	u64 start = BPF_CORE_READ(task, start_time);
+	u32 pid = BPF_CORE_READ(task, pid);
+	struct task *t = bpf_map_lookup_elem(&tasks, &pid);
+
+	if (t && t->start_time == start)
+		bpf_map_delete_elem(&tasks, &pid);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * walk.bpf.c - the programs: at an event, walk the user stack of the task and send it
+ *
+ * The recorder attaches a copy of on_event() to the tracepoint of each event, with the number of
+ * the event in it (events.c). These copies are small. Each of them claims memory, notes the event
+ * there, and goes on in walk_stack() by a tail call, so that the kernel verifies the walk only
+ * once. The memory knows its owner by the address of the context, which is the same before and
+ * after the call and different for each program that runs.
+ *
+ * A walk takes no locks and no page faults. It finds the mapping of an address in the maple tree of
+ * the process, the rule of the address in the rows of the mapped file (rule.h), and the next frame
+ * by the rule, as libunwind-user/sframe/step.c does. The tree can change meanwhile. So the walk
+ * believes a mapping that it found only if that mapping belongs to the process and holds the
+ * address. A walk that cannot go on says why; it never guesses.
+ *
+ * All functions that are not static are verified by themselves, whatever their arguments are. They
+ * keep their state in map values: the verifier need not follow these through loops.
+ *
+ *	state.bpf.h	the maps, and what a walk keeps
+ *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
+ *	send.bpf.h	messages to the recorder
+ *	task.bpf.h	which tasks are traced, and where their stacks start
+ */
+#include "find_rule.bpf.h"
+#include "mapping.bpf.h"
+#include "send.bpf.h"
+#include "state.bpf.h"
+#include "step.bpf.h"
+#include "task.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* --------------------------------- a walk -------------------------------- */
+
+static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
+{
+	w->flags |= flags;
+	w->reason = reason;
+	return 1;
+}
+
+/* One frame: note it, and go to its caller. 1: the walk has ended */
+__noinline int walk_frame(struct walk *w)
+{
+	u32 rule = rule_special(RULE_UNKNOWN), nr, number;
+	struct full_rule *full;
+	int map, ret;
+	u64 pc;
+
+	if (!w)
+		return 1;
+	pc = w->ip - !(w->frame_flags & EXACT);
+	map = find_mapping(w, pc);
+	nr = w->nr;
+	if (map < 0 && !(w->frame_flags & TOPMOST)) {
+		/* No call returns to where no code is: the step that led here was wrong */
+		if (w->fp_frame == nr + 1)
+			w->flags &= ~FRAME_POINTER;
+		return end_walk(w, INCOMPLETE, MSG_NO_MAPPING);
+	}
+	if (nr >= MSG_MAX_FRAMES)
+		return end_walk(w, TRUNCATED, MSG_TOO_DEEP);
+	w->frame[nr & (MSG_MAX_FRAMES - 1)] = w->ip;
+	w->nr = nr + 1;
+	add_hash(w, w->ip);
+
+	/*
+	 * Nothing is above the start of the stack. A thread starts after the system call of the
+	 * thread that made it, where rules are right for that one only, and calls its function from
+	 * near there. That function may have a frame of no more than START_WORDS.
+	 */
+	if (w->sp - w->stack_start < w->start_size &&
+	    (!w->start_ip || w->ip - w->start_ip < START_CODE))
+		return end_walk(w, 0, MSG_OK);
+	if (map >= 0) {
+		rule = find_rule(w, map, pc);
+		if (rule == NO_TABLE)
+			return end_walk(w, INCOMPLETE, MSG_NO_TABLE);
+	}
+
+	switch (RULE_KIND(rule)) {
+	case RULE_SP:
+	case RULE_FP:
+		ret = step_plain(w, rule);
+		break;
+	case RULE_FULL:
+		number = rule >> 2;
+		full = bpf_map_lookup_elem(&full_rules, &number);
+		if (!full)
+			return end_walk(w, INCOMPLETE, MSG_HOLE);
+		ret = STEP_WRONG;
+		if (full->flags & FULL_DOUBTFUL)
+			ret = step_sigreturn(w);
+		if (ret == STEP_WRONG) {
+			w->rule = *full;
+			ret = step_full(w);
+		}
+		break;
+	default:
+		if (rule == rule_special(RULE_OUTERMOST)) {
+			ret = STEP_OUTERMOST;
+			break;
+		}
+		ret = step_sigreturn(w);
+		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
+			ret = step_fp(w);
+			if (ret == STEP_WRONG)
+				return end_walk(w, INCOMPLETE,
+						map < 0 ? MSG_NO_MAPPING : MSG_NO_TABLE);
+		}
+	}
+	if (ret == STEP_DONE)
+		return 0;
+	if (ret == STEP_OUTERMOST)
+		return end_walk(w, 0, MSG_OK);
+	return end_walk(w, INCOMPLETE, ret == STEP_NOT_READABLE ? MSG_NOT_READABLE : MSG_HOLE);
+}
+
+struct loop {
+	struct walk *w;
+};
+
+static long loop_frame(u32 i, struct loop *l)
+{
+	return walk_frame(l->w) ? 1 : 0;
+}
+
+/* The registers that user space entered the kernel with. false: there are none, or of 32 bits */
+static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = task->mm;
+	struct task *t;
+	u32 pid = task->pid;
+	u64 cs, start, arg;
+
+	w->flags = 0;
+	w->reason = MSG_OK;
+	w->nr = 0;
+	w->nr_code = 0;
+	w->nr_mappings = 0;
+	w->last = 0;
+	w->nr_sig = 0;
+	w->fp_frame = 0;
+	w->hash[0] = 0;
+	w->hash[1] = 0;
+	if (!mm || !regs)
+		return false;
+	cs = regs->cs;
+	if (cs != USER_CS && cs != USER_CS_XEN)
+		return false;
+	w->mm = (u64)mm;
+	start = mm->start_stack;
+	arg = mm->arg_start;
+	t = bpf_map_lookup_elem(&tasks, &pid);
+	/* Between the old program and the new one, registers and memory do not belong together */
+	if ((t && t->flags & TASK_EXEC) || (!start && task->in_execve))
+		return false;
+	if (t && t->stack_start) {
+		w->stack_start = t->stack_start;
+		w->start_ip = t->start_ip;
+		w->start_size = START_WORDS * WORD + 1;
+	} else {
+		w->stack_start = start;
+		w->start_ip = 0;
+		w->start_size = arg > start ? arg - start : 0;
+	}
+	w->ip = regs->ip;
+	w->sp = regs->sp;
+	w->fp = regs->bp;
+	w->frame_flags = EXACT | TOPMOST;
+	w->reg[0] = regs->ax;
+	w->reg[1] = regs->dx;
+	w->reg[2] = regs->cx;
+	w->reg[3] = regs->bx;
+	w->reg[4] = regs->si;
+	w->reg[5] = regs->di;
+	w->reg[6] = regs->bp;
+	w->reg[7] = regs->sp;
+	w->reg[8] = regs->r8;
+	w->reg[9] = regs->r9;
+	w->reg[10] = regs->r10;
+	w->reg[11] = regs->r11;
+	w->reg[12] = regs->r12;
+	w->reg[13] = regs->r13;
+	w->reg[14] = regs->r14;
+	w->reg[15] = regs->r15;
+	return true;
+}
+
+/* --------------------------------- events -------------------------------- */
+
+/* In the map `programs` */
+#define WALK_STACK	0
+#define NO_PROGRAM	1
+
+static __always_inline bool is_traced(const struct control *c, struct task_struct *task)
+{
+	u32 pid = task->pid;
+	struct task *t;
+
+	/* Tasks of the kernel, and those that only work for a user */
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return false;
+	t = bpf_map_lookup_elem(&tasks, &pid);
+	if (c->all)
+		return !t || !(t->flags & TASK_LEFT_OUT);
+	return t && t->flags & TASK_TRACED;
+}
+
+/* Claim memory for this event, and go on in walk_stack(). Returns only if that is not possible. */
+static __always_inline void walk_for(void *ctx, struct control *c, u32 event)
+{
+	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
+	struct walk *w;
+
+	for (i = 0; i < SLOTS_PER_CPU; i++) {
+		key = slot + i;
+		w = bpf_map_lookup_elem(&slots, &key);
+		if (!w)
+			break;
+		if (!w->owner && !__sync_val_compare_and_swap(&w->owner, 0, (u64)ctx)) {
+			w->time = bpf_ktime_get_ns();
+			w->event = event;
+			bpf_tail_call(ctx, &programs, WALK_STACK);
+			w->owner = 0;
+			break;
+		}
+	}
+	send_event(c, event, 0, MSG_BUSY);
+}
+
+SEC("raw_tp")
+int walk_stack(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
+	struct walk *w = NULL;
+	struct loop loop;
+	u64 id = 0;
+
+	for (i = 0; i < SLOTS_PER_CPU; i++) {
+		key = slot + i;
+		w = bpf_map_lookup_elem(&slots, &key);
+		if (w && w->owner == (u64)ctx)
+			break;
+	}
+	if (!c || !w || i == SLOTS_PER_CPU) {
+		/*
+		 * Never gets here. But since 6.13 a program has one stack for each CPU, unless it
+		 * has a tail call. The kernel keeps a program from interrupting itself, to protect
+		 * that stack, but not one that is the target of a tail call.
+		 */
+		skip_number();
+		bpf_tail_call(ctx, &programs, NO_PROGRAM);
+		return 0;
+	}
+	if (start_walk(w, bpf_get_current_task_btf())) {
+		loop.w = w;
+		bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
+		id = send_stack(w);
+		if (!id)
+			w->reason = MSG_NO_ROOM;
+	} else {
+		w->reason = MSG_NO_REGISTERS;
+	}
+	send_event(c, w->event, id, w->reason);
+	w->owner = 0;
+	return 0;
+}
+
+/* The recorder replaces this number in each copy by the id of the event. */
+#define EVENT_ID	0x5ee7e1d0
+
+SEC("raw_tp")
+int on_event(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	u32 event;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
+	if (c && c->on && is_traced(c, bpf_get_current_task_btf()))
+		walk_for(ctx, c, event);
+	return 0;
+}
+
+static __always_inline void on_syscall(void *ctx, bool enter)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	struct task_struct *task;
+	struct pt_regs *regs;
+	u32 event;
+	u64 nr;
+
+	if (!c || !c->on)
+		return;
+	task = bpf_get_current_task_btf();
+	/* ftrace has no events for system calls of 32-bit programs */
+	if (task->thread_info.status & TS_COMPAT || !is_traced(c, task))
+		return;
+	regs = (void *)bpf_task_pt_regs(task);
+	if (!regs)
+		return;
+	nr = regs->orig_ax;
+	if (nr >= MAX_SYSCALLS)
+		return;
+	event = enter ? c->enter[nr] : c->exit[nr];
+	if (event)
+		walk_for(ctx, c, event);
+}
+
+SEC("raw_tp/sys_enter")
+int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	on_syscall(ctx, true);
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	on_syscall(ctx, false);
+	return 0;
+}
+
+/* ------------------------------ system calls ----------------------------- */
+
+/* Run by the recorder: which function has which number? */
+SEC("raw_tp")
+int read_syscalls(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+
+	if (c)
+		bpf_probe_read_kernel(c->syscall, sizeof(c->syscall), (void *)c->syscall_table);
+	return 0;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * source.c - where user stacks come from, and which source a recording takes
+ *
+ *	ftrace		the kernel has options/userstacktrace_deferred: it records them itself
+ *	bpf		BPF programs walk the stacks on any other kernel that allows it (stock.c)
+ *	frame-pointers	options/userstacktrace: 8 frames at most, where code keeps frame pointers
+ *
+ * The first two leave the same records in the file, so the rest of the tool knows no difference.
+ */
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+
+#include "impl.h"
+#include "trace-cmd-ext/record/bpf/bpf.h"
+
+#define DEFERRED	"userstacktrace_deferred"
+#define MAPS		"userstacktrace_maps"
+
+static const char *const names[] = {
+	[SOURCE_AUTO] = "auto", [SOURCE_FTRACE] = "ftrace", [SOURCE_BPF] = "bpf",
+	[SOURCE_FRAME_POINTERS] = "frame-pointers",
+};
+
+const char *source_name(enum source s)
+{
+	return names[s];
+}
+
+int source_parse(const char *name, enum source *s)
+{
+	for (*s = 0; *s < SOURCE_NR; ++*s)
+		if (!strcmp(name, names[*s]))
+			return 0;
+	return -EINVAL;
+}
+
+/* ---------------------------- what a kernel can do ------------------------ */
+
+static int __attribute__((format(printf, 3, 4))) say(char *why, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, size, fmt, ap);
+	va_end(ap);
+	return -EOPNOTSUPP;
+}
+
+/* The programs run in this kernel, whatever another folder with the files of tracefs says. */
+static bool is_tracefs(void)
+{
+	const char *dir = tracefs_tracing_dir();
+	struct statfs fs;
+
+	return dir && !statfs(dir, &fs) && fs.f_type == TRACEFS_MAGIC;
+}
+
+int source_check(enum source s, char *why, size_t size)
+{
+	char other[512];
+
+	switch (s) {
+	case SOURCE_FTRACE:
+		if (rt_exists("options/" DEFERRED))
+			return 0;
+		return say(why, size, "options/" DEFERRED " is missing: no deferred user stacks; "
+			   "boot a kernel with the kernel-patches of trace-ustack");
+	case SOURCE_BPF:
+		if (!is_tracefs())
+			return say(why, size, "%s is no tracefs of the kernel that runs",
+				   tracefs_tracing_dir());
+		return bpf_check(why, size);
+	case SOURCE_FRAME_POINTERS:
+		if (rt_exists("options/userstacktrace"))
+			return 0;
+		return say(why, size, "options/userstacktrace is missing; boot a kernel with "
+			   "CONFIG_USER_STACKTRACE_SUPPORT=y");
+	default:
+		if (!source_check(SOURCE_FTRACE, why, size))
+			return 0;
+		if (!source_check(SOURCE_BPF, other, sizeof(other)))
+			return 0;
+		return say(why, size, "options/" DEFERRED " is missing: no deferred user stacks, "
+			   "and BPF programs cannot stand in (%s); boot a kernel with the "
+			   "kernel-patches of trace-ustack", other);
+	}
+}
+
+enum source source_choose(char *why, size_t size)
+{
+	if (!source_check(SOURCE_FTRACE, why, size))
+		return SOURCE_FTRACE;
+	return source_check(SOURCE_BPF, why, size) ? SOURCE_AUTO : SOURCE_BPF;
+}
+
+/* ------------------------------ one recording ----------------------------- */
+
+static int use_ftrace(struct rec *r)
+{
+	r->how = r->triggers ? REC_TRIGGER : REC_OPTION;
+	if (r->opts.maps && !rt_exists("options/" MAPS)) {
+		cmd_error("options/" MAPS " is missing: this kernel does not say which files "
+			  "addresses are in; stacks will have no symbols");
+		r->opts.maps = false;
+	}
+	return 0;
+}
+
+/* All that does not work is refused before anything is recorded. */
+static int use_bpf(struct rec *r)
+{
+	const struct rec_event *ev;
+	char why[512];
+
+	r->how = REC_BPF;
+	r->opts.maps = false;
+	if (strcmp(r->opts.clock, "mono")) {
+		cmd_error("--clock %s: BPF programs have the clock mono only, and stacks find "
+			  "their events by it; leave --clock out, or take another --source",
+			  r->opts.clock);
+		return CMD_FAIL;
+	}
+	for (ev = r->event; ev < r->event + r->nr_events; ev++) {
+		if (ev->sel->no_stack)
+			continue;
+		if (ev->sel->stack_if) {
+			cmd_error("--stack-if: the source bpf cannot tell from a record whether a "
+				  "condition held; use --filter, or a kernel with the "
+				  "kernel-patches of trace-ustack");
+			return CMD_FAIL;
+		}
+		if (bpf_check_event(ev->system, ev->name, why, sizeof(why))) {
+			cmd_error("%s:%s: %s; --no-stack after its -e records it without stacks",
+				  ev->system, ev->name, why);
+			return CMD_FAIL;
+		}
+	}
+	return 0;
+}
+
+static int use_frame_pointers(struct rec *r)
+{
+	struct utsname u;
+
+	uname(&u);
+	r->how = REC_FRAME_POINTERS;
+	r->opts.maps = r->opts.tables = false;
+	cmd_error("kernel %s: by options/userstacktrace, user stacks end where code keeps no frame "
+		  "pointers, and after 8 frames", u.release);
+	return 0;
+}
+
+static int report_none(const struct rec *r, const char *why)
+{
+	bool frame_pointers = rt_exists("options/userstacktrace");
+	struct utsname u;
+
+	uname(&u);
+	if (r->opts.source == SOURCE_FRAME_POINTERS || !frame_pointers)
+		cmd_error("kernel %s: %s; --no-user-stack records kernel stacks alone", u.release,
+			  why);
+	else
+		cmd_error("kernel %s: %s, or use --source frame-pointers for what frame pointers "
+			  "give; trace-ustack check tells more", u.release, why);
+	return CMD_FAIL;
+}
+
+int rec_choose_source(struct rec *r)
+{
+	enum source s = r->opts.source;
+	bool any = false;
+	char why[1024];
+	size_t i;
+
+	for (i = 0; i < r->nr_events; i++) {
+		if (!r->event[i].sel->no_stack)
+			any = true;
+		if (r->event[i].sel->no_stack || r->event[i].sel->stack_if)
+			r->triggers = true;
+	}
+	if (!any) {
+		r->how = REC_NONE;
+		r->triggers = r->opts.maps = r->opts.tables = false;
+		return 0;
+	}
+	if (source_check(s, why, sizeof(why)))
+		return report_none(r, why);
+	if (s == SOURCE_AUTO)
+		s = source_choose(why, sizeof(why));
+	r->source = s;
+	return s == SOURCE_FTRACE ? use_ftrace(r) : s == SOURCE_BPF ? use_bpf(r) :
+	       use_frame_pointers(r);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stock.c - user stacks on stock kernels, by BPF programs
+ *
+ * ftrace records the events and the kernel stacks. BPF programs on the same tracepoints send the
+ * user stacks, and the source writes them to FILE.part.bpf (record/bpf/bpf.h). The programs are
+ * attached before ftrace switches the events on, because the kernel calls the functions of a
+ * tracepoint in the order in which they came, and insert.c relies on that. When the recording has
+ * ended, insert.c adds the stacks to what ftrace recorded, and FILE.part.bpf is removed.
+ *
+ * The programs go away with the recorder. If the recorder is killed, the guard completes the file
+ * without user stacks: only the recorder knew the paths of the files that were mapped.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "trace-cmd-ext/record/bpf/bpf.h"
+
+struct rec_stock {
+	struct bpf_source *src;
+	char messages[PATH_MAX];
+	struct insert_event *event;	/* that get stacks, by id */
+	size_t nr_events;
+	struct insert_sums sums;
+	struct bpf_sums bpf;
+};
+
+bool rec_stock_path(const struct rec *r, char path[PATH_MAX])
+{
+	return snprintf(path, PATH_MAX, "%s.bpf", r->part) < PATH_MAX;
+}
+
+/* ---------------------------------- start --------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct insert_event *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/*
+ * Does the tracepoint let a task move to another CPU between two of its functions? Those of system
+ * calls do, and all of kernels that call them under SRCU.
+ */
+static bool moves(const char *system)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname u;
+
+	uname(&u);
+	if (sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	    (major > 6 || (major == 6 && minor > 18)))
+		return true;
+	return !strcmp(system, "syscalls") || !strcmp(system, "raw_syscalls");
+}
+
+static int open_source(struct rec *r, struct rec_stock *s)
+{
+	struct bpf_event *event = calloc(r->nr_events, sizeof(*event));
+	struct bpf_opts opts = {
+		.event = event, .file = s->messages, .all = r->opts.all,
+		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
+	};
+	char why[512] = "";
+	size_t i;
+	int ret;
+
+	s->event = calloc(r->nr_events, sizeof(*s->event));
+	if (!event || !s->event) {
+		free(event);
+		cmd_error("not enough memory");
+		return CMD_FAIL;
+	}
+	for (i = 0; i < r->nr_events; i++) {
+		const struct rec_event *ev = &r->event[i];
+		struct bpf_event *to = &event[opts.nr_events];
+
+		if (ev->sel->no_stack)
+			continue;
+		*to = (struct bpf_event){ ev->system, ev->name, rt_read_id(ev->system, ev->name) };
+		s->event[opts.nr_events++] = (struct insert_event){ to->id, moves(ev->system) };
+	}
+	s->nr_events = opts.nr_events;
+	qsort(s->event, s->nr_events, sizeof(*s->event), by_id);
+	ret = bpf_open(&s->src, &opts, why, sizeof(why));
+	free(event);
+	if (!ret)
+		return 0;
+	cmd_error("--source bpf: %s", *why ? why : strerror(-ret));
+	return CMD_FAIL;
+}
+
+int rec_stock_open(struct rec *r)
+{
+	if (r->how != REC_BPF)
+		return 0;
+	r->stock = calloc(1, sizeof(*r->stock));
+	if (!r->stock || !rec_stock_path(r, r->stock->messages)) {
+		cmd_error(r->stock ? "%s: its name is too long" : "%s: not enough memory",
+			  r->opts.out);
+		return CMD_FAIL;
+	}
+	return open_source(r, r->stock);
+}
+
+int rec_stock_start(struct rec *r)
+{
+	int ret = r->stock ? bpf_start(r->stock->src) : 0;
+
+	if (!ret)
+		return 0;
+	cmd_error("--source bpf: it cannot start: %s", strerror(-ret));
+	return CMD_FAIL;
+}
+
+int rec_stock_add_task(struct rec *r, pid_t tid)
+{
+	return r->stock ? bpf_add_task(r->stock->src, tid) : 0;
+}
+
+int rec_stock_leave_out(struct rec *r, pid_t tid)
+{
+	return r->stock ? bpf_leave_out(r->stock->src, tid) : 0;
+}
+
+int rec_stock_add_table(struct rec *r, int fd, const char *path)
+{
+	return bpf_add_table(r->stock->src, fd, path);
+}
+
+/* ----------------------------------- end ---------------------------------- */
+
+static void raw_path(void *ctx, int cpu, char *path)
+{
+	rec_raw_path(ctx, REC_EVENTS, cpu, path);
+}
+
+static bool get_file(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
+		     struct bpf_file *file)
+{
+	const struct rec *r = ctx;
+
+	return bpf_get_file(r->stock->src, dev_major, dev_minor, ino, file);
+}
+
+static int show_progress(void *ctx, uint64_t done, uint64_t all)
+{
+	const struct rec *r = ctx;
+
+	if (!r->opts.quiet)
+		cmd_progress("adding stacks", done, all);
+	return 0;
+}
+
+static int insert(struct rec *r, struct rec_stock *s)
+{
+	char *header_page = rt_read(NULL, "events/header_page", NULL), why[PATH_MAX + 128];
+	struct insert_opts opts = {
+		.messages = s->messages, .event = s->event, .nr_events = s->nr_events,
+		.kernel_stack = r->opts.kernel_stack ? rt_read_id("ftrace", "kernel_stack") : -1,
+		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
+		.map = r->format_id[FORMAT_MAP], .nr_cpus = r->nr_cpus,
+		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
+		.get_file = get_file, .progress = show_progress, .ctx = r,
+	};
+	int ret;
+
+	ret = insert_stacks(&opts, &s->sums, why, sizeof(why));
+	cmd_progress_end();
+	free(header_page);
+	if (!ret)
+		return 0;
+	cmd_error("%s; %s will be without user stacks%s", why, r->opts.out,
+		  ret == -ENOSPC || ret == -EDQUOT ?
+		  ": make room, as adding them takes up to three times that of the recording" : "");
+	return CMD_FAIL;
+}
+
+int rec_stock_finish(struct rec *r)
+{
+	struct rec_stock *s = r->stock;
+	int ret;
+
+	if (!s)
+		return 0;
+	ret = bpf_stop(s->src);
+	if (ret)
+		cmd_error("%s: %s; user stacks from then on are missing", s->messages,
+			  strerror(-ret));
+	bpf_get_sums(s->src, &s->bpf);
+	ret = insert(r, s);
+	r->shared->stacks = !ret;
+	unlink(s->messages);
+	return ret;
+}
+
+void rec_stock_close(struct rec *r)
+{
+	if (!r->stock)
+		return;
+	bpf_close(r->stock->src);
+	r->stock->src = NULL;
+}
+
+void rec_stock_free(struct rec *r)
+{
+	rec_stock_close(r);
+	if (r->stock)
+		free(r->stock->event);
+	free(r->stock);
+	r->stock = NULL;
+}
+
+/* --------------------------------- summary -------------------------------- */
+
+const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_sums **bpf)
+{
+	if (!r->stock)
+		return NULL;
+	*bpf = &r->stock->bpf;
+	return &r->stock->sums;
+}
