@@ -392,10 +392,10 @@ void check_kernel(struct check *c, const char *tracefs)
 	c->traces = check_tracefs(c, tracefs);
 	check_kallsyms(c);
 	check_perf(c);
-	if (tracefs_tracing_dir() && c->traces)
+	if (c->traces && tracefs_tracing_dir())
 		check_sources(c);
 	check_prctl(c);
-	if (!tracefs_tracing_dir() || !c->traces)
+	if (!c->traces || !tracefs_tracing_dir())
 		goto out;
 	check_tables(c);
 	c->traces = need_file(c, CHECK_MISSING, "events/sched", "events of the scheduler",
