@@ -95,6 +95,7 @@ const char *hole_remedy(unsigned int cause)
 		[STATS_CAUSE_OUTSIDE] = ANEW,
 		[STATS_CAUSE_PLT] = "link it anew, with another linker",
 		[STATS_CAUSE_SIGNAL] = ASSEMBLER,
+		[STATS_CAUSE_GO] = "nothing: the caller's stack is known only to Go's runtime",
 		[STATS_CAUSE_CODE] = ANEW,
 		[STATS_CAUSE_FLOW] = "compile it with -fasynchronous-unwind-tables or "
 				   "-fno-omit-frame-pointer",
