@@ -373,6 +373,11 @@ void bpf_get_sums(const struct bpf_source *s, struct bpf_sums *sums)
 	bpf_tables_sums(s->tables, sums);
 }
 
+uint64_t bpf_get_skipped(const struct bpf_source *s, int id)
+{
+	return bpf_count_skipped_of(&s->events, s->obj, id);
+}
+
 bool bpf_get_file(const struct bpf_source *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
 		  struct bpf_file *file)
 {

@@ -65,6 +65,8 @@ int bpf_start(struct bpf_source *src);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);
 void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums);
+/* Runs that the kernel left out, of the program of the event with this id */
+uint64_t bpf_get_skipped(const struct bpf_source *src, int id);
 /*
  * Path and build ID of a file that was seen mapped, by device and inode; false if neither is
  * known. The strings live as long as @src. Call it after bpf_stop().
@@ -84,6 +86,8 @@ void bpf_close(struct bpf_source *src);
 struct insert_event {
 	int id;
 	bool moves;			/* the task can change CPUs between program and record */
+	bool skips;			/* the kernel left out runs of its program */
+	bool filter;			/* ftrace drops some of its records */
 };
 
 struct insert_opts {
