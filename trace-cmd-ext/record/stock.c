@@ -65,6 +65,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	struct bpf_opts opts = {
 		.event = event, .file = s->messages, .all = r->opts.all,
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
+		.other_pids = rt_has_other_pids(),
 	};
 	char why[512] = "";
 	size_t i;

@@ -32,6 +32,7 @@ struct bpf_opts {
 	bool all;			/* trace all tasks; else those of bpf_add_task() */
 	bool inherit;			/* and the children of these */
 	bool quiet;			/* no progress */
+	bool other_pids;		/* the recorder has other task IDs than the programs see */
 };
 
 /* What the programs did, for the summary. */

@@ -28,7 +28,7 @@ int bpf_say(char *why, size_t size, int error, const char *fmt, ...)
 
 /* -------------------------------- tables.c ------------------------------- */
 
-/* Descriptors of the maps, which stay the caller's. */
+/* Descriptors of the maps, which stay the caller's. @tasks: -1 if no task is to be left out */
 struct bpf_table_maps {
 	int parts, chunks, full_rules, tasks;
 };
