@@ -223,7 +223,7 @@ static int open_out(struct bpf_source *s, const char *path)
 	s->buf = malloc(OUT_SIZE);
 	if (!s->buf)
 		return -ENOMEM;
-	s->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	s->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return s->out < 0 ? -errno : 0;
 }
 
