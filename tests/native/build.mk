@@ -4,7 +4,8 @@
 O ?= build
 
 NATIVE := $(O)/tests/native
-NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so
+NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so \
+	$(NATIVE)/chain
 NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
 TEST_TARGETS += test-native
@@ -12,6 +13,10 @@ TEST_TARGETS += test-native
 .PHONY: test-native
 test-native: $(TOOL_BIN) $(NATIVE_PROGS) $(CALLPATH) $(GUEST)/callpath-check
 	@tests/native/recordings $(O)
+
+$(NATIVE)/chain: tests/native/chain.c
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -static -no-pie -o $@ $<
 
 $(NATIVE)/%: tests/native/%.c
 	@mkdir -p $(@D)

@@ -65,6 +65,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	struct bpf_opts opts = {
 		.event = event, .file = s->messages, .all = r->opts.all,
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
+		.other_pids = rt_has_other_pids(),
 	};
 	char why[512] = "";
 	size_t i;
@@ -83,7 +84,11 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		if (ev->sel->no_stack)
 			continue;
 		*to = (struct bpf_event){ ev->system, ev->name, rt_read_id(ev->system, ev->name) };
-		s->event[opts.nr_events++] = (struct insert_event){ to->id, moves(ev->system) };
+		s->event[opts.nr_events++] = (struct insert_event){
+			.id = to->id, .moves = moves(ev->system),
+			/* own.c filters, too */
+			.filter = ev->sel->filter || !strcmp(ev->system, "sched"),
+		};
 	}
 	s->nr_events = opts.nr_events;
 	qsort(s->event, s->nr_events, sizeof(*s->event), by_id);
@@ -168,8 +173,11 @@ static int insert(struct rec *r, struct rec_stock *s)
 		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
 		.get_file = get_file, .progress = show_progress, .ctx = r,
 	};
+	size_t i;
 	int ret;
 
+	for (i = 0; i < s->nr_events; i++)
+		s->event[i].skips = bpf_get_skipped(s->src, s->event[i].id);
 	ret = insert_stacks(&opts, &s->sums, why, sizeof(why));
 	cmd_progress_end();
 	free(header_page);

@@ -39,6 +39,8 @@
 static char dir[] = "/tmp/test-insert-XXXXXX";
 static unsigned int page_size;
 static bool kernel_stacks;
+static bool skips, filter;		/* of the events */
+static uint32_t ran;			/* of the next messages */
 static struct text msgs, raw[NR_CPUS];
 static uint32_t seq[NR_CPUS];
 static struct insert_sums sums;
@@ -107,6 +109,7 @@ static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
 	struct msg_event m = {
 		.head = { MSG_EVENT, 0, sizeof(m) }, .time = time, .stack = stack, .tid = tid,
 		.tgid = tid, .cpu = cpu, .event = event, .seq = seq[cpu]++, .reason = reason,
+		.ran = ran,
 	};
 
 	text_bytes(&msgs, (char *)&m, sizeof(m));
@@ -177,7 +180,10 @@ static void write_file(const char *path, const struct text *t)
 
 static int run(void)
 {
-	static const struct insert_event event[] = { { 40, false }, { 41, false }, { 42, true } };
+	const struct insert_event event[] = {
+		{ 40, false, skips, filter }, { 41, false, false, false },
+		{ 42, true, skips, filter },
+	};
 	char path[PATH_MAX], messages[PATH_MAX], header[512];
 	struct insert_opts o = {
 		.messages = messages, .event = event, .nr_events = 3, .cookie = COOKIE,
@@ -276,7 +282,8 @@ static int setup(void **state)
 
 	(void)state;
 	page_size = 4096;
-	kernel_stacks = false;
+	kernel_stacks = skips = filter = false;
+	ran = 0;
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
 		text_clear(&raw[cpu]);
 		memset(page[cpu], 0, sizeof(page[cpu]));
@@ -621,6 +628,93 @@ static void a_task_that_has_moved_on(void **state)
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10");
 	assert_int_equal(sums.no_message, 1);
+}
+
+/*
+ * A record without an own message, as its program was running already. The message that a filter
+ * left is of an earlier entry; that of the program comes after the record.
+ */
+static void skipped_run(unsigned int flags, uint32_t time_run, uint64_t after)
+{
+	setup(NULL);
+	skips = true;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 20, EVENT, flags, 7, 4);
+	ran = time_run;
+	msg(0, 30, EVENT, 7, after, 0);
+	rec(0, 31, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+}
+
+static void the_message_of_a_skipped_run(void **state)
+{
+	static const unsigned int contexts[] = { HARDIRQ, 0x10, 0x40 };
+	size_t i;
+
+	(void)state;
+	/* the program itself hits the event, an interrupt comes before it notes the time */
+	skipped_run(0, 10, 200);
+	expect(0, "e40@20 e40@31 c1.0/7 s1.0:2");
+	assert_int_equal(sums.no_message, 1);
+	for (i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
+		skipped_run(contexts[i], 1, 200);
+		expect(0, "e40@20 e40@31 c1.0/7 s1.0:2");
+	}
+	/* it interrupted another program, which may be the one; and it has no stack */
+	skipped_run(0, UINT32_MAX, 200);
+	expect(0, "e40@20 e40@31 c1.0/7 s1.0:2");
+	skipped_run(0, 10, 0);
+	expect(0, "e40@20 e40@31 c1.0/7 s1.0:0+8");
+}
+
+static void no_run_is_skipped(void **state)
+{
+	(void)state;
+	/* the next program starts after the record */
+	skipped_run(0, 9, 200);
+	expect(0, "e40@20 c1.0/7 s1.0:1 e40@31 c2.0/7 s2.0:2");
+	/* the same stack */
+	skipped_run(HARDIRQ, 10, 100);
+	expect(0, "e40@20 c1.0/7 s1.0:1 e40@31 c1.0/7");
+	/* another task comes next, and then nothing */
+	setup(NULL);
+	skips = true;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 20, EVENT, HARDIRQ, 7, 4);
+	ran = 1000;
+	msg(0, 30, 41, 8, 100, 0);
+	msg(0, 39, EVENT, 7, 100, 0);
+	add(0, 40, EVENT, HARDIRQ, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@20 c1.0/7 s1.0:1 e40@40 c1.0/7");
+}
+
+/* Programs that can be preempted: the next message says nothing. */
+static void skipped_runs_of_tasks_that_move(void **state)
+{
+	int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		setup(NULL);
+		skips = true;
+		filter = i == 1;
+		stack(100, 7, 1, NULL, NULL);
+		if (i == 2) {
+			add(1, 1, 50, 0, 8, 4);
+			end_page(1, 1u << 31, 0);
+		}
+		msg(0, 9, 42, 7, 100, 0);
+		add(0, 10, 42, 0, 7, 4);
+		end_messages();
+		assert_int_equal(run(), 0);
+		expect(0, i ? "e42@10" : "e42@10 c1.0/7 s1.0:1");
+	}
 }
 
 static void a_later_message_is_not_taken(void **state)
@@ -973,6 +1067,9 @@ int main(void)
 		TEST(a_gap_passed_with_the_message),
 		TEST(an_old_message_is_another_task),
 		TEST(a_task_that_has_moved_on),
+		TEST(the_message_of_a_skipped_run),
+		TEST(no_run_is_skipped),
+		TEST(skipped_runs_of_tasks_that_move),
 		TEST(a_later_message_is_not_taken),
 		TEST(other_events_and_tasks),
 		TEST(a_task_that_moves),

@@ -38,6 +38,7 @@ struct bpf_source {
 	struct ring_buffer *ring;
 	pthread_t thread;
 	bool started, stop;
+	bool other_pids;
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
@@ -211,7 +212,7 @@ static int open_tables(struct bpf_source *s)
 		.parts = map_fd(s, "parts"),
 		.chunks = map_fd(s, "chunks"),
 		.full_rules = map_fd(s, "full_rules"),
-		.tasks = map_fd(s, "tasks"),
+		.tasks = s->other_pids ? -1 : map_fd(s, "tasks"),
 	};
 
 	return bpf_tables_open(&maps, &s->tables);
@@ -222,7 +223,7 @@ static int open_out(struct bpf_source *s, const char *path)
 	s->buf = malloc(OUT_SIZE);
 	if (!s->buf)
 		return -ENOMEM;
-	s->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	s->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return s->out < 0 ? -errno : 0;
 }
 
@@ -239,6 +240,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!s)
 		return bpf_say(why, size, -ENOMEM, "not enough memory");
 	s->out = -1;
+	s->other_pids = opts->other_pids;
 	*libbpf_warning = '\0';
 	libbpf_set_print(keep_warning);
 	ret = open_out(s, opts->file);
@@ -317,7 +319,8 @@ int bpf_add_task(struct bpf_source *s, pid_t tid)
 
 int bpf_leave_out(struct bpf_source *s, pid_t tid)
 {
-	return set_task(s, tid, TASK_LEFT_OUT);
+	/* this would be another task */
+	return s->other_pids ? 0 : set_task(s, tid, TASK_LEFT_OUT);
 }
 
 int bpf_add_table(struct bpf_source *s, int fd, const char *path)
@@ -371,6 +374,11 @@ void bpf_get_sums(const struct bpf_source *s, struct bpf_sums *sums)
 	sums->lost = s->control->lost;
 	sums->skipped = bpf_count_skipped(&s->events, s->obj);
 	bpf_tables_sums(s->tables, sums);
+}
+
+uint64_t bpf_get_skipped(const struct bpf_source *s, int id)
+{
+	return bpf_count_skipped_of(&s->events, s->obj, id);
 }
 
 bool bpf_get_file(const struct bpf_source *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,

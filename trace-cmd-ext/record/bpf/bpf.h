@@ -32,6 +32,7 @@ struct bpf_opts {
 	bool all;			/* trace all tasks; else those of bpf_add_task() */
 	bool inherit;			/* and the children of these */
 	bool quiet;			/* no progress */
+	bool other_pids;		/* the recorder has other task IDs than the programs see */
 };
 
 /* What the programs did, for the summary. */
@@ -65,6 +66,8 @@ int bpf_start(struct bpf_source *src);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);
 void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums);
+/* Runs that the kernel left out, of the program of the event with this id */
+uint64_t bpf_get_skipped(const struct bpf_source *src, int id);
 /*
  * Path and build ID of a file that was seen mapped, by device and inode; false if neither is
  * known. The strings live as long as @src. Call it after bpf_stop().
@@ -84,6 +87,8 @@ void bpf_close(struct bpf_source *src);
 struct insert_event {
 	int id;
 	bool moves;			/* the task can change CPUs between program and record */
+	bool skips;			/* the kernel left out runs of its program */
+	bool filter;			/* ftrace drops some of its records */
 };
 
 struct insert_opts {

@@ -39,15 +39,16 @@ static int keep_link(struct bpf_attached *a, int fd)
 	return 0;
 }
 
-static int keep_copy(struct bpf_attached *a, int fd)
+static int keep_copy(struct bpf_attached *a, int fd, int id)
 {
-	int *to = vec_add(&a->copy);
+	int *to_id = vec_add(&a->copy_id), *to = to_id ? vec_add(&a->copy) : NULL;
 
 	if (!to) {
 		close(fd);
 		return -ENOMEM;
 	}
 	*to = fd;
+	*to_id = id;
 	return 0;
 }
 
@@ -59,6 +60,7 @@ void bpf_detach(struct bpf_attached *a)
 		close(a->copy.v[--a->copy.nr]);
 	vec_free(&a->link);
 	vec_free(&a->copy);
+	vec_free(&a->copy_id);
 }
 
 static int attach(struct bpf_attached *a, const char *tracepoint, int prog)
@@ -92,6 +94,18 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 	for (i = 0; i < a->copy.nr; i++)
 		sum += skipped_runs(a->copy.v[i]);
 	return sum;
+}
+
+uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id)
+{
+	size_t i;
+
+	for (i = 0; i < a->copy.nr; i++)
+		if (a->copy_id.v[i] == id)
+			return skipped_runs(a->copy.v[i]);
+	/* a system call */
+	return skipped_runs(prog_fd(obj, "on_sys_enter")) +
+	       skipped_runs(prog_fd(obj, "on_sys_exit"));
 }
 
 /* ---------------------------------- tasks -------------------------------- */
@@ -304,7 +318,7 @@ static int attach_event(struct bpf_attached *a, const struct bpf_program *prog,
 	int fd = load_copy(prog, e->id), ret = fd;
 
 	if (fd >= 0)
-		ret = keep_copy(a, fd);
+		ret = keep_copy(a, fd, e->id);
 	if (!ret)
 		ret = attach(a, e->name, fd);
 	if (ret == -ENOENT)

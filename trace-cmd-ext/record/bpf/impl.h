@@ -28,7 +28,7 @@ int bpf_say(char *why, size_t size, int error, const char *fmt, ...)
 
 /* -------------------------------- tables.c ------------------------------- */
 
-/* Descriptors of the maps, which stay the caller's. */
+/* Descriptors of the maps, which stay the caller's. @tasks: -1 if no task is to be left out */
 struct bpf_table_maps {
 	int parts, chunks, full_rules, tasks;
 };
@@ -52,6 +52,7 @@ void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums);
 struct bpf_attached {
 	VEC(int) link;
 	VEC(int) copy;			/* of programs */
+	VEC(int) copy_id;		/* of the event that each is for */
 };
 
 /* Attach a program to each event. */
@@ -61,6 +62,7 @@ int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct con
 int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
 /* Runs of programs that the kernel left out */
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
+uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 void bpf_detach(struct bpf_attached *a);
 
 #endif

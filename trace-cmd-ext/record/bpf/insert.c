@@ -47,12 +47,29 @@
  *    than M only if M interrupted its program.)
  *  - Rule 3 is for thread IDs that another task gets: a task without messages must not take those
  *    of the task before it. No system uses up all its thread IDs in 10 ms. The rule also keeps away
- *    nearly all that could go wrong if the kernel skips a program, which no number tells: it does
- *    so where a program is interrupted by the same event.
+ *    nearly all that could go wrong if the kernel skips a program: see below.
  *
  * Rule 4 follows from the others: the latest message of T is in the window. It is a check of the
  * programs. If one of them sent nothing, or another event's number, an older message that a filter
  * left unused is refused as soon as the task has sent anything since.
+ *
+ * Runs that the kernel skips
+ *
+ * The kernel does not run a program where it runs already on this CPU: where an interrupt of the
+ * program, or the program itself, hits the same event. No number tells of that, but the kernel
+ * counts the runs of each program that it skipped. If it skipped some of the program of E, R can be
+ * a record without an own message. Say that it is. Then the program was running for T at R, and no
+ * task switch comes before its message: all messages of this CPU after R are of T and have the user
+ * stack of R, up to the one of this program. So if the next message of this CPU
+ *
+ *  - is of another task, or there is none, R has an own message;
+ *  - has the same stack as the one that R takes, that stack is right in any case;
+ *  - is of a program that started after R and interrupted no other, and R is not of an interrupt
+ *    (which can come just before a program notes its start), R has an own message.
+ *
+ * Else R takes none. Where a program can be preempted, the next message says nothing. R takes none
+ * there if records can be missing, as only then messages are left over: ftrace has a filter for E,
+ * or lost records.
  *
  * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
  */
@@ -77,6 +94,9 @@
 
 #define FLAG_MORE	0x4u
 #define FLAG_INCOMPLETE	0x8u
+
+/* TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ, TRACE_FLAG_NMI */
+#define IN_INTERRUPT	0x58
 
 struct unused {
 	uint64_t key;			/* tid and event */
@@ -121,6 +141,7 @@ struct insert {
 	struct messages msgs;
 	struct cpu *cpu;
 	uint64_t next_message;		/* time of the earliest message not passed */
+	bool lost;			/* a buffer of ftrace lost records */
 	uint64_t gaps, gaps_ahead;	/* of all CPUs: passed, and before their next messages */
 	VEC(struct unused) unused;
 	struct hidx unused_idx;
@@ -260,10 +281,31 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 	return NULL;
 }
 
-/* Take the message of a record, by the rules above; false if it has none. */
-static bool take_message(struct insert *s, int cpu, const struct common *c, bool moves,
-			 uint64_t time, struct owed *owed, int *error)
+/* Can this be a record whose program the kernel skipped, with another stack than this? */
+static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
+			   const struct insert_event *event, uint64_t time, uint64_t stack,
+			   int *error)
 {
+	const struct messages_event *next;
+
+	if (!event->skips)
+		return false;
+	if (event->moves)
+		return event->filter || s->lost;
+	next = messages_peek(&s->msgs, cpu, error);
+	if (!next || next->time == UINT64_MAX || next->tid != c->tid)
+		return false;
+	if (next->stack && next->stack == stack)
+		return false;
+	return c->flags & IN_INTERRUPT || next->ran == UINT32_MAX || next->time - next->ran <= time;
+}
+
+/* Take the message of a record, by the rules above; false if it has none. */
+static bool take_message(struct insert *s, int cpu, const struct common *c,
+			 const struct insert_event *event, uint64_t time, struct owed *owed,
+			 int *error)
+{
+	bool moves = event->moves;
 	struct unused *u = find_unused(s, (uint64_t)c->tid << 32 | c->type);
 	const struct messages_task *t = messages_find_task(&s->msgs, c->tid);
 	unsigned int i;
@@ -279,6 +321,8 @@ static bool take_message(struct insert *s, int cpu, const struct common *c, bool
 		return false;
 	if (!moves && (u->m[i].cpu != (uint32_t)cpu ||
 		       u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))
+		return false;
+	if (can_be_skipped(s, cpu, c, event, time, u->m[i].stack, error))
 		return false;
 	owed->stack = u->m[i].stack;
 	owed->tgid = u->m[i].tgid;
@@ -524,7 +568,7 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 	if (!ev)
 		return 0;
 	s->sums->events++;
-	if (!take_message(s, cpu - s->cpu, c, ev->moves, cpu->in.time, &owed, &error)) {
+	if (!take_message(s, cpu - s->cpu, c, ev, cpu->in.time, &owed, &error)) {
 		if (messages_find_task(&s->msgs, c->tid))
 			s->sums->no_message++;
 		else
@@ -548,6 +592,7 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	bool belongs;
 
 	if (in->missed) {
+		s->lost = true;
 		ret = pay_all(s, cpu);
 		if (!ret)
 			ret = pages_put_missed(&cpu->out, in->missed, in->lost, in->page_time);

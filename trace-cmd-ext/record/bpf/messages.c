@@ -143,7 +143,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	c->window[i].seq = ev->seq;
 	c->window[i].ev = (struct messages_event){
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
-		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason,
+		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
 	};
 	c->waiting++;
 	return put_ready(m, c);

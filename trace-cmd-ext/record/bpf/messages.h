@@ -21,7 +21,7 @@ struct messages_event {
 	uint32_t cpu, event;
 	uint16_t reason;
 	uint16_t gap;			/* messages are missing before it */
-	uint32_t reserved;
+	uint32_t ran;			/* as msg_event.ran */
 };
 
 struct messages_stack {

@@ -63,6 +63,9 @@ struct msg_event {
 	__msg32 event;			/* the event's id in its format file (common_type) */
 	__msg32 seq;			/* counts the messages of this CPU, lost ones as well */
 	__msg32 reason;			/* enum msg_reason */
+	/* ns that the program ran; ~0: long, or it interrupted another program */
+	__msg32 ran;
+	__msg32 reserved;
 };
 
 /* An executable mapping that frames of a stack are in. */

@@ -67,6 +67,13 @@ void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums)
 	*sums = (struct bpf_sums) { 0 };
 }
 
+uint64_t bpf_get_skipped(const struct bpf_source *src, int id)
+{
+	(void)src;
+	(void)id;
+	return 0;
+}
+
 bool bpf_get_file(const struct bpf_source *src, uint32_t dev_major, uint32_t dev_minor,
 		  uint64_t ino, struct bpf_file *file)
 {

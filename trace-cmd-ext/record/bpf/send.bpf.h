@@ -47,7 +47,9 @@ static __always_inline void skip_number(void)
 		__sync_fetch_and_add(seq, 1);
 }
 
-static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason)
+/* @start: when the program started; 0: not known, or it interrupted another one */
+static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason,
+				       u64 start)
 {
 	u64 id = bpf_get_current_pid_tgid();
 	u32 cpu = bpf_get_smp_processor_id();
@@ -65,6 +67,7 @@ static __always_inline void send_event(struct control *c, u32 event, u64 stack, 
 	if (!seq)
 		return;
 	number_message(&m, seq, bpf_get_current_task_btf());
+	m.ran = m.time - start < ~0u ? m.time - start : ~0u;
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);
 }

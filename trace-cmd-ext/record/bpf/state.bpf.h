@@ -60,6 +60,7 @@ struct walk {
 	u64 time;
 	u32 event;
 	u32 reason;
+	u32 nested;			/* in another program */
 
 	u64 mm;
 	u64 ip, sp, fp;

@@ -18,12 +18,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "impl.h"
@@ -363,8 +365,23 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	return ret;
 }
 
+/* Of the file that was opened: the name that led to it can be one of another file by now. */
+static int read_path(int fd, char path[PATH_MAX])
+{
+	char name[32];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = readlink(name, path, PATH_MAX - 1);
+	if (n <= 0)
+		return n ? -errno : -ENOENT;
+	path[n] = '\0';
+	return 0;
+}
+
 int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 {
+	char opened[PATH_MAX];
 	struct stat st;
 	uint32_t dev;
 	uint64_t ino;
@@ -375,6 +392,8 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	ret = identify_file(t, fd, &st, &dev, &ino);
+	if (!ret && !read_path(fd, opened))
+		path = opened;
 	return ret ? ret : add_file(t, fd, path, dev, ino, &st);
 }
 
@@ -400,23 +419,36 @@ static int add_vdso(struct bpf_tables *t)
 
 /* --------------------------- files seen in stacks ------------------------ */
 
+/*
+ * The process may have another file there by now, as a program without PIE that it executed. Files
+ * on these file systems can stand for others, which are those that the programs see.
+ */
+static bool is_wanted(struct bpf_tables *t, const struct wanted *w, int fd, const struct stat *st)
+{
+	struct statfs fs;
+	uint32_t dev;
+	uint64_t ino;
+
+	if (fstatfs(fd, &fs))
+		return false;
+	if (fs.f_type == OVERLAYFS_SUPER_MAGIC || fs.f_type == FUSE_SUPER_MAGIC)
+		return true;
+	return !identify_file(t, fd, st, &dev, &ino) && dev == w->dev && ino == w->ino;
+}
+
 static void look_at(struct bpf_tables *t, const struct wanted *w)
 {
-	char name[64], path[PATH_MAX] = "";
+	char name[64], path[PATH_MAX];
 	struct stat st;
 	struct file *f;
-	ssize_t n;
 	int fd;
 
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, w->tgid, w->start,
 		 w->end);
-	n = readlink(name, path, sizeof(path) - 1);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd >= 0 && n > 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		path[n] = '\0';
-		/* The kernel opened what is mapped: no need to ask how it numbers the file */
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && is_wanted(t, w, fd, &st) &&
+	    !read_path(fd, path))
 		add_file(t, fd, path, w->dev, w->ino, &st);
-	}
 	pthread_mutex_lock(&t->lock);
 	f = find_file(t, w->dev, w->ino);
 	if (f)

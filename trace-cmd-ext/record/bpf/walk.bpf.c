@@ -222,13 +222,14 @@ static __always_inline void walk_for(void *ctx, struct control *c, u32 event)
 			break;
 		if (!w->owner && !__sync_val_compare_and_swap(&w->owner, 0, (u64)ctx)) {
 			w->time = bpf_ktime_get_ns();
+			w->nested = i;
 			w->event = event;
 			bpf_tail_call(ctx, &programs, WALK_STACK);
 			w->owner = 0;
 			break;
 		}
 	}
-	send_event(c, event, 0, MSG_BUSY);
+	send_event(c, event, 0, MSG_BUSY, 0);
 }
 
 SEC("raw_tp")
@@ -265,7 +266,7 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 	} else {
 		w->reason = MSG_NO_REGISTERS;
 	}
-	send_event(c, w->event, id, w->reason);
+	send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time);
 	w->owner = 0;
 	return 0;
 }
