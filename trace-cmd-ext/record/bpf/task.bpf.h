@@ -53,20 +53,29 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+static void begin_exec(u32 pid, u64 start_time)
+{
+	struct task *t = bpf_map_lookup_elem(&tasks, &pid), new = {};
+
+	if (t)
+		new = *t;
+	else
+		new.start_time = start_time;
+	new.flags |= TASK_EXEC;
+	bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
+}
+
 /* 6.10: before the memory of the old program goes away */
 SEC("raw_tp/sched_prepare_exec")
 int on_prepare_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct task *t, new = {};
-	u32 pid = task->pid;
+	u32 pid = task->pid, tgid = task->tgid;
 
-	t = bpf_map_lookup_elem(&tasks, &pid);
-	if (t)
-		new = *t;
-	new.start_time = task->start_time;
-	new.flags |= TASK_EXEC;
-	bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
+	begin_exec(pid, task->start_time);
+	/* A thread takes the number of its process before it gets the new memory */
+	if (tgid != pid)
+		begin_exec(tgid, task->start_time);
 	return 0;
 }
 
