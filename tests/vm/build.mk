@@ -21,6 +21,23 @@ check-harness:
 check-harness-guest:
 	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
 
+# tests/native runs in guests with Debian's own kernels, too. 6.1 is the oldest.
+STOCK_SUITE_7.3 := trixie-backports
+STOCK_SUITE_6.12 := trixie
+STOCK_SUITE_6.1 := bookworm
+GUEST_TARGETS += test-stock-7.3 test-stock-6.12
+FULL_TARGETS += test-stock-6.1
+STOCK_TARGETS := test-stock-7.3 test-stock-6.12 test-stock-6.1
+
+.PHONY: $(STOCK_TARGETS)
+
+# T='NAME...' runs only those
+$(STOCK_TARGETS): NEED_ARCH = --stock=$(STOCK_SUITE_$(@:test-stock-%=%))
+$(STOCK_TARGETS): test-stock-%:
+	@+$(NEED) $(SUB) build && $(SUB_BUILD) all $(NATIVE_PROGS) && \
+		kernel=$$(scripts/stock-kernel $(STOCK_SUITE_$*)) && \
+		O=$(abspath $(O)) tests/vm/stock --kernel $$kernel --label stock-$* $(T)
+
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
 # each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
 TEST_ARCHES := s390x arm64

@@ -16,6 +16,8 @@ complaint is reported with the job that was running, and a job that caused a com
 KVM is used if a probe boots a guest with KVM in reasonable time; the answer is kept until the host
 reboots. Everything works without KVM. Machines other than amd64's are emulated; the kernel image
 determines the machine.
+
+A kernel is an image, the build folder of a kernel, or a folder that scripts/stock-kernel has made.
 """
 
 import ctypes
@@ -45,6 +47,9 @@ ARCHES = {
     "arm64": {"image": "arch/arm64/boot/Image", "machine": "virt", "bus": "pci",
               "console": "ttyAMA0", "append": ""},
 }
+
+# In a folder of scripts/stock-kernel, the image, next to the modules that it needs to mount a disk.
+STOCK, INITRAMFS = "vmlinuz", "initramfs"
 
 # What a healthy kernel never prints. The first group ends the boot.
 DEAD = re.compile(r"Kernel panic|end Kernel panic|Attempted to kill init")
@@ -110,7 +115,7 @@ def kernel_path(given=None):
                                os.environ.get("KVARIANT") or "patched"], stdout=subprocess.PIPE)
         path = made.stdout.decode().strip()
     if os.path.isdir(path):
-        images = [os.path.join(path, a["image"]) for a in ARCHES.values()]
+        images = [os.path.join(path, i) for i in [a["image"] for a in ARCHES.values()] + [STOCK]]
         path = next((i for i in images if os.path.isfile(i)), images[0])
     if not os.path.isfile(path):
         raise Failure("there is no kernel image at '%s'; run make kernel" % path)
@@ -195,6 +200,9 @@ def command(kernel, opt, out, serial, extra_shares=()):
             "-kernel", kernel,
             "-drive", "file=%s,if=none,id=root,format=raw,snapshot=on,cache=unsafe" % image(arch),
             "-device", "virtio-blk-%s,drive=root" % machine["bus"]]
+    initramfs = os.path.join(os.path.dirname(kernel), INITRAMFS)
+    if os.path.basename(kernel) == STOCK and os.path.isfile(initramfs):
+        cmd += ["-initrd", initramfs]
     cmd += serial
     if opt["icount"]:
         cmd += ["-icount", opt["icount"]]
