@@ -108,16 +108,17 @@ MODULE_TARGETS := samples-modules tests-modules
 
 .DEFAULT_GOAL := all
 .PHONY: all build check check-needs check-steps clean compile_commands.json coverage deps demo \
-	demo-steps fetched guest-tests help install kernel modules programs test test-full \
-	test-full-steps test-needs test-programs test-steps vm vm-test bench baseline \
+	demo-here demo-steps fetched guest-tests help install kernel modules programs test \
+	test-full test-full-steps test-needs test-programs test-steps vm vm-test bench baseline \
 	ftracetest-base ftracetest-patched ftracetest-debug guest-tests-debug
 
 include $(sort $(wildcard */build.mk */*/build.mk))
 
 help:
 	@echo 'make              build the library, the plugin and the tool in $$O ($(O))'
-	@echo 'make demo         complete stacks of bash, python3, git, a server, from a guest'
-	@echo '                  with the patched kernel'
+	@echo 'make demo         complete stacks of bash, python3, git, a server: on the kernel'
+	@echo '                  that runs, if it allows BPF (demo-here: only this), then from a'
+	@echo '                  guest with the patched kernel'
 	@echo 'make check        run the tests that need no kernel (less than a minute)'
 	@echo 'make test         make check, all guest tests on the patched kernel, seconds of'
 	@echo '                  fuzzing, and the tests that take longer than a minute'
@@ -126,6 +127,7 @@ help:
 	@echo '                  tests of the host (hours)'
 	@echo 'make test-arch    guest tests on s390x and arm64 (hours); test-arch-s390x or'
 	@echo '                  test-arch-arm64 T=N: some of them on one architecture'
+	@echo 'make test-stock-7.3, -6.12, -6.1   recordings on a kernel of Debian, in a guest'
 	@echo 'make fuzz         the fuzzing of make test, for hours: see tests/fuzz/README.md'
 	@echo 'make bench        measurements; bench-compare: against perf, bpftrace, LTTng'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'
@@ -222,8 +224,15 @@ guest-tests:
 
 demo:
 	@tests/vm/demo --plan --kernel $(KERNEL)
+	@$(DEPS) demo
+	@+$(SUB) demo-here
 	@$(DEPS) guest
 	@+$(SUB) demo-steps
+
+# The kernel that runs, with what is built in seconds: nothing of the guest
+demo-here:
+	@+$(SUB_BUILD) all
+	@tests/vm/demo-here
 
 demo-steps: kernel build
 	@tests/vm/demo --kernel $(KERNEL)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Measurements: see bench/measure. Each of these targets measures one part: make bench-kernel,
 # bench-report, bench-size, bench-start, bench-steps, bench-gen, bench-symbols and bench-tool. make
-# bench-arch measures on s390x.
+# bench-arch measures on s390x, bench-stock measures the kernel that runs and needs root.
 
 O ?= build
 
@@ -26,7 +26,7 @@ BENCH_EVENT := $(O)/bench/event
 BENCH_TARGETS += bench-all
 
 .PHONY: bench-all bench-compare bench-gen bench-kernel bench-report bench-size bench-start \
-	bench-steps bench-symbols bench-tool
+	bench-steps bench-stock bench-symbols bench-tool
 
 # with the call path of BENCH_COST
 $(BENCH_EVENT): bench/compare/event.c bench/kernel/entries.c bench/kernel/cost.h
@@ -92,6 +92,10 @@ bench-start: $(BENCH_START) $(O)/trace-ustack-tables all kernel
 
 bench-steps: $(BENCH_STEPS)
 	@O=$(abspath $(O)) bench/measure steps
+
+# Nothing of the guest; without other work on this machine
+bench-stock: $(O)/trace-ustack
+	@O=$(abspath $(O)) bench/measure stock
 
 bench-symbols: $(O)/symbols/lines
 	@O=$(abspath $(O)) bench/measure symbols
