@@ -221,7 +221,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
  */
 #define vec_find(vec, idx, id, n) ({						\
 	__typeof__(&*(vec)->v) found_ = NULL;					\
-	uint32_t want_ = (n), at_;						\
+	uint64_t want_ = (n);							\
+	uint32_t at_;								\
 	size_t pos_;								\
 										\
 	for_each_hidx(idx, hash64(want_), pos_, at_) {				\
@@ -233,7 +234,7 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 	found_; })
 
 #define vec_get(vec, idx, id, n) ({						\
-	uint32_t number_ = (n);							\
+	uint64_t number_ = (n);							\
 	__typeof__(&*(vec)->v) got_ = vec_find(vec, idx, id, number_);		\
 										\
 	if (!got_) {								\

@@ -5,7 +5,7 @@
  */
 #include "impl.h"
 
-/* How many stacks of one (tid, cookie) are looked at, nearest first. */
+/* The search looks at this many stacks of one (tid, cookie), nearest first. */
 #define MAX_TRIES	32
 
 static uint64_t time_between(uint64_t a, uint64_t b)
@@ -48,7 +48,7 @@ static void index_task(struct join *j, struct task *t)
 	t->nr_seen = nr;
 }
 
-/* The first record of the task, by time, after @ts. */
+/* The index of the task's first record after the time @ts. */
 static uint32_t first_after(const struct task *t, uint64_t ts)
 {
 	uint32_t lo = 0, hi = t->nr_seen, mid;
@@ -63,7 +63,7 @@ static uint32_t first_after(const struct task *t, uint64_t ts)
 	return lo;
 }
 
-/* Does the task have something under another cookie between these times? */
+/* Does the task have a run or a stack under another cookie between these times? */
 static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
 {
 	uint64_t from = a < b ? a : b, to = a < b ? b : a;
@@ -76,7 +76,7 @@ static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint6
 	return i < t->nr_seen && t->seen[i].ts < to;
 }
 
-/* By time: can these be of one kernel entry? */
+/* Can records of this cookie at these times be of one kernel entry? */
 static bool one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
 {
 	return time_between(a, b) < j->period || !other_between(j, t, cookie, a, b);
@@ -135,7 +135,7 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 			i = hi++;
 		if (!may_answer(j, t, run, &s[i]))
 			continue;
-		/* a stack that is no copy of the nearest one belongs to another kernel entry */
+		/* a stack that is not a copy of the nearest one belongs to another kernel entry */
 		if (nr && !one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
 			continue;
 		near[nr++] = i;
@@ -242,10 +242,10 @@ static bool same_request(const struct run *a, const struct run *b)
 }
 
 /*
- * A position names one record of the file, except in a compressed file with
- * several buffer instances, where positions are made up by the reader and
- * those of two instances coincide. Then the cookie, if the record has one, and
- * the time decide between them; where they cannot, nothing is said.
+ * A position names one record of the file, except in a compressed file with several buffer
+ * instances. There libtracecmd makes up the positions, and those of two instances coincide. Then
+ * the time decides, and the cookie if the record has one. If these cannot decide, the answer is
+ * JOIN_UNSURE.
  */
 void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
 	     uint64_t cookie, struct join_answer *ans)
@@ -298,7 +298,7 @@ uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos
 	struct run *r, *end;
 	int i;
 
-	/* a caller that goes through a stream comes to the next run */
+	/* a caller that walks a stream mostly asks for the next run */
 	for (i = 0; i < 4 && last->tid == tid && last->from < last->to && pos >= last->to &&
 	     last->to != UINT64_MAX; i++) {
 		r = &j->runs.v[++last->run];

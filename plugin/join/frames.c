@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * frames.c - print a joined stack. See frames.h.
+ * frames.c - make the text of a joined stack, and keep it. See frames.h.
  *
  * There are two caches. The first keeps the line of a frame, by (file, offset, address), because
  * stacks share most of their frames. The second keeps the frames of a stack, as positions in the
  * first cache, by (address list, process, epoch of the process's maps): stacks that agree in these
  * read alike. Both caches have a budget and start empty again when it is spent, so a trace without
- * repetition costs time, not memory.
+ * repetition takes more time, not more memory.
  */
 #include "frames.h"
 #include "libunwind-user/base/base.h"
@@ -20,8 +20,8 @@ struct frame_key {
 	uint64_t addr, offset;
 	uint32_t file;		/* id + 1, 0: none */
 	uint32_t exact;
-	uint32_t jit;		/* process whose compiled code it may be; 0: it is not */
-	uint32_t unused;	/* it is compared as bytes */
+	uint32_t jit;		/* process that may have compiled the code; 0: none */
+	uint32_t unused;	/* zero: keys are compared as bytes */
 };
 
 struct frame_line {
@@ -107,7 +107,7 @@ void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *s
 	struct uu_symbol sym;
 	bool may_jit;
 
-	/* by tables from one end to the other: each address is in the text of one */
+	/* the kernel walked by tables alone, so a table covers each address: it is code */
 	if (ans->tgid && !(ans->flags & ~STACK_COMPAT))
 		return;
 	may_jit = jit && jit_knows(jit, tgid, ans->ts);
@@ -196,8 +196,8 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 }
 
 /*
- * The frame of one address, made if need be; NULL without memory. Valid until
- * the next call. @jit: the process, if there are names for its compiled code; or 0.
+ * Find or make the frame of one address; NULL without memory. Valid until the next call. @jit: the
+ * process, if there are names for its compiled code; or 0.
  */
 static struct frame_line *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
 				    bool exact, uint32_t jit)

@@ -26,7 +26,7 @@ struct frames_opts {
 	struct jit *jit;	/* names of compiled code, or NULL; must outlive the frames */
 	/*
 	 * If not NULL, called after the line of each frame in a file, to add lines about the byte
-	 * at @offset. Called once for equal frames.
+	 * at @offset. Equal frames share one call.
 	 */
 	void (*more)(void *data, struct text *t, const struct maps_file *file, uint64_t offset);
 	void *data;

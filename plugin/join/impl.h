@@ -6,7 +6,7 @@
 #include "requests.h"
 #include "libunwind-user/base/base.h"
 
-/* A stack whose parts have not all come yet. */
+/* A stack that still lacks parts. */
 struct part {
 	struct join_stack head;		/* copy of its first part; head.addrs is not used */
 	VEC(uint64_t) addrs;

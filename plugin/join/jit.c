@@ -12,7 +12,7 @@
 #include "libunwind-user/base/base.h"
 
 #define HEAD	"trace-ustack-jit 1 "
-#define MAX_BYTES	(128 << 20)	/* as much as is saved */
+#define MAX_BYTES	(128 << 20)	/* the recorder copies no larger map */
 
 struct jit_map {
 	uint32_t tgid;
@@ -123,7 +123,7 @@ static void read_map(const struct jit *j, struct jit_map *m, struct uu_symbols *
 	if (fd < 0)
 		return;
 	size = st.st_size < MAX_BYTES ? st.st_size : MAX_BYTES;
-	/* read, not mapped: it may be cut meanwhile */
+	/* read, not mapped: another process may shorten the file meanwhile */
 	text = malloc(size + 1);
 	for (len = 0; text && len < size; len += n) {
 		n = read(fd, text + len, size - len);
@@ -150,7 +150,7 @@ bool jit_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t 
 
 bool jit_may(const struct maps_file *file)
 {
-	/* as perf has it: tools/perf/util/map.c, is_anon_memory() */
+	/* the same names as in perf: tools/perf/util/map.c, is_anon_memory() */
 	static const char *const names[] = { "/dev/zero", "/anon_hugepage", "/memfd:", "/SYSV",
 					     "/dev/shm/" };
 	size_t i;

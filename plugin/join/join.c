@@ -139,7 +139,7 @@ void join_set_slow_clock(struct join *j)
 	j->period = 0;
 }
 
-/* Merge neighbours that agree. */
+/* Merge neighbouring runs with the same task, stream, cookie, form and part. */
 static void merge_runs(struct join *j)
 {
 	struct run *r, *out = NULL;
@@ -161,9 +161,8 @@ static void merge_runs(struct join *j)
 }
 
 /*
- * Between which positions a stack of the same stream may lie to be this run's:
- * a pass each way, remembering the last run under a cookie, and the last under
- * a cookie other than that.
+ * Set the positions between which a stack of the same stream may belong to a run. There is one pass
+ * in each direction. It remembers the last run with a cookie, and the last run with another cookie.
  */
 static void limit_runs(struct join *j)
 {
@@ -223,7 +222,7 @@ static void task_saw(struct task *t, uint64_t cookie, uint64_t ts)
 	}
 }
 
-/* An answer must not depend on memory, so the room for index_task() is made here. */
+/* No answer may fail for lack of memory, so this allocates the memory that index_task() needs. */
 static int reserve_seen(struct join *j)
 {
 	struct seen *seen;

@@ -8,7 +8,7 @@
  *	jit.h		names of code that a process compiled while it ran
  *	frames.h	the printed lines
  *
- * The join knows no file format and prints nothing.
+ * The join does not know the format of a recording and prints nothing. Only jit.c opens files.
  */
 #ifndef PLUGIN_JOIN_H
 #define PLUGIN_JOIN_H

@@ -17,10 +17,10 @@
 /* How far the clocks of two CPUs are trusted to agree, in ns. */
 #define CLOCK_SLACK	10000000ull
 
-/* USER_MAPS_NEW of the kernel: with more than these, some are recorded with a later stack. */
+/* USER_MAPS_NEW of the kernel: if a stack touches more, a later stack records the rest. */
 #define MAPS_A_STACK	16
 
-/* A stack of the kernel has 510 frames. Rule 5 searches no longer list. */
+/* A stack of the kernel has at most 510 frames. Rule 5 is not applied to longer lists. */
 #define FRAMES_MAX	4096
 
 struct sighting {
@@ -35,7 +35,7 @@ struct map {
 	uint64_t max_end;		/* of all mappings of the process up to this */
 	uint32_t proc, file;
 	uint32_t seen, nr_seen;
-	uint32_t id;			/* before sorting: what seen.map says */
+	uint32_t id;			/* before sorting: sighting.map has this number */
 	bool contested;
 };
 
@@ -201,7 +201,7 @@ static int cmp_contested(const void *a, const void *b)
 	return 0;
 }
 
-/* The process's mappings lie sorted: which overlap another? */
+/* Mark the mappings of a process that overlap another one. They are sorted by start. */
 static void mark_contested(struct maps *m, const struct proc *p)
 {
 	struct map *map = &m->maps.v[p->map], *top = map;
@@ -267,7 +267,7 @@ int maps_finish(struct maps *m)
 	return 0;
 }
 
-/* How many of @nr sightings, sorted by time, lie at or before @ts. */
+/* The number of sightings at or before @ts, of @nr sightings sorted by time. */
 static uint32_t seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
 {
 	uint32_t lo = 0, hi = nr, mid;
@@ -304,8 +304,8 @@ uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
 }
 
 /*
- * The last sighting of @map at or before @ts, when the clocks of the other
- * CPUs are taken to be ahead of (@skew > 0) or behind (@skew < 0) that of @cpu.
+ * The last sighting of @map at or before @ts. The clocks of the other CPUs are assumed to be ahead
+ * of the clock of @cpu (@skew > 0), or late (@skew < 0).
  */
 static const struct sighting *last_seen(struct maps *m, const struct map *map, uint64_t ts,
 					uint32_t cpu, int skew)
@@ -320,7 +320,7 @@ static const struct sighting *last_seen(struct maps *m, const struct map *map, u
 	return NULL;
 }
 
-/* Rules 1 and 2 among the mappings up to @last that hold @addr. */
+/* Apply rules 1 and 2 to the mappings before index @last that hold @addr. */
 static const struct map *choose_map(struct maps *m, const struct map *map, uint32_t last,
 				    uint64_t addr, uint64_t ts, uint32_t cpu, int skew,
 				    bool *contested)
@@ -355,7 +355,7 @@ static const struct map *find_mapping(struct maps *m, uint32_t tgid, uint64_t ts
 	bool contested = false;
 	uint32_t lo, hi, mid;
 
-	/* the frames of a stack are mostly in few files */
+	/* most frames of a stack are in few files */
 	if (best && best->start <= addr && addr < best->end &&
 	    m->procs.v[best->proc].tgid == tgid)
 		return best;
@@ -386,13 +386,13 @@ void maps_set_incomplete(struct maps *m)
 	m->incomplete = true;
 }
 
-/* Nothing of a program is in the first page, nor beyond 56 bits, mapping or not. */
+/* No program has code in the first page or beyond 56 bits, whatever its mappings say. */
 static bool is_impossible(uint64_t addr)
 {
 	return addr <= 4096 || addr >> 56;
 }
 
-/* A mapping of the process, of whatever time, that holds @addr or the call before it. */
+/* A mapping of the process, of any time, that holds @addr or the call before it. */
 static const struct map *any_map(const struct maps *m, const struct proc *p, uint64_t addr)
 {
 	const struct map *map = &m->maps.v[p->map];
@@ -412,10 +412,10 @@ static const struct map *any_map(const struct maps *m, const struct proc *p, uin
 }
 
 /*
- * Were all that the stack touches recorded with it at the latest? The task was at the first
- * address, so that is code. If its mapping was not recorded, those of its callers may be missing,
- * too: with the stack of an execve() the kernel records no mapping, as the process has those of the
- * new program by then.
+ * Did the kernel record all mappings that the stack touches, with this stack or before it? The task
+ * was at the first address, so that address is code. If its mapping was not recorded, the mappings
+ * of its callers may be missing too: for the stack of an execve() the kernel records no mapping,
+ * because the process already has the mappings of the new program.
  */
 static bool has_all_maps(const struct maps *m, const struct proc *p, const uint64_t *addrs,
 			 uint32_t nr)

@@ -62,8 +62,8 @@ int maps_finish(struct maps *m);
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 				  uint64_t addr, uint64_t *offset);
 /*
- * As maps_find(). Also returns a range around @addr: addresses from *@from up to *@to lie at the
- * same place of the same file. The range is empty (*@from is @addr) if that depends on the time.
+ * As maps_find(). Also returns a range around @addr: all addresses from *@from up to *@to lie in
+ * the same mapping. The range is @addr alone if the mapping is unknown or depends on the time.
  */
 const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 					uint64_t addr, uint64_t *offset, uint64_t *from,
@@ -77,8 +77,8 @@ void maps_set_incomplete(struct maps *m);
 uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs, uint32_t from,
 			   uint32_t nr);
 /*
- * A number: stacks of this process with the same number resolve alike. Sets *@near if rule 3
- * applies to this stack: then they need not.
+ * Returns a number. Stacks of this process with the same number resolve alike, except those for
+ * which this sets *@near: rule 3 applies to them.
  */
 uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near);
 

@@ -38,7 +38,7 @@ static int intern_list(struct join *j, const uint64_t *addrs, uint32_t nr, uint3
 		return -ENOMEM;
 	l = vec_add(&j->lists);
 	if (!l)
-		return -ENOMEM;		/* the slot names no list: the join is given up */
+		return -ENOMEM;		/* the index names no list: the join is given up */
 	l->hash = hash;
 	l->off = j->addrs.nr;
 	l->nr = nr;

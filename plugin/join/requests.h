@@ -36,22 +36,22 @@
 
 struct join;
 
-/* The kernel's flags (user_unwind_stack.flags) ... */
+/* The kernel's flags (user_unwind_stack.flags) */
 #define STACK_TRUNCATED		0x01u
 #define STACK_COMPAT		0x02u
 #define STACK_MORE		0x04u
 #define STACK_INCOMPLETE	0x08u
 #define STACK_FRAME_POINTER	0x10u
-/* ... and what the join adds: events were dropped between the parts of a stack */
+/* The join adds: events were dropped between the parts of the stack. */
 #define STACK_CUT		0x10000u
-/* or right before it, so that its first parts may be among them. */
+/* The join adds: events were dropped right before the stack, maybe its first parts. */
 #define STACK_NO_START		0x20000u
-/* And what the maps add: it went on with an address that is no code, so it ends before that. */
+/* The maps add: the next address was not code, so the stack ends before it. */
 #define STACK_OUTSIDE		0x40000u
 
 /*
- * Fewer nanoseconds than this cannot bring a cookie back, with at least one for each of 2^31 kernel
- * entries. A clock of CPU cycles is faster than that.
+ * A cookie cannot come back in fewer nanoseconds, because it comes back after 2^31 kernel entries
+ * and each of them takes a nanosecond or more. A clock of CPU cycles is faster than that.
  */
 #define JOIN_PERIOD	(1ull << 31)
 
@@ -69,7 +69,7 @@ enum join_state {
 enum join_form {
 	FORM_BARE,		/* the cookie alone: print at the cookie */
 	FORM_KSTACK,		/* a kernel stack, then the cookie: print at the stack */
-	FORM_NO_COOKIE,		/* a kernel stack no cookie follows */
+	FORM_NO_COOKIE,		/* a kernel stack without a cookie after it */
 	FORM_LOST_COOKIE,	/* a kernel stack, then events were dropped */
 };
 
@@ -134,8 +134,8 @@ int join_add_stack(struct join *j, const struct join_stack *stack);
 /* @events were dropped before the next record of @stream; 0 for an unknown number. */
 int join_add_loss(struct join *j, uint32_t stream, uint64_t events);
 /*
- * The record of @stream at @pos was made at @ts. Positions of two streams may
- * coincide; the more marks there are, rising, the better they are told apart.
+ * The record of @stream at @pos was made at @ts. Add marks by rising position. Positions of two
+ * streams may coincide; with more marks the join can tell more of them apart.
  */
 int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts);
 /* Events of @buffer were dropped at unknown positions. */

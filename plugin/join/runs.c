@@ -40,7 +40,7 @@ struct runs {
 	uint32_t cookie_last;
 	uint32_t cookie_tid[NEST_LEVELS];
 	VEC(struct started_run) open;		/* one a task */
-	uint32_t last;			/* the one that was found last */
+	uint32_t last;			/* index of the run that was found last */
 	struct hidx idx;
 };
 
@@ -77,8 +77,8 @@ static struct started_run *open_run(struct runs *r, uint32_t tid)
 }
 
 /*
- * The records from @pos on, made from @ts to @last, say (form, cookie) for their task; @events
- * requests with them.
+ * Add @events requests with this cookie and form to the task's run. Their records start at @pos and
+ * were made between @ts and @last.
  */
 static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
 		       uint64_t cookie, enum join_form form, uint32_t events)
@@ -90,7 +90,7 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 	if (!o)
 		return -ENOMEM;
 	run = &o->run;
-	/* the same cookie may be another kernel entry's: the join decides by the time */
+	/* another kernel entry may have the same cookie: the join decides by the time */
 	if (run->pos && (o->over || (ts > o->last_ts && ts - o->last_ts >= JOIN_PERIOD))) {
 		ret = r->emit(r->data, run);
 		run->part++;
@@ -115,7 +115,7 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 	return ret;
 }
 
-/* Later requests of the task may be of another kernel entry. */
+/* The task recorded its stack: its later requests may be of another kernel entry. */
 static void end_entry(struct runs *r, uint32_t tid)
 {
 	struct started_run *o = vec_find(&r->open, &r->idx, run.tid, tid);
@@ -191,8 +191,8 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 }
 
 /*
- * Only interrupts come between the parts of a stack. The end of one counts as the same task, with
- * interrupts off.
+ * Only records of interrupts can lie between the parts of a stack. The end of an interrupt records
+ * with the same task and with interrupts off, so such a record does not end the doubt.
  */
 static void doubt_loss(struct runs *r, uint32_t tid, int level)
 {
@@ -211,7 +211,7 @@ static int end_others(struct runs *r, const struct runs_rec *rec, int level)
 	return ended ? settle_all(r, ended, false) : 0;
 }
 
-/* At its own level, too. *@bare: a cookie of the same task was the level's last record. */
+/* As end_others(), at the record's own level too. *@bare: its last record was a task's cookie. */
 static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *bare)
 {
 	int ret = end_others(r, rec, level);
@@ -230,7 +230,7 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 
 	if (r->after_loss)
 		doubt_loss(r, rec->tid, level);
-	if (rec->kind == REC_COOKIE && rec->cookie) {
+	if (rec->kind == RUNS_COOKIE && rec->cookie) {
 		if (waits)
 			ret = end_others(r, rec, level);
 		return ret ? ret : cookie_record(r, rec, level);
@@ -240,9 +240,9 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 		ret = end_all(r, rec, level, &bare);
 	if (ret)
 		return ret;
-	if (rec->kind == REC_STACK)
+	if (rec->kind == RUNS_STACK)
 		end_entry(r, rec->tid);
-	if (rec->kind == REC_KERNEL_STACK) {
+	if (rec->kind == RUNS_KERNEL_STACK) {
 		nest_open(&r->nest, level, rec->tid, nest_context(rec->flags));
 		r->waiting[level] = (struct waiting){ .bare = bare, .pos = rec->pos,
 						      .ts = rec->ts };

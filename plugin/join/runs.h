@@ -16,14 +16,14 @@
 #include "nest.h"
 
 enum runs_kind {
-	REC_OTHER,
-	REC_KERNEL_STACK,
-	REC_COOKIE,
-	REC_STACK,		/* a user stack: the kernel entry ends */
+	RUNS_OTHER,
+	RUNS_KERNEL_STACK,
+	RUNS_COOKIE,
+	RUNS_STACK,		/* a user stack: the kernel entry ends */
 };
 
 struct runs_rec {
-	uint64_t cookie;	/* with REC_COOKIE */
+	uint64_t cookie;	/* with RUNS_COOKIE */
 	uint64_t pos;
 	uint64_t ts;
 	uint32_t tid;
@@ -33,10 +33,10 @@ struct runs_rec {
 
 struct runs;
 
-/* Calls @emit for each run when it ends. A result other than 0 is passed on. */
+/* @emit is called for each run when it ends. The functions below return its error. */
 struct runs *runs_new(int (*emit)(void *data, const struct join_run *run), void *data);
 void runs_free(struct runs *r);
-/* The next records are of this stream. Ends the open runs of the last stream. */
+/* End the open runs of the last stream. The next records are of the stream @stream. */
 int runs_stream(struct runs *r, uint32_t stream);
 int runs_record(struct runs *r, const struct runs_rec *rec);
 /* Events were dropped before the next record. */

@@ -2,9 +2,9 @@
 /*
  * sort.c - sort runs and stacks by task, and within each task by their order
  *
- * They come stream by stream, and those of one task in one stream come in order, with few
- * exceptions. So a first pass moves each one once to the group of its task, without changing the
- * order within the group. Only groups that are not sorted yet are sorted.
+ * The caller adds them stream by stream, and those of one task in one stream in order, with few
+ * exceptions. So a first pass moves each element once, to the group of its task, and keeps the
+ * order within the group. After that, only the groups that are not in order are sorted.
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 
 struct group {
 	uint32_t tid;
-	uint32_t nr;			/* first how many, then how many are placed */
+	uint32_t nr;			/* first its elements, then its placed elements */
 	uint32_t first;
 };
 
@@ -38,7 +38,7 @@ static int cmp_tid(const void *a, const void *b, void *arg)
 	return (x > y) - (x < y);
 }
 
-/* From how many there are in each group to where each begins, by tid. */
+/* Sort the groups by tid and compute the first place of each from the sizes. */
 static int place_groups(struct groups *g)
 {
 	struct group *p;
@@ -60,7 +60,7 @@ static int place_groups(struct groups *g)
 	return 0;
 }
 
-/* Inlined, so that the size is a constant: elements are moved by some instructions each. */
+/* Inlined, so that the size is a constant and an element moves by a few instructions. */
 static inline __attribute__((always_inline))
 int sort(char *v, size_t nr, size_t size, size_t tid_at, int (*cmp)(const void *a, const void *b))
 {
@@ -124,7 +124,7 @@ out:
 
 #define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
-/* Both are of one task. */
+/* Both runs are of one task. */
 static int cmp_run(const void *a, const void *b)
 {
 	const struct join_run *x = &((const struct run *)a)->r;

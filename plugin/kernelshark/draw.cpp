@@ -30,14 +30,14 @@ void markEntryB(void *ks_ptr, const kshark_entry *e) __attribute__((weak));
 
 namespace {
 
-/* KernelShark leaves 20 pixels free above a plot, and the upper third of the plot but for marks */
+/* KernelShark leaves 20 pixels free above a plot, and most of the upper third of the plot. */
 const int NR_LANES = 3;
 const int LANE = 5;
 const int MARK = 4;		/* half a mark's width */
 const int TEXT_SIZE = 12;
-const double NEAR = 4;		/* a click so near to a line is meant for it */
+const double NEAR = 4;		/* a click at this distance from a line selects the line */
 
-/* The entry that marker A was set on by the last double click; never looked into. */
+/* The last double click set marker A on this entry. It is only compared, never dereferenced. */
 const kshark_entry *last_a;
 
 KsPlot::Color color_of(uint32_t rgb)
@@ -45,7 +45,7 @@ KsPlot::Color color_of(uint32_t rgb)
 	return KsPlot::Color(rgb >> 16 & 0xff, rgb >> 8 & 0xff, rgb & 0xff);
 }
 
-/* Setting a marker may have all shapes drawn anew: the shape is gone afterwards. */
+/* Setting a marker may draw all shapes again and free the shape that was clicked. */
 void jump_to(const shark_jump jump)
 {
 	void *window = shark_window_ptr();
@@ -62,7 +62,7 @@ void jump_to(const shark_jump jump)
 		last_a = jump.a;
 }
 
-/* Where the plot of a CPU or task is. Nothing is drawn. */
+/* The position of the plot of a CPU or task. It draws nothing. */
 class Place : public KsPlot::PlotObject {
 public:
 	Place(int sd, bool task, int val, int top)
@@ -141,7 +141,7 @@ public:
 		_size = 2;
 	}
 
-	/* Does the line end on that plot, which was not drawn yet? */
+	/* Does the line end on that plot, which is drawn after this one? */
 	bool ends_at(const Place &p) const
 	{
 		const shark_stack *s = stack();
@@ -166,7 +166,7 @@ public:
 		t = ((x - pointX(0)) * dx + (y - pointY(0)) * dy) / len;
 		t = t < 0 ? 0 : t > 1 ? 1 : t;
 		d = std::hypot(pointX(0) + t * dx - x, pointY(0) + t * dy - y);
-		/* a mark wins against a line: add NEAR */
+		/* a mark is preferred to a line, so add NEAR */
 		return d <= NEAR ? d + NEAR : std::numeric_limits<double>::max();
 	}
 
@@ -200,8 +200,8 @@ private:
 };
 
 /*
- * The time on a line, if it has room: next to the request, as several may end
- * in one stack. It lives as long as its line, and is drawn later.
+ * The time on a line, if the line has room for it. It is next to the request, because several lines
+ * may end in one stack. It lives as long as its line, and is drawn after it.
  */
 class WaitText : public KsPlot::PlotObject {
 public:
@@ -268,7 +268,7 @@ public:
 		size_t i;
 
 		shark_view_make(_m, _sd, _task, _val, &win, &view);
-		/* the front of the list is drawn first, so entries added before cover it */
+		/* the list is drawn from its front, so older entries cover a new one */
 		for (i = 0; i < view.nr_waits; i++)
 			lines.push_back(wait(view.waits[i]));
 		for (i = 0; i < view.nr_waits; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * model.c - which request among KernelShark's rows has which stack
+ * model.c - find the stack of each request among KernelShark's rows
  *
  * KernelShark announces records while it loads a file, but the join needs the whole file. So the
  * model only collects records, and answers when the first plot is drawn: it scans the file once
@@ -24,7 +24,7 @@ struct loading {
 	int sd;
 	uint32_t cpu;
 	uint64_t last;			/* position of the latest record */
-	/* the latest kernel stack of each level that no cookie came after, if .entry */
+	/* the latest kernel stack of each level that still waits for a cookie; .entry NULL: none */
 	struct shark_request kstack[NEST_LEVELS];
 	/* of the latest stack record */
 	bool more;
@@ -152,7 +152,7 @@ static struct loading *loading(struct shark_model *m, int sd, const struct shark
 			continue;
 		if (rec->pos > l->last)
 			return l;
-		shark_forget(m, sd);	/* from the start again */
+		shark_forget(m, sd);	/* KernelShark starts again */
 		break;
 	}
 	l = vec_add(&m->loading);
@@ -163,7 +163,7 @@ static struct loading *loading(struct shark_model *m, int sd, const struct shark
 	return l;
 }
 
-/* A kernel stack no cookie came after is a request if the cookie was lost: asked later. */
+/* A kernel stack without a cookie is a request if the cookie was lost. The join says so later. */
 static int keep_kstack(struct shark_model *m, struct shark_request *k)
 {
 	struct shark_request *r;
@@ -243,7 +243,7 @@ static uint64_t stack_hash(uint32_t tid, uint32_t cpu, uint64_t cookie, uint64_t
 	return hash64(hash64(cookie ^ (uint64_t)tid << 32) + ts + cpu);
 }
 
-/* The row of the stack in @ans: in the request's own stream, if there are two. */
+/* Find the row of the stack in @ans. Of two rows, the one in the request's own stream counts. */
 static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 			   const struct join_answer *ans)
 {
@@ -263,14 +263,14 @@ static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 
 #define NOT_WHOLE (STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT | STACK_NO_START | STACK_OUTSIDE)
 
-/* SHARK_NR_OUTCOMES: this is no request. */
+/* SHARK_NR_OUTCOMES: the record is not a request. */
 static enum shark_outcome answer_request(struct shark_model *m, struct shark_request *r)
 {
 	struct join_answer ans;
 
 	r->stack = SHARK_NONE;
 	if (!m->scan.join)
-		return SHARK_NR_OUTCOMES;	/* nothing is guessed */
+		return SHARK_NR_OUTCOMES;	/* without a join, guess nothing */
 	join_at(m->scan.join, r->cpu, r->tid, r->pos, r->ts, r->cookie, &ans);
 	if (!r->cookie)
 		return ans.form == FORM_LOST_COOKIE && ans.state == JOIN_LOST ?
@@ -292,7 +292,7 @@ static enum shark_outcome answer_request(struct shark_model *m, struct shark_req
 	}
 }
 
-/* Whether the kernel stack before a cookie is of the same event; if not, it is asked itself. */
+/* If the kernel stack before a cookie is of another event, ask the join for that event too. */
 static int answer_kstack(struct shark_model *m, struct shark_request *r)
 {
 	struct shark_request k = *r;
@@ -473,7 +473,7 @@ static void scan(struct shark_model *m)
 	m->scanned = true;
 	if (fd < 0) {
 		set_problem(m, "it cannot be opened a second time, so user stacks are not joined; "
-			    "was it removed?");
+			    "check that the file still exists");
 		return;
 	}
 	scan_file(&m->scan, fd);

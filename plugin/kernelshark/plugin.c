@@ -97,7 +97,7 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	r.ts = rec->ts;
 	r.cpu = rec->cpu;
 	r.flags = flags;
-	/* without memory some marks are missing; KernelShark itself ends soon, then */
+	/* without memory some marks are missing, but then KernelShark itself will end soon */
 	shark_add(s->model, s->sd, &r);
 }
 
@@ -124,7 +124,7 @@ static void close_stream(struct shark_stream *s)
 	free(s);
 }
 
-/* Returns how many handlers were registered, 0 where there is nothing to show. */
+/* Returns the number of registered handlers; 0 if the stream has nothing to show. */
 int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream)
 {
 	struct shark_stream *s, **slot;
@@ -172,7 +172,7 @@ int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream)
 	return 1;
 }
 
-/* Makes no menu. It is the only place where KernelShark gives a plugin its window. */
+/* Adds no menu. It exists because KernelShark gives a plugin its window only here. */
 void *KSHARK_MENU_PLUGIN_INITIALIZER(void *window)
 {
 	main_window = window;

@@ -31,7 +31,7 @@ struct shark_model;
 
 #define SHARK_NONE UINT32_MAX
 
-/* The outcome of a request. In a plot a later one covers an earlier one. */
+/* The outcome of a request. In a plot, an outcome covers those before it in this list. */
 enum shark_outcome {
 	SHARK_JOINED,
 	SHARK_PENDING,		/* still in the kernel when recording stopped */
@@ -43,7 +43,7 @@ enum shark_outcome {
 /* An event that asked for its user stack. The entries are KernelShark's. */
 struct shark_request {
 	const struct kshark_entry *entry;	/* its cookie; its kernel stack if that is lost */
-	const struct kshark_entry *shown;	/* the row with the joined text, one of the two */
+	const struct kshark_entry *shown;	/* the row with the joined text: entry or kstack */
 	uint64_t cookie;			/* 0: lost */
 	uint64_t pos, ts;			/* of the record in the file */
 	/* the kernel stack before it, which may be another event's; NULL: none */

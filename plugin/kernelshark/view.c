@@ -17,7 +17,7 @@
 #include "shark.h"
 #include "libunwind-user/base/base.h"
 
-/* After the palette of Okabe and Ito, whose colours all kinds of eyes tell apart. */
+/* From the palette of Okabe and Ito, which people with any colour blindness can distinguish. */
 static const uint32_t colors[SHARK_NR_OUTCOMES] = {
 	[SHARK_JOINED] = 0x009e73,
 	[SHARK_PENDING] = 0xe69f00,
@@ -47,7 +47,7 @@ char *shark_duration(int64_t ns, char *buf, size_t size)
 	return buf;
 }
 
-/* -1 before the window, n_bins after it: as ksmodel_get_bin() counts. */
+/* The bin of a time, as ksmodel_get_bin() counts: -1 before the window, n_bins after it. */
 static int bin_of(const struct shark_window *win, int64_t ts)
 {
 	int64_t bin;
@@ -60,7 +60,7 @@ static int bin_of(const struct shark_window *win, int64_t ts)
 	return bin < win->n_bins ? bin : win->n_bins - 1;
 }
 
-/* The first of the list at or after @ts. */
+/* The index of the list's first element at or after @ts. */
 static size_t first_at(const struct shark_list *list, int64_t ts,
 		       const struct kshark_entry *(*entry)(const struct shark_model *, uint32_t),
 		       const struct shark_model *m)
@@ -87,7 +87,7 @@ static const struct kshark_entry *stack_entry(const struct shark_model *m, uint3
 	return shark_stack_at(m, i)->entry;
 }
 
-/* Hidden by the user's filters? */
+/* Do the user's filters hide this entry? */
 static bool hidden(const struct kshark_entry *e)
 {
 	return !(e->visible & KS_GRAPH_VIEW_FILTER_MASK);
@@ -120,7 +120,7 @@ static int add_wait(waits_t *waits, const struct shark_wait *w)
 {
 	struct shark_wait *last = waits->nr ? &waits->v[waits->nr - 1] : NULL;
 
-	/* waits between the same bins look the same: keep the longest */
+	/* waits between the same two bins look the same, so keep the longest */
 	if (last && last->from == w->from && last->to == w->to && last->outcome == w->outcome &&
 	    last->elsewhere == w->elsewhere) {
 		if (w->ns > last->ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* decode.c - find and read the fields. See decode.h. */
+/* decode.c - find the fields of a record by the file's format, and read them. See decode.h. */
 #include <string.h>
 
 #include "decode.h"
@@ -7,7 +7,7 @@
 void decode_set_field(struct decode_field *f, const struct tep_format_field *field)
 {
 	memset(f, 0, sizeof(*f));
-	/* far below where the sum of the two overflows */
+	/* the limits are far below those at which offset + size overflows */
 	if (!field || field->offset < 0 || field->size < 0 || field->offset > 1 << 24 ||
 	    field->size > 1 << 24)
 		return;

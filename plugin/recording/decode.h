@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "tepweak.h"
+#include "weak.h"
 
 /* A field: a number, a dynamic array, or an array at the end of the record. */
 struct decode_field {

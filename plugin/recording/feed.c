@@ -6,7 +6,7 @@
 #include "plugin/join/join.h"
 #include "libunwind-user/base/base.h"
 
-/* One mark for so many bytes: about as many as pages */
+/* One mark for each 4 KiB, which is about one for each page */
 #define MARK_SHIFT	12
 
 struct feed {
@@ -115,7 +115,7 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	s.addrs = f->addrs.v;
 	s.nr = raw.nr;
 	s.stream = f->nr_streams - 1;
-	/* without flags there is no MORE: a stack is one record */
+	/* a layout without flags has no MORE, so a stack is one record */
 	s.after_loss = f->dec.stack_flags.present && runs_after_loss(f->runs, tid);
 	return f->sink->stack(f->sink->data, &s);
 }
@@ -162,7 +162,7 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 
 	if (f->any && rec->offset <= f->last)
 		return -EILSEQ;
-	/* only positions of instances can coincide; see join_at() */
+	/* only the positions of instances can coincide, see join_at() */
 	if (f->buffer && (!f->any || (rec->offset ^ f->marked) >> MARK_SHIFT)) {
 		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, rec->offset, rec->ts);
 		if (ret)
@@ -187,14 +187,14 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 		return 0;
 	switch (decode_kind_of(&f->dec, c)) {
 	case DECODE_KERNEL_STACK:
-		r.kind = REC_KERNEL_STACK;
+		r.kind = RUNS_KERNEL_STACK;
 		break;
 	case DECODE_COOKIE:
 		if (decode_cookie(&f->dec, rec, &r.cookie))
-			r.kind = REC_COOKIE;
+			r.kind = RUNS_COOKIE;
 		break;
 	case DECODE_STACK:
-		r.kind = REC_STACK;
+		r.kind = RUNS_STACK;
 		ret = feed_stack(f, rec, r.tid);
 		break;
 	case DECODE_MAP:

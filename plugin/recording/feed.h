@@ -2,7 +2,7 @@
 /*
  * feed.h - from the records of a trace to the calls that fill the join and the maps
  *
- * The feed passes what it finds to a sink, because another process reads the file. In that process
+ * The feed passes its results to a sink, because another process reads the file. In that process
  * the sink is a pipe (wire.c). At the other end of the pipe, and in the tests, the sink is the join
  * itself (sink_join()).
  */

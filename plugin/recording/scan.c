@@ -12,21 +12,20 @@
 #include <trace-cmd/trace-cmd.h>
 #include <unistd.h>
 
-#include "drops.h"
+#include "sections.h"
 #include "scan.h"
 #include "libunwind-user/base/base.h"
 #include "wire.h"
 
-/* CPU seconds for any file, and bytes of it for one more. */
+/* The CPU time limit in seconds: a base, and one more for so many bytes of the file. */
 #define SECONDS_BASE	10
 #define BYTES_A_SECOND	(4u << 20)
-/* Seconds that may pass for one of them: the machine does other things, too, and disks are slow. */
+/* Seconds that may pass for a CPU second: the machine does other work too, and disks are slow. */
 #define SECONDS_A_CPU	6
 
 /*
- * libtracecmd's functions, of the host program where it exports them, as
- * trace-cmd and KernelShark do, and of the library otherwise. Never both: the
- * two need not be of one version.
+ * libtracecmd's functions: those of the host program if it exports them, as trace-cmd and
+ * KernelShark do, otherwise those of the library. Never both, because their versions may differ.
  */
 struct api {
 	__typeof__(tracecmd_open_fd) *open_fd;
@@ -64,7 +63,7 @@ static int get_api(struct api *api)
 	return lib ? get_api_from(api, lib) : -ENOSYS;
 }
 
-/* One CPU of one buffer. The record says which CPU it is; the index need not. */
+/* Read one CPU of one buffer. The CPU's number is in the records; the index may be another one. */
 static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32_t buffer, int i,
 		    struct feed *feed)
 {
@@ -109,9 +108,9 @@ static int dropped_buffer(void *data, const char *buffer)
 }
 
 /*
- * Handles of instances are taken before anything is read: some versions break
- * otherwise. The number of CPUs of an instance is not to be had; reading one
- * that is not there gives nothing.
+ * The handles of the instances are taken before any record is read, because some versions of
+ * libtracecmd break otherwise. No function returns the number of CPUs of an instance; reading a CPU
+ * that does not exist returns no record.
  */
 static int read_file(const struct api *api, int fd, struct sink *sink, handles_t *handles)
 {
@@ -145,7 +144,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	for (k = 0; k < handles->nr && !ret; k++) {
 		for (i = 0; handles->v[k] && i < cpus && !ret; i++) {
 			ret = read_cpu(api, handles->v[k], k, i, feed);
-			/* one CPU's pages are broken: the others need not be */
+			/* the pages of this CPU are broken, those of the others may be good */
 			if (ret == -EILSEQ) {
 				damaged = ret;
 				ret = 0;
@@ -154,11 +153,11 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	}
 	if (!ret)
 		ret = feed_end(feed);
-	/* the records were read; the statistics, if the file has them, only add to them */
-	if (!ret && drops_read(fd, dropped_buffer, &drops) == -ENOMEM)
+	/* a file without readable statistics is read all the same */
+	if (!ret && sections_read_drops(fd, dropped_buffer, &drops) == -ENOMEM)
 		ret = -ENOMEM;
 	return ret ? ret : damaged;
-	/* nothing is freed: the process ends soon */
+	/* the process ends soon, so it frees nothing */
 }
 
 /* CPU seconds that reading the file may take. */
@@ -175,7 +174,7 @@ static void limit_cpu_time(int fd)
 	rlim_t seconds = seconds_for(fd);
 
 	setrlimit(RLIMIT_CORE, &none);
-	/* a stricter limit of the host stays */
+	/* keep a stricter limit of the host */
 	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
 		cpu.rlim_cur = seconds;
 		cpu.rlim_max = seconds + 1;
@@ -209,8 +208,8 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, struc
 	if (wire_end(w, read_file(api, fd, &sink, &handles)))
 		_exit(1);
 	/*
-	 * @out stays open: when it closes, this process has ended. Some builds of libtracecmd have
-	 * unpacked into files that only this removes.
+	 * Closing removes the files into which some builds of libtracecmd unpack. @out stays open,
+	 * because the host takes its end for the end of this process.
 	 */
 	while (handles.nr-- > 0)
 		if (handles.v[handles.nr])
@@ -220,7 +219,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, struc
 
 static int run_child(const struct api *api, int fd, struct sink *sink, int64_t until)
 {
-	/* made here: a child without memory can say so through it */
+	/* allocated before the fork: a child without memory can report that through it */
 	struct wire *w = malloc(sizeof(*w));
 	int ret, pipefd[2], status;
 	pid_t pid;
@@ -246,7 +245,7 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 		return ret;
 	}
 	ret = wire_read(pipefd[0], sink, until);
-	/* the process has written everything, and only cleans up */
+	/* the process has written all messages, and only cleans up */
 	if (!ret)
 		wire_wait(pipefd[0], until);
 	close(pipefd[0]);
@@ -266,7 +265,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 void scan_file_within(struct scan *s, int fd, int64_t ms)
 {
 	int64_t until = wire_now_ms() + ms;
-	struct drops_sink clock = { .clock = found_clock };
+	struct sections_sink clock = { .clock = found_clock };
 	struct sink_target target;
 	struct sink sink;
 	struct stat st;
@@ -274,14 +273,14 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 	int ret;
 
 	memset(s, 0, sizeof(*s));
-	/* opening a pipe waits for someone who writes, reading a terminal for someone who types */
+	/* opening a pipe would wait for its writer, and reading a terminal for its user */
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		s->problem = "it is no regular file, which alone can be read twice; "
+		s->problem = "it cannot be read twice, because it is not a regular file; "
 			     "save it to a file first";
 		return;
 	}
 	if (get_api(&api)) {
-		s->problem = "libtracecmd is not there to read the file with; install libtracecmd1";
+		s->problem = "libtracecmd is missing, which reads the file; install libtracecmd1";
 		return;
 	}
 	target.join = s->join = join_new();
@@ -289,7 +288,7 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 	ret = -ENOMEM;
 	if (s->join && s->maps) {
 		clock.data = s->join;
-		ret = drops_walk(fd, &clock);
+		ret = sections_walk(fd, &clock);
 		sink_join(&sink, &target);
 		if (ret != -ENOMEM)
 			ret = run_child(&api, fd, &sink, until);

@@ -16,7 +16,7 @@
 struct scan {
 	struct join *join;		/* finished; NULL when nothing could be read */
 	struct maps *maps;		/* finished */
-	const char *problem;		/* one sentence on what went wrong, or NULL */
+	const char *problem;		/* a sentence for the user about an error, or NULL */
 };
 
 /* Read the trace.dat file open at @fd, which stays open and is not moved. */

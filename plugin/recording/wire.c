@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * wire.c - both ends of the pipe. See wire.h. Both are one program, so structs travel as they are.
+ * wire.c - write and read the messages of the pipe. See wire.h. Both ends are the same program, so
+ * structs are sent as they are.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,14 +19,14 @@ enum {
 
 struct msg {
 	uint32_t type;
-	uint32_t len;		/* of what follows */
+	uint32_t len;		/* of the data after it */
 };
 
 struct msg_numbers {
 	uint64_t a, b, c;
 };
 
-/* A record is at most a sub-buffer, and its 16 bit lengths say 64 KiB at most. */
+/* A record fits into a sub-buffer, and its 16 bit lengths allow 64 KiB at most. */
 #define MAX_MSG (1u << 20)
 /* More instances than a file can hold */
 #define MAX_BUFFER	65535
@@ -187,7 +188,7 @@ static int pass_run(const struct sink *sink, const char *p, uint32_t len)
 	return r.form > FORM_LOST_COOKIE ? -EPROTO : sink->run(sink->data, &r);
 }
 
-/* 1: the end. @tmp has room for a message and a byte, and is aligned. */
+/* Returns 1 at the end. @tmp has room for a message and a byte, and is aligned. */
 static int pass_msg(const struct sink *sink, uint32_t type, const char *p, uint32_t len, void *tmp)
 {
 	struct msg_numbers n;

@@ -27,7 +27,7 @@ int ustack_ready(struct ustack *u)
 	return u->frames ? 0 : -1;
 }
 
-/* Everything is read from the file; false when there is nothing to show. */
+/* Scan the file at the first call; false if there are no stacks to show. */
 static bool make_ready(struct ustack *u)
 {
 	if (!u->scanned) {
@@ -71,8 +71,8 @@ static void add_kernel_frame(struct text *t, struct tep_handle *tep, unsigned lo
 	text_addf(t, " (%llx)\n", addr);
 }
 
-/* The same lines come again and again: one slot an address, by its hash. */
-static void kernel_frame(struct text *t, struct ustack *u, unsigned long long addr)
+/* Most addresses repeat, so a cache keeps one line for each hash of an address. */
+static void add_cached_frame(struct text *t, struct ustack *u, unsigned long long addr)
 {
 	struct kernel_line *k = &u->kernel_lines[hash64(addr) % NR_KERNEL_LINES];
 	size_t from = t->nr, len;
@@ -90,9 +90,9 @@ static void kernel_frame(struct text *t, struct ustack *u, unsigned long long ad
 	memcpy(k->line, t->v + from, len);
 }
 
-/* As libtraceevent's function plugin prints them. */
-static void kernel_frames(struct text *t, struct tep_record *rec, struct ustack *u,
-			  struct tep_event *event)
+/* Add a kernel stack in the format of libtraceevent's function plugin. */
+static void add_kernel_frames(struct text *t, struct tep_record *rec, struct ustack *u,
+			      struct tep_event *event)
 {
 	struct tep_format_field *field = tep_find_field(event, "caller");
 	unsigned long long addr;
@@ -110,7 +110,7 @@ static void kernel_frames(struct text *t, struct tep_record *rec, struct ustack 
 		addr = tep_read_number(u->tep, (char *)rec->data + pos, size);
 		if ((size == 8 && addr == (unsigned long long)-1) || (int)addr == -1)
 			break;
-		kernel_frame(t, u, addr);
+		add_cached_frame(t, u, addr);
 	}
 }
 
@@ -132,7 +132,7 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 	pthread_mutex_lock(&lock);
 	found = find_answer(u, rec, 0, &ans);
 	text_clear(&u->text);
-	kernel_frames(&u->text, rec, u, event);
+	add_kernel_frames(&u->text, rec, u, event);
 	put_text(s, &u->text);
 	if (found && ans.form != FORM_BARE)
 		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));

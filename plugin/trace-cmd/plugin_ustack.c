@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin_ustack.c - have plugin_ustack_join.so loaded, and loaded last
+ * plugin_ustack.c - make libtraceevent load plugin_ustack_join.so after all other plugins
  *
  * libtraceevent prints a record with the handler that was registered last, and its own function
  * plugin has a handler for kernel_stack. Within a folder, plugins come in the order of readdir().
@@ -8,7 +8,7 @@
  * after all others.
  *
  * perf loads the same plugins. Some builds of perf have libtraceevent inside and do not let plugins
- * call tep_add_plugin_path(). This plugin does nothing there, and nothing else is loaded.
+ * call tep_add_plugin_path(). In these builds this plugin does nothing and loads nothing.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ EXPORT void tep_plugin_unloader(struct tep_handle *tep);
 
 #define JOIN "plugin_ustack_join.so"
 
-/* libtraceevent reads the last folders only where HOME is set. */
+/* dlopen()'s handle of the plugin. Used without HOME, when libtraceevent reads no more folders. */
 static void *direct;
 
 static int load_directly(struct tep_handle *tep, const char *path)
@@ -43,7 +43,7 @@ int tep_plugin_loader(struct tep_handle *tep)
 	const char *slash;
 	Dl_info info;
 
-	/* not by tep_plugin_loader: every plugin has one, and the first one's is found */
+	/* not the address of tep_plugin_loader: it may be that of another plugin */
 	if (!tep_add_plugin_path || !dladdr(&direct, &info) || !info.dli_fname)
 		return 0;
 	slash = strrchr(info.dli_fname, '/');

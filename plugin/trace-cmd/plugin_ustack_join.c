@@ -23,23 +23,22 @@
 EXPORT int tep_plugin_loader(struct tep_handle *tep);
 EXPORT void tep_plugin_unloader(struct tep_handle *tep);
 
-static const char magic[10] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
-#define LOADER_OFFSET 13
+#define LOADER_OFFSET	13	/* of the host in the file when it calls the loader */
 
 static struct ustack *all;
 
 static bool is_the_file(int fd)
 {
-	char buf[sizeof(magic)];
+	char buf[TRACE_DAT_MAGIC_LEN];
 	struct stat st;
 
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
 	       lseek(fd, 0, SEEK_CUR) == LOADER_OFFSET &&
 	       pread(fd, buf, sizeof(buf), 0) == (ssize_t)sizeof(buf) &&
-	       !memcmp(buf, magic, sizeof(magic));
+	       !memcmp(buf, TRACE_DAT_MAGIC, sizeof(buf));
 }
 
-/* A descriptor of our own for the trace.dat that is being opened, or -1. */
+/* Open the trace.dat that the host is opening a second time. Returns the descriptor, or -1. */
 static int open_file(char **path)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -52,7 +51,7 @@ static int open_file(char **path)
 		return -1;
 	while ((de = readdir(dir))) {
 		fd = *de->d_name == '.' ? -1 : atoi(de->d_name);
-		/* two open files at a time do not happen; otherwise the later one counts */
+		/* a host opens one file at a time; the last descriptor counts */
 		if (fd > found && is_the_file(fd))
 			found = fd;
 	}

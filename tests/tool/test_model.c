@@ -350,7 +350,7 @@ static struct sum sum_up(const char *path, const struct model_filter *filter, en
 	opts.notes = way == SCAN_GIVEN_UP ? 3 : 0;
 	opts.processes = way == THREE_PROCESSES ? 3 : 1;
 	s.m = open_model(path, &opts);
-	assert_int_equal(!!s.m->tally, opts.counts);
+	assert_int_equal(!!s.m->notes, opts.counts);
 	if (way == ONE_BY_ONE) {
 		assert_int_equal(model_each(s.m, MODEL_BY_TIME, add_event, &s), 0);
 	} else {

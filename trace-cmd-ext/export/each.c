@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* each.c - the stack of an event, for all formats. See export.h. */
+/* each.c - list the stack of an event as entries, for all formats. See export.h. */
 #include <string.h>
 
 #include "export.h"
@@ -14,7 +14,7 @@ static bool add_entry(struct export *e, uint32_t entry)
 	return p;
 }
 
-/* Notes are string constants: a few, known by their address. */
+/* Notes are string constants. There are few, and equal ones have the same address. */
 static bool add_note(struct export *e, const char *text)
 {
 	const char **n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * export.h - what the formats of trace-ustack export share
+ * export.h - the functions and data that all formats of trace-ustack export use
  *
  * A format goes through the events with model_each() and asks for the stack of each event as a list
  * of entries, innermost first, kernel before user. An entry is the number of a frame, of an inlined
@@ -35,14 +35,14 @@ struct export {
 	FILE *out;
 	const char *path;
 	const struct model_opts *opts;	/* as the user gave them */
-	bool nothing;			/* no event was chosen; set when the model is closed */
+	bool nothing;			/* no event was wanted; set when the model is closed */
 	VEC(uint32_t) entries;
 	VEC(const char *) notes;
 	VEC(struct export_inlined) inlined;
 	VEC(struct export_code) code;	/* by frame */
 };
 
-/* Kinds of entries; a frame has none of these bits. */
+/* Kinds of entries. An entry without these bits is a frame. */
 #define EXPORT_NOTE	0x80000000u
 #define EXPORT_INLINED	0x40000000u
 

@@ -187,7 +187,7 @@ static void put_location(struct firefox *f, uint32_t entry)
 	jsonw_bytes(&f->json, NULL, f->t.v, f->t.nr);
 }
 
-/* A table whose rows are arrays; @schema says which column is where. */
+/* Start a table whose rows are arrays; @schema has the index of each column. */
 static void start_table(struct jsonw *j, const char *name, const char *schema)
 {
 	jsonw_object(j, name);
@@ -251,7 +251,7 @@ static void put_tables(struct firefox *f)
 	jsonw_array(j, "stringTable");
 	for (i = 0; i < f->frames.nr; i++)
 		put_location(f, f->frames.v[i]);
-	/* the last one is the name of the markers */
+	/* the last string is the name of the markers */
 	jsonw_string(j, NULL, "off-CPU");
 	jsonw_end(j);
 }
@@ -369,7 +369,7 @@ static void put_head(struct firefox *f, bool lines)
 		jsonw_value(&f->json, none[i], "[]");
 }
 
-/* @l: as with --lines, or NULL. */
+/* @l: writes the threads with --lines; otherwise NULL. */
 static int put_threads(struct firefox *f, struct firefox_lines *l)
 {
 	struct firefox_thread t;
@@ -403,7 +403,7 @@ static int put_threads(struct firefox *f, struct firefox_lines *l)
 	return 0;
 }
 
-/* Read the waits with a second model: events that the filter leaves out end waits too. */
+/* Read the waits with a second model, because events that the filter leaves out end waits too. */
 static int read_waits(struct firefox *f)
 {
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &f->e->opts->filter,

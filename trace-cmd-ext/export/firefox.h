@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * firefox.h - what the two formats of trace-ustack export --format firefox share
+ * firefox.h - the data and functions of both formats of trace-ustack export --format firefox
  *
  * firefox.c collects samples and waits, makes the stack table of one thread after the other, and
  * writes the Gecko profile format. That format has no place for inlined functions and source files.

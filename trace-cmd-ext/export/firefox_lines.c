@@ -8,9 +8,9 @@
  * object of columns.
  *
  * An inlined function is a frame with the address and the native symbol of the function that has
- * its code, and with an inlineDepth above that function's 0. Addresses are offsets in the file, of
- * the byte that is looked up. Symbol servers want addresses relative to the image, so there is no
- * breakpadId to ask one with.
+ * its code, and with an inlineDepth of 1 or more. Addresses are offsets in the file, of the byte
+ * that is looked up. Symbol servers need addresses relative to the image instead, so no breakpadId
+ * is written.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ struct row {
 	int64_t v[COLUMNS];
 };
 
-/* Rows, each once where add_row() adds them. */
+/* The rows of a table. add_row() adds a row only if there is no equal one. */
 struct table {
 	VEC(struct row) rows;
 	struct hidx idx;
@@ -127,7 +127,7 @@ static int64_t add_lib(struct firefox_lines *l, const struct maps_file *file)
 	return l->lib_of.v[file->id] - 1;
 }
 
-/* The function that has the code of a frame; inlined functions share it. */
+/* Add the function that has the code of a frame. Inlined functions share its symbol. */
 static int64_t add_symbol(struct firefox_lines *l, const struct model_frame *f)
 {
 	if (!f->file || !f->func || !*f->func)
@@ -167,7 +167,7 @@ static void add_frame(struct firefox_lines *l, struct firefox *f, uint32_t entry
 
 /* ---- JSON ---- */
 
-/* A column of a table: its name, then a value a row. */
+/* Write a column of a table: its name, then a value for each row. */
 static void put_column(struct jsonw *j, const char *name, const struct table *t, int at)
 {
 	size_t i;
@@ -182,7 +182,7 @@ static void put_column(struct jsonw *j, const char *name, const struct table *t,
 	jsonw_end(j);
 }
 
-/* A column with the same in all @nr rows. */
+/* Write a column with the same value in all @nr rows. */
 static void put_equal(struct jsonw *j, const char *name, const char *what, size_t nr)
 {
 	jsonw_array(j, name);
@@ -284,7 +284,7 @@ static void put_tables(struct firefox_lines *l, struct jsonw *j)
 	put_equal(j, "relevantForJS", "false", nr);
 	put_column(j, "resource", &l->funcs, FUNC_RESOURCE);
 	put_column(j, "fileName", &l->funcs, FUNC_SOURCE);
-	/* where a function begins is not known */
+	/* the line at which a function starts is not known */
 	put_equal(j, "lineNumber", "null", nr);
 	put_equal(j, "columnNumber", "null", nr);
 	end_table(j, nr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf.c - the text of perf script
+ * perf.c - write the text of perf script
  *
  *	COMM PID/TID [CPU] SECONDS: 1 SYSTEM:NAME:
  *		ADDRESS FUNCTION+0xOFFSET (FILE)
@@ -72,7 +72,7 @@ static int add_event(void *data, const struct model_event *ev)
 		return -ENOMEM;
 	type = model_type(p->e->m, ev->type);
 	add_name(&p->t, model_comm(p->e->m, ev->tid));
-	/* stackcollapse-perf.pl wants two characters at least */
+	/* stackcollapse-perf.pl expects two characters at least */
 	text_addf(&p->t, "%s %u/%u [%03u] %" PRIu64 ".%09u: 1 ",
 		  model_comm(p->e->m, ev->tid)[1] ? "" : " ", export_pid(p->e, ev->tid), ev->tid,
 		  ev->cpu, ev->ts / 1000000000, (unsigned int)(ev->ts % 1000000000));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perfetto.c - a trace for ui.perfetto.dev and its trace processor
+ * perfetto.c - write a trace for ui.perfetto.dev and its trace processor
  *
  * The file is a sequence of perfetto.protos.TracePacket, protos/perfetto/trace/trace_packet.proto
  * of github.com/google/perfetto. It holds process names and each event as a PerfSample with its
@@ -14,8 +14,8 @@
 #include "proto.h"
 #include "trace-cmd-ext/stacks/stacks.h"
 
-#define SEQUENCE	1		/* samples, with what is interned */
-#define CPU_SEQUENCE	2		/* + CPU: its ftrace events */
+#define SEQUENCE	1		/* samples and interned data */
+#define CPU_SEQUENCE	2		/* + CPU: the ftrace events of that CPU */
 #define CLOCK_BOOTTIME	6		/* BuiltinClock */
 #define FLUSH		(1 << 18)
 
@@ -104,7 +104,7 @@ static void intern_string(struct perfetto *p, uint32_t field, uint64_t iid, cons
 	vec_free(&m);
 }
 
-/* Mapping 1 is the kernel, others are files. A string has the number of the thing it names. */
+/* Mapping 1 is the kernel, the others are files. A name has the number of its mapping or frame. */
 static uint64_t intern_mapping(struct perfetto *p, const struct model_frame *f)
 {
 	uint64_t iid = f->kernel ? 1 : f->file ? f->file->id + 2 : 0;
@@ -139,8 +139,8 @@ static uint64_t intern_source(struct perfetto *p, const char *source)
 }
 
 /*
- * A number for an entry, and whether it is written. Numbers of frames are those of the model; notes
- * are odd, frames even, inlined functions beyond both.
+ * Set *@iid to the number of an entry; true if it is already written. Numbers of frames come from
+ * the model: notes are odd, frames even, and inlined functions have larger numbers than both.
  */
 static bool frame_known(struct perfetto *p, uint32_t entry, uint64_t *iid)
 {
@@ -193,7 +193,7 @@ static uint64_t intern_frame(struct perfetto *p, uint32_t entry)
 	return iid;
 }
 
-/* The number of a call stack, 0 for an event without; the parts not yet written go to p->data. */
+/* Set *@iid to the number of a call stack, 0 for no stack. New parts of it go to p->data. */
 static int intern_stack(struct perfetto *p, uint32_t kstack, uint32_t ustack, uint64_t *iid)
 {
 	uint64_t hash = hash64((uint64_t)kstack << 32 | ustack), *ids;
@@ -235,7 +235,7 @@ static int intern_stack(struct perfetto *p, uint32_t kstack, uint32_t ustack, ui
 
 /* ---- packets ---- */
 
-/* Names of a thread and its process, before the first packet that needs them. */
+/* Write the names of a thread and its process, before the first packet that needs them. */
 static void name_thread(struct perfetto *p, uint32_t tid)
 {
 	uint32_t i, *t, pid;
@@ -333,7 +333,7 @@ static int put_event(void *data, const struct model_event *ev)
 	name_thread(p, ev->tid);
 	ret = put_sample(p, ev);
 	for (i = 0; i < 3 && !ret; i++)
-		/* switches of two buffers are the same ones */
+		/* the buffers recorded the same switches */
 		if (p->sched[i].type == ev->type && !ev->buffer)
 			put_sched(p, &p->sched[i], ev);
 	if (p->failed || p->out.failed)

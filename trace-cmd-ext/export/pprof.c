@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pprof.c - a profile for pprof and for the stores that take its format
+ * pprof.c - write a profile for pprof and for the stores that accept its format
  *
  * The file is a perftools.profiles.Profile, as proto/profile.proto of github.com/google/pprof
  * defines it, compressed by gzip. Each sample has two values: the number of events, and the
@@ -32,7 +32,7 @@ struct func {
 	uint32_t name, source;		/* strings */
 };
 
-/* The key of a place, the same whichever model the place comes from. */
+/* The key of a place. Places of two models of the same file have equal keys. */
 struct pprof_place {
 	uint32_t name, file;		/* strings */
 	uint64_t address;
@@ -42,7 +42,7 @@ struct pprof_place {
 struct pprof_mapping {
 	uint32_t file, build_id;	/* strings */
 	uint64_t limit;
-	bool lines;			/* some place in it has a line number */
+	bool lines;			/* a place in it has a line number */
 };
 
 struct sum {
@@ -52,7 +52,7 @@ struct sum {
 
 struct pprof {
 	struct export *e;
-	struct text body, msg, sub;	/* of the profile; of one message, and one in it */
+	struct text body, msg, sub;	/* the profile; a message; a message in that message */
 	struct strtab strings;
 	VEC(struct pprof_place) places;
 	struct hidx place_idx;
@@ -74,7 +74,7 @@ static uint32_t intern_string(struct pprof *p, const char *s)
 	return n == UINT32_MAX ? 0 : n;
 }
 
-/* Mapping ids start at 1; 0 is no mapping. */
+/* Mapping ids start at 1; 0 stands for no mapping. */
 static uint64_t intern_mapping(struct pprof *p, const struct model_frame *f)
 {
 	uint32_t file, build_id = 0, i;
@@ -102,7 +102,7 @@ static uint64_t intern_mapping(struct pprof *p, const struct model_frame *f)
 	return i + 1;
 }
 
-/* Function ids start at 1; 0 is no function. The same name in two files is two functions. */
+/* Function ids start at 1; 0 stands for no function. A name in two files is two functions. */
 static uint64_t intern_function(struct pprof *p, const char *name, const char *source)
 {
 	struct func want = { intern_string(p, name), source ? intern_string(p, source) : 0 }, *f;
@@ -131,8 +131,8 @@ static uint64_t intern_function(struct pprof *p, const char *name, const char *s
 }
 
 /*
- * The functions at a place: those that were inlined, whose entries are right before @at, innermost
- * first, and that of the place. Messages of functions go to the body meanwhile.
+ * Write the functions at a place to @msg: the inlined ones, whose entries are right before @at,
+ * innermost first, and then the function of the place. Messages of new functions go to p->body.
  */
 static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uint32_t before,
 		      uint64_t map, struct text *msg)
@@ -159,7 +159,7 @@ static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uin
 	}
 }
 
-/* The place of the entry @at, which has @before others before it. */
+/* The id of the place of the entry @at. @before entries for inlined functions are before it. */
 static uint64_t intern_location(struct pprof *p, struct export *e, const uint32_t *at,
 				uint32_t before)
 {
@@ -232,7 +232,7 @@ static int put_sample(struct pprof *p, struct export *e, uint32_t tid, const cha
 		return -ENOMEM;
 	p->ids.nr = 0;
 	for (i = 0; i < n; i++) {
-		/* lines of the frame that comes next */
+		/* an inlined function is a line of the next frame */
 		if (v[i] & EXPORT_INLINED)
 			continue;
 		id = vec_add(&p->ids);
@@ -294,7 +294,7 @@ static int add_wait(void *data, const struct wait *w, uint64_t ns)
 	return 0;
 }
 
-/* Uses a second model: events that the filter leaves out end waits too. */
+/* Add the waits from a second model, because events that the filter leaves out end waits too. */
 static int add_off_cpu(struct pprof *p)
 {
 	struct gather_opts go = { .by = GATHER_OFF_CPU, .filter = &p->e->opts->filter,
@@ -338,7 +338,7 @@ static void put_tables(struct pprof *p)
 	for (i = 0; i < p->mappings.nr; i++) {
 		m = &p->mappings.v[i];
 		proto_number(&p->msg, MAPPING_ID, i + 1);
-		/* offsets are addresses; the kernel's are high */
+		/* addresses are offsets in a file, or of the kernel: all are in this range */
 		proto_number(&p->msg, MAPPING_START, 0);
 		proto_number(&p->msg, MAPPING_LIMIT, m->limit ? m->limit : UINT64_MAX);
 		proto_number(&p->msg, MAPPING_FILENAME, m->file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* proto.c - write protocol buffers. See proto.h. */
+/* proto.c - append the fields of a protocol buffer to a text. See proto.h. */
 #include "libunwind-user/base/base.h"
 #include "proto.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* colour.c - choose the colour of a frame. See colour.h. */
+/* colour.c - choose the colour of a frame by its kind and file. See colour.h. */
 #include <math.h>
 
 #include "colour.h"
@@ -24,7 +24,7 @@ static struct colour from_hsl(double h, double s, double l)
 
 struct colour colour_frame(enum fold_kind kind, uint32_t hue, uint32_t shade)
 {
-	/* neighbours in this list are far apart, and none is the kernel's blue */
+	/* neighbours in this list differ clearly, and no hue is the blue of the kernel */
 	static const double hues[COLOUR_FILES] = { 28, 48, 8, 85, 340, 150, 38, 62, 18, 110, 320,
 						   172 };
 	double vary = (shade % 4) * 0.022;

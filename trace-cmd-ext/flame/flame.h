@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* flame.h - what the files of trace-ustack flame share */
+/* flame.h - the data of trace-ustack flame, and its output as JSON; svg.h has the picture */
 #ifndef TRACE_USTACK_FLAME_H
 #define TRACE_USTACK_FLAME_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* json.c - the contents of a flame graph for programs: flame --json */
+/* json.c - write the contents of a flame graph as JSON, for flame --json */
 #include <stdlib.h>
 #include <string.h>
 

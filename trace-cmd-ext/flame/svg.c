@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* svg.c - draw a flame graph. See svg.h. */
+/* svg.c - draw a flame graph: title, controls, frames and legend. See svg.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ const char *svg_time(char *buf, uint64_t ns)
 
 /* ---- colours ---- */
 
-/* Which hue each file has: the heavier it is, the further in front. */
+/* The hue of each file. Heavier files choose first. */
 struct hues {
 	uint32_t *hue;			/* by file */
 	uint32_t *order;		/* heaviest first */
@@ -158,7 +158,7 @@ struct picture {
 	const struct fold *f;
 	const struct svg_opts *o;
 	struct hues hues;
-	unsigned int top, height;	/* of the frames, of all */
+	unsigned int top, height;	/* top of the frames, height of the picture */
 	unsigned int legend;		/* its first line */
 };
 
@@ -175,7 +175,7 @@ static void put_percent(FILE *out, uint64_t part, uint64_t total)
 	fprintf(out, "%s%%", buf);
 }
 
-/* "2 waits", "1 wait" */
+/* Write a number with its unit: "2 waits", "1 wait". */
 static void put_quantity(FILE *out, uint64_t v, const char *unit)
 {
 	char buf[64];
@@ -230,8 +230,8 @@ static void put_tooltip(const struct picture *p, const struct tree_node *n)
 	fputs("</title>", out);
 }
 
-/* As much of the name as there is room for. */
-static void frame_text(const struct picture *p, const struct tree_node *n, unsigned int y)
+/* Write as much of the name as fits into the frame. */
+static void put_frame_text(const struct picture *p, const struct tree_node *n, unsigned int y)
 {
 	const char *s = fold_name_of(p->f, n->name)->text;
 	double width = (double)(p->o->width - 2 * MARGIN) * n->value[p->o->by] /
@@ -277,13 +277,13 @@ static void put_frame(const struct picture *p, const struct tree_node *n)
 	put_percent(p->out, n->value[o->by], p->t->total[o->by]);
 	fprintf(p->out, "\" y=\"%u\" height=\"%u\" fill=\"#%02x%02x%02x\"/>", y, ROW - 1, c.r, c.g,
 		c.b);
-	frame_text(p, n, y);
+	put_frame_text(p, n, y);
 	fputs("</g>\n", p->out);
 }
 
-/* One entry of the legend; returns where the next one goes, on a new line if it must. */
-static void legend_entry(const struct picture *p, struct colour c, const char *name,
-			 unsigned int *x, unsigned int *y, bool draw)
+/* Write an entry of the legend at *@x, *@y, or on a new line; moves both to the next entry. */
+static void put_legend_entry(const struct picture *p, struct colour c, const char *name,
+			     unsigned int *x, unsigned int *y, bool draw)
 {
 	unsigned int width = 28 + strlen(name) * 6.8;
 
@@ -302,7 +302,7 @@ static void legend_entry(const struct picture *p, struct colour c, const char *n
 	*x += width;
 }
 
-/* Its height; drawn only if asked. */
+/* Returns the height of the legend, and writes the legend if @draw is true. */
 static unsigned int put_legend(const struct picture *p, bool draw)
 {
 	static const char *const kinds[] = { "task", NULL, "kernel", "missing", "woken by",
@@ -314,9 +314,9 @@ static unsigned int put_legend(const struct picture *p, bool draw)
 	size_t k;
 
 	if (p->o->diff) {
-		legend_entry(p, colour_diff(0, 1), "more than before", &x, &y, draw);
-		legend_entry(p, colour_diff(1, 1), "as before", &x, &y, draw);
-		legend_entry(p, colour_diff(1, 0), "less", &x, &y, draw);
+		put_legend_entry(p, colour_diff(0, 1), "more than before", &x, &y, draw);
+		put_legend_entry(p, colour_diff(1, 1), "as before", &x, &y, draw);
+		put_legend_entry(p, colour_diff(1, 0), "less", &x, &y, draw);
 		return y - p->legend + LEGEND;
 	}
 	for (k = 0; k < p->t->nr; k++) {
@@ -326,14 +326,14 @@ static unsigned int put_legend(const struct picture *p, bool draw)
 	}
 	for (i = 0; i < FOLD_NR_KINDS; i++)
 		if (seen[i] && kinds[i])
-			legend_entry(p, colour_frame(i, 0, 1), kinds[i], &x, &y, draw);
+			put_legend_entry(p, colour_frame(i, 0, 1), kinds[i], &x, &y, draw);
 	if (unknown)
-		legend_entry(p, colour_unknown(), "no mapping", &x, &y, draw);
+		put_legend_entry(p, colour_unknown(), "no mapping", &x, &y, draw);
 	for (i = 0; i < p->hues.nr && i < COLOUR_FILES; i++) {
 		file = p->hues.order[i];
 		if (file && p->hues.weight[file] > 0)
-			legend_entry(p, colour_frame(FOLD_USER, i, 1),
-				     text_base_name(fold_path(p->f, file)), &x, &y, draw);
+			put_legend_entry(p, colour_frame(FOLD_USER, i, 1),
+					 text_base_name(fold_path(p->f, file)), &x, &y, draw);
 	}
 	return y - p->legend + LEGEND;
 }

@@ -2,12 +2,11 @@
 /*
  * counts.c - how many events there are of each kind, task, kernel stack and user stack
  *
- * Usually the scan has counted them (tally.c). Otherwise the file is read once more, by several
- * processes, at most one a CPU of this machine, which share out the streams. Each process starts
- * with all that the model knows (fork), counts into its own copy, and gives back its counts with
- * the meaning of their numbers: the addresses of a kernel stack, a run that has a user stack. The
- * model gives both its own numbers, and appends the counts of one process after the other without
- * adding up equal ones.
+ * Usually the scan has counted them (notes.c). Otherwise several processes read the file once more,
+ * at most one for each CPU of this machine. They share the streams. Each process starts with a copy
+ * of the model (fork) and counts in it. It returns its counts with the meaning of their numbers:
+ * the addresses of a kernel stack, a run that has a user stack. The model gives these its own
+ * numbers. It appends the counts of one process after the other without adding up equal ones.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,18 +20,18 @@
 
 #define MAX_WORKERS	64
 
-/* Counts beyond which equal ones are looked for. */
+/* Equal counts are added up once there are more than this. */
 #define COUNT_LIMIT	(1u << 20)
 
 struct head {
-	uint32_t kstacks, ustacks;	/* new ones */
+	uint32_t kstacks, ustacks;	/* number of new ones */
 	uint64_t counts;
 };
 
 struct worker {
 	pid_t pid;
-	int fd;				/* what it gives back: a file in memory */
-	uint64_t bytes;			/* of the streams it has */
+	int fd;				/* a file in memory with its results */
+	uint64_t bytes;			/* of its streams */
 };
 
 /* Add up all equal counts, by a hash index. */
@@ -64,8 +63,8 @@ next:;
 }
 
 /*
- * Counts may come several times: those that come again soon are found in a small cache, and only
- * when there are very many is it worth while to look for all.
+ * The same count may come several times. A small cache finds those that come again soon. Looking
+ * for all of them pays only if there are very many counts.
  */
 static int count_event(void *data, const struct model_event *ev)
 {
@@ -172,7 +171,7 @@ static uint32_t map_to(const uint32_t *v, uint32_t nr, uint32_t first, uint32_t 
 	return i == MODEL_NONE || i < first || i - first >= nr ? i : v[i - first];
 }
 
-/* @kstacks, @ustacks: how many the model had at the fork. */
+/* @kstacks, @ustacks: the numbers of stacks in the model at the fork. */
 static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 {
 	uint32_t *v = NULL, i, *kmap, *umap;
@@ -215,7 +214,7 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	return ret;
 }
 
-/* Share out the largest stream first, each to the process with the least to do. */
+/* Give each stream, largest first, to the process with the least bytes so far. */
 static void share_out(struct model *m, struct worker *w, uint32_t nr, bool *mine, uint32_t streams)
 {
 	uint32_t i, k, best;
@@ -287,7 +286,7 @@ int model_counts(struct model *m, const struct model_count **v, size_t *nr)
 		cpus = MAX_WORKERS;
 	if (cpus > streams)
 		cpus = streams;
-	if (!m->counted && !tally_counts(m))
+	if (!m->counted && !notes_counts(m))
 		ret = cpus > 1 ? count_shared(m, cpus, streams) :
 				 model_each(m, MODEL_BY_CPU, count_event, m);
 	m->counted |= !ret;

@@ -3,9 +3,9 @@
  * events.c - from records to events with their stacks
  *
  * The kernel writes an event, its kernel stack and its cookie one after the other on one CPU, and
- * only an interrupt can write something between them (plugin/join/nest.h). So an event waits until
- * its stacks have come, or until a later record or dropped events show that they will not come.
- * Events leave a lane in the order of their records.
+ * only an interrupt can write something between them (plugin/join/nest.h). So an event waits for
+ * its stacks until a later record or dropped events show that no more stacks will come. Events
+ * leave a lane in the order of their records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define PROGRESS_EVERY	(1 << 16)
 #define FIRST_QUEUE	32
 
-/* Records that come between two looks at whether there is room for more. A power of two. */
+/* The queue's room is checked once for so many records. A power of two. */
 #define LOOK_EVERY	16
 /* Records kept with an event: its own record, and those of its stacks. */
 #define GROUP		4
@@ -81,7 +81,7 @@ static void settle_all(struct lane *l, uint32_t levels)
 			settle_level(l, level);
 }
 
-/* Make room for one more event and its records, so that waiting events can go on waiting. */
+/* Make room for one more event and its records, so that no waiting event must leave early. */
 static int make_room(struct model *m, struct lane *l)
 {
 	struct pending *p = queue_slot(l, l->head), *queue;
@@ -128,7 +128,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->settled = p->has_kstack = p->cut = false;
 	p->asked = p->cookie = 0;
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
-	/* during the scan, the processes are not yet known */
+	/* the processes are not known before the end of the scan */
 	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
 		t = model_task(m, c->tid);
 		p->wanted = t && t->wanted;
@@ -142,8 +142,8 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 }
 
 /*
- * The same rule as that of plugin/join/runs.c: an interrupt's cookies are those of the entry it
- * came in.
+ * The same rule as in plugin/join/runs.c: an interrupt has the cookies of the kernel entry that it
+ * interrupted.
  */
 static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
 {
@@ -158,7 +158,7 @@ static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
 	return true;
 }
 
-/* Events were dropped, maybe the cookies of waiting events: their runs are then others. */
+/* Events were dropped, maybe the cookies of waiting events: such an event has a run of its own. */
 static void add_loss(struct lane *l, int missed)
 {
 	struct pending *p;
@@ -233,7 +233,7 @@ void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
 {
 	l->seq++;
 	add_record(m, l, rec, c);
-	/* records of a kernel always fit */
+	/* with the records of a real kernel, there is always room */
 	if ((l->nr == l->room || !(l->seq % LOOK_EVERY)) && make_room(m, l))
 		settle_all(l, l->nest.open);
 }
@@ -251,7 +251,7 @@ struct pending *lane_ready(struct lane *l)
 	return p && p->settled ? p : NULL;
 }
 
-/* lane_ready(), but reads the records by itself */
+/* As lane_ready(), but this function reads the records by itself. */
 static struct pending *lane_next(struct model *m, struct lane *l)
 {
 	struct decode_common c;
@@ -276,7 +276,7 @@ void lane_drop(struct lane *l)
 	l->nr--;
 }
 
-/* ---- all of them ---- */
+/* ---- all events ---- */
 
 struct events_walk {
 	struct model *m;
@@ -403,7 +403,7 @@ int model_rewind_to_walk(struct model *m)
 	return ret;
 }
 
-/* At most: by their types alone, and 0 where the filter asks for more. */
+/* An upper bound from the types alone; 0 if the filter asks for more than types. */
 static uint64_t nr_wanted(const struct model *m)
 {
 	const struct model_filter *f = &m->opts.filter;
@@ -425,7 +425,7 @@ int model_each(struct model *m, enum model_order order, model_event_fn event, vo
 	struct lane *lanes = calloc(nr + 1, sizeof(*lanes));
 	int ret = lanes ? model_rewind(m) : -ENOMEM;
 
-	/* a filter by functions needs the stacks all the same */
+	/* a filter by functions needs the stacks even if the caller does not */
 	m->bare = order == MODEL_BARE && !m->opts.filter.nr_symbols;
 	if (!m->bare)
 		model_all_ustacks(m, nr_wanted(m));

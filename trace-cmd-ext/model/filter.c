@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * filter.c - which events the filter wants
+ * filter.c - decide which events the filter wants
  *
- * Each question is answered once for each type, task, stack or frame. The answer is kept.
+ * The filter is applied once to each type, task, stack and frame, and the answer is kept.
  */
 #include <fnmatch.h>
 #include <stdio.h>

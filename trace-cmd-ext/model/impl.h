@@ -21,13 +21,13 @@ enum record_kind {
 	RECORD_COOKIE,
 	RECORD_STACK,
 	RECORD_MAP,
-	RECORD_EXTRA,			/* another kind of stack, not an event of its own */
+	RECORD_EXTRA,			/* another kind of stack, which belongs to an event */
 };
 
 struct type {
 	struct model_type pub;
 	enum record_kind kind;
-	bool wanted;			/* by the filter's event names */
+	bool wanted;			/* the filter's event names match */
 };
 
 struct kernel_stack {
@@ -47,7 +47,7 @@ struct ustack_key {
 	uint32_t tgid, tid;		/* tid is 0 if the tgid is known */
 	uint32_t flags;
 	uint32_t epoch;
-	uint32_t own;			/* run + 1 if equal stacks need not resolve alike; or 0 */
+	uint32_t own;			/* run + 1 if equal stacks may resolve differently; or 0 */
 	uint32_t jit;			/* 1: its process has names for compiled code */
 };
 
@@ -55,7 +55,7 @@ struct user_stack {
 	struct ustack_key key;
 	uint32_t run;			/* a run that has this stack */
 	uint32_t frames;		/* offset in model.index; NOT_MADE until asked for */
-	uint32_t alike;			/* with frames: a stack with equal ones, or itself */
+	uint32_t alike;			/* with frames: a stack with equal frames, or itself */
 	uint8_t matches;
 	struct model_ustack pub;
 	struct join_answer ans;
@@ -72,7 +72,7 @@ struct frame_info {
 
 struct model_task {
 	uint32_t tid, tgid;
-	bool wanted;			/* by the filter's names and ids */
+	bool wanted;			/* the filter's names and ids match */
 	uint64_t events;		/* in the whole file */
 };
 
@@ -82,20 +82,20 @@ struct pending {
 	size_t seq;			/* number of its record in the stream */
 	int level;			/* plugin/join/nest.h */
 	uint64_t kpos;			/* position of its kernel stack, if has_kstack */
-	/* position and cookie of the record that asked for a user stack; position 0: none did */
+	/* position and cookie of the record that asked for a user stack; position 0: no request */
 	uint64_t asked, cookie;
 	bool settled, wanted, has_kstack;
 	bool cut;			/* events were dropped before its stacks had come */
 };
 
 /*
- * The most events that can wait for their stacks. An event waits for the end of an interrupt that
- * came between its records: some hundred events, with the network's softirq and kmem:* on. A power
- * of two.
+ * At most so many events can wait for their stacks. An event waits for the end of an interrupt that
+ * came between its records. With kmem:* on, the softirq of the network adds some hundred events. A
+ * power of two.
  */
 #define MAX_QUEUE	(1u << 14)
 
-/* Where the last requests of some tasks were found in a stream: their next ones come after. */
+/* The places in a stream of the last requests of some tasks: their next requests come after. */
 #define NR_LASTS	64
 struct lasts {
 	struct join_last v[NR_LASTS];
@@ -111,7 +111,7 @@ struct lane {
 	struct lasts lasts;
 	struct pending *queue;		/* a ring */
 	uint32_t head, nr, room;
-	size_t seq, kept;		/* records read, and how many of them stay valid */
+	size_t seq, kept;		/* number of records read, and of those that stay valid */
 	struct nest nest;		/* groups of events whose stacks may still come */
 	uint32_t waiting[NEST_LEVELS];	/* indices of these events in @queue, by level */
 	bool ended, wanted;
@@ -130,8 +130,8 @@ struct model {
 	struct uu_symbols *syms;
 	struct jit *jit;		/* NULL: none */
 	char clock[64];
-	bool bare;			/* nobody asks for stacks */
-	bool read;			/* the reader is no longer at the start */
+	bool bare;			/* the caller does not ask for stacks */
+	bool read;			/* the reader has left the start of the file */
 
 	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
 	VEC(struct type) types;
@@ -153,13 +153,13 @@ struct model {
 	VEC(uint32_t) index;		/* numbers of the stacks' frames */
 	VEC(struct model_line) lines;	/* of the last model_lines() */
 	VEC(struct model_count) counts;
-	struct tally *tally;		/* tally.c; NULL: the events are not counted yet */
+	struct notes *notes;		/* notes.c; NULL: the events are not counted yet */
 	struct hidx count_idx;
 	size_t count_limit;
 	uint32_t count_cache[COUNT_CACHE];
 	bool counted;
-	uint64_t chosen;		/* events and counts given out; only 0 or not matters */
-	const bool *mine;		/* the streams to go through, NULL: all */
+	uint64_t chosen;		/* events and counts passed on; used as 0 or not 0 */
+	const bool *mine;		/* by stream: read it; NULL: read all */
 };
 
 /* model.c */
@@ -206,14 +206,14 @@ static inline bool count_same(const struct model_count *a, const struct model_co
 }
 
 /*
- * tally.c: count in the scan. Give it all records of each stream, one stream after the other. When
- * the join is finished, tally_counts() makes the counts: false if they are not complete.
+ * notes.c: count in the scan. Give it all records of each stream, one stream after the other. When
+ * the join is finished, notes_counts() makes the counts: false if they are not complete.
  */
-int tally_start(struct model *m);
-void tally_stream(struct model *m, uint32_t stream);
-void tally_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
-void tally_stream_end(struct model *m);
-void tally_give_up(struct model *m);
-bool tally_counts(struct model *m);
+int notes_start(struct model *m);
+void notes_stream(struct model *m, uint32_t stream);
+void notes_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
+void notes_stream_end(struct model *m);
+void notes_give_up(struct model *m);
+bool notes_counts(struct model *m);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* model.c - open and scan a file; the data that a file has once. See model.h. */
+/* model.c - open a file, scan it once, and answer questions about the file. See model.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static uint32_t add_type(struct model *m, int id)
 	return m->type_of_id[id] = m->types.nr - 1;
 }
 
-/* NO_TYPE for a record too short to have a type, or if there is no memory. */
+/* NO_TYPE for a record that is too short for a type, and without memory. */
 uint32_t model_type_of(struct model *m, const struct decode_common *c)
 {
 	if (!c->has_type || c->type >= NR_TYPES)
@@ -62,7 +62,7 @@ struct model_task *model_task(struct model *m, uint32_t tid)
 	return t;
 }
 
-/* Find the process of each thread from its stacks. */
+/* Get the process of each thread from its stacks. */
 static void learn_tgids(struct model *m)
 {
 	struct join_answer ans;
@@ -82,7 +82,7 @@ static void learn_tgids(struct model *m)
 
 /* ---- the scan ---- */
 
-/* A task's events in a row. */
+/* The number of consecutive events of one task. */
 struct noted {
 	uint32_t tid;
 	uint64_t events;
@@ -131,22 +131,22 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	int ret;
 
 	ret = feed_stream(feed, s->buffer, s->cpu);
-	if (m->tally)
-		tally_stream(m, stream);
+	if (m->notes)
+		notes_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
 		decode_common(&m->dec, rec, &c);
 		note_record(m, rec, &c, &noted);
 		ret = feed_decoded(feed, rec, &c);
-		if (m->tally)
-			tally_record(m, rec, &c);
+		if (m->notes)
+			notes_record(m, rec, &c);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
 		last = rec->offset;
 		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
 			m->opts.progress("reading", *done, m->info.bytes);
 	}
 	note_task(m, &noted);
-	if (m->tally)
-		tally_stream_end(m);
+	if (m->notes)
+		notes_stream_end(m);
 	return ret;
 }
 
@@ -163,7 +163,7 @@ static int note_dropped(void *data, const char *buffer)
 	return ret;
 }
 
-/* The clocks that count nanoseconds, as libtracecmd sees it. */
+/* Does libtracecmd take this clock for one that counts nanoseconds? */
 static bool in_nanoseconds(const char *clock)
 {
 	static const char *const clocks[] = {
@@ -177,7 +177,7 @@ static bool in_nanoseconds(const char *clock)
 	return !strncmp(clock, "mono", 4);
 }
 
-/* The top buffer's goes for the file. */
+/* The clock of the top buffer counts for the whole file. */
 static int found_clock(void *data, const char *buffer, const char *clock)
 {
 	struct model *m = data;
@@ -194,7 +194,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 static int scan(struct model *m)
 {
 	struct sink_target target = { .join = m->join, .maps = m->maps };
-	struct drops_sink drops = { .dropped = note_dropped, .data = m };
+	struct sections_sink drops = { .dropped = note_dropped, .data = m };
 	uint32_t i, nr = reader_nr_streams(m->reader);
 	uint64_t done = 0;
 	struct feed *feed;
@@ -208,18 +208,18 @@ static int scan(struct model *m)
 	m->info.joined = feed_wanted(feed);
 	for (i = 0; i < nr && !ret; i++) {
 		ret = scan_stream(m, feed, i, &done);
-		/* one CPU's pages are broken: the others need not be */
+		/* the pages of this CPU are broken, those of the others may be good */
 		if (ret == -EILSEQ) {
 			m->info.damaged = true;
 			ret = 0;
-			tally_give_up(m);
+			notes_give_up(m);
 		}
 	}
 	if (!ret)
 		ret = feed_end(feed);
 	feed_free(feed);
-	/* a file without statistics can be read, too */
-	if (!ret && drops_walk(reader_fd(m->reader), &drops) == -ENOMEM)
+	/* a file without readable statistics is read all the same */
+	if (!ret && sections_walk(reader_fd(m->reader), &drops) == -ENOMEM)
 		ret = -ENOMEM;
 	m->info.damaged |= reader_damaged(m->reader);
 	if (m->info.damaged) {
@@ -230,7 +230,7 @@ static int scan(struct model *m)
 		ret = join_finish(m->join);
 	if (!ret)
 		ret = maps_finish(m->maps);
-	/* all answers are made now: a forked process that made some would copy the join */
+	/* make all answers now: a forked process that made some would copy the join */
 	if (!ret)
 		join_stats(m->join, &m->info.join);
 	m->read = true;
@@ -259,14 +259,14 @@ static void find_commons(struct model *m)
 	decode_find_plain(&m->dec);
 }
 
-/* The filter's times are in nanoseconds before. */
+/* Find the clock. If it does not count nanoseconds, convert the filter's times to its units. */
 static int find_clock(struct model *m)
 {
-	struct drops_sink clock = { .clock = found_clock, .data = m };
+	struct sections_sink clock = { .clock = found_clock, .data = m };
 
 	m->info.clock = m->clock;
 	m->info.nsec = true;
-	if (drops_walk(reader_fd(m->reader), &clock) == -ENOMEM)
+	if (sections_walk(reader_fd(m->reader), &clock) == -ENOMEM)
 		return -ENOMEM;
 	if (m->info.nsec)
 		return 0;
@@ -311,7 +311,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	m->info.buffers = reader_buffers(m->reader);
 	ret = m->syms && m->join && m->maps ? find_clock(m) : -ENOMEM;
 	if (!ret && m->opts.counts)
-		ret = tally_start(m);
+		ret = notes_start(m);
 	if (!ret)
 		ret = scan(m);
 	if (!ret) {
@@ -356,7 +356,7 @@ void model_close(struct model *m)
 	hidx_free(&m->frame_idx);
 	vec_free(&m->index);
 	vec_free(&m->lines);
-	tally_give_up(m);
+	notes_give_up(m);
 	vec_free(&m->counts);
 	hidx_free(&m->count_idx);
 	free(m);
@@ -367,7 +367,7 @@ bool model_gave_any(struct model *m)
 	return m->chosen;
 }
 
-/* ---- the data that a file has once ---- */
+/* ---- questions about the file ---- */
 
 const struct model_info *model_info(struct model *m)
 {
@@ -384,7 +384,7 @@ const struct model_type *model_type(struct model *m, uint32_t type)
 	return &m->types.v[type].pub;
 }
 
-/* The file has a format for such a type, though maybe no record. */
+/* The type needs a format in the file, but no record. */
 uint32_t model_find_type(struct model *m, const char *system, const char *name)
 {
 	struct tep_event *event = tep_find_event_by_name(m->tep, system, name);

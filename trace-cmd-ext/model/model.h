@@ -65,10 +65,10 @@ struct model_opts {
 	bool lines;			/* read debug information too, for model_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
 	bool counts;			/* count in the scan, for model_counts() */
-	uint32_t notes;			/* most notes for these counts; 0: tally.c's limit */
+	uint32_t notes;			/* most notes for these counts; 0: notes.c's limit */
 	struct model_filter filter;	/* its lists and strings must outlive the model */
 	uint32_t processes;		/* number of readers; 0: one a CPU of this machine */
-	/* called now and then while the file is read; may be NULL */
+	/* called from time to time while the file is read; may be NULL */
 	void (*progress)(const char *what, uint64_t done, uint64_t total);
 };
 
@@ -176,14 +176,14 @@ struct model_count {
 };
 
 /*
- * All counts. Cheapest with opts.counts. Without it, or for a file of very many events, the model
- * reads the file once more on all CPUs of this machine; this is still far cheaper than
- * model_each(). The model owns the array. It has no particular order, and may hold several counts
- * with equal keys. 0, or an error as above.
+ * All counts. This is cheapest with opts.counts. Otherwise, and for a file with very many events,
+ * the model reads the file once more on all CPUs of this machine, which is still far cheaper than
+ * model_each(). The model owns the array. The array is not sorted, and may hold several counts with
+ * equal keys. 0, or an error as above.
  */
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 
-/* Has model_each() or model_counts() given out any event? */
+/* Has model_each() or model_counts() passed on any event? */
 bool model_gave_any(struct model *m);
 
 /* ---- the meaning of the numbers ---- */
@@ -199,8 +199,8 @@ const struct model_ustack *model_ustack(struct model *m, uint32_t ustack);
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
 /*
- * A stack that stands for all stacks with the same frames and flags; @ustack itself if no other one
- * is known. Processes that forked from one another have such stacks.
+ * A stack that stands for all stacks with the same frames and flags; @ustack itself if no other
+ * stack is known. Processes that forked from one another have such stacks.
  */
 uint32_t model_uframes_like(struct model *m, uint32_t ustack);
 const struct model_frame *model_frame(struct model *m, uint32_t frame);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * names.c - does the file have what a filter names?
+ * names.c - check that the file has the names of a filter
  *
- * A name that nothing in the file has is an error, reported with the names that are similar to it:
- * an empty report would say that nothing happened. The scan finds all events, tasks and CPUs of the
+ * A name that matches nothing in the file is an error, because an empty report would say that
+ * nothing happened. The message has similar names. The scan finds all events, tasks and CPUs of the
  * file. The functions are known only after the lookup of all stacks; the lookup stops as soon as
  * each pattern has a function.
  */
@@ -50,7 +50,7 @@ static const char *comm_option(const char *pattern)
 	return "comm";
 }
 
-/* Events without a record count as present, too, if the file has their format. */
+/* An event without a record counts as present if the file has its format. */
 static bool has_event(struct check_filter *c, const char *pattern, struct near *near)
 {
 	struct tep_event *const *events = (struct tep_event *const *)
@@ -117,7 +117,7 @@ static void check_cpus(struct check_filter *c)
 		  c->f->nr_cpus > 1 ? ",..." : "", cpus ? cpus - 1 : 0);
 }
 
-/* In the units of the clock, as the model has it. */
+/* The times of the filter are in the units of the clock, as in the model. */
 static void check_time(struct check_filter *c)
 {
 	const struct model_info *i = &c->m->info;
@@ -135,7 +135,7 @@ static void check_time(struct check_filter *c)
 		cmd_error("%s: --time: the file is from %llu to %llu", c->m->path, first, last);
 }
 
-/* ------------------------------- functions ------------------------------- */
+/* ---- functions ---- */
 
 struct wanted_symbols {
 	const struct model_filter *f;
@@ -175,7 +175,7 @@ static int match_user_stacks(struct wanted_symbols *w, struct model *m)
 	return 0;
 }
 
-/* They are not kept by the scan, so the file is read once more. */
+/* The scan does not keep kernel stacks, so this reads the file once more. */
 static int match_kernel_stacks(struct wanted_symbols *w, struct model *m)
 {
 	uint32_t i, kstack, nr, type;
@@ -225,7 +225,7 @@ static int check_symbols(struct check_filter *c)
 	if (!w.found)
 		return -ENOMEM;
 	ret = match_user_stacks(&w, c->m);
-	/* frames of other stacks may have been there before */
+	/* other stacks may already have frames */
 	match_new_frames(&w, c->m);
 	if (!ret)
 		ret = match_kernel_stacks(&w, c->m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * raw.c - records straight from the pages of the ring buffer
+ * raw.c - read records directly from the pages of the ring buffer
  *
  * The pages in a file are those of the kernel: a time stamp of 8 bytes, a long with the number of
  * bytes that follow (and flags), then entries. include/linux/ring_buffer.h and the file's own
@@ -17,9 +17,8 @@
  * that were read are given back to the system now and then, because the pages of a large file would
  * count as this process's memory.
  *
- * Time stamps that libtracecmd converts, and everything else that libtracecmd may know about a
- * file, are left to libtracecmd: this code is used only if the first record of every stream is the
- * same in both.
+ * This code does not convert time stamps, and does not know everything that libtracecmd may know
+ * about a file. So it is used only if both read the same first record of every stream.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -36,7 +35,7 @@
 #define TYPE_EXTEND	30
 #define TYPE_STAMP	31
 
-/* This much of a stream stays mapped before the last record. */
+/* So many bytes of a stream before its last record stay in memory. */
 #define KEEP_BYTES	(4u << 20)
 
 struct found {
@@ -100,7 +99,7 @@ static bool same_first(struct reader *r, uint32_t i)
 void raw_open(struct reader *r)
 {
 	struct found found = { .r = r };
-	struct drops_sink sink = { .pages = found_pages, .data = &found };
+	struct sections_sink sink = { .pages = found_pages, .data = &found };
 	unsigned char head[18];
 	size_t i;
 	bool ok;
@@ -113,7 +112,7 @@ void raw_open(struct reader *r)
 			(uint32_t)head[14] << 24 | head[15] << 16 | head[16] << 8 | head[17] :
 			(uint32_t)head[17] << 24 | head[16] << 16 | head[15] << 8 | head[14];
 	r->swap = r->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	if (drops_walk(r->fd, &sink) || found.bad)
+	if (sections_walk(r->fd, &sink) || found.bad)
 		return;
 	r->map = mmap(NULL, r->bytes, PROT_READ, MAP_PRIVATE, r->fd, 0);
 	if (r->map == MAP_FAILED) {
@@ -154,7 +153,7 @@ static inline uint64_t read8(const struct reader *r, const unsigned char *p)
 	return r->swap ? __builtin_bswap64(x) : x;
 }
 
-/* Give the pages that were read back to the system. They can be read again all the same. */
+/* Return the pages that were read to the system. A later access reads them from the file again. */
 static void drop_behind(struct reader *r, struct input_stream *s)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);
@@ -168,7 +167,7 @@ static void drop_behind(struct reader *r, struct input_stream *s)
 	s->raw.dropped = to;
 }
 
-/* The next page with something in it. */
+/* Go to the next page that has entries. */
 static bool load_page(struct reader *r, struct input_stream *s)
 {
 	const unsigned char *p;
@@ -240,7 +239,7 @@ struct tep_record *raw_next(struct reader *r, uint32_t stream)
 				delta += (uint64_t)word << 27;
 			}
 		}
-		/* an entry of no or of too many bytes: nothing more can be found in this page */
+		/* the length is 0 or too large, so the rest of this page cannot be read */
 		if (length > (uint64_t)(s->raw.end - p) || (type == TYPE_PADDING && !length)) {
 			s->raw.next = s->raw.end;
 			r->damaged |= type != TYPE_PADDING;

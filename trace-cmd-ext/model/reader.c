@@ -11,22 +11,19 @@
 
 #include "reader_int.h"
 
-/* Files that people give by mistake, by how they begin. */
+/* Files that users give by mistake, by their first bytes. */
 static const struct {
 	const char *magic, *what;
 	size_t len;
 } foreign[] = {
-	{ "\177ELF", "is an ELF file, no trace.dat", 4 },
-	{ "PERFILE2", "is a perf.data file, no trace.dat; perf script reads it", 8 },
-	{ "2ELIFREP", "is a perf.data file, no trace.dat; perf script reads it", 8 },
+	{ "\177ELF", "is an ELF file, not a trace.dat", 4 },
+	{ "PERFILE2", "is a perf.data file, not a trace.dat; perf script reads it", 8 },
+	{ "2ELIFREP", "is a perf.data file, not a trace.dat; perf script reads it", 8 },
 	{ "\037\213", "is compressed; unpack it with gunzip", 2 },
 	{ "(\265/\375", "is compressed; unpack it with unzstd", 4 },
 	{ "\3757zXZ", "is compressed; unpack it with unxz", 6 },
-	{ "# tracer:", "is the text of tracefs, no trace.dat; record with trace-ustack record", 9 },
+	{ "# tracer:", "is text of tracefs, not a trace.dat; record with trace-ustack record", 9 },
 };
-
-static const char magic[] = "\x17\x08\x44tracing";
-#define MAGIC_LEN	10
 
 static int open_checked(const char *path, uint64_t *bytes, int *version, char *why, size_t size)
 {
@@ -36,7 +33,7 @@ static int open_checked(const char *path, uint64_t *bytes, int *version, char *w
 	ssize_t n;
 	int fd;
 
-	/* not blocking: a pipe without a writer would wait here */
+	/* O_NONBLOCK: for a pipe without a writer, open() would wait */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st)) {
 		snprintf(why, size, "cannot be opened: %s%s", strerror(errno),
@@ -45,7 +42,7 @@ static int open_checked(const char *path, uint64_t *bytes, int *version, char *w
 		goto fail;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		snprintf(why, size, "is %s, no regular file; give the trace.dat itself",
+		snprintf(why, size, "is %s, not a regular file; give the trace.dat itself",
 			 S_ISDIR(st.st_mode) ? "a directory" : "a device or pipe");
 		goto fail;
 	}
@@ -55,16 +52,16 @@ static int open_checked(const char *path, uint64_t *bytes, int *version, char *w
 		goto fail;
 	}
 	if (!n) {
-		snprintf(why, size, "is empty; was the recording ended properly?");
+		snprintf(why, size, "is empty; check that the recording ended without an error");
 		goto fail;
 	}
-	if (n < 12 || memcmp(head, magic, MAGIC_LEN)) {
+	if (n < 12 || memcmp(head, TRACE_DAT_MAGIC, TRACE_DAT_MAGIC_LEN)) {
 		for (i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 			if (n >= (ssize_t)foreign[i].len &&
 			    !memcmp(head, foreign[i].magic, foreign[i].len))
 				break;
 		snprintf(why, size, "%s", i < sizeof(foreign) / sizeof(*foreign) ?
-			 foreign[i].what : "is no trace.dat file of trace-cmd");
+			 foreign[i].what : "is not a trace.dat file of trace-cmd");
 		goto fail;
 	}
 	*bytes = st.st_size;
@@ -89,7 +86,7 @@ static int reopen(int fd)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* libtracecmd prints its complaints, some of them on standard output. */
+/* The real outputs of the process. libtracecmd prints messages, some of them on standard output. */
 struct quiet {
 	int out, err;
 };
@@ -123,7 +120,7 @@ static void quiet_end(const struct quiet *q)
 
 static void close_set(struct reader_set *set)
 {
-	/* instances first: they hold on to the top one */
+	/* instances first, because they use the handle of the top buffer */
 	while (set->handles.nr-- > 0)
 		if (set->handles.v[set->handles.nr])
 			tracecmd_close(set->handles.v[set->handles.nr]);
@@ -133,8 +130,8 @@ static void close_set(struct reader_set *set)
 }
 
 /*
- * Handles of instances are taken before anything is read: some versions of libtracecmd break
- * otherwise.
+ * The handles of the instances are taken before any record is read, because some versions of
+ * libtracecmd break otherwise.
  */
 static int open_set(struct reader *r, struct reader_set *set)
 {
@@ -158,7 +155,7 @@ static int open_set(struct reader *r, struct reader_set *set)
 	return !top ? -EINVAL : i < nr ? -ENOMEM : 0;
 }
 
-/* Twice the room, or the first. */
+/* Allocate the rings of a stream, or double their size. */
 static int more_room(struct input_stream *s)
 {
 	size_t room = s->room ? 2 * s->room : READER_KEEP, i, from;
@@ -198,7 +195,7 @@ int reader_keep(struct reader *r, uint32_t stream, size_t nr)
 	return ret;
 }
 
-/* Find the streams: the first record of each says its CPU. */
+/* Find the streams. The first record of each stream has its CPU's number. */
 static int find_streams(struct reader *r)
 {
 	struct tep_record *rec;
@@ -256,7 +253,7 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 	}
 	r->tep = tracecmd_get_tep(r->data.handles.v[0]);
 	tep = r->tep;
-	/* an instance may have more CPUs than the top buffer; there is no other way to know */
+	/* an instance may have more CPUs than the top buffer, and no function returns its number */
 	r->cpus = tep_get_cpus(tep);
 	for (k = 1; k < r->data.handles.nr; k++)
 		if (r->data.handles.v[k] &&
@@ -372,8 +369,8 @@ int reader_iterate(struct reader *r, int (*event)(void *data, uint32_t buffer,
 }
 
 /*
- * The first handles hold the formats that the caller may have pointers to, so they stay; going back
- * on a handle is what some versions do wrong.
+ * This opens new handles, because some versions of libtracecmd cannot go back on a handle. The
+ * first handles stay open, because the caller may have pointers to their formats.
  */
 int reader_rewind(struct reader *r)
 {

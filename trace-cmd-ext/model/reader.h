@@ -3,9 +3,9 @@
  * reader.h - the raw records of a trace.dat, stream by stream
  *
  * A stream is one CPU of one buffer. Formats, names and the list of buffers come from libtracecmd.
- * The records come straight from the ring-buffer pages in the file if these are stored plainly
- * (raw.c, several times faster). Otherwise, in compressed files and files whose time stamps are
- * converted, the records come from libtracecmd.
+ * If the file has plain ring-buffer pages, raw.c reads the records from the pages, which is several
+ * times faster. For compressed files, and files whose time stamps are converted, libtracecmd reads
+ * the records.
  *
  * After fork() parent and child may both read, the child from the start: see reader_rewind().
  */
@@ -48,7 +48,7 @@ uint64_t reader_bytes(struct reader *r);
 int reader_version(struct reader *r);
 /* The random ID of the recording (TRACEID); 0 if it has none. */
 uint64_t reader_trace_id(struct reader *r);
-/* Did the reader find something impossible, so that records may be missing? */
+/* Did the reader find data that no kernel writes? Then records may be missing. */
 bool reader_damaged(struct reader *r);
 uint32_t reader_buffers(struct reader *r);
 const char *reader_buffer(struct reader *r, uint32_t buffer);
@@ -64,9 +64,9 @@ struct tep_record *reader_next(struct reader *r, uint32_t stream);
 /* Keep at least @nr records valid, including those that are valid now. 0 or -ENOMEM. */
 int reader_keep(struct reader *r, uint32_t stream, size_t nr);
 /*
- * Go through all records by time, from the start, with libtracecmd's iterator. It is for printers
- * that read further records by themselves. Call it once; nothing can be read afterwards. 0, the
- * result of @event, or a negative errno.
+ * Walk all records by time, from the start, with libtracecmd's iterator. It is for printers that
+ * read further records by themselves. Call it once; nothing can be read afterwards. 0, the result
+ * of @event, or a negative errno.
  */
 void reader_will_iterate(struct reader *r);	/* before reader_rewind() */
 int reader_iterate(struct reader *r, int (*event)(void *data, uint32_t buffer,

@@ -14,12 +14,12 @@ struct reader_set {
 	VEC(struct tracecmd_input *) handles;	/* some are NULL */
 };
 
-/* Where in a mapped file a stream is (raw.c). */
+/* The position of a stream in a mapped file (raw.c). */
 struct raw_stream {
 	uint64_t offset, size;		/* its pages in the file */
 	uint64_t page;			/* offset of the next page */
-	uint64_t base;			/* offset of the page that is read */
-	uint64_t dropped;		/* pages before this offset were given back */
+	uint64_t base;			/* offset of the current page */
+	uint64_t dropped;		/* pages before this offset were returned to the system */
 	uint64_t ts;
 	const unsigned char *first, *next, *end;	/* entries of the page */
 	int64_t missed;			/* events dropped before the page */
@@ -48,7 +48,7 @@ struct reader {
 	bool big_endian, swap;
 	bool raw;			/* records come from @map */
 	bool iterate;			/* see reader_iterate() */
-	bool damaged;			/* @map holds something that no ring buffer writes */
+	bool damaged;			/* @map holds data that no ring buffer writes */
 	unsigned char *map;
 	struct tep_handle *tep;
 	struct reader_set data;		/* the handles that are read */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * reasons.h - why a stack is not whole, or a file not covered, and what to do
+ * reasons.h - the reasons why a stack is not whole or a file is not covered, and their remedies
  *
  * trace-ustack-stat(1) lists all of them, under REASONS; tests/tool/reasons compares the two.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* saved_tables.c - write and read FILE.tables. See saved_tables.h. */
+/* saved_tables.c - write FILE.tables while recording, read it afterwards. See saved_tables.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -134,7 +134,7 @@ static int parse_line(struct saved_tables *s, char *line)
 
 	for (i = 0; i < NR_COLUMNS; i++) {
 		col[i] = line;
-		/* the path is all that is left */
+		/* the last column, the path, is the rest of the line */
 		if (i == NR_COLUMNS - 1)
 			break;
 		line = strchr(line, '\t');
@@ -143,7 +143,7 @@ static int parse_line(struct saved_tables *s, char *line)
 		*line++ = '\0';
 	}
 	cause = cause_of(col[0]);
-	/* the share is at most all */
+	/* no file has more covered code than code */
 	if (cause < 0 || !parse_build_id(col[1], &t) || !parse_number(col[2], &t.text_bytes) ||
 	    !parse_number(col[3], &t.covered_bytes) || !parse_number(col[4], &t.holes) ||
 	    !parse_number(col[5], &error) || error > INT_MAX || t.covered_bytes > t.text_bytes)
@@ -173,7 +173,7 @@ static int read_lines(struct saved_tables *s, FILE *f, uint64_t id)
 		ret = id && !strcmp(line, want) ? 0 : -ESTALE;
 	while (!ret && (n = getline(&line, &room, f)) > 0) {
 		if (line[n - 1] != '\n' || strlen(line) != (size_t)n) {
-			ret = -EINVAL;		/* cut */
+			ret = -EINVAL;		/* the line is cut */
 			break;
 		}
 		line[n - 1] = '\0';

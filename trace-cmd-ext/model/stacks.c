@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stacks.c - stacks and frames by number
+ * stacks.c - intern stacks and frames, and resolve them to files and functions
  *
  * The key of a user stack is its address list (the join stores equal lists once), its process, the
- * epoch of that process's mappings, and its flags: stacks that agree in these resolve alike.
- * Requests of one run share one answer, so the number of its run is enough to find the stack of an
- * event.
+ * epoch of that process's mappings, and its flags: stacks with equal keys resolve alike. Requests
+ * of one run share one answer, so the number of its run is enough to find the stack of an event.
  */
 #include <string.h>
 
@@ -42,7 +41,7 @@ uint32_t model_add_kstack(struct model *m, uint32_t nr)
 	return m->kstacks.nr - 1;
 }
 
-/* Copy addresses up to the end mark; returns how many. Inlined for each case, as they are many. */
+/* Copy addresses up to the end mark; returns their number. Inlined for speed in each case. */
 static inline __attribute__((always_inline))
 uint32_t copy_kaddrs(const struct decode *d, const char *p, uint32_t max, uint64_t *to)
 {
@@ -154,7 +153,7 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 	return u;
 }
 
-/* A run is mostly of the same task as the run before: its data is still in the cache then. */
+/* In the order of the runs, neighbours are mostly of one task, whose data is in the CPU's cache. */
 void model_all_ustacks(struct model *m, uint64_t events)
 {
 	uint32_t i, nr = join_nr_runs(m->join);
@@ -283,8 +282,9 @@ const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 }
 
 /*
- * Do the addresses of @b, which are those of @a, lie in the same places of the same files? A return
- * address counts as one before, so the first bytes of a mapping are left to who looks closer.
+ * Do the addresses of @b, which equal those of @a, lie in the same places of the same files? The
+ * lookup of a return address is one byte before it. So for the first byte of a mapping this returns
+ * false, and the caller resolves the frames.
  */
 static bool same_places(struct model *m, const struct user_stack *a, const struct user_stack *b)
 {
@@ -310,7 +310,7 @@ static bool same_places(struct model *m, const struct user_stack *a, const struc
 	return true;
 }
 
-/* Frames that another stack of the same addresses has, which then is *@like. */
+/* Use the frames of another stack with the same addresses and places; false if there is none. */
 static bool take_frames(struct model *m, uint32_t ustack)
 {
 	struct user_stack *u = &m->ustacks.v[ustack], *like;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * json.c - an event as one line of JSON; trace-ustack-report(1) describes it
+ * json.c - write an event as one line of JSON, which trace-ustack-report(1) describes
  *
  * The text of a frame is made once and kept: most stacks share most of their frames.
  */

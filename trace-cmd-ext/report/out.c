@@ -2,10 +2,10 @@
 /*
  * out.c - print with several processes
  *
- * Reading is cheap and formatting is not. So each process goes through all items in the order of
- * printing (items are records, or events if there is a filter), and formats only those of its
- * turns: a turn is so many thousand items. It writes a turn after the process before it has written
- * its own; semaphores in shared memory pass the turn on.
+ * Reading is cheap and formatting is not. So each process reads all items in the order of printing
+ * (items are records, or events if there is a filter), and formats only the items of its own turns.
+ * A turn is TURN consecutive items. A process writes a turn after the process before it has written
+ * its turn; semaphores in shared memory say when.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -23,12 +23,12 @@
 
 #define MAX_WORKERS	64
 #define TURN		1024		/* items: a few megabytes of text */
-#define FEW		8192		/* items that one process prints as fast */
+#define FEW		8192		/* one process prints fewer items as fast */
 
 struct turns {
 	struct report *r;
-	sem_t *sems;			/* one a process: it may write */
-	uint32_t me, nr;		/* this process, of how many */
+	sem_t *sems;			/* one for each process: it may write */
+	uint32_t me, nr;		/* number of this process, and of all */
 	uint64_t items;
 	bool mine;
 };
@@ -68,7 +68,7 @@ static int end_turn(struct turns *t)
 	return ret;
 }
 
-/* Before each item: is it this process's? Errors are negative. */
+/* Call it before each item. Returns whether the item is this process's; errors are negative. */
 static int my_item(struct turns *t)
 {
 	int ret = 0;
@@ -103,7 +103,7 @@ static int one_event(void *data, const struct model_event *ev)
 	return 0;
 }
 
-/* All records by time; at equal times in the order of the streams, as libtracecmd has them. */
+/* Print all records by time; at equal times in the order of the streams, as libtracecmd does. */
 static int all_records(struct turns *t)
 {
 	struct reader *reader = model_parts(t->r->m).reader;
@@ -151,7 +151,7 @@ static int print_items(struct turns *t)
 	r->decode = model_parts(r->m).decode;
 	if (r->reads_on)
 		reader_will_iterate(model_parts(r->m).reader);
-	/* the printer has handles of the reader */
+	/* rewind first: the printer keeps handles of the reader */
 	if (!r->json)
 		ret = r->filtered ? model_rewind_to_walk(r->m) : model_rewind(r->m);
 	if (ret)
@@ -162,7 +162,7 @@ static int print_items(struct turns *t)
 			return -ENOMEM;
 		if (!t->me)
 			printer_head(r->printer, &r->out);
-		/* the head is written with the first turn */
+		/* the head is part of the first turn */
 	}
 	t->mine = false;
 	if (r->json || r->filtered)
@@ -203,7 +203,7 @@ static int wait_for(pid_t *pids, uint32_t nr)
 		left--;
 		if (!status || ret)
 			continue;
-		/* the others would wait for its turn */
+		/* end the other processes, which would wait for its turn */
 		ret = WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 		sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		for (i = 0; i < nr; i++)
@@ -228,7 +228,7 @@ int report_print(struct report *r, uint32_t processes)
 	pid_t pids[MAX_WORKERS];
 	int ret = 0;
 
-	/* a few items are printed faster than processes are started */
+	/* for a few items, starting processes takes longer than printing */
 	if (processes < 2 || r->reads_on || processes > MAX_WORKERS ||
 	    model_info(r->m)->records < FEW) {
 		t.nr = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* report.h - what the files of trace-ustack report share */
+/* report.h - the data of trace-ustack report, its text and JSON output, its processes */
 #ifndef TRACE_USTACK_REPORT_H
 #define TRACE_USTACK_REPORT_H
 
@@ -7,8 +7,8 @@
 #include "libunwind-user/base/base.h"
 
 /*
- * A report, which several processes print in pieces, one piece after the other. Each process goes
- * through all the pieces and makes the text of some.
+ * A report. Several processes print it in pieces, one piece after the other. Each process reads all
+ * the pieces and makes the text of some.
  */
 struct report {
 	struct model *m;
@@ -18,12 +18,12 @@ struct report {
 	void (*none)(const char *path);	/* prints that no event of the file matches */
 	struct printer *printer;
 	struct text out;		/* of the pieces of one turn */
-	VEC(char *) frame_texts;	/* of @m's frames, NULL until one is wanted; json_free() */
+	VEC(char *) frame_texts;	/* of @m's frames, NULL until first used; json_free() */
 };
 
 /*
- * text.c: the text of trace-cmd report. With some files libtracecmd prints two records at once, and
- * skips the second: then libtracecmd has to iterate, for a single process.
+ * text.c: the text of trace-cmd report. For some files libtracecmd prints two records at once and
+ * skips the second. Then libtracecmd has to iterate, and a single process prints.
  */
 bool printer_reads_on(struct model *m);
 /* NULL if there is no memory. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * text.c - a record as trace-cmd report prints it, to the byte
+ * text.c - print a record in exactly the bytes of trace-cmd report
  *
- * libtraceevent formats the contents of an event. The part before it (thread, CPU, time) is
- * formatted here in the usual case, and by libtraceevent in all others. The plugin's own handlers
- * format the stacks, over the join that the model has made.
+ * libtraceevent formats the contents of an event. This file formats the part before it (thread,
+ * CPU, time) in the usual case, and libtraceevent in all others. The plugin's own handlers format
+ * the stacks, with the join that the model has made.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "plugin/trace-cmd/trace-cmd.h"
 
 /*
- * Versions of trace-cmd that print the latency flags are those whose library has this. It is only
- * asked for, not called.
+ * Versions of trace-cmd print the latency flags if their library has this function. It is never
+ * called.
  */
 #pragma weak tracecmd_iterate_events_reverse
 int tracecmd_iterate_events_reverse(struct tracecmd_input *handle, cpu_set_t *cpus, int cpu_size,
@@ -56,7 +56,7 @@ static void add_name(struct text *t, const char *name)
 	text_name(t, name ? name : "?", strlen(name ? name : "?"));
 }
 
-/* The inlined functions at the place, then the function itself: innermost first. */
+/* Add the inlined functions at the place, then the function itself: innermost first. */
 static void add_lines(void *data, struct text *t, const struct maps_file *file, uint64_t offset)
 {
 	const struct model_line *v;
@@ -103,8 +103,8 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 }
 
 /*
- * libtracecmd prints a call of the function graph in one line with its return where it finds that
- * next, and looks for it where its own handle stands.
+ * libtracecmd prints a call of the function graph and its return in one line if the return is the
+ * next record. It looks for that record at the position of its own handle.
  */
 bool printer_reads_on(struct model *m)
 {
@@ -129,7 +129,7 @@ struct printer *printer_new(struct report *r)
 	if (!p)
 		return NULL;
 	p->m = m;
-	/* not the model's: going back may have taken another one */
+	/* not the model's handle, because a rewind may have opened another one */
 	p->tep = reader_data_tep(model_parts(m).reader);
 	p->ustack = new_ustack(m, p->tep, r);
 	if (!p->ustack) {
@@ -153,7 +153,7 @@ void printer_free(struct printer *p)
 	if (!p)
 		return;
 	trace_seq_destroy(&p->seq);
-	/* the join and the maps are the model's */
+	/* the model owns the join and the maps */
 	p->ustack->scan.join = NULL;
 	p->ustack->scan.maps = NULL;
 	handlers_unregister(p->ustack);
@@ -177,7 +177,7 @@ static char *put_digits(char *end, uint64_t n, int digits)
 	return end;
 }
 
-/* "%16s-%-5d [" */
+/* Add the name and ID of a thread as libtraceevent does with "%16s-%-5d [". */
 static void add_task(struct printer *p, struct text *out, uint32_t tid)
 {
 	struct cached_comm *c = &p->comms[tid % NR_COMMS];
@@ -213,7 +213,7 @@ static void add_seq(struct printer *p, struct text *out)
 	trace_seq_reset(&p->seq);
 }
 
-/* Thread, CPU, time and name; the same that add_slow_head() makes. */
+/* Add thread, CPU, time and name, in the same bytes as add_slow_head(). */
 static void add_fast_head(struct printer *p, struct text *out, struct tep_event *event,
 			  struct tep_record *rec, uint32_t tid)
 {

@@ -6,7 +6,7 @@
 #include "fold.h"
 #include "strtab.h"
 
-/* Samples beyond which equal ones are added up before more memory is asked for. */
+/* With more samples than this, equal ones are added up before more memory is allocated. */
 #define SQUEEZE		(1u << 20)
 
 struct name {
@@ -40,7 +40,7 @@ struct fold *fold_new(void)
 	if (!f)
 		return NULL;
 	f->squeeze = SQUEEZE;
-	/* number 0 of each is none */
+	/* number 0 of segments and files is FOLD_NONE */
 	if (!vec_add(&f->segs) || strtab_add(&f->files, "", 0)) {
 		fold_free(f);
 		return NULL;
@@ -194,7 +194,7 @@ static int compare_segs(const void *a, const void *b, void *arg)
 	return (x->nr > y->nr) - (x->nr < y->nr);
 }
 
-/* The place of each of @nr things in the order that @compare makes. NULL without memory. */
+/* The rank of each of @nr elements when sorted by @compare. NULL without memory. */
 static uint32_t *ranks(struct fold *f, uint32_t nr,
 		       int (*compare)(const void *a, const void *b, void *arg))
 {
@@ -228,8 +228,8 @@ static int make_ranks(struct fold *f)
 }
 
 /*
- * One stable pass: @from to @to in the order of the segments @at. False: all have the same segment,
- * nothing was done. @first has room for a number for each segment.
+ * One pass of a stable sort: copy @from to @to in the order of the segments @at. Returns false, and
+ * copies nothing, if all have the same segment. @first has room for a number for each segment.
  */
 static bool sort_by(const struct fold *f, int at, const struct fold_sample *from,
 		    struct fold_sample *to, uint32_t *first)

@@ -7,9 +7,9 @@
  * stack, and so on; a segment is a list of names. Segments repeat far more often than paths, so
  * they are interned, and a sample is a few numbers. fold_finish() sorts the samples by their paths
  * and adds up equal ones. Then samples that share outer frames are neighbours, and one pass over
- * them meets every frame of the graph (tree.h).
+ * them finds every frame of the graph (tree.h).
  *
- * A fold knows no files and no models. It copies its input. It is not thread safe.
+ * A fold does not depend on recordings and models. It copies its input. It is not thread safe.
  */
 #ifndef TRACE_USTACK_FOLD_H
 #define TRACE_USTACK_FOLD_H
@@ -57,7 +57,7 @@ uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr);
 int fold_add(struct fold *f, const uint32_t seg[FOLD_SEGS], const uint64_t value[2]);
 /* Reserve memory for @nr samples; 0 or -ENOMEM. */
 int fold_reserve(struct fold *f, size_t nr);
-/* Sort samples and add up equal ones. May be called again after more were added. 0 or -ENOMEM. */
+/* Sort samples and add up equal ones. Call it again after adding more samples. 0 or -ENOMEM. */
 int fold_finish(struct fold *f);
 
 size_t fold_nr(const struct fold *f);

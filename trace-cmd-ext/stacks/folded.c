@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* folded.c - write a fold as text. See folded.h. */
+/* folded.c - write a fold as text, one line for each path. See folded.h. */
 #include <errno.h>
 
 #include "folded.h"
@@ -7,7 +7,7 @@
 
 #define FLUSH	(1 << 18)
 
-/* The text of a segment, in text.v; made when first needed. */
+/* The text of a segment, in text.v; made at its first use. */
 struct spelled {
 	size_t off;
 	uint32_t len;			/* 0: not made, or empty */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* gather.c - go through events or waits, fill a fold. See gather.h. */
+/* gather.c - add the wanted events or waits of a recording to a fold. See gather.h. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -74,10 +74,10 @@ void gather_filter(const struct gather_opts *o, struct model_filter *f)
 const char *gather_lacks(const struct gather_opts *o)
 {
 	if (o->by == GATHER_WAKEUP)
-		return "it has no events sched:sched_switch and sched:sched_waking, which tell who "
+		return "it has no events sched:sched_switch and sched:sched_waking, which show who "
 		       "waited and who ended it; record with -e sched:sched_switch -e "
 		       "sched:sched_waking";
-	return "it has no events sched:sched_switch, which tell how long a task waited; record "
+	return "it has no events sched:sched_switch, which show how long a task waited; record "
 	       "with -e sched:sched_switch";
 }
 
@@ -205,7 +205,7 @@ static int gather_events(struct gather_state *s)
 		seg[SEG_TASK] = paths_task(s->p, v[i].tid);
 		seg[SEG_USER] = paths_user(s->p, v[i].ustack, v[i].kstack);
 		seg[SEG_KERNEL] = paths_kernel(s->p, v[i].kstack);
-		/* what happened, where several things did */
+		/* the name of the event, if there are events of several types */
 		seg[SEG_EVENT] = several ? paths_event(s->p, v[i].type) : FOLD_NONE;
 		ret = add_sample(s, seg, v[i].nr, v[i].nr);
 	}

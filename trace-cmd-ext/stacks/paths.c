@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* paths.c - turn stacks into segments. See paths.h. */
+/* paths.c - spell stacks, tasks and events as segments of names. See paths.h. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "paths.h"
 #include "libunwind-user/base/base.h"
 
-/* The segments of a stack; 0 in each: not made yet, else the segment + 1. */
+/* The segments of a stack: segment + 1, or 0 before it is made. */
 struct stack_segs {
 	uint32_t seg, reversed;
 	uint32_t wanted;		/* 1 no, 2 yes */
@@ -17,18 +17,20 @@ struct tid {
 	uint32_t tid, seg, name;
 };
 
+typedef VEC(uint32_t) numbers_t;
+
 struct paths {
 	struct model *m;
 	struct fold *f;
 	struct paths_opts o;
 	VEC(struct stack_segs) user, kernel;
-	VEC(uint32_t) frame_name;	/* by the model's frame: name + 1 */
-	VEC(uint32_t) type_seg;
+	numbers_t frame_name;		/* by the model's frame: name + 1, or 0 */
+	numbers_t type_seg;		/* by the model's type: segment + 1, or 0 */
 	VEC(struct tid) tids;
 	struct hidx tid_idx;
 	VEC(uint32_t) tmp;
 	bool joined;
-	bool failed;			/* tmp is not whole: no memory */
+	bool failed;			/* tmp lacks names, because there was no memory */
 };
 
 struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o)
@@ -60,13 +62,23 @@ void paths_free(struct paths *p)
 	free(p);
 }
 
-/* Element @i of a vector of numbers or structs that grows with zeros; NULL without memory. */
-#define slot(vec, i)								\
-({										\
-	while ((vec)->nr <= (i) && vec_add(vec))				\
-		;								\
-	(vec)->nr > (i) ? &(vec)->v[i] : NULL;					\
-})
+/* The segments of a stack; NULL without memory. Valid until the next call. */
+static struct stack_segs *segs_of(struct paths *p, bool user, uint32_t id)
+{
+	__typeof__(p->user) *segs = user ? &p->user : &p->kernel;
+
+	while (segs->nr <= id && vec_add(segs))
+		;
+	return id < segs->nr ? &segs->v[id] : NULL;
+}
+
+/* Add zeros to @n until it has element @id; false without memory. */
+static bool grow_numbers(numbers_t *n, uint32_t id)
+{
+	while (n->nr <= id && vec_add(n))
+		;
+	return id < n->nr;
+}
 
 /* ---- names ---- */
 
@@ -88,16 +100,11 @@ static uint32_t make_name(struct paths *p, const struct model_frame *f)
 
 static uint32_t frame_name(struct paths *p, uint32_t frame)
 {
-	uint32_t *known;
-
-	if (frame < p->frame_name.nr && p->frame_name.v[frame])
-		return p->frame_name.v[frame] - 1;
-	known = slot(&p->frame_name, frame);
-	if (!known)
+	if (!grow_numbers(&p->frame_name, frame))
 		return UINT32_MAX;
-	if (!*known)
-		*known = make_name(p, model_frame(p->m, frame)) + 1;
-	return *known - 1;
+	if (!p->frame_name.v[frame])
+		p->frame_name.v[frame] = make_name(p, model_frame(p->m, frame)) + 1;
+	return p->frame_name.v[frame] - 1;
 }
 
 static void add_name(struct paths *p, uint32_t name)
@@ -247,31 +254,30 @@ static bool spell_kernel(struct paths *p, uint32_t kstack)
 
 static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
 {
-	struct stack_segs *s = user ? slot(&p->user, id) : slot(&p->kernel, id);
-	uint32_t *seg, like, made;
+	struct stack_segs *s = segs_of(p, user, id);
+	uint32_t like, made;
 
 	if (!s)
 		return UINT32_MAX;
-	seg = reversed ? &s->reversed : &s->seg;
-	if (*seg)
-		return *seg - 1;
+	made = reversed ? s->reversed : s->seg;
+	if (made)
+		return made - 1;
 	like = user ? model_uframes_like(p->m, id) : id;
 	if (like != id) {
 		made = stack_seg(p, user, like, reversed);
-		/* the vector may have moved */
-		s = &p->user.v[id];
-		seg = reversed ? &s->reversed : &s->seg;
 	} else {
 		p->tmp.nr = 0;
 		if (!(user ? spell_user(p, id) : spell_kernel(p, id)))
 			return UINT32_MAX;
 		made = finish_seg(p, reversed);
 	}
-	*seg = made + 1;
+	/* the vector may have moved */
+	s = segs_of(p, user, id);
+	*(reversed ? &s->reversed : &s->seg) = made + 1;
 	return made;
 }
 
-/* Nothing of a user program is below these. */
+/* A task whose outermost kernel function is one of these has no user program. */
 static bool is_outermost(const char *func)
 {
 	static const char *const names[] = { "ret_from_fork", "ret_from_fork_asm", "kthread",
@@ -346,19 +352,19 @@ uint32_t paths_task(struct paths *p, uint32_t tid)
 
 uint32_t paths_event(struct paths *p, uint32_t type)
 {
-	uint32_t *seg = slot(&p->type_seg, type), name;
 	const struct model_type *t;
 	char text[300];
+	uint32_t name;
 
-	if (!seg)
+	if (!grow_numbers(&p->type_seg, type))
 		return UINT32_MAX;
-	if (!*seg) {
+	if (!p->type_seg.v[type]) {
 		t = model_type(p->m, type);
 		snprintf(text, sizeof(text), "%s:%s", t->system, t->name);
 		name = fold_name(p->f, FOLD_EVENT, text, FOLD_NONE);
-		*seg = fold_seg(p->f, &name, 1) + 1;
+		p->type_seg.v[type] = fold_seg(p->f, &name, 1) + 1;
 	}
-	return *seg - 1;
+	return p->type_seg.v[type] - 1;
 }
 
 /* ---- wake-ups ---- */
@@ -370,7 +376,7 @@ static uint32_t waker_kernel(struct paths *p, const struct waker *by)
 
 	if (by->kstack == MODEL_NONE)
 		return fold_seg(p->f, &mark, 1);
-	s = slot(&p->kernel, by->kstack);
+	s = segs_of(p, false, by->kstack);
 	if (!s)
 		return UINT32_MAX;
 	if (!s->reversed) {
@@ -384,8 +390,8 @@ static uint32_t waker_kernel(struct paths *p, const struct waker *by)
 }
 
 /*
- * An interrupt is the waker itself: the program that it came upon has nothing to do with the
- * wake-up and is only named.
+ * An interrupt is the waker itself. The program that it interrupted did not cause the wake-up, so
+ * only the name of its task is shown.
  */
 static uint32_t waker_user(struct paths *p, const struct waker *by)
 {
@@ -434,8 +440,9 @@ static bool matches_symbol(struct paths *p, const uint32_t *frames, uint32_t nr)
 	return false;
 }
 
-static bool stack_wanted(struct paths *p, struct stack_segs *s, bool user, uint32_t id)
+static bool stack_wanted(struct paths *p, bool user, uint32_t id)
 {
+	struct stack_segs *s = segs_of(p, user, id);
 	const uint32_t *frames;
 	uint32_t nr;
 
@@ -452,7 +459,7 @@ bool paths_wanted(struct paths *p, uint32_t kstack, uint32_t ustack)
 {
 	if (!p->o.nr_symbols)
 		return true;
-	if (kstack != MODEL_NONE && stack_wanted(p, slot(&p->kernel, kstack), false, kstack))
+	if (kstack != MODEL_NONE && stack_wanted(p, false, kstack))
 		return true;
-	return ustack != MODEL_NONE && stack_wanted(p, slot(&p->user, ustack), true, ustack);
+	return ustack != MODEL_NONE && stack_wanted(p, true, ustack);
 }

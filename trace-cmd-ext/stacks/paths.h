@@ -4,9 +4,8 @@
  *
  * Each stack is turned into names once. A missing part becomes a name too, a note in square
  * brackets that says why it is missing: a stack that was not recorded, outer or inner frames that
- * were cut. A frame without a known function gets the name of its file in square brackets, so that
- * places that nobody can tell apart are one frame. The innermost kernel frames are left out if they
- * belong to the tracer at work.
+ * were cut. A frame without a known function gets the name of its file in square brackets, so all
+ * such frames of a file are one frame. Innermost kernel frames of the tracer itself are left out.
  */
 #ifndef TRACE_USTACK_PATHS_H
 #define TRACE_USTACK_PATHS_H
@@ -45,7 +44,7 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n);
  * an event of a kernel thread, which needs no reason.
  */
 const char *paths_no_user(struct model *m, uint32_t kstack);
-/* Is it a kernel frame of the tracer at work? Such frames are left out if they are innermost. */
+/* Is it a kernel frame of the tracer itself? Such frames are left out if they are innermost. */
 bool paths_is_tracer(const struct model_frame *f);
 
 struct paths;

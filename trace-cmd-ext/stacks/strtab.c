@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* strtab.c - a table of strings. See strtab.h. */
+/* strtab.c - store each string once and give it a number. See strtab.h. */
 #include "strtab.h"
 
 uint32_t strtab_add(struct strtab *t, const char *s, size_t len)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* tree.c - from sorted samples to frames. See tree.h. */
+/* tree.c - walk sorted samples twice and keep the heaviest frames. See tree.h. */
 #include <errno.h>
 
 #include "tree.h"
 #include "libunwind-user/base/base.h"
 
-/* Weights by their leading bits: 8 steps to a power of two, and 0. */
+/* Buckets of weights by their leading bits: 8 steps for each power of two, and one for 0. */
 #define STEPS		8
 #define BUCKETS		(64 * STEPS)
 
@@ -17,10 +17,10 @@ struct open_node {
 struct tree_walk {
 	const struct fold *f;
 	int by;
-	uint64_t at;			/* the weight of the samples done */
+	uint64_t at;			/* the weight of all samples so far */
 	VEC(struct open_node) path;
 	VEC(uint32_t) names;		/* of the next path */
-	uint64_t bucket[BUCKETS];	/* first walk: how many frames */
+	uint64_t bucket[BUCKETS];	/* first walk: number of frames */
 	struct tree *tree;		/* second walk */
 	VEC(struct tree_node) nodes;
 };

@@ -4,8 +4,8 @@
  *
  * Sorted samples are walked once, with only the frames of the current path in memory; a frame is
  * finished when a path no longer holds it. There can be millions of frames, so only the heaviest
- * are kept: a first walk finds the least weight for which at most so many frames are left. A frame
- * weighs no less than any frame on top of it, so the frames left out are whole upper parts.
+ * are kept: a first walk finds the least weight for which at most @max_nodes frames are left. A
+ * frame weighs no less than any frame on top of it, so the frames left out are whole upper parts.
  */
 #ifndef TRACE_USTACK_TREE_H
 #define TRACE_USTACK_TREE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* waits.c - pair switches and wake-ups. See waits.h. */
+/* waits.c - pair each switch out with the switch in and the wake-up after it. See waits.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -37,7 +37,7 @@ struct cpu {
 	uint64_t last;			/* time stamp of its last event */
 	bool any;
 	uint64_t last_switch;
-	uint32_t running;		/* whom that switched to */
+	uint32_t running;		/* the task that this event switched to */
 	bool any_switch;
 };
 
@@ -47,20 +47,20 @@ struct waits_scan {
 	struct waits_stats *st;
 	uint32_t type_switch, type_wake;
 	struct decode_field prev_pid, prev_state, next_pid, wake_pid, flags;
-	bool has_buffer;		/* one with switches was seen: st->buffer */
-	uint32_t cpu_of_buffer;		/* before that: whose cpus and gaps these are */
-	bool *other;			/* by buffer: has switches that do not count */
+	bool has_buffer;		/* a buffer with switches was found: st->buffer */
+	uint32_t cpu_of_buffer;		/* before that: the buffer of @cpus and @gaps */
+	bool *other;			/* by buffer: its switches do not count */
 	uint64_t last_ts;		/* of all records */
 	VEC(struct cpu) cpus;
 	VEC(struct gap) gaps;
-	VEC(struct gap) breaks;		/* where a task leaves a CPU that another one had */
+	VEC(struct gap) breaks;		/* a task leaves a CPU on which another task ran */
 	VEC(struct waits_task) tasks;
 	struct hidx idx;
 };
 
 /* ---- gaps ---- */
 
-/* The task that leaves a CPU is the last that came to it; otherwise events are missing. */
+/* If the task that leaves a CPU is not the last one that came to it, events are missing. */
 static int find_break(struct waits_scan *r, struct cpu *c, const struct model_event *ev)
 {
 	uint64_t prev, next;
@@ -83,8 +83,8 @@ static int find_break(struct waits_scan *r, struct cpu *c, const struct model_ev
 }
 
 /*
- * First walk, CPU by CPU: between which time stamps events were dropped, and which buffer counts.
- * Gaps of any CPU matter to any task, as it could have run there.
+ * The first walk, CPU by CPU, finds the times between which events were dropped, and the buffer
+ * that counts. A gap of any CPU concerns every task, because the task may have run there.
  */
 static int find_gap(void *data, const struct model_event *ev)
 {
@@ -167,7 +167,7 @@ static bool has_gap(const struct waits_scan *r, uint64_t from, uint64_t to)
 	return lo < r->gaps.nr && r->gaps.v[lo].from < to;
 }
 
-/* The statistics count drops that left no mark in the stream. */
+/* The statistics count drops of @buffer. Some of these left no mark in its stream. */
 static int note_refused(void *data, const char *buffer)
 {
 	struct waits_scan *r = data;
@@ -184,12 +184,12 @@ static int read_drops(struct waits_scan *r)
 	if (fd < 0)
 		return 0;
 	r->st->gaps = r->gaps.nr;
-	ret = drops_read(fd, note_refused, r);
+	ret = sections_read_drops(fd, note_refused, r);
 	close(fd);
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* A recording may leave out switches by a filter; only where some were dropped is a break a gap. */
+/* Without drops, a break comes from a filter that left out switches. With drops, it is a gap. */
 static int add_breaks(struct waits_scan *r)
 {
 	struct gap *g;
@@ -211,7 +211,7 @@ static struct waits_task *get_task(struct waits_scan *r, uint32_t tid)
 	return vec_get(&r->tasks, &r->idx, tid, tid);
 }
 
-/* A wait that something other than its switch in ended. */
+/* Count a wait that does not end with its switch in. */
 static void count_bad_wait(struct waits_scan *r, const struct wait *w, uint64_t until)
 {
 	if (has_gap(r, w->from, until)) {
@@ -251,7 +251,7 @@ static int switch_in(struct waits_scan *r, const struct model_event *ev, uint32_
 		return -ENOMEM;
 	was = t->known;
 	t->known = KNOWN_ON;
-	/* after one that ended it is another task with the same number */
+	/* after the end of a task, another task can have its number */
 	if (was == KNOWN_NOTHING || was == KNOWN_ENDED) {
 		r->st->began_before++;
 		return 0;

@@ -2,22 +2,22 @@
 /*
  * waits.h - how long each task was off the CPU, and who woke it
  *
- * A task is off the CPU from the sched_switch in which it is prev_pid (that event carries the stack
- * that blocked) to the next one in which it is next_pid. A wait is complete if both ends are there
- * and nothing is missing between them. Everything else is counted apart and never guessed:
+ * A task is off the CPU from the sched_switch in which it is prev_pid (that event has the blocking
+ * stack) to the next one in which it is next_pid. A wait is complete if both ends are in the file
+ * and nothing is missing between them. All others are counted separately and never guessed:
  *
- *  - began before: the task was switched in, and the switch before is not in the file. The task
- *    waited already, or it is new.
+ *  - began before: the task was switched in, and its switch out is not in the file. The task was
+ *    already waiting when the recording started, or it is new.
  *  - not over: the task was switched out, and not in again before the recording ended. It waited
- *    until the last event, but this is no complete wait. A task that ended does not count here.
+ *    until the last event, but the wait is not complete. A task that ended does not count here.
  *  - uncertain: events were dropped, on any CPU, between out and in. The task may have run there.
  *    The gap reaches from the last event before it to the first event after it. Events that a full
  *    buffer refused leave no mark; then the gap is where a task leaves a CPU that another task had.
- *  - disordered: out twice or in twice without a gap. The clocks of two CPUs disagree, or a filter
- *    left out some of these events.
+ *  - disordered: two switches out or two switches in without a gap between them. The clocks of two
+ *    CPUs disagree, or a filter left out some of these events.
  *
- * Task 0, one for each CPU, is ignored. If several buffers hold sched_switch events, only those of
- * the first such buffer count: the others saw the same switches.
+ * Task 0, one for each CPU, is ignored. If several buffers have sched_switch events, only those of
+ * the first such buffer count, because the others recorded the same switches.
  *
  * A wake-up is the first sched_waking (sched_wakeup in a file without sched_waking) for a task that
  * is off the CPU. The task waited from the switch out to the wake-up; the rest is waiting for a

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ends.c - why incomplete stacks end where they end
+ * ends.c - find the reasons why incomplete stacks end
  *
- * The kernel's flag says that a walk gave up, and the last frame says where. The reason is what the
- * table says about that address. It comes from a table made now from the file on this machine, if
- * it is the traced file. So the reasons are also known for recordings of other machines, given
- * their files.
+ * The kernel's flag says that a walk gave up, and the last frame shows the place. The table of that
+ * place gives the reason. The table is made now, from the file on this machine if it is the traced
+ * file. So with the files of another machine, the reasons are known for its recordings too.
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -37,7 +36,7 @@ static void read_loads(struct stat_table *t, int fd)
 	elf_end(elf);
 }
 
-/* NULL without memory. */
+/* Make and open the table of a file; NULL without memory. */
 static struct stat_table *open_table(const struct stat_file *f, const char *sysroot)
 {
 	struct stat_table *t = calloc(1, sizeof(*t));

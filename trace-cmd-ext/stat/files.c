@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * files.c - the frames of user stacks by their files, and the tables of these files
+ * files.c - count the frames of user stacks by their files, and find the tables of these files
  *
- * Addresses are only resolved to files: symbols take many times longer. A stack that is not whole
- * counts at the file where the fault began. For an incomplete stack this is the file of its last
- * frame, where the walk gave up. For a stack with the frame-pointer flag it is the innermost frame
- * whose file had no table. If no file of the stack is known to lack a table (its table came later,
- * or nobody knows which tables there were), it is the file of the last frame, too.
+ * Addresses are only resolved to files, because symbols take many times longer. A stack that is not
+ * whole counts at the file where the fault started. For an incomplete stack this is the file of its
+ * last frame, where the walk gave up. For a stack with the frame-pointer flag it is the file of the
+ * innermost frame whose file had no table. If no file of the stack is known to lack a table (its
+ * table came later, or the tables are not known), it is the file of the last frame too.
  *
- * FILE.tables lists the tables of the recording. Where it lacks a file, a table is made from the
- * file on this machine, if it has the build ID of the traced file; a recording with tables would
- * have had it.
+ * FILE.tables lists the tables of the recording. For a file that it lacks, a table is made from the
+ * file on this machine, if it has the build ID of the traced file. A recording with tables would
+ * have had this table.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,11 +27,11 @@ static bool is_innermost(const struct model_ustack *u, uint32_t i)
 }
 
 /*
- * The slot that counts a file. Slot 0 is for frames without a known mapping, slot 1 for the vDSO of
- * 32-bit programs: it has the name of the 64-bit vDSO, no build ID and no table. NULL without
- * memory.
+ * The element that counts a file. Element 0 is for frames without a known mapping, element 1 for
+ * the vDSO of 32-bit programs, which has the name of the 64-bit vDSO, no build ID and no table.
+ * NULL without memory.
  */
-static struct stat_file *slot_of(struct stat_counts *s, const struct model_ustack *u,
+static struct stat_file *file_of(struct stat_counts *s, const struct model_ustack *u,
 				 const struct maps_file *file)
 {
 	bool compat = u->flags & STACK_COMPAT && file && !strcmp(file->path, "[vdso]");
@@ -45,14 +45,14 @@ static struct stat_file *slot_of(struct stat_counts *s, const struct model_ustac
 	return &s->files.v[at];
 }
 
-/* The slot of a frame's file, and the offset in the file. */
-static struct stat_file *slot_at(struct stat_counts *s, struct model *m, uint32_t ustack,
+/* The element that counts a frame's file, and the offset in the file. */
+static struct stat_file *file_at(struct stat_counts *s, struct model *m, uint32_t ustack,
 				 uint32_t i, uint64_t *offset)
 {
 	const struct model_ustack *u = model_ustack(m, ustack);
 
-	/* after a signal trampoline the address is exact, but in the same file either way */
-	return slot_of(s, u, frames_file(model_parts(m).maps, model_answer(m, ustack), u->addrs[i],
+	/* the address after a signal trampoline is exact, but that does not change the file */
+	return file_of(s, u, frames_file(model_parts(m).maps, model_answer(m, ustack), u->addrs[i],
 					 is_innermost(u, i), offset));
 }
 
@@ -69,7 +69,7 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 	for (i = 0; i < u->nr; i++) {
 		addr = u->addrs[i] - !is_innermost(u, i);
 		if (!f || addr < from || addr >= to) {
-			f = slot_of(s, u, maps_find_range(maps, pid, ans->ts, ans->cpu, addr,
+			f = file_of(s, u, maps_find_range(maps, pid, ans->ts, ans->cpu, addr,
 							  &offset, &from, &to));
 			if (!f)
 				return -ENOMEM;
@@ -84,7 +84,7 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 
 /* ---- tables ---- */
 
-/* The kernel cuts longer ones. */
+/* Does the file have the build ID of the traced file? The kernel cuts longer build IDs. */
 static bool is_traced(int fd, const struct maps_file *file)
 {
 	uint8_t id[UU_BUILD_ID_MAX];
@@ -105,7 +105,7 @@ int stat_open_traced(const struct maps_file *file, const char *sysroot)
 	return -1;
 }
 
-/* Make the table of a file that is the traced one, of any architecture. */
+/* If this machine has the traced file, make its table, for any architecture. */
 static void make_table(struct stat_file *f, const char *sysroot)
 {
 	int fd = stat_open_traced(f->file, sysroot), ret, i;
@@ -171,7 +171,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	uint64_t offset;
 
 	if (u->flags & STACK_INCOMPLETE) {
-		f = u->nr ? slot_at(s, m, ustack, last, &offset) : NULL;
+		f = u->nr ? file_at(s, m, ustack, last, &offset) : NULL;
 		if (u->flags & STACK_OUTSIDE)
 			end = END_OUTSIDE;
 		else if (f)
@@ -185,7 +185,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	if (!u->nr || !(u->flags & STACK_FRAME_POINTER))
 		return;
 	for (i = 0; i < u->nr; i++) {
-		f = slot_at(s, m, ustack, i, &offset);
+		f = file_at(s, m, ustack, i, &offset);
 		if (had_no_table(f))
 			break;
 	}
@@ -194,7 +194,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 
 #define CMP(a, b) do { if ((a) != (b)) return (a) > (b) ? -1 : 1; } while (0)
 
-/* Files in which stacks ended first, then files with most frames. */
+/* Sort by the number of stacks that ended in the file, then by the number of frames. */
 static int cmp_file(const void *a, const void *b)
 {
 	const struct stat_file *x = a, *y = b;

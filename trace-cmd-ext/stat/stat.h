@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * stat.h - the figures of trace-ustack stat: count.c, files.c and ends.c fill them, commands/stat.c
- * prints them
+ * stat.h - the figures of trace-ustack stat: requests.c, files.c and ends.c fill them,
+ * commands/stat.c prints them
  */
 #ifndef TRACE_USTACK_STAT_H
 #define TRACE_USTACK_STAT_H
@@ -38,11 +38,11 @@ struct stat_event {
 	uint64_t nr;
 };
 
-/* How we know which table a file had. */
+/* The source of the facts about the table of a file. */
 enum stat_known {
-	STAT_UNKNOWN,			/* we do not know it */
-	STAT_RECORDED,			/* FILE.tables says it */
-	STAT_POSSIBLE,			/* made a table now, from a file with that build ID */
+	STAT_UNKNOWN,			/* there is no source */
+	STAT_RECORDED,			/* FILE.tables */
+	STAT_POSSIBLE,			/* a table made now from a file with that build ID */
 	STAT_NO_FILE,			/* code in no file, or in an unknown file: no table */
 };
 

@@ -85,8 +85,8 @@ static void assert_run(int i, uint32_t tid, uint64_t p, uint64_t cookie, enum jo
 static void a_cookie_alone_is_bare(void **state)
 {
 	(void)state;
-	rec(REC_OTHER, 10, 0, 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_OTHER, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 1);
 	assert_run(0, 10, 2, C1, FORM_BARE);
@@ -96,9 +96,9 @@ static void a_cookie_alone_is_bare(void **state)
 static void a_cookie_right_after_a_kernel_stack_belongs_to_it(void **state)
 {
 	(void)state;
-	rec(REC_OTHER, 10, 0, 0);
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_OTHER, 10, 0, 0);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 1);
 	assert_run(0, 10, 2, C1, FORM_KSTACK);
@@ -108,11 +108,11 @@ static void a_cookie_right_after_a_kernel_stack_belongs_to_it(void **state)
 static void an_interrupt_between_them_does_not_part_them(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_OTHER, 10, TRACE_FL_HARDIRQ, 0);
-	rec(REC_KERNEL_STACK, 10, TRACE_FL_HARDIRQ, 0);
-	rec(REC_COOKIE, 10, TRACE_FL_HARDIRQ, C1);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_OTHER, 10, TRACE_FL_HARDIRQ, 0);
+	rec(RUNS_KERNEL_STACK, 10, TRACE_FL_HARDIRQ, 0);
+	rec(RUNS_COOKIE, 10, TRACE_FL_HARDIRQ, C1);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	/* the run that began in the interrupt, and the task's kernel stack before it */
 	assert_int_equal(nr, 2);
@@ -124,11 +124,11 @@ static void the_end_of_an_interrupt_does_not_part_them(void **state)
 {
 	(void)state;
 	/* irq_exit: no interrupt by its flags, but interrupts are off, and they were on */
-	rec_in(REC_KERNEL_STACK, 10, 0, 1, 0);
-	rec_in(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 3, 0);
-	rec_in(REC_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 3, 0);
-	rec_in(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, 3, C1);
-	rec_in(REC_COOKIE, 10, 0, 1, C1);
+	rec_in(RUNS_KERNEL_STACK, 10, 0, 1, 0);
+	rec_in(RUNS_OTHER, 10, TRACE_FL_IRQS_OFF, 3, 0);
+	rec_in(RUNS_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 3, 0);
+	rec_in(RUNS_COOKIE, 10, TRACE_FL_IRQS_OFF, 3, C1);
+	rec_in(RUNS_COOKIE, 10, 0, 1, C1);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, C1, FORM_KSTACK);
@@ -138,9 +138,9 @@ static void the_end_of_an_interrupt_does_not_part_them(void **state)
 static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
 {
 	(void)state;
-	rec_in(REC_KERNEL_STACK, 10, 0, 1, 0);
-	rec_in(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 1, 0);
-	rec_in(REC_COOKIE, 10, 0, 0, C1);
+	rec_in(RUNS_KERNEL_STACK, 10, 0, 1, 0);
+	rec_in(RUNS_OTHER, 10, TRACE_FL_IRQS_OFF, 1, 0);
+	rec_in(RUNS_COOKIE, 10, 0, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
@@ -150,9 +150,9 @@ static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
 static void what_passed_another_cookie_is_of_another_kernel_entry(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
-	rec(REC_COOKIE, 10, 0, C2);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
+	rec(RUNS_COOKIE, 10, 0, C2);
 	end();
 	assert_int_equal(nr, 3);
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
@@ -163,9 +163,9 @@ static void what_passed_another_cookie_is_of_another_kernel_entry(void **state)
 static void a_task_that_has_left_the_cpu_has_no_open_group(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
@@ -175,9 +175,9 @@ static void a_task_that_has_left_the_cpu_has_no_open_group(void **state)
 static void interrupts_on_again_end_what_was_open_with_interrupts_off(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 0);
-	rec(REC_OTHER, 10, 0, 0);
-	rec(REC_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
+	rec(RUNS_KERNEL_STACK, 10, TRACE_FL_IRQS_OFF, 0);
+	rec(RUNS_OTHER, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
@@ -187,9 +187,9 @@ static void interrupts_on_again_end_what_was_open_with_interrupts_off(void **sta
 static void a_record_of_its_level_between_them_parts_them(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_OTHER, 10, 0, 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_OTHER, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
@@ -199,8 +199,8 @@ static void a_record_of_its_level_between_them_parts_them(void **state)
 static void an_interrupts_kernel_stack_never_takes_the_tasks_cookie(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, TRACE_FL_SOFTIRQ, 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_KERNEL_STACK, 10, TRACE_FL_SOFTIRQ, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
 	assert_run(1, 10, 2, C1, FORM_BARE);
@@ -209,9 +209,9 @@ static void an_interrupts_kernel_stack_never_takes_the_tasks_cookie(void **state
 static void an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, TRACE_FL_HARDIRQ, 0);
-	rec(REC_OTHER, 10, 0, 0);
-	rec(REC_COOKIE, 10, TRACE_FL_HARDIRQ, C1);
+	rec(RUNS_KERNEL_STACK, 10, TRACE_FL_HARDIRQ, 0);
+	rec(RUNS_OTHER, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, TRACE_FL_HARDIRQ, C1);
 	end();
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
 	assert_run(1, 10, 3, C1, FORM_BARE);
@@ -220,8 +220,8 @@ static void an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt(void
 static void another_tasks_cookie_is_not_taken(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_COOKIE, 11, 0, C1);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_COOKIE, 11, 0, C1);
 	end();
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
 	assert_run(1, 11, 2, C1, FORM_BARE);
@@ -230,10 +230,10 @@ static void another_tasks_cookie_is_not_taken(void **state)
 static void a_kernel_stack_of_a_trigger_after_the_cookie_adds_nothing(void **state)
 {
 	(void)state;
-	rec(REC_COOKIE, 10, 0, C1);
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_OTHER, 10, 0, 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_COOKIE, 10, 0, C1);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_OTHER, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 1);
 	assert_run(0, 10, 1, C1, FORM_BARE);
@@ -246,13 +246,13 @@ static void a_run_lasts_until_the_task_says_something_else(void **state)
 
 	(void)state;
 	for (i = 0; i < 50; i++) {
-		rec(REC_KERNEL_STACK, 10, 0, 0);
-		rec(REC_COOKIE, 10, 0, C1);
-		rec(REC_OTHER, 10, 0, 0);
-		rec(REC_COOKIE, 11, 0, C2);
+		rec(RUNS_KERNEL_STACK, 10, 0, 0);
+		rec(RUNS_COOKIE, 10, 0, C1);
+		rec(RUNS_OTHER, 10, 0, 0);
+		rec(RUNS_COOKIE, 11, 0, C2);
 	}
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_COOKIE, 10, 0, C2);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, C2);
 	end();
 	assert_int_equal(nr, 3);
 	assert_run(0, 10, 1, C1, FORM_KSTACK);
@@ -266,12 +266,12 @@ static void a_run_ends_where_its_cookie_can_have_come_back(void **state)
 	int i;
 
 	(void)state;
-	rec(REC_COOKIE, 10, 0, C1);
-	rec_at(REC_COOKIE, 10, C1, JOIN_PERIOD);
-	rec_at(REC_COOKIE, 10, C1, 2 * JOIN_PERIOD);
+	rec(RUNS_COOKIE, 10, 0, C1);
+	rec_at(RUNS_COOKIE, 10, C1, JOIN_PERIOD);
+	rec_at(RUNS_COOKIE, 10, C1, 2 * JOIN_PERIOD);
 	/* 2^31 and more since the run began, but never since its last request */
 	for (i = 1; i < 5; i++)
-		rec_at(REC_COOKIE, 10, C1, 2 * JOIN_PERIOD + i * (JOIN_PERIOD - 1));
+		rec_at(RUNS_COOKIE, 10, C1, 2 * JOIN_PERIOD + i * (JOIN_PERIOD - 1));
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, C1, FORM_BARE);
@@ -286,13 +286,13 @@ static void a_kernel_stack_and_its_cookie_count_by_the_time_of_each(void **state
 {
 	(void)state;
 	/* so late that the cookie can have come back, too */
-	rec_at(REC_KERNEL_STACK, 10, 0, 100);
-	rec_at(REC_COOKIE, 10, C1, 100 + JOIN_PERIOD);
+	rec_at(RUNS_KERNEL_STACK, 10, 0, 100);
+	rec_at(RUNS_COOKIE, 10, C1, 100 + JOIN_PERIOD);
 	/* no such time since the last cookie, only since its kernel stack */
-	rec_at(REC_KERNEL_STACK, 10, 0, 100 + JOIN_PERIOD);
-	rec_at(REC_COOKIE, 10, C1, 200 + JOIN_PERIOD);
-	rec_at(REC_KERNEL_STACK, 10, 0, 100 + 2 * JOIN_PERIOD);
-	rec_at(REC_COOKIE, 10, C1, 100 + 2 * JOIN_PERIOD);
+	rec_at(RUNS_KERNEL_STACK, 10, 0, 100 + JOIN_PERIOD);
+	rec_at(RUNS_COOKIE, 10, C1, 200 + JOIN_PERIOD);
+	rec_at(RUNS_KERNEL_STACK, 10, 0, 100 + 2 * JOIN_PERIOD);
+	rec_at(RUNS_COOKIE, 10, C1, 100 + 2 * JOIN_PERIOD);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, C1, FORM_KSTACK);
@@ -305,11 +305,11 @@ static void a_kernel_stack_and_its_cookie_count_by_the_time_of_each(void **state
 static void a_run_ends_where_its_stack_is(void **state)
 {
 	(void)state;
-	rec(REC_COOKIE, 10, 0, C1);
-	rec(REC_STACK, 11, 0, 0);
-	rec(REC_COOKIE, 10, 0, C1);
-	rec(REC_STACK, 10, 0, 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_COOKIE, 10, 0, C1);
+	rec(RUNS_STACK, 11, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
+	rec(RUNS_STACK, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, C1, FORM_BARE);
@@ -321,10 +321,10 @@ static void a_run_ends_where_its_stack_is(void **state)
 static void a_kernel_stack_before_a_loss_lost_its_cookie(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
 	assert_int_equal(runs_loss(r), 0);
 	assert_true(runs_after_loss(r, 10));
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	assert_false(runs_after_loss(r, 10));
 	end();
 	assert_run(0, 10, 1, 0, FORM_LOST_COOKIE);
@@ -335,9 +335,9 @@ static void an_interrupts_record_does_not_end_the_doubt_after_a_loss(void **stat
 {
 	(void)state;
 	runs_loss(r);
-	rec(REC_OTHER, 10, TRACE_FL_HARDIRQ, 0);
+	rec(RUNS_OTHER, 10, TRACE_FL_HARDIRQ, 0);
 	assert_true(runs_after_loss(r, 10));
-	rec(REC_OTHER, 10, 0, 0);
+	rec(RUNS_OTHER, 10, 0, 0);
 	assert_false(runs_after_loss(r, 10));
 }
 
@@ -345,14 +345,14 @@ static void nor_does_the_end_of_an_interrupt(void **state)
 {
 	(void)state;
 	runs_loss(r);
-	rec(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
-	rec(REC_OTHER, 10, TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF, 0);
+	rec(RUNS_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
+	rec(RUNS_OTHER, 10, TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF, 0);
 	assert_true(runs_after_loss(r, 10));
 	/* who runs since then has written all of its stack since then */
 	assert_false(runs_after_loss(r, 11));
-	rec(REC_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
+	rec(RUNS_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
 	assert_false(runs_after_loss(r, 11));
-	rec(REC_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
+	rec(RUNS_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
 	assert_false(runs_after_loss(r, 10));
 	runs_loss(r);
 	assert_true(runs_after_loss(r, 10));
@@ -369,9 +369,9 @@ static void a_loss_on_one_stream_is_none_on_the_next(void **state)
 static void streams_are_kept_apart(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
 	assert_int_equal(runs_stream(r, 1), 0);
-	rec(REC_COOKIE, 10, 0, C1);
+	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
@@ -383,8 +383,8 @@ static void streams_are_kept_apart(void **state)
 static void a_cookie_of_zero_is_no_request(void **state)
 {
 	(void)state;
-	rec(REC_KERNEL_STACK, 10, 0, 0);
-	rec(REC_COOKIE, 10, 0, 0);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_COOKIE, 10, 0, 0);
 	end();
 	assert_int_equal(nr, 1);
 	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);

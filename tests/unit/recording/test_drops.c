@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "plugin/recording/drops.h"
+#include "plugin/recording/sections.h"
 #include "tests/unit/unit.h"
 
 static char found[256];
@@ -40,7 +40,7 @@ static void a_refused_event_counts_for_its_buffer(void **state)
 	int fd = open_fixture("refused");
 
 	(void)state;
-	assert_int_equal(drops_read(fd, keep, NULL), 0);
+	assert_int_equal(sections_read_drops(fd, keep, NULL), 0);
 	assert_string_equal(found, "[]");
 	close(fd);
 }
@@ -50,7 +50,7 @@ static void an_overwritten_event_counts_for_its_instance(void **state)
 	int fd = open_fixture("refused_instance");
 
 	(void)state;
-	assert_int_equal(drops_read(fd, keep, NULL), 0);
+	assert_int_equal(sections_read_drops(fd, keep, NULL), 0);
 	assert_string_equal(found, "[other]");
 	close(fd);
 }
@@ -60,7 +60,7 @@ static void the_byte_order_is_that_of_the_file(void **state)
 	int fd = open_fixture("bigendian");
 
 	(void)state;
-	assert_int_equal(drops_read(fd, keep, NULL), 0);
+	assert_int_equal(sections_read_drops(fd, keep, NULL), 0);
 	assert_string_equal(found, "[]");
 	close(fd);
 }
@@ -70,7 +70,7 @@ static void without_statistics_nothing_is_found(void **state)
 	int fd = open_fixture("kernel_stack");
 
 	(void)state;
-	assert_int_equal(drops_read(fd, keep, NULL), 0);
+	assert_int_equal(sections_read_drops(fd, keep, NULL), 0);
 	assert_string_equal(found, "");
 	close(fd);
 }
@@ -81,7 +81,7 @@ static void what_the_caller_returns_ends_it(void **state)
 
 	(void)state;
 	stop_with = -ENOMEM;
-	assert_int_equal(drops_read(fd, keep, NULL), -ENOMEM);
+	assert_int_equal(sections_read_drops(fd, keep, NULL), -ENOMEM);
 	close(fd);
 }
 
@@ -92,7 +92,7 @@ static void the_file_is_not_moved(void **state)
 
 	(void)state;
 	lseek(fd, 13, SEEK_SET);
-	drops_read(fd, keep, NULL);
+	sections_read_drops(fd, keep, NULL);
 	assert_int_equal(lseek(fd, 0, SEEK_CUR), 13);
 	close(fd);
 }
@@ -118,7 +118,7 @@ static void a_hostile_file_does_no_harm(void **state)
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, bad, size, 0), size);
 		*found = '\0';
-		refused += drops_read(fd, keep, NULL) == -EINVAL;
+		refused += sections_read_drops(fd, keep, NULL) == -EINVAL;
 	}
 	assert_true(refused > 1000);
 	close(fd);

@@ -286,7 +286,7 @@ static void what_is_no_regular_file_is_not_read(void **state)
 	scan_file(&scan, ends[0]);
 	alarm(0);
 	assert_null(scan.join);
-	assert_non_null(strstr(scan.problem, "no regular file"));
+	assert_non_null(strstr(scan.problem, "not a regular file"));
 	assert_int_equal(nr_read, 0);
 	close(ends[0]);
 	close(ends[1]);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "write.h"
 
 #define DRAIN_MS	20
 #define RING_SIZE	(16u << 20)
@@ -54,16 +55,8 @@ static int map_fd(const struct bpf_source *s, const char *name)
 
 static void flush_out(struct bpf_source *s)
 {
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < s->used && !s->out_error) {
-		n = write(s->out, s->buf + done, s->used - done);
-		if (n >= 0)
-			done += n;
-		else if (errno != EINTR)
-			s->out_error = -errno;
-	}
+	if (!s->out_error)
+		s->out_error = write_all(s->out, s->buf, s->used);
 	s->used = 0;
 }
 

@@ -162,17 +162,6 @@ struct common {
 
 /* ---------------------------- messages to records ------------------------- */
 
-static struct unused *find_unused(struct insert *s, uint64_t key)
-{
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&s->unused_idx, hash64(key), pos, i)
-		if (s->unused.v[i].key == key)
-			return &s->unused.v[i];
-	return NULL;
-}
-
 /* Forget the lists whose messages are too old. */
 static int sweep(struct insert *s, uint64_t now)
 {
@@ -197,19 +186,17 @@ static int add_message(struct insert *s, const struct messages_event *ev)
 {
 	uint64_t key = (uint64_t)ev->tid << 32 | ev->event;
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
-	struct unused *u = find_unused(s, key);
+	struct unused *u;
 	unsigned int i;
 
 	if (t && ev->stack)
 		t->latest = ev->stack;
-	if (!u && s->unused.nr >= s->sweep_at && sweep(s, ev->time))
+	if (s->unused.nr >= s->sweep_at && !vec_find(&s->unused, &s->unused_idx, key, key) &&
+	    sweep(s, ev->time))
 		return -ENOMEM;
-	if (!u) {
-		u = vec_add(&s->unused);
-		if (!u || hidx_add(&s->unused_idx, hash64(key), s->unused.nr - 1))
-			return -ENOMEM;
-		u->key = key;
-	}
+	u = vec_get(&s->unused, &s->unused_idx, key, key);
+	if (!u)
+		return -ENOMEM;
 	if (u->nr == MAX_UNUSED)
 		memmove(u->m, u->m + 1, --u->nr * sizeof(*u->m));
 	i = u->nr++;
@@ -264,21 +251,16 @@ static int pass_messages(struct insert *s, uint64_t time)
 	return 0;
 }
 
+static int compare_id(const void *id, const void *event)
+{
+	const struct insert_event *ev = event;
+
+	return (*(const int *)id > ev->id) - (*(const int *)id < ev->id);
+}
+
 static const struct insert_event *find_event(const struct insert *s, int id)
 {
-	const struct insert_event *ev = s->o->event;
-	size_t low = 0, high = s->o->nr_events, mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (ev[mid].id == id)
-			return &ev[mid];
-		if (ev[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return NULL;
+	return bsearch(&id, s->o->event, s->o->nr_events, sizeof(*s->o->event), compare_id);
 }
 
 /* Can this be a record whose program the kernel skipped, with another stack than this? */
@@ -306,7 +288,8 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 			 int *error)
 {
 	bool moves = event->moves;
-	struct unused *u = find_unused(s, (uint64_t)c->tid << 32 | c->type);
+	uint64_t key = (uint64_t)c->tid << 32 | c->type;
+	struct unused *u = vec_find(&s->unused, &s->unused_idx, key, key);
 	const struct messages_task *t = messages_find_task(&s->msgs, c->tid);
 	unsigned int i;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "messages.h"
+#include "write.h"
 
 /*
  * A program can be interrupted by another one between its sequence number and its message. So
@@ -56,21 +57,11 @@ static int make_temporary(const char *near, int cpu)
 
 static int write_batch(struct messages_cpu *c)
 {
-	const char *from = (const char *)c->batch;
-	size_t left = c->nr * sizeof(*c->batch);
-	ssize_t n;
+	int ret = write_all(c->fd, c->batch, c->nr * sizeof(*c->batch));
 
-	while (left) {
-		n = write(c->fd, from, left);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		from += n;
-		left -= n;
-	}
-	c->nr = 0;
-	return 0;
+	if (!ret)
+		c->nr = 0;
+	return ret;
 }
 
 static int put_event(struct messages *m, struct messages_cpu *c, const struct messages_event *ev)
@@ -196,13 +187,7 @@ void messages_skip(struct messages *m, int cpu)
 
 struct messages_stack *messages_find_stack(struct messages *m, uint64_t id)
 {
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&m->stack_idx, hash64(id), pos, i)
-		if (m->stacks.v[i].id == id)
-			return &m->stacks.v[i];
-	return NULL;
+	return vec_find(&m->stacks, &m->stack_idx, id, id);
 }
 
 struct messages_task *messages_find_task(struct messages *m, uint32_t tid)
@@ -220,8 +205,8 @@ static int add_stack(struct messages *m, const struct msg_stack *s)
 		return 0;
 	if (nr && vec_reserve(&m->words, nr))
 		return -ENOMEM;
-	new = vec_add(&m->stacks);
-	if (!new || hidx_add(&m->stack_idx, hash64(s->id), m->stacks.nr - 1))
+	new = vec_get(&m->stacks, &m->stack_idx, id, s->id);
+	if (!new)
 		return -ENOMEM;
 	*new = (struct messages_stack){
 		.id = s->id, .tgid = s->tgid, .flags = s->flags, .nr = s->nr,

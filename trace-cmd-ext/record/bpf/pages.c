@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pages.h"
+#include "write.h"
 
 #define MISSED_EVENTS	(1u << 31)
 #define MISSED_STORED	(1u << 30)
@@ -247,8 +248,7 @@ static int write_page(struct pages_out *out)
 {
 	const struct pages_layout *l = out->l;
 	uint32_t commit = out->used | out->missed;
-	unsigned int done = 0;
-	ssize_t n;
+	int ret;
 
 	if (!out->open)
 		return 0;
@@ -257,13 +257,9 @@ static int write_page(struct pages_out *out)
 	memset(out->page + l->data + out->used, 0, l->size - l->data - out->used);
 	if (out->missed & MISSED_STORED)
 		memcpy(out->page + l->data + out->used, &out->lost, sizeof(out->lost));
-	for (; done < l->size; done += n) {
-		n = write(out->fd, out->page + done, l->size - done);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return n ? -errno : -EIO;
-	}
+	ret = write_all(out->fd, out->page, l->size);
+	if (ret)
+		return ret;
 	out->open = false;
 	out->used = 0;
 	out->missed = 0;

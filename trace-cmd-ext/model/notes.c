@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tally.c - count events in the same pass that fills the join
+ * notes.c - count events in the same pass over the file that fills the join
  *
- * During the scan nobody knows yet which stack a request gets. So the tally notes an event by the
- * record that asked for its stack, and finds the meaning of the notes when the join is finished.
- * The notes of a stream are in the order of its records, so the runs of each task come in their
- * order too. Events that follow one another and differ in nothing share a note. The filter is asked
- * about tasks and functions at the end, because the answers need the stacks.
+ * During the scan the stack of a request is not known yet. So a note names an event by the record
+ * that asked for its stack, and gets its meaning when the join is finished. The notes of a stream
+ * are in the order of its records, so the runs of each task come in their order too. Consecutive
+ * events that are equal share a note. The filter is applied to tasks and functions at the end,
+ * because that needs the stacks.
  *
- * Notes grow with the events. If there are too many, the tally drops all of them, and
+ * The memory for notes grows with the events. If there are too many, all notes are dropped, and
  * model_counts() reads the file once more.
  */
 #include <errno.h>
@@ -17,9 +17,8 @@
 
 #include "impl.h"
 
-/* 128 MB */
-#define MAX_NOTES	(1u << 22)
-/* Counts that come again within about so many are added up. */
+#define MAX_NOTES	(1u << 22)	/* 128 MB */
+/* Equal counts are added up if there are fewer than about so many others between them. */
 #define RECENT		8192
 
 struct note {
@@ -29,19 +28,19 @@ struct note {
 	uint64_t asked, cookie;		/* see struct pending */
 };
 
-/* Where a stream's notes begin. */
-struct tally_part {
+/* The first note of a stream. */
+struct notes_part {
 	uint32_t stream;
 	size_t first;
 };
 
-struct tally {
-	VEC(struct note) notes;
-	VEC(struct tally_part) parts;
+struct notes {
+	VEC(struct note) v;
+	VEC(struct notes_part) parts;
 	struct lane lane;
 	size_t max_notes;
-	size_t next;			/* number of the record right after the last note's */
-	bool has_kstack;		/* the last note's event */
+	size_t next;			/* number of the record after the last note's event */
+	bool has_kstack;		/* of the last note's event */
 	uint64_t ts;
 	bool failed;
 	struct {
@@ -49,51 +48,51 @@ struct tally {
 	} recent[RECENT];
 };
 
-int tally_start(struct model *m)
+int notes_start(struct model *m)
 {
-	m->tally = calloc(1, sizeof(*m->tally));
-	if (!m->tally)
+	m->notes = calloc(1, sizeof(*m->notes));
+	if (!m->notes)
 		return -ENOMEM;
-	m->tally->max_notes = m->opts.notes ? m->opts.notes : MAX_NOTES;
+	m->notes->max_notes = m->opts.notes ? m->opts.notes : MAX_NOTES;
 	return 0;
 }
 
-void tally_give_up(struct model *m)
+void notes_give_up(struct model *m)
 {
-	if (!m->tally)
+	if (!m->notes)
 		return;
-	vec_free(&m->tally->notes);
-	vec_free(&m->tally->parts);
-	lane_free(&m->tally->lane);
-	free(m->tally);
-	m->tally = NULL;
+	vec_free(&m->notes->v);
+	vec_free(&m->notes->parts);
+	lane_free(&m->notes->lane);
+	free(m->notes);
+	m->notes = NULL;
 }
 
-void tally_stream(struct model *m, uint32_t stream)
+void notes_stream(struct model *m, uint32_t stream)
 {
-	struct tally *t = m->tally;
-	struct tally_part *p = vec_add(&t->parts);
+	struct notes *t = m->notes;
+	struct notes_part *p = vec_add(&t->parts);
 
 	t->next = 0;
 	t->failed |= !p || lane_start(m, &t->lane, stream);
 	if (t->failed)
 		return;
 	p->stream = stream;
-	p->first = t->notes.nr;
+	p->first = t->v.nr;
 }
 
-static void add_note(struct tally *t, const struct pending *p)
+static void add_note(struct notes *t, const struct pending *p)
 {
 	const struct model_event *ev = &p->ev;
 	struct note *n;
 
-	n = t->next ? &t->notes.v[t->notes.nr - 1] : NULL;
-	/* nothing between them: their requests are in one run, see plugin/join/runs.h */
+	n = t->next ? &t->v.v[t->v.nr - 1] : NULL;
+	/* without a record between two events, their requests are in one run: join/runs.h */
 	if (!n || p->seq != t->next || ev->ts - t->ts >= JOIN_PERIOD / 2 ||
 	    ev->rec->missed_events || p->cut || n->type != ev->type ||
 	    n->tid != ev->tid || n->kstack != ev->kstack || n->cookie != p->cookie ||
 	    t->has_kstack != p->has_kstack || n->nr == UINT32_MAX) {
-		n = t->notes.nr < t->max_notes ? vec_add(&t->notes) : NULL;
+		n = t->v.nr < t->max_notes ? vec_add(&t->v) : NULL;
 		if (!n) {
 			t->failed = true;
 			return;
@@ -107,11 +106,11 @@ static void add_note(struct tally *t, const struct pending *p)
 	}
 	n->nr++;
 	t->ts = ev->ts;
-	/* an event that lost records has another run than the next event */
+	/* the run of an event that lost records differs from that of the next event */
 	t->next = p->cut ? 0 : p->seq + 1 + p->has_kstack + !!ev->cookie_rec;
 }
 
-static void take_ready(struct tally *t)
+static void take_ready(struct notes *t)
 {
 	struct pending *p;
 
@@ -122,9 +121,9 @@ static void take_ready(struct tally *t)
 	}
 }
 
-void tally_record(struct model *m, struct tep_record *rec, const struct decode_common *c)
+void notes_record(struct model *m, struct tep_record *rec, const struct decode_common *c)
 {
-	struct tally *t = m->tally;
+	struct notes *t = m->notes;
 
 	if (t->failed || !t->lane.wanted)
 		return;
@@ -132,12 +131,12 @@ void tally_record(struct model *m, struct tep_record *rec, const struct decode_c
 	take_ready(t);
 }
 
-void tally_stream_end(struct model *m)
+void notes_stream_end(struct model *m)
 {
-	if (m->tally->failed)
+	if (m->notes->failed)
 		return;
-	lane_end(&m->tally->lane);
-	take_ready(m->tally);
+	lane_end(&m->notes->lane);
+	take_ready(m->notes);
 }
 
 /* ---- from notes to counts ---- */
@@ -152,8 +151,8 @@ static bool is_wanted(struct model *m, const struct model_task *t, const struct 
 	return !f->nr_symbols || filter_symbols(m, &ev);
 }
 
-/* If it is one of the latest counts, add it there. */
-static bool add_up(struct tally *t, struct model_count *counts, size_t nr,
+/* Add @c to an equal count among the latest ones; false if there is none. */
+static bool add_up(struct notes *t, struct model_count *counts, size_t nr,
 		   const struct model_count *c)
 {
 	uint64_t hash = count_hash(c);
@@ -176,14 +175,14 @@ static bool add_up(struct tally *t, struct model_count *counts, size_t nr,
 static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t to, void *counts,
 			 size_t nr)
 {
-	struct tally *t = m->tally;
+	struct notes *t = m->notes;
 	struct model_task *task = NULL;
 	struct lasts lasts = {};
 	struct model_count c;
 	struct note n;
 
 	for (; from < to; from++) {
-		/* counts are smaller, and lie where notes were */
+		/* a count is no larger than a note and takes its place */
 		memcpy(&n, (char *)counts + from * sizeof(n), sizeof(n));
 		if (!task || task->tid != n.tid)
 			task = model_task(m, n.tid);
@@ -198,26 +197,26 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 	return nr;
 }
 
-bool tally_counts(struct model *m)
+bool notes_counts(struct model *m)
 {
-	struct tally *t = m->tally;
+	struct notes *t = m->notes;
 	size_t i, nr = 0, end;
 	void *v;
 
 	_Static_assert(sizeof(struct model_count) <= sizeof(struct note), "counts replace notes");
 	if (!t || t->failed) {
-		tally_give_up(m);
+		notes_give_up(m);
 		return false;
 	}
-	model_all_ustacks(m, t->notes.nr);
+	model_all_ustacks(m, t->v.nr);
 	for (i = 0; i < t->parts.nr; i++) {
-		end = i + 1 < t->parts.nr ? t->parts.v[i + 1].first : t->notes.nr;
-		nr = count_part(m, t->parts.v[i].stream, t->parts.v[i].first, end, t->notes.v, nr);
+		end = i + 1 < t->parts.nr ? t->parts.v[i + 1].first : t->v.nr;
+		nr = count_part(m, t->parts.v[i].stream, t->parts.v[i].first, end, t->v.v, nr);
 	}
-	v = realloc(t->notes.v, (nr + 1) * sizeof(*m->counts.v));
-	m->counts.v = v ? v : (void *)t->notes.v;
+	v = realloc(t->v.v, (nr + 1) * sizeof(*m->counts.v));
+	m->counts.v = v ? v : (void *)t->v.v;
 	m->counts.nr = m->counts.room = nr;
-	t->notes.v = NULL;
-	tally_give_up(m);
+	t->v.v = NULL;
+	notes_give_up(m);
 	return true;
 }

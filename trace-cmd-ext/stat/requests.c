@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * count.c - the figures of trace-ustack stat
+ * requests.c - count requests and events, in all and for each process and event type
  *
- * Without a filter the scan has seen everything: the join knows the requests by their runs and the
- * model knows the records by their kind, so the events are not read again. With a filter they are.
+ * Without a filter the scan is enough: the join has the number of requests of each run, and the
+ * model the number of records of each type. With a filter the events are read again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static uint64_t requests(const struct stat_process *p)
 	return sum;
 }
 
-/* A dropped event can have left its request, so a process may have more requests than events. */
+/* The request of a dropped event may be in the file, so there can be more requests than events. */
 static void count_unasked(struct stat_counts *s)
 {
 	const struct stat_process *p;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * drops.c - walk the sections of a trace.dat. See drops.h; trace-cmd.dat.v6(5) and .v7(5) describe
- * the layout.
+ * sections.c - walk the sections of a trace.dat. See sections.h; trace-cmd.dat.v6(5) and .v7(5)
+ * describe the layout.
  *
  * The walk follows the sizes in the file, and keeps only one statistics text at a time. A wrong
  * size shows when the walk reads what should follow it.
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drops.h"
+#include "sections.h"
 #include "libunwind-user/base/base.h"
 
 #define OPTION_DONE	0
@@ -24,17 +24,17 @@
 #define OPTION_CPUCOUNT	8
 #define OPTION_TSC2NSEC	14
 #define SECTION_COMPRESSED	1
-#define MAX_SECTIONS	256	/* of options; a chain that goes in circles ends */
+#define MAX_SECTIONS	256	/* of options, so that a circular chain ends */
 #define MAX_TEXT	4096
 
-struct drops_file {
+struct cursor {
 	int fd;
 	uint64_t pos;
 	bool big_endian;
 	bool failed;
 };
 
-static void read_bytes(struct drops_file *f, void *buf, size_t len)
+static void read_bytes(struct cursor *f, void *buf, size_t len)
 {
 	if (f->failed || f->pos > INT64_MAX - len ||
 	    pread(f->fd, buf, len, f->pos) != (ssize_t)len) {
@@ -45,7 +45,7 @@ static void read_bytes(struct drops_file *f, void *buf, size_t len)
 	f->pos += len;
 }
 
-static uint64_t read_number(struct drops_file *f, int size)
+static uint64_t read_number(struct cursor *f, int size)
 {
 	uint8_t b[8];
 	uint64_t n = 0;
@@ -57,7 +57,7 @@ static uint64_t read_number(struct drops_file *f, int size)
 	return n;
 }
 
-static void skip_bytes(struct drops_file *f, uint64_t len)
+static void skip_bytes(struct cursor *f, uint64_t len)
 {
 	if (len > INT64_MAX - f->pos)
 		f->failed = true;
@@ -65,7 +65,7 @@ static void skip_bytes(struct drops_file *f, uint64_t len)
 		f->pos += len;
 }
 
-static void skip_string(struct drops_file *f)
+static void skip_string(struct cursor *f)
 {
 	char c;
 
@@ -74,8 +74,8 @@ static void skip_string(struct drops_file *f)
 	while (c && !f->failed);
 }
 
-/* @nr pieces of text, each with a size of 8 bytes before it */
-static void skip_texts(struct drops_file *f, uint64_t nr)
+/* Skip @nr pieces of text, each with a size of 8 bytes before it. */
+static void skip_texts(struct cursor *f, uint64_t nr)
 {
 	while (nr-- && !f->failed)
 		skip_bytes(f, read_number(f, 8));
@@ -90,15 +90,15 @@ static bool is_nonzero(const char *text, const char *line)
 
 #define MAX_NAME	256
 
-/* A buffer of a version 6 file: its data has a place of its own. */
+/* A buffer of a version 6 file, which has its own place for the data. */
 struct buffer {
 	uint64_t offset;
 	char name[MAX_NAME];
 };
 
-struct drops_state {
-	const struct drops_sink *sink;
-	char buffer[MAX_NAME];	/* the statistics that follow are of this one */
+struct walk {
+	const struct sections_sink *sink;
+	char buffer[MAX_NAME];	/* the buffer of the statistics that follow */
 	uint32_t cpus;
 	bool clock;		/* version 6: the clock's name may follow the data */
 	bool tsc;		/* time stamps are converted to nanoseconds */
@@ -106,7 +106,7 @@ struct drops_state {
 	size_t nr_buffers;
 };
 
-static int read_statistics(struct drops_state *s, char *text)
+static int read_statistics(struct walk *s, char *text)
 {
 	static const char head[] = "\nBuffer: ";
 	char *end;
@@ -123,7 +123,7 @@ static int read_statistics(struct drops_state *s, char *text)
 	return 0;
 }
 
-static void get_string(struct drops_file *f, char *buf, size_t room)
+static void get_string(struct cursor *f, char *buf, size_t room)
 {
 	size_t n = 0;
 	char c;
@@ -136,8 +136,8 @@ static void get_string(struct drops_file *f, char *buf, size_t room)
 	buf[n < room ? n : room - 1] = '\0';
 }
 
-/* "[local] global counter": the clock in brackets */
-static int read_clock(struct drops_state *s, const char *buffer, char *text)
+/* @text lists all clocks, with the chosen one in brackets: "[local] global counter". */
+static int read_clock(struct walk *s, const char *buffer, char *text)
 {
 	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
 
@@ -147,7 +147,7 @@ static int read_clock(struct drops_state *s, const char *buffer, char *text)
 	return s->sink->clock(s->sink->data, buffer, from + 1);
 }
 
-static int add_buffer(struct drops_state *s, uint64_t offset, const char *name)
+static int add_buffer(struct walk *s, uint64_t offset, const char *name)
 {
 	struct buffer *new = array_add(s->buffers, s->nr_buffers);
 
@@ -158,13 +158,13 @@ static int add_buffer(struct drops_state *s, uint64_t offset, const char *name)
 	return 0;
 }
 
-/* Version 7 says all in the option, version 6 only where to read on. */
-static int read_buffer(struct drops_file *f, struct drops_state *s, bool sections)
+/* A version 7 file has all facts in the option, a version 6 file only the place to read on. */
+static int read_buffer(struct cursor *f, struct walk *s, bool sections)
 {
-	const struct drops_sink *sink = s->sink;
+	const struct sections_sink *sink = s->sink;
 	char name[MAX_NAME], clock[MAX_NAME];
 	uint64_t at = read_number(f, 8), offset, size;
-	struct drops_file section = *f;
+	struct cursor section = *f;
 	uint32_t nr, cpu, page_size;
 	bool compressed;
 	int ret = 0;
@@ -192,7 +192,7 @@ static int read_buffer(struct drops_file *f, struct drops_state *s, bool section
 }
 
 /* Read all options; returns the data of the last one, or 0. */
-static uint64_t read_options(struct drops_file *f, struct drops_state *s, bool sections, int *ret)
+static uint64_t read_options(struct cursor *f, struct walk *s, bool sections, int *ret)
 {
 	char text[MAX_TEXT + 1];
 	uint64_t id, len, next;
@@ -231,10 +231,10 @@ static uint64_t read_options(struct drops_file *f, struct drops_state *s, bool s
 	return read_number(f, 8);
 }
 
-/* Options, and the table of where each CPU's pages are */
-static int read_data_6(struct drops_file *f, struct drops_state *s, const char *buffer)
+/* Read the options and the table of each CPU's pages. */
+static int read_data_6(struct cursor *f, struct walk *s, const char *buffer)
 {
-	const struct drops_sink *sink = s->sink;
+	const struct sections_sink *sink = s->sink;
 	uint64_t offset, size;
 	char tag[10], text[MAX_TEXT + 1];
 	uint32_t cpu;
@@ -266,9 +266,9 @@ static int read_data_6(struct drops_file *f, struct drops_state *s, const char *
 	return ret;
 }
 
-static int walk_version_6(struct drops_file *f, struct drops_state *s)
+static int walk_version_6(struct cursor *f, struct walk *s)
 {
-	struct drops_file part;
+	struct cursor part;
 	uint64_t nr;
 	size_t i;
 	int ret;
@@ -298,7 +298,7 @@ static int walk_version_6(struct drops_file *f, struct drops_state *s)
 	return ret;
 }
 
-static int walk_version_7(struct drops_file *f, struct drops_state *s)
+static int walk_version_7(struct cursor *f, struct walk *s)
 {
 	int ret = 0, nr;
 
@@ -316,14 +316,14 @@ static int walk_version_7(struct drops_file *f, struct drops_state *s)
 
 bool drops_slow_clock(const char *clock)
 {
-	/* events, and jiffies */
+	/* they count events and jiffies */
 	return !strcmp(clock, "counter") || !strcmp(clock, "uptime");
 }
 
-int drops_walk(int fd, const struct drops_sink *sink)
+int sections_walk(int fd, const struct sections_sink *sink)
 {
-	struct drops_state s = { .sink = sink };
-	struct drops_file f = { .fd = fd, .pos = 10 };
+	struct walk s = { .sink = sink };
+	struct cursor f = { .fd = fd, .pos = TRACE_DAT_MAGIC_LEN };
 	char version[2];
 	int ret;
 
@@ -344,9 +344,9 @@ int drops_walk(int fd, const struct drops_sink *sink)
 	return ret ? ret : f.failed ? -EINVAL : 0;
 }
 
-int drops_read(int fd, int (*found)(void *data, const char *buffer), void *data)
+int sections_read_drops(int fd, int (*found)(void *data, const char *buffer), void *data)
 {
-	struct drops_sink sink = { .dropped = found, .data = data };
+	struct sections_sink sink = { .dropped = found, .data = data };
 
-	return drops_walk(fd, &sink);
+	return sections_walk(fd, &sink);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tepweak.h - the libtraceevent functions that the plugin calls, all weak
+ * weak.h - the libtraceevent functions that the plugin calls, all weak
  *
- * perf loads the same plugin folder with a libtraceevent of its own inside. perf exports few of its
- * symbols, and complains about a plugin that needs another one.
+ * perf loads plugins from the same folder, but has its own copy of libtraceevent inside. It exports
+ * few symbols of this copy, and complains about a plugin that needs any other symbol.
  */
-#ifndef USTACK_TEPWEAK_H
-#define USTACK_TEPWEAK_H
+#ifndef USTACK_WEAK_H
+#define USTACK_WEAK_H
 
 #include <traceevent/event-parse.h>
 
