@@ -70,6 +70,11 @@ class Failure(Exception):
     """The guest could not be run at all; the text is one sentence for the user."""
 
 
+def complains(line):
+    """Is this line of a console a complaint of the kernel under test?"""
+    return bool(KMSG.match(line) and SPLAT.search(line) and not HARMLESS.search(line))
+
+
 def default_options():
     return {"cpus": 2, "mem": 1024, "append": "", "icount": "", "timeout": 300, "own": False}
 
@@ -267,13 +272,21 @@ class Console:
             return
         if DEAD.search(line):
             self.dead = self.dead or line
-        if KMSG.match(line) and SPLAT.search(line) and not HARMLESS.search(line):
+        if complains(line):
             self.splats.append((self.job, KMSG.sub("", line)))
 
     def tail(self, count=40):
+        """The last lines, half of them from the first complaint on if it is further up."""
         try:
             with open(self.path, errors="replace") as f:
-                return "".join("    | " + x for x in f.readlines()[-count:])
+                lines = f.readlines()
+            first = next((n for n, x in enumerate(lines) if complains(x)), len(lines))
+            if first < len(lines) - count:
+                half = count // 2
+                lines = lines[first:first + half] + ["...\n"] + lines[-half:]
+            else:
+                lines = lines[-count:]
+            return "".join("    | " + x for x in lines)
         except OSError:
             return "    | (no console output)\n"
 

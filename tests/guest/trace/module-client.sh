@@ -90,4 +90,8 @@ check "the load went through" is $? 0
 say "$(cat $TEST_TMP/load.log), $n times loaded and removed"
 check "loaded and removed meanwhile" at_least $n 1
 check "it is gone" is "$(grep -c ^unwind_client /proc/modules)" 0
+# Else the guest dies now and then where the kernel changes its code, as here
+stale=/sys/module/stale_int3/parameters/count
+[ $MACHINE != x86_64 ] || check "an int3 that is not in memory is not fatal" at_least \
+	"$(cat $stale 2>/dev/null || echo 0)" 1
 finish
