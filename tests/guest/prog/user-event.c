@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* user-event TRACEFS N: register the user event ustack_test and write it N times. */
+/*
+ * user-event TRACEFS N: register the user event ustack_test, wait until it is enabled and standard
+ * input ends, and write the event N times. The kernel sets the bit that says the event is enabled
+ * before it lets the event through, so whoever enables it ends standard input afterwards.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -41,7 +45,7 @@ int main(int argc, char **argv)
 		.enable_addr = (uintptr_t)&enabled,
 		.name_args = (uintptr_t)"ustack_test u32 n",
 	};
-	char path[256];
+	char path[256], c;
 	int fd, i, n;
 
 	if (argc != 3) {
@@ -57,6 +61,8 @@ int main(int argc, char **argv)
 	/* Someone has to enable it now: wait for that */
 	for (i = 0; !*(volatile uint32_t *)&enabled && i < 1000; i++)
 		usleep(10000);
+	while (read(STDIN_FILENO, &c, 1) > 0)
+		;
 	n = atoi(argv[2]);
 	for (i = 0; i < n; i++) {
 		if (emit(fd, reg.write_index, i)) {

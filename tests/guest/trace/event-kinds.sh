@@ -78,15 +78,18 @@ check "uretprobe: made" write "r:uur $CALLPATH:$(printf '0x%x' $((sym - LINKED_A
 kind "uretprobe" uprobes/uur uur run
 echo >$T/uprobe_events
 
-# User events: the program waits until its event is enabled
+# User events: the program waits until enabling its event has ended
 user_event()
 {
-	$PROG/user-event $T 5 &
+	mkfifo $TEST_TMP/enabled
+	$PROG/user-event $T 5 <$TEST_TMP/enabled &
+	exec 8>$TEST_TMP/enabled
 	for i in $(seq 100); do
 		[ ! -e $T/events/user_events/ustack_test/enable ] || break
 		sleep 0.1
 	done
 	echo 1 >$T/events/user_events/ustack_test/enable
+	exec 8>&-
 	wait $!
 }
 if [ -e $T/user_events_data ]; then
