@@ -69,6 +69,15 @@ static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t o
 
 #define CFI_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
 #define CFI_MANGLED	0x2	/* RA is signed (arm64) */
+/*
+ * The bits above: where the caller's value of cfi_section.reg_kept is. CFI_KEPT_UNKNOWN,
+ * CFI_KEPT_IN_REG (no rule says otherwise), or n: saved at CFA - 8 * n. Unknown in all rows if no
+ * register is asked for.
+ */
+#define CFI_KEPT_SHIFT	8
+#define CFI_KEPT(flags)	((flags) >> CFI_KEPT_SHIFT)
+#define CFI_KEPT_UNKNOWN	0
+#define CFI_KEPT_IN_REG	1
 
 /* One row. Padding-free and without pointers: equal rows are equal bytes. */
 struct cfi_state {
@@ -83,6 +92,7 @@ struct cfi_section {
 	bool big_endian;
 	uint8_t addr_size;	/* 4 or 8 */
 	uint8_t reg_sp, reg_fp;	/* DWARF numbers */
+	uint8_t reg_kept;	/* rows also say where this register is; 0: no register */
 	uint8_t reg_ra;		/* has RA if no rule says where; a CIE may name another register */
 	uint8_t reg_pc;		/* the pc, in expressions; 0: no number */
 	/*

@@ -14,9 +14,9 @@
 
 #include "cursor.h"
 
-/* The instructions set these rules. cfa, ra and fp make a row. */
+/* The instructions set these rules. cfa, ra, fp and, if it is asked for, kept make a row. */
 struct cfi_regs {
-	struct cfi_rule cfa, ra, fp, sp;
+	struct cfi_rule cfa, ra, fp, sp, kept;
 	uint32_t flags;
 };
 

@@ -2,9 +2,10 @@
 /*
  * run.c - runs call frame instructions and emits rows
  *
- * Only the registers that a table describes are followed: CFA, RA, FP, and also SP, to check that
- * the caller's SP is the CFA. An instruction that cannot be understood makes the rest of the FDE
- * bad. The rows before it stay right, since no instruction acts on pcs before its own.
+ * Only the registers that a table describes are followed: CFA, RA, FP, one more if the caller asks
+ * for it, and also SP, to check that the caller's SP is the CFA. An instruction that cannot be
+ * understood makes the rest of the FDE bad. The rows before it stay right, since no instruction
+ * acts on pcs before its own.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -40,6 +41,8 @@ static struct cfi_rule *rule_of(const struct cfi_machine *m, struct cfi_regs *re
 		return &regs->ra;
 	if (reg == m->run->sec->reg_sp)
 		return &regs->sp;
+	if (reg == m->run->sec->reg_kept && reg)
+		return &regs->kept;
 	return NULL;
 }
 
@@ -136,6 +139,22 @@ static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_state *state
 	state->cfa = sp;
 }
 
+/* The flags that say where the register of sec->reg_kept is, which CIEs for signals do not say. */
+static uint32_t kept_flags(const struct cfi_machine *m)
+{
+	const struct cfi_rule *kept = &m->regs->kept;
+	uint32_t slot = CFI_KEPT_UNKNOWN;
+
+	if (!m->run->sec->reg_kept || m->regs->flags & CFI_SIGNAL)
+		return 0;
+	if (kept->how == CFI_SAME)
+		slot = CFI_KEPT_IN_REG;
+	else if (kept->how == CFI_AT_CFA && !(kept->off % 8) && kept->off < -8 * CFI_KEPT_IN_REG &&
+		 kept->off >= -8 * UINT8_MAX)
+		slot = -kept->off / 8;
+	return slot << CFI_KEPT_SHIFT;
+}
+
 static int emit_row(struct cfi_machine *m, const struct cfi_state *state)
 {
 	if (m->started && !memcmp(state, &m->last, sizeof(*state)))
@@ -161,6 +180,8 @@ static int advance_to(struct cfi_machine *m, uint64_t to)
 			state.ra = cfi_rule(CFI_REG, m->run->cie->ra_reg, 0);
 		if (m->regs->ra.how != CFI_UNDEF && !sp_is_cfa(m))
 			take_sp_for_cfa(m, &state);
+		else
+			state.flags |= kept_flags(m);
 		ret = emit_row(m, &state);
 	}
 	m->pc = to;

@@ -72,8 +72,8 @@ static const struct cfi_state *row_at(const struct row_check *c, uint32_t at)
 /* CFA - SP as the row has it; false if it counts from another register, or is for no caller */
 static bool sp_of(const struct row_check *c, const struct cfi_state *s, int32_t *sp)
 {
-	if (s->cfa.how != CFI_REG || s->cfa.reg != c->r->arch->abi->reg_sp || s->flags ||
-	    s->ra.how == CFI_UNDEF)
+	if (s->cfa.how != CFI_REG || s->cfa.reg != c->r->arch->abi->reg_sp ||
+	    s->flags & (CFI_SIGNAL | CFI_MANGLED) || s->ra.how == CFI_UNDEF)
 		return false;
 	*sp = s->cfa.off;
 	return true;

@@ -40,6 +40,7 @@ static int read_rows(struct image *img, const struct arch *arch, struct rows *ro
 		     struct stats *stats)
 {
 	struct cfi_section sec = image_cfi(img, arch);
+	struct stats before = *stats;
 	struct cfi_stats cfi;
 	uint8_t *data;
 	unsigned int i;
@@ -52,6 +53,16 @@ static int read_rows(struct image *img, const struct arch *arch, struct rows *ro
 		return ret;
 	sec.data = data;
 	ret = cfi_parse(&sec, &rows_cfi_ops, rows, &cfi);
+	if (!ret && rows->by_kept) {
+		/* once more: few files need to know where a register is kept */
+		*stats = before;
+		rows_free(rows);
+		sec.reg_kept = arch->abi->reg_kept;
+		ret = rows_init(rows, img, arch, stats);
+		rows->keeps = true;
+		if (!ret)
+			ret = cfi_parse(&sec, &rows_cfi_ops, rows, &cfi);
+	}
 	stats->eh_frame_size = sec.size;
 	stats->eh_frame_hdr_size = img->eh_hdr.end - img->eh_hdr.start;
 	stats->nr_fdes = cfi.nr_fdes;

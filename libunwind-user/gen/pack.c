@@ -54,6 +54,21 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 }
 
 /*
+ * A block says of one place where its rows keep the register of abi->reg_kept; rows that have it in
+ * the register go with any place. Can rows of @kept go with rows of @slot? Then @slot is for both.
+ */
+static bool join_kept(uint8_t *slot, uint8_t kept)
+{
+	if ((*slot == SFRAME_KEPT_UNKNOWN) != (kept == SFRAME_KEPT_UNKNOWN))
+		return false;
+	if (*slot > SFRAME_KEPT_IN_REG && kept > SFRAME_KEPT_IN_REG)
+		return *slot == kept;
+	if (*slot < kept)
+		*slot = kept;
+	return true;
+}
+
+/*
  * An FRE as a number, for sums that differ between blocks: sum = sum * BASE + number. The starts in
  * them are subtracted later, when their base is known.
  */
@@ -95,16 +110,20 @@ static int find_pieces(struct packer *p)
 	enum piece_kind kind, last = PIECE_PLT;
 	uint32_t i, start = 0;
 	bool flex, last_flex = false;
+	uint8_t kept;
 	int ret = 0;
 
 	for (i = 0; i + 1 < r->nr_rows && !ret; i++) {
 		kind = kind_of(r, i);
 		flex = r->code[r->row[i].state].flex_only;
+		kept = r->code[r->row[i].state].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
-		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE) {
+		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE ||
+		    !join_kept(&p->piece[p->nr_pieces - 1].kept, kept)) {
 			ret = add_piece(p, i, kind);
 			if (ret)
 				return ret;
+			p->piece[p->nr_pieces - 1].kept = kept;
 			start = i;
 		}
 		add_row(p, i);
@@ -114,6 +133,17 @@ static int find_pieces(struct packer *p)
 	ret = add_piece(p, i, PIECE_NONE);
 	p->nr_pieces--;
 	return ret;
+}
+
+/* The pieces from @i on that may be one block, as the register is kept; @end: as all else is */
+static uint32_t end_of_kept(const struct packer *p, uint32_t i, uint32_t end)
+{
+	uint8_t slot = p->piece[i].kept;
+	uint32_t j = i + 1;
+
+	while (j < end && j - i < MAX_PIECES && join_kept(&slot, p->piece[j].kept))
+		j++;
+	return j;
 }
 
 static int sum_pieces(struct packer *p)
@@ -146,6 +176,8 @@ static int sum_pieces(struct packer *p)
 
 		p->piece[i].run_end = joins ? p->piece[i + 1].run_end : i + 1;
 	}
+	for (i = 0; i < p->nr_pieces && p->attr_off; i++)
+		p->piece[i].run_end = end_of_kept(p, i, p->piece[i].run_end);
 	return 0;
 }
 
@@ -238,6 +270,7 @@ static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pi
 	uint32_t base = p->way[i].cost + SFRAME_V3_FDE_SIZE + SFRAME_V3_ATTR_SIZE - s->bytes;
 	struct way *way = p->way;
 
+	base += p->attr_off;
 	if (piece->goes_on)
 		base += piece->first_bytes;
 	for (; j < end && !flex && !p->piece[j].flex; j++) {
@@ -319,7 +352,7 @@ static void count_taken(struct packer *p)
 
 int pack_rows(struct rows *r, struct gen_table *table)
 {
-	struct packer p = { .r = r };
+	struct packer p = { .r = r, .attr_off = r->keeps ? SFRAME_KEPT_SIZE : 0 };
 	int ret;
 
 	ret = find_pieces(&p);

@@ -38,6 +38,7 @@ struct piece {
 	uint32_t start, last_start;	/* of its first and last FRE */
 	uint64_t sum, first;		/* of its FREs, and the first alone, see count_windows() */
 	uint32_t run_end;		/* pieces from here to there may be one block */
+	uint8_t kept;			/* where its rows keep the register: SFRAME_KEPT_ */
 	uint32_t window[WINDOWS];	/* slot of the window of 1, 2.. pieces that starts here */
 };
 
@@ -67,6 +68,7 @@ struct block {
 
 struct packer {
 	const struct rows *r;
+	uint32_t attr_off;		/* of the attribute in a block: SFRAME_KEPT_SIZE or 0 */
 	struct piece *piece;		/* the last one has no rows */
 	uint32_t nr_pieces, room_pieces;
 	struct sums *sums;		/* nr_pieces + 1, as way is */
@@ -99,7 +101,7 @@ static inline struct block block_of(const struct packer *p, uint32_t i, uint32_t
 	if (first->goes_on)
 		b.bytes += flex ? first->first_flex_bytes : first->first_bytes;
 	b.type = (off > UINT8_MAX) + (off > UINT16_MAX);
-	b.bytes += SFRAME_V3_ATTR_SIZE + (b.nr_fres << b.type);
+	b.bytes += p->attr_off + SFRAME_V3_ATTR_SIZE + (b.nr_fres << b.type);
 	return b;
 }
 

@@ -51,6 +51,16 @@ static int block_room(struct packer *p, size_t len)
 	return vec_grow((void **)&p->blocks, &p->blocks_room, p->blocks_size, len, 1);
 }
 
+/* What goes before an attribute. @rows: a bit for each row that has saved the register */
+static uint8_t *put_kept(const struct packer *p, uint8_t *to, uint8_t slot, uint32_t rows)
+{
+	if (p->attr_off) {
+		to[SFRAME_KEPT_SLOT_OFF] = slot;
+		put_number(to + SFRAME_KEPT_ROWS_OFF, rows, 2, p->r->arch->abi->big_endian);
+	}
+	return to + p->attr_off;
+}
+
 static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
 			 bool flex, uint8_t rep_size)
 {
@@ -76,25 +86,32 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 	bool signal = p->piece[piece].kind == PIECE_SIGNAL;
 	const struct rows *r = p->r;
 	bool big_endian = r->arch->abi->big_endian, flex = false;
+	uint32_t nr = 0, saved = 0;
 	const struct rows_code *code;
+	uint8_t *to, slot = 0;
 	struct block b;
-	uint8_t *to;
 
 	for (i = piece; i < next; i++)
 		flex |= p->piece[i].flex;
 	b = block_of(p, piece, next, flex);
 	if (block_room(p, b.bytes))
 		return -ENOMEM;
-	to = put_attr(p, p->blocks + p->blocks_size, b.nr_fres,
+	to = put_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
 		      SFRAME_FDE_INFO(b.type, false, signal), b.flex, 0);
 	for (i = row; i < end; i++) {
 		if (i > row && r->row[i].state == r->row[i - 1].state)
 			continue;
 		code = &r->code[r->row[i].state];
+		if (code->kept > SFRAME_KEPT_IN_REG)
+			saved |= 1u << nr;
+		if (slot < code->kept)
+			slot = code->kept;
+		nr++;
 		to = put_fre(to, r->row[i].start - r->row[row].start, 1 << b.type, big_endian,
 			     b.flex ? code->flex : code->bytes,
 			     b.flex ? code->flex_len : code->len);
 	}
+	put_kept(p, p->blocks + p->blocks_size, slot, saved);
 	return keep_block(p, to - (p->blocks + p->blocks_size), b.nr_fres, off);
 }
 
@@ -106,7 +123,8 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 
 	if (block_room(p, 64))
 		return -ENOMEM;
-	to = put_attr(p, p->blocks + p->blocks_size, 2,
+	to = put_kept(p, p->blocks + p->blocks_size, code->kept, UINT16_MAX);
+	to = put_attr(p, to, 2,
 		      SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, true, false), false, 16);
 	to = put_fre(to, 0, 1, big_endian, code->bytes, code->len);
 	to = put_fre(to, code->limit, 1, big_endian, code->flex, code->flex_len);
@@ -115,11 +133,14 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 
 static int write_hole(struct packer *p, uint32_t *off)
 {
-	if (block_room(p, SFRAME_V3_ATTR_SIZE))
+	uint32_t len = p->attr_off + SFRAME_V3_ATTR_SIZE;
+	uint8_t *to;
+
+	if (block_room(p, len))
 		return -ENOMEM;
-	put_attr(p, p->blocks + p->blocks_size, 0,
-		 SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true), false, 0);
-	return keep_block(p, SFRAME_V3_ATTR_SIZE, 0, off);
+	to = put_kept(p, p->blocks + p->blocks_size, SFRAME_KEPT_UNKNOWN, 0);
+	put_attr(p, to, 0, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true), false, 0);
+	return keep_block(p, len, 0, off);
 }
 
 /* An index entry; its start is still counted from that of the code. */
@@ -158,7 +179,7 @@ int pack_write(struct packer *p)
 			ret = write_normal(p, i, next, &off);
 		if (!ret)
 			ret = write_fde(p, r->row[row].start, r->row[end].start - r->row[row].start,
-					off);
+					off + p->attr_off);
 		*(p->piece[i].kind == PIECE_HOLE ? holes : covered) +=
 			r->row[end].start - r->row[row].start;
 	}
@@ -169,11 +190,11 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 {
 	const struct arch *arch = p->r->arch;
 	uint64_t index_size = (uint64_t)p->nr_fdes * SFRAME_V3_FDE_SIZE, start, at;
+	uint32_t fde_off = SFRAME_HDR_SIZE + (p->attr_off ? SFRAME_AUX_SIZE : 0), i;
 	bool big_endian = arch->abi->big_endian;
 	uint8_t *h, *fde;
-	uint32_t i;
 
-	t->size = SFRAME_HDR_SIZE + index_size + p->blocks_size;
+	t->size = fde_off + index_size + p->blocks_size;
 	if (t->size >= UINT32_MAX)
 		return -EFBIG;
 	h = t->data = calloc(1, t->size);
@@ -188,12 +209,17 @@ int pack_assemble(struct packer *p, struct gen_table *t)
 	put_number(h + SFRAME_HDR_NUM_FRES_OFF, p->nr_fres, 4, big_endian);
 	put_number(h + SFRAME_HDR_FRE_LEN_OFF, p->blocks_size, 4, big_endian);
 	put_number(h + SFRAME_HDR_FREOFF_OFF, index_size, 4, big_endian);
+	if (p->attr_off) {
+		h[SFRAME_HDR_AUXHDR_LEN_OFF] = SFRAME_AUX_SIZE;
+		memcpy(h + SFRAME_HDR_SIZE, SFRAME_AUX_MAGIC, SFRAME_AUX_REG_OFF);
+		h[SFRAME_HDR_SIZE + SFRAME_AUX_REG_OFF] = arch->abi->reg_kept;
+	}
 	if (!p->nr_fdes)
 		return 0;
-	memcpy(h + SFRAME_HDR_SIZE, p->index, index_size);
-	memcpy(h + SFRAME_HDR_SIZE + index_size, p->blocks, p->blocks_size);
+	memcpy(h + fde_off, p->index, index_size);
+	memcpy(h + fde_off + index_size, p->blocks, p->blocks_size);
 	for (i = 0; i < p->nr_fdes; i++) {
-		fde = h + SFRAME_HDR_SIZE + (size_t)i * SFRAME_V3_FDE_SIZE;
+		fde = h + fde_off + (size_t)i * SFRAME_V3_FDE_SIZE;
 		memcpy(&start, fde + SFRAME_V3_FDE_START_OFF, sizeof(start));
 		at = t->base + (fde - h);
 		put_number(fde + SFRAME_V3_FDE_START_OFF, t->text_start + le64toh(start) - at, 8,

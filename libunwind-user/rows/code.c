@@ -150,6 +150,7 @@ void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows
 
 	memset(code, 0, sizeof(*code));
 	code->signal = s->flags & CFI_SIGNAL;
+	code->kept = CFI_KEPT(s->flags);
 	if (s->ra.how == CFI_UNDEF) {
 		/* no words: no caller, whatever the other rules are */
 		code->bytes[0] = code->flex[0] = 0;

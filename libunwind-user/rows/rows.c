@@ -30,6 +30,14 @@ static uint32_t hash_state(const struct cfi_state *s)
 	return (cfa ^ ra ^ fp) >> 32;
 }
 
+/* Does a rule count from the register that tables can say more about? */
+static bool is_by_kept(const struct rows *r, const struct cfi_state *s)
+{
+	uint8_t reg = r->arch->abi->reg_kept;
+
+	return reg && (s->cfa.reg == reg || s->ra.reg == reg || s->fp.reg == reg);
+}
+
 /* A state that has no number yet gets one; returns as rows_number(). */
 static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_t hash)
 {
@@ -42,6 +50,7 @@ static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_
 	r->nr_codes++;
 	r->state[n] = *state;
 	rows_encode(r->arch, state, &r->code[n]);
+	r->by_kept |= is_by_kept(r, state);
 	return n;
 }
 

@@ -153,6 +153,7 @@ struct cfi_section image_cfi(const struct image *img, const struct arch *arch);
 /* A state as bytes: the part of an FRE after its start, that is the info byte and the words. */
 struct rows_code {
 	uint8_t cause;		/* not 0: a hole, and no other field is valid */
+	uint8_t kept;		/* CFI_KEPT() */
 	bool flex_only;
 	bool signal;
 	/* a function of its own, PC type MASK: @bytes from 0, @flex (default) from @limit on */
@@ -201,6 +202,8 @@ struct rows {
 	uint32_t nr_raw, room_raw;
 	/* About the FDE added last, see arch.plt_pushes */
 	bool pushed, after_pushed;
+	bool by_kept;			/* a rule counts from the register abi->reg_kept */
+	bool keeps;			/* the table is to say where functions keep it */
 
 	/*
 	 * The result: ascending rows without gaps. Neighbours are equal only where a function

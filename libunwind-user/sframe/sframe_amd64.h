@@ -5,6 +5,9 @@
  * Sources: System V ABI, AMD64 supplement, figure 3.36 (DWARF numbers); the kernel's
  * arch/x86/include/uapi/asm/sigcontext.h and ucontext.h. SP points to the ucontext when a handler
  * has returned, its sigcontext begins at 40.
+ *
+ * glibc's _dl_runtime_resolve(), which binds functions at their first call, aligns SP as it needs
+ * and counts its CFA from rbx.
  */
 #ifndef SFRAME_AMD64_H
 #define SFRAME_AMD64_H
@@ -40,6 +43,7 @@ static const struct sframe_arch sframe_arch_amd64 = {
 	.reg_fp		= 6,
 	.reg_ra		= 16,
 	.nr_regs	= 16,
+	.reg_kept	= 3,
 	.ra_off		= -8,
 	.cfa_scale	= 1,
 	.nr_sigs	= 1,

@@ -103,4 +103,12 @@ static inline int window_at(const struct sframe_table *t, struct window *w, u32 
 	return fetch(t, t->fre_off + off, w->len, w->buf, &w->p);
 }
 
+/* Go on behind @size bytes, which are there. */
+static inline void skip(struct window *w, u32 size)
+{
+	w->p += size;
+	w->off += size;
+	w->len -= size;
+}
+
 #endif

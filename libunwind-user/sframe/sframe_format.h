@@ -44,6 +44,15 @@
 #define SFRAME_HDR_FREOFF_OFF		24	/* u32, from the end of the header */
 #define SFRAME_HDR_SIZE			28
 
+/*
+ * An auxiliary header of these four bytes is an extension of ours, for version 3: the tables of
+ * some files also say where functions keep one register that calls preserve. Each attribute then
+ * has three bytes in front of it. Other readers skip the header and never look at these bytes.
+ */
+#define SFRAME_AUX_MAGIC		"kep"	/* without its zero */
+#define SFRAME_AUX_REG_OFF		3	/* u8, DWARF number */
+#define SFRAME_AUX_SIZE			4
+
 #define SFRAME_ABI_ARM64_BE		1
 #define SFRAME_ABI_ARM64_LE		2
 #define SFRAME_ABI_AMD64		3	/* little endian */
@@ -73,6 +82,20 @@
 #define SFRAME_V3_ATTR_INFO2_OFF	3	/* u8 */
 #define SFRAME_V3_ATTR_REP_SIZE_OFF	4	/* u8 */
 #define SFRAME_V3_ATTR_SIZE		5
+
+/*
+ * In front of an attribute, where the auxiliary header says so: the caller's value of the register.
+ *
+ *	slot	0: not known; 1: in the register; n: saved at CFA - 8 * n, which holds for
+ *	rows	a bit for each of the function's rows, the lowest for the first. In its other rows
+ *		up to the sixteenth the value is in the register.
+ */
+#define SFRAME_KEPT_SLOT_OFF		0	/* u8 */
+#define SFRAME_KEPT_ROWS_OFF		1	/* u16 */
+#define SFRAME_KEPT_SIZE		3
+#define SFRAME_KEPT_UNKNOWN		0
+#define SFRAME_KEPT_IN_REG		1
+#define SFRAME_KEPT_MAX_ROWS		16
 
 /* info of a function */
 #define SFRAME_FDE_FRE_TYPE(info)	((info) & 0xf)

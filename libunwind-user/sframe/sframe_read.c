@@ -79,10 +79,29 @@ static int open_preamble(struct sframe_table *t, const u8 *hdr)
 	return 0;
 }
 
+/* Do functions say where they keep a register? */
+static int open_aux(struct sframe_table *t, u8 len)
+{
+	u8 buf[SFRAME_AUX_SIZE];
+	const u8 *aux;
+	int ret;
+
+	t->kept = 0;
+	if (!is_v3(t) || len != SFRAME_AUX_SIZE)
+		return 0;
+	ret = fetch(t, SFRAME_HDR_SIZE, SFRAME_AUX_SIZE, buf, &aux);
+	if (ret)
+		return ret;
+	if (!__builtin_memcmp(aux, SFRAME_AUX_MAGIC, SFRAME_AUX_REG_OFF) && t->arch->reg_kept &&
+	    aux[SFRAME_AUX_REG_OFF] == t->arch->reg_kept)
+		t->kept = SFRAME_KEPT_SIZE;
+	return 0;
+}
+
 int sframe_open(struct sframe_table *t)
 {
 	u64 room, fdes, end;
-	u8 buf[SFRAME_HDR_SIZE];
+	u8 buf[SFRAME_HDR_SIZE], aux_len;
 	const u8 *hdr;
 	int ret;
 
@@ -107,7 +126,8 @@ int sframe_open(struct sframe_table *t)
 		return -EOPNOTSUPP;
 
 	/* All of them below 2^37, so nothing overflows from here on */
-	room = SFRAME_HDR_SIZE + (u64)hdr[SFRAME_HDR_AUXHDR_LEN_OFF];
+	aux_len = get8(hdr + SFRAME_HDR_AUXHDR_LEN_OFF);
+	room = SFRAME_HDR_SIZE + (u64)aux_len;
 	t->nr_fdes = get32(t, hdr + SFRAME_HDR_NUM_FDES_OFF);
 	t->nr_fres = get32(t, hdr + SFRAME_HDR_NUM_FRES_OFF);
 	t->fre_len = get32(t, hdr + SFRAME_HDR_FRE_LEN_OFF);
@@ -121,7 +141,7 @@ int sframe_open(struct sframe_table *t)
 		return -EBADMSG;
 	t->size = end;
 	t->index = NULL;
-	return 0;
+	return open_aux(t, aux_len);
 }
 
 /* ------------------------------- functions ----------------------------- */
@@ -247,6 +267,7 @@ static int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f
 	f->info = get8(p + SFRAME_FDE_INFO_OFF);
 	f->info2 = 0;
 	f->rep_size = t->version == SFRAME_VERSION_1 ? 0 : get8(p + SFRAME_FDE_REP_SIZE_OFF);
+	f->kept_slot = SFRAME_KEPT_UNKNOWN;
 	if (!f->nr_fres)
 		return check_info(t, f);
 	ret = window_at(t, w, f->fre_off);
@@ -262,6 +283,7 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 			    struct sframe_func *f, struct window *w)
 {
 	u64 off = t->fde_off + (u64)index * t->fde_size;
+	u32 fre_off;
 	u8 buf[SFRAME_V3_FDE_SIZE];
 	const u8 *p;
 	int ret;
@@ -278,19 +300,28 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 	if (pc && unlikely(*pc - f->start >= f->size))
 		return -ESRCH;
 
-	ret = window_at(t, w, get32(t, p + SFRAME_V3_FDE_FRE_OFF_OFF));
+	fre_off = get32(t, p + SFRAME_V3_FDE_FRE_OFF_OFF);
+	if (unlikely(fre_off < t->kept))
+		return -EBADMSG;
+	ret = window_at(t, w, fre_off - t->kept);
 	if (unlikely(ret))
 		return ret;
+	f->kept_slot = SFRAME_KEPT_UNKNOWN;
+	if (unlikely(t->kept)) {
+		if (w->len < SFRAME_KEPT_SIZE)
+			return -EBADMSG;
+		f->kept_slot = get8(w->p + SFRAME_KEPT_SLOT_OFF);
+		f->kept_rows = get16(t, w->p + SFRAME_KEPT_ROWS_OFF);
+		skip(w, SFRAME_KEPT_SIZE);
+	}
 	if (unlikely(w->len < SFRAME_V3_ATTR_SIZE))
 		return -EBADMSG;
 	f->nr_fres = get16(t, w->p + SFRAME_V3_ATTR_NUM_FRES_OFF);
 	f->info = get8(w->p + SFRAME_V3_ATTR_INFO_OFF);
 	f->info2 = get8(w->p + SFRAME_V3_ATTR_INFO2_OFF);
 	f->rep_size = get8(w->p + SFRAME_V3_ATTR_REP_SIZE_OFF);
-	f->fre_off = w->off + SFRAME_V3_ATTR_SIZE;
-	w->p += SFRAME_V3_ATTR_SIZE;
-	w->off += SFRAME_V3_ATTR_SIZE;
-	w->len -= SFRAME_V3_ATTR_SIZE;
+	skip(w, SFRAME_V3_ATTR_SIZE);
+	f->fre_off = w->off;
 	return check_info(t, f);
 }
 
@@ -345,13 +376,14 @@ static inline bool row_len(u8 info, u32 size, u32 *len)
 
 /*
  * From the function's first row, where the window is, to the last that starts at @off or before.
- * Fills its @start, the next one's or @limit in @next, and @info; leaves @w where its words are.
+ * Fills its @start, the next one's or @limit in @next, its @number from 0 on and @info; leaves @w
+ * where its words are.
  * This loop is what a lookup spends its time in: @size is a constant in each copy of it, and
  * whether a row is all there is asked only near the end of the window.
  */
 static __always_inline int
 scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 size,
-	  struct window *w, u32 *start, u32 *next, u8 *info)
+	  struct window *w, u32 *start, u32 *next, u32 *number, u8 *info)
 {
 	u32 len = size + 1, room = w->len, at = 0, after, i, last;
 	const u8 *p = w->p;
@@ -402,14 +434,23 @@ scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 si
 	w->p = p + size + 1;
 	*start = at;
 	*next = after < limit ? after : limit;
+	*number = i - 1;
 	*info = what;
 	return 0;
+}
+
+/* Where row @number of the function keeps the register */
+static inline u32 kept_slot(const struct sframe_func *f, u32 number)
+{
+	if (number >= SFRAME_KEPT_MAX_ROWS)
+		return SFRAME_KEPT_UNKNOWN;
+	return f->kept_rows >> number & 1 ? f->kept_slot : SFRAME_KEPT_IN_REG;
 }
 
 static inline int scan(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
 		       struct sframe_row *row, struct window *w)
 {
-	u32 off = pc - f->start, limit = f->size, block = 0, start, next;
+	u32 off = pc - f->start, limit = f->size, block = 0, start, next, number;
 	u8 info;
 	int ret;
 
@@ -430,20 +471,26 @@ static inline int scan(const struct sframe_table *t, const struct sframe_func *f
 
 	switch (SFRAME_FDE_FRE_TYPE(f->info)) {
 	case SFRAME_FRE_TYPE_ADDR1:
-		ret = scan_rows(t, f->nr_fres, off, limit, 1, w, &start, &next, &info);
+		ret = scan_rows(t, f->nr_fres, off, limit, 1, w, &start, &next, &number,
+				&info);
 		break;
 	case SFRAME_FRE_TYPE_ADDR2:
-		ret = scan_rows(t, f->nr_fres, off, limit, 2, w, &start, &next, &info);
+		ret = scan_rows(t, f->nr_fres, off, limit, 2, w, &start, &next, &number,
+				&info);
 		break;
 	default:
-		ret = scan_rows(t, f->nr_fres, off, limit, 4, w, &start, &next, &info);
+		ret = scan_rows(t, f->nr_fres, off, limit, 4, w, &start, &next, &number,
+				&info);
 		break;
 	}
 	if (unlikely(ret))
 		return ret;
 	row->start = f->start + block + start;
 	row->size = next - start;
-	return rules(t, f, info, w->p, row);
+	ret = rules(t, f, info, w->p, row);
+	if (unlikely(f->kept_slot))
+		row->flags |= SFRAME_ROW_FLAGS_KEPT(kept_slot(f, number));
+	return ret;
 }
 
 /* ------------------------------- interface ----------------------------- */

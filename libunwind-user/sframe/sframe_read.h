@@ -56,6 +56,7 @@ struct sframe_arch {
 	u8	reg_sp, reg_fp;	/* DWARF numbers */
 	u8	reg_ra;		/* the link register, if a call does not save RA by itself */
 	u8	nr_regs;	/* DWARF numbers below it can be told by a signal's frame */
+	u8	reg_kept;	/* tables can say where functions keep this register; 0: none */
 	s8	ra_off;		/* RA is saved at CFA + it; 0: rows tell */
 	s16	cfa_bias;	/* a row's CFA offset n stands for n * cfa_scale + cfa_bias */
 	u8	cfa_scale;
@@ -103,6 +104,7 @@ struct sframe_table {
 	u8		version;
 	u8		flags;
 	u8		swap;		/* the other byte order */
+	u8		kept;		/* bytes in front of an attribute: SFRAME_KEPT_SIZE or 0 */
 
 	/* sframe_index() sets these. */
 
@@ -147,6 +149,9 @@ struct sframe_rule {
 #define SFRAME_ROW_SIGNAL	0x1	/* a signal frame: its caller was interrupted */
 #define SFRAME_ROW_MANGLED	0x2	/* RA is signed (arm64) */
 #define SFRAME_ROW_SP		0x4	/* cfa is the caller's SP itself; of no table, see step.c */
+/* Where the caller's value of arch->reg_kept is: SFRAME_KEPT_UNKNOWN, _IN_REG, n: at CFA - 8 * n */
+#define SFRAME_ROW_KEPT(flags)	((flags) >> 8 & 0xff)
+#define SFRAME_ROW_FLAGS_KEPT(slot)	((u32)(slot) << 8)
 
 /*
  * How to get from a frame whose pc is in [start, start + size) to its caller. A plain value: it may
@@ -200,6 +205,8 @@ struct sframe_func {
 	u32	nr_fres;
 	u8	info, info2;	/* info2 0 before version 3 */
 	u8	rep_size;	/* MASK only, else 0 */
+	u8	kept_slot;	/* SFRAME_KEPT_UNKNOWN where the table says nothing */
+	u16	kept_rows;	/* valid unless kept_slot is that */
 };
 
 /*

@@ -8,6 +8,9 @@
  * arch/s390/kernel/signal.c and arch/s390/include/uapi/asm/sigcontext.h: above a register save
  * area there is for SA_SIGINFO a system call, the siginfo, and at 296 the ucontext with the
  * registers at 336; else a sigcontext with the registers behind it, at 176.
+ *
+ * glibc's _dl_runtime_resolve(), which binds functions at their first call, keeps its SP in r12 and
+ * counts its CFA from there.
  */
 #ifndef SFRAME_S390X_H
 #define SFRAME_S390X_H
@@ -54,6 +57,7 @@ static const struct sframe_arch sframe_arch_s390x = {
 	.reg_fp		= 11,
 	.reg_ra		= 14,
 	.nr_regs	= 32,
+	.reg_kept	= 12,
 	.cfa_bias	= SFRAME_S390X_CFA_BIAS,
 	.cfa_scale	= SFRAME_S390X_CFA_SCALE,
 	.sp_off		= -SFRAME_S390X_CFA_BIAS,

@@ -27,17 +27,50 @@ static inline int read_words(const struct ustep_env *env, u64 addr, u64 *words, 
 
 #define WORD	8
 
-/* A register other than SP and FP: known where the program was interrupted, and nowhere else. */
+/*
+ * A register other than SP and FP: known where the program was interrupted, and one of them also
+ * from there on as long as rows tell of it.
+ */
 static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned int reg, u64 *v)
 {
 	u64 addr;
 
 	if (s->flags & USTEP_TOPMOST)
 		return env->get_reg && !env->get_reg(env->ctx, reg, v) ? 0 : -ENODATA;
-	if (!(s->flags & USTEP_SIGNAL) || reg >= env->arch->nr_regs)
+	if (s->flags & USTEP_SIGNAL && reg < env->arch->nr_regs) {
+		addr = s->sig + env->arch->sigs[s->sig_kind].regs[reg];
+	} else if (s->flags & (USTEP_KEPT | USTEP_KEPT_AT) && reg == env->arch->reg_kept) {
+		addr = s->kept;
+		if (s->flags & USTEP_KEPT) {
+			*v = addr;
+			return 0;
+		}
+	} else {
 		return -ENODATA;
-	addr = s->sig + env->arch->sigs[s->sig_kind].regs[reg];
+	}
 	return addr % WORD ? -ENODATA : read_words(env, addr, v, 1);
+}
+
+/*
+ * What the caller knows of arch->reg_kept, as flags and @kept. Memory is read no earlier than the
+ * value is needed, unless it is in the frame of a signal.
+ */
+static u32 keep_reg(const struct ustep *s, const struct ustep_env *env,
+		    const struct sframe_row *row, u64 cfa, u64 *kept)
+{
+	u32 slot = SFRAME_ROW_KEPT(row->flags), known = s->flags & (USTEP_KEPT | USTEP_KEPT_AT);
+
+	if (slot == SFRAME_KEPT_UNKNOWN)
+		return 0;
+	if (slot != SFRAME_KEPT_IN_REG) {
+		*kept = cfa - (u64)slot * WORD;
+		return USTEP_KEPT_AT;
+	}
+	if (known) {
+		*kept = s->kept;
+		return known;
+	}
+	return read_reg(s, env, env->arch->reg_kept, kept) ? 0 : USTEP_KEPT;
 }
 
 /* base + off of @rule */
@@ -185,7 +218,7 @@ static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_
 static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 				const struct sframe_row *row, const bool plain)
 {
-	u64 cfa, sp, ra, fp;
+	u64 cfa, sp, ra, fp, kept = 0;
 	u32 flags = 0;
 	int ret;
 
@@ -229,7 +262,10 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 			if (ret)
 				return ret;
 			flags |= s->flags;
+		} else {
+			flags |= keep_reg(s, env, row, cfa, &kept);
 		}
+		s->kept = kept;
 	}
 	s->flags = flags;
 	s->ip = ra;

@@ -59,17 +59,22 @@ struct ustep_env {
 #define USTEP_NO_FP	0x8
 /* Such a way did not tell SP, which is at or above sp: a frame record, anywhere in its frame */
 #define USTEP_NO_SP	0x10
+/* Rows from a frame whose registers are known up to this one told of arch->reg_kept, see kept */
+#define USTEP_KEPT	0x20
+#define USTEP_KEPT_AT	0x40
 
 /*
  * A frame: where it stands, and what is known of its registers. The value of every register that a
  * row can restore (IP, SP, FP) is known after a row; others in the topmost and in interrupted
- * frames only, since rows do not tell where a function saves them.
+ * frames only, since rows do not tell where a function saves them. The rows of a few tables do tell
+ * it of one register, arch->reg_kept: its value is known as long as the walk meets no other row.
  */
 struct ustep {
 	u64	ip, sp, fp;
 	u32	flags;
 	u32	frames;		/* steps so far */
 	u64	sig;		/* USTEP_SIGNAL: SP in the signal's frame */
+	u64	kept;		/* USTEP_KEPT: arch->reg_kept; USTEP_KEPT_AT: where that is saved */
 	/* Against going round in circles, see step.c: a state after a signal frame, and how many */
 	u64	seen_ip, seen_sp;
 	u32	nr_sig;

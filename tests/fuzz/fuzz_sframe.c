@@ -110,7 +110,8 @@ static void check_row(const struct sframe_table *t, const struct sframe_row *row
 	int i;
 
 	CHECK(row->size && sframe_row_holds(row, pc));
-	CHECK(!(row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_MANGLED)));
+	CHECK(!(row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_MANGLED |
+			       SFRAME_ROW_FLAGS_KEPT(t->kept ? 0xff : 0))));
 	if (row->ra.base == SFRAME_UNDEFINED)
 		return;
 	CHECK(row->cfa.base >= SFRAME_SP);
@@ -170,7 +171,8 @@ static void walk(const struct sframe_table *t, const struct sframe_table *called
 		}
 		CHECK(s.ip && s.frames == before.frames + 1);
 		if (!(row.flags & SFRAME_ROW_SIGNAL))
-			CHECK(s.sp > before.sp || (s.sp == before.sp && before.flags));
+			CHECK(s.sp > before.sp ||
+			      (s.sp == before.sp && before.flags & USTEP_EXACT));
 	}
 	CHECK(ret <= USTEP_OUTERMOST);
 	/* on a stack of 256 words only signals make as many steps as this */

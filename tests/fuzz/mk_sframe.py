@@ -12,7 +12,7 @@ import sys
 BASE, STACK, TEXT = 0x100000, 0x7ff000, 0x1000
 S, F = 1, 0			# a row's CFA is SP or FP based
 REG, DEREF = 1, 2		# of a control word
-RSP, RBP, R10 = 7, 6, 10
+RSP, RBP, RBX, R10 = 7, 6, 3, 10
 
 
 def row(end, addr, start, sp, words, shift=0):
@@ -35,14 +35,19 @@ def pairs(*words):
     return out
 
 
-def section(version, abi, funcs, flags=None):
-    """funcs: (start, size, FRE type and flags, info2, rep_size, [rows])"""
+def section(version, abi, funcs, flags=None, kept=None):
+    """
+    funcs: (start, size, FRE type and flags, info2, rep_size, [rows])
+    kept: (slot, rows) of each of them, which version 3 has with an auxiliary header
+    """
     end = ">" if abi == 4 else "<"
     flags = (5 if version == 3 else 1) if flags is None else flags
     fde_size = {1: 17, 2: 20, 3: 16}[version]
     fdes, rows, nr = b"", b"", 0
+    aux = b"kep\x03" if kept else b""
     for i, (start, size, info, info2, rep, list_) in enumerate(funcs):
-        off = 28 + i * fde_size
+        off = 28 + len(aux) + i * fde_size
+        rows += struct.pack(end + "BH", *kept[i]) if kept else b""
         rel = start - BASE - (off if flags & 4 else 0)
         if version == 3:
             fdes += struct.pack(end + "qII", rel, size, len(rows))
@@ -54,8 +59,8 @@ def section(version, abi, funcs, flags=None):
             rows += row(end, info & 15, *r)
             nr += 1
     head = struct.pack(end + "HBBBbbBIIIII", 0xdee2, version, flags, abi, 0,
-                       -8 if abi == 3 else 0, 0, len(funcs), nr, len(rows), 0, len(fdes))
-    return head + fdes + rows
+                       -8 if abi == 3 else 0, len(aux), len(funcs), nr, len(rows), 0, len(fdes))
+    return head + aux + fdes + rows
 
 
 def plain(version, flags=None):
@@ -86,6 +91,11 @@ INPUTS = {
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(16))]),
         (CODE, 0x10, 0x80, 1, 0, [(0, 0, pairs(*(w for off in (160, 168, 120) for w in (
             RSP << 3 | REG | DEREF, off)), ), 1)])]), 0),
+    "v3_kept": (section(3, 3, [
+        (TEXT, 0x40, 0, 0, 0, [(0, S, signed(8)), (1, S, signed(16)), (0x3f, S, signed(8))]),
+        (TEXT + 0x40, 0x40, 0, 1, 0, [(0, 0, pairs(RBX << 3 | REG, 32))]),
+        (TEXT + 0x400, 0x10, 0, 0, 0, [(0, S, signed(8))])],
+        kept=[(2, 2), (4, 1), (1, 0)]), 0),
     "v3_no_rows": (section(3, 3, [(TEXT, 0x40, 0, 0, 0, []), (CODE, 0x10, 0x80, 0, 0, [])]), 2),
     "s390x": (section(3, 4, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(0)), (8, S, signed(12, -48, -72))])]), 0),

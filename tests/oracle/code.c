@@ -83,9 +83,9 @@ static bool s390x_is_return(const uint8_t *p)
 }
 
 static const struct machine machines[] = {
-	{ "x86-64", EM_X86_64, 7, 6, 16, false, 16, 8, 0, 1, nop_at, amd64_is_return },
-	{ "arm64", EM_AARCH64, 31, 29, 30, true, 0, 0, 0, 4, arm64_nop, arm64_is_return },
-	{ "s390x", EM_S390, 15, 11, 14, true, 0, 160, -160, 2, s390x_nop, s390x_is_return },
+	{ "x86-64", EM_X86_64, 7, 6, 16, false, 16, 8, 0, 1, nop_at, amd64_is_return, 3 },
+	{ "arm64", EM_AARCH64, 31, 29, 30, true, 0, 0, 0, 4, arm64_nop, arm64_is_return, 0 },
+	{ "s390x", EM_S390, 15, 11, 14, true, 0, 160, -160, 2, s390x_nop, s390x_is_return, 12 },
 };
 
 const struct machine *machine = machines;

@@ -211,6 +211,18 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 	default:
 		goto out;
 	}
+	if (machine->kept && !signal) {
+		switch (ask_register(frame, machine->kept, pc, a->cfa, &a->kept, NULL)) {
+		case 0:
+		case 2:		/* libdw takes rax for the rbx that calls preserve */
+			a->kept = reg_value(machine->kept, pc);
+			a->knows_kept = true;
+			break;
+		case 1:
+			a->knows_kept = true;
+			break;
+		}
+	}
 	/* a row's CFA is the caller's SP, from which the other rules were computed here or not */
 	if (!a->no_row) {
 		a->moved = sp != a->cfa + machine->sp_off;

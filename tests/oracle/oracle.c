@@ -52,6 +52,7 @@ struct file {
 	struct sframe_table reader, plain_reader;
 	uint8_t *image;			/* a copy of the file, if libdw needs one */
 	uint64_t pushed, pushed_end;	/* the FDE that pushed_by_plt() */
+	uint64_t kept;			/* pcs where that was compared */
 	uint64_t pcs, holes, wrong, fdes, padding, spoilt, returned_to, flow;
 };
 
@@ -85,6 +86,7 @@ static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t c
 
 static int ask_table(struct file *f, uint64_t pc, struct answer *a, struct sframe_row *row)
 {
+	uint64_t slot;
 	int ret;
 
 	memset(a, 0, sizeof(*a));
@@ -104,6 +106,12 @@ static int ask_table(struct file *f, uint64_t pc, struct answer *a, struct sfram
 	a->cfa = value_of(&row->cfa, pc, 0, 0);
 	a->ra = value_of(&row->ra, pc, a->cfa, machine->link ? reg_value(machine->ra, pc) : 0);
 	a->fp = value_of(&row->fp, pc, a->cfa, reg_value(machine->fp, pc));
+	slot = SFRAME_ROW_KEPT(row->flags);
+	a->knows_kept = slot != SFRAME_KEPT_UNKNOWN;
+	if (slot == SFRAME_KEPT_IN_REG)
+		a->kept = reg_value(machine->kept, pc);
+	else
+		a->kept = memory(a->cfa - 8 * slot);
 	a->cfa += machine->sp_off;
 	a->is_signed = row->flags & SFRAME_ROW_MANGLED;
 	return 0;
@@ -223,6 +231,26 @@ static bool is_returned_to(struct file *f, const struct sframe_row *row)
 	       row->start + row->size == pc + 26;
 }
 
+/*
+ * A table that says where one register is kept says it everywhere, unless SP is not the CFA or the
+ * value lies at no word of the frame. A table that does not need to say it never does.
+ */
+static void check_kept(struct file *f, uint64_t pc, const struct answer *ours,
+		       const struct answer *theirs)
+{
+	if (!f->reader.kept) {
+		if (ours->knows_kept)
+			wrong(f, pc, "the table says where a register is kept, and should not");
+		return;
+	}
+	if (ours->outermost || theirs->moved)
+		return;
+	f->kept++;
+	if (ours->knows_kept != theirs->knows_kept ||
+	    (ours->knows_kept && ours->kept != theirs->kept))
+		wrong(f, pc, "another value of the register that is kept than libdw's");
+}
+
 static void check_pc(struct file *f, uint64_t pc)
 {
 	struct answer theirs, ours;
@@ -256,6 +284,8 @@ static void check_pc(struct file *f, uint64_t pc)
 	else if (!same(&ours, &theirs))
 		wrong(f, pc, theirs.no_row ? "a rule where SFrame has no words for libdw's" :
 		      "another rule than libdw's");
+	else
+		check_kept(f, pc, &ours, &theirs);
 }
 
 static void check_around(struct file *f, uint64_t pc)
@@ -417,6 +447,8 @@ static void report(const struct file *f, double ms)
 	if (f->returned_to)
 		printf("    without a caller, glibc's __start_context: %" PRIu64 " pcs\n",
 		       f->returned_to);
+	if (f->reader.kept)
+		printf("    where a register is kept: compared at %" PRIu64 " pcs\n", f->kept);
 	if (s->plt_bytes)
 		printf("    PLT without .eh_frame: %" PRIu64 " bytes\n", s->plt_bytes);
 }

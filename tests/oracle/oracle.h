@@ -23,6 +23,7 @@ struct machine {
 	size_t insn;			/* instructions start at multiples of it; 1: anywhere */
 	size_t (*nop)(const uint8_t *p, uint64_t left);	/* length of the nop at p, or 0 */
 	bool (*is_return)(const uint8_t *p);	/* at the 4 bytes at p */
+	unsigned int kept;		/* tables can say where this register is kept; 0: none */
 };
 
 /* That of the file that is looked at; amd64 at first. */
@@ -41,6 +42,8 @@ struct answer {
 	uint64_t cfa, ra, fp;		/* cfa: the caller's SP */
 	unsigned int cfa_reg;		/* libdw: CFA is this register + n, or ~0 */
 	uint64_t fp_at;			/* libdw: where it lies, or 0 */
+	bool knows_kept;
+	uint64_t kept;			/* the caller's value of machine->kept, if known */
 };
 
 static inline uint64_t mix(uint64_t v)

@@ -22,7 +22,7 @@ static bool same_value(const struct full_value *a, const struct sframe_rule *b)
 static bool same_full(const struct full_rule *r, const struct sframe_row *row)
 {
 	return same_value(&r->cfa, &row->cfa) && same_value(&r->ra, &row->ra) &&
-	       same_value(&r->fp, &row->fp) &&
+	       same_value(&r->fp, &row->fp) && r->kept == SFRAME_ROW_KEPT(row->flags) &&
 	       !(r->flags & FULL_SIGNAL) == !(row->flags & SFRAME_ROW_SIGNAL);
 }
 

@@ -159,6 +159,19 @@ static void print_rule(const struct sframe_table *t, const char *name,
 	printf(rule->deref ? " %s=*(%s%+d)" : " %s=%s%+d", name, base, rule->off);
 }
 
+/* Unless it is in its register */
+static void print_kept(const struct sframe_table *t, uint32_t slot)
+{
+	const char *reg = reg_name(t, t->arch->reg_kept);
+
+	if (!t->kept)
+		return;
+	if (slot == SFRAME_KEPT_UNKNOWN)
+		printf(" %s unknown", reg);
+	else if (slot != SFRAME_KEPT_IN_REG)
+		printf(" %s=*(cfa-%" PRIu32 ")", reg, 8 * slot);
+}
+
 static int dump_func(const struct sframe_table *t, uint32_t index)
 {
 	struct sframe_func func;
@@ -190,6 +203,7 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 		print_rule(t, "cfa", &row.cfa);
 		print_rule(t, "ra", &row.ra);
 		print_rule(t, "fp", &row.fp);
+		print_kept(t, SFRAME_ROW_KEPT(row.flags));
 		if (row.flags & SFRAME_ROW_MANGLED)
 			printf(" ra signed");
 		putchar('\n');
@@ -339,6 +353,8 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		v->no_callers++;
 		return;
 	}
+	if (!ret && CFI_KEPT(v->state.flags) != SFRAME_ROW_KEPT(row.flags))
+		ret = -EINVAL;
 	if (!ret && !!(v->state.flags & CFI_SIGNAL) == !!(row.flags & SFRAME_ROW_SIGNAL) &&
 	    !!(v->state.flags & CFI_MANGLED) == !!(row.flags & SFRAME_ROW_MANGLED) &&
 	    same_rule(v, &v->state.cfa, &row.cfa, pc) && same_rule(v, &v->state.ra, &row.ra, pc) &&
@@ -398,6 +414,7 @@ static int verify_rows(struct verify *v, int fd)
 	if (ret)
 		goto out;
 	sec = image_cfi(&img, arch_of_abi(v->t.arch->abi));
+	sec.reg_kept = v->t.kept ? v->t.arch->reg_kept : 0;
 	sec.size = img.eh_frame.end - img.eh_frame.start;
 	if (!sec.size)			/* its rows come from elsewhere */
 		goto out;

@@ -472,6 +472,153 @@ static void test_equal_functions_share(void **state)
 	}
 }
 
+/* Bytes of instructions, for one FDE */
+struct ops {
+	uint8_t b[512];
+	size_t n;
+};
+
+static void put_op(struct ops *o, const void *p, size_t n)
+{
+	assert_true(o->n + n <= sizeof(o->b));
+	memcpy(o->b + o->n, p, n);
+	o->n += n;
+}
+
+#define op(o, ...) \
+	put_op(o, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+#define RBX		3
+#define FUNC_SIZE	48
+
+/*
+ * A function of FUNC_SIZE bytes: at some of them the rule for rbx, or that for the CFA, changes.
+ * @kept gets what rows then have to say, for each byte.
+ */
+static void put_keeper(uint64_t start, uint32_t *seed, uint8_t *kept)
+{
+	struct ops o = {};
+	uint8_t slot = CFI_KEPT_IN_REG, n, last = 0, at;
+
+	for (at = 0; at < FUNC_SIZE; at++) {
+		*seed = *seed * 1103515245 + 12345;
+		n = *seed >> 16 & 7;
+		if (at && !(*seed >> 24 & 3)) {
+			op(&o, DW_CFA_advance_loc | (at - last));
+			last = at;
+			switch (n) {
+			case 0:
+				op(&o, DW_CFA_same_value, RBX);
+				slot = CFI_KEPT_IN_REG;
+				break;
+			case 1:
+				op(&o, DW_CFA_restore | RBX);
+				slot = CFI_KEPT_IN_REG;
+				break;
+			case 2: case 3:
+				op(&o, DW_CFA_offset | RBX, 2 + 3 * (*seed >> 20 & 1));
+				slot = 2 + 3 * (*seed >> 20 & 1);
+				break;
+			case 4:
+				/* nothing of these fits into a row */
+				switch (*seed >> 20 & 7) {
+				case 0:
+					op(&o, DW_CFA_undefined, RBX);
+					break;
+				case 1:
+					op(&o, DW_CFA_val_offset, RBX, 3);
+					break;
+				case 2:
+					op(&o, DW_CFA_offset | RBX, 1);
+					break;
+				case 3:
+					op(&o, DW_CFA_offset | RBX, 0x82, 0x02);
+					break;
+				case 4:
+					op(&o, DW_CFA_register, RBX, 12);
+					break;
+				case 5:
+					op(&o, DW_CFA_offset_extended_sf, RBX, 0x7e);
+					break;
+				default:
+					op(&o, DW_CFA_expression, RBX, 2, DW_OP_breg0 + 7, 8);
+				}
+				slot = CFI_KEPT_UNKNOWN;
+				break;
+			default:
+				op(&o, DW_CFA_def_cfa_offset, 8 * n);
+			}
+		}
+		kept[at] = slot;
+	}
+	eh_fde(&e, start, FUNC_SIZE);
+	eh_bytes(&e, o.b, o.n);
+	eh_end(&e);
+}
+
+/* Where the CFA counts from rbx anywhere in a file, all rows say where the callers' rbx is. */
+static void test_rows_say_where_rbx_is_kept(void **state)
+{
+	enum { FUNCS = 300 };
+	static uint8_t kept[FUNCS * FUNC_SIZE];
+	uint32_t seed = 1, i, told = 0;
+	size_t without;
+
+	(void)state;
+	start_file();
+	for (i = 0; i < FUNCS; i++)
+		put_keeper(TEXT + i * FUNC_SIZE, &seed, kept + i * FUNC_SIZE);
+	make_table();
+	without = table.size;
+	assert_int_equal(reader.kept, 0);
+	assert_int_equal(table.data[SFRAME_HDR_AUXHDR_LEN_OFF], 0);
+	for (i = 0; i < sizeof(kept); i++) {
+		assert_int_equal(sframe_find(&reader, TEXT + i, &row), 0);
+		assert_int_equal(row.flags, 0);
+	}
+
+	gen_free(&table);
+	func(TEXT + FUNCS * FUNC_SIZE, 16, DW_CFA_advance_loc | 4, DW_CFA_offset | RBX, 4,
+	     DW_CFA_def_cfa, RBX, 32);
+	make_table();
+	assert_int_equal(reader.kept, SFRAME_KEPT_SIZE);
+	assert_true(table.size > without);
+	for (i = 0; i < sizeof(kept); i++) {
+		assert_int_equal(sframe_find(&reader, TEXT + i, &row), 0);
+		assert_int_equal(SFRAME_ROW_KEPT(row.flags), kept[i]);
+		told += kept[i] > CFI_KEPT_IN_REG;
+	}
+	assert_true(told > FUNCS);
+	assert_int_equal(sframe_find(&reader, TEXT + i + 4, &row), 0);
+	assert_int_equal(row.cfa.base, SFRAME_REG);
+	assert_int_equal(row.cfa.reg, RBX);
+	assert_int_equal(SFRAME_ROW_KEPT(row.flags), 4);
+}
+
+/* A frame of a signal has its own rbx; where SP is not the CFA, no rule counts from the CFA. */
+static void test_rows_that_do_not_say_where_rbx_is(void **state)
+{
+	static const uint8_t enc = SDATA4_PCREL;
+
+	(void)state;
+	start_file();
+	func(TEXT, 16, DW_CFA_offset | RBX, 2, DW_CFA_def_cfa, RBX, 32);
+	func(TEXT + 16, 16, DW_CFA_offset | RBX, 2, DW_CFA_def_cfa, 5, 0, DW_CFA_register, 7, 8,
+	     DW_CFA_register, 6, 9, DW_CFA_register, 16, 2);
+	eh_cie_raw(&e, 1, "zRS", &enc, 1);
+	eh_bytes(&e, usual, sizeof(usual));
+	eh_end(&e);
+	func(TEXT + 32, 16, DW_CFA_offset | RBX, 2);
+	make_table();
+	assert_int_equal(sframe_find(&reader, TEXT, &row), 0);
+	assert_int_equal(SFRAME_ROW_KEPT(row.flags), 2);
+	assert_int_equal(sframe_find(&reader, TEXT + 16, &row), 0);
+	assert_int_equal(row.cfa.reg, 8);
+	assert_int_equal(SFRAME_ROW_KEPT(row.flags), SFRAME_KEPT_UNKNOWN);
+	assert_int_equal(sframe_find(&reader, TEXT + 32, &row), 0);
+	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
+}
+
 static void test_files_for_which_there_is_no_table(void **state)
 {
 	int fd;
@@ -580,6 +727,8 @@ int main(void)
 		cmocka_unit_test(test_the_plt_of_ld),
 		cmocka_unit_test(test_long_functions),
 		cmocka_unit_test(test_equal_functions_share),
+		cmocka_unit_test(test_rows_say_where_rbx_is_kept),
+		cmocka_unit_test(test_rows_that_do_not_say_where_rbx_is),
 		cmocka_unit_test(test_files_for_which_there_is_no_table),
 		cmocka_unit_test(test_files_cut_short),
 		cmocka_unit_test(test_very_many_equal_functions),

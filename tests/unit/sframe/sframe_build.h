@@ -22,6 +22,9 @@ struct build {
 	u8	version, abi, flags, auxhdr_len;
 	s8	ra_off;
 	bool	big;
+	/* an auxiliary header that names this register, and three bytes before each attribute */
+	u8	kept_reg, kept_slot;
+	u16	kept_rows;
 	/* functions: start is an address */
 	struct {
 		u64 start;
@@ -77,6 +80,10 @@ static inline void build_func(struct build *b, u64 start, u32 size, u8 info, u8 
 	b->funcs[i].info = info;
 	b->funcs[i].info2 = info2;
 	b->funcs[i].rep_size = rep;
+	if (b->kept_reg) {
+		build_rows_put(b, b->kept_slot, 1);
+		build_rows_put(b, b->kept_rows, 2);
+	}
 	b->funcs[i].fre_off = b->rows_len;
 	if (b->version == SFRAME_VERSION_3) {
 		build_rows_put(b, 0, 2);
@@ -130,6 +137,10 @@ static inline void build_end(struct build *b)
 	p[SFRAME_HDR_ABI_OFF] = b->abi;
 	p[SFRAME_HDR_FIXED_RA_OFF] = b->ra_off;
 	p[SFRAME_HDR_AUXHDR_LEN_OFF] = b->auxhdr_len;
+	if (b->auxhdr_len >= SFRAME_AUX_SIZE && b->kept_reg) {
+		memcpy(p + SFRAME_HDR_SIZE, SFRAME_AUX_MAGIC, SFRAME_AUX_REG_OFF);
+		p[SFRAME_HDR_SIZE + SFRAME_AUX_REG_OFF] = b->kept_reg;
+	}
 	build_put(b, p + SFRAME_HDR_NUM_FDES_OFF, b->nr_funcs, 4);
 	build_put(b, p + SFRAME_HDR_NUM_FRES_OFF, b->nr_rows, 4);
 	build_put(b, p + SFRAME_HDR_FRE_LEN_OFF, b->rows_len, 4);

@@ -443,6 +443,94 @@ static void rows_that_reach_beyond_the_section_are_bad(void **state)
 	}
 }
 
+/* Two functions; rows 1 and 2 of the first save register @reg at CFA - 24. */
+static void two_that_keep(u8 version, u8 abi, u8 reg)
+{
+	u32 i;
+
+	build_free(&b);
+	build_init(&b, version, abi);
+	b.auxhdr_len = SFRAME_AUX_SIZE;
+	b.kept_reg = reg;
+	b.kept_slot = 3;
+	b.kept_rows = 0x8006;
+	build_func(&b, 0x1000, 0x40, ADDR1, 0, 0);
+	for (i = 0; i < 20; i++)
+		build_row(&b, i, INFO(1, 1), abi == SFRAME_ABI_S390X ? 0 : 8);
+	b.kept_slot = SFRAME_KEPT_IN_REG;
+	b.kept_rows = 0;
+	build_func(&b, 0x2000, 0x40, ADDR1, 0, 0);
+	build_row(&b, 0, INFO(1, 1), 8);
+	b.kept_slot = SFRAME_KEPT_UNKNOWN;
+	b.kept_rows = 0xffff;
+	build_func(&b, 0x3000, 0x40, ADDR1, 0, 0);
+	build_row(&b, 0, INFO(1, 1), 8);
+}
+
+static u32 kept_at(u64 pc)
+{
+	assert_int_equal(find_at(pc), 0);
+	assert_int_equal(row.flags & 0xff, 0);
+	return SFRAME_ROW_KEPT(row.flags);
+}
+
+static void rows_tell_where_one_register_is_kept(void **state)
+{
+	(void)state;
+	two_that_keep(3, SFRAME_ABI_AMD64, 3);
+	assert_int_equal(kept_at(0x1000), SFRAME_KEPT_IN_REG);
+	assert_int_equal(kept_at(0x1001), 3);
+	assert_int_equal(kept_at(0x1002), 3);
+	assert_int_equal(kept_at(0x1003), SFRAME_KEPT_IN_REG);
+	assert_int_equal(kept_at(0x100e), SFRAME_KEPT_IN_REG);
+	assert_int_equal(kept_at(0x100f), 3);
+	/* there is no number for the seventeenth */
+	assert_int_equal(kept_at(0x1010), SFRAME_KEPT_UNKNOWN);
+	assert_int_equal(kept_at(0x103f), SFRAME_KEPT_UNKNOWN);
+	assert_int_equal(kept_at(0x2000), SFRAME_KEPT_IN_REG);
+	assert_int_equal(kept_at(0x3000), SFRAME_KEPT_UNKNOWN);
+	two_that_keep(3, SFRAME_ABI_S390X, 12);
+	assert_int_equal(kept_at(0x1000), SFRAME_KEPT_IN_REG);
+	assert_int_equal(kept_at(0x1001), 3);
+	assert_int_equal(kept_at(0x1003), SFRAME_KEPT_IN_REG);
+}
+
+static void only_the_header_of_this_register_tells_it(void **state)
+{
+	(void)state;
+	/* another register, architectures without one, another version */
+	two_that_keep(3, SFRAME_ABI_AMD64, 12);
+	assert_int_equal(kept_at(0x1001), SFRAME_KEPT_UNKNOWN);
+	two_that_keep(3, SFRAME_ABI_ARM64_LE, 19);
+	assert_int_equal(kept_at(0x1001), SFRAME_KEPT_UNKNOWN);
+	two_that_keep(3, SFRAME_ABI_S390X, 3);
+	assert_int_equal(kept_at(0x1001), SFRAME_KEPT_UNKNOWN);
+	two_that_keep(2, SFRAME_ABI_AMD64, 3);
+	assert_int_equal(kept_at(0x1001), SFRAME_KEPT_UNKNOWN);
+	/* a header of another size is another header */
+	two_that_keep(3, SFRAME_ABI_AMD64, 3);
+	b.auxhdr_len = 5;
+	assert_int_equal(kept_at(0x1001), SFRAME_KEPT_UNKNOWN);
+	b.auxhdr_len = 3;
+	assert_int_equal(kept_at(0x1001), SFRAME_KEPT_UNKNOWN);
+}
+
+static void what_is_kept_lies_within_the_section(void **state)
+{
+	u32 rows;
+
+	(void)state;
+	two_that_keep(3, SFRAME_ABI_AMD64, 3);
+	rows = b.rows_len;
+	for (b.funcs[0].fre_off = 0; b.funcs[0].fre_off < SFRAME_KEPT_SIZE; b.funcs[0].fre_off++)
+		assert_int_equal(find_at(0x1001), -EBADMSG);
+	/* in front of an attribute that is cut, or not there, or far away */
+	for (b.funcs[0].fre_off = rows - 4; b.funcs[0].fre_off < rows + 8; b.funcs[0].fre_off++)
+		assert_int_equal(find_at(0x1001), -EBADMSG);
+	b.funcs[0].fre_off = 0xffffffff;
+	assert_int_equal(find_at(0x1001), -EBADMSG);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -468,6 +556,9 @@ int main(void)
 		cmocka_unit_test(of_rows_at_the_same_start_the_last_holds),
 		cmocka_unit_test(rows_are_found_behind_any_others),
 		cmocka_unit_test(rows_that_reach_beyond_the_section_are_bad),
+		cmocka_unit_test(rows_tell_where_one_register_is_kept),
+		cmocka_unit_test(only_the_header_of_this_register_tells_it),
+		cmocka_unit_test(what_is_kept_lies_within_the_section),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, teardown);

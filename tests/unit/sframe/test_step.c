@@ -251,6 +251,108 @@ static void a_caller_has_sp_and_fp_alone(void **state)
 	assert_state(0xdead0000 + 39, AT(40), 0xdead0000 + 20, 0);
 }
 
+/* @row, of a table that says where rbx is kept */
+static struct sframe_row keeping(struct sframe_row row, u32 slot)
+{
+	row.flags |= SFRAME_ROW_FLAGS_KEPT(slot);
+	return row;
+}
+
+#define KEEPS(slot)	keeping(ROW(SP(24), SAVED(-8), SAME), slot)
+#define BY_RBX(off)	ROW(REGISTER(3, off), SAVED(-8), SAME)
+
+static void a_register_that_is_kept_is_known_in_callers(void **state)
+{
+	(void)state;
+	/* as get_reg() has it, through two frames that do not save it */
+	assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
+	assert_state(0xdead0000 + 12, AT(13), AT(20), USTEP_KEPT);
+	assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
+	assert_state(0xdead0000 + 15, AT(16), AT(20), USTEP_KEPT);
+	assert_int_equal(reads, 2);
+	/* no other register is */
+	assert_int_equal(stuck(ROW(REGISTER(12, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(step(BY_RBX(16)), 0);
+	assert_state(0xdead0000 + 304, AT(305), AT(20), 0);
+}
+
+static void a_register_that_is_saved_is_read_where_it_is_needed(void **state)
+{
+	(void)state;
+	stack[11] = AT(40);
+	assert_int_equal(step(KEEPS(2)), 0);
+	assert_state(0xdead0000 + 12, AT(13), AT(20), USTEP_KEPT_AT);
+	assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
+	assert_state(0xdead0000 + 15, AT(16), AT(20), USTEP_KEPT_AT);
+	assert_int_equal(reads, 2);
+	assert_int_equal(step(keeping(BY_RBX(32), 4)), 0);
+	assert_state(0xdead0000 + 43, AT(44), AT(20), USTEP_KEPT_AT);
+	assert_int_equal(reads, 4);
+	/* it saves rbx at CFA - 32 itself */
+	assert_int_equal(s.kept, AT(40));
+	stack[40] = AT(80);
+	assert_int_equal(step(BY_RBX(16)), 0);
+	assert_state(0xdead0000 + 81, AT(82), AT(20), 0);
+}
+
+static void one_row_that_does_not_tell_loses_the_register(void **state)
+{
+	struct sframe_row unknown[] = {
+		ROW(SP(24), SAVED(-8), SAME), ROW(SP(24), SAVED(-8), SAVED(-24)),
+		KEEPS(SFRAME_KEPT_UNKNOWN),
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
+		setup(NULL);
+		assert_int_equal(step(KEEPS(2)), 0);
+		assert_int_equal(step(unknown[i]), 0);
+		assert_int_equal(s.flags, 0);
+		assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
+		assert_int_equal(s.flags, 0);
+		assert_int_equal(stuck(BY_RBX(200)), -ENODATA);
+	}
+	/* nor is it known if nobody tells it in the topmost frame */
+	setup(NULL);
+	env.get_reg = NULL;
+	assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
+	assert_int_equal(s.flags, 0);
+	env.get_reg = get_reg;
+}
+
+static void a_saved_register_may_lie_anywhere(void **state)
+{
+	(void)state;
+	assert_int_equal(step(keeping(ROW(SP(24), SAVED(-8), SAME), 255)), 0);
+	assert_int_equal(stuck(BY_RBX(0)), -EFAULT);
+	s.kept = AT(20) + 4;
+	assert_int_equal(stuck(BY_RBX(0)), -ENODATA);
+	s.kept = ~7ull;
+	assert_int_equal(stuck(BY_RBX(0)), -EFAULT);
+	/* and hold anything: SP goes up or the walk ends */
+	s.kept = AT(50);
+	stack[50] = AT(5);
+	assert_int_equal(stuck(BY_RBX(0)), -EINVAL);
+	stack[50] = AT(60) + 1;
+	assert_int_equal(stuck(BY_RBX(0)), -EINVAL);
+}
+
+static void an_interrupted_frame_keeps_what_the_signal_frame_has(void **state)
+{
+	(void)state;
+	assert_int_equal(step(KEEPS(2)), 0);
+	sigframe(13, 0x5678, AT(50), 0xf0f0);
+	/* it replaces all registers, whatever the row says */
+	assert_int_equal(step(keeping(SIGFRAME, 2)), 0);
+	assert_state(0x5678, AT(50), 0xf0f0, USTEP_EXACT | USTEP_SIGNAL);
+	assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
+	assert_state(0xdead0000 + 52, AT(53), 0xf0f0, USTEP_KEPT);
+	assert_int_equal(s.kept, AT(406));
+	assert_int_equal(step(BY_RBX(16)), 0);
+	assert_state(0xdead0000 + 407, AT(408), 0xf0f0, 0);
+}
+
 static void a_signal_frame_may_lie_on_a_stack_of_its_own(void **state)
 {
 	(void)state;
@@ -504,6 +606,11 @@ int main(void)
 		cmocka_unit_test_setup(only_rules_are_rules, setup),
 		cmocka_unit_test_setup(the_topmost_frame_has_all_registers, setup),
 		cmocka_unit_test_setup(a_caller_has_sp_and_fp_alone, setup),
+		cmocka_unit_test_setup(a_register_that_is_kept_is_known_in_callers, setup),
+		cmocka_unit_test_setup(a_register_that_is_saved_is_read_where_it_is_needed, setup),
+		cmocka_unit_test_setup(one_row_that_does_not_tell_loses_the_register, setup),
+		cmocka_unit_test_setup(a_saved_register_may_lie_anywhere, setup),
+		cmocka_unit_test_setup(an_interrupted_frame_keeps_what_the_signal_frame_has, setup),
 		cmocka_unit_test_setup(a_signal_frame_may_lie_on_a_stack_of_its_own, setup),
 		cmocka_unit_test_setup(an_interrupted_frame_has_the_registers_that_were_saved,
 				       setup),

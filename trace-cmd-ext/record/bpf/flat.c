@@ -64,10 +64,11 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_row *ro
 		.cfa = encode_value(&row->cfa),
 		.ra = encode_value(&row->ra),
 		.fp = encode_value(&row->fp),
+		.kept = SFRAME_ROW_KEPT(row->flags),
 	};
 	uint32_t i;
 
-	if (row->flags & ~SFRAME_ROW_SIGNAL)
+	if (row->flags & ~(SFRAME_ROW_SIGNAL | SFRAME_ROW_FLAGS_KEPT(0xff)))
 		return rule_special(RULE_HOLE);
 	if (row->flags & SFRAME_ROW_SIGNAL)
 		r.flags |= FULL_SIGNAL;

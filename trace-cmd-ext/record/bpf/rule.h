@@ -101,7 +101,7 @@ struct full_value {
 struct full_rule {
 	struct full_value cfa, ra, fp;
 	__msg32 flags;
-	__msg32 pad;
+	__msg32 kept;			/* SFRAME_ROW_KEPT() of the row */
 };
 
 /* A task that the programs know of. */

@@ -22,6 +22,8 @@
 #define EXACT		0x1
 #define TOPMOST		0x2
 #define SIGNAL		0x4
+#define KEPT		0x20
+#define KEPT_AT		0x40
 enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 
 #define WORD		8
@@ -29,6 +31,10 @@ enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 #define START_CODE	256
 #define START_WORDS	2
 #define NR_REGS		16
+/* As SFRAME_KEPT_ in sframe_format.h, and reg_kept in sframe_amd64.h */
+#define KEPT_UNKNOWN	0
+#define KEPT_IN_REG	1
+#define REG_KEPT	3
 /* The frame of a signal: offsets of registers from SP, and the code that leads there */
 #define SIG_SP		160
 #define SIG_IP		168
@@ -66,6 +72,8 @@ struct walk {
 	u64 ip, sp, fp;
 	u64 frame_flags;
 	u64 sig;			/* SIGNAL: SP in the frame of the signal */
+	u64 kept;			/* KEPT: rbx; KEPT_AT: the address where it is saved */
+	u64 value;			/* what read_reg() found */
 	u64 seen_ip, seen_sp;		/* against circles: step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */

@@ -25,10 +25,57 @@ const volatile short sig_regs[NR_REGS] SEC(".rodata") = {
 	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96,
 };
 
+/* A register other than SP and FP, into w->value */
+__noinline int read_reg(struct walk *w, u32 reg)
+{
+	u64 addr;
+
+	if (!w || reg >= NR_REGS)
+		return STEP_WRONG;
+	if (w->frame_flags & TOPMOST) {
+		w->value = w->reg[reg & (NR_REGS - 1)];
+		return STEP_DONE;
+	}
+	if (w->frame_flags & SIGNAL) {
+		addr = w->sig + sig_regs[reg & (NR_REGS - 1)];
+	} else if (w->frame_flags & (KEPT | KEPT_AT) && reg == REG_KEPT) {
+		addr = w->kept;
+		if (w->frame_flags & KEPT) {
+			w->value = addr;
+			return STEP_DONE;
+		}
+	} else {
+		return STEP_WRONG;
+	}
+	return addr % WORD ? STEP_WRONG : read_words(&w->value, 1, addr);
+}
+
+/* What the caller knows of REG_KEPT, as flags of its frame and @kept; see keep_reg() in step.c */
+static __always_inline u64 keep_reg(struct walk *w, u64 cfa, u64 *kept)
+{
+	u32 slot = w->rule.kept;
+	u64 known = w->frame_flags & (KEPT | KEPT_AT);
+
+	if (slot == KEPT_UNKNOWN)
+		return 0;
+	if (slot != KEPT_IN_REG) {
+		*kept = cfa - (u64)slot * WORD;
+		return KEPT_AT;
+	}
+	if (known) {
+		*kept = w->kept;
+		return known;
+	}
+	if (read_reg(w, REG_KEPT))
+		return 0;
+	*kept = w->value;
+	return KEPT;
+}
+
 static __always_inline int read_value(struct walk *w, const struct full_value *v, u64 cfa, u64 *to)
 {
 	u64 value = 0;
-	u32 reg = v->reg;
+	int ret;
 
 	if (v->base == BASE_CFA) {
 		value = cfa;
@@ -36,15 +83,11 @@ static __always_inline int read_value(struct walk *w, const struct full_value *v
 		value = w->sp;
 	} else if (v->base == BASE_FP) {
 		value = w->fp;
-	} else if (v->base == BASE_REG && reg < NR_REGS) {
-		if (w->frame_flags & TOPMOST) {
-			value = w->reg[reg & (NR_REGS - 1)];
-		} else if (w->frame_flags & SIGNAL) {
-			if (read_words(&value, 1, w->sig + sig_regs[reg & (NR_REGS - 1)]))
-				return STEP_NOT_READABLE;
-		} else {
-			return STEP_WRONG;
-		}
+	} else if (v->base == BASE_REG) {
+		ret = read_reg(w, v->reg);
+		if (ret)
+			return ret;
+		value = w->value;
 	} else {
 		return STEP_WRONG;
 	}
@@ -66,7 +109,7 @@ static __always_inline bool is_sp_at(const struct full_value *v, int off)
 /* A rule that does not fit 32 bits, in w->rule */
 __noinline int step_full(struct walk *w)
 {
-	u64 cfa = 0, ra = 0, fp;
+	u64 cfa = 0, ra = 0, kept = 0, keeps, fp;
 	struct full_rule *r;
 	int ret;
 
@@ -114,7 +157,9 @@ __noinline int step_full(struct walk *w)
 			w->sig = w->sp;
 		}
 	} else {
-		w->frame_flags = 0;
+		keeps = keep_reg(w, cfa, &kept);
+		w->kept = kept;
+		w->frame_flags = keeps;
 	}
 	w->ip = ra;
 	w->sp = cfa;
