@@ -40,9 +40,9 @@ check "recorded again" ustack_record -e 'sched:*' bash script.sh
 sed 's/^/     /' said
 check "all stacks are joined" all_joined 200
 check "trace-cmd report reads it" reads 1000
-check "bash: complete" complete bash --min 50 --percent 97
+check "bash: complete" complete bash --min 50 --percent 99.5
 # python3 does not run when the recording begins, but it ran in earlier ones: its tables are there
-check "python3: complete" complete python3 --min 20 --percent 98
+check "python3: complete" complete python3 --min 20 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 check "both" grep -q . $TEST_TMP/all-figures
 sed 's/^/     /' $TEST_TMP/all-figures

@@ -13,10 +13,7 @@ outermost frame of a thread is the caller of the thread's function. In Go it is 
 below each goroutine, or mcall(), on a thread whose goroutine has stopped.
 
 --min N         there are at least N stacks (default 50)
---percent P     P of 100 stacks are complete (default 99.9). Stacks that end in ld.so's
-                _dl_runtime_resolve_*() do not count, up to 5 of 100 (or two): its rule counts from
-                a register that is known only in the topmost frame. How many these are depends on
-                where interrupts fall. The script prints how many it excused.
+--percent P     P of 100 stacks are complete (default 99.9)
 --expect A,B,C  some stack has these functions, inner ones first, others may be between
 --never NAME    no stack has that function
 --registered N  only stacks after the process has registered N tables by itself, for which
@@ -28,7 +25,6 @@ below each goroutine, or mcall(), on a thread whose goroutine has stopped.
 """
 
 import argparse
-import bisect
 import collections
 import os
 import re
@@ -43,12 +39,6 @@ MARK = re.compile(r"^=> \[user\] <(?P<mark>.*)>$")
 MUSL_THREAD = b"\x31\xed\x5f\x41\xff\xd1"   # xor %ebp,%ebp; pop %rdi; call *%r9
 # ld.so's goes on to the program from there
 ENTRY_BYTES = {"s390x": 0x5c, "aarch64": 0x74}.get(os.uname().machine, 0x40)
-RESOLVE = re.compile(r"_dl_runtime_resolve(_\w+)?")
-# Debian's ld.so has no symbol for that function. Around its call of _dl_fixup() it has this code:
-# mov 0x10(%rbx),%rsi; mov 0x8(%rbx),%rdi; call; the function returns here; mov %rax,%r11
-RESOLVE_CODE = re.compile(rb"\x48\x8b\x73\x10\x48\x8b\x7b\x08\xe8....\x49\x89\xc3", re.S)
-RESOLVE_BEFORE, RESOLVE_AFTER = 13, 3
-RESOLVE_SHARE = 0.05
 # Goroutines, what a thread of Go's starts with, and what runs after a goroutine has stopped
 GO = re.compile(r"(runtime\.(goexit|mstart|clone|rt0_go|mcall)|_rt0_\w+)(\.abi0)?\+")
 MAX_EXCUSED = 0.4       # of all stacks
@@ -97,45 +87,11 @@ class Elf:
                 return vaddr - start + off
         return None
 
-    def vaddr(self, offset):
-        for off, start, size in self.loads:
-            if off <= offset < off + size:
-                return offset - off + start
-        return None
-
     @classmethod
     def of(cls, path):
         if path not in cls.known:
             cls.known[path] = cls(path)
         return cls.known[path]
-
-
-class Rows:
-    """Which register the rows of a file's table count from, by address."""
-
-    known = {}
-
-    def __init__(self, path):
-        tables = os.environ.get("TABLES", "trace-ustack-tables")
-        dump = subprocess.run([tables, "dump", path], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL).stdout.decode()
-        rows = sorted((int(start, 16), base) for start, base in
-                      re.findall(r"^  0x([0-9a-f]+) cfa=(\w+)", dump, re.MULTILINE))
-        self.start = [start for start, _ in rows]
-        self.base = [base for _, base in rows]
-
-    @classmethod
-    def unknown(cls, frame):
-        """Does a return address lie where the rule takes a register that a caller's frame lacks?"""
-        path = frame["path"]
-        if not path:
-            return False
-        if path not in cls.known:
-            cls.known[path] = cls(path)
-        rows = cls.known[path]
-        vaddr = Elf.of(path).vaddr(int(frame["off"], 16) - 1)
-        at = bisect.bisect(rows.start, vaddr) - 1 if vaddr is not None else -1
-        return at >= 0 and rows.base[at] not in ("rsp", "rbp", "r15", "r11", "sp", "x29")
 
 
 def begins(frame):
@@ -150,21 +106,6 @@ def begins(frame):
         return True
     return (elf.entry is not None and elf.entry <= off <= elf.entry + ENTRY_BYTES or
             elf.clone is not None and elf.clone < off <= elf.clone + CLONE_BYTES)
-
-
-def resolves(frame):
-    """Is this the frame of _dl_runtime_resolve_*(), below that of _dl_fixup()?"""
-    if not name(frame).startswith("0x"):
-        return bool(RESOLVE.fullmatch(name(frame)))
-    if not re.match(r"ld-linux", os.path.basename(frame["path"] or "")):
-        return False
-    try:
-        with open(frame["path"], "rb") as f:
-            f.seek(max(0, int(frame["off"], 16) - RESOLVE_BEFORE))
-            code = f.read(RESOLVE_BEFORE + RESOLVE_AFTER)
-    except OSError:
-        return False
-    return bool(RESOLVE_CODE.fullmatch(code))
 
 
 def stacks(path, see=lambda event: None):
@@ -240,7 +181,7 @@ def main():
     parser.add_argument("report")
     args = parser.parse_args()
 
-    total = complete = frames_sum = lazy = 0
+    total = complete = frames_sum = 0
     missing = collections.Counter()
     why = collections.Counter()
     bad, seen, never, before, switched = [], set(), 0, 0, collections.Counter()
@@ -267,9 +208,6 @@ def main():
             switched["%s in %s" % (marks[0].split(":")[0], next(
                 name(f) for f in frames if re.fullmatch(args.excuse, name(f))))] += 1
             continue
-        if marks == ["incomplete"] and len(frames) > 1 and resolves(frames[-1]) and \
-                Rows.unknown(frames[-1]):
-            lazy += 1
         cause = "; ".join(marks) or "ends in %s" % frames[-1]["what"]
         if frames:
             cause += " after " + re.sub(r"^0x[0-9a-f]+", "", frames[-1]["what"]) + " (%s+0x%s)" % (
@@ -291,13 +229,9 @@ def main():
         for frame in frames:
             print("    %s" % frame.group(0))
         print("    <%s>" % "; ".join(marks))
-    excused = min(lazy, max(2, int(total * RESOLVE_SHARE)))
-    if lazy:
-        print("  %d end in _dl_runtime_resolve, where a register would be needed that is not "
-              "known; %d excused" % (lazy, excused))
     for cause, n in switched.most_common():
         print("  %d x excused: %s" % (n, cause))
-    excused += sum(switched.values())
+    excused = sum(switched.values())
     judged = 100.0 * complete / (total - excused) if total > excused else 0
     ok = (total >= args.min and judged >= args.percent and not never and
           sum(switched.values()) <= MAX_EXCUSED * total)
