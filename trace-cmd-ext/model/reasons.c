@@ -21,9 +21,9 @@ static const struct {
 		"hole", "in code that cannot be walked, as its table says",
 		"trace-ustack check FILE names the causes" },
 	[END_REGISTER] = {
-		"register", "in a frame found by a register that only the innermost frame still "
-		"has: lazy binding in ld.so",
-		"start the program with LD_BIND_NOW=1" },
+		"register", "in a frame found by a register that is not known there: hand-written "
+		"code",
+		"start the program with LD_BIND_NOW=1, if that frame is in ld.so" },
 	[END_NO_FILE] = {
 		"no-file", "in code that is in no file, which a JIT compiler usually generated",
 		"let the program keep frame pointers in that code (java "
