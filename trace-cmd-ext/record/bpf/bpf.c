@@ -155,7 +155,7 @@ static int size_map(struct bpf_source *s, const char *name, uint32_t entries)
 	return map ? bpf_map__set_max_entries(map, entries) : -ENOENT;
 }
 
-static int load_object(struct bpf_source *s)
+static int open_object(struct bpf_source *s)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "ustack");
 	int cpus = libbpf_num_possible_cpus(), ret;
@@ -170,7 +170,29 @@ static int load_object(struct bpf_source *s)
 		ret = size_map(s, "seqs", cpus);
 	if (!ret)
 		ret = size_map(s, "ring", RING_SIZE);
-	return ret ? ret : bpf_object__load(s->obj);
+	return ret;
+}
+
+static int load_object(struct bpf_source *s)
+{
+	bool functions;
+	int ret = open_object(s);
+
+	if (ret)
+		return ret;
+	functions = bpf_choose_programs(s->obj, true);
+	ret = bpf_object__load(s->obj);
+	if (!ret || !functions)
+		return ret;
+	/* Less can be known of tasks that end, but all else */
+	bpf_object__close(s->obj);
+	s->obj = NULL;
+	*libbpf_warning = '\0';
+	ret = open_object(s);
+	if (ret)
+		return ret;
+	bpf_choose_programs(s->obj, false);
+	return bpf_object__load(s->obj);
 }
 
 static int map_control(struct bpf_source *s, const struct bpf_opts *opts)

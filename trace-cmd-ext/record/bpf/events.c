@@ -14,6 +14,7 @@
  * event that is newer than these headers gets no stacks.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -110,26 +111,69 @@ uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *o
 
 /* ---------------------------------- tasks -------------------------------- */
 
+/* Arguments of a tracepoint, -1 if the kernel has none of this name */
+static int count_arguments(const struct btf *btf, const char *tracepoint)
+{
+	const struct btf_type *t;
+	char name[64];
+	int id;
+
+	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return -1;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
+	/* the first one is not the tracepoint's */
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
+}
+
+static void choose(struct bpf_object *obj, const char *prog, bool load)
+{
+	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, prog), load);
+}
+
+bool bpf_choose_programs(struct bpf_object *obj, bool functions)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool exec = btf && count_arguments(btf, "sched_prepare_exec") >= 0;
+	/* it got its second argument when it moved to a place before the memory goes away */
+	bool exit = btf && count_arguments(btf, "sched_process_exit") == 2;
+
+	btf__free(btf);
+	choose(obj, "on_prepare_exec", exec);
+	choose(obj, "on_exit", exit);
+	choose(obj, "on_begin_new_exec", functions && !exec);
+	choose(obj, "on_do_exit", functions && !exit);
+	return functions && !(exec && exit);
+}
+
 int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size)
 {
 	static const struct {
-		const char *tracepoint, *prog;
-		bool optional;
+		const char *what, *tracepoint, *prog;
 	} list[] = {
-		{ "sched_process_fork", "on_fork", false },
-		{ "sched_process_exec", "on_exec", false },
-		{ "sched_process_free", "on_free", false },
-		/* 6.10 */
-		{ "sched_prepare_exec", "on_prepare_exec", true },
+		{ "the tracepoint sched_process_fork", "sched_process_fork", "on_fork" },
+		{ "the tracepoint sched_process_exec", "sched_process_exec", "on_exec" },
+		{ "the tracepoint sched_process_free", "sched_process_free", "on_free" },
+		/* one of each two, see bpf_choose_programs(); the programs name the functions */
+		{ "the tracepoint sched_prepare_exec", "sched_prepare_exec", "on_prepare_exec" },
+		{ "begin_new_exec()", NULL, "on_begin_new_exec" },
+		{ "the tracepoint sched_process_exit", "sched_process_exit", "on_exit" },
+		{ "do_exit()", NULL, "on_do_exit" },
 	};
 	size_t i;
-	int ret;
+	int ret, fd;
 
 	for (i = 0; i < sizeof(list) / sizeof(*list); i++) {
-		ret = attach(a, list[i].tracepoint, prog_fd(obj, list[i].prog));
-		if (ret && !(list[i].optional && ret == -ENOENT))
-			return bpf_say(why, size, ret, "the tracepoint %s: %s", list[i].tracepoint,
-				       strerror(-ret));
+		fd = prog_fd(obj, list[i].prog);
+		/* not loaded */
+		if (fd < 0)
+			continue;
+		ret = attach(a, list[i].tracepoint, fd);
+		if (ret)
+			return bpf_say(why, size, ret, "a BPF program cannot be attached to %s: %s",
+				       list[i].what, strerror(-ret));
 	}
 	return 0;
 }

@@ -58,6 +58,11 @@ struct bpf_attached {
 /* Attach a program to each event. */
 int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
 		      const struct bpf_opts *opts, char *why, size_t size);
+/*
+ * Choose which programs are to be loaded. Without @functions, none that is attached to a function,
+ * as some kernels forbid. Returns whether there are such programs.
+ */
+bool bpf_choose_programs(struct bpf_object *obj, bool functions);
 /* The same for the programs that follow tasks. To be called first. */
 int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
 /* Runs of programs that the kernel left out */

@@ -54,6 +54,7 @@ struct bpf_raw_tracepoint_args {
 	__u64 args[0];
 };
 
+#define PF_EXITING	0x4
 #define PF_IO_WORKER	0x10
 #define PF_USER_WORKER	0x4000		/* 6.4; 6.1 to 6.3 do not use the bit */
 #define PF_KTHREAD	0x200000
@@ -118,7 +119,7 @@ typedef struct {
 
 struct mm_struct {
 	struct maple_tree mm_mt;
-	unsigned long start_stack, arg_start;
+	unsigned long start_stack, arg_start, env_end;
 	mm_context_t context;
 };
 
@@ -132,7 +133,6 @@ struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
 	int pid, tgid;
-	unsigned int in_execve : 1;
 	__u64 start_time;
 	unsigned long nvcsw, nivcsw;
 };

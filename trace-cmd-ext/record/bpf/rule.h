@@ -107,7 +107,7 @@ struct full_rule {
 /* A task that the programs know of. */
 #define TASK_TRACED	0x1
 #define TASK_LEFT_OUT	0x2
-#define TASK_EXEC	0x4		/* execve() is about to replace its memory */
+#define TASK_KEPT	0x4		/* perhaps its stack is in the map `kept` */
 
 struct task {
 	__msg64 stack_start;		/* the stack pointer from clone(); 0: from execve() */

@@ -133,6 +133,25 @@ struct {
 	__type(value, struct task);
 } tasks SEC(".maps");
 
+/*
+ * The stack of a task that is about to lose its memory, by the address of its task_struct. It is
+ * the stack of all events of the task until the task has the memory of the next program, or ends.
+ */
+struct kept {
+	u64 ip, sp, orig_ax;		/* it entered the kernel with */
+	u64 stack;			/* msg_stack.id; 0: none */
+	u32 reason;
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 17);
+	__type(key, u64);
+	__type(value, struct kept);
+} kept SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -15,13 +15,15 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task), *child_regs;
 	struct task *t, new = {};
+	u64 sp, half, key = (u64)child;
 	u32 pid = task->pid;
-	u64 sp, half;
 
 	if (!c || !regs || (void *)task != (void *)parent || task->flags & PF_KTHREAD)
 		return 0;
 	if (BPF_CORE_READ(child, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
+	/* left by a task that was at this address before */
+	bpf_map_delete_elem(&kept, &key);
 	t = bpf_map_lookup_elem(&tasks, &pid);
 	if (t) {
 		new.stack_start = t->stack_start;
@@ -53,32 +55,6 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static void begin_exec(u32 pid, u64 start_time)
-{
-	struct task *t = bpf_map_lookup_elem(&tasks, &pid), new = {};
-
-	if (t)
-		new = *t;
-	else
-		new.start_time = start_time;
-	new.flags |= TASK_EXEC;
-	bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
-}
-
-/* 6.10: before the memory of the old program goes away */
-SEC("raw_tp/sched_prepare_exec")
-int on_prepare_exec(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	u32 pid = task->pid, tgid = task->tgid;
-
-	begin_exec(pid, task->start_time);
-	/* A thread takes the number of its process before it gets the new memory */
-	if (tgid != pid)
-		begin_exec(tgid, task->start_time);
-	return 0;
-}
-
 /* args: task, its number before (a thread takes that of its process), bprm */
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
@@ -86,11 +62,13 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task *t, new = {};
 	u32 pid = task->pid, old = ctx->args[1];
+	u64 key = (u64)task;
 
+	bpf_map_delete_elem(&kept, &key);
 	t = bpf_map_lookup_elem(&tasks, &old);
 	if (t)
 		new = *t;
-	new.flags &= ~TASK_EXEC;
+	new.flags &= ~TASK_KEPT;
 	new.stack_start = 0;
 	new.start_time = task->start_time;
 	if (old != pid)
@@ -110,7 +88,9 @@ int on_free(struct bpf_raw_tracepoint_args *ctx)
 	u64 start = BPF_CORE_READ(task, start_time);
 	u32 pid = BPF_CORE_READ(task, pid);
 	struct task *t = bpf_map_lookup_elem(&tasks, &pid);
+	u64 key = (u64)task;
 
+	bpf_map_delete_elem(&kept, &key);
 	if (t && t->start_time == start)
 		bpf_map_delete_elem(&tasks, &pid);
 	return 0;

@@ -154,8 +154,11 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	start = mm->start_stack;
 	arg = mm->arg_start;
 	t = bpf_map_lookup_elem(&tasks, &pid);
-	/* Between the old program and the new one, registers and memory do not belong together */
-	if ((t && t->flags & TASK_EXEC) || (!start && task->in_execve))
+	/*
+	 * Between the old program and the new one, registers and memory do not belong together.
+	 * find_kept() has the stack then, unless the kernel skipped the program that keeps it.
+	 */
+	if (!mm->env_end)
 		return false;
 	if (t && t->stack_start) {
 		w->stack_start = t->stack_start;
@@ -189,13 +192,33 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	return true;
 }
 
+/* Walk and send the stack. Its id, or 0 and a reason */
+static __always_inline u64 walk(struct walk *w)
+{
+	struct loop loop = { .w = w };
+	u64 id;
+
+	if (!start_walk(w, bpf_get_current_task_btf())) {
+		w->reason = MSG_NO_REGISTERS;
+		return 0;
+	}
+	bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
+	id = send_stack(w);
+	if (!id)
+		w->reason = MSG_NO_ROOM;
+	return id;
+}
+
 /* --------------------------------- events -------------------------------- */
 
 /* In the map `programs` */
 #define WALK_STACK	0
 #define NO_PROGRAM	1
 
-static __always_inline bool is_traced(const struct control *c, struct task_struct *task)
+#define KEEP		0		/* in place of the id of an event: keep the stack */
+
+static __always_inline bool is_traced(const struct control *c, struct task_struct *task,
+				      struct task **known)
 {
 	u32 pid = task->pid;
 	struct task *t;
@@ -204,13 +227,14 @@ static __always_inline bool is_traced(const struct control *c, struct task_struc
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return false;
 	t = bpf_map_lookup_elem(&tasks, &pid);
+	*known = t;
 	if (c->all)
 		return !t || !(t->flags & TASK_LEFT_OUT);
 	return t && t->flags & TASK_TRACED;
 }
 
-/* Claim memory for this event, and go on in walk_stack(). Returns only if that is not possible. */
-static __always_inline void walk_for(void *ctx, struct control *c, u32 event)
+/* Claim memory for the program with this context. */
+static __always_inline struct walk *claim_walk(void *ctx)
 {
 	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
 	struct walk *w;
@@ -223,11 +247,79 @@ static __always_inline void walk_for(void *ctx, struct control *c, u32 event)
 		if (!w->owner && !__sync_val_compare_and_swap(&w->owner, 0, (u64)ctx)) {
 			w->time = bpf_ktime_get_ns();
 			w->nested = i;
-			w->event = event;
-			bpf_tail_call(ctx, &programs, WALK_STACK);
-			w->owner = 0;
-			break;
+			return w;
 		}
+	}
+	return NULL;
+}
+
+/*
+ * The stack that was kept for this task. It entered the kernel with the same registers; this check
+ * is for a run of on_exec(), or of on_free() and on_fork(), that the kernel skipped.
+ */
+static __always_inline struct kept *find_kept(struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	u64 key = (u64)task;
+	struct kept *k = bpf_map_lookup_elem(&kept, &key);
+
+	if (!k || !regs || k->ip != regs->ip || k->sp != regs->sp || k->orig_ax != regs->orig_ax)
+		return NULL;
+	return k;
+}
+
+/* The task, or another one whose number it is about to take, may have a stack. */
+static __always_inline void note_kept(u32 pid, u64 start_time)
+{
+	struct task *t = bpf_map_lookup_elem(&tasks, &pid), new = {};
+
+	if (t)
+		new = *t;
+	else
+		new.start_time = start_time;
+	new.flags |= TASK_KEPT;
+	bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
+}
+
+static __always_inline void store_kept(u64 stack, u32 reason)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	struct kept new = { .stack = stack, .reason = reason };
+	u32 pid = task->pid, tgid = task->tgid;
+	u64 key = (u64)task;
+
+	if (!regs)
+		return;
+	new.ip = regs->ip;
+	new.sp = regs->sp;
+	new.orig_ax = regs->orig_ax;
+	if (bpf_map_update_elem(&kept, &key, &new, BPF_ANY) || task->flags & PF_EXITING)
+		return;
+	note_kept(pid, task->start_time);
+	/* A thread that executes a program takes the number of its process */
+	if (tgid != pid)
+		note_kept(tgid, 0);
+}
+
+/* Send what is known, or go on in walk_stack(). */
+static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
+				     const struct task *known, u32 event)
+{
+	struct kept *k = NULL;
+	struct walk *w;
+
+	if (task->flags & PF_EXITING || (known && known->flags & TASK_KEPT))
+		k = find_kept(task);
+	if (k) {
+		send_event(c, event, k->stack, k->reason, 0);
+		return;
+	}
+	w = claim_walk(ctx);
+	if (w) {
+		w->event = event;
+		bpf_tail_call(ctx, &programs, WALK_STACK);
+		w->owner = 0;
 	}
 	send_event(c, event, 0, MSG_BUSY, 0);
 }
@@ -238,8 +330,7 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
 	struct walk *w = NULL;
-	struct loop loop;
-	u64 id = 0;
+	u64 id;
 
 	for (i = 0; i < SLOTS_PER_CPU; i++) {
 		key = slot + i;
@@ -257,16 +348,11 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 		bpf_tail_call(ctx, &programs, NO_PROGRAM);
 		return 0;
 	}
-	if (start_walk(w, bpf_get_current_task_btf())) {
-		loop.w = w;
-		bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
-		id = send_stack(w);
-		if (!id)
-			w->reason = MSG_NO_ROOM;
-	} else {
-		w->reason = MSG_NO_REGISTERS;
-	}
-	send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time);
+	id = walk(w);
+	if (w->event == KEEP)
+		store_kept(id, w->reason);
+	else
+		send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time);
 	w->owner = 0;
 	return 0;
 }
@@ -278,11 +364,13 @@ SEC("raw_tp")
 int on_event(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task *known;
 	u32 event;
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
-	if (c && c->on && is_traced(c, bpf_get_current_task_btf()))
-		walk_for(ctx, c, event);
+	if (c && c->on && is_traced(c, task, &known))
+		walk_for(ctx, c, task, known, event);
 	return 0;
 }
 
@@ -291,6 +379,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task;
 	struct pt_regs *regs;
+	struct task *known;
 	u32 event;
 	u64 nr;
 
@@ -298,7 +387,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 		return;
 	task = bpf_get_current_task_btf();
 	/* ftrace has no events for system calls of 32-bit programs */
-	if (task->thread_info.status & TS_COMPAT || !is_traced(c, task))
+	if (task->thread_info.status & TS_COMPAT || !is_traced(c, task, &known))
 		return;
 	regs = (void *)bpf_task_pt_regs(task);
 	if (!regs)
@@ -308,7 +397,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 		return;
 	event = enter ? c->enter[nr] : c->exit[nr];
 	if (event)
-		walk_for(ctx, c, event);
+		walk_for(ctx, c, task, known, event);
 }
 
 SEC("raw_tp/sys_enter")
@@ -322,6 +411,85 @@ SEC("raw_tp/sys_exit")
 int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	on_syscall(ctx, false);
+	return 0;
+}
+
+/* ------------------------ before the memory goes away -------------------- */
+
+/*
+ * A task that executes a program or ends loses its memory before its last events in this entry to
+ * the kernel. So one of these programs keeps its stack. The tracepoints are in the right place on
+ * new kernels only: sched_prepare_exec since 6.10, sched_process_exit since 6.16. On older ones the
+ * recorder attaches programs to functions.
+ */
+static __always_inline bool skip_keep(struct task **known)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	/* After an execve() that failed too late, it has one, and maybe another program's memory */
+	return !c || !is_traced(c, task, known) || !task->mm || find_kept(task);
+}
+
+static __always_inline void keep_by_tracepoint(void *ctx)
+{
+	struct task *known;
+	struct walk *w;
+
+	if (skip_keep(&known))
+		return;
+	w = claim_walk(ctx);
+	if (w) {
+		w->event = KEEP;
+		bpf_tail_call(ctx, &programs, WALK_STACK);
+		w->owner = 0;
+	}
+	store_kept(0, MSG_BUSY);
+}
+
+SEC("raw_tp/sched_prepare_exec")
+int on_prepare_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	keep_by_tracepoint(ctx);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	keep_by_tracepoint(ctx);
+	return 0;
+}
+
+static __always_inline void keep_by_function(void *ctx)
+{
+	struct task *known;
+	struct walk *w;
+	u64 id;
+
+	if (skip_keep(&known))
+		return;
+	w = claim_walk(ctx);
+	if (w) {
+		id = walk(w);
+		store_kept(id, w->reason);
+		w->owner = 0;
+	} else {
+		store_kept(0, MSG_BUSY);
+	}
+}
+
+SEC("fentry/begin_new_exec")
+int on_begin_new_exec(void *ctx)
+{
+	keep_by_function(ctx);
+	return 0;
+}
+
+SEC("fentry/do_exit")
+int on_do_exit(void *ctx)
+{
+	keep_by_function(ctx);
 	return 0;
 }
 
