@@ -420,7 +420,8 @@ static int note_map(struct process *p, const struct msg_code *c)
 static int put_maps(struct insert *s, struct cpu *cpu, const struct owed *owed,
 		    struct messages_stack *st)
 {
-	const struct msg_code *code = (const void *)(s->msgs.words.v + st->at);
+	const struct msg_code *code;
+	const struct msg_stack *m;
 	struct process *p;
 	uint32_t i;
 	int ret = 0;
@@ -432,6 +433,8 @@ static int put_maps(struct insert *s, struct cpu *cpu, const struct owed *owed,
 		return -ENOMEM;
 	if (st->checked && st->checked == p->changes)
 		return 0;
+	m = messages_read_stack(&s->msgs, st, &ret);
+	code = m ? (const void *)(m + 1) : NULL;
 	for (i = 0; i < st->nr_code && ret >= 0; i++) {
 		ret = note_map(p, &code[i]);
 		if (ret > 0)
@@ -446,11 +449,16 @@ static int put_stack(struct insert *s, struct cpu *cpu, const struct owed *owed,
 {
 	struct stack_record *r = (struct stack_record *)s->record;
 	uint32_t fits = (pages_max_data(&s->layout) - sizeof(*r)) / 8, nr = st ? st->nr : 0, at, n;
+	const struct msg_stack *m;
 	const uint64_t *ip = NULL;
-	int ret;
+	int ret = 0;
 
-	if (st)
-		ip = s->msgs.words.v + st->at + st->nr_code * (sizeof(struct msg_code) / 8);
+	if (st) {
+		m = messages_read_stack(&s->msgs, st, &ret);
+		if (!m)
+			return ret;
+		ip = (const uint64_t *)((const struct msg_code *)(m + 1) + st->nr_code);
+	}
 	if (fits > MAX_FRAMES)
 		fits = MAX_FRAMES;
 	for (at = 0; at < nr || !at; at += n) {

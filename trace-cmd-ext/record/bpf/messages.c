@@ -195,26 +195,46 @@ struct messages_task *messages_find_task(struct messages *m, uint32_t tid)
 	return vec_find(&m->tasks, &m->task_idx, id, tid);
 }
 
-static int add_stack(struct messages *m, const struct msg_stack *s)
+static uint32_t stack_size(uint32_t nr, uint32_t nr_code)
 {
-	size_t nr = s->nr + s->nr_code * (sizeof(struct msg_code) / 8);
+	return sizeof(struct msg_stack) + nr_code * sizeof(struct msg_code) + nr * 8;
+}
+
+const struct msg_stack *messages_read_stack(struct messages *m, const struct messages_stack *st,
+					    int *error)
+{
+	uint32_t size = stack_size(st->nr, st->nr_code), done = 0;
+	ssize_t n;
+
+	if (m->body->id == st->id)
+		return m->body;
+	m->body->id = 0;
+	while (done < size) {
+		n = pread(m->fd, (char *)m->body + done, size - done, st->at + done);
+		if (n <= 0 && !(n < 0 && errno == EINTR)) {
+			m->body->id = 0;
+			*error = n ? -errno : -EIO;
+			return NULL;
+		}
+		done += n > 0 ? n : 0;
+	}
+	return m->body;
+}
+
+static int add_stack(struct messages *m, const struct msg_stack *s, uint64_t at)
+{
 	struct messages_stack *new;
 
 	/* sent twice: two CPUs found it at once */
 	if (messages_find_stack(m, s->id))
 		return 0;
-	if (nr && vec_reserve(&m->words, nr))
-		return -ENOMEM;
 	new = vec_get(&m->stacks, &m->stack_idx, id, s->id);
 	if (!new)
 		return -ENOMEM;
 	*new = (struct messages_stack){
 		.id = s->id, .tgid = s->tgid, .flags = s->flags, .nr = s->nr,
-		.nr_code = s->nr_code, .at = m->words.nr,
+		.nr_code = s->nr_code, .at = at,
 	};
-	if (nr)
-		memcpy(m->words.v + m->words.nr, s + 1, nr * 8);
-	m->words.nr += nr;
 	return 0;
 }
 
@@ -250,7 +270,7 @@ static bool is_sound(const struct source *s)
 	case MSG_STACK:
 		return h->size >= sizeof(*st) && st->id && st->nr <= MSG_MAX_FRAMES &&
 		       st->nr_code <= MSG_MAX_CODE &&
-		       h->size == sizeof(*st) + st->nr_code * sizeof(struct msg_code) + st->nr * 8;
+		       h->size == stack_size(st->nr, st->nr_code);
 	case MSG_END:
 		return h->size == sizeof(s->u.end) && s->u.end.cpu < (uint32_t)nr_cpus;
 	default:
@@ -264,7 +284,7 @@ static int add_message(struct source *s)
 	case MSG_EVENT:
 		return add_event(s->m, s->path, &s->u.event);
 	case MSG_STACK:
-		return add_stack(s->m, &s->u.stack);
+		return add_stack(s->m, &s->u.stack, s->at);
 	default:
 		s->end[s->u.end.cpu] = s->u.end;
 		return 0;
@@ -304,20 +324,23 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	int ret = -ENOMEM, cpu;
 
 	memset(m, 0, sizeof(*m));
+	m->fd = -1;
+	m->body = calloc(1, MAX_SIZE);
 	m->nr_cpus = nr_cpus;
 	m->cpu = calloc(nr_cpus, sizeof(*m->cpu));
 	for (cpu = 0; m->cpu && cpu < nr_cpus; cpu++)
 		m->cpu[cpu].fd = -1;
 	if (s)
 		s->end = calloc(nr_cpus, sizeof(*s->end));
-	if (!s || !s->end || !m->cpu) {
+	if (!s || !s->end || !m->cpu || !m->body) {
 		snprintf(why, size, "not enough memory");
 		goto out;
 	}
 	s->m = m;
 	s->path = path;
 	s->f = fopen(path, "re");
-	if (!s->f) {
+	m->fd = s->f ? fcntl(fileno(s->f), F_DUPFD_CLOEXEC, 0) : -1;
+	if (m->fd < 0) {
 		ret = -errno;
 		snprintf(why, size, "%s: %s", path, strerror(errno));
 		goto out;
@@ -361,7 +384,9 @@ void messages_free(struct messages *m)
 	}
 	free(m->cpu);
 	vec_free(&m->stacks);
-	vec_free(&m->words);
+	if (m->fd >= 0)
+		close(m->fd);
+	free(m->body);
 	vec_free(&m->tasks);
 	hidx_free(&m->stack_idx);
 	hidx_free(&m->task_idx);

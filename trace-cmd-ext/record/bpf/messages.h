@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * messages.h - the file of messages: stacks in memory, messages about events by CPU
+ * messages.h - the file of messages: where each stack is, and messages about events by CPU
  *
  * The file has the messages of all CPUs mixed, as they came. messages_read() reads it once. It
- * keeps each stack once, and writes what remains of the messages about events to a temporary file
- * for each CPU, in the order of their sequence numbers. messages_peek() then reads these.
+ * notes where each stack is, and writes what remains of the messages about events to a temporary
+ * file for each CPU, in the order of their sequence numbers. messages_peek() then reads these.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_MESSAGES_H
 #define TRACE_USTACK_RECORD_BPF_MESSAGES_H
@@ -28,7 +28,7 @@ struct messages_stack {
 	uint64_t id;
 	uint32_t tgid, flags;
 	uint32_t nr, nr_code;
-	size_t at;			/* in @words: struct msg_code, then addresses */
+	uint64_t at;			/* of its struct msg_stack in the file */
 	uint32_t checked;		/* see insert.c: its mappings were written; 0: not yet */
 };
 
@@ -45,7 +45,8 @@ struct messages_cpu;
 struct messages {
 	VEC(struct messages_stack) stacks;
 	struct hidx stack_idx;
-	VEC(uint64_t) words;
+	int fd;				/* the file */
+	struct msg_stack *body;		/* what messages_read_stack() has read last */
 	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
 	struct hidx task_idx;
 	struct messages_cpu *cpu;
@@ -63,6 +64,9 @@ void messages_free(struct messages *m);
 const struct messages_event *messages_peek(struct messages *m, int cpu, int *error);
 void messages_skip(struct messages *m, int cpu);
 struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
+/* The message with this stack, valid until the next call. NULL with @error: it cannot be read. */
+const struct msg_stack *messages_read_stack(struct messages *m, const struct messages_stack *st,
+					    int *error);
 struct messages_task *messages_find_task(struct messages *m, uint32_t tid);
 
 #endif
