@@ -18,6 +18,9 @@ $(NATIVE)/chain: tests/native/chain.c
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -static -no-pie -o $@ $<
 
+# Its frame pointer is then the same for both files.
+$(NATIVE)/swap: NATIVE_CFLAGS += -fno-omit-frame-pointer
+
 $(NATIVE)/%: tests/native/%.c
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -o $@ $< -ldl -pthread

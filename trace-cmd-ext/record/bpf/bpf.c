@@ -383,9 +383,24 @@ int bpf_stop(struct bpf_source *s)
 	return s->out_error;
 }
 
+/* The first number of each struct walk */
+static uint64_t count_repeated(const struct bpf_source *s)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(s->obj, "slots");
+	uint32_t i, nr = bpf_map__max_entries(map);
+	uint64_t *value = malloc(bpf_map__value_size(map)), sum = 0;
+
+	for (i = 0; value && i < nr; i++)
+		if (!bpf_map_lookup_elem(bpf_map__fd(map), &i, value))
+			sum += *value;
+	free(value);
+	return sum;
+}
+
 void bpf_get_sums(const struct bpf_source *s, struct bpf_sums *sums)
 {
 	*sums = s->sums;
+	sums->repeated = count_repeated(s);
 	sums->lost = s->control->lost;
 	sums->skipped = bpf_count_skipped(&s->events, s->obj);
 	bpf_tables_sums(s->tables, sums);

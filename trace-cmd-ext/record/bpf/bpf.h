@@ -40,6 +40,7 @@ struct bpf_sums {
 	uint64_t events;		/* messages about events */
 	uint64_t lost;			/* messages without room in the ring buffer */
 	uint64_t stacks;		/* different stacks */
+	uint64_t repeated;		/* events whose stack was still that of an earlier walk */
 	uint64_t tables, table_bytes;	/* files with a table, and its memory */
 	uint64_t reason[16];		/* events by enum msg_reason */
 	/* runs that the kernel left out, as the same program was running on that CPU: no message */

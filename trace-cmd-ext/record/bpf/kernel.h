@@ -21,6 +21,7 @@ typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
 typedef __u8 u8;
+typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef __s32 s32;
@@ -123,6 +124,23 @@ struct mm_struct {
 	mm_context_t context;
 };
 
+/* 6.4 to 6.12 */
+struct mm_struct___64 {
+	struct {
+		struct {
+			long counter;
+		} count;
+	} mmap_lock;
+	int mm_lock_seq;
+};
+
+/* 6.13 and later */
+struct mm_struct___613 {
+	struct {
+		unsigned int sequence;
+	} mm_lock_seq;
+};
+
 struct thread_info {
 	__u32 status;
 };
@@ -133,7 +151,7 @@ struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
 	int pid, tgid;
-	__u64 start_time;
+	__u64 start_time, self_exec_id;
 	unsigned long nvcsw, nivcsw;
 };
 

@@ -17,7 +17,7 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
 
 	if (!w)
 		return 0;
-	mm = (void *)w->mm;
+	mm = (void *)w->key.mm;
 	root = BPF_CORE_READ(mm, mm_mt.ma_root);
 	entry = (u64)root;
 	/* A tree with one entry has no nodes */
@@ -48,25 +48,48 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
 	return 0;
 }
 
-static __always_inline void read_file(struct mapping *m, struct file *file)
+/*
+ * The helper that reads kernel memory costs more than the bytes. So read the start of a structure,
+ * and take its fields from there; 0 if they lie further away.
+ */
+static __always_inline int read_start(struct walk *w, const void *from)
+{
+	return bpf_probe_read_kernel(w->node, START_SIZE, from);
+}
+
+#define TAKE(w, pointer, field) ({					\
+	u32 __off = bpf_core_field_offset((pointer)->field);		\
+	typeof((pointer)->field) __v = 0;				\
+									\
+	if (__off <= START_SIZE - sizeof(__v))				\
+		__v = *(typeof(__v) *)((void *)(w)->node + __off);	\
+	__v;								\
+})
+
+static __always_inline int read_file(struct walk *w, struct mapping *m, struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	struct inode___66 *inode_66 = (void *)inode;
 	struct inode___61 *inode_61 = (void *)inode;
+	struct super_block *sb;
 
-	m->ino = BPF_CORE_READ(inode, i_ino);
-	m->dev = BPF_CORE_READ(inode, i_sb, s_dev);
-	m->state.size = BPF_CORE_READ(inode, i_size);
+	if (read_start(w, inode))
+		return -1;
+	m->ino = TAKE(w, inode, i_ino);
+	m->state.size = TAKE(w, inode, i_size);
 	if (bpf_core_field_exists(inode->i_mtime_sec)) {
-		m->state.mtime = BPF_CORE_READ(inode, i_mtime_sec);
-		m->state.mtime_nsec = BPF_CORE_READ(inode, i_mtime_nsec);
+		m->state.mtime = TAKE(w, inode, i_mtime_sec);
+		m->state.mtime_nsec = TAKE(w, inode, i_mtime_nsec);
 	} else if (bpf_core_field_exists(inode_66->__i_mtime)) {
-		m->state.mtime = BPF_CORE_READ(inode_66, __i_mtime.tv_sec);
-		m->state.mtime_nsec = BPF_CORE_READ(inode_66, __i_mtime.tv_nsec);
+		m->state.mtime = TAKE(w, inode_66, __i_mtime.tv_sec);
+		m->state.mtime_nsec = TAKE(w, inode_66, __i_mtime.tv_nsec);
 	} else {
-		m->state.mtime = BPF_CORE_READ(inode_61, i_mtime.tv_sec);
-		m->state.mtime_nsec = BPF_CORE_READ(inode_61, i_mtime.tv_nsec);
+		m->state.mtime = TAKE(w, inode_61, i_mtime.tv_sec);
+		m->state.mtime_nsec = TAKE(w, inode_61, i_mtime.tv_nsec);
 	}
+	sb = TAKE(w, inode, i_sb);
+	m->dev = BPF_CORE_READ(sb, s_dev);
+	return 0;
 }
 
 /* Two hashes that do not depend on each other */
@@ -106,6 +129,7 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 	struct mapping *m;
 	struct mm_struct *mm;
 	struct file *file;
+	u64 end;
 	u32 i;
 
 	if (!w)
@@ -113,29 +137,32 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 	vma = (void *)find_entry(w, addr);
 	if ((u64)vma < 4096 || (u64)vma & 3)
 		return -1;
-	mm = (void *)w->mm;
+	mm = (void *)w->key.mm;
 	i = w->nr_mappings;
 	if (i >= NR_MAPPINGS)
 		i = NR_MAPPINGS - 1;
 	m = &w->map[i & (NR_MAPPINGS - 1)];
-	m->start = BPF_CORE_READ(vma, vm_start);
-	m->end = BPF_CORE_READ(vma, vm_end);
-	if (addr < m->start || addr >= m->end || BPF_CORE_READ(vma, vm_mm) != mm ||
-	    !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC)) {
-		m->end = 0;
+	m->end = 0;
+	if (read_start(w, vma))
 		return -1;
-	}
-	m->pgoff = (u64)BPF_CORE_READ(vma, vm_pgoff) << PAGE_SHIFT;
+	m->start = TAKE(w, vma, vm_start);
+	end = TAKE(w, vma, vm_end);
+	if (addr < m->start || addr >= end || TAKE(w, vma, vm_mm) != mm ||
+	    !(TAKE(w, vma, vm_flags) & VM_EXEC))
+		return -1;
+	m->pgoff = (u64)TAKE(w, vma, vm_pgoff) << PAGE_SHIFT;
 	m->ino = 0;
 	m->dev = 0;
 	m->part_known = 0;
-	file = BPF_CORE_READ(vma, vm_file);
+	file = TAKE(w, vma, vm_file);
 	if (file) {
 		m->kind = MAP_FILE;
-		read_file(m, file);
+		if (read_file(w, m, file))
+			return -1;
 	} else {
 		m->kind = (u64)BPF_CORE_READ(mm, context.vdso) == m->start ? MAP_VDSO : MAP_NO_FILE;
 	}
+	m->end = end;
 	w->nr_mappings = i + 1;
 	add_code(w, m);
 	return i;

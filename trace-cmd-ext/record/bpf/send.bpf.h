@@ -51,14 +51,14 @@ static __always_inline void skip_number(void)
 static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason,
 				       u64 start)
 {
-	u64 id = bpf_get_current_pid_tgid();
+	struct task_struct *task = bpf_get_current_task_btf();
 	u32 cpu = bpf_get_smp_processor_id();
 	u32 *seq = bpf_map_lookup_elem(&seqs, &cpu);
 	struct msg_event m = {
 		.head = { .type = MSG_EVENT, .size = sizeof(m) },
 		.stack = stack,
-		.tid = id,
-		.tgid = id >> 32,
+		.tid = task->pid,
+		.tgid = task->tgid,
 		.cpu = cpu,
 		.event = event,
 		.reason = reason,
@@ -66,7 +66,7 @@ static __always_inline void send_event(struct control *c, u32 event, u64 stack, 
 
 	if (!seq)
 		return;
-	number_message(&m, seq, bpf_get_current_task_btf());
+	number_message(&m, seq, task);
 	m.ran = m.time - start < ~0u ? m.time - start : ~0u;
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);

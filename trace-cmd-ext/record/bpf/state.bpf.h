@@ -61,14 +61,54 @@ struct mapping {
 	struct part part;
 };
 
+/*
+ * The words of the stack that a walk has read. It reads the WINDOW words around one at once; these
+ * are in the same page. A word is known by the number of its window, times WINDOW, and its place
+ * there.
+ */
+#define WINDOW		128
+#define WINDOW_SIZE	(WINDOW * WORD)
+#define MAX_WINDOWS	16
+#define MAX_WORDS	128
+
+struct trail {
+	u32 nr;				/* more than MAX_WORDS: not all are here */
+	u32 nr_windows;
+	u64 window[MAX_WINDOWS];	/* addresses */
+	u16 at[MAX_WORDS];
+	u64 value[MAX_WORDS];
+};
+
+/* What else a walk depends on. A task is known by its address and by the time when it started. */
+struct walk_key {
+	u64 task, start_time;
+	u64 exec_id;			/* counts its programs */
+	u64 mm, changes;		/* count_changes() */
+	u64 ip, sp, fp;
+	u64 stack_start, start_size;
+	u64 start_ip;			/* of a thread; 0: a program */
+};
+
+/* A walk whose result was sent. */
+struct last {
+	u64 busy;			/* in use by a program */
+	u64 stack;			/* msg_stack.id */
+	struct walk_key key;
+	struct trail trail;
+};
+
+#define NR_LASTS	1024
+#define START_SIZE	192		/* of @node, for structures */
+
 struct walk {
+	u64 repeated;			/* stacks found by find_same(); the recorder reads this */
 	u64 owner;			/* address of a program's context; 0: free */
 	u64 time;
 	u32 event;
 	u32 reason;
 	u32 nested;			/* in another program */
 
-	u64 mm;
+	struct walk_key key;
 	u64 ip, sp, fp;
 	u64 frame_flags;
 	u64 sig;			/* SIGNAL: SP in the frame of the signal */
@@ -77,8 +117,10 @@ struct walk {
 	u64 seen_ip, seen_sp;		/* against circles: step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
-	u64 stack_start, start_size;
-	u64 start_ip;			/* of a thread; 0: a program */
+	u64 window_start;		/* address of what is in @window */
+	u64 window[WINDOW];
+	u64 word;			/* what read_word() has read */
+	struct trail trail;
 	u64 reg[NR_REGS];		/* of the topmost frame, by DWARF number */
 
 	u32 flags;
@@ -86,7 +128,7 @@ struct walk {
 	u32 nr_mappings, last;
 	u64 hash[2];
 	struct mapping map[NR_MAPPINGS];
-	u64 node[32];
+	u64 node[32];			/* of the maple tree, or the start of a structure */
 	struct full_rule rule;
 
 	/*
@@ -117,6 +159,13 @@ struct {
 	__type(key, u32);
 	__type(value, struct walk);
 } slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NR_LASTS);
+	__type(key, u32);
+	__type(value, struct last);
+} lasts SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

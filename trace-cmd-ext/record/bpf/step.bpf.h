@@ -15,9 +15,51 @@ enum step {
 	STEP_WRONG,			/* the rule cannot be right here */
 };
 
-static __always_inline int read_words(u64 *to, u32 nr, u64 addr)
+/* This walk cannot be compared with a later one. */
+static __always_inline void forget_trail(struct walk *w)
 {
-	return bpf_probe_read_user(to, nr * WORD, (void *)addr) ? STEP_NOT_READABLE : STEP_DONE;
+	w->trail.nr = MAX_WORDS + 1;
+}
+
+/* Read a word of the stack: it is in w->word then. */
+__noinline int read_word(struct walk *w, u64 addr)
+{
+	u64 start = addr & -(u64)WINDOW_SIZE;
+	u32 n, i;
+
+	if (!w || addr % WORD)
+		return STEP_NOT_READABLE;
+	n = w->trail.nr_windows;
+	if (!n || start != w->window_start) {
+		if (bpf_probe_read_user(w->window, WINDOW_SIZE, (void *)start)) {
+			w->window_start = 0;
+			return STEP_NOT_READABLE;
+		}
+		w->window_start = start;
+		if (n >= MAX_WINDOWS)
+			forget_trail(w);
+		w->trail.window[n % MAX_WINDOWS] = start;
+		w->trail.nr_windows = ++n;
+	}
+	i = addr / WORD % WINDOW;
+	w->word = w->window[i];
+	n = (n - 1) * WINDOW + i;
+	i = w->trail.nr;
+	if (i < MAX_WORDS) {
+		w->trail.at[i % MAX_WORDS] = n;
+		w->trail.value[i % MAX_WORDS] = w->word;
+	}
+	if (i <= MAX_WORDS)
+		w->trail.nr = i + 1;
+	return STEP_DONE;
+}
+
+static __always_inline int read_word_to(struct walk *w, u64 *to, u64 addr)
+{
+	int ret = read_word(w, addr);
+
+	*to = w->word;
+	return ret;
 }
 
 /* By DWARF number: where the frame of a signal has it */
@@ -34,6 +76,8 @@ __noinline int read_reg(struct walk *w, u32 reg)
 		return STEP_WRONG;
 	if (w->frame_flags & TOPMOST) {
 		w->value = w->reg[reg & (NR_REGS - 1)];
+		/* registers are not in the trail */
+		forget_trail(w);
 		return STEP_DONE;
 	}
 	if (w->frame_flags & SIGNAL) {
@@ -47,7 +91,7 @@ __noinline int read_reg(struct walk *w, u32 reg)
 	} else {
 		return STEP_WRONG;
 	}
-	return addr % WORD ? STEP_WRONG : read_words(&w->value, 1, addr);
+	return addr % WORD ? STEP_WRONG : read_word_to(w, &w->value, addr);
 }
 
 /* What the caller knows of REG_KEPT, as flags of its frame and @kept; see keep_reg() in step.c */
@@ -95,7 +139,7 @@ static __always_inline int read_value(struct walk *w, const struct full_value *v
 	if (v->deref) {
 		if (value % WORD)
 			return STEP_WRONG;
-		return read_words(to, 1, value);
+		return read_word_to(w, to, value);
 	}
 	*to = value;
 	return STEP_DONE;
@@ -169,7 +213,7 @@ __noinline int step_full(struct walk *w)
 
 static __always_inline int step_plain(struct walk *w, u32 rule)
 {
-	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, fp_off, two[2];
+	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, fp_off, fp, ra = 0;
 	int ret;
 
 	cfa += (s64)((s32)rule >> 9) * WORD;
@@ -179,22 +223,16 @@ static __always_inline int step_plain(struct walk *w, u32 rule)
 	if (cfa % WORD)
 		return STEP_WRONG;
 	fp_off = (rule >> 2 & RULE_MAX_FP) * WORD;
-	if (fp_off == 2 * WORD) {
-		ret = read_words(two, 2, cfa - fp_off);
-		if (ret)
-			return ret;
-	} else {
-		two[0] = w->fp;
-		ret = read_words(&two[1], 1, cfa - WORD);
-		if (!ret && fp_off)
-			ret = read_words(&two[0], 1, cfa - fp_off);
-		if (ret)
-			return ret;
-	}
-	if (!two[1])
+	fp = w->fp;
+	ret = fp_off ? read_word_to(w, &fp, cfa - fp_off) : 0;
+	if (!ret)
+		ret = read_word_to(w, &ra, cfa - WORD);
+	if (ret)
+		return ret;
+	if (!ra)
 		return STEP_OUTERMOST;
-	w->fp = two[0];
-	w->ip = two[1];
+	w->fp = fp;
+	w->ip = ra;
 	w->sp = cfa;
 	w->frame_flags = 0;
 	return STEP_DONE;
@@ -216,6 +254,8 @@ __noinline int step_sigreturn(struct walk *w)
 
 	if (!w)
 		return STEP_WRONG;
+	/* code is not in the trail */
+	forget_trail(w);
 	ip = w->ip;
 	if (!is_sig_code(ip) &&
 	    !(w->frame_flags & EXACT && (is_sig_code(ip - SIG_SYSCALL) ||
@@ -238,7 +278,7 @@ __noinline int step_sigreturn(struct walk *w)
 /* Code without any rule: the frame pointer, as unwind_user_next_fp() in the kernel */
 __noinline int step_fp(struct walk *w)
 {
-	u64 two[2], cfa;
+	u64 fp = 0, ra = 0, cfa;
 	int ret;
 
 	if (!w)
@@ -250,14 +290,16 @@ __noinline int step_fp(struct walk *w)
 	if (w->fp < w->sp || w->fp % WORD)
 		return STEP_WRONG;
 	cfa = w->fp + 2 * WORD;
-	ret = read_words(two, 2, w->fp);
+	ret = read_word_to(w, &fp, w->fp);
+	if (!ret)
+		ret = read_word_to(w, &ra, w->fp + WORD);
 	if (ret)
 		return ret;
 	w->flags |= FRAME_POINTER;
-	if (!two[1])
+	if (!ra)
 		return STEP_OUTERMOST;
-	w->fp = two[0];
-	w->ip = two[1];
+	w->fp = fp;
+	w->ip = ra;
 	w->sp = cfa;
 	w->frame_flags = 0;
 	if (!w->fp_frame)

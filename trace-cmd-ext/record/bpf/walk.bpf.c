@@ -19,11 +19,13 @@
  *
  *	state.bpf.h	the maps, and what a walk keeps
  *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
+ *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
  */
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
+#include "same.bpf.h"
 #include "send.bpf.h"
 #include "state.bpf.h"
 #include "step.bpf.h"
@@ -70,8 +72,8 @@ __noinline int walk_frame(struct walk *w)
 	 * thread that made it, where rules are right for that one only, and calls its function from
 	 * near there. That function may have a frame of no more than START_WORDS.
 	 */
-	if (w->sp - w->stack_start < w->start_size &&
-	    (!w->start_ip || w->ip - w->start_ip < START_CODE))
+	if (w->sp - w->key.stack_start < w->key.start_size &&
+	    (!w->key.start_ip || w->ip - w->key.start_ip < START_CODE))
 		return end_walk(w, 0, MSG_OK);
 	if (map >= 0) {
 		rule = find_rule(w, map, pc);
@@ -131,8 +133,6 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	struct mm_struct *mm = task->mm;
-	struct task *t;
-	u32 pid = task->pid;
 	u64 cs, start, arg;
 
 	w->flags = 0;
@@ -145,34 +145,46 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	w->fp_frame = 0;
 	w->hash[0] = 0;
 	w->hash[1] = 0;
+	w->trail.nr = 0;
+	w->trail.nr_windows = 0;
 	if (!mm || !regs)
 		return false;
 	cs = regs->cs;
 	if (cs != USER_CS && cs != USER_CS_XEN)
 		return false;
-	w->mm = (u64)mm;
-	start = mm->start_stack;
-	arg = mm->arg_start;
-	t = bpf_map_lookup_elem(&tasks, &pid);
 	/*
 	 * Between the old program and the new one, registers and memory do not belong together.
 	 * find_kept() has the stack then, unless the kernel skipped the program that keeps it.
 	 */
 	if (!mm->env_end)
 		return false;
-	if (t && t->stack_start) {
-		w->stack_start = t->stack_start;
-		w->start_ip = t->start_ip;
-		w->start_size = START_WORDS * WORD + 1;
-	} else {
-		w->stack_start = start;
-		w->start_ip = 0;
-		w->start_size = arg > start ? arg - start : 0;
+	/* claim_walk() has noted where a thread starts */
+	w->key.start_size = START_WORDS * WORD + 1;
+	if (!w->key.stack_start) {
+		start = mm->start_stack;
+		arg = mm->arg_start;
+		w->key.stack_start = start;
+		w->key.start_ip = 0;
+		w->key.start_size = arg > start ? arg - start : 0;
 	}
-	w->ip = regs->ip;
-	w->sp = regs->sp;
-	w->fp = regs->bp;
+	w->key.task = (u64)task;
+	w->key.start_time = task->start_time;
+	w->key.exec_id = task->self_exec_id;
+	w->key.mm = (u64)mm;
+	w->key.changes = count_changes(mm);
+	w->key.ip = w->ip = regs->ip;
+	w->key.sp = w->sp = regs->sp;
+	w->key.fp = w->fp = regs->bp;
 	w->frame_flags = EXACT | TOPMOST;
+	return true;
+}
+
+static __always_inline void note_registers(struct walk *w, struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+
+	if (!regs)
+		return;
 	w->reg[0] = regs->ax;
 	w->reg[1] = regs->dx;
 	w->reg[2] = regs->cx;
@@ -189,23 +201,37 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	w->reg[13] = regs->r13;
 	w->reg[14] = regs->r14;
 	w->reg[15] = regs->r15;
-	return true;
 }
 
 /* Walk and send the stack. Its id, or 0 and a reason */
 static __always_inline u64 walk(struct walk *w)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
 	struct loop loop = { .w = w };
+	struct last *last;
 	u64 id;
 
-	if (!start_walk(w, bpf_get_current_task_btf())) {
+	if (!start_walk(w, task) || !mm) {
 		w->reason = MSG_NO_REGISTERS;
 		return 0;
 	}
-	bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
-	id = send_stack(w);
-	if (!id)
-		w->reason = MSG_NO_ROOM;
+	last = claim_last(w);
+	id = last ? find_same(last, w) : 0;
+	if (id) {
+		w->repeated++;
+	} else {
+		note_registers(w, task);
+		bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
+		id = send_stack(w);
+		if (last)
+			note_last(last, w, mm, id);
+		if (!id)
+			w->reason = MSG_NO_ROOM;
+	}
+	barrier();
+	if (last)
+		last->busy = 0;
 	return id;
 }
 
@@ -233,8 +259,8 @@ static __always_inline bool is_traced(const struct control *c, struct task_struc
 	return t && t->flags & TASK_TRACED;
 }
 
-/* Claim memory for the program with this context. */
-static __always_inline struct walk *claim_walk(void *ctx)
+/* Claim memory for the program with this context, and note where the task's stack starts. */
+static __always_inline struct walk *claim_walk(void *ctx, const struct task *known)
 {
 	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
 	struct walk *w;
@@ -247,6 +273,8 @@ static __always_inline struct walk *claim_walk(void *ctx)
 		if (!w->owner && !__sync_val_compare_and_swap(&w->owner, 0, (u64)ctx)) {
 			w->time = bpf_ktime_get_ns();
 			w->nested = i;
+			w->key.stack_start = known ? known->stack_start : 0;
+			w->key.start_ip = known ? known->start_ip : 0;
 			return w;
 		}
 	}
@@ -315,7 +343,7 @@ static __always_inline void walk_for(void *ctx, struct control *c, struct task_s
 		send_event(c, event, k->stack, k->reason, 0);
 		return;
 	}
-	w = claim_walk(ctx);
+	w = claim_walk(ctx, known);
 	if (w) {
 		w->event = event;
 		bpf_tail_call(ctx, &programs, WALK_STACK);
@@ -438,7 +466,7 @@ static __always_inline void keep_by_tracepoint(void *ctx)
 
 	if (skip_keep(&known))
 		return;
-	w = claim_walk(ctx);
+	w = claim_walk(ctx, known);
 	if (w) {
 		w->event = KEEP;
 		bpf_tail_call(ctx, &programs, WALK_STACK);
@@ -469,7 +497,7 @@ static __always_inline void keep_by_function(void *ctx)
 
 	if (skip_keep(&known))
 		return;
-	w = claim_walk(ctx);
+	w = claim_walk(ctx, known);
 	if (w) {
 		id = walk(w);
 		store_kept(id, w->reason);

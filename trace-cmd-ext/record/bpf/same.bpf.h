@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * same.bpf.h - is the stack still the one of an earlier walk?
+ *
+ * A walk depends on the registers of the task, on its mappings, and on the words that it reads from
+ * the stack. If all of these are as they were at an earlier walk of the task, the result is the
+ * same. Tasks that wait at one place again and again are the ordinary case, and to look at the
+ * words is much cheaper than to walk: most of the cost of a read is in the call of the helper, so
+ * words that lie close together are read at once.
+ *
+ * Mappings are the same if the kernel's count of changes is. Kernels before 6.4 have no such count,
+ * so there each stack is walked. Only stacks that are complete are noted here: tables that come
+ * later cannot make those any better.
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_SAME_H
+#define TRACE_USTACK_RECORD_BPF_SAME_H
+
+#include "state.bpf.h"
+
+/* The count of changes of the task's mappings; 0: not known, or a change is under way */
+static __always_inline u64 count_changes(struct mm_struct *mm)
+{
+	struct mm_struct___613 *mm_613 = (void *)mm;
+	struct mm_struct___64 *mm_64 = (void *)mm;
+	u32 count;
+
+	if (bpf_core_field_exists(mm_613->mm_lock_seq.sequence)) {
+		count = mm_613->mm_lock_seq.sequence;
+		return count & 1 ? 0 : 1ull << 32 | count;
+	}
+	if (bpf_core_field_exists(mm_64->mm_lock_seq) &&
+	    bpf_core_field_exists(mm_64->mmap_lock.count.counter)) {
+		/* The count changes when the lock is given up: is it held for writing? */
+		if (mm_64->mmap_lock.count.counter & 1)
+			return 0;
+		barrier();
+		return 1ull << 32 | (u32)mm_64->mm_lock_seq;
+	}
+	return 0;
+}
+
+/* Are all words as they were? */
+__noinline int check_trail(struct last *l, struct walk *w)
+{
+	u32 i, at, window = ~0u;
+
+	if (!l || !w)
+		return 0;
+	for (i = 0; i < MAX_WORDS; i++) {
+		if (i >= l->trail.nr)
+			return 1;
+		at = l->trail.at[i];
+		if (at / WINDOW != window) {
+			window = at / WINDOW;
+			if (bpf_probe_read_user(w->window, WINDOW_SIZE,
+						(void *)l->trail.window[window % MAX_WINDOWS]))
+				return 0;
+		}
+		if (w->window[at % WINDOW] != l->trail.value[i])
+			return 0;
+	}
+	return l->trail.nr == MAX_WORDS;
+}
+
+/* The place for this walk, NULL if it has none. To be given back by setting busy to 0 */
+static __always_inline struct last *claim_last(const struct walk *w)
+{
+	u64 hash = (w->key.task ^ w->key.ip << 20 ^ w->key.sp << 3) * 0x9e3779b97f4a7c15ull;
+	u32 i = hash >> 32 & (NR_LASTS - 1);
+	struct last *l;
+
+	if (!w->key.changes)
+		return NULL;
+	l = bpf_map_lookup_elem(&lasts, &i);
+	return l && !l->busy && !__sync_val_compare_and_swap(&l->busy, 0, 1) ? l : NULL;
+}
+
+/* The id of the stack if it is the same as at the last walk, else 0 */
+static __always_inline u64 find_same(struct last *l, struct walk *w)
+{
+	const u64 *a = (const u64 *)&l->key, *b = (const u64 *)&w->key;
+	u64 differ = 0;
+	u32 i;
+
+#pragma clang loop unroll(full)
+	for (i = 0; i < sizeof(l->key) / 8; i++)
+		differ |= a[i] ^ b[i];
+	return !differ && check_trail(l, w) ? l->stack : 0;
+}
+
+static __always_inline void note_last(struct last *l, struct walk *w, struct mm_struct *mm, u64 id)
+{
+	l->stack = 0;
+	l->key.task = 0;
+	if (!id || w->reason != MSG_OK || w->trail.nr > MAX_WORDS ||
+	    count_changes(mm) != w->key.changes ||
+	    bpf_probe_read_kernel(&l->trail, sizeof(l->trail), &w->trail))
+		return;
+	l->key = w->key;
+	l->stack = id;
+}
+
+#endif
