@@ -6,11 +6,11 @@
 O ?= build
 CFLAGS_COMMON ?= -std=gnu11 -O2 -g -Wall -Wextra
 
-# The rooms, in the order in which they may use each other: see scripts/lint. Each source of a room
-# is a part of the library. dwarf and debug are linked by callers of uu_symbols_new_debug() only.
-GEN_ROOMS := cfi go arch arch/amd64 arch/arm64 arch/s390x stats rows flow gen
-UU_ROOMS := base sframe $(GEN_ROOMS) tables unwind symbols
-UU_DEBUG_ROOMS := dwarf debug
+# The folders with sources of the library; docs/architecture.md says which room may use which. Only
+# callers of uu_symbols_new_debug() are linked with UU_DEBUG_ROOMS.
+GEN_ROOMS := cfi go arch arch/amd64 arch/arm64 arch/s390x rows flow gen
+UU_ROOMS := base sframe $(GEN_ROOMS) tables symbols unwind
+UU_DEBUG_ROOMS := dwarf symbols/debug
 uu_room = $(patsubst libunwind-user/%,%,$(sort $(wildcard $(1:%=libunwind-user/%/*.c))))
 UU_SRC := $(call uu_room,$(UU_ROOMS))
 UU_DEBUG_SRC := $(call uu_room,$(UU_DEBUG_ROOMS))
@@ -47,7 +47,7 @@ $(shell mkdir -p $(O)/libunwind-user && cd $(O)/libunwind-user && \
 
 # The audit module: no C library, one segment of code. A user's CFLAGS must not bring in a library,
 # so they come first.
-# Empty on architectures without the module: audit_sys.h has the system calls of some only.
+# Empty on architectures without the module: audit/sys.h has the system calls of some only.
 AUDIT_SO := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),\
 	$(O)/libunwind-user/libunwind-user-audit.so)
 AUDIT_SRC := libunwind-user/audit/audit.c libunwind-user/audit/table.c

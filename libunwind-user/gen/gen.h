@@ -37,7 +37,7 @@
 #ifndef GEN_H
 #define GEN_H
 
-#include "libunwind-user/stats/stats.h"
+#include "libunwind-user/rows/rows.h"
 
 struct sframe_table;
 

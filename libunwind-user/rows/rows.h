@@ -17,7 +17,7 @@
 
 #include "libunwind-user/arch/arch.h"
 #include "libunwind-user/base/base.h"
-#include "libunwind-user/stats/stats.h"
+#include "stats.h"
 
 /* ------------------------------ image.c ------------------------------ */
 

@@ -1,150 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbols.h - the door for debug/, which adds debug information to a file's symbols
+ * symbols.h - from an address in a file to its function, source line and inlined functions
  *
- * uu_symbols_new_debug() sets uu_symbols.ops. Only programs that call it are linked with debug/.
- * They get lines and inlined functions, from debug information in the file or elsewhere. Programs
- * that only ask for names are not linked with debug/.
+ * unwind-user.h has the functions for all callers, such as uu_symbols_new(). The rest of the tree
+ * needs two more.
  */
 #ifndef UU_SYMBOLS_H
 #define UU_SYMBOLS_H
 
-#include <gelf.h>
-#include <libelf.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-#include "libunwind-user/base/base.h"
 #include "libunwind-user/unwind-user.h"
-
-/* ---- elf.c ---- */
 
 #define UU_BUILD_ID_MAX 64
 
-struct sym;
-struct go_table;
-
-/* A loadable segment. */
-struct seg {
-	uint64_t offset, filesz, vaddr;
-	bool exec;
-};
-
-/* The functions and segments of an ELF file. */
-struct symtab {
-	struct sym *syms;	/* sorted by address */
-	size_t nr_syms;
-	struct cover cover;	/* of syms */
-	struct seg *segs;
-	size_t nr_segs;
-	char *pool;
-	size_t pool_size;
-	uint8_t build_id[UU_BUILD_ID_MAX];
-	size_t build_id_size;
-	uint16_t machine;	/* e_machine */
-	struct go_table *go;	/* of a Go program without symbols, with its bytes; or NULL */
-};
-
-struct collect;
-
-/* Adds the functions that other files have for @elf; 0 or -ENOMEM. */
-typedef int symtab_more(void *arg, struct collect *c, Elf *elf);
-
-/* Add the functions of another file with the same addresses; 0 or -ENOMEM. */
-int symtab_collect(struct collect *c, Elf *elf);
-/* The virtual address of a file offset; -1 if no segment holds it. */
-int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
-/* Find the build ID among the notes in @data, which may be NULL. Returns its size, or 0. */
-size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
 /* Read the build ID of an ELF file of any architecture, open for reading. Its size, or 0. */
 size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
 
-/* ---- golang.c ---- */
-
-/* The file and the line of @addr, from Go's own table: see go_line(). */
-bool symtab_go_line(const struct symtab *tab, uint64_t addr, const char **file, uint32_t *line);
-
-/* ---- symbols.c ---- */
-
-/* A place: a path below a root; root is "" or a folder. */
-struct place {
-	char *root, *path;
-};
-
-#define MAX_PIDS 16
-
-struct debug;
-
-struct file {
-	struct file *next;
-	char *path;
-	uint8_t build_id[UU_BUILD_ID_MAX];
-	size_t build_id_size;
-	int error;		/* 0, or what every lookup returns */
-	struct file *same;	/* read before at another path, with the same build ID */
-	struct place place;	/* where it was found */
-	struct symtab tab;
-	char **names;		/* demangled, by symbol; NULL: not asked for yet */
-	struct debug *debug;	/* of debug/debug.c; NULL: no debug information */
-	int pids[MAX_PIDS];	/* processes whose roots were tried in vain */
-	unsigned int nr_pids;
-};
-
-struct perfmap;
-
-/* The functions that uu_symbols_new_debug() adds */
-struct debug_ops {
-	/* a symtab_more whose arg is a struct more_arg: finds debug information, adds functions */
-	symtab_more *more;
-	void (*free)(struct debug *d);
-	/* opens a file with this build ID from elsewhere, and sets *@place; or -1 */
-	int (*fetch)(struct uu_symbols *syms, struct file *f, struct place *place);
-	void (*done)(struct uu_symbols *syms);
-};
-
-struct uu_symbols {
-	char *sysroot, *debug_dir;
-	bool no_demangle;
-	unsigned int debuginfod_ms;	/* time left for requests */
-	size_t debug_room;		/* bytes of debug information that may still be read */
-	struct file **buckets;
-	struct perfmap *maps;
-	const struct debug_ops *ops;
-	void *lines;			/* of debug/lines.c */
-	void *debuginfod;		/* of debug/debuginfod.c */
-	/* the bytes of a file that uu_symbols_is_signal_return() read last */
-	struct {
-		const struct file *f;
-		uint64_t offset;
-		ssize_t nr;
-		uint8_t bytes[16384];
-	} peek;
-};
-
-/* The arg of debug_ops.more(). */
-struct more_arg {
-	struct uu_symbols *syms;
-	struct file *f;
-};
-
-/* Find a file, and read it if needed; NULL without memory. Lookups return its error. */
-struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want);
-
-/* ---- demangle.c ---- */
-
-/* A name as people write it, to be freed; NULL: @name is not mangled, or no memory. */
-char *symbols_demangle(const char *name);
-
-/* ---- open.c ---- */
-
 /*
  * Open @path with @root as the root folder ("": the root of this process). Returns a descriptor, or
- * -1 if it is no regular file. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
+ * -1 if it is not a regular file. Symbolic links do not lead out of @root. @flags: 0 or O_NOFOLLOW.
  */
 int symbols_open(const char *root, const char *path, int flags);
-int place_set(struct place *p, const char *root, const char *path);
-void place_free(struct place *p);
 
 #endif

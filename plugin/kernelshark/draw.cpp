@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * draw.cpp - shapes in KernelShark's plots. See shark.h.
+ * draw.cpp - shapes in KernelShark's plots. See kernelshark.h.
  *
  * All shapes are in the free strip above a plot, where they hide nothing: a triangle for a request,
  * a square for a stack, and a line from one to the other with the time between them. On plots of
@@ -21,7 +21,7 @@
 #include <KsPlugins.hpp>
 #include <KsPluginsGUI.hpp>
 
-#include "shark.h"
+#include "kernelshark.h"
 
 #pragma GCC visibility push(default)
 void markEntryA(void *ks_ptr, const kshark_entry *e) __attribute__((weak));

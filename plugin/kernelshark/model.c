@@ -14,7 +14,7 @@
 
 #include <libkshark.h>
 
-#include "shark.h"
+#include "kernelshark.h"
 #include "plugin/join/join.h"
 #include "plugin/recording/recording.h"
 #include "libunwind-user/base/base.h"

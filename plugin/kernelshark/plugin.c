@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * plugin.c - the interface to KernelShark. See shark.h.
+ * plugin.c - the interface to KernelShark. See kernelshark.h.
  *
  * KernelShark calls the initializer for each stream (buffer) of a file. Then it announces each
  * record whose event the initializer registered, and later asks for the plots. After a change of
@@ -15,7 +15,7 @@
 
 #include "plugin/recording/recording.h"
 #include "plugin/join/join.h"
-#include "shark.h"
+#include "kernelshark.h"
 #include "libunwind-user/base/base.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -14,7 +14,7 @@
 
 #include <libkshark.h>
 
-#include "shark.h"
+#include "kernelshark.h"
 #include "libunwind-user/base/base.h"
 
 /* From the palette of Okabe and Ito, which people with any colour blindness can distinguish. */

@@ -12,7 +12,7 @@
 #include <libkshark-tepdata.h>
 #include <unistd.h>
 
-#include "plugin/kernelshark/shark.h"
+#include "plugin/kernelshark/kernelshark.h"
 #include "plugin/recording/scan.h"
 #include "tests/unit/unit.h"
 

@@ -15,7 +15,6 @@
  *	guard.c	a second process that finishes when the first one dies
  *	command.c	CMD: found, started, waited for
  *	tables.c	unwind tables for what runs and what starts
- *	model/saved_tables.c	FILE.tables: which files had tables
  *	read.c	from the ring buffers to files, by a few threads
  *	dat.c	trace.dat: its head, and how all parts are put together
  *	names.c	names of tasks for trace.dat

@@ -8,6 +8,7 @@
 #include "impl.h"
 #include "libunwind-user/base/base.h"
 #include "sums.h"
+#include "trace-cmd-ext/model/model.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 #include "libunwind-user/tables/tables.h"
 
@@ -16,30 +17,22 @@ static const char *const hows[] = {
 	[REC_NONE] = "none", [REC_BPF] = "bpf",
 };
 
-static const struct {
-	enum join_state state;
-	const char *name;
-} states[] = {
-	{ JOIN_STACK, "joined" }, { JOIN_PENDING, "pending" }, { JOIN_LOST, "lost" },
-	{ JOIN_UNRECORDED, "not-recorded" }, { JOIN_UNSURE, "unsure" },
-};
-
 static void put_requests(struct jsonw *j, const struct rec_sums *s)
 {
 	uint64_t all = 0;
-	size_t i;
+	int i;
 
 	if (!s->joined) {
 		jsonw_null(j, "requests");
 		jsonw_null(j, "different_stacks");
 		return;
 	}
-	for (i = 0; i < sizeof(states) / sizeof(*states); i++)
-		all += s->join.requests[states[i].state];
+	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
+		all += s->join.requests[i];
 	jsonw_object(j, "requests");
 	jsonw_number(j, "all", all);
-	for (i = 0; i < sizeof(states) / sizeof(*states); i++)
-		jsonw_number(j, states[i].name, s->join.requests[states[i].state]);
+	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
+		jsonw_number(j, model_state_name(i), s->join.requests[i]);
 	jsonw_end(j);
 	jsonw_number(j, "different_stacks", s->join.distinct);
 }

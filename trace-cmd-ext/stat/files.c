@@ -236,3 +236,10 @@ int stat_files(struct stat_counts *s, struct model *m, const char *path)
 		qsort(s->files.v, to, sizeof(*s->files.v), cmp_file);
 	return 0;
 }
+
+const char *stat_file_name(const struct stat_file *f)
+{
+	if (f->compat)
+		return "[vdso] of 32-bit programs";
+	return !f->file ? "[no mapping]" : *f->file->path ? f->file->path : "[anonymous]";
+}

@@ -200,6 +200,27 @@ const char *stat_process_name(struct model *m, const struct stat_process *p)
 	return model_comm(m, tep_is_pid_registered(model_tep(m), p->pid) ? p->pid : p->tid);
 }
 
+const char *stat_mark_name(enum stat_mark mark)
+{
+	static const char *const names[STAT_NR_MARKS] = {
+		[STAT_TRUNCATED] = "truncated", [STAT_INCOMPLETE] = "incomplete",
+		[STAT_FRAME_POINTER] = "frame-pointer", [STAT_OUTSIDE] = "outside",
+		[STAT_CUT] = "cut", [STAT_EMPTY] = "empty",
+	};
+
+	return names[mark];
+}
+
+uint64_t stat_all_requests(const struct stat_requests *r)
+{
+	uint64_t n = 0;
+	int i;
+
+	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
+		n += r->states[i];
+	return n;
+}
+
 void stat_free(struct stat_counts *s)
 {
 	size_t i;

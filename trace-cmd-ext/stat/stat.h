@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * stat.h - the figures of trace-ustack stat: requests.c, files.c and ends.c fill them,
- * commands/stat.c prints them
+ * stat.h - the figures of trace-ustack stat: requests.c, files.c and ends.c fill them, text.c and
+ * json.c print them
  */
 #ifndef TRACE_USTACK_STAT_H
 #define TRACE_USTACK_STAT_H
@@ -89,6 +89,12 @@ enum end_reason stat_end_of(struct stat_file *f, uint64_t offset, bool innermost
 			    const char *sysroot);
 void stat_table_free(struct stat_table *t);
 const char *stat_process_name(struct model *m, const struct stat_process *p);
+const char *stat_file_name(const struct stat_file *f);
+const char *stat_mark_name(enum stat_mark mark);
+uint64_t stat_all_requests(const struct stat_requests *r);
+/* Print to standard output. @path is that of the recording; @all: lists have all their lines. */
+void stat_print(struct model *m, const struct stat_counts *s, const char *path, bool all);
+void stat_print_json(struct model *m, const struct stat_counts *s, const char *path);
 void stat_free(struct stat_counts *s);
 
 #endif

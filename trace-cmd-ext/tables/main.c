@@ -23,7 +23,7 @@
 
 #include "libunwind-user/gen/gen.h"
 #include "libunwind-user/rows/rows.h"
-#include "serve.h"
+#include "tables.h"
 
 #define MAX_TOLD	10
 

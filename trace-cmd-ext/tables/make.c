@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "libunwind-user/tables/tables.h"
-#include "serve.h"
+#include "tables.h"
 
 #define TOOL		"trace-ustack-tables make"
 #define PROGRESS_AFTER	1.0	/* seconds */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "libunwind-user/tables/tables.h"
-#include "serve.h"
+#include "tables.h"
 
 #define TOOL		"trace-ustack-tables"
 #define PROGRESS_AFTER	1.0	/* seconds */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "libunwind-user/dwarf/dwarf.h"
-#include "libunwind-user/symbols/symbols.h"
+#include "../impl.h"
 
 struct named {
 	uint64_t die;		/* see dw_func.named */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * shark.h - requests and stacks in KernelShark's plots
+ * kernelshark.h - requests and stacks in KernelShark's plots
  *
  * KernelShark shows every record. It cannot know which user stack belongs to which request, nor why
  * a request has no stack. This plugin asks the join and draws the answers:
@@ -14,8 +14,8 @@
  * request; KernelShark has a stream for each buffer. One thread at a time uses the model, as
  * KernelShark calls plugins.
  */
-#ifndef PLUGIN_USTACK_SHARK_H
-#define PLUGIN_USTACK_SHARK_H
+#ifndef USTACK_KERNELSHARK_H
+#define USTACK_KERNELSHARK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* serve.h - subcommands that keep tables, or register them with the kernel */
-#ifndef TABLES_SERVE_H
-#define TABLES_SERVE_H
+/* tables.h - the subcommands of trace-ustack-tables that keep tables or register them */
+#ifndef TRACE_USTACK_TABLES_H
+#define TRACE_USTACK_TABLES_H
 
 /*
  * argv[0] is the name of the subcommand. They return the exit status: 0; 1 after printing an error;
