@@ -13,8 +13,8 @@
  * The file starts with a struct tables_head. Then come tables_head.stats_size bytes of statistics,
  * then the table.
  */
-#ifndef TABLES_FORMAT_H
-#define TABLES_FORMAT_H
+#ifndef ABI_FORMAT_H
+#define ABI_FORMAT_H
 
 #include <elf.h>
 #include <stdbool.h>

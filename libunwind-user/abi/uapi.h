@@ -5,8 +5,8 @@
  * This header stands in for include/uapi/linux/unwind_table.h of the kernel series on systems whose
  * headers lack that file. Layouts and numbers are the same.
  */
-#ifndef UNWIND_TABLE_UAPI_H
-#define UNWIND_TABLE_UAPI_H
+#ifndef ABI_UAPI_H
+#define ABI_UAPI_H
 
 #include <stdint.h>
 #include <sys/ioctl.h>

@@ -30,20 +30,20 @@
  */
 
 /* Content of the frame pointer register */
-enum flow_fp {
-	FLOW_FP_CALLER,		/* what it held when the function was entered */
-	FLOW_FP_FRAME,		/* CFA - state.fp */
-	FLOW_FP_OTHER,
+enum arch_fp {
+	ARCH_FP_CALLER,		/* what it held when the function was entered */
+	ARCH_FP_FRAME,		/* CFA - state.fp */
+	ARCH_FP_OTHER,
 };
 
 /* The known facts about the frame before an instruction */
-struct flow_state {
+struct arch_state {
 	int32_t sp;		/* CFA - SP, if sp_known */
-	int32_t fp;		/* CFA - FP, if FLOW_FP_FRAME */
+	int32_t fp;		/* CFA - FP, if ARCH_FP_FRAME */
 	int32_t slot;		/* if saved: the caller's FP is saved at CFA + slot */
 	int32_t ra_slot;	/* if ra_saved: the return address, at CFA + ra_slot */
 	int32_t sp_slot;	/* if sp_saved: SP as it was on entry, at CFA + sp_slot */
-	uint8_t fp_is;		/* enum flow_fp */
+	uint8_t fp_is;		/* enum arch_fp */
 	bool sp_known, saved, ra_saved, sp_saved;
 	bool ra_there;		/* the return address is in its register */
 	bool mangled;		/* the return address is signed, wherever it is (arm64) */
@@ -53,74 +53,74 @@ struct flow_state {
 };
 
 /* The effect of an instruction on SP and FP */
-enum flow_effect {
-	FLOW_NONE,
-	FLOW_PUSH, FLOW_PUSH_FP,
-	FLOW_POP, FLOW_POP_FP,
-	FLOW_ADD_SP,		/* SP += n */
-	FLOW_SP_IS_FP,		/* SP = FP + n */
-	FLOW_FP_IS_SP,		/* FP = SP + n */
-	FLOW_FP_IS_FP,		/* FP += n */
-	FLOW_LEAVE,		/* SP = FP, pop FP */
-	FLOW_LOSE_SP, FLOW_LOSE_FP, FLOW_LOSE_BOTH,
+enum arch_effect {
+	ARCH_NONE,
+	ARCH_PUSH, ARCH_PUSH_FP,
+	ARCH_POP, ARCH_POP_FP,
+	ARCH_ADD_SP,		/* SP += n */
+	ARCH_SP_IS_FP,		/* SP = FP + n */
+	ARCH_FP_IS_SP,		/* FP = SP + n */
+	ARCH_FP_IS_FP,		/* FP += n */
+	ARCH_LEAVE,		/* SP = FP, pop FP */
+	ARCH_LOSE_SP, ARCH_LOSE_FP, ARCH_LOSE_BOTH,
 };
 
 /* Where an instruction goes on. */
-enum flow_next {
-	FLOW_ON,
-	FLOW_JUMP,		/* to target */
-	FLOW_BRANCH,		/* to target or on */
-	FLOW_CALL,		/* of target, which may return */
-	FLOW_CALL_ANY,		/* of something unknown, which may return */
-	FLOW_CALL_POINTER,	/* through a pointer: such calls return */
-	FLOW_JUMP_ANY,
-	FLOW_RETURN,
-	FLOW_MAYBE_RETURN,	/* returns or goes on */
-	FLOW_RETURN_POP,	/* returns and pops arguments: no amd64 ABI does */
-	FLOW_STOP,		/* nowhere */
-	FLOW_BAD,		/* no instruction, or one that no user program has */
+enum arch_next {
+	ARCH_ON,
+	ARCH_JUMP,		/* to target */
+	ARCH_BRANCH,		/* to target or on */
+	ARCH_CALL,		/* of target, which may return */
+	ARCH_CALL_ANY,		/* of something unknown, which may return */
+	ARCH_CALL_POINTER,	/* through a pointer: such calls return */
+	ARCH_JUMP_ANY,
+	ARCH_RETURN,
+	ARCH_MAYBE_RETURN,	/* returns or goes on */
+	ARCH_RETURN_POP,	/* returns and pops arguments: no amd64 ABI does */
+	ARCH_STOP,		/* nowhere */
+	ARCH_BAD,		/* no instruction, or one that no user program has */
 };
 
-#define FLOW_ENTERS_KERNEL	0x1
-#define FLOW_IS_SIGRETURN	0x2	/* loads the number of the system call rt_sigreturn */
-#define FLOW_TAKES_ADDRESS	0x4	/* of target */
-#define FLOW_ZEROES_FP		0x8
-#define FLOW_TAKES_NUMBER	0x10	/* target: an address, if addresses in the file are fixed */
-/* The stored or loaded memory, see struct flow_op, has these registers in it. */
-#define FLOW_STORES_FP		0x20
-#define FLOW_STORES_RA		0x40
-#define FLOW_STORES_SP		0x80
-#define FLOW_LOADS_FP		0x100
-#define FLOW_LOADS_RA		0x200
-#define FLOW_LOADS_SP		0x400
-#define FLOW_LOADS		(FLOW_LOADS_FP | FLOW_LOADS_RA | FLOW_LOADS_SP)
+#define ARCH_ENTERS_KERNEL	0x1
+#define ARCH_IS_SIGRETURN	0x2	/* loads the number of the system call rt_sigreturn */
+#define ARCH_TAKES_ADDRESS	0x4	/* of target */
+#define ARCH_ZEROES_FP		0x8
+#define ARCH_TAKES_NUMBER	0x10	/* target: an address, if addresses in the file are fixed */
+/* The stored or loaded memory, see struct arch_op, has these registers in it. */
+#define ARCH_STORES_FP		0x20
+#define ARCH_STORES_RA		0x40
+#define ARCH_STORES_SP		0x80
+#define ARCH_LOADS_FP		0x100
+#define ARCH_LOADS_RA		0x200
+#define ARCH_LOADS_SP		0x400
+#define ARCH_LOADS		(ARCH_LOADS_FP | ARCH_LOADS_RA | ARCH_LOADS_SP)
 /* The register of the return address */
-#define FLOW_LOSES_RA		0x800	/* gets another value */
-#define FLOW_SIGNS_RA		0x1000	/* is signed (arm64) */
-#define FLOW_CHECKS_RA		0x2000	/* is unsigned again (arm64) */
-#define FLOW_BEGINS		0x4000	/* functions start with this; nothing comes back to it */
-#define FLOW_IF_ABOVE		0x8000	/* branches if, or maybe if, an unsigned number is larger */
+#define ARCH_LOSES_RA		0x800	/* gets another value */
+#define ARCH_SIGNS_RA		0x1000	/* is signed (arm64) */
+#define ARCH_CHECKS_RA		0x2000	/* is unsigned again (arm64) */
+#define ARCH_BEGINS		0x4000	/* functions start with this; nothing comes back to it */
+#define ARCH_IF_ABOVE		0x8000	/* branches if, or maybe if, an unsigned number is larger */
 
 /* An instruction, as far as the frame needs it. */
-struct flow_op {
+struct arch_op {
 	uint64_t target;	/* address in the file */
 	int32_t n;
 	/* Memory that is accessed before the effect: */
 	int32_t off;		/* from the base */
 	uint16_t size;		/* bytes stored, or 0 */
 	bool by_fp;		/* the base is FP, not SP */
-	uint8_t fp_at, ra_at, sp_at;	/* from off on, if FLOW_STORES_ or FLOW_LOADS_ is set */
+	uint8_t fp_at, ra_at, sp_at;	/* from off on, if ARCH_STORES_ or ARCH_LOADS_ is set */
 	uint8_t effect, next;	/* enums above */
 	uint8_t len;
 	uint16_t flags;
 };
 
-#define FLOW_MAX_TABLE	1024
-#define FLOW_MAX_TRAIL	16
-#define FLOW_REFERENCE	8
+#define ARCH_MAX_TABLE	1024
+#define ARCH_MAX_TRAIL	16
+#define ARCH_REFERENCE	8
 
 /* Where an indirect jump goes: entries of a table. */
-struct flow_table {
+struct arch_jump_table {
 	uint64_t addr;		/* of the table */
 	uint64_t base;		/* entries of 4 bytes count from here */
 	uint32_t nr;
@@ -129,9 +129,9 @@ struct flow_table {
 };
 
 /* How to decode code, and what calls do. */
-struct flow_arch {
+struct arch_flow {
 	/* SP, FP and the return address as a call leaves them */
-	struct flow_state entered;
+	struct arch_state entered;
 	uint8_t align;			/* of SP, before calls */
 	uint8_t callee_area;		/* bytes at SP that belong to the called function */
 	int16_t abi_ra_slot;		/* the return address in these bytes, from the CFA on */
@@ -146,12 +146,12 @@ struct flow_arch {
 	 */
 	void *(*open)(void);
 	void (*close)(void *decoder);
-	/* The instruction at @p; never fails, see FLOW_BAD. */
+	/* The instruction at @p; never fails, see ARCH_BAD. */
 	void (*decode)(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
-		       struct flow_op *op);
+		       struct arch_op *op);
 	/*
 	 * Find the first instruction in the @len bytes at @p, whose address is @addr, that may
-	 * call, jump to or take the address of one of the @size bytes at @start. FLOW_REFERENCE
+	 * call, jump to or take the address of one of the @size bytes at @start. ARCH_REFERENCE
 	 * bytes are enough to see it. Returns its offset, or @len if there is no such
 	 * instruction. NULL: code with rows is not searched.
 	 */
@@ -166,7 +166,7 @@ struct flow_arch {
 	 * that run before it. False if that is not sure. NULL: it never is.
 	 */
 	bool (*table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
-		      const uint64_t *addr, unsigned int nr, struct flow_table *table);
+		      const uint64_t *addr, unsigned int nr, struct arch_jump_table *table);
 };
 
 /* --------------------------- frames of Go programs ------------------------ */
@@ -285,7 +285,7 @@ struct arch {
 	 */
 	int (*plt)(const struct arch_plt *to, uint64_t start, uint64_t end);
 	/* How to follow code; NULL: code is not followed. */
-	const struct flow_arch *flow;
+	const struct arch_flow *flow;
 	/* Frames of Go programs; NULL: not known. */
 	const struct arch_go *go;
 };

@@ -5,8 +5,8 @@
  * When memory runs out, the text that does not fit is left out, @failed is set, and all later text
  * is left out too. The caller checks @failed before it prints the text.
  */
-#ifndef USTACK_TEXT_H
-#define USTACK_TEXT_H
+#ifndef UU_TEXT_H
+#define UU_TEXT_H
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * element, or NULL when memory runs out. The pointer is valid until the next vec_add(). array_add()
  * does the same for arrays that stay short.
  */
-#ifndef USTACK_VEC_H
-#define USTACK_VEC_H
+#ifndef UU_VEC_H
+#define UU_VEC_H
 
 #include <stdbool.h>
 #include <stddef.h>

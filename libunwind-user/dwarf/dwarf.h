@@ -35,8 +35,8 @@
  * thousand files in a directory with a long name) has a budget of its own. Beyond that budget, a
  * path is missing and a name stays as it is.
  */
-#ifndef UU_DWARF_READ_H
-#define UU_DWARF_READ_H
+#ifndef UU_DWARF_H
+#define UU_DWARF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -20,43 +20,43 @@
  * Code with rows jumps into a gap, and keeps its frame. If the jump is not a tail call, it may
  * never happen: edge.c says the same of branches.
  */
-static void mark_jump(struct flow *f, uint32_t pc, const struct flow_op *op)
+static void mark_jump(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t to = op->target - f->r->img->text.start;
 	const struct cfi_state *row = rows_at(f->r, pc);
 	uint8_t *mark = &f->marks[flow_byte(f, to, NULL)], before = *mark;
-	struct flow_state s;
+	struct arch_state s;
 
 	if (!row || !flow_from_row(f->r->arch, row, &s) || flow_is_end(f, to))
 		return;
 	if (flow_is_entered(f->arch, &s)) {
-		if (op->next == FLOW_JUMP)
+		if (op->next == ARCH_JUMP)
 			flow_enter(f, to, &f->arch->entered, true);
 		return;
 	}
-	flow_enter(f, to, &s, op->next == FLOW_JUMP && !flow_is_padding(f, to));
+	flow_enter(f, to, &s, op->next == ARCH_JUMP && !flow_is_padding(f, to));
 	/* no function starts there */
 	*mark = before;
 }
 
-static void mark_target(struct flow *f, uint32_t pc, const struct flow_op *op)
+static void mark_target(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t base = f->r->img->text.start;
 
 	if (op->target < base || flow_byte(f, op->target - base, NULL) == UINT32_MAX)
 		return;
-	if (op->next == FLOW_JUMP || op->next == FLOW_BRANCH)
+	if (op->next == ARCH_JUMP || op->next == ARCH_BRANCH)
 		mark_jump(f, pc, op);
-	else if (op->next == FLOW_CALL)
+	else if (op->next == ARCH_CALL)
 		flow_enter(f, op->target - base, &f->arch->entered, true);
-	else if (op->flags & FLOW_TAKES_ADDRESS)
+	else if (op->flags & ARCH_TAKES_ADDRESS)
 		flow_take_address(f, op->target);
 }
 
 static void decode_function(struct flow *f, const struct rows_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
-	struct flow_op op;
+	struct arch_op op;
 	const uint8_t *p;
 	uint32_t pc, len;
 
@@ -67,7 +67,7 @@ static void decode_function(struct flow *f, const struct rows_fde *fde)
 			return;
 		f->arch->decode(f->decoder, p, len, base + pc, &op);
 		f->steps++;
-		if (op.next == FLOW_BAD)
+		if (op.next == ARCH_BAD)
 			return;
 		mark_target(f, pc, &op);
 	}
@@ -91,7 +91,7 @@ static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint
 static bool looks_worth(struct flow *f, const struct rows_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
-	uint8_t end[2 * FLOW_REFERENCE] = { 0 };
+	uint8_t end[2 * ARCH_REFERENCE] = { 0 };
 	uint32_t at, len, step;
 	const uint8_t *p;
 
@@ -101,17 +101,17 @@ static bool looks_worth(struct flow *f, const struct rows_fde *fde)
 		p = image_code(f->r->img, base + at, len);
 		if (p && may_refer(f, p, len, at))
 			return true;
-		step = len < CHUNK ? len : CHUNK - FLOW_REFERENCE;
+		step = len < CHUNK ? len : CHUNK - ARCH_REFERENCE;
 	}
-	/* the last instructions may be shorter than FLOW_REFERENCE: add zeros */
+	/* the last instructions may be shorter than ARCH_REFERENCE: add zeros */
 	len = fde->end - fde->start;
-	if (len > FLOW_REFERENCE - 1)
-		len = FLOW_REFERENCE - 1;
+	if (len > ARCH_REFERENCE - 1)
+		len = ARCH_REFERENCE - 1;
 	p = image_code(f->r->img, base + fde->end - len, len);
 	if (!p)
 		return false;
 	memcpy(end, p, len);
-	return may_refer(f, end, len + FLOW_REFERENCE - 1, fde->end - len);
+	return may_refer(f, end, len + ARCH_REFERENCE - 1, fde->end - len);
 }
 
 void flow_enter_called(struct flow *f)

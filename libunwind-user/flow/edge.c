@@ -68,17 +68,17 @@ bool flow_begins(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
 	uint32_t byte = flow_byte(f, pc, &gap);
-	struct flow_op op;
+	struct arch_op op;
 
 	f->arch->decode(f->decoder, f->code + byte, gap->end - pc, f->r->img->text.start + pc, &op);
-	return op.flags & FLOW_BEGINS;
+	return op.flags & ARCH_BEGINS;
 }
 
 static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
 {
 	const uint8_t *p = f->code + gap->at + (pc - gap->start);
 	uint64_t base = f->r->img->text.start, to;
-	struct flow_op op;
+	struct arch_op op;
 	uint32_t byte;
 
 	if (f->arch->may_jump) {
@@ -86,7 +86,7 @@ static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
 			return;
 	} else {
 		f->arch->decode(f->decoder, p, gap->end - pc, base + pc, &op);
-		if (op.next != FLOW_JUMP && op.next != FLOW_BRANCH)
+		if (op.next != ARCH_JUMP && op.next != ARCH_BRANCH)
 			return;
 		to = op.target;
 	}
@@ -103,7 +103,7 @@ void flow_find_jumps(struct flow *f)
 
 	for (gap = f->gap; gap < f->gap + f->nr_gaps; gap++) {
 		pc = gap->start + (-(base + gap->start) & (f->arch->insn - 1));
-		for (; (uint64_t)pc + FLOW_REFERENCE <= gap->end; pc += f->arch->insn)
+		for (; (uint64_t)pc + ARCH_REFERENCE <= gap->end; pc += f->arch->insn)
 			find_jump(f, gap, pc);
 	}
 }
@@ -126,7 +126,7 @@ static bool is_short_target(struct flow *f, uint64_t pc)
 	uint64_t base = f->r->img->text.start, next;
 	uint32_t byte, at, n;
 	const struct flow_gap *gap;
-	struct flow_op op;
+	struct arch_op op;
 
 	byte = flow_byte(f, pc, &gap);
 	if (byte == UINT32_MAX || !f->arch->is_short_jump)
@@ -139,7 +139,7 @@ static bool is_short_target(struct flow *f, uint64_t pc)
 	for (next = pc; next < gap->end && next - pc < MAX_SHORT; next += op.len) {
 		f->arch->decode(f->decoder, f->code + byte + (next - pc), gap->end - next,
 				base + next, &op);
-		if ((op.next == FLOW_BRANCH || op.next == FLOW_JUMP) && op.target == base + pc)
+		if ((op.next == ARCH_BRANCH || op.next == ARCH_JUMP) && op.target == base + pc)
 			return true;
 	}
 	return false;
@@ -155,7 +155,7 @@ static bool leaves_padding(struct flow *f, uint64_t pc, uint64_t next)
 /* Whether the function at @pc comes back, and what it does to SP and FP */
 static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 {
-	static const struct flow_op lose_fp = { .effect = FLOW_LOSE_FP };
+	static const struct arch_op lose_fp = { .effect = ARCH_LOSE_FP };
 	uint32_t byte = flow_byte(f, pc, NULL);
 	const struct flow_func *callee;
 
@@ -166,7 +166,7 @@ static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 		return false;
 	callee = &f->func[flow_func_of(f, f->node[f->node_of[byte] - 1].func)];
 	if (callee->unbalanced && !edge->state.outermost)
-		edge->state = (struct flow_state){ .unknown = true };
+		edge->state = (struct arch_state){ .unknown = true };
 	else if (callee->loses_fp)
 		flow_step(f->arch, &edge->state, &lose_fp);
 	if (callee->surely && !is_jumped_to(f, edge->pc) && !flow_is_padding(f, edge->pc))
@@ -186,7 +186,7 @@ bool flow_is_own_address(struct flow *f, const struct flow_node *node)
 unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2])
 {
 	uint64_t base = f->r->img->text.start;
-	const struct flow_op *op = &node->op;
+	const struct arch_op *op = &node->op;
 	unsigned int nr = 0;
 
 	edge[0] = (struct flow_edge){
@@ -197,32 +197,32 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 	if (flow_is_sigreturn(f, node))
 		return 0;
 	switch (op->next) {
-	case FLOW_ON:
+	case ARCH_ON:
 		if (node->on_maybe)
 			edge[0].kind = FLOW_EDGE_MAYBE;
 		return 1;
-	case FLOW_MAYBE_RETURN:
+	case ARCH_MAYBE_RETURN:
 		return 1;
-	case FLOW_BRANCH:
+	case ARCH_BRANCH:
 		edge[1] = edge[0];
 		if (node->on_maybe)
 			edge[0].kind = FLOW_EDGE_MAYBE;
 		nr = 1;
 		/* fallthrough */
-	case FLOW_JUMP:
+	case ARCH_JUMP:
 		edge[nr].pc = op->target - base;
 		edge[nr].kind = node->jump_maybe ? FLOW_EDGE_MAYBE : FLOW_EDGE_JUMP;
 		return nr + 1;
-	case FLOW_CALL:
+	case ARCH_CALL:
 		if (flow_is_own_address(f, node)) {
-			edge[0].state = (struct flow_state){ .unknown = true };
+			edge[0].state = (struct arch_state){ .unknown = true };
 			return 1;
 		}
 		return follow_call(f, op->target - base, &edge[0]);
-	case FLOW_CALL_ANY:
+	case ARCH_CALL_ANY:
 		edge[0].kind = FLOW_EDGE_MAYBE;
 		return 1;
-	case FLOW_CALL_POINTER:
+	case ARCH_CALL_POINTER:
 		edge[0].kind = flow_is_padding(f, edge[0].pc) ? FLOW_EDGE_MAYBE : FLOW_EDGE_BACK;
 		return 1;
 	default:
@@ -248,16 +248,16 @@ void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struc
 static bool runs_to_table(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
-	struct flow_op op;
+	struct arch_op op;
 	unsigned int i;
 
 	if (flow_byte(f, pc, &gap) == UINT32_MAX)
 		return false;
-	for (i = 0; i < FLOW_MAX_TRAIL && pc < gap->end; i++, pc += op.len) {
+	for (i = 0; i < ARCH_MAX_TRAIL && pc < gap->end; i++, pc += op.len) {
 		f->arch->decode(f->decoder, f->code + gap->at + (pc - gap->start), gap->end - pc,
 				f->r->img->text.start + pc, &op);
-		if (op.next != FLOW_ON)
-			return op.next == FLOW_JUMP_ANY;
+		if (op.next != ARCH_ON)
+			return op.next == ARCH_JUMP_ANY;
 	}
 	return false;
 }
@@ -267,15 +267,15 @@ void flow_find_maybe(struct flow *f, struct flow_node *node)
 	uint64_t next = node->pc + node->op.len, to = node->op.target - f->r->img->text.start;
 	uint32_t byte;
 
-	if (node->op.next == FLOW_ON)
+	if (node->op.next == ARCH_ON)
 		node->on_maybe = leaves_padding(f, node->pc, next);
-	if (node->op.next != FLOW_BRANCH && node->op.next != FLOW_JUMP)
+	if (node->op.next != ARCH_BRANCH && node->op.next != ARCH_JUMP)
 		return;
 	node->jump_maybe = flow_is_padding(f, to);
-	if (node->op.next == FLOW_JUMP)
+	if (node->op.next == ARCH_JUMP)
 		return;
 	node->on_maybe = flow_is_end(f, next);
-	if (!(node->op.flags & FLOW_IF_ABOVE) || !runs_to_table(f, next))
+	if (!(node->op.flags & ARCH_IF_ABOVE) || !runs_to_table(f, next))
 		return;
 	node->jump_maybe = true;
 	byte = flow_byte(f, to, NULL);

@@ -212,7 +212,7 @@ static int read_code(struct flow *f)
  * the end. A call at the end does not continue: it is often last because it never returns.
  */
 static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *code,
-		     uint32_t *last, struct flow_op *op)
+		     uint32_t *last, struct arch_op *op)
 {
 	uint32_t size = fde->end - fde->start, todo[64], nr = 0, at, to;
 	uint64_t base = f->r->img->text.start + fde->start;
@@ -224,21 +224,21 @@ static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *
 			seen[at] = 1;
 			f->arch->decode(f->decoder, code + at, size - at, base + at, op);
 			to = op->target - base;
-			if ((op->next == FLOW_BRANCH || op->next == FLOW_JUMP) &&
+			if ((op->next == ARCH_BRANCH || op->next == ARCH_JUMP) &&
 			    op->target >= base && to < size && !seen[to]) {
 				if (nr == sizeof(todo) / sizeof(*todo))
 					return false;
 				todo[nr++] = to;
 			}
-			if (op->next == FLOW_BAD)
+			if (op->next == ARCH_BAD)
 				return false;
-			if (op->next != FLOW_ON && op->next != FLOW_BRANCH &&
-			    op->next != FLOW_CALL_POINTER && op->next != FLOW_CALL &&
-			    op->next != FLOW_CALL_ANY)
+			if (op->next != ARCH_ON && op->next != ARCH_BRANCH &&
+			    op->next != ARCH_CALL_POINTER && op->next != ARCH_CALL &&
+			    op->next != ARCH_CALL_ANY)
 				break;
 			if (at + op->len == size) {
 				*last = fde->start + at;
-				return op->next == FLOW_ON || op->next == FLOW_BRANCH;
+				return op->next == ARCH_ON || op->next == ARCH_BRANCH;
 			}
 		}
 	}
@@ -256,8 +256,8 @@ static void enter_after(struct flow *f, const struct rows_fde *fde)
 {
 	const struct rows *r = f->r;
 	const struct rows_row *row;
-	struct flow_state s;
-	struct flow_op op;
+	struct arch_state s;
+	struct arch_op op;
 	const uint8_t *code;
 	uint32_t last;
 
@@ -354,7 +354,7 @@ static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 {
 	uint32_t byte = gap->at + (node->pc - gap->start), n;
 	unsigned int len = f->arch->syscall_len;
-	struct flow_state s;
+	struct arch_state s;
 
 	if (node->pc - gap->start < len || !f->r->arch->enters_kernel(f->code + byte - 2))
 		return false;
@@ -368,7 +368,7 @@ static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 
 static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_state *row)
 {
-	const struct flow_state *s = &node->state;
+	const struct arch_state *s = &node->state;
 
 	if (!flow_counts(f, node))
 		return false;

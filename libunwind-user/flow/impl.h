@@ -24,23 +24,23 @@
 
 /* ---------------------------- state.c --------------------------- */
 
-extern const struct flow_state flow_outermost;
+extern const struct arch_state flow_outermost;
 
 /* Does the instruction say that there is no caller? Then there is no caller before it, either. */
-bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op);
+bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op);
 
 /* Change @s to the state after the instruction. */
-void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op);
+void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op);
 
 /* @to is also reached with @s. Returns whether that changed @to. */
-bool flow_join(struct flow_state *to, const struct flow_state *s);
+bool flow_join(struct arch_state *to, const struct arch_state *s);
 
 /*
  * Do both states say the same about the frame? Do they say different things about where SP, or
  * else FP, is?
  */
-bool flow_same(const struct flow_state *a, const struct flow_state *b);
-bool flow_differ(const struct flow_state *a, const struct flow_state *b);
+bool flow_same(const struct arch_state *a, const struct arch_state *b);
+bool flow_differ(const struct arch_state *a, const struct arch_state *b);
 
 /* The claims of a state. Each claim can be proved by itself. */
 #define FLOW_SP		0x1	/* where SP is relative to the CFA */
@@ -51,16 +51,16 @@ bool flow_differ(const struct flow_state *a, const struct flow_state *b);
 #define FLOW_RA		0x20	/* that the return address is in its register */
 
 /* The claims of a state. The claims that two states both make. Drop all claims but @claims. */
-unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *s);
-unsigned int flow_common_claims(const struct flow_arch *arch, const struct flow_state *a,
-				const struct flow_state *b);
-void flow_keep_claims(const struct flow_arch *arch, struct flow_state *s, unsigned int claims);
+unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *s);
+unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_state *a,
+				const struct arch_state *b);
+void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsigned int claims);
 
 /* Is the state that of a function's start: SP, FP and the return address in place? */
-bool flow_is_entered(const struct flow_arch *arch, const struct flow_state *s);
+bool flow_is_entered(const struct arch_flow *arch, const struct arch_state *s);
 
 /* Is SP or the return address known to be out of place, so that a return here goes astray? */
-bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s);
+bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s);
 
 /*
  * A row for a state, with the CFA from SP if SP is known, and the caller's FP from its slot.
@@ -68,14 +68,14 @@ bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s
  * from their registers, if they are there too.
  * Returns false if no row can say it.
  */
-bool flow_row(const struct arch *arch, const struct flow_state *s, bool by_fp,
+bool flow_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
 	      struct cfi_state *row);
 
 /* The state that a row says, for code that a row of .eh_frame leads to. */
-bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct flow_state *s);
+bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct arch_state *s);
 
 /* Does the row contradict the state? It does not if the two use different registers. */
-bool flow_contradicts(const struct arch *arch, const struct flow_state *s,
+bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
 		      const struct cfi_state *row);
 
 /* ----------------------------- walk.c --------------------------- */
@@ -104,8 +104,8 @@ struct flow_gap {
  * are for nodes that are not sure, see prove.c.
  */
 struct flow_node {
-	struct flow_state state;
-	struct flow_op op;
+	struct arch_state state;
+	struct arch_op op;
 	uint32_t pc;		/* from text.start on */
 	uint32_t func;
 	uint32_t prev;		/* the only node that goes on here, or FLOW_NO_NODE */
@@ -147,7 +147,7 @@ struct flow_queue {
 
 struct flow {
 	struct rows *r;
-	const struct flow_arch *arch;
+	const struct arch_flow *arch;
 	void *decoder;
 
 	struct flow_gap *gap;
@@ -185,7 +185,7 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
  * Enter code at @pc, which is in a gap, with @state, as a function of its own. Returns the
  * function, or FLOW_NO_FUNC without memory.
  */
-uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure);
+uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state, bool sure);
 
 /* Did this file cost more work than any honest file can? */
 bool flow_is_too_much(const struct flow *f);
@@ -206,7 +206,7 @@ bool flow_calls_aligned(const struct flow *f, const struct flow_node *node);
 bool flow_counts(struct flow *f, const struct flow_node *node);
 
 /* May code go on with this state at @pc, outside of the gaps? @pc counts from text.start. */
-bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s);
+bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s);
 
 /* Is this where a signal handler returns to? */
 bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
@@ -221,7 +221,7 @@ enum flow_kind {
 
 struct flow_edge {
 	uint64_t pc;		/* from text.start on; may be anything */
-	struct flow_state state;	/* there */
+	struct arch_state state;	/* there */
 	enum flow_kind kind;
 };
 

@@ -13,7 +13,7 @@
 /* In all tables of a file; libc.so has 2,000. */
 #define MAX_TARGETS	(1u << 18)
 
-static bool read_entry(struct flow *f, const struct flow_table *t, uint32_t i, uint32_t *pc)
+static bool read_entry(struct flow *f, const struct arch_jump_table *t, uint32_t i, uint32_t *pc)
 {
 	uint64_t base = f->r->img->text.start, addr = t->addr;
 	int32_t rel;
@@ -32,15 +32,15 @@ static bool read_entry(struct flow *f, const struct flow_table *t, uint32_t i, u
 
 void flow_find_table(struct flow *f, uint32_t node)
 {
-	const uint8_t *code[FLOW_MAX_TRAIL];
-	uint64_t addr[FLOW_MAX_TRAIL];
-	uint8_t len[FLOW_MAX_TRAIL];
-	uint32_t trail[FLOW_MAX_TRAIL], nr = 0, n, i, first = f->nr_targets, pc;
-	struct flow_table table;
+	const uint8_t *code[ARCH_MAX_TRAIL];
+	uint64_t addr[ARCH_MAX_TRAIL];
+	uint8_t len[ARCH_MAX_TRAIL];
+	uint32_t trail[ARCH_MAX_TRAIL], nr = 0, n, i, first = f->nr_targets, pc;
+	struct arch_jump_table table;
 
 	if (!f->arch->table)
 		return;
-	for (n = node; n != FLOW_NO_NODE && nr < FLOW_MAX_TRAIL; n = f->node[n].prev)
+	for (n = node; n != FLOW_NO_NODE && nr < ARCH_MAX_TRAIL; n = f->node[n].prev)
 		trail[nr++] = n;
 	for (i = 0; i < nr; i++) {
 		n = trail[nr - 1 - i];
@@ -49,7 +49,7 @@ void flow_find_table(struct flow *f, uint32_t node)
 		addr[i] = f->r->img->text.start + f->node[n].pc;
 	}
 	if (!f->arch->table(f->decoder, code, len, addr, nr, &table) || !table.nr ||
-	    table.nr > FLOW_MAX_TABLE || f->nr_targets > MAX_TARGETS)
+	    table.nr > ARCH_MAX_TABLE || f->nr_targets > MAX_TARGETS)
 		return;
 	for (i = 0; i < table.nr; i++) {
 		if (!read_entry(f, &table, i, &pc)) {

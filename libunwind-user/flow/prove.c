@@ -61,34 +61,34 @@
 #define LEFT	(FLOW_SP | FLOW_FP | FLOW_RA)
 
 /* Which claim is the value of SP, or of FP, after the instruction? */
-static unsigned int source_of_sp(const struct flow_op *op)
+static unsigned int source_of_sp(const struct arch_op *op)
 {
-	if (op->flags & FLOW_LOADS_SP)
+	if (op->flags & ARCH_LOADS_SP)
 		return FLOW_SP_SLOT;
 	switch (op->effect) {
-	case FLOW_SP_IS_FP:
-	case FLOW_LEAVE:
+	case ARCH_SP_IS_FP:
+	case ARCH_LEAVE:
 		return FLOW_FP;
-	case FLOW_LOSE_SP:
-	case FLOW_LOSE_BOTH:
+	case ARCH_LOSE_SP:
+	case ARCH_LOSE_BOTH:
 		return 0;
 	default:
 		return FLOW_SP;
 	}
 }
 
-static unsigned int source_of_fp(const struct flow_op *op)
+static unsigned int source_of_fp(const struct arch_op *op)
 {
-	if (op->flags & FLOW_LOADS_FP)
+	if (op->flags & ARCH_LOADS_FP)
 		return FLOW_SLOT;
 	switch (op->effect) {
-	case FLOW_POP_FP:
-	case FLOW_LEAVE:
+	case ARCH_POP_FP:
+	case ARCH_LEAVE:
 		return FLOW_SLOT;
-	case FLOW_FP_IS_SP:
+	case ARCH_FP_IS_SP:
 		return FLOW_SP;
-	case FLOW_LOSE_FP:
-	case FLOW_LOSE_BOTH:
+	case ARCH_LOSE_FP:
+	case ARCH_LOSE_BOTH:
 		return 0;
 	default:
 		return FLOW_FP;
@@ -96,7 +96,7 @@ static unsigned int source_of_fp(const struct flow_op *op)
 }
 
 /* Those of @claims that @s makes */
-static unsigned int keep_claims(const struct flow_arch *arch, const struct flow_state *s,
+static unsigned int keep_claims(const struct arch_flow *arch, const struct arch_state *s,
 				unsigned int claims)
 {
 	return claims ? claims & flow_claims(arch, s) : 0;
@@ -107,10 +107,10 @@ static unsigned int keep_claims(const struct flow_arch *arch, const struct flow_
  * that was read back proves its slot if the place of the slot is known: from other claims, or
  * because the ABI has one place for it.
  */
-static unsigned int hand_back_proof(const struct flow_arch *arch, const struct flow_state *s,
-				    const struct flow_op *op, unsigned int proved)
+static unsigned int hand_back_proof(const struct arch_flow *arch, const struct arch_state *s,
+				    const struct arch_op *op, unsigned int proved)
 {
-	unsigned int base = op->by_fp || op->effect == FLOW_LEAVE ? FLOW_FP : FLOW_SP;
+	unsigned int base = op->by_fp || op->effect == ARCH_LEAVE ? FLOW_FP : FLOW_SP;
 	unsigned int of = 0, loaded;
 
 	if (!proved || s->outermost)
@@ -119,9 +119,9 @@ static unsigned int hand_back_proof(const struct flow_arch *arch, const struct f
 		of |= source_of_sp(op);
 	if (proved & FLOW_FP)
 		of |= source_of_fp(op);
-	if (proved & FLOW_RA && op->flags & FLOW_LOADS_RA)
+	if (proved & FLOW_RA && op->flags & ARCH_LOADS_RA)
 		of |= FLOW_RA_SLOT;
-	else if (proved & FLOW_RA && !(op->flags & FLOW_LOSES_RA))
+	else if (proved & FLOW_RA && !(op->flags & ARCH_LOSES_RA))
 		of |= FLOW_RA;
 	loaded = of & (FLOW_SLOT | FLOW_RA_SLOT | FLOW_SP_SLOT);
 	if (arch->callee_area && loaded & FLOW_RA_SLOT && s->ra_slot == arch->abi_ra_slot)
@@ -144,7 +144,7 @@ static unsigned int hand_back_proof(const struct flow_arch *arch, const struct f
  */
 static bool ends_restored(struct flow *f, const struct flow_node *n)
 {
-	return f->arch->link && n->op.next == FLOW_JUMP_ANY && !n->nr_targets &&
+	return f->arch->link && n->op.next == ARCH_JUMP_ANY && !n->nr_targets &&
 	       !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
 }
 
@@ -155,24 +155,24 @@ static bool ends_restored(struct flow *f, const struct flow_node *n)
  */
 static bool ends_stub(struct flow *f, const struct flow_node *n)
 {
-	return f->func[n->func].named && n->op.next == FLOW_JUMP_ANY && !n->nr_targets &&
+	return f->func[n->func].named && n->op.next == ARCH_JUMP_ANY && !n->nr_targets &&
 	       flow_is_entered(f->arch, &n->state);
 }
 
 static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 {
-	const struct flow_state *s = &n->state;
+	const struct arch_state *s = &n->state;
 
 	switch (n->op.next) {
-	case FLOW_BAD:
-	case FLOW_RETURN_POP:
+	case ARCH_BAD:
+	case ARCH_RETURN_POP:
 		return true;
-	case FLOW_RETURN:
-	case FLOW_MAYBE_RETURN:
+	case ARCH_RETURN:
+	case ARCH_MAYBE_RETURN:
 		return s->outermost || (!s->unknown && !flow_is_entered(f->arch, s));
-	case FLOW_CALL:
-	case FLOW_CALL_ANY:
-	case FLOW_CALL_POINTER:
+	case ARCH_CALL:
+	case ARCH_CALL_ANY:
+	case ARCH_CALL_POINTER:
 		if (!s->unknown && !s->outermost && s->sp_known && s->sp % f->arch->align)
 			return true;
 		break;
@@ -181,10 +181,10 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 }
 
 /* Which claims hold at @pc, outside of the gaps, for code that continues there with @s? */
-static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct flow_state *s)
+static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
 	const struct cfi_state *row = rows_at(f->r, pc);
-	struct flow_state known;
+	struct arch_state known;
 
 	if (!row || !flow_from_row(f->r->arch, row, &known))
 		return 0;
@@ -199,7 +199,7 @@ static bool may_prove_back(const struct flow *f, const struct flow_node *n,
 			   const struct flow_edge *e)
 {
 	return e->state.outermost ||
-	       (f->bare && (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY));
+	       (f->bare && (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_ANY));
 }
 
 static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
@@ -244,14 +244,14 @@ static unsigned int proved_here(struct flow *f, const struct flow_node *n)
 {
 	if (flow_ends_frames(&n->state, &n->op))
 		return ALL;
-	if ((n->op.next == FLOW_RETURN || n->op.next == FLOW_MAYBE_RETURN) &&
+	if ((n->op.next == ARCH_RETURN || n->op.next == ARCH_MAYBE_RETURN) &&
 	    flow_is_entered(f->arch, &n->state))
 		return LEFT;
 	if (ends_restored(f, n) || ends_stub(f, n))
 		return LEFT;
 	if (f->func[n->func].taken && flow_calls_aligned(f, n))
 		return ALL;
-	if (n->state.outermost && (n->op.next == FLOW_JUMP_ANY || n->op.next == FLOW_STOP))
+	if (n->state.outermost && (n->op.next == ARCH_JUMP_ANY || n->op.next == ARCH_STOP))
 		return ALL;
 	return 0;
 }
@@ -319,7 +319,7 @@ out:
 /* The state without what is not proved; false if nothing can be said then. */
 static bool keep_proved(struct flow *f, struct flow_node *n)
 {
-	struct flow_state s = n->state;
+	struct arch_state s = n->state;
 	struct cfi_state row;
 
 	flow_keep_claims(f->arch, &s, n->proved);

@@ -2,7 +2,7 @@
 /*
  * state.c - what an instruction does to the known state of the frame
  *
- * Addresses on the stack are expressed by their distance from the CFA. struct flow_arch says where
+ * Addresses on the stack are expressed by their distance from the CFA. struct arch_flow says where
  * the CFA is, and where SP and the return address are when a function is entered: right below the
  * CFA, with SP pointing there, or in a register. Code that moves SP above its place at entry has
  * taken something off the stack: from there on nothing is known. Nothing is known either where the
@@ -18,36 +18,36 @@
 #define WORD		8
 #define MAX_FRAME	(1 << 30)
 
-const struct flow_state flow_outermost = { .outermost = true };
+const struct arch_state flow_outermost = { .outermost = true };
 
-static const struct flow_state nothing = { .unknown = true };
+static const struct arch_state nothing = { .unknown = true };
 
-static void lose_slot(struct flow_state *s)
+static void lose_slot(struct arch_state *s)
 {
 	s->saved = false;
 	s->slot = 0;
 }
 
-static void fp_is(struct flow_state *s, enum flow_fp what, int32_t fp)
+static void fp_is(struct arch_state *s, enum arch_fp what, int32_t fp)
 {
 	s->fp_is = what;
-	s->fp = what == FLOW_FP_FRAME ? fp : 0;
+	s->fp = what == ARCH_FP_FRAME ? fp : 0;
 }
 
-static void lose_ra_slot(struct flow_state *s)
+static void lose_ra_slot(struct arch_state *s)
 {
 	s->ra_saved = false;
 	s->ra_slot = 0;
 }
 
-static void lose_sp_slot(struct flow_state *s)
+static void lose_sp_slot(struct arch_state *s)
 {
 	s->sp_saved = false;
 	s->sp_slot = 0;
 }
 
 /* Something is stored at CFA + @at. */
-static void note_store(struct flow_state *s, int64_t at, unsigned int size)
+static void note_store(struct arch_state *s, int64_t at, unsigned int size)
 {
 	if (s->saved && at < s->slot + (int64_t)WORD && s->slot < at + size)
 		lose_slot(s);
@@ -58,11 +58,11 @@ static void note_store(struct flow_state *s, int64_t at, unsigned int size)
 }
 
 /* Values below SP were popped. Their slots do not matter if the register has its old value. */
-static void drop_popped(const struct flow_arch *arch, struct flow_state *s)
+static void drop_popped(const struct arch_flow *arch, struct arch_state *s)
 {
 	int32_t below = arch->callee_area - s->sp;
 
-	if (s->saved && s->fp_is == FLOW_FP_CALLER && s->slot < below)
+	if (s->saved && s->fp_is == ARCH_FP_CALLER && s->slot < below)
 		lose_slot(s);
 	if (s->ra_saved && s->ra_there && s->ra_slot < below)
 		lose_ra_slot(s);
@@ -70,7 +70,7 @@ static void drop_popped(const struct flow_arch *arch, struct flow_state *s)
 		lose_sp_slot(s);
 }
 
-static void set_sp(const struct flow_arch *arch, struct flow_state *s, int64_t sp)
+static void set_sp(const struct arch_flow *arch, struct arch_state *s, int64_t sp)
 {
 	if (sp < arch->entered.sp || sp > MAX_FRAME) {
 		*s = nothing;
@@ -81,59 +81,59 @@ static void set_sp(const struct flow_arch *arch, struct flow_state *s, int64_t s
 	drop_popped(arch, s);
 }
 
-static void lose_sp(struct flow_state *s)
+static void lose_sp(struct arch_state *s)
 {
 	s->sp_known = false;
 	s->sp = 0;
 }
 
-static void push_word(const struct flow_arch *arch, struct flow_state *s, bool is_fp)
+static void push_word(const struct arch_flow *arch, struct arch_state *s, bool is_fp)
 {
 	if (!s->sp_known)
 		return;
 	set_sp(arch, s, s->sp + (int64_t)WORD);
 	note_store(s, -(int64_t)s->sp, WORD);
-	if (is_fp && !s->unknown && s->fp_is == FLOW_FP_CALLER && !s->saved) {
+	if (is_fp && !s->unknown && s->fp_is == ARCH_FP_CALLER && !s->saved) {
 		s->saved = true;
 		s->slot = -s->sp;
 	}
 }
 
-static void pop_word(const struct flow_arch *arch, struct flow_state *s, bool to_fp)
+static void pop_word(const struct arch_flow *arch, struct arch_state *s, bool to_fp)
 {
 	int32_t at = -s->sp;
 
 	if (to_fp)
-		fp_is(s, s->sp_known && s->saved && s->slot == at ? FLOW_FP_CALLER : FLOW_FP_OTHER,
+		fp_is(s, s->sp_known && s->saved && s->slot == at ? ARCH_FP_CALLER : ARCH_FP_OTHER,
 		      0);
 	if (s->sp_known)
 		set_sp(arch, s, s->sp - (int64_t)WORD);
 }
 
 /* CFA + *@at is the address base + off. */
-static bool place_of(const struct flow_state *s, const struct flow_op *op, int64_t *at)
+static bool place_of(const struct arch_state *s, const struct arch_op *op, int64_t *at)
 {
 	if (op->by_fp) {
 		*at = (int64_t)op->off - s->fp;
-		return s->fp_is == FLOW_FP_FRAME;
+		return s->fp_is == ARCH_FP_FRAME;
 	}
 	*at = (int64_t)op->off - s->sp;
 	return s->sp_known;
 }
 
-static void frame_at(struct flow_state *s, int64_t fp)
+static void frame_at(struct arch_state *s, int64_t fp)
 {
 	if (fp < -MAX_FRAME || fp > MAX_FRAME)
-		fp_is(s, FLOW_FP_OTHER, 0);
+		fp_is(s, ARCH_FP_OTHER, 0);
 	else
-		fp_is(s, FLOW_FP_FRAME, fp);
+		fp_is(s, ARCH_FP_FRAME, fp);
 }
 
-static void store_regs(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+static void store_regs(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
 {
-	bool fp = op->flags & FLOW_STORES_FP && s->fp_is == FLOW_FP_CALLER;
-	bool ra = op->flags & FLOW_STORES_RA && s->ra_there;
-	bool sp = op->flags & FLOW_STORES_SP && s->sp_known && s->sp == arch->entered.sp;
+	bool fp = op->flags & ARCH_STORES_FP && s->fp_is == ARCH_FP_CALLER;
+	bool ra = op->flags & ARCH_STORES_RA && s->ra_there;
+	bool sp = op->flags & ARCH_STORES_SP && s->sp_known && s->sp == arch->entered.sp;
 	int64_t at;
 
 	if (!place_of(s, op, &at))
@@ -155,25 +155,25 @@ static void store_regs(const struct flow_arch *arch, struct flow_state *s, const
 	}
 }
 
-static void load_regs(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+static void load_regs(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
 {
 	int64_t at = 0;
 	bool known = place_of(s, op, &at);
 	bool sp = known && s->sp_saved && s->sp_slot == at + op->sp_at;
 
-	if (op->flags & FLOW_LOADS_FP)
-		fp_is(s, known && s->saved && s->slot == at + op->fp_at ? FLOW_FP_CALLER :
-		      FLOW_FP_OTHER, 0);
-	if (op->flags & FLOW_LOADS_RA)
+	if (op->flags & ARCH_LOADS_FP)
+		fp_is(s, known && s->saved && s->slot == at + op->fp_at ? ARCH_FP_CALLER :
+		      ARCH_FP_OTHER, 0);
+	if (op->flags & ARCH_LOADS_RA)
 		s->ra_there = known && s->ra_saved && s->ra_slot == at + op->ra_at;
-	if (op->flags & FLOW_LOADS_SP && sp)
+	if (op->flags & ARCH_LOADS_SP && sp)
 		set_sp(arch, s, arch->entered.sp);
-	else if (op->flags & FLOW_LOADS_SP)
+	else if (op->flags & ARCH_LOADS_SP)
 		lose_sp(s);
 }
 
 /* A value that was saved before differs from the register after signing. */
-static void sign_ra(struct flow_state *s, bool mangled)
+static void sign_ra(struct arch_state *s, bool mangled)
 {
 	if (!s->ra_there || s->mangled == mangled)
 		*s = nothing;
@@ -181,49 +181,49 @@ static void sign_ra(struct flow_state *s, bool mangled)
 	lose_ra_slot(s);
 }
 
-static void apply_op(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+static void apply_op(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
 {
 	switch (op->effect) {
-	case FLOW_NONE:
+	case ARCH_NONE:
 		break;
-	case FLOW_PUSH:
-	case FLOW_PUSH_FP:
-		push_word(arch, s, op->effect == FLOW_PUSH_FP);
+	case ARCH_PUSH:
+	case ARCH_PUSH_FP:
+		push_word(arch, s, op->effect == ARCH_PUSH_FP);
 		break;
-	case FLOW_POP:
-	case FLOW_POP_FP:
-		pop_word(arch, s, op->effect == FLOW_POP_FP);
+	case ARCH_POP:
+	case ARCH_POP_FP:
+		pop_word(arch, s, op->effect == ARCH_POP_FP);
 		break;
-	case FLOW_ADD_SP:
+	case ARCH_ADD_SP:
 		if (s->sp_known)
 			set_sp(arch, s, (int64_t)s->sp - op->n);
 		break;
-	case FLOW_SP_IS_FP:
-	case FLOW_LEAVE:
-		if (s->fp_is == FLOW_FP_FRAME)
+	case ARCH_SP_IS_FP:
+	case ARCH_LEAVE:
+		if (s->fp_is == ARCH_FP_FRAME)
 			set_sp(arch, s, (int64_t)s->fp - op->n);
 		else
 			lose_sp(s);
-		if (op->effect == FLOW_LEAVE && !s->unknown)
+		if (op->effect == ARCH_LEAVE && !s->unknown)
 			pop_word(arch, s, true);
 		break;
-	case FLOW_FP_IS_SP:
+	case ARCH_FP_IS_SP:
 		if (s->sp_known)
 			frame_at(s, (int64_t)s->sp - op->n);
 		else
-			fp_is(s, FLOW_FP_OTHER, 0);
+			fp_is(s, ARCH_FP_OTHER, 0);
 		break;
-	case FLOW_FP_IS_FP:
-		if (s->fp_is == FLOW_FP_FRAME)
+	case ARCH_FP_IS_FP:
+		if (s->fp_is == ARCH_FP_FRAME)
 			frame_at(s, (int64_t)s->fp - op->n);
 		else
-			fp_is(s, FLOW_FP_OTHER, 0);
+			fp_is(s, ARCH_FP_OTHER, 0);
 		break;
-	case FLOW_LOSE_SP:
+	case ARCH_LOSE_SP:
 		lose_sp(s);
 		break;
-	case FLOW_LOSE_FP:
-		fp_is(s, FLOW_FP_OTHER, 0);
+	case ARCH_LOSE_FP:
+		fp_is(s, ARCH_FP_OTHER, 0);
 		break;
 	default:
 		*s = nothing;
@@ -231,9 +231,9 @@ static void apply_op(const struct flow_arch *arch, struct flow_state *s, const s
 }
 
 /* Without one of the two registers, or the return address, no caller is found, now or later. */
-static void settle_state(struct flow_state *s)
+static void settle_state(struct arch_state *s)
 {
-	if (!s->outermost && ((!s->sp_known && s->fp_is != FLOW_FP_FRAME) ||
+	if (!s->outermost && ((!s->sp_known && s->fp_is != ARCH_FP_FRAME) ||
 			      (!s->ra_there && !s->ra_saved)))
 		*s = nothing;
 }
@@ -243,20 +243,20 @@ static void settle_state(struct flow_state *s)
  * system call that made it comes back, writes that over the caller's, which is nowhere else.
  * Elsewhere FP is a register to compute with, and its value in one that is not followed.
  */
-bool flow_ends_frames(const struct flow_state *s, const struct flow_op *op)
+bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op)
 {
-	return op->flags & FLOW_ZEROES_FP && !s->unknown && !s->outermost && s->back &&
-	       !s->saved && s->fp_is == FLOW_FP_CALLER;
+	return op->flags & ARCH_ZEROES_FP && !s->unknown && !s->outermost && s->back &&
+	       !s->saved && s->fp_is == ARCH_FP_CALLER;
 }
 
 /* Does the instruction no more than test what a system call has returned? */
-static bool only_tests(const struct flow_op *op)
+static bool only_tests(const struct arch_op *op)
 {
-	return op->effect == FLOW_NONE && !op->size && !(op->flags & ~FLOW_ZEROES_FP) &&
-	       (op->next == FLOW_ON || op->next == FLOW_BRANCH || op->next == FLOW_JUMP);
+	return op->effect == ARCH_NONE && !op->size && !(op->flags & ~ARCH_ZEROES_FP) &&
+	       (op->next == ARCH_ON || op->next == ARCH_BRANCH || op->next == ARCH_JUMP);
 }
 
-void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct flow_op *op)
+void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
 {
 	int32_t below;
 
@@ -266,20 +266,20 @@ void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct 
 		*s = flow_outermost;
 		return;
 	}
-	s->back = op->flags & FLOW_ENTERS_KERNEL || (s->back && only_tests(op));
+	s->back = op->flags & ARCH_ENTERS_KERNEL || (s->back && only_tests(op));
 	if (op->size)
 		store_regs(arch, s, op);
-	if (op->flags & FLOW_LOADS)
+	if (op->flags & ARCH_LOADS)
 		load_regs(arch, s, op);
-	if (op->flags & FLOW_LOSES_RA)
+	if (op->flags & ARCH_LOSES_RA)
 		s->ra_there = false;
-	if (op->flags & (FLOW_SIGNS_RA | FLOW_CHECKS_RA))
-		sign_ra(s, op->flags & FLOW_SIGNS_RA);
+	if (op->flags & (ARCH_SIGNS_RA | ARCH_CHECKS_RA))
+		sign_ra(s, op->flags & ARCH_SIGNS_RA);
 	if (s->unknown)
 		return;
 	apply_op(arch, s, op);
-	if (op->next == FLOW_CALL || op->next == FLOW_CALL_ANY ||
-	    op->next == FLOW_CALL_POINTER) {
+	if (op->next == ARCH_CALL || op->next == ARCH_CALL_ANY ||
+	    op->next == ARCH_CALL_POINTER) {
 		s->ra_there = false;
 		below = arch->callee_area - s->sp;
 		if (s->saved && s->sp_known && s->slot < below)
@@ -292,9 +292,9 @@ void flow_step(const struct flow_arch *arch, struct flow_state *s, const struct 
 	settle_state(s);
 }
 
-bool flow_join(struct flow_state *to, const struct flow_state *s)
+bool flow_join(struct arch_state *to, const struct arch_state *s)
 {
-	struct flow_state old = *to;
+	struct arch_state old = *to;
 
 	if (to->unknown)
 		return false;
@@ -315,7 +315,7 @@ bool flow_join(struct flow_state *to, const struct flow_state *s)
 	to->ra_there &= s->ra_there;
 	to->back &= s->back;
 	if (to->fp_is != s->fp_is || to->fp != s->fp)
-		fp_is(to, FLOW_FP_OTHER, 0);
+		fp_is(to, ARCH_FP_OTHER, 0);
 	settle_state(to);
 	return old.sp_known != to->sp_known || old.saved != to->saved ||
 	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
@@ -323,7 +323,7 @@ bool flow_join(struct flow_state *to, const struct flow_state *s)
 	       old.unknown != to->unknown;
 }
 
-bool flow_same(const struct flow_state *a, const struct flow_state *b)
+bool flow_same(const struct arch_state *a, const struct arch_state *b)
 {
 	if (a->unknown || b->unknown || a->outermost || b->outermost)
 		return !a->unknown && !b->unknown && a->outermost == b->outermost;
@@ -335,7 +335,7 @@ bool flow_same(const struct flow_state *a, const struct flow_state *b)
 	return (a->saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp == b->fp);
 }
 
-bool flow_differ(const struct flow_state *a, const struct flow_state *b)
+bool flow_differ(const struct arch_state *a, const struct arch_state *b)
 {
 	if (a->unknown || b->unknown)
 		return false;
@@ -343,16 +343,16 @@ bool flow_differ(const struct flow_state *a, const struct flow_state *b)
 		return a->outermost != b->outermost;
 	if (a->sp_known && b->sp_known)
 		return a->sp != b->sp;
-	return a->fp_is == FLOW_FP_FRAME && b->fp_is == FLOW_FP_FRAME && a->fp != b->fp;
+	return a->fp_is == ARCH_FP_FRAME && b->fp_is == ARCH_FP_FRAME && a->fp != b->fp;
 }
 
-bool flow_is_entered(const struct flow_arch *arch, const struct flow_state *s)
+bool flow_is_entered(const struct arch_flow *arch, const struct arch_state *s)
 {
-	return !s->unknown && !s->outermost && s->sp_known && s->fp_is == FLOW_FP_CALLER &&
+	return !s->unknown && !s->outermost && s->sp_known && s->fp_is == ARCH_FP_CALLER &&
 	       !flow_cannot_return(arch, s);
 }
 
-bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s)
+bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s)
 {
 	if (s->unknown)
 		return false;
@@ -360,7 +360,7 @@ bool flow_cannot_return(const struct flow_arch *arch, const struct flow_state *s
 	       s->ra_there != arch->entered.ra_there || s->mangled;
 }
 
-bool flow_row(const struct arch *arch, const struct flow_state *s, bool by_fp,
+bool flow_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
 	      struct cfi_state *row)
 {
 	if (s->unknown)
@@ -376,21 +376,21 @@ bool flow_row(const struct arch *arch, const struct flow_state *s, bool by_fp,
 	/* in outer frames, the register no longer has the return address */
 	if (s->ra_saved && !(by_fp && s->ra_there))
 		row->ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->ra_slot };
-	if (s->sp_known && !(by_fp && s->fp_is == FLOW_FP_FRAME)) {
+	if (s->sp_known && !(by_fp && s->fp_is == ARCH_FP_FRAME)) {
 		row->cfa.off = s->sp;
 	} else {
 		row->cfa.reg = arch->abi->reg_fp;
 		row->cfa.off = s->fp;
 	}
-	if (s->saved && !(by_fp && s->fp_is == FLOW_FP_CALLER))
+	if (s->saved && !(by_fp && s->fp_is == ARCH_FP_CALLER))
 		row->fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->slot };
-	return s->saved || s->fp_is == FLOW_FP_CALLER;
+	return s->saved || s->fp_is == ARCH_FP_CALLER;
 }
 
-bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct flow_state *s)
+bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct arch_state *s)
 {
-	*s = (struct flow_state){
-		.fp_is = FLOW_FP_OTHER, .mangled = row->flags & CFI_MANGLED,
+	*s = (struct arch_state){
+		.fp_is = ARCH_FP_OTHER, .mangled = row->flags & CFI_MANGLED,
 	};
 	if (row->flags & CFI_SIGNAL || row->cfa.how != CFI_REG)
 		return false;
@@ -418,7 +418,7 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 		    s->slot < arch->flow->callee_area - s->sp)
 			lose_slot(s);
 		if (!s->saved)
-			s->fp_is = FLOW_FP_CALLER;
+			s->fp_is = ARCH_FP_CALLER;
 		return s->sp >= arch->flow->entered.sp && s->sp <= MAX_FRAME;
 	}
 	if (row->cfa.reg != arch->abi->reg_fp || !s->saved)
@@ -428,7 +428,7 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 }
 
 /* With a register for it, the return address is where the row says, or this is other code. */
-static bool ra_contradicts(const struct flow_state *s, const struct cfi_state *row)
+static bool ra_contradicts(const struct arch_state *s, const struct cfi_state *row)
 {
 	if (s->mangled != !!(row->flags & CFI_MANGLED))
 		return true;
@@ -437,7 +437,7 @@ static bool ra_contradicts(const struct flow_state *s, const struct cfi_state *r
 	return !s->ra_saved || s->ra_slot != row->ra.off;
 }
 
-bool flow_contradicts(const struct arch *arch, const struct flow_state *s,
+bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
 		      const struct cfi_state *row)
 {
 	if (s->unknown || s->outermost || row->cfa.how != CFI_REG)
@@ -449,25 +449,25 @@ bool flow_contradicts(const struct arch *arch, const struct flow_state *s,
 		return true;
 	if (row->cfa.reg == arch->abi->reg_sp && s->sp_known)
 		return row->cfa.off != s->sp;
-	if (row->cfa.reg == arch->abi->reg_fp && s->fp_is == FLOW_FP_FRAME)
+	if (row->cfa.reg == arch->abi->reg_fp && s->fp_is == ARCH_FP_FRAME)
 		return row->cfa.off != s->fp;
 	return false;
 }
 
-unsigned int flow_claims(const struct flow_arch *arch, const struct flow_state *s)
+unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *s)
 {
 	if (s->unknown)
 		return 0;
 	if (s->outermost)
 		return UINT8_MAX;
 	/* without a link register, the CFA says where the return address is */
-	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != FLOW_FP_OTHER ? FLOW_FP : 0) |
+	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != ARCH_FP_OTHER ? FLOW_FP : 0) |
 	       (s->saved ? FLOW_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
 	       (s->sp_saved ? FLOW_SP_SLOT : 0) | (s->ra_saved && arch->link ? FLOW_RA_SLOT : 0);
 }
 
-unsigned int flow_common_claims(const struct flow_arch *arch, const struct flow_state *a,
-				const struct flow_state *b)
+unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_state *a,
+				const struct arch_state *b)
 {
 	unsigned int both = flow_claims(arch, a) & flow_claims(arch, b);
 
@@ -488,14 +488,14 @@ unsigned int flow_common_claims(const struct flow_arch *arch, const struct flow_
 	return both;
 }
 
-void flow_keep_claims(const struct flow_arch *arch, struct flow_state *s, unsigned int claims)
+void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsigned int claims)
 {
 	if (s->outermost)
 		return;
 	if (!(claims & FLOW_SP))
 		lose_sp(s);
 	if (!(claims & FLOW_FP))
-		fp_is(s, FLOW_FP_OTHER, 0);
+		fp_is(s, ARCH_FP_OTHER, 0);
 	if (!(claims & FLOW_SLOT))
 		lose_slot(s);
 	if (!(claims & FLOW_SP_SLOT))

@@ -174,7 +174,7 @@ static void is_bad(struct flow *f, struct flow_func *func)
 
 /* A new node, queued; FLOW_NO_NODE if there is no room. */
 static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struct flow_gap *gap,
-			 const struct flow_state *state, uint32_t func, bool sure)
+			 const struct arch_state *state, uint32_t func, bool sure)
 {
 	uint32_t max = f->r->img->flags & ROWS_DROPS ? MAX_NODES_TEST : MAX_NODES;
 	uint32_t n = f->nr_nodes;
@@ -194,11 +194,11 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 	};
 	f->arch->decode(f->decoder, f->code + byte, gap->end - pc,
 			f->r->img->text.start + pc, &node->op);
-	if (node->op.flags & FLOW_TAKES_ADDRESS ||
-	    (node->op.flags & FLOW_TAKES_NUMBER && f->r->img->fixed))
+	if (node->op.flags & ARCH_TAKES_ADDRESS ||
+	    (node->op.flags & ARCH_TAKES_NUMBER && f->r->img->fixed))
 		flow_take_address(f, node->op.target);
 	flow_find_maybe(f, node);
-	if (node->op.next == FLOW_JUMP_ANY) {
+	if (node->op.next == ARCH_JUMP_ANY) {
 		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
 		else
@@ -217,7 +217,7 @@ void flow_is_sure(struct flow *f, uint32_t node)
 }
 
 /* Another path reaches the node. A sure state replaces an unsure state, not the other way round. */
-static void reach_node(struct flow *f, uint32_t n, const struct flow_state *s, uint32_t func,
+static void reach_node(struct flow *f, uint32_t n, const struct arch_state *s, uint32_t func,
 		       bool sure)
 {
 	struct flow_node *node = &f->node[n];
@@ -248,7 +248,7 @@ static uint32_t add_func(struct flow *f)
 	return f->nr_funcs++;
 }
 
-uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state, bool sure)
+uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state, bool sure)
 {
 	const struct flow_gap *gap;
 	uint32_t byte = flow_byte(f, pc, &gap), n, func;
@@ -269,7 +269,7 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct flow_state *state,
 	return func;
 }
 
-bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s)
+bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
 	const struct cfi_state *row = rows_at(f->r, pc);
 
@@ -278,15 +278,15 @@ bool flow_may_leave(struct flow *f, uint64_t pc, const struct flow_state *s)
 
 bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node)
 {
-	return node->op.flags & FLOW_ENTERS_KERNEL && node->prev != FLOW_NO_NODE &&
-	       f->node[node->prev].op.flags & FLOW_IS_SIGRETURN;
+	return node->op.flags & ARCH_ENTERS_KERNEL && node->prev != FLOW_NO_NODE &&
+	       f->node[node->prev].op.flags & ARCH_IS_SIGRETURN;
 }
 
 bool flow_counts(struct flow *f, const struct flow_node *node)
 {
 	const struct flow_func *func = &f->func[flow_func_of(f, node->func)];
 
-	if (node->op.next == FLOW_BAD)
+	if (node->op.next == ARCH_BAD)
 		return false;
 	if (!node->sure || func->bad)
 		return false;
@@ -296,8 +296,8 @@ bool flow_counts(struct flow *f, const struct flow_node *node)
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 {
 	return f->arch->entered.sp % f->arch->align &&
-	       (n->op.next == FLOW_CALL || n->op.next == FLOW_CALL_ANY ||
-		n->op.next == FLOW_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
+	       (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_ANY ||
+		n->op.next == ARCH_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
 	       n->state.sp_known && n->state.sp % f->arch->align == 0;
 }
 
@@ -382,7 +382,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 
 static void note_return(struct flow *f, uint32_t n)
 {
-	const struct flow_state *s = &f->node[n].state;
+	const struct arch_state *s = &f->node[n].state;
 	struct flow_func *func = func_of(f, n);
 
 	if (f->node[n].sure) {
@@ -402,18 +402,18 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 {
 	struct flow_edge edge[2];
 	uint64_t base = f->r->img->text.start;
-	struct flow_op op = f->node[n].op;
+	struct arch_op op = f->node[n].op;
 	unsigned int nr, i;
 	uint32_t callee;
 
-	if (sure && (op.next == FLOW_BAD || op.next == FLOW_RETURN_POP ||
+	if (sure && (op.next == ARCH_BAD || op.next == ARCH_RETURN_POP ||
 		     flow_is_sigreturn(f, &f->node[n])))
 		is_bad(f, func_of(f, n));
-	if (op.next == FLOW_RETURN || op.next == FLOW_MAYBE_RETURN)
+	if (op.next == ARCH_RETURN || op.next == ARCH_MAYBE_RETURN)
 		note_return(f, n);
-	if (op.next == FLOW_JUMP_ANY && !f->node[n].nr_targets)
+	if (op.next == ARCH_JUMP_ANY && !f->node[n].nr_targets)
 		learn_fact(f, func_of(f, n), &func_of(f, n)->returns);
-	if (op.next == FLOW_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
+	if (op.next == ARCH_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
 	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
 		callee = flow_enter(f, op.target - base, &f->arch->entered,
 				    f->node[n].sure);

@@ -44,7 +44,7 @@ struct check_byte {
 struct row_check {
 	struct rows *r;
 	struct rows_fde *fde;
-	const struct flow_arch *arch;
+	const struct arch_flow *arch;
 	void *decoder;
 	uint64_t budget;		/* bytes to follow; more are for input made to be slow */
 	uint32_t size, room;		/* of the function, and of the arrays */
@@ -107,29 +107,29 @@ static void reach_byte(struct row_check *c, uint32_t from, uint32_t to, int32_t 
 }
 
 /* The bytes that an instruction adds to CFA - SP; false if they are not known */
-static bool effect_of(const struct row_check *c, uint32_t at, const struct flow_op *op,
+static bool effect_of(const struct row_check *c, uint32_t at, const struct arch_op *op,
 		      int32_t *bytes)
 {
 	if (c->r->arch->pushes(c->code + at, c->size - at, bytes))
 		return true;
 	*bytes = 0;
 	switch (op->effect) {
-	case FLOW_PUSH: case FLOW_PUSH_FP:
+	case ARCH_PUSH: case ARCH_PUSH_FP:
 		*bytes = 8;
 		return true;
-	case FLOW_POP: case FLOW_POP_FP:
+	case ARCH_POP: case ARCH_POP_FP:
 		*bytes = -8;
 		return true;
-	case FLOW_ADD_SP:
+	case ARCH_ADD_SP:
 		return !__builtin_sub_overflow(0, op->n, bytes);
-	case FLOW_NONE: case FLOW_FP_IS_SP: case FLOW_FP_IS_FP: case FLOW_LOSE_FP:
+	case ARCH_NONE: case ARCH_FP_IS_SP: case ARCH_FP_IS_FP: case ARCH_LOSE_FP:
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void reach_next(struct row_check *c, uint32_t at, const struct flow_op *op, bool sure)
+static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *op, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start, to = op->target - base;
 	const struct check_byte *b = &c->byte[at];
@@ -138,22 +138,22 @@ static void reach_next(struct row_check *c, uint32_t at, const struct flow_op *o
 	bool call = false;
 
 	if (!effect_of(c, at, op, &bytes)) {
-		if (op->next == FLOW_ON && next < c->size)
+		if (op->next == ARCH_ON && next < c->size)
 			c->byte[next].lost = true;
 		return;
 	}
 	if (__builtin_add_overflow(b->sp, bytes, &sp))
 		return;
 	switch (op->next) {
-	case FLOW_JUMP: case FLOW_BRANCH:
+	case ARCH_JUMP: case ARCH_BRANCH:
 		if (op->target >= base && to < c->size)
 			reach_byte(c, at, to, sp, sure);
-		if (op->next == FLOW_JUMP)
+		if (op->next == ARCH_JUMP)
 			return;
 		break;
-	case FLOW_ON:
+	case ARCH_ON:
 		break;
-	case FLOW_CALL: case FLOW_CALL_ANY: case FLOW_CALL_POINTER:
+	case ARCH_CALL: case ARCH_CALL_ANY: case ARCH_CALL_POINTER:
 		call = true;
 		break;
 	default:
@@ -173,14 +173,14 @@ static void reach_next(struct row_check *c, uint32_t at, const struct flow_op *o
 static void follow_code(struct row_check *c, bool sure)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
-	struct flow_op op;
+	struct arch_op op;
 	uint32_t at;
 	int32_t sp;
 
 	while (c->nr_todo) {
 		at = c->todo[--c->nr_todo];
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
-		if (op.next == FLOW_BAD || !op.len || op.len > c->size - at)
+		if (op.next == ARCH_BAD || !op.len || op.len > c->size - at)
 			continue;
 		c->byte[at].len = op.len;
 		if (sp_of(c, row_at(c, at), &sp) && sp != c->byte[at].sp)
@@ -189,10 +189,10 @@ static void follow_code(struct row_check *c, bool sure)
 	}
 }
 
-static bool goes_on(const struct flow_op *op)
+static bool goes_on(const struct arch_op *op)
 {
-	return op->next == FLOW_ON || op->next == FLOW_BRANCH || op->next == FLOW_CALL ||
-	       op->next == FLOW_CALL_ANY || op->next == FLOW_CALL_POINTER;
+	return op->next == ARCH_ON || op->next == ARCH_BRANCH || op->next == ARCH_CALL ||
+	       op->next == ARCH_CALL_ANY || op->next == ARCH_CALL_POINTER;
 }
 
 /* Does row @b only say that the instruction after @a has pushed these bytes? */
@@ -215,7 +215,7 @@ static void follow_lost(struct row_check *c, uint32_t at)
 	const struct cfi_state *before = row_at(c, at - 1), *row;
 	int32_t sp, bytes = 0;
 	bool moved = false;
-	struct flow_op op;
+	struct arch_op op;
 
 	for (; at < c->size && !c->byte[at].queued; at += op.len) {
 		row = row_at(c, at);
@@ -223,7 +223,7 @@ static void follow_lost(struct row_check *c, uint32_t at)
 			break;
 		before = row;
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
-		if (op.next == FLOW_BAD || !op.len || op.len > c->size - at)
+		if (op.next == ARCH_BAD || !op.len || op.len > c->size - at)
 			break;
 		c->byte[at].len = op.len;
 		c->byte[at].queued = true;
@@ -239,7 +239,7 @@ static void follow_lost(struct row_check *c, uint32_t at)
 static void follow_rest(struct row_check *c)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
-	struct flow_op op;
+	struct arch_op op;
 	uint32_t at;
 	int32_t sp;
 
@@ -257,7 +257,7 @@ static void follow_rest(struct row_check *c)
 			continue;
 		}
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
-		c->byte[at].len = op.next == FLOW_BAD ? 0 : op.len;
+		c->byte[at].len = op.next == ARCH_BAD ? 0 : op.len;
 	}
 }
 

@@ -233,23 +233,23 @@ static bool code_around(struct go_rows *g, const struct go_func *f, uint64_t at,
 	return true;
 }
 
-static bool writes_fp(const struct flow_op *op)
+static bool writes_fp(const struct arch_op *op)
 {
-	if (op->flags & FLOW_LOADS_FP)
+	if (op->flags & ARCH_LOADS_FP)
 		return true;
 	switch (op->effect) {
-	case FLOW_POP_FP: case FLOW_FP_IS_SP: case FLOW_FP_IS_FP: case FLOW_LEAVE:
-	case FLOW_LOSE_FP: case FLOW_LOSE_BOTH:
+	case ARCH_POP_FP: case ARCH_FP_IS_SP: case ARCH_FP_IS_FP: case ARCH_LEAVE:
+	case ARCH_LOSE_FP: case ARCH_LOSE_BOTH:
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool writes_sp(const struct flow_op *op)
+static bool writes_sp(const struct arch_op *op)
 {
 	switch (op->effect) {
-	case FLOW_SP_IS_FP: case FLOW_LEAVE: case FLOW_LOSE_SP: case FLOW_LOSE_BOTH:
+	case ARCH_SP_IS_FP: case ARCH_LEAVE: case ARCH_LOSE_SP: case ARCH_LOSE_BOTH:
 		return true;
 	default:
 		return false;
@@ -277,16 +277,16 @@ static void find_frame(struct go_rows *g, struct go_body *b)
 }
 
 /* Is FP stored to @slot, from the CFA on, or loaded from there, by way of SP? */
-static bool at_slot(const struct flow_op *op, int64_t cfa, int64_t slot)
+static bool at_slot(const struct arch_op *op, int64_t cfa, int64_t slot)
 {
 	return !op->by_fp && op->off + op->fp_at - cfa == slot;
 }
 
-static bool reloads_fp(const struct flow_op *op, int64_t cfa, int64_t slot)
+static bool reloads_fp(const struct arch_op *op, int64_t cfa, int64_t slot)
 {
-	if (op->effect == FLOW_POP_FP)
+	if (op->effect == ARCH_POP_FP)
 		return -cfa == slot;
-	return op->flags & FLOW_LOADS_FP && at_slot(op, cfa, slot);
+	return op->flags & ARCH_LOADS_FP && at_slot(op, cfa, slot);
 }
 
 /*
@@ -295,11 +295,11 @@ static bool reloads_fp(const struct flow_op *op, int64_t cfa, int64_t slot)
  */
 static void decode_asm(struct go_rows *g, struct go_body *b)
 {
-	const struct flow_arch *flow = g->r->arch->flow;
+	const struct arch_flow *flow = g->r->arch->flow;
 	int64_t slot = b->saved ? b->frame.fp : 0, cfa;
 	unsigned int reloads = 0;
 	const uint8_t *code;
-	struct flow_op op;
+	struct arch_op op;
 	struct go_pcs p;
 	uint64_t pc;
 	size_t len;
@@ -315,14 +315,14 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 		g->left -= len;
 		flow->decode(g->decoder, code, len, pc, &op);
 		/* amd64: instructions that user programs rarely have are known, too */
-		if (!op.len || (op.next == FLOW_BAD && (op.len == 1 || flow->insn > 1)))
+		if (!op.len || (op.next == ARCH_BAD && (op.len == 1 || flow->insn > 1)))
 			break;
 		while (pc >= p.end && go_pcs_next(&p))
 			;
 		cfa = (int64_t)p.value + g->arch->pushed;
 		if (writes_sp(&op) && b->sp_at == b->end)
 			b->sp_at = pc + op.len;
-		if (op.flags & FLOW_STORES_FP && b->fp_at == b->end && !slot && !op.by_fp)
+		if (op.flags & ARCH_STORES_FP && b->fp_at == b->end && !slot && !op.by_fp)
 			slot = op.off + op.fp_at - cfa;
 		if (writes_fp(&op) && slot && reloads_fp(&op, cfa, slot)) {
 			if (pc >= b->sp_at && reloads++ < 1)
@@ -330,9 +330,9 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 		} else if (writes_fp(&op)) {
 			if (b->fp_at == b->end)
 				b->fp_at = pc + op.len;
-			b->keeps_fp &= op.effect == FLOW_FP_IS_SP && op.n - cfa == slot;
+			b->keeps_fp &= op.effect == ARCH_FP_IS_SP && op.n - cfa == slot;
 		}
-		if ((op.next == FLOW_JUMP || op.next == FLOW_BRANCH) && op.target >= b->f.start) {
+		if ((op.next == ARCH_JUMP || op.next == ARCH_BRANCH) && op.target >= b->f.start) {
 			if (pc >= b->sp_at && op.target < b->sp_at)
 				b->sp_at = b->f.start;
 			if (pc >= b->fp_at && op.target < b->fp_at)
@@ -554,7 +554,7 @@ static bool has_flags(struct go_rows *g)
 
 static int add_funcs(struct go_rows *g)
 {
-	const struct flow_arch *flow = g->r->arch->flow;
+	const struct arch_flow *flow = g->r->arch->flow;
 	struct go_func f;
 	uint32_t i;
 	int ret = 0;

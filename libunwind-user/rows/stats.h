@@ -4,8 +4,8 @@
  *
  * The generator counts while it makes a table. Commands and caches pass the counts on.
  */
-#ifndef STATS_H
-#define STATS_H
+#ifndef ROWS_STATS_H
+#define ROWS_STATS_H
 
 #include "libunwind-user/cfi/cfi.h"
 

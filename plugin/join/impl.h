@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* impl.h - the data of the join, shared by its source files. requests.h is the public side. */
-#ifndef USTACK_JOIN_INT_H
-#define USTACK_JOIN_INT_H
+#ifndef USTACK_JOIN_IMPL_H
+#define USTACK_JOIN_IMPL_H
 
 #include "requests.h"
 #include "libunwind-user/base/base.h"

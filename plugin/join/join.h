@@ -10,8 +10,8 @@
  *
  * The join does not know the format of a recording and prints nothing. Only jit.c opens files.
  */
-#ifndef PLUGIN_JOIN_H
-#define PLUGIN_JOIN_H
+#ifndef USTACK_JOIN_H
+#define USTACK_JOIN_H
 
 #include "frames.h"
 #include "jit.h"

@@ -29,8 +29,8 @@
  *  - A clock that does not count nanoseconds (join_set_slow_clock()) can stand still while a cookie
  *    comes back. It is one clock for all CPUs, so the join believes it at any distance.
  */
-#ifndef USTACK_JOIN_H
-#define USTACK_JOIN_H
+#ifndef USTACK_REQUESTS_H
+#define USTACK_REQUESTS_H
 
 #include <stdint.h>
 

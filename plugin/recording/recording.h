@@ -8,8 +8,8 @@
  *	sections.h	facts that libtracecmd does not return: dropped events, clocks, pages
  *	scan.h		a whole file, through libtracecmd
  */
-#ifndef PLUGIN_RECORDING_H
-#define PLUGIN_RECORDING_H
+#ifndef USTACK_RECORDING_H
+#define USTACK_RECORDING_H
 
 #include "decode.h"
 #include "feed.h"

@@ -4,8 +4,8 @@
  *
  * trace-ustack report prints with the same handlers, over a join that it has made itself.
  */
-#ifndef PLUGIN_TRACE_CMD_H
-#define PLUGIN_TRACE_CMD_H
+#ifndef USTACK_TRACE_CMD_H
+#define USTACK_TRACE_CMD_H
 
 #include "plugin/join/join.h"
 #include "plugin/recording/recording.h"

@@ -42,7 +42,7 @@ struct range {
 
 struct sp_map {
 	const struct sframe_table *rows;
-	const struct flow_arch *arch;
+	const struct arch_flow *arch;
 	void *decoder;
 	struct range *func;
 	uint32_t nr_funcs, room_funcs;
@@ -91,7 +91,7 @@ static void push(struct sp_map *m, uint32_t i)
 		m->todo[m->nr_todo++] = i;
 }
 
-static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct flow_op *op,
+static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct arch_op *op,
 		     bool nop)
 {
 	struct insn *i;
@@ -102,11 +102,11 @@ static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct 
 	i = &m->insn[m->nr];
 	*i = (struct insn){
 		.pc = pc, .target = op->target, .n = op->n, .func = func, .effect = op->effect,
-		.next = op->next, .loads_sp = op->flags & FLOW_LOADS_SP,
-		.loads_fp = op->flags & FLOW_LOADS_FP,
+		.next = op->next, .loads_sp = op->flags & ARCH_LOADS_SP,
+		.loads_fp = op->flags & ARCH_LOADS_FP,
 	};
 	m->nr++;
-	if (op->next == FLOW_JUMP_ANY)
+	if (op->next == ARCH_JUMP_ANY)
 		m->func[func].jumps = true;
 	if (sframe_find(m->rows, pc, &row) || row.flags & SFRAME_ROW_SIGNAL || row.cfa.deref)
 		return;
@@ -127,7 +127,7 @@ static void decode(struct sp_map *m, Elf *elf, uint32_t func)
 {
 	uint64_t pc = m->func[func].start, end = m->func[func].end, left;
 	const uint8_t *code = code_at(elf, pc, &left);
-	struct flow_op op;
+	struct arch_op op;
 
 	for (; code && pc < end; pc += op.len, code += op.len) {
 		m->arch->decode(m->decoder, code, end - pc, pc, &op);
@@ -162,8 +162,8 @@ static void reach(struct sp_map *m, struct insn *i, int32_t sp, enum how how)
 /* Is SP behind it the same, whatever it was? Or not known. */
 static bool sets_sp(const struct insn *i)
 {
-	return i->loads_sp || i->effect == FLOW_SP_IS_FP || i->effect == FLOW_LEAVE ||
-	       i->effect == FLOW_LOSE_SP || i->effect == FLOW_LOSE_BOTH;
+	return i->loads_sp || i->effect == ARCH_SP_IS_FP || i->effect == ARCH_LEAVE ||
+	       i->effect == ARCH_LOSE_SP || i->effect == ARCH_LOSE_BOTH;
 }
 
 /* False if it is not known any more. */
@@ -172,25 +172,25 @@ static bool step(const struct insn *i, int32_t *sp)
 	if (i->loads_sp)
 		return false;
 	switch (i->effect) {
-	case FLOW_PUSH:
-	case FLOW_PUSH_FP:
+	case ARCH_PUSH:
+	case ARCH_PUSH_FP:
 		*sp += 8;
 		return true;
-	case FLOW_POP:
-	case FLOW_POP_FP:
+	case ARCH_POP:
+	case ARCH_POP_FP:
 		*sp -= 8;
 		return true;
-	case FLOW_ADD_SP:
+	case ARCH_ADD_SP:
 		*sp -= i->n;
 		return true;
-	case FLOW_SP_IS_FP:
+	case ARCH_SP_IS_FP:
 		*sp = i->fp - i->n;
 		return i->by_fp;
-	case FLOW_LEAVE:
+	case ARCH_LEAVE:
 		*sp = i->fp - 8;
 		return i->by_fp;
-	case FLOW_LOSE_SP:
-	case FLOW_LOSE_BOTH:
+	case ARCH_LOSE_SP:
+	case ARCH_LOSE_BOTH:
 		return false;
 	default:
 		return true;
@@ -219,23 +219,23 @@ static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
 	if (next && next->func != i->func)
 		next = NULL;
 	switch (i->next) {
-	case FLOW_CALL:
-	case FLOW_CALL_ANY:
-	case FLOW_CALL_POINTER:
+	case ARCH_CALL:
+	case ARCH_CALL_ANY:
+	case ARCH_CALL_POINTER:
 		if (behind_calls)
 			lead(m, next, disputed, sp, BEHIND_CALL);
 		else if (!disputed &&
 			 vec_room(&m->calls, m->nr_calls, &m->room_calls, sizeof(*m->calls)))
 			m->calls[m->nr_calls++] = n;
 		return;
-	case FLOW_BRANCH:
+	case ARCH_BRANCH:
 		lead(m, next, disputed, sp, how);
 		/* fallthrough */
-	case FLOW_JUMP:
+	case ARCH_JUMP:
 		lead(m, insn_at(m, i->target), disputed, sp, how);
 		return;
-	case FLOW_ON:
-	case FLOW_MAYBE_RETURN:
+	case ARCH_ON:
+	case ARCH_MAYBE_RETURN:
 		lead(m, next, disputed, sp, how);
 	}
 }
@@ -272,32 +272,32 @@ static void walk_fp(struct sp_map *m, uint32_t n)
 	if (next && next->func != i->func)
 		next = NULL;
 	switch (i->effect) {
-	case FLOW_FP_IS_SP:
+	case ARCH_FP_IS_SP:
 		if (i->how == NOTHING || i->how == DISPUTED)
 			return;
 		how = FP_FRAME;
 		fp = i->sp - i->n;
 		break;
-	case FLOW_FP_IS_FP:
+	case ARCH_FP_IS_FP:
 		fp -= i->n;
 		break;
-	case FLOW_POP_FP:
-	case FLOW_LEAVE:
-	case FLOW_LOSE_FP:
-	case FLOW_LOSE_BOTH:
+	case ARCH_POP_FP:
+	case ARCH_LEAVE:
+	case ARCH_LOSE_FP:
+	case ARCH_LOSE_BOTH:
 		how = FP_OTHER;
 	}
 	if (i->loads_fp)
 		how = FP_OTHER;
-	if (i->next == FLOW_JUMP || i->next == FLOW_BRANCH)
+	if (i->next == ARCH_JUMP || i->next == ARCH_BRANCH)
 		reach_fp(m, insn_at(m, i->target), how, fp);
 	switch (i->next) {
-	case FLOW_ON:
-	case FLOW_BRANCH:
-	case FLOW_MAYBE_RETURN:
-	case FLOW_CALL:
-	case FLOW_CALL_ANY:
-	case FLOW_CALL_POINTER:
+	case ARCH_ON:
+	case ARCH_BRANCH:
+	case ARCH_MAYBE_RETURN:
+	case ARCH_CALL:
+	case ARCH_CALL_ANY:
+	case ARCH_CALL_POINTER:
 		reach_fp(m, next, how, fp);
 	}
 }
@@ -307,7 +307,7 @@ static void follow_fp(struct sp_map *m)
 	uint32_t i;
 
 	for (i = 0; i < m->nr; i++) {
-		if (m->insn[i].by_fp || m->insn[i].effect == FLOW_FP_IS_SP)
+		if (m->insn[i].by_fp || m->insn[i].effect == ARCH_FP_IS_SP)
 			push(m, i);
 		else if (!i || m->insn[i].func != m->insn[i - 1].func)
 			reach_fp(m, &m->insn[i], FP_OTHER, 0);
@@ -378,12 +378,12 @@ bool sp_keeps_fp(const struct sp_map *m, uint64_t pc)
 
 	for (i = at; i && i > m->insn && i[-1].func == at->func; i--) {
 		switch (i[-1].effect) {
-		case FLOW_FP_IS_SP:
-		case FLOW_FP_IS_FP:
-		case FLOW_POP_FP:
-		case FLOW_LEAVE:
-		case FLOW_LOSE_FP:
-		case FLOW_LOSE_BOTH:
+		case ARCH_FP_IS_SP:
+		case ARCH_FP_IS_FP:
+		case ARCH_POP_FP:
+		case ARCH_LEAVE:
+		case ARCH_LOSE_FP:
+		case ARCH_LOSE_BOTH:
 			return false;
 		}
 		if (i[-1].loads_fp)
@@ -410,7 +410,7 @@ bool sp_stays(const struct sp_map *m, uint64_t pc, uint64_t end)
 	int32_t sp = 0;
 
 	for (; i && i < m->insn + m->nr && i->pc < end; i++) {
-		if (!step(i, &sp) || sp || (i->next != FLOW_ON && i->next != FLOW_BRANCH))
+		if (!step(i, &sp) || sp || (i->next != ARCH_ON && i->next != ARCH_BRANCH))
 			return false;
 	}
 	return i && i < m->insn + m->nr && i->pc == end;

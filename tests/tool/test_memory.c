@@ -14,7 +14,7 @@
 
 #define HUGE	(1 << 30)
 
-atomic_bool cmd_no_memory;
+atomic_bool tool_no_memory;
 
 /* What the compiler does not know the value of, so that it cannot leave a request out */
 static volatile size_t huge = HUGE;
@@ -24,7 +24,7 @@ static int setup(void **state)
 	struct rlimit limit = { .rlim_cur = HUGE / 2, .rlim_max = RLIM_INFINITY };
 
 	(void)state;
-	cmd_no_memory = false;
+	tool_no_memory = false;
 	return setrlimit(RLIMIT_AS, &limit);
 }
 
@@ -32,13 +32,13 @@ static void requests_for_memory_are_noted(void **state)
 {
 	(void)state;
 	assert_null(malloc(huge));
-	assert_true(cmd_no_memory);
-	cmd_no_memory = false;
+	assert_true(tool_no_memory);
+	tool_no_memory = false;
 	assert_null(calloc(huge, 1));
-	assert_true(cmd_no_memory);
-	cmd_no_memory = false;
+	assert_true(tool_no_memory);
+	tool_no_memory = false;
 	assert_null(realloc(NULL, huge));
-	assert_true(cmd_no_memory);
+	assert_true(tool_no_memory);
 }
 
 static int format(char **to, const char *fmt, ...)
@@ -58,10 +58,10 @@ static void a_text_without_room_is_noted(void **state)
 
 	(void)state;
 	assert_true(asprintf(&text, "%*d", (int)huge, 1) < 0);
-	assert_true(cmd_no_memory);
-	cmd_no_memory = false;
+	assert_true(tool_no_memory);
+	tool_no_memory = false;
 	assert_true(format(&text, "%*d", (int)huge, 1) < 0);
-	assert_true(cmd_no_memory);
+	assert_true(tool_no_memory);
 }
 
 static void what_there_is_memory_for_is_not_noted(void **state)
@@ -78,7 +78,7 @@ static void what_there_is_memory_for_is_not_noted(void **state)
 	text = strdup("x");
 	assert_non_null(text);
 	free(text);
-	assert_false(cmd_no_memory);
+	assert_false(tool_no_memory);
 }
 
 int main(void)

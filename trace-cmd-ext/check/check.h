@@ -4,7 +4,7 @@
  *
  *	findings.c	the list of findings
  *	kernel.c	the kernel, its configuration, permissions
- *	left.c	what recorders left behind
+ *	recorders.c	what recorders left behind
  *	files.c	programs and libraries: tables, symbols, debug files
  *	code.c	how well the unwinder can walk the code of a file
  */
@@ -42,7 +42,7 @@ void check_add(struct check *c, enum check_level level, const char *group, const
 
 void check_kernel(struct check *c, const char *tracefs);
 /* Check the instances, and the files in the current folder. */
-void check_left(struct check *c);
+void check_recorders(struct check *c);
 /* Check a file that a recorder has not completed; false if its name is not that of such a file. */
 bool check_unfinished(struct check *c, const char *path);
 

@@ -39,7 +39,7 @@ static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 static int show_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	(void)ctx;
-	cmd_progress("unwind tables", done, all);
+	tool_progress("unwind tables", done, all);
 	return 0;
 }
 

@@ -103,7 +103,7 @@ static bool need_file(struct check *c, enum check_level level, const char *file,
 {
 	char *r;
 
-	if (rt_exists(file)) {
+	if (tfs_exists(file)) {
 		check_add(c, CHECK_OK, "kernel", file, NULL, "%s", gives);
 		return true;
 	}
@@ -162,7 +162,7 @@ static void check_sources(struct check *c)
 
 static void check_lockdown(struct check *c)
 {
-	char *text = rt_read_path("/sys/kernel/security/lockdown", NULL);
+	char *text = tfs_read_path("/sys/kernel/security/lockdown", NULL);
 
 	if (!text)
 		return;
@@ -180,7 +180,7 @@ static void check_lockdown(struct check *c)
 static bool check_tracefs(struct check *c, const char *dir)
 {
 	char why[PATH_MAX + 128], path[PATH_MAX];
-	const char *found = rt_find_tracefs(dir, false, why, sizeof(why));
+	const char *found = tfs_find(dir, false, why, sizeof(why));
 	struct stat st = {};
 
 	if (!found) {
@@ -242,7 +242,7 @@ static void check_perf(struct check *c)
 			  "programs that start while recording get tables at once");
 		return;
 	}
-	paranoid = rt_read_path("/proc/sys/kernel/perf_event_paranoid", NULL);
+	paranoid = tfs_read_path("/proc/sys/kernel/perf_event_paranoid", NULL);
 	if (paranoid)
 		paranoid[strcspn(paranoid, "\n")] = '\0';
 	check_add(c, CHECK_NOTE, "permissions", "perf_event_open", err == EACCES || err == EPERM ?
@@ -256,7 +256,7 @@ static void check_perf(struct check *c)
 static void check_trigger(struct check *c)
 {
 	static const char file[] = "events/sched/sched_switch/trigger";
-	char *text = rt_read(NULL, file, NULL);
+	char *text = tfs_read(NULL, file, NULL);
 
 	/* of an event with triggers the file lists these instead */
 	if (!text || !strstr(text, "# Available triggers"))
@@ -281,7 +281,7 @@ static void check_formats(struct check *c)
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
-		text = rt_read(NULL, file, NULL);
+		text = tfs_read(NULL, file, NULL);
 		if (!text)
 			check_add(c, own_level(c), "kernel", names[i], PATCHES,
 				  "this event is missing");
@@ -338,7 +338,7 @@ static void check_prctl(struct check *c)
 
 static void check_clock(struct check *c)
 {
-	char *text = rt_read(NULL, "trace_clock", NULL);
+	char *text = tfs_read(NULL, "trace_clock", NULL);
 
 	if (text && strstr(text, "mono"))
 		check_add(c, CHECK_OK, "kernel", "trace_clock", NULL, "it has the clock mono");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * left.c - what recorders left behind: files that are not complete, and instances
+ * recorders.c - what recorders left behind: files that are not complete, and instances
  *
  * Files are completed first, because the data left in their instances belongs into them. The check
  * looks for files in the current folder, where a recorder puts its file by default. It reports
@@ -77,7 +77,7 @@ static void check_folder(struct check *c)
 		closedir(dir);
 }
 
-void check_left(struct check *c)
+void check_recorders(struct check *c)
 {
 	struct left *left;
 	size_t nr, i;

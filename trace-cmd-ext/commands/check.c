@@ -86,7 +86,7 @@ static void print_finding(const struct check_finding *f, bool colour)
 static void print_text(const struct check *c)
 {
 	const char *group = "";
-	bool colour = cmd_colour();
+	bool colour = tool_colour();
 	size_t i;
 
 	for (i = 0; i < c->nr; i++) {
@@ -203,25 +203,25 @@ int cmd_check(int argc, char **argv)
 			tracefs = optarg;
 			break;
 		case 'h':
-			return cmd_help(help_text);
+			return tool_help(help_text);
 		default:
-			return cmd_bad_option("check");
+			return tool_bad_option("check");
 		}
 	}
 	all = optind == argc;
 	for (i = optind; check.repair && i < argc; i++)
 		if (!part_is_name(argv[i]))
-			return cmd_usage("check", "--repair takes recordings that are not "
-					 "complete, FILE.part*: '%s' is none", argv[i]);
+			return tool_usage("check", "--repair takes recordings that are not "
+					  "complete, FILE.part*: '%s' is none", argv[i]);
 	/* what is left of such a recording is in the instances of its recorder */
 	if (check.repair && !all) {
 		char why[PATH_MAX + 128];
 
-		check.traces = rt_find_tracefs(tracefs, true, why, sizeof(why));
+		check.traces = tfs_find(tracefs, true, why, sizeof(why));
 	}
 	if (all) {
 		check_kernel(&check, tracefs);
-		check_left(&check);
+		check_recorders(&check);
 		check_running(&check);
 	}
 	/* who asks for a file wants to hear of it */
@@ -229,11 +229,11 @@ int cmd_check(int argc, char **argv)
 	for (i = optind; i < argc; i++)
 		if (!check_unfinished(&check, argv[i]))
 			check_argument(&check, argv[i]);
-	cmd_progress_end();
+	tool_progress_end();
 	for (k = 0; k < check.nr; k++)
 		ok &= check.finding[k].level != CHECK_MISSING;
 	if (!check.json)
-		cmd_pager();
+		tool_pager();
 	if (check.json) {
 		print_json(&check, ok, all);
 	} else {
@@ -242,9 +242,9 @@ int cmd_check(int argc, char **argv)
 			print_meaning(&check);
 	}
 	free_findings(&check);
-	if (cmd_no_memory) {
+	if (tool_no_memory) {
 		ok = false;
-		cmd_error("not enough memory: findings are missing");
+		tool_error("not enough memory: findings are missing");
 	}
-	return cmd_finish(ok ? CMD_OK : CMD_FAIL);
+	return tool_finish(ok ? TOOL_OK : TOOL_FAIL);
 }

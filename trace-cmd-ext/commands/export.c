@@ -80,16 +80,16 @@ static int export_folded(struct export *e)
 static int end_export(int ret, bool damaged)
 {
 	if (!ret)
-		return CMD_OK;
+		return TOOL_OK;
 	if (damaged)		/* the error was printed; missing events may have matched */
-		return CMD_INPUT;
+		return TOOL_INPUT;
 	if (ret == -ENODATA)
-		cmd_error("%s: %s", o.path, gather_lacks(&o.gather));
+		tool_error("%s: %s", o.path, gather_lacks(&o.gather));
 	else if (ret == -ENOMEM)
-		cmd_error("%s: needs more memory for its stacks than there is", o.path);
+		tool_error("%s: needs more memory for its stacks than there is", o.path);
 	else
-		cmd_error("%s: cannot be exported to its end: %s", o.path, strerror(-ret));
-	return CMD_FAIL;
+		tool_error("%s: cannot be exported to its end: %s", o.path, strerror(-ret));
+	return TOOL_FAIL;
 }
 
 static int run_export(void *arg)
@@ -107,7 +107,7 @@ static int run_export(void *arg)
 	mo.counts = o.format->counts && o.gather.by == GATHER_COUNT;
 	e.m = cmd_open(o.path, &mo);
 	if (!e.m)
-		return CMD_INPUT;
+		return TOOL_INPUT;
 	ret = model_check_names(e.m, &o.opts.filter);
 	if (ret) {
 		model_close(e.m);
@@ -122,7 +122,7 @@ static int run_export(void *arg)
 		if (!ret && cmd_filter_any(&o.opts.filter) &&
 		    (e.m ? !model_gave_any(e.m) : e.nothing))
 			cmd_filter_nothing(o.path);
-		ret = ret && ferror(out.f) ? CMD_OUTPUT : end_export(ret, damaged);
+		ret = ret && ferror(out.f) ? TOOL_OUTPUT : end_export(ret, damaged);
 		ret = output_close(&out, ret);
 	}
 	export_free(&e);
@@ -146,13 +146,13 @@ static int parse_option(int opt, const char *arg)
 	case OPT_FORMAT:
 		o.format = find_format(arg);
 		if (!o.format)
-			return cmd_usage("export", "there is no format '%s'", arg);
+			return tool_usage("export", "there is no format '%s'", arg);
 		return 0;
 	case OPT_BY:
 		o.by = true;
 		if (!gather_by_name(arg, &o.gather.by))
-			return cmd_usage("export", "--by is count, off-cpu or wakeup, not '%s'",
-					 arg);
+			return tool_usage("export", "--by is count, off-cpu or wakeup, not '%s'",
+					  arg);
 		return 0;
 	case OPT_LINES:
 		o.gather.lines = o.opts.lines = true;
@@ -168,18 +168,18 @@ static int parse_option(int opt, const char *arg)
 static int check_options(void)
 {
 	if (!o.format)
-		return cmd_usage("export", "--format is missing");
+		return tool_usage("export", "--format is missing");
 	if (o.by && o.format->run != export_folded)
-		return cmd_usage("export", "--by goes with --format folded; the others hold all of "
-				 "it");
+		return tool_usage("export", "--by goes with --format folded; the others hold all "
+				  "of it");
 	if (o.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
-		return cmd_usage("export", "--event goes with --by count; waits have events of "
-				 "their own");
+		return tool_usage("export", "--event goes with --by count; waits have events of "
+				  "their own");
 	if (output_is_input(o.output, o.path))
-		return cmd_usage("export", "%s is the recording itself; give another file with -o",
-				 o.output);
+		return tool_usage("export", "%s is the recording itself; give another file with -o",
+				  o.output);
 	if (o.format->binary && !o.output && isatty(STDOUT_FILENO))
-		return cmd_usage("export", "%s is no text; give a file with -o", o.format->name);
+		return tool_usage("export", "%s is no text; give a file with -o", o.format->name);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ int cmd_export(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
 		if (opt == 'h')
-			return cmd_help(usage);
+			return tool_help(usage);
 		ret = parse_option(opt, optarg);
 		if (ret)
 			return ret;
@@ -209,6 +209,6 @@ int cmd_export(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (!o.output && !o.format->binary)
-		cmd_pager();
-	return cmd_guard(o.path, run_export, NULL);
+		tool_pager();
+	return tool_guard(o.path, run_export, NULL);
 }

@@ -11,11 +11,11 @@ static int add_pattern(const char *cmd, const char ***v, size_t *nr, const char 
 	const char **new;
 
 	if (!*arg)
-		return cmd_usage(cmd, "an empty name matches nothing");
+		return tool_usage(cmd, "an empty name matches nothing");
 	new = array_add(*v, *nr);
 	if (!new) {
-		cmd_error("out of memory");
-		return CMD_FAIL;
+		tool_error("out of memory");
+		return TOOL_FAIL;
 	}
 	*new = arg;
 	return 0;
@@ -40,19 +40,19 @@ int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_op
 			return add_pattern(cmd, &f->comms, &f->nr_comms, arg);
 		/* fallthrough */
 	case CMD_OPT_PID:
-		if (cmd_numbers(arg, &f->pids, &f->nr_pids))
-			return cmd_usage(cmd, "'%s' is no list of ids, such as 12,20-29", arg);
+		if (tool_numbers(arg, &f->pids, &f->nr_pids))
+			return tool_usage(cmd, "'%s' is no list of ids, such as 12,20-29", arg);
 		return 0;
 	case CMD_OPT_CPU:
-		if (cmd_numbers(arg, &f->cpus, &f->nr_cpus))
-			return cmd_usage(cmd, "'%s' is no list of CPUs, such as 0,2-3", arg);
+		if (tool_numbers(arg, &f->cpus, &f->nr_cpus))
+			return tool_usage(cmd, "'%s' is no list of CPUs, such as 0,2-3", arg);
 		return 0;
 	case CMD_OPT_TIME:
-		if (cmd_times(arg, &f->from, &f->to))
-			return cmd_usage(cmd, "'%s' is no time, such as 12.5-13 or 12.5-", arg);
+		if (tool_times(arg, &f->from, &f->to))
+			return tool_usage(cmd, "'%s' is no time, such as 12.5-13 or 12.5-", arg);
 		return 0;
 	default:
-		return cmd_bad_option(cmd);
+		return tool_bad_option(cmd);
 	}
 }
 
@@ -65,7 +65,7 @@ bool cmd_filter_any(const struct model_filter *f)
 int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path)
 {
 	if (argc - optind > 1)
-		return cmd_usage(cmd, "one file at a time, not also '%s'", argv[optind + 1]);
+		return tool_usage(cmd, "one file at a time, not also '%s'", argv[optind + 1]);
 	*path = argc > optind ? argv[optind] : "trace.dat";
 	return 0;
 }
@@ -77,17 +77,17 @@ struct model *cmd_open(const char *path, const struct model_opts *opts)
 	struct model *m;
 
 	if (!o.progress)
-		o.progress = cmd_progress;
+		o.progress = tool_progress;
 	m = model_open(path, &o, why, sizeof(why));
 	if (!m)
-		cmd_error("%s: %s", path, why);
+		tool_error("%s: %s", path, why);
 	else if (model_info(m)->damaged)
-		cmd_incomplete(path);
+		tool_incomplete(path);
 	return m;
 }
 
 void cmd_filter_nothing(const char *path)
 {
-	cmd_error("%s: no event matches all that was asked for, though the file has each of it",
-		  path);
+	tool_error("%s: no event matches all that was asked for, though the file has each of it",
+		   path);
 }

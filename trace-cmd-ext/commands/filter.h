@@ -14,8 +14,8 @@
  *	}
  *	ret = cmd_filter_file("report", argc, argv, &path);
  */
-#ifndef TRACE_USTACK_CMD_FILTER_H
-#define TRACE_USTACK_CMD_FILTER_H
+#ifndef TRACE_USTACK_FILTER_H
+#define TRACE_USTACK_FILTER_H
 
 #include <getopt.h>
 
@@ -62,8 +62,8 @@ bool cmd_filter_any(const struct model_filter *f);
 /* The single file left on the command line, or trace.dat; 0, or an exit code as above. */
 int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path);
 /*
- * Open @path. On failure print the error and return NULL: the exit code is CMD_INPUT then. If the
- * file could not be read to its end, cmd_finish() prints that and sets the exit code.
+ * Open @path. On failure print the error and return NULL: the exit code is TOOL_INPUT then. If the
+ * file could not be read to its end, tool_finish() prints that and sets the exit code.
  */
 struct model *cmd_open(const char *path, const struct model_opts *opts);
 /* Print that no event matches, although the file has all names. The exit code stays 0. */

@@ -84,7 +84,7 @@ static int gather_one(int which)
 	mo.counts = o.fl.gather.by == GATHER_COUNT;
 	m = cmd_open(path, &mo);
 	if (!m)
-		return CMD_INPUT;
+		return TOOL_INPUT;
 	/* one of the two files may lack what the other has */
 	ret = o.fl.diff ? 0 : model_check_names(m, &o.opts.filter);
 	if (ret) {
@@ -97,13 +97,13 @@ static int gather_one(int which)
 	o.fl.nsec = o.fl.gather.by == GATHER_COUNT || model_info(m)->nsec;
 	o.fl.damaged |= model_info(m)->damaged;
 	if (ret && o.fl.damaged)
-		ret = CMD_INPUT;	/* what it lacks may have been there */
+		ret = TOOL_INPUT;	/* what it lacks may have been there */
 	else if (ret == -ENODATA)
-		cmd_error("%s: %s", path, gather_lacks(&o.fl.gather));
+		tool_error("%s: %s", path, gather_lacks(&o.fl.gather));
 	else if (ret)
-		cmd_error("%s: cannot be read to its end: %s", path, strerror(-ret));
+		tool_error("%s: cannot be read to its end: %s", path, strerror(-ret));
 	model_close(m);
-	return ret < 0 ? CMD_FAIL : ret;
+	return ret < 0 ? TOOL_FAIL : ret;
 }
 
 /* ---- the picture ---- */
@@ -236,35 +236,35 @@ static int write_out(void)
 	else
 		ret = draw_picture(out.f);
 	if (ret)
-		cmd_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
-	return output_close(&out, ret ? CMD_FAIL : CMD_OK);
+		tool_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
+	return output_close(&out, ret ? TOOL_FAIL : TOOL_OK);
 }
 
 static int run_flame(void *arg)
 {
 	const struct gather_stats *g = o.fl.stats;
-	int ret = CMD_OK;
+	int ret = TOOL_OK;
 
 	(void)arg;
 	o.fl.fold = fold_new();
 	if (!o.fl.fold) {
-		cmd_error("out of memory");
-		return CMD_FAIL;
+		tool_error("out of memory");
+		return TOOL_FAIL;
 	}
 	if (o.fl.diff)
 		ret = gather_one(0);
 	if (!ret)
 		ret = gather_one(1);
 	if (!ret && fold_finish(o.fl.fold)) {
-		cmd_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
-		ret = CMD_FAIL;
+		tool_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
+		ret = TOOL_FAIL;
 	}
 	if (!ret && !o.json && !g[1].nr && o.fl.damaged) {
-		ret = CMD_INPUT;
+		ret = TOOL_INPUT;
 	} else if (!ret && !o.json && !g[1].nr) {
-		cmd_error("%s: holds nothing of what was asked for; trace-ustack stat tells what "
-			  "it holds", o.fl.path[1]);
-		ret = CMD_FAIL;
+		tool_error("%s: holds nothing of what was asked for; trace-ustack stat tells what "
+			   "it holds", o.fl.path[1]);
+		ret = TOOL_FAIL;
 	}
 	o.fl.scale = o.fl.normalize && g[0].weight ? (double)g[1].weight / g[0].weight : 1;
 	if (!ret)
@@ -277,12 +277,12 @@ static int parse_number(const char *arg, uint32_t min, uint32_t max, uint32_t *n
 {
 	uint32_t *v = NULL;
 	size_t nr = 0;
-	int ret = cmd_numbers(arg, &v, &nr);
+	int ret = tool_numbers(arg, &v, &nr);
 
 	if (!ret && nr == 1 && v[0] >= min && v[0] <= max)
 		*n = v[0];
 	else
-		ret = cmd_usage("flame", "'%s' is no number from %u to %u", arg, min, max);
+		ret = tool_usage("flame", "'%s' is no number from %u to %u", arg, min, max);
 	free(v);
 	return ret;
 }
@@ -294,8 +294,8 @@ static int parse_option(int opt, const char *arg)
 	switch (opt) {
 	case OPT_BY:
 		if (!gather_by_name(arg, &o.fl.gather.by))
-			return cmd_usage("flame", "--by is count, off-cpu or wakeup, not '%s'",
-					 arg);
+			return tool_usage("flame", "--by is count, off-cpu or wakeup, not '%s'",
+					  arg);
 		return 0;
 	case OPT_NUMBERS:
 		o.fl.gather.numbers = true;
@@ -335,7 +335,7 @@ static int parse_option(int opt, const char *arg)
 	case OPT_MIN:
 		o.min_percent = strtod(arg, &end);
 		if (end == arg || *end || !(o.min_percent >= 0 && o.min_percent <= 100))
-			return cmd_usage("flame", "'%s' is no number from 0 to 100", arg);
+			return tool_usage("flame", "'%s' is no number from 0 to 100", arg);
 		return 0;
 	default:
 		return cmd_filter_option("flame", opt, arg, &o.opts);
@@ -345,17 +345,17 @@ static int parse_option(int opt, const char *arg)
 static int check_options(void)
 {
 	if (o.fl.normalize && !o.fl.diff)
-		return cmd_usage("flame", "--normalize goes with --diff");
+		return tool_usage("flame", "--normalize goes with --diff");
 	if (o.json && o.folded)
-		return cmd_usage("flame", "--json and --folded exclude one another");
+		return tool_usage("flame", "--json and --folded exclude one another");
 	if (output_is_input(o.output, o.fl.path[0]) || output_is_input(o.output, o.fl.path[1]))
-		return cmd_usage("flame", "%s is the recording itself; give another file with -o",
-				 o.output);
+		return tool_usage("flame", "%s is the recording itself; give another file with -o",
+				  o.output);
 	if (o.fl.gather.by == GATHER_COUNT && o.fl.gather.numbers)
-		return cmd_usage("flame", "--numbers goes with --by off-cpu and wakeup");
+		return tool_usage("flame", "--numbers goes with --by off-cpu and wakeup");
 	if (o.fl.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
-		return cmd_usage("flame", "--event goes with --by count; waits have events of "
-				 "their own");
+		return tool_usage("flame", "--event goes with --by count; waits have events of "
+				  "their own");
 	return 0;
 }
 
@@ -384,7 +384,7 @@ int cmd_flame(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
 		if (opt == 'h')
-			return cmd_help(usage);
+			return tool_help(usage);
 		ret = parse_option(opt, optarg);
 		if (ret)
 			return ret;
@@ -395,10 +395,10 @@ int cmd_flame(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (o.folded || o.json)
-		cmd_pager();
+		tool_pager();
 	else if (!o.output && isatty(STDOUT_FILENO))
 		o.output = "flame.svg";
-	ret = cmd_guard(o.fl.path[1], run_flame, NULL);
+	ret = tool_guard(o.fl.path[1], run_flame, NULL);
 	if (!ret && o.output && !strcmp(o.output, "flame.svg"))
 		fprintf(stderr, "trace-ustack: wrote %s; open it in a browser\n", o.output);
 	return ret;

@@ -102,8 +102,8 @@ static int add_select(struct rec_opts *o, const char *pattern)
 
 	bigger = realloc(o->sel, (o->nr_sel + 1) * sizeof(*bigger));
 	if (!bigger) {
-		cmd_error("not enough memory");
-		return CMD_FAIL;
+		tool_error("not enough memory");
+		return TOOL_FAIL;
 	}
 	o->sel = bigger;
 	bigger[o->nr_sel++] = (struct rec_select){ .pattern = pattern };
@@ -116,9 +116,9 @@ static int event_option(struct rec_opts *o, int c, const char *arg)
 	struct rec_select *s = o->nr_sel ? &o->sel[o->nr_sel - 1] : NULL;
 
 	if (!s)
-		return cmd_usage("record", "%s needs an -e before it, as it is about that event",
-				 c == OPT_FILTER ? "--filter" : c == OPT_STACK_IF ? "--stack-if" :
-				 "--no-stack");
+		return tool_usage("record", "%s needs an -e before it, as it is about that event",
+				  c == OPT_FILTER ? "--filter" : c == OPT_STACK_IF ? "--stack-if" :
+				  "--no-stack");
 	if (c == OPT_FILTER)
 		s->filter = arg;
 	else if (c == OPT_STACK_IF)
@@ -135,7 +135,7 @@ static int parse_number(const char *arg, const char *option, double least, doubl
 	*val = strtod(arg, &end);
 	if (end != arg && !*end && *val >= least && *val <= 1e9)
 		return 0;
-	return cmd_usage("record", "%s '%s' is no number that can be", option, arg);
+	return tool_usage("record", "%s '%s' is no number that can be", option, arg);
 }
 
 static int parse_one(struct rec_opts *o, int c, bool *no_user)
@@ -154,8 +154,8 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		o->all = true;
 		break;
 	case 'p':
-		if (cmd_numbers(optarg, &o->pids, &o->nr_pids))
-			return cmd_usage("record", "-p '%s' is no list of process ids", optarg);
+		if (tool_numbers(optarg, &o->pids, &o->nr_pids))
+			return tool_usage("record", "-p '%s' is no list of process ids", optarg);
 		break;
 	case OPT_NO_INHERIT:
 		o->inherit = false;
@@ -189,8 +189,8 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		break;
 	case OPT_SOURCE:
 		if (source_parse(optarg, &o->source))
-			return cmd_usage("record", "--source '%s' is none of auto, ftrace, bpf and "
-					 "frame-pointers", optarg);
+			return tool_usage("record", "--source '%s' is not one of auto, ftrace, bpf "
+					  "and frame-pointers", optarg);
 		break;
 	case OPT_TRACEFS:
 		o->tracefs = optarg;
@@ -229,23 +229,23 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "+e:ap:o:b:C:xqvh", options, NULL)) != -1) {
 		if (c == 'h')
-			return cmd_help(help_text) ? CMD_OUTPUT : -1;
+			return tool_help(help_text) ? TOOL_OUTPUT : -1;
 		if (c == '?')
-			return cmd_bad_option("record");
+			return tool_bad_option("record");
 		ret = parse_one(o, c, &no_user);
 		if (ret)
 			return ret;
 	}
 	if (!o->nr_sel)
-		return cmd_usage("record", "it needs an event, -e EVENT");
+		return tool_usage("record", "it needs an event, -e EVENT");
 	if (optind < argc)
 		o->cmd = argv + optind;
 	if (o->cmd && o->nr_pids)
-		return cmd_usage("record", "-p and CMD exclude each other");
+		return tool_usage("record", "-p and CMD exclude each other");
 	if (o->nr_pids && o->all)
-		return cmd_usage("record", "-p and -a exclude each other");
+		return tool_usage("record", "-p and -a exclude each other");
 	if (o->pass_exit && !o->cmd)
-		return cmd_usage("record", "-x needs a CMD");
+		return tool_usage("record", "-x needs a CMD");
 	if (!o->cmd && !o->nr_pids)
 		o->all = true;
 	for (i = 0; no_user && i < o->nr_sel; i++)
@@ -261,14 +261,14 @@ int cmd_record(int argc, char **argv)
 	ret = parse(&opts, argc, argv);
 	if (!ret) {
 		if (opts.quiet)
-			cmd_progress_off();
+			tool_progress_off();
 		ret = record_run(&opts);
 	} else if (ret < 0) {
-		ret = CMD_OK;
+		ret = TOOL_OK;
 	}
-	if (!ret && cmd_no_memory) {
-		cmd_error("not enough memory: the recording may lack something, such as names");
-		ret = CMD_FAIL;
+	if (!ret && tool_no_memory) {
+		tool_error("not enough memory: the recording may lack something, such as names");
+		ret = TOOL_FAIL;
 	}
 	free(opts.sel);
 	free(opts.pids);

@@ -46,26 +46,26 @@ static int run_report(void *arg)
 	o.opts.lines = o.r.lines;
 	o.r.m = cmd_open(o.path, &o.opts);
 	if (!o.r.m)
-		return CMD_INPUT;
+		return TOOL_INPUT;
 	ret = model_check_names(o.r.m, &o.opts.filter);
 	if (ret) {
 		model_close(o.r.m);
 		return ret;
 	}
 	/* a progress line would disturb the pager */
-	if (cmd_on_terminal())
-		cmd_progress_off();
+	if (tool_on_terminal())
+		tool_progress_off();
 	o.r.filtered = cmd_filter_any(&o.opts.filter);
 	o.r.none = cmd_filter_nothing;
 	o.r.reads_on = !o.r.json && !o.r.filtered && printer_reads_on(o.r.m);
 	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
 	model_close(o.r.m);
 	if (ret == REPORT_NO_OUTPUT)
-		return CMD_OUTPUT;
+		return TOOL_OUTPUT;
 	if (ret)
-		cmd_error("%s: %s", o.path, ret == -EIO ?
-			  "is damaged: libtracecmd broke off reading it" : strerror(-ret));
-	return !ret ? CMD_OK : ret == -EIO ? CMD_INPUT : CMD_FAIL;
+		tool_error("%s: %s", o.path, ret == -EIO ?
+			   "is damaged: libtracecmd broke off reading it" : strerror(-ret));
+	return !ret ? TOOL_OK : ret == -EIO ? TOOL_INPUT : TOOL_FAIL;
 }
 
 int cmd_report(int argc, char **argv)
@@ -85,7 +85,7 @@ int cmd_report(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "hj:", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			return cmd_help(usage);
+			return tool_help(usage);
 		case 'J':
 			o.r.json = true;
 			break;
@@ -93,14 +93,14 @@ int cmd_report(int argc, char **argv)
 			o.r.lines = true;
 			break;
 		case 'j':
-			ret = cmd_numbers(optarg, &jobs, &nr);
+			ret = tool_numbers(optarg, &jobs, &nr);
 			o.jobs = !ret && nr == 1 && *jobs <= 64 ? *jobs : 0;
 			free(jobs);
 			jobs = NULL;
 			nr = 0;
 			if (!o.jobs)
-				return cmd_usage("report", "'%s' is no number of processes, "
-						 "1 to 64", optarg);
+				return tool_usage("report", "'%s' is no number of processes, "
+						  "1 to 64", optarg);
 			break;
 		default:
 			ret = cmd_filter_option("report", opt, optarg, &o.opts);
@@ -111,6 +111,6 @@ int cmd_report(int argc, char **argv)
 	ret = cmd_filter_file("report", argc, argv, &o.path);
 	if (ret)
 		return ret;
-	cmd_pager();
-	return cmd_guard(o.path, run_report, NULL);
+	tool_pager();
+	return tool_guard(o.path, run_report, NULL);
 }

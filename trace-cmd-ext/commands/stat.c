@@ -43,17 +43,17 @@ static int run_stat(void *arg)
 	o.opts.counts = cmd_filter_any(&o.opts.filter);
 	m = cmd_open(o.path, &o.opts);
 	if (!m)
-		return CMD_INPUT;
+		return TOOL_INPUT;
 	ret = model_check_names(m, &o.opts.filter);
 	if (ret)
 		goto out;
 	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));
 	if (!ret)
 		ret = stat_files(&s, m, o.path);
-	cmd_progress_end();
+	tool_progress_end();
 	if (ret) {
-		cmd_error("%s: %s", o.path, strerror(-ret));
-		ret = ret == -EIO ? CMD_INPUT : CMD_FAIL;
+		tool_error("%s: %s", o.path, strerror(-ret));
+		ret = ret == -EIO ? TOOL_INPUT : TOOL_FAIL;
 		goto out;
 	}
 	if (s.filtered && !s.events)
@@ -82,7 +82,7 @@ int cmd_stat(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
-			return cmd_help(usage);
+			return tool_help(usage);
 		case 'J':
 			o.json = true;
 			break;
@@ -98,6 +98,6 @@ int cmd_stat(int argc, char **argv)
 	ret = cmd_filter_file("stat", argc, argv, &o.path);
 	if (ret)
 		return ret;
-	cmd_pager();
-	return cmd_guard(o.path, run_stat, NULL);
+	tool_pager();
+	return tool_guard(o.path, run_stat, NULL);
 }

@@ -63,8 +63,8 @@ static void list_commands(FILE *f)
 
 static int report_unknown(const char *name)
 {
-	cmd_error("there is no command '%s'; trace-ustack --help lists them", name);
-	return CMD_USAGE;
+	tool_error("there is no command '%s'; trace-ustack --help lists them", name);
+	return TOOL_USAGE;
 }
 
 static int run_help(int argc, char **argv)
@@ -74,13 +74,13 @@ static int run_help(int argc, char **argv)
 
 	if (argc < 2) {
 		list_commands(stdout);
-		return cmd_finish(CMD_OK);
+		return tool_finish(TOOL_OK);
 	}
 	c = find_command(argv[1]);
 	if (!c)
 		return report_unknown(argv[1]);
 	args[0] = argv[1];
-	cmd_argv = args;
+	tool_argv = args;
 	return c->run(2, args);
 }
 
@@ -89,22 +89,22 @@ int main(int argc, char **argv)
 	const struct command *c;
 	size_t i;
 
-	opterr = 0;		/* cmd_bad_option() prints errors */
-	cmd_argv = argv + 1;
+	opterr = 0;		/* tool_bad_option() prints errors */
+	tool_argv = argv + 1;
 	if (argc < 2) {
 		list_commands(stderr);
-		return CMD_USAGE;
+		return TOOL_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return run_help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version")) {
 		puts("trace-ustack " TRACE_USTACK_VERSION);
-		return cmd_finish(CMD_OK);
+		return tool_finish(TOOL_OK);
 	}
 	if (!strcmp(argv[1], "--commands")) {
 		for (i = 0; i < NR_COMMANDS; i++)
 			puts(commands[i].name);
-		return cmd_finish(CMD_OK);
+		return tool_finish(TOOL_OK);
 	}
 	c = find_command(argv[1]);
 	return c ? c->run(argc - 1, argv + 1) : report_unknown(argv[1]);

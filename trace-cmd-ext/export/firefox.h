@@ -6,8 +6,8 @@
  * writes the Gecko profile format. That format has no place for inlined functions and source files.
  * So with --lines, firefox_lines.c writes each thread in the processed format of the same site.
  */
-#ifndef TRACE_USTACK_EXPORT_FIREFOX_H
-#define TRACE_USTACK_EXPORT_FIREFOX_H
+#ifndef TRACE_USTACK_FIREFOX_H
+#define TRACE_USTACK_FIREFOX_H
 
 #include "export.h"
 #include "libunwind-user/base/base.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* impl.h - the data of the model, shared by its source files. model.h is the public side. */
-#ifndef TRACE_USTACK_MODEL_INT_H
-#define TRACE_USTACK_MODEL_INT_H
+#ifndef TRACE_USTACK_MODEL_IMPL_H
+#define TRACE_USTACK_MODEL_IMPL_H
 
 #include "libunwind-user/unwind-user.h"
 

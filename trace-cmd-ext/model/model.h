@@ -14,11 +14,11 @@
  * frames of a stack are asked for, once a frame.
  *
  * The model prints nothing; errors are sentences. It is not thread safe. A damaged file can end the
- * process (libtracecmd): see cmd_guard(). Memory grows with the distinct stacks and with the runs
+ * process (libtracecmd): see tool_guard(). Memory grows with the distinct stacks and with the runs
  * of requests (plugin/join/join.h), not with the events.
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
- *	if (!m) { cmd_error("%s: %s", path, why); return CMD_INPUT; }
+ *	if (!m) { tool_error("%s: %s", path, why); return TOOL_INPUT; }
  *	ret = model_each(m, MODEL_BY_TIME, event, &mine);
  *	model_close(m);
  */
@@ -253,8 +253,8 @@ uint32_t model_run_ustack(struct model *m, uint32_t run);
 const struct join_answer *model_answer(struct model *m, uint32_t ustack);
 
 /*
- * Does the file have all names in @f? CMD_OK, or CMD_FAIL after printing one sentence for each name
- * that it lacks. Call it before the walk through the events.
+ * Does the file have all names in @f? TOOL_OK, or TOOL_FAIL after printing one sentence for each
+ * name that it lacks. Call it before the walk through the events.
  */
 int model_check_names(struct model *m, const struct model_filter *f);
 

@@ -28,12 +28,12 @@ static void report_missing(struct check_filter *c, const char *option, const cha
 
 	c->failed = true;
 	if (near_list(near, list))
-		cmd_error("%s: --%s %s: the file has no such %s; near it: %s", c->m->path, option,
-			  pattern, what, list);
+		tool_error("%s: --%s %s: the file has no such %s; near it: %s", c->m->path, option,
+			   pattern, what, list);
 	else
-		cmd_error("%s: --%s %s: the file has no such %s; trace-ustack %s shows what it has",
-			  c->m->path, option, pattern, what,
-			  strcmp(option, "symbol") ? "stat --all" : "flame");
+		tool_error("%s: --%s %s: the file has no such %s; trace-ustack %s shows all names",
+			   c->m->path, option, pattern, what,
+			   strcmp(option, "symbol") ? "stat --all" : "flame");
 }
 
 /* A name can come from --process or --comm: print the option that the user typed. */
@@ -41,8 +41,8 @@ static const char *comm_option(const char *pattern)
 {
 	char **arg;
 
-	for (arg = cmd_argv; *arg; arg++) {
-		const char *typed = arg != cmd_argv && pattern == *arg ? arg[-1] : *arg;
+	for (arg = tool_argv; *arg; arg++) {
+		const char *typed = arg != tool_argv && pattern == *arg ? arg[-1] : *arg;
 
 		if (pattern >= *arg && pattern <= *arg + strlen(*arg))
 			return strncmp(typed, "--p", 3) ? "comm" : "process";
@@ -99,9 +99,9 @@ static void check_pids(struct check_filter *c)
 				return;
 	}
 	c->failed = true;
-	cmd_error("%s: --process or --pid %u%s: the file has no such process or thread; "
-		  "trace-ustack stat --all shows what it has", c->m->path, f->pids[0],
-		  f->nr_pids > 1 ? ",..." : "");
+	tool_error("%s: --process or --pid %u%s: the file has no such process or thread; "
+		   "trace-ustack stat --all shows what it has", c->m->path, f->pids[0],
+		   f->nr_pids > 1 ? ",..." : "");
 }
 
 static void check_cpus(struct check_filter *c)
@@ -113,8 +113,8 @@ static void check_cpus(struct check_filter *c)
 		if (c->f->cpus[i] < cpus)
 			return;
 	c->failed = true;
-	cmd_error("%s: --cpu %u%s: the file has CPUs 0 to %u", c->m->path, c->f->cpus[0],
-		  c->f->nr_cpus > 1 ? ",..." : "", cpus ? cpus - 1 : 0);
+	tool_error("%s: --cpu %u%s: the file has CPUs 0 to %u", c->m->path, c->f->cpus[0],
+		   c->f->nr_cpus > 1 ? ",..." : "", cpus ? cpus - 1 : 0);
 }
 
 /* The times of the filter are in the units of the clock, as in the model. */
@@ -129,10 +129,10 @@ static void check_time(struct check_filter *c)
 		return;
 	c->failed = true;
 	if (i->nsec)
-		cmd_error("%s: --time: the file is from %llu.%09llu to %llu.%09llu", c->m->path,
-			  first / unit, first % unit, last / unit, last % unit);
+		tool_error("%s: --time: the file is from %llu.%09llu to %llu.%09llu", c->m->path,
+			   first / unit, first % unit, last / unit, last % unit);
 	else
-		cmd_error("%s: --time: the file is from %llu to %llu", c->m->path, first, last);
+		tool_error("%s: --time: the file is from %llu to %llu", c->m->path, first, last);
 }
 
 /* ---- functions ---- */
@@ -263,6 +263,6 @@ int model_check_names(struct model *m, const struct model_filter *f)
 	if (f->nr_symbols && !c.failed)
 		ret = check_symbols(&c);
 	if (ret)
-		cmd_error("%s: %s", m->path, strerror(-ret));
-	return c.failed || ret ? CMD_FAIL : CMD_OK;
+		tool_error("%s: %s", m->path, strerror(-ret));
+	return c.failed || ret ? TOOL_FAIL : TOOL_OK;
 }

@@ -4,8 +4,8 @@
  *
  * Numbers are in the byte order of the machine.
  */
-#ifndef TRACE_USTACK_REC_BYTES_H
-#define TRACE_USTACK_REC_BYTES_H
+#ifndef TRACE_USTACK_BYTES_H
+#define TRACE_USTACK_BYTES_H
 
 #include <stdint.h>
 #include <string.h>

@@ -58,10 +58,10 @@ int command_find(const char *name, char path[PATH_MAX])
 	}
 missing:
 	if (denied) {
-		cmd_error("%s: it cannot be executed: %s", name, strerror(EACCES));
+		tool_error("%s: it cannot be executed: %s", name, strerror(EACCES));
 		return 126;
 	}
-	cmd_error("%s: there is no such command", name);
+	tool_error("%s: there is no such command", name);
 	return 127;
 }
 
@@ -91,15 +91,15 @@ int command_prepare(struct rec *r)
 	int go[2], errors[2];
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
-		cmd_error("%s: no pipe: %s", r->opts.cmd[0], strerror(errno));
-		return CMD_FAIL;
+		tool_error("%s: no pipe: %s", r->opts.cmd[0], strerror(errno));
+		return TOOL_FAIL;
 	}
 	fflush(NULL);
 	r->child = fork();
 	if (r->child < 0) {
 		r->child = 0;
-		cmd_error("%s: no process: %s", r->opts.cmd[0], strerror(errno));
-		return CMD_FAIL;
+		tool_error("%s: no process: %s", r->opts.cmd[0], strerror(errno));
+		return TOOL_FAIL;
 	}
 	if (!r->child) {
 		close(go[1]);
@@ -128,7 +128,7 @@ int command_start(struct rec *r)
 	close(exec_errors);
 	if (n != sizeof(err))
 		return 0;
-	cmd_error("%s: it cannot be executed: %s", r->opts.cmd[0], strerror(err));
+	tool_error("%s: it cannot be executed: %s", r->opts.cmd[0], strerror(err));
 	return err == ENOENT ? 127 : 126;
 }
 
@@ -149,8 +149,8 @@ void command_end(struct rec *r)
 	for (i = 0; i < END_TRIES && !has_ended(r); i++)
 		usleep(END_US);
 	if (!r->child_ended)
-		cmd_error("%s: it does not end; it goes on as process %d", r->opts.cmd[0],
-			  (int)r->child);
+		tool_error("%s: it does not end; it goes on as process %d", r->opts.cmd[0],
+			   (int)r->child);
 }
 
 int command_exit_code(const struct rec *r)

@@ -40,7 +40,7 @@
 static bool add_file(struct text *b, const char *file, unsigned int size_bytes)
 {
 	size_t len = 0;
-	char *text = *file == '/' ? rt_read_path(file, &len) : rt_read(NULL, file, &len);
+	char *text = *file == '/' ? tfs_read_path(file, &len) : tfs_read(NULL, file, &len);
 
 	if (size_bytes == 8)
 		add8(b, len);
@@ -64,20 +64,20 @@ int dat_open(struct rec *r)
 	else if (!stat(r->opts.out, &st) && !S_ISREG(st.st_mode))
 		why = "it is there and no regular file";
 	if (why) {
-		cmd_error("%s: %s; name another one with -o", r->opts.out, why);
-		return CMD_OUTPUT;
+		tool_error("%s: %s; name another one with -o", r->opts.out, why);
+		return TOOL_OUTPUT;
 	}
 	if (getrandom(&r->id, sizeof(r->id), GRND_NONBLOCK) != sizeof(r->id))
 		r->id = 0;
 	snprintf(r->part, sizeof(r->part), "%s.part%d", r->opts.out, (int)getpid());
 	r->out = open(r->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (r->out < 0 && errno == EEXIST)
-		cmd_error("%s: a recorder was killed and left it; trace-ustack check --repair %s "
-			  "completes it", r->part, r->part);
+		tool_error("%s: a recorder was killed and left it; trace-ustack check --repair %s "
+			   "completes it", r->part, r->part);
 	else if (r->out < 0)
-		cmd_error("%s: %s; name another one with -o", r->opts.out, strerror(errno));
+		tool_error("%s: %s; name another one with -o", r->opts.out, strerror(errno));
 	if (r->out < 0)
-		return CMD_OUTPUT;
+		return TOOL_OUTPUT;
 	/* as long as the recorder or its guard lives; a file system without locks has none */
 	flock(r->out, LOCK_SH);
 	return 0;
@@ -105,12 +105,12 @@ static void add_ftrace_formats(struct text *b, const struct rec *r)
 	add4(b, 0);
 	for (i = 0; names && names[i]; i++) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
-		if (!rt_exists(file))
+		if (!tfs_exists(file))
 			continue;
 		add_file(b, file, 8);
 		nr++;
 	}
-	for (i = 0; r->how == REC_BPF && i < FORMAT_NR; i++)
+	for (i = 0; r->how == HOW_BPF && i < FORMAT_NR; i++)
 		nr += add_own_format(b, r, i);
 	if (!b->failed)
 		memcpy(b->v + at, &nr, sizeof(nr));
@@ -168,7 +168,7 @@ static void unlink_stacks(const struct rec *r)
 	if (rec_stock_path(r, path))
 		unlink(path);
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
-		rec_raw_path(r, REC_EVENTS, cpu, raw);
+		rec_raw_path(r, BUF_EVENTS, cpu, raw);
 		insert_path(raw, path, sizeof(path));
 		unlink(path);
 	}
@@ -179,7 +179,7 @@ static void unlink_raw(const struct rec *r)
 	char path[PATH_MAX];
 	int i, cpu;
 
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		for (cpu = 0; cpu < r->nr_cpus; cpu++) {
 			rec_raw_path(r, i, cpu, path);
 			unlink(path);
@@ -211,28 +211,28 @@ int dat_write_head(struct rec *r)
 	add_file(&b, "/proc/kallsyms", 4);
 	add_file(&b, "printk_formats", 4);
 	if (b.failed) {
-		cmd_error("not enough memory for the formats of the events");
+		tool_error("not enough memory for the formats of the events");
 		free(b.v);
-		return CMD_FAIL;
+		return TOOL_FAIL;
 	}
 	ret = write_all(r, b.v, b.nr, 0);
 	/* EOPNOTSUPP: the file system cannot keep room */
 	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.nr, ROOM) && errno == ENOSPC)
 		ret = -ENOSPC;
 	if (ret) {
-		cmd_error("%s: %s; make room, or put the file elsewhere with -o", r->opts.out,
-			  strerror(-ret));
-		ret = CMD_OUTPUT;
+		tool_error("%s: %s; make room, or put the file elsewhere with -o", r->opts.out,
+			   strerror(-ret));
+		ret = TOOL_OUTPUT;
 	}
 	r->shared->head_end = b.nr;
 	free(b.v);
 	return ret;
 
 unreadable:
-	cmd_error("%s/events: the layout of its pages cannot be read: %s", tracefs_tracing_dir(),
-		  strerror(errno));
+	tool_error("%s/events: the layout of its pages cannot be read: %s", tracefs_tracing_dir(),
+		   strerror(errno));
 	free(b.v);
-	return CMD_FAIL;
+	return TOOL_FAIL;
 }
 
 /* -------------------------------- options -------------------------------- */
@@ -272,14 +272,14 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 /* Add all after the names of tasks, up to the data; @instance_at: offset of the instance's part. */
 static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
-	char *clock = rt_read(NULL, "trace_clock", NULL), text[512], *at;
-	const struct rec_buffer *maps = &r->buf[REC_MAPS];
+	char *clock = tfs_read(NULL, "trace_clock", NULL), text[512], *at;
+	const struct rec_buffer *maps = &r->buf[BUF_MAPS];
 	struct text option = {};
 	struct utsname u;
 
 	add4(b, r->nr_cpus);
 	text_bytes(b, "options  ", 10);
-	add_stats(b, r, &r->buf[REC_EVENTS]);
+	add_stats(b, r, &r->buf[BUF_EVENTS]);
 	if (maps->recorded)
 		add_stats(b, r, maps);
 	/* the file of the top instance with the brackets moved to our clock */
@@ -376,8 +376,8 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 		n = fd < 0 ? -1 : pread(fd, piece, size - from < PIECE ? size - from : PIECE,
 					from);
 		if (n <= 0) {
-			cmd_error("%s: %s", path, n ? strerror(errno) : "it is too short");
-			ret = CMD_OUTPUT;
+			tool_error("%s: %s", path, n ? strerror(errno) : "it is too short");
+			ret = TOOL_OUTPUT;
 			break;
 		}
 		ret = write_all(r, piece, n, at + from);
@@ -385,7 +385,7 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 			break;
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
 		if (!r->opts.quiet)
-			cmd_progress("writing", done + from, total);
+			tool_progress("writing", done + from, total);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -402,8 +402,8 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint
 	int cpu, ret = 0;
 
 	if (!piece) {
-		cmd_error("not enough memory");
-		return CMD_FAIL;
+		tool_error("not enough memory");
+		return TOOL_FAIL;
 	}
 	for (cpu = 0; cpu < r->nr_cpus && !ret; cpu++) {
 		rec_raw_path(r, buffer, cpu, path);
@@ -422,10 +422,10 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint
 static int unfinished(const struct rec *r, int error)
 {
 	if (error < 0)
-		cmd_error("%s: %s; the recording is kept in it and beside it: make room, then "
-			  "trace-ustack check --repair %s completes it", r->part, strerror(-error),
-			  r->part);
-	return error < 0 ? CMD_OUTPUT : error;
+		tool_error("%s: %s; the recording is kept in it and beside it: make room, then "
+			   "trace-ustack check --repair %s completes it", r->part, strerror(-error),
+			   r->part);
+	return error < 0 ? TOOL_OUTPUT : error;
 }
 
 /* Was the process that completed the file killed right after that? */
@@ -443,32 +443,32 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 	struct text b = {};
 	int ret;
 
-	ret = move_data(r, REC_EVENTS, top, 0, total);
+	ret = move_data(r, BUF_EVENTS, top, 0, total);
 	if (!ret && maps) {
 		text_bytes(&b, "options  ", 10);
 		add2(&b, OPTION_DONE);
 		add_table(&b, r, maps);
 		ret = b.failed ? -ENOMEM : write_all(r, b.v, b.nr, top->end);
 		if (!ret)
-			ret = move_data(r, REC_MAPS, maps, top->end - top->data, total);
+			ret = move_data(r, BUF_MAPS, maps, top->end - top->data, total);
 		free(b.v);
 	}
 	/* gives back the room that was kept */
 	if (!ret && ftruncate(r->out, maps ? maps->end : top->end))
 		ret = -errno;
-	cmd_progress_end();
+	tool_progress_end();
 	if (!ret)
 		unlink_stacks(r);
 	ret = unfinished(r, ret);
 	if (!ret && !has_its_name(r) && rename(r->part, r->opts.out)) {
-		cmd_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
-		ret = CMD_OUTPUT;
+		tool_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
+		ret = TOOL_OUTPUT;
 	}
-	r->buf[REC_EVENTS].data = top->data;
-	r->buf[REC_EVENTS].size = top->size;
+	r->buf[BUF_EVENTS].data = top->data;
+	r->buf[BUF_EVENTS].size = top->size;
 	if (maps) {
-		r->buf[REC_MAPS].data = maps->data;
-		r->buf[REC_MAPS].size = maps->size;
+		r->buf[BUF_MAPS].data = maps->data;
+		r->buf[BUF_MAPS].size = maps->size;
 	}
 	return ret;
 }
@@ -476,7 +476,7 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 int dat_finish(struct rec *r)
 {
 	struct dat_layout top = {}, maps = {};
-	bool instance = r->buf[REC_MAPS].recorded;
+	bool instance = r->buf[BUF_MAPS].recorded;
 	struct text names = {}, options = {}, b = {};
 	uint64_t head = r->shared->head_end;
 	int ret = -ENOMEM;
@@ -484,10 +484,10 @@ int dat_finish(struct rec *r)
 	/* an option holds the offset of the instance: sizes first */
 	dat_add_comms(&names, r);
 	add_options(&options, r, 0);
-	if (names.failed || options.failed || dat_lay_out(r, REC_EVENTS, head + names.nr +
+	if (names.failed || options.failed || dat_lay_out(r, BUF_EVENTS, head + names.nr +
 							  options.nr, &top))
 		goto out;
-	if (instance && dat_lay_out(r, REC_MAPS, top.end + DAT_MAPS_HEAD, &maps))
+	if (instance && dat_lay_out(r, BUF_MAPS, top.end + DAT_MAPS_HEAD, &maps))
 		goto out;
 	text_bytes(&b, names.v, names.nr);
 	add_options(&b, r, top.end);

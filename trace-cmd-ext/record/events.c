@@ -63,18 +63,18 @@ static int report_unknown(const char *pattern, const char *const *line, size_t n
 	size_t i;
 
 	if (!strncmp(pattern, "ftrace:", 7)) {
-		cmd_error("%s: events of the system ftrace cannot be switched on; they follow from "
-			  "what is", pattern);
-		return CMD_FAIL;
+		tool_error("%s: events of the system ftrace cannot be switched on; they follow "
+			   "other events", pattern);
+		return TOOL_FAIL;
 	}
 	for (i = 0; i < nr; i++)
 		near_consider(&near, pattern, line[i]);
 	if (near_list(&near, list))
-		cmd_error("%s: this kernel has no such event; near it: %s", pattern, list);
+		tool_error("%s: this kernel has no such event; near it: %s", pattern, list);
 	else
-		cmd_error("%s: this kernel has no such event; `trace-cmd list -e` shows all",
-			  pattern);
-	return CMD_FAIL;
+		tool_error("%s: this kernel has no such event; `trace-cmd list -e` shows all",
+			   pattern);
+	return TOOL_FAIL;
 }
 
 static int select_lines(struct rec *r, char **line, size_t nr)
@@ -94,8 +94,8 @@ static int select_lines(struct rec *r, char **line, size_t nr)
 			}
 		}
 		if (meant && add_event(r, line[i], colon + 1, meant)) {
-			cmd_error("not enough memory");
-			return CMD_FAIL;
+			tool_error("not enough memory");
+			return TOOL_FAIL;
 		}
 		*colon = ':';
 	}
@@ -117,14 +117,14 @@ static int by_name(const void *a, const void *b)
 
 int rec_select_events(struct rec *r)
 {
-	char *text = rt_read(NULL, "available_events", NULL), *save, *one, **line = NULL, **bigger;
+	char *text = tfs_read(NULL, "available_events", NULL), *save, *one, **line = NULL, **bigger;
 	size_t nr = 0;
 	int ret;
 
 	if (!text) {
-		cmd_error("%s/available_events: %s; run it as root", tracefs_tracing_dir(),
-			  strerror(errno));
-		return CMD_FAIL;
+		tool_error("%s/available_events: %s; run it as root", tracefs_tracing_dir(),
+			   strerror(errno));
+		return TOOL_FAIL;
 	}
 	for (one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
 		if (!strchr(one, ':'))
@@ -148,28 +148,28 @@ int rec_select_events(struct rec *r)
 static int event_file(struct rec *r, const struct rec_event *ev, const char *file,
 		      const char *value, const char *option)
 {
-	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 	char path[PATH_MAX], *says = NULL;
 	int ret;
 
 	snprintf(path, sizeof(path), "events/%s/%s/%s", ev->system, ev->name, file);
-	ret = strcmp(file, "trigger") ? rt_write(in, path, value) : rt_append(in, path, value);
+	ret = strcmp(file, "trigger") ? tfs_write(in, path, value) : tfs_append(in, path, value);
 	if (!ret)
 		return 0;
 	if (ret == -EINVAL || ret == -ENOENT)
-		says = rt_read_error(in);
+		says = tfs_read_error(in);
 	if (ret == -EBUSY)
-		cmd_error("%s:%s: %s: no more than 62 tracers can have deferred user stacks at a "
-			  "time; end another one", ev->system, ev->name, value);
+		tool_error("%s:%s: %s: no more than 62 tracers can have deferred user stacks at a "
+			   "time; end another one", ev->system, ev->name, value);
 	else if (option && says)
-		cmd_error("%s:%s: %s '%s': %s; its fields are in %s/events/%s/%s/format",
-			  ev->system, ev->name, option, value, says, tracefs_tracing_dir(),
-			  ev->system, ev->name);
+		tool_error("%s:%s: %s '%s': %s; its fields are in %s/events/%s/%s/format",
+			   ev->system, ev->name, option, value, says, tracefs_tracing_dir(),
+			   ev->system, ev->name);
 	else
-		cmd_error("%s:%s: %s '%s': %s", ev->system, ev->name, option ? option : file, value,
-			  strerror(-ret));
+		tool_error("%s:%s: %s '%s': %s", ev->system, ev->name, option ? option : file,
+			   value, strerror(-ret));
 	free(says);
-	return CMD_FAIL;
+	return TOOL_FAIL;
 }
 
 /* "(A) && (B)" of the conditions that are not NULL, at least one; NULL: no memory. */
@@ -216,7 +216,7 @@ static int add_trigger(struct rec *r, const struct rec_event *ev, const char *na
 	int ret;
 
 	ret = text ? event_file(r, ev, "trigger", text, ev->sel->stack_if ? "--stack-if" : NULL) :
-	      CMD_FAIL;
+		     TOOL_FAIL;
 	free(text);
 	return ret;
 }
@@ -233,7 +233,7 @@ int rec_configure_events(struct rec *r)
 			continue;
 		if (r->opts.kernel_stack)
 			ret = add_trigger(r, ev, STACK);
-		if (!ret && r->how == REC_TRIGGER)
+		if (!ret && r->how == HOW_TRIGGER)
 			ret = add_trigger(r, ev, DEFERRED);
 	}
 	return ret;
@@ -243,14 +243,14 @@ int rec_configure_events(struct rec *r)
 static int restrict_trigger(struct rec *r, const struct rec_event *ev, const char *path,
 			    const char *name, const char *own)
 {
-	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 	char *text = trigger_text(ev, name, own), *off = NULL;
 	int ret = -ENOMEM;
 
 	if (text && asprintf(&off, "!%s", name) > 0) {
-		ret = rt_append(in, path, off);
+		ret = tfs_append(in, path, off);
 		if (!ret)
-			ret = rt_append(in, path, text);
+			ret = tfs_append(in, path, text);
 		if (ret)
 			add_trigger(r, ev, name);
 	}
@@ -261,7 +261,7 @@ static int restrict_trigger(struct rec *r, const struct rec_event *ev, const cha
 
 int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own)
 {
-	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 	char *cond = all_of(ev->sel->filter, own, NULL);
 	bool triggers = r->triggers && !ev->sel->no_stack;
 	char path[PATH_MAX];
@@ -270,16 +270,16 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 	if (!cond)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "events/%s/%s/filter", ev->system, ev->name);
-	ret = rt_write(in, path, cond);
+	ret = tfs_write(in, path, cond);
 	free(cond);
 	if (ret) {
-		rt_write(in, path, ev->sel->filter ? ev->sel->filter : "0");
+		tfs_write(in, path, ev->sel->filter ? ev->sel->filter : "0");
 		return ret;
 	}
 	snprintf(path, sizeof(path), "events/%s/%s/trigger", ev->system, ev->name);
 	if (triggers && r->opts.kernel_stack)
 		ret = restrict_trigger(r, ev, path, STACK, own);
-	if (triggers && !ret && r->how == REC_TRIGGER)
+	if (triggers && !ret && r->how == HOW_TRIGGER)
 		ret = restrict_trigger(r, ev, path, DEFERRED, own);
 	return ret;
 }
@@ -287,7 +287,7 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 /* If all events of a system are selected, enable them at once: one write to the kernel. */
 int rec_enable_events(struct rec *r)
 {
-	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 	size_t i, end, count;
 	char file[PATH_MAX], **names;
 	int ret;
@@ -303,18 +303,18 @@ int rec_enable_events(struct rec *r)
 		if (count == end - i) {
 			snprintf(file, sizeof(file), "events/%s/enable", r->event[i].system);
 			/* -EPERM: one of them has conditions of its own; the others are on */
-			ret = rt_write(in, file, "1");
+			ret = tfs_write(in, file, "1");
 			if (!ret)
 				continue;
 		}
 		for (; i < end; i++) {
 			snprintf(file, sizeof(file), "events/%s/%s/enable", r->event[i].system,
 				 r->event[i].name);
-			ret = rt_write(in, file, "1");
+			ret = tfs_write(in, file, "1");
 			if (ret) {
-				cmd_error("%s:%s: it cannot be switched on: %s", r->event[i].system,
-					  r->event[i].name, strerror(-ret));
-				return CMD_FAIL;
+				tool_error("%s:%s: cannot be switched on: %s", r->event[i].system,
+					   r->event[i].name, strerror(-ret));
+				return TOOL_FAIL;
 			}
 		}
 	}

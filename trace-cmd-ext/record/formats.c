@@ -56,12 +56,12 @@ static char *read_common(void)
 		" common_type;\toffset:0;\tsize:2;", " common_flags;\toffset:2;\tsize:1;",
 		" common_preempt_count;\toffset:3;\tsize:1;", " common_pid;\toffset:4;\tsize:4;",
 	};
-	char *text = rt_read(NULL, "events/ftrace/kernel_stack/format", NULL), *from, *end;
+	char *text = tfs_read(NULL, "events/ftrace/kernel_stack/format", NULL), *from, *end;
 	char *common = NULL;
 	size_t i;
 
 	if (!text)
-		text = rt_read(NULL, "events/ftrace/print/format", NULL);
+		text = tfs_read(NULL, "events/ftrace/print/format", NULL);
 	from = text ? strstr(text, "format:\n") : NULL;
 	end = from ? strstr(from, "\n\n") : NULL;
 	if (end) {
@@ -83,10 +83,10 @@ static bool is_used(const struct rec *r, char *const *ftrace, int id)
 	size_t i;
 
 	for (i = 0; ftrace && ftrace[i]; i++)
-		if (rt_read_id("ftrace", ftrace[i]) == id)
+		if (tfs_read_id("ftrace", ftrace[i]) == id)
 			return true;
 	for (i = 0; i < r->nr_events; i++)
-		if (rt_read_id(r->event[i].system, r->event[i].name) == id)
+		if (tfs_read_id(r->event[i].system, r->event[i].name) == id)
 			return true;
 	return false;
 }
@@ -97,10 +97,10 @@ int format_choose_ids(struct rec *r)
 	int id = UINT16_MAX, f;
 
 	if (!common) {
-		cmd_error("%s/events/ftrace: the records of this kernel have other common fields "
-			  "than trace-ustack knows; --source frame-pointers needs none",
-			  tracefs_tracing_dir());
-		return CMD_FAIL;
+		tool_error("%s/events/ftrace: the records of this kernel have other common fields "
+			   "than trace-ustack knows; --source frame-pointers needs none",
+			   tracefs_tracing_dir());
+		return TOOL_FAIL;
 	}
 	free(common);
 	/* the kernel gives ids from below */
@@ -116,7 +116,7 @@ int format_choose_ids(struct rec *r)
 
 int format_id(const struct rec *r, enum format f)
 {
-	return r->how == REC_BPF ? r->format_id[f] : rt_read_id("ftrace", own[f].name);
+	return r->how == HOW_BPF ? r->format_id[f] : tfs_read_id("ftrace", own[f].name);
 }
 
 char *format_read(const struct rec *r, enum format f, size_t *size)
@@ -124,9 +124,9 @@ char *format_read(const struct rec *r, enum format f, size_t *size)
 	struct text t = {};
 	char file[64], *common;
 
-	if (r->how != REC_BPF) {
+	if (r->how != HOW_BPF) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", own[f].name);
-		return rt_read(NULL, file, size);
+		return tfs_read(NULL, file, size);
 	}
 	common = read_common();
 	if (!common)

@@ -25,7 +25,7 @@ void rec_free(struct rec *r)
 {
 	size_t i;
 
-	for (i = 0; i < REC_NR_BUFFERS; i++)
+	for (i = 0; i < NR_BUFS; i++)
 		free_buffer(&r->buf[i], r->nr_cpus);
 	for (i = 0; i < r->nr_events; i++) {
 		free(r->event[i].system);

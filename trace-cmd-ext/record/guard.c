@@ -42,18 +42,18 @@ static void recorder_died(struct rec *r)
 	rec_adopt_instances(r);
 	r->opts.quiet = true;
 	r->stop = r->trouble = -1;
-	if (r->shared->stage == REC_RUNNING)
+	if (r->shared->stage == STAGE_RUNNING)
 		saved = !finish_file(r);
-	else if (r->shared->stage == REC_SETUP)
+	else if (r->shared->stage == STAGE_SETUP)
 		dat_discard(r);
-	if (r->shared->stage != REC_DONE)
+	if (r->shared->stage != STAGE_DONE)
 		rec_remove_instances(r);
 	if (saved)
-		cmd_error("the recorder was killed; %s is complete up to then, but for what it had "
-			  "in its hands%s", r->opts.out,
-			  r->how == REC_BPF && !r->shared->stacks ?
-			  ", and for user stacks: only the recorder knew which "
-			  "files they are in" : "");
+		tool_error("the recorder was killed; %s is complete up to then, but for the pages "
+			   "that it was reading%s", r->opts.out,
+			   r->how == HOW_BPF && !r->shared->stacks ?
+			   ", and for user stacks: only the recorder knew which "
+			   "files they are in" : "");
 }
 
 static void __attribute__((noreturn)) guard(struct rec *r, int fd)
@@ -76,7 +76,7 @@ static void __attribute__((noreturn)) guard(struct rec *r, int fd)
 	}
 	if (n <= 0)
 		recorder_died(r);
-	cmd_exit(0);
+	tool_exit(0);
 }
 
 int rec_guard_start(struct rec *r)
@@ -86,14 +86,14 @@ int rec_guard_start(struct rec *r)
 	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (r->shared == MAP_FAILED || pipe2(fds, O_CLOEXEC)) {
-		cmd_error("no guard process: %s", strerror(errno));
-		return CMD_FAIL;
+		tool_error("no guard process: %s", strerror(errno));
+		return TOOL_FAIL;
 	}
 	fflush(NULL);
 	r->guard = fork();
 	if (r->guard < 0) {
-		cmd_error("no guard process: %s", strerror(errno));
-		return CMD_FAIL;
+		tool_error("no guard process: %s", strerror(errno));
+		return TOOL_FAIL;
 	}
 	if (!r->guard) {
 		close(fds[1]);
@@ -108,15 +108,15 @@ int rec_guard_adopt(struct rec *r)
 {
 	if (write(r->guard_pipe, "i", 1) == 1)
 		return 0;
-	cmd_error("the guard process is gone: %s", strerror(errno));
-	return CMD_FAIL;
+	tool_error("the guard process is gone: %s", strerror(errno));
+	return TOOL_FAIL;
 }
 
 void rec_guard_end(struct rec *r)
 {
 	if (r->guard <= 0)
 		return;
-	r->shared->stage = REC_DONE;
+	r->shared->stage = STAGE_DONE;
 	if (write(r->guard_pipe, "d", 1) != 1)
 		kill(r->guard, SIGKILL);
 	close(r->guard_pipe);

@@ -35,11 +35,11 @@
  * each error, counts nothing and cleans nothing up when it is killed. It also needs a writable
  * sysctl ftrace_enabled, which many containers and virtual machines lack.
  *
- * Functions that return int return 0, or an exit code (enum cmd_exit) after they printed the error,
- * unless their comment says otherwise.
+ * Functions that return int return 0, or an exit code (enum tool_exit) after they printed the
+ * error, unless their comment says otherwise.
  */
-#ifndef TRACE_USTACK_REC_H
-#define TRACE_USTACK_REC_H
+#ifndef TRACE_USTACK_RECORD_IMPL_H
+#define TRACE_USTACK_RECORD_IMPL_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -57,24 +57,24 @@ struct rec_event {
 
 /* How user stacks are asked for. */
 enum rec_how {
-	REC_OPTION,			/* by the option: all events of the instance */
-	REC_TRIGGER,			/* by triggers on some of the events */
-	REC_BPF,			/* by BPF programs: a stock kernel */
-	REC_FRAME_POINTERS,		/* by options/userstacktrace */
-	REC_NONE,			/* no event gets a user stack */
+	HOW_OPTION,			/* by the option: all events of the instance */
+	HOW_TRIGGER,			/* by triggers on some of the events */
+	HOW_BPF,			/* by BPF programs: a stock kernel */
+	HOW_FRAME_POINTERS,		/* by options/userstacktrace */
+	HOW_NONE,			/* no event gets a user stack */
 };
 
 /* How far the recorder got, for the guard; in shared memory. */
 enum rec_stage {
-	REC_SETUP,			/* nothing was recorded */
-	REC_RUNNING,			/* the head of the file is there, data may be */
-	REC_DONE,			/* the file is complete, or given up; instances are gone */
+	STAGE_SETUP,			/* nothing was recorded */
+	STAGE_RUNNING,			/* the head of the file is there, data may be */
+	STAGE_DONE,			/* the file is complete, or given up; instances are gone */
 };
 
 struct rec_shared {
 	enum rec_stage stage;
 	uint64_t head_end;		/* size of the head in the file, in bytes */
-	bool stacks;			/* with REC_BPF: the user stacks are in the data */
+	bool stacks;			/* with HOW_BPF: the user stacks are in the data */
 };
 
 /* The events in the file that a stock kernel does not have. */
@@ -101,18 +101,18 @@ struct rec_buffer {
 	uint64_t *size;			/* bytes of each CPU's data, one after the other */
 };
 
-enum { REC_EVENTS, REC_MAPS, REC_NR_BUFFERS };
+enum { BUF_EVENTS, BUF_MAPS, NR_BUFS };
 
 struct rec {
 	struct rec_opts opts;
 	enum source source;		/* SOURCE_AUTO: no event gets a user stack */
 	enum rec_how how;
 	bool triggers;			/* some events get no stack, or get one only sometimes */
-	int format_id[FORMAT_NR];	/* with REC_BPF */
-	struct rec_stock *stock;	/* with REC_BPF, from rec_stock_open() on */
+	int format_id[FORMAT_NR];	/* with HOW_BPF */
+	struct rec_stock *stock;	/* with HOW_BPF, from rec_stock_open() on */
 	struct rec_event *event;
 	size_t nr_events;
-	struct rec_buffer buf[REC_NR_BUFFERS];
+	struct rec_buffer buf[NR_BUFS];
 	int nr_cpus;
 	unsigned int page_size;		/* of the ring buffers */
 	unsigned long kb;		/* size of the events' buffer, KB a CPU */
@@ -167,14 +167,14 @@ int rec_choose_source(struct rec *r);
 /* ---- formats.c ---- */
 
 const char *format_name(enum format f);
-/* With REC_BPF: choose ids that no event of the recording has. */
+/* With HOW_BPF: choose ids that no event of the recording has. */
 int format_choose_ids(struct rec *r);
 /* The id of the event in this recording; -1 if there is none. */
 int format_id(const struct rec *r, enum format f);
 /* The text of the format, malloc()ed; NULL if there is none. @size may be NULL. */
 char *format_read(const struct rec *r, enum format f, size_t *size);
 
-/* ---- stock.c: without REC_BPF, these do nothing ---- */
+/* ---- stock.c: without HOW_BPF, these do nothing ---- */
 
 /* Load and attach the programs, before any event is on. */
 int rec_stock_open(struct rec *r);
@@ -182,14 +182,14 @@ int rec_stock_start(struct rec *r);
 /* Trace this task, or leave it out of a recording of all tasks; 0 or -errno. */
 int rec_stock_add_task(struct rec *r, pid_t tid);
 int rec_stock_leave_out(struct rec *r, pid_t tid);
-/* Only with REC_BPF: give the programs a table for this file; 0 or -errno. */
+/* Only with HOW_BPF: give the programs a table for this file; 0 or -errno. */
 int rec_stock_add_table(struct rec *r, int fd, const char *path);
 /* Stop the programs, and add the stacks to what was recorded. */
 int rec_stock_finish(struct rec *r);
 /* Unload the programs; then the memory. */
 void rec_stock_close(struct rec *r);
 void rec_stock_free(struct rec *r);
-/* What was added, NULL without REC_BPF. */
+/* What was added, NULL without HOW_BPF. */
 const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_sums **bpf);
 /* The path of the file of messages; false if it is too long. */
 bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);

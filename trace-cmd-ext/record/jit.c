@@ -9,7 +9,7 @@
  *
  * A map must be the work of the recorded process: PIDs are used again, and files in /tmp stay. So:
  *
- *  - PIDs here are those of the recording: rt_has_other_pids().
+ *  - PIDs here are those of the recording: trace_has_other_pids().
  *  - The map was made after the process started. On a file system that keeps no time of birth, no
  *    map counts.
  *  - The map counts from its birth on. Before that, another process may have had the PID, or this
@@ -64,7 +64,7 @@ static uint64_t ns_of(clockid_t clock)
 
 static uint64_t number_in(const char *path, const char *label)
 {
-	char *text = rt_read_path(path, NULL), *at = text ? strstr(text, label) : NULL;
+	char *text = tfs_read_path(path, NULL), *at = text ? strstr(text, label) : NULL;
 	uint64_t n = at ? strtoull(at + strlen(label), NULL, 10) : 0;
 
 	free(text);
@@ -74,7 +74,7 @@ static uint64_t number_in(const char *path, const char *label)
 /* The number given last: the last word of /proc/loadavg. */
 static uint32_t last_pid(void)
 {
-	char *text = rt_read_path("/proc/loadavg", NULL), *at = text ? strrchr(text, ' ') : NULL;
+	char *text = tfs_read_path("/proc/loadavg", NULL), *at = text ? strrchr(text, ' ') : NULL;
 	uint32_t n = at ? strtoul(at, NULL, 10) : 0;
 
 	free(text);
@@ -128,7 +128,7 @@ static void read_process(uint32_t tgid, struct process *p)
 
 	*p = (struct process){ .inner = tgid, .uid = geteuid() };
 	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
-	text = rt_read_path(path, NULL);
+	text = tfs_read_path(path, NULL);
 	if (!text)
 		return;
 	at = strstr(text, "\nUid:");
@@ -143,7 +143,7 @@ static void read_process(uint32_t tgid, struct process *p)
 	free(text);
 	/* proc(5): the 22nd word is its start, counted from the name in parentheses */
 	snprintf(path, sizeof(path), "/proc/%u/stat", tgid);
-	text = rt_read_path(path, NULL);
+	text = tfs_read_path(path, NULL);
 	at = text ? strrchr(text, ')') : NULL;
 	for (i = 2; at && i < 22; i++)
 		at = strchr(at + 1, ' ');
@@ -219,7 +219,7 @@ static bool is_own(const struct rec_jit *j, uint32_t pid)
 
 void jit_begin(struct rec *r)
 {
-	struct rec_jit *j = rt_has_other_pids() ? NULL : calloc(1, sizeof(*j));
+	struct rec_jit *j = trace_has_other_pids() ? NULL : calloc(1, sizeof(*j));
 
 	if (!j)
 		return;
@@ -380,13 +380,13 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 			    (unsigned long long)maps[i].from) > 0)
 			maps[i].saved = true;
 		else
-			cmd_error("%s/%s: %s; functions that process %u compiled are not kept",
-				  path, name, strerror(errno), maps[i].tgid);
+			tool_error("%s/%s: %s; functions that process %u compiled are not kept",
+				   path, name, strerror(errno), maps[i].tgid);
 		close(fd);
 	}
 	if (index && fclose(index))
-		cmd_error("%s/index: %s; names of compiled code are not kept", path,
-			  strerror(errno));
+		tool_error("%s/index: %s; names of compiled code are not kept", path,
+			   strerror(errno));
 	if (dir >= 0)
 		close(dir);
 }

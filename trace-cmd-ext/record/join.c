@@ -58,7 +58,7 @@ struct rec_join *rec_join_new(const struct rec *r)
 	tep_set_long_size(j->tep, sizeof(long));
 	tep_set_file_bigendian(j->tep, tep_is_bigendian());
 	tep_set_local_bigendian(j->tep, tep_is_bigendian());
-	text = rt_read(NULL, "events/ftrace/kernel_stack/format", &size);
+	text = tfs_read(NULL, "events/ftrace/kernel_stack/format", &size);
 	add_format(j->tep, text, size);
 	for (f = 0; f < FORMAT_NR; f++) {
 		text = format_read(r, f, &size);
@@ -105,7 +105,7 @@ int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *
 
 	if (drops_slow_clock(r->opts.clock))
 		join_set_slow_clock(j->target.join);
-	for (buffer = 0; !ret && buffer < REC_NR_BUFFERS; buffer++)
+	for (buffer = 0; !ret && buffer < NR_BUFS; buffer++)
 		if (has_dropped(r, buffer))
 			ret = join_set_dropped(j->target.join, buffer);
 	if (!ret)

@@ -13,8 +13,8 @@
 #include "libunwind-user/tables/tables.h"
 
 static const char *const hows[] = {
-	[REC_OPTION] = "option", [REC_TRIGGER] = "trigger", [REC_FRAME_POINTERS] = "fallback",
-	[REC_NONE] = "none", [REC_BPF] = "bpf",
+	[HOW_OPTION] = "option", [HOW_TRIGGER] = "trigger", [HOW_FRAME_POINTERS] = "fallback",
+	[HOW_NONE] = "none", [HOW_BPF] = "bpf",
 };
 
 static void put_requests(struct jsonw *j, const struct rec_sums *s)
@@ -98,7 +98,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 	jsonw_string(&j, "clock", r->opts.clock);
 	jsonw_number(&j, "cpus", r->nr_cpus);
 	jsonw_number(&j, "buffer_kb", r->kb);
-	jsonw_string(&j, "source", r->how == REC_NONE ? NULL : source_name(r->source));
+	jsonw_string(&j, "source", r->how == HOW_NONE ? NULL : source_name(r->source));
 	jsonw_string(&j, "stacks_by", hows[r->how]);
 	jsonw_real(&j, "seconds", r->seconds, 6);
 	if (r->opts.cmd)
@@ -110,7 +110,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 	jsonw_number(&j, "bytes", s->bytes);
 	jsonw_number(&j, "lost_records", s->lost);
 	jsonw_number(&j, "kernel_stacks", s->kernel_stacks);
-	jsonw_number(&j, "user_stacks", r->how == REC_FRAME_POINTERS ? s->user_stacks : s->stacks);
+	jsonw_number(&j, "user_stacks", r->how == HOW_FRAME_POINTERS ? s->user_stacks : s->stacks);
 	put_requests(&j, s);
 	jsonw_object(&j, "stacks");
 	jsonw_number(&j, "truncated", s->truncated);
@@ -130,15 +130,15 @@ int rec_json(const struct rec *r, const struct rec_sums *s)
 	FILE *f = *path ? fopen(path, "we") : stdout;
 
 	if (!f) {
-		cmd_error("%s: %s", path, strerror(errno));
-		return CMD_OUTPUT;
+		tool_error("%s: %s", path, strerror(errno));
+		return TOOL_OUTPUT;
 	}
 	put_summary(f, r, s);
 	if (f == stdout)
-		return cmd_finish(CMD_OK);
+		return tool_finish(TOOL_OK);
 	if (fflush(f) | ferror(f) | fclose(f)) {
-		cmd_error("%s: %s", path, strerror(errno));
-		return CMD_OUTPUT;
+		tool_error("%s: %s", path, strerror(errno));
+		return TOOL_OUTPUT;
 	}
-	return CMD_OK;
+	return TOOL_OK;
 }

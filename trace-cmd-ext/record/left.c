@@ -123,8 +123,8 @@ int left_remove(const char *name)
 
 	if (!in)
 		return -errno;
-	rt_write(in, "tracing_on", "0");
-	rt_write(in, "events/enable", "0");
+	tfs_write(in, "tracing_on", "0");
+	tfs_write(in, "events/enable", "0");
 	/* busy as long as someone reads: whoever does may be about to end */
 	for (i = 0; i < TRIES; i++) {
 		errno = 0;

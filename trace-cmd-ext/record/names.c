@@ -41,7 +41,7 @@ static void add_threads(struct text *b, const char *pid)
 
 char *dat_read_comms(void)
 {
-	DIR *dir = rt_has_other_pids() ? NULL : opendir("/proc");
+	DIR *dir = trace_has_other_pids() ? NULL : opendir("/proc");
 	struct text b = {};
 	struct dirent *d;
 
@@ -80,7 +80,7 @@ static int by_tid(const void *a, const void *b)
  */
 void dat_add_comms(struct text *b, const struct rec *r)
 {
-	char *now = dat_read_comms(), *saved = rt_read(NULL, "saved_cmdlines", NULL), *line, *end;
+	char *now = dat_read_comms(), *saved = tfs_read(NULL, "saved_cmdlines", NULL), *line, *end;
 	char *text[] = { r->comms, now, saved };
 	VEC(struct comm_line) comms = {};
 	size_t i, at = b->nr, len;

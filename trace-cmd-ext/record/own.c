@@ -48,7 +48,7 @@ void own_find(struct rec *r)
 	struct dirent *d;
 
 	/* they have other numbers in the recording */
-	if (rt_has_other_pids())
+	if (trace_has_other_pids())
 		return;
 	dir = opendir("/proc/self/task");
 	while (dir && (d = readdir(dir)))
@@ -115,7 +115,7 @@ int own_leave_out(struct rec *r)
 	for (i = 0; i < r->nr_own; i++)
 		text_addf(&b, "%d ", (int)r->own[i]);
 	ret = b.failed ? -ENOMEM :
-	      rt_write(r->buf[REC_EVENTS].instance, "set_event_notrace_pid", b.v);
+			 tfs_write(r->buf[BUF_EVENTS].instance, "set_event_notrace_pid", b.v);
 	/* older kernels have no such file, and then the recorder is in its file */
 	if (ret == -ENOENT)
 		ret = 0;

@@ -41,12 +41,12 @@ struct rec_reader {
 	pthread_t thread;
 	bool running;
 	int nr;
-	struct rec_stream *stream[CPUS_A_THREAD * REC_NR_BUFFERS];
+	struct rec_stream *stream[CPUS_A_THREAD * NR_BUFS];
 };
 
 void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX])
 {
-	if (snprintf(path, PATH_MAX, "%s.%s%d", r->part, buffer == REC_MAPS ? "maps" : "cpu",
+	if (snprintf(path, PATH_MAX, "%s.%s%d", r->part, buffer == BUF_MAPS ? "maps" : "cpu",
 		     cpu) >= PATH_MAX)
 		path[0] = '\0';
 }
@@ -133,7 +133,7 @@ out:
 static void *read_streams(void *arg)
 {
 	struct rec_reader *t = arg;
-	struct pollfd fds[1 + CPUS_A_THREAD * REC_NR_BUFFERS] = {
+	struct pollfd fds[1 + CPUS_A_THREAD * NR_BUFS] = {
 		{ .fd = t->r->stop, .events = POLLIN },
 	};
 	int ret, i, any, wait = WAKE_MS;
@@ -175,8 +175,8 @@ static int open_stream(struct rec_stream *s, int buffer)
 	if (s->raw < 0 && errno == ENOENT)
 		return 0;
 	if (s->raw < 0) {
-		cmd_error("instances/%s/%s: %s", r->buf[buffer].name, file, strerror(errno));
-		return CMD_FAIL;
+		tool_error("instances/%s/%s: %s", r->buf[buffer].name, file, strerror(errno));
+		return TOOL_FAIL;
 	}
 	fcntl(s->raw, F_SETFD, FD_CLOEXEC);
 	rec_raw_path(r, buffer, s->cpu, path);
@@ -187,13 +187,13 @@ static int open_stream(struct rec_stream *s, int buffer)
 	s->out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	at = s->out < 0 ? -1 : lseek(s->out, 0, SEEK_END) / r->page_size * r->page_size;
 	if (at < 0 || ftruncate(s->out, at) || lseek(s->out, at, SEEK_SET) < 0) {
-		cmd_error("%s: %s", path, strerror(errno));
-		return CMD_OUTPUT;
+		tool_error("%s: %s", path, strerror(errno));
+		return TOOL_OUTPUT;
 	}
 	if (pipe2(s->pipe, O_CLOEXEC)) {
-		cmd_error("no pipe for CPU %d: %s; ulimit -n allows more descriptors", s->cpu,
-			  strerror(errno));
-		return CMD_FAIL;
+		tool_error("no pipe for CPU %d: %s; ulimit -n allows more descriptors", s->cpu,
+			   strerror(errno));
+		return TOOL_FAIL;
 	}
 	fcntl(s->pipe[0], F_SETPIPE_SZ, PIPE_BYTES);
 	s->opened = true;
@@ -221,8 +221,8 @@ static int start_readers(struct rec *r)
 	r->nr_readers = (r->nr_cpus + CPUS_A_THREAD - 1) / CPUS_A_THREAD;
 	r->reader = calloc(r->nr_readers, sizeof(*r->reader));
 	if (!r->reader) {
-		cmd_error("not enough memory");
-		return CMD_FAIL;
+		tool_error("not enough memory");
+		return TOOL_FAIL;
 	}
 	/* signals are for the one who waits for them */
 	sigfillset(&all);
@@ -231,7 +231,7 @@ static int start_readers(struct rec *r)
 		struct rec_reader *t = &r->reader[n];
 
 		t->r = r;
-		for (i = 0; i < REC_NR_BUFFERS; i++)
+		for (i = 0; i < NR_BUFS; i++)
 			for (cpu = n * CPUS_A_THREAD; r->buf[i].stream && cpu < r->nr_cpus &&
 			     cpu < (n + 1) * CPUS_A_THREAD; cpu++)
 				if (r->buf[i].stream[cpu].opened)
@@ -244,8 +244,8 @@ static int start_readers(struct rec *r)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		return 0;
-	cmd_error("no thread to read the buffers: %s", strerror(err));
-	return CMD_FAIL;
+	tool_error("no thread to read the buffers: %s", strerror(err));
+	return TOOL_FAIL;
 }
 
 int rec_read_start(struct rec *r, bool threads)
@@ -256,19 +256,19 @@ int rec_read_start(struct rec *r, bool threads)
 		r->stop = eventfd(0, EFD_CLOEXEC);
 		r->trouble = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (r->stop < 0 || r->trouble < 0) {
-			cmd_error("no eventfd: %s", strerror(errno));
-			return CMD_FAIL;
+			tool_error("no eventfd: %s", strerror(errno));
+			return TOOL_FAIL;
 		}
 	}
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		struct rec_buffer *b = &r->buf[i];
 
 		if (!b->instance)
 			continue;
 		b->stream = calloc(r->nr_cpus, sizeof(*b->stream));
 		if (!b->stream) {
-			cmd_error("not enough memory");
-			return CMD_FAIL;
+			tool_error("not enough memory");
+			return TOOL_FAIL;
 		}
 		for (cpu = 0; cpu < r->nr_cpus; cpu++)
 			b->stream[cpu] = (struct rec_stream){
@@ -292,14 +292,14 @@ int rec_read_stop(struct rec *r)
 	char path[PATH_MAX];
 
 	if (r->stop >= 0 && write(r->stop, &one, sizeof(one)) < 0)
-		return CMD_FAIL;
+		return TOOL_FAIL;
 	for (i = 0; i < r->nr_readers; i++)
 		if (r->reader[i].running)
 			pthread_join(r->reader[i].thread, NULL);
 	free(r->reader);
 	r->reader = NULL;
 	r->nr_readers = 0;
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		for (cpu = 0; r->buf[i].stream && cpu < r->nr_cpus; cpu++) {
 			struct rec_stream *s = &r->buf[i].stream[cpu];
 
@@ -315,7 +315,7 @@ int rec_read_stop(struct rec *r)
 	if (!error)
 		return 0;
 	r->disk_full = error == ENOSPC || error == EDQUOT;
-	cmd_error("%s: %s; the recording ends there%s", path, strerror(error), r->disk_full ?
-		  ": make room, or put the file elsewhere with -o" : "");
-	return CMD_OUTPUT;
+	tool_error("%s: %s; the recording ends there%s", path, strerror(error), r->disk_full ?
+		   ": make room, or put the file elsewhere with -o" : "");
+	return TOOL_OUTPUT;
 }

@@ -2,8 +2,8 @@
 /*
  * record.h - make recordings, and complete those that a recorder did not complete
  *
- * Functions that return int return 0, or an exit code (enum cmd_exit) after they printed the error,
- * unless their comment says otherwise.
+ * Functions that return int return 0, or an exit code (enum tool_exit) after they printed the
+ * error, unless their comment says otherwise.
  */
 #ifndef TRACE_USTACK_RECORD_H
 #define TRACE_USTACK_RECORD_H
@@ -65,26 +65,26 @@ enum source source_choose(char *why, size_t size);
  * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL
  * with the cause and the remedy in @why.
  */
-const char *rt_find_tracefs(const char *dir, bool mount, char *why, size_t size);
+const char *tfs_find(const char *dir, bool mount, char *why, size_t size);
 /*
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
  * nothing about a process in a trace, and no process can be chosen by its PID.
  */
-bool rt_has_other_pids(void);
+bool trace_has_other_pids(void);
 /* Does this file or folder of the top instance exist? */
-bool rt_exists(const char *file);
+bool tfs_exists(const char *file);
 /* Print every change to standard error. */
-void rt_set_verbose(bool on);
+void tfs_set_verbose(bool on);
 /* Write a file of an instance (NULL: the top one); 0 or -errno. */
-int rt_write(struct tracefs_instance *in, const char *file, const char *value);
-int rt_append(struct tracefs_instance *in, const char *file, const char *value);
+int tfs_write(struct tracefs_instance *in, const char *file, const char *value);
+int tfs_append(struct tracefs_instance *in, const char *file, const char *value);
 /* The kernel's message about the last bad filter or trigger there; malloc()ed or NULL. */
-char *rt_read_error(struct tracefs_instance *in);
+char *tfs_read_error(struct tracefs_instance *in);
 /* The whole text of a file, malloc()ed and terminated; NULL and errno. @size may be NULL. */
-char *rt_read_path(const char *path, size_t *size);
-char *rt_read(struct tracefs_instance *in, const char *file, size_t *size);
+char *tfs_read_path(const char *path, size_t *size);
+char *tfs_read(struct tracefs_instance *in, const char *file, size_t *size);
 /* Read a format file's "ID:"; -1 if there is none. */
-int rt_read_id(const char *system, const char *name);
+int tfs_read_id(const char *system, const char *name);
 
 /* ---- left.c ---- */
 

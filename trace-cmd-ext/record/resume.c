@@ -178,7 +178,7 @@ static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout 
 	}
 	if (!read_table(r, w, top) || (instance && instance != top->end))
 		return false;
-	r->buf[REC_MAPS].recorded = instance;
+	r->buf[BUF_MAPS].recorded = instance;
 	if (!instance)
 		return true;
 	w->at = top->end;
@@ -189,7 +189,7 @@ static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout 
 		return true;
 	/* nothing of this one was moved */
 	free(maps->size);
-	return !dat_lay_out(r, REC_MAPS, top->end + DAT_MAPS_HEAD, maps);
+	return !dat_lay_out(r, BUF_MAPS, top->end + DAT_MAPS_HEAD, maps);
 }
 
 bool rec_resume(struct rec *r, int *ret)
@@ -208,7 +208,7 @@ bool rec_resume(struct rec *r, int *ret)
 		free(maps.size);
 		return false;
 	}
-	*ret = dat_move_data(r, &top, r->buf[REC_MAPS].recorded ? &maps : NULL);
+	*ret = dat_move_data(r, &top, r->buf[BUF_MAPS].recorded ? &maps : NULL);
 	return true;
 }
 
@@ -277,7 +277,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 	struct stat st;
 	int i, cpu, nr = 0;
 
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		for (cpu = 0; cpu < MAX_CPUS; cpu++) {
 			rec_raw_path(r, i, cpu, path);
 			if (lstat(path, &st) || !S_ISREG(st.st_mode))
@@ -311,7 +311,7 @@ int part_stat(const char *path, struct unfinished *u)
 /* The clock of the recording; @clock does not change if it cannot be read. */
 static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 {
-	char *text = rt_read(r->buf[REC_EVENTS].instance, "trace_clock", NULL);
+	char *text = tfs_read(r->buf[BUF_EVENTS].instance, "trace_clock", NULL);
 	char *at = text ? strchr(text, '[') : NULL;
 
 	if (at)
@@ -329,12 +329,12 @@ static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *wri
 	int fd;
 
 	rec_name_instances(r, pid);
-	fd = left_lock(r->buf[REC_EVENTS].name, false);
+	fd = left_lock(r->buf[BUF_EVENTS].name, false);
 	if (fd < 0)
 		return;
 	close(fd);
 	snprintf(path, sizeof(path), "%s/instances/%s", tracefs_tracing_dir(),
-		 r->buf[REC_EVENTS].name);
+		 r->buf[BUF_EVENTS].name);
 	if (stat(path, &st))
 		return;
 	made = st.st_mtim;
@@ -350,7 +350,7 @@ static int finish_file(struct rec *r)
 {
 	int ret = 0;
 
-	if (r->buf[REC_EVENTS].instance) {
+	if (r->buf[BUF_EVENTS].instance) {
 		rec_stop(r);
 		ret = rec_read_start(r, false);
 		if (!ret)
@@ -377,9 +377,9 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	};
 
 	signal(SIGXFSZ, SIG_IGN);
-	r.buf[REC_EVENTS].lock = r.buf[REC_MAPS].lock = -1;
-	r.buf[REC_MAPS].label = "maps";
-	r.buf[REC_EVENTS].label = "";
+	r.buf[BUF_EVENTS].lock = r.buf[BUF_MAPS].lock = -1;
+	r.buf[BUF_MAPS].label = "maps";
+	r.buf[BUF_EVENTS].label = "";
 	snprintf(out, PATH_MAX, "%.*s", (int)(suffix_of(path) - path), path);
 	if (!lstat(out, &st))
 		snprintf(out, PATH_MAX, "%.*s.%d", (int)(suffix_of(path) - path), path, (int)pid);
@@ -387,11 +387,11 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	if (!ret && (alive || !lstat(out, &st)))
 		ret = alive ? -EBUSY : -EEXIST;
 	if (ret) {
-		cmd_error("%s: %s", ret == -EEXIST ? out : path, strerror(-ret));
+		tool_error("%s: %s", ret == -EEXIST ? out : path, strerror(-ret));
 		if (r.out >= 0)
 			close(r.out);
 		rec_free(&r);
-		return CMD_OUTPUT;
+		return TOOL_OUTPUT;
 	}
 	nr_raw = look_at_raw(&r, &bytes, &written);
 	w = (struct part_cursor){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
@@ -415,9 +415,9 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		}
 	}
 	if (ret == -EBADMSG) {
-		cmd_error("%s: it is no head of a recording, or a damaged one; nothing was "
-			  "changed: remove %s* if you do not need it", path, path);
-		ret = CMD_OUTPUT;
+		tool_error("%s: it is no head of a recording, or a damaged one; nothing was "
+			   "changed: remove %s* if you do not need it", path, path);
+		ret = TOOL_OUTPUT;
 	} else if (!*out) {
 		r.nr_cpus = MAX_CPUS;
 		dat_discard(&r);

@@ -39,7 +39,7 @@ static int record_events(struct rec *r)
 
 	jit_begin(r);
 	r->comms = dat_read_comms();
-	r->shared->stage = REC_RUNNING;
+	r->shared->stage = STAGE_RUNNING;
 	ret = rec_start(r);
 	rec_tables_add_rest(r);
 	if (!ret && r->opts.cmd)
@@ -72,22 +72,22 @@ static int run_steps(struct rec *r)
 	char why[PATH_MAX + 128], path[PATH_MAX];
 	int ret, removed;
 
-	if (!rt_find_tracefs(r->opts.tracefs, true, why, sizeof(why))) {
-		cmd_error("%s", why);
-		return CMD_FAIL;
+	if (!tfs_find(r->opts.tracefs, true, why, sizeof(why))) {
+		tool_error("%s", why);
+		return TOOL_FAIL;
 	}
-	rt_set_verbose(r->opts.verbose);
-	if (!r->opts.all && rt_has_other_pids()) {
-		cmd_error("this is a PID namespace of its own, where processes have other numbers "
-			  "than in traces; record all of them with -a, or outside of it");
-		return CMD_FAIL;
+	tfs_set_verbose(r->opts.verbose);
+	if (!r->opts.all && trace_has_other_pids()) {
+		tool_error("this is a PID namespace of its own, where processes have other numbers "
+			   "than in traces; record all of them with -a, or outside of it");
+		return TOOL_FAIL;
 	}
 	ret = rec_select_events(r);
 	if (!ret && r->opts.cmd)
 		ret = command_find(r->opts.cmd[0], path);
 	if (!ret)
 		ret = rec_choose_source(r);
-	if (!ret && r->how == REC_BPF)
+	if (!ret && r->how == HOW_BPF)
 		ret = format_choose_ids(r);
 	if (!ret)
 		ret = dat_open(r);
@@ -103,8 +103,8 @@ static int run_steps(struct rec *r)
 		rec_read_stop(r);
 		dat_discard(r);
 		if (!ret) {
-			cmd_error("ended before the recording began; there is no %s", r->opts.out);
-			ret = CMD_FAIL;
+			tool_error("ended before the recording began; there is no %s", r->opts.out);
+			ret = TOOL_FAIL;
 		}
 	}
 	removed = rec_remove_instances(r);
@@ -134,7 +134,7 @@ int record_run(const struct rec_opts *opts)
 	};
 	int ret;
 
-	r.buf[REC_EVENTS].lock = r.buf[REC_MAPS].lock = -1;
+	r.buf[BUF_EVENTS].lock = r.buf[BUF_MAPS].lock = -1;
 	ret = run_steps(&r);
 	if (opts->pass_exit && !ret)
 		ret = command_exit_code(&r);

@@ -49,23 +49,23 @@ void rec_name_instances(struct rec *r, pid_t pid)
 {
 	struct rec_buffer *b = r->buf;
 
-	snprintf(b[REC_EVENTS].name, sizeof(b->name), "trace-ustack-%d", (int)pid);
-	snprintf(b[REC_MAPS].name, sizeof(b->name), "trace-ustack-%d.maps", (int)pid);
-	b[REC_EVENTS].label = "";
-	b[REC_MAPS].label = "maps";
+	snprintf(b[BUF_EVENTS].name, sizeof(b->name), "trace-ustack-%d", (int)pid);
+	snprintf(b[BUF_MAPS].name, sizeof(b->name), "trace-ustack-%d.maps", (int)pid);
+	b[BUF_EVENTS].label = "";
+	b[BUF_MAPS].label = "maps";
 }
 
 /* Write a value to a file of an instance, or print the error. */
 static int set_file(const struct rec_buffer *b, const char *file, const char *value,
 		    const char *remedy)
 {
-	int ret = rt_write(b->instance, file, value);
+	int ret = tfs_write(b->instance, file, value);
 
 	if (!ret)
 		return 0;
-	cmd_error("instances/%s/%s: '%s' is refused: %s%s%s", b->name, file, value, strerror(-ret),
-		  remedy ? "; " : "", remedy ? remedy : "");
-	return CMD_FAIL;
+	tool_error("instances/%s/%s: '%s' is refused: %s%s%s", b->name, file, value, strerror(-ret),
+		   remedy ? "; " : "", remedy ? remedy : "");
+	return TOOL_FAIL;
 }
 
 static int make_instance(struct rec_buffer *b)
@@ -73,9 +73,9 @@ static int make_instance(struct rec_buffer *b)
 	errno = 0;
 	b->instance = tracefs_instance_create(b->name);
 	if (!b->instance) {
-		cmd_error("%s/instances/%s: %s%s", tracefs_tracing_dir(), b->name, strerror(errno),
-			  errno == EACCES || errno == EPERM ? "; run it as root" : "");
-		return CMD_FAIL;
+		tool_error("%s/instances/%s: %s%s", tracefs_tracing_dir(), b->name, strerror(errno),
+			   errno == EACCES || errno == EPERM ? "; run it as root" : "");
+		return TOOL_FAIL;
 	}
 	b->lock = left_lock(b->name, true);
 	return set_file(b, "tracing_on", "0", NULL);
@@ -92,8 +92,8 @@ static void remove_left(void)
 		if (left[i].alive)
 			continue;
 		if (left_remove(left[i].name))
-			cmd_error("instances/%s: left behind by a recorder that is gone, and it "
-				  "cannot be removed", left[i].name);
+			tool_error("instances/%s: left behind by a recorder that is gone, and it "
+				   "cannot be removed", left[i].name);
 	}
 	free(left);
 }
@@ -101,7 +101,7 @@ static void remove_left(void)
 /* The kernel copies out a whole page, also from a buffer with larger pages. */
 static unsigned int read_page_size(struct tracefs_instance *in)
 {
-	char *text = rt_read(in, "buffer_subbuf_size_kb", NULL);
+	char *text = tfs_read(in, "buffer_subbuf_size_kb", NULL);
 	unsigned long kb = text ? strtoul(text, NULL, 10) : 0;
 
 	free(text);
@@ -110,8 +110,8 @@ static unsigned int read_page_size(struct tracefs_instance *in)
 
 static void look_at_instances(struct rec *r)
 {
-	r->nr_cpus = count_cpus(r->buf[REC_EVENTS].instance);
-	r->page_size = read_page_size(r->buf[REC_EVENTS].instance);
+	r->nr_cpus = count_cpus(r->buf[BUF_EVENTS].instance);
+	r->page_size = read_page_size(r->buf[BUF_EVENTS].instance);
 }
 
 void rec_adopt_instances(struct rec *r)
@@ -119,16 +119,16 @@ void rec_adopt_instances(struct rec *r)
 	char path[96];
 	int i;
 
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		struct rec_buffer *b = &r->buf[i];
 
 		snprintf(path, sizeof(path), "instances/%s", b->name);
-		if (b->instance || !rt_exists(path))
+		if (b->instance || !tfs_exists(path))
 			continue;
 		b->instance = tracefs_instance_create(b->name);
 		b->lock = left_lock(b->name, true);
 	}
-	if (r->buf[REC_EVENTS].instance)
+	if (r->buf[BUF_EVENTS].instance)
 		look_at_instances(r);
 }
 
@@ -141,9 +141,9 @@ int rec_make_instances(struct rec *r)
 	/* an instance takes the kernel a while, in which we can be killed */
 	ret = rec_guard_start(r);
 	if (!ret)
-		ret = make_instance(&r->buf[REC_EVENTS]);
+		ret = make_instance(&r->buf[BUF_EVENTS]);
 	if (!ret && r->opts.maps)
-		ret = make_instance(&r->buf[REC_MAPS]);
+		ret = make_instance(&r->buf[BUF_MAPS]);
 	if (!ret)
 		ret = rec_guard_adopt(r);
 	if (ret)
@@ -151,23 +151,23 @@ int rec_make_instances(struct rec *r)
 	look_at_instances(r);
 	if (r->nr_cpus > 0)
 		return 0;
-	cmd_error("instances/%s has no per_cpu folders; is that a tracefs?",
-		  r->buf[REC_EVENTS].name);
-	return CMD_FAIL;
+	tool_error("instances/%s has no per_cpu folders; is that a tracefs?",
+		   r->buf[BUF_EVENTS].name);
+	return TOOL_FAIL;
 }
 
 int rec_remove_instances(struct rec *r)
 {
 	int i, ret, status = 0;
 
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		if (!r->buf[i].instance)
 			continue;
 		ret = left_remove(r->buf[i].name);
 		if (ret) {
-			cmd_error("instances/%s: it cannot be removed: %s; trace-ustack check "
-				  "--repair tries again", r->buf[i].name, strerror(-ret));
-			status = CMD_FAIL;
+			tool_error("instances/%s: it cannot be removed: %s; trace-ustack check "
+				   "--repair tries again", r->buf[i].name, strerror(-ret));
+			status = TOOL_FAIL;
 		}
 		if (r->buf[i].lock >= 0)
 			close(r->buf[i].lock);
@@ -181,7 +181,7 @@ int rec_remove_instances(struct rec *r)
 
 static unsigned long default_kb(int nr_cpus)
 {
-	char *text = rt_read_path("/proc/meminfo", NULL), *at;
+	char *text = tfs_read_path("/proc/meminfo", NULL), *at;
 	unsigned long free_kb = 0, kb;
 
 	at = text ? strstr(text, "MemAvailable:") : NULL;
@@ -206,7 +206,7 @@ static int set_common(struct rec *r, const struct rec_buffer *b, unsigned long k
 
 static int ask_for_stacks(struct rec *r)
 {
-	const struct rec_buffer *b = &r->buf[REC_EVENTS];
+	const struct rec_buffer *b = &r->buf[BUF_EVENTS];
 	int ret;
 
 	if (r->opts.kernel_stack && !r->triggers) {
@@ -215,10 +215,10 @@ static int ask_for_stacks(struct rec *r)
 			return ret;
 	}
 	switch (r->how) {
-	case REC_OPTION:
+	case HOW_OPTION:
 		return set_file(b, "options/" DEFERRED, "1", "with \"busy\", 62 others have "
 				"deferred user stacks: end one of them");
-	case REC_FRAME_POINTERS:
+	case HOW_FRAME_POINTERS:
 		return set_file(b, "options/userstacktrace", "1", NULL);
 	default:
 		return 0;
@@ -230,11 +230,11 @@ int rec_configure(struct rec *r)
 	int ret;
 
 	r->kb = r->opts.kb ? r->opts.kb : default_kb(r->nr_cpus);
-	ret = set_common(r, &r->buf[REC_EVENTS], r->kb);
+	ret = set_common(r, &r->buf[BUF_EVENTS], r->kb);
 	if (!ret && r->opts.maps)
-		ret = set_common(r, &r->buf[REC_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);
+		ret = set_common(r, &r->buf[BUF_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);
 	if (!ret && r->opts.maps)
-		ret = set_file(&r->buf[REC_MAPS], "options/" MAPS, "1",
+		ret = set_file(&r->buf[BUF_MAPS], "options/" MAPS, "1",
 			       "--no-maps-instance is without");
 	if (!ret)
 		ret = rec_configure_events(r);
@@ -273,7 +273,7 @@ static int add_threads(struct rec *r, struct text *t, pid_t pid)
 
 int rec_set_pids(struct rec *r)
 {
-	const struct rec_buffer *b = &r->buf[REC_EVENTS];
+	const struct rec_buffer *b = &r->buf[BUF_EVENTS];
 	struct text t = {};
 	size_t i;
 	int ret = 0;
@@ -283,28 +283,28 @@ int rec_set_pids(struct rec *r)
 		for (i = 0; i < r->nr_own; i++)
 			rec_stock_leave_out(r, r->own[i]);
 		if (own_leave_out(r))
-			cmd_error("the recorder itself cannot be left out of the recording");
+			tool_error("the recorder itself cannot be left out of the recording");
 		return 0;
 	}
 	if (r->opts.inherit && set_file(b, "options/event-fork", "1", "--no-inherit does without"))
-		return CMD_FAIL;
+		return TOOL_FAIL;
 	for (i = 0; !ret && i < r->opts.nr_pids; i++) {
 		ret = add_threads(r, &t, r->opts.pids[i]);
 		if (ret == -ESRCH) {
-			cmd_error("-p %u: there is no such process", r->opts.pids[i]);
+			tool_error("-p %u: there is no such process", r->opts.pids[i]);
 			free(t.v);
-			return CMD_FAIL;
+			return TOOL_FAIL;
 		}
 	}
 	if (!ret && r->child)
 		ret = add_pid(r, &t, r->child);
 	if (!ret)
-		ret = t.failed ? -ENOMEM : rt_write(b->instance, "set_event_pid", t.v);
+		ret = t.failed ? -ENOMEM : tfs_write(b->instance, "set_event_pid", t.v);
 	free(t.v);
 	if (!ret)
 		return 0;
-	cmd_error("instances/%s/set_event_pid: %s", b->name, strerror(-ret));
-	return CMD_FAIL;
+	tool_error("instances/%s/set_event_pid: %s", b->name, strerror(-ret));
+	return TOOL_FAIL;
 }
 
 /* ------------------------------ start, stop ------------------------------ */
@@ -314,8 +314,8 @@ int rec_start(struct rec *r)
 	int ret = 0;
 
 	if (r->opts.maps)
-		ret = set_file(&r->buf[REC_MAPS], "tracing_on", "1", NULL);
-	return ret ? ret : set_file(&r->buf[REC_EVENTS], "tracing_on", "1", NULL);
+		ret = set_file(&r->buf[BUF_MAPS], "tracing_on", "1", NULL);
+	return ret ? ret : set_file(&r->buf[BUF_EVENTS], "tracing_on", "1", NULL);
 }
 
 /*
@@ -324,18 +324,18 @@ int rec_start(struct rec *r)
  */
 void rec_stop(struct rec *r)
 {
-	struct tracefs_instance *in = r->buf[REC_EVENTS].instance;
+	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 
 	/* not even made: the same files without an instance are those of the whole machine */
 	if (!in)
 		return;
 	if (!r->triggers) {
-		rt_write(in, "events/enable", "0");
+		tfs_write(in, "events/enable", "0");
 		usleep(GRACE_US);
 	}
-	rt_write(in, "tracing_on", "0");
-	if (r->buf[REC_MAPS].instance)
-		rt_write(r->buf[REC_MAPS].instance, "tracing_on", "0");
+	tfs_write(in, "tracing_on", "0");
+	if (r->buf[BUF_MAPS].instance)
+		tfs_write(r->buf[BUF_MAPS].instance, "tracing_on", "0");
 }
 
 void rec_read_stats(struct rec *r)
@@ -343,7 +343,7 @@ void rec_read_stats(struct rec *r)
 	char file[64];
 	int i, cpu;
 
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		struct rec_buffer *b = &r->buf[i];
 
 		if (!b->instance)
@@ -351,7 +351,7 @@ void rec_read_stats(struct rec *r)
 		b->stats = calloc(r->nr_cpus, sizeof(*b->stats));
 		for (cpu = 0; b->stats && cpu < r->nr_cpus; cpu++) {
 			snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
-			b->stats[cpu] = rt_read(b->instance, file, NULL);
+			b->stats[cpu] = tfs_read(b->instance, file, NULL);
 		}
 	}
 }

@@ -66,7 +66,7 @@ int source_check(enum source s, char *why, size_t size)
 
 	switch (s) {
 	case SOURCE_FTRACE:
-		if (rt_exists("options/" DEFERRED))
+		if (tfs_exists("options/" DEFERRED))
 			return 0;
 		return say(why, size, "options/" DEFERRED " is missing: no deferred user stacks; "
 			   "boot a kernel with the kernel-patches of trace-ustack");
@@ -76,7 +76,7 @@ int source_check(enum source s, char *why, size_t size)
 				   tracefs_tracing_dir());
 		return bpf_check(why, size);
 	case SOURCE_FRAME_POINTERS:
-		if (rt_exists("options/userstacktrace"))
+		if (tfs_exists("options/userstacktrace"))
 			return 0;
 		return say(why, size, "options/userstacktrace is missing; boot a kernel with "
 			   "CONFIG_USER_STACKTRACE_SUPPORT=y");
@@ -102,10 +102,10 @@ enum source source_choose(char *why, size_t size)
 
 static int use_ftrace(struct rec *r)
 {
-	r->how = r->triggers ? REC_TRIGGER : REC_OPTION;
-	if (r->opts.maps && !rt_exists("options/" MAPS)) {
-		cmd_error("options/" MAPS " is missing: this kernel does not say which files "
-			  "addresses are in; stacks will have no symbols");
+	r->how = r->triggers ? HOW_TRIGGER : HOW_OPTION;
+	if (r->opts.maps && !tfs_exists("options/" MAPS)) {
+		tool_error("options/" MAPS " is missing: this kernel does not say which files "
+			   "addresses are in; stacks will have no symbols");
 		r->opts.maps = false;
 	}
 	return 0;
@@ -117,27 +117,27 @@ static int use_bpf(struct rec *r)
 	const struct rec_event *ev;
 	char why[512];
 
-	r->how = REC_BPF;
+	r->how = HOW_BPF;
 	r->opts.maps = false;
 	if (strcmp(r->opts.clock, "mono")) {
-		cmd_error("--clock %s: BPF programs have the clock mono only, and stacks find "
-			  "their events by it; leave --clock out, or take another --source",
-			  r->opts.clock);
-		return CMD_FAIL;
+		tool_error("--clock %s: BPF programs have the clock mono only, and stacks find "
+			   "their events by it; leave --clock out, or take another --source",
+			   r->opts.clock);
+		return TOOL_FAIL;
 	}
 	for (ev = r->event; ev < r->event + r->nr_events; ev++) {
 		if (ev->sel->no_stack)
 			continue;
 		if (ev->sel->stack_if) {
-			cmd_error("--stack-if: the source bpf cannot tell from a record whether a "
-				  "condition held; use --filter, or a kernel with the "
-				  "kernel-patches of trace-ustack");
-			return CMD_FAIL;
+			tool_error("--stack-if: the source bpf cannot tell from a record whether a "
+				   "condition held; use --filter, or a kernel with the "
+				   "kernel-patches of trace-ustack");
+			return TOOL_FAIL;
 		}
 		if (bpf_check_event(ev->system, ev->name, why, sizeof(why))) {
-			cmd_error("%s:%s: %s; --no-stack after its -e records it without stacks",
-				  ev->system, ev->name, why);
-			return CMD_FAIL;
+			tool_error("%s:%s: %s; --no-stack after its -e records it without stacks",
+				   ev->system, ev->name, why);
+			return TOOL_FAIL;
 		}
 	}
 	return 0;
@@ -148,26 +148,26 @@ static int use_frame_pointers(struct rec *r)
 	struct utsname u;
 
 	uname(&u);
-	r->how = REC_FRAME_POINTERS;
+	r->how = HOW_FRAME_POINTERS;
 	r->opts.maps = r->opts.tables = false;
-	cmd_error("kernel %s: by options/userstacktrace, user stacks end where code keeps no frame "
-		  "pointers, and after 8 frames", u.release);
+	tool_error("kernel %s: by options/userstacktrace, user stacks end where code keeps no "
+		   "frame pointers, and after 8 frames", u.release);
 	return 0;
 }
 
 static int report_none(const struct rec *r, const char *why)
 {
-	bool frame_pointers = rt_exists("options/userstacktrace");
+	bool frame_pointers = tfs_exists("options/userstacktrace");
 	struct utsname u;
 
 	uname(&u);
 	if (r->opts.source == SOURCE_FRAME_POINTERS || !frame_pointers)
-		cmd_error("kernel %s: %s; --no-user-stack records kernel stacks alone", u.release,
-			  why);
+		tool_error("kernel %s: %s; --no-user-stack records kernel stacks alone", u.release,
+			   why);
 	else
-		cmd_error("kernel %s: %s, or use --source frame-pointers for what frame pointers "
-			  "give; trace-ustack check tells more", u.release, why);
-	return CMD_FAIL;
+		tool_error("kernel %s: %s, or use --source frame-pointers for what frame pointers "
+			   "give; trace-ustack check tells more", u.release, why);
+	return TOOL_FAIL;
 }
 
 int rec_choose_source(struct rec *r)
@@ -184,7 +184,7 @@ int rec_choose_source(struct rec *r)
 			r->triggers = true;
 	}
 	if (!any) {
-		r->how = REC_NONE;
+		r->how = HOW_NONE;
 		r->triggers = r->opts.maps = r->opts.tables = false;
 		return 0;
 	}

@@ -65,7 +65,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	struct bpf_opts opts = {
 		.event = event, .file = s->messages, .all = r->opts.all,
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
-		.other_pids = rt_has_other_pids(),
+		.other_pids = trace_has_other_pids(),
 	};
 	char why[512] = "";
 	size_t i;
@@ -74,8 +74,8 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	s->event = calloc(r->nr_events, sizeof(*s->event));
 	if (!event || !s->event) {
 		free(event);
-		cmd_error("not enough memory");
-		return CMD_FAIL;
+		tool_error("not enough memory");
+		return TOOL_FAIL;
 	}
 	for (i = 0; i < r->nr_events; i++) {
 		const struct rec_event *ev = &r->event[i];
@@ -83,7 +83,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 
 		if (ev->sel->no_stack)
 			continue;
-		*to = (struct bpf_event){ ev->system, ev->name, rt_read_id(ev->system, ev->name) };
+		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id, .moves = moves(ev->system),
 			/* own.c filters, too */
@@ -96,19 +96,19 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	free(event);
 	if (!ret)
 		return 0;
-	cmd_error("--source bpf: %s", *why ? why : strerror(-ret));
-	return CMD_FAIL;
+	tool_error("--source bpf: %s", *why ? why : strerror(-ret));
+	return TOOL_FAIL;
 }
 
 int rec_stock_open(struct rec *r)
 {
-	if (r->how != REC_BPF)
+	if (r->how != HOW_BPF)
 		return 0;
 	r->stock = calloc(1, sizeof(*r->stock));
 	if (!r->stock || !rec_stock_path(r, r->stock->messages)) {
-		cmd_error(r->stock ? "%s: its name is too long" : "%s: not enough memory",
-			  r->opts.out);
-		return CMD_FAIL;
+		tool_error(r->stock ? "%s: its name is too long" : "%s: not enough memory",
+			   r->opts.out);
+		return TOOL_FAIL;
 	}
 	return open_source(r, r->stock);
 }
@@ -119,8 +119,8 @@ int rec_stock_start(struct rec *r)
 
 	if (!ret)
 		return 0;
-	cmd_error("--source bpf: it cannot start: %s", strerror(-ret));
-	return CMD_FAIL;
+	tool_error("--source bpf: it cannot start: %s", strerror(-ret));
+	return TOOL_FAIL;
 }
 
 int rec_stock_add_task(struct rec *r, pid_t tid)
@@ -142,7 +142,7 @@ int rec_stock_add_table(struct rec *r, int fd, const char *path)
 
 static void raw_path(void *ctx, int cpu, char *path)
 {
-	rec_raw_path(ctx, REC_EVENTS, cpu, path);
+	rec_raw_path(ctx, BUF_EVENTS, cpu, path);
 }
 
 static bool get_file(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
@@ -158,16 +158,16 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 	const struct rec *r = ctx;
 
 	if (!r->opts.quiet)
-		cmd_progress("adding stacks", done, all);
+		tool_progress("adding stacks", done, all);
 	return 0;
 }
 
 static int insert(struct rec *r, struct rec_stock *s)
 {
-	char *header_page = rt_read(NULL, "events/header_page", NULL), why[PATH_MAX + 128];
+	char *header_page = tfs_read(NULL, "events/header_page", NULL), why[PATH_MAX + 128];
 	struct insert_opts opts = {
 		.messages = s->messages, .event = s->event, .nr_events = s->nr_events,
-		.kernel_stack = r->opts.kernel_stack ? rt_read_id("ftrace", "kernel_stack") : -1,
+		.kernel_stack = r->opts.kernel_stack ? tfs_read_id("ftrace", "kernel_stack") : -1,
 		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
 		.map = r->format_id[FORMAT_MAP], .nr_cpus = r->nr_cpus,
 		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
@@ -179,14 +179,14 @@ static int insert(struct rec *r, struct rec_stock *s)
 	for (i = 0; i < s->nr_events; i++)
 		s->event[i].skips = bpf_get_skipped(s->src, s->event[i].id);
 	ret = insert_stacks(&opts, &s->sums, why, sizeof(why));
-	cmd_progress_end();
+	tool_progress_end();
 	free(header_page);
 	if (!ret)
 		return 0;
-	cmd_error("%s; %s will be without user stacks%s", why, r->opts.out,
-		  ret == -ENOSPC || ret == -EDQUOT ?
-		  ": make room, as adding them takes up to three times that of the recording" : "");
-	return CMD_FAIL;
+	tool_error("%s; %s will be without user stacks%s", why, r->opts.out,
+		   ret == -ENOSPC || ret == -EDQUOT ?
+		   ": make room: to add them takes up to three times the recording's space" : "");
+	return TOOL_FAIL;
 }
 
 int rec_stock_finish(struct rec *r)
@@ -198,8 +198,8 @@ int rec_stock_finish(struct rec *r)
 		return 0;
 	ret = bpf_stop(s->src);
 	if (ret)
-		cmd_error("%s: %s; user stacks from then on are missing", s->messages,
-			  strerror(-ret));
+		tool_error("%s: %s; user stacks from then on are missing", s->messages,
+			   strerror(-ret));
 	bpf_get_sums(s->src, &s->bpf);
 	ret = insert(r, s);
 	r->shared->stacks = !ret;

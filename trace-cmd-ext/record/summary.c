@@ -162,9 +162,9 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 	int i, cpu;
 
 	p.id = (struct ids){
-		rt_read_id("ftrace", "kernel_stack"), rt_read_id("ftrace", "user_stack"),
+		tfs_read_id("ftrace", "kernel_stack"), tfs_read_id("ftrace", "user_stack"),
 		format_id(r, FORMAT_COOKIE), format_id(r, FORMAT_STACK), format_id(r, FORMAT_MAP),
-		rt_read_id("sched", "sched_switch"),
+		tfs_read_id("sched", "sched_switch"),
 	};
 	format = format_read(r, FORMAT_STACK, NULL);
 	if (format) {
@@ -175,7 +175,7 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 	format = format_read(r, FORMAT_MAP, NULL);
 	p.map_tgid_at = format ? offset_of(format, "tgid") : -1;
 	free(format);
-	format = rt_read(NULL, "events/sched/sched_switch/format", NULL);
+	format = tfs_read(NULL, "events/sched/sched_switch/format", NULL);
 	p.next_at = format ? offset_of(format, "next_pid") : -1;
 	free(format);
 	kbuf = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
@@ -184,7 +184,7 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 	mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE, r->out, 0);
 	if (!kbuf || mem == MAP_FAILED)
 		return -ENOMEM;
-	for (i = 0; i < REC_NR_BUFFERS; i++) {
+	for (i = 0; i < NR_BUFS; i++) {
 		p.at = r->buf[i].data;
 		p.buffer = i;
 		for (cpu = 0; r->buf[i].size && cpu < r->nr_cpus; cpu++) {
@@ -204,7 +204,7 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 /* "NAME: N" of per_cpu/cpuN/stats, over all CPUs of the events' buffer */
 static uint64_t from_stats(const struct rec *r, const char *name)
 {
-	const struct rec_buffer *b = &r->buf[REC_EVENTS];
+	const struct rec_buffer *b = &r->buf[BUF_EVENTS];
 	uint64_t sum = 0;
 	char *at;
 	int cpu;
@@ -301,7 +301,7 @@ static void print_summary(struct rec *r, const struct rec_sums *c)
 	if (c->own)
 		fprintf(stderr, "  %llu of these events are the recorder's own: switches between "
 			"it and other tasks, and tasks it woke\n", (ull)c->own);
-	if (r->how == REC_FRAME_POINTERS)
+	if (r->how == HOW_FRAME_POINTERS)
 		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
 	else if (c->joined)
 		print_join(c);
@@ -338,8 +338,8 @@ int rec_summary(struct rec *r)
 	struct rec_sums c = {};
 	int ret = 0;
 
-	if ((text || r->opts.json) && (r->how == REC_OPTION || r->how == REC_TRIGGER ||
-				     r->how == REC_BPF)) {
+	if ((text || r->opts.json) && (r->how == HOW_OPTION || r->how == HOW_TRIGGER ||
+				     r->how == HOW_BPF)) {
 		join = rec_join_new(r);
 		ret = join ? 0 : -ENOMEM;
 	}
@@ -352,8 +352,8 @@ int rec_summary(struct rec *r)
 		ret = look_at_maps(r, &c);
 	rec_join_free(join);
 	if (ret) {
-		cmd_error("%s: it cannot be looked at: %s", r->opts.out, strerror(-ret));
-		ret = CMD_FAIL;
+		tool_error("%s: it cannot be looked at: %s", r->opts.out, strerror(-ret));
+		ret = TOOL_FAIL;
 		goto out;
 	}
 	c.lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* sums.h - what a recording holds: counted by summary.c, printed there and by json.c */
-#ifndef TRACE_USTACK_REC_SUMS_H
-#define TRACE_USTACK_REC_SUMS_H
+#ifndef TRACE_USTACK_SUMS_H
+#define TRACE_USTACK_SUMS_H
 
 #include <stdbool.h>
 #include <stdint.h>

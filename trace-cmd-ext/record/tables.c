@@ -39,7 +39,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 	const struct rec *r = ctx;
 
 	if (!r->opts.quiet)
-		cmd_progress("unwind tables", done, all);
+		tool_progress("unwind tables", done, all);
 	return rec_wait_interrupted() ? -EINTR : 0;
 }
 
@@ -197,43 +197,43 @@ int rec_tables_start(struct rec *r)
 		return 0;
 	s = calloc(1, sizeof(*s));
 	if (!s) {
-		cmd_error("not enough memory");
-		return CMD_FAIL;
+		tool_error("not enough memory");
+		return TOOL_FAIL;
 	}
 	s->verbose = r->opts.verbose;
-	if (r->how == REC_BPF) {
+	if (r->how == HOW_BPF) {
 		opts.add_file = add_file;
 		ret = tables_new(&opts, NULL, &s->t);
 	} else {
 		ret = tables_open(&opts, &s->t);
 	}
 	if (ret) {
-		cmd_error("%s/user_unwind_tables: %s%s", opts.tracefs, strerror(-ret),
-			  ret == -ENOENT ? "; this kernel follows frame pointers only, so stacks "
-			  "through code that keeps none will be cut" :
-			  "; without unwind tables stacks are by frame pointers only");
+		tool_error("%s/user_unwind_tables: %s%s", opts.tracefs, strerror(-ret),
+			   ret == -ENOENT ? "; this kernel follows frame pointers only, so stacks "
+			   "through code that keeps none will be cut" :
+			   "; without unwind tables stacks are by frame pointers only");
 		free(s);
 		return 0;
 	}
 	r->tables = s;
 	ret = tables_cache_error(s->t);
 	if (ret)
-		cmd_error("the folder of tables cannot be used (%s), so all are made anew; it must "
-			  "belong to you, and nobody else may write to it", strerror(-ret));
+		tool_error("the folder of tables cannot be used (%s), so all are made again; it "
+			   "must belong to you, and nobody else may write to it", strerror(-ret));
 	ret = tables_follow(s->t, true);
 	if (!ret)
 		ret = tables_follow_wait(s->t);
-	cmd_progress_end();
+	tool_progress_end();
 	if (rec_wait_interrupted())
 		return 0;
 	if (ret)
-		cmd_error("unwind tables of what runs: %s", strerror(-ret));
+		tool_error("unwind tables of what runs: %s", strerror(-ret));
 	if (r->opts.cmd && !command_find(r->opts.cmd[0], path))
 		add_program(s->t, path);
 	ret = tables_recall_within(s->t, r->opts.cmd ? RECALL_CMD_NS : RECALL_NS);
-	cmd_progress_end();
+	tool_progress_end();
 	if (ret < 0 && ret != -ENOENT && !rec_wait_interrupted())
-		cmd_error("unwind tables of what ran before: %s", strerror(-ret));
+		tool_error("unwind tables of what ran before: %s", strerror(-ret));
 	return 0;
 }
 
@@ -297,8 +297,8 @@ void rec_tables_save(struct rec *r)
 		return;
 	ret = saved_tables_write(r->opts.out, r->id, r->tables->t);
 	if (ret)
-		cmd_error("%s.tables: %s; which files had unwind tables is not kept", r->opts.out,
-			  strerror(-ret));
+		tool_error("%s.tables: %s; which files had unwind tables is not kept", r->opts.out,
+			   strerror(-ret));
 }
 
 bool rec_tables_get(const struct rec *r, struct tables_summary *sum)

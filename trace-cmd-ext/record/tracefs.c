@@ -16,7 +16,7 @@
 
 static bool verbose;
 
-void rt_set_verbose(bool on)
+void tfs_set_verbose(bool on)
 {
 	verbose = on;
 }
@@ -52,7 +52,7 @@ static int has_events(const char *dir)
 	return stat(path, &st) ? -errno : 0;
 }
 
-const char *rt_find_tracefs(const char *dir, bool mount_it, char *why, size_t size)
+const char *tfs_find(const char *dir, bool mount_it, char *why, size_t size)
 {
 	const char *found = NULL;
 	int ret;
@@ -76,7 +76,7 @@ const char *rt_find_tracefs(const char *dir, bool mount_it, char *why, size_t si
 	return NULL;
 }
 
-bool rt_has_other_pids(void)
+bool trace_has_other_pids(void)
 {
 	const char *dir = tracefs_tracing_dir();
 	struct statfs fs;
@@ -95,7 +95,7 @@ bool rt_has_other_pids(void)
 }
 
 /* tracefs_file_exists() of libtracefs 1.6 looks in /sys/kernel/tracing, wherever tracefs is. */
-bool rt_exists(const char *file)
+bool tfs_exists(const char *file)
 {
 	char path[PATH_MAX];
 
@@ -129,20 +129,20 @@ static int do_write(struct tracefs_instance *in, const char *file, const char *v
 	return ret;
 }
 
-int rt_write(struct tracefs_instance *in, const char *file, const char *value)
+int tfs_write(struct tracefs_instance *in, const char *file, const char *value)
 {
 	return do_write(in, file, value, O_TRUNC);
 }
 
-int rt_append(struct tracefs_instance *in, const char *file, const char *value)
+int tfs_append(struct tracefs_instance *in, const char *file, const char *value)
 {
 	return do_write(in, file, value, O_APPEND);
 }
 
 /* error_log: "[ TIME ] SUBSYSTEM: error: TEXT", the command, and a ^ below the place. */
-char *rt_read_error(struct tracefs_instance *in)
+char *tfs_read_error(struct tracefs_instance *in)
 {
-	char *text = rt_read(in, "error_log", NULL), *at = NULL, *next, *says = NULL;
+	char *text = tfs_read(in, "error_log", NULL), *at = NULL, *next, *says = NULL;
 
 	if (!text)
 		return NULL;
@@ -156,7 +156,7 @@ char *rt_read_error(struct tracefs_instance *in)
 	return says;
 }
 
-char *rt_read_path(const char *path, size_t *size)
+char *tfs_read_path(const char *path, size_t *size)
 {
 	struct text t = {};
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
@@ -185,24 +185,24 @@ char *rt_read_path(const char *path, size_t *size)
 	return t.v;
 }
 
-char *rt_read(struct tracefs_instance *in, const char *file, size_t *size)
+char *tfs_read(struct tracefs_instance *in, const char *file, size_t *size)
 {
 	char *path = tracefs_instance_get_file(in, file), *text;
 
 	if (!path)
 		return NULL;
-	text = rt_read_path(path, size);
+	text = tfs_read_path(path, size);
 	tracefs_put_tracing_file(path);
 	return text;
 }
 
-int rt_read_id(const char *system, const char *name)
+int tfs_read_id(const char *system, const char *name)
 {
 	char file[PATH_MAX], *text, *at;
 	int id = -1;
 
 	snprintf(file, sizeof(file), "events/%s/%s/format", system, name);
-	text = rt_read(NULL, file, NULL);
+	text = tfs_read(NULL, file, NULL);
 	if (!text)
 		return -1;
 	at = strstr(text, "\nID:");

@@ -68,8 +68,8 @@ int rec_wait_prepare(void)
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals >= 0)
 		return 0;
-	cmd_error("no signalfd: %s", strerror(errno));
-	return CMD_FAIL;
+	tool_error("no signalfd: %s", strerror(errno));
+	return TOOL_FAIL;
 }
 
 /* The rest may be interrupted. Signals that came before have already had their effect. */
@@ -157,8 +157,8 @@ int rec_wait(struct rec *r)
 	size_t i;
 
 	if (!fds) {
-		cmd_error("not enough memory");
-		return CMD_FAIL;
+		tool_error("not enough memory");
+		return TOOL_FAIL;
 	}
 	read_signals(r);
 	while (!interrupted && !fds[1].revents) {

@@ -42,7 +42,7 @@ static int write_out(const char *s, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			cmd_error("standard output cannot be written: %s", strerror(errno));
+			tool_error("standard output cannot be written: %s", strerror(errno));
 			return REPORT_NO_OUTPUT;
 		}
 		s += n;
@@ -75,8 +75,8 @@ static int my_item(struct turns *t)
 
 	if (t->items++ % TURN)
 		return t->mine;
-	cmd_progress("printing", t->items,
-		     t->r->filtered || t->r->json ? 0 : model_info(t->r->m)->records);
+	tool_progress("printing", t->items,
+		      t->r->filtered || t->r->json ? 0 : model_info(t->r->m)->records);
 	if (t->mine)
 		ret = end_turn(t);
 	t->mine = (t->items / TURN) % t->nr == t->me;
@@ -179,8 +179,8 @@ static int print_items(struct turns *t)
 	r->printer = NULL;
 	json_free(r);
 	vec_free(&r->out);
-	/* cmd_finish() does not run in a process that prints a part */
-	return ret ? ret : cmd_no_memory ? -ENOMEM : 0;
+	/* tool_finish() does not run in a process that prints a part */
+	return ret ? ret : tool_no_memory ? -ENOMEM : 0;
 }
 
 static int wait_for(pid_t *pids, uint32_t nr)
@@ -250,10 +250,10 @@ int report_print(struct report *r, uint32_t processes)
 			continue;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (t.me)
-			cmd_progress_off();
+			tool_progress_off();
 		ret = print_items(&t);
-		cmd_progress_end();
-		cmd_exit(-ret);
+		tool_progress_end();
+		tool_exit(-ret);
 	}
 	processes = t.me;
 	while (ret && processes--)

@@ -5,7 +5,7 @@
  * Most functions that the subcommands call go on after a failed request: a name cannot be kept, a
  * list stays short. Then the output is not what is in the file, and the exit code has to say so.
  * The linker leads all requests of the program and of the archives in it through this file
- * (TOOL_WRAP in sources.mk), and cmd_finish() looks at the result.
+ * (TOOL_WRAP in sources.mk), and tool_finish() looks at the result.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,14 +33,14 @@ int __wrap___asprintf_chk(char **to, int flag, const char *fmt, ...);
 static void *note_failure(void *p)
 {
 	if (!p)
-		cmd_no_memory = true;
+		tool_no_memory = true;
 	return p;
 }
 
 static int note_length(int n)
 {
 	if (n < 0)
-		cmd_no_memory = true;
+		tool_no_memory = true;
 	return n;
 }
 

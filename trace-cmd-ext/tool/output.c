@@ -12,12 +12,12 @@
 
 static int output_failed(struct output *o, const char *what)
 {
-	cmd_error("%s: %s: %s; choose another with -o", o->path, what, strerror(errno));
+	tool_error("%s: %s: %s; choose another with -o", o->path, what, strerror(errno));
 	if (o->temporary)
 		unlink(o->temporary);
 	free(o->temporary);
 	o->temporary = NULL;
-	return CMD_OUTPUT;
+	return TOOL_OUTPUT;
 }
 
 /* Anything but a plain file, such as /dev/null, is written to as it is. */
@@ -81,7 +81,7 @@ int output_close(struct output *o, int code)
 		return output_failed(o, "cannot be written");
 	if (!o->temporary)
 		return code;
-	if (code != CMD_OK)
+	if (code != TOOL_OK)
 		unlink(o->temporary);
 	else if (rename(o->temporary, o->path))
 		return output_failed(o, "cannot be replaced");

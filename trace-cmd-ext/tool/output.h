@@ -19,10 +19,10 @@ struct output {
 
 /* Would the output @path take the place of the recording @input? Either may be NULL. */
 bool output_is_input(const char *path, const char *input);
-/* 0, or CMD_OUTPUT after printing the error. */
+/* 0, or TOOL_OUTPUT after printing the error. */
 int output_open(struct output *o, const char *path);
 /*
- * Keep the output if @code is CMD_OK, otherwise remove it. Returns @code, or CMD_OUTPUT after
+ * Keep the output if @code is TOOL_OK, otherwise remove it. Returns @code, or TOOL_OUTPUT after
  * printing the error.
  */
 int output_close(struct output *o, int code);

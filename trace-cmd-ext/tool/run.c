@@ -36,7 +36,7 @@ static void wait_for_pager(void)
 		;
 }
 
-void cmd_pager(void)
+void tool_pager(void)
 {
 	const char *cmd = getenv("TRACE_USTACK_PAGER");
 	int fds[2];
@@ -73,16 +73,16 @@ void cmd_pager(void)
 	atexit(wait_for_pager);
 }
 
-bool cmd_on_terminal(void)
+bool tool_on_terminal(void)
 {
 	return terminal || isatty(STDOUT_FILENO);
 }
 
-bool cmd_colour(void)
+bool tool_colour(void)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return cmd_on_terminal() && !(none && *none) && term &&
+	return tool_on_terminal() && !(none && *none) && term &&
 	       strcmp(term, "dumb");
 }
 
@@ -107,10 +107,10 @@ static int pass_on(int sig)
 {
 	signal(sig, SIG_DFL);
 	raise(sig);
-	return CMD_FAIL;
+	return TOOL_FAIL;
 }
 
-void cmd_exit(int code)
+void tool_exit(int code)
 {
 #ifdef __SANITIZE_ADDRESS__
 	__lsan_do_leak_check();
@@ -121,7 +121,7 @@ void cmd_exit(int code)
 	_exit(code);
 }
 
-int cmd_guard(const char *file, int (*run)(void *arg), void *arg)
+int tool_guard(const char *file, int (*run)(void *arg), void *arg)
 {
 	int status, sig;
 	pid_t pid, parent = getpid();
@@ -129,16 +129,16 @@ int cmd_guard(const char *file, int (*run)(void *arg), void *arg)
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0) {
-		cmd_error("%s: cannot start a process to read it: %s", file, strerror(errno));
-		return CMD_FAIL;
+		tool_error("%s: cannot start a process to read it: %s", file, strerror(errno));
+		return TOOL_FAIL;
 	}
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
-			_exit(CMD_FAIL);
+			_exit(TOOL_FAIL);
 		pager = 0;
 		limit_cpu_time(file);
-		cmd_exit(cmd_finish(run(arg)));
+		tool_exit(tool_finish(run(arg)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -148,10 +148,10 @@ int cmd_guard(const char *file, int (*run)(void *arg), void *arg)
 	if (sig == SIGINT || sig == SIGTERM || sig == SIGPIPE || sig == SIGHUP || sig == SIGQUIT)
 		return pass_on(sig);
 	if (sig == SIGXCPU || sig == SIGKILL)
-		cmd_error("%s: is damaged, or the memory or time to read it is not there: reading "
-			  "it was stopped", file);
+		tool_error("%s: is damaged, or the memory or time to read it is not there: reading "
+			   "it was stopped", file);
 	else
-		cmd_error("%s: is damaged: libtracecmd broke off reading it (%s)", file,
-			  strsignal(sig));
-	return CMD_INPUT;
+		tool_error("%s: is damaged: libtracecmd broke off reading it (%s)", file,
+			   strsignal(sig));
+	return TOOL_INPUT;
 }

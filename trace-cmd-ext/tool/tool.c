@@ -14,13 +14,13 @@
 
 static bool progress_shown, progress_none;
 
-void cmd_error(const char *fmt, ...)
+void tool_error(const char *fmt, ...)
 {
 	char buf[8192];
 	va_list ap;
 	char *p;
 
-	cmd_progress_end();
+	tool_progress_end();
 	va_start(ap, fmt);
 	vsnprintf(buf, sizeof(buf), fmt, ap);
 	va_end(ap);
@@ -35,7 +35,7 @@ void cmd_error(const char *fmt, ...)
 	putc('\n', stderr);
 }
 
-int cmd_usage(const char *cmd, const char *fmt, ...)
+int tool_usage(const char *cmd, const char *fmt, ...)
 {
 	char buf[1024];
 	va_list ap;
@@ -43,56 +43,56 @@ int cmd_usage(const char *cmd, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(buf, sizeof(buf), fmt, ap);
 	va_end(ap);
-	cmd_error("%s: %s; trace-ustack %s --help lists its options", cmd, buf, cmd);
-	return CMD_USAGE;
+	tool_error("%s: %s; trace-ustack %s --help lists its options", cmd, buf, cmd);
+	return TOOL_USAGE;
 }
 
-char **cmd_argv;
+char **tool_argv;
 
-int cmd_bad_option(const char *cmd)
+int tool_bad_option(const char *cmd)
 {
-	const char *arg = cmd_argv && optind > 0 ? cmd_argv[optind - 1] : "";
+	const char *arg = tool_argv && optind > 0 ? tool_argv[optind - 1] : "";
 
 	if (strncmp(arg, "--", 2) && optopt)
-		return cmd_usage(cmd, "-%c is no option, or needs a value", optopt);
+		return tool_usage(cmd, "-%c is no option, or needs a value", optopt);
 	if (!optopt)
-		return cmd_usage(cmd, "%s is no option, or may mean several", arg);
-	return cmd_usage(cmd, "%s %s", arg, strchr(arg, '=') ? "takes no value" : "needs a value");
+		return tool_usage(cmd, "%s is no option, or may mean several", arg);
+	return tool_usage(cmd, "%s %s", arg, strchr(arg, '=') ? "takes no value" : "needs a value");
 }
 
-int cmd_help(const char *text)
+int tool_help(const char *text)
 {
-	cmd_pager();
+	tool_pager();
 	fputs(text, stdout);
-	return cmd_finish(CMD_OK);
+	return tool_finish(TOOL_OK);
 }
 
-atomic_bool cmd_no_memory;
+atomic_bool tool_no_memory;
 
 static const char *incomplete;
 
-void cmd_incomplete(const char *file)
+void tool_incomplete(const char *file)
 {
 	incomplete = file;
 }
 
-int cmd_finish(int code)
+int tool_finish(int code)
 {
-	cmd_progress_end();
+	tool_progress_end();
 	if (fflush(stdout) || ferror(stdout)) {
-		cmd_error("standard output cannot be written: %s", strerror(errno));
-		return CMD_OUTPUT;
+		tool_error("standard output cannot be written: %s", strerror(errno));
+		return TOOL_OUTPUT;
 	}
-	if (code == CMD_OK && cmd_no_memory) {
-		cmd_error("not enough memory: what was printed may not be all; choose fewer "
-			  "events, or free some memory");
-		return CMD_FAIL;
+	if (code == TOOL_OK && tool_no_memory) {
+		tool_error("not enough memory: what was printed may not be all; choose fewer "
+			   "events, or free some memory");
+		return TOOL_FAIL;
 	}
-	if (code != CMD_OK || !incomplete)
+	if (code != TOOL_OK || !incomplete)
 		return code;
-	cmd_error("%s: is damaged and was not read to its end, so events and stacks may be "
-		  "missing; record again", incomplete);
-	return CMD_INPUT;
+	tool_error("%s: is damaged and was not read to its end, so events and stacks may be "
+		   "missing; record again", incomplete);
+	return TOOL_INPUT;
 }
 
 /* ---- progress ---- */
@@ -105,7 +105,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-void cmd_progress(const char *what, uint64_t done, uint64_t total)
+void tool_progress(const char *what, uint64_t done, uint64_t total)
 {
 	static double begin, last;
 	static int terminal = -1;
@@ -129,16 +129,16 @@ void cmd_progress(const char *what, uint64_t done, uint64_t total)
 		fprintf(stderr, "\rtrace-ustack: %s %llu \033[K", what, (unsigned long long)done);
 }
 
-void cmd_progress_end(void)
+void tool_progress_end(void)
 {
 	if (progress_shown)
 		fputs("\r\033[K", stderr);
 	progress_shown = false;
 }
 
-void cmd_progress_off(void)
+void tool_progress_off(void)
 {
-	cmd_progress_end();
+	tool_progress_end();
 	progress_none = true;
 }
 
@@ -170,7 +170,7 @@ static int parse_number(const char **s, uint32_t *n)
 	return 0;
 }
 
-int cmd_numbers(const char *arg, uint32_t **v, size_t *nr)
+int tool_numbers(const char *arg, uint32_t **v, size_t *nr)
 {
 	uint32_t from, to;
 
@@ -214,7 +214,7 @@ static int parse_seconds(const char **s, uint64_t *ns)
 	return digits ? 0 : -1;
 }
 
-int cmd_times(const char *arg, uint64_t *from, uint64_t *to)
+int tool_times(const char *arg, uint64_t *from, uint64_t *to)
 {
 	*from = 0;
 	*to = UINT64_MAX;

@@ -6,8 +6,8 @@
  *	near.h		names that are similar to a wrong one
  *	output.h	a file that appears when it is complete
  */
-#ifndef TRACE_USTACK_CMD_H
-#define TRACE_USTACK_CMD_H
+#ifndef TRACE_USTACK_TOOL_H
+#define TRACE_USTACK_TOOL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,12 +19,12 @@
 #include "output.h"
 
 /* Exit codes. Documented in trace-ustack(1); programs rely on them. */
-enum cmd_exit {
-	CMD_OK = 0,		/* done, and nothing is wrong */
-	CMD_FAIL = 1,		/* the answer is no, or the task could not be done */
-	CMD_USAGE = 2,		/* the command line is wrong; nothing was done */
-	CMD_INPUT = 3,		/* an input file cannot be opened, or is not what it should be */
-	CMD_OUTPUT = 4,		/* the output cannot be written */
+enum tool_exit {
+	TOOL_OK = 0,		/* done, and nothing is wrong */
+	TOOL_FAIL = 1,		/* the answer is no, or the task could not be done */
+	TOOL_USAGE = 2,		/* the command line is wrong; nothing was done */
+	TOOL_INPUT = 3,		/* an input file cannot be opened, or is not what it should be */
+	TOOL_OUTPUT = 4,		/* the output cannot be written */
 };
 
 /* ---- messages ----
@@ -32,69 +32,70 @@ enum cmd_exit {
  * Print one sentence to standard error: "trace-ustack: FILE: cause; remedy". Control characters are
  * written as \ooo.
  */
-void cmd_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Print "trace-ustack NAME: ..." and a pointer to --help; returns CMD_USAGE. */
-int cmd_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Print what is wrong with the option for which getopt_long() returned '?'; returns CMD_USAGE. */
-int cmd_bad_option(const char *cmd);
+void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Print "trace-ustack NAME: ..." and a pointer to --help; returns TOOL_USAGE. */
+int tool_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Print what is wrong with the option for which getopt_long() returned '?'; returns TOOL_USAGE. */
+int tool_bad_option(const char *cmd);
 /* The arguments of the subcommand; main() sets it. */
-extern char **cmd_argv;
-/* Print a --help text through the pager if there is one; returns CMD_OK. */
-int cmd_help(const char *text);
+extern char **tool_argv;
+/* Print a --help text through the pager if there is one; returns TOOL_OK. */
+int tool_help(const char *text);
 
 /* ---- reading a file ----
  *
- * cmd_guard() reads a trace.dat in a process of its own, because libtracecmd and libtraceevent were
- * not written for damaged files. It calls @run in that process; the result is the exit code. If a
- * signal or the limit of CPU time ends the process, cmd_guard() prints one sentence. The output
- * written before stays. If Ctrl-C or a closed pipe ends the process, this process ends likewise.
+ * tool_guard() reads a trace.dat in a process of its own, because libtracecmd and libtraceevent
+ * were not written for damaged files. It calls @run in that process; the result is the exit code.
+ * If a signal or the limit of CPU time ends the process, tool_guard() prints one sentence. The
+ * output written before stays. If Ctrl-C or a closed pipe ends the process, this process ends
+ * likewise.
  */
-int cmd_guard(const char *file, int (*run)(void *arg), void *arg);
+int tool_guard(const char *file, int (*run)(void *arg), void *arg);
 /* _exit() of a process that a subcommand forked; a build with LeakSanitizer reports its leaks. */
-void cmd_exit(int code) __attribute__((noreturn));
+void tool_exit(int code) __attribute__((noreturn));
 /*
- * Note that @file could not be read to its end: cmd_finish() prints it and makes CMD_INPUT of
- * CMD_OK. It is printed at the end: one sentence even if the library breaks off later.
+ * Note that @file could not be read to its end: tool_finish() prints it and makes TOOL_INPUT of
+ * TOOL_OK. It is printed at the end: one sentence even if the library breaks off later.
  */
-void cmd_incomplete(const char *file);
+void tool_incomplete(const char *file);
 /*
- * A request for memory failed, see memory.c: the output may lack something. cmd_finish() says so
- * and makes CMD_FAIL of CMD_OK.
+ * A request for memory failed, see memory.c: the output may lack something. tool_finish() says so
+ * and makes TOOL_FAIL of TOOL_OK.
  */
-extern atomic_bool cmd_no_memory;
-/* Flush standard output and print errors; CMD_OUTPUT if there was an error, else @code. */
-int cmd_finish(int code);
+extern atomic_bool tool_no_memory;
+/* Flush standard output and print errors; TOOL_OUTPUT if there was an error, else @code. */
+int tool_finish(int code);
 
 /* ---- the terminal ---- */
 
 /*
  * Send standard output to the pager ($TRACE_USTACK_PAGER, $PAGER, less, as git does), if it is a
- * terminal. Call it once, before any output and before cmd_guard().
+ * terminal. Call it once, before any output and before tool_guard().
  */
-void cmd_pager(void);
+void tool_pager(void);
 /* Is standard output a terminal, or a pager on one? */
-bool cmd_on_terminal(void);
+bool tool_on_terminal(void);
 /* May output have colours? True on a terminal (or its pager), without NO_COLOR and TERM=dumb. */
-bool cmd_colour(void);
+bool tool_colour(void);
 
 /*
  * Print progress to standard error if it is a terminal, after the first second:
  * "trace-ustack: WHAT  42%". Cheap enough to be called often. @total 0: not known.
  */
-void cmd_progress(const char *what, uint64_t done, uint64_t total);
+void tool_progress(const char *what, uint64_t done, uint64_t total);
 /* Remove the line again. */
-void cmd_progress_end(void);
+void tool_progress_end(void);
 /* For --quiet: print no progress. */
-void cmd_progress_off(void);
+void tool_progress_off(void);
 
 /* ---- options that several have ---- */
 
 /* Parse "1,3-5" and append the numbers to *@v (realloc); -1 if it is not such a list. */
-int cmd_numbers(const char *arg, uint32_t **v, size_t *nr);
+int tool_numbers(const char *arg, uint32_t **v, size_t *nr);
 /*
  * Parse "FROM-TO", in seconds with up to nine digits after the point, as reports print them; one of
  * the two may be left out. The results are in nanoseconds; -1 for another text.
  */
-int cmd_times(const char *arg, uint64_t *from, uint64_t *to);
+int tool_times(const char *arg, uint64_t *from, uint64_t *to);
 
 #endif

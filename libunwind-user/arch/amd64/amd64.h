@@ -14,7 +14,7 @@ size_t amd64_last_jump(const uint8_t *p, size_t len, int32_t *off);
 
 int amd64_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
 
-extern const struct flow_arch amd64_flow;
+extern const struct arch_flow amd64_flow;
 extern const struct arch_go amd64_go;
 
 #endif

@@ -140,7 +140,7 @@ static bool reads_rest(unsigned int id)
 }
 
 /* Possible effects of any instruction on SP and FP */
-static void lose_written(const cs_insn *insn, struct flow_op *op)
+static void lose_written(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
 	bool sp = false, fp = false;
@@ -158,11 +158,11 @@ static void lose_written(const cs_insn *insn, struct flow_op *op)
 		fp |= is_fp(insn->detail->regs_write[i]);
 	}
 	if (sp || fp)
-		op->effect = sp && fp ? FLOW_LOSE_BOTH : sp ? FLOW_LOSE_SP : FLOW_LOSE_FP;
+		op->effect = sp && fp ? ARCH_LOSE_BOTH : sp ? ARCH_LOSE_SP : ARCH_LOSE_FP;
 }
 
 /* Memory operands count as written, with the few that matter as exceptions. */
-static void find_store(const cs_insn *insn, struct flow_op *op)
+static void find_store(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86_op *to = &insn->detail->x86.operands[0];
 
@@ -178,7 +178,7 @@ static void find_store(const cs_insn *insn, struct flow_op *op)
 	op->size = to->size ? to->size : 64;
 }
 
-static void operands_of_stack(const cs_insn *insn, struct flow_op *op)
+static void operands_of_stack(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86_op *o = insn->detail->x86.operands;
 	/* compilers never push or pop two bytes */
@@ -186,30 +186,30 @@ static void operands_of_stack(const cs_insn *insn, struct flow_op *op)
 
 	switch (insn->id) {
 	case X86_INS_PUSH:
-		op->effect = is_reg(o, X86_REG_RBP) ? FLOW_PUSH_FP : FLOW_PUSH;
+		op->effect = is_reg(o, X86_REG_RBP) ? ARCH_PUSH_FP : ARCH_PUSH;
 		break;
 	case X86_INS_PUSHFQ:
-		op->effect = FLOW_PUSH;
+		op->effect = ARCH_PUSH;
 		break;
 	case X86_INS_POP:
 		/* an operand in memory would count from SP after the pop */
-		op->effect = is_reg(o, X86_REG_RBP) ? FLOW_POP_FP :
+		op->effect = is_reg(o, X86_REG_RBP) ? ARCH_POP_FP :
 			     o->type != X86_OP_REG || is_sp(o->reg) || is_fp(o->reg) ?
-			     FLOW_LOSE_BOTH : FLOW_POP;
+			     ARCH_LOSE_BOTH : ARCH_POP;
 		op->size = 0;
 		break;
 	case X86_INS_POPFQ:
-		op->effect = FLOW_POP;
+		op->effect = ARCH_POP;
 		break;
 	case X86_INS_LEAVE:
-		op->effect = FLOW_LEAVE;
+		op->effect = ARCH_LEAVE;
 		break;
 	}
 	if (narrow)
-		op->effect = FLOW_LOSE_BOTH;
+		op->effect = ARCH_LOSE_BOTH;
 }
 
-static void decode_arithmetic(const cs_insn *insn, struct flow_op *op)
+static void decode_arithmetic(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86_op *to = insn->detail->x86.operands, *from = to + 1;
 	bool sp, fp;
@@ -228,48 +228,48 @@ static void decode_arithmetic(const cs_insn *insn, struct flow_op *op)
 		if (n != (int32_t)n || n == INT32_MIN)
 			return;
 		op->n = insn->id == X86_INS_ADD ? n : -n;
-		op->effect = sp ? FLOW_ADD_SP : FLOW_FP_IS_FP;
+		op->effect = sp ? ARCH_ADD_SP : ARCH_FP_IS_FP;
 		return;
 	case X86_INS_LEA:
 		if (from->mem.base == X86_REG_RIP && from->mem.index == X86_REG_INVALID) {
 			op->target = insn->address + insn->size + from->mem.disp;
-			op->flags |= FLOW_TAKES_ADDRESS;
+			op->flags |= ARCH_TAKES_ADDRESS;
 		}
 		if (!sp && !fp)
 			return;
 		op->n = from->mem.disp;
 		if (is_mem(from, X86_REG_RSP))
-			op->effect = sp ? FLOW_ADD_SP : FLOW_FP_IS_SP;
+			op->effect = sp ? ARCH_ADD_SP : ARCH_FP_IS_SP;
 		else if (is_mem(from, X86_REG_RBP))
-			op->effect = sp ? FLOW_SP_IS_FP : FLOW_FP_IS_FP;
+			op->effect = sp ? ARCH_SP_IS_FP : ARCH_FP_IS_FP;
 		return;
 	case X86_INS_MOV:
 		if (sp && is_reg(from, X86_REG_RBP))
-			op->effect = FLOW_SP_IS_FP;
+			op->effect = ARCH_SP_IS_FP;
 		else if (fp && is_reg(from, X86_REG_RSP))
-			op->effect = FLOW_FP_IS_SP;
+			op->effect = ARCH_FP_IS_SP;
 		else if (op->size && is_reg(from, X86_REG_RBP))
-			op->flags |= FLOW_STORES_FP;
+			op->flags |= ARCH_STORES_FP;
 		else if (fp && (is_mem(from, X86_REG_RSP) || is_mem(from, X86_REG_RBP))) {
-			op->effect = FLOW_NONE;
-			op->flags |= FLOW_LOADS_FP;
+			op->effect = ARCH_NONE;
+			op->flags |= ARCH_LOADS_FP;
 			op->size = 0;
 			op->by_fp = is_mem(from, X86_REG_RBP);
 			op->off = from->mem.disp;
 		}
 		if (from->type == X86_OP_IMM) {
 			op->target = from->imm;
-			op->flags |= FLOW_TAKES_NUMBER;
+			op->flags |= ARCH_TAKES_NUMBER;
 		}
 		if (to->type == X86_OP_REG && from->type == X86_OP_IMM &&
 		    from->imm == NR_SIGRETURN &&
 		    (to->reg == X86_REG_EAX || to->reg == X86_REG_RAX))
-			op->flags |= FLOW_IS_SIGRETURN;
+			op->flags |= ARCH_IS_SIGRETURN;
 		return;
 	case X86_INS_XOR:
 		if (is_reg(to, from->reg) && from->type == X86_OP_REG &&
 		    (fp || is_reg(to, X86_REG_EBP)))
-			op->flags |= FLOW_ZEROES_FP;
+			op->flags |= ARCH_ZEROES_FP;
 		return;
 	}
 }
@@ -285,66 +285,66 @@ static bool in_group(const cs_insn *insn, unsigned int group)
 	return false;
 }
 
-static void where_next(const cs_insn *insn, struct flow_op *op)
+static void where_next(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
 	bool direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
 
-	op->next = FLOW_ON;
+	op->next = ARCH_ON;
 	switch (insn->id) {
 	case X86_INS_JMP:
-		op->next = direct ? FLOW_JUMP : FLOW_JUMP_ANY;
+		op->next = direct ? ARCH_JUMP : ARCH_JUMP_ANY;
 		break;
 	case X86_INS_CALL:
-		op->next = direct ? FLOW_CALL : FLOW_CALL_POINTER;
+		op->next = direct ? ARCH_CALL : ARCH_CALL_POINTER;
 		if (x->operands[0].type == X86_OP_MEM && x->operands[0].mem.base == X86_REG_RIP)
-			op->next = FLOW_CALL_ANY;
+			op->next = ARCH_CALL_ANY;
 		break;
 	case X86_INS_RET:
-		op->next = x->op_count ? FLOW_RETURN_POP : FLOW_RETURN;
+		op->next = x->op_count ? ARCH_RETURN_POP : ARCH_RETURN;
 		return;
 	case X86_INS_HLT:
 	case X86_INS_UD2:
 	case X86_INS_UD2B:
 	case X86_INS_INT3:
-		op->next = FLOW_STOP;
+		op->next = ARCH_STOP;
 		return;
 	case X86_INS_SYSCALL:
-		op->flags |= FLOW_ENTERS_KERNEL;
+		op->flags |= ARCH_ENTERS_KERNEL;
 		return;
 	case X86_INS_INT:
 		return;
 	default:
 		if (insn->id == X86_INS_JA || insn->id == X86_INS_JAE)
-			op->flags |= FLOW_IF_ABOVE;
+			op->flags |= ARCH_IF_ABOVE;
 		if (is_branch(insn->id))
-			op->next = FLOW_BRANCH;
+			op->next = ARCH_BRANCH;
 		else if (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_CALL) ||
 			 in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET) ||
 			 in_group(insn, CS_GRP_PRIVILEGE))
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		else
 			return;
 	}
 	/* With an operand size prefix, Intel and AMD read different lengths */
-	if (op->next == FLOW_BRANCH || direct) {
+	if (op->next == ARCH_BRANCH || direct) {
 		if (x->prefix[2] == 0x66 && !(x->rex & 8))
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		else if (direct)
 			op->target = x->operands[0].imm;
 		else
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 	}
 }
 
 static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
-			 struct flow_op *op)
+			 struct arch_op *op)
 {
 	const cs_insn *insn = amd64_disassemble(decoder, p, len, addr);
 
 	memset(op, 0, sizeof(*op));
 	op->len = 1;
-	op->next = FLOW_BAD;
+	op->next = ARCH_BAD;
 	/* zeros fill free space, although they are an instruction, too */
 	if (!insn || !insn->size || insn->size > len || (len >= 2 && !p[0] && !p[1]))
 		return;
@@ -365,7 +365,7 @@ static void amd64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		operands_of_stack(insn, op);
 		break;
 	case X86_INS_ENTER:
-		op->effect = FLOW_LOSE_BOTH;
+		op->effect = ARCH_LOSE_BOTH;
 		break;
 	default:
 		lose_written(insn, op);
@@ -386,7 +386,7 @@ static size_t amd64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	int32_t rel;
 	size_t i;
 
-	for (i = 0; i + FLOW_REFERENCE <= len; i++) {
+	for (i = 0; i + ARCH_REFERENCE <= len; i++) {
 		if (!may_be[p[i]])
 			continue;
 		memcpy(&rel, p + i + 1, sizeof(rel));
@@ -416,7 +416,7 @@ static bool amd64_is_short_jump(const uint8_t *p, int32_t distance)
 	return (p[0] == 0xeb || (p[0] & 0xf0) == 0x70) && (int8_t)p[1] == distance - 2;
 }
 
-const struct flow_arch amd64_flow = {
+const struct arch_flow amd64_flow = {
 	.entered = { .sp = 8, .sp_known = true, .ra_saved = true, .ra_slot = -8 },
 	.align = 16,
 	.syscall_len = 2,

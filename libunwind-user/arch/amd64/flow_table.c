@@ -91,7 +91,7 @@ struct search {
 	bool have_table, have_nr;
 	bool above;			/* ja (nr is LAST + 1), or else jae */
 	bool guard;			/* a ja or jae comes behind */
-	struct flow_table *t;
+	struct arch_jump_table *t;
 };
 
 static bool is_two_regs(const cs_x86 *x)
@@ -166,7 +166,7 @@ static bool find_index(struct search *s, const cs_insn *insn)
 	int64_t imm = x->operands[1].imm;
 
 	if (insn->id == X86_INS_AND && x->operands[1].type == X86_OP_IMM && !s->guard) {
-		if (imm <= 0 || imm >= FLOW_MAX_TABLE || x->operands[0].size < 4)
+		if (imm <= 0 || imm >= ARCH_MAX_TABLE || x->operands[0].size < 4)
 			return false;
 		s->t->nr = imm + 1;
 		s->t->masked = true;
@@ -212,7 +212,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 		    number_of(x->operands[0].reg) == s->index && s->index >= 0) {
 			int64_t imm = x->operands[1].imm;
 
-			if (imm <= 0 || imm >= FLOW_MAX_TABLE)
+			if (imm <= 0 || imm >= ARCH_MAX_TABLE)
 				return false;
 			s->t->nr = imm + s->above;
 			s->have_nr = true;
@@ -244,7 +244,7 @@ static bool step_back(struct search *s, const cs_insn *insn)
 }
 
 bool amd64_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
-		      const uint64_t *addr, unsigned int nr, struct flow_table *table)
+		 const uint64_t *addr, unsigned int nr, struct arch_jump_table *table)
 {
 	struct search s = { .to = -1, .base = -1, .index = -1, .t = table };
 	const cs_insn *insn;

@@ -10,7 +10,7 @@ bool arm64_enters_kernel(const uint8_t *p);
 
 int arm64_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
 
-extern const struct flow_arch arm64_flow;
+extern const struct arch_flow arm64_flow;
 extern const struct arch_go arm64_go;
 
 #endif

@@ -6,7 +6,7 @@
  * registers that it writes. This file decodes the instructions that go on elsewhere, that move SP,
  * that store or load FP (x29) and RA (x30) by SP or FP, and that sign RA. For all other
  * instructions it decodes only whether they may write SP, FP or RA. An instruction of a group that
- * is not known here counts as no instruction (FLOW_BAD).
+ * is not known here counts as no instruction (ARCH_BAD).
  *
  * Source: Arm Architecture Reference Manual, A-profile, "A64 Instruction Set Encoding". The groups
  * below have the names of that section.
@@ -40,19 +40,19 @@ static int64_t signed_bits(uint32_t w, unsigned int low, unsigned int nr)
 }
 
 /* A general register is written, with what is not followed; 31 is not SP. */
-static void mark_written(struct flow_op *op, unsigned int reg)
+static void mark_written(struct arch_op *op, unsigned int reg)
 {
 	if (reg == FP)
-		op->effect = op->effect == FLOW_LOSE_SP || op->effect == FLOW_LOSE_BOTH ?
-			     FLOW_LOSE_BOTH : FLOW_LOSE_FP;
+		op->effect = op->effect == ARCH_LOSE_SP || op->effect == ARCH_LOSE_BOTH ?
+			     ARCH_LOSE_BOTH : ARCH_LOSE_FP;
 	else if (reg == RA)
-		op->flags |= FLOW_LOSES_RA;
+		op->flags |= ARCH_LOSES_RA;
 }
 
-static void mark_written_or_sp(struct flow_op *op, unsigned int reg)
+static void mark_written_or_sp(struct arch_op *op, unsigned int reg)
 {
 	if (reg == SP)
-		op->effect = FLOW_LOSE_SP;
+		op->effect = ARCH_LOSE_SP;
 	else
 		mark_written(op, reg);
 }
@@ -60,7 +60,7 @@ static void mark_written_or_sp(struct flow_op *op, unsigned int reg)
 /* ---------------------------- loads and stores --------------------------- */
 
 /* A register at @at of @size bytes at the address; only whole ones are what they were. */
-static void access_reg(struct flow_op *op, unsigned int reg, unsigned int at, unsigned int size,
+static void access_reg(struct arch_op *op, unsigned int reg, unsigned int at, unsigned int size,
 		       bool load)
 {
 	if (size != 8) {
@@ -69,16 +69,16 @@ static void access_reg(struct flow_op *op, unsigned int reg, unsigned int at, un
 		return;
 	}
 	if (reg == FP) {
-		op->flags |= load ? FLOW_LOADS_FP : FLOW_STORES_FP;
+		op->flags |= load ? ARCH_LOADS_FP : ARCH_STORES_FP;
 		op->fp_at = at;
 	} else if (reg == RA) {
-		op->flags |= load ? FLOW_LOADS_RA : FLOW_STORES_RA;
+		op->flags |= load ? ARCH_LOADS_RA : ARCH_STORES_RA;
 		op->ra_at = at;
 	}
 }
 
 /* Something is or may be stored at @base + @n. */
-static void stores_at(struct flow_op *op, unsigned int base, int32_t n, unsigned int size)
+static void stores_at(struct arch_op *op, unsigned int base, int32_t n, unsigned int size)
 {
 	if (base != SP && base != FP)
 		return;
@@ -90,7 +90,7 @@ static void stores_at(struct flow_op *op, unsigned int base, int32_t n, unsigned
 enum mode { OFFSET, POST, PRE };
 
 /* @base + @n is where @nr registers of @size bytes each are stored or loaded */
-static void access_mem(struct flow_op *op, unsigned int base, int64_t n, enum mode mode,
+static void access_mem(struct arch_op *op, unsigned int base, int64_t n, enum mode mode,
 		       const unsigned int *reg, unsigned int nr, unsigned int size, bool load,
 		       bool vector)
 {
@@ -114,17 +114,17 @@ static void access_mem(struct flow_op *op, unsigned int base, int64_t n, enum mo
 	/* the base is written, too; loading it in the same instruction is undefined */
 	op->n = n;
 	if (base == SP)
-		op->effect = op->effect == FLOW_NONE ? FLOW_ADD_SP : FLOW_LOSE_BOTH;
+		op->effect = op->effect == ARCH_NONE ? ARCH_ADD_SP : ARCH_LOSE_BOTH;
 	else if (base == FP && fp_too)
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 	else if (base == FP)
-		op->effect = FLOW_FP_IS_FP;
+		op->effect = ARCH_FP_IS_FP;
 	else
 		mark_written(op, base);
 }
 
 /* Load/store register pair, and no-allocate pair */
-static void decode_pair(uint32_t w, struct flow_op *op)
+static void decode_pair(uint32_t w, struct arch_op *op)
 {
 	static const enum mode modes[] = { OFFSET, POST, OFFSET, PRE };
 	unsigned int reg[2] = { bits(w, 0, 5), bits(w, 10, 5) }, opc = bits(w, 30, 2);
@@ -133,7 +133,7 @@ static void decode_pair(uint32_t w, struct flow_op *op)
 
 	/* stgp also stores a tag; 3 is no instruction */
 	if (opc == 3 || (!vector && opc == 1 && !load)) {
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 		return;
 	}
 	/* ldpsw loads 4 bytes into each register */
@@ -142,7 +142,7 @@ static void decode_pair(uint32_t w, struct flow_op *op)
 }
 
 /* Load/store register, with an immediate or a register as offset */
-static void decode_single(uint32_t w, struct flow_op *op)
+static void decode_single(uint32_t w, struct arch_op *op)
 {
 	unsigned int size = bits(w, 30, 2), opc = bits(w, 22, 2), reg = bits(w, 0, 5);
 	unsigned int base = bits(w, 5, 5), kind = bits(w, 10, 2), shift = size;
@@ -161,7 +161,7 @@ static void decode_single(uint32_t w, struct flow_op *op)
 	} else if (bits(w, 21, 1)) {
 		/* atomic, offset in a register, or signed address */
 		if (kind != 2 && (vector || kind & 1)) {
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 			return;
 		}
 		if (!vector && (kind == 0 || load))
@@ -179,7 +179,7 @@ static void decode_single(uint32_t w, struct flow_op *op)
 }
 
 /* Advanced SIMD load/store structures; the base goes on by what was accessed, or a register */
-static void decode_structures(uint32_t w, struct flow_op *op)
+static void decode_structures(uint32_t w, struct arch_op *op)
 {
 	static const uint8_t nr_regs[16] = {
 		[0] = 4, [2] = 4, [4] = 3, [6] = 3, [7] = 1, [8] = 2, [10] = 2,
@@ -189,7 +189,7 @@ static void decode_structures(uint32_t w, struct flow_op *op)
 
 	size = nr_regs[bits(w, 12, 4)] * (bits(w, 30, 1) ? 16 : 8);
 	if (!single && !size) {
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 		return;
 	}
 	/* a single structure has one element a register: at most 32 bytes */
@@ -199,12 +199,12 @@ static void decode_structures(uint32_t w, struct flow_op *op)
 		return;
 	op->n = size;
 	if (base == SP)
-		op->effect = single || bits(w, 16, 5) != 31 ? FLOW_LOSE_SP : FLOW_ADD_SP;
+		op->effect = single || bits(w, 16, 5) != 31 ? ARCH_LOSE_SP : ARCH_ADD_SP;
 	else
 		mark_written(op, base);
 }
 
-static void decode_memory(uint32_t w, struct flow_op *op)
+static void decode_memory(uint32_t w, struct arch_op *op)
 {
 	unsigned int reg = bits(w, 0, 5);
 
@@ -232,14 +232,14 @@ static void decode_memory(uint32_t w, struct flow_op *op)
 		if (bits(w, 22, 2) == 0)
 			stores_at(op, bits(w, 5, 5), signed_bits(w, 12, 9), 8);
 	} else {
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 	}
 }
 
 /* ----------------------------- data processing --------------------------- */
 
 /* Add/subtract (immediate), mov between SP and a register is one */
-static void decode_add(uint32_t w, struct flow_op *op)
+static void decode_add(uint32_t w, struct arch_op *op)
 {
 	unsigned int to = bits(w, 0, 5), from = bits(w, 5, 5);
 	int32_t n = bits(w, 10, 12) << (bits(w, 22, 1) ? 12 : 0);
@@ -253,8 +253,8 @@ static void decode_add(uint32_t w, struct flow_op *op)
 	}
 	if (wide && (to == SP || to == FP) && (from == SP || from == FP)) {
 		op->n = n;
-		op->effect = to == SP ? (from == SP ? FLOW_ADD_SP : FLOW_SP_IS_FP) :
-			     from == SP ? FLOW_FP_IS_SP : FLOW_FP_IS_FP;
+		op->effect = to == SP ? (from == SP ? ARCH_ADD_SP : ARCH_SP_IS_FP) :
+			     from == SP ? ARCH_FP_IS_SP : ARCH_FP_IS_FP;
 		return;
 	}
 	mark_written_or_sp(op, to);
@@ -277,7 +277,7 @@ static bool address_of(uint32_t w, uint32_t next, uint64_t addr, uint64_t *targe
 	return true;
 }
 
-static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct flow_op *op)
+static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct arch_op *op)
 {
 	unsigned int to = bits(w, 0, 5), opc = bits(w, 29, 2);
 
@@ -286,7 +286,7 @@ static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct fl
 	case 1:
 		mark_written(op, to);
 		if (address_of(w, next, addr, &op->target))
-			op->flags |= FLOW_TAKES_ADDRESS;
+			op->flags |= ARCH_TAKES_ADDRESS;
 		break;
 	case 2:
 		decode_add(w, op);
@@ -303,14 +303,14 @@ static void decode_immediate(uint32_t w, uint32_t next, uint64_t addr, struct fl
 	case 5:
 		mark_written(op, to);
 		if (opc == 2 && to == X8 && bits(w, 5, 18) == NR_SIGRETURN)
-			op->flags |= FLOW_IS_SIGRETURN;
+			op->flags |= ARCH_IS_SIGRETURN;
 		break;
 	default:
 		mark_written(op, to);
 	}
 }
 
-static void decode_registers(uint32_t w, struct flow_op *op)
+static void decode_registers(uint32_t w, struct arch_op *op)
 {
 	/* add/subtract (extended register) without flags; irg */
 	if ((w & 0x3fe00000) == 0x0b200000 || (w & 0xffe0fc00) == 0x9ac01000)
@@ -320,7 +320,7 @@ static void decode_registers(uint32_t w, struct flow_op *op)
 }
 
 /* Advanced SIMD and floating point: smov, umov, and conversions to integers write others */
-static void decode_vectors(uint32_t w, struct flow_op *op)
+static void decode_vectors(uint32_t w, struct arch_op *op)
 {
 	unsigned int opcode = bits(w, 16, 3);
 	/* scvtf, ucvtf, fmov from a general register */
@@ -332,7 +332,7 @@ static void decode_vectors(uint32_t w, struct flow_op *op)
 }
 
 /* SVE: few instructions write general registers. Some of what is not among them looks so here. */
-static void decode_sve(uint32_t w, struct flow_op *op)
+static void decode_sve(uint32_t w, struct arch_op *op)
 {
 	bool general = false;
 
@@ -349,7 +349,7 @@ static void decode_sve(uint32_t w, struct flow_op *op)
 	case 0xe4:				/* stores, of a length that is not known */
 	case 0xe5:
 		if (bits(w, 5, 5) == SP || bits(w, 5, 5) == FP)
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		break;
 	}
 	if (general)
@@ -358,54 +358,54 @@ static void decode_sve(uint32_t w, struct flow_op *op)
 
 /* ------------------------- branches, exceptions, system ------------------ */
 
-static void decode_hint(uint32_t w, struct flow_op *op)
+static void decode_hint(uint32_t w, struct arch_op *op)
 {
 	switch (bits(w, 5, 7)) {
 	case 24:				/* paciaz, paciasp, pacibz, pacibsp */
 	case 25:
 	case 26:
 	case 27:
-		op->flags |= FLOW_SIGNS_RA | FLOW_BEGINS;
+		op->flags |= ARCH_SIGNS_RA | ARCH_BEGINS;
 		break;
 	case 28:				/* autiaz, autiasp, autibz, autibsp */
 	case 29:
 	case 30:
 	case 31:
-		op->flags |= FLOW_CHECKS_RA;
+		op->flags |= ARCH_CHECKS_RA;
 		break;
 	case 34:				/* bti c; where setjmp() returns, it is bti j */
-		op->flags |= FLOW_BEGINS;
+		op->flags |= ARCH_BEGINS;
 		break;
 	case 7:					/* xpaclri */
-		op->flags |= FLOW_LOSES_RA;
+		op->flags |= ARCH_LOSES_RA;
 		break;
 	}
 }
 
-static void decode_branch(uint32_t w, uint64_t addr, struct flow_op *op)
+static void decode_branch(uint32_t w, uint64_t addr, struct arch_op *op)
 {
 	if ((w & 0x7c000000) == 0x14000000) {
-		op->next = w >> 31 ? FLOW_CALL : FLOW_JUMP;
+		op->next = w >> 31 ? ARCH_CALL : ARCH_JUMP;
 		op->target = addr + signed_bits(w, 0, 26) * 4;
 	} else if ((w & 0xff000000) == 0x54000000 || (w & 0x7e000000) == 0x34000000) {
-		op->next = FLOW_BRANCH;
+		op->next = ARCH_BRANCH;
 		op->target = addr + signed_bits(w, 5, 19) * 4;
 		/* b.hs, b.hi */
 		if (w >> 24 == 0x54 && ((w & 15) == 2 || (w & 15) == 8))
-			op->flags |= FLOW_IF_ABOVE;
+			op->flags |= ARCH_IF_ABOVE;
 	} else if ((w & 0x7e000000) == 0x36000000) {
-		op->next = FLOW_BRANCH;
+		op->next = ARCH_BRANCH;
 		op->target = addr + signed_bits(w, 5, 14) * 4;
 	} else if ((w & 0xfffffc1f) == 0xd61f0000) {
-		op->next = FLOW_JUMP_ANY;
+		op->next = ARCH_JUMP_ANY;
 	} else if ((w & 0xfffffc1f) == 0xd63f0000) {
-		op->next = FLOW_CALL_POINTER;
+		op->next = ARCH_CALL_POINTER;
 	} else if ((w & 0xfffffc1f) == 0xd65f0000) {
-		op->next = bits(w, 5, 5) == RA ? FLOW_RETURN : FLOW_JUMP_ANY;
+		op->next = bits(w, 5, 5) == RA ? ARCH_RETURN : ARCH_JUMP_ANY;
 	} else if ((w & 0xffe0001f) == 0xd4000001) {
-		op->flags |= FLOW_ENTERS_KERNEL;
+		op->flags |= ARCH_ENTERS_KERNEL;
 	} else if ((w & 0xffe0001f) == 0xd4200000) {
-		op->next = FLOW_STOP;
+		op->next = ARCH_STOP;
 	} else if ((w & 0xfffff01f) == 0xd503201f) {
 		decode_hint(w, op);
 	} else if ((w & 0xffc00000) == 0xd5000000) {
@@ -414,22 +414,22 @@ static void decode_branch(uint32_t w, uint64_t addr, struct flow_op *op)
 			mark_written(op, bits(w, 0, 5));
 	} else {
 		/* also branches that check a signed address: code for all processors has none */
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 	}
 }
 
 static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
-			 struct flow_op *op)
+			 struct arch_op *op)
 {
 	uint32_t w, next;
 
 	(void)decoder;
 	memset(op, 0, sizeof(*op));
 	op->len = 4;
-	op->next = FLOW_ON;
+	op->next = ARCH_ON;
 	if (len < 4 || addr % 4) {
 		op->len = 1;
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 		return;
 	}
 	w = insn_at(p);
@@ -462,7 +462,7 @@ static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 		break;
 	default:
 		/* also zeros, which fill free space, and SME */
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 	}
 }
 
@@ -472,7 +472,7 @@ static size_t arm64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	uint32_t w;
 	size_t i;
 
-	for (i = 0; i + FLOW_REFERENCE <= len; i += 4) {
+	for (i = 0; i + ARCH_REFERENCE <= len; i += 4) {
 		w = insn_at(p + i);
 		if ((w & 0x7c000000) == 0x14000000)
 			*target = addr + i + signed_bits(w, 0, 26) * 4;
@@ -485,7 +485,7 @@ static size_t arm64_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	return len;
 }
 
-const struct flow_arch arm64_flow = {
+const struct arch_flow arm64_flow = {
 	.entered = { .sp_known = true, .ra_there = true },
 	.align = 16,
 	.syscall_len = 4,

@@ -39,21 +39,21 @@ static int32_t word(const uint8_t *p)
 
 /* ------------------------------- registers ------------------------------- */
 
-static void mark_written(struct flow_op *op, unsigned int reg)
+static void mark_written(struct arch_op *op, unsigned int reg)
 {
-	bool fp = op->effect == FLOW_LOSE_FP || op->effect == FLOW_LOSE_BOTH;
-	bool sp = op->effect == FLOW_LOSE_SP || op->effect == FLOW_LOSE_BOTH;
+	bool fp = op->effect == ARCH_LOSE_FP || op->effect == ARCH_LOSE_BOTH;
+	bool sp = op->effect == ARCH_LOSE_SP || op->effect == ARCH_LOSE_BOTH;
 
 	if (reg == RA)
-		op->flags |= FLOW_LOSES_RA;
+		op->flags |= ARCH_LOSES_RA;
 	fp |= reg == FP;
 	sp |= reg == SP;
 	if (fp || sp)
-		op->effect = fp && sp ? FLOW_LOSE_BOTH : sp ? FLOW_LOSE_SP : FLOW_LOSE_FP;
+		op->effect = fp && sp ? ARCH_LOSE_BOTH : sp ? ARCH_LOSE_SP : ARCH_LOSE_FP;
 }
 
 /* @to = @from + @n */
-static void set_sum(struct flow_op *op, unsigned int to, unsigned int from, int64_t n)
+static void set_sum(struct arch_op *op, unsigned int to, unsigned int from, int64_t n)
 {
 	bool known = (from == SP || from == FP) && n == (int32_t)n && n != INT32_MIN;
 
@@ -62,8 +62,8 @@ static void set_sum(struct flow_op *op, unsigned int to, unsigned int from, int6
 		return;
 	}
 	op->n = n;
-	op->effect = to == SP ? (from == SP ? FLOW_ADD_SP : FLOW_SP_IS_FP) :
-		     from == SP ? FLOW_FP_IS_SP : FLOW_FP_IS_FP;
+	op->effect = to == SP ? (from == SP ? ARCH_ADD_SP : ARCH_SP_IS_FP) :
+		     from == SP ? ARCH_FP_IS_SP : ARCH_FP_IS_FP;
 }
 
 /* --------------------------------- memory -------------------------------- */
@@ -91,7 +91,7 @@ static bool is_frame(const struct operand *m)
 	return !m->index && (m->base == SP || m->base == FP);
 }
 
-static void set_store(struct flow_op *op, const struct operand *m, unsigned int size)
+static void set_store(struct arch_op *op, const struct operand *m, unsigned int size)
 {
 	if (!is_frame(m))
 		return;
@@ -101,7 +101,7 @@ static void set_store(struct flow_op *op, const struct operand *m, unsigned int 
 }
 
 /* Registers from @reg to @last by one instruction; r0 follows r15 */
-static void decode_multiple(struct flow_op *op, const struct operand *m, unsigned int reg,
+static void decode_multiple(struct arch_op *op, const struct operand *m, unsigned int reg,
 			    unsigned int last, bool load)
 {
 	unsigned int at;
@@ -117,13 +117,13 @@ static void decode_multiple(struct flow_op *op, const struct operand *m, unsigne
 			if (load)
 				mark_written(op, reg);
 		} else if (reg == FP) {
-			op->flags |= load ? FLOW_LOADS_FP : FLOW_STORES_FP;
+			op->flags |= load ? ARCH_LOADS_FP : ARCH_STORES_FP;
 			op->fp_at = at;
 		} else if (reg == RA) {
-			op->flags |= load ? FLOW_LOADS_RA : FLOW_STORES_RA;
+			op->flags |= load ? ARCH_LOADS_RA : ARCH_STORES_RA;
 			op->ra_at = at;
 		} else if (reg == SP) {
-			op->flags |= load ? FLOW_LOADS_SP : FLOW_STORES_SP;
+			op->flags |= load ? ARCH_LOADS_SP : ARCH_STORES_SP;
 			op->sp_at = at;
 		}
 		if (reg == last)
@@ -134,38 +134,38 @@ static void decode_multiple(struct flow_op *op, const struct operand *m, unsigne
 /* -------------------------------- branches ------------------------------- */
 
 /* A branch on @mask, of four conditions */
-static void set_branch(struct flow_op *op, unsigned int mask, uint64_t target)
+static void set_branch(struct arch_op *op, unsigned int mask, uint64_t target)
 {
 	op->target = target;
-	op->next = mask == 15 ? FLOW_JUMP : mask ? FLOW_BRANCH : FLOW_ON;
+	op->next = mask == 15 ? ARCH_JUMP : mask ? ARCH_BRANCH : ARCH_ON;
 	/* high, perhaps equal, not low; the same for signed numbers */
-	if (op->next == FLOW_BRANCH && (mask & 6) == 2)
-		op->flags |= FLOW_IF_ABOVE;
+	if (op->next == ARCH_BRANCH && (mask & 6) == 2)
+		op->flags |= ARCH_IF_ABOVE;
 }
 
 /* Branch and save */
-static void set_call(struct flow_op *op, unsigned int reg, uint64_t target)
+static void set_call(struct arch_op *op, unsigned int reg, uint64_t target)
 {
 	op->target = target;
-	op->next = reg == RA ? FLOW_CALL : FLOW_JUMP;
+	op->next = reg == RA ? ARCH_CALL : ARCH_JUMP;
 	if (reg != RA)
 		mark_written(op, reg);
 }
 
 /* To the address in a register, on @mask */
-static void set_branch_to(struct flow_op *op, unsigned int mask, unsigned int reg)
+static void set_branch_to(struct arch_op *op, unsigned int mask, unsigned int reg)
 {
 	if (!mask || !reg)
 		return;
 	if (reg == RA)
-		op->next = mask == 15 ? FLOW_RETURN : FLOW_MAYBE_RETURN;
+		op->next = mask == 15 ? ARCH_RETURN : ARCH_MAYBE_RETURN;
 	else
-		op->next = mask == 15 ? FLOW_JUMP_ANY : FLOW_BAD;
+		op->next = mask == 15 ? ARCH_JUMP_ANY : ARCH_BAD;
 }
 
 /* ------------------------------- what is special ------------------------- */
 
-static void decode_rr(const uint8_t *p, struct flow_op *op)
+static void decode_rr(const uint8_t *p, struct arch_op *op)
 {
 	unsigned int r1 = p[1] >> 4, r2 = p[1] & 15;
 
@@ -176,25 +176,25 @@ static void decode_rr(const uint8_t *p, struct flow_op *op)
 	case 0x06:				/* bctr: without R2 it does not branch */
 		mark_written(op, r1);
 		if (r2)
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		break;
 	case 0x0d:				/* basr */
 		if (r2)
-			op->next = r1 == RA ? FLOW_CALL_POINTER : FLOW_BAD;
+			op->next = r1 == RA ? ARCH_CALL_POINTER : ARCH_BAD;
 		else
 			mark_written(op, r1);
 		break;
 	case 0x0a:				/* svc; not those that return from signals */
-		op->flags |= FLOW_ENTERS_KERNEL;
+		op->flags |= ARCH_ENTERS_KERNEL;
 		if (p[1] == 173 || p[1] == 119)
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		break;
 	default:
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 	}
 }
 
-static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
+static void decode_4(const uint8_t *p, uint64_t addr, struct arch_op *op)
 {
 	uint64_t target = addr + (int64_t)(int16_t)half(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
@@ -207,7 +207,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		return;
 	case 0x47:				/* bc: as a nop */
 		if (r1)
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		return;
 	case 0x84:				/* brxh, brxle */
 	case 0x85:
@@ -219,7 +219,7 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		if (p[1] == 0x04)		/* lgr */
 			set_sum(op, r1, p[3] & 15, 0);
 		else if (p[3] & 15)		/* bctgr */
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		else
 			mark_written(op, r1);
 		return;
@@ -242,12 +242,12 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct flow_op *op)
 }
 
 /* Compare, and branch to an address in a register */
-static void compares_to(const uint8_t *p, struct flow_op *op)
+static void compares_to(const uint8_t *p, struct arch_op *op)
 {
 	if (half(p + 2) == RA << 12)
-		op->next = FLOW_MAYBE_RETURN;
+		op->next = ARCH_MAYBE_RETURN;
 	else
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 }
 
 /*
@@ -259,7 +259,7 @@ static bool saves_r0(const uint8_t *p, unsigned int base)
 	return p[5] == 0x24 && base == SP && (p[1] & 15) < p[1] >> 4;
 }
 
-static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
+static void decode_6(const uint8_t *p, uint64_t addr, struct arch_op *op)
 {
 	uint64_t target = addr + (int64_t)word(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
@@ -274,7 +274,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		} else {
 			mark_written(op, r1);
 			op->target = target;
-			op->flags |= FLOW_TAKES_ADDRESS;
+			op->flags |= ARCH_TAKES_ADDRESS;
 		}
 		break;
 	case 0xc2:				/* agfi */
@@ -294,7 +294,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		m.index = 0;
 		decode_multiple(op, &m, r1, p[1] & 15, p[5] == 0x04);
 		if (saves_r0(p, m.base))
-			op->next = FLOW_BAD;
+			op->next = ARCH_BAD;
 		break;
 	case 0xec:
 		if (p[5] >= 0xe0) {
@@ -306,19 +306,19 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct flow_op *op)
 		set_branch(op, 1, addr + (int64_t)(int16_t)half(p + 2) * 2);
 		break;
 	default:
-		op->next = FLOW_BAD;
+		op->next = ARCH_BAD;
 	}
 }
 
 /* --------------------------------- others -------------------------------- */
 
-static void mark_written_pair(struct flow_op *op, unsigned int reg)
+static void mark_written_pair(struct arch_op *op, unsigned int reg)
 {
 	mark_written(op, reg);
 	mark_written(op, (reg + 1) & 15);
 }
 
-static void decode_plain(const uint8_t *p, const struct insn *insn, struct flow_op *op)
+static void decode_plain(const uint8_t *p, const struct insn *insn, struct arch_op *op)
 {
 	unsigned int r1 = insn->format == FORMAT_RRE ? p[3] >> 4 : p[1] >> 4, i;
 	struct operand m = { 0 };
@@ -372,21 +372,21 @@ static bool returns_to_r0(const uint8_t *p, size_t len)
 }
 
 static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr,
-			 struct flow_op *op)
+			 struct arch_op *op)
 {
 	struct insn insn;
 
 	(void)decoder;
 	memset(op, 0, sizeof(*op));
 	op->len = 1;
-	op->next = FLOW_BAD;
+	op->next = ARCH_BAD;
 	if (addr % 2 || len < 2 || len < s390x_insn_len(p))
 		return;
 	insn = s390x_insn(p);
 	op->len = insn.len;
 	if (insn.kind == INSN_BAD || returns_to_r0(p, len))
 		return;
-	op->next = FLOW_ON;
+	op->next = ARCH_ON;
 	if (insn.kind != INSN_SPECIAL)
 		decode_plain(p, &insn, op);
 	else if (insn.len == 2)
@@ -403,7 +403,7 @@ static size_t s390x_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 {
 	size_t i;
 
-	for (i = 0; i + FLOW_REFERENCE <= len; i += 2) {
+	for (i = 0; i + ARCH_REFERENCE <= len; i += 2) {
 		if (p[i] != 0xc0 || (p[i + 1] & 15 && (p[i + 1] & 15) != 4 && (p[i + 1] & 15) != 5))
 			continue;
 		*target = addr + i + (int64_t)word(p + i + 2) * 2;
@@ -413,7 +413,7 @@ static size_t s390x_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	return len;
 }
 
-const struct flow_arch s390x_flow = {
+const struct arch_flow s390x_flow = {
 	.entered = { .sp = SAVE_AREA, .sp_known = true, .ra_there = true },
 	.align = 8,
 	.callee_area = SAVE_AREA,

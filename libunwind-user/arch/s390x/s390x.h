@@ -11,6 +11,6 @@ size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp);
 
 int s390x_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
 
-extern const struct flow_arch s390x_flow;
+extern const struct arch_flow s390x_flow;
 
 #endif
