@@ -50,7 +50,7 @@ struct unwind_table_file {
 	uint64_t table_vaddr;		/* address the section was made for, as text_vaddr */
 	uint64_t text_offset;		/* the code it is for: offset in the file, bytes */
 	uint64_t text_size;
-	uint64_t text_vaddr;		/* ... and its address in the section */
+	uint64_t text_vaddr;		/* ... and the address that the section gives it */
 	uint8_t build_id[20];		/* shown in the list */
 	uint32_t reserved;		/* 0 */
 };

@@ -47,7 +47,7 @@ struct arch_state {
 	bool sp_known, saved, ra_saved, sp_saved;
 	bool ra_there;		/* the return address is in its register */
 	bool mangled;		/* the return address is signed, wherever it is (arm64) */
-	bool back;		/* after a system call, with nothing but tests since */
+	bool back;		/* after a system call, with only tests since then */
 	bool outermost;		/* there is no caller, and nothing else is valid */
 	bool unknown;		/* nothing is known */
 };
@@ -76,9 +76,9 @@ enum arch_next {
 	ARCH_JUMP_ANY,
 	ARCH_RETURN,
 	ARCH_MAYBE_RETURN,	/* returns or goes on */
-	ARCH_RETURN_POP,	/* returns and pops arguments: no amd64 ABI does */
+	ARCH_RETURN_POP,	/* returns and pops arguments, which no ABI of amd64 has */
 	ARCH_STOP,		/* nowhere */
-	ARCH_BAD,		/* no instruction, or one that no user program has */
+	ARCH_BAD,		/* not an instruction, or not of user programs */
 };
 
 #define ARCH_ENTERS_KERNEL	0x1
@@ -98,7 +98,7 @@ enum arch_next {
 #define ARCH_LOSES_RA		0x800	/* gets another value */
 #define ARCH_SIGNS_RA		0x1000	/* is signed (arm64) */
 #define ARCH_CHECKS_RA		0x2000	/* is unsigned again (arm64) */
-#define ARCH_BEGINS		0x4000	/* functions start with this; nothing comes back to it */
+#define ARCH_BEGINS		0x4000	/* functions start with this; no jump returns to it */
 #define ARCH_IF_ABOVE		0x8000	/* branches if, or maybe if, an unsigned number is larger */
 
 /* An instruction, as far as the frame needs it. */
@@ -177,7 +177,9 @@ struct arch_go_code {
 	size_t before, after;
 };
 
-/* Where a function has saved what, as offsets from the CFA, and from how many bytes on */
+/*
+ * Where a function saves RA and FP, as offsets from the CFA, and from which byte on they are there
+ */
 struct arch_go_frame {
 	uint8_t from;
 	int32_t fp, ra;
@@ -186,7 +188,7 @@ struct arch_go_frame {
 enum arch_go_end { ARCH_GO_JUMP, ARCH_GO_RESTORED, ARCH_GO_LOST };
 
 /*
- * Go's own tables tell only where SP is. These functions look at the code that Go's assembler adds
+ * Go's own tables say only where SP is. These functions look at the code that Go's assembler adds
  * to functions with a frame. Source: Go, src/cmd/internal/obj/x86/obj6.go and arm64/obj7.go,
  * preprocess().
  */
@@ -242,7 +244,7 @@ struct arch {
 	 * setcontext().
 	 */
 	bool restores_by_cfa;
-	/* The length of the padding at @p, at most @len; 0 if the bytes are no padding. */
+	/* The length of the padding at @p, at most @len; 0 if the bytes are not padding. */
 	size_t (*padding)(const uint8_t *p, size_t len);
 	/*
 	 * Bytes that stubs of a PLT push before they go on to a function of the dynamic loader, if
@@ -259,16 +261,16 @@ struct arch {
 	 */
 	bool (*enters_kernel)(const uint8_t *p);
 	/*
-	 * Find the first place in the @len bytes of a function, with one rule for all of them,
-	 * where the CFA counts from a register that is gone: SP, or with @by_fp FP, becomes that
-	 * of another stack. @len: there is no such place. 0: the first instruction does that.
-	 * NULL: no function does.
+	 * The @len bytes of a function have one rule. Find the first place where the register of
+	 * its CFA is lost: SP, or with @by_fp FP, becomes that of another stack. @len: there is no
+	 * such place. 0: the first instruction does that. NULL: no function of this architecture
+	 * does.
 	 */
 	size_t (*leaves_stack)(const uint8_t *p, size_t len, bool by_fp);
 	/*
-	 * Are the @len bytes of such a function, all of them, a known function that nothing calls,
-	 * since a made-up return address points to it: __start_context() of glibc? NULL: no
-	 * function is.
+	 * Are all @len bytes of such a function those of a known function that nothing calls,
+	 * __start_context() of glibc? A made-up return address leads to it. NULL: there is no such
+	 * function.
 	 */
 	bool (*starts_stack)(const uint8_t *p, size_t len);
 	/*

@@ -54,15 +54,15 @@ struct page {
 
 #define PER_PAGE	((AUDIT_PAGE - sizeof(struct page)) / sizeof(struct record))
 
-/* Set before the program begins, or between enter_module() and leave_module(). */
+/* Set before the program starts, or between enter_module() and leave_module(). */
 static struct {
 	bool busy;
 	char **env;
 	struct audit_dirs dirs;
 	uintptr_t program, interp, vdso;	/* their bias */
 	bool started;			/* code other than the loader's has run */
-	int filters;			/* of system calls, when all began; -1: not known */
-	int changed;			/* there are other ones now; -1: to be looked up */
+	int filters;			/* filters of system calls at the start; -1: not known */
+	int changed;			/* there are more filters now; -1: not checked yet */
 	struct page *pages;
 	struct record *closed, *unused;
 } audit;
@@ -98,7 +98,10 @@ static void leave_module(void)
 
 /* --------------------------- filters of system calls --------------------- */
 
-/* "Seccomp_filters:" in the status of this thread, or -1. No such line: the kernel has none. */
+/*
+ * "Seccomp_filters:" in the status of this thread, or -1. Without the line, the kernel has no
+ * filters.
+ */
 static int count_filters(void)
 {
 	static const char wanted[] = "\nSeccomp_filters:\t";
@@ -128,7 +131,7 @@ out:
 	return count;
 }
 
-/* May system calls be made that the loader does not make? */
+/* May the module make system calls that the loader does not make? */
 static bool may_call(void)
 {
 	if (!audit.started)
@@ -140,7 +143,9 @@ static bool may_call(void)
 
 /* ---------------------------- tables and objects ------------------------- */
 
-/* Give @t to the kernel, for each segment of code. False if it takes it for none. */
+/*
+ * Register @t with the kernel for each segment of code. False if the kernel took it for no segment.
+ */
 static bool add_table(const struct audit_object *o, const struct audit_table *t)
 {
 	struct unwind_table_user arg = {
@@ -214,8 +219,8 @@ static struct record *new_record(void)
 }
 
 /*
- * The record that a cookie is, or NULL. The loader's own entry in other namespaces is closed, but
- * was never opened: its cookie is what the loader has put there.
+ * The record that a cookie points to, or NULL. In other namespaces, the loader closes its own
+ * entry, which it never opened: the cookie is then the loader's.
  */
 static struct record *record_of(uintptr_t cookie)
 {
@@ -239,7 +244,7 @@ static bool is_gone(const struct record *r)
 }
 
 /*
- * Away with the tables of closed objects that are gone. So are those where another one is now, at
+ * Remove the tables of closed objects whose memory is unmapped, or has another object now, at
  * [start, end).
  */
 static void sweep_closed(uintptr_t start, uintptr_t end)
@@ -302,7 +307,7 @@ static void use_dir(const char *root, const char *below)
 		d->nr++;
 }
 
-/* The value of @name if that is what the environment has at @s. */
+/* The value of @name if the environment variable at @s has that name. */
 static const char *env_value(const char *s, const char *name)
 {
 	while (*name && *s == *name) {
@@ -312,7 +317,7 @@ static const char *env_value(const char *s, const char *name)
 	return !*name && *s == '=' && s[1] ? s + 1 : NULL;
 }
 
-/* The same folders as tables/cache.c, and that of root for all. */
+/* Find the folders as tables/cache.c does; root's folder serves all users. */
 static void find_dirs(bool secure)
 {
 	const char *dir = NULL, *cache = NULL, *home = NULL, *v;
@@ -421,12 +426,12 @@ EXPORT unsigned int la_version(unsigned int version)
 	find_dirs(secure);
 	audit.filters = sys_prctl(PR_GET_SECCOMP, NULL, 0) > 0 ? count_filters() : 0;
 
-	/* First the code that runs right now */
+	/* Start with the code that runs now */
 	add_at(interp, interp_path(program), false, true, &audit.interp);
 	add_self();
 	add_at(vdso, NULL, false, false, &audit.vdso);
 	add_at(program, "/proc/self/exe", true, true, &audit.program);
-	/* Version 2 is the last one that is known to call nothing else */
+	/* Version 2 is the newest one known to call no other functions */
 	return version < 2 ? version : 2;
 }
 

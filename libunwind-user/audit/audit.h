@@ -43,7 +43,7 @@ struct audit_object {
 
 /*
  * Read the headers of the file that is mapped at @header; one page there can be read. False if the
- * file is no 64-bit ELF file with all headers in that page, or if its mapping makes no sense.
+ * file is not a 64-bit ELF file with all headers in that page, or if its mapping makes no sense.
  */
 bool audit_object_read(struct audit_object *o, uintptr_t header);
 

@@ -84,7 +84,7 @@ static inline int sys_madvise(unsigned long addr, size_t size, int advice)
 	return sys6(__NR_madvise, addr, size, advice, 0, 0, 0);
 }
 
-/* Does nothing but to look whether all that is mapped: else -ENOMEM */
+/* Check that the whole range is mapped, and change nothing; -ENOMEM if not */
 static inline int sys_msync(unsigned long addr, size_t size)
 {
 	return sys6(__NR_msync, addr, size, MS_ASYNC, 0, 0, 0);

@@ -120,8 +120,8 @@ bool audit_table_own(const struct audit_object *o, struct audit_table *t)
 /* ------------------------------ in the cache ----------------------------- */
 
 /*
- * Which file that is. The loader has opened it a moment ago; should it be another one by now, that
- * changed lately.
+ * Identify the file. The loader has just opened it. If the path leads to another file by now, that
+ * file was changed lately.
  */
 static bool inode_of(const char *path, bool exact, struct tables_inode *inode)
 {
@@ -139,7 +139,7 @@ static bool inode_of(const char *path, bool exact, struct tables_inode *inode)
 	return true;
 }
 
-/* Map what is open as @fd, if it is what it has to be. */
+/* Map the table that is open as @fd, if its header fits. */
 static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o, int fd,
 		     struct audit_table *t)
 {
@@ -154,7 +154,7 @@ static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o
 	    !tables_head_fits(&head, st.st_size, o->build_id, o->build_id_size, o->layout,
 			      GEN_VERSION))
 		return false;
-	/* For the kernel, address 0 means something else */
+	/* To the kernel, address 0 has another meaning */
 	if (!(o->bias + head.base))
 		return false;
 	map = sys_mmap(st.st_size, PROT_READ, fd);
@@ -193,8 +193,8 @@ static bool find_cached(const struct audit_dirs *dirs, const struct audit_object
 }
 
 /*
- * By its build-id, that of any file will do here, trusted or not: who lies about it has wrong
- * stacks himself. Others are safe from that, as no table is put anywhere.
+ * Look the table up by build ID, also for files that are not trusted: a file with a false build ID
+ * gives wrong stacks to its own process only, because the module puts no table into the cache.
  */
 bool audit_table_cached(const struct audit_dirs *dirs, const struct audit_object *o,
 			const char *path, bool exact, struct audit_table *t)

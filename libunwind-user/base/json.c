@@ -14,7 +14,7 @@ static void write_bytes(struct jsonw *j, const char *s, size_t len)
 		text_bytes(j->text, s, len);
 }
 
-/* Most bytes there are: they stand for themselves. */
+/* Fast path: most bytes stand for themselves. */
 static inline bool is_plain(unsigned char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';

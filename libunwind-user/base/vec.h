@@ -38,9 +38,9 @@ static inline int vec_grow(void **v, size_t *room, size_t nr, size_t add, size_t
 }
 
 /*
- * Make room for one more than @nr elements in an array that is no vector: it counts in 32 bits, or
- * shares its count with other arrays. @array is the address of the pointer. False without memory,
- * or beyond 4 G elements.
+ * Make room for one more than @nr elements in an array that is not a vector: it counts in 32 bits,
+ * or shares its count with other arrays. @array is the address of the pointer. False without
+ * memory, or beyond 4 G elements.
  */
 static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t size)
 {
@@ -116,8 +116,8 @@ static inline uint64_t hash_str(const char *s)
 }
 
 /*
- * A hash of @nr words, for lists that are hashed by the million: four sums that
- * do not wait for each other.
+ * A hash of @nr words, for lists that are hashed by the million: the processor computes the four
+ * sums in parallel.
  */
 static inline uint64_t hash_words(const uint64_t *v, size_t nr, uint64_t seed)
 {
@@ -142,8 +142,8 @@ static inline uint64_t hash_words(const uint64_t *v, size_t nr, uint64_t seed)
 }
 
 /*
- * Open addressing, power of two, from a hash to the index of an element that
- * the caller keeps in a vector. Nothing is ever removed.
+ * Open addressing with a power of two of slots, from a hash to the index of an element that the
+ * caller keeps in a vector. Elements are never removed.
  */
 struct hidx {
 	struct {
@@ -167,7 +167,7 @@ static inline void hidx_clear(struct hidx *h)
 	h->nr = 0;
 }
 
-/* Into a free slot, or over the last one of the @probes that are looked at. */
+/* Use a free slot, or overwrite the last of the @probes slots that are searched. */
 static inline void hidx_put_slot(struct hidx *h, uint32_t hash, uint32_t val, size_t probes)
 {
 	size_t i = hash & h->mask;
@@ -215,8 +215,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 		if ((h)->slot[pos].tag == (uint32_t)(hash))
 
 /*
- * Elements of @vec that are found by a number, their member @id; @idx is the hash of the elements.
- * vec_find() returns NULL for an unknown number, vec_get() adds an element, zeroed but for the
+ * Find elements of @vec by a number, their member @id; @idx is the hash of the elements. vec_find()
+ * returns NULL for an unknown number. vec_get() adds an element for it, zeroed except for the
  * number, and returns NULL without memory.
  */
 #define vec_find(vec, idx, id, n) ({						\
@@ -249,8 +249,8 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 	got_; })
 
 /*
- * for_each_hidx() for input that can make hashes collide: HIDX_PROBES slots are looked at, and so
- * the work has a limit. An element can be forgotten then: the caller takes it for new when it comes
+ * for_each_hidx() for input that can make hashes collide. It searches HIDX_PROBES slots, so the
+ * work has a limit. The hash can forget an element then: the caller takes it for new when it comes
  * again.
  */
 #define HIDX_PROBES	64

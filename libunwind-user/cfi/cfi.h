@@ -141,7 +141,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
  * Find the start of .eh_frame from the @size bytes of .eh_frame_hdr at @hdr, whose address is
  * @vaddr. The reader does not need the rest of .eh_frame_hdr, its search table.
  *
- * Returns 0, or -EINVAL if the bytes are no such header.
+ * Returns 0, or -EINVAL if the bytes are not such a header.
  */
 int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endian,
 		  uint8_t addr_size, uint64_t *eh_frame);

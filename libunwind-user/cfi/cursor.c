@@ -16,7 +16,7 @@ uint64_t cur_uleb_slow(struct cfi_cur *c)
 		b = *c->p++;
 		if (shift < 64)
 			v |= (uint64_t)(b & 0x7f) << shift;
-		/* bits that do not fit: no offset or register is that large */
+		/* drop bits that do not fit: offsets and registers are smaller */
 		if ((shift == 63 && (b & 0x7e)) || (shift > 63 && (b & 0x7f)))
 			return cur_fail(c);
 		shift += 7;

@@ -50,7 +50,7 @@ static struct expr_sym pop_symbol(struct expr_stack *st)
 	return st->s[--st->nr];
 }
 
-/* a + b or a - b: one of them a number, and a sum with what was loaded is no rule */
+/* a + b or a - b: one of them must be a number; a sum with a loaded value is not a rule */
 static void add_symbols(struct expr_stack *st, bool minus)
 {
 	struct expr_sym b = pop_symbol(st), a = pop_symbol(st);

@@ -26,13 +26,13 @@ struct cfi_machine {
 	struct cfi_regs *regs;
 	struct cfi_cur c;
 	uint64_t pc;
-	bool started;			/* a row was told, namely */
+	bool started;			/* a row was reported: this one */
 	struct cfi_state last;
 	unsigned int nr_remembered;
 	struct cfi_regs remembered[MAX_REMEMBERED];
 };
 
-/* The rule of a register, NULL for one that is not followed. */
+/* The rule of a register; NULL if this file does not follow the register. */
 static struct cfi_rule *rule_of(const struct cfi_machine *m, struct cfi_regs *regs, uint64_t reg)
 {
 	if (reg == m->run->sec->reg_fp)
@@ -54,7 +54,7 @@ static void set_rule(struct cfi_machine *m, uint64_t reg, struct cfi_rule rule)
 		*r = rule;
 }
 
-/* n * data_align, or a number no rule can hold */
+/* n * data_align, or a number that does not fit in a rule */
 static int64_t scale_offset(const struct cfi_machine *m, int64_t n)
 {
 	int64_t v;
@@ -86,11 +86,11 @@ static void restore_register(struct cfi_machine *m, uint64_t reg)
 }
 
 /*
- * Does the rule for SP give what every row takes for granted?
+ * Does the rule for SP say what every row assumes, that SP becomes the CFA?
  *
- * On s390x a function saves SP like other registers: in the area below the CFA which its caller
- * keeps for that, or in a floating point register, whose numbers are above the number of SP. The
- * saved value is SP at the call, which defines the CFA.
+ * On s390x a function saves SP like other registers: in the area below the CFA that its caller
+ * keeps for this, or in a floating point register, whose number is above that of SP. The saved
+ * value is SP at the call, which defines the CFA.
  */
 static bool sp_is_cfa(const struct cfi_machine *m)
 {
@@ -113,7 +113,7 @@ static bool sp_is_cfa(const struct cfi_machine *m)
 	}
 }
 
-/* @rule, if it counts from @cfa, as one that counts from the register which that is told by */
+/* If @rule counts from @cfa: the same rule, counted from the register that @cfa counts from */
 static struct cfi_rule from_register(const struct cfi_rule *rule, const struct cfi_rule *cfa)
 {
 	if (rule->how != CFI_CFA && rule->how != CFI_AT_CFA)
@@ -125,8 +125,8 @@ static struct cfi_rule from_register(const struct cfi_rule *rule, const struct c
 }
 
 /*
- * In longjmp() and setcontext(), the CFA is the buffer, and SP is loaded like any register.
- * For a row, the CFA is what SP becomes, and nothing may count from the other one.
+ * In longjmp() and setcontext(), the CFA is the buffer, and SP is loaded like any register. In a
+ * row the CFA is the new SP, and no rule may count from the old one.
  */
 static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_state *state)
 {
@@ -202,7 +202,7 @@ static bool set_loc(struct cfi_machine *m, int *ret)
 {
 	uint64_t to;
 
-	/* no assembler goes backwards, and readers disagree about the meaning */
+	/* assemblers never go backwards, and readers disagree about the meaning */
 	if (!cfi_pointer(m->run->sec, &m->c, m->run->cie->enc, &to) || to < m->pc)
 		return false;
 	*ret = advance_to(m, to < m->run->end ? to : m->run->end);

@@ -15,7 +15,7 @@
 #include "impl.h"
 #include "libunwind-user/base/base.h"
 
-/* Seen are 16 to 40 bytes, and 130 in hand-written ones. */
+/* Compilers write 16 to 40 bytes; hand-written CIEs of 130 bytes were seen. */
 #define MAX_CIE		2048
 
 #define LENGTH_64	0xffffffffu
@@ -24,7 +24,7 @@ struct parser {
 	const struct cfi_section *sec;
 	VEC(struct cfi_cie *) cies;
 	struct hidx numbers;		/* of CIEs, by offset */
-	struct cfi_cie *last;		/* of the FDE before */
+	struct cfi_cie *last;		/* of the previous FDE */
 };
 
 static struct cfi_cur cur_at(const struct cfi_section *sec, size_t off)
@@ -35,7 +35,7 @@ static struct cfi_cur cur_at(const struct cfi_section *sec, size_t off)
 	};
 }
 
-/* A personality or language data pointer: only how long it is matters. */
+/* A pointer to a personality or to language data: only its length matters. */
 static bool skip_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc)
 {
 	uint64_t v;
@@ -79,9 +79,9 @@ static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cf
 }
 
 /*
- * The length of the entry at @c, and the entry as a cursor of its own. The size of the CIE pointer
- * that follows is 4; entries with a 64-bit length were written with 4 and with 8, and are told
- * apart by @id_size, 0 if it is not known.
+ * Read the length of the entry at @c, and make a cursor for the entry. The size of the CIE pointer
+ * that follows is 4. Entries with a 64-bit length exist with 4 and with 8 bytes: @id_size says
+ * which, or is 0 if that is not known.
  */
 static bool entry_at(struct cfi_cur *c, struct cfi_cur *entry, bool *is_64)
 {
@@ -147,7 +147,7 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	if (entry.bad || cie->ra_reg == sec->reg_fp || cie->ra_reg == sec->reg_sp)
 		return CFI_CAUSE_CIE;
 	memset(&regs, 0, sizeof(regs));
-	regs.cfa.how = CFI_BAD;		/* until something defines it */
+	regs.cfa.how = CFI_BAD;		/* until an instruction defines it */
 	regs.cfa.off = CFI_CAUSE_OP;
 	regs.flags = cie->signal ? CFI_SIGNAL : 0;
 	cie->init = regs;

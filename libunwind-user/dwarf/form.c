@@ -355,7 +355,7 @@ void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		set_val(val, DW_OTHER, 0);
 		break;
 	default:
-		/* of unknown size: nothing after it can be read */
+		/* a form of unknown size: nothing after it can be read */
 		c->bad = true;
 	}
 	if (c->bad)

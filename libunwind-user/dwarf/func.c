@@ -20,7 +20,7 @@ struct func_walk {
 	struct dw_unit *u;
 	struct dw_ivec iv;
 	size_t room;		/* of u->funcs */
-	/* for each open DIE, the function that it is or is in */
+	/* for each open DIE, its function or the function that holds it */
 	uint32_t *stack;
 	size_t depth, stack_room;
 };

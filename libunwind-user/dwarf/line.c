@@ -283,7 +283,7 @@ static int run_extended(struct line_table *t, struct line_machine *m)
 	return ret;
 }
 
-/* A standard opcode of those this knows, or any other by its number of operands. */
+/* Run a standard opcode; skip an unknown one by its number of operands. */
 static void run_standard(struct line_table *t, struct line_machine *m, unsigned int op)
 {
 	struct dw_cursor *c = &t->h.c;

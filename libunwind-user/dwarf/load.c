@@ -21,7 +21,7 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* zlib's best, by its format; zstd's is as good as unlimited */
+/* the best ratio that zlib's format allows; zstd has practically no limit */
 #define MAX_RATIO	1032
 
 static const char *const section_names[DW_NR_SECTIONS] = {

@@ -12,7 +12,7 @@
 
 #include "impl.h"
 
-/* ld.so calls the functions of start files. Other code in a file with FDEs has FDEs. */
+/* Smaller gaps are start files, whose functions ld.so calls: other code of the file has FDEs */
 #define MIN_GAPS	384
 #define CHUNK		IMAGE_MAX_CODE
 

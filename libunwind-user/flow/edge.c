@@ -27,9 +27,9 @@
  */
 #include "impl.h"
 
-/* Functions begin at multiples of it where there is padding */
+/* Where there is padding, functions start at multiples of this ... */
 #define FUNC_ALIGN	16
-/* and hardly ever at larger ones than of */
+/* ... and rarely at multiples of more than this */
 #define MAX_ALIGN	64
 /* How far a short jump may go, with its own length */
 #define MAX_SHORT	130
@@ -43,9 +43,9 @@ bool flow_is_padding(struct flow *f, uint64_t pc)
 }
 
 /*
- * Does a branch to @pc, or past it, go to the end of a function? So it is with a block that a
- * compiler has found to be unreachable, and has left empty: a default of a switch mostly. Loops are
- * aligned, too: what goes on there has to prove itself.
+ * Does a branch to @pc, or past it, go to the end of a function? Compilers leave a block empty that
+ * they find to be unreachable, mostly the default of a switch. Loops are aligned, too: that code
+ * has to be proved.
  */
 bool flow_is_end(struct flow *f, uint64_t pc)
 {
@@ -145,14 +145,14 @@ static bool is_short_target(struct flow *f, uint64_t pc)
 	return false;
 }
 
-/* Does the padding at @pc end at @next, where a function may start that nothing leads to? */
+/* Does the padding at @pc end at @next, where a function may start? */
 static bool leaves_padding(struct flow *f, uint64_t pc, uint64_t next)
 {
 	return (f->r->img->text.start + next) % FUNC_ALIGN == 0 && flow_is_padding(f, pc) &&
 	       !flow_is_padding(f, next) && !is_jumped_to(f, next) && !is_short_target(f, next);
 }
 
-/* Whether the function at @pc comes back, and what it does to SP and FP */
+/* Does the function at @pc return, and what does it do to SP and FP? */
 static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 {
 	static const struct arch_op lose_fp = { .effect = ARCH_LOSE_FP };
@@ -193,7 +193,7 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_ON,
 	};
 	flow_step(f->arch, &edge[0].state, op);
-	/* a signal handler ends here, and nothing runs after it */
+	/* a signal handler ends here: no code runs after it */
 	if (flow_is_sigreturn(f, node))
 		return 0;
 	switch (op->next) {
@@ -242,8 +242,8 @@ void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struc
 }
 
 /*
- * Is it a jump to who knows where that code at @pc runs to? A branch in front of that is the way
- * out of a switch for what its table does not have.
+ * Does the code at @pc run into an indirect jump? A branch before it is the way out of a switch for
+ * values that its table does not have.
  */
 static bool runs_to_table(struct flow *f, uint64_t pc)
 {

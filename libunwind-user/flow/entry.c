@@ -9,9 +9,9 @@
  *
  * Any other address of code in a relocation is only an address that the program takes. It can be
  * the address of a function, of a label that something jumps to, or of constants between functions.
- * Local symbols of functions are no surer: compilers also have them for parts of functions that are
- * jumped to (f.cold). Symbols without a size are no surer, either: a compiler that finds the body
- * of a function unreachable leaves it empty, and the symbol then points into other code. The walk
+ * Local symbols of functions are not surer: compilers also make them for parts of functions that
+ * are jumped to (f.cold). Nor are symbols without a size: a compiler that finds the body of a
+ * function unreachable leaves it empty, and the symbol then points into other code. The walk
  * enters such code as not sure. The code has to be proved, see prove.c, and a label in a function
  * that has moved SP cannot be proved. Assembler code often has no sizes: for such symbols there is
  * a proof of its own, the end of a stub.
@@ -24,10 +24,10 @@
 #include "impl.h"
 
 #define CHUNK		(64u << 10)
-/* For all lists of a file; the largest files have 100 MB of symbols with debug information. */
+/* Bytes of all lists of a file; the largest files have 100 MB of symbols with debug information. */
 #define MAX_LISTS	(256u << 20)
 
-/* A pc, from text.start on, if the address is in a gap; UINT32_MAX if not. */
+/* The pc (from text.start on) of an address in a gap; UINT32_MAX for other addresses. */
 static uint32_t pc_of(const struct flow *f, uint64_t addr, uint32_t *byte)
 {
 	uint64_t pc = addr - f->r->img->text.start;
@@ -78,7 +78,9 @@ static void use_symbol(struct flow *f, const void *entry)
 	local = ELF64_ST_BIND(sym.st_info) == STB_LOCAL;
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
-	/* a body that was unreachable has no size: another function's code follows the symbol */
+	/*
+	 * a function whose body is unreachable has size 0: the code after the symbol is another's
+	 */
 	if (local || !sym.st_size)
 		flow_take_address(f, addr);
 	else
@@ -157,7 +159,7 @@ static int use_list(struct flow *f, const struct image_list *l, uint8_t *chunk, 
 	for (at = 0; at < size; at += n) {
 		n = size - at < CHUNK / each * each ? size - at : CHUNK / each * each;
 		ret = image_read_list(f->r->img, l->off + at, chunk, n);
-		/* one that is cut short says nothing; the rest of the file may */
+		/* skip a list that is cut short; the rest of the file may be good */
 		if (ret)
 			return ret == -ENOMEM ? ret : 0;
 		for (i = 0; i + each <= n; i += each)

@@ -29,7 +29,7 @@
 
 /* Go programs have megabytes of code without .eh_frame, and frame pointers. */
 #define MAX_GAPS	(4u << 20)
-/* Tests that overlook .eh_frame follow whole libraries. */
+/* Tests that ignore .eh_frame follow whole libraries. */
 #define MAX_GAPS_TEST	(16u << 20)
 #define MAX_INSN	15
 
@@ -44,7 +44,7 @@ static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 	return 0;
 }
 
-/* [start, end) without sections of stubs, which have a shape of their own */
+/* Add [start, end) without the sections of stubs */
 static int add_free(struct flow *f, uint64_t start, uint64_t end)
 {
 	const struct image *img = f->r->img;
@@ -120,8 +120,8 @@ static int find_gaps(struct flow *f)
 }
 
 /*
- * Where calls leave the return address in a register, what returns from signal handlers is told by
- * its bytes, see rows/sig.c, whether it is reached or not.
+ * Where calls leave the return address in a register, code that returns from signal handlers is
+ * recognized by its bytes, see rows/sig.c, whether the walk reaches it or not.
  */
 static int add_sigs(struct flow *f, const struct flow_gap *gap)
 {
@@ -147,8 +147,8 @@ static int compare_sizes(const void *a, const void *b)
 }
 
 /*
- * The largest gaps are left out until the rest may be followed: what start files and assembler
- * leave between them is not too much to follow for that.
+ * Drop the largest gaps until the rest is small enough to follow: the gaps of start files and
+ * assembler then stay.
  */
 static int skip_large_gaps(struct flow *f)
 {
@@ -198,7 +198,7 @@ static int read_code(struct flow *f)
 				 gap->end - gap->start);
 		if (ret == -ENOMEM)
 			return ret;
-		/* the file is shorter than its headers say: the rest is no code */
+		/* the file is shorter than its headers say: the rest is not code */
 		if (ret)
 			memset(f->code + gap->at, 0, gap->end - gap->start);
 	}
@@ -246,11 +246,11 @@ static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *
 }
 
 /*
- * Nothing surely runs on after the end of an FDE: what comes next has to prove itself. A compiler
- * ends a function anywhere if it finds that the rest is never reached. A virtual function of C++
- * may be nothing but endbr64, and the next function follows. After a call that does not return,
- * there can be code that no path reaches: on s390x the targets of exrl follow the last call of a
- * function, usually __stack_chk_fail(), and the next function follows them.
+ * Code after the end of an FDE is never sure: it has to be proved. A compiler ends a function
+ * anywhere if it finds that the rest is unreachable. A virtual function of C++ may be nothing but
+ * endbr64, and the next function follows. After a call that does not return, there can be code that
+ * no path reaches: on s390x the targets of exrl follow the last call of a function, usually
+ * __stack_chk_fail(), and the next function follows them.
  */
 static void enter_after(struct flow *f, const struct rows_fde *fde)
 {
@@ -293,8 +293,8 @@ static void enter_after_fdes(struct flow *f)
 }
 
 /*
- * Of shared libraries e_entry says nothing, but that of the dynamic loader does, and static PIEs
- * look like them, too. Old linkers take the start of .text if there is no _start.
+ * e_entry of a shared library means nothing, but that of the dynamic loader does, and static PIEs
+ * look like shared libraries. Old linkers take the start of .text if there is no _start.
  */
 static void enter_process(struct flow *f)
 {
@@ -311,7 +311,7 @@ static void enter_process(struct flow *f)
 
 /* ---------------------------------- rows --------------------------------- */
 
-/* Does an instruction that is known go over this byte? */
+/* Is this byte inside a known instruction? */
 static bool is_inside(const struct flow *f, uint32_t pc)
 {
 	const struct flow_gap *gap;
@@ -325,7 +325,7 @@ static bool is_inside(const struct flow *f, uint32_t pc)
 	return false;
 }
 
-/* Addresses that are taken, those too that are found on the way */
+/* Enter code whose address is taken, also at addresses that are found on the way */
 static int walk_taken(struct flow *f)
 {
 	uint32_t i, func;
@@ -346,8 +346,8 @@ static int walk_taken(struct flow *f)
 }
 
 /*
- * The pc of a task in the kernel is after its system call. If the system call never returns, the
- * task is not in the code after it, which has another state, or seems to: a hole.
+ * The pc of a task in the kernel is after its system call. If that system call never returns, the
+ * code after it belongs to something else and has another state, or seems to. So it is a hole.
  */
 static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 				 const struct flow_node *node)
@@ -393,7 +393,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 			continue;
 		if (f->marks[byte] & FLOW_SIG || !row_of(f, &f->node[n - 1], &row) ||
 		    is_after_system_call(f, gap, &f->node[n - 1])) {
-			/* it may start within an instruction that has a row */
+			/* an FDE may start within an instruction that has a row */
 			if (fde && pc < reach)
 				fde->end = reach = pc;
 			continue;
@@ -470,7 +470,7 @@ int flow_add(struct rows *r)
 	r->stats->gap_bytes = f.size;
 	if (!ret)
 		ret = skip_large_gaps(&f);
-	/* gaps that were left out do not count: jumps from there are unknown */
+	/* not with gaps that were dropped: the jumps from there are unknown */
 	f.bare = !r->img->has_pads &&
 		 f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret && f.size)

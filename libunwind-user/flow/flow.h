@@ -27,7 +27,7 @@
 
 /*
  * Append FDEs for code that the sorted FDEs do not cover. Returns 0 or a negative errno; code that
- * is too much to follow is no error.
+ * is too much to follow is not an error.
  */
 int flow_add(struct rows *r);
 

@@ -26,13 +26,13 @@
 
 extern const struct arch_state flow_outermost;
 
-/* Does the instruction say that there is no caller? Then there is no caller before it, either. */
+/* Does the instruction show that there is no caller, now and before it? */
 bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op);
 
 /* Change @s to the state after the instruction. */
 void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op);
 
-/* @to is also reached with @s. Returns whether that changed @to. */
+/* Merge @s into @to, which another path reaches with @s. Returns whether @to changed. */
 bool flow_join(struct arch_state *to, const struct arch_state *s);
 
 /*
@@ -90,7 +90,7 @@ struct flow_gap {
 #define FLOW_TAKEN	0x2	/* its address is used: a function may begin here */
 #define FLOW_END	0x4	/* a function ends before it */
 #define FLOW_DEFAULT	0x10	/* a switch goes here if its table has no entry for the value */
-#define FLOW_JUMPED_TO	0x20	/* something looks like a jump to it, reached or not */
+#define FLOW_JUMPED_TO	0x20	/* some bytes look like a jump to it, whether reached or not */
 #define FLOW_NAMED	0x40	/* a symbol without a size, that other files can see, is here */
 #define FLOW_SIG	0x8	/* returns from a signal handler, and has a row already */
 
@@ -124,14 +124,14 @@ struct flow_func {
 	uint32_t parent;
 	uint32_t calls, last_call;	/* flow_calls that depend on whether it returns */
 	bool taken;		/* known by its address only, and not sure */
-	bool named;		/* ... and by a symbol without a size */
+	bool named;		/* ... and known by a symbol without a size */
 	bool returns;		/* may return */
 	bool surely;		/* does return: there is a return, with SP at its place */
 	bool bad;		/* contradicts itself or others */
-	bool unbalanced;	/* returns with SP elsewhere, or is not understood at all */
+	bool unbalanced;	/* returns with SP elsewhere, or is not understood */
 	bool loses_fp;		/* returns with another FP */
 	bool lost;		/* some path loses the frame */
-	bool calls_aligned;	/* has a call with SP where the ABI wants it */
+	bool calls_aligned;	/* has a call with SP aligned as the ABI wants */
 };
 
 struct flow_call {
@@ -171,7 +171,7 @@ struct flow {
 	uint32_t nr_jumps, room_jumps, next_jump;
 	uint32_t *taken;	/* addresses taken, from text.start on */
 	uint32_t nr_taken, room_taken;
-	struct image_range array[3];	/* of functions to run at start and end */
+	struct image_range array[3];	/* the arrays of functions to run at start and end */
 	unsigned int nr_arrays;
 	bool bare;		/* nearly all of the code is in gaps */
 	uint64_t steps;
@@ -199,7 +199,7 @@ int flow_walk(struct flow *f);
 /* The function that @func has become part of, or @func itself. */
 uint32_t flow_func_of(struct flow *f, uint32_t func);
 
-/* Is this a call with SP where the ABI wants it, and not a place where SP always is? */
+/* Is this a call with SP aligned as the ABI wants, where SP is not aligned at entry? */
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *node);
 
 /* Does the state of this node count? */

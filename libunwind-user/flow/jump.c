@@ -10,7 +10,7 @@
 
 #include "impl.h"
 
-/* In all tables of a file; libc.so has 2,000. */
+/* Entries in all tables of a file; libc.so has 2,000. */
 #define MAX_TARGETS	(1u << 18)
 
 static bool read_entry(struct flow *f, const struct arch_jump_table *t, uint32_t i, uint32_t *pc)
@@ -21,7 +21,7 @@ static bool read_entry(struct flow *f, const struct arch_jump_table *t, uint32_t
 	if (t->size && image_read(f->r->img, t->addr + (uint64_t)i * t->size,
 				  t->size == 4 ? (void *)&rel : (void *)&addr, t->size))
 		return false;
-	/* little-endian, as is who reads it */
+	/* both the file and this machine are little-endian */
 	if (t->size == 4)
 		addr = t->base + rel;
 	if (addr < base || flow_byte(f, addr - base, NULL) == UINT32_MAX)

@@ -51,9 +51,9 @@
 
 #include "impl.h"
 
-/* Backward jumps in a row that a proof may have to pass; more are for input made to be slow. */
+/* Rounds of backward jumps that a proof may need; only hostile input needs more. */
 #define MAX_ROUNDS	64
-/* A proof makes functions return for sure, and then their callers. */
+/* Rounds of proofs: a proof makes a function return for sure, which can prove its callers. */
 #define MAX_RISES	32
 
 #define ALL	UINT8_MAX
@@ -95,7 +95,7 @@ static unsigned int source_of_fp(const struct arch_op *op)
 	}
 }
 
-/* Those of @claims that @s makes */
+/* The claims among @claims that @s makes */
 static unsigned int keep_claims(const struct arch_flow *arch, const struct arch_state *s,
 				unsigned int claims)
 {
@@ -277,7 +277,7 @@ static bool look_at_node(struct flow *f, struct flow_node *n)
 	return proved != n->proved || disproved != n->disproved;
 }
 
-/* Those that are not sure, from the last byte of the gaps to the first; until believe_proved() */
+/* Nodes that are not sure, from the last byte of the gaps to the first; until believe_proved() */
 static uint32_t *find_unsure(const struct flow *f, uint32_t *nr)
 {
 	uint32_t *unsure = malloc((f->nr_nodes + 1ul) * sizeof(*unsure)), byte, i;
@@ -316,7 +316,7 @@ out:
 	return 0;
 }
 
-/* The state without what is not proved; false if nothing can be said then. */
+/* Drop all claims that are not proved; false if nothing is left. */
 static bool keep_proved(struct flow *f, struct flow_node *n)
 {
 	struct arch_state s = n->state;

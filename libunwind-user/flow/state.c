@@ -46,7 +46,7 @@ static void lose_sp_slot(struct arch_state *s)
 	s->sp_slot = 0;
 }
 
-/* Something is stored at CFA + @at. */
+/* An instruction stores at CFA + @at. */
 static void note_store(struct arch_state *s, int64_t at, unsigned int size)
 {
 	if (s->saved && at < s->slot + (int64_t)WORD && s->slot < at + size)
@@ -230,7 +230,7 @@ static void apply_op(const struct arch_flow *arch, struct arch_state *s, const s
 	}
 }
 
-/* Without one of the two registers, or the return address, no caller is found, now or later. */
+/* Without SP, FP or the return address, no caller can be found, now or later. */
 static void settle_state(struct arch_state *s)
 {
 	if (!s->outermost && ((!s->sp_known && s->fp_is != ARCH_FP_FRAME) ||
@@ -239,9 +239,10 @@ static void settle_state(struct arch_state *s)
 }
 
 /*
- * The psABI marks the outermost frame by a frame pointer of zero. A thread at its start, where the
- * system call that made it comes back, writes that over the caller's, which is nowhere else.
- * Elsewhere FP is a register to compute with, and its value in one that is not followed.
+ * The psABI marks the outermost frame by a frame pointer of zero. At its start, where the system
+ * call that made it returns, a thread overwrites the caller's FP, of which there is no copy.
+ * Elsewhere FP is an ordinary register, and its value may be in another register, which this file
+ * does not follow.
  */
 bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op)
 {
@@ -249,7 +250,7 @@ bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op)
 	       !s->saved && s->fp_is == ARCH_FP_CALLER;
 }
 
-/* Does the instruction no more than test what a system call has returned? */
+/* Does the instruction only test the result of a system call? */
 static bool only_tests(const struct arch_op *op)
 {
 	return op->effect == ARCH_NONE && !op->size && !(op->flags & ~ARCH_ZEROES_FP) &&
@@ -427,7 +428,7 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 	return true;
 }
 
-/* With a register for it, the return address is where the row says, or this is other code. */
+/* If calls leave the return address in a register, it must be where the row says. */
 static bool ra_contradicts(const struct arch_state *s, const struct cfi_state *row)
 {
 	if (s->mangled != !!(row->flags & CFI_MANGLED))

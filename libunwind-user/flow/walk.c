@@ -9,7 +9,7 @@
  * follow the ABI, which leaves both alone.
  *
  * A function is bad, and has no rows, if
- *	- a sure path reaches bytes that are no instruction,
+ *	- a sure path reaches bytes that are not an instruction,
  *	- a sure path returns with SP not at the return address,
  *	- a sure path goes on in code with a row of .eh_frame that says something else,
  *	- a sure path reaches the trampoline of signals, which has a frame of its own kind, or
@@ -22,11 +22,11 @@
 #include "impl.h"
 
 #define MAX_NODES	(1u << 19)
-/* Tests that overlook .eh_frame follow whole libraries. */
+/* Tests that ignore .eh_frame follow whole libraries. */
 #define MAX_NODES_TEST	(1u << 22)
 /*
- * Looks at nodes: a state changes a handful of times, and few proofs take many rounds. More is for
- * input made to be slow; this many take a second or two.
+ * How often nodes are visited: a state changes a handful of times, and few proofs take many rounds.
+ * Only hostile input needs more; this many visits take a second or two.
  */
 #define MAX_STEPS	(16ull << 20)
 #define MAX_STEPS_TEST	(256ull << 20)
@@ -102,7 +102,7 @@ static void queue_calls(struct flow *f, uint32_t call)
 	}
 }
 
-/* Something was found out about a function; who calls it wants to know. */
+/* Something about a function has changed: queue its callers. */
 static void learn_fact(struct flow *f, struct flow_func *func, bool *what)
 {
 	if (*what)
@@ -143,7 +143,7 @@ static void unite_funcs(struct flow *f, uint32_t a, uint32_t b)
 	to->last_call = from->last_call;
 }
 
-/* The node wants to know what becomes of this function. */
+/* Let the node be queued when something about this function changes. */
 static void add_call(struct flow *f, uint32_t node, uint32_t target)
 {
 	struct flow_func *func = &f->func[flow_func_of(f, target)];
@@ -303,7 +303,7 @@ bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 
 /* --------------------------------- edges --------------------------------- */
 
-/* A jump to the start of another function, as if it were called by our caller */
+/* A jump to the start of another function: as if our caller called that function */
 static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 {
 	struct flow_func *func, *callee;
@@ -324,7 +324,7 @@ static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 	return true;
 }
 
-/* One edge of a node, if it is one for sure, as @sure says; otherwise it is not its turn. */
+/* Walk one edge of a node, if it is as sure as @sure says; else it has another turn. */
 static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
 {
 	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_MAYBE;

@@ -49,7 +49,7 @@ static uint8_t put_words(uint8_t *to, bool sp, bool mangled, const int32_t *word
 	return p - to;
 }
 
-/* One pair of a flexible FRE; @cfa: rules from the CFA make no sense. */
+/* One pair of a flexible FRE; @cfa: the pair of the CFA, which cannot count from the CFA. */
 static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bool *is_control,
 			unsigned int *nr)
 {
@@ -78,7 +78,7 @@ static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bo
 	return true;
 }
 
-/* The offset of a CFA as a row has it; false if it has none. */
+/* The offset of a CFA in the form of a row; false if a row cannot have it. */
 static bool cfa_word(const struct sframe_arch *abi, int32_t off, int32_t *word)
 {
 	int64_t v = (int64_t)off - abi->cfa_bias;
@@ -152,7 +152,7 @@ void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows
 	code->signal = s->flags & CFI_SIGNAL;
 	code->kept = CFI_KEPT(s->flags);
 	if (s->ra.how == CFI_UNDEF) {
-		/* no words: no caller, whatever the other rules are */
+		/* no words: there is no caller, whatever the other rules are */
 		code->bytes[0] = code->flex[0] = 0;
 		code->len = code->flex_len = 1;
 		return;
@@ -179,7 +179,7 @@ void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows
 	if (!code->plt) {
 		code->cause = encode_flexible(abi, s, code);
 	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + 8) - 8) {
-		/* ld writes simple rules for stubs, and no others */
+		/* ld writes only simple rules for stubs */
 		code->cause = STATS_CAUSE_CFA;
 	} else {
 		word[0] += 8;

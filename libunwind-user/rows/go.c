@@ -15,8 +15,8 @@
  *			C code calls mstart(). The code of clone() for the new thread has no caller.
  *	SPWRITE		goes to another stack. Up to that instruction the rows are right. After it,
  *			there are rows by FP if the function keeps FP in its frame: the runtime's
- *			calls of the vDSO, and cgocallback(). What mcall() calls never returns, and
- *			the goroutine that called it may run on elsewhere: there is no caller.
+ *			calls of the vDSO, and cgocallback(). The callee of mcall() never returns,
+ *			and its goroutine may run on elsewhere: there is no caller.
  *			systemstack() and asmcgocall() have no frame, and FP is that of their
  *			caller. This code is not covered: a walk goes on by FP, is marked, and lacks
  *			the caller. Other functions are a hole.
@@ -34,7 +34,7 @@
 #include "libunwind-user/go/go.h"
 #include "rows.h"
 
-/* Assembler is decoded, which takes time: the crypto packages of a large program have 0.5 MB. */
+/* Decoding takes time: the crypto packages of a large program have 0.5 MB of assembler. */
 #define MAX_DECODED	(4u << 20)
 #define MAX_FRAME	(INT32_MAX - 64)
 #define AROUND		24		/* bytes of code that arch_go looks at */
@@ -48,7 +48,7 @@ enum what {
 	GO_PLAIN,
 	GO_TOP,				/* no caller */
 	GO_THREAD,			/* mstart() */
-	GO_UNKNOWN,			/* a hole, or one from where FP is lost */
+	GO_UNKNOWN,			/* a hole, perhaps only from where FP is lost */
 	GO_NO_RETURN,			/* no caller after the switch to another stack */
 	GO_CALLERS_FP,			/* not covered after it */
 	GO_INJECTED,
@@ -69,14 +69,14 @@ struct go_rows {
 struct go_body {
 	struct go_func f;
 	enum what what;
-	uint64_t end;			/* of its code: padding may come before the next function */
-	/* If it saves FP in a known way: how, and from which pc on it has a frame */
+	uint64_t end;			/* of its code: padding may follow */
+	/* If it saves FP in a known way: where, and from which pc on it has a frame */
 	struct arch_go_frame frame;
 	uint64_t frame_at;
 	bool saved;
 	/* If it is in assembler: */
-	uint64_t sp_at;			/* from here on, SP is anywhere; end: it never is */
-	uint64_t fp_at;			/* from here on, FP is another one; end: it never is */
+	uint64_t sp_at;			/* from here on, SP is not known; end: never */
+	uint64_t fp_at;			/* from here on, FP has another value; end: never */
 	uint64_t reload;		/* after sp_at: FP is the caller's from here on; 0: never */
 	bool keeps_fp;			/* before reload, FP is that of the frame */
 };
@@ -110,7 +110,7 @@ static enum what what_of(const struct go_func *f, const char *name)
 				return known[i].what;
 		}
 	}
-	/* what the kernel starts a program with, but not what C code calls in a library of Go's */
+	/* the start of a program, but not a function of a Go library that C code calls */
 	if (name && !strncmp(name, "_rt0_", 5) && !strstr(name, "_lib"))
 		return GO_TOP;
 	return f->flags & GO_TOPFRAME ? GO_TOP : GO_PLAIN;
@@ -162,7 +162,7 @@ static void search_table(struct image *img)
 	}
 }
 
-/* What the dynamic loader writes to the word at @addr, by a relocation; 0: nothing is known */
+/* The word that the dynamic loader writes to @addr by a relocation; 0: not known */
 static uint64_t relocated(struct image *img, uint64_t addr, uint32_t type)
 {
 	Elf64_Rela rela[256];
@@ -290,8 +290,8 @@ static bool reloads_fp(const struct arch_op *op, int64_t cfa, int64_t slot)
 }
 
 /*
- * Decode a function in assembler, from its start to its end. What comes after an instruction may
- * run before it too, if a branch leads back there: then nothing is known from the start on.
+ * Decode a function in assembler, from its start to its end. If a branch leads back, later
+ * instructions may run before earlier ones: then nothing is known from the start on.
  */
 static void decode_asm(struct go_rows *g, struct go_body *b)
 {
@@ -342,7 +342,7 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 	b->keeps_fp &= reloads < 2;
 	if (pc >= b->end)
 		return;
-	/* not all of it is understood */
+	/* some of it is not understood */
 	b->keeps_fp = false;
 	if (b->sp_at > pc)
 		b->sp_at = pc;
@@ -367,7 +367,7 @@ static int put_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
 	return put_state(g, b, start, &hole);
 }
 
-/* SP is @size below where it was at entry. @ra, @fp: RA, FP is where frames have it. */
+/* SP is @size below its place at entry. @ra, @fp: RA, FP is saved where frames have it. */
 static int put_plain(struct go_rows *g, const struct go_body *b, uint64_t start, int32_t size,
 		     bool ra, bool fp)
 {
@@ -397,7 +397,7 @@ static int put_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
 	return put_state(g, b, start, &s);
 }
 
-/* Has the code before @at, where SP is as at entry, lost what the frame saved? */
+/* At @at, SP is as at entry: has the code before it lost RA and FP of the frame? */
 static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at, int32_t size)
 {
 	struct arch_go_code code;
@@ -406,7 +406,7 @@ static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at,
 	       g->arch->restores(&code, size) == ARCH_GO_LOST;
 }
 
-/* RA has been popped: a row if it is known to be in a register up to the end of @p */
+/* RA has been popped: add a row if RA is known to be in a register up to the end of @p */
 static int put_popped(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
 {
 	struct cfi_state s = { .cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp } };
@@ -448,7 +448,7 @@ static int add_segment(struct go_rows *g, const struct go_body *b, const struct 
 	return put_plain(g, b, from, size, saved, saved);
 }
 
-/* The same after SP has become that of another stack */
+/* The same, after SP has become that of another stack */
 static int add_after_switch(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
 {
 	uint64_t from = p->start > b->sp_at ? p->start : b->sp_at;
@@ -493,7 +493,7 @@ static void look_at_body(struct go_rows *g, struct go_body *b)
 	b->end = b->f.start;
 	find_frame(g, b);
 	b->sp_at = b->fp_at = b->end;
-	/* code that is not flagged moves SP by constants only; code that saved FP may change it */
+	/* code without the flag moves SP by constants only; code that saved FP may change FP */
 	if (b->f.flags & GO_SPWRITE || (b->f.flags & GO_ASM && !b->saved))
 		decode_asm(g, b);
 	if (!(b->f.flags & GO_SPWRITE))
@@ -502,7 +502,7 @@ static void look_at_body(struct go_rows *g, struct go_body *b)
 		b->sp_at = b->f.start;
 		b->keeps_fp = false;
 	}
-	/* a frame has FP; without one, nothing is known of FP from there on */
+	/* a frame has FP saved; without a frame, FP is not known from there on */
 	if (!b->saved && b->fp_at < b->sp_at) {
 		b->sp_at = b->fp_at;
 		b->keeps_fp = false;
@@ -530,8 +530,8 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 }
 
 /*
- * Functions have flags since Go 1.17, and goexit() is flagged there. Without flags, nothing tells
- * which functions switch stacks.
+ * Functions have flags since Go 1.17, and goexit() has one there. Without flags, nothing says which
+ * functions switch stacks.
  */
 static bool has_flags(struct go_rows *g)
 {

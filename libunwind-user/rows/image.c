@@ -46,7 +46,7 @@ static int pread_all(int fd, uint64_t off, void *to, size_t len)
 	return 0;
 }
 
-/* By offset in the file. In memory that is true of what lies near the header. */
+/* Read by offset in the file. In memory, this works near the header only. */
 static int read_file(struct image *img, uint64_t off, void *to, size_t len)
 {
 	if (img->fd >= 0)
@@ -311,7 +311,7 @@ static void add_section(struct image *img, const Elf64_Shdr *sh, const char *nam
 	}
 }
 
-/* Section headers are welcome but not needed: nothing here is an error. */
+/* Section headers help but are not needed, so there are no errors here. */
 static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 {
 	unsigned int nr = image_u16(img, ehdr->e_shnum), i;
@@ -353,7 +353,7 @@ out:
 	return ret;
 }
 
-/* .eh_frame by way of PT_GNU_EH_FRAME: from what its pointer says to the end of the segment. */
+/* Find .eh_frame through PT_GNU_EH_FRAME: from its pointer to the end of the segment. */
 static void find_eh_frame(struct image *img)
 {
 	uint64_t size = img->eh_hdr.end - img->eh_hdr.start, start;

@@ -14,7 +14,7 @@
 #include "rows.h"
 
 #define MAX_FDES	(1u << 28)
-/* Functions are aligned to 64 at most, loops and sections to more, which is no loss. */
+/* Functions are aligned to 64 at most; larger padding of loops and sections stays uncovered. */
 #define MAX_PADDING	63
 
 static uint32_t hash_state(const struct cfi_state *s)
@@ -135,7 +135,7 @@ int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state)
 	return rows_put_raw(r, fde, fde->start + start, state);
 }
 
-/* Do tests want this FDE to be overlooked? See ROWS_DROP. */
+/* Does a test want this FDE dropped? See ROWS_DROP. */
 static bool is_dropped(const struct image *img, uint64_t start)
 {
 	uint64_t v = (start + (img->flags >> 16) + 1) * 0x9e3779b97f4a7c15ULL;
@@ -172,7 +172,7 @@ static struct cfi_rule rule_above(struct cfi_rule rule, int pushed)
 	return rule;
 }
 
-/* @state as it is if the CFA is as much above the one it speaks of as a PLT has pushed */
+/* @state with the CFA higher by the bytes that the PLT has pushed */
 static struct cfi_state raise_cfa(const struct rows *r, const struct cfi_state *state)
 {
 	struct cfi_state to = *state;
@@ -183,12 +183,12 @@ static struct cfi_state raise_cfa(const struct rows *r, const struct cfi_state *
 	else
 		to.cfa = cfi_bad(CFI_CAUSE_SP);
 	to.fp = rule_above(to.fp, size);
-	/* Once the bytes are popped, RA is in its register again */
+	/* After the bytes are popped, RA is in its register again */
 	to.ra = is_sp(r, &to.cfa) ? (struct cfi_rule){ .how = CFI_SAME } : rule_above(to.ra, size);
 	return to;
 }
 
-/* Does the next row of the FDE added last show that a PLT has pushed something? */
+/* Does the next row of the last FDE show that a PLT has pushed words? */
 static bool shows_push(const struct rows *r, const struct cfi_state *state)
 {
 	uint32_t i;
@@ -204,7 +204,7 @@ static bool shows_push(const struct rows *r, const struct cfi_state *state)
 	return true;
 }
 
-/* From now on, and in the rows of the FDE up to here */
+/* Correct the rows of this FDE so far; its later rows follow */
 static int set_pushed(struct rows *r)
 {
 	struct cfi_state state;
@@ -235,7 +235,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 		to = raise_cfa(r, state);
 		state = &to;
 	}
-	/* The next FDE is for profiling: it is too low by as much, but does not show it */
+	/* The next FDE is that for profiling: its CFA is too low, too, but it does not show that */
 	if (r->after_pushed) {
 		to = (struct cfi_state){ .cfa = cfi_bad(CFI_CAUSE_SP) };
 		state = &to;
@@ -307,7 +307,7 @@ static void extend_stub(void *ctx, uint64_t end)
 	r->fde[r->nr_fdes - 1].end = end - r->img->text.start;
 }
 
-/* PLT stubs in what the sorted FDEs leave free of [start, end). */
+/* Add the PLT stubs in those parts of [start, end) that the sorted FDEs do not cover. */
 static int add_stubs(struct rows *r, uint64_t start, uint64_t end, uint32_t nr_fdes)
 {
 	const struct arch_plt plt = {

@@ -9,8 +9,7 @@
  *	sig.c	code that returns from signal handlers
  *
  * Rows come from .eh_frame (rows_cfi_ops), then from .gopclntab (rows_add_go()), then from flow/,
- * which follows code. gen/ makes a table
- * from the rows.
+ * which follows code. gen/ makes a table from the rows.
  */
 #ifndef ROWS_H
 #define ROWS_H
@@ -30,7 +29,7 @@ struct image_load {
 	bool exec;
 };
 
-/* Small enough that malloc() does not map it anew each time: its pages are there already */
+/* Small enough for malloc()'s heap: a mapping would need new pages each time */
 #define IMAGE_WINDOW	(112u << 10)
 #define IMAGE_MAX_CODE	4096
 #define IMAGE_MAX_LOADS	64
@@ -125,7 +124,7 @@ const uint8_t *image_move(struct image *img, uint64_t vaddr, size_t len);
 
 /*
  * Returns @len (up to IMAGE_MAX_CODE) bytes of code, valid until the next call. NULL if the bytes
- * are no code or cannot be read. Cheap for ascending addresses.
+ * are not code or cannot be read. Cheap for ascending addresses.
  */
 static inline const uint8_t *image_code(struct image *img, uint64_t vaddr, size_t len)
 {
@@ -168,7 +167,7 @@ void rows_encode(const struct arch *arch, const struct cfi_state *state, struct 
 
 /* ------------------------------ rows.c ------------------------------- */
 
-/* States that are no rules */
+/* States that are not rules */
 #define ROWS_NONE	0	/* nothing is known: not in the table, a walk uses frame pointers */
 #define ROWS_HOLE	1	/* known to have no rule: the table says so, and a walk ends */
 #define ROWS_FIRST	2	/* the first state that is a rule */

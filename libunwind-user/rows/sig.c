@@ -18,7 +18,7 @@
 #include "rows.h"
 
 #define MIN_CODE	8
-#define MAX_SIZE	32		/* of such a function */
+#define MAX_SIZE	32		/* bytes of such code */
 #define ALIGN		4
 
 bool sig_is_unknown(struct rows *r, const struct rows_fde *fde)

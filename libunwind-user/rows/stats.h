@@ -15,11 +15,11 @@ enum stats_cause {
 	STATS_CAUSE_RA,			/* ... of the return address, */
 	STATS_CAUSE_FP,			/* ... of the frame pointer (which is lost) */
 	STATS_CAUSE_OVERLAP,		/* FDEs that contradict each other */
-	STATS_CAUSE_OUTSIDE,		/* FDE for addresses that are no code */
+	STATS_CAUSE_OUTSIDE,		/* FDE for addresses that are not code */
 	STATS_CAUSE_PLT,		/* PLT rule at an odd address */
 	STATS_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not say so */
 	STATS_CAUSE_GO,			/* Go: switches stacks, or has an unknown prologue */
-	/* No hole, but not covered: */
+	/* Not a hole, but not covered: */
 	STATS_CAUSE_FLOW,		/* code without .eh_frame, too much of it to follow */
 	STATS_CAUSE_CODE,		/* the code moves SP in another way */
 	STATS_NR_CAUSES

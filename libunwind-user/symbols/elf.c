@@ -79,7 +79,9 @@ static int add_bound(struct collect *c, uint64_t addr)
 	return 0;
 }
 
-/* A symbol that names no function ends one: so do $x and the like, which mark code and data. */
+/*
+ * A symbol that does not name a function ends one; so do $x and the like, which mark code and data.
+ */
 static int collect_sym(struct collect *c, Elf *elf, const GElf_Sym *s, const char *name, bool all)
 {
 	int type = GELF_ST_TYPE(s->st_info);
@@ -89,8 +91,8 @@ static int collect_sym(struct collect *c, Elf *elf, const GElf_Sym *s, const cha
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && !is_code(elf, s->st_shndx))
 		return 0;
 	/*
-	 * Linkers and strip drop none of the local ones, or all of them, those of crt1.o too; but
-	 * strip keeps $x and the like.
+	 * Linkers and strip drop all local symbols or none, also those of crt1.o; but strip keeps
+	 * $x and the like.
 	 */
 	if (all && type != STT_SECTION && GELF_ST_BIND(s->st_info) == STB_LOCAL && name &&
 	    *name != '$')

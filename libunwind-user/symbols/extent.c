@@ -88,7 +88,7 @@ static int cmp_fde(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* By address; of what is at the same and has the same size, the best name first. */
+/* Sort by address, then size; of equal ones, the best name first. */
 static int cmp_sym(const void *a, const void *b)
 {
 	const struct sym *x = a, *y = b;
@@ -107,7 +107,7 @@ static uint64_t end_of(const struct sym *s)
 	return s->size > UINT64_MAX - s->addr ? UINT64_MAX : s->addr + s->size;
 }
 
-/* One symbol of those with the same address and size. True: some have no size. */
+/* Keep one of the symbols with the same address and size. Returns whether some have no size. */
 static bool drop_aliases(struct symtab *tab)
 {
 	size_t i, nr = 0, unsized = 0;
@@ -148,7 +148,7 @@ static int add_bounds(struct symtab *tab, struct bounds *b, const struct ranges 
 	return 0;
 }
 
-/* Both walk upwards with the symbols. */
+/* Positions in two lists, which go up with the symbols. */
 struct cursor {
 	size_t bound, fde;
 };

@@ -27,7 +27,7 @@ static bool has_symbols(Elf *elf)
 	return false;
 }
 
-/* A table somewhere in the @size bytes at @data: the rest of them from there on, or nothing */
+/* Find the table in the @size bytes at @data: returns the bytes from there on, or nothing */
 static bool search_data(const uint8_t *data, size_t size, uint64_t vaddr, struct go_table *t)
 {
 	size_t i;
@@ -73,7 +73,7 @@ static bool find_table(Elf *elf, struct go_table *t, uint64_t *vaddr)
 	return true;
 }
 
-/* What a relocation puts at @addr; 0: nothing is known. */
+/* The word that a relocation puts at @addr; 0: not known. */
 static uint64_t relocated(Elf *elf, uint64_t addr)
 {
 	Elf_Scn *scn = NULL;

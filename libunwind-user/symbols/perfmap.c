@@ -36,7 +36,7 @@ struct perfmap {
 	struct perfmap_entry *v;
 	size_t nr;
 	struct cover cover;
-	struct cover other;	/* of saved text: names another entry where there are several */
+	struct cover other;	/* of saved text: has the last entry where several overlap */
 };
 
 static void map_clear(struct perfmap *m)
@@ -93,7 +93,7 @@ static bool read_hex(char **p, uint64_t *v)
 	return n > 0;
 }
 
-/* One line, which ends with 0; false: it makes no sense. */
+/* Parse one line, which ends with 0; false: it is not valid. */
 static bool parse_line(char *s, uint64_t *start, uint64_t *size, char **name)
 {
 	char *p;
@@ -124,8 +124,8 @@ static bool same_entry(const struct perfmap_entry *a, const struct perfmap_entry
 }
 
 /*
- * Two covers: where entries overlap one has the first of them by name and start, the other the
- * last. Where these two are the same, all are.
+ * Two covers: where entries overlap, one has the first of them by name and start, the other has the
+ * last. Where both agree, all entries do.
  */
 static int cover_both(struct perfmap *m, struct cover_in *in)
 {
@@ -154,7 +154,7 @@ static int cover_both(struct perfmap *m, struct cover_in *in)
 	return ret;
 }
 
-/* @text has a byte more than @len, and becomes the map's. */
+/* @text has one byte more than @len; the map takes it over. */
 static int parse_map(struct perfmap *m, char *text, size_t len, bool saved)
 {
 	struct cover_in *in = NULL;

@@ -90,7 +90,7 @@ void uu_symbols_free(struct uu_symbols *syms)
 	free(syms);
 }
 
-/* Read what is open at @fd, which is closed. 0, or why it is not the file. */
+/* Read the file that is open at @fd, and close it. 0, or why it is not the right file. */
 static int file_take(struct uu_symbols *syms, struct file *f, int fd)
 {
 	struct more_arg arg = { .syms = syms, .f = f };
@@ -111,8 +111,8 @@ static int file_take(struct uu_symbols *syms, struct file *f, int fd)
 }
 
 /*
- * One more try. The first error stays, unless nothing was there at all: that
- * the file was replaced says more than that it is not somewhere else either.
+ * One more try. The first error stays, unless there was no file at all: that the file was replaced
+ * says more than that it is not elsewhere either.
  */
 static int file_try(struct uu_symbols *syms, struct file *f, int fd)
 {
@@ -261,8 +261,8 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 }
 
 /*
- * The bytes at @offset of a file: at least @want, unless it ends before; *@nr: their number. Bytes
- * around them are read, too.
+ * The bytes at @offset of a file: at least @want, unless the file ends before; *@nr: how many. The
+ * bytes around them are read, too.
  */
 static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, uint64_t offset,
 				 ssize_t want, ssize_t *nr)
@@ -288,12 +288,11 @@ static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, 
 }
 
 /*
- * The kernel returns from a signal handler to these instructions, in the C
- * library or the vDSO: they put the number of rt_sigreturn into its register and
- * enter the kernel. amd64 has two encodings. s390x has the number in the
- * instruction, and sigreturn, too. Unwinders and debuggers know the frame by
- * these bytes, as this function does. The file is read again only if no symbol
- * shows that this is other code.
+ * The kernel returns from a signal handler to these instructions, in the C library or the vDSO.
+ * They put the number of rt_sigreturn into its register and enter the kernel. amd64 has two
+ * encodings. On s390x the number is part of the instruction, and sigreturn exists, too. Unwinders
+ * and debuggers recognize the frame by these bytes, as this function does. It reads the file again
+ * only if no symbol shows that this is other code.
  */
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset)

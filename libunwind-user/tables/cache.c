@@ -108,7 +108,7 @@ static char *default_dir(void)
 		return strdup(env);
 	if (!geteuid())
 		return strdup(TABLES_ROOT_DIR);
-	/* The base directory specification says to ignore relative paths */
+	/* The XDG base directory specification ignores relative paths */
 	if (cache && *cache == '/')
 		n = asprintf(&dir, "%s/%s", cache, TABLES_USER_DIR);
 	else if (home && *home == '/')
@@ -316,7 +316,9 @@ static int compare_age(const void *a, const void *b)
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* All files of the folder; what dead writers left is removed. Returns their number or -errno. */
+/*
+ * List all files of the folder, and remove those of dead writers. Returns their number or -errno.
+ */
 static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 {
 	int fd = openat(c->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -357,8 +359,8 @@ static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 }
 
 /*
- * Remove the oldest until a quarter of the limit is free, so that this is not done for each file.
- * With @bytes 0 count only.
+ * Remove the oldest files until a quarter of the limit is free: this is not done for each new file.
+ * With @bytes 0, count only.
  */
 static void make_room(struct tables_cache *c, uint64_t bytes)
 {
@@ -381,7 +383,7 @@ static void make_room(struct tables_cache *c, uint64_t bytes)
 	c->counted = true;
 }
 
-/* One whose parts are all there, or the one of before. */
+/* Write the new file as a whole, or keep the old one. */
 static int put_file(struct tables_cache *c, const char *name, mode_t mode, const void *head,
 		    size_t head_size, const void *data, size_t size)
 {

@@ -20,7 +20,7 @@
 #define MAX_PHDRS	256
 #define MAX_NOTE	4096
 
-/* The kernel that runs here takes tables for this only. */
+/* The kernel of this machine takes tables for this architecture only. */
 #if defined(__x86_64__)
 #define HOST_MACHINE	EM_X86_64
 #elif defined(__aarch64__)
@@ -37,7 +37,7 @@
 #define HOST_DATA	ELFDATA2MSB
 #endif
 
-/* Returns 0, -ENOEXEC if the file ends before, or an error of pread(). */
+/* Returns 0, -ENOEXEC if the file is too short, or an error of pread(). */
 static int read_at(int fd, void *to, size_t len, uint64_t off)
 {
 	ssize_t n;

@@ -54,9 +54,9 @@ struct tables_follow {
 	pthread_t thread;
 	int stop;			/* eventfd */
 	int hand_over;			/* eventfd: there is a list to go through */
-	struct tables_recall *recall;	/* the thread's from then on */
+	struct tables_recall *recall;	/* from then on, it belongs to the thread */
 	bool scan;			/* asked for */
-	bool scanned;			/* t->lock, as is result */
+	bool scanned;			/* t->lock protects this and result */
 	int result;
 	pthread_cond_t done;
 	struct tables_seen seen;
@@ -114,7 +114,7 @@ static void close_rings(struct tables_follow *f)
 	f->nr = 0;
 }
 
-/* All CPUs or none: half of what happens is worse than a scan a second. */
+/* All CPUs or none: a scan a second is better than the news of half of the CPUs. */
 static int open_rings(struct tables_follow *f)
 {
 	long cpu, nr = sysconf(_SC_NPROCESSORS_CONF);
@@ -139,7 +139,7 @@ static int open_rings(struct tables_follow *f)
 	return 0;
 }
 
-/* Returns whether the file had not been looked at just before. */
+/* Returns whether the file was not checked just before. */
 static bool on_mapping(struct tables_follow *f, const struct mmap2 *m)
 {
 	uint64_t *when, now = tables_now_ns();
@@ -178,7 +178,9 @@ static void copy_out(const struct ring *r, uint64_t at, void *to, size_t len)
 	memcpy((char *)to + first, data, len - first);
 }
 
-/* Returns whether records were lost; sets @any if there was one, @fresh if one told news. */
+/*
+ * Returns whether records were lost; sets @any if there was a record, @fresh if one brought news.
+ */
 static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *fresh)
 {
 	union {
@@ -222,7 +224,7 @@ static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *
 
 /* ------------------------------- the thread ------------------------------ */
 
-/* Wait so long for the word to stop. */
+/* Wait up to @ms milliseconds for the request to stop. */
 static bool wait_for_stop(const struct tables_follow *f, int ms)
 {
 	struct pollfd stop = { .fd = f->stop, .events = POLLIN };
@@ -230,7 +232,7 @@ static bool wait_for_stop(const struct tables_follow *f, int ms)
 	return poll(&stop, 1, ms) > 0;
 }
 
-/* How long to sleep after records without news, if it was @ms before, and @since the last ones. */
+/* How long to sleep after records without news: the last sleep was @ms, and @since ns ago. */
 static int nap_after(int ms, uint64_t since)
 {
 	if (!ms || since > 2 * NAP_MAX_MS * 1000000ull)
@@ -238,7 +240,7 @@ static int nap_after(int ms, uint64_t since)
 	return 2 * ms < NAP_MAX_MS ? 2 * ms : NAP_MAX_MS;
 }
 
-/* Has a list been handed over? That is done once. */
+/* Has a list been handed over? That happens once at most. */
 static bool take_list(struct tables_follow *f)
 {
 	uint64_t one;

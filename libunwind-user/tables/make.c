@@ -74,7 +74,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		gen_free(table);
 		return -ESTALE;
 	}
-	/* The table is good even if the cache cannot store it */
+	/* Ignore the error: the table is good even if the cache cannot store it */
 	if (cache && !*cached)
 		tables_cache_put(cache, id, table);
 	return 0;
@@ -106,7 +106,7 @@ int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
 	return ret;
 }
 
-/* It is mapped as it would be in a file, and by the kernel, so that its headers can be believed. */
+/* The kernel has mapped the vDSO like a file, so its headers can be trusted. */
 static void identify_vdso(uintptr_t vdso, struct tables_id *id)
 {
 	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)vdso;

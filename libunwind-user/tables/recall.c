@@ -44,7 +44,7 @@ static char *next_path(char **text)
 
 /* ------------------------------- registered ------------------------------ */
 
-/* Opened for reading if it is a regular file; else -1. */
+/* Open it for reading if it is a regular file; else return -1. */
 static int open_regular(const char *path)
 {
 	int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
@@ -179,7 +179,10 @@ static int append_path(struct recall_list *l, const char *path, const struct sta
 	return 0;
 }
 
-/* Those of this session. A path that leads to another file here is that of another namespace. */
+/*
+ * Add the files of this session. Skip a path that leads to another file here: it is of another
+ * namespace.
+ */
 static int append_used(struct tables *t, struct recall_list *l)
 {
 	struct stat st;

@@ -74,7 +74,7 @@ struct process_scan {
 	struct tables_seen seen;
 	struct mapping *map;
 	size_t nr, room;
-	struct tables_summary sum;	/* its part about processes */
+	struct tables_summary sum;	/* counts of processes */
 	bool anon;			/* this process has code in no file */
 };
 
@@ -143,7 +143,7 @@ static void read_process(struct process_scan *s, pid_t pid)
 	}
 	if (!any && (errno == EACCES || errno == EPERM))
 		s->sum.unreadable++;
-	/* Threads of the kernel have no mappings */
+	/* Kernel threads have no mappings */
 	s->sum.processes += any;
 	s->sum.anon_processes += s->anon;
 	free(line);

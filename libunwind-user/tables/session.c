@@ -88,7 +88,7 @@ static int compare_entries(const void *a, const void *b)
 	return (x->ino > y->ino) - (x->ino < y->ino);
 }
 
-/* With the lock held. NULL without memory, or if it is not there and @path is NULL. */
+/* Call it with the lock held. NULL without memory, or if there is no entry and @path is NULL. */
 static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, const char *path)
 {
 	struct tables_entry key = { .dev = dev, .ino = ino }, *e;
@@ -121,7 +121,7 @@ static bool is_same(const struct tables_entry *e, const struct stat *st)
 	       e->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-/* Keep what became of a file; @used: by something that runs. */
+/* Note the result for a file; @used: a running program has it mapped. */
 static void note_file(struct tables *t, const struct tables_id *id, const char *path,
 		      const struct gen_table *table, bool cached, bool used, int error)
 {
@@ -244,7 +244,7 @@ static int add_file(struct tables *t, int fd, const char *path, bool recalled)
 	}
 	/* A file that could not be read keeps the identity that fstat() gave */
 	id.st = st;
-	/* a remembered program does not run yet: a later try can still succeed */
+	/* a recalled program does not run yet: a later try can succeed */
 	if (!recalled || !ret)
 		note_file(t, &id, path, &table, cached || recalled, !recalled, ret);
 	gen_free(&table);
@@ -265,7 +265,7 @@ int tables_recall_fd(struct tables *t, int fd, const char *path)
 
 int tables_add_path(struct tables *t, const char *path)
 {
-	/* A path can be a pipe that nobody writes to */
+	/* A path can lead to a pipe without a writer */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), ret;
 
 	if (fd < 0)
@@ -275,7 +275,7 @@ int tables_add_path(struct tables *t, const char *path)
 	return ret;
 }
 
-/* Nothing else is in front of the vDSO's code: file offset and address are one number there. */
+/* In the vDSO, the offset in the file equals the address. */
 int tables_add_vdso(struct tables *t)
 {
 	uint64_t vdso = getauxval(AT_SYSINFO_EHDR), bias = 0;
@@ -284,7 +284,7 @@ int tables_add_vdso(struct tables *t)
 	struct gen_table table;
 	int ret = 0;
 
-	/* it is no file */
+	/* the vDSO is not a file */
 	if (t->opts.add_file)
 		return 0;
 	pthread_mutex_lock(&t->work);

@@ -38,16 +38,16 @@ struct tables_id {
 	struct stat st;
 	uint8_t build_id[20];		/* longer build IDs are cut */
 	uint32_t build_id_size;		/* 0: no build ID */
-	bool is_vdso;			/* no file but the kernel's vDSO; st is not set */
+	bool is_vdso;			/* the kernel's vDSO, not a file; st is not set */
 	uint64_t layout;		/* checksum over the program headers */
 	uint32_t nr_segs;
 	struct tables_seg seg[TABLES_MAX_SEGS];
 };
 
 /*
- * Read the identity of the ELF file that is open for reading. Returns 0, -ENOEXEC if the file is no
- * ELF file, -EOPNOTSUPP if it is no 64-bit ELF file of this machine's architecture or no program or
- * library, or the error of reading it.
+ * Read the identity of the ELF file that is open for reading. Returns 0; -ENOEXEC if it is not an
+ * ELF file; -EOPNOTSUPP if it is not a 64-bit program or library of this machine's architecture; or
+ * the error of reading it.
  */
 int tables_identify(int fd, struct tables_id *id);
 
@@ -79,8 +79,8 @@ int tables_cache_trust(struct tables_cache *cache, const char *path);
 
 /*
  * Get and put a table. -ENOENT means that the cache has no such table. A table counts as missing,
- * and is then made anew, if it is damaged, was made by another version of the generator, or is for
- * a file of another layout.
+ * and is made again, if it is damaged, was made by another version of the generator, or is for a
+ * file of another layout.
  */
 int tables_cache_get(struct tables_cache *cache, const struct tables_id *id,
 		     struct gen_table *table);
@@ -126,7 +126,7 @@ enum tables_cause {
 	TABLES_NO_ELF,		/* not an ELF file, or a broken one */
 	TABLES_OTHER_ARCH,	/* an architecture without tables */
 	TABLES_NO_PERMISSION,	/* may not be read */
-	TABLES_VANISHED,	/* was gone before it could be read */
+	TABLES_VANISHED,	/* was gone before it was read */
 	TABLES_NO_ROOM,		/* memory, or a limit of the kernel */
 	TABLES_CHANGING,	/* something writes to it */
 	TABLES_ERROR,		/* any other error, see tables_file.error */
@@ -232,7 +232,7 @@ int tables_add_vdso(struct tables *t);
 
 /*
  * Register every file that has executable mappings in some process. Later calls register only new
- * files. A file that cannot be registered is no error, see tables_get_summary().
+ * files. A file that cannot be registered is not an error, see tables_get_summary().
  */
 int tables_scan(struct tables *t);
 

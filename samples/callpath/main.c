@@ -25,7 +25,7 @@ static const char usage[] =
 static const struct op {
 	const char	*name;
 	void		(*fn)(struct task *t);
-	int		process;	/* for the main thread alone: few and slow */
+	int		process;	/* only in the main thread: few and slow */
 } ops[] = {
 	{ "plain",	op_plain },
 	{ "sleep",	op_sleep },
@@ -125,7 +125,7 @@ static PATH void thread_main(struct task *t)
 	cp_path(t, cp_random(t) % 40, op_exit);
 }
 
-/* A program started by exec does little, and ends by itself */
+/* A program that was started by exec does little and then ends */
 static PATH void leaf(struct task *t)
 {
 	ENTER(t);

@@ -49,7 +49,7 @@ static PATH void walk_b(struct task *t, unsigned int left, op_t op)
 	LEAVE(t);
 }
 
-/* Its frame has a size only known at run time */
+/* The size of its frame is known at run time only */
 static PATH void walk_c(struct task *t, unsigned int left, op_t op)
 {
 	unsigned int size = 16 + (cp_random(t) & 63);
@@ -82,7 +82,7 @@ PATH void cp_path(struct task *t, unsigned int left, op_t op)
 	LEAVE(t);
 }
 
-/* To the next CPU of the first cp_cpus: the call itself moves the task */
+/* Move to the next CPU of the first cp_cpus: the call itself moves the task */
 PATH void cp_migrate(struct task *t)
 {
 	unsigned long mask[1024 / 8 / sizeof(long)] = { 0 };
@@ -129,7 +129,7 @@ PATH void op_yield(struct task *t)
 	LEAVE(t);
 }
 
-/* Nobody wakes it: ends by its time limit */
+/* No task wakes it: it ends by its time limit */
 PATH void op_futex(struct task *t)
 {
 	long ts[2] = { 0, 50000 };
@@ -151,7 +151,7 @@ PATH void op_pipe(struct task *t)
 	LEAVE(t);
 }
 
-/* Exits from the depth it was called at. A waiter on ->done learns of it first */
+/* Exit at the depth of the call, after waking a waiter on ->done */
 PATH void op_exit(struct task *t)
 {
 	ENTER(t);

@@ -9,7 +9,9 @@
 #include <linux/mman.h>
 #include "sys.h"
 
-/* Takes its arguments from memory: the sixth would be the frame pointer, or there is none */
+/*
+ * Take the arguments from memory: the register of the sixth is the frame pointer, or does not exist
+ */
 #if defined(__i386__) || defined(__s390x__)
 #define MMAP_BY_MEMORY
 #endif
@@ -24,7 +26,7 @@ static union {
 	.head = { .cursor = sizeof(struct cp_header), .size = sizeof(early) },
 };
 
-/* Where the ip of a refused entry goes */
+/* The ip of a refused entry goes here */
 static unsigned long long nowhere;
 
 void cp_set_base(unsigned int seq)
@@ -39,7 +41,7 @@ unsigned int cp_seq(void)
 	return __atomic_fetch_add(&hdr->seq, 1, __ATOMIC_RELAXED);
 }
 
-/* Numbers for the calls an image makes before it has mapped the record */
+/* Numbers for the calls of an image before it has mapped the record */
 unsigned int cp_reserve_base(void)
 {
 	return __atomic_fetch_add(&hdr->seq, 64, __ATOMIC_RELAXED);
@@ -55,7 +57,7 @@ static void *reserve(struct cp_header *h, unsigned int bytes)
 	unsigned int at = __atomic_fetch_add(&h->cursor, bytes, __ATOMIC_RELAXED);
 
 	if (at > h->size || bytes > h->size - at) {
-		/* Give it back, so that readers find the end where it is */
+		/* Give the space back, so that readers find the right end */
 		__atomic_fetch_sub(&h->cursor, bytes, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&h->refused, 1, __ATOMIC_RELAXED);
 		return (void *)0;
@@ -81,7 +83,7 @@ unsigned long long *cp_begin(struct task *t, unsigned int nr, unsigned int seq,
 	rec->magic = CP_MAGIC;
 	for (i = 0; i < t->depth; i++)
 		rec->frame[i] = t->ra[t->depth - 1 - i];
-	/* Lets a reader step over the entry: it must be in place before the ip */
+	/* The size lets a reader skip the entry: write it before the ip */
 	__atomic_store_n(&rec->bytes, bytes, __ATOMIC_RELEASE);
 	return &rec->ip;
 }

@@ -26,7 +26,7 @@
  */
 #define CP_FIRST_SEQ	0x5ca10000u
 
-/* Most frames an entry can have */
+/* The most frames that an entry can have */
 #define CP_MAX_DEPTH	1024
 
 /* cp_record.flags */
@@ -35,7 +35,7 @@
 #define CP_EXEC		0x04	/* execve: on success the program is replaced */
 #define CP_SPAWN	0x08	/* a child starts its life at this entry's ip */
 #define CP_RESTART	0x10	/* the call can be set back to its own instruction */
-#define CP_EXIT		0x20	/* exit or exit_group: there is no way back */
+#define CP_EXIT		0x20	/* exit or exit_group: the call does not return */
 
 /*
  * Marks the address of an interrupted instruction among the frames: the code a

@@ -42,7 +42,7 @@
 
 #define CP_SIG_PLAIN	SIGUSR1		/* handler on the task's stack; nests CP_SIG_INNER */
 #define CP_SIG_INNER	SIGUSR2		/* handler on the alternate stack */
-#define CP_SIG_WAITED	SIGHUP		/* blocked but in rt_sigsuspend */
+#define CP_SIG_WAITED	SIGHUP		/* blocked except in rt_sigsuspend */
 
 struct ksigaction {
 	void		(*handler)(int sig, void *info, void *ucontext);
@@ -68,7 +68,7 @@ static PATH void in_handler(struct task *t, int sig)
 	LEAVE(t);
 }
 
-/* Returns the sequence number of the rt_sigreturn that ends the handler, which returns to @ret */
+/* Return the sequence number of the rt_sigreturn that ends the handler, which returns to @ret */
 PATH unsigned int cp_signal(int sig, void *info, void *ucontext, unsigned long ret);
 PATH unsigned int cp_signal(int sig, void *info, void *ucontext, unsigned long ret)
 {
@@ -85,7 +85,7 @@ PATH unsigned int cp_signal(int sig, void *info, void *ucontext, unsigned long r
 	in_handler(t, sig);
 	cp_path(t, cp_random(t) % 4, op_plain);
 	t->in_signal--;
-	/* All that is left when cp_restorer runs is the interrupted code */
+	/* When cp_restorer runs, only the interrupted code is on the stack */
 	t->depth -= 2;
 	seq = cp_seq();
 	slot = cp_begin(t, __NR_rt_sigreturn, seq, CP_SIGRETURN | CP_FLAGS);
@@ -116,7 +116,7 @@ static PATH void set_mask(struct task *t, unsigned int how, int sig)
 	LEAVE(t);
 }
 
-/* Handlers are the process's; the alternate stack and the mask are each task's */
+/* Handlers are of the process; each task has an alternate stack and a mask of its own */
 PATH void cp_signals_init(struct task *t)
 {
 	stack_t alt = {
@@ -135,7 +135,7 @@ PATH void cp_signals_init(struct task *t)
 	LEAVE(t);
 }
 
-/* Signals itself: the handler runs at the end of this very call */
+/* The task signals itself: the handler runs at the end of this call */
 PATH void op_signal(struct task *t)
 {
 	ENTER(t);
@@ -144,7 +144,7 @@ PATH void op_signal(struct task *t)
 	LEAVE(t);
 }
 
-/* A blocked signal, let through while waiting, then one let through by the mask */
+/* Allow a blocked signal while waiting, then allow another one by the mask */
 PATH void op_suspend(struct task *t)
 {
 	unsigned int none[2] = { 0, 0 };

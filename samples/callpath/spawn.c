@@ -7,7 +7,7 @@
 #include <linux/signal.h>
 #include "sys.h"
 
-/* On the parent's stack. Where the stack is given comes first on s390x */
+/* On the parent's stack. On s390x the argument for the stack comes first */
 #ifdef __s390x__
 #define CLONE(t, flags)	SYS(t, CP_SPAWN, __NR_clone, 0, flags, 0, 0)
 #else
@@ -26,7 +26,7 @@ const char *cp_exec_path;
 const char *cp_out;
 unsigned int cp_size;
 
-/* NULL when all are in use */
+/* NULL if all are in use */
 struct task *cp_new_task(void)
 {
 	struct task *t;
@@ -66,7 +66,7 @@ static PATH struct task *start_thread(struct task *t, void (*fn)(struct task *))
 	nt->tgid = t->tgid;
 	nt->rng = t->rng + 7919 * nt->index;
 	nt->nr_cpu = nt->index;
-	/* cp_clone() clears the frame pointer: its call has no frames above */
+	/* cp_clone() clears the frame pointer: its call has no callers */
 	t->depth = 0;
 	slot = cp_begin(t, __NR_clone, seq, CP_SPAWN | CP_FLAGS);
 	t->depth = depth;
@@ -78,7 +78,7 @@ static PATH struct task *start_thread(struct task *t, void (*fn)(struct task *))
 	return nt;
 }
 
-/* Starts @threads threads that call @fn, and waits until each is about to exit */
+/* Start @threads threads that call @fn, and wait until each is about to exit */
 PATH void cp_threads(struct task *t, unsigned int threads, void (*fn)(struct task *))
 {
 	struct task *nt[CP_MAX_TASKS];
@@ -178,7 +178,7 @@ static char *decimal(char *end, unsigned int n)
 /* The new image appends to the same record, see main() */
 static PATH void exec_now(struct task *t)
 {
-	/* Before those of the new image, so that numbers grow with time */
+	/* Lower than those of the new image, so that numbers grow with time */
 	unsigned int seq = cp_seq();
 	char base[16], size[16];
 	const char *argv[] = {
@@ -215,7 +215,7 @@ static PATH void exec_thread(struct task *t)
 	cp_path(t, cp_random(t) % 20, exec_now);
 }
 
-/* The leader waits; the thread's execve() kills it and takes its number */
+/* The leader waits; the thread's execve() kills the leader and takes its PID */
 static PATH void exec_leader(struct task *t)
 {
 	long ts[2] = { 1, 0 };

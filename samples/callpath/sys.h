@@ -115,7 +115,7 @@
 #define SYS2(t, nr, a, b)	SYS(t, 0, nr, a, b, 0, 0)
 #define SYS3(t, nr, a, b, c)	SYS(t, 0, nr, a, b, c, 0)
 
-/* First and last thing of each function of a path */
+/* The first and the last statement of each function of a path */
 #define ENTER(t)	((t)->ra[(t)->depth++] = (unsigned long)__builtin_return_address(0))
 #define LEAVE(t)	((t)->depth--)
 

@@ -24,7 +24,7 @@ struct task {
 	unsigned int	nr_cpu;		/* the CPU last migrated to */
 	unsigned int	in_signal;	/* depth of nested handlers */
 	int		done;		/* futex: 1 when the task is about to exit */
-	int		ping;		/* futex the op_futex partner wakes */
+	int		ping;		/* the futex that the partner of op_futex wakes */
 	int		pipe[2];
 	/* Shadow stack, outermost first: return addresses, CP_INTERRUPTED ones marked */
 	unsigned long long ra[CP_MAX_DEPTH];
@@ -49,15 +49,16 @@ static inline unsigned int cp_random(struct task *t)
 unsigned int cp_seq(void);
 
 /*
- * Reserves an entry for system call @nr with the current path of @t. Returns
- * where its ip goes; storing it completes the entry. Never fails: without space
- * the entry is counted as refused and a place that nobody reads is returned.
+ * Reserve an entry for system call @nr with the current path of @t. Returns the address for its ip;
+ * storing the ip completes the entry. Never fails: without space the entry counts as refused, and
+ * the address is one that nobody reads.
  */
 unsigned long long *cp_begin(struct task *t, unsigned int nr, unsigned int seq,
 			     unsigned int flags);
 
-/* Opens (creating with @size bytes if @create) the record at @path and moves the
- * entries made so far into it. Returns 0 or the negative errno of the call that failed.
+/*
+ * Open the record at @path (create it with @size bytes if @create), and move the entries so far
+ * into it. Returns 0 or the negative errno of the call that failed.
  */
 int cp_open(struct task *t, const char *path, unsigned int size, int create);
 

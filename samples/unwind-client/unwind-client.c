@@ -27,7 +27,7 @@
 #define CREATE_TRACE_POINTS
 #include "unwind-client-trace.h"
 
-/* So many frames fit into the smallest sub-buffer with room to spare */
+/* This many frames fit into the smallest sub-buffer, with room to spare */
 #define FRAMES_AN_EVENT	256u
 
 static char *event = "sched_switch";
@@ -51,12 +51,12 @@ static void request(unsigned long ip)
 
 	if (READ_ONCE(pid) && READ_ONCE(pid) != current->tgid)
 		return;
-	/* Also a refused request is shown: its cookie is 0 */
+	/* Show a refused request, too: its cookie is 0 */
 	ret = unwind_deferred_request(&work, &cookie);
 	trace_unwind_client_request(cookie, ret, ip);
 }
 
-/* In the task the stack is of, shortly before it returns to user space */
+/* Runs in the task that the stack belongs to, shortly before it returns to user space */
 static void record_stack(struct unwind_work *w, struct unwind_stacktrace *trace, u64 cookie)
 {
 	unsigned int first = 0, nr;

@@ -4,7 +4,7 @@
  *
  *	findings.c	the list of findings
  *	kernel.c	the kernel, its configuration, permissions
- *	recorders.c	what recorders left behind
+ *	recorders.c	what recorders left
  *	files.c	programs and libraries: tables, symbols, debug files
  *	code.c	how well the unwinder can walk the code of a file
  */
@@ -31,9 +31,9 @@ struct check {
 	struct check_finding *finding;
 	size_t nr;
 	bool verbose, json, repair;
-	/* What a recording can have on this kernel; set by check_kernel() */
+	/* A recording can have these on this kernel; set by check_kernel() */
 	bool traces, kernel_stacks, user_stacks, tables, maps, frame_pointers, bpf;
-	const char *source;		/* that a recording takes, NULL: none */
+	const char *source;		/* the source that a recording takes, NULL: none */
 };
 
 /* Note a finding. @remedy may be NULL; texts are copied. */

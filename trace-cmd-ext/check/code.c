@@ -16,7 +16,7 @@
 #include "check.h"
 #include "trace-cmd-ext/model/model.h"
 
-#define ALL_BUT_NOTHING	95.0	/* percent; what is left is assembler that few stacks pass */
+#define ALL_BUT_NOTHING	95.0	/* percent; the rest is assembler that few stacks pass */
 #define TOO_LITTLE	50.0
 #define MAX_HOLES	3
 
@@ -24,10 +24,10 @@
 			"pointers"
 #define GO_REMEDY	"nothing: these stacks are marked"
 
-/* Known by a section, or by a function that they export. */
+/* The check recognizes a runtime by a section, or by a function that it exports. */
 static const struct code_kind {
 	const char *section, *function;
-	bool frame_pointers;		/* kept by the code that has no .eh_frame */
+	bool frame_pointers;		/* the code without .eh_frame keeps them */
 	const char *about, *remedy;
 } kinds[] = {
 	{ ".gopclntab", NULL, true, GO_ABOUT, GO_REMEDY },

@@ -24,11 +24,11 @@
 
 struct files {
 	struct check *c;
-	bool all;			/* of what runs: a file without tables is a note */
+	bool all;			/* checks all that runs: a file without tables is a note */
 	uint64_t files, symbols, exports_only, none, debug;
 };
 
-/* Tables are not for the kernel here. */
+/* In place of registering: the check gives no table to the kernel. */
 static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 {
 	(void)t;
@@ -46,7 +46,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 /* -------------------------------- symbols -------------------------------- */
 
 struct symbols {
-	bool symtab, dynsym, mini, debug;	/* its own; mini: .gnu_debugdata */
+	bool symtab, dynsym, mini, debug;	/* its own symbols; mini: .gnu_debugdata */
 	bool go;				/* it has Go's table of functions */
 	char link[256];				/* .gnu_debuglink */
 };
@@ -94,7 +94,7 @@ static bool read_symbols(int fd, struct symbols *s)
 	return true;
 }
 
-/* Where gdb and others look: by build-id, then by the link's name. */
+/* Look where gdb and others look: by build ID, then by the name in the link. */
 static bool find_debug_file(const struct tables_file *f, const struct symbols *s,
 			    char path[PATH_MAX])
 {
@@ -122,7 +122,7 @@ static bool find_debug_file(const struct tables_file *f, const struct symbols *s
 	       !access(path, R_OK);
 }
 
-/* How well functions of it are known; in words. */
+/* Say in words how many of its functions have names. */
 static const char *symbols_of(struct files *fs, const struct tables_file *f, char *debug)
 {
 	struct symbols s;
@@ -215,7 +215,7 @@ void check_running(struct check *c)
 	if (ret)
 		check_add(c, CHECK_NOTE, "programs that run", "folder of tables",
 			  "it must belong to you, and nobody else may write to it",
-			  "it cannot be used (%s), so all are made anew each time",
+			  "it cannot be used (%s), so all are made again each time",
 			  strerror(-ret));
 	ret = tables_scan(t);
 	if (ret)
@@ -230,7 +230,7 @@ void check_running(struct check *c)
 	if (sum.unreadable)
 		check_add(c, CHECK_NOTE, "programs that run", "processes",
 			  geteuid() ? "run it as root" : NULL,
-			  "%" PRIu64 " of them may not be looked at", sum.unreadable);
+			  "%" PRIu64 " of them may not be read", sum.unreadable);
 	if (sum.anon_processes)
 		check_add(c, CHECK_NOTE, "programs that run", "compiled code",
 			  "let them write /tmp/perf-PID.map (node --perf-basic-prof, java with an "

@@ -82,7 +82,7 @@ static const char *configured(const char *symbol)
 	return at && strchr("ym", at[strlen(line)]) ? "y" : "n";
 }
 
-/* @remedy with the options that the configuration lacks. malloc()ed. */
+/* @remedy with the options that the configuration lacks; malloc()ed. */
 static char *remedy_of(const char *symbol, const char *remedy)
 {
 	char *text;
@@ -97,7 +97,7 @@ static char *remedy_of(const char *symbol, const char *remedy)
 
 /* -------------------------------- findings ------------------------------- */
 
-/* Is a file of tracefs there? Told either way, under its name. */
+/* Does a file of tracefs exist? Note the answer under its name. */
 static bool need_file(struct check *c, enum check_level level, const char *file, const char *gives,
 		      const char *symbol, const char *remedy)
 {
@@ -113,7 +113,7 @@ static bool need_file(struct check *c, enum check_level level, const char *file,
 	return false;
 }
 
-/* What only a kernel with the patches has is no loss where BPF programs stand in for it. */
+/* A feature of the patched kernel is not missing where BPF programs replace it. */
 static enum check_level own_level(const struct check *c)
 {
 	return c->bpf ? CHECK_NOTE : CHECK_MISSING;
@@ -176,7 +176,7 @@ static void check_lockdown(struct check *c)
 	free(text);
 }
 
-/* Where is it, and may we write there? */
+/* Where is tracefs, and may we write there? */
 static bool check_tracefs(struct check *c, const char *dir)
 {
 	char why[PATH_MAX + 128], path[PATH_MAX];
@@ -258,7 +258,7 @@ static void check_trigger(struct check *c)
 	static const char file[] = "events/sched/sched_switch/trigger";
 	char *text = tfs_read(NULL, file, NULL);
 
-	/* of an event with triggers the file lists these instead */
+	/* if an event has triggers, the file lists these instead */
 	if (!text || !strstr(text, "# Available triggers"))
 		goto out;
 	if (strstr(text, "userstacktrace_deferred"))
@@ -318,7 +318,7 @@ static void check_tables(struct check *c)
 	tracefs_put_tracing_file(path);
 }
 
-/* A kernel with the prctl() reads the structure first: EFAULT. Others say EINVAL. */
+/* A kernel with the prctl() reads the structure first: EFAULT. Other kernels return EINVAL. */
 static void check_prctl(struct check *c)
 {
 	char *r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * recorders.c - what recorders left behind: files that are not complete, and instances
+ * recorders.c - what recorders left: files that are not complete, and instances
  *
  * Files are completed first, because the data left in their instances belongs into them. The check
  * looks for files in the current folder, where a recorder puts its file by default. It reports
@@ -21,7 +21,7 @@ static void repair_file(struct check *c, const char *path, const struct unfinish
 
 	if (part_finish(path, c->traces, out))
 		check_add(c, CHECK_MISSING, "recorders", path,
-			  "mend what is said on standard error, and try again",
+			  "fix what standard error says, and try again",
 			  "left behind by process %d, and it cannot be completed", (int)u->pid);
 	else if (*out)
 		check_add(c, CHECK_OK, "recorders", path, NULL,
@@ -46,7 +46,7 @@ bool check_unfinished(struct check *c, const char *path)
 	else if (ret == -EMEDIUMTYPE)
 		check_add(c, CHECK_MISSING, "recorders", path,
 			  "give FILE.part* of trace-ustack record",
-			  "it is no recording, and left as it is");
+			  "it is not a recording, and was left as it is");
 	else if (ret)
 		check_add(c, CHECK_MISSING, "recorders", path, NULL, "%s", strerror(-ret));
 	else if (u.alive)

@@ -212,8 +212,8 @@ int cmd_check(int argc, char **argv)
 	for (i = optind; check.repair && i < argc; i++)
 		if (!part_is_name(argv[i]))
 			return tool_usage("check", "--repair takes recordings that are not "
-					  "complete, FILE.part*: '%s' is none", argv[i]);
-	/* what is left of such a recording is in the instances of its recorder */
+					  "complete, FILE.part*: '%s' is not one", argv[i]);
+	/* the instances of its recorder may hold the rest of such a recording */
 	if (check.repair && !all) {
 		char why[PATH_MAX + 128];
 
@@ -224,7 +224,7 @@ int cmd_check(int argc, char **argv)
 		check_recorders(&check);
 		check_running(&check);
 	}
-	/* who asks for a file wants to hear of it */
+	/* print also good findings about a file that the user named */
 	check.verbose |= !all;
 	for (i = optind; i < argc; i++)
 		if (!check_unfinished(&check, argv[i]))

@@ -66,7 +66,7 @@ static int export_folded(struct export *e)
 	int ret = f ? gather(e->m, &o.gather, f, 1, true, &st) : -ENOMEM;
 
 	e->nothing = !ret && !st.nr;
-	/* before more memory is needed */
+	/* leave before more memory is needed */
 	model_close(e->m);
 	e->m = NULL;
 	if (!ret)
@@ -81,7 +81,7 @@ static int end_export(int ret, bool damaged)
 {
 	if (!ret)
 		return TOOL_OK;
-	if (damaged)		/* the error was printed; missing events may have matched */
+	if (damaged)		/* the error was printed; the missing events may have matched */
 		return TOOL_INPUT;
 	if (ret == -ENODATA)
 		tool_error("%s: %s", o.path, gather_lacks(&o.gather));
@@ -179,7 +179,7 @@ static int check_options(void)
 		return tool_usage("export", "%s is the recording itself; give another file with -o",
 				  o.output);
 	if (o.format->binary && !o.output && isatty(STDOUT_FILENO))
-		return tool_usage("export", "%s is no text; give a file with -o", o.format->name);
+		return tool_usage("export", "%s is not text; give a file with -o", o.format->name);
 	return 0;
 }
 

@@ -41,15 +41,15 @@ int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_op
 		/* fallthrough */
 	case CMD_OPT_PID:
 		if (tool_numbers(arg, &f->pids, &f->nr_pids))
-			return tool_usage(cmd, "'%s' is no list of ids, such as 12,20-29", arg);
+			return tool_usage(cmd, "'%s' is not a list of ids, such as 12,20-29", arg);
 		return 0;
 	case CMD_OPT_CPU:
 		if (tool_numbers(arg, &f->cpus, &f->nr_cpus))
-			return tool_usage(cmd, "'%s' is no list of CPUs, such as 0,2-3", arg);
+			return tool_usage(cmd, "'%s' is not a list of CPUs, such as 0,2-3", arg);
 		return 0;
 	case CMD_OPT_TIME:
 		if (tool_times(arg, &f->from, &f->to))
-			return tool_usage(cmd, "'%s' is no time, such as 12.5-13 or 12.5-", arg);
+			return tool_usage(cmd, "'%s' is not a time, such as 12.5-13 or 12.5-", arg);
 		return 0;
 	default:
 		return tool_bad_option(cmd);

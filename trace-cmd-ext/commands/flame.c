@@ -85,7 +85,7 @@ static int gather_one(int which)
 	m = cmd_open(path, &mo);
 	if (!m)
 		return TOOL_INPUT;
-	/* one of the two files may lack what the other has */
+	/* one of the two files may lack a name that the other has */
 	ret = o.fl.diff ? 0 : model_check_names(m, &o.opts.filter);
 	if (ret) {
 		model_close(m);
@@ -93,11 +93,11 @@ static int gather_one(int which)
 	}
 	ret = gather(m, &o.fl.gather, o.fl.fold, which, o.fl.diff, &o.fl.stats[which]);
 	o.fl.unit = gather_unit(&o.fl.gather, m);
-	/* asked only where it matters: it counts all requests */
+	/* only if it matters, because it counts all requests */
 	o.fl.nsec = o.fl.gather.by == GATHER_COUNT || model_info(m)->nsec;
 	o.fl.damaged |= model_info(m)->damaged;
 	if (ret && o.fl.damaged)
-		ret = TOOL_INPUT;	/* what it lacks may have been there */
+		ret = TOOL_INPUT;	/* the unread part may have had matching events */
 	else if (ret == -ENODATA)
 		tool_error("%s: %s", path, gather_lacks(&o.fl.gather));
 	else if (ret)
@@ -121,7 +121,7 @@ static const char *format_quantity(char *buf, size_t size, uint64_t n)
 	return buf;
 }
 
-/* Add notes about the waits that are in no frame. */
+/* Add notes about waits that no frame shows. */
 static void note_waits(char *buf, size_t size)
 {
 	const struct waits_stats *w = &o.fl.stats[1].waits;
@@ -262,7 +262,7 @@ static int run_flame(void *arg)
 	if (!ret && !o.json && !g[1].nr && o.fl.damaged) {
 		ret = TOOL_INPUT;
 	} else if (!ret && !o.json && !g[1].nr) {
-		tool_error("%s: holds nothing of what was asked for; trace-ustack stat tells what "
+		tool_error("%s: holds nothing of what was asked for; trace-ustack stat shows what "
 			   "it holds", o.fl.path[1]);
 		ret = TOOL_FAIL;
 	}
@@ -282,7 +282,7 @@ static int parse_number(const char *arg, uint32_t min, uint32_t max, uint32_t *n
 	if (!ret && nr == 1 && v[0] >= min && v[0] <= max)
 		*n = v[0];
 	else
-		ret = tool_usage("flame", "'%s' is no number from %u to %u", arg, min, max);
+		ret = tool_usage("flame", "'%s' is not a number from %u to %u", arg, min, max);
 	free(v);
 	return ret;
 }
@@ -335,7 +335,7 @@ static int parse_option(int opt, const char *arg)
 	case OPT_MIN:
 		o.min_percent = strtod(arg, &end);
 		if (end == arg || *end || !(o.min_percent >= 0 && o.min_percent <= 100))
-			return tool_usage("flame", "'%s' is no number from 0 to 100", arg);
+			return tool_usage("flame", "'%s' is not a number from 0 to 100", arg);
 		return 0;
 	default:
 		return cmd_filter_option("flame", opt, arg, &o.opts);

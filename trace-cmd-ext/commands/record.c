@@ -110,7 +110,7 @@ static int add_select(struct rec_opts *o, const char *pattern)
 	return 0;
 }
 
-/* Options that configure the event before. */
+/* Options that configure the -e before them. */
 static int event_option(struct rec_opts *o, int c, const char *arg)
 {
 	struct rec_select *s = o->nr_sel ? &o->sel[o->nr_sel - 1] : NULL;
@@ -135,7 +135,7 @@ static int parse_number(const char *arg, const char *option, double least, doubl
 	*val = strtod(arg, &end);
 	if (end != arg && !*end && *val >= least && *val <= 1e9)
 		return 0;
-	return tool_usage("record", "%s '%s' is no number that can be", option, arg);
+	return tool_usage("record", "%s '%s' is not a possible number", option, arg);
 }
 
 static int parse_one(struct rec_opts *o, int c, bool *no_user)
@@ -155,7 +155,7 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		break;
 	case 'p':
 		if (tool_numbers(optarg, &o->pids, &o->nr_pids))
-			return tool_usage("record", "-p '%s' is no list of process ids", optarg);
+			return tool_usage("record", "-p '%s' is not a list of process ids", optarg);
 		break;
 	case OPT_NO_INHERIT:
 		o->inherit = false;

@@ -99,7 +99,7 @@ int cmd_report(int argc, char **argv)
 			jobs = NULL;
 			nr = 0;
 			if (!o.jobs)
-				return tool_usage("report", "'%s' is no number of processes, "
+				return tool_usage("report", "'%s' is not a number of processes, "
 						  "1 to 64", optarg);
 			break;
 		default:

@@ -12,7 +12,7 @@
 
 #include "libunwind-user/base/base.h"
 
-/* Options of a trace.dat, as the format numbers them */
+/* Options of a trace.dat, with the numbers of the format */
 enum {
 	OPTION_DONE, OPTION_DATE, OPTION_CPUSTAT, OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME,
 	OPTION_HOOK, OPTION_OFFSET, OPTION_CPUCOUNT, OPTION_VERSION, OPTION_PROCMAPS,

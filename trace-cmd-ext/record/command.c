@@ -75,7 +75,7 @@ static void __attribute__((noreturn)) child(struct rec *r, int go, int errors)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
-	/* nobody writes if the recorder has died */
+	/* no byte comes if the recorder has died */
 	if (read(go, &byte, 1) != 1)
 		_exit(125);
 	rec_limits_restore();

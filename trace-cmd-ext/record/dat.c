@@ -32,11 +32,11 @@
 #include "bytes.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 
-#define PIECE		(4u << 20)	/* moved at a time */
-/* Kept free for names, options and a piece. */
+#define PIECE		(4u << 20)	/* bytes moved at a time */
+/* Bytes kept free for names, options and a piece. */
 #define ROOM		(2 * PIECE)
 
-/* A file of tracefs with its size in front; nothing of it if it cannot be read. */
+/* Add a file of tracefs after its size; an unreadable file has size 0. */
 static bool add_file(struct text *b, const char *file, unsigned int size_bytes)
 {
 	size_t len = 0;
@@ -78,7 +78,7 @@ int dat_open(struct rec *r)
 		tool_error("%s: %s; name another one with -o", r->opts.out, strerror(errno));
 	if (r->out < 0)
 		return TOOL_OUTPUT;
-	/* as long as the recorder or its guard lives; a file system without locks has none */
+	/* held while the recorder or its guard lives; some file systems have no locks */
 	flock(r->out, LOCK_SH);
 	return 0;
 }
@@ -117,7 +117,7 @@ static void add_ftrace_formats(struct text *b, const struct rec *r)
 	tracefs_list_free(names);
 }
 
-/* The events that are recorded; they lie in the order of their systems. */
+/* Add the formats of the recorded events; these are in the order of their systems. */
 static void add_formats(struct text *b, const struct rec *r)
 {
 	uint32_t systems = 0;
@@ -159,7 +159,7 @@ static int write_all(struct rec *r, const void *data, size_t len, uint64_t at)
 	return 0;
 }
 
-/* What a recorder that was killed leaves of the stacks of BPF programs. */
+/* Remove the stacks of BPF programs that a killed recorder left. */
 static void unlink_stacks(const struct rec *r)
 {
 	char raw[PATH_MAX], path[PATH_MAX];
@@ -194,7 +194,9 @@ int dat_write_head(struct rec *r)
 	const uint16_t one = 1;
 	int ret;
 
-	/* of a recorder of this PID whose file was removed without them */
+	/*
+	 * raw files of an earlier recorder with this PID, whose recording was removed without them
+	 */
 	unlink_raw(r);
 	text_bytes(&b, magic, sizeof(magic));
 	text_bytes(&b, *(const char *)&one ? "\0" : "\1", 1);
@@ -216,7 +218,7 @@ int dat_write_head(struct rec *r)
 		return TOOL_FAIL;
 	}
 	ret = write_all(r, b.v, b.nr, 0);
-	/* EOPNOTSUPP: the file system cannot keep room */
+	/* EOPNOTSUPP: the file system cannot reserve room */
 	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.nr, ROOM) && errno == ENOSPC)
 		ret = -ENOSPC;
 	if (ret) {
@@ -261,7 +263,7 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 
 		if (!buf->stats[cpu])
 			continue;
-		/* as trace-cmd has it: the file's lines, below the CPU */
+		/* as trace-cmd writes it: the CPU, then the lines of the file */
 		text_bytes(&text, title, snprintf(title, sizeof(title), "CPU: %d\n", cpu));
 		add_string(&text, buf->stats[cpu]);
 		add_option(b, OPTION_CPUSTAT, text.v, text.nr);
@@ -269,7 +271,9 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 	}
 }
 
-/* Add all after the names of tasks, up to the data; @instance_at: offset of the instance's part. */
+/*
+ * Add everything from the names of tasks to the data; @instance_at: offset of the instance's part.
+ */
 static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
 	char *clock = tfs_read(NULL, "trace_clock", NULL), text[512], *at;
@@ -282,12 +286,12 @@ static void add_options(struct text *b, const struct rec *r, uint64_t instance_a
 	add_stats(b, r, &r->buf[BUF_EVENTS]);
 	if (maps->recorded)
 		add_stats(b, r, maps);
-	/* the file of the top instance with the brackets moved to our clock */
+	/* the file of the top instance, with the brackets around our clock */
 	for (at = clock; at && *at; at++)
 		if (*at == '[' || *at == ']')
 			*at = ' ';
 	snprintf(text, sizeof(text), "[%s]", r->opts.clock);
-	/* it is not known any more if the instance is gone */
+	/* it is no longer known if the instance is gone */
 	if (*r->opts.clock)
 		add_option(b, OPTION_TRACECLOCK, text, strlen(text) + 1);
 	free(clock);
@@ -346,7 +350,7 @@ static void add_table(struct text *b, const struct rec *r, const struct dat_layo
 	}
 }
 
-/* Open @path; *@from is the offset of the data that was not moved yet. */
+/* Open @path; *@from is the offset of the first data that was not moved. */
 static int open_raw(const char *path, uint64_t *from)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -354,7 +358,7 @@ static int open_raw(const char *path, uint64_t *from)
 
 	if (fd < 0)
 		return -1;
-	/* ENXIO: nothing but a hole; any other error: a file system without holes */
+	/* ENXIO: only a hole is left; any other error: a file system without holes */
 	if (at < 0 && errno == ENXIO)
 		at = lseek(fd, 0, SEEK_END);
 	*from = at < 0 ? 0 : at;
@@ -369,7 +373,7 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 	int fd = open_raw(path, &from), ret = 0;
 	ssize_t n;
 
-	/* a file that is gone was moved */
+	/* if the file is gone, its data was moved */
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	for (; !ret && (fd < 0 || from < size); from += n) {
@@ -422,7 +426,7 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint
 static int unfinished(const struct rec *r, int error)
 {
 	if (error < 0)
-		tool_error("%s: %s; the recording is kept in it and beside it: make room, then "
+		tool_error("%s: %s; the recording is kept in it and next to it: make room, then "
 			   "trace-ustack check --repair %s completes it", r->part, strerror(-error),
 			   r->part);
 	return error < 0 ? TOOL_OUTPUT : error;
@@ -453,7 +457,7 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 			ret = move_data(r, BUF_MAPS, maps, top->end - top->data, total);
 		free(b.v);
 	}
-	/* gives back the room that was kept */
+	/* give back the reserved room */
 	if (!ret && ftruncate(r->out, maps ? maps->end : top->end))
 		ret = -errno;
 	tool_progress_end();
@@ -481,7 +485,7 @@ int dat_finish(struct rec *r)
 	uint64_t head = r->shared->head_end;
 	int ret = -ENOMEM;
 
-	/* an option holds the offset of the instance: sizes first */
+	/* an option holds the offset of the instance: compute the sizes first */
 	dat_add_comms(&names, r);
 	add_options(&options, r, 0);
 	if (names.failed || options.failed || dat_lay_out(r, BUF_EVENTS, head + names.nr +

@@ -172,7 +172,7 @@ static int event_file(struct rec *r, const struct rec_event *ev, const char *fil
 	return TOOL_FAIL;
 }
 
-/* "(A) && (B)" of the conditions that are not NULL, at least one; NULL: no memory. */
+/* "(A) && (B)" of the conditions that are not NULL; at least one is not. NULL: no memory. */
 static char *all_of(const char *a, const char *b, const char *c)
 {
 	const char *part[] = { a, b, c };
@@ -239,7 +239,7 @@ int rec_configure_events(struct rec *r)
 	return ret;
 }
 
-/* Take a trigger back, and set it with one more condition. */
+/* Remove a trigger, and set it with one more condition. */
 static int restrict_trigger(struct rec *r, const struct rec_event *ev, const char *path,
 			    const char *name, const char *own)
 {
@@ -302,7 +302,7 @@ int rec_enable_events(struct rec *r)
 		tracefs_list_free(names);
 		if (count == end - i) {
 			snprintf(file, sizeof(file), "events/%s/enable", r->event[i].system);
-			/* -EPERM: one of them has conditions of its own; the others are on */
+			/* -EPERM: one event has conditions of its own; the other events are on */
 			ret = tfs_write(in, file, "1");
 			if (!ret)
 				continue;

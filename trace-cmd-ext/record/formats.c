@@ -103,7 +103,7 @@ int format_choose_ids(struct rec *r)
 		return TOOL_FAIL;
 	}
 	free(common);
-	/* the kernel gives ids from below */
+	/* the kernel gives out ids from the lowest on */
 	ftrace = tracefs_system_events(tracefs_tracing_dir(), "ftrace");
 	for (f = 0; f < FORMAT_NR; f++) {
 		while (is_used(r, ftrace, id))

@@ -25,7 +25,7 @@ static int finish_file(struct rec *r)
 	int ret;
 
 	rec_stop(r);
-	/* killed while it moved what it had read: all of it, up to its end */
+	/* the recorder was killed while it moved data: all of the data up to the end is there */
 	if (rec_resume(r, &ret))
 		return ret;
 	ret = rec_read_start(r, false);

@@ -26,7 +26,7 @@
  *	free.c	the memory of all that
  *
  * The recorder changes nothing outside the two instances. So a recorder that ends for any reason
- * leaves only the instances and its unfinished file behind: the guard completes the file and
+ * leaves only the instances and its unfinished file: the guard completes the file and
  * removes the instances. If the guard was killed too, resume.c and left.c do it later. Tables are
  * gone when the recorder's descriptor is closed.
  *
@@ -189,7 +189,7 @@ int rec_stock_finish(struct rec *r);
 /* Unload the programs; then the memory. */
 void rec_stock_close(struct rec *r);
 void rec_stock_free(struct rec *r);
-/* What was added, NULL without HOW_BPF. */
+/* The counts of what was added; NULL without HOW_BPF. */
 const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_sums **bpf);
 /* The path of the file of messages; false if it is too long. */
 bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);

@@ -39,7 +39,7 @@
 #define MAX_BYTES	(128ull << 20)	/* what libunwind-user/symbols/perfmap.c reads */
 
 #define SEC		1000000000ull
-#define RESERVED_PIDS	300		/* numbers below are given once: kernel/pid.c */
+#define RESERVED_PIDS	300		/* PIDs below this are given out once: kernel/pid.c */
 /* Start times count ticks of 10 ms, and times of files are as old as the last tick. */
 #define START_SLACK	(20 * SEC / 1000)
 
@@ -71,7 +71,7 @@ static uint64_t number_in(const char *path, const char *label)
 	return n;
 }
 
-/* The number given last: the last word of /proc/loadavg. */
+/* The newest PID: the last word of /proc/loadavg. */
 static uint32_t last_pid(void)
 {
 	char *text = tfs_read_path("/proc/loadavg", NULL), *at = text ? strrchr(text, ' ') : NULL;
@@ -115,9 +115,9 @@ static bool only_one(const struct rec *r, uint32_t pid)
 
 struct process {
 	bool lives;
-	uint32_t inner;			/* its number in its own namespace */
+	uint32_t inner;			/* its PID in its own namespace */
 	uid_t uid;
-	uint64_t start;			/* CLOCK_REALTIME, ns; 20 ms early at most */
+	uint64_t start;			/* CLOCK_REALTIME, ns; at most 20 ms early */
 };
 
 static void read_process(uint32_t tgid, struct process *p)
@@ -156,7 +156,10 @@ static void read_process(uint32_t tgid, struct process *p)
 	free(text);
 }
 
-/* A regular file that is not empty and of @p's user or root; @birth as ns, 0: not known. */
+/*
+ * Open a regular file that is not empty and belongs to @p's user or root; @birth in ns, 0: not
+ * known.
+ */
 static int open_map(uint32_t tgid, const struct process *p, uint64_t *birth)
 {
 	char path[96];
@@ -300,7 +303,7 @@ static bool copy_map(int from, int dir, const char *name)
 	return false;
 }
 
-/* The folder, made if it is not there; a descriptor, or -1. */
+/* Open the folder, and make it first if needed; a descriptor, or -1. */
 static int open_folder(const char *path)
 {
 	if (mkdir(path, 0755) && errno != EEXIST)
@@ -308,7 +311,7 @@ static int open_folder(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Maps of a recording that had this name before mean other processes. */
+/* Remove the maps of an earlier recording with this name: they are of other processes. */
 static void remove_old(const char *path)
 {
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -323,7 +326,7 @@ static void remove_old(const char *path)
 	rmdir(path);
 }
 
-/* Make FILE.jit/index; NULL and errno. */
+/* Make FILE.jit/index; NULL with errno. */
 static FILE *open_index(const struct rec *r, int dir)
 {
 	int fd = openat(dir, "index", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -366,7 +369,7 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 	snprintf(path, sizeof(path), "%s.jit", r->opts.out);
 	remove_old(path);
 	for (i = 0; i < nr; i++) {
-		/* check again: it is the same file, or as good */
+		/* check again: the path may lead to another file by now */
 		fd = find_map(r, maps[i].tgid, &maps[i].from);
 		if (fd < 0)
 			continue;

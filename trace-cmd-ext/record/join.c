@@ -19,7 +19,7 @@ struct rec_join {
 	struct sink sink;
 	struct sink_target target;
 	struct feed *feed;
-	int buffer, cpu;		/* whose records come; -1: none so far */
+	int buffer, cpu;		/* of the last record; -1: no record so far */
 };
 
 static void add_format(struct tep_handle *tep, char *text, size_t size)

@@ -37,7 +37,7 @@ int left_lock(const char *name, bool own)
 	return ret;
 }
 
-/* The PID in a name of ours, or 0. */
+/* The PID in the name of a recorder's instance; 0: another name. */
 static pid_t pid_of(const char *name)
 {
 	static const char prefix[] = "trace-ustack-";
@@ -53,7 +53,7 @@ static pid_t pid_of(const char *name)
 	return (!*end || !strcmp(end, ".maps")) && pid <= INT_MAX ? pid : 0;
 }
 
-/* Is this process a recorder that has made its instance just now? */
+/* Is this process a recorder that has just made its instance? */
 static bool may_be_starting(pid_t pid)
 {
 	char path[64], comm[32] = "";
@@ -125,7 +125,7 @@ int left_remove(const char *name)
 		return -errno;
 	tfs_write(in, "tracing_on", "0");
 	tfs_write(in, "events/enable", "0");
-	/* busy as long as someone reads: whoever does may be about to end */
+	/* EBUSY while a process reads from it: that process may be about to end */
 	for (i = 0; i < TRIES; i++) {
 		errno = 0;
 		if (!tracefs_instance_destroy(in))

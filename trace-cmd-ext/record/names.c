@@ -59,7 +59,7 @@ char *dat_read_comms(void)
 
 struct comm_line {
 	long tid;
-	size_t order;			/* where it stood: the later, the better */
+	size_t order;			/* its position in the text: the last name wins */
 	const char *name;
 	size_t len;
 };
@@ -74,9 +74,9 @@ static int by_tid(const void *a, const void *b)
 }
 
 /*
- * The kernel remembers the names of the tasks that recorded something, of the last few hundred or
- * thousand. Those that run at the beginning or the end have theirs in /proc. Of several names of
- * a task the kernel's wins.
+ * The kernel remembers the names of the last few hundred or thousand tasks that recorded something.
+ * /proc has the names of the tasks that run at the start or the end. If a task has several names,
+ * the name from the kernel wins.
  */
 void dat_add_comms(struct text *b, const struct rec *r)
 {

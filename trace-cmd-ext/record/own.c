@@ -25,7 +25,7 @@
 #include "impl.h"
 #include "libunwind-user/base/base.h"
 
-/* The longest filter that the kernel takes: less than a page. */
+/* The longest filter that the kernel accepts: less than a page. */
 #define MAX_FILTER	4000
 
 /* Events of the system sched about a task that need not be the running task. */
@@ -47,7 +47,7 @@ void own_find(struct rec *r)
 	DIR *dir;
 	struct dirent *d;
 
-	/* they have other numbers in the recording */
+	/* the tasks have other PIDs in the recording */
 	if (trace_has_other_pids())
 		return;
 	dir = opendir("/proc/self/task");
@@ -116,12 +116,14 @@ int own_leave_out(struct rec *r)
 		text_addf(&b, "%d ", (int)r->own[i]);
 	ret = b.failed ? -ENOMEM :
 			 tfs_write(r->buf[BUF_EVENTS].instance, "set_event_notrace_pid", b.v);
-	/* older kernels have no such file, and then the recorder is in its file */
+	/* older kernels have no such file: the recording then has the recorder's events */
 	if (ret == -ENOENT)
 		ret = 0;
 	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
 		b.nr = 0;
-		/* hundreds of threads make the filter too long: the file then has their events */
+		/*
+		 * hundreds of threads make the filter too long: the recording then has their events
+		 */
 		if (add_condition(&b, r, ev) && b.nr < MAX_FILTER)
 			ret = b.failed ? -ENOMEM : rec_restrict_event(r, ev, b.v);
 	}

@@ -22,7 +22,7 @@
 #include "impl.h"
 
 #define WAKE_MS		1000
-#define PAUSE_MS	50		/* a buffer is said to be half full, yet has no full page */
+#define PAUSE_MS	50		/* poll() says half full, but there is no full page */
 #define PIPE_BYTES	(1 << 20)
 #define CPUS_A_THREAD	4
 
@@ -60,7 +60,7 @@ static void give_up(struct rec_stream *s, int error)
 		return;
 }
 
-/* All that lies in the pipe goes to the file. */
+/* Write all that is in the pipe to the file. */
 static int empty_pipe(struct rec_stream *s, size_t len)
 {
 	ssize_t n;
@@ -116,7 +116,7 @@ static int read_rest(struct rec_stream *s)
 			continue;
 		if (n <= 0)
 			break;
-		/* a page that is not full is followed by what was there before */
+		/* after the filled part of a page come old bytes */
 		if (n < (ssize_t)size)
 			memset(page + n, 0, size - n);
 		if (write(s->out, page, size) != (ssize_t)size) {
@@ -154,7 +154,10 @@ static void *read_streams(void *arg)
 			if (s->error)
 				continue;
 			any = read_pages(s);
-			/* a CPU that has no full page although poll() said so rests for a moment */
+			/*
+			 * poll() said so, but there is no full page: leave this CPU alone for a
+			 * moment
+			 */
 			fds[1 + i].fd = any < 0 || (said && !any) ? -1 : s->raw;
 			if (said && !any)
 				wait = PAUSE_MS;
@@ -171,7 +174,7 @@ static int open_stream(struct rec_stream *s, int buffer)
 
 	snprintf(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", s->cpu);
 	s->raw = tracefs_instance_file_open(r->buf[buffer].instance, file, O_RDONLY | O_NONBLOCK);
-	/* CPUs that are possible, and never came */
+	/* possible CPUs that were never online */
 	if (s->raw < 0 && errno == ENOENT)
 		return 0;
 	if (s->raw < 0) {
@@ -224,7 +227,7 @@ static int start_readers(struct rec *r)
 		tool_error("not enough memory");
 		return TOOL_FAIL;
 	}
-	/* signals are for the one who waits for them */
+	/* only the waiting thread takes signals */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (n = 0; n < r->nr_readers && !err; n++) {

@@ -33,7 +33,7 @@ enum source {
 struct rec_opts {
 	struct rec_select *sel;
 	size_t nr_sel;
-	bool all;			/* -a: whatever runs */
+	bool all;			/* -a: all tasks */
 	uint32_t *pids;			/* -p */
 	size_t nr_pids;
 	char **cmd;			/* NULL: none */
@@ -56,7 +56,7 @@ const char *source_name(enum source s);
 int source_parse(const char *name, enum source *s);
 /* Does this kernel allow it? 0, or -errno with the cause and the remedy in @why. */
 int source_check(enum source s, char *why, size_t size);
-/* The source that a recording takes by itself; SOURCE_AUTO if there is none. */
+/* The source that a recording takes by default; SOURCE_AUTO if there is none. */
 enum source source_choose(char *why, size_t size);
 
 /* ---- tracefs.c ---- */
@@ -104,7 +104,7 @@ int left_remove(const char *name);
 struct unfinished {
 	pid_t pid;			/* PID of its recorder */
 	bool alive;			/* the recorder is at work */
-	bool empty;			/* as a recording is for a moment, or another file */
+	bool empty;			/* a recording that has just started, or another file */
 	uint64_t bytes;			/* of data in the files next to it */
 };
 

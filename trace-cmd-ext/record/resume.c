@@ -27,7 +27,7 @@
 #include "impl.h"
 #include "bytes.h"
 
-#define MAX_CPUS	8192		/* as the kernel has at most */
+#define MAX_CPUS	8192		/* the kernel's limit */
 #define CLOCK_SIZE	32		/* of the name of a trace clock */
 
 /* ------------------------------- its contents ---------------------------- */
@@ -35,8 +35,8 @@
 struct part_cursor {
 	int fd;
 	uint64_t at, size;
-	bool bad;			/* it ends before, or is something else */
-	bool foreign;			/* no recorder began it so */
+	bool bad;			/* the file is too short, or is not a recording */
+	bool foreign;			/* no recorder starts a file like this */
 };
 
 static void read_bytes(struct part_cursor *w, void *to, size_t len)
@@ -74,7 +74,7 @@ static uint64_t read8(struct part_cursor *w)
 	return n;
 }
 
-/* This text with its terminator; what ends before may have begun so. */
+/* Read this text with its terminator; a shorter file may be the start of it. */
 static void expect_text(struct part_cursor *w, const char *text)
 {
 	size_t len = strlen(text) + 1, have = len;
@@ -108,7 +108,7 @@ static void skip_formats(struct part_cursor *w)
 
 static const char magic[] = "\x17\x08\x44tracing6";
 
-/* As dat_write_head() writes it. False if it is not all there. */
+/* Read the head, as dat_write_head() writes it. False if a part is missing. */
 static bool read_head(struct rec *r, struct part_cursor *w)
 {
 	uint32_t systems;
@@ -155,7 +155,10 @@ static bool read_table(const struct rec *r, struct part_cursor *w, struct dat_la
 	return !w->bad;
 }
 
-/* As dat_finish() writes it at once; false if it is not all there, and so nothing was moved. */
+/*
+ * Read the rest, which dat_finish() writes at once; false if a part is missing: then no data was
+ * moved.
+ */
 static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout *top,
 			struct dat_layout *maps)
 {
@@ -187,7 +190,7 @@ static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout 
 	read_bytes(w, &id, sizeof(id));
 	if (!w->bad && !id && read_table(r, w, maps))
 		return true;
-	/* nothing of this one was moved */
+	/* no data of this CPU was moved */
 	free(maps->size);
 	return !dat_lay_out(r, BUF_MAPS, top->end + DAT_MAPS_HEAD, maps);
 }
@@ -214,7 +217,7 @@ bool rec_resume(struct rec *r, int *ret)
 
 /* -------------------------------- the files ------------------------------ */
 
-/* Behind "FILE": ".part" and digits. */
+/* The end of a name, after "FILE": ".part" and digits. */
 static const char *suffix_of(const char *path)
 {
 	const char *at = path + strlen(path);
@@ -230,7 +233,7 @@ bool part_is_name(const char *path)
 	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
 }
 
-/* Archives and downloads have such names, too: did a recorder start this file? */
+/* Other programs use such names, too: did a recorder start this file? */
 static bool is_ours(int fd)
 {
 	struct part_cursor w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
@@ -239,7 +242,9 @@ static bool is_ours(int fd)
 	return !w.foreign;
 }
 
-/* Open the file, and set what its name says. Lock it exclusively if nobody works on it. */
+/*
+ * Open the file, and set the fields that its name gives. Lock it exclusively if no recorder has it.
+ */
 static int open_part(const char *path, struct rec *r, bool *alive)
 {
 	struct stat st;
@@ -319,7 +324,9 @@ static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 	free(text);
 }
 
-/* The instances of its recorder, if they are still there; @written: to its files, at last. */
+/*
+ * Open the instances of its recorder, if they still exist; @written: the last write to its files.
+ */
 static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *written,
 			    char clock[CLOCK_SIZE])
 {
@@ -345,7 +352,7 @@ static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *wri
 	read_clock(r, clock);
 }
 
-/* Nothing was moved yet. */
+/* No data was moved yet. */
 static int finish_file(struct rec *r)
 {
 	int ret = 0;
@@ -396,26 +403,26 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	nr_raw = look_at_raw(&r, &bytes, &written);
 	w = (struct part_cursor){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
 	if (!read_head(&r, &w)) {
-		/* killed while it wrote that: there was nothing else yet */
+		/* the recorder was killed while it wrote the head: there is no data yet */
 		ret = w.foreign || bytes ? -EBADMSG : 0;
 		*out = '\0';
 	}
 	shared.head_end = w.at;
 	if (*out && !rec_resume(&r, &ret)) {
 		r.nr_cpus = nr_raw;
-		/* the file of a CPU is made before anything is recorded */
+		/* the recorder makes the files of CPUs before it records */
 		if (nr_raw && traces)
 			adopt_instances(&r, pid, &written, clock);
 		if (nr_raw) {
 			ret = finish_file(&r);
 		} else {
-			/* the file ends after the head, or another program wrote the rest */
+			/* the file ends after the head, or something else wrote the rest */
 			ret = w.size > w.at ? -EBADMSG : 0;
 			*out = '\0';
 		}
 	}
 	if (ret == -EBADMSG) {
-		tool_error("%s: it is no head of a recording, or a damaged one; nothing was "
+		tool_error("%s: it is not the head of a recording, or it is damaged; nothing was "
 			   "changed: remove %s* if you do not need it", path, path);
 		ret = TOOL_OUTPUT;
 	} else if (!*out) {

@@ -52,7 +52,7 @@ static int record_events(struct rec *r)
 	}
 	rec_stop(r);
 	if (command) {
-		/* nothing was recorded, and what was there before stays */
+		/* nothing was recorded, so an older file of that name stays */
 		rec_read_stop(r);
 		dat_discard(r);
 		return command;
@@ -103,7 +103,8 @@ static int run_steps(struct rec *r)
 		rec_read_stop(r);
 		dat_discard(r);
 		if (!ret) {
-			tool_error("ended before the recording began; there is no %s", r->opts.out);
+			tool_error("ended before the recording started; there is no %s",
+				   r->opts.out);
 			ret = TOOL_FAIL;
 		}
 	}
@@ -117,7 +118,7 @@ static int run_steps(struct rec *r)
 		ret = rec_summary(r);
 		ret = ret ? ret : removed;
 	}
-	/* its thread gives tables to the programs */
+	/* the thread of the tables gives them to the programs */
 	rec_tables_end(r);
 	rec_stock_close(r);
 	return ret;

@@ -21,9 +21,12 @@
 #define MIN_KB		1408
 #define MAX_KB		8192
 #define MAPS_KB		512
-/* The events' buffers take this part of the memory that is free at most. */
+/* The events' buffers take at most this part of the free memory. */
 #define MEMORY_PART	16
-/* After the last event, for tasks on their way back to user space with a stack to write. */
+/*
+ * Wait this long after the last event, for tasks that still write a stack on their way to user
+ * space.
+ */
 #define GRACE_US	20000
 
 /* ------------------------------- instances ------------------------------- */
@@ -98,7 +101,7 @@ static void remove_left(void)
 	free(left);
 }
 
-/* The kernel copies out a whole page, also from a buffer with larger pages. */
+/* The kernel copies a whole page, also from a buffer with larger pages. */
 static unsigned int read_page_size(struct tracefs_instance *in)
 {
 	char *text = tfs_read(in, "buffer_subbuf_size_kb", NULL);
@@ -138,7 +141,7 @@ int rec_make_instances(struct rec *r)
 
 	remove_left();
 	rec_name_instances(r, getpid());
-	/* an instance takes the kernel a while, in which we can be killed */
+	/* the kernel takes a while to make an instance: the recorder can be killed meanwhile */
 	ret = rec_guard_start(r);
 	if (!ret)
 		ret = make_instance(&r->buf[BUF_EVENTS]);
@@ -251,7 +254,7 @@ static int add_pid(struct rec *r, struct text *t, pid_t pid)
 	return t->failed ? -ENOMEM : rec_stock_add_task(r, pid);
 }
 
-/* All threads of a process; -ESRCH if it is not there. */
+/* Add all threads of a process; -ESRCH if it does not exist. */
 static int add_threads(struct rec *r, struct text *t, pid_t pid)
 {
 	char path[64];
@@ -319,14 +322,16 @@ int rec_start(struct rec *r)
 }
 
 /*
- * With triggers, events go off with the buffer: a trigger works on an event that is off, too, and
- * would leave stacks without one.
+ * With triggers, switch the events off together with the buffer: a trigger also works on an event
+ * that is off, and would leave a stack without an event.
  */
 void rec_stop(struct rec *r)
 {
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 
-	/* not even made: the same files without an instance are those of the whole machine */
+	/*
+	 * the instance does not exist: without it, these files would be those of the whole machine
+	 */
 	if (!in)
 		return;
 	if (!r->triggers) {

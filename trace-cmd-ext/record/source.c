@@ -51,7 +51,7 @@ static int __attribute__((format(printf, 3, 4))) say(char *why, size_t size, con
 	return -EOPNOTSUPP;
 }
 
-/* The programs run in this kernel, whatever another folder with the files of tracefs says. */
+/* BPF programs run in this kernel, even if --tracefs names files of another one. */
 static bool is_tracefs(void)
 {
 	const char *dir = tracefs_tracing_dir();
@@ -111,7 +111,7 @@ static int use_ftrace(struct rec *r)
 	return 0;
 }
 
-/* All that does not work is refused before anything is recorded. */
+/* Refuse all that does not work before anything is recorded. */
 static int use_bpf(struct rec *r)
 {
 	const struct rec_event *ev;
@@ -166,7 +166,7 @@ static int report_none(const struct rec *r, const char *why)
 			   why);
 	else
 		tool_error("kernel %s: %s, or use --source frame-pointers for what frame pointers "
-			   "give; trace-ustack check tells more", u.release, why);
+			   "give; trace-ustack check says more", u.release, why);
 	return TOOL_FAIL;
 }
 

@@ -44,8 +44,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Does the tracepoint let a task move to another CPU between two of its functions? Those of system
- * calls do, and all of kernels that call them under SRCU.
+ * Does the tracepoint let a task move to another CPU between two of its functions? The
+ * tracepoints of system calls do, and so do all tracepoints of kernels that call them under SRCU.
  */
 static bool moves(const char *system)
 {

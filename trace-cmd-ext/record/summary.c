@@ -42,7 +42,7 @@ static void add_tgid(struct rec_sums *c, uint32_t tgid)
 	uint32_t *bigger;
 	size_t i;
 
-	/* mostly the one before */
+	/* mostly the previous one */
 	for (i = c->nr_tgids; i-- > 0;)
 		if (c->tgid[i] == tgid)
 			return;
@@ -65,8 +65,8 @@ struct pass {
 	const struct rec *r;
 	struct rec_sums *c;
 	struct rec_join *join;		/* or NULL */
-	int buffer, cpu;		/* whose pages come */
-	uint64_t at;			/* of the page in the file */
+	int buffer, cpu;		/* of the pages that come now */
+	uint64_t at;			/* offset of the page in the file */
 	int error;
 };
 
@@ -95,7 +95,7 @@ static void count_record(const struct pass *p, const char *data, int size)
 	} else if (type == p->id.user_stack) {
 		c->user_stacks++;
 	} else if (type == p->id.map) {
-		/* once a process and file: cheaper than looking at each stack */
+		/* once for each process and file, which is cheaper than for each stack */
 		add_tgid(c, number_at(data, size, p->map_tgid_at));
 	} else if (type == p->id.stack) {
 		flags = number_at(data, size, p->flags_at);
@@ -201,7 +201,7 @@ static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *
 	return p.error;
 }
 
-/* "NAME: N" of per_cpu/cpuN/stats, over all CPUs of the events' buffer */
+/* The sum of "NAME: N" in per_cpu/cpuN/stats, over all CPUs of the events' buffer */
 static uint64_t from_stats(const struct rec *r, const char *name)
 {
 	const struct rec_buffer *b = &r->buf[BUF_EVENTS];
@@ -211,7 +211,7 @@ static uint64_t from_stats(const struct rec *r, const char *name)
 
 	for (cpu = 0; b->stats && cpu < r->nr_cpus; cpu++) {
 		at = b->stats[cpu] ? strstr(b->stats[cpu], name) : NULL;
-		/* not the end of a longer name */
+		/* do not match the end of a longer name */
 		if (at && (at == b->stats[cpu] || at[-1] == '\n'))
 			sum += strtoull(at + strlen(name), NULL, 10);
 	}
@@ -249,7 +249,7 @@ static const char *const reasons[MSG_NR_REASONS] = {
 	[MSG_TOO_DEEP] = "it has more than 512 frames",
 };
 
-/* What the source bpf has to say about its events. */
+/* Print the counts of the source bpf. */
 static void print_stock(const struct rec *r)
 {
 	const struct bpf_sums *bpf;
@@ -313,7 +313,7 @@ static void print_summary(struct rec *r, const struct rec_sums *c)
 	print_jit(r, c);
 }
 
-/* Maps of processes that ran, and how much of that they name. */
+/* Print which maps were kept, and how many stacks they name. */
 static int look_at_maps(struct rec *r, struct rec_sums *c)
 {
 	bool later = false;
@@ -352,7 +352,7 @@ int rec_summary(struct rec *r)
 		ret = look_at_maps(r, &c);
 	rec_join_free(join);
 	if (ret) {
-		tool_error("%s: it cannot be looked at: %s", r->opts.out, strerror(-ret));
+		tool_error("%s: it cannot be read: %s", r->opts.out, strerror(-ret));
 		ret = TOOL_FAIL;
 		goto out;
 	}

@@ -77,8 +77,8 @@ static bool elf_interpreter(int fd, char *interp, size_t size)
 }
 
 /*
- * What the dynamic loader lists: "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". No code of the
- * program runs for that, and the loader is the one that it is about to be run with.
+ * Add the libraries that the dynamic loader lists: "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)".
+ * This runs no code of the program, and the loader is the program's own.
  */
 static void add_libraries(struct tables *t, const char *interp, const char *path)
 {
@@ -168,7 +168,7 @@ static void add_program(struct tables *t, const char *name)
 		snprintf(path, sizeof(path), "%.*s", len, interp);
 		if (len < 4 || strncmp(interp + len - 4, "/env", 4))
 			continue;
-		/* "env NAME" runs itself, and finds NAME as we do */
+		/* "env NAME" searches NAME as we do */
 		add_elf(t, path);
 		snprintf(word, sizeof(word), "%.*s", (int)strcspn(arg, " \t\n"), arg);
 		if (*word == '-' || !*word || command_find(word, path))
@@ -280,7 +280,7 @@ void rec_tables_summary(struct rec *r)
 		fprintf(stderr, "    and %u more; trace-ustack check lists them\n",
 			s->told - MAX_TOLD);
 	if (sum.unreadable)
-		fprintf(stderr, "  %llu processes may not be looked at\n",
+		fprintf(stderr, "  %llu processes may not be read\n",
 			(unsigned long long)sum.unreadable);
 }
 
@@ -291,7 +291,7 @@ void rec_tables_save(struct rec *r)
 	saved_tables_remove(r->opts.out);
 	if (!r->tables)
 		return;
-	/* so that the summary lists the same files */
+	/* the summary lists the same files */
 	tables_follow_stop(r->tables->t);
 	if (!r->id)
 		return;
@@ -312,7 +312,7 @@ void rec_tables_end(struct rec *r)
 {
 	if (!r->tables)
 		return;
-	/* what cannot be remembered is late the next time: nothing is lost now */
+	/* without the list, tables come late the next time; nothing is lost now */
 	tables_remember(r->tables->t);
 	tables_close(r->tables->t);
 	free(r->tables);

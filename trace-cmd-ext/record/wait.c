@@ -21,11 +21,11 @@
 
 #include "impl.h"
 
-#define LOOK_MS		500		/* at processes that have no pidfd */
+#define LOOK_MS		500		/* how often to check processes that have no pidfd */
 #define ENDED		-2		/* in place of a pidfd */
 
 static int signals = -1;
-static atomic_bool interrupted;	/* the thread that scans for tables asks, too */
+static atomic_bool interrupted;	/* the thread that scans for tables reads it, too */
 static struct rlimit files_before;
 
 /* Each stream takes four descriptors. */
@@ -72,7 +72,7 @@ int rec_wait_prepare(void)
 	return TOOL_FAIL;
 }
 
-/* The rest may be interrupted. Signals that came before have already had their effect. */
+/* From here on, signals may interrupt. Earlier signals have had their effect already. */
 void rec_wait_end(void)
 {
 	struct signalfd_siginfo info;

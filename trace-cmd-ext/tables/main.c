@@ -60,7 +60,7 @@ static double now_ms(void)
 
 static int generate(const char *path, struct gen_table *table, double *ms)
 {
-	/* a path can be a pipe that nobody writes to */
+	/* a path can lead to a pipe without a writer */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), ret;
 	double start = now_ms();
 
@@ -213,7 +213,7 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 	return 0;
 }
 
-/* A file that is a section; 1 if it is something else. */
+/* Dump a file that is a section; 1 if it is something else. */
 static int read_section(const char *path, struct gen_table *table)
 {
 	struct stat st;
@@ -273,16 +273,17 @@ struct verify {
 	const char *path;
 	struct image *img;
 	struct sframe_table t;
-	bool no_caller;			/* the function is known as what nothing calls */
-	struct cfi_state state;		/* of the row whose end is not known yet */
+	bool no_caller;			/* the function is __start_context(), which nothing calls */
+	struct cfi_state state;		/* the row whose end is not known yet */
 	uint64_t row_start, end;
 	bool open;
 	uint64_t rows, holes, no_callers, wrong;
 };
 
 /*
- * glibc's __start_context() for amd64, which .eh_frame takes for a function that is called. The
- * generator has its own way to know it, which must not be asked: it is what is verified.
+ * Is this glibc's __start_context() for amd64? Its .eh_frame says that something calls it. The
+ * generator recognizes the function in its own way. This check must not use that, because it
+ * verifies the generator.
  */
 static bool is_start_context(const struct verify *v, uint64_t start, uint64_t end)
 {
@@ -344,7 +345,7 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		v->holes++;
 		return;
 	}
-	/* FDEs for addresses that are no code do not count */
+	/* FDEs for addresses that are not code do not count */
 	if (ret == -ESRCH && !image_is_code(v->img, pc, pc + 1))
 		return;
 	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->state.ra.how == CFI_UNDEF)
@@ -507,7 +508,7 @@ int main(int argc, char **argv)
 {
 	int ret = run_command(argc, argv);
 
-	/* the output is lost, so the command has failed, whatever it did */
+	/* the output is lost, so the command has failed, even if all else worked */
 	if ((fflush(stdout) || ferror(stdout)) && !ret)
 		ret = print_error("standard output", strerror(errno), NULL);
 	return ret;

@@ -71,7 +71,7 @@ static void make_file(const char *path)
 	bool cached;
 	int fd, ret;
 
-	/* It can be a pipe that nobody writes to */
+	/* The path can lead to a pipe without a writer */
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0) {
 		print_error(path, strerror(errno));

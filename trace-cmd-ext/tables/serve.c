@@ -29,7 +29,7 @@ struct serve {
 	struct tables *t;
 	bool all, verbose, quiet;
 	struct timespec start;
-	bool said;			/* the line of progress is on the terminal */
+	bool said;			/* the progress line is on the terminal */
 };
 
 static double seconds_since(const struct timespec *start)
@@ -102,12 +102,12 @@ static void print_summary(struct serve *s)
 	       sum.files[TABLES_COVERED], sum.cached, sum.table_bytes / 1048576.0,
 	       seconds_since(&s->start));
 	printf("%" PRIu64 " of %" PRIu64 " bytes of code in them are covered, %" PRIu64
-	       " in %" PRIu64 " holes that tables have no words for, %" PRIu64 " not covered:"
+	       " in %" PRIu64 " holes that tables cannot express, %" PRIu64 " not covered:"
 	       " frame pointers are followed there\n",
 	       sum.covered_bytes, sum.text_bytes, sum.hole_bytes, sum.holes, sum.unknown_bytes);
 	if (sum.processes)
 		printf("%" PRIu64 " processes; %" PRIu64 " have code in no file (%" PRIu64
-		       " bytes), %" PRIu64 " may not be looked at\n", sum.processes,
+		       " bytes), %" PRIu64 " may not be read\n", sum.processes,
 		       sum.anon_processes, sum.anon_bytes, sum.unreadable);
 	if (without)
 		printf("%" PRIu64 " files have none:\n", without);
@@ -163,7 +163,7 @@ static int open_tables(struct serve *s, bool no_cache)
 	return 0;
 }
 
-/* Options, then files, then all that runs. Returns 0 or the exit status. */
+/* Handle the options, then the files, then all that runs. Returns 0 or the exit status. */
 static int begin_serving(struct serve *s, int argc, char **argv, const char *what, int *files)
 {
 	static const struct option longs[] = {

@@ -54,7 +54,7 @@ void *__wrap_calloc(size_t nr, size_t size)
 	return note_failure(__real_calloc(nr, size));
 }
 
-/* Of 0 bytes it frees. */
+/* With 0 bytes, realloc() frees the memory. */
 void *__wrap_realloc(void *p, size_t size)
 {
 	void *new = __real_realloc(p, size);

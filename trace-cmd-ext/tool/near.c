@@ -6,7 +6,7 @@
 
 #include "near.h"
 
-/* How many changes make one word of the other; capped, as names are short. */
+/* How many changes turn one name into the other; capped, as names are short. */
 static unsigned int distance(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b), i, j;
@@ -36,13 +36,13 @@ void near_consider(struct near *near, const char *wanted, const char *name)
 	unsigned int far = distance(wanted, name), other, limit;
 	size_t i;
 
-	/* two colons are a part of a C++ name */
+	/* two colons are part of a C++ name */
 	last = last && last[1] != ':' ? last + 1 : wanted;
 	end = end && end[1] != ':' ? end + 1 : name;
 	other = distance(last, end);
 	if (other < far)
 		far = other;
-	/* a part of a name is near, too */
+	/* a part of a name is similar, too */
 	if (strlen(last) > 3 && strstr(end, last) && far > 2)
 		far = 2;
 	limit = strlen(last) / 3 < 2 ? 2 : strlen(last) / 3;

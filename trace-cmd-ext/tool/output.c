@@ -20,7 +20,7 @@ static int output_failed(struct output *o, const char *what)
 	return TOOL_OUTPUT;
 }
 
-/* Anything but a plain file, such as /dev/null, is written to as it is. */
+/* Write directly to what is not a regular file, such as /dev/null. */
 static int is_special(const char *path)
 {
 	struct stat st;

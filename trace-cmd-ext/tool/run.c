@@ -19,7 +19,7 @@
 
 #include "tool.h"
 
-/* CPU seconds for any file, and bytes of it for one more: only one made to be slow needs them. */
+/* CPU seconds for any file, and one more for so many bytes: only a hostile file needs them. */
 #define SECONDS_BASE	30
 #define BYTES_A_SECOND	(1u << 20)
 
@@ -60,7 +60,7 @@ void tool_pager(void)
 		dup2(fds[0], STDIN_FILENO);
 		close(fds[0]);
 		close(fds[1]);
-		/* as git does: quit if it fits, colours, no clearing */
+		/* as git does: quit if the text fits, keep colours, do not clear */
 		setenv("LESS", "FRX", 0);
 		execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);
 		_exit(127);
@@ -102,7 +102,7 @@ static void limit_cpu_time(const char *file)
 	}
 }
 
-/* Die as the reader did, so that a shell sees it. */
+/* Die by the signal that ended the reader, so that a shell sees it. */
 static int pass_on(int sig)
 {
 	signal(sig, SIG_DFL);
@@ -148,8 +148,8 @@ int tool_guard(const char *file, int (*run)(void *arg), void *arg)
 	if (sig == SIGINT || sig == SIGTERM || sig == SIGPIPE || sig == SIGHUP || sig == SIGQUIT)
 		return pass_on(sig);
 	if (sig == SIGXCPU || sig == SIGKILL)
-		tool_error("%s: is damaged, or the memory or time to read it is not there: reading "
-			   "it was stopped", file);
+		tool_error("%s: is damaged, or there is not enough memory or time to read it: "
+			   "reading was stopped", file);
 	else
 		tool_error("%s: is damaged: libtracecmd broke off reading it (%s)", file,
 			   strsignal(sig));

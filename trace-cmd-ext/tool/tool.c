@@ -54,9 +54,9 @@ int tool_bad_option(const char *cmd)
 	const char *arg = tool_argv && optind > 0 ? tool_argv[optind - 1] : "";
 
 	if (strncmp(arg, "--", 2) && optopt)
-		return tool_usage(cmd, "-%c is no option, or needs a value", optopt);
+		return tool_usage(cmd, "-%c is not an option, or needs a value", optopt);
 	if (!optopt)
-		return tool_usage(cmd, "%s is no option, or may mean several", arg);
+		return tool_usage(cmd, "%s is not an option, or may mean several", arg);
 	return tool_usage(cmd, "%s %s", arg, strchr(arg, '=') ? "takes no value" : "needs a value");
 }
 
@@ -84,7 +84,7 @@ int tool_finish(int code)
 		return TOOL_OUTPUT;
 	}
 	if (code == TOOL_OK && tool_no_memory) {
-		tool_error("not enough memory: what was printed may not be all; choose fewer "
+		tool_error("not enough memory: the output may not be complete; choose fewer "
 			   "events, or free some memory");
 		return TOOL_FAIL;
 	}

@@ -83,7 +83,7 @@ bool tool_colour(void);
  * "trace-ustack: WHAT  42%". Cheap enough to be called often. @total 0: not known.
  */
 void tool_progress(const char *what, uint64_t done, uint64_t total);
-/* Remove the line again. */
+/* Remove the progress line. */
 void tool_progress_end(void);
 /* For --quiet: print no progress. */
 void tool_progress_off(void);

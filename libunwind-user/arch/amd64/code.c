@@ -64,10 +64,10 @@ bool amd64_enters_kernel(const uint8_t *p)
 }
 
 /*
- * glibc's makecontext() and swapcontext() change SP without a word in .eh_frame. The one uses a
- * function that begins with mov %reg,%rsp (both forms, endbr64 may be in front), the other
- * mov 160(%reg),%rsp, which is SP in a ucontext. GNAT has landing pads like the former, but
- * their CFA is by FP. Sources: glibc, sysdeps/unix/sysv/linux/x86_64/__start_context.S,
+ * glibc's makecontext() and swapcontext() change SP, and .eh_frame does not say so. makecontext()
+ * uses a function that starts with mov %reg,%rsp (both encodings, perhaps after endbr64).
+ * swapcontext() has mov 160(%reg),%rsp, where a ucontext keeps SP. GNAT has landing pads like the
+ * former, but their CFA is by FP. Sources: glibc, sysdeps/unix/sysv/linux/x86_64/__start_context.S,
  * swapcontext.S; struct ucontext of the kernel.
  */
 size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
@@ -80,7 +80,7 @@ size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
 	if (len >= 3 && (((q[0] & 0xfb) == 0x48 && q[1] == 0x89 && (q[2] & 0xc7) == 0xc4) ||
 			 ((q[0] & 0xfe) == 0x48 && q[1] == 0x8b && (q[2] & 0xf8) == 0xe0)))
 		return 0;
-	/* search for the fourth of the seven bytes, which is the rarest */
+	/* search for the fourth of the seven bytes, the rarest one */
 	for (i = 3; i + 4 <= len; i++) {
 		q = memchr(p + i, 160, len - 3 - i);
 		if (!q)
@@ -94,9 +94,9 @@ size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
 }
 
 /*
- * __start_context() as Debian's glibc 2.36 to 2.43 have it; endbr64 may be in front. Its .eh_frame
- * says that it was called. Nothing calls it: makecontext() writes its address where the function of
- * the coroutine returns to. Source: as above.
+ * __start_context() of Debian's glibc 2.36 to 2.43, perhaps after endbr64. Its .eh_frame says that
+ * something called it. Nothing does: makecontext() writes its address where the coroutine's
+ * function returns to. Source: as above.
  */
 bool amd64_starts_stack(const uint8_t *p, size_t len)
 {
@@ -123,7 +123,7 @@ bool amd64_starts_stack(const uint8_t *p, size_t len)
 	return len == sizeof(code);
 }
 
-/* push and pop of memory: the bytes of the operand after the opcode; 0 if it is cut off */
+/* push and pop of memory: the length of the operand after the opcode; 0 if it is cut off */
 static size_t memory_operand(const uint8_t *p, size_t len)
 {
 	static const uint8_t disp[] = { 0, 1, 4 };
@@ -147,7 +147,7 @@ static size_t memory_operand(const uint8_t *p, size_t len)
 	return n <= len ? n : 0;
 }
 
-/* mov, lea, xor and test that do not write SP; @rex: of so many bytes is that prefix */
+/* mov, lea, xor and test that do not write SP; @rex: the length of the REX prefix */
 static size_t leaves_sp(const uint8_t *p, size_t len, size_t rex)
 {
 	unsigned int written = 0;

@@ -74,7 +74,7 @@ static bool is_reg(const cs_x86_op *op, x86_reg reg)
 	return op->type == X86_OP_REG && op->reg == reg;
 }
 
-/* reg + displacement and nothing else */
+/* only a register and a displacement */
 static bool is_mem(const cs_x86_op *op, x86_reg base)
 {
 	return op->type == X86_OP_MEM && op->mem.base == base && op->mem.index == X86_REG_INVALID &&
@@ -90,7 +90,7 @@ static bool is_branch(unsigned int id)
 	case X86_INS_JNS: case X86_INS_JO: case X86_INS_JP: case X86_INS_JS:
 	case X86_INS_JRCXZ: case X86_INS_JECXZ:
 	case X86_INS_LOOP: case X86_INS_LOOPE: case X86_INS_LOOPNE:
-	case X86_INS_XBEGIN:		/* back to where it began, with its registers */
+	case X86_INS_XBEGIN:		/* restart it with its registers */
 		return true;
 	default:
 		return false;
@@ -161,7 +161,7 @@ static void lose_written(const cs_insn *insn, struct arch_op *op)
 		op->effect = sp && fp ? ARCH_LOSE_BOTH : sp ? ARCH_LOSE_SP : ARCH_LOSE_FP;
 }
 
-/* Memory operands count as written, with the few that matter as exceptions. */
+/* Memory operands count as written, except in the few instructions that matter. */
 static void find_store(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86_op *to = &insn->detail->x86.operands[0];

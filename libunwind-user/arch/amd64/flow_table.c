@@ -72,7 +72,7 @@ static bool may_write(const cs_insn *insn, unsigned int regs)
 			return true;
 	}
 	for (i = 0; i < d->x86.op_count; i++) {
-		/* of two operands, the first is written; otherwise, any may be */
+		/* with two operands, the first is written; otherwise any may be */
 		if (d->x86.operands[i].type != X86_OP_REG ||
 		    (!i && amd64_reads_first(insn->id)) || (i == 1 && d->x86.op_count == 2 &&
 		     insn->id != X86_INS_XCHG && insn->id != X86_INS_XADD))
@@ -86,11 +86,11 @@ static bool may_write(const cs_insn *insn, unsigned int regs)
 
 /* The state of the search, from the jump backward */
 struct search {
-	int to, base, index;		/* registers; -1: not, or no more */
+	int to, base, index;		/* registers; -1: unknown */
 	bool added;			/* base was added to the entry */
 	bool have_table, have_nr;
 	bool above;			/* ja (nr is LAST + 1), or else jae */
-	bool guard;			/* a ja or jae comes behind */
+	bool guard;			/* a ja or jae comes after this */
 	struct arch_jump_table *t;
 };
 
@@ -114,7 +114,7 @@ static bool use_addresses(struct search *s, const cs_x86_op *mem)
 	return s->index >= 0;
 }
 
-/* A function whose address is at hand, and called as the last thing of another */
+/* A tail call of a function whose address is in a register */
 static bool use_address(struct search *s, const cs_insn *insn)
 {
 	const cs_x86_op *from = &insn->detail->x86.operands[1];
@@ -159,7 +159,7 @@ static bool find_entry(struct search *s, const cs_insn *insn)
 	return s->index >= 0 && s->index != s->base;
 }
 
-/* A write to the index. Returns false if its bound is not the table's any more. */
+/* The instruction writes the index. Returns false if the bound is no longer that of the table. */
 static bool find_index(struct search *s, const cs_insn *insn)
 {
 	const cs_x86 *x = &insn->detail->x86;
@@ -181,7 +181,7 @@ static bool find_index(struct search *s, const cs_insn *insn)
 	return s->index >= 0;
 }
 
-/* Between the comparison and the branch only what is known not to touch its result */
+/* Between the comparison and the branch, only instructions that keep its result */
 static bool keeps_flags(unsigned int id)
 {
 	switch (id) {

@@ -46,7 +46,7 @@ static unsigned int moves_fp(const uint8_t *p, size_t len, uint8_t opcode, uint3
 /* The length of the instruction before @p that moves SP by @bytes, or 0 */
 static unsigned int moves_sp(const struct arch_go_code *code, int32_t bytes)
 {
-	/* add: 0xc4, sub: 0xec, of the same number or of its opposite */
+	/* add: 0xc4, sub: 0xec; either can have the negative number */
 	const uint8_t *p = code->p;
 
 	if (code->before >= 7 && p[-7] == 0x48 && p[-6] == 0x81 &&

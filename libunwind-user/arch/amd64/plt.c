@@ -19,9 +19,9 @@
 
 struct amd64_stub {
 	uint8_t size;
-	uint8_t pushed;		/* from here on CFA is 8 more; 0: nowhere */
+	uint8_t pushed;		/* from here on, the CFA is 8 more; 0: nowhere */
 	uint8_t cfa;		/* at its start, from rsp */
-	bool is_plt0;		/* the first stub only: two slots in a row */
+	bool is_plt0;		/* only in the first stub: two slots in a row */
 	int16_t byte[16];
 };
 

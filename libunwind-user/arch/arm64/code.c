@@ -17,7 +17,9 @@ size_t arm64_padding(const uint8_t *p, size_t len)
 	return !memcmp(p, "\x1f\x20\x03\xd5", 4) || !memcmp(p, "\0\0\0\0", 4) ? 4 : 0;
 }
 
-/* The upper half of svc #n, n < 0x800; hvc and smc have it too, and are in no user program */
+/*
+ * The upper half of svc #n, n < 0x800. hvc and smc have it too, but user programs do not have them.
+ */
 bool arm64_enters_kernel(const uint8_t *p)
 {
 	return !p[0] && p[1] == 0xd4;

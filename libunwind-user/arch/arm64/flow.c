@@ -18,7 +18,7 @@
 
 #define FP		29
 #define RA		30
-#define SP		31		/* or zero, depending on the instruction */
+#define SP		31		/* SP or zero, depending on the instruction */
 
 #define X8		8		/* the number of the system call */
 #define NR_SIGRETURN	139		/* rt_sigreturn */
@@ -39,7 +39,7 @@ static int64_t signed_bits(uint32_t w, unsigned int low, unsigned int nr)
 	return (int64_t)((uint64_t)bits(w, low, nr) << (64 - nr)) >> (64 - nr);
 }
 
-/* A general register is written, with what is not followed; 31 is not SP. */
+/* A general register gets a value that is not followed; 31 is not SP. */
 static void mark_written(struct arch_op *op, unsigned int reg)
 {
 	if (reg == FP)
@@ -59,7 +59,7 @@ static void mark_written_or_sp(struct arch_op *op, unsigned int reg)
 
 /* ---------------------------- loads and stores --------------------------- */
 
-/* A register at @at of @size bytes at the address; only whole ones are what they were. */
+/* The instruction loads or stores @size bytes of a register at @at; only whole registers count. */
 static void access_reg(struct arch_op *op, unsigned int reg, unsigned int at, unsigned int size,
 		       bool load)
 {
@@ -77,7 +77,7 @@ static void access_reg(struct arch_op *op, unsigned int reg, unsigned int at, un
 	}
 }
 
-/* Something is or may be stored at @base + @n. */
+/* The instruction stores, or may store, at @base + @n. */
 static void stores_at(struct arch_op *op, unsigned int base, int32_t n, unsigned int size)
 {
 	if (base != SP && base != FP)
@@ -131,7 +131,7 @@ static void decode_pair(uint32_t w, struct arch_op *op)
 	bool vector = bits(w, 26, 1), load = bits(w, 22, 1);
 	unsigned int shift = vector ? 2 + opc : opc == 2 ? 3 : 2;
 
-	/* stgp also stores a tag; 3 is no instruction */
+	/* stgp also stores a tag; 3 is not an instruction */
 	if (opc == 3 || (!vector && opc == 1 && !load)) {
 		op->next = ARCH_BAD;
 		return;
@@ -178,7 +178,7 @@ static void decode_single(uint32_t w, struct arch_op *op)
 		   !vector && opc > 1 ? 4 : 1u << shift, load, vector);
 }
 
-/* Advanced SIMD load/store structures; the base goes on by what was accessed, or a register */
+/* Advanced SIMD load/store structures; the base grows by the accessed size or by a register */
 static void decode_structures(uint32_t w, struct arch_op *op)
 {
 	static const uint8_t nr_regs[16] = {
@@ -238,7 +238,7 @@ static void decode_memory(uint32_t w, struct arch_op *op)
 
 /* ----------------------------- data processing --------------------------- */
 
-/* Add/subtract (immediate), mov between SP and a register is one */
+/* Add/subtract (immediate); mov between SP and a register is an add */
 static void decode_add(uint32_t w, struct arch_op *op)
 {
 	unsigned int to = bits(w, 0, 5), from = bits(w, 5, 5);
@@ -260,7 +260,7 @@ static void decode_add(uint32_t w, struct arch_op *op)
 	mark_written_or_sp(op, to);
 }
 
-/* The address that adrp and the add after it take, or adr; false if they take none. */
+/* The address that adr, or adrp and the add after it, compute; false if there is none. */
 static bool address_of(uint32_t w, uint32_t next, uint64_t addr, uint64_t *target)
 {
 	int64_t n = (int64_t)((uint64_t)signed_bits(w, 5, 19) << 2 | bits(w, 29, 2));
@@ -269,7 +269,7 @@ static bool address_of(uint32_t w, uint32_t next, uint64_t addr, uint64_t *targe
 		*target = addr + n;
 		return true;
 	}
-	/* add, of 64 bits, to the register it comes from */
+	/* a 64-bit add to the same register */
 	if ((w & 0x9f000000) != 0x90000000 || (next & 0xffc00000) != 0x91000000 ||
 	    bits(next, 5, 5) != bits(w, 0, 5))
 		return false;
@@ -331,7 +331,7 @@ static void decode_vectors(uint32_t w, struct arch_op *op)
 		mark_written(op, bits(w, 0, 5));
 }
 
-/* SVE: few instructions write general registers. Some of what is not among them looks so here. */
+/* SVE: few instructions write general registers. This also matches some that do not. */
 static void decode_sve(uint32_t w, struct arch_op *op)
 {
 	bool general = false;
@@ -373,7 +373,7 @@ static void decode_hint(uint32_t w, struct arch_op *op)
 	case 31:
 		op->flags |= ARCH_CHECKS_RA;
 		break;
-	case 34:				/* bti c; where setjmp() returns, it is bti j */
+	case 34:				/* bti c; setjmp() returns to bti j */
 		op->flags |= ARCH_BEGINS;
 		break;
 	case 7:					/* xpaclri */
@@ -413,7 +413,10 @@ static void decode_branch(uint32_t w, uint64_t addr, struct arch_op *op)
 		if (bits(w, 21, 1))
 			mark_written(op, bits(w, 0, 5));
 	} else {
-		/* also branches that check a signed address: code for all processors has none */
+		/*
+		 * also branches that check a signed address, which code for all processors does not
+		 * have
+		 */
 		op->next = ARCH_BAD;
 	}
 }

@@ -30,7 +30,7 @@ static uint32_t get32(const uint8_t *p)
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* The instruction @n before the pc; 0 if it is not there */
+/* The instruction @n before the pc; 0 if the function has not that many */
 static uint32_t before(const struct arch_go_code *code, unsigned int n)
 {
 	return code->before >= 4 * n ? get32(code->p - 4 * n) : 0;

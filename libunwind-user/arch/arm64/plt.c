@@ -21,7 +21,7 @@ struct insn_mask {
 	uint32_t bits, mask;
 };
 
-/* Registers and operations, not the addresses in them */
+/* Masks: registers and operations, without the addresses */
 #define STP_X16_X30	{ 0xa9bf7bf0, 0xffffffff }	/* stp x16, x30, [sp, #-16]! */
 #define STP_X2_X3	{ 0xa9bf0fe2, 0xffffffff }	/* stp x2, x3, [sp, #-16]! */
 #define ADRP(to)	{ 0x90000000 | (to), 0x9f00001f }
@@ -34,7 +34,7 @@ struct insn_mask {
 #define NOP		0xd503201f
 
 struct arm64_stub {
-	struct insn_mask insn[MAX_INSNS];	/* without bti and autia1716; up to the jump */
+	struct insn_mask insn[MAX_INSNS];	/* up to the jump, without bti and autia1716 */
 	uint8_t nr;
 	uint8_t pushed;			/* 16 bytes are, by its first instruction */
 	bool pushes_ra;
@@ -51,7 +51,7 @@ static uint32_t insn_at(const uint8_t *p)
 	return p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* The length of the stub at @p without padding; 0: no stub. @body: after bti */
+/* The length of the stub at @p without padding; 0: not a stub. @body: after bti */
 static size_t match_stub(const struct arm64_stub *s, const uint8_t *p, size_t len, size_t *body)
 {
 	size_t at = 0, i;

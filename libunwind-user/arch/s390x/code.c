@@ -26,9 +26,9 @@ size_t s390x_padding(const uint8_t *p, size_t len)
 }
 
 /*
- * glibc's longjmp(), setcontext() and swapcontext() do not describe this in .eh_frame: they set r15
- * from a register other than FP, or load registers, with FP, from memory that is not at r15.
- * Sources: glibc, sysdeps/s390/s390-64/__longjmp.c, sysdeps/unix/sysv/linux/s390/s390-64/.
+ * glibc's longjmp(), setcontext() and swapcontext() set r15 from a register other than FP, or load
+ * registers, FP included, from memory that is not at r15. Their .eh_frame does not say so. Sources:
+ * glibc, sysdeps/s390/s390-64/__longjmp.c, sysdeps/unix/sysv/linux/s390/s390-64/.
  */
 size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
 {
@@ -53,7 +53,7 @@ size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
 	return len;
 }
 
-/* svc; or the end of an instruction that looks like one, and then nothing is said of padding */
+/* svc; or the end of another instruction that looks like svc: then padding counts as code */
 bool s390x_enters_kernel(const uint8_t *p)
 {
 	return p[0] == 0x0a;

@@ -25,7 +25,7 @@
 #define RA		14
 #define SP		15
 
-#define SAVE_AREA	160		/* the caller has it above its SP */
+#define SAVE_AREA	160		/* the caller keeps this area above its SP */
 
 static uint16_t half(const uint8_t *p)
 {
@@ -173,7 +173,7 @@ static void decode_rr(const uint8_t *p, struct arch_op *op)
 	case 0x07:				/* bcr */
 		set_branch_to(op, r1, r2);
 		break;
-	case 0x06:				/* bctr: without R2 it does not branch */
+	case 0x06:				/* bctr: without R2, no branch */
 		mark_written(op, r1);
 		if (r2)
 			op->next = ARCH_BAD;
@@ -184,7 +184,7 @@ static void decode_rr(const uint8_t *p, struct arch_op *op)
 		else
 			mark_written(op, r1);
 		break;
-	case 0x0a:				/* svc; not those that return from signals */
+	case 0x0a:				/* svc, but not those that return from signals */
 		op->flags |= ARCH_ENTERS_KERNEL;
 		if (p[1] == 173 || p[1] == 119)
 			op->next = ARCH_BAD;
@@ -251,8 +251,9 @@ static void compares_to(const uint8_t *p, struct arch_op *op)
 }
 
 /*
- * stmg to the stack, of a range that continues from r15 to r0. No call preserves r0, and no
- * compiler saves it: code that does may have its return address there, see returns_to_r0().
+ * stmg to the stack of a range of registers that wraps from r15 to r0. No call preserves r0, and
+ * compilers do not save it. Code that saves r0 may have its return address there, see
+ * returns_to_r0().
  */
 static bool saves_r0(const uint8_t *p, unsigned int base)
 {
@@ -362,8 +363,9 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct arch_
 }
 
 /*
- * lgr %rN,%r0; br %rN: no instruction jumps to r0, so what returns there copies it. Such a function
- * was called by brasl %r0, and r14 does not have its return address: __fentry__ of glibc.
+ * lgr %rN,%r0; br %rN: no instruction jumps to r0, so a function that returns there copies it
+ * first. Such a function was called by brasl %r0, and r14 does not have its return address:
+ * __fentry__ of glibc.
  */
 static bool returns_to_r0(const uint8_t *p, size_t len)
 {

@@ -15,7 +15,7 @@ enum insn_kind {
 	INSN_R1,		/* writes R1 */
 	INSN_PAIR,		/* writes R1, R1 + 1 */
 	INSN_PAIRS,		/* and R2, R2 + 1, R3, R3 + 1, as far as it has them */
-	INSN_RANGE,		/* writes all from R1 to R3 */
+	INSN_RANGE,		/* writes R1 to R3 */
 	INSN_STORE1,		/* stores 1 byte at D(X,B) */
 	INSN_STORE2, INSN_STORE4, INSN_STORE8, INSN_STORE16,
 	INSN_STORES,		/* stores up to 256 bytes */

@@ -107,7 +107,7 @@ static uint8_t kind_of(char letter)
 	}
 }
 
-/* Vectors: a few go to general registers, and to memory */
+/* Vectors: a few instructions write general registers or memory */
 static char vector(uint8_t first, uint8_t last)
 {
 	if (first == 0xe6) {
@@ -135,7 +135,7 @@ static char vector(uint8_t first, uint8_t last)
 	}
 }
 
-/* Of two operands in memory: decimal ones, moves; those with keys or a state are left out. */
+/* Two operands in memory: decimal arithmetic, moves; not those with storage keys or a state. */
 static char storage(uint8_t first)
 {
 	switch (first) {

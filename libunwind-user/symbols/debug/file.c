@@ -15,7 +15,7 @@
 
 #include "debug.h"
 
-/* To know the CRC all of a file is read: a sparse one must not take for ever. */
+/* Computing the CRC reads the whole file: a sparse file must not take for ever. */
 #define MAX_LINKED	(8ll << 30)
 
 Elf_Scn *debugfile_section(Elf *elf, const char *name)
@@ -54,7 +54,7 @@ static size_t build_id_of(Elf *elf, uint8_t id[UU_BUILD_ID_MAX])
 	return 0;
 }
 
-/* Is the ELF file at @fd one with build-id @id? @or_none: or without any. */
+/* Does the ELF file at @fd have the build ID @id? @or_none: files without a build ID count, too. */
 static bool has_build_id(int fd, const uint8_t *id, size_t size, bool or_none)
 {
 	uint8_t own[UU_BUILD_ID_MAX];
@@ -83,7 +83,7 @@ static int open_checked(const char *root, const char *path, const uint8_t *id, s
 	return -1;
 }
 
-/* The folder itself may be in @root; it is looked at in the symbols' own first. */
+/* Try the folder in the root of the symbols first, then in @root. */
 static int by_build_id(const struct uu_symbols *syms, const char *root, const uint8_t *id,
 		       size_t size, struct place *place)
 {
@@ -177,7 +177,7 @@ static int by_link(const struct uu_symbols *syms, const struct file *f, Elf *elf
 	if (fd < 0)
 		fd = try_link(syms, f, syms->sysroot, crc,
 			      join_path(syms->debug_dir, path, n, "/", (char *)p), place);
-	/* packaged before /lib became a link to /usr/lib */
+	/* for packages from before /lib became a link to /usr/lib */
 	if (fd < 0 && !strncmp(path, "/usr/", 5) && n > 4)
 		fd = try_link(syms, f, syms->sysroot, crc,
 			      join_path(syms->debug_dir, path + 4, n - 4, "/", (char *)p), place);

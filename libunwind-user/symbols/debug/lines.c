@@ -68,7 +68,7 @@ static const char *die_name(struct uu_symbols *syms, struct debug *d, uint64_t d
 	return n->plain ? n->plain : n->name;
 }
 
-/* How deep the function is inlined, itself counted; 0: deeper than we go. */
+/* The number of functions from the outermost one to this; 0: more than the limit. */
 static size_t depth_of(const struct dw_unit *u, uint32_t func)
 {
 	size_t n = 0;

@@ -13,7 +13,7 @@
 #define MAX_PLAIN	(256u << 20)
 #define MAX_MEMORY	(128u << 20)	/* of the decoder: xz -9 needs 65 MB */
 
-/* The whole of what @from unpacks to, less than @max, to be freed, or NULL. */
+/* Unpack @from to less than @max bytes; the caller frees the result. NULL: an error. */
 static uint8_t *unpack_xz(const void *from, size_t len, size_t max, size_t *size)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
