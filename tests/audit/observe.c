@@ -356,8 +356,8 @@ static int run(pid_t first)
 		if (event && event != PTRACE_EVENT_STOP)
 			on_event(tid, event);
 		/*
-		 * The first stop of a new task, which may be seen before what its parent has to
-		 * say: which tables it has.
+		 * The first stop of a new task. It can come before its parent's stop, which says
+		 * which tables the task has.
 		 */
 		if (sig == SIGSTOP && !process_of(tid)->known) {
 			process_of(tid)->waits = true;

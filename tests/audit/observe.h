@@ -15,7 +15,7 @@
 
 struct process {
 	pid_t tgid;			/* 0: free */
-	bool known;			/* who made it has been heard of */
+	bool known;			/* its parent has reported it */
 	bool waits;			/* stopped until then */
 	unsigned int nr, asked, marks;
 	struct unwind_table_user table[MAX_TABLES];
@@ -36,8 +36,8 @@ unsigned int read_maps(pid_t pid, struct mapping *map);
 bool is_cached(const struct mapping *map);
 
 /*
- * Is that the table of what is mapped there, for its whole segment, and in memory that stays as it
- * is? If not, it was told.
+ * Is @table right for what is mapped there, for the whole segment, and in memory that does not
+ * change? If not, this prints why.
  */
 bool table_is_right(const struct process *p, const struct unwind_table_user *arg);
 

@@ -64,7 +64,7 @@ static const struct mapping *at(const struct mapping *map, unsigned int nr, uint
 	return NULL;
 }
 
-/* What should be there: the table of a file, or of the vDSO; and the segment of that code. */
+/* Make the expected table, of a file or of the vDSO; and find the segment of its code. */
 static int make(const struct mapping *text, uint64_t start, struct gen_table *table,
 		struct tables_seg *seg)
 {
@@ -129,7 +129,7 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 	const struct mapping *mem = at(map, nr, arg->table, arg->table_size);
 	struct gen_table table = { .data = NULL };
 	struct tables_seg seg = { .vaddr = 0 };
-	/* As the kernel takes it */
+	/* With the base that the kernel gets */
 	uint64_t bias, base = arg->table_base ? arg->table_base : arg->table;
 	int ret;
 
@@ -144,7 +144,7 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 		      text->path);
 		return false;
 	}
-	/* A section for where it is comes from a linker. Any other is ours, wherever it is kept. */
+	/* A table with base 0 comes from a linker. All other tables are ours, wherever they are. */
 	if (!is_cached(mem) && base == arg->table)
 		return can_be_read(p->tgid, arg);
 	ret = make(text, arg->text_start, &table, &seg);

@@ -83,7 +83,7 @@ static int load(void)
 	return 0;
 }
 
-/* One stays, for the end of the program */
+/* One library stays open until the program ends */
 static int stay(void)
 {
 	need("libtwo.so");
@@ -92,7 +92,10 @@ static int stay(void)
 	return 0;
 }
 
-/* Of libbroken.so a symbol is missing; it is mapped, with libone.so, before that is noticed */
+/*
+ * libbroken.so needs a symbol that does not exist: the loader maps it and libone.so before it
+ * notices
+ */
 static int fail(void)
 {
 	int i;
@@ -107,7 +110,10 @@ static int fail(void)
 	return 0;
 }
 
-/* The C library of each takes static TLS, which is not given back: there is room for a dozen */
+/*
+ * Each namespace has a C library, which takes static TLS and never returns it: there is room for a
+ * dozen
+ */
 static int namespaces(void)
 {
 	void *h[3], *last;
@@ -124,7 +130,10 @@ static int namespaces(void)
 		}
 		for (k = 0; k < 3; k++) {
 			dlclose(h[k]);
-			/* A namespace ends in silence: what is loaded next shows what is left */
+			/*
+			 * The loader does not report the end of a namespace: the next load shows
+			 * what is left
+			 */
 			if (i == 2 && k < 2)
 				continue;
 			last = need("libodd.so");
@@ -238,7 +247,7 @@ static int no_descriptors(void)
 		close(fd);
 	need("libtwo.so");
 	mark();
-	/* The first one that is free is 0 */
+	/* The lowest free descriptor is 0 */
 	return open("/dev/null", O_RDONLY);
 }
 
@@ -275,7 +284,7 @@ static int executes(void)
 	return 1;
 }
 
-/* From now on, whoever calls prctl() is killed, but for what a browser's sandbox would allow */
+/* From now on a prctl() kills the program, except those that a browser's sandbox allows */
 static int locked(void)
 {
 	struct sock_filter code[] = {
@@ -324,7 +333,7 @@ static int own(void)
 	return 0;
 }
 
-/* Something else is mapped where a library was, and then a library again */
+/* Map something else where a library was, then a library again */
 static int reuse(void)
 {
 	void *h = need("libodd.so"), *where = dlsym(h, "odd"), *page;

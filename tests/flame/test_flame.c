@@ -72,7 +72,7 @@ static void equal_paths_are_added_up_and_sorted(void **state)
 		    "a;main 0\na;main;k_[k] 80\na;main;y;k_[k] 20\nb;main;z;k_[k] 50\n");
 	expect_text(f, 0, true,
 		    "a;main 16 0\na;main;k_[k] 8 80\na;main;y;k_[k] 2 20\nb;main;z;k_[k] 5 50\n");
-	/* more after it was finished */
+	/* add more after the end */
 	add(f, "a", "main;y", "k", 1, 1);
 	expect_text(f, 0, false, "a;main 16\na;main;k_[k] 8\na;main;y;k_[k] 3\nb;main;z;k_[k] 5\n");
 	fold_free(f);
@@ -139,7 +139,7 @@ static void many_samples_are_sorted_like_their_text(void **state)
 	fold_free(f);
 }
 
-/* Six segments of thousands each are more than fits into one key. */
+/* The ids of six segments, each in the thousands, do not fit into one key. */
 static void long_keys_are_sorted_too(void **state)
 {
 	struct fold *f = fold_new();
@@ -204,7 +204,7 @@ static void frames_stand_on_one_another(void **state)
 
 		assert_string_equal(fold_name_of(f, n->name)->text, want[i].name);
 		assert_int_equal(n->depth, want[i].depth);
-		/* what a path ends in comes first, then what stands on it */
+		/* the end of a path comes first, then the paths that go on from there */
 		assert_int_equal(n->start, want[i].start);
 		assert_int_equal(n->value[0], want[i].value);
 	}

@@ -54,7 +54,7 @@ static size_t mutate(uint8_t *b, size_t len)
 	int n = 1 + rnd(8);
 
 	while (n--) {
-		/* half of it where records are: text formats take most of a small file */
+		/* half of the damage is where records are: text takes most of a small file */
 		size_t at = rnd(2) ? rnd(len) : len - 1 - rnd(len < 12288 ? len : 12288);
 		size_t piece = 1 + rnd(64), to;
 		uint32_t v;
@@ -163,7 +163,7 @@ static int run(const char *path, bool plugins, int log)
 	return WEXITSTATUS(status) ? 1000 + WEXITSTATUS(status) : 0;
 }
 
-/* The plugin says on standard error when its second reading broke off. */
+/* The plugin prints to standard error if its second reading broke off. */
 static bool told_damage(int log)
 {
 	static char buf[1 << 16];

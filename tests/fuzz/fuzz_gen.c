@@ -164,7 +164,7 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 
 	check_row(c, c->end);
 	c->end = end;
-	/* as the generator: all of it is code, or it says nothing */
+	/* as in the generator: all of it is code, or there is no row */
 	return end <= CODE + CODE_SIZE && end > start ? 0 : CFI_SKIP;
 }
 
@@ -193,11 +193,11 @@ static void check_table(const struct gen_table *table, struct sframe_table *t)
 	for (i = 0; i < t->nr_fdes; i++) {
 		if (sframe_func(t, i, &f) || f.nr_fres > 32 || !f.size || f.start < end)
 			abort();
-		/* between two functions nothing is said */
+		/* between two functions the table says nothing */
 		if (f.start > end && sframe_find(t, f.start - 1, &row) != -ESRCH)
 			abort();
 		end = f.start + f.size;
-		/* without rows it is a hole, and says so */
+		/* without rows it is a hole that the table states */
 		ret = f.nr_fres ? 0 : -ENOENT;
 		if (sframe_find(t, f.start, &row) != ret || sframe_find(t, end - 1, &row) != ret)
 			abort();

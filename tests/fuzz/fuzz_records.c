@@ -117,7 +117,10 @@ static struct tep_handle *make_tep(struct input *in, struct ustack *u)
 	return tep;
 }
 
-/* Bring record number @nr into a buffer of exactly its size, so that a byte too far is seen. */
+/*
+ * Copy record number @nr into a buffer of exactly its size, so that the sanitizer sees a read past
+ * it.
+ */
 static bool next_record(struct input *in, struct tep_record *rec, uint8_t *where, int *event,
 			uint64_t *ts)
 {
@@ -184,7 +187,7 @@ static void through_the_pipe(struct tep_handle *tep, struct input in, struct sin
 	wire_end(&w, 0);
 	lseek(fd, 0, SEEK_SET);
 	if (wire_read(fd, sink, wire_now_ms() + 10000))
-		abort();	/* what we wrote we can read */
+		abort();	/* the reader must accept what we wrote */
 	close(fd);
 }
 

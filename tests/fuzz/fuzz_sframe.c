@@ -175,7 +175,7 @@ static void walk(const struct sframe_table *t, const struct sframe_table *called
 			      (s.sp == before.sp && before.flags & USTEP_EXACT));
 	}
 	CHECK(ret <= USTEP_OUTERMOST);
-	/* on a stack of 256 words only signals make as many steps as this */
+	/* on a stack of 256 words, only signals allow that many steps */
 	CHECK(s.frames < LIMIT || s.nr_sig);
 }
 
@@ -224,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		w.stack[i] = number(&in, 8);
 	w.sigcode = flags & 2;
 
-	/* exactly as large as it is, so that a byte too far is seen */
+	/* in memory of exactly its size, so that the sanitizer sees a read past it */
 	w.size = in.end - in.p;
 	sec = malloc(w.size ? w.size : 1);
 	memcpy(sec, in.p, w.size);

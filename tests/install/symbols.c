@@ -10,7 +10,7 @@ int main(int argc, char **argv)
 	struct uu_symbol sym;
 	int ret = syms ? uu_symbols_find(syms, &f, 0, &sym) : -1;
 
-	/* the ELF header is no function */
+	/* the ELF header is not a function */
 	printf("%d %d\n", ret, uu_symbols_is_signal_return(syms, &f, 0));
 	uu_symbols_add_jit(syms, 1, "10 10 jitted\n", 13);
 	if (!uu_symbols_find_jit(syms, 1, 0x18, &sym))

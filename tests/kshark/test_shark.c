@@ -24,7 +24,7 @@ static struct kshark_entry **rows;
 static ssize_t nr_rows;
 static int nr_streams, loaded;
 
-/* What KernelShark calls to draw is in the part that needs a window. */
+/* The functions that KernelShark calls to draw are in the part that needs a window. */
 void shark_draw(struct kshark_cpp_argv *argv, int sd, int val, int action)
 {
 	(void)argv;
@@ -210,7 +210,7 @@ static void a_kernel_stack_whose_cookie_was_lost_is_a_lost_request(void **state)
 	assert_int_equal(r->outcome, SHARK_LOST);
 }
 
-/* dropped.src: after the drop comes a cookie of somebody else */
+/* dropped.src: after the drop comes a cookie of another task */
 static void a_kernel_stack_never_goes_with_the_cookie_of_another_task(void **state)
 {
 	struct shark_model *m = load("dropped");
@@ -253,7 +253,7 @@ static void a_stack_in_another_buffer_is_found(void **state)
 	counts(m, 4, 0, 0, 0);
 	for (i = 0; (r = shark_request_at(m, i)); i++) {
 		assert_int_not_equal(r->stack, SHARK_NONE);
-		/* its own buffer's copy where there is one */
+		/* the copy in its own buffer, if there is one */
 		if (r->sd == 0 && r->cookie == 0x100000002)
 			assert_int_equal(shark_stack_at(m, r->stack)->sd, 0);
 		other |= shark_stack_at(m, r->stack)->sd != r->sd;
@@ -274,7 +274,7 @@ static void of_equal_stacks_that_of_the_own_buffer_is_taken(void **state)
 		assert_int_equal(shark_stack_at(m, r->stack)->sd, r->sd);
 }
 
-/* How many fixtures of a folder KernelShark shows, and says the same of as the join itself */
+/* Count the fixtures of a folder for which KernelShark shows what the join says */
 static int folder_as_the_join_counts_it(const char *folder)
 {
 	const char *fixtures = getenv("FIXTURES");
@@ -293,7 +293,7 @@ static int folder_as_the_join_counts_it(const char *folder)
 	while ((de = readdir(dir))) {
 		char *end = strrchr(de->d_name, '.');
 
-		/* where positions coincide a record can be more unsure than its request */
+		/* where positions coincide, a record can be unsure although its request is not */
 		if (!end || strcmp(end, ".dat") || !strcmp(de->d_name, "coinciding.dat"))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s%s", fixtures, folder, de->d_name);
@@ -417,7 +417,7 @@ static void a_cpu_shows_its_requests_stacks_and_waits(void **state)
 	for (i = 0; i < v.nr_waits; i++)
 		assert_false(v.waits[i].elsewhere);
 	shark_view_free(&v);
-	/* nothing of another stream */
+	/* no event of another stream */
 	assert_int_equal(shark_view_make(m, 1, false, 0, &win, &v), 0);
 	assert_int_equal(v.nr_requests + v.nr_stacks + v.nr_waits, 0);
 	shark_view_free(&v);

@@ -27,7 +27,9 @@ const uint8_t *code_at(Elf *elf, uint64_t pc, uint64_t *left)
 	return NULL;
 }
 
-/* What gas and LLVM pad with. Kept apart from the generator's way to tell it, on purpose. */
+/*
+ * The bytes that gas and LLVM pad with. The code shares nothing with the generator's, on purpose.
+ */
 static const char *const nops[] = {
 	"\x90", "\xcc", "\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x44\x00\x00",
 	"\x66\x0f\x1f\x44\x00\x00", "\x0f\x1f\x80\x00\x00\x00\x00",

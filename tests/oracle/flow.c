@@ -46,11 +46,11 @@ struct file {
 	Dwarf_CFI *cfi;
 	struct gen_table by_sp, by_fp, by_all, by_rest;
 	struct sframe_table sp, fp;
-	struct sframe_table all, rest;	/* by .eh_frame alone: all of it, and what is left of it */
+	struct sframe_table all, rest;	/* by .eh_frame: of all FDEs; of those kept */
 	struct sp_map *map;
 	uint64_t entry;			/* of the process, if it has an FDE */
 	uint64_t rows, by_fp_only, popped, padding, other, wrong, extra;
-	uint64_t dropped, found;	/* bytes of FDEs that were overlooked; and with a row */
+	uint64_t dropped, found;	/* bytes of dropped FDEs; those with a row */
 	uint64_t holes;			/* rows without */
 };
 
@@ -70,8 +70,8 @@ static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t c
 }
 
 /*
- * Does this come to what libdw says? Each part may be by one row or the other, as both are true,
- * but for the CFA that the rest counts from, which is @cfa.
+ * Do the results equal those of libdw? Each part may come from either row, because both are right,
+ * except for the CFA, which the rest counts from: that is @cfa.
  */
 static bool agrees(struct file *f, const struct sframe_row *row, const struct sframe_row *by,
 		   uint64_t cfa, uint64_t pc, const struct answer *theirs)
@@ -111,7 +111,7 @@ static const char *rule_text(const struct sframe_rule *rule, char *to, size_t si
 	return to;
 }
 
-/* Is what our row has in a slot, if it has, what libdw says? */
+/* If our row has the value in a slot, is it the value that libdw computes? */
 static bool has_slots(const struct sframe_row *row, const struct answer *theirs)
 {
 	uint64_t cfa = theirs->cfa - machine->sp_off;
@@ -201,7 +201,7 @@ static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer
 		known = sp_at(f->map, pc, &off);
 		if (known == SP_KNOWN && off != row.cfa.off)
 			return false;
-		/* the same place, by the one register or the other */
+		/* the same place, by either register */
 		if (by.cfa.base == SFRAME_SP)
 			cfa = cfa_by = theirs->cfa - machine->sp_off;
 	}
@@ -220,7 +220,7 @@ static bool right(struct file *f, uint64_t pc, uint64_t end, const struct answer
 	return true;
 }
 
-/* Nops in front of code that has the same row, and that is right */
+/* Are these nops before code with the same row, and is that row right? */
 static bool is_padding(struct file *f, uint64_t pc)
 {
 	struct sframe_row row, next;
@@ -242,14 +242,14 @@ static bool is_padding(struct file *f, uint64_t pc)
 	       !ask_libdw(f->cfi, at, &theirs, &start, &end) && right(f, at, end, &theirs);
 }
 
-/* As where a function begins */
+/* Is the state that at the start of a function? */
 static bool is_entered(const struct sframe_row *row)
 {
 	return row->cfa.base == SFRAME_SP && row->cfa.off == machine->cfa_off &&
 	       row->fp.base == SFRAME_SAME && (!machine->link || row->ra.base == SFRAME_SAME);
 }
 
-/* Is @v by the rule, or what another register holds, and by the rule it is in its own one? */
+/* Is @v right by the rule, or the value of another register, if by the rule it is in its own? */
 static bool is_same_or_copy(const struct sframe_rule *rule, unsigned int own, uint64_t v,
 			    uint64_t pc, uint64_t cfa)
 {
@@ -274,7 +274,7 @@ static bool has_fp(struct file *f, uint64_t pc)
 	       (!sframe_find(&f->fp, pc, &row) && row.cfa.base == SFRAME_FP);
 }
 
-/* Does .eh_frame move the CFA away from FP? Ours is where it began. */
+/* Does .eh_frame move the CFA away from FP? Our CFA stays in place. */
 static bool counts_pushes(struct file *f, const struct sframe_row *row,
 			  const struct answer *theirs, uint64_t start)
 {
@@ -380,7 +380,7 @@ static bool is_other(struct file *f, uint64_t pc, const struct sframe_row *row,
 	       ask_libdw(f->cfi, start - 1, &before, &s, &e) == 1;
 }
 
-/* Returns where libdw's row ends. */
+/* Returns the end of libdw's row. */
 static uint64_t check_pc(struct file *f, uint64_t pc)
 {
 	struct sframe_row row, kept;
@@ -390,7 +390,7 @@ static uint64_t check_pc(struct file *f, uint64_t pc)
 	int32_t off;
 	int ret;
 
-	/* a hole in the midst of a function, or not by following */
+	/* a hole in the middle of a function, or code that was not followed */
 	if (sframe_find(&f->sp, pc, &row))
 		return pc + 1;
 	if (!sframe_find(&f->rest, pc, &kept))
@@ -436,7 +436,7 @@ static void check_func(struct file *f, const struct sframe_func *func)
 	}
 }
 
-/* What becomes of the FDEs that were overlooked? */
+/* Count the rows for the FDEs that were dropped */
 static void count_func(struct file *f, const struct sframe_func *func)
 {
 	uint64_t pc = func->start, end = func->start + func->size, found;

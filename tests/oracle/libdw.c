@@ -10,7 +10,7 @@
 
 #include "oracle.h"
 
-/* An expression of libdw; false if it has an operation not known here. */
+/* Compute an expression of libdw; false if it has an operation that this file does not know. */
 static bool eval(const Dwarf_Op *op, size_t nr, uint64_t pc, uint64_t cfa, bool *is_value,
 		 uint64_t *result)
 {
@@ -168,7 +168,7 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 		ra = machine->ra;
 	a->signal = signal;
 	a->is_signed = machine->elf == EM_AARCH64 && signed_at(pc);
-	/* another register than usual is one that calls destroy: undefined if nothing is said */
+	/* calls destroy any other register: without a rule it is undefined */
 	if (ask_register(frame, ra, pc, 0, &a->ra, NULL) == 2 && ra == (int)machine->ra) {
 		a->outermost = true;
 		ret = 0;

@@ -51,8 +51,8 @@ struct file {
 	struct gen_table table, plain;	/* plain: of .eh_frame alone */
 	struct sframe_table reader, plain_reader;
 	uint8_t *image;			/* a copy of the file, if libdw needs one */
-	uint64_t pushed, pushed_end;	/* the FDE that pushed_by_plt() */
-	uint64_t kept;			/* pcs where that was compared */
+	uint64_t pushed, pushed_end;	/* the FDE for which pushed_by_plt() is true */
+	uint64_t kept;			/* pcs where the register that is kept was compared */
 	uint64_t pcs, holes, wrong, fdes, padding, spoilt, returned_to, flow;
 };
 
@@ -166,7 +166,7 @@ static bool may_be_stub(const struct answer *ours, uint64_t pc)
 	       ours->ra == memory(ours->cfa - 8) && pushed == 16;
 }
 
-/* The table has a rule where libdw has none. May it? */
+/* The table has a rule where libdw has no rule. Is that allowed? */
 static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 {
 	struct answer theirs;
@@ -194,7 +194,7 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 		return;
 	}
 	f->padding++;
-	/* pc may be in the middle of a nop: so may the check, if it starts at one of them */
+	/* pc may be in the middle of a nop: then the check must start at the nop */
 	for (start = pc % machine->insn; start < 15; start += machine->insn) {
 		if (all_nops(data - start, next - pc + start))
 			break;
@@ -266,7 +266,9 @@ static void check_pc(struct file *f, uint64_t pc)
 	}
 	if (ours.hole) {
 		f->holes++;
-		/* frame pointers would be followed where .eh_frame knows that there are none */
+		/*
+		 * the kernel would follow frame pointers where .eh_frame says that there are none
+		 */
 		if (ours.nothing && !section && code_at(f->elf, pc, &left) &&
 		    !ask_libdw(f->cfi, pc, &theirs, &start, &end))
 			wrong(f, pc, "nothing, where libdw has a rule");
@@ -329,7 +331,7 @@ static void check_range(struct file *f, uint64_t start, uint64_t end)
 			continue;
 		}
 		check_around(f, row.start);
-		/* PC type MASK gives short ones: their pattern is seen after a few */
+		/* with PC type MASK, check a few entries: the others repeat the pattern */
 		pc = row.start + row.size > pc ? row.start + row.size : pc + 1;
 	}
 }
@@ -363,7 +365,7 @@ static int each_fde(struct file *f, void (*fn)(struct file *f, uint64_t start, u
 			break;
 		if (dwarf_cfi_cie_p(&entry))
 			continue;
-		/* every file looked at has sdata4 | pcrel; the rest is for the unit tests */
+		/* all these files have sdata4 | pcrel; the unit tests have the rest */
 		start = sh.sh_addr + (entry.fde.start - (uint8_t *)data.d_buf) +
 			(int32_t)get32(ident, entry.fde.start);
 		fn(f, start, start + get32(ident, entry.fde.start + 4));
@@ -402,7 +404,7 @@ static int check_fdes(struct file *f)
 	return each_fde(f, find_pushed) ?: each_fde(f, check_range);
 }
 
-/* Each function of the table, so that none is looked at by nobody. */
+/* Walk all functions of the table, so that each of them is checked. */
 static void check_own(struct file *f)
 {
 	struct sframe_func func;
@@ -454,8 +456,8 @@ static void report(const struct file *f, double ms)
 }
 
 /*
- * What .eh_frame covers is covered, or has a cause. Files whose FDEs overlap count bytes twice, so
- * then only "not less".
+ * The table covers what .eh_frame covers, or gives a cause. Files with overlapping FDEs count bytes
+ * twice: there, check only "not less".
  */
 static void check_sum(struct file *f)
 {
@@ -491,7 +493,7 @@ static int open_vdso(struct file *f)
 
 	if (!addr)
 		return -1;
-	/* the section headers are the last thing in it */
+	/* the section headers come last in it */
 	size = ehdr->e_shoff + ehdr->e_shnum * ehdr->e_shentsize;
 	fd = memfd_create("vdso", 0);
 	if (fd < 0 || write(fd, ehdr, size) != (ssize_t)size)
@@ -509,7 +511,7 @@ static int open_vdso(struct file *f)
 	return fd;
 }
 
-/* The file's own section, in place of a table */
+/* Check the file's own section in place of a table */
 static int read_section(struct file *f)
 {
 	Elf_Scn *scn = NULL;

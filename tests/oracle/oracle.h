@@ -16,32 +16,32 @@ struct machine {
 	const char *name;
 	unsigned int elf;		/* EM_ */
 	unsigned int sp, fp, ra;
-	bool link;			/* a call leaves RA in ra; else at CFA - 8 */
-	unsigned int pc;		/* register that is the pc, if not 0 */
-	int cfa_off;			/* the CFA is SP + it when a function is entered */
-	int sp_off;			/* the caller's SP is CFA + it */
-	size_t insn;			/* instructions start at multiples of it; 1: anywhere */
+	bool link;			/* a call leaves RA in ra; false: at CFA - 8 */
+	unsigned int pc;		/* the register that is the pc, or 0 */
+	int cfa_off;			/* the CFA is SP + this at the start of a function */
+	int sp_off;			/* the caller's SP is CFA + this */
+	size_t insn;			/* instructions start at multiples of this; 1: anywhere */
 	size_t (*nop)(const uint8_t *p, uint64_t left);	/* length of the nop at p, or 0 */
 	bool (*is_return)(const uint8_t *p);	/* at the 4 bytes at p */
 	unsigned int kept;		/* tables can say where this register is kept; 0: none */
 };
 
-/* That of the file that is looked at; amd64 at first. */
+/* The machine of the file that is being checked; amd64 at first. */
 extern const struct machine *machine;
 
-/* False if the file is of an architecture not known here. */
+/* False if the architecture of the file is not known. */
 bool set_machine(Elf *elf);
 
-/* What unwinding one frame comes to. */
+/* The result of unwinding one frame. */
 struct answer {
 	bool hole, outermost, signal;
 	bool nothing;			/* a hole that the table does not state */
 	bool no_row;			/* libdw: SP or FP undefined */
 	bool is_signed;			/* RA is */
-	bool moved;			/* libdw: its CFA is not the caller's SP, which cfa is */
+	bool moved;			/* libdw: its CFA is not the caller's SP, but cfa is */
 	uint64_t cfa, ra, fp;		/* cfa: the caller's SP */
 	unsigned int cfa_reg;		/* libdw: CFA is this register + n, or ~0 */
-	uint64_t fp_at;			/* libdw: where it lies, or 0 */
+	uint64_t fp_at;			/* libdw: its address in memory, or 0 */
 	bool knows_kept;
 	uint64_t kept;			/* the caller's value of machine->kept, if known */
 };
@@ -66,35 +66,37 @@ static inline uint64_t memory(uint64_t addr)
 }
 
 /*
- * Ask libdw. Returns 0; 1 if it knows nothing there; -1 if what it knows cannot be computed here.
- * [start, end) is its row.
+ * Ask libdw. Returns 0; 1 if libdw has no rule there; -1 if the rule cannot be computed here.
+ * [start, end) is libdw's row.
  */
 int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, uint64_t *end);
 
 /*
  * Is [start, end) the FDE of glibc's _dl_runtime_resolve of arm64? A PLT has pushed PLT_PUSHES
- * bytes for it, RA above, which the FDE says is so and does not add to the CFA.
+ * bytes for it, with RA in the upper word. The FDE knows RA's place, but does not add the bytes to
+ * the CFA.
  */
 bool pushed_by_plt(Dwarf_CFI *cfi, uint64_t start, uint64_t end);
 
-/* What libdw says at @pc of it, made right. */
+/* The rule of libdw at @pc in this FDE, corrected. */
 #define PLT_PUSHES	16
 void count_pushed(struct answer *a, uint64_t pc);
 
-/* Are all rows of the function of the kind that assemblers can write? RA at CFA - 8. */
+/* Can an assembler write all rows of the function? RA at CFA - 8. */
 bool is_plain(Dwarf_CFI *cfi, uint64_t start, uint64_t end);
 
 /*
- * The file as libdw gets it, and its machine is set; NULL if that cannot be. arm64: not as it is,
- * see signed.c, but @image, which is to be freed.
+ * Set the machine, and open the file for libdw; NULL: an error. arm64: libdw gets a changed copy,
+ * see signed.c: @image, which the caller frees.
  */
 Elf *open_elf(int fd, uint8_t **image);
 
-/* .eh_frame as it is in the file; false if there is none. */
+/* .eh_frame as it is in the file; false if the file has no .eh_frame. */
 bool eh_frame_of(Elf *elf, GElf_Shdr *sh, Elf_Data *data);
 
 /*
- * arm64: note where RA is signed, and make nops in @image, the bytes of @elf, of what says so.
+ * arm64: note where RA is signed, and replace the instructions that say so by nops in @image, the
+ * bytes of @elf.
  */
 void signed_strip(Elf *elf, uint8_t *image);
 bool signed_at(uint64_t pc);

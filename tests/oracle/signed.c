@@ -67,7 +67,7 @@ static bool skip(uint8_t op, const uint8_t **p, const uint8_t *end)
 		i = 1;
 	else
 		return !op || op == NEGATE_RA_STATE;
-	/* DW_CFA_expression and DW_CFA_val_expression have a register in front */
+	/* DW_CFA_expression and DW_CFA_val_expression start with a register */
 	if (op == 0x10 || op == 0x16) {
 		uleb(p, end);
 		i = 9;
@@ -170,7 +170,7 @@ void signed_strip(Elf *elf, uint8_t *image)
 
 			p += len;
 		}
-		/* what a CIE says holds from the start of its functions: no range of its own */
+		/* a CIE's instructions hold from the start of each function: they have no range */
 		is_signed = run(cie.cie.initial_instructions, cie.cie.initial_instructions_end,
 				0, 0, 1, false, patch);
 		run(p, entry.fde.end, start, start + size, cie.cie.code_alignment_factor,

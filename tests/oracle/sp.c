@@ -31,13 +31,13 @@ struct insn {
 	int32_t fp;		/* CFA - FP, if fp_how is FP_FRAME */
 	uint32_t func;
 	uint8_t effect, next, how, fp_how;
-	uint8_t disputed;	/* how the ways were known that disagree, if DISPUTED */
+	uint8_t disputed;	/* how the disagreeing paths were known, if DISPUTED */
 	bool by_fp, loads_sp, loads_fp;
 };
 
 struct range {
 	uint64_t start, end;
-	bool jumps;		/* to who knows where */
+	bool jumps;		/* to an unknown place */
 };
 
 struct sp_map {
@@ -115,7 +115,7 @@ static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct 
 		i->fp_how = FP_FRAME;
 		i->fp = row.cfa.off;
 	}
-	/* padding has the row of what lies in front of it, or behind */
+	/* padding has the row of the code before or after it */
 	if (row.cfa.base != SFRAME_SP || nop)
 		return;
 	i->how = BY_ROW;
@@ -135,7 +135,7 @@ static void decode(struct sp_map *m, Elf *elf, uint32_t func)
 	}
 }
 
-/* What was told by one of two ways that disagree is not known any more. */
+/* Two paths disagree: drop what either of them said. */
 static void dispute(struct sp_map *m, struct insn *i, enum how how)
 {
 	if (!i || i->how == BY_ROW || i->how == DISPUTED || i->how > how)
@@ -166,7 +166,7 @@ static bool sets_sp(const struct insn *i)
 	       i->effect == ARCH_LOSE_SP || i->effect == ARCH_LOSE_BOTH;
 }
 
-/* False if it is not known any more. */
+/* False if it is no longer known. */
 static bool step(const struct insn *i, int32_t *sp)
 {
 	if (i->loads_sp)
@@ -197,7 +197,7 @@ static bool step(const struct insn *i, int32_t *sp)
 	}
 }
 
-/* Something leads to @to with @sp, or, if that is disputed, with whatever. */
+/* A path leads to @to with @sp; if @sp is disputed, with an unknown SP. */
 static void lead(struct sp_map *m, struct insn *to, bool disputed, int32_t sp, enum how how)
 {
 	if (disputed)

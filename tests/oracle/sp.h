@@ -16,10 +16,10 @@ void sp_close(struct sp_map *m);
 
 enum sp_known { SP_UNKNOWN, SP_PERHAPS, SP_KNOWN };
 
-/* CFA - SP in front of the instruction at @pc, if that is known. */
+/* CFA - SP before the instruction at @pc, if it is known. */
 enum sp_known sp_at(const struct sp_map *m, uint64_t pc, int32_t *off);
 
-/* CFA - FP, or INT32_MIN if that is no address in the frame. False if that is not known. */
+/* CFA - FP, or INT32_MIN if FP is not an address in the frame. False if FP is not known. */
 bool sp_fp_at(const struct sp_map *m, uint64_t pc, int32_t *off);
 
 /* Does no instruction from the start of the function to @pc write FP? */
@@ -31,7 +31,7 @@ bool sp_keeps_fp(const struct sp_map *m, uint64_t pc);
  */
 int32_t sp_moved(const struct sp_map *m, uint64_t start, uint64_t pc);
 
-/* Does code go on from @pc to @end with SP where it is? */
+/* Does code run from @pc to @end without moving SP? */
 bool sp_stays(const struct sp_map *m, uint64_t pc, uint64_t end);
 
 #endif

@@ -40,7 +40,7 @@
 #define MAX_THREADS	256
 #define MAX_TOLD	10
 
-/* At the CFA @cfa: a call left @ret there, and FP was @fp. */
+/* A call left @ret at the CFA @cfa, and FP was @fp. */
 static struct note {
 	uint64_t cfa, ret, fp;
 } notes[NR_NOTES];
@@ -77,7 +77,7 @@ static void tell(uint64_t pc, const char *what)
 		printf("wrong: %#" PRIx64 ": %s\n", pc, what);
 }
 
-/* The CFA of @pc, by its row; false if there is none, or no caller */
+/* The CFA of @pc, by its row; false if there is no row, or no caller */
 static bool cfa_of(uint64_t pc, const struct user_regs_struct *r, struct sframe_row *row,
 		   uint64_t *cfa)
 {

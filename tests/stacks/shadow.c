@@ -20,7 +20,7 @@
 
 #include "stacks.h"
 
-#define SIG_IP	176	/* from SP at a handler's first instruction: the ucontext lies at 8 */
+#define SIG_IP	176	/* from SP at a handler's first instruction; the ucontext is at 8 */
 #define SIG_SP	168
 
 void shadow_push(struct shadow *s, u64 addr, u64 slot, u64 fp, enum kind kind)
@@ -58,7 +58,7 @@ void shadow_free(struct shadow *s)
 
 /* -------------------------------- stacks -------------------------------- */
 
-/* The stack in [start, end) is put aside or was never seen. */
+/* Find the stack in [start, end), which was put aside, or make one. */
 static void change_stack(struct shadow *s, u64 start, u64 end)
 {
 	struct shadow *left = calloc(1, sizeof(*left)), **p, *found;
@@ -109,7 +109,7 @@ static void find_stack(struct shadow *s, struct space *space, u64 sp)
 	change_stack(s, m->start, m->end);
 }
 
-/* Frames whose return address SP has left behind */
+/* Pop the frames whose return address is below SP */
 static void prune(struct shadow *s, struct space *space, u64 sp)
 {
 	if (sp < s->start || sp >= s->end)
@@ -196,7 +196,7 @@ bool shadow_signal(struct shadow *s, struct space *space, const struct user_regs
 {
 	u64 ip = space_word(space, is->rsp + SIG_IP);
 
-	/* a system call that is to be made again is gone back to */
+	/* the kernel goes back to a system call that it restarts */
 	if (space_word(space, is->rsp + SIG_SP) != was->rsp || is->rsp == was->rsp ||
 	    (ip != was->rip && ip != was->rip - 2))
 		return false;

@@ -135,7 +135,7 @@ static void run_calls(struct task *t)
 	}
 }
 
-/* A new program, just executed: nobody called it. */
+/* A new program, just executed: it has no caller. */
 static void begin_program(struct task *t)
 {
 	bool first = !t->begun && t->pid == main_pid;
@@ -250,7 +250,7 @@ static void stop(pid_t pid, int status)
 	} else if (t->space) {
 		first_stop(t);
 	} else {
-		/* whose child it is will be told */
+		/* the stop of its parent is still to come */
 		t->delivered = true;
 	}
 }

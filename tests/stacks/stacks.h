@@ -18,7 +18,7 @@
 #include "libunwind-user/sframe/sframe.h"
 
 #define MAX_FRAMES	1024	/* of a walk */
-#define CODE_BYTES	16	/* no instruction is longer */
+#define CODE_BYTES	16	/* the longest instruction */
 
 /* ------------------------------- space.c ------------------------------- */
 
@@ -44,7 +44,7 @@ struct map {
 };
 
 struct space {
-	pid_t pid;		/* one that has it */
+	pid_t pid;		/* a process that has it mapped */
 	unsigned int users;
 	struct map *map;
 	unsigned int nr_maps;
@@ -98,16 +98,16 @@ struct frame {
 	u64 fp_slot;		/* where a right walk found that; 0: no walk has, or no memory */
 };
 
-/* Frames on one stack, the outermost first; what a coroutine left is kept beside. */
+/* Frames on one stack, the outermost first; the stacks of coroutines are kept apart. */
 struct shadow {
 	struct frame *frame;
 	unsigned int nr, room;
 	u64 start, end;		/* of the mapping that SP is in */
-	bool fresh;		/* a stack that nobody has called anything on yet */
+	bool fresh;		/* no call was made on this stack yet */
 	struct shadow *others;	/* stacks that were left and may be returned to */
 };
 
-/* What became of the frames in one instruction */
+/* What one instruction did to the frames */
 struct change {
 	bool call, ret, signal, sigreturn, odd;
 };
@@ -126,7 +126,7 @@ bool shadow_signal(struct shadow *s, struct space *sp, const struct user_regs_st
 
 /* ------------------------------- verdict.c ------------------------------ */
 
-/* A walk that was not the shadow stack; see verdict.c */
+/* A walk that differs from the shadow stack; see verdict.c */
 struct early {
 	u64 *ip;
 	unsigned int nr, age;
@@ -155,11 +155,11 @@ extern struct counts {
 
 /* Walk and compare. @change: what the last instruction did. */
 void verdict(struct task *t, const struct change *change);
-/* Nothing more is known of the task: what is still open was wrong. */
+/* The task is gone: walks without a verdict were wrong. */
 void verdict_end(struct task *t);
-/* Take the stack as the tables tell it, if each frame of it returns behind a call. */
+/* Take the stack from the tables, if each of its frames returns to a place after a call. */
 bool verdict_seed(struct task *t);
-/* Prints, and returns true if nothing was wrong. */
+/* Print the report; true if nothing was wrong. */
 bool verdict_report(const char *name, bool all);
 
 #endif

@@ -170,7 +170,7 @@ static void jumps(int sig)
 	siglongjmp(out, 1);
 }
 
-/* the instruction is made to succeed */
+/* the handler makes the instruction succeed */
 static void *volatile page;
 static void fault(int sig, siginfo_t *info, void *context)
 {
@@ -236,7 +236,7 @@ static void signals(void)
 	expect(handled == 6, "signals left");
 }
 
-/* on a stack of their own, in a mapping of its own */
+/* on stacks of their own, each in its own mapping */
 static void alternate(void)
 {
 	stack_t ss = { .ss_size = 65536 }, off = { .ss_flags = SS_DISABLE };
@@ -257,7 +257,7 @@ static void alternate(void)
 	munmap(ss.ss_sp, ss.ss_size);
 }
 
-/* in the middle of functions, at whatever instruction faults */
+/* in the middle of functions, at the instruction that faults */
 static NOINLINE int reads(const volatile int *p)
 {
 	int v;

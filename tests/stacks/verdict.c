@@ -39,8 +39,8 @@ struct walk {
 	u64 fp_slot[MAX_FRAMES];	/* where fp was read, 0: unchanged or no memory */
 	u32 flags[MAX_FRAMES];
 	unsigned int nr;
-	u64 pc;			/* where it ended */
-	/* what ended it; USTEP_OUTERMOST, or -ENOENT: a hole, or -ESRCH: not covered */
+	u64 pc;			/* the address where it ended */
+	/* why it ended: USTEP_OUTERMOST; -ENOENT: a hole; -ESRCH: not covered */
 	int ret;
 	u8 reg;			/* -ENODATA: that the CFA counts from */
 };
@@ -212,7 +212,7 @@ static enum match match(const struct task *t, unsigned int i, u64 ip)
 
 enum verdict { WRONG, RIGHT, MADE_UP };
 
-/* The walk @ip against the shadow stack; @whole: it claims to have come to the end. */
+/* Compare the walk @ip with the shadow stack; @whole: the walk says that it reached the end. */
 static enum verdict judge(struct task *t, const u64 *ip, unsigned int nr, bool whole)
 {
 	unsigned int i, frames = t->shadow.nr + 1;
@@ -229,7 +229,7 @@ static enum verdict judge(struct task *t, const u64 *ip, unsigned int nr, bool w
 	return i < nr || (whole && nr < frames) ? differs : RIGHT;
 }
 
-/* Is the stack now what the walk @e said before? */
+/* Is the stack now as the walk @e said before? */
 static enum verdict came_true(struct task *t, const struct early *e)
 {
 	enum verdict v = e->nr > 1 ? judge(t, e->ip + 1, e->nr - 1, e->whole) : WRONG;

@@ -41,7 +41,7 @@ static int chain(Dwarf_Die *die, Dwarf_Addr addr, int depth)
 		do {
 			int t = dwarf_tag(&child);
 
-			/* code is in functions, and these in anything that is no function */
+			/* code is in functions, and functions are in other DIEs */
 			if (t == DW_TAG_subprogram || t == DW_TAG_inlined_subroutine) {
 				if (dwarf_haspc(&child, addr) > 0)
 					found = chain(&child, addr, depth + 1);
@@ -52,7 +52,7 @@ static int chain(Dwarf_Die *die, Dwarf_Addr addr, int depth)
 	}
 	if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
 		return found;
-	/* a function inside of another one is no call of it */
+	/* a function inside another function is not a call of it */
 	if (found == 2)
 		return 2;
 	if (dwarf_attr(die, DW_AT_call_line, &a))

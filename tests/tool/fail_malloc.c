@@ -37,7 +37,7 @@ static void __attribute__((constructor)) start(void)
 	ready = in;
 }
 
-/* _exit() is how the processes that read files end, so this is not left to a destructor. */
+/* The processes that read files end by _exit(), so a destructor would not run. */
 static void count(void)
 {
 	const char *path = getenv("FAIL_COUNT");
@@ -121,7 +121,7 @@ static int format(char **to, const char *fmt, va_list ap)
 	return *to ? vsnprintf(*to, (size_t)n + 1, fmt, ap) : -1;
 }
 
-/* Compilers make these of the first two with _FORTIFY_SOURCE */
+/* With _FORTIFY_SOURCE, compilers call these in place of the first two */
 int __asprintf_chk(char **to, int flag, const char *fmt, ...);
 int __vasprintf_chk(char **to, int flag, const char *fmt, va_list ap);
 

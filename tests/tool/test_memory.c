@@ -16,7 +16,7 @@
 
 atomic_bool tool_no_memory;
 
-/* What the compiler does not know the value of, so that it cannot leave a request out */
+/* The compiler does not know this value, so it cannot drop a request */
 static volatile size_t huge = HUGE;
 
 static int setup(void **state)

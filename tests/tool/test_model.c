@@ -91,7 +91,7 @@ static void pages_hold_the_records_that_libtracecmd_reads(void **state)
 		raw += a->raw;
 		assert_false(b->raw);
 		same_records(a, b);
-		/* and once more from the begin */
+		/* and once more from the start */
 		assert_int_equal(reader_rewind(a), 0);
 		assert_int_equal(reader_rewind(b), 0);
 		same_records(a, b);
@@ -154,7 +154,7 @@ static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64
 	run = join_run_at(m->join, stream, tid, rec->offset, cookie, last);
 	if (run != JOIN_NO_RUN)
 		join_run(m->join, run, &b, NULL);
-	/* asked by position it may not be known which of two buffers is meant */
+	/* by position, it can be unknown which of two buffers is meant */
 	if (a.state == JOIN_UNSURE)
 		return;
 	assert_int_equal(a.state, b.state);
@@ -291,7 +291,7 @@ static uint64_t hash_name(const char *s)
 	return h;
 }
 
-/* What there is to say of an event, whatever the model's numbers are. */
+/* All facts about an event, without the model's own numbers. */
 static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_t kstack,
 			   uint32_t ustack)
 {
@@ -385,7 +385,7 @@ static void all_ways_count_the_same(void **state)
 			one = sum_up(fixtures.gl_pathv[i], &filters[k], ONE_BY_ONE);
 			joined += one.joined;
 			for (way = ONE_BY_ONE + 1; way < NR_WAYS; way++) {
-				/* a filter does not care who counts; forks take time */
+				/* the filter works the same in each process; forks take time */
 				if (k && way > SCAN_GIVEN_UP)
 					break;
 				other = sum_up(fixtures.gl_pathv[i], &filters[k], way);

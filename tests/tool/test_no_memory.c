@@ -71,7 +71,7 @@ static const char *fixture(size_t i)
 	return path;
 }
 
-/* The answers for a file, and what decides about them. */
+/* The answers for a file, and what they depend on. */
 struct answers {
 	struct join_stats stats;
 	bool nsec;
@@ -83,7 +83,7 @@ static void assert_same(const struct answers *a, const struct answers *b, const 
 		fail_msg("%s: other answers without the memory of request %ld", path, n);
 }
 
-/* Read the file at @path into @a without the memory of request @n; false if that is refused. */
+/* Read the file at @path into @a while request @n fails; false if reading is refused. */
 static bool ask_model(const char *path, long n, struct answers *a)
 {
 	struct model_opts opts = {};
@@ -162,7 +162,7 @@ static void the_plugin_answers_right_or_not_at_all(void **state)
 	sweep(ask_plugin);
 }
 
-/* The process that reads the file says so to the process that answers. */
+/* The reading process reports the failure to the answering process. */
 static void what_the_child_could_not_keep_is_an_error(void **state)
 {
 	(void)state;

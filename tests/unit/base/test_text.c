@@ -33,7 +33,7 @@ static void what_is_formatted_is_as_long_as_it_is(void **state)
 
 static void what_has_no_room_is_left_out_and_said(void **state)
 {
-	/* so full that no memory could hold one more of these */
+	/* so full that one more of these fits in no memory */
 	struct text full = { .nr = SIZE_MAX / 2 - 200 }, t = full;
 	char name[201];
 
@@ -46,7 +46,7 @@ static void what_has_no_room_is_left_out_and_said(void **state)
 	t = full;
 	text_add(&t, name);
 	assert_true(t.failed);
-	/* nor does what comes later stand where it does not belong */
+	/* nor is later text appended in the wrong place */
 	t = (struct text){ .failed = true };
 	text_addf(&t, "%s", name);
 	text_addf(&t, "%d", 1);

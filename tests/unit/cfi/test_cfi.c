@@ -52,7 +52,7 @@ static void parse_sized(size_t size)
 	const struct cfi_ops ops = { on_fde, on_row };
 	uint8_t *copy = malloc(size ? size : 1);
 
-	/* at the end of an allocation, so that the sanitizer sees a read behind it */
+	/* at the end of an allocation, so that the sanitizer sees a read past it */
 	memcpy(copy, e.b, size);
 	sec.data = copy;
 	sec.size = size;
@@ -128,7 +128,7 @@ static void test_every_advance(void **state)
 	assert_int_equal(nr_rows, 4);
 	assert_rule(&at(0x1010)->cfa, CFI_REG, 7, 16);
 	assert_rule(&at(0x1020)->cfa, CFI_REG, 7, 24);
-	/* the row of no length in between is none */
+	/* the empty row in between is dropped */
 	assert_rule(&at(0x1030)->cfa, CFI_REG, 7, 40);
 	assert_int_equal(rows[3].end, 0x1100);
 }
@@ -262,7 +262,7 @@ static void test_a_caller_sp_that_is_not_the_cfa(void **state)
 	assert_rule(&at(0x1000)->cfa, CFI_AT_REG, 1, 0x10 + 160);
 	assert_rule(&at(0x1000)->ra, CFI_AT_REG, 1, 0x10 + 168);
 	assert_rule(&at(0x1000)->fp, CFI_AT_REG, 1, 0x10 + 120);
-	/* SP is not a register's value */
+	/* SP does not come from a register */
 	function(DW_CFA_def_cfa, 5, 0, DW_CFA_undefined, 7);
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_SP);
 	/* the CFA is no register's, so that what counts from it cannot count from another */
@@ -483,7 +483,7 @@ static void test_64_bit_lengths(void **state)
 			e.id_size = id_size;
 			eh_cie(&e, SDATA4_PCREL);
 			if (big && id_size == 8)
-				continue;	/* told apart by zero bytes: little endian only */
+				continue;	/* zero bytes show it: little endian only */
 			eh_fde(&e, 0x1000, 0x100);
 			eh_end(&e);
 			parse();

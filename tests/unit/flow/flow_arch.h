@@ -12,7 +12,7 @@ static struct gen_table table;
 static struct sframe_table reader;
 static struct sframe_row row;
 
-/* The file has nothing but one FDE, at the end of the code. */
+/* The file has only one FDE, at the end of the code. */
 static void start_flow(uint16_t elf_machine)
 {
 	gen_free(&table);
@@ -23,7 +23,7 @@ static void start_flow(uint16_t elf_machine)
 /* A test that starts with such a file */
 #define flow_test(name)	cmocka_unit_test_setup(name, fresh_flow)
 
-/* Of the file as it is in the buffer */
+/* Make the table of the file in the buffer */
 static void make_file_table(void)
 {
 	int fd = memfd_create("file", 0);

@@ -45,7 +45,7 @@ static inline void start_file(void)
 	eh_init(&e);
 	e.vaddr = EH;
 	eh_cie(&e, DW_EH_PE_sdata4 | DW_EH_PE_pcrel);
-	/* nothing that is reached, or can be run into */
+	/* code that nothing reaches or runs into */
 	memset(text, 0x06, sizeof(text));
 	memset(data, 0, sizeof(data));
 	memset(syms, 0, sizeof(syms));
@@ -139,7 +139,7 @@ static inline void fde(uint64_t start, uint32_t size, const uint8_t *ops, size_t
 	fde(start, size, o_, sizeof(o_));				\
 } while (0)
 
-/* A file without a row is refused: it has one FDE, at the end of the code. */
+/* The generator refuses a file without rows, so the file has one FDE, at the end of the code. */
 static inline int fresh_file(void **state)
 {
 	(void)state;

@@ -8,7 +8,7 @@
 #ifndef FLOW_ROWS_H
 #define FLOW_ROWS_H
 
-/* Nothing that is followed leaves a hole that the table states: it has rows, or nothing. */
+/* Followed code has rows or nothing: the table states no hole for it. */
 #define assert_hole(pc)		assert_int_equal(sframe_find(&reader, pc, &row), -ESRCH)
 
 #define assert_outermost(pc) do {					\

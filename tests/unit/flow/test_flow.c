@@ -130,7 +130,7 @@ static void test_nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction(v
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-/* A virtual function of which a compiler has found that it is never called */
+/* A virtual function that the compiler found to be never called */
 static void test_nothing_runs_out_of_an_fde_without_a_proof(void **state)
 {
 	(void)state;
@@ -201,7 +201,7 @@ static void test_a_gap_that_runs_into_an_fde_with_the_same_row_has_rows(void **s
 	assert_sp(0x2301, 8);
 }
 
-/* As ld.so begins */
+/* The start of ld.so */
 static void test_the_entry_of_the_process_has_no_caller(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void test_the_entry_of_the_process_has_no_caller(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0x12);
 }
 
-/* What old linkers write into shared libraries */
+/* As old linkers write it into shared libraries */
 static void test_an_entry_at_the_start_of_text_is_not_believed(void **state)
 {
 	(void)state;
@@ -334,7 +334,7 @@ static void test_nothing_after_a_signal_trampoline_is_reached_from_it(void **sta
 static void test_the_start_of_a_function_right_after_a_signal_trampoline_is_a_hole(void **state)
 {
 	(void)state;
-	/* no padding in between: a task in the kernel stands at the start of the function */
+	/* no padding in between: the pc of a task in the kernel is the start of the function */
 	func(0x2500, "48c7c00f000000 0f05");
 	func(0x2509, "6690 c3");
 	make_table();

@@ -60,7 +60,7 @@ static void test_a_frame_record_with_signed_return_addresses_has_rows(void **sta
 	assert_int_equal(table.stats.flow_bytes, 0x24);
 }
 
-/* The trampoline gets its FDE while others are looked for by address. */
+/* The trampoline gets its FDE while functions are searched by address. */
 static void test_the_last_function_is_found_next_to_a_trampoline(void **state)
 {
 	uint64_t last = TEXT + TEXT_SIZE - 16;
@@ -129,13 +129,13 @@ static const uint32_t writes[] = {
 	0x2520803d, 0x252c883d, 0x04b0f3fd,		/* cntp, incp, sqincw */
 };
 
-/* Or where it has another register in the usual place */
+/* The same, with another register in the usual place */
 static const uint32_t also_write[] = {
 	0xc87ff441, 0xc81d7c41, 0xc8bd7c41, 0x483c7c82,	/* ldaxp, stxr, cas, casp */
 	0xa9407441, 0xf84087a1, 0xf8008fa1, 0x4cdf73a0,	/* ldp; ldr, str, ld1 with writeback */
 };
 
-/* Each writes something else, where it has the number of x29, x30 or SP */
+/* Each of these has the number of x29, x30 or SP, and writes something else */
 static const uint32_t others[] = {
 	0x4e3fd7dd, 0xad40783d, 0xfd40003d, 0x4c40703d,	/* fadd, ldp q, ldr d, ld1 */
 	0xce1f03dd, 0x04ff03dd, 0x8580403d, 0xeb1e03bf,	/* eor3, add z, ldr z, cmp */
@@ -171,7 +171,7 @@ static void test_code_after_the_return_address_is_written_is_a_hole(void **state
 		runs_at_start(0x1100);
 		code(0x1100, NOP, writes[i] + 1, NOP, RET);
 		make_table();
-		/* where it returns is not known: it is no function */
+		/* its return address is not known: it is not a function */
 		assert_hole(0x1104);
 		assert_hole(0x1108);
 	}
@@ -384,7 +384,7 @@ static void test_a_signal_trampoline_is_told_by_its_bytes(void **state)
 	assert_hole(0x1208);
 }
 
-/* What ld makes of code that would meet an erratum: one instruction moves away, and jumps back */
+/* As ld changes code because of an erratum: one instruction moves elsewhere and jumps back */
 static void test_an_instruction_that_the_linker_moved_has_the_row_of_its_place(void **state)
 {
 	(void)state;

@@ -101,7 +101,7 @@ static void test_a_return_disproves_no_code_before_a_call_that_never_returns(voi
 static void test_padding_after_a_call_of_a_function_that_returns_is_a_hole(void **state)
 {
 	(void)state;
-	/* call; nop; ud2: the caller may know that this call does not return */
+	/* call; nop; ud2: the compiler may know that this call does not return */
 	caller("4883ec08 e800000000 90 0f0b", 0x2104, RETURNS);
 	make_table();
 	assert_sp(0x2104, 16);

@@ -175,7 +175,7 @@ static void test_the_return_address_is_taken_or_replaced(void **state)
 	func(0x2300, "7401 c3 5a 90 f4");
 	/* what hides a jump: mov %rax,(%rsp); ret, with another return elsewhere */
 	func(0x2100, "7401 c3 48890424 90 c3");
-	/* a barrier: lock orl $0,(%rsp); and what is none */
+	/* a barrier: lock orl $0,(%rsp); and a store that is not a barrier */
 	func(0x2400, "f0830c2400 90 c3");
 	func(0x2500, "7401 c3 f0830c2401 90 f4");
 	/* writing 4 bytes of it, from below */
@@ -201,9 +201,9 @@ static void test_a_zero_frame_pointer_is_the_outermost_frame(void **state)
 	start_file();
 	/* mov $56,%al; syscall; test; jne 1f; xor %ebp,%ebp; pop %rdi; call *%r9; hlt; 1: ret */
 	func(0x2000, "b038 0f05 85c0 7509 31ed 5f 41ffd1 89c7 f4 c3");
-	/* with FP saved it is a zero as others are */
+	/* if FP is saved, the zero means nothing */
 	func(0x2100, "55 31ed 90 5d c3");
-	/* who returns has a caller: a contradiction */
+	/* code that returns has a caller: a contradiction */
 	func(0x2200, "0f05 31ed 90 c3");
 	/* a register to compute with; what was in it may be anywhere */
 	func(0x2300, "31ed 90 f4");
@@ -235,7 +235,7 @@ static void test_paths_that_disagree(void **state)
 	func(0x2000, "7401 50 fc 0f0b");
 	/* agree by FP only: push %rbp; mov %rsp,%rbp; je 1f; push %rax; 1: cld; leave; ret */
 	func(0x2100, "55 4889e5 7401 50 fc c9 c3");
-	/* one has saved FP, the other has not; whichever comes first */
+	/* one path has saved FP, the other has not; in either order */
 	func(0x2200, "4883ec18 7405 48896c2408 fc 4889fd 90 0f0b");
 	func(0x2300, "4883ec18 7402 eb05 48896c2408 fc 4889fd 90 0f0b");
 	/* one has set FP, the other has not; then sub %rax,%rsp */

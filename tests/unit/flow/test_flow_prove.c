@@ -9,7 +9,7 @@
 
 #define MAY_RETURN	0x2020
 
-/* Only the code of the test has no .eh_frame, or nearly all of the file. */
+/* Only the test's code lacks .eh_frame, or nearly all of the file does. */
 static void start_bare(void)
 {
 	start_file();
@@ -22,7 +22,7 @@ static void start(void)
 	covered(0x3000, 0x1800, DW_CFA_nop);
 }
 
-/* Behind abort() lies a part of another function: its frame is as large as it is. */
+/* After abort() comes a part of another function, with a frame of any size. */
 static void test_what_repairs_sp_proves_fp(void **state)
 {
 	(void)state;
@@ -102,7 +102,7 @@ static void test_calls_in_a_row_where_nothing_has_eh_frame(void **state)
 	assert_sp(0x210e, 32);
 }
 
-/* Behind a call of _Unwind_Resume() may lie the landing pad of another function. */
+/* After a call of _Unwind_Resume(), the landing pad of another function may come. */
 static void test_calls_in_a_row_where_there_are_landing_pads(void **state)
 {
 	(void)state;
@@ -117,7 +117,7 @@ static void test_calls_in_a_row_where_there_are_landing_pads(void **state)
 	assert_sp(0x210e, 32);
 }
 
-/* Most of the file is left out, as code of Go is: nobody knows what jumps from there. */
+/* Most of the file is dropped, like code of Go: its jumps are not known. */
 static void test_calls_in_a_row_where_much_is_not_followed(void **state)
 {
 	(void)state;
@@ -139,7 +139,7 @@ static void test_calls_in_a_row_where_much_is_not_followed(void **state)
 	assert_sp(0x210e, 32);
 }
 
-/* Who calls a function that does return may know that it does not this time. */
+/* The caller of a function that returns may know that it does not return this time. */
 static void test_a_call_with_another_way_in_behind(void **state)
 {
 	(void)state;
@@ -228,7 +228,7 @@ static void test_a_default_that_is_never_taken(void **state)
 	func(0x2300, "53 83ff02 0f8700000000 486304ba 5b c3");
 	rel32(0x2306, 0x230a, 0x2400);
 	code(0x2400, "89c7 f4");
-	/* and a default that gets back to where it must */
+	/* and a default that gets back to the right place */
 	func(0x2500, "53 83ff02 0f8700000000 486304ba 4801d0 ffe0");
 	rel32(0x2506, 0x250a, 0x2600);
 	code(0x2600, "89c7 5b c3");
@@ -286,7 +286,7 @@ static void test_a_branch_to_the_end_of_a_function(void **state)
 	assert_sp(0x2a04, 16);
 }
 
-/* The rest of the function is never reached, as its compiler knows: the next function follows. */
+/* The compiler knows that the rest of the function is never reached: the next function follows. */
 static void test_padding_does_not_lead_to_where_functions_are_aligned(void **state)
 {
 	(void)state;
@@ -360,7 +360,7 @@ static void test_a_branch_out_of_an_fde(void **state)
 {
 	(void)state;
 	start();
-	/* je to itself | hlt: who knows whether it is ever not taken */
+	/* je to itself | hlt: the branch may always be taken */
 	code(0x2100, "74fe f4");
 	covered(0x2100, 2, DW_CFA_nop);
 	code(0x2200, "74fe 90 c3");
@@ -371,7 +371,7 @@ static void test_a_branch_out_of_an_fde(void **state)
 	assert_sp(0x2203, 8);
 }
 
-/* The row of a jump is that of where it goes. */
+/* The row of a jump is the row of its target. */
 static void test_jumps_from_covered_code(void **state)
 {
 	(void)state;
@@ -384,7 +384,7 @@ static void test_jumps_from_covered_code(void **state)
 	code(0x2180, "e900000000");
 	jump(0x2180, 0x2109);
 	covered(0x2180, 5, DW_CFA_def_cfa_offset, 32);
-	/* a branch may never be taken: what it goes to has to prove itself; a call by the way */
+	/* a branch may never be taken: its target has to be proved; with a call on the way */
 	code(0x2280, "0f8400000000 0f8400000000 e800000000 c3");
 	rel32(0x2282, 0x2286, 0x2300);
 	rel32(0x2288, 0x228c, 0x2400);
@@ -433,7 +433,7 @@ static void test_jumps_to_covered_code(void **state)
 	assert_row(0x230d, SFRAME_FP, 16, -16);
 }
 
-/* As a row goes on after pop %rbp */
+/* After pop %rbp, the row stays */
 static void test_a_slot_that_was_popped(void **state)
 {
 	(void)state;

@@ -14,7 +14,7 @@ static void code(uint64_t addr, const char *hex)
 
 #define entered(pc)	assert_row(pc, SFRAME_SP, 160, 0, 0)
 
-/* Where RA and FP lie in the area that the caller has for that */
+/* The places of RA and FP in the caller's save area */
 #define RA_AT		-48
 #define FP_AT		-72
 
@@ -25,7 +25,7 @@ static int fresh_flow(void **state)
 	return 0;
 }
 
-/* What crti.o and crtn.o have for .init */
+/* The parts of .init in crti.o and crtn.o */
 static void test_init_that_ends_with_a_jump_to_r4_has_rows(void **state)
 {
 	(void)state;
@@ -47,7 +47,7 @@ static void test_init_that_ends_with_a_jump_to_r4_has_rows(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0x38);
 }
 
-/* The call may not return: what comes later says that the code after it is right */
+/* The call may not return: later code proves the code after it */
 static void test_a_jump_with_everything_restored_proves_the_code_after_a_call(void **state)
 {
 	(void)state;
@@ -193,7 +193,7 @@ static void test_code_after_a_return_on_a_condition_has_rows(void **state)
 	entered(0x1106);
 	assert_row(0x110c, SFRAME_SP, 160, RA_AT, 0);
 	assert_row(0x1110, SFRAME_SP, 160, RA_AT, 0);
-	/* RA is in both places, and in its register for the functions that it calls */
+	/* RA is in both places, and for the functions it calls in its register */
 	assert_int_equal(sframe_find(&reader, 0x1116, &row), 0);
 	assert_int_equal(row.cfa.off, 160);
 	assert_int_equal(sframe_find(&reader, 0x111e, &row), 0);
@@ -211,7 +211,7 @@ static void test_a_return_on_a_condition_with_sp_elsewhere_makes_a_function_a_ho
 	assert_hole(0x1206);
 }
 
-/* Each writes r11, or where it writes a pair or a range, r10 and r11 */
+/* Each of these writes r11; those that write a pair or a range write r10 and r11 */
 static const char *const writes[] = {
 	"18b2", "b90400b2", "17b2", "1ca2", "1da2",		/* lr, lgr, xr, mr, dr */
 	"58b02000", "48b02000", "43b02000", "bfb32000",		/* l, lh, ic, icm */

@@ -276,7 +276,7 @@ static void test_overlapping_fdes(void **state)
 	func(0x2010, 0x20, DW_CFA_def_cfa_offset, 24);
 	func(0x3000, 0x10, DW_CFA_def_cfa_offset, 16);		/* the same twice: one */
 	func(0x3000, 0x10, DW_CFA_def_cfa_offset, 16);
-	func(0x3800, 0x10, DW_CFA_def_cfa_offset, 16);		/* the same start, other rules */
+	func(0x3800, 0x10, DW_CFA_def_cfa_offset, 16);		/* same start, other rules */
 	func(0x3800, 0x10, DW_CFA_def_cfa_offset, 24);
 	func(0x37e0, 0x10, DW_CFA_def_cfa_offset, 40);		/* padding in front of them */
 	memset(text + 0x27f0, 0x90, 16);
@@ -371,7 +371,7 @@ static void test_the_first_stub_and_an_fde_in_between(void **state)
 	put_stub(text + 0x1000, "ff3500010000 ff2502010000 0f1f4000");
 	put_stub(text + 0x1010, stubs[0].bytes);
 	put_stub(text + 0x1020, stubs[0].bytes);
-	/* what looks like the first one but has slots elsewhere: a stub for TLS descriptors */
+	/* a stub for TLS descriptors: like the first stub, but with other slots */
 	put_stub(text + 0x1030, "ff3500010000 ff2502020000 0f1f4000");
 	func(0x2010, 0x10, DW_CFA_def_cfa_offset, 64);
 	make_table();
@@ -384,7 +384,7 @@ static void test_the_first_stub_and_an_fde_in_between(void **state)
 	assert_cfa(0x2020, SFRAME_SP, 8);
 	assert_cfa(0x202b, SFRAME_SP, 16);
 	assert_none(0x2030);
-	/* the same bytes elsewhere are anything */
+	/* elsewhere, the same bytes mean nothing */
 	plt_size = 0;
 	gen_free(&table);
 	make_table();
@@ -459,7 +459,7 @@ static void test_equal_functions_share(void **state)
 
 	(void)state;
 	start_file();
-	/* apart, so that they cannot be one */
+	/* apart, so that they cannot be merged */
 	for (i = 0; i < 100; i++)
 		func(0x2000 + i * 0x100, 0x40 + i, PUSH_RBP, DW_CFA_advance_loc | 4,
 		     DW_CFA_def_cfa_offset, 32, DW_CFA_advance_loc | 32, DW_CFA_def_cfa_offset, 8);
@@ -664,7 +664,7 @@ static void test_files_cut_short(void **state)
 	cut = 0;
 }
 
-/* Not in hours: each function could begin a block with all that follow */
+/* This must not take hours: each function could start a block with all that follow */
 static void test_very_many_equal_functions(void **state)
 {
 	(void)state;

@@ -96,7 +96,7 @@ static void s390x_keeps_registers_in_others(void **state)
 	/* FP in f0, SP in f2, then RA in f4: all at once */
 	func(0x1000, 0x20, DW_CFA_advance_loc | 4, DW_CFA_register, 11, 16, DW_CFA_advance_loc | 4,
 	     DW_CFA_register, 15, 17, DW_CFA_advance_loc | 4, DW_CFA_register, 14, 18);
-	/* not where the caller would look for it: nobody knows what that is */
+	/* not where the caller would look for it: its meaning is unknown */
 	func(0x1100, 0x20, DW_CFA_register, 15, 5);
 	func(0x1200, 0x20, DW_CFA_offset_extended_sf, 15, 0x7f);
 	/* CFAs are multiples of 8 */
@@ -229,10 +229,10 @@ static void arm64_counts_what_a_plt_has_pushed(void **state)
 	     DW_CFA_def_cfa_offset, 0xd0, 1, DW_CFA_offset | 29, 26, DW_CFA_advance_loc | 2,
 	     DW_CFA_restore | 29, DW_CFA_def_cfa_offset, 0, DW_CFA_advance_loc | 1,
 	     DW_CFA_def_cfa_offset_sf, 2);
-	/* the one right behind it does not tell */
+	/* the one right after it does not show that */
 	func(0x1040, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 32,
 	     DW_CFA_offset | 30, 3);
-	/* others are as they say */
+	/* the FDEs of other functions are right */
 	func(0x1080, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
 	     DW_CFA_offset | 30, 1);
 	func(0x10c0, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, RA_PUSHED);
@@ -358,7 +358,7 @@ static void padding_of_both(void **state)
 	func(0x1000, 0x10, DW_CFA_nop);
 	memcpy(file + 0x1010, "\x07\x07\x07\0\x47\0\0\0\xc0\x04\0\0\0\0\0\0", 16);
 	func(0x1020, 0x10, DW_CFA_nop);
-	/* svc: whoever is in there has its frame */
+	/* svc: a task in the system call has this frame */
 	memcpy(file + 0x102e, "\x0a\x01\x07\x07", 4);
 	func(0x1032, 0x10, DW_CFA_nop);
 	/* bcr 15,%r7 is a jump */
@@ -390,7 +390,7 @@ static void arm64_returns_from_signals(void **state)
 	start_file(EM_AARCH64);
 	insns(0x1100, NOP, SIGRETURN);
 	insns(0x1ff8, SIGRETURN);
-	/* nothing but that: frame pointers know more */
+	/* only that: frame pointers know more */
 	assert_int_equal(try_file(), -ENODATA);
 	func(0x1000, 0x10, DW_CFA_nop);
 	func(0x1200, 0x10, DW_CFA_nop);

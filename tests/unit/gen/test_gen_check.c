@@ -64,7 +64,7 @@ static void end(void)
 #define OCAML_CFI	"\x41\x0e\x10\x44\x0e\x08"
 /* The same with ud2 in place of the last jump: an error of bounds */
 #define BOUNDS		"\x50\x72\x06\x90\x58\xc3\x90\x90\x90\xe8\0\0\0\0\x0f\x0b"
-/* What is right: the CFA of the call is that of the jb */
+/* The right row: the CFA of the call is that of the jb */
 #define RIGHT_CFI	"\x41\x0e\x10\x44\x0e\x08"
 #define RIGHT		"\x50\x72\x01\x90\x58\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3"
 
@@ -83,7 +83,7 @@ static void calls_behind_the_end_are_holes_if_jumps_disagree(void **state)
 	(void)state;
 	start();
 	PUT(4, "\x49\x8b\x66\x10\x41\x8f\x46\x10\xc3", "");
-	/* functions in front of the one that tells are looked at, too */
+	/* functions before the one that shows it are checked, too */
 	PUT(0, BOUNDS, OCAML_CFI);
 	PUT(1, "\x90\x31\xc0\xe8\0\0\0\0\x0f\x0b\x0f\x0b\x0f\x0b\x0f\x0b", "\x41\x0e\x60");
 	PUT(2, OCAML, OCAML_CFI);
@@ -151,7 +151,7 @@ static void stacks_that_are_left_in_code_that_is_not_reached_are_holes(void **st
 
 /* push %rax; mov 16(%r14),%rsp; pop 16(%r14); ret */
 #define RAISE		"\x50\x49\x8b\x66\x10\x41\x8f\x46\x10\xc3"
-/* To .eh_frame the pop is one of the stack before; or it knows what is right behind it. */
+/* By .eh_frame, the pop is of the stack before; or .eh_frame knows the right row after it. */
 static void rows_that_count_on_from_a_lost_sp_are_holes(void **state)
 {
 	static const uint8_t counts[16] = { 8, 16, 16, 16, 16, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8 };
@@ -234,7 +234,7 @@ static void overlapping_fdes_do_not_read_all_code_again(void **state)
 	end();
 }
 
-/* Numbers that no function has: nothing is known of SP then, and nothing overflows. */
+/* Numbers that no function has: SP is unknown then, and nothing overflows. */
 static void sp_is_never_beyond_32_bits(void **state)
 {
 	static const uint8_t none[16] = { 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };

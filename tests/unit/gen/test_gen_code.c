@@ -3,7 +3,7 @@
 #include "tests/unit/flow/flow_build.h"
 
 #define CODE		(SHF_ALLOC | SHF_EXECINSTR)
-#define SHDRS		0x80000		/* where the table of sections goes */
+#define SHDRS		0x80000		/* the offset of the section headers */
 
 static Elf64_Shdr shdr[80];
 static unsigned int nr_shdrs;
@@ -70,7 +70,7 @@ static void test_sections_tell_code_from_data(void **state)
 	int fd = start_functions();
 
 	(void)state;
-	/* not in the order of addresses */
+	/* not sorted by address */
 	section(0x2100, 0x80, SHT_PROGBITS, CODE);
 	section(0x2000, 0x100, SHT_PROGBITS, CODE);
 	section(0x2180, 0x2000, SHT_PROGBITS, SHF_ALLOC);
@@ -81,7 +81,7 @@ static void test_sections_tell_code_from_data(void **state)
 	assert_sp(0x2000, 8);
 	assert_sp(0x2100, 8);
 	assert_hole(0x3000);
-	/* the segment is what is registered, all the same */
+	/* the table is still registered for the segment */
 	assert_int_equal(table.text_start, TEXT);
 	assert_int_equal(table.text_size, TEXT_SIZE);
 }
@@ -148,7 +148,7 @@ static void test_sections_that_are_not_believed(void **state)
 	section(0x2001, 0x200, SHT_PROGBITS, CODE);
 	make_sections(fd);
 	assert_by_segments();
-	/* as many as are counted, and one more */
+	/* the limit, and one more */
 	fd = start_functions();
 	section(0x2000, 0x101, SHT_PROGBITS, CODE);
 	for (i = 1; i < IMAGE_MAX_RANGES; i++)

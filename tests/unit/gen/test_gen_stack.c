@@ -25,7 +25,7 @@ static void a_function_that_begins_with_another_stack(void **state)
 	assert_int_equal(LEAVES("\x4c\x89\xe4\xc3"), 0);		/* mov %r12, %rsp */
 	assert_int_equal(LEAVES("\x48\x8b\xe3"), 0);			/* the other form */
 	assert_int_equal(LEAVES("\x49\x8b\xe4"), 0);
-	assert_int_equal(LEAVES("\xf3\x0f\x1e\xfa\x48\x89\xdc"), 0);	/* behind endbr64 */
+	assert_int_equal(LEAVES("\xf3\x0f\x1e\xfa\x48\x89\xdc"), 0);	/* after endbr64 */
 	assert_int_equal(LEAVES("\x48\x89\xe3\xc3"), 4);		/* mov %rsp, %rbx */
 	assert_int_equal(LEAVES("\x48\x8b\xdc\xc3"), 4);
 	assert_int_equal(LEAVES("\x90\x48\x89\xdc"), 4);		/* not the first one */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Go's own tables are read as Go's linker writes them, and nothing else is. */
+/* The reader accepts Go's own tables as Go's linker writes them, and nothing else. */
 #include <errno.h>
 
 #include "go_build.h"
@@ -191,7 +191,7 @@ static void test_functions_out_of_order_are_refused(void **state)
 	assert_int_equal(go_func(&t, 0, &f), -EINVAL);
 }
 
-/* A list that goes on without moving would take as long as the table is large, for each function */
+/* A list that goes on without moving would cost the whole table for each function */
 static void test_lists_without_an_end(void **state)
 {
 	struct go_pcs p;
@@ -236,7 +236,7 @@ static void read_all(void)
 	}
 }
 
-/* No read goes outside of the table, wherever it is cut and whatever byte is another. */
+/* No read goes outside of the table, wherever it is cut and whichever byte changes. */
 static void test_damaged_tables(void **state)
 {
 	size_t n, at;

@@ -38,7 +38,9 @@ static inline void request_at(uint32_t stream, uint32_t tid, uint64_t cookie, ui
 	assert_int_equal(join_add_run(j, &r), 0);
 }
 
-/* One of another part of the stream: the join decides whether it is of the same kernel entry. */
+/*
+ * A request in another part of the stream: the join decides whether it is of the same kernel entry.
+ */
 static inline void request_part(uint32_t stream, uint32_t tid, uint64_t cookie, uint64_t ts,
 				uint32_t part)
 {

@@ -183,7 +183,7 @@ static void files_with_different_contents_are_different_files(void **state)
 	assert_int_equal(b->id, maps_find(m, 12, 1, 0, 0x1000, &offset)->id);
 }
 
-/* The first of these that is no code, from the second on. */
+/* The index of the first address that is not code, from the second on. */
 static uint32_t outside(uint32_t tgid, uint64_t a, uint64_t b, uint64_t c)
 {
 	const uint64_t addrs[] = { tgid == 10 ? 0x1010 : 0x5018, a, b, c };
@@ -201,7 +201,7 @@ static void an_address_of_no_mapping_is_no_code(void **state)
 	assert_int_equal(outside(10, 0x1020, 0x8010, 0x1030), 4);
 	assert_int_equal(outside(10, 0x1020, 0x5010, 0x1030), 2);
 	assert_int_equal(outside(11, 0x5010, 0x5020, 0x1030), 3);
-	/* a call can be the last instruction; behind it is nothing */
+	/* a call can be the last instruction, with nothing after it */
 	assert_int_equal(outside(10, 0x2000, 0x9000, 0x8000), 4);
 	assert_int_equal(outside(10, 0x2001, 0x9000, 0x8000), 1);
 	/* what was found last is of another process */
@@ -224,7 +224,7 @@ static void where_mappings_may_be_missing_only_the_impossible_is_no_code(void **
 {
 	(void)state;
 	map(10, 100, 0x1000, 0x2000, "/a");
-	/* whatever is mapped is possible */
+	/* any mapping is possible */
 	map(10, 100, 1ull << 60, (1ull << 60) + 0x1000, "/high");
 	finish();
 	maps_set_incomplete(m);
@@ -249,7 +249,7 @@ static void a_stack_with_too_many_new_mappings_has_some_recorded_later(void **st
 	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 17), 16);
 }
 
-/* The stack of an execve(): the process has the mappings of another program by then */
+/* The stack of an execve(): by then the process has the mappings of another program */
 static void where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_code(void **state)
 {
 	const uint64_t addrs[] = { 0x7010, 0x7020, 0x1020, 0x9010, 0x3 };
@@ -275,7 +275,7 @@ static void what_no_kernel_writes_costs_no_more(void **state)
 		addrs[nr - 1 - i] = 0x10000 * (i + 1) + 0x10;
 	}
 	finish();
-	/* a look through all of it for each address would take hours */
+	/* searching all of it for each address would take hours */
 	assert_int_equal(maps_find_outside(m, 10, addrs, 1, nr), nr);
 	free(addrs);
 }

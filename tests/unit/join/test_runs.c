@@ -348,7 +348,7 @@ static void nor_does_the_end_of_an_interrupt(void **state)
 	rec(RUNS_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
 	rec(RUNS_OTHER, 10, TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF, 0);
 	assert_true(runs_after_loss(r, 10));
-	/* who runs since then has written all of its stack since then */
+	/* a task that runs since then has written its whole stack since then */
 	assert_false(runs_after_loss(r, 11));
 	rec(RUNS_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
 	assert_false(runs_after_loss(r, 11));

@@ -240,7 +240,7 @@ static void print_data(struct text *t, const unsigned char *data, unsigned int s
 	}
 }
 
-/* What is in the file of a CPU. */
+/* The contents of a CPU's file, as text. */
 static char *result(int cpu)
 {
 	struct kbuffer *k = kbuffer_alloc(KBUFFER_LSIZE_8, KBUFFER_ENDIAN_LITTLE);
@@ -452,7 +452,7 @@ static void a_lost_message_is_no_guess(void **state)
 	(void)state;
 	stack(100, 7, 1, NULL, NULL);
 	stack(200, 7, 2, NULL, NULL);
-	/* nobody takes this one: a filter dropped its record */
+	/* no record takes this message: a filter dropped its record */
 	msg(0, 5, EVENT, 7, 200, 0);
 	lose(0);
 	rec(0, 10, 7);
@@ -631,8 +631,9 @@ static void a_task_that_has_moved_on(void **state)
 }
 
 /*
- * A record without an own message, as its program was running already. The message that a filter
- * left is of an earlier entry; that of the program comes after the record.
+ * A record without a message, because its program was already running. The left message, whose
+ * record a filter dropped, is of an earlier entry; the message of the program comes after the
+ * record.
  */
 static void skipped_run(unsigned int flags, uint32_t time_run, uint64_t after)
 {
@@ -679,7 +680,7 @@ static void no_run_is_skipped(void **state)
 	/* the same stack */
 	skipped_run(HARDIRQ, 10, 100);
 	expect(0, "e40@20 c1.0/7 s1.0:1 e40@31 c1.0/7");
-	/* another task comes next, and then nothing */
+	/* another task comes next, and then no more */
 	setup(NULL);
 	skips = true;
 	stack(100, 7, 1, NULL, NULL);
@@ -694,7 +695,7 @@ static void no_run_is_skipped(void **state)
 	expect(0, "e40@20 c1.0/7 s1.0:1 e40@40 c1.0/7");
 }
 
-/* Programs that can be preempted: the next message says nothing. */
+/* With programs that can be preempted, the next message proves nothing. */
 static void skipped_runs_of_tasks_that_move(void **state)
 {
 	int i;
@@ -986,7 +987,7 @@ static void damaged_messages(void **state)
 	text_bytes(&whole, msgs.v, msgs.nr);
 	rec(0, 10, 7);
 	for (len = 1; len < whole.nr; len++) {
-		/* where a message ends, a shorter file is none that is damaged */
+		/* a file that ends where a message ends is not damaged */
 		if (len == sizeof(struct msg_stack) + sizeof(struct msg_code) + 8 ||
 		    len == sizeof(struct msg_stack) + sizeof(struct msg_code) + 8 +
 		    sizeof(struct msg_event) || len == whole.nr - sizeof(struct msg_end))
@@ -1000,7 +1001,7 @@ static void damaged_messages(void **state)
 	vec_free(&whole);
 }
 
-/* Each byte that says what or how long a message is, changed. */
+/* Change each byte of the type and length of a message. */
 static void hostile_messages(void **state)
 {
 	static const struct {

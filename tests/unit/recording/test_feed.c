@@ -128,7 +128,7 @@ static void records_reach_the_join(void **state)
 	assert_int_equal(a.tgid, 0);
 }
 
-/* libtracecmd can be brought to read the same page of a damaged file for ever. */
+/* A damaged file can make libtracecmd read the same page for ever. */
 static void a_record_that_does_not_lie_behind_the_last_ends_it(void **state)
 {
 	(void)state;

@@ -108,7 +108,7 @@ EXPORT void tracecmd_free_record(struct tep_record *rec)
 	free(rec);
 }
 
-/* Three records, then what the test is about. */
+/* Three records, then the failure of the test. */
 EXPORT struct tep_record *tracecmd_read_data(struct tracecmd_input *handle, int cpu)
 {
 	struct tep_record *rec;
@@ -190,7 +190,7 @@ static void a_good_file_gives_its_requests(void **state)
 	assert_int_equal(state_of_the_first(), JOIN_PENDING);
 }
 
-/* What was read before the crash need not have left the process: nothing is lost but that. */
+/* Records read before the crash may still be in the process: only these are lost. */
 static void assert_survived(void)
 {
 	assert_non_null(scan.join);
@@ -228,7 +228,7 @@ static void a_flood_of_the_same_records_ends(void **state)
 	assert_int_equal(state_of_the_first(), JOIN_LOST);
 }
 
-/* The limit is 10 s of CPU time; one that the program has itself, of 1 s, is kept. */
+/* The limit is 10 s of CPU time; a lower limit of the program, 1 s, stays. */
 static void a_loop_in_libtracecmd_ends(void **state)
 {
 	struct rlimit old, mine = { 1, RLIM_INFINITY };
@@ -274,7 +274,7 @@ static void one_who_has_said_all_and_does_not_end_is_ended(void **state)
 	assert_int_equal(state_of_the_first(), JOIN_PENDING);
 }
 
-/* Opening the one again, or reading from it, would wait. */
+/* Opening it again, or reading from it, would wait. */
 static void what_is_no_regular_file_is_not_read(void **state)
 {
 	int ends[2];

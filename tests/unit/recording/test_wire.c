@@ -103,7 +103,7 @@ static void a_writer_without_memory_is_told_from_a_damaged_file(void **state)
 	assert_int_equal(listen(), -ENOMEM);
 }
 
-/* It lives, and holds the pipe: nothing will ever come. */
+/* The writer lives and holds the pipe: no byte will ever come. */
 static void a_writer_that_says_nothing_more_is_given_up(void **state)
 {
 	int64_t start = wire_now_ms();
@@ -114,7 +114,7 @@ static void a_writer_that_says_nothing_more_is_given_up(void **state)
 	say_all();
 	assert_int_equal(write(pipefd[1], w.buf, w.used), w.used);
 	assert_int_equal(wire_read(pipefd[0], &in, wire_now_ms() + 200), -ETIMEDOUT);
-	/* nor is a time that has passed waited for */
+	/* nor does the reader wait for a time that has passed */
 	assert_int_equal(wire_wait(pipefd[0], start), -ETIMEDOUT);
 	assert_true(wire_now_ms() - start >= 400);
 	alarm(0);

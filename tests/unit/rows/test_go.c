@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Go's own tables become rows, where the code shows what they do not tell. */
+/* Go's own tables become rows, where the code shows what the tables lack. */
 #include <errno.h>
 
 #include "libunwind-user/gen/impl.h"
@@ -15,7 +15,7 @@ static int fresh(void **state)
 	(void)state;
 	start_file();
 	gen_free(&table);
-	/* who has no flags at all is of Go 1.16 */
+	/* functions without flags are of Go 1.16 */
 	go_add("runtime.goexit", TEXT, GO_TOPFRAME | GO_ASM);
 	put_list(&funcs[0].sp, 0, 8, 0, 0);
 	return 0;
@@ -125,7 +125,7 @@ static void test_a_frame_that_does_not_save_fp_is_a_hole(void **state)
 	assert_hole(0x1049);
 }
 
-/* .gopclntab says 24, the code 40: the one or the other is damaged */
+/* .gopclntab says 24, the code 40: one of the two is damaged */
 static void test_a_frame_of_another_size_is_a_hole(void **state)
 {
 	(void)state;
@@ -230,7 +230,7 @@ static void test_an_injected_call_is_no_call(void **state)
 	assert_false(row.flags & SFRAME_ROW_SIGNAL);
 }
 
-/* The unwinder knows this code by its bytes. A row of the function before it would hide it. */
+/* The unwinder recognizes this code by its bytes. A row of the function before it would hide it. */
 static void test_code_that_returns_from_signals_has_no_row(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void test_a_return_address_in_a_register(void **state)
 	assert_hole(0x1045);
 }
 
-/* What it is that the decoder does not know is of no matter after FP has been saved. */
+/* After FP was saved, an unknown instruction does not matter. */
 static void test_assembler_with_unknown_instructions(void **state)
 {
 	(void)state;
@@ -329,7 +329,7 @@ static void test_where_the_code_starts(void **state)
 	assert_int_equal(table.stats.go_bytes, 0);
 }
 
-/* Before Go 1.17, nothing tells which functions switch stacks. */
+/* Before Go 1.17, nothing says which functions switch stacks. */
 static void test_tables_without_flags_are_not_used(void **state)
 {
 	(void)state;
@@ -372,7 +372,7 @@ static void test_a_frame_of_arm64(void **state)
 	assert_hole(0x1044);
 }
 
-/* Whatever is in the table, the generator ends, with a table that can be read. */
+/* Whatever .gopclntab contains, the generator ends with a readable table. */
 static void test_damaged_tables(void **state)
 {
 	size_t at;

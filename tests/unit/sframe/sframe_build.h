@@ -70,7 +70,7 @@ static inline void build_rows_put(struct build *b, u64 v, u32 size)
 	b->rows_len += size;
 }
 
-/* Begin a function. @start is an address. */
+/* Start a function. @start is an address. */
 static inline void build_func(struct build *b, u64 start, u32 size, u8 info, u8 info2, u8 rep)
 {
 	u32 i = b->nr_funcs++;
@@ -93,7 +93,7 @@ static inline void build_func(struct build *b, u64 start, u32 size, u8 info, u8 
 	}
 }
 
-/* A row of the last function; the words as its info says how many and how wide. */
+/* Add a row to the last function; @info says how many words, and how wide. */
 static inline void build_row_words(struct build *b, u32 start, u8 info, const s32 *words)
 {
 	u32 i = b->nr_funcs - 1, n;
@@ -117,7 +117,7 @@ static inline u32 build_fde(const struct build *b, u32 i)
 				 SFRAME_V2_FDE_SIZE : SFRAME_V3_FDE_SIZE);
 }
 
-/* Lay the section out in memory of exactly its size, so that a byte too far is seen. */
+/* Write the section into memory of exactly its size, so that the sanitizer sees a read past it. */
 static inline void build_end(struct build *b)
 {
 	u32 hdr = SFRAME_HDR_SIZE + b->auxhdr_len, fde_size, i;
@@ -168,7 +168,7 @@ static inline void build_end(struct build *b)
 		memcpy(b->sec + b->fre_off, b->rows, b->rows_len);
 }
 
-/* The table as a caller fills it in: everything below the section is text. */
+/* The table as a caller describes it: everything below the section is text. */
 static inline struct sframe_table build_table(const struct build *b)
 {
 	return (struct sframe_table) {

@@ -14,7 +14,7 @@
 #include "tests/unit/unit.h"
 #include "libunwind-user/sframe/sframe.h"
 
-/* What holds before each instruction, and the length of it, stands beside it. */
+/* The comment next to an instruction has its length, and the rule before it. */
 static const char source[] =
 	"	.text\n"
 	"	.globl frame, leaf, far\n"

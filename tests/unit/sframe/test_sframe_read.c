@@ -13,8 +13,8 @@ static struct build b;
 static struct sframe_row row;
 
 /*
- * Three functions: 0x1000 to 0x103f, 0x1040 to 0x107f, and after a gap 0x2000 to 0x22ff. The rows'
- * CFA offsets tell them apart: hundreds the function, units the row.
+ * Three functions: 0x1000 to 0x103f, 0x1040 to 0x107f, and after a gap 0x2000 to 0x22ff. The CFA
+ * offset of a row shows which row it is: hundreds are the function, units the row.
  */
 static void three_functions(u8 version, u8 flags)
 {
@@ -316,7 +316,7 @@ static void the_search_finds_each_of_many(void **state)
 	}
 }
 
-/* With an index of any size each pc gets what it gets without */
+/* With an index of any size, each pc gets the same row as without an index */
 static void an_index_changes_no_result(void **state)
 {
 	struct sframe_table t, u;
@@ -409,7 +409,7 @@ static void an_index_makes_lookups_short(void **state)
 	assert_int_equal(sframe_find(&t, 0x3000, &row), 0);
 }
 
-/* What claims to be sorted and is not loses functions, but no pc gets another's row */
+/* A table that falsely claims to be sorted loses functions, but no pc gets a wrong row */
 static void unsorted_functions_are_holes_at_worst(void **state)
 {
 	struct sframe_table t;
@@ -454,7 +454,9 @@ static void work_is_bounded(void **state)
 	assert_in_range(r.calls, 100, SFRAME_MAX_FRES / 4);
 }
 
-/* What it costs where each read is a call: the function search aside, two for a short function */
+/*
+ * Where each read is a call: two reads for a short function, apart from the search of the function
+ */
 static void reads_are_few(void **state)
 {
 	struct build_reader r = { .b = &b };
@@ -508,8 +510,8 @@ static u32 random_below(u32 n)
 }
 
 /*
- * Bytes turned at random: nothing is read out of bounds (the sanitizer's part), the two sources
- * agree, and what is found holds the pc and is a rule.
+ * Random changes: the sanitizer sees no read out of bounds, the two sources agree, and a row that
+ * is found holds for its pc and is a rule.
  */
 static void hostile_bytes_do_no_harm(void **state)
 {

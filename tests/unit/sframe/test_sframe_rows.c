@@ -34,7 +34,7 @@ static int find_at(u64 pc)
 	return ret;
 }
 
-/* One function with one row, and another behind it so that something follows */
+/* One function with one row, and a second function after it */
 static int find_words(u8 version, u8 abi, u8 fde_info, u8 info2, u8 info, const s32 *words)
 {
 	build_free(&b);
@@ -92,7 +92,7 @@ static void amd64_rows_tell_cfa_and_fp(void **state)
 		assert_int_equal(amd64(v, INFO(1, 2), -128, 127), 0);
 		assert_cfa(SFRAME_SP, -128);
 		assert_saved(fp, 127);
-		/* words nobody knows what to do with */
+		/* words without a meaning */
 		assert_int_equal(amd64(v, INFO(1, 3), 8, -16, -24), -EBADMSG);
 		assert_int_equal(amd64(v, INFO(1, 7), 8), -EBADMSG);
 		assert_int_equal(amd64(v, INFO(1, 15), 8), -EBADMSG);
@@ -245,7 +245,7 @@ static void flexible_rows_that_mean_nothing_are_bad(void **state)
 	assert_int_equal(flex(INFO(0, 5), REG(RSP), 8, 0, AT_CFA, -16, 0), 0);
 	assert_int_equal(flex(INFO(0, 6), REG(RSP), 8, 0, AT_CFA, -16, 0), -EBADMSG);
 	assert_int_equal(flex(INFO(0, 5), REG(RSP), 8, 0, 0, 0), -EBADMSG);
-	/* a bit without meaning; a register of no base; CFA + offset as a value */
+	/* a bit without a meaning; a register without a base; CFA + offset as a value */
 	assert_int_equal(flex(INFO(0, 2), REG(RSP) | 4, 8), -EBADMSG);
 	assert_int_equal(flex(INFO(0, 4), REG(RSP), 8, SFRAME_CTRL(3, 1, 0), 0), -EBADMSG);
 	assert_int_equal(flex(INFO(0, 4), REG(RSP), 8, SFRAME_CTRL(3, 0, 0), 0), -EBADMSG);
@@ -363,7 +363,7 @@ static void rows_out_of_order_are_bad(void **state)
 	build_row(&b, 0, INFO(1, 1), 8);
 	build_row(&b, 8, INFO(1, 1), 16);
 	build_row(&b, 7, INFO(1, 1), 24);
-	/* rows behind the end of the function never hold */
+	/* rows after the end of the function never hold */
 	build_row(&b, 0x50, INFO(1, 1), 32);
 	assert_int_equal(find_at(0x1007), 0);
 	assert_int_equal(find_at(0x1008), -EBADMSG);

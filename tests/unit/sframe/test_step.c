@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 #include "libunwind-user/sframe/sframe.h"
 
-/* The stack: word n lies at STACK + 8 * n. Reads outside of it fail. */
+/* The stack: word n is at STACK + 8 * n. Reads outside of it fail. */
 #define STACK	0x7ffd00000000ull
 #define AT(n)	(STACK + 8 * (n))
 #define NR	512
@@ -133,7 +133,7 @@ static void fp_may_be_saved_elsewhere(void **state)
 	assert_int_equal(reads, 2);
 }
 
-/* What the kernel leaves for the return from a signal, at word @at */
+/* Write the kernel's frame for the return from a signal at word @at */
 static void sigframe(unsigned int at, u64 ip, u64 sp, u64 fp)
 {
 	unsigned int reg;
@@ -227,7 +227,7 @@ static void the_topmost_frame_has_all_registers(void **state)
 	assert_int_equal(step(ROW(REGISTER(10, 16), AT_REGISTER(10, 8), AT_REGISTER(10, 0))), 0);
 	assert_state(0xdead0000 + 311, AT(312), 0xdead0000 + 310, 0);
 	setup(NULL);
-	/* as a function that longjmp()s has them */
+	/* as in a function that calls longjmp() */
 	assert_int_equal(step(ROW(REGISTER(8, 0), REGISTER(2, 0), REGISTER(9, 0))), 0);
 	assert_state(AT(302), AT(308), AT(309), 0);
 	assert_int_equal(reads, 0);
@@ -451,7 +451,7 @@ static void return_from_a_signal_is_told_by_its_code(void **state)
 	assert_int_equal(step(row), 0);
 	assert_state(0x5678, AT(50), 0xf0f0, USTEP_EXACT | USTEP_SIGNAL);
 
-	/* a handler returns to the first byte, where no table tells anything before it */
+	/* a handler returns to the first byte, and no table covers the byte before it */
 	ustep_init(&s, CODE + 16, AT(10), 0);
 	s.flags = 0;
 	assert_int_equal(ustep_sigreturn(&s, &env, &row), 0);
@@ -554,12 +554,12 @@ static void s390x_tells_its_signal_frames_by_their_code(void **state)
 		stack[10 + ip[i] / 8] = 0x5678;
 		stack[10 + sp[i] / 8] = AT(200);
 		stack[10 + fp[i] / 8] = 0xf0f0;
-		/* f2 has number 17 and is behind f0 and f1 */
+		/* f2 has number 17 and comes after f0 and f1 */
 		stack[10 + (ip[i] - 8 + 216 + 16) / 8] = 0xf2f2;
 		ustep_init(&s, CODE + 16, AT(10), 0);
 		s.flags = USTEP_NO_FP;
 		assert_int_equal(ustep_sigreturn(&s, &env, &row), 0);
-		/* what the vDSO's unwind information says of it */
+		/* the rule of the vDSO's unwind information for it */
 		assert_int_equal(step(i ? wrong : row), 0);
 		assert_state(0x5678, AT(200), 0xf0f0, USTEP_EXACT | USTEP_SIGNAL);
 		assert_int_equal(step(ROW(SP(160), REGISTER(17, 0), SAME)), 0);

@@ -21,7 +21,7 @@ static struct uu_symbols *syms;
 static struct uu_symbols_opts opts;
 static uint64_t in_hidden;	/* an offset in hidden() of "full" at which inner() is inlined */
 
-/* The source: inner is inlined into outer, at line 3, and nobody but debug information knows it. */
+/* The source: inner is inlined into outer at line 3, and only debug information says so. */
 static const char source[] =
 	"static inline __attribute__((always_inline)) int inner(int n) { return n * n + 7; }\n"
 	"static __attribute__((noinline)) int hidden(int n) {\n"
@@ -131,7 +131,7 @@ static int remove_place(void **state)
 	return getenv("KEEP") ? 0 : try("rm -rf %s", place);
 }
 
-/* For a test: nothing is known yet, and nothing of the machine's is looked at. */
+/* For each test: nothing is known yet, and debug files of this machine are not used. */
 static int setup(void **state)
 {
 	static char debug_dir[128];

@@ -70,7 +70,7 @@ static size_t begin_unit(uint32_t abbrev)
 	return at;
 }
 
-/* At @at of a section is the length of what follows, up to where it ends now. */
+/* Write the length of what follows, up to the current end, at @at of the section. */
 static void end(enum dw_section i, size_t at)
 {
 	uint32_t len = sec[i].nr - at - 4;
@@ -90,7 +90,7 @@ static void ready(void)
 	for (i = 0; i < DW_NR_SECTIONS; i++) {
 		if (!sec[i].nr)
 			continue;
-		/* what is read behind its end is noticed */
+		/* the sanitizer sees a read past the end */
 		dw.owned[i] = realloc(sec[i].p, sec[i].nr);
 		assert_non_null(dw.owned[i]);
 		dw.sec[i].p = dw.owned[i];
@@ -179,7 +179,7 @@ static void functions_nested_very_deep(void **state)
 		put(&sec[DW_INFO], 1, 1);
 	}
 	end_unit(at);
-	/* the first ones begin with 0, 1; the unit's begin is added */
+	/* the first ranges start with 0, 1; the start of the unit is added */
 	put(&sec[DW_RANGES], 0, 8);
 	put(&sec[DW_RANGES], 16, 8);
 	put(&sec[DW_RANGES], 0, 8);
@@ -284,7 +284,7 @@ static void many_files_in_a_directory_with_a_long_name(void **state)
 	assert_in_range(made, 1, 65536 + 8 * (l->nr + 200));
 }
 
-/* Offsets in .debug_rnglists that lead in front of it and behind it */
+/* Offsets in .debug_rnglists that lead to before and after it */
 static void a_list_of_ranges_that_is_nowhere(void **state)
 {
 	static const int64_t offs[] = { -1, -2000000000, INT64_MIN, 72, 73, INT64_MAX };
@@ -334,7 +334,7 @@ static void a_name_that_leads_in_a_circle(void **state)
 	ready();
 	assert_int_equal(dw_units(&dw), 0);
 	assert_null(dw_name(&dw, die));
-	/* into the header, behind the end, into a common file that is not there */
+	/* into the header, past the end, into a common file that does not exist */
 	assert_null(dw_name(&dw, at + 3));
 	assert_null(dw_name(&dw, sec[DW_INFO].nr));
 	assert_null(dw_name(&dw, DW_IN_ALT | die));

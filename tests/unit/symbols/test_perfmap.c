@@ -77,7 +77,7 @@ static void code_written_later_over_other_code_wins(void **state)
 	assert_at(1, 0x1008, "same place", 0x1000);
 }
 
-/* Of saved text nobody knows which of two functions an address was at its time. */
+/* In saved text, nothing says which of two functions was at the address at that time. */
 static void saved_text_names_what_is_named_once(void **state)
 {
 	static const char text[] = "1000 100 old\n1040 20 new\n1050 8 old\n2000 20 twice\n"
@@ -93,7 +93,7 @@ static void saved_text_names_what_is_named_once(void **state)
 	assert_at(1, 0x105f, NULL, 0);
 	assert_at(1, 0x1060, "old", 0x1000);
 	assert_at(1, 0x2010, "twice", 0x2000);
-	/* which start it is nobody knows either */
+	/* nor which of the two starts is right */
 	assert_at(1, 0x3007, "a", 0x3000);
 	assert_at(1, 0x3008, NULL, 0);
 	assert_at(1, 0x3010, "a", 0x3008);
@@ -167,7 +167,7 @@ static void a_name_that_explodes_stays_as_it_is(void **state)
 	int i, n;
 
 	(void)state;
-	/* A of two of the one before: twice as long each time; 35 are more than there is memory */
+	/* Each A is two of the previous one, so twice as long: 35 need more memory than there is */
 	for (n = 5; n <= 35; n += 15) {
 		p = stpcpy(text, "1000 10 _Z1fI1a1AIS0_S0_E");
 		for (i = 2; i < n; i++)
@@ -224,7 +224,7 @@ static void the_file_of_a_living_process_is_read(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_at(getpid(), 0x1000, "mine", 0x1000);
 	assert_int_equal(uu_symbols_find_jit(syms, 999999999, 0x1000, &s), -ENODEV);
-	/* nobody else's file by way of a link, and no pipe that waits */
+	/* not the file of another user through a link, and not a pipe that waits */
 	uu_symbols_free(syms);
 	syms = uu_symbols_new(NULL);
 	snprintf(link, sizeof(link), "/tmp/ustack-map-%d", getpid());

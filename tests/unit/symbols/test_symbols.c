@@ -58,7 +58,7 @@ static void assert_symbol(uint64_t offset, const char *name, uint64_t start)
 static void an_offset_goes_through_the_program_headers(void **state)
 {
 	(void)state;
-	/* .text lies at 0x1000 in the file and at 0x11000 in memory */
+	/* .text is at 0x1000 in the file and at 0x11000 in memory */
 	assert_symbol(0x1105, "outer", 0x1100);
 	assert_symbol(0x1100, "outer", 0x1100);
 	assert_symbol(0x113f, "outer", 0x1100);
@@ -89,7 +89,7 @@ static void between_and_outside_functions_there_is_none(void **state)
 	assert_null(s.name);
 	assert_int_equal(find("/usr/lib/libdemo.so", 0, &s), -ENOENT);
 	assert_int_equal(find("/usr/lib/libdemo.so", UINT64_MAX, &s), -ENOENT);
-	/* data is no function */
+	/* data is not a function */
 	assert_int_equal(find("/usr/lib/libdemo.so", 0x1610, &s), -ENOENT);
 }
 
@@ -199,7 +199,7 @@ static void so_is_that_of_other_architectures(void **state)
 	assert_true(uu_symbols_is_signal_return(big, &s390x, 0x1700));
 	assert_true(uu_symbols_is_signal_return(big, &s390x, 0x1720));
 	assert_false(uu_symbols_is_signal_return(big, &s390x, 0x1702));
-	/* in a function of another name they are not that */
+	/* in a function with another name, these bytes mean nothing */
 	assert_false(uu_symbols_is_signal_return(big, &s390x, 0x1100));
 	uu_symbols_free(big);
 }
@@ -227,7 +227,7 @@ static void write_file(const char *path, const void *data, size_t len)
 	close(fd);
 }
 
-/* Every prefix and thousands of damaged copies: an answer, and no sanitizer report. */
+/* Every prefix and thousands of damaged copies get an answer, without a report of the sanitizer. */
 static void a_hostile_file_does_no_harm(void **state)
 {
 	static uint8_t buf[65536], bad[65536];

@@ -139,7 +139,7 @@ static void a_function_of_a_stripped_file_is_found_in_its_debug_file(void **stat
 	assert_int_equal(uu_symbols_find(syms, &f, in_hidden, &s), 0);
 	assert_string_equal(s.name, "hidden");
 	assert_int_equal(s.start, in_hidden);
-	/* who did not ask for debug files has what the file says */
+	/* a caller that did not ask for debug files gets what the file says */
 	assert_int_equal(uu_symbols_find(plain, &f, in_hidden, &s), -ENOENT);
 	uu_symbols_free(plain);
 }
@@ -151,7 +151,7 @@ static void a_debug_file_with_another_build_id_is_refused(void **state)
 	   "objcopy --only-keep-debug other other.debug");
 	put_by_build_id("debug", "other.debug");
 	assert_known("stripped", "nothing", UU_DEBUG_NONE);
-	/* and one without any */
+	/* and one without a build ID */
 	sh("objcopy -R .note.gnu.build-id full.debug none.debug");
 	put_by_build_id("debug", "none.debug");
 	begin();
@@ -237,7 +237,7 @@ static void minidebuginfo_has_functions(void **state)
 	   "objcopy --add-section .gnu_debugdata=bad.xz stripped mini");
 	begin();
 	assert_known("mini", "nothing", UU_DEBUG_NONE);
-	/* with 2 MB of zeros behind it, in a few kilobytes */
+	/* with 2 MB of zeros after it, in a few kilobytes */
 	sh("(cat mini.debug && head -c 2M /dev/zero) | xz -0 >large.xz && "
 	   "objcopy --add-section .gnu_debugdata=large.xz stripped mini");
 	begin();
@@ -263,7 +263,7 @@ static void what_dwz_moved_to_a_common_file(void **state)
 	   "cd dir && dwz -l none -L none -m common -M common a b");
 	in_hidden = offset_of("dir/a", "hidden");
 	assert_known("dir/a", "all", UU_DEBUG_IN_FILE);
-	/* the name is not shared by name alone, or the next lines would test nothing */
+	/* the name alone is not enough, or the next lines would test nothing */
 	sh("readelf --debug-dump=info dir/a | grep -q 'alt indirect string'");
 	sh("mv dir/common dir/hidden");
 	begin();
@@ -353,7 +353,7 @@ static void memory_is_bounded(void **state)
 	begin();
 	assert_string_equal(known("full", &info), "symbol");
 	assert_int_equal(info.error, -EFBIG);
-	/* what could not be read takes nothing from the next one */
+	/* a file that could not be read does not use up the budget of the next one */
 	sh("objcopy --remove-section .debug_abbrev full no-abbrev && size -A -d full | "
 	   "awk '/debug_(info|abbrev|line|str|r)/ { n += $2 } END { print n }' >size");
 	f = fopen(in_place("size"), "r");
@@ -400,7 +400,9 @@ static void code_without_debug_information_has_its_symbol(void **state)
 	assert_int_equal(uu_symbols_lines(syms, &f, UINT64_MAX, &fr, &nr), -ENOENT);
 }
 
-/* Damaged files as a whole: through libelf, with what it makes of headers and section tables. */
+/*
+ * Damage whole files: they go through libelf, which reads headers and section tables its own way.
+ */
 static void damaged_files_do_no_harm(void **state)
 {
 	static uint8_t buf[65536], bad[65536];

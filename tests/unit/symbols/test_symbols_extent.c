@@ -41,7 +41,7 @@ static const char *name_at(const char *full, const char *file, const char *from,
 #define assert_name(full, file, from, at, name) \
 	assert_string_equal(name_at(full, file, from, at), name)
 
-/* As musl has memset, then clone and the stub of system calls, which are hidden. */
+/* As in musl: memset, then clone and the stub of system calls, which are hidden. */
 static const char bare[] =
 	".globl first, last\n.type first, @function\n.type last, @function\n"
 	"first: .fill 16, 1, 0x90\n"
@@ -172,7 +172,7 @@ static void another_name_has_a_size_of_its_own(void **state)
 	assert_name("alias", "alias", "alias", 31, "__outer");
 }
 
-/* Compilers make it of code that cannot be reached; the next function is at the same address. */
+/* Compilers make such symbols for unreachable code; the next function has the same address. */
 static void an_empty_function_does_not_name_the_next_one(void **state)
 {
 	(void)state;

@@ -92,21 +92,21 @@ static void a_containers_file_is_found_while_it_lives(void **state)
 	if (!pid)
 		skip();
 	assert_int_equal(ask("/opt/in/app", 0, true), -ENODEV);
-	/* the answer of before does not stay if there is a process to ask about */
+	/* the earlier answer does not stay if a process can be asked */
 	assert_int_equal(ask("/opt/in/app", pid, true), 0);
-	/* from now on it is known without the process */
+	/* from now on, the file is known without the process */
 	assert_int_equal(ask("/opt/in/app", 0, true), 0);
 	begin();
 	assert_int_equal(ask("/opt/link", pid, true), 0);
-	/* a link that leads out of it leads nowhere */
+	/* a link that leads out of the root leads nowhere */
 	begin();
 	assert_int_equal(ask("/opt/out", pid, true), -ENODEV);
 	assert_int_equal(ask("/opt/other", pid, true), -ESTALE);
-	/* without a build-id nobody knows whose number that is by now */
+	/* without a build ID, the PID may be another process's by now */
 	begin();
 	assert_int_equal(ask("/opt/in/app", pid, false), -ENODEV);
 	assert_int_equal(ask("/opt/in/app", pid, false), -ENODEV);
-	/* its JIT code, by the number it has there */
+	/* its JIT code, by its PID in the container */
 	sh("echo '1000 10 inside' >root/tmp/perf-%d.map", pid);
 	{
 		struct uu_symbol s;
@@ -178,7 +178,7 @@ static void serve(void)
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d/", ntohs(a.sin_port));
 	setenv("DEBUGINFOD_URLS", url, 1);
 	setenv("DEBUGINFOD_CACHE_PATH", in_place("cache"), 1);
-	/* whatever the environment allows, the option counts */
+	/* the option counts, even if the environment allows more */
 	setenv("DEBUGINFOD_TIMEOUT", "60", 1);
 	unsetenv("http_proxy");
 }

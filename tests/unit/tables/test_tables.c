@@ -102,7 +102,7 @@ static void the_caller_takes_files_in_place_of_the_kernel(void **state)
 	assert_int_equal(tables_add_path(t, libc), 0);
 	assert_int_equal(taken.nr, 1);
 	assert_string_equal(taken.path, libc);
-	/* one that has no table, too, and it still has none */
+	/* also a file without a table: it still has no table */
 	assert_int_equal(tables_add_path(t, "/etc/passwd"), -ENOEXEC);
 	assert_int_equal(taken.nr, 2);
 	assert_int_equal(tables_add_vdso(t), 0);
@@ -224,7 +224,7 @@ static void all_that_runs_is_registered_and_later_what_is_new(void **state)
 	assert_int_equal(sum.anon_processes, 2);
 	assert_int_equal(sum.anon_bytes, 2 * 0x3000);
 
-	/* Seen by that process only, under a name of its own */
+	/* Only that process sees it, under a name of its own */
 	fake_process(14, tmp, "2000-3000 r-xp 00001000 fe:01 21    /copy\n");
 	assert_int_equal(tables_scan(t), 0);
 	assert_int_equal(nr_adds, 3);
@@ -275,7 +275,7 @@ static void what_is_started_later_is_followed_until_it_is_stopped(void **state)
 
 /* ------------------------------- recalling ------------------------------- */
 
-/* A session in which these ran; its list is left. */
+/* Run a session with these files; it leaves its list. */
 static void session_with(const char *a, const char *b)
 {
 	struct tables *t = session(false);
@@ -326,7 +326,7 @@ static void what_ran_before_is_registered_before_it_runs_again(void **state)
 	session_with(one, two);
 	assert_list(one, two);
 	assert_int_equal(recalled(), 2);
-	/* what ran last comes first, what did not run is kept */
+	/* the last file that ran comes first; files that did not run are kept */
 	session_with(two, NULL);
 	assert_list(two, one);
 	t = session(false);
@@ -356,14 +356,14 @@ static void only_what_is_there_now_and_in_the_folder_is_recalled(void **state)
 	copy_file(libc, one);
 	session_with(one, NULL);
 	assert_int_equal(recalled(), 1);
-	/* another file by now: its table has not been made */
+	/* another file by now, whose table was not made */
 	write_file(one, "text", 4);
 	assert_int_equal(recalled(), 0);
 	/* opening it would wait for someone who writes */
 	unlink(one);
 	assert_int_equal(mkfifo(one, 0644), 0);
 	assert_int_equal(recalled(), 0);
-	/* what the kernel does not take is no error, and not told */
+	/* a file that the kernel refuses is not an error, and is not reported */
 	unlink(one);
 	copy_file(libc, one);
 	session_with(one, NULL);
@@ -372,7 +372,7 @@ static void only_what_is_there_now_and_in_the_folder_is_recalled(void **state)
 	assert_int_equal(tables_recall(t), 0);
 	assert_int_equal(t->nr_entries, 0);
 	tables_close(t);
-	/* nor is what others can write to */
+	/* nor is a file that others can write to */
 	assert_int_equal(chmod(in_tmp("cache/.paths"), 0666), 0);
 	assert_int_equal(recalled(), 0);
 	t = session(true);
@@ -411,7 +411,7 @@ static void the_rest_of_a_recall_is_done_by_who_follows(void **state)
 	fake_process(12, "/", "");
 	free(t->proc);
 	t->proc = strdup(in_tmp("proc"));
-	/* no time at all: everything is left */
+	/* with no time, all files are left */
 	assert_int_equal(tables_recall_within(t, 0), 1);
 	assert_int_equal(nr_adds, 0);
 	assert_int_equal(tables_follow(t, false), 0);
@@ -427,13 +427,13 @@ static void the_rest_of_a_recall_is_done_by_who_follows(void **state)
 	/* there is nothing left */
 	assert_int_equal(tables_recall_rest(t), 0);
 	tables_close(t);
-	/* nobody follows: the caller has to */
+	/* without a following thread, the caller does the work */
 	t = session(false);
 	assert_int_equal(tables_recall_within(t, 0), 1);
 	assert_int_equal(tables_recall_rest(t), 0);
 	assert_int_equal(nr_adds, 2);
 	tables_close(t);
-	/* what was left is gone with the session */
+	/* the rest goes with the session */
 	t = session(false);
 	assert_int_equal(tables_recall_within(t, 0), 1);
 	tables_close(t);

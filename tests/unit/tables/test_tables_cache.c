@@ -18,7 +18,7 @@ static struct tables_cache *open_cache(uint64_t limit)
 	struct tables_cache *c;
 
 	assert_int_equal(tables_cache_open(cache_dir, limit, &c), 0);
-	/* Copies in /tmp are to be taken by their build-id, whatever file system that is */
+	/* Let build IDs count for copies in /tmp, on any file system */
 	assert_int_equal(tables_cache_trust(c, tmp), 0);
 	return c;
 }
@@ -99,7 +99,7 @@ static void what_is_no_program_is_refused(void **state)
 		assert_true(tables_identify(fd, &id) == -ENOEXEC || i > 500);
 		close(fd);
 	}
-	/* Each byte of the headers changed: any answer, but an answer */
+	/* Change each byte of the headers: any answer is fine, a crash is not */
 	for (i = 0; i < sizeof(head); i++) {
 		head[i] ^= 0xff;
 		write_file(in_tmp("odd"), head, sizeof(head));
@@ -229,7 +229,7 @@ static void the_vdso_is_kept_too(void **state)
 	tables_cache_close(c);
 }
 
-/* So that it can be registered for a program that is not relocated: base 0 means something else */
+/* The base must not be 0, which has another meaning for a program that is not relocated */
 static void a_kept_table_is_made_for_the_start_of_the_code(void **state)
 {
 	struct gen_table plain, kept;
@@ -266,7 +266,7 @@ static void a_kept_table_is_made_for_the_start_of_the_code(void **state)
 	gen_free(&kept);
 }
 
-/* Root's tables are for all, but not those of what not all may read */
+/* Root's tables are for all users, except tables of files that not all may read */
 static void others_may_read_what_they_could_make_themselves(void **state)
 {
 	struct tables_cache *c;
@@ -343,7 +343,7 @@ static void a_damaged_file_is_made_anew(void **state)
 	}
 	assert_false(make(c, libc));
 	assert_true(make(c, libc));
-	/* Intact, but of a file whose code lies elsewhere */
+	/* Intact, but of a file with its code elsewhere */
 	id.layout++;
 	assert_int_equal(tables_cache_get(c, &id, &table), -ENOENT);
 	id.layout--;
@@ -439,7 +439,7 @@ static void the_folder_is_bounded_and_the_oldest_goes_first(void **state)
 		}
 	}
 	tables_cache_close(c);
-	/* What another process finds counts, too */
+	/* Uses by another process count, too */
 	c = open_cache(50000);
 	put(c, 200, 15000);
 	cached(&bytes, NULL);
@@ -478,7 +478,7 @@ static void writers_at_the_same_time_do_not_disturb_readers(void **state)
 	tables_cache_close(c);
 }
 
-/* Names of files are seen by others: they say nothing of where memory lies. */
+/* Others see the names of files: the names must not show addresses of memory. */
 static void a_file_that_is_written_has_no_address_in_its_name(void **state)
 {
 	char events[4096], heap[32];

@@ -70,7 +70,7 @@ static void a_recall_can_be_ended_while_another_thread_follows(void **state)
 	assert_int_equal(tables_remember(t), 0);
 	assert_int_equal(tables_follow(t, true), 0);
 	assert_int_equal(tables_follow_wait(t), 0);
-	/* time enough for the other thread to go on to what it does next */
+	/* enough time for the other thread to go on */
 	usleep(100000);
 	assert_int_equal(tables_recall(t), 0);
 	atomic_store(&interrupted, true);
@@ -111,7 +111,7 @@ static void *add_files(void *arg)
 	return NULL;
 }
 
-/* Of our folder: whatever runs on the machine meanwhile is followed, too. */
+/* Count files of our folder only: the session follows other programs of the machine, too. */
 static void count_covered(void *ctx, const struct tables_file *file)
 {
 	*(unsigned int *)ctx += !strncmp(file->path, tmp, strlen(tmp)) &&

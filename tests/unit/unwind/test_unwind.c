@@ -25,7 +25,7 @@ static unsigned int nr, nr_again;
 static volatile int sink;
 static void (*look)(struct uu_start *s);
 
-/* Where it stands, and how far the stack goes */
+/* The state, and the end of the stack */
 static NOINLINE void here(void)
 {
 	struct uu_start s = { .high = (uint64_t)__libc_stack_end + 64 };
@@ -115,7 +115,7 @@ static void short_of_stack(struct uu_start *s)
 {
 	uint64_t high = s->high, all = nr;
 
-	/* whatever is cut off, what is left is right; memory beyond is not read */
+	/* if the stack is cut, the rest is right, and memory past it is not read */
 	for (s->high = s->sp; s->high < s->sp + 600; s->high++) {
 		assert_int_equal(uu_unwind(u, s, got, MAX, &nr), -EFAULT);
 		assert_true(nr < all);

@@ -14,7 +14,7 @@ static struct uu_unwinder *u;
 static uint64_t got[MAX];
 static unsigned int nr;
 
-/* The stack, and the code behind the bias */
+/* The stack, and the code after the bias */
 static int read_memory(void *ctx, uint64_t addr, uint64_t *words, unsigned int count)
 {
 	unsigned int i, b;

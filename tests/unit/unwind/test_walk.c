@@ -69,7 +69,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Words of this program's own stack; nothing it holds is out of reach. */
+/* Reads words of this program's own stack, all of which can be read. */
 static __attribute__((no_sanitize("address"))) int read_own(void *ctx, u64 addr, u64 *words,
 							    unsigned int nr)
 {
@@ -129,7 +129,7 @@ static NOINLINE void walk_both(void)
 	nr_theirs = backtrace(theirs, MAX);
 }
 
-/* The same from this function's caller on, and nothing behind the last */
+/* The same from this function's caller on, and nothing after the last frame */
 static void assert_same_frames(int at_least)
 {
 	int at = 0;
@@ -260,8 +260,8 @@ static void onto_another_stack_and_back(void **state)
 }
 
 /*
- * A function that faults in its first instruction, right behind another that has a larger frame at
- * its end: whoever looks up the byte before gets that frame.
+ * A function that faults in its first instruction, right after another function with a larger frame
+ * at its end: a lookup of the byte before would find that frame.
  */
 extern void faults_at_once(void);
 asm("	.text\n"
@@ -300,7 +300,7 @@ static void of_a_frame_that_was_interrupted(void **state)
 	assert_same_frames(12);
 }
 
-/* How musl returns from a handler: without any table. Its one table-less neighbour is a nop. */
+/* How musl returns from a handler: without a table. The nop before it has no table, either. */
 extern void restorer(void);
 asm("	.text\n"
     "	nop\n"
