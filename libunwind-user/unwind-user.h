@@ -73,7 +73,7 @@ struct uu_symbols_opts {
 
 /* A file to look up. Unknown fields are 0: struct uu_file f = { .path = ... }. */
 struct uu_file {
-	const char *path;		/* absolute; "[vdso]" and the like are no files */
+	const char *path;		/* absolute; "[vdso]" and the like are not files */
 	/*
 	 * The build ID that the file must have, so that a file which replaced it is
 	 * not used; at most 64 bytes. Size 0 if the build ID is not known.

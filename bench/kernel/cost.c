@@ -96,7 +96,7 @@ static void entries(unsigned int events, unsigned int depth)
 		if (stack == COST_NONE)
 			continue;
 
-		/* What is measured is what is recorded */
+		/* The recording has what is measured */
 		trace_set("tracing_on", "0");
 		trace_clear();
 		trace_set("tracing_on", "1");

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* What is on while something is measured */
+/* The events and options that are on during a measurement */
 enum cost_stack {
 	COST_NONE,		/* the events alone */
 	COST_USERSTACK,		/* options/userstacktrace */

@@ -46,7 +46,7 @@ static double now(void)
 {
 	struct timespec t;
 
-	/* others on this machine are no cost of ours */
+	/* CPU time of this thread: the time of other programs does not count */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
@@ -146,7 +146,7 @@ static int ours(const struct regs *r, void **to, int max)
 	return n;
 }
 
-/* What a user of the library has */
+/* The library as a user of it sees it */
 static int library(const struct regs *r, void **to, int max)
 {
 	struct uu_start start = {

@@ -7,12 +7,16 @@
  *	utf8.h	bytes that may be text
  *	json.h	a JSON writer
  *	cover.h	turns intervals that overlap into pieces that do not
+ *	fd.h	writes to file descriptors
+ *	limit.h	limits of a process that reads a file from elsewhere
  */
 #ifndef UU_BASE_H
 #define UU_BASE_H
 
 #include "cover.h"
+#include "fd.h"
 #include "json.h"
+#include "limit.h"
 #include "text.h"
 #include "utf8.h"
 #include "vec.h"

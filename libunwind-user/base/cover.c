@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cover.h"
+#include "vec.h"
 
 static int cmp_in(const void *a, const void *b)
 {
@@ -103,14 +104,8 @@ int cover_make(struct cover *c, struct cover_in *in, size_t nr)
 
 uint32_t cover_find(const struct cover *c, uint64_t addr)
 {
-	size_t lo = 0, hi = c->nr, mid;
+	size_t i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (c->v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? c->v[lo - 1].owner : COVER_NONE;
+	bisect(i, c->nr, c->v[i].start > addr);
+	return i ? c->v[i - 1].owner : COVER_NONE;
 }

@@ -83,6 +83,23 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 		(vec)->nr = (vec)->room = 0;					\
 	} while (0)
 
+/*
+ * Set @i to the smallest index below @nr for which @cond is true, or to @nr. @cond, an expression
+ * with @i, must be true for all larger indices, too. bsearch() finds only equal elements.
+ */
+#define bisect(i, nr, cond) do {				\
+	__typeof__(i) lo_ = 0, hi_ = (nr);			\
+								\
+	while (lo_ < hi_) {					\
+		i = lo_ + (hi_ - lo_) / 2;			\
+		if (cond)					\
+			hi_ = i;				\
+		else						\
+			lo_ = i + 1;				\
+	}							\
+	i = lo_;						\
+} while (0)
+
 /* The finalizer of splitmix64: every input bit reaches every output bit. */
 static inline uint64_t hash64(uint64_t x)
 {

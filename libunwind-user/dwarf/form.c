@@ -249,19 +249,13 @@ const struct dw_abbrevs *dw_abbrevs_get(struct dw *dw, uint64_t off, int *error)
 
 const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t code)
 {
-	size_t lo = 0, hi = tab->nr, mid;
+	size_t i;
 
 	/* compilers count from 1 */
 	if (code - 1 < tab->nr && tab->v[code - 1].code == code)
 		return &tab->v[code - 1];
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (tab->v[mid].code < code)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < tab->nr && tab->v[lo].code == code ? &tab->v[lo] : NULL;
+	bisect(i, tab->nr, tab->v[i].code >= code);
+	return i < tab->nr && tab->v[i].code == code ? &tab->v[i] : NULL;
 }
 
 /* ------------------------------- values --------------------------------- */

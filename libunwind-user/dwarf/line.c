@@ -399,20 +399,14 @@ void dw_lines_free(struct dw_lines *l)
 const struct dw_row *dw_row_at(const struct dw_lines *l, uint64_t addr)
 {
 	uint32_t i = cover_find(&l->cover, addr);
-	size_t lo, hi, mid;
+	const struct dw_row *rows;
+	size_t k;
 
 	if (i == COVER_NONE)
 		return NULL;
-	lo = l->seqs[i].first;
-	hi = lo + l->seqs[i].nr;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (l->rows[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > l->seqs[i].first ? &l->rows[lo - 1] : NULL;
+	rows = l->rows + l->seqs[i].first;
+	bisect(k, l->seqs[i].nr, rows[k].addr > addr);
+	return k ? &rows[k - 1] : NULL;
 }
 
 const char *dw_path(struct dw *dw, struct dw_unit *u, uint64_t file)

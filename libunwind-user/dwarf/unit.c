@@ -202,17 +202,11 @@ int dw_units(struct dw *dw)
 
 struct dw_unit *dw_unit_of(struct dw *dw, uint64_t off)
 {
-	size_t lo = 0, hi = dw->nr_units, mid;
 	struct dw_unit *u;
+	size_t i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (dw->units[mid].off <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	u = lo ? &dw->units[lo - 1] : NULL;
+	bisect(i, dw->nr_units, dw->units[i].off > off);
+	u = i ? &dw->units[i - 1] : NULL;
 	return u && off < u->end && !u->error && u->rooted ? u : NULL;
 }
 

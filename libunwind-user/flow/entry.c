@@ -79,7 +79,7 @@ static void use_symbol(struct flow *f, const void *entry)
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
 	/*
-	 * a function whose body is unreachable has size 0: the code after the symbol is another's
+	 * A function whose body is unreachable has size 0: the code after the symbol is another's
 	 */
 	if (local || !sym.st_size)
 		flow_take_address(f, addr);

@@ -33,21 +33,14 @@
 
 uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap)
 {
-	uint32_t low = 0, high = f->nr_gaps, mid;
+	uint32_t i;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (f->gap[mid].start > pc)
-			high = mid;
-		else if (f->gap[mid].end <= pc)
-			low = mid + 1;
-		else {
-			if (gap)
-				*gap = &f->gap[mid];
-			return f->gap[mid].at + (pc - f->gap[mid].start);
-		}
-	}
-	return UINT32_MAX;
+	bisect(i, f->nr_gaps, f->gap[i].end > pc);
+	if (i == f->nr_gaps || f->gap[i].start > pc)
+		return UINT32_MAX;
+	if (gap)
+		*gap = &f->gap[i];
+	return f->gap[i].at + (pc - f->gap[i].start);
 }
 
 /* --------------------------------- queues -------------------------------- */

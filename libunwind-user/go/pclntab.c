@@ -165,19 +165,13 @@ int go_func(const struct go_table *t, uint32_t i, struct go_func *f)
 
 int go_find(const struct go_table *t, uint64_t pc, struct go_func *f)
 {
-	uint32_t low = 0, high = t->nr_funcs, mid;
+	uint32_t i;
 	int ret;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (start_of(t, mid) > pc)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (!low)
+	bisect(i, t->nr_funcs, start_of(t, i) > pc);
+	if (!i)
 		return -ENOENT;
-	ret = go_func(t, low - 1, f);
+	ret = go_func(t, i - 1, f);
 	return ret ? ret : pc < f->end ? 0 : -ENOENT;
 }
 

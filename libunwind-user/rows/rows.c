@@ -315,31 +315,25 @@ static int add_stubs(struct rows *r, uint64_t start, uint64_t end, uint32_t nr_f
 		.extend = extend_stub,
 	};
 	uint64_t base = r->img->text.start;
-	uint32_t low = 0, high = nr_fdes, mid;
+	uint32_t i;
 	int ret = 0;
 
 	/* the first FDE that begins after start; the one before it may reach in */
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (base + r->fde[mid].start > start)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (low && base + r->fde[low - 1].end > start)
-		start = base + r->fde[low - 1].end;
+	bisect(i, nr_fdes, base + r->fde[i].start > start);
+	if (i && base + r->fde[i - 1].end > start)
+		start = base + r->fde[i - 1].end;
 	while (start < end && !ret) {
-		uint64_t stop = low < nr_fdes ? base + r->fde[low].start : end;
+		uint64_t stop = i < nr_fdes ? base + r->fde[i].start : end;
 
 		if (stop > end)
 			stop = end;
 		if (start < stop)
 			ret = r->arch->plt(&plt, start, stop);
-		if (low == nr_fdes)
+		if (i == nr_fdes)
 			break;
-		if (base + r->fde[low].end > start)
-			start = base + r->fde[low].end;
-		low++;
+		if (base + r->fde[i].end > start)
+			start = base + r->fde[i].end;
+		i++;
 	}
 	return ret;
 }
@@ -367,29 +361,17 @@ int rows_add_plts(struct rows *r)
 
 const struct cfi_state *rows_at(const struct rows *r, uint64_t pc)
 {
-	uint32_t low = 0, high = r->nr_sorted, mid;
 	const struct rows_fde *fde;
+	uint32_t i;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (r->fde[mid].start > pc)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (!low)
+	bisect(i, r->nr_sorted, r->fde[i].start > pc);
+	if (!i)
 		return NULL;
-	fde = &r->fde[low - 1];
+	fde = &r->fde[i - 1];
 	if (pc >= fde->end || !fde->nr_rows)
 		return NULL;
-	for (low = 0, high = fde->nr_rows; high - low > 1; ) {
-		mid = low + (high - low) / 2;
-		if (r->raw[fde->row + mid].start > pc)
-			high = mid;
-		else
-			low = mid;
-	}
-	return &r->state[r->raw[fde->row + low].state];
+	bisect(i, fde->nr_rows - 1, r->raw[fde->row + i + 1].start > pc);
+	return &r->state[r->raw[fde->row + i].state];
 }
 
 bool rows_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b)

@@ -221,22 +221,6 @@ static int read_all(int fd, void *to, size_t len, off_t off)
 	return 0;
 }
 
-static int write_all(int fd, const void *from, size_t len)
-{
-	ssize_t n;
-
-	while (len) {
-		n = write(fd, from, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		from = (const char *)from + n;
-		len -= n;
-	}
-	return 0;
-}
-
 static bool header_fits(const struct cache_header *h, const struct tables_id *id,
 			const struct stat *st)
 {
@@ -401,9 +385,9 @@ static int put_file(struct tables_cache *c, const char *name, mode_t mode, const
 	} while (fd < 0 && errno == EEXIST);
 	if (fd < 0)
 		return -errno;
-	ret = write_all(fd, head, head_size);
+	ret = fd_write_all(fd, head, head_size);
 	if (!ret)
-		ret = write_all(fd, data, size);
+		ret = fd_write_all(fd, data, size);
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret && renameat(c->dir, tmp, c->dir, name))

@@ -51,16 +51,10 @@ static void index_task(struct join *j, struct task *t)
 /* The index of the task's first record after the time @ts. */
 static uint32_t first_after(const struct task *t, uint64_t ts)
 {
-	uint32_t lo = 0, hi = t->nr_seen, mid;
+	uint32_t i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (t->seen[mid].ts <= ts)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	bisect(i, t->nr_seen, t->seen[i].ts > ts);
+	return i;
 }
 
 /* Does the task have a run or a stack under another cookie between these times? */
@@ -110,19 +104,14 @@ static bool parts_agree(struct join *j, const struct stack *cut, const struct st
 static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run)
 {
 	uint64_t cookie = run->r.cookie, ts = run->r.ts;
-	uint32_t lo = t->stack, end = lo + t->nr_stacks, hi = end, mid, first, i, tries = 0;
+	uint32_t first = t->stack, end = first + t->nr_stacks, lo, hi, i, tries = 0;
 	uint32_t near[MAX_TRIES], nr = 0, own = NO_STACK;
 	struct stack *s = j->stacks.v;
 
-	while (lo < hi) {	/* the first of this cookie at or after ts */
-		mid = lo + (hi - lo) / 2;
-		if (s[mid].cookie < cookie || (s[mid].cookie == cookie && s[mid].ts < ts))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* outwards from there, nearest first */
-	first = t->stack;
+	/* the first of this cookie at or after ts; outwards from there, nearest first */
+	bisect(i, t->nr_stacks, s[first + i].cookie > cookie ||
+				(s[first + i].cookie == cookie && s[first + i].ts >= ts));
+	lo = hi = first + i;
 	while (tries++ < MAX_TRIES) {
 		bool down = lo > first && s[lo - 1].cookie == cookie;
 		bool up = hi < end && s[hi].cookie == cookie;
@@ -205,35 +194,23 @@ static void resolve_run(struct join *j, struct task *t, struct run *run)
 static struct run *run_at(struct join *j, struct task *t, uint32_t stream, uint64_t pos)
 {
 	struct run *r = &j->runs.v[t->run];
-	uint32_t lo = 0, hi = t->nr_runs, mid;
+	uint32_t i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (r[mid].r.stream < stream ||
-		    (r[mid].r.stream == stream && r[mid].r.pos <= pos))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && r[lo - 1].r.stream == stream ? &r[lo - 1] : NULL;
+	bisect(i, t->nr_runs, r[i].r.stream > stream ||
+			      (r[i].r.stream == stream && r[i].r.pos > pos));
+	return i && r[i - 1].r.stream == stream ? &r[i - 1] : NULL;
 }
 
 /* Can the stream's record at @pos, if it has one, have been made at @ts? */
 static bool covers_record(const struct stream *st, uint64_t pos, uint64_t ts)
 {
-	size_t lo = 0, hi = st->marks.nr, mid;
+	size_t i;
 
-	while (lo < hi) {	/* the first mark after pos */
-		mid = lo + (hi - lo) / 2;
-		if (st->marks.v[mid].pos <= pos)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo && (st->marks.v[lo - 1].pos == pos ? ts != st->marks.v[lo - 1].ts
-						  : ts < st->marks.v[lo - 1].ts))
+	bisect(i, st->marks.nr, st->marks.v[i].pos > pos);
+	if (i && (st->marks.v[i - 1].pos == pos ? ts != st->marks.v[i - 1].ts
+						: ts < st->marks.v[i - 1].ts))
 		return false;
-	return lo == st->marks.nr || ts <= st->marks.v[lo].ts;
+	return i == st->marks.nr || ts <= st->marks.v[i].ts;
 }
 
 static bool same_request(const struct run *a, const struct run *b)

@@ -270,16 +270,10 @@ int maps_finish(struct maps *m)
 /* The number of sightings at or before @ts, of @nr sightings sorted by time. */
 static uint32_t seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
 {
-	uint32_t lo = 0, hi = nr, mid;
+	uint32_t i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (s[mid].ts <= ts)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	bisect(i, nr, s[i].ts > ts);
+	return i;
 }
 
 static uint64_t sub(uint64_t a, uint64_t b)
@@ -396,18 +390,12 @@ static bool is_impossible(uint64_t addr)
 static const struct map *any_map(const struct maps *m, const struct proc *p, uint64_t addr)
 {
 	const struct map *map = &m->maps.v[p->map];
-	uint32_t lo = 0, hi = p->nr_maps, mid;
+	uint32_t i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (map[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo-- > 0 && map[lo].max_end >= addr)
-		if (map[lo].end >= addr)
-			return &map[lo];
+	bisect(i, p->nr_maps, map[i].start > addr);
+	while (i-- > 0 && map[i].max_end >= addr)
+		if (map[i].end >= addr)
+			return &map[i];
 	return NULL;
 }
 

@@ -530,23 +530,16 @@ uint32_t shark_nth_request(const struct shark_model *m, uint32_t stack, uint32_t
 
 static void list_of(const struct index *idx, int sd, int val, struct shark_list *list)
 {
-	size_t lo = 0, hi = idx->ranges.nr, mid;
-	const struct range *r;
+	const struct range *r = idx->ranges.v;
+	size_t i;
 
 	memset(list, 0, sizeof(*list));
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		r = &idx->ranges.v[mid];
-		if (r->sd < sd || (r->sd == sd && r->val < val))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == idx->ranges.nr || idx->ranges.v[lo].sd != sd || idx->ranges.v[lo].val != val)
+	bisect(i, idx->ranges.nr, r[i].sd > sd || (r[i].sd == sd && r[i].val >= val));
+	if (i == idx->ranges.nr || r[i].sd != sd || r[i].val != val)
 		return;
-	list->v = idx->v.v + idx->ranges.v[lo].first;
-	list->nr = idx->ranges.v[lo].nr;
-	list->longest = idx->ranges.v[lo].longest;
+	list->v = idx->v.v + r[i].first;
+	list->nr = r[i].nr;
+	list->longest = r[i].longest;
 }
 
 void shark_requests_of(const struct shark_model *m, int sd, bool task, int val,

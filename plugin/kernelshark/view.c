@@ -65,16 +65,10 @@ static size_t first_at(const struct shark_list *list, int64_t ts,
 		       const struct kshark_entry *(*entry)(const struct shark_model *, uint32_t),
 		       const struct shark_model *m)
 {
-	size_t lo = 0, hi = list->nr, mid;
+	size_t i;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (entry(m, list->v[mid])->ts < ts)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	bisect(i, list->nr, entry(m, list->v[i])->ts >= ts);
+	return i;
 }
 
 static const struct kshark_entry *request_entry(const struct shark_model *m, uint32_t i)

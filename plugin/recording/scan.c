@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <trace-cmd/trace-cmd.h>
@@ -168,20 +167,6 @@ static rlim_t seconds_for(int fd)
 	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_A_SECOND);
 }
 
-static void limit_cpu_time(int fd)
-{
-	struct rlimit none = { 0, 0 }, cpu;
-	rlim_t seconds = seconds_for(fd);
-
-	setrlimit(RLIMIT_CORE, &none);
-	/* keep a stricter limit of the host */
-	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
-		cpu.rlim_cur = seconds;
-		cpu.rlim_max = seconds + 1;
-		setrlimit(RLIMIT_CPU, &cpu);
-	}
-}
-
 static void __attribute__((noreturn)) child(const struct api *api, int fd, struct wire *w, int out)
 {
 	static const int fatal[] = { SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
@@ -194,7 +179,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, struc
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
 		signal(fatal[i], SIG_DFL);
-	limit_cpu_time(fd);
+	limit_cpu_time(seconds_for(fd));
 	/* the host has already printed the messages of libtracecmd */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)

@@ -31,22 +31,6 @@ struct msg_numbers {
 /* More instances than a file can hold */
 #define MAX_BUFFER	65535
 
-static int put_all(int fd, const char *p, size_t len)
-{
-	ssize_t n;
-
-	while (len) {
-		n = write(fd, p, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		p += n;
-		len -= n;
-	}
-	return 0;
-}
-
 static int put_bytes(struct wire *w, const void *data, size_t len)
 {
 	int ret;
@@ -54,12 +38,12 @@ static int put_bytes(struct wire *w, const void *data, size_t len)
 	if (!len)
 		return 0;
 	if (len > sizeof(w->buf) - w->used) {
-		ret = put_all(w->fd, w->buf, w->used);
+		ret = fd_write_all(w->fd, w->buf, w->used);
 		w->used = 0;
 		if (ret)
 			return ret;
 		if (len > sizeof(w->buf))
-			return put_all(w->fd, data, len);
+			return fd_write_all(w->fd, data, len);
 	}
 	memcpy(w->buf + w->used, data, len);
 	w->used += len;
@@ -145,7 +129,7 @@ int wire_end(struct wire *w, int err)
 	int ret;
 
 	ret = put_msg(w, MSG_END, &n, sizeof(n), NULL, 0);
-	return ret ? ret : put_all(w->fd, w->buf, w->used);
+	return ret ? ret : fd_write_all(w->fd, w->buf, w->used);
 }
 
 static int pass_stack(const struct sink *sink, const char *p, uint32_t len, void *tmp)

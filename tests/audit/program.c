@@ -210,7 +210,7 @@ static int small_stack(void)
 	pthread_t t;
 
 	pthread_attr_init(&attr);
-	/* What dlopen() itself needs, and 2 KiB */
+	/* The stack that dlopen() itself needs, and 2 KiB */
 	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
 	if (pthread_create(&t, &attr, load_once, "libtwo.so"))
 		return 1;

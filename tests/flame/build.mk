@@ -28,7 +28,7 @@ check-flame: $(O)/trace-ustack $(FIXTURES)
 check-flame-browser: $(O)/trace-ustack $(FIXTURES)
 	@tests/flame/browser $(O)
 
-# write what is printed now as the expected text; read the difference
+# make the present output the expected text; read the difference
 flame-update: $(O)/trace-ustack $(FIXTURES)
 	@tests/flame/outputs --update $(O)
 

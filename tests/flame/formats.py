@@ -52,7 +52,7 @@ def perf_script(path, events):
 
 
 def firefox(path, events):
-    """The tables of a Gecko profile: every index is of what it should be."""
+    """The tables of a Gecko profile: every index leads to the right kind of entry."""
     p = json.load(open(path, encoding="utf-8"))
     meta = p["meta"]
     if "preprocessedProfileVersion" in meta:
@@ -144,7 +144,7 @@ def firefox_processed(p, events):
                 symbol = symbols[f["nativeSymbol"]]
                 assert symbol["libIndex"] == resources[func["resource"]]["lib"]
                 assert symbol["address"] <= f["address"]
-        # none of another thread
+        # no sample of another thread
         for k, rows in (("func", funcs), ("nativeSymbol", symbols)):
             assert {f[k] for f in frames} - {None} == set(range(len(rows))), k
         for i, s in enumerate(stacks):

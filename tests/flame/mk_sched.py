@@ -44,7 +44,7 @@ class Trace(mk_tracedat.Trace):
                                                                     "sched_wakeup")]
 
     def head_bytes(self):
-        """The system sched behind the system sample."""
+        """The system sched, after the system sample."""
         e, out = self.end, super().head_bytes()
         work = self.work_format().encode()
         old = struct.pack(e + "I", 1) + b"sample\0" + struct.pack(e + "I", 1)

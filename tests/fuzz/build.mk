@@ -107,7 +107,7 @@ $(FUZZ_DIR)/fuzz_dwarf: tests/fuzz/fuzz_dwarf.c $(FUZZ_DWARF_OBJ)
 	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
 		$(filter %.c %.o,$^) -lelf -lz -lzstd
 
-# fuzz_sframe, compiled to read what the kernel reads
+# fuzz_sframe, compiled to read tables as the kernel does
 $(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe/sframe_read.c \
 		libunwind-user/sframe/step.c
 	@mkdir -p $(@D)

@@ -9,6 +9,6 @@ CHECK_TARGETS += check-golden
 check-golden: plugin fixtures
 	tests/golden/reports $(O)
 
-# write what trace-cmd of this machine prints as the expected text; read the difference
+# make the output of this machine's trace-cmd the expected text; read the difference
 golden-update: plugin fixtures
 	tests/golden/reports --update $(O)

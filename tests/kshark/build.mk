@@ -32,7 +32,7 @@ $(KSHARK_TEST): tests/kshark/test_shark.c $(KSHARK_OBJ) $(KSHARK_CORE)
 	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SHARK_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD \
 		-MP -o $@ $(filter %.c %.o,$^) -lcmocka -lkshark -ltracecmd -ltraceevent
 
-# libkshark keeps some of what it allocates; the C library has no frame pointers to tell whose it is
+# libkshark does not free all its memory; the C library has no frame pointers, which would show that
 check-kshark: $(KSHARK_TEST) $(KSHARK_DAT) fixtures
 	@ASAN_OPTIONS=fast_unwind_on_malloc=0 \
 		LSAN_OPTIONS=suppressions=tests/kshark/leaks:print_suppressions=0 \
@@ -44,7 +44,7 @@ test-kshark: shark plugin fixtures
 test-kshark-next: plugin fixtures
 	@tests/kshark/window --suite trixie $(O)
 
-# docs/kernelshark.png anew, from what make demo recorded; as root; look at it
+# make docs/kernelshark.png again from the recording of make demo; as root; look at it
 kshark-picture: shark plugin fixtures
 	@tests/kshark/window --suite trixie --picture docs/kernelshark.png $(O)/demo $(O)
 else

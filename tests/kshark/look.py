@@ -32,7 +32,7 @@ class Picture:
 
 
 def runs(row, color):
-    """(first, behind the last) of each run of a colour in a row."""
+    """(first, one after the last) of each run of a colour in a row."""
     x = 0
     while x < len(row):
         if row[x] != color:

@@ -27,7 +27,7 @@ skip()
 	echo "SKIP: $*"
 }
 
-# check WHAT COMMAND...: it succeeds, or what it prints is shown
+# check WHAT COMMAND...: the command must succeed; if it fails, show its output
 check()
 {
 	local what=$1 out

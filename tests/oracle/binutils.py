@@ -24,7 +24,7 @@ HOLE = 0
 
 
 class Broken(Exception):
-    """What is read is not what is known of its format."""
+    """The text does not have the known format."""
 
 
 class Tools:
@@ -216,7 +216,7 @@ def their_state(cols, words, signal, exps):
     sp = rules.get("rsp", "u")
     if sp not in "us":
         sp = their_rule(sp, exps.get("rsp"))
-        # the table's CFA is SP of the caller: what counts from another one, counts from a register
+        # the table's CFA is SP of the caller: a rule from another CFA counts from a register
         if sp != cfa:
             sp, where, fp = (from_register(rule, cfa) for rule in (sp, where, fp))
         cfa = sp
@@ -232,7 +232,7 @@ ADDRESS = re.compile(r"DW_OP_breg(\d+) \(\w+\): (-?\d+)((?:; DW_OP_plus_uconst: 
 
 
 def expression(text, deref):
-    """An expression of readelf's as a rule; None if it is none that a table can have"""
+    """An expression of readelf as a rule; None if a table cannot have it"""
     m = PLT.match(text)
     if m and not deref:
         off, limit = int(m[1]), int(m[2])

@@ -128,9 +128,9 @@ static int ask_register(Dwarf_Frame *frame, unsigned int reg, uint64_t pc, uint6
 
 /*
  * The caller's SP; false if there is no rule for it. Where the CFA is not SP at the call (s390x),
- * functions that only subtract from SP say nothing about it, so that libdw finds it unchanged;
- * others save it like other registers, in the area below the CFA which the caller has for that, or
- * in a floating point register. What the made-up memory holds there is not what a program has.
+ * functions that only subtract from SP have no rule for it, so libdw finds SP unchanged. Other
+ * functions save SP like other registers, in the area below the CFA that their caller keeps for
+ * that, or in a floating point register. There, the made-up memory differs from a program's.
  */
 static bool ask_sp(Dwarf_Frame *frame, uint64_t pc, uint64_t cfa, uint64_t *sp)
 {

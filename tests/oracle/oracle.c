@@ -267,7 +267,7 @@ static void check_pc(struct file *f, uint64_t pc)
 	if (ours.hole) {
 		f->holes++;
 		/*
-		 * the kernel would follow frame pointers where .eh_frame says that there are none
+		 * The kernel would follow frame pointers where .eh_frame says that there are none
 		 */
 		if (ours.nothing && !section && code_at(f->elf, pc, &left) &&
 		    !ask_libdw(f->cfi, pc, &theirs, &start, &end))

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /*
- * What the oracle must know of an architecture, apart from what the library knows. DWARF numbers;
+ * The oracle's own description of an architecture, apart from the library's. DWARF numbers;
  * a call leaves RA in its register, or, if that is 0, at CFA - 8.
  */
 struct machine {

@@ -158,7 +158,7 @@ def count_other(result, table, spans):
 
 
 def make_table(tools, path, folder, states):
-    """The table as objdump reads it, in an ELF file; None with the reason if there is none"""
+    """The table as objdump reads it, in an ELF file; None with the reason if there is no table"""
     section, wrapped = os.path.join(folder, "section"), os.path.join(folder, "wrapped.o")
     made = subprocess.run([tools.tables, "make", "-q", path, "-o", section],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -159,7 +159,7 @@ static void reach(struct sp_map *m, struct insn *i, int32_t sp, enum how how)
 	push(m, i - m->insn);
 }
 
-/* Is SP behind it the same, whatever it was? Or not known. */
+/* Does SP after the instruction not depend on SP before it? Or is it unknown? */
 static bool sets_sp(const struct insn *i)
 {
 	return i->loads_sp || i->effect == ARCH_SP_IS_FP || i->effect == ARCH_LEAVE ||

@@ -4,7 +4,7 @@
  *
  * Steps through a static Go program, one instruction at a time, and compares the row of each pc
  * with what calls have left: the return address, and FP as it was at the call. singlestep cannot do
- * that, because it tells stacks apart by their mappings, and all goroutines have theirs in one.
+ * that, because it separates stacks by their mappings, and all goroutines have theirs in one.
  *
  * For each call, the address of the caller's SP is noted: that is the CFA of the called function,
  * for as long as it runs. A CFA that was not noted is counted, not judged: goroutines start without
@@ -195,7 +195,7 @@ static int open_program(const char *path)
 	return eh->e_type == ET_EXEC && code ? 0 : -1;
 }
 
-/* What to deliver to a thread that has stopped with @status */
+/* The signal to deliver to a thread that has stopped with @status */
 static int signal_of(int status)
 {
 	int sig = WSTOPSIG(status);

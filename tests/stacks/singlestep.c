@@ -14,7 +14,7 @@
  *			everything is checked, the returns of these frames included
  *	-n STEPS	end after STEPS instructions
  *	-x FILE		break the table of a file of this name on purpose: one row starts a byte
- *			late. singlestep must find it, else it is no test. FILE,N: spare N other
+ *			late. singlestep must find it, or it tests nothing. FILE,N: spare N other
  *			suitable rows
  *	-v		print each place of early walks too
  *

@@ -60,7 +60,7 @@ struct space {
 struct space *space_new(pid_t pid);
 void space_put(struct space *sp);
 
-/* What is mapped at @addr, or NULL; reads /proc/PID/maps again if that may have changed. */
+/* The mapping at @addr, or NULL; reads /proc/PID/maps again if that may have changed. */
 const struct map *space_map(struct space *sp, u64 addr);
 
 /* CODE_BYTES bytes from @pc on, zeros where there are none */
@@ -72,7 +72,7 @@ int space_read(struct space *sp, u64 addr, void *to, size_t len);
 /* as space_read(), 0 if it fails */
 u64 space_word(struct space *sp, u64 addr);
 
-/* What is at @pc, in a static buffer. @exact: its offset, if it has no symbol. */
+/* The name of @pc, in a static buffer. @exact: its offset, if it has no symbol. */
 const char *space_name(struct space *sp, u64 pc, bool exact);
 
 /*
@@ -107,7 +107,7 @@ struct shadow {
 	struct shadow *others;	/* stacks that were left and may be returned to */
 };
 
-/* What one instruction did to the frames */
+/* The effect of one instruction on the frames */
 struct change {
 	bool call, ret, signal, sigreturn, odd;
 };
@@ -142,7 +142,7 @@ struct task {
 	struct shadow shadow;
 	struct user_regs_struct regs;	/* at the last stop */
 	u64 last_pc, last_sp, last_fp;	/* of the last walk */
-	u64 stack_start;	/* what clone() gave to it for SP, or 0: above are no frames */
+	u64 stack_start;	/* SP from clone(), or 0: no frames are above it */
 	bool begun, delivered;
 	struct early early[MAX_EARLY];
 	unsigned int nr_early;

@@ -162,7 +162,7 @@ class File:
         return known
 
     def verdict(self, addr, a, b):
-        """Of our frames a and a peer's b: "same", "alias", or what differs."""
+        """Compare our frames a with a peer's b: "same", "alias", or the difference."""
         if not self.dies[addr]:
             return "a line" if a[0][1] != b[0][1] else "same"
         if len(a) != len(b):

@@ -5,7 +5,7 @@
  * Prints "0xADDRESS" and below it a line for each function and inlined function, the innermost
  * first. The line has the name, DW_AT_linkage_name or DW_AT_name, through DW_AT_abstract_origin and
  * DW_AT_specification, and the place of the call in the next function. dies walks the DIEs with
- * libdw, for each address anew, and shares no code with the library.
+ * libdw, for each address again, and shares no code with the library.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>

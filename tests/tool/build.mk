@@ -75,7 +75,7 @@ check-leaks: $(TOOL_SAN) $(TABLES_SAN) $(O)/trace-ustack $(FAKE_TRACEFS) $(RECOR
 $(TABLES_SAN): $(addprefix $(TOOL_TEST)/tables/,main.o make.o serve.o) $(TOOL_SAN_DEPS)
 	$(Q_LD)$(CC) $(SAN_FLAGS) $(CFLAGS) -o $@ $^ $(TOOL_LIBS)
 
-# Races in what has threads: tables, the recorder, and who walks stacks in one
+# Races in code with threads: tables, the recorder, and walks of stacks in a thread
 RACES_O = $(O)/thread
 RACES_UNIT = $(addprefix $(RACES_O)/unit/,tables/test_tables_threads tables/test_tables \
 	tables/test_tables_cache unwind/test_walk)
@@ -119,7 +119,7 @@ $(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-
 $(TOOL_TEST)/record/bpf/events.o: $(BPF_SYSCALLS)
 $(TOOL_TEST)/record/bpf/events.o: PLUGIN_CFLAGS += -I$(dir $(BPF_SYSCALLS))
 
-# write what is printed now as the expected text; read the difference
+# make the present output the expected text; read the difference
 tool-update: $(O)/trace-ustack plugin $(FIXTURES)
 	@tests/tool/commands --update $(O)
 

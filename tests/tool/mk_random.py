@@ -109,7 +109,7 @@ def source(seed):
                     put(mapping(tgid, tid))
                 else:
                     out.append(rnd.choice(["page", "lost", "lost 7", "stamp"]))
-            # what is dropped is dropped before something
+            # events are dropped before another event
             put("999 work end")
     return "\n".join(out) + "\n"
 

@@ -91,22 +91,6 @@ static int count_event(void *data, const struct model_event *ev)
 
 /* ---- the counting process ---- */
 
-static int write_bytes(int fd, const void *buf, size_t len)
-{
-	ssize_t n;
-
-	while (len) {
-		n = write(fd, buf, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EIO;
-		buf = (const char *)buf + n;
-		len -= n;
-	}
-	return 0;
-}
-
 static int give_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustacks)
 {
 	struct head h = { m->kstacks.nr - kstacks, m->ustacks.nr - ustacks, m->counts.nr };
@@ -122,14 +106,14 @@ static int give_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 		v[h.kstacks + i] = m->ustacks.v[ustacks + i].run;
 	if (h.kstacks)
 		addrs = m->kstacks.v[kstacks].off;
-	ret = write_bytes(fd, &h, sizeof(h));
+	ret = fd_write_all(fd, &h, sizeof(h));
 	if (!ret)
-		ret = write_bytes(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
+		ret = fd_write_all(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
 	if (!ret)
-		ret = write_bytes(fd, m->kaddrs.v + addrs,
-				  (m->kaddrs.nr - addrs) * sizeof(uint64_t));
+		ret = fd_write_all(fd, m->kaddrs.v + addrs,
+				   (m->kaddrs.nr - addrs) * sizeof(uint64_t));
 	if (!ret)
-		ret = write_bytes(fd, m->counts.v, h.counts * sizeof(*m->counts.v));
+		ret = fd_write_all(fd, m->counts.v, h.counts * sizeof(*m->counts.v));
 	free(v);
 	return ret;
 }

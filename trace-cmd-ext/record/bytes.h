@@ -10,7 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "plugin/recording/recording.h"
 #include "libunwind-user/base/base.h"
+
+/* The first bytes of the file, with their terminator */
+#define DAT_MAGIC	TRACE_DAT_MAGIC "6"
 
 /* Options of a trace.dat, with the numbers of the format */
 enum {

@@ -189,16 +189,13 @@ static void unlink_raw(const struct rec *r)
 
 int dat_write_head(struct rec *r)
 {
-	static const char magic[] = "\x17\x08\x44tracing6";
 	struct text b = {};
 	const uint16_t one = 1;
 	int ret;
 
-	/*
-	 * raw files of an earlier recorder with this PID, whose recording was removed without them
-	 */
+	/* of an earlier recorder with this PID, whose recording was removed without them */
 	unlink_raw(r);
-	text_bytes(&b, magic, sizeof(magic));
+	text_bytes(&b, DAT_MAGIC, sizeof(DAT_MAGIC));
 	text_bytes(&b, *(const char *)&one ? "\0" : "\1", 1);
 	text_bytes(&b, (char[]){ sizeof(long) }, 1);
 	add4(&b, r->page_size);
@@ -376,9 +373,12 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 	/* if the file is gone, its data was moved */
 	if (fd < 0 && errno == ENOENT)
 		return 0;
-	for (; !ret && (fd < 0 || from < size); from += n) {
-		n = fd < 0 ? -1 : pread(fd, piece, size - from < PIECE ? size - from : PIECE,
-					from);
+	if (fd < 0) {
+		tool_error("%s: %s", path, strerror(errno));
+		return TOOL_OUTPUT;
+	}
+	for (; from < size; from += n) {
+		n = pread(fd, piece, size - from < PIECE ? size - from : PIECE, from);
 		if (n <= 0) {
 			tool_error("%s: %s", path, n ? strerror(errno) : "it is too short");
 			ret = TOOL_OUTPUT;
@@ -391,8 +391,7 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 		if (!r->opts.quiet)
 			tool_progress("writing", done + from, total);
 	}
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	if (!ret)
 		unlink(path);
 	return ret;

@@ -122,7 +122,7 @@ int own_leave_out(struct rec *r)
 	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
 		b.nr = 0;
 		/*
-		 * hundreds of threads make the filter too long: the recording then has their events
+		 * Hundreds of threads make the filter too long: the recording then has their events
 		 */
 		if (add_condition(&b, r, ev) && b.nr < MAX_FILTER)
 			ret = b.failed ? -ENOMEM : rec_restrict_event(r, ev, b.v);

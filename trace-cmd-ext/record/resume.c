@@ -106,14 +106,12 @@ static void skip_formats(struct part_cursor *w)
 		skip_bytes(w, read8(w));
 }
 
-static const char magic[] = "\x17\x08\x44tracing6";
-
 /* Read the head, as dat_write_head() writes it. False if a part is missing. */
 static bool read_head(struct rec *r, struct part_cursor *w)
 {
 	uint32_t systems;
 
-	expect_text(w, magic);
+	expect_text(w, DAT_MAGIC);
 	skip_bytes(w, 2);
 	r->page_size = read4(w);
 	expect_text(w, "header_page");
@@ -238,7 +236,7 @@ static bool is_ours(int fd)
 {
 	struct part_cursor w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
 
-	expect_text(&w, magic);
+	expect_text(&w, DAT_MAGIC);
 	return !w.foreign;
 }
 

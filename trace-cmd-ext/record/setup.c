@@ -330,7 +330,7 @@ void rec_stop(struct rec *r)
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 
 	/*
-	 * the instance does not exist: without it, these files would be those of the whole machine
+	 * The instance does not exist: without it, these files would be those of the whole machine
 	 */
 	if (!in)
 		return;

@@ -35,20 +35,12 @@ struct turns {
 
 static int write_out(const char *s, size_t len)
 {
-	ssize_t n;
+	int ret = fd_write_all(STDOUT_FILENO, s, len);
 
-	while (len) {
-		n = write(STDOUT_FILENO, s, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			tool_error("standard output cannot be written: %s", strerror(errno));
-			return REPORT_NO_OUTPUT;
-		}
-		s += n;
-		len -= n;
-	}
-	return 0;
+	if (!ret)
+		return 0;
+	tool_error("standard output cannot be written: %s", strerror(-ret));
+	return REPORT_NO_OUTPUT;
 }
 
 static int end_turn(struct turns *t)

@@ -154,17 +154,10 @@ static void order_gaps(struct waits_scan *r)
 
 static bool has_gap(const struct waits_scan *r, uint64_t from, uint64_t to)
 {
-	size_t lo = 0, hi = r->gaps.nr, mid;
+	size_t i;
 
-	/* the first gap that ends after @from */
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (r->gaps.v[mid].to > from)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo < r->gaps.nr && r->gaps.v[lo].from < to;
+	bisect(i, r->gaps.nr, r->gaps.v[i].to > from);
+	return i < r->gaps.nr && r->gaps.v[i].from < to;
 }
 
 /* The statistics count drops of @buffer. Some of these left no mark in its stream. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,20 +85,11 @@ bool tool_colour(void)
 	       strcmp(term, "dumb");
 }
 
-static void limit_cpu_time(const char *file)
+static rlim_t seconds_for(const char *file)
 {
-	struct rlimit none = { 0, 0 }, cpu;
-	rlim_t seconds = SECONDS_BASE;
 	struct stat st;
 
-	setrlimit(RLIMIT_CORE, &none);
-	if (!stat(file, &st))
-		seconds += st.st_size / BYTES_A_SECOND;
-	if (!getrlimit(RLIMIT_CPU, &cpu) && cpu.rlim_cur > seconds) {
-		cpu.rlim_cur = seconds;
-		cpu.rlim_max = seconds + 1;
-		setrlimit(RLIMIT_CPU, &cpu);
-	}
+	return SECONDS_BASE + (stat(file, &st) ? 0 : st.st_size / BYTES_A_SECOND);
 }
 
 /* Die by the signal that ended the reader, so that a shell sees it. */
@@ -137,7 +127,7 @@ int tool_guard(const char *file, int (*run)(void *arg), void *arg)
 		if (getppid() != parent)
 			_exit(TOOL_FAIL);
 		pager = 0;
-		limit_cpu_time(file);
+		limit_cpu_time(seconds_for(file));
 		tool_exit(tool_finish(run(arg)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

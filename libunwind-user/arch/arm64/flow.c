@@ -414,7 +414,7 @@ static void decode_branch(uint32_t w, uint64_t addr, struct arch_op *op)
 			mark_written(op, bits(w, 0, 5));
 	} else {
 		/*
-		 * also branches that check a signed address, which code for all processors does not
+		 * Also branches that check a signed address, which code for all processors does not
 		 * have
 		 */
 		op->next = ARCH_BAD;

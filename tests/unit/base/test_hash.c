@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * test_hash.c - the hash from hashes to indices
+ * test_hash.c - the hash from hashes to indices, and the search in sorted arrays
  *
  * A search finds every index, even if all hashes collide. A near search looks at HIDX_PROBES
  * places at most, so it can miss an index if the input makes hashes collide.
@@ -78,12 +78,27 @@ static void a_near_search_of_colliding_hashes_has_an_end(void **state)
 	hidx_free(&h);
 }
 
+/* Every number of elements, and every place where the first one can be. */
+static void the_first_element_is_found_wherever_it_is(void **state)
+{
+	uint32_t nr, first, i;
+
+	(void)state;
+	for (nr = 0; nr < 40; nr++) {
+		for (first = 0; first <= nr; first++) {
+			bisect(i, nr, (assert_true(i < nr), i >= first));
+			assert_int_equal(i, first);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_index_is_found_whatever_collides),
 		cmocka_unit_test(a_near_search_finds_what_does_not_collide),
 		cmocka_unit_test(a_near_search_of_colliding_hashes_has_an_end),
+		cmocka_unit_test(the_first_element_is_found_wherever_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,7 +265,7 @@ static void test_a_caller_sp_that_is_not_the_cfa(void **state)
 	/* SP does not come from a register */
 	function(DW_CFA_def_cfa, 5, 0, DW_CFA_undefined, 7);
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_SP);
-	/* the CFA is no register's, so that what counts from it cannot count from another */
+	/* the CFA does not come from a register, so no rule can count from a register instead */
 	function(DW_CFA_def_cfa_expression, 3, DW_OP_breg7, 8, DW_OP_deref, DW_CFA_register, 7, 8);
 	assert_rule(&at(0x1000)->cfa, CFI_REG, 8, 0);
 	assert_rule(&at(0x1000)->ra, CFI_BAD, 0, CFI_CAUSE_SP);

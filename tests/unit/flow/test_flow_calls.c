@@ -8,8 +8,8 @@
 #include "flow_build.h"
 
 /*
- * @hex is at 0x2100 and has a call at @at of @callee. What is called: a function that returns; one
- * that does not; and one of which nothing but an FDE is known, which may return.
+ * @hex is at 0x2100 and has a call at @at of @callee: a function that returns; one that does not;
+ * or one of which only an FDE is known, which may return.
  */
 #define RETURNS		0x2000
 #define ENDS		0x2010

@@ -171,7 +171,7 @@ static void test_the_return_address_is_taken_or_replaced(void **state)
 	start_file();
 	/* vfork() of musl: pop %rdx; mov $58,%al; syscall; push %rdx; ret */
 	func(0x2000, "5a b03a 0f05 52 c3");
-	/* and the same beside a return: je 1f; ret; 1: pop %rdx; nop; hlt */
+	/* and the same next to a return: je 1f; ret; 1: pop %rdx; nop; hlt */
 	func(0x2300, "7401 c3 5a 90 f4");
 	/* what hides a jump: mov %rax,(%rsp); ret, with another return elsewhere */
 	func(0x2100, "7401 c3 48890424 90 c3");

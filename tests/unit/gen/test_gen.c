@@ -174,7 +174,7 @@ static void test_rules_that_become_holes(void **state)
 {
 	(void)state;
 	start_file();
-	/* CFA = *(rsp + 8) + 8; FP lost; FP = CFA - 16; CFA = rip + 8 is no such thing here */
+	/* CFA = *(rsp + 8) + 8; FP lost; FP = CFA - 16; CFA = rip + 8 is not a rule here */
 	func(0x2000, 0x10, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 8,
 	     DW_OP_deref, DW_OP_plus_uconst, 8, DW_CFA_advance_loc | 4, DW_CFA_def_cfa, 7, 24);
 	func(0x3000, 0x10, DW_CFA_undefined, 6);

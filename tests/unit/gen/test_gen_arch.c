@@ -116,7 +116,7 @@ static void s390x_keeps_registers_in_others(void **state)
 	assert_int_equal(table.stats.hole[STATS_CAUSE_CFA].nr, 1);
 }
 
-/* longjmp() and setcontext(): what is restored is no caller's frame, and SP is not in .eh_frame */
+/* longjmp() and setcontext() restore a frame that is not a caller's, and .eh_frame lacks SP */
 static void arm64_restores_from_where_no_frame_is(void **state)
 {
 	(void)state;

@@ -57,8 +57,8 @@ static void end(void)
 }
 
 /*
- * push %rax; jb to the last two lines; pop %rax; ret; padding; call; jmp to behind the jb. To the
- * .eh_frame the pop counts for the call as well.
+ * push %rax; jb to the last two lines; pop %rax; ret; padding; call; jmp to after the jb. By
+ * .eh_frame, the pop counts for the call as well.
  */
 #define OCAML		"\x50\x72\x06\x90\x58\xc3\x90\x90\x90\xe8\0\0\0\0\xeb\xf3"
 #define OCAML_CFI	"\x41\x0e\x10\x44\x0e\x08"

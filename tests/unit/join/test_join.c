@@ -87,7 +87,7 @@ static void with_a_later_cookie_and_no_drops_it_was_not_recorded(void **state)
 {
 	(void)state;
 	request(cpu0, 10, C1, 100);
-	stack(cpu1, 10, C2, 200, 0xa);		/* a stack tells it, too */
+	stack(cpu1, 10, C2, 200, 0xa);		/* a stack shows it, too */
 	finish();
 	assert_int_equal(at(0, 10, 100).state, JOIN_UNRECORDED);
 }
@@ -333,7 +333,7 @@ static void positions_shared_by_two_buffers_are_told_apart(void **state)
 	assert_int_equal(a.state, JOIN_UNSURE);
 	join_at(j, 0, 10, 52, 9999, 0, &a);	/* neither does: a clock was shifted */
 	assert_int_equal(a.state, JOIN_UNSURE);
-	join_at(j, 0, 10, 52, 1600, C1, &a);	/* the cookie tells */
+	join_at(j, 0, 10, 52, 1600, C1, &a);	/* the cookie shows it */
 	assert_stack(a, 0xa);
 	join_at(j, 0, 10, 52, 1600, 77, &a);
 	assert_int_equal(a.state, JOIN_NONE);

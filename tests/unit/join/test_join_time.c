@@ -129,7 +129,7 @@ static void what_is_whole_in_another_entry_does_not_replace_what_is_cut(void **s
 static void just_less_than_a_period_is_left_to_the_clocks(void **state)
 {
 	(void)state;
-	/* CPU 1's clock is behind or ahead: by its time the other request lies between */
+	/* CPU 1's clock is late or early: by its time the other request is in between */
 	request(cpu0, 10, C1, 100);
 	request(cpu0, 10, C2, 200);
 	stack(cpu1, 10, C1, 100 + JOIN_PERIOD - 1, 0xa);

@@ -7,7 +7,7 @@
  */
 #include "debug_place.h"
 
-/* What is known about hidden() in a file: inlines and lines, or the symbol, or nothing. */
+/* The facts about hidden() in a file: inlines and lines, or the symbol, or nothing. */
 static const char *known(const char *file, struct uu_debug_info *info)
 {
 	struct uu_file f = { .path = in_place(file) };
