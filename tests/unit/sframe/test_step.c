@@ -313,7 +313,7 @@ static void one_row_that_does_not_tell_loses_the_register(void **state)
 		assert_int_equal(s.flags, 0);
 		assert_int_equal(stuck(BY_RBX(200)), -ENODATA);
 	}
-	/* nor is it known if nobody tells it in the topmost frame */
+	/* nor is it known if the topmost frame's registers cannot be read */
 	setup(NULL);
 	env.get_reg = NULL;
 	assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
