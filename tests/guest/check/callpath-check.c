@@ -9,12 +9,13 @@
 
 static const char usage[] =
 "Usage: callpath-check -r RECORD [-p PROGRAM]... [-l] [-t] [-n MIN] [-e EVENT:MIN] [-v N]\n"
-"                      [-a] [-R] TRACE\n"
+"                      [-a] [-k N] [-R] TRACE\n"
 "Compares the user stacks of TRACE with the call paths callpath wrote to RECORD.\n"
 "TRACE is a trace.dat file, or with -R the text of trace-cmd report (- is standard\n"
 "input). The trace must hold raw_syscalls:sys_enter and sys_exit.\n"
 "  -p  a program whose tasks are in the trace (its addresses, its entry point)\n"
 "  -a  stacks were walked at the event: up to 5% may be missing or say that they are incomplete\n"
+"  -k  up to N events may have no cookie: their requests were never made\n"
 "  -l  events were lost: stacks may be missing, each with a reason; none wrong\n"
 "  -t  the kernel unwound by tables, so stacks show interrupted instructions\n"
 "  -n  at least MIN stacks must be right (1)\n"
@@ -48,12 +49,12 @@ int main(int argc, char **argv)
 	struct trace trace = { 0 };
 	struct judge judge = { .show = 3, .programs = programs };
 	const char *record = NULL;
-	unsigned long min = 1, min_named = 0, missing, lost;
+	unsigned long min = 1, min_named = 0, max_skipped = 0, missing, lost;
 	struct verdict v;
 	int opt, text = 0, bad;
 	char *colon;
 
-	while ((opt = getopt(argc, argv, "r:p:alRtn:e:v:")) > 0) {
+	while ((opt = getopt(argc, argv, "r:p:alRtn:e:k:v:")) > 0) {
 		switch (opt) {
 		case 'r':
 			record = optarg;
@@ -87,6 +88,9 @@ int main(int argc, char **argv)
 			*colon = 0;
 			judge.name = optarg;
 			min_named = strtoul(colon + 1, NULL, 10);
+			break;
+		case 'k':
+			max_skipped = strtoul(optarg, NULL, 10);
 			break;
 		case 'v':
 			judge.show = strtoul(optarg, NULL, 10);
@@ -134,6 +138,9 @@ int main(int argc, char **argv)
 	if (!text)
 		printf("  stacks: %u, %u of them unasked for, %u broken\n", trace.stacks,
 		       trace.stacks_unused, trace.broken);
+	/* -k: so many requests were never made */
+	if (v.no_cookie <= max_skipped)
+		v.no_cookie = 0;
 	bad = v.wrong || v.right < min || v.named < min_named || v.unexplained;
 	if (judge.at_event)
 		bad |= (v.partial + v.no_cookie) * 100 > v.right * 5 || missing || v.unknown;

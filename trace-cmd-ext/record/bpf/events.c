@@ -171,7 +171,8 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 		if (fd < 0)
 			continue;
 		ret = attach(a, list[i].tracepoint, fd);
-		if (ret)
+		/* without those of functions, less is known of tasks that end */
+		if (ret && list[i].tracepoint)
 			return bpf_say(why, size, ret, "a BPF program cannot be attached to %s: %s",
 				       list[i].what, strerror(-ret));
 	}

@@ -152,6 +152,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	int pid, tgid;
 	__u64 start_time, self_exec_id;
+	struct task_struct *group_leader;
 	unsigned long nvcsw, nivcsw;
 };
 

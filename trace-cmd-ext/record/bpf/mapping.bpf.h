@@ -50,11 +50,11 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
 
 /*
  * The helper that reads kernel memory costs more than the bytes. So read the start of a structure,
- * and take its fields from there; 0 if they lie further away.
+ * @size bytes in this kernel, and take its fields from there; 0 if they lie further away.
  */
-static __always_inline int read_start(struct walk *w, const void *from)
+static __always_inline int read_start(struct walk *w, const void *from, u32 size)
 {
-	return bpf_probe_read_kernel(w->node, START_SIZE, from);
+	return bpf_probe_read_kernel(w->node, size < START_SIZE ? size : START_SIZE, from);
 }
 
 #define TAKE(w, pointer, field) ({					\
@@ -73,7 +73,7 @@ static __always_inline int read_file(struct walk *w, struct mapping *m, struct f
 	struct inode___61 *inode_61 = (void *)inode;
 	struct super_block *sb;
 
-	if (read_start(w, inode))
+	if (read_start(w, inode, bpf_core_type_size(struct inode)))
 		return -1;
 	m->ino = TAKE(w, inode, i_ino);
 	m->state.size = TAKE(w, inode, i_size);
@@ -143,7 +143,7 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 		i = NR_MAPPINGS - 1;
 	m = &w->map[i & (NR_MAPPINGS - 1)];
 	m->end = 0;
-	if (read_start(w, vma))
+	if (read_start(w, vma, bpf_core_type_size(struct vm_area_struct)))
 		return -1;
 	m->start = TAKE(w, vma, vm_start);
 	end = TAKE(w, vma, vm_end);

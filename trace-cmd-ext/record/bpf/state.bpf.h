@@ -99,6 +99,7 @@ struct last {
 
 #define NR_LASTS	1024
 #define START_SIZE	192		/* of @node, for structures */
+#define NO_WINDOW	1		/* where no window starts */
 
 struct walk {
 	u64 repeated;			/* stacks found by find_same(); the recorder reads this */
@@ -117,7 +118,7 @@ struct walk {
 	u64 seen_ip, seen_sp;		/* against circles: step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
-	u64 window_start;		/* address of what is in @window */
+	u64 window_start;		/* address of what is in @window, or NO_WINDOW */
 	u64 window[WINDOW];
 	u64 word;			/* what read_word() has read */
 	struct trail trail;
@@ -187,7 +188,8 @@ struct {
  * the stack of all events of the task until the task has the memory of the next program, or ends.
  */
 struct kept {
-	u64 ip, sp, orig_ax;		/* it entered the kernel with */
+	u64 ip, sp, orig_ax;		/* it entered the kernel with; from on_exec(), returns with */
+	u64 mm, exec_id;		/* when the stack was walked; exec_id: from on_exec(), now */
 	u64 stack;			/* msg_stack.id; 0: none */
 	u32 reason;
 	u32 pad;

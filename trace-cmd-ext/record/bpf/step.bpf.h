@@ -32,7 +32,7 @@ __noinline int read_word(struct walk *w, u64 addr)
 	n = w->trail.nr_windows;
 	if (!n || start != w->window_start) {
 		if (bpf_probe_read_user(w->window, WINDOW_SIZE, (void *)start)) {
-			w->window_start = 0;
+			w->window_start = NO_WINDOW;
 			return STEP_NOT_READABLE;
 		}
 		w->window_start = start;

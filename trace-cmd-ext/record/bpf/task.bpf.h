@@ -60,15 +60,21 @@ SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	struct task *t, new = {};
 	u32 pid = task->pid, old = ctx->args[1];
 	u64 key = (u64)task;
+	struct kept *k = bpf_map_lookup_elem(&kept, &key);
 
-	bpf_map_delete_elem(&kept, &key);
+	/* see find_kept() */
+	if (k && regs) {
+		k->ip = regs->ip;
+		k->sp = regs->sp;
+		k->exec_id = task->self_exec_id;
+	}
 	t = bpf_map_lookup_elem(&tasks, &old);
 	if (t)
 		new = *t;
-	new.flags &= ~TASK_KEPT;
 	new.stack_start = 0;
 	new.start_time = task->start_time;
 	if (old != pid)

@@ -282,18 +282,39 @@ static __always_inline struct walk *claim_walk(void *ctx, const struct task *kno
 }
 
 /*
- * The stack that was kept for this task. It entered the kernel with the same registers; this check
- * is for a run of on_exec(), or of on_free() and on_fork(), that the kernel skipped.
+ * The stack that was kept for this task, if it is still in the same entry to the kernel and has
+ * lost the memory of the stack. The registers say whether it is the same entry: until execve() sets
+ * those of the new program, they are the ones of the entry. Then, on_exec() notes the new ones,
+ * with which only the system call itself goes on: a program that starts is at its first
+ * instruction, and no system call starts there. Shortly before on_exec(), the stack pointer and the
+ * count of programs are new already.
  */
 static __always_inline struct kept *find_kept(struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = task->mm;
 	u64 key = (u64)task;
 	struct kept *k = bpf_map_lookup_elem(&kept, &key);
 
-	if (!k || !regs || k->ip != regs->ip || k->sp != regs->sp || k->orig_ax != regs->orig_ax)
+	if (!k || !regs || k->mm == (u64)mm || k->orig_ax != regs->orig_ax)
 		return NULL;
-	return k;
+	if (k->ip == regs->ip && k->sp == regs->sp)
+		return k;
+	if (mm && regs->sp == mm->start_stack && task->self_exec_id == k->exec_id + 1)
+		return k;
+	return NULL;
+}
+
+/* execve() has returned: the stack that was kept for it is of no more use. */
+static __always_inline void drop_kept(struct task_struct *task, struct task *known)
+{
+	u64 key = (u64)task;
+	struct kept *k = bpf_map_lookup_elem(&kept, &key);
+
+	if (!k || k->exec_id != task->self_exec_id || k->mm == (u64)task->mm)
+		return;
+	bpf_map_delete_elem(&kept, &key);
+	known->flags &= ~TASK_KEPT;
 }
 
 /* The task, or another one whose number it is about to take, may have a stack. */
@@ -322,17 +343,19 @@ static __always_inline void store_kept(u64 stack, u32 reason)
 	new.ip = regs->ip;
 	new.sp = regs->sp;
 	new.orig_ax = regs->orig_ax;
+	new.mm = (u64)task->mm;
+	new.exec_id = task->self_exec_id;
 	if (bpf_map_update_elem(&kept, &key, &new, BPF_ANY) || task->flags & PF_EXITING)
 		return;
 	note_kept(pid, task->start_time);
 	/* A thread that executes a program takes the number of its process */
 	if (tgid != pid)
-		note_kept(tgid, 0);
+		note_kept(tgid, BPF_CORE_READ(task, group_leader, start_time));
 }
 
 /* Send what is known, or go on in walk_stack(). */
 static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
-				     const struct task *known, u32 event)
+				     struct task *known, u32 event)
 {
 	struct kept *k = NULL;
 	struct walk *w;
@@ -343,6 +366,8 @@ static __always_inline void walk_for(void *ctx, struct control *c, struct task_s
 		send_event(c, event, k->stack, k->reason, 0);
 		return;
 	}
+	if (known && known->flags & TASK_KEPT)
+		drop_kept(task, known);
 	w = claim_walk(ctx, known);
 	if (w) {
 		w->event = event;
@@ -456,7 +481,7 @@ static __always_inline bool skip_keep(struct task **known)
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	/* After an execve() that failed too late, it has one, and maybe another program's memory */
-	return !c || !is_traced(c, task, known) || !task->mm || find_kept(task);
+	return !c || !c->on || !is_traced(c, task, known) || !task->mm || find_kept(task);
 }
 
 static __always_inline void keep_by_tracepoint(void *ctx)
