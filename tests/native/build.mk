@@ -11,7 +11,7 @@ NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 TEST_TARGETS += test-native
 
 .PHONY: test-native
-test-native: $(TOOL_BIN) $(NATIVE_PROGS) $(CALLPATH) $(GUEST)/callpath-check
+test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(CALLPATH) $(GUEST)/callpath-check
 	@tests/native/recordings $(O)
 
 $(NATIVE)/chain: tests/native/chain.c

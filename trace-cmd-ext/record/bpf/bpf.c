@@ -403,6 +403,7 @@ void bpf_get_sums(const struct bpf_source *s, struct bpf_sums *sums)
 	sums->repeated = count_repeated(s);
 	sums->lost = s->control->lost;
 	sums->skipped = bpf_count_skipped(&s->events, s->obj);
+	sums->ends_skipped = bpf_count_skipped_ends(s->obj);
 	bpf_tables_sums(s->tables, sums);
 }
 

@@ -45,6 +45,8 @@ struct bpf_sums {
 	uint64_t reason[16];		/* events by enum msg_reason */
 	/* runs that the kernel left out, as the same program was running on that CPU: no message */
 	uint64_t skipped;
+	/* the same for those that keep a stack: no registers for the last events of such a task */
+	uint64_t ends_skipped;
 };
 
 struct bpf_source;

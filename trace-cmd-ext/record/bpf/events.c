@@ -97,6 +97,13 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 	return sum;
 }
 
+uint64_t bpf_count_skipped_ends(struct bpf_object *obj)
+{
+	return skipped_runs(prog_fd(obj, "on_prepare_exec")) +
+	       skipped_runs(prog_fd(obj, "on_begin_new_exec")) +
+	       skipped_runs(prog_fd(obj, "on_exit")) + skipped_runs(prog_fd(obj, "on_do_exit"));
+}
+
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id)
 {
 	size_t i;

@@ -67,6 +67,7 @@ bool bpf_choose_programs(struct bpf_object *obj, bool functions);
 int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
 /* Runs of programs that the kernel left out */
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
+uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 void bpf_detach(struct bpf_attached *a);
 

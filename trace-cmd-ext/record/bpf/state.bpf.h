@@ -188,8 +188,8 @@ struct {
  * the stack of all events of the task until the task has the memory of the next program, or ends.
  */
 struct kept {
-	u64 ip, sp, orig_ax;		/* it entered the kernel with; from on_exec(), returns with */
-	u64 mm, exec_id;		/* when the stack was walked; exec_id: from on_exec(), now */
+	u64 ip, sp, orig_ax;		/* at the entry; from on_exec(): the new */
+	u64 mm, exec_id;		/* at the walk; exec_id: from on_exec() */
 	u64 stack;			/* msg_stack.id; 0: none */
 	u32 reason;
 	u32 pad;
