@@ -253,6 +253,33 @@ joined()
 	}' $TEST_TMP/text >$TEST_TMP/joined
 }
 
+# unmapped [SHARE]: each frame of the last text() is in a mapping that was recorded of its process.
+# Only the last SHARE of the stacks counts.
+unmapped()
+{
+	python3 - $TEST_TMP/text ${1:-1} <<-'EOF'
+	import re, sys
+	maps, stacks, inside = {}, [], False
+	for line in open(sys.argv[1]):
+	    found = re.search(r"<user unwind map (\d+) (\w+)-(\w+) ", line)
+	    frame = re.match(r" =>  ?<?(?:0x)?([0-9a-f]+)", line)
+	    if found:
+	        maps.setdefault(int(found[1]), []).append((int(found[2], 16), int(found[3], 16)))
+	    if "<user unwind stack" in line:
+	        inside = True
+	        stacks.append((int(re.search(r"-(\d+) +\[", line)[1]), []))
+	    elif frame and inside:
+	        stacks[-1][1].append(int(frame[1], 16) - (len(stacks[-1][1]) > 0))
+	    else:
+	        inside = False
+	stacks = stacks[int(len(stacks) * (1 - float(sys.argv[2]))):]
+	frames = [(tgid, f) for tgid, s in stacks for f in s]
+	bad = [f for f in frames if not any(a <= f[1] < b for a, b in maps.get(f[0], []))]
+	print("%d of %d frames are in no mapping that was recorded" % (len(bad), len(frames)))
+	sys.exit(len(bad) > 0 or not frames)
+	EOF
+}
+
 # events_of EVENT: how many of them the last joined() has; with_stack EVENT: and with a stack
 events_of()
 {

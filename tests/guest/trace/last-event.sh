@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# The event that ends a recording, or has it saved in a snapshot, has its cookie, its stack and the
+# mappings in the buffer that is kept. So has the event of a task that leaves the traced CPUs.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $CALLPATH
+
+# An event that no shell has, and the first of its task that is recorded
+E=$T/events/syscalls/sys_enter_getpriority
+NAME='sys_getpriority'
+ONCE=':1 if which >= 0'
+
+# run: a new process each time, so that no mapping of it was recorded before
+run()
+{
+	$CALLPATH -o $TEST_TMP/path -n ${1:-40} -x plain
+}
+
+# start: recording into an empty buffer
+start()
+{
+	echo 0 >$T/tracing_on
+	echo >$T/trace
+	echo 1 >$T/tracing_on
+}
+
+# complete WHAT EVENT: the text ends with one EVENT, which has all that belongs to it
+complete()
+{
+	joined
+	check "$1: the event has a cookie and a stack" is "$(with_stack "$2")" \
+		"$(count "[ :]$2[:( ]")"
+	check "$1: it is there" at_least "$(with_stack "$2")" 1
+	check "$1: every frame is in a mapping that was recorded" unmapped
+}
+
+# stopped WHAT: the event has stopped the recording, once
+stopped()
+{
+	check "$1: recording is off" is "$(cat $T/tracing_on)" 0
+	text_running
+	check "$1: at the first one" is "$(count "$NAME\(")" 1
+	complete "$1" "$NAME"
+}
+
+echo 1 >$E/enable
+
+echo 1 >$T/options/$OPT
+check "the trigger traceoff is set" write "traceoff$ONCE" $E/trigger
+start
+run
+stopped "traceoff"
+echo '!traceoff' >$E/trigger
+echo 0 >$T/options/$OPT
+
+for order in "$OPT traceoff" "traceoff $OPT"; do
+	for trigger in $order; do
+		[ $trigger = $OPT ] || trigger=$trigger$ONCE
+		check "$order: $trigger is set" write "$trigger" $E/trigger
+	done
+	start
+	run
+	stopped "$order"
+	echo '!traceoff' >$E/trigger
+	echo "!$OPT" >$E/trigger
+done
+
+# The event that ends it is not recorded itself: the last one of its task is
+echo 0 >$E/enable
+echo 1 >$T/options/$OPT
+echo 1 >$T/events/raw_syscalls/sys_enter/enable
+check "the trigger traceoff is set on an event that is off" write traceoff:1 $E/trigger
+start
+run
+echo 0 >$T/events/raw_syscalls/sys_enter/enable
+echo '!traceoff:1' >$E/trigger
+check "an event that is off: recording is off" is "$(cat $T/tracing_on)" 0
+text_running
+grep -vE 'user unwind|=>' $TEST_TMP/text | grep callpath | tail -n 1 >$TEST_TMP/last
+pid=$(sed -E 's/^ *callpath-([0-9]+).*/\1/' $TEST_TMP/last)
+joined $pid
+check "an event that is off: the last event before it has a stack" \
+	is "$(tail -n 1 $TEST_TMP/joined | grep -cE '^sys_enter [0-9a-f]+')" 1
+
+# With tracing off, events that are only made for their filter ask for nothing
+check "a filter is set" write 'which >= 0' $E/filter
+echo 1 >$E/enable
+start
+echo 0 >$T/tracing_on
+run
+text_running
+check "with tracing off: no cookie" is "$(cookies) $(stacks)" "0 0"
+echo 0 >$E/filter
+echo 0 >$T/options/$OPT
+
+# A snapshot
+echo 1 >$T/snapshot
+for how in option trigger; do
+	[ $how = option ] && echo 1 >$T/options/$OPT || write $OPT $E/trigger
+	check "snapshot, $how: the trigger is set" write "snapshot$ONCE" $E/trigger
+	start
+	echo 2 >$T/snapshot
+	run
+	echo 0 >$T/tracing_on
+	cat $T/snapshot >$TEST_TMP/text
+	check "snapshot, $how: at the first one" is "$(count "$NAME\(")" 1
+	complete "snapshot, $how" "$NAME"
+	cat $T/trace >$TEST_TMP/text
+	complete "what follows the snapshot, $how" "$NAME"
+	echo '!snapshot' >$E/trigger
+	[ $how = option ] && echo 0 >$T/options/$OPT || write "!$OPT" $E/trigger
+done
+echo 0 >$T/snapshot
+echo 0 >$E/enable
+
+# The task moves between the two CPUs with each step
+E=$T/events/syscalls/sys_enter_sched_setaffinity
+echo 1 >$T/options/$OPT
+echo 1 >$E/enable
+echo 1 >$T/tracing_cpumask
+start
+$CALLPATH -o $TEST_TMP/path -n 100 -c 2 -x plain
+echo 0 >$T/tracing_on
+text_running
+check "one CPU: the other one records nothing" is "$(count '\[001\]')" 0
+check "one CPU: there are events" at_least "$(count 'sys_sched_setaffinity\(')" 40
+complete "one CPU" sys_sched_setaffinity
+finish
