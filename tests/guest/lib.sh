@@ -176,7 +176,7 @@ stacks()
 	count '<user unwind stack [0-9a-f]+'
 }
 
-# unasked: stacks of the last text() that no cookie asked for; execve() records its own anyway
+# unasked: stacks of the last text() that no cookie asked for
 unasked()
 {
 	awk '

@@ -8,12 +8,30 @@
 need_kernel
 need_program $PATHS
 
+# exec_event WHAT: the event that comes late in execve() has the same stack. A thread that has taken
+# over the ID of its leader by then has no cookie any more.
+exec_event()
+{
+	case $1 in
+	execthread*) check "$1: sched_process_exec has no cookie" is "$(after_exec)" 0 ;;
+	*) check "$1: so has sched_process_exec" paths 'sched_process_exec: ' --last ;;
+	esac
+}
+
+# after_exec: cookies right behind the last event of that name
+after_exec()
+{
+	awk '/<user unwind cookie/ && last == NR - 1 { n = 1 }
+	     /sched_process_exec: / { last = NR; n = 0 }
+	     END { print n + 0 }' $TEST_TMP/text
+}
+
 for how in exec execthread; do
 	say "$how"
 	traced "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how /bin/true
 	check "$how: one path was printed" is "$(grep -c '^path' $TEST_TMP/paths)" 1
 	check "$how: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
-	check "$how: so has sched_process_exec" paths 'sched_process_exec: ' --last
+	exec_event "$how"
 done
 
 # A script's interpreter is executed by the same call
@@ -23,8 +41,38 @@ for how in exec execthread; do
 	traced "raw_syscalls/sys_enter sched/sched_process_exec" $PATHS $how $TEST_TMP/script
 	check "$how, a script: sys_enter has the stack of the caller" \
 		paths 'sys_enter: NR 59 ' --last
-	check "$how, a script: so has sched_process_exec" paths 'sched_process_exec: ' --last
+	exec_event "$how, a script"
 done
+
+# Nobody has asked before the old stack was gone, so there is none
+for how in exec execthread; do
+	traced sched/sched_process_exec $PATHS $how /bin/true
+	check "$how, asked too late: no cookie, no stack" is "$(cookies) $(stacks)" "0 0"
+done
+
+# The execve() of others has nothing to do with a filtered instance, nor with one that is off
+I=$T/instances/exec
+mkdir $I
+sleep 1000 &
+echo $! >$I/set_event_pid
+sleep 1
+echo 1 >$I/options/$OPT
+echo 1 >$I/events/sched/enable
+for how in exec execthread; do
+	$PATHS $how /bin/true >/dev/null
+done
+text_running $I
+check "execve() of tasks that are not traced: no stack" is "$(cookies) $(stacks)" "0 0"
+check "nor the mappings of one" is "$(count '<user unwind map')" 0
+kill %%
+echo >$I/set_event_pid
+echo 0 >$I/tracing_on
+echo 1 >$T/function_profile_enabled
+$PATHS exec /bin/true >/dev/null
+echo 0 >$T/function_profile_enabled
+check "with tracing off nothing is walked" is \
+	"$(cat $T/trace_stat/function* | grep -c ' unwind_user ')" 0
+rmdir $I || check "the instance can be removed" false
 
 # One that fails returns to its caller, in both
 traced "raw_syscalls" $PATHS exec /nonexistent
