@@ -63,6 +63,18 @@ run
 check "both have them" at_least "$(($(maps_in $I/m) > 0 && $(maps_in $I/b) > 0))" 1
 check "and nobody else" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
 
+# One that does not record takes nothing away from the others
+echo 0 >$I/m/tracing_on
+echo 0 >$I/b/tracing_on
+run
+check "neither records: with the stacks" at_least "$(maps_in $T)" 1
+check "neither records: in each instance with stacks" at_least "$(maps_in $I/a)" 1
+echo 1 >$I/b/tracing_on
+run
+check "one records: it has them" at_least "$(maps_in $I/b)" 1
+check "one records: nobody else" is "$(maps_in $T) $(maps_in $I/a) $(maps_in $I/m)" "0 0 0"
+echo 1 >$I/m/tracing_on
+
 # An instance can have both options
 check "one with stacks takes them" write 1 $T/options/$M
 run
