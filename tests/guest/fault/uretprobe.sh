@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# Uprobes put the address of a trampoline in the place of return addresses, and step instructions
+# elsewhere. No stack shows that: it is the same with and without probes, by frame pointers, by
+# unwind tables, and in perf's deferred callchains.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
+need_tables
+need_program $CALLPATH $PROG/xol-fault
+
+P=$T/uprobe_events
+E=sys_enter_getpriority
+RUN="$CALLPATH -o $TEST_TMP/path -n 200 -x plain"
+
+# probes REGEX: uretprobes on functions of callpath, on each twice so that they are chained
+probes()
+{
+	awk -v re="$1" '$3 ~ re { print $1, $3 }' $PROG/callpath.sym | while read -r addr name; do
+		for probe in up uq; do
+			echo "r:${probe}_$name $CALLPATH:$(printf '0x%x' $((0x$addr - LINKED_AT)))"
+		done
+	done >$TEST_TMP/probes
+	cat $TEST_TMP/probes >$P
+	at_least "$(grep -c . $P)" 8
+}
+
+# stacks_of: those of a run, in their order. It takes the same paths each time.
+stacks_of()
+{
+	echo >$T/trace
+	echo 1 >$T/events/syscalls/$E/enable
+	$RUN
+	echo 0 >$T/events/syscalls/$E/enable
+	text
+	joined
+	grep '^sys_getpriority ' $TEST_TMP/joined
+}
+
+# perf_stacks: the same by perf
+perf_stacks()
+{
+	perf record -q -o $TEST_TMP/perf.data -e syscalls:$E --call-graph fp,defer -- \
+		$RUN >$TEST_TMP/perf.log 2>&1 || { cat $TEST_TMP/perf.log; return 1; }
+	perf script -i $TEST_TMP/perf.data --merge-callchains --no-inline -F event,ip 2>/dev/null |
+		grep -vE '^\s+[0-9a-f]{16}$'
+}
+
+# compare WHAT FUNCTION: its output is the same with uretprobes, which are met
+compare()
+{
+	$2 >$TEST_TMP/without
+	echo 1 >$T/events/uprobes/enable
+	$2 >$TEST_TMP/with
+	echo 0 >$T/events/uprobes/enable
+	check "$1: there are stacks" at_least "$(grep -c getpriority $TEST_TMP/without)" 40
+	check "$1: they are the same with uretprobes" cmp $TEST_TMP/without $TEST_TMP/with
+}
+
+check "uretprobes are made" probes '^walk_[abc]$|^op_plain$'
+echo 1 >$T/options/$OPT
+compare "frame pointers" stacks_of
+check "the uretprobes were met" at_least "$(grep -c '^up_walk_' $TEST_TMP/joined)" 100
+check "registered" register $CALLPATH
+compare "unwind tables" stacks_of
+check "the table was used" at_least "$(awk -v p=$CALLPATH '$1 == p { print $NF }' $LIST)" 20
+check "unregistered" unregister
+echo 0 >$T/options/$OPT
+compare "perf" perf_stacks
+check "perf: there are addresses of the program" \
+	at_least "$(grep -cE "^\s+$IN_PROGRAM\$" $TEST_TMP/with)" 400
+echo >$P
+echo 1 >$T/options/$OPT
+
+# An instruction that is stepped
+F=$T/events/exceptions/page_fault_user
+check "a uprobe on an instruction" write "p:xol $PROG/xol-fault:$($PROG/xol-fault offset)" $P
+echo 1 >$T/events/uprobes/xol/enable
+echo 1 >$F/enable
+echo >$T/trace
+touching=$($PROG/xol-fault 20)
+echo 0 >$F/enable
+echo 0 >$T/events/uprobes/xol/enable
+text
+joined
+check "a page fault of a stepped instruction: at the probed address" \
+	at_least "$(grep -cE "^page_fault_user $touching [0-9a-f]+" $TEST_TMP/joined)" 20
+echo >$P
+echo 0 >$T/options/$OPT
+finish
