@@ -213,17 +213,39 @@ covered()
 }
 check "each stack's first frame is in a mapping that was recorded" covered
 
-# And after many stacks once more, for a buffer that has forgotten the first
+# A flight recorder: a default buffer that has overwritten its oldest events several times, the
+# mappings among them, explains itself
 echo 0 >$T/events/enable
-mkdir $T/instances/m
-echo 1 >$T/instances/m/options/userstacktrace_maps
-echo 64 >$T/buffer_size_kb
 echo 1 >$T/options/$OPT
+echo >$T/trace
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
-$CALLPATH -o $TEST_TMP/path -n 68000 -x plain -z 256
+taskset -c 0 $CALLPATH -o $TEST_TMP/path -n 20000 -x plain -z 256
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
-text_running $T/instances/m
-check "recorded once more within 65536 stacks, and not much more often" is \
-	"$(count "<user unwind map .*$CALLPATH>")" 2
+text
+overrun()
+{
+	sed -n 's/^overrun: //p' $T/per_cpu/cpu0/stats
+}
+check "events were overwritten" at_least "$(overrun)" 20000
+check "every frame of the newer half is in a mapping that is still there" unmapped 0.5
+check "the mappings are there only some times" at_most "$(count "<user unwind map .*$CALLPATH>")" 4
+
+# One that is read all the time has its mappings once
+mkdir $T/instances/m
+echo 1 >$T/instances/m/options/$OPT
+echo 1 >$T/instances/m/events/raw_syscalls/sys_enter/enable
+cat $T/instances/m/trace_pipe >$TEST_TMP/text &
+reader=$!
+taskset -c 0 $CALLPATH -o $TEST_TMP/path -n 6000 -x plain -z 256
+echo 0 >$T/instances/m/events/raw_syscalls/sys_enter/enable
+sleep 1
+kill $reader
+wait $reader 2>/dev/null
+check "read all the time: more than the buffer holds" at_least "$(stacks)" 5000
+# A reader that has to wait for the CPU can fall behind by most of a buffer
+check "read all the time: the mapping is there once, or twice" \
+	at_most "$(count "<user unwind map .*$CALLPATH>")" 2
+check "read all the time: it is there" at_least "$(count "<user unwind map .*$CALLPATH>")" 1
+echo 0 >$T/instances/m/options/$OPT
 rmdir $T/instances/m || check "the instance can be removed" false
 finish
