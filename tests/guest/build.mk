@@ -133,11 +133,12 @@ CHECK_NEEDS += $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
 GUEST_MODULES := $(filter-out $(if $(filter-out x86_64,$(MACHINE)),stale_int3),$(patsubst \
 	tests/guest/modules/%.c,%,$(wildcard tests/guest/modules/*.c)))
 
-$(GUEST)/modules/%.ko: tests/guest/modules/%.c tests/guest/modules/Kbuild
+$(GUEST)/modules/%.ko: tests/guest/modules/%.c $(wildcard tests/guest/modules/*.h) \
+		tests/guest/modules/Kbuild
 	@test -n "$(KERNEL)" || { echo "KERNEL is not set: name the build folder of a patched" \
 		"kernel, for example KERNEL=/usr/src/linux" >&2; exit 1; }
 	@mkdir -p $(@D)
-	$(Q)cp tests/guest/modules/*.c tests/guest/modules/Kbuild $(@D)/
+	$(Q)cp tests/guest/modules/*.[ch] tests/guest/modules/Kbuild $(@D)/
 	$(MAKE) -C $(KERNEL) O=$(abspath $(KERNEL)) M=$(abspath $(@D)) modules
 
 tests-modules: $(patsubst %,$(GUEST)/modules/%.ko,$(GUEST_MODULES))
