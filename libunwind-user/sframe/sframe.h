@@ -3,8 +3,8 @@
  * sframe.h - SFrame sections: their format, a reader, and the step from a frame to its caller
  *
  * Most files of this folder are byte for byte the same as files in kernel/unwind/ of the kernel
- * series; scripts/check-shared compares them. So these files have names and a sframe_env.h of their
- * own, and include nothing of the library.
+ * series; scripts/check-shared compares them. So these files have the same names as there, have a
+ * sframe_env.h of their own, and include nothing of the library.
  */
 #ifndef SFRAME_H
 #define SFRAME_H
@@ -14,7 +14,7 @@
 #include "sframe_read.h"
 #include "step.h"
 
-/* The constants of each architecture; who has no use for them has no copy. */
+/* The constants of each architecture; a file that does not use them gets no copy. */
 #include "sframe_amd64.h"
 #include "sframe_arm64.h"
 #include "sframe_s390x.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * sframe_amd64.h - what the reader and the stepper must know of amd64
+ * sframe_amd64.h - what the reader and the stepper must know about amd64
  *
  * Sources: System V ABI, AMD64 supplement, figure 3.36 (DWARF numbers); the kernel's
- * arch/x86/include/uapi/asm/sigcontext.h and ucontext.h. SP points to the ucontext when a handler
- * has returned, its sigcontext begins at 40.
+ * arch/x86/include/uapi/asm/sigcontext.h and ucontext.h. After a handler has returned, SP points to
+ * the ucontext. The sigcontext starts at offset 40 of it.
  *
- * glibc's _dl_runtime_resolve(), which binds functions at their first call, aligns SP as it needs
- * and counts its CFA from rbx.
+ * glibc's _dl_runtime_resolve() binds functions at their first call. It aligns SP, and its unwind
+ * information counts the CFA from rbx; so the tables can say where functions keep rbx (reg_kept).
  */
 #ifndef SFRAME_AMD64_H
 #define SFRAME_AMD64_H
@@ -24,7 +24,7 @@ static const s16 sframe_amd64_sig_regs[] = {
 	40, 48, 56, 64, 72, 80, 88, 96,	/* r8 to r15 */
 };
 
-/* mov $15, %rax; syscall: the same in glibc, musl and Go, because debuggers know it */
+/* mov $15, %rax; syscall: glibc, musl and Go all use this form, because debuggers look for it */
 static const u8 sframe_amd64_sig_code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
 static const struct sframe_sig sframe_amd64_sig = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * sframe_arm64.h - what the reader and the stepper must know of arm64, little endian
+ * sframe_arm64.h - what the reader and the stepper must know about arm64, little endian
  *
  * Sources: DWARF for the Arm 64-bit Architecture (register numbers); the kernel's
- * arch/arm64/include/uapi/asm/sigcontext.h and ucontext.h. SP points to the siginfo when a handler
- * has returned, the ucontext is at 128, and its sigcontext, aligned to 16, at 304.
+ * arch/arm64/include/uapi/asm/sigcontext.h and ucontext.h. After a handler has returned, SP points
+ * to the siginfo. The ucontext is at 128, and its sigcontext, which is aligned to 16, at 304.
  */
 #ifndef SFRAME_ARM64_H
 #define SFRAME_ARM64_H
@@ -16,7 +16,7 @@ static const s16 sframe_arm64_sig_regs[] = {
 	504, 512, 520, 528, 536, 544, 552,	/* x24 to x30 */
 };
 
-/* mov x8, #139; svc #0: the vDSO has it in this form for debuggers, and so has musl */
+/* mov x8, #139; svc #0: the vDSO and musl both use this form, because debuggers look for it */
 static const u8 sframe_arm64_sig_code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
 
 static const struct sframe_sig sframe_arm64_sig = {

@@ -2,17 +2,17 @@
 /*
  * sframe_bytes.h - the bytes of an SFrame section; only for sframe_read.c
  *
- * Every read goes through fetch(), which knows the section's size. It costs a call where a section
- * is not plain memory (in the kernel: user memory, which may fault). So it is asked for few and
- * large pieces: 8 bytes for each step of the search, 16 for the function found, and from there on a
- * window that holds the attribute and the first rows.
+ * Every read goes through fetch(), which checks the section's bounds. Where a section is not plain
+ * memory (in the kernel it is user memory, which may fault), each fetch() costs a call. So the
+ * reader asks for few and large pieces: 8 bytes for each step of the search, 16 for the function
+ * found, and then a window with the attribute and the first rows.
  */
 #ifndef SFRAME_BYTES_H
 #define SFRAME_BYTES_H
 
 #include "sframe_read.h"
 
-/* Read once what decides how much else is read: in plain memory it may change. */
+/* For bytes that decide how much else is read: read once, because plain memory may change. */
 static inline u8 get8(const u8 *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
@@ -55,8 +55,8 @@ static inline u64 get64(const struct sframe_table *t, const u8 *p)
 }
 
 /*
- * Make @p point to @size bytes of the section at @off, in @buf if need be, which holds as many.
- * Where those who write the section and this disagree on its size: -EBADMSG.
+ * Make @p point to @size bytes of the section at @off. Where the section is not plain memory, they
+ * are read into @buf, which holds @size bytes. -EBADMSG: the bytes are not all in the section.
  */
 static inline int fetch(const struct sframe_table *t, u64 off, u32 size, u8 *buf, const u8 **p)
 {
@@ -86,12 +86,12 @@ static inline bool is_v3(const struct sframe_table *t)
 /* A piece of the rows */
 struct window {
 	const u8	*p;
-	u32		off;	/* of @p, in the rows */
-	u32		len;	/* bytes there */
+	u32		off;	/* of @p, from the start of all rows */
+	u32		len;	/* bytes from @p on that may be read */
 	u8		buf[SFRAME_READ_MAX];
 };
 
-/* Have the bytes at @off of the rows: all in plain memory, else as many as buf holds. */
+/* Move the window to @off of the rows: to their end in plain memory, else as far as buf holds. */
 static inline int window_at(const struct sframe_table *t, struct window *w, u32 off)
 {
 	if (unlikely(off >= t->fre_len))
@@ -103,7 +103,7 @@ static inline int window_at(const struct sframe_table *t, struct window *w, u32 
 	return fetch(t, t->fre_off + off, w->len, w->buf, &w->p);
 }
 
-/* Go on behind @size bytes, which are there. */
+/* Move past @size bytes, which the window must hold. */
 static inline void skip(struct window *w, u32 size)
 {
 	w->p += size;

@@ -3,14 +3,14 @@
  * sframe_format.h - layout of an SFrame section, versions 1 to 3
  *
  * Source: "The SFrame Format", the manuals of binutils 2.40 (version 1), 2.41 to 2.45 (version 2)
- * and 2.46 (version 3). Numbers only, no structs: most of a section is not aligned, and it is read
- * in the byte order it was written in. Offsets (_OFF) and sizes are in bytes.
+ * and 2.46 (version 3). Numbers only, no structs: most of a section is not aligned, and its byte
+ * order may be the other one. Offsets (_OFF) and sizes are in bytes.
  *
  *	preamble	magic, version, flags
  *	header		24 more bytes, then auxhdr_len bytes of auxiliary header
  *	functions	FDEs, at fdeoff from the end of the header: fixed size, sorted by start
- *	rows		FREs, at freoff from the end of the header: variable size, those of a
- *			function in a row; in version 3 an attribute of the function before them
+ *	rows		FREs, at freoff from the end of the header: variable size. The rows of a
+ *			function are adjacent; in version 3 the function's attribute precedes them
  */
 #ifndef SFRAME_FORMAT_H
 #define SFRAME_FORMAT_H
@@ -22,14 +22,14 @@
 
 /* Flags of the preamble */
 #define SFRAME_F_SORTED			0x1
-#define SFRAME_F_FRAME_POINTER		0x2	/* versions 1, 2; says nothing an unwinder needs */
+#define SFRAME_F_FRAME_POINTER		0x2	/* versions 1, 2; unwinders do not need it */
 /*
  * The start in an FDE is relative to the field itself; without the flag, to the start of the
- * section. Known in versions 2 (late ones) and 3.
+ * section. In version 3, and in version 2 of later binutils.
  */
 #define SFRAME_F_PCREL			0x4
 
-/* The header, from the start of the section; what follows it starts at SIZE + auxhdr_len */
+/* The header, from the start of the section; it ends at SIZE + auxhdr_len */
 #define SFRAME_HDR_MAGIC_OFF		0	/* u16 */
 #define SFRAME_HDR_VERSION_OFF		2	/* u8 */
 #define SFRAME_HDR_FLAGS_OFF		3	/* u8 */
@@ -45,9 +45,9 @@
 #define SFRAME_HDR_SIZE			28
 
 /*
- * An auxiliary header of these four bytes is an extension of ours, for version 3: the tables of
- * some files also say where functions keep one register that calls preserve. Each attribute then
- * has three bytes in front of it. Other readers skip the header and never look at these bytes.
+ * An auxiliary header of these four bytes is an extension of version 3 by this project: the table
+ * also says where functions keep one register that calls preserve. Three bytes then precede each
+ * attribute. Other readers skip the auxiliary header and never look at these bytes.
  */
 #define SFRAME_AUX_MAGIC		"kep"	/* without its zero */
 #define SFRAME_AUX_REG_OFF		3	/* u8, DWARF number */
@@ -71,12 +71,12 @@
 #define SFRAME_V1_FDE_SIZE		17
 #define SFRAME_V2_FDE_SIZE		20
 
-/* A function, version 3: what the search needs ... */
+/* A function, version 3: the part that the search needs ... */
 #define SFRAME_V3_FDE_START_OFF		0	/* s64 */
 #define SFRAME_V3_FDE_SIZE_OFF		8	/* u32 */
 #define SFRAME_V3_FDE_FRE_OFF_OFF	12	/* u32, of the attribute */
 #define SFRAME_V3_FDE_SIZE		16
-/* ... and its attribute, in front of its first row, not aligned. Functions may share one. */
+/* ... and its attribute, before its first row, not aligned. Functions may share an attribute. */
 #define SFRAME_V3_ATTR_NUM_FRES_OFF	0	/* u16 */
 #define SFRAME_V3_ATTR_INFO_OFF		2	/* u8 */
 #define SFRAME_V3_ATTR_INFO2_OFF	3	/* u8 */
@@ -84,11 +84,11 @@
 #define SFRAME_V3_ATTR_SIZE		5
 
 /*
- * In front of an attribute, where the auxiliary header says so: the caller's value of the register.
+ * Before an attribute, with that auxiliary header: where the caller's value of the register is.
  *
- *	slot	0: not known; 1: in the register; n: saved at CFA - 8 * n, which holds for
- *	rows	a bit for each of the function's rows, the lowest for the first. In its other rows
- *		up to the sixteenth the value is in the register.
+ *	slot	0: not known; 1: in the register; n: saved at CFA - 8 * n, in the rows of
+ *	rows	one bit for each of the first 16 rows, the lowest bit for the first row. In rows
+ *		whose bit is 0 the value is in the register; after the 16th row it is not known.
  */
 #define SFRAME_KEPT_SLOT_OFF		0	/* u8 */
 #define SFRAME_KEPT_ROWS_OFF		1	/* u16 */
@@ -105,35 +105,35 @@
 #define SFRAME_FDE_INFO(fre_type, mask, signal)	\
 	((fre_type) | ((mask) ? 0x10 : 0) | ((signal) ? 0x80 : 0))
 
-/* info2: how the words of its rows are to be read */
+/* info2 of a function: the meaning of the words in its rows */
 #define SFRAME_FDE_TYPE(info2)		((info2) & 0x1f)
 #define SFRAME_FDE_TYPE_DEFAULT		0
 #define SFRAME_FDE_TYPE_FLEX		1
 
-/* FRE type: the start of a row, from that of its function, takes 1, 2 or 4 bytes */
+/* FRE type: 1, 2 or 4 bytes for the start of a row, which counts from the function's start */
 #define SFRAME_FRE_TYPE_ADDR1		0
 #define SFRAME_FRE_TYPE_ADDR2		1
 #define SFRAME_FRE_TYPE_ADDR4		2
 
 /*
- * A row: start, info (u8), words. A row without words: no caller (RA undefined).
+ * A row: start, info (u8), words. A row without words: the frame has no caller (RA undefined).
  *
- * Default functions: word 0 is the CFA's offset from SP or FP, then come the RA's from the CFA (if
- * the header does not fix it) and the FP's from the CFA, where they are saved.
+ * Default functions: word 0 is the CFA's offset from SP or FP. The offsets from the CFA at which RA
+ * (if the header does not fix it) and FP are saved follow, if they are saved.
  */
-#define SFRAME_FRE_IS_SP(info)		((info) & 0x1)		/* else FP based */
+#define SFRAME_FRE_IS_SP(info)		((info) & 0x1)		/* 0: FP based */
 #define SFRAME_FRE_COUNT(info)		((info) >> 1 & 0xf)
-#define SFRAME_FRE_WORD_SHIFT(info)	((info) >> 5 & 0x3)	/* 1 << it: bytes; 3 is invalid */
+#define SFRAME_FRE_WORD_SHIFT(info)	((info) >> 5 & 0x3)	/* 1 << n bytes; 3 is invalid */
 #define SFRAME_FRE_IS_MANGLED(info)	((info) & 0x80)		/* arm64: RA is signed */
 #define SFRAME_FRE_INFO(sp, count, shift, mangled) \
 	(((sp) ? 1 : 0) | (count) << 1 | (shift) << 5 | ((mangled) ? 0x80 : 0))
-#define SFRAME_FRE_MAX_WORDS		6	/* that mean anything: three pairs */
+#define SFRAME_FRE_MAX_WORDS		6	/* three pairs; more have no meaning */
 
 /*
- * Flexible functions: pairs (control, offset) for CFA, RA, FP in this order, from the end as few as
- * needed. A control of 0 stands alone, without offset: the rule is that of a row which
- * does not speak of the register. Control words are unsigned, offsets signed.
- *	value = register + offset, or CFA + offset; with DEREF what lies there
+ * Flexible functions: pairs (control, offset) for CFA, RA, FP in this order; pairs at the end that
+ * are not needed are left out. A control of 0 has no offset, and means the same as a pair that is
+ * left out. Control words are unsigned, offsets signed.
+ *	value = register + offset, or CFA + offset; with DEREF the word at that address
  */
 #define SFRAME_CTRL_IS_REG(ctrl)	((ctrl) & 0x1)
 #define SFRAME_CTRL_IS_DEREF(ctrl)	((ctrl) & 0x2)
@@ -141,7 +141,7 @@
 #define SFRAME_CTRL(reg, deref, is_reg)	\
 	((reg) << 3 | ((deref) ? 0x2 : 0) | ((is_reg) ? 0x1 : 0))
 
-/* s390x: the offset of the CFA is stored as (offset - 160) / 8 */
+/* s390x: sections store the offset of the CFA as (offset - 160) / 8 */
 #define SFRAME_S390X_CFA_BIAS		160
 #define SFRAME_S390X_CFA_SCALE		8
 

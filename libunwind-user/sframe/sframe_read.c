@@ -2,10 +2,10 @@
 /*
  * sframe_read.c - search in an SFrame section
  *
- * From the header to the function (binary search) and its rows (one after the other); the words of
- * the row found: sframe_rules.h. A section comes from anyone, and may change while it is read, so
- * nothing of it is believed because it was checked before, except the few numbers that
- * sframe_open() copied. How its bytes are read, and why in these pieces: sframe_bytes.h.
+ * A lookup checks the header, finds the function (binary search) and reads its rows one by one.
+ * sframe_rules.h decodes the row found; sframe_bytes.h reads the bytes. A section can come from
+ * anyone, and may change while it is read. So a check of its bytes says nothing about the next read
+ * of them: the reader relies only on the few numbers that sframe_open() copied.
  */
 #include "sframe_bytes.h"
 #include "sframe_rules.h"
@@ -79,7 +79,7 @@ static int open_preamble(struct sframe_table *t, const u8 *hdr)
 	return 0;
 }
 
-/* Do functions say where they keep a register? */
+/* Set t->kept if the table says where functions keep arch->reg_kept. */
 static int open_aux(struct sframe_table *t, u8 len)
 {
 	u8 buf[SFRAME_AUX_SIZE];
@@ -118,14 +118,14 @@ int sframe_open(struct sframe_table *t)
 	if (ret)
 		return ret;
 
-	/* Fixed offsets are those of the architecture; another one is another ABI */
+	/* Other fixed offsets than the architecture's belong to another ABI */
 	t->arch = sframe_arch(get8(hdr + SFRAME_HDR_ABI_OFF));
 	if (!t->arch || t->arch->big_endian != (SFRAME_NATIVE_BIG ^ t->swap) ||
 	    hdr[SFRAME_HDR_FIXED_FP_OFF] ||
 	    (s8)hdr[SFRAME_HDR_FIXED_RA_OFF] != t->arch->ra_off)
 		return -EOPNOTSUPP;
 
-	/* All of them below 2^37, so nothing overflows from here on */
+	/* All of these are below 2^37, so nothing overflows from here on */
 	aux_len = get8(hdr + SFRAME_HDR_AUXHDR_LEN_OFF);
 	room = SFRAME_HDR_SIZE + (u64)aux_len;
 	t->nr_fdes = get32(t, hdr + SFRAME_HDR_NUM_FDES_OFF);
@@ -146,7 +146,7 @@ int sframe_open(struct sframe_table *t)
 
 /* ------------------------------- functions ----------------------------- */
 
-/* What the start of the function at @off in the section is relative to */
+/* The address that the start of a function is relative to; @off: of its FDE, in the section */
 static inline u64 start_base(const struct sframe_table *t, u64 off)
 {
 	return t->base + (t->flags & SFRAME_F_PCREL ? off : 0);
@@ -172,7 +172,7 @@ static inline int read_start(const struct sframe_table *t, u32 i, u64 *start)
 	return ret;
 }
 
-/* A part of the text that has a number in the index; the end of the address space ends the last */
+/* Where part number @part of the index starts; ~0 if that is after the end of the address space */
 static u64 part_start(const struct sframe_table *t, u32 part)
 {
 	u64 start = t->text_start + ((u64)part << t->index_shift);
@@ -181,8 +181,8 @@ static u64 part_start(const struct sframe_table *t, u32 part)
 }
 
 /*
- * The last function that starts at @pc or before. In a section that claims to be sorted and is not
- * this may be another than the right one; whether it holds @pc is checked after.
+ * The last function that starts at @pc or before. If a section says that it is sorted, and is not,
+ * the function found may be a wrong one. The caller checks that it holds @pc.
  */
 static inline int search(const struct sframe_table *t, u64 pc, u32 *index)
 {
@@ -219,13 +219,13 @@ int sframe_index(struct sframe_table *t, u32 *mem, u32 nr)
 	t->index = NULL;
 	if (nr < 3 || !t->nr_fdes || !t->text_size)
 		return 0;
-	/* The last part needs a number behind it. With two parts at least a shift is below 64. */
+	/* One more number ends the last part. At least two parts keep the shift below 64. */
 	t->index_shift = 0;
 	while ((t->text_size - 1) >> t->index_shift > nr - 2)
 		t->index_shift++;
 	t->index_nr = ((t->text_size - 1) >> t->index_shift) + 2;
 
-	/* mem[part]: the last function that starts no later than the part does */
+	/* mem[part]: the last function that starts at the start of the part or before */
 	for (i = 0; i < t->nr_fdes; i++) {
 		ret = read_start(t, i, &start);
 		if (ret)
@@ -241,7 +241,7 @@ int sframe_index(struct sframe_table *t, u32 *mem, u32 nr)
 
 static int check_info(const struct sframe_table *t, const struct sframe_func *f)
 {
-	/* A bit nobody has defined may change what the others mean */
+	/* A bit that no version defines may change the meaning of the others */
 	u8 unknown = is_v3(t) ? 0x40 : 0xc0;
 
 	if (f->info & unknown || SFRAME_FDE_FRE_TYPE(f->info) > SFRAME_FRE_TYPE_ADDR4 ||
@@ -276,8 +276,8 @@ static int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f
 #endif
 
 /*
- * Read function @index for @pc, and leave its first row in the window. If the function ends before
- * @pc: -ESRCH, before anything more is read.
+ * Read function @index and move the window to its first row. With @pc (may be NULL): if @pc is not
+ * in the function, return -ESRCH before anything more is read.
  */
 static inline int read_func(const struct sframe_table *t, u32 index, const u64 *pc,
 			    struct sframe_func *f, struct window *w)
@@ -327,13 +327,13 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 
 /* --------------------------------- rows -------------------------------- */
 
-/* A function without rows: an outermost one, or a hole */
+/* A function without rows: its frame is an outermost one, or it is a hole */
 static int no_rows(const struct sframe_table *t, const struct sframe_func *f,
 		   struct sframe_row *row)
 {
 	/*
-	 * Of a signal frame that it has no words for gas writes just that it is one. The generator
-	 * states every hole like this.
+	 * If gas cannot express the rules of a signal frame, it writes a function without rows that
+	 * is marked as a signal frame. This project's generator writes every hole like this.
 	 */
 	if (t->version != SFRAME_VERSION_3 || SFRAME_FDE_IS_SIGNAL(f->info))
 		return -ENOENT;
@@ -348,11 +348,11 @@ static inline u32 get_addr(const struct sframe_table *t, const u8 *p, u32 size)
 	return size == 1 ? *p : size == 2 ? get16(t, p) : get32(t, p);
 }
 
-/* The longest row that is one, and the beginning of the next up to its info */
+/* The longest valid row; NEXT_MAX: with the start and the info of the next one */
 #define ROW_MAX		(4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
 #define NEXT_MAX	(ROW_MAX + 4 + 1)
 
-/* The window ends soon after @p: have it begin there, if more follows. */
+/* The window ends soon after @p. If more rows follow, start the window at @p. */
 static int move_window(const struct sframe_table *t, struct window *w, const u8 **p, u32 *room)
 {
 	int ret;
@@ -375,11 +375,11 @@ static inline bool row_len(u8 info, u32 size, u32 *len)
 }
 
 /*
- * From the function's first row, where the window is, to the last that starts at @off or before.
- * Fills its @start, the next one's or @limit in @next, its @number from 0 on and @info; leaves @w
- * where its words are.
- * This loop is what a lookup spends its time in: @size is a constant in each copy of it, and
- * whether a row is all there is asked only near the end of the window.
+ * Find the last row that starts at @off or before; the window is at the function's first row.
+ * Fills in the row's @start, @number (from 0 on) and @info, and in @next the start of the next row,
+ * at most @limit. Leaves @w at the row's words.
+ * A lookup spends most of its time in this loop. So @size is a constant in each copy of the loop,
+ * which checks that the window holds the whole row only near the end of the window.
  */
 static __always_inline int
 scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 size,
@@ -405,8 +405,8 @@ scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 si
 				return -EBADMSG;
 		}
 		/*
-		 * Where a row ends depends on its info, and where that lies on the row before. The
-		 * rows of a function are much alike: this lets the processor go on with a guess.
+		 * The info of a row decides where the row ends, and so where the next info is. Most
+		 * rows of a function have the same info. The branch lets the processor predict it.
 		 */
 		read = get8(p + size);
 		if (read != what) {
@@ -439,7 +439,7 @@ scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 si
 	return 0;
 }
 
-/* Where row @number of the function keeps the register */
+/* Where the caller's value of arch->reg_kept is in row @number: a slot */
 static inline u32 kept_slot(const struct sframe_func *f, u32 number)
 {
 	if (number >= SFRAME_KEPT_MAX_ROWS)
@@ -457,7 +457,7 @@ static inline int scan(const struct sframe_table *t, const struct sframe_func *f
 	if (unlikely(!f->nr_fres))
 		return no_rows(t, f, row);
 	if (unlikely(SFRAME_FDE_IS_MASK(f->info))) {
-		/* What version 1 has instead of a size holds for the instructions of one PLT */
+		/* Version 1 has no rep_size, so the offset in the block is not known */
 		if (t->version == SFRAME_VERSION_1)
 			return -ENOENT;
 		if (!f->rep_size)

@@ -2,9 +2,9 @@
 /*
  * sframe_rules.h - from the words of one row to its rules; only for sframe_read.c
  *
- * The caller has made sure that as many words are there as the row's info says. What words mean
- * depends on the version, the architecture and the kind of function; a row with more or
- * fewer words than that meaning takes is -EBADMSG.
+ * The caller has checked that the window holds as many words as the row's info says. The version,
+ * the architecture and the kind of function decide what the words mean. A row with more or fewer
+ * words than that gives -EBADMSG.
  */
 #ifndef SFRAME_RULES_H
 #define SFRAME_RULES_H
@@ -14,8 +14,8 @@
 /* The words of a row */
 struct words {
 	const u8	*p;
-	u8		nr;	/* left */
-	u8		shift;	/* 1 << it bytes each */
+	u8		nr;	/* words left */
+	u8		shift;	/* a word has 1 << shift bytes */
 };
 
 static inline u32 next_word(const struct sframe_table *t, struct words *w)
@@ -56,7 +56,7 @@ static inline void set_at_cfa(struct sframe_rule *r, s32 off)
 }
 
 #ifdef SFRAME_V1_V2
-/* s390x before version 3: an odd offset is a register, its number shifted */
+/* s390x before version 3: an odd offset is a register number: number << 1 | 1 */
 static int set_reg_or_at_cfa(const struct sframe_arch *arch, struct sframe_rule *r, s32 off)
 {
 	if (!(off & 1)) {
@@ -93,7 +93,7 @@ static inline int default_rules(const struct sframe_table *t, struct words *w, b
 	ret = set_cfa(t->arch, &row->cfa, next_offset(t, w));
 	if (!ret && !t->arch->ra_off && w->nr) {
 		off = next_offset(t, w);
-		/* 0 only keeps the place of an RA that is not saved */
+		/* RA is not saved; the 0 only fills its place */
 		if (off)
 			ret = saved_at(t, &row->ra, off);
 	}
@@ -102,7 +102,7 @@ static inline int default_rules(const struct sframe_table *t, struct words *w, b
 	return ret ? ret : w->nr ? -EBADMSG : 0;
 }
 
-/* One pair of a flexible row; none, or a control of 0, leaves the rule as it is. */
+/* One pair of a flexible row. No pair, or a control of 0, leaves the rule as it is. */
 static int flex_rule(const struct sframe_table *t, struct words *w, struct sframe_rule *r)
 {
 	u32 ctrl, reg;
@@ -139,7 +139,7 @@ static int flex_rules(const struct sframe_table *t, struct words *w, struct sfra
 	ret = flex_rule(t, w, &row->cfa);
 	if (ret)
 		return ret;
-	/* there is no CFA that a CFA could come from */
+	/* The CFA needs a rule, which cannot depend on the CFA itself */
 	if (row->cfa.base == SFRAME_SAME || row->cfa.base == SFRAME_CFA)
 		return -EBADMSG;
 	ret = set_cfa(t->arch, &row->cfa, row->cfa.off);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * sframe_s390x.h - what the reader and the stepper must know of s390x
+ * sframe_s390x.h - what the reader and the stepper must know about s390x
  *
- * Sources: s390x ELF ABI supplement: the CFA is SP at the call plus the 160 bytes of the register
- * save area, so the caller's SP is the CFA less them. DWARF numbers 16 and up are floating point
- * registers, in which a function without calls may keep RA and FP; the kernel's
- * arch/s390/kernel/signal.c and arch/s390/include/uapi/asm/sigcontext.h: above a register save
- * area there is for SA_SIGINFO a system call, the siginfo, and at 296 the ucontext with the
- * registers at 336; else a sigcontext with the registers behind it, at 176.
+ * Sources: the s390x ELF ABI supplement. The CFA is SP at the call plus 160 (the register
+ * save area), so the caller's SP is CFA - 160. DWARF numbers from 16 are floating point registers.
+ * A function without calls may keep RA and FP in them. The kernel's arch/s390/kernel/signal.c and
+ * arch/s390/include/uapi/asm/sigcontext.h: the signal frame starts with a register save area. With
+ * SA_SIGINFO, a system call, the siginfo and the ucontext (at 296) follow, with the registers at
+ * 336. Without, a sigcontext and the registers (at 176) follow.
  *
- * glibc's _dl_runtime_resolve(), which binds functions at their first call, keeps its SP in r12 and
- * counts its CFA from there.
+ * glibc's _dl_runtime_resolve() binds functions at their first call. It keeps its SP in r12, and
+ * its unwind information counts the CFA from there; so the tables can say where r12 is (reg_kept).
  */
 #ifndef SFRAME_S390X_H
 #define SFRAME_S390X_H
 
-/* From the registers (PSW first): general ones by number, floating point ones in DWARF's order */
+/* @at: the offset of the PSW; then general registers by number, floating point in DWARF's order */
 #define SFRAME_S390X_SIG_REGS(at)						\
 	(at) + 16, (at) + 24, (at) + 32, (at) + 40,				\
 	(at) + 48, (at) + 56, (at) + 64, (at) + 72,				\
@@ -29,7 +29,7 @@
 static const s16 sframe_s390x_rt_sig_regs[] = { SFRAME_S390X_SIG_REGS(336) };
 static const s16 sframe_s390x_sig_regs[] = { SFRAME_S390X_SIG_REGS(176) };
 
-/* svc 173, rt_sigreturn, and svc 119, sigreturn: in the vDSO or where SA_RESTORER says */
+/* svc 173 (rt_sigreturn) and svc 119 (sigreturn): in the vDSO or where SA_RESTORER points */
 static const u8 sframe_s390x_rt_sig_code[] = { 0x0a, 0xad };
 static const u8 sframe_s390x_sig_code[] = { 0x0a, 0x77 };
 

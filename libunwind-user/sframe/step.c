@@ -2,17 +2,17 @@
 /*
  * step.c - apply the rule of one frame
  *
- * A stack is hostile input too: it may be corrupt, or made so that its frames lead nowhere. What
- * keeps a walk finite:
+ * A stack is hostile input too: it may be corrupt, or made so that its frames never end. These
+ * rules keep a walk finite:
  *
- *  - The stack pointer moves up with each step. In the topmost or an interrupted frame it may stay,
- *    if RA is in a register or saved in the caller's frame: a function that uses no stack, or
- *    none yet. Its caller's frame is neither.
- *  - Only a signal frame may go anywhere, for it can lie on a stack of its own. So any circle leads
- *    through one. Brent's way finds it: the state after signal frame number 1, 2, 4, 8 ... is
- *    kept, and if a later one equals it, that is the circle. Two frames of a stack cannot
+ *  - The stack pointer moves up with each step. Only in the topmost or an interrupted frame it may
+ *    stay, if RA is in a register or saved in the caller's frame: such a function uses no stack, or
+ *    not yet. Its caller is neither topmost nor interrupted.
+ *  - Only a signal frame may lead anywhere, because it can be on a stack of its own. So any circle
+ *    contains a signal frame. Brent's algorithm finds the circle: it keeps the state after signal
+ *    frame number 1, 2, 4, 8 ..., and compares each later one with it. Two frames of a stack cannot
  *    be interrupted at the same instruction with the same stack pointer.
- *  - The caller has a limit besides.
+ *  - The caller limits the number of frames too.
  */
 #include "step.h"
 
@@ -28,8 +28,8 @@ static inline int read_words(const struct ustep_env *env, u64 addr, u64 *words, 
 #define WORD	8
 
 /*
- * A register other than SP and FP: known where the program was interrupted, and one of them also
- * from there on as long as rows tell of it.
+ * Read a register other than SP and FP. All are known where the program was interrupted;
+ * arch->reg_kept is known in later frames too, as long as rows say where it is.
  */
 static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned int reg, u64 *v)
 {
@@ -52,8 +52,8 @@ static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned
 }
 
 /*
- * What the caller knows of arch->reg_kept, as flags and @kept. Memory is read no earlier than the
- * value is needed, unless it is in the frame of a signal.
+ * Where arch->reg_kept is in the caller's frame, as flags and @kept. This reads memory only if the
+ * value is in a signal frame; else a later step reads it, if that step needs it.
  */
 static u32 keep_reg(const struct ustep *s, const struct ustep_env *env,
 		    const struct sframe_row *row, u64 cfa, u64 *kept)
@@ -126,7 +126,7 @@ static inline bool is_at(const struct sframe_rule *rule, enum sframe_base base, 
 	return rule->base == base && rule->deref && rule->off == off;
 }
 
-/* RA and FP by any rules */
+/* Read RA and FP by any rules. */
 static int read_two(const struct ustep *s, const struct ustep_env *env,
 		    const struct sframe_row *row, u64 cfa, u64 *ra, u64 *fp)
 {
@@ -142,7 +142,7 @@ static int read_two(const struct ustep *s, const struct ustep_env *env,
 	return row->fp.base == SFRAME_SAME ? 0 : value(s, env, &row->fp, cfa, fp);
 }
 
-/* The usual rules, with one read where RA and FP lie in a row */
+/* Read RA and FP by the usual rules, with one read where they are adjacent. */
 static inline int read_saved(const struct ustep *s, const struct ustep_env *env,
 			     const struct sframe_row *row, u64 cfa, u64 *ra, u64 *fp)
 {
@@ -163,13 +163,13 @@ static inline int read_saved(const struct ustep *s, const struct ustep_env *env,
 	return ret;
 }
 
-/* Which way of the kernel to lay out the frame of a signal does the row read? nr_sigs if none. */
+/* The number of the signal frame layout that the row's offsets fit, or nr_sigs if none fits */
 static unsigned int sig_kind(const struct sframe_arch *arch, const struct sframe_row *row)
 {
 	const struct sframe_sig *sig;
 	unsigned int i;
 
-	/* What is read as SP is the CFA only if they are the same */
+	/* Such a row restores SP as the CFA, which must then be the caller's SP itself */
 	if (arch->sp_off && !(row->flags & SFRAME_ROW_SP))
 		return arch->nr_sigs;
 	for (i = 0; i < arch->nr_sigs; i++) {
@@ -201,8 +201,8 @@ static int after_signal(struct ustep *s, const struct ustep_env *env, const stru
 }
 
 /*
- * A row that can be for the code that returns from a signal handler, and wrong: one that says so
- * but does not read what the kernel has written, or one of code that never called anything.
+ * Can the row be a wrong one for the code that returns from a signal handler? Yes if the row is
+ * marked as a signal frame but does not fit the kernel's layout, or if it leaves RA in a register.
  */
 static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_row *row)
 {
@@ -212,8 +212,8 @@ static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_
 }
 
 /*
- * @plain: RA is saved, the row has no flags, SP and FP are known, as nearly always. That is to be a
- * constant: what is left then is what a walk spends its time in.
+ * @plain: RA is saved, the row has no flags, SP and FP are known; nearly all steps are so. It must
+ * be a constant: a walk spends most of its time in the copy with @plain true.
  */
 static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 				const struct sframe_row *row, const bool plain)
@@ -237,7 +237,7 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 	if (plain || !(row->flags & SFRAME_ROW_SP))
 		sp += (u64)(s64)env->arch->sp_off;
 	if (unlikely(sp <= s->sp) && (plain || !(row->flags & SFRAME_ROW_SIGNAL))) {
-		/* No frame of its own yet: RA can only have been saved in that of the caller */
+		/* The function has no frame yet: RA can only be saved in the caller's frame */
 		if (sp < s->sp || !(s->flags & USTEP_EXACT) ||
 		    (row->ra.base == SFRAME_CFA && cfa + (u64)(s64)row->ra.off < s->sp))
 			return -EINVAL;
@@ -250,7 +250,7 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 		return ret;
 	if (!plain && row->flags & SFRAME_ROW_MANGLED)
 		ra &= ~env->ra_mask;
-	/* Where threads and programs start, before there is a row that says so */
+	/* The first function of a thread or program, where no row says that it is outermost */
 	if (unlikely(!ra))
 		return USTEP_OUTERMOST;
 
@@ -275,7 +275,7 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 	return 0;
 }
 
-/* By itself, for the space that the row takes on the stack */
+/* Not inlined, so that other steps do not need stack for @sigreturn */
 static sframe_noinline int step_any(struct ustep *s, const struct ustep_env *env,
 				    const struct sframe_row *row)
 {
@@ -311,8 +311,8 @@ static bool is_code(const struct ustep_env *env, const struct sframe_sig *sig, u
 }
 
 /*
- * A handler returns to the first instruction. Only the topmost frame may be further on: in front of
- * the system call, or behind it while it is in there.
+ * A handler returns to the first instruction. Only a topmost or interrupted frame may be further:
+ * at the system call, or after it while the kernel runs it.
  */
 static bool is_at_code(const struct ustep *s, const struct ustep_env *env,
 		       const struct sframe_sig *sig)

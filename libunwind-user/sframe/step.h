@@ -2,8 +2,8 @@
 /*
  * step.h - from one frame to its caller
  *
- * Freestanding, as sframe_read.h. Where rows come from is the caller's business: any table, a cache
- * of rows, several of both:
+ * Freestanding, as sframe_read.h. The caller decides where rows come from: one or more tables, or a
+ * cache of rows. For example:
  *
  *	ustep_init(&s, ip, sp, fp);
  *	do {
@@ -16,72 +16,72 @@
  *			ret = ustep_row(&s, &env, &row);
  *	} while (!ret && s.frames < limit);
  *
- * A step that fails leaves the state as it was, so that another way (frame pointers) may be tried.
+ * A step that fails leaves the state as it was, so the caller may try another way (frame pointers).
  */
 #ifndef USTEP_H
 #define USTEP_H
 
 #include "sframe_read.h"
 
-/* The walk came to its end: this frame has no caller. The one return value above 0. */
+/* This frame has no caller: the walk is complete. The only return value above 0. */
 #define USTEP_OUTERMOST		1
 
 /*
- * How to read the stack and the registers of the program. Only read, may be shared by walks.
+ * How to read the stack and the registers of the program. Walks only read it, and may share it.
  */
 struct ustep_env {
 	const struct sframe_arch *arch;
 	/*
-	 * Read @nr (1 or 2) words of 8 bytes in the program's byte order at @addr, which is aligned
-	 * to 8. Returns 0 or a negative errno, which the step returns.
+	 * Read @nr (1 or 2) words of 8 bytes at @addr, which is aligned to 8. The words are in the
+	 * program's byte order. Returns 0 or a negative errno, which the step returns.
 	 */
 	int (*read)(void *ctx, u64 addr, u64 *words, unsigned int nr);
 	/*
-	 * A register of the topmost frame by its DWARF number; never SP or FP. Returns 0, or a
-	 * negative errno if it is not known. NULL: none is.
+	 * Get a register of the topmost frame by its DWARF number; never SP or FP. Returns 0, or a
+	 * negative errno if the register is not known. NULL: no register is known.
 	 */
 	int (*get_reg)(void *ctx, unsigned int reg, u64 *value);
-	/* Read @size bytes (up to 16) of code, at any address. NULL: no ustep_sigreturn() */
+	/* Read @size bytes (up to 16) of code. NULL: ustep_sigreturn() always fails */
 	int (*read_code)(void *ctx, u64 addr, void *to, unsigned int size);
 	void *ctx;
 	/* arm64: the bits of a signed return address that are its signature */
 	u64 ra_mask;
 };
 
-/* Flags of a state. None: ip is a return address. */
+/* Flags of a state. Without USTEP_EXACT, ip is a return address. */
 #define USTEP_EXACT	0x1	/* ip is the next instruction: topmost or interrupted */
-#define USTEP_TOPMOST	0x2	/* get_reg() tells this frame's registers */
-#define USTEP_SIGNAL	0x4	/* the signal frame at sig tells this frame's registers */
+#define USTEP_TOPMOST	0x2	/* get_reg() gives this frame's registers */
+#define USTEP_SIGNAL	0x4	/* the signal frame at sig holds this frame's registers */
 /*
- * A way other than a row led to this frame, and did not tell FP: a back chain. Rows that take FP
- * cannot be applied, until one restores it.
+ * FP is not known: the last step did not use a row but a back chain. Rows that take FP cannot be
+ * applied until another row restores FP.
  */
 #define USTEP_NO_FP	0x8
-/* Such a way did not tell SP, which is at or above sp: a frame record, anywhere in its frame */
+/* SP is not known, only that it is at or above sp: a frame record can be anywhere in its frame */
 #define USTEP_NO_SP	0x10
-/* Rows from a frame whose registers are known up to this one told of arch->reg_kept, see kept */
+/* arch->reg_kept is known, see kept: all rows since a frame with registers say where it is */
 #define USTEP_KEPT	0x20
 #define USTEP_KEPT_AT	0x40
 
 /*
- * A frame: where it stands, and what is known of its registers. The value of every register that a
- * row can restore (IP, SP, FP) is known after a row; others in the topmost and in interrupted
- * frames only, since rows do not tell where a function saves them. The rows of a few tables do tell
- * it of one register, arch->reg_kept: its value is known as long as the walk meets no other row.
+ * A frame, and what is known about its registers. After a step by a row, IP, SP and FP are known,
+ * because rows restore them. Other registers are known only in the topmost and in interrupted
+ * frames, because rows do not say where functions save them. Some tables say it for one register,
+ * arch->reg_kept: it is known as long as the walk uses only rows of such tables.
  */
 struct ustep {
 	u64	ip, sp, fp;
 	u32	flags;
 	u32	frames;		/* steps so far */
 	u64	sig;		/* USTEP_SIGNAL: SP in the signal's frame */
-	u64	kept;		/* USTEP_KEPT: arch->reg_kept; USTEP_KEPT_AT: where that is saved */
-	/* Against going round in circles, see step.c: a state after a signal frame, and how many */
+	u64	kept;		/* USTEP_KEPT: arch->reg_kept; USTEP_KEPT_AT: where it is saved */
+	/* To find circles, see step.c: a state after a signal frame, and the number of these */
 	u64	seen_ip, seen_sp;
 	u32	nr_sig;
-	u32	sig_kind;	/* USTEP_SIGNAL: which of the architecture's */
+	u32	sig_kind;	/* USTEP_SIGNAL: index in arch->sigs */
 };
 
-/* Begin at the topmost frame. */
+/* Start at the topmost frame. */
 static inline void ustep_init(struct ustep *s, u64 ip, u64 sp, u64 fp)
 {
 	*s = (struct ustep) { .ip = ip, .sp = sp, .fp = fp,
@@ -89,8 +89,8 @@ static inline void ustep_init(struct ustep *s, u64 ip, u64 sp, u64 fp)
 }
 
 /*
- * The address to look up: a call can be a function's last instruction, so that the return address
- * belongs to the next function already; where the frame was interrupted it is the ip itself.
+ * The address to look up. A call can be the last instruction of a function, and its return address
+ * then belongs to the next function: so this is ip - 1, or ip in a topmost or interrupted frame.
  */
 static inline u64 ustep_pc(const struct ustep *s)
 {
@@ -101,25 +101,25 @@ static inline u64 ustep_pc(const struct ustep *s)
  * Go to the caller by @row, which holds for ustep_pc(@s).
  *
  * Returns 0, USTEP_OUTERMOST, or
- *  -EINVAL   the row cannot be right here: SP does not move up (only a signal frame may go to
- *            another stack, and only a function without a frame leave it) or is not aligned, or the
- *            state was there before,
- *  -ENODATA  it takes a register that is not known in this frame,
- *  -EBADMSG  it is no row,
+ *  -EINVAL   the row cannot be right here: SP is not aligned or does not move up (only a signal
+ *            frame may lead to another stack, and only a function without a frame may leave SP
+ *            unchanged), or the walk goes in a circle,
+ *  -ENODATA  the row takes a register that is not known in this frame,
+ *  -EBADMSG  the row is not valid,
  *  or what read() returned. Except after 0, @s is as before.
  *
- * A row for code that returns from a signal handler is often made of unwind information that does
- * not know of signals (the vDSO of s390x). So where it may be such a one, the code is looked at
- * first, as ustep_sigreturn() does.
+ * Rows for the code that returns from a signal handler can come from unwind information without
+ * signals (the vDSO of s390x). So if @row may be such a row, this looks at the code first, as
+ * ustep_sigreturn() does.
  */
 int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row);
 
 /*
- * Where no table has a row for the code that returns from a signal handler (musl; Go; static
- * programs), it is told by its instructions, and its frame by the kernel's ABI.
+ * Make a row for the code that returns from a signal handler, where no table has one (musl, Go,
+ * static programs). Its instructions identify the code, and the kernel's ABI gives the frame.
  *
- * Returns 0 and fills @row, which holds for ustep_pc(@s) only, or -ENOENT if the code is another or
- * cannot be read.
+ * Returns 0 and fills @row, which holds for ustep_pc(@s) only, or -ENOENT if it is other code, or
+ * code that cannot be read.
  */
 int ustep_sigreturn(const struct ustep *s, const struct ustep_env *env, struct sframe_row *row);
 
