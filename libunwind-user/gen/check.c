@@ -9,12 +9,12 @@
  *	- The first instructions, as long as they are pushes and the like. Assembler code without
  *	  any directives has one row, which is wrong after its first push.
  *	- The last instruction. OCaml puts the calls of its garbage collector after the end of the
- *	  function, each with a jump back, and counts SP there as at that end. If the call belongs
- *	  to a place within a try, that is less than there is. At the target of the jump, .eh_frame
- *	  says more.
+ *	  function, each with a jump back. .eh_frame gives these calls the CFA - SP of that end. If
+ *	  the call belongs to a place within a try, its CFA - SP is larger. .eh_frame says so at the
+ *	  target of the jump, and so disagrees with itself.
  *
- * Where .eh_frame and these instructions disagree, the function is followed from its start, with SP
- * as its first row has it. If the last instruction of one function shows such an error, all
+ * Where .eh_frame and these instructions disagree, this file follows the function from its start,
+ * with the SP of the first row. If the last instruction of one function shows such an error, all
  * functions of the file are followed. Rows that contradict the code become holes: which part is
  * wrong is not known. Rows by an SP that has been replaced become holes too, if .eh_frame does not
  * say that. Code that the walk does not reach is compared as well, starting from what its own row
@@ -33,12 +33,12 @@
 #define MAX_FUNCTION	(1u << 20)
 
 struct check_byte {
-	int32_t sp;			/* CFA - SP in front of the instruction, if known */
-	uint8_t len;			/* of the instruction that begins here; 0: not reached */
+	int32_t sp;			/* CFA - SP before the instruction, if known */
+	uint8_t len;			/* of the instruction that starts here; 0: not reached */
 	bool known;
 	bool queued;
 	bool lost;			/* reached with an SP of which nothing is known */
-	bool bad;			/* its row says another thing */
+	bool bad;			/* its row says another SP */
 };
 
 struct row_check {
@@ -69,7 +69,7 @@ static const struct cfi_state *row_at(const struct row_check *c, uint32_t at)
 	return &c->r->state[row[low].state];
 }
 
-/* CFA - SP as the row has it; false if it counts from another register, or is for no caller */
+/* CFA - SP by the row; false if the row counts from another register, or has no caller */
 static bool sp_of(const struct row_check *c, const struct cfi_state *s, int32_t *sp)
 {
 	if (s->cfa.how != CFI_REG || s->cfa.reg != c->r->arch->abi->reg_sp ||
@@ -205,9 +205,9 @@ static bool counts_on(const struct row_check *c, const struct cfi_state *a,
 }
 
 /*
- * SP is another one, as where an exception is raised. Up to where .eh_frame has a row that does not
- * count on from it, or nothing comes any more, a CFA by SP is that of before. In a function with
- * one row SP stays lost wherever that goes.
+ * SP was replaced, for example to raise an exception. A CFA that a row counts from SP is then the
+ * old one, up to the next row of .eh_frame that does not continue the row before it, or up to
+ * the end of the code. In a function with one row SP stays lost everywhere.
  */
 static void follow_lost(struct row_check *c, uint32_t at)
 {
@@ -235,7 +235,7 @@ static void follow_lost(struct row_check *c, uint32_t at)
 	}
 }
 
-/* Code that no known jump leads to, only a jump table for instance, in ascending order */
+/* Follow, in ascending order, code that no known jump leads to: a jump table may lead there. */
 static void follow_rest(struct row_check *c)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
@@ -347,10 +347,10 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 
 /* --------------------------------- doubt --------------------------------- */
 
-/* At FDEs, in ascending order */
+/* Which FDEs were looked at; they come in ascending order */
 struct look {
-	const struct rows_fde *last;	/* the one that was looked at, unless others overlap it, */
-	struct rows_fde before;		/* and as it was then */
+	const struct rows_fde *last;	/* the FDE that was looked at, unless others overlap it */
+	struct rows_fde before;		/* @last, as it was then */
 	uint32_t reach;
 };
 
@@ -404,8 +404,9 @@ static bool ends_otherwise(struct row_check *c)
 }
 
 /*
- * Does this FDE need no look? Of several that overlap, the first one has rows up to there, and of
- * those that are alike the others get what it got. Each look can read code from another place.
+ * Does this FDE need no look? If FDEs overlap, the first one has rows only up to the overlap. If
+ * FDEs are equal, the later ones get the result of the first. Each look can read code from another
+ * place.
  */
 static bool is_settled(struct row_check *c, uint32_t i, struct look *look)
 {
@@ -428,7 +429,7 @@ static bool is_settled(struct row_check *c, uint32_t i, struct look *look)
 	return true;
 }
 
-/* Look at what is in front of an FDE, too: code is read once for both. */
+/* Look at the FDE and at the code before it: one read serves both. */
 static void find_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 {
 	if (fde->start > *reach && rows_is_padding(r, *reach, fde->start))

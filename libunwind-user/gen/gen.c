@@ -11,7 +11,7 @@
 #include "impl.h"
 #include "libunwind-user/flow/flow.h"
 
-/* As much of .eh_frame as there is; a file can be shorter than its headers say. */
+/* Read .eh_frame, as far as the file has it: a file can be shorter than its headers say. */
 static int read_eh_frame(struct image *img, uint8_t **data, size_t *size)
 {
 	uint64_t len = img->eh_frame.end - img->eh_frame.start;
@@ -54,7 +54,7 @@ static int read_rows(struct image *img, const struct arch *arch, struct rows *ro
 	sec.data = data;
 	ret = cfi_parse(&sec, &rows_cfi_ops, rows, &cfi);
 	if (!ret && rows->by_kept) {
-		/* once more: few files need to know where a register is kept */
+		/* repeat with it: few files need to know where a register is kept */
 		*stats = before;
 		rows_free(rows);
 		sec.reg_kept = arch->abi->reg_kept;
@@ -80,7 +80,7 @@ static void count_text(const struct image *img, struct stats *stats)
 		stats->text_bytes += img->code[i].end - img->code[i].start;
 }
 
-/* Rows for what .eh_frame leaves out; then all of them in one list. */
+/* Add rows for code that .eh_frame leaves out, then put all rows in one list. */
 static int finish_rows(struct rows *rows)
 {
 	uint32_t nr_fdes;

@@ -43,8 +43,7 @@ struct sframe_table;
 
 /*
  * A table. Addresses are those of the ELF file (p_vaddr); in a process, add the load bias to @base
- * and @text_start. @base is the address the section is deemed to be at: its function starts are
- * relative to it.
+ * and @text_start. @base is the address of the section, which function starts are relative to.
  */
 struct gen_table {
 	uint8_t *data;

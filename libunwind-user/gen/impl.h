@@ -9,7 +9,7 @@
  *	write.c	writes the bytes of the section
  *
  * The generator uses three other folders: rows/ has the file and the rows of its FDEs, flow/ adds
- * rows for code without .eh_frame, and arch/ has what is particular to an architecture.
+ * rows for code without .eh_frame, and arch/ has the parts that depend on the architecture.
  */
 #ifndef GEN_IMPL_H
 #define GEN_IMPL_H

@@ -5,7 +5,7 @@
  * Most rows are taken as they are. This file decides the other cases:
  *
  *	- The same FDE twice counts once. Where two FDEs overlap and differ, it is unknown which FDE
- *	  a debugger takes, so all they cover from there on is a hole.
+ *	  a debugger takes, so all that they cover from there on is a hole.
  *	- A gap between two functions that is nothing but padding gets the first row of the second
  *	  function, see gen.h. Any other gap is not in the table.
  *	- Rows that the code contradicts, as far as they are checked, become a hole, see check.c.
@@ -28,7 +28,7 @@ static void cut_rows(struct rows *r, uint32_t start)
 		r->nr_rows--;
 }
 
-/* Room for @nr rows, which is all there will be in most files, or for some more */
+/* Make room for @nr rows at least. Most files need only that much in all. */
 static int grow_rows(struct rows *r, uint64_t nr)
 {
 	uint64_t room = nr > r->room_rows ? nr : 2ull * r->room_rows;
@@ -77,7 +77,7 @@ static void count_hole(struct rows *r, unsigned int cause, uint32_t start, uint3
 	r->stats->hole[cause].bytes += end - start;
 }
 
-/* The number of the state as rows have it: holes are all alike. */
+/* The number of the state that a row gets: all holes have the same one. */
 static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_t i)
 {
 	const struct rows_row *raw = &r->raw[fde->row + i];
@@ -88,7 +88,7 @@ static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_
 		count_hole(r, code->cause, raw->start, end);
 		return ROWS_HOLE;
 	}
-	/* the rule counts from multiples of 16, but PC type MASK from the start of the function */
+	/* the rule counts from multiples of 16, PC type MASK from the start of the function */
 	if (code->plt && ((r->img->text.start + raw->start) & 15)) {
 		count_hole(r, STATS_CAUSE_PLT, raw->start, end);
 		return ROWS_HOLE;
@@ -97,10 +97,10 @@ static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_
 }
 
 /*
- * From where on the rules of a function that has just one count from a register that is gone. SP is
- * not what counts where the CFA is by FP: in the part of a function that repairs its SP, say.
- * @outermost: nothing calls it, which must be known: to say so of what has callers ends their
- * stacks there.
+ * Where a function with one rule replaces the register that the rule counts from. If the CFA is by
+ * FP, a change of SP does not matter: the function may repair its SP.
+ * @outermost: nothing calls the function. This must be certain, because otherwise the stacks of its
+ * callers end here.
  */
 static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *outermost)
 {
@@ -123,7 +123,7 @@ static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *o
 	return fde->start + r->arch->leaves_stack(code, len, by_fp);
 }
 
-/* As a return address it is looked up at the byte before it, where .eh_frame has nothing. */
+/* A return address is looked up at the byte before it, and .eh_frame has nothing there. */
 static int put_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
@@ -140,7 +140,7 @@ static int put_outermost(struct rows *r, const struct rows_fde *fde, uint32_t ga
 	return ret ? ret : put_row(r, fde->end, ROWS_NONE, false);
 }
 
-/* [start, end), after which nothing is known */
+/* Add [start, end), after which nothing is known. */
 static int put_hole(struct rows *r, uint32_t start, uint32_t end)
 {
 	int ret = start < end ? put_row(r, start, ROWS_HOLE, false) : 0;

@@ -2,8 +2,8 @@
 /*
  * pack.c - cuts a list of rows into functions so that the section is small
  *
- * An SFrame function is no more than a range of pcs with some rows: an index entry of 16 bytes that
- * points to a block. A block is 5 bytes, then the rows; their starts count from the start of the
+ * An SFrame function is only a range of pcs with some rows: an index entry of 16 bytes that points
+ * to a block. A block is 5 bytes, then the rows; their starts count from the start of the
  * function. An SFrame function need not be a function of the program, and equal blocks are stored
  * once. That leaves freedom:
  *
@@ -54,8 +54,9 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
 }
 
 /*
- * A block says of one place where its rows keep the register of abi->reg_kept; rows that have it in
- * the register go with any place. Can rows of @kept go with rows of @slot? Then @slot is for both.
+ * A block has one place where its rows save abi->reg_kept. Rows that still have the value in the
+ * register fit any place. Can rows of @kept be in a block with rows of @slot? Then @slot is set to
+ * the place of both.
  */
 static bool join_kept(uint8_t *slot, uint8_t kept)
 {
@@ -135,7 +136,7 @@ static int find_pieces(struct packer *p)
 	return ret;
 }
 
-/* The pieces from @i on that may be one block, as the register is kept; @end: as all else is */
+/* If the pieces from @i to @end may be one block: to where does the kept register allow it? */
 static uint32_t end_of_kept(const struct packer *p, uint32_t i, uint32_t end)
 {
 	uint8_t slot = p->piece[i].kept;
@@ -201,10 +202,10 @@ struct powers {
 };
 
 /*
- * Two windows are equal if their FREs are. The sum over the FREs of the pieces [i, j] has starts in
- * it that count from the start of the code, each times a power of BASE; the sum of these powers
- * times the start of the window brings them down to offsets. Equal sums of different windows can
- * cost bytes, and nothing else.
+ * Two windows are equal if their FREs are. The sum over the FREs of the pieces [i, j] contains
+ * starts that count from the start of the code, each multiplied by a power of BASE. Subtracting the
+ * start of the window times the sum of these powers turns the starts into offsets. If different
+ * windows have equal sums, the section can be larger, but not wrong.
  */
 static int count_windows(struct packer *p)
 {
@@ -257,8 +258,8 @@ static inline void offer_way(struct way *way, uint32_t from, uint32_t cost)
 }
 
 /*
- * Blocks of more than WINDOWS pieces from @i on: block_of() for them all, which is where the time
- * goes. @j: the first piece not in the block yet.
+ * Blocks of more than WINDOWS pieces from @i on: block_of() for all of them. The packer spends most
+ * of its time here. @j: the first piece that is not in the block yet.
  */
 static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pieces, bool flex)
 {
@@ -323,7 +324,7 @@ static void find_cheapest(struct packer *p, uint32_t max_pieces)
 	}
 }
 
-/* Turn the chain round: from of a piece is then the piece after its block. */
+/* Reverse the chain: way.from of a piece is then the piece after its block. */
 static void reverse_chain(struct packer *p)
 {
 	uint32_t i = p->nr_pieces, next = i, from;

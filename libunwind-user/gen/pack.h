@@ -10,7 +10,7 @@
  * third of the time.
  */
 #define MAX_FRES	16
-/* A row of more bytes is the body of something. */
+/* A row of more bytes is taken for the body of a function. */
 #define LONG_ROW	6
 #define WINDOWS		4
 /* The first round tries shorter blocks only, since only its windows are used. */
@@ -93,7 +93,7 @@ static inline struct block block_of(const struct packer *p, uint32_t i, uint32_t
 	uint32_t off = t->last_start - first->start;
 	struct block b = { .flex = flex };
 
-	/* no FRE of the block's own: then its first row is the only one */
+	/* all FREs go on from before: the first row is then the only one */
 	if (t->nr_fres == s->nr_fres)
 		off = 0;
 	b.nr_fres = t->nr_fres - s->nr_fres + first->goes_on;

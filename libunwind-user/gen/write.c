@@ -51,7 +51,7 @@ static int block_room(struct packer *p, size_t len)
 	return vec_grow((void **)&p->blocks, &p->blocks_room, p->blocks_size, len, 1);
 }
 
-/* What goes before an attribute. @rows: a bit for each row that has saved the register */
+/* Write the bytes before an attribute. @rows: a bit for each row that has saved the register */
 static uint8_t *put_kept(const struct packer *p, uint8_t *to, uint8_t slot, uint32_t rows)
 {
 	if (p->attr_off) {
@@ -79,7 +79,7 @@ static uint8_t *put_fre(uint8_t *to, uint32_t start, unsigned int start_size, bo
 	return to + start_size + len;
 }
 
-/* The pieces [piece, next) as one function */
+/* Write the pieces [piece, next) as one function. */
 static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_t *off)
 {
 	uint32_t row = p->piece[piece].row, end = p->piece[next].row, i;
@@ -143,7 +143,7 @@ static int write_hole(struct packer *p, uint32_t *off)
 	return keep_block(p, len, 0, off);
 }
 
-/* An index entry; its start is still counted from that of the code. */
+/* Write an index entry; its start still counts from the start of the code. */
 static int write_fde(struct packer *p, uint32_t start, uint32_t size, uint32_t off)
 {
 	bool big_endian = p->r->arch->abi->big_endian;

@@ -28,12 +28,12 @@
 #include "libunwind-user/unwind-user.h"
 
 /*
- * arm64: signatures of return addresses. They take what addresses of 48 bits leave, but for bit 55;
- * code above that is only where a program asked for it to be.
+ * arm64: the bits of a return address that a signature may use: those above an address of 48 bits,
+ * except bit 55. Code has higher addresses only if a program asks for them.
  */
 #define RA_MASK	(~0ull << 48)
 
-/* 20 KiB: a stack or two of very different code stay in a first-level cache */
+/* 20 KiB: a first-level cache holds the rows of a stack or two of very different code */
 #define ROWS	512
 
 struct uu_table {
@@ -80,7 +80,7 @@ static bool overlap(const struct sframe_table *a, const struct sframe_table *b)
 	       b->text_start - a->text_start < a->text_size;
 }
 
-/* Owns @new, also if it fails. */
+/* Takes over @new, also if it fails. */
 static int put_table(struct uu_unwinder *u, struct uu_table *new)
 {
 	struct uu_table *table;
@@ -199,7 +199,7 @@ static const struct sframe_table *table_at(const struct uu_unwinder *u, u64 pc)
 
 /* The argument of the callbacks */
 struct uu_walk {
-	struct uu_start start;		/* first: most of them want nothing else */
+	struct uu_start start;		/* first: most callbacks need only this */
 	const struct sframe_arch *arch;
 };
 
@@ -222,7 +222,7 @@ static int read_by(void *ctx, u64 addr, u64 *words, unsigned int nr)
 	return s->read(s->ctx, addr, words, nr);
 }
 
-/* Of another process by its words; of this one so that what is not mapped does no harm */
+/* By words from another process; from this one so that unmapped memory is only an error */
 static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
 {
 	const struct uu_walk *w = ctx;
@@ -263,7 +263,7 @@ static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **ro
 		return 0;
 	t = table_at(u, pc);
 	ret = t ? sframe_find(t, pc, *row) : -ESRCH;
-	/* this unwinder follows no frame pointers, so both errors mean an unknown pc */
+	/* this unwinder does not follow frame pointers, so both errors mean an unknown pc */
 	if (ret == -ESRCH)
 		ret = -ENOENT;
 	/* a failed search leaves no valid row there */

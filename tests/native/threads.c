@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * threads NUMBER: so many threads, and as many children, that call getppid() every 2 ms until they
- * are ended; it prints the PIDs of the children
+ * threads NUMBER: start NUMBER threads and NUMBER children that call getppid() every 2 ms until
+ * they are killed; print the PIDs of the children
  */
 #include <pthread.h>
 #include <signal.h>

@@ -20,14 +20,14 @@ import time
 import vm as machine
 
 MAX_BOOTS_LOST = 3		# give up on a group after so many boots that ran no test at all
-MAX_STALE = 3			# QEMU may cost a test so many boots
+MAX_STALE = 3			# a test may lose so many boots to QEMU
 MAX_REPEATED = 10		# more failures are a real fault
 # A test's words for a wrong frame and for lost data; check() of tests/lib has a margin
 FINAL = re.compile(r"^(?:  \| )?((?:WRONG|LOST): .*)$", re.M)
 
 
 def name_of(path):
-    """tests/guest/tables/perf.sh is tables-perf; what is in trace/ goes by its own name."""
+    """tests/guest/tables/perf.sh is tables-perf; a test in trace/ has only its own name."""
     folder, name = os.path.split(re.sub(r"\.sh$", "", os.path.realpath(path)))
     parent, folder = os.path.split(folder)
     if os.path.basename(parent) != "guest" or folder in ("trace", "arch"):
@@ -62,7 +62,7 @@ class Test:
 
 
 def stale_int3(console):
-    """Did the guest die of an int3 that its memory has not got?
+    """Did the guest die of an int3 that is not in its memory?
 
     The kernel changes its code with an int3 in place of the first byte for a moment. QEMU can run
     that from a translation it should have dropped. The oops shows the bytes in memory: the one in
@@ -224,7 +224,7 @@ class Runner:
         return found[-1] if found else ""
 
     def forget(self):
-        """Remove the boots of runs that have ended; another may be going on beside this one."""
+        """Remove the boots of runs that have ended; another run may be going on."""
         for old in glob.glob(os.path.join(self.dir, "boot-*")):
             pid = int(old.rsplit("-", 1)[1].split(".")[0])
             if pid != os.getpid() and not os.path.exists("/proc/%d" % pid):

@@ -38,7 +38,7 @@ CACHE = os.environ.get("TRACE_USTACK_CACHE") or os.path.join(
 BUILD = os.path.realpath(os.environ.get("O") or os.path.join(ROOT, "build"))
 
 # By Debian's name of the architecture: where a kernel's build folder has its image, the machine,
-# its console, how disks and shares are attached ("pci" or "ccw"), and what only it is told.
+# its console, how disks and shares are attached ("pci" or "ccw"), and options that only it needs.
 ARCHES = {
     "amd64": {"image": "arch/x86/boot/bzImage", "machine": "q35,usb=off", "bus": "pci",
               "console": "ttyS0", "append": "tsc=reliable no_timer_check"},
@@ -51,7 +51,7 @@ ARCHES = {
 # In a folder of scripts/stock-kernel, the image, next to the modules that it needs to mount a disk.
 STOCK, INITRAMFS = "vmlinuz", "initramfs"
 
-# What a healthy kernel never prints. The first group ends the boot.
+# Lines that a healthy kernel never prints. The first group ends the boot.
 DEAD = re.compile(r"Kernel panic|end Kernel panic|Attempted to kill init")
 SPLAT = re.compile(
     r"\b(BUG: |WARNING: |KASAN: |KFENCE: |UBSAN: |Oops: |ODEBUG: |INFO: task .* blocked for|"
@@ -292,13 +292,13 @@ class Console:
 
 
 def die_with_parent():
-    """In the child: a runner that is killed takes its guest along."""
+    """In the child: end the guest if the runner is killed."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
 
 
 def newest(path):
-    """What a change of the shared folder looks like: sizes of all that is in it."""
+    """A value that changes with the shared folder: the sizes of all files in it."""
     total = 0
     for base, _, files in os.walk(path):
         for name in files:

@@ -9,7 +9,7 @@
 need_kernel
 need_program $CALLPATH $PROG/callpath-check
 
-# Loses events by overwriting: what trace-cmd reads in time and what not is a matter of luck
+# Loses events by overwriting: how many trace-cmd reads in time is a matter of luck
 lossy()
 {
 	local what=$1
@@ -33,7 +33,7 @@ lossy()
 	keep -r "$TEST_TMP/${what// /-}"
 }
 
-# The recorders of trace-cmd look ten times a second: the buffer goes round many times meanwhile
+# The recorders of trace-cmd read ten times a second; the buffer overflows many times meanwhile
 lossy "overwriting" "-b 8 -s 100000"
 lossy "with kernel stacks" "-b 8 -s 100000 -T"
 

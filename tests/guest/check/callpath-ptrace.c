@@ -26,9 +26,9 @@ static unsigned long right, wrong, unknown;
 static int quiet;
 
 /*
- * A stack whose entry cannot be read yet: a program maps the record only after
- * its first system calls, and an entry another task has just reserved hides
- * those behind it. Compared when all has ended.
+ * A stack whose entry cannot be read yet, and which is compared at the end. A program maps the
+ * record only after its first system calls, and an entry that another task has just reserved hides
+ * the entries after it.
  */
 static struct late {
 	struct late	*next;
@@ -93,7 +93,7 @@ static void compare(pid_t tid, const struct cp_record *rec, const uint64_t *addr
 	truth_print(rec);
 }
 
-/* Whether the program has filled in the header of its record */
+/* Has the program filled in the header of its record? */
 static int is_ready(void)
 {
 	struct cp_header head;

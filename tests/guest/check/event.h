@@ -30,7 +30,7 @@ enum status {
 	JOIN_NOT_RECORDED,
 };
 
-/* In place of flags where the reader cannot see them */
+/* Flags of a stack where the reader cannot see them */
 #define FLAGS_UNKNOWN	0x80000000u
 
 struct event {
@@ -54,13 +54,13 @@ struct event {
 struct trace {
 	struct event	*event;
 	unsigned int	nr, room;
-	int		dropped;	/* the buffer lost something */
+	int		dropped;	/* the buffer lost events */
 	unsigned int	stacks;		/* complete stacks seen */
-	unsigned int	stacks_unused;	/* that no cookie asked for */
+	unsigned int	stacks_unused;	/* stacks without an event that asked for them */
 	unsigned int	broken;		/* MORE without a continuation, or unequal twins */
 };
 
-/* A new zeroed event at the end. Ends the program when memory does. */
+/* Adds a zeroed event at the end. Ends the program if there is no memory. */
 struct event *trace_add(struct trace *trace);
 
 /* The program files of the tasks under test */
@@ -84,7 +84,7 @@ int read_dat(struct trace *trace, const char *path);
 int read_report(struct trace *trace, const char *path, const struct program *programs,
 		unsigned int nr_programs);
 
-/* join.c: what read_dat() hands over; see there */
+/* join.c: read_dat() calls these; see there */
 void join_cookie(struct event *ev, uint64_t cookie);
 void join_stack(unsigned int tid, uint64_t cookie, uint64_t ts, int cpu, unsigned int tgid,
 		unsigned int flags, const uint64_t *addr, unsigned int nr);
@@ -93,15 +93,15 @@ void join_all(struct trace *trace);
 struct verdict {
 	unsigned long	events;		/* of tasks under test, with a cookie */
 	unsigned long	right;
-	unsigned long	between;	/* outside system calls: no entry says the path */
-	unsigned long	partial;	/* a part of the stack, and flags that say so */
+	unsigned long	between;	/* outside system calls: no entry has the path */
+	unsigned long	partial;	/* a part of the stack, with flags that say so */
 	unsigned long	wrong;
 	unsigned long	pending, lost, not_recorded;
-	unsigned long	no_cookie;	/* wrongly */
+	unsigned long	no_cookie;	/* without a cookie, and without a reason */
 	unsigned long	unexplained;	/* a cookie, but neither a stack nor a reason shown */
 	unsigned long	exiting;	/* without a cookie since the task is exiting */
 	unsigned long	unknown;	/* no entry in the record for a system call */
-	unsigned long	placed;		/* right, by the entries of a gap in the trace */
+	unsigned long	placed;		/* in a gap of the trace, and right by the entries there */
 	unsigned long	unplaced;	/* in a gap of the trace: cannot be judged */
 	unsigned long	truncated;	/* right, and cut at the limit */
 	unsigned long	elsewhere;	/* right, and recorded on another CPU */
@@ -113,10 +113,10 @@ struct judge {
 	const struct program	*programs;
 	unsigned int		nr_programs;
 	int			tables;		/* see truth_same() */
-	int			at_event;	/* walked at the event: some say incomplete */
+	int			at_event;	/* walked at the event: some are incomplete */
 	int			lossy;		/* system calls may be missing in the trace */
-	unsigned int		show;		/* print this many wrong ones */
-	const char		*name;		/* count the right ones of this event, or NULL */
+	unsigned int		show;		/* print this many wrong stacks */
+	const char		*name;		/* count the right stacks of this event, or NULL */
 };
 
 void judge_all(const struct judge *j, const struct trace *trace, struct verdict *v);

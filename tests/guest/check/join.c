@@ -93,7 +93,7 @@ static struct stack *nearest(const struct event *ev)
 	return best;
 }
 
-/* The last cookie each task recorded, to tell what is still in the kernel */
+/* The last cookie of each task: its stack may be missing because the task is in the kernel */
 static uint64_t *last_cookie;
 static unsigned int max_tid;
 

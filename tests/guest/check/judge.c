@@ -33,8 +33,8 @@ struct state {
 	char			fresh;		/* a new program has not made a call yet */
 	unsigned int		last_enter;	/* index of the task's last EV_ENTER */
 	/*
-	 * The thread whose execve() takes this task's number, at a moment before the
-	 * event that says so; 0: none does.
+	 * The thread whose execve() takes this task's number, before the event that says
+	 * so; 0: no thread does.
 	 */
 	unsigned int		exec_from;
 };
@@ -72,7 +72,7 @@ static int is_entry_point(const struct event *ev)
 	return 0;
 }
 
-/* Interrupted in user space: the path must still hang on the task's first frame */
+/* Interrupted in user space: the outermost frame must still be the task's first frame */
 static int plausible(const struct state *st, const struct event *ev)
 {
 	const struct cp_record *rec = st->entry;
@@ -81,7 +81,7 @@ static int plausible(const struct state *st, const struct event *ev)
 		return 0;
 	if (!rec || !rec->depth || st->fresh)
 		return 1;
-	/* The text does not say so in a way that is read here */
+	/* This program does not read the text that says so */
 	if (ev->flags == FLAGS_UNKNOWN ? ev->nr_addr >= STACK_LIMIT : ev->flags & STACK_TRUNCATED)
 		return 1;
 	return ev->addr[ev->nr_addr - 1] == rec->frame[rec->depth - 1] || is_entry_point(ev);
@@ -109,8 +109,8 @@ static void is_right(const struct event *ev, struct verdict *v)
 }
 
 /*
- * The event that began the system call is lost: is the stack that of any call the
- * task made in the gap, from the last one known to the next one known?
+ * The event at the start of the system call is lost: is the stack that of any call that the task
+ * made in the gap, from the last known call to the next known call?
  */
 static int fits_gap(const struct state *st, const struct event *ev)
 {
@@ -142,7 +142,7 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	if (judge->at_event && ev->flags & STACK_INCOMPLETE &&
 	    (!ev->nr_addr || !rec || is_sigreturn(rec) || !st->inside ||
 	     truth_starts(rec, ev->addr, ev->nr_addr, judge->tables))) {
-		/* at the end of a task nothing is left to walk */
+		/* at the end of a task there is no memory left to walk */
 		if (!ev->nr_addr && ev - trace->event > st->last_enter)
 			v->exiting++;
 		else
@@ -166,9 +166,9 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 		}
 		goto wrong;
 	}
-	/* Between two calls, unless the cookie says it is still the last one */
+	/* Between two calls, unless the cookie is still that of the last call */
 	if (st->entry && !st->inside && (!ev->cookie || ev->cookie != st->cookie)) {
-		/* The text shows no cookie: the call that was just left fits as well */
+		/* The text shows no cookie: the last call fits as well */
 		if (!ev->cookie && same(rec, ev, why, sizeof(why)))
 			is_right(ev, v);
 		else if (judge->lossy && fits_gap(st, ev))
@@ -210,7 +210,7 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 		return;
 	}
 wrong:
-	/* Where callpath spawns a task it ends the chain of frame pointers, but a table leads on */
+	/* callpath ends the chain of frame pointers where it spawns a task; tables lead further */
 	if (judge->at_event && rec && rec->flags & CP_SPAWN && !rec->depth && ev->nr_addr &&
 	    truth_starts(rec, ev->addr, 1, judge->tables)) {
 		v->between++;
@@ -258,7 +258,7 @@ static void judge_event(const struct event *ev, unsigned int index, struct verdi
 	v->events++;
 }
 
-/* Follows the tasks through the trace; true when @ev is one to be judged */
+/* Follows the tasks through the trace; true if @ev is to be judged */
 static int track(const struct event *ev, struct verdict *v)
 {
 	struct state *st = &states[ev->tid], *other;
@@ -294,7 +294,7 @@ static int track(const struct event *ev, struct verdict *v)
 	return st->ours;
 }
 
-/* What has to be known of a task before its events are looked at one by one */
+/* Finds out what judging the events of a task needs */
 static void look_ahead(void)
 {
 	unsigned int *next = calloc(max_tid + 1, sizeof(*next));

@@ -14,8 +14,8 @@ static struct trace *trace;
 static struct tep_handle *tep;
 
 /*
- * Index of the event that a cookie would belong to, -1: none. An interrupt can have
- * events of its own between an event and its cookie, so for each context.
+ * Index of the event that a cookie would belong to, -1: no event. One for each context, because an
+ * interrupt can have events of its own between an event and its cookie.
  */
 static int owner[MAX_CPUS][4];
 
@@ -101,7 +101,7 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 				    number(event, "cookie", rec->data, 0));
 			*own = -1;
 		} else if (!strcmp(event->name, "user_unwind_cookie")) {
-			/* The event it follows was lost, or there is none: a fault */
+			/* The event before it was lost, or does not exist, which is an error */
 			if (!rec->missed_events)
 				trace->broken++;
 		}

@@ -30,7 +30,7 @@ static const char *intern(const char *s)
 	return names[i].name;
 }
 
-/* "COMM-TID [CPU] [flags] SECONDS.FRACTION: NAME: INFO"; NULL when it is no such line */
+/* "COMM-TID [CPU] [flags] SECONDS.FRACTION: NAME: INFO"; NULL if the line is not of this form */
 static char *event_line(char *line, struct event *ev, char *name)
 {
 	char *p = line, *cpu = NULL, *colon, *dash, *end;
@@ -105,7 +105,7 @@ static void read_info(struct event *ev, const char *name, const char *info)
 	}
 }
 
-/* The address of one joined frame, 0 when the line does not tell */
+/* The address of one joined frame, 0 if the line does not say */
 static uint64_t frame_address(const char *text)
 {
 	const char *open, *plus, *slash;
@@ -153,15 +153,15 @@ static void add_frame(struct event *ev, const char *text)
 }
 
 /*
- * The last events of each CPU. The lines of an event's kernel stack and cookie
- * follow it, but an interrupt can have events of its own in between: a line
- * belongs to the newest event of its task that has not got one of its kind.
+ * The last events of each CPU. The lines of an event's kernel stack and cookie follow it, but an
+ * interrupt can have events of its own in between. A line belongs to the newest event of its task
+ * that lacks a line of this kind.
  */
 #define MAX_CPUS	64
 #define OPEN		8
 
 static struct open {
-	int	event;		/* index, -1: none */
+	int	event;		/* index, -1: no event */
 	int	kernel;		/* has a kernel stack */
 	int	cookie;		/* has a cookie */
 } open_events[MAX_CPUS][OPEN];
@@ -189,7 +189,7 @@ static int owner_of(const struct trace *trace, int cpu, unsigned int tid, int ke
 	return -1;
 }
 
-/* "CPU:N [EVENTS DROPPED]": what follows on that CPU belongs to none of the events before. */
+/* "CPU:N [EVENTS DROPPED]": later lines of that CPU do not belong to events before it. */
 static void close_events(const char *line)
 {
 	int cpu;

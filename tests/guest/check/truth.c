@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "truth.h"
 
-/* Below CP_FIRST_SEQ the number is a descriptor, unique for one task alone */
+/* Below CP_FIRST_SEQ the number is a descriptor, which is unique only in its task */
 static uint64_t key_of(unsigned int tid, unsigned int seq)
 {
 	return seq < CP_FIRST_SEQ ? ((uint64_t)tid << 32) | seq : seq;
@@ -80,7 +80,7 @@ void truth_free(struct truth *tr)
 	memset(tr, 0, sizeof(*tr));
 }
 
-/* The first entry at or after @at, and in @next where the one behind it starts */
+/* The first entry at or after @at; @next gets the start of the entry after it */
 static const struct cp_record *entry_at(const struct truth *tr, unsigned int at,
 					unsigned int *next)
 {
@@ -138,7 +138,7 @@ const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 		return NULL;
 	if (nr < 0 || rec->nr == (unsigned int)nr)
 		return rec;
-	/* The kernel puts the number of restart_syscall in place of the one it restarts */
+	/* The number is that of restart_syscall, not of the system call that it restarts */
 	if (rec->flags & CP_RESTART && nr == (rec->flags & CP_COMPAT ? 0 : NR_RESTART_SYSCALL))
 		return rec;
 	return NULL;

@@ -35,8 +35,8 @@
 #endif
 
 /*
- * In place of an address in the vDSO, where a text names it but not where it is. callpath is linked
- * below 4 GiB and the vDSO is above.
+ * Stands for an address in the vDSO: a text names the vDSO, but not its address. callpath is linked
+ * below 4 GiB, and the vDSO is above.
  */
 #define ADDR_VDSO	1u
 
@@ -44,9 +44,9 @@ struct truth {
 	const struct cp_header	*head;		/* the mapped file */
 	const struct cp_record	**table;	/* open addressing, by seq */
 	unsigned int		mask;		/* size of table - 1 */
-	const struct cp_record	**sorted;	/* all, by (tid, seq); see truth_from() */
-	unsigned int		entries;	/* complete ones */
-	unsigned int		unused;		/* reserved, never reached */
+	const struct cp_record	**sorted;	/* all entries, by (tid, seq); see truth_from() */
+	unsigned int		entries;	/* number of complete entries */
+	unsigned int		unused;		/* entries that were reserved, and never written */
 };
 
 /*
@@ -57,7 +57,7 @@ int truth_load(struct truth *tr, const char *path);
 void truth_free(struct truth *tr);
 
 /*
- * Takes in what is in the file now: it may have grown since it was mapped.
+ * Reads the new entries of the file, which may have grown since it was mapped.
  */
 void truth_index(struct truth *tr);
 
@@ -69,23 +69,22 @@ const struct cp_record *truth_find(const struct truth *tr, unsigned int tid,
 				   unsigned int seq, int nr);
 
 /*
- * The first entry of @tid with a sequence number from @seq on, or NULL when there
- * is none. The task's next ones follow in the array that is pointed into, up to
- * another tid or NULL. The index is made by the first call.
+ * The first entry of @tid with a sequence number from @seq on, or NULL. The result points into an
+ * array: the task's next entries follow there, up to another tid or NULL. The first call makes the
+ * array.
  */
 const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, unsigned int seq);
 
 /*
- * Compares @nr addresses, innermost first, with the path of @rec. @tables: the
- * stack was made by an unwinder that sees the interrupted instruction behind a
- * signal frame. Returns 1 if they are the same and the flags fit, otherwise 0
- * with the difference in @why.
+ * Compares @nr addresses, innermost first, with the path of @rec. @tables: the unwinder that made
+ * the stack sees the interrupted instruction after a signal frame. Returns 1 if they are the same
+ * and the flags fit, otherwise 0 with the difference in @why.
  */
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
 	       unsigned int flags, int tables, char *why, size_t size);
 
-/* Prints the path of @rec, one address a line */
-/* Is the stack the innermost part of it, or all? Flags are not looked at. */
+/* Prints the path of @rec, one address on each line */
+/* Is the stack the innermost part of the path, or all of it? Flags do not matter. */
 int truth_starts(const struct cp_record *rec, const uint64_t *addr, unsigned int nr, int tables);
 void truth_print(const struct cp_record *rec);
 

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 client
 
-# The warning is what is tested, so it must not end the test
+# The test expects the warning, so the warning must not end the test
 dmesg -n 1
 dmesg -C
 run 'init 0; init 1; init 2; cancel 1; cancel 1'

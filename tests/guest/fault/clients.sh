@@ -7,13 +7,13 @@
 . "$(dirname "$0")/lib.sh"
 client
 
-# There can be 62 in a 64-bit word, and perf is one of them from the start
-say "61 clients beside perf"
+# A 64-bit word has room for 62 clients, and perf is one of them from the start
+say "61 clients, and perf"
 run "$(for i in {0..60}; do printf 'init %d; ' $i; done)"
 run 'init 61; init 62; bit 0; bit 28; bit 60'
 take_log
 check "can be had" is "$(logged 'init [0-9]+ = 0')" 61
-check "the others are told that there are no more" is "$(logged 'init 6[12] = -16')" 2
+check "the others get an error: there are no more" is "$(logged 'init 6[12] = -16')" 2
 check "first bit" is "$(logged 'bit 0 = 3')" 1
 check "sign bit of an int" is "$(logged 'bit 28 = 31')" 1
 check "sign bit of a long" is "$(logged 'bit 60 = 63')" 1
@@ -26,14 +26,14 @@ check "each second request is 1" is "$(logged 'request [0-9]+ = 1')" 61
 check "each is called back" is "$(logged 'callback [0-9]+')" 61
 check "each once" is "$(grep callback $TEST_TMP/log | sort -u | wc -l)" 61
 
-# In an NMI: a request between another one's look at the mask and its change of it
+# In an NMI: a request after another request has read the mask, and before it changes the mask
 for id in 2 28 29 60; do
-	say "queued behind the back of a request, client $id"
+	say "a request in an NMI, inside another request: client $id"
 	run "watch-mask $id; request $id; unwatch"
 	take_log
 	check "it was stopped there" is "$(logged 'stopped 1')" 1
 	check "it says that the client is queued" is "$(logged "request $id = 1")" 1
-	# The module notes the cookie behind the request: here the callback's is the first one
+	# The module notes the cookie after the request, so here the callback's cookie comes first
 	check "it is called back once" is "$(logged "callback $id.*")" 1
 done
 
@@ -56,6 +56,6 @@ run 'init 61; init 62; bit 61; request 61'
 take_log
 check "takes the free place" is "$(logged 'init 61 = 0')" 1
 check "which is the bit of the cancelled one" is "$(logged 'bit 61 = 4')" 1
-check "there is no other" is "$(logged 'init 62 = -16')" 1
+check "no other bit is free" is "$(logged 'init 62 = -16')" 1
 check "it is called back" is "$(logged 'callback 61')" 1
 finish

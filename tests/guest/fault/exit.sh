@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# A task that ends has the stack from which it ended, for all requests until its mm goes away.
+# When a task ends, all requests get the stack from which it ended, until its mm is released.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel
@@ -19,7 +19,7 @@ for how in exit:231 exitthread:60 killed:0; do
 	check "$how: sched_process_exit has it" paths 'sched_process_exit: '
 done
 
-# The first request of the exit, as late as that: clear_child_tid is cleared and its futex woken
+# The first request of the exit comes late: clear_child_tid is cleared and its futex woken
 traced "sched/sched_waking" $PATHS exitthread
 check "who waits for a thread is woken from its stack" \
 	paths 'sched_waking: comm=fault-paths' --last

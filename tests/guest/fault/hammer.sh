@@ -25,7 +25,7 @@ check "no request of a live client is refused" is "$(number refused)" 0
 check "no request of a cancelled client is accepted" is "$(number accepted)" 0
 check "the first request returns 0, the next ones 1" is "$(number value)" 0
 check "each is answered" none_lost "$(number unanswered)"
-check "nobody is called who has not asked" is "$(number unasked)" 0
+check "no callback comes without a request" is "$(number unasked)" 0
 check "with the same cookie" none_wrong "$(number cookie)"
 check "no callback runs when cancel has returned" is "$(number late)" 0
 finish

@@ -12,7 +12,7 @@ FUNC=switch_fpu_return
 
 grep -qx $FUNC $T/available_filter_functions || skip "$FUNC cannot be traced in this kernel"
 
-# Two tasks take turns on one CPU, so that each return finds a context switch behind it
+# Two tasks take turns on one CPU, so each return comes after a context switch
 late()
 {
 	echo mono >$T/trace_clock

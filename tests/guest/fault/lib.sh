@@ -17,7 +17,7 @@ client()
 	trap "rmmod ${1:-fault_client}" EXIT
 }
 
-# The scripts of modules/fault_client.c: in this task, and in another one on a CPU of its own
+# Run scripts of modules/fault_client.c: in this task, or in another one on a CPU of its own
 run()
 {
 	echo "$1" >$CLIENT
@@ -29,7 +29,7 @@ task()
 	taskset -c "$1" bash -c 'echo "$1" >'$CLIENT _ "$2" &
 }
 
-# Take the log of the module. logged REGEX: how many lines of it are like that
+# Read and empty the log of the module. logged REGEX: the number of its lines that match
 take_log()
 {
 	cat $CLIENT >$TEST_TMP/log
@@ -41,7 +41,7 @@ logged()
 	grep -cxE -- "$1" $TEST_TMP/log
 }
 
-# sleeping PID: wait until it sleeps where no signal wakes it up
+# sleeping PID: wait until the task is in uninterruptible sleep
 sleeping()
 {
 	local i

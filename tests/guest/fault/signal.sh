@@ -9,7 +9,7 @@
 need_kernel
 need_program $PATHS
 
-# Alone, so that it is the first request of its kernel entry
+# The only event, so that this is the first request of its kernel entry
 traced signal/signal_deliver $PATHS sigreturn 20
 check "there are 20" is "$(count 'signal_deliver: sig=10 ')" 20
 check "each stack is the interrupted one" paths 'signal_deliver: sig=10 ' --path kill

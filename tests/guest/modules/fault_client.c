@@ -29,17 +29,17 @@
 #include <linux/unwind_deferred.h>
 
 #define NR_CLIENTS	66		/* more than there can be */
-#define WAIT_MS		20000		/* a wait that long has failed */
+#define WAIT_MS		20000		/* a longer wait has failed */
 #define SPIN_NS		(2 * NSEC_PER_SEC)
 
 /**
  * struct client - one client of deferred unwinding
- * @cookie:	what the last request got
+ * @cookie:	of the last request
  * @asked:	there was a request since the last init
- * @called:	how many callbacks have begun
- * @was_called: a callback has begun since "watch-init"
+ * @called:	how many callbacks have started
+ * @was_called: a callback has started since "watch-init"
  * @hold:	the callback waits until this is cleared
- * @chain:	the callback requests this client, -1 for none
+ * @chain:	the callback requests this client, -1: no client
  * @cancelled:	unwind_deferred_cancel() has returned since the last init
  * @ready:	unwind_deferred_init() has returned since the last cancel
  */
@@ -76,7 +76,7 @@ static __printf(1, 2) void note(const char *fmt, ...)
 	spin_unlock_irqrestore(&log_lock, flags);
 }
 
-/* Poll, as some of what is waited for happens where nobody can be woken up */
+/* Poll: some events happen where the kernel cannot wake up a task */
 #define wait_for(what, cond)						\
 do {									\
 	unsigned int __ms = 0;						\
@@ -116,9 +116,9 @@ static void callback(struct unwind_work *work, struct unwind_stacktrace *trace, 
 }
 
 /*
- * The watchpoint: stops @task once, right behind its first access to the word,
- * or the one after @skip others, until *@until_value is -1 or *@until_set is
- * true, or for SPIN_NS. With @nested it requests that client instead.
+ * The watchpoint: stops @task once, right after its first access to the word, or after @skip more
+ * accesses, until *@until_value is -1 or *@until_set is true, or for SPIN_NS. With @nested it
+ * requests that client instead.
  */
 static struct {
 	struct perf_event * __percpu	*event;
@@ -189,7 +189,7 @@ static void unwatch(void)
 }
 #endif
 
-/* Have everybody who touches the page at @addr of @pid sleep until "unlock" */
+/* Make each task that touches the page at @addr of @pid sleep until "unlock" */
 static void lock_page_of(pid_t pid, unsigned long addr)
 {
 	struct pid *p = find_get_pid(pid);
@@ -302,28 +302,27 @@ static int command(char *text)
 		wait_for(name, READ_ONCE(c->ready));
 	} else if (!strcmp(name, "stopped")) {
 		wait_for(name, READ_ONCE(watch.hit));
-	/* Stop this task behind ... */
 	} else if (!strcmp(name, "watch-bit")) {
-		/* its load of A's bit, until A is cancelled */
+		/* stop this task after its load of A's bit, until A is cancelled */
 		watch.nested = -1;
 		watch.until_value = NULL;
 		watch.until_set = &c->cancelled;
 		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 0);
 	} else if (!strcmp(name, "watch-init")) {
-		/* its second access to A's bit, which gives A one, until A is called back */
+		/* after its second access to A's bit, which sets it, until A is called back */
 		watch.nested = -1;
 		watch.until_value = NULL;
 		watch.until_set = &c->was_called;
 		c->was_called = false;
 		watch_word(&c->work.bit, HW_BREAKPOINT_LEN_4, 1);
 	} else if (!strcmp(name, "watch-next") && b >= 0 && b < NR_CLIENTS) {
-		/* its step from A to B in the list, until the cancel of B has begun */
+		/* after its step from A to B in the list, until the cancel of B has started */
 		watch.nested = -1;
 		watch.until_value = &clients[b].work.bit;
 		watch.until_set = NULL;
 		watch_word(&c->work.list.next, HW_BREAKPOINT_LEN_8, 0);
 	} else if (!strcmp(name, "watch-mask")) {
-		/* its load of its mask, and request A there */
+		/* after its load of its mask, and request A there */
 		watch.nested = a;
 		watch_word(&info->unwind_mask, HW_BREAKPOINT_LEN_8, 0);
 	} else if (!strcmp(name, "unwatch")) {
@@ -349,7 +348,7 @@ static ssize_t client_write(struct file *file, const char __user *buf, size_t le
 	return ret ?: len;
 }
 
-/* Reading takes the log */
+/* Reading empties the log */
 static ssize_t client_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
 	char *copy = kmalloc(sizeof(log_text), GFP_KERNEL);
@@ -374,7 +373,7 @@ static const struct proc_ops client_ops = {
 	.proc_write	= client_write,
 };
 
-/* Whoever reads this file requests client 0, in whatever kind of task that happens */
+/* A task of any kind that reads this file requests client 0 */
 static ssize_t read_request(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
 	note("%s%s ", current->flags & PF_USER_WORKER ? "worker " : "", current->comm);

@@ -28,8 +28,7 @@
 #define NR_TASKS	64
 
 /*
- * What a client is doing is in the lower two bits of its state, how often it
- * has been through that in the others.
+ * The lower two bits of a client's state are its phase. The other bits count its lives.
  */
 enum { DEAD, STARTING, LIVE, ENDING };
 #define PHASE(state)	((state) & 3)
@@ -42,10 +41,10 @@ struct client {
 
 /**
  * struct asked - what a task has requested of a client in this kernel entry
- * @state:	of the client, which was live all through the request
- * @any:	there was a request, of whatever state
+ * @state:	of the client, if it was live during the whole request
+ * @any:	there was a request, in any state
  * @unclear:	life of the client in which a request may have been accepted while it
- *		started, so that the value of the next one tells nothing
+ *		started, so the value of the next request says nothing
  * @owed:	the request was accepted and has to be answered
  * @called:	the callback came
  */
@@ -81,7 +80,7 @@ static void violate(enum violation v, int client, const char *detail, long value
 			  detail, value);
 }
 
-/* The entry of the current task, or a free one: only the task itself changes it */
+/* The entry of the current task, or a free entry: only the task itself changes it */
 static struct requester *requester_of_current(bool make)
 {
 	int i;
@@ -112,7 +111,7 @@ static void callback(struct unwind_work *work, struct unwind_stacktrace *trace, 
 	a = &r->asked[id];
 	if (!a->any)
 		violate(UNASKED, id, "state", state);
-	/* It was live all through the request: is it still the same life? */
+	/* The client was live during the whole request: is it still the same life? */
 	else if (PHASE(a->state) == LIVE && state >> 2 != a->state >> 2)
 		violate(UNASKED, id, "lives since the request:", (state >> 2) - (a->state >> 2));
 	else if (a->owed && a->cookie != cookie)
@@ -120,11 +119,11 @@ static void callback(struct unwind_work *work, struct unwind_stacktrace *trace, 
 	a->called = true;
 	atomic_long_inc(&answers);
 
-	/* Be long enough now and then for a cancel to find it running */
+	/* Sometimes run long enough that a cancel finds it running */
 	if (!get_random_u32_below(64))
 		usleep_range(50, 300);
 
-	/* Once cancel has returned the state is dead, or has been */
+	/* After cancel has returned, the state is dead, or has been dead */
 	if (PHASE(state) != DEAD && state >> 2 != smp_load_acquire(&c->state) >> 2)
 		violate(LATE, id, "still running, state", READ_ONCE(c->state));
 }
@@ -138,7 +137,7 @@ static void request(struct requester *r, int id)
 	int ret;
 
 	before = smp_load_acquire(&c->state);
-	/* Before the request: the callback of an earlier one may not run before this */
+	/* Before the request: the callback of an earlier request may not run before this */
 	a->any = true;
 	ret = unwind_deferred_request(&c->work, &cookie);
 	smp_mb();
@@ -148,7 +147,7 @@ static void request(struct requester *r, int id)
 	if (before == after && PHASE(before) == DEAD && ret != -EINVAL)
 		violate(ACCEPTED, id, "returned", ret);
 	if (before != after || PHASE(before) != LIVE) {
-		/* Cancelled or started meanwhile: it may be answered or not */
+		/* Cancelled or started meanwhile: a callback may come or not */
 		if (ret >= 0) {
 			a->state = 0;
 			if (before >> 2 != after >> 2 || PHASE(before) == STARTING)
@@ -173,7 +172,7 @@ static void request(struct requester *r, int id)
 	a->owed = true;
 }
 
-/* All that was requested in the previous entry of this task is answered by now */
+/* All requests of this task's previous entry have had their callbacks by now */
 static void settle(struct requester *r)
 {
 	int id;

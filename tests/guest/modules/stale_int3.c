@@ -71,9 +71,9 @@ static int survive(struct notifier_block *nb, unsigned long event, void *data)
 static struct notifier_block notifier = { .notifier_call = survive };
 
 /*
- * int $3 (cd 03) traps as int3 does, but the byte before the next instruction is 03, which is none
- * of the instructions above. The CPU runs it: 03 f8 is add %eax, %edi. Without the notifier the
- * kernel dies.
+ * int $3 (cd 03) traps as int3 does, but the byte before the next instruction is 03. None of the
+ * instructions above starts with 03. The CPU runs it: 03 f8 is add %eax, %edi. Without the notifier
+ * the kernel dies.
  */
 static bool trap_is_survived(void)
 {
@@ -83,7 +83,7 @@ static bool trap_is_survived(void)
 	return sum == 42 && atomic_read(&count) == 1;
 }
 
-/* Of each kind of instruction one, and where it leads; a call leaves its return address. */
+/* One instruction of each kind, and where it leads; a call leaves its return address. */
 static bool instructions_are_known(void)
 {
 	static const struct {
@@ -123,7 +123,7 @@ static int __init stale_int3_init(void)
 	return -EIO;
 }
 
-/* No exit: a guest that has it keeps it */
+/* No exit: the module cannot be removed */
 module_init(stale_int3_init);
 MODULE_DESCRIPTION("Survives an int3 that an emulated CPU runs although memory does not hold it");
 MODULE_LICENSE("GPL");

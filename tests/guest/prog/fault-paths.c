@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fault-paths: change its own stack in ways that deferred unwinding has got wrong, after printing
- * the right stack. For the tests of fault/.
+ * fault-paths: print the right stack, and then change the own stack in ways that deferred unwinding
+ * got wrong. For the tests of fault/.
  *
  *	fault-paths exec PROGRAM	execve from a known path
  *	fault-paths execthread PROGRAM	the same in a thread that is not the leader
@@ -37,10 +37,10 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
-/* No call here may become a jump */
+/* No call here may become a jump (tail call) */
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
-/* A system call whose return address has a name: must be unique, in a function that is too */
+/* A system call whose return address has a unique name; its function's name must be unique, too */
 #define SYSCALL(name, ret, nr, a1, a2, a3)						\
 	__asm__ volatile("syscall\n\t.globl " #name "\n" #name ":"			\
 			 : "=a"(ret)							\
@@ -88,7 +88,7 @@ static NOINLINE long outermost(long (*fn)(long), long arg)
 	return ret;
 }
 
-/* Two more frames, so that there is something to see */
+/* Two more frames, so that the path is longer */
 static NOINLINE long middle(long (*fn)(long), long arg)
 {
 	long ret = fn(arg);
@@ -158,7 +158,7 @@ static NOINLINE long do_read(long fd)
 }
 PATH_TO(do_read)
 
-/* Until the leader sleeps in pthread_join(): whoever does not wait yet is not woken */
+/* Wait until the leader sleeps in pthread_join(): otherwise it is not woken */
 static void until_joined(void)
 {
 	char path[64], line[512], *end;
@@ -307,7 +307,7 @@ static void print_badfp(void)
 	flush();
 }
 
-/* A page that is only read from its file when the walk comes to it */
+/* A page that the kernel reads from its file only when the walk gets there */
 static int faulting(const char *file, const char *script)
 {
 	uintptr_t frame[4] = { 0, (uintptr_t)faulting, 0, 0 };
@@ -327,7 +327,7 @@ static int faulting(const char *file, const char *script)
 	printf("page %lx\n", (unsigned long)map + 4096);
 	flush();
 	getchar();
-	/* Walks only go up, so the stack has to be below */
+	/* Walks only go up, so the stack must be below */
 	return with_fp((uintptr_t)map + 4096, (uintptr_t)map + 16, SYS_write, fd, (long)script,
 		       strlen(script)) < 0;
 }
@@ -382,7 +382,7 @@ static int late(long n)
 /* hammer */
 static volatile int stop;
 
-/* Each with a file of its own: writes to a shared one wait for each other */
+/* Each has an open file of its own: writes to a shared one wait for each other */
 static void *requester(void *file)
 {
 	int fd = open(file, O_WRONLY);

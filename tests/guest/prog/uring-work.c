@@ -17,7 +17,7 @@
 static int fail(const char *what)
 {
 	fprintf(stderr, "uring-work: %s: %s\n", what, strerror(errno));
-	/* No io_uring in this kernel is no fault of the test */
+	/* If this kernel has no io_uring, the test has not failed */
 	return errno == ENOSYS ? 4 : 1;
 }
 

@@ -2,7 +2,7 @@
 /*
  * user-event TRACEFS N: register the user event ustack_test, wait until it is enabled and standard
  * input ends, and write the event N times. The kernel sets the bit that says the event is enabled
- * before it lets the event through, so whoever enables it ends standard input afterwards.
+ * before it lets the event through, so the test enables it first and then ends standard input.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: cannot register an event: %s\n", path, strerror(errno));
 		return 1;
 	}
-	/* Someone has to enable it now: wait for that */
+	/* The test has to enable it now: wait for that */
 	for (i = 0; !*(volatile uint32_t *)&enabled && i < 1000; i++)
 		usleep(10000);
 	while (read(STDIN_FILENO, &c, 1) > 0)

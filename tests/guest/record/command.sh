@@ -31,7 +31,7 @@ check "has the exit code of a shell" is $? 127
 check "no file is made" test ! -e t.dat
 check "nothing is left" nothing_left
 
-# Once for the tables, which are made then
+# The first run makes the tables
 check "the first time" ustack_record --no-summary -e sched:sched_switch bash script.sh
 check "recorded" ustack_record -e 'sched:*' bash script.sh
 ustack_record -x -e 'sched:*' bash -c 'exit 7'
@@ -41,7 +41,7 @@ sed 's/^/     /' said
 check "all stacks are joined" all_joined 200
 check "trace-cmd report reads it" reads 1000
 check "bash: complete" complete bash --min 50 --percent 99.5
-# python3 does not run when the recording begins, but it ran in earlier ones: its tables are there
+# python3 does not run when the recording starts, but it ran in earlier ones: its tables exist
 check "python3: complete" complete python3 --min 20 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 check "both" grep -q . $TEST_TMP/all-figures
@@ -58,7 +58,7 @@ others()
 check "only the command and what it starts is in it" others
 check "nothing is left" nothing_left
 
-# The first recording there is: what CMD consists of is known all the same
+# The first recording ever: the files of CMD are known nevertheless
 cat >interpreted <<'END'
 #!/usr/bin/env python3
 import time
@@ -73,7 +73,7 @@ reads >/dev/null
 check "python3: complete" complete python3 --min 15 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 
-# What a user sees of it
+# What a user sees
 $USTACK report whole.dat >own 2>own.err
 check "trace-ustack report reads it" grep -q '\[user\]' own
 keep t.dat whole.dat $TEST_TMP/report all-said

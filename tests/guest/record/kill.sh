@@ -75,7 +75,7 @@ rm -f t.dat.part*
 check "the next recorder" ustack_record -e sched_switch true
 check "removes what another left" nothing_left
 
-# While tables are made, nothing is recorded yet
+# While the recorder makes tables, it records nothing yet
 rm -rf $TRACE_USTACK_TABLES t.dat
 $USTACK record -o t.dat -a -e sched >said 2>&1 </dev/null &
 recorder=$!

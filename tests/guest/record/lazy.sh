@@ -53,7 +53,7 @@ through()
 	python3 through.py $TABLES $loader $TEST_TMP/report $1
 }
 
-# Once for the tables, which are made then
+# The first run makes the tables
 check "the first time" ustack_record --no-summary -e sched:sched_switch bash script.sh
 check "recorded" ustack_record -e $FAULT -e 'sched:*' bash script.sh
 sed 's/^/     /' said

@@ -13,8 +13,8 @@ ustack_record()
 	return $ret
 }
 
-# background WHAT ARGUMENT...: the same, without waiting for its end; its process is $recorder. Not
-# behind check, whose subshell would be its parent.
+# background WHAT ARGUMENT...: the same, without waiting for its end; its process is $recorder. Do
+# not run it by check, whose subshell would be its parent.
 background()
 {
 	local what=$1
@@ -63,7 +63,7 @@ nothing_left()
 }
 before=$(cat $T/tracing_on $T/options/$OPT $T/options/stacktrace $T/events/enable)
 
-# told NAME: the number before NAME in the summary
+# told NAME: print the number before NAME in the summary
 told()
 {
 	grep -oE "[0-9]+ ($1)\b" said | head -n 1 | cut -d ' ' -f 1
@@ -105,7 +105,7 @@ keep_tool_here()
 	cp $USTACK trace-ustack && USTACK=$PWD/trace-ustack
 }
 
-# overhead COMMAND...: ms that it takes beside the 2 s in which it records
+# overhead COMMAND...: ms that it takes in addition to the 2 s in which it records
 overhead()
 {
 	local from=$(date +%s%N)

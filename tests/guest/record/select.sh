@@ -14,7 +14,7 @@ need_program $USTACK $TPROG/chain
 $TPROG/chain 1000000 &
 chain=$!
 
-# tasks: which ones have events in the report
+# tasks: those with events in the report
 tasks()
 {
 	grep -E '^ +[^ ].*-[0-9]+ +\[[0-9]+\]' $TEST_TMP/report |
@@ -71,7 +71,7 @@ only_230()
 check "only what the filter lets through" only_230
 check_not "a filter by an unknown field is refused" ustack_record -e sched_switch \
 	--filter 'nofield == 1' true
-check "and the kernel's reason told" grep -qi 'field not found' said
+check "and shows the reason of the kernel" grep -qi 'field not found' said
 check "triggers: recorded" ustack_record -e raw_syscalls:sys_enter --stack-if 'id == 230' \
 	-e raw_syscalls:sys_exit --no-stack $TPROG/chain 20
 check "all stacks are joined" all_joined 1

@@ -22,9 +22,9 @@ nobody()
 }
 
 check "ioctl" $TPROG/arguments ioctl $LIST table
-check "nothing stays behind" is "$(all_tables)" 0
+check "no table is left" is "$(all_tables)" 0
 check "more tables than an open file may have" $TPROG/arguments many $LIST table
-check "nothing stays behind" is "$(all_tables)" 0
+check "no table is left" is "$(all_tables)" 0
 check "prctl" $TPROG/arguments prctl table
 check "prctl, unprivileged" nobody $TPROG/arguments prctl table
 check "many tables of a process, unprivileged" nobody $TPROG/arguments crowd table 1000

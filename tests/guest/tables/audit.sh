@@ -15,7 +15,7 @@ AUDIT=$BUILD/tests/audit
 need_program $TPROG/{chain,loads,registered} $BUILD/libunwind-user/libunwind-user-audit.so \
 	$AUDIT/{observe,program}
 
-# On the root file system, as it would be installed: known by its build-id
+# On the root file system, as an installed module: the build ID identifies it
 MODULE=/usr/local/lib/trace-ustack/libunwind-user-audit.so
 mkdir -p ${MODULE%/*} && cp $BUILD/libunwind-user/libunwind-user-audit.so $MODULE
 SYSTEM=/usr/lib/x86_64-linux-gnu/libaudit-test.so
@@ -116,7 +116,7 @@ END
 case_of "python3" python3 --min 300 --expect Py_BytesMain,_start -- python3 script.py
 
 # Setuid programs: the loader takes modules from system folders only, if they are setuid themselves.
-# What a user says or owns does not count there, root's cache does.
+# There the settings and files of a user do not count, but root's cache does.
 cp $MODULE $SYSTEM && chmod u+s $SYSTEM
 cp $TPROG/registered /usr/local/bin/registered-setuid && chmod u+s /usr/local/bin/registered-setuid
 setuid()

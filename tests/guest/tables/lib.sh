@@ -29,7 +29,7 @@ register()
 	return 1
 }
 
-# unregister [SIGNAL]: end it, and wait until it is gone
+# unregister [SIGNAL]: end it, and wait until it has ended
 unregister()
 {
 	local pid=$(cat $TEST_TMP/register.pid) i
@@ -61,7 +61,7 @@ traced()
 	record -b 16384 -O $OPT $TABLES_EVENTS -- "$@" && report
 }
 
-# complete COMM OPTION...: its stacks in the last report are; prints how many
+# complete COMM OPTION...: all its stacks in the last report are complete; prints how many there are
 complete()
 {
 	local comm=$1

@@ -9,7 +9,7 @@
 need_tables
 need_program $TPROG/{chain,chain-static}
 
-# What traced programs were before they were executed
+# The program that was in the task before it executed the traced program
 others="/usr/bin/trace-cmd $LIBS/libc.so.6 $LOADER"
 
 check "no table in the beginning" is "$(all_tables)" 0
@@ -34,7 +34,7 @@ check "one is left" is "$(tables_of $TPROG/chain)" 1
 check "ended" unregister
 check "none is left" is "$(all_tables)" 0
 
-# Another content under the same name: whoever executes it has no table; nor has it another one's
+# Other contents under the same name: a program with them has no table, not even the old one
 cp $TPROG/chain-static ./app
 check "a file is registered" register -q ./app $others
 check "its program is recorded" traced ./app 20
@@ -58,7 +58,7 @@ n=$(lookups)
 ./app 3
 check "and the old table is not asked" is "$(lookups)" "$n"
 
-# Replaced by rename: who runs the old file keeps its table
+# Replaced by rename: a task that runs the old file keeps its table
 rm -f app
 cp $TPROG/chain-static ./app
 check "ended" unregister
@@ -77,7 +77,7 @@ kill $pid
 check "the new file: recorded" traced ./app 0.1
 check "it has no table of the old one" complete app --percent 0 --min 1 --never chain_a
 
-# Removed files, and those of other mount namespaces, by what is mapped
+# Removed files and files of other mount namespaces get tables through their mappings
 cp $TPROG/chain-static ./gone
 mkdir mnt
 unshare -m sh -c "mount -t tmpfs none mnt && cp ./gone mnt/hidden && exec $PWD/mnt/hidden 100000" &
@@ -97,7 +97,7 @@ check "complete stacks: in another namespace" complete hidden --flags-only --min
 kill $gone $hidden
 check "ended" unregister
 
-# Again, with nothing new: all from the cache but the vDSO, and what has no build ID is none here
+# Again, with nothing new: all tables come from the cache, except that of the vDSO
 check "a warm start" register -a
 sed 's/^/     /' $TEST_TMP/register.log
 from_cache()
@@ -114,15 +114,15 @@ check "all but the vDSO come from the cache" warm
 check "ended" unregister
 for f in $TRACE_USTACK_TABLES/*; do
 	middle=$(($(stat -c %s $f) / 2))
-	# Another one than is there, whatever it is
+	# Any other one than the current one
 	byte=$(od -An -tu1 -j $middle -N 1 $f)
 	printf "\\$(printf %o $((byte ^ 1)))" |
 		dd of=$f bs=1 seek=$middle conv=notrunc status=none
 done
 check "damaged files in the cache" register -a
-check "are made anew" is "$(from_cache | cut -d ' ' -f 2)" 0
+check "are made again" is "$(from_cache | cut -d ' ' -f 2)" 0
 
-# What is executed and loaded from now on
+# Programs and libraries that are executed and loaded from now on
 soon_listed()
 {
 	local i

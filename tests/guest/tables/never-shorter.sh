@@ -7,7 +7,7 @@
 # unchanged. One program is in Go, which keeps frame pointers and has no .eh_frame. And no frame
 # lies outside of an executable mapping.
 #
-# The short form takes the programs of $short, which differ in what made them and in what they do.
+# The short form takes the programs of $short. They differ in their compilers and in their work.
 # The long form takes all.
 #
 # The test omits programs that the image lacks. An image with more programs:
@@ -143,7 +143,7 @@ for p in "${programs[@]}"; do
 	! command -v "$2" >/dev/null || there+=("$p")
 done
 
-# Each is in competition with a loop on its CPU, so that it is switched away wherever it is.
+# Each program competes with a loop on its CPU, so the scheduler can interrupt it anywhere.
 cat >load <<'END'
 for ((i = 0; i < $(nproc); i++)); do yes >/dev/null & done
 while IFS= read -r p; do
@@ -171,7 +171,7 @@ check "there are programs enough" at_least ${#there[@]} $MIN_PROGRAMS
 	check "a Go program is among them (make needs go, Debian: golang-go)" [ -x $GO ]
 check "without tables: recorded" recorded without
 check "tables of all that runs are registered" register -a
-# so that the files of all programs are known
+# a first run, so that the files of all programs are known
 SECONDS_EACH=1 bash load
 sleep 1
 check "with tables: recorded" recorded with
@@ -181,7 +181,7 @@ comms=$(cut -d ' ' -f 1 programs | cut -c 1-15)
 say "stacks, median and mean of their frames, without and with tables:"
 sed 's/^/     /' judged
 cp judged $TEST_OUT/figures
-# fine NAME: its line is there, and has no complaint after it
+# fine NAME: the output has its line, without a complaint after it
 fine()
 {
 	awk -v name="$1" '

@@ -17,7 +17,7 @@ for i in 1 2 3 4 5 6; do echo \$(cat /proc/self/stat) | wc -l; done
 python3 -c 'import json, time; [time.sleep(0.001) for i in range(40)]'
 END
 
-# perf sees what it starts, as with -a it cannot print the deferred ones by themselves
+# perf starts the programs itself: with -a it cannot print only the deferred stacks
 both()
 {
 	RECORD_UNDER="perf record -q -k mono -o $TEST_TMP/perf.data -e sched:sched_switch
@@ -35,7 +35,7 @@ same()
 }
 
 check "tables of all that runs are registered" register -a
-{ bash load.sh; trace-cmd list -t; } >/dev/null 2>&1	# so that their files are known
+{ bash load.sh; trace-cmd list -t; } >/dev/null 2>&1	# makes their files known
 sleep 0.5
 check "perf and ftrace record" both
 check "both can be read" dump

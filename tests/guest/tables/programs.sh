@@ -12,7 +12,7 @@
 need_tables
 need_program $TPROG/{chain,chain-static,throws,altstack,loads}
 
-# Before anything is registered
+# Before any table is registered
 $TPROG/chain 100000 &
 early=$!
 sleep 0.3
@@ -33,7 +33,7 @@ kill $early
 case_of "threads" chain --expect chain_c,chain_b,chain_a,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a -- $TPROG/chain 40
 # one_frame WHAT EVENT: the user stack at each such event has one frame, and no mark. Where a thread
-# begins rows are those of the thread that made it, and lead from the top of its stack to nowhere.
+# starts, the rows are for the thread that made it, and are wrong at the top of the new stack.
 one_frame()
 {
 	awk -v event="$2" '
@@ -49,7 +49,7 @@ new_threads()
 {
 	one_frame threads "chain-.*: sys_exit: +NR ($exits) = 0\$"
 }
-# The system call that a new thread comes out of: clone(), clone3(), or another number. On arm64 it
+# The system call from which a new thread returns: clone(), clone3(), or another number. On arm64 it
 # has no such event.
 case $ARCH in
 amd64) exits='56|435' ;;
@@ -57,7 +57,7 @@ s390x) exits=4294967295 ;;
 *) exits= ;;
 esac
 if [ "$exits" ]; then
-	check "new threads begin where they are" new_threads
+	check "new threads start where they are" new_threads
 	say "$(new_threads)"
 fi
 

@@ -37,16 +37,16 @@ EVENT = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*(?
 FRAME = re.compile(r"^=> \[user\] (?P<what>[^<].*?)(?: \((?P<path>.*)\+0x(?P<off>[0-9a-f]+)\))?$")
 MARK = re.compile(r"^=> \[user\] <(?P<mark>.*)>$")
 MUSL_THREAD = b"\x31\xed\x5f\x41\xff\xd1"   # xor %ebp,%ebp; pop %rdi; call *%r9
-# ld.so's goes on to the program from there
+# From there ld.so goes on to the program
 ENTRY_BYTES = {"s390x": 0x5c, "aarch64": 0x74}.get(os.uname().machine, 0x40)
 # Goroutines, what a thread of Go's starts with, and what runs after a goroutine has stopped
 GO = re.compile(r"(runtime\.(goexit|mstart|clone|rt0_go|mcall)|_rt0_\w+)(\.abi0)?\+")
 MAX_EXCUSED = 0.4       # of all stacks
-CLONE_BYTES = 0x400     # clone3() has no symbol; it is linked right behind clone()
+CLONE_BYTES = 0x400     # clone3() has no symbol; the linker puts it directly after clone()
 
 
 class Elf:
-    """Where in a file its entry point and clone() are."""
+    """The places of entry point and clone() in a file."""
 
     known = {}
 
@@ -95,13 +95,13 @@ class Elf:
 
 
 def begins(frame):
-    """Do programs or threads begin in this frame?"""
+    """Do programs or threads start in this frame?"""
     if re.match(r"(_start|__clone3?|clone3?)\+", frame["what"]) or GO.match(frame["what"]):
         return True
     if not frame["path"]:
         return False
     elf, off = Elf.of(frame["path"]), int(frame["off"], 16)
-    # from the system call on, which the thread comes out of
+    # from the system call on, from which the thread returns
     if elf.thread is not None and elf.thread - 12 <= off <= elf.thread:
         return True
     return (elf.entry is not None and elf.entry <= off <= elf.entry + ENTRY_BYTES or
@@ -111,7 +111,7 @@ def begins(frame):
 def stacks(path, see=lambda event: None):
     """(event, frames, marks) of each event that has user frames, or marks in their place.
 
-    see() gets each event, behind the one before it was returned.
+    see() gets each event after the event before it was returned.
     """
     event = None
     with open(path, encoding="utf-8", errors="replace") as f:
@@ -134,7 +134,7 @@ def stacks(path, see=lambda event: None):
 
 
 class Registered:
-    """Who has registered how many tables since its execve(): threads and children have them too."""
+    """Tables that tasks have registered since execve(); threads and children have them too."""
 
     PRCTL = {"s390x": 172, "aarch64": 167}.get(os.uname().machine, 157)
     ADD = re.compile(r"NR %d \(53467261," % PRCTL)

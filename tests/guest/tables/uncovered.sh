@@ -53,7 +53,7 @@ run_traced()
 	[ -s $TEST_TMP/calls ]
 }
 
-# calls NR: how many of which stack: "TIMES FRAMES FLAGS", one a line
+# calls NR: how often each stack occurs: "TIMES FRAMES FLAGS", one a line
 calls()
 {
 	sed -n "s/^$1 //p" $TEST_TMP/calls | sort | uniq -c | awk '{ $1 = $1; print }'
@@ -65,8 +65,8 @@ frames()
 	sed -n "s/^$1 //p" $TEST_TMP/calls | sort -n | awk 'NR == 1 { print $1 }'
 }
 
-# Five values are no code: the topmost frame alone. With one of code both frames are followed; the
-# second one has the frame pointer 0, so that there are no more.
+# Five values are not in code, so the stack is the topmost frame alone. One value is in code, so the
+# walk follows both frames. The second frame has the frame pointer 0, so the walk ends there.
 judge_junk()
 {
 	is "$(calls $1)" "5 1$2 incomplete
@@ -95,7 +95,7 @@ check "32 bits: no junk" judge_junk 65 " compat"
 
 check "tables of all that runs are registered" register -a -v
 tables=1
-# Also while one is made, which takes a moment
+# Also while the tool makes a table, which takes a moment
 $TPROG/uncovered
 sleep 1
 check "it has a table" is "$(tables_of $TPROG/uncovered)" 1

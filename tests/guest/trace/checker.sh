@@ -31,8 +31,8 @@ if what == "frame":
     sys.exit(0)
 if what == "none":
     sys.exit(0)
-# Cookies: the CPU's number, and behind it an odd counter. Find those of two
-# calls by the sequence numbers in front of them.
+# A cookie is an odd counter after the CPU's number. Find the cookies of two calls by the sequence
+# numbers before them.
 dat = bytearray(open(trace, "rb").read())
 def cookie_at(seq):
     at = dat.find(struct.pack("=Q", seq))	# the argument, in an array of words
@@ -40,7 +40,7 @@ def cookie_at(seq):
         cpu, count = struct.unpack_from("=II", dat, i)
         if 1 <= cpu <= 8 and count & 1 and count > 1:
             return i
-    sys.exit("no cookie behind the event of %d" % seq)
+    sys.exit("no cookie after the event of %d" % seq)
 a, b = cookie_at(deep[10][1]), cookie_at(deep[20][1])
 if what == "cookie":
     dat[a:a + 8] = dat[b:b + 8]
@@ -80,8 +80,8 @@ check "a cookie without a stack: reported" report
 check "a cookie without a stack: the text has the same reason" at_least \
 	"$(grep -c '=> \[user\] <not recorded' $TEST_TMP/report)" 1
 
-# In the text, what follows a gap is not taken for that of the event in front of it: between the
-# sys_enter of one call and the cookie of another one all is lost
+# In the text, lines after a gap do not belong to the event before the gap. Here all between the
+# sys_enter of one call and the cookie of another call is lost.
 check "a gap: begun" spoil none
 check "a gap: reported" report
 cat >$TEST_TMP/gap.py <<'END'
@@ -92,7 +92,7 @@ for k in range(len(enter) // 2, len(enter) - 2):
     here, there = enter[k], enter[k + 2]
     cpu = re.search(r"\[(\d+)\]", lines[there])[1]
     task = lines[there].split("[")[0]
-    # Both of one task on one CPU, with the cookie right behind
+    # Both are of one task on one CPU, and the cookie follows at once
     if "[%s]" % cpu in lines[here] and lines[here].split("[")[0] == task and \
             "user_unwind_cookie" in lines[there + 1]:
         lines[here + 1:there + 1] = ["CPU:%d [12 EVENTS DROPPED]" % int(cpu)]
@@ -102,10 +102,10 @@ else:
 open(sys.argv[1], "w").write("\n".join(lines))
 END
 check "a gap: made" python3 $TEST_TMP/gap.py $TEST_TMP/report
-check "a gap: no frames are taken from behind it" $PROG/callpath-check -R -l -r $TEST_TMP/path \
+check "a gap: no frames are taken from after it" $PROG/callpath-check -R -l -r $TEST_TMP/path \
 	$programs $TEST_TMP/report
 
-# Another run's record is no truth for this one
+# The record of another run does not fit this one
 cp $TEST_TMP/trace.good $TEST_TMP/trace.dat
 $CALLPATH -o $TEST_TMP/path -n 60 -s 99 -x plain
 check_not "another run's record" checked

@@ -22,7 +22,7 @@ for c in $(cat $counter); do
 done
 
 # The same task gets the same cookies again, each time for another stack: the nearest in time is
-# the right one. No system call here lasts as long as the counter keeps going.
+# the right one. No system call here lasts until the counter comes back.
 again()
 {
 	local pid

@@ -26,7 +26,7 @@ text
 check "every function: calls" at_least "$(count ' <-')" 1000
 check "every function: cookies" at_least "$(cookies)" 100
 check "every function: stacks" at_least "$(stacks)" 1
-# What it makes itself is not traced by it again: about one cookie a call, no avalanche
+# The tracer does not trace its own functions: about one cookie for each call, no avalanche
 check "no avalanche" at_most "$(cookies)" "$(($(count ' <-') + 100))"
 
 # With the events' option as well, on a busy machine
@@ -37,7 +37,7 @@ check "with events, busy: ends" alive $PROG/load 2
 echo 0 >$T/events/sched/enable
 echo 0 >$T/options/$OPT
 check "turned off" write nop $T/current_tracer
-# The option stays with the tracer, and is cheap to change while that is not used
+# The option stays with the tracer, and is cheap to change while the tracer is not used
 check "its option too" write 0 $T/options/func_userstack_deferred
 
 # The function command on every function

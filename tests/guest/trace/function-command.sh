@@ -8,7 +8,7 @@ need_kernel
 need_program $CALLPATH
 
 F=$T/set_ftrace_filter
-# Of callpath's system calls one that no shell makes
+# A system call that callpath makes, and no shell
 func=${SYS_PREFIX}_getpriority
 grep -q "^$func\$" $T/available_filter_functions || die "$func cannot be traced"
 calls="-n 200 -x plain"
@@ -27,7 +27,7 @@ run
 n=$(cookies)
 check "a cookie each time" at_least $n 20
 check "a stack each time" none_lost "$(unanswered)"
-check "hardly any that nobody asked for" at_most "$(unasked)" 2
+check "hardly any without a request" at_most "$(unasked)" 2
 check "no function is traced by it" is "$(count " $func ")" 0
 check "with the frames of the program" at_least \
 	"$(count "=> *<0*$IN_PROGRAM>")" $n
@@ -47,7 +47,7 @@ write "!$func:$OPT" $F >/dev/null
 check "it is gone" is "$(grep -c $OPT $F)" 0
 check_not "a wrong count is refused" write "$func:$OPT:many" $F
 
-# Several functions at a time, and one taken away
+# Several functions at a time, and one of them removed
 write "do_nanosleep:$OPT" $F
 write "$func:$OPT" $F
 check "two functions" is "$(grep -c $OPT $F)" 2

@@ -59,7 +59,7 @@ rc=$?
 check "the load went through" is $rc 0
 cat $TEST_TMP/[abc].log $TEST_TMP/load.log | sed 's/^/     /'
 
-# All still works after it
+# All still works afterwards
 check "the option can be had" write 1 $T/options/$OPT
 echo 1 >$T/events/sched/sched_switch/enable
 sleep 0.5

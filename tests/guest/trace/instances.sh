@@ -48,7 +48,7 @@ text $I/i$refused
 check "the refused instance records events" at_least "$(count 'sys_getpriority\(')" 15
 check "without cookies" is "$(cookies)" 0
 
-# All that have it get the stacks of one and the same call, with the same cookie
+# All instances with the option get the stacks of the same call, with the same cookie
 event=syscalls/sys_enter_getpriority	# no shell makes this one
 for i in $(seq $got); do
 	echo 1 >$I/i$i/events/$event/enable
@@ -78,7 +78,7 @@ for i in $(seq $got); do
 done
 check "every instance has the same events, cookies and stacks" is $bad 0
 
-# One goes: the refused one can have its place
+# One instance is removed: the refused one can take its place
 check "one is turned off" write 0 $I/i1/options/$OPT
 check "its place can be had" write 1 $I/i$refused/options/$OPT
 check "and the next is refused again" is "$(write 1 $I/i1/options/$OPT | grep -c busy)" 1

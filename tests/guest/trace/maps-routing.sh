@@ -61,7 +61,7 @@ check "and do not follow" is "$(stacks_in $I/m)" 0
 check "two take them" write 1 $I/b/options/$M
 run
 check "both have them" at_least "$(($(maps_in $I/m) > 0 && $(maps_in $I/b) > 0))" 1
-check "and nobody else" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
+check "and no other instance" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
 
 # One that does not record takes nothing away from the others
 echo 0 >$I/m/tracing_on
@@ -92,7 +92,7 @@ run
 check "none has it any more: with the stacks again" at_least "$(maps_in $T)" 1
 check "none has it any more: in each instance" at_least "$(maps_in $I/a)" 1
 
-# A small buffer of stacks goes round many times; the maps are still there
+# The kernel fills a small buffer of stacks many times; the maps are still there
 mkdir $I/m
 echo 1 >$I/m/options/$M
 echo 16 >$T/buffer_size_kb

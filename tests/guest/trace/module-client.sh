@@ -70,7 +70,7 @@ rmmod unwind-client
 check_not "a function that does not exist is refused" insmod $BUILD/$ko event=none \
 	function=no_such_function
 check_not "so is an unknown event" insmod $BUILD/$ko event=no_such_event
-check "and leaves nothing behind" is "$(grep -c ^unwind_client /proc/modules)" 0
+check "and leaves nothing in the kernel" is "$(grep -c ^unwind_client /proc/modules)" 0
 
 # Loaded and removed under load
 echo 64 >$T/buffer_size_kb
@@ -90,7 +90,7 @@ check "the load went through" is $? 0
 say "$(cat $TEST_TMP/load.log), $n times loaded and removed"
 check "loaded and removed meanwhile" at_least $n 1
 check "it is gone" is "$(grep -c ^unwind_client /proc/modules)" 0
-# Else the guest dies now and then where the kernel changes its code, as here
+# Without it, the guest sometimes dies where the kernel changes its code, as here
 stale=/sys/module/stale_int3/parameters/count
 [ $MACHINE != x86_64 ] || check "an int3 that is not in memory is not fatal" at_least \
 	"$(cat $stale 2>/dev/null || echo 0)" 1

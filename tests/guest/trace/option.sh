@@ -43,7 +43,7 @@ check "on: stacks are many frames deep" \
 	at_least "$(awk '/^sys_enter/ && NF > 8' $TEST_TMP/joined | wc -l)" 10
 check "one entry, one stack" is "$(grep -o '<user unwind stack [0-9a-f]*' $TEST_TMP/text | sort |
 	uniq -d | wc -l)" 0
-check "hardly any that nobody asked for" at_most "$(unasked)" 2
+check "hardly any without a request" at_most "$(unasked)" 2
 
 # Several events in one entry share a cookie and its stack
 echo >$T/trace
@@ -71,8 +71,8 @@ echo 0 >$T/options/userstacktrace
 echo 1 >$T/options/$OPT
 echo 1 >$T/options/stacktrace
 traced
-check "behind a kernel stack: each has its stack" each_has_stack sys_enter
-check "behind a kernel stack: there are both" at_least "$(count '<stack trace>')" 50
+check "after a kernel stack: each has its stack" each_has_stack sys_enter
+check "after a kernel stack: there are both" at_least "$(count '<stack trace>')" 50
 check "no cookie comes before the kernel stack of its event" is "$(cookie_first)" 0
 echo 0 >$T/options/stacktrace
 

@@ -20,7 +20,7 @@ if ! perf_works >$TEST_TMP/perf.log 2>&1; then
 	skip "perf cannot record deferred callchains here: $(tail -n 1 $TEST_TMP/perf.log)"
 fi
 
-# perf sees what it starts: trace-cmd and with it callpath
+# perf records the tasks that it starts: trace-cmd, which starts callpath
 both()
 {
 	RECORD_UNDER="perf record -q -o $TEST_TMP/perf.data -e sched:sched_switch

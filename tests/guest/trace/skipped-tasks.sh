@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Kernel threads and io_uring workers have no user stack: they get no cookie, and there is no
-# complaint.
+# Kernel threads and io_uring workers have no user stack: they get no cookie, and the kernel
+# does not complain.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

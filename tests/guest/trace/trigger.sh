@@ -81,7 +81,7 @@ check_not "a wrong count is refused" write "$OPT:x" $E/trigger
 check_not "a wrong filter is refused" write "$OPT if nothing == 1" $E/trigger
 check "nothing is left of them" is "$(grep -cv '^#' $E/trigger)" 0
 
-# Beside a kernel stack trigger: the kernel stack first, whichever was set first
+# Together with a kernel stack trigger: the kernel stack comes first, whichever was set first
 for order in "stacktrace $OPT" "$OPT stacktrace"; do
 	for t in $order; do
 		write $t $E/trigger

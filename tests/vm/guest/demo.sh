@@ -84,7 +84,7 @@ echo "a page" >page
 # below the recorder, which starts before its time counts
 nice -n 19 setsid bash load.sh &
 load=$!
-disown $load	# its end is no news
+disown $load	# the shell does not report its end
 for ((i = 0; i < 300; i++)); do
 	[ ! -e answers ] || break
 	sleep 0.2

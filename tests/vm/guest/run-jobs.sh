@@ -32,7 +32,7 @@ run_one()
 {
 	local name=$1 limit=$2 path=$3 log=/host/out/log/$1.log start rc left
 	export TEST_NAME=$name
-	export TEST_OUT=/host/out/files/$name		# what a test wants to keep
+	export TEST_OUT=/host/out/files/$name		# files that a test keeps
 	export TEST_TMP=/tmp/$name
 	mkdir -p "$TEST_OUT" "$TEST_TMP"
 	start=$(now_ms)
@@ -42,7 +42,7 @@ run_one()
 	case $rc in
 	124 | 137) echo "(ended after its limit of $limit s)" >>"$log" ;;
 	esac
-	# What the test left running goes now; this shell and the first process stay.
+	# End all that the test left running, except this shell and the first process.
 	kill -9 -1 2>/dev/null
 	if ! left=$(tracefs_reset 2>&1); then
 		printf '(tracefs could not be cleaned afterwards)\n%s\n' "$left" >>"$log"

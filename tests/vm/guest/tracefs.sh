@@ -19,7 +19,7 @@ tracefs_remember()
 	cat $TRACEFS/tracing_cpumask >$TRACEFS_MEMORY/tracing_cpumask
 }
 
-# Triggers go one by one, and some keep others alive (a snapshot, an onmatch): several passes.
+# Remove triggers one by one. Some keep others alive (a snapshot, an onmatch): several passes.
 tracefs_clear_triggers()
 {
 	local dir=$1 file line pass
@@ -27,7 +27,7 @@ tracefs_clear_triggers()
 		grep -lsv '^#' "$dir"/events/*/*/trigger >/run/triggers || return 0
 		while read -r file; do
 			grep -v '^#' "$file" | tac | while read -r line; do
-				# A listing ends in run-time state that no removal takes.
+				# A listing ends in run-time state, which a removal must not have.
 				line=${line% \[*\]}
 				echo "!$line" >"$file" 2>/dev/null ||
 					echo "!${line%%:*}" >"$file" 2>/dev/null || true

@@ -3,9 +3,9 @@
  * bpf.c - load, attach, start, stop; the thread that writes messages to the file
  *
  * The programs are in this program as an object file (object.S), which libbpf adapts to the kernel.
- * They send messages through a ring buffer. They wake nobody up for that, since a wake-up costs
- * more than a stack; instead a thread looks into the buffer every DRAIN_MS. Only when the buffer is
- * half full do they wake the thread.
+ * They send messages through a ring buffer. A wake-up costs more than a
+ * stack, so they do not wake the reader: a thread looks into the buffer every DRAIN_MS. They wake
+ * the thread only when the buffer is half full.
  *
  * The thread appends the messages to the file as they are, and looks at the mappings in them: a
  * file without a table gets one (tables.c).
@@ -126,7 +126,7 @@ static void *drain_ring(void *arg)
 
 /* ---------------------------------- open --------------------------------- */
 
-/* What the kernel has against a program, or else the first warning of libbpf */
+/* The kernel's reason to refuse a program, or else the first warning of libbpf */
 static char libbpf_warning[160];
 
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -184,7 +184,7 @@ static int load_object(struct bpf_source *s)
 	ret = bpf_object__load(s->obj);
 	if (!ret || !functions)
 		return ret;
-	/* Less can be known of tasks that end, but all else */
+	/* Without these programs, only the stacks of tasks that end are less complete */
 	bpf_object__close(s->obj);
 	s->obj = NULL;
 	*libbpf_warning = '\0';
@@ -321,7 +321,7 @@ static int set_task(struct bpf_source *s, pid_t tid, uint32_t flag)
 	struct task task = {};
 	uint32_t key = tid;
 
-	/* The programs can know its stack already */
+	/* The programs may already know its stack */
 	bpf_map_lookup_elem(s->task_map, &key, &task);
 	task.flags |= flag;
 	return bpf_map_update_elem(s->task_map, &key, &task, BPF_ANY) ? -errno : 0;

@@ -7,7 +7,7 @@
  * stacks to the recording afterwards, as the records that a patched kernel would have written.
  *
  * Functions that return int return 0 or a negative errno, with a sentence in @why (cause and
- * remedy) if they have it. Without clang and libbpf at build time, none.c takes the place of
+ * remedy) if they take @why. Without clang and libbpf at build time, none.c takes the place of
  * all but insert.c: bpf_check() then says so.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_H
@@ -35,7 +35,7 @@ struct bpf_opts {
 	bool other_pids;		/* the recorder has other task IDs than the programs see */
 };
 
-/* What the programs did, for the summary. */
+/* The work of the programs, for the summary. */
 struct bpf_sums {
 	uint64_t events;		/* messages about events */
 	uint64_t lost;			/* messages without room in the ring buffer */
@@ -43,7 +43,7 @@ struct bpf_sums {
 	uint64_t repeated;		/* events whose stack was still that of an earlier walk */
 	uint64_t tables, table_bytes;	/* files with a table, and its memory */
 	uint64_t reason[16];		/* events by enum msg_reason */
-	/* runs that the kernel left out, as the same program was running on that CPU: no message */
+	/* runs that the kernel skipped: the same program was running on that CPU; no message */
 	uint64_t skipped;
 	/* the same for those that keep a stack: no registers for the last events of such a task */
 	uint64_t ends_skipped;
@@ -69,7 +69,7 @@ int bpf_start(struct bpf_source *src);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);
 void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums);
-/* Runs that the kernel left out, of the program of the event with this id */
+/* Runs that the kernel skipped, of the program of the event with this id */
 uint64_t bpf_get_skipped(const struct bpf_source *src, int id);
 /*
  * Path and build ID of a file that was seen mapped, by device and inode; false if neither is
@@ -90,13 +90,13 @@ void bpf_close(struct bpf_source *src);
 struct insert_event {
 	int id;
 	bool moves;			/* the task can change CPUs between program and record */
-	bool skips;			/* the kernel left out runs of its program */
+	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* ftrace drops some of its records */
 };
 
 struct insert_opts {
 	const char *messages;		/* path of the file of messages */
-	const struct insert_event *event;	/* those that get stacks */
+	const struct insert_event *event;	/* the events that get stacks */
 	size_t nr_events;
 	/* ids of records; kernel_stack is -1 if events have none */
 	int kernel_stack, cookie, stack, map;
@@ -107,7 +107,7 @@ struct insert_opts {
 	void (*raw_path)(void *ctx, int cpu, char *path);
 	bool (*get_file)(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
 			 struct bpf_file *file);
-	/* May be NULL. A result other than 0 ends the work: all stays as it was. */
+	/* May be NULL. If it does not return 0, the work ends, and the files stay as they were. */
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;
 };
@@ -117,7 +117,7 @@ struct insert_sums {
 	uint64_t events;
 	uint64_t cookies;		/* those that got a cookie */
 	uint64_t other;			/* of tasks that never sent a message */
-	uint64_t no_message;		/* the message was lost, or it may be another one's */
+	uint64_t no_message;		/* the message was lost, or may be of another event */
 	uint64_t reason[16];		/* those with a cookie, by enum msg_reason */
 	uint64_t stacks, maps;		/* records written */
 	uint64_t messages;		/* of events */
@@ -125,11 +125,11 @@ struct insert_sums {
 };
 
 /*
- * Rewrite the files of all CPUs with the stacks. 0, or -errno with @why; then each file is as it
- * was, or whole and rewritten.
+ * Rewrite the files of all CPUs with the stacks. 0, or -errno with @why; then each file is
+ * either as it was, or completely rewritten.
  */
 int insert_stacks(const struct insert_opts *opts, struct insert_sums *sums, char *why, size_t size);
-/* What insert_stacks() leaves if it is killed: the path of its new file for @raw. */
+/* The path of the new file for @raw, which insert_stacks() leaves if it is killed. */
 void insert_path(const char *raw, char *path, size_t size);
 
 #endif

@@ -118,7 +118,7 @@ uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *o
 
 /* ---------------------------------- tasks -------------------------------- */
 
-/* Arguments of a tracepoint, -1 if the kernel has none of this name */
+/* Arguments of a tracepoint, -1 if the kernel has no tracepoint of this name */
 static int count_arguments(const struct btf *btf, const char *tracepoint)
 {
 	const struct btf_type *t;
@@ -144,7 +144,7 @@ bool bpf_choose_programs(struct bpf_object *obj, bool functions)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool exec = btf && count_arguments(btf, "sched_prepare_exec") >= 0;
-	/* it got its second argument when it moved to a place before the memory goes away */
+	/* since it has a second argument, it is before the task loses its memory */
 	bool exit = btf && count_arguments(btf, "sched_process_exit") == 2;
 
 	btf__free(btf);
@@ -263,7 +263,7 @@ static const char *const header_names[MAX_SYSCALLS] = {
 #include "syscalls.inc"
 };
 
-/* Functions that have another name than their number */
+/* Functions whose names differ from those of their numbers */
 static const char *function_of(const char *name)
 {
 	static const char *const other[][2] = {

@@ -9,7 +9,7 @@
 
 #define NO_TABLE	(~0u)		/* in place of a rule */
 
-/* Find which part of the file's rows is for @nr. 0: it is in m->part */
+/* Find the part of the file's rows with number @nr. 0: it is in m->part */
 static __always_inline int find_part(struct mapping *m, u32 nr)
 {
 	struct part_key key = { .ino = m->ino, .dev = m->dev, .nr = nr };

@@ -3,12 +3,12 @@
  * flat.c - from an SFrame section to the rows that BPF programs read
  *
  * The SFrame reader says for an address which row holds there and how far. So a loop asks it again
- * at the end of each row, through all functions. What no function holds is unknown; a place for
- * which the reader has no rule is a hole. The list by address then becomes one by offset in the
+ * at the end of each row, through all functions. Code in no function is unknown; a place for which
+ * the reader has no rule is a hole. The list by address then becomes one by offset in the
  * file, segment by segment.
  *
- * Of several functions that claim an address the reader takes the last that starts before it. So a
- * function ends here where the next starts.
+ * If several functions claim an address, the reader takes the last that starts before it. So here a
+ * function ends where the next one starts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 /* At least this many rows in a block of the index, on average; and blocks are not smaller */
 #define ROWS_A_BLOCK	4
 #define MIN_SHIFT	6
-/* A part that needs more gets no rows beyond them */
+/* A part that needs more rows gets only the first ones */
 #define MAX_WORDS	CHUNK_WORDS
 
 /* ---------------------------------- rules -------------------------------- */
@@ -138,7 +138,7 @@ static int add_function(struct places *p, struct full_rules *full, const struct 
 		ret = sframe_func_row(t, f, pc, &row);
 		if (ret) {
 			rule = rule_special(ret == -ENOENT ? RULE_HOLE : RULE_UNKNOWN);
-			/* where there are no rows, none comes later */
+			/* without rows, or broken: no row comes later either */
 			row.start = pc;
 			row.size = f->nr_fres && ret == -ENOENT ? 1 : end - pc;
 		} else {
@@ -271,7 +271,7 @@ static int add_segments(struct flat *rows, const struct places *p, const struct 
 	memcpy(seg, id->seg, sizeof(seg));
 	qsort(seg, id->nr_segs, sizeof(*seg), compare_segs);
 	for (i = 0; i < id->nr_segs && !ret; i++) {
-		/* an offset that two segments map would have two rules */
+		/* if two segments map an offset, it would have two rules */
 		if (seg[i].offset < after)
 			return -EBADMSG;
 		after = seg[i].offset + seg[i].size;

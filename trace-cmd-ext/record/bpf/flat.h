@@ -40,7 +40,7 @@ struct full_rules {
 
 /*
  * Make the rows of @table, for the segments of code of @id. Returns 0, -ENOMEM, -EBADMSG for a
- * table that is none, or -EOPNOTSUPP for a table of another architecture than amd64.
+ * broken table, or -EOPNOTSUPP for a table of another architecture than amd64.
  */
 int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table *table,
 	      const struct tables_id *id);

@@ -41,7 +41,7 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path);
  * function does not wait.
  */
 void bpf_tables_see(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code);
-/* Wait until the programs that run now have ended. */
+/* Wait until all programs that run now have ended. */
 int bpf_tables_synchronize(struct bpf_tables *t);
 void bpf_tables_stop(struct bpf_tables *t);
 bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf_file *file);
@@ -59,13 +59,13 @@ struct bpf_attached {
 int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
 		      const struct bpf_opts *opts, char *why, size_t size);
 /*
- * Choose which programs are to be loaded. Without @functions, none that is attached to a function,
- * as some kernels forbid. Returns whether there are such programs.
+ * Choose which programs to load. Without @functions, leave out programs that are attached to
+ * functions, which some kernels forbid. Returns whether there are such programs.
  */
 bool bpf_choose_programs(struct bpf_object *obj, bool functions);
 /* The same for the programs that follow tasks. To be called first. */
 int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
-/* Runs of programs that the kernel left out */
+/* Runs of programs that the kernel skipped */
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);

@@ -6,8 +6,8 @@
  * events. This file rewrites the ring buffer pages of all CPUs, and adds what a patched kernel
  * would have written: after an event and its kernel stack the cookie, and with a new cookie the
  * stack and the mappings that are not yet in the file. One cookie stands for events of a task that
- * follow each other and have equal stacks. It is not used again after another stack of this task,
- * because a cookie of the kernel is of one entry into the kernel, and the join relies on it.
+ * follow each other and have equal stacks. It is not used again after another stack of this task:
+ * a cookie of the kernel belongs to one entry into the kernel, and the join relies on that.
  *
  * Which message belongs to which record
  *
@@ -22,32 +22,32 @@
  *
  * The message then has the user stack of the record. Why:
  *
- *  - The program runs before ftrace's function on the same tracepoint. So the record has an own
- *    message before it, unless that one was lost, or T is a task without messages: a kernel thread,
- *    or a task that is not traced.
+ *  - The program runs before ftrace's function on the same tracepoint. So the record has its own
+ *    message before it, unless the message was lost, or T is a task without messages: a kernel
+ *    thread, or a task that is not traced.
  *  - Call the time from the own message M to the record R the window. T stays in the kernel then,
  *    in one call of the tracepoint; nothing but interrupts can add messages and records of T. So
  *    the user stack is the same in all of the window, and a message in it is as good as M.
  *  - Say that nothing was lost. A record of (T, E) in the window is of an interrupt, and so its own
- *    message is in the window, too. So at each record in the window, R included, the messages of
- *    (T, E) in the window are more than the records of (T, E) there before it. A record takes the
- *    latest message. So R finds one of the window. This holds also if a filter of ftrace drops
+ *    message is in the window, too. So at each record in the window, R included, there are more
+ *    messages of (T, E) in the window than records of (T, E) before it. A record takes the latest
+ *    message. So R finds a message in the window. This holds also if a filter of ftrace drops
  *    records, and if buffers of ftrace overrun: then there are fewer records.
  *  - Say that M was lost. A program reads the time, and then takes the next number of its CPU. Let
  *    S be the last message of this CPU whose number is lower than that of M. S has read its time
  *    before M took its number, and so before R. By then the gap is known, because the next message
- *    of the CPU after S is not S + 1: rule 2 refuses S and all messages before. A message with a
+ *    of the CPU after S is not S + 1: rule 2 refuses S and all messages before it. A message with a
  *    higher number than M either read its time after M took its number, and is in the window. Or M
- *    took its number while the program of that message ran; M is of the same task, so it is of an
- *    interrupt of that program, and that message has the same user stack.
+ *    took its number while the program of that message ran. M is of the same task, so M comes from
+ *    an interrupt of that program, and that message has the same user stack.
  *    The latest message can also be of another CPU. It is older then, and rule 1 refuses it.
  *  - The system calls' tracepoints let a task move to another CPU between program and record. So
  *    for these events there is no rule 1, and rule 2 is about all CPUs. (No task switch comes
  *    between time and number of their programs. So the message after the gap has an earlier time
  *    than M only if M interrupted its program.)
- *  - Rule 3 is for thread IDs that another task gets: a task without messages must not take those
- *    of the task before it. No system uses up all its thread IDs in 10 ms. The rule also keeps away
- *    nearly all that could go wrong if the kernel skips a program: see below.
+ *  - Rule 3 is for thread IDs that another task gets: a task without messages must not take the
+ *    messages of the task before it. No system uses up all its thread IDs in 10 ms. The rule also
+ *    prevents nearly all errors that are possible if the kernel skips a program: see below.
  *
  * Rule 4 follows from the others: the latest message of T is in the window. It is a check of the
  * programs. If one of them sent nothing, or another event's number, an older message that a filter
@@ -56,20 +56,20 @@
  * Runs that the kernel skips
  *
  * The kernel does not run a program where it runs already on this CPU: where an interrupt of the
- * program, or the program itself, hits the same event. No number tells of that, but the kernel
- * counts the runs of each program that it skipped. If it skipped some of the program of E, R can be
- * a record without an own message. Say that it is. Then the program was running for T at R, and no
- * task switch comes before its message: all messages of this CPU after R are of T and have the user
- * stack of R, up to the one of this program. So if the next message of this CPU
+ * program, or the program itself, hits the same event. No number shows that, but the kernel counts
+ * the runs of each program that it skipped. If it skipped runs of the program of E, R may be a
+ * record without a message of its own. Say that it is. Then the program was running for T at R, and
+ * no task switch comes before its message: all messages of this CPU after R are of T and have the
+ * user stack of R, up to the message of this program. So if the next message of this CPU
  *
- *  - is of another task, or there is none, R has an own message;
+ *  - is of another task, or there is no next message, R has its own message;
  *  - has the same stack as the one that R takes, that stack is right in any case;
  *  - is of a program that started after R and interrupted no other, and R is not of an interrupt
- *    (which can come just before a program notes its start), R has an own message.
+ *    (which can come just before a program notes its start), R has its own message.
  *
- * Else R takes none. Where a program can be preempted, the next message says nothing. R takes none
- * there if records can be missing, as only then messages are left over: ftrace has a filter for E,
- * or lost records.
+ * Else R takes no message. Where a program can be preempted, the next message says nothing. There R
+ * takes no message if records can be missing, because only then messages are left over: if ftrace
+ * has a filter for E, or lost records.
  *
  * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
  */
@@ -86,9 +86,9 @@
 #include "plugin/join/join.h"
 
 #define MAX_AGE_NS	10000000ull
-/* Unused messages of a task and an event: more than interrupts can nest. The oldest goes. */
+/* Unused messages of a task and an event: more than interrupts can nest. The oldest is dropped. */
 #define MAX_UNUSED	8
-#define SWEEP_AT	4096		/* unused messages of so many tasks and events */
+#define SWEEP_AT	4096		/* pairs of a task and an event with unused messages */
 #define MAX_FRAMES	256		/* in a record, as the kernel */
 #define PROGRESS_AT	1024		/* records */
 
@@ -263,7 +263,7 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 	return bsearch(&id, s->o->event, s->o->nr_events, sizeof(*s->o->event), compare_id);
 }
 
-/* Can this be a record whose program the kernel skipped, with another stack than this? */
+/* Can this be a record whose program the kernel skipped, and with another stack? */
 static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
 			   const struct insert_event *event, uint64_t time, uint64_t stack,
 			   int *error)
@@ -416,7 +416,7 @@ static int note_map(struct process *p, const struct msg_code *c)
 	return 1;
 }
 
-/* The mappings of a stack that its process has not, or has something else there by now. */
+/* Write the mappings of a stack that its process lacks, or that changed since. */
 static int put_maps(struct insert *s, struct cpu *cpu, const struct owed *owed,
 		    struct messages_stack *st)
 {
@@ -528,7 +528,7 @@ static int pay(struct insert *s, struct cpu *cpu, const struct owed *owed)
 	return ret;
 }
 
-/* Pay what is owed at these levels, the innermost first. */
+/* Write the cookies that wait at these levels, the innermost first. */
 static int pay_levels(struct insert *s, struct cpu *cpu, uint32_t levels)
 {
 	int level, ret = 0;
@@ -549,7 +549,7 @@ static int pay_all(struct insert *s, struct cpu *cpu)
 	return pay_levels(s, cpu, open);
 }
 
-/* An event's record is written: what does it get? */
+/* The record of an event is written: decide what follows it. */
 static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *c, int level)
 {
 	const struct insert_event *ev = find_event(s, c->type);
@@ -714,7 +714,7 @@ static int open_files(struct insert *s, char *why, size_t size)
 	return 0;
 }
 
-/* Close the files. They take the place of the old ones if @ret is 0, else they are removed. */
+/* Close the files. If @ret is 0 they replace the old files, else they are removed. */
 static int close_files(struct insert *s, int ret, char *why, size_t size)
 {
 	char raw[PATH_MAX], path[PATH_MAX];

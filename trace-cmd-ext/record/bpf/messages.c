@@ -85,7 +85,7 @@ static int put_first(struct messages *m, struct messages_cpu *c)
 	return put_event(m, c, &first.ev);
 }
 
-/* Those whose numbers follow without a gap need not wait. */
+/* Messages whose numbers follow without a gap need not wait. */
 static int put_ready(struct messages *m, struct messages_cpu *c)
 {
 	int ret = 0;
@@ -119,7 +119,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	if (!vec_get(&m->tasks, &m->task_idx, id, ev->tid))
 		return -ENOMEM;
 	m->events++;
-	/* its place was taken for missing already, so it is */
+	/* it was already counted as missing, so it stays missing */
 	if ((int32_t)(ev->seq - c->next) < 0)
 		return 0;
 	if (c->waiting == WINDOW) {
@@ -146,7 +146,7 @@ static int finish_cpu(struct messages *m, struct messages_cpu *c, const struct m
 
 	while (!ret && c->waiting)
 		ret = put_first(m, c);
-	/* nothing but an end that fits proves that nothing is missing */
+	/* only an end that fits proves that nothing is missing */
 	if (!ret && (!end || end->seq != c->next)) {
 		c->gap = true;
 		ret = put_event(m, c, &(struct messages_event){ .time = UINT64_MAX });
@@ -245,7 +245,7 @@ struct source {
 	const char *path;
 	FILE *f;
 	uint64_t at;
-	struct msg_end *end;		/* one a CPU, size 0: none */
+	struct msg_end *end;		/* one for each CPU, size 0: no end */
 	union {
 		struct msg_head head;
 		struct msg_event event;

@@ -53,7 +53,7 @@ int pages_parse_layout(struct pages_layout *l, const char *header_page, unsigned
 	return 0;
 }
 
-/* The low bits of a long, as its first or its last bytes. */
+/* The low bits of a long: its first or its last bytes. */
 static unsigned char *commit_word(const struct pages_layout *l, unsigned char *page)
 {
 	const uint16_t one = 1;
@@ -154,7 +154,7 @@ static uint64_t fix_stamp(uint64_t stamp, uint64_t last)
 	if (!(last & STAMP_HIGH))
 		return stamp;
 	stamp |= last & STAMP_HIGH;
-	/* the low bits came round */
+	/* the low bits wrapped */
 	return stamp < last ? stamp + (1ull << 59) : stamp;
 }
 
@@ -317,7 +317,7 @@ static int prepare(struct pages_out *out, uint64_t time, unsigned int size, uint
 		out->time = time;
 		return 0;
 	}
-	/* nothing is in it, so it may still get another time stamp */
+	/* the page is empty, so it may still get another time stamp */
 	if (!out->open || out->used) {
 		ret = write_page(out);
 		if (ret)

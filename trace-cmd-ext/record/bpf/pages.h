@@ -3,7 +3,7 @@
  * pages.h - read and write the pages of a ring buffer
  *
  * A page has a time stamp of 8 bytes, a long with the number of bytes of data and flags, and the
- * data: records, each with a word type_len:5 time_delta:27 in front. include/linux/ring_buffer.h
+ * data: records, each after a word type_len:5 time_delta:27. include/linux/ring_buffer.h
  * and kernel/trace/ring_buffer.c of the kernel describe them. All is in the machine's byte order.
  *
  * Functions that return int return 0 or -errno unless their comment says otherwise.
@@ -32,7 +32,7 @@ struct pages_in {
 	unsigned int pos, end;		/* of the next record, and of all records */
 	uint64_t time;			/* of the last record */
 	/* The record that pages_next() found. */
-	const unsigned char *body;	/* what follows the word in front */
+	const unsigned char *body;	/* the record after its first word */
 	unsigned int body_size;
 	const unsigned char *data;
 	unsigned int data_size;
@@ -44,7 +44,7 @@ struct pages_in {
 };
 
 int pages_open_in(struct pages_in *in, const struct pages_layout *l, const char *path);
-/* The next record: 1, 0 at the end, -EBADMSG if the page is no page of a ring buffer. */
+/* The next record: 1, 0 at the end, -EBADMSG if it is not a page of a ring buffer. */
 int pages_next(struct pages_in *in);
 void pages_close_in(struct pages_in *in);
 
@@ -62,7 +62,7 @@ struct pages_out {
 int pages_open_out(struct pages_out *out, const struct pages_layout *l, const char *path);
 /* Records were lost here: the next record is in a new page that says so. */
 int pages_put_missed(struct pages_out *out, uint32_t flags, uint64_t lost, uint64_t time);
-/* Copy a record; @body is what follows the word in front. */
+/* Copy a record; @body is the record after its first word. */
 int pages_put(struct pages_out *out, uint64_t time, unsigned int type_len, const void *body,
 	      unsigned int size);
 /* Write a new record; a multiple of 4 bytes, at most pages_max_data(). */

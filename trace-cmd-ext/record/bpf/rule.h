@@ -4,10 +4,10 @@
  *
  * An SFrame section is compact, and slow to read: a search, then row after row of variable size.
  * The recorder unpacks it into flat rows of 8 bytes: from which offset of the file on, which rule.
- * Rules that 32 bits cannot express lie in a second table (struct full_rule); few different ones
- * exist.
+ * Rules that 32 bits cannot express are in a second table (struct full_rule); there are only
+ * few different ones.
  *
- * A part is PART_SIZE bytes of a file that are mapped as code. Its rows, and an index of them, lie
+ * A part is PART_SIZE bytes of a file that are mapped as code. Its rows and an index of them are
  * together in a chunk: a map value, which the recorder fills by mmap(). The recorder adds chunks as
  * it needs them. The map `parts` leads from device, inode and number of the part to its rows.
  */
@@ -39,7 +39,7 @@ struct file_state {
 
 /*
  * The index divides the part into blocks of 1 << shift bytes. Number i of it is the last row that
- * starts at the start of block i or before; there is one number more than blocks.
+ * starts at the start of block i or before. There is one more number than blocks.
  */
 struct part {
 	struct file_state state;
@@ -107,11 +107,11 @@ struct full_rule {
 /* A task that the programs know of. */
 #define TASK_TRACED	0x1
 #define TASK_LEFT_OUT	0x2
-#define TASK_KEPT	0x4		/* perhaps its stack is in the map `kept` */
+#define TASK_KEPT	0x4		/* its stack may be in the map `kept` */
 
 struct task {
 	__msg64 stack_start;		/* the stack pointer from clone(); 0: from execve() */
-	__msg64 start_ip;		/* where it began; valid with stack_start */
+	__msg64 start_ip;		/* where it started; valid with stack_start */
 	__msg64 start_time;		/* of the task, ns; 0: not known */
 	__msg32 flags;
 	__msg32 pad;
@@ -121,7 +121,7 @@ struct task {
 #define SLOTS_PER_CPU	8
 #define MAX_SYSCALLS	512
 
-/* What recorder and programs tell each other, in a map that the recorder has mapped. */
+/* Data of recorder and programs for each other, in a map that the recorder has mapped. */
 struct control {
 	__msg32 on;
 	__msg32 all;			/* bpf_opts.all */

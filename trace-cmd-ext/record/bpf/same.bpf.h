@@ -4,13 +4,13 @@
  *
  * A walk depends on the registers of the task, on its mappings, and on the words that it reads from
  * the stack. If all of these are as they were at an earlier walk of the task, the result is the
- * same. Tasks that wait at one place again and again are the ordinary case, and to look at the
- * words is much cheaper than to walk: most of the cost of a read is in the call of the helper, so
- * words that lie close together are read at once.
+ * same. Most tasks wait at one place again and again. A look at the words is much cheaper than a
+ * walk: most of the cost of a read is in the call of the helper, so one call reads words that are
+ * close together.
  *
  * Mappings are the same if the kernel's count of changes is. Kernels before 6.4 have no such count,
- * so there each stack is walked. Only stacks that are complete are noted here: tables that come
- * later cannot make those any better.
+ * so the programs walk each stack there. Only complete stacks are kept here: a table that comes
+ * later cannot improve them.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_SAME_H
 #define TRACE_USTACK_RECORD_BPF_SAME_H
@@ -30,7 +30,7 @@ static __always_inline u64 count_changes(struct mm_struct *mm)
 	}
 	if (bpf_core_field_exists(mm_64->mm_lock_seq) &&
 	    bpf_core_field_exists(mm_64->mmap_lock.count.counter)) {
-		/* The count changes when the lock is given up: is it held for writing? */
+		/* The count changes when the lock is released: is it held for writing? */
 		if (mm_64->mmap_lock.count.counter & 1)
 			return 0;
 		barrier();
@@ -62,7 +62,7 @@ __noinline int check_trail(struct last *l, struct walk *w)
 	return l->trail.nr == MAX_WORDS;
 }
 
-/* The place for this walk, NULL if it has none. To be given back by setting busy to 0 */
+/* The place for this walk, or NULL. The caller releases it by setting busy to 0. */
 static __always_inline struct last *claim_last(const struct walk *w)
 {
 	u64 hash = (w->key.task ^ w->key.ip << 20 ^ w->key.sp << 3) * 0x9e3779b97f4a7c15ull;

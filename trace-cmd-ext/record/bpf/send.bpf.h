@@ -9,7 +9,7 @@
 
 #define WAKE_NS		1000000
 
-/* Wake the recorder only if it is late: it looks by itself, and a wake-up is dear. */
+/* Wake the recorder only if it is late: it polls, and a wake-up costs much. */
 static __always_inline u64 wake_up(const struct control *c)
 {
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > c->ring_size / 2 ?
@@ -17,8 +17,8 @@ static __always_inline u64 wake_up(const struct control *c)
 }
 
 /*
- * Insertion trusts that no task switch comes between time and number (msg.h). Programs of system
- * calls can be preempted. If that happens here, take both again: the number that is left out
+ * insert.c relies on this: no task switch comes between time and number (msg.h). Programs of system
+ * calls can be preempted. If that happens here, take both again: the unused number
  * counts as a lost message.
  */
 static __always_inline void number_message(struct msg_event *m, u32 *seq, struct task_struct *task)
@@ -103,7 +103,7 @@ __noinline u64 send_stack(struct walk *w)
 	id ^= id >> 32;
 	second = w->hash[1] ^ pid_tgid >> 32 << 16 ^ (u64)w->flags << 56 ^ (u64)w->reason << 48;
 	second = (second ^ second >> 31) * 0x94d049bb133111ebull;
-	/* Other stacks with the same id are next to impossible, and still not taken for this one */
+	/* Two stacks with one id are very unlikely. The other hash still separates them. */
 	for (try = 0; try < 2; try++) {
 		if (!id)
 			id = 1;

@@ -7,7 +7,7 @@
 
 #include "state.bpf.h"
 
-/* What became of a step */
+/* The result of a step */
 enum step {
 	STEP_DONE,
 	STEP_OUTERMOST,
@@ -21,7 +21,7 @@ static __always_inline void forget_trail(struct walk *w)
 	w->trail.nr = MAX_WORDS + 1;
 }
 
-/* Read a word of the stack: it is in w->word then. */
+/* Read a word of the stack into w->word. */
 __noinline int read_word(struct walk *w, u64 addr)
 {
 	u64 start = addr & -(u64)WINDOW_SIZE;
@@ -62,7 +62,7 @@ static __always_inline int read_word_to(struct walk *w, u64 *to, u64 addr)
 	return ret;
 }
 
-/* By DWARF number: where the frame of a signal has it */
+/* By DWARF number: offset of the register in a signal frame */
 const volatile short sig_regs[NR_REGS] SEC(".rodata") = {
 	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96,
 };
@@ -94,7 +94,7 @@ __noinline int read_reg(struct walk *w, u32 reg)
 	return addr % WORD ? STEP_WRONG : read_word_to(w, &w->value, addr);
 }
 
-/* What the caller knows of REG_KEPT, as flags of its frame and @kept; see keep_reg() in step.c */
+/* Where REG_KEPT is in the caller's frame, as flags and @kept; see keep_reg() in step.c */
 static __always_inline u64 keep_reg(struct walk *w, u64 cfa, u64 *kept)
 {
 	u32 slot = w->rule.kept;
@@ -168,7 +168,7 @@ __noinline int step_full(struct walk *w)
 	if (ret)
 		return ret;
 	if (cfa <= w->sp && !(r->flags & FULL_SIGNAL)) {
-		/* No frame yet: RA can only have been saved in that of the caller */
+		/* The function has no frame yet: RA can only be saved in the caller's frame */
 		if (cfa < w->sp || !(w->frame_flags & EXACT) ||
 		    (r->ra.base == BASE_CFA && cfa + (s64)r->ra.off < w->sp))
 			return STEP_WRONG;
@@ -247,7 +247,7 @@ static __always_inline bool is_sig_code(u64 addr)
 	       code[0] == 0x0f0000000fc0c748ull && code[1] == 0x05;
 }
 
-/* Where no row says so, code that returns from a signal handler is known by its instructions. */
+/* Without a row, the instructions identify the code that returns from a signal handler. */
 __noinline int step_sigreturn(struct walk *w)
 {
 	u64 ip;

@@ -4,13 +4,13 @@
  *
  * The programs know a file by device and inode, as /proc/PID/maps shows them, and its contents by
  * size and time of modification. fstat() gives another device on some file systems (btrfs). So for
- * the first file of each device this file maps a page of it and looks.
+ * the first file of each device, this code maps a page of the file and reads /proc/self/maps.
  *
  * Files come from the caller (bpf_tables_add()), and from stacks: when a file without a table
  * appears in a stack, a thread opens it through /proc/PID/map_files and makes a table for it. That
- * works as long as the process lives. The stacks until then end at this file; nothing is guessed.
+ * works as long as the process lives. Until then stacks end at this file; nothing is guessed.
  *
- * A file without anything to make a table from gets parts without rows: the programs then follow
+ * A file for which no table can be made gets parts without rows: the programs then follow
  * frame pointers there.
  */
 #include <bpf/bpf.h>
@@ -31,13 +31,13 @@
 #include "impl.h"
 #include "flat.h"
 
-#define MAX_WANTED	256		/* files that the thread has still to look at */
+#define MAX_WANTED	256		/* files that the thread has not looked at yet */
 #define MAX_PARTS	4096		/* 4 GiB of a file without rows */
 
 struct file {
 	uint64_t ino;
 	uint32_t dev;			/* as in struct part_key */
-	bool tried;			/* has a table, or cannot have one, with these contents: */
+	bool tried;			/* with these contents it has a table, or cannot have one */
 	bool wanted;			/* the thread will look at it */
 	struct file_state state;
 	char *path;			/* NULL: not known */
@@ -82,7 +82,7 @@ static uint64_t hash_file(uint32_t dev, uint64_t ino)
 	return hash64(ino ^ hash64(dev));
 }
 
-/* With the lock. NULL if it is not known. */
+/* With the lock. NULL if the file is not known. */
 static struct file *find_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 {
 	uint32_t i;
@@ -133,7 +133,7 @@ static uint32_t kernel_dev(dev_t dev)
 	return major(dev) << 20 | (minor(dev) & 0xfffff);
 }
 
-/* Map a page of the file, and read what the kernel says of it. */
+/* Map a page of the file, and read the device that the kernel shows for it. */
 static int look_up_mapping(int fd, uint32_t *dev, uint64_t *ino)
 {
 	unsigned int major, minor;
@@ -276,14 +276,14 @@ static int put_none(struct bpf_tables *t, uint32_t dev, uint64_t ino,
 	return 0;
 }
 
-/* Is it an error that another try will not mend? */
+/* Is it an error that another try will not fix? */
 static bool is_final(int error)
 {
 	return error == -ENODATA || error == -ENOEXEC || error == -EOPNOTSUPP ||
 	       error == -EBADMSG || error == -EFBIG;
 }
 
-/* With the lock: what became of a file. @id may be NULL. */
+/* With the lock: note the result for a file. @id may be NULL. */
 static void note_file(struct bpf_tables *t, uint32_t dev, uint64_t ino, const char *path,
 		      const struct tables_id *id, const struct file_state *state, uint64_t bytes)
 {
@@ -365,7 +365,7 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	return ret;
 }
 
-/* Of the file that was opened: the name that led to it can be one of another file by now. */
+/* The path of the open file: the name that led to it may now be of another file. */
 static int read_path(int fd, char path[PATH_MAX])
 {
 	char name[32];
@@ -420,8 +420,8 @@ static int add_vdso(struct bpf_tables *t)
 /* --------------------------- files seen in stacks ------------------------ */
 
 /*
- * The process may have another file there by now, as a program without PIE that it executed. Files
- * on these file systems can stand for others, which are those that the programs see.
+ * The process may now have another file there, for example a program without PIE that it executed.
+ * On some file systems a file stands for another file, and the programs see the other one.
  */
 static bool is_wanted(struct bpf_tables *t, const struct wanted *w, int fd, const struct stat *st)
 {
@@ -525,9 +525,9 @@ int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **table
 		t->full.rule = NULL;
 		goto fail;
 	}
-	/* without the folder, tables are made anew */
+	/* without the folder, each table is made again */
 	tables_cache_open(NULL, 0, &t->cache);
-	/* a kernel without vDSO has none of its frames */
+	/* without a vDSO there are no frames in it */
 	add_vdso(t);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

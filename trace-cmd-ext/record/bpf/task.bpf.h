@@ -22,7 +22,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (BPF_CORE_READ(child, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
-	/* left by a task that was at this address before */
+	/* left by an earlier task at this address */
 	bpf_map_delete_elem(&kept, &key);
 	t = bpf_map_lookup_elem(&tasks, &pid);
 	if (t) {
@@ -35,8 +35,8 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 			new.flags |= TASK_LEFT_OUT;
 	}
 	/*
-	 * The registers have the same place on the kernel stack of each task. 6.1 does not subtract
-	 * from such a pointer, but half of it is just a number.
+	 * The registers have the same place on the kernel stack of each task. The verifier of
+	 * 6.1 forbids subtraction from such a pointer, but half of it is just a number.
 	 */
 	asm volatile("r1 = %1\n\tw1 = w1\n\t%0 = r1" : "=r"(half) : "r"(regs) : "r1");
 	child_regs = BPF_CORE_READ(child, stack) + (u32)(half - (u32)(u64)task->stack);
@@ -50,12 +50,12 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (new.flags || new.stack_start)
 		bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
 	else
-		/* left by a task that had this number before */
+		/* left by an earlier task with this number */
 		bpf_map_delete_elem(&tasks, &pid);
 	return 0;
 }
 
-/* args: task, its number before (a thread takes that of its process), bprm */
+/* args: task, its old number (a thread takes the number of its process), bprm */
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -86,7 +86,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The number may belong to another task by now. */
+/* The number may now belong to another task. */
 SEC("raw_tp/sched_process_free")
 int on_free(struct bpf_raw_tracepoint_args *ctx)
 {

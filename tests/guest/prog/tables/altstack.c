@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	stack_t below = { .ss_size = STACK }, above;
 	char on_stack[2 * STACK];
 
-	/* The heap is below the stack; the frame of main() is above that of what it calls */
+	/* The heap is below the stack; the frame of main() is above the frames that it calls */
 	below.ss_sp = malloc(STACK);
 	above = below;
 	above.ss_sp = on_stack;

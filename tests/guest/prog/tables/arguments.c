@@ -26,7 +26,7 @@
 
 #define PAGE	4096ul
 
-/* A task of s390x has all addresses to itself: none is invalid before it is looked at */
+/* On s390x every address can be of a task: the kernel must look before it can refuse one */
 #ifdef __s390x__
 #define OUTSIDE	EFAULT
 #else
@@ -36,7 +36,7 @@
 static unsigned char *table;
 static size_t table_size;
 static unsigned char *code;	/* two pages that may be executed */
-static void *gap;		/* a page that may be read, in front of one that may not */
+static void *gap;		/* a page that may be read, before a page that may not */
 static int fd = -1, self = -1;
 static int checks, faults;
 
@@ -276,7 +276,7 @@ static void damaged_headers(void)
 	free(copy);
 }
 
-/* Children have what their parent had; what one of them does is its own. */
+/* Children start with the tables of their parent, and do not change those of the parent. */
 static void children(char *path)
 {
 	int status;
@@ -294,7 +294,7 @@ static void children(char *path)
 	if (!fork()) {
 		char text[32];
 
-		/* The same address may be free there: it is not removed, as it is not there */
+		/* The address may be free there: then there is nothing to remove */
 		snprintf(text, sizeof(text), "%lx", (long)code);
 		execl("/proc/self/exe", "arguments", "after-exec", path, text, NULL);
 		exit(9);
@@ -379,7 +379,7 @@ static int __attribute__((noinline)) walk(int n)
 	return ret;
 }
 
-/* The kernel must get over whatever they say; what it makes of them is the tracer's own fault. */
+/* The kernel must survive all of them. Wrong stacks are then the fault of the tracer. */
 static void test_damaged(const char *list, const char *file, long first)
 {
 	struct unwind_table_file arg;

@@ -2,11 +2,11 @@
 /*
  * newborn - threads that stay in the function where they started
  *
- * A new thread runs on in the function that made it, on a stack of its own. Tables have the rows of
- * the thread that made it there, so they find a return address at the stack pointer. Here there is
- * such an address, of main(). Three threads in turn make system calls: with the stack pointer that
- * clone() gave them, and with one and with two words taken off the stack. Each of their stacks is
- * one frame.
+ * A new thread continues in the function that made it, on a stack of its own. The rows there are
+ * for the old thread: they find a return address at the stack pointer. Here there is such an
+ * address, of main(). Three threads in turn make system calls: with the stack pointer that clone()
+ * gave them, and with one and with two words taken off the stack. Each of their stacks is one
+ * frame.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -52,7 +52,7 @@ static int find(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* Was there a table for it? It has none afterwards. */
+/* Was there a table for it? This removes the table. */
 static bool had(const struct code *c)
 {
 	struct unwind_table_user arg = {
@@ -106,7 +106,7 @@ static int load(const char *file, bool close)
 		return had(&c) ? 0 : 1;
 	dlclose(lib);
 	i = had(&c) ? 1 : 0;
-	/* The same one again, at the same place most likely */
+	/* The same library again, most likely at the same address */
 	lib = dlopen(file, RTLD_NOW);
 	return i || !lib || !dl_iterate_phdr(find, &c) || !had(&c);
 }

@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BELOW	16384		/* the old stack begins that much below main() */
-#define ABOVE	2048		/* the recursion begins that much above it */
-#define CALLS	300		/* of 16 bytes, so that one of them begins right there */
+#define BELOW	16384		/* the old stack starts that much below main() */
+#define ABOVE	2048		/* the recursion starts that much above it */
+#define CALLS	300		/* of 16 bytes, so that one of them starts exactly there */
 
 static char number[32];
 static uintptr_t began;
@@ -48,7 +48,7 @@ static void __attribute__((noinline)) calls(long depth)
 
 static int child(void *path)
 {
-	/* with a frame of 8 bytes its SP were that of the start, and clone() would not be seen */
+	/* with a frame of 8 bytes, SP would be that of the start, which hides clone() */
 	volatile char room[64] = "";
 
 	execl(path, path, number + *room, NULL);

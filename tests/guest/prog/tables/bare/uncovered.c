@@ -8,7 +8,7 @@
  *
  *	- 20 of getppid(), 12 frames deep, whose stacks are as long with a table of this file as
  *	  without;
- *	- getpgrp() for each of several values that are no address of code, with a frame pointer to
+ *	- getpgrp() for each of several values outside of all code, with a frame pointer to
  *	  a frame whose return address is the value. That frame leads to a frame that looks right,
  *	  and must not be followed. The last value is an address of code, and the frames are
  *	  followed.
@@ -20,7 +20,7 @@
 
 #define NOINLINE	__attribute__((noinline, noclone))
 
-/* More than MAX_GAPS of libunwind-user/flow/flow.c, of what is no padding */
+/* More than MAX_GAPS of libunwind-user/flow/flow.c, of code that is not padding */
 __asm__(".text\n.globl ballast\nballast:\n\t.fill 5 << 20, 1, 0xc3\n");
 extern const char ballast[];
 

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 		raise(SIGUSR1);
 		if (pthread_create(&t, NULL, thread_a, &i))
 			return 1;
-		/* who ends detached unmaps his stack: nothing is left to be looked at */
+		/* a detached thread unmaps its stack at its end: no stack is left to walk */
 		pthread_join(t, NULL);
 	}
 	return fclose(null);
