@@ -79,7 +79,7 @@ struct trail {
 	u64 value[MAX_WORDS];
 };
 
-/* What else a walk depends on. A task is known by its address and by the time when it started. */
+/* A walk depends on these, too. A task is known by its address and by the time when it started. */
 struct walk_key {
 	u64 task, start_time;
 	u64 exec_id;			/* counts its programs */
