@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Write all @len bytes; 0 or -errno. */
+/* Write all @len bytes; 0 or -errno, and a part may have been written then. */
 static inline int fd_write_all(int fd, const void *from, size_t len)
 {
 	ssize_t n;
@@ -16,8 +16,8 @@ static inline int fd_write_all(int fd, const void *from, size_t len)
 		n = write(fd, from, len);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return -errno;
+		if (n <= 0)
+			return n ? -errno : -EIO;
 		from = (const char *)from + n;
 		len -= n;
 	}

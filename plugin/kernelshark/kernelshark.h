@@ -166,7 +166,7 @@ struct shark_view {
  * The caller frees it.
  */
 int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
-	       const struct shark_window *win, struct shark_view *view);
+		    const struct shark_window *win, struct shark_view *view);
 void shark_view_free(struct shark_view *view);
 
 /* 0xRRGGBB. The colours also differ for people with red-green colour blindness. */

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "impl.h"
-#include "write.h"
 
 #define DRAIN_MS	20
 #define RING_SIZE	(16u << 20)
@@ -56,7 +55,7 @@ static int map_fd(const struct bpf_source *s, const char *name)
 static void flush_out(struct bpf_source *s)
 {
 	if (!s->out_error)
-		s->out_error = write_all(s->out, s->buf, s->used);
+		s->out_error = fd_write_all(s->out, s->buf, s->used);
 	s->used = 0;
 }
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "messages.h"
-#include "write.h"
 
 /*
  * A program can be interrupted by another one between its sequence number and its message. So
@@ -57,7 +56,7 @@ static int make_temporary(const char *near, int cpu)
 
 static int write_batch(struct messages_cpu *c)
 {
-	int ret = write_all(c->fd, c->batch, c->nr * sizeof(*c->batch));
+	int ret = fd_write_all(c->fd, c->batch, c->nr * sizeof(*c->batch));
 
 	if (!ret)
 		c->nr = 0;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libunwind-user/base/base.h"
 #include "pages.h"
-#include "write.h"
 
 #define MISSED_EVENTS	(1u << 31)
 #define MISSED_STORED	(1u << 30)
@@ -257,7 +257,7 @@ static int write_page(struct pages_out *out)
 	memset(out->page + l->data + out->used, 0, l->size - l->data - out->used);
 	if (out->missed & MISSED_STORED)
 		memcpy(out->page + l->data + out->used, &out->lost, sizeof(out->lost));
-	ret = write_all(out->fd, out->page, l->size);
+	ret = fd_write_all(out->fd, out->page, l->size);
 	if (ret)
 		return ret;
 	out->open = false;
