@@ -37,6 +37,13 @@ struct state {
 	 * so; 0: no thread does.
 	 */
 	unsigned int		exec_from;
+	/*
+	 * This thread's execve() takes the number of task exec_to, and that task, which is about
+	 * to end, gets this number and has one more task switch under it. Its last system call
+	 * is @leader from the event on that says so.
+	 */
+	unsigned int		exec_to;
+	const struct cp_record	*leader;
 };
 
 static struct state *states;
@@ -127,6 +134,19 @@ static int fits_gap(const struct state *st, const struct event *ev)
 	return 0;
 }
 
+/* Is it the stack of the task whose number the execve() of this thread takes? */
+static int is_leader(const struct state *st, const struct event *ev)
+{
+	const struct cp_record *rec = st->leader;
+	char why[160];
+
+	if (!st->exec_to || !st->entry || !(st->entry->flags & CP_EXEC))
+		return 0;
+	if (!rec)
+		rec = states[st->exec_to].entry;
+	return rec && same(rec, ev, why, sizeof(why));
+}
+
 static int is_sigreturn(const struct cp_record *rec)
 {
 	return rec->flags & CP_COMPAT ? rec->nr == 119 || rec->nr == 173 : rec->nr == 15;
@@ -151,7 +171,8 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	}
 	if ((st->fresh && is_entry_point(ev)) ||
 	    (old && old->entry && old->entry->flags & CP_EXEC &&
-	     same(old->entry, ev, why, sizeof(why)))) {
+	     same(old->entry, ev, why, sizeof(why))) ||
+	    is_leader(st, ev)) {
 		is_right(ev, v);
 		return;
 	}
@@ -286,6 +307,8 @@ static int track(const struct event *ev, struct verdict *v)
 		}
 		break;
 	case EV_EXEC:
+		if (ev->other != ev->tid && ev->other <= max_tid)
+			states[ev->other].leader = st->entry;
 		st->fresh = st->ours;
 		break;
 	default:
@@ -315,8 +338,10 @@ static void look_ahead(void)
 			if (!states[ev->tid].last_enter)
 				states[ev->tid].last_enter = i;
 		}
-		if (ev->kind == EV_EXEC && ev->other != ev->tid && ev->other <= max_tid)
+		if (ev->kind == EV_EXEC && ev->other != ev->tid && ev->other <= max_tid) {
 			states[ev->tid].exec_from = ev->other;
+			states[ev->other].exec_to = ev->tid;
+		}
 	}
 	free(next);
 }
