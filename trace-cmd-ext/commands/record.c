@@ -8,7 +8,7 @@
 #include "trace-cmd-ext/tool/tool.h"
 
 static const char help_text[] =
-"usage: trace-ustack record [OPTION...] -e EVENT... [CMD [ARGUMENT...]]\n"
+"usage: trace-ustack record [OPTION...] {-e EVENT | -F HZ}... [CMD [ARGUMENT...]]\n"
 "\n"
 "Record trace events with complete kernel and user stacks into a trace.dat file, while CMD runs,\n"
 "or until Ctrl-C: the events of CMD and of the processes that it starts, or of all tasks.\n"
@@ -18,6 +18,8 @@ static const char help_text[] =
 "  --filter EXPR         record the preceding -e only where EXPR holds: --filter 'prio < 100'\n"
 "  --stack-if EXPR       record stacks for the preceding -e only where EXPR holds\n"
 "  --no-stack            record no stacks for the preceding -e\n"
+"  -F, --freq HZ         record what each CPU executes, HZ times a second (event cpu_sample);\n"
+"                        needs the source bpf\n"
 "  -a, --all             record all tasks; the default without CMD and -p\n"
 "  -p, --pid PID,...     record these processes and their children, until these processes end\n"
 "  --no-inherit          do not record children of CMD or of -p\n"
@@ -52,6 +54,8 @@ static const char help_text[] =
 "      what each task waits for while make runs\n"
 "  trace-ustack record -a -e sched --duration 10\n"
 "      all scheduler events of the machine, for 10 seconds\n"
+"  trace-ustack record -F 99 make\n"
+"      what make and its children execute: trace-ustack flame shows it\n"
 "  trace-ustack record -p 1234 -e 'syscalls:sys_enter_*sync' -o sync.dat\n"
 "      which code calls fsync() and its relatives in process 1234\n"
 "  trace-ustack record -e sched_switch --filter 'prev_state != 0' -e sched_waking --no-stack CMD\n"
@@ -61,6 +65,8 @@ static const char help_text[] =
 "\n"
 "Exit status: 0 recorded; 1 failed; 2 wrong command line; 4 the file cannot be written;\n"
 "126, 127 CMD cannot be executed, or does not exist; with -x the exit code of CMD.\n";
+
+#define MAX_FREQ	10000
 
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
@@ -73,6 +79,7 @@ static const struct option options[] = {
 	{ "filter", required_argument, NULL, OPT_FILTER },
 	{ "stack-if", required_argument, NULL, OPT_STACK_IF },
 	{ "no-stack", no_argument, NULL, OPT_NO_STACK },
+	{ "freq", required_argument, NULL, 'F' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "no-inherit", no_argument, NULL, OPT_NO_INHERIT },
@@ -150,6 +157,12 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 	case OPT_STACK_IF:
 	case OPT_NO_STACK:
 		return event_option(o, c, optarg);
+	case 'F':
+		ret = parse_number(optarg, "-F", 1, &val);
+		if (!ret && val > MAX_FREQ)
+			return tool_usage("record", "-F '%s' is more than %d", optarg, MAX_FREQ);
+		o->freq = val;
+		break;
 	case 'a':
 		o->all = true;
 		break;
@@ -227,7 +240,7 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 	};
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+e:ap:o:b:C:xqvh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+e:F:ap:o:b:C:xqvh", options, NULL)) != -1) {
 		if (c == 'h')
 			return tool_help(help_text) ? TOOL_OUTPUT : -1;
 		if (c == '?')
@@ -236,8 +249,10 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 		if (ret)
 			return ret;
 	}
-	if (!o->nr_sel)
-		return tool_usage("record", "it needs an event, -e EVENT");
+	if (!o->nr_sel && !o->freq)
+		return tool_usage("record", "it needs an event, -e EVENT, or samples, -F HZ");
+	if (o->freq && (no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF)))
+		return tool_usage("record", "-F needs the source bpf, and user stacks");
 	if (optind < argc)
 		o->cmd = argv + optind;
 	if (o->cmd && o->nr_pids)

@@ -110,7 +110,7 @@ static void add_ftrace_formats(struct text *b, const struct rec *r)
 		add_file(b, file, 8);
 		nr++;
 	}
-	for (i = 0; r->how == HOW_BPF && i < FORMAT_NR; i++)
+	for (i = 0; r->how == HOW_BPF && i < FORMAT_FTRACE; i++)
 		nr += add_own_format(b, r, i);
 	if (!b->failed)
 		memcpy(b->v + at, &nr, sizeof(nr));
@@ -120,10 +120,11 @@ static void add_ftrace_formats(struct text *b, const struct rec *r)
 /* Add the formats of the recorded events; these are in the order of their systems. */
 static void add_formats(struct text *b, const struct rec *r)
 {
-	uint32_t systems = 0;
+	uint32_t systems;
 	size_t i, end, k;
 	char file[PATH_MAX];
 
+	systems = !!r->opts.freq;
 	for (i = 0; i < r->nr_events; i++)
 		systems += !i || strcmp(r->event[i].system, r->event[i - 1].system);
 	add4(b, systems);
@@ -138,6 +139,11 @@ static void add_formats(struct text *b, const struct rec *r)
 				 r->event[k].name);
 			add_file(b, file, 8);
 		}
+	}
+	if (r->opts.freq) {
+		add_string(b, SAMPLE_SYSTEM);
+		add4(b, 1);
+		add_own_format(b, r, FORMAT_SAMPLE);
 	}
 }
 

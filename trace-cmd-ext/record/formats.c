@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * formats.c - the formats of user_unwind_cookie, user_unwind_stack and user_unwind_map
+ * formats.c - the formats of user_unwind_cookie, user_unwind_stack, user_unwind_map, cpu_sample
  *
- * A kernel with deferred user stacks has these events. For a stock kernel this file writes their
- * formats, with the common fields of that kernel's own records and with ids that no event of the
- * file has. record/bpf/insert.c writes the records.
+ * A kernel with deferred user stacks has these events, except cpu_sample. For a stock kernel this
+ * file writes their formats, with the common fields of that kernel's own records and with ids that
+ * no event of the file has. record/bpf/insert.c writes the records.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +42,9 @@ static const struct {
 		"\nprint fmt: \"%llx-%llx %llx %x:%x %llu tgid=%u %s\", REC->start, REC->end, "
 		"REC->pgoff, REC->dev_major, REC->dev_minor, REC->ino, REC->tgid, "
 		"__get_str(path)\n" },
+	[FORMAT_SAMPLE] = { "cpu_sample",
+		"\tfield:u64 period;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\nprint fmt: \"period=%llu\", REC->period\n" },
 };
 
 const char *format_name(enum format f)
@@ -91,6 +94,17 @@ static bool is_used(const struct rec *r, char *const *ftrace, int id)
 	return false;
 }
 
+/* The layout that record/bpf/insert.c writes for samples */
+static bool knows_kernel_stack(void)
+{
+	char *text = tfs_read(NULL, "events/ftrace/kernel_stack/format", NULL);
+	bool ret = text && strstr(text, " size;\toffset:8;\tsize:4;") &&
+		   strstr(text, " caller[8];\toffset:16;\tsize:64;");
+
+	free(text);
+	return ret;
+}
+
 int format_choose_ids(struct rec *r)
 {
 	char *common = read_common(), **ftrace;
@@ -103,6 +117,11 @@ int format_choose_ids(struct rec *r)
 		return TOOL_FAIL;
 	}
 	free(common);
+	if (r->opts.freq && !knows_kernel_stack()) {
+		tool_error("%s/events/ftrace/kernel_stack: the records of this kernel are other "
+			   "ones than trace-ustack knows; leave -F out", tracefs_tracing_dir());
+		return TOOL_FAIL;
+	}
 	/* the kernel gives out ids from the lowest on */
 	ftrace = tracefs_system_events(tracefs_tracing_dir(), "ftrace");
 	for (f = 0; f < FORMAT_NR; f++) {

@@ -78,7 +78,14 @@ struct rec_shared {
 };
 
 /* The events in the file that a stock kernel does not have. */
-enum format { FORMAT_COOKIE, FORMAT_STACK, FORMAT_MAP, FORMAT_NR };
+enum format {
+	FORMAT_COOKIE, FORMAT_STACK, FORMAT_MAP,
+	FORMAT_FTRACE,			/* the ones before it are of the system ftrace */
+	FORMAT_SAMPLE = FORMAT_FTRACE,	/* -F */
+	FORMAT_NR
+};
+
+#define SAMPLE_SYSTEM	"ustack"	/* of the samples */
 
 struct bpf_sums;
 struct insert_sums;
@@ -88,6 +95,7 @@ struct rec_stock;
 struct rec_stream;
 struct rec_tables;
 struct tables_summary;
+struct text;
 
 struct rec_buffer {
 	struct tracefs_instance *instance;
@@ -191,6 +199,8 @@ void rec_stock_close(struct rec *r);
 void rec_stock_free(struct rec *r);
 /* The counts of what was added; NULL without HOW_BPF. */
 const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_sums **bpf);
+/* Add a line "TID NAME" for each task in a sample. */
+void rec_stock_add_comms(const struct rec *r, struct text *t);
 /* The path of the file of messages; false if it is too long. */
 bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);
 
@@ -293,7 +303,6 @@ void dat_discard(struct rec *r);
 
 /* "PID NAME" lines of all tasks; NULL without memory. */
 char *dat_read_comms(void);
-struct text;
 /* Add the section of the file: its size, then the lines. */
 void dat_add_comms(struct text *b, const struct rec *r);
 

@@ -75,19 +75,28 @@ static int by_tid(const void *a, const void *b)
 
 /*
  * The kernel remembers the names of the last few hundred or thousand tasks that recorded something.
- * /proc has the names of the tasks that run at the start or the end. If a task has several names,
- * the name from the kernel wins.
+ * /proc has the names of the tasks that run at the start or the end, and samples have the names of
+ * their tasks. If a task has several names, the name from the kernel wins. But without an event of
+ * ftrace, the kernel has only names from before.
  */
 void dat_add_comms(struct text *b, const struct rec *r)
 {
-	char *now = dat_read_comms(), *saved = tfs_read(NULL, "saved_cmdlines", NULL), *line, *end;
-	char *text[] = { r->comms, now, saved };
+	char *saved = r->nr_events ? tfs_read(NULL, "saved_cmdlines", NULL) : NULL;
+	char *now = dat_read_comms(), *line, *end;
+	struct text sampled = {};
 	VEC(struct comm_line) comms = {};
 	size_t i, at = b->nr, len;
 	struct comm_line *c;
 	long tid;
+	char *text[4];
 
-	for (i = 0; i < 3; i++) {
+	rec_stock_add_comms(r, &sampled);
+	text_bytes(&sampled, "", 1);
+	text[0] = r->comms;
+	text[1] = now;
+	text[2] = sampled.failed ? NULL : sampled.v;
+	text[3] = saved;
+	for (i = 0; i < 4; i++) {
 		for (line = text[i]; line && *line; line = *end ? end + 1 : end) {
 			end = line + strcspn(line, "\n");
 			tid = strtol(line, &line, 10);
@@ -116,4 +125,5 @@ out:
 	free(comms.v);
 	free(now);
 	free(saved);
+	free(sampled.v);
 }

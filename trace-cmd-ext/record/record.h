@@ -42,6 +42,7 @@ struct rec_opts {
 	const char *clock;		/* "": no longer known */
 	unsigned long kb;		/* buffer size, KB a CPU; 0: the default */
 	double duration;		/* seconds; 0: no limit */
+	unsigned int freq;		/* -F: samples of each CPU a second; 0: none */
 	enum source source;
 	bool kernel_stack, tables, inherit, maps, pass_exit, quiet, verbose, summary;
 };

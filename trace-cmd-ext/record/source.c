@@ -173,7 +173,7 @@ static int report_none(const struct rec *r, const char *why)
 int rec_choose_source(struct rec *r)
 {
 	enum source s = r->opts.source;
-	bool any = false;
+	bool any = r->opts.freq;
 	char why[1024];
 	size_t i;
 
@@ -188,6 +188,8 @@ int rec_choose_source(struct rec *r)
 		r->triggers = r->opts.maps = r->opts.tables = false;
 		return 0;
 	}
+	if (r->opts.freq && s == SOURCE_AUTO)
+		s = SOURCE_BPF;
 	if (source_check(s, why, sizeof(why)))
 		return report_none(r, why);
 	if (s == SOURCE_AUTO)

@@ -59,19 +59,25 @@ static bool moves(const char *system)
 	return !strcmp(system, "syscalls") || !strcmp(system, "raw_syscalls");
 }
 
+static uint64_t period(const struct rec *r)
+{
+	return r->opts.freq ? 1000000000 / r->opts.freq : 0;
+}
+
 static int open_source(struct rec *r, struct rec_stock *s)
 {
-	struct bpf_event *event = calloc(r->nr_events, sizeof(*event));
+	struct bpf_event *event = calloc(r->nr_events + 1, sizeof(*event));
 	struct bpf_opts opts = {
 		.event = event, .file = s->messages, .all = r->opts.all,
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
 		.other_pids = trace_has_other_pids(),
+		.period = period(r), .sample = r->format_id[FORMAT_SAMPLE],
 	};
 	char why[512] = "";
 	size_t i;
 	int ret;
 
-	s->event = calloc(r->nr_events, sizeof(*s->event));
+	s->event = calloc(r->nr_events + 1, sizeof(*s->event));
 	if (!event || !s->event) {
 		free(event);
 		tool_error("not enough memory");
@@ -169,7 +175,9 @@ static int insert(struct rec *r, struct rec_stock *s)
 		.messages = s->messages, .event = s->event, .nr_events = s->nr_events,
 		.kernel_stack = r->opts.kernel_stack ? tfs_read_id("ftrace", "kernel_stack") : -1,
 		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
-		.map = r->format_id[FORMAT_MAP], .nr_cpus = r->nr_cpus,
+		.map = r->format_id[FORMAT_MAP],
+		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1, .period = period(r),
+		.nr_cpus = r->nr_cpus,
 		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
 		.get_file = get_file, .progress = show_progress, .ctx = r,
 	};
@@ -205,6 +213,12 @@ int rec_stock_finish(struct rec *r)
 	r->shared->stacks = !ret;
 	unlink(s->messages);
 	return ret;
+}
+
+void rec_stock_add_comms(const struct rec *r, struct text *t)
+{
+	if (r->stock)
+		bpf_add_comms(r->stock->src, t);
 }
 
 void rec_stock_close(struct rec *r)

@@ -7,6 +7,7 @@
  *
  *	e40@100		a record of event 40 at time 100
  *	k@100		a kernel stack
+ *	p5@100		a sample: the CPU was sampled every 5 ns
  *	c1.0/7		the first cookie of CPU 0, in a record of task 7
  *	m400000=/bin/a	a mapping
  *	s1.0:3		the stack of this cookie, with 3 frames; +1, +4, +8: its flags
@@ -32,6 +33,7 @@
 #define STACK		1002
 #define MAP		1003
 #define EVENT		40		/* and 41; 42 is a system call */
+#define SAMPLE		60
 
 #define HARDIRQ		0x08
 #define MAX_PAGE	65536
@@ -115,6 +117,20 @@ static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
 	text_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
+static void sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr)
+{
+	struct msg_sample m = { .event = {
+		.head = { MSG_SAMPLE, 0, sizeof(m) + nr * 8 }, .time = time, .stack = id,
+		.tid = tid, .tgid = tid, .cpu = cpu, .event = SAMPLE, .seq = seq[cpu]++,
+		.ran = ~0u, .nr_kernel = nr,
+	} };
+	uint64_t ip;
+
+	text_bytes(&msgs, (char *)&m, sizeof(m));
+	for (ip = 0; ip < nr; ip++)
+		text_bytes(&msgs, (char *)&(uint64_t){ 0xffff0000 + ip }, 8);
+}
+
 static void lose(int cpu)
 {
 	seq[cpu]++;
@@ -189,7 +205,7 @@ static int run(void)
 		.messages = messages, .event = event, .nr_events = 3, .cookie = COOKIE,
 		.stack = STACK, .map = MAP, .kernel_stack = kernel_stacks ? KSTACK : -1,
 		.nr_cpus = NR_CPUS, .page_size = page_size, .raw_path = raw_path,
-		.get_file = get_file, .header_page = header,
+		.get_file = get_file, .header_page = header, .sample = SAMPLE, .period = 5,
 	};
 	int cpu;
 
@@ -218,7 +234,16 @@ static void print_data(struct text *t, const unsigned char *data, unsigned int s
 	start = cookie;
 	switch (w[0] & 0xffff) {
 	case KSTACK:
-		text_addf(t, "k@%llu ", (unsigned long long)ts);
+		/* add() makes kernel stacks without contents */
+		if (size > 16 && w[4] == 0xffff0000)
+			text_addf(t, "k%u@%llu ", w[2], (unsigned long long)ts);
+		else
+			text_addf(t, "k@%llu ", (unsigned long long)ts);
+		break;
+	case SAMPLE:
+		assert_int_equal(size, 16);
+		assert_int_equal(w[0] >> 16, HARDIRQ | 1);
+		text_addf(t, "p%u@%llu ", w[2], (unsigned long long)ts);
 		break;
 	case COOKIE:
 		assert_int_equal(size, 16);
@@ -317,6 +342,76 @@ static int remove_dir(void **state)
 	vec_free(&msgs);
 	/* no other file is left */
 	return rmdir(dir);
+}
+
+/* --------------------------------- samples -------------------------------- */
+
+static void samples_lie_between_the_records(void **state)
+{
+	(void)state;
+	kernel_stacks = true;
+	stack(100, 7, 2, &code_a, NULL);
+	stack(200, 7, 3, &code_a, NULL);
+	sample(0, 5, 7, 100, 1);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 10, EVENT, 0, 7, 4);
+	/* in the kernel, between an event and its kernel stack */
+	sample(0, 11, 7, 100, 2);
+	add(0, 12, KSTACK, 0, 7, 6);
+	/* in user space; a kernel thread; another CPU */
+	sample(0, 20, 7, 200, 0);
+	sample(0, 21, 8, 0, 3);
+	sample(1, 22, 7, 200, 0);
+	add(0, 30, 50, 0, 8, 4);
+	/* after the last record */
+	sample(0, 40, 7, 100, 0);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "p5@5 k1@5 c1.0/7 m400000=/bin/a s1.0:2 e40@10 p5@11 k2@11 c1.0/7 k@12 c1.0/7 "
+	       "p5@20 c2.0/7 s2.0:3 p5@21 k3@21 e50@30 p5@40 c3.0/7 s3.0:2");
+	expect(1, "p5@22 c2.0/7");
+	assert_int_equal(sums.events, 7);
+	assert_int_equal(sums.cookies, 6);
+	assert_int_equal(sums.other, 1);
+	assert_int_equal(sums.no_message, 0);
+}
+
+static void samples_without_kernel_stacks(void **state)
+{
+	(void)state;
+	stack(100, 7, 2, NULL, NULL);
+	sample(0, 5, 7, 100, 1);
+	sample(0, 6, 8, 0, 2);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "p5@5 c1.0/7 s1.0:2 p5@6");
+}
+
+/* A kernel thread's samples do not make it a task whose events lack a message. */
+static void samples_of_kernel_threads(void **state)
+{
+	(void)state;
+	sample(0, 5, 8, 0, 2);
+	rec(0, 10, 8);
+	end_messages();
+	assert_int_equal(run(), 0);
+	assert_int_equal(sums.other, 2);
+	assert_int_equal(sums.no_message, 0);
+}
+
+/* The latest stack of the task is that of its sample, so an older message is another entry's. */
+static void a_sample_ends_the_entry(void **state)
+{
+	(void)state;
+	stack(100, 7, 2, NULL, NULL);
+	stack(200, 7, 3, NULL, NULL);
+	msg(0, 5, EVENT, 7, 100, 0);
+	sample(0, 6, 7, 200, 0);
+	rec(0, 10, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "p5@6 c1.0/7 s1.0:3 e40@10");
+	assert_int_equal(sums.no_message, 1);
 }
 
 /* --------------------------------- matching ------------------------------- */
@@ -1050,6 +1145,10 @@ static void damaged_pages_stay_as_they_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(samples_lie_between_the_records),
+		TEST(samples_without_kernel_stacks),
+		TEST(samples_of_kernel_threads),
+		TEST(a_sample_ends_the_entry),
 		TEST(equal_stacks_in_a_row_share_a_cookie),
 		TEST(a_cookie_follows_the_kernel_stack),
 		TEST(a_kernel_stack_of_another_event),

@@ -29,6 +29,11 @@
 
 extern const char bpf_walk_start[], bpf_walk_end[];
 
+struct comm {
+	uint32_t id;			/* tid */
+	char name[16];
+};
+
 struct bpf_source {
 	struct bpf_object *obj;
 	struct bpf_attached tasks, events;
@@ -38,11 +43,13 @@ struct bpf_source {
 	struct ring_buffer *ring;
 	pthread_t thread;
 	bool started, stop;
-	bool other_pids;
+	bool other_pids, samples;
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
 	struct bpf_sums sums;
+	VEC(struct comm) comms;		/* of the tasks in samples */
+	struct hidx comm_idx;
 };
 
 static int map_fd(const struct bpf_source *s, const char *name)
@@ -76,6 +83,15 @@ static void look_at_stack(struct bpf_source *s, const struct msg_stack *m)
 	}
 }
 
+/* The latest name counts. */
+static void note_comm(struct bpf_source *s, const struct msg_sample *m)
+{
+	struct comm *c = vec_get(&s->comms, &s->comm_idx, id, m->event.tid);
+
+	if (c)
+		memcpy(c->name, m->comm, sizeof(c->name));
+}
+
 static int on_message(void *ctx, void *data, size_t size)
 {
 	const struct msg_event *m = data;
@@ -86,6 +102,8 @@ static int on_message(void *ctx, void *data, size_t size)
 	} else {
 		s->sums.events++;
 		s->sums.reason[m->reason & 15]++;
+		if (m->head.type == MSG_SAMPLE)
+			note_comm(s, data);
 	}
 	if (s->used + size > OUT_SIZE)
 		flush_out(s);
@@ -179,7 +197,7 @@ static int load_object(struct bpf_source *s)
 
 	if (ret)
 		return ret;
-	functions = bpf_choose_programs(s->obj, true);
+	functions = bpf_choose_programs(s->obj, s->samples, true);
 	ret = bpf_object__load(s->obj);
 	if (!ret || !functions)
 		return ret;
@@ -190,7 +208,7 @@ static int load_object(struct bpf_source *s)
 	ret = open_object(s);
 	if (ret)
 		return ret;
-	bpf_choose_programs(s->obj, false);
+	bpf_choose_programs(s->obj, s->samples, false);
 	return bpf_object__load(s->obj);
 }
 
@@ -206,14 +224,21 @@ static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 	c->all = opts->all;
 	c->inherit = opts->inherit;
 	c->ring_size = RING_SIZE;
+	c->sample = opts->sample;
 	return 0;
+}
+
+static int prog_fd(const struct bpf_source *s, const char *name)
+{
+	const struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, name);
+
+	return prog ? bpf_program__fd(prog) : -ENOENT;
 }
 
 static int set_walk(struct bpf_source *s)
 {
-	const struct bpf_program *walk = bpf_object__find_program_by_name(s->obj, "walk_stack");
+	int fd = prog_fd(s, "walk_stack");
 	uint32_t zero = 0;
-	int fd = walk ? bpf_program__fd(walk) : -ENOENT;
 
 	if (fd < 0)
 		return fd;
@@ -255,6 +280,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 		return bpf_say(why, size, -ENOMEM, "not enough memory");
 	s->out = -1;
 	s->other_pids = opts->other_pids;
+	s->samples = opts->period;
 	*libbpf_warning = '\0';
 	libbpf_set_print(keep_warning);
 	ret = open_out(s, opts->file);
@@ -283,6 +309,9 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	ret = bpf_attach_tasks(&s->tasks, s->obj, why, size);
 	if (!ret)
 		ret = bpf_attach_events(&s->events, s->obj, s->control, opts, why, size);
+	if (!ret && s->samples)
+		ret = bpf_attach_samples(&s->events, prog_fd(s, "on_sample"), opts->period, why,
+					 size);
 	if (ret)
 		goto fail;
 	*src = s;
@@ -309,6 +338,8 @@ void bpf_close(struct bpf_source *s)
 	bpf_object__close(s->obj);
 	if (s->out >= 0)
 		close(s->out);
+	vec_free(&s->comms);
+	hidx_free(&s->comm_idx);
 	free(s->buf);
 	free(s);
 }
@@ -404,6 +435,14 @@ void bpf_get_sums(const struct bpf_source *s, struct bpf_sums *sums)
 	sums->skipped = bpf_count_skipped(&s->events, s->obj);
 	sums->ends_skipped = bpf_count_skipped_ends(s->obj);
 	bpf_tables_sums(s->tables, sums);
+}
+
+void bpf_add_comms(const struct bpf_source *s, struct text *t)
+{
+	size_t i;
+
+	for (i = 0; i < s->comms.nr; i++)
+		text_addf(t, "%u %.16s\n", s->comms.v[i].id, s->comms.v[i].name);
 }
 
 uint64_t bpf_get_skipped(const struct bpf_source *s, int id)

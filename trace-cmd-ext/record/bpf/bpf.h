@@ -33,6 +33,8 @@ struct bpf_opts {
 	bool inherit;			/* and the children of these */
 	bool quiet;			/* no progress */
 	bool other_pids;		/* the recorder has other task IDs than the programs see */
+	uint64_t period;		/* ns between the samples of a CPU; 0: no samples */
+	uint32_t sample;		/* msg_event.event of samples */
 };
 
 /* The work of the programs, for the summary. */
@@ -69,6 +71,9 @@ int bpf_start(struct bpf_source *src);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);
 void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums);
+/* Add a line "TID NAME" for each task in a sample. */
+struct text;
+void bpf_add_comms(const struct bpf_source *src, struct text *t);
 /* Runs that the kernel skipped, of the program of the event with this id */
 uint64_t bpf_get_skipped(const struct bpf_source *src, int id);
 /*
@@ -100,6 +105,8 @@ struct insert_opts {
 	size_t nr_events;
 	/* ids of records; kernel_stack is -1 if events have none */
 	int kernel_stack, cookie, stack, map;
+	int sample;			/* the same of samples; -1: there are none */
+	uint64_t period;		/* ns between them */
 	int nr_cpus;
 	unsigned int page_size;		/* bytes of a page of the ring buffer */
 	const char *header_page;	/* text of events/header_page */

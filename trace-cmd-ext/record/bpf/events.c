@@ -28,7 +28,7 @@
 #define EVENT_ID	0x5ee7e1d0	/* walk.bpf.c */
 #define SYSCALL_PREFIX	"__x64_"
 
-static int keep_link(struct bpf_attached *a, int fd)
+int bpf_keep(struct bpf_attached *a, int fd)
 {
 	int *to = vec_add(&a->link);
 
@@ -68,7 +68,7 @@ static int attach(struct bpf_attached *a, const char *tracepoint, int prog)
 {
 	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
 
-	return fd < 0 ? -errno : keep_link(a, fd);
+	return fd < 0 ? -errno : bpf_keep(a, fd);
 }
 
 static int prog_fd(struct bpf_object *obj, const char *name)
@@ -140,7 +140,7 @@ static void choose(struct bpf_object *obj, const char *prog, bool load)
 	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, prog), load);
 }
 
-bool bpf_choose_programs(struct bpf_object *obj, bool functions)
+bool bpf_choose_programs(struct bpf_object *obj, bool samples, bool functions)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool exec = btf && count_arguments(btf, "sched_prepare_exec") >= 0;
@@ -148,6 +148,7 @@ bool bpf_choose_programs(struct bpf_object *obj, bool functions)
 	bool exit = btf && count_arguments(btf, "sched_process_exit") == 2;
 
 	btf__free(btf);
+	choose(obj, "on_sample", samples);
 	choose(obj, "on_prepare_exec", exec);
 	choose(obj, "on_exit", exit);
 	choose(obj, "on_begin_new_exec", functions && !exec);

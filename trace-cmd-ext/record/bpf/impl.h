@@ -5,6 +5,7 @@
  *	check.c		can this kernel and this user do it?
  *	bpf.c		load, attach, start, stop; the thread that writes messages to the file
  *	events.c	which program for which event
+ *	samples.c	samples of the CPUs, by a timer
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
  */
@@ -59,10 +60,11 @@ struct bpf_attached {
 int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
 		      const struct bpf_opts *opts, char *why, size_t size);
 /*
- * Choose which programs to load. Without @functions, leave out programs that are attached to
- * functions, which some kernels forbid. Returns whether there are such programs.
+ * Choose which programs to load. Without @samples, leave out the one that takes samples. Without
+ * @functions, leave out programs that are attached to functions, which some kernels forbid. Returns
+ * whether there are such programs.
  */
-bool bpf_choose_programs(struct bpf_object *obj, bool functions);
+bool bpf_choose_programs(struct bpf_object *obj, bool samples, bool functions);
 /* The same for the programs that follow tasks. To be called first. */
 int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
 /* Runs of programs that the kernel skipped */
@@ -70,5 +72,12 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 void bpf_detach(struct bpf_attached *a);
+/* Keep a descriptor until bpf_detach(); it is closed if that fails. */
+int bpf_keep(struct bpf_attached *a, int fd);
+
+/* ------------------------------- samples.c ------------------------------- */
+
+/* Run the program @prog on each CPU every @period ns. */
+int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *why, size_t size);
 
 #endif

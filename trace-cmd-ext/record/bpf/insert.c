@@ -71,6 +71,11 @@
  * takes no message if records can be missing, because only then messages are left over: if ftrace
  * has a filter for E, or lost records.
  *
+ * Samples
+ *
+ * A sample of a CPU (record -F) has a message only. This file writes a record for it, as one of an
+ * interrupt handler, and after it the kernel stack that the message has.
+ *
  * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
  */
 #include <errno.h>
@@ -97,6 +102,8 @@
 
 /* TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ, TRACE_FLAG_NMI */
 #define IN_INTERRUPT	0x58
+/* of samples: in an interrupt, with interrupts off */
+#define SAMPLE_FLAGS	(TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF)
 
 struct unused {
 	uint64_t key;			/* tid and event */
@@ -217,6 +224,8 @@ static bool gap_ahead(struct insert *s, int cpu, int *error)
 	return ev && ev->gap;
 }
 
+static int put_sample(struct insert *s, const struct messages_event *ev);
+
 /* Pass all messages up to @time: of those that are next on their CPUs the earliest first. */
 static int pass_messages(struct insert *s, uint64_t time)
 {
@@ -242,7 +251,8 @@ static int pass_messages(struct insert *s, uint64_t time)
 			return ret;
 		s->cpu[at].gaps += first->gap;
 		s->gaps += first->gap;
-		ret = add_message(s, first);
+		ret = first->event == (uint32_t)s->o->sample ? put_sample(s, first) :
+							       add_message(s, first);
 		if (ret)
 			return ret;
 		messages_skip(&s->msgs, at);
@@ -336,6 +346,19 @@ struct map_record {
 	uint32_t tgid, dev_major, dev_minor, build_id_size;
 	uint8_t build_id[20];
 	uint32_t path;			/* __data_loc */
+};
+
+/* kernel_stack: what formats.c expects of this kernel */
+struct kernel_stack_record {
+	uint32_t head[2];
+	uint32_t nr, pad;
+	uint64_t ip[];
+};
+
+/* cpu_sample: formats.c */
+struct sample_record {
+	uint32_t head[2];
+	uint64_t period;
 };
 
 static int put(struct insert *s, struct cpu *cpu, const struct owed *owed, int type,
@@ -541,6 +564,61 @@ static int pay_levels(struct insert *s, struct cpu *cpu, uint32_t levels)
 
 /* --------------------------------- records -------------------------------- */
 
+/* A record of this task comes: write the cookies that wait for what can no longer come. */
+static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid, bool belongs)
+{
+	int ret = pay_levels(s, cpu, nest_ended(&cpu->nest, level, tid));
+
+	if (ret || belongs || !(cpu->nest.open >> level & 1))
+		return ret;
+	nest_close(&cpu->nest, level);
+	return pay(s, cpu, &cpu->owed[level]);
+}
+
+static int put_kernel_stack(struct insert *s, struct cpu *cpu, const struct owed *owed,
+			    const struct messages_event *ev)
+{
+	struct kernel_stack_record *r = (struct kernel_stack_record *)s->record;
+	int ret;
+
+	if (s->o->kernel_stack < 0 || !ev->nr_kernel)
+		return 0;
+	memset(r, 0, sizeof(*r));
+	r->nr = ev->nr_kernel;
+	ret = messages_read_kernel(&s->msgs, ev, r->ip);
+	return ret ? ret : put(s, cpu, owed, s->o->kernel_stack, sizeof(*r) + r->nr * 8);
+}
+
+static int put_sample(struct insert *s, const struct messages_event *ev)
+{
+	const struct common c = { s->o->sample, SAMPLE_FLAGS, 0, ev->tid };
+	struct owed owed = { .stack = ev->stack, .tgid = ev->tgid, .reason = ev->reason };
+	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
+	struct sample_record *r = (struct sample_record *)s->record;
+	struct cpu *cpu = &s->cpu[ev->cpu];
+	int ret;
+
+	/* a CPU that came while recording has no file */
+	if (cpu->out.fd < 0)
+		return 0;
+	if (t && ev->stack)
+		t->latest = ev->stack;
+	memcpy(owed.head, &c, sizeof(c));
+	ret = end_groups(s, cpu, nest_level(SAMPLE_FLAGS), ev->tid, false);
+	if (ret)
+		return ret;
+	s->sums->events++;
+	r->period = s->o->period;
+	memcpy(r->head, &c, sizeof(c));
+	ret = pages_put_data(&cpu->out, ev->time, r, sizeof(*r));
+	if (!ret)
+		ret = put_kernel_stack(s, cpu, &owed, ev);
+	if (!ret && t)
+		return pay(s, cpu, &owed);
+	s->sums->other++;
+	return ret;
+}
+
 static int pay_all(struct insert *s, struct cpu *cpu)
 {
 	uint32_t open = cpu->nest.open;
@@ -595,13 +673,9 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	memcpy(&c, in->data, sizeof(c));
 	flags = c.flags | c.preempt << 8;
 	level = nest_level(flags);
-	ret = pay_levels(s, cpu, nest_ended(&cpu->nest, level, c.tid));
 	belongs = c.type == s->o->kernel_stack &&
 		  nest_belongs(&cpu->nest, level, c.tid, nest_context(flags));
-	if (!ret && !belongs && cpu->nest.open >> level & 1) {
-		nest_close(&cpu->nest, level);
-		ret = pay(s, cpu, &cpu->owed[level]);
-	}
+	ret = end_groups(s, cpu, level, c.tid, belongs);
 	if (!ret)
 		ret = pages_put(&cpu->out, in->time, in->type_len, in->body, in->body_size);
 	if (ret)
@@ -668,6 +742,9 @@ static int add_records(struct insert *s)
 			}
 		} while (!ret && c->more && c->in.time <= until);
 	}
+	/* samples after the last record */
+	if (!ret && s->o->sample >= 0)
+		ret = pass_messages(s, UINT64_MAX - 1);
 	for (c = s->cpu; c < s->cpu + s->o->nr_cpus && !ret; c++)
 		ret = pay_all(s, c);
 	return ret;

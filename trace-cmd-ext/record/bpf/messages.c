@@ -106,7 +106,8 @@ static int prepare_cpu(struct messages_cpu *c, const char *path, int cpu)
 	return c->batch && c->window ? 0 : -ENOMEM;
 }
 
-static int add_event(struct messages *m, const char *path, const struct msg_event *ev)
+static int add_event(struct messages *m, const char *path, const struct msg_event *ev,
+		     uint64_t at)
 {
 	struct messages_cpu *c = &m->cpu[ev->cpu];
 	unsigned int i;
@@ -115,7 +116,8 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	ret = prepare_cpu(c, path, ev->cpu);
 	if (ret)
 		return ret;
-	if (!vec_get(&m->tasks, &m->task_idx, id, ev->tid))
+	/* a sample of a kernel thread has neither */
+	if ((ev->stack || ev->reason) && !vec_get(&m->tasks, &m->task_idx, id, ev->tid))
 		return -ENOMEM;
 	m->events++;
 	/* it was already counted as missing, so it stays missing */
@@ -134,6 +136,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	c->window[i].ev = (struct messages_event){
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
+		.nr_kernel = ev->nr_kernel, .at = at,
 	};
 	c->waiting++;
 	return put_ready(m, c);
@@ -199,25 +202,39 @@ static uint32_t stack_size(uint32_t nr, uint32_t nr_code)
 	return sizeof(struct msg_stack) + nr_code * sizeof(struct msg_code) + nr * 8;
 }
 
+static int read_at(struct messages *m, void *data, size_t size, uint64_t at)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = pread(m->fd, (char *)data + done, size - done, at + done);
+		if (n <= 0 && !(n < 0 && errno == EINTR))
+			return n ? -errno : -EIO;
+		done += n > 0 ? n : 0;
+	}
+	return 0;
+}
+
 const struct msg_stack *messages_read_stack(struct messages *m, const struct messages_stack *st,
 					    int *error)
 {
-	uint32_t size = stack_size(st->nr, st->nr_code), done = 0;
-	ssize_t n;
+	int ret;
 
 	if (m->body->id == st->id)
 		return m->body;
+	ret = read_at(m, m->body, stack_size(st->nr, st->nr_code), st->at);
+	if (!ret)
+		return m->body;
 	m->body->id = 0;
-	while (done < size) {
-		n = pread(m->fd, (char *)m->body + done, size - done, st->at + done);
-		if (n <= 0 && !(n < 0 && errno == EINTR)) {
-			m->body->id = 0;
-			*error = n ? -errno : -EIO;
-			return NULL;
-		}
-		done += n > 0 ? n : 0;
-	}
-	return m->body;
+	*error = ret;
+	return NULL;
+}
+
+int messages_read_kernel(struct messages *m, const struct messages_event *ev,
+			 uint64_t ip[MSG_MAX_KERNEL])
+{
+	return read_at(m, ip, ev->nr_kernel * sizeof(*ip), ev->at + sizeof(struct msg_sample));
 }
 
 static int add_stack(struct messages *m, const struct msg_stack *s, uint64_t at)
@@ -256,16 +273,25 @@ struct source {
 
 static const char damaged[] = "the file of messages is damaged at byte";
 
+static bool is_sound_event(const struct source *s, const struct msg_event *ev)
+{
+	return ev->cpu < (uint32_t)s->m->nr_cpus && ev->reason < MSG_NR_REASONS;
+}
+
 static bool is_sound(const struct source *s)
 {
 	const struct msg_head *h = &s->u.head;
 	const struct msg_stack *st = &s->u.stack;
+	const struct msg_event *ev = &s->u.event;
 	int nr_cpus = s->m->nr_cpus;
 
 	switch (h->type) {
 	case MSG_EVENT:
-		return h->size == sizeof(s->u.event) && s->u.event.cpu < (uint32_t)nr_cpus &&
-		       s->u.event.reason < MSG_NR_REASONS;
+		return h->size == sizeof(*ev) && !ev->nr_kernel && is_sound_event(s, ev);
+	case MSG_SAMPLE:
+		return h->size >= sizeof(struct msg_sample) && ev->nr_kernel <= MSG_MAX_KERNEL &&
+		       h->size == sizeof(struct msg_sample) + ev->nr_kernel * sizeof(uint64_t) &&
+		       is_sound_event(s, ev);
 	case MSG_STACK:
 		return h->size >= sizeof(*st) && st->id && st->nr <= MSG_MAX_FRAMES &&
 		       st->nr_code <= MSG_MAX_CODE &&
@@ -281,7 +307,8 @@ static int add_message(struct source *s)
 {
 	switch (s->u.head.type) {
 	case MSG_EVENT:
-		return add_event(s->m, s->path, &s->u.event);
+	case MSG_SAMPLE:
+		return add_event(s->m, s->path, &s->u.event, s->at);
 	case MSG_STACK:
 		return add_stack(s->m, &s->u.stack, s->at);
 	default:

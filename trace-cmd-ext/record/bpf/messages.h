@@ -20,8 +20,10 @@ struct messages_event {
 	uint32_t tid, tgid;
 	uint32_t cpu, event;
 	uint16_t reason;
-	uint16_t gap;			/* messages are missing before it */
+	uint8_t gap;			/* messages are missing before it */
+	uint8_t nr_kernel;		/* as msg_event.nr_kernel */
 	uint32_t ran;			/* as msg_event.ran */
+	uint64_t at;			/* of its message in the file */
 };
 
 struct messages_stack {
@@ -67,6 +69,9 @@ struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
 /* The message with this stack, valid until the next call. NULL with @error: it cannot be read. */
 const struct msg_stack *messages_read_stack(struct messages *m, const struct messages_stack *st,
 					    int *error);
+/* Read the kernel stack of a sample, ev->nr_kernel addresses; 0 or -errno. */
+int messages_read_kernel(struct messages *m, const struct messages_event *ev,
+			 uint64_t ip[MSG_MAX_KERNEL]);
 struct messages_task *messages_find_task(struct messages *m, uint32_t tid);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * Each run of a program for an event of a traced user task sends one struct msg_event, and before
  * it a struct msg_stack if the stack was not sent before. The recorder appends the messages to a
- * file (FILE.part.bpf) as they come; insert.c reads this file after the recording.
+ * file (FILE.part.bpf) as they come; insert.c reads this file after the recording. A sample of a
+ * CPU (record -F) is a message without an event of ftrace.
  *
  * A program runs before ftrace writes the record of the same event, because it was attached first.
  * So on one CPU, for one task and one event, messages and records alternate: see insert.c.
@@ -27,11 +28,13 @@ typedef unsigned long long __msg64;
 
 #define MSG_MAX_FRAMES	512
 #define MSG_MAX_CODE	16
+#define MSG_MAX_KERNEL	127
 
 enum msg_type {
 	MSG_EVENT = 1,			/* struct msg_event */
 	MSG_STACK,			/* struct msg_stack */
 	MSG_END,			/* struct msg_end */
+	MSG_SAMPLE,			/* struct msg_sample */
 };
 
 struct msg_head {
@@ -40,7 +43,10 @@ struct msg_head {
 	__msg32 size;			/* of the whole message in bytes, a multiple of 8 */
 };
 
-/* Why an event has no stack, or why its stack ends before the outermost frame. */
+/*
+ * Why an event has no stack, or why its stack ends before the outermost frame. A sample of a kernel
+ * thread has MSG_OK and no stack.
+ */
 enum msg_reason {
 	MSG_OK,				/* complete */
 	MSG_NOT_READABLE,		/* a page of the stack is not in memory */
@@ -65,7 +71,13 @@ struct msg_event {
 	__msg32 reason;			/* enum msg_reason */
 	/* ns that the program ran; ~0: long, or it interrupted another program */
 	__msg32 ran;
-	__msg32 reserved;
+	__msg32 nr_kernel;		/* of a sample: frames of its kernel stack */
+};
+
+struct msg_sample {
+	struct msg_event event;
+	char comm[16];			/* the task's name; terminated */
+	/* __msg64 ip[event.nr_kernel]: the kernel stack, innermost first */
 };
 
 /* An executable mapping that frames of a stack are in. */

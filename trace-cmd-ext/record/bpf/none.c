@@ -67,6 +67,12 @@ void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums)
 	*sums = (struct bpf_sums) { 0 };
 }
 
+void bpf_add_comms(const struct bpf_source *src, struct text *t)
+{
+	(void)src;
+	(void)t;
+}
+
 uint64_t bpf_get_skipped(const struct bpf_source *src, int id)
 {
 	(void)src;

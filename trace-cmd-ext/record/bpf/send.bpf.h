@@ -47,28 +47,61 @@ static __always_inline void skip_number(void)
 		__sync_fetch_and_add(seq, 1);
 }
 
-/* @start: when the program started; 0: not known, or it interrupted another one */
-static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason,
-				       u64 start)
+/* The message; false if it cannot have a number */
+static __always_inline bool make_event(struct msg_event *m, u32 event, u64 stack, u32 reason)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 cpu = bpf_get_smp_processor_id();
 	u32 *seq = bpf_map_lookup_elem(&seqs, &cpu);
-	struct msg_event m = {
-		.head = { .type = MSG_EVENT, .size = sizeof(m) },
-		.stack = stack,
-		.tid = task->pid,
-		.tgid = task->tgid,
-		.cpu = cpu,
-		.event = event,
-		.reason = reason,
-	};
 
 	if (!seq)
+		return false;
+	m->head.type = MSG_EVENT;
+	m->head.reserved = 0;
+	m->head.size = sizeof(*m);
+	m->stack = stack;
+	m->tid = task->pid;
+	m->tgid = task->tgid;
+	m->cpu = cpu;
+	m->event = event;
+	m->reason = reason;
+	m->ran = ~0u;
+	m->nr_kernel = 0;
+	number_message(m, seq, task);
+	return true;
+}
+
+/* @start: when the program started; 0: not known, or it interrupted another one */
+static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason,
+				       u64 start)
+{
+	struct msg_event m;
+
+	if (!make_event(&m, event, stack, reason))
 		return;
-	number_message(&m, seq, task);
-	m.ran = m.time - start < ~0u ? m.time - start : ~0u;
+	if (m.time - start < ~0u)
+		m.ran = m.time - start;
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
+		__sync_fetch_and_add(&c->lost, 1);
+}
+
+/* A sample, with the kernel stack of the interrupted code */
+static __always_inline void send_sample(void *ctx, struct control *c, struct walk *w, u64 stack,
+					u32 reason)
+{
+	struct msg_sample *m = &w->sample;
+	long got = bpf_get_stack(ctx, w->kernel, sizeof(w->kernel), 0);
+	u32 size = got < 0 ? 0 : got;
+
+	if (size > sizeof(w->kernel))
+		size = 0;
+	if (!make_event(&m->event, c->sample, stack, reason))
+		return;
+	m->event.head.type = MSG_SAMPLE;
+	m->event.head.size = sizeof(*m) + size;
+	m->event.nr_kernel = size / WORD;
+	bpf_get_current_comm(m->comm, sizeof(m->comm));
+	if (bpf_ringbuf_output(&ring, m, sizeof(*m) + size, wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);
 }
 

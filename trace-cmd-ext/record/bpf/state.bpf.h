@@ -140,6 +140,10 @@ struct walk {
 	struct msg_code code[MSG_MAX_CODE];
 	u64 frame[MSG_MAX_FRAMES];
 	struct msg_code rest[MSG_MAX_CODE];
+
+	/* another message: of a sample */
+	struct msg_sample sample;
+	u64 kernel[MSG_MAX_KERNEL];
 };
 
 struct chunk {

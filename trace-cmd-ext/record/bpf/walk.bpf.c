@@ -243,14 +243,19 @@ static __always_inline u64 walk(struct walk *w)
 
 #define KEEP		0		/* in place of the id of an event: keep the stack */
 
+/* Not a task of the kernel, nor one that only works for a user */
+static __always_inline bool is_user(struct task_struct *task)
+{
+	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
 static __always_inline bool is_traced(const struct control *c, struct task_struct *task,
 				      struct task **known)
 {
 	u32 pid = task->pid;
 	struct task *t;
 
-	/* Tasks of the kernel, and those that only work for a user */
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (!is_user(task))
 		return false;
 	t = bpf_map_lookup_elem(&tasks, &pid);
 	*known = t;
@@ -353,21 +358,28 @@ static __always_inline void store_kept(u64 stack, u32 reason)
 		note_kept(tgid, BPF_CORE_READ(task, group_leader, start_time));
 }
 
+/* The stack that was kept for this task; NULL: its stack has to be walked */
+static __always_inline struct kept *take_kept(struct task_struct *task, struct task *known)
+{
+	bool may = known && known->flags & TASK_KEPT;
+	struct kept *k = may || task->flags & PF_EXITING ? find_kept(task) : NULL;
+
+	if (may && !k)
+		drop_kept(task, known);
+	return k;
+}
+
 /* Send what is known, or go on in walk_stack(). */
 static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
 				     struct task *known, u32 event)
 {
-	struct kept *k = NULL;
+	struct kept *k = take_kept(task, known);
 	struct walk *w;
 
-	if (task->flags & PF_EXITING || (known && known->flags & TASK_KEPT))
-		k = find_kept(task);
 	if (k) {
 		send_event(c, event, k->stack, k->reason, 0);
 		return;
 	}
-	if (known && known->flags & TASK_KEPT)
-		drop_kept(task, known);
 	w = claim_walk(ctx, known);
 	if (w) {
 		w->event = event;
@@ -464,6 +476,44 @@ SEC("raw_tp/sys_exit")
 int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	on_syscall(ctx, false);
+	return 0;
+}
+
+/* -------------------------------- samples -------------------------------- */
+
+/*
+ * The timer of a CPU runs this, in an interrupt. Interrupts are off while the kernel saves or
+ * restores the registers of user space, so these are whole here.
+ */
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task *known = NULL;
+	bool user = is_user(task);
+	u32 reason = MSG_OK;
+	struct kept *k;
+	struct walk *w;
+	u64 stack = 0;
+
+	if (!c || !c->on || !(user ? is_traced(c, task, &known) : c->all))
+		return 0;
+	w = claim_walk(ctx, known);
+	if (!w) {
+		__sync_fetch_and_add(&c->lost, 1);
+		return 0;
+	}
+	k = user ? take_kept(task, known) : NULL;
+	if (k) {
+		stack = k->stack;
+		reason = k->reason;
+	} else if (user) {
+		stack = walk(w);
+		reason = w->reason;
+	}
+	send_sample(ctx, c, w, stack, reason);
+	w->owner = 0;
 	return 0;
 }
 
