@@ -7,7 +7,7 @@
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-CACHE=${TRACE_USTACK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trace-ustack}
+CACHE=${TRACE_USTACK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/trace-ustack}
 KERNEL_SERIES=7.3		# linux-source-$KERNEL_SERIES is the base of kernel-patches/
 GUEST_SUITE=trixie		# the guest's Debian; the kernel source is in its backports
 RETRY_PAUSES=${RETRY_PAUSES-5 20}	# seconds between the tries of a download
@@ -91,10 +91,12 @@ hash_of()
 	cat -- "$@" | sha256sum | cut -c 1-12
 }
 
-# lock NAME: one script at a time makes NAME in the cache.
+# lock NAME: one script at a time makes NAME in the cache. Without a cache, nothing can be had.
 lock()
 {
-	mkdir -p "$CACHE"
+	local why
+	why=$({ mkdir -p "$CACHE" && : >"$CACHE/.lock-$1"; } 2>&1) ||
+		unavailable "no place for the cache: ${why##*$'\n'}; set TRACE_USTACK_CACHE"
 	exec 9>"$CACHE/.lock-$1"
 	flock -n 9 || { say "waiting for another run that makes $1"; flock 9; }
 }
