@@ -27,6 +27,16 @@ skip()
 	echo "SKIP: $*"
 }
 
+# not_fetched STATUS WHAT...: a script that fetches failed. Status 4: it cannot be had here and now
+not_fetched()
+{
+	if [ "$1" = 4 ]; then
+		skip "${*:2}"
+	else
+		fail "${*:2}: status $1"
+	fi
+}
+
 # check WHAT COMMAND...: the command must succeed; if it fails, show its output
 check()
 {
