@@ -17,7 +17,7 @@ TEST_TARGETS += check-flame check-flame-browser
 
 .PHONY: check-flame-unit check-flame check-flame-browser flame-update
 check-flame-unit: $(FLAME_TEST)/test_flame
-	@$<
+	@$(NEED_LEAKS) $<
 
 # flame/svg.c is compiled in whatever folder the compiler runs
 check-flame: $(O)/trace-ustack $(FIXTURES)

@@ -34,7 +34,7 @@ $(KSHARK_TEST): tests/kshark/test_shark.c $(KSHARK_OBJ) $(KSHARK_CORE)
 
 # libkshark does not free all its memory; the C library has no frame pointers, which would show that
 check-kshark: $(KSHARK_TEST) $(KSHARK_DAT) fixtures
-	@ASAN_OPTIONS=fast_unwind_on_malloc=0 \
+	@$(NEED_LEAKS) ASAN_OPTIONS=$$ASAN_OPTIONS:fast_unwind_on_malloc=0 \
 		LSAN_OPTIONS=suppressions=tests/kshark/leaks:print_suppressions=0 \
 		FIXTURES=$(O)/fixtures $(KSHARK_TEST) 2>&1
 # KernelShark of this machine, and that of the next Debian release

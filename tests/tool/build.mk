@@ -99,7 +99,7 @@ $(FAIL_MALLOC): tests/tool/fail_malloc.c
 
 # Tables as BPF programs read them
 check-flat: $(TOOL_TEST)/test_flat
-	@$< 2>&1
+	@$(NEED_LEAKS) $< 2>&1
 
 $(TOOL_TEST)/test_flat: tests/tool/test_flat.c $(TOOL_TEST)/record/bpf/flat.o $(TOOL_SAN_DEPS)
 	@mkdir -p $(@D)
