@@ -14,3 +14,22 @@ check-build:
 
 check-downloads:
 	@tests/build/downloads
+
+# The tests of this machine, as if it lacked one thing: a test that needs the thing is skipped.
+# T="TARGET..." makes these targets instead.
+WITHOUT := bpf perf ptrace user-namespaces namespaces tracefs instances capabilities network \
+	terminal input home home-name root root-user-namespaces
+WITHOUT_RUN = $(filter-out lint,$(CHECK_TARGETS)) check-build check-downloads check-flame \
+	check-flame-browser check-record check-symbols check-tool-damaged test-kshark test-native
+FULL_TARGETS += $(WITHOUT:%=test-without-%)
+
+.PHONY: test-without $(WITHOUT:%=test-without-%)
+test-without: build test-programs
+	@+$(SUB) test-without-steps
+
+test-without-steps:
+	@+scripts/tally $(WITHOUT:%=test-without-%)
+
+$(WITHOUT:%=test-without-%): test-without-%:
+	@+TALLY_LOGS=$(abspath $(O))/log/$@ tests/build/without $(subst root-,root$(COMMA),$*) \
+		scripts/tally -j2 $(or $(T),$(WITHOUT_RUN))
