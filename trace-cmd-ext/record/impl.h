@@ -144,6 +144,7 @@ struct rec {
 	struct rec_jit *jit;		/* NULL before jit_begin() */
 	double seconds;			/* duration of the recording */
 	bool disk_full;
+	bool cut;			/* the last records of a CPU could not be written */
 	char *comms;			/* "PID NAME" lines, from the start of the recording */
 };
 
@@ -164,6 +165,11 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 /* List the recorder's threads and its guard in r->own. All threads must run by now. */
 void own_find(struct rec *r);
 bool own_has(const struct rec *r, pid_t tid);
+/*
+ * Is this event about two tasks? Then ftrace may drop it because of the other one: by a filter
+ * of own_leave_out(), or by the list of tasks.
+ */
+bool own_about_two(const struct rec_event *ev);
 /* Leave out the events of these tasks, and those that only concern these tasks; 0 or -errno. */
 int own_leave_out(struct rec *r);
 

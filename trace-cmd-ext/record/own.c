@@ -79,12 +79,22 @@ static void add_others(struct text *b, const struct rec *r, const char *field)
 		text_addf(b, "%s%s != %d", i ? " && " : "", field, (int)r->own[i]);
 }
 
-/* The condition for events about other tasks; false if @ev needs no condition. */
-static bool add_condition(struct text *b, const struct rec *r, const struct rec_event *ev)
+bool own_about_two(const struct rec_event *ev)
 {
 	size_t i;
 
 	if (strcmp(ev->system, "sched"))
+		return false;
+	for (i = 0; i < sizeof(about) / sizeof(*about); i++)
+		if (!strcmp(ev->name, about[i]))
+			return true;
+	return !strcmp(ev->name, "sched_switch");
+}
+
+/* The condition for events about other tasks; false if @ev needs no condition. */
+static bool add_condition(struct text *b, const struct rec *r, const struct rec_event *ev)
+{
+	if (!own_about_two(ev))
 		return false;
 	if (!strcmp(ev->name, "sched_switch")) {
 		text_add(b, "(prev_pid != 0 && ");
@@ -94,13 +104,8 @@ static bool add_condition(struct text *b, const struct rec *r, const struct rec_
 		text_add(b, ")");
 		return true;
 	}
-	for (i = 0; i < sizeof(about) / sizeof(*about); i++) {
-		if (strcmp(ev->name, about[i]))
-			continue;
-		add_others(b, r, "pid");
-		return true;
-	}
-	return false;
+	add_others(b, r, "pid");
+	return true;
 }
 
 int own_leave_out(struct rec *r)

@@ -317,6 +317,7 @@ int rec_read_stop(struct rec *r)
 	}
 	if (!error)
 		return 0;
+	r->cut = true;
 	r->disk_full = error == ENOSPC || error == EDQUOT;
 	tool_error("%s: %s; the recording ends there%s", path, strerror(error), r->disk_full ?
 		   ": make room, or put the file elsewhere with -o" : "");

@@ -92,8 +92,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id, .moves = moves(ev->system),
-			/* own.c filters, too */
-			.filter = ev->sel->filter || !strcmp(ev->system, "sched"),
+			.filter = ev->sel->filter || own_about_two(ev),
 		};
 	}
 	s->nr_events = opts.nr_events;
@@ -184,8 +183,10 @@ static int insert(struct rec *r, struct rec_stock *s)
 	size_t i;
 	int ret;
 
-	for (i = 0; i < s->nr_events; i++)
+	for (i = 0; i < s->nr_events; i++) {
 		s->event[i].skips = bpf_get_skipped(s->src, s->event[i].id);
+		s->event[i].filter |= r->cut;
+	}
 	ret = insert_stacks(&opts, &s->sums, why, sizeof(why));
 	tool_progress_end();
 	free(header_page);

@@ -96,7 +96,7 @@ struct insert_event {
 	int id;
 	bool moves;			/* the task can change CPUs between program and record */
 	bool skips;			/* the kernel skipped runs of its program */
-	bool filter;			/* ftrace drops some of its records */
+	bool filter;			/* some of its records may be missing */
 };
 
 struct insert_opts {

@@ -56,20 +56,31 @@
  * Runs that the kernel skips
  *
  * The kernel does not run a program where it runs already on this CPU: where an interrupt of the
- * program, or the program itself, hits the same event. No number shows that, but the kernel counts
- * the runs of each program that it skipped. If it skipped runs of the program of E, R may be a
- * record without a message of its own. Say that it is. Then the program was running for T at R, and
- * no task switch comes before its message: all messages of this CPU after R are of T and have the
- * user stack of R, up to the message of this program. So if the next message of this CPU
+ * program, or the program itself, hits the same event; and where another task does, after the task
+ * that runs the program was preempted in it. No number shows that, but the kernel counts the runs
+ * of each program that it skipped. If it skipped runs of the program of E, R may be a record
+ * without a message of its own.
+ *
+ * That does no harm if no record of a message is missing, because then no message of (T, E) is left
+ * over from an earlier window. Windows of T nest. When R comes, say that all windows of (T, E) in
+ * its window have ended, and have left no message. Then the latest message is that of R, and R
+ * takes it or drops it; or it is of a window that R is in, and has the user stack of R; or there is
+ * none. So R leaves no message, either.
+ *
+ * Records are missing where ftrace has a filter for E, or drops E because of another task; where it
+ * had no room; and from before the recording started. The last two are over at a time that is
+ * known: @lost_until. If such a record may be that of the message, say that R has no message of its
+ * own. Where a program can be preempted, nothing else shows it, and R takes no message. Where it
+ * cannot be preempted, the program was running for T at R, and no task switch comes before its
+ * message: all messages of this CPU after R are of T and have the user stack of R, up to the
+ * message of this program. So if the next message of this CPU
  *
  *  - is of another task, or there is no next message, R has its own message;
  *  - has the same stack as the one that R takes, that stack is right in any case;
  *  - is of a program that started after R and interrupted no other, and R is not of an interrupt
  *    (which can come just before a program notes its start), R has its own message.
  *
- * Else R takes no message. Where a program can be preempted, the next message says nothing. There R
- * takes no message if records can be missing, because only then messages are left over: if ftrace
- * has a filter for E, or lost records.
+ * Else R takes no message.
  *
  * Samples
  *
@@ -148,7 +159,8 @@ struct insert {
 	struct messages msgs;
 	struct cpu *cpu;
 	uint64_t next_message;		/* time of the earliest message not passed */
-	bool lost;			/* a buffer of ftrace lost records */
+	/* Records may be missing that are not later. Known before the next record of each CPU. */
+	uint64_t lost_until;
 	uint64_t gaps, gaps_ahead;	/* of all CPUs: passed, and before their next messages */
 	VEC(struct unused) unused;
 	struct hidx unused_idx;
@@ -275,15 +287,15 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 
 /* Can this be a record whose program the kernel skipped, and with another stack? */
 static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
-			   const struct insert_event *event, uint64_t time, uint64_t stack,
-			   int *error)
+			   const struct insert_event *event, uint64_t time, uint64_t message,
+			   uint64_t stack, int *error)
 {
 	const struct messages_event *next;
 
-	if (!event->skips)
+	if (!event->skips || (!event->filter && message > s->lost_until))
 		return false;
 	if (event->moves)
-		return event->filter || s->lost;
+		return true;
 	next = messages_peek(&s->msgs, cpu, error);
 	if (!next || next->time == UINT64_MAX || next->tid != c->tid)
 		return false;
@@ -306,16 +318,15 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	if (!t || !u || !u->nr)
 		return false;
 	i = u->nr - 1;
-	if (u->m[i].stack && u->m[i].stack != t->latest)
+	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + MAX_AGE_NS < time ||
+	    (moves && u->m[i].all_gaps != s->gaps + s->gaps_ahead) ||
+	    (!moves && (u->m[i].cpu != (uint32_t)cpu ||
+			u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))) {
+		/* No other record may take it */
+		u->nr--;
 		return false;
-	if (u->m[i].time + MAX_AGE_NS < time)
-		return false;
-	if (moves && u->m[i].all_gaps != s->gaps + s->gaps_ahead)
-		return false;
-	if (!moves && (u->m[i].cpu != (uint32_t)cpu ||
-		       u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))
-		return false;
-	if (can_be_skipped(s, cpu, c, event, time, u->m[i].stack, error))
+	}
+	if (can_be_skipped(s, cpu, c, event, time, u->m[i].time, u->m[i].stack, error))
 		return false;
 	owed->stack = u->m[i].stack;
 	owed->tgid = u->m[i].tgid;
@@ -661,7 +672,6 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	bool belongs;
 
 	if (in->missed) {
-		s->lost = true;
 		ret = pay_all(s, cpu);
 		if (!ret)
 			ret = pages_put_missed(&cpu->out, in->missed, in->lost, in->page_time);
@@ -694,6 +704,8 @@ static int next_record(struct insert *s, struct cpu *cpu)
 
 	s->done += cpu->in.at - before;
 	cpu->more = ret > 0;
+	if (cpu->in.missed && (!cpu->more || cpu->in.time > s->lost_until))
+		s->lost_until = cpu->more ? cpu->in.time : UINT64_MAX;
 	if (!ret && cpu->in.missed) {
 		ret = pay_all(s, cpu);
 		if (!ret)
@@ -725,10 +737,13 @@ static struct cpu *find_first(struct insert *s, uint64_t *until)
 
 static int add_records(struct insert *s)
 {
-	struct cpu *c;
 	uint64_t until;
+	struct cpu *c = find_first(s, &until);
 	int ret = 0;
 
+	/* Before the first record, ftrace may not have written any */
+	if (c && c->in.time > s->lost_until)
+		s->lost_until = c->in.time;
 	while (!ret && (c = find_first(s, &until))) {
 		do {
 			ret = pass_messages(s, c->in.time);
