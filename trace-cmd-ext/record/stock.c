@@ -83,9 +83,11 @@ static int open_source(struct rec *r, struct rec_stock *s)
 
 		if (ev->sel->no_stack)
 			continue;
-		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name) };
+		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name),
+					  rec_event_kind(ev->system, ev->name) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id, .moves = moves(ev->system),
+			.probe = to->kind == BPF_KPROBE,
 			/* own.c filters, too */
 			.filter = ev->sel->filter || !strcmp(ev->system, "sched"),
 		};

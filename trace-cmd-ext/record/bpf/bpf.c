@@ -39,6 +39,7 @@ struct bpf_source {
 	pthread_t thread;
 	bool started, stop;
 	bool other_pids;
+	bool probes;			/* there are kprobe events */
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
@@ -164,6 +165,7 @@ static int open_object(struct bpf_source *s)
 	s->obj = bpf_object__open_mem(bpf_walk_start, bpf_walk_end - bpf_walk_start, &opts);
 	if (!s->obj)
 		return -errno;
+	bpf_choose_probes(s->obj, s->probes);
 	ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
 	if (!ret)
 		ret = size_map(s, "seqs", cpus);
@@ -209,15 +211,15 @@ static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 	return 0;
 }
 
-static int set_walk(struct bpf_source *s)
+static int set_walk(struct bpf_source *s, const char *programs, const char *name)
 {
-	const struct bpf_program *walk = bpf_object__find_program_by_name(s->obj, "walk_stack");
+	const struct bpf_program *walk = bpf_object__find_program_by_name(s->obj, name);
 	uint32_t zero = 0;
 	int fd = walk ? bpf_program__fd(walk) : -ENOENT;
 
 	if (fd < 0)
 		return fd;
-	return bpf_map_update_elem(map_fd(s, "programs"), &zero, &fd, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(map_fd(s, programs), &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
 static int open_tables(struct bpf_source *s)
@@ -255,6 +257,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 		return bpf_say(why, size, -ENOMEM, "not enough memory");
 	s->out = -1;
 	s->other_pids = opts->other_pids;
+	s->probes = bpf_has_probes(opts);
 	*libbpf_warning = '\0';
 	libbpf_set_print(keep_warning);
 	ret = open_out(s, opts->file);
@@ -266,7 +269,9 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!ret)
 		ret = map_control(s, opts);
 	if (!ret)
-		ret = set_walk(s);
+		ret = set_walk(s, "programs", "walk_stack");
+	if (!ret && s->probes)
+		ret = set_walk(s, "probe_programs", "walk_probe");
 	if (!ret)
 		ret = open_tables(s);
 	if (ret) {

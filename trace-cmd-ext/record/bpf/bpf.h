@@ -20,9 +20,17 @@
 
 #include "msg.h"
 
+enum bpf_kind {
+	BPF_TRACEPOINT,
+	BPF_KPROBE,			/* kprobe or kretprobe, of kprobe_events */
+	BPF_UPROBE,			/* uprobe or uretprobe, of uprobe_events */
+	BPF_OTHER,			/* another event that a user has defined */
+};
+
 struct bpf_event {
 	const char *system, *name;
-	int id;				/* from its format file */
+	int id;				/* from its format file; not for bpf_check_event() */
+	enum bpf_kind kind;
 };
 
 struct bpf_opts {
@@ -57,7 +65,7 @@ int bpf_check(char *why, size_t size);
 /* Load and attach the programs, still without effect. Call it before ftrace has the events on. */
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */
-int bpf_check_event(const char *system, const char *name, char *why, size_t size);
+int bpf_check_event(const struct bpf_event *event, char *why, size_t size);
 /* Trace this task (a thread) and, with bpf_opts.inherit, the children that it will have. */
 int bpf_add_task(struct bpf_source *src, pid_t tid);
 /* Leave these tasks out (the recorder's own). */
@@ -92,6 +100,7 @@ struct insert_event {
 	bool moves;			/* the task can change CPUs between program and record */
 	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* ftrace drops some of its records */
+	bool probe;			/* its record comes before its message */
 };
 
 struct insert_opts {

@@ -5,6 +5,7 @@
  *	check.c		can this kernel and this user do it?
  *	bpf.c		load, attach, start, stop; the thread that writes messages to the file
  *	events.c	which program for which event
+ *	probes.c	programs for kprobe events
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
  */
@@ -20,6 +21,7 @@
 #include "rule.h"
 
 struct bpf_object;
+struct bpf_program;
 struct bpf_tables;
 
 /* Write a sentence; returns @error. */
@@ -70,5 +72,19 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 void bpf_detach(struct bpf_attached *a);
+
+/* Take a descriptor, to be closed by bpf_detach(). The second one: of a copy of a program */
+int bpf_keep_link(struct bpf_attached *a, int fd);
+int bpf_keep_copy(struct bpf_attached *a, int fd, int id);
+/* Load a copy of a program for the event with this id. A descriptor, or -errno */
+int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place);
+
+/* -------------------------------- probes.c ------------------------------- */
+
+bool bpf_has_probes(const struct bpf_opts *opts);
+void bpf_choose_probes(struct bpf_object *obj, bool load);
+/* @place: a number for this event, from 0 */
+int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
+		     unsigned int place, char *why, size_t size);
 
 #endif

@@ -71,6 +71,16 @@
  * takes no message if records can be missing, because only then messages are left over: if ftrace
  * has a filter for E, or lost records.
  *
+ * Kprobe events
+ *
+ * Here the program runs after the record, and on one CPU the records of such events and the runs of
+ * their programs alternate, whatever the task (probe.bpf.h says why). So the next message about
+ * such an event on this CPU is the one of R, unless the message of R is missing. If it is missing,
+ * the next message comes from another hit of a kprobe event. It belongs to another event, or it
+ * says itself that the run of the program before it was after R. So R takes the message only if it
+ * is of the same event and task, and if R is in the time that the message names. Lost messages,
+ * skipped runs, filters and lost records change nothing: the message and R must be of one hit.
+ *
  * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
  */
 #include <errno.h>
@@ -314,6 +324,24 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	return true;
 }
 
+/* The same for a record that comes before its message. */
+static bool take_message_after(struct insert *s, int cpu, const struct common *c, uint64_t time,
+			       struct owed *owed, int *error)
+{
+	int stream = messages_probe_stream(&s->msgs, cpu);
+	const struct messages_event *ev;
+
+	while ((ev = messages_peek(&s->msgs, stream, error)) && ev->time < time)
+		messages_skip(&s->msgs, stream);
+	if (!ev || ev->event != c->type || ev->tid != c->tid || time + ev->since <= ev->time)
+		return false;
+	owed->stack = ev->stack;
+	owed->tgid = ev->tgid;
+	owed->reason = ev->reason;
+	messages_skip(&s->msgs, stream);
+	return true;
+}
+
 /* -------------------------------- new records ----------------------------- */
 
 /* user_unwind_cookie, user_unwind_stack and user_unwind_map; dat.c writes their formats. */
@@ -553,13 +581,19 @@ static int pay_all(struct insert *s, struct cpu *cpu)
 static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *c, int level)
 {
 	const struct insert_event *ev = find_event(s, c->type);
+	uint64_t time = cpu->in.time;
 	struct owed owed = {};
 	int error = 0;
+	bool found;
 
 	if (!ev)
 		return 0;
 	s->sums->events++;
-	if (!take_message(s, cpu - s->cpu, c, ev, cpu->in.time, &owed, &error)) {
+	if (ev->probe)
+		found = take_message_after(s, cpu - s->cpu, c, time, &owed, &error);
+	else
+		found = take_message(s, cpu - s->cpu, c, ev, time, &owed, &error);
+	if (!found) {
 		if (messages_find_task(&s->msgs, c->tid))
 			s->sums->no_message++;
 		else

@@ -65,6 +65,12 @@ static int write_batch(struct messages_cpu *c)
 
 static int put_event(struct messages *m, struct messages_cpu *c, const struct messages_event *ev)
 {
+	/* a gap before it stays one before the next of the other messages */
+	if (ev->since) {
+		c += m->nr_cpus;
+		c->batch[c->nr++] = *ev;
+		return c->nr == BATCH ? write_batch(c) : 0;
+	}
 	c->batch[c->nr] = *ev;
 	c->batch[c->nr++].gap = c->gap;
 	m->gaps += c->gap;
@@ -113,6 +119,8 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	int ret;
 
 	ret = prepare_cpu(c, path, ev->cpu);
+	if (!ret && ev->since)
+		ret = prepare_cpu(c + m->nr_cpus, path, m->nr_cpus + ev->cpu);
 	if (ret)
 		return ret;
 	if (!vec_get(&m->tasks, &m->task_idx, id, ev->tid))
@@ -134,6 +142,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	c->window[i].ev = (struct messages_event){
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
+		.since = ev->since,
 	};
 	c->waiting++;
 	return put_ready(m, c);
@@ -146,7 +155,7 @@ static int finish_cpu(struct messages *m, struct messages_cpu *c, const struct m
 	while (!ret && c->waiting)
 		ret = put_first(m, c);
 	/* only an end that fits proves that nothing is missing */
-	if (!ret && (!end || end->seq != c->next)) {
+	if (!ret && (c->gap || !end || end->seq != c->next)) {
 		c->gap = true;
 		ret = put_event(m, c, &(struct messages_event){ .time = UINT64_MAX });
 	}
@@ -157,9 +166,9 @@ static int finish_cpu(struct messages *m, struct messages_cpu *c, const struct m
 	return ret;
 }
 
-const struct messages_event *messages_peek(struct messages *m, int cpu, int *error)
+const struct messages_event *messages_peek(struct messages *m, int stream, int *error)
 {
-	struct messages_cpu *c = &m->cpu[cpu];
+	struct messages_cpu *c = &m->cpu[stream];
 	ssize_t n;
 
 	if (c->pos < c->nr)
@@ -177,9 +186,9 @@ const struct messages_event *messages_peek(struct messages *m, int cpu, int *err
 	return c->nr ? c->batch : NULL;
 }
 
-void messages_skip(struct messages *m, int cpu)
+void messages_skip(struct messages *m, int stream)
 {
-	m->cpu[cpu].pos++;
+	m->cpu[stream].pos++;
 }
 
 /* --------------------------------- stacks -------------------------------- */
@@ -326,8 +335,8 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	m->fd = -1;
 	m->body = calloc(1, MAX_SIZE);
 	m->nr_cpus = nr_cpus;
-	m->cpu = calloc(nr_cpus, sizeof(*m->cpu));
-	for (cpu = 0; m->cpu && cpu < nr_cpus; cpu++)
+	m->cpu = calloc(2 * nr_cpus, sizeof(*m->cpu));
+	for (cpu = 0; m->cpu && cpu < 2 * nr_cpus; cpu++)
 		m->cpu[cpu].fd = -1;
 	if (s)
 		s->end = calloc(nr_cpus, sizeof(*s->end));
@@ -359,6 +368,11 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 			ret = finish_cpu(m, c, end);
 		if (!ret && lseek(c->fd, 0, SEEK_SET))
 			ret = -errno;
+		c += nr_cpus;
+		if (!ret && c->fd >= 0)
+			ret = write_batch(c);
+		if (!ret && c->fd >= 0 && lseek(c->fd, 0, SEEK_SET))
+			ret = -errno;
 		if (ret)
 			snprintf(why, size, "%s: %s", path, strerror(-ret));
 	}
@@ -375,7 +389,7 @@ void messages_free(struct messages *m)
 {
 	int cpu;
 
-	for (cpu = 0; m->cpu && cpu < m->nr_cpus; cpu++) {
+	for (cpu = 0; m->cpu && cpu < 2 * m->nr_cpus; cpu++) {
 		if (m->cpu[cpu].fd >= 0)
 			close(m->cpu[cpu].fd);
 		free(m->cpu[cpu].batch);

@@ -7,7 +7,8 @@
  * file (FILE.part.bpf) as they come; insert.c reads this file after the recording.
  *
  * A program runs before ftrace writes the record of the same event, because it was attached first.
- * So on one CPU, for one task and one event, messages and records alternate: see insert.c.
+ * So on one CPU, for one task and one event, messages and records alternate: see insert.c. The
+ * programs of kprobe events run after the record.
  *
  * All fields have the byte order of the machine. A message is a multiple of 8 bytes long.
  */
@@ -65,7 +66,11 @@ struct msg_event {
 	__msg32 reason;			/* enum msg_reason */
 	/* ns that the program ran; ~0: long, or it interrupted another program */
 	__msg32 ran;
-	__msg32 reserved;
+	/*
+	 * A kprobe event: the record is the only one of this event on this CPU in this many ns
+	 * before the message. 0: another event, with the record after the message
+	 */
+	__msg32 since;
 };
 
 /* An executable mapping that frames of a stack are in. */

@@ -15,10 +15,9 @@ int bpf_check(char *why, size_t size)
 	return -EOPNOTSUPP;
 }
 
-int bpf_check_event(const char *system, const char *name, char *why, size_t size)
+int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 {
-	(void)system;
-	(void)name;
+	(void)event;
 	return bpf_check(why, size);
 }
 

@@ -47,9 +47,12 @@ static __always_inline void skip_number(void)
 		__sync_fetch_and_add(seq, 1);
 }
 
-/* @start: when the program started; 0: not known, or it interrupted another one */
+/*
+ * @start: when the program started; 0: not known, or it interrupted another one. @after: if the
+ * record comes before this message, the time of a message before that record (probe.bpf.h); else 0
+ */
 static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason,
-				       u64 start)
+				       u64 start, u64 after)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 cpu = bpf_get_smp_processor_id();
@@ -68,6 +71,8 @@ static __always_inline void send_event(struct control *c, u32 event, u64 stack, 
 		return;
 	number_message(&m, seq, task);
 	m.ran = m.time - start < ~0u ? m.time - start : ~0u;
+	if (after)
+		m.since = m.time - after < ~0u ? m.time - after : ~0u;
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);
 }

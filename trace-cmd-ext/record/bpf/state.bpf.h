@@ -108,6 +108,7 @@ struct walk {
 	u32 event;
 	u32 reason;
 	u32 nested;			/* in another program */
+	u64 after;			/* see send_event() */
 
 	struct walk_key key;
 	u64 ip, sp, fp;

@@ -22,6 +22,7 @@
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
+ *	probe.bpf.h	programs for kprobe events
  */
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
@@ -353,9 +354,12 @@ static __always_inline void store_kept(u64 stack, u32 reason)
 		note_kept(tgid, BPF_CORE_READ(task, group_leader, start_time));
 }
 
-/* Send what is known, or go on in walk_stack(). */
+/*
+ * Send what is known, or go on in the program for walks in @next: one of the same type as this one.
+ * @after: see send_event()
+ */
 static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
-				     struct task *known, u32 event)
+				     struct task *known, u32 event, u64 after, void *next)
 {
 	struct kept *k = NULL;
 	struct walk *w;
@@ -363,7 +367,7 @@ static __always_inline void walk_for(void *ctx, struct control *c, struct task_s
 	if (task->flags & PF_EXITING || (known && known->flags & TASK_KEPT))
 		k = find_kept(task);
 	if (k) {
-		send_event(c, event, k->stack, k->reason, 0);
+		send_event(c, event, k->stack, k->reason, 0, after);
 		return;
 	}
 	if (known && known->flags & TASK_KEPT)
@@ -371,14 +375,15 @@ static __always_inline void walk_for(void *ctx, struct control *c, struct task_s
 	w = claim_walk(ctx, known);
 	if (w) {
 		w->event = event;
-		bpf_tail_call(ctx, &programs, WALK_STACK);
+		w->after = after;
+		bpf_tail_call(ctx, next, WALK_STACK);
 		w->owner = 0;
 	}
-	send_event(c, event, 0, MSG_BUSY, 0);
+	send_event(c, event, 0, MSG_BUSY, 0, after);
 }
 
-SEC("raw_tp")
-int walk_stack(struct bpf_raw_tracepoint_args *ctx)
+/* The end of walk_for(), in a program of its own. @next: the map of such programs */
+static __always_inline void walk_on(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
@@ -398,15 +403,21 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 		 * that stack, but not one that is the target of a tail call.
 		 */
 		skip_number();
-		bpf_tail_call(ctx, &programs, NO_PROGRAM);
-		return 0;
+		bpf_tail_call(ctx, next, NO_PROGRAM);
+		return;
 	}
 	id = walk(w);
 	if (w->event == KEEP)
 		store_kept(id, w->reason);
 	else
-		send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time);
+		send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time, w->after);
 	w->owner = 0;
+}
+
+SEC("raw_tp")
+int walk_stack(struct bpf_raw_tracepoint_args *ctx)
+{
+	walk_on(ctx, &programs);
 	return 0;
 }
 
@@ -423,7 +434,7 @@ int on_event(struct bpf_raw_tracepoint_args *ctx)
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
 	if (c && c->on && is_traced(c, task, &known))
-		walk_for(ctx, c, task, known, event);
+		walk_for(ctx, c, task, known, event, 0, &programs);
 	return 0;
 }
 
@@ -450,7 +461,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 		return;
 	event = enter ? c->enter[nr] : c->exit[nr];
 	if (event)
-		walk_for(ctx, c, task, known, event);
+		walk_for(ctx, c, task, known, event, 0, &programs);
 }
 
 SEC("raw_tp/sys_enter")
@@ -466,6 +477,8 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	on_syscall(ctx, false);
 	return 0;
 }
+
+#include "probe.bpf.h"
 
 /* ------------------------ before the memory goes away -------------------- */
 
