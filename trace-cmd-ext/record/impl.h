@@ -199,6 +199,10 @@ bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);
 /* ---- kinds.c ---- */
 
 enum bpf_kind rec_event_kind(const char *system, const char *name);
+#define MAX_PLACES	128		/* of a uprobe event: MAX_TRACE_ARGS of the kernel */
+/* The places of a uprobe event, and how many; the caller frees *@text with their paths. */
+size_t rec_uprobe_places(const char *system, const char *name, char **text,
+			 struct bpf_place place[MAX_PLACES]);
 
 /* ---- setup.c ---- */
 

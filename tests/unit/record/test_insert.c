@@ -32,8 +32,9 @@
 #define STACK		1002
 #define MAP		1003
 #define EVENT		40		/* and 41; 42 is a system call */
-#define PROBE		43		/* and 44: kprobe events */
+#define PROBE		43		/* and 44: kprobe events; 45 is a uprobe event */
 
+#define UPROBE		45
 #define HARDIRQ		0x08
 #define MAX_PAGE	65536
 
@@ -185,10 +186,11 @@ static int run(void)
 		{ .id = 40, .skips = skips, .filter = filter }, { .id = 41 },
 		{ .id = 42, .moves = true, .skips = skips, .filter = filter },
 		{ .id = PROBE, .probe = true }, { .id = PROBE + 1, .probe = true },
+		{ .id = UPROBE, .moves = true, .address = 8 },
 	};
 	char path[PATH_MAX], messages[PATH_MAX], header[512];
 	struct insert_opts o = {
-		.messages = messages, .event = event, .nr_events = 5, .cookie = COOKIE,
+		.messages = messages, .event = event, .nr_events = 6, .cookie = COOKIE,
 		.stack = STACK, .map = MAP, .kernel_stack = kernel_stacks ? KSTACK : -1,
 		.nr_cpus = NR_CPUS, .page_size = page_size, .raw_path = raw_path,
 		.get_file = get_file, .header_page = header,
@@ -818,6 +820,30 @@ static void a_kprobe_event_without_its_message(void **state)
 	       "c2.0/8 s2.0:1 e43@90 c1.0/7 e43@100");
 }
 
+/* add() writes 0x1000002 and 0x1000003 after the common fields; stacks start at 0x400000. */
+static void the_stack_of_a_uprobe_event_starts_there(void **state)
+{
+	uint64_t there = 0x100000301000002;
+
+	(void)state;
+	stack(100, 7, 2, &code_a, NULL);
+	memcpy(msgs.v + msgs.nr - 16, &there, 8);
+	stack(200, 7, 2, &code_a, NULL);
+	msg(0, 9, UPROBE, 7, 100, 0);
+	add(1, 10, UPROBE, 0, 7, 4);
+	/* the program ran at another place; the record ends too soon; there is no stack */
+	msg(0, 19, UPROBE, 7, 200, 0);
+	add(0, 20, UPROBE, 0, 7, 4);
+	msg(0, 29, UPROBE, 7, 100, 0);
+	add(0, 30, UPROBE, 0, 7, 3);
+	msg(0, 39, UPROBE, 7, 0, MSG_BUSY);
+	add(0, 40, UPROBE, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(1, "e45@10 c1.1/7 m400000=/bin/a s1.1:2");
+	expect(0, "e45@20 e45@30 e45@40 c1.0/7 s1.0:0+8");
+}
+
 /* Messages about kprobe events have numbers as all others. */
 static void a_gap_before_a_kprobe_event(void **state)
 {
@@ -1175,6 +1201,7 @@ int main(void)
 		TEST(a_kprobe_event_is_before_its_message),
 		TEST(a_kprobe_event_without_its_message),
 		TEST(a_gap_before_a_kprobe_event),
+		TEST(the_stack_of_a_uprobe_event_starts_there),
 		TEST(a_task_that_moves),
 		TEST(two_tasks_have_two_cookies),
 		TEST(a_mapping_that_comes_back),

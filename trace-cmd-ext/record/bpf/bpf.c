@@ -39,7 +39,7 @@ struct bpf_source {
 	pthread_t thread;
 	bool started, stop;
 	bool other_pids;
-	bool probes;			/* there are kprobe events */
+	bool kprobes, uprobes;		/* there are events of this kind */
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
@@ -165,7 +165,7 @@ static int open_object(struct bpf_source *s)
 	s->obj = bpf_object__open_mem(bpf_walk_start, bpf_walk_end - bpf_walk_start, &opts);
 	if (!s->obj)
 		return -errno;
-	bpf_choose_probes(s->obj, s->probes);
+	bpf_choose_probes(s->obj, s->kprobes, s->uprobes);
 	ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
 	if (!ret)
 		ret = size_map(s, "seqs", cpus);
@@ -257,7 +257,8 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 		return bpf_say(why, size, -ENOMEM, "not enough memory");
 	s->out = -1;
 	s->other_pids = opts->other_pids;
-	s->probes = bpf_has_probes(opts);
+	s->kprobes = bpf_has_kind(opts, BPF_KPROBE);
+	s->uprobes = bpf_has_kind(opts, BPF_UPROBE);
 	*libbpf_warning = '\0';
 	libbpf_set_print(keep_warning);
 	ret = open_out(s, opts->file);
@@ -270,7 +271,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 		ret = map_control(s, opts);
 	if (!ret)
 		ret = set_walk(s, "programs", "walk_stack");
-	if (!ret && s->probes)
+	if (!ret && (s->kprobes || s->uprobes))
 		ret = set_walk(s, "probe_programs", "walk_probe");
 	if (!ret)
 		ret = open_tables(s);
@@ -296,6 +297,12 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 fail:
 	bpf_close(s);
 	return ret;
+}
+
+int bpf_add_uprobe(struct bpf_source *s, const struct bpf_event *event, const struct bpf_place *at,
+		   char *why, size_t size)
+{
+	return bpf_attach_uprobe(&s->events, s->obj, event, at, why, size);
 }
 
 void bpf_close(struct bpf_source *s)

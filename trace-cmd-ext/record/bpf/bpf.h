@@ -33,6 +33,13 @@ struct bpf_event {
 	enum bpf_kind kind;
 };
 
+/* A place of a uprobe event */
+struct bpf_place {
+	const char *path;
+	uint64_t offset, ref_ctr;	/* in the file; ref_ctr 0: none */
+	bool returns;			/* a uretprobe */
+};
+
 struct bpf_opts {
 	const struct bpf_event *event;	/* valid during bpf_open() */
 	size_t nr_events;
@@ -66,6 +73,12 @@ int bpf_check(char *why, size_t size);
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */
 int bpf_check_event(const struct bpf_event *event, char *why, size_t size);
+/*
+ * Attach a program to a place of a uprobe event of bpf_opts. Call it after ftrace has the event on,
+ * and before bpf_start(), for each place of the event.
+ */
+int bpf_add_uprobe(struct bpf_source *src, const struct bpf_event *event,
+		   const struct bpf_place *at, char *why, size_t size);
 /* Trace this task (a thread) and, with bpf_opts.inherit, the children that it will have. */
 int bpf_add_task(struct bpf_source *src, pid_t tid);
 /* Leave these tasks out (the recorder's own). */
@@ -101,6 +114,7 @@ struct insert_event {
 	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* ftrace drops some of its records */
 	bool probe;			/* its record comes before its message */
+	unsigned int address;		/* bytes before the probed address in the record; 0: none */
 };
 
 struct insert_opts {

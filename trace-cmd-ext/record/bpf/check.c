@@ -83,11 +83,8 @@ int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 	const char *system = event->system, *name = event->name, *tracepoint = name;
 	int fd, link, ret = 0;
 
-	if (event->kind == BPF_KPROBE)
+	if (event->kind == BPF_KPROBE || event->kind == BPF_UPROBE)
 		return 0;
-	if (event->kind == BPF_UPROBE)
-		return bpf_say(why, size, -EOPNOTSUPP, "%s:%s is a uprobe event, so BPF cannot add "
-			       "user stacks to it", system, name);
 
 	/* The registers of user space may be half written when an NMI comes */
 	if (!strcmp(system, "nmi"))

@@ -399,7 +399,8 @@ int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct con
 	for (i = 0; i < opts->nr_events && !ret; i++) {
 		if (opts->event[i].kind == BPF_KPROBE)
 			ret = bpf_attach_probe(a, obj, &opts->event[i], probes++, why, size);
-		else if (strcmp(opts->event[i].system, "syscalls"))
+		else if (opts->event[i].kind == BPF_TRACEPOINT &&
+			 strcmp(opts->event[i].system, "syscalls"))
 			ret = attach_event(a, prog, &opts->event[i], why, size);
 	}
 	return ret;

@@ -5,7 +5,7 @@
  *	check.c		can this kernel and this user do it?
  *	bpf.c		load, attach, start, stop; the thread that writes messages to the file
  *	events.c	which program for which event
- *	probes.c	programs for kprobe events
+ *	probes.c	programs for kprobe events and uprobe events
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
  */
@@ -81,10 +81,12 @@ int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place);
 
 /* -------------------------------- probes.c ------------------------------- */
 
-bool bpf_has_probes(const struct bpf_opts *opts);
-void bpf_choose_probes(struct bpf_object *obj, bool load);
+bool bpf_has_kind(const struct bpf_opts *opts, enum bpf_kind kind);
+void bpf_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes);
 /* @place: a number for this event, from 0 */
 int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
 		     unsigned int place, char *why, size_t size);
+int bpf_attach_uprobe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
+		      const struct bpf_place *at, char *why, size_t size);
 
 #endif

@@ -71,6 +71,12 @@
  * takes no message if records can be missing, because only then messages are left over: if ftrace
  * has a filter for E, or lost records.
  *
+ * Uprobe events
+ *
+ * They are as the events of system calls, without skipped runs. But the recorder knows the file of
+ * the event by its path only. The program may be at the same place of another file, which has taken
+ * that path since. So the stack must start at the address in the record.
+ *
  * Kprobe events
  *
  * Here the program runs after the record, and on one CPU the records of such events and the runs of
@@ -292,6 +298,22 @@ static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
 	return c->flags & IN_INTERRUPT || next->ran == UINT32_MAX || next->time - next->ran <= time;
 }
 
+/* Does the stack start at the address in the record? */
+static bool starts_at(struct insert *s, const struct pages_in *in, unsigned int address,
+		      uint64_t stack, int *error)
+{
+	const struct messages_stack *st = messages_find_stack(&s->msgs, stack);
+	const struct msg_stack *m = st && st->nr ? messages_read_stack(&s->msgs, st, error) : NULL;
+	uint64_t at;
+
+	if (!m)
+		return !*error;
+	if (address + sizeof(at) > in->data_size)
+		return false;
+	memcpy(&at, (const char *)in->data + address, sizeof(at));
+	return ((const uint64_t *)((const struct msg_code *)(m + 1) + st->nr_code))[0] == at;
+}
+
 /* Take the message of a record, by the rules above; false if it has none. */
 static bool take_message(struct insert *s, int cpu, const struct common *c,
 			 const struct insert_event *event, uint64_t time, struct owed *owed,
@@ -316,6 +338,9 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 		       u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))
 		return false;
 	if (can_be_skipped(s, cpu, c, event, time, u->m[i].stack, error))
+		return false;
+	if (event->address &&
+	    !starts_at(s, &s->cpu[cpu].in, event->address, u->m[i].stack, error))
 		return false;
 	owed->stack = u->m[i].stack;
 	owed->tgid = u->m[i].tgid;

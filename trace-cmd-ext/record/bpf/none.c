@@ -28,6 +28,15 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	return bpf_check(why, size);
 }
 
+int bpf_add_uprobe(struct bpf_source *src, const struct bpf_event *event,
+		   const struct bpf_place *at, char *why, size_t size)
+{
+	(void)src;
+	(void)event;
+	(void)at;
+	return bpf_check(why, size);
+}
+
 int bpf_add_task(struct bpf_source *src, pid_t tid)
 {
 	(void)src;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * probe.bpf.h - programs for kprobe events
+ * probe.bpf.h - programs for kprobe events and uprobe events
+ *
+ * Kprobe events
  *
  * The kernel handles a hit of a kprobe event in one function, kprobe_dispatcher() or
  * kretprobe_dispatcher(). This function first counts the hit, for each CPU by itself. Then it
@@ -17,6 +19,15 @@
  *
  * Nobody but the kernel knows where the count is. read_probe() finds it: the recorder has opened
  * the event, and from the file a way leads to the count.
+ *
+ * Uprobe events
+ *
+ * The kernel allows a uprobe event either for ftrace or for perf. So the recorder makes a uprobe
+ * for perf at the same place. The kernel calls the uprobes at a place, and the uretprobes when a
+ * function returns, in the order of their registration, the last one first. ftrace registers its
+ * one when an event is first switched on. The recorder makes its uprobe after that, so the program
+ * runs before ftrace writes the record, as at a tracepoint. The task can be preempted, and can move
+ * to another CPU, between the two. The kernel does not skip the programs of uprobes.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_PROBE_H
 #define TRACE_USTACK_RECORD_BPF_PROBE_H
@@ -80,6 +91,20 @@ int on_probe(struct pt_regs *ctx)
 	else
 		walk_for(ctx, c, task, known, event, after, &probe_programs);
 	return 1;
+}
+
+SEC("kprobe")
+int on_uprobe(struct pt_regs *ctx)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct task *known;
+	u32 event;
+
+	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
+	if (c && c->on && is_traced(c, task, &known))
+		walk_for(ctx, c, task, known, event, 0, &probe_programs);
+	return 0;
 }
 
 SEC("kprobe")

@@ -22,7 +22,7 @@
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
- *	probe.bpf.h	programs for kprobe events
+ *	probe.bpf.h	programs for kprobe events and uprobe events
  */
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
@@ -53,6 +53,8 @@ __noinline int walk_frame(struct walk *w)
 
 	if (!w)
 		return 1;
+	if (w->trampoline && (w->ip & -PAGE_SIZE) == w->trampoline && find_return(w))
+		return end_walk(w, INCOMPLETE, MSG_HOLE);
 	pc = w->ip - !(w->frame_flags & EXACT);
 	map = find_mapping(w, pc);
 	nr = w->nr;
@@ -176,6 +178,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	w->key.ip = w->ip = regs->ip;
 	w->key.sp = w->sp = regs->sp;
 	w->key.fp = w->fp = regs->bp;
+	w->trampoline = find_trampoline(mm);
 	w->frame_flags = EXACT | TOPMOST;
 	return true;
 }
