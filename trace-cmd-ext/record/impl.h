@@ -9,6 +9,7 @@
  *	own.c	the recorder's own tasks, left out of the recording
  *	source.c	where user stacks come from: the kernel, BPF programs, frame pointers
  *	stock.c	user stacks on stock kernels, by BPF programs; record/bpf/ has these
+ *	kinds.c	whether an event is a tracepoint, a kprobe or something else
  *	formats.c	formats of events that a stock kernel does not have
  *	setup.c	the two instances: made, configured, started, stopped
  *	left.c	instances of recorders that are gone
@@ -48,6 +49,7 @@
 #include <tracefs.h>
 
 #include "record.h"
+#include "trace-cmd-ext/record/bpf/bpf.h"
 #include "trace-cmd-ext/tool/tool.h"
 
 struct rec_event {
@@ -209,6 +211,14 @@ const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_s
 void rec_stock_add_comms(const struct rec *r, struct text *t);
 /* The path of the file of messages; false if it is too long. */
 bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);
+
+/* ---- kinds.c ---- */
+
+enum bpf_kind rec_event_kind(const char *system, const char *name);
+#define MAX_PLACES	128		/* of a uprobe event: MAX_TRACE_ARGS of the kernel */
+/* The places of a uprobe event, and how many; the caller frees *@text with their paths. */
+size_t rec_uprobe_places(const char *system, const char *name, char **text,
+			 struct bpf_place place[MAX_PLACES]);
 
 /* ---- setup.c ---- */
 

@@ -114,6 +114,7 @@ static int use_ftrace(struct rec *r)
 /* Refuse all that does not work before anything is recorded. */
 static int use_bpf(struct rec *r)
 {
+	struct bpf_event event;
 	const struct rec_event *ev;
 	char why[512];
 
@@ -134,7 +135,11 @@ static int use_bpf(struct rec *r)
 				   "kernel-patches of trace-ustack");
 			return TOOL_FAIL;
 		}
-		if (bpf_check_event(ev->system, ev->name, why, sizeof(why))) {
+		event = (struct bpf_event){
+			.system = ev->system, .name = ev->name,
+			.kind = rec_event_kind(ev->system, ev->name),
+		};
+		if (bpf_check_event(&event, why, sizeof(why))) {
 			tool_error("%s:%s: %s; --no-stack after its -e records it without stacks",
 				   ev->system, ev->name, why);
 			return TOOL_FAIL;

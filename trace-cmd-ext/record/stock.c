@@ -64,6 +64,18 @@ static uint64_t period(const struct rec *r)
 	return r->opts.freq ? 1000000000 / r->opts.freq : 0;
 }
 
+/* Where a record has the address: struct uprobe_trace_entry_head of the kernel */
+static unsigned int uprobe_address(const struct rec_event *ev)
+{
+	struct bpf_place place[MAX_PLACES];
+	char *text;
+	size_t nr = rec_uprobe_places(ev->system, ev->name, &text, place);
+
+	free(text);
+	/* after the common fields; in the record of a uretprobe, the function comes first */
+	return nr && place[0].returns ? 16 : 8;
+}
+
 static int open_source(struct rec *r, struct rec_stock *s)
 {
 	struct bpf_event *event = calloc(r->nr_events + 1, sizeof(*event));
@@ -89,9 +101,13 @@ static int open_source(struct rec *r, struct rec_stock *s)
 
 		if (ev->sel->no_stack)
 			continue;
-		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name) };
+		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name),
+					  rec_event_kind(ev->system, ev->name) };
 		s->event[opts.nr_events++] = (struct insert_event){
-			.id = to->id, .moves = moves(ev->system),
+			.id = to->id,
+			.moves = moves(ev->system) || to->kind == BPF_UPROBE,
+			.probe = to->kind == BPF_KPROBE,
+			.address = to->kind == BPF_UPROBE ? uprobe_address(ev) : 0,
 			.filter = ev->sel->filter || own_about_two(ev),
 		};
 	}
@@ -118,10 +134,39 @@ int rec_stock_open(struct rec *r)
 	return open_source(r, r->stock);
 }
 
+/* ftrace has the events on, so the programs of uprobes come before it. */
+static int add_uprobes(struct rec *r)
+{
+	struct bpf_place place[MAX_PLACES];
+	const struct rec_event *ev;
+	struct bpf_event event;
+	char *text, why[PATH_MAX + 256];
+	size_t i, nr;
+	int ret = 0;
+
+	for (ev = r->event; ev < r->event + r->nr_events && !ret; ev++) {
+		event = (struct bpf_event){ ev->system, ev->name,
+					    tfs_read_id(ev->system, ev->name), BPF_UPROBE };
+		if (ev->sel->no_stack || rec_event_kind(ev->system, ev->name) != BPF_UPROBE)
+			continue;
+		nr = rec_uprobe_places(ev->system, ev->name, &text, place);
+		for (i = 0; i < nr && !ret; i++)
+			ret = bpf_add_uprobe(r->stock->src, &event, &place[i], why, sizeof(why));
+		free(text);
+	}
+	if (ret)
+		tool_error("--source bpf: %s", why);
+	return ret;
+}
+
 int rec_stock_start(struct rec *r)
 {
-	int ret = r->stock ? bpf_start(r->stock->src) : 0;
+	int ret = 0;
 
+	if (r->stock && add_uprobes(r))
+		return TOOL_FAIL;
+	if (r->stock)
+		ret = bpf_start(r->stock->src);
 	if (!ret)
 		return 0;
 	tool_error("--source bpf: it cannot start: %s", strerror(-ret));

@@ -34,7 +34,9 @@
 #define MAP		1003
 #define EVENT		40		/* and 41; 42 is a system call */
 #define SAMPLE		60
+#define PROBE		43		/* and 44: kprobe events; 45 is a uprobe event */
 
+#define UPROBE		45
 #define HARDIRQ		0x08
 #define MAX_PAGE	65536
 
@@ -42,7 +44,7 @@ static char dir[] = "/tmp/test-insert-XXXXXX";
 static unsigned int page_size;
 static bool kernel_stacks;
 static bool skips, filter;		/* of the events */
-static uint32_t ran;			/* of the next messages */
+static uint32_t ran, since;		/* of the next messages */
 static struct text msgs, raw[NR_CPUS];
 static uint32_t seq[NR_CPUS];
 static struct insert_sums sums;
@@ -111,7 +113,7 @@ static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
 	struct msg_event m = {
 		.head = { MSG_EVENT, 0, sizeof(m) }, .time = time, .stack = stack, .tid = tid,
 		.tgid = tid, .cpu = cpu, .event = event, .seq = seq[cpu]++, .reason = reason,
-		.ran = ran,
+		.ran = ran, .since = since,
 	};
 
 	text_bytes(&msgs, (char *)&m, sizeof(m));
@@ -122,8 +124,8 @@ static void sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned i
 	struct msg_sample m = { .event = {
 		.head = { MSG_SAMPLE, 0, sizeof(m) + nr * 8 }, .time = time, .stack = id,
 		.tid = tid, .tgid = tid, .cpu = cpu, .event = SAMPLE, .seq = seq[cpu]++,
-		.ran = ~0u, .nr_kernel = nr,
-	} };
+		.ran = ~0u,
+	}, .nr = nr };
 	uint64_t ip;
 
 	text_bytes(&msgs, (char *)&m, sizeof(m));
@@ -197,12 +199,14 @@ static void write_file(const char *path, const struct text *t)
 static int run(void)
 {
 	const struct insert_event event[] = {
-		{ 40, false, skips, filter }, { 41, false, false, false },
-		{ 42, true, skips, filter },
+		{ .id = 40, .skips = skips, .filter = filter }, { .id = 41 },
+		{ .id = 42, .moves = true, .skips = skips, .filter = filter },
+		{ .id = PROBE, .probe = true }, { .id = PROBE + 1, .probe = true },
+		{ .id = UPROBE, .moves = true, .address = 8 },
 	};
 	char path[PATH_MAX], messages[PATH_MAX], header[512];
 	struct insert_opts o = {
-		.messages = messages, .event = event, .nr_events = 3, .cookie = COOKIE,
+		.messages = messages, .event = event, .nr_events = 6, .cookie = COOKIE,
 		.stack = STACK, .map = MAP, .kernel_stack = kernel_stacks ? KSTACK : -1,
 		.nr_cpus = NR_CPUS, .page_size = page_size, .raw_path = raw_path,
 		.get_file = get_file, .header_page = header, .sample = SAMPLE, .period = 5,
@@ -308,7 +312,7 @@ static int setup(void **state)
 	(void)state;
 	page_size = 4096;
 	kernel_stacks = skips = filter = false;
-	ran = 0;
+	ran = since = 0;
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
 		text_clear(&raw[cpu]);
 		memset(page[cpu], 0, sizeof(page[cpu]));
@@ -927,6 +931,127 @@ static void other_events_and_tasks(void **state)
 	assert_int_equal(sums.no_message, 1);
 }
 
+/* ------------------------------- kprobe events ---------------------------- */
+
+/* A hit at @time, and its message 2 ns later; 0: there is no record, no message. */
+static void hit(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack, uint32_t ago)
+{
+	since = ago;
+	if (stack)
+		msg(cpu, time + 2, event, tid, stack, 0);
+	since = 0;
+}
+
+static void hit_record(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
+		       uint32_t ago)
+{
+	add(cpu, time, event, 0, tid, 4);
+	hit(cpu, time, event, tid, stack, ago);
+}
+
+static void a_kprobe_event_is_before_its_message(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	hit_record(0, 10, PROBE, 7, 100, UINT32_MAX);
+	hit_record(0, 20, PROBE, 7, 200, 10);
+	/* another kprobe event, another task, another CPU; a tracepoint */
+	hit_record(0, 30, PROBE + 1, 7, 100, UINT32_MAX);
+	hit_record(1, 35, PROBE, 8, 200, UINT32_MAX);
+	msg(0, 39, EVENT, 7, 100, 0);
+	rec(0, 40, 7);
+	hit_record(0, 50, PROBE, 7, 200, 30);
+	/* in the same nanosecond */
+	since = 10;
+	msg(0, 60, PROBE, 7, 100, 0);
+	since = 0;
+	add(0, 60, PROBE, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e43@10 c1.0/7 s1.0:1 e43@20 c2.0/7 s2.0:2 e44@30 c3.0/7 s3.0:1 e40@40 c3.0/7 "
+	       "e43@50 c4.0/7 s4.0:2 e43@60 c5.0/7 s5.0:1");
+	expect(1, "e43@35 c1.1/8 s1.1:2");
+	assert_int_equal(sums.gaps, 0);
+}
+
+static void a_kprobe_event_without_its_message(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	stack(200, 7, 2, NULL, NULL);
+	/* no message; then a record that a filter dropped */
+	hit_record(0, 10, PROBE, 7, 0, 0);
+	hit(0, 20, PROBE, 7, 100, 10);
+	/* the next message is of another event, of another task */
+	hit_record(0, 30, PROBE, 7, 0, 0);
+	hit_record(0, 40, PROBE + 1, 7, 200, UINT32_MAX);
+	hit_record(0, 50, PROBE, 7, 0, 0);
+	hit_record(0, 60, PROBE, 8, 100, UINT32_MAX);
+	/* nobody takes messages whose records are missing */
+	hit(0, 70, PROBE, 7, 100, 10);
+	hit(0, 80, PROBE, 7, 100, 10);
+	hit_record(0, 90, PROBE, 7, 200, 10);
+	/* nor is a message of another CPU */
+	hit_record(0, 100, PROBE, 7, 0, 0);
+	hit(1, 101, PROBE, 7, 100, UINT32_MAX);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e43@10 e43@30 e44@40 c1.0/7 s1.0:2 e43@50 e43@60 "
+	       "c2.0/8 s2.0:1 e43@90 c1.0/7 e43@100");
+}
+
+/* add() writes 0x1000002 and 0x1000003 after the common fields; stacks start at 0x400000. */
+static void the_stack_of_a_uprobe_event_starts_there(void **state)
+{
+	uint64_t there = 0x100000301000002;
+
+	(void)state;
+	stack(100, 7, 2, &code_a, NULL);
+	memcpy(msgs.v + msgs.nr - 16, &there, 8);
+	stack(200, 7, 2, &code_a, NULL);
+	msg(0, 9, UPROBE, 7, 100, 0);
+	add(1, 10, UPROBE, 0, 7, 4);
+	/* the program ran at another place; the record ends too soon; there is no stack */
+	msg(0, 19, UPROBE, 7, 200, 0);
+	add(0, 20, UPROBE, 0, 7, 4);
+	msg(0, 29, UPROBE, 7, 100, 0);
+	add(0, 30, UPROBE, 0, 7, 3);
+	msg(0, 39, UPROBE, 7, 0, MSG_BUSY);
+	add(0, 40, UPROBE, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(1, "e45@10 c1.1/7 m400000=/bin/a s1.1:2");
+	expect(0, "e45@20 e45@30 e45@40 c1.0/7 s1.0:0+8");
+}
+
+/* Messages about kprobe events have numbers as all others. */
+static void a_gap_before_a_kprobe_event(void **state)
+{
+	(void)state;
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 5, EVENT, 7, 100, 0);
+	lose(0);
+	hit_record(0, 6, PROBE, 7, 100, 5);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 100, 0);
+	rec(0, 20, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e43@6 c1.0/7 s1.0:1 e40@10 e40@20 c1.0/7");
+	assert_int_equal(sums.gaps, 1);
+	/* and the last of all */
+	setup(NULL);
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 5, EVENT, 7, 100, 0);
+	lose(0);
+	rec(0, 10, 7);
+	hit_record(0, 20, PROBE, 7, 100, 5);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 e43@20 c1.0/7 s1.0:1");
+}
+
 /* --------------------------------- two CPUs ------------------------------- */
 
 static void a_task_that_moves(void **state)
@@ -1262,6 +1387,10 @@ int main(void)
 		TEST(a_refused_message_is_not_taken_later),
 		TEST(a_later_message_is_not_taken),
 		TEST(other_events_and_tasks),
+		TEST(a_kprobe_event_is_before_its_message),
+		TEST(a_kprobe_event_without_its_message),
+		TEST(a_gap_before_a_kprobe_event),
+		TEST(the_stack_of_a_uprobe_event_starts_there),
 		TEST(a_task_that_moves),
 		TEST(two_tasks_have_two_cookies),
 		TEST(a_mapping_that_comes_back),

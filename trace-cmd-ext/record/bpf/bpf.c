@@ -44,6 +44,7 @@ struct bpf_source {
 	pthread_t thread;
 	bool started, stop;
 	bool other_pids, samples;
+	bool kprobes, uprobes;		/* there are events of this kind */
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
@@ -182,6 +183,7 @@ static int open_object(struct bpf_source *s)
 	s->obj = bpf_object__open_mem(bpf_walk_start, bpf_walk_end - bpf_walk_start, &opts);
 	if (!s->obj)
 		return -errno;
+	bpf_choose_probes(s->obj, s->kprobes, s->uprobes);
 	ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
 	if (!ret)
 		ret = size_map(s, "seqs", cpus);
@@ -235,14 +237,14 @@ static int prog_fd(const struct bpf_source *s, const char *name)
 	return prog ? bpf_program__fd(prog) : -ENOENT;
 }
 
-static int set_walk(struct bpf_source *s)
+static int set_walk(struct bpf_source *s, const char *programs, const char *name)
 {
-	int fd = prog_fd(s, "walk_stack");
+	int fd = prog_fd(s, name);
 	uint32_t zero = 0;
 
 	if (fd < 0)
 		return fd;
-	return bpf_map_update_elem(map_fd(s, "programs"), &zero, &fd, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(map_fd(s, programs), &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
 static int open_tables(struct bpf_source *s)
@@ -281,6 +283,8 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	s->out = -1;
 	s->other_pids = opts->other_pids;
 	s->samples = opts->period;
+	s->kprobes = bpf_has_kind(opts, BPF_KPROBE);
+	s->uprobes = bpf_has_kind(opts, BPF_UPROBE);
 	*libbpf_warning = '\0';
 	libbpf_set_print(keep_warning);
 	ret = open_out(s, opts->file);
@@ -292,7 +296,9 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!ret)
 		ret = map_control(s, opts);
 	if (!ret)
-		ret = set_walk(s);
+		ret = set_walk(s, "programs", "walk_stack");
+	if (!ret && (s->kprobes || s->uprobes))
+		ret = set_walk(s, "probe_programs", "walk_probe");
 	if (!ret)
 		ret = open_tables(s);
 	if (ret) {
@@ -320,6 +326,12 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 fail:
 	bpf_close(s);
 	return ret;
+}
+
+int bpf_add_uprobe(struct bpf_source *s, const struct bpf_event *event, const struct bpf_place *at,
+		   char *why, size_t size)
+{
+	return bpf_attach_uprobe(&s->events, s->obj, event, at, why, size);
 }
 
 void bpf_close(struct bpf_source *s)

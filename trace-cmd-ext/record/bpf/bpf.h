@@ -20,9 +20,24 @@
 
 #include "msg.h"
 
+enum bpf_kind {
+	BPF_TRACEPOINT,
+	BPF_KPROBE,			/* kprobe or kretprobe, of kprobe_events */
+	BPF_UPROBE,			/* uprobe or uretprobe, of uprobe_events */
+	BPF_OTHER,			/* another event that a user has defined */
+};
+
 struct bpf_event {
 	const char *system, *name;
-	int id;				/* from its format file */
+	int id;				/* from its format file; not for bpf_check_event() */
+	enum bpf_kind kind;
+};
+
+/* A place of a uprobe event */
+struct bpf_place {
+	const char *path;
+	uint64_t offset, ref_ctr;	/* in the file; ref_ctr 0: none */
+	bool returns;			/* a uretprobe */
 };
 
 struct bpf_opts {
@@ -59,7 +74,13 @@ int bpf_check(char *why, size_t size);
 /* Load and attach the programs, still without effect. Call it before ftrace has the events on. */
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */
-int bpf_check_event(const char *system, const char *name, char *why, size_t size);
+int bpf_check_event(const struct bpf_event *event, char *why, size_t size);
+/*
+ * Attach a program to a place of a uprobe event of bpf_opts. Call it after ftrace has the event on,
+ * and before bpf_start(), for each place of the event.
+ */
+int bpf_add_uprobe(struct bpf_source *src, const struct bpf_event *event,
+		   const struct bpf_place *at, char *why, size_t size);
 /* Trace this task (a thread) and, with bpf_opts.inherit, the children that it will have. */
 int bpf_add_task(struct bpf_source *src, pid_t tid);
 /* Leave these tasks out (the recorder's own). */
@@ -97,6 +118,8 @@ struct insert_event {
 	bool moves;			/* the task can change CPUs between program and record */
 	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* some of its records may be missing */
+	bool probe;			/* its record comes before its message */
+	unsigned int address;		/* bytes before the probed address in the record; 0: none */
 };
 
 struct insert_opts {

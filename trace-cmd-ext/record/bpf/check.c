@@ -72,10 +72,19 @@ int bpf_check(char *why, size_t size)
 	return 0;
 }
 
-int bpf_check_event(const char *system, const char *name, char *why, size_t size)
+static int no_tracepoint(const struct bpf_event *e, char *why, size_t size)
 {
-	const char *tracepoint = name;
+	return bpf_say(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint of its own, so BPF cannot "
+		       "add user stacks to it", e->system, e->name);
+}
+
+int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
+{
+	const char *system = event->system, *name = event->name, *tracepoint = name;
 	int fd, link, ret = 0;
+
+	if (event->kind == BPF_KPROBE || event->kind == BPF_UPROBE)
+		return 0;
 
 	/* The registers of user space may be half written when an NMI comes */
 	if (!strcmp(system, "nmi"))
@@ -83,6 +92,8 @@ int bpf_check_event(const char *system, const char *name, char *why, size_t size
 			       "registers of user space, so it gets no user stack", system, name);
 	if (!strcmp(system, "syscalls"))
 		tracepoint = !strncmp(name, "sys_enter_", 10) ? "sys_enter" : "sys_exit";
+	if (event->kind == BPF_OTHER)
+		return no_tracepoint(event, why, size);
 	fd = load_nothing();
 	if (fd < 0)
 		return bpf_say(why, size, fd, "a BPF program cannot be loaded: %s", strerror(-fd));
@@ -93,8 +104,7 @@ int bpf_check_event(const char *system, const char *name, char *why, size_t size
 		close(link);
 	close(fd);
 	if (ret == -EOPNOTSUPP)
-		return bpf_say(why, size, ret, "%s:%s has no tracepoint of its own, so BPF cannot "
-			       "add user stacks to it", system, name);
+		return no_tracepoint(event, why, size);
 	if (ret)
 		bpf_say(why, size, ret, "%s:%s: %s", system, name, strerror(-ret));
 	return ret;

@@ -26,9 +26,10 @@
 #include "impl.h"
 
 #define EVENT_ID	0x5ee7e1d0	/* walk.bpf.c */
+#define PROBE_PLACE	0x5ee7e1d1	/* probe.bpf.h */
 #define SYSCALL_PREFIX	"__x64_"
 
-int bpf_keep(struct bpf_attached *a, int fd)
+int bpf_keep_link(struct bpf_attached *a, int fd)
 {
 	int *to = vec_add(&a->link);
 
@@ -40,7 +41,7 @@ int bpf_keep(struct bpf_attached *a, int fd)
 	return 0;
 }
 
-static int keep_copy(struct bpf_attached *a, int fd, int id)
+int bpf_keep_copy(struct bpf_attached *a, int fd, int id)
 {
 	int *to_id = vec_add(&a->copy_id), *to = to_id ? vec_add(&a->copy) : NULL;
 
@@ -68,7 +69,7 @@ static int attach(struct bpf_attached *a, const char *tracepoint, int prog)
 {
 	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
 
-	return fd < 0 ? -errno : bpf_keep(a, fd);
+	return fd < 0 ? -errno : bpf_keep_link(a, fd);
 }
 
 static int prog_fd(struct bpf_object *obj, const char *name)
@@ -344,7 +345,7 @@ static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struc
 
 /* ------------------------------- other events ---------------------------- */
 
-static int load_copy(const struct bpf_program *prog, int id)
+int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place)
 {
 	const struct bpf_insn *from = bpf_program__insns(prog);
 	size_t nr = bpf_program__insn_cnt(prog), i;
@@ -355,10 +356,14 @@ static int load_copy(const struct bpf_program *prog, int id)
 		return -ENOMEM;
 	memcpy(insn, from, nr * sizeof(*insn));
 	for (i = 0; i < nr; i++) {
-		if (insn[i].imm == EVENT_ID && BPF_OP(insn[i].code) == BPF_MOV)
+		if (BPF_OP(insn[i].code) != BPF_MOV)
+			continue;
+		if (insn[i].imm == EVENT_ID)
 			insn[i].imm = id;
+		else if (insn[i].imm == PROBE_PLACE)
+			insn[i].imm = place;
 	}
-	fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "ustack_event", "GPL", insn, nr, NULL);
+	fd = bpf_prog_load(bpf_program__type(prog), "ustack_event", "GPL", insn, nr, NULL);
 	if (fd < 0)
 		fd = -errno;
 	free(insn);
@@ -368,10 +373,10 @@ static int load_copy(const struct bpf_program *prog, int id)
 static int attach_event(struct bpf_attached *a, const struct bpf_program *prog,
 			const struct bpf_event *e, char *why, size_t size)
 {
-	int fd = load_copy(prog, e->id), ret = fd;
+	int fd = bpf_load_copy(prog, e->id, 0), ret = fd;
 
 	if (fd >= 0)
-		ret = keep_copy(a, fd, e->id);
+		ret = bpf_keep_copy(a, fd, e->id);
 	if (!ret)
 		ret = attach(a, e->name, fd);
 	if (ret == -ENOENT)
@@ -387,12 +392,16 @@ int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct con
 		      const struct bpf_opts *opts, char *why, size_t size)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_event");
+	unsigned int probes = 0;
 	size_t i;
 	int ret;
 
 	ret = attach_syscalls(a, obj, control, opts, why, size);
 	for (i = 0; i < opts->nr_events && !ret; i++) {
-		if (strcmp(opts->event[i].system, "syscalls"))
+		if (opts->event[i].kind == BPF_KPROBE)
+			ret = bpf_attach_probe(a, obj, &opts->event[i], probes++, why, size);
+		else if (opts->event[i].kind == BPF_TRACEPOINT &&
+			 strcmp(opts->event[i].system, "syscalls"))
 			ret = attach_event(a, prog, &opts->event[i], why, size);
 	}
 	return ret;

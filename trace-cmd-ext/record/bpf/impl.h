@@ -5,6 +5,7 @@
  *	check.c		can this kernel and this user do it?
  *	bpf.c		load, attach, start, stop; the thread that writes messages to the file
  *	events.c	which program for which event
+ *	probes.c	programs for kprobe events and uprobe events
  *	samples.c	samples of the CPUs, by a timer
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
@@ -21,6 +22,7 @@
 #include "rule.h"
 
 struct bpf_object;
+struct bpf_program;
 struct bpf_tables;
 
 /* Write a sentence; returns @error. */
@@ -72,12 +74,25 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 void bpf_detach(struct bpf_attached *a);
-/* Keep a descriptor until bpf_detach(); it is closed if that fails. */
-int bpf_keep(struct bpf_attached *a, int fd);
+/* Take a descriptor, to be closed by bpf_detach(). The second one: of a copy of a program */
+int bpf_keep_link(struct bpf_attached *a, int fd);
+int bpf_keep_copy(struct bpf_attached *a, int fd, int id);
+/* Load a copy of a program for the event with this id. A descriptor, or -errno */
+int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place);
 
 /* ------------------------------- samples.c ------------------------------- */
 
 /* Run the program @prog on each CPU every @period ns. */
 int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *why, size_t size);
+
+/* -------------------------------- probes.c ------------------------------- */
+
+bool bpf_has_kind(const struct bpf_opts *opts, enum bpf_kind kind);
+void bpf_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes);
+/* @place: a number for this event, from 0 */
+int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
+		     unsigned int place, char *why, size_t size);
+int bpf_attach_uprobe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
+		      const struct bpf_place *at, char *why, size_t size);
 
 #endif

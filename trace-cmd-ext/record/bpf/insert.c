@@ -87,6 +87,22 @@
  * A sample of a CPU (record -F) has a message only. This file writes a record for it, as one of an
  * interrupt handler, and after it the kernel stack that the message has.
  *
+ * Uprobe events
+ *
+ * They are as the events of system calls, without skipped runs. But the recorder knows the file of
+ * the event by its path only. The program may be at the same place of another file, which has taken
+ * that path since. So the stack must start at the address in the record.
+ *
+ * Kprobe events
+ *
+ * Here the program runs after the record, and on one CPU the records of such events and the runs of
+ * their programs alternate, whatever the task (probe.bpf.h says why). So the next message about
+ * such an event on this CPU is the one of R, unless the message of R is missing. If it is missing,
+ * the next message comes from another hit of a kprobe event. It belongs to another event, or it
+ * says itself that the run of the program before it was after R. So R takes the message only if it
+ * is of the same event and task, and if R is in the time that the message names. Lost messages,
+ * skipped runs, filters and lost records change nothing: the message and R must be of one hit.
+ *
  * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
  */
 #include <errno.h>
@@ -304,6 +320,22 @@ static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
 	return c->flags & IN_INTERRUPT || next->ran == UINT32_MAX || next->time - next->ran <= time;
 }
 
+/* Does the stack start at the address in the record? */
+static bool starts_at(struct insert *s, const struct pages_in *in, unsigned int address,
+		      uint64_t stack, int *error)
+{
+	const struct messages_stack *st = messages_find_stack(&s->msgs, stack);
+	const struct msg_stack *m = st && st->nr ? messages_read_stack(&s->msgs, st, error) : NULL;
+	uint64_t at;
+
+	if (!m)
+		return !*error;
+	if (address + sizeof(at) > in->data_size)
+		return false;
+	memcpy(&at, (const char *)in->data + address, sizeof(at));
+	return ((const uint64_t *)((const struct msg_code *)(m + 1) + st->nr_code))[0] == at;
+}
+
 /* Take the message of a record, by the rules above; false if it has none. */
 static bool take_message(struct insert *s, int cpu, const struct common *c,
 			 const struct insert_event *event, uint64_t time, struct owed *owed,
@@ -328,10 +360,31 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	}
 	if (can_be_skipped(s, cpu, c, event, time, u->m[i].time, u->m[i].stack, error))
 		return false;
+	if (event->address &&
+	    !starts_at(s, &s->cpu[cpu].in, event->address, u->m[i].stack, error))
+		return false;
 	owed->stack = u->m[i].stack;
 	owed->tgid = u->m[i].tgid;
 	owed->reason = u->m[i].reason;
 	u->nr--;
+	return true;
+}
+
+/* The same for a record that comes before its message. */
+static bool take_message_after(struct insert *s, int cpu, const struct common *c, uint64_t time,
+			       struct owed *owed, int *error)
+{
+	int stream = messages_probe_stream(&s->msgs, cpu);
+	const struct messages_event *ev;
+
+	while ((ev = messages_peek(&s->msgs, stream, error)) && ev->time < time)
+		messages_skip(&s->msgs, stream);
+	if (!ev || ev->event != c->type || ev->tid != c->tid || time + ev->since <= ev->time)
+		return false;
+	owed->stack = ev->stack;
+	owed->tgid = ev->tgid;
+	owed->reason = ev->reason;
+	messages_skip(&s->msgs, stream);
 	return true;
 }
 
@@ -642,13 +695,19 @@ static int pay_all(struct insert *s, struct cpu *cpu)
 static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *c, int level)
 {
 	const struct insert_event *ev = find_event(s, c->type);
+	uint64_t time = cpu->in.time;
 	struct owed owed = {};
 	int error = 0;
+	bool found;
 
 	if (!ev)
 		return 0;
 	s->sums->events++;
-	if (!take_message(s, cpu - s->cpu, c, ev, cpu->in.time, &owed, &error)) {
+	if (ev->probe)
+		found = take_message_after(s, cpu - s->cpu, c, time, &owed, &error);
+	else
+		found = take_message(s, cpu - s->cpu, c, ev, time, &owed, &error);
+	if (!found) {
 		if (messages_find_task(&s->msgs, c->tid))
 			s->sums->no_message++;
 		else

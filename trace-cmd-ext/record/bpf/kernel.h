@@ -36,6 +36,7 @@ enum {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PROG_ARRAY = 3,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
@@ -62,6 +63,7 @@ struct bpf_raw_tracepoint_args {
 #define TS_COMPAT	0x2
 #define VM_EXEC		0x4
 #define PAGE_SHIFT	12
+#define PAGE_SIZE	(1ull << PAGE_SHIFT)
 #define USER_CS		0x33
 #define USER_CS_XEN	0xe033
 
@@ -117,6 +119,32 @@ struct vm_area_struct {
 typedef struct {
 	void *vdso;
 } mm_context_t;
+
+/* where uretprobes return to */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+struct return_instance {
+	unsigned long stack, orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
+struct task_struct___uprobes {
+	struct uprobe_task *utask;
+};
+
+struct mm_struct___uprobes {
+	struct uprobes_state uprobes_state;
+};
 
 struct mm_struct {
 	struct maple_tree mm_mt;

@@ -65,6 +65,12 @@ static int write_batch(struct messages_cpu *c)
 
 static int put_event(struct messages *m, struct messages_cpu *c, const struct messages_event *ev)
 {
+	/* a gap before it stays one before the next of the other messages */
+	if (ev->since) {
+		c += m->nr_cpus;
+		c->batch[c->nr++] = *ev;
+		return c->nr == BATCH ? write_batch(c) : 0;
+	}
 	c->batch[c->nr] = *ev;
 	c->batch[c->nr++].gap = c->gap;
 	m->gaps += c->gap;
@@ -107,13 +113,15 @@ static int prepare_cpu(struct messages_cpu *c, const char *path, int cpu)
 }
 
 static int add_event(struct messages *m, const char *path, const struct msg_event *ev,
-		     uint64_t at)
+		     uint32_t nr_kernel, uint64_t at)
 {
 	struct messages_cpu *c = &m->cpu[ev->cpu];
 	unsigned int i;
 	int ret;
 
 	ret = prepare_cpu(c, path, ev->cpu);
+	if (!ret && ev->since)
+		ret = prepare_cpu(c + m->nr_cpus, path, m->nr_cpus + ev->cpu);
 	if (ret)
 		return ret;
 	/* a sample of a kernel thread has neither */
@@ -136,7 +144,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	c->window[i].ev = (struct messages_event){
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
-		.nr_kernel = ev->nr_kernel, .at = at,
+		.nr_kernel = nr_kernel, .at = at, .since = ev->since,
 	};
 	c->waiting++;
 	return put_ready(m, c);
@@ -149,7 +157,7 @@ static int finish_cpu(struct messages *m, struct messages_cpu *c, const struct m
 	while (!ret && c->waiting)
 		ret = put_first(m, c);
 	/* only an end that fits proves that nothing is missing */
-	if (!ret && (!end || end->seq != c->next)) {
+	if (!ret && (c->gap || !end || end->seq != c->next)) {
 		c->gap = true;
 		ret = put_event(m, c, &(struct messages_event){ .time = UINT64_MAX });
 	}
@@ -160,9 +168,9 @@ static int finish_cpu(struct messages *m, struct messages_cpu *c, const struct m
 	return ret;
 }
 
-const struct messages_event *messages_peek(struct messages *m, int cpu, int *error)
+const struct messages_event *messages_peek(struct messages *m, int stream, int *error)
 {
-	struct messages_cpu *c = &m->cpu[cpu];
+	struct messages_cpu *c = &m->cpu[stream];
 	ssize_t n;
 
 	if (c->pos < c->nr)
@@ -180,9 +188,9 @@ const struct messages_event *messages_peek(struct messages *m, int cpu, int *err
 	return c->nr ? c->batch : NULL;
 }
 
-void messages_skip(struct messages *m, int cpu)
+void messages_skip(struct messages *m, int stream)
 {
-	m->cpu[cpu].pos++;
+	m->cpu[stream].pos++;
 }
 
 /* --------------------------------- stacks -------------------------------- */
@@ -265,6 +273,7 @@ struct source {
 	union {
 		struct msg_head head;
 		struct msg_event event;
+		struct msg_sample sample;
 		struct msg_stack stack;
 		struct msg_end end;
 		unsigned char bytes[MAX_SIZE];
@@ -273,25 +282,25 @@ struct source {
 
 static const char damaged[] = "the file of messages is damaged at byte";
 
-static bool is_sound_event(const struct source *s, const struct msg_event *ev)
+static bool is_sound_event(const struct source *s)
 {
-	return ev->cpu < (uint32_t)s->m->nr_cpus && ev->reason < MSG_NR_REASONS;
+	return s->u.event.cpu < (uint32_t)s->m->nr_cpus && s->u.event.reason < MSG_NR_REASONS;
 }
 
 static bool is_sound(const struct source *s)
 {
 	const struct msg_head *h = &s->u.head;
 	const struct msg_stack *st = &s->u.stack;
-	const struct msg_event *ev = &s->u.event;
+	const struct msg_sample *sample = &s->u.sample;
 	int nr_cpus = s->m->nr_cpus;
 
 	switch (h->type) {
 	case MSG_EVENT:
-		return h->size == sizeof(*ev) && !ev->nr_kernel && is_sound_event(s, ev);
+		return h->size == sizeof(s->u.event) && is_sound_event(s);
 	case MSG_SAMPLE:
-		return h->size >= sizeof(struct msg_sample) && ev->nr_kernel <= MSG_MAX_KERNEL &&
-		       h->size == sizeof(struct msg_sample) + ev->nr_kernel * sizeof(uint64_t) &&
-		       is_sound_event(s, ev);
+		return h->size >= sizeof(*sample) && sample->nr <= MSG_MAX_KERNEL &&
+		       h->size == sizeof(*sample) + sample->nr * sizeof(uint64_t) &&
+		       is_sound_event(s);
 	case MSG_STACK:
 		return h->size >= sizeof(*st) && st->id && st->nr <= MSG_MAX_FRAMES &&
 		       st->nr_code <= MSG_MAX_CODE &&
@@ -307,8 +316,9 @@ static int add_message(struct source *s)
 {
 	switch (s->u.head.type) {
 	case MSG_EVENT:
+		return add_event(s->m, s->path, &s->u.event, 0, s->at);
 	case MSG_SAMPLE:
-		return add_event(s->m, s->path, &s->u.event, s->at);
+		return add_event(s->m, s->path, &s->u.event, s->u.sample.nr, s->at);
 	case MSG_STACK:
 		return add_stack(s->m, &s->u.stack, s->at);
 	default:
@@ -353,8 +363,8 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	m->fd = -1;
 	m->body = calloc(1, MAX_SIZE);
 	m->nr_cpus = nr_cpus;
-	m->cpu = calloc(nr_cpus, sizeof(*m->cpu));
-	for (cpu = 0; m->cpu && cpu < nr_cpus; cpu++)
+	m->cpu = calloc(2 * nr_cpus, sizeof(*m->cpu));
+	for (cpu = 0; m->cpu && cpu < 2 * nr_cpus; cpu++)
 		m->cpu[cpu].fd = -1;
 	if (s)
 		s->end = calloc(nr_cpus, sizeof(*s->end));
@@ -386,6 +396,11 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 			ret = finish_cpu(m, c, end);
 		if (!ret && lseek(c->fd, 0, SEEK_SET))
 			ret = -errno;
+		c += nr_cpus;
+		if (!ret && c->fd >= 0)
+			ret = write_batch(c);
+		if (!ret && c->fd >= 0 && lseek(c->fd, 0, SEEK_SET))
+			ret = -errno;
 		if (ret)
 			snprintf(why, size, "%s: %s", path, strerror(-ret));
 	}
@@ -402,7 +417,7 @@ void messages_free(struct messages *m)
 {
 	int cpu;
 
-	for (cpu = 0; m->cpu && cpu < m->nr_cpus; cpu++) {
+	for (cpu = 0; m->cpu && cpu < 2 * m->nr_cpus; cpu++) {
 		if (m->cpu[cpu].fd >= 0)
 			close(m->cpu[cpu].fd);
 		free(m->cpu[cpu].batch);

@@ -3,8 +3,10 @@
  * messages.h - the file of messages: where each stack is, and messages about events by CPU
  *
  * The file has the messages of all CPUs mixed, as they came. messages_read() reads it once. It
- * notes where each stack is, and writes what remains of the messages about events to a temporary
- * file for each CPU, in the order of their sequence numbers. messages_peek() then reads these.
+ * notes where each stack is, and writes what remains of the messages about events to two temporary
+ * files for each CPU, in the order of their sequence numbers: those about kprobe events go to the
+ * second. messages_peek() then reads these: the stream of a CPU has its number, and the stream
+ * about kprobe events the one of messages_probe_stream().
  */
 #ifndef TRACE_USTACK_RECORD_BPF_MESSAGES_H
 #define TRACE_USTACK_RECORD_BPF_MESSAGES_H
@@ -21,8 +23,8 @@ struct messages_event {
 	uint32_t cpu, event;
 	uint16_t reason;
 	uint8_t gap;			/* messages are missing before it */
-	uint8_t nr_kernel;		/* as msg_event.nr_kernel */
-	uint32_t ran;			/* as msg_event.ran */
+	uint8_t nr_kernel;		/* frames in the kernel, of a sample */
+	uint32_t ran, since;		/* as in msg_event */
 	uint64_t at;			/* of its message in the file */
 };
 
@@ -51,7 +53,7 @@ struct messages {
 	struct msg_stack *body;		/* what messages_read_stack() has read last */
 	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
 	struct hidx task_idx;
-	struct messages_cpu *cpu;
+	struct messages_cpu *cpu;	/* two for each CPU, as the streams */
 	int nr_cpus;
 	uint64_t events, gaps;
 };
@@ -60,11 +62,17 @@ struct messages {
 int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, size_t size);
 void messages_free(struct messages *m);
 /*
- * The next message of a CPU, NULL at the end. Its time is UINT64_MAX if it only says that messages
- * are missing at the end. @error is set to -errno if the file cannot be read.
+ * The next message of a stream, NULL at the end. Its time is UINT64_MAX if it only says that
+ * messages are missing at the end. @error is set to -errno if the file cannot be read.
  */
-const struct messages_event *messages_peek(struct messages *m, int cpu, int *error);
-void messages_skip(struct messages *m, int cpu);
+const struct messages_event *messages_peek(struct messages *m, int stream, int *error);
+void messages_skip(struct messages *m, int stream);
+
+static inline int messages_probe_stream(const struct messages *m, int cpu)
+{
+	return m->nr_cpus + cpu;
+}
+
 struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
 /* The message with this stack, valid until the next call. NULL with @error: it cannot be read. */
 const struct msg_stack *messages_read_stack(struct messages *m, const struct messages_stack *st,

@@ -8,7 +8,8 @@
  * CPU (record -F) is a message without an event of ftrace.
  *
  * A program runs before ftrace writes the record of the same event, because it was attached first.
- * So on one CPU, for one task and one event, messages and records alternate: see insert.c.
+ * So on one CPU, for one task and one event, messages and records alternate: see insert.c. The
+ * programs of kprobe events run after the record.
  *
  * All fields have the byte order of the machine. A message is a multiple of 8 bytes long.
  */
@@ -71,13 +72,18 @@ struct msg_event {
 	__msg32 reason;			/* enum msg_reason */
 	/* ns that the program ran; ~0: long, or it interrupted another program */
 	__msg32 ran;
-	__msg32 nr_kernel;		/* of a sample: frames of its kernel stack */
+	/*
+	 * A kprobe event: the record is the only one of this event on this CPU in this many ns
+	 * before the message. 0: another event, with the record after the message
+	 */
+	__msg32 since;
 };
 
 struct msg_sample {
 	struct msg_event event;
 	char comm[16];			/* the task's name; terminated */
-	/* __msg64 ip[event.nr_kernel]: the kernel stack, innermost first */
+	__msg32 nr, pad;		/* frames of the kernel stack, at most MSG_MAX_KERNEL */
+	/* __msg64 ip[nr], innermost first */
 };
 
 /* An executable mapping that frames of a stack are in. */

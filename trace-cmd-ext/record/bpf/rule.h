@@ -120,6 +120,7 @@ struct task {
 /* Memory of programs that run: some for each CPU, as programs can interrupt each other. */
 #define SLOTS_PER_CPU	8
 #define MAX_SYSCALLS	512
+#define MAX_PROBES	64		/* kprobe events */
 
 /* Data of recorder and programs for each other, in a map that the recorder has mapped. */
 struct control {

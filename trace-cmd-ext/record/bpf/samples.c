@@ -28,7 +28,7 @@ static int attach(struct bpf_attached *a, int cpu, int prog, uint64_t period)
 	/* this CPU is off */
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno;
-	ret = bpf_keep(a, fd);
+	ret = bpf_keep_link(a, fd);
 	if (ret)
 		return ret;
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;

@@ -66,14 +66,17 @@ static __always_inline bool make_event(struct msg_event *m, u32 event, u64 stack
 	m->event = event;
 	m->reason = reason;
 	m->ran = ~0u;
-	m->nr_kernel = 0;
+	m->since = 0;
 	number_message(m, seq, task);
 	return true;
 }
 
-/* @start: when the program started; 0: not known, or it interrupted another one */
+/*
+ * @start: when the program started; 0: not known, or it interrupted another one. @after: if the
+ * record comes before this message, the time of a message before that record (probe.bpf.h); else 0
+ */
 static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason,
-				       u64 start)
+				       u64 start, u64 after)
 {
 	struct msg_event m;
 
@@ -81,6 +84,8 @@ static __always_inline void send_event(struct control *c, u32 event, u64 stack, 
 		return;
 	if (m.time - start < ~0u)
 		m.ran = m.time - start;
+	if (after)
+		m.since = m.time - after < ~0u ? m.time - after : ~0u;
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);
 }
@@ -99,7 +104,8 @@ static __always_inline void send_sample(void *ctx, struct control *c, struct wal
 		return;
 	m->event.head.type = MSG_SAMPLE;
 	m->event.head.size = sizeof(*m) + size;
-	m->event.nr_kernel = size / WORD;
+	m->nr = size / WORD;
+	m->pad = 0;
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
 	if (bpf_ringbuf_output(&ring, m, sizeof(*m) + size, wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);

@@ -108,6 +108,7 @@ struct walk {
 	u32 event;
 	u32 reason;
 	u32 nested;			/* in another program */
+	u64 after;			/* see send_event() */
 
 	struct walk_key key;
 	u64 ip, sp, fp;
@@ -115,6 +116,7 @@ struct walk {
 	u64 sig;			/* SIGNAL: SP in the frame of the signal */
 	u64 kept;			/* KEPT: rbx; KEPT_AT: the address where it is saved */
 	u64 value;			/* what read_reg() found */
+	u64 trampoline;			/* the page that uprobes have put in; 0: none */
 	u64 seen_ip, seen_sp;		/* against circles: step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */

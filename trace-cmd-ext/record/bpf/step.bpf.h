@@ -275,6 +275,43 @@ __noinline int step_sigreturn(struct walk *w)
 	return step_full(w);
 }
 
+#define MAX_RETURNS	64		/* MAX_URETPROBE_DEPTH */
+
+static __always_inline u64 find_trampoline(struct mm_struct *mm)
+{
+	struct mm_struct___uprobes *with = (void *)mm;
+	u64 page = 0;
+
+	if (bpf_core_field_exists(with->uprobes_state.xol_area) && with->uprobes_state.xol_area)
+		page = BPF_CORE_READ(with, uprobes_state.xol_area, vaddr);
+	return page;
+}
+
+/*
+ * uretprobes have put the address of their trampoline in the place of a return address. The kernel
+ * keeps the return address, with the place. 0: w->ip is the return address now
+ */
+__noinline int find_return(struct walk *w)
+{
+	struct task_struct___uprobes *task = (void *)bpf_get_current_task();
+	struct return_instance *ri;
+	u32 i;
+
+	if (!w || w->frame_flags & (TOPMOST | EXACT) || w->ip != w->trampoline)
+		return 1;
+	/* the word in the trail is the trampoline whatever the return address is */
+	forget_trail(w);
+	ri = BPF_CORE_READ(task, utask, return_instances);
+	for (i = 0; i < MAX_RETURNS && ri; i++) {
+		if (BPF_CORE_READ(ri, stack) == w->sp - WORD) {
+			w->ip = BPF_CORE_READ(ri, orig_ret_vaddr);
+			return w->ip == w->trampoline;
+		}
+		ri = BPF_CORE_READ(ri, next);
+	}
+	return 1;
+}
+
 /* Code without any rule: the frame pointer, as unwind_user_next_fp() in the kernel */
 __noinline int step_fp(struct walk *w)
 {

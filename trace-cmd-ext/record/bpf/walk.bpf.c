@@ -22,6 +22,7 @@
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
+ *	probe.bpf.h	programs for kprobe events and uprobe events
  */
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
@@ -52,6 +53,8 @@ __noinline int walk_frame(struct walk *w)
 
 	if (!w)
 		return 1;
+	if (w->trampoline && (w->ip & -PAGE_SIZE) == w->trampoline && find_return(w))
+		return end_walk(w, INCOMPLETE, MSG_HOLE);
 	pc = w->ip - !(w->frame_flags & EXACT);
 	map = find_mapping(w, pc);
 	nr = w->nr;
@@ -175,6 +178,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	w->key.ip = w->ip = regs->ip;
 	w->key.sp = w->sp = regs->sp;
 	w->key.fp = w->fp = regs->bp;
+	w->trampoline = find_trampoline(mm);
 	w->frame_flags = EXACT | TOPMOST;
 	return true;
 }
@@ -369,28 +373,32 @@ static __always_inline struct kept *take_kept(struct task_struct *task, struct t
 	return k;
 }
 
-/* Send what is known, or go on in walk_stack(). */
+/*
+ * Send what is known, or go on in the program for walks in @next: one of the same type as this one.
+ * @after: see send_event()
+ */
 static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
-				     struct task *known, u32 event)
+				     struct task *known, u32 event, u64 after, void *next)
 {
 	struct kept *k = take_kept(task, known);
 	struct walk *w;
 
 	if (k) {
-		send_event(c, event, k->stack, k->reason, 0);
+		send_event(c, event, k->stack, k->reason, 0, after);
 		return;
 	}
 	w = claim_walk(ctx, known);
 	if (w) {
 		w->event = event;
-		bpf_tail_call(ctx, &programs, WALK_STACK);
+		w->after = after;
+		bpf_tail_call(ctx, next, WALK_STACK);
 		w->owner = 0;
 	}
-	send_event(c, event, 0, MSG_BUSY, 0);
+	send_event(c, event, 0, MSG_BUSY, 0, after);
 }
 
-SEC("raw_tp")
-int walk_stack(struct bpf_raw_tracepoint_args *ctx)
+/* The end of walk_for(), in a program of its own. @next: the map of such programs */
+static __always_inline void walk_on(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
@@ -410,15 +418,21 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 		 * that stack, but not one that is the target of a tail call.
 		 */
 		skip_number();
-		bpf_tail_call(ctx, &programs, NO_PROGRAM);
-		return 0;
+		bpf_tail_call(ctx, next, NO_PROGRAM);
+		return;
 	}
 	id = walk(w);
 	if (w->event == KEEP)
 		store_kept(id, w->reason);
 	else
-		send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time);
+		send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time, w->after);
 	w->owner = 0;
+}
+
+SEC("raw_tp")
+int walk_stack(struct bpf_raw_tracepoint_args *ctx)
+{
+	walk_on(ctx, &programs);
 	return 0;
 }
 
@@ -435,7 +449,7 @@ int on_event(struct bpf_raw_tracepoint_args *ctx)
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
 	if (c && c->on && is_traced(c, task, &known))
-		walk_for(ctx, c, task, known, event);
+		walk_for(ctx, c, task, known, event, 0, &programs);
 	return 0;
 }
 
@@ -462,7 +476,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 		return;
 	event = enter ? c->enter[nr] : c->exit[nr];
 	if (event)
-		walk_for(ctx, c, task, known, event);
+		walk_for(ctx, c, task, known, event, 0, &programs);
 }
 
 SEC("raw_tp/sys_enter")
@@ -516,6 +530,8 @@ int on_sample(void *ctx)
 	w->owner = 0;
 	return 0;
 }
+
+#include "probe.bpf.h"
 
 /* ------------------------ before the memory goes away -------------------- */
 
