@@ -96,6 +96,17 @@ static bool add_own_format(struct text *b, const struct rec *r, enum format f)
 	return text;
 }
 
+/* With HOW_BPF, the events of these names are ours. */
+static bool is_own_format(const struct rec *r, const char *name)
+{
+	int f;
+
+	for (f = 0; r->how == HOW_BPF && f < FORMAT_FTRACE; f++)
+		if (!strcmp(name, format_name(f)))
+			return true;
+	return false;
+}
+
 static void add_ftrace_formats(struct text *b, const struct rec *r)
 {
 	char **names = tracefs_system_events(tracefs_tracing_dir(), "ftrace"), file[PATH_MAX];
@@ -105,7 +116,7 @@ static void add_ftrace_formats(struct text *b, const struct rec *r)
 	add4(b, 0);
 	for (i = 0; names && names[i]; i++) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
-		if (!tfs_exists(file))
+		if (!tfs_exists(file) || is_own_format(r, names[i]))
 			continue;
 		add_file(b, file, 8);
 		nr++;

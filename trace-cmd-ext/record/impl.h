@@ -195,6 +195,8 @@ char *format_read(const struct rec *r, enum format f, size_t *size);
 /* Load and attach the programs, before any event is on. */
 int rec_stock_open(struct rec *r);
 int rec_stock_start(struct rec *r);
+/* Samples belong to the time in which ftrace records. */
+void rec_stock_sample(struct rec *r, bool on);
 /* Trace this task, or leave it out of a recording of all tasks; 0 or -errno. */
 int rec_stock_add_task(struct rec *r, pid_t tid);
 int rec_stock_leave_out(struct rec *r, pid_t tid);

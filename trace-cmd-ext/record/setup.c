@@ -318,7 +318,10 @@ int rec_start(struct rec *r)
 
 	if (r->opts.maps)
 		ret = set_file(&r->buf[BUF_MAPS], "tracing_on", "1", NULL);
-	return ret ? ret : set_file(&r->buf[BUF_EVENTS], "tracing_on", "1", NULL);
+	if (!ret)
+		ret = set_file(&r->buf[BUF_EVENTS], "tracing_on", "1", NULL);
+	rec_stock_sample(r, !ret);
+	return ret;
 }
 
 /*
@@ -329,6 +332,7 @@ void rec_stop(struct rec *r)
 {
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 
+	rec_stock_sample(r, false);
 	/*
 	 * The instance does not exist: without it, these files would be those of the whole machine
 	 */

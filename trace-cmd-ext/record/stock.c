@@ -59,6 +59,21 @@ static bool moves(const char *system)
 	return !strcmp(system, "syscalls") || !strcmp(system, "raw_syscalls");
 }
 
+/*
+ * Events in the middle of a task switch: ftrace already decides by the next task whether to write
+ * the record, while the programs still see the previous one.
+ */
+static bool in_switch(const struct rec_event *ev)
+{
+	static const char *const systems[] = { "kvm", "msr", "tlb", "x86_fpu" };
+	size_t i;
+
+	for (i = 0; i < sizeof(systems) / sizeof(*systems); i++)
+		if (!strcmp(ev->system, systems[i]))
+			return true;
+	return false;
+}
+
 static uint64_t period(const struct rec *r)
 {
 	return r->opts.freq ? 1000000000 / r->opts.freq : 0;
@@ -108,7 +123,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 			.moves = moves(ev->system) || to->kind == BPF_UPROBE,
 			.probe = to->kind == BPF_KPROBE,
 			.address = to->kind == BPF_UPROBE ? uprobe_address(ev) : 0,
-			.filter = ev->sel->filter || own_about_two(ev),
+			.filter = ev->sel->filter || own_about_two(ev) || in_switch(ev),
 		};
 	}
 	s->nr_events = opts.nr_events;
@@ -171,6 +186,12 @@ int rec_stock_start(struct rec *r)
 		return 0;
 	tool_error("--source bpf: it cannot start: %s", strerror(-ret));
 	return TOOL_FAIL;
+}
+
+void rec_stock_sample(struct rec *r, bool on)
+{
+	if (r->stock && r->stock->src)
+		bpf_sample(r->stock->src, on);
 }
 
 int rec_stock_add_task(struct rec *r, pid_t tid)

@@ -265,6 +265,9 @@ static void print_stock(const struct rec *r)
 	for (i = MSG_OK + 1; i < MSG_NR_REASONS; i++)
 		if (s->reason[i])
 			fprintf(stderr, "    %llu: %s\n", (ull)s->reason[i], reasons[i]);
+	if (bpf->lost)
+		fprintf(stderr, "    %llu messages about events and samples had no room\n",
+			(ull)bpf->lost);
 	if (s->no_message)
 		fprintf(stderr, "    %llu: the message about the event was lost, or it is not sure "
 			"which one it is\n", (ull)s->no_message);

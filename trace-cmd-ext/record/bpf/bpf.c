@@ -406,10 +406,16 @@ int bpf_start(struct bpf_source *s)
 	return 0;
 }
 
+void bpf_sample(struct bpf_source *s, bool on)
+{
+	__atomic_store_n(&s->control->sampling, on, __ATOMIC_RELEASE);
+}
+
 int bpf_stop(struct bpf_source *s)
 {
 	if (!s->started)
 		return s->out_error;
+	bpf_sample(s, false);
 	__atomic_store_n(&s->control->on, 0, __ATOMIC_RELEASE);
 	bpf_tables_synchronize(s->tables);
 	__atomic_store_n(&s->stop, true, __ATOMIC_RELEASE);

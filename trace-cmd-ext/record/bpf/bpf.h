@@ -89,6 +89,8 @@ int bpf_leave_out(struct bpf_source *src, pid_t tid);
 int bpf_add_table(struct bpf_source *src, int fd, const char *path);
 /* From now on the programs send; a thread of this source writes the messages to the file. */
 int bpf_start(struct bpf_source *src);
+/* Take samples from now on, or no more. */
+void bpf_sample(struct bpf_source *src, bool on);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);
 void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums);

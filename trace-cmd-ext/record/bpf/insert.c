@@ -69,11 +69,13 @@
  *
  * Records are missing where ftrace has a filter for E, or drops E because of another task; where it
  * had no room; and from before the recording started. The last two are over at a time that is
- * known: @lost_until. If such a record may be that of the message, say that R has no message of its
- * own. Where a program can be preempted, nothing else shows it, and R takes no message. Where it
- * cannot be preempted, the program was running for T at R, and no task switch comes before its
- * message: all messages of this CPU after R are of T and have the user stack of R, up to the
- * message of this program. So if the next message of this CPU
+ * known: @lost_until. Where a program can be preempted, R takes no message if such a record may be
+ * that of the message.
+ *
+ * Where it cannot be preempted, the next message decides in any case. Say that R has no message of
+ * its own. Then the program was running for T at R, and no task switch comes before its message:
+ * all messages of this CPU after R are of T and have the user stack of R, up to the message of this
+ * program. So if the next message of this CPU
  *
  *  - is of another task, or there is no next message, R has its own message;
  *  - has the same stack as the one that R takes, that stack is right in any case;
@@ -308,10 +310,10 @@ static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
 {
 	const struct messages_event *next;
 
-	if (!event->skips || (!event->filter && message > s->lost_until))
+	if (!event->skips)
 		return false;
 	if (event->moves)
-		return true;
+		return event->filter || message <= s->lost_until;
 	next = messages_peek(&s->msgs, cpu, error);
 	if (!next || next->time == UINT64_MAX || next->tid != c->tid)
 		return false;
@@ -361,8 +363,10 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	if (can_be_skipped(s, cpu, c, event, time, u->m[i].time, u->m[i].stack, error))
 		return false;
 	if (event->address &&
-	    !starts_at(s, &s->cpu[cpu].in, event->address, u->m[i].stack, error))
+	    !starts_at(s, &s->cpu[cpu].in, event->address, u->m[i].stack, error)) {
+		u->nr--;
 		return false;
+	}
 	owed->stack = u->m[i].stack;
 	owed->tgid = u->m[i].tgid;
 	owed->reason = u->m[i].reason;

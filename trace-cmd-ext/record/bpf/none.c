@@ -63,6 +63,12 @@ int bpf_start(struct bpf_source *src)
 	return -EOPNOTSUPP;
 }
 
+void bpf_sample(struct bpf_source *src, bool on)
+{
+	(void)src;
+	(void)on;
+}
+
 int bpf_stop(struct bpf_source *src)
 {
 	(void)src;

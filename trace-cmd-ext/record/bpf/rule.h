@@ -129,7 +129,7 @@ struct control {
 	__msg32 inherit;
 	__msg32 ring_size;
 	__msg32 sample;			/* bpf_opts.sample */
-	__msg32 pad;
+	__msg32 sampling;		/* bpf_sample() */
 	__msg64 lost;			/* messages without room */
 	__msg64 woken;			/* when a program last woke the recorder for a table */
 	__msg64 syscall_table;		/* kernel address of sys_call_table, for read_syscalls */

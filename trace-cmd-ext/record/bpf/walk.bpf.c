@@ -511,7 +511,7 @@ int on_sample(void *ctx)
 	struct walk *w;
 	u64 stack = 0;
 
-	if (!c || !c->on || !(user ? is_traced(c, task, &known) : c->all))
+	if (!c || !c->sampling || !(user ? is_traced(c, task, &known) : c->all))
 		return 0;
 	w = claim_walk(ctx, known);
 	if (!w) {
