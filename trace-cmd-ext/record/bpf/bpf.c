@@ -230,16 +230,9 @@ static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 	return 0;
 }
 
-static int prog_fd(const struct bpf_source *s, const char *name)
-{
-	const struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, name);
-
-	return prog ? bpf_program__fd(prog) : -ENOENT;
-}
-
 static int set_walk(struct bpf_source *s, const char *programs, const char *name)
 {
-	int fd = prog_fd(s, name);
+	int fd = bpf_prog_fd(s->obj, name);
 	uint32_t zero = 0;
 
 	if (fd < 0)
@@ -316,8 +309,8 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!ret)
 		ret = bpf_attach_events(&s->events, s->obj, s->control, opts, why, size);
 	if (!ret && s->samples)
-		ret = bpf_attach_samples(&s->events, prog_fd(s, "on_sample"), opts->period, why,
-					 size);
+		ret = bpf_attach_samples(&s->events, bpf_prog_fd(s->obj, "on_sample"),
+					 opts->period, why, size);
 	if (ret)
 		goto fail;
 	*src = s;

@@ -72,7 +72,7 @@ static int attach(struct bpf_attached *a, const char *tracepoint, int prog)
 	return fd < 0 ? -errno : bpf_keep_link(a, fd);
 }
 
-static int prog_fd(struct bpf_object *obj, const char *name)
+int bpf_prog_fd(const struct bpf_object *obj, const char *name)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, name);
 
@@ -89,8 +89,8 @@ static uint64_t skipped_runs(int prog)
 
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 {
-	uint64_t sum = skipped_runs(prog_fd(obj, "on_sys_enter")) +
-		       skipped_runs(prog_fd(obj, "on_sys_exit"));
+	uint64_t sum = skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
+		       skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
 	size_t i;
 
 	for (i = 0; i < a->copy.nr; i++)
@@ -100,9 +100,10 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj)
 {
-	return skipped_runs(prog_fd(obj, "on_prepare_exec")) +
-	       skipped_runs(prog_fd(obj, "on_begin_new_exec")) +
-	       skipped_runs(prog_fd(obj, "on_exit")) + skipped_runs(prog_fd(obj, "on_do_exit"));
+	return skipped_runs(bpf_prog_fd(obj, "on_prepare_exec")) +
+	       skipped_runs(bpf_prog_fd(obj, "on_begin_new_exec")) +
+	       skipped_runs(bpf_prog_fd(obj, "on_exit")) +
+	       skipped_runs(bpf_prog_fd(obj, "on_do_exit"));
 }
 
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id)
@@ -113,8 +114,8 @@ uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *o
 		if (a->copy_id.v[i] == id)
 			return skipped_runs(a->copy.v[i]);
 	/* a system call */
-	return skipped_runs(prog_fd(obj, "on_sys_enter")) +
-	       skipped_runs(prog_fd(obj, "on_sys_exit"));
+	return skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
+	       skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
 }
 
 /* ---------------------------------- tasks -------------------------------- */
@@ -136,7 +137,7 @@ static int count_arguments(const struct btf *btf, const char *tracepoint)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-static void choose(struct bpf_object *obj, const char *prog, bool load)
+void bpf_choose(struct bpf_object *obj, const char *prog, bool load)
 {
 	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, prog), load);
 }
@@ -149,11 +150,11 @@ bool bpf_choose_programs(struct bpf_object *obj, bool samples, bool functions)
 	bool exit = btf && count_arguments(btf, "sched_process_exit") == 2;
 
 	btf__free(btf);
-	choose(obj, "on_sample", samples);
-	choose(obj, "on_prepare_exec", exec);
-	choose(obj, "on_exit", exit);
-	choose(obj, "on_begin_new_exec", functions && !exec);
-	choose(obj, "on_do_exit", functions && !exit);
+	bpf_choose(obj, "on_sample", samples);
+	bpf_choose(obj, "on_prepare_exec", exec);
+	bpf_choose(obj, "on_exit", exit);
+	bpf_choose(obj, "on_begin_new_exec", functions && !exec);
+	bpf_choose(obj, "on_do_exit", functions && !exit);
 	return functions && !(exec && exit);
 }
 
@@ -175,7 +176,7 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 	int ret, fd;
 
 	for (i = 0; i < sizeof(list) / sizeof(*list); i++) {
-		fd = prog_fd(obj, list[i].prog);
+		fd = bpf_prog_fd(obj, list[i].prog);
 		/* not loaded */
 		if (fd < 0)
 			continue;
@@ -305,7 +306,7 @@ static int number_syscalls(struct bpf_object *obj, struct control *c, const stru
 		ret = -ENOENT;
 	if (!ret) {
 		c->syscall_table = s.table;
-		ret = bpf_prog_test_run_opts(prog_fd(obj, "read_syscalls"), &run);
+		ret = bpf_prog_test_run_opts(bpf_prog_fd(obj, "read_syscalls"), &run);
 	}
 	if (ret)
 		number_by_headers(c, opts);
@@ -335,9 +336,9 @@ static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struc
 	if (ret)
 		return bpf_say(why, size, ret, "not enough memory");
 	if (enter)
-		ret = attach(a, "sys_enter", prog_fd(obj, "on_sys_enter"));
+		ret = attach(a, "sys_enter", bpf_prog_fd(obj, "on_sys_enter"));
 	if (!ret && exit)
-		ret = attach(a, "sys_exit", prog_fd(obj, "on_sys_exit"));
+		ret = attach(a, "sys_exit", bpf_prog_fd(obj, "on_sys_exit"));
 	if (ret)
 		bpf_say(why, size, ret, "the tracepoints of system calls: %s", strerror(-ret));
 	return ret;

@@ -74,6 +74,10 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 void bpf_detach(struct bpf_attached *a);
+/* The descriptor of a program, or -ENOENT; it is less than 0 also if the program is not loaded. */
+int bpf_prog_fd(const struct bpf_object *obj, const char *name);
+/* Load this program with the others, or leave it out. */
+void bpf_choose(struct bpf_object *obj, const char *prog, bool load);
 /* Take a descriptor, to be closed by bpf_detach(). The second one: of a copy of a program */
 int bpf_keep_link(struct bpf_attached *a, int fd);
 int bpf_keep_copy(struct bpf_attached *a, int fd, int id);

@@ -96,14 +96,7 @@ int on_probe(struct pt_regs *ctx)
 SEC("kprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
-	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct task *known;
-	u32 event;
-
-	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
-	if (c && c->on && is_traced(c, task, &known))
-		walk_for(ctx, c, task, known, event, 0, &probe_programs);
+	walk_before(ctx, &probe_programs);
 	return 0;
 }
 

@@ -31,17 +31,12 @@ bool bpf_has_kind(const struct bpf_opts *opts, enum bpf_kind kind)
 	return false;
 }
 
-static void choose(struct bpf_object *obj, const char *prog, bool load)
-{
-	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, prog), load);
-}
-
 void bpf_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes)
 {
-	choose(obj, "on_probe", kprobes);
-	choose(obj, "read_probe", kprobes);
-	choose(obj, "on_uprobe", uprobes);
-	choose(obj, "walk_probe", kprobes || uprobes);
+	bpf_choose(obj, "on_probe", kprobes);
+	bpf_choose(obj, "read_probe", kprobes);
+	bpf_choose(obj, "on_uprobe", uprobes);
+	bpf_choose(obj, "walk_probe", kprobes || uprobes);
 }
 
 /* The event counts on one CPU, never: perf opens it only for its programs. */

@@ -439,8 +439,8 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 /* The recorder replaces this number in each copy by the id of the event. */
 #define EVENT_ID	0x5ee7e1d0
 
-SEC("raw_tp")
-int on_event(struct bpf_raw_tracepoint_args *ctx)
+/* For a program that runs before the record. @next: see walk_for() */
+static __always_inline void walk_before(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -449,7 +449,13 @@ int on_event(struct bpf_raw_tracepoint_args *ctx)
 
 	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
 	if (c && c->on && is_traced(c, task, &known))
-		walk_for(ctx, c, task, known, event, 0, &programs);
+		walk_for(ctx, c, task, known, event, 0, next);
+}
+
+SEC("raw_tp")
+int on_event(struct bpf_raw_tracepoint_args *ctx)
+{
+	walk_before(ctx, &programs);
 	return 0;
 }
 
