@@ -117,10 +117,11 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		if (ev->sel->no_stack)
 			continue;
 		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name),
-					  rec_event_kind(ev->system, ev->name) };
+					  rec_event_kind(ev->system, ev->name),
+					  moves(ev->system) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id,
-			.moves = moves(ev->system) || to->kind == BPF_UPROBE,
+			.moves = to->moves || to->kind == BPF_UPROBE,
 			.probe = to->kind == BPF_KPROBE,
 			.address = to->kind == BPF_UPROBE ? uprobe_address(ev) : 0,
 			.filter = ev->sel->filter || own_about_two(ev) || in_switch(ev),
@@ -161,7 +162,7 @@ static int add_uprobes(struct rec *r)
 
 	for (ev = r->event; ev < r->event + r->nr_events && !ret; ev++) {
 		event = (struct bpf_event){ ev->system, ev->name,
-					    tfs_read_id(ev->system, ev->name), BPF_UPROBE };
+					    tfs_read_id(ev->system, ev->name), BPF_UPROBE, true };
 		if (ev->sel->no_stack || rec_event_kind(ev->system, ev->name) != BPF_UPROBE)
 			continue;
 		nr = rec_uprobe_places(ev->system, ev->name, &text, place);

@@ -44,7 +44,7 @@ static char dir[] = "/tmp/test-insert-XXXXXX";
 static unsigned int page_size;
 static bool kernel_stacks;
 static bool skips, filter;		/* of the events */
-static uint32_t ran, since;		/* of the next messages */
+static uint32_t ran, since, place, skipped;	/* of the next messages */
 static struct text msgs, raw[NR_CPUS];
 static uint32_t seq[NR_CPUS];
 static struct insert_sums sums;
@@ -113,7 +113,7 @@ static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
 	struct msg_event m = {
 		.head = { MSG_EVENT, 0, sizeof(m) }, .time = time, .stack = stack, .tid = tid,
 		.tgid = tid, .cpu = cpu, .event = event, .seq = seq[cpu]++, .reason = reason,
-		.ran = ran, .since = since,
+		.ran = ran, .since = since, .place = place, .skipped = skipped,
 	};
 
 	text_bytes(&msgs, (char *)&m, sizeof(m));
@@ -158,6 +158,13 @@ static void stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct msg_
 		text_bytes(&msgs, (const char *)b, sizeof(*b));
 	for (ip = 0; ip < nr; ip++)
 		text_bytes(&msgs, (char *)&(uint64_t){ 0x400000 + ip }, 8);
+}
+
+static void end_count(int cpu, uint32_t count)
+{
+	struct msg_skipped m = { { MSG_SKIPPED, 0, sizeof(m) }, cpu, place, count, 0 };
+
+	text_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
 static void end_messages(void)
@@ -312,7 +319,7 @@ static int setup(void **state)
 	(void)state;
 	page_size = 4096;
 	kernel_stacks = skips = filter = false;
-	ran = since = 0;
+	ran = since = place = skipped = 0;
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
 		text_clear(&raw[cpu]);
 		memset(page[cpu], 0, sizeof(page[cpu]));
@@ -810,6 +817,67 @@ static void skipped_runs_of_tasks_that_move(void **state)
 		end_messages();
 		assert_int_equal(run(), 0);
 		expect(0, i ? "e42@10" : "e42@10 c1.0/7 s1.0:1");
+	}
+}
+
+/*
+ * The programs count. A filter dropped the record of the message at 9; the record at 20 has no
+ * message if the kernel skipped a run in between.
+ */
+static void counts_of_skipped_runs(void **state)
+{
+	enum {
+		NONE, EARLIER, OTHER_PROGRAM, LATER,
+		SKIPPED, SKIPPED_AT_THE_END, OTHER_CPU, TWICE, NO_COUNT, NO_END, NR,
+	};
+	int i;
+
+	(void)state;
+	for (i = 0; i < NR; i++) {
+		setup(NULL);
+		skips = filter = true;
+		place = 3;
+		stack(100, 7, 1, NULL, NULL);
+		stack(200, 8, 2, NULL, NULL);
+		/* a run was skipped between 4 and 6 */
+		msg(1, 4, 42, 8, 200, 0);
+		msg(1, 6, 42, 8, 200, 0);
+		skipped = i == EARLIER || i == TWICE;
+		msg(1, 8, 42, 8, 200, 0);
+		skipped = 0;
+		place = i == NO_COUNT ? 0 : 3;
+		msg(0, 9, 42, 7, 100, 0);
+		place = 3;
+		add(0, 20, 42, 0, 7, 4);
+		/* preempted at 15: the next run knows that the one of task 7 was skipped */
+		msg(0, 30, 42, 8, 200, 0);
+		skipped = i == SKIPPED;
+		msg(0, 40, 42, 8, 200, 0);
+		skipped = 2 * (i == LATER);
+		msg(0, 50, 42, 8, 200, 0);
+		msg(0, 60, 42, 8, 200, 0);
+		if (i == SKIPPED_AT_THE_END) {
+			msgs.nr -= 3 * sizeof(struct msg_event);
+			seq[0] -= 3;
+		}
+		if (i == SKIPPED_AT_THE_END || i == SKIPPED)
+			end_count(0, 1);
+		if (i == LATER)
+			end_count(0, 2);
+		if (i == EARLIER || i == OTHER_CPU)
+			end_count(1, 1);
+		if (i == TWICE)
+			end_count(1, 2);
+		/* so that only the end is missing */
+		place = 0;
+		msg(1, 70, 41, 8, 200, 0);
+		place = 4;
+		if (i == OTHER_PROGRAM)
+			end_count(0, 1);
+		if (i != NO_END)
+			end_messages();
+		assert_int_equal(run(), 0);
+		expect(0, i < SKIPPED ? "e42@20 c1.0/7 s1.0:1" : "e42@20");
 	}
 }
 
@@ -1391,6 +1459,7 @@ int main(void)
 		TEST(the_message_of_a_skipped_run),
 		TEST(no_run_is_skipped),
 		TEST(skipped_runs_of_tasks_that_move),
+		TEST(counts_of_skipped_runs),
 		TEST(a_skipped_run_without_a_filter),
 		TEST(skipped_runs_and_lost_records),
 		TEST(skipped_runs_before_the_first_record),

@@ -67,6 +67,14 @@ static void flush_out(struct bpf_source *s)
 	s->used = 0;
 }
 
+static void write_message(struct bpf_source *s, const void *m, size_t size)
+{
+	if (s->used + size > OUT_SIZE)
+		flush_out(s);
+	memcpy(s->buf + s->used, m, size);
+	s->used += size;
+}
+
 static void look_at_stack(struct bpf_source *s, const struct msg_stack *m)
 {
 	const struct msg_code *code = (const void *)(m + 1);
@@ -106,27 +114,31 @@ static int on_message(void *ctx, void *data, size_t size)
 		if (m->head.type == MSG_SAMPLE)
 			note_comm(s, data);
 	}
-	if (s->used + size > OUT_SIZE)
-		flush_out(s);
-	memcpy(s->buf + s->used, data, size);
-	s->used += size;
+	write_message(s, data, size);
 	return 0;
 }
 
-/* For each CPU, the number that its next message would have had */
+static int write_skipped(void *ctx, const struct msg_skipped *m)
+{
+	write_message(ctx, m, sizeof(*m));
+	return 0;
+}
+
+/*
+ * For each CPU, the number that its next message would have had; it also says that the counts of
+ * skipped runs are in the file.
+ */
 static void write_ends(struct bpf_source *s)
 {
 	int cpus = libbpf_num_possible_cpus(), cpu, fd = map_fd(s, "seqs");
 	struct msg_end m = { .head = { .type = MSG_END, .size = sizeof(m) } };
 
+	if (bpf_each_skipped(&s->events, s->obj, write_skipped, s))
+		return;
 	for (cpu = 0; cpu < cpus; cpu++) {
 		m.cpu = cpu;
-		if (bpf_map_lookup_elem(fd, &m.cpu, &m.seq))
-			continue;
-		if (s->used + sizeof(m) > OUT_SIZE)
-			flush_out(s);
-		memcpy(s->buf + s->used, &m, sizeof(m));
-		s->used += sizeof(m);
+		if (!bpf_map_lookup_elem(fd, &m.cpu, &m.seq))
+			write_message(s, &m, sizeof(m));
 	}
 }
 
@@ -173,7 +185,7 @@ static int size_map(struct bpf_source *s, const char *name, uint32_t entries)
 	return map ? bpf_map__set_max_entries(map, entries) : -ENOENT;
 }
 
-static int open_object(struct bpf_source *s)
+static int open_object(struct bpf_source *s, size_t nr_events)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "ustack");
 	int cpus = libbpf_num_possible_cpus(), ret;
@@ -184,7 +196,9 @@ static int open_object(struct bpf_source *s)
 	if (!s->obj)
 		return -errno;
 	bpf_choose_probes(s->obj, s->kprobes, s->uprobes);
-	ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
+	ret = size_map(s, "counts", PLACE_EVENTS + nr_events);
+	if (!ret)
+		ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
 	if (!ret)
 		ret = size_map(s, "seqs", cpus);
 	if (!ret)
@@ -192,10 +206,10 @@ static int open_object(struct bpf_source *s)
 	return ret;
 }
 
-static int load_object(struct bpf_source *s)
+static int load_object(struct bpf_source *s, size_t nr_events)
 {
 	bool functions;
-	int ret = open_object(s);
+	int ret = open_object(s, nr_events);
 
 	if (ret)
 		return ret;
@@ -207,7 +221,7 @@ static int load_object(struct bpf_source *s)
 	bpf_object__close(s->obj);
 	s->obj = NULL;
 	*libbpf_warning = '\0';
-	ret = open_object(s);
+	ret = open_object(s, nr_events);
 	if (ret)
 		return ret;
 	bpf_choose_programs(s->obj, s->samples, false);
@@ -285,7 +299,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 		bpf_say(why, size, ret, "%s: %s", opts->file, strerror(-ret));
 		goto fail;
 	}
-	ret = load_object(s);
+	ret = load_object(s, opts->nr_events);
 	if (!ret)
 		ret = map_control(s, opts);
 	if (!ret)

@@ -31,6 +31,7 @@ struct bpf_event {
 	const char *system, *name;
 	int id;				/* from its format file; not for bpf_check_event() */
 	enum bpf_kind kind;
+	bool moves;			/* as insert_event.moves */
 };
 
 /* A place of a uprobe event */

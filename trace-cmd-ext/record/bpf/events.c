@@ -26,7 +26,7 @@
 #include "impl.h"
 
 #define EVENT_ID	0x5ee7e1d0	/* walk.bpf.c */
-#define PROBE_PLACE	0x5ee7e1d1	/* probe.bpf.h */
+#define PLACE		0x5ee7e1d1
 #define SYSCALL_PREFIX	"__x64_"
 
 int bpf_keep_link(struct bpf_attached *a, int fd)
@@ -41,16 +41,15 @@ int bpf_keep_link(struct bpf_attached *a, int fd)
 	return 0;
 }
 
-int bpf_keep_copy(struct bpf_attached *a, int fd, int id)
+int bpf_keep_copy(struct bpf_attached *a, int fd, int id, unsigned int place)
 {
-	int *to_id = vec_add(&a->copy_id), *to = to_id ? vec_add(&a->copy) : NULL;
+	struct bpf_copy *to = vec_add(&a->copy);
 
 	if (!to) {
 		close(fd);
 		return -ENOMEM;
 	}
-	*to = fd;
-	*to_id = id;
+	*to = (struct bpf_copy){ fd, id, place };
 	return 0;
 }
 
@@ -59,10 +58,9 @@ void bpf_detach(struct bpf_attached *a)
 	while (a->link.nr)
 		close(a->link.v[--a->link.nr]);
 	while (a->copy.nr)
-		close(a->copy.v[--a->copy.nr]);
+		close(a->copy.v[--a->copy.nr].fd);
 	vec_free(&a->link);
 	vec_free(&a->copy);
-	vec_free(&a->copy_id);
 }
 
 static int attach(struct bpf_attached *a, const char *tracepoint, int prog)
@@ -77,6 +75,18 @@ int bpf_prog_fd(const struct bpf_object *obj, const char *name)
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, name);
 
 	return prog ? bpf_program__fd(prog) : -ENOENT;
+}
+
+/*
+ * Let a program know how many of its runs the kernel skipped (count.bpf.h). If this kernel has no
+ * such count, the program does without.
+ */
+static void note_skipped(struct bpf_object *obj, int prog, unsigned int place)
+{
+	uint64_t args[] = { prog, bpf_object__find_map_fd_by_name(obj, "counts"), place };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
+
+	bpf_prog_test_run_opts(bpf_prog_fd(obj, "read_skipped"), &run);
 }
 
 static uint64_t skipped_runs(int prog)
@@ -94,7 +104,7 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 	size_t i;
 
 	for (i = 0; i < a->copy.nr; i++)
-		sum += skipped_runs(a->copy.v[i]);
+		sum += skipped_runs(a->copy.v[i].fd);
 	return sum;
 }
 
@@ -111,11 +121,53 @@ uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *o
 	size_t i;
 
 	for (i = 0; i < a->copy.nr; i++)
-		if (a->copy_id.v[i] == id)
-			return skipped_runs(a->copy.v[i]);
+		if (a->copy.v[i].id == id)
+			return skipped_runs(a->copy.v[i].fd);
 	/* a system call */
 	return skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
 	       skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
+}
+
+/* The counts of one program, if it has any */
+static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int place,
+			   int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
+{
+	int cpus = libbpf_num_possible_cpus(), ret = 0;
+	struct msg_skipped m = {
+		.head = { .type = MSG_SKIPPED, .size = sizeof(m) }, .place = place,
+	};
+	struct count *count;
+	int fd = bpf_object__find_map_fd_by_name(obj, "counts");
+
+	if (!skipped_runs(prog))
+		return 0;
+	count = calloc(cpus, sizeof(*count));
+	if (!count)
+		return -ENOMEM;
+	note_skipped(obj, prog, place);
+	if (bpf_map_lookup_elem(fd, &place, count))
+		ret = -errno;
+	for (; !ret && m.cpu < (uint32_t)cpus; m.cpu++) {
+		m.skipped = count[m.cpu].seen;
+		if (count[m.cpu].at && m.skipped)
+			ret = fn(ctx, &m);
+	}
+	free(count);
+	return ret;
+}
+
+int bpf_each_skipped(const struct bpf_attached *a, struct bpf_object *obj,
+		     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
+{
+	int ret = each_skipped_of(obj, bpf_prog_fd(obj, "on_sys_enter"), PLACE_ENTER, fn, ctx);
+	size_t i;
+
+	if (!ret)
+		ret = each_skipped_of(obj, bpf_prog_fd(obj, "on_sys_exit"), PLACE_EXIT, fn, ctx);
+	for (i = 0; i < a->copy.nr && !ret; i++)
+		if (a->copy.v[i].place)
+			ret = each_skipped_of(obj, a->copy.v[i].fd, a->copy.v[i].place, fn, ctx);
+	return ret;
 }
 
 /* ---------------------------------- tasks -------------------------------- */
@@ -335,6 +387,8 @@ static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struc
 	ret = number_syscalls(obj, c, opts);
 	if (ret)
 		return bpf_say(why, size, ret, "not enough memory");
+	note_skipped(obj, bpf_prog_fd(obj, "on_sys_enter"), PLACE_ENTER);
+	note_skipped(obj, bpf_prog_fd(obj, "on_sys_exit"), PLACE_EXIT);
 	if (enter)
 		ret = attach(a, "sys_enter", bpf_prog_fd(obj, "on_sys_enter"));
 	if (!ret && exit)
@@ -361,7 +415,7 @@ int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place)
 			continue;
 		if (insn[i].imm == EVENT_ID)
 			insn[i].imm = id;
-		else if (insn[i].imm == PROBE_PLACE)
+		else if (insn[i].imm == PLACE)
 			insn[i].imm = place;
 	}
 	fd = bpf_prog_load(bpf_program__type(prog), "ustack_event", "GPL", insn, nr, NULL);
@@ -371,13 +425,19 @@ int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place)
 	return fd;
 }
 
-static int attach_event(struct bpf_attached *a, const struct bpf_program *prog,
-			const struct bpf_event *e, char *why, size_t size)
+static int attach_event(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
+			unsigned int place, char *why, size_t size)
 {
-	int fd = bpf_load_copy(prog, e->id, 0), ret = fd;
+	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_event");
+	int fd, ret;
 
+	if (!e->moves)
+		place = 0;
+	ret = fd = bpf_load_copy(prog, e->id, place);
 	if (fd >= 0)
-		ret = bpf_keep_copy(a, fd, e->id);
+		ret = bpf_keep_copy(a, fd, e->id, place);
+	if (!ret && place)
+		note_skipped(obj, fd, place);
 	if (!ret)
 		ret = attach(a, e->name, fd);
 	if (ret == -ENOENT)
@@ -392,18 +452,17 @@ static int attach_event(struct bpf_attached *a, const struct bpf_program *prog,
 int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
 		      const struct bpf_opts *opts, char *why, size_t size)
 {
-	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_event");
-	unsigned int probes = 0;
 	size_t i;
 	int ret;
 
 	ret = attach_syscalls(a, obj, control, opts, why, size);
 	for (i = 0; i < opts->nr_events && !ret; i++) {
 		if (opts->event[i].kind == BPF_KPROBE)
-			ret = bpf_attach_probe(a, obj, &opts->event[i], probes++, why, size);
+			ret = bpf_attach_probe(a, obj, &opts->event[i], PLACE_EVENTS + i, why,
+					       size);
 		else if (opts->event[i].kind == BPF_TRACEPOINT &&
 			 strcmp(opts->event[i].system, "syscalls"))
-			ret = attach_event(a, prog, &opts->event[i], why, size);
+			ret = attach_event(a, obj, &opts->event[i], PLACE_EVENTS + i, why, size);
 	}
 	return ret;
 }

@@ -52,10 +52,15 @@ void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums);
 
 /* -------------------------------- events.c ------------------------------- */
 
+/* A copy of a program, for one event */
+struct bpf_copy {
+	int fd, id;			/* id: of the event */
+	unsigned int place;		/* in the map `counts`; 0: none */
+};
+
 struct bpf_attached {
 	VEC(int) link;
-	VEC(int) copy;			/* of programs */
-	VEC(int) copy_id;		/* of the event that each is for */
+	VEC(struct bpf_copy) copy;
 };
 
 /* Attach a program to each event. */
@@ -73,6 +78,9 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
+/* The same for each CPU, as messages; only where it is more than 0. Stops if @fn returns not 0. */
+int bpf_each_skipped(const struct bpf_attached *a, struct bpf_object *obj,
+		     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx);
 void bpf_detach(struct bpf_attached *a);
 /* The descriptor of a program, or -ENOENT; it is less than 0 also if the program is not loaded. */
 int bpf_prog_fd(const struct bpf_object *obj, const char *name);
@@ -80,7 +88,7 @@ int bpf_prog_fd(const struct bpf_object *obj, const char *name);
 void bpf_choose(struct bpf_object *obj, const char *prog, bool load);
 /* Take a descriptor, to be closed by bpf_detach(). The second one: of a copy of a program */
 int bpf_keep_link(struct bpf_attached *a, int fd);
-int bpf_keep_copy(struct bpf_attached *a, int fd, int id);
+int bpf_keep_copy(struct bpf_attached *a, int fd, int id, unsigned int place);
 /* Load a copy of a program for the event with this id. A descriptor, or -errno */
 int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place);
 
@@ -93,7 +101,7 @@ int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *
 
 bool bpf_has_kind(const struct bpf_opts *opts, enum bpf_kind kind);
 void bpf_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes);
-/* @place: a number for this event, from 0 */
+/* @place: of this event, in the map `counts` */
 int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
 		     unsigned int place, char *why, size_t size);
 int bpf_attach_uprobe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,

@@ -17,7 +17,7 @@
  *
  *  1. the message is of the same CPU,
  *  2. no message of this CPU is missing between the message and the record,
- *  3. the message is less than 10 ms old,
+ *  3. the message is less than 10 ms old, 100 ms where the task can be preempted in between,
  *  4. the latest message of T that has a stack, of whatever event, has the same one.
  *
  * The message then has the user stack of the record. Why:
@@ -46,8 +46,8 @@
  *    between time and number of their programs. So the message after the gap has an earlier time
  *    than M only if M interrupted its program.)
  *  - Rule 3 is for thread IDs that another task gets: a task without messages must not take the
- *    messages of the task before it. No system uses up all its thread IDs in 10 ms. The rule also
- *    prevents nearly all errors that are possible if the kernel skips a program: see below.
+ *    messages of the task before it. No system uses up its 32,768 or more thread IDs in 100 ms: the
+ *    kernel makes and ends all tasks under one lock.
  *
  * Rule 4 follows from the others: the latest message of T is in the window. It is a check of the
  * programs. If one of them sent nothing, or another event's number, an older message that a filter
@@ -69,13 +69,18 @@
  *
  * Records are missing where ftrace has a filter for E, or drops E because of another task; where it
  * had no room; and from before the recording started. The last two are over at a time that is
- * known: @lost_until. Where a program can be preempted, R takes no message if such a record may be
- * that of the message.
+ * known: @lost_until.
  *
- * Where it cannot be preempted, the next message decides in any case. Say that R has no message of
- * its own. Then the program was running for T at R, and no task switch comes before its message:
- * all messages of this CPU after R are of T and have the user stack of R, up to the message of this
- * program. So if the next message of this CPU
+ * Where a program can be preempted, each run also notes how many runs on its CPU the kernel has
+ * skipped up to then. Two runs with the same count have no skipped one between them. So R takes a
+ * message from before @lost_until, or of an event with a filter, only if no run of the program was
+ * skipped between the message and R, on any CPU: then R's own run was not, and its message is the
+ * latest.
+ *
+ * Where a program cannot be preempted, the next message decides in any case. Say that R has no
+ * message of its own. Then the program was running for T at R, and no task switch comes before its
+ * message: all messages of this CPU after R are of T and have the user stack of R, up to the
+ * message of this program. So if the next message of this CPU
  *
  *  - is of another task, or there is no next message, R has its own message;
  *  - has the same stack as the one that R takes, that stack is right in any case;
@@ -120,6 +125,7 @@
 #include "plugin/join/join.h"
 
 #define MAX_AGE_NS	10000000ull
+#define MAX_AGE_MOVES_NS	100000000ull
 /* Unused messages of a task and an event: more than interrupts can nest. The oldest is dropped. */
 #define MAX_UNUSED	8
 #define SWEEP_AT	4096		/* pairs of a task and an event with unused messages */
@@ -141,7 +147,7 @@ struct unused {
 		uint64_t time, stack;
 		uint64_t gaps, all_gaps;	/* known when it came, on its CPU and on all */
 		uint32_t cpu, tgid;
-		uint16_t reason;
+		uint16_t reason, place;
 	} m[MAX_UNUSED];
 };
 
@@ -207,7 +213,7 @@ static int sweep(struct insert *s, uint64_t now)
 	for (i = 0; i < s->unused.nr; i++) {
 		const struct unused *u = &s->unused.v[i];
 
-		if (u->nr && u->m[u->nr - 1].time + MAX_AGE_NS >= now)
+		if (u->nr && u->m[u->nr - 1].time + MAX_AGE_MOVES_NS >= now)
 			s->unused.v[kept++] = *u;
 	}
 	s->unused.nr = kept;
@@ -242,6 +248,7 @@ static int add_message(struct insert *s, const struct messages_event *ev)
 	u->m[i].cpu = ev->cpu;
 	u->m[i].tgid = ev->tgid;
 	u->m[i].reason = ev->reason;
+	u->m[i].place = ev->place;
 	u->m[i].gaps = s->cpu[ev->cpu].gaps;
 	u->m[i].all_gaps = s->gaps;
 	return 0;
@@ -305,19 +312,21 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 
 /* Can this be a record whose program the kernel skipped, and with another stack? */
 static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
-			   const struct insert_event *event, uint64_t time, uint64_t message,
-			   uint64_t stack, int *error)
+			   const struct insert_event *event, uint64_t time, const struct unused *u,
+			   int *error)
 {
+	unsigned int i = u->nr - 1;
 	const struct messages_event *next;
 
 	if (!event->skips)
 		return false;
 	if (event->moves)
-		return event->filter || message <= s->lost_until;
+		return (event->filter || u->m[i].time <= s->lost_until) &&
+		       messages_may_be_skipped(&s->msgs, u->m[i].place, u->m[i].time, time);
 	next = messages_peek(&s->msgs, cpu, error);
 	if (!next || next->time == UINT64_MAX || next->tid != c->tid)
 		return false;
-	if (next->stack && next->stack == stack)
+	if (next->stack && next->stack == u->m[i].stack)
 		return false;
 	return c->flags & IN_INTERRUPT || next->ran == UINT32_MAX || next->time - next->ran <= time;
 }
@@ -343,6 +352,7 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 			 const struct insert_event *event, uint64_t time, struct owed *owed,
 			 int *error)
 {
+	uint64_t max_age = event->moves ? MAX_AGE_MOVES_NS : MAX_AGE_NS;
 	bool moves = event->moves;
 	uint64_t key = (uint64_t)c->tid << 32 | c->type;
 	struct unused *u = vec_find(&s->unused, &s->unused_idx, key, key);
@@ -352,7 +362,7 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	if (!t || !u || !u->nr)
 		return false;
 	i = u->nr - 1;
-	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + MAX_AGE_NS < time ||
+	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + max_age < time ||
 	    (moves && u->m[i].all_gaps != s->gaps + s->gaps_ahead) ||
 	    (!moves && (u->m[i].cpu != (uint32_t)cpu ||
 			u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))) {
@@ -360,7 +370,7 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 		u->nr--;
 		return false;
 	}
-	if (can_be_skipped(s, cpu, c, event, time, u->m[i].time, u->m[i].stack, error))
+	if (can_be_skipped(s, cpu, c, event, time, u, error))
 		return false;
 	if (event->address &&
 	    !starts_at(s, &s->cpu[cpu].in, event->address, u->m[i].stack, error)) {

@@ -144,7 +144,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	c->window[i].ev = (struct messages_event){
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
-		.nr_kernel = nr_kernel, .at = at, .since = ev->since,
+		.nr_kernel = nr_kernel, .at = at, .since = ev->since, .place = ev->place,
 	};
 	c->waiting++;
 	return put_ready(m, c);
@@ -264,21 +264,110 @@ static int add_stack(struct messages *m, const struct msg_stack *s, uint64_t at)
 
 /* --------------------------------- reading ------------------------------- */
 
+/* A program on a CPU: when it sent its last two messages, and the count in the last one */
+struct counted {
+	uint64_t key;			/* place and CPU */
+	uint64_t before, last;
+	uint32_t skipped;
+};
+
 struct source {
 	struct messages *m;
 	const char *path;
 	FILE *f;
 	uint64_t at;
 	struct msg_end *end;		/* one for each CPU, size 0: no end */
+	VEC(struct counted) counted;
+	struct hidx counted_idx;
 	union {
 		struct msg_head head;
 		struct msg_event event;
 		struct msg_sample sample;
 		struct msg_stack stack;
 		struct msg_end end;
+		struct msg_skipped skipped;
 		unsigned char bytes[MAX_SIZE];
 	} u;
 };
+
+/* ------------------------------ skipped runs ----------------------------- */
+
+static int add_skipped(struct messages *m, uint16_t place, uint64_t from, uint64_t to)
+{
+	struct messages_skipped *new = vec_add(&m->skipped);
+
+	if (!new)
+		return -ENOMEM;
+	*new = (struct messages_skipped){ from, to, place };
+	return 0;
+}
+
+/*
+ * Runs of a program on one CPU do not overlap. A run first reads the count of skipped runs, then
+ * it takes the time of its message. So if the counts of two messages differ, the skipped runs were
+ * after the time of the message before these two, and before the time of the second of the two.
+ * @time: of a message; UINT64_MAX: @skipped is the count at the end
+ */
+static int add_count(struct source *s, uint16_t place, uint32_t cpu, uint32_t skipped,
+		     uint64_t time)
+{
+	uint64_t key = (uint64_t)place << 32 | cpu;
+	struct counted *c = vec_get(&s->counted, &s->counted_idx, key, key);
+	int ret = 0;
+
+	if (!c)
+		return -ENOMEM;
+	if (c->skipped != skipped)
+		ret = add_skipped(s->m, place, c->before, time);
+	c->before = c->last;
+	c->last = time;
+	c->skipped = skipped;
+	return ret;
+}
+
+static int by_place_and_time(const void *a, const void *b)
+{
+	const struct messages_skipped *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* All messages are read: sort, and join what overlaps. */
+static void finish_skipped(struct source *s)
+{
+	struct messages *m = s->m;
+	struct messages_skipped *v, *to;
+	size_t i;
+	int cpu;
+
+	for (cpu = 0; cpu < m->nr_cpus; cpu++)
+		m->skipped_unknown |= !s->end[cpu].head.size;
+	v = m->skipped.v;
+	if (!m->skipped.nr)
+		return;
+	qsort(v, m->skipped.nr, sizeof(*v), by_place_and_time);
+	for (i = 1, to = v; i < m->skipped.nr; i++) {
+		if (v[i].place != to->place || v[i].from > to->to)
+			*++to = v[i];
+		else if (v[i].to > to->to)
+			to->to = v[i].to;
+	}
+	m->skipped.nr = to - v + 1;
+}
+
+bool messages_may_be_skipped(const struct messages *m, uint16_t place, uint64_t from, uint64_t to)
+{
+	const struct messages_skipped *v = m->skipped.v;
+	size_t i;
+
+	if (!place || m->skipped_unknown)
+		return true;
+	/* the first one that does not end before @from */
+	bisect(i, m->skipped.nr, v[i].place > place || (v[i].place == place && v[i].to >= from));
+	return i < m->skipped.nr && v[i].place == place && v[i].from <= to;
+}
 
 static const char damaged[] = "the file of messages is damaged at byte";
 
@@ -305,6 +394,9 @@ static bool is_sound(const struct source *s)
 		return h->size >= sizeof(*st) && st->id && st->nr <= MSG_MAX_FRAMES &&
 		       st->nr_code <= MSG_MAX_CODE &&
 		       h->size == stack_size(st->nr, st->nr_code);
+	case MSG_SKIPPED:
+		return h->size == sizeof(s->u.skipped) && s->u.skipped.cpu < (uint32_t)nr_cpus &&
+		       s->u.skipped.place && s->u.skipped.place <= UINT16_MAX;
 	case MSG_END:
 		return h->size == sizeof(s->u.end) && s->u.end.cpu < (uint32_t)nr_cpus;
 	default:
@@ -314,13 +406,20 @@ static bool is_sound(const struct source *s)
 
 static int add_message(struct source *s)
 {
+	const struct msg_event *ev = &s->u.event;
+	const struct msg_skipped *skipped = &s->u.skipped;
+	int ret;
+
 	switch (s->u.head.type) {
 	case MSG_EVENT:
-		return add_event(s->m, s->path, &s->u.event, 0, s->at);
+		ret = ev->place ? add_count(s, ev->place, ev->cpu, ev->skipped, ev->time) : 0;
+		return ret ? ret : add_event(s->m, s->path, ev, 0, s->at);
 	case MSG_SAMPLE:
 		return add_event(s->m, s->path, &s->u.event, s->u.sample.nr, s->at);
 	case MSG_STACK:
 		return add_stack(s->m, &s->u.stack, s->at);
+	case MSG_SKIPPED:
+		return add_count(s, skipped->place, skipped->cpu, skipped->skipped, UINT64_MAX);
 	default:
 		s->end[s->u.end.cpu] = s->u.end;
 		return 0;
@@ -383,6 +482,7 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	}
 	setvbuf(s->f, NULL, _IOFBF, READ_SIZE);
 	ret = read_messages(s, why, size);
+	finish_skipped(s);
 	for (cpu = 0; cpu < nr_cpus && !ret; cpu++) {
 		struct messages_cpu *c = &m->cpu[cpu];
 
@@ -407,8 +507,11 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 out:
 	if (s && s->f)
 		fclose(s->f);
-	if (s)
+	if (s) {
 		free(s->end);
+		vec_free(&s->counted);
+		hidx_free(&s->counted_idx);
+	}
 	free(s);
 	return ret;
 }
@@ -429,6 +532,7 @@ void messages_free(struct messages *m)
 		close(m->fd);
 	free(m->body);
 	vec_free(&m->tasks);
+	vec_free(&m->skipped);
 	hidx_free(&m->stack_idx);
 	hidx_free(&m->task_idx);
 	memset(m, 0, sizeof(*m));

@@ -24,7 +24,8 @@ struct messages_event {
 	uint16_t reason;
 	uint8_t gap;			/* messages are missing before it */
 	uint8_t nr_kernel;		/* frames in the kernel, of a sample */
-	uint32_t ran, since;		/* as in msg_event */
+	uint16_t place;			/* as in msg_event, and the next two */
+	uint32_t ran, since;
 	uint64_t at;			/* of its message in the file */
 };
 
@@ -44,6 +45,15 @@ struct messages_task {
 	uint64_t latest;		/* stack of the latest message so far; 0: none */
 };
 
+/*
+ * In this time, the kernel may have skipped runs of a program on a CPU. After messages_read() they
+ * are sorted, and those of a program do not overlap.
+ */
+struct messages_skipped {
+	uint64_t from, to;
+	uint16_t place;
+};
+
 struct messages_cpu;
 
 struct messages {
@@ -54,6 +64,8 @@ struct messages {
 	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
 	struct hidx task_idx;
 	struct messages_cpu *cpu;	/* two for each CPU, as the streams */
+	VEC(struct messages_skipped) skipped;
+	bool skipped_unknown;		/* the counts at the end are not in the file */
 	int nr_cpus;
 	uint64_t events, gaps;
 };
@@ -72,6 +84,9 @@ static inline int messages_probe_stream(const struct messages *m, int cpu)
 {
 	return m->nr_cpus + cpu;
 }
+
+/* Can the kernel have skipped a run of this program, on any CPU, between two times? */
+bool messages_may_be_skipped(const struct messages *m, uint16_t place, uint64_t from, uint64_t to);
 
 struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
 /* The message with this stack, valid until the next call. NULL with @error: it cannot be read. */

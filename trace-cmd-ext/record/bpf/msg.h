@@ -36,6 +36,7 @@ enum msg_type {
 	MSG_STACK,			/* struct msg_stack */
 	MSG_END,			/* struct msg_end */
 	MSG_SAMPLE,			/* struct msg_sample */
+	MSG_SKIPPED,			/* struct msg_skipped */
 };
 
 struct msg_head {
@@ -69,7 +70,10 @@ struct msg_event {
 	__msg32 cpu;
 	__msg32 event;			/* the event's id in its format file (common_type) */
 	__msg32 seq;			/* counts the messages of this CPU, lost ones as well */
-	__msg32 reason;			/* enum msg_reason */
+	__msg16 reason;			/* enum msg_reason */
+	__msg16 place;			/* number of the program; 0: @skipped is not known */
+	/* runs of this program on this CPU that the kernel had skipped when it ran */
+	__msg32 skipped;
 	/* ns that the program ran; ~0: long, or it interrupted another program */
 	__msg32 ran;
 	/*
@@ -77,6 +81,7 @@ struct msg_event {
 	 * before the message. 0: another event, with the record after the message
 	 */
 	__msg32 since;
+	__msg32 pad;
 };
 
 struct msg_sample {
@@ -108,6 +113,15 @@ struct msg_stack {
 	__msg32 nr;			/* frames, innermost first */
 	__msg32 nr_code;		/* at most MSG_MAX_CODE */
 	/* struct msg_code code[nr_code]; __msg64 ip[nr]; */
+};
+
+/* From the recorder at the end, as in msg_event; not sent if the kernel skipped none */
+struct msg_skipped {
+	struct msg_head head;
+	__msg32 cpu;
+	__msg32 place;
+	__msg32 skipped;
+	__msg32 pad;
 };
 
 /* The last message of a CPU, from the recorder: lost messages before it are a gap, too. */

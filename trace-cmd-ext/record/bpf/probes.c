@@ -61,7 +61,7 @@ static int attach_copy(struct bpf_attached *a, const struct bpf_program *prog, i
 {
 	int fd = bpf_load_copy(prog, id, place), ret;
 
-	ret = fd < 0 ? fd : bpf_keep_copy(a, fd, id);
+	ret = fd < 0 ? fd : bpf_keep_copy(a, fd, id, 0);
 	if (!ret && ioctl(event, PERF_EVENT_IOC_SET_BPF, fd))
 		ret = -errno;
 	return ret;
@@ -70,7 +70,7 @@ static int attach_copy(struct bpf_attached *a, const struct bpf_program *prog, i
 static int read_probe(struct bpf_object *obj, int event, unsigned int place, const char **cause)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "read_probe");
-	uint64_t args[] = { event, bpf_object__find_map_fd_by_name(obj, "hits"), place };
+	uint64_t args[] = { event, bpf_object__find_map_fd_by_name(obj, "counts"), place };
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 	int cpus = libbpf_num_possible_cpus(), ret;
 
@@ -95,9 +95,6 @@ int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struc
 	const char *cause = NULL;
 	int event, ret;
 
-	if (place >= MAX_PROBES)
-		return bpf_say(why, size, -E2BIG, "%s:%s: no more than %d kprobe events can have "
-			       "user stacks from BPF at a time", e->system, e->name, MAX_PROBES);
 	event = open_event(&attr);
 	if (event < 0)
 		return bpf_say(why, size, event, "%s:%s: perf cannot open it: %s", e->system,

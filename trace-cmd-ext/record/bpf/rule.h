@@ -120,7 +120,21 @@ struct task {
 /* Memory of programs that run: some for each CPU, as programs can interrupt each other. */
 #define SLOTS_PER_CPU	8
 #define MAX_SYSCALLS	512
-#define MAX_PROBES	64		/* kprobe events */
+
+/* Programs in the map `counts`. 0: none; from PLACE_EVENTS on, the programs of single events */
+enum {
+	PLACE_ENTER = 1,
+	PLACE_EXIT,
+	PLACE_EVENTS,
+};
+
+/* One count of the kernel on one CPU */
+struct count {
+	__msg64 at;			/* its address; 0: not known */
+	__msg64 seen;			/* what it was when it was last looked at */
+	__msg64 time;			/* of this look */
+	__msg64 context;		/* see get_address() */
+};
 
 /* Data of recorder and programs for each other, in a map that the recorder has mapped. */
 struct control {

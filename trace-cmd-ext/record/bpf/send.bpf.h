@@ -65,27 +65,29 @@ static __always_inline bool make_event(struct msg_event *m, u32 event, u64 stack
 	m->cpu = cpu;
 	m->event = event;
 	m->reason = reason;
+	m->place = 0;
+	m->skipped = 0;
 	m->ran = ~0u;
 	m->since = 0;
+	m->pad = 0;
 	number_message(m, seq, task);
 	return true;
 }
 
-/*
- * @start: when the program started; 0: not known, or it interrupted another one. @after: if the
- * record comes before this message, the time of a message before that record (probe.bpf.h); else 0
- */
-static __always_inline void send_event(struct control *c, u32 event, u64 stack, u32 reason,
-				       u64 start, u64 after)
+/* @start: when the program started; 0: not known, or it interrupted another one */
+static __always_inline void send_event(struct control *c, const struct origin *o, u64 stack,
+				       u32 reason, u64 start)
 {
 	struct msg_event m;
 
-	if (!make_event(&m, event, stack, reason))
+	if (!make_event(&m, o->event, stack, reason))
 		return;
+	m.place = o->place;
+	m.skipped = o->skipped;
 	if (m.time - start < ~0u)
 		m.ran = m.time - start;
-	if (after)
-		m.since = m.time - after < ~0u ? m.time - after : ~0u;
+	if (o->after)
+		m.since = m.time - o->after < ~0u ? m.time - o->after : ~0u;
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);
 }

@@ -101,14 +101,24 @@ struct last {
 #define START_SIZE	192		/* of @node, for structures */
 #define NO_WINDOW	1		/* where no window starts */
 
+/* The event that a walk is for */
+struct origin {
+	u32 event;			/* its id */
+	u32 place, skipped;		/* as in msg_event */
+	/*
+	 * If the record comes before the message, the time of a message before that record
+	 * (probe.bpf.h); else 0
+	 */
+	u64 after;
+};
+
 struct walk {
 	u64 repeated;			/* stacks found by find_same(); the recorder reads this */
 	u64 owner;			/* address of a program's context; 0: free */
 	u64 time;
-	u32 event;
+	struct origin origin;
 	u32 reason;
 	u32 nested;			/* in another program */
-	u64 after;			/* see send_event() */
 
 	struct walk_key key;
 	u64 ip, sp, fp;

@@ -22,8 +22,10 @@
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
+ *	count.bpf.h	what the kernel counts: hits of kprobe events, and runs that it skipped
  *	probe.bpf.h	programs for kprobe events and uprobe events
  */
+#include "count.bpf.h"
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
 #include "same.bpf.h"
@@ -373,28 +375,24 @@ static __always_inline struct kept *take_kept(struct task_struct *task, struct t
 	return k;
 }
 
-/*
- * Send what is known, or go on in the program for walks in @next: one of the same type as this one.
- * @after: see send_event()
- */
+/* Send what is known, or go on in the program for walks in @next: one of the same type as this. */
 static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
-				     struct task *known, u32 event, u64 after, void *next)
+				     struct task *known, const struct origin *origin, void *next)
 {
 	struct kept *k = take_kept(task, known);
 	struct walk *w;
 
 	if (k) {
-		send_event(c, event, k->stack, k->reason, 0, after);
+		send_event(c, origin, k->stack, k->reason, 0);
 		return;
 	}
 	w = claim_walk(ctx, known);
 	if (w) {
-		w->event = event;
-		w->after = after;
+		w->origin = *origin;
 		bpf_tail_call(ctx, next, WALK_STACK);
 		w->owner = 0;
 	}
-	send_event(c, event, 0, MSG_BUSY, 0, after);
+	send_event(c, origin, 0, MSG_BUSY, 0);
 }
 
 /* The end of walk_for(), in a program of its own. @next: the map of such programs */
@@ -422,10 +420,10 @@ static __always_inline void walk_on(void *ctx, void *next)
 		return;
 	}
 	id = walk(w);
-	if (w->event == KEEP)
+	if (w->origin.event == KEEP)
 		store_kept(id, w->reason);
 	else
-		send_event(c, w->event, id, w->reason, w->nested ? 0 : w->time, w->after);
+		send_event(c, &w->origin, id, w->reason, w->nested ? 0 : w->time);
 	w->owner = 0;
 }
 
@@ -436,20 +434,25 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The recorder replaces this number in each copy by the id of the event. */
+/* The recorder replaces these numbers in each copy by the id of the event and by a place. */
 #define EVENT_ID	0x5ee7e1d0
+#define PLACE		0x5ee7e1d1
 
 /* For a program that runs before the record. @next: see walk_for() */
 static __always_inline void walk_before(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct origin origin = {};
 	struct task *known;
-	u32 event;
+	u32 place;
 
-	asm volatile("%0 = %1" : "=r"(event) : "i"(EVENT_ID));
-	if (c && c->on && is_traced(c, task, &known))
-		walk_for(ctx, c, task, known, event, 0, next);
+	asm volatile("%0 = %1" : "=r"(origin.event) : "i"(EVENT_ID));
+	asm volatile("%0 = %1" : "=r"(place) : "i"(PLACE));
+	if (!c || !c->on || !is_traced(c, task, &known))
+		return;
+	note_skipped(&origin, place);
+	walk_for(ctx, c, task, known, &origin, next);
 }
 
 SEC("raw_tp")
@@ -464,8 +467,8 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task;
 	struct pt_regs *regs;
+	struct origin origin = {};
 	struct task *known;
-	u32 event;
 	u64 nr;
 
 	if (!c || !c->on)
@@ -480,9 +483,11 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	nr = regs->orig_ax;
 	if (nr >= MAX_SYSCALLS)
 		return;
-	event = enter ? c->enter[nr] : c->exit[nr];
-	if (event)
-		walk_for(ctx, c, task, known, event, 0, &programs);
+	origin.event = enter ? c->enter[nr] : c->exit[nr];
+	if (!origin.event)
+		return;
+	note_skipped(&origin, enter ? PLACE_ENTER : PLACE_EXIT);
+	walk_for(ctx, c, task, known, &origin, &programs);
 }
 
 SEC("raw_tp/sys_enter")
@@ -565,7 +570,7 @@ static __always_inline void keep_by_tracepoint(void *ctx)
 		return;
 	w = claim_walk(ctx, known);
 	if (w) {
-		w->event = KEEP;
+		w->origin.event = KEEP;
 		bpf_tail_call(ctx, &programs, WALK_STACK);
 		w->owner = 0;
 	}
