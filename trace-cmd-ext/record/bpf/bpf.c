@@ -96,9 +96,14 @@ static void look_at_stack(struct bpf_source *s, const struct msg_stack *m)
 static void note_comm(struct bpf_source *s, const struct msg_sample *m)
 {
 	struct comm *c = vec_get(&s->comms, &s->comm_idx, id, m->event.tid);
+	char *at;
 
-	if (c)
-		memcpy(c->name, m->comm, sizeof(c->name));
+	if (!c)
+		return;
+	memcpy(c->name, m->comm, sizeof(c->name));
+	/* a name must not look like the line of another task */
+	while ((at = memchr(c->name, '\n', sizeof(c->name))))
+		*at = '?';
 }
 
 static int on_message(void *ctx, void *data, size_t size)

@@ -10,12 +10,16 @@
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <bpf/libbpf.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "impl.h"
+
+#define MAX_RATE	"kernel/perf_event_max_sample_rate"
+#define NSEC_PER_SEC	1000000000ull
 
 static int attach(struct bpf_attached *a, int cpu, int prog, uint64_t period)
 {
@@ -34,10 +38,31 @@ static int attach(struct bpf_attached *a, int cpu, int prog, uint64_t period)
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
 }
 
+/* The kernel drops samples beyond this number a second and CPU, and says so nowhere. */
+static int check_rate(uint64_t period, char *why, size_t size)
+{
+	FILE *f = fopen("/proc/sys/" MAX_RATE, "re");
+	unsigned long max;
+	bool known;
+
+	if (!f)
+		return 0;
+	known = fscanf(f, "%lu", &max) == 1;
+	fclose(f);
+	if (!known || NSEC_PER_SEC / period <= max)
+		return 0;
+	return bpf_say(why, size, -EINVAL, "-F: this kernel takes at most %lu samples a second: "
+		       "ask for fewer, or raise the limit in /proc/sys/" MAX_RATE, max);
+}
+
 int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *why, size_t size)
 {
-	int cpus = libbpf_num_possible_cpus(), cpu, ret = cpus < 0 ? cpus : 0;
+	int cpus = libbpf_num_possible_cpus(), cpu, ret = check_rate(period, why, size);
 
+	if (ret)
+		return ret;
+	if (cpus < 0)
+		ret = cpus;
 	for (cpu = 0; cpu < cpus && !ret; cpu++)
 		ret = attach(a, cpu, prog, period);
 	if (!ret)
