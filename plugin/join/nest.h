@@ -39,6 +39,18 @@
 #define NEST_LEVELS		8
 
 /*
+ * @flags and @preempt of a record in this form. Since 7.0 the kernel takes 1 from the preempt count
+ * of uprobe events, where it is 0 already: tracing_gen_ctx_dec() then borrows from the flags.
+ * Nothing else has this count: 15 levels of preemption off, and 15 of migration off.
+ */
+static inline uint32_t nest_flags(uint32_t flags, uint32_t preempt)
+{
+	if ((preempt & 0xff) == 0xff)
+		return (flags + 1) & 0xff;
+	return (flags & 0xff) | (preempt & 0xff) << 8;
+}
+
+/*
  * The level of a record, rising: task, softirq, hardirq, NMI, each with interrupts on and then with
  * interrupts off.
  */

@@ -24,6 +24,7 @@ struct waiting {
 struct started_run {
 	struct join_run run;
 	uint64_t last_ts;		/* of its latest request */
+	uint64_t top;			/* the highest position of a run that was emitted */
 	bool over;			/* the task's stack came */
 };
 
@@ -76,6 +77,13 @@ static struct started_run *open_run(struct runs *r, uint32_t tid)
 	return o;
 }
 
+static int emit_run(struct runs *r, struct started_run *o)
+{
+	if (o->run.pos > o->top)
+		o->top = o->run.pos;
+	return r->emit(r->data, &o->run);
+}
+
 /*
  * Add @events requests with this cookie and form to the task's run. Their records start at @pos and
  * were made between @ts and @last.
@@ -92,7 +100,7 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 	run = &o->run;
 	/* another kernel entry may have the same cookie: the join decides by the time */
 	if (run->pos && (o->over || (ts > o->last_ts && ts - o->last_ts >= JOIN_PERIOD))) {
-		ret = r->emit(r->data, run);
+		ret = emit_run(r, o);
 		run->part++;
 		run->pos = 0;
 	}
@@ -100,12 +108,13 @@ static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, 
 	/* a kernel stack without a cookie comes late */
 	if (last > o->last_ts)
 		o->last_ts = last;
-	if (run->pos && run->pos <= pos && run->cookie == cookie && run->form == form) {
+	/* no other run starts between this one and @pos, even if this one came late */
+	if (run->pos > o->top && run->pos <= pos && run->cookie == cookie && run->form == form) {
 		run->events += events;
 		return 0;
 	}
 	if (run->pos)
-		ret = r->emit(r->data, run);
+		ret = emit_run(r, o);
 	run->stream = r->stream;
 	run->pos = pos;
 	run->ts = ts;

@@ -68,11 +68,13 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	struct shark_stream *s = find_stream(stream->stream_id);
 	const struct tep_record *rec = record;
 	struct shark_record r = { .entry = entry };
+	struct decode_common c;
 	struct decode_stack stack;
-	uint64_t flags;
 
-	if (!s || !decode_tid(&s->dec, rec, &r.tid) ||
-	    !decode_number(&s->dec, rec, &s->dec.common_flags, &flags))
+	if (!s)
+		return;
+	decode_common(&s->dec, rec, &c);
+	if (!c.has_tid || !c.has_flags)
 		return;
 	switch (decode_kind(&s->dec, rec)) {
 	case DECODE_KERNEL_STACK:
@@ -96,7 +98,8 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	r.pos = rec->offset;
 	r.ts = rec->ts;
 	r.cpu = rec->cpu;
-	r.flags = flags;
+	r.tid = c.tid;
+	r.flags = c.flags;
 	/* without memory some marks are missing, but then KernelShark itself will end soon */
 	shark_add(s->model, s->sd, &r);
 }

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "plugin/join/join.h"
 #include "weak.h"
 
 /* A field: a number, a dynamic array, or an array at the end of the record. */
@@ -124,7 +125,8 @@ static inline void decode_common(const struct decode *d, const struct tep_record
 		return;
 	}
 	memcpy(&x, rec->data, sizeof(x));
-	*c = (struct decode_common){ x & 0xffff, x >> 32, x >> 16 & 0xffff, true, true, true };
+	*c = (struct decode_common){ x & 0xffff, x >> 32, nest_flags(x >> 16, x >> 24), true, true,
+				     true };
 }
 
 static inline enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)

@@ -120,6 +120,36 @@ static void an_interrupt_between_them_does_not_part_them(void **state)
 	assert_run(1, 10, 3, C1, FORM_KSTACK);
 }
 
+/*
+ * The first kernel stack has no cookie, which is known only after the run of the interrupt: its run
+ * comes late. A later kernel stack without a cookie is not part of that run, because the run of the
+ * interrupt lies between them.
+ */
+static void a_run_that_comes_late_does_not_go_on(void **state)
+{
+	(void)state;
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_KERNEL_STACK, 10, TRACE_FL_HARDIRQ, 0);
+	rec(RUNS_COOKIE, 10, TRACE_FL_HARDIRQ, C1);
+	rec(RUNS_STACK, 10, TRACE_FL_HARDIRQ, 0);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_KERNEL_STACK, 10, 0, 0);
+	rec(RUNS_OTHER, 10, 0, 0);
+	end();
+	assert_int_equal(nr, 3);
+	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(1, 10, 2, C1, FORM_KSTACK);
+	assert_run(2, 10, 5, 0, FORM_NO_COOKIE);
+}
+
+static void a_preempt_count_below_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(nest_flags(0xff, 0xff), 0);
+	assert_int_equal(nest_flags(0x03, 0xff), 0x04);
+	assert_int_equal(nest_flags(0x81, 0xfe), 0xfe81);
+}
+
 static void the_end_of_an_interrupt_does_not_part_them(void **state)
 {
 	(void)state;
@@ -398,6 +428,8 @@ int main(void)
 		T(a_cookie_alone_is_bare),
 		T(a_cookie_right_after_a_kernel_stack_belongs_to_it),
 		T(an_interrupt_between_them_does_not_part_them),
+		T(a_run_that_comes_late_does_not_go_on),
+		T(a_preempt_count_below_zero),
 		T(the_end_of_an_interrupt_does_not_part_them),
 		T(what_passed_interrupts_off_has_the_same_preempt_count),
 		T(what_passed_another_cookie_is_of_another_kernel_entry),

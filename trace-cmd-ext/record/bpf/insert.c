@@ -732,7 +732,7 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 	if (s->o->kernel_stack < 0)
 		return pay(s, cpu, &owed);
 	cpu->owed[level] = owed;
-	nest_open(&cpu->nest, level, c->tid, nest_context(c->flags | c->preempt << 8));
+	nest_open(&cpu->nest, level, c->tid, nest_context(nest_flags(c->flags, c->preempt)));
 	return 0;
 }
 
@@ -754,7 +754,7 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	if (in->data_size < sizeof(c))
 		return pages_put(&cpu->out, in->time, in->type_len, in->body, in->body_size);
 	memcpy(&c, in->data, sizeof(c));
-	flags = c.flags | c.preempt << 8;
+	flags = nest_flags(c.flags, c.preempt);
 	level = nest_level(flags);
 	belongs = c.type == s->o->kernel_stack &&
 		  nest_belongs(&cpu->nest, level, c.tid, nest_context(flags));
