@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # checks.sh: the shell tests count and print their checks with these functions; bash sources the
-# file. check() prints each check that fails and checks_lines lines of its output; with
-# checks_verbose=1 it prints each check that passes, too. finish prints the sum that scripts/tally
-# reads and ends the test.
+# file. check() prints each check that fails and checks_lines lines of its output. Of the lines
+# after those, it prints the ones that say WRONG or LOST: tests/vm/runner.py repeats no such test.
+# With checks_verbose=1, check() prints each check that passes, too. finish prints the sum that
+# scripts/tally reads and ends the test.
 
 passed=0 failed=0 skipped=0
 checks_verbose=${checks_verbose:-} checks_lines=${checks_lines:-30}
@@ -46,7 +47,8 @@ check()
 		pass "$what"
 	else
 		fail "$what: $*"
-		[ -z "$out" ] || head -n "$checks_lines" <<<"$out" | sed 's/^/  | /'
+		[ -z "$out" ] || awk -v max="$checks_lines" \
+			'NR <= max || /^(WRONG|LOST): / { print "  | " $0 }' <<<"$out"
 	fi
 }
 
