@@ -76,7 +76,7 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	decode_common(&s->dec, rec, &c);
 	if (!c.has_tid || !c.has_flags)
 		return;
-	switch (decode_kind(&s->dec, rec)) {
+	switch (decode_kind_of(&s->dec, &c)) {
 	case DECODE_KERNEL_STACK:
 		r.kind = SHARK_KERNEL_STACK;
 		break;

@@ -55,6 +55,7 @@
 struct rec_event {
 	char *system, *name;
 	const struct rec_select *sel;	/* the last -e that selects this event */
+	enum bpf_kind kind;		/* with HOW_BPF, if it gets stacks */
 };
 
 /* How user stacks are asked for. */

@@ -115,7 +115,7 @@ static int use_ftrace(struct rec *r)
 static int use_bpf(struct rec *r)
 {
 	struct bpf_event event;
-	const struct rec_event *ev;
+	struct rec_event *ev;
 	char why[512];
 
 	r->how = HOW_BPF;
@@ -135,9 +135,9 @@ static int use_bpf(struct rec *r)
 				   "kernel-patches of trace-ustack");
 			return TOOL_FAIL;
 		}
+		ev->kind = rec_event_kind(ev->system, ev->name);
 		event = (struct bpf_event){
-			.system = ev->system, .name = ev->name,
-			.kind = rec_event_kind(ev->system, ev->name),
+			.system = ev->system, .name = ev->name, .kind = ev->kind,
 		};
 		if (bpf_check_event(&event, why, sizeof(why))) {
 			tool_error("%s:%s: %s; --no-stack after its -e records it without stacks",

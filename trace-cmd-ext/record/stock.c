@@ -117,8 +117,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		if (ev->sel->no_stack)
 			continue;
 		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name),
-					  rec_event_kind(ev->system, ev->name),
-					  moves(ev->system) };
+					  ev->kind, moves(ev->system) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id,
 			.moves = to->moves || to->kind == BPF_UPROBE,
@@ -161,10 +160,10 @@ static int add_uprobes(struct rec *r)
 	int ret = 0;
 
 	for (ev = r->event; ev < r->event + r->nr_events && !ret; ev++) {
+		if (ev->sel->no_stack || ev->kind != BPF_UPROBE)
+			continue;
 		event = (struct bpf_event){ ev->system, ev->name,
 					    tfs_read_id(ev->system, ev->name), BPF_UPROBE, true };
-		if (ev->sel->no_stack || rec_event_kind(ev->system, ev->name) != BPF_UPROBE)
-			continue;
 		nr = rec_uprobe_places(ev->system, ev->name, &text, place);
 		for (i = 0; i < nr && !ret; i++)
 			ret = bpf_add_uprobe(r->stock->src, &event, &place[i], why, sizeof(why));
