@@ -78,15 +78,16 @@ int bpf_prog_fd(const struct bpf_object *obj, const char *name)
 }
 
 /*
- * Let a program know how many of its runs the kernel skipped (count.bpf.h). If this kernel has no
- * such count, the program does without.
+ * Note for a program how many of its runs the kernel skipped, on each CPU (count.bpf.h). false: not
+ * all counts are known. If this kernel has no such counts, the program does without.
  */
-static void note_skipped(struct bpf_object *obj, int prog, unsigned int place)
+static bool note_skipped(struct bpf_object *obj, int prog, unsigned int place)
 {
 	uint64_t args[] = { prog, bpf_object__find_map_fd_by_name(obj, "counts"), place };
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	bpf_prog_test_run_opts(bpf_prog_fd(obj, "read_skipped"), &run);
+	return !bpf_prog_test_run_opts(bpf_prog_fd(obj, "read_skipped"), &run) &&
+	       (int)run.retval == libbpf_num_possible_cpus();
 }
 
 static uint64_t skipped_runs(int prog)
@@ -144,8 +145,9 @@ static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int place,
 	count = calloc(cpus, sizeof(*count));
 	if (!count)
 		return -ENOMEM;
-	note_skipped(obj, prog, place);
-	if (bpf_map_lookup_elem(fd, &place, count))
+	if (!note_skipped(obj, prog, place))
+		ret = -EIO;
+	else if (bpf_map_lookup_elem(fd, &place, count))
 		ret = -errno;
 	for (; !ret && m.cpu < (uint32_t)cpus; m.cpu++) {
 		m.skipped = count[m.cpu].seen;

@@ -78,7 +78,10 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
-/* The same for each CPU, as messages; only where it is more than 0. Stops if @fn returns not 0. */
+/*
+ * The same for each CPU, as messages; only where it is more than 0. Stops if @fn returns not 0, or
+ * with -errno if not all counts can be read.
+ */
 int bpf_each_skipped(const struct bpf_attached *a, struct bpf_object *obj,
 		     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx);
 void bpf_detach(struct bpf_attached *a);
