@@ -5,7 +5,7 @@ O ?= build
 
 NATIVE := $(O)/tests/native
 NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so \
-	$(NATIVE)/chain $(NATIVE)/burn
+	$(NATIVE)/chain $(NATIVE)/burn $(NATIVE)/leave
 NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
 TEST_TARGETS += test-native

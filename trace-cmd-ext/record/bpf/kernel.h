@@ -182,6 +182,7 @@ struct task_struct {
 	__u64 start_time, self_exec_id;
 	struct task_struct *group_leader;
 	unsigned long nvcsw, nivcsw;
+	void *vfork_done;
 };
 
 #pragma clang attribute pop

@@ -208,7 +208,8 @@ struct kept {
 	u64 mm, exec_id;		/* at the walk; exec_id: from on_exec() */
 	u64 stack;			/* msg_stack.id; 0: none */
 	u32 reason;
-	u32 pad;
+	u16 vfork;			/* at the walk, a parent in vfork() waited for the task */
+	u16 exits;			/* the task ends: it never runs in user space again */
 };
 
 struct {

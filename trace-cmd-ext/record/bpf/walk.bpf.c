@@ -293,12 +293,21 @@ static __always_inline struct walk *claim_walk(void *ctx, const struct task *kno
 }
 
 /*
+ * Has the task lost the memory of its stack, or may others write to it by now? The kernel wakes a
+ * parent in vfork(), and a thread that joins this one, before it changes task->mm.
+ */
+static __always_inline bool has_left(const struct kept *k, struct task_struct *task)
+{
+	return k->mm != (u64)task->mm || k->exits || (k->vfork && !task->vfork_done);
+}
+
+/*
  * The stack that was kept for this task, if it is still in the same entry to the kernel and has
- * lost the memory of the stack. The registers say whether it is the same entry: until execve() sets
- * those of the new program, they are the ones of the entry. Then, on_exec() notes the new ones,
- * with which only the system call itself goes on: a program that starts is at its first
- * instruction, and no system call starts there. Shortly before on_exec(), the stack pointer and the
- * count of programs are new already.
+ * left its stack. The registers say whether it is the same entry: until execve() sets those of the
+ * new program, they are the ones of the entry. Then, on_exec() notes the new ones, with which only
+ * the system call itself goes on: a program that starts is at its first instruction, and no system
+ * call starts there. Shortly before on_exec(), the stack pointer and the count of programs are new
+ * already.
  */
 static __always_inline struct kept *find_kept(struct task_struct *task)
 {
@@ -307,7 +316,7 @@ static __always_inline struct kept *find_kept(struct task_struct *task)
 	u64 key = (u64)task;
 	struct kept *k = bpf_map_lookup_elem(&kept, &key);
 
-	if (!k || !regs || k->mm == (u64)mm || k->orig_ax != regs->orig_ax)
+	if (!k || !regs || k->orig_ax != regs->orig_ax || !has_left(k, task))
 		return NULL;
 	if (k->ip == regs->ip && k->sp == regs->sp)
 		return k;
@@ -341,7 +350,8 @@ static __always_inline void note_kept(u32 pid, u64 start_time)
 	bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
 }
 
-static __always_inline void store_kept(u64 stack, u32 reason)
+/* @exits: the task ends, even if the kernel has not marked it yet */
+static __always_inline void store_kept(u64 stack, u32 reason, bool exits)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
@@ -355,6 +365,8 @@ static __always_inline void store_kept(u64 stack, u32 reason)
 	new.sp = regs->sp;
 	new.orig_ax = regs->orig_ax;
 	new.mm = (u64)task->mm;
+	new.vfork = task->vfork_done != NULL;
+	new.exits = exits || (task->flags & PF_EXITING);
 	new.exec_id = task->self_exec_id;
 	if (bpf_map_update_elem(&kept, &key, &new, BPF_ANY) || task->flags & PF_EXITING)
 		return;
@@ -421,7 +433,7 @@ static __always_inline void walk_on(void *ctx, void *next)
 	}
 	id = walk(w);
 	if (w->origin.event == KEEP)
-		store_kept(id, w->reason);
+		store_kept(id, w->reason, false);
 	else
 		send_event(c, &w->origin, id, w->reason, w->nested ? 0 : w->time);
 	w->owner = 0;
@@ -574,7 +586,7 @@ static __always_inline void keep_by_tracepoint(void *ctx)
 		bpf_tail_call(ctx, &programs, WALK_STACK);
 		w->owner = 0;
 	}
-	store_kept(0, MSG_BUSY);
+	store_kept(0, MSG_BUSY, false);
 }
 
 SEC("raw_tp/sched_prepare_exec")
@@ -591,7 +603,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-static __always_inline void keep_by_function(void *ctx)
+static __always_inline void keep_by_function(void *ctx, bool exits)
 {
 	struct task *known;
 	struct walk *w;
@@ -602,24 +614,24 @@ static __always_inline void keep_by_function(void *ctx)
 	w = claim_walk(ctx, known);
 	if (w) {
 		id = walk(w);
-		store_kept(id, w->reason);
+		store_kept(id, w->reason, exits);
 		w->owner = 0;
 	} else {
-		store_kept(0, MSG_BUSY);
+		store_kept(0, MSG_BUSY, exits);
 	}
 }
 
 SEC("fentry/begin_new_exec")
 int on_begin_new_exec(void *ctx)
 {
-	keep_by_function(ctx);
+	keep_by_function(ctx, false);
 	return 0;
 }
 
 SEC("fentry/do_exit")
 int on_do_exit(void *ctx)
 {
-	keep_by_function(ctx);
+	keep_by_function(ctx, true);
 	return 0;
 }
 
