@@ -15,7 +15,7 @@ static const char usage[] =
 "input). The trace must hold raw_syscalls:sys_enter and sys_exit.\n"
 "  -p  a program whose tasks are in the trace (its addresses, its entry point)\n"
 "  -a  stacks were walked at the event: up to 5% may be missing or say that they are incomplete\n"
-"  -k  up to N events may have no cookie: their requests were never made\n"
+"  -k  up to N events, of those at EVENT, too, may have no cookie: no requests were made\n"
 "  -l  events were lost: stacks may be missing, each with a reason; none wrong\n"
 "  -t  the kernel unwound by tables, so stacks show interrupted instructions\n"
 "  -n  at least MIN stacks must be right (1)\n"
@@ -141,7 +141,8 @@ int main(int argc, char **argv)
 	/* -k: so many requests were never made */
 	if (v.no_cookie <= max_skipped)
 		v.no_cookie = 0;
-	bad = v.wrong || v.right < min || v.named < min_named || v.unexplained;
+	bad = v.wrong || v.right < min || v.named + max_skipped < min_named ||
+	      (min_named && !v.named) || v.unexplained;
 	if (judge.at_event)
 		bad |= (v.partial + v.no_cookie) * 100 > v.right * 5 || missing || v.unknown;
 	else if (judge.lossy)
