@@ -97,7 +97,7 @@ CHECK_TARGETS :=
 # CHECK_TARGETS run in parallel, so make builds their common prerequisites first
 CHECK_NEEDS :=
 TEST_TARGETS :=
-# so do TEST_TARGETS, except GUEST_TARGETS: guests need all processors, so these run alone
+# so do TEST_TARGETS, except GUEST_TARGETS: their guests need all processors, so these run alone
 TEST_NEEDS :=
 GUEST_TARGETS := guest-tests
 FULL_TARGETS :=
@@ -206,7 +206,7 @@ test-programs: build
 	@+$(SUB_BUILD) -k test-needs || echo 'some programs of tests do not build, see above'
 
 # Groups for scripts/tally. Of a group, those that take longest start first.
-TEST_LONG := check-races check-leaks
+TEST_LONG := test-stock-7.3 test-stock-6.12 check-races check-leaks
 TEST_GROUPS = -j2 $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
 	$(filter-out $(CHECK_LONG),$(CHECK_TARGETS)) -1 $(GUEST_TARGETS) \
 	-j2 $(filter $(TEST_LONG),$(TEST_TARGETS)) $(filter-out $(TEST_LONG),$(TEST_TARGETS))

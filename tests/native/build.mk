@@ -5,13 +5,17 @@ O ?= build
 
 NATIVE := $(O)/tests/native
 NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so \
-	$(NATIVE)/chain $(NATIVE)/burn $(NATIVE)/leave
+	$(NATIVE)/chain $(NATIVE)/burn
 NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
+# of other folders
+NATIVE_OTHERS := $(CALLPATH) $(GUEST)/callpath-check $(GUEST)/leave
+
 TEST_TARGETS += test-native
+TEST_NEEDS += $(NATIVE_PROGS) $(NATIVE_OTHERS)
 
 .PHONY: test-native
-test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(CALLPATH) $(GUEST)/callpath-check
+test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(NATIVE_OTHERS)
 	@tests/native/recordings $(O)
 
 $(NATIVE)/chain: tests/native/chain.c

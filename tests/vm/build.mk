@@ -25,7 +25,7 @@ check-harness-guest:
 STOCK_SUITE_7.3 := trixie-backports
 STOCK_SUITE_6.12 := trixie
 STOCK_SUITE_6.1 := bookworm
-GUEST_TARGETS += test-stock-7.3 test-stock-6.12
+TEST_TARGETS += test-stock-7.3 test-stock-6.12
 FULL_TARGETS += test-stock-6.1
 STOCK_TARGETS := test-stock-7.3 test-stock-6.12 test-stock-6.1
 
@@ -34,7 +34,7 @@ STOCK_TARGETS := test-stock-7.3 test-stock-6.12 test-stock-6.1
 # T='NAME...' runs only those
 $(STOCK_TARGETS): NEED_ARCH = --stock=$(STOCK_SUITE_$(@:test-stock-%=%))
 $(STOCK_TARGETS): test-stock-%:
-	@+$(NEED) $(SUB) build && $(SUB_BUILD) all $(NATIVE_PROGS) && \
+	@+$(NEED) $(SUB) build && $(SUB_BUILD) all $(NATIVE_PROGS) $(NATIVE_OTHERS) && \
 		kernel=$$(scripts/stock-kernel $(STOCK_SUITE_$*)) && \
 		O=$(abspath $(O)) tests/vm/stock --kernel $$kernel --label stock-$* $(T)
 
