@@ -77,12 +77,16 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		new = *t;
 	new.stack_start = 0;
 	new.start_time = task->start_time;
-	if (old != pid)
-		bpf_map_delete_elem(&tasks, &old);
-	if (new.flags)
+	if (new.flags) {
 		bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
-	else
+		/* The old leader has this number now. Its last switch may be yet to come. */
+		if (old != pid)
+			bpf_map_update_elem(&tasks, &old, &new, BPF_ANY);
+	} else {
 		bpf_map_delete_elem(&tasks, &pid);
+		if (old != pid)
+			bpf_map_delete_elem(&tasks, &old);
+	}
 	return 0;
 }
 
