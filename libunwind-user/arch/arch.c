@@ -2,7 +2,7 @@
 /* arch.c - the list of architectures that tables are made for */
 #include "arch.h"
 
-static const struct arch *const archs[] = { &arch_amd64, &arch_arm64, &arch_s390x };
+static const struct arch *const archs[] = { &arch_amd64, &arch_arm64, &arch_s390x, &arch_i386 };
 
 const struct arch *arch_of(uint16_t machine, bool big_endian)
 {

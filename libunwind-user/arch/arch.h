@@ -11,6 +11,8 @@
  *	flow*.c		what one instruction does to the frame, and where execution goes on
  *	NAME.h		what these files share
  *
+ * i386 has no code that is followed for rows: its flow.c is for comparing rows with code.
+ *
  * Numbers that the table reader needs too are in sframe/sframe_NAME.h. The kernel uses the same
  * header.
  */
@@ -110,6 +112,7 @@ struct arch_op {
 	uint16_t size;		/* bytes stored, or 0 */
 	bool by_fp;		/* the base is FP, not SP */
 	uint8_t fp_at, ra_at, sp_at;	/* from off on, if ARCH_STORES_ or ARCH_LOADS_ is set */
+	uint16_t reg;		/* pushed or popped, a number of the decoder; 0: not a register */
 	uint8_t effect, next;	/* enums above */
 	uint8_t len;
 	uint16_t flags;
@@ -137,6 +140,7 @@ struct arch_flow {
 	int16_t abi_ra_slot;		/* the return address in these bytes, from the CFA on */
 	uint8_t syscall_len;		/* of instructions that enter the kernel */
 	bool link;			/* calls leave the return address in a register */
+	bool callee_pops;		/* some functions pop their arguments */
 	bool alone;			/* a file without .eh_frame gets a table too */
 	uint8_t insn;			/* instructions are at multiples of this */
 	uint32_t relative, irelative;	/* types of relocations */
@@ -239,11 +243,11 @@ struct arch {
 	unsigned int nr_names;
 	uint8_t reg_pc;			/* of the pc, in expressions of .eh_frame; 0: no number */
 	/*
-	 * A CFA by another register than SP and FP describes no frame of this function: it is
-	 * about to restore another frame, and nothing says where SP is. See longjmp(),
-	 * setcontext().
+	 * Does a row with a CFA by another register than SP and FP describe no frame of this
+	 * function: it is about to restore another frame, and nothing says where SP is? See
+	 * longjmp(), setcontext(). NULL: it never does.
 	 */
-	bool restores_by_cfa;
+	bool (*restores_by)(const struct cfi_state *row);
 	/* The length of the padding at @p, at most @len; 0 if the bytes are not padding. */
 	size_t (*padding)(const uint8_t *p, size_t len);
 	/*
@@ -274,9 +278,14 @@ struct arch {
 	 */
 	bool (*starts_stack)(const uint8_t *p, size_t len);
 	/*
+	 * The same where no FDE has that code: do the @len bytes after an FDE, up to the next one,
+	 * have it? Then they become a hole. NULL: there is no such code.
+	 */
+	bool (*has_stack_start)(const uint8_t *p, size_t len);
+	/*
 	 * The length of the instruction at @p if functions start with such an instruction, or if
 	 * it pushes or pops memory. @bytes is what it pushes, less than 0 if it pops. 0: another
-	 * instruction. NULL: rows are not compared with code.
+	 * instruction. NULL: not known, so if rows are compared, then those of all functions.
 	 */
 	size_t (*pushes)(const uint8_t *p, size_t len, int32_t *bytes);
 	/* The length of the jump, to @off from the end, that the @len bytes at @p end with; or 0 */
@@ -286,13 +295,15 @@ struct arch {
 	 * a callback of @to returned.
 	 */
 	int (*plt)(const struct arch_plt *to, uint64_t start, uint64_t end);
-	/* How to follow code; NULL: code is not followed. */
+	/* How to compare rows with code; NULL: they are not compared. */
+	const struct arch_flow *compare;
+	/* How to follow code without rows; NULL: it is not followed. */
 	const struct arch_flow *flow;
 	/* Frames of Go programs; NULL: not known. */
 	const struct arch_go *go;
 };
 
-extern const struct arch arch_amd64, arch_arm64, arch_s390x;
+extern const struct arch arch_amd64, arch_arm64, arch_s390x, arch_i386;
 
 /* The architecture of an EM_ and a byte order, or of an SFRAME_ABI_; NULL: not known. */
 const struct arch *arch_of(uint16_t machine, bool big_endian);

@@ -8,12 +8,14 @@
  *	json.h	a JSON writer
  *	cover.h	turns intervals that overlap into pieces that do not
  *	fd.h	writes to file descriptors
+ *	elf32.h	headers of 32-bit ELF files
  *	limit.h	limits of a process that reads a file from elsewhere
  */
 #ifndef UU_BASE_H
 #define UU_BASE_H
 
 #include "cover.h"
+#include "elf32.h"
 #include "fd.h"
 #include "json.h"
 #include "limit.h"

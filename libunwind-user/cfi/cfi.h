@@ -25,8 +25,8 @@ enum cfi_how {
 	CFI_CFA,		/* CFA + off */
 	CFI_AT_CFA,		/* the word at CFA + off */
 	/*
-	 * CFA only, the rule that ld writes for a .plt: register + off, and 8 more where the low
-	 * four bits of the pc are @limit or more
+	 * CFA only, the rule that ld writes for a .plt: register + off, and a word more where the
+	 * low four bits of the pc are @limit or more
 	 */
 	CFI_PLT,
 	CFI_BAD,		/* something else; off is the enum cfi_cause */

@@ -163,16 +163,19 @@ static void run_op(struct expr_stack *st, struct cfi_cur *c, uint8_t op, uint8_t
 }
 
 /*
- * CFA = SP + 8 + ((pc & 15) >= limit) * 8: what ld writes for the entries of a .plt on amd64, which
- * push a number at a fixed place of their 16 bytes.
+ * CFA = SP + word + ((pc & 15) >= limit) * word: what ld writes for the entries of a .plt on amd64
+ * and i386, which push a number at a fixed place of their 16 bytes.
  */
 static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
 		     struct cfi_rule *rule)
 {
 	const uint8_t head[] = {
-		DW_OP_breg0 + sec->reg_sp, 8, DW_OP_breg0 + sec->reg_pc, 0, DW_OP_lit15, DW_OP_and
+		DW_OP_breg0 + sec->reg_sp, sec->addr_size,
+		DW_OP_breg0 + sec->reg_pc, 0, DW_OP_lit15, DW_OP_and
 	};
-	static const uint8_t tail[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+	const uint8_t tail[] = {
+		DW_OP_ge, sec->addr_size == 4 ? DW_OP_lit2 : DW_OP_lit3, DW_OP_shl, DW_OP_plus
+	};
 	const uint8_t *p = c->p;
 
 	if (!sec->reg_pc || cur_left(c) != sizeof(head) + 1 + sizeof(tail) ||
@@ -182,7 +185,8 @@ static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
 	if (*p < DW_OP_lit1 || *p > DW_OP_lit15)
 		return false;
 	*rule = (struct cfi_rule){
-		.how = CFI_PLT, .reg = sec->reg_sp, .off = 8, .limit = *p - DW_OP_lit0
+		.how = CFI_PLT, .reg = sec->reg_sp, .off = sec->addr_size,
+		.limit = *p - DW_OP_lit0
 	};
 	return true;
 }

@@ -3,8 +3,8 @@
  * check.c - finds rows that the code contradicts
  *
  * Compilers and assembler writers rarely get .eh_frame wrong, and following all code of each file
- * takes several times as long as making its table. So functions are checked in two places only,
- * which few wrong rows escape:
+ * takes several times as long as making its table. So functions of amd64 are checked in two places
+ * only, which few wrong rows escape:
  *
  *	- The first instructions, as long as they are pushes and the like. Assembler code without
  *	  any directives has one row, which is wrong after its first push.
@@ -12,6 +12,11 @@
  *	  function, each with a jump back. .eh_frame gives these calls the CFA - SP of that end. If
  *	  the call belongs to a place within a try, its CFA - SP is larger. .eh_frame says so at the
  *	  target of the jump, and so disagrees with itself.
+ *
+ * 32-bit files (i386) are smaller and few, and glibc has much more assembler code for i386. There,
+ * all functions are followed, as far as their rows count from SP. On i386, functions can pop their
+ * arguments. So only a row by SP says where SP is after a call. The loop that takes a large stack
+ * page by page has rows by another register, and only the row after it says where SP is.
  *
  * Where .eh_frame and these instructions disagree, this file follows the function from its start,
  * with the SP of the first row. If the last instruction of one function shows such an error, all
@@ -90,11 +95,26 @@ static void set_bad(struct row_check *c, uint32_t at)
 	c->any_bad = true;
 }
 
+/* Is this a place where no row says how far SP is from the CFA, and it must be left to the rows? */
+static bool lacks_sp(const struct row_check *c, uint32_t at)
+{
+	int32_t sp;
+
+	return c->arch->callee_pops && !sp_of(c, row_at(c, at), &sp);
+}
+
+static bool is_padding_at(const struct row_check *c, uint32_t at)
+{
+	return c->r->arch->padding(c->code + at, c->size - at);
+}
+
 /* Code at @to is reached from @from with @sp. @sure: from the start of the function. */
 static void reach_byte(struct row_check *c, uint32_t from, uint32_t to, int32_t sp, bool sure)
 {
 	struct check_byte *b = &c->byte[to];
 
+	if (lacks_sp(c, to))
+		return;
 	if (!b->queued) {
 		b->queued = b->known = true;
 		b->sp = sp;
@@ -110,15 +130,18 @@ static void reach_byte(struct row_check *c, uint32_t from, uint32_t to, int32_t 
 static bool effect_of(const struct row_check *c, uint32_t at, const struct arch_op *op,
 		      int32_t *bytes)
 {
-	if (c->r->arch->pushes(c->code + at, c->size - at, bytes))
+	/* words that calls push, too */
+	int32_t word = -c->r->arch->abi->ra_off;
+
+	if (c->r->arch->pushes && c->r->arch->pushes(c->code + at, c->size - at, bytes))
 		return true;
 	*bytes = 0;
 	switch (op->effect) {
 	case ARCH_PUSH: case ARCH_PUSH_FP:
-		*bytes = 8;
+		*bytes = word;
 		return true;
 	case ARCH_POP: case ARCH_POP_FP:
-		*bytes = -8;
+		*bytes = -word;
 		return true;
 	case ARCH_ADD_SP:
 		return !__builtin_sub_overflow(0, op->n, bytes);
@@ -161,11 +184,15 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 	}
 	if (next >= c->size)
 		return;
+	/* Padding follows a call that does not return. */
+	if (call && c->arch->callee_pops && is_padding_at(c, next))
+		return;
 	/*
 	 * Other code follows a call that does not return, and the nop that C++ has before landing
-	 * pads.
+	 * pads. Where all rows are compared, a row that is wrong before a call is wrong after it.
 	 */
-	if ((call || !at) && sp_of(c, row_at(c, next), &there) && there != sp && !bytes)
+	if ((call || !at) && sp_of(c, row_at(c, next), &there) && there != sp && !bytes &&
+	    !(c->arch->callee_pops && b->bad && row_at(c, at) == row_at(c, next)))
 		return;
 	reach_byte(c, at, next, sp, sure);
 }
@@ -332,7 +359,11 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 		return ret == -ENOMEM ? ret : 0;
 	memset(c->byte, 0, c->size * sizeof(*c->byte));
 	c->any_bad = false;
-	reach_byte(c, 0, 0, sp, true);
+	/* assembler code can have the padding before it in its FDE */
+	for (at = 0; c->arch->callee_pops && at < c->size && is_padding_at(c, at); )
+		at += c->r->arch->padding(c->code + at, c->size - at);
+	if (at < c->size && sp_of(c, row_at(c, at), &sp))
+		reach_byte(c, at, at, sp, true);
 	follow_code(c, true);
 	for (at = 1; at < c->size; at++) {
 		if (c->byte[at].lost)
@@ -440,13 +471,13 @@ static void find_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 
 int gen_check(struct rows *r)
 {
-	struct row_check c = { .r = r, .arch = r->arch->flow };
+	struct row_check c = { .r = r, .arch = r->arch->compare };
 	uint32_t i, nr = r->nr_fdes, in_front = 0, padded = 0;
-	bool all = false, begins, ends;
+	bool all = !r->arch->pushes, begins, ends;
 	struct look look;
 	int ret = 0;
 
-	if (!r->arch->pushes)
+	if (!c.arch)
 		return 0;
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
 	/* repeat for the FDEs before the FDE that showed it */

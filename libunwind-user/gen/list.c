@@ -14,12 +14,14 @@
  *	- The code after an instruction that switches to another stack becomes a hole, if no rule
  *	  describes the switch.
  *	- glibc's function to which coroutines return has no caller, and neither has the padding
- *	  before it.
+ *	  before it. Where no FDE has that code, it becomes a hole.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "impl.h"
+
+#define MAX_STACK_START	48		/* bytes */
 
 /* Undo rows from @start on. */
 static void cut_rows(struct rows *r, uint32_t start)
@@ -183,6 +185,23 @@ static int put_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_star
 	return put_hole(r, end, fde->end);
 }
 
+/* Add a hole for what coroutines return to, if it is between this FDE and the code at @next. */
+static int put_stack_start(struct rows *r, const struct rows_fde *fde, uint32_t next)
+{
+	uint32_t len = next > fde->end ? next - fde->end : 0;
+	const uint8_t *code;
+
+	if (!r->arch->has_stack_start || !len)
+		return 0;
+	if (len > MAX_STACK_START)
+		len = MAX_STACK_START;
+	code = image_code(r->img, r->img->text.start + fde->end, len);
+	if (!code || !r->arch->has_stack_start(code, len))
+		return 0;
+	count_hole(r, CFI_CAUSE_SP, fde->end, fde->end + len);
+	return put_hole(r, fde->end, fde->end + len);
+}
+
 int gen_list(struct rows *r)
 {
 	const struct rows_fde *fde, *last = NULL;
@@ -214,6 +233,9 @@ int gen_list(struct rows *r)
 		if (!last || (next < r->nr_fdes && r->fde[next].start == fde->start))
 			reach = fde->start;
 		ret = put_fde(r, fde, reach);
+		if (!ret)
+			ret = put_stack_start(r, fde, next < r->nr_fdes ? r->fde[next].start :
+					      r->img->text.end - r->img->text.start);
 		reach = fde->end;
 		last = fde;
 	}

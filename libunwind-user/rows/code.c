@@ -145,7 +145,8 @@ static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_s
 void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows_code *code)
 {
 	const struct sframe_arch *abi = arch->abi;
-	int32_t word[3];
+	/* stubs push as much as calls do */
+	int32_t word[3], pushed = -abi->ra_off;
 	unsigned int nr;
 
 	memset(code, 0, sizeof(*code));
@@ -163,8 +164,8 @@ void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows
 		code->cause = s->ra.off;
 	else if (s->fp.how == CFI_BAD)
 		code->cause = s->fp.off;
-	else if (arch->restores_by_cfa && s->cfa.how == CFI_REG && s->cfa.reg != abi->reg_sp &&
-		 s->cfa.reg != abi->reg_fp)
+	else if (arch->restores_by && s->cfa.how == CFI_REG && s->cfa.reg != abi->reg_sp &&
+		 s->cfa.reg != abi->reg_fp && arch->restores_by(s))
 		code->cause = CFI_CAUSE_SP;
 	if (code->cause)
 		return;
@@ -178,11 +179,11 @@ void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows
 	}
 	if (!code->plt) {
 		code->cause = encode_flexible(abi, s, code);
-	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + 8) - 8) {
+	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + pushed) - pushed) {
 		/* ld writes only simple rules for stubs */
 		code->cause = STATS_CAUSE_CFA;
 	} else {
-		word[0] += 8;
+		word[0] += pushed;
 		code->flex_len = put_words(code->flex, s->cfa.reg == abi->reg_sp, false, word, NULL,
 					   nr, abi->big_endian);
 	}

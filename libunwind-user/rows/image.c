@@ -154,20 +154,39 @@ void image_distrust_sections(struct image *img)
 	sort_code(img);
 }
 
+/* The numbers of a file are then those of a 64-bit file: see base/elf32.h. */
+static int read_header32(struct image *img, Elf64_Ehdr *ehdr)
+{
+	Elf32_Ehdr head;
+	int ret = read_file(img, 0, &head, sizeof(head));
+
+	if (!ret)
+		elf32_ehdr(&head, ehdr);
+	return ret;
+}
+
 static int read_header(struct image *img, Elf64_Ehdr *ehdr)
 {
-	int ret = read_file(img, 0, ehdr, sizeof(*ehdr));
+	int ret = read_file(img, 0, ehdr, EI_NIDENT);
+	bool is_32 = !ret && ehdr->e_ident[EI_CLASS] == ELFCLASS32;
+
+	if (!ret)
+		ret = is_32 ? read_header32(img, ehdr) : read_file(img, 0, ehdr, sizeof(*ehdr));
 
 	if (ret == -EFAULT || (!ret && memcmp(ehdr->e_ident, ELFMAG, SELFMAG)))
 		return -ENOEXEC;
 	if (ret)
 		return ret;
-	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64)
+	if (!is_32 && ehdr->e_ident[EI_CLASS] != ELFCLASS64)
 		return -EOPNOTSUPP;
 	if (ehdr->e_ident[EI_DATA] != ELFDATA2LSB && ehdr->e_ident[EI_DATA] != ELFDATA2MSB)
 		return -ENOEXEC;
 	img->big_endian = ehdr->e_ident[EI_DATA] == ELFDATA2MSB;
 	img->machine = image_u16(img, ehdr->e_machine);
+	img->addr_size = is_32 ? 4 : 8;
+	/* x32 is neither */
+	if (is_32 != (img->machine == EM_386) || (is_32 && img->big_endian))
+		return -EOPNOTSUPP;
 	img->entry = image_u64(img, ehdr->e_entry);
 	img->fixed = image_u16(img, ehdr->e_type) == ET_EXEC;
 	switch (image_u16(img, ehdr->e_type)) {
@@ -205,6 +224,39 @@ static int add_load(struct image *img, const Elf64_Phdr *ph)
 	return 0;
 }
 
+/* Read @nr program headers. */
+static int read_phdrs(struct image *img, uint64_t off, unsigned int nr, Elf64_Phdr *ph)
+{
+	Elf32_Phdr head;
+	unsigned int i;
+	int ret = 0;
+
+	if (img->addr_size == 8)
+		return read_file(img, off, ph, nr * sizeof(*ph));
+	for (i = 0; i < nr && !ret; i++) {
+		ret = read_file(img, off + i * sizeof(head), &head, sizeof(head));
+		if (!ret)
+			elf32_phdr(&head, &ph[i]);
+	}
+	return ret;
+}
+
+static int read_shdrs(struct image *img, uint64_t off, unsigned int nr, Elf64_Shdr *sh)
+{
+	Elf32_Shdr head;
+	unsigned int i;
+	int ret = 0;
+
+	if (img->addr_size == 8)
+		return read_file(img, off, sh, nr * sizeof(*sh));
+	for (i = 0; i < nr && !ret; i++) {
+		ret = read_file(img, off + i * sizeof(head), &head, sizeof(head));
+		if (!ret)
+			elf32_shdr(&head, &sh[i]);
+	}
+	return ret;
+}
+
 static int read_segments(struct image *img, const Elf64_Ehdr *ehdr)
 {
 	unsigned int nr = image_u16(img, ehdr->e_phnum), i;
@@ -216,7 +268,7 @@ static int read_segments(struct image *img, const Elf64_Ehdr *ehdr)
 	ph = malloc(nr * sizeof(*ph));
 	if (!ph)
 		return -ENOMEM;
-	ret = read_file(img, image_u64(img, ehdr->e_phoff), ph, nr * sizeof(*ph));
+	ret = read_phdrs(img, image_u64(img, ehdr->e_phoff), nr, ph);
 	if (ret == -EFAULT)
 		ret = -ENOEXEC;
 	for (i = 0; i < nr && !ret; i++) {
@@ -328,7 +380,7 @@ static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 	sh = malloc(nr * sizeof(*sh));
 	if (!sh)
 		return -ENOMEM;
-	if (read_file(img, image_u64(img, ehdr->e_shoff), sh, nr * sizeof(*sh)))
+	if (read_shdrs(img, image_u64(img, ehdr->e_shoff), nr, sh))
 		goto out;
 	size = image_u64(img, sh[names].sh_size);
 	if (!size || size > MAX_NAMES)
@@ -363,7 +415,7 @@ static void find_eh_frame(struct image *img)
 	if (size > sizeof(hdr))
 		size = sizeof(hdr);
 	if (!size || image_read(img, img->eh_hdr.start, hdr, size) ||
-	    cfi_hdr_parse(hdr, size, img->eh_hdr.start, img->big_endian, 8, &start))
+	    cfi_hdr_parse(hdr, size, img->eh_hdr.start, img->big_endian, img->addr_size, &start))
 		return;
 	l = load_of(img, start, start);
 	if (!l)
@@ -401,7 +453,8 @@ struct cfi_section image_cfi(const struct image *img, const struct arch *arch)
 	const struct sframe_arch *abi = arch->abi;
 
 	return (struct cfi_section){
-		.vaddr = img->eh_frame.start, .big_endian = img->big_endian, .addr_size = 8,
+		.vaddr = img->eh_frame.start, .big_endian = img->big_endian,
+		.addr_size = img->addr_size,
 		.reg_sp = abi->reg_sp, .reg_fp = abi->reg_fp, .reg_ra = abi->reg_ra,
 		.reg_pc = arch->reg_pc, .sp_off = abi->sp_off, .arm64 = abi->mangles_ra,
 		.ends_at_zero = img->eh_ends_at_zero,

@@ -62,6 +62,7 @@ struct image {
 	uint64_t bias;			/* in memory: added to an address of the file */
 
 	uint16_t machine;
+	uint8_t addr_size;		/* 4 or 8 */
 	bool big_endian;
 	uint64_t entry;			/* e_entry */
 	bool has_interp;		/* PT_INTERP: a program, so that e_entry means something */

@@ -19,4 +19,7 @@
 #include "sframe_arm64.h"
 #include "sframe_s390x.h"
 
+/* No file of the kernel has this: its walks read tables of 64-bit code only. */
+#include "sframe_i386.h"
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "tables.h"
 #include "libunwind-user/abi/abi.h"
+#include "libunwind-user/base/base.h"
 
 #define MAX_PHDRS	256
 #define MAX_NOTE	4096
@@ -23,12 +24,18 @@
 /* The kernel of this machine takes tables for this architecture only. */
 #if defined(__x86_64__)
 #define HOST_MACHINE	EM_X86_64
+/* and runs 32-bit programs of this one */
+#define HOST_COMPAT	EM_386
 #elif defined(__aarch64__)
 #define HOST_MACHINE	EM_AARCH64
 #elif defined(__s390x__)
 #define HOST_MACHINE	EM_S390
 #else
 #define HOST_MACHINE	EM_NONE
+#endif
+
+#ifndef HOST_COMPAT
+#define HOST_COMPAT	EM_NONE
 #endif
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -82,6 +89,42 @@ static int add_seg(struct tables_id *id, const Elf64_Phdr *ph)
 	return 0;
 }
 
+static int read_header(int fd, Elf64_Ehdr *eh)
+{
+	Elf32_Ehdr head;
+	int ret = read_at(fd, &head, sizeof(head), 0);
+
+	if (ret)
+		return ret;
+	elf32_ehdr(&head, eh);
+	return eh->e_ident[EI_CLASS] == ELFCLASS32 ? 0 : read_at(fd, eh, sizeof(*eh), 0);
+}
+
+static int read_phdrs(int fd, const Elf64_Ehdr *eh, Elf64_Phdr *ph)
+{
+	Elf32_Phdr head[MAX_PHDRS];
+	unsigned int i;
+	int ret;
+
+	if (eh->e_ident[EI_CLASS] != ELFCLASS32)
+		return read_at(fd, ph, eh->e_phnum * sizeof(*ph), eh->e_phoff);
+	ret = read_at(fd, head, eh->e_phnum * sizeof(*head), eh->e_phoff);
+	for (i = 0; i < eh->e_phnum && !ret; i++)
+		elf32_phdr(&head[i], &ph[i]);
+	return ret;
+}
+
+/* x32 files have 32 bits and the machine of 64-bit files. */
+static bool is_of_host(const Elf64_Ehdr *eh)
+{
+	uint16_t machine = eh->e_ident[EI_CLASS] == ELFCLASS32 ? HOST_COMPAT :
+			   eh->e_ident[EI_CLASS] == ELFCLASS64 ? HOST_MACHINE : EM_NONE;
+
+	return machine != EM_NONE && eh->e_machine == machine &&
+	       eh->e_ident[EI_DATA] == HOST_DATA &&
+	       (eh->e_type == ET_EXEC || eh->e_type == ET_DYN);
+}
+
 int tables_identify(int fd, struct tables_id *id)
 {
 	Elf64_Phdr ph[MAX_PHDRS];
@@ -94,19 +137,19 @@ int tables_identify(int fd, struct tables_id *id)
 		return -errno;
 	if (!S_ISREG(id->st.st_mode))
 		return -ENOEXEC;
-	ret = read_at(fd, &eh, sizeof(eh), 0);
+	ret = read_header(fd, &eh);
 	if (ret)
 		return ret;
 	if (memcmp(eh.e_ident, ELFMAG, SELFMAG))
 		return -ENOEXEC;
-	if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != HOST_DATA ||
-	    eh.e_machine != HOST_MACHINE || (eh.e_type != ET_EXEC && eh.e_type != ET_DYN))
+	if (!is_of_host(&eh))
 		return -EOPNOTSUPP;
 	if (!eh.e_phnum || eh.e_phnum > MAX_PHDRS || eh.e_phentsize != sizeof(*ph))
 		return -ENOEXEC;
-	ret = read_at(fd, ph, eh.e_phnum * sizeof(*ph), eh.e_phoff);
+	ret = read_phdrs(fd, &eh, ph);
 	if (ret)
 		return ret;
+	id->compat = eh.e_ident[EI_CLASS] == ELFCLASS32;
 	id->layout = tables_layout(&eh, ph, eh.e_phnum);
 	for (i = 0; i < eh.e_phnum; i++) {
 		if (ph[i].p_type == PT_LOAD && ph[i].p_flags & PF_X)

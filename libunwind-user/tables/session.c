@@ -229,7 +229,10 @@ static int add_file(struct tables *t, int fd, const char *path, bool recalled)
 	if (is_known(t, &st, !recalled))
 		goto out;
 	memset(&table, 0, sizeof(table));
-	if (recalled)
+	/* the kernel walks 64-bit stacks by tables, and the rows of 32-bit files are for others */
+	if (!t->opts.add_file && !tables_identify(fd, &id) && id.compat)
+		ret = -EOPNOTSUPP;
+	else if (recalled)
 		ret = tables_make_none(t->cache, fd, &id, &table);
 	else
 		ret = tables_make(t->cache, fd, &id, &table, &cached);

@@ -4,6 +4,7 @@
  *
  *	elf.c		identifies a file: build ID, code segments
  *	cache.c		a folder of tables that were made before
+ *	vdso32.c	the vDSO of 32-bit programs
  *	make.c		the table of a file: from the folder, or made and put there
  *	session.c	the session: files that are registered with the kernel, or why they are not
  *	scan.c		registers everything that runs: /proc
@@ -39,6 +40,7 @@ struct tables_id {
 	uint8_t build_id[20];		/* longer build IDs are cut */
 	uint32_t build_id_size;		/* 0: no build ID */
 	bool is_vdso;			/* the kernel's vDSO, not a file; st is not set */
+	bool compat;			/* of a 32-bit program: its table is not for the kernel */
 	uint64_t layout;		/* checksum over the program headers */
 	uint32_t nr_segs;
 	struct tables_seg seg[TABLES_MAX_SEGS];
@@ -46,8 +48,8 @@ struct tables_id {
 
 /*
  * Read the identity of the ELF file that is open for reading. Returns 0; -ENOEXEC if it is not an
- * ELF file; -EOPNOTSUPP if it is not a 64-bit program or library of this machine's architecture; or
- * the error of reading it.
+ * ELF file; -EOPNOTSUPP if it is not a program or library of this machine's architecture, or on
+ * x86-64 of i386; or the error of reading it.
  */
 int tables_identify(int fd, struct tables_id *id);
 
@@ -114,6 +116,12 @@ int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
  */
 int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
 		     bool *cached);
+
+/*
+ * The same for the vDSO of 32-bit programs, without a cache. -ENOEXEC: this kernel runs no 32-bit
+ * programs. This starts such a program for a moment; -EIO: it could not go on.
+ */
+int tables_make_vdso32(struct tables_id *id, struct gen_table *table);
 
 /* ------------------------ registered with the kernel --------------------- */
 

@@ -119,7 +119,7 @@ static bool same_rule(const struct cfi_rule *a, const struct sframe_rule *b, uin
 	else if (a->reg == arch->abi->reg_fp)
 		base = SFRAME_FP;
 	if (a->how == CFI_PLT && (pc & 15) >= a->limit)
-		off += 8;
+		off -= arch->abi->ra_off;
 	return a->how != CFI_BAD && b->base == base && b->off == off && !!b->deref == deref &&
 	       (base != SFRAME_REG || b->reg == a->reg);
 }

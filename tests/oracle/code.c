@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* code.c - the code of a file, and which parts of it are padding */
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,6 +68,26 @@ static size_t s390x_nop(const uint8_t *p, uint64_t left)
 	return left >= 6 && p[0] == 0xc0 && p[1] == 0x04 ? 6 : 0;
 }
 
+/* nops of amd64; lea 0(%esi),%esi and lea 0(%esi,%eiz,1),%esi */
+static size_t i386_nop(const uint8_t *p, uint64_t left)
+{
+	static const char *const lea[] = {
+		"8d7600", "8d742600", "8db600000000", "8db42600000000", "2e8d742600",
+		"2e8db600000000", "2e8db42600000000",
+	};
+	char hex[17] = "";
+	size_t i, n;
+
+	for (i = 0; i < 8 && i < left; i++)
+		snprintf(hex + 2 * i, 3, "%02x", p[i]);
+	for (i = 0; i < sizeof(lea) / sizeof(*lea); i++) {
+		n = strlen(lea[i]);
+		if (!strncmp(hex, lea[i], n))
+			return n / 2;
+	}
+	return nop_at(p, left);
+}
+
 /* ret, rep ret */
 static bool amd64_is_return(const uint8_t *p)
 {
@@ -87,6 +108,7 @@ static bool s390x_is_return(const uint8_t *p)
 static const struct machine machines[] = {
 	{ "x86-64", EM_X86_64, 7, 6, 16, false, 16, 8, 0, 1, nop_at, amd64_is_return, 3 },
 	{ "arm64", EM_AARCH64, 31, 29, 30, true, 0, 0, 0, 4, arm64_nop, arm64_is_return, 0 },
+	{ "i386", EM_386, 4, 5, 8, false, 8, 4, 0, 1, i386_nop, amd64_is_return, 0 },
 	{ "s390x", EM_S390, 15, 11, 14, true, 0, 160, -160, 2, s390x_nop, s390x_is_return, 12 },
 };
 

@@ -10,13 +10,13 @@
 
 /*
  * The oracle's own description of an architecture, apart from the library's. DWARF numbers;
- * a call leaves RA in its register, or, if that is 0, at CFA - 8.
+ * a call leaves RA in its register, or in the word below the CFA.
  */
 struct machine {
 	const char *name;
 	unsigned int elf;		/* EM_ */
 	unsigned int sp, fp, ra;
-	bool link;			/* a call leaves RA in ra; false: at CFA - 8 */
+	bool link;			/* a call leaves RA in ra; false: below the CFA */
 	unsigned int pc;		/* the register that is the pc, or 0 */
 	int cfa_off;			/* the CFA is SP + this at the start of a function */
 	int sp_off;			/* the caller's SP is CFA + this */

@@ -41,7 +41,7 @@ static int print_gen_error(const char *path, int err)
 		return print_error(path, "not an ELF file, or a broken one", NULL);
 	case -EOPNOTSUPP:
 		return print_error(path, "of an architecture or kind for which no table is made",
-				   "it takes linked 64-bit files for x86, arm64 and s390x");
+				   "it takes linked files for x86-64, arm64, s390x and i386");
 	case -ENODATA:
 		return print_error(path, "has no .eh_frame, so there is nothing to make a table of",
 				   "compile with -fasynchronous-unwind-tables");
@@ -329,7 +329,7 @@ static bool same_rule(const struct verify *v, const struct cfi_rule *theirs,
 	else if (base == SFRAME_REG && theirs->reg == v->t.arch->reg_fp)
 		base = SFRAME_FP;
 	if (theirs->how == CFI_PLT && (pc & 15) >= theirs->limit)
-		off += 8;
+		off -= v->t.arch->ra_off;	/* a word, as a call pushes */
 	return ours->base == base && (base == SFRAME_SAME || base == SFRAME_UNDEFINED ||
 		(!!ours->deref == deref && ours->off == off &&
 		 (base != SFRAME_REG || ours->reg == theirs->reg)));

@@ -27,6 +27,7 @@ const struct arch arch_amd64 = {
 	.pushes = amd64_pushes,
 	.last_jump = amd64_last_jump,
 	.plt = amd64_plt,
+	.compare = &amd64_flow,
 	.flow = &amd64_flow,
 	.go = &amd64_go,
 };

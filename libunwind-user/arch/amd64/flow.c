@@ -18,13 +18,13 @@
 #define MAX_INSN	15
 #define NR_SIGRETURN	15		/* rt_sigreturn */
 
-static void *amd64_open(void)
+void *amd64_open_mode(cs_mode mode)
 {
 	struct amd64_decoder *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->cs) != CS_ERR_OK) {
+	if (cs_open(CS_ARCH_X86, mode, &d->cs) != CS_ERR_OK) {
 		free(d);
 		return NULL;
 	}
@@ -38,7 +38,7 @@ static void *amd64_open(void)
 	return d;
 }
 
-static void amd64_close(void *decoder)
+void amd64_close(void *decoder)
 {
 	struct amd64_decoder *d = decoder;
 
@@ -47,6 +47,11 @@ static void amd64_close(void *decoder)
 	cs_free(d->insn, 1);
 	cs_close(&d->cs);
 	free(d);
+}
+
+static void *amd64_open(void)
+{
+	return amd64_open_mode(CS_MODE_64);
 }
 
 const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size_t len,
@@ -186,12 +191,14 @@ static void operands_of_stack(const cs_insn *insn, struct arch_op *op)
 
 	switch (insn->id) {
 	case X86_INS_PUSH:
+		op->reg = o->type == X86_OP_REG ? o->reg : 0;
 		op->effect = is_reg(o, X86_REG_RBP) ? ARCH_PUSH_FP : ARCH_PUSH;
 		break;
 	case X86_INS_PUSHFQ:
 		op->effect = ARCH_PUSH;
 		break;
 	case X86_INS_POP:
+		op->reg = o->type == X86_OP_REG ? o->reg : 0;
 		/* an operand in memory would count from SP after the pop */
 		op->effect = is_reg(o, X86_REG_RBP) ? ARCH_POP_FP :
 			     o->type != X86_OP_REG || is_sp(o->reg) || is_fp(o->reg) ?

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* flow.h - what the two files that decode amd64 share */
+/* flow.h - what the files that decode amd64 and i386 share */
 #ifndef ARCH_AMD64_FLOW_H
 #define ARCH_AMD64_FLOW_H
 
@@ -11,6 +11,10 @@ struct amd64_decoder {
 	csh cs;
 	cs_insn *insn;
 };
+
+/* arch_flow.open() for code of CS_MODE_64 or CS_MODE_32, and arch_flow.close() */
+void *amd64_open_mode(cs_mode mode);
+void amd64_close(void *decoder);
 
 /* Decode an instruction with its operands, valid until the next call; NULL: no instruction. */
 const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size_t len,

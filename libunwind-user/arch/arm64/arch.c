@@ -15,13 +15,19 @@ static const char *const names[] = {
 	"x27", "x28", "x29", "x30", "sp",
 };
 
+static bool restores_by(const struct cfi_state *row)
+{
+	(void)row;
+	return true;
+}
+
 const struct arch arch_arm64 = {
 	.name = "arm64",
 	.machine = EM_AARCH64,
 	.abi = &sframe_arch_arm64,
 	.reg_name = names,
 	.nr_names = sizeof(names) / sizeof(*names),
-	.restores_by_cfa = true,
+	.restores_by = restores_by,
 	.padding = arm64_padding,
 	.plt_pushes = 16,
 	.enters_kernel = arm64_enters_kernel,

@@ -15,6 +15,7 @@ struct eh {
 	bool big_endian, is_64;
 	unsigned int id_size;		/* 4, or 8 with is_64 */
 	unsigned int code_align, ra;	/* of the next CIE */
+	int data_align;
 	size_t cie, start, length_at;	/* of the entry being written, and the last CIE */
 };
 
@@ -24,6 +25,7 @@ static inline void eh_init(struct eh *e)
 	e->vaddr = 0x10000;
 	e->id_size = 4;
 	e->code_align = 1;
+	e->data_align = -8;
 	e->ra = 16;
 }
 
@@ -86,7 +88,7 @@ static inline void eh_cie_raw(struct eh *e, uint8_t version, const char *augment
 	if (version == 4)
 		eh_uint(e, 0x0008, 2);
 	eh_uleb(e, e->code_align);
-	eh_uint(e, 0x78, 1);		/* -8 */
+	eh_uint(e, e->data_align & 0x7f, 1);
 	eh_uleb(e, e->ra);
 	if (*augmentation == 'z') {
 		eh_uleb(e, len);

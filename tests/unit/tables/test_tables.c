@@ -6,6 +6,7 @@
  * no table gets a reason.
  */
 #include "tables_place.h"
+#include "tests/unit/gen/elf32_build.h"
 
 /* ------------------------------ the session ------------------------------ */
 
@@ -84,6 +85,49 @@ static int take_file(void *ctx, int fd, const char *path)
 	taken->nr++;
 	snprintf(taken->path, sizeof(taken->path), "%s", path);
 	return taken->result;
+}
+
+/* The kernel walks 64-bit stacks only: it gets no table of a 32-bit file, but a caller may. */
+static void the_kernel_gets_no_tables_of_32_bit_files(void **state)
+{
+	struct taken taken = {};
+	struct tables_opts opts = {
+		.size = sizeof(opts), .no_cache = true, .add_file = take_file, .ctx = &taken,
+	};
+	struct tables *t = session(false);
+	struct tables_summary sum;
+	struct gen_table table;
+	struct tables_id id;
+	int fd;
+
+	(void)state;
+	start_file();
+	func(0x1000, 0x10, DW_CFA_nop);
+	end_file();
+	fd = open_file32();
+	assert_int_equal(tables_add_fd(t, fd, "of 32 bits"), -EOPNOTSUPP);
+	assert_int_equal(nr_adds, 0);
+#ifdef __x86_64__
+	/* and none is made for nothing */
+	assert_int_equal(tables_identify(fd, &id), 0);
+	assert_int_equal(tables_cache_get(t->cache, &id, &table), -ENOENT);
+#else
+	(void)table;
+	assert_int_equal(tables_identify(fd, &id), -EOPNOTSUPP);
+#endif
+	tables_get_summary(t, &sum);
+	assert_int_equal(sum.files[TABLES_OTHER_ARCH], 1);
+	tables_close(t);
+	assert_int_equal(tables_new(&opts, NULL, &t), 0);
+	if (tables_identify(fd, &id)) {
+		assert_int_equal(tables_add_fd(t, fd, "of 32 bits"), -EOPNOTSUPP);
+	} else {
+		assert_true(id.compat && id.nr_segs == 1 && id.seg[0].vaddr == TEXT);
+		assert_int_equal(tables_add_fd(t, fd, "of 32 bits"), 0);
+		assert_int_equal(taken.nr, 1);
+	}
+	tables_close(t);
+	close(fd);
 }
 
 static void the_caller_takes_files_in_place_of_the_kernel(void **state)
@@ -446,6 +490,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_file_is_registered_once_and_again_when_it_changed),
+		T(the_kernel_gets_no_tables_of_32_bit_files),
 		T(the_caller_takes_files_in_place_of_the_kernel),
 		T(what_cannot_be_registered_says_why),
 		T(without_a_folder_tables_are_made_all_the_same),

@@ -110,7 +110,7 @@ static void what_is_no_program_is_refused(void **state)
 		close(fd);
 		head[i] ^= 0xff;
 	}
-	/* 32 bits; the other byte order; another architecture */
+	/* 32 bits (x32); the other byte order; another architecture */
 	for (i = 4; i < 20; i = i == 4 ? 5 : i + 13) {
 		head[i] ^= 3;
 		write_file(in_tmp("foreign"), head, sizeof(head));
