@@ -35,6 +35,12 @@ $(CALLPATH)32: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 	$(Q_LD)$(CC) -m32 $(CALLPATH_FLAGS) $(CALLPATH_CHAIN_x86_64) \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $(CALLPATH_SRC)
 
+$(CALLPATH)32-bare: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) -m32 $(CALLPATH_FLAGS) -fomit-frame-pointer -fasynchronous-unwind-tables \
+		-fcf-protection=none -Wl,--build-id -Wl,--eh-frame-hdr \
+		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $(CALLPATH_SRC)
+
 TEST_PROGRAMS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
 	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
 

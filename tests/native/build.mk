@@ -5,7 +5,11 @@ O ?= build
 
 NATIVE := $(O)/tests/native
 NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so \
-	$(NATIVE)/chain $(NATIVE)/burn
+	$(NATIVE)/chain $(NATIVE)/burn $(NATIVE)/m32 \
+	$(NATIVE)/foreign $(NATIVE)/foreign-32.so $(NATIVE)/foreign-x32.so \
+	$(NATIVE)/modes $(NATIVE)/modes32 $(NATIVE)/no-write32
+# 32-bit programs of x86: the same, and as distributions compile it
+NATIVE_PROGS += $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare)
 NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
 # of other folders
@@ -24,6 +28,26 @@ $(NATIVE)/chain: tests/native/chain.c
 
 # Its frame pointer is then the same for both files.
 $(NATIVE)/swap: NATIVE_CFLAGS += -fno-omit-frame-pointer
+
+# A path is a function, and a call of a function of its own. Without 32-bit libraries there is no
+# such program, and the test says so.
+$(NATIVE)/m32: tests/native/m32.c
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q_LD)$(CC) -m32 $(NATIVE_CFLAGS) -fno-optimize-sibling-calls -o $@ $< -pthread \
+		2>$@.log || :
+
+# The addresses of these programs fit 32 bits, and all calls have the same frame pointer.
+$(NATIVE)/modes $(NATIVE)/modes32: tests/native/modes.c
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q_LD)$(CC) -m$(if $(findstring 32,$(@F)),32,64) $(NATIVE_CFLAGS) -no-pie -fno-pie \
+		-fno-omit-frame-pointer -o $@ $< -pthread 2>$@.log || :
+
+$(NATIVE)/foreign-%.so: tests/native/foreign.S
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q_LD)$(CC) -m$* -shared -nostdlib -Wl,-e,foreign -Wl,--build-id -o $@ $< 2>$@.log || :
 
 $(NATIVE)/%: tests/native/%.c
 	@mkdir -p $(@D)

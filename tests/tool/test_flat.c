@@ -26,22 +26,22 @@ static bool same_full(const struct full_rule *r, const struct sframe_row *row)
 	       !(r->flags & FULL_SIGNAL) == !(row->flags & SFRAME_ROW_SIGNAL);
 }
 
-/* The rule as the programs understand it, as a row of SFrame */
-static struct sframe_row plain_row(uint32_t rule)
+/* The rule as the programs understand it, as a row of SFrame; @word: bytes */
+static struct sframe_row plain_row(uint32_t rule, int word)
 {
 	struct sframe_row row = {
 		.cfa = { .base = RULE_KIND(rule) == RULE_SP ? SFRAME_SP : SFRAME_FP,
-			 .off = ((int32_t)rule >> 9) * 8 },
-		.ra = { .base = SFRAME_CFA, .deref = 1, .off = -8 },
+			 .off = ((int32_t)rule >> 9) * word },
+		.ra = { .base = SFRAME_CFA, .deref = 1, .off = -word },
 	};
 
 	if (rule >> 2 & RULE_MAX_FP)
 		row.fp = (struct sframe_rule) { .base = SFRAME_CFA, .deref = 1,
-						.off = -8 * (int)(rule >> 2 & RULE_MAX_FP) };
+						.off = -word * (int)(rule >> 2 & RULE_MAX_FP) };
 	return row;
 }
 
-static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row)
+static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row, int word)
 {
 	struct sframe_row plain;
 
@@ -55,7 +55,7 @@ static bool same_rule(uint32_t rule, int ret, const struct sframe_row *row)
 		return same_full(&full.rule[rule >> 2], row);
 	if (RULE_KIND(rule) == RULE_SPECIAL || row->flags)
 		return false;
-	plain = plain_row(rule);
+	plain = plain_row(rule, word);
 	return !memcmp(&plain.cfa, &row->cfa, sizeof(row->cfa)) &&
 	       !memcmp(&plain.ra, &row->ra, sizeof(row->ra)) &&
 	       !memcmp(&plain.fp, &row->fp, sizeof(row->fp));
@@ -76,6 +76,7 @@ static int find_in_table(const struct sframe_table *t, const struct tables_id *i
 static unsigned long compare(const struct flat *f, const struct sframe_table *t,
 			     const struct tables_id *id, uint32_t *chunk)
 {
+	bool is_32 = t->arch->abi == SFRAME_ABI_I386;
 	unsigned long rules = 0;
 	struct sframe_row row;
 	struct part part = {};
@@ -88,11 +89,12 @@ static unsigned long compare(const struct flat *f, const struct sframe_table *t,
 		assert_true(8 + flat_words(&f->part.v[i]) <= CHUNK_WORDS);
 		/* as the programs find it: not at the start of a chunk */
 		flat_write(f, &f->part.v[i], chunk, 8, &part);
+		assert_int_equal(part.abi, is_32 ? ABI_32 : ABI_64);
 		for (off = 0; off < PART_SIZE; off++) {
 			at = ((uint64_t)f->part.v[i].nr << PART_SHIFT) + off;
 			ret = find_in_table(t, id, at, &row);
 			rule = flat_find(chunk, &part, off);
-			if (!same_rule(rule, ret, &row))
+			if (!same_rule(rule, ret, &row, is_32 ? 4 : 8))
 				fail_msg("at %#lx: rule %#x, table %d", (unsigned long)at, rule,
 					 ret);
 			rules += !ret;
@@ -131,6 +133,7 @@ static void every_place_of_a_file(void **state)
 	static const char *const path[] = {
 		"/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3",
 		"/lib64/ld-linux-x86-64.so.2", "/bin/bash", "/usr/bin/python3",
+		"/usr/lib32/libc.so.6", "/usr/lib32/libstdc++.so.6",
 	};
 	size_t i;
 

@@ -36,6 +36,15 @@ static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 	return 0;
 }
 
+/* The same where BPF programs take tables, also those of 32-bit files. */
+static int take_file(void *ctx, int fd, const char *path)
+{
+	(void)ctx;
+	(void)fd;
+	(void)path;
+	return 0;
+}
+
 static int show_progress(void *ctx, uint64_t done, uint64_t all)
 {
 	(void)ctx;
@@ -192,9 +201,13 @@ static struct tables *open_session(struct files *fs)
 	struct tables_opts opts = {
 		.size = sizeof(opts), .progress = fs->all ? show_progress : NULL,
 	};
+	char why[PATH_MAX];
 	struct tables *t;
-	int ret = tables_new(&opts, add_nothing, &t);
+	int ret;
 
+	if (source_choose(why, sizeof(why)) == SOURCE_BPF)
+		opts.add_file = take_file;
+	ret = tables_new(&opts, add_nothing, &t);
 	if (!ret)
 		return t;
 	check_add(fs->c, CHECK_MISSING, "files", "tables", NULL, "they cannot be made: %s",

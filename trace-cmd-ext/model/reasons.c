@@ -62,7 +62,8 @@ const char *table_remedy(enum tables_cause cause)
 			"compile it with -fasynchronous-unwind-tables, or with frame pointers",
 		[TABLES_NO_ELF] = "if it should be a program or library, install it again",
 		[TABLES_OTHER_ARCH] =
-			"use its 64-bit build, or compile it with -fno-omit-frame-pointer",
+			"use its 64-bit build, record 32-bit (i386) programs with --source bpf, or "
+			"compile it with -fno-omit-frame-pointer",
 		[TABLES_NO_PERMISSION] = "run it as root",
 		[TABLES_VANISHED] = "record once more, while the file is there",
 		[TABLES_NO_ROOM] = "free memory",

@@ -63,7 +63,7 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 {
 	static const char *const reasons[MSG_NR_REASONS] = {
 		"complete", "not-readable", "no-mapping", "no-table", "hole", "busy", "no-room",
-		"no-registers", "too-deep",
+		"no-registers", "too-deep", "other-abi",
 	};
 	const struct bpf_sums *bpf;
 	const struct insert_sums *s = rec_stock_sums(r, &bpf);

@@ -20,6 +20,8 @@
 #include "impl.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 
+#define DEFAULT_PID_MAX	32768		/* PID_MAX_DEFAULT, include/linux/threads.h */
+
 struct rec_stock {
 	struct bpf_source *src;
 	char messages[PATH_MAX];
@@ -91,6 +93,17 @@ static unsigned int uprobe_address(const struct rec_event *ev)
 	return nr && place[0].returns ? 16 : 8;
 }
 
+static void say_vdso32_error(const struct rec_stock *s)
+{
+	struct bpf_sums sums;
+
+	bpf_get_sums(s->src, &sums);
+	if (sums.vdso32_error)
+		tool_error("--source bpf: the vDSO of 32-bit programs cannot be read (%s); stacks "
+			   "through it follow frame pointers, and are marked",
+			   strerror(-sums.vdso32_error));
+}
+
 static int open_source(struct rec *r, struct rec_stock *s)
 {
 	struct bpf_event *event = calloc(r->nr_events + 1, sizeof(*event));
@@ -130,8 +143,10 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	qsort(s->event, s->nr_events, sizeof(*s->event), by_id);
 	ret = bpf_open(&s->src, &opts, why, sizeof(why));
 	free(event);
-	if (!ret)
+	if (!ret) {
+		say_vdso32_error(s);
 		return 0;
+	}
 	tool_error("--source bpf: %s", *why ? why : strerror(-ret));
 	return TOOL_FAIL;
 }
@@ -233,6 +248,16 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 	return 0;
 }
 
+/* Are there fewer thread IDs than by default? A namespace can have its own limit, a lower one. */
+static bool has_few_tids(void)
+{
+	char *text = tfs_read_path("/proc/sys/kernel/pid_max", NULL);
+	bool few = !text || strtoul(text, NULL, 10) < DEFAULT_PID_MAX;
+
+	free(text);
+	return few;
+}
+
 static int insert(struct rec *r, struct rec_stock *s)
 {
 	char *header_page = tfs_read(NULL, "events/header_page", NULL), why[PATH_MAX + 128];
@@ -242,7 +267,7 @@ static int insert(struct rec *r, struct rec_stock *s)
 		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
 		.map = r->format_id[FORMAT_MAP],
 		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1, .period = period(r),
-		.nr_cpus = r->nr_cpus,
+		.few_tids = has_few_tids(), .nr_cpus = r->nr_cpus,
 		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
 		.get_file = get_file, .progress = show_progress, .ctx = r,
 	};

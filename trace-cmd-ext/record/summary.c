@@ -247,6 +247,7 @@ static const char *const reasons[MSG_NR_REASONS] = {
 	[MSG_NO_ROOM] = "there was no room for the stack",
 	[MSG_NO_REGISTERS] = "the registers of the program were not known",
 	[MSG_TOO_DEEP] = "it has more than 512 frames",
+	[MSG_OTHER_ABI] = "a file was of another ABI than the program (x32, say)",
 };
 
 /* Print the counts of the source bpf. */

@@ -52,6 +52,33 @@ static ssize_t read_at(int fd, void *buf, size_t len, off_t at)
 	return n < 0 ? 0 : n;
 }
 
+/* The header of an ELF file, in the form of a 64-bit file. */
+static bool read_header(int fd, Elf64_Ehdr *eh)
+{
+	Elf32_Ehdr head;
+
+	if (read_at(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG))
+		return false;
+	if (head.e_ident[EI_CLASS] == ELFCLASS64)
+		return read_at(fd, eh, sizeof(*eh), 0) == sizeof(*eh);
+	elf32_ehdr(&head, eh);
+	return true;
+}
+
+/* Program header number @i, in the same form. */
+static bool read_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph)
+{
+	Elf32_Phdr head;
+
+	if (eh->e_ident[EI_CLASS] == ELFCLASS64)
+		return read_at(fd, ph, sizeof(*ph), eh->e_phoff + i * sizeof(*ph)) == sizeof(*ph);
+	if (read_at(fd, &head, sizeof(head), eh->e_phoff + i * sizeof(head)) != sizeof(head))
+		return false;
+	elf32_phdr(&head, ph);
+	return true;
+}
+
 /* PT_INTERP of an ELF file; false if the file has no PT_INTERP. */
 static bool elf_interpreter(int fd, char *interp, size_t size)
 {
@@ -59,11 +86,10 @@ static bool elf_interpreter(int fd, char *interp, size_t size)
 	Elf64_Phdr ph;
 	unsigned int i;
 
-	if (read_at(fd, &eh, sizeof(eh), 0) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
-	    eh.e_ident[EI_CLASS] != ELFCLASS64)
+	if (!read_header(fd, &eh))
 		return false;
 	for (i = 0; i < eh.e_phnum && i < 64; i++) {
-		if (read_at(fd, &ph, sizeof(ph), eh.e_phoff + i * sizeof(ph)) != sizeof(ph))
+		if (!read_phdr(fd, &eh, i, &ph))
 			return false;
 		if (ph.p_type != PT_INTERP)
 			continue;

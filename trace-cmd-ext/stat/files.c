@@ -28,7 +28,8 @@ static bool is_innermost(const struct model_ustack *u, uint32_t i)
 
 /*
  * The element that counts a file. Element 0 is for frames without a known mapping, element 1 for
- * the vDSO of 32-bit programs, which has the name of the 64-bit vDSO, no build ID and no table.
+ * the vDSO of 32-bit programs, which has the name of the 64-bit vDSO. The kernel takes no table for
+ * it and knows no build ID of it; the source bpf has both.
  * NULL without memory.
  */
 static struct stat_file *file_of(struct stat_counts *s, const struct model_ustack *u,
@@ -135,7 +136,7 @@ static void find_table(struct stat_counts *s, struct stat_file *f, const char *s
 		f->known = STAT_NO_FILE;
 		return;
 	}
-	if (f->compat) {
+	if (f->compat && !f->file->build_id_size) {
 		f->known = STAT_RECORDED;
 		f->cause = TABLES_OTHER_ARCH;
 		return;

@@ -44,6 +44,7 @@ static char dir[] = "/tmp/test-insert-XXXXXX";
 static unsigned int page_size;
 static bool kernel_stacks;
 static bool skips, filter;		/* of the events */
+static bool few_tids;
 static uint32_t ran, since, place, skipped;	/* of the next messages */
 static struct text msgs, raw[NR_CPUS];
 static uint32_t seq[NR_CPUS];
@@ -216,6 +217,7 @@ static int run(void)
 		.messages = messages, .event = event, .nr_events = 6, .cookie = COOKIE,
 		.stack = STACK, .map = MAP, .kernel_stack = kernel_stacks ? KSTACK : -1,
 		.nr_cpus = NR_CPUS, .page_size = page_size, .raw_path = raw_path,
+		.few_tids = few_tids,
 		.get_file = get_file, .header_page = header, .sample = SAMPLE, .period = 5,
 	};
 	int cpu;
@@ -318,7 +320,7 @@ static int setup(void **state)
 
 	(void)state;
 	page_size = 4096;
-	kernel_stacks = skips = filter = false;
+	kernel_stacks = skips = filter = few_tids = false;
 	ran = since = place = skipped = 0;
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
 		text_clear(&raw[cpu]);
@@ -676,6 +678,32 @@ static void a_task_moves_between_message_and_record(void **state)
 	end_messages();
 	assert_int_equal(run(), 0);
 	expect(1, "e42@10 c1.1/7 s1.1:1");
+}
+
+/* 50 ms between the message and the record: the task was preempted, or its ID is of another task */
+static void run_late_record(void)
+{
+	stack(100, 7, 1, NULL, NULL);
+	msg(0, 10, 42, 7, 100, 0);
+	add(0, 50000010, 42, 0, 7, 4);
+	end_messages();
+	assert_int_equal(run(), 0);
+}
+
+static void a_task_is_preempted_between_message_and_record(void **state)
+{
+	(void)state;
+	run_late_record();
+	expect(0, "e42@50000010 c1.0/7 s1.0:1");
+}
+
+static void few_thread_ids_come_back_soon(void **state)
+{
+	(void)state;
+	few_tids = true;
+	run_late_record();
+	expect(0, "e42@50000010");
+	assert_int_equal(sums.no_message, 1);
 }
 
 static void a_message_lost_on_another_cpu(void **state)
@@ -1452,6 +1480,8 @@ int main(void)
 		TEST(a_filter_drops_records),
 		TEST(a_message_of_another_cpu_is_not_taken),
 		TEST(a_task_moves_between_message_and_record),
+		TEST(a_task_is_preempted_between_message_and_record),
+		TEST(few_thread_ids_come_back_soon),
 		TEST(a_message_lost_on_another_cpu),
 		TEST(a_gap_passed_with_the_message),
 		TEST(an_old_message_is_another_task),

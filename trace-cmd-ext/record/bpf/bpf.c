@@ -483,7 +483,7 @@ uint64_t bpf_get_skipped(const struct bpf_source *s, int id)
 bool bpf_get_file(const struct bpf_source *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
 		  struct bpf_file *file)
 {
-	/* The table of the vDSO is that of device 0 */
+	/* @dev_major says which vDSO it is: see VDSO32_DEV */
 	if (!ino && dev_minor == MSG_VDSO)
 		dev_minor = 0;
 	else if (!ino)

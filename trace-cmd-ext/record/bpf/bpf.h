@@ -60,6 +60,7 @@ struct bpf_sums {
 	uint64_t stacks;		/* different stacks */
 	uint64_t repeated;		/* events whose stack was still that of an earlier walk */
 	uint64_t tables, table_bytes;	/* files with a table, and its memory */
+	int vdso32_error;		/* -errno: the vDSO of 32-bit programs has no table */
 	uint64_t reason[16];		/* events by enum msg_reason */
 	/* runs that the kernel skipped: the same program was running on that CPU; no message */
 	uint64_t skipped;
@@ -133,6 +134,7 @@ struct insert_opts {
 	int kernel_stack, cookie, stack, map;
 	int sample;			/* the same of samples; -1: there are none */
 	uint64_t period;		/* ns between them */
+	bool few_tids;			/* pid_max is below 32,768: thread IDs come back soon */
 	int nr_cpus;
 	unsigned int page_size;		/* bytes of a page of the ring buffer */
 	const char *header_page;	/* text of events/header_page */

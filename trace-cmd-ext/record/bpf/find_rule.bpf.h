@@ -10,7 +10,7 @@
 #define NO_TABLE	(~0u)		/* in place of a rule */
 
 /* Find the part of the file's rows with number @nr. 0: it is in m->part */
-static __always_inline int find_part(struct mapping *m, u32 nr)
+static __always_inline int find_part(const struct walk *w, struct mapping *m, u32 nr)
 {
 	struct part_key key = { .ino = m->ino, .dev = m->dev, .nr = nr };
 	struct part *p;
@@ -29,6 +29,11 @@ static __always_inline int find_part(struct mapping *m, u32 nr)
 	m->part.rows = p->rows;
 	m->part.nr_rows = p->nr_rows;
 	m->part.shift = p->shift;
+	m->part.abi = p->abi;
+	if (p->abi != (w->flags & COMPAT ? ABI_32 : ABI_64) && p->abi != ABI_ANY) {
+		m->part.abi = ABI_OTHER;
+		m->part.nr_rows = 0;
+	}
 	m->part_nr = nr;
 	m->part_known = 1;
 	return 0;
@@ -53,10 +58,10 @@ __noinline u32 find_rule(struct walk *w, u32 i, u64 addr)
 	off = addr - m->start;
 	if (m->kind == MAP_FILE)
 		off += m->pgoff;
-	if (off >> PART_SHIFT > 0xffffffff || find_part(m, off >> PART_SHIFT))
+	if (off >> PART_SHIFT > 0xffffffff || find_part(w, m, off >> PART_SHIFT))
 		return NO_TABLE;
 	if (!m->part.nr_rows)
-		return rule_special(RULE_UNKNOWN);
+		return rule_special(m->part.abi == ABI_OTHER ? RULE_OTHER_ABI : RULE_UNKNOWN);
 	/* 6.1 wants keys on the stack */
 	at = m->part.chunk;
 	inner = bpf_map_lookup_elem(&chunks, &at);

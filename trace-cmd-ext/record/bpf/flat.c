@@ -31,22 +31,29 @@ static struct full_value encode_value(const struct sframe_rule *r)
 				     .reg = r->reg };
 }
 
-static bool is_saved(const struct sframe_rule *r)
+/* Calls push the return address, so its offset from the CFA is that of a word. */
+static int word_of(const struct sframe_arch *arch)
 {
-	return r->base == SFRAME_CFA && r->deref && !(r->off % 8);
+	return -arch->ra_off;
 }
 
-static bool is_plain(const struct sframe_row *row)
+static bool is_saved(const struct sframe_rule *r, int word)
 {
-	if (row->flags || row->cfa.deref || row->cfa.off % 8 ||
+	return r->base == SFRAME_CFA && r->deref && !(r->off % word);
+}
+
+static bool is_plain(const struct sframe_row *row, int word)
+{
+	if (row->flags || row->cfa.deref || row->cfa.off % word ||
 	    (row->cfa.base != SFRAME_SP && row->cfa.base != SFRAME_FP))
 		return false;
-	if (row->cfa.off / 8 > RULE_MAX_CFA || row->cfa.off / 8 < -RULE_MAX_CFA)
+	if (row->cfa.off / word > RULE_MAX_CFA || row->cfa.off / word < -RULE_MAX_CFA)
 		return false;
-	if (!is_saved(&row->ra) || row->ra.off != -8)
+	if (!is_saved(&row->ra, word) || row->ra.off != -word)
 		return false;
 	return row->fp.base == SFRAME_SAME ||
-	       (is_saved(&row->fp) && row->fp.off < 0 && row->fp.off >= -8 * RULE_MAX_FP);
+	       (is_saved(&row->fp, word) && row->fp.off < 0 &&
+		row->fp.off >= -word * RULE_MAX_FP);
 }
 
 /* As sig_kind() of step.c */
@@ -57,9 +64,9 @@ static bool is_signal(const struct sframe_row *row, const struct sframe_sig *sig
 	       row->fp.base == SFRAME_SP && row->fp.deref && row->fp.off == sig->fp;
 }
 
-static uint32_t encode_full(struct full_rules *full, const struct sframe_row *row)
+static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *arch,
+			    const struct sframe_row *row)
 {
-	const struct sframe_arch *arch = sframe_arch(SFRAME_ABI_AMD64);
 	struct full_rule r = {
 		.cfa = encode_value(&row->cfa),
 		.ra = encode_value(&row->ra),
@@ -85,16 +92,17 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_row *ro
 	return rule_full(full->nr++);
 }
 
-static uint32_t encode_row(struct full_rules *full, const struct sframe_row *row)
+static uint32_t encode_row(struct full_rules *full, const struct sframe_arch *arch,
+			   const struct sframe_row *row)
 {
-	int fp;
+	int word = word_of(arch), fp;
 
 	if (row->ra.base == SFRAME_UNDEFINED)
 		return rule_special(RULE_OUTERMOST);
-	if (!is_plain(row))
-		return encode_full(full, row);
-	fp = row->fp.base == SFRAME_SAME ? 0 : -row->fp.off / 8;
-	return rule_plain(row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP, row->cfa.off / 8, fp);
+	if (!is_plain(row, word))
+		return encode_full(full, arch, row);
+	fp = row->fp.base == SFRAME_SAME ? 0 : -row->fp.off / word;
+	return rule_plain(row->cfa.base == SFRAME_SP ? RULE_SP : RULE_FP, row->cfa.off / word, fp);
 }
 
 /* ------------------------------- by address ------------------------------ */
@@ -142,7 +150,7 @@ static int add_function(struct places *p, struct full_rules *full, const struct 
 			row.start = pc;
 			row.size = f->nr_fres && ret == -ENOENT ? 1 : end - pc;
 		} else {
-			rule = encode_row(full, &row);
+			rule = encode_row(full, t->arch, &row);
 		}
 		if (add_place(p, pc, rule))
 			return -ENOMEM;
@@ -293,8 +301,9 @@ int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table
 	ret = gen_open(table, &t);
 	if (ret)
 		return ret;
-	if (t.arch->abi != SFRAME_ABI_AMD64)
+	if (t.arch->abi != SFRAME_ABI_AMD64 && t.arch->abi != SFRAME_ABI_I386)
 		return -EOPNOTSUPP;
+	rows->abi = t.arch->abi == SFRAME_ABI_I386 ? ABI_32 : ABI_64;
 	ret = add_functions(&p, full, &t);
 	if (!ret)
 		ret = add_segments(rows, &p, id);
@@ -350,6 +359,7 @@ void flat_write(const struct flat *rows, const struct flat_part *p, uint32_t *ch
 	part->shift = index_shift(nr);
 	part->rows = at + index_words(part->shift);
 	part->nr_rows = nr;
+	part->abi = rows->abi;
 	to = chunk + part->rows;
 	for (i = 0; i < nr; i++) {
 		to[2 * i] = row[i].off;

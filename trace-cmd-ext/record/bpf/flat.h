@@ -30,6 +30,7 @@ struct flat_part {
 struct flat {
 	VEC(struct row) row;
 	VEC(struct flat_part) part;
+	enum part_abi abi;
 };
 
 /* All rules that do not fit 32 bits: @rule has room for MAX_FULL */
@@ -40,7 +41,7 @@ struct full_rules {
 
 /*
  * Make the rows of @table, for the segments of code of @id. Returns 0, -ENOMEM, -EBADMSG for a
- * broken table, or -EOPNOTSUPP for a table of another architecture than amd64.
+ * broken table, or -EOPNOTSUPP for a table of another architecture than amd64 and i386.
  */
 int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table *table,
 	      const struct tables_id *id);

@@ -17,7 +17,8 @@
  *
  *  1. the message is of the same CPU,
  *  2. no message of this CPU is missing between the message and the record,
- *  3. the message is less than 10 ms old, 100 ms where the task can be preempted in between,
+ *  3. the message is less than 10 ms old, 100 ms where the task can be preempted in between and
+ *     thread IDs do not come back that soon,
  *  4. the latest message of T that has a stack, of whatever event, has the same one.
  *
  * The message then has the user stack of the record. Why:
@@ -46,8 +47,9 @@
  *    between time and number of their programs. So the message after the gap has an earlier time
  *    than M only if M interrupted its program.)
  *  - Rule 3 is for thread IDs that another task gets: a task without messages must not take the
- *    messages of the task before it. No system uses up its 32,768 or more thread IDs in 100 ms: the
- *    kernel makes and ends all tasks under one lock.
+ *    messages of the task before it. No system uses up 32,768 or more thread IDs in 100 ms: the
+ *    kernel makes and ends all tasks under one lock. Where an administrator has allowed fewer
+ *    (pid_max), the limit is 10 ms for all events.
  *
  * Rule 4 follows from the others: the latest message of T is in the window. It is a check of the
  * programs. If one of them sent nothing, or another event's number, an older message that a filter
@@ -352,7 +354,7 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 			 const struct insert_event *event, uint64_t time, struct owed *owed,
 			 int *error)
 {
-	uint64_t max_age = event->moves ? MAX_AGE_MOVES_NS : MAX_AGE_NS;
+	uint64_t max_age = event->moves && !s->o->few_tids ? MAX_AGE_MOVES_NS : MAX_AGE_NS;
 	bool moves = event->moves;
 	uint64_t key = (uint64_t)c->tid << 32 | c->type;
 	struct unused *u = vec_find(&s->unused, &s->unused_idx, key, key);

@@ -62,16 +62,25 @@ struct bpf_raw_tracepoint_args {
 #define PF_KTHREAD	0x200000
 #define TS_COMPAT	0x2
 #define VM_EXEC		0x4
+#define ELFCLASS64	2
+#define EM_386		3
+#define NR_EXECVE	59
+#define NR_EXECVE32	11
+#define NR_EXECVE_X32	(0x40000000 | 520)
 #define PAGE_SHIFT	12
 #define PAGE_SIZE	(1ull << PAGE_SHIFT)
 #define USER_CS		0x33
 #define USER_CS_XEN	0xe033
+#define USER32_CS	0x23
+#define USER32_CS_XEN	0xe023
+#define USER_DS		0x2b
+#define USER_DS_XEN	0xe02b
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	unsigned long orig_ax, ip, cs, flags, sp;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
 };
 
 struct maple_tree {
@@ -116,8 +125,13 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+struct vdso_image {
+	void *data;
+};
+
 typedef struct {
 	void *vdso;
+	struct vdso_image *vdso_image;
 } mm_context_t;
 
 /* where uretprobes return to */

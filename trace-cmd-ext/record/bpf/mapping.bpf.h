@@ -122,6 +122,25 @@ static __always_inline void add_code(struct walk *w, const struct mapping *m)
 	add_hash(w, m->ino << 32 ^ m->ino >> 32 ^ m->dev);
 }
 
+/*
+ * Which vDSO does the process have? A process can execute 32-bit and 64-bit code, and has one vDSO
+ * in either case. That of x32 programs has rows of its own, too.
+ */
+static __always_inline u32 find_vdso(struct walk *w, struct mm_struct *mm)
+{
+	struct vdso_image *image = BPF_CORE_READ(mm, context.vdso_image);
+	u32 head[5] = {};		/* of an ELF file, up to e_machine */
+
+	if ((u64)image == w->vdso_image)
+		return w->vdso_dev;
+	if (bpf_probe_read_kernel(head, sizeof(head), BPF_CORE_READ(image, data)))
+		return VDSOX32_DEV;
+	w->vdso_dev = (head[1] & 255) == ELFCLASS64 ? VDSO64_DEV :
+		      head[4] >> 16 == EM_386 ? VDSO32_DEV : VDSOX32_DEV;
+	w->vdso_image = (u64)image;
+	return w->vdso_dev;
+}
+
 /* Read the mapping that @addr is in: its number in w->map[], or -1 */
 __noinline int read_mapping(struct walk *w, u64 addr)
 {
@@ -161,6 +180,8 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 			return -1;
 	} else {
 		m->kind = (u64)BPF_CORE_READ(mm, context.vdso) == m->start ? MAP_VDSO : MAP_NO_FILE;
+		if (m->kind == MAP_VDSO)
+			m->dev = find_vdso(w, mm);
 	}
 	m->end = end;
 	w->nr_mappings = i + 1;

@@ -59,6 +59,7 @@ enum msg_reason {
 	MSG_NO_ROOM,			/* no room in the ring buffer for the stack */
 	MSG_NO_REGISTERS,		/* the registers of user space are not known */
 	MSG_TOO_DEEP,			/* more than MSG_MAX_FRAMES */
+	MSG_OTHER_ABI,			/* a file of an ABI that is not the task's: x32, say */
 	MSG_NR_REASONS,
 };
 

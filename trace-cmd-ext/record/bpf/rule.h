@@ -24,12 +24,25 @@
 #define PART_SIZE	(1u << PART_SHIFT)
 
 struct part_key {
-	__msg64 ino;			/* 0: the vDSO */
+	__msg64 ino;			/* 0: a vDSO */
 	__msg32 dev;			/* as the kernel writes it: major << 20 | minor */
 	__msg32 nr;			/* offset in the file >> PART_SHIFT */
 };
 
-/* Which contents of a file the rows are for. Not used for the vDSO. */
+/* In place of the device of a vDSO: that of 64-bit, i386 and x32 programs */
+#define VDSO64_DEV	0
+#define VDSO32_DEV	(1u << 20)
+#define VDSOX32_DEV	(2u << 20)
+
+/* Which tasks may be walked by the rows of a part. */
+enum part_abi {
+	ABI_ANY,			/* no rows */
+	ABI_64,
+	ABI_32,
+	ABI_OTHER,			/* no task */
+};
+
+/* Which contents of a file the rows are for. Not used for a vDSO. */
 struct file_state {
 	__msg64 size;
 	__msg64 mtime;			/* s */
@@ -48,14 +61,15 @@ struct part {
 	__msg32 rows;			/* first word of the rows, even */
 	__msg32 nr_rows;		/* 0: the file has no rules here, and never will */
 	__msg32 shift;
-	__msg32 pad;
+	__msg32 abi;			/* enum part_abi */
 };
 
 /*
  * A rule of 32 bits. The low two bits say what the others are:
  *  RULE_SPECIAL	enum rule_special
- *  RULE_SP, RULE_FP	CFA = SP or FP + 8 * (rule >> 9, signed); RA is at CFA - 8; the FP of the
- *			caller is at CFA - 8 * (rule >> 2 & 127), or unchanged if that is 0
+ *  RULE_SP, RULE_FP	CFA = SP or FP + word * (rule >> 9, signed); RA is at CFA - word; the FP of
+ *			the caller is at CFA - word * (rule >> 2 & 127), or unchanged if that is 0.
+ *			A word has 8 bytes, and in rows of ABI_32 it has 4
  *  RULE_FULL		number of a struct full_rule
  */
 #define RULE_SPECIAL	0
@@ -70,6 +84,7 @@ enum rule_special {
 	RULE_UNKNOWN,			/* nothing is known of this code: try the frame pointer */
 	RULE_HOLE,			/* known not to be walkable */
 	RULE_OUTERMOST,			/* there is no caller */
+	RULE_OTHER_ABI,			/* the rows are not for this task; in no table */
 };
 
 static inline __msg32 rule_special(enum rule_special what)

@@ -26,11 +26,15 @@
 #define KEPT_AT		0x40
 enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 
+/* Bytes of a word of the program; of a window, WORD */
 #define WORD		8
+#define WORD32		4
+#define IN_COMPAT	(1ull << 63)	/* in walk_key.exec_id */
 /* Where a new thread begins: bytes of code, and arguments on its stack */
 #define START_CODE	256
 #define START_WORDS	2
 #define NR_REGS		16
+#define NR_REGS32	8
 /* As SFRAME_KEPT_ in sframe_format.h, and reg_kept in sframe_amd64.h */
 #define KEPT_UNKNOWN	0
 #define KEPT_IN_REG	1
@@ -41,6 +45,10 @@ enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 #define SIG_FP		120
 #define SIG_CODE	9
 #define SIG_SYSCALL	7
+/* The same of a 32-bit program, from its sigcontext on: sframe_i386.h */
+#define SIG32_FP	24
+#define SIG32_SP	28
+#define SIG32_IP	56
 
 enum mapping_kind {
 	MAP_FILE,
@@ -82,7 +90,7 @@ struct trail {
 /* A walk depends on these, too. A task is known by its address and by the time when it started. */
 struct walk_key {
 	u64 task, start_time;
-	u64 exec_id;			/* counts its programs */
+	u64 exec_id;			/* counts its programs; the highest bit: in 32-bit code */
 	u64 mm, changes;		/* count_changes() */
 	u64 ip, sp, fp;
 	u64 stack_start, start_size;
@@ -123,10 +131,12 @@ struct walk {
 	struct walk_key key;
 	u64 ip, sp, fp;
 	u64 frame_flags;
-	u64 sig;			/* SIGNAL: SP in the frame of the signal */
+	u64 sig;			/* SIGNAL: SP in that frame; 32-bit: the sigcontext */
 	u64 kept;			/* KEPT: rbx; KEPT_AT: the address where it is saved */
 	u64 value;			/* what read_reg() found */
 	u64 trampoline;			/* the page that uprobes have put in; 0: none */
+	u64 vdso_image;			/* of vdso_dev, which is that of find_vdso() */
+	u64 vdso_dev;
 	u64 seen_ip, seen_sp;		/* against circles: step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */

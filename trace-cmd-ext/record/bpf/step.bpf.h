@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * step.bpf.h - from a frame to its caller, as libunwind-user/sframe/step.c
+ *
+ * Each function that reads words of the program exists twice, for words of 8 and of 4 bytes. @size
+ * is a constant in each of them. A walk chooses once which of them it uses.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_STEP_H
 #define TRACE_USTACK_RECORD_BPF_STEP_H
@@ -54,9 +57,22 @@ __noinline int read_word(struct walk *w, u64 addr)
 	return STEP_DONE;
 }
 
-static __always_inline int read_word_to(struct walk *w, u64 *to, u64 addr)
+/* A word of 4 bytes. The trail has the 8 bytes that it is in. */
+static __always_inline int read_word32(struct walk *w, u64 addr)
 {
-	int ret = read_word(w, addr);
+	int ret;
+
+	/* a 64-bit process that runs 32-bit code has memory above, which is none of this code */
+	if (addr % WORD32 || addr >> 32)
+		return STEP_NOT_READABLE;
+	ret = read_word(w, addr & -(u64)WORD);
+	w->word = addr & WORD32 ? w->word >> 32 : (u32)w->word;
+	return ret;
+}
+
+static __always_inline int read_word_to(struct walk *w, u64 *to, u64 addr, const u32 size)
+{
+	int ret = size == WORD ? read_word(w, addr) : read_word32(w, addr);
 
 	*to = w->word;
 	return ret;
@@ -67,12 +83,16 @@ const volatile short sig_regs[NR_REGS] SEC(".rodata") = {
 	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96,
 };
 
-/* A register other than SP and FP, into w->value */
-__noinline int read_reg(struct walk *w, u32 reg)
+/* From the sigcontext of a 32-bit program on: eax, ecx, edx, ebx, esp, ebp, esi, edi */
+const volatile short sig32_regs[NR_REGS32] SEC(".rodata") = {
+	44, 40, 36, 32, SIG32_SP, SIG32_FP, 20, 16,
+};
+
+static __always_inline int find_reg(struct walk *w, u32 reg, const u32 size)
 {
 	u64 addr;
 
-	if (!w || reg >= NR_REGS)
+	if (reg >= (size == WORD ? NR_REGS : NR_REGS32))
 		return STEP_WRONG;
 	if (w->frame_flags & TOPMOST) {
 		w->value = w->reg[reg & (NR_REGS - 1)];
@@ -81,7 +101,9 @@ __noinline int read_reg(struct walk *w, u32 reg)
 		return STEP_DONE;
 	}
 	if (w->frame_flags & SIGNAL) {
-		addr = w->sig + sig_regs[reg & (NR_REGS - 1)];
+		addr = w->sig;
+		addr += size == WORD ? sig_regs[reg & (NR_REGS - 1)] :
+				       sig32_regs[reg & (NR_REGS32 - 1)];
 	} else if (w->frame_flags & (KEPT | KEPT_AT) && reg == REG_KEPT) {
 		addr = w->kept;
 		if (w->frame_flags & KEPT) {
@@ -91,7 +113,18 @@ __noinline int read_reg(struct walk *w, u32 reg)
 	} else {
 		return STEP_WRONG;
 	}
-	return addr % WORD ? STEP_WRONG : read_word_to(w, &w->value, addr);
+	return addr % size ? STEP_WRONG : read_word_to(w, &w->value, addr, size);
+}
+
+/* A register other than SP and FP, into w->value */
+__noinline int read_reg(struct walk *w, u32 reg)
+{
+	return w ? find_reg(w, reg, WORD) : STEP_WRONG;
+}
+
+__noinline int read_reg32(struct walk *w, u32 reg)
+{
+	return w ? find_reg(w, reg, WORD32) : STEP_WRONG;
 }
 
 /* Where REG_KEPT is in the caller's frame, as flags and @kept; see keep_reg() in step.c */
@@ -116,7 +149,8 @@ static __always_inline u64 keep_reg(struct walk *w, u64 cfa, u64 *kept)
 	return KEPT;
 }
 
-static __always_inline int read_value(struct walk *w, const struct full_value *v, u64 cfa, u64 *to)
+static __always_inline int read_value(struct walk *w, const struct full_value *v, u64 cfa, u64 *to,
+				      const u32 size)
 {
 	u64 value = 0;
 	int ret;
@@ -128,7 +162,7 @@ static __always_inline int read_value(struct walk *w, const struct full_value *v
 	} else if (v->base == BASE_FP) {
 		value = w->fp;
 	} else if (v->base == BASE_REG) {
-		ret = read_reg(w, v->reg);
+		ret = size == WORD ? read_reg(w, v->reg) : read_reg32(w, v->reg);
 		if (ret)
 			return ret;
 		value = w->value;
@@ -137,9 +171,9 @@ static __always_inline int read_value(struct walk *w, const struct full_value *v
 	}
 	value += (s64)v->off;
 	if (v->deref) {
-		if (value % WORD)
+		if (value % size)
 			return STEP_WRONG;
-		return read_word_to(w, to, value);
+		return read_word_to(w, to, value, size);
 	}
 	*to = value;
 	return STEP_DONE;
@@ -150,21 +184,32 @@ static __always_inline bool is_sp_at(const struct full_value *v, int off)
 	return v->base == BASE_SP && v->deref && v->off == off;
 }
 
-/* A rule that does not fit 32 bits, in w->rule */
-__noinline int step_full(struct walk *w)
+/* Does the rule of a signal's frame take all registers from the kernel's structure? Where is it? */
+static __always_inline bool find_sig(struct walk *w, const struct full_rule *r, const u32 size)
+{
+	int at = r->cfa.off - SIG32_SP;
+
+	if (size == WORD) {
+		w->sig = w->sp;
+		return is_sp_at(&r->cfa, SIG_SP) && is_sp_at(&r->ra, SIG_IP) &&
+		       is_sp_at(&r->fp, SIG_FP);
+	}
+	w->sig = w->sp + at;
+	return is_sp_at(&r->cfa, at + SIG32_SP) && is_sp_at(&r->ra, at + SIG32_IP) &&
+	       is_sp_at(&r->fp, at + SIG32_FP);
+}
+
+static __always_inline int step_rule(struct walk *w, const u32 size)
 {
 	u64 cfa = 0, ra = 0, kept = 0, keeps, fp;
-	struct full_rule *r;
+	struct full_rule *r = &w->rule;
 	int ret;
 
-	if (!w)
-		return STEP_WRONG;
-	r = &w->rule;
 	if (r->ra.base == BASE_UNDEFINED)
 		return STEP_OUTERMOST;
 	if (r->cfa.base == BASE_CFA || r->cfa.base == BASE_SAME || r->ra.base == BASE_SAME)
 		return STEP_WRONG;
-	ret = read_value(w, &r->cfa, 0, &cfa);
+	ret = read_value(w, &r->cfa, 0, &cfa, size);
 	if (ret)
 		return ret;
 	if (cfa <= w->sp && !(r->flags & FULL_SIGNAL)) {
@@ -173,14 +218,14 @@ __noinline int step_full(struct walk *w)
 		    (r->ra.base == BASE_CFA && cfa + (s64)r->ra.off < w->sp))
 			return STEP_WRONG;
 	}
-	if (cfa % WORD)
+	if (cfa % size)
 		return STEP_WRONG;
-	ret = read_value(w, &r->ra, cfa, &ra);
+	ret = read_value(w, &r->ra, cfa, &ra, size);
 	if (ret)
 		return ret;
 	fp = w->fp;
 	if (r->fp.base != BASE_SAME) {
-		ret = read_value(w, &r->fp, cfa, &fp);
+		ret = read_value(w, &r->fp, cfa, &fp, size);
 		if (ret)
 			return ret;
 	}
@@ -195,13 +240,10 @@ __noinline int step_full(struct walk *w)
 			w->seen_sp = cfa;
 		}
 		w->frame_flags = EXACT;
-		if (is_sp_at(&r->cfa, SIG_SP) && is_sp_at(&r->ra, SIG_IP) &&
-		    is_sp_at(&r->fp, SIG_FP)) {
+		if (find_sig(w, r, size))
 			w->frame_flags |= SIGNAL;
-			w->sig = w->sp;
-		}
 	} else {
-		keeps = keep_reg(w, cfa, &kept);
+		keeps = size == WORD ? keep_reg(w, cfa, &kept) : 0;
 		w->kept = kept;
 		w->frame_flags = keeps;
 	}
@@ -211,22 +253,33 @@ __noinline int step_full(struct walk *w)
 	return STEP_DONE;
 }
 
-static __always_inline int step_plain(struct walk *w, u32 rule)
+/* A rule that does not fit 32 bits, in w->rule */
+__noinline int step_full(struct walk *w)
+{
+	return w ? step_rule(w, WORD) : STEP_WRONG;
+}
+
+__noinline int step_full32(struct walk *w)
+{
+	return w ? step_rule(w, WORD32) : STEP_WRONG;
+}
+
+static __always_inline int step_plain(struct walk *w, u32 rule, const u32 size)
 {
 	u64 cfa = RULE_KIND(rule) == RULE_SP ? w->sp : w->fp, fp_off, fp, ra = 0;
 	int ret;
 
-	cfa += (s64)((s32)rule >> 9) * WORD;
+	cfa += (s64)((s32)rule >> 9) * size;
 	if (cfa <= w->sp &&
-	    (cfa < w->sp || !(w->frame_flags & EXACT) || cfa - WORD < w->sp))
+	    (cfa < w->sp || !(w->frame_flags & EXACT) || cfa - size < w->sp))
 		return STEP_WRONG;
-	if (cfa % WORD)
+	if (cfa % size)
 		return STEP_WRONG;
-	fp_off = (rule >> 2 & RULE_MAX_FP) * WORD;
+	fp_off = (rule >> 2 & RULE_MAX_FP) * size;
 	fp = w->fp;
-	ret = fp_off ? read_word_to(w, &fp, cfa - fp_off) : 0;
+	ret = fp_off ? read_word_to(w, &fp, cfa - fp_off, size) : 0;
 	if (!ret)
-		ret = read_word_to(w, &ra, cfa - WORD);
+		ret = read_word_to(w, &ra, cfa - size, size);
 	if (ret)
 		return ret;
 	if (!ra)
@@ -275,6 +328,63 @@ __noinline int step_sigreturn(struct walk *w)
 	return step_full(w);
 }
 
+/* mov $173, %eax; int $0x80, and pop %eax; mov $119, %eax; int $0x80 */
+#define RT_CODE32	0x80cd000000adb8ull
+#define RT_MASK32	0xffffffffffffffull
+#define RT_SC32		160
+#define SIG_CODE32	0x80cd00000077b858ull
+
+/* How far above SP is the sigcontext? Less than 0: this is other code */
+static __always_inline int find_sigcontext(struct walk *w)
+{
+	u64 code[2] = {}, before, from;
+
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(w->ip - 8)) &&
+	    bpf_probe_read_user(&code[1], 8, (void *)w->ip))
+		return -1;
+	before = code[0];
+	from = code[1];
+	if ((from & RT_MASK32) == RT_CODE32)
+		return RT_SC32;
+	if (from == SIG_CODE32)
+		return WORD32;
+	if (!(w->frame_flags & EXACT))
+		return -1;
+	/* at the system call, or after it */
+	if (((before >> 24 | from << 40) & RT_MASK32) == RT_CODE32 || before >> 8 == RT_CODE32)
+		return RT_SC32;
+	/* the same, or after pop */
+	if ((before >> 16 | from << 48) == SIG_CODE32 || before == SIG_CODE32 ||
+	    (before >> 56 | from << 8) == SIG_CODE32)
+		return 0;
+	return -1;
+}
+
+__noinline int step_sigreturn32(struct walk *w)
+{
+	int at;
+
+	if (!w)
+		return STEP_WRONG;
+	/* code is not in the trail */
+	forget_trail(w);
+	at = find_sigcontext(w);
+	if (at < 0)
+		return STEP_WRONG;
+	__builtin_memset(&w->rule, 0, sizeof(w->rule));
+	w->rule.cfa.base = BASE_SP;
+	w->rule.cfa.deref = 1;
+	w->rule.cfa.off = at + SIG32_SP;
+	w->rule.ra.base = BASE_SP;
+	w->rule.ra.deref = 1;
+	w->rule.ra.off = at + SIG32_IP;
+	w->rule.fp.base = BASE_SP;
+	w->rule.fp.deref = 1;
+	w->rule.fp.off = at + SIG32_FP;
+	w->rule.flags = FULL_SIGNAL;
+	return step_full32(w);
+}
+
 #define MAX_RETURNS	64		/* MAX_URETPROBE_DEPTH */
 
 static __always_inline u64 find_trampoline(struct mm_struct *mm)
@@ -303,7 +413,7 @@ __noinline int find_return(struct walk *w)
 	forget_trail(w);
 	ri = BPF_CORE_READ(task, utask, return_instances);
 	for (i = 0; i < MAX_RETURNS && ri; i++) {
-		if (BPF_CORE_READ(ri, stack) == w->sp - WORD) {
+		if (BPF_CORE_READ(ri, stack) == w->sp - (w->flags & COMPAT ? WORD32 : WORD)) {
 			w->ip = BPF_CORE_READ(ri, orig_ret_vaddr);
 			return w->ip == w->trampoline;
 		}
@@ -312,24 +422,21 @@ __noinline int find_return(struct walk *w)
 	return 1;
 }
 
-/* Code without any rule: the frame pointer, as unwind_user_next_fp() in the kernel */
-__noinline int step_fp(struct walk *w)
+static __always_inline int step_by_fp(struct walk *w, const u32 size)
 {
 	u64 fp = 0, ra = 0, cfa;
 	int ret;
 
-	if (!w)
-		return STEP_WRONG;
 	if (!w->fp) {
 		w->flags |= FRAME_POINTER;
 		return STEP_OUTERMOST;
 	}
-	if (w->fp < w->sp || w->fp % WORD)
+	if (w->fp < w->sp || w->fp % size)
 		return STEP_WRONG;
-	cfa = w->fp + 2 * WORD;
-	ret = read_word_to(w, &fp, w->fp);
+	cfa = w->fp + 2 * size;
+	ret = read_word_to(w, &fp, w->fp, size);
 	if (!ret)
-		ret = read_word_to(w, &ra, w->fp + WORD);
+		ret = read_word_to(w, &ra, w->fp + size, size);
 	if (ret)
 		return ret;
 	w->flags |= FRAME_POINTER;
@@ -342,6 +449,17 @@ __noinline int step_fp(struct walk *w)
 	if (!w->fp_frame)
 		w->fp_frame = w->nr + 1;
 	return STEP_DONE;
+}
+
+/* Code without any rule: the frame pointer, as unwind_user_next_fp() in the kernel */
+__noinline int step_fp(struct walk *w)
+{
+	return w ? step_by_fp(w, WORD) : STEP_WRONG;
+}
+
+__noinline int step_fp32(struct walk *w)
+{
+	return w ? step_by_fp(w, WORD32) : STEP_WRONG;
 }
 
 #endif

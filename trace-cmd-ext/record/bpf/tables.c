@@ -11,7 +11,7 @@
  * works as long as the process lives. Until then stacks end at this file; nothing is guessed.
  *
  * A file for which no table can be made gets parts without rows: the programs then follow
- * frame pointers there.
+ * frame pointers there. No stack goes through a file of another ABI, such as x32.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -71,6 +71,7 @@ struct bpf_tables {
 	struct wanted wanted[MAX_WANTED];
 	unsigned int nr_wanted;
 	bool stop, started;
+	int vdso32_error;		/* why the vDSO of 32-bit programs has no table, or 0 */
 	pthread_cond_t more;
 	pthread_t thread;
 };
@@ -262,12 +263,14 @@ static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev,
 	return 0;
 }
 
-/* With the lock: there is nothing to know about this file. */
+/* With the lock: there is nothing to know about this file, because of @error. */
 static int put_none(struct bpf_tables *t, uint32_t dev, uint64_t ino,
-		    const struct file_state *state)
+		    const struct file_state *state, int error)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
-	struct part part = { .state = *state };
+	struct part part = {
+		.state = *state, .abi = error == -EOPNOTSUPP ? ABI_OTHER : ABI_ANY,
+	};
 
 	do {
 		if (bpf_map_update_elem(t->maps.parts, &key, &part, BPF_ANY))
@@ -325,7 +328,7 @@ static int put_table(struct bpf_tables *t, const struct gen_table *table,
 		flat_free(&rows);
 	}
 	if (is_final(ret))
-		put_none(t, dev, ino, state);
+		put_none(t, dev, ino, state, ret);
 	if (!ret || is_final(ret))
 		note_file(t, dev, ino, path, id, state, bytes);
 	pthread_mutex_unlock(&t->lock);
@@ -358,7 +361,7 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	}
 	if (is_final(ret)) {
 		pthread_mutex_lock(&t->lock);
-		put_none(t, dev, ino, &state);
+		put_none(t, dev, ino, &state, ret);
 		note_file(t, dev, ino, path, &id, &state, 0);
 		pthread_mutex_unlock(&t->lock);
 	}
@@ -398,7 +401,23 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 }
 
 /* In the vDSO, offsets and addresses in the file are one number: rule.h, mapping in walk.bpf.c */
-static int add_vdso(struct bpf_tables *t)
+static int put_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_table *table,
+		    uint32_t dev)
+{
+	struct file_state none = {};
+	int ret;
+
+	id->nr_segs = 1;
+	id->seg[0] = (struct tables_seg) {
+		.offset = table->text_start, .size = table->text_size, .vaddr = table->text_start,
+	};
+	ret = put_table(t, table, id, dev, 0, "[vdso]", &none);
+	gen_free(table);
+	return ret;
+}
+
+/* A vDSO without a table gets none later. Where there is no vDSO (-ENOENT), no frame is in it. */
+static void add_vdsos(struct bpf_tables *t)
 {
 	struct file_state none = {};
 	struct gen_table table;
@@ -406,15 +425,17 @@ static int add_vdso(struct bpf_tables *t)
 	int ret;
 
 	ret = tables_make_vdso(t->cache, &id, &table, NULL);
+	if (!ret)
+		ret = put_vdso(t, &id, &table, VDSO64_DEV);
 	if (ret)
-		return ret;
-	id.nr_segs = 1;
-	id.seg[0] = (struct tables_seg) {
-		.offset = table.text_start, .size = table.text_size, .vaddr = table.text_start,
-	};
-	ret = put_table(t, &table, &id, 0, 0, "[vdso]", &none);
-	gen_free(&table);
-	return ret;
+		put_none(t, VDSO64_DEV, 0, &none, 0);
+	ret = tables_make_vdso32(&id, &table);
+	if (!ret)
+		ret = put_vdso(t, &id, &table, VDSO32_DEV);
+	if (ret)
+		put_none(t, VDSO32_DEV, 0, &none, 0);
+	t->vdso32_error = ret == -ENOEXEC ? 0 : ret;
+	put_none(t, VDSOX32_DEV, 0, &none, -EOPNOTSUPP);
 }
 
 /* --------------------------- files seen in stacks ------------------------ */
@@ -527,8 +548,7 @@ int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **table
 	}
 	/* without the folder, each table is made again */
 	tables_cache_open(NULL, 0, &t->cache);
-	/* without a vDSO there are no frames in it */
-	add_vdso(t);
+	add_vdsos(t);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = -pthread_create(&t->thread, NULL, make_wanted, t);
@@ -616,6 +636,7 @@ void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums)
 {
 	size_t i;
 
+	sums->vdso32_error = t->vdso32_error;
 	pthread_mutex_lock(&t->lock);
 	for (i = 0; i < t->file.nr; i++) {
 		sums->tables += !!t->file.v[i].bytes;

@@ -70,6 +70,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	if (k && regs) {
 		k->ip = regs->ip;
 		k->sp = regs->sp;
+		k->orig_ax = regs->orig_ax;
 		k->exec_id = task->self_exec_id;
 	}
 	t = bpf_map_lookup_elem(&tasks, &old);

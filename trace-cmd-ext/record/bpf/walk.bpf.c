@@ -46,15 +46,13 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 }
 
 /* One frame: note it, and go to its caller. 1: the walk has ended */
-__noinline int walk_frame(struct walk *w)
+static __always_inline int walk_one(struct walk *w, const u32 size)
 {
 	u32 rule = rule_special(RULE_UNKNOWN), nr, number;
 	struct full_rule *full;
 	int map, ret;
 	u64 pc;
 
-	if (!w)
-		return 1;
 	if (w->trampoline && (w->ip & -PAGE_SIZE) == w->trampoline && find_return(w))
 		return end_walk(w, INCOMPLETE, MSG_HOLE);
 	pc = w->ip - !(w->frame_flags & EXACT);
@@ -89,7 +87,7 @@ __noinline int walk_frame(struct walk *w)
 	switch (RULE_KIND(rule)) {
 	case RULE_SP:
 	case RULE_FP:
-		ret = step_plain(w, rule);
+		ret = step_plain(w, rule, size);
 		break;
 	case RULE_FULL:
 		number = rule >> 2;
@@ -98,10 +96,10 @@ __noinline int walk_frame(struct walk *w)
 			return end_walk(w, INCOMPLETE, MSG_HOLE);
 		ret = STEP_WRONG;
 		if (full->flags & FULL_DOUBTFUL)
-			ret = step_sigreturn(w);
+			ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
 		if (ret == STEP_WRONG) {
 			w->rule = *full;
-			ret = step_full(w);
+			ret = size == WORD ? step_full(w) : step_full32(w);
 		}
 		break;
 	default:
@@ -109,9 +107,11 @@ __noinline int walk_frame(struct walk *w)
 			ret = STEP_OUTERMOST;
 			break;
 		}
-		ret = step_sigreturn(w);
+		if (rule == rule_special(RULE_OTHER_ABI))
+			return end_walk(w, INCOMPLETE, MSG_OTHER_ABI);
+		ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
 		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
-			ret = step_fp(w);
+			ret = size == WORD ? step_fp(w) : step_fp32(w);
 			if (ret == STEP_WRONG)
 				return end_walk(w, INCOMPLETE,
 						map < 0 ? MSG_NO_MAPPING : MSG_NO_TABLE);
@@ -124,6 +124,16 @@ __noinline int walk_frame(struct walk *w)
 	return end_walk(w, INCOMPLETE, ret == STEP_NOT_READABLE ? MSG_NOT_READABLE : MSG_HOLE);
 }
 
+__noinline int walk_frame(struct walk *w)
+{
+	return w ? walk_one(w, WORD) : 1;
+}
+
+__noinline int walk_frame32(struct walk *w)
+{
+	return w ? walk_one(w, WORD32) : 1;
+}
+
 struct loop {
 	struct walk *w;
 };
@@ -133,12 +143,20 @@ static long loop_frame(u32 i, struct loop *l)
 	return walk_frame(l->w) ? 1 : 0;
 }
 
-/* The registers that user space entered the kernel with. false: there are none, or of 32 bits */
+static long loop_frame32(u32 i, struct loop *l)
+{
+	return walk_frame32(l->w) ? 1 : 0;
+}
+
+/*
+ * The registers that user space entered the kernel with. false: there are none, or their segments
+ * do not start at address 0. The code segment says whether this is 32-bit code.
+ */
 static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	struct mm_struct *mm = task->mm;
-	u64 cs, start, arg;
+	u64 cs, ss, start, arg;
 
 	w->flags = 0;
 	w->reason = MSG_OK;
@@ -155,8 +173,13 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	if (!mm || !regs)
 		return false;
 	cs = regs->cs;
-	if (cs != USER_CS && cs != USER_CS_XEN)
-		return false;
+	if (cs != USER_CS && cs != USER_CS_XEN) {
+		ss = regs->ss;
+		if ((cs != USER32_CS && cs != USER32_CS_XEN) ||
+		    (ss != USER_DS && ss != USER_DS_XEN))
+			return false;
+		w->flags = COMPAT;
+	}
 	/*
 	 * Between the old program and the new one, registers and memory do not belong together.
 	 * find_kept() has the stack then, unless the kernel skipped the program that keeps it.
@@ -174,12 +197,20 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	}
 	w->key.task = (u64)task;
 	w->key.start_time = task->start_time;
-	w->key.exec_id = task->self_exec_id;
+	w->key.exec_id = task->self_exec_id | (w->flags & COMPAT ? IN_COMPAT : 0);
 	w->key.mm = (u64)mm;
 	w->key.changes = count_changes(mm);
-	w->key.ip = w->ip = regs->ip;
-	w->key.sp = w->sp = regs->sp;
-	w->key.fp = w->fp = regs->bp;
+	w->ip = regs->ip;
+	w->sp = regs->sp;
+	w->fp = regs->bp;
+	if (w->flags & COMPAT) {
+		w->ip = (u32)w->ip;
+		w->sp = (u32)w->sp;
+		w->fp = (u32)w->fp;
+	}
+	w->key.ip = w->ip;
+	w->key.sp = w->sp;
+	w->key.fp = w->fp;
 	w->trampoline = find_trampoline(mm);
 	w->frame_flags = EXACT | TOPMOST;
 	return true;
@@ -191,6 +222,17 @@ static __always_inline void note_registers(struct walk *w, struct task_struct *t
 
 	if (!regs)
 		return;
+	if (w->flags & COMPAT) {
+		w->reg[0] = (u32)regs->ax;
+		w->reg[1] = (u32)regs->cx;
+		w->reg[2] = (u32)regs->dx;
+		w->reg[3] = (u32)regs->bx;
+		w->reg[4] = (u32)regs->sp;
+		w->reg[5] = (u32)regs->bp;
+		w->reg[6] = (u32)regs->si;
+		w->reg[7] = (u32)regs->di;
+		return;
+	}
 	w->reg[0] = regs->ax;
 	w->reg[1] = regs->dx;
 	w->reg[2] = regs->cx;
@@ -228,7 +270,10 @@ static __always_inline u64 walk(struct walk *w)
 		w->repeated++;
 	} else {
 		note_registers(w, task);
-		bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
+		if (w->flags & COMPAT)
+			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame32, &loop, 0);
+		else
+			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
 		id = send_stack(w);
 		if (last)
 			note_last(last, w, mm, id);
@@ -307,7 +352,8 @@ static __always_inline bool has_left(const struct kept *k, struct task_struct *t
  * new program, they are the ones of the entry. Then, on_exec() notes the new ones, with which only
  * the system call itself goes on: a program that starts is at its first instruction, and no system
  * call starts there. Shortly before on_exec(), the stack pointer and the count of programs are new
- * already.
+ * already, and the system call has the number of execve() for the new program, which differs
+ * between 32-bit and 64-bit programs.
  */
 static __always_inline struct kept *find_kept(struct task_struct *task)
 {
@@ -315,14 +361,19 @@ static __always_inline struct kept *find_kept(struct task_struct *task)
 	struct mm_struct *mm = task->mm;
 	u64 key = (u64)task;
 	struct kept *k = bpf_map_lookup_elem(&kept, &key);
+	bool executes;
+	u64 nr;
 
-	if (!k || !regs || k->orig_ax != regs->orig_ax || !has_left(k, task))
+	if (!k || !regs || !has_left(k, task))
+		return NULL;
+	executes = mm && task->self_exec_id == k->exec_id + 1;
+	nr = regs->orig_ax;
+	if (nr != k->orig_ax &&
+	    (!executes || (nr != NR_EXECVE && nr != NR_EXECVE32 && nr != NR_EXECVE_X32)))
 		return NULL;
 	if (k->ip == regs->ip && k->sp == regs->sp)
 		return k;
-	if (mm && regs->sp == mm->start_stack && task->self_exec_id == k->exec_id + 1)
-		return k;
-	return NULL;
+	return executes && regs->sp == mm->start_stack ? k : NULL;
 }
 
 /* execve() has returned: the stack that was kept for it is of no more use. */
