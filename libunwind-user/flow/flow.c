@@ -44,22 +44,33 @@ static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 	return 0;
 }
 
-/* Add [start, end) without the sections of stubs */
+/* The first range in [start, end) that is not to be followed: a section of stubs, say; or NULL */
+static const struct image_range *find_range(const struct rows *r, uint64_t start, uint64_t end)
+{
+	const struct image *img = r->img;
+	const struct image_range *first = NULL;
+	unsigned int i;
+
+	if (r->followed.start < end && r->followed.end > start)
+		first = &r->followed;
+	for (i = 0; i < img->nr_plts; i++) {
+		if (img->plt[i].start < end && img->plt[i].end > start &&
+		    (!first || img->plt[i].start < first->start))
+			first = &img->plt[i];
+	}
+	return first;
+}
+
+/* Add [start, end) without ranges that are not to be followed */
 static int add_free(struct flow *f, uint64_t start, uint64_t end)
 {
 	const struct image *img = f->r->img;
 	const struct image_range *plt = NULL;
 	uint32_t base;
-	unsigned int i;
 	int ret = 0;
 
 	while (start < end) {
-		plt = NULL;
-		for (i = 0; i < img->nr_plts; i++) {
-			if (img->plt[i].start < end && img->plt[i].end > start &&
-			    (!plt || img->plt[i].start < plt->start))
-				plt = &img->plt[i];
-		}
+		plt = find_range(f->r, start, end);
 		base = start - img->text.start;
 		if (!plt)
 			return rows_is_padding(f->r, base, end - img->text.start) ? 0 :
@@ -467,7 +478,7 @@ int flow_add(struct rows *r)
 		return 0;
 	r->nr_sorted = r->nr_fdes;
 	ret = find_gaps(&f);
-	r->stats->gap_bytes = f.size;
+	r->stats->gap_bytes += f.size;
 	if (!ret)
 		ret = skip_large_gaps(&f);
 	/* not with gaps that were dropped: the jumps from there are unknown */

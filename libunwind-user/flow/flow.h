@@ -31,4 +31,7 @@
  */
 int flow_add(struct rows *r);
 
+/* Add FDEs for the builtins of V8; keeps the FDEs sorted. Comes before flow_add(). */
+int flow_add_v8(struct rows *r);
+
 #endif

@@ -9,6 +9,7 @@
  *	edge.c		where execution goes on after an instruction
  *	prove.c		proves what is not sure by where it goes, or leaves it out
  *	jump.c		indirect jumps through a table
+ *	v8.c		the builtins of V8, which have an ABI of their own
  *	state.c		what one instruction does to a state; merges two states
  *
  * arch/NAME/flow*.c decode, and find the table of an indirect jump.

@@ -93,6 +93,8 @@ static int finish_rows(struct rows *rows)
 		ret = gen_check(rows);
 	if (!ret)
 		ret = rows_add_go(rows);
+	if (!ret)
+		ret = flow_add_v8(rows);
 	nr_fdes = rows->nr_fdes;
 	if (!ret)
 		ret = flow_add(rows);

@@ -304,7 +304,8 @@ static int read_segments(struct image *img, const Elf64_Ehdr *ehdr)
 	return 0;
 }
 
-static void add_list(struct image *img, const Elf64_Shdr *sh)
+/* @names: the section with the names of symbols, or NULL */
+static void add_list(struct image *img, const Elf64_Shdr *sh, const Elf64_Shdr *names)
 {
 	struct image_list *l = &img->list[img->nr_lists];
 
@@ -325,6 +326,8 @@ static void add_list(struct image *img, const Elf64_Shdr *sh)
 	l->vaddr = image_u64(img, sh->sh_addr);
 	l->off = image_u64(img, sh->sh_offset);
 	l->size = image_u64(img, sh->sh_size);
+	l->strings = names ? image_u64(img, names->sh_offset) : 0;
+	l->strings_size = names ? image_u64(img, names->sh_size) : 0;
 	img->nr_lists++;
 }
 
@@ -394,7 +397,8 @@ static int read_sections(struct image *img, const Elf64_Ehdr *ehdr)
 		goto out;
 	str[size - 1] = 0;
 	for (i = 0; i < nr; i++) {
-		add_list(img, &sh[i]);
+		add_list(img, &sh[i], image_u32(img, sh[i].sh_link) < nr ?
+			 &sh[image_u32(img, sh[i].sh_link)] : NULL);
 		name = image_u32(img, sh[i].sh_name);
 		if (name < size)
 			add_section(img, &sh[i], str + name);

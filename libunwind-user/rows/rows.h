@@ -42,6 +42,7 @@ struct image_list {
 	uint32_t type;			/* SHT_ */
 	uint64_t vaddr;			/* 0: not mapped */
 	uint64_t off, size;		/* in the file */
+	uint64_t strings, strings_size;	/* of symbols: their names, in the file */
 };
 
 /* Flags for tests */
@@ -202,6 +203,8 @@ struct rows {
 	uint32_t nr_raw, room_raw;
 	/* About the FDE added last, see arch.plt_pushes */
 	bool pushed, after_pushed;
+	/* Code that nobody is to follow again, whether it has rows or not */
+	struct image_range followed;
 	bool by_kept;			/* a rule counts from the register abi->reg_kept */
 	bool keeps;			/* the table is to say where functions keep it */
 

@@ -34,8 +34,13 @@ static unsigned int nr_relas;
 static Elf64_Dyn dyns[MAX_SYMS];
 static unsigned int nr_dyns;
 static uint64_t entry;
-static uint32_t far_size;		/* of so many bytes, or none */
+static uint32_t far_size;		/* of so many bytes, or none; the first ones are these: */
+static uint8_t far_text[TEXT_SIZE];
+static char sym_names[0x800];		/* of symbols, after the names of sections */
+static size_t sym_names_size;
 static bool has_pads;			/* there is a .gcc_except_table */
+static const char section_names[] = "\0.eh_frame\0.text\0.symtab\0.shstrtab\0.rela\0.dynamic\0"
+				    ".gcc_except_table";
 static struct gen_table table;
 static struct sframe_table reader;
 static struct sframe_row row;
@@ -53,6 +58,8 @@ static inline void start_file(void)
 	nr_relas = nr_dyns = 0;
 	entry = 0;
 	far_size = 0;
+	memset(far_text, 0x06, sizeof(far_text));
+	sym_names_size = 0;
 	has_pads = false;
 	gen_free(&table);
 }
@@ -85,6 +92,14 @@ static inline void symbol(uint64_t addr, uint64_t size, unsigned int bind)
 		.st_info = ELF64_ST_INFO(bind, STT_FUNC), .st_value = addr, .st_size = size,
 		.st_shndx = 2,
 	};
+}
+
+/* Give the last symbol a name. */
+static inline void name_symbol(const char *name)
+{
+	syms[nr_syms - 1].st_name = sizeof(section_names) + sym_names_size;
+	strcpy(sym_names + sym_names_size, name);
+	sym_names_size += strlen(name) + 1;
 }
 
 /* Code that is a function by a symbol that other files can see; its end is not in the file */
@@ -158,8 +173,6 @@ static inline void put_file(int fd, uint64_t off, const void *p, size_t len)
 
 static inline int open_file(void)
 {
-	static const char names[] = "\0.eh_frame\0.text\0.symtab\0.shstrtab\0.rela\0.dynamic\0"
-				    ".gcc_except_table";
 	uint64_t at = EH + e.n, sh_off = at + 0x4000;
 	Elf64_Ehdr eh = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
@@ -190,7 +203,7 @@ static inline int open_file(void)
 		[3] = { .sh_name = 17, .sh_type = SHT_SYMTAB, .sh_offset = at, .sh_link = 4,
 			.sh_size = nr_syms * sizeof(*syms), .sh_entsize = sizeof(*syms) },
 		[4] = { .sh_name = 25, .sh_type = SHT_STRTAB, .sh_offset = at + 0x3000,
-			.sh_size = sizeof(names) },
+			.sh_size = sizeof(section_names) + sym_names_size },
 		[5] = { .sh_name = 35, .sh_type = SHT_RELA, .sh_flags = SHF_ALLOC,
 			.sh_addr = at + 0x1000, .sh_offset = at + 0x1000,
 			.sh_size = nr_relas * sizeof(*relas), .sh_entsize = sizeof(*relas) },
@@ -215,12 +228,15 @@ static inline int open_file(void)
 	put_file(fd, at, syms, nr_syms * sizeof(*syms));
 	put_file(fd, at + 0x1000, relas, nr_relas * sizeof(*relas));
 	put_file(fd, at + 0x2000, dyns, nr_dyns * sizeof(*dyns));
-	put_file(fd, at + 0x3000, names, sizeof(names));
+	put_file(fd, at + 0x3000, section_names, sizeof(section_names));
+	put_file(fd, at + 0x3000 + sizeof(section_names), sym_names, sym_names_size);
 	put_file(fd, sh_off, sh, sizeof(sh));
 	for (at = 0; at < far_size; at += sizeof(no_code)) {
 		memset(no_code, 0x06, sizeof(no_code));
 		put_file(fd, FAR + at, no_code, sizeof(no_code));
 	}
+	if (far_size)
+		put_file(fd, FAR, far_text, sizeof(far_text));
 	return fd;
 }
 
