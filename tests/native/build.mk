@@ -5,7 +5,7 @@ O ?= build
 
 NATIVE := $(O)/tests/native
 NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/part-b.so \
-	$(NATIVE)/chain $(NATIVE)/burn $(NATIVE)/m32 \
+	$(NATIVE)/chain $(NATIVE)/burn $(NATIVE)/memory $(NATIVE)/m32 \
 	$(NATIVE)/foreign $(NATIVE)/foreign-32.so $(NATIVE)/foreign-x32.so \
 	$(NATIVE)/modes $(NATIVE)/modes32 $(NATIVE)/no-write32
 # 32-bit programs of x86: the same, and as distributions compile it
@@ -21,6 +21,7 @@ TEST_NEEDS += $(NATIVE_PROGS) $(NATIVE_OTHERS)
 .PHONY: test-native
 test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(NATIVE_OTHERS)
 	@tests/native/recordings $(O)
+	@tests/native/runtimes $(O)
 
 $(NATIVE)/chain: tests/native/chain.c
 	@mkdir -p $(@D)

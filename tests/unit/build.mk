@@ -15,6 +15,7 @@ SAN_OBJ := $(PLUGIN_CORE:%.c=$(UNIT_DIR)/plugin/%.o) \
 	$(patsubst %.c,$(UNIT_DIR)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 
 UNIT_INSERT := $(patsubst %,$(UNIT_DIR)/trace-cmd-ext/record/bpf/%.o,insert messages pages)
+UNIT_RUNTIME := $(UNIT_DIR)/trace-cmd-ext/record/bpf/runtime.o
 
 CHECK_TARGETS += check-unit
 CHECK_NEEDS += $(UNIT_BIN)
@@ -42,6 +43,7 @@ $(UNIT_DIR)/trace-cmd-ext/%.o: trace-cmd-ext/%.c
 	$(Q_CC)$(CC) $(UU_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(UNIT_DIR)/record/test_insert: $(UNIT_INSERT)
+$(UNIT_DIR)/record/test_runtime: $(UNIT_RUNTIME)
 
 # test_scan plays libtracecmd itself, so nothing links the real one
 $(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/recording/scan.o
@@ -49,7 +51,9 @@ $(UNIT_DIR)/%: tests/unit/%.c $(SAN_OBJ) $(UNIT_DIR)/plugin/recording/scan.o
 	$(Q_LD)$(CC) $(PLUGIN_CFLAGS) $(SAN_FLAGS) $(CFLAGS) -MMD -MP -rdynamic -o $@ $< \
 		$(SAN_OBJ) $(if $(filter %/test_scan,$@),$(UNIT_DIR)/plugin/recording/scan.o) \
 		$(if $(filter %/test_insert,$@),$(UNIT_INSERT)) \
+		$(if $(filter %/test_runtime,$@),$(UNIT_RUNTIME)) \
 		-lcmocka -ltraceevent $(UU_DEBUG_LIBS)
 
 -include $(UNIT_DIR)/plugin/recording/scan.d $(SAN_OBJ:.o=.d) $(UNIT_INSERT:.o=.d) \
+	$(UNIT_RUNTIME:.o=.d) \
 	$(UNIT_BIN:=.d)

@@ -265,6 +265,7 @@ static int open_tables(struct bpf_source *s)
 		.parts = map_fd(s, "parts"),
 		.chunks = map_fd(s, "chunks"),
 		.full_rules = map_fd(s, "full_rules"),
+		.runtimes = map_fd(s, "runtimes"),
 		.tasks = s->other_pids ? -1 : map_fd(s, "tasks"),
 	};
 

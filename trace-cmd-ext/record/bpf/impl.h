@@ -9,6 +9,7 @@
  *	samples.c	samples of the CPUs, by a timer
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
+ *	runtime.c	files that compile code at run time
  */
 #ifndef TRACE_USTACK_RECORD_BPF_IMPL_H
 #define TRACE_USTACK_RECORD_BPF_IMPL_H
@@ -33,7 +34,7 @@ int bpf_say(char *why, size_t size, int error, const char *fmt, ...)
 
 /* Descriptors of the maps, which stay the caller's. @tasks: -1 if no task is to be left out */
 struct bpf_table_maps {
-	int parts, chunks, full_rules, tasks;
+	int parts, chunks, full_rules, runtimes, tasks;
 };
 
 int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **tables);
@@ -49,6 +50,11 @@ int bpf_tables_synchronize(struct bpf_tables *t);
 void bpf_tables_stop(struct bpf_tables *t);
 bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf_file *file);
 void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums);
+
+/* ------------------------------- runtime.c ------------------------------- */
+
+/* Is this file a runtime? Fills @r, except for its state. */
+bool bpf_runtime_find(int fd, struct runtime *r);
 
 /* -------------------------------- events.c ------------------------------- */
 

@@ -119,6 +119,37 @@ struct full_rule {
 	__msg32 kept;			/* SFRAME_ROW_KEPT() of the row */
 };
 
+/* Offsets in a file */
+struct file_range {
+	__msg64 start, end;
+};
+
+#define MAX_BARE	64
+
+/*
+ * A file whose code compiles functions into memory that is in no file. Such functions are known to
+ * keep a frame pointer while they call something (runtime.c says why) if
+ *
+ *	- the outermost of them in a row has been called by @callers in the file,
+ *	- the innermost has not called @bare, which code without a frame calls,
+ *	- the innermost has called a function of this file, if @calls_itself is set,
+ *	- all of them are between two addresses, which are in memory at @low and @high,
+ *	- the byte in memory at @flag is 1,
+ *	- no frame returns to the address that is in memory at @rest. Stacks go on elsewhere there.
+ *
+ * All of these are offsets in the file. Those in memory are counted on from the code, as it is in
+ * memory, not in the file; 0: there is none.
+ */
+struct runtime {
+	struct file_state state;
+	struct file_range callers, bare[MAX_BARE];
+	__msg64 low, high, flag, rest;
+	__msg32 nr_bare;
+	__msg32 calls_itself;
+};
+
+#define MAX_RUNTIMES	1024
+
 /* A task that the programs know of. */
 #define TASK_TRACED	0x1
 #define TASK_LEFT_OUT	0x2

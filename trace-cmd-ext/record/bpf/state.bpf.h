@@ -140,6 +140,12 @@ struct walk {
 	u64 seen_ip, seen_sp;		/* against circles: step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
+	u32 compiled;			/* frames led here that may be compiled: runtime.bpf.h */
+	u32 called_dev;			/* the file that the innermost of these called; 0: none */
+	u64 called_ino;
+	u64 lowest, highest;		/* of their addresses */
+	s64 map_before;			/* of the frame before, and its pc */
+	u64 pc_before;
 	u64 window_start;		/* address of what is in @window, or NO_WINDOW */
 	u64 window[WINDOW];
 	u64 word;			/* what read_word() has read */
@@ -237,6 +243,15 @@ struct {
 	__type(key, struct part_key);
 	__type(value, struct part);
 } parts SEC(".maps");
+
+/* By file: @nr of the key is 0 */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, MAX_RUNTIMES);
+	__type(key, struct part_key);
+	__type(value, struct runtime);
+} runtimes SEC(".maps");
 
 struct chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

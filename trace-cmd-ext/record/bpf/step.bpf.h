@@ -422,7 +422,7 @@ __noinline int find_return(struct walk *w)
 	return 1;
 }
 
-static __always_inline int step_by_fp(struct walk *w, const u32 size)
+static __always_inline int step_by_fp(struct walk *w, const u32 size, u32 compiled)
 {
 	u64 fp = 0, ra = 0, cfa;
 	int ret;
@@ -439,7 +439,10 @@ static __always_inline int step_by_fp(struct walk *w, const u32 size)
 		ret = read_word_to(w, &ra, w->fp + size, size);
 	if (ret)
 		return ret;
-	w->flags |= FRAME_POINTER;
+	if (compiled)
+		w->compiled = 1;
+	else
+		w->flags |= FRAME_POINTER;
 	if (!ra)
 		return STEP_OUTERMOST;
 	w->fp = fp;
@@ -451,15 +454,18 @@ static __always_inline int step_by_fp(struct walk *w, const u32 size)
 	return STEP_DONE;
 }
 
-/* Code without any rule: the frame pointer, as unwind_user_next_fp() in the kernel */
-__noinline int step_fp(struct walk *w)
+/*
+ * Code without any rule: the frame pointer, as unwind_user_next_fp() in the kernel. @compiled: it
+ * may be code that keeps one, see runtime.bpf.h
+ */
+__noinline int step_fp(struct walk *w, u32 compiled)
 {
-	return w ? step_by_fp(w, WORD) : STEP_WRONG;
+	return w ? step_by_fp(w, WORD, compiled) : STEP_WRONG;
 }
 
 __noinline int step_fp32(struct walk *w)
 {
-	return w ? step_by_fp(w, WORD32) : STEP_WRONG;
+	return w ? step_by_fp(w, WORD32, 0) : STEP_WRONG;
 }
 
 #endif

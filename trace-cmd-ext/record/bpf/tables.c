@@ -335,6 +335,19 @@ static int put_table(struct bpf_tables *t, const struct gen_table *table,
 	return ret;
 }
 
+/* Without room for one more, stacks through its compiled code are marked. */
+static void put_runtime(struct bpf_tables *t, int fd, uint32_t dev, uint64_t ino,
+			const struct file_state *state)
+{
+	struct part_key key = { .ino = ino, .dev = dev };
+	struct runtime r;
+
+	if (!bpf_runtime_find(fd, &r))
+		return;
+	r.state = *state;
+	bpf_map_update_elem(t->maps.runtimes, &key, &r, BPF_ANY);
+}
+
 /* @dev and @ino are as the programs see them. */
 static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev, uint64_t ino,
 		    const struct stat *st)
@@ -355,6 +368,7 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	ret = tables_make(t->cache, fd, &id, &table, NULL);
 	if (!ret) {
 		state = state_of(&id.st);
+		put_runtime(t, fd, dev, ino, &state);
 		ret = put_table(t, &table, &id, dev, ino, path, &state);
 		gen_free(&table);
 		return ret;

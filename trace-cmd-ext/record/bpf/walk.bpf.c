@@ -19,6 +19,7 @@
  *
  *	state.bpf.h	the maps, and what a walk keeps
  *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
+ *	runtime.bpf.h	code that a runtime compiled
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
@@ -28,6 +29,7 @@
 #include "count.bpf.h"
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
+#include "runtime.bpf.h"
 #include "same.bpf.h"
 #include "send.bpf.h"
 #include "state.bpf.h"
@@ -41,6 +43,8 @@ char LICENSE[] SEC("license") = "GPL";
 static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 {
 	w->flags |= flags;
+	if (w->compiled)
+		w->flags |= FRAME_POINTER;
 	w->reason = reason;
 	return 1;
 }
@@ -60,8 +64,10 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 	nr = w->nr;
 	if (map < 0 && !(w->frame_flags & TOPMOST)) {
 		/* No call returns to where no code is: the step that led here was wrong */
-		if (w->fp_frame == nr + 1)
+		if (w->fp_frame == nr + 1) {
 			w->flags &= ~FRAME_POINTER;
+			w->compiled = 0;
+		}
 		return end_walk(w, INCOMPLETE, MSG_NO_MAPPING);
 	}
 	if (nr >= MSG_MAX_FRAMES)
@@ -78,6 +84,8 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 	if (w->sp - w->key.stack_start < w->key.start_size &&
 	    (!w->key.start_ip || w->ip - w->key.start_ip < START_CODE))
 		return end_walk(w, 0, MSG_OK);
+	if (w->compiled && map >= 0 && mapping_at(w, map)->kind != MAP_NO_FILE)
+		settle_compiled(w, map, pc);
 	if (map >= 0) {
 		rule = find_rule(w, map, pc);
 		if (rule == NO_TABLE)
@@ -111,14 +119,17 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 			return end_walk(w, INCOMPLETE, MSG_OTHER_ABI);
 		ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
 		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
-			ret = size == WORD ? step_fp(w) : step_fp32(w);
+			ret = size == WORD ? step_fp(w, may_be_compiled(w, map)) : step_fp32(w);
 			if (ret == STEP_WRONG)
 				return end_walk(w, INCOMPLETE,
 						map < 0 ? MSG_NO_MAPPING : MSG_NO_TABLE);
 		}
 	}
-	if (ret == STEP_DONE)
+	if (ret == STEP_DONE) {
+		w->map_before = map;
+		w->pc_before = pc;
 		return 0;
+	}
 	if (ret == STEP_OUTERMOST)
 		return end_walk(w, 0, MSG_OK);
 	return end_walk(w, INCOMPLETE, ret == STEP_NOT_READABLE ? MSG_NOT_READABLE : MSG_HOLE);
@@ -166,6 +177,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
 	w->last = 0;
 	w->nr_sig = 0;
 	w->fp_frame = 0;
+	w->compiled = 0;
 	w->hash[0] = 0;
 	w->hash[1] = 0;
 	w->trail.nr = 0;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * runtime.bpf.h - code that a runtime compiled, where it is known to keep a frame pointer
+ *
+ * No table covers memory that is in no file, so a walk follows the frame pointer there. Whose code
+ * it is shows only where the walk comes back to a file: see struct runtime. Until then w->compiled
+ * is set, and the stack is marked if the walk ends before, or comes to another file.
+ */
+#ifndef TRACE_USTACK_RECORD_BPF_RUNTIME_H
+#define TRACE_USTACK_RECORD_BPF_RUNTIME_H
+
+#include "state.bpf.h"
+
+static __always_inline struct runtime *find_runtime(const struct mapping *m)
+{
+	struct part_key key = { .ino = m->ino, .dev = m->dev };
+	struct runtime *r;
+
+	if (m->kind != MAP_FILE)
+		return NULL;
+	r = bpf_map_lookup_elem(&runtimes, &key);
+	if (!r || r->state.size != m->state.size || r->state.mtime != m->state.mtime ||
+	    r->state.mtime_nsec != m->state.mtime_nsec)
+		return NULL;
+	return r;
+}
+
+static __always_inline struct mapping *mapping_at(struct walk *w, s64 i)
+{
+	return &w->map[i & (NR_MAPPINGS - 1)];
+}
+
+static __always_inline bool is_in(u64 off, const struct file_range *range)
+{
+	return off >= range->start && off < range->end;
+}
+
+static __always_inline bool is_bare(const struct runtime *r, u64 off)
+{
+	u32 i;
+
+	for (i = 0; i < MAX_BARE; i++) {
+		if (i >= r->nr_bare)
+			break;
+		if (is_in(off, &r->bare[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The innermost frame of a row has called the frame before it. false: it may have no frame. The
+ * mapping of the frame before may have been replaced since.
+ */
+static __always_inline bool start_row(struct walk *w)
+{
+	struct mapping *m = mapping_at(w, w->map_before);
+	struct runtime *r;
+
+	if (w->map_before < 0 || w->pc_before < m->start || w->pc_before >= m->end)
+		return false;
+	r = find_runtime(m);
+	if (r && is_bare(r, w->pc_before - m->start + m->pgoff))
+		return false;
+	w->called_dev = r ? m->dev : 0;
+	w->called_ino = r ? m->ino : 0;
+	w->lowest = w->ip;
+	w->highest = w->ip;
+	return true;
+}
+
+/*
+ * May the frame at mapping @i be one of compiled code that has called something? An interrupted
+ * frame is not: it may be where the code has not made its frame yet, or no longer has it.
+ */
+__noinline int may_be_compiled(struct walk *w, s64 i)
+{
+	if (!w || i < 0 || w->frame_flags & (TOPMOST | EXACT) ||
+	    mapping_at(w, i)->kind != MAP_NO_FILE)
+		return 0;
+	if (!w->compiled)
+		return start_row(w);
+	if (w->ip < w->lowest)
+		w->lowest = w->ip;
+	if (w->ip > w->highest)
+		w->highest = w->ip;
+	return 1;
+}
+
+/* Is the row between the addresses that are in memory at @low and @high? */
+static __always_inline bool is_between(const struct walk *w, u64 low, u64 high)
+{
+	u64 start = 0, end = 0;
+
+	return !bpf_probe_read_user(&start, sizeof(start), (void *)low) &&
+	       !bpf_probe_read_user(&end, sizeof(end), (void *)high) &&
+	       w->lowest > start && w->highest <= end;
+}
+
+/* Does no frame return to the address that is in memory at @rest? */
+static __always_inline bool is_whole(const struct walk *w, u64 rest)
+{
+	u64 to = 0;
+	u32 i;
+
+	if (bpf_probe_read_user(&to, sizeof(to), (void *)rest))
+		return false;
+	for (i = 0; i < MSG_MAX_FRAMES; i++) {
+		if (i >= w->nr)
+			break;
+		if (w->frame[i] == to)
+			return false;
+	}
+	return true;
+}
+
+static __always_inline bool keeps_frames(const struct walk *w, const struct mapping *m, u64 pc)
+{
+	struct runtime *r = find_runtime(m);
+	u64 base = m->start - m->pgoff;
+	u8 flag = 0;
+
+	if (!r || !is_in(pc - base, &r->callers))
+		return false;
+	if (r->calls_itself && (w->called_ino != m->ino || w->called_dev != m->dev))
+		return false;
+	if (r->low && !is_between(w, base + r->low, base + r->high))
+		return false;
+	if (r->flag && (bpf_probe_read_user(&flag, sizeof(flag), (void *)(base + r->flag)) ||
+			flag != 1))
+		return false;
+	return !r->rest || is_whole(w, base + r->rest);
+}
+
+/* The frame at mapping @i, a file, has called compiled code. Mark the stack if it is not known. */
+__noinline int settle_compiled(struct walk *w, s64 i, u64 pc)
+{
+	if (!w)
+		return 0;
+	if (!keeps_frames(w, mapping_at(w, i), pc))
+		w->flags |= FRAME_POINTER;
+	w->compiled = 0;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * runtime.c - files that compile code into memory, and by their own ABI keep a frame pointer in it
+ *
+ * V8 (node, Electron): all functions that it compiles make a frame with RBP before they call
+ * something. But code without a frame may call the write barriers, DoubleToI, and traps of
+ * WebAssembly. All of these are builtins, in one block (libunwind-user/flow/v8.c). A builtin has
+ * called the outermost of the functions, and the innermost calls builtins or functions of V8. Other
+ * code in memory does not.
+ *
+ * HotSpot (java): the interpreter keeps a frame with RBP, and so do most stubs. Compiled methods do
+ * with -XX:+PreserveFramePointer only; this flag is a byte in the memory of libjvm, of the same
+ * name. All of this code is between two addresses, CodeCache::_low_bound and _high_bound, and
+ * JavaCalls::call_helper() calls it. Some stubs call a function while they have no frame of their
+ * own. These functions are known by name:
+ *
+ *	- adapters from compiled code to the interpreter, of a method that was compiled meanwhile,
+ *	- exceptions and uncommon traps, on the way from the frame of a method to another one,
+ *	- barriers of garbage collectors, in Reference.get(),
+ *	- the end of a method that has run in the reserved part of the stack,
+ *	- mathematical functions, unless they are intrinsics,
+ *	- virtual threads that go on.
+ *
+ * Some of these functions end in a jump to another function, whose frame is then the one that the
+ * stub has called. So the names are those of both.
+ *
+ * The stack of a virtual thread has its youngest frames only: the others are in objects until a
+ * function returns to them, by way of StubRoutines::_cont_returnBarrier.
+ *
+ * All of this is known by symbols of the file. Without them nothing is known, and stacks through
+ * such code are marked.
+ *
+ * Source: V8, src/compiler/backend/frame-elider.cc, src/compiler/backend/x64/code-generator-x64.cc
+ * (OutOfLineCode), src/execution/frame-constants.h. OpenJDK, src/hotspot/cpu/x86: frame_x86.hpp,
+ * x86.ad (MachPrologNode), c1_MacroAssembler_x86.cpp (build_frame()), sharedRuntime_x86_64.cpp,
+ * stubGenerator_x86_64.cpp, c1_Runtime1_x86.cpp, and src/hotspot/share/runtime/javaCalls.cpp.
+ */
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "impl.h"
+
+/* Runtimes are large: symbols of other files are not read. */
+#define MIN_CODE	(8u << 20)
+#define MAX_SYMBOLS	(1u << 22)
+#define MAX_SIZE	(256u << 20)	/* of a section */
+#define ALIGN		64		/* of functions: none is in a smaller gap */
+
+/* A function that code without a frame calls: how the name starts (V8), or a part of it */
+struct bare_name {
+	const char *name;
+	bool needed;			/* without it, the runtime is one that is not known */
+};
+
+static const struct bare_name bare_v8[] = {
+	{ "RecordWrite", true },
+	{ "EphemeronKeyBarrier", false },
+	{ "IndirectPointerBarrier", false },
+	{ "TSAN", false },
+	{ "DoubleToI", true },
+	{ "ThrowWasmTrap", false },
+	{ "WasmTrap", false },
+};
+
+static const struct bare_name bare_hotspot[] = {
+	{ "13SharedRuntime22fixup_callers_callsiteE", true },
+	{ "10NativeCall23set_destination_mt_safeE", false },
+	{ "exception_handler_for_return_addressE", true },
+	{ "11OptoRuntime18handle_exception_CE", true },
+	{ "14Deoptimization13uncommon_trapE", true },
+	{ "13SharedRuntime26enable_stack_reserved_zoneE", false },
+	{ "18InterpreterRuntime22slow_signature_handlerE", false },
+	{ "19G1BarrierSetRuntime", false },
+	{ "17ShenandoahRuntime", false },
+	{ "18ZBarrierSetRuntime", false },
+	{ "16SATBMarkQueueSet", false },
+	{ "11PtrQueueSet", false },
+	{ "_ZN8ZBarrier", false },
+	{ "13SharedRuntime4d", false },
+	{ "13SharedRuntime6dlog10E", false },
+	{ "13__ieee754_", false },
+	{ "12__kernel_", false },
+	{ "12Continuation12prepare_thawE", false },
+	{ "4thawI", false },
+	{ "thaw_internal", false },
+};
+
+#define COUNT(a)	(sizeof(a) / sizeof(*(a)))
+
+struct bare {
+	VEC(struct file_range) range;
+	uint32_t found;			/* a bit for each name */
+};
+
+struct found {
+	uint64_t block;			/* of V8 */
+	struct file_range builtins, call_helper;
+	uint64_t low, high, flag, rest;
+	struct bare v8, hotspot;
+	bool no_memory;
+};
+
+static bool starts_with(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+static struct file_range range_of(const GElf_Sym *sym)
+{
+	return (struct file_range){ sym->st_value, sym->st_value + sym->st_size };
+}
+
+static void note_bare(struct found *f, struct bare *b, size_t name, const GElf_Sym *sym)
+{
+	struct file_range *range = vec_add(&b->range);
+
+	b->found |= 1u << name;
+	if (range)
+		*range = range_of(sym);
+	else
+		f->no_memory = true;
+}
+
+static void note_builtin(struct found *f, const char *name, const GElf_Sym *sym)
+{
+	struct file_range range = range_of(sym);
+	size_t i;
+
+	if (!f->builtins.start || range.start < f->builtins.start)
+		f->builtins.start = range.start;
+	if (range.end > f->builtins.end)
+		f->builtins.end = range.end;
+	for (i = 0; i < COUNT(bare_v8); i++) {
+		if (starts_with(name, bare_v8[i].name)) {
+			note_bare(f, &f->v8, i, sym);
+			return;
+		}
+	}
+}
+
+static void note_function(struct found *f, const char *name, const GElf_Sym *sym)
+{
+	size_t i;
+
+	if (starts_with(name, "_ZN9JavaCalls11call_helperE") && !strchr(name, '.'))
+		f->call_helper = range_of(sym);
+	for (i = 0; i < COUNT(bare_hotspot); i++) {
+		if (strstr(name, bare_hotspot[i].name)) {
+			note_bare(f, &f->hotspot, i, sym);
+			return;
+		}
+	}
+}
+
+static void note_symbol(struct found *f, const char *name, const GElf_Sym *sym)
+{
+	static const char builtin[] = "Builtins_";
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+
+	if (!strcmp(name, "v8_Default_embedded_blob_code_"))
+		f->block = sym->st_value;
+	if (!sym->st_size)
+		return;
+	if (type == STT_FUNC && starts_with(name, builtin))
+		note_builtin(f, name + strlen(builtin), sym);
+	else if (type == STT_FUNC && starts_with(name, "_Z"))
+		note_function(f, name, sym);
+	else if (type != STT_OBJECT)
+		return;
+	else if (sym->st_size == 1 && !strcmp(name, "PreserveFramePointer"))
+		f->flag = sym->st_value;
+	else if (!strcmp(name, "_ZN9CodeCache10_low_boundE"))
+		f->low = sym->st_value;
+	else if (!strcmp(name, "_ZN9CodeCache11_high_boundE"))
+		f->high = sym->st_value;
+	else if (!strcmp(name, "_ZN12StubRoutines19_cont_returnBarrierE"))
+		f->rest = sym->st_value;
+}
+
+static void read_symbols(struct found *f, Elf *elf)
+{
+	GElf_Shdr sh, names;
+	Elf_Scn *scn = NULL;
+	Elf_Data *data;
+	const char *name;
+	GElf_Sym sym;
+	size_t i;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB || sh.sh_size > MAX_SIZE ||
+		    !gelf_getshdr(elf_getscn(elf, sh.sh_link), &names) || names.sh_size > MAX_SIZE)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (i = 0; data && i < MAX_SYMBOLS && gelf_getsym(data, i, &sym); i++) {
+			name = elf_strptr(elf, sh.sh_link, sym.st_name);
+			if (name)
+				note_symbol(f, name, &sym);
+		}
+	}
+}
+
+/* The segment with this code, if there is so much code that the file may be a runtime */
+static bool find_code(Elf *elf, GElf_Phdr *code)
+{
+	GElf_Ehdr ehdr;
+	size_t nr, i;
+
+	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64 || elf_getphdrnum(elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (gelf_getphdr(elf, i, code) && code->p_type == PT_LOAD &&
+		    code->p_flags & PF_X && code->p_filesz >= MIN_CODE)
+			return true;
+	}
+	return false;
+}
+
+static bool is_in(const GElf_Phdr *code, const struct file_range *range)
+{
+	return range->start >= code->p_vaddr && range->end > range->start &&
+	       range->end - code->p_vaddr <= code->p_filesz;
+}
+
+static struct file_range offsets(const GElf_Phdr *code, const struct file_range *range)
+{
+	uint64_t off = code->p_offset - code->p_vaddr;
+
+	return (struct file_range){ range->start + off, range->end + off };
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct file_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Join each range with the next one if there are less than @gap bytes between them. */
+static void join_ranges(struct bare *b, uint64_t gap)
+{
+	struct file_range *range = b->range.v;
+	size_t i, nr = 0;
+
+	for (i = 1; i < b->range.nr; i++) {
+		if (range[i].start >= range[nr].end && range[i].start - range[nr].end >= gap)
+			range[++nr] = range[i];
+		else if (range[i].end > range[nr].end)
+			range[nr].end = range[i].end;
+	}
+	b->range.nr = nr + 1;
+}
+
+/* Fill @r with ranges that are sorted, and so few that there is room: more is bare then. */
+static bool put_bare(struct runtime *r, struct bare *b, const struct bare_name *names, size_t nr,
+		     const GElf_Phdr *code)
+{
+	uint64_t gap;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (names[i].needed && !(b->found & 1u << i))
+			return false;
+	}
+	qsort(b->range.v, b->range.nr, sizeof(*b->range.v), compare_starts);
+	for (gap = ALIGN; gap == ALIGN || b->range.nr > MAX_BARE; gap *= 2)
+		join_ranges(b, gap);
+	for (i = 0; i < b->range.nr; i++) {
+		if (!is_in(code, &b->range.v[i]))
+			return false;
+		r->bare[i] = offsets(code, &b->range.v[i]);
+	}
+	r->nr_bare = b->range.nr;
+	return true;
+}
+
+/* Is the file a runtime? */
+static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
+{
+	GElf_Phdr code;
+	uint64_t off;
+
+	if (!find_code(elf, &code))
+		return false;
+	read_symbols(f, elf);
+	if (f->no_memory)
+		return false;
+	if (f->block && f->block <= f->builtins.start && is_in(&code, &f->builtins)) {
+		r->callers = offsets(&code, &f->builtins);
+		r->calls_itself = true;
+		return put_bare(r, &f->v8, bare_v8, COUNT(bare_v8), &code);
+	}
+	if (!f->flag || !f->low || !f->high || !is_in(&code, &f->call_helper))
+		return false;
+	off = code.p_offset - code.p_vaddr;
+	r->callers = offsets(&code, &f->call_helper);
+	r->flag = f->flag + off;
+	r->low = f->low + off;
+	r->high = f->high + off;
+	r->rest = f->rest ? f->rest + off : 0;
+	return put_bare(r, &f->hotspot, bare_hotspot, COUNT(bare_hotspot), &code);
+}
+
+bool bpf_runtime_find(int fd, struct runtime *r)
+{
+	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	struct found f = {};
+	bool found;
+
+	memset(r, 0, sizeof(*r));
+	found = elf && find_runtime(&f, elf, r);
+	vec_free(&f.v8.range);
+	vec_free(&f.hotspot.range);
+	elf_end(elf);
+	return found;
+}
