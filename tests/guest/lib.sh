@@ -32,8 +32,8 @@ aarch64)
 	;;
 esac
 LIBS=/lib/$MACHINE-linux-gnu
-# trace-cmd 3.3.1 cannot read what it has compressed itself where numbers begin with the high byte:
-# "cannot uncompress section block"
+# On big-endian machines, trace-cmd 3.3.1 cannot read its own compressed files: "cannot uncompress
+# section block"
 PLAIN=
 [ $ARCH != s390x ] || PLAIN="--compression none"
 TEST_TMP=${TEST_TMP:-$(mktemp -d)}
@@ -58,7 +58,7 @@ only_amd64()
 	[ $ARCH = amd64 ] || skip "on amd64 only: $*"
 }
 
-# A test that cannot even begin
+# End a test that cannot start.
 die()
 {
 	echo "FAIL: $*"
@@ -132,7 +132,7 @@ none_wrong()
 	[ "$1" = 0 ] || { echo "WRONG: ${1:-unknown} stacks or cookies"; return 1; }
 }
 
-# each_has_stack EVENT: no event of the last joined() is without a stack
+# each_has_stack EVENT: all these events of the last joined() have a stack
 each_has_stack()
 {
 	none_lost $(($(events_of "$1") - $(with_stack "$1")))
@@ -154,7 +154,7 @@ text()
 	echo 1 >$dir/tracing_on
 }
 
-# The same while recording goes on: for events that cat does not have
+# The same while recording goes on, for events that cat itself does not cause
 text_running()
 {
 	cat "${1:-$T}/trace" >$TEST_TMP/text
@@ -286,7 +286,7 @@ events_of()
 	grep -cE "^($1) " $TEST_TMP/joined
 }
 
-# Kernel stacks in $TEST_TMP/text right behind a cookie of the same task: they come in front of it.
+# Kernel stacks in $TEST_TMP/text right after a cookie of the same task. They should come before it.
 # Lines of other CPUs may be in between, and those without a task are frames.
 cookie_first()
 {
@@ -322,12 +322,12 @@ record()
 CALLPATH_EVENTS="-e raw_syscalls -e sched:sched_switch -e sched:sched_waking
 	-e sched:sched_process_fork -e sched:sched_process_exec -e sched:sched_process_exit"
 
-# What each call of callpath-check is told. Frame pointers do not lead through signal frames on
+# Options for each call of callpath-check. Frame pointers do not lead through signal frames on
 # amd64; elsewhere the kernel knows these without a table.
 programs="-t -p $CALLPATH"
 [ $ARCH != amd64 ] || programs="-p $CALLPATH -p $CALLPATH32"
 
-# callpath_record PROGRAM ARGUMENT...: trace it into trace.dat, its truth in ./record
+# callpath_record PROGRAM ARGUMENT...: trace it into trace.dat; ./record has the true call paths
 callpath_record()
 {
 	local program=$1
@@ -381,7 +381,7 @@ report()
 		{ cat $TEST_TMP/report.err; return 1; }
 }
 
-# keep FILE...: what a failed test leaves for the host to look at
+# keep FILE...: files that a failed test leaves on the host
 keep()
 {
 	[ $failed = 0 ] || cp "$@" "$TEST_OUT/" 2>/dev/null

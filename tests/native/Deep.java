@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Deep MS: methods that call each other, interpreted or compiled, and wait at the end, in
- * Thread.sleep() with LEVELS methods inner() and outer() below it, and those of the start.
+ * Deep MS: methods that call each other, interpreted or compiled, and wait in Thread.sleep() at the
+ * end. The stack has LEVELS methods inner() and outer() there, and those of the start.
  */
 import java.util.HashMap;
 

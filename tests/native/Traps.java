@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Traps MS: compiled methods that meet what they were not compiled for: exceptions that go through
- * several of them, some of 30,000 calls, and objects of another class.
+ * Traps MS: compiled methods meet cases that they were not compiled for: exceptions that go through
+ * several methods, in some of 30,000 calls, and objects of another class.
  */
 public class Traps {
 	interface Shape {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Virtual MS: a virtual thread that waits again and again, with LEVELS methods deep() below it, and
- * writes after each time. Most of these methods are not on its stack then.
+ * Virtual MS: a virtual thread waits again and again, called by LEVELS methods deep(), and writes
+ * each time that it goes on. Most of these methods are then not on its stack.
  */
 import java.io.FileOutputStream;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * chain.c - FILE NUMBER: a program without PIE that executes the next one of its copies
+ * chain FILE NUMBER: a program without PIE that executes the next one of its copies
  *
  * Copies have names like this: FILENUMBER. All of them are mapped at one address.
  */

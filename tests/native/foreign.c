@@ -2,8 +2,8 @@
 /*
  * foreign FILE TIMES: call the function at the entry of a 32-bit file, again and again
  *
- * The function calls syscall(SYS_getppid). This program has 64 bits, and the file only says that it
- * has 32: foreign.S.
+ * The function calls syscall(SYS_getppid). It is 64-bit code, as this program is. Only the file
+ * says that it has 32 bits: foreign.S.
  */
 #include <elf.h>
 #include <fcntl.h>

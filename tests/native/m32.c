@@ -3,8 +3,8 @@
  * m32.c - what compiler, C library and kernel put on the stack of a 32-bit program
  *
  * Prints one line for each path that it takes: a system call, then its own functions from the
- * innermost to main() or to the start of a thread; "..." if the stack ends before and says so. The
- * last function makes that system call.
+ * innermost to main() or to the start of a thread. "..." stands at the end if the stack ends
+ * earlier and says so. The innermost function makes that system call.
  */
 #include <alloca.h>
 #include <pthread.h>

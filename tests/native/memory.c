@@ -2,7 +2,7 @@
 /*
  * memory.c - calls a function through code in memory that is in no file
  *
- * The code keeps a frame pointer, but nobody knows that: no runtime has compiled it.
+ * The code keeps a frame pointer, but the recorder cannot know that: no runtime has compiled it.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -6,7 +6,7 @@
  * once as 64-bit code and once as 32-bit code. The bytes mean the same in both modes. Its thread
  * has a stack that 32-bit code can reach.
  *
- * The 32-bit program makes it as 64-bit code, in the vDSO of 32-bit programs.
+ * The 32-bit program makes the system call as 64-bit code, in the vDSO of 32-bit programs.
  *
  * The system call is number 64: getppid of i386.
  */

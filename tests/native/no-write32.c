@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* no-write32 CMD...: run a command with 32-bit programs that end when they write one byte */
+/* no-write32 CMD...: run a command; its 32-bit programs are killed when they write one byte */
 #include <unistd.h>
 
 #include "../lib/deny_write32.h"

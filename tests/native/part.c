@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* part.c - a function that calls another one and needs nothing else, in two files: see swap.c */
+/* part.c - a function that only calls another one; it is compiled into two files: see swap.c */
 
 long NAME(long (*call)(long nr, ...), long nr)
 {

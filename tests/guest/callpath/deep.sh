@@ -16,7 +16,7 @@ for program in $CALLPATH $CALLPATH32; do
 		$TEST_TMP/verdict)" 12
 done
 
-# The same through the smallest sub-buffers the kernel has, and larger ones
+# The same with the smallest sub-buffers that the kernel has, and with larger ones
 for kb in 4 16; do
 	echo $kb >$T/buffer_subbuf_size_kb || die "sub-buffers of $kb KiB cannot be set"
 	callpath_case "sub-buffers of $kb KiB" $CALLPATH -n 1 -d 400,600

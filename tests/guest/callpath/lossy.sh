@@ -9,7 +9,7 @@
 need_kernel
 need_program $CALLPATH $PROG/callpath-check
 
-# Loses events by overwriting: how many trace-cmd reads in time is a matter of luck
+# Events are lost by overwriting. How many trace-cmd reads in time is a matter of luck.
 lossy()
 {
 	local what=$1

@@ -37,7 +37,8 @@ for id in 2 28 29 60; do
 	check "it is called back once" is "$(logged "callback $id.*")" 1
 done
 
-# Client 1 is called back before client 0, and cancelled then; client 0 requests the one with bit 63
+# The callback of client 1 comes before that of client 0, and client 1 is cancelled there. Client 0
+# requests the client with bit 63.
 say "cancelled in its callback"
 run 'chain 0 60'
 run 'hold 1'

@@ -8,8 +8,8 @@
 need_kernel
 need_program $PATHS
 
-# exec_event WHAT: the event that comes late in execve() has the same stack. A thread that has taken
-# over the ID of its leader by then has no cookie any more.
+# exec_event WHAT: the event that comes late in execve() has the same stack. A thread that is not
+# the leader has taken over the leader's ID by then, and has no cookie.
 exec_event()
 {
 	case $1 in
@@ -18,7 +18,7 @@ exec_event()
 	esac
 }
 
-# after_exec: cookies right behind the last event of that name
+# after_exec: the number of cookies right after the last sched_process_exec
 after_exec()
 {
 	awk '/<user unwind cookie/ && last == NR - 1 { n = 1 }
@@ -34,7 +34,7 @@ for how in exec execthread; do
 	exec_event "$how"
 done
 
-# A script's interpreter is executed by the same call
+# The same call executes the interpreter of a script
 printf '#!/bin/true\n' >$TEST_TMP/script
 chmod +x $TEST_TMP/script
 for how in exec execthread; do
@@ -44,13 +44,13 @@ for how in exec execthread; do
 	exec_event "$how, a script"
 done
 
-# Nobody has asked before the old stack was gone, so there is none
+# Nobody requested the old stack before it was gone, so there is no stack
 for how in exec execthread; do
 	traced sched/sched_process_exec $PATHS $how /bin/true
 	check "$how, asked too late: no cookie, no stack" is "$(cookies) $(stacks)" "0 0"
 done
 
-# The execve() of others has nothing to do with a filtered instance, nor with one that is off
+# An instance with a PID filter, or one that is off, records nothing of the execve() of other tasks
 I=$T/instances/exec
 mkdir $I
 sleep 1000 &
@@ -74,7 +74,7 @@ check "with tracing off nothing is walked" is \
 	"$(cat $T/trace_stat/function* | grep -c ' unwind_user ')" 0
 rmdir $I || check "the instance can be removed" false
 
-# One that fails returns to its caller, in both
+# An execve() that fails returns to its caller, in both instances
 traced "raw_syscalls" $PATHS exec /nonexistent
 check "a failing one: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
 check "a failing one: so has sys_exit" paths 'sys_exit: NR 59 = -2' --last

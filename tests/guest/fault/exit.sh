@@ -19,8 +19,8 @@ for how in exit:231 exitthread:60 killed:0; do
 	check "$how: sched_process_exit has it" paths 'sched_process_exit: '
 done
 
-# The first request of the exit comes late: clear_child_tid is cleared and its futex woken. The
-# thread has had a stack before, for the sys_exit of clone().
+# The first request of the exit comes late, when the kernel clears clear_child_tid and wakes its
+# futex. The thread had a stack before, for the sys_exit of clone().
 traced "raw_syscalls/sys_exit sched/sched_waking" $PATHS exitthread
 check "who waits for a thread is woken from its stack" \
 	paths 'sched_waking: comm=fault-paths' --last

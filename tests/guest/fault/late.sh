@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 timeout=300
 #
-# A request on the last steps to user space, after the kernel has looked for work for the last time:
-# it gets the stack of this kernel entry, not the stack of the next entry.
+# A request on the last steps to user space, after the kernel's last check for task work, gets the
+# stack of this kernel entry, not the stack of the next entry.
 
 . "$(dirname "$0")/lib.sh"
 need_kernel
@@ -36,7 +36,7 @@ check "each cookie has the stack of its kernel entry" $CHECK late $TEST_TMP/path
 $CHECK late $TEST_TMP/paths $TEST_TMP/text | tail -1 | sed 's/^/     /'
 echo "!$FUNC:userstacktrace_deferred" >$T/set_ftrace_filter
 
-# And the tracepoint that follows even later, where the kernel has it
+# The same with a tracepoint that comes even later, if the kernel has it
 event=$T/events/preemptirq/irq_enable
 if [ -d $event ]; then
 	tracepoint()

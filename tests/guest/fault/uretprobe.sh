@@ -48,7 +48,7 @@ perf_stacks()
 		grep -vE '^\s+[0-9a-f]{16}$'
 }
 
-# compare WHAT FUNCTION: its output is the same with uretprobes, which are met
+# compare WHAT FUNCTION: its output is the same with uretprobes, and the uretprobes are hit
 compare()
 {
 	$2 >$TEST_TMP/without

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fault-paths: print the right stack, and then change the own stack in ways that deferred unwinding
+ * fault-paths: print the right stack, then change this task's stack in ways that deferred unwinding
  * got wrong. For the tests of fault/.
  *
  *	fault-paths exec PROGRAM	execve from a known path
@@ -58,7 +58,7 @@ static void flush(void)
 	fflush(stdout);
 }
 
-/* The return addresses from the caller's frame on, to where the frame pointer is 0 */
+/* The return addresses from the caller's frame up to the frame whose frame pointer is 0 */
 static inline __attribute__((always_inline)) void print_path(const char *name, const char *ip)
 {
 	uintptr_t *fp = __builtin_frame_address(0);

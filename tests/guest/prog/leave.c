@@ -3,9 +3,9 @@
  * leave TIMES: tasks that end while others write to their stacks
  *
  * A child of vfork() and a thread end in end_task(). Before such a task leaves its memory, the
- * kernel lets the parent of the child go on, or the thread that joins the other one. They call
- * go_on() on the same stack, with frames of the same layout. A third thread locks the memory most
- * of the time, so that the end of the task takes long and has an event: lock:contention_end.
+ * kernel wakes the parent of the child, or the thread that joins the other one. They call go_on()
+ * on the same stack, with frames of the same layout. A third thread locks the memory most of the
+ * time, so that the end of the task takes long and has an event: lock:contention_end.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -41,7 +41,7 @@ sed 's/^/     /' said
 check "all stacks are joined" all_joined 200
 check "trace-cmd report reads it" reads 1000
 check "bash: complete" complete bash --min 50 --percent 99.5
-# python3 does not run when the recording starts, but it ran in earlier ones: its tables exist
+# python3 does not run when the recording starts. It ran in earlier recordings, so its tables exist
 check "python3: complete" complete python3 --min 20 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 check "both" grep -q . $TEST_TMP/all-figures
@@ -58,7 +58,7 @@ others()
 check "only the command and what it starts is in it" others
 check "nothing is left" nothing_left
 
-# The first recording ever: the files of CMD are known nevertheless
+# The first recording ever also has tables for the files of CMD
 cat >interpreted <<'END'
 #!/usr/bin/env python3
 import time

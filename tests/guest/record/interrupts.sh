@@ -3,9 +3,9 @@
 # vm: cpus=2 mem=1536 append="threadirqs" timeout=900
 #
 # Interrupts come between an event, its kernel stack and its cookie. Their softirqs write ten or
-# a hundred events there. With threadirqs the end of an interrupt wakes up ksoftirqd, with flags
-# that show no interrupt at work. Still, every event has its own kernel stack, and every event of a
-# user task has a user stack or one of the reasons that stat(1) counts.
+# a hundred events there. With threadirqs, the end of an interrupt wakes ksoftirqd, and the flags of
+# that event do not show the interrupt. Still, every event has its own kernel stack, and every event
+# of a user task has a user stack or one of the reasons that stat(1) counts.
 #
 # The short form has 4 s of load. The long form has 15 s, and so three times as many interrupts in
 # these places.

@@ -4,7 +4,7 @@
 
 USTACK=$BUILD/trace-ustack
 
-# ustack_record ARGUMENT...: into t.dat, what it says into said
+# ustack_record ARGUMENT...: record into t.dat, with the tool's output in the file said
 ustack_record()
 {
 	$USTACK record -o t.dat "$@" >said 2>&1 </dev/null
@@ -13,8 +13,8 @@ ustack_record()
 	return $ret
 }
 
-# background WHAT ARGUMENT...: the same, without waiting for its end; its process is $recorder. Do
-# not run it by check, whose subshell would be its parent.
+# background WHAT ARGUMENT...: the same, without waiting for its end; $recorder is its PID. Do not
+# run it by check: the subshell of check would be its parent.
 background()
 {
 	local what=$1
@@ -48,7 +48,7 @@ ends()
 	check "it ends with exit code $1" is $ret $1
 }
 
-# nothing_left: of instances, tables, options, temporary files
+# nothing_left: there are no instances, tables, options or temporary files left
 nothing_left()
 {
 	local i
@@ -63,7 +63,7 @@ nothing_left()
 }
 before=$(cat $T/tracing_on $T/options/$OPT $T/options/stacktrace $T/events/enable)
 
-# told NAME: print the number before NAME in the summary
+# told NAME: print the number that the summary has before NAME
 told()
 {
 	grep -oE "[0-9]+ ($1)\b" said | head -n 1 | cut -d ' ' -f 1
@@ -86,7 +86,7 @@ reads()
 	at_least "$(grep -c '^=> ' $TEST_TMP/report)" ${1:-1}
 }
 
-# know_files N: tables of so many files of the system, as if these had run in earlier recordings
+# know_files N: make tables of N files of the system, as if these had run in earlier recordings
 know_files()
 {
 	local file magic
@@ -98,14 +98,14 @@ know_files()
 	[ "$(wc -l <known)" = "$1" ]
 }
 
-# keep_tool_here: run a copy in the guest. Pages of the host's files come when the host has time,
-# and the clock of an idle guest goes on meanwhile, whatever it counts.
+# keep_tool_here: run a copy of the tool in the guest. Pages of the host's files come when the host
+# has time, and meanwhile the clock of the idle guest goes on, whatever it counts.
 keep_tool_here()
 {
 	cp $USTACK trace-ustack && USTACK=$PWD/trace-ustack
 }
 
-# overhead COMMAND...: ms that it takes in addition to the 2 s in which it records
+# overhead COMMAND...: the ms that it takes in addition to the 2 s in which it records
 overhead()
 {
 	local from=$(date +%s%N)
@@ -113,7 +113,7 @@ overhead()
 	echo $((($(date +%s%N) - from) / 1000000 - 2000))
 }
 
-# least COMMAND...: of three times, each with the files of know_files
+# least COMMAND...: the least overhead of three runs, each with the files of know_files
 least()
 {
 	local i

@@ -51,8 +51,8 @@ else
 	check "perf --call-graph dwarf" false
 fi
 check "trace-cmd report reads it" reads 1000
-# Each of the load's 40 processes ends in destructors of 45 libraries, crtstuff, which the compiler
-# writes without .eh_frame: there a stack has one frame
+# Each of the load's 40 processes ends in the destructors of 45 libraries. The compiler writes these
+# (crtstuff) without .eh_frame, so a stack has one frame there.
 check "stacks are complete" complete sched-messaging --min 500 --percent 80
 sed 's/^/     /' $TEST_TMP/all-figures
 keep t.dat

@@ -14,7 +14,8 @@ need_tables()
 	need_program $TABLES
 }
 
-# register OPTION-OR-FILE...: in the background, until unregister; returns when it is ready
+# register OPTION-OR-FILE...: register tables in the background, until unregister; returns when they
+# are registered
 register()
 {
 	local i
@@ -42,7 +43,7 @@ unregister()
 	return 1
 }
 
-# tables_of PATH: lines of the list for it
+# tables_of PATH: its lines in user_unwind_tables
 tables_of()
 {
 	cat $LIST | awk -v p="$1" '$1 == p' | wc -l
@@ -55,7 +56,7 @@ all_tables()
 
 TABLES_EVENTS="-e raw_syscalls -e sched:sched_switch"
 
-# traced COMMAND...: recorded and reported
+# traced COMMAND...: record the command, and print the report
 traced()
 {
 	record -b 16384 -O $OPT $TABLES_EVENTS -- "$@" && report

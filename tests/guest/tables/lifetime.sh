@@ -9,7 +9,7 @@
 need_tables
 need_program $TPROG/{chain,chain-static}
 
-# The program that was in the task before it executed the traced program
+# The program that the task ran before it executed the traced program
 others="/usr/bin/trace-cmd $LIBS/libc.so.6 $LOADER"
 
 check "no table in the beginning" is "$(all_tables)" 0
@@ -34,7 +34,7 @@ check "one is left" is "$(tables_of $TPROG/chain)" 1
 check "ended" unregister
 check "none is left" is "$(all_tables)" 0
 
-# Other contents under the same name: a program with them has no table, not even the old one
+# Other contents under the same name: such a program has no table, and does not get the old one
 cp $TPROG/chain-static ./app
 check "a file is registered" register -q ./app $others
 check "its program is recorded" traced ./app 20

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2 mem=1536 timeout=900
 #
-# Code without .eh_frame, in musl and in programs compiled for musl, gets its rows from following
-# code: with threads, stdio, callbacks from the library and signal handlers. The programs are linked
-# dynamically with the guest's musl, statically, and both again without symbols.
+# Code without .eh_frame, in musl and in programs compiled for musl, gets its rows by following the
+# code. The programs have threads, stdio, callbacks from the library and signal handlers. They are
+# linked dynamically with the guest's musl, statically, and both again without symbols.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/lib.sh"

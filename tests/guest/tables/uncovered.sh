@@ -53,13 +53,13 @@ run_traced()
 	[ -s $TEST_TMP/calls ]
 }
 
-# calls NR: how often each stack occurs: "TIMES FRAMES FLAGS", one a line
+# calls NR: one line for each stack, with how often it occurs: "TIMES FRAMES FLAGS"
 calls()
 {
 	sed -n "s/^$1 //p" $TEST_TMP/calls | sort | uniq -c | awk '{ $1 = $1; print }'
 }
 
-# The shortest of a call
+# The shortest stack of a call
 frames()
 {
 	sed -n "s/^$1 //p" $TEST_TMP/calls | sort -n | awk 'NR == 1 { print $1 }'

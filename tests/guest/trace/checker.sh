@@ -13,7 +13,7 @@ callpath_case "as recorded" $CALLPATH -n 60 -x plain
 cp $TEST_TMP/path $TEST_TMP/path.good
 cp $TEST_TMP/trace.dat $TEST_TMP/trace.good
 
-# A frame of the record: some entry in the middle with at least 5 frames
+# A wrong frame in the record, in some entry in the middle with at least 5 frames
 cat >$TEST_TMP/spoil.py <<'END'
 import struct, sys
 what, record, trace = sys.argv[1:4]

@@ -3,7 +3,7 @@
 # vm: cpus=2
 #
 # A cookie is a CPU's number and a 32-bit counter that steps by two. The counter wraps, and cookies
-# come back. Neither event makes a wrong join. (unwind-counter.ko sets the counter.)
+# come back. Neither causes a wrong join. (unwind-counter.ko sets the counter.)
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

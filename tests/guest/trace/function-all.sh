@@ -37,7 +37,7 @@ check "with events, busy: ends" alive $PROG/load 2
 echo 0 >$T/events/sched/enable
 echo 0 >$T/options/$OPT
 check "turned off" write nop $T/current_tracer
-# The option stays with the tracer, and is cheap to change while the tracer is not used
+# The option belongs to the tracer, and changing it costs little while the tracer is not used
 check "its option too" write 0 $T/options/func_userstack_deferred
 
 # The function command on every function

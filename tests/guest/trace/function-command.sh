@@ -79,7 +79,7 @@ check "in an instance: none here" is "$(cookies)" 0
 write "!$func:$OPT" $T/instances/f/set_ftrace_filter
 check "the instance is removed" rmdir $T/instances/f
 
-# The option and the command at a time share the client of the instance
+# If both are set, the option and the command share the client of the instance
 write "$func:$OPT" $F
 echo 1 >$T/options/$OPT
 echo 0 >$T/options/$OPT

@@ -12,7 +12,7 @@ seconds=12
 $PROG/load $seconds >$TEST_TMP/load.log &
 load=$!
 
-# churn NAME: the life of instances of that name
+# churn NAME: make, use and remove instances of that name
 churn()
 {
 	local dir=$T/instances/$1 n=0

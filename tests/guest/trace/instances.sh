@@ -40,7 +40,7 @@ check "a refused function command as well" is \
 	"$(write "${SYS_PREFIX}_getpriority:$OPT" $I/i$refused/set_ftrace_filter | grep -c busy)" 1
 check "and is not listed" is "$(grep -c $OPT $I/i$refused/set_ftrace_filter)" 0
 
-# The refused one still works as an instance
+# The refused instance still records
 echo 1 >$I/i$refused/events/syscalls/sys_enter_getpriority/enable
 $CALLPATH -o $TEST_TMP/path -n 100 -x plain
 echo 0 >$I/i$refused/events/syscalls/sys_enter_getpriority/enable

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=2
 #
-# The event that ends a recording, or has it saved in a snapshot, has its cookie, its stack and the
-# mappings in the buffer that is kept. So has the event of a task that leaves the traced CPUs.
+# An event can end a recording, or save it in a snapshot. The buffer that is kept has its cookie,
+# its stack and the mappings. The same holds for the event of a task that leaves the traced CPUs.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel
@@ -69,7 +69,7 @@ for order in "$OPT traceoff" "traceoff $OPT"; do
 	echo "!$OPT" >$E/trigger
 done
 
-# The event that ends it is not recorded itself: the last one of its task is
+# The event that ends the recording is not recorded itself; the event before it of the same task is
 echo 0 >$E/enable
 echo 1 >$T/options/$OPT
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
@@ -86,7 +86,7 @@ joined $pid
 check "an event that is off: the last event before it has a stack" \
 	is "$(tail -n 1 $TEST_TMP/joined | grep -cE '^sys_enter [0-9a-f]+')" 1
 
-# With tracing off, events that are only made for their filter ask for nothing
+# With tracing off, events that are made only for their filter request no stack
 check "a filter is set" write 'which >= 0' $E/filter
 echo 1 >$E/enable
 start

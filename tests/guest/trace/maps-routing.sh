@@ -63,7 +63,7 @@ run
 check "both have them" at_least "$(($(maps_in $I/m) > 0 && $(maps_in $I/b) > 0))" 1
 check "and no other instance" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
 
-# One that does not record takes nothing away from the others
+# An instance that does not record does not keep maps from the others
 echo 0 >$I/m/tracing_on
 echo 0 >$I/b/tracing_on
 run
@@ -82,7 +82,7 @@ check "it has them" at_least "$(maps_in $T)" 1
 check "the other with stacks does not" is "$(maps_in $I/a)" 0
 echo 0 >$T/options/$M
 
-# Off again, one after the other, one by removing its instance
+# The option goes off in one instance after the other, once by removing the instance
 echo 0 >$I/b/options/$M
 run
 check "one gave up: the other still has them" at_least "$(maps_in $I/m)" 1
@@ -101,7 +101,7 @@ record_stacks 3000
 check "stacks cannot push them out" at_least "$(maps_in $I/m)" 1
 echo 1408 >$T/buffer_size_kb
 
-# A process whose mappings were recorded elsewhere is recorded for the taker that comes later
+# An instance that sets the option later also gets mappings that were recorded elsewhere before
 echo 0 >$I/m/options/$M
 echo 1 >$T/events/syscalls/sys_enter_getppid/enable
 coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }

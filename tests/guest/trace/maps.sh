@@ -55,7 +55,7 @@ trace_on
 # As /proc/PID/maps shows it
 host_start wait 5 keep:$PROG/libtouch.so wait 5 wait
 sleep 0.5
-# What the shell that became it has touched before is in there too
+# Drop the mappings that the shell touched before it executed the program
 echo >$T/trace
 step
 text_running
@@ -150,7 +150,7 @@ check "the second, in its place, too" is "$(of_file $pid $TEST_TMP/second.so)" 1
 check "and the first when it came back" is "$(of_file $pid .*/libtouch.so)" 2
 host_end
 
-# A program file that has gone
+# A program file that is removed
 cp $host $TEST_TMP/gone
 host=$TEST_TMP/gone
 host_start 3 wait 3 wait
@@ -201,7 +201,7 @@ covered()
 	bad = n = 0
 	for tgid, frames in stacks:
 	    n += 1
-	    # Frames behind the first are only as good as the frame pointers of the code
+	    # Frames after the first are only as good as the frame pointers of the code
 	    if frames and not any(s <= frames[0] < e for s, e in maps.get(tgid, [])):
 	        bad += 1
 	        if bad < 4:
@@ -213,8 +213,8 @@ covered()
 }
 check "each stack's first frame is in a mapping that was recorded" covered
 
-# A flight recorder: a default buffer that has overwritten its oldest events several times, the
-# mappings among them, explains itself
+# A flight recorder: a default buffer has overwritten its oldest events several times, with some of
+# the mappings. It still has all mappings that it needs.
 echo 0 >$T/events/enable
 echo 1 >$T/options/$OPT
 echo >$T/trace
@@ -230,7 +230,7 @@ check "events were overwritten" at_least "$(overrun)" 20000
 check "every frame of the newer half is in a mapping that is still there" unmapped 0.5
 check "the mappings are there only some times" at_most "$(count "<user unwind map .*$CALLPATH>")" 4
 
-# One that is read all the time has its mappings once
+# A buffer that is read all the time has its mappings once
 mkdir $T/instances/m
 echo 1 >$T/instances/m/options/$OPT
 echo 1 >$T/instances/m/events/raw_syscalls/sys_enter/enable

@@ -49,7 +49,7 @@ check "tracepoint: with frames of the program" at_least \
 check "tracepoint: a deep stack is whole, in parts" at_least \
 	"$(count 'unwind_client_stack: .*total=4[0-9][0-9] first=256')" 1
 
-# Together with the option both have the same cookies and frames
+# With the option set, both have the same cookies and frames
 echo 1 >$T/options/$OPT
 run -n 50
 check "with the option: the module's stacks" at_least $have $((want - 2))

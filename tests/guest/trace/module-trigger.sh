@@ -26,7 +26,7 @@ cycles()
 }
 check "a trigger on a module's event, 70 times" cycles
 
-# Those of other kinds hold something else: the event that they turn on
+# Triggers of other kinds hold something else: the event that they turn on
 E=$T/events/syscalls/sys_enter_getpriority
 load_module $MODULE
 check "enable_event is set" write "enable_event:syscalls:sys_enter_getpriority" $T/$EVENT/trigger

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: cpus=4 timeout=240
 #
-# The option is turned on and off in a loop while every CPU requests stacks: requests race with the
-# end of the client. A task with a request at the wrong moment must not carry anything over.
+# The option is turned on and off in a loop while every CPU requests stacks, so requests race with
+# the end of the client. No request may survive into the next time that the option is on.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel

@@ -8,7 +8,7 @@
 need_kernel
 need_program $PROG/uring-work
 
-# Into owners: tasks, by name, that a cookie or a stack of the last text() belongs to
+# Write the names of the tasks that have a cookie or a stack in the last text() into owners.
 owners()
 {
 	awk '/<user unwind (cookie|stack)/ { sub(/-[0-9]+ +\[.*/, ""); gsub(/ /, ""); print }' \
@@ -38,7 +38,7 @@ check_not "no kernel thread has one" grep -E '^(kworker|ksoftirqd|rcu_|migration
 	$TEST_TMP/owners
 check_not "no idle task has one" grep -E '^<idle>|^swapper' $TEST_TMP/owners
 
-# The same from a function of theirs
+# The same with a function that these tasks call
 grep -q '^io_read$' $T/available_filter_functions && {
 	echo >$T/trace
 	check "function command in a worker" write "io_read:$OPT" $T/set_ftrace_filter

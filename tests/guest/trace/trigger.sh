@@ -104,7 +104,7 @@ traced
 check "in an instance: none here" is "$(cookies)" 0
 check "the instance is removed" rmdir $T/instances/t
 
-# On an event that is off: the trigger switches it on softly, nothing is recorded but cookies
+# On an event that is off: the trigger enables it in soft mode, and only cookies are recorded
 write $OPT:4 $C/trigger
 counted 0
 check "on an event that is off: no event" is "$(count 'sys_getpriority')" 0

@@ -2,10 +2,10 @@
 /*
  * bpf.c - load, attach, start, stop; the thread that writes messages to the file
  *
- * The programs are in this program as an object file (object.S), which libbpf adapts to the kernel.
- * They send messages through a ring buffer. A wake-up costs more than a
- * stack, so they do not wake the reader: a thread looks into the buffer every DRAIN_MS. They wake
- * the thread only when the buffer is half full.
+ * This program contains the BPF programs as an object file (object.S), which libbpf adapts to the
+ * kernel. They send messages through a ring buffer, which a thread reads every DRAIN_MS. A wake-up
+ * costs more than a stack. So the BPF programs wake the thread only when the buffer is half full,
+ * or when a file has no table yet.
  *
  * The thread appends the messages to the file as they are, and looks at the mappings in them: a
  * file without a table gets one (tables.c).
@@ -92,7 +92,7 @@ static void look_at_stack(struct bpf_source *s, const struct msg_stack *m)
 	}
 }
 
-/* The latest name counts. */
+/* Keep the latest name of the task. */
 static void note_comm(struct bpf_source *s, const struct msg_sample *m)
 {
 	struct comm *c = vec_get(&s->comms, &s->comm_idx, id, m->event.tid);
@@ -130,8 +130,8 @@ static int write_skipped(void *ctx, const struct msg_skipped *m)
 }
 
 /*
- * For each CPU, the number that its next message would have had; it also says that the counts of
- * skipped runs are in the file.
+ * Write the end of each CPU: the number that its next message would have had. An end also says that
+ * the counts of skipped runs are in the file.
  */
 static void write_ends(struct bpf_source *s)
 {
@@ -222,7 +222,7 @@ static int load_object(struct bpf_source *s, size_t nr_events)
 	ret = bpf_object__load(s->obj);
 	if (!ret || !functions)
 		return ret;
-	/* Without these programs, only the stacks of tasks that end are less complete */
+	/* Do without these programs: only the stacks of tasks that end are less complete then */
 	bpf_object__close(s->obj);
 	s->obj = NULL;
 	*libbpf_warning = '\0';
@@ -376,7 +376,7 @@ static int set_task(struct bpf_source *s, pid_t tid, uint32_t flag)
 	struct task task = {};
 	uint32_t key = tid;
 
-	/* The programs may already know its stack */
+	/* The programs may already have noted where its stack starts */
 	bpf_map_lookup_elem(s->task_map, &key, &task);
 	task.flags |= flag;
 	return bpf_map_update_elem(s->task_map, &key, &task, BPF_ANY) ? -errno : 0;
@@ -389,7 +389,7 @@ int bpf_add_task(struct bpf_source *s, pid_t tid)
 
 int bpf_leave_out(struct bpf_source *s, pid_t tid)
 {
-	/* this would be another task */
+	/* to the programs, this number is another task */
 	return s->other_pids ? 0 : set_task(s, tid, TASK_LEFT_OUT);
 }
 
@@ -444,7 +444,7 @@ int bpf_stop(struct bpf_source *s)
 	return s->out_error;
 }
 
-/* The first number of each struct walk */
+/* Sum walk.repeated, the first member, over all slots. */
 static uint64_t count_repeated(const struct bpf_source *s)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(s->obj, "slots");

@@ -64,7 +64,7 @@ struct bpf_sums {
 	uint64_t reason[16];		/* events by enum msg_reason */
 	/* runs that the kernel skipped: the same program was running on that CPU; no message */
 	uint64_t skipped;
-	/* the same for those that keep a stack: no registers for the last events of such a task */
+	/* the same for those that keep a stack: the task's last events have MSG_NO_REGISTERS */
 	uint64_t ends_skipped;
 };
 
@@ -73,7 +73,7 @@ struct bpf_source;
 /* Can this kernel, this user and this build do it? 0, or -errno with @why. Loads nothing large. */
 int bpf_check(char *why, size_t size);
 
-/* Load and attach the programs, still without effect. Call it before ftrace has the events on. */
+/* Load and attach the programs, which send nothing yet. Call it before ftrace has the events on. */
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */
 int bpf_check_event(const struct bpf_event *event, char *why, size_t size);
@@ -91,7 +91,7 @@ int bpf_leave_out(struct bpf_source *src, pid_t tid);
 int bpf_add_table(struct bpf_source *src, int fd, const char *path);
 /* From now on the programs send; a thread of this source writes the messages to the file. */
 int bpf_start(struct bpf_source *src);
-/* Take samples from now on, or no more. */
+/* Start or stop taking samples. */
 void bpf_sample(struct bpf_source *src, bool on);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);

@@ -2,8 +2,8 @@
 /*
  * check.c - can this kernel and this user do it?
  *
- * The answer comes from a program of two instructions: the kernel loads it or not, and attaches it
- * to the tracepoint of an event or not.
+ * To find out, this file loads a program of two instructions, and attaches it to the tracepoint of
+ * an event.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 /*
  * count.bpf.h - what the kernel counts for each CPU: hits of a kprobe event, skipped runs
  *
- * Nobody but the kernel knows where such a count is. The recorder has a descriptor of the event or
- * of the program. read_probe() and read_skipped() find the structure that it stands for, and from
- * there the count.
+ * Only the kernel knows where such a count is. The recorder has a descriptor of the event or of the
+ * program. From the descriptor, read_probe() and read_skipped() find the kernel's structure, and
+ * from there the count.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_COUNT_H
 #define TRACE_USTACK_RECORD_BPF_COUNT_H
@@ -88,7 +88,7 @@ static long find_count(u32 cpu, struct finding *f)
 
 	if (!c)
 		return 1;
-	/* the distance to the data of this CPU is that of the element */
+	/* per-CPU data: this CPU's copy is as far from @at as its copy of the element from @elem */
 	c->at = f->at + (get_address(c, c) - f->elem);
 	if (bpf_probe_read_kernel(&c->seen, sizeof(c->seen), (void *)c->at)) {
 		c->at = 0;
@@ -118,9 +118,9 @@ static __always_inline int find_counts(u64 at, u64 map, u64 place)
 }
 
 /*
- * The recorder runs this. @args: descriptors of a program and of `counts`, and the program's place
- * there: note the count of runs that the kernel skipped. Returns the number of CPUs; 0: this kernel
- * counts them elsewhere
+ * Note where the kernel counts the skipped runs of a program. The recorder runs this. @args:
+ * descriptors of the program and of `counts`, and the program's place there. Returns the number of
+ * CPUs; 0: this kernel counts them elsewhere
  */
 SEC("raw_tp")
 int read_skipped(struct bpf_raw_tracepoint_args *ctx)
@@ -138,7 +138,7 @@ int read_skipped(struct bpf_raw_tracepoint_args *ctx)
 			   ctx->args[1], ctx->args[2]);
 }
 
-/* The program itself notes how many of its runs on this CPU were skipped up to now. */
+/* A program notes for its message how many of its runs on this CPU were skipped so far. */
 static __always_inline void note_skipped(struct origin *o, u32 place)
 {
 	struct count *c = place ? bpf_map_lookup_elem(&counts, &place) : NULL;

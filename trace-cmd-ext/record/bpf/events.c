@@ -6,12 +6,12 @@
  * that says so is new in 6.10. So each event gets a copy of the small program on_event(), with the
  * id of the event as a constant.
  *
- * ftrace makes the events of system calls out of two tracepoints, for all system calls. There, one
- * program for all looks up the number of the system call. Only the kernel knows which number has
- * which event: a program reads the kernel's table of functions, /proc/kallsyms names these
- * functions, and the events have the same names. Kernels without CONFIG_KALLSYMS_ALL do not say
- * where the table is. There the numbers come from the headers that this file was compiled with; an
- * event that is newer than these headers gets no stacks.
+ * ftrace makes the events of all system calls out of two tracepoints. One program for each of the
+ * two looks up the number of the system call. Only the kernel knows which number has which event.
+ * So a program reads the kernel's table of functions. /proc/kallsyms names these functions, and the
+ * events have the same names. Kernels without CONFIG_KALLSYMS_ALL do not say where the table is.
+ * There the numbers come from the headers that this file was compiled with; an event that is newer
+ * than these headers gets no stacks.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

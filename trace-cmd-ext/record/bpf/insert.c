@@ -2,114 +2,118 @@
 /*
  * insert.c - add the stacks of the BPF programs to the recording
  *
- * ftrace recorded events and kernel stacks. A BPF program sent a message for each of the same
- * events. This file rewrites the ring buffer pages of all CPUs, and adds what a patched kernel
- * would have written: after an event and its kernel stack the cookie, and with a new cookie the
- * stack and the mappings that are not yet in the file. One cookie stands for events of a task that
- * follow each other and have equal stacks. It is not used again after another stack of this task:
- * a cookie of the kernel belongs to one entry into the kernel, and the join relies on that.
+ * ftrace recorded events and kernel stacks, and a BPF program sent a message for each of these
+ * events. This file rewrites the ring buffer pages of all CPUs. It adds the records that a patched
+ * kernel would have written: the cookie after an event and its kernel stack, and with a new cookie
+ * the stack and the mappings that are not yet in the file. One cookie stands for successive events
+ * of a task with equal stacks. After another stack of this task, the cookie is not used again: a
+ * cookie of the kernel belongs to one entry into the kernel, and the join relies on that.
  *
  * Which message belongs to which record
  *
- * Records and messages are read in the order of time, all CPUs at once. A record of a task T and an
- * event E takes the latest message of (T, E) that no record took before, and that is not later than
- * the record. It takes the message only if
+ * This file reads records and messages in the order of time, all CPUs at once. A record R of a task
+ * T and an event E takes the latest message of (T, E) that no record took before, and that is not
+ * later than R. It takes the message only if
  *
  *  1. the message is of the same CPU,
- *  2. no message of this CPU is missing between the message and the record,
- *  3. the message is less than 10 ms old, 100 ms where the task can be preempted in between and
- *     thread IDs do not come back that soon,
- *  4. the latest message of T that has a stack, of whatever event, has the same one.
+ *  2. no message of this CPU is missing between the message and R,
+ *  3. the message is less than 10 ms old; the limit is 100 ms if the task can be preempted in
+ *     between and thread IDs are not reused that soon,
+ *  4. the latest message of T that has a stack, whatever its event, has the same stack.
  *
- * The message then has the user stack of the record. Why:
+ * Then the message has the user stack of R. The proof:
  *
  *  - The program runs before ftrace's function on the same tracepoint. So the record has its own
  *    message before it, unless the message was lost, or T is a task without messages: a kernel
  *    thread, or a task that is not traced.
- *  - Call the time from the own message M to the record R the window. T stays in the kernel then,
- *    in one call of the tracepoint; nothing but interrupts can add messages and records of T. So
- *    the user stack is the same in all of the window, and a message in it is as good as M.
- *  - Say that nothing was lost. A record of (T, E) in the window is of an interrupt, and so its own
- *    message is in the window, too. So at each record in the window, R included, there are more
- *    messages of (T, E) in the window than records of (T, E) before it. A record takes the latest
- *    message. So R finds a message in the window. This holds also if a filter of ftrace drops
- *    records, and if buffers of ftrace overrun: then there are fewer records.
- *  - Say that M was lost. A program reads the time, and then takes the next number of its CPU. Let
- *    S be the last message of this CPU whose number is lower than that of M. S has read its time
- *    before M took its number, and so before R. By then the gap is known, because the next message
- *    of the CPU after S is not S + 1: rule 2 refuses S and all messages before it. A message with a
- *    higher number than M either read its time after M took its number, and is in the window. Or M
- *    took its number while the program of that message ran. M is of the same task, so M comes from
- *    an interrupt of that program, and that message has the same user stack.
- *    The latest message can also be of another CPU. It is older then, and rule 1 refuses it.
- *  - The system calls' tracepoints let a task move to another CPU between program and record. So
- *    for these events there is no rule 1, and rule 2 is about all CPUs. (No task switch comes
- *    between time and number of their programs. So the message after the gap has an earlier time
- *    than M only if M interrupted its program.)
- *  - Rule 3 is for thread IDs that another task gets: a task without messages must not take the
- *    messages of the task before it. No system uses up 32,768 or more thread IDs in 100 ms: the
- *    kernel makes and ends all tasks under one lock. Where an administrator has allowed fewer
+ *  - Let M be the message of R, and call the time from M to R the window. During the window, T
+ *    stays in the kernel, in one call of the tracepoint. Only interrupts can add messages and
+ *    records of T. So the user stack does not change in the window, and any message in the window
+ *    is as good as M.
+ *  - Assume that nothing was lost. Another record of (T, E) in the window comes from an interrupt,
+ *    so its own message is in the window, too. So at each record in the window, R included, there
+ *    are more messages of (T, E) in the window than records of (T, E) before it. Each record takes
+ *    the latest message. So R finds a message in the window. This also holds if a filter of ftrace
+ *    drops records, and if buffers of ftrace overrun: then there are fewer records.
+ *  - Assume that M was lost. A program reads the time, and then takes the next number of its CPU.
+ *    Let S be the last message of this CPU with a lower number than M. The program of S read the
+ *    time before M got its number, and so before R. When R comes, the gap is known, because the
+ *    number of the next message of the CPU is not that of S plus 1. So rule 2 refuses S and all
+ *    messages before it. For a message with a higher number than M, there are two cases. If its
+ *    program read the time after M got its number, the message is in the window. Otherwise M got
+ *    its number while that program ran. M is of the same task, so M comes from an interrupt of that
+ *    program, and the message has the same user stack.
+ *    The latest message can also be of another CPU. Then it is older, and rule 1 refuses it.
+ *  - At the tracepoints of system calls, a task can move to another CPU between program and record.
+ *    So rule 1 does not apply to these events, and rule 2 is about all CPUs. (No task switch comes
+ *    between the time and the number of their messages. So the message after the gap has an earlier
+ *    time than M only if M interrupted its program.)
+ *  - Rule 3 is for thread IDs that are reused: a task without messages must not take the messages
+ *    of an earlier task with the same ID. No system uses up 32,768 or more thread IDs in 100 ms:
+ *    the kernel makes and ends all tasks under one lock. If an administrator has allowed fewer
  *    (pid_max), the limit is 10 ms for all events.
  *
- * Rule 4 follows from the others: the latest message of T is in the window. It is a check of the
- * programs. If one of them sent nothing, or another event's number, an older message that a filter
- * left unused is refused as soon as the task has sent anything since.
+ * Rule 4 follows from the others, because the latest message of T is in the window. It guards
+ * against faults of the programs. If a program sent nothing, or the number of another event, R may
+ * find an older message that a filter left unused. Rule 4 refuses that message as soon as the task
+ * has sent anything since.
  *
  * Runs that the kernel skips
  *
- * The kernel does not run a program where it runs already on this CPU: where an interrupt of the
- * program, or the program itself, hits the same event; and where another task does, after the task
- * that runs the program was preempted in it. No number shows that, but the kernel counts the runs
- * of each program that it skipped. If it skipped runs of the program of E, R may be a record
- * without a message of its own.
+ * The kernel does not run a program that already runs on this CPU. This happens if the program
+ * itself, or an interrupt of it, hits the same event. It also happens if the task that runs the
+ * program is preempted, and another task hits the event. The numbers do not show this, but the
+ * kernel counts the skipped runs of each program. If it skipped runs of the program of E, R may be
+ * a record without a message of its own.
  *
- * That does no harm if no record of a message is missing, because then no message of (T, E) is left
- * over from an earlier window. Windows of T nest. When R comes, say that all windows of (T, E) in
- * its window have ended, and have left no message. Then the latest message is that of R, and R
- * takes it or drops it; or it is of a window that R is in, and has the user stack of R; or there is
- * none. So R leaves no message, either.
+ * That does no harm if every message has a record, because then no message of (T, E) is left over
+ * from an earlier window. Windows of T nest. Assume that, when R comes, all windows of (T, E) in
+ * its window have ended and have left no message. There are three cases. The latest message is that
+ * of R, and R takes it or drops it. Or it is of a window that R is in, and has the user stack of R.
+ * Or there is none. So R leaves no message, either.
  *
- * Records are missing where ftrace has a filter for E, or drops E because of another task; where it
- * had no room; and from before the recording started. The last two are over at a time that is
- * known: @lost_until.
+ * Records are missing if ftrace has a filter for E, if it drops E because of another task, if it
+ * had no room, and from before the recording started. The last two causes end at a known time:
+ * @lost_until.
  *
- * Where a program can be preempted, each run also notes how many runs on its CPU the kernel has
- * skipped up to then. Two runs with the same count have no skipped one between them. So R takes a
- * message from before @lost_until, or of an event with a filter, only if no run of the program was
- * skipped between the message and R, on any CPU: then R's own run was not, and its message is the
- * latest.
+ * If a program can be preempted, each run also notes how many runs on its CPU the kernel has
+ * skipped so far. Between two runs with the same count, no run was skipped. R takes a message from
+ * before @lost_until, or of an event with a filter, only on one condition: no run of the program
+ * was skipped between the message and R, on any CPU. Then R's own run was not skipped, and its
+ * message is the latest.
  *
- * Where a program cannot be preempted, the next message decides in any case. Say that R has no
- * message of its own. Then the program was running for T at R, and no task switch comes before its
- * message: all messages of this CPU after R are of T and have the user stack of R, up to the
- * message of this program. So if the next message of this CPU
+ * If a program cannot be preempted, the next message of this CPU decides in any case. Assume that R
+ * has no message of its own. Then the program was running for T at R, and no task switch comes
+ * before its message. So all messages of this CPU after R are of T and have the user stack of R, up
+ * to the message of this program. R takes its message in three cases:
  *
- *  - is of another task, or there is no next message, R has its own message;
- *  - has the same stack as the one that R takes, that stack is right in any case;
- *  - is of a program that started after R and interrupted no other, and R is not of an interrupt
- *    (which can come just before a program notes its start), R has its own message.
+ *  - The next message is of another task, or there is no next message. Then R has its own message.
+ *  - The next message has the same stack as the one that R takes. That stack is right in any case.
+ *  - The next message is of a program that started after R and interrupted no other, and R is not
+ *    of an interrupt (which can come just before a program notes its start). Then R has its own
+ *    message.
  *
- * Else R takes no message.
+ * Otherwise R takes no message.
  *
  * Samples
  *
- * A sample of a CPU (record -F) has a message only. This file writes a record for it, as one of an
- * interrupt handler, and after it the kernel stack that the message has.
+ * A sample of a CPU (record -F) has a message and no record. This file writes a record for it, as
+ * from an interrupt handler, and after it the kernel stack in the message.
  *
  * Uprobe events
  *
- * They are as the events of system calls, without skipped runs. But the recorder knows the file of
- * the event by its path only. The program may be at the same place of another file, which has taken
- * that path since. So the stack must start at the address in the record.
+ * The rules are those for system calls, without skipped runs. But the recorder knows the file of
+ * the event by its path only. Another file may have that path by now, and the program may be at the
+ * same place in that file. So the stack must start at the address in the record.
  *
  * Kprobe events
  *
- * Here the program runs after the record, and on one CPU the records of such events and the runs of
+ * Here the program runs after the record. On one CPU, the records of such events and the runs of
  * their programs alternate, whatever the task (probe.bpf.h says why). So the next message about
  * such an event on this CPU is the one of R, unless the message of R is missing. If it is missing,
- * the next message comes from another hit of a kprobe event. It belongs to another event, or it
- * says itself that the run of the program before it was after R. So R takes the message only if it
- * is of the same event and task, and if R is in the time that the message names. Lost messages,
+ * the next message comes from another hit of a kprobe event. Then it belongs to another event, or
+ * it says itself that the run of the program before it was after R. So R takes the message only if
+ * it is of the same event and task, and if R is in the time that the message names. Lost messages,
  * skipped runs, filters and lost records change nothing: the message and R must be of one hit.
  *
  * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
@@ -185,7 +189,7 @@ struct insert {
 	struct messages msgs;
 	struct cpu *cpu;
 	uint64_t next_message;		/* time of the earliest message not passed */
-	/* Records may be missing that are not later. Known before the next record of each CPU. */
+	/* Up to this time, records may be missing. Known before the next record of each CPU */
 	uint64_t lost_until;
 	uint64_t gaps, gaps_ahead;	/* of all CPUs: passed, and before their next messages */
 	VEC(struct unused) unused;
@@ -265,7 +269,7 @@ static bool gap_ahead(struct insert *s, int cpu, int *error)
 
 static int put_sample(struct insert *s, const struct messages_event *ev);
 
-/* Pass all messages up to @time: of those that are next on their CPUs the earliest first. */
+/* Pass all messages up to @time, in the order of time across the CPUs. */
 static int pass_messages(struct insert *s, uint64_t time)
 {
 	const struct messages_event *ev, *first;
@@ -312,7 +316,7 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 	return bsearch(&id, s->o->event, s->o->nr_events, sizeof(*s->o->event), compare_id);
 }
 
-/* Can this be a record whose program the kernel skipped, and with another stack? */
+/* Can the kernel have skipped the program of this record, and can its stack be another one? */
 static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
 			   const struct insert_event *event, uint64_t time, const struct unused *u,
 			   int *error)
@@ -644,7 +648,7 @@ static int pay_levels(struct insert *s, struct cpu *cpu, uint32_t levels)
 
 /* --------------------------------- records -------------------------------- */
 
-/* A record of this task comes: write the cookies that wait for what can no longer come. */
+/* A record of this task comes: write the cookies whose kernel stacks can no longer come. */
 static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid, bool belongs)
 {
 	int ret = pay_levels(s, cpu, nest_ended(&cpu->nest, level, tid));
@@ -816,7 +820,7 @@ static int add_records(struct insert *s)
 	struct cpu *c = find_first(s, &until);
 	int ret = 0;
 
-	/* Before the first record, ftrace may not have written any */
+	/* ftrace may have written no records before the first one */
 	if (c && c->in.time > s->lost_until)
 		s->lost_until = c->in.time;
 	while (!ret && (c = find_first(s, &until))) {

@@ -189,7 +189,7 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 	return i;
 }
 
-/* The same for one that may be known already. */
+/* The same, if this walk may have read the mapping already. */
 __noinline int find_mapping(struct walk *w, u64 addr)
 {
 	struct mapping *m;

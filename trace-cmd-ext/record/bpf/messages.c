@@ -11,8 +11,8 @@
 #include "messages.h"
 
 /*
- * A program can be interrupted by another one between its sequence number and its message. So
- * messages come a little out of order; a number that is later than this many others is missing.
+ * Another program can interrupt a program between its sequence number and its message. So messages
+ * come slightly out of order. A number is missing if it has not come before this many later ones.
  */
 #define WINDOW		64
 #define BATCH		512		/* messages that are read or written at once */
@@ -65,7 +65,7 @@ static int write_batch(struct messages_cpu *c)
 
 static int put_event(struct messages *m, struct messages_cpu *c, const struct messages_event *ev)
 {
-	/* a gap before it stays one before the next of the other messages */
+	/* the other stream: a gap before @ev is noted at the next message of this stream */
 	if (ev->since) {
 		c += m->nr_cpus;
 		c->batch[c->nr++] = *ev;
@@ -78,7 +78,7 @@ static int put_event(struct messages *m, struct messages_cpu *c, const struct me
 	return c->nr == BATCH ? write_batch(c) : 0;
 }
 
-/* The message with the lowest number goes to the file. */
+/* Write the waiting message with the lowest number. */
 static int put_first(struct messages *m, struct messages_cpu *c)
 {
 	struct numbered first = c->window[0];
@@ -304,7 +304,7 @@ static int add_skipped(struct messages *m, uint16_t place, uint64_t from, uint64
 
 /*
  * Runs of a program on one CPU do not overlap. A run first reads the count of skipped runs, then
- * it takes the time of its message. So if the counts of two messages differ, the skipped runs were
+ * the time of its message. So if the counts of two successive messages differ, runs were skipped
  * after the time of the message before these two, and before the time of the second of the two.
  * @time: of a message; UINT64_MAX: @skipped is the count at the end
  */

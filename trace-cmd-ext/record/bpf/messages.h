@@ -2,11 +2,11 @@
 /*
  * messages.h - the file of messages: where each stack is, and messages about events by CPU
  *
- * The file has the messages of all CPUs mixed, as they came. messages_read() reads it once. It
- * notes where each stack is, and writes what remains of the messages about events to two temporary
- * files for each CPU, in the order of their sequence numbers: those about kprobe events go to the
- * second. messages_peek() then reads these: the stream of a CPU has its number, and the stream
- * about kprobe events the one of messages_probe_stream().
+ * The file has the messages of all CPUs mixed, as they came. messages_read() reads it once, and
+ * notes where each stack is. It writes the messages about events to two temporary files for each
+ * CPU, in the order of their sequence numbers. The second file has the messages about kprobe
+ * events. messages_peek() then reads these files as streams. The number of the first stream is that
+ * of the CPU; messages_probe_stream() gives the number of the second.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_MESSAGES_H
 #define TRACE_USTACK_RECORD_BPF_MESSAGES_H
@@ -41,7 +41,7 @@ struct messages_task {
 	uint32_t id;			/* tid */
 	uint32_t tgid;
 	uint64_t cookie;		/* its last one; 0: none yet */
-	uint64_t stack;			/* that the cookie stands for; 0: of no stack */
+	uint64_t stack;			/* the stack of that cookie; 0: none */
 	uint64_t latest;		/* stack of the latest message so far; 0: none */
 };
 

@@ -2,8 +2,8 @@
 /*
  * msg.h - what the BPF programs send to the recorder, and in which order
  *
- * Each run of a program for an event of a traced user task sends one struct msg_event, and before
- * it a struct msg_stack if the stack was not sent before. The recorder appends the messages to a
+ * Each run of a program for an event of a traced user task sends one struct msg_event. Before that
+ * it sends a struct msg_stack, if the stack is a new one. The recorder appends the messages to a
  * file (FILE.part.bpf) as they come; insert.c reads this file after the recording. A sample of a
  * CPU (record -F) is a message without an event of ftrace.
  *
@@ -59,7 +59,7 @@ enum msg_reason {
 	MSG_NO_ROOM,			/* no room in the ring buffer for the stack */
 	MSG_NO_REGISTERS,		/* the registers of user space are not known */
 	MSG_TOO_DEEP,			/* more than MSG_MAX_FRAMES */
-	MSG_OTHER_ABI,			/* a file of an ABI that is not the task's: x32, say */
+	MSG_OTHER_ABI,			/* a file of another ABI than the task's, such as x32 */
 	MSG_NR_REASONS,
 };
 
@@ -79,7 +79,7 @@ struct msg_event {
 	__msg32 ran;
 	/*
 	 * A kprobe event: the record is the only one of this event on this CPU in this many ns
-	 * before the message. 0: another event, with the record after the message
+	 * before the message. 0: not a kprobe event; the record comes after the message
 	 */
 	__msg32 since;
 	__msg32 pad;
@@ -116,7 +116,7 @@ struct msg_stack {
 	/* struct msg_code code[nr_code]; __msg64 ip[nr]; */
 };
 
-/* From the recorder at the end, as in msg_event; not sent if the kernel skipped none */
+/* From the recorder at the end: msg_event.skipped by then. Not sent if it is 0 */
 struct msg_skipped {
 	struct msg_head head;
 	__msg32 cpu;

@@ -11,22 +11,23 @@
  * skips kprobes that an interrupt hits meanwhile, with their records. So the records of an event
  * and the runs of its program alternate on each CPU.
  *
- * But the kernel skips a program, after the record, if it is busy with BPF on this CPU. So the
- * program reads the kernel's count of hits. If the count is one more than in the program's run
- * before this one, then all between the two runs is of this hit. The message says how long ago the
- * run before was: a record of the event on this CPU in that time is the record of this hit. If the
- * count is another one, the program sends nothing, because there can be two records.
+ * But after the record, the kernel skips the program if it is busy with BPF on this CPU. So the
+ * program reads the kernel's count of hits. If the count is one more than in the previous run of
+ * the program, everything between the two runs belongs to this hit. The message says how long ago
+ * the previous run was: a record of the event on this CPU in that time is the record of this hit.
+ * If the count is another one, the program sends nothing, because there can be two records.
  *
  * read_probe() finds the count (count.bpf.h).
  *
  * Uprobe events
  *
  * The kernel allows a uprobe event either for ftrace or for perf. So the recorder makes a uprobe
- * for perf at the same place. The kernel calls the uprobes at a place, and the uretprobes when a
- * function returns, in the order of their registration, the last one first. ftrace registers its
- * one when an event is first switched on. The recorder makes its uprobe after that, so the program
- * runs before ftrace writes the record, as at a tracepoint. The task can be preempted, and can move
- * to another CPU, between the two. The kernel does not skip the programs of uprobes.
+ * for perf at the same place. The kernel calls the uprobes at a place in the order of their
+ * registration, the last one first. It does the same with uretprobes when a function returns.
+ * ftrace registers its uprobe when an event is first switched on. The recorder makes its own after
+ * that, so the program runs before ftrace writes the record, as at a tracepoint. Between the two,
+ * the task can be preempted and can move to another CPU. The kernel does not skip the programs of
+ * uprobes.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_PROBE_H
 #define TRACE_USTACK_RECORD_BPF_PROBE_H
@@ -56,7 +57,7 @@ int on_probe(struct pt_regs *ctx)
 	asm volatile("%0 = %1" : "=r"(origin.event) : "i"(EVENT_ID));
 	asm volatile("%0 = %1" : "=r"(place) : "i"(PLACE));
 	h = bpf_map_lookup_elem(&counts, &place);
-	/* 1: other programs and perf are not to be kept from the event */
+	/* 1: perf and other programs still get the event */
 	if (!c || !h)
 		return 1;
 	bpf_probe_read_kernel(&seen, sizeof(seen), (void *)h->at);

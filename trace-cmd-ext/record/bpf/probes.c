@@ -39,7 +39,7 @@ void bpf_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes)
 	bpf_choose(obj, "walk_probe", kprobes || uprobes);
 }
 
-/* The event counts on one CPU, never: perf opens it only for its programs. */
+/* Open the event on one CPU. It never counts: the descriptor only serves to attach programs. */
 static int open_event(struct perf_event_attr *attr)
 {
 	int cpus = libbpf_num_possible_cpus(), cpu, fd = -ENODEV;

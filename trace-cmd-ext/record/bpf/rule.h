@@ -3,9 +3,9 @@
  * rule.h - unwind tables as BPF programs read them, and what else programs and recorder share
  *
  * An SFrame section is compact, and slow to read: a search, then row after row of variable size.
- * The recorder unpacks it into flat rows of 8 bytes: from which offset of the file on, which rule.
- * Rules that 32 bits cannot express are in a second table (struct full_rule); there are only
- * few different ones.
+ * The recorder unpacks it into flat rows of 8 bytes: an offset in the file, and the rule that holds
+ * from there on. Rules that do not fit 32 bits are in a second table (struct full_rule); few of
+ * them differ.
  *
  * A part is PART_SIZE bytes of a file that are mapped as code. Its rows and an index of them are
  * together in a chunk: a map value, which the recorder fills by mmap(). The recorder adds chunks as
@@ -127,18 +127,19 @@ struct file_range {
 #define MAX_BARE	64
 
 /*
- * A file whose code compiles functions into memory that is in no file. Such functions are known to
- * keep a frame pointer while they call something (runtime.c says why) if
+ * A runtime: a file whose code compiles functions into memory that is in no file. Take consecutive
+ * frames of such functions on a stack. These functions are known to keep a frame pointer while they
+ * call something (runtime.c says why) if
  *
- *	- the outermost of them in a row has been called by @callers in the file,
- *	- the innermost has not called @bare, which code without a frame calls,
+ *	- code in @callers has called the outermost of them,
+ *	- the innermost has not called a function in @bare, which code without a frame calls,
  *	- the innermost has called a function of this file, if @calls_itself is set,
  *	- all of them are between two addresses, which are in memory at @low and @high,
  *	- the byte in memory at @flag is 1,
  *	- no frame returns to the address that is in memory at @rest. Stacks go on elsewhere there.
  *
- * All of these are offsets in the file. Those in memory are counted on from the code, as it is in
- * memory, not in the file; 0: there is none.
+ * All of these are offsets in the file. For @low, @high, @flag and @rest, count from the code in
+ * memory, even if the file itself ends before; 0: there is none.
  */
 struct runtime {
 	struct file_state state;
@@ -163,11 +164,11 @@ struct task {
 	__msg32 pad;
 };
 
-/* Memory of programs that run: some for each CPU, as programs can interrupt each other. */
+/* Memory for running programs: several slots for each CPU, as programs can interrupt each other */
 #define SLOTS_PER_CPU	8
 #define MAX_SYSCALLS	512
 
-/* Programs in the map `counts`. 0: none; from PLACE_EVENTS on, the programs of single events */
+/* Places of programs in the map `counts`. 0: none; from PLACE_EVENTS on, those of single events */
 enum {
 	PLACE_ENTER = 1,
 	PLACE_EXIT,
@@ -182,7 +183,7 @@ struct count {
 	__msg64 context;		/* see get_address() */
 };
 
-/* Data of recorder and programs for each other, in a map that the recorder has mapped. */
+/* Data that recorder and programs exchange, in a map that the recorder has mapped */
 struct control {
 	__msg32 on;
 	__msg32 all;			/* bpf_opts.all */

@@ -2,9 +2,10 @@
 /*
  * runtime.bpf.h - code that a runtime compiled, where it is known to keep a frame pointer
  *
- * No table covers memory that is in no file, so a walk follows the frame pointer there. Whose code
- * it is shows only where the walk comes back to a file: see struct runtime. Until then w->compiled
- * is set, and the stack is marked if the walk ends before, or comes to another file.
+ * No table covers memory that is in no file, so a walk follows the frame pointer there. The walk
+ * can tell which runtime compiled the code only when it comes back to a file: see struct runtime.
+ * Until then w->compiled is set. The stack is marked if the walk ends earlier, or comes to another
+ * file.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_RUNTIME_H
 #define TRACE_USTACK_RECORD_BPF_RUNTIME_H
@@ -49,8 +50,8 @@ static __always_inline bool is_bare(const struct runtime *r, u64 off)
 }
 
 /*
- * The innermost frame of a row has called the frame before it. false: it may have no frame. The
- * mapping of the frame before may have been replaced since.
+ * Start at the innermost of consecutive frames. It has called the frame before it. false: it may
+ * have no frame. The mapping of the frame before may have been replaced since.
  */
 static __always_inline bool start_row(struct walk *w)
 {
@@ -87,7 +88,7 @@ __noinline int may_be_compiled(struct walk *w, s64 i)
 	return 1;
 }
 
-/* Is the row between the addresses that are in memory at @low and @high? */
+/* Are these frames between the addresses that are in memory at @low and @high? */
 static __always_inline bool is_between(const struct walk *w, u64 low, u64 high)
 {
 	u64 start = 0, end = 0;
@@ -132,7 +133,7 @@ static __always_inline bool keeps_frames(const struct walk *w, const struct mapp
 	return !r->rest || is_whole(w, base + r->rest);
 }
 
-/* The frame at mapping @i, a file, has called compiled code. Mark the stack if it is not known. */
+/* The frame in mapping @i, a file, called compiled code. Mark the stack unless that keeps frames */
 __noinline int settle_compiled(struct walk *w, s64 i, u64 pc)
 {
 	if (!w)

@@ -21,8 +21,8 @@
  *	- mathematical functions, unless they are intrinsics,
  *	- virtual threads that go on.
  *
- * Some of these functions end in a jump to another function, whose frame is then the one that the
- * stub has called. So the names are those of both.
+ * Some of these functions end in a jump to another function. Then the stub seems to have called
+ * that function. So the list below has the names of both.
  *
  * The stack of a virtual thread has its youngest frames only: the others are in objects until a
  * function returns to them, by way of StubRoutines::_cont_returnBarrier.
@@ -52,7 +52,7 @@
 /* A function that code without a frame calls: how the name starts (V8), or a part of it */
 struct bare_name {
 	const char *name;
-	bool needed;			/* without it, the runtime is one that is not known */
+	bool needed;			/* a file without this function is not a known runtime */
 };
 
 static const struct bare_name bare_v8[] = {
@@ -253,7 +253,7 @@ static void join_ranges(struct bare *b, uint64_t gap)
 	b->range.nr = nr + 1;
 }
 
-/* Fill @r with ranges that are sorted, and so few that there is room: more is bare then. */
+/* Fill @r with sorted ranges. Too many are joined across gaps, so more code counts as bare. */
 static bool put_bare(struct runtime *r, struct bare *b, const struct bare_name *names, size_t nr,
 		     const GElf_Phdr *code)
 {

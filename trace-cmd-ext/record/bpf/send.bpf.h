@@ -17,9 +17,9 @@ static __always_inline u64 wake_up(const struct control *c)
 }
 
 /*
- * insert.c relies on this: no task switch comes between time and number (msg.h). Programs of system
- * calls can be preempted. If that happens here, take both again: the unused number
- * counts as a lost message.
+ * insert.c relies on this: no task switch comes between the time and the number of a message.
+ * Programs of system calls can be preempted. If that happens here, take both again: the unused
+ * number counts as a lost message.
  */
 static __always_inline void number_message(struct msg_event *m, u32 *seq, struct task_struct *task)
 {
@@ -47,7 +47,7 @@ static __always_inline void skip_number(void)
 		__sync_fetch_and_add(seq, 1);
 }
 
-/* The message; false if it cannot have a number */
+/* Fill the message; false if it cannot have a number */
 static __always_inline bool make_event(struct msg_event *m, u32 event, u64 stack, u32 reason)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -26,7 +26,7 @@
 #define KEPT_AT		0x40
 enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 
-/* Bytes of a word of the program; of a window, WORD */
+/* Bytes of a word of the program. Words of a window have WORD bytes */
 #define WORD		8
 #define WORD32		4
 #define IN_COMPAT	(1ull << 63)	/* in walk_key.exec_id */
@@ -70,9 +70,8 @@ struct mapping {
 };
 
 /*
- * The words of the stack that a walk has read. It reads the WINDOW words around one at once; these
- * are in the same page. A word is known by the number of its window, times WINDOW, and its place
- * there.
+ * The words of the stack that a walk has read. It reads a window of WINDOW words at once; these are
+ * in the same page. The number of a word is that of its window, times WINDOW, plus its place there.
  */
 #define WINDOW		128
 #define WINDOW_SIZE	(WINDOW * WORD)
@@ -162,7 +161,7 @@ struct walk {
 
 	/*
 	 * The message: its head is moved up to the mappings, which are filled from the end. The
-	 * verifier does not see that a message that starts later is also shorter, hence the rest.
+	 * verifier does not see that a message that starts later is also shorter. @rest makes room.
 	 */
 	u64 head[sizeof(struct msg_stack) / 8];
 	struct msg_code code[MSG_MAX_CODE];

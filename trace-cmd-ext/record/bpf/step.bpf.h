@@ -62,7 +62,7 @@ static __always_inline int read_word32(struct walk *w, u64 addr)
 {
 	int ret;
 
-	/* a 64-bit process that runs 32-bit code has memory above, which is none of this code */
+	/* a 64-bit process can run 32-bit code, and has memory that this code cannot use */
 	if (addr % WORD32 || addr >> 32)
 		return STEP_NOT_READABLE;
 	ret = read_word(w, addr & -(u64)WORD);

@@ -263,7 +263,7 @@ static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev,
 	return 0;
 }
 
-/* With the lock: there is nothing to know about this file, because of @error. */
+/* With the lock: this file gets no rows, because of @error. */
 static int put_none(struct bpf_tables *t, uint32_t dev, uint64_t ino,
 		    const struct file_state *state, int error)
 {
@@ -456,7 +456,7 @@ static void add_vdsos(struct bpf_tables *t)
 
 /*
  * The process may now have another file there, for example a program without PIE that it executed.
- * On some file systems a file stands for another file, and the programs see the other one.
+ * On overlayfs and FUSE, a file can stand for another file, and the programs see the other one.
  */
 static bool is_wanted(struct bpf_tables *t, const struct wanted *w, int fd, const struct stat *st)
 {

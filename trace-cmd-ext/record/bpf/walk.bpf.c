@@ -11,8 +11,8 @@
  * A walk takes no locks and no page faults. It finds the mapping of an address in the maple tree of
  * the process, the rule of the address in the rows of the mapped file (rule.h), and the next frame
  * by the rule, as libunwind-user/sframe/step.c does. The tree can change meanwhile. So the walk
- * believes a mapping that it found only if that mapping belongs to the process and holds the
- * address. A walk that cannot go on says why; it never guesses.
+ * uses a mapping only if it belongs to the process and holds the address. A walk that cannot go on
+ * says why; it never guesses.
  *
  * All functions that are not static are verified by themselves, whatever their arguments are. They
  * keep their state in map values: the verifier need not follow these through loops.
@@ -78,8 +78,8 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 
 	/*
 	 * Nothing is above the start of the stack. A thread starts after the system call of the
-	 * thread that made it, where rules are right for that one only, and calls its function from
-	 * near there. That function may have a frame of no more than START_WORDS.
+	 * thread that made it. The rules there are right for the old thread only. The new thread
+	 * calls its function from near there. That code may have a frame of at most START_WORDS.
 	 */
 	if (w->sp - w->key.stack_start < w->key.start_size &&
 	    (!w->key.start_ip || w->ip - w->key.start_ip < START_CODE))
@@ -306,7 +306,7 @@ static __always_inline u64 walk(struct walk *w)
 
 #define KEEP		0		/* in place of the id of an event: keep the stack */
 
-/* Not a task of the kernel, nor one that only works for a user */
+/* Not a kernel thread, and not a worker of io_uring or vhost */
 static __always_inline bool is_user(struct task_struct *task)
 {
 	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
@@ -359,12 +359,12 @@ static __always_inline bool has_left(const struct kept *k, struct task_struct *t
 }
 
 /*
- * The stack that was kept for this task, if it is still in the same entry to the kernel and has
- * left its stack. The registers say whether it is the same entry: until execve() sets those of the
- * new program, they are the ones of the entry. Then, on_exec() notes the new ones, with which only
- * the system call itself goes on: a program that starts is at its first instruction, and no system
- * call starts there. Shortly before on_exec(), the stack pointer and the count of programs are new
- * already, and the system call has the number of execve() for the new program, which differs
+ * The stack that was kept for this task, if the task is still in the same entry to the kernel and
+ * has left its stack. The registers say whether it is the same entry. Until execve() sets those of
+ * the new program, they are the ones of the entry. Then on_exec() notes the new ones. Only this
+ * system call can have these: a program that starts is at its first instruction, and no system call
+ * starts there. Shortly before on_exec(), the stack pointer and the count of programs are already
+ * new. The number of the system call is then that of execve() for the new program, which differs
  * between 32-bit and 64-bit programs.
  */
 static __always_inline struct kept *find_kept(struct task_struct *task)
@@ -388,7 +388,7 @@ static __always_inline struct kept *find_kept(struct task_struct *task)
 	return executes && regs->sp == mm->start_stack ? k : NULL;
 }
 
-/* execve() has returned: the stack that was kept for it is of no more use. */
+/* execve() has returned: forget the stack that was kept for it. */
 static __always_inline void drop_kept(struct task_struct *task, struct task *known)
 {
 	u64 key = (u64)task;
@@ -486,9 +486,9 @@ static __always_inline void walk_on(void *ctx, void *next)
 	}
 	if (!c || !w || i == SLOTS_PER_CPU) {
 		/*
-		 * Never gets here. But since 6.13 a program has one stack for each CPU, unless it
-		 * has a tail call. The kernel keeps a program from interrupting itself, to protect
-		 * that stack, but not one that is the target of a tail call.
+		 * Never reached; the program only needs to have a tail call. Since 6.13, a program
+		 * without one has one stack for each CPU. To protect that stack, the kernel keeps a
+		 * program from interrupting itself, but not the target of a tail call.
 		 */
 		skip_number();
 		bpf_tail_call(ctx, next, NO_PROGRAM);
@@ -632,7 +632,7 @@ static __always_inline bool skip_keep(struct task **known)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	/* After an execve() that failed too late, it has one, and maybe another program's memory */
+	/* Has one after an execve() that failed too late, and maybe another program's memory */
 	return !c || !c->on || !is_traced(c, task, known) || !task->mm || find_kept(task);
 }
 
