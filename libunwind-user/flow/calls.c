@@ -2,11 +2,11 @@
 /*
  * calls.c - calls from code that .eh_frame covers into the gaps
  *
- * A program can have .eh_frame while its static C library or its assembler code has none. Symbols
- * are stripped. Decoding all covered code would take longer than everything else. So this file
- * searches the covered code for bytes that would be a call, a jump or an address of something in a
- * gap. It decodes only functions with such bytes, from their first instruction on, to check that
- * the bytes are such an instruction.
+ * A program can have .eh_frame while its static C library or its assembler code has none, and its
+ * symbols may be stripped. Decoding all covered code would take longer than all the other work. So
+ * this file searches the covered code for bytes that may be a call, a jump or an address of
+ * something in a gap. It decodes only functions with such bytes, from their first instruction on,
+ * to check that the bytes are such an instruction.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static void decode_function(struct flow *f, const struct rows_fde *fde)
 	}
 }
 
-/* Does anything in these bytes, at @pc, look like a reference to what is in a gap? */
+/* Does anything in these bytes, at @pc, look like a reference to code in a gap? */
 static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint32_t pc)
 {
 	uint32_t low = f->gap[0].start, high = f->gap[f->nr_gaps - 1].end, i;

@@ -2,28 +2,28 @@
 /*
  * edge.c - where execution goes on after an instruction, and with which state
  *
- * After a call comes its continuation. If the called function never returns, as abort(), then
- * anything can come: the next function, or a block that other code jumps to. So execution goes on
+ * After a call comes its continuation. If the called function never returns, like abort(), any code
+ * can follow the call: the next function, or a block that other code jumps to. So execution goes on
  * after a call only if the called function may return. The continuation is sure only if that
  * function is in a gap and the walk saw a return in it, on a sure path and with SP at its place.
  *
  * A compiler may know more about the called function than the walk can see: that it returns for
  * some arguments only, and not for these. So the continuation is not sure if padding follows the
- * call, or if something jumps to the continuation: code with another way in may belong to another
- * function. A call through a pointer counts as one that returns: in practice no pointer type says
- * otherwise. Calls through the linker's tables are handled apart.
+ * call, or if something jumps to the continuation: code that is also jumped to may belong to
+ * another function. A call through a pointer counts as one that returns: in practice no pointer
+ * type says otherwise. Calls through the linker's tables are handled separately.
  *
  * A branch goes both ways, with one exception. A compiler may know that the branch is never taken,
- * and leave the block that it would go to empty. Such a branch leads to the end of a function, or
- * to whatever comes next. The default of a switch whose table covers every value is such a block.
- * The signs of such a branch are a jump through a table after it, or padding up to where functions
- * are aligned.
+ * and leave its target block empty. Then the branch leads to the end of a function, or to the code
+ * that comes next. The default of a switch whose table covers every value is such a block. There
+ * are two signs of such a branch: a jump through a table after it, or padding at its target up to
+ * where functions are aligned.
  *
- * A jump or branch to a nop may lead to such a block too: GCC writes cold parts with nothing else.
- * Such a branch counts as possible, no more: the code it leads to has to be proved, as after a call
- * that may not return. The same holds for all targets of a table whose index has a mask and no
- * comparison. clang leaves out the last entries if it knows that they are not used, and the next
- * table follows.
+ * A jump or branch to a nop may lead to such a block too: GCC writes cold parts that contain only a
+ * nop. The walk takes such a branch as possible only: the code at its target has to be proved, as
+ * after a call that may not return. The same holds for all targets of a table whose index has a
+ * mask and no comparison. clang leaves out the last entries if it knows that they are not used, and
+ * the next table follows.
  */
 #include "impl.h"
 
@@ -117,9 +117,9 @@ static bool is_jumped_to(const struct flow *f, uint64_t pc)
 
 /*
  * Does a short jump near @pc lead to @pc? flow_find_jumps() leaves short jumps out: in all of the
- * code, too many bytes look like such a jump. Jumps back, as of a loop, are decoded from @pc on.
- * Before @pc, no start of an instruction is known for sure. There, bytes that look like a jump to
- * @pc are enough: by chance, they come before one place in thirty.
+ * code, too many bytes look like such a jump. For jumps back, such as those of a loop, this decodes
+ * from @pc on. Before @pc, no start of an instruction is known for sure. There, bytes that look
+ * like a jump to @pc are enough: one place in thirty has such bytes before it by chance.
  */
 static bool is_short_target(struct flow *f, uint64_t pc)
 {
@@ -242,8 +242,8 @@ void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struc
 }
 
 /*
- * Does the code at @pc run into an indirect jump? A branch before it is the way out of a switch for
- * values that its table does not have.
+ * Does the code at @pc run into an indirect jump? Then a branch before that code leaves a switch,
+ * for values that its table does not have.
  */
 static bool runs_to_table(struct flow *f, uint64_t pc)
 {

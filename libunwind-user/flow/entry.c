@@ -9,12 +9,13 @@
  *
  * Any other address of code in a relocation is only an address that the program takes. It can be
  * the address of a function, of a label that something jumps to, or of constants between functions.
- * Local symbols of functions are not surer: compilers also make them for parts of functions that
- * are jumped to (f.cold). Nor are symbols without a size: a compiler that finds the body of a
- * function unreachable leaves it empty, and the symbol then points into other code. The walk
- * enters such code as not sure. The code has to be proved, see prove.c, and a label in a function
- * that has moved SP cannot be proved. Assembler code often has no sizes: for such symbols there is
- * a proof of its own, the end of a stub.
+ * Two kinds of symbols prove no more. Local symbols of functions: compilers also make them for
+ * parts of functions that are jumped to (f.cold). Symbols without a size: a compiler that finds the
+ * body of a function unreachable leaves it empty, and the symbol then points into other code.
+ *
+ * The walk enters such code as not sure. The code has to be proved, see prove.c; a label in a
+ * function that has moved SP cannot be proved. Assembler code often has no sizes, so such symbols
+ * have another proof, the end of a stub.
  */
 #include <elf.h>
 #include <errno.h>
@@ -79,7 +80,7 @@ static void use_symbol(struct flow *f, const void *entry)
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !sym.st_shndx)
 		return;
 	/*
-	 * A function whose body is unreachable has size 0: the code after the symbol is another's
+	 * A function whose body is unreachable has size 0: the next code is of another function
 	 */
 	if (local || !sym.st_size)
 		flow_take_address(f, addr);

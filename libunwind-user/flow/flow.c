@@ -3,15 +3,15 @@
  * flow.c - rows for code that .eh_frame does not cover
  *
  * A gap is code between two FDEs that is more than padding. Most files have few and small gaps:
- * what the start files bring, and assembler code whose FDE ends early on purpose, as that of
- * glibc's clone3() does before its system call. But some files, as musl, have next to no FDEs.
+ * code of the start files, and assembler code whose FDE ends early on purpose. (The FDE of glibc's
+ * clone3() ends before its system call.) But some files, such as musl, have next to no FDEs.
  *
  * The walk enters a gap at
  *	- the entry of the process, which has no caller;
  *	- the code that the last instruction of an FDE runs into, with the state of its last row;
  *	- functions, see entry.c;
- * and walk.c follows the code from there. Everything else has no rows, be it data or code that
- * nothing is known to reach.
+ * and walk.c follows the code from there. All the rest has no rows: data, and code that no known
+ * path reaches.
  *
  * Such rows are right for three reasons. The caller of a function has put the return address at SP.
  * Instructions change SP and FP as their description says. Called functions leave both as they
@@ -258,10 +258,10 @@ static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *
 
 /*
  * Code after the end of an FDE is never sure: it has to be proved. A compiler ends a function
- * anywhere if it finds that the rest is unreachable. A virtual function of C++ may be nothing but
- * endbr64, and the next function follows. After a call that does not return, there can be code that
- * no path reaches: on s390x the targets of exrl follow the last call of a function, usually
- * __stack_chk_fail(), and the next function follows them.
+ * anywhere if it finds that the rest is unreachable. A virtual function of C++ may consist of
+ * endbr64 alone, and the next function follows. After a call that does not return, there can be
+ * code that no path reaches. On s390x, the targets of exrl follow the last call of a function,
+ * usually __stack_chk_fail(), and then comes the next function.
  */
 static void enter_after(struct flow *f, const struct rows_fde *fde)
 {
@@ -358,7 +358,7 @@ static int walk_taken(struct flow *f)
 
 /*
  * The pc of a task in the kernel is after its system call. If that system call never returns, the
- * code after it belongs to something else and has another state, or seems to. So it is a hole.
+ * code after it can belong to another function and have another state. So it is a hole.
  */
 static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 				 const struct flow_node *node)

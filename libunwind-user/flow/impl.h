@@ -4,7 +4,7 @@
  *
  *	flow.c		the gaps, where the walk enters them, rows for the code it followed
  *	entry.c		where functions start: symbols, the dynamic section, relocations
- *	calls.c		... and calls from code with .eh_frame
+ *	calls.c		where functions start: calls from code with .eh_frame
  *	walk.c		instructions and functions, until no state changes any more
  *	edge.c		where execution goes on after an instruction
  *	prove.c		proves what is not sure by where it goes, or leaves it out
@@ -60,14 +60,14 @@ void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsign
 /* Is the state that of a function's start: SP, FP and the return address in place? */
 bool flow_is_entered(const struct arch_flow *arch, const struct arch_state *s);
 
-/* Is SP or the return address known to be out of place, so that a return here goes astray? */
+/* Is SP or the return address known to be out of place, so that a return here would be wrong? */
 bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s);
 
 /*
  * A row for a state, with the CFA from SP if SP is known, and the caller's FP from its slot.
  * @by_fp: the CFA from FP, if FP is the frame's. The caller's FP and the return address then come
  * from their registers, if they are there too.
- * Returns false if no row can say it.
+ * Returns false if no row can express it.
  */
 bool flow_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
 	      struct cfi_state *row);
@@ -243,7 +243,7 @@ bool flow_is_end(struct flow *f, uint64_t pc);
 /* Does the instruction at @pc show that a function starts there? */
 bool flow_begins(struct flow *f, uint64_t pc);
 
-/* Does a call ask for its own address? A function that does not return may follow such a call. */
+/* Does a call only read its own address? A function that does not return may follow such a call. */
 bool flow_is_own_address(struct flow *f, const struct flow_node *node);
 
 /* Mark the targets of bytes that look like jumps. */

@@ -3,9 +3,9 @@
  * jump.c - where an indirect jump goes, if it goes through a table
  *
  * The architecture finds the table from the instructions before the jump, and the length of the
- * table from the comparison that guards the jump. All entries must be code in a gap. Otherwise no
- * entry is believed: other things follow the end of a table. Other indirect jumps are not followed;
- * most of them call a function at the end of another.
+ * table from the comparison that guards the jump. All entries must be code in a gap. Otherwise the
+ * walk uses no entry, because other data follows the end of a table. It does not follow other
+ * indirect jumps; most of them are tail calls.
  */
 
 #include "impl.h"

@@ -8,10 +8,10 @@
  * claim is proved by itself:
  *
  * A claim is proved before an instruction if execution goes on for sure to a place where a claim
- * computed from it is proved. So `sub $8,%rsp` hands a proof of SP back to SP. `leave` and `lea
- * -40(%rbp),%rsp` hand it to FP: where SP was before does not matter. A proof of a value read back
- * from the stack is a proof of the slot, if the register used for the read is proved too. Proofs
- * start
+ * computed from it is proved. For example, if SP is proved after `sub $8,%rsp`, it is proved before
+ * it. If SP is proved after `leave` or `lea -40(%rbp),%rsp`, FP is proved before it: where SP was
+ * before does not matter. A proof of a value read back from the stack is a proof of the slot, if
+ * the register used for the read is proved too. Proofs start
  *	- at a return: the return address is at SP, and FP is as the caller left it;
  *	- at the end of a stub, a function by a symbol without a size, see ends_stub();
  *	- where code goes on, by a jump or by itself, to code that is known to be right, and both
@@ -19,32 +19,32 @@
  *	  of functions that are jumped to;
  *	- at the end of the outermost frame, which never returns: where nothing follows, or the
  *	  program is jumped to;
- *	- at calls in functions whose address is taken: such functions may not return at all, as
- *	  those of threads. The ABI wants SP at a multiple of 16 before a call. So at the address
- *	  that was taken SP is 8 off that. This holds where a function starts, and not at labels in
- *	  the middle of a function that has calls. (Functions that align SP at their start are
- *	  different.)
+ *	- at calls in functions whose address is taken. Such functions may never return, for
+ *	  example those of threads. The ABI wants SP at a multiple of 16 before a call. So at the
+ *	  address that was taken, SP is 8 off a multiple of 16. This holds where a function starts,
+ *	  and not at labels in the middle of a function that has calls. (Functions that align SP at
+ *	  their start are different.)
  *
  * No proof goes through a path that may not exist. Such paths are the way back from a call that may
  * not return, and a branch to a block that a compiler may have left empty. After abort() comes a
- * part of another function, which treats its own frame. (The outermost frame is an exception: it
+ * part of another function, which has its own frame. (The outermost frame is an exception: it
  * claims only that it has no caller, and has no frame that could be another function's. There a
  * proof does go through.)
  *
- * In a file that has next to no .eh_frame, proofs do go through calls that may not return. Such a
- * file has no landing pads, unless it has a table of them, as a C++ compiler writes .eh_frame for
- * them. Landing pads follow each other, each of another frame, with a call in between that does not
- * return. And the code that compilers put after abort() is known there by the jumps that lead to
- * it, as the whole file is followed.
+ * In a file that has next to no .eh_frame, proofs do go through calls that may not return, for two
+ * reasons. Such a file has no landing pads, unless it has a table of them, because a C++ compiler
+ * writes .eh_frame for them. (Landing pads follow each other, each of another frame, with a call in
+ * between that does not return.) And the jumps that lead to the code after abort() are known,
+ * because the whole file is followed.
  *
  * A proved node becomes sure, without the claims that are not proved. The places where it has to go
  * from there become sure too, and so do the functions it calls: functions that never return have no
  * other proof. All of these are walked again.
  *
- * On the other hand, a path that cannot avoid something contradictory has a wrong state somewhere.
- * None of its states is believed, proved or not. Contradictory are: a return with SP elsewhere;
- * known code with another state; no instruction; a call with SP not a multiple of 16, which the ABI
- * wants.
+ * On the other hand, a path that cannot avoid a contradiction has a wrong state somewhere. None of
+ * its states is used, proved or not. A contradiction is a return with SP elsewhere, known code with
+ * another state, bytes that are not an instruction, or a call with SP not a multiple of 16 (which
+ * the ABI wants).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -150,8 +150,8 @@ static bool ends_restored(struct flow *f, const struct flow_node *n)
 
 /*
  * Assembler code without a size that jumps to an unknown place with SP at the return address, as
- * the thousands of stubs of libGL do. Labels whose address is taken are other code: an interpreter
- * jumps from one label to the next.
+ * the thousands of stubs of libGL do. This is not true of labels whose address is taken: an
+ * interpreter jumps from one label to the next.
  */
 static bool ends_stub(struct flow *f, const struct flow_node *n)
 {

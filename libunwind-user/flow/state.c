@@ -5,9 +5,9 @@
  * Addresses on the stack are expressed by their distance from the CFA. struct arch_flow says where
  * the CFA is, and where SP and the return address are when a function is entered: right below the
  * CFA, with SP pointing there, or in a register. Code that moves SP above its place at entry has
- * taken something off the stack: from there on nothing is known. Nothing is known either where the
- * return address is overwritten, as code does that hides jumps from the processor, or where it is
- * neither in its register nor saved.
+ * taken something off the stack: from there on nothing is known. The same holds where the return
+ * address is neither in its register nor saved, and where it is overwritten. (Code that hides jumps
+ * from the processor overwrites it.)
  *
  * The caller's FP and the return address are in their registers, in a slot, or both. A slot counts
  * from the store until something else is stored there. A slot below SP also ends at a call, which

@@ -4,22 +4,22 @@
  *
  * V8 (node, Electron, Chromium) compiles its builtins when it is built, and links them as one block
  * of code. They follow an ABI of their own: a called function pops its arguments, and often shifts
- * them by popping the return address and pushing it again. So what walk.c takes for granted is not
- * true here, and this file follows the block instead. V8's ABI says:
+ * them by popping the return address and pushing it again. So the assumptions of walk.c do not hold
+ * here, and this file follows the block instead. V8's ABI says:
  *
  *  - A builtin is entered with its return address at SP, by a call or by a jump in place of a call.
  *    Those builtins of which this is not true are known by name, and have no rows.
  *  - A called function leaves FP as it was, but SP may be higher. And it may have moved its return
  *    address meanwhile, so that its CFA is not the SP of its caller. Only the write barriers, which
  *    take no arguments, do neither. So the rows of a frame go by FP. Code without a frame calls
- *    little else, and has no rows where it does.
+ *    little but write barriers, and has no rows where it calls other functions.
  *  - An exception continues in a handler of the function that catches it, with the FP of its frame.
  *    There are no jump tables. So code that no path reaches runs with the frame of the builtin, if
  *    the builtin makes one.
  *
- * Where that does not lead to one state of the frame, code is not covered: a walk follows FP there,
- * and is marked. Only symbols tell where the block and its builtins are. A file without them gets
- * no rows for this code.
+ * Where these rules do not lead to one state of the frame, code is not covered: a walk follows FP
+ * there, and is marked. Only symbols say where the block and its builtins are. A file without them
+ * gets no rows for this code.
  *
  * Source: V8, src/builtins/x64/builtins-x64.cc, src/codegen/x64/macro-assembler-x64.cc,
  * src/snapshot/embedded/, src/execution/frame-constants.h.
@@ -50,8 +50,8 @@ struct builtin {
 struct before {
 	struct arch_state s;
 	/*
-	 * Register of the return address, which is not on the stack: SP does not matter until it is
-	 * pushed again, and FP is the caller's. 0: no register
+	 * Register of the return address while that is not on the stack: SP does not matter until
+	 * it is pushed again, and FP is the caller's. 0: it is on the stack
 	 */
 	uint16_t popped;
 	uint8_t len;		/* of the instruction; 0: not reached */

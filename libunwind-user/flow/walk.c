@@ -3,7 +3,7 @@
  * walk.c - follows code from the entries along all paths, until no state changes any more
  *
  * edge.c says where execution goes on, and whether that is sure. Code that is not reached for sure
- * is not believed before it is proved, see prove.c, and gives way to code that is reached for sure.
+ * gets rows only after it is proved, see prove.c. It gives way to code that is reached for sure.
  *
  * The effect of a function on SP and FP is taken from its returns. Functions outside the gaps
  * follow the ABI, which leaves both alone.
@@ -14,8 +14,8 @@
  *	- a sure path goes on in code with a row of .eh_frame that says something else,
  *	- a sure path reaches the trampoline of signals, which has a frame of its own kind, or
  *	- a path loses SP, and the function has no return with SP at its place and no call with SP
- *	  aligned. Such a function may be entered in a way of its own, as the resolver of ld.so is,
- *	  with two words more on the stack.
+ *	  aligned. Such a function may be entered with another stack: the resolver of ld.so is
+ *	  entered with two more words on it.
  */
 #include <errno.h>
 

@@ -3,8 +3,8 @@
  * sframe.h - SFrame sections: their format, a reader, and the step from a frame to its caller
  *
  * Most files of this folder are byte for byte the same as files in kernel/unwind/ of the kernel
- * series; scripts/check-shared compares them. So these files have the same names as there, have a
- * sframe_env.h of their own, and include nothing of the library.
+ * series; scripts/check-shared compares them. So they have the same names as there, and include
+ * nothing of the library. Kernel and library each have their own sframe_env.h.
  */
 #ifndef SFRAME_H
 #define SFRAME_H

@@ -10,10 +10,10 @@
  *	SFRAME_AMD64, SFRAME_ARM64, SFRAME_S390X
  *			architectures whose sections are read
  *	sframe_env_read(table, off, to, size), ustep_env_read(env, addr, words, nr)
- *			optional: in place of the callbacks, see sframe_read.h and step.h;
- *			a table that is plain memory (t->mem) is read without
+ *			optional: in place of the callbacks, see sframe_read.h and step.h.
+ *			A table in plain memory (t->mem) is read directly
  *
- * SFRAME_AS_KERNEL is for tests: the reader then reads what the kernel reads and no more.
+ * SFRAME_AS_KERNEL is for tests: the reader then reads only the tables that the kernel reads.
  */
 #ifndef SFRAME_ENV_H
 #define SFRAME_ENV_H

@@ -2,9 +2,9 @@
 /*
  * sframe_i386.h - tables of 32-bit files of x86
  *
- * The SFrame format has no number for i386, and no reader of it takes such a table: not
- * sframe_open(), so not the kernel, and not the audit module. The rows mean what they mean on
- * amd64, with words of 4 bytes and the DWARF numbers of i386.
+ * The SFrame format has no number for i386, so sframe_open() refuses these tables, and so do the
+ * kernel and the audit module. The rows mean the same as on amd64, with words of 4 bytes and the
+ * DWARF numbers of i386.
  *
  * Sources: System V ABI, Intel386 supplement, table 2.14 (DWARF numbers); the kernel's
  * arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h.
@@ -24,8 +24,8 @@
 #define I386_RT_SC		160
 
 /*
- * Open a table that this program has made, in plain memory, as sframe_open(); all other functions
- * then read the table. -EOPNOTSUPP: not a table of i386.
+ * As sframe_open(), for an i386 table in plain memory that this program has made. All other
+ * functions then read the table as any other. -EOPNOTSUPP: not a table of i386.
  */
 int sframe_open_i386(struct sframe_table *t);
 

@@ -88,7 +88,7 @@ static bool is_whole(const struct stack *s)
 	return !(s->flags & (STACK_CUT | STACK_NO_START));
 }
 
-/* Can @whole be the stack that @cut is a piece of? */
+/* Can @cut be a piece of the stack @whole? */
 static bool parts_agree(struct join *j, const struct stack *cut, const struct stack *whole)
 {
 	const struct list *c = &j->lists.v[cut->list], *w = &j->lists.v[whole->list];

@@ -155,7 +155,7 @@ static int settle_all(struct runs *r, uint32_t levels, bool lost)
 	return ret;
 }
 
-/* Does this cookie, of the right context, belong to the waiting kernel stack? */
+/* Does this cookie, which has the right context, belong to the waiting kernel stack? */
 static bool may_have(const struct waiting *w, uint64_t cookie)
 {
 	return !w->bare && !w->several && (!w->passed || w->passed == cookie);
@@ -200,8 +200,8 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 }
 
 /*
- * Only records of interrupts can lie between the parts of a stack. The end of an interrupt records
- * with the same task and with interrupts off, so such a record does not end the doubt.
+ * Only records of interrupts can lie between the parts of a stack. Records at the end of an
+ * interrupt have the same task and interrupts off, so such a record decides nothing.
  */
 static void doubt_loss(struct runs *r, uint32_t tid, int level)
 {

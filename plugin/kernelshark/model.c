@@ -24,7 +24,7 @@ struct loading {
 	int sd;
 	uint32_t cpu;
 	uint64_t last;			/* position of the latest record */
-	/* the latest kernel stack of each level that still waits for a cookie; .entry NULL: none */
+	/* for each level, the latest kernel stack that waits for a cookie; .entry NULL: none */
 	struct shark_request kstack[NEST_LEVELS];
 	/* of the latest stack record */
 	bool more;

@@ -19,7 +19,7 @@
 /* The CPU time limit in seconds: a base, and one more for so many bytes of the file. */
 #define SECONDS_BASE	10
 #define BYTES_A_SECOND	(4u << 20)
-/* Seconds that may pass for a CPU second: the machine does other work too, and disks are slow. */
+/* Seconds of real time for each CPU second: the machine does other work too, and disks are slow. */
 #define SECONDS_A_CPU	6
 
 /*
