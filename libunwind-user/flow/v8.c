@@ -14,8 +14,8 @@
  *    take no arguments, do neither. So the rows of a frame go by FP. Code without a frame calls
  *    little but write barriers, and has no rows where it calls other functions.
  *  - An exception continues in a handler of the function that catches it, with the FP of its frame.
- *    There are no jump tables. So code that no path reaches runs with the frame of the builtin, if
- *    the builtin makes one.
+ *    So code that no path reaches runs with the frame of the builtin, if the builtin makes one.
+ *    Jump tables may also lead there. A builtin that has a table takes its address.
  *
  * Where these rules do not lead to one state of the frame, code is not covered: a walk follows FP
  * there, and is marked. Only symbols say where the block and its builtins are. A file without them
@@ -37,7 +37,6 @@
 #define MAX_BUILTIN	(256u << 10)
 #define MAX_BUILTINS	(1u << 16)
 #define MAX_STRINGS	(256u << 20)
-#define MAX_INSN	15
 #define FRAME		16		/* CFA - FP in a frame: FP and the return address */
 
 struct builtin {
@@ -70,6 +69,7 @@ struct v8 {
 	struct before *before;		/* for each byte */
 	VEC(uint32_t) todo;
 	bool conflict;			/* assumed code leads to code with another FP */
+	bool may_have_table;		/* of jumps: the builtin takes an address in itself */
 };
 
 /* --------------------------------- symbols ------------------------------- */
@@ -83,6 +83,8 @@ static bool is_called(const char *name)
 	static const char *const others[] = {
 		"InterpreterEnterAt", "BaselineOrInterpreterEnterAt", "ContinueTo",
 		"RestartFrameTrampoline", "BaselineLeaveFrame", "WasmCompileLazy",
+		"BaselineOutOfLinePrologueDeopt", "WasmOnStackReplace",
+		"WasmTrapHandlerLandingPad", "WasmLiftoffFrameSetup", "MaglevOutOfLinePrologue",
 	};
 	unsigned int i;
 
@@ -265,7 +267,7 @@ static bool is_entered(const struct v8 *v, const struct arch_state *s)
 }
 
 /* Change @b to what is known after the instruction. */
-static void step(const struct v8 *v, struct before *b, const struct arch_op *op)
+static void step_state(const struct v8 *v, struct before *b, const struct arch_op *op)
 {
 	struct arch_op lose = { .effect = ARCH_LOSE_SP };
 
@@ -288,7 +290,7 @@ static void step(const struct v8 *v, struct before *b, const struct arch_op *op)
 	}
 }
 
-static int reach(struct v8 *v, uint64_t addr, const struct before *from)
+static int queue_code(struct v8 *v, uint64_t addr, const struct before *from)
 {
 	struct before *to;
 	uint32_t *todo;
@@ -323,7 +325,7 @@ static int reach(struct v8 *v, uint64_t addr, const struct before *from)
 	return 0;
 }
 
-static int follow(struct v8 *v)
+static int follow_code(struct v8 *v)
 {
 	struct before after;
 	struct arch_op op;
@@ -341,12 +343,15 @@ static int follow(struct v8 *v)
 		v->before[at].len = op.len ? op.len : 1;
 		v->before[at].astray = is_call(&op) && !keeps_sp(v, &op) &&
 				       v->before[at].s.fp_is != ARCH_FP_FRAME;
+		if (op.flags & ARCH_TAKES_ADDRESS && op.target >= v->at->start &&
+		    op.target < v->at->end)
+			v->may_have_table = true;
 		after = v->before[at];
-		step(v, &after, &op);
+		step_state(v, &after, &op);
 		if (op.next == ARCH_JUMP || op.next == ARCH_BRANCH)
-			ret = reach(v, op.target, &after);
+			ret = queue_code(v, op.target, &after);
 		if (!ret && (op.next == ARCH_ON || op.next == ARCH_BRANCH || is_call(&op)))
-			ret = reach(v, addr + op.len, &after);
+			ret = queue_code(v, addr + op.len, &after);
 	}
 	return ret;
 }
@@ -371,9 +376,9 @@ static int follow_rest(struct v8 *v)
 	for (at = 0; at < size && has_frame && !ret; at += v->before[at].len) {
 		if (v->before[at].len)
 			continue;
-		ret = reach(v, v->at->start + at, &frame);
+		ret = queue_code(v, v->at->start + at, &frame);
 		if (!ret)
-			ret = follow(v);
+			ret = follow_code(v);
 	}
 	return ret;
 }
@@ -389,7 +394,7 @@ static bool row_of(const struct v8 *v, const struct before *b, struct cfi_state 
 /* Runs of instructions with a row become FDEs. */
 static int add_rows(struct v8 *v)
 {
-	uint32_t size = v->at->end - v->at->start, at, start = 0, reach = 0;
+	uint32_t size = v->at->end - v->at->start, at, start = 0, end = 0;
 	struct stats *stats = v->r->stats;
 	struct rows_fde *fde = NULL;
 	struct cfi_state row;
@@ -398,7 +403,7 @@ static int add_rows(struct v8 *v)
 	for (at = 0; at < size; at += v->before[at].len ? v->before[at].len : 1) {
 		if (!row_of(v, &v->before[at], &row))
 			continue;
-		if (!fde || at != reach) {
+		if (!fde || at != end) {
 			start = at;
 			ret = rows_add_fde(v->r, v->at->start + at, v->at->start + at);
 			if (ret)
@@ -408,7 +413,7 @@ static int add_rows(struct v8 *v)
 		ret = rows_add_row(v->r, at - start, &row);
 		if (ret)
 			return ret;
-		reach = at + v->before[at].len;
+		end = at + v->before[at].len;
 		fde->end += v->before[at].len;
 		stats->flow_bytes += v->before[at].len;
 	}
@@ -425,13 +430,14 @@ static int add_builtin_rows(struct v8 *v, const struct builtin *b)
 	v->at = b;
 	v->todo.nr = 0;
 	v->conflict = false;
+	v->may_have_table = false;
 	memset(v->before, 0, size * sizeof(*v->before));
 	if (!b->called || image_read(v->r->img, b->start, v->code, size))
 		return 0;
-	ret = reach(v, b->start, &entry);
+	ret = queue_code(v, b->start, &entry);
 	if (!ret)
-		ret = follow(v);
-	if (!ret)
+		ret = follow_code(v);
+	if (!ret && !v->may_have_table)
 		ret = follow_rest(v);
 	return ret ? ret : add_rows(v);
 }

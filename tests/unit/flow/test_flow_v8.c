@@ -135,6 +135,17 @@ static void test_a_handler_of_exceptions_runs_with_the_frame(void **state)
 	assert_sp(OTHER + 11, 8);
 }
 
+/* Such code may be where a table of jumps leads to, and run before the frame is made. */
+static void test_nothing_is_assumed_where_a_table_may_lead(void **state)
+{
+	(void)state;
+	/* lea 0(%rip),%rbx in front of the same code: an address in it */
+	builtin("Builtins_Switches", OTHER, "488d1d00000000 55 4889e5 ffd0 c9 c3 ffd3 c9 c3");
+	make_table();
+	assert_row(OTHER + 11, SFRAME_FP, 16, -16);
+	assert_not_covered(OTHER + 15);
+}
+
 static void test_such_code_without_a_frame_has_no_rows(void **state)
 {
 	(void)state;
@@ -213,6 +224,7 @@ int main(void)
 		v8_test(test_a_return_address_that_is_popped_and_pushed_again),
 		v8_test(test_arguments_that_are_popped_before_the_return),
 		v8_test(test_a_handler_of_exceptions_runs_with_the_frame),
+		v8_test(test_nothing_is_assumed_where_a_table_may_lead),
 		v8_test(test_such_code_without_a_frame_has_no_rows),
 		v8_test(test_such_code_that_contradicts_other_code_has_no_rows),
 		v8_test(test_paths_that_disagree),

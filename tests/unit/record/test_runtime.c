@@ -88,6 +88,7 @@ static int fresh_v8(void **state)
 	function("Builtins_DoubleToI", 0x5000, 0x54);
 	function("Builtins_RecordWriteSaveFP", 0x1000, 0x120);
 	function("Builtins_RecordWriteIgnoreFP", 0x1140, 0x20);
+	function("Builtins_CEntry_Return1_ArgvOnStack_NoBuiltinExit", 0x7000, 0x100);
 	function("Builtins_ArrayMap", 0x9000, 0x1000);
 	return 0;
 }
@@ -144,7 +145,7 @@ static void test_v8_is_known_by_its_builtins(void **state)
 	assert_true(is_bare(0x5053));
 	assert_false(is_bare(0x9000));
 	/* there is no room for a function between the write barriers */
-	assert_int_equal(r.nr_bare, 2);
+	assert_int_equal(r.nr_bare, 3);
 }
 
 static void test_v8_without_a_name_that_is_needed(void **state)
@@ -152,6 +153,18 @@ static void test_v8_without_a_name_that_is_needed(void **state)
 	(void)state;
 	rename_symbol("Builtins_DoubleToI");
 	assert_false(find());
+}
+
+/* Sizes of a hostile file: the end of each symbol would be before its start. */
+static void test_symbols_that_end_outside_of_memory(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2 * MAX_BARE; i++)
+		function("Builtins_RecordWriteSaveFP", -TEXT - 0x100 * (i + 1), 0x8000);
+	assert_true(find());
+	assert_int_equal(r.nr_bare, 3);
 }
 
 static void test_hotspot_is_known_by_its_functions(void **state)
@@ -179,6 +192,10 @@ static void test_hotspot_with_virtual_threads(void **state)
 	symbol("_ZN12StubRoutines19_cont_returnBarrierE", DATA + 24, 8, STT_OBJECT);
 	assert_true(find());
 	assert_int_equal(r.rest, OFF + DATA - TEXT + 24);
+	function("_ZN12Continuation12prepare_thawEP10JavaThreadb", 0x6000, 0x10);
+	assert_true(find());
+	rename_symbol("_ZN12StubRoutines19_cont_returnBarrierE");
+	assert_false(find());
 }
 
 static void test_hotspot_without_a_symbol_that_is_needed(void **state)
@@ -240,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_v8_is_known_by_its_builtins, fresh_v8),
 		cmocka_unit_test_setup(test_v8_without_a_name_that_is_needed, fresh_v8),
+		cmocka_unit_test_setup(test_symbols_that_end_outside_of_memory, fresh_v8),
 		cmocka_unit_test_setup(test_hotspot_is_known_by_its_functions, fresh_hotspot),
 		cmocka_unit_test_setup(test_hotspot_with_virtual_threads, fresh_hotspot),
 		cmocka_unit_test_setup(test_hotspot_without_a_symbol_that_is_needed, fresh_hotspot),

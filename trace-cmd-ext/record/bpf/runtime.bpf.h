@@ -138,7 +138,7 @@ __noinline int settle_compiled(struct walk *w, s64 i, u64 pc)
 {
 	if (!w)
 		return 0;
-	if (!keeps_frames(w, mapping_at(w, i), pc))
+	if (w->frame_flags & EXACT || !keeps_frames(w, mapping_at(w, i), pc))
 		w->flags |= FRAME_POINTER;
 	w->compiled = 0;
 	return 0;

@@ -63,7 +63,14 @@ static const struct bare_name bare_v8[] = {
 	{ "DoubleToI", true },
 	{ "ThrowWasmTrap", false },
 	{ "WasmTrap", false },
+	/* where those two end in a jump to */
+	{ "CEntry_Return1_ArgvOnStack_NoBuiltinExit", true },
+	/* these make the frame of code that has none yet */
+	{ "WasmLiftoffFrameSetup", false },
+	{ "MaglevOutOfLinePrologue", false },
 };
+
+#define THAWS	"12Continuation12prepare_thawE"	/* of virtual threads */
 
 static const struct bare_name bare_hotspot[] = {
 	{ "13SharedRuntime22fixup_callers_callsiteE", true },
@@ -75,6 +82,9 @@ static const struct bare_name bare_hotspot[] = {
 	{ "18InterpreterRuntime22slow_signature_handlerE", false },
 	{ "19G1BarrierSetRuntime", false },
 	{ "17ShenandoahRuntime", false },
+	{ "20ShenandoahBarrierSet", false },
+	{ "18XBarrierSetRuntime", false },
+	{ "_ZN8XBarrier", false },
 	{ "18ZBarrierSetRuntime", false },
 	{ "16SATBMarkQueueSet", false },
 	{ "11PtrQueueSet", false },
@@ -83,7 +93,7 @@ static const struct bare_name bare_hotspot[] = {
 	{ "13SharedRuntime6dlog10E", false },
 	{ "13__ieee754_", false },
 	{ "12__kernel_", false },
-	{ "12Continuation12prepare_thawE", false },
+	{ THAWS, false },
 	{ "4thawI", false },
 	{ "thaw_internal", false },
 };
@@ -100,6 +110,7 @@ struct found {
 	struct file_range builtins, call_helper;
 	uint64_t low, high, flag, rest;
 	struct bare v8, hotspot;
+	bool thaws;			/* there are virtual threads */
 	bool no_memory;
 };
 
@@ -147,6 +158,8 @@ static void note_function(struct found *f, const char *name, const GElf_Sym *sym
 
 	if (starts_with(name, "_ZN9JavaCalls11call_helperE") && !strchr(name, '.'))
 		f->call_helper = range_of(sym);
+	if (strstr(name, THAWS))
+		f->thaws = true;
 	for (i = 0; i < COUNT(bare_hotspot); i++) {
 		if (strstr(name, bare_hotspot[i].name)) {
 			note_bare(f, &f->hotspot, i, sym);
@@ -162,7 +175,7 @@ static void note_symbol(struct found *f, const char *name, const GElf_Sym *sym)
 
 	if (!strcmp(name, "v8_Default_embedded_blob_code_"))
 		f->block = sym->st_value;
-	if (!sym->st_size)
+	if (!sym->st_size || sym->st_size > MAX_SIZE || sym->st_value > UINT64_MAX - sym->st_size)
 		return;
 	if (type == STT_FUNC && starts_with(name, builtin))
 		note_builtin(f, name + strlen(builtin), sym);
@@ -293,6 +306,8 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 		return put_bare(r, &f->v8, bare_v8, COUNT(bare_v8), &code);
 	}
 	if (!f->flag || !f->low || !f->high || !is_in(&code, &f->call_helper))
+		return false;
+	if (f->thaws && !f->rest)
 		return false;
 	off = code.p_offset - code.p_vaddr;
 	r->callers = offsets(&code, &f->call_helper);
