@@ -201,11 +201,12 @@ static struct tables *open_session(struct files *fs)
 	struct tables_opts opts = {
 		.size = sizeof(opts), .progress = fs->all ? show_progress : NULL,
 	};
-	char why[PATH_MAX];
+	const char *source = fs->c->source;
 	struct tables *t;
 	int ret;
 
-	if (source_choose(why, sizeof(why)) == SOURCE_BPF)
+	/* a file that the user named may be recorded with any source */
+	if (!fs->all || (source && !strcmp(source, source_name(SOURCE_BPF))))
 		opts.add_file = take_file;
 	ret = tables_new(&opts, add_nothing, &t);
 	if (!ret)
