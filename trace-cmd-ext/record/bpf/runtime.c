@@ -98,6 +98,10 @@ static const struct bare_name bare_hotspot[] = {
 	{ "thaw_internal", false },
 };
 
+/* A symbol that each runtime has */
+#define BLOCK		"v8_Default_embedded_blob_code_"
+#define LOW_BOUND	"_ZN9CodeCache10_low_boundE"
+
 #define COUNT(a)	(sizeof(a) / sizeof(*(a)))
 
 struct bare {
@@ -110,6 +114,7 @@ struct found {
 	struct file_range builtins, call_helper;
 	uint64_t low, high, flag, rest;
 	struct bare v8, hotspot;
+	bool is_v8, is_hotspot;		/* it may be */
 	bool thaws;			/* there are virtual threads */
 	bool no_memory;
 };
@@ -173,24 +178,36 @@ static void note_symbol(struct found *f, const char *name, const GElf_Sym *sym)
 	static const char builtin[] = "Builtins_";
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 
-	if (!strcmp(name, "v8_Default_embedded_blob_code_"))
+	if (!strcmp(name, BLOCK))
 		f->block = sym->st_value;
 	if (!sym->st_size || sym->st_size > MAX_SIZE || sym->st_value > UINT64_MAX - sym->st_size)
 		return;
-	if (type == STT_FUNC && starts_with(name, builtin))
+	if (type == STT_FUNC && f->is_v8 && starts_with(name, builtin))
 		note_builtin(f, name + strlen(builtin), sym);
-	else if (type == STT_FUNC && starts_with(name, "_Z"))
+	else if (type == STT_FUNC && f->is_hotspot && starts_with(name, "_Z"))
 		note_function(f, name, sym);
 	else if (type != STT_OBJECT)
 		return;
 	else if (sym->st_size == 1 && !strcmp(name, "PreserveFramePointer"))
 		f->flag = sym->st_value;
-	else if (!strcmp(name, "_ZN9CodeCache10_low_boundE"))
+	else if (!strcmp(name, LOW_BOUND))
 		f->low = sym->st_value;
 	else if (!strcmp(name, "_ZN9CodeCache11_high_boundE"))
 		f->high = sym->st_value;
 	else if (!strcmp(name, "_ZN12StubRoutines19_cont_returnBarrierE"))
 		f->rest = sym->st_value;
+}
+
+/* Look for the name of such a symbol. Nearly all files have none, and this takes little time. */
+static bool find_kind(struct found *f, Elf_Scn *names)
+{
+	Elf_Data *data = elf_getdata(names, NULL);
+
+	if (!data || !data->d_buf)
+		return false;
+	f->is_v8 = memmem(data->d_buf, data->d_size, BLOCK, sizeof(BLOCK));
+	f->is_hotspot = memmem(data->d_buf, data->d_size, LOW_BOUND, sizeof(LOW_BOUND));
+	return f->is_v8 || f->is_hotspot;
 }
 
 static void read_symbols(struct found *f, Elf *elf)
@@ -205,6 +222,8 @@ static void read_symbols(struct found *f, Elf *elf)
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB || sh.sh_size > MAX_SIZE ||
 		    !gelf_getshdr(elf_getscn(elf, sh.sh_link), &names) || names.sh_size > MAX_SIZE)
+			continue;
+		if (!find_kind(f, elf_getscn(elf, sh.sh_link)))
 			continue;
 		data = elf_getdata(scn, NULL);
 		for (i = 0; data && i < MAX_SYMBOLS && gelf_getsym(data, i, &sym); i++) {
