@@ -16,6 +16,9 @@ struct amd64_decoder {
 void *amd64_open_mode(cs_mode mode);
 void amd64_close(void *decoder);
 
+/* Is the instruction of this group, a CS_GRP_? */
+bool amd64_in_group(const cs_insn *insn, unsigned int group);
+
 /* Decode an instruction with its operands, valid until the next call; NULL: no instruction. */
 const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size_t len,
 				 uint64_t addr);

@@ -106,17 +106,6 @@ static void find_effect(const cs_insn *insn, struct arch_op *op)
 		op->effect = ARCH_LOSE_SP;
 }
 
-static bool in_group(const cs_insn *insn, unsigned int group)
-{
-	unsigned int i;
-
-	for (i = 0; i < insn->detail->groups_count; i++) {
-		if (insn->detail->groups[i] == group)
-			return true;
-	}
-	return false;
-}
-
 static void where_next(const cs_insn *insn, struct arch_op *op)
 {
 	const cs_x86 *x = &insn->detail->x86;
@@ -139,10 +128,10 @@ static void where_next(const cs_insn *insn, struct arch_op *op)
 	case X86_INS_SYSENTER: case X86_INS_SYSCALL: case X86_INS_INT:
 		return;
 	default:
-		if (in_group(insn, CS_GRP_CALL) || in_group(insn, CS_GRP_RET) ||
-		    in_group(insn, CS_GRP_IRET) || in_group(insn, CS_GRP_PRIVILEGE))
+		if (amd64_in_group(insn, CS_GRP_CALL) || amd64_in_group(insn, CS_GRP_RET) ||
+		    amd64_in_group(insn, CS_GRP_IRET) || amd64_in_group(insn, CS_GRP_PRIVILEGE))
 			op->next = ARCH_BAD;
-		else if (in_group(insn, CS_GRP_JUMP))
+		else if (amd64_in_group(insn, CS_GRP_JUMP))
 			op->next = direct ? ARCH_BRANCH : ARCH_BAD;
 		else
 			return;
