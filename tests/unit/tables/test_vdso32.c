@@ -33,67 +33,67 @@ static void a_kernel_that_runs_32_bit_programs_has_it(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-/* The program cannot write the byte that it is waited for. It has a vDSO all the same. */
-static void a_program_that_says_nothing_is_not_waited_for(void **state)
+/* Run a test in a process of its own. Its result: 0, or 2 for what cannot be tried here */
+static void in_child(int (*test)(void))
 {
-	int status, ret;
+	int status;
 	pid_t pid;
 
-	(void)state;
 	if (try_vdso() == -ENOEXEC)
 		skip();
 	pid = fork();
-	if (!pid) {
-		alarm(NO_TIME);
-		if (deny_write32(SECCOMP_RET_ERRNO | EPERM))
-			_exit(2);
-		ret = try_vdso();
-		_exit(!ret && waitpid(-1, NULL, WNOHANG) < 0 ? 0 : 1);
-	}
+	if (!pid)
+		_exit(test());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
 		skip();
 	assert_int_equal(status, 0);
+}
+
+static int without_write(void)
+{
+	int ret;
+
+	alarm(NO_TIME);
+	if (deny_write32(SECCOMP_RET_ERRNO | EPERM))
+		return 2;
+	ret = try_vdso();
+	return !ret && waitpid(-1, NULL, WNOHANG) < 0 ? 0 : 1;
+}
+
+/* The program cannot write the byte that it is waited for. It has a vDSO all the same. */
+static void a_program_that_says_nothing_is_not_waited_for(void **state)
+{
+	(void)state;
+	in_child(without_write);
+}
+
+static int killed_by_write(void)
+{
+	if (deny_write32(SECCOMP_RET_KILL_PROCESS))
+		return 2;
+	return try_vdso() == -EIO ? 0 : 1;
 }
 
 /* The program ends before its vDSO can be read. */
 static void a_program_that_ends_is_an_error(void **state)
 {
-	int status;
-	pid_t pid;
-
 	(void)state;
-	if (try_vdso() == -ENOEXEC)
-		skip();
-	pid = fork();
-	if (!pid) {
-		if (deny_write32(SECCOMP_RET_KILL_PROCESS))
-			_exit(2);
-		_exit(try_vdso() == -EIO ? 0 : 1);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
-		skip();
-	assert_int_equal(status, 0);
+	in_child(killed_by_write);
+}
+
+static int without_output(void)
+{
+	/* the pipe then is descriptors 0 and 1 */
+	close(0);
+	close(1);
+	return try_vdso() ? 1 : 0;
 }
 
 static void standard_output_may_be_closed(void **state)
 {
-	int status;
-	pid_t pid;
-
 	(void)state;
-	if (try_vdso() == -ENOEXEC)
-		skip();
-	pid = fork();
-	if (!pid) {
-		/* the pipe then is descriptors 0 and 1 */
-		close(0);
-		close(1);
-		_exit(try_vdso() ? 1 : 0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	in_child(without_output);
 }
 
 int main(void)
