@@ -94,7 +94,8 @@ $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sfr
 	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
 		$(filter %.c %.o,$^)
 
-$(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
+$(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c \
+		$(addprefix $(FUZZ_DIR)/libunwind-user/sframe/,sframe_read.o sframe_i386.o) \
 		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,\
 		$(addsuffix /%,base $(GEN_ROOMS))),\
 		$(FUZZ_OBJ))

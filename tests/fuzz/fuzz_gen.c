@@ -206,7 +206,9 @@ static void check_table(const struct gen_table *table, struct sframe_table *t)
 
 static void try_eh_frame(const uint8_t *data, size_t size)
 {
-	struct image img = { .eh_frame = { .start = EH }, .eh_ends_at_zero = true };
+	struct image img = {
+		.addr_size = 8, .eh_frame = { .start = EH }, .eh_ends_at_zero = true,
+	};
 	struct cfi_section sec;
 	const struct cfi_ops ops = { on_fde, on_row };
 	struct check c = { .start = UINT64_MAX };
