@@ -169,7 +169,8 @@ static void sort_builtins(struct v8 *v, const struct image_range *block)
 	size_t i, nr = 0;
 	uint64_t reach = block->start;
 
-	qsort(b, v->builtins.nr, sizeof(*b), compare_starts);
+	if (b)				/* qsort() takes no NULL */
+		qsort(b, v->builtins.nr, sizeof(*b), compare_starts);
 	for (i = 0; i < v->builtins.nr; i++) {
 		if (b[i].start < reach || b[i].end <= b[i].start || b[i].end > block->end ||
 		    b[i].end - b[i].start > MAX_BUILTIN)
