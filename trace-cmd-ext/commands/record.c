@@ -23,6 +23,7 @@ static const char help_text[] =
 "  -a, --all             record all tasks; the default without CMD and -p\n"
 "  -p, --pid PID,...     record these processes and their children, until these processes end\n"
 "  --no-inherit          do not record children of CMD or of -p\n"
+"  --python              show the functions of Python 3.12 and newer in the stacks of CMD\n"
 "  --no-kernel-stack     record no kernel stacks\n"
 "  --no-user-stack       record no user stacks\n"
 "  --duration SECONDS    end the recording and CMD after this time\n"
@@ -71,7 +72,7 @@ static const char help_text[] =
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
 	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
-	OPT_JSON, OPT_SOURCE,
+	OPT_JSON, OPT_SOURCE, OPT_PYTHON,
 };
 
 static const struct option options[] = {
@@ -83,6 +84,7 @@ static const struct option options[] = {
 	{ "all", no_argument, NULL, 'a' },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "no-inherit", no_argument, NULL, OPT_NO_INHERIT },
+	{ "python", no_argument, NULL, OPT_PYTHON },
 	{ "no-kernel-stack", no_argument, NULL, OPT_NO_KERNEL },
 	{ "no-user-stack", no_argument, NULL, OPT_NO_USER },
 	{ "duration", required_argument, NULL, OPT_DURATION },
@@ -173,6 +175,9 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 	case OPT_NO_INHERIT:
 		o->inherit = false;
 		break;
+	case OPT_PYTHON:
+		o->python = true;
+		break;
 	case OPT_NO_KERNEL:
 		o->kernel_stack = false;
 		break;
@@ -255,6 +260,8 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 		return tool_usage("record", "-F needs the source bpf, and user stacks");
 	if (optind < argc)
 		o->cmd = argv + optind;
+	if (o->python && !o->cmd)
+		return tool_usage("record", "--python needs a command: Python must start with it");
 	if (o->cmd && o->nr_pids)
 		return tool_usage("record", "-p and CMD exclude each other");
 	if (o->nr_pids && o->all)

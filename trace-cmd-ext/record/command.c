@@ -79,7 +79,8 @@ static void __attribute__((noreturn)) child(struct rec *r, int go, int errors)
 	if (read(go, &byte, 1) != 1)
 		_exit(125);
 	rec_limits_restore();
-	execvp(r->opts.cmd[0], r->opts.cmd);
+	if (!r->opts.python || !setenv("PYTHONPERFSUPPORT", "1", 1))
+		execvp(r->opts.cmd[0], r->opts.cmd);
 	err = errno;
 	if (write(errors, &err, sizeof(err)) < 0)
 		_exit(126);

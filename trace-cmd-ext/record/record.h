@@ -45,6 +45,7 @@ struct rec_opts {
 	unsigned int freq;		/* -F: samples of each CPU a second; 0: none */
 	enum source source;
 	bool kernel_stack, tables, inherit, maps, pass_exit, quiet, verbose, summary;
+	bool python;			/* CMD has Python write down its functions */
 };
 
 /* Record. Returns the exit code of the recorder, or with pass_exit that of CMD. */

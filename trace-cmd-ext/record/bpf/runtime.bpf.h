@@ -58,7 +58,9 @@ static __always_inline bool start_row(struct walk *w)
 	struct mapping *m = mapping_at(w, w->map_before);
 	struct runtime *r;
 
-	if (w->map_before < 0 || w->pc_before < m->start || w->pc_before >= m->end)
+	/* after a thunk, nothing says what its caller keeps */
+	if (w->map_before < 0 || w->pc_before < m->start || w->pc_before >= m->end ||
+	    m->kind == MAP_NO_FILE)
 		return false;
 	r = find_runtime(m);
 	if (r && is_bare(r, w->pc_before - m->start + m->pgoff))

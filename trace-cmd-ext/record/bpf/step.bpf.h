@@ -385,6 +385,49 @@ __noinline int step_sigreturn32(struct walk *w)
 	return step_full32(w);
 }
 
+/* sub $n, %rsp; call *REG */
+#define THUNK_BEFORE	0xd0ff00ec8348ull
+#define THUNK_BEFORE_MASK	0xf8ff00ffffffull
+/* add $n, %rsp; ret */
+#define THUNK_AFTER	0xc300c48348ull
+#define THUNK_AFTER_MASK	0xff00ffffffull
+
+/*
+ * A function in memory that only calls another one, and keeps no frame pointer: the perf trampoline
+ * of Python. @ip is a return address in it. The instructions around it say how far away the next
+ * one is.
+ */
+__noinline int step_thunk(struct walk *w)
+{
+	u64 before = 0, after = 0, n, cfa, ra = 0;
+	int ret;
+
+	if (!w || w->frame_flags & (TOPMOST | EXACT))
+		return STEP_WRONG;
+	/* code is not in the trail */
+	forget_trail(w);
+	if (bpf_probe_read_user(&before, 6, (void *)(w->ip - 6)) ||
+	    bpf_probe_read_user(&after, 5, (void *)w->ip))
+		return STEP_WRONG;
+	n = after >> 24 & 0xff;
+	if ((before & THUNK_BEFORE_MASK) != THUNK_BEFORE || (before >> 24 & 0xff) != n ||
+	    (after & THUNK_AFTER_MASK) != THUNK_AFTER || n > 127 || n % WORD)
+		return STEP_WRONG;
+	cfa = w->sp + n + WORD;
+	ret = read_word_to(w, &ra, cfa - WORD, WORD);
+	if (ret)
+		return ret;
+	if (!ra)
+		return STEP_OUTERMOST;
+	/* between frames of a runtime, it is none of these */
+	if (w->compiled)
+		w->flags |= FRAME_POINTER;
+	w->sp = cfa;
+	w->ip = ra;
+	w->frame_flags = 0;
+	return STEP_DONE;
+}
+
 #define MAX_RETURNS	64		/* MAX_URETPROBE_DEPTH */
 
 static __always_inline u64 find_trampoline(struct mm_struct *mm)

@@ -119,7 +119,11 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 			return end_walk(w, INCOMPLETE, MSG_OTHER_ABI);
 		ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
 		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
-			ret = size == WORD ? step_fp(w, may_be_compiled(w, map)) : step_fp32(w);
+			if (size == WORD && map >= 0 && mapping_at(w, map)->kind == MAP_NO_FILE)
+				ret = step_thunk(w);
+			if (ret == STEP_WRONG)
+				ret = size == WORD ? step_fp(w, may_be_compiled(w, map)) :
+						     step_fp32(w);
 			if (ret == STEP_WRONG)
 				return end_walk(w, INCOMPLETE,
 						map < 0 ? MSG_NO_MAPPING : MSG_NO_TABLE);
