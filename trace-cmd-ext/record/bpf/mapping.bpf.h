@@ -7,12 +7,31 @@
 
 #include "state.bpf.h"
 
+/*
+ * How many of the node's first @end pivots, at most 15, are below @addr? In a function of its own:
+ * for each loop in a loop, the verifier would follow all combinations.
+ */
+__noinline u32 find_slot(struct walk *w, u64 addr, u32 end)
+{
+	u32 step, i = 0;
+
+	if (!w)
+		return 0;
+#pragma clang loop unroll(full)
+	for (step = 8; step; step /= 2) {
+		/* after the word for the parent */
+		if (i + step <= end && w->node[(i + step) & 15] < addr)
+			i += step;
+	}
+	return i;
+}
+
 /* From the root of the maple tree to the entry for @addr: Documentation/core-api/maple_tree.rst */
 __noinline u64 find_entry(struct walk *w, u64 addr)
 {
 	struct mm_struct *mm;
-	u64 entry, type, pivot;
-	u32 depth, i, n, end;
+	u64 entry, type;
+	u32 depth, n, end;
 	void *root;
 
 	if (!w)
@@ -31,14 +50,12 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
 		/* Words: parent, pivots, slots, for arange gaps; then how many pivots are in use */
 		n = type == 3 ? 9 : 15;
 		end = n;
-		if (!w->node[n])
+		if (!w->node[n]) {
 			end = w->node[type == 3 ? 30 : 31] & 255;
-		for (i = 0; i < 15; i++) {
-			pivot = w->node[1 + i];
-			if (i >= end || i >= n || pivot >= addr)
-				break;
+			if (end > n)
+				end = n;
 		}
-		entry = w->node[(1 + n + i) & 31];
+		entry = w->node[(1 + n + find_slot(w, addr, end)) & 31];
 		if (type == 1)
 			return entry;
 		/* a node is never in the first page */

@@ -100,21 +100,28 @@ static __always_inline bool is_between(const struct walk *w, u64 low, u64 high)
 	       w->lowest > start && w->highest <= end;
 }
 
+struct return_search {
+	const struct walk *w;
+	u64 to, found;
+};
+
+static long compare_return(u32 i, struct return_search *s)
+{
+	if (i >= s->w->nr)
+		return 1;
+	s->found = s->w->frame[i & (MSG_MAX_FRAMES - 1)] == s->to;
+	return s->found;
+}
+
 /* Does no frame return to the address that is in memory at @rest? */
 static __always_inline bool is_whole(const struct walk *w, u64 rest)
 {
-	u64 to = 0;
-	u32 i;
+	struct return_search s = { .w = w };
 
-	if (bpf_probe_read_user(&to, sizeof(to), (void *)rest))
+	if (bpf_probe_read_user(&s.to, sizeof(s.to), (void *)rest))
 		return false;
-	for (i = 0; i < MSG_MAX_FRAMES; i++) {
-		if (i >= w->nr)
-			break;
-		if (w->frame[i] == to)
-			return false;
-	}
-	return true;
+	bpf_loop(MSG_MAX_FRAMES, compare_return, &s, 0);
+	return !s.found;
 }
 
 static __always_inline bool keeps_frames(const struct walk *w, const struct mapping *m, u64 pc)

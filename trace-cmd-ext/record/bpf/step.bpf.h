@@ -440,6 +440,26 @@ static __always_inline u64 find_trampoline(struct mm_struct *mm)
 	return page;
 }
 
+struct return_list {
+	struct return_instance *at;
+	u64 stack;			/* of the one that is looked for */
+	u64 to;
+};
+
+static long compare_instance(u32 i, struct return_list *l)
+{
+	struct return_instance *ri = l->at;
+
+	if (!ri)
+		return 1;
+	if (BPF_CORE_READ(ri, stack) == l->stack) {
+		l->to = BPF_CORE_READ(ri, orig_ret_vaddr);
+		return 1;
+	}
+	l->at = BPF_CORE_READ(ri, next);
+	return 0;
+}
+
 /*
  * uretprobes have put the address of their trampoline in the place of a return address. The kernel
  * keeps the return address, with the place. 0: w->ip is the return address now
@@ -447,22 +467,18 @@ static __always_inline u64 find_trampoline(struct mm_struct *mm)
 __noinline int find_return(struct walk *w)
 {
 	struct task_struct___uprobes *task = (void *)bpf_get_current_task();
-	struct return_instance *ri;
-	u32 i;
+	struct return_list l = {};
 
 	if (!w || w->frame_flags & (TOPMOST | EXACT) || w->ip != w->trampoline)
 		return 1;
 	/* the word in the trail is the trampoline whatever the return address is */
 	forget_trail(w);
-	ri = BPF_CORE_READ(task, utask, return_instances);
-	for (i = 0; i < MAX_RETURNS && ri; i++) {
-		if (BPF_CORE_READ(ri, stack) == w->sp - (w->flags & COMPAT ? WORD32 : WORD)) {
-			w->ip = BPF_CORE_READ(ri, orig_ret_vaddr);
-			return w->ip == w->trampoline;
-		}
-		ri = BPF_CORE_READ(ri, next);
-	}
-	return 1;
+	l.at = BPF_CORE_READ(task, utask, return_instances);
+	l.stack = w->sp - (w->flags & COMPAT ? WORD32 : WORD);
+	l.to = w->trampoline;
+	bpf_loop(MAX_RETURNS, compare_instance, &l, 0);
+	w->ip = l.to;
+	return w->ip == w->trampoline;
 }
 
 static __always_inline int step_by_fp(struct walk *w, const u32 size, u32 compiled)

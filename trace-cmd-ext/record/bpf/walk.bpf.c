@@ -167,10 +167,10 @@ static long loop_frame32(u32 i, struct loop *l)
  * The registers that user space entered the kernel with. false: there are none, or their segments
  * do not start at address 0. The code segment says whether this is 32-bit code.
  */
-static __always_inline bool start_walk(struct walk *w, struct task_struct *task)
+static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
+				       struct mm_struct *mm)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	struct mm_struct *mm = task->mm;
 	u64 cs, ss, start, arg;
 
 	w->flags = 0;
@@ -276,7 +276,7 @@ static __always_inline u64 walk(struct walk *w)
 	struct last *last;
 	u64 id;
 
-	if (!start_walk(w, task) || !mm) {
+	if (!start_walk(w, task, mm) || !mm) {
 		w->reason = MSG_NO_REGISTERS;
 		return 0;
 	}
@@ -354,12 +354,18 @@ static __always_inline struct walk *claim_walk(void *ctx, const struct task *kno
 }
 
 /*
+ * A pointer of a task. At each load of one that is not by a helper, the verifier searches the types
+ * of the whole kernel by name, which takes longer than all else in a small program.
+ */
+#define POINTER(task, field)	((u64)BPF_CORE_READ(task, field))
+
+/*
  * Has the task lost the memory of its stack, or may others write to it by now? The kernel wakes a
  * parent in vfork(), and a thread that joins this one, before it changes task->mm.
  */
 static __always_inline bool has_left(const struct kept *k, struct task_struct *task)
 {
-	return k->mm != (u64)task->mm || k->exits || (k->vfork && !task->vfork_done);
+	return k->mm != POINTER(task, mm) || k->exits || (k->vfork && !POINTER(task, vfork_done));
 }
 
 /*
@@ -374,14 +380,14 @@ static __always_inline bool has_left(const struct kept *k, struct task_struct *t
 static __always_inline struct kept *find_kept(struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	struct mm_struct *mm = task->mm;
-	u64 key = (u64)task;
+	u64 key = (u64)task, nr;
 	struct kept *k = bpf_map_lookup_elem(&kept, &key);
+	struct mm_struct *mm;
 	bool executes;
-	u64 nr;
 
 	if (!k || !regs || !has_left(k, task))
 		return NULL;
+	mm = (void *)POINTER(task, mm);
 	executes = mm && task->self_exec_id == k->exec_id + 1;
 	nr = regs->orig_ax;
 	if (nr != k->orig_ax &&
@@ -389,7 +395,7 @@ static __always_inline struct kept *find_kept(struct task_struct *task)
 		return NULL;
 	if (k->ip == regs->ip && k->sp == regs->sp)
 		return k;
-	return executes && regs->sp == mm->start_stack ? k : NULL;
+	return executes && regs->sp == BPF_CORE_READ(mm, start_stack) ? k : NULL;
 }
 
 /* execve() has returned: forget the stack that was kept for it. */
@@ -398,7 +404,7 @@ static __always_inline void drop_kept(struct task_struct *task, struct task *kno
 	u64 key = (u64)task;
 	struct kept *k = bpf_map_lookup_elem(&kept, &key);
 
-	if (!k || k->exec_id != task->self_exec_id || k->mm == (u64)task->mm)
+	if (!k || k->exec_id != task->self_exec_id || k->mm == POINTER(task, mm))
 		return;
 	bpf_map_delete_elem(&kept, &key);
 	known->flags &= ~TASK_KEPT;
@@ -431,8 +437,8 @@ static __always_inline void store_kept(u64 stack, u32 reason, bool exits)
 	new.ip = regs->ip;
 	new.sp = regs->sp;
 	new.orig_ax = regs->orig_ax;
-	new.mm = (u64)task->mm;
-	new.vfork = task->vfork_done != NULL;
+	new.mm = POINTER(task, mm);
+	new.vfork = POINTER(task, vfork_done) != 0;
 	new.exits = exits || (task->flags & PF_EXITING);
 	new.exec_id = task->self_exec_id;
 	if (bpf_map_update_elem(&kept, &key, &new, BPF_ANY) || task->flags & PF_EXITING)
@@ -636,8 +642,10 @@ static __always_inline bool skip_keep(struct task **known)
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
 
+	if (!c || !c->on || !is_traced(c, task, known) || !POINTER(task, mm))
+		return true;
 	/* Has one after an execve() that failed too late, and maybe another program's memory */
-	return !c || !c->on || !is_traced(c, task, known) || !task->mm || find_kept(task);
+	return find_kept(task);
 }
 
 static __always_inline void keep_by_tracepoint(void *ctx)
