@@ -134,7 +134,7 @@
 #define MAX_AGE_MOVES_NS	100000000ull
 /* Unused messages of a task and an event: more than interrupts can nest. The oldest is dropped. */
 #define MAX_UNUSED	8
-#define SWEEP_AT	4096		/* pairs of a task and an event with unused messages */
+#define EXPIRE_THRESHOLD	4096	/* pairs of a task and an event with unused messages */
 #define MAX_FRAMES	256		/* in a record, as the kernel */
 #define PROGRESS_AT	1024		/* records */
 
@@ -164,7 +164,7 @@ struct process {
 };
 
 /* A cookie that waits for the kernel stack of its event. */
-struct owed {
+struct pending_cookie {
 	uint32_t head[2];		/* the common fields, with type 0 */
 	uint32_t tgid;
 	uint64_t stack;
@@ -177,7 +177,7 @@ struct cpu {
 	bool more;			/* @in has a record */
 	uint64_t gaps;			/* passed in the messages of this CPU */
 	struct nest nest;
-	struct owed owed[NEST_LEVELS];
+	struct pending_cookie pending[NEST_LEVELS];
 	uint32_t count;			/* of cookies */
 	uint64_t size;			/* of its file */
 };
@@ -194,7 +194,7 @@ struct insert {
 	uint64_t gaps, gaps_ahead;	/* of all CPUs: passed, and before their next messages */
 	VEC(struct unused) unused;
 	struct hidx unused_idx;
-	size_t sweep_at;
+	size_t expire_threshold;
 	VEC(struct process) processes;
 	struct hidx process_idx;
 	unsigned char *record;		/* room for one */
@@ -211,8 +211,8 @@ struct common {
 
 /* ---------------------------- messages to records ------------------------- */
 
-/* Forget the lists whose messages are too old. */
-static int sweep(struct insert *s, uint64_t now)
+/* Drop the lists whose messages are too old. */
+static int expire_messages(struct insert *s, uint64_t now)
 {
 	size_t i, kept = 0;
 
@@ -227,7 +227,7 @@ static int sweep(struct insert *s, uint64_t now)
 	for (i = 0; i < kept; i++)
 		if (hidx_add(&s->unused_idx, hash64(s->unused.v[i].key), i))
 			return -ENOMEM;
-	s->sweep_at = 2 * kept < SWEEP_AT ? SWEEP_AT : 2 * kept;
+	s->expire_threshold = 2 * kept < EXPIRE_THRESHOLD ? EXPIRE_THRESHOLD : 2 * kept;
 	return 0;
 }
 
@@ -240,8 +240,8 @@ static int add_message(struct insert *s, const struct messages_event *ev)
 
 	if (t && ev->stack)
 		t->latest = ev->stack;
-	if (s->unused.nr >= s->sweep_at && !vec_find(&s->unused, &s->unused_idx, key, key) &&
-	    sweep(s, ev->time))
+	if (s->unused.nr >= s->expire_threshold &&
+	    !vec_find(&s->unused, &s->unused_idx, key, key) && expire_messages(s, ev->time))
 		return -ENOMEM;
 	u = vec_get(&s->unused, &s->unused_idx, key, key);
 	if (!u)
@@ -267,7 +267,7 @@ static bool gap_ahead(struct insert *s, int cpu, int *error)
 	return ev && ev->gap;
 }
 
-static int put_sample(struct insert *s, const struct messages_event *ev);
+static int write_sample(struct insert *s, const struct messages_event *ev);
 
 /* Pass all messages up to @time, in the order of time across the CPUs. */
 static int pass_messages(struct insert *s, uint64_t time)
@@ -294,7 +294,7 @@ static int pass_messages(struct insert *s, uint64_t time)
 			return ret;
 		s->cpu[at].gaps += first->gap;
 		s->gaps += first->gap;
-		ret = first->event == (uint32_t)s->o->sample ? put_sample(s, first) :
+		ret = first->event == (uint32_t)s->o->sample ? write_sample(s, first) :
 							       add_message(s, first);
 		if (ret)
 			return ret;
@@ -355,8 +355,8 @@ static bool starts_at(struct insert *s, const struct pages_in *in, unsigned int 
 
 /* Take the message of a record, by the rules above; false if it has none. */
 static bool take_message(struct insert *s, int cpu, const struct common *c,
-			 const struct insert_event *event, uint64_t time, struct owed *owed,
-			 int *error)
+			 const struct insert_event *event, uint64_t time,
+			 struct pending_cookie *pending, int *error)
 {
 	uint64_t max_age = event->moves && !s->o->few_tids ? MAX_AGE_MOVES_NS : MAX_AGE_NS;
 	bool moves = event->moves;
@@ -383,16 +383,16 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 		u->nr--;
 		return false;
 	}
-	owed->stack = u->m[i].stack;
-	owed->tgid = u->m[i].tgid;
-	owed->reason = u->m[i].reason;
+	pending->stack = u->m[i].stack;
+	pending->tgid = u->m[i].tgid;
+	pending->reason = u->m[i].reason;
 	u->nr--;
 	return true;
 }
 
 /* The same for a record that comes before its message. */
 static bool take_message_after(struct insert *s, int cpu, const struct common *c, uint64_t time,
-			       struct owed *owed, int *error)
+			       struct pending_cookie *pending, int *error)
 {
 	int stream = messages_probe_stream(&s->msgs, cpu);
 	const struct messages_event *ev;
@@ -401,9 +401,9 @@ static bool take_message_after(struct insert *s, int cpu, const struct common *c
 		messages_skip(&s->msgs, stream);
 	if (!ev || ev->event != c->type || ev->tid != c->tid || time + ev->since <= ev->time)
 		return false;
-	owed->stack = ev->stack;
-	owed->tgid = ev->tgid;
-	owed->reason = ev->reason;
+	pending->stack = ev->stack;
+	pending->tgid = ev->tgid;
+	pending->reason = ev->reason;
 	messages_skip(&s->msgs, stream);
 	return true;
 }
@@ -445,10 +445,10 @@ struct sample_record {
 	uint64_t period;
 };
 
-static int put(struct insert *s, struct cpu *cpu, const struct owed *owed, int type,
-	       unsigned int size)
+static int write_record(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
+			int type, unsigned int size)
 {
-	uint32_t head[2] = { owed->head[0], owed->head[1] };
+	uint32_t head[2] = { pending->head[0], pending->head[1] };
 	uint16_t id = type;
 
 	memcpy(head, &id, sizeof(id));
@@ -464,8 +464,8 @@ static const char *name_without_file(const struct msg_code *c)
 	return c->dev_minor == MSG_VDSO ? "[vdso]" : "";
 }
 
-static int put_map(struct insert *s, struct cpu *cpu, const struct owed *owed, uint32_t tgid,
-		   const struct msg_code *c)
+static int write_map(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
+		     uint32_t tgid, const struct msg_code *c)
 {
 	struct map_record *r = (struct map_record *)s->record;
 	unsigned int size = sizeof(*r), max = pages_max_data(&s->layout);
@@ -497,7 +497,7 @@ static int put_map(struct insert *s, struct cpu *cpu, const struct owed *owed, u
 	r->path = size | len << 16;
 	memcpy(s->record + size, file.path, len);
 	s->sums->maps++;
-	return put(s, cpu, owed, s->o->map, size + len);
+	return write_record(s, cpu, pending, s->o->map, size + len);
 }
 
 /* Note a mapping of a process; 1 if it is new, 0 if it is known. */
@@ -524,8 +524,8 @@ static int note_map(struct process *p, const struct msg_code *c)
 }
 
 /* Write the mappings of a stack that its process lacks, or that changed since. */
-static int put_maps(struct insert *s, struct cpu *cpu, const struct owed *owed,
-		    struct messages_stack *st)
+static int write_maps(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
+		      struct messages_stack *st)
 {
 	const struct msg_code *code;
 	const struct msg_stack *m;
@@ -545,14 +545,14 @@ static int put_maps(struct insert *s, struct cpu *cpu, const struct owed *owed,
 	for (i = 0; i < st->nr_code && ret >= 0; i++) {
 		ret = note_map(p, &code[i]);
 		if (ret > 0)
-			ret = put_map(s, cpu, owed, st->tgid, &code[i]);
+			ret = write_map(s, cpu, pending, st->tgid, &code[i]);
 	}
 	st->checked = p->changes;
 	return ret < 0 ? ret : 0;
 }
 
-static int put_stack(struct insert *s, struct cpu *cpu, const struct owed *owed, uint64_t cookie,
-		     const struct messages_stack *st)
+static int write_stack(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
+		       uint64_t cookie, const struct messages_stack *st)
 {
 	struct stack_record *r = (struct stack_record *)s->record;
 	uint32_t fits = (pages_max_data(&s->layout) - sizeof(*r)) / 8, nr = st ? st->nr : 0, at, n;
@@ -572,7 +572,7 @@ static int put_stack(struct insert *s, struct cpu *cpu, const struct owed *owed,
 		n = nr - at < fits ? nr - at : fits;
 		memset(r, 0, sizeof(*r));
 		r->cookie = cookie;
-		r->tgid = st ? st->tgid : owed->tgid;
+		r->tgid = st ? st->tgid : pending->tgid;
 		r->flags = st ? st->flags & ~FLAG_MORE : FLAG_INCOMPLETE;
 		if (at + n < nr)
 			r->flags |= FLAG_MORE;
@@ -580,7 +580,7 @@ static int put_stack(struct insert *s, struct cpu *cpu, const struct owed *owed,
 		if (n)
 			memcpy(s->record + sizeof(*r), ip + at, n * 8);
 		s->sums->stacks++;
-		ret = put(s, cpu, owed, s->o->stack, sizeof(*r) + n * 8);
+		ret = write_record(s, cpu, pending, s->o->stack, sizeof(*r) + n * 8);
 		if (ret || !nr)
 			return ret;
 	}
@@ -603,12 +603,14 @@ static uint64_t new_cookie(struct insert *s, struct cpu *cpu)
 	return u.cookie;
 }
 
-static int pay(struct insert *s, struct cpu *cpu, const struct owed *owed)
+/* Write a cookie; with a new one, also the mappings and the stack. */
+static int write_cookie(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending)
 {
-	struct messages_task *t = messages_find_task(&s->msgs, owed->head[1]);
-	struct messages_stack *st = owed->stack ? messages_find_stack(&s->msgs, owed->stack) : NULL;
+	struct messages_task *t = messages_find_task(&s->msgs, pending->head[1]);
+	struct messages_stack *st =
+		pending->stack ? messages_find_stack(&s->msgs, pending->stack) : NULL;
 	struct cookie_record *r = (struct cookie_record *)s->record;
-	uint16_t reason = owed->reason;
+	uint16_t reason = pending->reason;
 	bool new;
 	int ret;
 
@@ -617,32 +619,32 @@ static int pay(struct insert *s, struct cpu *cpu, const struct owed *owed)
 	/* the stack itself was lost */
 	if (!st && !reason)
 		reason = MSG_NO_ROOM;
-	new = !t->cookie || t->stack != (st ? st->id : 0) || (!st && t->tgid != owed->tgid);
+	new = !t->cookie || t->stack != (st ? st->id : 0) || (!st && t->tgid != pending->tgid);
 	if (new) {
 		t->stack = st ? st->id : 0;
-		t->tgid = owed->tgid;
+		t->tgid = pending->tgid;
 		t->cookie = new_cookie(s, cpu);
 	}
 	memset(r, 0, sizeof(*r));
 	r->cookie = t->cookie;
 	s->sums->cookies++;
 	s->sums->reason[reason]++;
-	ret = put(s, cpu, owed, s->o->cookie, sizeof(*r));
+	ret = write_record(s, cpu, pending, s->o->cookie, sizeof(*r));
 	if (!ret && st && new)
-		ret = put_maps(s, cpu, owed, st);
+		ret = write_maps(s, cpu, pending, st);
 	if (!ret && new)
-		ret = put_stack(s, cpu, owed, t->cookie, st);
+		ret = write_stack(s, cpu, pending, t->cookie, st);
 	return ret;
 }
 
 /* Write the cookies that wait at these levels, the innermost first. */
-static int pay_levels(struct insert *s, struct cpu *cpu, uint32_t levels)
+static int write_cookies(struct insert *s, struct cpu *cpu, uint32_t levels)
 {
 	int level, ret = 0;
 
 	for (level = NEST_LEVELS - 1; level >= 0 && !ret; level--)
 		if (levels >> level & 1)
-			ret = pay(s, cpu, &cpu->owed[level]);
+			ret = write_cookie(s, cpu, &cpu->pending[level]);
 	return ret;
 }
 
@@ -651,16 +653,16 @@ static int pay_levels(struct insert *s, struct cpu *cpu, uint32_t levels)
 /* A record of this task comes: write the cookies whose kernel stacks can no longer come. */
 static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid, bool belongs)
 {
-	int ret = pay_levels(s, cpu, nest_ended(&cpu->nest, level, tid));
+	int ret = write_cookies(s, cpu, nest_ended(&cpu->nest, level, tid));
 
 	if (ret || belongs || !(cpu->nest.open >> level & 1))
 		return ret;
 	nest_close(&cpu->nest, level);
-	return pay(s, cpu, &cpu->owed[level]);
+	return write_cookie(s, cpu, &cpu->pending[level]);
 }
 
-static int put_kernel_stack(struct insert *s, struct cpu *cpu, const struct owed *owed,
-			    const struct messages_event *ev)
+static int write_kernel_stack(struct insert *s, struct cpu *cpu,
+			      const struct pending_cookie *pending, const struct messages_event *ev)
 {
 	struct kernel_stack_record *r = (struct kernel_stack_record *)s->record;
 	int ret;
@@ -670,13 +672,17 @@ static int put_kernel_stack(struct insert *s, struct cpu *cpu, const struct owed
 	memset(r, 0, sizeof(*r));
 	r->nr = ev->nr_kernel;
 	ret = messages_read_kernel(&s->msgs, ev, r->ip);
-	return ret ? ret : put(s, cpu, owed, s->o->kernel_stack, sizeof(*r) + r->nr * 8);
+	if (ret)
+		return ret;
+	return write_record(s, cpu, pending, s->o->kernel_stack, sizeof(*r) + r->nr * 8);
 }
 
-static int put_sample(struct insert *s, const struct messages_event *ev)
+static int write_sample(struct insert *s, const struct messages_event *ev)
 {
 	const struct common c = { s->o->sample, SAMPLE_FLAGS, 0, ev->tid };
-	struct owed owed = { .stack = ev->stack, .tgid = ev->tgid, .reason = ev->reason };
+	struct pending_cookie pending = {
+		.stack = ev->stack, .tgid = ev->tgid, .reason = ev->reason,
+	};
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
 	struct sample_record *r = (struct sample_record *)s->record;
 	struct cpu *cpu = &s->cpu[ev->cpu];
@@ -687,7 +693,7 @@ static int put_sample(struct insert *s, const struct messages_event *ev)
 		return 0;
 	if (t && ev->stack)
 		t->latest = ev->stack;
-	memcpy(owed.head, &c, sizeof(c));
+	memcpy(pending.head, &c, sizeof(c));
 	ret = end_groups(s, cpu, nest_level(SAMPLE_FLAGS), ev->tid, false);
 	if (ret)
 		return ret;
@@ -696,19 +702,19 @@ static int put_sample(struct insert *s, const struct messages_event *ev)
 	memcpy(r->head, &c, sizeof(c));
 	ret = pages_put_data(&cpu->out, ev->time, r, sizeof(*r));
 	if (!ret)
-		ret = put_kernel_stack(s, cpu, &owed, ev);
+		ret = write_kernel_stack(s, cpu, &pending, ev);
 	if (!ret && t)
-		return pay(s, cpu, &owed);
+		return write_cookie(s, cpu, &pending);
 	s->sums->other++;
 	return ret;
 }
 
-static int pay_all(struct insert *s, struct cpu *cpu)
+static int write_all_cookies(struct insert *s, struct cpu *cpu)
 {
 	uint32_t open = cpu->nest.open;
 
 	cpu->nest.open = 0;
-	return pay_levels(s, cpu, open);
+	return write_cookies(s, cpu, open);
 }
 
 /* The record of an event is written: decide what follows it. */
@@ -716,7 +722,7 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 {
 	const struct insert_event *ev = find_event(s, c->type);
 	uint64_t time = cpu->in.time;
-	struct owed owed = {};
+	struct pending_cookie pending = {};
 	int error = 0;
 	bool found;
 
@@ -724,9 +730,9 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 		return 0;
 	s->sums->events++;
 	if (ev->probe)
-		found = take_message_after(s, cpu - s->cpu, c, time, &owed, &error);
+		found = take_message_after(s, cpu - s->cpu, c, time, &pending, &error);
 	else
-		found = take_message(s, cpu - s->cpu, c, ev, time, &owed, &error);
+		found = take_message(s, cpu - s->cpu, c, ev, time, &pending, &error);
 	if (!found) {
 		if (messages_find_task(&s->msgs, c->tid))
 			s->sums->no_message++;
@@ -734,10 +740,10 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 			s->sums->other++;
 		return error;
 	}
-	memcpy(owed.head, cpu->in.data, sizeof(owed.head));
+	memcpy(pending.head, cpu->in.data, sizeof(pending.head));
 	if (s->o->kernel_stack < 0)
-		return pay(s, cpu, &owed);
-	cpu->owed[level] = owed;
+		return write_cookie(s, cpu, &pending);
+	cpu->pending[level] = pending;
 	nest_open(&cpu->nest, level, c->tid, nest_context(nest_flags(c->flags, c->preempt)));
 	return 0;
 }
@@ -751,7 +757,7 @@ static int add_record(struct insert *s, struct cpu *cpu)
 	bool belongs;
 
 	if (in->missed) {
-		ret = pay_all(s, cpu);
+		ret = write_all_cookies(s, cpu);
 		if (!ret)
 			ret = pages_put_missed(&cpu->out, in->missed, in->lost, in->page_time);
 		if (ret)
@@ -771,7 +777,7 @@ static int add_record(struct insert *s, struct cpu *cpu)
 		return ret;
 	if (belongs) {
 		nest_close(&cpu->nest, level);
-		return pay(s, cpu, &cpu->owed[level]);
+		return write_cookie(s, cpu, &cpu->pending[level]);
 	}
 	return c.type == s->o->kernel_stack ? 0 : add_to_event(s, cpu, &c, level);
 }
@@ -786,7 +792,7 @@ static int next_record(struct insert *s, struct cpu *cpu)
 	if (cpu->in.missed && (!cpu->more || cpu->in.time > s->lost_until))
 		s->lost_until = cpu->more ? cpu->in.time : UINT64_MAX;
 	if (!ret && cpu->in.missed) {
-		ret = pay_all(s, cpu);
+		ret = write_all_cookies(s, cpu);
 		if (!ret)
 			ret = pages_put_missed(&cpu->out, cpu->in.missed, cpu->in.lost,
 					       cpu->in.page_time);
@@ -840,7 +846,7 @@ static int add_records(struct insert *s)
 	if (!ret && s->o->sample >= 0)
 		ret = pass_messages(s, UINT64_MAX - 1);
 	for (c = s->cpu; c < s->cpu + s->o->nr_cpus && !ret; c++)
-		ret = pay_all(s, c);
+		ret = write_all_cookies(s, c);
 	return ret;
 }
 
@@ -913,7 +919,7 @@ static int close_files(struct insert *s, int ret, char *why, size_t size)
 
 int insert_stacks(const struct insert_opts *opts, struct insert_sums *sums, char *why, size_t size)
 {
-	struct insert s = { .o = opts, .sums = sums, .sweep_at = SWEEP_AT };
+	struct insert s = { .o = opts, .sums = sums, .expire_threshold = EXPIRE_THRESHOLD };
 	size_t i;
 	int ret;
 
