@@ -119,12 +119,12 @@ static void rename_symbol(const char *name)
 	}
 }
 
-static bool is_bare(uint64_t at)
+static bool is_frameless_callee(uint64_t at)
 {
 	unsigned int i;
 
-	for (i = 0; i < r.nr_bare; i++) {
-		if (OFF + at >= r.bare[i].start && OFF + at < r.bare[i].end)
+	for (i = 0; i < r.nr_frameless_callees; i++) {
+		if (OFF + at >= r.frameless_callee[i].start && OFF + at < r.frameless_callee[i].end)
 			return true;
 	}
 	return false;
@@ -139,13 +139,13 @@ static void test_v8_is_known_by_its_builtins(void **state)
 	assert_int_equal(r.callers.end, OFF + 0xa000);
 	assert_int_equal(r.flag, 0);
 	assert_int_equal(r.low, 0);
-	assert_true(is_bare(0x1000));
-	assert_true(is_bare(0x115f));
-	assert_false(is_bare(0x1160));
-	assert_true(is_bare(0x5053));
-	assert_false(is_bare(0x9000));
+	assert_true(is_frameless_callee(0x1000));
+	assert_true(is_frameless_callee(0x115f));
+	assert_false(is_frameless_callee(0x1160));
+	assert_true(is_frameless_callee(0x5053));
+	assert_false(is_frameless_callee(0x9000));
 	/* there is no room for a function between the write barriers */
-	assert_int_equal(r.nr_bare, 3);
+	assert_int_equal(r.nr_frameless_callees, 3);
 }
 
 static void test_v8_without_a_name_that_is_needed(void **state)
@@ -161,10 +161,10 @@ static void test_symbols_that_end_outside_of_memory(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < 2 * MAX_BARE; i++)
+	for (i = 0; i < 2 * MAX_FRAMELESS_CALLEES; i++)
 		function("Builtins_RecordWriteSaveFP", -TEXT - 0x100 * (i + 1), 0x8000);
 	assert_true(find());
-	assert_int_equal(r.nr_bare, 3);
+	assert_int_equal(r.nr_frameless_callees, 3);
 }
 
 static void test_hotspot_is_known_by_its_functions(void **state)
@@ -179,11 +179,11 @@ static void test_hotspot_is_known_by_its_functions(void **state)
 	assert_int_equal(r.flag, OFF + DATA - TEXT);
 	assert_int_equal(r.low, OFF + DATA - TEXT + 8);
 	assert_int_equal(r.high, OFF + DATA - TEXT + 16);
-	assert_int_equal(r.rest, 0);
-	assert_int_equal(r.nr_bare, 5);
-	assert_true(is_bare(0x4000));
-	assert_true(is_bare(0x500f));
-	assert_false(is_bare(0x100));
+	assert_int_equal(r.return_barrier, 0);
+	assert_int_equal(r.nr_frameless_callees, 5);
+	assert_true(is_frameless_callee(0x4000));
+	assert_true(is_frameless_callee(0x500f));
+	assert_false(is_frameless_callee(0x100));
 }
 
 static void test_hotspot_with_virtual_threads(void **state)
@@ -191,7 +191,7 @@ static void test_hotspot_with_virtual_threads(void **state)
 	(void)state;
 	symbol("_ZN12StubRoutines19_cont_returnBarrierE", DATA + 24, 8, STT_OBJECT);
 	assert_true(find());
-	assert_int_equal(r.rest, OFF + DATA - TEXT + 24);
+	assert_int_equal(r.return_barrier, OFF + DATA - TEXT + 24);
 	function("_ZN12Continuation12prepare_thawEP10JavaThreadb", 0x6000, 0x10);
 	assert_true(find());
 	rename_symbol("_ZN12StubRoutines19_cont_returnBarrierE");
@@ -222,14 +222,14 @@ static void test_more_functions_than_there_is_room_for(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < 3 * MAX_BARE; i++)
+	for (i = 0; i < 3 * MAX_FRAMELESS_CALLEES; i++)
 		function("_ZN19G1BarrierSetRuntime5entryEv", 0x10000 + i * 0x400, 0x10);
 	assert_true(find());
-	assert_true(r.nr_bare <= MAX_BARE);
-	for (i = 0; i < 3 * MAX_BARE; i++)
-		assert_true(is_bare(0x10000 + i * 0x400));
-	assert_true(is_bare(0x1000));
-	assert_false(is_bare(0x100));
+	assert_true(r.nr_frameless_callees <= MAX_FRAMELESS_CALLEES);
+	for (i = 0; i < 3 * MAX_FRAMELESS_CALLEES; i++)
+		assert_true(is_frameless_callee(0x10000 + i * 0x400));
+	assert_true(is_frameless_callee(0x1000));
+	assert_false(is_frameless_callee(0x100));
 }
 
 static void test_a_function_that_is_not_in_the_code(void **state)

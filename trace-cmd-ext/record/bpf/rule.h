@@ -124,7 +124,7 @@ struct file_range {
 	__msg64 start, end;
 };
 
-#define MAX_BARE	64
+#define MAX_FRAMELESS_CALLEES	64
 
 /*
  * A runtime: a file whose code compiles functions into memory that is in no file. Take consecutive
@@ -132,20 +132,22 @@ struct file_range {
  * call something (runtime.c says why) if
  *
  *	- code in @callers has called the outermost of them,
- *	- the innermost has not called a function in @bare, which code without a frame calls,
+ *	- the innermost has not called a function in @frameless_callee, which code without a frame
+ *	  calls,
  *	- the innermost has called a function of this file, if @calls_itself is set,
  *	- all of them are between two addresses, which are in memory at @low and @high,
  *	- the byte in memory at @flag is 1,
- *	- no frame returns to the address that is in memory at @rest. Stacks go on elsewhere there.
+ *	- no frame returns to the address that is in memory at @return_barrier. Stacks go on
+ *	  elsewhere there.
  *
- * All of these are offsets in the file. For @low, @high, @flag and @rest, count from the code in
- * memory, even if the file itself ends before; 0: there is none.
+ * All of these are offsets in the file. For @low, @high, @flag and @return_barrier, count from the
+ * code in memory, even if the file itself ends before; 0: there is none.
  */
 struct runtime {
 	struct file_state state;
-	struct file_range callers, bare[MAX_BARE];
-	__msg64 low, high, flag, rest;
-	__msg32 nr_bare;
+	struct file_range callers, frameless_callee[MAX_FRAMELESS_CALLEES];
+	__msg64 low, high, flag, return_barrier;
+	__msg32 nr_frameless_callees;
 	__msg32 calls_itself;
 };
 

@@ -36,14 +36,14 @@ static __always_inline bool is_in(u64 off, const struct file_range *range)
 	return off >= range->start && off < range->end;
 }
 
-static __always_inline bool is_bare(const struct runtime *r, u64 off)
+static __always_inline bool is_frameless_callee(const struct runtime *r, u64 off)
 {
 	u32 i;
 
-	for (i = 0; i < MAX_BARE; i++) {
-		if (i >= r->nr_bare)
+	for (i = 0; i < MAX_FRAMELESS_CALLEES; i++) {
+		if (i >= r->nr_frameless_callees)
 			break;
-		if (is_in(off, &r->bare[i]))
+		if (is_in(off, &r->frameless_callee[i]))
 			return true;
 	}
 	return false;
@@ -63,7 +63,7 @@ static __always_inline bool start_row(struct walk *w)
 	    m->kind == MAP_NO_FILE)
 		return false;
 	r = find_runtime(m);
-	if (r && is_bare(r, w->pc_before - m->start + m->pgoff))
+	if (r && is_frameless_callee(r, w->pc_before - m->start + m->pgoff))
 		return false;
 	w->called_dev = r ? m->dev : 0;
 	w->called_ino = r ? m->ino : 0;
@@ -113,12 +113,12 @@ static long compare_return(u32 i, struct return_search *s)
 	return s->found;
 }
 
-/* Does no frame return to the address that is in memory at @rest? */
-static __always_inline bool is_whole(const struct walk *w, u64 rest)
+/* Does no frame return to the address that is in memory at @return_barrier? */
+static __always_inline bool is_whole(const struct walk *w, u64 return_barrier)
 {
 	struct return_search s = { .w = w };
 
-	if (bpf_probe_read_user(&s.to, sizeof(s.to), (void *)rest))
+	if (bpf_probe_read_user(&s.to, sizeof(s.to), (void *)return_barrier))
 		return false;
 	bpf_loop(MSG_MAX_FRAMES, compare_return, &s, 0);
 	return !s.found;
@@ -139,7 +139,7 @@ static __always_inline bool keeps_frames(const struct walk *w, const struct mapp
 	if (r->flag && (bpf_probe_read_user(&flag, sizeof(flag), (void *)(base + r->flag)) ||
 			flag != 1))
 		return false;
-	return !r->rest || is_whole(w, base + r->rest);
+	return !r->return_barrier || is_whole(w, base + r->return_barrier);
 }
 
 /* The frame in mapping @i, a file, called compiled code. Mark the stack unless that keeps frames */

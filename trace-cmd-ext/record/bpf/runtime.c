@@ -50,12 +50,12 @@
 #define ALIGN		64		/* of functions: none is in a smaller gap */
 
 /* A function that code without a frame calls: how the name starts (V8), or a part of it */
-struct bare_name {
+struct callee_name {
 	const char *name;
 	bool needed;			/* a file without this function is not a known runtime */
 };
 
-static const struct bare_name bare_v8[] = {
+static const struct callee_name v8_callees[] = {
 	{ "RecordWrite", true },
 	{ "EphemeronKeyBarrier", false },
 	{ "IndirectPointerBarrier", false },
@@ -72,7 +72,7 @@ static const struct bare_name bare_v8[] = {
 
 #define THAWS	"12Continuation12prepare_thawE"	/* of virtual threads */
 
-static const struct bare_name bare_hotspot[] = {
+static const struct callee_name hotspot_callees[] = {
 	{ "13SharedRuntime22fixup_callers_callsiteE", true },
 	{ "10NativeCall23set_destination_mt_safeE", false },
 	{ "exception_handler_for_return_addressE", true },
@@ -104,7 +104,8 @@ static const struct bare_name bare_hotspot[] = {
 
 #define COUNT(a)	(sizeof(a) / sizeof(*(a)))
 
-struct bare {
+/* The functions of a runtime that code without a frame calls */
+struct callees {
 	VEC(struct file_range) range;
 	uint32_t found;			/* a bit for each name */
 };
@@ -112,8 +113,8 @@ struct bare {
 struct found {
 	uint64_t block;			/* of V8 */
 	struct file_range builtins, call_helper;
-	uint64_t low, high, flag, rest;
-	struct bare v8, hotspot;
+	uint64_t low, high, flag, return_barrier;
+	struct callees v8, hotspot;
 	bool is_v8, is_hotspot;		/* it may be */
 	bool thaws;			/* there are virtual threads */
 	bool no_memory;
@@ -129,11 +130,11 @@ static struct file_range range_of(const GElf_Sym *sym)
 	return (struct file_range){ sym->st_value, sym->st_value + sym->st_size };
 }
 
-static void note_bare(struct found *f, struct bare *b, size_t name, const GElf_Sym *sym)
+static void note_callee(struct found *f, struct callees *c, size_t name, const GElf_Sym *sym)
 {
-	struct file_range *range = vec_add(&b->range);
+	struct file_range *range = vec_add(&c->range);
 
-	b->found |= 1u << name;
+	c->found |= 1u << name;
 	if (range)
 		*range = range_of(sym);
 	else
@@ -149,9 +150,9 @@ static void note_builtin(struct found *f, const char *name, const GElf_Sym *sym)
 		f->builtins.start = range.start;
 	if (range.end > f->builtins.end)
 		f->builtins.end = range.end;
-	for (i = 0; i < COUNT(bare_v8); i++) {
-		if (starts_with(name, bare_v8[i].name)) {
-			note_bare(f, &f->v8, i, sym);
+	for (i = 0; i < COUNT(v8_callees); i++) {
+		if (starts_with(name, v8_callees[i].name)) {
+			note_callee(f, &f->v8, i, sym);
 			return;
 		}
 	}
@@ -165,9 +166,9 @@ static void note_function(struct found *f, const char *name, const GElf_Sym *sym
 		f->call_helper = range_of(sym);
 	if (strstr(name, THAWS))
 		f->thaws = true;
-	for (i = 0; i < COUNT(bare_hotspot); i++) {
-		if (strstr(name, bare_hotspot[i].name)) {
-			note_bare(f, &f->hotspot, i, sym);
+	for (i = 0; i < COUNT(hotspot_callees); i++) {
+		if (strstr(name, hotspot_callees[i].name)) {
+			note_callee(f, &f->hotspot, i, sym);
 			return;
 		}
 	}
@@ -195,7 +196,7 @@ static void note_symbol(struct found *f, const char *name, const GElf_Sym *sym)
 	else if (!strcmp(name, "_ZN9CodeCache11_high_boundE"))
 		f->high = sym->st_value;
 	else if (!strcmp(name, "_ZN12StubRoutines19_cont_returnBarrierE"))
-		f->rest = sym->st_value;
+		f->return_barrier = sym->st_value;
 }
 
 /* Look for the name of such a symbol. Nearly all files have none, and this takes little time. */
@@ -271,40 +272,40 @@ static int compare_starts(const void *a, const void *b)
 }
 
 /* Join each range with the next one if there are less than @gap bytes between them. */
-static void join_ranges(struct bare *b, uint64_t gap)
+static void join_ranges(struct callees *c, uint64_t gap)
 {
-	struct file_range *range = b->range.v;
+	struct file_range *range = c->range.v;
 	size_t i, nr = 0;
 
-	for (i = 1; i < b->range.nr; i++) {
+	for (i = 1; i < c->range.nr; i++) {
 		if (range[i].start >= range[nr].end && range[i].start - range[nr].end >= gap)
 			range[++nr] = range[i];
 		else if (range[i].end > range[nr].end)
 			range[nr].end = range[i].end;
 	}
-	b->range.nr = nr + 1;
+	c->range.nr = nr + 1;
 }
 
-/* Fill @r with sorted ranges. Too many are joined across gaps, so more code counts as bare. */
-static bool put_bare(struct runtime *r, struct bare *b, const struct bare_name *names, size_t nr,
-		     const GElf_Phdr *code)
+/* Fill @r with sorted ranges. Too many are joined across gaps: the code there then counts, too. */
+static bool set_callees(struct runtime *r, struct callees *c, const struct callee_name *names,
+			size_t nr, const GElf_Phdr *code)
 {
 	uint64_t gap;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		if (names[i].needed && !(b->found & 1u << i))
+		if (names[i].needed && !(c->found & 1u << i))
 			return false;
 	}
-	qsort(b->range.v, b->range.nr, sizeof(*b->range.v), compare_starts);
-	for (gap = ALIGN; gap == ALIGN || b->range.nr > MAX_BARE; gap *= 2)
-		join_ranges(b, gap);
-	for (i = 0; i < b->range.nr; i++) {
-		if (!is_in(code, &b->range.v[i]))
+	qsort(c->range.v, c->range.nr, sizeof(*c->range.v), compare_starts);
+	for (gap = ALIGN; gap == ALIGN || c->range.nr > MAX_FRAMELESS_CALLEES; gap *= 2)
+		join_ranges(c, gap);
+	for (i = 0; i < c->range.nr; i++) {
+		if (!is_in(code, &c->range.v[i]))
 			return false;
-		r->bare[i] = offsets(code, &b->range.v[i]);
+		r->frameless_callee[i] = offsets(code, &c->range.v[i]);
 	}
-	r->nr_bare = b->range.nr;
+	r->nr_frameless_callees = c->range.nr;
 	return true;
 }
 
@@ -322,19 +323,19 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	if (f->block && f->block <= f->builtins.start && is_in(&code, &f->builtins)) {
 		r->callers = offsets(&code, &f->builtins);
 		r->calls_itself = true;
-		return put_bare(r, &f->v8, bare_v8, COUNT(bare_v8), &code);
+		return set_callees(r, &f->v8, v8_callees, COUNT(v8_callees), &code);
 	}
 	if (!f->flag || !f->low || !f->high || !is_in(&code, &f->call_helper))
 		return false;
-	if (f->thaws && !f->rest)
+	if (f->thaws && !f->return_barrier)
 		return false;
 	off = code.p_offset - code.p_vaddr;
 	r->callers = offsets(&code, &f->call_helper);
 	r->flag = f->flag + off;
 	r->low = f->low + off;
 	r->high = f->high + off;
-	r->rest = f->rest ? f->rest + off : 0;
-	return put_bare(r, &f->hotspot, bare_hotspot, COUNT(bare_hotspot), &code);
+	r->return_barrier = f->return_barrier ? f->return_barrier + off : 0;
+	return set_callees(r, &f->hotspot, hotspot_callees, COUNT(hotspot_callees), &code);
 }
 
 bool bpf_runtime_find(int fd, struct runtime *r)
