@@ -292,7 +292,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 		return ret;
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		return bpf_say(why, size, -ENOMEM, "not enough memory");
+		return bpf_set_error(why, size, -ENOMEM, "not enough memory");
 	s->out = -1;
 	s->other_pids = opts->other_pids;
 	s->samples = opts->period;
@@ -302,7 +302,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	libbpf_set_print(keep_warning);
 	ret = open_out(s, opts->file);
 	if (ret) {
-		bpf_say(why, size, ret, "%s: %s", opts->file, strerror(-ret));
+		bpf_set_error(why, size, ret, "%s: %s", opts->file, strerror(-ret));
 		goto fail;
 	}
 	ret = load_object(s, opts->nr_events);
@@ -315,14 +315,14 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!ret)
 		ret = open_tables(s);
 	if (ret) {
-		bpf_say(why, size, ret, "this kernel does not take the BPF programs: %s%s%s",
-			strerror(-ret), *libbpf_warning ? "; " : "", libbpf_warning);
+		bpf_set_error(why, size, ret, "this kernel does not take the BPF programs: %s%s%s",
+			      strerror(-ret), *libbpf_warning ? "; " : "", libbpf_warning);
 		goto fail;
 	}
 	s->task_map = map_fd(s, "tasks");
 	s->ring = ring_buffer__new(map_fd(s, "ring"), on_message, s, NULL);
 	if (!s->ring) {
-		ret = bpf_say(why, size, -errno, "the ring buffer cannot be mapped");
+		ret = bpf_set_error(why, size, -errno, "the ring buffer cannot be mapped");
 		goto fail;
 	}
 	ret = bpf_attach_tasks(&s->tasks, s->obj, why, size);

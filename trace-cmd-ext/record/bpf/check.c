@@ -20,7 +20,7 @@
 #define MIN_MAJOR	6
 #define MIN_MINOR	1
 
-int bpf_say(char *why, size_t size, int error, const char *fmt, ...)
+int bpf_set_error(char *why, size_t size, int error, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -50,32 +50,35 @@ int bpf_check(char *why, size_t size)
 	int fd;
 
 #ifndef __x86_64__
-	return bpf_say(why, size, -EOPNOTSUPP, "user stacks by BPF are for x86-64 only");
+	return bpf_set_error(why, size, -EOPNOTSUPP, "user stacks by BPF are for x86-64 only");
 #endif
 	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2)
-		return bpf_say(why, size, -EOPNOTSUPP, "the version of this kernel is not known");
+		return bpf_set_error(why, size, -EOPNOTSUPP,
+				     "the version of this kernel is not known");
 	if (major < MIN_MAJOR || (major == MIN_MAJOR && minor < MIN_MINOR))
-		return bpf_say(why, size, -EOPNOTSUPP, "user stacks by BPF need Linux %u.%u or "
-			       "newer; this is %s", MIN_MAJOR, MIN_MINOR, uts.release);
+		return bpf_set_error(why, size, -EOPNOTSUPP, "user stacks by BPF need Linux %u.%u "
+				     "or newer; this is %s", MIN_MAJOR, MIN_MINOR, uts.release);
 	fd = load_nothing();
 	if (fd == -EPERM || fd == -EACCES)
-		return bpf_say(why, size, fd, "this user may not load BPF programs; run as root");
+		return bpf_set_error(why, size, fd,
+				     "this user may not load BPF programs; run as root");
 	if (fd == -ENOSYS || fd == -EINVAL)
-		return bpf_say(why, size, -EOPNOTSUPP, "this kernel has no BPF programs for "
-			       "tracepoints (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
+		return bpf_set_error(why, size, -EOPNOTSUPP, "this kernel has no BPF programs for "
+				     "tracepoints (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
 	if (fd < 0)
-		return bpf_say(why, size, fd, "a BPF program cannot be loaded: %s", strerror(-fd));
+		return bpf_set_error(why, size, fd, "a BPF program cannot be loaded: %s",
+				     strerror(-fd));
 	close(fd);
 	if (access(BTF, R_OK))
-		return bpf_say(why, size, -EOPNOTSUPP, BTF " cannot be read; user stacks by BPF "
-			       "need a kernel with CONFIG_DEBUG_INFO_BTF");
+		return bpf_set_error(why, size, -EOPNOTSUPP, BTF " cannot be read; user stacks by "
+				     "BPF need a kernel with CONFIG_DEBUG_INFO_BTF");
 	return 0;
 }
 
 static int no_tracepoint(const struct bpf_event *e, char *why, size_t size)
 {
-	return bpf_say(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint of its own, so BPF cannot "
-		       "add user stacks to it", e->system, e->name);
+	return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint of its own, so BPF "
+			     "cannot add user stacks to it", e->system, e->name);
 }
 
 int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
@@ -88,15 +91,17 @@ int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 
 	/* The registers of user space may be half written when an NMI comes */
 	if (!strcmp(system, "nmi"))
-		return bpf_say(why, size, -EOPNOTSUPP, "%s:%s can come while the kernel saves the "
-			       "registers of user space, so it gets no user stack", system, name);
+		return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s can come while the kernel "
+				     "saves the registers of user space, so it gets no user stack",
+				     system, name);
 	if (!strcmp(system, "syscalls"))
 		tracepoint = !strncmp(name, "sys_enter_", 10) ? "sys_enter" : "sys_exit";
 	if (event->kind == BPF_OTHER)
 		return no_tracepoint(event, why, size);
 	fd = load_nothing();
 	if (fd < 0)
-		return bpf_say(why, size, fd, "a BPF program cannot be loaded: %s", strerror(-fd));
+		return bpf_set_error(why, size, fd, "a BPF program cannot be loaded: %s",
+				     strerror(-fd));
 	link = bpf_raw_tracepoint_open(tracepoint, fd);
 	if (link < 0)
 		ret = errno == ENOENT || errno == EINVAL ? -EOPNOTSUPP : -errno;
@@ -106,6 +111,6 @@ int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 	if (ret == -EOPNOTSUPP)
 		return no_tracepoint(event, why, size);
 	if (ret)
-		bpf_say(why, size, ret, "%s:%s: %s", system, name, strerror(-ret));
+		bpf_set_error(why, size, ret, "%s:%s: %s", system, name, strerror(-ret));
 	return ret;
 }

@@ -237,8 +237,9 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 		ret = attach(a, list[i].tracepoint, fd);
 		/* without those of functions, less is known of tasks that end */
 		if (ret && list[i].tracepoint)
-			return bpf_say(why, size, ret, "a BPF program cannot be attached to %s: %s",
-				       list[i].what, strerror(-ret));
+			return bpf_set_error(why, size, ret,
+					     "a BPF program cannot be attached to %s: %s",
+					     list[i].what, strerror(-ret));
 	}
 	return 0;
 }
@@ -388,7 +389,7 @@ static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struc
 		return 0;
 	ret = number_syscalls(obj, c, opts);
 	if (ret)
-		return bpf_say(why, size, ret, "not enough memory");
+		return bpf_set_error(why, size, ret, "not enough memory");
 	note_skipped(obj, bpf_prog_fd(obj, "on_sys_enter"), PLACE_ENTER);
 	note_skipped(obj, bpf_prog_fd(obj, "on_sys_exit"), PLACE_EXIT);
 	if (enter)
@@ -396,7 +397,8 @@ static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struc
 	if (!ret && exit)
 		ret = attach(a, "sys_exit", bpf_prog_fd(obj, "on_sys_exit"));
 	if (ret)
-		bpf_say(why, size, ret, "the tracepoints of system calls: %s", strerror(-ret));
+		bpf_set_error(why, size, ret, "the tracepoints of system calls: %s",
+			      strerror(-ret));
 	return ret;
 }
 
@@ -443,11 +445,11 @@ static int attach_event(struct bpf_attached *a, struct bpf_object *obj, const st
 	if (!ret)
 		ret = attach(a, e->name, fd);
 	if (ret == -ENOENT)
-		return bpf_say(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint, so BPF cannot "
-			       "add user stacks to it", e->system, e->name);
+		return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint, so BPF "
+				     "cannot add user stacks to it", e->system, e->name);
 	if (ret)
-		bpf_say(why, size, ret, "%s:%s: a BPF program cannot be attached: %s", e->system,
-			e->name, strerror(-ret));
+		bpf_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached: %s",
+			      e->system, e->name, strerror(-ret));
 	return ret;
 }
 

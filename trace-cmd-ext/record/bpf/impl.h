@@ -26,8 +26,8 @@ struct bpf_object;
 struct bpf_program;
 struct bpf_tables;
 
-/* Write a sentence; returns @error. */
-int bpf_say(char *why, size_t size, int error, const char *fmt, ...)
+/* Write a sentence about @error to @why; returns @error. */
+int bpf_set_error(char *why, size_t size, int error, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* -------------------------------- tables.c ------------------------------- */

@@ -97,16 +97,16 @@ int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struc
 
 	event = open_event(&attr);
 	if (event < 0)
-		return bpf_say(why, size, event, "%s:%s: perf cannot open it: %s", e->system,
-			       e->name, strerror(-event));
+		return bpf_set_error(why, size, event, "%s:%s: perf cannot open it: %s", e->system,
+				     e->name, strerror(-event));
 	ret = bpf_keep_link(a, event);
 	if (!ret)
 		ret = read_probe(obj, event, place, &cause);
 	if (!ret)
 		ret = attach_copy(a, prog, event, e->id, place);
 	if (ret)
-		bpf_say(why, size, ret, "%s:%s: a BPF program cannot be attached: %s", e->system,
-			e->name, cause ? cause : strerror(-ret));
+		bpf_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached: %s",
+			      e->system, e->name, cause ? cause : strerror(-ret));
 	return ret;
 }
 
@@ -142,7 +142,7 @@ int bpf_attach_uprobe(struct bpf_attached *a, struct bpf_object *obj, const stru
 	if (!ret)
 		ret = attach_copy(a, prog, event, e->id, 0);
 	if (ret)
-		bpf_say(why, size, ret, "%s:%s: a BPF program cannot be attached to %s: %s",
-			e->system, e->name, at->path, strerror(-ret));
+		bpf_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached to %s: %s",
+			      e->system, e->name, at->path, strerror(-ret));
 	return ret;
 }

@@ -51,8 +51,9 @@ static int check_rate(uint64_t period, char *why, size_t size)
 	fclose(f);
 	if (!known || NSEC_PER_SEC / period <= max)
 		return 0;
-	return bpf_say(why, size, -EINVAL, "-F: this kernel takes at most %lu samples a second: "
-		       "ask for fewer, or raise the limit in /proc/sys/" MAX_RATE, max);
+	return bpf_set_error(why, size, -EINVAL, "-F: this kernel takes at most %lu samples a "
+			     "second: ask for fewer, or raise the limit in /proc/sys/" MAX_RATE,
+			     max);
 }
 
 int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *why, size_t size)
@@ -67,6 +68,6 @@ int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *
 		ret = attach(a, cpu, prog, period);
 	if (!ret)
 		return 0;
-	return bpf_say(why, size, ret, "-F: the kernel does not take samples of the CPUs by "
-		       "perf_event_open(2): %s", strerror(-ret));
+	return bpf_set_error(why, size, ret, "-F: the kernel does not take samples of the CPUs by "
+			     "perf_event_open(2): %s", strerror(-ret));
 }
