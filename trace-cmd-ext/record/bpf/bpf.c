@@ -75,7 +75,7 @@ static void write_message(struct bpf_source *s, const void *m, size_t size)
 	s->used += size;
 }
 
-static void look_at_stack(struct bpf_source *s, const struct msg_stack *m)
+static void note_stack(struct bpf_source *s, const struct msg_stack *m)
 {
 	const struct msg_code *code = (const void *)(m + 1);
 	struct bpf_file file;
@@ -88,7 +88,7 @@ static void look_at_stack(struct bpf_source *s, const struct msg_stack *m)
 		if (m->reason == MSG_NO_TABLE ||
 		    !bpf_tables_get(s->tables, code[i].dev_major << 20 | code[i].dev_minor,
 				    code[i].ino, &file))
-			bpf_tables_see(s->tables, m->tgid, &code[i]);
+			bpf_tables_request(s->tables, m->tgid, &code[i]);
 	}
 }
 
@@ -112,7 +112,7 @@ static int on_message(void *ctx, void *data, size_t size)
 	struct bpf_source *s = ctx;
 
 	if (m->head.type == MSG_STACK) {
-		look_at_stack(s, data);
+		note_stack(s, data);
 	} else {
 		s->sums.events++;
 		s->sums.reason[m->reason & 15]++;

@@ -44,7 +44,7 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path);
  * A mapping of process @tgid is in a stack. If its file is new, a thread makes a table for it; this
  * function does not wait.
  */
-void bpf_tables_see(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code);
+void bpf_tables_request(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code);
 /* Wait until all programs that run now have ended. */
 int bpf_tables_synchronize(struct bpf_tables *t);
 void bpf_tables_stop(struct bpf_tables *t);

@@ -31,14 +31,14 @@
 #include "impl.h"
 #include "flat.h"
 
-#define MAX_WANTED	256		/* files that the thread has not looked at yet */
+#define MAX_WANTED	256		/* requests that the thread has not handled yet */
 #define MAX_PARTS	4096		/* 4 GiB of a file without rows */
 
 struct file {
 	uint64_t ino;
 	uint32_t dev;			/* as in struct part_key */
 	bool tried;			/* with these contents it has a table, or cannot have one */
-	bool wanted;			/* the thread will look at it */
+	bool wanted;			/* the thread will make a table for it */
 	struct file_state state;
 	char *path;			/* NULL: not known */
 	uint8_t build_id[20];
@@ -264,8 +264,8 @@ static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev,
 }
 
 /* With the lock: this file gets no rows, because of @error. */
-static int put_none(struct bpf_tables *t, uint32_t dev, uint64_t ino,
-		    const struct file_state *state, int error)
+static int put_empty_parts(struct bpf_tables *t, uint32_t dev, uint64_t ino,
+			   const struct file_state *state, int error)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
 	struct part part = {
@@ -328,7 +328,7 @@ static int put_table(struct bpf_tables *t, const struct gen_table *table,
 		flat_free(&rows);
 	}
 	if (is_final(ret))
-		put_none(t, dev, ino, state, ret);
+		put_empty_parts(t, dev, ino, state, ret);
 	if (!ret || is_final(ret))
 		note_file(t, dev, ino, path, id, state, bytes);
 	pthread_mutex_unlock(&t->lock);
@@ -375,7 +375,7 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	}
 	if (is_final(ret)) {
 		pthread_mutex_lock(&t->lock);
-		put_none(t, dev, ino, &state, ret);
+		put_empty_parts(t, dev, ino, &state, ret);
 		note_file(t, dev, ino, path, &id, &state, 0);
 		pthread_mutex_unlock(&t->lock);
 	}
@@ -442,14 +442,14 @@ static void add_vdsos(struct bpf_tables *t)
 	if (!ret)
 		ret = put_vdso(t, &id, &table, VDSO64_DEV);
 	if (ret)
-		put_none(t, VDSO64_DEV, 0, &none, 0);
+		put_empty_parts(t, VDSO64_DEV, 0, &none, 0);
 	ret = tables_make_vdso32(&id, &table);
 	if (!ret)
 		ret = put_vdso(t, &id, &table, VDSO32_DEV);
 	if (ret)
-		put_none(t, VDSO32_DEV, 0, &none, 0);
+		put_empty_parts(t, VDSO32_DEV, 0, &none, 0);
 	t->vdso32_error = ret == -ENOEXEC ? 0 : ret;
-	put_none(t, VDSOX32_DEV, 0, &none, -EOPNOTSUPP);
+	put_empty_parts(t, VDSOX32_DEV, 0, &none, -EOPNOTSUPP);
 }
 
 /* --------------------------- files seen in stacks ------------------------ */
@@ -471,7 +471,7 @@ static bool is_wanted(struct bpf_tables *t, const struct wanted *w, int fd, cons
 	return !identify_file(t, fd, st, &dev, &ino) && dev == w->dev && ino == w->ino;
 }
 
-static void look_at(struct bpf_tables *t, const struct wanted *w)
+static void add_wanted_file(struct bpf_tables *t, const struct wanted *w)
 {
 	char name[64], path[PATH_MAX];
 	struct stat st;
@@ -511,14 +511,14 @@ static void *make_wanted(void *arg)
 		t->nr_wanted--;
 		memmove(t->wanted, t->wanted + 1, t->nr_wanted * sizeof(*t->wanted));
 		pthread_mutex_unlock(&t->lock);
-		look_at(t, &w);
+		add_wanted_file(t, &w);
 		pthread_mutex_lock(&t->lock);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;
 }
 
-void bpf_tables_see(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code)
+void bpf_tables_request(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code)
 {
 	uint32_t dev = code->dev_major << 20 | code->dev_minor;
 	struct file *f;
