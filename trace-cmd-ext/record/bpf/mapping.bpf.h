@@ -67,14 +67,14 @@ __noinline u64 find_entry(struct walk *w, u64 addr)
 
 /*
  * The helper that reads kernel memory costs more than the bytes. So read the start of a structure,
- * @size bytes in this kernel, and take its fields from there; 0 if they lie further away.
+ * @size bytes in this kernel, and get its fields from there; 0 for fields that lie further away.
  */
 static __always_inline int read_start(struct walk *w, const void *from, u32 size)
 {
 	return bpf_probe_read_kernel(w->node, size < START_SIZE ? size : START_SIZE, from);
 }
 
-#define TAKE(w, pointer, field) ({					\
+#define GET_FIELD(w, pointer, field) ({					\
 	u32 __off = bpf_core_field_offset((pointer)->field);		\
 	typeof((pointer)->field) __v = 0;				\
 									\
@@ -92,19 +92,19 @@ static __always_inline int read_file(struct walk *w, struct mapping *m, struct f
 
 	if (read_start(w, inode, bpf_core_type_size(struct inode)))
 		return -1;
-	m->ino = TAKE(w, inode, i_ino);
-	m->state.size = TAKE(w, inode, i_size);
+	m->ino = GET_FIELD(w, inode, i_ino);
+	m->state.size = GET_FIELD(w, inode, i_size);
 	if (bpf_core_field_exists(inode->i_mtime_sec)) {
-		m->state.mtime = TAKE(w, inode, i_mtime_sec);
-		m->state.mtime_nsec = TAKE(w, inode, i_mtime_nsec);
+		m->state.mtime = GET_FIELD(w, inode, i_mtime_sec);
+		m->state.mtime_nsec = GET_FIELD(w, inode, i_mtime_nsec);
 	} else if (bpf_core_field_exists(inode_66->__i_mtime)) {
-		m->state.mtime = TAKE(w, inode_66, __i_mtime.tv_sec);
-		m->state.mtime_nsec = TAKE(w, inode_66, __i_mtime.tv_nsec);
+		m->state.mtime = GET_FIELD(w, inode_66, __i_mtime.tv_sec);
+		m->state.mtime_nsec = GET_FIELD(w, inode_66, __i_mtime.tv_nsec);
 	} else {
-		m->state.mtime = TAKE(w, inode_61, i_mtime.tv_sec);
-		m->state.mtime_nsec = TAKE(w, inode_61, i_mtime.tv_nsec);
+		m->state.mtime = GET_FIELD(w, inode_61, i_mtime.tv_sec);
+		m->state.mtime_nsec = GET_FIELD(w, inode_61, i_mtime.tv_nsec);
 	}
-	sb = TAKE(w, inode, i_sb);
+	sb = GET_FIELD(w, inode, i_sb);
 	m->dev = BPF_CORE_READ(sb, s_dev);
 	return 0;
 }
@@ -181,16 +181,16 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 	m->end = 0;
 	if (read_start(w, vma, bpf_core_type_size(struct vm_area_struct)))
 		return -1;
-	m->start = TAKE(w, vma, vm_start);
-	end = TAKE(w, vma, vm_end);
-	if (addr < m->start || addr >= end || TAKE(w, vma, vm_mm) != mm ||
-	    !(TAKE(w, vma, vm_flags) & VM_EXEC))
+	m->start = GET_FIELD(w, vma, vm_start);
+	end = GET_FIELD(w, vma, vm_end);
+	if (addr < m->start || addr >= end || GET_FIELD(w, vma, vm_mm) != mm ||
+	    !(GET_FIELD(w, vma, vm_flags) & VM_EXEC))
 		return -1;
-	m->pgoff = (u64)TAKE(w, vma, vm_pgoff) << PAGE_SHIFT;
+	m->pgoff = (u64)GET_FIELD(w, vma, vm_pgoff) << PAGE_SHIFT;
 	m->ino = 0;
 	m->dev = 0;
 	m->part_known = 0;
-	file = TAKE(w, vma, vm_file);
+	file = GET_FIELD(w, vma, vm_file);
 	if (file) {
 		m->kind = MAP_FILE;
 		if (read_file(w, m, file))
