@@ -9,7 +9,7 @@
  * close together.
  *
  * Mappings are the same if the kernel's count of changes is. Kernels before 6.4 have no such count,
- * so the programs walk each stack there. Only complete stacks are kept here: a table that comes
+ * so the programs walk each stack there. Only complete stacks are cached: a table that comes
  * later cannot improve them.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_SAME_H
@@ -40,64 +40,65 @@ static __always_inline u64 count_changes(struct mm_struct *mm)
 }
 
 /* Are all words as they were? */
-__noinline int check_trail(struct last *l, struct walk *w)
+__noinline int check_trail(struct cached_walk *c, struct walk *w)
 {
 	u32 i, at, window = ~0u;
 
-	if (!l || !w)
+	if (!c || !w)
 		return 0;
 	for (i = 0; i < MAX_WORDS; i++) {
-		if (i >= l->trail.nr)
+		if (i >= c->trail.nr)
 			return 1;
-		at = l->trail.at[i];
+		at = c->trail.at[i];
 		if (at / WINDOW != window) {
 			window = at / WINDOW;
 			if (bpf_probe_read_user(w->window, WINDOW_SIZE,
-						(void *)l->trail.window[window % MAX_WINDOWS]))
+						(void *)c->trail.window[window % MAX_WINDOWS]))
 				return 0;
 		}
-		if (w->window[at % WINDOW] != l->trail.value[i])
+		if (w->window[at % WINDOW] != c->trail.value[i])
 			return 0;
 	}
-	return l->trail.nr == MAX_WORDS;
+	return c->trail.nr == MAX_WORDS;
 }
 
-/* The place for this walk, or NULL. The caller releases it by setting busy to 0. */
-static __always_inline struct last *claim_last(const struct walk *w)
+/* The place for this walk in the cache, or NULL. The caller releases it by setting busy to 0. */
+static __always_inline struct cached_walk *claim_cached_walk(const struct walk *w)
 {
 	u64 hash = (w->key.task ^ w->key.ip << 20 ^ w->key.sp << 3) * 0x9e3779b97f4a7c15ull;
-	u32 i = hash >> 32 & (NR_LASTS - 1);
-	struct last *l;
+	u32 i = hash >> 32 & (NR_CACHED_WALKS - 1);
+	struct cached_walk *c;
 
 	if (!w->key.changes)
 		return NULL;
-	l = bpf_map_lookup_elem(&lasts, &i);
-	return l && !l->busy && !__sync_val_compare_and_swap(&l->busy, 0, 1) ? l : NULL;
+	c = bpf_map_lookup_elem(&walk_cache, &i);
+	return c && !c->busy && !__sync_val_compare_and_swap(&c->busy, 0, 1) ? c : NULL;
 }
 
-/* The id of the stack if it is the same as at the last walk, else 0 */
-static __always_inline u64 find_same(struct last *l, struct walk *w)
+/* The id of the stack if it is the same as at the cached walk, else 0 */
+static __always_inline u64 find_same(struct cached_walk *c, struct walk *w)
 {
-	const u64 *a = (const u64 *)&l->key, *b = (const u64 *)&w->key;
+	const u64 *a = (const u64 *)&c->key, *b = (const u64 *)&w->key;
 	u64 differ = 0;
 	u32 i;
 
 #pragma clang loop unroll(full)
-	for (i = 0; i < sizeof(l->key) / 8; i++)
+	for (i = 0; i < sizeof(c->key) / 8; i++)
 		differ |= a[i] ^ b[i];
-	return !differ && check_trail(l, w) ? l->stack : 0;
+	return !differ && check_trail(c, w) ? c->stack : 0;
 }
 
-static __always_inline void note_last(struct last *l, struct walk *w, struct mm_struct *mm, u64 id)
+static __always_inline void cache_walk(struct cached_walk *c, struct walk *w, struct mm_struct *mm,
+				       u64 id)
 {
-	l->stack = 0;
-	l->key.task = 0;
+	c->stack = 0;
+	c->key.task = 0;
 	if (!id || w->reason != MSG_OK || w->trail.nr > MAX_WORDS ||
 	    count_changes(mm) != w->key.changes ||
-	    bpf_probe_read_kernel(&l->trail, sizeof(l->trail), &w->trail))
+	    bpf_probe_read_kernel(&c->trail, sizeof(c->trail), &w->trail))
 		return;
-	l->key = w->key;
-	l->stack = id;
+	c->key = w->key;
+	c->stack = id;
 }
 
 #endif

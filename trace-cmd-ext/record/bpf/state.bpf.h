@@ -97,14 +97,14 @@ struct walk_key {
 };
 
 /* A walk whose result was sent. */
-struct last {
+struct cached_walk {
 	u64 busy;			/* in use by a program */
 	u64 stack;			/* msg_stack.id */
 	struct walk_key key;
 	struct trail trail;
 };
 
-#define NR_LASTS	1024
+#define NR_CACHED_WALKS	1024
 #define START_SIZE	192		/* of @node, for structures */
 #define NO_WINDOW	1		/* where no window starts */
 
@@ -194,10 +194,10 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, NR_LASTS);
+	__uint(max_entries, NR_CACHED_WALKS);
 	__type(key, u32);
-	__type(value, struct last);
-} lasts SEC(".maps");
+	__type(value, struct cached_walk);
+} walk_cache SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -273,15 +273,15 @@ static __always_inline u64 walk(struct walk *w)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
 	struct loop loop = { .w = w };
-	struct last *last;
+	struct cached_walk *cached;
 	u64 id;
 
 	if (!start_walk(w, task, mm) || !mm) {
 		w->reason = MSG_NO_REGISTERS;
 		return 0;
 	}
-	last = claim_last(w);
-	id = last ? find_same(last, w) : 0;
+	cached = claim_cached_walk(w);
+	id = cached ? find_same(cached, w) : 0;
 	if (id) {
 		w->repeated++;
 	} else {
@@ -291,14 +291,14 @@ static __always_inline u64 walk(struct walk *w)
 		else
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
 		id = send_stack(w);
-		if (last)
-			note_last(last, w, mm, id);
+		if (cached)
+			cache_walk(cached, w, mm, id);
 		if (!id)
 			w->reason = MSG_NO_ROOM;
 	}
 	barrier();
-	if (last)
-		last->busy = 0;
+	if (cached)
+		cached->busy = 0;
 	return id;
 }
 
