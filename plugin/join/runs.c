@@ -203,7 +203,7 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
  * Only records of interrupts can lie between the parts of a stack. Records at the end of an
  * interrupt have the same task and interrupts off, so such a record decides nothing.
  */
-static void doubt_loss(struct runs *r, uint32_t tid, int level)
+static void update_after_loss(struct runs *r, uint32_t tid, int level)
 {
 	if (!level || !runs_after_loss(r, tid))
 		r->after_loss = false;
@@ -238,7 +238,7 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 	bool waits = r->nest.open || r->cookie_last, bare = false;
 
 	if (r->after_loss)
-		doubt_loss(r, rec->tid, level);
+		update_after_loss(r, rec->tid, level);
 	if (rec->kind == RUNS_COOKIE && rec->cookie) {
 		if (waits)
 			ret = end_others(r, rec, level);
