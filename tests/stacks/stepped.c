@@ -258,7 +258,7 @@ static void alternate(void)
 }
 
 /* in the middle of functions, at the instruction that faults */
-static NOINLINE int reads(const volatile int *p)
+static NOINLINE int read_at(const volatile int *p)
 {
 	int v;
 
@@ -273,7 +273,7 @@ static void faults(void)
 	page = &failed;
 	handled = 0;
 	sigaction(SIGSEGV, &sa, NULL);
-	sink += reads((void *)8);
+	sink += read_at((void *)8);
 	expect(handled == 1, "faults handled");
 	signal(SIGSEGV, SIG_DFL);
 }

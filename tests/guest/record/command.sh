@@ -39,7 +39,7 @@ check "with -x the exit code is that of the command" is $? 7
 check "recorded again" ustack_record -e 'sched:*' bash script.sh
 sed 's/^/     /' said
 check "all stacks are joined" all_joined 200
-check "trace-cmd report reads it" reads 1000
+check "trace-cmd report reads it" run_report 1000
 check "bash: complete" complete bash --min 50 --percent 99.5
 # python3 does not run when the recording starts. It ran in earlier recordings, so its tables exist
 check "python3: complete" complete python3 --min 20 --percent 99
@@ -69,7 +69,7 @@ chmod +x interpreted
 TRACE_USTACK_TABLES=$TEST_TMP/none ustack_record -e 'sched:*' ./interpreted
 sed 's/^/     /' said
 check "a first recording, of a script: all stacks are joined" all_joined 20
-reads >/dev/null
+run_report >/dev/null
 check "python3: complete" complete python3 --min 15 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 

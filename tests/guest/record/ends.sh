@@ -12,7 +12,7 @@ need_tables
 need_program $USTACK
 need_program $PROG/leave
 
-ends()
+check_end_stacks()
 {
 	$USTACK report --json t.dat 2>/dev/null >$TEST_TMP/report
 	python3 /host/tree/tests/lib/ends.py $TEST_TMP/report $1
@@ -22,6 +22,6 @@ ends()
 check "the first time" ustack_record --no-summary -e sched:sched_switch $PROG/leave 2
 for events in sched:sched_waking lock:contention_end; do
 	check "$events: recorded" ustack_record -e $events -e raw_syscalls:sys_exit $PROG/leave 60
-	check "$events: no stack is of those that go on" ends 40
+	check "$events: no stack is of those that go on" check_end_stacks 40
 done
 finish

@@ -36,7 +36,7 @@ gone()
 	return 1
 }
 check "killed: the guard ends by itself" gone
-check "the file is complete" reads 100
+check "the file is complete" run_report 100
 check "with joined stacks" grep -q '\[user\]' $TEST_TMP/report
 check "nothing is left" nothing_left
 
@@ -62,7 +62,7 @@ check "check --repair removes it" test ! -e $T/instances/$name
 grep "$name\|t.dat" repaired
 check "it completes the file" grep -q \
 	"t.dat.part$recorder: left behind .* completed: t.dat" repaired
-check "which is read" reads 100
+check "which is read" run_report 100
 check "what waited in the buffers is in it: with joined stacks" grep -q '\[user\] .*+0x' \
 	$TEST_TMP/report
 check "and mappings" grep -q '\[user\] .*libc.so.6' $TEST_TMP/report

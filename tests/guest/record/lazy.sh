@@ -58,7 +58,7 @@ check "the first time" ustack_record --no-summary -e sched:sched_switch bash scr
 check "recorded" ustack_record -e $FAULT -e 'sched:*' bash script.sh
 sed 's/^/     /' said
 check "all stacks are joined" all_joined 2000
-check "trace-cmd report reads it" reads 1000
+check "trace-cmd report reads it" run_report 1000
 check "functions were bound meanwhile" through 10
 for program in id ls git date; do
 	check "$program: all stacks are complete" complete $program --min 100 --percent 100

@@ -39,8 +39,8 @@ is_recording()
 	return 1
 }
 
-# ends CODE: the recorder of background() has ended, or does now, with this exit code
-ends()
+# wait_recorder CODE: the recorder of background() has ended, or does now, with this exit code
+wait_recorder()
 {
 	local ret
 	wait $recorder
@@ -63,8 +63,8 @@ nothing_left()
 }
 before=$(cat $T/tracing_on $T/options/$OPT $T/options/stacktrace $T/events/enable)
 
-# told NAME: print the number that the summary has before NAME
-told()
+# summary_count NAME: print the number that the summary has before NAME
+summary_count()
 {
 	grep -oE "[0-9]+ ($1)\b" said | head -n 1 | cut -d ' ' -f 1
 }
@@ -73,13 +73,14 @@ told()
 all_joined()
 {
 	local asked=$(sed -nE 's/.*asked for ([0-9]+) times.*/\1/p' said)
-	at_least "${asked:-0}" ${1:-1} && is $(($(told joined) + $(told pending))) $asked &&
-		none_lost "$(told lost)" && none_lost "$(told 'not recorded')" ||
+	at_least "${asked:-0}" ${1:-1} &&
+		is $(($(summary_count joined) + $(summary_count pending))) $asked &&
+		none_lost "$(summary_count lost)" && none_lost "$(summary_count 'not recorded')" ||
 		{ cat said; return 1; }
 }
 
-# reads: trace-cmd report reads the file, without a complaint
-reads()
+# run_report [N]: trace-cmd report reads the file, without a complaint, and shows N frames or more
+run_report()
 {
 	trace-cmd report -t -i t.dat >$TEST_TMP/report 2>report.err || { cat report.err; return 1; }
 	! grep -v '^ *version' report.err || return 1

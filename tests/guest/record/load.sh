@@ -50,7 +50,7 @@ if perf_bytes "--call-graph dwarf" --call-graph dwarf; then
 else
 	check "perf --call-graph dwarf" false
 fi
-check "trace-cmd report reads it" reads 1000
+check "trace-cmd report reads it" run_report 1000
 # Each of the load's 40 processes ends in the destructors of 45 libraries. The compiler writes these
 # (crtstuff) without .eh_frame, so a stack has one frame there.
 check "stacks are complete" complete sched-messaging --min 500 --percent 80

@@ -24,7 +24,7 @@ tasks()
 check "-a --duration 2: recorded" ustack_record -a -e sched:sched_switch --duration 2
 sed 's/^/     /' said
 check "all stacks are joined" all_joined 20
-check "trace-cmd report reads it" reads 20
+check "trace-cmd report reads it" run_report 20
 tasks >in-it
 check "chain is in it" grep -qx chain in-it
 check "so are kernel threads or the idle task" grep -qE '^(<idle>|kworker|rcu)' in-it
@@ -33,20 +33,20 @@ check "nothing is left" nothing_left
 
 check "-p: recorded" ustack_record -p $chain -e raw_syscalls --duration 1
 check "all stacks are joined" all_joined 20
-check "trace-cmd report reads it" reads 20
+check "trace-cmd report reads it" run_report 20
 check "chain alone is in it" is "$(tasks)" chain
 
 background "-p" -p $chain -e sched:sched_switch
 kill $chain
 say "the process is killed"
-ends 0
+wait_recorder 0
 
 # Ctrl-C
 background "-a" -a -e sched -e raw_syscalls:sys_enter
 kill -INT $recorder
 say "SIGINT"
-ends 0
-check "with everything saved" reads
+wait_recorder 0
+check "with everything saved" run_report
 not_itself()
 {
 	! grep -E '^ +trace-ustack.*sys_enter' $TEST_TMP/report
@@ -57,13 +57,13 @@ check "nothing is left" nothing_left
 background "-b 4096" -a -b 4096 -e sched
 kill -TERM $recorder
 say "SIGTERM"
-ends 0
-check "so does SIGTERM" reads
+wait_recorder 0
+check "so does SIGTERM" run_report
 
 # Filters and triggers
 check "--filter: recorded" ustack_record -e raw_syscalls:sys_enter --filter 'id == 230' \
 	-e raw_syscalls:sys_exit --filter 'id == 230' $TPROG/chain 20
-check "trace-cmd report reads it" reads 1
+check "trace-cmd report reads it" run_report 1
 only_230()
 {
 	! grep -E 'sys_(enter|exit):' $TEST_TMP/report | grep -v 'NR 230'
@@ -75,7 +75,7 @@ check "and shows the reason of the kernel" grep -qi 'field not found' said
 check "triggers: recorded" ustack_record -e raw_syscalls:sys_enter --stack-if 'id == 230' \
 	-e raw_syscalls:sys_exit --no-stack $TPROG/chain 20
 check "all stacks are joined" all_joined 1
-check "trace-cmd report reads it" reads 1
+check "trace-cmd report reads it" run_report 1
 only_asked()
 {
 	awk '/: +sys_/ { last = $0 }

@@ -36,6 +36,6 @@ ms=$((($(date +%s%N) - from) / 1000000))
 wait $recorder 2>/dev/null
 say "after SIGKILL of the recorder the guard ends within $ms ms"
 check "at most 5 seconds" at_most $ms 5000
-check "the file is complete" reads 10
+check "the file is complete" run_report 10
 check "nothing is left" nothing_left
 finish
