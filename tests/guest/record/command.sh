@@ -24,7 +24,7 @@ check "trace-ustack check: all is there" is $? 0
 check "and what that means" grep -q 'user stacks: complete, by unwind tables' checked
 [ $failed = 0 ] || cat checked
 check_not "a wrong event is refused" ustack_record -e sched:sched_swich true
-check "and a near one named" grep -q 'near it: sched:sched_switch' said
+check "and a near one named" grep -q 'near it: sched:sched_switch' output
 check_not "a command that is not there" ustack_record -e 'sched:*' nowhere
 ustack_record -e 'sched:*' nowhere
 check "has the exit code of a shell" is $? 127
@@ -37,7 +37,7 @@ check "recorded" ustack_record -e 'sched:*' bash script.sh
 ustack_record -x -e 'sched:*' bash -c 'exit 7'
 check "with -x the exit code is that of the command" is $? 7
 check "recorded again" ustack_record -e 'sched:*' bash script.sh
-sed 's/^/     /' said
+sed 's/^/     /' output
 check "all stacks are joined" all_joined 200
 check "trace-cmd report reads it" run_report 1000
 check "bash: complete" complete bash --min 50 --percent 99.5
@@ -46,7 +46,7 @@ check "python3: complete" complete python3 --min 20 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 check "both" grep -q . $TEST_TMP/all-figures
 sed 's/^/     /' $TEST_TMP/all-figures
-cp $TEST_TMP/all-figures said $TEST_OUT/
+cp $TEST_TMP/all-figures output $TEST_OUT/
 cp t.dat whole.dat
 # and threads of the kernel that a CPU went to or came from
 mine='bash|git|python3|ls|cat|trace-ustack|<idle>|rcu_.*|k[a-z]+d|[a-z]+/.*'
@@ -67,7 +67,7 @@ for i in range(20):
 END
 chmod +x interpreted
 TRACE_USTACK_TABLES=$TEST_TMP/none ustack_record -e 'sched:*' ./interpreted
-sed 's/^/     /' said
+sed 's/^/     /' output
 check "a first recording, of a script: all stacks are joined" all_joined 20
 run_report >/dev/null
 check "python3: complete" complete python3 --min 15 --percent 99
@@ -76,5 +76,5 @@ sed 's/^/     /' $TEST_TMP/figures
 # What a user sees
 $USTACK report whole.dat >own 2>own.err
 check "trace-ustack report reads it" grep -q '\[user\]' own
-keep t.dat whole.dat $TEST_TMP/report all-said
+keep t.dat whole.dat $TEST_TMP/report all-output
 finish

@@ -77,7 +77,7 @@ check "removes what another left" nothing_left
 
 # While the recorder makes tables, it records nothing yet
 rm -rf $TRACE_USTACK_TABLES t.dat
-$USTACK record -o t.dat -a -e sched >said 2>&1 </dev/null &
+$USTACK record -o t.dat -a -e sched >output 2>&1 </dev/null &
 recorder=$!
 sleep 0.5
 kill -KILL $recorder

@@ -56,7 +56,7 @@ through()
 # The first run makes the tables
 check "the first time" ustack_record --no-summary -e sched:sched_switch bash script.sh
 check "recorded" ustack_record -e $FAULT -e 'sched:*' bash script.sh
-sed 's/^/     /' said
+sed 's/^/     /' output
 check "all stacks are joined" all_joined 2000
 check "trace-cmd report reads it" run_report 1000
 check "functions were bound meanwhile" through 10
@@ -65,5 +65,5 @@ for program in id ls git date; do
 	sed 's/^/     /' $TEST_TMP/figures
 done
 check "nothing is left" nothing_left
-keep t.dat $TEST_TMP/report all-said
+keep t.dat $TEST_TMP/report all-output
 finish

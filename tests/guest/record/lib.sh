@@ -4,12 +4,12 @@
 
 USTACK=$BUILD/trace-ustack
 
-# ustack_record ARGUMENT...: record into t.dat, with the tool's output in the file said
+# ustack_record ARGUMENT...: record into t.dat, with the tool's output in the file output
 ustack_record()
 {
-	$USTACK record -o t.dat "$@" >said 2>&1 </dev/null
+	$USTACK record -o t.dat "$@" >output 2>&1 </dev/null
 	local ret=$?
-	sed 's/^/     /' said >>all-said
+	sed 's/^/     /' output >>all-output
 	return $ret
 }
 
@@ -20,7 +20,7 @@ background()
 	local what=$1
 	shift
 	rm -f t.dat
-	$USTACK record -o t.dat "$@" >said 2>&1 </dev/null &
+	$USTACK record -o t.dat "$@" >output 2>&1 </dev/null &
 	recorder=$!
 	check "$what: recording" is_recording
 }
@@ -35,7 +35,7 @@ is_recording()
 		kill -0 $recorder 2>/dev/null || break
 		sleep 0.1
 	done
-	cat said
+	cat output
 	return 1
 }
 
@@ -66,17 +66,17 @@ before=$(cat $T/tracing_on $T/options/$OPT $T/options/stacktrace $T/events/enabl
 # summary_count NAME: print the number that the summary has before NAME
 summary_count()
 {
-	grep -oE "[0-9]+ ($1)\b" said | head -n 1 | cut -d ' ' -f 1
+	grep -oE "[0-9]+ ($1)\b" output | head -n 1 | cut -d ' ' -f 1
 }
 
 # all_joined: each request has its stack, or its task was in the kernel at the end
 all_joined()
 {
-	local asked=$(sed -nE 's/.*asked for ([0-9]+) times.*/\1/p' said)
+	local asked=$(sed -nE 's/.*asked for ([0-9]+) times.*/\1/p' output)
 	at_least "${asked:-0}" ${1:-1} &&
 		is $(($(summary_count joined) + $(summary_count pending))) $asked &&
 		none_lost "$(summary_count lost)" && none_lost "$(summary_count 'not recorded')" ||
-		{ cat said; return 1; }
+		{ cat output; return 1; }
 }
 
 # run_report [N]: trace-cmd report reads the file, without a complaint, and shows N frames or more
@@ -110,7 +110,7 @@ keep_tool_here()
 overhead()
 {
 	local from=$(date +%s%N)
-	"$@" >said 2>&1 </dev/null || { cat said; return 1; }
+	"$@" >output 2>&1 </dev/null || { cat output; return 1; }
 	echo $((($(date +%s%N) - from) / 1000000 - 2000))
 }
 

@@ -19,7 +19,7 @@ LOAD="perf bench sched messaging -g 2 -l ${LOOPS:-150}"
 
 check "once, for the tables" ustack_record --no-summary -a -e sched:sched_switch $LOAD
 check "recorded" ustack_record -a -e sched:sched_switch $LOAD
-sed 's/^/     /' said
+sed 's/^/     /' output
 check "no event is lost, all stacks are joined" all_joined 1000
 ours=$($USTACK stat t.dat | sed -nE 's/^events.* ([0-9]+)\.[0-9] bytes each.*/\1/p')
 say "trace-ustack: $ours bytes an event"

@@ -22,7 +22,7 @@ tasks()
 }
 
 check "-a --duration 2: recorded" ustack_record -a -e sched:sched_switch --duration 2
-sed 's/^/     /' said
+sed 's/^/     /' output
 check "all stacks are joined" all_joined 20
 check "trace-cmd report reads it" run_report 20
 tasks >in-it
@@ -52,7 +52,7 @@ not_itself()
 	! grep -E '^ +trace-ustack.*sys_enter' $TEST_TMP/report
 }
 check "but for what the recorder does" not_itself
-check "and the summary" grep -q 'joined' said
+check "and the summary" grep -q 'joined' output
 check "nothing is left" nothing_left
 background "-b 4096" -a -b 4096 -e sched
 kill -TERM $recorder
@@ -71,7 +71,7 @@ only_230()
 check "only what the filter lets through" only_230
 check_not "a filter by an unknown field is refused" ustack_record -e sched_switch \
 	--filter 'nofield == 1' true
-check "and shows the reason of the kernel" grep -qi 'field not found' said
+check "and shows the reason of the kernel" grep -qi 'field not found' output
 check "triggers: recorded" ustack_record -e raw_syscalls:sys_enter --stack-if 'id == 230' \
 	-e raw_syscalls:sys_exit --no-stack $TPROG/chain 20
 check "all stacks are joined" all_joined 1
@@ -89,6 +89,6 @@ check "--no-maps-instance: recorded" ustack_record --no-maps-instance -e raw_sys
 check "trace-cmd report -F reads that" \
 	trace-cmd report -t -i t.dat -F 'sys_enter:id==230'
 check "nothing is left" nothing_left
-sed 's/^/     /' all-said
+sed 's/^/     /' all-output
 keep t.dat $TEST_TMP/report
 finish

@@ -15,7 +15,7 @@ keep_tool_here
 
 know_files 489 || skip "not so many ELF files in this image"
 ours=$(least $USTACK record -o t.dat -a -e sched:sched_switch --duration 2)
-files=$(sed -nE 's/^  unwind tables: ([0-9]+) files.*/\1/p' said)
+files=$(sed -nE 's/^  unwind tables: ([0-9]+) files.*/\1/p' output)
 say "trace-ustack record: $ours ms"
 theirs=$(least trace-cmd record -o tc.dat -e sched:sched_switch sleep 2)
 say "trace-cmd record: $theirs ms"
