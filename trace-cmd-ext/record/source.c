@@ -108,6 +108,9 @@ static int use_ftrace(struct rec *r)
 			   "addresses are in; stacks will have no symbols");
 		r->opts.maps = false;
 	}
+	if (r->opts.python)
+		tool_error("--python: this kernel cannot walk through the trampolines of Python, "
+			   "so most of its stacks will be incomplete; --source bpf can");
 	return 0;
 }
 
