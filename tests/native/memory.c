@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory.c [thunk|other] - calls a function through code in memory that is in no file
+ * memory.c [thunk|fp-thunk|other] - calls a function through code in memory that is in no file
  *
  * The code keeps a frame pointer, but the recorder cannot know that: no runtime has compiled it.
- * With an argument, the code keeps none. That of `thunk` shows how large its frame is.
+ * That of `thunk` and `other` keeps none. The code of `thunk` and `fp-thunk` shows how large its
+ * frame is, as that of Python's trampolines does.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +21,11 @@ static void work(void)
 int main(int argc, char **argv)
 {
 	/* push %rbp; mov %rsp,%rbp; call *%rdi; pop %rbp; ret */
-	static const unsigned char frame[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+	static const unsigned char fp_thunk[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+	/* the same, with nop after the call */
+	static const unsigned char frame[] = {
+		0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x90, 0x5d, 0xc3,
+	};
 	/* sub $8,%rsp; call *%rdi; add $8,%rsp; ret */
 	static const unsigned char thunk[] = {
 		0x48, 0x83, 0xec, 8, 0xff, 0xd7, 0x48, 0x83, 0xc4, 8, 0xc3,
@@ -37,6 +42,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (!strcmp(what, "thunk"))
 		memcpy(mem, thunk, sizeof(thunk));
+	else if (!strcmp(what, "fp-thunk"))
+		memcpy(mem, fp_thunk, sizeof(fp_thunk));
 	else if (!strcmp(what, "other"))
 		memcpy(mem, other, sizeof(other));
 	else

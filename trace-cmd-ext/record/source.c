@@ -110,7 +110,7 @@ static int use_ftrace(struct rec *r)
 	}
 	if (r->opts.python)
 		tool_error("--python: this kernel cannot walk through the trampolines of Python, "
-			   "so most of its stacks will be incomplete; --source bpf can");
+			   "so its stacks will be incomplete or marked; --source bpf can");
 	return 0;
 }
 

@@ -391,38 +391,70 @@ __noinline int step_sigreturn32(struct walk *w)
 /* add $n, %rsp; ret */
 #define THUNK_AFTER	0xc300c48348ull
 #define THUNK_AFTER_MASK	0xff00ffffffull
+/* push %rbp; mov %rsp, %rbp; call *REG */
+#define FP_THUNK_BEFORE	0xd0ffe5894855ull
+#define FP_THUNK_BEFORE_MASK	0xf8ffffffffffull
+/* pop %rbp; ret */
+#define FP_THUNK_AFTER	0xc35dull
 
 /*
- * A function in memory that only calls another one, and keeps no frame pointer: the perf trampoline
- * of Python. @ip is a return address in it. The instructions around it say how far away the next
- * one is.
+ * How many bytes are between SP and the return address of the function that returns to @ip, if the
+ * instructions there say it? -1: they do not. @frame_pointer: the first of them are a saved FP
+ */
+static __always_inline int find_thunk(u64 ip, bool *frame_pointer)
+{
+	u64 before = 0, after = 0, n;
+
+	/* the shorter form may end at the end of a page */
+	if (bpf_probe_read_user(&before, 6, (void *)(ip - 6)) ||
+	    bpf_probe_read_user(&after, 2, (void *)ip))
+		return -1;
+	*frame_pointer = (before & FP_THUNK_BEFORE_MASK) == FP_THUNK_BEFORE &&
+			 after == FP_THUNK_AFTER;
+	if (*frame_pointer)
+		return WORD;
+	if (bpf_probe_read_user(&after, 5, (void *)ip))
+		return -1;
+	n = after >> 24 & 0xff;
+	if ((before & THUNK_BEFORE_MASK) != THUNK_BEFORE || (before >> 24 & 0xff) != n ||
+	    (after & THUNK_AFTER_MASK) != THUNK_AFTER || n > 127 || n % WORD)
+		return -1;
+	return n;
+}
+
+/*
+ * A function in memory that only calls another one: the perf trampoline of Python. Older ones keep
+ * no frame pointer. @ip is a return address in it. The instructions around it say how far away the
+ * next one is.
  */
 __noinline int step_thunk(struct walk *w)
 {
-	u64 before = 0, after = 0, n, cfa, ra = 0;
-	int ret;
+	u64 cfa, fp, ra = 0;
+	bool frame_pointer = false;
+	int ret, n;
 
 	if (!w || w->frame_flags & (TOPMOST | EXACT))
 		return STEP_WRONG;
 	/* code is not in the trail */
 	forget_trail(w);
-	if (bpf_probe_read_user(&before, 6, (void *)(w->ip - 6)) ||
-	    bpf_probe_read_user(&after, 5, (void *)w->ip))
-		return STEP_WRONG;
-	n = after >> 24 & 0xff;
-	if ((before & THUNK_BEFORE_MASK) != THUNK_BEFORE || (before >> 24 & 0xff) != n ||
-	    (after & THUNK_AFTER_MASK) != THUNK_AFTER || n > 127 || n % WORD)
+	n = find_thunk(w->ip, &frame_pointer);
+	/* between frames of a runtime, it may be one of these */
+	if (n < 0 || (frame_pointer && w->compiled))
 		return STEP_WRONG;
 	cfa = w->sp + n + WORD;
-	ret = read_word_to(w, &ra, cfa - WORD, WORD);
+	fp = w->fp;
+	ret = frame_pointer ? read_word_to(w, &fp, w->sp, WORD) : 0;
+	if (!ret)
+		ret = read_word_to(w, &ra, cfa - WORD, WORD);
 	if (ret)
 		return ret;
 	if (!ra)
 		return STEP_OUTERMOST;
-	/* between frames of a runtime, it is none of these */
+	/* between frames of a runtime, this is none of them */
 	if (w->compiled)
 		w->flags |= FRAME_POINTER;
 	w->sp = cfa;
+	w->fp = fp;
 	w->ip = ra;
 	w->frame_flags = 0;
 	return STEP_DONE;
