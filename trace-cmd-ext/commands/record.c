@@ -262,6 +262,8 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 		o->cmd = argv + optind;
 	if (o->python && !o->cmd)
 		return tool_usage("record", "--python needs a command: Python must start with it");
+	if (o->python && no_user)
+		return tool_usage("record", "--python needs user stacks");
 	if (o->cmd && o->nr_pids)
 		return tool_usage("record", "-p and CMD exclude each other");
 	if (o->nr_pids && o->all)
