@@ -8,13 +8,18 @@ every test.
 A test that failed may be run once more, alone in a boot of its own, after all others: guests run on
 emulated CPUs that a busy host stops at any moment. A test that passes then has passed. Faults that
 no busy host explains count at once: a kernel complaint, a wrong frame, lost data.
+
+Most tests wait more than they compute, so several guests can run at the same time. Tests whose
+result depends on what else the host does have the option `alone`, and run after the others.
 """
 
+import concurrent.futures
 import glob
 import os
 import re
 import shutil
 import sys
+import threading
 import time
 
 import vm as machine
@@ -22,6 +27,7 @@ import vm as machine
 MAX_BOOTS_LOST = 3		# give up on a group after so many boots that ran no test at all
 MAX_STALE = 3			# a test may lose so many boots to QEMU
 MAX_REPEATED = 10		# more failures are a real fault
+MAX_CHUNK = 2400		# seconds of time limits in one boot, if several guests run
 # A test's words for a wrong frame and for lost data; check() of tests/lib has a margin
 FINAL = re.compile(r"^(?:  \| )?((?:WRONG|LOST): .*)$", re.M)
 
@@ -57,7 +63,7 @@ class Test:
                     machine.parse_options(found.group(1), path, self.options)
 
     def machine_key(self):
-        opt = {k: v for k, v in self.options.items() if k not in ("timeout", "own")}
+        opt = {k: v for k, v in self.options.items() if k not in ("timeout", "own", "alone")}
         return repr(sorted(opt.items())) + (self.name if self.options["own"] else "")
 
 
@@ -92,14 +98,16 @@ class Runner:
         self.settings = settings or {}	# environment of the tests, one word each
         self.dir = os.path.join(machine.BUILD, "vm", label)
         self.boots = 0
+        self.lock = threading.RLock()	# for boots, and for what is printed together
         self.grace = 60			# seconds the host waits for the guest to end a test
         self.quiet = False		# do not show consoles
 
     def say(self, test):
-        print("%-4s %s (%.1f s)%s" % (test.verdict, test.name, test.seconds,
-                                      ": " + test.why if test.why else ""), flush=True)
-        if test.verdict == "FAIL":
-            self.show_log(test)
+        with self.lock:
+            print("%-4s %s (%.1f s)%s" % (test.verdict, test.name, test.seconds,
+                                          ": " + test.why if test.why else ""), flush=True)
+            if test.verdict == "FAIL":
+                self.show_log(test)
 
     def log_path(self, test):
         return os.path.join(self.dir, "log", test.name + ".log")
@@ -128,8 +136,9 @@ class Runner:
 
     def boot(self, tests, repeated=False):
         """One boot for all of TESTS; those it did not get to keep verdict None."""
-        self.boots += 1
-        work = os.path.join(self.dir, "boot-%d.%d" % (os.getpid(), self.boots))
+        with self.lock:
+            self.boots += 1
+            work = os.path.join(self.dir, "boot-%d.%d" % (os.getpid(), self.boots))
         out = os.path.join(work, "out")
         os.makedirs(os.path.join(out, "log"))
         with open(os.path.join(out, "jobs"), "w") as f:
@@ -154,10 +163,15 @@ class Runner:
                     said.add(name)
                     self.verdict(by_name[name], out, console)
 
-        start = time.monotonic()
         reason, console = machine.run(self.kernel, opt, out, limits, 120 + sum(limits.values()),
                                       max(limits.values()), self.shares, finish)
         finish(console)
+        with self.lock:
+            return self.judge_boot(tests, out, reason, console, said)
+
+    def judge_boot(self, tests, out, reason, console, said):
+        """Judge the test that a boot ended with; (did a test run?, complaints outside tests)"""
+        by_name = {t.name: t for t in tests}
         orphans = [line for job, line in console.splats if job is None]
         victim = by_name.get(console.job) if console.job else None
         ended = reason and victim is not None and victim.verdict is None
@@ -180,7 +194,6 @@ class Runner:
         for line in orphans:
             print("     kernel complaint outside any test: %s" % line)
         sys.stdout.flush()
-        self.took = time.monotonic() - start
         return bool(said) or victim is not None, orphans
 
     def verdict(self, test, out, console):
@@ -239,13 +252,39 @@ class Runner:
                 os.makedirs(os.path.dirname(dst), exist_ok=True)
                 os.rename(src, dst)
 
-    def run(self, tests):
-        """All TESTS to the end; returns the number of kernel complaints outside any of them."""
+    def run(self, tests, lanes=1):
+        """All TESTS to the end; returns the number of kernel complaints outside any of them.
+
+        lanes: so many guests run at the same time.
+        """
         self.forget()
+        alone = [t for t in tests if t.options["alone"] or lanes == 1]
+        chunks = [c for group in self.groups(t for t in tests if t not in alone)
+                  for c in self.cut(group)]
+        # those that may take longest first
+        chunks.sort(key=lambda chunk: -sum(self.limit(t) for t in chunk))
+        pool = concurrent.futures.ThreadPoolExecutor(lanes)
+        try:
+            running = [pool.submit(self.run_group, chunk) for chunk in chunks]
+            ended, _ = concurrent.futures.wait(
+                running, return_when=concurrent.futures.FIRST_EXCEPTION)
+            stray = sum(each.result() for each in ended)
+        finally:
+            # An error or Ctrl-C does not wait for guests: they end with this process.
+            pool.shutdown(wait=False, cancel_futures=True)
+        return stray + sum(self.run_group(group) for group in self.groups(alone))
+
+    def groups(self, tests):
+        """TESTS, those of the same machine in one list."""
         groups = {}
         for test in tests:
             groups.setdefault(test.machine_key(), []).append(test)
-        return sum(self.run_group(group) for group in groups.values())
+        return list(groups.values())
+
+    def cut(self, group):
+        """GROUP in lists of about the same time, none of which keeps a lane busy for too long."""
+        nr = 1 + sum(self.limit(t) for t in group) // int(MAX_CHUNK * self.slow)
+        return [group[i::nr] for i in range(nr) if group[i::nr]]
 
     def run_group(self, group, repeated=False):
         """The tests of one machine, in as many boots as that takes; returns what run() returns."""

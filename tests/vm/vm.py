@@ -30,12 +30,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 CACHE = os.environ.get("TRACE_USTACK_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "trace-ustack")
 BUILD = os.path.realpath(os.environ.get("O") or os.path.join(ROOT, "build"))
+# loaded here: a child of a program with threads must not load it
+LIBC = ctypes.CDLL(None)
 
 # By Debian's name of the architecture: where a kernel's build folder has its image, the machine,
 # its console, how disks and shares are attached ("pci" or "ccw"), and options that only it needs.
@@ -76,11 +79,12 @@ def complains(line):
 
 
 def default_options():
-    return {"cpus": 2, "mem": 1024, "append": "", "icount": "", "timeout": 300, "own": False}
+    return {"cpus": 2, "mem": 1024, "append": "", "icount": "", "timeout": 300, "own": False,
+            "alone": False}
 
 
 def parse_options(words, where, options=None):
-    """Options of a `# vm:` line: name=value words and the bare word `own`."""
+    """Options of a `# vm:` line: name=value words and the bare words `own`, `alone`."""
     opt = options or default_options()
     for word in shlex.split(words):
         name, sep, value = word.partition("=")
@@ -155,7 +159,16 @@ def accelerator(kernel, opt):
     return ["-accel", "kvm", "-cpu", model] if model else tcg
 
 
+PROBE = threading.Lock()
+
+
 def probe_kvm(kernel):
+    """find_kvm() by one thread at a time: the others find what it stored."""
+    with PROBE:
+        return find_kvm(kernel)
+
+
+def find_kvm(kernel):
     """The CPU model KVM boots our kernel with, or None; asked once per host boot and kernel.
 
     A /dev/kvm that opens proves little: nested and paravirtual hosts refuse some models and run
@@ -294,7 +307,7 @@ class Console:
 def die_with_parent():
     """In the child: end the guest if the runner is killed."""
     pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
+    LIBC.prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
 
 
 def newest(path):

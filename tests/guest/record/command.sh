@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: cpus=2 mem=1536 timeout=1200
+# vm: cpus=2 mem=1536 timeout=1200 alone
 #
 # trace-ustack record -e 'sched:*' CMD: one command, and the file has the complete stacks of stock
 # programs. The file has nothing else, and no trace of the recording stays in the kernel.

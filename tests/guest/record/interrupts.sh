@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: cpus=2 mem=1536 append="threadirqs" timeout=900
+# vm: cpus=2 mem=1536 append="threadirqs" timeout=900 alone
 #
 # Interrupts come between an event, its kernel stack and its cookie. Their softirqs write ten or
 # a hundred events there. With threadirqs, the end of an interrupt wakes ksoftirqd, and the flags of

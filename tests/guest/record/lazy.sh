@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: cpus=2 mem=1536 timeout=900
+# vm: cpus=2 mem=1536 timeout=900 alone
 #
 # Many short-lived programs that bind functions at their first call: the stacks of events below
 # ld.so's _dl_runtime_resolve_*() are complete, too. Binding writes to the program's GOT, so it

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: cpus=2 mem=1536 timeout=1500
+# vm: cpus=2 mem=1536 timeout=1500 alone
 #
 # A load that switches all the time: nothing is lost at the default buffer size, and an event takes
 # no more bytes than with perf in the same run. Our kernel and complete user stack are compared with

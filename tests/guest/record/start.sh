@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: cpus=1 mem=1024 icount=1 timeout=1500
+# vm: cpus=1 mem=1024 icount=1 timeout=1500 alone
 #
 # The time that trace-ustack record adds at its start and its end, on an idle system with hundreds
 # of known tables, and the time that the guard takes after the recorder was killed. Time counts
-# instructions here, so other programs on the host do not matter.
+# instructions here, so other programs on the host do not matter. But it also goes on while the
+# guest waits for the host's disk.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../tables/lib.sh"
