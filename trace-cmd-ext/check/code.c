@@ -35,10 +35,10 @@ static const struct code_kind {
 	{ NULL, "caml_perform", false, "OCaml 5 has stacks of its own, at whose ends walks end",
 	  "none yet: stacks start at OCaml's innermost frames, and their ends are missing" },
 	{ NULL, "JNI_CreateJavaVM", false, "Java code is made in memory, and has no table",
-	  "start java with -XX:+PreserveFramePointer" },
+	  "record --java, or start java with -XX:+PreserveFramePointer" },
 	{ NULL, "_ZN2v87Isolate7DisposeEv", true, "V8's built-in functions, and JavaScript, which "
 	  "is made in memory, have no tables and keep frame pointers",
-	  "node --perf-basic-prof --interpreted-frames-native-stack, for names" },
+	  "record --node, for names" },
 	{ NULL, "call_into_lisp", false, "Lisp code is in the core file, and has no table",
 	  "none yet: only C frames are complete" },
 	{ NULL, "luaJIT_setmode", false, "code that LuaJIT compiles is made in memory, and has no "

@@ -24,6 +24,8 @@ static const char help_text[] =
 "  -p, --pid PID,...     record these processes and their children, until these processes end\n"
 "  --no-inherit          do not record children of CMD or of -p\n"
 "  --python              show the functions of Python 3.12 and newer in the stacks of CMD\n"
+"  --node                show the functions of JavaScript (node) in the stacks of CMD\n"
+"  --java                let java keep frame pointers in CMD, so that its stacks are complete\n"
 "  --no-kernel-stack     record no kernel stacks\n"
 "  --no-user-stack       record no user stacks\n"
 "  --duration SECONDS    end the recording and CMD after this time\n"
@@ -72,7 +74,7 @@ static const char help_text[] =
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
 	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
-	OPT_JSON, OPT_SOURCE, OPT_PYTHON,
+	OPT_JSON, OPT_SOURCE, OPT_PYTHON, OPT_NODE, OPT_JAVA,
 };
 
 static const struct option options[] = {
@@ -85,6 +87,8 @@ static const struct option options[] = {
 	{ "pid", required_argument, NULL, 'p' },
 	{ "no-inherit", no_argument, NULL, OPT_NO_INHERIT },
 	{ "python", no_argument, NULL, OPT_PYTHON },
+	{ "node", no_argument, NULL, OPT_NODE },
+	{ "java", no_argument, NULL, OPT_JAVA },
 	{ "no-kernel-stack", no_argument, NULL, OPT_NO_KERNEL },
 	{ "no-user-stack", no_argument, NULL, OPT_NO_USER },
 	{ "duration", required_argument, NULL, OPT_DURATION },
@@ -176,7 +180,13 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		o->inherit = false;
 		break;
 	case OPT_PYTHON:
-		o->python = true;
+		o->runtimes |= RUNTIME_PYTHON;
+		break;
+	case OPT_NODE:
+		o->runtimes |= RUNTIME_NODE;
+		break;
+	case OPT_JAVA:
+		o->runtimes |= RUNTIME_JAVA;
 		break;
 	case OPT_NO_KERNEL:
 		o->kernel_stack = false;
@@ -260,10 +270,11 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 		return tool_usage("record", "-F needs the source bpf, and user stacks");
 	if (optind < argc)
 		o->cmd = argv + optind;
-	if (o->python && !o->cmd)
-		return tool_usage("record", "--python needs a command: Python must start with it");
-	if (o->python && no_user)
-		return tool_usage("record", "--python needs user stacks");
+	if (o->runtimes && !o->cmd)
+		return tool_usage("record", "--python, --node and --java need a command: they set "
+				  "variables in its environment");
+	if (o->runtimes && no_user)
+		return tool_usage("record", "--python, --node and --java need user stacks");
 	if (o->cmd && o->nr_pids)
 		return tool_usage("record", "-p and CMD exclude each other");
 	if (o->nr_pids && o->all)

@@ -65,6 +65,39 @@ missing:
 	return 127;
 }
 
+/* Variables that make a runtime write down its functions, or keep frame pointers */
+static const struct setting {
+	unsigned int runtime;
+	const char *variable, *value;
+	bool add;			/* options may be there already */
+} settings[] = {
+	{ RUNTIME_PYTHON, "PYTHONPERFSUPPORT", "1", false },
+	{ RUNTIME_NODE, "NODE_OPTIONS", "--perf-basic-prof --interpreted-frames-native-stack",
+	  true },
+	{ RUNTIME_JAVA, "JAVA_TOOL_OPTIONS", "-XX:+PreserveFramePointer", true },
+};
+
+/* Returns 0, or -1 with errno. */
+static int set_up_runtimes(unsigned int runtimes)
+{
+	const struct setting *s;
+	const char *old;
+	char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		s = &settings[i];
+		if (!(runtimes & s->runtime))
+			continue;
+		old = s->add ? getenv(s->variable) : NULL;
+		if (asprintf(&value, "%s%s%s", old ? old : "", old ? " " : "", s->value) < 0 ||
+		    setenv(s->variable, value, 1))
+			return -1;
+		free(value);
+	}
+	return 0;
+}
+
 static void __attribute__((noreturn)) child(struct rec *r, int go, int errors)
 {
 	sigset_t none;
@@ -79,7 +112,7 @@ static void __attribute__((noreturn)) child(struct rec *r, int go, int errors)
 	if (read(go, &byte, 1) != 1)
 		_exit(125);
 	rec_limits_restore();
-	if (!r->opts.python || !setenv("PYTHONPERFSUPPORT", "1", 1))
+	if (!set_up_runtimes(r->opts.runtimes))
 		execvp(r->opts.cmd[0], r->opts.cmd);
 	err = errno;
 	if (write(errors, &err, sizeof(err)) < 0)

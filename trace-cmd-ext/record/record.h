@@ -30,6 +30,10 @@ enum source {
 	SOURCE_FTRACE, SOURCE_BPF, SOURCE_FRAME_POINTERS, SOURCE_NR
 };
 
+#define RUNTIME_PYTHON	0x1
+#define RUNTIME_NODE	0x2
+#define RUNTIME_JAVA	0x4
+
 struct rec_opts {
 	struct rec_select *sel;
 	size_t nr_sel;
@@ -45,7 +49,7 @@ struct rec_opts {
 	unsigned int freq;		/* -F: samples of each CPU a second; 0: none */
 	enum source source;
 	bool kernel_stack, tables, inherit, maps, pass_exit, quiet, verbose, summary;
-	bool python;			/* CMD has Python write down its functions */
+	unsigned int runtimes;		/* RUNTIME_: to be set up in the environment of CMD */
 };
 
 /* Record. Returns the exit code of the recorder, or with pass_exit that of CMD. */

@@ -108,7 +108,7 @@ static int use_ftrace(struct rec *r)
 			   "addresses are in; stacks will have no symbols");
 		r->opts.maps = false;
 	}
-	if (r->opts.python)
+	if (r->opts.runtimes & RUNTIME_PYTHON)
 		tool_error("--python: this kernel cannot walk through the trampolines of Python, "
 			   "so its stacks will be incomplete or marked; --source bpf can");
 	return 0;
