@@ -25,6 +25,11 @@ traced "raw_syscalls/sys_exit sched/sched_waking" $PATHS exitthread
 check "who waits for a thread is woken from its stack" \
 	paths 'sched_waking: comm=fault-paths' --last
 
+# The reader of its output is woken when its mappings are gone
+traced "syscalls/sys_enter_getppid sched/sched_waking" sh -c "$PATHS exitelsewhere | cat"
+read -r _ pid start _ <$TEST_TMP/paths
+check "the mapping of that is recorded" is "$(count "<user unwind map $pid 0*$start-")" 1
+
 say "a client that is requested in sched_process_exit"
 run 'init 0; exit 0'
 $PATHS exit >/dev/null

@@ -7,6 +7,9 @@
  *	fault-paths execthread PROGRAM	the same in a thread that is not the leader
  *	fault-paths exit | killed | exitthread
  *					end there, in three ways
+ *	fault-paths exitelsewhere	getppid, then exit_group in memory that no stack was in
+ *					before; "elsewhere PID START ADDRESS": where that starts,
+ *					and where exit_group would return to
  *	fault-paths sigreturn N		N signals to itself, from a known path
  *	fault-paths depth N		getppid with a stack of exactly N frames
  *	fault-paths badfp | zerofp	getppid with a frame pointer to nowhere, or 0
@@ -146,6 +149,25 @@ static NOINLINE long do_exit(long arg)
 	return ret;
 }
 PATH_TO(do_exit)
+
+static int exit_elsewhere(void)
+{
+	/* xor %edi,%edi; mov $SYS_exit_group,%eax; syscall */
+	static const unsigned char code[] = { 0x31, 0xff, 0xb8, 0xe7, 0, 0, 0, 0x0f, 0x05 };
+	char *to = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (to == MAP_FAILED)
+		return 1;
+	memcpy(to, code, sizeof(code));
+	printf("elsewhere %d %lx %lx\n", getpid(), (long)to, (long)to + sizeof(code));
+	fflush(NULL);
+	/* until the reader waits for more */
+	sleep(1);
+	getppid();
+	((void (*)(void))to)();
+	return 1;
+}
 
 static NOINLINE long do_read(long fd)
 {
@@ -443,6 +465,8 @@ int main(int argc, char **argv)
 		return run_in_thread(do_exit_path);
 	if (is(what, "killed"))
 		return killed();
+	if (is(what, "exitelsewhere"))
+		return exit_elsewhere();
 	if (is(what, "sigreturn") && arg)
 		return signals(atoi(arg));
 	/* getppid's address, a return to each recurse() that called, and one to outermost() */
