@@ -35,6 +35,7 @@ static const char help_text[] =
 "  -b, --buffer-size KB  ring buffer of each CPU; by default 1408 to 8192, by free memory\n"
 "  -C, --clock CLOCK     mono (default), local, global, boot, ...: see the file trace_clock\n"
 "  --no-tables           register no unwind tables\n"
+"  --wait-tables         let programs wait at their start until their tables are made\n"
 "  --no-maps-instance    record mappings in the buffer of the events, which can overwrite them;\n"
 "                        for trace-cmd report -F, which reads no file with an instance\n"
 "  --source SOURCE       where user stacks come from: ftrace, a kernel with deferred user stacks;\n"
@@ -74,7 +75,7 @@ static const char help_text[] =
 enum {
 	OPT_FILTER = 256, OPT_STACK_IF, OPT_NO_STACK, OPT_NO_INHERIT, OPT_NO_KERNEL, OPT_NO_USER,
 	OPT_DURATION, OPT_NO_TABLES, OPT_NO_MAPS, OPT_FALLBACK, OPT_TRACEFS, OPT_NO_SUMMARY,
-	OPT_JSON, OPT_SOURCE, OPT_PYTHON, OPT_NODE, OPT_JAVA,
+	OPT_JSON, OPT_SOURCE, OPT_PYTHON, OPT_NODE, OPT_JAVA, OPT_WAIT_TABLES,
 };
 
 static const struct option options[] = {
@@ -96,6 +97,7 @@ static const struct option options[] = {
 	{ "buffer-size", required_argument, NULL, 'b' },
 	{ "clock", required_argument, NULL, 'C' },
 	{ "no-tables", no_argument, NULL, OPT_NO_TABLES },
+	{ "wait-tables", no_argument, NULL, OPT_WAIT_TABLES },
 	{ "no-maps-instance", no_argument, NULL, OPT_NO_MAPS },
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "fallback", no_argument, NULL, OPT_FALLBACK },
@@ -209,6 +211,9 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 	case OPT_NO_TABLES:
 		o->tables = false;
 		break;
+	case OPT_WAIT_TABLES:
+		o->wait_tables = true;
+		break;
 	case OPT_NO_MAPS:
 		o->maps = false;
 		break;
@@ -275,6 +280,10 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 				  "variables in its environment");
 	if (o->runtimes && no_user)
 		return tool_usage("record", "--python, --node and --java need user stacks");
+	if (o->wait_tables && !o->tables)
+		return tool_usage("record", "--wait-tables and --no-tables exclude each other");
+	if (o->wait_tables && no_user)
+		return tool_usage("record", "--wait-tables needs user stacks");
 	if (o->cmd && o->nr_pids)
 		return tool_usage("record", "-p and CMD exclude each other");
 	if (o->nr_pids && o->all)

@@ -104,6 +104,7 @@ static void __attribute__((noreturn)) child(struct rec *r, int go, int errors)
 	char byte;
 	int err;
 
+	rec_hold_forget(r);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);

@@ -56,17 +56,23 @@ static void recorder_died(struct rec *r)
 			   "files they are in" : "");
 }
 
-static void __attribute__((noreturn)) guard(struct rec *r, int fd)
+void rec_leave_session(const char *name)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP };
-	char byte;
-	ssize_t n;
 	size_t i;
 
 	for (i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	setsid();
-	prctl(PR_SET_NAME, "trace-ustack-gd");
+	prctl(PR_SET_NAME, name);
+}
+
+static void __attribute__((noreturn)) guard(struct rec *r, int fd)
+{
+	char byte;
+	ssize_t n;
+
+	rec_leave_session("trace-ustack-gd");
 	for (;;) {
 		n = read(fd, &byte, 1);
 		if (n == 1 && byte == 'i')

@@ -16,6 +16,9 @@
  *	guard.c	a second process that finishes when the first one dies
  *	command.c	CMD: found, started, waited for
  *	tables.c	unwind tables for what runs and what starts
+ *	hold.c	--wait-tables: programs wait at their start for their tables
+ *	gate.c	the process that lets them go on
+ *	libs.c	the libraries that an ELF file names
  *	read.c	from the ring buffers to files, by a few threads
  *	dat.c	trace.dat: its head, and how all parts are put together
  *	names.c	names of tasks for trace.dat
@@ -42,10 +45,12 @@
 #ifndef TRACE_USTACK_RECORD_IMPL_H
 #define TRACE_USTACK_RECORD_IMPL_H
 
+#include <elf.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <tracefs.h>
 
 #include "record.h"
@@ -144,6 +149,7 @@ struct rec {
 	struct rec_reader *reader;	/* threads, while recording */
 	int nr_readers;
 	struct rec_tables *tables;
+	struct rec_hold *hold;
 	struct rec_jit *jit;		/* NULL before jit_begin() */
 	double seconds;			/* duration of the recording */
 	bool disk_full;
@@ -165,7 +171,7 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 
 /* ---- own.c ---- */
 
-/* List the recorder's threads and its guard in r->own. All threads must run by now. */
+/* List the recorder's threads and processes in r->own. All threads must run by now. */
 void own_find(struct rec *r);
 bool own_has(const struct rec *r, pid_t tid);
 /*
@@ -251,6 +257,8 @@ int left_lock(const char *name, bool own);
 /* ---- guard.c ---- */
 
 int rec_guard_start(struct rec *r);
+/* Of a process that outlives the recorder's signals: a session of its own, and a name for ps */
+void rec_leave_session(const char *name);
 /* Tell the guard that the instances exist and are locked. */
 int rec_guard_adopt(struct rec *r);
 /* The recorder has finished: end the guard. */
@@ -281,7 +289,77 @@ void rec_tables_save(struct rec *r);
 void rec_tables_summary(struct rec *r);
 /* The figures of that; false if there are no tables. */
 bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
+/* Those of libunwind-user */
+struct tables *rec_tables_session(const struct rec *r);
 void rec_tables_end(struct rec *r);
+
+/* ---- hold.c, gate.c ---- */
+
+#define HOLD_SECONDS	5		/* nothing waits longer */
+
+/* The figures of --wait-tables, and what the gate has to know; in shared memory */
+struct rec_held {
+	unsigned int programs;		/* that waited for their tables */
+	unsigned int let_go;		/* before their tables were made */
+	uint64_t longest;		/* ns */
+	pid_t child;			/* CMD */
+	int error;			/* why the gate ended */
+};
+
+/* From the gate, with the open file */
+struct hold_question {
+	uint64_t id;
+	pid_t pid;			/* it executes the file */
+};
+
+struct hold_answer {
+	uint64_t id;
+	bool elf, known;		/* known: never ask about this file again */
+};
+
+/*
+ * With --wait-tables: let programs wait at their start until their tables are there. Before the
+ * recorder has a thread: make the process for it.
+ */
+int rec_hold_prepare(struct rec *r);
+/* All that starts from now on waits. */
+int rec_hold_start(struct rec *r);
+/* For a process that was forked between these two */
+void rec_hold_forget(const struct rec *r);
+void rec_hold_stop(struct rec *r);
+/* -1 without a gate */
+pid_t rec_hold_pid(const struct rec *r);
+/* NULL without --wait-tables */
+const struct rec_held *rec_hold_get(const struct rec *r);
+void rec_hold_free(struct rec *r);
+
+/* In a process of its own: answer the questions of @fanotify until the socket @recorder closes. */
+void gate_run(const struct rec *r, int fanotify, int recorder, struct rec_held *held)
+	__attribute__((noreturn));
+
+/* ---- libs.c ---- */
+
+/* Read up to @len bytes of a file at @at; 0 also after an error. */
+ssize_t elf_read(int fd, void *buf, size_t len, off_t at);
+/* The header of an ELF file, in the form of that of a 64-bit file; false: it is none. */
+bool elf_header(int fd, Elf64_Ehdr *eh);
+/* Its program header number @i, in the same form. */
+bool elf_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph);
+
+/* Is the file on a file system whose files come from no server and from no process? */
+bool fs_is_local(int fd);
+
+struct libs_calls {
+	void (*add)(void *ctx, int fd, const char *path);	/* must not close @fd */
+	bool (*more)(void *ctx);				/* is there time for more? */
+	void *ctx;
+};
+
+/*
+ * Call add() for each library that the ELF file names, and those that these name, if it exists
+ * below the folder @root; @path, of the file there, is for $ORIGIN. False if more() has ended this.
+ */
+bool libs_each(int fd, const char *path, int root, const struct libs_calls *calls);
 
 /* ---- read.c ---- */
 
@@ -346,6 +424,9 @@ void rec_wait_end(void);
 bool rec_wait_interrupted(void);
 
 /* ---- jit.c, summary.c ---- */
+
+/* The time of a clock, in ns */
+uint64_t rec_clock_ns(clockid_t clock);
 
 /* Note which maps exist; call it just before the first event. */
 void jit_begin(struct rec *r);

@@ -52,7 +52,7 @@ struct rec_jit {
 	size_t nr_own;
 };
 
-static uint64_t ns_of(clockid_t clock)
+uint64_t rec_clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
@@ -149,7 +149,7 @@ static void read_process(uint32_t tgid, struct process *p)
 		at = strchr(at + 1, ' ');
 	if (at) {
 		ticks = strtoull(at, NULL, 10);
-		p->start = ns_of(CLOCK_REALTIME) - ns_of(CLOCK_BOOTTIME) +
+		p->start = rec_clock_ns(CLOCK_REALTIME) - rec_clock_ns(CLOCK_BOOTTIME) +
 			   ticks * SEC / sysconf(_SC_CLK_TCK) - START_SLACK;
 		p->lives = true;
 	}
@@ -229,7 +229,7 @@ void jit_begin(struct rec *r)
 	j->last_pid = last_pid();
 	j->forks = number_in("/proc/stat", "\nprocesses ");
 	/* file times use the coarse clock: by a finer clock, new files would seem older */
-	j->begin = ns_of(CLOCK_REALTIME_COARSE);
+	j->begin = rec_clock_ns(CLOCK_REALTIME_COARSE);
 	find_own(j);
 	r->jit = j;
 }
@@ -249,7 +249,7 @@ static bool to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
 	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
 		if (strcmp(clocks[i].name, r->opts.clock))
 			continue;
-		*ts = ns_of(clocks[i].id) - (ns_of(CLOCK_REALTIME) - ns);
+		*ts = rec_clock_ns(clocks[i].id) - (rec_clock_ns(CLOCK_REALTIME) - ns);
 		return true;
 	}
 	return false;

@@ -59,6 +59,19 @@ static void put_tables(struct jsonw *j, const struct rec *r)
 	jsonw_end(j);
 }
 
+static void put_held(struct jsonw *j, const struct rec_held *held)
+{
+	if (!held) {
+		jsonw_null(j, "waited");
+		return;
+	}
+	jsonw_object(j, "waited");
+	jsonw_number(j, "programs", held->programs);
+	jsonw_number(j, "longest_ms", held->longest / 1000000);
+	jsonw_number(j, "let_go", held->let_go);
+	jsonw_end(j);
+}
+
 static void put_bpf(struct jsonw *j, const struct rec *r)
 {
 	static const char *const reasons[MSG_NR_REASONS] = {
@@ -120,6 +133,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 	jsonw_end(&j);
 	put_tables(&j, r);
 	put_bpf(&j, r);
+	put_held(&j, rec_hold_get(r));
 	jsonw_number(&j, "jit_processes", s->jit);
 	jsonw_end(&j);
 	fputc('\n', f);

@@ -58,6 +58,8 @@ void own_find(struct rec *r)
 		closedir(dir);
 	if (r->guard > 0)
 		add_own(r, r->guard);
+	if (rec_hold_pid(r) > 0)
+		add_own(r, rec_hold_pid(r));
 }
 
 bool own_has(const struct rec *r, pid_t tid)

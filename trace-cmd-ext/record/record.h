@@ -49,6 +49,7 @@ struct rec_opts {
 	unsigned int freq;		/* -F: samples of each CPU a second; 0: none */
 	enum source source;
 	bool kernel_stack, tables, inherit, maps, pass_exit, quiet, verbose, summary;
+	bool wait_tables;		/* programs wait at their start for their tables */
 	unsigned int runtimes;		/* RUNTIME_: to be set up in the environment of CMD */
 };
 

@@ -12,6 +12,9 @@ static int set_up(struct rec *r)
 	int ret;
 
 	ret = rec_make_instances(r);
+	/* before there is a thread */
+	if (!ret)
+		ret = rec_hold_prepare(r);
 	if (!ret)
 		ret = rec_configure(r);
 	if (!ret)
@@ -28,6 +31,9 @@ static int set_up(struct rec *r)
 		ret = rec_read_start(r, true);
 	if (!ret)
 		ret = rec_stock_start(r);
+	/* all threads run when the recorder's tasks are left out */
+	if (!ret)
+		ret = rec_hold_start(r);
 	if (!ret)
 		ret = rec_set_pids(r);
 	return ret;
@@ -51,6 +57,7 @@ static int record_events(struct rec *r)
 		ret = rec_wait(r);
 	}
 	rec_stop(r);
+	rec_hold_stop(r);
 	if (command) {
 		/* nothing was recorded, so an older file of that name stays */
 		rec_read_stop(r);
@@ -100,6 +107,7 @@ static int run_steps(struct rec *r)
 		ret = record_events(r);
 	} else {
 		rec_stop(r);
+		rec_hold_stop(r);
 		rec_read_stop(r);
 		dat_discard(r);
 		if (!ret) {

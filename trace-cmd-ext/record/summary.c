@@ -297,6 +297,17 @@ static void print_jit(const struct rec *r, const struct rec_sums *c)
 		      "of the program; see NOTES in trace-ustack-record(1)\n", stderr);
 }
 
+static void print_held(const struct rec_held *held)
+{
+	if (!held)
+		return;
+	fprintf(stderr, "  %u program%s waited for tables, at most %.0f ms", held->programs,
+		held->programs == 1 ? "" : "s", held->longest / 1e6);
+	if (held->let_go)
+		fprintf(stderr, "; %u went on without", held->let_go);
+	fputc('\n', stderr);
+}
+
 static void print_summary(struct rec *r, const struct rec_sums *c)
 {
 	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes an "
@@ -314,6 +325,7 @@ static void print_summary(struct rec *r, const struct rec_sums *c)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->kb);
 	rec_tables_summary(r);
+	print_held(rec_hold_get(r));
 	print_jit(r, c);
 }
 

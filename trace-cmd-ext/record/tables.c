@@ -45,40 +45,6 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 
 /* ---------------------------------- CMD ---------------------------------- */
 
-static ssize_t read_at(int fd, void *buf, size_t len, off_t at)
-{
-	ssize_t n = pread(fd, buf, len, at);
-
-	return n < 0 ? 0 : n;
-}
-
-/* The header of an ELF file, in the form of a 64-bit file. */
-static bool read_header(int fd, Elf64_Ehdr *eh)
-{
-	Elf32_Ehdr head;
-
-	if (read_at(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    memcmp(head.e_ident, ELFMAG, SELFMAG))
-		return false;
-	if (head.e_ident[EI_CLASS] == ELFCLASS64)
-		return read_at(fd, eh, sizeof(*eh), 0) == sizeof(*eh);
-	elf32_ehdr(&head, eh);
-	return true;
-}
-
-/* Program header number @i, in the same form. */
-static bool read_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph)
-{
-	Elf32_Phdr head;
-
-	if (eh->e_ident[EI_CLASS] == ELFCLASS64)
-		return read_at(fd, ph, sizeof(*ph), eh->e_phoff + i * sizeof(*ph)) == sizeof(*ph);
-	if (read_at(fd, &head, sizeof(head), eh->e_phoff + i * sizeof(head)) != sizeof(head))
-		return false;
-	elf32_phdr(&head, ph);
-	return true;
-}
-
 /* PT_INTERP of an ELF file; false if the file has no PT_INTERP. */
 static bool elf_interpreter(int fd, char *interp, size_t size)
 {
@@ -86,15 +52,15 @@ static bool elf_interpreter(int fd, char *interp, size_t size)
 	Elf64_Phdr ph;
 	unsigned int i;
 
-	if (!read_header(fd, &eh))
+	if (!elf_header(fd, &eh))
 		return false;
 	for (i = 0; i < eh.e_phnum && i < 64; i++) {
-		if (!read_phdr(fd, &eh, i, &ph))
+		if (!elf_phdr(fd, &eh, i, &ph))
 			return false;
 		if (ph.p_type != PT_INTERP)
 			continue;
 		if (!ph.p_filesz || ph.p_filesz > size ||
-		    read_at(fd, interp, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz)
+		    elf_read(fd, interp, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz)
 			return false;
 		interp[ph.p_filesz - 1] = '\0';
 		return true;
@@ -168,7 +134,7 @@ static bool script_line(const char *path, char *line, size_t size)
 	memset(line, 0, size);
 	if (fd < 0)
 		return false;
-	read_at(fd, line, size - 1, 0);
+	elf_read(fd, line, size - 1, 0);
 	close(fd);
 	if (strncmp(line, "#!", 2))
 		return false;
@@ -325,6 +291,11 @@ void rec_tables_save(struct rec *r)
 	if (ret)
 		tool_error("%s.tables: %s; which files had unwind tables is not kept", r->opts.out,
 			   strerror(-ret));
+}
+
+struct tables *rec_tables_session(const struct rec *r)
+{
+	return r->tables->t;
 }
 
 bool rec_tables_get(const struct rec *r, struct tables_summary *sum)

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * gate.c - the process that lets programs start: --wait-tables
+ *
+ * fanotify asks for permission when the kernel opens a file to execute it: a program, a script, or
+ * the dynamic loader. The gate always says yes. For files that are known and for tasks that are not
+ * recorded it says so at once. The other files go to the recorder, one after the other. The gate
+ * says yes when the recorder has made their tables, or after some seconds.
+ *
+ * All programs of the machine depend on these answers, so nothing may keep the gate back:
+ *
+ *  - It is a process of its own, with a session of its own. It goes on while the recorder waits for
+ *    a lock, a disk or a server, or is stopped.
+ *  - It opens no file except in /proc, reads no file that is executed, and has no descriptors but
+ *    two, and those of the files. Its memory is locked.
+ *  - If it dies, the kernel closes the descriptor of fanotify, and all programs go on. If the
+ *    recorder dies, the gate ends.
+ *  - Programs that the kernel starts, such as a helper for core dumps, never wait.
+ *  - The kernel refuses to execute a file that it cannot open for the gate. The gate ends if it has
+ *    no descriptors or no memory for that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fanotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "libunwind-user/base/base.h"
+
+#define MAX_WAITING	128
+#define LIMIT_NS	(HOLD_SECONDS * 1000000000ull)
+#define LOOK_MS		250		/* how often the gate looks who has waited so long */
+#define MAX_DEPTH	64		/* of parents that are looked at */
+#define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
+
+/* The gate's only descriptors, below those of the files */
+enum { FANOTIFY, RECORDER, FIRST_FILE };
+
+struct known {
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec mtime;
+	bool elf;
+};
+
+struct waiting {
+	int fd;
+	pid_t pid;
+	uint64_t since;			/* CLOCK_MONOTONIC, ns */
+	uint64_t id;
+	struct known file;
+};
+
+struct gate {
+	const struct rec *r;
+	struct rec_held *held;
+	struct waiting waiting[MAX_WAITING];	/* in their order */
+	size_t nr_waiting;
+	uint64_t last_id, asked;	/* asked: what the recorder works on; 0: nothing */
+	struct known asked_file;
+	VEC(struct known) known;
+	struct hidx idx;
+};
+
+/* -------------------------------- who waits ------------------------------ */
+
+/* 0 if it is gone; @kernel: it is a thread of the kernel */
+static pid_t parent_of(pid_t pid, bool *kernel)
+{
+	char name[32], text[512], *at;
+	unsigned int flags = 0;
+	int parent = 0, fd;
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	at = strrchr(text, ')');
+	if (at)
+		sscanf(at, ") %*c %d %*d %*d %*d %*d %u", &parent, &flags);
+	*kernel = flags & PF_KTHREAD;
+	return parent;
+}
+
+static bool is_one_of(const struct gate *g, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < g->r->opts.nr_pids; i++)
+		if (g->r->opts.pids[i] == (uint32_t)pid)
+			return true;
+	return pid == g->held->child;
+}
+
+/*
+ * Is the task recorded, and started by a process? One that has lost its parents is not found, and
+ * does not wait.
+ */
+static bool is_recorded(const struct gate *g, pid_t pid)
+{
+	bool kernel;
+	int depth;
+
+	/* in a PID namespace outside of ours */
+	if (pid <= 0)
+		return false;
+	for (depth = 0; pid > 0 && depth < MAX_DEPTH; depth++) {
+		if (is_one_of(g, pid))
+			return true;
+		if (!g->r->opts.inherit && !g->r->opts.all)
+			return false;
+		pid = parent_of(pid, &kernel);
+		if (kernel)
+			return false;
+	}
+	return g->r->opts.all;
+}
+
+/* ---------------------------------- files -------------------------------- */
+
+static struct known known_of(const struct stat *st)
+{
+	return (struct known) {
+		.dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .mtime = st->st_mtim,
+	};
+}
+
+/* The entry of the file, which may be of other contents, or NULL */
+static struct known *find_entry(struct gate *g, const struct known *k)
+{
+	uint32_t i;
+	size_t pos;
+
+	for_each_hidx(&g->idx, hash64(k->ino ^ hash64(k->dev)), pos, i) {
+		if (g->known.v[i].dev == k->dev && g->known.v[i].ino == k->ino)
+			return &g->known.v[i];
+	}
+	return NULL;
+}
+
+static const struct known *find_known(struct gate *g, const struct known *k)
+{
+	const struct known *v = find_entry(g, k);
+
+	return v && v->size == k->size && v->mtime.tv_sec == k->mtime.tv_sec &&
+	       v->mtime.tv_nsec == k->mtime.tv_nsec ? v : NULL;
+}
+
+/* Without memory the file is asked about again. */
+static void note_known(struct gate *g, const struct known *k)
+{
+	struct known *v = find_entry(g, k);
+
+	if (!v) {
+		v = vec_add(&g->known);
+		if (v && hidx_add(&g->idx, hash64(k->ino ^ hash64(k->dev)), g->known.nr - 1)) {
+			g->known.nr--;
+			v = NULL;
+		}
+	}
+	if (v)
+		*v = *k;
+}
+
+/* --------------------------------- answers -------------------------------- */
+
+static void say_yes(int fd)
+{
+	struct fanotify_response yes = { .fd = fd, .response = FAN_ALLOW };
+
+	while (write(FANOTIFY, &yes, sizeof(yes)) < 0 && errno == EINTR)
+		;
+	close(fd);
+}
+
+/* Let the program go on that is number @i in the line; how long has it waited? */
+static uint64_t let_in(struct gate *g, size_t i)
+{
+	uint64_t ns = rec_clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
+
+	say_yes(g->waiting[i].fd);
+	memmove(&g->waiting[i], &g->waiting[i + 1], (--g->nr_waiting - i) * sizeof(*g->waiting));
+	if (ns > g->held->longest)
+		g->held->longest = ns;
+	return ns;
+}
+
+static void let_in_old(struct gate *g)
+{
+	uint64_t now = rec_clock_ns(CLOCK_MONOTONIC);
+
+	while (g->nr_waiting && now - g->waiting[0].since > LIMIT_NS) {
+		let_in(g, 0);
+		g->held->let_go++;
+	}
+}
+
+/* Does the recorder get it? */
+static bool ask_recorder(const struct waiting *w)
+{
+	struct hold_question q = { .id = w->id, .pid = w->pid };
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = {};
+	struct iovec iov = { .iov_base = &q, .iov_len = sizeof(q) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &w->fd, sizeof(int));
+	return sendmsg(RECORDER, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(q);
+}
+
+/* Give the recorder the first in the line, unless it has something to do. */
+static void ask_next(struct gate *g)
+{
+	const struct known *k;
+
+	while (!g->asked && g->nr_waiting) {
+		k = find_known(g, &g->waiting[0].file);
+		if (k) {
+			let_in(g, 0);
+			g->held->programs += k->elf;
+		} else if (ask_recorder(&g->waiting[0])) {
+			g->asked = g->waiting[0].id;
+			g->asked_file = g->waiting[0].file;
+		} else {
+			let_in(g, 0);
+			g->held->let_go++;
+		}
+	}
+}
+
+/* The program may have been let in before, for its time. */
+static void take_answer(struct gate *g, const struct hold_answer *a)
+{
+	size_t i;
+
+	if (a->id != g->asked)
+		return;
+	g->asked = 0;
+	g->asked_file.elf = a->elf;
+	if (a->known)
+		note_known(g, &g->asked_file);
+	for (i = 0; i < g->nr_waiting; i++) {
+		if (g->waiting[i].id == a->id) {
+			let_in(g, i);
+			g->held->programs += a->elf;
+			return;
+		}
+	}
+}
+
+/* -------------------------------- questions ------------------------------- */
+
+/* Does it wait from now on? */
+static bool put_in_line(struct gate *g, int fd, pid_t pid)
+{
+	struct waiting w = { .fd = fd, .pid = pid, .since = rec_clock_ns(CLOCK_MONOTONIC) };
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	w.file = known_of(&st);
+	if (find_known(g, &w.file) || !is_recorded(g, pid))
+		return false;
+	if (g->nr_waiting == MAX_WAITING) {
+		g->held->let_go++;
+		return false;
+	}
+	w.id = ++g->last_id;
+	g->waiting[g->nr_waiting++] = w;
+	return true;
+}
+
+/* Returns 0, or the error after which the gate must end. */
+static int read_questions(struct gate *g)
+{
+	struct fanotify_event_metadata events[16], *m;
+	ssize_t n = read(FANOTIFY, events, sizeof(events));
+
+	/* EIO and the like are of one file: the kernel has refused to execute it */
+	if (n < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EACCES ||
+		      errno == EPERM))
+		return errno;
+	for (m = events; n > 0 && FAN_EVENT_OK(m, n); m = FAN_EVENT_NEXT(m, n))
+		if (m->fd >= 0 && !put_in_line(g, m->fd, m->pid))
+			say_yes(m->fd);
+	return 0;
+}
+
+static int answer_all(struct gate *g)
+{
+	struct pollfd fds[] = {
+		{ .fd = FANOTIFY, .events = POLLIN }, { .fd = RECORDER, .events = POLLIN },
+	};
+	struct hold_answer a;
+	ssize_t n;
+	int error;
+
+	for (;;) {
+		poll(fds, 2, g->nr_waiting ? LOOK_MS : -1);
+		n = recv(RECORDER, &a, sizeof(a), MSG_DONTWAIT);
+		if (n == sizeof(a))
+			take_answer(g, &a);
+		else if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			return 0;
+		error = read_questions(g);
+		if (error)
+			return error;
+		let_in_old(g);
+		ask_next(g);
+	}
+}
+
+void gate_run(const struct rec *r, int fanotify, int recorder, struct rec_held *held)
+{
+	struct gate g = { .r = r, .held = held };
+
+	rec_leave_session("trace-ustack-wt");
+	/* a core dump would keep the descriptors open */
+	prctl(PR_SET_DUMPABLE, 0);
+	if (dup2(fanotify, FANOTIFY) < 0 || dup2(recorder, RECORDER) < 0 ||
+	    close_range(FIRST_FILE, ~0u, 0)) {
+		held->error = errno;
+		_exit(1);
+	}
+	mlockall(MCL_CURRENT);
+	held->error = answer_all(&g);
+	_exit(held->error != 0);
+}

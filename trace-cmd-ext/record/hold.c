@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hold.c - programs wait at their start until their tables are there: --wait-tables
+ *
+ * The gate (gate.c) asks for a file that a recorded task executes. A thread makes its table and
+ * those of the libraries that the file names, and answers.
+ *
+ * The gate is made before the recorder has a thread, and nothing waits until the file systems are
+ * marked. The recorder marks them, because it may have to wait for that: the gate answers
+ * meanwhile. After that, only the gate has the descriptor of fanotify. Its number is below that of
+ * the socket: if the recorder is killed before, the gate lives until the recorder's copy is closed.
+ *
+ * File systems whose files come from a server or a process are not marked. Programs on an overlay
+ * wait only if the kernel asks about the files below it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fanotify.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "impl.h"
+#include "libunwind-user/tables/tables.h"
+
+#define MIN_FILES	256		/* descriptors for the gate */
+/* bits in CapEff */
+#define READS_ALL	(1 << 1 | 1 << 2)	/* CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH */
+
+struct rec_hold {
+	const struct rec *r;
+	struct tables *t;
+	int fanotify, gate;		/* gate: the socket */
+	pid_t pid;			/* of the gate */
+	pthread_t maker;
+	bool makes;			/* the thread exists */
+	atomic_bool stop;
+	uint64_t since;			/* CLOCK_MONOTONIC, ns: when the maker was asked */
+	struct rec_held *held;		/* shared with the gate */
+};
+
+/* ---------------------------------- maker --------------------------------- */
+
+/* The next file, or -1: the thread is to end */
+static int next_question(int gate, struct hold_question *q)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = q, .iov_len = sizeof(*q) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c;
+	ssize_t n;
+	int fd = -1;
+
+	do {
+		n = recvmsg(gate, &msg, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	c = n == sizeof(*q) ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+static bool has_time(void *ctx)
+{
+	const struct rec_hold *h = ctx;
+
+	return !h->stop && rec_clock_ns(CLOCK_MONOTONIC) - h->since < HOLD_SECONDS * 1000000000ull;
+}
+
+static void add_library(void *ctx, int fd, const char *path)
+{
+	struct rec_hold *h = ctx;
+
+	tables_add_fd(h->t, fd, path);
+}
+
+/* The path of an open file; "" without one */
+static void path_of(int fd, char *path, size_t size)
+{
+	char name[32];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = readlink(name, path, size - 1);
+	path[n < 0 ? 0 : n] = '\0';
+}
+
+/* The libraries as the waiting task finds them; false: not all of them have been looked for */
+static bool add_libraries(struct rec_hold *h, int fd, const char *path, pid_t pid)
+{
+	char name[32], top[PATH_MAX];
+	bool all = false;
+	size_t len;
+	int root;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return false;
+	path_of(root, top, sizeof(top));
+	len = strlen(top);
+	/* a task whose root is a folder of ours */
+	if (len > 1 && !strncmp(path, top, len) && path[len] == '/')
+		path += len;
+	all = libs_each(fd, path, root, &(struct libs_calls){ add_library, has_time, h });
+	close(root);
+	return all;
+}
+
+static struct hold_answer make_tables(struct rec_hold *h, int fd, const struct hold_question *q)
+{
+	struct hold_answer a = { .id = q->id };
+	char path[PATH_MAX];
+	Elf64_Ehdr eh;
+	int ret;
+
+	h->since = rec_clock_ns(CLOCK_MONOTONIC);
+	a.known = !elf_header(fd, &eh);		/* a script: its interpreter is a question, too */
+	if (a.known)
+		return a;
+	a.elf = true;
+	path_of(fd, path, sizeof(path));
+	ret = tables_add_fd(h->t, fd, path);
+	a.known = ret == -EOPNOTSUPP || ret == -ENOEXEC || add_libraries(h, fd, path, q->pid);
+	return a;
+}
+
+static void *make_all(void *arg)
+{
+	struct rec_hold *h = arg;
+	struct hold_question q;
+	struct hold_answer a;
+	int fd;
+
+	while ((fd = next_question(h->gate, &q)) >= 0) {
+		a = make_tables(h, fd, &q);
+		close(fd);
+		if (send(h->gate, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
+			break;
+	}
+	return NULL;
+}
+
+static int start_maker(struct rec_hold *h)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	ret = pthread_create(&h->maker, NULL, make_all, h);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	h->makes = !ret;
+	return -ret;
+}
+
+/* ------------------------------- file systems ----------------------------- */
+
+/* The types of mounts that are marked, if fs_is_local(): another file system may be over it. */
+static bool may_be_local(const char *type)
+{
+	static const char *const local[] = {
+		"btrfs", "ext2", "ext3", "ext4", "f2fs", "iso9660", "ramfs", "squashfs", "tmpfs",
+		"xfs",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(local) / sizeof(*local); i++)
+		if (!strcmp(type, local[i]))
+			return true;
+	return false;
+}
+
+/* Mark the file system of a mount; 0, -errno, or 1 if it is not to be marked */
+static int mark_mount(int fanotify, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), ret = 1;
+
+	if (fd < 0)
+		return -errno;
+	if (fs_is_local(fd))
+		ret = fanotify_mark(fanotify, FAN_MARK_ADD | FAN_MARK_FILESYSTEM,
+				    FAN_OPEN_EXEC_PERM, fd, NULL) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* Returns 0 if any file system is marked; @root: that of the folder / is. */
+static int mark_file_systems(int fanotify, bool *root)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	int ret = -EOPNOTSUPP, one;
+	struct mntent *m;
+
+	if (!f)
+		return -errno;
+	while ((m = getmntent(f))) {
+		one = may_be_local(m->mnt_type) ? mark_mount(fanotify, m->mnt_dir) : 1;
+		if (!one && !strcmp(m->mnt_dir, "/"))
+			*root = true;
+		if (one <= 0 && ret)
+			ret = one;
+	}
+	endmntent(f);
+	return ret;
+}
+
+/* ------------------------------ start and end ----------------------------- */
+
+static bool may_read_all(void)
+{
+	char *text = tfs_read_path("/proc/self/status", NULL);
+	char *at = text ? strstr(text, "\nCapEff:") : NULL;
+	unsigned long long caps = at ? strtoull(at + 8, NULL, 16) : 0;
+
+	free(text);
+	return caps & READS_ALL;
+}
+
+/* Returns 0 or -errno. */
+static int start_gate(struct rec_hold *h)
+{
+	struct rlimit files;
+	int fds[2], ret;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur < MIN_FILES)
+		return -EMFILE;
+	if (!may_read_all())
+		return -EPERM;
+	/* O_NONBLOCK: the gate must not wait for the owner of a lease */
+	h->fanotify = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK |
+				    FAN_UNLIMITED_QUEUE, O_RDONLY | O_LARGEFILE | O_NONBLOCK |
+				    O_CLOEXEC | O_NOATIME);
+	if (h->fanotify < 0)
+		return -errno;
+	h->held = mmap(NULL, sizeof(*h->held), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (h->held == MAP_FAILED) {
+		h->held = NULL;
+		return -ENOMEM;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	fflush(NULL);
+	h->pid = fork();
+	if (!h->pid)
+		gate_run(h->r, h->fanotify, fds[1], h->held);
+	ret = h->pid < 0 ? -errno : 0;
+	close(fds[1]);
+	h->gate = fds[0];
+	return ret;
+}
+
+static int cannot_wait(struct rec *r, int ret)
+{
+	rec_hold_stop(r);
+	tool_error("--wait-tables: programs cannot be made to wait here (fanotify: %s); record "
+		   "twice instead", strerror(-ret));
+	return TOOL_FAIL;
+}
+
+int rec_hold_prepare(struct rec *r)
+{
+	int ret;
+
+	if (!r->opts.wait_tables)
+		return 0;
+	r->hold = calloc(1, sizeof(*r->hold));
+	if (!r->hold) {
+		tool_error("not enough memory");
+		return TOOL_FAIL;
+	}
+	r->hold->r = r;
+	r->hold->fanotify = r->hold->gate = r->hold->pid = -1;
+	ret = start_gate(r->hold);
+	return ret ? cannot_wait(r, ret) : 0;
+}
+
+void rec_hold_forget(const struct rec *r)
+{
+	if (r->hold)
+		close(r->hold->fanotify);
+}
+
+int rec_hold_start(struct rec *r)
+{
+	struct rec_hold *h = r->hold;
+	bool root = false;
+	int ret;
+
+	if (!h)
+		return 0;
+	if (!r->tables) {
+		tool_error("--wait-tables: there are no tables to wait for");
+		return TOOL_FAIL;
+	}
+	h->t = rec_tables_session(r);
+	h->held->child = r->child;
+	ret = start_maker(h);
+	if (!ret)
+		ret = mark_file_systems(h->fanotify, &root);
+	close(h->fanotify);
+	h->fanotify = -1;
+	if (ret)
+		return cannot_wait(r, ret);
+	if (!root)
+		tool_error("--wait-tables: programs below / do not wait: its file system is of a "
+			   "type that trace-ustack does not watch");
+	return 0;
+}
+
+pid_t rec_hold_pid(const struct rec *r)
+{
+	return r->hold ? r->hold->pid : -1;
+}
+
+/* The gate ends with the socket, which lets all programs go on. */
+void rec_hold_stop(struct rec *r)
+{
+	struct rec_hold *h = r->hold;
+	int status = 0;
+
+	if (!h || h->stop)
+		return;
+	h->stop = true;
+	if (h->fanotify >= 0)
+		close(h->fanotify);
+	if (h->gate >= 0)
+		shutdown(h->gate, SHUT_RDWR);
+	while (h->pid > 0 && waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	/* it may be busy for long, but nothing waits for it any more */
+	if (h->makes)
+		pthread_join(h->maker, NULL);
+	if (h->gate >= 0)
+		close(h->gate);
+	if (status)
+		tool_error("--wait-tables: programs did not wait up to the end: %s",
+			   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
+						 strerror(h->held->error));
+}
+
+const struct rec_held *rec_hold_get(const struct rec *r)
+{
+	return r->hold ? r->hold->held : NULL;
+}
+
+void rec_hold_free(struct rec *r)
+{
+	if (!r->hold)
+		return;
+	if (r->hold->held)
+		munmap(r->hold->held, sizeof(*r->hold->held));
+	free(r->hold);
+	r->hold = NULL;
+}
