@@ -128,6 +128,7 @@ help:
 	@echo 'make test-arch    guest tests on s390x and arm64 (hours); test-arch-s390x or'
 	@echo '                  test-arch-arm64 T=N: some of them on one architecture'
 	@echo 'make test-stock-7.3, -6.12, -6.1   recordings on a kernel of Debian, in a guest'
+	@echo 'make test-off     boots a kernel with the options of the series off'
 	@echo 'make fuzz         the fuzzing of make test, for hours: see tests/fuzz/README.md'
 	@echo 'make bench        measurements; bench-compare: against perf, bpftrace, LTTng'
 	@echo 'make vm           a shell in the guest; CMD="..." runs a command instead'

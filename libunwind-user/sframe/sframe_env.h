@@ -3,7 +3,9 @@
  * sframe_env.h - what sframe_read.c and step.c need around them, for user space
  *
  * The kernel has another file of this name. Both files define u8 to u64, s8 to s64, bool, NULL, the
- * numbers of errno, likely(), unlikely(), __always_inline, sframe_noinline, SFRAME_NATIVE_BIG, and
+ * numbers of errno, likely(), unlikely(), __always_inline, sframe_noinline, SFRAME_NATIVE_BIG,
+ * sframe_index_nospec(index, size), which is the index also where the CPU only guesses that it is
+ * below the size, and
  *
  *	SFRAME_V1_V2	versions 1 and 2 are read too
  *	SFRAME_SWAP	and sections in the other byte order
@@ -43,6 +45,9 @@ typedef int64_t s64;
 
 /* No macro noinline, which would spoil the attribute of that name */
 #define sframe_noinline	__attribute__((noinline))
+
+/* A program reads nothing here that it must not see */
+#define sframe_index_nospec(index, size)	(index)
 
 #define SFRAME_NATIVE_BIG	(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 

@@ -109,6 +109,7 @@
 #define SFRAME_FDE_TYPE(info2)		((info2) & 0x1f)
 #define SFRAME_FDE_TYPE_DEFAULT		0
 #define SFRAME_FDE_TYPE_FLEX		1
+#define SFRAME_FDE_TYPE_FLEX_ADD	0x1f	/* extension by this project, see below */
 
 /* FRE type: 1, 2 or 4 bytes for the start of a row, which counts from the function's start */
 #define SFRAME_FRE_TYPE_ADDR1		0
@@ -127,16 +128,21 @@
 #define SFRAME_FRE_IS_MANGLED(info)	((info) & 0x80)		/* arm64: RA is signed */
 #define SFRAME_FRE_INFO(sp, count, shift, mangled) \
 	(((sp) ? 1 : 0) | (count) << 1 | (shift) << 5 | ((mangled) ? 0x80 : 0))
-#define SFRAME_FRE_MAX_WORDS		6	/* three pairs; more have no meaning */
+#define SFRAME_FRE_MAX_WORDS		7	/* three pairs and ADD; more have no meaning */
 
 /*
  * Flexible functions: pairs (control, offset) for CFA, RA, FP in this order; pairs at the end that
  * are not needed are left out. A control of 0 has no offset, and means the same as a pair that is
  * left out. Control words are unsigned, offsets signed.
  *	value = register + offset, or CFA + offset; with DEREF the word at that address
+ *
+ * FLEX_ADD is as FLEX. In addition, the control of a CFA with DEREF may have ADD: a third word
+ * follows its offset, 1 to 255, which is added to the word in memory. Hand-written assembler keeps
+ * SP in memory when it aligns SP or goes to another stack, and the CFA is a word above that.
  */
 #define SFRAME_CTRL_IS_REG(ctrl)	((ctrl) & 0x1)
 #define SFRAME_CTRL_IS_DEREF(ctrl)	((ctrl) & 0x2)
+#define SFRAME_CTRL_ADD			0x4			/* FLEX_ADD only */
 #define SFRAME_CTRL_REG(ctrl)		((ctrl) >> 3)		/* DWARF number */
 #define SFRAME_CTRL(reg, deref, is_reg)	\
 	((reg) << 3 | ((deref) ? 0x2 : 0) | ((is_reg) ? 0x1 : 0))

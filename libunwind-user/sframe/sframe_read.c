@@ -245,7 +245,7 @@ static int check_info(const struct sframe_table *t, const struct sframe_func *f)
 	u8 unknown = is_v3(t) ? 0x40 : 0xc0;
 
 	if (f->info & unknown || SFRAME_FDE_FRE_TYPE(f->info) > SFRAME_FRE_TYPE_ADDR4 ||
-	    f->info2 > SFRAME_FDE_TYPE_FLEX)
+	    (f->info2 > SFRAME_FDE_TYPE_FLEX && f->info2 != SFRAME_FDE_TYPE_FLEX_ADD))
 		return -EBADMSG;
 	return 0;
 }

@@ -136,13 +136,13 @@ enum sframe_base {
 	SFRAME_REG,		/* DWARF register @reg, neither SP nor FP */
 };
 
-/* value = base + off, or with @deref the word at that address */
+/* value = base + off, or with @deref the word at that address, plus @add */
 struct sframe_rule {
 	s32	off;
 	u8	base;		/* enum sframe_base */
 	u8	deref;
 	u8	reg;
-	u8	pad;
+	u8	add;		/* of a CFA with @deref: added to the word */
 };
 
 /* Flags of a row */

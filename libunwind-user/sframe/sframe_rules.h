@@ -102,10 +102,15 @@ static inline int default_rules(const struct sframe_table *t, struct words *w, b
 	return ret ? ret : w->nr ? -EBADMSG : 0;
 }
 
-/* One pair of a flexible row. No pair, or a control of 0, leaves the rule as it is. */
-static int flex_rule(const struct sframe_table *t, struct words *w, struct sframe_rule *r)
+/*
+ * One pair of a flexible row. No pair, or a control of 0, leaves the rule as it is. @add: a third
+ * word may follow.
+ */
+static int flex_rule(const struct sframe_table *t, struct words *w, bool add,
+		     struct sframe_rule *r)
 {
 	u32 ctrl, reg;
+	s32 more;
 
 	if (!w->nr)
 		return 0;
@@ -113,7 +118,7 @@ static int flex_rule(const struct sframe_table *t, struct words *w, struct sfram
 	if (!ctrl)
 		return 0;
 	reg = SFRAME_CTRL_REG(ctrl);
-	if (ctrl & 0x4 || !w->nr || reg > 0xff)
+	if ((ctrl & SFRAME_CTRL_ADD && !add) || !w->nr || reg > 0xff)
 		return -EBADMSG;
 	*r = (struct sframe_rule) {
 		.off = next_offset(t, w),
@@ -125,6 +130,14 @@ static int flex_rule(const struct sframe_table *t, struct words *w, struct sfram
 		r->base = SFRAME_CFA;
 		return !r->deref || reg ? -EBADMSG : 0;
 	}
+	if (ctrl & SFRAME_CTRL_ADD) {
+		if (!r->deref || !w->nr)
+			return -EBADMSG;
+		more = next_offset(t, w);
+		if (more <= 0 || more > 0xff)
+			return -EBADMSG;
+		r->add = more;
+	}
 	if (reg == t->arch->reg_sp || reg == t->arch->reg_fp) {
 		r->base = reg == t->arch->reg_sp ? SFRAME_SP : SFRAME_FP;
 		r->reg = 0;
@@ -132,11 +145,12 @@ static int flex_rule(const struct sframe_table *t, struct words *w, struct sfram
 	return 0;
 }
 
-static int flex_rules(const struct sframe_table *t, struct words *w, struct sframe_row *row)
+static int flex_rules(const struct sframe_table *t, struct words *w, bool add,
+		      struct sframe_row *row)
 {
 	int ret;
 
-	ret = flex_rule(t, w, &row->cfa);
+	ret = flex_rule(t, w, add, &row->cfa);
 	if (ret)
 		return ret;
 	/* The CFA needs a rule, which cannot depend on the CFA itself */
@@ -144,9 +158,9 @@ static int flex_rules(const struct sframe_table *t, struct words *w, struct sfra
 		return -EBADMSG;
 	ret = set_cfa(t->arch, &row->cfa, row->cfa.off);
 	if (!ret)
-		ret = flex_rule(t, w, &row->ra);
+		ret = flex_rule(t, w, false, &row->ra);
 	if (!ret)
-		ret = flex_rule(t, w, &row->fp);
+		ret = flex_rule(t, w, false, &row->fp);
 	return ret ? ret : w->nr ? -EBADMSG : 0;
 }
 
@@ -174,8 +188,8 @@ static inline int rules(const struct sframe_table *t, const struct sframe_func *
 	}
 	if (t->arch->ra_off)
 		set_at_cfa(&row->ra, t->arch->ra_off);
-	if (unlikely(f->info2 == SFRAME_FDE_TYPE_FLEX))
-		return flex_rules(t, &w, row);
+	if (unlikely(f->info2 != SFRAME_FDE_TYPE_DEFAULT))
+		return flex_rules(t, &w, f->info2 == SFRAME_FDE_TYPE_FLEX_ADD, row);
 	return default_rules(t, &w, SFRAME_FRE_IS_SP(info), row);
 }
 

@@ -38,6 +38,7 @@ static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned
 	if (s->flags & USTEP_TOPMOST)
 		return env->get_reg && !env->get_reg(env->ctx, reg, v) ? 0 : -ENODATA;
 	if (s->flags & USTEP_SIGNAL && reg < env->arch->nr_regs) {
+		reg = sframe_index_nospec(reg, env->arch->nr_regs);
 		addr = s->sig + env->arch->sigs[s->sig_kind].regs[reg];
 	} else if (s->flags & (USTEP_KEPT | USTEP_KEPT_AT) && reg == env->arch->reg_kept) {
 		addr = s->kept;
@@ -123,7 +124,7 @@ static int value(const struct ustep *s, const struct ustep_env *env, const struc
 
 static inline bool is_at(const struct sframe_rule *rule, enum sframe_base base, s32 off)
 {
-	return rule->base == base && rule->deref && rule->off == off;
+	return rule->base == base && rule->deref && rule->off == off && !rule->add;
 }
 
 /* Read RA and FP by any rules. */
@@ -203,11 +204,12 @@ static int after_signal(struct ustep *s, const struct ustep_env *env, const stru
 /*
  * Can the row be a wrong one for the code that returns from a signal handler? Yes if the row is
  * marked as a signal frame but does not fit the kernel's layout, or if it leaves RA in a register.
+ * Not if its CFA is above an SP in memory: such a frame is a switch of stacks.
  */
 static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_row *row)
 {
 	if (row->flags & SFRAME_ROW_SIGNAL)
-		return sig_kind(env->arch, row) == env->arch->nr_sigs;
+		return !row->cfa.add && sig_kind(env->arch, row) == env->arch->nr_sigs;
 	return row->ra.base == SFRAME_SAME;
 }
 
@@ -231,6 +233,7 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 		ret = value(s, env, &row->cfa, 0, &cfa);
 		if (unlikely(ret))
 			return ret;
+		cfa += row->cfa.add;
 	}
 
 	sp = cfa;

@@ -118,7 +118,8 @@ static void check_row(const struct sframe_table *t, const struct sframe_row *row
 	CHECK(!t->arch->ra_off || row->ra.base >= SFRAME_CFA);
 	CHECK(row->fp.base != SFRAME_UNDEFINED);
 	for (i = 0; i < 3; i++) {
-		CHECK(r[i]->base <= SFRAME_REG && r[i]->deref <= 1 && !r[i]->pad);
+		CHECK(r[i]->base <= SFRAME_REG && r[i]->deref <= 1);
+		CHECK(!r[i]->add || (!i && r[i]->deref));
 		CHECK(r[i]->base != SFRAME_CFA || r[i]->deref);
 		CHECK(r[i]->base == SFRAME_REG || !r[i]->reg);
 	}

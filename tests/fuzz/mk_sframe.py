@@ -11,7 +11,7 @@ import sys
 
 BASE, STACK, TEXT = 0x100000, 0x7ff000, 0x1000
 S, F = 1, 0			# a row's CFA is SP or FP based
-REG, DEREF = 1, 2		# of a control word
+REG, DEREF, ADD = 1, 2, 4	# of a control word
 RSP, RBP, RBX, R10 = 7, 6, 3, 10
 
 
@@ -86,6 +86,11 @@ INPUTS = {
             (0, 0, pairs(R10 << 3 | REG, 0)),
             (8, 0, pairs(RBP << 3 | REG | DEREF, -8, 0, RBP << 3 | REG | DEREF, 0)),
             (32, 0, pairs(RSP << 3 | REG, 24, RSP << 3 | REG | DEREF, 16, DEREF, -16))]),
+        (TEXT + 0x40, 0x40, 0, 0, 0, [(0, S, signed(8))])]), 0),
+    "v3_add": (section(3, 3, [
+        (TEXT, 0x40, 0x80, 31, 0, [
+            (0, 0, pairs(RSP << 3 | REG | DEREF | ADD, 16) + signed(80) + pairs(0, DEREF, -24)),
+            (32, 0, pairs(RSP << 3 | REG, 24))]),
         (TEXT + 0x40, 0x40, 0, 0, 0, [(0, S, signed(8))])]), 0),
     "v3_signal": (section(3, 3, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(16))]),

@@ -130,8 +130,9 @@ CHECK_TARGETS += check-callpath
 CHECK_NEEDS += $(CALLPATH) $(CALLPATH)32 $(GUEST)/callpath-ptrace
 
 # Modules that the guest tests load, built with their kernel
-GUEST_MODULES := $(filter-out $(if $(filter-out x86_64,$(MACHINE)),stale_int3),$(patsubst \
-	tests/guest/modules/%.c,%,$(wildcard tests/guest/modules/*.c)))
+X86_MODULES := $(if $(filter-out x86_64,$(MACHINE)),late_step stale_int3)
+GUEST_MODULES := $(filter-out $(X86_MODULES),$(patsubst tests/guest/modules/%.c,%,\
+	$(wildcard tests/guest/modules/*.c)))
 
 $(GUEST)/modules/%.ko: tests/guest/modules/%.c $(wildcard tests/guest/modules/*.h) \
 		tests/guest/modules/Kbuild

@@ -38,6 +38,15 @@ $(STOCK_TARGETS): test-stock-%:
 		kernel=$$(scripts/stock-kernel $(STOCK_SUITE_$*)) && \
 		O=$(abspath $(O)) tests/vm/stock --kernel $$kernel --label stock-$* $(T)
 
+# The kernel with what the series adds turned off
+FULL_TARGETS += test-off
+
+.PHONY: test-off
+
+test-off:
+	@+$(NEED) kernel=$$(scripts/build-kernel off) && O=$(abspath $(O)) tests/vm/run-tests \
+		--kernel $$kernel --label off tests/guest/off/absent.sh
+
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
 # each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
 TEST_ARCHES := s390x arm64

@@ -46,7 +46,7 @@ locker=$!
 run locked
 echo >&${FAULTING[1]}
 run 'asked 0'
-check "the walk sleeps" sleeping $faulting
+check "the walk sleeps" in_state $faulting D
 run 'cancel 0; init 1; unlock'
 wait $faulting $locker
 run 'cancel 1'

@@ -41,15 +41,15 @@ logged()
 	grep -cxE -- "$1" $TEST_TMP/log
 }
 
-# sleeping PID: wait until the task is in uninterruptible sleep
-sleeping()
+# in_state PID LETTER: wait until the task is in that state
+in_state()
 {
 	local i
 	for ((i = 0; i < 1000; i++)); do
-		grep -q '^State:.D' /proc/$1/status && return
+		grep -q "^State:.$2" /proc/$1/status && return
 		sleep 0.02
 	done
-	echo "process $1 does not sleep"
+	echo "process $1 is not in state $2"
 	return 1
 }
 

@@ -3,11 +3,12 @@
 """trace.py: compare the text of a trace with the stacks that fault-paths wrote down.
 
 usage: trace.py paths -e EVENT [OPTION...] PATHS TRACE
-       trace.py late [--min N] CALLS TRACE
+       trace.py late [--min N] [--empty N] CALLS TRACE
        trace.py compat PATHS TRACE
 
 paths   For each line "path NAME TID ADDRESS..." of PATHS there is an event whose name and text
         begin with EVENT, by that task or with old_pid=TID. A cookie follows each of these events,
+        or is the event itself,
         and the same task recorded a stack with that cookie. The stack is that path: all of it or,
         with "..." at the end, its innermost part. --limit N compares at most N addresses and
         accepts no more; --flags "A B" wants exactly these flags on each record of the stack, but
@@ -15,9 +16,11 @@ paths   For each line "path NAME TID ADDRESS..." of PATHS there is an event whos
         events but the last one of the task: its events before it executed fault-paths. --path
         takes only the paths of that NAME.
 late    For each cookie taken between a system call and the next system call of its task: if the
-        stack starts after a system call that CALLS names, it is that call. There are at least
-        --min such stacks. If the trace has irq_disable events, events after the last irq_disable
-        in do_syscall_64() before a sys_enter belong to that call: it entered the kernel there.
+        stack starts after a system call that CALLS names, or one byte further, it is that call,
+        by that caller if CALLS names two of them.
+        There are at least --min such stacks, and --empty without an address. If the trace has
+        irq_disable events, events after the last irq_disable in do_syscall_64() before a sys_enter
+        belong to that call: it entered the kernel there.
 compat  A stack has the flag compat if and only if all its addresses fit in 32 bits.
 """
 
@@ -112,7 +115,7 @@ def paths(opt):
                   (r.tid == tid or re.search(r"\bold_pid=%d\b" % tid, r.text))]
         for i, r in events[-1:] if opt.last else events:
             after = next((n for n in records[i + 1:] if n.cpu == r.cpu), None)
-            cookie = after and after.tid == r.tid and cookie_of(after)
+            cookie = cookie_of(r) or (after and after.tid == r.tid and cookie_of(after))
             error = None
             if not cookie:
                 error = "no cookie follows"
@@ -146,15 +149,19 @@ def late(opt):
             addresses = [int(w, 16) for w in line.split()[1:]]
             # 110 is getppid, 24 sched_yield; the first argument is the number of the path
             for n in range(4):
-                call[(110, n)] = addresses[2 * n]
-                call[(24, n)] = addresses[2 * n + 1]
-    name = {v: k for k, v in call.items()}
+                call[(110, n)] = addresses[2 * n:2 * n + 1]
+                call[(24, n)] = addresses[2 * n + 1:2 * n + 2]
+        if line.startswith("same "):
+            addresses = [int(w, 16) for w in line.split()[1:]]
+            call[(24, 4)] = [addresses[0], addresses[1]]
+            call[(24, 5)] = [addresses[0], addresses[2]]
+    tops = {v[0] for v in call.values()}
     records = parse(opt.trace)
     stacks = stacks_of(records)
     mark = "irq_disable: caller=do_syscall_64"
     marked = any(r.text.startswith(mark) for r in records)
     current, pending = {}, {}
-    count = dict.fromkeys(("right", "wrong", "missing", "other"), 0)
+    count = dict.fromkeys(("right", "wrong", "missing", "empty", "other"), 0)
 
     def judge(tid, cookie):
         if current.get(tid) not in call:
@@ -164,13 +171,17 @@ def late(opt):
             count["missing"] += 1
         for part in parts or ():
             top = part[0][1][0] if part[0][1] else 0
-            if top == call[current[tid]]:
+            want = call[current[tid]]
+            if part[0][1][:len(want)] == want:
                 count["right"] += 1
-            elif top in name:
+            elif top in tops or top - 1 in tops:
                 count["wrong"] += 1
                 if count["wrong"] <= 5:
+                    name = [k for k, v in call.items() if part[0][1][:len(v)] == v]
                     print("task %d in %s: cookie %s has the stack of %s" %
-                          (tid, current[tid], cookie, name[top]))
+                          (tid, current[tid], cookie, name or "the next instruction"))
+            elif not top:
+                count["empty"] += 1
             else:
                 count["other"] += 1
 
@@ -184,14 +195,15 @@ def late(opt):
         if match or not marked or r.text.startswith(mark):
             for cookie in pending.pop(r.tid, ()):
                 judge(r.tid, cookie)
-    print("%d right, %d wrong, %d without a stack, %d of interrupts" %
+    print("%d right, %d wrong, %d without a stack, %d without an address, %d of interrupts" %
           tuple(count.values()))
     if count["wrong"]:
         print("WRONG: %d stacks of another call" % count["wrong"])
     # The last entry of each of the two tasks can be cut off by the end of the recording
     if count["missing"] > 2:
         print("LOST: %d stacks" % count["missing"])
-    return count["wrong"] > 0 or count["missing"] > 2 or count["right"] < opt.min
+    return (count["wrong"] > 0 or count["missing"] > 2 or count["right"] < opt.min or
+            count["empty"] < opt.empty)
 
 
 def compat(opt):
@@ -222,6 +234,7 @@ def main():
     p.add_argument("--records", type=int)
     p.add_argument("--limit", type=int)
     p.add_argument("--min", type=int, default=100)
+    p.add_argument("--empty", type=int, default=0)
     p.add_argument("paths")
     p.add_argument("trace")
     opt = p.parse_args()

@@ -11,10 +11,16 @@
  *					before; "elsewhere PID START ADDRESS": where that starts,
  *					and where exit_group would return to
  *	fault-paths sigreturn N		N signals to itself, from a known path
+ *	fault-paths read		read a byte from standard input
+ *	fault-paths signalled | spinning | absent
+ *					a tracer sends its child elsewhere while that is stopped by
+ *					a signal: in read(), in a loop without system calls, in one
+ *					with a frame in a page that is not in memory
  *	fault-paths depth N		getppid with a stack of exactly N frames
  *	fault-paths badfp | zerofp	getppid with a frame pointer to nowhere, or 0
- *	fault-paths late N		N times: system calls from four paths in turn, on one CPU
- *					with a second process that does the same
+ *	fault-paths late N		N times: system calls from four paths in turn, and the same
+ *					one from two callers, on one CPU with a second process that
+ *					does the same
  *	fault-paths faulting FILE SCRIPT
  *					write SCRIPT to FILE with a frame in a page of a file that
  *					is not there yet; the page's address comes first
@@ -35,7 +41,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,9 +51,12 @@
 /* No call here may become a jump (tail call) */
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
-/* A system call whose return address has a unique name; its function's name must be unique, too */
+/*
+ * A system call whose return address has a unique name; its function's name must be unique, too.
+ * modules/late_step.c steps over the nop.
+ */
 #define SYSCALL(name, ret, nr, a1, a2, a3)						\
-	__asm__ volatile("syscall\n\t.globl " #name "\n" #name ":"			\
+	__asm__ volatile("syscall\n\t.globl " #name "\n" #name ":\n\tnop"		\
 			 : "=a"(ret)							\
 			 : "0"((long)(nr)), "D"((long)(a1)), "S"((long)(a2)), "d"((long)(a3)) \
 			 : "rcx", "r11", "memory")
@@ -180,13 +191,12 @@ static NOINLINE long do_read(long fd)
 }
 PATH_TO(do_read)
 
-/* Wait until the leader sleeps in pthread_join(): otherwise it is not woken */
-static void until_joined(void)
+static void until_asleep(pid_t pid)
 {
 	char path[64], line[512], *end;
 	int i;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	for (i = 0; i < 20000; i++) {
 		FILE *f = fopen(path, "r");
 
@@ -197,12 +207,13 @@ static void until_joined(void)
 			return;
 		usleep(1000);
 	}
-	die("the leader does not sleep");
+	die("the task does not sleep");
 }
 
 static void *in_thread(void *fn)
 {
-	until_joined();
+	/* Until the leader sleeps in pthread_join() it is not woken */
+	until_asleep(getpid());
 	outermost((long (*)(long))fn, 0);
 	return NULL;
 }
@@ -221,8 +232,6 @@ static int run_in_thread(long (*fn)(long))
 static int killed(void)
 {
 	int fds[2], status;
-	char state, name[64];
-	FILE *f;
 	pid_t pid;
 
 	if (pipe(fds))
@@ -230,17 +239,107 @@ static int killed(void)
 	pid = fork();
 	if (!pid)
 		exit(outermost(do_read_path, fds[0]));
-	do {
-		usleep(1000);
-		snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-		f = fopen(name, "r");
-		if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
-			die(name);
-		fclose(f);
-	} while (state != 'S');
+	until_asleep(pid);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	return !WIFSIGNALED(status);
+}
+
+/* signalled, spinning, absent */
+extern const char ip_spin[], ip_absent[];
+
+static NOINLINE long do_spin(long fd)
+{
+	/* Asleep for a moment, as the kernel walks for a stop only who was walked before */
+	usleep(1000);
+	print_path("spin", ip_spin);
+	if (write(fd, "", 1) != 1)
+		die("write");
+	__asm__ volatile(".globl ip_spin\nip_spin:\n\tjmp ip_spin" ::: "memory");
+	return fd;
+}
+PATH_TO(do_spin)
+
+static NOINLINE void do_absent(int fd)
+{
+	uintptr_t frame[2] = { 0, (uintptr_t)do_absent };
+	int file = memfd_create("frame", 0);
+	char *map;
+
+	if (file < 0 || pwrite(file, frame, sizeof(frame), 4096) != sizeof(frame) ||
+	    ftruncate(file, 2 * 4096))
+		die("memfd_create");
+	map = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (map == MAP_FAILED)
+		die("mmap");
+	printf("path absent %ld %lx\n", syscall(SYS_gettid), (unsigned long)ip_absent);
+	flush();
+	if (write(fd, "", 1) != 1)
+		die("write");
+	/* Walks only go up, so the stack must be below */
+	__asm__ volatile("mov %[sp], %%rsp\n\t"
+			 "mov %[fp], %%rbp\n"
+			 ".globl ip_absent\nip_absent:\n\t"
+			 "jmp ip_absent"
+			 : : [sp] "r"(map + 2048), [fp] "r"(map + 4096) : "memory");
+	__builtin_unreachable();
+}
+
+/* Ends without the dynamic loader, which needs more stack than there may be. */
+static NOINLINE void elsewhere(void)
+{
+	__asm__ volatile("syscall" : : "a"((long)SYS_exit_group), "D"(0L) :
+			 "rcx", "r11", "memory");
+	__builtin_unreachable();
+}
+
+static void until_stopped(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		die("the child does not stop");
+}
+
+/* Change where the child goes on, and where its function returns to, as a debugger may */
+static int stopped(const char *how)
+{
+	int fds[2], status, spins = !strcmp(how, "spinning"), absent = !strcmp(how, "absent");
+	struct user_regs_struct regs;
+	pid_t pid;
+	char c;
+
+	if (pipe(fds))
+		die("pipe");
+	pid = fork();
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		if (spins)
+			outermost(do_spin_path, fds[1]);
+		else if (absent)
+			do_absent(fds[1]);
+		else
+			outermost(do_read_path, fds[0]);
+		_exit(1);
+	}
+	until_stopped(pid);
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	if (!spins && !absent)
+		until_asleep(pid);
+	else if (read(fds[0], &c, 1) != 1)
+		die("read");
+	usleep(100000);
+	kill(pid, SIGUSR1);
+	until_stopped(pid);
+	ptrace(PTRACE_GETREGS, pid, NULL, &regs);
+	ptrace(PTRACE_POKEDATA, pid, regs.rbp + 8, 0);
+	regs.rip = (uintptr_t)elsewhere;
+	regs.rsp = (regs.rsp - 256) & ~15UL;
+	regs.orig_rax = -1;
+	ptrace(PTRACE_SETREGS, pid, NULL, &regs);
+	ptrace(PTRACE_CONT, pid, NULL, NULL);
+	return waitpid(pid, &status, 0) != pid || status;
 }
 
 /* sigreturn */
@@ -371,6 +470,39 @@ LATE(1)
 LATE(2)
 LATE(3)
 
+/* And two that make the same system call with equal frames, one after the other */
+extern const char ip_same[];
+static const void *same_caller[2];
+
+static NOINLINE void do_same(long n)
+{
+	long ret;
+
+	SYSCALL(ip_same, ret, SYS_sched_yield, n, 0, 0);
+	same_caller[n - 4] = __builtin_return_address(0);
+}
+
+static NOINLINE void do_same4(void)
+{
+	do_same(4);
+	KEEP_FRAME();
+}
+
+static NOINLINE void do_same5(void)
+{
+	do_same(5);
+	KEEP_FRAME();
+}
+
+static NOINLINE long do_both(long n)
+{
+	while (n--) {
+		do_same4();
+		do_same5();
+	}
+	return 0;
+}
+
 static int late(long n)
 {
 	cpu_set_t one;
@@ -394,10 +526,14 @@ static int late(long n)
 		outermost(do_late1_path, i);
 		outermost(do_late2_path, i);
 		outermost(do_late3_path, i);
+		outermost(do_both, 2);
 	}
 	if (!pid)
 		_exit(0);
 	waitpid(pid, &status, 0);
+	printf("same %lx %lx %lx\n", (unsigned long)ip_same, (unsigned long)same_caller[0],
+	       (unsigned long)same_caller[1]);
+	flush();
 	return 0;
 }
 
@@ -467,6 +603,10 @@ int main(int argc, char **argv)
 		return killed();
 	if (is(what, "exitelsewhere"))
 		return exit_elsewhere();
+	if (is(what, "read"))
+		return outermost(do_read_path, 0) != 1;
+	if (is(what, "signalled") || is(what, "spinning") || is(what, "absent"))
+		return stopped(what);
 	if (is(what, "sigreturn") && arg)
 		return signals(atoi(arg));
 	/* getppid's address, a return to each recurse() that called, and one to outermost() */

@@ -46,16 +46,41 @@ rewrite()
 check "rewritten in place by something else" rewrite $CALLPATH
 check "recorded" traced ./app -o path -n 5
 check "no stack is by the old table" complete app --percent 0 --min 1 --never chain_a
+changed()
+{
+	grep -F "$(realpath ./app)\\040(changed) " $LIST
+}
+check "it is listed as changed" changed
 cat $TPROG/chain-static >./app
 touch -d '2001-02-03' ./app
 check "the same content at another time: recorded" traced ./app 20
-check "it has no table" complete app --percent 0 --min 1 --never chain_a
+check "its build ID says so, and its stacks are complete" complete app \
+	--expect chain_c,chain_b,chain_a,main
+check_not "it is not listed as changed any more" changed
+
+# Without a build ID, only the time tells
+check "ended" unregister
+cat >strip.py <<'EOF'
+import struct, sys
+def note(kind):
+    return struct.pack("=III", 4, 20, kind) + b"GNU\0"
+data = open(sys.argv[1], "rb").read()
+assert data.count(note(3)) == 1
+open(sys.argv[2], "wb").write(data.replace(note(3), note(9)))
+EOF
+check "a program gets another kind of note" python3 strip.py $TPROG/chain-static ./app
+check "one without a build ID is registered" register -q ./app $others
+check "its program is recorded" traced ./app 20
+check "its stacks are complete" complete app --expect chain_c,chain_b,chain_a,main
 lookups()
 {
-	awk -v p="$(realpath ./app)" '$1 == p { print $4 }' $LIST
+	awk -v p="$(realpath ./app)" 'index($1, p) == 1 { print $4 }' $LIST
 }
 n=$(lookups)
-./app 3
+touch -d '2001-02-03' ./app
+check "at another time: recorded" traced ./app 20
+check "it has no table" complete app --percent 0 --min 1 --never chain_a
+check "it is listed as changed" changed
 check "and the old table is not asked" is "$(lookups)" "$n"
 
 # Replaced by rename: a task that runs the old file keeps its table

@@ -95,6 +95,7 @@ static void amd64_rows_tell_cfa_and_fp(void **state)
 		/* words without a meaning */
 		assert_int_equal(amd64(v, INFO(1, 3), 8, -16, -24), -EBADMSG);
 		assert_int_equal(amd64(v, INFO(1, 7), 8), -EBADMSG);
+		assert_int_equal(amd64(v, INFO(1, 8), 8), -EBADMSG);
 		assert_int_equal(amd64(v, INFO(1, 15), 8), -EBADMSG);
 		assert_int_equal(amd64(v, SFRAME_FRE_INFO(1, 1, 3, 0), 8), -EBADMSG);
 		assert_int_equal(amd64(v, SFRAME_FRE_INFO(1, 1, 0, 1), 8), -EBADMSG);
@@ -245,8 +246,10 @@ static void flexible_rows_that_mean_nothing_are_bad(void **state)
 	assert_int_equal(flex(INFO(0, 5), REG(RSP), 8, 0, AT_CFA, -16, 0), 0);
 	assert_int_equal(flex(INFO(0, 6), REG(RSP), 8, 0, AT_CFA, -16, 0), -EBADMSG);
 	assert_int_equal(flex(INFO(0, 5), REG(RSP), 8, 0, 0, 0), -EBADMSG);
-	/* a bit without a meaning; a register without a base; CFA + offset as a value */
+	/* ADD in a function of the standard; a register without a base; CFA + offset as a value */
 	assert_int_equal(flex(INFO(0, 2), REG(RSP) | 4, 8), -EBADMSG);
+	assert_int_equal(flex(INFO(0, 2), AT_REG(RSP) | SFRAME_CTRL_ADD, 8), -EBADMSG);
+	assert_int_equal(flex(INFO(0, 3), AT_REG(RSP) | SFRAME_CTRL_ADD, 8, 8), -EBADMSG);
 	assert_int_equal(flex(INFO(0, 4), REG(RSP), 8, SFRAME_CTRL(3, 1, 0), 0), -EBADMSG);
 	assert_int_equal(flex(INFO(0, 4), REG(RSP), 8, SFRAME_CTRL(3, 0, 0), 0), -EBADMSG);
 	/* no machine has as many registers */
@@ -254,6 +257,62 @@ static void flexible_rows_that_mean_nothing_are_bad(void **state)
 	assert_rule(&row.cfa, SFRAME_REG, 0xff, 8, 0);
 	assert_int_equal(flex(INFO2(0, 2), REG(0x100), 8), -EBADMSG);
 	assert_int_equal(flex(INFO4(0, 2), REG(0x10000), 8), -EBADMSG);
+}
+
+#define FLEX_ADD	SFRAME_FDE_TYPE_FLEX_ADD
+#define ADD_TO(n)	(AT_REG(n) | SFRAME_CTRL_ADD)
+
+static int flex_add(u8 info, const s32 *words)
+{
+	return find_words(3, SFRAME_ABI_AMD64, ADDR1, FLEX_ADD, info, words);
+}
+
+static void a_cfa_may_be_above_a_saved_sp(void **state)
+{
+	const s32 plain[] = { ADD_TO(RSP), 152, 8 }, fp[] = { ADD_TO(RSP), 16, 80, 0, AT_CFA, -24 };
+	const s32 all[] = { ADD_TO(RBX), 8, 255, AT_REG(RSP), 32, AT_CFA, -16 };
+	const s32 none[] = { AT_REG(RSP), 16, 0, AT_CFA, -24 };
+
+	(void)state;
+	assert_int_equal(flex_add(INFO2(0, 3), plain), 0);
+	assert_rule(&row.cfa, SFRAME_SP, 0, 152, 1);
+	assert_int_equal(row.cfa.add, 8);
+	assert_saved(ra, -8);
+	assert_same(fp);
+	assert_int_equal(flex_add(INFO(0, 6), fp), 0);
+	assert_int_equal(row.cfa.add, 80);
+	assert_saved(fp, -24);
+	assert_int_equal(flex_add(INFO2(0, 7), all), 0);
+	assert_rule(&row.cfa, SFRAME_REG, RBX, 8, 1);
+	assert_int_equal(row.cfa.add, 255);
+	assert_rule(&row.ra, SFRAME_SP, 0, 32, 1);
+	assert_saved(fp, -16);
+	/* the other rows of such a function are as in the standard */
+	assert_int_equal(flex_add(INFO(0, 5), none), 0);
+	assert_int_equal(row.cfa.add, 0);
+	assert_saved(fp, -24);
+}
+
+static void other_sums_are_bad(void **state)
+{
+	const s32 value[] = { REG(RSP) | SFRAME_CTRL_ADD, 8, 8 };
+	const s32 zero[] = { ADD_TO(RSP), 8, 0 }, less[] = { ADD_TO(RSP), 8, -8 };
+	const s32 large[] = { ADD_TO(RSP), 8, 256 }, cut[] = { ADD_TO(RSP), 8 };
+	const s32 ra[] = { REG(RSP), 8, ADD_TO(RSP), 8, 8 };
+	const s32 fp[] = { REG(RSP), 8, 0, AT_CFA | SFRAME_CTRL_ADD, -16, 8 };
+	const s32 no_base[] = { AT_CFA | SFRAME_CTRL_ADD, 8, 8 };
+	const s32 many[] = { ADD_TO(RSP), 8, 8, AT_REG(RSP), 32, AT_CFA, -16, 0 };
+
+	(void)state;
+	assert_int_equal(flex_add(INFO(0, 3), value), -EBADMSG);
+	assert_int_equal(flex_add(INFO(0, 3), zero), -EBADMSG);
+	assert_int_equal(flex_add(INFO(0, 3), less), -EBADMSG);
+	assert_int_equal(flex_add(INFO2(0, 3), large), -EBADMSG);
+	assert_int_equal(flex_add(INFO(0, 2), cut), -EBADMSG);
+	assert_int_equal(flex_add(INFO(0, 5), ra), -EBADMSG);
+	assert_int_equal(flex_add(INFO(0, 6), fp), -EBADMSG);
+	assert_int_equal(flex_add(INFO(0, 3), no_base), -EBADMSG);
+	assert_int_equal(flex_add(INFO(0, 8), many), -EBADMSG);
 }
 
 static void a_signal_frame_is_told(void **state)
@@ -271,7 +330,7 @@ static void a_signal_frame_is_told(void **state)
 
 static void unknown_kinds_of_functions_are_bad(void **state)
 {
-	const s32 words[16] = { 8 };
+	const s32 words[16] = { 8 }, above[] = { ADD_TO(RSP), 8, 8 };
 	u32 bits;
 
 	(void)state;
@@ -286,6 +345,8 @@ static void unknown_kinds_of_functions_are_bad(void **state)
 				 type > 2 ? -EBADMSG : 0);
 		assert_int_equal(find_words(3, SFRAME_ABI_AMD64, ADDR1, bits, INFO(1, 1), words),
 				 bits ? -EBADMSG : 0);
+		assert_int_equal(find_words(3, SFRAME_ABI_AMD64, ADDR1, bits, INFO(1, 3), above),
+				 bits == FLEX_ADD ? 0 : -EBADMSG);
 	}
 	assert_int_equal(find_words(2, SFRAME_ABI_AMD64, 0x80, 0, INFO(1, 1), words), -EBADMSG);
 	assert_int_equal(find_words(2, SFRAME_ABI_AMD64, 0x40, 0, INFO(1, 1), words), -EBADMSG);
@@ -548,6 +609,8 @@ int main(void)
 		cmocka_unit_test(a_function_without_rows_is_outermost_or_a_signal_frame),
 		cmocka_unit_test(flexible_rows_take_any_register),
 		cmocka_unit_test(flexible_rows_that_mean_nothing_are_bad),
+		cmocka_unit_test(a_cfa_may_be_above_a_saved_sp),
+		cmocka_unit_test(other_sums_are_bad),
 		cmocka_unit_test(a_signal_frame_is_told),
 		cmocka_unit_test(unknown_kinds_of_functions_are_bad),
 		cmocka_unit_test(a_repeated_block_has_the_same_rows),

@@ -125,6 +125,35 @@ static void ra_may_be_anywhere(void **state)
 	assert_state(AT(32), AT(30), AT(20), 0);
 }
 
+static void the_cfa_may_be_above_a_saved_sp(void **state)
+{
+	struct sframe_row row = ROW(RULE(SP, 0, 16, 1), SAVED(-8), SAME);
+
+	(void)state;
+	row.cfa.add = 8;
+	stack[12] = AT(30);
+	assert_int_equal(step(row), 0);
+	assert_state(0xdead0000 + 30, AT(31), AT(20), 0);
+	/* only a signal frame leads to a stack below: OCaml marks its switches of stacks so */
+	stack[33] = AT(3);
+	assert_int_equal(stuck(row), -EINVAL);
+	row.flags = SFRAME_ROW_SIGNAL;
+	assert_int_equal(step(row), 0);
+	assert_state(0xdead0000 + 3, AT(4), AT(20), USTEP_EXACT);
+}
+
+/* The kernel's signal frame holds SP itself */
+static void a_saved_sp_is_no_signal_frame(void **state)
+{
+	struct sframe_row row = SIGFRAME;
+
+	(void)state;
+	row.cfa.add = 8;
+	stack[10 + 160 / 8] = AT(40);
+	assert_int_equal(step(row), 0);
+	assert_false(s.flags & USTEP_SIGNAL);
+}
+
 static void fp_may_be_saved_elsewhere(void **state)
 {
 	(void)state;
@@ -597,6 +626,8 @@ int main(void)
 		cmocka_unit_test_setup(a_frame_on_sp_keeps_fp, setup),
 		cmocka_unit_test_setup(a_frame_on_fp_is_read_at_once, setup),
 		cmocka_unit_test_setup(ra_may_be_anywhere, setup),
+		cmocka_unit_test_setup(the_cfa_may_be_above_a_saved_sp, setup),
+		cmocka_unit_test_setup(a_saved_sp_is_no_signal_frame, setup),
 		cmocka_unit_test_setup(fp_may_be_saved_elsewhere, setup),
 		cmocka_unit_test_setup(a_return_address_is_looked_up_before_itself, setup),
 		cmocka_unit_test_setup(the_walk_ends_at_the_outermost_frame, setup),

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# A task that stops, by a signal or for its tracer, has the stack that it stops with: where a system
+# call that is restarted returns to, and not where the tracer sends the task.
+
+. "$(dirname "$0")/lib.sh"
+need_kernel
+need_program $PATHS
+
+# The task is in read() before it is traced, so that the stop is the first to ask
+stop_and_go()
+{
+	kill -STOP $pid && in_state $pid T && kill -CONT $pid && in_state $pid S
+	cat $TEST_TMP/printed
+}
+
+mkfifo $TEST_TMP/fifo
+$PATHS read <$TEST_TMP/fifo >$TEST_TMP/printed &
+pid=$!
+exec 9>$TEST_TMP/fifo
+check "a task reads" in_state $pid S
+traced sched/sched_switch stop_and_go
+check "stopped in read(), it stands after the system call" \
+	paths "sched_switch: .*prev_pid=$pid .*prev_state=T "
+echo >&9
+wait $pid
+
+# Before the stop, but after the kernel has looked for work for the last time
+asked_at_signal()
+{
+	echo dequeue_signal:$OPT >$T/set_ftrace_filter
+	$PATHS signalled
+	echo "!dequeue_signal:$OPT" >$T/set_ftrace_filter
+}
+traced "" asked_at_signal
+check "what was requested before a stop has the stack from before" \
+	paths '<user unwind cookie ' --last
+
+STOP='sched_switch: prev_comm=fault-paths .*prev_state=t '
+traced sched/sched_switch $PATHS spinning
+check "stopped for its tracer, a task has the stack from before" paths "$STOP" --last
+
+# The first stop of the task is refused
+FILTER=$T/events/sched/sched_switch/filter
+echo "prev_state & 8" >$FILTER
+traced sched/sched_switch $PATHS spinning
+check "so has one that asks in stops alone" paths "$STOP" --last
+traced sched/sched_switch $PATHS absent
+check "a page that is not in memory is not read before a stop" \
+	paths "$STOP" --last --flags incomplete
+echo 0 >$FILTER
+
+# If the task was preempted right before the stop, the stack of that comes before the stop, and perf
+# finds only stacks that come later.
+for ((i = 0; i < 20; i++)); do
+	perf record -q -e sched:sched_switch --call-graph fp,defer -o $TEST_TMP/perf.data \
+		$PATHS spinning >$TEST_TMP/paths 2>&1
+	perf script -i $TEST_TMP/perf.data -F comm,tid,event,trace,ip >$TEST_TMP/script 2>/dev/null
+	awk -v RS= '/ t ==> / { last = $0 } END { print last }' $TEST_TMP/script >$TEST_TMP/last
+	grep -q '(cookie)' $TEST_TMP/last || break
+done
+sed 's/^/     | /' $TEST_TMP/last
+want=$(sed -n 's/^path spin [0-9]* //p' $TEST_TMP/paths)
+check "the path was printed" test -n "$want"
+have=$(sed -nE 's/^[[:space:]]+([0-9a-f]{6,12})$/\1/p' $TEST_TMP/last | xargs)
+check "perf has it too" is "$have" "$want"
+finish

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# Mappings are recorded for each process and each instance by itself: an instance that is cleared
+# has them recorded again for itself alone, and a process that takes long makes no other one wait.
+
+. "$(dirname "$0")/../lib.sh"
+need_kernel
+need_program $PROG/dlopen-host
+I=$T/instances
+
+maps_in()
+{
+	text_running $1
+	count "<user unwind map $pid "
+}
+
+# Wait until an instance has mappings of the process
+maps_come()
+{
+	local i
+	for ((i = 0; i < 250; i++)); do
+		[ $(maps_in $1) = 0 ] || return 0
+		sleep 0.02
+	done
+	echo "no mapping of process $pid"
+	return 1
+}
+
+mkdir $I/a $I/b
+for i in a b; do
+	echo 1 >$I/$i/options/$OPT
+	echo 1 >$I/$i/events/syscalls/sys_enter_getppid/enable
+done
+coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }
+pid=$HOST_PID in=${HOST[1]}
+check "an instance has the mappings" maps_come $I/a
+check "and so has the other one" maps_come $I/b
+sleep 0.2
+in_a=$(maps_in $I/a)
+echo >$I/b/trace
+echo >&$in
+check "the one that was cleared has them again" maps_come $I/b
+check "the other one is left alone" is "$(maps_in $I/a)" $in_a
+eval "exec $in>&-"
+wait $pid 2>/dev/null
+
+# Of an instance that has no stack of a process, the process does not notice it either
+load_module tests/guest/modules/slow_maps.ko || die "the module slow_maps cannot be loaded"
+trap 'rmmod slow_maps' EXIT
+LOOKS=/sys/module/slow_maps/parameters/looks
+echo 0 >$I/b/events/syscalls/sys_enter_getppid/enable
+coproc HOST { exec $PROG/dlopen-host $(printf '3 wait %.0s' {0..20}); }
+pid=$HOST_PID in=${HOST[1]}
+sleep 0.5
+echo >&$in
+sleep 0.2
+check "looks are counted" at_least "$(cat $LOOKS)" 1
+echo 0 >$LOOKS
+for ((i = 0; i < 20; i++)); do
+	echo >$I/b/trace
+	echo >&$in || break
+	sleep 0.05
+done
+wait $pid 2>/dev/null
+looks=$(cat $LOOKS)
+say "another instance cleared 20 times: $looks looks at what is mapped"
+text_running $I/a
+check "its stacks were recorded" at_least "$(count "-$pid +\[.*<user unwind stack ")" 60
+check "it does not look again for it" at_most $looks 5
+rmdir $I/a $I/b
+
+ENTERED=/sys/module/slow_maps/parameters/entered
+cp /bin/true ./slow
+echo 1 >$T/options/$OPT
+echo 1 >$T/events/raw_syscalls/sys_enter/enable
+taskset -c 1 ./slow &
+slow=$!
+for ((i = 0; i < 200; i++)); do
+	! grep -q Y $ENTERED || break
+	sleep 0.01
+done
+check "a process takes 15 seconds for a mapping" grep -q Y $ENTERED
+cp /bin/true ./other
+taskset -c 0 ./other
+check "another one does not wait" grep -q N /sys/module/slow_maps/parameters/done
+wait $slow
+echo 0 >$T/options/$OPT
+echo 0 >$T/events/raw_syscalls/sys_enter/enable
+text
+# That of the program, which has no frame pointers, need not be among them
+for i in slow other; do
+	check "the mappings of $i are there" \
+		at_least "$(count "^ +$i-[0-9]+ .*<user unwind map ")" 2
+done
+finish
