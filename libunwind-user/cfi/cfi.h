@@ -21,7 +21,7 @@ enum cfi_how {
 	CFI_SAME,		/* unchanged, or no rule given */
 	CFI_UNDEF,		/* cannot be recovered; RA: there is no caller */
 	CFI_REG,		/* register + off */
-	CFI_AT_REG,		/* the word at register + off */
+	CFI_AT_REG,		/* the word at register + off, plus add */
 	CFI_CFA,		/* CFA + off */
 	CFI_AT_CFA,		/* the word at CFA + off */
 	/*
@@ -51,7 +51,7 @@ struct cfi_rule {
 	uint8_t how;		/* enum cfi_how */
 	uint8_t reg;		/* DWARF number; 0 unless CFI_REG, CFI_AT_REG, CFI_PLT */
 	uint8_t limit;		/* CFI_PLT */
-	uint8_t pad;		/* 0: rules are compared as bytes */
+	uint8_t add;		/* CFI_AT_REG */
 };
 
 static inline struct cfi_rule cfi_bad(enum cfi_cause cause)

@@ -3,9 +3,9 @@
  * expr.c - the few DWARF expressions that are a rule
  *
  * The expression runs over symbols: a number, register + offset, CFA + offset, or the memory at
- * register + offset or at CFA + offset. A value outside this set, *(*(rsp + 8) + 8) say, is bad. An
- * operation that no compiler, linker or C library was seen to use is bad too. There are no jumps,
- * so each byte is read once.
+ * register + offset or at CFA + offset, to which a small number may be added. A value outside
+ * this set, *(*(rsp + 8) + 8) say, is bad. An operation that no compiler, linker or C library was
+ * seen to use is bad too. There are no jumps, so each byte is read once.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -20,6 +20,7 @@ struct expr_sym {
 	enum sym_kind kind;
 	uint64_t reg;
 	int64_t n;		/* the number, or the offset */
+	int64_t add;		/* to the memory */
 };
 
 struct expr_stack {
@@ -50,25 +51,22 @@ static struct expr_sym pop_symbol(struct expr_stack *st)
 	return st->s[--st->nr];
 }
 
-/* a + b or a - b: one of them must be a number; a sum with a loaded value is not a rule */
+/* a + b or a - b: one of them must be a number */
 static void add_symbols(struct expr_stack *st, bool minus)
 {
 	struct expr_sym b = pop_symbol(st), a = pop_symbol(st);
 	struct expr_sym t;
+	int64_t *sum;
 
 	if (!minus && a.kind == SYM_NUMBER) {
 		t = a;
 		a = b;
 		b = t;
 	}
-	if (b.kind != SYM_NUMBER || a.kind == SYM_AT_REG || a.kind == SYM_AT_CFA) {
-		/* + 0 changes nothing */
-		if (b.kind != SYM_NUMBER || b.n)
-			st->bad = true;
-	} else if (minus ? __builtin_sub_overflow(a.n, b.n, &a.n) :
-			   __builtin_add_overflow(a.n, b.n, &a.n)) {
+	sum = a.kind == SYM_AT_REG || a.kind == SYM_AT_CFA ? &a.add : &a.n;
+	if (b.kind != SYM_NUMBER || (minus ? __builtin_sub_overflow(*sum, b.n, sum) :
+					     __builtin_add_overflow(*sum, b.n, sum)))
 		st->bad = true;
-	}
 	push_symbol(st, a);
 }
 
@@ -95,11 +93,13 @@ static void run_op(struct expr_stack *st, struct cfi_cur *c, uint8_t op, uint8_t
 		push_number(st, op - DW_OP_lit0);
 		break;
 	case DW_OP_breg0 ... DW_OP_breg31:
-		push_symbol(st, (struct expr_sym){ SYM_REG, op - DW_OP_breg0, cur_sleb(c) });
+		push_symbol(st, (struct expr_sym){ .kind = SYM_REG,
+			    .reg = op - DW_OP_breg0, .n = cur_sleb(c) });
 		break;
 	case DW_OP_bregx:
 		reg = cur_uleb(c);
-		push_symbol(st, (struct expr_sym){ SYM_REG, reg, cur_sleb(c) });
+		push_symbol(st, (struct expr_sym){ .kind = SYM_REG, .reg = reg,
+						      .n = cur_sleb(c) });
 		break;
 	case DW_OP_const1u:
 		push_number(st, cur_u8(c));
@@ -213,11 +213,16 @@ struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, boo
 	case SYM_REG:
 		return cfi_rule(CFI_REG, top.reg, top.n);
 	case SYM_AT_REG:
-		return cfi_rule(CFI_AT_REG, top.reg, top.n);
+		rule = cfi_rule(CFI_AT_REG, top.reg, top.n);
+		if (top.add < 0 || top.add > UINT8_MAX)
+			return cfi_bad(CFI_CAUSE_EXPR);
+		if (rule.how == CFI_AT_REG)
+			rule.add = top.add;
+		return rule;
 	case SYM_CFA:
 		return cfi_rule(CFI_CFA, 0, top.n);
 	case SYM_AT_CFA:
-		return cfi_rule(CFI_AT_CFA, 0, top.n);
+		return top.add ? cfi_bad(CFI_CAUSE_EXPR) : cfi_rule(CFI_AT_CFA, 0, top.n);
 	default:
 		return cfi_bad(CFI_CAUSE_EXPR);
 	}

@@ -62,11 +62,11 @@ static uint8_t *put_kept(const struct packer *p, uint8_t *to, uint8_t slot, uint
 }
 
 static uint8_t *put_attr(const struct packer *p, uint8_t *to, uint32_t nr_fres, uint8_t info,
-			 bool flex, uint8_t rep_size)
+			 uint8_t type, uint8_t rep_size)
 {
 	put_number(to + SFRAME_V3_ATTR_NUM_FRES_OFF, nr_fres, 2, p->r->arch->abi->big_endian);
 	to[SFRAME_V3_ATTR_INFO_OFF] = info;
-	to[SFRAME_V3_ATTR_INFO2_OFF] = flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
+	to[SFRAME_V3_ATTR_INFO2_OFF] = type;
 	to[SFRAME_V3_ATTR_REP_SIZE_OFF] = rep_size;
 	return to + SFRAME_V3_ATTR_SIZE;
 }
@@ -88,7 +88,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 	bool big_endian = r->arch->abi->big_endian, flex = false;
 	uint32_t nr = 0, saved = 0;
 	const struct rows_code *code;
-	uint8_t *to, slot = 0;
+	uint8_t *to, slot = 0, type;
 	struct block b;
 
 	for (i = piece; i < next; i++)
@@ -96,8 +96,13 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 	b = block_of(p, piece, next, flex);
 	if (block_room(p, b.bytes))
 		return -ENOMEM;
+	type = b.flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
+	for (i = row; i < end; i++) {
+		if (r->code[r->row[i].state].adds)
+			type = SFRAME_FDE_TYPE_FLEX_ADD;
+	}
 	to = put_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
-		      SFRAME_FDE_INFO(b.type, false, signal), b.flex, 0);
+		      SFRAME_FDE_INFO(b.type, false, signal), type, 0);
 	for (i = row; i < end; i++) {
 		if (i > row && r->row[i].state == r->row[i - 1].state)
 			continue;
@@ -125,7 +130,8 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 		return -ENOMEM;
 	to = put_kept(p, p->blocks + p->blocks_size, code->kept, UINT16_MAX);
 	to = put_attr(p, to, 2,
-		      SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, true, false), false, 16);
+		      SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, true, false),
+		      SFRAME_FDE_TYPE_DEFAULT, 16);
 	to = put_fre(to, 0, 1, big_endian, code->bytes, code->len);
 	to = put_fre(to, code->limit, 1, big_endian, code->flex, code->flex_len);
 	return keep_block(p, to - (p->blocks + p->blocks_size), 2, off);
@@ -139,7 +145,8 @@ static int write_hole(struct packer *p, uint32_t *off)
 	if (block_room(p, len))
 		return -ENOMEM;
 	to = put_kept(p, p->blocks + p->blocks_size, SFRAME_KEPT_UNKNOWN, 0);
-	put_attr(p, to, 0, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true), false, 0);
+	put_attr(p, to, 0, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true),
+		 SFRAME_FDE_TYPE_DEFAULT, 0);
 	return keep_block(p, len, 0, off);
 }
 

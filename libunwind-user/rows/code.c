@@ -6,7 +6,7 @@
  * default form says: CFA = SP or FP + n, RA and FP saved at a distance from the CFA. The flexible
  * form can say all of
  *
- *	CFA:	register + n, *(register + n)
+ *	CFA:	register + n, *(register + n), *(register + n) + m
  *	RA, FP:	*(CFA + n), register + n, *(register + n)
  *
  * and takes twice the words. A control word of 0 stands for the rule of the default form, so RA or
@@ -55,13 +55,15 @@ static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bo
 {
 	int32_t control;
 
+	if (rule->add && !cfa)
+		return false;
 	switch (rule->how) {
 	case CFI_REG:
 	case CFI_PLT:
 		control = SFRAME_CTRL(rule->reg, false, true);
 		break;
 	case CFI_AT_REG:
-		control = SFRAME_CTRL(rule->reg, true, true);
+		control = SFRAME_CTRL(rule->reg, true, true) | (rule->add ? SFRAME_CTRL_ADD : 0);
 		break;
 	case CFI_AT_CFA:
 		if (cfa)
@@ -75,6 +77,10 @@ static bool encode_pair(const struct cfi_rule *rule, bool cfa, int32_t *word, bo
 	word[(*nr)++] = control;
 	is_control[*nr] = false;
 	word[(*nr)++] = rule->off;
+	if (rule->add) {
+		is_control[*nr] = false;
+		word[(*nr)++] = rule->add;
+	}
 	return true;
 }
 
@@ -137,6 +143,7 @@ static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_s
 	}
 	if (s->fp.how != CFI_SAME && !encode_pair(&s->fp, false, word, is_control, &nr))
 		return STATS_CAUSE_FP;
+	code->adds = s->cfa.add;
 	code->flex_len = put_words(code->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
 				   abi->big_endian);
 	return 0;

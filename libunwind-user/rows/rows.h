@@ -156,6 +156,7 @@ struct rows_code {
 	uint8_t cause;		/* not 0: a hole, and no other field is valid */
 	uint8_t kept;		/* CFI_KEPT() */
 	bool flex_only;
+	bool adds;		/* SFRAME_CTRL_ADD */
 	bool signal;
 	/* a function of its own, PC type MASK: @bytes from 0, @flex (default) from @limit on */
 	bool plt;

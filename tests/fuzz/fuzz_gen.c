@@ -121,6 +121,7 @@ static bool same_rule(const struct cfi_rule *a, const struct sframe_rule *b, uin
 	if (a->how == CFI_PLT && (pc & 15) >= a->limit)
 		off -= arch->abi->ra_off;
 	return a->how != CFI_BAD && b->base == base && b->off == off && !!b->deref == deref &&
+	       b->add == a->add &&
 	       (base != SFRAME_REG || b->reg == a->reg);
 }
 

@@ -8,8 +8,8 @@ NATIVE_PROGS := $(NATIVE)/swap $(NATIVE)/threads $(NATIVE)/part-a.so $(NATIVE)/p
 	$(NATIVE)/chain $(NATIVE)/burn $(NATIVE)/memory $(NATIVE)/m32 \
 	$(NATIVE)/foreign $(NATIVE)/foreign-32.so $(NATIVE)/foreign-x32.so \
 	$(NATIVE)/modes $(NATIVE)/modes32 $(NATIVE)/no-write32
-# 32-bit programs of x86: the same, and as distributions compile it
-NATIVE_PROGS += $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare)
+# x86 only: 32-bit programs, the same, and as distributions compile it; assembler code
+NATIVE_PROGS += $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare $(NATIVE)/switch)
 NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 
 # of other folders
@@ -53,6 +53,10 @@ $(NATIVE)/foreign-%.so: tests/native/foreign.S
 $(NATIVE)/%: tests/native/%.c
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -o $@ $< -ldl -pthread
+
+$(NATIVE)/switch: tests/native/switch.c tests/native/switch.S
+	@mkdir -p $(@D)
+	$(Q_LD)$(CC) $(NATIVE_CFLAGS) $(CFLAGS) -fno-optimize-sibling-calls -o $@ $^
 
 $(NATIVE)/part-%.so: tests/native/part.c
 	@mkdir -p $(@D)

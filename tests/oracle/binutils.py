@@ -5,6 +5,7 @@ Both become States: "CFA RA FP". Each rule can be written in only one way.
 
     rsp+16          register + n
     *(rsp+160)      the value stored there
+    *(rsp+152)+8    a number above the value stored there
     *(c-8)          the value stored at the CFA - 8
     same            FP is unchanged
     end             in place of all three: there is no caller
@@ -15,6 +16,7 @@ import array
 import bisect
 import os
 import re
+import struct
 import subprocess
 
 LOADER = "usr/lib/x86_64-linux-gnu"
@@ -93,13 +95,74 @@ def our_state(words, signal, ra):
     return f"{signal}{our_rule(cfa)} {where} {'same' if fp == 'u' else our_rule(fp)}"
 
 
-class Table:
-    """Ascending starts of rows, and their states; a row goes on to the next start."""
+# A type of functions that objdump does not know: flexible, and a CFA may have a third word
+FLEX_ADD = 31
 
-    def __init__(self, tools, path, states):
+
+def flex_state(words, signal):
+    if not words:
+        return "end"
+    words = iter(words)
+
+    def number(signed):
+        return int.from_bytes(next(words, b""), "little", signed=signed)
+
+    def rule(default):
+        control = number(False)
+        if not control:
+            return default
+        off = number(True)
+        text = f"{DWARF[control >> 3] if control & 1 else 'c'}{off:+}"
+        if control & 2:
+            text = f"*({text})"
+        if control & 4:
+            text += f"{number(True):+}"
+        return text
+
+    return f"{signal}{rule('?')} {rule('*(c-8)')} {rule('same')}"
+
+
+def flex_rows(section, at, nr, info):
+    """(offset from the function's start, state) of @nr rows at @at"""
+    size = 1 << (info & 3)
+    for _ in range(nr):
+        start, what = int.from_bytes(section[at:at + size], "little"), section[at + size]
+        at += size + 1
+        nr_words, width = what >> 1 & 15, 1 << (what >> 5 & 3)
+        words = [section[at + i * width:at + (i + 1) * width] for i in range(nr_words)]
+        at += nr_words * width
+        yield start, flex_state(words, "S " if info & 0x80 else "")
+
+
+def take_own_rows(section, states):
+    """The rows of all functions of FLEX_ADD, by start. In @section, these become holes."""
+    own, attrs = {}, {}
+    nr, = struct.unpack_from("<I", section, 8)
+    fdes, rows = (28 + section[7] + off for off in struct.unpack_from("<II", section, 20))
+    for at in range(fdes, fdes + 16 * nr, 16):
+        start, _, attr = struct.unpack_from("<qII", section, at)
+        start, attr = start + at, attr + rows
+        nr_rows, info, info2 = struct.unpack_from("<HBB", section, attr)
+        if info2 & 31 == FLEX_ADD:
+            own[start] = [(start + pc, states.of(state))
+                          for pc, state in flex_rows(section, attr + 5, nr_rows, info)]
+            attrs[attr] = info
+    for attr, info in attrs.items():
+        struct.pack_into("<HBB", section, attr, 0, info | 0x80, 0)
+    return own
+
+
+class Table:
+    """
+    Ascending starts of rows, and their states; a row goes on to the next start. @own: rows of
+    functions that objdump does not print
+    """
+
+    def __init__(self, tools, path, states, own):
         self.start = array.array("Q")
         self.state = array.array("I")
         self.functions = 0
+        self.own = own
         self.read(tools.lines("objdump", "--sframe", path), states)
 
     def put(self, pc, state):
@@ -116,6 +179,7 @@ class Table:
             return
         start, end, signal, masked = func
         self.functions += 1
+        rows = self.own.get(start, rows)
         if masked:
             # PLT stubs, 16 bytes each
             rows = [(start, states.of(f"plt{start % 16}:" + ",".join(
@@ -231,8 +295,14 @@ ADDRESS = re.compile(r"DW_OP_breg(\d+) \(\w+\): (-?\d+)((?:; DW_OP_plus_uconst: 
                      r"((?:; DW_OP_deref)?)$")
 
 
+ABOVE = re.compile(r"DW_OP_breg(\d+) \(\w+\): (-?\d+); DW_OP_deref; DW_OP_plus_uconst: (\d+)$")
+
+
 def expression(text, deref):
     """An expression of readelf as a rule; None if a table cannot have it"""
+    m = ABOVE.match(text)
+    if m and not deref and int(m[1]) <= 15 and 0 < int(m[3]) < 256:
+        return f"*({DWARF[int(m[1])]}{int(m[2]):+})+{int(m[3])}"
     m = PLT.match(text)
     if m and not deref:
         off, limit = int(m[1]), int(m[2])

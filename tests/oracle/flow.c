@@ -66,7 +66,7 @@ static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t c
 	    reg_value(rule->base == SFRAME_SP ? machine->sp :
 		      rule->base == SFRAME_FP ? machine->fp : rule->reg, pc);
 	v += rule->off;
-	return rule->deref ? memory(v) : v;
+	return rule->deref ? memory(v) + rule->add : v;
 }
 
 /*

@@ -46,7 +46,7 @@ static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t c
 		return same;
 	v = rule->base == SFRAME_CFA ? cfa : reg_value(machine->sp, pc);
 	v += rule->off;
-	return rule->deref ? memory(v) : v;
+	return rule->deref ? memory(v) + rule->add : v;
 }
 
 static void compare(struct file *f, uint64_t pc, const struct answer *a)

@@ -81,7 +81,7 @@ static uint64_t value_of(const struct sframe_rule *rule, uint64_t pc, uint64_t c
 		return same;
 	}
 	v += rule->off;
-	return rule->deref ? memory(v) : v;
+	return rule->deref ? memory(v) + rule->add : v;
 }
 
 static int ask_table(struct file *f, uint64_t pc, struct answer *a, struct sframe_row *row)

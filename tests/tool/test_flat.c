@@ -16,7 +16,8 @@ static struct full_rules full;
 
 static bool same_value(const struct full_value *a, const struct sframe_rule *b)
 {
-	return a->off == b->off && a->base == b->base && a->deref == b->deref && a->reg == b->reg;
+	return a->off == b->off && a->base == b->base && a->deref == b->deref && a->reg == b->reg &&
+	       a->add == b->add;
 }
 
 static bool same_full(const struct full_rule *r, const struct sframe_row *row)

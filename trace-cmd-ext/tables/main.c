@@ -157,6 +157,8 @@ static void print_rule(const struct sframe_table *t, const char *name,
 		base = reg_name(t, rule->reg);
 	}
 	printf(rule->deref ? " %s=*(%s%+d)" : " %s=%s%+d", name, base, rule->off);
+	if (rule->add)
+		printf("%+d", rule->add);
 }
 
 /* Unless it is in its register */
@@ -185,7 +187,7 @@ static int dump_func(const struct sframe_table *t, uint32_t index)
 		return ret;
 	printf("%#" PRIx64 "-%#" PRIx64 " rows %" PRIu32 " at %#" PRIx32 "%s%s%s\n", func.start,
 	       func.start + func.size, func.nr_fres, func.fre_off,
-	       SFRAME_FDE_TYPE(func.info2) == SFRAME_FDE_TYPE_FLEX ? " flexible" : "",
+	       SFRAME_FDE_TYPE(func.info2) != SFRAME_FDE_TYPE_DEFAULT ? " flexible" : "",
 	       SFRAME_FDE_IS_SIGNAL(func.info) ? " signal" : "",
 	       SFRAME_FDE_IS_MASK(func.info) ? " mask" : "");
 	/* rows of a pattern repeat: show it once */
@@ -331,7 +333,7 @@ static bool same_rule(const struct verify *v, const struct cfi_rule *theirs,
 	if (theirs->how == CFI_PLT && (pc & 15) >= theirs->limit)
 		off -= v->t.arch->ra_off;	/* a word, as a call pushes */
 	return ours->base == base && (base == SFRAME_SAME || base == SFRAME_UNDEFINED ||
-		(!!ours->deref == deref && ours->off == off &&
+		(!!ours->deref == deref && ours->off == off && ours->add == theirs->add &&
 		 (base != SFRAME_REG || ours->reg == theirs->reg)));
 }
 

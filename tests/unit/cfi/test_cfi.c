@@ -207,6 +207,13 @@ static void test_expressions_that_are_rules(void **state)
 		 DW_CFA_expression, 16, 3, DW_OP_breg7, 0xa8, 0x01);
 	assert_rule(&at(0x1000)->cfa, CFI_AT_REG, 7, 160);
 	assert_rule(&at(0x1000)->ra, CFI_AT_REG, 7, 168);
+	/* libcrypto; 255 is the most that may be added */
+	function(DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst, 8);
+	assert_rule(&at(0x1000)->cfa, CFI_AT_REG, 7, 8);
+	assert_int_equal(at(0x1000)->cfa.add, 8);
+	function(DW_CFA_def_cfa_expression, 8, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst, 0xff,
+		 1, DW_OP_lit0, DW_OP_plus);
+	assert_int_equal(at(0x1000)->cfa.add, 255);
 	/* sums in all their forms */
 	function(DW_CFA_val_expression, 6, 7, DW_OP_bregx, 12, 4, DW_OP_lit4, DW_OP_plus,
 		 DW_OP_plus_uconst, 8, DW_CFA_advance_loc | 1,
@@ -233,9 +240,18 @@ static void test_the_expression_of_a_plt(void **state)
 static void test_expressions_that_are_none(void **state)
 {
 	(void)state;
-	/* libcrypto */
-	function(DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst, 8);
+	/* *(*(rsp + 8) + 8), and sums that are too large */
+	function(DW_CFA_def_cfa_expression, 6, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst, 8,
+		 DW_OP_deref);
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
+	function(DW_CFA_def_cfa_expression, 6, DW_OP_breg7, 8, DW_OP_deref, DW_OP_plus_uconst, 0x80,
+		 2);
+	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
+	function(DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 8, DW_OP_deref, DW_OP_lit1,
+		 DW_OP_minus);
+	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
+	function(DW_CFA_val_expression, 6, 3, DW_OP_deref, DW_OP_plus_uconst, 8);	/* FP */
+	assert_rule(&at(0x1000)->fp, CFI_BAD, 0, CFI_CAUSE_EXPR);
 	function(DW_CFA_def_cfa_expression, 3, DW_OP_breg7, 8, DW_OP_plus);	/* stack empty */
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
 	function(DW_CFA_def_cfa_expression, 0);

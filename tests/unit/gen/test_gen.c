@@ -145,6 +145,16 @@ static void test_rows_are_found(void **state)
 	assert_int_equal(table.stats.covered_bytes, 0x40);
 }
 
+static uint8_t type_at(uint64_t pc)
+{
+	struct sframe_func f = {};
+	uint32_t i;
+
+	for (i = 0; !sframe_func(&reader, i, &f) && pc - f.start >= f.size; i++)
+		;
+	return SFRAME_FDE_TYPE(f.info2);
+}
+
 static void test_flexible_rules(void **state)
 {
 	(void)state;
@@ -163,6 +173,7 @@ static void test_flexible_rules(void **state)
 	assert_int_equal(row.fp.base, SFRAME_FP);
 	assert_true(row.fp.deref);
 	assert_int_equal(row.ra.off, -8);
+	assert_int_equal(type_at(0x2004), SFRAME_FDE_TYPE_FLEX);
 	assert_cfa(0x2008, SFRAME_SP, 8);
 	assert_int_equal(row.ra.base, SFRAME_REG);
 	assert_int_equal(row.ra.reg, 5);
@@ -170,13 +181,48 @@ static void test_flexible_rules(void **state)
 	assert_int_equal(row.fp.reg, 12);
 }
 
+/* CFA = *(rsp + @off) + @add */
+static void assert_above(uint64_t pc, int32_t off, uint8_t add)
+{
+	assert_int_equal(sframe_find(&reader, pc, &row), 0);
+	assert_int_equal(row.cfa.base, SFRAME_SP);
+	assert_true(row.cfa.deref);
+	assert_int_equal(row.cfa.off, off);
+	assert_int_equal(row.cfa.add, add);
+}
+
+/* libcrypto aligns SP, and keeps the old one. OCaml 5 goes to another stack. */
+static void test_sp_in_memory(void **state)
+{
+	(void)state;
+	start_file();
+	func(0x2000, 0x40, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 6, DW_OP_breg7, 0x98,
+	     1, DW_OP_deref, DW_OP_plus_uconst, 8, DW_CFA_advance_loc | 4,
+	     DW_CFA_def_cfa_expression, 7, DW_OP_breg7, 0x78, DW_OP_deref, DW_OP_plus_uconst, 0xff,
+	     1, DW_OP_nop, DW_CFA_advance_loc | 4, DW_CFA_def_cfa, 7, 24);
+	func(0x3000, 0x40, DW_CFA_offset | 6, 3, DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 16,
+	     DW_OP_deref, DW_OP_plus_uconst, 80);
+	make_table();
+	assert_cfa(0x2003, SFRAME_SP, 8);
+	assert_above(0x2004, 152, 8);
+	assert_int_equal(row.ra.off, -8);
+	assert_int_equal(row.fp.base, SFRAME_SAME);
+	assert_above(0x2008, -8, 255);
+	assert_cfa(0x200c, SFRAME_SP, 24);
+	assert_int_equal(row.cfa.add, 0);
+	assert_int_equal(type_at(0x2004), SFRAME_FDE_TYPE_FLEX_ADD);
+	assert_above(0x3000, 16, 80);
+	assert_int_equal(row.fp.off, -24);
+	assert_int_equal(table.stats.hole_bytes, 0);
+}
+
 static void test_rules_that_become_holes(void **state)
 {
 	(void)state;
 	start_file();
-	/* CFA = *(rsp + 8) + 8; FP lost; FP = CFA - 16; CFA = rip + 8 is not a rule here */
+	/* CFA = *(rsp + 8) - 8; FP lost; FP = CFA - 16; CFA = rip + 8 is not a rule here */
 	func(0x2000, 0x10, DW_CFA_advance_loc | 4, DW_CFA_def_cfa_expression, 5, DW_OP_breg7, 8,
-	     DW_OP_deref, DW_OP_plus_uconst, 8, DW_CFA_advance_loc | 4, DW_CFA_def_cfa, 7, 24);
+	     DW_OP_deref, DW_OP_lit8, DW_OP_minus, DW_CFA_advance_loc | 4, DW_CFA_def_cfa, 7, 24);
 	func(0x3000, 0x10, DW_CFA_undefined, 6);
 	func(0x4000, 0x10, DW_CFA_val_offset, 6, 2);
 	func(0x5000, 0x10, DW_CFA_same_value, 16);
@@ -716,6 +762,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_found),
 		cmocka_unit_test(test_flexible_rules),
+		cmocka_unit_test(test_sp_in_memory),
 		cmocka_unit_test(test_rules_that_become_holes),
 		cmocka_unit_test(test_outermost_and_signal_frames),
 		cmocka_unit_test(test_padding_has_the_rule_of_the_function_after_it),

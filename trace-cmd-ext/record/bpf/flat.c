@@ -28,7 +28,7 @@
 static struct full_value encode_value(const struct sframe_rule *r)
 {
 	return (struct full_value) { .off = r->off, .base = r->base, .deref = r->deref,
-				     .reg = r->reg };
+				     .reg = r->reg, .add = r->add };
 }
 
 /* Calls push the return address, so its offset from the CFA is that of a word. */
@@ -60,6 +60,7 @@ static bool is_plain(const struct sframe_row *row, int word)
 static bool is_signal(const struct sframe_row *row, const struct sframe_sig *sig)
 {
 	return row->cfa.base == SFRAME_SP && row->cfa.deref && row->cfa.off == sig->sp &&
+	       !row->cfa.add &&
 	       row->ra.base == SFRAME_SP && row->ra.deref && row->ra.off == sig->ip &&
 	       row->fp.base == SFRAME_SP && row->fp.deref && row->fp.off == sig->fp;
 }
@@ -80,7 +81,7 @@ static uint32_t encode_full(struct full_rules *full, const struct sframe_arch *a
 	if (row->flags & SFRAME_ROW_SIGNAL)
 		r.flags |= FULL_SIGNAL;
 	if (row->ra.base == SFRAME_SAME ||
-	    (row->flags & SFRAME_ROW_SIGNAL && !is_signal(row, arch->sigs)))
+	    (row->flags & SFRAME_ROW_SIGNAL && !row->cfa.add && !is_signal(row, arch->sigs)))
 		r.flags |= FULL_DOUBTFUL;
 	for (i = 0; i < full->nr; i++) {
 		if (!memcmp(&full->rule[i], &r, sizeof(r)))

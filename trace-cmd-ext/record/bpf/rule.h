@@ -105,7 +105,7 @@ static inline __msg32 rule_plain(__msg32 kind, int cfa_words, __msg32 fp_words)
 /* As struct sframe_rule (libunwind-user/sframe/sframe_read.h), with its enum sframe_base */
 struct full_value {
 	int off;
-	unsigned char base, deref, reg, pad;
+	unsigned char base, deref, reg, add;
 };
 
 #define FULL_SIGNAL	0x1		/* the caller was interrupted by a signal */

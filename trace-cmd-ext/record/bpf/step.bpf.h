@@ -181,7 +181,7 @@ static __always_inline int read_value(struct walk *w, const struct full_value *v
 
 static __always_inline bool is_sp_at(const struct full_value *v, int off)
 {
-	return v->base == BASE_SP && v->deref && v->off == off;
+	return v->base == BASE_SP && v->deref && v->off == off && !v->add;
 }
 
 /* Does the rule of a signal's frame take all registers from the kernel's structure? Where is it? */
@@ -212,6 +212,7 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 	ret = read_value(w, &r->cfa, 0, &cfa, size);
 	if (ret)
 		return ret;
+	cfa += r->cfa.add;
 	if (cfa <= w->sp && !(r->flags & FULL_SIGNAL)) {
 		/* The function has no frame yet: RA can only be saved in the caller's frame */
 		if (cfa < w->sp || !(w->frame_flags & EXACT) ||
