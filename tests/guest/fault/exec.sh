@@ -50,6 +50,11 @@ for how in exec execthread; do
 	check "$how, asked too late: no cookie, no stack" is "$(cookies) $(stacks)" "0 0"
 done
 
+# In execve(), the thread that serves a page is woken to end. Nobody serves the page after that.
+traced sched/sched_waking timeout 20 $PATHS execserved /bin/true
+check "a page that an ended thread served is not waited for" \
+	paths 'sched_waking: comm=server ' --last --flags incomplete
+
 # An instance with a PID filter, or one that is off, records nothing of the execve() of other tasks
 I=$T/instances/exec
 mkdir $I

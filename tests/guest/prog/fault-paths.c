@@ -5,6 +5,9 @@
  *
  *	fault-paths exec PROGRAM	execve from a known path
  *	fault-paths execthread PROGRAM	the same in a thread that is not the leader
+ *	fault-paths execserved PROGRAM	with a frame in a page that a thread serves by userfaultfd,
+ *					until execve() ends that thread
+ *	fault-paths pauseserved		pause() with such a frame, which nobody serves
  *	fault-paths exit | killed | exitthread
  *					end there, in three ways
  *	fault-paths exitelsewhere	getppid, then exit_group in memory that no stack was in
@@ -33,6 +36,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -40,6 +44,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -453,6 +458,60 @@ static int faulting(const char *file, const char *script)
 		       strlen(script)) < 0;
 }
 
+static int served = -1;		/* a userfaultfd */
+
+static void *server(void *page)
+{
+	static char frame[4096];
+	struct uffdio_copy copy = { .dst = (uintptr_t)page, .src = (uintptr_t)frame, .len = 4096 };
+	struct uffd_msg msg;
+
+	while (read(served, &msg, sizeof(msg)) == sizeof(msg))
+		ioctl(served, UFFDIO_COPY, &copy);
+	return NULL;
+}
+
+/* Memory for with_fp() whose second page is served */
+static char *served_pages(void)
+{
+	char *map = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)map + 4096, 4096 }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	struct uffdio_api api = { .api = UFFD_API };
+
+	served = syscall(SYS_userfaultfd, O_CLOEXEC);
+	if (map == MAP_FAILED || served < 0 || ioctl(served, UFFDIO_API, &api) ||
+	    ioctl(served, UFFDIO_REGISTER, &reg))
+		die("userfaultfd");
+	map[0] = 0;
+	print_badfp();
+	return map;
+}
+
+static int exec_served(void)
+{
+	char *map = served_pages();
+	const char *argv[] = { program, NULL };
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, server, map + 4096) || pthread_setname_np(t, "server"))
+		die("pthread_create");
+	usleep(100000);
+	with_fp((uintptr_t)map + 4096, (uintptr_t)map + 16, SYS_execve, (long)program, (long)argv,
+		(long)(argv + 1));
+	die(program);
+	return 1;
+}
+
+static int pause_served(void)
+{
+	char *map = served_pages();
+
+	return with_fp((uintptr_t)map + 4096, (uintptr_t)map + 16, SYS_pause, 0, 0, 0) < 0;
+}
+
 /* late: four paths, each with two system calls of its own */
 #define LATE(n)									\
 extern const char ip_mark##n[], ip_yield##n[];					\
@@ -595,6 +654,10 @@ int main(int argc, char **argv)
 		return outermost(do_exec_path, 0);
 	if (is(what, "execthread") && arg)
 		return run_in_thread(do_exec_path);
+	if (is(what, "execserved") && arg)
+		return exec_served();
+	if (is(what, "pauseserved"))
+		return pause_served();
 	if (is(what, "exit"))
 		return outermost(do_exit_group_path, 0);
 	if (is(what, "exitthread"))

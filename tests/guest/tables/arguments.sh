@@ -27,7 +27,7 @@ check "more tables than an open file may have" $TPROG/arguments many $LIST table
 check "no table is left" is "$(all_tables)" 0
 check "prctl" $TPROG/arguments prctl table
 check "prctl, unprivileged" nobody $TPROG/arguments prctl table
-check "many tables of a process, unprivileged" nobody $TPROG/arguments crowd table 1000
+check "many tables of a process, unprivileged" nobody $TPROG/arguments crowd table 8192
 check_not "the list cannot be read unprivileged" nobody cat $LIST
 check_not "nor written" nobody $TPROG/arguments ioctl $LIST table
 

@@ -15,8 +15,10 @@ F=$T/instances/functions
 walks()
 {
 	echo >$F/trace
+	echo 1 >$F/tracing_on
 	"$@" >/dev/null 2>&1 </dev/null &
 	wait $!
+	echo 0 >$F/tracing_on
 	grep -E -- "-$! +\[" $F/trace >$TEST_TMP/walks
 	echo $(grep -c unwind_user_by_tables $TEST_TMP/walks) \
 		$(grep -c unwind_deferred_task_work $TEST_TMP/walks)

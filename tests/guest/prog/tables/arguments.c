@@ -305,6 +305,74 @@ static void children(char *path)
 	USER_REMOVE(0, arg.flags = 0);
 }
 
+#define NR_PAGES	64
+
+/* The table of each page: its number, or 0 */
+static int owner[NR_PAGES];
+
+/* All tables go that have a page of these. Were there any? */
+static int lose(int first, int nr)
+{
+	int i, k, id, ret = 0;
+
+	for (i = first; i < first + nr; i++) {
+		id = owner[i];
+		for (k = 0; id && k < NR_PAGES; k++)
+			if (owner[k] == id)
+				owner[k] = 0;
+		ret |= id;
+	}
+	return ret;
+}
+
+static void remove_pages(char *text, int first, int nr)
+{
+	USER_REMOVE(lose(first, nr) ? 0 : ENOENT,
+		    arg.text_start = (uintptr_t)text + first * PAGE; arg.text_size = nr * PAGE);
+}
+
+static void add_pages(char *text, int first, int nr, int id)
+{
+	int i;
+
+	USER_ADD(0, arg.text_start = (uintptr_t)text + first * PAGE; arg.text_size = nr * PAGE);
+	lose(first, nr);
+	for (i = first; i < first + nr; i++)
+		owner[i] = id;
+}
+
+/* Tables of all sizes, over one another: all have gone that had to go, and no other. */
+static void test_overlaps(void)
+{
+	char *text = mmap(NULL, NR_PAGES * PAGE, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int round, id, first, nr, i, status;
+
+	srand(1);
+	for (round = 0; round < 20; round++) {
+		for (id = 1; id <= 40; id++) {
+			first = rand() % NR_PAGES;
+			nr = 1 + rand() % (rand() % 8 ? 4 : NR_PAGES);
+			nr = nr > NR_PAGES - first ? NR_PAGES - first : nr;
+			if (rand() % 4)
+				add_pages(text, first, nr, id);
+			else
+				remove_pages(text, first, nr);
+		}
+		if (!fork()) {
+			faults = 0;
+			for (i = 0; i < NR_PAGES; i++)
+				remove_pages(text, i, 1);
+			exit(faults != 0);
+		}
+		wait(&status);
+		errno = ECHILD;
+		answer("a child has the same tables", status ? -1 : 0, 0);
+		for (i = 0; i < NR_PAGES; i++)
+			remove_pages(text, i, 1);
+	}
+}
+
 static void test_prctl(char *path)
 {
 	void *plain = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -343,6 +411,7 @@ static void test_prctl(char *path)
 	USER_REMOVE(EINVAL, arg.text_size = ~0ull);
 	sizes_of_prctl();
 	damaged_headers();
+	test_overlaps();
 	children(path);
 	USER_ADD(0, arg.flags = 0);
 	munmap(code, 2 * PAGE);
