@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2
+#
+# Tasks that are blocked have their stacks recorded when recording stops, and when they are asked
+# for. The tasks go on as if nothing had happened, and have the same stacks then.
+
+. "$(dirname "$0")/lib.sh"
+need_kernel
+need_program $PATHS
+NR=200
+
+# in_read PID: it waits in read()
+in_read()
+{
+	local i nr rest
+	for ((i = 0; i < 1000; i++)); do
+		read -r nr rest </proc/$1/syscall && [ "$nr" = 0 ] && return
+		sleep 0.02
+	done
+	echo "process $1 is not in read()"
+	return 1
+}
+
+all_in_read()
+{
+	local pid
+	for pid in "${pids[@]}"; do
+		in_read $pid || return
+	done
+}
+
+# right: the last system call of each task has its stack
+right()
+{
+	paths 'sys_enter: NR 0 ' --last --flags frame-pointer
+}
+
+mkfifo $TEST_TMP/fifo
+exec 9<>$TEST_TMP/fifo
+echo mono >$T/trace_clock
+echo 8192 >$T/buffer_size_kb
+echo 1 >$T/options/$OPT
+echo 'id == 0 && comm == "fault-paths"' >$T/events/raw_syscalls/sys_enter/filter
+echo 1 >$T/events/raw_syscalls/sys_enter/enable
+pids=()
+for ((i = 0; i < NR; i++)); do
+	$PATHS read <&9 >>$TEST_TMP/paths &
+	pids+=($!)
+done
+check "$NR tasks read" all_in_read
+text_running
+check_not "nobody has a stack" right
+before=$(stacks)
+
+check "their stacks are asked for" write 1 $T/userstacktrace_blocked
+text_running
+check "all are recorded" at_least $(stacks) $((before + NR))
+check "they are right" right
+check_not "there is nothing else to write" write 2 $T/userstacktrace_blocked
+
+text
+check "recording stops: all are recorded again" at_least $(stacks) $((before + 2 * NR))
+check "they are right" right
+
+head -c $NR /dev/zero >&9
+ended=0
+for pid in "${pids[@]}"; do
+	wait $pid && ended=$((ended + 1))
+done
+check "all tasks have read their byte" is $ended $NR
+text
+check "their returns have recorded theirs, too" at_least $(stacks) $((before + 3 * NR))
+check "all are right" right
+
+# A page that a thread of the task would have to serve is not waited for
+echo 0 >$T/events/raw_syscalls/sys_enter/enable
+echo 0 >$T/events/raw_syscalls/sys_enter/filter
+echo >$T/trace
+echo 'id == 34 && comm == "fault-paths"' >$T/events/raw_syscalls/sys_enter/filter
+echo 1 >$T/events/raw_syscalls/sys_enter/enable
+$PATHS pauseserved >$TEST_TMP/paths &
+pid=$!
+check "a task pauses" in_state $pid S
+check "recording stops at once" timeout 20 bash -c "echo 0 >$T/tracing_on"
+cat $T/trace >$TEST_TMP/text
+check "its stack is incomplete" paths 'sys_enter: NR 34 ' --last --flags incomplete
+kill -9 $pid
+finish

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: cpus=2 mem=1536
+#
+# 200 programs that are blocked when the recording stops have complete stacks.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../tables/lib.sh"
+. "$(dirname "$0")/lib.sh"
+need_tables
+need_program $USTACK
+SLEEPERS='i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i + 1)); done; sleep 3'
+
+check "once, for the tables" ustack_record --no-summary -e sched:sched_switch sh -c 'sleep 1 & wait'
+check "recorded" ustack_record -e sched:sched_switch sh -c "$SLEEPERS"
+pkill -x sleep
+sed 's/^/     /' output
+check "nothing is lost" all_joined 200
+check "few are pending" at_most "$(summary_count pending)" 2
+check "trace-cmd report reads it" run_report 200
+check "stacks are complete" complete sleep --min 200 --percent 98
+sed 's/^/     /' $TEST_TMP/all-figures
+finish
