@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Every kind of trace event gets its cookie and its stack: system calls, kprobes, uprobes, fprobes,
-# user events, synthetic events and other tracepoints.
+# user events, synthetic events, other tracepoints, and what is written to trace_marker.
 
 . "$(dirname "$0")/../lib.sh"
 need_kernel
@@ -120,4 +120,22 @@ if [ -e $T/synthetic_events ]; then
 		>$T/events/syscalls/sys_enter_lseek/trigger
 	echo '-:synthetic/usyn' >>$T/dynamic_events
 fi
+
+# What programs write into the trace
+echo >$T/trace
+for i in $(seq 5); do
+	echo "mark $i" >$T/trace_marker
+	printf '\1\0\0\0raw' >$T/trace_marker_raw
+done
+text
+joined
+check "trace_marker: each has a cookie" is "$(events_of tracing_mark_write)" 5
+check "trace_marker: each has its stack" is "$(with_stack tracing_mark_write)" 5
+check "trace_marker_raw: each has its stack" is "$(with_stack '#')" 5
+check "trace_marker: recorded by trace-cmd" record -O $OPT -e sched:sched_process_exec -- \
+	bash -c "echo mark me >$T/trace_marker"
+check "trace_marker: reported" report
+check "trace_marker: trace-cmd report shows the stack behind it" \
+	awk '/mark me/ { from = NR } from && NR > from && NR < from + 6 && /^=> / { seen = 1 }
+	     END { exit !seen }' $TEST_TMP/report
 finish
