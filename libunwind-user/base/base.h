@@ -10,10 +10,12 @@
  *	fd.h	writes to file descriptors
  *	elf32.h	headers of 32-bit ELF files
  *	limit.h	limits of a process that reads a file from elsewhere
+ *	clock.h	what time is it?
  */
 #ifndef UU_BASE_H
 #define UU_BASE_H
 
+#include "clock.h"
 #include "cover.h"
 #include "elf32.h"
 #include "fd.h"

@@ -142,7 +142,7 @@ static int open_rings(struct tables_follow *f)
 /* Returns whether the file was not checked just before. */
 static bool on_mapping(struct tables_follow *f, const struct mmap2 *m)
 {
-	uint64_t *when, now = tables_now_ns();
+	uint64_t *when, now = clock_ns(CLOCK_MONOTONIC);
 	struct tables *t = f->t;
 	int fd;
 
@@ -286,7 +286,7 @@ static void *follow_mappings(void *arg)
 			recalling = tables_recall_next(t, f->recall);
 		if (!any)
 			continue;
-		now = tables_now_ns();
+		now = clock_ns(CLOCK_MONOTONIC);
 		nap = fresh || recalling ? 0 : nap_after(nap, now - last);
 		last = now;
 		if (nap && wait_for_stop(f, nap))

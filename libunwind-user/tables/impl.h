@@ -73,8 +73,6 @@ bool tables_recall_next(struct tables *t, struct tables_recall *r);
 /* Hand @r to the thread of tables_follow(), which then owns it; false if there is no thread. */
 bool tables_follow_recall(struct tables *t, struct tables_recall *r);
 
-uint64_t tables_now_ns(void);
-
 /* ------------------------ a set of (device, inode) ------------------------ */
 
 struct tables_seen_file {

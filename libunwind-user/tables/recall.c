@@ -106,7 +106,7 @@ bool tables_recall_next(struct tables *t, struct tables_recall *r)
 
 int tables_recall_within(struct tables *t, uint64_t ns)
 {
-	uint64_t end = ns == UINT64_MAX ? ns : tables_now_ns() + ns;
+	uint64_t end = ns == UINT64_MAX ? ns : clock_ns(CLOCK_MONOTONIC) + ns;
 	bool more = true;
 	int ret = 0;
 
@@ -116,7 +116,7 @@ int tables_recall_within(struct tables *t, uint64_t ns)
 		t->recall = start_recall(t);
 	if (!t->recall)
 		return -ENOMEM;
-	while (more && tables_now_ns() < end) {
+	while (more && clock_ns(CLOCK_MONOTONIC) < end) {
 		if (t->opts.progress && t->recall->nr % PROGRESS_EVERY == 0)
 			ret = t->opts.progress(t->opts.ctx, t->recall->nr, MAX_FILES);
 		if (ret)

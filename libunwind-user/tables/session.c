@@ -16,20 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "impl.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
-
-uint64_t tables_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 const char *tables_cause_name(enum tables_cause cause)
 {

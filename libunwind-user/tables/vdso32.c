@@ -17,11 +17,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tables.h"
 #include "libunwind-user/abi/abi.h"
+#include "libunwind-user/base/base.h"
 
 #define BASE		0x08048000
 #define MAX_VDSO	(1u << 20)
@@ -92,14 +92,6 @@ static pid_t execute(const int fd, const int out, volatile int *error)
 		_exit(127);
 	}
 	return pid;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
 /*

@@ -249,7 +249,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 
 void scan_file_within(struct scan *s, int fd, int64_t ms)
 {
-	int64_t until = wire_now_ms() + ms;
+	int64_t until = now_ms() + ms;
 	struct sections_sink clock = { .clock = found_clock };
 	struct sink_target target;
 	struct sink sink;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "libunwind-user/base/base.h"
@@ -209,14 +208,6 @@ static int pass_msg(const struct sink *sink, uint32_t type, const char *p, uint3
 	return -EPROTO;
 }
 
-int64_t wire_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 int wire_wait(int fd, int64_t until)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -224,7 +215,7 @@ int wire_wait(int fd, int64_t until)
 	int ret;
 
 	do {
-		left = until - wire_now_ms();
+		left = until - now_ms();
 		if (left < 0)
 			left = 0;
 		ret = poll(&p, 1, left > INT_MAX ? INT_MAX : left);

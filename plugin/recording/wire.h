@@ -21,12 +21,9 @@ void wire_sink(struct sink *sink, struct wire *w, int fd);
 /* Write the end; @err: 0 if the file was read to its end, otherwise a negative errno. */
 int wire_end(struct wire *w, int err);
 
-/* The clock of the times below: CLOCK_MONOTONIC, in milliseconds. */
-int64_t wire_now_ms(void);
-
 /*
  * Wait until @fd can be read, or its writer is gone. 0; -ETIMEDOUT if that did not happen before
- * @until; or another negative errno.
+ * @until (now_ms()); or another negative errno.
  */
 int wire_wait(int fd, int64_t until);
 

@@ -22,6 +22,7 @@
 
 #include "plugin/trace-cmd/trace-cmd.h"
 #include "plugin/recording/wire.h"
+#include "libunwind-user/base/base.h"
 
 #define COMMON								\
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"	\
@@ -186,7 +187,7 @@ static void through_the_pipe(struct tep_handle *tep, struct input in, struct sin
 	feed_all(tep, in, &out);
 	wire_end(&w, 0);
 	lseek(fd, 0, SEEK_SET);
-	if (wire_read(fd, sink, wire_now_ms() + 10000))
+	if (wire_read(fd, sink, now_ms() + 10000))
 		abort();	/* the reader must accept what we wrote */
 	close(fd);
 }

@@ -16,7 +16,7 @@
 
 #define SEQUENCE	1		/* samples and interned data */
 #define CPU_SEQUENCE	2		/* + CPU: the ftrace events of that CPU */
-#define CLOCK_BOOTTIME	6		/* BuiltinClock */
+#define PERFETTO_BOOTTIME	6		/* BuiltinClock */
 #define FLUSH		(1 << 18)
 
 enum { TRACE_PACKET = 1 };
@@ -277,7 +277,7 @@ static int put_sample(struct perfetto *p, const struct model_event *ev)
 	if (ret || !iid)
 		return ret;
 	proto_number(&p->packet, PACKET_TIMESTAMP, ev->ts);
-	proto_number(&p->packet, PACKET_CLOCK_ID, CLOCK_BOOTTIME);
+	proto_number(&p->packet, PACKET_CLOCK_ID, PERFETTO_BOOTTIME);
 	proto_number(&p->packet, PACKET_SEQUENCE_ID, SEQUENCE);
 	proto_number(&p->packet, PACKET_SEQUENCE_FLAGS,
 		     FLAG_NEEDS_STATE | (p->begun ? 0 : FLAG_CLEARED));

@@ -37,7 +37,7 @@
 #include "libunwind-user/base/base.h"
 
 #define MAX_WAITING	128
-#define LIMIT_NS	(HOLD_SECONDS * 1000000000ull)
+#define LIMIT_NS	(HOLD_SECONDS * NS_PER_SECOND)
 #define LOOK_MS		250		/* how often the gate looks who has waited so long */
 #define MAX_DEPTH	64		/* of parents that are looked at */
 #define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
@@ -189,7 +189,7 @@ static void say_yes(int fd)
 /* Let the program go on that is number @i in the line; how long has it waited? */
 static uint64_t let_in(struct gate *g, size_t i)
 {
-	uint64_t ns = rec_clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
+	uint64_t ns = clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
 
 	say_yes(g->waiting[i].fd);
 	memmove(&g->waiting[i], &g->waiting[i + 1], (--g->nr_waiting - i) * sizeof(*g->waiting));
@@ -200,7 +200,7 @@ static uint64_t let_in(struct gate *g, size_t i)
 
 static void let_in_old(struct gate *g)
 {
-	uint64_t now = rec_clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	while (g->nr_waiting && now - g->waiting[0].since > LIMIT_NS) {
 		let_in(g, 0);
@@ -275,7 +275,7 @@ static void take_answer(struct gate *g, const struct hold_answer *a)
 /* Does it wait from now on? */
 static bool put_in_line(struct gate *g, int fd, pid_t pid)
 {
-	struct waiting w = { .fd = fd, .pid = pid, .since = rec_clock_ns(CLOCK_MONOTONIC) };
+	struct waiting w = { .fd = fd, .pid = pid, .since = clock_ns(CLOCK_MONOTONIC) };
 	struct stat st;
 
 	if (fstat(fd, &st))

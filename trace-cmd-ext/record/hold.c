@@ -28,10 +28,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/tables/tables.h"
 
 #define MIN_FILES	256		/* descriptors for the gate */
@@ -81,7 +81,7 @@ static bool has_time(void *ctx)
 {
 	const struct rec_hold *h = ctx;
 
-	return !h->stop && rec_clock_ns(CLOCK_MONOTONIC) - h->since < HOLD_SECONDS * 1000000000ull;
+	return !h->stop && clock_ns(CLOCK_MONOTONIC) - h->since < HOLD_SECONDS * NS_PER_SECOND;
 }
 
 static void add_library(void *ctx, int fd, const char *path)
@@ -131,7 +131,7 @@ static struct hold_answer make_tables(struct rec_hold *h, int fd, const struct h
 	Elf64_Ehdr eh;
 	int ret;
 
-	h->since = rec_clock_ns(CLOCK_MONOTONIC);
+	h->since = clock_ns(CLOCK_MONOTONIC);
 	a.known = !elf_header(fd, &eh);		/* a script: its interpreter is a question, too */
 	if (a.known)
 		return a;

@@ -50,7 +50,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 #include <tracefs.h>
 
 #include "record.h"
@@ -424,9 +423,6 @@ void rec_wait_end(void);
 bool rec_wait_interrupted(void);
 
 /* ---- jit.c, summary.c ---- */
-
-/* The time of a clock, in ns */
-uint64_t rec_clock_ns(clockid_t clock);
 
 /* Note which maps exist; call it just before the first event. */
 void jit_begin(struct rec *r);

@@ -31,17 +31,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 #define MAX_BYTES	(128ull << 20)	/* what libunwind-user/symbols/perfmap.c reads */
 
-#define SEC		1000000000ull
 #define RESERVED_PIDS	300		/* PIDs below this are given out once: kernel/pid.c */
 /* Start times count ticks of 10 ms, and times of files are as old as the last tick. */
-#define START_SLACK	(20 * SEC / 1000)
+#define START_SLACK	(20 * NS_PER_SECOND / 1000)
 
 /* The state when the recording started. */
 struct rec_jit {
@@ -51,14 +50,6 @@ struct rec_jit {
 	uint32_t *own;			/* processes whose maps are theirs */
 	size_t nr_own;
 };
-
-uint64_t rec_clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * SEC + t.tv_nsec;
-}
 
 /* ---- numbers of processes ---- */
 
@@ -149,8 +140,8 @@ static void read_process(uint32_t tgid, struct process *p)
 		at = strchr(at + 1, ' ');
 	if (at) {
 		ticks = strtoull(at, NULL, 10);
-		p->start = rec_clock_ns(CLOCK_REALTIME) - rec_clock_ns(CLOCK_BOOTTIME) +
-			   ticks * SEC / sysconf(_SC_CLK_TCK) - START_SLACK;
+		p->start = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
+			   ticks * NS_PER_SECOND / sysconf(_SC_CLK_TCK) - START_SLACK;
 		p->lives = true;
 	}
 	free(text);
@@ -176,7 +167,7 @@ static int open_map(uint32_t tgid, const struct process *p, uint64_t *birth)
 	if (!statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) &&
 	    S_ISREG(st.stx_mode) && st.stx_size && (st.stx_uid == p->uid || !st.stx_uid)) {
 		*birth = st.stx_mask & STATX_BTIME ?
-			 st.stx_btime.tv_sec * SEC + st.stx_btime.tv_nsec : 0;
+			 st.stx_btime.tv_sec * NS_PER_SECOND + st.stx_btime.tv_nsec : 0;
 		return fd;
 	}
 	close(fd);
@@ -229,7 +220,7 @@ void jit_begin(struct rec *r)
 	j->last_pid = last_pid();
 	j->forks = number_in("/proc/stat", "\nprocesses ");
 	/* file times use the coarse clock: by a finer clock, new files would seem older */
-	j->begin = rec_clock_ns(CLOCK_REALTIME_COARSE);
+	j->begin = clock_ns(CLOCK_REALTIME_COARSE);
 	find_own(j);
 	r->jit = j;
 }
@@ -249,7 +240,7 @@ static bool to_clock(const struct rec *r, uint64_t ns, uint64_t *ts)
 	for (i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
 		if (strcmp(clocks[i].name, r->opts.clock))
 			continue;
-		*ts = rec_clock_ns(clocks[i].id) - (rec_clock_ns(CLOCK_REALTIME) - ns);
+		*ts = clock_ns(clocks[i].id) - (clock_ns(CLOCK_REALTIME) - ns);
 		return true;
 	}
 	return false;

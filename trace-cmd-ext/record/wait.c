@@ -16,10 +16,10 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 #define LOOK_MS		500		/* how often to check processes that have no pidfd */
 #define ENDED		-2		/* in place of a pidfd */
@@ -107,14 +107,6 @@ static void read_signals(struct rec *r)
 	}
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 /* Descriptors of the processes of -p; -1 for processes that are gone. */
 static struct pollfd *watch_all(const struct rec *r)
 {
@@ -152,7 +144,7 @@ static bool any_left(const struct rec *r, struct pollfd *fds)
 int rec_wait(struct rec *r)
 {
 	struct pollfd *fds = watch_all(r);
-	double begin = now(), left;
+	double begin = now_seconds(), left;
 	int ms, ret;
 	size_t i;
 
@@ -168,7 +160,7 @@ int rec_wait(struct rec *r)
 			break;
 		ms = r->opts.nr_pids ? LOOK_MS : -1;
 		if (r->opts.duration) {
-			left = begin + r->opts.duration - now();
+			left = begin + r->opts.duration - now_seconds();
 			if (left <= 0)
 				break;
 			if (ms < 0 || left * 1000 < ms)
@@ -182,7 +174,7 @@ int rec_wait(struct rec *r)
 				fds[i].revents = 0;
 		read_signals(r);
 	}
-	r->seconds = now() - begin;
+	r->seconds = now_seconds() - begin;
 	for (i = 0; i < r->opts.nr_pids; i++)
 		if (fds[2 + i].fd >= 0)
 			close(fds[2 + i].fd);

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/gen/gen.h"
 #include "libunwind-user/rows/rows.h"
 #include "tables.h"
@@ -50,26 +50,18 @@ static int print_gen_error(const char *path, int err)
 	}
 }
 
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
-}
-
 static int generate(const char *path, struct gen_table *table, double *ms)
 {
 	/* a path can lead to a pipe without a writer */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), ret;
-	double start = now_ms();
+	double start = now_seconds();
 
 	if (fd < 0)
 		return print_error(path, strerror(errno), NULL);
 	ret = gen_from_fd(fd, table);
 	close(fd);
 	if (ms)
-		*ms = now_ms() - start;
+		*ms = (now_seconds() - start) * 1e3;
 	return ret ? print_gen_error(path, ret) : 0;
 }
 

@@ -12,9 +12,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/tables/tables.h"
 #include "tables.h"
 
@@ -24,7 +24,7 @@
 static struct {
 	struct tables_cache *cache;
 	bool verbose, quiet, said;
-	struct timespec start;
+	double start;			/* now_seconds() */
 	uint64_t made, kept, bytes, none, failed;
 } make;
 
@@ -35,19 +35,12 @@ static int print_error(const char *path, const char *what)
 	return 1;
 }
 
-static double seconds_passed(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - make.start.tv_sec + (now.tv_nsec - make.start.tv_nsec) / 1e9;
-}
-
 static void show_progress(bool end)
 {
 	if (end && make.said)
 		fputs("\r\033[K", stderr);
-	if (end || make.quiet || !isatty(STDERR_FILENO) || seconds_passed() < PROGRESS_AFTER)
+	if (end || make.quiet || !isatty(STDERR_FILENO) ||
+	    now_seconds() - make.start < PROGRESS_AFTER)
 		return;
 	fprintf(stderr, "\r" TOOL ": %" PRIu64 " tables", make.made + make.kept);
 	make.said = true;
@@ -191,7 +184,7 @@ int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const c
 		return print_error(dir ? dir : "the cache", ret == -EPERM ?
 				   "belongs to somebody else, or others may write to it; name "
 				   "another one with --cache" : strerror(-ret));
-	clock_gettime(CLOCK_MONOTONIC, &make.start);
+	make.start = now_seconds();
 	for (; optind < argc; optind++)
 		make_argument(argv[optind]);
 	make_vdso();
@@ -199,7 +192,7 @@ int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const c
 	if (!make.quiet)
 		printf("%" PRIu64 " tables made, %" PRIu64 " were there, %.1f MiB, in %.3f s; %"
 		       PRIu64 " files have none\n", make.made, make.kept, make.bytes / 1048576.0,
-		       seconds_passed(), make.none);
+		       now_seconds() - make.start, make.none);
 	tables_cache_close(make.cache);
 	return make.failed != 0;
 }

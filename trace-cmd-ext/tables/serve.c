@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "libunwind-user/base/base.h"
 #include "libunwind-user/tables/tables.h"
 #include "tables.h"
 
@@ -28,17 +28,9 @@ struct serve {
 	const char *name;		/* of the subcommand */
 	struct tables *t;
 	bool all, verbose, quiet;
-	struct timespec start;
+	double start;			/* now_seconds() */
 	bool said;			/* the progress line is on the terminal */
 };
-
-static double seconds_since(const struct timespec *start)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec - start->tv_sec + (now.tv_nsec - start->tv_nsec) / 1e9;
-}
 
 static int __attribute__((format(printf, 2, 3)))
 complain(const struct serve *s, const char *fmt, ...)
@@ -59,7 +51,7 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 
 	if (!isatty(STDERR_FILENO) || s->quiet)
 		return 0;
-	if (done < all && seconds_since(&s->start) > PROGRESS_AFTER) {
+	if (done < all && now_seconds() - s->start > PROGRESS_AFTER) {
 		fprintf(stderr, "\r" TOOL " %s: %" PRIu64 " of %" PRIu64 " files", s->name, done,
 			all);
 		s->said = true;
@@ -100,7 +92,7 @@ static void print_summary(struct serve *s)
 		without += sum.files[c];
 	printf("%" PRIu64 " files have tables (%" PRIu64 " from the cache), %.1f MiB, in %.3f s\n",
 	       sum.files[TABLES_COVERED], sum.cached, sum.table_bytes / 1048576.0,
-	       seconds_since(&s->start));
+	       now_seconds() - s->start);
 	printf("%" PRIu64 " of %" PRIu64 " bytes of code in them are covered, %" PRIu64
 	       " in %" PRIu64 " holes that tables cannot express, %" PRIu64 " not covered:"
 	       " frame pointers are followed there\n",
@@ -139,7 +131,7 @@ static int open_tables(struct serve *s, bool no_cache)
 	};
 	int ret;
 
-	clock_gettime(CLOCK_MONOTONIC, &s->start);
+	s->start = now_seconds();
 	ret = tables_open(&opts, &s->t);
 	switch (-ret) {
 	case 0:

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -97,14 +96,6 @@ int tool_finish(int code)
 
 /* ---- progress ---- */
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 void tool_progress(const char *what, uint64_t done, uint64_t total)
 {
 	static double begin, last;
@@ -115,7 +106,7 @@ void tool_progress(const char *what, uint64_t done, uint64_t total)
 		terminal = isatty(STDERR_FILENO);
 	if (!terminal || progress_none)
 		return;
-	t = now();
+	t = now_seconds();
 	if (!begin)
 		begin = t;
 	if (t - begin < 1 || t - last < 0.2)

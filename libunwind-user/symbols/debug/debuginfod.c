@@ -10,10 +10,10 @@
  */
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "debug.h"
+#include "libunwind-user/base/base.h"
 
 struct client;
 
@@ -32,14 +32,6 @@ struct servers {
 
 /* When the request of this thread has to end; the library has no other way to hand it on. */
 static __thread int64_t until_ms;
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
 
 static int check_time(struct client *c, long a, long b)
 {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
+#include "libunwind-user/base/base.h"
 #include "plugin/recording/wire.h"
 
 static int pipefd[2];
@@ -52,7 +53,7 @@ static void say_all(void)
 static int listen(void)
 {
 	close(pipefd[1]);
-	return wire_read(pipefd[0], &in, wire_now_ms() + 10000);
+	return wire_read(pipefd[0], &in, now_ms() + 10000);
 }
 
 static void what_is_said_arrives(void **state)
@@ -106,17 +107,17 @@ static void a_writer_without_memory_is_told_from_a_damaged_file(void **state)
 /* The writer lives and holds the pipe: no byte will ever come. */
 static void a_writer_that_says_nothing_more_is_given_up(void **state)
 {
-	int64_t start = wire_now_ms();
+	int64_t start = now_ms();
 
 	(void)state;
 	alarm(30);
 	assert_int_equal(wire_read(pipefd[0], &in, start + 200), -ETIMEDOUT);
 	say_all();
 	assert_int_equal(write(pipefd[1], w.buf, w.used), w.used);
-	assert_int_equal(wire_read(pipefd[0], &in, wire_now_ms() + 200), -ETIMEDOUT);
+	assert_int_equal(wire_read(pipefd[0], &in, now_ms() + 200), -ETIMEDOUT);
 	/* nor does the reader wait for a time that has passed */
 	assert_int_equal(wire_wait(pipefd[0], start), -ETIMEDOUT);
-	assert_true(wire_now_ms() - start >= 400);
+	assert_true(now_ms() - start >= 400);
 	alarm(0);
 	close(pipefd[1]);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* clock.h - what time is it? */
+#ifndef UU_CLOCK_H
+#define UU_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_SECOND	1000000000ull
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * NS_PER_SECOND + t.tv_nsec;
+}
+
+/* Of CLOCK_MONOTONIC */
+static inline int64_t now_ms(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+static inline double now_seconds(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1e9;
+}
+
+#endif
