@@ -9,8 +9,8 @@
  *
  * All programs of the machine depend on these answers, so nothing may keep the gate back:
  *
- *  - It is a process of its own, with a session of its own. It goes on while the recorder waits for
- *    a lock, a disk or a server, or is stopped.
+ *  - It is a process of its own, with a session of its own, and in no cgroup that can be frozen or
+ *    limited. It goes on while the recorder waits for a lock, a disk or a server, or is stopped.
  *  - It opens no file except in /proc, reads no file that is executed, and has no descriptors but
  *    two, and those of the files. Its memory is locked.
  *  - If it dies, the kernel closes the descriptor of fanotify, and all programs go on. If the
@@ -18,16 +18,19 @@
  *  - Programs that the kernel starts, such as a helper for core dumps, never wait.
  *  - The kernel refuses to execute a file that it cannot open for the gate. The gate ends if it has
  *    no descriptors or no memory for that.
+ *  - If the recorder takes too long for one file, nothing waits until it has answered.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -40,6 +43,8 @@
 #define LIMIT_NS	(HOLD_SECONDS * NS_PER_SECOND)
 #define LOOK_MS		250		/* how often the gate looks who has waited so long */
 #define MAX_DEPTH	64		/* of parents that are looked at */
+#define MAX_KNOWN	1000000		/* files; then they are asked about again */
+#define NICE		-10
 #define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
 
 /* The gate's only descriptors, below those of the files */
@@ -67,6 +72,7 @@ struct gate {
 	struct waiting waiting[MAX_WAITING];	/* in their order */
 	size_t nr_waiting;
 	uint64_t last_id, asked;	/* asked: what the recorder works on; 0: nothing */
+	bool overdue;			/* it works on that for too long */
 	struct known asked_file;
 	VEC(struct known) known;
 	struct hidx idx;
@@ -164,6 +170,10 @@ static void note_known(struct gate *g, const struct known *k)
 {
 	struct known *v = find_entry(g, k);
 
+	if (!v && g->known.nr == MAX_KNOWN) {
+		g->known.nr = 0;
+		hidx_clear(&g->idx);
+	}
 	if (!v) {
 		v = vec_add(&g->known);
 		if (v && hidx_add(&g->idx, hash64(k->ino ^ hash64(k->dev)), g->known.nr - 1)) {
@@ -202,7 +212,8 @@ static void let_in_old(struct gate *g)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	while (g->nr_waiting && now - g->waiting[0].since > LIMIT_NS) {
+	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > LIMIT_NS)) {
+		g->overdue |= g->waiting[0].id == g->asked;
 		let_in(g, 0);
 		g->held->let_go++;
 	}
@@ -258,6 +269,7 @@ static void take_answer(struct gate *g, const struct hold_answer *a)
 	if (a->id != g->asked)
 		return;
 	g->asked = 0;
+	g->overdue = false;
 	g->asked_file.elf = a->elf;
 	if (a->known)
 		note_known(g, &g->asked_file);
@@ -283,7 +295,7 @@ static bool put_in_line(struct gate *g, int fd, pid_t pid)
 	w.file = known_of(&st);
 	if (find_known(g, &w.file) || !is_recorded(g, pid))
 		return false;
-	if (g->nr_waiting == MAX_WAITING) {
+	if (g->nr_waiting == MAX_WAITING || g->overdue) {
 		g->held->let_go++;
 		return false;
 	}
@@ -332,11 +344,35 @@ static int answer_all(struct gate *g)
 	}
 }
 
+/* As far as that is possible: nothing that limits the recorder may limit all programs. */
+static void leave_limits(void)
+{
+	static const char *const root[] = {
+		"/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/unified/cgroup.procs",
+		"/sys/fs/cgroup/freezer/cgroup.procs", "/sys/fs/cgroup/cpu/cgroup.procs",
+	};
+	struct sched_param param = {};
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof(root) / sizeof(*root); i++) {
+		fd = open(root[i], O_WRONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (write(fd, "0", 1) < 0)
+			errno = 0;
+		close(fd);
+	}
+	sched_setscheduler(0, SCHED_OTHER, &param);
+	setpriority(PRIO_PROCESS, 0, NICE);
+}
+
 void gate_run(const struct rec *r, int fanotify, int recorder, struct rec_held *held)
 {
 	struct gate g = { .r = r, .held = held };
 
 	rec_leave_session("trace-ustack-wt");
+	leave_limits();
 	/* a core dump would keep the descriptors open */
 	prctl(PR_SET_DUMPABLE, 0);
 	if (dup2(fanotify, FANOTIFY) < 0 || dup2(recorder, RECORDER) < 0 ||

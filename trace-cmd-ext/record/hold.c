@@ -52,8 +52,8 @@ struct rec_hold {
 
 /* ---------------------------------- maker --------------------------------- */
 
-/* The next file, or -1: the thread is to end */
-static int next_question(int gate, struct hold_question *q)
+/* The next file in @fd, -1 without a descriptor for it; false: the thread is to end */
+static bool next_question(int gate, struct hold_question *q, int *fd)
 {
 	union {
 		struct cmsghdr head;
@@ -66,15 +66,17 @@ static int next_question(int gate, struct hold_question *q)
 	};
 	struct cmsghdr *c;
 	ssize_t n;
-	int fd = -1;
 
+	*fd = -1;
 	do {
 		n = recvmsg(gate, &msg, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
-	c = n == sizeof(*q) ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (n != sizeof(*q))
+		return false;
+	c = CMSG_FIRSTHDR(&msg);
 	if (c && c->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return true;
 }
 
 static bool has_time(void *ctx)
@@ -131,6 +133,8 @@ static struct hold_answer make_tables(struct rec_hold *h, int fd, const struct h
 	Elf64_Ehdr eh;
 	int ret;
 
+	if (fd < 0)
+		return a;
 	h->since = clock_ns(CLOCK_MONOTONIC);
 	a.known = !elf_header(fd, &eh);		/* a script: its interpreter is a question, too */
 	if (a.known)
@@ -149,12 +153,15 @@ static void *make_all(void *arg)
 	struct hold_answer a;
 	int fd;
 
-	while ((fd = next_question(h->gate, &q)) >= 0) {
+	while (next_question(h->gate, &q, &fd)) {
 		a = make_tables(h, fd, &q);
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		if (send(h->gate, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 			break;
 	}
+	/* Then nothing may wait for an answer */
+	shutdown(h->gate, SHUT_RDWR);
 	return NULL;
 }
 
@@ -313,7 +320,12 @@ int rec_hold_start(struct rec *r)
 	}
 	h->t = rec_tables_session(r);
 	h->held->child = r->child;
-	ret = start_maker(h);
+	/* Before anything waits for it */
+	ret = waitpid(h->pid, NULL, WNOHANG) ? -(h->held->error ? h->held->error : ESRCH) : 0;
+	if (ret)
+		h->pid = -1;
+	else
+		ret = start_maker(h);
 	if (!ret)
 		ret = mark_file_systems(h->fanotify, &root);
 	close(h->fanotify);
@@ -331,6 +343,26 @@ pid_t rec_hold_pid(const struct rec *r)
 	return r->hold ? r->hold->pid : -1;
 }
 
+/* The end of the gate, whose socket is shut down; its wait status, 0 if it had to be killed */
+static int wait_for_gate(pid_t pid)
+{
+	int status = 0, i;
+	pid_t ended = 0;
+
+	for (i = 0; i < 100 && !ended; i++) {
+		ended = waitpid(pid, &status, WNOHANG);
+		if (!ended)
+			usleep(10000);
+	}
+	if (ended)
+		return ended == pid ? status : 0;
+	/* It is stopped, as it seems: with it, all programs would wait at their start */
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
 /* The gate ends with the socket, which lets all programs go on. */
 void rec_hold_stop(struct rec *r)
 {
@@ -344,8 +376,8 @@ void rec_hold_stop(struct rec *r)
 		close(h->fanotify);
 	if (h->gate >= 0)
 		shutdown(h->gate, SHUT_RDWR);
-	while (h->pid > 0 && waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (h->pid > 0)
+		status = wait_for_gate(h->pid);
 	/* it may be busy for long, but nothing waits for it any more */
 	if (h->makes)
 		pthread_join(h->maker, NULL);

@@ -29,7 +29,7 @@
 
 #define MAX_NAMES	512
 #define MAX_NAME	256		/* with its zero */
-#define MAX_DIRS	32
+#define MAX_DIRS	256
 #define MAX_LIST	4096		/* DT_RUNPATH */
 #define MAX_DYNAMIC	(64u << 10)
 #define MAX_PHDRS	64
@@ -102,7 +102,9 @@ bool fs_is_local(int fd)
  */
 static int open_below(struct search *s, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_XDEV,
+	};
 	int at, fd = -1;
 	struct stat st;
 	char name[32];
@@ -110,6 +112,11 @@ static int open_below(struct search *s, const char *path)
 	if (has_ended(s))
 		return -1;
 	at = syscall(SYS_openat2, s->root, path, &how, sizeof(how));
+	if (at < 0 && errno == EXDEV) {
+		/* Through another file system, but not through a server or an automount */
+		how.resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED;
+		at = syscall(SYS_openat2, s->root, path, &how, sizeof(how));
+	}
 	if (at < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
@@ -196,12 +203,26 @@ static void add_name(struct search *s, const char *name)
 	s->nr_names += s->name[i] != NULL;
 }
 
+/* Takes @dir. */
+static void add_dir(struct search *s, char *dir)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_dirs && strcmp(s->dir[i], dir); i++)
+		;
+	if (i < s->nr_dirs)
+		free(dir);
+	else
+		s->dir[s->nr_dirs++] = dir;
+}
+
 /* Add the folders of a list as DT_RUNPATH; @origin: the folder of the file that has it */
 static void add_dirs(struct search *s, const char *list, const char *origin)
 {
 	static const char *const forms[] = { "$ORIGIN", "${ORIGIN}" };
 	const char *at, *from, *end;
 	size_t i, skip;
+	char *dir;
 
 	for (at = list; *at && s->nr_dirs < MAX_DIRS; at = *end ? end + 1 : end) {
 		end = strchrnul(at, ':');
@@ -211,10 +232,9 @@ static void add_dirs(struct search *s, const char *list, const char *origin)
 				from = origin;
 			}
 		}
-		if (asprintf(&s->dir[s->nr_dirs], "%s%.*s", from, (int)(end - at - skip),
-			     at + skip) < 0)
+		if (asprintf(&dir, "%s%.*s", from, (int)(end - at - skip), at + skip) < 0)
 			return;
-		s->nr_dirs++;
+		add_dir(s, dir);
 	}
 }
 
@@ -337,6 +357,7 @@ static bool try_cache(struct search *s, const char *name)
 {
 	size_t at = CACHE_HEADER;
 	uint32_t i, nr, key, value, tried = 0;
+	bool found = false;
 
 	if (s->cache_size < CACHE_HEADER)
 		return false;
@@ -346,17 +367,17 @@ static bool try_cache(struct search *s, const char *name)
 		key = cache_u32(s, at + CACHE_KEY_OFF);
 		value = cache_u32(s, at + CACHE_VALUE_OFF);
 		if (!(i % 256) && has_ended(s))
-			return false;
+			break;
 		/* the text ends with a zero */
 		if (key >= s->cache_size || value >= s->cache_size ||
 		    strncmp(s->cache + key, name, MAX_NAME))
 			continue;
-		if (try_path(s, s->cache + value))
-			return true;
+		/* Of several, one is for this processor */
+		found |= try_path(s, s->cache + value);
 		if (++tried == CACHE_MAX_TRIED)
 			break;
 	}
-	return false;
+	return found;
 }
 
 static void find_library(struct search *s, const char *name)
