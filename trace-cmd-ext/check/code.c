@@ -32,8 +32,6 @@ static const struct code_kind {
 } kinds[] = {
 	{ ".gopclntab", NULL, true, GO_ABOUT, GO_REMEDY },
 	{ ".go.buildinfo", NULL, true, GO_ABOUT, GO_REMEDY },
-	{ NULL, "caml_perform", false, "OCaml 5 has stacks of its own, at whose ends walks end",
-	  "none yet: stacks start at OCaml's innermost frames, and their ends are missing" },
 	{ NULL, "JNI_CreateJavaVM", false, "Java code is made in memory, and has no table",
 	  "record --java, or start java with -XX:+PreserveFramePointer" },
 	{ NULL, "_ZN2v87Isolate7DisposeEv", true, "V8's built-in functions, and JavaScript, which "
