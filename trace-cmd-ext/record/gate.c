@@ -11,8 +11,8 @@
  *
  *  - It is a process of its own, with a session of its own, and in no cgroup that can be frozen or
  *    limited. It goes on while the recorder waits for a lock, a disk or a server, or is stopped.
- *  - It opens no file except in /proc, reads no file that is executed, and has no descriptors but
- *    two, and those of the files. Its memory is locked.
+ *  - After its start it opens no file except in /proc. It reads no file that is executed, and has
+ *    no descriptors but two, and those of the files. Its memory is locked.
  *  - If it dies, the kernel closes the descriptor of fanotify, and all programs go on. If the
  *    recorder dies, the gate ends.
  *  - Programs that the kernel starts, such as a helper for core dumps, never wait.
@@ -40,7 +40,6 @@
 #include "libunwind-user/base/base.h"
 
 #define MAX_WAITING	128
-#define LIMIT_NS	(HOLD_SECONDS * NS_PER_SECOND)
 #define LOOK_MS		250		/* how often the gate looks who has waited so long */
 #define MAX_DEPTH	64		/* of parents that are looked at */
 #define MAX_KNOWN	1000000		/* files; then they are asked about again */
@@ -144,13 +143,18 @@ static struct known known_of(const struct stat *st)
 	};
 }
 
+static uint64_t hash_of(const struct known *k)
+{
+	return hash64(k->ino ^ hash64(k->dev));
+}
+
 /* The entry of the file, which may be of other contents, or NULL */
 static struct known *find_entry(struct gate *g, const struct known *k)
 {
 	uint32_t i;
 	size_t pos;
 
-	for_each_hidx(&g->idx, hash64(k->ino ^ hash64(k->dev)), pos, i) {
+	for_each_hidx(&g->idx, hash_of(k), pos, i) {
 		if (g->known.v[i].dev == k->dev && g->known.v[i].ino == k->ino)
 			return &g->known.v[i];
 	}
@@ -176,7 +180,7 @@ static void note_known(struct gate *g, const struct known *k)
 	}
 	if (!v) {
 		v = vec_add(&g->known);
-		if (v && hidx_add(&g->idx, hash64(k->ino ^ hash64(k->dev)), g->known.nr - 1)) {
+		if (v && hidx_add(&g->idx, hash_of(k), g->known.nr - 1)) {
 			g->known.nr--;
 			v = NULL;
 		}
@@ -196,8 +200,8 @@ static void say_yes(int fd)
 	close(fd);
 }
 
-/* Let the program go on that is number @i in the line; how long has it waited? */
-static uint64_t let_in(struct gate *g, size_t i)
+/* Let the program go on that is number @i in the line. */
+static void let_in(struct gate *g, size_t i)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
 
@@ -205,14 +209,13 @@ static uint64_t let_in(struct gate *g, size_t i)
 	memmove(&g->waiting[i], &g->waiting[i + 1], (--g->nr_waiting - i) * sizeof(*g->waiting));
 	if (ns > g->held->longest)
 		g->held->longest = ns;
-	return ns;
 }
 
 static void let_in_old(struct gate *g)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > LIMIT_NS)) {
+	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > HOLD_NS)) {
 		g->overdue |= g->waiting[0].id == g->asked;
 		let_in(g, 0);
 		g->held->let_go++;

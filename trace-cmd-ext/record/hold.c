@@ -83,7 +83,7 @@ static bool has_time(void *ctx)
 {
 	const struct rec_hold *h = ctx;
 
-	return !h->stop && clock_ns(CLOCK_MONOTONIC) - h->since < HOLD_SECONDS * NS_PER_SECOND;
+	return !h->stop && clock_ns(CLOCK_MONOTONIC) - h->since < HOLD_NS;
 }
 
 static void add_library(void *ctx, int fd, const char *path)

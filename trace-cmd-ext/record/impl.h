@@ -294,7 +294,7 @@ void rec_tables_end(struct rec *r);
 
 /* ---- hold.c, gate.c ---- */
 
-#define HOLD_SECONDS	5		/* nothing waits longer */
+#define HOLD_NS		5000000000ull	/* nothing waits longer */
 
 /* The figures of --wait-tables, and what the gate has to know; in shared memory */
 struct rec_held {
