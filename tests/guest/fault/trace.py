@@ -20,7 +20,8 @@ late    For each cookie taken between a system call and the next system call of 
         by that caller if CALLS names two of them.
         There are at least --min such stacks, and --empty without an address. If the trace has
         irq_disable events, events after the last irq_disable in do_syscall_64() before a sys_enter
-        belong to that call: it entered the kernel there.
+        belong to that call: it entered the kernel there. Without them, an event in an interrupt
+        belongs to the call before it or, if it came between that entry and sys_enter, to the next.
 compat  A stack has the flag compat if and only if all its addresses fit in 32 bits.
 """
 
@@ -28,7 +29,7 @@ import argparse
 import re
 import sys
 
-LINE = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+\S*\s*"
+LINE = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)\s+\[(?P<cpu>\d+)\]\s+(?:(?P<context>\S+)\s+)?"
                   r"(?P<ts>[\d.]+): (?P<rest>.*)$")
 FRAME = re.compile(r"^ *=> +.*<([0-9a-f]{8,16})>$")
 
@@ -38,6 +39,8 @@ class Record:
         self.comm = match["comm"].strip()
         self.tid = int(match["tid"])
         self.cpu = int(match["cpu"])
+        # The third flag is of interrupts: h and H hard, s soft
+        self.in_interrupt = (match["context"] or "").strip()[2:3] in tuple("hHs")
         self.text = match["rest"]
         self.frames = []
 
@@ -160,26 +163,25 @@ def late(opt):
     stacks = stacks_of(records)
     mark = "irq_disable: caller=do_syscall_64"
     marked = any(r.text.startswith(mark) for r in records)
-    current, pending = {}, {}
+    current, pending, interrupts = {}, {}, {}
     count = dict.fromkeys(("right", "wrong", "missing", "empty", "other"), 0)
 
-    def judge(tid, cookie):
-        if current.get(tid) not in call:
+    def judge(tid, cookie, *calls):
+        if any(c not in call for c in calls):
             return
         parts = stacks.get((tid, cookie))
         if not parts:
             count["missing"] += 1
         for part in parts or ():
             top = part[0][1][0] if part[0][1] else 0
-            want = call[current[tid]]
-            if part[0][1][:len(want)] == want:
+            if any(part[0][1][:len(call[c])] == call[c] for c in calls):
                 count["right"] += 1
             elif top in tops or top - 1 in tops:
                 count["wrong"] += 1
                 if count["wrong"] <= 5:
                     name = [k for k, v in call.items() if part[0][1][:len(v)] == v]
                     print("task %d in %s: cookie %s has the stack of %s" %
-                          (tid, current[tid], cookie, name or "the next instruction"))
+                          (tid, calls[-1], cookie, name or "the next instruction"))
             elif not top:
                 count["empty"] += 1
             else:
@@ -187,14 +189,19 @@ def late(opt):
 
     for r in records:
         match = re.match(r"sys_enter: NR (\d+) \(([0-9a-f]+)", r.text)
+        before = current.get(r.tid)
         if match:
             current[r.tid] = (int(match[1]), int(match[2], 16))
         cookie = cookie_of(r)
         if cookie:
-            pending.setdefault(r.tid, []).append(cookie)
+            where = interrupts if r.in_interrupt and not marked else pending
+            where.setdefault(r.tid, []).append(cookie)
+        if match:
+            for cookie in interrupts.pop(r.tid, ()):
+                judge(r.tid, cookie, before, current[r.tid])
         if match or not marked or r.text.startswith(mark):
             for cookie in pending.pop(r.tid, ()):
-                judge(r.tid, cookie)
+                judge(r.tid, cookie, current.get(r.tid))
     print("%d right, %d wrong, %d without a stack, %d without an address, %d of interrupts" %
           tuple(count.values()))
     if count["wrong"]:
