@@ -62,17 +62,31 @@ __noinline int check_trail(struct cached_walk *c, struct walk *w)
 	return c->trail.nr == MAX_WORDS;
 }
 
-/* The place for this walk in the cache, or NULL. The caller releases it by setting busy to 0. */
+static __always_inline bool is_like(const struct cached_walk *c, const struct walk *w)
+{
+	return c->key.task == w->key.task && c->key.ip == w->key.ip && c->key.sp == w->key.sp;
+}
+
+/*
+ * The place for this walk in the cache, or NULL. The caller releases it by setting busy to 0. There
+ * are two places for each walk, so that two tasks with the same first one do not replace each
+ * other's walk each time.
+ */
 static __always_inline struct cached_walk *claim_cached_walk(const struct walk *w)
 {
 	u64 hash = (w->key.task ^ w->key.ip << 20 ^ w->key.sp << 3) * 0x9e3779b97f4a7c15ull;
-	u32 i = hash >> 32 & (NR_CACHED_WALKS - 1);
-	struct cached_walk *c;
+	u32 i = hash >> 54 & (NR_CACHED_WALKS - 1), j = hash >> 44 & (NR_CACHED_WALKS - 1);
+	struct cached_walk *c, *other;
 
 	if (!w->key.changes)
 		return NULL;
 	c = bpf_map_lookup_elem(&walk_cache, &i);
-	return c && !c->busy && !__sync_val_compare_and_swap(&c->busy, 0, 1) ? c : NULL;
+	other = bpf_map_lookup_elem(&walk_cache, &j);
+	if (!c || !other)
+		return NULL;
+	if (!is_like(c, w) && (is_like(other, w) || other->time < c->time))
+		c = other;
+	return !c->busy && !__sync_val_compare_and_swap(&c->busy, 0, 1) ? c : NULL;
 }
 
 /* The id of the stack if it is the same as at the cached walk, else 0 */
@@ -85,19 +99,24 @@ static __always_inline u64 find_same(struct cached_walk *c, struct walk *w)
 #pragma clang loop unroll(full)
 	for (i = 0; i < sizeof(c->key) / 8; i++)
 		differ |= a[i] ^ b[i];
-	return !differ && check_trail(c, w) ? c->stack : 0;
+	if (differ || !check_trail(c, w))
+		return 0;
+	c->time = w->time;
+	return c->stack;
 }
 
 static __always_inline void cache_walk(struct cached_walk *c, struct walk *w, struct mm_struct *mm,
 				       u64 id)
 {
 	c->stack = 0;
+	c->time = 0;
 	c->key.task = 0;
 	if (!id || w->reason != MSG_OK || w->trail.nr > MAX_WORDS ||
 	    count_changes(mm) != w->key.changes ||
 	    bpf_probe_read_kernel(&c->trail, sizeof(c->trail), &w->trail))
 		return;
 	c->key = w->key;
+	c->time = w->time;
 	c->stack = id;
 }
 

@@ -100,6 +100,7 @@ struct walk_key {
 struct cached_walk {
 	u64 busy;			/* in use by a program */
 	u64 stack;			/* msg_stack.id */
+	u64 time;			/* of the last walk with this result; 0: there is none */
 	struct walk_key key;
 	struct trail trail;
 };
