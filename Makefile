@@ -135,6 +135,7 @@ help:
 	@echo 'make vm-test T=N  run the guest test N (tests/guest/); T can hold several names'
 	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched,'
 	@echo '                  debug, s390x or arm64'
+	@echo 'make check-series compile the kernel after each patch, on four architectures (hours)'
 	@echo 'make ftracetest-patched, -base, -debug   one ftracetest of test-full'
 	@echo 'make baseline     run ftracetest on the base kernel, and write tests/baseline/'
 	@echo 'make install      install below prefix=$(prefix), with DESTDIR= put before it'

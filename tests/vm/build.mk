@@ -47,6 +47,15 @@ test-off:
 	@+$(NEED) kernel=$$(scripts/build-kernel off) && O=$(abspath $(O)) tests/vm/run-tests \
 		--kernel $$kernel --label off tests/guest/off/absent.sh
 
+# After each patch, on four architectures
+FULL_TARGETS += check-series
+
+.PHONY: check-series
+
+check-series:
+	@$(DEPS) arch
+	@+$(NEED) scripts/check-series
+
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
 # each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
 TEST_ARCHES := s390x arm64
