@@ -39,8 +39,8 @@ class Record:
         self.comm = match["comm"].strip()
         self.tid = int(match["tid"])
         self.cpu = int(match["cpu"])
-        # The third flag is of interrupts: h and H hard, s soft
-        self.in_interrupt = (match["context"] or "").strip()[2:3] in tuple("hHs")
+        # The third flag is of interrupts: h and H hard, s soft, z and Z not maskable
+        self.in_interrupt = (match["context"] or "").strip()[2:3] in tuple("hHszZ")
         self.text = match["rest"]
         self.frames = []
 

@@ -49,7 +49,7 @@ sed 's/^/     /' $TEST_TMP/all-figures
 cp $TEST_TMP/all-figures output $TEST_OUT/
 cp t.dat whole.dat
 # and threads of the kernel that a CPU went to or came from
-mine='bash|git|python3|ls|cat|trace-ustack|<idle>|rcu_.*|k[a-z]+d|[a-z]+/.*'
+mine='bash|git|python3|ls|cat|trace-ustack|<idle>|rcu_.*|k[a-z]+d|ext4lazyinit|[a-z]+/.*'
 others()
 {
 	! grep -oE '^ +[^ ]+-[0-9]+ +\[[0-9]+\]' $TEST_TMP/report |
