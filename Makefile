@@ -135,6 +135,8 @@ help:
 	@echo 'make vm-test T=N  run the guest test N (tests/guest/); T can hold several names'
 	@echo 'make kernel       fetch, patch, configure and build; KVARIANT=base, patched,'
 	@echo '                  debug, s390x or arm64'
+	@echo 'make kernel-deb   Debian packages of a kernel with the series: CONFIG=debian,'
+	@echo '                  running, local or a file; see docs/install-kernel.md'
 	@echo 'make check-series compile the kernel after each patch, on four architectures (hours)'
 	@echo 'make ftracetest-patched, -base, -debug   one ftracetest of test-full'
 	@echo 'make baseline     run ftracetest on the base kernel, and write tests/baseline/'

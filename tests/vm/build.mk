@@ -56,6 +56,21 @@ check-series:
 	@$(DEPS) arch
 	@+$(NEED) scripts/check-series
 
+# Packages of a kernel, installed and booted in a guest
+FULL_TARGETS += test-kernel-deb
+
+.PHONY: kernel-deb test-kernel-deb
+
+CONFIG ?= debian
+
+kernel-deb:
+	@$(DEPS) kernel-deb
+	@scripts/kernel-deb $(CONFIG)
+
+test-kernel-deb: build
+	@$(DEPS) kernel-deb
+	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/kernel-deb $(KERNEL)
+
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
 # each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
 TEST_ARCHES := s390x arm64
