@@ -155,7 +155,7 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 	Dwarf_Frame *frame;
 	bool is_value, signal;
 	Dwarf_Op *ops;
-	uint64_t sp;
+	uint64_t sp, kept_at;
 	size_t nr, i;
 	int ret = -1, ra;
 
@@ -212,14 +212,14 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 		goto out;
 	}
 	if (machine->kept && !signal) {
-		switch (ask_register(frame, machine->kept, pc, a->cfa, &a->kept, NULL)) {
+		switch (ask_register(frame, machine->kept, pc, a->cfa, &a->kept, &kept_at)) {
 		case 0:
 		case 2:		/* libdw takes rax for the rbx that calls preserve */
 			a->kept = reg_value(machine->kept, pc);
 			a->knows_kept = true;
 			break;
-		case 1:
-			a->knows_kept = true;
+		case 1:		/* s390 saves it in a floating point register, which no table says */
+			a->knows_kept = kept_at;
 			break;
 		}
 	}
