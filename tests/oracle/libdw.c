@@ -218,7 +218,7 @@ int ask_libdw(Dwarf_CFI *cfi, uint64_t pc, struct answer *a, uint64_t *start, ui
 			a->kept = reg_value(machine->kept, pc);
 			a->knows_kept = true;
 			break;
-		case 1:		/* s390 saves it in a floating point register, which no table says */
+		case 1:		/* s390 saves it in f0 or others, which no table says */
 			a->knows_kept = kept_at;
 			break;
 		}
