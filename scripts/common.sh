@@ -113,6 +113,16 @@ cross_prefix()
 	esac
 }
 
+# use_ccache TOP: the kernel's make is about to compile below TOP. $ccache goes before the compiler.
+use_ccache()
+{
+	ccache=
+	command -v ccache >/dev/null || return 0
+	ccache="ccache "
+	export CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros
+	export CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
+}
+
 need_debian()
 {
 	command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
