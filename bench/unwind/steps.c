@@ -11,7 +11,7 @@
  *
  * Cold: one step each from random addresses all over LIBRARY, so that little of its table is in a
  * cache. The stack holds made-up numbers there, so no walk can go on. "cold.ours" is a search in
- * the table and a step, as the kernel does it; "cold.library" is uu_unwind() for one step.
+ * the table and a step; "cold.library" is uu_unwind() for one step.
  *
  * Prints "NAME NUMBER" lines, times in ns a step. libunwind is loaded at run time, because a
  * program that links it gets its backtrace() in place of glibc's.
@@ -54,6 +54,7 @@ static double now(void)
 /* ------------------------------- our tables ----------------------------- */
 
 static struct sframe_table tables[8];
+static struct sframe_index indexes[8];
 static unsigned int nr_tables;
 static size_t table_bytes;
 
@@ -72,7 +73,8 @@ static struct sframe_table *add_table(const char *path, u64 bias)
 		ret = sframe_open(t);
 	}
 	if (!ret)
-		ret = sframe_index(t, calloc(t->nr_fdes + 1, sizeof(u32)), t->nr_fdes);
+		ret = sframe_index(t, &indexes[nr_tables], calloc(t->nr_fdes + 1, sizeof(u32)),
+				   t->nr_fdes);
 	if (ret) {
 		fprintf(stderr, "steps: no table for %s: %s\n", path, strerror(-ret));
 		exit(1);
@@ -104,6 +106,11 @@ static inline const struct sframe_table *table_at(u64 pc)
 			return &tables[i];
 	}
 	return NULL;
+}
+
+static inline int find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
+{
+	return sframe_find_by(t, &indexes[t - tables], pc, row);
 }
 
 static int read_own(void *ctx, u64 addr, u64 *words, unsigned int nr)
@@ -139,7 +146,7 @@ static int ours(const struct regs *r, void **to, int max)
 	do {
 		to[n++] = (void *)s.ip;
 		t = table_at(ustep_pc(&s));
-		last = t ? sframe_find(t, ustep_pc(&s), &row) : -ESRCH;
+		last = t ? find(t, ustep_pc(&s), &row) : -ESRCH;
 		if (!last)
 			last = ustep_row(&s, &env, &row);
 	} while (!last && n < max);
@@ -353,7 +360,7 @@ static void cold_ours(const struct sframe_table *t, const u64 *pcs)
 		start = now();
 		for (i = 0; i < RANDOM; i++) {
 			ustep_init(&s, pcs[i], (u64)fake_stack, (u64)(fake_stack + 64));
-			if (!sframe_find(t, pcs[i], &row) && !ustep_row(&s, &env, &row))
+			if (!find(t, pcs[i], &row) && !ustep_row(&s, &env, &row))
 				good++;
 		}
 		if (!round || now() - start < best)
@@ -444,7 +451,7 @@ static void cold(const char *path)
 	printf("cold.table-KiB %.0f\n", table_bytes / 1024.);
 	for (i = 0; i < RANDOM; ) {
 		pcs[i] = t->text_start + random_below(t->text_size);
-		i += !sframe_find(t, pcs[i], &row);
+		i += !find(t, pcs[i], &row);
 	}
 	cold_ours(t, pcs);
 	if (uu_unwinder_add_loaded(unwinder) < 3)

@@ -19,7 +19,8 @@
 #include "sframe_arm64.h"
 #include "sframe_s390x.h"
 
-/* No file of the kernel has this: its walks read tables of 64-bit code only. */
+/* The kernel has neither of these. Its walks read tables of 64-bit code only. */
 #include "sframe_i386.h"
+#include "sframe_list.h"
 
 #endif

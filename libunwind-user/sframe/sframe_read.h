@@ -105,26 +105,7 @@ struct sframe_table {
 	u8		flags;
 	u8		swap;		/* the section is in the other byte order */
 	u8		kept;		/* bytes before an attribute: SFRAME_KEPT_SIZE or 0 */
-
-	/* sframe_index() sets these. */
-
-	const u32	*index;		/* NULL: no index */
-	u32		index_nr;
-	u32		index_shift;
 };
-
-/*
- * Give @t an index of the text, so that a lookup need not search all functions. Building it reads
- * all functions once, so it pays for tables that serve many lookups.
- *
- * The caller provides @mem, with room for @nr numbers, and keeps it as long as it uses @t. It
- * divides the text into equal parts, with one number each. With @nr = t->nr_fdes a lookup reads one
- * to three functions, with a quarter of that two to four. With @nr < 3 there is no index.
- * Lookups find the same rows as without an index, except in a table that is not sorted.
- *
- * Returns 0, or what the read callback returned; then there is no index, and @t is as before.
- */
-int sframe_index(struct sframe_table *t, u32 *mem, u32 nr);
 
 /* The base of a rule, to which its offset is added */
 enum sframe_base {
@@ -197,7 +178,7 @@ int sframe_open(struct sframe_table *t);
  */
 int sframe_find(const struct sframe_table *t, u64 pc, struct sframe_row *row);
 
-/* One function of a table, for programs that list or check tables */
+/* One function of a table */
 struct sframe_func {
 	u64	start;
 	u32	size;
@@ -206,17 +187,7 @@ struct sframe_func {
 	u8	info, info2;	/* info2 is 0 before version 3 */
 	u8	rep_size;	/* MASK only, else 0 */
 	u8	kept_slot;	/* SFRAME_KEPT_UNKNOWN where the table says nothing */
-	u16	kept_rows;	/* not valid with SFRAME_KEPT_UNKNOWN */
+	u16	kept_rows;
 };
-
-/*
- * Function number @index, 0 to nr_fdes - 1 in the order of their addresses. Returns 0, -ENOENT for
- * a number beyond the last, -EBADMSG, or what the read callback returned.
- */
-int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *func);
-
-/* The row of @func for @pc: sframe_find() without the search. -ESRCH: @pc is not in @func. */
-int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func, u64 pc,
-		    struct sframe_row *row);
 
 #endif

@@ -12,7 +12,8 @@
  * register (the vDSOs of arm64 and s390x). The unwinder checks the bytes of that code, which takes
  * a system call, and only where a walk would otherwise end. On amd64 that code always has a row.
  *
- * The rest of the time goes into the search: each table gets an index of its text (sframe_index()).
+ * The rest of the time goes into the search: each table gets an index of its text
+ * (sframe/sframe_list.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,8 @@
 struct uu_table {
 	struct sframe_table t;
 	struct gen_table gen;
-	u32 *index;
+	struct sframe_index index;
+	u32 *parts;			/* of the index */
 };
 
 struct uu_unwinder {
@@ -59,7 +61,7 @@ struct uu_unwinder *uu_unwinder_new(void)
 static void free_table(struct uu_table *t)
 {
 	gen_free(&t->gen);
-	free(t->index);
+	free(t->parts);
 }
 
 void uu_unwinder_free(struct uu_unwinder *u)
@@ -122,9 +124,9 @@ static int add_table(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias
 		ret = -EOPNOTSUPP;
 	if (!ret) {
 		/* without an index, only the search is slower */
-		new.index = calloc(new.t.nr_fdes, sizeof(*new.index));
-		if (new.index)
-			sframe_index(&new.t, new.index, new.t.nr_fdes);
+		new.parts = calloc(new.t.nr_fdes, sizeof(*new.parts));
+		if (new.parts)
+			sframe_index(&new.t, &new.index, new.parts, new.t.nr_fdes);
 	}
 	if (ret) {
 		free_table(&new);
@@ -183,7 +185,7 @@ int uu_unwinder_add_loaded(struct uu_unwinder *u)
 
 /* -------------------------------- walking ------------------------------- */
 
-static const struct sframe_table *table_at(const struct uu_unwinder *u, u64 pc)
+static const struct uu_table *table_at(const struct uu_unwinder *u, u64 pc)
 {
 	unsigned int low = 0, n = u->nr_tables, half;
 
@@ -193,8 +195,8 @@ static const struct sframe_table *table_at(const struct uu_unwinder *u, u64 pc)
 			low += half;
 		n -= half;
 	}
-	/* sframe_find() checks that pc is inside */
-	return n ? &u->table[low].t : NULL;
+	/* sframe_find_by() checks that pc is inside */
+	return n ? &u->table[low] : NULL;
 }
 
 /* The argument of the callbacks */
@@ -255,14 +257,14 @@ static int get_reg(void *ctx, unsigned int reg, u64 *value)
 
 static inline int find_row(struct uu_unwinder *u, u64 pc, struct sframe_row **row)
 {
-	const struct sframe_table *t;
+	const struct uu_table *t;
 	int ret;
 
 	*row = &u->row[(pc ^ pc >> 9) % ROWS];
 	if (sframe_row_holds(*row, pc))
 		return 0;
 	t = table_at(u, pc);
-	ret = t ? sframe_find(t, pc, *row) : -ESRCH;
+	ret = t ? sframe_find_by(&t->t, &t->index, pc, *row) : -ESRCH;
 	/* this unwinder does not follow frame pointers, so both errors mean an unknown pc */
 	if (ret == -ESRCH)
 		ret = -ENOENT;

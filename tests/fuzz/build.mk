@@ -87,15 +87,16 @@ $(FUZZ_DIR)/fuzz_records: tests/fuzz/fuzz_records.c $(FUZZ_OBJ)
 	$(Q_LD)$(FUZZ_CC) $(PLUGIN_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ $< \
 		$(FUZZ_OBJ) -ltraceevent $(UU_LIBS)
 
-# the files the kernel has too, and nothing else
-$(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c $(FUZZ_DIR)/libunwind-user/sframe/sframe_read.o \
-		$(FUZZ_DIR)/libunwind-user/sframe/step.o
+# the files the kernel has too, and the functions of sframe_list.h
+$(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c \
+		$(patsubst %,$(FUZZ_DIR)/libunwind-user/sframe/%.o,sframe_read sframe_list step)
 	@mkdir -p $(@D)
 	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -fsanitize=fuzzer -MMD -MP -o $@ \
 		$(filter %.c %.o,$^)
 
 $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c \
-		$(addprefix $(FUZZ_DIR)/libunwind-user/sframe/,sframe_read.o sframe_i386.o) \
+		$(addprefix $(FUZZ_DIR)/libunwind-user/sframe/,sframe_read.o sframe_list.o \
+		sframe_i386.o) \
 		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,\
 		$(addsuffix /%,base $(GEN_ROOMS))),\
 		$(FUZZ_OBJ))
@@ -109,8 +110,8 @@ $(FUZZ_DIR)/fuzz_dwarf: tests/fuzz/fuzz_dwarf.c $(FUZZ_DWARF_OBJ)
 		$(filter %.c %.o,$^) -lelf -lz -lzstd
 
 # fuzz_sframe, compiled to read tables as the kernel does
-$(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c libunwind-user/sframe/sframe_read.c \
-		libunwind-user/sframe/step.c
+$(FUZZ_DIR)/fuzz_sframe_kernel: tests/fuzz/fuzz_sframe.c \
+		$(patsubst %,libunwind-user/sframe/%.c,sframe_read sframe_list step)
 	@mkdir -p $(@D)
 	$(Q_LD)$(FUZZ_CC) $(UU_CFLAGS) $(FUZZ_SAN) -DSFRAME_AS_KERNEL -Wno-unused-parameter \
 		-fsanitize=fuzzer -MMD -MP -o $@ $(filter %.c,$^)

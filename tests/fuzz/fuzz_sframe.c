@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libunwind-user/sframe/sframe_list.h"
 #include "libunwind-user/sframe/step.h"
 
 #define BASE	0x100000ull
@@ -42,6 +43,7 @@ struct world {
 	const struct sframe_arch *arch;
 	u64 stack[256];
 	unsigned int nr_stack, nr_reads;
+	struct sframe_index index;
 	bool sigcode;
 };
 
@@ -135,15 +137,15 @@ static int lookup(const struct sframe_table *t, const struct sframe_table *calle
 	memset(row, 0, sizeof(*row));
 	memset(&other, 0, sizeof(other));
 	w->nr_reads = 0;
-	ret = sframe_find(t, pc, row);
-	CHECK(ret == sframe_find(called, pc, &other));
+	ret = sframe_find_by(t, &w->index, pc, row);
+	CHECK(ret == sframe_find_by(called, &w->index, pc, &other));
 	CHECK(!ret || ret == -ESRCH || ret == -ENOENT || ret == -EBADMSG);
 	if (ret)
 		return ret;
 	CHECK(!memcmp(row, &other, sizeof(other)));
 	check_row(t, row, pc);
 	/* the last pc it claims to hold for finds it too, unless rows elsewhere are bad */
-	ret = sframe_find(t, row->start + row->size - 1, &again);
+	ret = sframe_find_by(t, &w->index, row->start + row->size - 1, &again);
 	CHECK(!ret || ret == -EBADMSG || ret == -ENOENT || ret == -ESRCH);
 	return 0;
 }
@@ -244,11 +246,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ret) {
 		CHECK(t.size <= w.size);
 		w.arch = t.arch;
-		if (flags & 1 && t.nr_fdes < 1000) {
-			CHECK(!sframe_index(&t, mem, 1 + flags / 4));
-			called.index = t.index;
-			called.index_shift = t.index_shift;
-		}
+		w.index = (struct sframe_index) { .parts = NULL };
+		if (flags & 1 && t.nr_fdes < 1000)
+			CHECK(!sframe_index(&t, &w.index, mem, 1 + flags / 4));
 		functions(&t, &called);
 		for (i = 0; i < nr; i++)
 			lookup(&t, &called, pcs[i], &row);

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * sframe_func.h - the functions of an SFrame section, and their rows; for what reads sections
+ */
+#ifndef SFRAME_FUNC_H
+#define SFRAME_FUNC_H
+
+#include "sframe_bytes.h"
+#include "sframe_rules.h"
+
+/* ------------------------------- functions ----------------------------- */
+
+/* The address that the start of a function is relative to; @off: of its FDE, in the section */
+static inline u64 start_base(const struct sframe_table *t, u64 off)
+{
+	return t->base + (t->flags & SFRAME_F_PCREL ? off : 0);
+}
+
+static inline u64 get_start(const struct sframe_table *t, u64 off, const u8 *p)
+{
+	if (is_v3(t))
+		return start_base(t, off) + get64(t, p + SFRAME_V3_FDE_START_OFF);
+	return start_base(t, off) + (u64)(s64)(s32)get32(t, p + SFRAME_FDE_START_OFF);
+}
+
+static inline int read_start(const struct sframe_table *t, u32 i, u64 *start)
+{
+	u64 off = t->fde_off + (u64)i * t->fde_size;
+	const u8 *p;
+	u8 buf[8];
+	int ret;
+
+	ret = fetch(t, off, is_v3(t) ? 8 : 4, buf, &p);
+	if (likely(!ret))
+		*start = get_start(t, off, p);
+	return ret;
+}
+
+/*
+ * Set @index to the last of the @nr functions from @low on that starts at @pc or before, or to
+ * @low. In a section that is not sorted as it claims, this may be the wrong function: the caller
+ * checks that it holds @pc.
+ */
+static inline int search(const struct sframe_table *t, u64 pc, u32 low, u32 nr, u32 *index)
+{
+	u32 half;
+	u64 start;
+	int ret;
+
+	while (nr > 1) {
+		half = nr / 2;
+		ret = read_start(t, low + half, &start);
+		if (unlikely(ret))
+			return ret;
+		if (start <= pc)
+			low += half;
+		nr -= half;
+	}
+	*index = low;
+	return 0;
+}
+
+static inline int check_info(const struct sframe_table *t, const struct sframe_func *f)
+{
+	/* A bit that no version defines may change the meaning of the others */
+	u8 unknown = is_v3(t) ? 0x40 : 0xc0;
+
+	if (f->info & unknown || SFRAME_FDE_FRE_TYPE(f->info) > SFRAME_FRE_TYPE_ADDR4 ||
+	    (f->info2 > SFRAME_FDE_TYPE_FLEX && f->info2 != SFRAME_FDE_TYPE_FLEX_ADD))
+		return -EBADMSG;
+	return 0;
+}
+
+#ifdef SFRAME_V1_V2
+static inline int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f,
+			   struct window *w)
+{
+	u8 buf[SFRAME_V2_FDE_SIZE];
+	const u8 *p;
+	int ret;
+
+	ret = fetch(t, off, t->fde_size, buf, &p);
+	if (ret)
+		return ret;
+	f->start = get_start(t, off, p);
+	f->size = get32(t, p + SFRAME_FDE_SIZE_OFF);
+	f->fre_off = get32(t, p + SFRAME_FDE_FRE_OFF_OFF);
+	f->nr_fres = get32(t, p + SFRAME_FDE_NUM_FRES_OFF);
+	f->info = get8(p + SFRAME_FDE_INFO_OFF);
+	f->info2 = 0;
+	f->rep_size = t->version == SFRAME_VERSION_1 ? 0 : get8(p + SFRAME_FDE_REP_SIZE_OFF);
+	f->kept_slot = SFRAME_KEPT_UNKNOWN;
+	f->kept_rows = 0;
+	if (!f->nr_fres)
+		return check_info(t, f);
+	ret = window_at(t, w, f->fre_off);
+	return ret ? ret : check_info(t, f);
+}
+#endif
+
+/*
+ * Read function @index and move the window to its first row. With @pc (may be NULL): if @pc is not
+ * in the function, return -ESRCH before anything more is read.
+ */
+static inline int read_func(const struct sframe_table *t, u32 index, const u64 *pc,
+			    struct sframe_func *f, struct window *w)
+{
+	u64 off = t->fde_off + (u64)index * t->fde_size;
+	u32 fre_off;
+	u8 buf[SFRAME_V3_FDE_SIZE];
+	const u8 *p;
+	int ret;
+
+#ifdef SFRAME_V1_V2
+	if (!is_v3(t))
+		return old_func(t, off, f, w);
+#endif
+	ret = fetch(t, off, SFRAME_V3_FDE_SIZE, buf, &p);
+	if (unlikely(ret))
+		return ret;
+	f->start = get_start(t, off, p);
+	f->size = get32(t, p + SFRAME_V3_FDE_SIZE_OFF);
+	if (pc && unlikely(*pc - f->start >= f->size))
+		return -ESRCH;
+
+	fre_off = get32(t, p + SFRAME_V3_FDE_FRE_OFF_OFF);
+	if (unlikely(fre_off < t->kept))
+		return -EBADMSG;
+	ret = window_at(t, w, fre_off - t->kept);
+	if (unlikely(ret))
+		return ret;
+	f->kept_slot = SFRAME_KEPT_UNKNOWN;
+	f->kept_rows = 0;
+	if (unlikely(t->kept)) {
+		if (w->len < SFRAME_KEPT_SIZE)
+			return -EBADMSG;
+		f->kept_slot = get8(w->p + SFRAME_KEPT_SLOT_OFF);
+		f->kept_rows = get16(t, w->p + SFRAME_KEPT_ROWS_OFF);
+		skip(w, SFRAME_KEPT_SIZE);
+	}
+	if (unlikely(w->len < SFRAME_V3_ATTR_SIZE))
+		return -EBADMSG;
+	f->nr_fres = get16(t, w->p + SFRAME_V3_ATTR_NUM_FRES_OFF);
+	f->info = get8(w->p + SFRAME_V3_ATTR_INFO_OFF);
+	f->info2 = get8(w->p + SFRAME_V3_ATTR_INFO2_OFF);
+	f->rep_size = get8(w->p + SFRAME_V3_ATTR_REP_SIZE_OFF);
+	skip(w, SFRAME_V3_ATTR_SIZE);
+	f->fre_off = w->off;
+	return check_info(t, f);
+}
+
+/* --------------------------------- rows -------------------------------- */
+
+/* A function without rows: its frame is an outermost one, or it is a hole */
+static inline int no_rows(const struct sframe_table *t, const struct sframe_func *f,
+			  struct sframe_row *row)
+{
+	/*
+	 * If gas cannot express the rules of a signal frame, it writes a function without rows that
+	 * is marked as a signal frame. This project's generator writes every hole like this.
+	 */
+	if (t->version != SFRAME_VERSION_3 || SFRAME_FDE_IS_SIGNAL(f->info))
+		return -ENOENT;
+	*row = (struct sframe_row) {
+		.start = f->start, .size = f->size, .ra = { .base = SFRAME_UNDEFINED },
+	};
+	return 0;
+}
+
+static inline u32 get_addr(const struct sframe_table *t, const u8 *p, u32 size)
+{
+	return size == 1 ? *p : size == 2 ? get16(t, p) : get32(t, p);
+}
+
+/* The longest valid row; NEXT_MAX: with the start and the info of the next one */
+#define ROW_MAX		(4 + 1 + 4 * SFRAME_FRE_MAX_WORDS)
+#define NEXT_MAX	(ROW_MAX + 4 + 1)
+
+/* The window ends soon after @p. If more rows follow, start the window at @p. */
+static inline int move_window(const struct sframe_table *t, struct window *w, const u8 **p,
+			      u32 *room)
+{
+	int ret;
+
+	w->off += w->len - *room;
+	w->len = *room;
+	w->p = *p;
+	if (*room == t->fre_len - w->off)
+		return 0;
+	ret = window_at(t, w, w->off);
+	*p = w->p;
+	*room = w->len;
+	return ret;
+}
+
+static inline bool row_len(u8 info, u32 size, u32 *len)
+{
+	*len = size + 1 + (SFRAME_FRE_COUNT(info) << SFRAME_FRE_WORD_SHIFT(info));
+	return SFRAME_FRE_WORD_SHIFT(info) != 3 && SFRAME_FRE_COUNT(info) <= SFRAME_FRE_MAX_WORDS;
+}
+
+/*
+ * Find the last row that starts at @off or before; the window is at the function's first row.
+ * Fills in the row's @start, @number (from 0 on) and @info, and in @next the start of the next row,
+ * at most @limit. Leaves @w at the row's words.
+ * A lookup spends most of its time in this loop. So @size is a constant in each copy of the loop,
+ * which checks that the window holds the whole row only near the end of the window.
+ */
+static __always_inline int
+scan_rows(const struct sframe_table *t, u32 nr, u32 off, u32 limit, const u32 size,
+	  struct window *w, u32 *start, u32 *next, u32 *number, u8 *info)
+{
+	u32 len = size + 1, room = w->len, at = 0, after, i, last;
+	const u8 *p = w->p;
+	u8 what = 0, read;
+	int ret;
+
+	last = nr < SFRAME_MAX_FRES ? nr : SFRAME_MAX_FRES;
+	if (unlikely(room < size + 1))
+		return -EBADMSG;
+	at = get_addr(t, p, size);
+	if (unlikely(at > off))
+		return -ENOENT;
+	for (i = 1; ; i++) {
+		if (unlikely(room < NEXT_MAX)) {
+			ret = move_window(t, w, &p, &room);
+			if (unlikely(ret))
+				return ret;
+			if (unlikely(room < size + 1))
+				return -EBADMSG;
+		}
+		/*
+		 * The info of a row decides where the row ends, and so where the next info is. Most
+		 * rows of a function have the same info. The branch lets the processor predict it.
+		 */
+		read = get8(p + size);
+		if (read != what) {
+			what = read;
+			if (unlikely(!row_len(what, size, &len)))
+				return -EBADMSG;
+		}
+		if (unlikely(room < NEXT_MAX) && room < len + (i == nr ? 0 : size + 1))
+			return -EBADMSG;
+		if (i == last) {
+			if (unlikely(last != nr))
+				return -EBADMSG;
+			after = limit;
+			break;
+		}
+		after = get_addr(t, p + len, size);
+		if (after > off)
+			break;
+		if (unlikely(after < at))
+			return -EBADMSG;
+		at = after;
+		p += len;
+		room -= len;
+	}
+	w->p = p + size + 1;
+	*start = at;
+	*next = after < limit ? after : limit;
+	*number = i - 1;
+	*info = what;
+	return 0;
+}
+
+/* Where the caller's value of arch->reg_kept is in row @number: a slot */
+static inline u32 kept_slot(const struct sframe_func *f, u32 number)
+{
+	if (number >= SFRAME_KEPT_MAX_ROWS)
+		return SFRAME_KEPT_UNKNOWN;
+	return f->kept_rows >> number & 1 ? f->kept_slot : SFRAME_KEPT_IN_REG;
+}
+
+static inline int scan(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
+		       struct sframe_row *row, struct window *w)
+{
+	u32 off = pc - f->start, limit = f->size, block = 0, start, next, number;
+	u8 info;
+	int ret;
+
+	if (unlikely(!f->nr_fres))
+		return no_rows(t, f, row);
+	if (unlikely(SFRAME_FDE_IS_MASK(f->info))) {
+		/* Version 1 has no rep_size, so the offset in the block is not known */
+		if (t->version == SFRAME_VERSION_1)
+			return -ENOENT;
+		if (!f->rep_size)
+			return -EBADMSG;
+		block = off / f->rep_size * f->rep_size;
+		off -= block;
+		limit -= block;
+		if (limit > f->rep_size)
+			limit = f->rep_size;
+	}
+
+	switch (SFRAME_FDE_FRE_TYPE(f->info)) {
+	case SFRAME_FRE_TYPE_ADDR1:
+		ret = scan_rows(t, f->nr_fres, off, limit, 1, w, &start, &next, &number,
+				&info);
+		break;
+	case SFRAME_FRE_TYPE_ADDR2:
+		ret = scan_rows(t, f->nr_fres, off, limit, 2, w, &start, &next, &number,
+				&info);
+		break;
+	default:
+		ret = scan_rows(t, f->nr_fres, off, limit, 4, w, &start, &next, &number,
+				&info);
+		break;
+	}
+	if (unlikely(ret))
+		return ret;
+	row->start = f->start + block + start;
+	row->size = next - start;
+	ret = rules(t, f, info, w->p, row);
+	if (unlikely(f->kept_slot))
+		row->flags |= SFRAME_ROW_FLAGS_KEPT(kept_slot(f, number));
+	return ret;
+}
+
+/* The row for @pc, if function @index holds it */
+static inline int find_in(const struct sframe_table *t, u32 index, u64 pc, struct sframe_row *row)
+{
+	struct sframe_func f;
+	struct window w;
+	int ret;
+
+	ret = read_func(t, index, &pc, &f, &w);
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(pc - f.start >= f.size))
+		return -ESRCH;
+	return scan(t, &f, pc, row, &w);
+}
+
+#endif
