@@ -31,12 +31,15 @@ STOCK_TARGETS := test-stock-7.3 test-stock-6.12 test-stock-6.1
 
 .PHONY: $(STOCK_TARGETS)
 
-# T='NAME...' runs only those
+# The programs that run there: T='NAME...', or all in the long form
+STOCK_TESTS = $(or $(T),$(if $(LONG),,recordings))
+
 $(STOCK_TARGETS): NEED_ARCH = --stock=$(STOCK_SUITE_$(@:test-stock-%=%))
 $(STOCK_TARGETS): test-stock-%:
 	@+$(NEED) $(SUB) build && $(SUB_BUILD) all $(NATIVE_PROGS) $(NATIVE_OTHERS) && \
 		kernel=$$(scripts/stock-kernel $(STOCK_SUITE_$*)) && \
-		O=$(abspath $(O)) tests/vm/stock --kernel $$kernel --label stock-$* $(T)
+		O=$(abspath $(O)) tests/vm/stock --kernel $$kernel --label stock-$* \
+		$(STOCK_TESTS)
 
 # The kernel with what the series adds turned off
 FULL_TARGETS += test-off
