@@ -201,6 +201,7 @@ check-steps:
 # Status 4: some packages cannot be had now. The tests that need them say so.
 test:
 	@$(DEPS) test || { test $$? = 4 && $(DEPS) --check check; }
+	@scripts/where
 	@+$(SUB) test-steps
 
 test-needs: check-needs $(TEST_NEEDS)
@@ -210,13 +211,14 @@ test-programs: build
 	@+$(SUB_BUILD) -k test-needs || echo 'some programs of tests do not build, see above'
 
 # Groups for scripts/tally. Of a group, those that take longest start first.
-TEST_LONG := test-stock-7.3 test-stock-6.12 check-races check-leaks
+TEST_LONG := test-stock-7.3 test-native test-stock-6.12 check-races check-leaks
 TEST_GROUPS = -j2 $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
 	$(filter-out $(CHECK_LONG),$(CHECK_TARGETS)) -1 $(GUEST_TARGETS) \
-	-j2 $(filter $(TEST_LONG),$(TEST_TARGETS)) $(filter-out $(TEST_LONG),$(TEST_TARGETS))
+	-j2 $(foreach t,$(TEST_LONG),$(filter $(t),$(TEST_TARGETS))) \
+	$(filter-out $(TEST_LONG),$(TEST_TARGETS))
 
 test-steps: build test-programs
-	@+scripts/tally -w $(TEST_GROUPS) -1 fetched
+	@+scripts/tally $(TEST_GROUPS) -1 fetched
 
 # What came out of Debian's archive; a target of tally, where it counts as no test
 fetched:
@@ -255,11 +257,12 @@ BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 
 test-full:
-	@$(DEPS) test full arch
+	@$(DEPS) test full arch || { test $$? = 4 && $(DEPS) --check check; }
+	@scripts/where
 	@+$(SUB) test-full-steps
 
 test-full-steps: build test-programs
-	@+LONG=1 scripts/tally -w $(TEST_GROUPS) -1 ftracetest-base ftracetest-patched \
+	@+LONG=1 scripts/tally $(TEST_GROUPS) -1 ftracetest-base ftracetest-patched \
 		guest-tests-debug ftracetest-debug $(FULL_TARGETS) fetched
 
 ftracetest-base ftracetest-patched: ftracetest-%: build

@@ -166,7 +166,7 @@ debian_keyring()
 # In apt's messages: the archive or the network is at fault; the suite serves, but lacks a package.
 ARCHIVE_FAULT='404 |unexpected size|Hash Sum|[Ff]ailed to fetch|Could not (resolve|connect|open)'
 ARCHIVE_FAULT+='|timed out|Temporary failure|[Uu]nable to connect|Unable to fetch'
-ARCHIVE_FAULT+='|is not signed|is expired'
+ARCHIVE_FAULT+='|is not signed|is expired|Could not get lock'
 ARCHIVE_FAULT+='|not valid yet|does not have a Release file|no longer has a Release file'
 ARCHIVE_LACKS='Unable to locate|installation candidate|was not found|unmet dependencies|held broken'
 

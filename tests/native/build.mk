@@ -20,8 +20,8 @@ TEST_NEEDS += $(NATIVE_PROGS) $(NATIVE_OTHERS)
 
 .PHONY: test-native
 test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(NATIVE_OTHERS)
-	@tests/native/recordings $(O)
-	@tests/native/runtimes $(O)
+	@tests/lib/once-more tests/native/recordings $(O)
+	@tests/lib/once-more tests/native/runtimes $(O)
 
 $(NATIVE)/chain: tests/native/chain.c
 	@mkdir -p $(@D)

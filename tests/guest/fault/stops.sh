@@ -53,13 +53,13 @@ check "a page that is not in memory is not read before a stop" \
 echo 0 >$FILTER
 
 # If the task was preempted right before the stop, the stack of that comes before the stop, and perf
-# finds only stacks that come later.
+# finds only stacks that come later. It then prints the cookie: a count, and the number of a CPU.
 for ((i = 0; i < 20; i++)); do
 	perf record -q -e sched:sched_switch --call-graph fp,defer -o $TEST_TMP/perf.data \
 		$PATHS spinning >$TEST_TMP/paths 2>&1
 	perf script -i $TEST_TMP/perf.data -F comm,tid,event,trace,ip >$TEST_TMP/script 2>/dev/null
 	awk -v RS= '/ t ==> / { last = $0 } END { print last }' $TEST_TMP/script >$TEST_TMP/last
-	grep -q '(cookie)' $TEST_TMP/last || break
+	grep -qE '\(cookie\)|^[[:space:]]+[0-9a-f]+0000000[0-9a-f]$' $TEST_TMP/last || break
 done
 sed 's/^/     | /' $TEST_TMP/last
 want=$(sed -n 's/^path spin [0-9]* //p' $TEST_TMP/paths)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: cpus=2 timeout=240
+# vm: cpus=2 timeout=900
 #
 # Every function is traced without a filter, each call with a user stack: tracing must neither
 # recurse nor hang.
@@ -9,7 +9,7 @@
 need_kernel
 need_program $CALLPATH $PROG/load
 
-limit=45
+limit=200
 alive()
 {
 	timeout $limit "$@" || { echo "did not end in $limit s"; return 1; }
