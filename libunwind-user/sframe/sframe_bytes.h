@@ -104,7 +104,7 @@ static inline int window_at(const struct sframe_table *t, struct window *w, u32 
 }
 
 /* Move past @size bytes, which the window must hold. */
-static inline void skip(struct window *w, u32 size)
+static inline void skip_window(struct window *w, u32 size)
 {
 	w->p += size;
 	w->off += size;

@@ -45,7 +45,7 @@
 #define SFRAME_HDR_SIZE			28
 
 /*
- * An auxiliary header of these four bytes is an extension of version 3 by this project: the table
+ * An auxiliary header of these four bytes is an extension of version 3 by trace-ustack: the table
  * also says where functions keep one register that calls preserve. Three bytes then precede each
  * attribute. Other readers skip the auxiliary header and never look at these bytes.
  */
@@ -109,7 +109,7 @@
 #define SFRAME_FDE_TYPE(info2)		((info2) & 0x1f)
 #define SFRAME_FDE_TYPE_DEFAULT		0
 #define SFRAME_FDE_TYPE_FLEX		1
-#define SFRAME_FDE_TYPE_FLEX_ADD	0x1f	/* extension by this project, see below */
+#define SFRAME_FDE_TYPE_FLEX_ADD	0x1f	/* extension by trace-ustack, see below */
 
 /* FRE type: 1, 2 or 4 bytes for the start of a row, which counts from the function's start */
 #define SFRAME_FRE_TYPE_ADDR1		0

@@ -41,7 +41,7 @@ static inline int read_start(const struct sframe_table *t, u32 i, u64 *start)
  * @low. In a section that is not sorted as it claims, this may be the wrong function: the caller
  * checks that it holds @pc.
  */
-static inline int search(const struct sframe_table *t, u64 pc, u32 low, u32 nr, u32 *index)
+static inline int search_funcs(const struct sframe_table *t, u64 pc, u32 low, u32 nr, u32 *index)
 {
 	u32 half;
 	u64 start;
@@ -72,8 +72,8 @@ static inline int check_info(const struct sframe_table *t, const struct sframe_f
 }
 
 #ifdef SFRAME_V1_V2
-static inline int old_func(const struct sframe_table *t, u64 off, struct sframe_func *f,
-			   struct window *w)
+static inline int read_func_v1_v2(const struct sframe_table *t, u64 off, struct sframe_func *f,
+				  struct window *w)
 {
 	u8 buf[SFRAME_V2_FDE_SIZE];
 	const u8 *p;
@@ -113,7 +113,7 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 
 #ifdef SFRAME_V1_V2
 	if (!is_v3(t))
-		return old_func(t, off, f, w);
+		return read_func_v1_v2(t, off, f, w);
 #endif
 	ret = fetch(t, off, SFRAME_V3_FDE_SIZE, buf, &p);
 	if (unlikely(ret))
@@ -136,7 +136,7 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 			return -EBADMSG;
 		f->kept_slot = get8(w->p + SFRAME_KEPT_SLOT_OFF);
 		f->kept_rows = get16(t, w->p + SFRAME_KEPT_ROWS_OFF);
-		skip(w, SFRAME_KEPT_SIZE);
+		skip_window(w, SFRAME_KEPT_SIZE);
 	}
 	if (unlikely(w->len < SFRAME_V3_ATTR_SIZE))
 		return -EBADMSG;
@@ -144,7 +144,7 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 	f->info = get8(w->p + SFRAME_V3_ATTR_INFO_OFF);
 	f->info2 = get8(w->p + SFRAME_V3_ATTR_INFO2_OFF);
 	f->rep_size = get8(w->p + SFRAME_V3_ATTR_REP_SIZE_OFF);
-	skip(w, SFRAME_V3_ATTR_SIZE);
+	skip_window(w, SFRAME_V3_ATTR_SIZE);
 	f->fre_off = w->off;
 	return check_info(t, f);
 }
@@ -152,12 +152,12 @@ static inline int read_func(const struct sframe_table *t, u32 index, const u64 *
 /* --------------------------------- rows -------------------------------- */
 
 /* A function without rows: its frame is an outermost one, or it is a hole */
-static inline int no_rows(const struct sframe_table *t, const struct sframe_func *f,
-			  struct sframe_row *row)
+static inline int row_of_empty_func(const struct sframe_table *t, const struct sframe_func *f,
+				    struct sframe_row *row)
 {
 	/*
 	 * If gas cannot express the rules of a signal frame, it writes a function without rows that
-	 * is marked as a signal frame. This project's generator writes every hole like this.
+	 * is marked as a signal frame. The generator of trace-ustack writes every hole like this.
 	 */
 	if (t->version != SFRAME_VERSION_3 || SFRAME_FDE_IS_SIGNAL(f->info))
 		return -ENOENT;
@@ -272,15 +272,15 @@ static inline u32 kept_slot(const struct sframe_func *f, u32 number)
 	return f->kept_rows >> number & 1 ? f->kept_slot : SFRAME_KEPT_IN_REG;
 }
 
-static inline int scan(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
-		       struct sframe_row *row, struct window *w)
+static inline int find_row(const struct sframe_table *t, const struct sframe_func *f, u64 pc,
+			   struct sframe_row *row, struct window *w)
 {
 	u32 off = pc - f->start, limit = f->size, block = 0, start, next, number;
 	u8 info;
 	int ret;
 
 	if (unlikely(!f->nr_fres))
-		return no_rows(t, f, row);
+		return row_of_empty_func(t, f, row);
 	if (unlikely(SFRAME_FDE_IS_MASK(f->info))) {
 		/* Version 1 has no rep_size, so the offset in the block is not known */
 		if (t->version == SFRAME_VERSION_1)
@@ -312,14 +312,15 @@ static inline int scan(const struct sframe_table *t, const struct sframe_func *f
 		return ret;
 	row->start = f->start + block + start;
 	row->size = next - start;
-	ret = rules(t, f, info, w->p, row);
+	ret = decode_row(t, f, info, w->p, row);
 	if (unlikely(f->kept_slot))
 		row->flags |= SFRAME_ROW_FLAGS_KEPT(kept_slot(f, number));
 	return ret;
 }
 
 /* The row for @pc, if function @index holds it */
-static inline int find_in(const struct sframe_table *t, u32 index, u64 pc, struct sframe_row *row)
+static inline int find_row_in_func(const struct sframe_table *t, u32 index, u64 pc,
+				   struct sframe_row *row)
 {
 	struct sframe_func f;
 	struct window w;
@@ -330,7 +331,7 @@ static inline int find_in(const struct sframe_table *t, u32 index, u64 pc, struc
 		return ret;
 	if (unlikely(pc - f.start >= f.size))
 		return -ESRCH;
-	return scan(t, &f, pc, row, &w);
+	return find_row(t, &f, pc, row, &w);
 }
 
 #endif

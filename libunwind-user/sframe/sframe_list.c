@@ -25,7 +25,7 @@ int sframe_func_row(const struct sframe_table *t, const struct sframe_func *func
 		if (ret)
 			return ret;
 	}
-	return scan(t, func, pc, row, &w);
+	return find_row(t, func, pc, row, &w);
 }
 
 /* Where part number @part starts; ~0 if that is after the end of the address space */
@@ -76,8 +76,8 @@ int sframe_find_by(const struct sframe_table *t, const struct sframe_index *inde
 		return -ESRCH;
 	part = (pc - t->text_start) >> index->shift;
 	low = index->parts[part];
-	ret = search(t, pc, low, index->parts[part + 1] - low + 1, &found);
+	ret = search_funcs(t, pc, low, index->parts[part + 1] - low + 1, &found);
 	if (unlikely(ret))
 		return ret;
-	return find_in(t, found, pc, row);
+	return find_row_in_func(t, found, pc, row);
 }

@@ -152,8 +152,8 @@ int sframe_find(const struct sframe_table *t, u64 pc, struct sframe_row *row)
 
 	if (unlikely(pc - t->text_start >= t->text_size || !t->nr_fdes))
 		return -ESRCH;
-	ret = search(t, pc, 0, t->nr_fdes, &index);
+	ret = search_funcs(t, pc, 0, t->nr_fdes, &index);
 	if (unlikely(ret))
 		return ret;
-	return find_in(t, index, pc, row);
+	return find_row_in_func(t, index, pc, row);
 }

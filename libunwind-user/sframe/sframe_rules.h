@@ -73,7 +73,7 @@ static int set_reg_or_at_cfa(const struct sframe_arch *arch, struct sframe_rule 
 }
 #endif
 
-static inline int saved_at(const struct sframe_table *t, struct sframe_rule *r, s32 off)
+static inline int set_saved_rule(const struct sframe_table *t, struct sframe_rule *r, s32 off)
 {
 #ifdef SFRAME_V1_V2
 	if (unlikely(t->arch->abi == SFRAME_ABI_S390X && t->version < SFRAME_VERSION_3))
@@ -95,10 +95,10 @@ static inline int default_rules(const struct sframe_table *t, struct words *w, b
 		off = next_offset(t, w);
 		/* RA is not saved; the 0 only fills its place */
 		if (off)
-			ret = saved_at(t, &row->ra, off);
+			ret = set_saved_rule(t, &row->ra, off);
 	}
 	if (!ret && w->nr)
-		ret = saved_at(t, &row->fp, next_offset(t, w));
+		ret = set_saved_rule(t, &row->fp, next_offset(t, w));
 	return ret ? ret : w->nr ? -EBADMSG : 0;
 }
 
@@ -164,8 +164,8 @@ static int flex_rules(const struct sframe_table *t, struct words *w, bool add,
 	return ret ? ret : w->nr ? -EBADMSG : 0;
 }
 
-static inline int rules(const struct sframe_table *t, const struct sframe_func *f, u8 info,
-			const u8 *p, struct sframe_row *row)
+static inline int decode_row(const struct sframe_table *t, const struct sframe_func *f, u8 info,
+			     const u8 *p, struct sframe_row *row)
 {
 	struct words w = {
 		.p = p,

@@ -74,9 +74,8 @@ static u32 keep_reg(const struct ustep *s, const struct ustep_env *env,
 	return read_reg(s, env, env->arch->reg_kept, kept) ? 0 : USTEP_KEPT;
 }
 
-/* base + off of @rule */
-static int sum(const struct ustep *s, const struct ustep_env *env, const struct sframe_rule *rule,
-	       u64 cfa, u64 *v)
+static int base_plus_offset(const struct ustep *s, const struct ustep_env *env,
+			    const struct sframe_rule *rule, u64 cfa, u64 *v)
 {
 	int ret;
 
@@ -106,13 +105,13 @@ static int sum(const struct ustep *s, const struct ustep_env *env, const struct 
 	return 0;
 }
 
-static int value(const struct ustep *s, const struct ustep_env *env, const struct sframe_rule *rule,
-		 u64 cfa, u64 *v)
+static int apply_rule(const struct ustep *s, const struct ustep_env *env,
+		      const struct sframe_rule *rule, u64 cfa, u64 *v)
 {
 	u64 addr;
 	int ret;
 
-	ret = sum(s, env, rule, cfa, &addr);
+	ret = base_plus_offset(s, env, rule, cfa, &addr);
 	if (ret)
 		return ret;
 	if (!rule->deref) {
@@ -136,11 +135,11 @@ static int read_two(const struct ustep *s, const struct ustep_env *env,
 	if (row->ra.base == SFRAME_SAME)
 		ret = read_reg(s, env, env->arch->reg_ra, ra);
 	else
-		ret = value(s, env, &row->ra, cfa, ra);
+		ret = apply_rule(s, env, &row->ra, cfa, ra);
 	if (ret)
 		return ret;
 	*fp = s->fp;
-	return row->fp.base == SFRAME_SAME ? 0 : value(s, env, &row->fp, cfa, fp);
+	return row->fp.base == SFRAME_SAME ? 0 : apply_rule(s, env, &row->fp, cfa, fp);
 }
 
 /* Read RA and FP by the usual rules, with one read where they are adjacent. */
@@ -217,8 +216,8 @@ static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_
  * @plain: RA is saved, the row has no flags, SP and FP are known; nearly all steps are so. It must
  * be a constant: a walk spends most of its time in the copy with @plain true.
  */
-static __always_inline int step(struct ustep *s, const struct ustep_env *env,
-				const struct sframe_row *row, const bool plain)
+static __always_inline int step_by_row(struct ustep *s, const struct ustep_env *env,
+				       const struct sframe_row *row, const bool plain)
 {
 	u64 cfa, sp, ra, fp, kept = 0;
 	u32 flags = 0;
@@ -230,7 +229,7 @@ static __always_inline int step(struct ustep *s, const struct ustep_env *env,
 	} else {
 		if (unlikely(row->cfa.base == SFRAME_CFA))
 			return -EBADMSG;
-		ret = value(s, env, &row->cfa, 0, &cfa);
+		ret = apply_rule(s, env, &row->cfa, 0, &cfa);
 		if (unlikely(ret))
 			return ret;
 		cfa += row->cfa.add;
@@ -288,14 +287,14 @@ static sframe_noinline int step_any(struct ustep *s, const struct ustep_env *env
 		return USTEP_OUTERMOST;
 	if (is_doubtful(env, row) && !ustep_sigreturn(s, env, &sigreturn))
 		row = &sigreturn;
-	return step(s, env, row, false);
+	return step_by_row(s, env, row, false);
 }
 
 int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row)
 {
 	if (likely(!row->flags && row->ra.base == SFRAME_CFA &&
 		   !(s->flags & (USTEP_NO_SP | USTEP_NO_FP))))
-		return step(s, env, row, true);
+		return step_by_row(s, env, row, true);
 	return step_any(s, env, row);
 }
 
