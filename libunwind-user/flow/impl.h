@@ -192,7 +192,7 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state,
 bool flow_is_too_much(const struct flow *f);
 
 /* Mark a node as reached for sure after all. */
-void flow_is_sure(struct flow *f, uint32_t node);
+void flow_mark_sure(struct flow *f, uint32_t node);
 
 /* Walk until nothing changes. Returns 0, -E2BIG if that is too much work, or -ENOMEM. */
 int flow_walk(struct flow *f);

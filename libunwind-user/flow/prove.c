@@ -338,7 +338,7 @@ static bool believe_proved(struct flow *f)
 		if (f->node[i].sure || !f->node[i].proved || f->node[i].disproved ||
 		    !keep_proved(f, &f->node[i]))
 			continue;
-		flow_is_sure(f, i);
+		flow_mark_sure(f, i);
 		any = true;
 	}
 	return any;

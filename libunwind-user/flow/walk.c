@@ -156,7 +156,7 @@ static void add_call(struct flow *f, uint32_t node, uint32_t target)
 	func->last_call = f->nr_calls++;
 }
 
-static void is_bad(struct flow *f, struct flow_func *func)
+static void mark_bad(struct flow *f, struct flow_func *func)
 {
 	func->bad = true;
 	learn_fact(f, func, &func->returns);
@@ -203,7 +203,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 	return n;
 }
 
-void flow_is_sure(struct flow *f, uint32_t node)
+void flow_mark_sure(struct flow *f, uint32_t node)
 {
 	f->node[node].sure = true;
 	queue_node(f, node);
@@ -311,7 +311,7 @@ static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 	if (callee->surely)
 		learn_fact(f, func, &func->surely);
 	if (callee->unbalanced)
-		is_bad(f, func);
+		mark_bad(f, func);
 	if (callee->loses_fp)
 		learn_fact(f, func, &func->loses_fp);
 	return true;
@@ -335,7 +335,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		if (e->kind >= FLOW_EDGE_BACK)
 			return;
 		if (sure && !flow_may_leave(f, e->pc, &e->state))
-			is_bad(f, func);
+			mark_bad(f, func);
 		else
 			learn_fact(f, func, &func->returns);
 		return;
@@ -380,7 +380,7 @@ static void note_return(struct flow *f, uint32_t n)
 
 	if (f->node[n].sure) {
 		if (flow_cannot_return(f->arch, s)) {
-			is_bad(f, func);
+			mark_bad(f, func);
 			return;
 		}
 		if (flow_is_entered(f->arch, s))
@@ -401,7 +401,7 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 
 	if (sure && (op.next == ARCH_BAD || op.next == ARCH_RETURN_POP ||
 		     flow_is_sigreturn(f, &f->node[n])))
-		is_bad(f, func_of(f, n));
+		mark_bad(f, func_of(f, n));
 	if (op.next == ARCH_RETURN || op.next == ARCH_MAYBE_RETURN)
 		note_return(f, n);
 	if (op.next == ARCH_JUMP_ANY && !f->node[n].nr_targets)

@@ -204,7 +204,7 @@ struct rows {
 	uint32_t nr_raw, room_raw;
 	/* About the FDE added last, see arch.plt_pushes */
 	bool pushed, after_pushed;
-	/* Code that nobody is to follow again, whether it has rows or not */
+	/* The block that flow_add_v8() has followed: flow_add() skips it, also without rows */
 	struct image_range followed;
 	bool by_kept;			/* a rule counts from the register abi->reg_kept */
 	bool keeps;			/* the table is to say where functions keep it */

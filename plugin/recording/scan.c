@@ -242,7 +242,7 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 
 static int found_clock(void *data, const char *buffer, const char *clock)
 {
-	if (!*buffer && drops_slow_clock(clock))
+	if (!*buffer && sections_is_slow_clock(clock))
 		join_set_slow_clock(data);
 	return 0;
 }

@@ -314,7 +314,7 @@ static int walk_version_7(struct cursor *f, struct walk *s)
 	return ret;
 }
 
-bool drops_slow_clock(const char *clock)
+bool sections_is_slow_clock(const char *clock)
 {
 	/* they count events and jiffies */
 	return !strcmp(clock, "counter") || !strcmp(clock, "uptime");

@@ -40,6 +40,6 @@ struct sections_sink {
 };
 int sections_walk(int fd, const struct sections_sink *sink);
 /* Can 2^31 kernel entries pass in fewer units of this clock? */
-bool drops_slow_clock(const char *clock);
+bool sections_is_slow_clock(const char *clock);
 
 #endif

@@ -36,7 +36,7 @@
 #include "libunwind-user/sframe/sframe.h"
 #include "sp.h"
 
-#define MAX_TOLD	20
+#define MAX_PRINTED	20
 #define RED_ZONE	128
 
 struct file {
@@ -413,7 +413,7 @@ static uint64_t check_pc(struct file *f, uint64_t pc)
 	}
 	if (sp_at(f->map, pc, &off))
 		snprintf(sp, sizeof(sp), "%d", off);
-	if (f->wrong++ < MAX_TOLD)
+	if (f->wrong++ < MAX_PRINTED)
 		printf("%s: %#" PRIx64 ": cfa %s, ra %s, fp %s is not what libdw says; sp is %s\n",
 		       f->name, pc, rule_text(&row.cfa, cfa, sizeof(cfa)),
 		       rule_text(&row.ra, ra, sizeof(ra)),

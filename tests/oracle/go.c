@@ -28,7 +28,7 @@
 #include "libunwind-user/sframe/sframe.h"
 #include "oracle.h"
 
-#define MAX_TOLD	20
+#define MAX_PRINTED	20
 
 struct file {
 	const char *name;
@@ -78,7 +78,7 @@ static void compare(struct file *f, uint64_t pc, const struct answer *a)
 		f->moved++;
 		return;
 	}
-	if ((cfa != a->cfa || ra != a->ra) && f->wrong++ < MAX_TOLD)
+	if ((cfa != a->cfa || ra != a->ra) && f->wrong++ < MAX_PRINTED)
 		printf("%s: %#" PRIx64 ": %s differs\n", f->name, pc,
 		       cfa != a->cfa ? "CFA" : "RA");
 }

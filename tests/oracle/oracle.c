@@ -43,7 +43,7 @@
 #include "oracle.h"
 #include "libunwind-user/sframe/sframe.h"
 
-#define MAX_TOLD	20
+#define MAX_PRINTED	20
 struct file {
 	const char *name;
 	Elf *elf;
@@ -121,7 +121,7 @@ static int ask_table(struct file *f, uint64_t pc, struct answer *a, struct sfram
 
 static void wrong(struct file *f, uint64_t pc, const char *what)
 {
-	if (f->wrong++ < MAX_TOLD)
+	if (f->wrong++ < MAX_PRINTED)
 		printf("%s: %#" PRIx64 ": %s\n", f->name, pc, what);
 }
 

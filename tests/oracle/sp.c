@@ -20,7 +20,7 @@
 #include "sp.h"
 
 /* How a place of SP is known; a better way replaces the others */
-enum how { NOTHING, BEHIND_CALL, BY_PATH, BY_ROW, DISPUTED };
+enum how { NOTHING, AFTER_CALL, BY_PATH, BY_ROW, DISPUTED };
 
 enum fp_how { FP_NOTHING, FP_FRAME, FP_OTHER };
 
@@ -206,7 +206,7 @@ static void lead(struct sp_map *m, struct insn *to, bool disputed, int32_t sp, e
 		reach(m, to, sp, how);
 }
 
-static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
+static void walk(struct sp_map *m, uint32_t n, bool after_calls)
 {
 	struct insn *i = &m->insn[n], *next = n + 1 < m->nr ? i + 1 : NULL;
 	bool disputed = i->how == DISPUTED;
@@ -222,8 +222,8 @@ static void walk(struct sp_map *m, uint32_t n, bool behind_calls)
 	case ARCH_CALL:
 	case ARCH_CALL_ANY:
 	case ARCH_CALL_POINTER:
-		if (behind_calls)
-			lead(m, next, disputed, sp, BEHIND_CALL);
+		if (after_calls)
+			lead(m, next, disputed, sp, AFTER_CALL);
 		else if (!disputed &&
 			 vec_room(&m->calls, m->nr_calls, &m->room_calls, sizeof(*m->calls)))
 			m->calls[m->nr_calls++] = n;
@@ -359,7 +359,7 @@ enum sp_known sp_at(const struct sp_map *m, uint64_t pc, int32_t *off)
 	if (!i || i->how == NOTHING || i->how == DISPUTED)
 		return SP_UNKNOWN;
 	*off = i->sp;
-	return i->how == BEHIND_CALL && m->func[i->func].jumps ? SP_PERHAPS : SP_KNOWN;
+	return i->how == AFTER_CALL && m->func[i->func].jumps ? SP_PERHAPS : SP_KNOWN;
 }
 
 bool sp_fp_at(const struct sp_map *m, uint64_t pc, int32_t *off)

@@ -38,7 +38,7 @@
 
 #define NR_NOTES	(1u << 20)
 #define MAX_THREADS	256
-#define MAX_TOLD	10
+#define MAX_PRINTED	10
 
 /* A call left @ret at the CFA @cfa, and FP was @fp. */
 static struct note {
@@ -71,9 +71,9 @@ static bool word(pid_t pid, uint64_t addr, uint64_t *v)
 	return !errno;
 }
 
-static void tell(uint64_t pc, const char *what)
+static void print_wrong_row(uint64_t pc, const char *what)
 {
-	if (counts.wrong++ < MAX_TOLD)
+	if (counts.wrong++ < MAX_PRINTED)
 		printf("wrong: %#" PRIx64 ": %s\n", pc, what);
 }
 
@@ -111,7 +111,7 @@ static void judge(pid_t pid, const struct user_regs_struct *r)
 			fp = 0;
 	}
 	if (fp != n->fp)
-		tell(r->rip, "FP of the caller");
+		print_wrong_row(r->rip, "FP of the caller");
 }
 
 static bool is_call(uint64_t pc)
@@ -139,7 +139,7 @@ static void note_call(pid_t pid, const struct user_regs_struct *was,
 	counts.returns++;
 	if (!cfa_of(was->rip, was, &row, &cfa) || !cfa_of(ret - 1, was, &after, &later) ||
 	    cfa != later || memcmp(&row.fp, &after.fp, sizeof(row.fp)))
-		tell(was->rip, "the row of the return address is another");
+		print_wrong_row(was->rip, "the row of the return address is another");
 }
 
 static struct thread *thread_of(pid_t pid)

@@ -29,7 +29,7 @@
 #include "stacks.h"
 
 #define MAX_AGE		64	/* instructions */
-#define MAX_TOLD	5
+#define MAX_PRINTED	5
 #define REG_RBX		3
 
 struct counts counts;
@@ -169,12 +169,12 @@ static u64 shadow_ip(const struct task *t, unsigned int i)
 	return i ? t->shadow.frame[t->shadow.nr - i].addr : t->regs.rip;
 }
 
-static void tell(struct task *t, const u64 *ip, unsigned int nr, const char *why)
+static void print_wrong(struct task *t, const u64 *ip, unsigned int nr, const char *why)
 {
 	unsigned int i, frames = t->shadow.nr + 1;
 	u64 want;
 
-	if (counts.wrong++ >= MAX_TOLD)
+	if (counts.wrong++ >= MAX_PRINTED)
 		return;
 	printf("wrong (%s), after %" PRIu64 " steps, walk and shadow:\n", why, counts.steps);
 	for (i = 0; (i < nr || i < frames) && i < 40; i++) {
@@ -253,7 +253,7 @@ static void check_early(struct task *t, const struct change *c)
 			*(v == RIGHT ? &counts.early : &counts.made_up) += 1;
 			drop_early(t, i);
 		} else if (too_late || ++e->age > MAX_AGE) {
-			tell(t, e->ip, e->nr, "and it did not become true");
+			print_wrong(t, e->ip, e->nr, "and it did not become true");
 			drop_early(t, i);
 		}
 	}
@@ -264,7 +264,7 @@ static void maybe_early(struct task *t)
 	struct early *e = &t->early[t->nr_early];
 
 	if (t->nr_early == MAX_EARLY || walk.nr < 2) {
-		tell(t, walk.ip, walk.nr, "now");
+		print_wrong(t, walk.ip, walk.nr, "now");
 		return;
 	}
 	*e = (struct early) { .nr = walk.nr, .whole = walk.ret == USTEP_OUTERMOST };
@@ -356,7 +356,7 @@ void verdict(struct task *t, const struct change *change)
 void verdict_end(struct task *t)
 {
 	while (t->nr_early) {
-		tell(t, t->early[0].ip, t->early[0].nr, "and it was the end");
+		print_wrong(t, t->early[0].ip, t->early[0].nr, "and it was the end");
 		drop_early(t, 0);
 	}
 }
@@ -364,7 +364,7 @@ void verdict_end(struct task *t)
 /* ------------------------------- beginning ------------------------------ */
 
 /* Does a call end at @pc? */
-static bool behind_call(struct task *t, u64 pc)
+static bool is_after_call(struct task *t, u64 pc)
 {
 	u8 b[8];
 
@@ -385,7 +385,7 @@ bool verdict_seed(struct task *t)
 	if (walk.ret != USTEP_OUTERMOST)
 		return false;
 	for (i = walk.nr; --i; ) {
-		if (walk.flags[i] || !behind_call(t, walk.ip[i]))
+		if (walk.flags[i] || !is_after_call(t, walk.ip[i]))
 			return false;
 		shadow_push(&t->shadow, walk.ip[i], walk.sp[i] - 8, walk.fp[i], FRAME_CALL);
 	}

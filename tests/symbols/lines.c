@@ -59,7 +59,7 @@ static uint64_t to_offset(uint64_t addr)
 	return UINT64_MAX;
 }
 
-static void tell(struct uu_symbols *syms, const struct uu_file *file)
+static void print_debug_info(struct uu_symbols *syms, const struct uu_file *file)
 {
 	static const char *const kinds[] = {
 		"none", "in the file", "by build-id", "by link", "from a server",
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 			printf("%s\n%s:%u\n", fr[i].name ? fr[i].name : "??",
 			       fr[i].file ? fr[i].file : "??", fr[i].line);
 	}
-	tell(syms, &file);
+	print_debug_info(syms, &file);
 	uu_symbols_free(syms);
 	free(full);
 	return 0;

@@ -71,7 +71,7 @@ static void read_config(void)
 }
 
 /* "y", "n", or "unknown" */
-static const char *configured(const char *symbol)
+static const char *config_value(const char *symbol)
 {
 	char line[128], *at;
 
@@ -87,10 +87,10 @@ static char *remedy_of(const char *symbol, const char *remedy)
 {
 	char *text;
 
-	if (symbol && *configured(symbol) != 'y' ?
-	    asprintf(&text, "%s%sCONFIG_%s=y", remedy ? remedy : "boot a kernel",
-		     remedy ? " and " : " with ", symbol) < 0 :
-	    asprintf(&text, "%s", remedy ? remedy : "boot another kernel") < 0)
+	if (symbol && *config_value(symbol) != 'y' ?
+		    asprintf(&text, "%s%sCONFIG_%s=y", remedy ? remedy : "boot a kernel",
+			     remedy ? " and " : " with ", symbol) < 0 :
+		    asprintf(&text, "%s", remedy ? remedy : "boot another kernel") < 0)
 		return NULL;
 	return text;
 }

@@ -22,13 +22,13 @@ static void repair_file(struct check *c, const char *path, const struct unfinish
 	if (part_finish(path, c->traces, out))
 		check_add(c, CHECK_MISSING, "recorders", path,
 			  "fix what standard error says, and try again",
-			  "left behind by process %d, and it cannot be completed", (int)u->pid);
+			  "left by process %d, and it cannot be completed", (int)u->pid);
 	else if (*out)
 		check_add(c, CHECK_OK, "recorders", path, NULL,
-			  "left behind by process %d, completed: %s", (int)u->pid, out);
+			  "left by process %d, completed: %s", (int)u->pid, out);
 	else
 		check_add(c, CHECK_OK, "recorders", path, NULL,
-			  "left behind by process %d before it recorded anything, removed",
+			  "left by process %d before it recorded anything, removed",
 			  (int)u->pid);
 }
 
@@ -57,7 +57,7 @@ bool check_unfinished(struct check *c, const char *path)
 	else
 		check_add(c, CHECK_MISSING, "recorders", path,
 			  "trace-ustack check --repair completes it",
-			  "left behind by process %d, which is gone; %.1f MiB were recorded",
+			  "left by process %d, which is gone; %.1f MiB were recorded",
 			  (int)u.pid, u.bytes / 1048576.0);
 	return true;
 }
@@ -99,16 +99,16 @@ void check_recorders(struct check *c)
 		if (!c->repair)
 			check_add(c, CHECK_MISSING, "recorders", name,
 				  "trace-ustack check --repair, or the next trace-ustack record, "
-				  "removes it", "left behind by process %d, which is gone",
+				  "removes it", "left by process %d, which is gone",
 				  (int)left[i].pid);
 		else if (ret)
 			check_add(c, CHECK_MISSING, "recorders", name,
 				  "end whoever reads its files, and try again",
-				  "left behind by process %d, and it cannot be removed: %s",
+				  "left by process %d, and it cannot be removed: %s",
 				  (int)left[i].pid, strerror(-ret));
 		else
 			check_add(c, CHECK_OK, "recorders", name, NULL,
-				  "left behind by process %d, removed", (int)left[i].pid);
+				  "left by process %d, removed", (int)left[i].pid);
 	}
 	free(left);
 }

@@ -186,7 +186,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 		return 0;
 	snprintf(m->clock, sizeof(m->clock), "%s", clock);
 	m->info.nsec = !*clock || in_nanoseconds(clock);
-	if (drops_slow_clock(clock))
+	if (sections_is_slow_clock(clock))
 		join_set_slow_clock(m->join);
 	return 0;
 }

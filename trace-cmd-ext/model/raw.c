@@ -154,7 +154,7 @@ static inline uint64_t read8(const struct reader *r, const unsigned char *p)
 }
 
 /* Return the pages that were read to the system. A later access reads them from the file again. */
-static void drop_behind(struct reader *r, struct input_stream *s)
+static void release_read_pages(struct reader *r, struct input_stream *s)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);
 	uint64_t from = (s->raw.dropped + page - 1) & -page, to;
@@ -194,7 +194,7 @@ static bool load_page(struct reader *r, struct input_stream *s)
 	}
 	s->raw.base = s->raw.page;
 	s->raw.page += s->raw.page_size;
-	drop_behind(r, s);
+	release_read_pages(r, s);
 	return true;
 }
 

@@ -338,7 +338,7 @@ struct iteration {
 	void *data;
 };
 
-static int iterated(struct tracecmd_input *handle, struct tep_record *rec, int cpu, void *data)
+static int pass_record(struct tracecmd_input *handle, struct tep_record *rec, int cpu, void *data)
 {
 	struct iteration *it = data;
 	uint32_t k;
@@ -363,7 +363,7 @@ int reader_iterate(struct reader *r, int (*event)(void *data, uint32_t buffer,
 	for (k = 0; k < r->data.handles.nr; k++)
 		if (r->data.handles.v[k])
 			handles[nr++] = r->data.handles.v[k];
-	ret = tracecmd_iterate_events_multi(handles, nr, iterated, &it);
+	ret = tracecmd_iterate_events_multi(handles, nr, pass_record, &it);
 	free(handles);
 	return ret;
 }

@@ -439,7 +439,7 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint
 }
 
 /* Print the error, and what happens to the recording. */
-static int unfinished(const struct rec *r, int error)
+static int print_unfinished(const struct rec *r, int error)
 {
 	if (error < 0)
 		tool_error("%s: %s; the recording is kept in it and next to it: make room, then "
@@ -448,7 +448,7 @@ static int unfinished(const struct rec *r, int error)
 	return error < 0 ? TOOL_OUTPUT : error;
 }
 
-/* Was the process that completed the file killed right after that? */
+/* Does the file have its final name already? Its process may have been killed after that. */
 static bool has_its_name(const struct rec *r)
 {
 	struct stat file, named;
@@ -479,7 +479,7 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 	tool_progress_end();
 	if (!ret)
 		unlink_stacks(r);
-	ret = unfinished(r, ret);
+	ret = print_unfinished(r, ret);
 	if (!ret && !has_its_name(r) && rename(r->part, r->opts.out)) {
 		tool_error("%s: %s; the recording is in %s", r->opts.out, strerror(errno), r->part);
 		ret = TOOL_OUTPUT;
@@ -524,7 +524,7 @@ out:
 		return dat_move_data(r, &top, instance ? &maps : NULL);
 	free(top.size);
 	free(maps.size);
-	return unfinished(r, ret);
+	return print_unfinished(r, ret);
 }
 
 void dat_discard(struct rec *r)

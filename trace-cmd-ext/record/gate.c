@@ -40,7 +40,7 @@
 #include "libunwind-user/base/base.h"
 
 #define MAX_WAITING	128
-#define LOOK_MS		250		/* how often the gate looks who has waited so long */
+#define CHECK_MS	250		/* how often the gate checks who waited too long */
 #define MAX_DEPTH	64		/* of parents that are looked at */
 #define MAX_KNOWN	1000000		/* files; then they are asked about again */
 #define NICE		-10
@@ -169,8 +169,8 @@ static const struct known *find_known(struct gate *g, const struct known *k)
 	       v->mtime.tv_nsec == k->mtime.tv_nsec ? v : NULL;
 }
 
-/* Without memory the file is asked about again. */
-static void note_known(struct gate *g, const struct known *k)
+/* Without memory, the recorder is asked about the file again. */
+static void remember_file(struct gate *g, const struct known *k)
 {
 	struct known *v = find_entry(g, k);
 
@@ -191,7 +191,7 @@ static void note_known(struct gate *g, const struct known *k)
 
 /* --------------------------------- answers -------------------------------- */
 
-static void say_yes(int fd)
+static void allow_open(int fd)
 {
 	struct fanotify_response yes = { .fd = fd, .response = FAN_ALLOW };
 
@@ -201,23 +201,23 @@ static void say_yes(int fd)
 }
 
 /* Let the program go on that is number @i in the line. */
-static void let_in(struct gate *g, size_t i)
+static void release_program(struct gate *g, size_t i)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
 
-	say_yes(g->waiting[i].fd);
+	allow_open(g->waiting[i].fd);
 	memmove(&g->waiting[i], &g->waiting[i + 1], (--g->nr_waiting - i) * sizeof(*g->waiting));
 	if (ns > g->held->longest)
 		g->held->longest = ns;
 }
 
-static void let_in_old(struct gate *g)
+static void release_overdue(struct gate *g)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > HOLD_NS)) {
 		g->overdue |= g->waiting[0].id == g->asked;
-		let_in(g, 0);
+		release_program(g, 0);
 		g->held->let_go++;
 	}
 }
@@ -244,7 +244,7 @@ static bool ask_recorder(const struct waiting *w)
 	return sendmsg(RECORDER, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(q);
 }
 
-/* Give the recorder the first in the line, unless it has something to do. */
+/* Ask the recorder about the first program in the queue, if it has answered all questions. */
 static void ask_next(struct gate *g)
 {
 	const struct known *k;
@@ -252,19 +252,19 @@ static void ask_next(struct gate *g)
 	while (!g->asked && g->nr_waiting) {
 		k = find_known(g, &g->waiting[0].file);
 		if (k) {
-			let_in(g, 0);
+			release_program(g, 0);
 			g->held->programs += k->elf;
 		} else if (ask_recorder(&g->waiting[0])) {
 			g->asked = g->waiting[0].id;
 			g->asked_file = g->waiting[0].file;
 		} else {
-			let_in(g, 0);
+			release_program(g, 0);
 			g->held->let_go++;
 		}
 	}
 }
 
-/* The program may have been let in before, for its time. */
+/* The gate may have released the program before, because it waited too long. */
 static void take_answer(struct gate *g, const struct hold_answer *a)
 {
 	size_t i;
@@ -275,10 +275,10 @@ static void take_answer(struct gate *g, const struct hold_answer *a)
 	g->overdue = false;
 	g->asked_file.elf = a->elf;
 	if (a->known)
-		note_known(g, &g->asked_file);
+		remember_file(g, &g->asked_file);
 	for (i = 0; i < g->nr_waiting; i++) {
 		if (g->waiting[i].id == a->id) {
-			let_in(g, i);
+			release_program(g, i);
 			g->held->programs += a->elf;
 			return;
 		}
@@ -287,8 +287,8 @@ static void take_answer(struct gate *g, const struct hold_answer *a)
 
 /* -------------------------------- questions ------------------------------- */
 
-/* Does it wait from now on? */
-static bool put_in_line(struct gate *g, int fd, pid_t pid)
+/* Queue the program; false if it need not wait. */
+static bool queue_program(struct gate *g, int fd, pid_t pid)
 {
 	struct waiting w = { .fd = fd, .pid = pid, .since = clock_ns(CLOCK_MONOTONIC) };
 	struct stat st;
@@ -318,8 +318,8 @@ static int read_questions(struct gate *g)
 		      errno == EPERM))
 		return errno;
 	for (m = events; n > 0 && FAN_EVENT_OK(m, n); m = FAN_EVENT_NEXT(m, n))
-		if (m->fd >= 0 && !put_in_line(g, m->fd, m->pid))
-			say_yes(m->fd);
+		if (m->fd >= 0 && !queue_program(g, m->fd, m->pid))
+			allow_open(m->fd);
 	return 0;
 }
 
@@ -333,7 +333,7 @@ static int answer_all(struct gate *g)
 	int error;
 
 	for (;;) {
-		poll(fds, 2, g->nr_waiting ? LOOK_MS : -1);
+		poll(fds, 2, g->nr_waiting ? CHECK_MS : -1);
 		n = recv(RECORDER, &a, sizeof(a), MSG_DONTWAIT);
 		if (n == sizeof(a))
 			take_answer(g, &a);
@@ -342,7 +342,7 @@ static int answer_all(struct gate *g)
 		error = read_questions(g);
 		if (error)
 			return error;
-		let_in_old(g);
+		release_overdue(g);
 		ask_next(g);
 	}
 }

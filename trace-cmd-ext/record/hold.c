@@ -160,7 +160,7 @@ static void *make_all(void *arg)
 		if (send(h->gate, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
 			break;
 	}
-	/* Then nothing may wait for an answer */
+	/* No answers follow: the gate releases all programs */
 	shutdown(h->gate, SHUT_RDWR);
 	return NULL;
 }
@@ -320,7 +320,7 @@ int rec_hold_start(struct rec *r)
 	}
 	h->t = rec_tables_session(r);
 	h->held->child = r->child;
-	/* Before anything waits for it */
+	/* Programs depend on the gate from here on: it must live */
 	ret = waitpid(h->pid, NULL, WNOHANG) ? -(h->held->error ? h->held->error : ESRCH) : 0;
 	if (ret)
 		h->pid = -1;
@@ -356,7 +356,7 @@ static int wait_for_gate(pid_t pid)
 	}
 	if (ended)
 		return ended == pid ? status : 0;
-	/* It is stopped, as it seems: with it, all programs would wait at their start */
+	/* It is probably stopped. Kill it, or every program would wait at its start */
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;

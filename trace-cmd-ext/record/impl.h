@@ -177,7 +177,7 @@ bool own_has(const struct rec *r, pid_t tid);
  * Is this event about two tasks? Then ftrace may drop it because of the other one: by a filter
  * of own_leave_out(), or by the list of tasks.
  */
-bool own_about_two(const struct rec_event *ev);
+bool own_event_names_two_tasks(const struct rec_event *ev);
 /* Leave out the events of these tasks, and those that only concern these tasks; 0 or -errno. */
 int own_leave_out(struct rec *r);
 
@@ -282,7 +282,10 @@ int command_exit_code(const struct rec *r);
 int rec_tables_start(struct rec *r);
 /* Register the others from now on, while recording. */
 void rec_tables_add_rest(struct rec *r);
-/* Write FILE.tables, which files were covered; removes the one of an earlier recording. */
+/*
+ * Write FILE.tables, the list of files and whether they had tables. Removes the FILE.tables of an
+ * earlier recording first.
+ */
 void rec_tables_save(struct rec *r);
 /* Print to standard error which files were covered. */
 void rec_tables_summary(struct rec *r);
@@ -317,13 +320,13 @@ struct hold_answer {
 };
 
 /*
- * With --wait-tables: let programs wait at their start until their tables are there. Before the
- * recorder has a thread: make the process for it.
+ * With --wait-tables: fork the gate, which lets programs wait at their start until their tables are
+ * there. Call it before the recorder has a thread.
  */
 int rec_hold_prepare(struct rec *r);
-/* All that starts from now on waits. */
+/* From now on, each recorded program waits at its start for its tables. */
 int rec_hold_start(struct rec *r);
-/* For a process that was forked between these two */
+/* Close the descriptor of fanotify, in a process that was forked between these two. */
 void rec_hold_forget(const struct rec *r);
 void rec_hold_stop(struct rec *r);
 /* -1 without a gate */

@@ -9,7 +9,7 @@
  *
  * A map must be the work of the recorded process: PIDs are used again, and files in /tmp stay. So:
  *
- *  - PIDs here are those of the recording: trace_has_other_pids().
+ *  - PIDs here are those of the recording: tfs_has_other_pids().
  *  - The map was made after the process started. On a file system that keeps no time of birth, no
  *    map counts.
  *  - The map counts from its birth on. Before that, another process may have had the PID, or this
@@ -213,7 +213,7 @@ static bool is_own(const struct rec_jit *j, uint32_t pid)
 
 void jit_begin(struct rec *r)
 {
-	struct rec_jit *j = trace_has_other_pids() ? NULL : calloc(1, sizeof(*j));
+	struct rec_jit *j = tfs_has_other_pids() ? NULL : calloc(1, sizeof(*j));
 
 	if (!j)
 		return;

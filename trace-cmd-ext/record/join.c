@@ -103,7 +103,7 @@ int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *
 {
 	int buffer, ret = feed_end(j->feed);
 
-	if (drops_slow_clock(r->opts.clock))
+	if (sections_is_slow_clock(r->opts.clock))
 		join_set_slow_clock(j->target.join);
 	for (buffer = 0; !ret && buffer < NR_BUFS; buffer++)
 		if (has_dropped(r, buffer))

@@ -41,7 +41,7 @@ static void add_threads(struct text *b, const char *pid)
 
 char *dat_read_comms(void)
 {
-	DIR *dir = trace_has_other_pids() ? NULL : opendir("/proc");
+	DIR *dir = tfs_has_other_pids() ? NULL : opendir("/proc");
 	struct text b = {};
 	struct dirent *d;
 

@@ -48,7 +48,7 @@ void own_find(struct rec *r)
 	struct dirent *d;
 
 	/* the tasks have other PIDs in the recording */
-	if (trace_has_other_pids())
+	if (tfs_has_other_pids())
 		return;
 	dir = opendir("/proc/self/task");
 	while (dir && (d = readdir(dir)))
@@ -81,7 +81,7 @@ static void add_others(struct text *b, const struct rec *r, const char *field)
 		text_addf(b, "%s%s != %d", i ? " && " : "", field, (int)r->own[i]);
 }
 
-bool own_about_two(const struct rec_event *ev)
+bool own_event_names_two_tasks(const struct rec_event *ev)
 {
 	size_t i;
 
@@ -96,7 +96,7 @@ bool own_about_two(const struct rec_event *ev)
 /* The condition for events about other tasks; false if @ev needs no condition. */
 static bool add_condition(struct text *b, const struct rec *r, const struct rec_event *ev)
 {
-	if (!own_about_two(ev))
+	if (!own_event_names_two_tasks(ev))
 		return false;
 	if (!strcmp(ev->name, "sched_switch")) {
 		text_add(b, "(prev_pid != 0 && ");

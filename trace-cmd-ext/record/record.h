@@ -77,7 +77,7 @@ const char *tfs_find(const char *dir, bool mount, char *why, size_t size);
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
  * nothing about a process in a trace, and no process can be chosen by its PID.
  */
-bool trace_has_other_pids(void);
+bool tfs_has_other_pids(void);
 /* Does this file or folder of the top instance exist? */
 bool tfs_exists(const char *file);
 /* Print every change to standard error. */

@@ -188,7 +188,7 @@ static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout 
 	read_bytes(w, &id, sizeof(id));
 	if (!w->bad && !id && read_table(r, w, maps))
 		return true;
-	/* no data of this CPU was moved */
+	/* no data of the mappings' buffer was moved */
 	free(maps->size);
 	return !dat_lay_out(r, BUF_MAPS, top->end + DAT_MAPS_HEAD, maps);
 }

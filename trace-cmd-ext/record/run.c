@@ -84,7 +84,7 @@ static int run_steps(struct rec *r)
 		return TOOL_FAIL;
 	}
 	tfs_set_verbose(r->opts.verbose);
-	if (!r->opts.all && trace_has_other_pids()) {
+	if (!r->opts.all && tfs_has_other_pids()) {
 		tool_error("this is a PID namespace of its own, where processes have other numbers "
 			   "than in traces; record all of them with -a, or outside of it");
 		return TOOL_FAIL;

@@ -95,7 +95,7 @@ static void remove_left(void)
 		if (left[i].alive)
 			continue;
 		if (left_remove(left[i].name))
-			tool_error("instances/%s: left behind by a recorder that is gone, and it "
+			tool_error("instances/%s: left by a recorder that is gone, and it "
 				   "cannot be removed", left[i].name);
 	}
 	free(left);

@@ -49,7 +49,7 @@ static int by_id(const void *a, const void *b)
  * Does the tracepoint let a task move to another CPU between two of its functions? The
  * tracepoints of system calls do, and so do all tracepoints of kernels that call them under SRCU.
  */
-static bool moves(const char *system)
+static bool may_change_cpu(const char *system)
 {
 	unsigned int major = 0, minor = 0;
 	struct utsname u;
@@ -65,7 +65,7 @@ static bool moves(const char *system)
  * Events in the middle of a task switch: ftrace already decides by the next task whether to write
  * the record, while the programs still see the previous one.
  */
-static bool in_switch(const struct rec_event *ev)
+static bool is_in_task_switch(const struct rec_event *ev)
 {
 	static const char *const systems[] = { "kvm", "msr", "tlb", "x86_fpu" };
 	size_t i;
@@ -76,7 +76,7 @@ static bool in_switch(const struct rec_event *ev)
 	return false;
 }
 
-static uint64_t period(const struct rec *r)
+static uint64_t sample_period_ns(const struct rec *r)
 {
 	return r->opts.freq ? 1000000000 / r->opts.freq : 0;
 }
@@ -110,8 +110,8 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	struct bpf_opts opts = {
 		.event = event, .file = s->messages, .all = r->opts.all,
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
-		.other_pids = trace_has_other_pids(),
-		.period = period(r), .sample = r->format_id[FORMAT_SAMPLE],
+		.other_pids = tfs_has_other_pids(),
+		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
 	};
 	char why[512] = "";
 	size_t i;
@@ -130,13 +130,14 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		if (ev->sel->no_stack)
 			continue;
 		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name),
-					  ev->kind, moves(ev->system) };
+					  ev->kind, may_change_cpu(ev->system) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id,
 			.moves = to->moves || to->kind == BPF_UPROBE,
 			.probe = to->kind == BPF_KPROBE,
 			.address = to->kind == BPF_UPROBE ? uprobe_address(ev) : 0,
-			.filter = ev->sel->filter || own_about_two(ev) || in_switch(ev),
+			.filter = ev->sel->filter || own_event_names_two_tasks(ev) ||
+				  is_in_task_switch(ev),
 		};
 	}
 	s->nr_events = opts.nr_events;
@@ -266,7 +267,8 @@ static int insert(struct rec *r, struct rec_stock *s)
 		.kernel_stack = r->opts.kernel_stack ? tfs_read_id("ftrace", "kernel_stack") : -1,
 		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
 		.map = r->format_id[FORMAT_MAP],
-		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1, .period = period(r),
+		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1,
+		.period = sample_period_ns(r),
 		.few_tids = has_few_tids(), .nr_cpus = r->nr_cpus,
 		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
 		.get_file = get_file, .progress = show_progress, .ctx = r,

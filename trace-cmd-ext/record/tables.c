@@ -22,7 +22,7 @@
 #include "trace-cmd-ext/model/model.h"
 #include "libunwind-user/tables/tables.h"
 
-#define MAX_TOLD	5
+#define MAX_PRINTED	5
 /* The time for tables of earlier programs, before the first event: CMD may start one of these. */
 #define RECALL_NS	100000000
 #define RECALL_CMD_NS	1000000000
@@ -241,7 +241,7 @@ static void print_uncovered(void *ctx, const struct tables_file *f)
 
 	if (f->cause == TABLES_COVERED || f->cause == TABLES_VANISHED)
 		return;
-	if (!s->verbose && s->told++ >= MAX_TOLD)
+	if (!s->verbose && s->told++ >= MAX_PRINTED)
 		return;
 	fprintf(stderr, "    %s: %s%s%s\n", f->path, tables_cause_name(f->cause),
 		f->cause == TABLES_ERROR ? ": " : "",
@@ -268,9 +268,9 @@ void rec_tables_summary(struct rec *r)
 		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)without);
 	s->told = 0;
 	tables_each(s->t, print_uncovered, s);
-	if (!s->verbose && s->told > MAX_TOLD)
+	if (!s->verbose && s->told > MAX_PRINTED)
 		fprintf(stderr, "    and %u more; trace-ustack check lists them\n",
-			s->told - MAX_TOLD);
+			s->told - MAX_PRINTED);
 	if (sum.unreadable)
 		fprintf(stderr, "  %llu processes may not be read\n",
 			(unsigned long long)sum.unreadable);

@@ -76,7 +76,7 @@ const char *tfs_find(const char *dir, bool mount_it, char *why, size_t size)
 	return NULL;
 }
 
-bool trace_has_other_pids(void)
+bool tfs_has_other_pids(void)
 {
 	const char *dir = tracefs_tracing_dir();
 	struct statfs fs;

@@ -195,8 +195,8 @@ static int compare_segs(const void *a, const void *b, void *arg)
 }
 
 /* The rank of each of @nr elements when sorted by @compare. NULL without memory. */
-static uint32_t *ranks(struct fold *f, uint32_t nr,
-		       int (*compare)(const void *a, const void *b, void *arg))
+static uint32_t *rank_elements(struct fold *f, uint32_t nr,
+			       int (*compare)(const void *a, const void *b, void *arg))
 {
 	uint32_t *order = calloc((size_t)nr + 1, sizeof(*order));
 	uint32_t *rank = calloc((size_t)nr + 1, sizeof(*rank)), i;
@@ -220,10 +220,10 @@ static int make_ranks(struct fold *f)
 	free(f->name_rank);
 	free(f->seg_rank);
 	f->seg_rank = NULL;
-	f->name_rank = ranks(f, f->names.nr, compare_names);
+	f->name_rank = rank_elements(f, f->names.nr, compare_names);
 	if (!f->name_rank)
 		return -ENOMEM;
-	f->seg_rank = ranks(f, f->segs.nr, compare_segs);
+	f->seg_rank = rank_elements(f, f->segs.nr, compare_segs);
 	return f->seg_rank ? 0 : -ENOMEM;
 }
 

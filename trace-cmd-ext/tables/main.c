@@ -25,7 +25,7 @@
 #include "libunwind-user/rows/rows.h"
 #include "tables.h"
 
-#define MAX_TOLD	10
+#define MAX_PRINTED	10
 
 static int print_error(const char *path, const char *what, const char *remedy)
 {
@@ -355,7 +355,7 @@ static void verify_pc(struct verify *v, uint64_t pc)
 	    same_rule(v, &v->state.cfa, &row.cfa, pc) && same_rule(v, &v->state.ra, &row.ra, pc) &&
 	    same_rule(v, &v->state.fp, &row.fp, pc))
 		return;
-	if (v->wrong++ < MAX_TOLD)
+	if (v->wrong++ < MAX_PRINTED)
 		printf("%s: %#" PRIx64 ": the table has %s .eh_frame\n", v->path, pc,
 		       ret == -ESRCH ? "nothing, unlike" : "another rule than");
 }

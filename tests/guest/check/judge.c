@@ -107,7 +107,7 @@ static void show(const struct event *ev, const struct cp_record *rec, const char
 		truth_print(rec);
 }
 
-static void is_right(const struct event *ev, struct verdict *v)
+static void count_right(const struct event *ev, struct verdict *v)
 {
 	v->right++;
 	v->truncated += ev->flags != FLAGS_UNKNOWN && ev->flags & STACK_TRUNCATED;
@@ -173,7 +173,7 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	    (old && old->entry && old->entry->flags & CP_EXEC &&
 	     same(old->entry, ev, why, sizeof(why))) ||
 	    is_leader(st, ev)) {
-		is_right(ev, v);
+		count_right(ev, v);
 		return;
 	}
 	snprintf(why, sizeof(why), "outermost frame is not the task's");
@@ -182,7 +182,7 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	if (!st->inside && next && next->cookie == ev->cookie) {
 		rec = truth_find(judge->truth, next->tid, next->seq, next->nr);
 		if (rec && same(rec, ev, why, sizeof(why))) {
-			is_right(ev, v);
+			count_right(ev, v);
 			return;
 		}
 		goto wrong;
@@ -191,7 +191,7 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	if (st->entry && !st->inside && (!ev->cookie || ev->cookie != st->cookie)) {
 		/* The text shows no cookie: the last call fits as well */
 		if (!ev->cookie && same(rec, ev, why, sizeof(why)))
-			is_right(ev, v);
+			count_right(ev, v);
 		else if (judge->lossy && fits_gap(st, ev))
 			v->placed++;
 		else if (plausible(st, ev))
@@ -210,7 +210,7 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 		return;
 	}
 	if (same(rec, ev, why, sizeof(why))) {
-		is_right(ev, v);
+		count_right(ev, v);
 		return;
 	}
 	if (judge->at_event && is_sigreturn(rec) && ev->kind != EV_ENTER && plausible(st, ev)) {

@@ -83,9 +83,9 @@ const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, un
 int truth_same(const struct cp_record *rec, const uint64_t *addr, unsigned int nr,
 	       unsigned int flags, int tables, char *why, size_t size);
 
-/* Prints the path of @rec, one address on each line */
 /* Is the stack the innermost part of the path, or all of it? Flags do not matter. */
 int truth_starts(const struct cp_record *rec, const uint64_t *addr, unsigned int nr, int tables);
+/* Prints the path of @rec, one address on each line */
 void truth_print(const struct cp_record *rec);
 
 #endif /* CHECK_TRUTH_H */

@@ -56,12 +56,12 @@ check "tables are not" is "$(cat $LIST | wc -l)" 0
 check "the file is not complete" test ! -e t.dat
 check_not "check finds it" $USTACK check
 $USTACK check >checked 2>&1
-check "and says so" grep -q "missing .*$name: left behind by process $recorder" checked
+check "and says so" grep -q "missing .*$name: left by process $recorder" checked
 $USTACK check --repair >repaired 2>&1
 check "check --repair removes it" test ! -e $T/instances/$name
 grep "$name\|t.dat" repaired
 check "it completes the file" grep -q \
-	"t.dat.part$recorder: left behind .* completed: t.dat" repaired
+	"t.dat.part$recorder: left .* completed: t.dat" repaired
 check "which is read" run_report 100
 check "what waited in the buffers is in it: with joined stacks" grep -q '\[user\] .*+0x' \
 	$TEST_TMP/report

@@ -8,7 +8,7 @@
 #include "libunwind-user/base/base.h"
 #include "tests/unit/unit.h"
 
-static void what_is_formatted_is_as_long_as_it_is(void **state)
+static void formatted_text_of_any_length_is_kept(void **state)
 {
 	char want[1000];
 	struct text t = {};
@@ -31,7 +31,7 @@ static void what_is_formatted_is_as_long_as_it_is(void **state)
 	free(t.v);
 }
 
-static void what_has_no_room_is_left_out_and_said(void **state)
+static void text_without_memory_is_left_out_and_marked(void **state)
 {
 	/* so full that one more of these fits in no memory */
 	struct text full = { .nr = SIZE_MAX / 2 - 200 }, t = full;
@@ -56,8 +56,8 @@ static void what_has_no_room_is_left_out_and_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_formatted_is_as_long_as_it_is),
-		cmocka_unit_test(what_has_no_room_is_left_out_and_said),
+		cmocka_unit_test(formatted_text_of_any_length_is_kept),
+		cmocka_unit_test(text_without_memory_is_left_out_and_marked),
 	};
 
 	return cmocka_run_group_tests_name("text", tests, NULL, NULL);

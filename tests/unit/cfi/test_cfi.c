@@ -95,7 +95,7 @@ static void assert_rule(const struct cfi_rule *r, enum cfi_how how, uint8_t reg,
 	parse();							\
 } while (0)
 
-static void test_rows_of_a_function(void **state)
+static void rows_of_a_function(void **state)
 {
 	(void)state;
 	function(DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2,
@@ -117,7 +117,7 @@ static void test_rows_of_a_function(void **state)
 	assert_int_equal(stats.nr_cies, 1);
 }
 
-static void test_every_advance(void **state)
+static void every_advance(void **state)
 {
 	(void)state;
 	function(DW_CFA_advance_loc2, 0x10, 0, DW_CFA_def_cfa_offset, 16,
@@ -133,7 +133,7 @@ static void test_every_advance(void **state)
 	assert_int_equal(rows[3].end, 0x1100);
 }
 
-static void test_set_loc_forwards_only(void **state)
+static void set_loc_forwards_only(void **state)
 {
 	size_t to;
 
@@ -155,7 +155,7 @@ static void test_set_loc_forwards_only(void **state)
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_OP);
 }
 
-static void test_every_way_to_save_a_register(void **state)
+static void every_way_to_save_a_register(void **state)
 {
 	(void)state;
 	function(DW_CFA_offset_extended, 6, 3, DW_CFA_advance_loc | 1,
@@ -180,7 +180,7 @@ static void test_every_way_to_save_a_register(void **state)
 	assert_rule(&at(0x1009)->ra, CFI_AT_CFA, 0, -8);
 }
 
-static void test_every_way_to_define_the_cfa(void **state)
+static void every_way_to_define_the_cfa(void **state)
 {
 	(void)state;
 	function(DW_CFA_def_cfa_sf, 10, 0x7e, DW_CFA_advance_loc | 1,
@@ -193,7 +193,7 @@ static void test_every_way_to_define_the_cfa(void **state)
 	assert_rule(&at(0x1003)->cfa, CFI_REG, 3, 2048);
 }
 
-static void test_expressions_that_are_rules(void **state)
+static void expressions_that_are_rules(void **state)
 {
 	(void)state;
 	/* GCC, for a realigned stack */
@@ -224,7 +224,7 @@ static void test_expressions_that_are_rules(void **state)
 	assert_rule(&at(0x1002)->fp, CFI_CFA, 0, -16);
 }
 
-static void test_the_expression_of_a_plt(void **state)
+static void the_expression_of_a_plt(void **state)
 {
 	(void)state;
 	function(DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15,
@@ -237,7 +237,7 @@ static void test_the_expression_of_a_plt(void **state)
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
 }
 
-static void test_expressions_that_are_none(void **state)
+static void expressions_that_are_none(void **state)
 {
 	(void)state;
 	/* *(*(rsp + 8) + 8), and sums that are too large */
@@ -263,7 +263,7 @@ static void test_expressions_that_are_none(void **state)
 	assert_rule(&at(0x1000)->cfa, CFI_BAD, 0, CFI_CAUSE_EXPR);
 }
 
-static void test_a_caller_sp_that_is_not_the_cfa(void **state)
+static void a_caller_sp_that_is_not_the_cfa(void **state)
 {
 	(void)state;
 	/* longjmp */
@@ -289,7 +289,7 @@ static void test_a_caller_sp_that_is_not_the_cfa(void **state)
 	assert_rule(&at(0x1000)->cfa, CFI_REG, 7, 8);
 }
 
-static void test_nonsense_spoils_what_follows_only(void **state)
+static void nonsense_spoils_what_follows_only(void **state)
 {
 	unsigned int i;
 
@@ -347,7 +347,7 @@ static void one_encoding(uint8_t enc, uint64_t start, uint64_t stored, unsigned 
 	e.n = 0;
 }
 
-static void test_every_encoding_of_a_pc(void **state)
+static void every_encoding_of_a_pc(void **state)
 {
 	int big;
 
@@ -378,7 +378,7 @@ static void assert_bad_fde(enum cfi_cause cause)
 	assert_int_equal(stats.bad_fdes[cause], 1);
 }
 
-static void test_encodings_that_cannot_be_followed(void **state)
+static void encodings_that_cannot_be_followed(void **state)
 {
 	static const uint8_t bad[] = {
 		DW_EH_PE_omit, SDATA4_PCREL | DW_EH_PE_indirect, DW_EH_PE_funcrel | DW_EH_PE_udata4,
@@ -463,7 +463,7 @@ static void test_augmentations(void **state)
 	assert_rule(&at(0x20ff)->ra, CFI_AT_CFA, 0, -8);
 }
 
-static void test_versions_of_a_cie(void **state)
+static void versions_of_a_cie(void **state)
 {
 	static const uint8_t enc = SDATA4_PCREL;
 	uint8_t version;
@@ -486,7 +486,7 @@ static void test_versions_of_a_cie(void **state)
 	}
 }
 
-static void test_64_bit_lengths(void **state)
+static void lengths_of_64_bits(void **state)
 {
 	int big, id_size;
 
@@ -509,7 +509,7 @@ static void test_64_bit_lengths(void **state)
 	}
 }
 
-static void test_zero_lengths(void **state)
+static void zero_lengths(void **state)
 {
 	struct cfi_section sec = {
 		.addr_size = 8, .reg_sp = 7, .reg_fp = 6, .reg_ra = 16, .ends_at_zero = true
@@ -535,7 +535,7 @@ static void test_zero_lengths(void **state)
 	assert_int_equal(nr_fdes, 0);
 }
 
-static void test_sections_cut_anywhere(void **state)
+static void sections_cut_anywhere(void **state)
 {
 	size_t size;
 
@@ -548,7 +548,7 @@ static void test_sections_cut_anywhere(void **state)
 	}
 }
 
-static void test_cies_in_odd_places(void **state)
+static void cies_in_odd_places(void **state)
 {
 	size_t at_id;
 
@@ -575,7 +575,7 @@ static void test_cies_in_odd_places(void **state)
 	assert_bad_fde(CFI_CAUSE_CIE);
 }
 
-static void test_eh_frame_hdr(void **state)
+static void eh_frame_hdr(void **state)
 {
 	uint8_t hdr[] = { 1, SDATA4_PCREL, DW_EH_PE_udata4, 0x3b, 0xfc, 0x0f, 0, 0 };
 	uint64_t start;
@@ -592,25 +592,25 @@ static void test_eh_frame_hdr(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_of_a_function),
-		cmocka_unit_test(test_every_advance),
-		cmocka_unit_test(test_set_loc_forwards_only),
-		cmocka_unit_test(test_every_way_to_save_a_register),
-		cmocka_unit_test(test_every_way_to_define_the_cfa),
-		cmocka_unit_test(test_expressions_that_are_rules),
-		cmocka_unit_test(test_the_expression_of_a_plt),
-		cmocka_unit_test(test_expressions_that_are_none),
-		cmocka_unit_test(test_a_caller_sp_that_is_not_the_cfa),
-		cmocka_unit_test(test_nonsense_spoils_what_follows_only),
-		cmocka_unit_test(test_every_encoding_of_a_pc),
-		cmocka_unit_test(test_encodings_that_cannot_be_followed),
+		cmocka_unit_test(rows_of_a_function),
+		cmocka_unit_test(every_advance),
+		cmocka_unit_test(set_loc_forwards_only),
+		cmocka_unit_test(every_way_to_save_a_register),
+		cmocka_unit_test(every_way_to_define_the_cfa),
+		cmocka_unit_test(expressions_that_are_rules),
+		cmocka_unit_test(the_expression_of_a_plt),
+		cmocka_unit_test(expressions_that_are_none),
+		cmocka_unit_test(a_caller_sp_that_is_not_the_cfa),
+		cmocka_unit_test(nonsense_spoils_what_follows_only),
+		cmocka_unit_test(every_encoding_of_a_pc),
+		cmocka_unit_test(encodings_that_cannot_be_followed),
 		cmocka_unit_test(test_augmentations),
-		cmocka_unit_test(test_versions_of_a_cie),
-		cmocka_unit_test(test_64_bit_lengths),
-		cmocka_unit_test(test_zero_lengths),
-		cmocka_unit_test(test_sections_cut_anywhere),
-		cmocka_unit_test(test_cies_in_odd_places),
-		cmocka_unit_test(test_eh_frame_hdr),
+		cmocka_unit_test(versions_of_a_cie),
+		cmocka_unit_test(lengths_of_64_bits),
+		cmocka_unit_test(zero_lengths),
+		cmocka_unit_test(sections_cut_anywhere),
+		cmocka_unit_test(cies_in_odd_places),
+		cmocka_unit_test(eh_frame_hdr),
 	};
 
 	return cmocka_run_group_tests_name("cfi", tests, NULL, NULL);

@@ -2,7 +2,7 @@
 /* test_flow_insn.c - how each instruction of followed code changes the rows */
 #include "flow_build.h"
 
-static void test_push_and_pop(void **state)
+static void push_and_pop(void **state)
 {
 	(void)state;
 	start_file();
@@ -22,7 +22,7 @@ static void test_push_and_pop(void **state)
 	assert_int_equal(table.stats.flow_bytes, 10);
 }
 
-static void test_arithmetic_on_the_stack_pointer(void **state)
+static void arithmetic_on_the_stack_pointer(void **state)
 {
 	(void)state;
 	start_file();
@@ -48,7 +48,7 @@ static void test_arithmetic_on_the_stack_pointer(void **state)
 	assert_hole(0x2402);
 }
 
-static void test_frame_pointer(void **state)
+static void frame_pointer(void **state)
 {
 	(void)state;
 	start_file();
@@ -86,7 +86,7 @@ static void test_frame_pointer(void **state)
 	assert_row(0x2004, SFRAME_FP, 16, -16);
 }
 
-static void test_frame_pointer_saved_by_a_move(void **state)
+static void frame_pointer_saved_by_a_move(void **state)
 {
 	(void)state;
 	start_file();
@@ -111,7 +111,7 @@ static void test_frame_pointer_saved_by_a_move(void **state)
 	assert_row(0x2004, SFRAME_SP, 8, -16);
 }
 
-static void test_a_slot_that_is_written_over(void **state)
+static void a_slot_that_is_written_over(void **state)
 {
 	(void)state;
 	start_file();
@@ -126,7 +126,7 @@ static void test_a_slot_that_is_written_over(void **state)
 	assert_hole(0x230a);
 }
 
-static void test_a_slot_below_the_stack_pointer(void **state)
+static void a_slot_below_the_stack_pointer(void **state)
 {
 	(void)state;
 	start_file();
@@ -146,7 +146,7 @@ static void test_a_slot_below_the_stack_pointer(void **state)
 	assert_hole(0x220e);
 }
 
-static void test_frame_pointer_lost(void **state)
+static void frame_pointer_lost(void **state)
 {
 	(void)state;
 	start_file();
@@ -165,7 +165,7 @@ static void test_frame_pointer_lost(void **state)
 	assert_hole(0x2304);
 }
 
-static void test_the_return_address_is_taken_or_replaced(void **state)
+static void the_return_address_is_taken_or_replaced(void **state)
 {
 	(void)state;
 	start_file();
@@ -195,7 +195,7 @@ static void test_the_return_address_is_taken_or_replaced(void **state)
 }
 
 /* As musl begins a thread */
-static void test_a_zero_frame_pointer_is_the_outermost_frame(void **state)
+static void a_zero_frame_pointer_is_the_outermost_frame(void **state)
 {
 	(void)state;
 	start_file();
@@ -227,7 +227,7 @@ static void test_a_zero_frame_pointer_is_the_outermost_frame(void **state)
 	assert_hole(0x2405);
 }
 
-static void test_paths_that_disagree(void **state)
+static void paths_that_disagree(void **state)
 {
 	(void)state;
 	start_file();
@@ -255,7 +255,7 @@ static void test_paths_that_disagree(void **state)
 	assert_hole(0x250f);
 }
 
-static void test_an_instruction_within_another(void **state)
+static void an_instruction_within_another(void **state)
 {
 	(void)state;
 	start_file();
@@ -270,17 +270,17 @@ static void test_an_instruction_within_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_push_and_pop),
-		cmocka_unit_test(test_arithmetic_on_the_stack_pointer),
-		cmocka_unit_test(test_frame_pointer),
-		cmocka_unit_test(test_frame_pointer_saved_by_a_move),
-		cmocka_unit_test(test_a_slot_that_is_written_over),
-		cmocka_unit_test(test_a_slot_below_the_stack_pointer),
-		cmocka_unit_test(test_frame_pointer_lost),
-		cmocka_unit_test(test_the_return_address_is_taken_or_replaced),
-		cmocka_unit_test(test_a_zero_frame_pointer_is_the_outermost_frame),
-		cmocka_unit_test(test_paths_that_disagree),
-		cmocka_unit_test(test_an_instruction_within_another),
+		cmocka_unit_test(push_and_pop),
+		cmocka_unit_test(arithmetic_on_the_stack_pointer),
+		cmocka_unit_test(frame_pointer),
+		cmocka_unit_test(frame_pointer_saved_by_a_move),
+		cmocka_unit_test(a_slot_that_is_written_over),
+		cmocka_unit_test(a_slot_below_the_stack_pointer),
+		cmocka_unit_test(frame_pointer_lost),
+		cmocka_unit_test(the_return_address_is_taken_or_replaced),
+		cmocka_unit_test(a_zero_frame_pointer_is_the_outermost_frame),
+		cmocka_unit_test(paths_that_disagree),
+		cmocka_unit_test(an_instruction_within_another),
 	};
 	int ret = cmocka_run_group_tests_name("flow_insn", tests, NULL, NULL);
 

@@ -23,7 +23,7 @@ static void start(void)
 }
 
 /* After abort() comes a part of another function, with a frame of any size. */
-static void test_what_repairs_sp_proves_fp(void **state)
+static void what_repairs_sp_proves_fp(void **state)
 {
 	(void)state;
 	start();
@@ -61,7 +61,7 @@ static void test_what_repairs_sp_proves_fp(void **state)
 	assert_sp(0x2614, 8);
 }
 
-static void test_calls_in_a_row_that_may_not_return(void **state)
+static void calls_in_a_row_that_may_not_return(void **state)
 {
 	(void)state;
 	start();
@@ -89,7 +89,7 @@ static void test_calls_in_a_row_that_may_not_return(void **state)
 	assert_sp(0x2310, 32);
 }
 
-static void test_calls_in_a_row_where_nothing_has_eh_frame(void **state)
+static void calls_in_a_row_where_nothing_has_eh_frame(void **state)
 {
 	(void)state;
 	start_bare();
@@ -103,7 +103,7 @@ static void test_calls_in_a_row_where_nothing_has_eh_frame(void **state)
 }
 
 /* After a call of _Unwind_Resume(), the landing pad of another function may come. */
-static void test_calls_in_a_row_where_there_are_landing_pads(void **state)
+static void calls_in_a_row_where_there_are_landing_pads(void **state)
 {
 	(void)state;
 	start_bare();
@@ -118,7 +118,7 @@ static void test_calls_in_a_row_where_there_are_landing_pads(void **state)
 }
 
 /* Most of the file is dropped, like code of Go: its jumps are not known. */
-static void test_calls_in_a_row_where_much_is_not_followed(void **state)
+static void calls_in_a_row_where_much_is_not_followed(void **state)
 {
 	(void)state;
 	start_bare();
@@ -140,7 +140,7 @@ static void test_calls_in_a_row_where_much_is_not_followed(void **state)
 }
 
 /* The caller of a function that returns may know that it does not return this time. */
-static void test_a_call_with_another_way_in_behind(void **state)
+static void code_after_a_call_that_others_jump_to(void **state)
 {
 	(void)state;
 	start();
@@ -177,7 +177,7 @@ static void test_a_call_with_another_way_in_behind(void **state)
 }
 
 /* die() of mariadb-upgrade prints a message and calls exit(): no path leads to a return. */
-static void test_nothing_surely_follows_a_call_of_a_function_without_a_return(void **state)
+static void nothing_surely_follows_a_call_of_a_function_without_a_return(void **state)
 {
 	(void)state;
 	start();
@@ -215,7 +215,7 @@ static void test_nothing_surely_follows_a_call_of_a_function_without_a_return(vo
 }
 
 /* The block is empty, and what comes next is the next function, or a part of one. */
-static void test_a_default_that_is_never_taken(void **state)
+static void a_default_that_is_never_taken(void **state)
 {
 	(void)state;
 	start();
@@ -248,7 +248,7 @@ static void test_a_default_that_is_never_taken(void **state)
 	assert_sp(0x2902, 48);
 }
 
-static void test_a_branch_to_the_end_of_a_function(void **state)
+static void a_branch_to_the_end_of_a_function(void **state)
 {
 	(void)state;
 	start();
@@ -287,7 +287,7 @@ static void test_a_branch_to_the_end_of_a_function(void **state)
 }
 
 /* The compiler knows that the rest of the function is never reached: the next function follows. */
-static void test_padding_does_not_lead_to_where_functions_are_aligned(void **state)
+static void padding_does_not_lead_to_where_functions_are_aligned(void **state)
 {
 	(void)state;
 	start();
@@ -313,7 +313,7 @@ static void push_and_padding(uint64_t addr, const char *hex)
 	code(addr + 16, hex);
 }
 
-static void test_padding_leads_to_a_loop(void **state)
+static void padding_leads_to_a_loop(void **state)
 {
 	(void)state;
 	start();
@@ -356,7 +356,7 @@ static void test_padding_leads_to_a_loop(void **state)
 	assert_sp(0x2a20, 16);
 }
 
-static void test_a_branch_out_of_an_fde(void **state)
+static void a_branch_out_of_an_fde(void **state)
 {
 	(void)state;
 	start();
@@ -372,7 +372,7 @@ static void test_a_branch_out_of_an_fde(void **state)
 }
 
 /* The row of a jump is the row of its target. */
-static void test_jumps_from_covered_code(void **state)
+static void jumps_from_covered_code(void **state)
 {
 	(void)state;
 	start();
@@ -407,7 +407,7 @@ static void test_jumps_from_covered_code(void **state)
 }
 
 /* A row that is jumped to proves what it speaks of. */
-static void test_jumps_to_covered_code(void **state)
+static void jumps_to_covered_code(void **state)
 {
 	(void)state;
 	start();
@@ -434,7 +434,7 @@ static void test_jumps_to_covered_code(void **state)
 }
 
 /* After pop %rbp, the row stays */
-static void test_a_slot_that_was_popped(void **state)
+static void a_slot_that_was_popped(void **state)
 {
 	(void)state;
 	start();
@@ -453,21 +453,21 @@ static void test_a_slot_that_was_popped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_repairs_sp_proves_fp),
-		cmocka_unit_test(test_calls_in_a_row_that_may_not_return),
-		cmocka_unit_test(test_calls_in_a_row_where_nothing_has_eh_frame),
-		cmocka_unit_test(test_calls_in_a_row_where_there_are_landing_pads),
-		cmocka_unit_test(test_calls_in_a_row_where_much_is_not_followed),
-		cmocka_unit_test(test_a_call_with_another_way_in_behind),
-		cmocka_unit_test(test_nothing_surely_follows_a_call_of_a_function_without_a_return),
-		cmocka_unit_test(test_a_default_that_is_never_taken),
-		cmocka_unit_test(test_a_branch_to_the_end_of_a_function),
-		cmocka_unit_test(test_padding_does_not_lead_to_where_functions_are_aligned),
-		cmocka_unit_test(test_padding_leads_to_a_loop),
-		cmocka_unit_test(test_a_branch_out_of_an_fde),
-		cmocka_unit_test(test_jumps_from_covered_code),
-		cmocka_unit_test(test_jumps_to_covered_code),
-		cmocka_unit_test(test_a_slot_that_was_popped),
+		cmocka_unit_test(what_repairs_sp_proves_fp),
+		cmocka_unit_test(calls_in_a_row_that_may_not_return),
+		cmocka_unit_test(calls_in_a_row_where_nothing_has_eh_frame),
+		cmocka_unit_test(calls_in_a_row_where_there_are_landing_pads),
+		cmocka_unit_test(calls_in_a_row_where_much_is_not_followed),
+		cmocka_unit_test(code_after_a_call_that_others_jump_to),
+		cmocka_unit_test(nothing_surely_follows_a_call_of_a_function_without_a_return),
+		cmocka_unit_test(a_default_that_is_never_taken),
+		cmocka_unit_test(a_branch_to_the_end_of_a_function),
+		cmocka_unit_test(padding_does_not_lead_to_where_functions_are_aligned),
+		cmocka_unit_test(padding_leads_to_a_loop),
+		cmocka_unit_test(a_branch_out_of_an_fde),
+		cmocka_unit_test(jumps_from_covered_code),
+		cmocka_unit_test(jumps_to_covered_code),
+		cmocka_unit_test(a_slot_that_was_popped),
 	};
 	int ret = cmocka_run_group_tests_name("flow_prove", tests, NULL, NULL);
 

@@ -124,7 +124,7 @@ static void assert_none(uint64_t pc)
 
 #define PUSH_RBP	DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2
 
-static void test_rows_are_found(void **state)
+static void rows_are_found(void **state)
 {
 	(void)state;
 	start_file();
@@ -155,7 +155,7 @@ static uint8_t type_at(uint64_t pc)
 	return SFRAME_FDE_TYPE(f.info2);
 }
 
-static void test_flexible_rules(void **state)
+static void flexible_rules(void **state)
 {
 	(void)state;
 	start_file();
@@ -192,7 +192,7 @@ static void assert_above(uint64_t pc, int32_t off, uint8_t add)
 }
 
 /* libcrypto aligns SP, and keeps the old one. OCaml 5 goes to another stack. */
-static void test_sp_in_memory(void **state)
+static void sp_in_memory(void **state)
 {
 	(void)state;
 	start_file();
@@ -216,7 +216,7 @@ static void test_sp_in_memory(void **state)
 	assert_int_equal(table.stats.hole_bytes, 0);
 }
 
-static void test_rules_that_become_holes(void **state)
+static void rules_that_become_holes(void **state)
 {
 	(void)state;
 	start_file();
@@ -244,7 +244,7 @@ static void test_rules_that_become_holes(void **state)
 	assert_int_equal(table.stats.hole[STATS_CAUSE_RA].bytes, 16);
 }
 
-static void test_outermost_and_signal_frames(void **state)
+static void outermost_and_signal_frames(void **state)
 {
 	static const uint8_t enc = SDATA4_PCREL;
 
@@ -271,7 +271,7 @@ static void test_outermost_and_signal_frames(void **state)
 	assert_none(0x3010);
 }
 
-static void test_padding_has_the_rule_of_the_function_after_it(void **state)
+static void padding_has_the_rule_of_the_function_after_it(void **state)
 {
 	(void)state;
 	start_file();
@@ -297,7 +297,7 @@ static void test_padding_has_the_rule_of_the_function_after_it(void **state)
 	assert_int_equal(table.stats.padding_bytes, 16);
 }
 
-static void test_padding_behind_a_system_call_is_a_hole(void **state)
+static void padding_after_a_system_call_is_a_hole(void **state)
 {
 	(void)state;
 	start_file();
@@ -313,7 +313,7 @@ static void test_padding_behind_a_system_call_is_a_hole(void **state)
 	assert_int_equal(table.stats.padding_bytes, 0);
 }
 
-static void test_overlapping_fdes(void **state)
+static void overlapping_fdes(void **state)
 {
 	(void)state;
 	start_file();
@@ -341,7 +341,7 @@ static void test_overlapping_fdes(void **state)
 	assert_int_equal(table.stats.hole[STATS_CAUSE_OVERLAP].nr, 2);
 }
 
-static void test_fdes_outside_of_code(void **state)
+static void fdes_outside_of_code(void **state)
 {
 	(void)state;
 	start_file();
@@ -382,7 +382,7 @@ static void put_stub(uint8_t *to, const char *hex)
 	}
 }
 
-static void test_stubs_without_eh_frame(void **state)
+static void stubs_without_eh_frame(void **state)
 {
 	const struct stub *s;
 	unsigned int i, off, start;
@@ -407,7 +407,7 @@ static void test_stubs_without_eh_frame(void **state)
 	}
 }
 
-static void test_the_first_stub_and_an_fde_in_between(void **state)
+static void the_first_stub_and_an_fde_in_between(void **state)
 {
 	(void)state;
 	start_file();
@@ -438,7 +438,7 @@ static void test_the_first_stub_and_an_fde_in_between(void **state)
 	assert_none(0x2020);
 }
 
-static void test_the_plt_of_ld(void **state)
+static void the_plt_of_ld(void **state)
 {
 	static const uint8_t plt[] = {
 		DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc | 6, DW_CFA_def_cfa_offset, 24,
@@ -467,7 +467,7 @@ static void test_the_plt_of_ld(void **state)
 }
 
 /* Longer than one block holds, longer than 64 KiB, with offsets of all widths */
-static void test_long_functions(void **state)
+static void long_functions(void **state)
 {
 	uint8_t ops[40000];
 	unsigned int i, n = 0;
@@ -499,7 +499,7 @@ static void test_long_functions(void **state)
 	}
 }
 
-static void test_equal_functions_share(void **state)
+static void equal_functions_share(void **state)
 {
 	uint64_t i;
 
@@ -603,7 +603,7 @@ static void put_keeper(uint64_t start, uint32_t *seed, uint8_t *kept)
 }
 
 /* Where the CFA counts from rbx anywhere in a file, all rows say where the callers' rbx is. */
-static void test_rows_say_where_rbx_is_kept(void **state)
+static void rows_say_where_rbx_is_kept(void **state)
 {
 	enum { FUNCS = 300 };
 	static uint8_t kept[FUNCS * FUNC_SIZE];
@@ -642,7 +642,7 @@ static void test_rows_say_where_rbx_is_kept(void **state)
 }
 
 /* A frame of a signal has its own rbx; where SP is not the CFA, no rule counts from the CFA. */
-static void test_rows_that_do_not_say_where_rbx_is(void **state)
+static void rows_that_do_not_say_where_rbx_is(void **state)
 {
 	static const uint8_t enc = SDATA4_PCREL;
 
@@ -665,7 +665,7 @@ static void test_rows_that_do_not_say_where_rbx_is(void **state)
 	assert_int_equal(row.flags, SFRAME_ROW_SIGNAL);
 }
 
-static void test_files_for_which_there_is_no_table(void **state)
+static void files_for_which_there_is_no_table(void **state)
 {
 	int fd;
 
@@ -688,7 +688,7 @@ static void test_files_for_which_there_is_no_table(void **state)
 	assert_int_equal(gen_from_fd(-1, &table), -EBADF);
 }
 
-static void test_files_cut_short(void **state)
+static void files_cut_short(void **state)
 {
 	int ret;
 
@@ -711,7 +711,7 @@ static void test_files_cut_short(void **state)
 }
 
 /* This must not take hours: each function could start a block with all that follow */
-static void test_very_many_equal_functions(void **state)
+static void very_many_equal_functions(void **state)
 {
 	(void)state;
 	gen_free(&table);
@@ -742,7 +742,7 @@ static int read_nothing(void *ctx, uint64_t addr, void *to, size_t len)
 	return -EIO;
 }
 
-static void test_the_vdso(void **state)
+static void the_vdso(void **state)
 {
 	uint64_t addr = getauxval(AT_SYSINFO_EHDR), bias = 0;
 
@@ -760,26 +760,26 @@ static void test_the_vdso(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows_are_found),
-		cmocka_unit_test(test_flexible_rules),
-		cmocka_unit_test(test_sp_in_memory),
-		cmocka_unit_test(test_rules_that_become_holes),
-		cmocka_unit_test(test_outermost_and_signal_frames),
-		cmocka_unit_test(test_padding_has_the_rule_of_the_function_after_it),
-		cmocka_unit_test(test_padding_behind_a_system_call_is_a_hole),
-		cmocka_unit_test(test_overlapping_fdes),
-		cmocka_unit_test(test_fdes_outside_of_code),
-		cmocka_unit_test(test_stubs_without_eh_frame),
-		cmocka_unit_test(test_the_first_stub_and_an_fde_in_between),
-		cmocka_unit_test(test_the_plt_of_ld),
-		cmocka_unit_test(test_long_functions),
-		cmocka_unit_test(test_equal_functions_share),
-		cmocka_unit_test(test_rows_say_where_rbx_is_kept),
-		cmocka_unit_test(test_rows_that_do_not_say_where_rbx_is),
-		cmocka_unit_test(test_files_for_which_there_is_no_table),
-		cmocka_unit_test(test_files_cut_short),
-		cmocka_unit_test(test_very_many_equal_functions),
-		cmocka_unit_test(test_the_vdso),
+		cmocka_unit_test(rows_are_found),
+		cmocka_unit_test(flexible_rules),
+		cmocka_unit_test(sp_in_memory),
+		cmocka_unit_test(rules_that_become_holes),
+		cmocka_unit_test(outermost_and_signal_frames),
+		cmocka_unit_test(padding_has_the_rule_of_the_function_after_it),
+		cmocka_unit_test(padding_after_a_system_call_is_a_hole),
+		cmocka_unit_test(overlapping_fdes),
+		cmocka_unit_test(fdes_outside_of_code),
+		cmocka_unit_test(stubs_without_eh_frame),
+		cmocka_unit_test(the_first_stub_and_an_fde_in_between),
+		cmocka_unit_test(the_plt_of_ld),
+		cmocka_unit_test(long_functions),
+		cmocka_unit_test(equal_functions_share),
+		cmocka_unit_test(rows_say_where_rbx_is_kept),
+		cmocka_unit_test(rows_that_do_not_say_where_rbx_is),
+		cmocka_unit_test(files_for_which_there_is_no_table),
+		cmocka_unit_test(files_cut_short),
+		cmocka_unit_test(very_many_equal_functions),
+		cmocka_unit_test(the_vdso),
 	};
 	int ret = cmocka_run_group_tests_name("gen", tests, NULL, NULL);
 

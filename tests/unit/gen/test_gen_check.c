@@ -68,7 +68,7 @@ static void end(void)
 #define RIGHT_CFI	"\x41\x0e\x10\x44\x0e\x08"
 #define RIGHT		"\x50\x72\x01\x90\x58\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3\xc3"
 
-static void calls_behind_the_end_are_holes_if_jumps_disagree(void **state)
+static void calls_after_the_end_are_holes_if_jumps_disagree(void **state)
 {
 	static const uint8_t ocaml[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8 };
 	static const uint8_t bounds[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8, 0, 0, 0, 0, 0, 8, 8 };
@@ -306,7 +306,7 @@ static void jumps_at_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_behind_the_end_are_holes_if_jumps_disagree),
+		cmocka_unit_test(calls_after_the_end_are_holes_if_jumps_disagree),
 		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
 		cmocka_unit_test(stacks_that_are_left_in_code_that_is_not_reached_are_holes),
 		cmocka_unit_test(rows_that_count_on_from_a_lost_sp_are_holes),

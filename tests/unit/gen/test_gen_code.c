@@ -65,7 +65,7 @@ static void assert_by_segments(void)
 	assert_sp(0x3000, 8);
 }
 
-static void test_sections_tell_code_from_data(void **state)
+static void sections_tell_code_from_data(void **state)
 {
 	int fd = start_functions();
 
@@ -86,7 +86,7 @@ static void test_sections_tell_code_from_data(void **state)
 	assert_int_equal(table.text_size, TEXT_SIZE);
 }
 
-static void test_padding_between_sections_is_no_code(void **state)
+static void padding_between_sections_is_no_code(void **state)
 {
 	int fd;
 
@@ -104,7 +104,7 @@ static void test_padding_between_sections_is_no_code(void **state)
 	assert_hole(0x2002);
 }
 
-static void test_without_sections_segments_are_code(void **state)
+static void without_sections_segments_are_code(void **state)
 {
 	int fd;
 
@@ -132,7 +132,7 @@ static void test_without_sections_segments_are_code(void **state)
 	assert_by_segments();
 }
 
-static void test_sections_that_are_not_believed(void **state)
+static void sections_that_are_not_believed(void **state)
 {
 	unsigned int i;
 	int fd = start_functions();
@@ -166,10 +166,10 @@ static void test_sections_that_are_not_believed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sections_tell_code_from_data),
-		cmocka_unit_test(test_padding_between_sections_is_no_code),
-		cmocka_unit_test(test_without_sections_segments_are_code),
-		cmocka_unit_test(test_sections_that_are_not_believed),
+		cmocka_unit_test(sections_tell_code_from_data),
+		cmocka_unit_test(padding_between_sections_is_no_code),
+		cmocka_unit_test(without_sections_segments_are_code),
+		cmocka_unit_test(sections_that_are_not_believed),
 	};
 	int ret = cmocka_run_group_tests_name("gen_code", tests, NULL, NULL);
 

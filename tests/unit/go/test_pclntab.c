@@ -49,7 +49,7 @@ static void check_functions(void)
 	assert_int_equal(go_find(&t, 0x1030, &f), -ENOENT);
 }
 
-static void test_functions_of_each_version(void **state)
+static void functions_of_each_version(void **state)
 {
 	static const uint32_t magics[] = { 0xfffffffa, 0xfffffff0, 0xfffffff1 };
 	unsigned int i;
@@ -65,7 +65,7 @@ static void test_functions_of_each_version(void **state)
 	}
 }
 
-static void test_values_hold_up_to_the_next_pc(void **state)
+static void values_hold_up_to_the_next_pc(void **state)
 {
 	struct go_pcs p;
 	int32_t v;
@@ -93,7 +93,7 @@ static void test_values_hold_up_to_the_next_pc(void **state)
 	assert_false(go_pcs_find(&t, &f, 0, 0x1000, &v));
 }
 
-static void test_a_quantum_scales_pcs(void **state)
+static void a_quantum_scales_pcs(void **state)
 {
 	int32_t v;
 
@@ -132,7 +132,7 @@ static void test_lines(void **state)
 }
 
 /* The header of a position-independent program, or of Go 1.26, has no text_start. */
-static void test_the_entry_tells_where_the_code_starts(void **state)
+static void the_entry_tells_where_the_code_starts(void **state)
 {
 	(void)state;
 	start_table();
@@ -152,7 +152,7 @@ static void refused(void)
 	assert_int_equal(go_open(&t), -EINVAL);
 }
 
-static void test_other_headers_are_refused(void **state)
+static void other_headers_are_refused(void **state)
 {
 	(void)state;
 	two_functions();
@@ -172,7 +172,7 @@ static void test_other_headers_are_refused(void **state)
 	refused();
 }
 
-static void test_functions_out_of_order_are_refused(void **state)
+static void functions_out_of_order_are_refused(void **state)
 {
 	uint64_t functab;
 
@@ -192,7 +192,7 @@ static void test_functions_out_of_order_are_refused(void **state)
 }
 
 /* A list that goes on without moving would cost the whole table for each function */
-static void test_lists_without_an_end(void **state)
+static void lists_without_an_end(void **state)
 {
 	struct go_pcs p;
 	struct go_built *b;
@@ -237,7 +237,7 @@ static void read_all(void)
 }
 
 /* No read goes outside of the table, wherever it is cut and whichever byte changes. */
-static void test_damaged_tables(void **state)
+static void damaged_tables(void **state)
 {
 	size_t n, at;
 	uint8_t *copy;
@@ -266,15 +266,15 @@ static void test_damaged_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions_of_each_version),
-		cmocka_unit_test(test_values_hold_up_to_the_next_pc),
-		cmocka_unit_test(test_a_quantum_scales_pcs),
+		cmocka_unit_test(functions_of_each_version),
+		cmocka_unit_test(values_hold_up_to_the_next_pc),
+		cmocka_unit_test(a_quantum_scales_pcs),
 		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_the_entry_tells_where_the_code_starts),
-		cmocka_unit_test(test_other_headers_are_refused),
-		cmocka_unit_test(test_functions_out_of_order_are_refused),
-		cmocka_unit_test(test_lists_without_an_end),
-		cmocka_unit_test(test_damaged_tables),
+		cmocka_unit_test(the_entry_tells_where_the_code_starts),
+		cmocka_unit_test(other_headers_are_refused),
+		cmocka_unit_test(functions_out_of_order_are_refused),
+		cmocka_unit_test(lists_without_an_end),
+		cmocka_unit_test(damaged_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

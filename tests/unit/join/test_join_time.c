@@ -114,7 +114,7 @@ static void its_own_buffer_does_not_go_before_another_entry(void **state)
 	assert_stack(at(0, 10, FAR), 0xa);
 }
 
-static void what_is_whole_in_another_entry_does_not_replace_what_is_cut(void **state)
+static void a_whole_stack_of_another_entry_does_not_replace_a_cut_one(void **state)
 {
 	(void)state;
 	request(cpu0, 10, C1, 100);
@@ -199,7 +199,7 @@ int main(void)
 		T(a_cookie_that_came_back_without_its_stack_gets_none),
 		T(another_cookies_stack_between_ends_an_entry_too),
 		T(its_own_buffer_does_not_go_before_another_entry),
-		T(what_is_whole_in_another_entry_does_not_replace_what_is_cut),
+		T(a_whole_stack_of_another_entry_does_not_replace_a_cut_one),
 		T(just_less_than_a_period_is_left_to_the_clocks),
 		T(a_slow_clock_is_believed_at_any_distance),
 		T(at_equal_times_nothing_lies_between),

@@ -371,7 +371,7 @@ static void an_interrupts_record_does_not_end_the_doubt_after_a_loss(void **stat
 	assert_false(runs_after_loss(r, 10));
 }
 
-static void nor_does_the_end_of_an_interrupt(void **state)
+static void the_end_of_an_interrupt_does_not_end_the_doubt_after_a_loss(void **state)
 {
 	(void)state;
 	runs_loss(r);
@@ -446,7 +446,7 @@ int main(void)
 		T(a_run_ends_where_its_stack_is),
 		T(a_kernel_stack_before_a_loss_lost_its_cookie),
 		T(an_interrupts_record_does_not_end_the_doubt_after_a_loss),
-		T(nor_does_the_end_of_an_interrupt),
+		T(the_end_of_an_interrupt_does_not_end_the_doubt_after_a_loss),
 		T(a_loss_on_one_stream_is_none_on_the_next),
 		T(streams_are_kept_apart),
 		T(a_cookie_of_zero_is_no_request),

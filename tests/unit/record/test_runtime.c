@@ -130,7 +130,7 @@ static bool is_frameless_callee(uint64_t at)
 	return false;
 }
 
-static void test_v8_is_known_by_its_builtins(void **state)
+static void v8_is_known_by_its_builtins(void **state)
 {
 	(void)state;
 	assert_true(find());
@@ -148,7 +148,7 @@ static void test_v8_is_known_by_its_builtins(void **state)
 	assert_int_equal(r.nr_frameless_callees, 3);
 }
 
-static void test_v8_without_a_name_that_is_needed(void **state)
+static void v8_without_a_name_that_is_needed(void **state)
 {
 	(void)state;
 	rename_symbol("Builtins_DoubleToI");
@@ -156,7 +156,7 @@ static void test_v8_without_a_name_that_is_needed(void **state)
 }
 
 /* Sizes of a hostile file: the end of each symbol would be before its start. */
-static void test_symbols_that_end_outside_of_memory(void **state)
+static void symbols_that_end_outside_of_memory(void **state)
 {
 	unsigned int i;
 
@@ -167,7 +167,7 @@ static void test_symbols_that_end_outside_of_memory(void **state)
 	assert_int_equal(r.nr_frameless_callees, 3);
 }
 
-static void test_hotspot_is_known_by_its_functions(void **state)
+static void hotspot_is_known_by_its_functions(void **state)
 {
 	(void)state;
 	function("_ZN13SharedRuntime36exception_handler_for_return_addressEP10JavaThreadPh.cold",
@@ -186,7 +186,7 @@ static void test_hotspot_is_known_by_its_functions(void **state)
 	assert_false(is_frameless_callee(0x100));
 }
 
-static void test_hotspot_with_virtual_threads(void **state)
+static void hotspot_with_virtual_threads(void **state)
 {
 	(void)state;
 	symbol("_ZN12StubRoutines19_cont_returnBarrierE", DATA + 24, 8, STT_OBJECT);
@@ -198,7 +198,7 @@ static void test_hotspot_with_virtual_threads(void **state)
 	assert_false(find());
 }
 
-static void test_hotspot_without_a_symbol_that_is_needed(void **state)
+static void hotspot_without_a_symbol_that_is_needed(void **state)
 {
 	static const char *const needed[] = {
 		"_ZN9JavaCalls11call_helperEP9JavaValue",
@@ -217,7 +217,7 @@ static void test_hotspot_without_a_symbol_that_is_needed(void **state)
 	}
 }
 
-static void test_more_functions_than_there_is_room_for(void **state)
+static void more_functions_than_there_is_room_for(void **state)
 {
 	unsigned int i;
 
@@ -232,14 +232,14 @@ static void test_more_functions_than_there_is_room_for(void **state)
 	assert_false(is_frameless_callee(0x100));
 }
 
-static void test_a_function_that_is_not_in_the_code(void **state)
+static void a_function_that_is_not_in_the_code(void **state)
 {
 	(void)state;
 	function("_ZN19G1BarrierSetRuntime5entryEv", TEXT_SIZE, 0x10);
 	assert_false(find());
 }
 
-static void test_other_files(void **state)
+static void other_files(void **state)
 {
 	(void)state;
 	text_size = 1 << 20;
@@ -255,15 +255,15 @@ static void test_other_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_v8_is_known_by_its_builtins, fresh_v8),
-		cmocka_unit_test_setup(test_v8_without_a_name_that_is_needed, fresh_v8),
-		cmocka_unit_test_setup(test_symbols_that_end_outside_of_memory, fresh_v8),
-		cmocka_unit_test_setup(test_hotspot_is_known_by_its_functions, fresh_hotspot),
-		cmocka_unit_test_setup(test_hotspot_with_virtual_threads, fresh_hotspot),
-		cmocka_unit_test_setup(test_hotspot_without_a_symbol_that_is_needed, fresh_hotspot),
-		cmocka_unit_test_setup(test_more_functions_than_there_is_room_for, fresh_hotspot),
-		cmocka_unit_test_setup(test_a_function_that_is_not_in_the_code, fresh_hotspot),
-		cmocka_unit_test_setup(test_other_files, fresh_hotspot),
+		cmocka_unit_test_setup(v8_is_known_by_its_builtins, fresh_v8),
+		cmocka_unit_test_setup(v8_without_a_name_that_is_needed, fresh_v8),
+		cmocka_unit_test_setup(symbols_that_end_outside_of_memory, fresh_v8),
+		cmocka_unit_test_setup(hotspot_is_known_by_its_functions, fresh_hotspot),
+		cmocka_unit_test_setup(hotspot_with_virtual_threads, fresh_hotspot),
+		cmocka_unit_test_setup(hotspot_without_a_symbol_that_is_needed, fresh_hotspot),
+		cmocka_unit_test_setup(more_functions_than_there_is_room_for, fresh_hotspot),
+		cmocka_unit_test_setup(a_function_that_is_not_in_the_code, fresh_hotspot),
+		cmocka_unit_test_setup(other_files, fresh_hotspot),
 	};
 
 	return cmocka_run_group_tests_name("runtime", tests, NULL, NULL);

@@ -129,7 +129,7 @@ static void records_reach_the_join(void **state)
 }
 
 /* A damaged file can make libtracecmd read the same page for ever. */
-static void a_record_that_does_not_lie_behind_the_last_ends_it(void **state)
+static void records_out_of_order_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(feed_bytes(&cookie, sizeof(cookie), 100), 0);
@@ -202,7 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(records_reach_the_join),
-		T(a_record_that_does_not_lie_behind_the_last_ends_it),
+		T(records_out_of_order_are_refused),
 		T(a_stack_that_reaches_out_of_its_record_is_no_stack),
 		T(zeros_at_the_end_are_no_frames),
 		T_FLAGS(a_stack_right_after_dropped_events_may_lack_its_start),

@@ -212,7 +212,7 @@ static void an_exit_of_libtracecmd_is_survived(void **state)
 	assert_survived();
 }
 
-static void a_file_that_cannot_be_opened_is_told(void **state)
+static void a_file_that_cannot_be_opened_is_reported(void **state)
 {
 	(void)state;
 	scan_as(NO_OPEN);
@@ -246,7 +246,7 @@ static void a_loop_in_libtracecmd_ends(void **state)
 }
 
 /* It sleeps, which no limit of CPU time ends. */
-static void one_who_waits_for_ever_is_given_up(void **state)
+static void a_hanging_reader_is_given_up(void **state)
 {
 	const uint64_t addrs[] = { 0x1010, 0x9010 };
 	uint64_t offset;
@@ -263,7 +263,7 @@ static void one_who_waits_for_ever_is_given_up(void **state)
 	assert_int_equal(maps_find_outside(scan.maps, 10, addrs, 1, 2), 2);
 }
 
-static void one_who_has_said_all_and_does_not_end_is_ended(void **state)
+static void a_reader_that_hangs_after_its_end_is_killed(void **state)
 {
 	(void)state;
 	alarm(30);
@@ -300,11 +300,11 @@ int main(void)
 		T(a_good_file_gives_its_requests),
 		T(a_crash_of_libtracecmd_is_survived),
 		T(an_exit_of_libtracecmd_is_survived),
-		T(a_file_that_cannot_be_opened_is_told),
+		T(a_file_that_cannot_be_opened_is_reported),
 		T(a_flood_of_the_same_records_ends),
 		T(a_loop_in_libtracecmd_ends),
-		T(one_who_waits_for_ever_is_given_up),
-		T(one_who_has_said_all_and_does_not_end_is_ended),
+		T(a_hanging_reader_is_given_up),
+		T(a_reader_that_hangs_after_its_end_is_killed),
 		T(what_is_no_regular_file_is_not_read),
 	};
 

@@ -88,7 +88,7 @@ static void a_writer_that_dies_is_noticed(void **state)
 	assert_int_equal(listen(), -EPIPE);
 }
 
-static void a_file_not_read_to_its_end_is_told(void **state)
+static void a_file_not_read_to_its_end_is_an_error(void **state)
 {
 	(void)state;
 	say_all();
@@ -96,7 +96,7 @@ static void a_file_not_read_to_its_end_is_told(void **state)
 	assert_int_equal(listen(), -EPIPE);
 }
 
-static void a_writer_without_memory_is_told_from_a_damaged_file(void **state)
+static void lack_of_memory_differs_from_damage(void **state)
 {
 	(void)state;
 	say_all();
@@ -167,8 +167,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(what_is_said_arrives),
 		T(a_writer_that_dies_is_noticed),
-		T(a_file_not_read_to_its_end_is_told),
-		T(a_writer_without_memory_is_told_from_a_damaged_file),
+		T(a_file_not_read_to_its_end_is_an_error),
+		T(lack_of_memory_differs_from_damage),
 		T(a_writer_that_says_nothing_more_is_given_up),
 		T(any_bytes_do_no_harm),
 	};

@@ -173,7 +173,7 @@ static int open_with(u32 off, u64 value, u32 size)
 	return sframe_open(&t);
 }
 
-static void a_header_that_is_none_is_told(void **state)
+static void a_wrong_header_is_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(open_with(SFRAME_HDR_MAGIC_OFF, 0xdee2, 2), 0);
@@ -579,7 +579,7 @@ int main(void)
 		cmocka_unit_test(a_table_is_where_it_is_deemed_to_be),
 		cmocka_unit_test(nothing_outside_the_text_is_looked_up),
 		cmocka_unit_test(functions_can_be_listed),
-		cmocka_unit_test(a_header_that_is_none_is_told),
+		cmocka_unit_test(a_wrong_header_is_refused),
 		cmocka_unit_test(counts_and_offsets_beyond_the_end_are_refused),
 		cmocka_unit_test(a_table_cut_at_any_byte_is_refused),
 		cmocka_unit_test(a_size_too_large_is_corrected),

@@ -68,7 +68,7 @@ static void assert_rule(const struct sframe_rule *r, enum sframe_base base, u8 r
 #define assert_saved(r, off)	assert_rule(&row.r, SFRAME_CFA, 0, off, 1)
 #define assert_same(r)		assert_rule(&row.r, SFRAME_SAME, 0, 0, 0)
 
-static void amd64_rows_tell_cfa_and_fp(void **state)
+static void amd64_rows_give_cfa_and_fp(void **state)
 {
 	u8 v;
 
@@ -102,7 +102,7 @@ static void amd64_rows_tell_cfa_and_fp(void **state)
 	}
 }
 
-static void arm64_rows_tell_ra_too(void **state)
+static void arm64_rows_also_give_ra(void **state)
 {
 	u8 v;
 
@@ -315,7 +315,7 @@ static void other_sums_are_bad(void **state)
 	assert_int_equal(flex_add(INFO(0, 8), many), -EBADMSG);
 }
 
-static void a_signal_frame_is_told(void **state)
+static void a_signal_frame_sets_its_flag(void **state)
 {
 	const s32 words[] = { AT_REG(RSP), 160, AT_REG(RSP), 168, AT_REG(RSP), 120 };
 
@@ -447,7 +447,7 @@ static void of_rows_at_the_same_start_the_last_holds(void **state)
 }
 
 /* Rows of every length, so that each lies across an edge of what is read at once */
-static void rows_are_found_behind_any_others(void **state)
+static void rows_are_found_across_window_edges(void **state)
 {
 	u32 round, i;
 
@@ -556,7 +556,7 @@ static void rows_tell_where_one_register_is_kept(void **state)
 	assert_int_equal(kept_at(0x1003), SFRAME_KEPT_IN_REG);
 }
 
-static void only_the_header_of_this_register_tells_it(void **state)
+static void a_kept_register_needs_the_right_auxiliary_header(void **state)
 {
 	(void)state;
 	/* another register, architectures without one, another version */
@@ -602,8 +602,8 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(amd64_rows_tell_cfa_and_fp),
-		cmocka_unit_test(arm64_rows_tell_ra_too),
+		cmocka_unit_test(amd64_rows_give_cfa_and_fp),
+		cmocka_unit_test(arm64_rows_also_give_ra),
 		cmocka_unit_test(s390x_rows_are_scaled_and_know_registers),
 		cmocka_unit_test(a_row_without_words_is_the_outermost),
 		cmocka_unit_test(a_function_without_rows_is_outermost_or_a_signal_frame),
@@ -611,16 +611,16 @@ int main(void)
 		cmocka_unit_test(flexible_rows_that_mean_nothing_are_bad),
 		cmocka_unit_test(a_cfa_may_be_above_a_saved_sp),
 		cmocka_unit_test(other_sums_are_bad),
-		cmocka_unit_test(a_signal_frame_is_told),
+		cmocka_unit_test(a_signal_frame_sets_its_flag),
 		cmocka_unit_test(unknown_kinds_of_functions_are_bad),
 		cmocka_unit_test(a_repeated_block_has_the_same_rows),
 		cmocka_unit_test(starts_have_one_two_or_four_bytes),
 		cmocka_unit_test(rows_out_of_order_are_bad),
 		cmocka_unit_test(of_rows_at_the_same_start_the_last_holds),
-		cmocka_unit_test(rows_are_found_behind_any_others),
+		cmocka_unit_test(rows_are_found_across_window_edges),
 		cmocka_unit_test(rows_that_reach_beyond_the_section_are_bad),
 		cmocka_unit_test(rows_tell_where_one_register_is_kept),
-		cmocka_unit_test(only_the_header_of_this_register_tells_it),
+		cmocka_unit_test(a_kept_register_needs_the_right_auxiliary_header),
 		cmocka_unit_test(what_is_kept_lies_within_the_section),
 	};
 

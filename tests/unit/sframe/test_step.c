@@ -324,7 +324,7 @@ static void a_register_that_is_saved_is_read_where_it_is_needed(void **state)
 	assert_state(0xdead0000 + 81, AT(82), AT(20), 0);
 }
 
-static void one_row_that_does_not_tell_loses_the_register(void **state)
+static void a_row_without_the_kept_register_loses_it(void **state)
 {
 	struct sframe_row unknown[] = {
 		ROW(SP(24), SAVED(-8), SAME), ROW(SP(24), SAVED(-8), SAVED(-24)),
@@ -464,7 +464,7 @@ static void many_signal_frames_are_no_circle(void **state)
 		assert_int_equal(step(SIGFRAME), 0);
 }
 
-static void return_from_a_signal_is_told_by_its_code(void **state)
+static void a_signal_return_is_recognized_by_its_code(void **state)
 {
 	static const u8 trampoline[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
 	struct sframe_row row;
@@ -567,7 +567,7 @@ static void s390x_has_ra_saved_before_there_is_a_frame(void **state)
 }
 
 /* Two kinds of signal frames, both with the interrupted SP where a row would have the CFA */
-static void s390x_tells_its_signal_frames_by_their_code(void **state)
+static void s390x_signal_frames_are_recognized_by_code(void **state)
 {
 	static const u16 ip[] = { 344, 184 }, sp[] = { 472, 312 }, fp[] = { 440, 280 };
 	static const u8 svc[] = { 173, 119 };
@@ -639,7 +639,7 @@ int main(void)
 		cmocka_unit_test_setup(a_caller_has_sp_and_fp_alone, setup),
 		cmocka_unit_test_setup(a_register_that_is_kept_is_known_in_callers, setup),
 		cmocka_unit_test_setup(a_register_that_is_saved_is_read_where_it_is_needed, setup),
-		cmocka_unit_test_setup(one_row_that_does_not_tell_loses_the_register, setup),
+		cmocka_unit_test_setup(a_row_without_the_kept_register_loses_it, setup),
 		cmocka_unit_test_setup(a_saved_register_may_lie_anywhere, setup),
 		cmocka_unit_test_setup(an_interrupted_frame_keeps_what_the_signal_frame_has, setup),
 		cmocka_unit_test_setup(a_signal_frame_may_lie_on_a_stack_of_its_own, setup),
@@ -648,11 +648,11 @@ int main(void)
 		cmocka_unit_test_setup(of_an_unknown_signal_frame_no_registers_are_known, setup),
 		cmocka_unit_test_setup(there_are_no_circles, setup),
 		cmocka_unit_test_setup(many_signal_frames_are_no_circle, setup),
-		cmocka_unit_test_setup(return_from_a_signal_is_told_by_its_code, setup),
+		cmocka_unit_test_setup(a_signal_return_is_recognized_by_its_code, setup),
 		cmocka_unit_test_setup(arm64_keeps_ra_in_a_register_and_signs_it, setup),
 		cmocka_unit_test_setup(s390x_has_the_cfa_above_sp, setup),
 		cmocka_unit_test_setup(s390x_has_ra_saved_before_there_is_a_frame, setup),
-		cmocka_unit_test_setup(s390x_tells_its_signal_frames_by_their_code, setup),
+		cmocka_unit_test_setup(s390x_signal_frames_are_recognized_by_code, setup),
 		cmocka_unit_test_setup(without_fp_it_goes_on_by_sp, setup),
 		cmocka_unit_test_setup(without_sp_it_goes_on_by_fp, setup),
 	};

@@ -187,7 +187,7 @@ static struct uu_symbols *big_endian(void)
 	return uu_symbols_new(&o);
 }
 
-static void so_is_that_of_other_architectures(void **state)
+static void other_trampolines_are_known_by_their_code(void **state)
 {
 	struct uu_file arm64 = { .path = "/usr/lib/libarm64.so" };
 	struct uu_file s390x = { .path = "/usr/lib/libs390x.so" };
@@ -288,7 +288,7 @@ int main(void)
 		T(a_path_that_is_no_regular_file_is_not_opened),
 		T(a_deleted_file_is_looked_for_by_its_name),
 		T(a_signal_trampoline_is_known_by_its_code),
-		T(so_is_that_of_other_architectures),
+		T(other_trampolines_are_known_by_their_code),
 		T(files_of_the_other_byte_order_are_read),
 		T(a_hostile_file_does_no_harm),
 	};

@@ -164,7 +164,7 @@ static void linked(void)
 	   "dir/linked");
 }
 
-static void by_debuglink_beside_the_file(void **state)
+static void by_debuglink_next_to_the_file(void **state)
 {
 	(void)state;
 	linked();
@@ -470,7 +470,7 @@ int main(void)
 		T(by_build_id),
 		T(a_function_of_a_stripped_file_is_found_in_its_debug_file),
 		T(a_debug_file_with_another_build_id_is_refused),
-		T(by_debuglink_beside_the_file),
+		T(by_debuglink_next_to_the_file),
 		T(by_debuglink_in_dot_debug),
 		T(by_debuglink_below_the_debug_folder),
 		T(a_debuglink_with_another_crc_is_refused),

@@ -309,7 +309,7 @@ static void a_build_id_that_anyone_could_have_written_is_not_believed(void **sta
 	tables_cache_close(c);
 }
 
-static void a_damaged_file_is_made_anew(void **state)
+static void a_damaged_file_is_made_again(void **state)
 {
 	struct tables_cache *c = open_cache(0);
 	struct gen_table table;
@@ -520,7 +520,7 @@ int main(void)
 		T(a_kept_table_is_made_for_the_start_of_the_code),
 		T(others_may_read_what_they_could_make_themselves),
 		T(a_build_id_that_anyone_could_have_written_is_not_believed),
-		T(a_damaged_file_is_made_anew),
+		T(a_damaged_file_is_made_again),
 		T(a_folder_that_others_may_write_to_is_not_used),
 		T(the_folder_is_bounded_and_the_oldest_goes_first),
 		T(writers_at_the_same_time_do_not_disturb_readers),

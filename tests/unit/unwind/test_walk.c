@@ -173,7 +173,7 @@ static NOINLINE int variable(int n)
 	return aligned(n) + room[n];
 }
 
-static void of_functions(void **state)
+static void walks_functions(void **state)
 {
 	(void)state;
 	variable(20);
@@ -209,7 +209,7 @@ static int by_libc(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static void through_libc(void **state)
+static void walks_through_libc(void **state)
 {
 	int numbers[] = { 3, 1, 2, 5, 4 };
 
@@ -335,7 +335,7 @@ static void *thread(void *arg)
 	return NULL;
 }
 
-static void of_a_thread(void **state)
+static void walks_a_thread(void **state)
 {
 	pthread_t t;
 
@@ -348,14 +348,14 @@ static void of_a_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_functions),
+		cmocka_unit_test(walks_functions),
 		cmocka_unit_test(through_a_call_that_does_not_return),
-		cmocka_unit_test(through_libc),
+		cmocka_unit_test(walks_through_libc),
 		cmocka_unit_test(out_of_a_signal_handler),
 		cmocka_unit_test(onto_another_stack_and_back),
 		cmocka_unit_test(of_a_frame_that_was_interrupted),
 		cmocka_unit_test(through_a_trampoline_without_a_table),
-		cmocka_unit_test(of_a_thread),
+		cmocka_unit_test(walks_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -78,7 +78,7 @@ static int read_probe(struct bpf_object *obj, int event, unsigned int place, con
 	if (ret) {
 		*cause = strerror(-ret);
 	} else if ((int)run.retval < 0) {
-		*cause = "it has several places in the kernel, and BPF cannot tell which was hit";
+		*cause = "it has several places in the kernel, and BPF does not see which was hit";
 		ret = -EOPNOTSUPP;
 	} else if ((int)run.retval < cpus) {
 		*cause = "this kernel does not count its hits in a way that is known";
