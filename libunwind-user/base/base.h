@@ -7,10 +7,10 @@
  *	utf8.h	bytes that may be text
  *	json.h	a JSON writer
  *	cover.h	turns intervals that overlap into pieces that do not
- *	fd.h	writes to file descriptors
+ *	fd.h	reads and writes all bytes of a piece
  *	elf32.h	headers of 32-bit ELF files
  *	limit.h	limits of a process that reads a file from elsewhere
- *	clock.h	what time is it?
+ *	clock.h	reads clocks
  */
 #ifndef UU_BASE_H
 #define UU_BASE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* clock.h - what time is it? */
+/* clock.h - reads clocks */
 #ifndef UU_CLOCK_H
 #define UU_CLOCK_H
 

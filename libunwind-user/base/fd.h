@@ -1,25 +1,83 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fd.h - writes to file descriptors */
+/*
+ * fd.h - reads and writes all bytes of a piece, whatever a system call does at once
+ *
+ * All functions return 0 or -errno; a part may have been read or written then. They go on after a
+ * signal. Reading returns -ENODATA if the file ends too soon.
+ */
 #ifndef UU_FD_H
 #define UU_FD_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <unistd.h>
 
-/* Write all @len bytes; 0 or -errno, and a part may have been written then. */
+/*
+ * A system call has returned @n. Does that end the loop, with @ret? @end is for a call that moved
+ * nothing. If the loop goes on, @n bytes were moved.
+ */
+static inline bool fd_ended(ssize_t *n, int end, int *ret)
+{
+	if (*n > 0)
+		return false;
+	*ret = *n ? -errno : end;
+	*n = 0;
+	return *ret != -EINTR;
+}
+
 static inline int fd_write_all(int fd, const void *from, size_t len)
 {
 	ssize_t n;
+	int ret;
 
-	while (len) {
+	for (; len; len -= n, from = (const char *)from + n) {
 		n = write(fd, from, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		from = (const char *)from + n;
-		len -= n;
+		if (fd_ended(&n, -EIO, &ret))
+			return ret;
+	}
+	return 0;
+}
+
+static inline int fd_pwrite_all(int fd, const void *from, size_t len, uint64_t at)
+{
+	ssize_t n;
+	int ret;
+
+	for (; len; len -= n, at += n, from = (const char *)from + n) {
+		n = pwrite(fd, from, len, at);
+		if (fd_ended(&n, -EIO, &ret))
+			return ret;
+	}
+	return 0;
+}
+
+static inline int fd_read_all(int fd, void *to, size_t len)
+{
+	ssize_t n;
+	int ret;
+
+	for (; len; len -= n, to = (char *)to + n) {
+		n = read(fd, to, len);
+		if (fd_ended(&n, -ENODATA, &ret))
+			return ret;
+	}
+	return 0;
+}
+
+/* Also -ENODATA if @at is where no file can be. */
+static inline int fd_pread_all(int fd, void *to, size_t len, uint64_t at)
+{
+	ssize_t n;
+	int ret;
+
+	if (at > INT64_MAX - len)
+		return -ENODATA;
+	for (; len; len -= n, at += n, to = (char *)to + n) {
+		n = pread(fd, to, len, at);
+		if (fd_ended(&n, -ENODATA, &ret))
+			return ret;
 	}
 	return 0;
 }

@@ -26,24 +26,9 @@
 
 static int pread_all(int fd, uint64_t off, void *to, size_t len)
 {
-	uint8_t *p = to;
-	ssize_t n;
+	int ret = fd_pread_all(fd, to, len, off);
 
-	if (off > INT64_MAX - len)
-		return -EFAULT;
-	while (len) {
-		n = pread(fd, p, len, off);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -EFAULT;
-		p += n;
-		off += n;
-		len -= n;
-	}
-	return 0;
+	return ret == -ENODATA ? -EFAULT : ret;
 }
 
 /* Read by offset in the file. In memory, this works near the header only. */

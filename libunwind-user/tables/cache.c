@@ -202,23 +202,11 @@ static void name_of(const struct tables_cache *c, const struct tables_id *id, ch
 		    GEN_VERSION);
 }
 
-static int read_all(int fd, void *to, size_t len, off_t off)
+static int read_all(int fd, void *to, size_t len, uint64_t at)
 {
-	ssize_t n;
+	int ret = fd_pread_all(fd, to, len, at);
 
-	while (len) {
-		n = pread(fd, to, len, off);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -ENOENT;
-		to = (char *)to + n;
-		off += n;
-		len -= n;
-	}
-	return 0;
+	return ret == -ENODATA ? -ENOENT : ret;
 }
 
 static bool header_fits(const struct cache_header *h, const struct tables_id *id,

@@ -47,16 +47,9 @@
 /* Returns 0, -ENOEXEC if the file is too short, or an error of pread(). */
 static int read_at(int fd, void *to, size_t len, uint64_t off)
 {
-	ssize_t n;
+	int ret = fd_pread_all(fd, to, len, off);
 
-	if (off > INT64_MAX - len)
-		return -ENOEXEC;
-	do {
-		n = pread(fd, to, len, off);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == len ? 0 : -ENOEXEC;
+	return ret == -ENODATA ? -ENOEXEC : ret;
 }
 
 static int read_note(int fd, struct tables_id *id, const Elf64_Phdr *ph)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/base/base.h"
 
 #define MAX_WORKERS	64
 
@@ -134,22 +135,6 @@ static void __attribute__((noreturn)) worker(struct model *m, const bool *mine, 
 
 /* ---- the model's own ---- */
 
-static int read_bytes(int fd, void *buf, size_t len)
-{
-	ssize_t n;
-
-	while (len) {
-		n = read(fd, buf, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -EIO;
-		buf = (char *)buf + n;
-		len -= n;
-	}
-	return 0;
-}
-
 static uint32_t map_to(const uint32_t *v, uint32_t nr, uint32_t first, uint32_t i)
 {
 	return i == MODEL_NONE || i < first || i - first >= nr ? i : v[i - first];
@@ -163,7 +148,7 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	struct head h;
 	int ret;
 
-	if (lseek(fd, 0, SEEK_SET) || read_bytes(fd, &h, sizeof(h)))
+	if (lseek(fd, 0, SEEK_SET) || fd_read_all(fd, &h, sizeof(h)))
 		return -EIO;
 	v = malloc(((size_t)h.kstacks + h.ustacks + 1) * sizeof(*v));
 	if (!v || vec_reserve(&m->counts, h.counts + 1)) {
@@ -172,13 +157,13 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	}
 	kmap = v;
 	umap = v + h.kstacks;
-	ret = read_bytes(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
+	ret = fd_read_all(fd, v, ((size_t)h.kstacks + h.ustacks) * sizeof(*v));
 	for (i = 0; i < h.kstacks && !ret; i++) {
 		if (vec_reserve(&m->kaddrs, (size_t)kmap[i] + 1))
 			ret = -ENOMEM;
 		else
-			ret = read_bytes(fd, m->kaddrs.v + m->kaddrs.nr,
-					 kmap[i] * sizeof(uint64_t));
+			ret = fd_read_all(fd, m->kaddrs.v + m->kaddrs.nr,
+					  kmap[i] * sizeof(uint64_t));
 		if (!ret)
 			kmap[i] = model_add_kstack(m, kmap[i]);
 	}
@@ -186,7 +171,7 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 		umap[i] = model_run_ustack(m, umap[i]);
 	c = m->counts.v + m->counts.nr;
 	if (!ret)
-		ret = read_bytes(fd, c, h.counts * sizeof(*c));
+		ret = fd_read_all(fd, c, h.counts * sizeof(*c));
 	if (!ret) {
 		m->counts.nr += h.counts;
 		for (; h.counts--; c++) {
@@ -195,7 +180,7 @@ static int take_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 		}
 	}
 	free(v);
-	return ret;
+	return ret && ret != -ENOMEM ? -EIO : ret;
 }
 
 /* Give each stream, largest first, to the process with the least bytes so far. */

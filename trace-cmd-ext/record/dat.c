@@ -30,6 +30,7 @@
 
 #include "impl.h"
 #include "bytes.h"
+#include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 
 #define PIECE		(4u << 20)	/* bytes moved at a time */
@@ -158,24 +159,6 @@ static void add_formats(struct text *b, const struct rec *r)
 	}
 }
 
-/* 0 or -errno */
-static int write_all(struct rec *r, const void *data, size_t len, uint64_t at)
-{
-	ssize_t n;
-
-	while (len) {
-		n = pwrite(r->out, data, len, at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		data = (const char *)data + n;
-		len -= n;
-		at += n;
-	}
-	return 0;
-}
-
 /* Remove the stacks of BPF programs that a killed recorder left. */
 static void unlink_stacks(const struct rec *r)
 {
@@ -231,7 +214,7 @@ int dat_write_head(struct rec *r)
 		free(b.v);
 		return TOOL_FAIL;
 	}
-	ret = write_all(r, b.v, b.nr, 0);
+	ret = fd_pwrite_all(r->out, b.v, b.nr, 0);
 	/* EOPNOTSUPP: the file system cannot reserve room */
 	if (!ret && fallocate(r->out, FALLOC_FL_KEEP_SIZE, b.nr, ROOM) && errno == ENOSPC)
 		ret = -ENOSPC;
@@ -401,7 +384,7 @@ static int move_cpu(struct rec *r, const char *path, uint64_t size, uint64_t at,
 			ret = TOOL_OUTPUT;
 			break;
 		}
-		ret = write_all(r, piece, n, at + from);
+		ret = fd_pwrite_all(r->out, piece, n, at + from);
 		if (ret)
 			break;
 		fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, n);
@@ -468,7 +451,7 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 		text_bytes(&b, "options  ", 10);
 		add2(&b, OPTION_DONE);
 		add_table(&b, r, maps);
-		ret = b.failed ? -ENOMEM : write_all(r, b.v, b.nr, top->end);
+		ret = b.failed ? -ENOMEM : fd_pwrite_all(r->out, b.v, b.nr, top->end);
 		if (!ret)
 			ret = move_data(r, BUF_MAPS, maps, top->end - top->data, total);
 		free(b.v);
@@ -515,7 +498,7 @@ int dat_finish(struct rec *r)
 		goto out;
 	add_table(&b, r, &top);
 	if (!b.failed)
-		ret = write_all(r, b.v, b.nr, head);
+		ret = fd_pwrite_all(r->out, b.v, b.nr, head);
 out:
 	free(names.v);
 	free(options.v);

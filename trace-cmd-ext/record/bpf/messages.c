@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "messages.h"
+#include "libunwind-user/base/base.h"
 
 /*
  * Another program can interrupt a program between its sequence number and its message. So messages
@@ -212,16 +213,9 @@ static uint32_t stack_size(uint32_t nr, uint32_t nr_code)
 
 static int read_at(struct messages *m, void *data, size_t size, uint64_t at)
 {
-	size_t done = 0;
-	ssize_t n;
+	int ret = fd_pread_all(m->fd, data, size, at);
 
-	while (done < size) {
-		n = pread(m->fd, (char *)data + done, size - done, at + done);
-		if (n <= 0 && !(n < 0 && errno == EINTR))
-			return n ? -errno : -EIO;
-		done += n > 0 ? n : 0;
-	}
-	return 0;
+	return ret == -ENODATA ? -EIO : ret;
 }
 
 const struct msg_stack *messages_read_stack(struct messages *m, const struct messages_stack *st,

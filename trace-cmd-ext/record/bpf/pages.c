@@ -106,17 +106,12 @@ void pages_close_in(struct pages_in *in)
 static int read_page(struct pages_in *in)
 {
 	const struct pages_layout *l = in->l;
-	unsigned int got = 0;
 	uint32_t commit;
-	ssize_t n;
+	int ret;
 
-	for (; got < l->size; got += n) {
-		n = pread(in->fd, in->page + got, l->size - got, in->at + got);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return n ? -errno : 0;
-	}
+	ret = fd_pread_all(in->fd, in->page, l->size, in->at);
+	if (ret)
+		return ret == -ENODATA ? 0 : ret;
 	in->at += l->size;
 	memcpy(&in->time, in->page, sizeof(in->time));
 	memcpy(&commit, commit_word(l, in->page), sizeof(commit));
