@@ -277,13 +277,20 @@ static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed
 	return made;
 }
 
-/* A task whose outermost kernel function is one of these has no user program. */
-static bool is_outermost(const char *func)
+/*
+ * A task whose outermost kernel function is one of these has no user program: a kernel thread, or
+ * the idle task of a CPU. From kernel/fork.c, kernel/kthread.c, init/main.c and arch/: x86/kernel/
+ * head_64.S, arm64/kernel/head.S and smp.c, s390/kernel/head.S, process.c and smp.c.
+ */
+static bool starts_kernel_thread(const char *func)
 {
-	static const char *const names[] = { "ret_from_fork", "ret_from_fork_asm", "kthread",
-		"common_startup_64", "secondary_startup_64", "secondary_startup_64_no_verify",
-		"cpu_startup_entry",
-		"start_secondary", "rest_init", "x86_64_start_kernel" };
+	static const char *const names[] = {
+		"ret_from_fork", "kthread", "cpu_startup_entry", "rest_init", "start_kernel",
+		"ret_from_fork_asm", "common_startup_64", "secondary_startup_64",
+		"secondary_startup_64_no_verify", "start_secondary", "x86_64_start_kernel",
+		"__primary_switched", "__secondary_switched", "secondary_start_kernel",
+		"__ret_from_fork", "smp_start_secondary", "startup_continue",
+	};
 	size_t i;
 
 	for (i = 0; func && i < sizeof(names) / sizeof(*names); i++)
@@ -298,7 +305,7 @@ const char *paths_no_user(struct model *m, uint32_t kstack)
 	uint32_t nr = 0;
 
 	frames = model_kframes(m, kstack, &nr);
-	if (frames && nr && is_outermost(model_frame(m, frames[nr - 1])->func))
+	if (frames && nr && starts_kernel_thread(model_frame(m, frames[nr - 1])->func))
 		return NULL;
 	return "[no user stack asked for]";
 }
