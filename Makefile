@@ -199,8 +199,10 @@ check-steps:
 		$(filter-out $(CHECK_LONG),$(CHECK_TARGETS))
 
 # Status 4: some packages cannot be had now. The tests that need them say so.
+TEST_DEPS = $(DEPS) $(1) || { test $$? = 4 && $(DEPS) --check check; }
+
 test:
-	@$(DEPS) test || { test $$? = 4 && $(DEPS) --check check; }
+	@$(call TEST_DEPS,test)
 	@scripts/where
 	@+$(SUB) test-steps
 
@@ -257,7 +259,7 @@ BASELINE = tests/baseline/ftracetest-7.3.txt
 DEBUG_O = $(O)/debug
 
 test-full:
-	@$(DEPS) test full arch || { test $$? = 4 && $(DEPS) --check check; }
+	@$(call TEST_DEPS,test full arch)
 	@scripts/where
 	@+$(SUB) test-full-steps
 
