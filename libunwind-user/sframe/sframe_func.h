@@ -72,30 +72,7 @@ static inline int check_info(const struct sframe_table *t, const struct sframe_f
 }
 
 #ifdef SFRAME_V1_V2
-static inline int read_func_v1_v2(const struct sframe_table *t, u64 off, struct sframe_func *f,
-				  struct window *w)
-{
-	u8 buf[SFRAME_V2_FDE_SIZE];
-	const u8 *p;
-	int ret;
-
-	ret = fetch(t, off, t->fde_size, buf, &p);
-	if (ret)
-		return ret;
-	f->start = get_start(t, off, p);
-	f->size = get32(t, p + SFRAME_FDE_SIZE_OFF);
-	f->fre_off = get32(t, p + SFRAME_FDE_FRE_OFF_OFF);
-	f->nr_fres = get32(t, p + SFRAME_FDE_NUM_FRES_OFF);
-	f->info = get8(p + SFRAME_FDE_INFO_OFF);
-	f->info2 = 0;
-	f->rep_size = t->version == SFRAME_VERSION_1 ? 0 : get8(p + SFRAME_FDE_REP_SIZE_OFF);
-	f->kept_slot = SFRAME_KEPT_UNKNOWN;
-	f->kept_rows = 0;
-	if (!f->nr_fres)
-		return check_info(t, f);
-	ret = window_at(t, w, f->fre_off);
-	return ret ? ret : check_info(t, f);
-}
+#include "sframe_v1_v2.h"
 #endif
 
 /*

@@ -3,6 +3,18 @@
 #include "sframe_func.h"
 #include "sframe_list.h"
 
+int sframe_nr_rows(const struct sframe_table *t, u32 *nr)
+{
+	u8 buf[sizeof(*nr)];
+	const u8 *p;
+	int ret;
+
+	ret = fetch(t, SFRAME_HDR_NUM_FRES_OFF, sizeof(buf), buf, &p);
+	if (!ret)
+		*nr = get32(t, p);
+	return ret;
+}
+
 int sframe_func(const struct sframe_table *t, u32 index, struct sframe_func *func)
 {
 	struct window w;

@@ -11,6 +11,9 @@
 
 #include "sframe_read.h"
 
+/* The number of rows, as the header says; nothing checks it. Returns 0, or as sframe_func(). */
+int sframe_nr_rows(const struct sframe_table *t, u32 *nr);
+
 /*
  * Function number @index, 0 to nr_fdes - 1 in the order of their addresses. Returns 0, -ENOENT for
  * a number beyond the last, -EBADMSG, or what the read callback returned.

@@ -129,7 +129,6 @@ int sframe_open(struct sframe_table *t)
 	aux_len = get8(hdr + SFRAME_HDR_AUXHDR_LEN_OFF);
 	room = SFRAME_HDR_SIZE + (u64)aux_len;
 	t->nr_fdes = get32(t, hdr + SFRAME_HDR_NUM_FDES_OFF);
-	t->nr_fres = get32(t, hdr + SFRAME_HDR_NUM_FRES_OFF);
 	t->fre_len = get32(t, hdr + SFRAME_HDR_FRE_LEN_OFF);
 	t->fde_off = room + get32(t, hdr + SFRAME_HDR_FDEOFF_OFF);
 	t->fre_off = room + get32(t, hdr + SFRAME_HDR_FREOFF_OFF);

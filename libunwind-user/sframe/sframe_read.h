@@ -34,7 +34,9 @@
  * errno, which the lookup returns; -EFAULT if the memory cannot be read.
  */
 #define SFRAME_READ_MAX		64
+#ifndef sframe_env_read
 typedef int (*sframe_read_fn)(void *ctx, u64 addr, void *to, u32 size);
+#endif
 
 /*
  * The layout of the kernel's signal frame, and the code that returns from the handler. All offsets
@@ -74,9 +76,11 @@ struct sframe_table {
 	/* The caller sets these before sframe_open(). */
 
 	const void	*mem;		/* the section in plain memory, or NULL */
+#ifndef sframe_env_read
 	sframe_read_fn	read;		/* without @mem: reads the section */
 	void		*ctx;		/* without @mem: first argument of read() */
-	u64		addr;		/* without @mem: where the section starts for read() */
+#endif
+	u64		addr;		/* without @mem: address of the section, for reads */
 	/*
 	 * Bytes that may be read. It may be too large (ld's PT_GNU_SFRAME is, by 28 to 34 bytes):
 	 * sframe_open() reduces it to the size that the header gives.
@@ -96,10 +100,9 @@ struct sframe_table {
 
 	const struct sframe_arch *arch;
 	u32		nr_fdes;
-	u32		nr_fres;	/* as the header says; not checked */
+	u32		fre_len;
 	u64		fde_off;	/* of the first FDE, in the section */
 	u64		fre_off;	/* of the first row, in the section */
-	u32		fre_len;
 	u8		fde_size;
 	u8		version;
 	u8		flags;

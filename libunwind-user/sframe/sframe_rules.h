@@ -56,21 +56,8 @@ static inline void set_at_cfa(struct sframe_rule *r, s32 off)
 }
 
 #ifdef SFRAME_V1_V2
-/* s390x before version 3: an odd offset is a register number: number << 1 | 1 */
-static int set_reg_or_at_cfa(const struct sframe_arch *arch, struct sframe_rule *r, s32 off)
-{
-	if (!(off & 1)) {
-		set_at_cfa(r, off);
-		return 0;
-	}
-	off >>= 1;
-	if (off < 0 || off > 0xff || off == arch->reg_sp)
-		return -EBADMSG;
-	*r = (struct sframe_rule) { .base = SFRAME_REG, .reg = off };
-	if (off == arch->reg_fp)
-		*r = (struct sframe_rule) { .base = SFRAME_FP };
-	return 0;
-}
+/* s390x before version 3: an odd offset is a register number */
+static int set_reg_or_at_cfa(const struct sframe_arch *arch, struct sframe_rule *r, s32 off);
 #endif
 
 static inline int set_saved_rule(const struct sframe_table *t, struct sframe_rule *r, s32 off)

@@ -31,11 +31,13 @@
  */
 struct ustep_env {
 	const struct sframe_arch *arch;
+#ifndef ustep_env_read
 	/*
 	 * Read @nr (1 or 2) words of 8 bytes at @addr, which is aligned to 8. The words are in the
 	 * program's byte order. Returns 0 or a negative errno, which the step returns.
 	 */
 	int (*read)(void *ctx, u64 addr, u64 *words, unsigned int nr);
+#endif
 	/*
 	 * Get a register of the topmost frame by its DWARF number; never SP or FP. Returns 0, or a
 	 * negative errno if the register is not known. NULL: no register is known.

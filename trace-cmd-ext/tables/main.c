@@ -239,19 +239,21 @@ static int cmd_dump(const char *path)
 {
 	struct gen_table table;
 	struct sframe_table t;
-	uint32_t i;
+	uint32_t i, nr_rows;
 	int ret;
 
 	if (read_section(path, &table) && generate(path, &table, NULL))
 		return 1;
 	ret = gen_open(&table, &t);
+	if (!ret)
+		ret = sframe_nr_rows(&t, &nr_rows);
 	if (ret) {
 		gen_free(&table);
 		return print_error(path, "no SFrame section that can be read here", NULL);
 	}
 	printf("version %u, abi %u (%s), flags %#x, %" PRIu32 " functions, %" PRIu32 " rows, %"
 	       PRIu32 " bytes of rows\n", t.version, t.arch->abi,
-	       arch_of_abi(t.arch->abi)->name, t.flags, t.nr_fdes, t.nr_fres,
+	       arch_of_abi(t.arch->abi)->name, t.flags, t.nr_fdes, nr_rows,
 	       t.fre_len);
 	for (i = 0; i < t.nr_fdes && !ret; i++)
 		ret = dump_func(&t, i);
