@@ -86,7 +86,7 @@ RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KV
 VM = O=$(abspath $(O)) tests/vm/vm --kernel $(KERNEL)
 SUB = $(MAKE) --no-print-directory
 # Recipes that need guests start with this. If a mirror fails, the target is one skip.
-NEED = tests/vm/need $(NEED_ARCH) $@ || exit $$(( $$? != 4 ));
+NEED = tests/vm/need $(NEED_OPTION) $@ || exit $$(( $$? != 4 ));
 
 export O KERNEL KERNEL_OURS KVARIANT
 

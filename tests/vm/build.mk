@@ -34,7 +34,7 @@ STOCK_TARGETS := test-stock-7.3 test-stock-6.12 test-stock-6.1
 # The programs that run there: T='NAME...', or all in the long form
 STOCK_TESTS = $(or $(T),$(if $(LONG),,recordings))
 
-$(STOCK_TARGETS): NEED_ARCH = --stock=$(STOCK_SUITE_$(@:test-stock-%=%))
+$(STOCK_TARGETS): NEED_OPTION = --stock=$(STOCK_SUITE_$(@:test-stock-%=%))
 $(STOCK_TARGETS): test-stock-%:
 	@+$(NEED) $(SUB) build && $(SUB_BUILD) all $(NATIVE_PROGS) $(NATIVE_OTHERS) && \
 		kernel=$$(scripts/stock-kernel $(STOCK_SUITE_$*)) && \
@@ -55,8 +55,8 @@ FULL_TARGETS += check-series
 
 .PHONY: check-series
 
+check-series: NEED_OPTION = --packages=arch
 check-series:
-	@$(DEPS) arch
 	@+$(NEED) scripts/check-series
 
 # Packages of a kernel, installed and booted in a guest
@@ -70,8 +70,8 @@ kernel-deb:
 	@$(DEPS) kernel-deb
 	@scripts/kernel-deb $(CONFIG)
 
+test-kernel-deb: NEED_OPTION = --packages=kernel-deb
 test-kernel-deb: build
-	@$(DEPS) kernel-deb
 	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/kernel-deb $(KERNEL)
 
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
@@ -90,9 +90,8 @@ test-arch:
 	@+scripts/tally $(TEST_ARCHES:%=test-arch-%) test-arch-elsewhere
 
 # T='NAME...' runs only those
-$(TEST_ARCHES:%=test-arch-%): NEED_ARCH = --arch=$(@:test-arch-%=%)
+$(TEST_ARCHES:%=test-arch-%): NEED_OPTION = --arch=$(@:test-arch-%=%)
 $(TEST_ARCHES:%=test-arch-%): test-arch-%:
-	@$(DEPS) arch
 	@+$(NEED) $(SUB) make-arch-$* ARCH_TARGET=$(if $(T),arch-tests,arch-all)
 
 # This machine reads the recordings of these guests
