@@ -19,7 +19,8 @@ check-harness:
 	@tests/vm/check-harness
 
 check-harness-guest:
-	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
+	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/check-harness \
+		--kernel $(KERNEL)
 
 # tests/native runs in guests with Debian's own kernels, too. 6.1 is the oldest.
 STOCK_SUITE_7.3 := trixie-backports
@@ -47,8 +48,8 @@ FULL_TARGETS += test-off
 .PHONY: test-off
 
 test-off:
-	@+$(NEED) kernel=$$(scripts/build-kernel off) && O=$(abspath $(O)) tests/vm/run-tests \
-		--kernel $$kernel --label off tests/guest/off/absent.sh
+	@+$(NEED) O=$(abspath $(O)) scripts/build-kernel off tests/vm/run-tests --label off \
+		tests/guest/off/absent.sh
 
 # After each patch, on four architectures
 FULL_TARGETS += check-series
@@ -72,7 +73,7 @@ kernel-deb:
 
 test-kernel-deb: NEED_OPTION = --packages=kernel-deb
 test-kernel-deb: build
-	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/kernel-deb $(KERNEL)
+	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/kernel-deb $(KERNEL)
 
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
 # each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
@@ -126,5 +127,5 @@ arch-tests: modules arch-perf
 
 # The selftests of the series
 arch-selftests: kernel
-	@O=$(abspath $(O)) tests/vm/ftracetest --kernel $(KERNEL) --label $(KVARIANT) --slow 3 \
-		--compare $(BASELINE) user_unwind/
+	@O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/ftracetest --kernel $(KERNEL) \
+		--label $(KVARIANT) --slow 3 --compare $(BASELINE) user_unwind/
