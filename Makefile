@@ -72,21 +72,25 @@ ifeq ($(KERNEL),)
 KERNEL := $(shell scripts/build-kernel --path $(KVARIANT) | sed 's,/arch/[^/]*/boot/[^/]*$$,,')
 KERNEL_OURS := $(KERNEL)
 endif
+# WITH_KERNEL goes before a command that boots the kernel or reads its folder: no other clone
+# changes the folder until the command ends.
 ifeq ($(KERNEL),$(KERNEL_OURS))
 KERNEL_BUILD = scripts/build-kernel $(KVARIANT)
+WITH_KERNEL = $(KERNEL_BUILD)
 else
+WITH_KERNEL =
 KERNEL_BUILD = test -n '$(wildcard $(addprefix $(KERNEL)/arch/,x86/boot/bzImage s390/boot/bzImage \
 	arm64/boot/Image))' || { echo "KERNEL=$(KERNEL) holds no arch/x86/boot/bzImage: build it" \
 	"or unset KERNEL" >&2; false; }
 endif
 # LONG=1 runs the long form of the guest tests that have one, as make test-full does.
 LONG ?=
-RUN_TESTS = O=$(abspath $(O)) tests/vm/run-tests --kernel $(KERNEL) --label $(KVARIANT) \
-	$(if $(LONG),--long)
-VM = O=$(abspath $(O)) tests/vm/vm --kernel $(KERNEL)
+RUN_TESTS = O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/run-tests --kernel $(KERNEL) \
+	--label $(KVARIANT) $(if $(LONG),--long)
+VM = O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/vm --kernel $(KERNEL)
 SUB = $(MAKE) --no-print-directory
 # Recipes that need guests start with this. If a mirror fails, the target is one skip.
-NEED = tests/vm/need $(NEED_ARCH) $@ || exit $$(( $$? != 4 ));
+NEED = tests/vm/need $(NEED_OPTION) $@ || exit $$(( $$? != 4 ));
 
 export O KERNEL KERNEL_OURS KVARIANT
 
@@ -180,9 +184,9 @@ kernel: have-guest
 # The base kernel has no modules, because it lacks the functions that they use.
 modules: kernel build
 ifneq ($(KVARIANT),base)
-	@find $(O) -name '*.ko' ! -newer $(KERNEL)/Module.symvers -delete
-	@$(SUB) -s $(MODULE_TARGETS) KERNEL=$(KERNEL) >$(O)/modules.log 2>&1 || \
-		{ cat $(O)/modules.log; echo 'kernel modules do not build, see above' >&2; false; }
+	@$(WITH_KERNEL) sh -c 'find $(O) -name "*.ko" ! -newer $(KERNEL)/Module.symvers -delete; \
+		$(SUB) -s $(MODULE_TARGETS) KERNEL=$(KERNEL) >$(O)/modules.log 2>&1 || \
+		{ cat $(O)/modules.log; echo "kernel modules do not build, see above" >&2; false; }'
 endif
 
 check: build
@@ -243,7 +247,7 @@ demo-here:
 	@tests/vm/demo-here
 
 demo-steps: kernel build
-	@tests/vm/demo --kernel $(KERNEL)
+	@$(WITH_KERNEL) tests/vm/demo --kernel $(KERNEL)
 
 vm: modules
 	@$(VM) --opt '$(OPT)' $(if $(CMD),run '$(CMD)',shell)
@@ -268,8 +272,8 @@ test-full-steps: build test-programs
 		guest-tests-debug ftracetest-debug $(FULL_TARGETS) fetched
 
 ftracetest-base ftracetest-patched: ftracetest-%: build
-	@$(NEED) kernel=$$(scripts/build-kernel $*) && O=$(abspath $(O)) tests/vm/ftracetest \
-		--kernel $$kernel --label $* --compare $(BASELINE)
+	@$(NEED) O=$(abspath $(O)) scripts/build-kernel $* tests/vm/ftracetest --label $* \
+		--compare $(BASELINE)
 
 guest-tests-debug:
 	@+KERNEL= $(SUB) guest-tests KVARIANT=debug O=$(DEBUG_O) \
@@ -277,13 +281,12 @@ guest-tests-debug:
 
 # PART=I/N runs a part: the debug kernel is several times slower.
 ftracetest-debug: build
-	@$(NEED) kernel=$$(scripts/build-kernel debug) && \
-		O=$(abspath $(DEBUG_O)) tests/vm/ftracetest --kernel $$kernel \
+	@$(NEED) O=$(abspath $(DEBUG_O)) scripts/build-kernel debug tests/vm/ftracetest \
 		--label debug --compare $(BASELINE) $(if $(PART),--part $(PART))
 
 baseline: build
-	@kernel=$$(scripts/build-kernel base) && O=$(abspath $(O)) tests/vm/ftracetest \
-		--kernel $$kernel --label base --write $(BASELINE)
+	@O=$(abspath $(O)) scripts/build-kernel base tests/vm/ftracetest --label base \
+		--write $(BASELINE)
 
 bench: have-test modules
 	@test -n "$(BENCH_TARGETS)" || { echo 'there is nothing to measure yet: no build.mk adds' \

@@ -71,24 +71,24 @@ bench-arch:
 	@+$(SUB) make-arch-s390x ARCH_TARGET=bench-arch-guest
 
 bench-arch-guest: modules arch-perf
-	@O=$(abspath $(O)) bench/measure arch
+	@O=$(abspath $(O)) $(WITH_KERNEL) bench/measure arch
 
 bench-all: $(BENCH_COST) $(BENCH_STEPS) $(BENCH_START) $(BENCH_GEN) $(O)/symbols/lines \
 		$(O)/trace-ustack plugin fixtures kernel
-	@O=$(abspath $(O)) bench/measure
+	@O=$(abspath $(O)) $(WITH_KERNEL) bench/measure
 
 # It has a kernel, a guest and modules of its own, so make bench leaves it out
 bench-compare: $(BENCH_EVENT) $(O)/trace-ustack
 	@O=$(abspath $(O)) bench/compare/tracers
 
 bench-kernel: $(BENCH_COST) kernel
-	@O=$(abspath $(O)) bench/measure kernel
+	@O=$(abspath $(O)) $(WITH_KERNEL) bench/measure kernel
 
 bench-report: plugin fixtures
 	@O=$(abspath $(O)) bench/measure report
 
 bench-start: $(BENCH_START) $(O)/trace-ustack-tables all kernel
-	@O=$(abspath $(O)) bench/measure start
+	@O=$(abspath $(O)) $(WITH_KERNEL) bench/measure start
 
 bench-steps: $(BENCH_STEPS)
 	@O=$(abspath $(O)) bench/measure steps
@@ -101,7 +101,7 @@ bench-symbols: $(O)/symbols/lines
 	@O=$(abspath $(O)) bench/measure symbols
 
 bench-size: kernel
-	@O=$(abspath $(O)) bench/measure size
+	@O=$(abspath $(O)) $(WITH_KERNEL) bench/measure size
 
 bench-gen: $(BENCH_GEN)
 	@O=$(abspath $(O)) bench/measure gen

@@ -91,14 +91,27 @@ hash_of()
 	cat -- "$@" | sha256sum | cut -c 1-12
 }
 
-# lock NAME: one script at a time makes NAME in the cache. Without a cache, nothing can be had.
+# holders FILE: the processes that have FILE locked, by lock()
+holders()
+{
+	local info pid
+	for info in $(grep -ls "^lock:.*:$(stat -c %i "$1") " /proc/[0-9]*/fdinfo/9); do
+		pid=${info#/proc/} pid=${pid%%/*}
+		printf ' %s in %s' "$pid" "$(readlink "/proc/$pid/cwd")"
+	done
+}
+
+# lock NAME [-s]: one script at a time makes NAME in the cache. With -s, none makes it until this
+# process and its children end. Without a cache, nothing can be had.
 lock()
 {
 	local why
 	why=$({ mkdir -p "$CACHE" && : >"$CACHE/.lock-$1"; } 2>&1) ||
 		unavailable "no place for the cache: ${why##*$'\n'}; set TRACE_USTACK_CACHE"
 	exec 9>"$CACHE/.lock-$1"
-	flock -n 9 || { say "waiting for another run that makes $1"; flock 9; }
+	flock ${2:-} -n 9 && return
+	say "waiting for other runs that make or use $1:$(holders "$CACHE/.lock-$1")"
+	flock ${2:-} 9
 }
 
 # cross_prefix ARCH: what the names of the compilers for Debian's architecture ARCH begin with here.
@@ -187,8 +200,10 @@ from_archive()
 	mkdir -p "$CACHE/broken"
 	for suite in $suites; do
 		broken=$CACHE/broken/$suite-$arch
-		if [ -n "$(find "$broken" -mmin -30 2>/dev/null)" ]; then
-			why+="${why:+; }$suite for $arch: $(cat "$broken")"
+		# Another run may remove it now
+		reason=$(find "$broken" -mmin -30 -exec cat {} + 2>/dev/null) || true
+		if [ -n "$reason" ]; then
+			why+="${why:+; }$suite for $arch: $reason"
 			continue
 		fi
 		for pause in $RETRY_PAUSES ''; do

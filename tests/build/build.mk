@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # Tests of make itself: its output, the files it would build and the files it would install. Tests
-# of scripts/tally, and of the scripts that download packages.
+# of scripts/tally, of the scripts that download packages, and of clones that share a kernel.
 
-CHECK_TARGETS += check-tally
+CHECK_TARGETS += check-tally check-kernel-lock
 TEST_TARGETS += check-build check-downloads
 
-.PHONY: check-build check-downloads check-tally
+.PHONY: check-build check-downloads check-kernel-lock check-tally
 check-tally:
 	@tests/build/tally-output
 
 check-build:
 	@tests/build/make-output
+
+check-kernel-lock:
+	@tests/build/kernel-lock
 
 check-downloads:
 	@tests/build/downloads

@@ -109,6 +109,28 @@ load_module()
 	insmod "$ko" "$@"
 }
 
+# wait_for COMMAND...: until it succeeds, two minutes at most; then prints what it says
+wait_for()
+{
+	local end=$((SECONDS + 120)) out
+	until out=$("$@" 2>&1); do
+		[ $SECONDS -lt $end ] || { echo "not within two minutes: $* $out"; return 1; }
+		sleep 0.05
+	done
+}
+
+# asleep PID NAME: this process executes the program NAME, and sleeps
+asleep()
+{
+	grep -qx "$2" /proc/$1/comm && grep -q '^State:.S' /proc/$1/status
+}
+
+# executes PID NAME: the process has the code of the file NAME
+executes()
+{
+	grep -q " r-xp .*/$2\b" /proc/$1/maps
+}
+
 # at_least N MIN
 at_least()
 {

@@ -19,7 +19,8 @@ check-harness:
 	@tests/vm/check-harness
 
 check-harness-guest:
-	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/check-harness --kernel $(KERNEL)
+	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/check-harness \
+		--kernel $(KERNEL)
 
 # tests/native runs in guests with Debian's own kernels, too. 6.1 is the oldest.
 STOCK_SUITE_7.3 := trixie-backports
@@ -34,7 +35,7 @@ STOCK_TARGETS := test-stock-7.3 test-stock-6.12 test-stock-6.1
 # The programs that run there: T='NAME...', or all in the long form
 STOCK_TESTS = $(or $(T),$(if $(LONG),,recordings))
 
-$(STOCK_TARGETS): NEED_ARCH = --stock=$(STOCK_SUITE_$(@:test-stock-%=%))
+$(STOCK_TARGETS): NEED_OPTION = --stock=$(STOCK_SUITE_$(@:test-stock-%=%))
 $(STOCK_TARGETS): test-stock-%:
 	@+$(NEED) $(SUB) build && $(SUB_BUILD) all $(NATIVE_PROGS) $(NATIVE_OTHERS) && \
 		kernel=$$(scripts/stock-kernel $(STOCK_SUITE_$*)) && \
@@ -47,16 +48,16 @@ FULL_TARGETS += test-off
 .PHONY: test-off
 
 test-off:
-	@+$(NEED) kernel=$$(scripts/build-kernel off) && O=$(abspath $(O)) tests/vm/run-tests \
-		--kernel $$kernel --label off tests/guest/off/absent.sh
+	@+$(NEED) O=$(abspath $(O)) scripts/build-kernel off tests/vm/run-tests --label off \
+		tests/guest/off/absent.sh
 
 # After each patch, on four architectures
 FULL_TARGETS += check-series
 
 .PHONY: check-series
 
+check-series: NEED_OPTION = --packages=arch
 check-series:
-	@$(DEPS) arch
 	@+$(NEED) scripts/check-series
 
 # Packages of a kernel, installed and booted in a guest
@@ -70,9 +71,9 @@ kernel-deb:
 	@$(DEPS) kernel-deb
 	@scripts/kernel-deb $(CONFIG)
 
+test-kernel-deb: NEED_OPTION = --packages=kernel-deb
 test-kernel-deb: build
-	@$(DEPS) kernel-deb
-	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) tests/vm/kernel-deb $(KERNEL)
+	@+$(NEED) $(SUB) kernel && O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/kernel-deb $(KERNEL)
 
 # Guests of s390x and arm64, with everything the guest runs by a cross compiler: O has a folder for
 # each. They run the tests that depend on the architecture, mainly of stacks, and tests/guest/arch.
@@ -90,9 +91,8 @@ test-arch:
 	@+scripts/tally $(TEST_ARCHES:%=test-arch-%) test-arch-elsewhere
 
 # T='NAME...' runs only those
-$(TEST_ARCHES:%=test-arch-%): NEED_ARCH = --arch=$(@:test-arch-%=%)
+$(TEST_ARCHES:%=test-arch-%): NEED_OPTION = --arch=$(@:test-arch-%=%)
 $(TEST_ARCHES:%=test-arch-%): test-arch-%:
-	@$(DEPS) arch
 	@+$(NEED) $(SUB) make-arch-$* ARCH_TARGET=$(if $(T),arch-tests,arch-all)
 
 # This machine reads the recordings of these guests
@@ -127,5 +127,5 @@ arch-tests: modules arch-perf
 
 # The selftests of the series
 arch-selftests: kernel
-	@O=$(abspath $(O)) tests/vm/ftracetest --kernel $(KERNEL) --label $(KVARIANT) --slow 3 \
-		--compare $(BASELINE) user_unwind/
+	@O=$(abspath $(O)) $(WITH_KERNEL) tests/vm/ftracetest --kernel $(KERNEL) \
+		--label $(KVARIANT) --slow 3 --compare $(BASELINE) user_unwind/

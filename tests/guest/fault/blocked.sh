@@ -13,20 +13,15 @@ NR=200
 # in_read PID: it waits in read()
 in_read()
 {
-	local i nr rest
-	for ((i = 0; i < 1000; i++)); do
-		read -r nr rest </proc/$1/syscall && [ "$nr" = 0 ] && return
-		sleep 0.02
-	done
-	echo "process $1 is not in read()"
-	return 1
+	local nr rest
+	read -r nr rest </proc/$1/syscall && is "$nr" 0
 }
 
 all_in_read()
 {
 	local pid
 	for pid in "${pids[@]}"; do
-		in_read $pid || return
+		wait_for in_read $pid || return
 	done
 }
 

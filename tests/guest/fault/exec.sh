@@ -60,7 +60,7 @@ I=$T/instances/exec
 mkdir $I
 sleep 1000 &
 echo $! >$I/set_event_pid
-sleep 1
+check "another task sleeps" wait_for asleep $! sleep
 echo 1 >$I/options/$OPT
 echo 1 >$I/events/sched/enable
 for how in exec execthread; do

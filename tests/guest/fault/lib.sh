@@ -44,13 +44,7 @@ logged()
 # in_state PID LETTER: wait until the task is in that state
 in_state()
 {
-	local i
-	for ((i = 0; i < 1000; i++)); do
-		grep -q "^State:.$2" /proc/$1/status && return
-		sleep 0.02
-	done
-	echo "process $1 is not in state $2"
-	return 1
+	wait_for grep -q "^State:.$2" /proc/$1/status
 }
 
 # traced EVENTS COMMAND...: into $TEST_TMP/text, with the option on; its output in $TEST_TMP/paths

@@ -9,7 +9,9 @@
 . "$(dirname "$0")/lib.sh"
 need_tables
 need_program $USTACK
-SLEEPERS='i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i + 1)); done; sleep 3'
+SLEEPERS='i=0; while [ $i -lt 200 ]; do sleep 1000 & i=$((i + 1)); done
+	i=0; while [ "$(ps -C sleep -o stat= | grep -c S)" -lt 200 ] && [ $i -lt 600 ]; do
+		sleep 0.2; i=$((i + 1)); done'
 
 check "once, for the tables" ustack_record --no-summary -e sched:sched_switch sh -c 'sleep 1 & wait'
 check "recorded" ustack_record -e sched:sched_switch sh -c "$SLEEPERS"

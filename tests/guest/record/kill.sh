@@ -23,25 +23,20 @@ guard_of()
 }
 
 background "once" -a -e sched:sched_switch -e raw_syscalls
-sleep 1
+check "it has events" wait_for has_events 2000
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 gone()
 {
-	local i
-	for ((i = 0; i < 300; i++)); do
-		[ -n "$(guard_of)" ] || return 0
-		sleep 0.1
-	done
-	return 1
+	is "$(guard_of)" ""
 }
-check "killed: the guard ends by itself" gone
+check "killed: the guard ends by itself" wait_for gone
 check "the file is complete" run_report 100
 check "with joined stacks" grep -q '\[user\]' $TEST_TMP/report
 check "nothing is left" nothing_left
 
 background "again" -a -e sched:sched_switch
-sleep 1
+check "it has events" wait_for has_events 500
 guard=$(guard_of)
 check "one guard" is "$(wc -w <<<"$guard")" 1
 name=trace-ustack-$recorder
@@ -82,7 +77,7 @@ recorder=$!
 sleep 0.5
 kill -KILL $recorder
 wait $recorder 2>/dev/null
-check "killed early: the guard ends" gone
+check "killed early: the guard ends" wait_for gone
 check "nothing is left" nothing_left
 kill $chain
 keep t.dat repaired

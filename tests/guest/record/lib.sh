@@ -28,7 +28,7 @@ background()
 is_recording()
 {
 	local i
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		# tracing is on in a new instance, too: the files of CPUs come just before it starts
 		! ls t.dat.part*.cpu0 >/dev/null 2>&1 ||
 			! grep -qs 1 $T/instances/trace-ustack-$recorder/tracing_on || return 0
@@ -37,6 +37,13 @@ is_recording()
 	done
 	cat output
 	return 1
+}
+
+# has_events MIN: so many are in the instance of the recorder of background(), or were read from it
+has_events()
+{
+	at_least "$(cat $T/instances/trace-ustack-$recorder/per_cpu/cpu*/stats |
+		awk '/^(entries|read events): / { n += $NF } END { print n + 0 }')" $1
 }
 
 # wait_recorder CODE: the recorder of background() has ended, or does now, with this exit code
@@ -52,7 +59,7 @@ wait_recorder()
 nothing_left()
 {
 	local i
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		[ -n "$(ls $T/instances)" ] || [ -s $LIST ] || [ -n "$(cat $LIST)" ] || break
 		sleep 0.1
 	done

@@ -21,7 +21,7 @@ register()
 	local i
 	$TABLES register "$@" >$TEST_TMP/register.log 2>&1 &
 	echo $! >$TEST_TMP/register.pid
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		! grep -q '^ready$' $TEST_TMP/register.log || return 0
 		kill -0 $! 2>/dev/null || break
 		sleep 0.1
@@ -33,20 +33,39 @@ register()
 # unregister [SIGNAL]: end it, and wait until it has ended
 unregister()
 {
-	local pid=$(cat $TEST_TMP/register.pid) i
+	local pid=$(cat $TEST_TMP/register.pid)
 	kill ${1:--TERM} $pid || return
-	for ((i = 0; i < 100; i++)); do
-		kill -0 $pid 2>/dev/null || return 0
-		sleep 0.1
-	done
-	echo "it does not end"
-	return 1
+	wait_for eval "! kill -0 $pid"
 }
 
 # tables_of PATH: its lines in user_unwind_tables
 tables_of()
 {
 	cat $LIST | awk -v p="$1" '$1 == p' | wc -l
+}
+
+# listed PATH: the file has a table
+listed()
+{
+	[ "$(tables_of "$1")" != 0 ] || { cat $LIST; return 1; }
+}
+
+# listed_times N PATH: the file has N tables
+listed_times()
+{
+	is "$(tables_of "$2")" $1
+}
+
+# settle PROGRAM: after a program has run, its new files get tables. Wait until it has one, and no
+# file gets one for half a second.
+settle()
+{
+	local last= now
+	wait_for listed "$(realpath "$(type -P "$1")")" || return
+	while now=$(all_tables) && [ "$now" != "$last" ]; do
+		last=$now
+		sleep 0.5
+	done
 }
 
 all_tables()
@@ -87,7 +106,7 @@ case_of()
 	done
 	shift
 	"$@" >$TEST_TMP/out 2>&1 </dev/null
-	sleep 0.5
+	check "$what: its files have tables" settle "$1"
 	check "$what: recorded" traced "$@"
 	check "$what: its stacks are complete" complete "$comm" "${opts[@]}"
 	say "$(tail -n 1 $TEST_TMP/all-figures)"

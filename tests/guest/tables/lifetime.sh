@@ -29,8 +29,7 @@ first=$(cat $TEST_TMP/register.pid)
 check "two tracers: the second" register -q $TPROG/chain
 check "both are listed" is "$(tables_of $TPROG/chain)" 2
 kill -KILL $first
-sleep 0.5
-check "one is left" is "$(tables_of $TPROG/chain)" 1
+check "one is left" wait_for listed_times 1 $TPROG/chain
 check "ended" unregister
 check "none is left" is "$(all_tables)" 0
 
@@ -90,11 +89,11 @@ check "ended" unregister
 check "registered again" register -q ./app $others
 ./app 100000 &
 pid=$!
-sleep 0.3
+check "a task runs it" wait_for executes $pid app
 cp /bin/sleep ./new && mv ./new ./app
 running_still()
 {
-	record -b 16384 -O $OPT $TABLES_EVENTS -- sleep 0.5 && report
+	record -b 16384 -O $OPT $TABLES_EVENTS -- sleep 2 && report
 }
 check "replaced while it runs: recorded" running_still
 check "its stacks are complete still" complete app --flags-only --min 100
@@ -109,7 +108,8 @@ unshare -m sh -c "mount -t tmpfs none mnt && cp ./gone mnt/hidden && exec $PWD/m
 hidden=$!
 ./gone 100000 &
 gone=$!
-sleep 0.5
+check "the one runs" wait_for executes $gone gone
+check "the other runs" wait_for executes $hidden hidden
 rm ./gone
 check "ended" unregister
 check "all that runs is registered" register -a -v
@@ -148,23 +148,13 @@ check "damaged files in the cache" register -a
 check "are made again" is "$(from_cache | cut -d ' ' -f 2)" 0
 
 # Programs and libraries that are executed and loaded from now on
-soon_listed()
-{
-	local i
-	for ((i = 0; i < 50; i++)); do
-		[ "$(tables_of "$1")" = 0 ] || return 0
-		sleep 0.1
-	done
-	cat $LIST
-	return 1
-}
 cp $TPROG/chain-static ./later
 cp $TPROG/libplug.so ./later.so
 check_not "a program that does not run yet has no table" grep -q later $LIST
 ./later 1
-check "it has one once it ran, however shortly" soon_listed $TEST_TMP/later
+check "it has one once it ran, however shortly" wait_for listed $TEST_TMP/later
 $TPROG/loads ./later.so 1
-check "so has a library that was loaded" soon_listed $TEST_TMP/later.so
+check "so has a library that was loaded" wait_for listed $TEST_TMP/later.so
 check "ended" unregister
 
 $TABLES run sh -c "cat $LIST >in-run; exit 7" >run.log 2>&1

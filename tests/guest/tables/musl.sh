@@ -20,18 +20,8 @@ fi
 check "tables of all that runs are registered" register -a -v
 
 # Following 400 KB of code takes its time in a guest
-known()
-{
-	local i
-	for ((i = 0; i < 300; i++)); do
-		[ "$(tables_of "$1")" = 0 ] || return 0
-		sleep 0.2
-	done
-	cat $LIST
-	return 1
-}
 $TPROG/musl-calls 1
-check "musl has a table" known "$(readlink -f $LOADER)"
+check "musl has a table" wait_for listed "$(readlink -f $LOADER)"
 
 case_of "a musl program" musl-calls --min 500 --expect chain_c,chain_b,chain_a,main \
 	--expect compare,sort,main --expect chain_a,handler,main \

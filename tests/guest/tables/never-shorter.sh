@@ -173,7 +173,7 @@ check "without tables: recorded" recorded without
 check "tables of all that runs are registered" register -a
 # a first run, so that the files of all programs are known
 SECONDS_EACH=1 bash load
-sleep 1
+check "their files have tables" settle bash
 check "with tables: recorded" recorded with
 unregister
 comms=$(cut -d ' ' -f 1 programs | cut -c 1-15)

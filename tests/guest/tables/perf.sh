@@ -36,7 +36,8 @@ same()
 
 check "tables of all that runs are registered" register -a
 { bash load.sh; trace-cmd list -t; } >/dev/null 2>&1	# makes their files known
-sleep 0.5
+check "their files have tables: threads" settle $TPROG/chain
+check "their files have tables: python3" settle python3
 check "perf and ftrace record" both
 check "both can be read" dump
 check "the stacks of both are the same" same

@@ -15,7 +15,7 @@ need_program $TPROG/{chain,chain-static,throws,altstack,loads}
 # Before any table is registered
 $TPROG/chain 100000 &
 early=$!
-sleep 0.3
+check "a program runs" wait_for executes $early chain
 
 check "tables of all that runs are registered" register -a -v
 sed 's/^/     /' $TEST_TMP/register.log
@@ -69,7 +69,7 @@ newborn()
 if [ $ARCH = amd64 ]; then
 	need_program $TPROG/{newborn,spawned}
 	$TPROG/newborn
-	sleep 0.5
+	check "threads that stay where they began: a table" settle $TPROG/newborn
 	check "threads that stay where they began: recorded" traced $TPROG/newborn
 	check "threads that stay where they began: one frame" newborn
 	say "$(newborn)"

@@ -97,8 +97,7 @@ check "tables of all that runs are registered" register -a -v
 tables=1
 # Also while the tool makes a table, which takes a moment
 $TPROG/uncovered
-sleep 1
-check "it has a table" is "$(tables_of $TPROG/uncovered)" 1
+check "it has a table" wait_for listed_times 1 $TPROG/uncovered
 check "with tables: recorded" run_traced $TPROG/uncovered 110 111
 say "getppid: $(calls 110)"
 say "getpgrp:" $(calls 111)
@@ -109,11 +108,7 @@ check "with tables: no junk" judge_junk 111
 if [ "$go" ]; then
 	# Following its code takes a while
 	$TPROG/go-calls
-	for ((i = 0; i < 300; i++)); do
-		[ "$(tables_of $TPROG/go-calls)" = 0 ] || break
-		sleep 0.2
-	done
-	check "Go: it has a table" is "$(tables_of $TPROG/go-calls)" 1
+	check "Go: it has a table" wait_for listed_times 1 $TPROG/go-calls
 	check "Go with tables: recorded" run_traced $TPROG/go-calls 110 111
 	say "getppid: $(calls 110)"
 	check "Go with tables: no stack is shorter" at_least "$(frames 110)" "$go"

@@ -85,10 +85,7 @@ user_event()
 	mkfifo $TEST_TMP/enabled
 	$PROG/user-event $T 5 <$TEST_TMP/enabled &
 	exec 8>$TEST_TMP/enabled
-	for i in $(seq 100); do
-		[ ! -e $T/events/user_events/ustack_test/enable ] || break
-		sleep 0.1
-	done
+	wait_for test -e $T/events/user_events/ustack_test/enable
 	echo 1 >$T/events/user_events/ustack_test/enable
 	exec 8>&-
 	wait $!

@@ -16,16 +16,10 @@ maps_in()
 	count "<user unwind map $pid "
 }
 
-# Wait until an instance has mappings of the process
-maps_come()
+# has_maps DIR: the instance has mappings of the process
+has_maps()
 {
-	local i
-	for ((i = 0; i < 250; i++)); do
-		[ $(maps_in $1) = 0 ] || return 0
-		sleep 0.02
-	done
-	echo "no mapping of process $pid"
-	return 1
+	at_least $(maps_in $1) 1
 }
 
 mkdir $I/a $I/b
@@ -35,13 +29,13 @@ for i in a b; do
 done
 coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }
 pid=$HOST_PID in=${HOST[1]}
-check "an instance has the mappings" maps_come $I/a
-check "and so has the other one" maps_come $I/b
-sleep 0.2
+check "an instance has the mappings" wait_for has_maps $I/a
+check "and so has the other one" wait_for has_maps $I/b
+check "the process waits for a line" wait_for asleep $pid dlopen-host
 in_a=$(maps_in $I/a)
 echo >$I/b/trace
 echo >&$in
-check "the one that was cleared has them again" maps_come $I/b
+check "the one that was cleared has them again" wait_for has_maps $I/b
 check "the other one is left alone" is "$(maps_in $I/a)" $in_a
 eval "exec $in>&-"
 wait $pid 2>/dev/null
@@ -53,10 +47,14 @@ LOOKS=/sys/module/slow_maps/parameters/looks
 echo 0 >$I/b/events/syscalls/sys_enter_getppid/enable
 coproc HOST { exec $PROG/dlopen-host $(printf '3 wait %.0s' {0..20}); }
 pid=$HOST_PID in=${HOST[1]}
-sleep 0.5
+check "another process waits for a line" wait_for asleep $pid dlopen-host
 echo >&$in
-sleep 0.2
-check "looks are counted" at_least "$(cat $LOOKS)" 1
+looked()
+{
+	at_least "$(cat $LOOKS)" 1
+}
+check "looks are counted" wait_for looked
+check "it waits again" wait_for asleep $pid dlopen-host
 echo 0 >$LOOKS
 for ((i = 0; i < 20; i++)); do
 	echo >$I/b/trace
@@ -77,11 +75,7 @@ echo 1 >$T/options/$OPT
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
 taskset -c 1 ./slow &
 slow=$!
-for ((i = 0; i < 200; i++)); do
-	! grep -q Y $ENTERED || break
-	sleep 0.01
-done
-check "a process takes 15 seconds for a mapping" grep -q Y $ENTERED
+check "a process takes 15 seconds for a mapping" wait_for grep -q Y $ENTERED
 cp /bin/true ./other
 taskset -c 0 ./other
 check "another one does not wait" grep -q N /sys/module/slow_maps/parameters/done

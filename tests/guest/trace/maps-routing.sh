@@ -106,14 +106,16 @@ echo 0 >$I/m/options/$M
 echo 1 >$T/events/syscalls/sys_enter_getppid/enable
 coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }
 pid=$HOST_PID in=${HOST[1]}
-sleep 0.3
+check "a program waits for a line" wait_for asleep $pid dlopen-host
 echo >$I/m/trace
 echo 1 >$I/m/options/$M
 echo >&$in
-sleep 0.5
-text_running $I/m
-check "a taker that comes later gets what is touched again" at_least \
-	"$(count "<user unwind map $pid .*dlopen-host>")" 1
+touched_again()
+{
+	text_running $I/m
+	at_least "$(count "<user unwind map $pid .*dlopen-host>")" 1
+}
+check "a taker that comes later gets what is touched again" wait_for touched_again
 eval "exec $in>&-"
 wait $pid 2>/dev/null
 for i in a b m; do

@@ -28,12 +28,27 @@ host_start()
 	coproc HOST { exec $host "$@" 2>&1; }
 	pid=$HOST_PID
 	out=${HOST[0]} in=${HOST[1]}
+	check "${host##*/} waits for a line" wait_for asleep $pid ${host##*/}
+}
+
+# How often the program has gone to sleep
+sleeps()
+{
+	sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' /proc/$pid/status
+}
+
+# stepped SLEEPS: the program waits for a line again, or has ended
+stepped()
+{
+	! readlink /proc/$pid/exe >/dev/null ||
+		{ [ "$(sleeps)" != "$1" ] && asleep $pid ${host##*/}; }
 }
 
 step()
 {
+	local before=$(sleeps)
 	echo >&$in
-	sleep ${1:-0.3}
+	check "it makes a step" wait_for stepped $before
 }
 
 host_end()
@@ -54,7 +69,6 @@ trace_on
 
 # As /proc/PID/maps shows it
 host_start wait 5 keep:$PROG/libtouch.so wait 5 wait
-sleep 0.5
 # Drop the mappings that the shell touched before it executed the program
 echo >$T/trace
 step
@@ -100,7 +114,6 @@ check "more stacks of the same mappings add none" is "$(maps $pid | wc -l)" $n
 host_end
 
 host_start 3 wait 3 wait 3 wait 3
-sleep 0.3
 text_running
 check "recorded" is "$(of_file $pid $host)" 1
 echo >$T/trace
@@ -138,7 +151,6 @@ check "each program of callpath's children too" at_least \
 # Another file in the same place: libraries that are opened and closed in turn
 cp $PROG/libtouch.so $TEST_TMP/second.so
 host_start $PROG/libtouch.so $TEST_TMP/second.so $PROG/libtouch.so wait
-sleep 0.5
 text_running
 read -r line1 <&$out
 read -r line2 <&$out
@@ -154,7 +166,6 @@ host_end
 cp $host $TEST_TMP/gone
 host=$TEST_TMP/gone
 host_start 3 wait 3 wait
-sleep 0.3
 rm $TEST_TMP/gone
 echo >$T/trace
 step

@@ -460,7 +460,7 @@ static void the_rest_of_a_recall_is_done_by_who_follows(void **state)
 	assert_int_equal(nr_adds, 0);
 	assert_int_equal(tables_follow(t, false), 0);
 	assert_int_equal(tables_recall_rest(t), 0);
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 2400; i++) {
 		tables_get_summary(t, &sum);
 		/* or more: what is started on this machine meanwhile */
 		if (sum.files[TABLES_COVERED] >= 2)
