@@ -309,17 +309,9 @@ static void add_stack(struct frames *f, struct text *t, const struct join_answer
 
 static void add_missing(struct text *t, enum join_state state, bool damaged)
 {
-	static const char *const why[JOIN_NR_STATES] = {
-		[JOIN_PENDING] = "still in the kernel at the end",
-		[JOIN_LOST] = "lost",
-		[JOIN_UNRECORDED] = "not recorded",
-		[JOIN_UNSURE] =
-			"not recorded: two buffers of the file say different things here",
-	};
-
 	text_add(t, prefix);
 	text_add(t, "<");
-	text_add(t, why[state]);
+	text_add(t, join_words[state].mark);
 	if (damaged && state == JOIN_LOST)
 		text_add(t, ": the file is damaged");
 	text_add(t, ">\n");
