@@ -224,11 +224,9 @@ static struct frame_line *get_frame(struct frames *f, const struct join_answer *
 			return fr;
 	}
 	add_frame(f, &t, &k, file, &signal);
-	fr = t.failed ? NULL : vec_add(&f->frames);
-	if (!fr || hidx_add(&f->frame_idx, hash, f->frames.nr - 1)) {
+	fr = t.failed ? NULL : vec_add_hashed(&f->frames, &f->frame_idx, hash);
+	if (!fr) {
 		free(t.v);
-		if (fr)
-			f->frames.nr--;
 		return NULL;
 	}
 	fr->key = k;
@@ -349,11 +347,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 		return;
 	}
 	add_stack(f, &f->out, &end, first, end.nr);
-	st = near ? NULL : vec_add(&f->stacks);
-	if (st && hidx_add(&f->stack_idx, hash, f->stacks.nr - 1)) {
-		f->stacks.nr--;
-		st = NULL;
-	}
+	st = near ? NULL : vec_add_hashed(&f->stacks, &f->stack_idx, hash);
 	if (!st) {
 		f->index.nr = first;
 		return;

@@ -132,8 +132,8 @@ static int map_get(struct maps *m, const struct maps_rec *rec, uint32_t proc, ui
 			return 0;
 		}
 	}
-	map = vec_add(&m->maps);
-	if (!map || hidx_add(&m->map_idx, hash, m->maps.nr - 1))
+	map = vec_add_hashed(&m->maps, &m->map_idx, hash);
+	if (!map)
 		return -ENOMEM;
 	map->start = rec->start;
 	map->end = rec->end;
