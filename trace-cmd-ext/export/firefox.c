@@ -53,8 +53,7 @@ static int by_tid(const void *a, const void *b)
 {
 	const struct firefox_sample *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
+	CMP(x->tid, y->tid);
 	return (x->ts > y->ts) - (x->ts < y->ts);
 }
 
@@ -62,8 +61,7 @@ static int waits_by_tid(const void *a, const void *b)
 {
 	const struct firefox_wait *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
+	CMP(x->tid, y->tid);
 	return (x->from > y->from) - (x->from < y->from);
 }
 
