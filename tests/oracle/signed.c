@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libunwind-user/base/vec.h"
 #include "oracle.h"
 
 #define NEGATE_RA_STATE	0x2d
