@@ -2,7 +2,7 @@
 # What trace-ustack is made of; its tests build it once more, with sanitizers.
 
 tool_room = $(patsubst trace-cmd-ext/%,%,$(sort $(wildcard $(1:%=trace-cmd-ext/%/*.c))))
-TOOL_SRC := $(call tool_room,tool record stacks flame export report stat check commands)
+TOOL_SRC := $(call tool_room,tool stacks flame export report stat record check commands)
 
 # The source of stacks for stock kernels (record/bpf/) needs clang and libbpf. Without them none.c
 # stands in for it; the files that read its messages stay.

@@ -100,6 +100,9 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 	i = lo_;						\
 } while (0)
 
+/* For functions that qsort() calls: return if @a and @b are not equal. */
+#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
 /* The finalizer of splitmix64: every input bit reaches every output bit. */
 static inline uint64_t hash64(uint64_t x)
 {
@@ -231,6 +234,16 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 	     (pos) = ((pos) + 1) & (h)->mask)					\
 		if ((h)->slot[pos].tag == (uint32_t)(hash))
 
+/* vec_add() of an element that @idx finds by @hash; NULL without memory for one of the two. */
+#define vec_add_hashed(vec, idx, hash) ({					\
+	__typeof__(&*(vec)->v) new_ = vec_add(vec);				\
+										\
+	if (new_ && hidx_add(idx, hash, (vec)->nr - 1)) {			\
+		(vec)->nr--;							\
+		new_ = NULL;							\
+	}									\
+	new_; })
+
 /*
  * Find elements of @vec by a number, their member @id; @idx is the hash of the elements. vec_find()
  * returns NULL for an unknown number. vec_get() adds an element for it, zeroed except for the
@@ -255,11 +268,7 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 	__typeof__(&*(vec)->v) got_ = vec_find(vec, idx, id, number_);		\
 										\
 	if (!got_) {								\
-		got_ = vec_add(vec);						\
-		if (got_ && hidx_add(idx, hash64(number_), (vec)->nr - 1)) {	\
-			(vec)->nr--;						\
-			got_ = NULL;						\
-		}								\
+		got_ = vec_add_hashed(vec, idx, hash64(number_));		\
 		if (got_)							\
 			got_->id = number_;					\
 	}									\

@@ -62,16 +62,10 @@ struct row_check {
 static const struct cfi_state *row_at(const struct row_check *c, uint32_t at)
 {
 	const struct rows_row *row = &c->r->raw[c->fde->row];
-	uint32_t low = 0, high = c->fde->nr_rows, mid;
+	uint32_t i;
 
-	while (high - low > 1) {
-		mid = low + (high - low) / 2;
-		if (row[mid].start > c->fde->start + at)
-			high = mid;
-		else
-			low = mid;
-	}
-	return &c->r->state[row[low].state];
+	bisect(i, c->fde->nr_rows - 1, row[i + 1].start > c->fde->start + at);
+	return &c->r->state[row[i].state];
 }
 
 /* CFA - SP by the row; false if the row counts from another register, or has no caller */

@@ -93,10 +93,8 @@ static int cmp_sym(const void *a, const void *b)
 {
 	const struct sym *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
+	CMP(x->addr, y->addr);
+	CMP(x->size, y->size);
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
 	return x->name < y->name ? -1 : x->name > y->name;

@@ -283,8 +283,7 @@ static int compare_age(const void *a, const void *b)
 	const struct timespec *x = &((const struct cache_entry *)a)->used;
 	const struct timespec *y = &((const struct cache_entry *)b)->used;
 
-	if (x->tv_sec != y->tv_sec)
-		return x->tv_sec < y->tv_sec ? -1 : 1;
+	CMP(x->tv_sec, y->tv_sec);
 	return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 

@@ -40,15 +40,11 @@ uint64_t *tables_seen(struct tables_seen *set, uint64_t dev, uint64_t ino)
 		if (f->ino == ino && f->dev == dev)
 			return &f->when;
 	}
-	f = vec_add(&set->files);
+	f = vec_add_hashed(&set->files, &set->idx, hash);
 	if (!f)
 		return NULL;
 	f->dev = dev;
 	f->ino = ino;
-	if (hidx_add(&set->idx, hash, set->files.nr - 1)) {
-		set->files.nr--;
-		return NULL;
-	}
 	return &f->when;
 }
 

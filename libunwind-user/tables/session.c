@@ -74,8 +74,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct tables_entry *x = a, *y = b;
 
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
+	CMP(x->dev, y->dev);
 	return (x->ino > y->ino) - (x->ino < y->ino);
 }
 

@@ -22,8 +22,7 @@ static int cmp_seen(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
 
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
+	CMP(x->ts, y->ts);
 	return (x->cookie > y->cookie) - (x->cookie < y->cookie);
 }
 

@@ -224,11 +224,9 @@ static struct frame_line *get_frame(struct frames *f, const struct join_answer *
 			return fr;
 	}
 	add_frame(f, &t, &k, file, &signal);
-	fr = t.failed ? NULL : vec_add(&f->frames);
-	if (!fr || hidx_add(&f->frame_idx, hash, f->frames.nr - 1)) {
+	fr = t.failed ? NULL : vec_add_hashed(&f->frames, &f->frame_idx, hash);
+	if (!fr) {
 		free(t.v);
-		if (fr)
-			f->frames.nr--;
 		return NULL;
 	}
 	fr->key = k;
@@ -309,17 +307,9 @@ static void add_stack(struct frames *f, struct text *t, const struct join_answer
 
 static void add_missing(struct text *t, enum join_state state, bool damaged)
 {
-	static const char *const why[JOIN_NR_STATES] = {
-		[JOIN_PENDING] = "still in the kernel at the end",
-		[JOIN_LOST] = "lost",
-		[JOIN_UNRECORDED] = "not recorded",
-		[JOIN_UNSURE] =
-			"not recorded: two buffers of the file say different things here",
-	};
-
 	text_add(t, prefix);
 	text_add(t, "<");
-	text_add(t, why[state]);
+	text_add(t, join_words[state].mark);
 	if (damaged && state == JOIN_LOST)
 		text_add(t, ": the file is damaged");
 	text_add(t, ">\n");
@@ -357,11 +347,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 		return;
 	}
 	add_stack(f, &f->out, &end, first, end.nr);
-	st = near ? NULL : vec_add(&f->stacks);
-	if (st && hidx_add(&f->stack_idx, hash, f->stacks.nr - 1)) {
-		f->stacks.nr--;
-		st = NULL;
-	}
+	st = near ? NULL : vec_add_hashed(&f->stacks, &f->stack_idx, hash);
 	if (!st) {
 		f->index.nr = first;
 		return;

@@ -4,6 +4,19 @@
 
 #include "impl.h"
 
+const struct join_words join_words[JOIN_NR_STATES] = {
+	[JOIN_NONE] = { "none", "", NULL, NULL },
+	[JOIN_STACK] = { "joined", "", NULL, NULL },
+	[JOIN_PENDING] = { "pending", "  still in the kernel when recording stopped",
+			   "still in the kernel at the end", "[still in the kernel]" },
+	[JOIN_LOST] = { "lost", "  events were dropped", "lost", "[lost]" },
+	[JOIN_UNRECORDED] = { "not-recorded", "  though nothing was dropped",
+			      "not recorded", "[not recorded]" },
+	[JOIN_UNSURE] = { "unsure", "  two buffers say different things",
+			  "not recorded: two buffers of the file say different things here",
+			  "[not recorded: two buffers disagree]" },
+};
+
 struct join *join_new(void)
 {
 	struct join *j = calloc(1, sizeof(*j));

@@ -132,8 +132,8 @@ static int map_get(struct maps *m, const struct maps_rec *rec, uint32_t proc, ui
 			return 0;
 		}
 	}
-	map = vec_add(&m->maps);
-	if (!map || hidx_add(&m->map_idx, hash, m->maps.nr - 1))
+	map = vec_add_hashed(&m->maps, &m->map_idx, hash);
+	if (!map)
 		return -ENOMEM;
 	map->start = rec->start;
 	map->end = rec->end;
@@ -168,8 +168,6 @@ int maps_add(struct maps *m, const struct maps_rec *rec)
 	s->map = map;
 	return 0;
 }
-
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
 static int cmp_map(const void *a, const void *b)
 {
@@ -347,7 +345,7 @@ static const struct map *find_mapping(struct maps *m, uint32_t tgid, uint64_t ts
 	const struct map *map, *best = m->last;
 	const struct proc *p;
 	bool contested = false;
-	uint32_t lo, hi, mid;
+	uint32_t i;
 
 	/* most frames of a stack are in few files */
 	if (best && best->start <= addr && addr < best->end &&
@@ -357,18 +355,12 @@ static const struct map *find_mapping(struct maps *m, uint32_t tgid, uint64_t ts
 	if (!p || !p->nr_maps)
 		return NULL;
 	map = &m->maps.v[p->map];
-	for (lo = 0, hi = p->nr_maps; lo < hi; ) {
-		mid = lo + (hi - lo) / 2;
-		if (map[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	best = choose_map(m, map, lo, addr, ts, cpu, 0, &contested);
+	bisect(i, p->nr_maps, map[i].start > addr);
+	best = choose_map(m, map, i, addr, ts, cpu, 0, &contested);
 	if (!best)
 		return NULL;
-	if (contested && (choose_map(m, map, lo, addr, ts, cpu, 1, &contested) != best ||
-			  choose_map(m, map, lo, addr, ts, cpu, -1, &contested) != best))
+	if (contested && (choose_map(m, map, i, addr, ts, cpu, 1, &contested) != best ||
+			  choose_map(m, map, i, addr, ts, cpu, -1, &contested) != best))
 		return NULL;
 	if (!contested)
 		m->last = best;

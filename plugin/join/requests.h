@@ -65,6 +65,14 @@ enum join_state {
 	JOIN_NR_STATES
 };
 
+/* How programs and people read a state */
+extern const struct join_words {
+	const char *name;
+	const char *about;	/* after the name in a list; "" for JOIN_NONE and JOIN_STACK */
+	const char *mark;	/* in place of a printed stack; NULL for JOIN_NONE and JOIN_STACK */
+	const char *frame;	/* in place of a folded stack; NULL where @mark is NULL */
+} join_words[JOIN_NR_STATES];
+
 /* How the requests of a run look in the file. */
 enum join_form {
 	FORM_BARE,		/* the cookie alone: print at the cookie */

@@ -12,74 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cursor.h"
 #include "sections.h"
 #include "libunwind-user/base/base.h"
 
-#define OPTION_DONE	0
-#define OPTION_CPUSTAT	2
-#define OPTION_BUFFER	3
-#define OPTION_CLOCK	4
-#define OPTION_CPUCOUNT	8
-#define OPTION_TSC2NSEC	14
 #define SECTION_COMPRESSED	1
 #define MAX_SECTIONS	256	/* of options, so that a circular chain ends */
 #define MAX_TEXT	4096
-
-struct cursor {
-	int fd;
-	uint64_t pos;
-	bool big_endian;
-	bool failed;
-};
-
-static void read_bytes(struct cursor *f, void *buf, size_t len)
-{
-	if (f->failed || f->pos > INT64_MAX - len ||
-	    pread(f->fd, buf, len, f->pos) != (ssize_t)len) {
-		memset(buf, 0, len);
-		f->failed = true;
-		return;
-	}
-	f->pos += len;
-}
-
-static uint64_t read_number(struct cursor *f, int size)
-{
-	uint8_t b[8];
-	uint64_t n = 0;
-	int i;
-
-	read_bytes(f, b, size);
-	for (i = 0; i < size; i++)
-		n |= (uint64_t)b[f->big_endian ? size - 1 - i : i] << 8 * i;
-	return n;
-}
-
-static void skip_bytes(struct cursor *f, uint64_t len)
-{
-	if (len > INT64_MAX - f->pos)
-		f->failed = true;
-	else
-		f->pos += len;
-}
-
-static void skip_string(struct cursor *f)
-{
-	char c;
-
-	do
-		read_bytes(f, &c, 1);
-	while (c && !f->failed);
-}
-
-/* Skip @nr pieces of text, each with a size of 8 bytes before it. */
-static void skip_texts(struct cursor *f, uint64_t nr)
-{
-	while (nr-- && !f->failed)
-		skip_bytes(f, read_number(f, 8));
-}
 
 static bool is_nonzero(const char *text, const char *line)
 {
@@ -129,7 +69,7 @@ static void get_string(struct cursor *f, char *buf, size_t room)
 	char c;
 
 	do {
-		read_bytes(f, &c, 1);
+		cursor_read(f, &c, 1);
 		if (n < room)
 			buf[n++] = c;
 	} while (c && !f->failed);
@@ -163,7 +103,7 @@ static int read_buffer(struct cursor *f, struct walk *s, bool sections)
 {
 	const struct sections_sink *sink = s->sink;
 	char name[MAX_NAME], clock[MAX_NAME];
-	uint64_t at = read_number(f, 8), offset, size;
+	uint64_t at = cursor_number(f, 8), offset, size;
 	struct cursor section = *f;
 	uint32_t nr, cpu, page_size;
 	bool compressed;
@@ -173,17 +113,17 @@ static int read_buffer(struct cursor *f, struct walk *s, bool sections)
 	if (!sections)
 		return f->failed || s->nr_buffers >= MAX_SECTIONS ? 0 : add_buffer(s, at, name);
 	get_string(f, clock, sizeof(clock));
-	page_size = read_number(f, 4);
+	page_size = cursor_number(f, 4);
 	section.pos = at;
-	skip_bytes(&section, 2);
-	compressed = read_number(&section, 2) & SECTION_COMPRESSED;
+	cursor_skip(&section, 2);
+	compressed = cursor_number(&section, 2) & SECTION_COMPRESSED;
 	if (!f->failed && sink->clock)
 		ret = strchr(clock, '[') ? read_clock(s, name, clock) :
 					   sink->clock(sink->data, name, clock);
-	for (nr = read_number(f, 4); nr && !f->failed && !ret; nr--) {
-		cpu = read_number(f, 4);
-		offset = read_number(f, 8);
-		size = read_number(f, 8);
+	for (nr = cursor_number(f, 4); nr && !f->failed && !ret; nr--) {
+		cpu = cursor_number(f, 4);
+		offset = cursor_number(f, 8);
+		size = cursor_number(f, 8);
 		if (!f->failed && !section.failed && sink->pages)
 			ret = sink->pages(sink->data, name, cpu, offset, size, page_size,
 					  compressed);
@@ -198,37 +138,37 @@ static uint64_t read_options(struct cursor *f, struct walk *s, bool sections, in
 	uint64_t id, len, next;
 
 	while (!f->failed && !*ret) {
-		id = read_number(f, 2);
+		id = cursor_number(f, 2);
 		if (id == OPTION_DONE)
 			break;
-		len = read_number(f, 4);
+		len = cursor_number(f, 4);
 		next = f->pos + len;
 		if (id == OPTION_CPUSTAT && !f->failed) {
 			if (len > MAX_TEXT)
 				len = MAX_TEXT;
-			read_bytes(f, text, len);
+			cursor_read(f, text, len);
 			text[len] = '\0';
 			*ret = read_statistics(s, text);
 		} else if (id == OPTION_BUFFER && !f->failed) {
 			*ret = read_buffer(f, s, sections);
-		} else if (id == OPTION_CLOCK && !f->failed) {
+		} else if (id == OPTION_TRACECLOCK && !f->failed) {
 			/* version 6: trace-cmd writes it after the data, trace-ustack here */
 			s->clock = true;
 			if (len > MAX_TEXT)
 				len = 0;
-			read_bytes(f, text, len);
+			cursor_read(f, text, len);
 			text[len] = '\0';
 			*ret = read_clock(s, "", text);
 		} else if (id == OPTION_TSC2NSEC) {
 			s->tsc = true;
 		} else if (id == OPTION_CPUCOUNT && len == 4) {
-			s->cpus = read_number(f, 4);
+			s->cpus = cursor_number(f, 4);
 		}
 		f->pos = next;
 	}
-	if (!sections || f->failed || *ret || read_number(f, 4) != 8)
+	if (!sections || f->failed || *ret || cursor_number(f, 4) != 8)
 		return 0;
-	return read_number(f, 8);
+	return cursor_number(f, 8);
 }
 
 /* Read the options and the table of each CPU's pages. */
@@ -240,25 +180,25 @@ static int read_data_6(struct cursor *f, struct walk *s, const char *buffer)
 	uint32_t cpu;
 	int ret = 0;
 
-	read_bytes(f, tag, sizeof(tag));
+	cursor_read(f, tag, sizeof(tag));
 	if (!f->failed && !memcmp(tag, "options  ", sizeof(tag))) {
 		read_options(f, s, false, &ret);
-		read_bytes(f, tag, sizeof(tag));
+		cursor_read(f, tag, sizeof(tag));
 	}
 	if (ret || f->failed || memcmp(tag, "flyrecord", sizeof(tag)) ||
 	    (!sink->pages && !sink->clock))
 		return ret;
 	for (cpu = 0; cpu < s->cpus && !f->failed && !ret; cpu++) {
-		offset = read_number(f, 8);
-		size = read_number(f, 8);
+		offset = cursor_number(f, 8);
+		size = cursor_number(f, 8);
 		if (!f->failed && sink->pages)
 			ret = sink->pages(sink->data, buffer, cpu, offset, size, 0, false);
 	}
 	if (s->clock && !ret && !f->failed) {
-		size = read_number(f, 8);
+		size = cursor_number(f, 8);
 		if (size > MAX_TEXT)
 			return 0;
-		read_bytes(f, text, size);
+		cursor_read(f, text, size);
 		text[size] = '\0';
 		if (!f->failed)
 			ret = read_clock(s, buffer, text);
@@ -273,19 +213,19 @@ static int walk_version_6(struct cursor *f, struct walk *s)
 	size_t i;
 	int ret;
 
-	skip_string(f);				/* header_page */
-	skip_texts(f, 1);
-	skip_string(f);				/* header_event */
-	skip_texts(f, 1);
-	skip_texts(f, read_number(f, 4));	/* formats of ftrace */
-	for (nr = read_number(f, 4); nr && !f->failed; nr--) {
-		skip_string(f);			/* a system and its formats */
-		skip_texts(f, read_number(f, 4));
+	cursor_skip_string(f);				/* header_page */
+	cursor_skip_texts(f, 1);
+	cursor_skip_string(f);				/* header_event */
+	cursor_skip_texts(f, 1);
+	cursor_skip_texts(f, cursor_number(f, 4));	/* formats of ftrace */
+	for (nr = cursor_number(f, 4); nr && !f->failed; nr--) {
+		cursor_skip_string(f);			/* a system and its formats */
+		cursor_skip_texts(f, cursor_number(f, 4));
 	}
-	skip_bytes(f, read_number(f, 4));	/* kernel symbols */
-	skip_bytes(f, read_number(f, 4));	/* strings of trace_printk() */
-	skip_texts(f, 1);			/* names of tasks */
-	s->cpus = read_number(f, 4);
+	cursor_skip(f, cursor_number(f, 4));	/* kernel symbols */
+	cursor_skip(f, cursor_number(f, 4));	/* strings of trace_printk() */
+	cursor_skip_texts(f, 1);			/* names of tasks */
+	s->cpus = cursor_number(f, 4);
 	if (f->failed)
 		return 0;
 	ret = read_data_6(f, s, "");
@@ -302,13 +242,13 @@ static int walk_version_7(struct cursor *f, struct walk *s)
 {
 	int ret = 0, nr;
 
-	skip_string(f);				/* compression, its version */
-	skip_string(f);
-	f->pos = read_number(f, 8);
+	cursor_skip_string(f);				/* compression, its version */
+	cursor_skip_string(f);
+	f->pos = cursor_number(f, 8);
 	for (nr = 0; nr < MAX_SECTIONS && f->pos && !f->failed && !ret; nr++) {
-		if (read_number(f, 2) != OPTION_DONE || read_number(f, 2) & SECTION_COMPRESSED)
+		if (cursor_number(f, 2) != OPTION_DONE || cursor_number(f, 2) & SECTION_COMPRESSED)
 			break;
-		skip_bytes(f, 4 + 8);
+		cursor_skip(f, 4 + 8);
 		f->pos = read_options(f, s, true, &ret);
 	}
 	return ret;
@@ -323,13 +263,13 @@ bool sections_is_slow_clock(const char *clock)
 int sections_walk(int fd, const struct sections_sink *sink)
 {
 	struct walk s = { .sink = sink };
-	struct cursor f = { .fd = fd, .pos = TRACE_DAT_MAGIC_LEN };
+	struct cursor f = { .fd = fd, .pos = TRACE_DAT_MAGIC_LEN, .size = INT64_MAX };
 	char version[2];
 	int ret;
 
-	read_bytes(&f, version, sizeof(version));
-	f.big_endian = read_number(&f, 1) == 1;
-	skip_bytes(&f, 1 + 4);		/* size of a long, of a page */
+	cursor_read(&f, version, sizeof(version));
+	f.big_endian = cursor_number(&f, 1) == 1;
+	cursor_skip(&f, 1 + 4);		/* size of a long, of a page */
 	if (version[1])
 		return -EINVAL;
 	if (version[0] == '6')

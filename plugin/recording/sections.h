@@ -17,6 +17,13 @@
 #define TRACE_DAT_MAGIC		"\x17\x08\x44tracing"
 #define TRACE_DAT_MAGIC_LEN	10
 
+/* Options of a trace.dat, with the numbers of the format */
+enum {
+	OPTION_DONE, OPTION_DATE, OPTION_CPUSTAT, OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME,
+	OPTION_HOOK, OPTION_OFFSET, OPTION_CPUCOUNT, OPTION_VERSION, OPTION_PROCMAPS,
+	OPTION_TRACEID, OPTION_TSC2NSEC = 14,
+};
+
 /*
  * Read the trace.dat file open at @fd, version 6 or 7, and call @found with the name of each buffer
  * ("" for the top one) for each CPU that dropped events. Returns 0; the result of @found if that is

@@ -10,14 +10,15 @@ TRACECMD_FLAGS = $(shell pkg-config --cflags libtracecmd libtraceevent)
 TRACECMD_LIBS = $(shell pkg-config --libs libtracecmd libtraceevent)
 
 GUEST_CHECK := $(addprefix tests/guest/check/,callpath-check.c event.h judge.c join.c program.c \
-	read_dat.c read_report.c truth.c truth.h) samples/callpath/record.h
+	read_dat.c read_report.c truth.c truth.h) samples/callpath/record.h \
+	libunwind-user/base/vec.h
 
 $(GUEST)/callpath-check: $(GUEST_CHECK)
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(GUEST_CFLAGS) $(TRACECMD_FLAGS) -o $@ $(filter %.c,$^) $(TRACECMD_LIBS)
 
 $(GUEST)/callpath-ptrace: tests/guest/check/callpath-ptrace.c tests/guest/check/truth.c \
-		tests/guest/check/truth.h samples/callpath/record.h
+		tests/guest/check/truth.h samples/callpath/record.h libunwind-user/base/vec.h
 	@mkdir -p $(@D)
 	$(Q_LD)$(CC) $(GUEST_CFLAGS) -o $@ $(filter %.c,$^)
 

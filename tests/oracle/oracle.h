@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libunwind-user/base/vec.h"
+
 /*
  * The oracle's own description of an architecture, apart from the library's. DWARF numbers;
  * a call leaves RA in its register, or in the word below the CFA.
@@ -46,23 +48,14 @@ struct answer {
 	uint64_t kept;			/* the caller's value of machine->kept, if known */
 };
 
-static inline uint64_t mix(uint64_t v)
-{
-	v ^= v >> 33;
-	v *= 0xff51afd7ed558ccdULL;
-	v ^= v >> 33;
-	v *= 0xc4ceb9fe1a85ec53ULL;
-	return v ^ v >> 33;
-}
-
 static inline uint64_t reg_value(unsigned int reg, uint64_t pc)
 {
-	return machine->pc && reg == machine->pc ? pc : mix(reg + 1) & ~7ULL;
+	return machine->pc && reg == machine->pc ? pc : hash64(reg + 1) & ~7ULL;
 }
 
 static inline uint64_t memory(uint64_t addr)
 {
-	return mix(addr + 0x1234567);
+	return hash64(addr + 0x1234567);
 }
 
 /*

@@ -181,14 +181,8 @@ void signed_strip(Elf *elf, uint8_t *image)
 
 bool signed_at(uint64_t pc)
 {
-	size_t low = 0, high = nr_ranges, mid;
+	size_t i;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (range[mid].start <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && pc < range[low - 1].end;
+	bisect(i, nr_ranges, range[i].start > pc);
+	return i && pc < range[i - 1].end;
 }

@@ -71,18 +71,10 @@ static int compare(const void *a, const void *b)
 
 static struct insn *insn_at(const struct sp_map *m, uint64_t pc)
 {
-	uint32_t low = 0, high = m->nr, mid;
+	uint32_t i;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (m->insn[mid].pc == pc)
-			return &m->insn[mid];
-		if (m->insn[mid].pc > pc)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return NULL;
+	bisect(i, m->nr, m->insn[i].pc >= pc);
+	return i < m->nr && m->insn[i].pc == pc ? &m->insn[i] : NULL;
 }
 
 static void push(struct sp_map *m, uint32_t i)

@@ -314,7 +314,7 @@ void space_put(struct space *sp)
 
 const struct map *space_map(struct space *sp, u64 addr)
 {
-	unsigned int low, n, half;
+	unsigned int i;
 	int again;
 
 	for (again = 0; again < 2; again++) {
@@ -323,19 +323,11 @@ const struct map *space_map(struct space *sp, u64 addr)
 			if (sp->code)
 				memset(sp->code, 0, CODES * sizeof(*sp->code));
 		}
-		for (low = 0, n = sp->nr_maps; n; ) {
-			half = n / 2;
-			if (addr >= sp->map[low + half].end) {
-				low += half + 1;
-				n -= half + 1;
-			} else {
-				n = half;
-			}
-		}
-		if (low < sp->nr_maps && addr >= sp->map[low].start)
-			return &sp->map[low];
+		bisect(i, sp->nr_maps, sp->map[i].end > addr);
+		if (i < sp->nr_maps && addr >= sp->map[i].start)
+			return &sp->map[i];
 		/* a stack that grew */
-		if (low >= sp->nr_maps || again)
+		if (i >= sp->nr_maps || again)
 			break;
 		sp->stale = true;
 	}

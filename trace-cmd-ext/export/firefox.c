@@ -53,8 +53,7 @@ static int by_tid(const void *a, const void *b)
 {
 	const struct firefox_sample *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
+	CMP(x->tid, y->tid);
 	return (x->ts > y->ts) - (x->ts < y->ts);
 }
 
@@ -62,8 +61,7 @@ static int waits_by_tid(const void *a, const void *b)
 {
 	const struct firefox_wait *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
+	CMP(x->tid, y->tid);
 	return (x->from > y->from) - (x->from < y->from);
 }
 
@@ -77,8 +75,8 @@ static uint32_t get_frame(struct firefox *f, uint32_t entry)
 	for_each_hidx(&f->frame_idx, hash64(entry), pos, i)
 		if (f->frames.v[i] == entry)
 			return i;
-	v = vec_add(&f->frames);
-	if (!v || hidx_add(&f->frame_idx, hash64(entry), f->frames.nr - 1))
+	v = vec_add_hashed(&f->frames, &f->frame_idx, hash64(entry));
+	if (!v)
 		return UINT32_MAX;
 	*v = entry;
 	return f->frames.nr - 1;
@@ -94,8 +92,8 @@ static uint32_t get_node(struct firefox *f, uint32_t prefix, uint32_t frame)
 	for_each_hidx(&f->node_idx, hash, pos, i)
 		if (f->nodes.v[i].prefix == prefix && f->nodes.v[i].frame == frame)
 			return i;
-	n = vec_add(&f->nodes);
-	if (!n || hidx_add(&f->node_idx, hash, f->nodes.nr - 1))
+	n = vec_add_hashed(&f->nodes, &f->node_idx, hash);
+	if (!n)
 		return UINT32_MAX;
 	n->prefix = prefix;
 	n->frame = frame;

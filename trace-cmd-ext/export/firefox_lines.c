@@ -89,8 +89,8 @@ static int64_t add_row(struct firefox_lines *l, struct table *t, int64_t a, int6
 	for_each_hidx(&t->idx, hash, pos, i)
 		if (!memcmp(&t->rows.v[i], &want, sizeof(want)))
 			return i;
-	r = vec_add(&t->rows);
-	if (!r || hidx_add(&t->idx, hash, t->rows.nr - 1)) {
+	r = vec_add_hashed(&t->rows, &t->idx, hash);
+	if (!r) {
 		l->failed = true;
 		return 0;
 	}

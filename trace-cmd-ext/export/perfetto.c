@@ -244,8 +244,8 @@ static void name_thread(struct perfetto *p, uint32_t tid)
 	for_each_hidx(&p->tid_idx, hash64(tid), pos, i)
 		if (p->tids.v[i] == tid)
 			return;
-	t = vec_add(&p->tids);
-	if (!t || hidx_add(&p->tid_idx, hash64(tid), p->tids.nr - 1)) {
+	t = vec_add_hashed(&p->tids, &p->tid_idx, hash64(tid));
+	if (!t) {
 		p->failed = true;
 		return;
 	}

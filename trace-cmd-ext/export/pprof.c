@@ -115,8 +115,8 @@ static uint64_t intern_function(struct pprof *p, const char *name, const char *s
 		if (f->name == want.name && f->source == want.source)
 			return i + 1;
 	}
-	f = vec_add(&p->functions);
-	if (!f || hidx_add(&p->function_idx, hash, p->functions.nr - 1)) {
+	f = vec_add_hashed(&p->functions, &p->function_idx, hash);
+	if (!f) {
 		p->failed = true;
 		return 0;
 	}
@@ -186,8 +186,8 @@ static uint64_t intern_location(struct pprof *p, struct export *e, const uint32_
 		    have->address == want.address)
 			return have->id;
 	}
-	have = vec_add(&p->places);
-	if (!have || hidx_add(&p->place_idx, hash, p->places.nr - 1)) {
+	have = vec_add_hashed(&p->places, &p->place_idx, hash);
+	if (!have) {
 		p->failed = true;
 		return 0;
 	}
@@ -284,8 +284,8 @@ static int add_wait(void *data, const struct wait *w, uint64_t ns)
 			return 0;
 		}
 	}
-	s = vec_add(&p->sums);
-	if (!s || hidx_add(&p->sum_idx, hash, p->sums.nr - 1))
+	s = vec_add_hashed(&p->sums, &p->sum_idx, hash);
+	if (!s)
 		return -ENOMEM;
 	s->tid = w->tid;
 	s->kstack = w->kstack;

@@ -454,20 +454,6 @@ bool model_string(struct model *m, const struct model_event *ev, const struct de
 	return true;
 }
 
-const char *model_state_name(enum join_state state)
-{
-	static const char *const names[JOIN_NR_STATES] = {
-		[JOIN_NONE] = "none",
-		[JOIN_STACK] = "joined",
-		[JOIN_PENDING] = "pending",
-		[JOIN_LOST] = "lost",
-		[JOIN_UNRECORDED] = "not-recorded",
-		[JOIN_UNSURE] = "unsure",
-	};
-
-	return names[state];
-}
-
 struct model_parts model_parts(struct model *m)
 {
 	return (struct model_parts){

@@ -117,9 +117,6 @@ struct model_frame {
 	bool exact;			/* the task was at addr; addr is not a return address */
 };
 
-/* "joined", "pending", "lost", "not-recorded", "unsure", or "none". */
-const char *model_state_name(enum join_state state);
-
 /* A line of source code. A frame has several if functions were inlined. */
 struct model_line {
 	const char *func;		/* NULL: not known */

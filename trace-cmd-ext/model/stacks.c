@@ -26,13 +26,9 @@ uint32_t model_add_kstack(struct model *m, uint32_t nr)
 		    !memcmp(m->kaddrs.v + k->off, addrs, nr * sizeof(*addrs)))
 			return i;
 	}
-	k = vec_add(&m->kstacks);
+	k = vec_add_hashed(&m->kstacks, &m->kstack_idx, hash);
 	if (!k)
 		return MODEL_NONE;
-	if (hidx_add(&m->kstack_idx, hash, m->kstacks.nr - 1)) {
-		m->kstacks.nr--;
-		return MODEL_NONE;
-	}
 	k->hash = hash;
 	k->off = m->kaddrs.nr;
 	k->nr = nr;
@@ -113,13 +109,9 @@ static uint32_t intern_ustack(struct model *m, const struct join_answer *ans, ui
 	for_each_hidx(&m->ustack_idx, hash, pos, i)
 		if (!memcmp(&m->ustacks.v[i].key, &key, sizeof(key)))
 			return i;
-	u = vec_add(&m->ustacks);
+	u = vec_add_hashed(&m->ustacks, &m->ustack_idx, hash);
 	if (!u)
 		return MODEL_NONE;
-	if (hidx_add(&m->ustack_idx, hash, m->ustacks.nr - 1)) {
-		m->ustacks.nr--;
-		return MODEL_NONE;
-	}
 	u->ans = *ans;
 	frames_end_outside(m->maps, m->jit, m->syms, &u->ans);
 	u->pub.state = JOIN_STACK;
@@ -194,13 +186,9 @@ static uint32_t get_frame(struct model *m, const struct model_frame *want, bool 
 		    f->pub.jit == want->jit)
 			return i;
 	}
-	f = vec_add(&m->frames);
+	f = vec_add_hashed(&m->frames, &m->frame_idx, hash);
 	if (!f)
 		return MODEL_NONE;
-	if (hidx_add(&m->frame_idx, hash, m->frames.nr - 1)) {
-		m->frames.nr--;
-		return MODEL_NONE;
-	}
 	f->pub = *want;
 	*new = true;
 	return m->frames.nr - 1;

@@ -16,13 +16,6 @@
 /* The first bytes of the file, with their terminator */
 #define DAT_MAGIC	TRACE_DAT_MAGIC "6"
 
-/* Options of a trace.dat, with the numbers of the format */
-enum {
-	OPTION_DONE, OPTION_DATE, OPTION_CPUSTAT, OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME,
-	OPTION_HOOK, OPTION_OFFSET, OPTION_CPUCOUNT, OPTION_VERSION, OPTION_PROCMAPS,
-	OPTION_TRACEID,
-};
-
 static inline void add2(struct text *b, uint16_t n)
 {
 	text_bytes(b, (const char *)&n, sizeof(n));

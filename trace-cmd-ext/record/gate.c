@@ -178,13 +178,8 @@ static void remember_file(struct gate *g, const struct known *k)
 		g->known.nr = 0;
 		hidx_clear(&g->idx);
 	}
-	if (!v) {
-		v = vec_add(&g->known);
-		if (v && hidx_add(&g->idx, hash_of(k), g->known.nr - 1)) {
-			g->known.nr--;
-			v = NULL;
-		}
-	}
+	if (!v)
+		v = vec_add_hashed(&g->known, &g->idx, hash_of(k));
 	if (v)
 		*v = *k;
 }

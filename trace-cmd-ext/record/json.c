@@ -32,7 +32,7 @@ static void put_requests(struct jsonw *j, const struct rec_sums *s)
 	jsonw_object(j, "requests");
 	jsonw_number(j, "all", all);
 	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
-		jsonw_number(j, model_state_name(i), s->join.requests[i]);
+		jsonw_number(j, join_words[i].name, s->join.requests[i]);
 	jsonw_end(j);
 	jsonw_number(j, "different_stacks", s->join.distinct);
 }

@@ -32,106 +32,53 @@
 
 /* ------------------------------- its contents ---------------------------- */
 
-struct part_cursor {
-	int fd;
-	uint64_t at, size;
-	bool bad;			/* the file is too short, or is not a recording */
-	bool foreign;			/* no recorder starts a file like this */
-};
-
-static void read_bytes(struct part_cursor *w, void *to, size_t len)
+static struct cursor open_cursor(int fd, uint64_t at)
 {
-	if (!w->bad && (w->size - w->at < len ||
-			pread(w->fd, to, len, w->at) != (ssize_t)len))
-		w->bad = true;
-	if (w->bad)
-		memset(to, 0, len);
-	else
-		w->at += len;
-}
-
-static void skip_bytes(struct part_cursor *w, uint64_t len)
-{
-	if (w->bad || w->size - w->at < len)
-		w->bad = true;
-	else
-		w->at += len;
-}
-
-static uint32_t read4(struct part_cursor *w)
-{
-	uint32_t n;
-
-	read_bytes(w, &n, sizeof(n));
-	return n;
-}
-
-static uint64_t read8(struct part_cursor *w)
-{
-	uint64_t n;
-
-	read_bytes(w, &n, sizeof(n));
-	return n;
+	return (struct cursor){ .fd = fd, .pos = at, .size = lseek(fd, 0, SEEK_END),
+				.big_endian = __BYTE_ORDER == __BIG_ENDIAN };
 }
 
 /* Read this text with its terminator; a shorter file may be the start of it. */
-static void expect_text(struct part_cursor *w, const char *text)
+static void expect_text(struct cursor *w, const char *text)
 {
 	size_t len = strlen(text) + 1, have = len;
 	char found[32];
 
-	if (w->bad)
+	if (w->failed)
 		return;
-	if (w->size - w->at < len)
-		have = w->size - w->at;
-	read_bytes(w, found, have);
-	w->foreign |= !w->bad && memcmp(found, text, have);
-	w->bad |= have < len || w->foreign;
-}
-
-static void skip_string(struct part_cursor *w)
-{
-	char c;
-
-	do {
-		read_bytes(w, &c, 1);
-	} while (!w->bad && c);
-}
-
-static void skip_formats(struct part_cursor *w)
-{
-	uint32_t nr = read4(w);
-
-	while (nr-- && !w->bad)
-		skip_bytes(w, read8(w));
+	if (w->size - w->pos < len)
+		have = w->size - w->pos;
+	cursor_read(w, found, have);
+	w->foreign |= !w->failed && memcmp(found, text, have);
+	w->failed |= have < len || w->foreign;
 }
 
 /* Read the head, as dat_write_head() writes it. False if a part is missing. */
-static bool read_head(struct rec *r, struct part_cursor *w)
+static bool read_head(struct rec *r, struct cursor *w)
 {
 	uint32_t systems;
 
 	expect_text(w, DAT_MAGIC);
-	skip_bytes(w, 2);
-	r->page_size = read4(w);
+	cursor_skip(w, 2);
+	r->page_size = cursor_number(w, 4);
 	expect_text(w, "header_page");
-	skip_bytes(w, read8(w));
+	cursor_skip_texts(w, 1);
 	expect_text(w, "header_event");
-	skip_bytes(w, read8(w));
-	skip_formats(w);
-	systems = read4(w);
-	while (systems-- && !w->bad) {
-		skip_string(w);
-		skip_formats(w);
+	cursor_skip_texts(w, 1);
+	cursor_skip_texts(w, cursor_number(w, 4));
+	systems = cursor_number(w, 4);
+	while (systems-- && !w->failed) {
+		cursor_skip_string(w);
+		cursor_skip_texts(w, cursor_number(w, 4));
 	}
-	skip_bytes(w, read4(w));
-	skip_bytes(w, read4(w));
+	cursor_skip(w, cursor_number(w, 4));
+	cursor_skip(w, cursor_number(w, 4));
 	/* a wrong page size would lead to a division by zero */
-	w->foreign |= !w->bad && r->page_size < 1024;
-	return !w->bad && !w->foreign;
+	w->foreign |= !w->failed && r->page_size < 1024;
+	return !w->failed && !w->foreign;
 }
 
-static bool read_table(const struct rec *r, struct part_cursor *w, struct dat_layout *l)
+static bool read_table(const struct rec *r, struct cursor *w, struct dat_layout *l)
 {
 	uint64_t page = r->page_size, room = UINT64_MAX / 4;
 	int cpu;
@@ -140,53 +87,52 @@ static bool read_table(const struct rec *r, struct part_cursor *w, struct dat_la
 	l->size = calloc(r->nr_cpus, sizeof(*l->size));
 	if (!l->size)
 		return false;
-	l->data = w->at + 16ull * r->nr_cpus;
+	l->data = w->pos + 16ull * r->nr_cpus;
 	l->data += -l->data % page;
 	l->end = l->data;
-	for (cpu = 0; cpu < r->nr_cpus && !w->bad; cpu++) {
-		w->bad |= read8(w) != l->end;
-		l->size[cpu] = read8(w);
-		w->bad |= l->size[cpu] % page || l->size[cpu] > room;
+	for (cpu = 0; cpu < r->nr_cpus && !w->failed; cpu++) {
+		w->failed |= cursor_number(w, 8) != l->end;
+		l->size[cpu] = cursor_number(w, 8);
+		w->failed |= l->size[cpu] % page || l->size[cpu] > room;
 		l->end += l->size[cpu];
-		w->bad |= l->end > room;
+		w->failed |= l->end > room;
 	}
-	return !w->bad;
+	return !w->failed;
 }
 
 /*
  * Read the rest, which dat_finish() writes at once; false if a part is missing: then no data was
  * moved.
  */
-static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout *top,
+static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 			struct dat_layout *maps)
 {
 	uint64_t instance = 0;
 	uint16_t id;
 	uint32_t len;
 
-	skip_bytes(w, read8(w));
-	r->nr_cpus = read4(w);
-	if (w->bad || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
+	cursor_skip_texts(w, 1);
+	r->nr_cpus = cursor_number(w, 4);
+	if (w->failed || r->nr_cpus < 1 || r->nr_cpus > MAX_CPUS)
 		return false;
 	expect_text(w, "options  ");
-	for (read_bytes(w, &id, sizeof(id)); id && !w->bad; read_bytes(w, &id, sizeof(id))) {
-		len = read4(w);
+	while ((id = cursor_number(w, 2)) && !w->failed) {
+		len = cursor_number(w, 4);
 		if (id == OPTION_BUFFER && len >= sizeof(instance)) {
-			instance = read8(w);
+			instance = cursor_number(w, 8);
 			len -= sizeof(instance);
 		}
-		skip_bytes(w, len);
+		cursor_skip(w, len);
 	}
 	if (!read_table(r, w, top) || (instance && instance != top->end))
 		return false;
 	r->buf[BUF_MAPS].recorded = instance;
 	if (!instance)
 		return true;
-	w->at = top->end;
-	w->bad = w->at > w->size;
+	w->pos = top->end;
 	expect_text(w, "options  ");
-	read_bytes(w, &id, sizeof(id));
-	if (!w->bad && !id && read_table(r, w, maps))
+	id = cursor_number(w, 2);
+	if (!w->failed && !id && read_table(r, w, maps))
 		return true;
 	/* no data of the mappings' buffer was moved */
 	free(maps->size);
@@ -196,13 +142,9 @@ static bool read_layout(struct rec *r, struct part_cursor *w, struct dat_layout 
 bool rec_resume(struct rec *r, int *ret)
 {
 	struct dat_layout top = {}, maps = {};
-	struct part_cursor w = { .fd = r->out };
+	struct cursor w = open_cursor(r->out, r->shared->head_end);
 	int nr_cpus = r->nr_cpus;
-	struct stat st;
 
-	w.at = r->shared->head_end;
-	w.bad = fstat(r->out, &st) || st.st_size < (off_t)w.at;
-	w.size = w.bad ? w.at : (uint64_t)st.st_size;
 	if (!read_layout(r, &w, &top, &maps)) {
 		r->nr_cpus = nr_cpus;
 		free(top.size);
@@ -234,7 +176,7 @@ bool part_is_name(const char *path)
 /* Other programs use such names, too: did a recorder start this file? */
 static bool is_ours(int fd)
 {
-	struct part_cursor w = { .fd = fd, .size = lseek(fd, 0, SEEK_END) };
+	struct cursor w = open_cursor(fd, 0);
 
 	expect_text(&w, DAT_MAGIC);
 	return !w.foreign;
@@ -370,7 +312,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	struct rec_shared shared = {};
 	struct timespec written = {};
 	char clock[CLOCK_SIZE] = "";
-	struct part_cursor w = {};
+	struct cursor w = {};
 	bool alive = false;
 	uint64_t bytes = 0;
 	struct stat st;
@@ -399,13 +341,13 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		return TOOL_OUTPUT;
 	}
 	nr_raw = look_at_raw(&r, &bytes, &written);
-	w = (struct part_cursor){ .fd = r.out, .size = lseek(r.out, 0, SEEK_END) };
+	w = open_cursor(r.out, 0);
 	if (!read_head(&r, &w)) {
 		/* the recorder was killed while it wrote the head: there is no data yet */
 		ret = w.foreign || bytes ? -EBADMSG : 0;
 		*out = '\0';
 	}
-	shared.head_end = w.at;
+	shared.head_end = w.pos;
 	if (*out && !rec_resume(&r, &ret)) {
 		r.nr_cpus = nr_raw;
 		/* the recorder makes the files of CPUs before it records */
@@ -415,7 +357,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 			ret = finish_file(&r);
 		} else {
 			/* the file ends after the head, or something else wrote the rest */
-			ret = w.size > w.at ? -EBADMSG : 0;
+			ret = w.size > w.pos ? -EBADMSG : 0;
 			*out = '\0';
 		}
 	}

@@ -108,7 +108,7 @@ static void add_ustack(struct report *r, struct jsonw *j, uint32_t ustack)
 	bool any = false;
 	size_t i;
 
-	jsonw_string(j, "user_state", model_state_name(state));
+	jsonw_string(j, "user_state", join_words[state].name);
 	if (state != JOIN_STACK)
 		return;
 	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++) {

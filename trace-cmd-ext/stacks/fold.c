@@ -123,13 +123,9 @@ uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr)
 	}
 	if (vec_reserve(&f->list, nr))
 		return UINT32_MAX;
-	s = vec_add(&f->segs);
+	s = vec_add_hashed(&f->segs, &f->seg_idx, hash);
 	if (!s)
 		return UINT32_MAX;
-	if (hidx_add(&f->seg_idx, hash, f->segs.nr - 1)) {
-		f->segs.nr--;
-		return UINT32_MAX;
-	}
 	s->hash = hash;
 	s->off = f->list.nr;
 	s->nr = nr;

@@ -151,16 +151,9 @@ static uint32_t finish_seg(struct paths *p, bool reversed)
 
 static const char *why_missing(struct model *m, enum join_state state)
 {
-	switch (state) {
-	case JOIN_PENDING:
-		return "[still in the kernel]";
-	case JOIN_LOST:
-		return model_info(m)->damaged ? "[lost: the file is damaged]" : "[lost]";
-	case JOIN_UNSURE:
-		return "[not recorded: two buffers disagree]";
-	default:
-		return "[not recorded]";
-	}
+	if (state == JOIN_LOST && model_info(m)->damaged)
+		return "[lost: the file is damaged]";
+	return join_words[state].frame;
 }
 
 void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)

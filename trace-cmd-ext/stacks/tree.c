@@ -155,8 +155,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct tree_node *x = a, *y = b;
 
-	if (x->depth != y->depth)
-		return x->depth < y->depth ? -1 : 1;
+	CMP(x->depth, y->depth);
 	return (x->start > y->start) - (x->start < y->start);
 }
 

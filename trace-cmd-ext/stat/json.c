@@ -12,7 +12,7 @@ static void json_requests(struct jsonw *j, const struct stat_requests *r)
 	jsonw_object(j, "requests");
 	jsonw_number(j, "all", stat_all_requests(r));
 	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
-		jsonw_number(j, model_state_name(i), r->states[i]);
+		jsonw_number(j, join_words[i].name, r->states[i]);
 	jsonw_end(j);
 	jsonw_object(j, "stacks");
 	for (i = 0; i < STAT_NR_MARKS; i++)

@@ -69,12 +69,6 @@ static void text_file(struct model *m, const struct stat_counts *s, const char *
 
 static void text_requests(struct model *m, const struct stat_counts *s)
 {
-	static const char *const about[JOIN_NR_STATES] = {
-		[JOIN_PENDING] = "  still in the kernel when recording stopped",
-		[JOIN_LOST] = "  events were dropped",
-		[JOIN_UNRECORDED] = "  though nothing was dropped",
-		[JOIN_UNSURE] = "  two buffers say different things",
-	};
 	static const char *const marked[STAT_NR_MARKS] = {
 		[STAT_TRUNCATED] = "cut by a limit",
 		[STAT_INCOMPLETE] = "the walk gave up",
@@ -90,8 +84,8 @@ static void text_requests(struct model *m, const struct stat_counts *s)
 	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++) {
 		n = s->r.states[i];
 		if (n || i < JOIN_UNSURE)
-			printf("  %-15s %10llu %6.2f%%%s\n", model_state_name(i), (ull)n,
-			       percent(n, all), about[i] ? about[i] : "");
+			printf("  %-15s %10llu %6.2f%%%s\n", join_words[i].name, (ull)n,
+			       percent(n, all), join_words[i].about);
 	}
 	for (i = 0; i < STAT_NR_MARKS; i++) {
 		n = s->r.marks[i];

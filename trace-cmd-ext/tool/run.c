@@ -85,13 +85,6 @@ bool tool_colour(void)
 	       strcmp(term, "dumb");
 }
 
-static rlim_t seconds_for(const char *file)
-{
-	struct stat st;
-
-	return SECONDS_BASE + (stat(file, &st) ? 0 : st.st_size / BYTES_A_SECOND);
-}
-
 /* Die by the signal that ended the reader, so that a shell sees it. */
 static int pass_on(int sig)
 {
@@ -115,6 +108,7 @@ int tool_guard(const char *file, int (*run)(void *arg), void *arg)
 {
 	int status, sig;
 	pid_t pid, parent = getpid();
+	struct stat st;
 
 	fflush(stdout);
 	pid = fork();
@@ -127,7 +121,7 @@ int tool_guard(const char *file, int (*run)(void *arg), void *arg)
 		if (getppid() != parent)
 			_exit(TOOL_FAIL);
 		pager = 0;
-		limit_cpu_time(seconds_for(file));
+		limit_cpu_time(SECONDS_BASE + (stat(file, &st) ? 0 : st.st_size / BYTES_A_SECOND));
 		tool_exit(tool_finish(run(arg)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

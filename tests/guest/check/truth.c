@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../../../libunwind-user/base/vec.h"
 #include "truth.h"
 
 /* Below CP_FIRST_SEQ the number is a descriptor, which is unique only in its task */
@@ -155,7 +156,7 @@ static int compare(const void *a, const void *b)
 
 const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, unsigned int seq)
 {
-	unsigned int i, low = 0, high = tr->entries;
+	unsigned int i, nr = 0;
 	const struct cp_record *rec;
 
 	if (!tr->sorted) {
@@ -163,23 +164,16 @@ const struct cp_record *const *truth_from(struct truth *tr, unsigned int tid, un
 		if (!tr->sorted)
 			return NULL;
 		for (i = 0; i <= tr->mask; i++) {
-			if (tr->table[i] && low < tr->entries)
-				tr->sorted[low++] = tr->table[i];
+			if (tr->table[i] && nr < tr->entries)
+				tr->sorted[nr++] = tr->table[i];
 		}
-		qsort(tr->sorted, low, sizeof(*tr->sorted), compare);
-		high = low;
-		low = 0;
+		qsort(tr->sorted, nr, sizeof(*tr->sorted), compare);
 	}
-	while (low < high) {
-		i = low + (high - low) / 2;
-		rec = tr->sorted[i];
-		if (rec && (rec->tid < tid || (rec->tid == tid && rec->seq < seq)))
-			low = i + 1;
-		else
-			high = i;
-	}
-	rec = tr->sorted[low];
-	return rec && rec->tid == tid ? (const struct cp_record *const *)&tr->sorted[low] : NULL;
+	/* a record that was there twice leaves no record at the end */
+	bisect(i, tr->entries, !(rec = tr->sorted[i]) || rec->tid > tid ||
+	       (rec->tid == tid && rec->seq >= seq));
+	rec = tr->sorted[i];
+	return rec && rec->tid == tid ? (const struct cp_record *const *)&tr->sorted[i] : NULL;
 }
 
 static int is_frame(uint64_t addr, uint64_t want)

@@ -216,13 +216,17 @@ static bool have_network(void)
 	return ok;
 }
 
-static bool have_libdebuginfod(void)
+static void serve_or_skip(void)
 {
-	void *lib = dlopen("libdebuginfod.so.1", RTLD_NOW);
-
-	if (!lib)
+	if (!dlopen("libdebuginfod.so.1", RTLD_NOW)) {
 		print_message("skipped: libdebuginfod is not installed\n");
-	return lib;
+		skip();
+	}
+	serve();
+	if (!have_network()) {
+		no_server();
+		skip();
+	}
 }
 
 static size_t frames(void)
@@ -251,13 +255,7 @@ static void a_server_that_does_not_answer_costs_what_was_allowed(void **state)
 	double s;
 
 	(void)state;
-	if (!have_libdebuginfod())
-		skip();
-	serve();
-	if (!have_network()) {
-		no_server();
-		skip();
-	}
+	serve_or_skip();
 	opts.debuginfod_ms = 300;
 	begin();
 	clock_gettime(CLOCK_MONOTONIC, &a);
@@ -306,13 +304,7 @@ static void what_a_server_has_is_used_if_it_is_the_file(void **state)
 	pid_t pid;
 
 	(void)state;
-	if (!have_libdebuginfod())
-		skip();
-	serve();
-	if (!have_network()) {
-		no_server();
-		skip();
-	}
+	serve_or_skip();
 	pid = answer("full.debug");
 	opts.debuginfod_ms = 20000;
 	begin();

@@ -198,15 +198,10 @@ static int add_functions(struct places *p, struct full_rules *full, const struct
 /* The last place at @addr or before; there is one at 0 */
 static size_t place_at(const struct places *p, uint64_t addr)
 {
-	size_t low = 0, n = p->list.nr, half;
+	size_t i;
 
-	while (n > 1) {
-		half = n / 2;
-		if (p->list.v[low + half].addr <= addr)
-			low += half;
-		n -= half;
-	}
-	return low;
+	bisect(i, p->list.nr - 1, p->list.v[i + 1].addr > addr);
+	return i;
 }
 
 static int add_row(struct flat *rows, uint64_t off, uint32_t rule)

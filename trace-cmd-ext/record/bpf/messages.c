@@ -323,8 +323,7 @@ static int by_place_and_time(const void *a, const void *b)
 {
 	const struct messages_skipped *x = a, *y = b;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
+	CMP(x->place, y->place);
 	return (x->from > y->from) - (x->from < y->from);
 }
 

@@ -103,15 +103,11 @@ static struct file *get_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 
 	if (f)
 		return f;
-	f = vec_add(&t->file);
+	f = vec_add_hashed(&t->file, &t->idx, hash_file(dev, ino));
 	if (!f)
 		return NULL;
 	f->dev = dev;
 	f->ino = ino;
-	if (hidx_add(&t->idx, hash_file(dev, ino), t->file.nr - 1)) {
-		t->file.nr--;
-		return NULL;
-	}
 	return f;
 }
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* cursor.h - read the head and the sections of a trace.dat, part by part */
+#ifndef USTACK_CURSOR_H
+#define USTACK_CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cursor {
+	int fd;
+	uint64_t pos, size;		/* nothing is read or skipped after @size */
+	bool big_endian;		/* byte order of numbers */
+	bool failed;			/* the file was too short: all reads give zeroes */
+	bool foreign;			/* for callers: the file is not what they look for */
+};
+
+static inline bool cursor_has(struct cursor *f, uint64_t len)
+{
+	f->failed |= f->pos > f->size || f->size - f->pos < len;
+	return !f->failed;
+}
+
+static inline void cursor_read(struct cursor *f, void *buf, size_t len)
+{
+	if (!cursor_has(f, len) || pread(f->fd, buf, len, f->pos) != (ssize_t)len) {
+		memset(buf, 0, len);
+		f->failed = true;
+		return;
+	}
+	f->pos += len;
+}
+
+static inline uint64_t cursor_number(struct cursor *f, int size)
+{
+	uint8_t b[8];
+	uint64_t n = 0;
+	int i;
+
+	cursor_read(f, b, size);
+	for (i = 0; i < size; i++)
+		n |= (uint64_t)b[f->big_endian ? size - 1 - i : i] << 8 * i;
+	return n;
+}
+
+static inline void cursor_skip(struct cursor *f, uint64_t len)
+{
+	if (cursor_has(f, len))
+		f->pos += len;
+}
+
+static inline void cursor_skip_string(struct cursor *f)
+{
+	char c;
+
+	do
+		cursor_read(f, &c, 1);
+	while (c);
+}
+
+/* Skip @nr pieces of text, each with a size of 8 bytes before it. */
+static inline void cursor_skip_texts(struct cursor *f, uint64_t nr)
+{
+	while (nr-- && !f->failed)
+		cursor_skip(f, cursor_number(f, 8));
+}
+
+#endif
