@@ -298,8 +298,7 @@ int tables_add_vdso(struct tables *t)
 		ret = t->add(t, &arg);
 	}
 	note_file(t, &id, "[vdso]", &table, false, true, ret);
-	if (!ret)
-		gen_free(&table);
+	gen_free(&table);
 	t->vdso = !ret;
 out:
 	pthread_mutex_unlock(&t->work);
