@@ -14,7 +14,7 @@
  * seconds after it has made all files, and DIR/slow says so.
  *
  * With FAKE_LAST=1, splice() leaves the last page of trace_pipe_raw, as if it was not full: read()
- * takes it.
+ * takes it. With FAKE_NO_LOCK=1, no instance can be locked.
  *
  * /proc/kallsyms is DIR/kallsyms if that exists: the kernel's own changes while tests run.
  *
@@ -32,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -130,6 +131,18 @@ static void path_of(int fd, char path[4096])
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, 4095);
 	path[n < 0 ? 0 : n] = '\0';
+}
+
+int flock(int fd, int operation)
+{
+	int (*real)(int, int) = dlsym(RTLD_NEXT, "flock");
+	char path[4096];
+
+	path_of(fd, path);
+	if (!getenv("FAKE_NO_LOCK") || !is_instance(path))
+		return real(fd, operation);
+	errno = ENOLCK;
+	return -1;
 }
 
 ssize_t splice(int in, off_t *off_in, int out, off_t *off_out, size_t len, unsigned int flags)
