@@ -34,11 +34,13 @@ static int intern_list(struct join *j, const uint64_t *addrs, uint32_t nr, uint3
 	}
 	if (vec_reserve(&j->addrs, nr))
 		return -ENOMEM;
-	if (hidx_add(&j->list_idx, hash, j->lists.nr))
-		return -ENOMEM;
 	l = vec_add(&j->lists);
 	if (!l)
-		return -ENOMEM;		/* the index names no list: the join is given up */
+		return -ENOMEM;
+	if (hidx_add(&j->list_idx, hash, j->lists.nr - 1)) {
+		j->lists.nr--;
+		return -ENOMEM;
+	}
 	l->hash = hash;
 	l->off = j->addrs.nr;
 	l->nr = nr;
