@@ -192,13 +192,13 @@ static void file_load(struct uu_symbols *syms, struct file *f, int pid)
 		file_try(syms, f, syms->ops->fetch(syms, f, &f->place));
 }
 
-struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
+int symbols_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file)
 {
 	size_t id_size = want->build_id ? want->build_id_size : 0;
 	struct file *f, **bucket;
 
 	if (id_size > sizeof(f->build_id))
-		return NULL;
+		return -EINVAL;
 	bucket = &syms->buckets[hash_str(want->path) % NR_BUCKETS];
 	for (f = *bucket; f; f = f->next) {
 		if (f->build_id_size != id_size || strcmp(f->path, want->path) ||
@@ -206,15 +206,15 @@ struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
 			continue;
 		if (f->error && want->pid > 0 && !f->same)
 			try_pid(syms, f, want->pid);
-		return f->same ? f->same : f;
+		goto out;
 	}
 	f = calloc(1, sizeof(*f));
 	if (!f)
-		return NULL;
+		return -ENOMEM;
 	f->path = strdup(want->path);
 	if (!f->path) {
 		free(f);
-		return NULL;
+		return -ENOMEM;
 	}
 	f->build_id_size = id_size;
 	if (id_size)
@@ -222,7 +222,9 @@ struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
 	f->next = *bucket;
 	*bucket = f;
 	file_load(syms, f, want->pid);
-	return f->same ? f->same : f;
+out:
+	*file = f->same ? f->same : f;
+	return (*file)->error;
 }
 
 static const char *name_of(const struct uu_symbols *syms, struct file *f, const struct sym *s)
@@ -242,15 +244,14 @@ static const char *name_of(const struct uu_symbols *syms, struct file *f, const 
 int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_t offset,
 		    struct uu_symbol *sym)
 {
-	struct file *f = symbols_file(syms, file);
 	const struct sym *s;
+	struct file *f;
 	uint64_t addr;
+	int ret = symbols_file(syms, file, &f);
 
 	memset(sym, 0, sizeof(*sym));
-	if (!f)
-		return -ENOMEM;
-	if (f->error)
-		return f->error;
+	if (ret)
+		return ret;
 	if (symtab_to_addr(&f->tab, offset, &addr))
 		return -ENOENT;
 	s = symtab_find(&f->tab, addr);
@@ -307,13 +308,13 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 		{ EM_S390, 2, { 0x0a, 173 } },
 		{ EM_S390, 2, { 0x0a, 119 } },
 	};
-	struct file *f = symbols_file(syms, file);
 	struct uu_symbol sym;
+	struct file *f;
 	const uint8_t *buf;
 	ssize_t n;
 	size_t i;
 
-	if (!f || f->error || offset > INT64_MAX)
+	if (symbols_file(syms, file, &f) || offset > INT64_MAX)
 		return false;
 	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
 		return false;
