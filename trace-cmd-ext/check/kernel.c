@@ -350,11 +350,9 @@ static void check_clock(struct check *c)
 
 static void check_plugin(struct check *c)
 {
-	static const char *const dirs[] = {
-		"/usr/lib/x86_64-linux-gnu/traceevent/plugins", "/usr/lib64/traceevent/plugins",
-		"/usr/lib/traceevent/plugins", "/usr/local/lib/traceevent/plugins",
-		"/usr/local/lib64/traceevent/plugins",
-		"/usr/local/lib/x86_64-linux-gnu/traceevent/plugins",
+	/* that of libtraceevent where this was built, and of other systems */
+	static const char *const libs[] = {
+		TRACEEVENT_LIB, "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
 	};
 	const char *own = getenv("TRACEEVENT_PLUGIN_DIR"), *home = getenv("HOME");
 	char path[PATH_MAX];
@@ -367,8 +365,8 @@ static void check_plugin(struct check *c)
 		 home ? home : "");
 	if (home && !access(path, R_OK))
 		goto found;
-	for (i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
-		snprintf(path, sizeof(path), "%s/plugin_ustack.so", dirs[i]);
+	for (i = 0; i < sizeof(libs) / sizeof(*libs); i++) {
+		snprintf(path, sizeof(path), "%s/traceevent/plugins/plugin_ustack.so", libs[i]);
 		if (!access(path, R_OK))
 			goto found;
 	}
