@@ -71,7 +71,8 @@ struct bpf_sums {
 struct bpf_source;
 
 /* Can this kernel, this user and this build do it? 0, or -errno with @why. Loads nothing large. */
-int bpf_check(char *why, size_t size);
+struct tool_why;
+int bpf_check(struct tool_why *why);
 
 /* Load and attach the programs, which send nothing yet. Call it before ftrace has the events on. */
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
