@@ -6,6 +6,7 @@
  * an event.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
@@ -77,6 +78,26 @@ int bpf_check(struct tool_why *why)
 				    "boot a kernel with CONFIG_DEBUG_INFO_BTF=y",
 				    BTF " cannot be read: %s", strerror(errno));
 	return 0;
+}
+
+/* The lock guard in __DECLARE_TRACE(), include/linux/tracepoint.h */
+#define SRCU_GUARD	"class_srcu_fast_notrace_t"
+
+bool bpf_tracepoints_move(void)
+{
+	unsigned int major, minor;
+	struct utsname uts;
+	struct btf *btf;
+	bool moves;
+
+	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2 || major > 6 ||
+	    (major == 6 && minor > 18))
+		return true;
+	/* an older kernel of a distribution may have the change, too */
+	btf = btf__load_vmlinux_btf();
+	moves = !btf || btf__find_by_name_kind(btf, SRCU_GUARD, BTF_KIND_TYPEDEF) >= 0;
+	btf__free(btf);
+	return moves;
 }
 
 static int no_tracepoint(const struct bpf_event *e, char *why, size_t size)
