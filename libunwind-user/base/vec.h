@@ -83,6 +83,9 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 		(vec)->nr = (vec)->room = 0;					\
 	} while (0)
 
+/* In a comparison for qsort(): return if the two differ; the element with the smaller is first. */
+#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
 /*
  * Set @i to the smallest index below @nr for which @cond is true, or to @nr. @cond, an expression
  * with @i, must be true for all larger indices, too. bsearch() finds only equal elements.

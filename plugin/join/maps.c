@@ -169,8 +169,6 @@ int maps_add(struct maps *m, const struct maps_rec *rec)
 	return 0;
 }
 
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
-
 static int cmp_map(const void *a, const void *b)
 {
 	const struct map *x = a, *y = b;

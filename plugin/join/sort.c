@@ -122,8 +122,6 @@ out:
 	return ret;
 }
 
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
-
 /* Both runs are of one task. */
 static int cmp_run(const void *a, const void *b)
 {

@@ -347,8 +347,6 @@ static int answer_all(struct shark_model *m)
 	return 0;
 }
 
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
-
 static int cmp_by_stack(const void *a, const void *b, void *data)
 {
 	const struct shark_request *r = data;

@@ -15,9 +15,6 @@
 
 #include "impl.h"
 
-#define DEFERRED	"userstacktrace_deferred"
-#define MAPS		"userstacktrace_maps"
-
 #define MIN_KB		1408
 #define MAX_KB		8192
 #define MAPS_KB		512

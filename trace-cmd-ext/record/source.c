@@ -17,8 +17,6 @@
 #include "impl.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 
-#define DEFERRED	"userstacktrace_deferred"
-#define MAPS		"userstacktrace_maps"
 #define PATCHES		"boot a kernel with the kernel-patches of trace-ustack"
 
 static const char *const names[] = {

@@ -193,20 +193,19 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	f->frame_pointer += weight;
 }
 
-#define CMP(a, b) do { if ((a) != (b)) return (a) > (b) ? -1 : 1; } while (0)
-
 /* Sort by the number of stacks that ended in the file, then by the number of frames. */
 static int cmp_file(const void *a, const void *b)
 {
 	const struct stat_file *x = a, *y = b;
 	int c;
 
-	CMP(x->incomplete + x->frame_pointer, y->incomplete + y->frame_pointer);
-	CMP(x->frames, y->frames);
+	CMP(y->incomplete + y->frame_pointer, x->incomplete + x->frame_pointer);
+	CMP(y->frames, x->frames);
 	c = strcmp(x->file ? x->file->path : "", y->file ? y->file->path : "");
 	if (c || !x->file || !y->file)
 		return c;
-	return x->file->id < y->file->id ? -1 : x->file->id > y->file->id;
+	CMP(x->file->id, y->file->id);
+	return 0;
 }
 
 int stat_files(struct stat_counts *s, struct model *m, const char *path)

@@ -153,15 +153,13 @@ static void count_unasked(struct stat_counts *s)
 	}
 }
 
-#define CMP(a, b) do { if ((a) != (b)) return (a) > (b) ? -1 : 1; } while (0)
-
 static int cmp_process(const void *a, const void *b)
 {
 	const struct stat_process *x = a, *y = b;
 
-	CMP(requests(x), requests(y));
-	CMP(x->events, y->events);
-	CMP(y->pid, x->pid);
+	CMP(requests(y), requests(x));
+	CMP(y->events, x->events);
+	CMP(x->pid, y->pid);
 	return 0;
 }
 
@@ -169,8 +167,8 @@ static int cmp_event(const void *a, const void *b)
 {
 	const struct stat_event *x = a, *y = b;
 
-	CMP(x->nr, y->nr);
-	CMP(y->type, x->type);
+	CMP(y->nr, x->nr);
+	CMP(x->type, y->type);
 	return 0;
 }
 
