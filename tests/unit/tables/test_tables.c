@@ -425,7 +425,7 @@ static void only_what_is_there_now_and_in_the_folder_is_recalled(void **state)
 	t = session(false);
 	add_error = -ENOSPC;
 	assert_int_equal(tables_recall(t), 0);
-	assert_int_equal(t->nr_entries, 0);
+	assert_int_equal(t->entries.nr, 0);
 	tables_close(t);
 	/* nor is a file that others can write to */
 	assert_int_equal(chmod(in_tmp("cache/.paths"), 0666), 0);
