@@ -108,6 +108,7 @@ void uu_symbols_free(struct uu_symbols *syms);
  *  -ENODEV   the path is not that of a regular file that can be read,
  *  -ESTALE   the file has another build-id than @file says, or none,
  *  -ENOEXEC  it is not an ELF file, or a broken one,
+ *  -EINVAL   the build ID is longer than 64 bytes,
  *  -ENOMEM.
  * For a return address, pass the offset of the byte before it. With a result other
  * than 0, @sym is zeroed.

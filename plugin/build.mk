@@ -36,8 +36,8 @@ $(PLUGIN_SO): $(PLUGIN_OBJ) $(UU_LIB)
 
 prefix ?= /usr/local
 # where this machine's libtraceevent looks; elsewhere it finds plugins by TRACEEVENT_PLUGIN_DIR
-PLUGIN_LIB = $(if $(filter /usr /usr/local,$(prefix)),$(shell pkg-config --variable=libdir \
-	libtraceevent 2>/dev/null),$(prefix)/lib)
+TRACEEVENT_LIB := $(shell pkg-config --variable=libdir libtraceevent 2>/dev/null)
+PLUGIN_LIB = $(if $(filter /usr /usr/local,$(prefix)),$(TRACEEVENT_LIB),$(prefix)/lib)
 PLUGIN_DIR ?= $(PLUGIN_LIB)/traceevent/plugins
 
 install-plugin: plugin

@@ -71,6 +71,7 @@ $(BPF_SYSCALLS): trace-cmd-ext/build.mk
 	@mkdir -p $(@D)
 	$(Q_GEN)echo '#include <sys/syscall.h>' | $(CC) -E -dM - | sed -n \
 		's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >$@
+$(O)/trace-cmd-ext/check/kernel.o: TOOL_FLAGS += -DTRACEEVENT_LIB='"$(TRACEEVENT_LIB)"'
 $(O)/trace-cmd-ext/commands/trace_ustack.o: $(TOOL_VERSION_H)
 $(O)/trace-cmd-ext/commands/trace_ustack.o: TOOL_FLAGS += -include $(TOOL_VERSION_H)
 

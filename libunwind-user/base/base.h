@@ -7,7 +7,7 @@
  *	utf8.h	bytes that may be text
  *	json.h	a JSON writer
  *	cover.h	turns intervals that overlap into pieces that do not
- *	fd.h	reads and writes all bytes of a piece
+ *	fd.h	reads and writes all bytes of a piece; paths of descriptors
  *	elf32.h	headers of 32-bit ELF files
  *	limit.h	limits of a process that reads a file from elsewhere
  *	clock.h	reads clocks

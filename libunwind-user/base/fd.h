@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fd.h - reads and writes all bytes of a piece, whatever a system call does at once
+ * fd.h - reads and writes all bytes of a piece, whatever a system call does at once; paths of
+ * descriptors
  *
- * All functions return 0 or -errno; a part may have been read or written then. They go on after a
- * signal. Reading returns -ENODATA if the file ends too soon.
+ * Functions that read or write return 0 or -errno; a part may have been read or written then. They
+ * go on after a signal. Reading returns -ENODATA if the file ends too soon.
  */
 #ifndef UU_FD_H
 #define UU_FD_H
@@ -12,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /*
@@ -80,6 +82,18 @@ static inline int fd_pread_all(int fd, void *to, size_t len, uint64_t at)
 			return ret;
 	}
 	return 0;
+}
+
+/* The path of what is open at @fd, cut to @size bytes; false, and "", if it has no path. */
+static inline bool fd_path(int fd, char *path, size_t size)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, size - 1);
+	path[n < 0 ? 0 : n] = '\0';
+	return n > 0;
 }
 
 #endif

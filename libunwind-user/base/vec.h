@@ -17,11 +17,14 @@
 
 #define VEC(type) struct { type *v; size_t nr, room; }
 
-/* Make room for @add more elements in an array with *@room elements, @nr in use; 0, or -1. */
-static inline int vec_grow(void **v, size_t *room, size_t nr, size_t add, size_t size)
+/*
+ * Make room for @add more elements in an array with *@room elements, @nr in use; 0, or -1. @array
+ * is the address of the pointer. For arrays that need no @room once they are complete.
+ */
+static inline int vec_grow(void *array, size_t *room, size_t nr, size_t add, size_t size)
 {
 	size_t want = *room ? *room : 16;
-	void *p;
+	void **v = array, *p;
 
 	if (add > SIZE_MAX / size / 2 - nr)
 		return -1;
@@ -48,7 +51,7 @@ static inline bool vec_room(void *array, uint32_t nr, uint32_t *room, size_t siz
 
 	if (nr < *room)
 		return true;
-	if (nr == UINT32_MAX || vec_grow((void **)array, &want, nr, 1, size))
+	if (nr == UINT32_MAX || vec_grow(array, &want, nr, 1, size))
 		return false;
 	*room = want < UINT32_MAX ? want : UINT32_MAX;
 	return true;
@@ -70,7 +73,7 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 /* Make room for @add more elements; 0, or -1 without memory. */
 #define vec_reserve(vec, add)							\
 	((vec)->nr + (add) <= (vec)->room ? 0 :					\
-	 vec_grow((void **)&(vec)->v, &(vec)->room, (vec)->nr, (add), sizeof(*(vec)->v)))
+	 vec_grow(&(vec)->v, &(vec)->room, (vec)->nr, (add), sizeof(*(vec)->v)))
 
 #define vec_add(vec)								\
 	(vec_reserve(vec, 1) ? NULL :						\
@@ -82,6 +85,9 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 		(vec)->v = NULL;						\
 		(vec)->nr = (vec)->room = 0;					\
 	} while (0)
+
+/* In a comparison for qsort(): return if the two differ; the element with the smaller is first. */
+#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
 /*
  * Set @i to the smallest index below @nr for which @cond is true, or to @nr. @cond, an expression

@@ -173,7 +173,7 @@ static int read_specs(struct dw *dw, struct dw_abbrevs *t, size_t *room, struct 
 			return -ENOEXEC;
 		if (!name && !form)
 			return 0;
-		if (vec_grow((void **)&t->specs, room, t->nr_specs, 1, sizeof(*s)))
+		if (vec_grow(&t->specs, room, t->nr_specs, 1, sizeof(*s)))
 			return -ENOMEM;
 		s = &t->specs[t->nr_specs++];
 		s->name = name;
@@ -200,7 +200,7 @@ static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 			return -ENOEXEC;
 		if (!code)
 			break;
-		if (vec_grow((void **)&t->v, &room, t->nr, 1, sizeof(*ab)))
+		if (vec_grow(&t->v, &room, t->nr, 1, sizeof(*ab)))
 			return -ENOMEM;
 		ab = &t->v[t->nr];
 		memset(ab, 0, sizeof(*ab));

@@ -27,7 +27,7 @@ struct func_walk {
 
 static int push_func(struct func_walk *w, uint32_t func)
 {
-	if (vec_grow((void **)&w->stack, &w->stack_room, w->depth, 1, sizeof(*w->stack)))
+	if (vec_grow(&w->stack, &w->stack_room, w->depth, 1, sizeof(*w->stack)))
 		return -ENOMEM;
 	w->stack[w->depth++] = func;
 	return 0;
@@ -87,7 +87,7 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 		return ret == -ENOENT ? 0 : ret;
 	if (w->iv.nr == had)
 		return 0;
-	if (vec_grow((void **)&u->funcs, &w->room, u->nr_funcs, 1, sizeof(*u->funcs)))
+	if (vec_grow(&u->funcs, &w->room, u->nr_funcs, 1, sizeof(*u->funcs)))
 		return -ENOMEM;
 	*in = u->nr_funcs;
 	u->funcs[u->nr_funcs++] = new;

@@ -40,7 +40,7 @@ static int add_dir(struct line_table *t, const char *dir)
 
 	if (!dw_spend(t->dw, 1))
 		return -ENOEXEC;
-	if (vec_grow((void **)&l->dirs, &t->dir_room, l->nr_dirs, 1, sizeof(*l->dirs)))
+	if (vec_grow(&l->dirs, &t->dir_room, l->nr_dirs, 1, sizeof(*l->dirs)))
 		return -ENOMEM;
 	l->dirs[l->nr_dirs++] = dir;
 	return 0;
@@ -52,7 +52,7 @@ static int add_file(struct line_table *t, const char *name, uint64_t dir)
 
 	if (!dw_spend(t->dw, 1))
 		return -ENOEXEC;
-	if (vec_grow((void **)&l->files, &t->file_room, l->nr_files, 1, sizeof(*l->files)))
+	if (vec_grow(&l->files, &t->file_room, l->nr_files, 1, sizeof(*l->files)))
 		return -ENOMEM;
 	memset(&l->files[l->nr_files], 0, sizeof(*l->files));
 	l->files[l->nr_files].name = name;
@@ -217,7 +217,7 @@ static int emit_row(struct line_table *t, struct line_machine *m, bool end)
 	/* the last of several rows for an address counts */
 	if (l->nr_rows > m->first && l->rows[l->nr_rows - 1].addr == m->addr && !end)
 		l->nr_rows--;
-	if (vec_grow((void **)&l->rows, &t->row_room, l->nr_rows, 1, sizeof(*l->rows)))
+	if (vec_grow(&l->rows, &t->row_room, l->nr_rows, 1, sizeof(*l->rows)))
 		return -ENOMEM;
 	r = &l->rows[l->nr_rows++];
 	r->addr = m->addr;
@@ -239,7 +239,7 @@ static int end_sequence(struct line_table *t, struct line_machine *m)
 	    l->nr_seqs == COVER_NONE) {
 		l->nr_rows = m->first;
 	} else {
-		if (vec_grow((void **)&l->seqs, &t->seq_room, l->nr_seqs, 1, sizeof(*l->seqs)))
+		if (vec_grow(&l->seqs, &t->seq_room, l->nr_seqs, 1, sizeof(*l->seqs)))
 			return -ENOMEM;
 		s = &l->seqs[l->nr_seqs++];
 		s->first = m->first;

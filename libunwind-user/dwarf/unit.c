@@ -128,7 +128,7 @@ static int find_units(struct dw *dw)
 	while (off < dw->sec[DW_INFO].size) {
 		struct dw_unit *u;
 
-		if (vec_grow((void **)&dw->units, &room, dw->nr_units, 1, sizeof(*u)))
+		if (vec_grow(&dw->units, &room, dw->nr_units, 1, sizeof(*u)))
 			return -ENOMEM;
 		u = &dw->units[dw->nr_units];
 		memset(u, 0, sizeof(*u));

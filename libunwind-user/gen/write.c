@@ -48,7 +48,7 @@ static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *
 
 static int block_room(struct packer *p, size_t len)
 {
-	return vec_grow((void **)&p->blocks, &p->blocks_room, p->blocks_size, len, 1);
+	return vec_grow(&p->blocks, &p->blocks_room, p->blocks_size, len, 1);
 }
 
 /* Write the bytes before an attribute. @rows: a bit for each row that has saved the register */

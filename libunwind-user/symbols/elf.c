@@ -44,8 +44,8 @@ int symtab_add(struct collect *c, const GElf_Sym *s, const char *name)
 
 	if (tab->nr_syms >= MAX_SYMS || tab->pool_size + len > MAX_POOL)
 		return 0;
-	if (vec_grow((void **)&tab->syms, &c->room, tab->nr_syms, 1, sizeof(*tab->syms)) ||
-	    vec_grow((void **)&tab->pool, &c->pool_room, tab->pool_size, len, 1))
+	if (vec_grow(&tab->syms, &c->room, tab->nr_syms, 1, sizeof(*tab->syms)) ||
+	    vec_grow(&tab->pool, &c->pool_room, tab->pool_size, len, 1))
 		return -ENOMEM;
 	memcpy(tab->pool + tab->pool_size, name, len);
 	sym = &tab->syms[tab->nr_syms++];

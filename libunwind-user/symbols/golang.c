@@ -73,8 +73,23 @@ static bool find_table(Elf *elf, struct go_table *t, uint64_t *vaddr)
 	return true;
 }
 
+/* The room arch knows this, too, but symbols are read without Capstone. */
+static bool is_relative(uint16_t machine, uint32_t type)
+{
+	switch (machine) {
+	case EM_X86_64:
+		return type == R_X86_64_RELATIVE;
+	case EM_AARCH64:
+		return type == R_AARCH64_RELATIVE;
+	case EM_S390:
+		return type == R_390_RELATIVE;
+	default:
+		return false;
+	}
+}
+
 /* The word that a relocation puts at @addr; 0: not known. */
-static uint64_t relocated(Elf *elf, uint64_t addr)
+static uint64_t relocated(Elf *elf, uint16_t machine, uint64_t addr)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
@@ -87,7 +102,8 @@ static uint64_t relocated(Elf *elf, uint64_t addr)
 			continue;
 		data = elf_getdata(scn, NULL);
 		for (i = 0; data && gelf_getrela(data, i, &rela); i++) {
-			if (rela.r_offset == addr)
+			if (rela.r_offset == addr &&
+			    is_relative(machine, GELF_R_TYPE(rela.r_info)))
 				return rela.r_addend;
 		}
 	}
@@ -102,7 +118,7 @@ static bool open_table(Elf *elf, struct go_table *t)
 	if (!find_table(elf, t, &vaddr) || !gelf_getehdr(elf, &ehdr))
 		return false;
 	if (!t->text_start && go_text_field(t))
-		t->text_start = relocated(elf, vaddr + go_text_field(t));
+		t->text_start = relocated(elf, ehdr.e_machine, vaddr + go_text_field(t));
 	if (!t->text_start && go_text_field(t))
 		t->text_start = go_text_by_entry(t, ehdr.e_entry);
 	return t->nr_funcs && (t->text_start || !go_text_field(t));

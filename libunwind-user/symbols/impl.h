@@ -168,8 +168,8 @@ struct more_arg {
 	struct file *f;
 };
 
-/* Find a file, and read it if needed; NULL without memory. Lookups return its error. */
-struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want);
+/* Find a file, and read it if needed: 0, or the error of all lookups in it. */
+int symbols_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file);
 
 /* ---- demangle.c ---- */
 

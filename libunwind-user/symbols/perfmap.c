@@ -204,7 +204,7 @@ static int read_fd(struct perfmap *m, int fd)
 	ssize_t n;
 
 	for (;;) {
-		if (len + 1 >= room && vec_grow((void **)&text, &room, len, READ_SIZE, 1)) {
+		if (len + 1 >= room && vec_grow(&text, &room, len, READ_SIZE, 1)) {
 			free(text);
 			return -ENOMEM;
 		}

@@ -23,9 +23,11 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "libunwind-user/sframe/sframe.h"
 
 #define NR_BUCKETS 1024
 #define DEBUG_ROOM (1u << 30)
+#define MAX_SIG_CODE 16			/* struct sframe_sig */
 
 struct uu_symbols *uu_symbols_new(const struct uu_symbols_opts *opts)
 {
@@ -192,13 +194,13 @@ static void file_load(struct uu_symbols *syms, struct file *f, int pid)
 		file_try(syms, f, syms->ops->fetch(syms, f, &f->place));
 }
 
-struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
+int symbols_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file)
 {
 	size_t id_size = want->build_id ? want->build_id_size : 0;
 	struct file *f, **bucket;
 
 	if (id_size > sizeof(f->build_id))
-		return NULL;
+		return -EINVAL;
 	bucket = &syms->buckets[hash_str(want->path) % NR_BUCKETS];
 	for (f = *bucket; f; f = f->next) {
 		if (f->build_id_size != id_size || strcmp(f->path, want->path) ||
@@ -206,15 +208,15 @@ struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
 			continue;
 		if (f->error && want->pid > 0 && !f->same)
 			try_pid(syms, f, want->pid);
-		return f->same ? f->same : f;
+		goto out;
 	}
 	f = calloc(1, sizeof(*f));
 	if (!f)
-		return NULL;
+		return -ENOMEM;
 	f->path = strdup(want->path);
 	if (!f->path) {
 		free(f);
-		return NULL;
+		return -ENOMEM;
 	}
 	f->build_id_size = id_size;
 	if (id_size)
@@ -222,7 +224,9 @@ struct file *symbols_file(struct uu_symbols *syms, const struct uu_file *want)
 	f->next = *bucket;
 	*bucket = f;
 	file_load(syms, f, want->pid);
-	return f->same ? f->same : f;
+out:
+	*file = f->same ? f->same : f;
+	return (*file)->error;
 }
 
 static const char *name_of(const struct uu_symbols *syms, struct file *f, const struct sym *s)
@@ -242,15 +246,14 @@ static const char *name_of(const struct uu_symbols *syms, struct file *f, const 
 int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_t offset,
 		    struct uu_symbol *sym)
 {
-	struct file *f = symbols_file(syms, file);
 	const struct sym *s;
+	struct file *f;
 	uint64_t addr;
+	int ret = symbols_file(syms, file, &f);
 
 	memset(sym, 0, sizeof(*sym));
-	if (!f)
-		return -ENOMEM;
-	if (f->error)
-		return f->error;
+	if (ret)
+		return ret;
 	if (symtab_to_addr(&f->tab, offset, &addr))
 		return -ENOENT;
 	s = symtab_find(&f->tab, addr);
@@ -287,41 +290,52 @@ static const uint8_t *peek_bytes(struct uu_symbols *syms, const struct file *f, 
 	return syms->peek.bytes + (offset - from);
 }
 
+static bool has_code(const uint8_t *buf, ssize_t n, const uint8_t *code, size_t len)
+{
+	return n >= (ssize_t)len && !memcmp(buf, code, len);
+}
+
+static const struct sframe_arch *sframe_arch_of(uint16_t machine)
+{
+	switch (machine) {
+	case EM_X86_64:
+		return &sframe_arch_amd64;
+	case EM_AARCH64:
+		return &sframe_arch_arm64;
+	case EM_S390:
+		return &sframe_arch_s390x;
+	default:
+		return NULL;
+	}
+}
+
 /*
- * The kernel returns from a signal handler to these instructions, in the C library or the vDSO.
- * They put the number of rt_sigreturn into its register and enter the kernel. amd64 has two
- * encodings. On s390x the number is part of the instruction, and sigreturn exists, too. Unwinders
- * and debuggers recognize the frame by these bytes, as this function does. It reads the file again
- * only if no symbol shows that this is other code.
+ * The kernel returns from a signal handler to code in the C library or the vDSO, which makes the
+ * system call rt_sigreturn. Unwinders and debuggers recognize the frame by the bytes of this code,
+ * as this function does. The stepper knows one encoding for amd64, but a second one exists. The
+ * function reads the file again only if no symbol shows that this is other code.
  */
 bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *file,
 				 uint64_t offset)
 {
-	static const struct {
-		uint16_t machine;
-		uint8_t len, code[9];
-	} returns[] = {
-		{ EM_X86_64, 9, { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 } },
-		{ EM_X86_64, 7, { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 } },
-		{ EM_AARCH64, 8, { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 } },
-		{ EM_S390, 2, { 0x0a, 173 } },
-		{ EM_S390, 2, { 0x0a, 119 } },
-	};
-	struct file *f = symbols_file(syms, file);
+	static const uint8_t amd64_other[] = { 0xb8, 15, 0, 0, 0, 0x0f, 0x05 };
+	const struct sframe_arch *arch;
 	struct uu_symbol sym;
 	const uint8_t *buf;
+	struct file *f;
 	ssize_t n;
 	size_t i;
 
-	if (!f || f->error || offset > INT64_MAX)
+	if (symbols_file(syms, file, &f) || offset > INT64_MAX)
 		return false;
-	if (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9))
+	arch = sframe_arch_of(f->tab.machine);
+	if (!arch ||
+	    (!uu_symbols_find(syms, file, offset, &sym) && strncmp(sym.name, "__restore", 9)))
 		return false;
-	buf = peek_bytes(syms, f, offset, sizeof(returns->code), &n);
-	for (i = 0; i < sizeof(returns) / sizeof(*returns); i++) {
-		if (f->tab.machine == returns[i].machine && n >= returns[i].len &&
-		    !memcmp(buf, returns[i].code, returns[i].len))
+	buf = peek_bytes(syms, f, offset, MAX_SIG_CODE, &n);
+	for (i = 0; i < arch->nr_sigs; i++) {
+		if (has_code(buf, n, arch->sigs[i].code, arch->sigs[i].code_len))
 			return true;
 	}
-	return false;
+	return arch == &sframe_arch_amd64 && has_code(buf, n, amd64_other, sizeof(amd64_other));
 }

@@ -315,7 +315,7 @@ static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 		}
 		if (!strcmp(d->d_name, LIST_NAME))
 			continue;
-		if (vec_grow((void **)list, &room, nr, 1, sizeof(*e)))
+		if (vec_grow(list, &room, nr, 1, sizeof(*e)))
 			break;
 		e = &(*list)[nr];
 		e->name = strdup(d->d_name);

@@ -35,8 +35,7 @@ struct tables {
 	pthread_mutex_t work;		/* one file at a time; taken before @lock */
 	pthread_mutex_t lock;		/* for all fields below */
 	void *index;			/* tsearch() tree of the entries */
-	struct tables_entry **entry;	/* in the order they came */
-	size_t nr_entries, room_entries;
+	VEC(struct tables_entry *) entries;	/* in the order they came */
 	struct tables_summary sum;	/* without the counts that come from the entries */
 	bool vdso;			/* the vDSO is registered */
 	struct tables_follow *follow;

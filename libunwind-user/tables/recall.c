@@ -190,8 +190,8 @@ static int append_used(struct tables *t, struct recall_list *l)
 	size_t i;
 
 	pthread_mutex_lock(&t->lock);
-	for (i = 0; i < t->nr_entries && !ret; i++) {
-		const struct tables_entry *e = t->entry[i];
+	for (i = 0; i < t->entries.nr && !ret; i++) {
+		const struct tables_entry *e = t->entries.v[i];
 
 		if (e->used && e->file.cause == TABLES_COVERED && *e->file.path == '/' &&
 		    !stat(e->file.path, &st) && st.st_dev == e->dev && st.st_ino == e->ino)

@@ -68,8 +68,7 @@ struct process_scan {
 	struct tables *t;
 	bool report;			/* progress */
 	struct tables_seen seen;
-	struct mapping *map;
-	size_t nr, room;
+	VEC(struct mapping) maps;
 	struct tables_summary sum;	/* counts of processes */
 	bool anon;			/* this process has code in no file */
 };
@@ -82,17 +81,17 @@ static void add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint6
 
 	if (!when || *when)
 		return;
-	if (vec_grow((void **)&s->map, &s->room, s->nr, 1, sizeof(*m)))
+	m = vec_add(&s->maps);
+	if (!m)
 		return;
-	m = &s->map[s->nr];
 	*m = (struct mapping) {
 		.pid = pid, .start = start, .end = end, .dev = dev, .ino = ino,
 		.path = strdup(path),
 	};
-	if (!m->path)
-		return;
-	s->nr++;
-	*when = 1;
+	if (m->path)
+		*when = 1;
+	else
+		s->maps.nr--;
 }
 
 /* "START-END PERMS PGOFF MAJOR:MINOR INODE   PATH" */
@@ -202,7 +201,7 @@ static int report_progress(const struct process_scan *s, uint64_t done)
 {
 	const struct tables_opts *opts = &s->t->opts;
 
-	return s->report && opts->progress ? opts->progress(opts->ctx, done, s->nr) : 0;
+	return s->report && opts->progress ? opts->progress(opts->ctx, done, s->maps.nr) : 0;
 }
 
 static int register_all(struct process_scan *s)
@@ -211,8 +210,8 @@ static int register_all(struct process_scan *s)
 	size_t i;
 	int fd, ret;
 
-	for (i = 0; i < s->nr; i++) {
-		struct mapping *m = &s->map[i];
+	for (i = 0; i < s->maps.nr; i++) {
+		struct mapping *m = &s->maps.v[i];
 
 		ret = i % PROGRESS_EVERY ? 0 : report_progress(s, i);
 		if (ret)
@@ -225,7 +224,7 @@ static int register_all(struct process_scan *s)
 		tables_add_fd(t, fd, m->path);
 		close(fd);
 	}
-	return report_progress(s, s->nr);
+	return report_progress(s, s->maps.nr);
 }
 
 int tables_scan_processes(struct tables *t, bool report)
@@ -245,9 +244,9 @@ int tables_scan_processes(struct tables *t, bool report)
 	t->sum.anon_processes = s.sum.anon_processes;
 	t->sum.anon_bytes = s.sum.anon_bytes;
 	pthread_mutex_unlock(&t->lock);
-	for (i = 0; i < s.nr; i++)
-		free(s.map[i].path);
-	free(s.map);
+	for (i = 0; i < s.maps.nr; i++)
+		free(s.maps.v[i].path);
+	vec_free(&s.maps);
 	tables_seen_free(&s.seen);
 	return ret;
 }

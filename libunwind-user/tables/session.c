@@ -88,7 +88,7 @@ static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, con
 		return *(struct tables_entry **)node;
 	if (!path)
 		return NULL;
-	if (vec_grow((void **)&t->entry, &t->room_entries, t->nr_entries, 1, sizeof(*t->entry)))
+	if (vec_reserve(&t->entries, 1))
 		return NULL;
 	e = calloc(1, sizeof(*e));
 	if (!e)
@@ -101,7 +101,7 @@ static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, con
 		free(e);
 		return NULL;
 	}
-	t->entry[t->nr_entries++] = e;
+	t->entries.v[t->entries.nr++] = e;
 	return e;
 }
 
@@ -297,8 +297,7 @@ int tables_add_vdso(struct tables *t)
 		ret = t->add(t, &arg);
 	}
 	note_file(t, &id, "[vdso]", &table, false, true, ret);
-	if (!ret)
-		gen_free(&table);
+	gen_free(&table);
 	t->vdso = !ret;
 out:
 	pthread_mutex_unlock(&t->work);
@@ -379,11 +378,11 @@ void tables_close(struct tables *t)
 		close(t->fd);
 	tables_cache_close(t->cache);
 	tdestroy(t->index, keep_entry);
-	for (i = 0; i < t->nr_entries; i++) {
-		free((char *)t->entry[i]->file.path);
-		free(t->entry[i]);
+	for (i = 0; i < t->entries.nr; i++) {
+		free((char *)t->entries.v[i]->file.path);
+		free(t->entries.v[i]);
 	}
-	free(t->entry);
+	vec_free(&t->entries);
 	free(t->proc);
 	pthread_mutex_destroy(&t->work);
 	pthread_mutex_destroy(&t->lock);
@@ -402,8 +401,8 @@ void tables_get_summary(struct tables *t, struct tables_summary *sum)
 
 	pthread_mutex_lock(&t->lock);
 	*sum = t->sum;
-	for (i = 0; i < t->nr_entries; i++) {
-		const struct tables_file *f = &t->entry[i]->file;
+	for (i = 0; i < t->entries.nr; i++) {
+		const struct tables_file *f = &t->entries.v[i]->file;
 
 		sum->files[f->cause]++;
 		if (f->cause != TABLES_COVERED)
@@ -426,7 +425,7 @@ void tables_each(struct tables *t, void (*fn)(void *ctx, const struct tables_fil
 	size_t i;
 
 	pthread_mutex_lock(&t->lock);
-	for (i = 0; i < t->nr_entries; i++)
-		fn(ctx, &t->entry[i]->file);
+	for (i = 0; i < t->entries.nr; i++)
+		fn(ctx, &t->entries.v[i]->file);
 	pthread_mutex_unlock(&t->lock);
 }

@@ -133,8 +133,8 @@ struct join *join_new(void);
 void join_free(struct join *j);
 
 /*
- * Functions that fill the join. Each returns 0, or -ENOMEM, or -EINVAL for a stream that was not
- * added; a failed call leaves the join as it was.
+ * Functions that fill the join. Each returns 0; or -EINVAL for a stream that was not added, and
+ * changes nothing then; or -ENOMEM: the join lacks a part of what was added, so only free it.
  */
 int join_add_stream(struct join *j, uint32_t buffer, uint32_t cpu, uint32_t *stream);
 int join_add_run(struct join *j, const struct join_run *run);

@@ -45,7 +45,6 @@ static int open_file(char **path)
 	char name[64], target[PATH_MAX];
 	struct dirent *de;
 	int fd, found = -1;
-	ssize_t n;
 
 	if (!dir)
 		return -1;
@@ -59,8 +58,7 @@ static int open_file(char **path)
 	if (found < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
-	n = readlink(name, target, sizeof(target) - 1);
-	target[n < 0 ? 0 : n] = '\0';
+	fd_path(found, target, sizeof(target));
 	*path = strdup(target);
 	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }

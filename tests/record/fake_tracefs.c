@@ -13,6 +13,9 @@
  * fail, as they do while someone reads the instance. With FAKE_SLOW=N a mkdir() takes N more
  * seconds after it has made all files, and DIR/slow says so.
  *
+ * With FAKE_LAST=1, splice() leaves the last page of trace_pipe_raw, as if it was not full: read()
+ * takes it. With FAKE_NO_LOCK=1, no instance can be locked.
+ *
  * /proc/kallsyms is DIR/kallsyms if that exists: the kernel's own changes while tests run.
  *
  * All files: with FAKE_FULL=N, pwrite() finds no room after the first N bytes of a file. With
@@ -29,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -118,6 +122,50 @@ int rmdir(const char *path)
 	return 0;
 }
 
+/* The path that is open at @fd */
+static void path_of(int fd, char path[4096])
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, 4095);
+	path[n < 0 ? 0 : n] = '\0';
+}
+
+int flock(int fd, int operation)
+{
+	int (*real)(int, int) = dlsym(RTLD_NEXT, "flock");
+	char path[4096];
+
+	path_of(fd, path);
+	if (!getenv("FAKE_NO_LOCK") || !is_instance(path))
+		return real(fd, operation);
+	errno = ENOLCK;
+	return -1;
+}
+
+ssize_t splice(int in, off_t *off_in, int out, off_t *off_out, size_t len, unsigned int flags)
+{
+	ssize_t (*real)(int, off_t *, int, off_t *, size_t, unsigned int) =
+		dlsym(RTLD_NEXT, "splice");
+	char path[4096];
+	struct stat st;
+	off_t full;
+
+	path_of(in, path);
+	if (getenv("FAKE_LAST") && strstr(path, "/trace_pipe_raw") && !fstat(in, &st)) {
+		full = st.st_size - 4096 - lseek(in, 0, SEEK_CUR);
+		if (full <= 0) {
+			errno = EAGAIN;
+			return -1;
+		}
+		if ((off_t)len > full)
+			len = full;
+	}
+	return real(in, off_in, out, off_out, len, flags);
+}
+
 static int is_tracing(const char *dir)
 {
 	char pattern[4096], state = '0';
@@ -142,16 +190,13 @@ static int is_tracing(const char *dir)
 static void note_table(const struct unwind_table_file *arg)
 {
 	const char *dir = getenv("FAKE_TRACEFS"), *ms = getenv("FAKE_ADD_MS");
-	char link[64], path[4096], log[4096];
+	char path[4096], log[4096];
 	static int tracing;
-	ssize_t n;
 	FILE *f;
 
 	if (!dir || !ms)
 		return;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", arg->fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	path[n < 0 ? 0 : n] = '\0';
+	path_of(arg->fd, path);
 	if (strstr(path, "/known/"))
 		usleep(atoi(ms) * 1000);
 	tracing |= is_tracing(dir);
@@ -166,17 +211,14 @@ static void note_table(const struct unwind_table_file *arg)
 int ioctl(int fd, unsigned long request, ...)
 {
 	int (*real)(int, unsigned long, ...) = dlsym(RTLD_NEXT, "ioctl");
-	char link[64], path[4096];
+	char path[4096];
 	va_list args;
 	void *arg;
-	ssize_t n;
 
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	path[n < 0 ? 0 : n] = '\0';
+	path_of(fd, path);
 	if (!strstr(path, "/tracing/user_unwind_tables"))
 		return real(fd, request, arg);
 	note_table(arg);

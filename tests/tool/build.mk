@@ -118,6 +118,7 @@ $(MEMORY_TESTS): tests/tool/test_memory.c trace-cmd-ext/tool/memory.c trace-cmd-
 
 $(TOOL_TEST)/record/bpf/events.o: $(BPF_SYSCALLS)
 $(TOOL_TEST)/record/bpf/events.o: PLUGIN_CFLAGS += -I$(dir $(BPF_SYSCALLS))
+$(TOOL_TEST)/check/kernel.o: PLUGIN_CFLAGS += -DTRACEEVENT_LIB='"$(TRACEEVENT_LIB)"'
 
 # make the present output the expected text; read the difference
 tool-update: $(O)/trace-ustack plugin $(FIXTURES)

@@ -119,18 +119,6 @@ static enum check_level own_level(const struct check *c)
 	return c->bpf ? CHECK_NOTE : CHECK_MISSING;
 }
 
-/* @why: "CAUSE; REMEDY" */
-static void add_refusal(struct check *c, const char *name, char *why)
-{
-	char *remedy = strstr(why, "; ");
-
-	if (remedy) {
-		*remedy = '\0';
-		remedy += 2;
-	}
-	check_add(c, CHECK_NOTE, "sources of user stacks", name, remedy, "not here: %s", why);
-}
-
 /* Which sources of user stacks does this kernel allow, and which one does a recording take? */
 static void check_sources(struct check *c)
 {
@@ -143,16 +131,18 @@ static void check_sources(struct check *c)
 		{ SOURCE_FRAME_POINTERS, "8 frames at most, where code keeps frame pointers" },
 	};
 	enum source takes;
-	char why[1024], name[48];
+	struct tool_why why;
+	char name[48];
 	size_t i;
 
-	takes = source_choose(why, sizeof(why));
-	c->bpf = !source_check(SOURCE_BPF, why, sizeof(why));
+	takes = source_choose();
+	c->bpf = !source_check(SOURCE_BPF, &why);
 	c->source = takes == SOURCE_AUTO ? NULL : source_name(takes);
 	for (i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
 		snprintf(name, sizeof(name), "--source %s", source_name(sources[i].source));
-		if (source_check(sources[i].source, why, sizeof(why)))
-			add_refusal(c, name, why);
+		if (source_check(sources[i].source, &why))
+			check_add(c, CHECK_NOTE, "sources of user stacks", name, why.remedy,
+				  "not here: %.*s", (int)why.cause, why.text);
 		else
 			check_add(c, CHECK_OK, "sources of user stacks", name, NULL, "%s%s",
 				  sources[i].gives, sources[i].source == takes ?
@@ -179,17 +169,14 @@ static void check_lockdown(struct check *c)
 /* Where is tracefs, and may we write there? */
 static bool check_tracefs(struct check *c, const char *dir)
 {
-	char why[PATH_MAX + 128], path[PATH_MAX];
-	const char *found = tfs_find(dir, false, why, sizeof(why));
+	struct tool_why why;
+	const char *found = tfs_find(dir, false, &why);
+	char path[PATH_MAX];
 	struct stat st = {};
 
 	if (!found) {
-		char *remedy = strstr(why, "; ");
-
-		if (remedy)
-			*remedy = '\0';
-		check_add(c, CHECK_MISSING, "permissions", "tracefs", remedy ? remedy + 2 : NULL,
-			  "%s", why);
+		check_add(c, CHECK_MISSING, "permissions", "tracefs", why.remedy, "%.*s",
+			  (int)why.cause, why.text);
 		return false;
 	}
 	snprintf(path, sizeof(path), "%s/instances", found);
@@ -350,11 +337,9 @@ static void check_clock(struct check *c)
 
 static void check_plugin(struct check *c)
 {
-	static const char *const dirs[] = {
-		"/usr/lib/x86_64-linux-gnu/traceevent/plugins", "/usr/lib64/traceevent/plugins",
-		"/usr/lib/traceevent/plugins", "/usr/local/lib/traceevent/plugins",
-		"/usr/local/lib64/traceevent/plugins",
-		"/usr/local/lib/x86_64-linux-gnu/traceevent/plugins",
+	/* that of libtraceevent where this was built, and of other systems */
+	static const char *const libs[] = {
+		TRACEEVENT_LIB, "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
 	};
 	const char *own = getenv("TRACEEVENT_PLUGIN_DIR"), *home = getenv("HOME");
 	char path[PATH_MAX];
@@ -367,8 +352,8 @@ static void check_plugin(struct check *c)
 		 home ? home : "");
 	if (home && !access(path, R_OK))
 		goto found;
-	for (i = 0; i < sizeof(dirs) / sizeof(*dirs); i++) {
-		snprintf(path, sizeof(path), "%s/plugin_ustack.so", dirs[i]);
+	for (i = 0; i < sizeof(libs) / sizeof(*libs); i++) {
+		snprintf(path, sizeof(path), "%s/traceevent/plugins/plugin_ustack.so", libs[i]);
 		if (!access(path, R_OK))
 			goto found;
 	}

@@ -215,9 +215,9 @@ int cmd_check(int argc, char **argv)
 					  "complete, FILE.part*: '%s' is not one", argv[i]);
 	/* the instances of its recorder may hold the rest of such a recording */
 	if (check.repair && !all) {
-		char why[PATH_MAX + 128];
+		struct tool_why why;
 
-		check.traces = tfs_find(tracefs, true, why, sizeof(why));
+		check.traces = tfs_find(tracefs, true, &why);
 	}
 	if (all) {
 		check_kernel(&check, tracefs);

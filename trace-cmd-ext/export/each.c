@@ -158,13 +158,6 @@ void export_free(struct export *e)
 	vec_free(&e->code);
 }
 
-const char *export_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 uint32_t export_pid(struct export *e, uint32_t tid)
 {
 	uint32_t tgid = model_tgid(e->m, tid);

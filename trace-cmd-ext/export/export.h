@@ -62,8 +62,6 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 void export_entry(struct export *e, uint32_t entry, struct export_entry *ent);
 /* Free the memory of export_stack(), but not the model. */
 void export_free(struct export *e);
-/* The last part of a path. */
-const char *export_base(const char *path);
 /* The process of a thread; the thread itself if the process is not known. */
 uint32_t export_pid(struct export *e, uint32_t tid);
 /* Time since the first record of the file, in nanoseconds or the unit of the clock. */

@@ -159,7 +159,7 @@ const char *firefox_file(const struct export_entry *ent)
 	if (!ent->frame)
 		return NULL;
 	return ent->frame->kernel ? "kernel" :
-	       ent->frame->file ? export_base(ent->frame->file->path) : NULL;
+	       ent->frame->file ? text_base_name(ent->frame->file->path) : NULL;
 }
 
 int firefox_category(const struct export_entry *ent)
@@ -330,7 +330,7 @@ static void put_meta(struct firefox *f, bool lines)
 	jsonw_number(j, "asyncstack", 0);
 	jsonw_number(j, "processType", 0);
 	jsonw_string(j, "platform", "Linux");
-	jsonw_string(j, "product", export_base(f->e->path));
+	jsonw_string(j, "product", text_base_name(f->e->path));
 	jsonw_string(j, "importedFrom", "trace-ustack");
 	if (lines)
 		jsonw_number(j, "preprocessedProfileVersion", FIREFOX_PROCESSED);

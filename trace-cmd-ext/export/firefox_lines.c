@@ -361,7 +361,7 @@ void firefox_lines_end(struct firefox_lines *l, struct jsonw *j)
 	jsonw_array(j, "libs");
 	for (i = 0; i < l->libs.nr; i++) {
 		file = l->libs.v[i];
-		base = export_base(file->path);
+		base = text_base_name(file->path);
 		jsonw_object(j, NULL);
 		jsonw_string(j, "arch", "");
 		jsonw_string(j, "name", base);

@@ -20,7 +20,6 @@
 
 /* Triggers */
 #define STACK		"stacktrace"
-#define DEFERRED	"userstacktrace_deferred"
 
 /* ------------------------------- selection ------------------------------- */
 

@@ -87,20 +87,17 @@ static void __attribute__((noreturn)) guard(struct rec *r, int fd)
 
 int rec_guard_start(struct rec *r)
 {
-	int fds[2];
+	void *shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int fds[2] = { -1, -1 };
 
-	r->shared = mmap(NULL, sizeof(*r->shared), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (r->shared == MAP_FAILED || pipe2(fds, O_CLOEXEC)) {
-		tool_error("no guard process: %s", strerror(errno));
-		return TOOL_FAIL;
-	}
+	if (shared == MAP_FAILED || pipe2(fds, O_CLOEXEC))
+		goto fail;
+	r->shared = shared;
 	fflush(NULL);
 	r->guard = fork();
-	if (r->guard < 0) {
-		tool_error("no guard process: %s", strerror(errno));
-		return TOOL_FAIL;
-	}
+	if (r->guard < 0)
+		goto fail;
 	if (!r->guard) {
 		close(fds[1]);
 		guard(r, fds[0]);
@@ -108,6 +105,17 @@ int rec_guard_start(struct rec *r)
 	close(fds[0]);
 	r->guard_pipe = fds[1];
 	return 0;
+
+fail:
+	tool_error("no guard process: %s", strerror(errno));
+	if (shared != MAP_FAILED)
+		munmap(shared, sizeof(*r->shared));
+	r->shared = NULL;
+	if (fds[0] >= 0) {
+		close(fds[0]);
+		close(fds[1]);
+	}
+	return TOOL_FAIL;
 }
 
 int rec_guard_adopt(struct rec *r)

@@ -93,17 +93,6 @@ static void add_library(void *ctx, int fd, const char *path)
 	tables_add_fd(h->t, fd, path);
 }
 
-/* The path of an open file; "" without one */
-static void path_of(int fd, char *path, size_t size)
-{
-	char name[32];
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	n = readlink(name, path, size - 1);
-	path[n < 0 ? 0 : n] = '\0';
-}
-
 /* The libraries as the waiting task finds them; false: not all of them have been looked for */
 static bool add_libraries(struct rec_hold *h, int fd, const char *path, pid_t pid)
 {
@@ -116,7 +105,7 @@ static bool add_libraries(struct rec_hold *h, int fd, const char *path, pid_t pi
 	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return false;
-	path_of(root, top, sizeof(top));
+	fd_path(root, top, sizeof(top));
 	len = strlen(top);
 	/* a task whose root is a folder of ours */
 	if (len > 1 && !strncmp(path, top, len) && path[len] == '/')
@@ -140,7 +129,7 @@ static struct hold_answer make_tables(struct rec_hold *h, int fd, const struct h
 	if (a.known)
 		return a;
 	a.elf = true;
-	path_of(fd, path, sizeof(path));
+	fd_path(fd, path, sizeof(path));
 	ret = tables_add_fd(h->t, fd, path);
 	a.known = ret == -EOPNOTSUPP || ret == -ENOEXEC || add_libraries(h, fd, path, q->pid);
 	return a;

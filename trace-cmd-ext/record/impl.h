@@ -92,6 +92,10 @@ enum format {
 	FORMAT_NR
 };
 
+/* Options, and for the first one also a trigger, of kernels with the kernel-patches */
+#define DEFERRED	"userstacktrace_deferred"
+#define MAPS		"userstacktrace_maps"
+
 #define SAMPLE_SYSTEM	"ustack"	/* of the samples */
 
 struct bpf_sums;

@@ -32,7 +32,7 @@ struct rec_stream {
 	int pipe[2];
 	int cpu;
 	bool opened;
-	int error;			/* errno of writing, which ends the stream */
+	int error;			/* errno of what ended the stream */
 };
 
 /* A thread, and the streams that it reads. */
@@ -101,33 +101,32 @@ static int read_pages(struct rec_stream *s)
 	}
 }
 
-static int read_rest(struct rec_stream *s)
+/* Read the stream to its end; an error is in @s->error. */
+static void read_rest(struct rec_stream *s)
 {
 	size_t size = s->r->page_size;
-	char *page = malloc(size);
+	char *page;
 	ssize_t n;
-	int ret = -1;
 
-	if (!page || read_pages(s) < 0)
-		goto out;
-	for (;;) {
+	if (read_pages(s) < 0)
+		return;
+	page = malloc(size);
+	if (!page)
+		s->error = ENOMEM;
+	while (!s->error) {
 		n = read(s->raw, page, size);
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno != EAGAIN)
+			s->error = errno;
 		if (n <= 0)
 			break;
 		/* after the filled part of a page come old bytes */
 		if (n < (ssize_t)size)
 			memset(page + n, 0, size - n);
-		if (write(s->out, page, size) != (ssize_t)size) {
-			s->error = errno ? errno : ENOSPC;
-			goto out;
-		}
+		s->error = -fd_write_all(s->out, page, size);
 	}
-	ret = 0;
-out:
 	free(page);
-	return ret;
 }
 
 static void *read_streams(void *arg)

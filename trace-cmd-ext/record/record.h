@@ -15,6 +15,8 @@
 #include <sys/types.h>
 #include <tracefs.h>
 
+#include "trace-cmd-ext/tool/tool.h"
+
 /* An -e and the options after it, which configure its events. */
 struct rec_select {
 	const char *pattern;
@@ -61,18 +63,18 @@ int record_run(const struct rec_opts *opts);
 const char *source_name(enum source s);
 /* 0 or -EINVAL */
 int source_parse(const char *name, enum source *s);
-/* Does this kernel allow it? 0, or -errno with the cause and the remedy in @why. */
-int source_check(enum source s, char *why, size_t size);
+/* Does this kernel allow it? 0, or -errno and @why. */
+int source_check(enum source s, struct tool_why *why);
 /* The source that a recording takes by default; SOURCE_AUTO if there is none. */
-enum source source_choose(char *why, size_t size);
+enum source source_choose(void);
 
 /* ---- tracefs.c ---- */
 
 /*
- * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL
- * with the cause and the remedy in @why.
+ * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL and
+ * @why.
  */
-const char *tfs_find(const char *dir, bool mount, char *why, size_t size);
+const char *tfs_find(const char *dir, bool mount, struct tool_why *why);
 /*
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
  * nothing about a process in a trace, and no process can be chosen by its PID.

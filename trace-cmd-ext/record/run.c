@@ -76,11 +76,12 @@ static int record_events(struct rec *r)
 
 static int run_steps(struct rec *r)
 {
-	char why[PATH_MAX + 128], path[PATH_MAX];
+	struct tool_why why;
+	char path[PATH_MAX];
 	int ret, removed;
 
-	if (!tfs_find(r->opts.tracefs, true, why, sizeof(why))) {
-		tool_error("%s", why);
+	if (!tfs_find(r->opts.tracefs, true, &why)) {
+		tool_error("%s", why.text);
 		return TOOL_FAIL;
 	}
 	tfs_set_verbose(r->opts.verbose);

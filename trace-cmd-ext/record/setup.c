@@ -15,9 +15,6 @@
 
 #include "impl.h"
 
-#define DEFERRED	"userstacktrace_deferred"
-#define MAPS		"userstacktrace_maps"
-
 #define MIN_KB		1408
 #define MAX_KB		8192
 #define MAPS_KB		512
@@ -71,6 +68,16 @@ static int set_file(const struct rec_buffer *b, const char *file, const char *va
 	return TOOL_FAIL;
 }
 
+/* Without the lock, another recorder takes the instance for left, and removes it. */
+static int lock_instance(struct rec_buffer *b)
+{
+	b->lock = left_lock(b->name, true);
+	if (b->lock >= 0)
+		return 0;
+	tool_error("instances/%s: it cannot be locked: %s", b->name, strerror(-b->lock));
+	return TOOL_FAIL;
+}
+
 static int make_instance(struct rec_buffer *b)
 {
 	errno = 0;
@@ -80,7 +87,8 @@ static int make_instance(struct rec_buffer *b)
 			   errno == EACCES || errno == EPERM ? "; run it as root" : "");
 		return TOOL_FAIL;
 	}
-	b->lock = left_lock(b->name, true);
+	if (lock_instance(b))
+		return TOOL_FAIL;
 	return set_file(b, "tracing_on", "0", NULL);
 }
 
@@ -126,10 +134,11 @@ void rec_adopt_instances(struct rec *r)
 		struct rec_buffer *b = &r->buf[i];
 
 		snprintf(path, sizeof(path), "instances/%s", b->name);
-		if (b->instance || !tfs_exists(path))
-			continue;
-		b->instance = tracefs_instance_create(b->name);
-		b->lock = left_lock(b->name, true);
+		if (!b->instance && tfs_exists(path))
+			b->instance = tracefs_instance_create(b->name);
+		/* the data can be read without the lock, too: a later call tries again */
+		if (b->instance && b->lock < 0)
+			lock_instance(b);
 	}
 	if (r->buf[BUF_EVENTS].instance)
 		look_at_instances(r);

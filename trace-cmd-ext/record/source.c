@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <linux/magic.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -18,8 +17,7 @@
 #include "impl.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 
-#define DEFERRED	"userstacktrace_deferred"
-#define MAPS		"userstacktrace_maps"
+#define PATCHES		"boot a kernel with the kernel-patches of trace-ustack"
 
 static const char *const names[] = {
 	[SOURCE_AUTO] = "auto", [SOURCE_FTRACE] = "ftrace", [SOURCE_BPF] = "bpf",
@@ -41,16 +39,6 @@ int source_parse(const char *name, enum source *s)
 
 /* ---------------------------- what a kernel can do ------------------------ */
 
-static int __attribute__((format(printf, 3, 4))) say(char *why, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, size, fmt, ap);
-	va_end(ap);
-	return -EOPNOTSUPP;
-}
-
 /* BPF programs run in this kernel, even if --tracefs names files of another one. */
 static bool is_tracefs(void)
 {
@@ -60,42 +48,45 @@ static bool is_tracefs(void)
 	return dir && !statfs(dir, &fs) && fs.f_type == TRACEFS_MAGIC;
 }
 
-int source_check(enum source s, char *why, size_t size)
+int source_check(enum source s, struct tool_why *why)
 {
-	char other[512];
+	struct tool_why other;
 
 	switch (s) {
 	case SOURCE_FTRACE:
 		if (tfs_exists("options/" DEFERRED))
 			return 0;
-		return say(why, size, "options/" DEFERRED " is missing: no deferred user stacks; "
-			   "boot a kernel with the kernel-patches of trace-ustack");
+		return tool_set_why(why, -EOPNOTSUPP, PATCHES, "options/" DEFERRED
+				    " is missing: no deferred user stacks");
 	case SOURCE_BPF:
 		if (!is_tracefs())
-			return say(why, size, "%s is no tracefs of the kernel that runs",
-				   tracefs_tracing_dir());
-		return bpf_check(why, size);
+			return tool_set_why(why, -EOPNOTSUPP, NULL, "%s is no tracefs of the "
+					    "kernel that runs", tracefs_tracing_dir());
+		return bpf_check(why);
 	case SOURCE_FRAME_POINTERS:
 		if (tfs_exists("options/userstacktrace"))
 			return 0;
-		return say(why, size, "options/userstacktrace is missing; boot a kernel with "
-			   "CONFIG_USER_STACKTRACE_SUPPORT=y");
+		return tool_set_why(why, -EOPNOTSUPP,
+				    "boot a kernel with CONFIG_USER_STACKTRACE_SUPPORT=y",
+				    "options/userstacktrace is missing");
 	default:
-		if (!source_check(SOURCE_FTRACE, why, size))
+		if (!source_check(SOURCE_FTRACE, why))
 			return 0;
-		if (!source_check(SOURCE_BPF, other, sizeof(other)))
+		if (!source_check(SOURCE_BPF, &other))
 			return 0;
-		return say(why, size, "options/" DEFERRED " is missing: no deferred user stacks, "
-			   "and BPF programs cannot stand in (%s); boot a kernel with the "
-			   "kernel-patches of trace-ustack", other);
+		return tool_set_why(why, -EOPNOTSUPP, PATCHES, "options/" DEFERRED " is missing: "
+				    "no deferred user stacks, and BPF programs cannot stand in "
+				    "(%s)", other.text);
 	}
 }
 
-enum source source_choose(char *why, size_t size)
+enum source source_choose(void)
 {
-	if (!source_check(SOURCE_FTRACE, why, size))
+	struct tool_why why;
+
+	if (!source_check(SOURCE_FTRACE, &why))
 		return SOURCE_FTRACE;
-	return source_check(SOURCE_BPF, why, size) ? SOURCE_AUTO : SOURCE_BPF;
+	return source_check(SOURCE_BPF, &why) ? SOURCE_AUTO : SOURCE_BPF;
 }
 
 /* ------------------------------ one recording ----------------------------- */
@@ -182,7 +173,7 @@ int rec_choose_source(struct rec *r)
 {
 	enum source s = r->opts.source;
 	bool any = r->opts.freq;
-	char why[1024];
+	struct tool_why why;
 	size_t i;
 
 	for (i = 0; i < r->nr_events; i++) {
@@ -198,10 +189,10 @@ int rec_choose_source(struct rec *r)
 	}
 	if (r->opts.freq && s == SOURCE_AUTO)
 		s = SOURCE_BPF;
-	if (source_check(s, why, sizeof(why)))
-		return report_none(r, why);
+	if (source_check(s, &why))
+		return report_none(r, why.text);
 	if (s == SOURCE_AUTO)
-		s = source_choose(why, sizeof(why));
+		s = source_choose();
 	r->source = s;
 	return s == SOURCE_FTRACE ? use_ftrace(r) : s == SOURCE_BPF ? use_bpf(r) :
 	       use_frame_pointers(r);

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "impl.h"
@@ -45,19 +44,9 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/*
- * Does the tracepoint let a task move to another CPU between two of its functions? The
- * tracepoints of system calls do, and so do all tracepoints of kernels that call them under SRCU.
- */
-static bool may_change_cpu(const char *system)
+/* The tracepoints of system calls let a task move to another CPU on any kernel. */
+static bool is_syscall(const char *system)
 {
-	unsigned int major = 0, minor = 0;
-	struct utsname u;
-
-	uname(&u);
-	if (sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
-	    (major > 6 || (major == 6 && minor > 18)))
-		return true;
 	return !strcmp(system, "syscalls") || !strcmp(system, "raw_syscalls");
 }
 
@@ -113,6 +102,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		.other_pids = tfs_has_other_pids(),
 		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
 	};
+	bool all_move = bpf_tracepoints_move();
 	char why[512] = "";
 	size_t i;
 	int ret;
@@ -130,7 +120,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		if (ev->sel->no_stack)
 			continue;
 		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name),
-					  ev->kind, may_change_cpu(ev->system) };
+					  ev->kind, all_move || is_syscall(ev->system) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id,
 			.moves = to->moves || to->kind == BPF_UPROBE,

@@ -21,7 +21,7 @@ void tfs_set_verbose(bool on)
 	verbose = on;
 }
 
-static const char *use_tracefs(const char *dir, char *why, size_t size)
+static const char *use_tracefs(const char *dir, struct tool_why *why)
 {
 	struct stat st;
 	char path[PATH_MAX];
@@ -29,14 +29,15 @@ static const char *use_tracefs(const char *dir, char *why, size_t size)
 	snprintf(path, sizeof(path), "%s/events", dir);
 	if (stat(path, &st)) {
 		if (errno == EACCES || errno == EPERM)
-			snprintf(why, size, "%s: %s; run it as root", dir, strerror(errno));
+			tool_set_why(why, 0, "run it as root", "%s: %s", dir, strerror(errno));
 		else
-			snprintf(why, size, "%s: no tracefs is there; give its mount point", dir);
+			tool_set_why(why, 0, "give its mount point", "%s: no tracefs is there",
+				     dir);
 		return NULL;
 	}
 	snprintf(path, sizeof(path), "%s", dir);
 	if (tracefs_set_tracing_dir(path)) {
-		snprintf(why, size, "%s: not enough memory", dir);
+		tool_set_why(why, 0, NULL, "%s: not enough memory", dir);
 		return NULL;
 	}
 	return tracefs_tracing_dir();
@@ -52,27 +53,28 @@ static int has_events(const char *dir)
 	return stat(path, &st) ? -errno : 0;
 }
 
-const char *tfs_find(const char *dir, bool mount_it, char *why, size_t size)
+const char *tfs_find(const char *dir, bool mount_it, struct tool_why *why)
 {
 	const char *found = NULL;
 	int ret;
 
 	if (dir)
-		return use_tracefs(dir, why, size);
+		return use_tracefs(dir, why);
 	ret = has_events(TRACEFS);
 	if (ret == -EACCES || ret == -EPERM)
-		return use_tracefs(TRACEFS, why, size);
+		return use_tracefs(TRACEFS, why);
 	if (ret && mount_it && !access(TRACEFS, F_OK) &&
 	    !mount("nodev", TRACEFS, "tracefs", 0, NULL))
 		ret = has_events(TRACEFS);
 	if (!ret)
-		return use_tracefs(TRACEFS, why, size);
+		return use_tracefs(TRACEFS, why);
 	if (tracefs_tracing_dir_is_mounted(false, &found) > 0 && found)
-		return use_tracefs(found, why, size);
+		return use_tracefs(found, why);
 	if (access(TRACEFS, F_OK))
-		snprintf(why, size, "the kernel has no tracefs; it needs CONFIG_TRACING");
+		tool_set_why(why, 0, "boot a kernel with CONFIG_TRACING=y",
+			     "the kernel has no tracefs");
 	else
-		snprintf(why, size, "tracefs is not mounted; mount -t tracefs nodev " TRACEFS);
+		tool_set_why(why, 0, "mount -t tracefs nodev " TRACEFS, "tracefs is not mounted");
 	return NULL;
 }
 

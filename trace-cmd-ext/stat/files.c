@@ -204,7 +204,8 @@ static int cmp_file(const void *a, const void *b)
 	c = strcmp(x->file ? x->file->path : "", y->file ? y->file->path : "");
 	if (c || !x->file || !y->file)
 		return c;
-	return x->file->id < y->file->id ? -1 : x->file->id > y->file->id;
+	CMP(x->file->id, y->file->id);
+	return 0;
 }
 
 int stat_files(struct stat_counts *s, struct model *m, const char *path)

@@ -34,6 +34,20 @@ void tool_error(const char *fmt, ...)
 	putc('\n', stderr);
 }
 
+int tool_set_why(struct tool_why *why, int error, const char *remedy, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why->text, sizeof(why->text), fmt, ap);
+	va_end(ap);
+	why->cause = strlen(why->text);
+	why->remedy = remedy;
+	if (remedy)
+		snprintf(why->text + why->cause, sizeof(why->text) - why->cause, "; %s", remedy);
+	return error;
+}
+
 int tool_usage(const char *cmd, const char *fmt, ...)
 {
 	char buf[1024];

@@ -9,6 +9,7 @@
 #ifndef TRACE_USTACK_TOOL_H
 #define TRACE_USTACK_TOOL_H
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +34,15 @@ enum tool_exit {
  * written as \ooo.
  */
 void tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Why something cannot be done */
+struct tool_why {
+	char text[PATH_MAX + 256];	/* "cause; remedy", as in an error */
+	size_t cause;			/* length of the cause in it */
+	const char *remedy;		/* NULL: none is known */
+};
+/* Returns @error. @remedy may be NULL, and is not copied. */
+int tool_set_why(struct tool_why *why, int error, const char *remedy, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Print "trace-ustack NAME: ..." and a pointer to --help; returns TOOL_USAGE. */
 int tool_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Print what is wrong with the option for which getopt_long() returned '?'; returns TOOL_USAGE. */

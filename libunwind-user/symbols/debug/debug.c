@@ -190,14 +190,13 @@ int debug_open(struct uu_symbols *syms, struct file *f)
 int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
 			  struct uu_debug_info *info)
 {
-	struct file *f = symbols_file(syms, file);
 	struct debug *d;
+	struct file *f;
+	int ret = symbols_file(syms, file, &f);
 
 	memset(info, 0, sizeof(*info));
-	if (!f)
-		return -ENOMEM;
-	if (f->error)
-		return f->error;
+	if (ret)
+		return ret;
 	d = f->debug;
 	info->error = debug_open(syms, f);
 	if (!d)

@@ -114,20 +114,18 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64_t offset,
 		     const struct uu_frame **frames, size_t *nr)
 {
-	struct file *f = symbols_file(syms, file);
 	struct uu_frame *fr, *last;
 	struct uu_symbol sym;
+	struct file *f;
 	uint64_t addr;
 	uint32_t line;
 	size_t n = 0;
-	int ret;
+	int ret = symbols_file(syms, file, &f);
 
 	*frames = NULL;
 	*nr = 0;
-	if (!f)
-		return -ENOMEM;
-	if (f->error)
-		return f->error;
+	if (ret)
+		return ret;
 	if (!syms->lines)
 		syms->lines = malloc(sizeof(struct lines));
 	if (!syms->lines)

@@ -20,6 +20,7 @@ static uint8_t text[TEXT_SIZE];
 static enum { BY_NAME, IN_RELRO, NO_SECTIONS } how;
 static uint16_t machine;
 static uint64_t entry, relocated_text;
+static uint32_t relocation;
 
 static inline void start_file(void)
 {
@@ -29,6 +30,7 @@ static inline void start_file(void)
 	how = BY_NAME;
 	machine = EM_X86_64;
 	entry = relocated_text = 0;
+	relocation = R_X86_64_RELATIVE;
 }
 
 /* Hexadecimal digits at @addr, blanks between them */
@@ -61,7 +63,7 @@ static inline int make_file(void)
 				    "\0.shstrtab";
 	Elf64_Rela rela[2] = {
 		{ .r_offset = TABLE, .r_info = R_X86_64_RELATIVE, .r_addend = 1 },
-		{ .r_offset = TABLE + 24, .r_info = R_X86_64_RELATIVE, .r_addend = relocated_text },
+		{ .r_offset = TABLE + 24, .r_info = relocation, .r_addend = relocated_text },
 	};
 	Elf64_Ehdr eh = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },

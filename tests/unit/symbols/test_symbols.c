@@ -132,6 +132,8 @@ static void a_file_with_another_build_id_is_refused(void **state)
 	assert_int_equal(uu_symbols_find(syms, &f, 0x1105, &s), -ESTALE);
 	f.path = "/usr/bin/app";	/* has none */
 	assert_int_equal(uu_symbols_find(syms, &f, 0x1000, &s), -ESTALE);
+	f.build_id_size = 65;
+	assert_int_equal(uu_symbols_find(syms, &f, 0x1000, &s), -EINVAL);
 }
 
 static void a_path_that_is_no_regular_file_is_not_opened(void **state)

@@ -97,6 +97,21 @@ static void test_a_table_in_relro_with_its_start_in_a_relocation(void **state)
 	close_symbols();
 }
 
+static void test_no_other_relocation_has_the_start(void **state)
+{
+	struct uu_file file = { .path = path };
+	struct uu_symbol sym;
+
+	(void)state;
+	how = IN_RELRO;
+	put(24, 0, 8);
+	relocated_text = TEXT;
+	relocation = R_X86_64_64;
+	open_symbols(false);
+	assert_int_equal(uu_symbols_find(syms, &file, 0x1001, &sym), -ENOENT);
+	close_symbols();
+}
+
 static void test_the_start_by_the_entry(void **state)
 {
 	(void)state;
@@ -132,6 +147,7 @@ int main(void)
 		go_test(test_names),
 		go_test(test_lines_but_not_of_inlined_functions),
 		go_test(test_a_table_in_relro_with_its_start_in_a_relocation),
+		go_test(test_no_other_relocation_has_the_start),
 		go_test(test_the_start_by_the_entry),
 		go_test(test_damaged_tables),
 	};

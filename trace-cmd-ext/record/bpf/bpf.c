@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "trace-cmd-ext/tool/tool.h"
 
 #define DRAIN_MS	20
 #define RING_SIZE	(16u << 20)
@@ -283,13 +284,14 @@ static int open_out(struct bpf_source *s, const char *path)
 
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size)
 {
+	struct tool_why refused;
 	struct bpf_source *s;
 	int ret;
 
 	*src = NULL;
-	ret = bpf_check(why, size);
+	ret = bpf_check(&refused);
 	if (ret)
-		return ret;
+		return bpf_set_error(why, size, ret, "%s", refused.text);
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return bpf_set_error(why, size, -ENOMEM, "not enough memory");

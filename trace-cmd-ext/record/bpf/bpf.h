@@ -71,8 +71,14 @@ struct bpf_sums {
 struct bpf_source;
 
 /* Can this kernel, this user and this build do it? 0, or -errno with @why. Loads nothing large. */
-int bpf_check(char *why, size_t size);
+struct tool_why;
+int bpf_check(struct tool_why *why);
 
+/*
+ * Can a task move to another CPU between two functions of any tracepoint? So it is where the kernel
+ * calls them under SRCU. The answer is also true if that is not known.
+ */
+bool bpf_tracepoints_move(void);
 /* Load and attach the programs, which send nothing yet. Call it before ftrace has the events on. */
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */

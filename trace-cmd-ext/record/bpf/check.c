@@ -6,6 +6,7 @@
  * an event.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "trace-cmd-ext/tool/tool.h"
 
 #define BTF		"/sys/kernel/btf/vmlinux"
 /* The maple tree of mappings, and bpf_loop() */
@@ -43,36 +45,59 @@ static int load_nothing(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int bpf_check(char *why, size_t size)
+int bpf_check(struct tool_why *why)
 {
 	unsigned int major, minor;
 	struct utsname uts;
 	int fd;
 
 #ifndef __x86_64__
-	return bpf_set_error(why, size, -EOPNOTSUPP, "user stacks by BPF are for x86-64 only");
+	return tool_set_why(why, -EOPNOTSUPP, NULL, "user stacks by BPF are for x86-64 only");
 #endif
 	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2)
-		return bpf_set_error(why, size, -EOPNOTSUPP,
-				     "the version of this kernel is not known");
+		return tool_set_why(why, -EOPNOTSUPP, NULL,
+				    "the version of this kernel is not known");
 	if (major < MIN_MAJOR || (major == MIN_MAJOR && minor < MIN_MINOR))
-		return bpf_set_error(why, size, -EOPNOTSUPP, "user stacks by BPF need Linux %u.%u "
-				     "or newer; this is %s", MIN_MAJOR, MIN_MINOR, uts.release);
+		return tool_set_why(why, -EOPNOTSUPP, "boot a newer kernel", "user stacks by BPF "
+				    "need Linux %u.%u or newer, and this is %s", MIN_MAJOR,
+				    MIN_MINOR, uts.release);
 	fd = load_nothing();
 	if (fd == -EPERM || fd == -EACCES)
-		return bpf_set_error(why, size, fd,
-				     "this user may not load BPF programs; run as root");
+		return tool_set_why(why, fd, "run as root",
+				    "this user may not load BPF programs");
 	if (fd == -ENOSYS || fd == -EINVAL)
-		return bpf_set_error(why, size, -EOPNOTSUPP, "this kernel has no BPF programs for "
-				     "tracepoints (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
+		return tool_set_why(why, -EOPNOTSUPP, "boot a kernel with CONFIG_BPF_SYSCALL=y and "
+				    "CONFIG_BPF_EVENTS=y",
+				    "this kernel has no BPF programs for tracepoints");
 	if (fd < 0)
-		return bpf_set_error(why, size, fd, "a BPF program cannot be loaded: %s",
-				     strerror(-fd));
+		return tool_set_why(why, fd, NULL, "a BPF program cannot be loaded: %s",
+				    strerror(-fd));
 	close(fd);
 	if (access(BTF, R_OK))
-		return bpf_set_error(why, size, -EOPNOTSUPP, BTF " cannot be read; user stacks by "
-				     "BPF need a kernel with CONFIG_DEBUG_INFO_BTF");
+		return tool_set_why(why, -EOPNOTSUPP,
+				    "boot a kernel with CONFIG_DEBUG_INFO_BTF=y",
+				    BTF " cannot be read: %s", strerror(errno));
 	return 0;
+}
+
+/* The lock guard in __DECLARE_TRACE(), include/linux/tracepoint.h */
+#define SRCU_GUARD	"class_srcu_fast_notrace_t"
+
+bool bpf_tracepoints_move(void)
+{
+	unsigned int major, minor;
+	struct utsname uts;
+	struct btf *btf;
+	bool moves;
+
+	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2 || major > 6 ||
+	    (major == 6 && minor > 18))
+		return true;
+	/* an older kernel of a distribution may have the change, too */
+	btf = btf__load_vmlinux_btf();
+	moves = !btf || btf__find_by_name_kind(btf, SRCU_GUARD, BTF_KIND_TYPEDEF) >= 0;
+	btf__free(btf);
+	return moves;
 }
 
 static int no_tracepoint(const struct bpf_event *e, char *why, size_t size)

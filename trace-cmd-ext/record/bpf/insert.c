@@ -138,11 +138,7 @@
 #define MAX_FRAMES	256		/* in a record, as the kernel */
 #define PROGRESS_AT	1024		/* records */
 
-#define FLAG_MORE	0x4u
-#define FLAG_INCOMPLETE	0x8u
-
-/* TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ, TRACE_FLAG_NMI */
-#define IN_INTERRUPT	0x58
+#define IN_INTERRUPT	(TRACE_FL_HARDIRQ | TRACE_FL_SOFTIRQ | TRACE_FL_NMI)
 /* of samples: in an interrupt, with interrupts off */
 #define SAMPLE_FLAGS	(TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF)
 
@@ -573,9 +569,9 @@ static int write_stack(struct insert *s, struct cpu *cpu, const struct pending_c
 		memset(r, 0, sizeof(*r));
 		r->cookie = cookie;
 		r->tgid = st ? st->tgid : pending->tgid;
-		r->flags = st ? st->flags & ~FLAG_MORE : FLAG_INCOMPLETE;
+		r->flags = st ? st->flags & ~STACK_MORE : STACK_INCOMPLETE;
 		if (at + n < nr)
-			r->flags |= FLAG_MORE;
+			r->flags |= STACK_MORE;
 		r->stack = sizeof(*r) | (n * 8) << 16;
 		if (n)
 			memcpy(s->record + sizeof(*r), ip + at, n * 8);

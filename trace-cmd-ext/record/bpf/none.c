@@ -6,26 +6,39 @@
 #include <stdio.h>
 
 #include "bpf.h"
+#include "trace-cmd-ext/tool/tool.h"
 
-int bpf_check(char *why, size_t size)
+int bpf_check(struct tool_why *why)
 {
-	if (size)
-		snprintf(why, size, "this trace-ustack was built without BPF; build it with clang "
-			 "and libbpf-dev installed");
-	return -EOPNOTSUPP;
+	return tool_set_why(why, -EOPNOTSUPP, "build it with clang and libbpf-dev installed",
+			    "this trace-ustack was built without BPF");
+}
+
+static int refuse(char *why, size_t size)
+{
+	struct tool_why refused;
+	int ret = bpf_check(&refused);
+
+	snprintf(why, size, "%s", refused.text);
+	return ret;
+}
+
+bool bpf_tracepoints_move(void)
+{
+	return true;
 }
 
 int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 {
 	(void)event;
-	return bpf_check(why, size);
+	return refuse(why, size);
 }
 
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size)
 {
 	(void)opts;
 	*src = NULL;
-	return bpf_check(why, size);
+	return refuse(why, size);
 }
 
 int bpf_add_uprobe(struct bpf_source *src, const struct bpf_event *event,
@@ -34,7 +47,7 @@ int bpf_add_uprobe(struct bpf_source *src, const struct bpf_event *event,
 	(void)src;
 	(void)event;
 	(void)at;
-	return bpf_check(why, size);
+	return refuse(why, size);
 }
 
 int bpf_add_task(struct bpf_source *src, pid_t tid)

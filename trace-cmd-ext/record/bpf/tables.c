@@ -378,20 +378,6 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	return ret;
 }
 
-/* The path of the open file: the name that led to it may now be of another file. */
-static int read_path(int fd, char path[PATH_MAX])
-{
-	char name[32];
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	n = readlink(name, path, PATH_MAX - 1);
-	if (n <= 0)
-		return n ? -errno : -ENOENT;
-	path[n] = '\0';
-	return 0;
-}
-
 int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 {
 	char opened[PATH_MAX];
@@ -405,7 +391,8 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 	if (!S_ISREG(st.st_mode))
 		return -ENOEXEC;
 	ret = identify_file(t, fd, &st, &dev, &ino);
-	if (!ret && !read_path(fd, opened))
+	/* the name that led to the file may now be of another file */
+	if (!ret && fd_path(fd, opened, sizeof(opened)))
 		path = opened;
 	return ret ? ret : add_file(t, fd, path, dev, ino, &st);
 }
@@ -478,7 +465,7 @@ static void add_wanted_file(struct bpf_tables *t, const struct wanted *w)
 		 w->end);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && is_wanted(t, w, fd, &st) &&
-	    !read_path(fd, path))
+	    fd_path(fd, path, sizeof(path)))
 		add_file(t, fd, path, w->dev, w->ino, &st);
 	pthread_mutex_lock(&t->lock);
 	f = find_file(t, w->dev, w->ino);
