@@ -248,7 +248,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 		{ STACK_CUT, "cut: outer frames are missing" },
 		{ STACK_TRUNCATED, "truncated" },
 		{ STACK_INCOMPLETE, "incomplete" },
-		{ STACK_OUTSIDE, "what came next is no code" },
+		{ STACK_OUTSIDE, "the next address is not code" },
 		{ STACK_FRAME_POINTER, "frame pointers: right only if the code keeps them" },
 	};
 	bool any = false;

@@ -145,7 +145,7 @@ static const char *symbols_of(struct files *fs, const struct tables_file *f, cha
 	known = read_symbols(fd, &s);
 	close(fd);
 	if (!known)
-		return "no ELF file";
+		return "not an ELF file";
 	if (s.debug)
 		snprintf(debug, PATH_MAX, "%s", f->path);
 	else if (!find_debug_file(f, &s, debug))

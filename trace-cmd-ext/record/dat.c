@@ -63,7 +63,7 @@ int dat_open(struct rec *r)
 	if (strlen(r->opts.out) + 32 > sizeof(r->part))
 		why = "its name is too long";
 	else if (!stat(r->opts.out, &st) && !S_ISREG(st.st_mode))
-		why = "it is there and no regular file";
+		why = "it exists and is not a regular file";
 	if (why) {
 		tool_error("%s: %s; name another one with -o", r->opts.out, why);
 		return TOOL_OUTPUT;

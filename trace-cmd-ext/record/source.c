@@ -72,7 +72,7 @@ int source_check(enum source s, char *why, size_t size)
 			   "boot a kernel with the kernel-patches of trace-ustack");
 	case SOURCE_BPF:
 		if (!is_tracefs())
-			return say(why, size, "%s is no tracefs of the kernel that runs",
+			return say(why, size, "%s is not a tracefs of the running kernel",
 				   tracefs_tracing_dir());
 		return bpf_check(why, size);
 	case SOURCE_FRAME_POINTERS:
@@ -86,7 +86,7 @@ int source_check(enum source s, char *why, size_t size)
 		if (!source_check(SOURCE_BPF, other, sizeof(other)))
 			return 0;
 		return say(why, size, "options/" DEFERRED " is missing: no deferred user stacks, "
-			   "and BPF programs cannot stand in (%s); boot a kernel with the "
+			   "and BPF programs cannot replace them (%s); boot a kernel with the "
 			   "kernel-patches of trace-ustack", other);
 	}
 }
@@ -173,8 +173,9 @@ static int report_none(const struct rec *r, const char *why)
 		tool_error("kernel %s: %s; --no-user-stack records kernel stacks alone", u.release,
 			   why);
 	else
-		tool_error("kernel %s: %s, or use --source frame-pointers for what frame pointers "
-			   "give; trace-ustack check says more", u.release, why);
+		tool_error("kernel %s: %s, or use --source frame-pointers to record at most 8 "
+			   "frames by frame pointers; trace-ustack check explains the causes",
+			   u.release, why);
 	return TOOL_FAIL;
 }
 

@@ -293,8 +293,9 @@ static void print_jit(const struct rec *r, const struct rec_sums *c)
 			(ull)m->before, (ull)m->stacks);
 	}
 	if (any)
-		fputs("  a map counts from when it was made: have it made before, or at the start "
-		      "of the program; see NOTES in trace-ustack-record(1)\n", stderr);
+		fputs("  a map names code from the time when it was created: create it before the "
+		      "recording, or at the start of the program; see NOTES in "
+		      "trace-ustack-record(1)\n", stderr);
 }
 
 static void print_held(const struct rec_held *held)
@@ -304,7 +305,7 @@ static void print_held(const struct rec_held *held)
 	fprintf(stderr, "  %u program%s waited for tables, at most %.0f ms", held->programs,
 		held->programs == 1 ? "" : "s", held->longest / 1e6);
 	if (held->let_go)
-		fprintf(stderr, "; %u went on without", held->let_go);
+		fprintf(stderr, "; %u started before their tables were made", held->let_go);
 	fputc('\n', stderr);
 }
 
