@@ -247,7 +247,7 @@ static const struct unwinder {
 
 #define NR (sizeof(unwinders) / sizeof(unwinders[0]))
 
-/* Where the return addresses of the chain begin in @to; some begin further in. */
+/* Returns where the return addresses of the chain begin in @to; some begin further in. */
 static int find(void **to, int n, const void *first)
 {
 	int i;

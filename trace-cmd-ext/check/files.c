@@ -28,7 +28,7 @@ struct files {
 	uint64_t files, symbols, exports_only, none, debug;
 };
 
-/* In place of registering: the check gives no table to the kernel. */
+/* Register nothing: the check gives no table to the kernel. */
 static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 {
 	(void)t;
@@ -36,7 +36,7 @@ static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 	return 0;
 }
 
-/* The same where BPF programs take tables, also those of 32-bit files. */
+/* Register nothing. BPF programs would take these tables, also those of 32-bit files. */
 static int take_file(void *ctx, int fd, const char *path)
 {
 	(void)ctx;

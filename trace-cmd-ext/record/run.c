@@ -6,7 +6,7 @@
 
 #include "impl.h"
 
-/* From the first change to tracefs to the moment before the first event. */
+/* Do all from the first change to tracefs to the moment before the first event. */
 static int set_up(struct rec *r)
 {
 	int ret;
