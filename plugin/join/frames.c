@@ -197,7 +197,7 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 
 /*
  * Find or make the frame of one address; NULL without memory. Valid until the next call. @jit: the
- * process, if there are names for its compiled code; or 0.
+ * process, if there are names for its JIT code; or 0.
  */
 static struct frame_line *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
 				    bool exact, uint32_t jit)

@@ -246,10 +246,10 @@ void check_running(struct check *c)
 			  geteuid() ? "run it as root" : NULL,
 			  "%" PRIu64 " of them may not be read", sum.unreadable);
 	if (sum.anon_processes)
-		check_add(c, CHECK_NOTE, "programs that run", "compiled code",
+		check_add(c, CHECK_NOTE, "programs that run", "JIT code",
 			  "let them write /tmp/perf-PID.map (node --perf-basic-prof, java with an "
 			  "agent), and keep frame pointers (java -XX:+PreserveFramePointer)",
-			  "%" PRIu64 " of %" PRIu64 " processes have code in no file (JIT)",
+			  "%" PRIu64 " of %" PRIu64 " processes have code in no file",
 			  sum.anon_processes, sum.processes);
 	tables_each(t, on_file, &fs);
 	check_add(c, CHECK_OK, "symbols", "functions", NULL, "of %" PRIu64 " files %" PRIu64

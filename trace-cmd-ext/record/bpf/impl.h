@@ -9,7 +9,7 @@
  *	samples.c	samples of the CPUs, by a timer
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
- *	runtime.c	files that compile code at run time
+ *	runtime.c	files that make JIT code
  */
 #ifndef TRACE_USTACK_RECORD_BPF_IMPL_H
 #define TRACE_USTACK_RECORD_BPF_IMPL_H

@@ -19,7 +19,7 @@
  *
  *	state.bpf.h	the maps, and what a walk keeps
  *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
- *	runtime.bpf.h	code that a runtime compiled
+ *	runtime.bpf.h	JIT code
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
