@@ -121,7 +121,7 @@ if [ -e $T/synthetic_events ]; then
 	echo '-:synthetic/usyn' >>$T/dynamic_events
 fi
 
-# What programs write into the trace
+# Programs write text into the trace
 echo >$T/trace
 for i in $(seq 5); do
 	echo "mark $i" >$T/trace_marker
