@@ -226,7 +226,7 @@ TEST_GROUPS = -j2 $(filter $(CHECK_LONG),$(CHECK_TARGETS)) \
 test-steps: build test-programs
 	@+scripts/tally $(TEST_GROUPS) -1 fetched
 
-# What came out of Debian's archive; a target of tally, where it counts as no test
+# Print what came out of Debian's archive; a target of tally, where it counts as no test
 fetched:
 	@scripts/fetched
 	@echo '0 passed, 0 failed'

@@ -140,17 +140,17 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 int uu_symbols_find_jit(struct uu_symbols *syms, int pid, uint64_t addr, struct uu_symbol *sym);
 
 /*
- * The same from text that was saved while the process lived. The text replaces all
- * that was known about @pid. Lines that make no sense are skipped. Returns 0 or
- * -ENOMEM.
+ * Use this text as the map of @pid: somebody saved it while the process lived. The text
+ * replaces all that was known about @pid. Lines that make no sense are skipped. Returns
+ * 0 or -ENOMEM.
  */
 int uu_symbols_add_jit(struct uu_symbols *syms, int pid, const char *text, size_t len);
 
 /*
- * The same, but for addresses where the time at which code ran is not known: the text does not say
- * when a function was written, or dropped. Lines that overlap must name the same function with the
- * same start: otherwise there is no name (-ENOENT), not the name of the last line. A last line
- * without a line feed is cut off, and does not count.
+ * Use this text as the map of @pid, as uu_symbols_add_jit() does, if nobody knows when the looked
+ * up code ran: the text does not say when a function was written, or dropped. Lines that overlap
+ * must name the same function with the same start: otherwise there is no name (-ENOENT), not the
+ * name of the last line. A last line without a line feed is cut off, and does not count.
  */
 int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text, size_t len);
 
@@ -162,8 +162,8 @@ int uu_symbols_add_jit_saved(struct uu_symbols *syms, int pid, const char *text,
  */
 
 /*
- * As uu_symbols_new(). uu_symbols_find() then knows the functions of separate
- * debug files too: these have most of the static functions of a stripped file.
+ * Works as uu_symbols_new(), but uu_symbols_find() then also knows the functions of
+ * separate debug files: these have most of the static functions of a stripped file.
  *
  * For a file without debug information of its own, the library tries these in
  * order, and takes the first that it finds:
@@ -268,8 +268,8 @@ void uu_unwinder_free(struct uu_unwinder *u);
 int uu_unwinder_add(struct uu_unwinder *u, int fd, uint64_t bias);
 
 /*
- * The same for all code that the calling process has loaded: program, libraries, vDSO. Files that
- * cannot be read, or no longer, are left out. Returns the number of tables made, or -ENOMEM.
+ * Make tables for all code that the calling process has loaded: program, libraries, vDSO. Files
+ * that cannot be read, or no longer, are left out. Returns the number of tables made, or -ENOMEM.
  */
 int uu_unwinder_add_loaded(struct uu_unwinder *u);
 

@@ -42,7 +42,7 @@ $(BPF_WALK): trace-cmd-ext/record/bpf/walk.bpf.c
 $(O)/trace-cmd-ext/record/bpf/object.o: trace-cmd-ext/record/bpf/object.S $(BPF_WALK)
 	$(Q_CC)$(CC) -I$(dir $(BPF_WALK)) -c -o $@ $<
 
-# What --version prints. Written here, and only if it has changed.
+# The text that --version prints. Written here, and only if it has changed.
 TOOL_VERSION_H := $(O)/trace-cmd-ext/version.h
 $(shell mkdir -p $(O)/trace-cmd-ext && new=$(TOOL_VERSION_H).$$$$ && \
 	printf '\043define TRACE_USTACK_VERSION "%s"\n' \

@@ -57,7 +57,7 @@ _trace_ustack()
 			grep -oE '^  (-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+')" -- "$cur")
 		;;
 	*)
-		# behind the options of record stands a command
+		# after the options of record comes a command
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur"
 			[ "$command" != record ] || [ "$prev" = -o ] || compgen -c -- "$cur")
 		;;

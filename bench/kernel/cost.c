@@ -109,7 +109,7 @@ static void entries(unsigned int events, unsigned int depth)
 	trace_set("set_event", "");
 }
 
-/* For profile: the same system call again and again */
+/* Make the same system call again and again, for profile. */
 static void loop(enum cost_stack stack, unsigned int events, unsigned int depth)
 {
 	trace_stack(stack);

@@ -27,7 +27,7 @@ asm(".globl on_new_path\n"
     "	ret\n"
     "	.cfi_endproc\n");
 
-/* With what waits for any child; getppid() takes no arguments. */
+/* Pass the arguments with which wait4() waits for any child; getppid() takes no arguments. */
 static inline long syscall_here(long nr)
 {
 	register long r10 asm("r10") = 0;

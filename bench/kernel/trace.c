@@ -27,7 +27,7 @@ static void write_file(const char *file, const char *value, int flags)
 	close(fd);
 }
 
-/* In place of what the file had; of set_event that is all other events */
+/* Replace the content of the file. For set_event this switches all other events off. */
 void trace_set(const char *file, const char *value)
 {
 	write_file(file, value, O_TRUNC);

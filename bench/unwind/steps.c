@@ -13,7 +13,7 @@
  * cache. The stack holds made-up numbers there, so no walk can go on. "cold.ours" is a search in
  * the table and a step; "cold.library" is uu_unwind() for one step.
  *
- * Prints "NAME NUMBER" lines, times in ns a step. libunwind is loaded at run time, because a
+ * Prints "NAME NUMBER" lines, times in ns per step. libunwind is loaded at run time, because a
  * program that links it gets its backtrace() in place of glibc's.
  */
 #define UNW_LOCAL_ONLY
@@ -247,7 +247,7 @@ static const struct unwinder {
 
 #define NR (sizeof(unwinders) / sizeof(unwinders[0]))
 
-/* Where the return addresses of the chain begin in @to; some begin further in. */
+/* Returns where the return addresses of the chain begin in @to; some begin further in. */
 static int find(void **to, int n, const void *first)
 {
 	int i;

@@ -278,8 +278,8 @@ struct arch {
 	 */
 	bool (*starts_stack)(const uint8_t *p, size_t len);
 	/*
-	 * The same where no FDE has that code: do the @len bytes after an FDE, up to the next one,
-	 * have it? Then they become a hole. NULL: there is no such code.
+	 * Do the @len bytes between two FDEs contain that function's code? Then they become a hole.
+	 * NULL: there is no such code.
 	 */
 	bool (*has_stack_start)(const uint8_t *p, size_t len);
 	/*

@@ -154,7 +154,7 @@ static bool map_file(const struct audit_dirs *dirs, const struct audit_object *o
 	    !tables_head_fits(&head, st.st_size, o->build_id, o->build_id_size, o->layout,
 			      GEN_VERSION))
 		return false;
-	/* To the kernel, address 0 has another meaning */
+	/* For the kernel, address 0 has another meaning */
 	if (!(o->bias + head.base))
 		return false;
 	map = sys_mmap(st.st_size, PROT_READ, fd);

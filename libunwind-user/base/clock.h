@@ -16,7 +16,7 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return t.tv_sec * NS_PER_SECOND + t.tv_nsec;
 }
 
-/* Of CLOCK_MONOTONIC */
+/* Returns CLOCK_MONOTONIC in ms. */
 static inline int64_t now_ms(void)
 {
 	return clock_ns(CLOCK_MONOTONIC) / 1000000;

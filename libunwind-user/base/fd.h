@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fd.h - reads and writes all bytes of a piece, whatever a system call does at once; paths of
- * descriptors
+ * fd.h - read and write loops that transfer all bytes or fail; paths of descriptors
  *
- * Functions that read or write return 0 or -errno; a part may have been read or written then. They
- * go on after a signal. Reading returns -ENODATA if the file ends too soon.
+ * Functions that read or write return 0 or -errno; after an error, a part may have been read or
+ * written. They go on after a signal. Reading returns -ENODATA if the file ends too soon.
  */
 #ifndef UU_FD_H
 #define UU_FD_H
@@ -17,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * A system call has returned @n. Does that end the loop, with @ret? @end is for a call that moved
- * nothing. If the loop goes on, @n bytes were moved.
+ * Returns true if the loop must end, with its result in *@ret. @end is the result for a call that
+ * moved no bytes. If the loop goes on, *@n bytes were moved.
  */
 static inline bool fd_ended(ssize_t *n, int end, int *ret)
 {
@@ -68,7 +67,7 @@ static inline int fd_read_all(int fd, void *to, size_t len)
 	return 0;
 }
 
-/* Also -ENODATA if @at is where no file can be. */
+/* Returns -ENODATA also if no file can reach @at. */
 static inline int fd_pread_all(int fd, void *to, size_t len, uint64_t at)
 {
 	ssize_t n;

@@ -43,7 +43,7 @@ void jsonw_string(struct jsonw *j, const char *key, const char *s);
 void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t len);
 void jsonw_number(struct jsonw *j, const char *key, uint64_t n);
 void jsonw_signed(struct jsonw *j, const char *key, int64_t n);
-/* With @digits after the point. */
+/* Writes @digits digits after the point. */
 void jsonw_real(struct jsonw *j, const char *key, double x, int digits);
 void jsonw_bool(struct jsonw *j, const char *key, bool b);
 void jsonw_null(struct jsonw *j, const char *key);

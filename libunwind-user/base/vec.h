@@ -106,9 +106,6 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 	i = lo_;						\
 } while (0)
 
-/* For functions that qsort() calls: return if @a and @b are not equal. */
-#define CMP(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
-
 /* The finalizer of splitmix64: every input bit reaches every output bit. */
 static inline uint64_t hash64(uint64_t x)
 {

@@ -15,7 +15,7 @@
 /* Depth of remember_state. Compilers use 1. */
 #define MAX_REMEMBERED	16
 
-/* Not in <dwarf.h> of all versions */
+/* Some versions of <dwarf.h> lack these. */
 #define OP_MIPS_ADVANCE_LOC8	0x1d
 #define OP_ARM64_NEGATE_RA	0x2d
 #define OP_GNU_ARGS_SIZE	0x2e
@@ -113,7 +113,7 @@ static bool sp_is_cfa(const struct cfi_machine *m)
 	}
 }
 
-/* If @rule counts from @cfa: the same rule, counted from the register that @cfa counts from */
+/* If @rule counts from @cfa, make it count from the register that @cfa counts from. */
 static struct cfi_rule from_register(const struct cfi_rule *rule, const struct cfi_rule *cfa)
 {
 	if (rule->how != CFI_CFA && rule->how != CFI_AT_CFA)

@@ -227,8 +227,8 @@ struct flow_edge {
 };
 
 /*
- * Where a node goes, except for the targets of an indirect jump. flow_target() gives target number
- * @i of an indirect jump.
+ * Find where a node goes, except for the targets of an indirect jump. flow_target() gives target
+ * number @i of an indirect jump.
  */
 unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
 void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge);

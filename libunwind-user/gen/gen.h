@@ -83,7 +83,7 @@ typedef int (*gen_read_fn)(void *ctx, uint64_t addr, void *to, size_t len);
 int gen_from_memory(gen_read_fn read, void *ctx, uint64_t addr, struct gen_table *table,
 		    uint64_t *bias);
 
-/* The same for an image in the memory of this process, which must not go away meanwhile */
+/* Make a table for an image in the memory of this process, which must not go away meanwhile. */
 int gen_from_own_memory(uint64_t addr, struct gen_table *table, uint64_t *bias);
 
 /*

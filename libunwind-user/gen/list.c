@@ -99,8 +99,8 @@ static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_
 }
 
 /*
- * Where a function with one rule replaces the register that the rule counts from. If the CFA is by
- * FP, a change of SP does not matter: the function may repair its SP.
+ * Returns where a function with one rule replaces the register that the rule counts from. If the
+ * CFA is by FP, a change of SP does not matter: the function may repair its SP.
  * @outermost: nothing calls the function. This must be certain, because otherwise the stacks of its
  * callers end here.
  */

@@ -11,7 +11,8 @@
  *	  at its ret) serves the next function too.
  *	- A function cut into prologue with body, and epilogue, gives pieces that hundreds of other
  *	  functions have byte for byte, since the long row that ends a piece has no length in it.
- *	- At most MAX_FRES rows a block bound a lookup, and offsets of one byte do for short blocks.
+ *	- At most MAX_FRES rows per block bound a lookup, and offsets of one byte do for short
+ *	  blocks.
  *
  * So the packer works in three steps. It cuts the list wherever a piece may start (the start of a
  * function, the row after a long row). It counts how often each window of up to WINDOWS pieces

@@ -102,7 +102,7 @@ const char *go_name(const struct go_table *t, uint32_t name);
 uint64_t go_text_by_entry(const struct go_table *t, uint64_t entry);
 
 /*
- * The file and the line of @pc in @f. False if the table does not tell, or if a function is inlined
+ * The file and the line of @pc in @f. False if the table does not say, or if a function is inlined
  * there: file and line are those of the inlined function then, whose name is not in the table.
  */
 bool go_line(const struct go_table *t, const struct go_func *f, uint64_t pc, const char **file,

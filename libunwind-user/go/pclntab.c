@@ -21,7 +21,7 @@
 
 #define WORD		8		/* 64-bit programs only */
 #define HEADER		8		/* before the first word */
-/* Of a function, without its entry; start_line was added before funcID in 1.20 */
+/* The size of a function without its entry. Go 1.20 added start_line before funcID. */
 #define FUNC_SIZE	36
 #define MAX_NAME	(64u << 10)
 #define PCDATA_INLINE	2		/* what is inlined there; src/runtime/symtab.go */

@@ -2,13 +2,13 @@
 /*
  * go.c - rows of Go programs, from .gopclntab
  *
- * Go's linker writes no .eh_frame. Its own tables tell for each pc how far SP is below where it was
- * at the function's entry: that is the CFA. The return address is next to it. The tables do not
- * speak of FP. The assembler saves FP in each frame in one way, so this file looks for these
+ * Go's linker writes no .eh_frame. Its own tables say for each pc how far SP is below its value at
+ * the function's entry: that value is the CFA. The return address is next to it. The tables say
+ * nothing of FP. The assembler saves FP in each frame in one way, so this file looks for these
  * instructions where SP moves first, and has a rule for FP only if they are there.
  *
  * Functions in assembler are decoded, because they may do anything with FP. The runtime marks some
- * functions, and a few have a meaning that only their names tell:
+ * functions, and a few have a meaning that only their names say:
  *
  *	TOPFRAME	has no caller: goexit() is the outermost frame of each goroutine, rt0_go()
  *			that of the first thread. But the kernel calls sigtramp(), and clone() or
@@ -448,7 +448,7 @@ static int add_segment(struct go_rows *g, const struct go_body *b, const struct 
 	return put_plain(g, b, from, size, saved, saved);
 }
 
-/* The same, after SP has become that of another stack */
+/* Add rows for code after the instruction that gave SP the value of another stack. */
 static int add_after_switch(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
 {
 	uint64_t from = p->start > b->sp_at ? p->start : b->sp_at;

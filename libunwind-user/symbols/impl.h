@@ -127,7 +127,7 @@ struct file {
 	struct symtab tab;
 	char **names;		/* demangled, by symbol; NULL: not asked for yet */
 	struct debug *debug;	/* of debug/debug.c; NULL: no debug information */
-	int pids[MAX_PIDS];	/* processes whose roots were tried in vain */
+	int pids[MAX_PIDS];	/* processes whose roots were tried without success */
 	unsigned int nr_pids;
 };
 

@@ -113,8 +113,8 @@ static int file_take(struct uu_symbols *syms, struct file *f, int fd)
 }
 
 /*
- * One more try. The first error stays, unless there was no file at all: that the file was replaced
- * says more than that it is not elsewhere either.
+ * Read one candidate file. Keep the first error unless it is -ENODEV: a replaced file explains more
+ * than a missing one.
  */
 static int file_try(struct uu_symbols *syms, struct file *f, int fd)
 {

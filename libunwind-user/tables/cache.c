@@ -75,7 +75,7 @@ static uint32_t checksum(const struct cache_header *h, const uint8_t *data)
 
 /* ------------------------------ the folder ------------------------------- */
 
-/* Open the folder, which is made with @mode if it is not there, as is the way to it. */
+/* Open the folder @path. If it does not exist, create its parents, then create it with @mode. */
 static int make_dirs(char *path, mode_t mode)
 {
 	char *p;
@@ -330,8 +330,8 @@ static ssize_t list_files(struct tables_cache *c, struct cache_entry **list)
 }
 
 /*
- * Remove the oldest files until a quarter of the limit is free: this is not done for each new file.
- * With @bytes 0, count only.
+ * Remove the least recently used files until a quarter of the limit is free: so the next files need
+ * no removal. With @bytes 0, count only.
  */
 static void make_room(struct tables_cache *c, uint64_t bytes)
 {

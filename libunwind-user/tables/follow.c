@@ -19,8 +19,8 @@
  * scan.c opens the files. A file that was checked within the last second is not checked again: a
  * shell script executes the same few files thousands of times. Each wakeup of this thread costs two
  * task switches, and a user who traces task switches has both in the recording. So after records
- * that brought nothing new this thread sleeps for a moment, and longer each time. Then it reads all
- * new records at once.
+ * of known files this thread sleeps for a moment, and longer each time. Then it reads all new
+ * records at once.
  *
  * While nothing happens, this thread registers the files that recall.c hands over.
  */
@@ -38,10 +38,10 @@
 
 #include "impl.h"
 
-#define RING_PAGES	32		/* of data, a CPU: 6,000 programs a second */
+#define RING_PAGES	32		/* of data, per CPU: 6,000 programs a second */
 #define RESCAN_MS	1000		/* without perf */
 #define LOOK_EVERY	1000000000ull	/* ns, at a file */
-#define NAP_MS		5		/* after records without news; doubled each time */
+#define NAP_MS		5		/* after records of known files; doubled each time */
 #define NAP_MAX_MS	40
 
 struct ring {
@@ -114,7 +114,9 @@ static void close_rings(struct tables_follow *f)
 	f->nr = 0;
 }
 
-/* All CPUs or none: a scan a second is better than the news of half of the CPUs. */
+/*
+ * Open a ring on each CPU or on none: a scan every second is better than missing half of the CPUs.
+ */
 static int open_rings(struct tables_follow *f)
 {
 	long cpu, nr = sysconf(_SC_NPROCESSORS_CONF);
@@ -166,7 +168,7 @@ static bool on_mapping(struct tables_follow *f, const struct mmap2 *m)
 	return true;
 }
 
-/* One record out of the ring, where it can lie around the end. */
+/* Copy a part of a record out of the ring. The part can continue at the ring's start. */
 static void copy_out(const struct ring *r, uint64_t at, void *to, size_t len)
 {
 	const char *data = (const char *)r->head + sysconf(_SC_PAGESIZE);
@@ -179,7 +181,8 @@ static void copy_out(const struct ring *r, uint64_t at, void *to, size_t len)
 }
 
 /*
- * Returns whether records were lost; sets @any if there was a record, @fresh if one brought news.
+ * Returns true if records were lost. Sets @any if there was a record, and @fresh if a record was
+ * of a file that was not checked just before.
  */
 static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *fresh)
 {
@@ -232,7 +235,10 @@ static bool wait_for_stop(const struct tables_follow *f, int ms)
 	return poll(&stop, 1, ms) > 0;
 }
 
-/* How long to sleep after records without news: the last sleep was @ms, and @since ns ago. */
+/*
+ * Returns how many ms to sleep after records of known files. The last sleep was @ms long, and ended
+ * @since ns ago.
+ */
 static int nap_after(int ms, uint64_t since)
 {
 	if (!ms || since > 2 * NAP_MAX_MS * 1000000ull)

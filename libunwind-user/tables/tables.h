@@ -106,20 +106,20 @@ int tables_cache_put_list(struct tables_cache *cache, const char *text, size_t l
 int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 		struct gen_table *table, bool *cached);
 
-/* The same, but only from @cache: -ENOENT if the table is not there, and no table is made. */
+/* Get the table from @cache; make no table. Returns as tables_make(), or -ENOENT if it has none. */
 int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
 		     struct gen_table *table);
 
 /*
- * The same for the vDSO of this process; all processes have the same vDSO. Also returns -ENOENT if
- * there is no vDSO.
+ * Get or make the table for the vDSO of this process; all processes have the same vDSO. Returns as
+ * tables_make(), or -ENOENT if there is no vDSO.
  */
 int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
 		     bool *cached);
 
 /*
- * The same for the vDSO of 32-bit programs, without a cache. -ENOEXEC: this kernel runs no 32-bit
- * programs. This starts such a program for a moment; -EIO: it could not go on.
+ * Make the table for the vDSO of 32-bit programs; it is not cached. -ENOEXEC: this kernel runs no
+ * 32-bit programs. This starts such a program for a moment; -EIO: it could not go on.
  */
 int tables_make_vdso32(struct tables_id *id, struct gen_table *table);
 
@@ -247,7 +247,7 @@ int tables_scan(struct tables *t);
 /*
  * Start a thread that registers all programs and libraries that start or load from now on, until
  * tables_follow_stop() or tables_close(). With @scan, the thread starts with a tables_scan(), and
- * misses nothing that starts meanwhile. Returns 0, or -errno without a thread.
+ * also registers programs that start during the scan. Returns 0, or -errno without a thread.
  */
 int tables_follow(struct tables *t, bool scan);
 void tables_follow_stop(struct tables *t);

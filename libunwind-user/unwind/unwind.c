@@ -224,7 +224,10 @@ static int read_by(void *ctx, u64 addr, u64 *words, unsigned int nr)
 	return s->read(s->ctx, addr, words, nr);
 }
 
-/* By words from another process; from this one so that unmapped memory is only an error */
+/*
+ * Read the code of another process word by word. Read this process by a system call, so that
+ * unmapped memory is only an error.
+ */
 static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
 {
 	const struct uu_walk *w = ctx;

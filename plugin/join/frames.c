@@ -197,7 +197,7 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 
 /*
  * Find or make the frame of one address; NULL without memory. Valid until the next call. @jit: the
- * process, if there are names for its compiled code; or 0.
+ * process, if there are names for its JIT code; or 0.
  */
 static struct frame_line *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
 				    bool exact, uint32_t jit)
@@ -246,7 +246,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 		{ STACK_CUT, "cut: outer frames are missing" },
 		{ STACK_TRUNCATED, "truncated" },
 		{ STACK_INCOMPLETE, "incomplete" },
-		{ STACK_OUTSIDE, "what came next is no code" },
+		{ STACK_OUTSIDE, "the next address is not code" },
 		{ STACK_FRAME_POINTER, "frame pointers: right only if the code keeps them" },
 	};
 	bool any = false;

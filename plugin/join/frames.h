@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * frames.h - a joined stack as text, one line a frame
+ * frames.h - a joined stack as text, one line per frame
  *
  *	=> [user] read+0x1a (/usr/lib/x86_64-linux-gnu/libc.so.6+0xf1d3a)
  *
@@ -23,7 +23,7 @@ struct frames_opts {
 	bool no_demangle;
 	bool raw;		/* each line ends with the frame's address */
 	const char *sysroot;	/* put before each path; "" for none */
-	struct jit *jit;	/* names of compiled code, or NULL; must outlive the frames */
+	struct jit *jit;	/* names of JIT code, or NULL; must outlive the frames */
 	/*
 	 * If not NULL, called after the line of each frame in a file, to add lines about the byte
 	 * at @offset. Equal frames share one call.

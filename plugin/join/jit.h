@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * jit.h - names of code that was compiled at run time, from the files trace-ustack record left in
- * FILE.jit/
+ * jit.h - names of JIT code, from the files that trace-ustack record left in FILE.jit/
  *
  *	FILE.jit/index		"trace-ustack-jit 1 ID", then a line "TGID FROM" for each map
  *	FILE.jit/perf-TGID.map	copy of /tmp/perf-PID.map, written by the process's compiler
@@ -38,7 +37,7 @@ bool jit_knows(const struct jit *j, uint32_t tgid, uint64_t ts);
  */
 bool jit_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t addr,
 		struct uu_symbol *sym);
-/* May @file hold compiled code? True for NULL, memory in no file, and files in memory only. */
+/* May @file hold JIT code? True for NULL, memory in no file, and files in memory only. */
 bool jit_may(const struct maps_file *file);
 
 #endif

@@ -5,7 +5,7 @@
  *	requests.h	requests and stacks, joined by task and cookie
  *	nest.h, runs.h	which kernel entry a cookie belongs to; several events of one entry
  *	maps.h		the file that an address lies in
- *	jit.h		names of code that a process compiled while it ran
+ *	jit.h		names of JIT code
  *	frames.h	the printed lines
  *
  * The join does not know the format of a recording and prints nothing. Only jit.c opens files.

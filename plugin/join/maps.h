@@ -62,8 +62,8 @@ int maps_finish(struct maps *m);
 const struct maps_file *maps_find(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 				  uint64_t addr, uint64_t *offset);
 /*
- * As maps_find(). Also returns a range around @addr: all addresses from *@from up to *@to lie in
- * the same mapping. The range is @addr alone if the mapping is unknown or depends on the time.
+ * Returns as maps_find(), and a range around @addr: all addresses from *@from up to *@to lie in the
+ * same mapping. The range is @addr alone if the mapping is unknown or depends on the time.
  */
 const struct maps_file *maps_find_range(struct maps *m, uint32_t tgid, uint64_t ts, uint32_t cpu,
 					uint64_t addr, uint64_t *offset, uint64_t *from,

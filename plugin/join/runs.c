@@ -40,7 +40,7 @@ struct runs {
 	/* levels whose last record was a bare cookie, of this task */
 	uint32_t cookie_last;
 	uint32_t cookie_tid[NEST_LEVELS];
-	VEC(struct started_run) open;		/* one a task */
+	VEC(struct started_run) open;		/* one per task */
 	uint32_t last;			/* index of the run that was found last */
 	struct hidx idx;
 };
@@ -220,7 +220,10 @@ static int end_others(struct runs *r, const struct runs_rec *rec, int level)
 	return ended ? settle_all(r, ended, false) : 0;
 }
 
-/* As end_others(), at the record's own level too. *@bare: its last record was a task's cookie. */
+/*
+ * End the waiting groups of all levels. Sets *@bare if the last record of the record's own level
+ * was a task's cookie.
+ */
 static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *bare)
 {
 	int ret = end_others(r, rec, level);

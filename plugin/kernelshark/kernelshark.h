@@ -143,7 +143,7 @@ struct shark_mark {
 	uint8_t outcome;	/* the worst of the requests; for stacks: is one not whole? */
 };
 
-/* From a request to its stack. Bins outside of the window are -1 or n_bins. */
+/* The line from a request to its stack. Bins outside of the window are -1 or n_bins. */
 struct shark_wait {
 	int from, to;
 	uint32_t request;
@@ -182,10 +182,10 @@ struct shark_jump {
 	bool a_last;		/* the table goes to A */
 };
 
-/* From a request to its stack. */
+/* Jump from a request to its stack. */
 void shark_jump_request(const struct shark_model *m, uint32_t request, struct shark_jump *jump);
 /*
- * From a stack back to the request before the one that marker A stands on,
+ * Jump from a stack back to the request before the one that marker A stands on,
  * @last (or NULL): from its last request to its first, and over again.
  */
 void shark_jump_stack(const struct shark_model *m, uint32_t stack,

@@ -17,7 +17,7 @@
 #include "kernelshark.h"
 #include "libunwind-user/base/base.h"
 
-/* From the palette of Okabe and Ito, which people with any colour blindness can distinguish. */
+/* Colours of Okabe and Ito's palette, which people with any colour blindness can distinguish. */
 static const uint32_t colors[SHARK_NR_OUTCOMES] = {
 	[SHARK_JOINED] = 0x009e73,
 	[SHARK_PENDING] = 0xe69f00,

@@ -69,7 +69,7 @@ struct decode_map {
 	uint32_t path_len;
 };
 
-/* From the format in the file; @field may be NULL. */
+/* Take the place of a field from the format in the file; @field may be NULL. */
 void decode_set_field(struct decode_field *f, const struct tep_format_field *field);
 /* The bytes of a field: in place, where its __data_loc points, or up to the end of the record. */
 bool decode_bytes(const struct decode *d, const struct tep_record *rec,

@@ -37,7 +37,7 @@ bool feed_wanted(const struct feed *f);
 int feed_stream(struct feed *f, uint32_t buffer, uint32_t cpu);
 /* The next record. -EILSEQ if its position is not after the last one. */
 int feed_record(struct feed *f, const struct tep_record *rec);
-/* The same for callers that have already read the common fields. */
+/* Feed the next record, whose common fields the caller has read already. */
 int feed_decoded(struct feed *f, const struct tep_record *rec, const struct decode_common *c);
 /* The stream ends. */
 int feed_end(struct feed *f);

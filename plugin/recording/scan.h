@@ -21,7 +21,7 @@ struct scan {
 
 /* Read the trace.dat file open at @fd, which stays open and is not moved. */
 void scan_file(struct scan *s, int fd);
-/* The same, and give up after @ms milliseconds. */
+/* Read the file as scan_file() does, but give up after @ms milliseconds. */
 void scan_file_within(struct scan *s, int fd, int64_t ms);
 void scan_free(struct scan *s);
 

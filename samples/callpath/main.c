@@ -14,7 +14,7 @@ static const char usage[] =
 "Usage: callpath -o RECORD [-t THREADS] [-n STEPS] [-c CPUS] [-s SEED]\n"
 "                [-d DEPTH,...] [-x OP,...] [-e PROGRAM] [-z MEGABYTES]\n"
 "Makes system calls from known call paths and writes each path to RECORD first.\n"
-"  -t  threads beside the main one (0)        -n  steps of each (100)\n"
+"  -t  threads next to the main one (0)       -n  steps of each (100)\n"
 "  -c  migrate to the next of CPUS at each step\n"
 "  -d  recurse to these depths first, up to 900\n"
 "  -x  what to do at the end of a path: plain sleep yield futex pipe signal\n"

@@ -44,7 +44,7 @@
  */
 #define CP_INTERRUPTED	(1ull << 63)
 
-/* At the start of the file */
+/* The file starts with this */
 struct cp_header {
 	unsigned int	magic;		/* CP_MAGIC */
 	unsigned int	version;	/* CP_VERSION */

@@ -129,7 +129,7 @@ bool table_is_right(const struct process *p, const struct unwind_table_user *arg
 	const struct mapping *mem = at(map, nr, arg->table, arg->table_size);
 	struct gen_table table = { .data = NULL };
 	struct tables_seg seg = { .vaddr = 0 };
-	/* With the base that the kernel gets */
+	/* Read it with the base that the kernel gets */
 	uint64_t bias, base = arg->table_base ? arg->table_base : arg->table;
 	int ret;
 

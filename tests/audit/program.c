@@ -284,7 +284,7 @@ static int executes(void)
 	return 1;
 }
 
-/* From now on a prctl() kills the program, except those that a browser's sandbox allows */
+/* From now on a prctl() kills the program, except calls that a browser's sandbox allows. */
 static int locked(void)
 {
 	struct sock_filter code[] = {

@@ -200,7 +200,7 @@ static void check_extra(struct file *f, uint64_t pc, const struct answer *ours)
 			break;
 	}
 	if (start >= 15)
-		wrong(f, pc, "a rule for bytes without .eh_frame that are no padding");
+		wrong(f, pc, "a rule for bytes without .eh_frame that are not padding");
 	else if (!same(ours, &theirs))
 		wrong(f, pc, "the rule of padding is not that of the function after it");
 }

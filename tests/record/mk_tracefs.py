@@ -38,7 +38,7 @@ def head_files(trace):
 
 
 def buffer_files(base, trace, buf, patched, lossy=False):
-    """What an instance has, and the top one."""
+    """The files of an instance, and of the top one."""
     put(base, "events/enable", "0\n")
     for system, names in (("sample", ("work", "other")),
                           ("sched", ("sched_switch", "sched_waking", "sched_wakeup"))):

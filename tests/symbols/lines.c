@@ -35,7 +35,7 @@ static void read_segments(const char *path)
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_getphdrnum(elf, &nr)) {
-		fprintf(stderr, "lines: %s: no ELF file that can be read\n", path);
+		fprintf(stderr, "lines: %s: not an ELF file that can be read\n", path);
 		exit(1);
 	}
 	for (i = 0; i < nr && nr_segs < 64; i++) {

@@ -121,7 +121,7 @@ static int format(char **to, const char *fmt, va_list ap)
 	return *to ? vsnprintf(*to, (size_t)n + 1, fmt, ap) : -1;
 }
 
-/* With _FORTIFY_SOURCE, compilers call these in place of the first two */
+/* With _FORTIFY_SOURCE, compilers call these in place of the first two. */
 int __asprintf_chk(char **to, int flag, const char *fmt, ...);
 int __vasprintf_chk(char **to, int flag, const char *fmt, va_list ap);
 

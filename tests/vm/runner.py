@@ -47,7 +47,7 @@ class Test:
     def __init__(self, path, name=None, command=None):
         self.path = os.path.realpath(path)
         self.name = name or name_of(path)
-        # What the guest runs, a path there and arguments.
+        # The guest runs this: a path there and arguments.
         self.command = command or "/host/tree/" + os.path.relpath(self.path, machine.ROOT)
         self.options = machine.default_options()
         self.verdict = None		# "ok", "FAIL" or "skip"
@@ -72,7 +72,7 @@ def stale_int3(console):
 
     The kernel changes its code with an int3 in place of the first byte for a moment. QEMU can run
     that from a translation it should have dropped. The oops shows the bytes in memory: the one in
-    front of RIP is no 0xcc then. A CPU would not have trapped. Guests that can load the module
+    front of RIP is not 0xcc then. A CPU would not have trapped. Guests that can load the module
     stale_int3 (tests/guest/modules) survive it.
     """
     try:

@@ -28,7 +28,7 @@ struct files {
 	uint64_t files, symbols, exports_only, none, debug;
 };
 
-/* In place of registering: the check gives no table to the kernel. */
+/* Register nothing: the check gives no table to the kernel. */
 static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 {
 	(void)t;
@@ -36,7 +36,7 @@ static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
 	return 0;
 }
 
-/* The same where BPF programs take tables, also those of 32-bit files. */
+/* Register nothing. BPF programs would take these tables, also those of 32-bit files. */
 static int take_file(void *ctx, int fd, const char *path)
 {
 	(void)ctx;
@@ -145,7 +145,7 @@ static const char *symbols_of(struct files *fs, const struct tables_file *f, cha
 	known = read_symbols(fd, &s);
 	close(fd);
 	if (!known)
-		return "no ELF file";
+		return "not an ELF file";
 	if (s.debug)
 		snprintf(debug, PATH_MAX, "%s", f->path);
 	else if (!find_debug_file(f, &s, debug))
@@ -246,10 +246,10 @@ void check_running(struct check *c)
 			  geteuid() ? "run it as root" : NULL,
 			  "%" PRIu64 " of them may not be read", sum.unreadable);
 	if (sum.anon_processes)
-		check_add(c, CHECK_NOTE, "programs that run", "compiled code",
+		check_add(c, CHECK_NOTE, "programs that run", "JIT code",
 			  "let them write /tmp/perf-PID.map (node --perf-basic-prof, java with an "
 			  "agent), and keep frame pointers (java -XX:+PreserveFramePointer)",
-			  "%" PRIu64 " of %" PRIu64 " processes have code in no file (JIT)",
+			  "%" PRIu64 " of %" PRIu64 " processes have code in no file",
 			  sum.anon_processes, sum.processes);
 	tables_each(t, on_file, &fs);
 	check_add(c, CHECK_OK, "symbols", "functions", NULL, "of %" PRIu64 " files %" PRIu64

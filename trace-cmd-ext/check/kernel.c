@@ -213,7 +213,7 @@ static void check_kallsyms(struct check *c)
 			  "its addresses are hidden, so kernel stacks have no names");
 }
 
-/* libunwind-user/tables/follow.c learns mappings from it; otherwise from /proc once a second. */
+/* libunwind-user/tables/follow.c reads new mappings from perf, or else scans /proc every second. */
 static void check_perf(struct check *c)
 {
 	struct perf_event_attr attr = {

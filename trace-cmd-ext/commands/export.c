@@ -170,11 +170,11 @@ static int check_options(void)
 	if (!o.format)
 		return tool_usage("export", "--format is missing");
 	if (o.by && o.format->run != export_folded)
-		return tool_usage("export", "--by goes with --format folded; the others hold all "
-				  "of it");
+		return tool_usage("export", "--by needs --format folded; the other formats "
+				  "contain all events");
 	if (o.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
-		return tool_usage("export", "--event goes with --by count; waits have events of "
-				  "their own");
+		return tool_usage("export", "--event needs --by count; waits have their own "
+				  "events");
 	if (output_is_input(o.output, o.path))
 		return tool_usage("export", "%s is the recording itself; give another file with -o",
 				  o.output);

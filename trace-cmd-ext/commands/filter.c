@@ -88,6 +88,6 @@ struct model *cmd_open(const char *path, const struct model_opts *opts)
 
 void cmd_filter_nothing(const char *path)
 {
-	tool_error("%s: no event matches all that was asked for, though the file has each of it",
-		   path);
+	tool_error("%s: no event matches all of these options, though each of them alone matches "
+		   "some", path);
 }

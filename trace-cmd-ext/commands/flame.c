@@ -177,10 +177,10 @@ static void make_notes(struct svg_opts *so, const struct tree *t)
 	if (o.fl.gather.by != GATHER_COUNT)
 		note_waits(waits, sizeof(waits));
 	if (*waits)
-		snprintf(notes[n++], sizeof(*notes), "Waits of the file in no frame: %s", waits);
+		snprintf(notes[n++], sizeof(*notes), "Waits that no frame shows: %s", waits);
 	if (g[1].waits.refused)
-		snprintf(notes[n++], sizeof(*notes), "A full buffer refused events, nobody knows "
-			 "where: a wait may be several");
+		snprintf(notes[n++], sizeof(*notes), "A full buffer dropped events at unknown "
+			 "places: one wait can be several waits");
 	if (o.fl.damaged)
 		snprintf(notes[n++], sizeof(*notes),
 			 "The file is damaged and was not read to its end");
@@ -262,8 +262,8 @@ static int run_flame(void *arg)
 	if (!ret && !o.json && !g[1].nr && o.fl.damaged) {
 		ret = TOOL_INPUT;
 	} else if (!ret && !o.json && !g[1].nr) {
-		tool_error("%s: holds nothing of what was asked for; trace-ustack stat shows what "
-			   "it holds", o.fl.path[1]);
+		tool_error("%s: no event matches these options; trace-ustack stat shows what the "
+			   "recording contains", o.fl.path[1]);
 		ret = TOOL_FAIL;
 	}
 	o.fl.scale = o.fl.normalize && g[0].weight ? (double)g[1].weight / g[0].weight : 1;
@@ -345,17 +345,17 @@ static int parse_option(int opt, const char *arg)
 static int check_options(void)
 {
 	if (o.fl.normalize && !o.fl.diff)
-		return tool_usage("flame", "--normalize goes with --diff");
+		return tool_usage("flame", "--normalize needs --diff");
 	if (o.json && o.folded)
 		return tool_usage("flame", "--json and --folded exclude one another");
 	if (output_is_input(o.output, o.fl.path[0]) || output_is_input(o.output, o.fl.path[1]))
 		return tool_usage("flame", "%s is the recording itself; give another file with -o",
 				  o.output);
 	if (o.fl.gather.by == GATHER_COUNT && o.fl.gather.numbers)
-		return tool_usage("flame", "--numbers goes with --by off-cpu and wakeup");
+		return tool_usage("flame", "--numbers needs --by off-cpu or --by wakeup");
 	if (o.fl.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
-		return tool_usage("flame", "--event goes with --by count; waits have events of "
-				  "their own");
+		return tool_usage("flame", "--event needs --by count; waits have their own "
+				  "events");
 	return 0;
 }
 

@@ -54,7 +54,7 @@ static void list_commands(FILE *f)
 	      "\n"
 	      "  --help      print this text\n"
 	      "  --version   print the version\n"
-	      "  --commands  print the names of the commands, one a line\n"
+	      "  --commands  print the names of the commands, one per line\n"
 	      "\n"
 	      "Exit status: 0 done; 1 failed, or what was checked is not in order;\n"
 	      "2 wrong command line; 3 the input cannot be read; 4 the output cannot be written.\n",

@@ -251,7 +251,7 @@ struct pending *lane_ready(struct lane *l)
 	return p && p->settled ? p : NULL;
 }
 
-/* As lane_ready(), but this function reads the records by itself. */
+/* Returns as lane_ready(), but reads records until an event is ready or the lane ends. */
 static struct pending *lane_next(struct model *m, struct lane *l)
 {
 	struct decode_common c;

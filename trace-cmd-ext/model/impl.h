@@ -48,7 +48,7 @@ struct ustack_key {
 	uint32_t flags;
 	uint32_t epoch;
 	uint32_t own;			/* run + 1 if equal stacks may resolve differently; or 0 */
-	uint32_t jit;			/* 1: its process has names for compiled code */
+	uint32_t jit;			/* 1: its process has names for JIT code */
 };
 
 struct user_stack {

@@ -67,7 +67,7 @@ struct model_opts {
 	bool counts;			/* count in the scan, for model_counts() */
 	uint32_t notes;			/* most notes for these counts; 0: notes.c's limit */
 	struct model_filter filter;	/* its lists and strings must outlive the model */
-	uint32_t processes;		/* number of readers; 0: one a CPU of this machine */
+	uint32_t processes;		/* number of readers; 0: one per CPU of this machine */
 	/* called from time to time while the file is read; may be NULL */
 	void (*progress)(const char *what, uint64_t done, uint64_t total);
 };
@@ -208,7 +208,7 @@ uint64_t model_lookup(struct model *m, uint32_t frame);
  * known, or without opts.lines. The first lookup in a file takes the longest.
  */
 uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v);
-/* The same for an offset in a file. */
+/* Source lines at an offset of a file; returns as model_lines(). */
 uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
 			const struct model_line **v);
 
@@ -236,7 +236,7 @@ struct model_parts {
 struct model_parts model_parts(struct model *m);
 /* Start all streams of the reader again; 0 or a negative errno. A forked child does this first. */
 int model_rewind(struct model *m);
-/* The same for a following model_each(), which keeps the reader: its handles stay valid. */
+/* Start all streams again for model_each(), which keeps the reader: its handles stay valid. */
 int model_rewind_to_walk(struct model *m);
 
 /* Is the type an event of its own? Stacks, cookies and mappings are not. */

@@ -13,9 +13,10 @@
  * complete.
  *
  * So at each moment all recorded data is in the file or next to it. After an error, or after
- * someone killed the recorder and its guard, resume.c can tell which. The table of the CPUs' data
- * is written at once, before any data, and says where the data belongs. Data that was moved leaves
- * a hole in the file it came from, and that file is removed when all of its data was moved.
+ * someone killed the recorder and its guard, resume.c can find out which of the two it is. The
+ * table of the CPUs' data is written at once, before any data, and says where the data belongs.
+ * Data that was moved leaves a hole in the file it came from, and that file is removed when all of
+ * its data was moved.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +64,7 @@ int dat_open(struct rec *r)
 	if (strlen(r->opts.out) + 32 > sizeof(r->part))
 		why = "its name is too long";
 	else if (!stat(r->opts.out, &st) && !S_ISREG(st.st_mode))
-		why = "it is there and no regular file";
+		why = "it exists and is not a regular file";
 	if (why) {
 		tool_error("%s: %s; name another one with -o", r->opts.out, why);
 		return TOOL_OUTPUT;

@@ -342,7 +342,7 @@ static int answer_all(struct gate *g)
 	}
 }
 
-/* As far as that is possible: nothing that limits the recorder may limit all programs. */
+/* Leave the recorder's limits where that is possible, so that they do not limit all programs. */
 static void leave_limits(void)
 {
 	static const char *const root[] = {

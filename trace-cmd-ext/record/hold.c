@@ -7,8 +7,9 @@
  *
  * The gate is made before the recorder has a thread, and nothing waits until the file systems are
  * marked. The recorder marks them, because it may have to wait for that: the gate answers
- * meanwhile. After that, only the gate has the descriptor of fanotify. Its number is below that of
- * the socket: if the recorder is killed before, the gate lives until the recorder's copy is closed.
+ * meanwhile. After that, only the gate has the descriptor of fanotify. The kernel closes a killed
+ * recorder's descriptors in ascending order. So it closes fanotify before the socket, and the gate
+ * answers until then.
  *
  * File systems whose files come from a server or a process are not marked. Programs on an overlay
  * wait only if the kernel asks about the files below it.

@@ -113,9 +113,9 @@ struct rec_buffer {
 	char name[64];
 	const char *label;		/* its name in the file; "": the top buffer */
 	int lock;			/* descriptor of its folder, locked while we live */
-	struct rec_stream *stream;	/* one a CPU, while recording */
+	struct rec_stream *stream;	/* one per CPU, while recording */
 	bool recorded;			/* the files of its CPUs exist */
-	char **stats;			/* per_cpu/cpuN/stats at the end, one a CPU */
+	char **stats;			/* per_cpu/cpuN/stats at the end, one per CPU */
 	uint64_t data;			/* offset of the first CPU's data in the complete file */
 	uint64_t *size;			/* bytes of each CPU's data, one after the other */
 };
@@ -134,7 +134,7 @@ struct rec {
 	struct rec_buffer buf[NR_BUFS];
 	int nr_cpus;
 	unsigned int page_size;		/* of the ring buffers */
-	unsigned long kb;		/* size of the events' buffer, KB a CPU */
+	unsigned long kb;		/* size of the events' buffer, KB per CPU */
 	char part[PATH_MAX];		/* the file until it is complete */
 	int out;			/* descriptor of @part */
 	uint64_t id;			/* TRACEID of the recording, random; 0: none */
@@ -237,7 +237,7 @@ size_t rec_uprobe_places(const char *system, const char *name, char **text,
 int rec_make_instances(struct rec *r);
 /* Set the names of the instances of the recorder @pid. */
 void rec_name_instances(struct rec *r, pid_t pid);
-/* For the guard: open the instances that the recorder has made. */
+/* Open the instances that the recorder has made, for the guard. */
 void rec_adopt_instances(struct rec *r);
 int rec_configure(struct rec *r);
 /* Set the tasks whose events are recorded. */
@@ -260,7 +260,7 @@ int left_lock(const char *name, bool own);
 /* ---- guard.c ---- */
 
 int rec_guard_start(struct rec *r);
-/* Of a process that outlives the recorder's signals: a session of its own, and a name for ps */
+/* Ignore the recorder's signals: start a session of its own. @name is for ps. */
 void rec_leave_session(const char *name);
 /* Tell the guard that the instances exist and are locked. */
 int rec_guard_adopt(struct rec *r);
@@ -293,9 +293,9 @@ void rec_tables_add_rest(struct rec *r);
 void rec_tables_save(struct rec *r);
 /* Print to standard error which files were covered. */
 void rec_tables_summary(struct rec *r);
-/* The figures of that; false if there are no tables. */
+/* Get the figures of that summary; false if there are no tables. */
 bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
-/* Those of libunwind-user */
+/* The session of libunwind-user that has the tables */
 struct tables *rec_tables_session(const struct rec *r);
 void rec_tables_end(struct rec *r);
 
@@ -312,7 +312,7 @@ struct rec_held {
 	int error;			/* why the gate ended */
 };
 
-/* From the gate, with the open file */
+/* The gate sends this with the descriptor of the file. */
 struct hold_question {
 	uint64_t id;
 	pid_t pid;			/* it executes the file */
@@ -347,9 +347,9 @@ void gate_run(const struct rec *r, int fanotify, int recorder, struct rec_held *
 
 /* Read up to @len bytes of a file at @at; 0 also after an error. */
 ssize_t elf_read(int fd, void *buf, size_t len, off_t at);
-/* The header of an ELF file, in the form of that of a 64-bit file; false: it is none. */
+/* Read the header of an ELF file into the 64-bit form; false: it is not an ELF file. */
 bool elf_header(int fd, Elf64_Ehdr *eh);
-/* Its program header number @i, in the same form. */
+/* Read its program header number @i into the 64-bit form. */
 bool elf_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph);
 
 /* Is the file on a file system whose files come from no server and from no process? */
@@ -384,7 +384,7 @@ void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX])
 /* Where the data of a buffer is in the complete file, one CPU after the other. */
 struct dat_layout {
 	uint64_t data, end;
-	uint64_t *size;			/* one a CPU */
+	uint64_t *size;			/* one per CPU */
 };
 
 int dat_open(struct rec *r);

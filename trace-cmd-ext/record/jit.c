@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * jit.c - keep the symbols of code that was compiled at run time
+ * jit.c - keep the symbols of JIT code
  *
  * No file has such code. Its compiler writes the places of its functions to /tmp/perf-PID.map,
  * which is valid only while the process lives, and on this machine. The recorder copies the maps of
@@ -379,7 +379,7 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 		close(fd);
 	}
 	if (index && fclose(index))
-		tool_error("%s/index: %s; names of compiled code are not kept", path,
+		tool_error("%s/index: %s; names of JIT code are not kept", path,
 			   strerror(errno));
 	if (dir >= 0)
 		close(dir);

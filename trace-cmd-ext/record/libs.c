@@ -113,7 +113,7 @@ static int open_below(struct search *s, const char *path)
 		return -1;
 	at = syscall(SYS_openat2, s->root, path, &how, sizeof(how));
 	if (at < 0 && errno == EXDEV) {
-		/* Through another file system, but not through a server or an automount */
+		/* The path may cross another file system, but no server and no automount */
 		how.resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED;
 		at = syscall(SYS_openat2, s->root, path, &how, sizeof(how));
 	}
@@ -372,7 +372,7 @@ static bool try_cache(struct search *s, const char *name)
 		if (key >= s->cache_size || value >= s->cache_size ||
 		    strncmp(s->cache + key, name, MAX_NAME))
 			continue;
-		/* Of several, one is for this processor */
+		/* Several files can have the name; one of them is for this processor */
 		found |= try_path(s, s->cache + value);
 		if (++tried == CACHE_MAX_TRIED)
 			break;

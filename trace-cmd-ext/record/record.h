@@ -46,7 +46,7 @@ struct rec_opts {
 	const char *out, *tracefs;
 	const char *json;		/* path of a summary for programs; "": stdout; NULL: none */
 	const char *clock;		/* "": no longer known */
-	unsigned long kb;		/* buffer size, KB a CPU; 0: the default */
+	unsigned long kb;		/* buffer size, KB per CPU; 0: the default */
 	double duration;		/* seconds; 0: no limit */
 	unsigned int freq;		/* -F: samples of each CPU a second; 0: none */
 	enum source source;

@@ -6,7 +6,7 @@
 
 #include "impl.h"
 
-/* From the first change to tracefs to the moment before the first event. */
+/* Do all from the first change to tracefs to the moment before the first event. */
 static int set_up(struct rec *r)
 {
 	int ret;
@@ -86,8 +86,8 @@ static int run_steps(struct rec *r)
 	}
 	tfs_set_verbose(r->opts.verbose);
 	if (!r->opts.all && tfs_has_other_pids()) {
-		tool_error("this is a PID namespace of its own, where processes have other numbers "
-			   "than in traces; record all of them with -a, or outside of it");
+		tool_error("trace-ustack runs in a PID namespace, but traces have the PIDs of the "
+			   "initial namespace; use -a, or run trace-ustack outside the namespace");
 		return TOOL_FAIL;
 	}
 	ret = rec_select_events(r);

@@ -222,7 +222,7 @@ static int ask_for_stacks(struct rec *r)
 	int ret;
 
 	if (r->opts.kernel_stack && !r->triggers) {
-		ret = set_file(b, "options/stacktrace", "1", "--no-kernel-stack does without");
+		ret = set_file(b, "options/stacktrace", "1", "use --no-kernel-stack");
 		if (ret)
 			return ret;
 	}
@@ -246,8 +246,7 @@ int rec_configure(struct rec *r)
 	if (!ret && r->opts.maps)
 		ret = set_common(r, &r->buf[BUF_MAPS], r->kb < MAPS_KB ? r->kb : MAPS_KB);
 	if (!ret && r->opts.maps)
-		ret = set_file(&r->buf[BUF_MAPS], "options/" MAPS, "1",
-			       "--no-maps-instance is without");
+		ret = set_file(&r->buf[BUF_MAPS], "options/" MAPS, "1", "use --no-maps-instance");
 	if (!ret)
 		ret = rec_configure_events(r);
 	if (!ret)
@@ -298,7 +297,7 @@ int rec_set_pids(struct rec *r)
 			tool_error("the recorder itself cannot be left out of the recording");
 		return 0;
 	}
-	if (r->opts.inherit && set_file(b, "options/event-fork", "1", "--no-inherit does without"))
+	if (r->opts.inherit && set_file(b, "options/event-fork", "1", "use --no-inherit"))
 		return TOOL_FAIL;
 	for (i = 0; !ret && i < r->opts.nr_pids; i++) {
 		ret = add_threads(r, &t, r->opts.pids[i]);

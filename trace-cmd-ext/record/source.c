@@ -60,8 +60,8 @@ int source_check(enum source s, struct tool_why *why)
 				    " is missing: no deferred user stacks");
 	case SOURCE_BPF:
 		if (!is_tracefs())
-			return tool_set_why(why, -EOPNOTSUPP, NULL, "%s is no tracefs of the "
-					    "kernel that runs", tracefs_tracing_dir());
+			return tool_set_why(why, -EOPNOTSUPP, NULL, "%s is not a tracefs of "
+					    "the running kernel", tracefs_tracing_dir());
 		return bpf_check(why);
 	case SOURCE_FRAME_POINTERS:
 		if (tfs_exists("options/userstacktrace"))
@@ -75,7 +75,7 @@ int source_check(enum source s, struct tool_why *why)
 		if (!source_check(SOURCE_BPF, &other))
 			return 0;
 		return tool_set_why(why, -EOPNOTSUPP, PATCHES, "options/" DEFERRED " is missing: "
-				    "no deferred user stacks, and BPF programs cannot stand in "
+				    "no deferred user stacks, and BPF programs cannot replace them "
 				    "(%s)", other.text);
 	}
 }
@@ -164,8 +164,9 @@ static int report_none(const struct rec *r, const char *why)
 		tool_error("kernel %s: %s; --no-user-stack records kernel stacks alone", u.release,
 			   why);
 	else
-		tool_error("kernel %s: %s, or use --source frame-pointers for what frame pointers "
-			   "give; trace-ustack check says more", u.release, why);
+		tool_error("kernel %s: %s, or use --source frame-pointers to record at most 8 "
+			   "frames by frame pointers; trace-ustack check explains the causes",
+			   u.release, why);
 	return TOOL_FAIL;
 }
 

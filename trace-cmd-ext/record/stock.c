@@ -70,7 +70,7 @@ static uint64_t sample_period_ns(const struct rec *r)
 	return r->opts.freq ? 1000000000 / r->opts.freq : 0;
 }
 
-/* Where a record has the address: struct uprobe_trace_entry_head of the kernel */
+/* Returns the offset of the address in a record: struct uprobe_trace_entry_head of the kernel. */
 static unsigned int uprobe_address(const struct rec_event *ev)
 {
 	struct bpf_place place[MAX_PLACES];

@@ -280,7 +280,7 @@ static void print_jit(const struct rec *r, const struct rec_sums *c)
 	size_t i;
 
 	if (c->jit)
-		fprintf(stderr, "  %s.jit: symbols of compiled code of %d processes\n",
+		fprintf(stderr, "  %s.jit: symbols of JIT code of %d processes\n",
 			r->opts.out, c->jit);
 	for (i = 0; i < c->nr_maps; i++) {
 		const struct rec_jit_map *m = &c->map[i];
@@ -288,13 +288,14 @@ static void print_jit(const struct rec *r, const struct rec_sums *c)
 		if (!m->saved || 2 * m->before <= m->stacks)
 			continue;
 		any = true;
-		fprintf(stderr, "  compiled code of process %u: its map was made late, %llu of its "
+		fprintf(stderr, "  JIT code of process %u: its map was made late, %llu of its "
 			"%llu stacks are older and get no names from it\n", m->tgid,
 			(ull)m->before, (ull)m->stacks);
 	}
 	if (any)
-		fputs("  a map counts from when it was made: have it made before, or at the start "
-		      "of the program; see NOTES in trace-ustack-record(1)\n", stderr);
+		fputs("  a map names code from the time when it was created: create it before the "
+		      "recording, or at the start of the program; see NOTES in "
+		      "trace-ustack-record(1)\n", stderr);
 }
 
 static void print_held(const struct rec_held *held)
@@ -304,13 +305,13 @@ static void print_held(const struct rec_held *held)
 	fprintf(stderr, "  %u program%s waited for tables, at most %.0f ms", held->programs,
 		held->programs == 1 ? "" : "s", held->longest / 1e6);
 	if (held->let_go)
-		fprintf(stderr, "; %u went on without", held->let_go);
+		fprintf(stderr, "; %u started before their tables were made", held->let_go);
 	fputc('\n', stderr);
 }
 
 static void print_summary(struct rec *r, const struct rec_sums *c)
 {
-	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes an "
+	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes per "
 		"event\n", r->opts.out, (ull)c->events, r->seconds, (ull)c->kernel_stacks,
 		c->bytes / 1048576.0, c->events ? 1.0 * c->bytes / c->events : 0);
 	if (c->own)

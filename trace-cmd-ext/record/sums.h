@@ -19,7 +19,7 @@ struct rec_sums {
 	uint64_t truncated, incomplete, frame_pointer;	/* counted in @stacks */
 	uint64_t lost;			/* records lost in the buffer of the events */
 	int jit;			/* processes whose maps were kept and name a stack */
-	struct rec_jit_map *map;		/* of compiled code */
+	struct rec_jit_map *map;		/* of JIT code */
 	size_t nr_maps;
 	bool joined;			/* @join is valid */
 	struct join_stats join;

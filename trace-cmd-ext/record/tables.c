@@ -219,13 +219,15 @@ int rec_tables_start(struct rec *r)
 	if (rec_wait_interrupted())
 		return 0;
 	if (ret)
-		tool_error("unwind tables of what runs: %s", strerror(-ret));
+		tool_error("cannot register unwind tables of the running programs: %s",
+			   strerror(-ret));
 	if (r->opts.cmd && !command_find(r->opts.cmd[0], path))
 		add_program(s->t, path);
 	ret = tables_recall_within(s->t, r->opts.cmd ? RECALL_CMD_NS : RECALL_NS);
 	tool_progress_end();
 	if (ret < 0 && ret != -ENOENT && !rec_wait_interrupted())
-		tool_error("unwind tables of what ran before: %s", strerror(-ret));
+		tool_error("cannot register unwind tables of programs from earlier recordings: %s",
+			   strerror(-ret));
 	return 0;
 }
 

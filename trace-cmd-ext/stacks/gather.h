@@ -37,7 +37,7 @@ struct gather_stats {
 	struct waits_stats waits;	/* of the whole file; unused by count */
 };
 
-/* From "count", "off-cpu" or "wakeup"; false for another name. */
+/* Parse "count", "off-cpu" or "wakeup"; false for another name. */
 bool gather_by_name(const char *name, enum gather_by *by);
 const char *gather_name(enum gather_by by);
 /* The unit of the weight: "events", "ns", ... */

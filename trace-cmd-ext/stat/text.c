@@ -73,7 +73,7 @@ static void text_requests(struct model *m, const struct stat_counts *s)
 		[STAT_TRUNCATED] = "cut by a limit",
 		[STAT_INCOMPLETE] = "the walk gave up",
 		[STAT_FRAME_POINTER] = "partly by frame pointers, not by tables",
-		[STAT_OUTSIDE] = "what came next is no code: a frame pointer led there",
+		[STAT_OUTSIDE] = "the next address is not code: a frame pointer led there",
 		[STAT_CUT] = "parts were dropped",
 		[STAT_EMPTY] = "without any frame",
 	};
@@ -96,10 +96,10 @@ static void text_requests(struct model *m, const struct stat_counts *s)
 	if (!model_info(m)->joined)
 		return;
 	if (s->unasked)
-		printf("no request %llu of processes with requests: events that do not ask, or "
-		       "before and after user space\n", (ull)s->unasked);
+		printf("no request %llu in processes that made other requests: these events "
+		       "request no stack, or come before or after user space\n", (ull)s->unasked);
 	if (s->never_asked)
-		printf("no request %llu of others: kernel threads, idle CPUs\n",
+		printf("no request %llu in other tasks: kernel threads, idle CPUs\n",
 		       (ull)s->never_asked);
 }
 

@@ -153,7 +153,7 @@ static void print_rule(const struct sframe_table *t, const char *name,
 		printf("%+d", rule->add);
 }
 
-/* Unless it is in its register */
+/* Print where the register is saved; print nothing if it still holds its value. */
 static void print_kept(const struct sframe_table *t, uint32_t slot)
 {
 	const char *reg = reg_name(t, t->arch->reg_kept);

@@ -83,7 +83,7 @@ static void make_file(const char *path)
 		make.none++;
 		if (make.verbose)
 			printf("  %s: %s\n", path, ret == -ENODATA ? "no .eh_frame" :
-			       ret == -ENOEXEC ? "no ELF file" :
+			       ret == -ENOEXEC ? "not an ELF file" :
 			       "another architecture, whose tables go to a file: -o");
 		break;
 	case ESTALE:

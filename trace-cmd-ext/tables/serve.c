@@ -208,7 +208,7 @@ static int add_files(struct serve *s, char **file)
 					  ret == -ENODATA ? "it has no .eh_frame" :
 					  ret == -EOPNOTSUPP ? "it is for another architecture"
 					  " than this kernel, or not linked" :
-					  ret == -ENOEXEC ? "it is no ELF file" : strerror(-ret));
+					  ret == -ENOEXEC ? "not an ELF file" : strerror(-ret));
 	}
 	return status;
 }

@@ -95,7 +95,7 @@ bool tool_colour(void);
 void tool_progress(const char *what, uint64_t done, uint64_t total);
 /* Remove the progress line. */
 void tool_progress_end(void);
-/* For --quiet: print no progress. */
+/* Print no progress, for --quiet. */
 void tool_progress_off(void);
 
 /* ---- options that several have ---- */

@@ -129,7 +129,7 @@ static bool use_address(struct search *s, const cs_insn *insn)
 	return true;
 }
 
-/* Where the jump's register comes from. Returns false if it is something else. */
+/* Find where the jump's register comes from. Returns false if that is not a table. */
 static bool find_entry(struct search *s, const cs_insn *insn)
 {
 	const cs_x86 *x = &insn->detail->x86;
@@ -181,7 +181,7 @@ static bool find_index(struct search *s, const cs_insn *insn)
 	return s->index >= 0;
 }
 
-/* Between the comparison and the branch, only instructions that keep its result */
+/* Does the instruction keep the flags? Only such instructions lie between comparison and branch. */
 static bool keeps_flags(unsigned int id)
 {
 	switch (id) {

@@ -152,7 +152,7 @@ static void set_call(struct arch_op *op, unsigned int reg, uint64_t target)
 		mark_written(op, reg);
 }
 
-/* To the address in a register, on @mask */
+/* The instruction branches on @mask to the address in @reg. */
 static void set_branch_to(struct arch_op *op, unsigned int mask, unsigned int reg)
 {
 	if (!mask || !reg)

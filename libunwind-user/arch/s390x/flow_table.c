@@ -18,14 +18,14 @@
  */
 #include "flow.h"
 
-/* By the first byte, where that is all of the opcode: RR, RX, RS, SI */
+/* Indexed by the first byte, where that is all of the opcode: RR, RX, RS, SI */
 static const char first[257] =
 	"....nxxx..x..xqq11111n111n11pp11nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
 	"hxb1...x1n111.g1w1..1n111n11pp11g......nnnnnnnnnw1......nnnnnnnn"
 	"....xx..1111ppppmnbbbnbbr.nm.........1.xqq................1p.nw1"
 	"................................................................";
 
-/* By the second byte: S and RRE */
+/* Indexed by the second byte: S and RRE */
 static const char op_b2[257] =
 	".....g............................1............................."
 	".q............n1..1..q.q.....qq.............................g..."
@@ -46,7 +46,7 @@ static const char op_b9[257] =
 	"111p11pp11......qqqq11pp11......................qqqq.........qqq"
 	"1.......1111.n.n........1111.n.n111111111111p1..1.1.11111111.1..";
 
-/* By the last byte: RXY */
+/* Indexed by the last byte: RXY */
 static const char op_e3[257] =
 	"..1.x.1.11111p11..1.111111111p11nn..xgg...1...vgnn1.n.n.11111.wh"
 	"............1...w1.11n111n11p.11................hxb1..111n111..."
@@ -67,7 +67,7 @@ static const char op_ec[257] =
 	"................................................................"
 	"........................1111........xx................xx....xxxx";
 
-/* By the lower half of the second byte: RI and RIL */
+/* Indexed by the lower half of the second byte: RI and RIL */
 static const char op_a7[17] = "nnnnxxxx111x11nn";
 static const char op_c0[17] = "x1..xx1111111111";
 static const char op_c2[17] = "11..11..x111nnnn";

@@ -17,7 +17,7 @@
 
 struct client;
 
-/* As in elfutils/debuginfod.h, whose package is not needed to build this. */
+/* elfutils/debuginfod.h has these types, but building this does not need its package. */
 typedef int find_fn(struct client *c, const unsigned char *id, int size, char **path);
 typedef int progress_fn(struct client *c, long a, long b);
 

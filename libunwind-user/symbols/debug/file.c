@@ -37,7 +37,7 @@ Elf_Scn *debugfile_section(Elf *elf, const char *name)
 	return NULL;
 }
 
-/* By sections: the program headers of debug files describe another file. */
+/* Look in the sections: the program headers of debug files describe another file. */
 static size_t build_id_of(Elf *elf, uint8_t id[UU_BUILD_ID_MAX])
 {
 	Elf_Scn *scn = NULL;

@@ -40,7 +40,7 @@ no_command()
 }
 no_command
 
-# What raises the interrupt can be traced, too: that is not too late yet
+# The function that raises the interrupt can be traced, too: that is not too late yet
 ipi=$T/events/ipi/ipi_send_cpu
 traced_ipi()
 {

@@ -30,7 +30,7 @@ static void *lock_memory(void *arg)
 	return NULL;
 }
 
-/* After the calls, so that each function is a frame. */
+/* Changed after the calls, so that each function is a frame. */
 static volatile int done;
 
 static void __attribute__((noinline)) end_task(void)

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* As in linux/user_events.h, which Debian 12's headers are too old for */
+/* linux/user_events.h has this, but Debian 12's headers are too old */
 struct user_reg {
 	uint32_t	size;
 	uint8_t		enable_bit;

@@ -73,7 +73,7 @@ run_report >/dev/null
 check "python3: complete" complete python3 --min 15 --percent 99
 sed 's/^/     /' $TEST_TMP/figures
 
-# What a user sees
+# A user sees this
 $USTACK report whole.dat >own 2>own.err
 check "trace-ustack report reads it" grep -q '\[user\]' own
 keep t.dat whole.dat $TEST_TMP/report all-output

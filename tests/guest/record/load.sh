@@ -22,9 +22,9 @@ check "recorded" ustack_record -a -e sched:sched_switch $LOAD
 sed 's/^/     /' output
 check "no event is lost, all stacks are joined" all_joined 1000
 ours=$($USTACK stat t.dat | sed -nE 's/^events.* ([0-9]+)\.[0-9] bytes each.*/\1/p')
-say "trace-ustack: $ours bytes an event"
+say "trace-ustack: $ours bytes per event"
 
-# perf_bytes LABEL OPTION...: bytes an event of its file
+# perf_bytes LABEL OPTION...: bytes per event of its file
 perf_bytes()
 {
 	local label=$1 n size
@@ -38,7 +38,7 @@ perf_bytes()
 		sed -nE 's/^ *LOST(_SAMPLES)? events: +([0-9]+).*/\2/p' | head -n 1)
 	[ "${n:-0}" -gt 0 ] || { perf report --stats -i perf.data | head -n 30; return 1; }
 	bytes=$((size / n))
-	say "perf $label: $n samples, $bytes bytes an event, records of losses: ${lost:-0}"
+	say "perf $label: $n samples, $bytes bytes per event, records of losses: ${lost:-0}"
 }
 if perf_bytes "--call-graph fp,defer" --call-graph fp,defer; then
 	check "about as much as perf --call-graph fp,defer" at_most $ours $((bytes * 11 / 10))

@@ -57,7 +57,7 @@ check "its build ID says so, and its stacks are complete" complete app \
 	--expect chain_c,chain_b,chain_a,main
 check_not "it is not listed as changed any more" changed
 
-# Without a build ID, only the time tells
+# Without a build ID, only the time shows it
 check "ended" unregister
 cat >strip.py <<'EOF'
 import struct, sys

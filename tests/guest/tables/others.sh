@@ -86,7 +86,7 @@ done
 check "it is looked up" at_least $before 4
 check "and not again each second" at_most $least 16
 
-# What is mapped later is seen
+# The kernel sees a file that is mapped later
 cp $TPROG/libplug.so ./later.so
 check "registered" register -q ./later.so
 read -r tables all <<<"$(walks $TPROG/loads ./later.so 3000)"

@@ -118,7 +118,7 @@ if [ -e $T/synthetic_events ]; then
 	echo '-:synthetic/usyn' >>$T/dynamic_events
 fi
 
-# What programs write into the trace
+# Programs write text into the trace
 echo >$T/trace
 for i in $(seq 5); do
 	echo "mark $i" >$T/trace_marker
@@ -132,7 +132,7 @@ check "trace_marker_raw: each has its stack" is "$(with_stack '#')" 5
 check "trace_marker: recorded by trace-cmd" record -O $OPT -e sched:sched_process_exec -- \
 	bash -c "echo mark me >$T/trace_marker"
 check "trace_marker: reported" report
-check "trace_marker: trace-cmd report shows the stack behind it" \
+check "trace_marker: trace-cmd report shows the stack after it" \
 	awk '/mark me/ { from = NR } from && NR > from && NR < from + 6 && /^=> / { seen = 1 }
 	     END { exit !seen }' $TEST_TMP/report
 finish

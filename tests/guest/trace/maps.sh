@@ -253,7 +253,7 @@ sleep 1
 kill $reader
 wait $reader 2>/dev/null
 check "read all the time: more than the buffer holds" at_least "$(stacks)" 5000
-# A reader that has to wait for the CPU can fall behind by most of a buffer
+# A reader that has to wait for the CPU can be late by most of a buffer
 check "read all the time: the mapping is there once, or twice" \
 	at_most "$(count "<user unwind map .*$CALLPATH>")" 2
 check "read all the time: it is there" at_least "$(count "<user unwind map .*$CALLPATH>")" 1

@@ -95,5 +95,5 @@ check "trace_options turns it on" write $OPT $T/trace_options
 check "so" is "$(cat $T/options/$OPT)" 1
 check "and off" write no$OPT $T/trace_options
 check "so" is "$(cat $T/options/$OPT)" 0
-check_not "a value that is no switch is refused" write 2 $T/options/$OPT
+check_not "a value other than 0 and 1 is refused" write 2 $T/options/$OPT
 finish

@@ -37,7 +37,7 @@ check "no option was changed" is "$(cat $T/options/$OPT)" 0
 # The option and the trigger together: one cookie for each event
 echo 1 >$T/options/$OPT
 traced
-check "with the option too: one cookie an event" at_most "$(cookies)" "$(count ' NR ')"
+check "with the option too: one cookie per event" at_most "$(cookies)" "$(count ' NR ')"
 echo 0 >$T/options/$OPT
 traced
 check "and the trigger goes on without the option" at_least "$(with_stack sys_enter)" 50

@@ -6,7 +6,7 @@
  */
 #include "flow_build.h"
 
-/* As glibc has clone3(): the FDE ends before the system call */
+/* This is glibc's clone3(): the FDE ends before the system call. */
 static void clone3(void)
 {
 	/* mov $435,%eax | syscall; test %rax,%rax; jl 1f; je 2f; ret | 2: xor %ebp,%ebp; 1: hlt */
@@ -220,7 +220,7 @@ static void test_the_entry_of_the_process_has_no_caller(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0x12);
 }
 
-/* As old linkers write it into shared libraries */
+/* Old linkers write such an entry into shared libraries. */
 static void test_an_entry_at_the_start_of_text_is_not_believed(void **state)
 {
 	(void)state;

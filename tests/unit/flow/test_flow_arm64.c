@@ -384,7 +384,7 @@ static void test_a_signal_trampoline_is_told_by_its_bytes(void **state)
 	assert_hole(0x1208);
 }
 
-/* As ld changes code because of an erratum: one instruction moves elsewhere and jumps back */
+/* Because of an erratum, ld moves one instruction elsewhere. Code jumps there and back. */
 static void test_an_instruction_that_the_linker_moved_has_the_row_of_its_place(void **state)
 {
 	(void)state;

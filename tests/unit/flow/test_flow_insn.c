@@ -194,7 +194,7 @@ static void the_return_address_is_taken_or_replaced(void **state)
 	assert_hole(0x2208);
 }
 
-/* As musl begins a thread */
+/* musl begins a thread like this. */
 static void a_zero_frame_pointer_is_the_outermost_frame(void **state)
 {
 	(void)state;

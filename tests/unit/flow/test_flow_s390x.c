@@ -368,7 +368,7 @@ static void test_a_function_with_an_unknown_instruction_is_a_hole(void **state)
 	}
 }
 
-/* As ld.so of glibc begins; e_entry of a shared object counts if it is not the start of .text */
+/* ld.so of glibc begins so. e_entry of a shared object counts if it is not the start of .text. */
 static void test_the_entry_of_the_process_has_no_caller(void **state)
 {
 	(void)state;

@@ -479,7 +479,7 @@ static int get_reg(void *ctx, unsigned int reg, u64 *value)
 	return 0;
 }
 
-/* From a leaf whose RA is in its register to its caller, and to the caller's caller */
+/* Walk from a leaf whose RA is in its register to its caller, and to the caller's caller. */
 static void walk(u64 sp, u64 frame, u64 ra_at, u64 fp_at)
 {
 	struct ustep_env env = { .arch = reader.arch, .read = read_stack, .get_reg = get_reg };

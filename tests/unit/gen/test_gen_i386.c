@@ -106,7 +106,7 @@ static void stubs_push_a_word(void **state)
 			DW_CFA_expression, 8, 3, AT_SP((sc) + 56),			\
 			DW_CFA_expression, 5, 3, AT_SP((sc) + 24)
 
-/* As the vDSO of 32-bit programs has them, which begin one byte early */
+/* The vDSO of 32-bit programs has such frames, which begin one byte early. */
 static void frames_of_signals(void **state)
 {
 	(void)state;
@@ -142,8 +142,8 @@ static void assert_rows(uint64_t from, uint64_t to, int32_t off)
 }
 
 /*
- * As in swapcontext(): mov 4(%esp),%eax; push %ebx; inc %ebx; pop %ebx; mov 48(%eax),%esp;
- * push %ecx; ret. Or as in memcpy(): the first push is in .eh_frame, sub $16,%esp is not.
+ * swapcontext() has this code: mov 4(%esp),%eax; push %ebx; inc %ebx; pop %ebx; mov 48(%eax),%esp;
+ * push %ecx; ret. memcpy() has the other one: .eh_frame has the first push, but not sub $16,%esp.
  */
 static void rows_that_the_code_contradicts_are_holes(void **state)
 {
@@ -181,8 +181,8 @@ static void a_wrong_row_is_wrong_after_a_call(void **state)
 }
 
 /*
- * As in longjmp(): mov %edi,%esp; mov 8(%ecx),%edi; jmp *%edx, with ESP in EDI and the return
- * address in EDX
+ * longjmp() has this code: mov %edi,%esp; mov 8(%ecx),%edi; jmp *%edx. ESP is in EDI and the return
+ * address in EDX.
  */
 static void a_return_address_in_a_register_is_a_hole(void **state)
 {

@@ -463,9 +463,7 @@ static void work_is_bounded(void **state)
 	assert_in_range(r.calls, 100, SFRAME_MAX_FRES / 4);
 }
 
-/*
- * Where each read is a call: two reads for a short function, apart from the search of the function
- */
+/* If each read is a call, a short function takes two reads after the search of the function. */
 static void reads_are_few(void **state)
 {
 	struct build_reader r = { .b = &b };

@@ -106,7 +106,7 @@ static __attribute__((unused)) size_t id_of(const char *file, uint8_t id[32])
 	return n;
 }
 
-/* For a group: full, stripped and full.debug, made of p.c. */
+/* Make full, stripped and full.debug from p.c, for a group. */
 static int build_place(void **state)
 {
 	FILE *f;
@@ -131,7 +131,7 @@ static int remove_place(void **state)
 	return getenv("KEEP") ? 0 : try("rm -rf %s", place);
 }
 
-/* For each test: nothing is known yet, and debug files of this machine are not used. */
+/* Start each test with nothing known yet, and without the debug files of this machine. */
 static int setup(void **state)
 {
 	static char debug_dir[128];

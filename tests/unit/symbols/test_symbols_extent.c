@@ -41,7 +41,7 @@ static const char *name_at(const char *full, const char *file, const char *from,
 #define assert_name(full, file, from, at, name) \
 	assert_string_equal(name_at(full, file, from, at), name)
 
-/* As in musl: memset, then clone and the stub of system calls, which are hidden. */
+/* musl has memset, then clone and the stub of system calls, which are hidden. */
 static const char bare[] =
 	".globl first, last\n.type first, @function\n.type last, @function\n"
 	"first: .fill 16, 1, 0x90\n"

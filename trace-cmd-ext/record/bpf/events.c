@@ -316,7 +316,7 @@ static void find_event(struct symbols *s, uint64_t addr, const char *name)
 	}
 }
 
-/* From the headers: number and name */
+/* Names of the system calls in the headers, by number. */
 static const char *const header_names[MAX_SYSCALLS] = {
 #include "syscalls.inc"
 };

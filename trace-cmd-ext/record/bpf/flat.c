@@ -17,7 +17,7 @@
 #include "flat.h"
 #include "libunwind-user/sframe/sframe.h"
 
-/* At least this many rows in a block of the index, on average; and blocks are not smaller */
+/* A block of the index has at least this many rows on average, and is not smaller. */
 #define ROWS_A_BLOCK	4
 #define MIN_SHIFT	6
 /* A part that needs more rows gets only the first ones */
@@ -56,7 +56,7 @@ static bool is_plain(const struct sframe_row *row, int word)
 		row->fp.off >= -word * RULE_MAX_FP);
 }
 
-/* As sig_kind() of step.c */
+/* Is it the row of a signal frame? sig_kind() of step.c asks the same. */
 static bool is_signal(const struct sframe_row *row, const struct sframe_sig *sig)
 {
 	return row->cfa.base == SFRAME_SP && row->cfa.deref && row->cfa.off == sig->sp &&

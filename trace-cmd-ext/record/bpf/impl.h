@@ -9,7 +9,7 @@
  *	samples.c	samples of the CPUs, by a timer
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
- *	runtime.c	files that compile code at run time
+ *	runtime.c	files that make JIT code
  */
 #ifndef TRACE_USTACK_RECORD_BPF_IMPL_H
 #define TRACE_USTACK_RECORD_BPF_IMPL_H
@@ -78,15 +78,15 @@ int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct con
  * whether there are such programs.
  */
 bool bpf_choose_programs(struct bpf_object *obj, bool samples, bool functions);
-/* The same for the programs that follow tasks. To be called first. */
+/* Attach the programs that follow tasks. Call it before bpf_attach_events(). */
 int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
-/* Runs of programs that the kernel skipped */
+/* These count the runs of programs that the kernel skipped. */
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 /*
- * The same for each CPU, as messages; only where it is more than 0. Stops if @fn returns not 0, or
- * with -errno if not all counts can be read.
+ * Call @fn with the count of skipped runs on each CPU, as a message, if it is more than 0. Stops if
+ * @fn returns not 0, or with -errno if not all counts can be read.
  */
 int bpf_each_skipped(const struct bpf_attached *a, struct bpf_object *obj,
 		     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx);

@@ -386,7 +386,7 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	return true;
 }
 
-/* The same for a record that comes before its message. */
+/* Take the message of a record that precedes its message (kprobe events). */
 static bool take_message_after(struct insert *s, int cpu, const struct common *c, uint64_t time,
 			       struct pending_cookie *pending, int *error)
 {
@@ -454,7 +454,7 @@ static int write_record(struct insert *s, struct cpu *cpu, const struct pending_
 	return pages_put_data(&cpu->out, cpu->out.time, s->record, size);
 }
 
-/* As /proc/PID/maps shows it. */
+/* Returns the name that /proc/PID/maps shows. */
 static const char *name_without_file(const struct msg_code *c)
 {
 	return c->dev_minor == MSG_VDSO ? "[vdso]" : "";

@@ -26,7 +26,7 @@ __noinline u32 find_slot(struct walk *w, u64 addr, u32 end)
 	return i;
 }
 
-/* From the root of the maple tree to the entry for @addr: Documentation/core-api/maple_tree.rst */
+/* Walk the maple tree down to the entry for @addr: Documentation/core-api/maple_tree.rst */
 __noinline u64 find_entry(struct walk *w, u64 addr)
 {
 	struct mm_struct *mm;
@@ -124,7 +124,7 @@ static __always_inline void add_code(struct walk *w, const struct mapping *m)
 
 	if (i >= MSG_MAX_CODE)
 		return;
-	/* From the end, as the frames follow */
+	/* Fill the list from its end, as the frames follow */
 	c = &w->code[(MSG_MAX_CODE - 1 - i) & (MSG_MAX_CODE - 1)];
 	c->start = m->start;
 	c->end = m->end;
@@ -206,7 +206,7 @@ __noinline int read_mapping(struct walk *w, u64 addr)
 	return i;
 }
 
-/* The same, if this walk may have read the mapping already. */
+/* Returns the number of the mapping of @addr. Reads it only if this walk has not read it yet. */
 __noinline int find_mapping(struct walk *w, u64 addr)
 {
 	struct mapping *m;

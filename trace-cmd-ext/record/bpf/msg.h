@@ -116,7 +116,7 @@ struct msg_stack {
 	/* struct msg_code code[nr_code]; __msg64 ip[nr]; */
 };
 
-/* From the recorder at the end: msg_event.skipped by then. Not sent if it is 0 */
+/* The recorder writes this at the end: msg_event.skipped by then. It leaves out a count of 0. */
 struct msg_skipped {
 	struct msg_head head;
 	__msg32 cpu;

@@ -143,7 +143,7 @@ static bool get_word(struct pages_in *in, uint32_t *word)
 	return true;
 }
 
-/* As the kernel: rb_fix_abs_ts() */
+/* The kernel does the same in rb_fix_abs_ts(). */
 static uint64_t fix_stamp(uint64_t stamp, uint64_t last)
 {
 	if (!(last & STAMP_HIGH))

@@ -29,7 +29,7 @@ struct part_key {
 	__msg32 nr;			/* offset in the file >> PART_SHIFT */
 };
 
-/* In place of the device of a vDSO: that of 64-bit, i386 and x32 programs */
+/* These stand for the device of a vDSO: that of 64-bit, i386 and x32 programs. */
 #define VDSO64_DEV	0
 #define VDSO32_DEV	(1u << 20)
 #define VDSOX32_DEV	(2u << 20)
@@ -102,7 +102,7 @@ static inline __msg32 rule_plain(__msg32 kind, int cfa_words, __msg32 fp_words)
 	return (__msg32)cfa_words << 9 | fp_words << 2 | kind;
 }
 
-/* As struct sframe_rule (libunwind-user/sframe/sframe_read.h), with its enum sframe_base */
+/* Copies struct sframe_rule (libunwind-user/sframe/sframe_read.h), with its enum sframe_base. */
 struct full_value {
 	int off;
 	unsigned char base, deref, reg, add;

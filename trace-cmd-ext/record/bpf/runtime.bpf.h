@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * runtime.bpf.h - code that a runtime compiled, where it is known to keep a frame pointer
+ * runtime.bpf.h - JIT code, where it is known to keep a frame pointer
  *
  * No table covers memory that is in no file, so a walk follows the frame pointer there. The walk
- * can tell which runtime compiled the code only when it comes back to a file: see struct runtime.
+ * finds out which runtime compiled the code only when it comes back to a file: see struct runtime.
  * Until then w->compiled is set. The stack is marked if the walk ends earlier, or comes to another
  * file.
  */
@@ -73,7 +73,7 @@ static __always_inline bool start_row(struct walk *w)
 }
 
 /*
- * May the frame at mapping @i be one of compiled code that has called something? An interrupted
+ * May the frame at mapping @i be one of JIT code that has called something? An interrupted
  * frame is not: it may be where the code has not made its frame yet, or no longer has it.
  */
 __noinline int may_be_compiled(struct walk *w, s64 i)
@@ -142,7 +142,7 @@ static __always_inline bool keeps_frames(const struct walk *w, const struct mapp
 	return !r->return_barrier || is_whole(w, base + r->return_barrier);
 }
 
-/* The frame in mapping @i, a file, called compiled code. Mark the stack unless that keeps frames */
+/* The frame in mapping @i, a file, called JIT code. Mark the stack unless this code keeps frames */
 __noinline int settle_compiled(struct walk *w, s64 i, u64 pc)
 {
 	if (!w)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * runtime.c - files that compile code into memory, and by their own ABI keep a frame pointer in it
+ * runtime.c - files that make JIT code, which by their own ABI keeps a frame pointer
  *
  * V8 (node, Electron): all functions that it compiles make a frame with RBP before they call
  * something. But code without a frame may call the write barriers, DoubleToI, and traps of
@@ -14,7 +14,7 @@
  * JavaCalls::call_helper() calls it. Some stubs call a function while they have no frame of their
  * own. These functions are known by name:
  *
- *	- adapters from compiled code to the interpreter, of a method that was compiled meanwhile,
+ *	- adapters from JIT code to the interpreter, of a method that was compiled in the meantime,
  *	- exceptions and uncommon traps, on the way from the frame of a method to another one,
  *	- barriers of garbage collectors, in Reference.get(),
  *	- the end of a method that has run in the reserved part of the stack,

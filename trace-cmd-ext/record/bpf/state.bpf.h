@@ -18,7 +18,7 @@
 #define INCOMPLETE	0x8
 #define FRAME_POINTER	0x10
 
-/* As in libunwind-user/sframe/step.h and sframe_read.h */
+/* These values are those of libunwind-user/sframe/step.h and sframe_read.h. */
 #define EXACT		0x1
 #define TOPMOST		0x2
 #define SIGNAL		0x4
@@ -30,12 +30,12 @@ enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 #define WORD		8
 #define WORD32		4
 #define IN_COMPAT	(1ull << 63)	/* in walk_key.exec_id */
-/* Where a new thread begins: bytes of code, and arguments on its stack */
+/* The place where a new thread begins: bytes of code, and arguments on its stack */
 #define START_CODE	256
 #define START_WORDS	2
 #define NR_REGS		16
 #define NR_REGS32	8
-/* As SFRAME_KEPT_ in sframe_format.h, and reg_kept in sframe_amd64.h */
+/* These values are those of SFRAME_KEPT_ in sframe_format.h, and reg_kept in sframe_amd64.h. */
 #define KEPT_UNKNOWN	0
 #define KEPT_IN_REG	1
 #define REG_KEPT	3
@@ -45,7 +45,7 @@ enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 #define SIG_FP		120
 #define SIG_CODE	9
 #define SIG_SYSCALL	7
-/* The same of a 32-bit program, from its sigcontext on: sframe_i386.h */
+/* The signal frame of a 32-bit program: offsets from its sigcontext on, see sframe_i386.h */
 #define SIG32_FP	24
 #define SIG32_SP	28
 #define SIG32_IP	56
@@ -244,7 +244,7 @@ struct {
 	__type(value, struct part);
 } parts SEC(".maps");
 
-/* By file: @nr of the key is 0 */
+/* The runtimes by file: @nr of the key is 0. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -78,12 +78,12 @@ static __always_inline int read_word_to(struct walk *w, u64 *to, u64 addr, const
 	return ret;
 }
 
-/* By DWARF number: offset of the register in a signal frame */
+/* Offsets of registers in a signal frame, by DWARF number */
 const volatile short sig_regs[NR_REGS] SEC(".rodata") = {
 	144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96,
 };
 
-/* From the sigcontext of a 32-bit program on: eax, ecx, edx, ebx, esp, ebp, esi, edi */
+/* Offsets from the sigcontext of a 32-bit program on: eax, ecx, edx, ebx, esp, ebp, esi, edi */
 const volatile short sig32_regs[NR_REGS32] SEC(".rodata") = {
 	44, 40, 36, 32, SIG32_SP, SIG32_FP, 20, 16,
 };
@@ -127,7 +127,7 @@ __noinline int read_reg32(struct walk *w, u32 reg)
 	return w ? find_reg(w, reg, WORD32) : STEP_WRONG;
 }
 
-/* Where REG_KEPT is in the caller's frame, as flags and @kept; see keep_reg() in step.c */
+/* Returns where REG_KEPT is in the caller's frame, as flags and @kept: keep_reg() in step.c. */
 static __always_inline u64 keep_reg(struct walk *w, u64 cfa, u64 *kept)
 {
 	u32 slot = w->rule.kept;

@@ -83,7 +83,7 @@ static uint64_t hash_file(uint32_t dev, uint64_t ino)
 	return hash64(ino ^ hash64(dev));
 }
 
-/* With the lock. NULL if the file is not known. */
+/* Call it with t->lock held. NULL if the file is not known. */
 static struct file *find_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 {
 	uint32_t i;
@@ -96,7 +96,7 @@ static struct file *find_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 	return NULL;
 }
 
-/* With the lock. NULL without memory. */
+/* Call it with t->lock held. NULL without memory. */
 static struct file *get_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 {
 	struct file *f = find_file(t, dev, ino);
@@ -194,7 +194,7 @@ static int identify_file(struct bpf_tables *t, int fd, const struct stat *st, ui
 
 /* ---------------------------------- rows --------------------------------- */
 
-/* With the lock: a chunk with room for this many words. */
+/* Make room for this many words in the chunk, or start a new chunk. Call it with t->lock held. */
 static int need_chunk(struct bpf_tables *t, uint32_t words)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -232,7 +232,7 @@ static int need_chunk(struct bpf_tables *t, uint32_t words)
 	return 0;
 }
 
-/* With the lock */
+/* Write the rows of a file into chunks. Call it with t->lock held. */
 static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
 		    const struct file_state *state, uint64_t *bytes)
 {
@@ -259,7 +259,7 @@ static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev,
 	return 0;
 }
 
-/* With the lock: this file gets no rows, because of @error. */
+/* Put parts without rows for this file, because of @error. Call it with t->lock held. */
 static int put_empty_parts(struct bpf_tables *t, uint32_t dev, uint64_t ino,
 			   const struct file_state *state, int error)
 {
@@ -282,7 +282,7 @@ static bool is_final(int error)
 	       error == -EBADMSG || error == -EFBIG;
 }
 
-/* With the lock: note the result for a file. @id may be NULL. */
+/* Note the result for a file. Call it with t->lock held. @id may be NULL. */
 static void note_file(struct bpf_tables *t, uint32_t dev, uint64_t ino, const char *path,
 		      const struct tables_id *id, const struct file_state *state, uint64_t bytes)
 {
@@ -331,7 +331,7 @@ static int put_table(struct bpf_tables *t, const struct gen_table *table,
 	return ret;
 }
 
-/* Without room for one more, stacks through its compiled code are marked. */
+/* Without room for one more runtime, stacks through its JIT code are marked. */
 static void put_runtime(struct bpf_tables *t, int fd, uint32_t dev, uint64_t ino,
 			const struct file_state *state)
 {

@@ -19,7 +19,7 @@
  *
  *	state.bpf.h	the maps, and what a walk keeps
  *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
- *	runtime.bpf.h	code that a runtime compiled
+ *	runtime.bpf.h	JIT code
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	task.bpf.h	which tasks are traced, and where their stacks start
@@ -304,13 +304,13 @@ static __always_inline u64 walk(struct walk *w)
 
 /* --------------------------------- events -------------------------------- */
 
-/* In the map `programs` */
+/* Indices of the map `programs` */
 #define WALK_STACK	0
 #define NO_PROGRAM	1
 
 #define KEEP		0		/* in place of the id of an event: keep the stack */
 
-/* Not a kernel thread, and not a worker of io_uring or vhost */
+/* Returns false for kernel threads, and for workers of io_uring and vhost. */
 static __always_inline bool is_user(struct task_struct *task)
 {
 	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
@@ -523,7 +523,7 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 #define EVENT_ID	0x5ee7e1d0
 #define PLACE		0x5ee7e1d1
 
-/* For a program that runs before the record. @next: see walk_for() */
+/* Walk for a program that runs before the record. @next: see walk_for() */
 static __always_inline void walk_before(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
