@@ -12,7 +12,7 @@
 #include "cost.h"
 #include "libunwind-user/tables/tables.h"
 
-static struct tables *session;
+static struct tables_session *session;
 
 void tables_on(void)
 {

@@ -190,7 +190,7 @@ static int remove_range(uintptr_t start, uintptr_t end)
 	return sys_prctl(PR_REMOVE_SFRAME, &arg, sizeof(arg));
 }
 
-static void put_record(struct record *r)
+static void release_record(struct record *r)
 {
 	r->next = audit.unused;
 	audit.unused = r;
@@ -211,7 +211,7 @@ static struct record *new_record(void)
 		page->next = audit.pages;
 		audit.pages = page;
 		for (i = 0; i < PER_PAGE; i++)
-			put_record(&page->record[i]);
+			release_record(&page->record[i]);
 	}
 	r = audit.unused;
 	audit.unused = r->next;
@@ -259,7 +259,7 @@ static void sweep_closed(uintptr_t start, uintptr_t end)
 		remove_range(r->start, r->end);
 		audit_table_unmap(&r->table);
 		*link = r->next;
-		put_record(r);
+		release_record(r);
 	}
 }
 
@@ -484,7 +484,7 @@ static struct record *open_object(const struct link_map *map)
 	}
 	if (!find_and_add(&o, map->l_name, false, false, &t)) {
 		if (r)
-			put_record(r);
+			release_record(r);
 		return NULL;
 	}
 	if (r)

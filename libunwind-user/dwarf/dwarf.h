@@ -104,7 +104,7 @@ struct dw_pc {
 
 /* A function, or a call that was inlined. */
 struct dw_func {
-	uint64_t named;		/* the DIE that has its name, for dw_name() */
+	uint64_t named;		/* the DIE that has its name, for dw_get_name() */
 	uint64_t low;		/* address of its first range */
 	uint32_t parent;	/* the function it was inlined into; DW_NO_FUNC: not inlined */
 	uint32_t call_file, call_line;
@@ -250,8 +250,8 @@ static inline const struct dw_spec *dw_specs(const struct dw_unit *u, const stru
 }
 
 const struct dw_abbrev *dw_abbrev_find(const struct dw_abbrevs *tab, uint64_t code);
-void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
-	      int64_t constant, struct dw_value *val);
+void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
+		   int64_t constant, struct dw_value *val);
 /* Skip a value, or all values of a DIE. */
 void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c,
 		   uint16_t form);
@@ -286,11 +286,11 @@ struct dw_unit *dw_unit_at(struct dw *dw, uint64_t addr);
 
 int dw_funcs(struct dw *dw, struct dw_unit *u);
 /* The name of a DIE, mangled if it has a mangled name; NULL: no name. */
-const char *dw_name(struct dw *dw, uint64_t die);
+const char *dw_get_name(struct dw *dw, uint64_t die);
 
 /* ---- line.c ---- */
 
-int dw_lines(struct dw *dw, struct dw_unit *u);
+int dw_read_lines(struct dw *dw, struct dw_unit *u);
 const struct dw_row *dw_row_at(const struct dw_lines *l, uint64_t addr);
 /* The path of a file of the unit, as the compiler got it; NULL: no path, or no room for it. */
 const char *dw_path(struct dw *dw, struct dw_unit *u, uint64_t file);

@@ -278,8 +278,8 @@ static uint64_t read_sized(struct dw_cursor *c, unsigned int size)
 	return size ? dw_fixed(c, size) : dw_uleb(c);
 }
 
-void dw_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
-	      int64_t constant, struct dw_value *val)
+void dw_read_value(const struct dw *dw, const struct dw_unit *u, struct dw_cursor *c, uint16_t form,
+		   int64_t constant, struct dw_value *val)
 {
 	unsigned int off = u->off_size;
 
@@ -375,7 +375,7 @@ void dw_skip_value(const struct dw *dw, const struct dw_unit *u, struct dw_curso
 		dw_skip(c, u->off_size);
 		break;
 	default:
-		dw_value(dw, u, c, form, 0, &val);
+		dw_read_value(dw, u, c, form, 0, &val);
 	}
 }
 

@@ -52,7 +52,7 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 		switch (s[i].name) {
 		case DW_AT_low_pc: case DW_AT_high_pc: case DW_AT_ranges: case DW_AT_call_file:
 		case DW_AT_call_line: case DW_AT_abstract_origin:
-			dw_value(w->dw, u, c, s[i].form, s[i].constant, &v);
+			dw_read_value(w->dw, u, c, s[i].form, s[i].constant, &v);
 			break;
 		default:
 			dw_skip_value(w->dw, u, c, s[i].form);
@@ -176,7 +176,7 @@ static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct fun
 	for (i = 0; i < ab->nr; i++) {
 		struct dw_value v;
 
-		dw_value(dw, u, &c, s[i].form, s[i].constant, &v);
+		dw_read_value(dw, u, &c, s[i].form, s[i].constant, &v);
 		if (c.bad)
 			return -ENOEXEC;
 		switch (s[i].name) {
@@ -198,7 +198,7 @@ static int read_named(struct dw *dw, struct dw_unit *u, uint64_t die, struct fun
 	return 0;
 }
 
-const char *dw_name(struct dw *dw, uint64_t die)
+const char *dw_get_name(struct dw *dw, uint64_t die)
 {
 	const char *name = NULL;
 	struct dw_unit *u;

@@ -130,7 +130,7 @@ static int read_entries_v5(struct line_table *t, bool files)
 		for (i = 0; i < f.nr; i++) {
 			struct dw_value v;
 
-			dw_value(t->dw, &u, c, f.form[i], 0, &v);
+			dw_read_value(t->dw, &u, c, f.form[i], 0, &v);
 			if (f.type[i] == DW_LNCT_path)
 				path = dw_string(t->dw, &u, &v);
 			else if (f.type[i] == DW_LNCT_directory_index && v.class == DW_CONSTANT)
@@ -363,7 +363,7 @@ static int cover_seqs(struct dw_lines *l)
 	return ret;
 }
 
-int dw_lines(struct dw *dw, struct dw_unit *u)
+int dw_read_lines(struct dw *dw, struct dw_unit *u)
 {
 	struct line_table t = { .dw = dw, .u = u, .l = &u->lines };
 	int ret;

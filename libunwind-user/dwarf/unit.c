@@ -99,7 +99,7 @@ static void read_root(struct dw *dw, struct dw_unit *u)
 	for (i = 0; i < ab->nr; i++) {
 		struct dw_value v;
 
-		dw_value(dw, u, &c, s[i].form, s[i].constant, &v);
+		dw_read_value(dw, u, &c, s[i].form, s[i].constant, &v);
 		if (c.bad) {
 			u->error = -ENOEXEC;
 			return;

@@ -88,7 +88,7 @@ static bool may_refer(const struct flow *f, const uint8_t *p, uint32_t len, uint
 	return false;
 }
 
-static bool looks_worth(struct flow *f, const struct rows_fde *fde)
+static bool may_call_gap(struct flow *f, const struct rows_fde *fde)
 {
 	uint64_t base = f->r->img->text.start;
 	uint8_t end[2 * ARCH_REFERENCE] = { 0 };
@@ -123,7 +123,7 @@ void flow_enter_called(struct flow *f)
 		return;
 	for (i = 0; i < r->nr_fdes && !f->no_memory; i++) {
 		/* FDEs that overlap are not trusted */
-		if (r->fde[i].start >= reach && r->fde[i].nr_rows && looks_worth(f, &r->fde[i]))
+		if (r->fde[i].start >= reach && r->fde[i].nr_rows && may_call_gap(f, &r->fde[i]))
 			decode_function(f, &r->fde[i]);
 		if (r->fde[i].end > reach)
 			reach = r->fde[i].end;

@@ -169,9 +169,9 @@ static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 		edge->state = (struct arch_state){ .unknown = true };
 	else if (callee->loses_fp)
 		flow_step(f->arch, &edge->state, &lose_fp);
-	if (callee->surely && !is_jumped_to(f, edge->pc) && !flow_is_padding(f, edge->pc))
+	if (callee->does_return && !is_jumped_to(f, edge->pc) && !flow_is_padding(f, edge->pc))
 		edge->kind = FLOW_EDGE_BACK;
-	return callee->returns;
+	return callee->may_return;
 }
 
 bool flow_is_own_address(struct flow *f, const struct flow_node *node)

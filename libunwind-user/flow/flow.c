@@ -137,7 +137,7 @@ static int find_gaps(struct flow *f)
 static int add_sigs(struct flow *f, const struct flow_gap *gap)
 {
 	uint32_t i = f->r->nr_fdes, pc, byte;
-	int ret = f->arch->link ? sig_add(f->r, gap->start, gap->end) : 0;
+	int ret = f->arch->ra_in_reg ? sig_add(f->r, gap->start, gap->end) : 0;
 
 	for (; i < f->r->nr_fdes; i++) {
 		f->r->stats->flow_bytes += f->r->fde[i].end - f->r->fde[i].start;
@@ -482,8 +482,8 @@ int flow_add(struct rows *r)
 	if (!ret)
 		ret = skip_large_gaps(&f);
 	/* not with gaps that were dropped: the jumps from there are unknown */
-	f.bare = !r->img->has_pads &&
-		 f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
+	f.mostly_gaps = !r->img->has_pads &&
+			f.size >= (r->stats->text_bytes - r->stats->plt_bytes) / 8 * 7;
 	if (!ret && f.size)
 		ret = follow_code(&f);
 	if (f.decoder)

@@ -126,8 +126,8 @@ struct flow_func {
 	uint32_t calls, last_call;	/* flow_calls that depend on whether it returns */
 	bool taken;		/* known by its address only, and not sure */
 	bool named;		/* ... and known by a symbol without a size */
-	bool returns;		/* may return */
-	bool surely;		/* does return: there is a return, with SP at its place */
+	bool may_return;
+	bool does_return;	/* there is a return, with SP at its place */
 	bool bad;		/* contradicts itself or others */
 	bool unbalanced;	/* returns with SP elsewhere, or is not understood */
 	bool loses_fp;		/* returns with another FP */
@@ -174,7 +174,7 @@ struct flow {
 	uint32_t nr_taken, room_taken;
 	struct image_range array[3];	/* the arrays of functions to run at start and end */
 	unsigned int nr_arrays;
-	bool bare;		/* nearly all of the code is in gaps */
+	bool mostly_gaps;		/* nearly all of the code is in gaps */
 	uint64_t steps;
 	bool over_budget, no_memory;
 };

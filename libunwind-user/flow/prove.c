@@ -144,7 +144,7 @@ static unsigned int hand_back_proof(const struct arch_flow *arch, const struct a
  */
 static bool ends_restored(struct flow *f, const struct flow_node *n)
 {
-	return f->arch->link && n->op.next == ARCH_JUMP_ANY && !n->nr_targets &&
+	return f->arch->ra_in_reg && n->op.next == ARCH_JUMP_ANY && !n->nr_targets &&
 	       !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
 }
 
@@ -199,7 +199,7 @@ static bool may_prove_back(const struct flow *f, const struct flow_node *n,
 			   const struct flow_edge *e)
 {
 	return e->state.outermost ||
-	       (f->bare && (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_ANY));
+	       (f->mostly_gaps && (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_ANY));
 }
 
 static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)

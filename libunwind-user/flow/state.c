@@ -246,7 +246,7 @@ static void settle_state(struct arch_state *s)
  */
 bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op)
 {
-	return op->flags & ARCH_ZEROES_FP && !s->unknown && !s->outermost && s->back &&
+	return op->flags & ARCH_ZEROES_FP && !s->unknown && !s->outermost && s->after_syscall &&
 	       !s->saved && s->fp_is == ARCH_FP_CALLER;
 }
 
@@ -267,7 +267,7 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 		*s = flow_outermost;
 		return;
 	}
-	s->back = op->flags & ARCH_ENTERS_KERNEL || (s->back && only_tests(op));
+	s->after_syscall = op->flags & ARCH_ENTERS_KERNEL || (s->after_syscall && only_tests(op));
 	if (op->size)
 		store_regs(arch, s, op);
 	if (op->flags & ARCH_LOADS)
@@ -314,14 +314,14 @@ bool flow_join(struct arch_state *to, const struct arch_state *s)
 	if (to->sp_saved && (!s->sp_saved || s->sp_slot != to->sp_slot))
 		lose_sp_slot(to);
 	to->ra_there &= s->ra_there;
-	to->back &= s->back;
+	to->after_syscall &= s->after_syscall;
 	if (to->fp_is != s->fp_is || to->fp != s->fp)
 		fp_is(to, ARCH_FP_OTHER, 0);
 	settle_state(to);
 	return old.sp_known != to->sp_known || old.saved != to->saved ||
 	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
-	       old.ra_there != to->ra_there || old.back != to->back || old.fp_is != to->fp_is ||
-	       old.unknown != to->unknown;
+	       old.ra_there != to->ra_there || old.after_syscall != to->after_syscall ||
+	       old.fp_is != to->fp_is || old.unknown != to->unknown;
 }
 
 bool flow_same(const struct arch_state *a, const struct arch_state *b)
@@ -401,7 +401,7 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 	} else if (row->ra.how == CFI_SAME) {
 		s->ra_there = true;
 	}
-	if (!arch->flow->link && (!s->ra_saved || s->ra_slot != arch->abi->ra_off))
+	if (!arch->flow->ra_in_reg && (!s->ra_saved || s->ra_slot != arch->abi->ra_off))
 		return false;
 	if (!s->ra_saved && !s->ra_there)
 		return false;
@@ -444,9 +444,9 @@ bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
 	if (s->unknown || s->outermost || row->cfa.how != CFI_REG)
 		return false;
 	/* the start of a thread enters code that has no caller, see walk.c */
-	if (row->ra.how != CFI_AT_CFA && (!arch->flow->link || row->ra.how != CFI_SAME))
+	if (row->ra.how != CFI_AT_CFA && (!arch->flow->ra_in_reg || row->ra.how != CFI_SAME))
 		return false;
-	if (arch->flow->link && ra_contradicts(s, row))
+	if (arch->flow->ra_in_reg && ra_contradicts(s, row))
 		return true;
 	if (row->cfa.reg == arch->abi->reg_sp && s->sp_known)
 		return row->cfa.off != s->sp;
@@ -464,7 +464,8 @@ unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *
 	/* without a link register, the CFA says where the return address is */
 	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != ARCH_FP_OTHER ? FLOW_FP : 0) |
 	       (s->saved ? FLOW_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
-	       (s->sp_saved ? FLOW_SP_SLOT : 0) | (s->ra_saved && arch->link ? FLOW_RA_SLOT : 0);
+	       (s->sp_saved ? FLOW_SP_SLOT : 0) |
+	       (s->ra_saved && arch->ra_in_reg ? FLOW_RA_SLOT : 0);
 }
 
 unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_state *a,
@@ -501,7 +502,7 @@ void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsign
 		lose_slot(s);
 	if (!(claims & FLOW_SP_SLOT))
 		lose_sp_slot(s);
-	if (arch->link && !(claims & FLOW_RA_SLOT))
+	if (arch->ra_in_reg && !(claims & FLOW_RA_SLOT))
 		lose_ra_slot(s);
 	s->ra_there &= !!(claims & FLOW_RA);
 	settle_state(s);

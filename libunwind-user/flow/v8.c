@@ -450,7 +450,7 @@ int flow_add_v8(struct rows *r)
 	size_t i;
 	int ret;
 
-	if (!v.arch || v.arch->link || r->img->flags & ROWS_NO_FLOW)
+	if (!v.arch || v.arch->ra_in_reg || r->img->flags & ROWS_NO_FLOW)
 		return 0;
 	ret = find_builtins(&v);
 	if (ret || !v.builtins.nr)

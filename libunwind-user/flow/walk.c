@@ -96,7 +96,7 @@ static void queue_calls(struct flow *f, uint32_t call)
 }
 
 /* Something about a function has changed: queue its callers. */
-static void learn_fact(struct flow *f, struct flow_func *func, bool *what)
+static void set_fact(struct flow *f, struct flow_func *func, bool *what)
 {
 	if (*what)
 		return;
@@ -114,14 +114,14 @@ static void unite_funcs(struct flow *f, uint32_t a, uint32_t b)
 		return;
 	to = &f->func[a];
 	from = &f->func[b];
-	if (to->returns != from->returns || to->surely != from->surely ||
+	if (to->may_return != from->may_return || to->does_return != from->does_return ||
 	    to->unbalanced != from->unbalanced || to->loses_fp != from->loses_fp) {
 		queue_calls(f, to->calls);
 		queue_calls(f, from->calls);
 	}
 	from->parent = a;
-	to->returns |= from->returns;
-	to->surely |= from->surely;
+	to->may_return |= from->may_return;
+	to->does_return |= from->does_return;
 	to->bad |= from->bad;
 	to->unbalanced |= from->unbalanced;
 	to->loses_fp |= from->loses_fp;
@@ -159,8 +159,8 @@ static void add_call(struct flow *f, uint32_t node, uint32_t target)
 static void mark_bad(struct flow *f, struct flow_func *func)
 {
 	func->bad = true;
-	learn_fact(f, func, &func->returns);
-	learn_fact(f, func, &func->unbalanced);
+	set_fact(f, func, &func->may_return);
+	set_fact(f, func, &func->unbalanced);
 }
 
 /* --------------------------------- nodes --------------------------------- */
@@ -283,7 +283,7 @@ bool flow_counts(struct flow *f, const struct flow_node *node)
 		return false;
 	if (!node->sure || func->bad)
 		return false;
-	return func->surely || func->calls_aligned || !func->lost || node->proved;
+	return func->does_return || func->calls_aligned || !func->lost || node->proved;
 }
 
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
@@ -304,16 +304,16 @@ static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 	add_call(f, from, f->node[to].func);
 	func = func_of(f, from);
 	callee = func_of(f, to);
-	if (callee->returns)
-		learn_fact(f, func, &func->returns);
+	if (callee->may_return)
+		set_fact(f, func, &func->may_return);
 	if (!f->node[from].sure)
 		return true;
-	if (callee->surely)
-		learn_fact(f, func, &func->surely);
+	if (callee->does_return)
+		set_fact(f, func, &func->does_return);
 	if (callee->unbalanced)
 		mark_bad(f, func);
 	if (callee->loses_fp)
-		learn_fact(f, func, &func->loses_fp);
+		set_fact(f, func, &func->loses_fp);
 	return true;
 }
 
@@ -337,7 +337,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		if (sure && !flow_may_leave(f, e->pc, &e->state))
 			mark_bad(f, func);
 		else
-			learn_fact(f, func, &func->returns);
+			set_fact(f, func, &func->may_return);
 		return;
 	}
 	if (e->kind == FLOW_EDGE_MAYBE &&
@@ -355,7 +355,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 			return;
 		func = func_of(f, from);
 		if (e->kind == FLOW_EDGE_MAYBE)
-			learn_fact(f, func, &func->returns);
+			set_fact(f, func, &func->may_return);
 		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
 		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_ON)
 			f->node[to].prev = from;
@@ -368,7 +368,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		f->node[to].prev = FLOW_NO_NODE;
 	if (!sure) {
 		/* the walk does not follow the other function from here */
-		learn_fact(f, func, &func->returns);
+		set_fact(f, func, &func->may_return);
 	}
 	reach_node(f, to, &e->state, f->node[from].func, sure);
 }
@@ -384,11 +384,11 @@ static void note_return(struct flow *f, uint32_t n)
 			return;
 		}
 		if (flow_is_entered(f->arch, s))
-			learn_fact(f, func, &func->surely);
+			set_fact(f, func, &func->does_return);
 		else if (s->sp_known && !s->unknown)
-			learn_fact(f, func, &func->loses_fp);
+			set_fact(f, func, &func->loses_fp);
 	}
-	learn_fact(f, func, &func->returns);
+	set_fact(f, func, &func->may_return);
 }
 
 static void walk_node(struct flow *f, uint32_t n, bool sure)
@@ -405,7 +405,7 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 	if (op.next == ARCH_RETURN || op.next == ARCH_MAYBE_RETURN)
 		note_return(f, n);
 	if (op.next == ARCH_JUMP_ANY && !f->node[n].nr_targets)
-		learn_fact(f, func_of(f, n), &func_of(f, n)->returns);
+		set_fact(f, func_of(f, n), &func_of(f, n)->may_return);
 	if (op.next == ARCH_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
 	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {
 		callee = flow_enter(f, op.target - base, &f->arch->entered,

@@ -285,7 +285,7 @@ static void follow_rest(struct row_check *c)
 /* --------------------------------- rows ---------------------------------- */
 
 /* The rows of the function again, with holes, after the rows of all other functions */
-static int put_holes(struct row_check *c)
+static int replace_with_holes(struct row_check *c)
 {
 	static const struct cfi_state hole = {
 		.cfa = { .how = CFI_BAD, .off = STATS_CAUSE_CODE },
@@ -305,7 +305,7 @@ static int put_holes(struct row_check *c)
 		state = c->r->state[row.state];
 		for (at = row.start; at < end; ) {
 			bad = c->byte[at - fde.start].bad;
-			ret = rows_put_raw(c->r, &fde, at, bad ? &hole : &state);
+			ret = rows_append_raw(c->r, &fde, at, bad ? &hole : &state);
 			if (ret)
 				return ret;
 			while (at < end && c->byte[at - fde.start].bad == bad)
@@ -366,7 +366,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 	follow_rest(c);
 	if (!c->any_bad)
 		return 0;
-	ret = put_holes(c);
+	ret = replace_with_holes(c);
 	return ret ? ret : 1;
 }
 

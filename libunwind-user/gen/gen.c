@@ -133,7 +133,8 @@ static int generate_table(struct image *img, struct gen_table *table)
 		ret = finish_rows(&rows);
 	/* stubs alone are not worth a table */
 	if (!ret && !table->stats.nr_fdes && !(img->flags & ROWS_NO_CFI) &&
-	    !table->stats.go_bytes && (!rows.nr_fdes || !arch->flow || !arch->flow->alone))
+	    !table->stats.go_bytes &&
+	    (!rows.nr_fdes || !arch->flow || !arch->flow->without_eh_frame))
 		ret = -ENODATA;
 	if (!ret)
 		ret = pack_rows(&rows, table);

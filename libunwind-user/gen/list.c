@@ -51,7 +51,7 @@ static int grow_rows(struct rows *r, uint64_t nr)
 	return 0;
 }
 
-static inline int put_row(struct rows *r, uint32_t start, uint32_t state, bool is_start)
+static inline int append_row(struct rows *r, uint32_t start, uint32_t state, bool is_start)
 {
 	struct rows_row *row = r->row + r->nr_rows;
 	int ret;
@@ -126,7 +126,7 @@ static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *o
 }
 
 /* A return address is looked up at the byte before it, and .eh_frame has nothing there. */
-static int put_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
+static int append_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
 	uint32_t n = rows_number(r, &outermost), start = fde->start;
@@ -138,19 +138,19 @@ static int put_outermost(struct rows *r, const struct rows_fde *fde, uint32_t ga
 		r->stats->padding_bytes += start - gap_start;
 		start = gap_start;
 	}
-	ret = put_row(r, start, n, true);
-	return ret ? ret : put_row(r, fde->end, ROWS_NONE, false);
+	ret = append_row(r, start, n, true);
+	return ret ? ret : append_row(r, fde->end, ROWS_NONE, false);
 }
 
 /* Add [start, end), after which nothing is known. */
-static int put_hole(struct rows *r, uint32_t start, uint32_t end)
+static int append_hole(struct rows *r, uint32_t start, uint32_t end)
 {
-	int ret = start < end ? put_row(r, start, ROWS_HOLE, false) : 0;
+	int ret = start < end ? append_row(r, start, ROWS_HOLE, false) : 0;
 
-	return ret ? ret : put_row(r, end, ROWS_NONE, false);
+	return ret ? ret : append_row(r, end, ROWS_NONE, false);
 }
 
-static int put_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
+static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	uint32_t i, state, start, end;
 	bool outermost;
@@ -158,15 +158,15 @@ static int put_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_star
 
 	end = end_of_stack(r, fde, &outermost);
 	if (outermost)
-		return put_outermost(r, fde, gap_start);
+		return append_outermost(r, fde, gap_start);
 	if (sig_is_unknown(r, fde)) {
 		count_hole(r, STATS_CAUSE_SIGNAL, fde->start, fde->end);
-		return put_hole(r, fde->start, fde->end);
+		return append_hole(r, fde->start, fde->end);
 	}
 	if (end < fde->end)
 		count_hole(r, CFI_CAUSE_SP, end, fde->end);
 	if (end == fde->start)
-		return put_hole(r, end, fde->end);
+		return append_hole(r, end, fde->end);
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);
@@ -174,19 +174,19 @@ static int put_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_star
 		    !r->code[state].signal &&
 		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
-			ret = put_row(r, gap_start, state, false);
+			ret = append_row(r, gap_start, state, false);
 			if (ret)
 				return ret;
 		}
-		ret = put_row(r, start, state, !i);
+		ret = append_row(r, start, state, !i);
 		if (ret)
 			return ret;
 	}
-	return put_hole(r, end, fde->end);
+	return append_hole(r, end, fde->end);
 }
 
 /* Add a hole for what coroutines return to, if it is between this FDE and the code at @next. */
-static int put_stack_start(struct rows *r, const struct rows_fde *fde, uint32_t next)
+static int append_stack_start(struct rows *r, const struct rows_fde *fde, uint32_t next)
 {
 	uint32_t len = next > fde->end ? next - fde->end : 0;
 	const uint8_t *code;
@@ -199,7 +199,7 @@ static int put_stack_start(struct rows *r, const struct rows_fde *fde, uint32_t 
 	if (!code || !r->arch->has_stack_start(code, len))
 		return 0;
 	count_hole(r, CFI_CAUSE_SP, fde->end, fde->end + len);
-	return put_hole(r, fde->end, fde->end + len);
+	return append_hole(r, fde->end, fde->end + len);
 }
 
 int gen_list(struct rows *r)
@@ -211,7 +211,7 @@ int gen_list(struct rows *r)
 	/* an FDE also has padding before it, and a row after it */
 	ret = grow_rows(r, r->nr_raw + 3ull * r->nr_fdes + 1);
 	if (!ret)
-		ret = put_row(r, 0, ROWS_NONE, false);
+		ret = append_row(r, 0, ROWS_NONE, false);
 	for (i = 0; i < r->nr_fdes && !ret; i++) {
 		fde = &r->fde[i];
 		r->stats->fde_bytes += fde->end - fde->start;
@@ -222,7 +222,7 @@ int gen_list(struct rows *r)
 				reach = fde->end;
 			count_hole(r, STATS_CAUSE_OVERLAP, fde->start, reach);
 			cut_rows(r, fde->start);
-			ret = put_hole(r, fde->start, reach);
+			ret = append_hole(r, fde->start, reach);
 			/* the last FDE is no longer in the list, so no FDE can equal it */
 			last = NULL;
 			continue;
@@ -232,9 +232,9 @@ int gen_list(struct rows *r)
 		/* padding before disputed code is disputed, too */
 		if (!last || (next < r->nr_fdes && r->fde[next].start == fde->start))
 			reach = fde->start;
-		ret = put_fde(r, fde, reach);
+		ret = append_fde(r, fde, reach);
 		if (!ret)
-			ret = put_stack_start(r, fde, next < r->nr_fdes ? r->fde[next].start :
+			ret = append_stack_start(r, fde, next < r->nr_fdes ? r->fde[next].start :
 					      r->img->text.end - r->img->text.start);
 		reach = fde->end;
 		last = fde;

@@ -151,12 +151,12 @@ static uint32_t end_of_kept(const struct packer *p, uint32_t i, uint32_t end)
 static int sum_pieces(struct packer *p)
 {
 	const struct piece *piece;
-	struct sums *s;
+	struct piece_sums *s;
 	uint32_t i;
 
 	p->sums = calloc(p->nr_pieces + 1, sizeof(*p->sums));
-	p->way = calloc(p->nr_pieces + 1, sizeof(*p->way));
-	if (!p->sums || !p->way)
+	p->cut = calloc(p->nr_pieces + 1, sizeof(*p->cut));
+	if (!p->sums || !p->cut)
 		return -ENOMEM;
 	for (i = 0; i < p->nr_pieces; i++) {
 		piece = &p->piece[i];
@@ -189,11 +189,12 @@ static uint32_t slot_of(struct packer *p, uint64_t hash64)
 {
 	uint32_t hash = hash64 >> 32 ? hash64 >> 32 : 1, i, n;
 
-	i = hash64 & (p->slots_size - 1);
-	for (n = 0; p->slot[i].hash && p->slot[i].hash != hash && n < MAX_PROBES; n++)
-		i = (i + 1) & (p->slots_size - 1);
+	i = hash64 & (p->window_counts_size - 1);
+	for (n = 0; p->window_count[i].hash && p->window_count[i].hash != hash &&
+	     n < MAX_PROBES; n++)
+		i = (i + 1) & (p->window_counts_size - 1);
 	/* at the limit, two hashes share a count, which can cost bytes */
-	p->slot[i].hash = hash;
+	p->window_count[i].hash = hash;
 	return i;
 }
 
@@ -218,13 +219,13 @@ static int count_windows(struct packer *p)
 		powers[i].power = powers[i - 1].power * BASE;
 		powers[i].sum = powers[i - 1].sum * BASE + 1;
 	}
-	while (p->slots_size < p->nr_pieces * (uint64_t)(WINDOWS + 1)) {
-		if (p->slots_size > UINT32_MAX / 4)
+	while (p->window_counts_size < p->nr_pieces * (uint64_t)(WINDOWS + 1)) {
+		if (p->window_counts_size > UINT32_MAX / 4)
 			return -EFBIG;
-		p->slots_size = p->slots_size ? p->slots_size * 2 : 64;
+		p->window_counts_size = p->window_counts_size ? p->window_counts_size * 2 : 64;
 	}
-	p->slot = calloc(p->slots_size + 1, sizeof(*p->slot));
-	if (!p->slot)
+	p->window_count = calloc(p->window_counts_size + 1, sizeof(*p->window_count));
+	if (!p->window_count)
 		return -ENOMEM;
 	for (i = 0; i < p->nr_pieces; i++) {
 		if (p->piece[i].kind < PIECE_NORMAL)
@@ -235,7 +236,7 @@ static int count_windows(struct packer *p)
 			hash = (sum - ones * p->piece[i].start + p->piece[i].kind) *
 				0x94d049bb133111ebULL;
 			p->piece[i].window[w] = slot_of(p, hash ^ hash >> 29);
-			p->slot[p->piece[i].window[w]].nr++;
+			p->window_count[p->piece[i].window[w]].nr++;
 			if (++w == WINDOWS || i + w == p->piece[i].run_end)
 				break;
 			n = p->piece[i + w].nr_fres - p->piece[i + w].goes_on;
@@ -250,11 +251,11 @@ static int count_windows(struct packer *p)
 
 /* ------------------------------ the cheapest ----------------------------- */
 
-static inline void offer_way(struct way *way, uint32_t from, uint32_t cost)
+static inline void offer_cut(struct cut *cut, uint32_t from, uint32_t cost)
 {
-	if (cost < way->cost) {
-		way->cost = cost;
-		way->from = from;
+	if (cost < cut->cost) {
+		cut->cost = cost;
+		cut->from = from;
 	}
 }
 
@@ -265,12 +266,12 @@ static inline void offer_way(struct way *way, uint32_t from, uint32_t cost)
 static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pieces, bool flex)
 {
 	const struct piece *piece = &p->piece[i];
-	const struct sums *s = &p->sums[i], *t;
+	const struct piece_sums *s = &p->sums[i], *t;
 	uint32_t nr0 = s->nr_fres - piece->goes_on, nr, off, cost;
 	uint32_t end = piece->run_end - i < max_pieces ? piece->run_end : i + max_pieces;
 	uint32_t start = piece->start;
-	uint32_t base = p->way[i].cost + SFRAME_V3_FDE_SIZE + SFRAME_V3_ATTR_SIZE - s->bytes;
-	struct way *way = p->way;
+	uint32_t base = p->cut[i].cost + SFRAME_V3_FDE_SIZE + SFRAME_V3_ATTR_SIZE - s->bytes;
+	struct cut *cut = p->cut;
 
 	base += p->attr_off;
 	if (piece->goes_on)
@@ -282,73 +283,73 @@ static void offer_long(struct packer *p, uint32_t i, uint32_t j, uint32_t max_pi
 			return;
 		off = t->last_start > start ? t->last_start - start : 0;
 		cost = base + t->bytes + (nr << ((off > UINT8_MAX) + (off > UINT16_MAX)));
-		offer_way(&way[j + 1], i, cost);
+		offer_cut(&cut[j + 1], i, cost);
 	}
 	for (; j < end; j++) {
 		struct block b = block_of(p, i, j + 1, true);
 
 		if (b.nr_fres > MAX_FRES)
 			return;
-		offer_way(&way[j + 1], i, way[i].cost + SFRAME_V3_FDE_SIZE + b.bytes);
+		offer_cut(&cut[j + 1], i, cut[i].cost + SFRAME_V3_FDE_SIZE + b.bytes);
 	}
 }
 
 static void find_cheapest(struct packer *p, uint32_t max_pieces)
 {
 	const struct piece *piece = p->piece;
-	struct way *way = p->way;
+	struct cut *cut = p->cut;
 	uint32_t i, j, nr, here;
 	struct block b;
 	bool flex;
 
 	for (i = 1; i <= p->nr_pieces; i++)
-		way[i].cost = UINT32_MAX;
+		cut[i].cost = UINT32_MAX;
 	for (i = 0; i < p->nr_pieces; i++) {
 		if (piece[i].kind < PIECE_NORMAL) {
 			/* nothing to choose */
-			way[i + 1].cost = way[i].cost;
-			way[i + 1].from = i;
+			cut[i + 1].cost = cut[i].cost;
+			cut[i + 1].from = i;
 			continue;
 		}
-		here = way[i].cost + SFRAME_V3_FDE_SIZE;
+		here = cut[i].cost + SFRAME_V3_FDE_SIZE;
 		flex = false;
 		for (j = i; j < piece[i].run_end && j - i < WINDOWS; j++) {
 			flex |= piece[j].flex;
 			b = block_of(p, i, j + 1, flex);
 			if (j > i && b.nr_fres > MAX_FRES)
 				break;
-			nr = p->slot[piece[i].window[j - i]].nr;
-			offer_way(&way[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
+			nr = p->window_count[piece[i].window[j - i]].nr;
+			offer_cut(&cut[j + 1], i, here + (nr > 1 ? b.bytes / nr : b.bytes));
 		}
 		if (j - i == WINDOWS)
 			offer_long(p, i, j, max_pieces, flex);
 	}
 }
 
-/* Reverse the chain: way.from of a piece is then the piece after its block. */
+/* Reverse the chain: cut.from of a piece is then the piece after its block. */
 static void reverse_chain(struct packer *p)
 {
 	uint32_t i = p->nr_pieces, next = i, from;
 
 	while (i) {
-		from = p->way[i].from;
-		p->way[i].from = next;
+		from = p->cut[i].from;
+		p->cut[i].from = next;
 		next = i;
 		i = from;
 	}
-	p->way[0].from = next;
+	p->cut[0].from = next;
 }
 
 static void count_taken(struct packer *p)
 {
 	uint32_t i, next;
 
-	for (i = 0; i < p->slots_size; i++)
-		p->slot[i].nr = 0;
+	for (i = 0; i < p->window_counts_size; i++)
+		p->window_count[i].nr = 0;
 	for (i = 0; i < p->nr_pieces; i = next) {
-		next = p->way[i].from;
+		next = p->cut[i].from;
 		if (p->piece[i].kind >= PIECE_NORMAL && next - i <= WINDOWS)
-			p->slot[p->piece[i].window[next - i - 1]].nr++;
+			p->window_count[p->piece[i].window[next - i - 1]].nr++;
 	}
 }
 
@@ -376,8 +377,8 @@ int pack_rows(struct rows *r, struct gen_table *table)
 	r->stats->table_fres = p.nr_fres;
 	free(p.piece);
 	free(p.sums);
-	free(p.way);
-	free(p.slot);
+	free(p.cut);
+	free(p.window_count);
 	free(p.index);
 	free(p.blocks);
 	hidx_free(&p.known);

@@ -43,18 +43,18 @@ struct piece {
 };
 
 /* The cheapest way to the start of a piece, and the first piece of the last block on that way */
-struct way {
+struct cut {
 	uint32_t cost, from;
 };
 
 /* Sums over all pieces before a piece, as if each piece went on where the piece before it ends */
-struct sums {
+struct piece_sums {
 	uint32_t nr_fres, bytes, flex_bytes;
 	uint32_t last_start;		/* of the last FRE before the piece */
 };
 
 /* How often a block occurs */
-struct slot {
+struct window_count {
 	uint32_t hash;			/* 0: free */
 	uint32_t nr;
 };
@@ -71,10 +71,10 @@ struct packer {
 	uint32_t attr_off;		/* of the attribute in a block: SFRAME_KEPT_SIZE or 0 */
 	struct piece *piece;		/* the last one has no rows */
 	uint32_t nr_pieces, room_pieces;
-	struct sums *sums;		/* nr_pieces + 1, as way is */
-	struct way *way;
-	struct slot *slot;
-	uint32_t slots_size;		/* a power of two */
+	struct piece_sums *sums;	/* nr_pieces + 1, as cut */
+	struct cut *cut;
+	struct window_count *window_count;
+	uint32_t window_counts_size;	/* a power of two */
 
 	uint8_t *index;			/* the section's FDEs */
 	uint32_t nr_fdes, room_fdes;
@@ -89,7 +89,7 @@ struct packer {
 static inline struct block block_of(const struct packer *p, uint32_t i, uint32_t j, bool flex)
 {
 	const struct piece *first = &p->piece[i];
-	const struct sums *s = &p->sums[i], *t = &p->sums[j];
+	const struct piece_sums *s = &p->sums[i], *t = &p->sums[j];
 	uint32_t off = t->last_start - first->start;
 	struct block b = { .flex = flex };
 
@@ -105,7 +105,7 @@ static inline struct block block_of(const struct packer *p, uint32_t i, uint32_t
 	return b;
 }
 
-/* write.c: writes the blocks that p->way chose, then the section. */
+/* write.c: writes the blocks that p->cut chose, then the section. */
 int pack_write(struct packer *p);
 int pack_assemble(struct packer *p, struct gen_table *t);
 

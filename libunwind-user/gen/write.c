@@ -173,7 +173,7 @@ int pack_write(struct packer *p)
 	int ret = 0;
 
 	for (i = 0; i < p->nr_pieces && !ret; i = next) {
-		next = p->way[i].from;
+		next = p->cut[i].from;
 		row = p->piece[i].row;
 		end = p->piece[next].row;
 		if (p->piece[i].kind == PIECE_NONE)

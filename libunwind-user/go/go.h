@@ -87,9 +87,9 @@ size_t go_text_field(const struct go_table *t);
  * Function number @i, below t->nr_funcs, in the order of addresses. Returns 0, or -EINVAL if what
  * is there contradicts the table: the function before does not end before it, say.
  */
-int go_func(const struct go_table *t, uint32_t i, struct go_func *f);
+int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f);
 
-/* The function whose range has @pc: 0, -ENOENT if there is none, -EINVAL as go_func(). */
+/* The function whose range has @pc: 0, -ENOENT if there is none, -EINVAL as go_get_func(). */
 int go_find(const struct go_table *t, uint64_t pc, struct go_func *f);
 
 /* A name, terminated, in the table; NULL if it is not there. */

@@ -125,7 +125,7 @@ static uint64_t start_of(const struct go_table *t, uint32_t i)
 	return t->version == GO_116 ? get64(t, at) : t->text_start + get32(t, at);
 }
 
-int go_func(const struct go_table *t, uint32_t i, struct go_func *f)
+int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f)
 {
 	uint64_t at, size = field_size(t);
 
@@ -171,7 +171,7 @@ int go_find(const struct go_table *t, uint64_t pc, struct go_func *f)
 	bisect(i, t->nr_funcs, start_of(t, i) > pc);
 	if (!i)
 		return -ENOENT;
-	ret = go_func(t, i - 1, f);
+	ret = go_get_func(t, i - 1, f);
 	return ret ? ret : pc < f->end ? 0 : -ENOENT;
 }
 
@@ -291,7 +291,7 @@ uint64_t go_text_by_entry(const struct go_table *t, uint64_t entry)
 	size_t len;
 
 	from_0.text_start = 0;
-	for (i = 0; i < t->nr_funcs && !go_func(&from_0, i, &f); i++) {
+	for (i = 0; i < t->nr_funcs && !go_get_func(&from_0, i, &f); i++) {
 		name = go_name(&from_0, f.name);
 		if (!name || strncmp(name, start, strlen(start)))
 			continue;

@@ -44,7 +44,7 @@
 #define MAX_SEARCH	(256u << 20)
 #define TABLE_ALIGN	32ull
 
-enum what {
+enum go_role {
 	GO_PLAIN,
 	GO_TOP,				/* no caller */
 	GO_THREAD,			/* mstart() */
@@ -68,7 +68,7 @@ struct go_rows {
 /* A function that rows are made for */
 struct go_body {
 	struct go_func f;
-	enum what what;
+	enum go_role role;
 	uint64_t end;			/* of its code: padding may follow */
 	/* If it saves FP in a known way: where, and from which pc on it has a frame */
 	struct arch_go_frame frame;
@@ -81,11 +81,11 @@ struct go_body {
 	bool keeps_fp;			/* before reload, FP is that of the frame */
 };
 
-static enum what what_of(const struct go_func *f, const char *name)
+static enum go_role find_role(const struct go_func *f, const char *name)
 {
 	static const struct {
 		const char *name;
-		enum what what;
+		enum go_role role;
 	} known[] = {
 		{ "asmcgocall", GO_CALLERS_FP },
 		{ "asyncPreempt", GO_INJECTED },
@@ -107,7 +107,7 @@ static enum what what_of(const struct go_func *f, const char *name)
 	if (name && !strncmp(name, runtime, strlen(runtime))) {
 		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
 			if (!strcmp(name + strlen(runtime), known[i].name))
-				return known[i].what;
+				return known[i].role;
 		}
 	}
 	/* the start of a program, but not a function of a Go library that C code calls */
@@ -163,7 +163,7 @@ static void search_table(struct image *img)
 }
 
 /* The word that the dynamic loader writes to @addr by a relocation; 0: not known */
-static uint64_t relocated(struct image *img, uint64_t addr, uint32_t type)
+static uint64_t find_relocation(struct image *img, uint64_t addr, uint32_t type)
 {
 	Elf64_Rela rela[256];
 	uint64_t off, nr;
@@ -209,11 +209,11 @@ static int open_table(struct go_rows *g)
 	if (go_open(&g->t) || !g->t.nr_funcs || g->t.big_endian != img->big_endian)
 		return 1;
 	if (!g->t.text_start && g->t.version != GO_116)
-		g->t.text_start = relocated(img, img->go.start + go_text_field(&g->t),
-					    g->r->arch->flow->relative);
+		g->t.text_start = find_relocation(img, img->go.start + go_text_field(&g->t),
+						  g->r->arch->flow->relative);
 	if (!g->t.text_start && g->t.version != GO_116)
 		g->t.text_start = go_text_by_entry(&g->t, img->entry);
-	if (go_func(&g->t, 0, &first) || go_func(&g->t, g->t.nr_funcs - 1, &last))
+	if (go_get_func(&g->t, 0, &first) || go_get_func(&g->t, g->t.nr_funcs - 1, &last))
 		return 1;
 	return !image_is_code(img, first.start, last.end);
 }
@@ -354,27 +354,27 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 
 static const struct cfi_state top = { .ra = { .how = CFI_UNDEF } };
 
-static int put_state(struct go_rows *g, const struct go_body *b, uint64_t start,
-		     const struct cfi_state *state)
+static int add_state_row(struct go_rows *g, const struct go_body *b, uint64_t start,
+			 const struct cfi_state *state)
 {
 	return rows_add_row(g->r, start - b->f.start, state);
 }
 
-static int put_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
+static int add_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
 {
 	static const struct cfi_state hole = { .cfa = { .how = CFI_BAD, .off = STATS_CAUSE_GO } };
 
-	return put_state(g, b, start, &hole);
+	return add_state_row(g, b, start, &hole);
 }
 
 /* SP is @size below its place at entry. @ra, @fp: RA, FP is saved where frames have it. */
-static int put_plain(struct go_rows *g, const struct go_body *b, uint64_t start, int32_t size,
-		     bool ra, bool fp)
+static int add_plain_row(struct go_rows *g, const struct go_body *b, uint64_t start, int32_t size,
+			 bool ra, bool fp)
 {
 	struct cfi_state s = {
 		.cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp,
 			 .off = size + g->arch->pushed },
-		.flags = b->what == GO_INJECTED ? CFI_SIGNAL : 0,
+		.flags = b->role == GO_INJECTED ? CFI_SIGNAL : 0,
 	};
 
 	if (g->arch->pushed)
@@ -383,10 +383,10 @@ static int put_plain(struct go_rows *g, const struct go_body *b, uint64_t start,
 		s.ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.ra };
 	if (fp)
 		s.fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = b->frame.fp };
-	return put_state(g, b, start, &s);
+	return add_state_row(g, b, start, &s);
 }
 
-static int put_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
+static int add_row_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
 {
 	const struct cfi_state s = {
 		.cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_fp, .off = -b->frame.fp },
@@ -394,7 +394,7 @@ static int put_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
 		.fp = { .how = CFI_AT_CFA, .off = b->frame.fp },
 	};
 
-	return put_state(g, b, start, &s);
+	return add_state_row(g, b, start, &s);
 }
 
 /* At @at, SP is as at entry: has the code before it lost RA and FP of the frame? */
@@ -407,7 +407,7 @@ static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at,
 }
 
 /* RA has been popped: add a row if RA is known to be in a register up to the end of @p */
-static int put_popped(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
+static int add_popped_row(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
 {
 	struct cfi_state s = { .cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp } };
 	struct arch_go_code code;
@@ -415,7 +415,7 @@ static int put_popped(struct go_rows *g, const struct go_body *b, const struct g
 	if (g->arch->popped && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
 	    code_around(g, &b->f, p->start, &code))
 		s.ra = (struct cfi_rule){ .how = CFI_REG, .reg = g->arch->popped(&code) };
-	return s.ra.reg ? put_state(g, b, p->start, &s) : put_hole(g, b, p->start);
+	return s.ra.reg ? add_state_row(g, b, p->start, &s) : add_hole(g, b, p->start);
 }
 
 /* The rows of [start of @p, @end), where SP moves as the table says */
@@ -428,7 +428,7 @@ static int add_segment(struct go_rows *g, const struct go_body *b, const struct 
 	int ret = 0;
 
 	if (size < 0)
-		return put_popped(g, b, p);
+		return add_popped_row(g, b, p);
 	saved = b->saved && from >= b->frame_at && size > 0;
 	hole = size > MAX_FRAME || size % 8;
 	/* in assembler, SP may move where nothing is saved */
@@ -437,15 +437,15 @@ static int add_segment(struct go_rows *g, const struct go_body *b, const struct 
 	if (!size && before && b->saved)
 		hole |= loses_frame(g, b, from, before);
 	if (hole)
-		return put_hole(g, b, from);
+		return add_hole(g, b, from);
 	if (saved && from == b->frame_at && b->frame.from) {
 		/* SP has moved, and the next instruction saves FP */
-		ret = put_plain(g, b, from, size, true, false);
+		ret = add_plain_row(g, b, from, size, true, false);
 		from += b->frame.from;
 	}
 	if (ret || from >= end)
 		return ret;
-	return put_plain(g, b, from, size, saved, saved);
+	return add_plain_row(g, b, from, size, saved, saved);
 }
 
 /* Add rows for code after the instruction that gave SP the value of another stack. */
@@ -454,15 +454,15 @@ static int add_after_switch(struct go_rows *g, const struct go_body *b, const st
 	uint64_t from = p->start > b->sp_at ? p->start : b->sp_at;
 	int ret;
 
-	if (b->what == GO_NO_RETURN)
-		return put_state(g, b, from, &top);
+	if (b->role == GO_NO_RETURN)
+		return add_state_row(g, b, from, &top);
 	if (!b->keeps_fp)
-		return put_hole(g, b, from);
+		return add_hole(g, b, from);
 	if (!p->value)
-		return put_plain(g, b, from, 0, false, false);
-	ret = put_by_fp(g, b, from);
+		return add_plain_row(g, b, from, 0, false, false);
+	ret = add_row_by_fp(g, b, from);
 	if (!ret && b->reload > from && b->reload < p->end)
-		ret = put_hole(g, b, b->reload);
+		ret = add_hole(g, b, b->reload);
 	return ret;
 }
 
@@ -476,7 +476,7 @@ static int add_rows(struct go_rows *g, const struct go_body *b)
 	while (!ret && go_pcs_next(&p)) {
 		if (p.start < b->sp_at)
 			ret = add_segment(g, b, &p, b->sp_at, before);
-		if (!ret && p.end > b->sp_at && b->what != GO_CALLERS_FP)
+		if (!ret && p.end > b->sp_at && b->role != GO_CALLERS_FP)
 			ret = add_after_switch(g, b, &p);
 		before = p.value;
 	}
@@ -486,10 +486,10 @@ static int add_rows(struct go_rows *g, const struct go_body *b)
 /* Which rows does the function get, and which of its pcs have them? */
 static void look_at_body(struct go_rows *g, struct go_body *b)
 {
-	if (b->what == GO_THREAD)
-		b->what = g->clone_ends ? GO_PLAIN : GO_TOP;
-	if (b->what == GO_INJECTED && !g->arch->injects_calls)
-		b->what = GO_UNKNOWN;
+	if (b->role == GO_THREAD)
+		b->role = g->clone_ends ? GO_PLAIN : GO_TOP;
+	if (b->role == GO_INJECTED && !g->arch->injects_calls)
+		b->role = GO_UNKNOWN;
 	b->end = b->f.start;
 	find_frame(g, b);
 	b->sp_at = b->fp_at = b->end;
@@ -498,7 +498,7 @@ static void look_at_body(struct go_rows *g, struct go_body *b)
 		decode_asm(g, b);
 	if (!(b->f.flags & GO_SPWRITE))
 		b->sp_at = b->end;
-	if ((b->f.flags & GO_SPWRITE && b->sp_at == b->end) || b->what == GO_UNKNOWN) {
+	if ((b->f.flags & GO_SPWRITE && b->sp_at == b->end) || b->role == GO_UNKNOWN) {
 		b->sp_at = b->f.start;
 		b->keeps_fp = false;
 	}
@@ -506,19 +506,19 @@ static void look_at_body(struct go_rows *g, struct go_body *b)
 	if (!b->saved && b->fp_at < b->sp_at) {
 		b->sp_at = b->fp_at;
 		b->keeps_fp = false;
-		b->what = GO_UNKNOWN;
+		b->role = GO_UNKNOWN;
 	}
 }
 
 static int add_func(struct go_rows *g, const struct go_func *f)
 {
-	struct go_body b = { .f = *f, .what = what_of(f, go_name(&g->t, f->name)) };
+	struct go_body b = { .f = *f, .role = find_role(f, go_name(&g->t, f->name)) };
 	uint64_t end;
 	int ret;
 
 	look_at_body(g, &b);
-	end = b.what == GO_CALLERS_FP ? b.sp_at : b.what == GO_TOP ? f->end : b.end;
-	if (b.what == GO_SIGRETURN || end == f->start)
+	end = b.role == GO_CALLERS_FP ? b.sp_at : b.role == GO_TOP ? f->end : b.end;
+	if (b.role == GO_SIGRETURN || end == f->start)
 		return 0;
 	if (!image_in_code(g->r->img, f->start, end))
 		return 0;
@@ -526,7 +526,7 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 	if (ret)
 		return ret;
 	g->r->stats->go_bytes += end - f->start;
-	return b.what == GO_TOP ? put_state(g, &b, f->start, &top) : add_rows(g, &b);
+	return b.role == GO_TOP ? add_state_row(g, &b, f->start, &top) : add_rows(g, &b);
 }
 
 /*
@@ -541,7 +541,7 @@ static bool has_flags(struct go_rows *g)
 	uint32_t i;
 
 	for (i = 0; i < g->t.nr_funcs; i++) {
-		if (go_func(&g->t, i, &f) || !f.flags)
+		if (go_get_func(&g->t, i, &f) || !f.flags)
 			continue;
 		name = go_name(&g->t, f.name);
 		if (name && !strcmp(name, "runtime.goexit"))
@@ -565,7 +565,7 @@ static int add_funcs(struct go_rows *g)
 			return -ENOMEM;
 	}
 	for (i = 0; i < g->t.nr_funcs && !ret; i++) {
-		if (!go_func(&g->t, i, &f))
+		if (!go_get_func(&g->t, i, &f))
 			ret = add_func(g, &f);
 	}
 	if (flow->close)

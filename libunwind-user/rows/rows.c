@@ -115,8 +115,8 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 	return 0;
 }
 
-int rows_put_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		 const struct cfi_state *state)
+int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
+		    const struct cfi_state *state)
 {
 	uint32_t n = rows_number(r, state);
 
@@ -132,7 +132,7 @@ int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state)
 {
 	struct rows_fde *fde = &r->fde[r->nr_fdes - 1];
 
-	return rows_put_raw(r, fde, fde->start + start, state);
+	return rows_append_raw(r, fde, fde->start + start, state);
 }
 
 /* Does a test want this FDE dropped? See ROWS_DROP. */
@@ -241,7 +241,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 		state = &to;
 	}
 	r->stats->nr_rows++;
-	return rows_put_raw(r, &r->fde[r->nr_fdes - 1], start - r->img->text.start, state);
+	return rows_append_raw(r, &r->fde[r->nr_fdes - 1], start - r->img->text.start, state);
 }
 
 const struct cfi_ops rows_cfi_ops = { .fde = on_fde, .row = on_row };

@@ -231,8 +231,8 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end);
 int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state);
 
 /* Add a row at @start (counted from text.start) to @fde, which is not yet part of @r. */
-int rows_put_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		 const struct cfi_state *state);
+int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
+		    const struct cfi_state *state);
 
 /* The number of a state; 0 without memory (0 is ROWS_NONE, and never the number of a state). */
 uint32_t rows_number(struct rows *r, const struct cfi_state *state);

@@ -155,7 +155,7 @@ int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool keep)
 	for (i = 0; i < t.nr_funcs && !ret; i++) {
 		GElf_Sym sym = { .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC) };
 
-		if (go_func(&t, i, &f) || f.start == f.end)
+		if (go_get_func(&t, i, &f) || f.start == f.end)
 			continue;
 		sym.st_value = f.start;
 		sym.st_size = f.end - f.start;

@@ -249,7 +249,7 @@ static int load_table(int fd, const struct tables_id *id, struct gen_table *tabl
 	return 0;
 }
 
-int tables_cache_get(struct tables_cache *c, const struct tables_id *id, struct gen_table *table)
+int tables_cache_load(struct tables_cache *c, const struct tables_id *id, struct gen_table *table)
 {
 	struct timespec now[2] = { { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } };
 	char name[TABLES_NAME_SIZE];
@@ -355,8 +355,8 @@ static void make_room(struct tables_cache *c, uint64_t bytes)
 }
 
 /* Write the new file as a whole, or keep the old one. */
-static int put_file(struct tables_cache *c, const char *name, mode_t mode, const void *head,
-		    size_t head_size, const void *data, size_t size)
+static int write_new_file(struct tables_cache *c, const char *name, mode_t mode, const void *head,
+			  size_t head_size, const void *data, size_t size)
 {
 	char tmp[64];
 	uint64_t id;
@@ -384,8 +384,8 @@ static int put_file(struct tables_cache *c, const char *name, mode_t mode, const
 	return ret;
 }
 
-int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
-		     const struct gen_table *table)
+int tables_cache_store(struct tables_cache *c, const struct tables_id *id,
+		       const struct gen_table *table)
 {
 	struct cache_header h = {
 		.head = {
@@ -413,7 +413,8 @@ int tables_cache_put(struct tables_cache *c, const struct tables_id *id,
 	c->bytes += h.head.file_size;
 	pthread_mutex_unlock(&c->lock);
 	name_of(c, id, name);
-	return put_file(c, name, for_all ? 0644 : 0600, &h, sizeof(h), table->data, table->size);
+	return write_new_file(c, name, for_all ? 0644 : 0600, &h, sizeof(h), table->data,
+			      table->size);
 }
 
 /* ---------------------------- paths of programs -------------------------- */
@@ -440,5 +441,5 @@ char *tables_cache_get_list(struct tables_cache *c)
 int tables_cache_put_list(struct tables_cache *c, const char *text, size_t len)
 {
 	/* the list shows what the user ran, so other users must not read it */
-	return len > LIST_MAX ? -EFBIG : put_file(c, LIST_NAME, 0600, NULL, 0, text, len);
+	return len > LIST_MAX ? -EFBIG : write_new_file(c, LIST_NAME, 0600, NULL, 0, text, len);
 }

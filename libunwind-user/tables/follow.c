@@ -50,7 +50,7 @@ struct ring {
 };
 
 struct tables_follow {
-	struct tables *t;
+	struct tables_session *t;
 	pthread_t thread;
 	int stop;			/* eventfd */
 	int hand_over;			/* eventfd: there is a list to go through */
@@ -145,7 +145,7 @@ static int open_rings(struct tables_follow *f)
 static bool on_mapping(struct tables_follow *f, const struct mmap2 *m)
 {
 	uint64_t *when, now = clock_ns(CLOCK_MONOTONIC);
-	struct tables *t = f->t;
+	struct tables_session *t = f->t;
 	int fd;
 
 	pthread_mutex_lock(&t->lock);
@@ -153,7 +153,7 @@ static bool on_mapping(struct tables_follow *f, const struct mmap2 *m)
 	pthread_mutex_unlock(&t->lock);
 	if (!m->ino)
 		return false;
-	when = tables_seen(&f->seen, makedev(m->maj, m->min), m->ino);
+	when = tables_get_seen(&f->seen, makedev(m->maj, m->min), m->ino);
 	if (when && *when && now - *when < LOOK_EVERY)
 		return false;
 	fd = tables_open_mapping(t, m->pid, m->addr, m->addr + m->len, m->path);
@@ -257,7 +257,7 @@ static bool take_list(struct tables_follow *f)
 static void *follow_mappings(void *arg)
 {
 	struct tables_follow *f = arg;
-	struct tables *t = f->t;
+	struct tables_session *t = f->t;
 	bool recalling = false, lost, any, fresh;
 	uint64_t last = 0, now;
 	unsigned int i;
@@ -316,7 +316,7 @@ static void follow_free(struct tables_follow *f)
 	free(f);
 }
 
-int tables_follow(struct tables *t, bool scan)
+int tables_follow(struct tables_session *t, bool scan)
 {
 	struct tables_follow *f;
 	sigset_t all, old;
@@ -351,7 +351,7 @@ fail:
 	return ret;
 }
 
-void tables_follow_stop(struct tables *t)
+void tables_follow_stop(struct tables_session *t)
 {
 	struct tables_follow *f = t->follow;
 	uint64_t one = 1;
@@ -365,7 +365,7 @@ void tables_follow_stop(struct tables *t)
 	follow_free(f);
 }
 
-int tables_follow_wait(struct tables *t)
+int tables_follow_wait(struct tables_session *t)
 {
 	struct tables_follow *f = t->follow;
 	int ret;
@@ -380,7 +380,7 @@ int tables_follow_wait(struct tables *t)
 	return ret;
 }
 
-bool tables_follow_recall(struct tables *t, struct tables_recall *r)
+bool tables_follow_recall(struct tables_session *t, struct tables_recall *r)
 {
 	struct tables_follow *f = t->follow;
 	uint64_t one = 1;

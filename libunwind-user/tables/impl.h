@@ -24,10 +24,10 @@ struct tables_entry {
 	struct tables_file file;	/* its path belongs to the entry */
 };
 
-struct tables {
+struct tables_session {
 	int fd;				/* user_unwind_tables */
 	/* Hand a table to the kernel; 0 or -errno. Tests set another function. */
-	int (*add)(struct tables *t, const struct unwind_table_file *arg);
+	int (*add)(struct tables_session *t, const struct unwind_table_file *arg);
 	struct tables_opts opts;	/* the caller's, never changed */
 	char *proc;			/* "/proc", except in tests */
 	struct tables_cache *cache;
@@ -47,16 +47,17 @@ struct tables {
  * progress() for the scan that the caller waits for, and not later, when another thread may be in
  * tables_recall().
  */
-int tables_scan_processes(struct tables *t, bool report);
+int tables_scan_processes(struct tables_session *t, bool report);
 
 /* Note that a file could not be opened, for -errno @error. */
-void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *path, int error);
+void tables_note_failure(struct tables_session *t, dev_t dev, ino_t ino, const char *path,
+			 int error);
 
 /*
  * tables_add_fd() for a file that may not run at all. It registers the file only if its table is in
  * the cache, else it returns -ENOENT. The summary does not count a failure.
  */
-int tables_recall_fd(struct tables *t, int fd, const char *path);
+int tables_recall_fd(struct tables_session *t, int fd, const char *path);
 
 /* A list of paths, and the position in it. */
 struct tables_recall {
@@ -67,10 +68,10 @@ struct tables_recall {
 
 void tables_recall_free(struct tables_recall *r);
 /* Register the next file; false at the end of the list. */
-bool tables_recall_next(struct tables *t, struct tables_recall *r);
+bool tables_recall_next(struct tables_session *t, struct tables_recall *r);
 
 /* Hand @r to the thread of tables_follow(), which then owns it; false if there is no thread. */
-bool tables_follow_recall(struct tables *t, struct tables_recall *r);
+bool tables_follow_recall(struct tables_session *t, struct tables_recall *r);
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
@@ -87,7 +88,7 @@ struct tables_seen {
  * The time noted for a file, which the caller may set before the next call; it is 0 if the file is
  * new. NULL without memory.
  */
-uint64_t *tables_seen(struct tables_seen *set, uint64_t dev, uint64_t ino);
+uint64_t *tables_get_seen(struct tables_seen *set, uint64_t dev, uint64_t ino);
 void tables_seen_free(struct tables_seen *set);
 
 #endif

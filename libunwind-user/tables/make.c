@@ -57,7 +57,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 	if (ret)
 		return ret;
 	if (cache) {
-		ret = tables_cache_get(cache, id, table);
+		ret = tables_cache_load(cache, id, table);
 		if (ret == -ENOMEM)
 			return ret;
 		*cached = !ret;
@@ -76,7 +76,7 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 	}
 	/* Ignore the error: the table is good even if the cache cannot store it */
 	if (cache && !*cached)
-		tables_cache_put(cache, id, table);
+		tables_cache_store(cache, id, table);
 	return 0;
 }
 
@@ -95,8 +95,8 @@ int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 	return ret;
 }
 
-int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
-		     struct gen_table *table)
+int tables_find_cached(struct tables_cache *cache, int fd, struct tables_id *id,
+		       struct gen_table *table)
 {
 	bool c;
 	int ret = make_once(cache, fd, id, table, false, &c);
@@ -139,13 +139,13 @@ int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct ge
 		return -ENOENT;
 	identify_vdso(vdso, id);
 	if (cache)
-		c = !tables_cache_get(cache, id, table);
+		c = !tables_cache_load(cache, id, table);
 	if (!c) {
 		ret = gen_from_own_memory(vdso, table, NULL);
 		if (ret)
 			return ret;
 		if (cache)
-			tables_cache_put(cache, id, table);
+			tables_cache_store(cache, id, table);
 	}
 	if (cached)
 		*cached = c;

@@ -60,7 +60,7 @@ static int open_regular(const char *path)
 	return fd;
 }
 
-static uint64_t table_bytes(struct tables *t)
+static uint64_t table_bytes(struct tables_session *t)
 {
 	struct tables_summary sum;
 
@@ -68,7 +68,7 @@ static uint64_t table_bytes(struct tables *t)
 	return sum.table_bytes;
 }
 
-static struct tables_recall *start_recall(struct tables *t)
+static struct tables_recall *start_recall(struct tables_session *t)
 {
 	struct tables_recall *r = calloc(1, sizeof(*r));
 
@@ -87,7 +87,7 @@ void tables_recall_free(struct tables_recall *r)
 	free(r);
 }
 
-bool tables_recall_next(struct tables *t, struct tables_recall *r)
+bool tables_recall_next(struct tables_session *t, struct tables_recall *r)
 {
 	char *path = r->nr < MAX_FILES ? next_path(&r->at) : NULL;
 	int fd, ret;
@@ -104,7 +104,7 @@ bool tables_recall_next(struct tables *t, struct tables_recall *r)
 	return ret != -ENOSPC && ret != -ENOMEM;
 }
 
-int tables_recall_within(struct tables *t, uint64_t ns)
+int tables_recall_within(struct tables_session *t, uint64_t ns)
 {
 	uint64_t end = ns == UINT64_MAX ? ns : clock_ns(CLOCK_MONOTONIC) + ns;
 	bool more = true;
@@ -130,7 +130,7 @@ int tables_recall_within(struct tables *t, uint64_t ns)
 	return ret ? ret : more;
 }
 
-int tables_recall_rest(struct tables *t)
+int tables_recall_rest(struct tables_session *t)
 {
 	int ret;
 
@@ -144,7 +144,7 @@ int tables_recall_rest(struct tables *t)
 	return ret < 0 ? ret : 0;
 }
 
-int tables_recall(struct tables *t)
+int tables_recall(struct tables_session *t)
 {
 	int ret = tables_recall_within(t, UINT64_MAX);
 
@@ -166,7 +166,7 @@ static int append_path(struct recall_list *l, const char *path, const struct sta
 
 	if (l->nr == MAX_FILES || strchr(path, '\n'))
 		return 0;
-	seen = tables_seen(&l->seen, st->st_dev, st->st_ino);
+	seen = tables_get_seen(&l->seen, st->st_dev, st->st_ino);
 	if (!seen)
 		return -ENOMEM;
 	if (*seen)
@@ -183,7 +183,7 @@ static int append_path(struct recall_list *l, const char *path, const struct sta
  * Add the files of this session. Skip a path that leads to another file here: it is of another
  * namespace.
  */
-static int append_used(struct tables *t, struct recall_list *l)
+static int append_used(struct tables_session *t, struct recall_list *l)
 {
 	struct stat st;
 	int ret = 0;
@@ -201,7 +201,7 @@ static int append_used(struct tables *t, struct recall_list *l)
 	return ret;
 }
 
-int tables_remember(struct tables *t)
+int tables_remember(struct tables_session *t)
 {
 	char *old, *at, *path;
 	struct recall_list l = {};

@@ -28,7 +28,7 @@
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
-uint64_t *tables_seen(struct tables_seen *set, uint64_t dev, uint64_t ino)
+uint64_t *tables_get_seen(struct tables_seen *set, uint64_t dev, uint64_t ino)
 {
 	uint64_t hash = hash64(ino ^ hash64(dev));
 	struct tables_seen_file *f;
@@ -65,7 +65,7 @@ struct mapping {
 };
 
 struct process_scan {
-	struct tables *t;
+	struct tables_session *t;
 	bool report;			/* progress */
 	struct tables_seen seen;
 	VEC(struct mapping) maps;
@@ -76,7 +76,7 @@ struct process_scan {
 static void add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
 			ino_t ino, const char *path)
 {
-	uint64_t *when = tables_seen(&s->seen, dev, ino);
+	uint64_t *when = tables_get_seen(&s->seen, dev, ino);
 	struct mapping *m;
 
 	if (!when || *when)
@@ -182,7 +182,7 @@ static int try_open(const char *fmt, ...)
 	return fd;
 }
 
-int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t end,
+int tables_open_mapping(struct tables_session *t, pid_t pid, uint64_t start, uint64_t end,
 			const char *path)
 {
 	int fd, ret;
@@ -206,7 +206,7 @@ static int report_progress(const struct process_scan *s, uint64_t done)
 
 static int register_all(struct process_scan *s)
 {
-	struct tables *t = s->t;
+	struct tables_session *t = s->t;
 	size_t i;
 	int fd, ret;
 
@@ -227,7 +227,7 @@ static int register_all(struct process_scan *s)
 	return report_progress(s, s->maps.nr);
 }
 
-int tables_scan_processes(struct tables *t, bool report)
+int tables_scan_processes(struct tables_session *t, bool report)
 {
 	struct process_scan s = { .t = t, .report = report };
 	size_t i;
@@ -251,7 +251,7 @@ int tables_scan_processes(struct tables *t, bool report)
 	return ret;
 }
 
-int tables_scan(struct tables *t)
+int tables_scan(struct tables_session *t)
 {
 	return tables_scan_processes(t, true);
 }

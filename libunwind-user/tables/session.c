@@ -79,7 +79,8 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* Call it with the lock held. NULL without memory, or if there is no entry and @path is NULL. */
-static struct tables_entry *entry_of(struct tables *t, dev_t dev, ino_t ino, const char *path)
+static struct tables_entry *get_tables_entry(struct tables_session *t, dev_t dev, ino_t ino,
+					     const char *path)
 {
 	struct tables_entry key = { .dev = dev, .ino = ino }, *e;
 	void *node = tfind(&key, &t->index, compare_entries);
@@ -112,7 +113,7 @@ static bool is_same(const struct tables_entry *e, const struct stat *st)
 }
 
 /* Note the result for a file; @used: a running program has it mapped. */
-static void note_file(struct tables *t, const struct tables_id *id, const char *path,
+static void note_file(struct tables_session *t, const struct tables_id *id, const char *path,
 		      const struct gen_table *table, bool cached, bool used, int error)
 {
 	const struct stat *st = &id->st;
@@ -120,7 +121,7 @@ static void note_file(struct tables *t, const struct tables_id *id, const char *
 	struct tables_file *f;
 
 	pthread_mutex_lock(&t->lock);
-	e = entry_of(t, st->st_dev, st->st_ino, path);
+	e = get_tables_entry(t, st->st_dev, st->st_ino, path);
 	if (e) {
 		f = &e->file;
 		if (strcmp(f->path, path)) {
@@ -148,12 +149,13 @@ static void note_file(struct tables *t, const struct tables_id *id, const char *
 	pthread_mutex_unlock(&t->lock);
 }
 
-void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *path, int error)
+void tables_note_failure(struct tables_session *t, dev_t dev, ino_t ino, const char *path,
+			 int error)
 {
 	struct tables_entry *e;
 
 	pthread_mutex_lock(&t->lock);
-	e = entry_of(t, dev, ino, path);
+	e = get_tables_entry(t, dev, ino, path);
 	if (e && !e->opened) {
 		e->file.cause = tables_cause_of(error);
 		e->file.error = error;
@@ -163,12 +165,12 @@ void tables_note_failure(struct tables *t, dev_t dev, ino_t ino, const char *pat
 
 /* -------------------------- files to the kernel -------------------------- */
 
-static int add_by_ioctl(struct tables *t, const struct unwind_table_file *arg)
+static int add_by_ioctl(struct tables_session *t, const struct unwind_table_file *arg)
 {
 	return ioctl(t->fd, UNWIND_TABLE_ADD, arg) ? -errno : 0;
 }
 
-static int add_segments(struct tables *t, int fd, const struct tables_id *id,
+static int add_segments(struct tables_session *t, int fd, const struct tables_id *id,
 			const struct gen_table *table)
 {
 	struct unwind_table_file arg = {
@@ -191,13 +193,13 @@ static int add_segments(struct tables *t, int fd, const struct tables_id *id,
 	return 0;
 }
 
-static bool is_known(struct tables *t, const struct stat *st, bool used)
+static bool is_known(struct tables_session *t, const struct stat *st, bool used)
 {
 	struct tables_entry *e;
 	bool known;
 
 	pthread_mutex_lock(&t->lock);
-	e = entry_of(t, st->st_dev, st->st_ino, NULL);
+	e = get_tables_entry(t, st->st_dev, st->st_ino, NULL);
 	known = e && is_same(e, st) && e->file.cause != TABLES_CHANGING;
 	if (known)
 		e->used |= used;
@@ -205,7 +207,7 @@ static bool is_known(struct tables *t, const struct stat *st, bool used)
 	return known;
 }
 
-static int add_file(struct tables *t, int fd, const char *path, bool recalled)
+static int add_file(struct tables_session *t, int fd, const char *path, bool recalled)
 {
 	struct gen_table table;
 	struct tables_id id;
@@ -223,7 +225,7 @@ static int add_file(struct tables *t, int fd, const char *path, bool recalled)
 	if (!t->opts.add_file && !tables_identify(fd, &id) && id.compat)
 		ret = -EOPNOTSUPP;
 	else if (recalled)
-		ret = tables_make_none(t->cache, fd, &id, &table);
+		ret = tables_find_cached(t->cache, fd, &id, &table);
 	else
 		ret = tables_make(t->cache, fd, &id, &table, &cached);
 	if (!ret && !table.stats.table_fdes)
@@ -246,17 +248,17 @@ out:
 	return ret;
 }
 
-int tables_add_fd(struct tables *t, int fd, const char *path)
+int tables_add_fd(struct tables_session *t, int fd, const char *path)
 {
 	return add_file(t, fd, path, false);
 }
 
-int tables_recall_fd(struct tables *t, int fd, const char *path)
+int tables_recall_fd(struct tables_session *t, int fd, const char *path)
 {
 	return add_file(t, fd, path, true);
 }
 
-int tables_add_path(struct tables *t, const char *path)
+int tables_add_path(struct tables_session *t, const char *path)
 {
 	/* A path can lead to a pipe without a writer */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), ret;
@@ -269,7 +271,7 @@ int tables_add_path(struct tables *t, const char *path)
 }
 
 /* In the vDSO, the offset in the file equals the address. */
-int tables_add_vdso(struct tables *t)
+int tables_add_vdso(struct tables_session *t)
 {
 	uint64_t vdso = getauxval(AT_SYSINFO_EHDR), bias = 0;
 	struct unwind_table_file arg = { .size = sizeof(arg), .flags = UNWIND_TABLE_VDSO };
@@ -307,10 +309,10 @@ out:
 /* ------------------------------ the session ------------------------------ */
 
 int tables_new(const struct tables_opts *opts,
-	       int (*add)(struct tables *t, const struct unwind_table_file *arg),
-	       struct tables **tables)
+	       int (*add)(struct tables_session *t, const struct unwind_table_file *arg),
+	       struct tables_session **tables)
 {
-	struct tables *t = calloc(1, sizeof(*t));
+	struct tables_session *t = calloc(1, sizeof(*t));
 
 	*tables = NULL;
 	if (!t)
@@ -334,7 +336,7 @@ int tables_new(const struct tables_opts *opts,
 	return 0;
 }
 
-int tables_open(const struct tables_opts *opts, struct tables **tables)
+int tables_open(const struct tables_opts *opts, struct tables_session **tables)
 {
 	const char *tracefs = opts && opts->tracefs ? opts->tracefs : TRACEFS;
 	char *path;
@@ -356,7 +358,7 @@ int tables_open(const struct tables_opts *opts, struct tables **tables)
 	return ret;
 }
 
-void *tables_ctx(const struct tables *t)
+void *tables_ctx(const struct tables_session *t)
 {
 	return t->opts.ctx;
 }
@@ -366,7 +368,7 @@ static void keep_entry(void *p)
 	(void)p;
 }
 
-void tables_close(struct tables *t)
+void tables_close(struct tables_session *t)
 {
 	size_t i;
 
@@ -389,12 +391,12 @@ void tables_close(struct tables *t)
 	free(t);
 }
 
-int tables_cache_error(const struct tables *t)
+int tables_cache_error(const struct tables_session *t)
 {
 	return t->cache_error;
 }
 
-void tables_get_summary(struct tables *t, struct tables_summary *sum)
+void tables_get_summary(struct tables_session *t, struct tables_summary *sum)
 {
 	unsigned int h;
 	size_t i;
@@ -419,7 +421,7 @@ void tables_get_summary(struct tables *t, struct tables_summary *sum)
 	pthread_mutex_unlock(&t->lock);
 }
 
-void tables_each(struct tables *t, void (*fn)(void *ctx, const struct tables_file *file),
+void tables_each(struct tables_session *t, void (*fn)(void *ctx, const struct tables_file *file),
 		 void *ctx)
 {
 	size_t i;

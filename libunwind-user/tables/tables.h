@@ -84,10 +84,10 @@ int tables_cache_trust(struct tables_cache *cache, const char *path);
  * and is made again, if it is damaged, was made by another version of the generator, or is for a
  * file of another layout.
  */
-int tables_cache_get(struct tables_cache *cache, const struct tables_id *id,
-		     struct gen_table *table);
-int tables_cache_put(struct tables_cache *cache, const struct tables_id *id,
-		     const struct gen_table *table);
+int tables_cache_load(struct tables_cache *cache, const struct tables_id *id,
+		      struct gen_table *table);
+int tables_cache_store(struct tables_cache *cache, const struct tables_id *id,
+		       const struct gen_table *table);
 
 /*
  * The list of paths that a session leaves in the folder for later sessions. It is text, read whole
@@ -107,8 +107,8 @@ int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 		struct gen_table *table, bool *cached);
 
 /* Get the table from @cache; make no table. Returns as tables_make(), or -ENOENT if it has none. */
-int tables_make_none(struct tables_cache *cache, int fd, struct tables_id *id,
-		     struct gen_table *table);
+int tables_find_cached(struct tables_cache *cache, int fd, struct tables_id *id,
+		       struct gen_table *table);
 
 /*
  * Get or make the table for the vDSO of this process; all processes have the same vDSO. Returns as
@@ -125,7 +125,7 @@ int tables_make_vdso32(struct tables_id *id, struct gen_table *table);
 
 /* ------------------------ registered with the kernel --------------------- */
 
-struct tables;
+struct tables_session;
 
 /* Why a file, or code that runs, has no table. */
 enum tables_cause {
@@ -204,56 +204,56 @@ struct tables_opts {
  * @opts may be NULL. Returns 0, -ENOENT if the kernel has no unwind tables by file (or there is no
  * tracefs), -EACCES or -EPERM if the caller may not register tables, or -ENOMEM.
  */
-int tables_open(const struct tables_opts *opts, struct tables **tables);
-void tables_close(struct tables *t);
+int tables_open(const struct tables_opts *opts, struct tables_session **tables);
+void tables_close(struct tables_session *t);
 
 struct unwind_table_file;	/* abi/abi.h */
 
 /* tables_open() without the kernel: @add gets what the kernel would get, or opts.add_file. */
 int tables_new(const struct tables_opts *opts,
-	       int (*add)(struct tables *t, const struct unwind_table_file *arg),
-	       struct tables **tables);
+	       int (*add)(struct tables_session *t, const struct unwind_table_file *arg),
+	       struct tables_session **tables);
 
 /* opts.ctx of tables_open() or tables_new(). */
-void *tables_ctx(const struct tables *t);
+void *tables_ctx(const struct tables_session *t);
 
 /* Why there is no cache, or 0. */
-int tables_cache_error(const struct tables *t);
+int tables_cache_error(const struct tables_session *t);
 
 /*
  * Register the file that is open for reading; the summary calls it @path. Returns 0, also if the
  * file was registered before and has not changed since. Otherwise returns -errno, which the summary
  * has too.
  */
-int tables_add_fd(struct tables *t, int fd, const char *path);
+int tables_add_fd(struct tables_session *t, int fd, const char *path);
 
 /*
  * Open the file that process @pid has mapped at [start, end). If the process is gone, open @path in
  * the caller's own root. The kernel identifies the opened file, so a wrong file does no harm.
  */
-int tables_open_mapping(struct tables *t, pid_t pid, uint64_t start, uint64_t end,
+int tables_open_mapping(struct tables_session *t, pid_t pid, uint64_t start, uint64_t end,
 			const char *path);
-int tables_add_path(struct tables *t, const char *path);
+int tables_add_path(struct tables_session *t, const char *path);
 
 /* Register a table for the vDSO, made from that of this process. */
-int tables_add_vdso(struct tables *t);
+int tables_add_vdso(struct tables_session *t);
 
 /*
  * Register every file that has executable mappings in some process. Later calls register only new
  * files. A file that cannot be registered is not an error, see tables_get_summary().
  */
-int tables_scan(struct tables *t);
+int tables_scan(struct tables_session *t);
 
 /*
  * Start a thread that registers all programs and libraries that start or load from now on, until
  * tables_follow_stop() or tables_close(). With @scan, the thread starts with a tables_scan(), and
  * also registers programs that start during the scan. Returns 0, or -errno without a thread.
  */
-int tables_follow(struct tables *t, bool scan);
-void tables_follow_stop(struct tables *t);
+int tables_follow(struct tables_session *t, bool scan);
+void tables_follow_stop(struct tables_session *t);
 
 /* Wait until the first scan of tables_follow() is done. Returns the result of the scan. */
-int tables_follow_wait(struct tables *t);
+int tables_follow_wait(struct tables_session *t);
 
 /*
  * A table that is registered at a program's first mapping is late for the first stacks of that
@@ -265,8 +265,8 @@ int tables_follow_wait(struct tables *t);
  * Both return 0 or -errno; -ENOENT without a cache. If progress() returned another value than 0,
  * tables_recall() returns that value.
  */
-int tables_recall(struct tables *t);
-int tables_remember(struct tables *t);
+int tables_recall(struct tables_session *t);
+int tables_remember(struct tables_session *t);
 
 /*
  * tables_recall() for about @ns nanoseconds, or until progress() returns another value than 0.
@@ -274,13 +274,13 @@ int tables_remember(struct tables *t);
  * tables_follow(). After each file this thread checks for new programs and libraries, which come
  * first. Without that thread, tables_recall_rest() registers the files itself.
  */
-int tables_recall_within(struct tables *t, uint64_t ns);
-int tables_recall_rest(struct tables *t);
+int tables_recall_within(struct tables_session *t, uint64_t ns);
+int tables_recall_rest(struct tables_session *t);
 
-void tables_get_summary(struct tables *t, struct tables_summary *sum);
+void tables_get_summary(struct tables_session *t, struct tables_summary *sum);
 
 /* Each file once, in the order of registration. @file is valid during the call. */
-void tables_each(struct tables *t, void (*fn)(void *ctx, const struct tables_file *file),
+void tables_each(struct tables_session *t, void (*fn)(void *ctx, const struct tables_file *file),
 		 void *ctx);
 
 #endif

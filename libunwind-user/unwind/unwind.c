@@ -46,7 +46,7 @@ struct uu_table {
 
 struct uu_unwinder {
 	const struct sframe_arch *arch;
-	struct uu_table *table;		/* by text_start; they do not overlap */
+	struct uu_table *table;		/* by text_start; they do not tables_overlap */
 	unsigned int nr_tables;
 	struct sframe_row row[ROWS];
 };
@@ -76,14 +76,14 @@ void uu_unwinder_free(struct uu_unwinder *u)
 	free(u);
 }
 
-static bool overlap(const struct sframe_table *a, const struct sframe_table *b)
+static bool tables_overlap(const struct sframe_table *a, const struct sframe_table *b)
 {
 	return a->text_start - b->text_start < b->text_size ||
 	       b->text_start - a->text_start < a->text_size;
 }
 
 /* Takes over @new, also if it fails. */
-static int put_table(struct uu_unwinder *u, struct uu_table *new)
+static int insert_table(struct uu_unwinder *u, struct uu_table *new)
 {
 	struct uu_table *table;
 	unsigned int i, nr;
@@ -96,7 +96,7 @@ static int put_table(struct uu_unwinder *u, struct uu_table *new)
 	u->table = table;
 	memset(u->row, 0, sizeof(u->row));
 	for (i = nr = 0; i < u->nr_tables; i++) {
-		if (overlap(&table[i].t, &new->t))
+		if (tables_overlap(&table[i].t, &new->t))
 			free_table(&table[i]);
 		else
 			table[nr++] = table[i];
@@ -133,7 +133,7 @@ static int add_table(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias
 		return ret;
 	}
 	u->arch = new.t.arch;
-	return put_table(u, &new);
+	return insert_table(u, &new);
 }
 
 int uu_unwinder_add(struct uu_unwinder *u, int fd, uint64_t bias)

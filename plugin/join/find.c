@@ -84,7 +84,7 @@ static bool may_answer(struct join *j, struct task *t, const struct run *run, co
 
 static bool is_whole(const struct stack *s)
 {
-	return !(s->flags & (STACK_CUT | STACK_NO_START));
+	return !(s->flags & (STACK_CUT_OUTER | STACK_NO_INNER));
 }
 
 /* Can @cut be a piece of the stack @whole? */
@@ -93,9 +93,9 @@ static bool parts_agree(struct join *j, const struct stack *cut, const struct st
 	const struct list *c = &j->lists.v[cut->list], *w = &j->lists.v[whole->list];
 	uint64_t off = w->off;
 
-	if (c->nr > w->nr || (cut->flags & STACK_CUT && cut->flags & STACK_NO_START))
+	if (c->nr > w->nr || (cut->flags & STACK_CUT_OUTER && cut->flags & STACK_NO_INNER))
 		return false;
-	if (cut->flags & STACK_NO_START)
+	if (cut->flags & STACK_NO_INNER)
 		off += w->nr - c->nr;
 	return !c->nr || !memcmp(j->addrs.v + c->off, j->addrs.v + off, c->nr * sizeof(uint64_t));
 }
@@ -175,8 +175,8 @@ static void resolve_run(struct join *j, struct task *t, struct run *run)
 	if (run->stack != NOT_ASKED)
 		return;
 	run->stack = NO_STACK;
-	if (run->r.form == FORM_NO_COOKIE || !run->r.cookie) {
-		run->state = run->r.form == FORM_LOST_COOKIE && t->has_cookie ? JOIN_LOST
+	if (run->r.form == JOIN_FORM_NO_COOKIE || !run->r.cookie) {
+		run->state = run->r.form == JOIN_FORM_LOST_COOKIE && t->has_cookie ? JOIN_LOST
 									      : JOIN_NONE;
 		return;
 	}
@@ -223,8 +223,8 @@ static bool same_request(const struct run *a, const struct run *b)
  * the time decides, and the cookie if the record has one. If these cannot decide, the answer is
  * JOIN_UNSURE.
  */
-void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
-	     uint64_t cookie, struct join_answer *ans)
+void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
+		      uint64_t cookie, struct join_answer *ans)
 {
 	struct task *t = j->finished ? task_find(j, tid) : NULL;
 	struct run *r, *found = NULL;
@@ -304,7 +304,7 @@ uint32_t join_nr_runs(struct join *j)
 	return j->finished ? j->runs.nr : 0;
 }
 
-void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about)
+void join_get_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about)
 {
 	struct run *r = &j->runs.v[run];
 	struct task *t = task_find(j, r->r.tid);
@@ -316,7 +316,7 @@ void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join
 		*about = r->r;
 }
 
-void join_stats(struct join *j, struct join_stats *st)
+void join_get_stats(struct join *j, struct join_stats *st)
 {
 	struct task *t;
 	struct run *r;

@@ -103,7 +103,7 @@ void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *s
 			struct join_answer *ans)
 {
 	uint32_t tgid = ans->tgid ? ans->tgid : ans->tid, nr = ans->nr;
-	uint32_t i = ans->flags & STACK_NO_START ? 0 : 1;
+	uint32_t i = ans->flags & STACK_NO_INNER ? 0 : 1;
 	struct uu_symbol sym;
 	bool may_jit;
 
@@ -243,7 +243,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 		uint32_t flag;
 		const char *text;
 	} marks[] = {
-		{ STACK_CUT, "cut: outer frames are missing" },
+		{ STACK_CUT_OUTER, "cut: outer frames are missing" },
 		{ STACK_TRUNCATED, "truncated" },
 		{ STACK_INCOMPLETE, "incomplete" },
 		{ STACK_OUTSIDE, "the next address is not code" },
@@ -271,7 +271,7 @@ static void add_marks(struct text *t, const struct join_answer *ans)
 /* Append the frames of a stack to f->index. */
 static bool find_frames(struct frames *f, const struct join_answer *ans, uint32_t jit)
 {
-	bool exact = !(ans->flags & STACK_NO_START);	/* innermost: where the task was */
+	bool exact = !(ans->flags & STACK_NO_INNER);	/* innermost: where the task was */
 	struct frame_line *fr;
 	uint32_t i;
 
@@ -294,7 +294,7 @@ static void add_stack(struct frames *f, struct text *t, const struct join_answer
 	const struct frame_line *fr;
 	uint32_t i;
 
-	if (ans->flags & STACK_NO_START) {
+	if (ans->flags & STACK_NO_INNER) {
 		text_add(t, prefix);
 		text_add(t, "<cut: events were dropped, inner frames may be missing>\n");
 	}

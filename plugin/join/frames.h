@@ -56,7 +56,7 @@ void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *s
 /*
  * The file that an address of a stack lies in, and the offset in it; NULL if no file is known.
  * @exact: the task was at @addr; otherwise @addr is a return address. The innermost address is
- * exact (unless STACK_NO_START), and so is the address after a signal trampoline.
+ * exact (unless STACK_NO_INNER), and so is the address after a signal trampoline.
  */
 const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
 				    uint64_t addr, bool exact, uint64_t *offset);

@@ -274,7 +274,7 @@ static uint32_t seen_until(const struct sighting *s, uint32_t nr, uint64_t ts)
 	return i;
 }
 
-static uint64_t sub(uint64_t a, uint64_t b)
+static uint64_t sub_or_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -290,8 +290,8 @@ uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
 		return 0;
 	s = &m->contested.v[p->seen];
 	n = seen_until(s, p->nr_seen, ts);
-	*near = (n && sub(ts, s[n - 1].ts) <= CLOCK_SLACK) ||
-		(n < p->nr_seen && sub(s[n].ts, ts) <= CLOCK_SLACK);
+	*near = (n && sub_or_zero(ts, s[n - 1].ts) <= CLOCK_SLACK) ||
+		(n < p->nr_seen && sub_or_zero(s[n].ts, ts) <= CLOCK_SLACK);
 	return n;
 }
 
@@ -303,7 +303,9 @@ static const struct sighting *last_seen(struct maps *m, const struct map *map, u
 					uint32_t cpu, int skew)
 {
 	const struct sighting *s = &m->seen.v[map->seen];
-	uint64_t others = skew > 0 ? ts + CLOCK_SLACK : skew < 0 ? sub(ts, CLOCK_SLACK) : ts;
+	uint64_t others = skew > 0 ? ts + CLOCK_SLACK :
+			  skew < 0 ? sub_or_zero(ts, CLOCK_SLACK) :
+				     ts;
 	uint32_t i = seen_until(s, map->nr_seen, others > ts ? others : ts);
 
 	while (i-- > 0)

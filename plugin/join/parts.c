@@ -103,7 +103,7 @@ static int part_open(struct join *j, struct stream *st, const struct join_stack 
 	int ret;
 
 	if (st->parts.nr >= MAX_OPEN) {
-		ret = part_store(j, &st->parts.v[0], STACK_CUT);
+		ret = part_store(j, &st->parts.v[0], STACK_CUT_OUTER);
 		if (ret)
 			return ret;
 		part_remove(st, 0);
@@ -139,13 +139,13 @@ int parts_add(struct join *j, const struct join_stack *s)
 			part_remove(st, i);
 			return ret;
 		}
-		ret = part_store(j, p, STACK_CUT);
+		ret = part_store(j, p, STACK_CUT_OUTER);
 		part_remove(st, i);
 		if (ret)
 			return ret;
 	}
 	if (s->after_loss)
-		flags |= STACK_NO_START;
+		flags |= STACK_NO_INNER;
 	if (s->flags & STACK_MORE)
 		return part_open(j, st, s, flags);
 	return store_stack(j, s, s->addrs, s->nr, flags);
@@ -157,7 +157,7 @@ int parts_loss(struct join *j, struct stream *st)
 	int ret;
 
 	for (i = 0; i < st->parts.nr; i++) {
-		ret = part_store(j, &st->parts.v[i], STACK_CUT);
+		ret = part_store(j, &st->parts.v[i], STACK_CUT_OUTER);
 		if (ret)
 			return ret;
 	}

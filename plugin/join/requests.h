@@ -43,9 +43,9 @@ struct join;
 #define STACK_INCOMPLETE	0x08u
 #define STACK_FRAME_POINTER	0x10u
 /* The join adds: events were dropped between the parts of the stack. */
-#define STACK_CUT		0x10000u
+#define STACK_CUT_OUTER		0x10000u
 /* The join adds: events were dropped right before the stack, maybe its first parts. */
-#define STACK_NO_START		0x20000u
+#define STACK_NO_INNER		0x20000u
 /* The maps add: the next address was not code, so the stack ends before it. */
 #define STACK_OUTSIDE		0x40000u
 
@@ -75,14 +75,14 @@ extern const struct join_words {
 
 /* How the requests of a run look in the file. */
 enum join_form {
-	FORM_BARE,		/* the cookie alone: print at the cookie */
-	FORM_KSTACK,		/* a kernel stack, then the cookie: print at the stack */
-	FORM_NO_COOKIE,		/* a kernel stack without a cookie after it */
-	FORM_LOST_COOKIE,	/* a kernel stack, then events were dropped */
+	JOIN_FORM_COOKIE_ONLY,		/* the cookie alone: print at the cookie */
+	JOIN_FORM_KSTACK,		/* a kernel stack, then the cookie: print at the stack */
+	JOIN_FORM_NO_COOKIE,		/* a kernel stack without a cookie after it */
+	JOIN_FORM_LOST_COOKIE,	/* a kernel stack, then events were dropped */
 };
 
 struct join_run {
-	uint64_t cookie;	/* 0 with FORM_NO_COOKIE and FORM_LOST_COOKIE */
+	uint64_t cookie;	/* 0 with JOIN_FORM_NO_COOKIE and JOIN_FORM_LOST_COOKIE */
 	uint64_t pos;		/* position of its first record */
 	uint64_t ts;		/* time stamp of its first record */
 	uint32_t tid;
@@ -164,13 +164,13 @@ int join_finish(struct join *j);
  * The answer for a record of @tid at position @pos, read on @cpu at time @ts;
  * @cookie is its cookie, or 0 for a kernel stack.
  */
-void join_at(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
-	     uint64_t cookie, struct join_answer *ans);
+void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
+		      uint64_t cookie, struct join_answer *ans);
 
 /*
  * The number of the run that covers a record of a known stream; JOIN_NO_RUN if no run does. Records
- * of one run have one answer, join_run(). Zero @last before the first call for a stream: it makes
- * the next call for the same task cheap.
+ * of one run have one answer, join_get_run(). Zero @last before the first call for a stream: it
+ * makes the next call for the same task cheap.
  */
 #define JOIN_NO_RUN	UINT32_MAX
 struct join_last {
@@ -181,8 +181,8 @@ uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos
 		     uint64_t cookie, struct join_last *last);
 uint32_t join_nr_runs(struct join *j);
 /* The answer for a run, and the run itself if @about is not NULL. */
-void join_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about);
+void join_get_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about);
 
-void join_stats(struct join *j, struct join_stats *st);
+void join_get_stats(struct join *j, struct join_stats *st);
 
 #endif

@@ -142,7 +142,7 @@ static int settle_level(struct runs *r, int level, bool lost)
 	if (w->bare)
 		return 0;
 	return add_request(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
-			   lost ? FORM_LOST_COOKIE : FORM_NO_COOKIE, lost ? 1 : 0);
+			   lost ? JOIN_FORM_LOST_COOKIE : JOIN_FORM_NO_COOKIE, lost ? 1 : 0);
 }
 
 static int settle_all(struct runs *r, uint32_t levels, bool lost)
@@ -165,12 +165,12 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 {
 	struct waiting *w = &r->waiting[level];
 	uint64_t pos = rec->pos, ts = rec->ts;
-	enum join_form form = FORM_BARE;
+	enum join_form form = JOIN_FORM_COOKIE_ONLY;
 	int ret = 0;
 
 	if (nest_belongs(&r->nest, level, rec->tid, nest_context(rec->flags)) &&
 	    may_have(w, rec->cookie)) {
-		form = FORM_KSTACK;
+		form = JOIN_FORM_KSTACK;
 		nest_close(&r->nest, level);
 		if (rec->ts > w->ts && rec->ts - w->ts >= JOIN_PERIOD) {
 			ret = add_request(r, rec->tid, w->pos, w->ts, w->ts, rec->cookie, form, 0);
@@ -190,7 +190,7 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
 		w->several |= w->passed && w->passed != rec->cookie;
 		w->passed = rec->cookie;
 	}
-	if (form == FORM_BARE) {
+	if (form == JOIN_FORM_COOKIE_ONLY) {
 		r->cookie_last |= 1u << level;
 		r->cookie_tid[level] = rec->tid;
 	} else {

@@ -23,7 +23,7 @@ struct groups {
 	uint32_t *order;		/* groups by tid */
 };
 
-static uint32_t group_of(struct groups *g, uint32_t tid)
+static uint32_t get_group(struct groups *g, uint32_t tid)
 {
 	struct group *found = vec_get(&g->v, &g->idx, tid, tid);
 
@@ -74,7 +74,7 @@ int sort(char *v, size_t nr, size_t size, size_t tid_at, int (*cmp)(const void *
 	for (i = 0; g.to && i < nr; i++) {
 		memcpy(&tid, v + i * size + tid_at, sizeof(tid));
 		if (last == UINT32_MAX || tid != last_tid)
-			last = group_of(&g, tid);
+			last = get_group(&g, tid);
 		if (last == UINT32_MAX)
 			goto out;
 		last_tid = tid;

@@ -261,7 +261,8 @@ static uint32_t find_stack(struct shark_model *m, const struct shark_request *r,
 	return found;
 }
 
-#define NOT_WHOLE (STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT | STACK_NO_START | STACK_OUTSIDE)
+#define NOT_WHOLE \
+	(STACK_TRUNCATED | STACK_INCOMPLETE | STACK_CUT_OUTER | STACK_NO_INNER | STACK_OUTSIDE)
 
 /* SHARK_NR_OUTCOMES: the record is not a request. */
 static enum shark_outcome answer_request(struct shark_model *m, struct shark_request *r)
@@ -271,9 +272,9 @@ static enum shark_outcome answer_request(struct shark_model *m, struct shark_req
 	r->stack = SHARK_NONE;
 	if (!m->scan.join)
 		return SHARK_NR_OUTCOMES;	/* without a join, guess nothing */
-	join_at(m->scan.join, r->cpu, r->tid, r->pos, r->ts, r->cookie, &ans);
+	join_find_answer(m->scan.join, r->cpu, r->tid, r->pos, r->ts, r->cookie, &ans);
 	if (!r->cookie)
-		return ans.form == FORM_LOST_COOKIE && ans.state == JOIN_LOST ?
+		return ans.form == JOIN_FORM_LOST_COOKIE && ans.state == JOIN_LOST ?
 		       SHARK_LOST : SHARK_NR_OUTCOMES;
 	switch (ans.state) {
 	case JOIN_STACK:
@@ -301,8 +302,8 @@ static int answer_kstack(struct shark_model *m, struct shark_request *r)
 	r->shown = r->entry;
 	if (!r->kstack || !m->scan.join)
 		return 0;
-	join_at(m->scan.join, r->cpu, r->tid, r->kstack_pos, r->kstack_ts, 0, &ans);
-	if (ans.form == FORM_KSTACK) {
+	join_find_answer(m->scan.join, r->cpu, r->tid, r->kstack_pos, r->kstack_ts, 0, &ans);
+	if (ans.form == JOIN_FORM_KSTACK) {
 		r->shown = r->kstack;
 		return 0;
 	}

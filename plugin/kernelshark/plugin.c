@@ -87,7 +87,7 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 		break;
 	case DECODE_STACK:
 		r.kind = SHARK_STACK;
-		if (!decode_stack(&s->dec, rec, &stack))
+		if (!decode_read_stack(&s->dec, rec, &stack))
 			return;
 		r.cookie = stack.cookie;
 		r.more = stack.flags & STACK_MORE;

@@ -178,7 +178,7 @@ bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_
 	return decode_number(d, rec, &d->cookie, cookie);
 }
 
-bool decode_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s)
+bool decode_read_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s)
 {
 	uint32_t len;
 
@@ -194,7 +194,7 @@ bool decode_stack(const struct decode *d, const struct tep_record *rec, struct d
 	return true;
 }
 
-bool decode_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m)
+bool decode_read_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m)
 {
 	const void *id = NULL, *path = NULL;
 	uint32_t id_len = 0, path_len = 0;

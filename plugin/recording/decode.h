@@ -129,7 +129,8 @@ static inline void decode_common(const struct decode *d, const struct tep_record
 				     true };
 }
 
-static inline enum decode_kind decode_kind(const struct decode *d, const struct tep_record *rec)
+static inline enum decode_kind decode_find_kind(const struct decode *d,
+						const struct tep_record *rec)
 {
 	struct decode_common c;
 
@@ -139,8 +140,9 @@ static inline enum decode_kind decode_kind(const struct decode *d, const struct 
 
 bool decode_tid(const struct decode *d, const struct tep_record *rec, uint32_t *tid);
 bool decode_cookie(const struct decode *d, const struct tep_record *rec, uint64_t *cookie);
-bool decode_stack(const struct decode *d, const struct tep_record *rec, struct decode_stack *s);
-bool decode_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m);
+bool decode_read_stack(const struct decode *d, const struct tep_record *rec,
+		       struct decode_stack *s);
+bool decode_read_map(const struct decode *d, const struct tep_record *rec, struct decode_map *m);
 
 static inline uint64_t decode_addr(const struct decode *d, const void *addrs, uint32_t i)
 {

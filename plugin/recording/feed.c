@@ -99,7 +99,7 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	struct decode_stack raw;
 	uint32_t i;
 
-	if (!decode_stack(&f->dec, rec, &raw))
+	if (!decode_read_stack(&f->dec, rec, &raw))
 		return 0;
 	f->addrs.nr = 0;
 	if (vec_reserve(&f->addrs, raw.nr + 1))
@@ -125,7 +125,7 @@ static int feed_map(struct feed *f, const struct tep_record *rec)
 	struct maps_rec m = { .ts = rec->ts, .cpu = f->cpu };
 	struct decode_map raw;
 
-	if (!decode_map(&f->dec, rec, &raw))
+	if (!decode_read_map(&f->dec, rec, &raw))
 		return 0;
 	f->path.nr = 0;
 	if (vec_reserve(&f->path, raw.path_len + 1))
@@ -162,7 +162,7 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 
 	if (f->any && rec->offset <= f->last)
 		return -EILSEQ;
-	/* only the positions of instances can coincide, see join_at() */
+	/* only the positions of instances can coincide, see join_find_answer() */
 	if (f->buffer && (!f->any || (rec->offset ^ f->marked) >> MARK_SHIFT)) {
 		ret = f->sink->mark(f->sink->data, f->nr_streams - 1, rec->offset, rec->ts);
 		if (ret)

@@ -168,7 +168,7 @@ static int pass_run(const struct sink *sink, const char *p, uint32_t len)
 	if (len != sizeof(r))
 		return -EPROTO;
 	memcpy(&r, p, sizeof(r));
-	return r.form > FORM_LOST_COOKIE ? -EPROTO : sink->run(sink->data, &r);
+	return r.form > JOIN_FORM_LOST_COOKIE ? -EPROTO : sink->run(sink->data, &r);
 }
 
 /* Returns 1 at the end. @tmp has room for a message and a byte, and is aligned. */

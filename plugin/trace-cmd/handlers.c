@@ -52,7 +52,7 @@ static bool find_answer(struct ustack *u, struct tep_record *rec, uint64_t cooki
 
 	if (!make_ready(u) || !decode_tid(&u->dec, rec, &tid))
 		return false;
-	join_at(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, cookie, ans);
+	join_find_answer(u->scan.join, rec->cpu, tid, rec->offset, rec->ts, cookie, ans);
 	return ans->state != JOIN_NONE;
 }
 
@@ -134,7 +134,7 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 	text_clear(&u->text);
 	add_kernel_frames(&u->text, rec, u, event);
 	put_text(s, &u->text);
-	if (found && ans.form != FORM_BARE)
+	if (found && ans.form != JOIN_FORM_COOKIE_ONLY)
 		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
 	pthread_mutex_unlock(&lock);
 	return 0;
@@ -157,7 +157,7 @@ static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_
 	} else {
 		trace_seq_puts(s, "<no cookie in this record>");
 	}
-	if (found && ans.form == FORM_BARE) {
+	if (found && ans.form == JOIN_FORM_COOKIE_ONLY) {
 		trace_seq_putc(s, '\n');
 		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
 	}
@@ -183,7 +183,7 @@ static int print_stack(struct trace_seq *s, struct tep_record *rec, struct tep_e
 	(void)event;
 	pthread_mutex_lock(&lock);
 	make_ready(u);
-	if (decode_stack(&u->dec, rec, &st)) {
+	if (decode_read_stack(&u->dec, rec, &st)) {
 		trace_seq_printf(s, "cookie=%llx", (unsigned long long)st.cookie);
 		if (u->dec.stack_tgid.present)
 			trace_seq_printf(s, " tgid=%u", st.tgid);
@@ -207,7 +207,7 @@ static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_eve
 	(void)event;
 	pthread_mutex_lock(&lock);
 	make_ready(u);
-	if (decode_map(&u->dec, rec, &m)) {
+	if (decode_read_map(&u->dec, rec, &m)) {
 		trace_seq_printf(s, "tgid=%u %llx-%llx pgoff=%llx ", m.tgid,
 				 (unsigned long long)m.start, (unsigned long long)m.end,
 				 (unsigned long long)m.pgoff);
@@ -244,7 +244,7 @@ static void print_summary(struct ustack *u)
 {
 	struct join_stats st;
 
-	join_stats(u->scan.join, &st);
+	join_get_stats(u->scan.join, &st);
 	fprintf(stderr, "plugin_ustack: %s: %llu requests joined, %llu still in the kernel, "
 		"%llu lost, %llu not recorded; %llu stacks, %llu different, %llu events dropped\n",
 		u->path, (unsigned long long)st.requests[JOIN_STACK],

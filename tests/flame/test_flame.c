@@ -23,8 +23,8 @@ static uint32_t seg(struct fold *f, enum fold_kind kind, const char *s)
 
 	snprintf(buf, sizeof(buf), "%s", s);
 	for (p = strtok_r(buf, ";", &save); p; p = strtok_r(NULL, ";", &save))
-		names[nr++] = fold_name(f, kind, p, FOLD_NONE);
-	return fold_seg(f, names, nr);
+		names[nr++] = fold_add_name(f, kind, p, FOLD_NONE);
+	return fold_add_seg(f, names, nr);
 }
 
 static void add(struct fold *f, const char *task, const char *user, const char *kernel, uint64_t a,
@@ -86,21 +86,23 @@ static void same_names_of_other_kinds_stay_apart(void **state)
 	(void)state;
 	assert_int_not_equal(one, two);
 	assert_int_equal(one, fold_file(f, "/a"));
-	assert_int_not_equal(fold_name(f, FOLD_USER, "x", one), fold_name(f, FOLD_USER, "x", two));
-	assert_int_not_equal(fold_name(f, FOLD_USER, "x", one),
-			     fold_name(f, FOLD_KERNEL, "x", one));
-	assert_int_equal(fold_name(f, FOLD_USER, "x", one), fold_name(f, FOLD_USER, "x", one));
+	assert_int_not_equal(fold_add_name(f, FOLD_USER, "x", one),
+			     fold_add_name(f, FOLD_USER, "x", two));
+	assert_int_not_equal(fold_add_name(f, FOLD_USER, "x", one),
+			     fold_add_name(f, FOLD_KERNEL, "x", one));
+	assert_int_equal(fold_add_name(f, FOLD_USER, "x", one),
+			 fold_add_name(f, FOLD_USER, "x", one));
 	assert_string_equal(fold_path(f, two), "/b");
-	assert_int_equal(fold_name(f, FOLD_USER, "x", UINT32_MAX), UINT32_MAX);
+	assert_int_equal(fold_add_name(f, FOLD_USER, "x", UINT32_MAX), UINT32_MAX);
 	fold_free(f);
 }
 
 static void separators_in_names_are_replaced(void **state)
 {
 	struct fold *f = fold_new();
-	uint32_t names[2] = { fold_name(f, FOLD_USER, "a;b\nc", 0),
-			      fold_name(f, FOLD_USER, "", 0) };
-	uint32_t segs[FOLD_SEGS] = { fold_seg(f, names, 2) };
+	uint32_t names[2] = { fold_add_name(f, FOLD_USER, "a;b\nc", 0),
+			      fold_add_name(f, FOLD_USER, "", 0) };
+	uint32_t segs[FOLD_SEGS] = { fold_add_seg(f, names, 2) };
 	uint64_t value[2] = { UINT64_MAX, 0 };
 
 	(void)state;
@@ -154,8 +156,8 @@ static void long_keys_are_sorted_too(void **state)
 			x = x * 1103515245 + 12345;
 			snprintf(name, sizeof(name), "n%04u",
 				 i % 2 && k < 5 ? 5000 : (x >> 8) % 5000);
-			id = fold_name(f, FOLD_USER, name, FOLD_NONE);
-			segs[k] = fold_seg(f, &id, 1);
+			id = fold_add_name(f, FOLD_USER, name, FOLD_NONE);
+			segs[k] = fold_add_seg(f, &id, 1);
 		}
 		assert_int_equal(fold_add(f, segs, value), 0);
 	}

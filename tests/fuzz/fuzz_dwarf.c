@@ -57,7 +57,7 @@ static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
 	const struct dw_row *r;
 	uint32_t f;
 
-	r = dw_lines(dw, u) ? NULL : dw_row_at(&u->lines, addr);
+	r = dw_read_lines(dw, u) ? NULL : dw_row_at(&u->lines, addr);
 	if (r) {
 		if (r->addr > addr)
 			abort();
@@ -69,7 +69,7 @@ static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
 	if (f >= u->nr_funcs)
 		abort();
 	while (f != DW_NO_FUNC) {
-		look(dw_name(dw, u->funcs[f].named));
+		look(dw_get_name(dw, u->funcs[f].named));
 		look(dw_path(dw, u, u->funcs[f].call_file));
 		if (u->funcs[f].parent != DW_NO_FUNC && u->funcs[f].parent >= f)
 			abort();
@@ -121,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (u->skip || u->partial || u->error || !u->rooted)
 				continue;
 			dw_funcs(dw, u);
-			dw_lines(dw, u);
+			dw_read_lines(dw, u);
 			check_cover(&u->cover, u->nr_funcs);
 			check_cover(&u->lines.cover, u->lines.nr_seqs);
 			for (k = 0; k < u->cover.nr && k < 64; k++)

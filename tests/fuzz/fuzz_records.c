@@ -253,7 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	u->scanned = true;
 	ustack_ready(u);
 	print_all(u->tep, in);
-	join_stats(u->scan.join, &st);
+	join_get_stats(u->scan.join, &st);
 	tep = u->tep;
 	handlers_unregister(u);		/* frees u */
 	tep_free(tep);

@@ -301,7 +301,7 @@ static int folder_as_the_join_counts_it(const char *folder)
 		scan_file(&scan, fd);
 		close(fd);
 		assert_non_null(scan.join);
-		join_stats(scan.join, &st);
+		join_get_stats(scan.join, &st);
 		scan_free(&scan);
 		*end = '\0';
 		snprintf(name, sizeof(name), "%s%s", folder, de->d_name);

@@ -150,10 +150,10 @@ static void ask(struct model *m, uint32_t stream, struct tep_record *rec, uint64
 	uint32_t tid, run;
 
 	assert_true(decode_tid(&m->dec, rec, &tid));
-	join_at(m->join, rec->cpu, tid, rec->offset, rec->ts, cookie, &a);
+	join_find_answer(m->join, rec->cpu, tid, rec->offset, rec->ts, cookie, &a);
 	run = join_run_at(m->join, stream, tid, rec->offset, cookie, last);
 	if (run != JOIN_NO_RUN)
-		join_run(m->join, run, &b, NULL);
+		join_get_run(m->join, run, &b, NULL);
 	/* by position, it can be unknown which of two buffers is meant */
 	if (a.state == JOIN_UNSURE)
 		return;
@@ -182,7 +182,7 @@ static void a_run_answers_as_its_records_do(void **state)
 			memset(&last, 0, sizeof(last));
 			while ((rec = reader_next(m->reader, s))) {
 				cookie = 0;
-				switch (decode_kind(&m->dec, rec)) {
+				switch (decode_find_kind(&m->dec, rec)) {
 				case DECODE_COOKIE:
 					assert_true(decode_cookie(&m->dec, rec, &cookie));
 					/* fall through */
@@ -219,7 +219,7 @@ static int see(void *data, const struct model_event *ev)
 	s->nr++;
 	s->kernel += ev->kstack != MODEL_NONE;
 	if (ev->ustack != MODEL_NONE)
-		s->joined += model_ustack(s->m, ev->ustack)->state == JOIN_STACK;
+		s->joined += model_get_ustack(s->m, ev->ustack)->state == JOIN_STACK;
 	if (s->field.present && model_string(s->m, ev, &s->field, &text, &len))
 		snprintf(s->text, sizeof(s->text), "%.*s", (int)len, text);
 	return 0;
@@ -268,13 +268,13 @@ static void an_event_has_its_stacks_and_fields(void **state)
 	assert_int_equal(s.m->kstacks.nr, 1);
 	v = model_kframes(s.m, 0, &nr);
 	assert_int_equal(nr, 2);
-	assert_string_equal(model_frame(s.m, v[0])->func, "schedule");
-	assert_int_equal(model_frame(s.m, v[0])->func_offset, 0xa4);
+	assert_string_equal(model_get_frame(s.m, v[0])->func, "schedule");
+	assert_int_equal(model_get_frame(s.m, v[0])->func_offset, 0xa4);
 	v = model_uframes(s.m, 0, &nr);
 	assert_int_equal(nr, 5);
-	assert_string_equal(model_frame(s.m, v[0])->func, "read");
-	assert_string_equal(model_frame(s.m, v[4])->func, "_start");
-	assert_string_equal(model_frame(s.m, v[4])->file->path, "/usr/bin/app");
+	assert_string_equal(model_get_frame(s.m, v[0])->func, "read");
+	assert_string_equal(model_get_frame(s.m, v[4])->func, "_start");
+	assert_string_equal(model_get_frame(s.m, v[4])->file->path, "/usr/bin/app");
 	assert_int_equal(model_tgid(s.m, 100), 100);
 	assert_string_equal(model_comm(s.m, 100), "app");
 	model_close(s.m);
@@ -295,9 +295,9 @@ static uint64_t hash_name(const char *s)
 static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_t kstack,
 			   uint32_t ustack)
 {
-	uint64_t h = hash64(hash_name(model_type(m, type)->name) + tid);
+	uint64_t h = hash64(hash_name(model_get_type(m, type)->name) + tid);
 	const struct kernel_stack *k = kstack == MODEL_NONE ? NULL : &m->kstacks.v[kstack];
-	const struct model_ustack *u = ustack == MODEL_NONE ? NULL : model_ustack(m, ustack);
+	const struct model_ustack *u = ustack == MODEL_NONE ? NULL : model_get_ustack(m, ustack);
 	const struct model_frame *f;
 	const uint32_t *v;
 	uint32_t i, nr;
@@ -310,7 +310,7 @@ static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_
 	v = model_uframes(m, ustack, &nr);
 	assert_int_equal(nr, u->nr);
 	for (i = 0; i < nr; i++) {
-		f = model_frame(m, v[i]);
+		f = model_get_frame(m, v[i]);
 		h = hash64(h ^ f->offset) + hash_name(f->func);
 		h = hash64(h + (f->file ? f->file->id + 1 : 0)) + f->exact + f->tgid;
 	}
@@ -328,7 +328,7 @@ static void add(struct sum *s, uint32_t type, uint32_t tid, uint32_t kstack, uin
 	s->events += nr;
 	s->hash += nr * hash_event(s->m, type, tid, kstack, ustack);
 	if (ustack != MODEL_NONE)
-		s->joined += model_ustack(s->m, ustack)->state == JOIN_STACK ? nr : 0;
+		s->joined += model_get_ustack(s->m, ustack)->state == JOIN_STACK ? nr : 0;
 }
 
 static int add_event(void *data, const struct model_event *ev)
@@ -420,18 +420,18 @@ static void frames_are_those_of_each_address(void **state)
 	for (k = 0; k < fixtures.gl_pathc; k++) {
 		m = open_model(fixtures.gl_pathv[k], NULL);
 		for (run = 0; run < join_nr_runs(m->join); run++) {
-			join_run(m->join, run, &ans, NULL);
+			join_get_run(m->join, run, &ans, NULL);
 			u = model_run_ustack(m, run);
 			if (ans.state != JOIN_STACK)
 				continue;
 			v = model_uframes(m, u, &nr);
 			frames_end_outside(m->maps, NULL, m->syms, &ans);
 			assert_int_equal(nr, ans.nr);
-			assert_int_equal(model_ustack(m, u)->flags, ans.flags);
+			assert_int_equal(model_get_ustack(m, u)->flags, ans.flags);
 			shared += model_uframes_like(m, u) != u;
-			exact = !(ans.flags & STACK_NO_START);
+			exact = !(ans.flags & STACK_NO_INNER);
 			for (i = 0; i < nr; i++, frames++) {
-				f = model_frame(m, v[i]);
+				f = model_get_frame(m, v[i]);
 				file = frames_file(m->maps, &ans, ans.addrs[i], exact, &offset);
 				if (f->file != file || f->offset != offset ||
 				    f->addr != ans.addrs[i] || f->exact != exact ||

@@ -94,8 +94,8 @@ static bool ask_model(const char *path, long n, struct answers *a)
 	m = model_open(path, &opts, why, sizeof(why));
 	memset(a, 0, sizeof(*a));
 	if (m) {
-		a->stats = model_info(m)->join;
-		a->nsec = model_info(m)->nsec;
+		a->stats = model_get_info(m)->join;
+		a->nsec = model_get_info(m)->nsec;
 	} else {
 		assert_string_not_equal(why, "");
 	}
@@ -115,7 +115,7 @@ static bool ask_plugin(const char *path, long n, struct answers *a)
 	read = scan.join;
 	memset(a, 0, sizeof(*a));
 	if (read)
-		join_stats(scan.join, &a->stats);
+		join_get_stats(scan.join, &a->stats);
 	assert_int_equal(read, !scan.problem);
 	if (scan.problem)
 		assert_non_null(strstr(scan.problem, "memory"));

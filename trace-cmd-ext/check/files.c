@@ -29,7 +29,7 @@ struct files {
 };
 
 /* Register nothing: the check gives no table to the kernel. */
-static int add_nothing(struct tables *t, const struct unwind_table_file *arg)
+static int add_nothing(struct tables_session *t, const struct unwind_table_file *arg)
 {
 	(void)t;
 	(void)arg;
@@ -196,13 +196,13 @@ static void on_file(void *ctx, const struct tables_file *f)
 		  f->cause == TABLES_ERROR ? strerror(-f->error) : "", symbols);
 }
 
-static struct tables *open_session(struct files *fs)
+static struct tables_session *open_session(struct files *fs)
 {
 	struct tables_opts opts = {
 		.size = sizeof(opts), .progress = fs->all ? show_progress : NULL,
 	};
 	const char *source = fs->c->source;
-	struct tables *t;
+	struct tables_session *t;
 	int ret;
 
 	/* a file that the user named may be recorded with any source */
@@ -219,7 +219,7 @@ static struct tables *open_session(struct files *fs)
 void check_running(struct check *c)
 {
 	struct files fs = { .c = c, .all = true };
-	struct tables *t = open_session(&fs);
+	struct tables_session *t = open_session(&fs);
 	struct tables_summary sum;
 	int ret;
 
@@ -264,7 +264,7 @@ void check_running(struct check *c)
 
 /* ------------------------------- arguments ------------------------------- */
 
-static void add_process(struct check *c, struct tables *t, pid_t pid)
+static void add_process(struct check *c, struct tables_session *t, pid_t pid)
 {
 	char path[64], line[PATH_MAX + 128], perms[8], name[32];
 	uint64_t start, end, ino, anon = 0;
@@ -320,7 +320,7 @@ static bool is_number(const char *s)
 void check_argument(struct check *c, const char *arg)
 {
 	struct files fs = { .c = c };
-	struct tables *t = open_session(&fs);
+	struct tables_session *t = open_session(&fs);
 	char path[PATH_MAX];
 	int fd;
 

@@ -79,12 +79,12 @@ static void check_folder(struct check *c)
 
 void check_recorders(struct check *c)
 {
-	struct left *left;
+	struct recorder_instance *left;
 	size_t nr, i;
 	int ret;
 
 	check_folder(c);
-	if (!c->traces || left_list(&left, &nr))
+	if (!c->traces || instance_list(&left, &nr))
 		return;
 	for (i = 0; i < nr; i++) {
 		char name[sizeof(left->name) + 16];
@@ -95,7 +95,7 @@ void check_recorders(struct check *c)
 				  "process %d is recording", (int)left[i].pid);
 			continue;
 		}
-		ret = c->repair ? left_remove(left[i].name) : 0;
+		ret = c->repair ? instance_remove(left[i].name) : 0;
 		if (!c->repair)
 			check_add(c, CHECK_MISSING, "recorders", name,
 				  "trace-ustack check --repair, or the next trace-ustack record, "

@@ -86,7 +86,7 @@ static void print_finding(const struct check_finding *f, bool colour)
 static void print_text(const struct check *c)
 {
 	const char *group = "";
-	bool colour = tool_colour();
+	bool colour = tool_use_colour();
 	size_t i;
 
 	for (i = 0; i < c->nr; i++) {
@@ -233,7 +233,7 @@ int cmd_check(int argc, char **argv)
 	for (k = 0; k < check.nr; k++)
 		ok &= check.finding[k].level != CHECK_MISSING;
 	if (!check.json)
-		tool_pager();
+		tool_start_pager();
 	if (check.json) {
 		print_json(&check, ok, all);
 	} else {

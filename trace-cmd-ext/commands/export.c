@@ -113,7 +113,7 @@ static int run_export(void *arg)
 		model_close(e.m);
 		return ret;
 	}
-	damaged = model_info(e.m)->damaged;
+	damaged = model_get_info(e.m)->damaged;
 	ret = output_open(&out, o.output);
 	if (!ret) {
 		e.out = out.f;
@@ -209,6 +209,6 @@ int cmd_export(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (!o.output && !o.format->binary)
-		tool_pager();
+		tool_start_pager();
 	return tool_guard(o.path, run_export, NULL);
 }

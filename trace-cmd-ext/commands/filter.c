@@ -40,15 +40,15 @@ int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_op
 			return add_pattern(cmd, &f->comms, &f->nr_comms, arg);
 		/* fallthrough */
 	case CMD_OPT_PID:
-		if (tool_numbers(arg, &f->pids, &f->nr_pids))
+		if (tool_parse_numbers(arg, &f->pids, &f->nr_pids))
 			return tool_usage(cmd, "'%s' is not a list of ids, such as 12,20-29", arg);
 		return 0;
 	case CMD_OPT_CPU:
-		if (tool_numbers(arg, &f->cpus, &f->nr_cpus))
+		if (tool_parse_numbers(arg, &f->cpus, &f->nr_cpus))
 			return tool_usage(cmd, "'%s' is not a list of CPUs, such as 0,2-3", arg);
 		return 0;
 	case CMD_OPT_TIME:
-		if (tool_times(arg, &f->from, &f->to))
+		if (tool_parse_times(arg, &f->from, &f->to))
 			return tool_usage(cmd, "'%s' is not a time, such as 12.5-13 or 12.5-", arg);
 		return 0;
 	default:
@@ -81,8 +81,8 @@ struct model *cmd_open(const char *path, const struct model_opts *opts)
 	m = model_open(path, &o, why, sizeof(why));
 	if (!m)
 		tool_error("%s: %s", path, why);
-	else if (model_info(m)->damaged)
-		tool_incomplete(path);
+	else if (model_get_info(m)->damaged)
+		tool_note_incomplete(path);
 	return m;
 }
 

@@ -94,8 +94,8 @@ static int gather_one(int which)
 	ret = gather(m, &o.fl.gather, o.fl.fold, which, o.fl.diff, &o.fl.stats[which]);
 	o.fl.unit = gather_unit(&o.fl.gather, m);
 	/* only if it matters, because it counts all requests */
-	o.fl.nsec = o.fl.gather.by == GATHER_COUNT || model_info(m)->nsec;
-	o.fl.damaged |= model_info(m)->damaged;
+	o.fl.nsec = o.fl.gather.by == GATHER_COUNT || model_get_info(m)->nsec;
+	o.fl.damaged |= model_get_info(m)->damaged;
 	if (ret && o.fl.damaged)
 		ret = TOOL_INPUT;	/* the unread part may have had matching events */
 	else if (ret == -ENODATA)
@@ -277,7 +277,7 @@ static int parse_number(const char *arg, uint32_t min, uint32_t max, uint32_t *n
 {
 	uint32_t *v = NULL;
 	size_t nr = 0;
-	int ret = tool_numbers(arg, &v, &nr);
+	int ret = tool_parse_numbers(arg, &v, &nr);
 
 	if (!ret && nr == 1 && v[0] >= min && v[0] <= max)
 		*n = v[0];
@@ -395,7 +395,7 @@ int cmd_flame(int argc, char **argv)
 	if (ret)
 		return ret;
 	if (o.folded || o.json)
-		tool_pager();
+		tool_start_pager();
 	else if (!o.output && isatty(STDOUT_FILENO))
 		o.output = "flame.svg";
 	ret = tool_guard(o.fl.path[1], run_flame, NULL);

@@ -175,7 +175,7 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		o->all = true;
 		break;
 	case 'p':
-		if (tool_numbers(optarg, &o->pids, &o->nr_pids))
+		if (tool_parse_numbers(optarg, &o->pids, &o->nr_pids))
 			return tool_usage("record", "-p '%s' is not a list of process ids", optarg);
 		break;
 	case OPT_NO_INHERIT:

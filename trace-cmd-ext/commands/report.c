@@ -93,7 +93,7 @@ int cmd_report(int argc, char **argv)
 			o.r.lines = true;
 			break;
 		case 'j':
-			ret = tool_numbers(optarg, &jobs, &nr);
+			ret = tool_parse_numbers(optarg, &jobs, &nr);
 			o.jobs = !ret && nr == 1 && *jobs <= 64 ? *jobs : 0;
 			free(jobs);
 			jobs = NULL;
@@ -111,6 +111,6 @@ int cmd_report(int argc, char **argv)
 	ret = cmd_filter_file("report", argc, argv, &o.path);
 	if (ret)
 		return ret;
-	tool_pager();
+	tool_start_pager();
 	return tool_guard(o.path, run_report, NULL);
 }

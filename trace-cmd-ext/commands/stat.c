@@ -98,6 +98,6 @@ int cmd_stat(int argc, char **argv)
 	ret = cmd_filter_file("stat", argc, argv, &o.path);
 	if (ret)
 		return ret;
-	tool_pager();
+	tool_start_pager();
 	return tool_guard(o.path, run_stat, NULL);
 }

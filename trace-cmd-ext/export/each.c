@@ -31,7 +31,7 @@ static bool add_note(struct export *e, const char *text)
 }
 
 /* The functions inlined at a frame; NULL if there is no memory. */
-static const struct export_code *code_of(struct export *e, uint32_t frame)
+static const struct export_code *get_code(struct export *e, uint32_t frame)
 {
 	const struct model_line *v;
 	struct export_inlined *in;
@@ -73,7 +73,7 @@ static bool add_user(struct export *e, uint32_t frame)
 	uint32_t i;
 
 	if (e->opts->lines) {
-		code = code_of(e, frame);
+		code = get_code(e, frame);
 		if (!code)
 			return false;
 		for (i = 0; i < code->nr; i++)
@@ -96,7 +96,7 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 	frames = model_kframes(e->m, kstack, &n);
 	if (!frames)
 		return NULL;
-	for (i = 0; i < n && paths_is_tracer(model_frame(e->m, frames[i])); i++)
+	for (i = 0; i < n && paths_is_tracer(model_get_frame(e->m, frames[i])); i++)
 		;
 	for (; i < n && ok; i++)
 		ok = add_entry(e, frames[i]);
@@ -112,7 +112,7 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 		for (i = notes.nr; i-- > 0 && ok; )
 			ok = add_note(e, notes.outer[i]);
 	} else {
-		why = model_info(e->m)->joined ? paths_no_user(e->m, kstack) : NULL;
+		why = model_get_info(e->m)->joined ? paths_no_user(e->m, kstack) : NULL;
 		if (why && ok)
 			ok = add_note(e, why);
 	}
@@ -122,7 +122,7 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 	return e->entries.v;
 }
 
-void export_entry(struct export *e, uint32_t entry, struct export_entry *ent)
+void export_get_entry(struct export *e, uint32_t entry, struct export_entry *ent)
 {
 	const struct export_inlined *in;
 
@@ -134,14 +134,14 @@ void export_entry(struct export *e, uint32_t entry, struct export_entry *ent)
 	if (entry & EXPORT_INLINED) {
 		in = &e->inlined.v[entry & ~EXPORT_INLINED];
 		ent->name = in->name;
-		ent->frame = model_frame(e->m, in->frame);
+		ent->frame = model_get_frame(e->m, in->frame);
 		ent->lookup = model_lookup(e->m, in->frame);
 		ent->source = in->source;
 		ent->line = in->line;
 		ent->depth = in->depth;
 		return;
 	}
-	ent->frame = model_frame(e->m, entry);
+	ent->frame = model_get_frame(e->m, entry);
 	ent->lookup = model_lookup(e->m, entry);
 	ent->name = ent->frame->func && *ent->frame->func ? ent->frame->func : NULL;
 	if (entry < e->code.nr) {
@@ -167,7 +167,7 @@ uint32_t export_pid(struct export *e, uint32_t tid)
 
 uint64_t export_since(struct export *e, uint64_t ts)
 {
-	uint64_t first = model_info(e->m)->first_ts;
+	uint64_t first = model_get_info(e->m)->first_ts;
 
 	return ts > first ? ts - first : 0;
 }

@@ -59,7 +59,7 @@ struct export_entry {
 
 /* The entries of a stack, or NULL if there is no memory. Valid until the next call. */
 const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr);
-void export_entry(struct export *e, uint32_t entry, struct export_entry *ent);
+void export_get_entry(struct export *e, uint32_t entry, struct export_entry *ent);
 /* Free the memory of export_stack(), but not the model. */
 void export_free(struct export *e);
 /* The process of a thread; the thread itself if the process is not known. */

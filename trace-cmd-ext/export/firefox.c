@@ -174,7 +174,7 @@ static void put_location(struct firefox *f, uint32_t entry)
 	struct export_entry ent;
 	const char *file;
 
-	export_entry(f->e, entry, &ent);
+	export_get_entry(f->e, entry, &ent);
 	firefox_name(f, &ent);
 	file = firefox_file(&ent);
 	if (file) {
@@ -225,7 +225,7 @@ static void put_tables(struct firefox *f)
 		    "\"implementation\":3,\"line\":4,\"column\":5,\"category\":6,"
 		    "\"subcategory\":7}");
 	for (i = 0; i < f->frames.nr; i++) {
-		export_entry(f->e, f->frames.v[i], &ent);
+		export_get_entry(f->e, f->frames.v[i], &ent);
 		jsonw_array(j, NULL);
 		jsonw_number(j, NULL, i);
 		jsonw_bool(j, NULL, false);
@@ -335,7 +335,7 @@ static void put_meta(struct firefox *f, bool lines)
 	if (lines)
 		jsonw_number(j, "preprocessedProfileVersion", FIREFOX_PROCESSED);
 	jsonw_bool(j, lines ? "symbolicated" : "presymbolicated", true);
-	jsonw_number(j, "logicalCPUs", model_info(f->e->m)->cpus);
+	jsonw_number(j, "logicalCPUs", model_get_info(f->e->m)->cpus);
 	jsonw_value(j, "categories",
 		   "[{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
 		   "{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]},"

@@ -147,7 +147,7 @@ static void add_frame(struct firefox_lines *l, struct firefox *f, uint32_t entry
 		l->failed = true;
 		return;
 	}
-	export_entry(f->e, entry, &ent);
+	export_get_entry(f->e, entry, &ent);
 	if (ent.depth && !ent.name)
 		ent.name = "[unknown]";
 	firefox_name(f, &ent);

@@ -34,7 +34,7 @@ static void add_frame(struct perf *p, uint32_t entry)
 {
 	struct export_entry ent;
 
-	export_entry(p->e, entry, &ent);
+	export_get_entry(p->e, entry, &ent);
 	if (!ent.frame) {
 		/* no address, no file: as perf prints an unknown address */
 		text_add(&p->t, "\t               0 ");
@@ -70,7 +70,7 @@ static int add_event(void *data, const struct model_event *ev)
 	v = export_stack(p->e, ev->kstack, ev->ustack, &nr);
 	if (!v)
 		return -ENOMEM;
-	type = model_type(p->e->m, ev->type);
+	type = model_get_type(p->e->m, ev->type);
 	add_name(&p->t, model_comm(p->e->m, ev->tid));
 	/* stackcollapse-perf.pl expects two characters at least */
 	text_addf(&p->t, "%s %u/%u [%03u] %" PRIu64 ".%09u: 1 ",

@@ -169,7 +169,7 @@ static uint64_t intern_frame(struct perfetto *p, uint32_t entry)
 
 	if (frame_known(p, entry, &iid))
 		return iid;
-	export_entry(p->e, entry, &ent);
+	export_get_entry(p->e, entry, &ent);
 	if (ent.depth && !ent.name)
 		ent.name = "[unknown]";
 	source = ent.source ? intern_source(p, ent.source) : 0;

@@ -145,7 +145,7 @@ static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uin
 	while (before-- > 0 && v[-1] & EXPORT_INLINED)
 		v--;
 	for (; v <= at; v++) {
-		export_entry(e, *v, &ent);
+		export_get_entry(e, *v, &ent);
 		name = ent.name || !ent.depth ? ent.name : "[unknown]";
 		func = name ? intern_function(p, name, ent.source) : 0;
 		if (func)
@@ -171,7 +171,7 @@ static uint64_t intern_location(struct pprof *p, struct export *e, const uint32_
 	uint32_t i;
 	size_t pos;
 
-	export_entry(e, *at, &ent);
+	export_get_entry(e, *at, &ent);
 	f = ent.frame;
 	want.name = intern_string(p, ent.name ? ent.name : "");
 	map = f ? intern_mapping(p, f) : 0;
@@ -260,7 +260,7 @@ static int count_events(struct pprof *p)
 	int ret = model_counts(p->e->m, &v, &nr);
 
 	for (i = 0; i < nr && !ret; i++) {
-		t = model_type(p->e->m, v[i].type);
+		t = model_get_type(p->e->m, v[i].type);
 		snprintf(event, sizeof(event), "%s:%s", t->system, t->name);
 		ret = put_sample(p, p->e, v[i].tid, event, v[i].kstack, v[i].ustack, v[i].nr, 0);
 	}
@@ -331,7 +331,7 @@ static void put_sample_type(struct pprof *p, const char *type, const char *unit)
 
 static void put_tables(struct pprof *p)
 {
-	const struct model_info *info = model_info(p->e->m);
+	const struct model_info *info = model_get_info(p->e->m);
 	const struct pprof_mapping *m;
 	size_t i, len;
 

@@ -23,7 +23,7 @@ size_t flame_missing(const struct flame *fl, struct flame_missing *v)
 	uint32_t nr;
 
 	for (i = 0; i < fold_nr(fl->fold); i++) {
-		s = fold_sample(fl->fold, i);
+		s = fold_get_sample(fl->fold, i);
 		names = fold_names(fl->fold, s->seg[SEG_USER], &nr);
 		if (nr != 1)
 			continue;

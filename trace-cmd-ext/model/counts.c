@@ -194,7 +194,7 @@ static void share_out(struct model *m, struct worker *w, uint32_t nr, bool *mine
 		most = 0;
 		best = MODEL_NONE;
 		for (i = 0; i < streams; i++) {
-			bytes = reader_stream(m->reader, i)->bytes + 1;
+			bytes = reader_get_stream(m->reader, i)->bytes + 1;
 			if (!given[i] && bytes > most) {
 				most = bytes;
 				best = i;

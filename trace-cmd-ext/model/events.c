@@ -21,9 +21,9 @@
 /* Records kept with an event: its own record, and those of its stacks. */
 #define GROUP		4
 
-int lane_start(struct model *m, struct lane *l, uint32_t stream)
+int event_queue_start(struct model *m, struct event_queue *l, uint32_t stream)
 {
-	const struct reader_stream *s = reader_stream(m->reader, stream);
+	const struct reader_stream *s = reader_get_stream(m->reader, stream);
 	struct pending *queue = l->queue;
 	uint32_t room = l->room;
 
@@ -44,24 +44,24 @@ int lane_start(struct model *m, struct lane *l, uint32_t stream)
 	return 0;
 }
 
-void lane_free(struct lane *l)
+void event_queue_free(struct event_queue *l)
 {
 	free(l->queue);
 	l->queue = NULL;
 }
 
-static struct pending *queue_slot(struct lane *l, uint32_t nr)
+static struct pending *queue_slot(struct event_queue *l, uint32_t nr)
 {
 	return &l->queue[nr & (l->room - 1)];
 }
 
-static struct pending *waiting_event(struct lane *l, int level)
+static struct pending *waiting_event(struct event_queue *l, int level)
 {
 	return l->nest.open >> level & 1 ? queue_slot(l, l->waiting[level]) : NULL;
 }
 
 /* The event gets no more stacks than it has now. */
-static void settle_level(struct lane *l, int level)
+static void settle_level(struct event_queue *l, int level)
 {
 	struct pending *p = queue_slot(l, l->waiting[level]);
 
@@ -72,7 +72,7 @@ static void settle_level(struct lane *l, int level)
 		p->asked = p->kpos;
 }
 
-static void settle_all(struct lane *l, uint32_t levels)
+static void settle_all(struct event_queue *l, uint32_t levels)
 {
 	int level;
 
@@ -82,7 +82,7 @@ static void settle_all(struct lane *l, uint32_t levels)
 }
 
 /* Make room for one more event and its records, so that no waiting event must leave early. */
-static int make_room(struct model *m, struct lane *l)
+static int make_room(struct model *m, struct event_queue *l)
 {
 	struct pending *p = queue_slot(l, l->head), *queue;
 	uint32_t room = 2 * l->room, i;
@@ -107,7 +107,7 @@ static int make_room(struct model *m, struct lane *l)
 	return 0;
 }
 
-static void add_event(struct model *m, struct lane *l, struct tep_record *rec, uint32_t type,
+static void add_event(struct model *m, struct event_queue *l, struct tep_record *rec, uint32_t type,
 		      const struct decode_common *c, int level)
 {
 	uint32_t nr = l->head + l->nr++;
@@ -130,7 +130,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
 	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
 	/* the processes are not known before the end of the scan */
 	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
-		t = model_task(m, c->tid);
+		t = model_get_task(m, c->tid);
 		p->wanted = t && t->wanted;
 	}
 	if (p->wanted) {
@@ -145,7 +145,7 @@ static void add_event(struct model *m, struct lane *l, struct tep_record *rec, u
  * The same rule as in plugin/join/runs.c: an interrupt has the cookies of the kernel entry that it
  * interrupted.
  */
-static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
+static bool may_have(struct event_queue *l, const struct pending *p, uint64_t cookie)
 {
 	const struct pending *q;
 	uint32_t nr = l->waiting[p->level] + 1;
@@ -159,7 +159,7 @@ static bool may_have(struct lane *l, const struct pending *p, uint64_t cookie)
 }
 
 /* Events were dropped, maybe the cookies of waiting events: such an event has a run of its own. */
-static void add_loss(struct lane *l, int missed)
+static void add_loss(struct event_queue *l, int missed)
 {
 	struct pending *p;
 	int level;
@@ -173,7 +173,7 @@ static void add_loss(struct lane *l, int missed)
 	l->missed = l->missed < 0 || missed < 0 ? -1 : l->missed + missed;
 }
 
-static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
+static void add_record(struct model *m, struct event_queue *l, struct tep_record *rec,
 		       const struct decode_common *c)
 {
 	struct pending *p = NULL;
@@ -203,7 +203,7 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 		p->has_kstack = true;
 		p->kpos = rec->offset;
 		p->ev.kstack_rec = rec;
-		if (p->wanted && !m->bare)
+		if (p->wanted && !m->no_stacks)
 			p->ev.kstack = model_intern_kstack(m, rec);
 		return;
 	case RECORD_COOKIE:
@@ -228,8 +228,8 @@ static void add_record(struct model *m, struct lane *l, struct tep_record *rec,
 		settle_level(l, level);
 }
 
-void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
-	      const struct decode_common *c)
+void event_queue_add(struct model *m, struct event_queue *l, struct tep_record *rec,
+		     const struct decode_common *c)
 {
 	l->seq++;
 	add_record(m, l, rec, c);
@@ -238,39 +238,39 @@ void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
 		settle_all(l, l->nest.open);
 }
 
-void lane_end(struct lane *l)
+void event_queue_end(struct event_queue *l)
 {
 	l->ended = true;
 	settle_all(l, l->nest.open);
 }
 
-struct pending *lane_ready(struct lane *l)
+struct pending *event_queue_ready(struct event_queue *l)
 {
 	struct pending *p = l->nr ? queue_slot(l, l->head) : NULL;
 
 	return p && p->settled ? p : NULL;
 }
 
-/* Returns as lane_ready(), but reads records until an event is ready or the lane ends. */
-static struct pending *lane_next(struct model *m, struct lane *l)
+/* Returns as event_queue_ready(), but reads records until an event is ready or the lane ends. */
+static struct pending *event_queue_next(struct model *m, struct event_queue *l)
 {
 	struct decode_common c;
 	struct tep_record *rec;
 	struct pending *p;
 
-	while (!(p = lane_ready(l)) && !l->ended) {
+	while (!(p = event_queue_ready(l)) && !l->ended) {
 		rec = reader_next(m->reader, l->stream);
 		if (!rec) {
-			lane_end(l);
+			event_queue_end(l);
 			continue;
 		}
 		decode_common(&m->dec, rec, &c);
-		lane_add(m, l, rec, &c);
+		event_queue_add(m, l, rec, &c);
 	}
 	return p;
 }
 
-void lane_drop(struct lane *l)
+void event_queue_drop(struct event_queue *l)
 {
 	l->head++;
 	l->nr--;
@@ -285,7 +285,7 @@ struct events_walk {
 	uint64_t seen;
 };
 
-static int pass_on(struct events_walk *w, struct lane *l)
+static int pass_on(struct events_walk *w, struct event_queue *l)
 {
 	struct pending *p = queue_slot(l, l->head);
 	struct model *m = w->m;
@@ -294,7 +294,7 @@ static int pass_on(struct events_walk *w, struct lane *l)
 		m->opts.progress("events", w->seen, 0);
 	if (!p->wanted)
 		return 0;
-	if (p->asked && !m->bare)
+	if (p->asked && !m->no_stacks)
 		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
 							       p->asked, p->cookie,
 							       last_of(&l->lasts, p->ev.tid)));
@@ -304,7 +304,7 @@ static int pass_on(struct events_walk *w, struct lane *l)
 	return w->event(w->data, &p->ev);
 }
 
-static int by_cpu(struct events_walk *w, struct lane *lanes, uint32_t nr)
+static int by_cpu(struct events_walk *w, struct event_queue *lanes, uint32_t nr)
 {
 	uint32_t i;
 	int ret = 0;
@@ -313,9 +313,9 @@ static int by_cpu(struct events_walk *w, struct lane *lanes, uint32_t nr)
 		/* events that the filter drops need no stacks */
 		if (!lanes[i].wanted)
 			continue;
-		while (!ret && lane_next(w->m, &lanes[i])) {
+		while (!ret && event_queue_next(w->m, &lanes[i])) {
 			ret = pass_on(w, &lanes[i]);
-			lane_drop(&lanes[i]);
+			event_queue_drop(&lanes[i]);
 		}
 	}
 	return ret;
@@ -325,7 +325,7 @@ static int by_cpu(struct events_walk *w, struct lane *lanes, uint32_t nr)
 struct heap {
 	struct {
 		uint64_t ts;
-		struct lane *lane;
+		struct event_queue *lane;
 	} *v;
 	uint32_t nr;
 };
@@ -353,7 +353,7 @@ static void sift_down(struct heap *h, uint32_t i)
 	}
 }
 
-static int by_time(struct events_walk *w, struct lane *lanes, uint32_t nr)
+static int by_time(struct events_walk *w, struct event_queue *lanes, uint32_t nr)
 {
 	struct heap h = { .v = calloc(nr + 1, sizeof(*h.v)) };
 	struct pending *p;
@@ -363,7 +363,7 @@ static int by_time(struct events_walk *w, struct lane *lanes, uint32_t nr)
 	if (!h.v)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
-		p = lanes[i].wanted ? lane_next(w->m, &lanes[i]) : NULL;
+		p = lanes[i].wanted ? event_queue_next(w->m, &lanes[i]) : NULL;
 		if (!p)
 			continue;
 		h.v[h.nr].ts = p->ev.ts;
@@ -372,11 +372,11 @@ static int by_time(struct events_walk *w, struct lane *lanes, uint32_t nr)
 	for (i = h.nr / 2; i-- > 0; )
 		sift_down(&h, i);
 	while (h.nr && !ret) {
-		struct lane *l = h.v[0].lane;
+		struct event_queue *l = h.v[0].lane;
 
 		ret = pass_on(w, l);
-		lane_drop(l);
-		p = lane_next(w->m, l);
+		event_queue_drop(l);
+		p = event_queue_next(w->m, l);
 		if (p)
 			h.v[0].ts = p->ev.ts;
 		else
@@ -422,20 +422,20 @@ int model_each(struct model *m, enum model_order order, model_event_fn event, vo
 {
 	struct events_walk w = { .m = m, .event = event, .data = data };
 	uint32_t i, nr = reader_nr_streams(m->reader);
-	struct lane *lanes = calloc(nr + 1, sizeof(*lanes));
+	struct event_queue *lanes = calloc(nr + 1, sizeof(*lanes));
 	int ret = lanes ? model_rewind(m) : -ENOMEM;
 
 	/* a filter by functions needs the stacks even if the caller does not */
-	m->bare = order == MODEL_BARE && !m->opts.filter.nr_symbols;
-	if (!m->bare)
+	m->no_stacks = order == MODEL_NO_STACKS && !m->opts.filter.nr_symbols;
+	if (!m->no_stacks)
 		model_all_ustacks(m, nr_wanted(m));
 	for (i = 0; i < nr && !ret; i++)
-		ret = lane_start(m, &lanes[i], i);
+		ret = event_queue_start(m, &lanes[i], i);
 	if (!ret)
 		ret = order == MODEL_BY_TIME ? by_time(&w, lanes, nr) : by_cpu(&w, lanes, nr);
-	m->bare = false;
+	m->no_stacks = false;
 	for (i = 0; lanes && i < nr; i++)
-		lane_free(&lanes[i]);
+		event_queue_free(&lanes[i]);
 	free(lanes);
 	return ret;
 }

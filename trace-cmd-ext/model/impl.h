@@ -106,7 +106,7 @@ static inline struct join_last *last_of(struct lasts *l, uint32_t tid)
 	return &l->v[tid % NR_LASTS];
 }
 
-struct lane {
+struct event_queue {
 	uint32_t stream, buffer, cpu;
 	struct lasts lasts;
 	struct pending *queue;		/* a ring */
@@ -130,7 +130,7 @@ struct model {
 	struct uu_symbols *syms;
 	struct jit *jit;		/* NULL: none */
 	char clock[64];
-	bool bare;			/* the caller does not ask for stacks */
+	bool no_stacks;			/* the caller does not ask for stacks */
 	bool read;			/* the reader has left the start of the file */
 
 	uint32_t type_of_id[NR_TYPES];	/* NO_TYPE: not seen yet */
@@ -164,7 +164,7 @@ struct model {
 
 /* model.c */
 uint32_t model_type_of(struct model *m, const struct decode_common *c);
-struct model_task *model_task(struct model *m, uint32_t tid);
+struct model_task *model_get_task(struct model *m, uint32_t tid);
 
 /* stacks.c: MODEL_NONE without memory or without a stack. */
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
@@ -181,16 +181,16 @@ bool filter_time(struct model *m, uint64_t ts);
 bool filter_symbols(struct model *m, const struct model_event *ev);
 
 /*
- * events.c: lane_add() takes the records of a stream. lane_ready() returns the first event, wanted
- * or not, whose stacks have come, or NULL; the event stays until lane_drop().
+ * events.c: event_queue_add() takes the records of a stream. event_queue_ready() returns the first
+ * event, wanted or not, whose stacks have come, or NULL; the event stays until event_queue_drop().
  */
-int lane_start(struct model *m, struct lane *l, uint32_t stream);
-void lane_free(struct lane *l);
-void lane_add(struct model *m, struct lane *l, struct tep_record *rec,
-	      const struct decode_common *c);
-void lane_end(struct lane *l);
-struct pending *lane_ready(struct lane *l);
-void lane_drop(struct lane *l);
+int event_queue_start(struct model *m, struct event_queue *l, uint32_t stream);
+void event_queue_free(struct event_queue *l);
+void event_queue_add(struct model *m, struct event_queue *l, struct tep_record *rec,
+		     const struct decode_common *c);
+void event_queue_end(struct event_queue *l);
+struct pending *event_queue_ready(struct event_queue *l);
+void event_queue_drop(struct event_queue *l);
 
 /* Hash and comparison of the key of a count. */
 static inline uint64_t count_hash(const struct model_count *c)

@@ -50,7 +50,7 @@ uint32_t model_type_of(struct model *m, const struct decode_common *c)
 	return m->type_of_id[c->type] != NO_TYPE ? m->type_of_id[c->type] : add_type(m, c->type);
 }
 
-struct model_task *model_task(struct model *m, uint32_t tid)
+struct model_task *model_get_task(struct model *m, uint32_t tid)
 {
 	struct model_task *t = vec_find(&m->tasks, &m->task_idx, tid, tid);
 
@@ -71,8 +71,8 @@ static void learn_tgids(struct model *m)
 
 	m->tgids = true;
 	for (i = 0; i < join_nr_runs(m->join); i++) {
-		join_run(m->join, i, &ans, NULL);
-		t = ans.state == JOIN_STACK && ans.tgid ? model_task(m, ans.tid) : NULL;
+		join_get_run(m->join, i, &ans, NULL);
+		t = ans.state == JOIN_STACK && ans.tgid ? model_get_task(m, ans.tid) : NULL;
 		if (t && t->tgid != ans.tgid) {
 			t->tgid = ans.tgid;
 			t->wanted = filter_task(m, t->tid, t->tgid);
@@ -90,7 +90,7 @@ struct noted {
 
 static void note_task(struct model *m, struct noted *last)
 {
-	struct model_task *t = last->events ? model_task(m, last->tid) : NULL;
+	struct model_task *t = last->events ? model_get_task(m, last->tid) : NULL;
 
 	if (t)
 		t->events += last->events;
@@ -123,7 +123,7 @@ static void note_record(struct model *m, const struct tep_record *rec,
 
 static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint64_t *done)
 {
-	const struct reader_stream *s = reader_stream(m->reader, stream);
+	const struct reader_stream *s = reader_get_stream(m->reader, stream);
 	struct decode_common c;
 	struct noted noted = {};
 	struct tep_record *rec;
@@ -232,7 +232,7 @@ static int scan(struct model *m)
 		ret = maps_finish(m->maps);
 	/* make all answers now: a forked process that made some would copy the join */
 	if (!ret)
-		join_stats(m->join, &m->info.join);
+		join_get_stats(m->join, &m->info.join);
 	m->read = true;
 	return ret;
 }
@@ -369,7 +369,7 @@ bool model_gave_any(struct model *m)
 
 /* ---- questions about the file ---- */
 
-const struct model_info *model_info(struct model *m)
+const struct model_info *model_get_info(struct model *m)
 {
 	return &m->info;
 }
@@ -379,7 +379,7 @@ uint32_t model_nr_types(struct model *m)
 	return m->types.nr;
 }
 
-const struct model_type *model_type(struct model *m, uint32_t type)
+const struct model_type *model_get_type(struct model *m, uint32_t type)
 {
 	return &m->types.v[type].pub;
 }
@@ -409,7 +409,7 @@ uint32_t model_tgid(struct model *m, uint32_t tid)
 
 	if (!m->tgids)
 		learn_tgids(m);
-	t = model_task(m, tid);
+	t = model_get_task(m, tid);
 	return t ? t->tgid : 0;
 }
 
@@ -454,7 +454,7 @@ bool model_string(struct model *m, const struct model_event *ev, const struct de
 	return true;
 }
 
-struct model_parts model_parts(struct model *m)
+struct model_parts model_get_parts(struct model *m)
 {
 	return (struct model_parts){
 		.path = m->path,

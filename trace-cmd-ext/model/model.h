@@ -82,12 +82,12 @@ struct model_type {
 
 struct model_event {
 	uint64_t ts;			/* units of the trace clock, ns with most */
-	uint32_t type;			/* model_type() */
+	uint32_t type;			/* model_get_type() */
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t buffer;		/* 0: the top buffer, else an instance: model_buffer() */
 	uint32_t kstack;		/* of model_kframes(), or MODEL_NONE */
-	uint32_t ustack;		/* model_ustack(), or MODEL_NONE: no request */
+	uint32_t ustack;		/* model_get_ustack(), or MODEL_NONE: no request */
 	int64_t missed;			/* events dropped since the CPU's last one; -1: some */
 	struct tep_record *rec;		/* the raw record; valid in the callback only */
 	struct tep_record *kstack_rec, *cookie_rec;	/* those of its stacks, or NULL */
@@ -147,14 +147,14 @@ struct model;
  */
 struct model *model_open(const char *path, const struct model_opts *opts, char *why, size_t size);
 void model_close(struct model *m);
-const struct model_info *model_info(struct model *m);
+const struct model_info *model_get_info(struct model *m);
 
 /* ---- going through the events ---- */
 
 enum model_order {
 	MODEL_BY_CPU,			/* buffer by buffer, CPU by CPU: the cheaper way */
 	MODEL_BY_TIME,			/* by time stamp; at the same one, by buffer and CPU */
-	MODEL_BARE,			/* as MODEL_BY_CPU, without stacks: cheaper still */
+	MODEL_NO_STACKS,			/* as MODEL_BY_CPU, without stacks: cheaper still */
 };
 
 /*
@@ -186,12 +186,12 @@ bool model_gave_any(struct model *m);
 /* ---- the meaning of the numbers ---- */
 
 uint32_t model_nr_types(struct model *m);
-const struct model_type *model_type(struct model *m, uint32_t type);
-const struct model_ustack *model_ustack(struct model *m, uint32_t ustack);
+const struct model_type *model_get_type(struct model *m, uint32_t type);
+const struct model_ustack *model_get_ustack(struct model *m, uint32_t ustack);
 
 /*
- * The frames of a stack, innermost first: numbers for model_frame(). *@nr is 0 for MODEL_NONE and
- * for a missing stack. NULL without memory.
+ * The frames of a stack, innermost first: numbers for model_get_frame(). *@nr is 0 for MODEL_NONE
+ * and for a missing stack. NULL without memory.
  */
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
@@ -200,7 +200,7 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
  * stack is known. Processes that forked from one another have such stacks.
  */
 uint32_t model_uframes_like(struct model *m, uint32_t ustack);
-const struct model_frame *model_frame(struct model *m, uint32_t frame);
+const struct model_frame *model_get_frame(struct model *m, uint32_t frame);
 /* The offset in its file at which a frame is looked up: for a return address, that of its call. */
 uint64_t model_lookup(struct model *m, uint32_t frame);
 /*
@@ -233,7 +233,7 @@ struct model_parts {
 	const struct decode *decode;
 };
 
-struct model_parts model_parts(struct model *m);
+struct model_parts model_get_parts(struct model *m);
 /* Start all streams of the reader again; 0 or a negative errno. A forked child does this first. */
 int model_rewind(struct model *m);
 /* Start all streams again for model_each(), which keeps the reader: its handles stay valid. */
@@ -244,7 +244,9 @@ bool model_is_event(struct model *m, uint32_t type);
 /* The threads of the file, and how many events each has in it, whatever the filter. */
 uint32_t model_nr_tasks(struct model *m);
 uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
-/* The stack of a run of requests, see join_run(); MODEL_NONE without memory or without a stack. */
+/*
+ * The stack of a run of requests, see join_get_run(); MODEL_NONE without memory or without a stack.
+ */
 uint32_t model_run_ustack(struct model *m, uint32_t run);
 /* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */
 const struct join_answer *model_answer(struct model *m, uint32_t ustack);

@@ -37,7 +37,7 @@ struct notes_part {
 struct notes {
 	VEC(struct note) v;
 	VEC(struct notes_part) parts;
-	struct lane lane;
+	struct event_queue lane;
 	size_t max_notes;
 	size_t next;			/* number of the record after the last note's event */
 	bool has_kstack;		/* of the last note's event */
@@ -63,7 +63,7 @@ void notes_give_up(struct model *m)
 		return;
 	vec_free(&m->notes->v);
 	vec_free(&m->notes->parts);
-	lane_free(&m->notes->lane);
+	event_queue_free(&m->notes->lane);
 	free(m->notes);
 	m->notes = NULL;
 }
@@ -74,7 +74,7 @@ void notes_stream(struct model *m, uint32_t stream)
 	struct notes_part *p = vec_add(&t->parts);
 
 	t->next = 0;
-	t->failed |= !p || lane_start(m, &t->lane, stream);
+	t->failed |= !p || event_queue_start(m, &t->lane, stream);
 	if (t->failed)
 		return;
 	p->stream = stream;
@@ -114,10 +114,10 @@ static void take_ready(struct notes *t)
 {
 	struct pending *p;
 
-	while ((p = lane_ready(&t->lane))) {
+	while ((p = event_queue_ready(&t->lane))) {
 		if (p->wanted && !t->failed)
 			add_note(t, p);
-		lane_drop(&t->lane);
+		event_queue_drop(&t->lane);
 	}
 }
 
@@ -127,7 +127,7 @@ void notes_record(struct model *m, struct tep_record *rec, const struct decode_c
 
 	if (t->failed || !t->lane.wanted)
 		return;
-	lane_add(m, &t->lane, rec, c);
+	event_queue_add(m, &t->lane, rec, c);
 	take_ready(t);
 }
 
@@ -135,7 +135,7 @@ void notes_stream_end(struct model *m)
 {
 	if (m->notes->failed)
 		return;
-	lane_end(&m->notes->lane);
+	event_queue_end(&m->notes->lane);
 	take_ready(m->notes);
 }
 
@@ -185,7 +185,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 		/* a count is no larger than a note and takes its place */
 		memcpy(&n, (char *)counts + from * sizeof(n), sizeof(n));
 		if (!task || task->tid != n.tid)
-			task = model_task(m, n.tid);
+			task = model_get_task(m, n.tid);
 		c = (struct model_count){ n.type, n.tid, n.kstack, MODEL_NONE, n.nr };
 		if (n.asked)
 			c.ustack = model_run_ustack(m, join_run_at(m->join, stream, n.tid, n.asked,

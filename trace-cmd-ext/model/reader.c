@@ -453,7 +453,7 @@ uint32_t reader_nr_streams(struct reader *r)
 	return r->streams.nr;
 }
 
-const struct reader_stream *reader_stream(struct reader *r, uint32_t stream)
+const struct reader_stream *reader_get_stream(struct reader *r, uint32_t stream)
 {
 	return &r->streams.v[stream].pub;
 }

@@ -54,7 +54,7 @@ uint32_t reader_buffers(struct reader *r);
 const char *reader_buffer(struct reader *r, uint32_t buffer);
 uint32_t reader_cpus(struct reader *r);
 uint32_t reader_nr_streams(struct reader *r);
-const struct reader_stream *reader_stream(struct reader *r, uint32_t stream);
+const struct reader_stream *reader_get_stream(struct reader *r, uint32_t stream);
 
 /*
  * The next record of a stream, NULL at its end. The reader owns it. It stays valid for READER_KEEP

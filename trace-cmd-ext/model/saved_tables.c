@@ -49,7 +49,7 @@ static void write_one(void *ctx, const struct tables_file *f)
 	fputc('\n', out);
 }
 
-int saved_tables_write(const char *dat, uint64_t id, struct tables *t)
+int saved_tables_write(const char *dat, uint64_t id, struct tables_session *t)
 {
 	char *path = path_of(dat);
 	int fd, ret;

@@ -37,7 +37,7 @@ struct saved_tables {
 };
 
 /* Write FILE.tables of the recording @dat with this ID. 0, or -errno and no FILE.tables is left. */
-int saved_tables_write(const char *dat, uint64_t id, struct tables *t);
+int saved_tables_write(const char *dat, uint64_t id, struct tables_session *t);
 /* Remove FILE.tables of an earlier recording with this name. */
 void saved_tables_remove(const char *dat);
 

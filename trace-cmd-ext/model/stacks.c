@@ -136,7 +136,7 @@ uint32_t model_run_ustack(struct model *m, uint32_t run)
 		return MODEL_NONE;
 	if (m->run_ustack[run])
 		return m->run_ustack[run] - 1;
-	join_run(m->join, run, &ans, NULL);
+	join_get_run(m->join, run, &ans, NULL);
 	if (ans.state == JOIN_NONE)
 		return MODEL_NONE;
 	u = ans.state == JOIN_STACK ? intern_ustack(m, &ans, run) :
@@ -154,7 +154,7 @@ void model_all_ustacks(struct model *m, uint64_t events)
 		model_run_ustack(m, i);
 }
 
-const struct model_ustack *model_ustack(struct model *m, uint32_t ustack)
+const struct model_ustack *model_get_ustack(struct model *m, uint32_t ustack)
 {
 	return &m->ustacks.v[ustack].pub;
 }
@@ -339,7 +339,7 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 		if (vec_reserve(&m->index, (size_t)u->pub.nr + 1))
 			return NULL;
 		/* innermost: where the task was */
-		exact = !(u->pub.flags & STACK_NO_START);
+		exact = !(u->pub.flags & STACK_NO_INNER);
 		for (i = 0; i < u->pub.nr; i++) {
 			frame = user_frame(m, &u->ans, u->pub.addrs[i], exact);
 			if (frame == MODEL_NONE)
@@ -354,7 +354,7 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 	return m->index.v + u->frames;
 }
 
-const struct model_frame *model_frame(struct model *m, uint32_t frame)
+const struct model_frame *model_get_frame(struct model *m, uint32_t frame)
 {
 	return &m->frames.v[frame].pub;
 }

@@ -143,7 +143,7 @@ int command_prepare(struct rec *r)
 	}
 	close(go[0]);
 	close(errors[1]);
-	r->child_go = go[1];
+	r->start_pipe = go[1];
 	exec_errors = errors[0];
 	return 0;
 }
@@ -153,8 +153,8 @@ int command_start(struct rec *r)
 	int err = 0;
 	ssize_t n;
 
-	n = write(r->child_go, "g", 1);
-	close(r->child_go);
+	n = write(r->start_pipe, "g", 1);
+	close(r->start_pipe);
 	if (n == 1) {
 		do {
 			n = read(exec_errors, &err, sizeof(err));

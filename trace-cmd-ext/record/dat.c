@@ -188,7 +188,7 @@ static void unlink_raw(const struct rec *r)
 	}
 }
 
-int dat_write_head(struct rec *r)
+int dat_write_header(struct rec *r)
 {
 	struct text b = {};
 	const uint16_t one = 1;
@@ -224,7 +224,7 @@ int dat_write_head(struct rec *r)
 			   strerror(-ret));
 		ret = TOOL_OUTPUT;
 	}
-	r->shared->head_end = b.nr;
+	r->shared->header_end = b.nr;
 	free(b.v);
 	return ret;
 
@@ -482,7 +482,7 @@ int dat_finish(struct rec *r)
 	struct dat_layout top = {}, maps = {};
 	bool instance = r->buf[BUF_MAPS].recorded;
 	struct text names = {}, options = {}, b = {};
-	uint64_t head = r->shared->head_end;
+	uint64_t head = r->shared->header_end;
 	int ret = -ENOMEM;
 
 	/* an option holds the offset of the instance: compute the sizes first */

@@ -80,7 +80,7 @@ struct gate {
 /* -------------------------------- who waits ------------------------------ */
 
 /* 0 if it is gone; @kernel: it is a thread of the kernel */
-static pid_t parent_of(pid_t pid, bool *kernel)
+static pid_t read_parent_pid(pid_t pid, bool *kernel)
 {
 	char name[32], text[512], *at;
 	unsigned int flags = 0;
@@ -127,7 +127,7 @@ static bool is_recorded(const struct gate *g, pid_t pid)
 			return true;
 		if (!g->r->opts.inherit && !g->r->opts.all)
 			return false;
-		pid = parent_of(pid, &kernel);
+		pid = read_parent_pid(pid, &kernel);
 		if (kernel)
 			return false;
 	}
@@ -213,7 +213,7 @@ static void release_overdue(struct gate *g)
 	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > HOLD_NS)) {
 		g->overdue |= g->waiting[0].id == g->asked;
 		release_program(g, 0);
-		g->held->let_go++;
+		g->held->released_early++;
 	}
 }
 
@@ -254,7 +254,7 @@ static void ask_next(struct gate *g)
 			g->asked_file = g->waiting[0].file;
 		} else {
 			release_program(g, 0);
-			g->held->let_go++;
+			g->held->released_early++;
 		}
 	}
 }
@@ -294,7 +294,7 @@ static bool queue_program(struct gate *g, int fd, pid_t pid)
 	if (find_known(g, &w.file) || !is_recorded(g, pid))
 		return false;
 	if (g->nr_waiting == MAX_WAITING || g->overdue) {
-		g->held->let_go++;
+		g->held->released_early++;
 		return false;
 	}
 	w.id = ++g->last_id;

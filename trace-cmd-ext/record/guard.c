@@ -41,7 +41,7 @@ static void recorder_died(struct rec *r)
 
 	rec_adopt_instances(r);
 	r->opts.quiet = true;
-	r->stop = r->trouble = -1;
+	r->stop = r->reader_failed = -1;
 	if (r->shared->stage == STAGE_RUNNING)
 		saved = !finish_file(r);
 	else if (r->shared->stage == STAGE_SETUP)
@@ -82,7 +82,7 @@ static void __attribute__((noreturn)) guard(struct rec *r, int fd)
 	}
 	if (n <= 0)
 		recorder_died(r);
-	tool_exit(0);
+	tool_exit_child(0);
 }
 
 int rec_guard_start(struct rec *r)

@@ -41,7 +41,7 @@
 
 struct rec_hold {
 	const struct rec *r;
-	struct tables *t;
+	struct tables_session *t;
 	int fanotify, gate;		/* gate: the socket */
 	pid_t pid;			/* of the gate */
 	pthread_t maker;

@@ -12,10 +12,10 @@
  *	kinds.c	whether an event is a tracepoint, a kprobe or something else
  *	formats.c	formats of events that a stock kernel does not have
  *	setup.c	the two instances: made, configured, started, stopped
- *	left.c	instances of recorders that are gone
+ *	instances.c	instances of recorders that are gone
  *	guard.c	a second process that finishes when the first one dies
  *	command.c	CMD: found, started, waited for
- *	tables.c	unwind tables for what runs and what starts
+ *	register.c	unwind tables for what runs and what starts
  *	hold.c	--wait-tables: programs wait at their start for their tables
  *	gate.c	the process that lets them go on
  *	libs.c	the libraries that an ELF file names
@@ -30,9 +30,9 @@
  *	free.c	the memory of all that
  *
  * The recorder changes nothing outside the two instances. So a recorder that ends for any reason
- * leaves only the instances and its unfinished file: the guard completes the file and
- * removes the instances. If the guard was killed too, resume.c and left.c do it later. Tables are
- * gone when the recorder's descriptor is closed.
+ * leaves only the instances and its unfinished file: the guard completes the file and removes the
+ * instances. If the guard was killed too, resume.c and instances.c do it later. Tables are gone
+ * when the recorder's descriptor is closed.
  *
  * Why the file is written here: libtracecmd's public interface (3.1.6 to 3.4) reads files and has
  * no function that writes one. `trace-cmd record` as a child could write it, but it calls die() on
@@ -80,7 +80,7 @@ enum rec_stage {
 
 struct rec_shared {
 	enum rec_stage stage;
-	uint64_t head_end;		/* size of the head in the file, in bytes */
+	uint64_t header_end;		/* size of the head in the file, in bytes */
 	bool stacks;			/* with HOW_BPF: the user stacks are in the data */
 };
 
@@ -98,13 +98,13 @@ enum format {
 
 #define SAMPLE_SYSTEM	"ustack"	/* of the samples */
 
-struct bpf_sums;
-struct insert_sums;
+struct bpf_stats;
+struct insert_stats;
 struct rec_jit;
 struct rec_reader;
 struct rec_stock;
 struct rec_stream;
-struct rec_tables;
+struct rec_registration;
 struct tables_summary;
 struct text;
 
@@ -144,14 +144,14 @@ struct rec {
 	pid_t child;			/* process of CMD, 0: none */
 	pid_t *own;			/* all tasks of the recorder while recording */
 	size_t nr_own;
-	int child_go;			/* a write to this pipe starts CMD */
+	int start_pipe;			/* a write to this pipe starts CMD */
 	int child_status;		/* from waitpid(), valid if child_ended */
 	bool child_ended;
 	int trouble;			/* eventfd: a reader cannot go on */
 	int stop;			/* eventfd: readers shall end */
 	struct rec_reader *reader;	/* threads, while recording */
 	int nr_readers;
-	struct rec_tables *tables;
+	struct rec_registration *tables;
 	struct rec_hold *hold;
 	struct rec_jit *jit;		/* NULL before jit_begin() */
 	double seconds;			/* duration of the recording */
@@ -218,7 +218,7 @@ int rec_stock_finish(struct rec *r);
 void rec_stock_close(struct rec *r);
 void rec_stock_free(struct rec *r);
 /* The counts of what was added; NULL without HOW_BPF. */
-const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_sums **bpf);
+const struct insert_stats *rec_stock_stats(const struct rec *r, const struct bpf_stats **bpf);
 /* Add a line "TID NAME" for each task in a sample. */
 void rec_stock_add_comms(const struct rec *r, struct text *t);
 /* The path of the file of messages; false if it is too long. */
@@ -249,13 +249,13 @@ void rec_read_stats(struct rec *r);
 /* Remove both instances; prints an error if that fails. */
 int rec_remove_instances(struct rec *r);
 
-/* ---- left.c ---- */
+/* ---- instances.c ---- */
 
 /*
  * Lock the folder of an instance: shared as one of its owners (@own), or exclusively to find out
  * that nobody owns it. A descriptor, or -errno.
  */
-int left_lock(const char *name, bool own);
+int instance_lock(const char *name, bool own);
 
 /* ---- guard.c ---- */
 
@@ -296,7 +296,7 @@ void rec_tables_summary(struct rec *r);
 /* Get the figures of that summary; false if there are no tables. */
 bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
 /* The session of libunwind-user that has the tables */
-struct tables *rec_tables_session(const struct rec *r);
+struct tables_session *rec_tables_session(const struct rec *r);
 void rec_tables_end(struct rec *r);
 
 /* ---- hold.c, gate.c ---- */
@@ -306,7 +306,7 @@ void rec_tables_end(struct rec *r);
 /* The figures of --wait-tables, and what the gate has to know; in shared memory */
 struct rec_held {
 	unsigned int programs;		/* that waited for their tables */
-	unsigned int let_go;		/* before their tables were made */
+	unsigned int released_early;		/* before their tables were made */
 	uint64_t longest;		/* ns */
 	pid_t child;			/* CMD */
 	int error;			/* why the gate ended */
@@ -389,7 +389,7 @@ struct dat_layout {
 
 int dat_open(struct rec *r);
 /* Write what is known before the first event: formats, symbols. */
-int dat_write_head(struct rec *r);
+int dat_write_header(struct rec *r);
 /* Lay out the data by the sizes of the raw files, with the table at @at; 0 or -ENOMEM. */
 int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout *l);
 /*
@@ -412,8 +412,8 @@ void dat_add_comms(struct text *b, const struct rec *r);
 /* ---- resume.c ---- */
 
 /*
- * Complete a file whose data was being moved, given r->shared->head_end. False if the move had not
- * started; otherwise *@ret is as the result of dat_finish().
+ * Complete a file whose data was being moved, given r->shared->header_end. False if the move had
+ * not started; otherwise *@ret is as the result of dat_finish().
  */
 bool rec_resume(struct rec *r, int *ret);
 

@@ -63,7 +63,7 @@ static uint64_t number_in(const char *path, const char *label)
 }
 
 /* The newest PID: the last word of /proc/loadavg. */
-static uint32_t last_pid(void)
+static uint32_t read_last_pid(void)
 {
 	char *text = tfs_read_path("/proc/loadavg", NULL), *at = text ? strrchr(text, ' ') : NULL;
 	uint32_t n = at ? strtoul(at, NULL, 10) : 0;
@@ -72,7 +72,7 @@ static uint32_t last_pid(void)
 	return n;
 }
 
-static bool was_there(const struct rec *r, uint32_t pid)
+static bool was_running(const struct rec *r, uint32_t pid)
 {
 	char line[16];
 	size_t len = snprintf(line, sizeof(line), "%u ", pid);
@@ -85,11 +85,11 @@ static bool was_there(const struct rec *r, uint32_t pid)
 }
 
 /* Did only one process have this PID while recording? */
-static bool only_one(const struct rec *r, uint32_t pid)
+static bool had_one_process(const struct rec *r, uint32_t pid)
 {
 	uint64_t max = number_in("/proc/sys/kernel/pid_max", ""), tasks = 0;
 	uint64_t forks = number_in("/proc/stat", "\nprocesses ") - r->jit->forks;
-	uint32_t from = r->jit->last_pid, to = last_pid();
+	uint32_t from = r->jit->last_pid, to = read_last_pid();
 	const char *at;
 
 	for (at = r->comms; at && *at; at++)
@@ -99,7 +99,7 @@ static bool only_one(const struct rec *r, uint32_t pid)
 		return false;
 	if (from <= to ? pid <= from || pid > to : pid <= from && pid > to)
 		return true;
-	return !was_there(r, pid);
+	return !was_running(r, pid);
 }
 
 /* ---- whose map it is ---- */
@@ -217,7 +217,7 @@ void jit_begin(struct rec *r)
 
 	if (!j)
 		return;
-	j->last_pid = last_pid();
+	j->last_pid = read_last_pid();
 	j->forks = number_in("/proc/stat", "\nprocesses ");
 	/* file times use the coarse clock: by a finer clock, new files would seem older */
 	j->begin = clock_ns(CLOCK_REALTIME_COARSE);
@@ -262,7 +262,7 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 	if (p.lives)
 		good = birth >= p.start;
 	else
-		good = only_one(r, tgid) && (birth >= r->jit->begin || is_own(r->jit, tgid));
+		good = had_one_process(r, tgid) && (birth >= r->jit->begin || is_own(r->jit, tgid));
 	if (good && birth >= r->jit->begin)
 		good = to_clock(r, birth, from);
 	if (good)

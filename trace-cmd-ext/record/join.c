@@ -12,7 +12,7 @@
 
 #include "plugin/recording/recording.h"
 #include "impl.h"
-#include "sums.h"
+#include "stats.h"
 
 struct rec_join {
 	struct tep_handle *tep;
@@ -111,6 +111,6 @@ int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *
 	if (!ret)
 		ret = join_finish(j->target.join);
 	if (!ret)
-		join_stats(j->target.join, st);
+		join_get_stats(j->target.join, st);
 	return ret;
 }

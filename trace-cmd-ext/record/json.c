@@ -7,7 +7,7 @@
 
 #include "impl.h"
 #include "libunwind-user/base/base.h"
-#include "sums.h"
+#include "stats.h"
 #include "trace-cmd-ext/model/model.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 #include "libunwind-user/tables/tables.h"
@@ -17,7 +17,7 @@ static const char *const hows[] = {
 	[HOW_NONE] = "none", [HOW_BPF] = "bpf",
 };
 
-static void put_requests(struct jsonw *j, const struct rec_sums *s)
+static void put_requests(struct jsonw *j, const struct rec_stats *s)
 {
 	uint64_t all = 0;
 	int i;
@@ -68,7 +68,7 @@ static void put_held(struct jsonw *j, const struct rec_held *held)
 	jsonw_object(j, "waited");
 	jsonw_number(j, "programs", held->programs);
 	jsonw_number(j, "longest_ms", held->longest / 1000000);
-	jsonw_number(j, "let_go", held->let_go);
+	jsonw_number(j, "released_early", held->released_early);
 	jsonw_end(j);
 }
 
@@ -78,8 +78,8 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 		"complete", "not-readable", "no-mapping", "no-table", "hole", "busy", "no-room",
 		"no-registers", "too-deep", "other-abi",
 	};
-	const struct bpf_sums *bpf;
-	const struct insert_sums *s = rec_stock_sums(r, &bpf);
+	const struct bpf_stats *bpf;
+	const struct insert_stats *s = rec_stock_stats(r, &bpf);
 	int i;
 
 	if (!s) {
@@ -103,7 +103,7 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 	jsonw_end(j);
 }
 
-static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
+static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 {
 	struct jsonw j = { .file = f };
 
@@ -139,7 +139,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_sums *s)
 	fputc('\n', f);
 }
 
-int rec_json(const struct rec *r, const struct rec_sums *s)
+int rec_json(const struct rec *r, const struct rec_stats *s)
 {
 	const char *path = r->opts.json;
 	FILE *f = *path ? fopen(path, "we") : stdout;

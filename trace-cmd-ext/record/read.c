@@ -56,7 +56,7 @@ static void give_up(struct rec_stream *s, int error)
 	uint64_t one = 1;
 
 	s->error = error;
-	if (write(s->r->trouble, &one, sizeof(one)) < 0)
+	if (write(s->r->reader_failed, &one, sizeof(one)) < 0)
 		return;
 }
 
@@ -256,8 +256,8 @@ int rec_read_start(struct rec *r, bool threads)
 
 	if (threads) {
 		r->stop = eventfd(0, EFD_CLOEXEC);
-		r->trouble = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (r->stop < 0 || r->trouble < 0) {
+		r->reader_failed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (r->stop < 0 || r->reader_failed < 0) {
 			tool_error("no eventfd: %s", strerror(errno));
 			return TOOL_FAIL;
 		}

@@ -95,18 +95,18 @@ char *tfs_read(struct tracefs_instance *in, const char *file, size_t *size);
 /* Read a format file's "ID:"; -1 if there is none. */
 int tfs_read_id(const char *system, const char *name);
 
-/* ---- left.c ---- */
+/* ---- instances.c ---- */
 
-struct left {
+struct recorder_instance {
 	char name[64];
 	pid_t pid;
 	bool alive;			/* its recorder is at work */
 };
 
 /* List the instances of recorders; *@v is malloc()ed. 0, or -errno if instances/ is unreadable. */
-int left_list(struct left **v, size_t *nr);
+int instance_list(struct recorder_instance **v, size_t *nr);
 /* Stop and remove an instance; 0 or -errno. */
-int left_remove(const char *name);
+int instance_remove(const char *name);
 
 /* ---- resume.c ---- */
 

@@ -53,7 +53,7 @@ static void expect_text(struct cursor *w, const char *text)
 	w->failed |= have < len || w->foreign;
 }
 
-/* Read the head, as dat_write_head() writes it. False if a part is missing. */
+/* Read the head, as dat_write_header() writes it. False if a part is missing. */
 static bool read_head(struct rec *r, struct cursor *w)
 {
 	uint32_t systems;
@@ -142,7 +142,7 @@ static bool read_layout(struct rec *r, struct cursor *w, struct dat_layout *top,
 bool rec_resume(struct rec *r, int *ret)
 {
 	struct dat_layout top = {}, maps = {};
-	struct cursor w = open_cursor(r->out, r->shared->head_end);
+	struct cursor w = open_cursor(r->out, r->shared->header_end);
 	int nr_cpus = r->nr_cpus;
 
 	if (!read_layout(r, &w, &top, &maps)) {
@@ -276,7 +276,7 @@ static void adopt_instances(struct rec *r, pid_t pid, const struct timespec *wri
 	int fd;
 
 	rec_name_instances(r, pid);
-	fd = left_lock(r->buf[BUF_EVENTS].name, false);
+	fd = instance_lock(r->buf[BUF_EVENTS].name, false);
 	if (fd < 0)
 		return;
 	close(fd);
@@ -319,7 +319,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 	int ret, nr_raw;
 	pid_t pid = atoi(suffix_of(path) + 5);
 	struct rec r = {
-		.out = -1, .stop = -1, .trouble = -1, .shared = &shared,
+		.out = -1, .stop = -1, .reader_failed = -1, .shared = &shared,
 		.opts = { .quiet = true, .clock = clock, .out = out },
 	};
 
@@ -347,7 +347,7 @@ int part_finish(const char *path, bool traces, char out[PATH_MAX])
 		ret = w.foreign || bytes ? -EBADMSG : 0;
 		*out = '\0';
 	}
-	shared.head_end = w.pos;
+	shared.header_end = w.pos;
 	if (*out && !rec_resume(&r, &ret)) {
 		r.nr_cpus = nr_raw;
 		/* the recorder makes the files of CPUs before it records */

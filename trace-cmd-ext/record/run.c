@@ -22,7 +22,7 @@ static int set_up(struct rec *r)
 	if (!ret)
 		ret = rec_tables_start(r);
 	if (!ret)
-		ret = dat_write_head(r);
+		ret = dat_write_header(r);
 	if (!ret && r->opts.cmd)
 		ret = command_prepare(r);
 	if (!ret)
@@ -140,7 +140,7 @@ discard:
 int record_run(const struct rec_opts *opts)
 {
 	struct rec r = {
-		.opts = *opts, .out = -1, .stop = -1, .trouble = -1, .guard_pipe = -1,
+		.opts = *opts, .out = -1, .stop = -1, .reader_failed = -1, .guard_pipe = -1,
 	};
 	int ret;
 

@@ -71,7 +71,7 @@ static int set_file(const struct rec_buffer *b, const char *file, const char *va
 /* Without the lock, another recorder takes the instance for left, and removes it. */
 static int lock_instance(struct rec_buffer *b)
 {
-	b->lock = left_lock(b->name, true);
+	b->lock = instance_lock(b->name, true);
 	if (b->lock >= 0)
 		return 0;
 	tool_error("instances/%s: it cannot be locked: %s", b->name, strerror(-b->lock));
@@ -94,15 +94,15 @@ static int make_instance(struct rec_buffer *b)
 
 static void remove_left(void)
 {
-	struct left *left;
+	struct recorder_instance *left;
 	size_t nr, i;
 
-	if (left_list(&left, &nr))
+	if (instance_list(&left, &nr))
 		return;
 	for (i = 0; i < nr; i++) {
 		if (left[i].alive)
 			continue;
-		if (left_remove(left[i].name))
+		if (instance_remove(left[i].name))
 			tool_error("instances/%s: left by a recorder that is gone, and it "
 				   "cannot be removed", left[i].name);
 	}
@@ -175,7 +175,7 @@ int rec_remove_instances(struct rec *r)
 	for (i = 0; i < NR_BUFS; i++) {
 		if (!r->buf[i].instance)
 			continue;
-		ret = left_remove(r->buf[i].name);
+		ret = instance_remove(r->buf[i].name);
 		if (ret) {
 			tool_error("instances/%s: it cannot be removed: %s; trace-ustack check "
 				   "--repair tries again", r->buf[i].name, strerror(-ret));

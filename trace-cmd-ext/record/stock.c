@@ -26,8 +26,8 @@ struct rec_stock {
 	char messages[PATH_MAX];
 	struct insert_event *event;	/* that get stacks, by id */
 	size_t nr_events;
-	struct insert_sums sums;
-	struct bpf_sums bpf;
+	struct insert_stats stats;
+	struct bpf_stats bpf;
 };
 
 bool rec_stock_path(const struct rec *r, char path[PATH_MAX])
@@ -84,13 +84,13 @@ static unsigned int uprobe_address(const struct rec_event *ev)
 
 static void say_vdso32_error(const struct rec_stock *s)
 {
-	struct bpf_sums sums;
+	struct bpf_stats stats;
 
-	bpf_get_sums(s->src, &sums);
-	if (sums.vdso32_error)
+	bpf_get_stats(s->src, &stats);
+	if (stats.vdso32_error)
 		tool_error("--source bpf: the vDSO of 32-bit programs cannot be read (%s); stacks "
 			   "through it follow frame pointers, and are marked",
-			   strerror(-sums.vdso32_error));
+			   strerror(-stats.vdso32_error));
 }
 
 static int open_source(struct rec *r, struct rec_stock *s)
@@ -123,7 +123,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 					  ev->kind, all_move || is_syscall(ev->system) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id,
-			.moves = to->moves || to->kind == BPF_UPROBE,
+			.may_migrate = to->may_migrate || to->kind == BPF_UPROBE,
 			.probe = to->kind == BPF_KPROBE,
 			.address = to->kind == BPF_UPROBE ? uprobe_address(ev) : 0,
 			.filter = ev->sel->filter || own_event_names_two_tasks(ev) ||
@@ -270,7 +270,7 @@ static int insert(struct rec *r, struct rec_stock *s)
 		s->event[i].skips = bpf_get_skipped(s->src, s->event[i].id);
 		s->event[i].filter |= r->cut;
 	}
-	ret = insert_stacks(&opts, &s->sums, why, sizeof(why));
+	ret = insert_stacks(&opts, &s->stats, why, sizeof(why));
 	tool_progress_end();
 	free(header_page);
 	if (!ret)
@@ -292,7 +292,7 @@ int rec_stock_finish(struct rec *r)
 	if (ret)
 		tool_error("%s: %s; user stacks from then on are missing", s->messages,
 			   strerror(-ret));
-	bpf_get_sums(s->src, &s->bpf);
+	bpf_get_stats(s->src, &s->bpf);
 	ret = insert(r, s);
 	r->shared->stacks = !ret;
 	unlink(s->messages);
@@ -324,10 +324,10 @@ void rec_stock_free(struct rec *r)
 
 /* --------------------------------- summary -------------------------------- */
 
-const struct insert_sums *rec_stock_sums(const struct rec *r, const struct bpf_sums **bpf)
+const struct insert_stats *rec_stock_stats(const struct rec *r, const struct bpf_stats **bpf)
 {
 	if (!r->stock)
 		return NULL;
 	*bpf = &r->stock->bpf;
-	return &r->stock->sums;
+	return &r->stock->stats;
 }

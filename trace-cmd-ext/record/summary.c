@@ -15,7 +15,7 @@
 
 #include "plugin/recording/recording.h"
 #include "impl.h"
-#include "sums.h"
+#include "stats.h"
 #include "trace-cmd-ext/record/bpf/bpf.h"
 
 #define MAX_TGIDS	65536
@@ -37,7 +37,7 @@ static int offset_of(const char *format, const char *name)
 	return at && sscanf(at + strlen(wanted), "%u", &off) == 1 ? (int)off : -1;
 }
 
-static void add_tgid(struct rec_sums *c, uint32_t tgid)
+static void add_tgid(struct rec_stats *c, uint32_t tgid)
 {
 	uint32_t *bigger;
 	size_t i;
@@ -63,7 +63,7 @@ struct pass {
 	int map_tgid_at;
 	int next_at;			/* in a sched_switch: the task that is switched to */
 	const struct rec *r;
-	struct rec_sums *c;
+	struct rec_stats *c;
 	struct rec_join *join;		/* or NULL */
 	int buffer, cpu;		/* of the pages that come now */
 	uint64_t at;			/* offset of the page in the file */
@@ -81,7 +81,7 @@ static uint32_t number_at(const char *data, int size, int off)
 
 static void count_record(const struct pass *p, const char *data, int size)
 {
-	struct rec_sums *c = p->c;
+	struct rec_stats *c = p->c;
 	uint16_t type;
 	uint32_t flags;
 
@@ -153,7 +153,7 @@ static void count_page(struct pass *p, struct kbuffer *kbuf, char *page)
 }
 
 /* 0 or -errno */
-static int count_file(const struct rec *r, struct rec_sums *c, struct rec_join *join)
+static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join *join)
 {
 	struct pass p = { .r = r, .c = c, .join = join, .flags_at = -1, .tgid_at = -1 };
 	uint64_t end, size = lseek(r->out, 0, SEEK_END);
@@ -220,7 +220,7 @@ static uint64_t from_stats(const struct rec *r, const char *name)
 
 typedef unsigned long long ull;
 
-static void print_join(const struct rec_sums *c)
+static void print_join(const struct rec_stats *c)
 {
 	const struct join_stats *st = &c->join;
 	uint64_t all = 0;
@@ -253,8 +253,8 @@ static const char *const reasons[MSG_NR_REASONS] = {
 /* Print the counts of the source bpf. */
 static void print_stock(const struct rec *r)
 {
-	const struct bpf_sums *bpf;
-	const struct insert_sums *s = rec_stock_sums(r, &bpf);
+	const struct bpf_stats *bpf;
+	const struct insert_stats *s = rec_stock_stats(r, &bpf);
 	int i;
 
 	if (!s)
@@ -274,7 +274,7 @@ static void print_stock(const struct rec *r)
 			"which one it is\n", (ull)s->no_message);
 }
 
-static void print_jit(const struct rec *r, const struct rec_sums *c)
+static void print_jit(const struct rec *r, const struct rec_stats *c)
 {
 	bool any = false;
 	size_t i;
@@ -304,12 +304,12 @@ static void print_held(const struct rec_held *held)
 		return;
 	fprintf(stderr, "  %u program%s waited for tables, at most %.0f ms", held->programs,
 		held->programs == 1 ? "" : "s", held->longest / 1e6);
-	if (held->let_go)
-		fprintf(stderr, "; %u started before their tables were made", held->let_go);
+	if (held->released_early)
+		fprintf(stderr, "; %u started before their tables were made", held->released_early);
 	fputc('\n', stderr);
 }
 
-static void print_summary(struct rec *r, const struct rec_sums *c)
+static void print_summary(struct rec *r, const struct rec_stats *c)
 {
 	fprintf(stderr, "%s: %llu events in %.1f s, %llu kernel stacks, %.1f MiB, %.0f bytes per "
 		"event\n", r->opts.out, (ull)c->events, r->seconds, (ull)c->kernel_stacks,
@@ -331,7 +331,7 @@ static void print_summary(struct rec *r, const struct rec_sums *c)
 }
 
 /* Print which maps were kept, and how many stacks they name. */
-static int look_at_maps(struct rec *r, struct rec_sums *c)
+static int look_at_maps(struct rec *r, struct rec_stats *c)
 {
 	bool later = false;
 	size_t i;
@@ -352,7 +352,7 @@ int rec_summary(struct rec *r)
 {
 	bool text = !r->opts.quiet && r->opts.summary && !r->opts.json;
 	struct rec_join *join = NULL;
-	struct rec_sums c = {};
+	struct rec_stats c = {};
 	int ret = 0;
 
 	if ((text || r->opts.json) && (r->how == HOW_OPTION || r->how == HOW_TRIGGER ||

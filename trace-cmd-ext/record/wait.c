@@ -116,7 +116,7 @@ static struct pollfd *watch_all(const struct rec *r)
 	if (!fds)
 		return NULL;
 	fds[0] = (struct pollfd){ .fd = signals, .events = POLLIN };
-	fds[1] = (struct pollfd){ .fd = r->trouble, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = r->reader_failed, .events = POLLIN };
 	for (i = 0; i < r->opts.nr_pids; i++) {
 		fds[2 + i].fd = syscall(SYS_pidfd_open, r->opts.pids[i], 0);
 		fds[2 + i].events = POLLIN;

@@ -12,7 +12,7 @@
 
 static void make_frame(struct report *r, struct jsonw *j, uint32_t frame)
 {
-	const struct model_frame *f = model_frame(r->m, frame);
+	const struct model_frame *f = model_get_frame(r->m, frame);
 	const struct model_line *lines;
 	uint32_t i, nr;
 
@@ -98,11 +98,12 @@ static void add_ustack(struct report *r, struct jsonw *j, uint32_t ustack)
 		uint32_t flag;
 		const char *name;
 	} flags[] = {
-		{ STACK_TRUNCATED, "truncated" }, { STACK_COMPAT, "32-bit" },
+		{ STACK_TRUNCATED, "truncated" },   { STACK_COMPAT, "32-bit" },
 		{ STACK_INCOMPLETE, "incomplete" }, { STACK_FRAME_POINTER, "frame-pointer" },
-		{ STACK_OUTSIDE, "outside" }, { STACK_CUT, "cut" }, { STACK_NO_START, "no-start" },
+		{ STACK_OUTSIDE, "outside" },	    { STACK_CUT_OUTER, "cut" },
+		{ STACK_NO_INNER, "no-start" },
 	};
-	const struct model_ustack *u = model_ustack(r->m, ustack);
+	const struct model_ustack *u = model_get_ustack(r->m, ustack);
 	uint32_t state = u->state, set = u->flags, nr;
 	const uint32_t *frames;
 	bool any = false;
@@ -174,7 +175,7 @@ static void add_field(struct report *r, struct jsonw *j, const struct model_even
 
 void json_event(struct report *r, const struct model_event *ev)
 {
-	const struct model_type *type = model_type(r->m, ev->type);
+	const struct model_type *type = model_get_type(r->m, ev->type);
 	const struct tep_format_field *field;
 	struct jsonw j = { .text = &r->out };
 	const uint32_t *frames;

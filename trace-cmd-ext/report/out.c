@@ -68,7 +68,7 @@ static int my_item(struct turns *t)
 	if (t->items++ % TURN)
 		return t->mine;
 	tool_progress("printing", t->items,
-		      t->r->filtered || t->r->json ? 0 : model_info(t->r->m)->records);
+		      t->r->filtered || t->r->json ? 0 : model_get_info(t->r->m)->records);
 	if (t->mine)
 		ret = end_turn(t);
 	t->mine = (t->items / TURN) % t->nr == t->me;
@@ -98,7 +98,7 @@ static int one_event(void *data, const struct model_event *ev)
 /* Print all records by time; at equal times in the order of the streams, as libtracecmd does. */
 static int all_records(struct turns *t)
 {
-	struct reader *reader = model_parts(t->r->m).reader;
+	struct reader *reader = model_get_parts(t->r->m).reader;
 	uint32_t nr = reader_nr_streams(reader), i, first;
 	struct tep_record **recs = calloc(nr + 1, sizeof(*recs)), *rec;
 	int ret = recs ? 0 : -ENOMEM;
@@ -115,7 +115,7 @@ static int all_records(struct turns *t)
 		ret = my_item(t);
 		if (ret > 0) {
 			printer_record(t->r->printer, &t->r->out,
-				       reader_stream(reader, first)->buffer, rec);
+				       reader_get_stream(reader, first)->buffer, rec);
 			ret = 0;
 		}
 		recs[first] = reader_next(reader, first);
@@ -140,9 +140,9 @@ static int print_items(struct turns *t)
 	int ret = 0;
 
 	text_clear(&r->out);
-	r->decode = model_parts(r->m).decode;
+	r->decode = model_get_parts(r->m).decode;
 	if (r->reads_on)
-		reader_will_iterate(model_parts(r->m).reader);
+		reader_will_iterate(model_get_parts(r->m).reader);
 	/* rewind first: the printer keeps handles of the reader */
 	if (!r->json)
 		ret = r->filtered ? model_rewind_to_walk(r->m) : model_rewind(r->m);
@@ -160,13 +160,13 @@ static int print_items(struct turns *t)
 	if (r->json || r->filtered)
 		ret = model_each(r->m, MODEL_BY_TIME, one_event, t);
 	else if (r->reads_on)
-		ret = reader_iterate(model_parts(r->m).reader, one_record, t);
+		ret = reader_iterate(model_get_parts(r->m).reader, one_record, t);
 	else
 		ret = all_records(t);
 	if (!ret && (t->mine || (!t->items && !t->me)))
 		ret = end_turn(t);
 	if (!ret && r->filtered && !t->items && !t->me)
-		r->none(model_parts(r->m).path);
+		r->none(model_get_parts(r->m).path);
 	printer_free(r->printer);
 	r->printer = NULL;
 	json_free(r);
@@ -222,7 +222,7 @@ int report_print(struct report *r, uint32_t processes)
 
 	/* for a few items, starting processes takes longer than printing */
 	if (processes < 2 || r->reads_on || processes > MAX_WORKERS ||
-	    model_info(r->m)->records < FEW) {
+	    model_get_info(r->m)->records < FEW) {
 		t.nr = 1;
 		return print_items(&t);
 	}
@@ -245,7 +245,7 @@ int report_print(struct report *r, uint32_t processes)
 			tool_progress_off();
 		ret = print_items(&t);
 		tool_progress_end();
-		tool_exit(-ret);
+		tool_exit_child(-ret);
 	}
 	processes = t.me;
 	while (ret && processes--)

@@ -79,7 +79,7 @@ static void add_lines(void *data, struct text *t, const struct maps_file *file, 
 static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const struct report *r)
 {
 	struct ustack *u = calloc(1, sizeof(*u));
-	struct model_parts parts = model_parts(m);
+	struct model_parts parts = model_get_parts(m);
 
 	if (!u)
 		return NULL;
@@ -93,10 +93,10 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 	u->scanned = true;
 	u->scan.join = parts.join;
 	u->scan.maps = parts.maps;
-	if (model_info(m)->damaged)
+	if (model_get_info(m)->damaged)
 		u->scan.problem = "damaged";
 	decode_init(&u->dec, tep);
-	if (model_info(m)->joined)
+	if (model_get_info(m)->joined)
 		ustack_ready(u);
 	handlers_register(u);
 	return u;
@@ -114,7 +114,7 @@ bool printer_reads_on(struct model *m)
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		type = model_find_type(m, "ftrace", names[i]);
-		if (type != MODEL_NONE && model_type(m, type)->records)
+		if (type != MODEL_NONE && model_get_type(m, type)->records)
 			return true;
 	}
 	return false;
@@ -130,17 +130,17 @@ struct printer *printer_new(struct report *r)
 		return NULL;
 	p->m = m;
 	/* not the model's handle, because a rewind may have opened another one */
-	p->tep = reader_data_tep(model_parts(m).reader);
+	p->tep = reader_data_tep(model_get_parts(m).reader);
 	p->ustack = new_ustack(m, p->tep, r);
 	if (!p->ustack) {
 		free(p);
 		return NULL;
 	}
 	trace_seq_init(&p->seq);
-	p->usecs = model_info(m)->nsec;
+	p->usecs = model_get_info(m)->nsec;
 	p->time = p->usecs ? " %6.1000d:" : "%12d:";
 	p->latency = tracecmd_iterate_events_reverse;
-	for (i = 1; i < model_info(m)->buffers; i++) {
+	for (i = 1; i < model_get_info(m)->buffers; i++) {
 		p->instances = true;
 		if ((int)strlen(model_buffer(m, i)) > p->width)
 			p->width = strlen(model_buffer(m, i));

@@ -73,7 +73,7 @@ uint32_t fold_file(struct fold *f, const char *path)
 	return strtab_add(&f->files, path, strlen(path));
 }
 
-uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file)
+uint32_t fold_add_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file)
 {
 	uint64_t hash = hash_bytes(text, strlen(text), (uint64_t)file << 8 | kind);
 	struct name *n;
@@ -103,7 +103,7 @@ uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32
 	return f->names.nr - 1;
 }
 
-uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr)
+uint32_t fold_add_seg(struct fold *f, const uint32_t *names, uint32_t nr)
 {
 	uint64_t hash = hash_bytes(names, nr * sizeof(*names), nr);
 	struct fold_seg *s;
@@ -315,7 +315,7 @@ size_t fold_nr(const struct fold *f)
 	return f->samples.nr;
 }
 
-const struct fold_sample *fold_sample(const struct fold *f, size_t i)
+const struct fold_sample *fold_get_sample(const struct fold *f, size_t i)
 {
 	return &f->samples.v[i];
 }

@@ -50,8 +50,8 @@ void fold_free(struct fold *f);
 
 /* The number of a file, a name, or a list of names (outermost first); UINT32_MAX: no memory. */
 uint32_t fold_file(struct fold *f, const char *path);
-uint32_t fold_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file);
-uint32_t fold_seg(struct fold *f, const uint32_t *names, uint32_t nr);
+uint32_t fold_add_name(struct fold *f, enum fold_kind kind, const char *text, uint32_t file);
+uint32_t fold_add_seg(struct fold *f, const uint32_t *names, uint32_t nr);
 
 /* Add a sample. 0 or -ENOMEM; also -ENOMEM if a segment is UINT32_MAX, so callers need no check. */
 int fold_add(struct fold *f, const uint32_t seg[FOLD_SEGS], const uint64_t value[2]);
@@ -61,7 +61,7 @@ int fold_reserve(struct fold *f, size_t nr);
 int fold_finish(struct fold *f);
 
 size_t fold_nr(const struct fold *f);
-const struct fold_sample *fold_sample(const struct fold *f, size_t i);
+const struct fold_sample *fold_get_sample(const struct fold *f, size_t i);
 const uint32_t *fold_names(const struct fold *f, uint32_t seg, uint32_t *nr);
 const struct fold_name *fold_name_of(const struct fold *f, uint32_t name);
 uint32_t fold_nr_segs(const struct fold *f);

@@ -95,7 +95,7 @@ int folded_write(FILE *out, const struct fold *f, int by, bool diff)
 	size_t i;
 
 	for (i = 0; i < fold_nr(f) && !failed; i++) {
-		write_line(&w, fold_sample(f, i), by, diff);
+		write_line(&w, fold_get_sample(f, i), by, diff);
 		if (w.out.nr >= FLUSH) {
 			fwrite(w.out.v, 1, w.out.nr, out);
 			w.out.nr = 0;

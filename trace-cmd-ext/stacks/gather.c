@@ -57,7 +57,7 @@ const char *gather_unit(const struct gather_opts *o, struct model *m)
 		return "events";
 	if (o->numbers)
 		return o->by == GATHER_OFF_CPU ? "waits" : "wake-ups";
-	return model_info(m)->nsec ? "ns" : "clock units";
+	return model_get_info(m)->nsec ? "ns" : "clock units";
 }
 
 void gather_filter(const struct gather_opts *o, struct model_filter *f)

@@ -40,7 +40,7 @@ struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts
 	if (!p)
 		return NULL;
 	p->m = m;
-	/* model_info() would count all requests, too */
+	/* model_get_info() would count all requests, too */
 	p->joined = model_find_type(m, "ftrace", "user_unwind_cookie") != MODEL_NONE ||
 		    model_find_type(m, "ftrace", "user_unwind_stack") != MODEL_NONE;
 	p->f = f;
@@ -63,7 +63,7 @@ void paths_free(struct paths *p)
 }
 
 /* The segments of a stack; NULL without memory. Valid until the next call. */
-static struct stack_segs *segs_of(struct paths *p, bool user, uint32_t id)
+static struct stack_segs *get_segs(struct paths *p, bool user, uint32_t id)
 {
 	__typeof__(p->user) *segs = user ? &p->user : &p->kernel;
 
@@ -90,12 +90,12 @@ static uint32_t make_name(struct paths *p, const struct model_frame *f)
 	char text[300];
 
 	if (f->func && *f->func)
-		return fold_name(p->f, kind, f->func, file);
+		return fold_add_name(p->f, kind, f->func, file);
 	if (f->file)
 		snprintf(text, sizeof(text), "[%s]", text_base_name(f->file->path));
 	else
 		snprintf(text, sizeof(text), f->kernel ? "[kernel]" : "[no mapping]");
-	return fold_name(p->f, kind, text, file);
+	return fold_add_name(p->f, kind, text, file);
 }
 
 static uint32_t frame_name(struct paths *p, uint32_t frame)
@@ -103,7 +103,7 @@ static uint32_t frame_name(struct paths *p, uint32_t frame)
 	if (!grow_numbers(&p->frame_name, frame))
 		return UINT32_MAX;
 	if (!p->frame_name.v[frame])
-		p->frame_name.v[frame] = make_name(p, model_frame(p->m, frame)) + 1;
+		p->frame_name.v[frame] = make_name(p, model_get_frame(p->m, frame)) + 1;
 	return p->frame_name.v[frame] - 1;
 }
 
@@ -130,7 +130,7 @@ static void add_frames(struct paths *p, const uint32_t *frames, uint32_t from, u
 
 static void add_note(struct paths *p, const char *text)
 {
-	add_name(p, fold_name(p->f, FOLD_NOTE, text, FOLD_NONE));
+	add_name(p, fold_add_name(p->f, FOLD_NOTE, text, FOLD_NONE));
 }
 
 /* ---- segments ---- */
@@ -146,19 +146,19 @@ static uint32_t finish_seg(struct paths *p, bool reversed)
 		v[i] = v[nr - 1 - i];
 		v[nr - 1 - i] = tmp;
 	}
-	return fold_seg(p->f, v, nr);
+	return fold_add_seg(p->f, v, nr);
 }
 
 static const char *why_missing(struct model *m, enum join_state state)
 {
-	if (state == JOIN_LOST && model_info(m)->damaged)
+	if (state == JOIN_LOST && model_get_info(m)->damaged)
 		return "[lost: the file is damaged]";
 	return join_words[state].frame;
 }
 
 void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 {
-	const struct model_ustack *u = model_ustack(m, ustack);
+	const struct model_ustack *u = model_get_ustack(m, ustack);
 	uint32_t flags = u->flags;
 
 	memset(n, 0, sizeof(*n));
@@ -170,13 +170,13 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 		n->outer[n->nr++] = "[truncated]";
 	if (flags & STACK_INCOMPLETE)
 		n->outer[n->nr++] = u->nr ? "[incomplete]" : "[could not be read]";
-	if (flags & STACK_CUT)
+	if (flags & STACK_CUT_OUTER)
 		n->outer[n->nr++] = "[outer frames lost]";
 	if (flags & STACK_FRAME_POINTER)
 		n->outer[n->nr++] = "[by frame pointers]";
 	if (!u->nr && !n->nr)
 		n->outer[n->nr++] = "[empty]";
-	if (flags & STACK_NO_START)
+	if (flags & STACK_NO_INNER)
 		n->inner = "[inner frames lost]";
 }
 
@@ -188,10 +188,10 @@ static void add_inlined(struct paths *p, uint32_t frame)
 
 	if (!nr)
 		return;
-	file = fold_file(p->f, model_frame(p->m, frame)->file->path);
+	file = fold_file(p->f, model_get_frame(p->m, frame)->file->path);
 	while (nr-- > 0)
 		if (v[nr].inlined)
-			add_name(p, fold_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
+			add_name(p, fold_add_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?
 					      v[nr].func : "[unknown]", file));
 }
 
@@ -239,7 +239,7 @@ static bool spell_kernel(struct paths *p, uint32_t kstack)
 
 	if (!frames)
 		return false;
-	while (from < nr && paths_is_tracer(model_frame(p->m, frames[from])))
+	while (from < nr && paths_is_tracer(model_get_frame(p->m, frames[from])))
 		from++;
 	add_frames(p, frames, from, nr);
 	return true;
@@ -247,7 +247,7 @@ static bool spell_kernel(struct paths *p, uint32_t kstack)
 
 static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed)
 {
-	struct stack_segs *s = segs_of(p, user, id);
+	struct stack_segs *s = get_segs(p, user, id);
 	uint32_t like, made;
 
 	if (!s)
@@ -265,7 +265,7 @@ static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed
 		made = finish_seg(p, reversed);
 	}
 	/* the vector may have moved */
-	s = segs_of(p, user, id);
+	s = get_segs(p, user, id);
 	*(reversed ? &s->reversed : &s->seg) = made + 1;
 	return made;
 }
@@ -298,7 +298,7 @@ const char *paths_no_user(struct model *m, uint32_t kstack)
 	uint32_t nr = 0;
 
 	frames = model_kframes(m, kstack, &nr);
-	if (frames && nr && starts_kernel_thread(model_frame(m, frames[nr - 1])->func))
+	if (frames && nr && starts_kernel_thread(model_get_frame(m, frames[nr - 1])->func))
 		return NULL;
 	return "[no user stack asked for]";
 }
@@ -338,8 +338,8 @@ static struct tid *get_tid(struct paths *p, uint32_t tid)
 		snprintf(text, sizeof(text), "%s-%u", comm, tid);
 	else
 		snprintf(text, sizeof(text), "%s", comm);
-	t->name = fold_name(p->f, FOLD_TASK, text, FOLD_NONE);
-	t->seg = fold_seg(p->f, &t->name, 1);
+	t->name = fold_add_name(p->f, FOLD_TASK, text, FOLD_NONE);
+	t->seg = fold_add_seg(p->f, &t->name, 1);
 	return t;
 }
 
@@ -359,10 +359,10 @@ uint32_t paths_event(struct paths *p, uint32_t type)
 	if (!grow_numbers(&p->type_seg, type))
 		return UINT32_MAX;
 	if (!p->type_seg.v[type]) {
-		t = model_type(p->m, type);
+		t = model_get_type(p->m, type);
 		snprintf(text, sizeof(text), "%s:%s", t->system, t->name);
-		name = fold_name(p->f, FOLD_EVENT, text, FOLD_NONE);
-		p->type_seg.v[type] = fold_seg(p->f, &name, 1) + 1;
+		name = fold_add_name(p->f, FOLD_EVENT, text, FOLD_NONE);
+		p->type_seg.v[type] = fold_add_seg(p->f, &name, 1) + 1;
 	}
 	return p->type_seg.v[type] - 1;
 }
@@ -371,12 +371,12 @@ uint32_t paths_event(struct paths *p, uint32_t type)
 
 static uint32_t waker_kernel(struct paths *p, const struct waker *by)
 {
-	uint32_t mark = fold_name(p->f, FOLD_MARK, "woken by", FOLD_NONE);
+	uint32_t mark = fold_add_name(p->f, FOLD_MARK, "woken by", FOLD_NONE);
 	struct stack_segs *s;
 
 	if (by->kstack == MODEL_NONE)
-		return fold_seg(p->f, &mark, 1);
-	s = segs_of(p, false, by->kstack);
+		return fold_add_seg(p->f, &mark, 1);
+	s = get_segs(p, false, by->kstack);
 	if (!s)
 		return UINT32_MAX;
 	if (!s->reversed) {
@@ -432,7 +432,7 @@ static bool matches_symbol(struct paths *p, const uint32_t *frames, uint32_t nr)
 	size_t k;
 
 	for (i = 0; frames && i < nr; i++) {
-		f = model_frame(p->m, frames[i]);
+		f = model_get_frame(p->m, frames[i]);
 		for (k = 0; f->func && k < p->o.nr_symbols; k++)
 			if (!fnmatch(p->o.symbols[k], f->func, 0))
 				return true;
@@ -442,7 +442,7 @@ static bool matches_symbol(struct paths *p, const uint32_t *frames, uint32_t nr)
 
 static bool stack_wanted(struct paths *p, bool user, uint32_t id)
 {
-	struct stack_segs *s = segs_of(p, user, id);
+	struct stack_segs *s = get_segs(p, user, id);
 	const uint32_t *frames;
 	uint32_t nr;
 

@@ -130,8 +130,8 @@ static int walk_samples(struct tree_walk *w)
 	w->at = 0;
 	w->path.nr = w->names.nr = 0;
 	for (i = 0; i < nr && !ret; i++) {
-		ret = one_sample(w, prev, fold_sample(w->f, i));
-		prev = fold_sample(w->f, i);
+		ret = one_sample(w, prev, fold_get_sample(w->f, i));
+		prev = fold_get_sample(w->f, i);
 	}
 	while (w->path.nr && !ret)
 		ret = finish_node(w);
@@ -167,8 +167,8 @@ int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, do
 
 	memset(t, 0, sizeof(*t));
 	for (i = 0; i < fold_nr(f); i++) {
-		t->total[0] += fold_sample(f, i)->value[0];
-		t->total[1] += fold_sample(f, i)->value[1];
+		t->total[0] += fold_get_sample(f, i)->value[0];
+		t->total[1] += fold_get_sample(f, i)->value[1];
 	}
 	ret = walk_samples(&w);
 	if (!ret) {

@@ -350,9 +350,9 @@ static uint32_t find_wake(struct model *m)
 	uint32_t waking = model_find_type(m, "sched", "sched_waking");
 	uint32_t wakeup = model_find_type(m, "sched", "sched_wakeup");
 
-	if (waking != MODEL_NONE && model_type(m, waking)->records)
+	if (waking != MODEL_NONE && model_get_type(m, waking)->records)
 		return waking;
-	return wakeup != MODEL_NONE && model_type(m, wakeup)->records ? wakeup : MODEL_NONE;
+	return wakeup != MODEL_NONE && model_get_type(m, wakeup)->records ? wakeup : MODEL_NONE;
 }
 
 static bool find_fields(struct waits_scan *r)
@@ -361,7 +361,7 @@ static bool find_fields(struct waits_scan *r)
 
 	r->type_wake = MODEL_NONE;
 	r->type_switch = model_find_type(m, "sched", "sched_switch");
-	if (r->type_switch == MODEL_NONE || !model_type(m, r->type_switch)->records ||
+	if (r->type_switch == MODEL_NONE || !model_get_type(m, r->type_switch)->records ||
 	    !model_field(m, r->type_switch, "prev_pid", &r->prev_pid) ||
 	    !model_field(m, r->type_switch, "next_pid", &r->next_pid))
 		return false;
@@ -383,15 +383,15 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	memset(st, 0, sizeof(*st));
 	if (!find_fields(&r))
 		return -ENODATA;
-	r.other = calloc(model_info(m)->buffers + 1, sizeof(*r.other));
-	ret = r.other ? model_each(m, MODEL_BARE, find_gap, &r) : -ENOMEM;
+	r.other = calloc(model_get_info(m)->buffers + 1, sizeof(*r.other));
+	ret = r.other ? model_each(m, MODEL_NO_STACKS, find_gap, &r) : -ENOMEM;
 	if (!ret)
 		ret = read_drops(&r);
 	if (!ret)
 		ret = add_breaks(&r);
 	if (!ret) {
 		order_gaps(&r);
-		r.last_ts = model_info(m)->last_ts;
+		r.last_ts = model_get_info(m)->last_ts;
 		ret = model_each(m, MODEL_BY_TIME, take_event, &r);
 	}
 	if (!ret)

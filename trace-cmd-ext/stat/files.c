@@ -23,7 +23,7 @@
 
 static bool is_innermost(const struct model_ustack *u, uint32_t i)
 {
-	return !i && !(u->flags & STACK_NO_START);
+	return !i && !(u->flags & STACK_NO_INNER);
 }
 
 /*
@@ -50,20 +50,21 @@ static struct stat_file *file_of(struct stat_counts *s, const struct model_ustac
 static struct stat_file *file_at(struct stat_counts *s, struct model *m, uint32_t ustack,
 				 uint32_t i, uint64_t *offset)
 {
-	const struct model_ustack *u = model_ustack(m, ustack);
+	const struct model_ustack *u = model_get_ustack(m, ustack);
 
 	/* the address after a signal trampoline is exact, but that does not change the file */
-	return file_of(s, u, frames_file(model_parts(m).maps, model_answer(m, ustack), u->addrs[i],
-					 is_innermost(u, i), offset));
+	return file_of(s, u,
+		       frames_file(model_get_parts(m).maps, model_answer(m, ustack), u->addrs[i],
+				   is_innermost(u, i), offset));
 }
 
 /* Consecutive frames are mostly in one mapping, so look up its range once. */
 static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
 {
-	const struct model_ustack *u = model_ustack(m, ustack);
+	const struct model_ustack *u = model_get_ustack(m, ustack);
 	const struct join_answer *ans = model_answer(m, ustack);
 	uint32_t pid = u->tgid ? u->tgid : u->tid, i;
-	struct maps *maps = model_parts(m).maps;
+	struct maps *maps = model_get_parts(m).maps;
 	uint64_t from = 1, to = 0, addr, offset;
 	struct stat_file *f = NULL;
 
@@ -165,7 +166,7 @@ static bool had_no_table(const struct stat_file *f)
 static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight,
 		    const char *sysroot)
 {
-	const struct model_ustack *u = model_ustack(m, ustack);
+	const struct model_ustack *u = model_get_ustack(m, ustack);
 	uint32_t i, last = u->nr - 1;
 	struct stat_file *f = NULL;
 	enum end_reason end;
@@ -210,7 +211,7 @@ static int cmp_file(const void *a, const void *b)
 
 int stat_files(struct stat_counts *s, struct model *m, const char *path)
 {
-	struct model_parts parts = model_parts(m);
+	struct model_parts parts = model_get_parts(m);
 	uint32_t i, to = 0;
 	int ret = 0;
 
@@ -218,13 +219,13 @@ int stat_files(struct stat_counts *s, struct model *m, const char *path)
 	if (s->saved_error == -ENOMEM)
 		return -ENOMEM;
 	for (i = 0; i < s->weights.nr && !ret; i++)
-		if (s->weights.v[i] && model_ustack(m, i)->state == JOIN_STACK)
+		if (s->weights.v[i] && model_get_ustack(m, i)->state == JOIN_STACK)
 			ret = add_frames(s, m, i, s->weights.v[i]);
 	for (i = 0; i < s->files.nr && !ret; i++)
 		if (s->files.v[i].frames)
 			find_table(s, &s->files.v[i], parts.sysroot);
 	for (i = 0; i < s->weights.nr && !ret; i++)
-		if (s->weights.v[i] && model_ustack(m, i)->state == JOIN_STACK)
+		if (s->weights.v[i] && model_get_ustack(m, i)->state == JOIN_STACK)
 			add_end(s, m, i, s->weights.v[i], parts.sysroot);
 	if (ret)
 		return ret;

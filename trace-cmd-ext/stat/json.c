@@ -59,7 +59,7 @@ static void json_file(struct jsonw *j, const struct stat_file *f)
 
 static void json_event(struct jsonw *j, struct model *m, const struct stat_event *e)
 {
-	const struct model_type *t = model_type(m, e->type);
+	const struct model_type *t = model_get_type(m, e->type);
 
 	jsonw_object(j, NULL);
 	jsonw_string(j, "system", t->system);
@@ -98,7 +98,7 @@ void stat_print_json(struct model *m, const struct stat_counts *s, const char *p
 
 	jsonw_object(&j, NULL);
 	jsonw_string(&j, "file", path);
-	json_head(&j, model_info(m), s);
+	json_head(&j, model_get_info(m), s);
 	json_requests(&j, &s->r);
 	jsonw_object(&j, "no_request");
 	jsonw_number(&j, "user", s->unasked);

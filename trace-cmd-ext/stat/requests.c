@@ -31,7 +31,7 @@ static void add_requests(struct stat_requests *r, const struct model_ustack *u, 
 		[STAT_INCOMPLETE] = STACK_INCOMPLETE,
 		[STAT_FRAME_POINTER] = STACK_FRAME_POINTER,
 		[STAT_OUTSIDE] = STACK_OUTSIDE,
-		[STAT_CUT] = STACK_CUT | STACK_NO_START,
+		[STAT_CUT] = STACK_CUT_OUTER | STACK_NO_INNER,
 	};
 	int i;
 
@@ -60,8 +60,8 @@ static int add_stack(struct stat_counts *s, struct model *m, uint32_t tid, uint3
 		if (!vec_add(&s->weights))
 			return -ENOMEM;
 	s->weights.v[ustack] += requests;
-	add_requests(&p->r, model_ustack(m, ustack), requests);
-	add_requests(&s->r, model_ustack(m, ustack), requests);
+	add_requests(&p->r, model_get_ustack(m, ustack), requests);
+	add_requests(&s->r, model_get_ustack(m, ustack), requests);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static int add_event(struct stat_counts *s, uint32_t type, uint64_t nr)
 
 static int from_scan(struct stat_counts *s, struct model *m)
 {
-	struct join *join = model_parts(m).join;
+	struct join *join = model_get_parts(m).join;
 	struct join_answer ans;
 	struct join_run run;
 	uint32_t i, ustack, tid;
@@ -96,7 +96,7 @@ static int from_scan(struct stat_counts *s, struct model *m)
 
 	for (i = 0; i < model_nr_types(m) && !ret; i++)
 		if (model_is_event(m, i))
-			ret = add_event(s, i, model_type(m, i)->records);
+			ret = add_event(s, i, model_get_type(m, i)->records);
 	for (i = 0; i < model_nr_tasks(m) && !ret; i++) {
 		events = model_task_events(m, i, &tid);
 		if (events)
@@ -106,7 +106,7 @@ static int from_scan(struct stat_counts *s, struct model *m)
 		ustack = model_run_ustack(m, i);
 		if (ustack == MODEL_NONE)
 			continue;
-		join_run(join, i, &ans, &run);
+		join_get_run(join, i, &ans, &run);
 		ret = add_stack(s, m, run.tid, ustack, 0, run.events);
 	}
 	return ret;
@@ -179,9 +179,9 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 
 	s->filtered = filtered;
 	for (i = 0; i < model_nr_types(m); i++) {
-		s->bytes += model_type(m, i)->bytes;
+		s->bytes += model_get_type(m, i)->bytes;
 		if (model_is_event(m, i))
-			s->all_events += model_type(m, i)->records;
+			s->all_events += model_get_type(m, i)->records;
 	}
 	ret = filtered ? from_events(s, m) : from_scan(s, m);
 	count_unasked(s);

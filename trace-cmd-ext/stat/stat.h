@@ -34,7 +34,7 @@ struct stat_process {
 };
 
 struct stat_event {
-	uint32_t type;			/* model_type() */
+	uint32_t type;			/* model_get_type() */
 	uint64_t nr;
 };
 

@@ -33,9 +33,9 @@ static void put_time(uint64_t ts, bool nsec)
 		printf("%llu", (ull)ts);
 }
 
-static void text_file(struct model *m, const struct stat_counts *s, const char *path)
+static void print_recording(struct model *m, const struct stat_counts *s, const char *path)
 {
-	const struct model_info *i = model_info(m);
+	const struct model_info *i = model_get_info(m);
 
 	put_name(path);
 	printf(": version %d, %llu bytes, %u CPUs", i->version, (ull)i->bytes, i->cpus);
@@ -67,7 +67,7 @@ static void text_file(struct model *m, const struct stat_counts *s, const char *
 		       (ull)i->join.stacks, (ull)i->join.distinct, (ull)i->join.unclaimed);
 }
 
-static void text_requests(struct model *m, const struct stat_counts *s)
+static void print_requests(struct model *m, const struct stat_counts *s)
 {
 	static const char *const marked[STAT_NR_MARKS] = {
 		[STAT_TRUNCATED] = "cut by a limit",
@@ -93,7 +93,7 @@ static void text_requests(struct model *m, const struct stat_counts *s)
 			printf("    %-13s %10llu %6.2f%%  %s\n", stat_mark_name(i), (ull)n,
 			       percent(n, s->r.states[JOIN_STACK]), marked[i]);
 	}
-	if (!model_info(m)->joined)
+	if (!model_get_info(m)->joined)
 		return;
 	if (s->unasked)
 		printf("no request %llu in processes that made other requests: these events "
@@ -103,7 +103,7 @@ static void text_requests(struct model *m, const struct stat_counts *s)
 		       (ull)s->never_asked);
 }
 
-static void text_processes(struct model *m, const struct stat_counts *s, size_t most)
+static void print_processes(struct model *m, const struct stat_counts *s, size_t most)
 {
 	const struct stat_process *p;
 	size_t i;
@@ -125,7 +125,7 @@ static void text_processes(struct model *m, const struct stat_counts *s, size_t 
 		printf("%10s and %zu more processes; --all shows them\n", "", s->processes.nr - i);
 }
 
-static void text_ends(const struct stat_counts *s)
+static void print_ends(const struct stat_counts *s)
 {
 	uint64_t all = s->r.marks[STAT_INCOMPLETE];
 	int i;
@@ -158,7 +158,7 @@ static void put_table(const struct stat_file *f)
 	printf("%-24s", buf);
 }
 
-static void text_files(const struct stat_counts *s, const char *path, size_t most)
+static void print_files(const struct stat_counts *s, const char *path, size_t most)
 {
 	bool possible = false, unknown = false;
 	size_t i;
@@ -191,14 +191,14 @@ static void text_files(const struct stat_counts *s, const char *path, size_t mos
 	       unknown ? "; ?: no such file here" : "");
 }
 
-static void text_events(struct model *m, const struct stat_counts *s, size_t most)
+static void print_event_counts(struct model *m, const struct stat_counts *s, size_t most)
 {
 	const struct model_type *t;
 	size_t i;
 
 	printf("\n%10s %7s  event\n", "events", "bytes");
 	for (i = 0; i < s->by_event.nr && i < most; i++) {
-		t = model_type(m, s->by_event.v[i].type);
+		t = model_get_type(m, s->by_event.v[i].type);
 		printf("%10llu %7.1f  ", (ull)s->by_event.v[i].nr,
 		       t->records ? (double)t->bytes / t->records : 0);
 		put_name(t->system);
@@ -214,10 +214,10 @@ void stat_print(struct model *m, const struct stat_counts *s, const char *path, 
 {
 	size_t most = all ? SIZE_MAX : MOST;
 
-	text_file(m, s, path);
-	text_requests(m, s);
-	text_ends(s);
-	text_processes(m, s, most);
-	text_files(s, path, most);
-	text_events(m, s, most);
+	print_recording(m, s, path);
+	print_requests(m, s);
+	print_ends(s);
+	print_processes(m, s, most);
+	print_files(s, path, most);
+	print_event_counts(m, s, most);
 }

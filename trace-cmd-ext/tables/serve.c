@@ -26,7 +26,7 @@
 
 struct serve {
 	const char *name;		/* of the subcommand */
-	struct tables *t;
+	struct tables_session *t;
 	bool all, verbose, quiet;
 	double start;			/* now_seconds() */
 	bool said;			/* the progress line is on the terminal */

@@ -35,7 +35,7 @@ static void wait_for_pager(void)
 		;
 }
 
-void tool_pager(void)
+void tool_start_pager(void)
 {
 	const char *cmd = getenv("TRACE_USTACK_PAGER");
 	int fds[2];
@@ -77,7 +77,7 @@ bool tool_on_terminal(void)
 	return terminal || isatty(STDOUT_FILENO);
 }
 
-bool tool_colour(void)
+bool tool_use_colour(void)
 {
 	const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
 
@@ -93,7 +93,7 @@ static int pass_on(int sig)
 	return TOOL_FAIL;
 }
 
-void tool_exit(int code)
+void tool_exit_child(int code)
 {
 #ifdef __SANITIZE_ADDRESS__
 	__lsan_do_leak_check();
@@ -122,7 +122,7 @@ int tool_guard(const char *file, int (*run)(void *arg), void *arg)
 			_exit(TOOL_FAIL);
 		pager = 0;
 		limit_cpu_time(SECONDS_BASE + (stat(file, &st) ? 0 : st.st_size / BYTES_A_SECOND));
-		tool_exit(tool_finish(run(arg)));
+		tool_exit_child(tool_finish(run(arg)));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

@@ -75,7 +75,7 @@ int tool_bad_option(const char *cmd)
 
 int tool_help(const char *text)
 {
-	tool_pager();
+	tool_start_pager();
 	fputs(text, stdout);
 	return tool_finish(TOOL_OK);
 }
@@ -84,7 +84,7 @@ atomic_bool tool_no_memory;
 
 static const char *incomplete;
 
-void tool_incomplete(const char *file)
+void tool_note_incomplete(const char *file)
 {
 	incomplete = file;
 }
@@ -175,7 +175,7 @@ static int parse_number(const char **s, uint32_t *n)
 	return 0;
 }
 
-int tool_numbers(const char *arg, uint32_t **v, size_t *nr)
+int tool_parse_numbers(const char *arg, uint32_t **v, size_t *nr)
 {
 	uint32_t from, to;
 
@@ -219,7 +219,7 @@ static int parse_seconds(const char **s, uint64_t *ns)
 	return digits ? 0 : -1;
 }
 
-int tool_times(const char *arg, uint64_t *from, uint64_t *to)
+int tool_parse_times(const char *arg, uint64_t *from, uint64_t *to)
 {
 	*from = 0;
 	*to = UINT64_MAX;

@@ -62,12 +62,12 @@ int tool_help(const char *text);
  */
 int tool_guard(const char *file, int (*run)(void *arg), void *arg);
 /* _exit() of a process that a subcommand forked; a build with LeakSanitizer reports its leaks. */
-void tool_exit(int code) __attribute__((noreturn));
+void tool_exit_child(int code) __attribute__((noreturn));
 /*
  * Note that @file could not be read to its end: tool_finish() prints it and makes TOOL_INPUT of
  * TOOL_OK. It is printed at the end: one sentence even if the library breaks off later.
  */
-void tool_incomplete(const char *file);
+void tool_note_incomplete(const char *file);
 /*
  * A request for memory failed, see memory.c: the output may lack something. tool_finish() says so
  * and makes TOOL_FAIL of TOOL_OK.
@@ -82,11 +82,11 @@ int tool_finish(int code);
  * Send standard output to the pager ($TRACE_USTACK_PAGER, $PAGER, less, as git does), if it is a
  * terminal. Call it once, before any output and before tool_guard().
  */
-void tool_pager(void);
+void tool_start_pager(void);
 /* Is standard output a terminal, or a pager on one? */
 bool tool_on_terminal(void);
 /* May output have colours? True on a terminal (or its pager), without NO_COLOR and TERM=dumb. */
-bool tool_colour(void);
+bool tool_use_colour(void);
 
 /*
  * Print progress to standard error if it is a terminal, after the first second:
@@ -101,11 +101,11 @@ void tool_progress_off(void);
 /* ---- options that several have ---- */
 
 /* Parse "1,3-5" and append the numbers to *@v (realloc); -1 if it is not such a list. */
-int tool_numbers(const char *arg, uint32_t **v, size_t *nr);
+int tool_parse_numbers(const char *arg, uint32_t **v, size_t *nr);
 /*
  * Parse "FROM-TO", in seconds with up to nine digits after the point, as reports print them; one of
  * the two may be left out. The results are in nanoseconds; -1 for another text.
  */
-int tool_times(const char *arg, uint64_t *from, uint64_t *to);
+int tool_parse_times(const char *arg, uint64_t *from, uint64_t *to);
 
 #endif

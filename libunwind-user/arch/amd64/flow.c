@@ -427,7 +427,7 @@ const struct arch_flow amd64_flow = {
 	.entered = { .sp = 8, .sp_known = true, .ra_saved = true, .ra_slot = -8 },
 	.align = 16,
 	.syscall_len = 2,
-	.alone = true,
+	.without_eh_frame = true,
 	.insn = 1,
 	.relative = R_X86_64_RELATIVE,
 	.irelative = R_X86_64_IRELATIVE,

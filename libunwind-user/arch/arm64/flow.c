@@ -492,7 +492,7 @@ const struct arch_flow arm64_flow = {
 	.entered = { .sp_known = true, .ra_there = true },
 	.align = 16,
 	.syscall_len = 4,
-	.link = true,
+	.ra_in_reg = true,
 	.insn = 4,
 	.relative = R_AARCH64_RELATIVE,
 	.irelative = R_AARCH64_IRELATIVE,

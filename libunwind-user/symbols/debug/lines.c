@@ -59,7 +59,7 @@ static const char *die_name(struct uu_symbols *syms, struct debug *d, uint64_t d
 	if (n->die != die) {
 		n->die = die;
 		d->nr_names++;
-		n->name = dw_name(&d->dw, die);
+		n->name = dw_get_name(&d->dw, die);
 		if (n->name && !syms->no_demangle && d->dw.text_budget >= 0)
 			n->plain = symbols_demangle(n->name);
 		if (n->plain)
@@ -91,7 +91,7 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 	if (!u)
 		return 0;
 	memset(fr, 0, sizeof(*fr));
-	row = dw_lines(&d->dw, u) ? NULL : dw_row_at(&u->lines, addr);
+	row = dw_read_lines(&d->dw, u) ? NULL : dw_row_at(&u->lines, addr);
 	if (row) {
 		fr->file = dw_path(&d->dw, u, row->file);
 		fr->line = row->line;

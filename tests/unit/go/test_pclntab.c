@@ -32,12 +32,12 @@ static void check_functions(void)
 {
 	open_tab();
 	assert_int_equal(t.nr_funcs, 2);
-	assert_int_equal(go_func(&t, 0, &f), 0);
+	assert_int_equal(go_get_func(&t, 0, &f), 0);
 	assert_int_equal(f.start, 0x1000);
 	assert_int_equal(f.end, 0x1020);
 	assert_int_equal(f.flags, 0);
 	assert_string_equal(go_name(&t, f.name), "main.main");
-	assert_int_equal(go_func(&t, 1, &f), 0);
+	assert_int_equal(go_get_func(&t, 1, &f), 0);
 	assert_int_equal(f.end, 0x1030);
 	assert_int_equal(f.flags, GO_TOPFRAME | GO_ASM);
 	assert_string_equal(go_name(&t, f.name), "runtime.goexit");
@@ -73,7 +73,7 @@ static void values_hold_up_to_the_next_pc(void **state)
 	(void)state;
 	two_functions();
 	open_tab();
-	assert_int_equal(go_func(&t, 0, &f), 0);
+	assert_int_equal(go_get_func(&t, 0, &f), 0);
 	go_pcs_start(&p, &t, &f, f.pcsp);
 	assert_true(go_pcs_next(&p));
 	assert_int_equal(p.value, 0);
@@ -102,7 +102,7 @@ static void a_quantum_scales_pcs(void **state)
 	quantum = 4;
 	make_tab(0x1030);
 	open_tab();
-	assert_int_equal(go_func(&t, 0, &f), 0);
+	assert_int_equal(go_get_func(&t, 0, &f), 0);
 	assert_true(go_pcs_find(&t, &f, f.pcsp, 0x100f, &v));
 	assert_int_equal(v, 0);
 	assert_true(go_pcs_find(&t, &f, f.pcsp, 0x1010, &v));
@@ -119,7 +119,7 @@ static void test_lines(void **state)
 	(void)state;
 	two_functions();
 	open_tab();
-	assert_int_equal(go_func(&t, 0, &f), 0);
+	assert_int_equal(go_get_func(&t, 0, &f), 0);
 	assert_true(go_line(&t, &f, 0x1008, &file, &line));
 	assert_string_equal(file, "/src/a.go");
 	assert_int_equal(line, 300);
@@ -127,7 +127,7 @@ static void test_lines(void **state)
 	assert_false(go_line(&t, &f, 0x1010, &file, &line));
 	assert_true(go_line(&t, &f, 0x1012, &file, &line));
 	assert_int_equal(line, 9);
-	assert_int_equal(go_func(&t, 1, &f), 0);
+	assert_int_equal(go_get_func(&t, 1, &f), 0);
 	assert_false(go_line(&t, &f, 0x1020, &file, &line));
 }
 
@@ -181,14 +181,14 @@ static void functions_out_of_order_are_refused(void **state)
 	memcpy(&functab, tab + 64, 8);
 	put(functab + 8, 0, 4);
 	open_tab();
-	assert_int_equal(go_func(&t, 1, &f), -EINVAL);
+	assert_int_equal(go_get_func(&t, 1, &f), -EINVAL);
 	/* an offset of a struct that is another function's, or none */
 	two_functions();
 	put(functab + 4, 0x30, 4);
 	open_tab();
-	assert_int_equal(go_func(&t, 0, &f), -EINVAL);
+	assert_int_equal(go_get_func(&t, 0, &f), -EINVAL);
 	put(functab + 4, 0xfffffff0, 4);
-	assert_int_equal(go_func(&t, 0, &f), -EINVAL);
+	assert_int_equal(go_get_func(&t, 0, &f), -EINVAL);
 }
 
 /* A list that goes on without moving would cost the whole table for each function */
@@ -205,14 +205,14 @@ static void lists_without_an_end(void **state)
 	b->sp.nr = 100;
 	make_tab(0x1030);
 	open_tab();
-	assert_int_equal(go_func(&t, 0, &f), 0);
+	assert_int_equal(go_get_func(&t, 0, &f), 0);
 	go_pcs_start(&p, &t, &f, f.pcsp);
 	assert_false(go_pcs_next(&p));
 	b->sp.bytes[0] = 2;
 	b->sp.bytes[1] = 0;
 	make_tab(0x1030);
 	open_tab();
-	assert_int_equal(go_func(&t, 0, &f), 0);
+	assert_int_equal(go_get_func(&t, 0, &f), 0);
 	go_pcs_start(&p, &t, &f, f.pcsp);
 	assert_false(go_pcs_next(&p));
 }
@@ -227,7 +227,7 @@ static void read_all(void)
 		return;
 	go_text_by_entry(&t, 0x2000);
 	for (i = 0; i < t.nr_funcs; i++) {
-		if (go_func(&t, i, &f))
+		if (go_get_func(&t, i, &f))
 			continue;
 		go_name(&t, f.name);
 		go_pcs_start(&p, &t, &f, f.pcsp);

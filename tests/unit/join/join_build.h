@@ -87,7 +87,7 @@ static inline struct join_answer at(uint32_t cpu, uint32_t tid, uint64_t ts)
 {
 	struct join_answer a;
 
-	join_at(j, cpu, tid, ts, ts, 0, &a);
+	join_find_answer(j, cpu, tid, ts, ts, 0, &a);
 	return a;
 }
 
@@ -95,7 +95,7 @@ static inline uint64_t requests_joined(void)
 {
 	struct join_stats st;
 
-	join_stats(j, &st);
+	join_get_stats(j, &st);
 	return st.requests[JOIN_STACK];
 }
 

@@ -39,7 +39,7 @@ static void one_stack_answers_every_request_of_its_cookie(void **state)
 	assert_stack(at(0, 10, 105), 0xa);	/* in the run */
 	assert_stack(at(0, 10, 110), 0xa);
 	assert_stack(at(1, 10, 120), 0xa);
-	join_stats(j, &st);
+	join_get_stats(j, &st);
 	assert_int_equal(st.requests[JOIN_STACK], 3);
 	assert_int_equal(st.unclaimed, 0);
 }
@@ -66,7 +66,7 @@ static void without_a_later_cookie_it_is_still_in_the_kernel(void **state)
 	request(cpu0, 10, C2, 210);
 	finish();
 	assert_int_equal(at(0, 10, 200).state, JOIN_PENDING);
-	join_stats(j, &st);
+	join_get_stats(j, &st);
 	assert_int_equal(st.requests[JOIN_PENDING], 2);
 	assert_int_equal(st.requests[JOIN_STACK], 1);
 }
@@ -103,7 +103,7 @@ static void with_a_later_cookie_and_drops_it_is_lost(void **state)
 	finish();
 	assert_int_equal(at(0, 10, 100).state, JOIN_LOST);
 	assert_int_equal(at(0, 10, 200).state, JOIN_PENDING);
-	join_stats(j, &st);
+	join_get_stats(j, &st);
 	assert_int_equal(st.losses, 7);
 	assert_int_equal(st.requests[JOIN_LOST], 1);
 }
@@ -145,7 +145,7 @@ static void a_join_of_nothing_can_be_asked(void **state)
 	(void)state;
 	finish();
 	assert_int_equal(at(0, 10, 100).state, JOIN_NONE);
-	join_stats(j, &st);
+	join_get_stats(j, &st);
 	assert_int_equal(st.requests[JOIN_UNRECORDED], 0);
 }
 
@@ -188,7 +188,7 @@ static void a_stack_without_its_last_part_is_cut(void **state)
 	finish();
 	a = at(0, 10, 100);
 	assert_stack(a, 0x10);
-	assert_int_equal(a.flags, STACK_CUT);
+	assert_int_equal(a.flags, STACK_CUT_OUTER);
 	assert_int_equal(at(0, 10, 200).flags, 0);
 }
 
@@ -206,8 +206,8 @@ static void parts_are_not_put_together_across_dropped_events(void **state)
 	finish();
 	a = at(0, 10, 100);
 	assert_int_equal(a.nr, 4);
-	assert_int_equal(a.flags, STACK_CUT);
-	join_stats(j, &st);
+	assert_int_equal(a.flags, STACK_CUT_OUTER);
+	join_get_stats(j, &st);
 	assert_int_equal(st.stacks, 1);
 	assert_int_equal(st.cut, 2);
 }
@@ -231,7 +231,7 @@ static void a_stack_right_after_a_loss_may_lack_its_start(void **state)
 	join_add_loss(j, cpu0, 1);
 	stack_nr(cpu0, 10, C1, 120, 0, 0x14, 1, true);
 	finish();
-	assert_int_equal(at(0, 10, 100).flags, STACK_NO_START);
+	assert_int_equal(at(0, 10, 100).flags, STACK_NO_INNER);
 }
 
 static void a_whole_copy_in_another_buffer_replaces_a_cut_one(void **state)
@@ -262,7 +262,7 @@ static void a_whole_stack_that_disagrees_with_the_cut_one_does_not(void **state)
 	stack_nr(other, 10, C1, 300, 0, 0x50, 4, false);
 	finish();
 	join_set_range(j, other, 1000, 2000);
-	assert_int_equal(at(0, 10, 100).flags, STACK_CUT);
+	assert_int_equal(at(0, 10, 100).flags, STACK_CUT_OUTER);
 	assert_int_equal(at(0, 10, 100).addrs[0], 0x10);
 }
 
@@ -277,7 +277,7 @@ static void equal_stacks_are_stored_once(void **state)
 		stack_nr(cpu0, 10, C1 + 2 * i, 105 + 10 * i, 0, i % 3 * 0x100, 5, false);
 	}
 	finish();
-	join_stats(j, &st);
+	join_get_stats(j, &st);
 	assert_int_equal(st.requests[JOIN_STACK], 1000);
 	assert_int_equal(st.stacks, 1000);
 	assert_int_equal(st.distinct, 3);
@@ -323,19 +323,19 @@ static void positions_shared_by_two_buffers_are_told_apart(void **state)
 	stack(cpu1, 10, C2, 2010, 0xb);
 	finish();
 	join_set_range(j, cpu0, 1, 0);
-	join_at(j, 0, 10, 52, 1200, 0, &a);	/* only the first has this time there */
+	join_find_answer(j, 0, 10, 52, 1200, 0, &a);	/* only the first has this time there */
 	assert_stack(a, 0xa);
-	join_at(j, 0, 10, 52, 2000, 0, &a);	/* only the second */
+	join_find_answer(j, 0, 10, 52, 2000, 0, &a);	/* only the second */
 	assert_stack(a, 0xb);
-	join_at(j, 0, 10, 50, 1500, 0, &a);	/* the very record */
+	join_find_answer(j, 0, 10, 50, 1500, 0, &a);	/* the very record */
 	assert_stack(a, 0xb);
-	join_at(j, 0, 10, 52, 1600, 0, &a);	/* both do, and they differ */
+	join_find_answer(j, 0, 10, 52, 1600, 0, &a);	/* both do, and they differ */
 	assert_int_equal(a.state, JOIN_UNSURE);
-	join_at(j, 0, 10, 52, 9999, 0, &a);	/* neither does: a clock was shifted */
+	join_find_answer(j, 0, 10, 52, 9999, 0, &a);	/* neither does: a clock was shifted */
 	assert_int_equal(a.state, JOIN_UNSURE);
-	join_at(j, 0, 10, 52, 1600, C1, &a);	/* the cookie shows it */
+	join_find_answer(j, 0, 10, 52, 1600, C1, &a);	/* the cookie shows it */
 	assert_stack(a, 0xa);
-	join_at(j, 0, 10, 52, 1600, 77, &a);
+	join_find_answer(j, 0, 10, 52, 1600, 77, &a);
 	assert_int_equal(a.state, JOIN_NONE);
 }
 
@@ -385,8 +385,8 @@ static void the_order_of_feeding_changes_nothing(void **state)
 		finish();
 	}
 	for (i = 0; i < 200; i++) {
-		join_at(first, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &a);
-		join_at(j, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &b);
+		join_find_answer(first, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &a);
+		join_find_answer(j, i % 2 ? 0 : 1, 10 + i % 3, 100 * i + 1, 0, 0, &b);
 		assert_int_equal(a.state, b.state);
 		assert_int_equal(a.state, i % 5 ? JOIN_STACK : JOIN_UNRECORDED);
 		if (a.state == JOIN_STACK)

@@ -123,7 +123,7 @@ static void a_whole_stack_of_another_entry_does_not_replace_a_cut_one(void **sta
 	stack_nr(cpu1, 10, C1, 2 * FAR, 0, 0x10, 4, false);
 	finish();
 	assert_int_equal(at(0, 10, 100).nr, 2);
-	assert_int_equal(at(0, 10, 100).flags, STACK_CUT);
+	assert_int_equal(at(0, 10, 100).flags, STACK_CUT_OUTER);
 }
 
 static void just_less_than_a_period_is_left_to_the_clocks(void **state)

@@ -89,7 +89,7 @@ static void a_cookie_alone_is_bare(void **state)
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 1);
-	assert_run(0, 10, 2, C1, FORM_BARE);
+	assert_run(0, 10, 2, C1, JOIN_FORM_COOKIE_ONLY);
 	assert_int_equal(got[0].events, 1);
 }
 
@@ -101,7 +101,7 @@ static void a_cookie_right_after_a_kernel_stack_belongs_to_it(void **state)
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 1);
-	assert_run(0, 10, 2, C1, FORM_KSTACK);
+	assert_run(0, 10, 2, C1, JOIN_FORM_KSTACK);
 	assert_int_equal(got[0].events, 1);
 }
 
@@ -116,8 +116,8 @@ static void an_interrupt_between_them_does_not_part_them(void **state)
 	end();
 	/* the run that began in the interrupt, and the task's kernel stack before it */
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, C1, FORM_KSTACK);
-	assert_run(1, 10, 3, C1, FORM_KSTACK);
+	assert_run(0, 10, 1, C1, JOIN_FORM_KSTACK);
+	assert_run(1, 10, 3, C1, JOIN_FORM_KSTACK);
 }
 
 /*
@@ -137,9 +137,9 @@ static void a_run_that_comes_late_does_not_go_on(void **state)
 	rec(RUNS_OTHER, 10, 0, 0);
 	end();
 	assert_int_equal(nr, 3);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 2, C1, FORM_KSTACK);
-	assert_run(2, 10, 5, 0, FORM_NO_COOKIE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 2, C1, JOIN_FORM_KSTACK);
+	assert_run(2, 10, 5, 0, JOIN_FORM_NO_COOKIE);
 }
 
 static void a_preempt_count_below_zero(void **state)
@@ -161,8 +161,8 @@ static void the_end_of_an_interrupt_does_not_part_them(void **state)
 	rec_in(RUNS_COOKIE, 10, 0, 1, C1);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, C1, FORM_KSTACK);
-	assert_run(1, 10, 3, C1, FORM_KSTACK);
+	assert_run(0, 10, 1, C1, JOIN_FORM_KSTACK);
+	assert_run(1, 10, 3, C1, JOIN_FORM_KSTACK);
 }
 
 static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
@@ -173,8 +173,8 @@ static void what_passed_interrupts_off_has_the_same_preempt_count(void **state)
 	rec_in(RUNS_COOKIE, 10, 0, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void what_passed_another_cookie_is_of_another_kernel_entry(void **state)
@@ -185,9 +185,9 @@ static void what_passed_another_cookie_is_of_another_kernel_entry(void **state)
 	rec(RUNS_COOKIE, 10, 0, C2);
 	end();
 	assert_int_equal(nr, 3);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 2, C1, FORM_BARE);
-	assert_run(2, 10, 3, C2, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 2, C1, JOIN_FORM_COOKIE_ONLY);
+	assert_run(2, 10, 3, C2, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void a_task_that_has_left_the_cpu_has_no_open_group(void **state)
@@ -198,8 +198,8 @@ static void a_task_that_has_left_the_cpu_has_no_open_group(void **state)
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void interrupts_on_again_end_what_was_open_with_interrupts_off(void **state)
@@ -210,8 +210,8 @@ static void interrupts_on_again_end_what_was_open_with_interrupts_off(void **sta
 	rec(RUNS_COOKIE, 10, TRACE_FL_IRQS_OFF, C1);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void a_record_of_its_level_between_them_parts_them(void **state)
@@ -222,8 +222,8 @@ static void a_record_of_its_level_between_them_parts_them(void **state)
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void an_interrupts_kernel_stack_never_takes_the_tasks_cookie(void **state)
@@ -232,8 +232,8 @@ static void an_interrupts_kernel_stack_never_takes_the_tasks_cookie(void **state
 	rec(RUNS_KERNEL_STACK, 10, TRACE_FL_SOFTIRQ, 0);
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 2, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 2, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt(void **state)
@@ -243,8 +243,8 @@ static void an_interrupts_kernel_stack_does_not_wait_for_the_next_interrupt(void
 	rec(RUNS_OTHER, 10, 0, 0);
 	rec(RUNS_COOKIE, 10, TRACE_FL_HARDIRQ, C1);
 	end();
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void another_tasks_cookie_is_not_taken(void **state)
@@ -253,8 +253,8 @@ static void another_tasks_cookie_is_not_taken(void **state)
 	rec(RUNS_KERNEL_STACK, 10, 0, 0);
 	rec(RUNS_COOKIE, 11, 0, C1);
 	end();
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
-	assert_run(1, 11, 2, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
+	assert_run(1, 11, 2, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void a_kernel_stack_of_a_trigger_after_the_cookie_adds_nothing(void **state)
@@ -266,7 +266,7 @@ static void a_kernel_stack_of_a_trigger_after_the_cookie_adds_nothing(void **sta
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 1);
-	assert_run(0, 10, 1, C1, FORM_BARE);
+	assert_run(0, 10, 1, C1, JOIN_FORM_COOKIE_ONLY);
 	assert_int_equal(got[0].events, 2);
 }
 
@@ -285,10 +285,10 @@ static void a_run_lasts_until_the_task_says_something_else(void **state)
 	rec(RUNS_COOKIE, 10, 0, C2);
 	end();
 	assert_int_equal(nr, 3);
-	assert_run(0, 10, 1, C1, FORM_KSTACK);
+	assert_run(0, 10, 1, C1, JOIN_FORM_KSTACK);
 	assert_int_equal(got[0].events, 50);
-	assert_run(1, 11, 4, C2, FORM_BARE);
-	assert_run(2, 10, 201, C2, FORM_KSTACK);
+	assert_run(1, 11, 4, C2, JOIN_FORM_COOKIE_ONLY);
+	assert_run(2, 10, 201, C2, JOIN_FORM_KSTACK);
 }
 
 static void a_run_ends_where_its_cookie_can_have_come_back(void **state)
@@ -304,9 +304,9 @@ static void a_run_ends_where_its_cookie_can_have_come_back(void **state)
 		rec_at(RUNS_COOKIE, 10, C1, 2 * JOIN_PERIOD + i * (JOIN_PERIOD - 1));
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, C1, FORM_BARE);
+	assert_run(0, 10, 1, C1, JOIN_FORM_COOKIE_ONLY);
 	assert_int_equal(got[0].events, 2);
-	assert_run(1, 10, 3, C1, FORM_BARE);
+	assert_run(1, 10, 3, C1, JOIN_FORM_COOKIE_ONLY);
 	assert_int_equal(got[1].events, 5);
 	assert_int_equal(got[1].ts, 2 * JOIN_PERIOD);
 	assert_int_not_equal(got[0].part, got[1].part);
@@ -325,9 +325,9 @@ static void a_kernel_stack_and_its_cookie_count_by_the_time_of_each(void **state
 	rec_at(RUNS_COOKIE, 10, C1, 100 + 2 * JOIN_PERIOD);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, C1, FORM_KSTACK);
+	assert_run(0, 10, 1, C1, JOIN_FORM_KSTACK);
 	assert_int_equal(got[0].events, 0);
-	assert_run(1, 10, 2, C1, FORM_KSTACK);
+	assert_run(1, 10, 2, C1, JOIN_FORM_KSTACK);
 	assert_int_equal(got[1].events, 3);
 	assert_int_not_equal(got[0].part, got[1].part);
 }
@@ -342,9 +342,9 @@ static void a_run_ends_where_its_stack_is(void **state)
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, C1, FORM_BARE);
+	assert_run(0, 10, 1, C1, JOIN_FORM_COOKIE_ONLY);
 	assert_int_equal(got[0].events, 2);
-	assert_run(1, 10, 5, C1, FORM_BARE);
+	assert_run(1, 10, 5, C1, JOIN_FORM_COOKIE_ONLY);
 	assert_int_not_equal(got[0].part, got[1].part);
 }
 
@@ -357,8 +357,8 @@ static void a_kernel_stack_before_a_loss_lost_its_cookie(void **state)
 	rec(RUNS_COOKIE, 10, 0, C1);
 	assert_false(runs_after_loss(r, 10));
 	end();
-	assert_run(0, 10, 1, 0, FORM_LOST_COOKIE);
-	assert_run(1, 10, 2, C1, FORM_BARE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_LOST_COOKIE);
+	assert_run(1, 10, 2, C1, JOIN_FORM_COOKIE_ONLY);
 }
 
 static void an_interrupts_record_does_not_end_the_doubt_after_a_loss(void **state)
@@ -404,9 +404,9 @@ static void streams_are_kept_apart(void **state)
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
 	assert_int_equal(got[0].stream, 0);
-	assert_run(1, 10, 2, C1, FORM_BARE);
+	assert_run(1, 10, 2, C1, JOIN_FORM_COOKIE_ONLY);
 	assert_int_equal(got[1].stream, 1);
 }
 
@@ -417,7 +417,7 @@ static void a_cookie_of_zero_is_no_request(void **state)
 	rec(RUNS_COOKIE, 10, 0, 0);
 	end();
 	assert_int_equal(nr, 1);
-	assert_run(0, 10, 1, 0, FORM_NO_COOKIE);
+	assert_run(0, 10, 1, 0, JOIN_FORM_NO_COOKIE);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -48,7 +48,7 @@ static bool few_tids;
 static uint32_t ran, since, place, skipped;	/* of the next messages */
 static struct text msgs, raw[NR_CPUS];
 static uint32_t seq[NR_CPUS];
-static struct insert_sums sums;
+static struct insert_stats sums;
 static char why[256];
 static const char *path_of_file[16];
 

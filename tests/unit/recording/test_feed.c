@@ -110,7 +110,7 @@ static struct join_answer at(uint64_t pos)
 
 	assert_int_equal(feed_end(feed), 0);
 	assert_int_equal(join_finish(target.join), 0);
-	join_at(target.join, 3, 10, pos, pos, 0, &a);
+	join_find_answer(target.join, 3, 10, pos, pos, 0, &a);
 	return a;
 }
 
@@ -151,7 +151,7 @@ static void a_stack_that_reaches_out_of_its_record_is_no_stack(void **state)
 	assert_int_equal(feed_bytes(&bad, sizeof(bad), 300), 0);
 	assert_int_equal(feed_bytes(&stack, 17, 400), 0);
 	assert_int_equal(at(100).state, JOIN_PENDING);
-	join_stats(target.join, &st);
+	join_get_stats(target.join, &st);
 	assert_int_equal(st.stacks, 0);
 }
 
@@ -179,20 +179,20 @@ static uint32_t flags_after_loss(bool late)
 static void a_stack_right_after_dropped_events_may_lack_its_start(void **state)
 {
 	(void)state;
-	assert_int_equal(flags_after_loss(false) & STACK_NO_START, STACK_NO_START);
+	assert_int_equal(flags_after_loss(false) & STACK_NO_INNER, STACK_NO_INNER);
 }
 
 static void a_stack_that_was_begun_after_dropped_events_has_its_start(void **state)
 {
 	(void)state;
-	assert_int_equal(flags_after_loss(true) & STACK_NO_START, 0);
+	assert_int_equal(flags_after_loss(true) & STACK_NO_INNER, 0);
 }
 
 /* There is no MORE, so each stack is one record. */
 static void a_stack_without_flags_has_its_start_whatever_was_dropped(void **state)
 {
 	(void)state;
-	assert_int_equal(flags_after_loss(false) & STACK_NO_START, 0);
+	assert_int_equal(flags_after_loss(false) & STACK_NO_INNER, 0);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -178,7 +178,7 @@ static enum join_state state_of_the_first(void)
 {
 	struct join_answer a;
 
-	join_at(scan.join, 0, 10, 1, 1, 0, &a);
+	join_find_answer(scan.join, 0, 10, 1, 1, 0, &a);
 	return a.state;
 }
 

@@ -191,7 +191,7 @@ static void functions_nested_very_deep(void **state)
 	assert_int_equal(u->nr_funcs, 200001);
 	assert_int_equal(cover_find(&u->cover, 0x1001), 200000);
 	assert_int_equal(cover_find(&u->cover, 0x1002), 0);
-	assert_null(dw_name(&dw, u->funcs[200000].named));
+	assert_null(dw_get_name(&dw, u->funcs[200000].named));
 }
 
 static void many_units_with_tables_of_abbreviations_inside_of_one_another(void **state)
@@ -241,7 +241,7 @@ static void many_units_with_one_long_line_table(void **state)
 	ready();
 	assert_int_equal(dw_units(&dw), 0);
 	for (i = 0; i < 20000; i++)
-		read += !dw_lines(&dw, &dw.units[i]);
+		read += !dw_read_lines(&dw, &dw.units[i]);
 	assert_in_range(read, 1, 100);
 }
 
@@ -269,7 +269,7 @@ static void many_files_in_a_directory_with_a_long_name(void **state)
 	assert_int_equal(dw_units(&dw), 0);
 	u = dw_unit_at(&dw, 0x1000);
 	assert_non_null(u);
-	assert_int_equal(dw_lines(&dw, u), 0);
+	assert_int_equal(dw_read_lines(&dw, u), 0);
 	for (i = 1; i <= 10000; i++) {
 		const char *path = dw_path(&dw, u, i);
 
@@ -333,11 +333,11 @@ static void a_name_that_leads_in_a_circle(void **state)
 	end_unit(at);
 	ready();
 	assert_int_equal(dw_units(&dw), 0);
-	assert_null(dw_name(&dw, die));
+	assert_null(dw_get_name(&dw, die));
 	/* into the header, past the end, into a common file that does not exist */
-	assert_null(dw_name(&dw, at + 3));
-	assert_null(dw_name(&dw, sec[DW_INFO].nr));
-	assert_null(dw_name(&dw, DW_IN_ALT | die));
+	assert_null(dw_get_name(&dw, at + 3));
+	assert_null(dw_get_name(&dw, sec[DW_INFO].nr));
+	assert_null(dw_get_name(&dw, DW_IN_ALT | die));
 }
 
 static void of_overlapping_intervals_the_highest_rank_wins(void **state)

@@ -14,7 +14,7 @@ static struct unwind_table_file last;
 static unsigned int nr_adds;
 static int add_error;
 
-static int add(struct tables *t, const struct unwind_table_file *arg)
+static int add(struct tables_session *t, const struct unwind_table_file *arg)
 {
 	(void)t;
 	last = *arg;
@@ -22,12 +22,12 @@ static int add(struct tables *t, const struct unwind_table_file *arg)
 	return add_error;
 }
 
-static struct tables *session(bool no_cache)
+static struct tables_session *session(bool no_cache)
 {
 	struct tables_opts opts = {
 		.size = sizeof(opts), .cache_dir = cache_dir, .no_cache = no_cache,
 	};
-	struct tables *t;
+	struct tables_session *t;
 
 	nr_adds = 0;
 	add_error = 0;
@@ -37,7 +37,7 @@ static struct tables *session(bool no_cache)
 
 static void a_file_is_registered_once_and_again_when_it_changed(void **state)
 {
-	struct tables *t = session(false);
+	struct tables_session *t = session(false);
 	struct timespec when[2];
 	struct stat st;
 	struct tables_summary sum;
@@ -94,7 +94,7 @@ static void the_kernel_gets_no_tables_of_32_bit_files(void **state)
 	struct tables_opts opts = {
 		.size = sizeof(opts), .no_cache = true, .add_file = take_file, .ctx = &taken,
 	};
-	struct tables *t = session(false);
+	struct tables_session *t = session(false);
 	struct tables_summary sum;
 	struct gen_table table;
 	struct tables_id id;
@@ -110,7 +110,7 @@ static void the_kernel_gets_no_tables_of_32_bit_files(void **state)
 #ifdef __x86_64__
 	/* and none is made for nothing */
 	assert_int_equal(tables_identify(fd, &id), 0);
-	assert_int_equal(tables_cache_get(t->cache, &id, &table), -ENOENT);
+	assert_int_equal(tables_cache_load(t->cache, &id, &table), -ENOENT);
 #else
 	(void)table;
 	assert_int_equal(tables_identify(fd, &id), -EOPNOTSUPP);
@@ -137,7 +137,7 @@ static void the_caller_takes_files_in_place_of_the_kernel(void **state)
 		.size = sizeof(opts), .no_cache = true, .add_file = take_file, .ctx = &taken,
 	};
 	struct tables_summary sum;
-	struct tables *t;
+	struct tables_session *t;
 
 	(void)state;
 	nr_adds = 0;
@@ -164,7 +164,7 @@ static void the_caller_takes_files_in_place_of_the_kernel(void **state)
 
 static void what_cannot_be_registered_says_why(void **state)
 {
-	struct tables *t = session(true);
+	struct tables_session *t = session(true);
 	struct tables_summary sum;
 
 	(void)state;
@@ -182,7 +182,7 @@ static void what_cannot_be_registered_says_why(void **state)
 
 static void without_a_folder_tables_are_made_all_the_same(void **state)
 {
-	struct tables *t;
+	struct tables_session *t;
 
 	(void)state;
 	write_file(cache_dir, "in the way", 10);
@@ -195,7 +195,7 @@ static void without_a_folder_tables_are_made_all_the_same(void **state)
 
 static void the_vdso_has_a_table_for_its_own_code(void **state)
 {
-	struct tables *t = session(true);
+	struct tables_session *t = session(true);
 
 	(void)state;
 	assert_int_equal(tables_add_vdso(t), 0);
@@ -209,7 +209,7 @@ static void the_vdso_has_a_table_for_its_own_code(void **state)
 /* The leak sanitizer looks for the table. */
 static void a_refused_table_of_the_vdso_is_freed(void **state)
 {
-	struct tables *t = session(true);
+	struct tables_session *t = session(true);
 
 	(void)state;
 	add_error = -ENOSPC;
@@ -242,7 +242,7 @@ static int count_files(void *ctx, uint64_t done, uint64_t all)
 
 static void all_that_runs_is_registered_and_later_what_is_new(void **state)
 {
-	struct tables *t = session(true);
+	struct tables_session *t = session(true);
 	struct tables_summary sum;
 	char maps[2048];
 	uint64_t all = 0;
@@ -298,7 +298,7 @@ static int stop_at_once(void *ctx, uint64_t done, uint64_t all)
 
 static void a_scan_can_be_ended(void **state)
 {
-	struct tables *t = session(true);
+	struct tables_session *t = session(true);
 	unsigned int all = 0;
 
 	(void)state;
@@ -311,7 +311,7 @@ static void a_scan_can_be_ended(void **state)
 
 static void what_is_started_later_is_followed_until_it_is_stopped(void **state)
 {
-	struct tables *t = session(true);
+	struct tables_session *t = session(true);
 
 	(void)state;
 	fake_process(12, "/", "");
@@ -333,7 +333,7 @@ static void what_is_started_later_is_followed_until_it_is_stopped(void **state)
 /* Run a session with these files; it leaves its list. */
 static void session_with(const char *a, const char *b)
 {
-	struct tables *t = session(false);
+	struct tables_session *t = session(false);
 
 	assert_int_equal(tables_recall(t), 0);
 	assert_int_equal(tables_add_path(t, a), 0);
@@ -345,7 +345,7 @@ static void session_with(const char *a, const char *b)
 
 static void assert_list(const char *first, const char *second)
 {
-	struct tables *t = session(false);
+	struct tables_session *t = session(false);
 	char want[600], *list = tables_cache_get_list(t->cache);
 
 	snprintf(want, sizeof(want), "%s%s%s%s", first, *first ? "\n" : "", second,
@@ -359,7 +359,7 @@ static void assert_list(const char *first, const char *second)
 /* How many tables a session has before anything runs. */
 static unsigned int recalled(void)
 {
-	struct tables *t = session(false);
+	struct tables_session *t = session(false);
 
 	assert_int_equal(tables_recall(t), 0);
 	tables_close(t);
@@ -370,7 +370,7 @@ static void what_ran_before_is_registered_before_it_runs_again(void **state)
 {
 	char one[256], two[256];
 	struct tables_summary sum;
-	struct tables *t;
+	struct tables_session *t;
 
 	(void)state;
 	strcpy(one, in_tmp("one"));
@@ -403,7 +403,7 @@ static void what_ran_before_is_registered_before_it_runs_again(void **state)
 
 static void only_what_is_there_now_and_in_the_folder_is_recalled(void **state)
 {
-	struct tables *t;
+	struct tables_session *t;
 	char one[256];
 
 	(void)state;
@@ -438,7 +438,7 @@ static void only_what_is_there_now_and_in_the_folder_is_recalled(void **state)
 
 static void a_recall_can_be_ended(void **state)
 {
-	struct tables *t;
+	struct tables_session *t;
 	unsigned int all;
 
 	(void)state;
@@ -454,7 +454,7 @@ static void a_recall_can_be_ended(void **state)
 static void the_rest_of_a_recall_is_done_by_who_follows(void **state)
 {
 	struct tables_summary sum;
-	struct tables *t;
+	struct tables_session *t;
 	char one[256];
 	int i;
 

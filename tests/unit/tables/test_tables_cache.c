@@ -334,26 +334,26 @@ static void a_damaged_file_is_made_again(void **state)
 	for (i = 0; i < len; i += i < 600 ? 1 : len / 50) {
 		buf[i] ^= 0x20;
 		write_file(path, buf, len);
-		assert_int_equal(tables_cache_get(c, &id, &table), -ENOENT);
+		assert_int_equal(tables_cache_load(c, &id, &table), -ENOENT);
 		buf[i] ^= 0x20;
 	}
 	for (i = 0; i < len; i += i < 600 ? 37 : len / 20) {
 		write_file(path, buf, i);
-		assert_int_equal(tables_cache_get(c, &id, &table), -ENOENT);
+		assert_int_equal(tables_cache_load(c, &id, &table), -ENOENT);
 	}
 	assert_false(make(c, libc));
 	assert_true(make(c, libc));
 	/* Intact, but of a file with its code elsewhere */
 	id.layout++;
-	assert_int_equal(tables_cache_get(c, &id, &table), -ENOENT);
+	assert_int_equal(tables_cache_load(c, &id, &table), -ENOENT);
 	id.layout--;
 	chmod(path, 0666);
-	assert_int_equal(tables_cache_get(c, &id, &table), -ENOENT);
+	assert_int_equal(tables_cache_load(c, &id, &table), -ENOENT);
 	chmod(path, 0600);
 	unlink(path);
 	assert_int_equal(symlink(in_tmp("elsewhere"), path), 0);
 	write_file(in_tmp("elsewhere"), buf, len);
-	assert_int_equal(tables_cache_get(c, &id, &table), -ENOENT);
+	assert_int_equal(tables_cache_load(c, &id, &table), -ENOENT);
 	tables_cache_close(c);
 }
 
@@ -385,7 +385,7 @@ static void put(struct tables_cache *c, unsigned int n, size_t size)
 	id.st.st_mode = S_IFREG | 0644;
 	memcpy(id.build_id, &n, sizeof(n));
 	table.data = calloc(1, size);
-	assert_int_equal(tables_cache_put(c, &id, &table), 0);
+	assert_int_equal(tables_cache_store(c, &id, &table), 0);
 	free(table.data);
 }
 
@@ -398,7 +398,7 @@ static int get(struct tables_cache *c, unsigned int n)
 	stat(tmp, &id.st);
 	id.st.st_mode = S_IFREG | 0644;
 	memcpy(id.build_id, &n, sizeof(n));
-	ret = tables_cache_get(c, &id, &table);
+	ret = tables_cache_load(c, &id, &table);
 	if (!ret)
 		gen_free(&table);
 	return ret;

@@ -17,7 +17,7 @@ static atomic_uint nr_adds, nr_calls;
 static pthread_t main_thread;
 static atomic_bool waited, called_late;
 
-static int add(struct tables *t, const struct unwind_table_file *arg)
+static int add(struct tables_session *t, const struct unwind_table_file *arg)
 {
 	(void)t;
 	(void)arg;
@@ -43,12 +43,13 @@ static int interrupt(void *ctx, uint64_t done, uint64_t all)
 	return atomic_load((atomic_bool *)ctx) ? -EINTR : 0;
 }
 
-static struct tables *session(int (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx)
+static struct tables_session *session(int (*progress)(void *ctx, uint64_t done, uint64_t all),
+				      void *ctx)
 {
 	struct tables_opts opts = {
 		.size = sizeof(opts), .cache_dir = cache_dir, .progress = progress, .ctx = ctx,
 	};
-	struct tables *t;
+	struct tables_session *t;
 
 	nr_adds = 0;
 	nr_calls = 0;
@@ -63,7 +64,7 @@ static struct tables *session(int (*progress)(void *ctx, uint64_t done, uint64_t
 static void a_recall_can_be_ended_while_another_thread_follows(void **state)
 {
 	atomic_bool interrupted = false;
-	struct tables *t = session(interrupt, &interrupted);
+	struct tables_session *t = session(interrupt, &interrupted);
 
 	(void)state;
 	assert_int_equal(tables_add_path(t, libc), 0);
@@ -120,7 +121,7 @@ static void count_covered(void *ctx, const struct tables_file *file)
 
 static void one_follows_while_others_add_recall_and_ask(void **state)
 {
-	struct tables *t = session(count_calls, NULL);
+	struct tables_session *t = session(count_calls, NULL);
 	struct tables_summary sum;
 	pthread_t thread[3];
 	char path[256];

@@ -49,7 +49,7 @@ struct bpf_source {
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
-	struct bpf_sums sums;
+	struct bpf_stats stats;
 	VEC(struct comm) comms;		/* of the tasks in samples */
 	struct hidx comm_idx;
 };
@@ -82,7 +82,7 @@ static void note_stack(struct bpf_source *s, const struct msg_stack *m)
 	struct bpf_file file;
 	uint32_t i;
 
-	s->sums.stacks++;
+	s->stats.stacks++;
 	for (i = 0; i < m->nr_code; i++) {
 		if (!code[i].ino)
 			continue;
@@ -115,8 +115,8 @@ static int on_message(void *ctx, void *data, size_t size)
 	if (m->head.type == MSG_STACK) {
 		note_stack(s, data);
 	} else {
-		s->sums.events++;
-		s->sums.reason[m->reason & 15]++;
+		s->stats.events++;
+		s->stats.reason[m->reason & 15]++;
 		if (m->head.type == MSG_SAMPLE)
 			note_comm(s, data);
 	}
@@ -460,14 +460,14 @@ static uint64_t count_repeated(const struct bpf_source *s)
 	return sum;
 }
 
-void bpf_get_sums(const struct bpf_source *s, struct bpf_sums *sums)
+void bpf_get_stats(const struct bpf_source *s, struct bpf_stats *stats)
 {
-	*sums = s->sums;
-	sums->repeated = count_repeated(s);
-	sums->lost = s->control->lost;
-	sums->skipped = bpf_count_skipped(&s->events, s->obj);
-	sums->ends_skipped = bpf_count_skipped_ends(s->obj);
-	bpf_tables_sums(s->tables, sums);
+	*stats = s->stats;
+	stats->repeated = count_repeated(s);
+	stats->lost = s->control->lost;
+	stats->skipped = bpf_count_skipped(&s->events, s->obj);
+	stats->ends_skipped = bpf_count_skipped_ends(s->obj);
+	bpf_tables_add_stats(s->tables, stats);
 }
 
 void bpf_add_comms(const struct bpf_source *s, struct text *t)

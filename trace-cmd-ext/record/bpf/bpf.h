@@ -31,7 +31,7 @@ struct bpf_event {
 	const char *system, *name;
 	int id;				/* from its format file; not for bpf_check_event() */
 	enum bpf_kind kind;
-	bool moves;			/* as insert_event.moves */
+	bool may_migrate;			/* as insert_event.may_migrate */
 };
 
 /* A place of a uprobe event */
@@ -54,7 +54,7 @@ struct bpf_opts {
 };
 
 /* The work of the programs, for the summary. */
-struct bpf_sums {
+struct bpf_stats {
 	uint64_t events;		/* messages about events */
 	uint64_t lost;			/* messages without room in the ring buffer */
 	uint64_t stacks;		/* different stacks */
@@ -101,7 +101,7 @@ int bpf_start(struct bpf_source *src);
 void bpf_sample(struct bpf_source *src, bool on);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);
-void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums);
+void bpf_get_stats(const struct bpf_source *src, struct bpf_stats *stats);
 /* Add a line "TID NAME" for each task in a sample. */
 struct text;
 void bpf_add_comms(const struct bpf_source *src, struct text *t);
@@ -125,7 +125,7 @@ void bpf_close(struct bpf_source *src);
 
 struct insert_event {
 	int id;
-	bool moves;			/* the task can change CPUs between program and record */
+	bool may_migrate; /* the task can change CPUs between program and record */
 	bool skips;			/* the kernel skipped runs of its program */
 	bool filter;			/* some of its records may be missing */
 	bool probe;			/* its record comes before its message */
@@ -154,7 +154,7 @@ struct insert_opts {
 };
 
 /* The records of these events. */
-struct insert_sums {
+struct insert_stats {
 	uint64_t events;
 	uint64_t cookies;		/* those that got a cookie */
 	uint64_t other;			/* of tasks that never sent a message */
@@ -169,7 +169,8 @@ struct insert_sums {
  * Rewrite the files of all CPUs with the stacks. 0, or -errno with @why; then each file is
  * either as it was, or completely rewritten.
  */
-int insert_stacks(const struct insert_opts *opts, struct insert_sums *sums, char *why, size_t size);
+int insert_stacks(const struct insert_opts *opts, struct insert_stats *stats, char *why,
+		  size_t size);
 /* The path of the new file for @raw, which insert_stacks() leaves if it is killed. */
 void insert_path(const char *raw, char *path, size_t size);
 

@@ -88,7 +88,7 @@ bool bpf_tracepoints_move(void)
 	unsigned int major, minor;
 	struct utsname uts;
 	struct btf *btf;
-	bool moves;
+	bool may_migrate;
 
 	if (uname(&uts) || sscanf(uts.release, "%u.%u", &major, &minor) != 2 || major > 6 ||
 	    (major == 6 && minor > 18))

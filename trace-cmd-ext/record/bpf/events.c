@@ -435,7 +435,7 @@ static int attach_event(struct bpf_attached *a, struct bpf_object *obj, const st
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_event");
 	int fd, ret;
 
-	if (!e->moves)
+	if (!e->may_migrate)
 		place = 0;
 	ret = fd = bpf_load_copy(prog, e->id, place);
 	if (fd >= 0)

@@ -49,7 +49,7 @@ void bpf_tables_request(struct bpf_tables *t, uint32_t tgid, const struct msg_co
 int bpf_tables_synchronize(struct bpf_tables *t);
 void bpf_tables_stop(struct bpf_tables *t);
 bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf_file *file);
-void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums);
+void bpf_tables_add_stats(struct bpf_tables *t, struct bpf_stats *stats);
 
 /* ------------------------------- runtime.c ------------------------------- */
 

@@ -131,7 +131,7 @@
 #include "plugin/join/join.h"
 
 #define MAX_AGE_NS	10000000ull
-#define MAX_AGE_MOVES_NS	100000000ull
+#define MAX_AGE_MIGRATED_NS	100000000ull
 /* Unused messages of a task and an event: more than interrupts can nest. The oldest is dropped. */
 #define MAX_UNUSED	8
 #define EXPIRE_THRESHOLD	4096	/* pairs of a task and an event with unused messages */
@@ -180,7 +180,7 @@ struct cpu {
 
 struct insert {
 	const struct insert_opts *o;
-	struct insert_sums *sums;
+	struct insert_stats *stats;
 	struct pages_layout layout;
 	struct messages msgs;
 	struct cpu *cpu;
@@ -215,7 +215,7 @@ static int expire_messages(struct insert *s, uint64_t now)
 	for (i = 0; i < s->unused.nr; i++) {
 		const struct unused *u = &s->unused.v[i];
 
-		if (u->nr && u->m[u->nr - 1].time + MAX_AGE_MOVES_NS >= now)
+		if (u->nr && u->m[u->nr - 1].time + MAX_AGE_MIGRATED_NS >= now)
 			s->unused.v[kept++] = *u;
 	}
 	s->unused.nr = kept;
@@ -322,7 +322,7 @@ static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
 
 	if (!event->skips)
 		return false;
-	if (event->moves)
+	if (event->may_migrate)
 		return (event->filter || u->m[i].time <= s->lost_until) &&
 		       messages_may_be_skipped(&s->msgs, u->m[i].place, u->m[i].time, time);
 	next = messages_peek(&s->msgs, cpu, error);
@@ -354,8 +354,8 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 			 const struct insert_event *event, uint64_t time,
 			 struct pending_cookie *pending, int *error)
 {
-	uint64_t max_age = event->moves && !s->o->few_tids ? MAX_AGE_MOVES_NS : MAX_AGE_NS;
-	bool moves = event->moves;
+	uint64_t max_age = event->may_migrate && !s->o->few_tids ? MAX_AGE_MIGRATED_NS : MAX_AGE_NS;
+	bool may_migrate = event->may_migrate;
 	uint64_t key = (uint64_t)c->tid << 32 | c->type;
 	struct unused *u = vec_find(&s->unused, &s->unused_idx, key, key);
 	const struct messages_task *t = messages_find_task(&s->msgs, c->tid);
@@ -365,9 +365,9 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 		return false;
 	i = u->nr - 1;
 	if ((u->m[i].stack && u->m[i].stack != t->latest) || u->m[i].time + max_age < time ||
-	    (moves && u->m[i].all_gaps != s->gaps + s->gaps_ahead) ||
-	    (!moves && (u->m[i].cpu != (uint32_t)cpu ||
-			u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))) {
+	    (may_migrate && u->m[i].all_gaps != s->gaps + s->gaps_ahead) ||
+	    (!may_migrate && (u->m[i].cpu != (uint32_t)cpu ||
+			      u->m[i].gaps != s->cpu[cpu].gaps + gap_ahead(s, cpu, error)))) {
 		/* No other record may take it */
 		u->nr--;
 		return false;
@@ -492,7 +492,7 @@ static int write_map(struct insert *s, struct cpu *cpu, const struct pending_coo
 	}
 	r->path = size | len << 16;
 	memcpy(s->record + size, file.path, len);
-	s->sums->maps++;
+	s->stats->maps++;
 	return write_record(s, cpu, pending, s->o->map, size + len);
 }
 
@@ -575,7 +575,7 @@ static int write_stack(struct insert *s, struct cpu *cpu, const struct pending_c
 		r->stack = sizeof(*r) | (n * 8) << 16;
 		if (n)
 			memcpy(s->record + sizeof(*r), ip + at, n * 8);
-		s->sums->stacks++;
+		s->stats->stacks++;
 		ret = write_record(s, cpu, pending, s->o->stack, sizeof(*r) + n * 8);
 		if (ret || !nr)
 			return ret;
@@ -623,8 +623,8 @@ static int write_cookie(struct insert *s, struct cpu *cpu, const struct pending_
 	}
 	memset(r, 0, sizeof(*r));
 	r->cookie = t->cookie;
-	s->sums->cookies++;
-	s->sums->reason[reason]++;
+	s->stats->cookies++;
+	s->stats->reason[reason]++;
 	ret = write_record(s, cpu, pending, s->o->cookie, sizeof(*r));
 	if (!ret && st && new)
 		ret = write_maps(s, cpu, pending, st);
@@ -693,7 +693,7 @@ static int write_sample(struct insert *s, const struct messages_event *ev)
 	ret = end_groups(s, cpu, nest_level(SAMPLE_FLAGS), ev->tid, false);
 	if (ret)
 		return ret;
-	s->sums->events++;
+	s->stats->events++;
 	r->period = s->o->period;
 	memcpy(r->head, &c, sizeof(c));
 	ret = pages_put_data(&cpu->out, ev->time, r, sizeof(*r));
@@ -701,7 +701,7 @@ static int write_sample(struct insert *s, const struct messages_event *ev)
 		ret = write_kernel_stack(s, cpu, &pending, ev);
 	if (!ret && t)
 		return write_cookie(s, cpu, &pending);
-	s->sums->other++;
+	s->stats->other++;
 	return ret;
 }
 
@@ -724,16 +724,16 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 
 	if (!ev)
 		return 0;
-	s->sums->events++;
+	s->stats->events++;
 	if (ev->probe)
 		found = take_message_after(s, cpu - s->cpu, c, time, &pending, &error);
 	else
 		found = take_message(s, cpu - s->cpu, c, ev, time, &pending, &error);
 	if (!found) {
 		if (messages_find_task(&s->msgs, c->tid))
-			s->sums->no_message++;
+			s->stats->no_message++;
 		else
-			s->sums->other++;
+			s->stats->other++;
 		return error;
 	}
 	memcpy(pending.head, cpu->in.data, sizeof(pending.head));
@@ -913,13 +913,14 @@ static int close_files(struct insert *s, int ret, char *why, size_t size)
 	return ret;
 }
 
-int insert_stacks(const struct insert_opts *opts, struct insert_sums *sums, char *why, size_t size)
+int insert_stacks(const struct insert_opts *opts, struct insert_stats *stats, char *why,
+		  size_t size)
 {
-	struct insert s = { .o = opts, .sums = sums, .expire_threshold = EXPIRE_THRESHOLD };
+	struct insert s = { .o = opts, .stats = stats, .expire_threshold = EXPIRE_THRESHOLD };
 	size_t i;
 	int ret;
 
-	memset(sums, 0, sizeof(*sums));
+	memset(stats, 0, sizeof(*stats));
 	*why = '\0';
 	ret = pages_parse_layout(&s.layout, opts->header_page, opts->page_size);
 	if (ret) {
@@ -941,8 +942,8 @@ int insert_stacks(const struct insert_opts *opts, struct insert_sums *sums, char
 				 ret == -EBADMSG ? "a page is damaged" : strerror(-ret));
 		ret = close_files(&s, ret, why, size);
 	}
-	sums->messages = s.msgs.events;
-	sums->gaps = s.msgs.gaps;
+	stats->messages = s.msgs.events;
+	stats->gaps = s.msgs.gaps;
 out:
 	messages_free(&s.msgs);
 	vec_free(&s.unused);

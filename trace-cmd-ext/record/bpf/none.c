@@ -88,10 +88,10 @@ int bpf_stop(struct bpf_source *src)
 	return -EOPNOTSUPP;
 }
 
-void bpf_get_sums(const struct bpf_source *src, struct bpf_sums *sums)
+void bpf_get_stats(const struct bpf_source *src, struct bpf_stats *stats)
 {
 	(void)src;
-	*sums = (struct bpf_sums) { 0 };
+	*stats = (struct bpf_stats) { 0 };
 }
 
 void bpf_add_comms(const struct bpf_source *src, struct text *t)

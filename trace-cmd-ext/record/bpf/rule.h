@@ -156,7 +156,7 @@ struct runtime {
 /* A task that the programs know of. */
 #define TASK_TRACED	0x1
 #define TASK_LEFT_OUT	0x2
-#define TASK_KEPT	0x4		/* its stack may be in the map `kept` */
+#define TASK_SAVED_STACK	0x4		/* its stack may be in the map `saved_stacks` */
 
 struct task {
 	__msg64 stack_start;		/* the stack pointer from clone(); 0: from execve() */

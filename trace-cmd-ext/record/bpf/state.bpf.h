@@ -219,7 +219,7 @@ struct {
  * The stack of a task that is about to lose its memory, by the address of its task_struct. It is
  * the stack of all events of the task until the task has the memory of the next program, or ends.
  */
-struct kept {
+struct saved_stack {
 	u64 ip, sp, orig_ax;		/* at the entry; from on_exec(): the new */
 	u64 mm, exec_id;		/* at the walk; exec_id: from on_exec() */
 	u64 stack;			/* msg_stack.id; 0: none */
@@ -233,8 +233,8 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1 << 17);
 	__type(key, u64);
-	__type(value, struct kept);
-} kept SEC(".maps");
+	__type(value, struct saved_stack);
+} saved_stacks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

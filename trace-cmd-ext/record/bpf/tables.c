@@ -233,8 +233,8 @@ static int need_chunk(struct bpf_tables *t, uint32_t words)
 }
 
 /* Write the rows of a file into chunks. Call it with t->lock held. */
-static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
-		    const struct file_state *state, uint64_t *bytes)
+static int store_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
+		      const struct file_state *state, uint64_t *bytes)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
 	struct part part = { .state = *state };
@@ -260,8 +260,8 @@ static int put_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev,
 }
 
 /* Put parts without rows for this file, because of @error. Call it with t->lock held. */
-static int put_empty_parts(struct bpf_tables *t, uint32_t dev, uint64_t ino,
-			   const struct file_state *state, int error)
+static int store_empty_parts(struct bpf_tables *t, uint32_t dev, uint64_t ino,
+			     const struct file_state *state, int error)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
 	struct part part = {
@@ -309,9 +309,9 @@ static void note_file(struct bpf_tables *t, uint32_t dev, uint64_t ino, const ch
 	}
 }
 
-static int put_table(struct bpf_tables *t, const struct gen_table *table,
-		     const struct tables_id *id, uint32_t dev, uint64_t ino, const char *path,
-		     const struct file_state *state)
+static int store_table(struct bpf_tables *t, const struct gen_table *table,
+		       const struct tables_id *id, uint32_t dev, uint64_t ino, const char *path,
+		       const struct file_state *state)
 {
 	struct flat rows;
 	uint64_t bytes = 0;
@@ -320,11 +320,11 @@ static int put_table(struct bpf_tables *t, const struct gen_table *table,
 	pthread_mutex_lock(&t->lock);
 	ret = flat_make(&rows, &t->full, table, id);
 	if (!ret) {
-		ret = put_rows(t, &rows, dev, ino, state, &bytes);
+		ret = store_rows(t, &rows, dev, ino, state, &bytes);
 		flat_free(&rows);
 	}
 	if (is_final(ret))
-		put_empty_parts(t, dev, ino, state, ret);
+		store_empty_parts(t, dev, ino, state, ret);
 	if (!ret || is_final(ret))
 		note_file(t, dev, ino, path, id, state, bytes);
 	pthread_mutex_unlock(&t->lock);
@@ -332,8 +332,8 @@ static int put_table(struct bpf_tables *t, const struct gen_table *table,
 }
 
 /* Without room for one more runtime, stacks through its JIT code are marked. */
-static void put_runtime(struct bpf_tables *t, int fd, uint32_t dev, uint64_t ino,
-			const struct file_state *state)
+static void store_runtime(struct bpf_tables *t, int fd, uint32_t dev, uint64_t ino,
+			  const struct file_state *state)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
 	struct runtime r;
@@ -364,14 +364,14 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	ret = tables_make(t->cache, fd, &id, &table, NULL);
 	if (!ret) {
 		state = state_of(&id.st);
-		put_runtime(t, fd, dev, ino, &state);
-		ret = put_table(t, &table, &id, dev, ino, path, &state);
+		store_runtime(t, fd, dev, ino, &state);
+		ret = store_table(t, &table, &id, dev, ino, path, &state);
 		gen_free(&table);
 		return ret;
 	}
 	if (is_final(ret)) {
 		pthread_mutex_lock(&t->lock);
-		put_empty_parts(t, dev, ino, &state, ret);
+		store_empty_parts(t, dev, ino, &state, ret);
 		note_file(t, dev, ino, path, &id, &state, 0);
 		pthread_mutex_unlock(&t->lock);
 	}
@@ -398,8 +398,8 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 }
 
 /* In the vDSO, offsets and addresses in the file are one number: rule.h, mapping in walk.bpf.c */
-static int put_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_table *table,
-		    uint32_t dev)
+static int store_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_table *table,
+		      uint32_t dev)
 {
 	struct file_state none = {};
 	int ret;
@@ -408,7 +408,7 @@ static int put_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_table
 	id->seg[0] = (struct tables_seg) {
 		.offset = table->text_start, .size = table->text_size, .vaddr = table->text_start,
 	};
-	ret = put_table(t, table, id, dev, 0, "[vdso]", &none);
+	ret = store_table(t, table, id, dev, 0, "[vdso]", &none);
 	gen_free(table);
 	return ret;
 }
@@ -423,16 +423,16 @@ static void add_vdsos(struct bpf_tables *t)
 
 	ret = tables_make_vdso(t->cache, &id, &table, NULL);
 	if (!ret)
-		ret = put_vdso(t, &id, &table, VDSO64_DEV);
+		ret = store_vdso(t, &id, &table, VDSO64_DEV);
 	if (ret)
-		put_empty_parts(t, VDSO64_DEV, 0, &none, 0);
+		store_empty_parts(t, VDSO64_DEV, 0, &none, 0);
 	ret = tables_make_vdso32(&id, &table);
 	if (!ret)
-		ret = put_vdso(t, &id, &table, VDSO32_DEV);
+		ret = store_vdso(t, &id, &table, VDSO32_DEV);
 	if (ret)
-		put_empty_parts(t, VDSO32_DEV, 0, &none, 0);
+		store_empty_parts(t, VDSO32_DEV, 0, &none, 0);
 	t->vdso32_error = ret == -ENOEXEC ? 0 : ret;
-	put_empty_parts(t, VDSOX32_DEV, 0, &none, -EOPNOTSUPP);
+	store_empty_parts(t, VDSOX32_DEV, 0, &none, -EOPNOTSUPP);
 }
 
 /* --------------------------- files seen in stacks ------------------------ */
@@ -629,15 +629,15 @@ bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf
 	return file->path || file->build_id_size;
 }
 
-void bpf_tables_sums(struct bpf_tables *t, struct bpf_sums *sums)
+void bpf_tables_add_stats(struct bpf_tables *t, struct bpf_stats *stats)
 {
 	size_t i;
 
-	sums->vdso32_error = t->vdso32_error;
+	stats->vdso32_error = t->vdso32_error;
 	pthread_mutex_lock(&t->lock);
 	for (i = 0; i < t->file.nr; i++) {
-		sums->tables += !!t->file.v[i].bytes;
-		sums->table_bytes += t->file.v[i].bytes;
+		stats->tables += !!t->file.v[i].bytes;
+		stats->table_bytes += t->file.v[i].bytes;
 	}
 	pthread_mutex_unlock(&t->lock);
 }

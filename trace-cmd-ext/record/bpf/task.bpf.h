@@ -23,7 +23,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (BPF_CORE_READ(child, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
 	/* left by an earlier task at this address */
-	bpf_map_delete_elem(&kept, &key);
+	bpf_map_delete_elem(&saved_stacks, &key);
 	t = bpf_map_lookup_elem(&tasks, &pid);
 	if (t) {
 		new.stack_start = t->stack_start;
@@ -64,9 +64,9 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct task *t, new = {};
 	u32 pid = task->pid, old = ctx->args[1];
 	u64 key = (u64)task;
-	struct kept *k = bpf_map_lookup_elem(&kept, &key);
+	struct saved_stack *k = bpf_map_lookup_elem(&saved_stacks, &key);
 
-	/* see find_kept() */
+	/* see find_saved_stack() */
 	if (k && regs) {
 		k->ip = regs->ip;
 		k->sp = regs->sp;
@@ -101,7 +101,7 @@ int on_free(struct bpf_raw_tracepoint_args *ctx)
 	struct task *t = bpf_map_lookup_elem(&tasks, &pid);
 	u64 key = (u64)task;
 
-	bpf_map_delete_elem(&kept, &key);
+	bpf_map_delete_elem(&saved_stacks, &key);
 	if (t && t->start_time == start)
 		bpf_map_delete_elem(&tasks, &pid);
 	return 0;

@@ -198,7 +198,8 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	}
 	/*
 	 * Between the old program and the new one, registers and memory do not belong together.
-	 * find_kept() has the stack then, unless the kernel skipped the program that keeps it.
+	 * find_saved_stack() has the stack then, unless the kernel skipped the program that keeps
+	 * it.
 	 */
 	if (!mm->env_end)
 		return false;
@@ -363,13 +364,13 @@ static __always_inline struct walk *claim_walk(void *ctx, const struct task *kno
  * Has the task lost the memory of its stack, or may others write to it by now? The kernel wakes a
  * parent in vfork(), and a thread that joins this one, before it changes task->mm.
  */
-static __always_inline bool has_left(const struct kept *k, struct task_struct *task)
+static __always_inline bool has_left(const struct saved_stack *k, struct task_struct *task)
 {
 	return k->mm != POINTER(task, mm) || k->exits || (k->vfork && !POINTER(task, vfork_done));
 }
 
 /*
- * The stack that was kept for this task, if the task is still in the same entry to the kernel and
+ * The stack that was saved for this task, if the task is still in the same entry to the kernel and
  * has left its stack. The registers say whether it is the same entry. Until execve() sets those of
  * the new program, they are the ones of the entry. Then on_exec() notes the new ones. Only this
  * system call can have these: a program that starts is at its first instruction, and no system call
@@ -377,11 +378,11 @@ static __always_inline bool has_left(const struct kept *k, struct task_struct *t
  * new. The number of the system call is then that of execve() for the new program, which differs
  * between 32-bit and 64-bit programs.
  */
-static __always_inline struct kept *find_kept(struct task_struct *task)
+static __always_inline struct saved_stack *find_saved_stack(struct task_struct *task)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	u64 key = (u64)task, nr;
-	struct kept *k = bpf_map_lookup_elem(&kept, &key);
+	struct saved_stack *k = bpf_map_lookup_elem(&saved_stacks, &key);
 	struct mm_struct *mm;
 	bool executes;
 
@@ -398,20 +399,20 @@ static __always_inline struct kept *find_kept(struct task_struct *task)
 	return executes && regs->sp == BPF_CORE_READ(mm, start_stack) ? k : NULL;
 }
 
-/* execve() has returned: forget the stack that was kept for it. */
-static __always_inline void drop_kept(struct task_struct *task, struct task *known)
+/* execve() has returned: forget the stack that was saved for it. */
+static __always_inline void drop_saved_stack(struct task_struct *task, struct task *known)
 {
 	u64 key = (u64)task;
-	struct kept *k = bpf_map_lookup_elem(&kept, &key);
+	struct saved_stack *k = bpf_map_lookup_elem(&saved_stacks, &key);
 
 	if (!k || k->exec_id != task->self_exec_id || k->mm == POINTER(task, mm))
 		return;
-	bpf_map_delete_elem(&kept, &key);
-	known->flags &= ~TASK_KEPT;
+	bpf_map_delete_elem(&saved_stacks, &key);
+	known->flags &= ~TASK_SAVED_STACK;
 }
 
 /* The task, or another one whose number it is about to take, may have a stack. */
-static __always_inline void note_kept(u32 pid, u64 start_time)
+static __always_inline void note_saved_stack(u32 pid, u64 start_time)
 {
 	struct task *t = bpf_map_lookup_elem(&tasks, &pid), new = {};
 
@@ -419,16 +420,16 @@ static __always_inline void note_kept(u32 pid, u64 start_time)
 		new = *t;
 	else
 		new.start_time = start_time;
-	new.flags |= TASK_KEPT;
+	new.flags |= TASK_SAVED_STACK;
 	bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
 }
 
 /* @exits: the task ends, even if the kernel has not marked it yet */
-static __always_inline void store_kept(u64 stack, u32 reason, bool exits)
+static __always_inline void store_saved_stack(u64 stack, u32 reason, bool exits)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	struct kept new = { .stack = stack, .reason = reason };
+	struct saved_stack new = { .stack = stack, .reason = reason };
 	u32 pid = task->pid, tgid = task->tgid;
 	u64 key = (u64)task;
 
@@ -441,22 +442,23 @@ static __always_inline void store_kept(u64 stack, u32 reason, bool exits)
 	new.vfork = POINTER(task, vfork_done) != 0;
 	new.exits = exits || (task->flags & PF_EXITING);
 	new.exec_id = task->self_exec_id;
-	if (bpf_map_update_elem(&kept, &key, &new, BPF_ANY) || task->flags & PF_EXITING)
+	if (bpf_map_update_elem(&saved_stacks, &key, &new, BPF_ANY) || task->flags & PF_EXITING)
 		return;
-	note_kept(pid, task->start_time);
+	note_saved_stack(pid, task->start_time);
 	/* A thread that executes a program takes the number of its process */
 	if (tgid != pid)
-		note_kept(tgid, BPF_CORE_READ(task, group_leader, start_time));
+		note_saved_stack(tgid, BPF_CORE_READ(task, group_leader, start_time));
 }
 
-/* The stack that was kept for this task; NULL: its stack has to be walked */
-static __always_inline struct kept *take_kept(struct task_struct *task, struct task *known)
+/* The stack that was saved for this task; NULL: its stack has to be walked */
+static __always_inline struct saved_stack *take_saved_stack(struct task_struct *task,
+							    struct task *known)
 {
-	bool may = known && known->flags & TASK_KEPT;
-	struct kept *k = may || task->flags & PF_EXITING ? find_kept(task) : NULL;
+	bool may = known && known->flags & TASK_SAVED_STACK;
+	struct saved_stack *k = may || task->flags & PF_EXITING ? find_saved_stack(task) : NULL;
 
 	if (may && !k)
-		drop_kept(task, known);
+		drop_saved_stack(task, known);
 	return k;
 }
 
@@ -464,7 +466,7 @@ static __always_inline struct kept *take_kept(struct task_struct *task, struct t
 static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
 				     struct task *known, const struct origin *origin, void *next)
 {
-	struct kept *k = take_kept(task, known);
+	struct saved_stack *k = take_saved_stack(task, known);
 	struct walk *w;
 
 	if (k) {
@@ -506,7 +508,7 @@ static __always_inline void walk_on(void *ctx, void *next)
 	}
 	id = walk(w);
 	if (w->origin.event == KEEP)
-		store_kept(id, w->reason, false);
+		store_saved_stack(id, w->reason, false);
 	else
 		send_event(c, &w->origin, id, w->reason, w->nested ? 0 : w->time);
 	w->owner = 0;
@@ -603,7 +605,7 @@ int on_sample(void *ctx)
 	struct task *known = NULL;
 	bool user = is_user(task);
 	u32 reason = MSG_OK;
-	struct kept *k;
+	struct saved_stack *k;
 	struct walk *w;
 	u64 stack = 0;
 
@@ -614,7 +616,7 @@ int on_sample(void *ctx)
 		__sync_fetch_and_add(&c->lost, 1);
 		return 0;
 	}
-	k = user ? take_kept(task, known) : NULL;
+	k = user ? take_saved_stack(task, known) : NULL;
 	if (k) {
 		stack = k->stack;
 		reason = k->reason;
@@ -645,7 +647,7 @@ static __always_inline bool skip_keep(struct task **known)
 	if (!c || !c->on || !is_traced(c, task, known) || !POINTER(task, mm))
 		return true;
 	/* Has one after an execve() that failed too late, and maybe another program's memory */
-	return find_kept(task);
+	return find_saved_stack(task);
 }
 
 static __always_inline void keep_by_tracepoint(void *ctx)
@@ -661,7 +663,7 @@ static __always_inline void keep_by_tracepoint(void *ctx)
 		bpf_tail_call(ctx, &programs, WALK_STACK);
 		w->owner = 0;
 	}
-	store_kept(0, MSG_BUSY, false);
+	store_saved_stack(0, MSG_BUSY, false);
 }
 
 SEC("raw_tp/sched_prepare_exec")
@@ -689,10 +691,10 @@ static __always_inline void keep_by_function(void *ctx, bool exits)
 	w = claim_walk(ctx, known);
 	if (w) {
 		id = walk(w);
-		store_kept(id, w->reason, exits);
+		store_saved_stack(id, w->reason, exits);
 		w->owner = 0;
 	} else {
-		store_kept(0, MSG_BUSY, exits);
+		store_saved_stack(0, MSG_BUSY, exits);
 	}
 }
 

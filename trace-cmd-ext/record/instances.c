@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * left.c - instances of recorders that are gone
+ * instances.c - instances of recorders that are gone
  *
  * An instance is named trace-ustack-PID, or trace-ustack-PID.maps. A recorder and its guard keep a
  * shared lock on the instance's folder. The lock ends with them, however they end, and means the
@@ -21,7 +21,7 @@
 #define TRIES		50
 #define TRY_US		100000
 
-int left_lock(const char *name, bool own)
+int instance_lock(const char *name, bool own)
 {
 	char path[PATH_MAX];
 	int fd, ret;
@@ -38,7 +38,7 @@ int left_lock(const char *name, bool own)
 }
 
 /* The PID in the name of a recorder's instance; 0: another name. */
-static pid_t pid_of(const char *name)
+static pid_t parse_pid(const char *name)
 {
 	static const char prefix[] = "trace-ustack-";
 	char *end;
@@ -71,12 +71,12 @@ static bool may_be_starting(pid_t pid)
 
 static bool is_alive(const char *name, pid_t pid)
 {
-	int fd = left_lock(name, false);
+	int fd = instance_lock(name, false);
 
 	if (fd >= 0 && may_be_starting(pid)) {
 		close(fd);
 		usleep(TRY_US);
-		fd = left_lock(name, false);
+		fd = instance_lock(name, false);
 	}
 	if (fd < 0)
 		return fd == -EWOULDBLOCK;
@@ -84,9 +84,9 @@ static bool is_alive(const char *name, pid_t pid)
 	return false;
 }
 
-int left_list(struct left **v, size_t *nr)
+int instance_list(struct recorder_instance **v, size_t *nr)
 {
-	struct left *new;
+	struct recorder_instance *new;
 	char path[PATH_MAX];
 	struct dirent *d;
 	int ret = 0;
@@ -100,7 +100,7 @@ int left_list(struct left **v, size_t *nr)
 	if (!dir)
 		return -errno;
 	while (!ret && (d = readdir(dir))) {
-		pid = pid_of(d->d_name);
+		pid = parse_pid(d->d_name);
 		if (!pid || strlen(d->d_name) >= sizeof((*v)->name))
 			continue;
 		new = array_add(*v, *nr);
@@ -116,7 +116,7 @@ int left_list(struct left **v, size_t *nr)
 	return ret;
 }
 
-int left_remove(const char *name)
+int instance_remove(const char *name)
 {
 	struct tracefs_instance *in = tracefs_instance_create(name);
 	int i, ret = 0;

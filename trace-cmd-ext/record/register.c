@@ -28,9 +28,9 @@
 #define RECALL_CMD_NS	1000000000
 #define MAX_SCRIPTS	4		/* interpreters of interpreters, as execve() */
 
-struct rec_tables {
-	struct tables *t;
-	unsigned int told;
+struct rec_registration {
+	struct tables_session *t;
+	unsigned int nr_printed;
 	bool verbose;
 };
 
@@ -72,7 +72,7 @@ static bool elf_interpreter(int fd, char *interp, size_t size)
  * Add the libraries that the dynamic loader lists: "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)".
  * This runs no code of the program, and the loader is the program's own.
  */
-static void add_libraries(struct tables *t, const char *interp, const char *path)
+static void add_libraries(struct tables_session *t, const char *interp, const char *path)
 {
 	char line[PATH_MAX], *at;
 	int fds[2], null;
@@ -113,7 +113,7 @@ static void add_libraries(struct tables *t, const char *interp, const char *path
 }
 
 /* Add an ELF file, its dynamic loader, and its libraries. */
-static void add_elf(struct tables *t, const char *path)
+static void add_elf(struct tables_session *t, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char interp[PATH_MAX];
@@ -143,7 +143,7 @@ static bool script_line(const char *path, char *line, size_t size)
 }
 
 /* Add the file, or its interpreter. */
-static void add_program(struct tables *t, const char *name)
+static void add_program(struct tables_session *t, const char *name)
 {
 	char path[PATH_MAX], line[258], word[sizeof(line)], *interp, *arg;
 	int depth, len;
@@ -181,7 +181,7 @@ int rec_tables_start(struct rec *r)
 		.size = sizeof(opts), .tracefs = tracefs_tracing_dir(), .progress = show_progress,
 		.ctx = r,
 	};
-	struct rec_tables *s;
+	struct rec_registration *s;
 	char path[PATH_MAX];
 	int ret;
 
@@ -239,11 +239,11 @@ void rec_tables_add_rest(struct rec *r)
 
 static void print_uncovered(void *ctx, const struct tables_file *f)
 {
-	struct rec_tables *s = ctx;
+	struct rec_registration *s = ctx;
 
 	if (f->cause == TABLES_COVERED || f->cause == TABLES_VANISHED)
 		return;
-	if (!s->verbose && s->told++ >= MAX_PRINTED)
+	if (!s->verbose && s->nr_printed++ >= MAX_PRINTED)
 		return;
 	fprintf(stderr, "    %s: %s%s%s\n", f->path, tables_cause_name(f->cause),
 		f->cause == TABLES_ERROR ? ": " : "",
@@ -252,7 +252,7 @@ static void print_uncovered(void *ctx, const struct tables_file *f)
 
 void rec_tables_summary(struct rec *r)
 {
-	struct rec_tables *s = r->tables;
+	struct rec_registration *s = r->tables;
 	struct tables_summary sum;
 	uint64_t without = 0;
 	unsigned int c;
@@ -268,11 +268,11 @@ void rec_tables_summary(struct rec *r)
 		sum.text_bytes ? 100.0 * sum.covered_bytes / sum.text_bytes : 0.0);
 	if (without)
 		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)without);
-	s->told = 0;
+	s->nr_printed = 0;
 	tables_each(s->t, print_uncovered, s);
-	if (!s->verbose && s->told > MAX_PRINTED)
+	if (!s->verbose && s->nr_printed > MAX_PRINTED)
 		fprintf(stderr, "    and %u more; trace-ustack check lists them\n",
-			s->told - MAX_PRINTED);
+			s->nr_printed - MAX_PRINTED);
 	if (sum.unreadable)
 		fprintf(stderr, "  %llu processes may not be read\n",
 			(unsigned long long)sum.unreadable);
@@ -295,7 +295,7 @@ void rec_tables_save(struct rec *r)
 			   strerror(-ret));
 }
 
-struct tables *rec_tables_session(const struct rec *r)
+struct tables_session *rec_tables_session(const struct rec *r)
 {
 	return r->tables->t;
 }

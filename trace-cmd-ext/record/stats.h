@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* sums.h - what a recording holds: counted by summary.c, printed there and by json.c */
-#ifndef TRACE_USTACK_SUMS_H
-#define TRACE_USTACK_SUMS_H
+/* stats.h - what a recording holds: counted by summary.c, printed there and by json.c */
+#ifndef TRACE_USTACK_STATS_H
+#define TRACE_USTACK_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 struct rec_jit_map;
 struct rec;
 
-struct rec_sums {
+struct rec_stats {
 	uint64_t events, kernel_stacks, stacks;
 	uint64_t own;			/* events of the recorder's own tasks, counted in @events */
 	uint64_t user_stacks;		/* from options/userstacktrace */
@@ -40,6 +40,6 @@ int rec_join_record(struct rec_join *j, int buffer, struct tep_record *rec);
 int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *st);
 
 /* Write the summary to the file of --json; 0 or an exit code after printing the error. */
-int rec_json(const struct rec *r, const struct rec_sums *s);
+int rec_json(const struct rec *r, const struct rec_stats *s);
 
 #endif
