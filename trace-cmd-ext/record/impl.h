@@ -147,7 +147,7 @@ struct rec {
 	int start_pipe;			/* a write to this pipe starts CMD */
 	int child_status;		/* from waitpid(), valid if child_ended */
 	bool child_ended;
-	int trouble;			/* eventfd: a reader cannot go on */
+	int reader_failed;		/* eventfd: a reader cannot go on */
 	int stop;			/* eventfd: readers shall end */
 	struct rec_reader *reader;	/* threads, while recording */
 	int nr_readers;

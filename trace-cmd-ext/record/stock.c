@@ -102,7 +102,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		.other_pids = tfs_has_other_pids(),
 		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
 	};
-	bool all_move = bpf_tracepoints_move();
+	bool all_move = bpf_tracepoints_migrate();
 	char why[512] = "";
 	size_t i;
 	int ret;

@@ -78,7 +78,7 @@ int bpf_check(struct tool_why *why);
  * Can a task move to another CPU between two functions of any tracepoint? So it is where the kernel
  * calls them under SRCU. The answer is also true if that is not known.
  */
-bool bpf_tracepoints_move(void);
+bool bpf_tracepoints_migrate(void);
 /* Load and attach the programs, which send nothing yet. Call it before ftrace has the events on. */
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */

@@ -83,7 +83,7 @@ int bpf_check(struct tool_why *why)
 /* The lock guard in __DECLARE_TRACE(), include/linux/tracepoint.h */
 #define SRCU_GUARD	"class_srcu_fast_notrace_t"
 
-bool bpf_tracepoints_move(void)
+bool bpf_tracepoints_migrate(void)
 {
 	unsigned int major, minor;
 	struct utsname uts;
@@ -95,9 +95,9 @@ bool bpf_tracepoints_move(void)
 		return true;
 	/* an older kernel of a distribution may have the change, too */
 	btf = btf__load_vmlinux_btf();
-	moves = !btf || btf__find_by_name_kind(btf, SRCU_GUARD, BTF_KIND_TYPEDEF) >= 0;
+	may_migrate = !btf || btf__find_by_name_kind(btf, SRCU_GUARD, BTF_KIND_TYPEDEF) >= 0;
 	btf__free(btf);
-	return moves;
+	return may_migrate;
 }
 
 static int no_tracepoint(const struct bpf_event *e, char *why, size_t size)

@@ -116,7 +116,7 @@
  * it is of the same event and task, and if R is in the time that the message names. Lost messages,
  * skipped runs, filters and lost records change nothing: the message and R must be of one hit.
  *
- * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task moves.
+ * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task migrates.
  */
 #include <errno.h>
 #include <limits.h>

@@ -23,7 +23,7 @@ static int refuse(char *why, size_t size)
 	return ret;
 }
 
-bool bpf_tracepoints_move(void)
+bool bpf_tracepoints_migrate(void)
 {
 	return true;
 }
