@@ -208,9 +208,9 @@ static int run(void)
 {
 	const struct insert_event event[] = {
 		{ .id = 40, .skips = skips, .filter = filter }, { .id = 41 },
-		{ .id = 42, .moves = true, .skips = skips, .filter = filter },
+		{ .id = 42, .may_migrate = true, .skips = skips, .filter = filter },
 		{ .id = PROBE, .probe = true }, { .id = PROBE + 1, .probe = true },
-		{ .id = UPROBE, .moves = true, .address = 8 },
+		{ .id = UPROBE, .may_migrate = true, .address = 8 },
 	};
 	char path[PATH_MAX], messages[PATH_MAX], header[512];
 	struct insert_opts o = {
