@@ -34,6 +34,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,9 +75,14 @@ int open(const char *path, int flags, ...)
 static int run(const char *const *argv)
 {
 	pid_t pid = fork();
+	struct rlimit size;
 	int status;
 
 	if (!pid) {
+		/* a limit is for the recorder */
+		getrlimit(RLIMIT_FSIZE, &size);
+		size.rlim_cur = size.rlim_max;
+		setrlimit(RLIMIT_FSIZE, &size);
 		unsetenv("LD_PRELOAD");
 		execv(argv[0], (char **)argv);
 		_exit(127);
