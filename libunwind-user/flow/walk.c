@@ -30,6 +30,8 @@
  */
 #define MAX_STEPS	(16ull << 20)
 #define MAX_STEPS_TEST	(256ull << 20)
+/* Instructions of a block that leads to another function's: see takes_other_frame() */
+#define MAX_AHEAD	8
 
 uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **gap)
 {
@@ -275,13 +277,37 @@ bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node)
 	       f->node[node->prev].op.flags & ARCH_IS_SIGRETURN;
 }
 
+/*
+ * Does the code take SP from FP, or from memory at FP, where FP is not the frame's, before it
+ * branches, calls or returns? A compiler can end a block without a jump where it knows that
+ * execution never comes to the end. Then the walk goes on in a block of another function. Landing
+ * pads start so.
+ */
+static bool takes_other_frame(struct flow *f, const struct flow_node *node)
+{
+	const struct arch_op *op;
+	uint32_t byte, i;
+
+	for (i = 0; i < MAX_AHEAD; i++) {
+		op = &node->op;
+		if (op->effect == ARCH_SP_IS_FP || op->effect == ARCH_LEAVE ||
+		    (op->flags & ARCH_LOADS_SP && op->by_fp))
+			return node->state.fp_is != ARCH_FP_FRAME && !node->state.outermost;
+		byte = flow_byte(f, node->pc + op->len, NULL);
+		if (op->next != ARCH_ON || byte == UINT32_MAX || !f->node_of[byte])
+			break;
+		node = &f->node[f->node_of[byte] - 1];
+	}
+	return false;
+}
+
 bool flow_counts(struct flow *f, const struct flow_node *node)
 {
 	const struct flow_func *func = &f->func[flow_func_of(f, node->func)];
 
 	if (node->op.next == ARCH_BAD)
 		return false;
-	if (!node->sure || func->bad)
+	if (!node->sure || func->bad || (!node->proved && takes_other_frame(f, node)))
 		return false;
 	return func->does_return || func->calls_aligned || !func->lost || node->proved;
 }

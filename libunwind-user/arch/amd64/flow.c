@@ -253,7 +253,11 @@ static void decode_arithmetic(const cs_insn *insn, struct arch_op *op)
 	case X86_INS_MOV:
 		if (sp && is_reg(from, X86_REG_RBP))
 			op->effect = ARCH_SP_IS_FP;
-		else if (fp && is_reg(from, X86_REG_RSP))
+		else if (sp && is_mem(from, X86_REG_RBP)) {
+			op->flags |= ARCH_LOADS_SP;
+			op->by_fp = true;
+			op->off = from->mem.disp;
+		} else if (fp && is_reg(from, X86_REG_RSP))
 			op->effect = ARCH_FP_IS_SP;
 		else if (op->size && is_reg(from, X86_REG_RBP))
 			op->flags |= ARCH_STORES_FP;

@@ -356,6 +356,35 @@ static void padding_leads_to_a_loop(void **state)
 	assert_sp(0x2a20, 16);
 }
 
+/*
+ * soapdenovo2: a cold block stores through a null pointer, and has no end. A landing pad of another
+ * function follows, and restores SP from the frame of that function.
+ */
+static void a_block_without_an_end(void **state)
+{
+	(void)state;
+	start();
+	/* push %rbx; je to the block; call; pop %rbx; ret: it returns, and aligns calls */
+	func(0x2100, "53 0f8400000000 e800000000 5b c3");
+	rel32(0x2103, 0x2107, 0x2800);
+	call(0x2107, MAY_RETURN);
+	/* mov (%rdx),%rax; movb $0,(%rdx) | mov -0x780(%rbp),%rsp; mov %rax,%rdi; hlt */
+	code(0x2800, "488b02 c60200 488ba580f8ffff 4889c7 f4");
+	/* the same, but the pad keeps SP: nothing shows that it is another function's */
+	func(0x2200, "53 0f8400000000 e800000000 5b c3");
+	rel32(0x2203, 0x2207, 0x2900);
+	call(0x2207, MAY_RETURN);
+	code(0x2900, "488b02 c60200 4889c7 f4");
+	make_table();
+	assert_sp(0x2101, 16);
+	assert_sp(0x2107, 16);
+	assert_hole(0x2803);
+	assert_hole(0x2806);
+	assert_hole(0x280d);
+	assert_sp(0x2903, 16);
+	assert_sp(0x2906, 16);
+}
+
 static void a_branch_out_of_an_fde(void **state)
 {
 	(void)state;
@@ -464,6 +493,7 @@ int main(void)
 		cmocka_unit_test(a_branch_to_the_end_of_a_function),
 		cmocka_unit_test(padding_does_not_lead_to_where_functions_are_aligned),
 		cmocka_unit_test(padding_leads_to_a_loop),
+		cmocka_unit_test(a_block_without_an_end),
 		cmocka_unit_test(a_branch_out_of_an_fde),
 		cmocka_unit_test(jumps_from_covered_code),
 		cmocka_unit_test(jumps_to_covered_code),
