@@ -166,7 +166,7 @@ def late(opt):
     current, pending, interrupts = {}, {}, {}
     count = dict.fromkeys(("right", "wrong", "missing", "empty", "other"), 0)
 
-    def judge(tid, cookie, *calls):
+    def judge(tid, cookie, *calls, later=False):
         if any(c not in call for c in calls):
             return
         parts = stacks.get((tid, cookie))
@@ -176,7 +176,7 @@ def late(opt):
             top = part[0][1][0] if part[0][1] else 0
             if any(part[0][1][:len(call[c])] == call[c] for c in calls):
                 count["right"] += 1
-            elif top in tops or top - 1 in tops:
+            elif top in tops or (top - 1 in tops and not later):
                 count["wrong"] += 1
                 if count["wrong"] <= 5:
                     name = [k for k, v in call.items() if part[0][1][:len(v)] == v]
@@ -200,8 +200,11 @@ def late(opt):
             for cookie in interrupts.pop(r.tid, ()):
                 judge(r.tid, cookie, before, current[r.tid])
         if match or not marked or r.text.startswith(mark):
-            for cookie in pending.pop(r.tid, ()):
-                judge(r.tid, cookie, current.get(r.tid))
+            # A second entry since the call is an interrupt. Its stack can start at the next
+            # instruction: the interrupt that answered the first cookie may preempt the task there.
+            cookies = pending.pop(r.tid, ())
+            for cookie in cookies:
+                judge(r.tid, cookie, current.get(r.tid), later=cookie != cookies[0])
     print("%d right, %d wrong, %d without a stack, %d without an address, %d of interrupts" %
           tuple(count.values()))
     if count["wrong"]:
