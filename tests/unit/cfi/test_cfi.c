@@ -404,7 +404,7 @@ static void encodings_that_cannot_be_followed(void **state)
 	assert_bad_fde(CFI_CAUSE_FDE);
 }
 
-static void test_augmentations(void **state)
+static void augmentations(void **state)
 {
 	static const uint8_t zplr[] = { DW_EH_PE_indirect | SDATA4_PCREL, 1, 2, 3, 4, SDATA4_PCREL,
 					SDATA4_PCREL };
@@ -604,7 +604,7 @@ int main(void)
 		cmocka_unit_test(nonsense_spoils_what_follows_only),
 		cmocka_unit_test(every_encoding_of_a_pc),
 		cmocka_unit_test(encodings_that_cannot_be_followed),
-		cmocka_unit_test(test_augmentations),
+		cmocka_unit_test(augmentations),
 		cmocka_unit_test(versions_of_a_cie),
 		cmocka_unit_test(lengths_of_64_bits),
 		cmocka_unit_test(zero_lengths),

@@ -15,7 +15,7 @@ static void clone3(void)
 	covered(0x200f, 0x10, DW_CFA_undefined, 16);
 }
 
-static void test_code_after_the_end_of_an_fde_has_rows(void **state)
+static void code_after_the_end_of_an_fde_has_rows(void **state)
 {
 	(void)state;
 	clone3();
@@ -30,7 +30,7 @@ static void test_code_after_the_end_of_an_fde_has_rows(void **state)
 	assert_true(table.stats.gap_bytes >= 10);
 }
 
-static void test_code_after_the_end_of_an_fde_is_a_hole_if_code_is_not_followed(void **state)
+static void code_after_the_end_of_an_fde_is_a_hole_if_code_is_not_followed(void **state)
 {
 	(void)state;
 	clone3();
@@ -39,7 +39,7 @@ static void test_code_after_the_end_of_an_fde_is_a_hole_if_code_is_not_followed(
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_an_fde_ends_with_the_state_after_its_last_instruction(void **state)
+static void an_fde_ends_with_the_state_after_its_last_instruction(void **state)
 {
 	(void)state;
 	/* push %rbp | pop %rbp; ret, the row of the push is the state before it */
@@ -51,7 +51,7 @@ static void test_an_fde_ends_with_the_state_after_its_last_instruction(void **st
 	assert_hole(0x2004);
 }
 
-static void test_a_row_that_starts_within_the_last_instruction_is_not_followed(void **state)
+static void a_row_that_starts_within_the_last_instruction_is_not_followed(void **state)
 {
 	(void)state;
 	/* sub $24,%rsp | hlt */
@@ -61,7 +61,7 @@ static void test_a_row_that_starts_within_the_last_instruction_is_not_followed(v
 	assert_hole(0x2104);
 }
 
-static void test_a_row_by_the_frame_pointer_goes_on_after_the_end_of_its_fde(void **state)
+static void a_row_by_the_frame_pointer_goes_on_after_the_end_of_its_fde(void **state)
 {
 	(void)state;
 	/* nop | leave; ret */
@@ -72,7 +72,7 @@ static void test_a_row_by_the_frame_pointer_goes_on_after_the_end_of_its_fde(voi
 	assert_sp(0x2202, 8);
 }
 
-static void test_nothing_runs_out_of_an_fde_that_ends_with_a_return(void **state)
+static void nothing_runs_out_of_an_fde_that_ends_with_a_return(void **state)
 {
 	(void)state;
 	/* nop; ret | nop; ret */
@@ -83,7 +83,7 @@ static void test_nothing_runs_out_of_an_fde_that_ends_with_a_return(void **state
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_nothing_runs_out_of_an_fde_that_ends_with_a_call(void **state)
+static void nothing_runs_out_of_an_fde_that_ends_with_a_call(void **state)
 {
 	(void)state;
 	/* call: of abort(), say | nop; ret */
@@ -97,7 +97,7 @@ static void test_nothing_runs_out_of_an_fde_that_ends_with_a_call(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_nothing_runs_out_of_an_fde_whose_last_instruction_is_jumped_over(void **state)
+static void nothing_runs_out_of_an_fde_whose_last_instruction_is_jumped_over(void **state)
 {
 	(void)state;
 	/* jmp 1f; nop; 1: ret | nop; ret */
@@ -108,7 +108,7 @@ static void test_nothing_runs_out_of_an_fde_whose_last_instruction_is_jumped_ove
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_nothing_runs_out_of_an_fde_that_ends_within_an_instruction(void **state)
+static void nothing_runs_out_of_an_fde_that_ends_within_an_instruction(void **state)
 {
 	(void)state;
 	/* xchg %ax,%ax in two; nop; ret */
@@ -119,7 +119,7 @@ static void test_nothing_runs_out_of_an_fde_that_ends_within_an_instruction(void
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction(void **state)
+static void nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction(void **state)
 {
 	(void)state;
 	/* nop; no instruction; nop | ret */
@@ -131,7 +131,7 @@ static void test_nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction(v
 }
 
 /* A virtual function that the compiler found to be never called */
-static void test_nothing_runs_out_of_an_fde_without_a_proof(void **state)
+static void nothing_runs_out_of_an_fde_without_a_proof(void **state)
 {
 	(void)state;
 	/* endbr64 | the next function, or a part of one: mov %eax,%edi; hlt */
@@ -148,7 +148,7 @@ static void test_nothing_runs_out_of_an_fde_without_a_proof(void **state)
 	assert_hole(0x2212);
 }
 
-static void test_nothing_runs_out_of_an_fde_whose_row_cannot_be_written(void **state)
+static void nothing_runs_out_of_an_fde_whose_row_cannot_be_written(void **state)
 {
 	(void)state;
 	/* nop; nop | ret */
@@ -159,7 +159,7 @@ static void test_nothing_runs_out_of_an_fde_whose_row_cannot_be_written(void **s
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_one_path_that_is_no_instruction_makes_a_gap_a_hole(void **state)
+static void one_path_that_is_no_instruction_makes_a_gap_a_hole(void **state)
 {
 	(void)state;
 	func(0x2000, "90 7401 c3 06");
@@ -168,7 +168,7 @@ static void test_one_path_that_is_no_instruction_makes_a_gap_a_hole(void **state
 	assert_hole(0x2003);
 }
 
-static void test_a_return_with_sp_elsewhere_makes_a_gap_a_hole(void **state)
+static void a_return_with_sp_elsewhere_makes_a_gap_a_hole(void **state)
 {
 	(void)state;
 	/* push %rdx; je 1f; pop %rdx; ret; 1: ret */
@@ -178,7 +178,7 @@ static void test_a_return_with_sp_elsewhere_makes_a_gap_a_hole(void **state)
 	assert_hole(0x2103);
 }
 
-static void test_a_gap_that_runs_into_an_fde_with_another_row_is_a_hole(void **state)
+static void a_gap_that_runs_into_an_fde_with_another_row_is_a_hole(void **state)
 {
 	(void)state;
 	/* nop | push %rdx | nop; ret */
@@ -189,7 +189,7 @@ static void test_a_gap_that_runs_into_an_fde_with_another_row_is_a_hole(void **s
 	assert_hole(0x2201);
 }
 
-static void test_a_gap_that_runs_into_an_fde_with_the_same_row_has_rows(void **state)
+static void a_gap_that_runs_into_an_fde_with_the_same_row_has_rows(void **state)
 {
 	(void)state;
 	/* nop | push %rdx | pop %rdx; ret */
@@ -202,7 +202,7 @@ static void test_a_gap_that_runs_into_an_fde_with_the_same_row_has_rows(void **s
 }
 
 /* The start of ld.so */
-static void test_the_entry_of_the_process_has_no_caller(void **state)
+static void the_entry_of_the_process_has_no_caller(void **state)
 {
 	(void)state;
 	/* mov %rsp,%rdi; call f; mov %rax,%r12; and $-16,%rsp; jmp *%r12 */
@@ -221,7 +221,7 @@ static void test_the_entry_of_the_process_has_no_caller(void **state)
 }
 
 /* Old linkers write such an entry into shared libraries. */
-static void test_an_entry_at_the_start_of_text_is_not_believed(void **state)
+static void an_entry_at_the_start_of_text_is_not_believed(void **state)
 {
 	(void)state;
 	code(TEXT, "4889e7 f4");
@@ -230,7 +230,7 @@ static void test_an_entry_at_the_start_of_text_is_not_believed(void **state)
 	assert_hole(TEXT);
 }
 
-static void test_an_entry_in_data_is_not_followed(void **state)
+static void an_entry_in_data_is_not_followed(void **state)
 {
 	(void)state;
 	code(TEXT, "4889e7 f4");
@@ -239,7 +239,7 @@ static void test_an_entry_in_data_is_not_followed(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_an_entry_outside_all_segments_is_not_followed(void **state)
+static void an_entry_outside_all_segments_is_not_followed(void **state)
 {
 	(void)state;
 	code(TEXT, "4889e7 f4");
@@ -248,7 +248,7 @@ static void test_an_entry_outside_all_segments_is_not_followed(void **state)
 	assert_int_equal(table.stats.flow_bytes, 0);
 }
 
-static void test_a_global_function_that_never_returns_has_rows(void **state)
+static void a_global_function_that_never_returns_has_rows(void **state)
 {
 	(void)state;
 	/* push %rbx; jmp to itself */
@@ -257,7 +257,7 @@ static void test_a_global_function_that_never_returns_has_rows(void **state)
 	assert_sp(0x2001, 16);
 }
 
-static void test_a_local_function_that_never_returns_is_a_hole(void **state)
+static void a_local_function_that_never_returns_is_a_hole(void **state)
 {
 	(void)state;
 	local(0x2100, "53 ebfe");
@@ -265,7 +265,7 @@ static void test_a_local_function_that_never_returns_is_a_hole(void **state)
 	assert_hole(0x2100);
 }
 
-static void test_a_local_function_that_returns_has_rows(void **state)
+static void a_local_function_that_returns_has_rows(void **state)
 {
 	(void)state;
 	local(0x2200, "53 5b c3");
@@ -273,7 +273,7 @@ static void test_a_local_function_that_returns_has_rows(void **state)
 	assert_sp(0x2201, 16);
 }
 
-static void test_a_local_symbol_that_is_jumped_to_has_the_state_of_the_jump(void **state)
+static void a_local_symbol_that_is_jumped_to_has_the_state_of_the_jump(void **state)
 {
 	(void)state;
 	/* a part of a function, that is jumped to with 24 bytes more on the stack */
@@ -286,7 +286,7 @@ static void test_a_local_symbol_that_is_jumped_to_has_the_state_of_the_jump(void
 	assert_sp(0x2401, 32);
 }
 
-static void test_a_function_that_jumps_to_a_pointer_after_it_aligned_sp_is_a_hole(void **state)
+static void a_function_that_jumps_to_a_pointer_after_it_aligned_sp_is_a_hole(void **state)
 {
 	(void)state;
 	/* ld.so's resolver: sub $32,%rsp; mov %rsp,%rbx; and $-16,%rsp; ...; jmp *%rax */
@@ -296,7 +296,7 @@ static void test_a_function_that_jumps_to_a_pointer_after_it_aligned_sp_is_a_hol
 	assert_hole(0x2004);
 }
 
-static void test_a_function_that_calls_before_it_leaves_the_stack_has_rows_up_to_there(void **state)
+static void a_function_that_calls_before_it_leaves_the_stack_has_rows_up_to_there(void **state)
 {
 	(void)state;
 	/* sub $24,%rsp; call *%rax; mov %rdi,%rsp; jmp *%rdx */
@@ -307,7 +307,7 @@ static void test_a_function_that_calls_before_it_leaves_the_stack_has_rows_up_to
 	assert_hole(0x2609);
 }
 
-static void test_a_symbol_of_a_signal_trampoline_is_a_hole(void **state)
+static void a_symbol_of_a_signal_trampoline_is_a_hole(void **state)
 {
 	(void)state;
 	/* __restore_rt: mov $15,%rax; syscall; it returns to a frame of its own kind */
@@ -317,7 +317,7 @@ static void test_a_symbol_of_a_signal_trampoline_is_a_hole(void **state)
 	assert_hole(0x2109);
 }
 
-static void test_nothing_after_a_signal_trampoline_is_reached_from_it(void **state)
+static void nothing_after_a_signal_trampoline_is_reached_from_it(void **state)
 {
 	(void)state;
 	/* after it are padding and another function */
@@ -331,7 +331,7 @@ static void test_nothing_after_a_signal_trampoline_is_reached_from_it(void **sta
 	assert_hole(0x240b);
 }
 
-static void test_the_start_of_a_function_right_after_a_signal_trampoline_is_a_hole(void **state)
+static void the_start_of_a_function_right_after_a_signal_trampoline_is_a_hole(void **state)
 {
 	(void)state;
 	/* no padding in between: the pc of a task in the kernel is the start of the function */
@@ -342,7 +342,7 @@ static void test_the_start_of_a_function_right_after_a_signal_trampoline_is_a_ho
 	assert_sp(0x250b, 8);
 }
 
-static void test_the_start_of_a_function_right_after_a_system_call_is_a_hole(void **state)
+static void the_start_of_a_function_right_after_a_system_call_is_a_hole(void **state)
 {
 	(void)state;
 	/* exit(), which does not return, in a function that is not believed */
@@ -352,7 +352,7 @@ static void test_the_start_of_a_function_right_after_a_system_call_is_a_hole(voi
 	assert_hole(0x2708);
 }
 
-static void test_a_function_with_another_system_call_has_rows(void **state)
+static void a_function_with_another_system_call_has_rows(void **state)
 {
 	(void)state;
 	/* mov $14,%eax; syscall; ret */
@@ -364,38 +364,38 @@ static void test_a_function_with_another_system_call_has_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		flow_test(test_code_after_the_end_of_an_fde_has_rows),
-		flow_test(test_code_after_the_end_of_an_fde_is_a_hole_if_code_is_not_followed),
-		flow_test(test_an_fde_ends_with_the_state_after_its_last_instruction),
-		flow_test(test_a_row_that_starts_within_the_last_instruction_is_not_followed),
-		flow_test(test_a_row_by_the_frame_pointer_goes_on_after_the_end_of_its_fde),
-		flow_test(test_nothing_runs_out_of_an_fde_that_ends_with_a_return),
-		flow_test(test_nothing_runs_out_of_an_fde_that_ends_with_a_call),
-		flow_test(test_nothing_runs_out_of_an_fde_whose_last_instruction_is_jumped_over),
-		flow_test(test_nothing_runs_out_of_an_fde_that_ends_within_an_instruction),
-		flow_test(test_nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction),
-		flow_test(test_nothing_runs_out_of_an_fde_without_a_proof),
-		flow_test(test_nothing_runs_out_of_an_fde_whose_row_cannot_be_written),
-		flow_test(test_one_path_that_is_no_instruction_makes_a_gap_a_hole),
-		flow_test(test_a_return_with_sp_elsewhere_makes_a_gap_a_hole),
-		flow_test(test_a_gap_that_runs_into_an_fde_with_another_row_is_a_hole),
-		flow_test(test_a_gap_that_runs_into_an_fde_with_the_same_row_has_rows),
-		flow_test(test_the_entry_of_the_process_has_no_caller),
-		flow_test(test_an_entry_at_the_start_of_text_is_not_believed),
-		flow_test(test_an_entry_in_data_is_not_followed),
-		flow_test(test_an_entry_outside_all_segments_is_not_followed),
-		flow_test(test_a_global_function_that_never_returns_has_rows),
-		flow_test(test_a_local_function_that_never_returns_is_a_hole),
-		flow_test(test_a_local_function_that_returns_has_rows),
-		flow_test(test_a_local_symbol_that_is_jumped_to_has_the_state_of_the_jump),
-		flow_test(test_a_function_that_jumps_to_a_pointer_after_it_aligned_sp_is_a_hole),
+		flow_test(code_after_the_end_of_an_fde_has_rows),
+		flow_test(code_after_the_end_of_an_fde_is_a_hole_if_code_is_not_followed),
+		flow_test(an_fde_ends_with_the_state_after_its_last_instruction),
+		flow_test(a_row_that_starts_within_the_last_instruction_is_not_followed),
+		flow_test(a_row_by_the_frame_pointer_goes_on_after_the_end_of_its_fde),
+		flow_test(nothing_runs_out_of_an_fde_that_ends_with_a_return),
+		flow_test(nothing_runs_out_of_an_fde_that_ends_with_a_call),
+		flow_test(nothing_runs_out_of_an_fde_whose_last_instruction_is_jumped_over),
+		flow_test(nothing_runs_out_of_an_fde_that_ends_within_an_instruction),
+		flow_test(nothing_runs_out_of_an_fde_with_a_byte_that_is_no_instruction),
+		flow_test(nothing_runs_out_of_an_fde_without_a_proof),
+		flow_test(nothing_runs_out_of_an_fde_whose_row_cannot_be_written),
+		flow_test(one_path_that_is_no_instruction_makes_a_gap_a_hole),
+		flow_test(a_return_with_sp_elsewhere_makes_a_gap_a_hole),
+		flow_test(a_gap_that_runs_into_an_fde_with_another_row_is_a_hole),
+		flow_test(a_gap_that_runs_into_an_fde_with_the_same_row_has_rows),
+		flow_test(the_entry_of_the_process_has_no_caller),
+		flow_test(an_entry_at_the_start_of_text_is_not_believed),
+		flow_test(an_entry_in_data_is_not_followed),
+		flow_test(an_entry_outside_all_segments_is_not_followed),
+		flow_test(a_global_function_that_never_returns_has_rows),
+		flow_test(a_local_function_that_never_returns_is_a_hole),
+		flow_test(a_local_function_that_returns_has_rows),
+		flow_test(a_local_symbol_that_is_jumped_to_has_the_state_of_the_jump),
+		flow_test(a_function_that_jumps_to_a_pointer_after_it_aligned_sp_is_a_hole),
 		flow_test(
-			test_a_function_that_calls_before_it_leaves_the_stack_has_rows_up_to_there),
-		flow_test(test_a_symbol_of_a_signal_trampoline_is_a_hole),
-		flow_test(test_nothing_after_a_signal_trampoline_is_reached_from_it),
-		flow_test(test_the_start_of_a_function_right_after_a_signal_trampoline_is_a_hole),
-		flow_test(test_the_start_of_a_function_right_after_a_system_call_is_a_hole),
-		flow_test(test_a_function_with_another_system_call_has_rows),
+			a_function_that_calls_before_it_leaves_the_stack_has_rows_up_to_there),
+		flow_test(a_symbol_of_a_signal_trampoline_is_a_hole),
+		flow_test(nothing_after_a_signal_trampoline_is_reached_from_it),
+		flow_test(the_start_of_a_function_right_after_a_signal_trampoline_is_a_hole),
+		flow_test(the_start_of_a_function_right_after_a_system_call_is_a_hole),
+		flow_test(a_function_with_another_system_call_has_rows),
 	};
 	int ret = cmocka_run_group_tests_name("flow", tests, NULL, NULL);
 

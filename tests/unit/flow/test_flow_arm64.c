@@ -39,7 +39,7 @@ static int fresh_flow(void **state)
 	return 0;
 }
 
-static void test_a_frame_record_with_signed_return_addresses_has_rows(void **state)
+static void a_frame_record_with_signed_return_addresses_has_rows(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -61,7 +61,7 @@ static void test_a_frame_record_with_signed_return_addresses_has_rows(void **sta
 }
 
 /* The trampoline gets its FDE while functions are searched by address. */
-static void test_the_last_function_is_found_next_to_a_trampoline(void **state)
+static void the_last_function_is_found_next_to_a_trampoline(void **state)
 {
 	uint64_t last = TEXT + TEXT_SIZE - 16;
 
@@ -75,7 +75,7 @@ static void test_the_last_function_is_found_next_to_a_trampoline(void **state)
 	assert_true(row.flags & SFRAME_ROW_SIGNAL);
 }
 
-static void test_a_frame_of_4096_bytes_has_rows(void **state)
+static void a_frame_of_4096_bytes_has_rows(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -89,7 +89,7 @@ static void test_a_frame_of_4096_bytes_has_rows(void **state)
 	entered(0x1114);
 }
 
-static void test_a_frame_of_unknown_size_has_rows_by_fp(void **state)
+static void a_frame_of_unknown_size_has_rows_by_fp(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -105,7 +105,7 @@ static void test_a_frame_of_unknown_size_has_rows_by_fp(void **state)
 	entered(0x121c);
 }
 
-static void test_a_vector_store_moves_sp(void **state)
+static void a_vector_store_moves_sp(void **state)
 {
 	(void)state;
 	runs_at_start(0x1300);
@@ -144,7 +144,7 @@ static const uint32_t others[] = {
 	0x5e1f43dd, 0x14000001, 0x37180020, 0x54000020,	/* sha256h, b, tbnz, b.eq */
 };
 
-static void test_code_after_fp_is_written_is_a_hole(void **state)
+static void code_after_fp_is_written_is_a_hole(void **state)
 {
 	size_t i;
 
@@ -161,7 +161,7 @@ static void test_code_after_fp_is_written_is_a_hole(void **state)
 	}
 }
 
-static void test_code_after_the_return_address_is_written_is_a_hole(void **state)
+static void code_after_the_return_address_is_written_is_a_hole(void **state)
 {
 	size_t i;
 
@@ -177,7 +177,7 @@ static void test_code_after_the_return_address_is_written_is_a_hole(void **state
 	}
 }
 
-static void test_code_after_saved_registers_are_written_has_rows(void **state)
+static void code_after_saved_registers_are_written_has_rows(void **state)
 {
 	size_t i;
 
@@ -193,7 +193,7 @@ static void test_code_after_saved_registers_are_written_has_rows(void **state)
 	}
 }
 
-static void test_code_after_fp_is_written_as_a_second_operand_is_a_hole(void **state)
+static void code_after_fp_is_written_as_a_second_operand_is_a_hole(void **state)
 {
 	size_t i;
 
@@ -208,7 +208,7 @@ static void test_code_after_fp_is_written_as_a_second_operand_is_a_hole(void **s
 	}
 }
 
-static void test_an_instruction_that_writes_neither_changes_nothing(void **state)
+static void an_instruction_that_writes_neither_changes_nothing(void **state)
 {
 	size_t i;
 
@@ -224,7 +224,7 @@ static void test_an_instruction_that_writes_neither_changes_nothing(void **state
 	}
 }
 
-static void test_half_of_a_saved_return_address_is_none(void **state)
+static void half_of_a_saved_return_address_is_none(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -235,7 +235,7 @@ static void test_half_of_a_saved_return_address_is_none(void **state)
 	assert_hole(0x1110);
 }
 
-static void test_a_saved_return_address_that_is_written_over_is_lost(void **state)
+static void a_saved_return_address_that_is_written_over_is_lost(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -249,7 +249,7 @@ static void test_a_saved_return_address_that_is_written_over_is_lost(void **stat
 	assert_hole(0x1218);
 }
 
-static void test_a_call_loses_a_return_address_that_is_saved_below_sp(void **state)
+static void a_call_loses_a_return_address_that_is_saved_below_sp(void **state)
 {
 	(void)state;
 	runs_at_start(0x1300);
@@ -261,7 +261,7 @@ static void test_a_call_loses_a_return_address_that_is_saved_below_sp(void **sta
 	assert_hole(0x1314);
 }
 
-static void test_an_atomic_instruction_loses_the_return_address_that_it_writes_over(void **state)
+static void an_atomic_instruction_loses_the_return_address_that_it_writes_over(void **state)
 {
 	(void)state;
 	runs_at_start(0x1400);
@@ -273,7 +273,7 @@ static void test_an_atomic_instruction_loses_the_return_address_that_it_writes_o
 	assert_hole(0x1414);
 }
 
-static void test_a_function_with_zeros_is_a_hole(void **state)
+static void a_function_with_zeros_is_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -282,7 +282,7 @@ static void test_a_function_with_zeros_is_a_hole(void **state)
 	assert_hole(0x1100);
 }
 
-static void test_a_function_with_an_instruction_of_sme_is_a_hole(void **state)
+static void a_function_with_an_instruction_of_sme_is_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -291,7 +291,7 @@ static void test_a_function_with_an_instruction_of_sme_is_a_hole(void **state)
 	assert_hole(0x1100);
 }
 
-static void test_a_function_with_a_return_that_has_sp_elsewhere_is_a_hole(void **state)
+static void a_function_with_a_return_that_has_sp_elsewhere_is_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -300,7 +300,7 @@ static void test_a_function_with_a_return_that_has_sp_elsewhere_is_a_hole(void *
 	assert_hole(0x1100);
 }
 
-static void test_a_function_with_a_return_to_a_signed_address_is_a_hole(void **state)
+static void a_function_with_a_return_to_a_signed_address_is_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -309,7 +309,7 @@ static void test_a_function_with_a_return_to_a_signed_address_is_a_hole(void **s
 	assert_hole(0x1100);
 }
 
-static void test_a_return_proves_the_code_after_a_call_that_may_return(void **state)
+static void a_return_proves_the_code_after_a_call_that_may_return(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -319,7 +319,7 @@ static void test_a_return_proves_the_code_after_a_call_that_may_return(void **st
 	entered(0x1110);
 }
 
-static void test_another_function_right_after_a_call_is_a_hole(void **state)
+static void another_function_right_after_a_call_is_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -331,7 +331,7 @@ static void test_another_function_right_after_a_call_is_a_hole(void **state)
 	assert_hole(0x120c);
 }
 
-static void test_the_entry_of_the_process_has_no_caller(void **state)
+static void the_entry_of_the_process_has_no_caller(void **state)
 {
 	(void)state;
 	entry = 0x1100;
@@ -346,7 +346,7 @@ static void test_the_entry_of_the_process_has_no_caller(void **state)
 	assert_hole(0x1110);
 }
 
-static void test_another_function_right_after_the_entry_is_a_hole(void **state)
+static void another_function_right_after_the_entry_is_a_hole(void **state)
 {
 	(void)state;
 	entry = 0x1100;
@@ -359,7 +359,7 @@ static void test_another_function_right_after_the_entry_is_a_hole(void **state)
 	assert_hole(0x1108);
 }
 
-static void test_code_after_a_system_call_has_rows(void **state)
+static void code_after_a_system_call_has_rows(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -370,7 +370,7 @@ static void test_code_after_a_system_call_has_rows(void **state)
 	entered(0x1108);
 }
 
-static void test_a_signal_trampoline_is_told_by_its_bytes(void **state)
+static void a_signal_trampoline_is_told_by_its_bytes(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -385,7 +385,7 @@ static void test_a_signal_trampoline_is_told_by_its_bytes(void **state)
 }
 
 /* Because of an erratum, ld moves one instruction elsewhere. Code jumps there and back. */
-static void test_an_instruction_that_the_linker_moved_has_the_row_of_its_place(void **state)
+static void an_instruction_that_the_linker_moved_has_the_row_of_its_place(void **state)
 {
 	(void)state;
 	func(0x1100, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1,
@@ -401,7 +401,7 @@ static void test_an_instruction_that_the_linker_moved_has_the_row_of_its_place(v
 	assert_hole(0x1808);
 }
 
-static void test_an_instruction_that_jumps_to_another_frame_was_not_moved(void **state)
+static void an_instruction_that_jumps_to_another_frame_was_not_moved(void **state)
 {
 	(void)state;
 	func(0x1100, 0x20, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1,
@@ -418,32 +418,32 @@ static void test_an_instruction_that_jumps_to_another_frame_was_not_moved(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		flow_test(test_a_frame_record_with_signed_return_addresses_has_rows),
-		flow_test(test_the_last_function_is_found_next_to_a_trampoline),
-		flow_test(test_a_frame_of_4096_bytes_has_rows),
-		flow_test(test_a_frame_of_unknown_size_has_rows_by_fp),
-		flow_test(test_a_vector_store_moves_sp),
-		flow_test(test_code_after_fp_is_written_is_a_hole),
-		flow_test(test_code_after_the_return_address_is_written_is_a_hole),
-		flow_test(test_code_after_saved_registers_are_written_has_rows),
-		flow_test(test_code_after_fp_is_written_as_a_second_operand_is_a_hole),
-		flow_test(test_an_instruction_that_writes_neither_changes_nothing),
-		flow_test(test_half_of_a_saved_return_address_is_none),
-		flow_test(test_a_saved_return_address_that_is_written_over_is_lost),
-		flow_test(test_a_call_loses_a_return_address_that_is_saved_below_sp),
-		flow_test(test_an_atomic_instruction_loses_the_return_address_that_it_writes_over),
-		flow_test(test_a_function_with_zeros_is_a_hole),
-		flow_test(test_a_function_with_an_instruction_of_sme_is_a_hole),
-		flow_test(test_a_function_with_a_return_that_has_sp_elsewhere_is_a_hole),
-		flow_test(test_a_function_with_a_return_to_a_signed_address_is_a_hole),
-		flow_test(test_a_return_proves_the_code_after_a_call_that_may_return),
-		flow_test(test_another_function_right_after_a_call_is_a_hole),
-		flow_test(test_the_entry_of_the_process_has_no_caller),
-		flow_test(test_another_function_right_after_the_entry_is_a_hole),
-		flow_test(test_code_after_a_system_call_has_rows),
-		flow_test(test_a_signal_trampoline_is_told_by_its_bytes),
-		flow_test(test_an_instruction_that_the_linker_moved_has_the_row_of_its_place),
-		flow_test(test_an_instruction_that_jumps_to_another_frame_was_not_moved),
+		flow_test(a_frame_record_with_signed_return_addresses_has_rows),
+		flow_test(the_last_function_is_found_next_to_a_trampoline),
+		flow_test(a_frame_of_4096_bytes_has_rows),
+		flow_test(a_frame_of_unknown_size_has_rows_by_fp),
+		flow_test(a_vector_store_moves_sp),
+		flow_test(code_after_fp_is_written_is_a_hole),
+		flow_test(code_after_the_return_address_is_written_is_a_hole),
+		flow_test(code_after_saved_registers_are_written_has_rows),
+		flow_test(code_after_fp_is_written_as_a_second_operand_is_a_hole),
+		flow_test(an_instruction_that_writes_neither_changes_nothing),
+		flow_test(half_of_a_saved_return_address_is_none),
+		flow_test(a_saved_return_address_that_is_written_over_is_lost),
+		flow_test(a_call_loses_a_return_address_that_is_saved_below_sp),
+		flow_test(an_atomic_instruction_loses_the_return_address_that_it_writes_over),
+		flow_test(a_function_with_zeros_is_a_hole),
+		flow_test(a_function_with_an_instruction_of_sme_is_a_hole),
+		flow_test(a_function_with_a_return_that_has_sp_elsewhere_is_a_hole),
+		flow_test(a_function_with_a_return_to_a_signed_address_is_a_hole),
+		flow_test(a_return_proves_the_code_after_a_call_that_may_return),
+		flow_test(another_function_right_after_a_call_is_a_hole),
+		flow_test(the_entry_of_the_process_has_no_caller),
+		flow_test(another_function_right_after_the_entry_is_a_hole),
+		flow_test(code_after_a_system_call_has_rows),
+		flow_test(a_signal_trampoline_is_told_by_its_bytes),
+		flow_test(an_instruction_that_the_linker_moved_has_the_row_of_its_place),
+		flow_test(an_instruction_that_jumps_to_another_frame_was_not_moved),
 	};
 	int ret = cmocka_run_group_tests_name("gen_flow_arm64", tests, NULL, NULL);
 

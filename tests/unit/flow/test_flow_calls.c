@@ -24,7 +24,7 @@ static void caller(const char *hex, uint64_t at, uint64_t callee)
 	call(at, callee);
 }
 
-static void test_code_after_a_call_of_a_function_that_returns_has_rows(void **state)
+static void code_after_a_call_of_a_function_that_returns_has_rows(void **state)
 {
 	(void)state;
 	/* sub $8,%rsp; call; ud2: the code after the call proves nothing */
@@ -33,7 +33,7 @@ static void test_code_after_a_call_of_a_function_that_returns_has_rows(void **st
 	assert_sp(0x2109, 16);
 }
 
-static void test_code_after_a_call_of_a_function_that_never_returns_is_a_hole(void **state)
+static void code_after_a_call_of_a_function_that_never_returns_is_a_hole(void **state)
 {
 	(void)state;
 	caller("4883ec08 e800000000 0f0b", 0x2104, ENDS);
@@ -42,7 +42,7 @@ static void test_code_after_a_call_of_a_function_that_never_returns_is_a_hole(vo
 	assert_hole(0x2109);
 }
 
-static void test_code_after_a_call_that_may_return_is_a_hole_if_nothing_proves_it(void **state)
+static void code_after_a_call_that_may_return_is_a_hole_if_nothing_proves_it(void **state)
 {
 	(void)state;
 	caller("4883ec08 e800000000 0f0b", 0x2104, MAY_RETURN);
@@ -51,7 +51,7 @@ static void test_code_after_a_call_that_may_return_is_a_hole_if_nothing_proves_i
 	assert_hole(0x2109);
 }
 
-static void test_a_return_proves_the_code_after_a_call_that_may_return(void **state)
+static void a_return_proves_the_code_after_a_call_that_may_return(void **state)
 {
 	(void)state;
 	/* sub $8,%rsp; call; add $8,%rsp; ret */
@@ -61,7 +61,7 @@ static void test_a_return_proves_the_code_after_a_call_that_may_return(void **st
 	assert_sp(0x210d, 8);
 }
 
-static void test_a_return_with_sp_elsewhere_disproves_code_after_a_call(void **state)
+static void a_return_with_sp_elsewhere_disproves_code_after_a_call(void **state)
 {
 	(void)state;
 	/* je 1f; add $8,%rsp; 1: ret */
@@ -71,7 +71,7 @@ static void test_a_return_with_sp_elsewhere_disproves_code_after_a_call(void **s
 	assert_hole(0x2109);
 }
 
-static void test_a_call_with_sp_not_aligned_disproves_code_after_a_call(void **state)
+static void a_call_with_sp_not_aligned_disproves_code_after_a_call(void **state)
 {
 	(void)state;
 	/* push %rax; call; pop %rcx; add $8,%rsp; ret */
@@ -81,7 +81,7 @@ static void test_a_call_with_sp_not_aligned_disproves_code_after_a_call(void **s
 	assert_hole(0x2109);
 }
 
-static void test_a_return_proves_no_code_after_a_call_that_never_returns(void **state)
+static void a_return_proves_no_code_after_a_call_that_never_returns(void **state)
 {
 	(void)state;
 	caller("4883ec08 e800000000 4883c408 c3", 0x2104, ENDS);
@@ -89,7 +89,7 @@ static void test_a_return_proves_no_code_after_a_call_that_never_returns(void **
 	assert_hole(0x2109);
 }
 
-static void test_a_return_disproves_no_code_before_a_call_that_never_returns(void **state)
+static void a_return_disproves_no_code_before_a_call_that_never_returns(void **state)
 {
 	(void)state;
 	caller("4883ec08 e800000000 c3", 0x2104, ENDS);
@@ -98,7 +98,7 @@ static void test_a_return_disproves_no_code_before_a_call_that_never_returns(voi
 	assert_hole(0x2109);
 }
 
-static void test_padding_after_a_call_of_a_function_that_returns_is_a_hole(void **state)
+static void padding_after_a_call_of_a_function_that_returns_is_a_hole(void **state)
 {
 	(void)state;
 	/* call; nop; ud2: the compiler may know that this call does not return */
@@ -108,7 +108,7 @@ static void test_padding_after_a_call_of_a_function_that_returns_is_a_hole(void 
 	assert_hole(0x2109);
 }
 
-static void test_code_after_a_call_by_a_pointer_has_rows(void **state)
+static void code_after_a_call_by_a_pointer_has_rows(void **state)
 {
 	(void)state;
 	func(0x2200, "4883ec08 ffd0 0f0b");
@@ -116,7 +116,7 @@ static void test_code_after_a_call_by_a_pointer_has_rows(void **state)
 	assert_sp(0x2206, 16);
 }
 
-static void test_code_after_a_call_by_the_linkers_table_is_a_hole(void **state)
+static void code_after_a_call_by_the_linkers_table_is_a_hole(void **state)
 {
 	(void)state;
 	func(0x2300, "4883ec08 ff1500000000 0f0b");
@@ -124,7 +124,7 @@ static void test_code_after_a_call_by_the_linkers_table_is_a_hole(void **state)
 	assert_hole(0x230a);
 }
 
-static void test_padding_after_a_call_by_a_pointer_is_a_hole(void **state)
+static void padding_after_a_call_by_a_pointer_is_a_hole(void **state)
 {
 	(void)state;
 	func(0x2400, "4883ec08 ffd0 90 0f0b");
@@ -132,7 +132,7 @@ static void test_padding_after_a_call_by_a_pointer_is_a_hole(void **state)
 	assert_hole(0x2406);
 }
 
-static void test_a_symbol_that_ends_with_a_call_ends_the_code_after_it(void **state)
+static void a_symbol_that_ends_with_a_call_ends_the_code_after_it(void **state)
 {
 	(void)state;
 	/* push; call; and after it another function: push %rax; pop %rax; pop %rax; ret */
@@ -144,7 +144,7 @@ static void test_a_symbol_that_ends_with_a_call_ends_the_code_after_it(void **st
 	assert_hole(0x2106);
 }
 
-static void test_a_symbol_that_goes_on_after_a_call_does_not_end_the_code_after_it(void **state)
+static void a_symbol_that_goes_on_after_a_call_does_not_end_the_code_after_it(void **state)
 {
 	(void)state;
 	covered(MAY_RETURN, 1, DW_CFA_nop);
@@ -156,7 +156,7 @@ static void test_a_symbol_that_goes_on_after_a_call_does_not_end_the_code_after_
 	assert_sp(0x2209, 8);
 }
 
-static void test_a_function_that_takes_its_return_address_is_a_hole(void **state)
+static void a_function_that_takes_its_return_address_is_a_hole(void **state)
 {
 	(void)state;
 	/* pop %rdx; ret */
@@ -165,7 +165,7 @@ static void test_a_function_that_takes_its_return_address_is_a_hole(void **state
 	assert_hole(0x2000);
 }
 
-static void test_a_function_that_returns_with_sp_elsewhere_is_a_hole(void **state)
+static void a_function_that_returns_with_sp_elsewhere_is_a_hole(void **state)
 {
 	(void)state;
 	/* ret $8 */
@@ -177,7 +177,7 @@ static void test_a_function_that_returns_with_sp_elsewhere_is_a_hole(void **stat
 	assert_hole(0x2106);
 }
 
-static void test_code_after_a_call_of_a_function_that_loses_fp_is_a_hole(void **state)
+static void code_after_a_call_of_a_function_that_loses_fp_is_a_hole(void **state)
 {
 	(void)state;
 	/* mov %eax,%ebp; ret */
@@ -188,7 +188,7 @@ static void test_code_after_a_call_of_a_function_that_loses_fp_is_a_hole(void **
 	assert_hole(0x2205);
 }
 
-static void test_a_caller_that_saves_fp_may_call_a_function_that_loses_it(void **state)
+static void a_caller_that_saves_fp_may_call_a_function_that_loses_it(void **state)
 {
 	(void)state;
 	func(0x2020, "31c0 89c5 c3");
@@ -200,7 +200,7 @@ static void test_a_caller_that_saves_fp_may_call_a_function_that_loses_it(void *
 	assert_sp(0x2308, 8);
 }
 
-static void test_a_call_for_the_address_of_code_is_no_call(void **state)
+static void a_call_for_the_address_of_code_is_no_call(void **state)
 {
 	(void)state;
 	/* je 1f; ret; 1: call 2f; 2: nop; hlt */
@@ -210,7 +210,7 @@ static void test_a_call_for_the_address_of_code_is_no_call(void **state)
 	assert_hole(0x2408);
 }
 
-static void test_a_jump_to_a_function_is_a_tail_call(void **state)
+static void a_jump_to_a_function_is_a_tail_call(void **state)
 {
 	(void)state;
 	func(0x2000, "53 5b c3");
@@ -221,7 +221,7 @@ static void test_a_jump_to_a_function_is_a_tail_call(void **state)
 	assert_sp(0x2001, 16);
 }
 
-static void test_a_function_that_ends_with_a_tail_call_returns_to_its_caller(void **state)
+static void a_function_that_ends_with_a_tail_call_returns_to_its_caller(void **state)
 {
 	(void)state;
 	func(0x2000, "53 5b c3");
@@ -233,7 +233,7 @@ static void test_a_function_that_ends_with_a_tail_call_returns_to_its_caller(voi
 	assert_sp(0x2406, 16);
 }
 
-static void test_a_call_of_the_function_right_after_it_is_a_call(void **state)
+static void a_call_of_the_function_right_after_it_is_a_call(void **state)
 {
 	(void)state;
 	/* push; call 1f; 1: a function that does not return */
@@ -245,7 +245,7 @@ static void test_a_call_of_the_function_right_after_it_is_a_call(void **state)
 	assert_sp(0x2487, 16);
 }
 
-static void test_a_function_that_is_jumped_to_with_sp_elsewhere_is_a_hole(void **state)
+static void a_function_that_is_jumped_to_with_sp_elsewhere_is_a_hole(void **state)
 {
 	(void)state;
 	/* as a function it has SP at its return address: both cannot be right */
@@ -259,29 +259,29 @@ static void test_a_function_that_is_jumped_to_with_sp_elsewhere_is_a_hole(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		flow_test(test_code_after_a_call_of_a_function_that_returns_has_rows),
-		flow_test(test_code_after_a_call_of_a_function_that_never_returns_is_a_hole),
-		flow_test(test_code_after_a_call_that_may_return_is_a_hole_if_nothing_proves_it),
-		flow_test(test_a_return_proves_the_code_after_a_call_that_may_return),
-		flow_test(test_a_return_with_sp_elsewhere_disproves_code_after_a_call),
-		flow_test(test_a_call_with_sp_not_aligned_disproves_code_after_a_call),
-		flow_test(test_a_return_proves_no_code_after_a_call_that_never_returns),
-		flow_test(test_a_return_disproves_no_code_before_a_call_that_never_returns),
-		flow_test(test_padding_after_a_call_of_a_function_that_returns_is_a_hole),
-		flow_test(test_code_after_a_call_by_a_pointer_has_rows),
-		flow_test(test_code_after_a_call_by_the_linkers_table_is_a_hole),
-		flow_test(test_padding_after_a_call_by_a_pointer_is_a_hole),
-		flow_test(test_a_symbol_that_ends_with_a_call_ends_the_code_after_it),
-		flow_test(test_a_symbol_that_goes_on_after_a_call_does_not_end_the_code_after_it),
-		flow_test(test_a_function_that_takes_its_return_address_is_a_hole),
-		flow_test(test_a_function_that_returns_with_sp_elsewhere_is_a_hole),
-		flow_test(test_code_after_a_call_of_a_function_that_loses_fp_is_a_hole),
-		flow_test(test_a_caller_that_saves_fp_may_call_a_function_that_loses_it),
-		flow_test(test_a_call_for_the_address_of_code_is_no_call),
-		flow_test(test_a_jump_to_a_function_is_a_tail_call),
-		flow_test(test_a_function_that_ends_with_a_tail_call_returns_to_its_caller),
-		flow_test(test_a_call_of_the_function_right_after_it_is_a_call),
-		flow_test(test_a_function_that_is_jumped_to_with_sp_elsewhere_is_a_hole),
+		flow_test(code_after_a_call_of_a_function_that_returns_has_rows),
+		flow_test(code_after_a_call_of_a_function_that_never_returns_is_a_hole),
+		flow_test(code_after_a_call_that_may_return_is_a_hole_if_nothing_proves_it),
+		flow_test(a_return_proves_the_code_after_a_call_that_may_return),
+		flow_test(a_return_with_sp_elsewhere_disproves_code_after_a_call),
+		flow_test(a_call_with_sp_not_aligned_disproves_code_after_a_call),
+		flow_test(a_return_proves_no_code_after_a_call_that_never_returns),
+		flow_test(a_return_disproves_no_code_before_a_call_that_never_returns),
+		flow_test(padding_after_a_call_of_a_function_that_returns_is_a_hole),
+		flow_test(code_after_a_call_by_a_pointer_has_rows),
+		flow_test(code_after_a_call_by_the_linkers_table_is_a_hole),
+		flow_test(padding_after_a_call_by_a_pointer_is_a_hole),
+		flow_test(a_symbol_that_ends_with_a_call_ends_the_code_after_it),
+		flow_test(a_symbol_that_goes_on_after_a_call_does_not_end_the_code_after_it),
+		flow_test(a_function_that_takes_its_return_address_is_a_hole),
+		flow_test(a_function_that_returns_with_sp_elsewhere_is_a_hole),
+		flow_test(code_after_a_call_of_a_function_that_loses_fp_is_a_hole),
+		flow_test(a_caller_that_saves_fp_may_call_a_function_that_loses_it),
+		flow_test(a_call_for_the_address_of_code_is_no_call),
+		flow_test(a_jump_to_a_function_is_a_tail_call),
+		flow_test(a_function_that_ends_with_a_tail_call_returns_to_its_caller),
+		flow_test(a_call_of_the_function_right_after_it_is_a_call),
+		flow_test(a_function_that_is_jumped_to_with_sp_elsewhere_is_a_hole),
 	};
 	int ret = cmocka_run_group_tests_name("gen_flow_calls", tests, NULL, NULL);
 

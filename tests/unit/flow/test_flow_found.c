@@ -6,7 +6,7 @@
  */
 #include "flow_build.h"
 
-static void test_the_function_of_dt_init_has_rows(void **state)
+static void the_function_of_dt_init_has_rows(void **state)
 {
 	(void)state;
 	/* push; jmp to itself: it never returns, so nothing is proved */
@@ -17,7 +17,7 @@ static void test_the_function_of_dt_init_has_rows(void **state)
 	assert_sp(0x2001, 16);
 }
 
-static void test_the_function_of_dt_fini_has_rows(void **state)
+static void the_function_of_dt_fini_has_rows(void **state)
 {
 	(void)state;
 	/* push; jmp to itself: it never returns, so nothing is proved */
@@ -28,7 +28,7 @@ static void test_the_function_of_dt_fini_has_rows(void **state)
 	assert_sp(0x2001, 16);
 }
 
-static void test_a_function_of_dt_init_array_has_rows(void **state)
+static void a_function_of_dt_init_array_has_rows(void **state)
 {
 	(void)state;
 	code(0x2020, "53 ebfe");
@@ -40,7 +40,7 @@ static void test_a_function_of_dt_init_array_has_rows(void **state)
 	assert_sp(0x2021, 16);
 }
 
-static void test_a_function_of_dt_init_array_by_relocation_has_rows(void **state)
+static void a_function_of_dt_init_array_by_relocation_has_rows(void **state)
 {
 	(void)state;
 	code(0x2030, "53 ebfe");
@@ -52,7 +52,7 @@ static void test_a_function_of_dt_init_array_by_relocation_has_rows(void **state
 	assert_sp(0x2031, 16);
 }
 
-static void test_a_resolver_of_an_indirect_function_has_rows(void **state)
+static void a_resolver_of_an_indirect_function_has_rows(void **state)
 {
 	(void)state;
 	code(0x2040, "53 ebfe");
@@ -61,7 +61,7 @@ static void test_a_resolver_of_an_indirect_function_has_rows(void **state)
 	assert_sp(0x2041, 16);
 }
 
-static void test_code_in_a_pointer_that_never_returns_is_a_hole(void **state)
+static void code_in_a_pointer_that_never_returns_is_a_hole(void **state)
 {
 	(void)state;
 	code(0x2050, "53 ebfe");
@@ -70,7 +70,7 @@ static void test_code_in_a_pointer_that_never_returns_is_a_hole(void **state)
 	assert_hole(0x2050);
 }
 
-static void test_code_in_a_pointer_that_returns_has_rows(void **state)
+static void code_in_a_pointer_that_returns_has_rows(void **state)
 {
 	(void)state;
 	/* push; pop; ret */
@@ -89,7 +89,7 @@ static void taken(uint64_t to, uint64_t at, const char *hex)
 }
 
 /* Such a symbol is of a function without a body: it may point into the middle of another one. */
-static void test_a_symbol_without_a_size_is_no_function(void **state)
+static void a_symbol_without_a_size_is_no_function(void **state)
 {
 	(void)state;
 	/* push; jmp to itself: it never returns, so nothing is proved */
@@ -107,7 +107,7 @@ static void test_a_symbol_without_a_size_is_no_function(void **state)
 	assert_sp(0x20a1, 16);
 }
 
-static void test_a_stub_is_proved_by_a_symbol_without_a_size(void **state)
+static void a_stub_is_proved_by_a_symbol_without_a_size(void **state)
 {
 	(void)state;
 	/* mov (%rdi),%rax; jmp *%rax */
@@ -129,7 +129,7 @@ static void test_a_stub_is_proved_by_a_symbol_without_a_size(void **state)
 	assert_hole(0x20e1);
 }
 
-static void test_a_function_whose_address_is_taken_has_rows(void **state)
+static void a_function_whose_address_is_taken_has_rows(void **state)
 {
 	(void)state;
 	taken(0x2100, 0x2100, "53 5b c3");
@@ -137,7 +137,7 @@ static void test_a_function_whose_address_is_taken_has_rows(void **state)
 	assert_sp(0x2101, 16);
 }
 
-static void test_a_label_after_a_push_whose_address_is_taken_is_a_hole(void **state)
+static void a_label_after_a_push_whose_address_is_taken_is_a_hole(void **state)
 {
 	(void)state;
 	/* as a function it would return 8 bytes off */
@@ -146,7 +146,7 @@ static void test_a_label_after_a_push_whose_address_is_taken_is_a_hole(void **st
 	assert_hole(0x2301);
 }
 
-static void test_data_whose_address_is_taken_is_a_hole(void **state)
+static void data_whose_address_is_taken_is_a_hole(void **state)
 {
 	(void)state;
 	taken(0x2500, 0x2500, "06 c3");
@@ -154,7 +154,7 @@ static void test_data_whose_address_is_taken_is_a_hole(void **state)
 	assert_hole(0x2500);
 }
 
-static void test_a_threads_function_is_proved_by_a_call_with_sp_aligned(void **state)
+static void a_threads_function_is_proved_by_a_call_with_sp_aligned(void **state)
 {
 	(void)state;
 	/* sub $8,%rsp; call *%rax; nop; hlt */
@@ -163,7 +163,7 @@ static void test_a_threads_function_is_proved_by_a_call_with_sp_aligned(void **s
 	assert_sp(0x2804, 16);
 }
 
-static void test_a_threads_function_is_disproved_by_a_call_with_sp_not_aligned(void **state)
+static void a_threads_function_is_disproved_by_a_call_with_sp_not_aligned(void **state)
 {
 	(void)state;
 	/* sub $16,%rsp; call *%rax; nop; hlt */
@@ -172,7 +172,7 @@ static void test_a_threads_function_is_disproved_by_a_call_with_sp_not_aligned(v
 	assert_hole(0x2a04);
 }
 
-static void test_an_address_within_a_known_instruction_changes_nothing(void **state)
+static void an_address_within_a_known_instruction_changes_nothing(void **state)
 {
 	(void)state;
 	/* lea f(%rip),%rdi; push %rcx; mov $0xc3c3c3c3,%eax; pop %rcx; ret, f is in the mov */
@@ -212,7 +212,7 @@ static void a_switch(const char *compare, const char *between)
 	code(0x2400, "90 5b c3");
 }
 
-static void test_each_case_of_a_jump_table_has_rows(void **state)
+static void each_case_of_a_jump_table_has_rows(void **state)
 {
 	(void)state;
 	a_switch("83ff02", "89ff");			/* cmp $2,%edi; mov %edi,%edi */
@@ -224,7 +224,7 @@ static void test_each_case_of_a_jump_table_has_rows(void **state)
 	assert_sp(0x2201, 8);
 }
 
-static void test_nothing_after_the_end_of_a_jump_table_is_a_case(void **state)
+static void nothing_after_the_end_of_a_jump_table_is_a_case(void **state)
 {
 	(void)state;
 	a_switch("83ff02", "89ff");
@@ -233,7 +233,7 @@ static void test_nothing_after_the_end_of_a_jump_table_is_a_case(void **state)
 	assert_hole(0x2400);
 }
 
-static void test_a_case_of_a_nop_and_code_that_nothing_proves_is_a_hole(void **state)
+static void a_case_of_a_nop_and_code_that_nothing_proves_is_a_hole(void **state)
 {
 	(void)state;
 	/* an empty case, perhaps */
@@ -245,7 +245,7 @@ static void test_a_case_of_a_nop_and_code_that_nothing_proves_is_a_hole(void **s
 }
 
 /* clang leaves out the end of a table that it knows is not used; the next table lies there. */
-static void test_a_case_of_a_jump_table_that_a_mask_bounds_has_to_be_proved(void **state)
+static void a_case_of_a_jump_table_that_a_mask_bounds_has_to_be_proved(void **state)
 {
 	int32_t entry;
 	unsigned int i;
@@ -269,7 +269,7 @@ static void test_a_case_of_a_jump_table_that_a_mask_bounds_has_to_be_proved(void
 	assert_hole(0x2132);
 }
 
-static void test_a_comparison_of_a_byte_bounds_a_jump_table(void **state)
+static void a_comparison_of_a_byte_bounds_a_jump_table(void **state)
 {
 	(void)state;
 	/* cmp $2,%dil; movzbl %dil,%edi */
@@ -279,7 +279,7 @@ static void test_a_comparison_of_a_byte_bounds_a_jump_table(void **state)
 	assert_hole(0x2400);
 }
 
-static void test_no_case_of_a_jump_table_counts_if_one_is_no_code(void **state)
+static void no_case_of_a_jump_table_counts_if_one_is_no_code(void **state)
 {
 	(void)state;
 	a_switch("83ff03", "89ff");
@@ -289,7 +289,7 @@ static void test_no_case_of_a_jump_table_counts_if_one_is_no_code(void **state)
 	assert_sp(0x2200, 16);
 }
 
-static void test_a_comparison_of_another_register_bounds_no_jump_table(void **state)
+static void a_comparison_of_another_register_bounds_no_jump_table(void **state)
 {
 	(void)state;
 	/* cmp $2,%esi; mov %edi,%edi */
@@ -298,7 +298,7 @@ static void test_a_comparison_of_another_register_bounds_no_jump_table(void **st
 	assert_hole(0x2100);
 }
 
-static void test_a_bound_is_lost_if_the_index_changes(void **state)
+static void a_bound_is_lost_if_the_index_changes(void **state)
 {
 	(void)state;
 	/* cmp $2,%edi; add $1,%edi */
@@ -307,7 +307,7 @@ static void test_a_bound_is_lost_if_the_index_changes(void **state)
 	assert_hole(0x2100);
 }
 
-static void test_a_bound_is_lost_if_the_index_is_loaded(void **state)
+static void a_bound_is_lost_if_the_index_is_loaded(void **state)
 {
 	(void)state;
 	/* cmp $2,%edi; mov 8(%rsp),%rdi */
@@ -316,7 +316,7 @@ static void test_a_bound_is_lost_if_the_index_is_loaded(void **state)
 	assert_hole(0x2100);
 }
 
-static void test_a_bound_is_lost_if_the_flags_change(void **state)
+static void a_bound_is_lost_if_the_flags_change(void **state)
 {
 	(void)state;
 	/* cmp $2,%edi; test %esi,%esi; mov %edi,%edi */
@@ -325,7 +325,7 @@ static void test_a_bound_is_lost_if_the_flags_change(void **state)
 	assert_hole(0x2100);
 }
 
-static void test_a_jump_to_an_address_in_a_register_is_followed(void **state)
+static void a_jump_to_an_address_in_a_register_is_followed(void **state)
 {
 	(void)state;
 	/* push %rbx; lea f(%rip),%rax; pop %rbx; jmp *%rax, as __libc_start_main() of musl ends */
@@ -336,7 +336,7 @@ static void test_a_jump_to_an_address_in_a_register_is_followed(void **state)
 	assert_sp(0x2101, 16);
 }
 
-static void test_a_call_from_covered_code_enters_a_function(void **state)
+static void a_call_from_covered_code_enters_a_function(void **state)
 {
 	(void)state;
 	/* an operand that looks like a call, and a call */
@@ -351,7 +351,7 @@ static void test_a_call_from_covered_code_enters_a_function(void **state)
 	assert_hole(0x2201);
 }
 
-static void test_a_call_after_a_byte_that_is_no_instruction_enters_nothing(void **state)
+static void a_call_after_a_byte_that_is_no_instruction_enters_nothing(void **state)
 {
 	(void)state;
 	code(0x2700, "06 e800000000 c3");
@@ -362,7 +362,7 @@ static void test_a_call_after_a_byte_that_is_no_instruction_enters_nothing(void 
 	assert_hole(0x2801);
 }
 
-static void test_a_jump_with_sp_at_the_return_address_enters_a_function(void **state)
+static void a_jump_with_sp_at_the_return_address_enters_a_function(void **state)
 {
 	(void)state;
 	code(0x2300, "e900000000");
@@ -373,7 +373,7 @@ static void test_a_jump_with_sp_at_the_return_address_enters_a_function(void **s
 	assert_sp(0x2401, 16);
 }
 
-static void test_a_jump_with_sp_elsewhere_goes_on_with_the_same_frame(void **state)
+static void a_jump_with_sp_elsewhere_goes_on_with_the_same_frame(void **state)
 {
 	(void)state;
 	code(0x2500, "e900000000");
@@ -388,36 +388,36 @@ static void test_a_jump_with_sp_elsewhere_goes_on_with_the_same_frame(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		flow_test(test_the_function_of_dt_init_has_rows),
-		flow_test(test_the_function_of_dt_fini_has_rows),
-		flow_test(test_a_function_of_dt_init_array_has_rows),
-		flow_test(test_a_function_of_dt_init_array_by_relocation_has_rows),
-		flow_test(test_a_resolver_of_an_indirect_function_has_rows),
-		flow_test(test_code_in_a_pointer_that_never_returns_is_a_hole),
-		flow_test(test_code_in_a_pointer_that_returns_has_rows),
-		flow_test(test_a_symbol_without_a_size_is_no_function),
-		flow_test(test_a_stub_is_proved_by_a_symbol_without_a_size),
-		flow_test(test_a_function_whose_address_is_taken_has_rows),
-		flow_test(test_a_label_after_a_push_whose_address_is_taken_is_a_hole),
-		flow_test(test_data_whose_address_is_taken_is_a_hole),
-		flow_test(test_a_threads_function_is_proved_by_a_call_with_sp_aligned),
-		flow_test(test_a_threads_function_is_disproved_by_a_call_with_sp_not_aligned),
-		flow_test(test_an_address_within_a_known_instruction_changes_nothing),
-		flow_test(test_each_case_of_a_jump_table_has_rows),
-		flow_test(test_nothing_after_the_end_of_a_jump_table_is_a_case),
-		flow_test(test_a_case_of_a_nop_and_code_that_nothing_proves_is_a_hole),
-		flow_test(test_a_case_of_a_jump_table_that_a_mask_bounds_has_to_be_proved),
-		flow_test(test_a_comparison_of_a_byte_bounds_a_jump_table),
-		flow_test(test_no_case_of_a_jump_table_counts_if_one_is_no_code),
-		flow_test(test_a_comparison_of_another_register_bounds_no_jump_table),
-		flow_test(test_a_bound_is_lost_if_the_index_changes),
-		flow_test(test_a_bound_is_lost_if_the_index_is_loaded),
-		flow_test(test_a_bound_is_lost_if_the_flags_change),
-		flow_test(test_a_jump_to_an_address_in_a_register_is_followed),
-		flow_test(test_a_call_from_covered_code_enters_a_function),
-		flow_test(test_a_call_after_a_byte_that_is_no_instruction_enters_nothing),
-		flow_test(test_a_jump_with_sp_at_the_return_address_enters_a_function),
-		flow_test(test_a_jump_with_sp_elsewhere_goes_on_with_the_same_frame),
+		flow_test(the_function_of_dt_init_has_rows),
+		flow_test(the_function_of_dt_fini_has_rows),
+		flow_test(a_function_of_dt_init_array_has_rows),
+		flow_test(a_function_of_dt_init_array_by_relocation_has_rows),
+		flow_test(a_resolver_of_an_indirect_function_has_rows),
+		flow_test(code_in_a_pointer_that_never_returns_is_a_hole),
+		flow_test(code_in_a_pointer_that_returns_has_rows),
+		flow_test(a_symbol_without_a_size_is_no_function),
+		flow_test(a_stub_is_proved_by_a_symbol_without_a_size),
+		flow_test(a_function_whose_address_is_taken_has_rows),
+		flow_test(a_label_after_a_push_whose_address_is_taken_is_a_hole),
+		flow_test(data_whose_address_is_taken_is_a_hole),
+		flow_test(a_threads_function_is_proved_by_a_call_with_sp_aligned),
+		flow_test(a_threads_function_is_disproved_by_a_call_with_sp_not_aligned),
+		flow_test(an_address_within_a_known_instruction_changes_nothing),
+		flow_test(each_case_of_a_jump_table_has_rows),
+		flow_test(nothing_after_the_end_of_a_jump_table_is_a_case),
+		flow_test(a_case_of_a_nop_and_code_that_nothing_proves_is_a_hole),
+		flow_test(a_case_of_a_jump_table_that_a_mask_bounds_has_to_be_proved),
+		flow_test(a_comparison_of_a_byte_bounds_a_jump_table),
+		flow_test(no_case_of_a_jump_table_counts_if_one_is_no_code),
+		flow_test(a_comparison_of_another_register_bounds_no_jump_table),
+		flow_test(a_bound_is_lost_if_the_index_changes),
+		flow_test(a_bound_is_lost_if_the_index_is_loaded),
+		flow_test(a_bound_is_lost_if_the_flags_change),
+		flow_test(a_jump_to_an_address_in_a_register_is_followed),
+		flow_test(a_call_from_covered_code_enters_a_function),
+		flow_test(a_call_after_a_byte_that_is_no_instruction_enters_nothing),
+		flow_test(a_jump_with_sp_at_the_return_address_enters_a_function),
+		flow_test(a_jump_with_sp_elsewhere_goes_on_with_the_same_frame),
 	};
 	int ret = cmocka_run_group_tests_name("gen_flow_found", tests, NULL, NULL);
 

@@ -26,7 +26,7 @@ static int fresh_flow(void **state)
 }
 
 /* The parts of .init in crti.o and crtn.o */
-static void test_init_that_ends_with_a_jump_to_r4_has_rows(void **state)
+static void init_that_ends_with_a_jump_to_r4_has_rows(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -48,7 +48,7 @@ static void test_init_that_ends_with_a_jump_to_r4_has_rows(void **state)
 }
 
 /* The call may not return: later code proves the code after it */
-static void test_a_jump_with_everything_restored_proves_the_code_after_a_call(void **state)
+static void a_jump_with_everything_restored_proves_the_code_after_a_call(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -62,7 +62,7 @@ static void test_a_jump_with_everything_restored_proves_the_code_after_a_call(vo
 	entered(0x111c);
 }
 
-static void test_a_jump_without_r14_restored_proves_nothing(void **state)
+static void a_jump_without_r14_restored_proves_nothing(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -78,7 +78,7 @@ static void test_a_jump_without_r14_restored_proves_nothing(void **state)
  * After the last call of a covered function, which does not return, are instructions that others
  * execute (exrl), and then the next function: its frame is not the frame of the covered function.
  */
-static void test_nothing_runs_out_of_an_fde_through_its_last_call(void **state)
+static void nothing_runs_out_of_an_fde_through_its_last_call(void **state)
 {
 	(void)state;
 	/* brasl; mvc 0(1,%r4),0(%r3), with a frame of 416 bytes */
@@ -92,7 +92,7 @@ static void test_nothing_runs_out_of_an_fde_through_its_last_call(void **state)
 	assert_hole(0x1118);
 }
 
-static void test_an_fde_does_not_run_on_after_its_end_without_a_proof(void **state)
+static void an_fde_does_not_run_on_after_its_end_without_a_proof(void **state)
 {
 	(void)state;
 	/* lgr %r4,%r2; mvc 0(1,%r4),0(%r3) | lgr %r4,%r2; br %r1 */
@@ -103,7 +103,7 @@ static void test_an_fde_does_not_run_on_after_its_end_without_a_proof(void **sta
 	assert_hole(0x120a);
 }
 
-static void test_a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end(void **state)
+static void a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end(void **state)
 {
 	(void)state;
 	code(0x1300, "c0e500000780 d20040003000");
@@ -116,7 +116,7 @@ static void test_a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end(v
 }
 
 /* brasl %r0 leaves the return address in r0, and that of the caller in r14. */
-static void test_a_function_that_returns_to_r0_is_a_hole(void **state)
+static void a_function_that_returns_to_r0_is_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -127,7 +127,7 @@ static void test_a_function_that_returns_to_r0_is_a_hole(void **state)
 	assert_hole(0x1104);
 }
 
-static void test_a_copy_of_r0_that_is_not_jumped_to_changes_nothing(void **state)
+static void a_copy_of_r0_that_is_not_jumped_to_changes_nothing(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -138,7 +138,7 @@ static void test_a_copy_of_r0_that_is_not_jumped_to_changes_nothing(void **state
 	entered(0x1204);
 }
 
-static void test_a_jump_to_a_copy_of_another_register_than_r0_changes_nothing(void **state)
+static void a_jump_to_a_copy_of_another_register_than_r0_changes_nothing(void **state)
 {
 	(void)state;
 	runs_at_start(0x1280);
@@ -149,7 +149,7 @@ static void test_a_jump_to_a_copy_of_another_register_than_r0_changes_nothing(vo
 	entered(0x1284);
 }
 
-static void test_a_function_with_a_call_that_returns_to_r0_is_a_hole(void **state)
+static void a_function_with_a_call_that_returns_to_r0_is_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1300);
@@ -163,7 +163,7 @@ static void test_a_function_with_a_call_that_returns_to_r0_is_a_hole(void **stat
 	assert_hole(0x1310);
 }
 
-static void test_a_frame_of_unknown_size_has_rows_by_fp(void **state)
+static void a_frame_of_unknown_size_has_rows_by_fp(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -180,7 +180,7 @@ static void test_a_frame_of_unknown_size_has_rows_by_fp(void **state)
 	assert_hole(0x111e);
 }
 
-static void test_code_after_a_return_on_a_condition_has_rows(void **state)
+static void code_after_a_return_on_a_condition_has_rows(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -200,7 +200,7 @@ static void test_code_after_a_return_on_a_condition_has_rows(void **state)
 	assert_hole(0x1120);
 }
 
-static void test_a_return_on_a_condition_with_sp_elsewhere_makes_a_function_a_hole(void **state)
+static void a_return_on_a_condition_with_sp_elsewhere_makes_a_function_a_hole(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -250,7 +250,7 @@ static const char *const others[] = {
 	"b904001f", "0707", "eb1230000024", "a7f40002",		/* lgr %r1,%r15, nopr, stmg, j */
 };
 
-static void test_code_after_fp_is_written_is_a_hole(void **state)
+static void code_after_fp_is_written_is_a_hole(void **state)
 {
 	char hex[64];
 	size_t i, n;
@@ -269,7 +269,7 @@ static void test_code_after_fp_is_written_is_a_hole(void **state)
 	}
 }
 
-static void test_code_after_saved_registers_are_written_has_rows(void **state)
+static void code_after_saved_registers_are_written_has_rows(void **state)
 {
 	char hex[64];
 	size_t i, n;
@@ -288,7 +288,7 @@ static void test_code_after_saved_registers_are_written_has_rows(void **state)
 	}
 }
 
-static void test_an_instruction_that_does_not_write_fp_changes_nothing(void **state)
+static void an_instruction_that_does_not_write_fp_changes_nothing(void **state)
 {
 	char hex[64];
 	size_t i, n;
@@ -308,7 +308,7 @@ static void test_an_instruction_that_does_not_write_fp_changes_nothing(void **st
 	}
 }
 
-static void test_saved_registers_that_are_written_over_are_lost(void **state)
+static void saved_registers_that_are_written_over_are_lost(void **state)
 {
 	(void)state;
 	runs_at_start(0x1100);
@@ -323,7 +323,7 @@ static void test_saved_registers_that_are_written_over_are_lost(void **state)
 	assert_hole(0x1118);
 }
 
-static void test_a_call_without_a_frame_loses_the_saved_registers(void **state)
+static void a_call_without_a_frame_loses_the_saved_registers(void **state)
 {
 	(void)state;
 	runs_at_start(0x1200);
@@ -334,7 +334,7 @@ static void test_a_call_without_a_frame_loses_the_saved_registers(void **state)
 	assert_hole(0x120a);
 }
 
-static void test_sp_that_is_loaded_from_elsewhere_is_lost(void **state)
+static void sp_that_is_loaded_from_elsewhere_is_lost(void **state)
 {
 	(void)state;
 	runs_at_start(0x1300);
@@ -345,7 +345,7 @@ static void test_sp_that_is_loaded_from_elsewhere_is_lost(void **state)
 	assert_hole(0x130e);
 }
 
-static void test_a_function_with_an_unknown_instruction_is_a_hole(void **state)
+static void a_function_with_an_unknown_instruction_is_a_hole(void **state)
 {
 	static const char *const bad[] = {
 		"0000", "44102000", "c61000000000",		/* zeros, ex, exrl */
@@ -369,7 +369,7 @@ static void test_a_function_with_an_unknown_instruction_is_a_hole(void **state)
 }
 
 /* ld.so of glibc begins so. e_entry of a shared object counts if it is not the start of .text. */
-static void test_the_entry_of_the_process_has_no_caller(void **state)
+static void the_entry_of_the_process_has_no_caller(void **state)
 {
 	(void)state;
 	entry = 0x1100;
@@ -390,27 +390,27 @@ static void test_the_entry_of_the_process_has_no_caller(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		flow_test(test_init_that_ends_with_a_jump_to_r4_has_rows),
-		flow_test(test_a_jump_with_everything_restored_proves_the_code_after_a_call),
-		flow_test(test_a_jump_without_r14_restored_proves_nothing),
-		flow_test(test_nothing_runs_out_of_an_fde_through_its_last_call),
-		flow_test(test_an_fde_does_not_run_on_after_its_end_without_a_proof),
-		flow_test(test_a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end),
-		flow_test(test_a_function_that_returns_to_r0_is_a_hole),
-		flow_test(test_a_copy_of_r0_that_is_not_jumped_to_changes_nothing),
-		flow_test(test_a_jump_to_a_copy_of_another_register_than_r0_changes_nothing),
-		flow_test(test_a_function_with_a_call_that_returns_to_r0_is_a_hole),
-		flow_test(test_a_frame_of_unknown_size_has_rows_by_fp),
-		flow_test(test_code_after_a_return_on_a_condition_has_rows),
-		flow_test(test_a_return_on_a_condition_with_sp_elsewhere_makes_a_function_a_hole),
-		flow_test(test_code_after_fp_is_written_is_a_hole),
-		flow_test(test_code_after_saved_registers_are_written_has_rows),
-		flow_test(test_an_instruction_that_does_not_write_fp_changes_nothing),
-		flow_test(test_saved_registers_that_are_written_over_are_lost),
-		flow_test(test_a_call_without_a_frame_loses_the_saved_registers),
-		flow_test(test_sp_that_is_loaded_from_elsewhere_is_lost),
-		flow_test(test_a_function_with_an_unknown_instruction_is_a_hole),
-		flow_test(test_the_entry_of_the_process_has_no_caller),
+		flow_test(init_that_ends_with_a_jump_to_r4_has_rows),
+		flow_test(a_jump_with_everything_restored_proves_the_code_after_a_call),
+		flow_test(a_jump_without_r14_restored_proves_nothing),
+		flow_test(nothing_runs_out_of_an_fde_through_its_last_call),
+		flow_test(an_fde_does_not_run_on_after_its_end_without_a_proof),
+		flow_test(a_return_proves_that_an_fde_with_a_call_runs_on_after_its_end),
+		flow_test(a_function_that_returns_to_r0_is_a_hole),
+		flow_test(a_copy_of_r0_that_is_not_jumped_to_changes_nothing),
+		flow_test(a_jump_to_a_copy_of_another_register_than_r0_changes_nothing),
+		flow_test(a_function_with_a_call_that_returns_to_r0_is_a_hole),
+		flow_test(a_frame_of_unknown_size_has_rows_by_fp),
+		flow_test(code_after_a_return_on_a_condition_has_rows),
+		flow_test(a_return_on_a_condition_with_sp_elsewhere_makes_a_function_a_hole),
+		flow_test(code_after_fp_is_written_is_a_hole),
+		flow_test(code_after_saved_registers_are_written_has_rows),
+		flow_test(an_instruction_that_does_not_write_fp_changes_nothing),
+		flow_test(saved_registers_that_are_written_over_are_lost),
+		flow_test(a_call_without_a_frame_loses_the_saved_registers),
+		flow_test(sp_that_is_loaded_from_elsewhere_is_lost),
+		flow_test(a_function_with_an_unknown_instruction_is_a_hole),
+		flow_test(the_entry_of_the_process_has_no_caller),
 	};
 	int ret = cmocka_run_group_tests_name("gen_flow_s390x", tests, NULL, NULL);
 

@@ -49,7 +49,7 @@ static int fresh_block(void **state)
 /* FP leads on there, and marks the stack. */
 #define assert_not_covered(pc)	assert_int_equal(sframe_find(&reader, pc, &row), -ESRCH)
 
-static void test_a_frame_is_known_from_its_first_to_its_last_instruction(void **state)
+static void a_frame_is_known_from_its_first_to_its_last_instruction(void **state)
 {
 	(void)state;
 	make_table();
@@ -63,7 +63,7 @@ static void test_a_frame_is_known_from_its_first_to_its_last_instruction(void **
 	assert_not_covered(BARRIER + 11);
 }
 
-static void test_a_callee_may_pop_its_arguments(void **state)
+static void a_callee_may_pop_its_arguments(void **state)
 {
 	(void)state;
 	/* push %rax; call *%rbx; ret: without a frame, nothing is known at the call or after it */
@@ -74,7 +74,7 @@ static void test_a_callee_may_pop_its_arguments(void **state)
 	assert_not_covered(BUILTIN + 3);
 }
 
-static void test_a_write_barrier_leaves_sp_as_it_was(void **state)
+static void a_write_barrier_leaves_sp_as_it_was(void **state)
 {
 	(void)state;
 	/* call barrier; ret */
@@ -85,7 +85,7 @@ static void test_a_write_barrier_leaves_sp_as_it_was(void **state)
 	assert_sp(BUILTIN + 5, 8);
 }
 
-static void test_another_builtin_does_not(void **state)
+static void another_builtin_does_not(void **state)
 {
 	(void)state;
 	builtin("Builtins_Frameless", BUILTIN, "e8 00000000 c3");
@@ -96,7 +96,7 @@ static void test_another_builtin_does_not(void **state)
 	assert_not_covered(BUILTIN + 5);
 }
 
-static void test_a_return_address_that_is_popped_and_pushed_again(void **state)
+static void a_return_address_that_is_popped_and_pushed_again(void **state)
 {
 	(void)state;
 	/* pop %rcx; push %rax; push %rcx; push %rbp; mov %rsp,%rbp; call *%rax; int3 */
@@ -113,7 +113,7 @@ static void test_a_return_address_that_is_popped_and_pushed_again(void **state)
 	assert_not_covered(OTHER + 2);
 }
 
-static void test_arguments_that_are_popped_before_the_return(void **state)
+static void arguments_that_are_popped_before_the_return(void **state)
 {
 	(void)state;
 	/* push %rbp; mov %rsp,%rbp; leave; pop %rcx; lea 8(%rsp,%rdx,8),%rsp; push %rcx; ret */
@@ -125,7 +125,7 @@ static void test_arguments_that_are_popped_before_the_return(void **state)
 	assert_sp(BUILTIN + 12, 8);
 }
 
-static void test_a_handler_of_exceptions_runs_with_the_frame(void **state)
+static void a_handler_of_exceptions_runs_with_the_frame(void **state)
 {
 	(void)state;
 	/* push %rbp; mov %rsp,%rbp; call *%rax; leave; ret; call *%rbx; leave; ret */
@@ -136,7 +136,7 @@ static void test_a_handler_of_exceptions_runs_with_the_frame(void **state)
 }
 
 /* Such code may be where a table of jumps leads to, and run before the frame is made. */
-static void test_nothing_is_assumed_where_a_table_may_lead(void **state)
+static void nothing_is_assumed_where_a_table_may_lead(void **state)
 {
 	(void)state;
 	/* lea 0(%rip),%rbx in front of the same code: an address in it */
@@ -146,7 +146,7 @@ static void test_nothing_is_assumed_where_a_table_may_lead(void **state)
 	assert_not_covered(OTHER + 15);
 }
 
-static void test_such_code_without_a_frame_has_no_rows(void **state)
+static void such_code_without_a_frame_has_no_rows(void **state)
 {
 	(void)state;
 	builtin("Builtins_Frameless", BUILTIN, "c3 ffd3 c3");
@@ -155,7 +155,7 @@ static void test_such_code_without_a_frame_has_no_rows(void **state)
 	assert_not_covered(BUILTIN + 2);
 }
 
-static void test_such_code_that_contradicts_other_code_has_no_rows(void **state)
+static void such_code_that_contradicts_other_code_has_no_rows(void **state)
 {
 	(void)state;
 	/* push %rbp; mov %rsp,%rbp; leave; ret; and a jump to the ret, with the frame */
@@ -165,7 +165,7 @@ static void test_such_code_that_contradicts_other_code_has_no_rows(void **state)
 	assert_not_covered(BUILTIN + 6);
 }
 
-static void test_paths_that_disagree(void **state)
+static void paths_that_disagree(void **state)
 {
 	(void)state;
 	/* je 1f; push %rax; 1: nop; ret */
@@ -175,7 +175,7 @@ static void test_paths_that_disagree(void **state)
 	assert_not_covered(BUILTIN + 3);
 }
 
-static void test_builtins_that_nothing_calls(void **state)
+static void builtins_that_nothing_calls(void **state)
 {
 	(void)state;
 	/* push %rax; pop %rax; ret */
@@ -186,7 +186,7 @@ static void test_builtins_that_nothing_calls(void **state)
 	assert_not_covered(OTHER);
 }
 
-static void test_without_symbols_nothing_is_known(void **state)
+static void without_symbols_nothing_is_known(void **state)
 {
 	(void)state;
 	nr_syms = 1;
@@ -194,7 +194,7 @@ static void test_without_symbols_nothing_is_known(void **state)
 	assert_not_covered(BARRIER);
 }
 
-static void test_without_the_symbol_of_the_block_nothing_is_known(void **state)
+static void without_the_symbol_of_the_block_nothing_is_known(void **state)
 {
 	(void)state;
 	/* pop %rcx; push %rax; push %rcx; ret */
@@ -204,7 +204,7 @@ static void test_without_the_symbol_of_the_block_nothing_is_known(void **state)
 	assert_not_covered(BUILTIN + 3);
 }
 
-static void test_symbols_outside_of_the_block(void **state)
+static void symbols_outside_of_the_block(void **state)
 {
 	(void)state;
 	symbol(0x2000, code(0x2000, "53 ebfe") - 0x2000, STB_LOCAL);
@@ -217,21 +217,21 @@ static void test_symbols_outside_of_the_block(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		v8_test(test_a_frame_is_known_from_its_first_to_its_last_instruction),
-		v8_test(test_a_callee_may_pop_its_arguments),
-		v8_test(test_a_write_barrier_leaves_sp_as_it_was),
-		v8_test(test_another_builtin_does_not),
-		v8_test(test_a_return_address_that_is_popped_and_pushed_again),
-		v8_test(test_arguments_that_are_popped_before_the_return),
-		v8_test(test_a_handler_of_exceptions_runs_with_the_frame),
-		v8_test(test_nothing_is_assumed_where_a_table_may_lead),
-		v8_test(test_such_code_without_a_frame_has_no_rows),
-		v8_test(test_such_code_that_contradicts_other_code_has_no_rows),
-		v8_test(test_paths_that_disagree),
-		v8_test(test_builtins_that_nothing_calls),
-		v8_test(test_without_symbols_nothing_is_known),
-		v8_test(test_without_the_symbol_of_the_block_nothing_is_known),
-		v8_test(test_symbols_outside_of_the_block),
+		v8_test(a_frame_is_known_from_its_first_to_its_last_instruction),
+		v8_test(a_callee_may_pop_its_arguments),
+		v8_test(a_write_barrier_leaves_sp_as_it_was),
+		v8_test(another_builtin_does_not),
+		v8_test(a_return_address_that_is_popped_and_pushed_again),
+		v8_test(arguments_that_are_popped_before_the_return),
+		v8_test(a_handler_of_exceptions_runs_with_the_frame),
+		v8_test(nothing_is_assumed_where_a_table_may_lead),
+		v8_test(such_code_without_a_frame_has_no_rows),
+		v8_test(such_code_that_contradicts_other_code_has_no_rows),
+		v8_test(paths_that_disagree),
+		v8_test(builtins_that_nothing_calls),
+		v8_test(without_symbols_nothing_is_known),
+		v8_test(without_the_symbol_of_the_block_nothing_is_known),
+		v8_test(symbols_outside_of_the_block),
 	};
 	int ret = cmocka_run_group_tests_name("flow_v8", tests, NULL, NULL);
 

@@ -91,7 +91,7 @@ static void assert_frame(uint64_t at)
 	assert_sp(at + 24, 8, 0);
 }
 
-static void test_a_frame_by_sub(void **state)
+static void a_frame_by_sub(void **state)
 {
 	(void)state;
 	add_frame("main.main", 0x1040, FRAME);
@@ -100,7 +100,7 @@ static void test_a_frame_by_sub(void **state)
 	assert_outermost(0x1000);
 }
 
-static void test_a_frame_by_push(void **state)
+static void a_frame_by_push(void **state)
 {
 	(void)state;
 	/* push %rbp; mov %rsp,%rbp; sub $16,%rsp; nop; add $16,%rsp; pop %rbp; ret */
@@ -115,7 +115,7 @@ static void test_a_frame_by_push(void **state)
 	assert_sp(0x104e, 8, 0);
 }
 
-static void test_a_frame_that_does_not_save_fp_is_a_hole(void **state)
+static void a_frame_that_does_not_save_fp_is_a_hole(void **state)
 {
 	(void)state;
 	add_frame("main.main", 0x1040, "4883ec18 48895c2410 488d6c2410 90 488b6c2410 4883c418 c3");
@@ -126,7 +126,7 @@ static void test_a_frame_that_does_not_save_fp_is_a_hole(void **state)
 }
 
 /* .gopclntab says 24, the code 40: one of the two is damaged */
-static void test_a_frame_of_another_size_is_a_hole(void **state)
+static void a_frame_of_another_size_is_a_hole(void **state)
 {
 	(void)state;
 	add_frame("main.main", 0x1040, "4883ec28 48896c2410 488d6c2410 90 488b6c2410 4883c428 c3");
@@ -134,7 +134,7 @@ static void test_a_frame_of_another_size_is_a_hole(void **state)
 	assert_hole(0x1044);
 }
 
-static void test_an_end_that_does_not_restore_fp_is_a_hole(void **state)
+static void an_end_that_does_not_restore_fp_is_a_hole(void **state)
 {
 	(void)state;
 	add_frame("main.main", 0x1040, "4883ec18 48896c2410 488d6c2410 90 488b5c2410 4883c418 c3");
@@ -143,7 +143,7 @@ static void test_an_end_that_does_not_restore_fp_is_a_hole(void **state)
 	assert_hole(0x1058);
 }
 
-static void test_tops_of_stacks(void **state)
+static void tops_of_stacks(void **state)
 {
 	(void)state;
 	put_list(&func("runtime.mstart", 0x1040, GO_TOPFRAME | GO_ASM, "e800000000 c3")->sp,
@@ -167,7 +167,7 @@ static void test_tops_of_stacks(void **state)
 /* mov 56(%rdx),%rsp; call *%rdi; ret */
 #define SWITCH	"90 488b6238 ffd7 c3"
 
-static void test_switches_of_stacks(void **state)
+static void switches_of_stacks(void **state)
 {
 	static const char *const names[] = {
 		"runtime.mcall", "runtime.systemstack", "runtime.morestack",
@@ -186,7 +186,7 @@ static void test_switches_of_stacks(void **state)
 	assert_hole(0x1085);
 }
 
-static void test_a_way_back_to_before_the_switch(void **state)
+static void a_way_back_to_before_the_switch(void **state)
 {
 	(void)state;
 	/* mov 56(%rdx),%rsp; jmp to the start */
@@ -197,7 +197,7 @@ static void test_a_way_back_to_before_the_switch(void **state)
 }
 
 /* The runtime calls the vDSO on another stack, with FP in its frame. */
-static void test_another_stack_by_fp(void **state)
+static void another_stack_by_fp(void **state)
 {
 	(void)state;
 	/* ...; mov 56(%rdx),%rsp; call *%rax; mov %r12,%rsp; ... */
@@ -217,7 +217,7 @@ static void test_another_stack_by_fp(void **state)
 	assert_hole(0x1052);
 }
 
-static void test_an_injected_call_is_no_call(void **state)
+static void an_injected_call_is_no_call(void **state)
 {
 	(void)state;
 	add_frame("runtime.sigpanic", 0x1040, FRAME);
@@ -231,7 +231,7 @@ static void test_an_injected_call_is_no_call(void **state)
 }
 
 /* The unwinder recognizes this code by its bytes. A row of the function before it would hide it. */
-static void test_code_that_returns_from_signals_has_no_row(void **state)
+static void code_that_returns_from_signals_has_no_row(void **state)
 {
 	(void)state;
 	put_list(&func("main.a", 0x1040, 0, "c3")->sp, 0, 1, 0, 0);
@@ -243,7 +243,7 @@ static void test_code_that_returns_from_signals_has_no_row(void **state)
 	assert_unknown(0x1069);
 }
 
-static void test_assembler_that_loses_fp(void **state)
+static void assembler_that_loses_fp(void **state)
 {
 	(void)state;
 	/* nop; xor %ebp,%ebp; nop; ret, without a frame */
@@ -258,7 +258,7 @@ static void test_assembler_that_loses_fp(void **state)
 }
 
 /* The child of vfork() overwrites what is on the stack. */
-static void test_a_return_address_in_a_register(void **state)
+static void a_return_address_in_a_register(void **state)
 {
 	(void)state;
 	put_list(&func("syscall.rawVforkSyscall", 0x1040, GO_ASM, "90 415c 0f05 4154 c3")->sp,
@@ -279,7 +279,7 @@ static void test_a_return_address_in_a_register(void **state)
 }
 
 /* After FP was saved, an unknown instruction does not matter. */
-static void test_assembler_with_unknown_instructions(void **state)
+static void assembler_with_unknown_instructions(void **state)
 {
 	(void)state;
 	put_list(&func("crypto.saved", 0x1040, GO_ASM, "4883ec18 48896c2410 06 90 488b6c2410 "
@@ -291,7 +291,7 @@ static void test_assembler_with_unknown_instructions(void **state)
 	assert_hole(0x1062);
 }
 
-static void test_a_table_among_other_data(void **state)
+static void a_table_among_other_data(void **state)
 {
 	(void)state;
 	add_frame("main.main", 0x1040, FRAME);
@@ -310,7 +310,7 @@ static void clear_text_start(void)
 	how = IN_RELRO;
 }
 
-static void test_where_the_code_starts(void **state)
+static void where_the_code_starts(void **state)
 {
 	(void)state;
 	add_frame("main.main", 0x1040, FRAME);
@@ -330,7 +330,7 @@ static void test_where_the_code_starts(void **state)
 }
 
 /* Before Go 1.17, nothing says which functions switch stacks. */
-static void test_tables_without_flags_are_not_used(void **state)
+static void tables_without_flags_are_not_used(void **state)
 {
 	(void)state;
 	magic = 0xfffffffa;
@@ -345,7 +345,7 @@ static void test_tables_without_flags_are_not_used(void **state)
 }
 
 /* str x30,[sp,#-32]!; stur x29,[sp,#-8]; sub x29,sp,#8; nop; ldp x29,x30,[sp,#-8]; add sp; ret */
-static void test_a_frame_of_arm64(void **state)
+static void a_frame_of_arm64(void **state)
 {
 	(void)state;
 	machine = EM_AARCH64;
@@ -373,7 +373,7 @@ static void test_a_frame_of_arm64(void **state)
 }
 
 /* Whatever .gopclntab contains, the generator ends with a readable table. */
-static void test_damaged_tables(void **state)
+static void damaged_tables(void **state)
 {
 	size_t at;
 	uint8_t was;
@@ -397,25 +397,25 @@ static void test_damaged_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		go_test(test_a_frame_by_sub),
-		go_test(test_a_frame_by_push),
-		go_test(test_a_frame_that_does_not_save_fp_is_a_hole),
-		go_test(test_a_frame_of_another_size_is_a_hole),
-		go_test(test_an_end_that_does_not_restore_fp_is_a_hole),
-		go_test(test_tops_of_stacks),
-		go_test(test_switches_of_stacks),
-		go_test(test_a_way_back_to_before_the_switch),
-		go_test(test_another_stack_by_fp),
-		go_test(test_an_injected_call_is_no_call),
-		go_test(test_code_that_returns_from_signals_has_no_row),
-		go_test(test_assembler_that_loses_fp),
-		go_test(test_a_return_address_in_a_register),
-		go_test(test_assembler_with_unknown_instructions),
-		go_test(test_a_table_among_other_data),
-		go_test(test_where_the_code_starts),
-		go_test(test_tables_without_flags_are_not_used),
-		go_test(test_a_frame_of_arm64),
-		go_test(test_damaged_tables),
+		go_test(a_frame_by_sub),
+		go_test(a_frame_by_push),
+		go_test(a_frame_that_does_not_save_fp_is_a_hole),
+		go_test(a_frame_of_another_size_is_a_hole),
+		go_test(an_end_that_does_not_restore_fp_is_a_hole),
+		go_test(tops_of_stacks),
+		go_test(switches_of_stacks),
+		go_test(a_way_back_to_before_the_switch),
+		go_test(another_stack_by_fp),
+		go_test(an_injected_call_is_no_call),
+		go_test(code_that_returns_from_signals_has_no_row),
+		go_test(assembler_that_loses_fp),
+		go_test(a_return_address_in_a_register),
+		go_test(assembler_with_unknown_instructions),
+		go_test(a_table_among_other_data),
+		go_test(where_the_code_starts),
+		go_test(tables_without_flags_are_not_used),
+		go_test(a_frame_of_arm64),
+		go_test(damaged_tables),
 	};
 	int ret = cmocka_run_group_tests_name("rows_go", tests, NULL, NULL);
 

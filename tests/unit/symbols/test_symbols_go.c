@@ -65,7 +65,7 @@ static void assert_line(uint64_t offset, const char *name, const char *source, u
 		assert_null(frames->file);
 }
 
-static void test_names(void **state)
+static void names(void **state)
 {
 	(void)state;
 	open_symbols(false);
@@ -75,7 +75,7 @@ static void test_names(void **state)
 	close_symbols();
 }
 
-static void test_lines_but_not_of_inlined_functions(void **state)
+static void lines_but_not_of_inlined_functions(void **state)
 {
 	(void)state;
 	open_symbols(true);
@@ -86,7 +86,7 @@ static void test_lines_but_not_of_inlined_functions(void **state)
 	close_symbols();
 }
 
-static void test_a_table_in_relro_with_its_start_in_a_relocation(void **state)
+static void a_table_in_relro_with_its_start_in_a_relocation(void **state)
 {
 	(void)state;
 	how = IN_RELRO;
@@ -97,7 +97,7 @@ static void test_a_table_in_relro_with_its_start_in_a_relocation(void **state)
 	close_symbols();
 }
 
-static void test_no_other_relocation_has_the_start(void **state)
+static void no_other_relocation_has_the_start(void **state)
 {
 	struct uu_file file = { .path = path };
 	struct uu_symbol sym;
@@ -112,7 +112,7 @@ static void test_no_other_relocation_has_the_start(void **state)
 	close_symbols();
 }
 
-static void test_the_start_by_the_entry(void **state)
+static void the_start_by_the_entry(void **state)
 {
 	(void)state;
 	how = IN_RELRO;
@@ -123,7 +123,7 @@ static void test_the_start_by_the_entry(void **state)
 	close_symbols();
 }
 
-static void test_damaged_tables(void **state)
+static void damaged_tables(void **state)
 {
 	struct uu_file file = { .path = path };
 	const struct uu_frame *frames;
@@ -144,12 +144,12 @@ static void test_damaged_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		go_test(test_names),
-		go_test(test_lines_but_not_of_inlined_functions),
-		go_test(test_a_table_in_relro_with_its_start_in_a_relocation),
-		go_test(test_no_other_relocation_has_the_start),
-		go_test(test_the_start_by_the_entry),
-		go_test(test_damaged_tables),
+		go_test(names),
+		go_test(lines_but_not_of_inlined_functions),
+		go_test(a_table_in_relro_with_its_start_in_a_relocation),
+		go_test(no_other_relocation_has_the_start),
+		go_test(the_start_by_the_entry),
+		go_test(damaged_tables),
 	};
 
 	return cmocka_run_group_tests_name("symbols_go", tests, NULL, NULL);
