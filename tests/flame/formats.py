@@ -348,7 +348,7 @@ def perfetto(path, events):
 
 
 def perfetto_stacks(path):
-    """A depth is None: a frame does not tell it."""
+    """A depth is None: a frame does not say it."""
     items, samples = {}, []
     for _, packet in fields(open(path, "rb").read()):
         d = dict(fields(packet))

@@ -262,7 +262,7 @@ int instance_lock(const char *name, bool own);
 int rec_guard_start(struct rec *r);
 /* Ignore the recorder's signals: start a session of its own. @name is for ps. */
 void rec_leave_session(const char *name);
-/* Tell the guard that the instances exist and are locked. */
+/* Report to the guard that the instances exist and are locked. */
 int rec_guard_adopt(struct rec *r);
 /* The recorder has finished: end the guard. */
 void rec_guard_end(struct rec *r);
