@@ -9,7 +9,7 @@
  *	cover.h	turns intervals that overlap into pieces that do not
  *	fd.h	reads and writes all bytes of a piece; paths of descriptors
  *	elf32.h	headers of 32-bit ELF files
- *	limit.h	limits of a process that reads a file from elsewhere
+ *	limit.h	limits of a helper process: its CPU time, and the life of its parent
  *	clock.h	reads clocks
  */
 #ifndef UU_BASE_H

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,9 +79,7 @@ static pid_t execute(const int fd, const int out, volatile int *error)
 	pid_t pid = vfork();
 
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(127);
+		limit_to_parent(parent);
 		if (out == 1)
 			fcntl(out, F_SETFD, 0);
 		else

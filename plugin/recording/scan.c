@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <trace-cmd/trace-cmd.h>
@@ -167,7 +166,8 @@ static rlim_t seconds_for(int fd)
 	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_A_SECOND);
 }
 
-static void __attribute__((noreturn)) child(const struct api *api, int fd, struct wire *w, int out)
+static void __attribute__((noreturn)) child(const struct api *api, pid_t parent, int fd,
+					    struct wire *w, int out)
 {
 	static const int fatal[] = { SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 	handles_t handles = {};
@@ -176,7 +176,7 @@ static void __attribute__((noreturn)) child(const struct api *api, int fd, struc
 	size_t i;
 	int null;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	limit_to_parent(parent);
 	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
 		signal(fatal[i], SIG_DFL);
 	limit_cpu_time(seconds_for(fd));
@@ -206,8 +206,8 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 {
 	/* allocated before the fork: a child without memory can report that through it */
 	struct wire *w = malloc(sizeof(*w));
+	pid_t pid, parent = getpid();
 	int ret, pipefd[2], status;
-	pid_t pid;
 
 	if (!w)
 		return -ENOMEM;
@@ -220,7 +220,7 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 	pid = fork();
 	if (!pid) {
 		close(pipefd[0]);
-		child(api, fd, w, pipefd[1]);
+		child(api, parent, fd, w, pipefd[1]);
 	}
 	ret = pid < 0 ? -errno : 0;
 	free(w);

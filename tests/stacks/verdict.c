@@ -30,7 +30,7 @@
 
 #define MAX_AGE		64	/* instructions */
 #define MAX_PRINTED	5
-#define REG_RBX		3
+#define DWARF_RBX	3
 
 struct counts counts;
 
@@ -150,7 +150,7 @@ static void count_place(struct task *t, const char *kind, u64 pc, int ret)
 		 space_name(t->space, pc, ret && ret != -ENOENT && ret != -ESRCH),
 		 ret ? ": " : "", !ret ? "" : ret == -ENOENT ? "hole" :
 		 ret == -ESRCH ? "not covered" :
-		 ret == -ENODATA && walk.reg == REG_RBX ? "register unknown (by rbx)" :
+		 ret == -ENODATA && walk.reg == DWARF_RBX ? "register unknown (by rbx)" :
 		 ret < 0 ? strerror(-ret) : "outermost");
 	for (i = 0; i < nr_places && strcmp(places[i].what, what); i++)
 		;

@@ -9,10 +9,8 @@
  * numbers. It appends the counts of one process after the other without adding up equal ones.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,12 +117,13 @@ static int give_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	return ret;
 }
 
-static void __attribute__((noreturn)) worker(struct model *m, const bool *mine, int fd)
+static void __attribute__((noreturn)) worker(struct model *m, pid_t parent, const bool *mine,
+					     int fd)
 {
 	uint32_t kstacks = m->kstacks.nr, ustacks = m->ustacks.nr;
 	int ret;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	limit_to_parent(parent);
 	m->opts.progress = NULL;
 	m->mine = mine;
 	ret = model_each(m, MODEL_BY_CPU, count_event, m);
@@ -215,6 +214,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 	bool *mine = calloc((size_t)(nr + 1) * streams, sizeof(*mine));
 	struct worker w[MAX_WORKERS] = {};
 	int ret = mine ? 0 : -ENOMEM, status;
+	pid_t parent = getpid();
 
 	if (mine)
 		share_out(m, w, nr, mine, streams);
@@ -224,7 +224,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 		w[i].fd = memfd_create("counts", MFD_CLOEXEC);
 		w[i].pid = w[i].fd < 0 ? -1 : fork();
 		if (!w[i].pid)
-			worker(m, mine + (size_t)i * streams, w[i].fd);
+			worker(m, parent, mine + (size_t)i * streams, w[i].fd);
 		if (w[i].pid < 0)
 			ret = -errno;
 	}

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -217,7 +216,7 @@ uint32_t report_processes(void)
 int report_print(struct report *r, uint32_t processes)
 {
 	struct turns t = { .r = r, .nr = processes };
-	pid_t pids[MAX_WORKERS];
+	pid_t pids[MAX_WORKERS], parent = getpid();
 	int ret = 0;
 
 	/* for a few items, starting processes takes longer than printing */
@@ -240,7 +239,7 @@ int report_print(struct report *r, uint32_t processes)
 		}
 		if (pids[t.me])
 			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		limit_to_parent(parent);
 		if (t.me)
 			tool_progress_off();
 		ret = print_items(&t);

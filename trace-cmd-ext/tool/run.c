@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,9 +116,7 @@ int tool_guard(const char *file, int (*run)(void *arg), void *arg)
 		return TOOL_FAIL;
 	}
 	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(TOOL_FAIL);
+		limit_to_parent(parent);
 		pager = 0;
 		limit_cpu_time(SECONDS_BASE + (stat(file, &st) ? 0 : st.st_size / BYTES_A_SECOND));
 		tool_exit_child(tool_finish(run(arg)));
