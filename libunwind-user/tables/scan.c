@@ -73,29 +73,33 @@ struct process_scan {
 	bool anon;			/* this process has code in no file */
 };
 
-static void add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
-			ino_t ino, const char *path)
+static int add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
+		       ino_t ino, const char *path)
 {
 	uint64_t *when = tables_get_seen(&s->seen, dev, ino);
 	struct mapping *m;
 
-	if (!when || *when)
-		return;
+	if (!when)
+		return -ENOMEM;
+	if (*when)
+		return 0;
 	m = vec_add(&s->maps);
 	if (!m)
-		return;
+		return -ENOMEM;
 	*m = (struct mapping) {
 		.pid = pid, .start = start, .end = end, .dev = dev, .ino = ino,
 		.path = strdup(path),
 	};
-	if (m->path)
-		*when = 1;
-	else
+	if (!m->path) {
 		s->maps.nr--;
+		return -ENOMEM;
+	}
+	*when = 1;
+	return 0;
 }
 
 /* "START-END PERMS PGOFF MAJOR:MINOR INODE   PATH" */
-static void read_line(struct process_scan *s, pid_t pid, char *line)
+static int read_line(struct process_scan *s, pid_t pid, char *line)
 {
 	uint64_t start, end, ino;
 	unsigned int major, minor;
@@ -104,37 +108,39 @@ static void read_line(struct process_scan *s, pid_t pid, char *line)
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*x %x:%x %" SCNu64 " %n", &start, &end,
 		   perms, &major, &minor, &ino, &at) != 6 || !at || perms[2] != 'x')
-		return;
+		return 0;
 	line[strcspn(line, "\n")] = '\0';
-	if (ino) {
-		add_mapping(s, pid, start, end, makedev(major, minor), ino, line + at);
-	} else if (line[at] != '[' || !strncmp(line + at, "[anon", 5) ||
-		   !strcmp(line + at, "[heap]") || !strcmp(line + at, "[stack]")) {
+	if (ino)
+		return add_mapping(s, pid, start, end, makedev(major, minor), ino, line + at);
+	if (line[at] != '[' || !strncmp(line + at, "[anon", 5) ||
+	    !strcmp(line + at, "[heap]") || !strcmp(line + at, "[stack]")) {
 		s->anon = true;
 		s->sum.anon_bytes += end - start;
 	}
+	return 0;
 }
 
-static void read_process(struct process_scan *s, pid_t pid)
+static int read_process(struct process_scan *s, pid_t pid)
 {
 	size_t size = 0;
 	bool any = false;
 	char *line = NULL, *path;
+	int ret = 0;
 	FILE *f;
 
 	if (asprintf(&path, "%s/%d/maps", s->t->proc, (int)pid) < 0)
-		return;
+		return -ENOMEM;
 	f = fopen(path, "re");
 	free(path);
 	if (!f) {
 		s->sum.unreadable += errno == EACCES || errno == EPERM;
-		return;
+		return 0;
 	}
 	s->anon = false;
 	errno = 0;
-	while (getline(&line, &size, f) > 0) {
+	while (!ret && getline(&line, &size, f) > 0) {
 		any = true;
-		read_line(s, pid, line);
+		ret = read_line(s, pid, line);
 	}
 	if (!any && (errno == EACCES || errno == EPERM))
 		s->sum.unreadable++;
@@ -143,21 +149,23 @@ static void read_process(struct process_scan *s, pid_t pid)
 	s->sum.anon_processes += s->anon;
 	free(line);
 	fclose(f);
+	return ret;
 }
 
 static int read_processes(struct process_scan *s)
 {
 	DIR *dir = opendir(s->t->proc);
 	struct dirent *d;
+	int ret = 0;
 
 	if (!dir)
 		return -errno;
-	while ((d = readdir(dir))) {
+	while (!ret && (d = readdir(dir))) {
 		if (isdigit((unsigned char)d->d_name[0]))
-			read_process(s, atoi(d->d_name));
+			ret = read_process(s, atoi(d->d_name));
 	}
 	closedir(dir);
-	return 0;
+	return ret;
 }
 
 /* --------------------------------- files --------------------------------- */

@@ -240,7 +240,9 @@ int tables_add_vdso(struct tables_session *t);
 
 /*
  * Register every file that has executable mappings in some process. Later calls register only new
- * files. A file that cannot be registered is not an error, see tables_get_summary().
+ * files. A file that cannot be registered is not an error, see tables_get_summary(). Returns 0, the
+ * error of reading /proc, -ENOMEM if there is not enough memory for the list of files, or what
+ * progress() returned. After the first two errors, no file is registered.
  */
 int tables_scan(struct tables_session *t);
 

@@ -8,10 +8,10 @@ FAKE_TRACEFS := $(O)/tests/record/fake_tracefs.so
 RECORD_JIT := $(O)/tests/record/jit
 
 TEST_TARGETS += check-record
-TEST_NEEDS += $(FAKE_TRACEFS) $(RECORD_JIT)
+TEST_NEEDS += $(FAKE_TRACEFS) $(RECORD_JIT) $(O)/tool-test/fail_malloc.so
 
 .PHONY: check-record
-check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT)
+check-record: $(TOOL_BIN) $(FAKE_TRACEFS) $(RECORD_JIT) $(O)/tool-test/fail_malloc.so
 	@tests/record/recordings $(O)
 
 # Preloaded into programs of this machine, too, which have no sanitizers

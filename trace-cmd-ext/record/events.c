@@ -117,8 +117,8 @@ static int by_name(const void *a, const void *b)
 int rec_select_events(struct rec *r)
 {
 	char *text = tfs_read(NULL, "available_events", NULL), *save, *one, **line = NULL, **bigger;
+	int ret = TOOL_FAIL;
 	size_t nr = 0;
-	int ret;
 
 	if (!text) {
 		tool_error("%s/available_events: %s; run it as root", tracefs_tracing_dir(),
@@ -129,14 +129,17 @@ int rec_select_events(struct rec *r)
 		if (!strchr(one, ':'))
 			continue;
 		bigger = realloc(line, (nr + 1) * sizeof(*line));
-		if (!bigger)
-			break;
+		if (!bigger) {
+			tool_error("not enough memory");
+			goto out;
+		}
 		line = bigger;
 		line[nr++] = one;
 	}
 	ret = select_lines(r, line, nr);
 	if (r->nr_events)		/* qsort() takes no NULL */
 		qsort(r->event, r->nr_events, sizeof(*r->event), by_name);
+out:
 	free(line);
 	free(text);
 	return ret;

@@ -233,6 +233,17 @@ static void fake_process(int pid, const char *root, const char *maps)
 		assert_int_equal(errno, EEXIST);
 }
 
+static bool lacks_memory;
+
+/* In place of the C library's, for all files of this program */
+char *strdup(const char *s)
+{
+	size_t size = strlen(s) + 1;
+	char *copy = lacks_memory ? NULL : malloc(size);
+
+	return copy ? memcpy(copy, s, size) : NULL;
+}
+
 static int count_files(void *ctx, uint64_t done, uint64_t all)
 {
 	(void)done;
@@ -287,6 +298,28 @@ static void all_that_runs_is_registered_and_later_what_is_new(void **state)
 	assert_int_equal(sum.files[TABLES_VANISHED], 1);
 	/* Each file is opened once, however many have it mapped */
 	assert_int_equal(all, 4);
+	tables_close(t);
+}
+
+static void a_scan_without_memory_for_a_mapping_fails(void **state)
+{
+	struct tables_session *t = session(true);
+	char maps[512];
+	int ret;
+
+	(void)state;
+	snprintf(maps, sizeof(maps), "2000-3000 r-xp 00001000 fe:01 11    %s\n", libc);
+	fake_process(12, "/", maps);
+	free(t->proc);
+	t->proc = strdup(in_tmp("proc"));
+	lacks_memory = true;
+	ret = tables_scan(t);
+	lacks_memory = false;
+	assert_int_equal(ret, -ENOMEM);
+	assert_int_equal(nr_adds, 0);
+	/* and a later scan finds it */
+	assert_int_equal(tables_scan(t), 0);
+	assert_true(nr_adds > 0);
 	tables_close(t);
 }
 
@@ -508,6 +541,7 @@ int main(void)
 		T(the_vdso_has_a_table_for_its_own_code),
 		T(a_refused_table_of_the_vdso_is_freed),
 		T(all_that_runs_is_registered_and_later_what_is_new),
+		T(a_scan_without_memory_for_a_mapping_fails),
 		T(a_scan_can_be_ended),
 		T(what_is_started_later_is_followed_until_it_is_stopped),
 		T(what_ran_before_is_registered_before_it_runs_again),
