@@ -95,7 +95,7 @@ struct uu_symbol {
 };
 
 /*
- * @opts may be NULL. Returns NULL without memory.
+ * @opts may be NULL. Returns NULL if there is not enough memory.
  */
 struct uu_symbols *uu_symbols_new(const struct uu_symbols_opts *opts);
 void uu_symbols_free(struct uu_symbols *syms);
@@ -252,7 +252,7 @@ int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
  */
 struct uu_unwinder;
 
-/* Returns NULL without memory. */
+/* Returns NULL if there is not enough memory. */
 struct uu_unwinder *uu_unwinder_new(void);
 void uu_unwinder_free(struct uu_unwinder *u);
 
@@ -268,8 +268,9 @@ void uu_unwinder_free(struct uu_unwinder *u);
 int uu_unwinder_add(struct uu_unwinder *u, int fd, uint64_t bias);
 
 /*
- * Make tables for all code that the calling process has loaded: program, libraries, vDSO. Files
- * that cannot be read, or no longer, are left out. Returns the number of tables made, or -ENOMEM.
+ * Make tables for all code that the calling process has loaded: program, libraries, vDSO. The
+ * function skips files that it cannot read, and files that no longer exist. Returns the number of
+ * tables made, or -ENOMEM.
  */
 int uu_unwinder_add_loaded(struct uu_unwinder *u);
 

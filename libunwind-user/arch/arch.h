@@ -49,7 +49,7 @@ struct arch_state {
 	bool sp_known, saved, ra_saved, sp_saved;
 	bool ra_there;		/* the return address is in its register */
 	bool mangled;		/* the return address is signed, wherever it is (arm64) */
-	bool after_syscall;		/* after a system call, with only tests since then */
+	bool after_syscall;	/* after a system call, with only tests since then */
 	bool outermost;		/* there is no caller, and nothing else is valid */
 	bool unknown;		/* nothing is known */
 };
@@ -141,12 +141,12 @@ struct arch_flow {
 	uint8_t syscall_len;		/* of instructions that enter the kernel */
 	bool ra_in_reg;			/* calls leave the return address in a register */
 	bool callee_pops;		/* some functions pop their arguments */
-	bool without_eh_frame;			/* a file without .eh_frame gets a table too */
+	bool without_eh_frame;		/* a file without .eh_frame gets a table too */
 	uint8_t insn;			/* instructions are at multiples of this */
 	uint32_t relative, irelative;	/* types of relocations */
 	/*
-	 * Make a decoder, once for each table; it returns NULL without memory. NULL: this
-	 * architecture needs no decoder.
+	 * Make a decoder, once for each table; it returns NULL if there is not enough memory.
+	 * NULL: this architecture needs no decoder.
 	 */
 	void *(*open)(void);
 	void (*close)(void *decoder);

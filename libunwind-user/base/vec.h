@@ -67,10 +67,13 @@ static inline void *vec_add_one(void **v, size_t *nr, size_t size)
 	return memset(bigger + (*nr)++ * size, 0, size);
 }
 
-/* A new zeroed element of the array @v with @nr elements (size_t); NULL without memory. */
+/*
+ * A new zeroed element of the array @v with @nr elements (size_t); NULL if there is not enough
+ * memory.
+ */
 #define array_add(v, nr)	((__typeof__(v))vec_add_one((void **)&(v), &(nr), sizeof(*(v))))
 
-/* Make room for @add more elements; 0, or -1 without memory. */
+/* Make room for @add more elements; 0, or -1 if there is not enough memory. */
 #define vec_reserve(vec, add)							\
 	((vec)->nr + (add) <= (vec)->room ? 0 :					\
 	 vec_grow(&(vec)->v, &(vec)->room, (vec)->nr, (add), sizeof(*(vec)->v)))
@@ -237,7 +240,10 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 	     (pos) = ((pos) + 1) & (h)->mask)					\
 		if ((h)->slot[pos].tag == (uint32_t)(hash))
 
-/* vec_add() of an element that @idx finds by @hash; NULL without memory for one of the two. */
+/*
+ * vec_add() of an element that @idx finds by @hash; NULL if there is not enough memory for one of
+ * the two.
+ */
 #define vec_add_hashed(vec, idx, hash) ({					\
 	__typeof__(&*(vec)->v) new_ = vec_add(vec);				\
 										\
@@ -250,7 +256,7 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
 /*
  * Find elements of @vec by a number, their member @id; @idx is the hash of the elements. vec_find()
  * returns NULL for an unknown number. vec_get() adds an element for it, zeroed except for the
- * number, and returns NULL without memory.
+ * number, and returns NULL if there is not enough memory.
  */
 #define vec_find(vec, idx, id, n) ({						\
 	__typeof__(&*(vec)->v) found_ = NULL;					\

@@ -156,7 +156,7 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	return cause;
 }
 
-/* The CIE at @off, valid until the end. NULL without memory. */
+/* The CIE at @off, valid until the end. NULL if there is not enough memory. */
 static struct cfi_cie *cie_at(struct parser *p, size_t off)
 {
 	uint64_t hash = hash64(off);

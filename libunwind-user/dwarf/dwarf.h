@@ -10,8 +10,8 @@
  *	- In 64-bit DWARF, libdw reads an offset in .debug_rnglists that wraps where it leads:
  *	  SIGSEGV.
  *	- dwarf_getsrclines() makes all paths of a line table at once. Many files in one directory
- *	  with a long name then take 2 GB for a file of 200 KB, and without memory libdw calls
- *	  exit().
+ *	  with a long name then take 2 GB for a file of 200 KB. If there is not enough memory,
+ *	  libdw calls exit().
  *
  * A caller cannot see any of this before the call without reading the headers itself, and half a
  * million runs of a fuzzer do not find it. libdw also opens files that a file names

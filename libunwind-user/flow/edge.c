@@ -27,9 +27,9 @@
  */
 #include "impl.h"
 
-/* Where there is padding, functions start at multiples of this ... */
+/* If there is padding before a function, the function starts at a multiple of this. */
 #define FUNC_ALIGN	16
-/* ... and rarely at multiples of more than this */
+/* Few functions are aligned to more than this. */
 #define MAX_ALIGN	64
 /* How far a short jump may go, with its own length */
 #define MAX_SHORT	130

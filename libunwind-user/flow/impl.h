@@ -36,25 +36,28 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 /* Merge @s into @to, which another path reaches with @s. Returns whether @to changed. */
 bool flow_join(struct arch_state *to, const struct arch_state *s);
 
-/*
- * Do both states say the same about the frame? Do they say different things about where SP, or
- * else FP, is?
- */
+/* Returns true if both states say the same about the frame. */
 bool flow_same(const struct arch_state *a, const struct arch_state *b);
+
+/* Returns true if the states disagree about SP; if SP is not known, about FP. */
 bool flow_differ(const struct arch_state *a, const struct arch_state *b);
 
 /* The claims of a state. Each claim can be proved by itself. */
 #define FLOW_SP		0x1	/* where SP is relative to the CFA */
 #define FLOW_FP		0x2	/* what FP holds */
-#define FLOW_SLOT	0x4	/* where the caller's FP is saved, */
-#define FLOW_RA_SLOT	0x8	/* the return address, if there is a register for it, */
-#define FLOW_SP_SLOT	0x10	/* and SP */
+#define FLOW_SLOT	0x4	/* where the caller's FP is saved */
+#define FLOW_RA_SLOT	0x8	/* where the return address is saved, if it has a register */
+#define FLOW_SP_SLOT	0x10	/* where SP is saved */
 #define FLOW_RA		0x20	/* that the return address is in its register */
 
-/* The claims of a state. The claims that two states both make. Drop all claims but @claims. */
+/* Returns the claims of a state. */
 unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *s);
+
+/* Returns the claims that both states make. */
 unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_state *a,
 				const struct arch_state *b);
+
+/* Drop all claims of the state but @claims. */
 void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsigned int claims);
 
 /* Is the state that of a function's start: SP, FP and the return address in place? */
@@ -90,10 +93,10 @@ struct flow_gap {
 #define FLOW_ENTRY	0x1	/* a function begins here: a symbol, or it is called */
 #define FLOW_TAKEN	0x2	/* its address is used: a function may begin here */
 #define FLOW_END	0x4	/* a function ends before it */
+#define FLOW_SIG	0x8	/* returns from a signal handler, and has a row already */
 #define FLOW_DEFAULT	0x10	/* a switch goes here if its table has no entry for the value */
 #define FLOW_JUMPED_TO	0x20	/* some bytes look like a jump to it, whether reached or not */
 #define FLOW_NAMED	0x40	/* a symbol without a size, that other files can see, is here */
-#define FLOW_SIG	0x8	/* returns from a signal handler, and has a row already */
 
 #define FLOW_NO_NODE	UINT32_MAX
 #define FLOW_NO_CALL	UINT32_MAX
@@ -184,7 +187,7 @@ uint32_t flow_byte(const struct flow *f, uint64_t pc, const struct flow_gap **ga
 
 /*
  * Enter code at @pc, which is in a gap, with @state, as a function of its own. Returns the
- * function, or FLOW_NO_FUNC without memory.
+ * function, or FLOW_NO_FUNC if there is not enough memory.
  */
 uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state, bool sure);
 
@@ -233,11 +236,13 @@ struct flow_edge {
 unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flow_edge edge[2]);
 void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struct flow_edge *edge);
 
-/*
- * Is this padding at @pc, after which another function may start? Is it padding up to where
- * functions are aligned, so that no code falls through or jumps to it?
- */
+/* Is this padding at @pc, after which another function may start? */
 bool flow_is_padding(struct flow *f, uint64_t pc);
+
+/*
+ * Is this padding up to where functions are aligned? Then no code that ever runs falls through or
+ * jumps to it.
+ */
 bool flow_is_end(struct flow *f, uint64_t pc);
 
 /* Does the instruction at @pc show that a function starts there? */

@@ -8,7 +8,7 @@
  * here, and this file follows the block instead. V8's ABI says:
  *
  *  - A builtin is entered with its return address at SP, by a call or by a jump in place of a call.
- *    Those builtins of which this is not true are known by name, and have no rows.
+ *    This file lists by name the builtins that are entered in another way; they get no rows.
  *  - A called function leaves FP as it was, but SP may be higher. And it may have moved its return
  *    address meanwhile, so that its CFA is not the SP of its caller. Only the write barriers, which
  *    take no arguments, do neither. So the rows of a frame go by FP. Code without a frame calls

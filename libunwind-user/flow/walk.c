@@ -343,7 +343,10 @@ static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
 	return true;
 }
 
-/* Walk one edge of a node, if it is as sure as @sure says; else it has another turn. */
+/*
+ * Walk one edge of a node if the edge is as sure as @sure says. If it is less sure than that, queue
+ * the node for the late pass.
+ */
 static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
 {
 	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_MAYBE;
@@ -375,7 +378,10 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		return;
 	to = f->node_of[byte] - 1;
 	if (!f->node_of[byte]) {
-		/* it may be another function, or this one if it gets back to this one */
+		/*
+		 * The code after a possible edge may belong to another function; it joins this
+		 * function if a later edge leads back here.
+		 */
 		to = e->kind == FLOW_EDGE_MAYBE ? add_func(f) : f->node[from].func;
 		if (to == FLOW_NO_FUNC)
 			return;

@@ -89,7 +89,10 @@ static void set_bad(struct row_check *c, uint32_t at)
 	c->any_bad = true;
 }
 
-/* Is this a place where no row says how far SP is from the CFA, and it must be left to the rows? */
+/*
+ * Returns true if functions may pop their arguments and no row gives SP here: then only later rows
+ * can.
+ */
 static bool lacks_sp(const struct row_check *c, uint32_t at)
 {
 	int32_t sp;

@@ -48,8 +48,8 @@ struct image_list {
 /* Flags for tests */
 #define ROWS_NO_FLOW	0x1		/* no rows by following code */
 #define ROWS_NO_CFI	0x2		/* as if there were no .eh_frame */
+#define ROWS_BY_FP	0x4		/* CFA from FP, FP and RA from their registers, if known */
 #define ROWS_NO_GO	0x8		/* as if there were no .gopclntab */
-#define ROWS_BY_FP	0x4	/* CFA from FP, FP and RA from their registers, where known */
 /* Drop @percent of the FDEs by chance; the same @seed (16 bits) drops the same FDEs. */
 #define ROWS_DROP(percent, seed)	((uint32_t)(percent) << 8 | (uint32_t)(seed) << 16)
 #define ROWS_DROPS	(ROWS_NO_CFI | ROWS_DROP(0xff, 0))
@@ -234,7 +234,10 @@ int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state);
 int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
 		    const struct cfi_state *state);
 
-/* The number of a state; 0 without memory (0 is ROWS_NONE, and never the number of a state). */
+/*
+ * The number of a state; 0 if there is not enough memory (0 is ROWS_NONE, and never the number of a
+ * state).
+ */
 uint32_t rows_number(struct rows *r, const struct cfi_state *state);
 
 /* Sort FDEs by start. FDEs with equal starts keep their order in .eh_frame. */

@@ -173,7 +173,10 @@ int symbols_file(struct uu_symbols *syms, const struct uu_file *want, struct fil
 
 /* ---- demangle.c ---- */
 
-/* A name as people write it, to be freed; NULL: @name is not mangled, or no memory. */
+/*
+ * A name as people write it, to be freed; NULL if @name is not mangled, or if there is not enough
+ * memory.
+ */
 char *symbols_demangle(const char *name);
 
 /* ---- open.c ---- */

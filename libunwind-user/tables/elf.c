@@ -24,7 +24,7 @@
 /* The kernel of this machine takes tables for this architecture only. */
 #if defined(__x86_64__)
 #define HOST_MACHINE	EM_X86_64
-/* and runs 32-bit programs of this one */
+/* This machine's kernel also runs 32-bit programs of this architecture. */
 #define HOST_COMPAT	EM_386
 #elif defined(__aarch64__)
 #define HOST_MACHINE	EM_AARCH64

@@ -86,7 +86,7 @@ struct tables_seen {
 
 /*
  * The time noted for a file, which the caller may set before the next call; it is 0 if the file is
- * new. NULL without memory.
+ * new. NULL if there is not enough memory.
  */
 uint64_t *tables_get_seen(struct tables_seen *set, uint64_t dev, uint64_t ino);
 void tables_seen_free(struct tables_seen *set);

@@ -78,7 +78,10 @@ static int compare_entries(const void *a, const void *b)
 	return (x->ino > y->ino) - (x->ino < y->ino);
 }
 
-/* Call it with the lock held. NULL without memory, or if there is no entry and @path is NULL. */
+/*
+ * Call it with the lock held. NULL if there is not enough memory, or if there is no entry and @path
+ * is NULL.
+ */
 static struct tables_entry *get_tables_entry(struct tables_session *t, dev_t dev, ino_t ino,
 					     const char *path)
 {

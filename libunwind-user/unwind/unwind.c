@@ -46,7 +46,7 @@ struct uu_table {
 
 struct uu_unwinder {
 	const struct sframe_arch *arch;
-	struct uu_table *table;		/* by text_start; they do not tables_overlap */
+	struct uu_table *table;		/* sorted by text_start; the ranges of two do not overlap */
 	unsigned int nr_tables;
 	struct sframe_row row[ROWS];
 };

@@ -196,8 +196,8 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 }
 
 /*
- * Find or make the frame of one address; NULL without memory. Valid until the next call. @jit: the
- * process, if there are names for its JIT code; or 0.
+ * Find or make the frame of one address; NULL if there is not enough memory. Valid until the next
+ * call. @jit: the process, if there are names for its JIT code; or 0.
  */
 static struct frame_line *get_frame(struct frames *f, const struct join_answer *ans, uint64_t addr,
 				    bool exact, uint32_t jit)

@@ -34,7 +34,7 @@ struct frames_opts {
 
 struct frames;
 
-/* @maps must outlive the frames; @opts is copied. NULL if there is no memory. */
+/* @maps must outlive the frames; @opts is copied. NULL if there is not enough memory. */
 struct frames *frames_new(struct maps *maps, const struct frames_opts *opts);
 void frames_free(struct frames *f);
 

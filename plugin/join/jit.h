@@ -24,7 +24,7 @@ struct jit;
 
 /*
  * Open the maps of the trace.dat file @dat. @id is its TRACEID, or 0. Returns NULL if there are no
- * maps, or no memory; all functions accept NULL.
+ * maps, or if there is not enough memory; all functions accept NULL.
  */
 struct jit *jit_open(const char *dat, uint64_t id);
 void jit_free(struct jit *j);

@@ -39,10 +39,10 @@
 #define NEST_LEVELS		8
 
 /*
- * @flags and @preempt of a record in this form. A kernel with CONFIG_PREEMPTION takes 1 from the
- * preempt count of each event. That of a uprobe event is 0 already, so tracing_gen_ctx_dec()
- * borrows from the flags. The resulting count is unique: 15 levels of preemption off, and 15 of
- * migration off.
+ * Returns the flags and the preempt count of a record in the form described above. A kernel with
+ * CONFIG_PREEMPTION takes 1 from the preempt count of each event. That of a uprobe event is 0
+ * already, so tracing_gen_ctx_dec() borrows from the flags. The resulting count is unique: 15
+ * levels of preemption off, and 15 of migration off.
  */
 static inline uint32_t nest_flags(uint32_t flags, uint32_t preempt)
 {

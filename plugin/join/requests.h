@@ -128,7 +128,7 @@ struct join_stats {
 	uint64_t losses;			/* dropped events; an unknown number counts 1 */
 };
 
-/* NULL if there is no memory. */
+/* NULL if there is not enough memory. */
 struct join *join_new(void);
 void join_free(struct join *j);
 

@@ -86,7 +86,7 @@ struct shark_record {
 
 /*
  * The model of the file @path. Callers with the same path share one model, until each has called
- * shark_put(). NULL if there is no memory.
+ * shark_put(). NULL if there is not enough memory.
  */
 struct shark_model *shark_get(const char *path);
 void shark_put(struct shark_model *m);

@@ -100,7 +100,7 @@ static void on_record(struct kshark_data_stream *stream, void *record, struct ks
 	r.cpu = rec->cpu;
 	r.tid = c.tid;
 	r.flags = c.flags;
-	/* without memory some marks are missing, but then KernelShark itself will end soon */
+	/* if there is not enough memory, some marks are missing; KernelShark will end soon then */
 	shark_add(s->model, s->sd, &r);
 }
 

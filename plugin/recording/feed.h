@@ -28,7 +28,7 @@ struct sink {
 
 struct feed;
 
-/* @tep and @sink must outlive the feed. NULL if there is no memory. */
+/* @tep and @sink must outlive the feed. NULL if there is not enough memory. */
 struct feed *feed_new(struct tep_handle *tep, const struct sink *sink);
 void feed_free(struct feed *f);
 /* Does the file have user_unwind_* events at all? */

@@ -154,8 +154,8 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	/* a file without readable statistics is read all the same */
 	if (!ret && sections_read_drops(fd, dropped_buffer, &drops) == -ENOMEM)
 		ret = -ENOMEM;
-	return ret ? ret : damaged;
 	/* the process ends soon, so it frees nothing */
+	return ret ? ret : damaged;
 }
 
 /* CPU seconds that reading the file may take. */

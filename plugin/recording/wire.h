@@ -29,9 +29,9 @@ int wire_wait(int fd, int64_t until);
 
 /*
  * Read the messages of a writer until its end, and pass them to @sink. 0; -ENOMEM if the writer
- * had no memory; -EPIPE if it broke off or did not read its file to the end for another reason;
- * -EPROTO for a message that no writer sends; -ETIMEDOUT if nothing more came before @until; or the
- * error of the sink, poll(2) or read(2).
+ * had not enough memory; -EPIPE if it broke off or did not read its file to the end for another
+ * reason; -EPROTO for a message that no writer sends; -ETIMEDOUT if nothing more came before
+ * @until; or the error of the sink, poll(2) or read(2).
  */
 int wire_read(int fd, const struct sink *sink, int64_t until);
 

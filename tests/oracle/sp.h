@@ -10,7 +10,7 @@
 struct sframe_table;
 struct sp_map;
 
-/* @rows: by .eh_frame alone, with all of it. NULL without memory; to be closed. */
+/* @rows: by .eh_frame alone, with all of it. NULL if there is not enough memory; to be closed. */
 struct sp_map *sp_open(Elf *elf, const struct sframe_table *rows);
 void sp_close(struct sp_map *m);
 

@@ -30,7 +30,7 @@ static bool add_note(struct export *e, const char *text)
 	return add_entry(e, EXPORT_NOTE | (e->notes.nr - 1));
 }
 
-/* The functions inlined at a frame; NULL if there is no memory. */
+/* The functions inlined at a frame; NULL if there is not enough memory. */
 static const struct export_code *get_code(struct export *e, uint32_t frame)
 {
 	const struct model_line *v;

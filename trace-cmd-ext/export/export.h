@@ -57,7 +57,7 @@ struct export_entry {
 	uint64_t lookup;		/* model_lookup() of the frame */
 };
 
-/* The entries of a stack, or NULL if there is no memory. Valid until the next call. */
+/* The entries of a stack, or NULL if there is not enough memory. Valid until the next call. */
 const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack, uint32_t *nr);
 void export_get_entry(struct export *e, uint32_t entry, struct export_entry *ent);
 /* Free the memory of export_stack(), but not the model. */

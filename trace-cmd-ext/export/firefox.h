@@ -71,7 +71,7 @@ void firefox_wait_data(struct jsonw *j, const struct firefox_wait *w);
 
 struct firefox_lines;
 
-/* NULL without memory. */
+/* NULL if there is not enough memory. */
 struct firefox_lines *firefox_lines_new(void);
 void firefox_lines_free(struct firefox_lines *l);
 /* Write a thread; 0 or -ENOMEM. */

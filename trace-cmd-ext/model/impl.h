@@ -166,7 +166,7 @@ struct model {
 uint32_t model_type_of(struct model *m, const struct decode_common *c);
 struct model_task *model_get_task(struct model *m, uint32_t tid);
 
-/* stacks.c: MODEL_NONE without memory or without a stack. */
+/* stacks.c: MODEL_NONE if there is no stack, or not enough memory. */
 uint32_t model_intern_kstack(struct model *m, const struct tep_record *rec);
 /* The number of the stack whose @nr addresses follow the end of m->kaddrs. */
 uint32_t model_add_kstack(struct model *m, uint32_t nr);

@@ -42,7 +42,7 @@ static uint32_t add_type(struct model *m, int id)
 	return m->type_of_id[id] = m->types.nr - 1;
 }
 
-/* NO_TYPE for a record that is too short for a type, and without memory. */
+/* NO_TYPE for a record that is too short for a type, or if there is not enough memory. */
 uint32_t model_type_of(struct model *m, const struct decode_common *c)
 {
 	if (!c->has_type || c->type >= NR_TYPES)

@@ -191,7 +191,7 @@ const struct model_ustack *model_get_ustack(struct model *m, uint32_t ustack);
 
 /*
  * The frames of a stack, innermost first: numbers for model_get_frame(). *@nr is 0 for MODEL_NONE
- * and for a missing stack. NULL without memory.
+ * and for a missing stack. NULL if there is not enough memory.
  */
 const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
 const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
@@ -245,7 +245,8 @@ bool model_is_event(struct model *m, uint32_t type);
 uint32_t model_nr_tasks(struct model *m);
 uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
 /*
- * The stack of a run of requests, see join_get_run(); MODEL_NONE without memory or without a stack.
+ * The stack of a run of requests, see join_get_run(); MODEL_NONE if it has no stack, or if there is
+ * not enough memory.
  */
 uint32_t model_run_ustack(struct model *m, uint32_t run);
 /* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */

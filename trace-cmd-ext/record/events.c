@@ -174,7 +174,10 @@ static int event_file(struct rec *r, const struct rec_event *ev, const char *fil
 	return TOOL_FAIL;
 }
 
-/* "(A) && (B)" of the conditions that are not NULL; at least one is not. NULL: no memory. */
+/*
+ * "(A) && (B)" of the conditions that are not NULL; at least one is not. Returns NULL if there is
+ * not enough memory.
+ */
 static char *all_of(const char *a, const char *b, const char *c)
 {
 	const char *part[] = { a, b, c };

@@ -17,7 +17,7 @@
  *    recorder dies, the gate ends.
  *  - Programs that the kernel starts, such as a helper for core dumps, never wait.
  *  - The kernel refuses to execute a file that it cannot open for the gate. The gate ends if it has
- *    no descriptors or no memory for that.
+ *    no descriptor or not enough memory for that.
  *  - If the recorder takes too long for one file, nothing waits until it has answered.
  */
 #include <errno.h>
@@ -169,7 +169,7 @@ static const struct known *find_known(struct gate *g, const struct known *k)
 	       v->mtime.tv_nsec == k->mtime.tv_nsec ? v : NULL;
 }
 
-/* Without memory, the recorder is asked about the file again. */
+/* If there is not enough memory, the gate asks the recorder about the file again. */
 static void remember_file(struct gate *g, const struct known *k)
 {
 	struct known *v = find_entry(g, k);

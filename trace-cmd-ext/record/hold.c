@@ -126,7 +126,8 @@ static struct hold_answer make_tables(struct rec_hold *h, int fd, const struct h
 	if (fd < 0)
 		return a;
 	h->since = clock_ns(CLOCK_MONOTONIC);
-	a.known = !elf_header(fd, &eh);		/* a script: its interpreter is a question, too */
+	/* a script: the gate asks about its interpreter separately */
+	a.known = !elf_header(fd, &eh);
 	if (a.known)
 		return a;
 	a.elf = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * impl.h - the data of a recording, and what the files of `trace-ustack record` call of each other
+ * impl.h - the data of a recording, and the functions that the files of `trace-ustack record` share
  *
  *	run.c	the order of the steps
  *	wait.c	from the start of recording to its end: signals, CMD, processes, time
@@ -280,7 +280,7 @@ void command_end(struct rec *r);
 /* Its exit code as a shell reports it. */
 int command_exit_code(const struct rec *r);
 
-/* ---- tables.c ---- */
+/* ---- register.c ---- */
 
 /* Register the tables that are needed first. */
 int rec_tables_start(struct rec *r);
@@ -306,7 +306,7 @@ void rec_tables_end(struct rec *r);
 /* The figures of --wait-tables, and what the gate has to know; in shared memory */
 struct rec_held {
 	unsigned int programs;		/* that waited for their tables */
-	unsigned int released_early;		/* before their tables were made */
+	unsigned int released_early;	/* before their tables were made */
 	uint64_t longest;		/* ns */
 	pid_t child;			/* CMD */
 	int error;			/* why the gate ended */
@@ -404,7 +404,7 @@ void dat_discard(struct rec *r);
 
 /* ---- names.c ---- */
 
-/* "PID NAME" lines of all tasks; NULL without memory. */
+/* "PID NAME" lines of all tasks; NULL if there is not enough memory. */
 char *dat_read_comms(void);
 /* Add the section of the file: its size, then the lines. */
 void dat_add_comms(struct text *b, const struct rec *r);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tables.c - unwind tables while recording
+ * register.c - registers unwind tables before and while the recorder records
  *
  * Before the first event, the recorder registers tables for all that runs, for CMD with the
  * libraries it names, and for the programs of earlier recordings (libunwind-user/tables/recall.c).

@@ -6,7 +6,8 @@
  *	bpf		BPF programs walk the stacks on any other kernel that allows it (stock.c)
  *	frame-pointers	options/userstacktrace: 8 frames at most, where code keeps frame pointers
  *
- * The first two leave the same records in the file, so the rest of the tool knows no difference.
+ * ftrace and bpf leave the same records in the file, so the rest of the tool need not distinguish
+ * them.
  */
 #include <errno.h>
 #include <linux/magic.h>

@@ -32,7 +32,7 @@ struct rec_stats {
 struct rec_join;
 struct tep_record;
 
-/* NULL if there is no memory. */
+/* NULL if there is not enough memory. */
 struct rec_join *rec_join_new(const struct rec *r);
 void rec_join_free(struct rec_join *j);
 /* Add a record, CPU after CPU, buffer after buffer; 0 or -errno. */

@@ -26,7 +26,7 @@ struct report {
  * skips the second. Then libtracecmd has to iterate, and a single process prints.
  */
 bool printer_reads_on(struct model *m);
-/* NULL if there is no memory. */
+/* NULL if there is not enough memory. */
 struct printer *printer_new(struct report *r);
 void printer_free(struct printer *p);
 /* Add the lines before all records. */

@@ -190,7 +190,7 @@ static int compare_segs(const void *a, const void *b, void *arg)
 	return (x->nr > y->nr) - (x->nr < y->nr);
 }
 
-/* The rank of each of @nr elements when sorted by @compare. NULL without memory. */
+/* The rank of each of @nr elements when sorted by @compare. NULL if there is not enough memory. */
 static uint32_t *rank_elements(struct fold *f, uint32_t nr,
 			       int (*compare)(const void *a, const void *b, void *arg))
 {

@@ -30,7 +30,7 @@ struct paths {
 	struct hidx tid_idx;
 	VEC(uint32_t) tmp;
 	bool joined;
-	bool failed;			/* tmp lacks names, because there was no memory */
+	bool failed;			/* tmp lacks names: there was not enough memory */
 };
 
 struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o)
@@ -62,7 +62,7 @@ void paths_free(struct paths *p)
 	free(p);
 }
 
-/* The segments of a stack; NULL without memory. Valid until the next call. */
+/* The segments of a stack; NULL if there is not enough memory. Valid until the next call. */
 static struct stack_segs *get_segs(struct paths *p, bool user, uint32_t id)
 {
 	__typeof__(p->user) *segs = user ? &p->user : &p->kernel;
@@ -72,7 +72,7 @@ static struct stack_segs *get_segs(struct paths *p, bool user, uint32_t id)
 	return id < segs->nr ? &segs->v[id] : NULL;
 }
 
-/* Add zeros to @n until it has element @id; false without memory. */
+/* Add zeros to @n until it has element @id; false if there is not enough memory. */
 static bool grow_numbers(numbers_t *n, uint32_t id)
 {
 	while (n->nr <= id && vec_add(n))

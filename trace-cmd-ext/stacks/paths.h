@@ -53,7 +53,7 @@ struct paths;
 struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o);
 void paths_free(struct paths *p);
 
-/* Each returns a segment, or UINT32_MAX if there is no memory. */
+/* Each returns a segment, or UINT32_MAX if there is not enough memory. */
 uint32_t paths_task(struct paths *p, uint32_t tid);
 /* If there was no request for a stack, @kstack shows whether the event is of a kernel thread. */
 uint32_t paths_user(struct paths *p, uint32_t ustack, uint32_t kstack);

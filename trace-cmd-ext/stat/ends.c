@@ -36,7 +36,7 @@ static void read_loads(struct stat_table *t, int fd)
 	elf_end(elf);
 }
 
-/* Make and open the table of a file; NULL without memory. */
+/* Make and open the table of a file; NULL if there is not enough memory. */
 static struct stat_table *open_table(const struct stat_file *f, const char *sysroot)
 {
 	struct stat_table *t = calloc(1, sizeof(*t));

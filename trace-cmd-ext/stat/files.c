@@ -30,7 +30,7 @@ static bool is_innermost(const struct model_ustack *u, uint32_t i)
  * The element that counts a file. Element 0 is for frames without a known mapping, element 1 for
  * the vDSO of 32-bit programs, which has the name of the 64-bit vDSO. The kernel takes no table for
  * it and knows no build ID of it; the source bpf has both.
- * NULL without memory.
+ * NULL if there is not enough memory.
  */
 static struct stat_file *file_of(struct stat_counts *s, const struct model_ustack *u,
 				 const struct maps_file *file)

@@ -60,7 +60,7 @@ struct trace {
 	unsigned int	broken;		/* MORE without a continuation, or unequal twins */
 };
 
-/* Adds a zeroed event at the end. Ends the program if there is no memory. */
+/* Adds a zeroed event at the end. Ends the program if there is not enough memory. */
 struct event *trace_add(struct trace *trace);
 
 /* The program files of the tasks under test */

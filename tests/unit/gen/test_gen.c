@@ -110,13 +110,13 @@ static void assert_cfa(uint64_t pc, enum sframe_base base, int32_t off)
 	assert_false(row.cfa.deref);
 }
 
-/* The table says that there are no rules, */
+/* The table covers the address, and says that it has no rules. */
 static void assert_hole(uint64_t pc)
 {
 	assert_int_equal(sframe_find(&reader, pc, &row), -ENOENT);
 }
 
-/* or nothing at all. */
+/* The table does not cover the address. */
 static void assert_none(uint64_t pc)
 {
 	assert_int_equal(sframe_find(&reader, pc, &row), -ESRCH);

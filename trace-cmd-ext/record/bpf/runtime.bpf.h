@@ -50,8 +50,8 @@ static __always_inline bool is_frameless_callee(const struct runtime *r, u64 off
 }
 
 /*
- * Start at the innermost of consecutive frames. It has called the frame before it. false: it may
- * have no frame. The mapping of the frame before may have been replaced since.
+ * Start a row of JIT frames. Returns false if the innermost of them may have no frame of its own.
+ * The innermost one called the frame before it, whose mapping may have been replaced since.
  */
 static __always_inline bool start_row(struct walk *w)
 {

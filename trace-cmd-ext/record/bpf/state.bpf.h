@@ -220,7 +220,7 @@ struct {
  * the stack of all events of the task until the task has the memory of the next program, or ends.
  */
 struct saved_stack {
-	u64 ip, sp, orig_ax;		/* at the entry; from on_exec(): the new */
+	u64 ip, sp, orig_ax;		/* at the entry; on_exec() stores the new program's */
 	u64 mm, exec_id;		/* at the walk; exec_id: from on_exec() */
 	u64 stack;			/* msg_stack.id; 0: none */
 	u32 reason;

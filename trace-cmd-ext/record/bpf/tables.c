@@ -96,7 +96,7 @@ static struct file *find_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 	return NULL;
 }
 
-/* Call it with t->lock held. NULL without memory. */
+/* Call it with t->lock held. NULL if there is not enough memory. */
 static struct file *get_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 {
 	struct file *f = find_file(t, dev, ino);

@@ -371,12 +371,12 @@ static __always_inline bool has_left(const struct saved_stack *k, struct task_st
 
 /*
  * The stack that was saved for this task, if the task is still in the same entry to the kernel and
- * has left its stack. The registers say whether it is the same entry. Until execve() sets those of
- * the new program, they are the ones of the entry. Then on_exec() notes the new ones. Only this
- * system call can have these: a program that starts is at its first instruction, and no system call
- * starts there. Shortly before on_exec(), the stack pointer and the count of programs are already
- * new. The number of the system call is then that of execve() for the new program, which differs
- * between 32-bit and 64-bit programs.
+ * has left its stack. The registers say whether it is the same entry. Until execve() sets the
+ * registers of the new program, the task keeps the registers of its entry. After that, on_exec()
+ * stores the new registers. Only this system call can have the new registers: a program that starts
+ * is at its first instruction, and no system call starts there. Shortly before on_exec(), the stack
+ * pointer and the count of programs are already new. The number of the system call is then that of
+ * execve() for the new program, which differs between 32-bit and 64-bit programs.
  */
 static __always_inline struct saved_stack *find_saved_stack(struct task_struct *task)
 {
@@ -411,7 +411,7 @@ static __always_inline void drop_saved_stack(struct task_struct *task, struct ta
 	known->flags &= ~TASK_SAVED_STACK;
 }
 
-/* The task, or another one whose number it is about to take, may have a stack. */
+/* Note that this task may have a saved stack, or that a task that has one may take over its ID. */
 static __always_inline void note_saved_stack(u32 pid, u64 start_time)
 {
 	struct task *t = bpf_map_lookup_elem(&tasks, &pid), new = {};
@@ -646,7 +646,7 @@ static __always_inline bool skip_keep(struct task **known)
 
 	if (!c || !c->on || !is_traced(c, task, known) || !POINTER(task, mm))
 		return true;
-	/* Has one after an execve() that failed too late, and maybe another program's memory */
+	/* A failed execve() may already have saved it; the memory may then be another program's. */
 	return find_saved_stack(task);
 }
 
