@@ -42,11 +42,11 @@ enum arch_fp {
 struct arch_state {
 	int32_t sp;		/* CFA - SP, if sp_known */
 	int32_t fp;		/* CFA - FP, if ARCH_FP_FRAME */
-	int32_t slot;		/* if saved: the caller's FP is saved at CFA + slot */
+	int32_t fp_slot;	/* if fp_saved: the caller's FP is saved at CFA + fp_slot */
 	int32_t ra_slot;	/* if ra_saved: the return address, at CFA + ra_slot */
 	int32_t sp_slot;	/* if sp_saved: SP as it was on entry, at CFA + sp_slot */
 	uint8_t fp_is;		/* enum arch_fp */
-	bool sp_known, saved, ra_saved, sp_saved;
+	bool sp_known, fp_saved, ra_saved, sp_saved;
 	bool ra_there;		/* the return address is in its register */
 	bool mangled;		/* the return address is signed, wherever it is (arm64) */
 	bool after_syscall;	/* after a system call, with only tests since then */
@@ -69,13 +69,13 @@ enum arch_effect {
 
 /* Where an instruction goes on. */
 enum arch_next {
-	ARCH_ON,
+	ARCH_FALLTHROUGH,
 	ARCH_JUMP,		/* to target */
 	ARCH_BRANCH,		/* to target or on */
 	ARCH_CALL,		/* of target, which may return */
-	ARCH_CALL_ANY,		/* of something unknown, which may return */
+	ARCH_CALL_UNKNOWN,	/* of something unknown, which may return */
 	ARCH_CALL_POINTER,	/* through a pointer: such calls return */
-	ARCH_JUMP_ANY,
+	ARCH_JUMP_INDIRECT,
 	ARCH_RETURN,
 	ARCH_MAYBE_RETURN,	/* returns or goes on */
 	ARCH_RETURN_POP,	/* returns and pops arguments, which no ABI of amd64 has */
@@ -100,7 +100,7 @@ enum arch_next {
 #define ARCH_LOSES_RA		0x800	/* gets another value */
 #define ARCH_SIGNS_RA		0x1000	/* is signed (arm64) */
 #define ARCH_CHECKS_RA		0x2000	/* is unsigned again (arm64) */
-#define ARCH_BEGINS		0x4000	/* functions start with this; no jump returns to it */
+#define ARCH_STARTS_FUNC	0x4000	/* functions start with this; no jump returns to it */
 #define ARCH_IF_ABOVE		0x8000	/* branches if, or maybe if, an unsigned number is larger */
 
 /* An instruction, as far as the frame needs it. */
@@ -213,7 +213,7 @@ struct arch_go {
 	 * At the pc, RA has been popped. Is it in a register, for the code up to where it is pushed
 	 * again? Returns its DWARF number, or 0. NULL: calls push nothing.
 	 */
-	uint8_t (*popped)(const struct arch_go_code *code);
+	uint8_t (*find_popped_ra)(const struct arch_go_code *code);
 	/*
 	 * A signal handler that makes a thread call runtime.asyncPreempt() or sigpanic() pushes the
 	 * pc as a call does, and nothing else.

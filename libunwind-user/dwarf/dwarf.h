@@ -214,7 +214,7 @@ struct Elf;
  */
 int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room);
 /* Set the budgets from the sizes of the sections. Call it after dw_load(). */
-void dw_ready(struct dw *dw);
+void dw_set_budgets(struct dw *dw);
 void dw_free(struct dw *dw);	/* the caller frees @dw itself */
 
 /* ---- form.c ---- */

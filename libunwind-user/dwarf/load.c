@@ -174,11 +174,11 @@ int dw_load(struct dw *dw, struct Elf *elf, bool alt, size_t *room)
 	if (!ret && (!dw->sec[DW_INFO].size || !dw->sec[DW_ABBREV].size))
 		ret = -ENOENT;
 	if (!ret)
-		dw_ready(dw);
+		dw_set_budgets(dw);
 	return ret;
 }
 
-void dw_ready(struct dw *dw)
+void dw_set_budgets(struct dw *dw)
 {
 	size_t sum = 0;
 	int i;

@@ -27,7 +27,7 @@ static void mark_jump(struct flow *f, uint32_t pc, const struct arch_op *op)
 	uint8_t *mark = &f->marks[flow_byte(f, to, NULL)], before = *mark;
 	struct arch_state s;
 
-	if (!row || !flow_from_row(f->r->arch, row, &s) || flow_is_end(f, to))
+	if (!row || !flow_from_row(f->r->arch, row, &s) || flow_is_func_end(f, to))
 		return;
 	if (flow_is_entered(f->arch, &s)) {
 		if (op->next == ARCH_JUMP)

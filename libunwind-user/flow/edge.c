@@ -47,7 +47,7 @@ bool flow_is_padding(struct flow *f, uint64_t pc)
  * they find to be unreachable, mostly the default of a switch. Loops are aligned, too: that code
  * has to be proved.
  */
-bool flow_is_end(struct flow *f, uint64_t pc)
+bool flow_is_func_end(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
 	uint64_t base = f->r->img->text.start, at = pc;
@@ -64,14 +64,14 @@ bool flow_is_end(struct flow *f, uint64_t pc)
 	return at > pc && (at == gap->end || (base + at) % FUNC_ALIGN == 0);
 }
 
-bool flow_begins(struct flow *f, uint64_t pc)
+bool flow_is_func_start(struct flow *f, uint64_t pc)
 {
 	const struct flow_gap *gap;
 	uint32_t byte = flow_byte(f, pc, &gap);
 	struct arch_op op;
 
 	f->arch->decode(f->decoder, f->code + byte, gap->end - pc, f->r->img->text.start + pc, &op);
-	return op.flags & ARCH_BEGINS;
+	return op.flags & ARCH_STARTS_FUNC;
 }
 
 static void find_jump(struct flow *f, const struct flow_gap *gap, uint32_t pc)
@@ -170,7 +170,7 @@ static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 	else if (callee->loses_fp)
 		flow_step(f->arch, &edge->state, &lose_fp);
 	if (callee->does_return && !is_jumped_to(f, edge->pc) && !flow_is_padding(f, edge->pc))
-		edge->kind = FLOW_EDGE_BACK;
+		edge->kind = FLOW_EDGE_RETURN;
 	return callee->may_return;
 }
 
@@ -190,22 +190,22 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 	unsigned int nr = 0;
 
 	edge[0] = (struct flow_edge){
-		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_ON,
+		.pc = node->pc + op->len, .state = node->state, .kind = FLOW_EDGE_FALLTHROUGH,
 	};
 	flow_step(f->arch, &edge[0].state, op);
 	/* a signal handler ends here: no code runs after it */
 	if (flow_is_sigreturn(f, node))
 		return 0;
 	switch (op->next) {
-	case ARCH_ON:
-		if (node->on_maybe)
+	case ARCH_FALLTHROUGH:
+		if (node->fallthrough_maybe)
 			edge[0].kind = FLOW_EDGE_MAYBE;
 		return 1;
 	case ARCH_MAYBE_RETURN:
 		return 1;
 	case ARCH_BRANCH:
 		edge[1] = edge[0];
-		if (node->on_maybe)
+		if (node->fallthrough_maybe)
 			edge[0].kind = FLOW_EDGE_MAYBE;
 		nr = 1;
 		/* fallthrough */
@@ -219,11 +219,11 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 			return 1;
 		}
 		return follow_call(f, op->target - base, &edge[0]);
-	case ARCH_CALL_ANY:
+	case ARCH_CALL_UNKNOWN:
 		edge[0].kind = FLOW_EDGE_MAYBE;
 		return 1;
 	case ARCH_CALL_POINTER:
-		edge[0].kind = flow_is_padding(f, edge[0].pc) ? FLOW_EDGE_MAYBE : FLOW_EDGE_BACK;
+		edge[0].kind = flow_is_padding(f, edge[0].pc) ? FLOW_EDGE_MAYBE : FLOW_EDGE_RETURN;
 		return 1;
 	default:
 		return 0;
@@ -256,8 +256,8 @@ static bool runs_to_table(struct flow *f, uint64_t pc)
 	for (i = 0; i < ARCH_MAX_TRAIL && pc < gap->end; i++, pc += op.len) {
 		f->arch->decode(f->decoder, f->code + gap->at + (pc - gap->start), gap->end - pc,
 				f->r->img->text.start + pc, &op);
-		if (op.next != ARCH_ON)
-			return op.next == ARCH_JUMP_ANY;
+		if (op.next != ARCH_FALLTHROUGH)
+			return op.next == ARCH_JUMP_INDIRECT;
 	}
 	return false;
 }
@@ -267,14 +267,14 @@ void flow_find_maybe(struct flow *f, struct flow_node *node)
 	uint64_t next = node->pc + node->op.len, to = node->op.target - f->r->img->text.start;
 	uint32_t byte;
 
-	if (node->op.next == ARCH_ON)
-		node->on_maybe = leaves_padding(f, node->pc, next);
+	if (node->op.next == ARCH_FALLTHROUGH)
+		node->fallthrough_maybe = leaves_padding(f, node->pc, next);
 	if (node->op.next != ARCH_BRANCH && node->op.next != ARCH_JUMP)
 		return;
 	node->jump_maybe = flow_is_padding(f, to);
 	if (node->op.next == ARCH_JUMP)
 		return;
-	node->on_maybe = flow_is_end(f, next);
+	node->fallthrough_maybe = flow_is_func_end(f, next);
 	if (!(node->op.flags & ARCH_IF_ABOVE) || !runs_to_table(f, next))
 		return;
 	node->jump_maybe = true;

@@ -243,13 +243,13 @@ static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *
 			}
 			if (op->next == ARCH_BAD)
 				return false;
-			if (op->next != ARCH_ON && op->next != ARCH_BRANCH &&
+			if (op->next != ARCH_FALLTHROUGH && op->next != ARCH_BRANCH &&
 			    op->next != ARCH_CALL_POINTER && op->next != ARCH_CALL &&
-			    op->next != ARCH_CALL_ANY)
+			    op->next != ARCH_CALL_UNKNOWN)
 				break;
 			if (at + op->len == size) {
 				*last = fde->start + at;
-				return op->next == ARCH_ON || op->next == ARCH_BRANCH;
+				return op->next == ARCH_FALLTHROUGH || op->next == ARCH_BRANCH;
 			}
 		}
 	}
@@ -374,18 +374,18 @@ static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 		return true;
 	s = f->node[n - 1].state;
 	flow_step(f->arch, &s, &f->node[n - 1].op);
-	return !flow_same(&s, &node->state);
+	return !flow_is_same_state(&s, &node->state);
 }
 
 static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_state *row)
 {
 	const struct arch_state *s = &node->state;
 
-	if (!flow_counts(f, node))
+	if (!flow_is_usable(f, node))
 		return false;
 	if (flow_ends_frames(s, &node->op))
 		s = &flow_outermost;
-	return flow_row(f->r->arch, s, f->r->img->flags & ROWS_BY_FP, row);
+	return flow_make_row(f->r->arch, s, f->r->img->flags & ROWS_BY_FP, row);
 }
 
 /* Runs of instructions without a hole become FDEs. */

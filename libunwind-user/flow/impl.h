@@ -34,18 +34,18 @@ bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op);
 void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op);
 
 /* Merge @s into @to, which another path reaches with @s. Returns whether @to changed. */
-bool flow_join(struct arch_state *to, const struct arch_state *s);
+bool flow_merge_state(struct arch_state *to, const struct arch_state *s);
 
 /* Returns true if both states say the same about the frame. */
-bool flow_same(const struct arch_state *a, const struct arch_state *b);
+bool flow_is_same_state(const struct arch_state *a, const struct arch_state *b);
 
 /* Returns true if the states disagree about SP; if SP is not known, about FP. */
-bool flow_differ(const struct arch_state *a, const struct arch_state *b);
+bool flow_sp_differs(const struct arch_state *a, const struct arch_state *b);
 
 /* The claims of a state. Each claim can be proved by itself. */
 #define FLOW_SP		0x1	/* where SP is relative to the CFA */
 #define FLOW_FP		0x2	/* what FP holds */
-#define FLOW_SLOT	0x4	/* where the caller's FP is saved */
+#define FLOW_FP_SLOT	0x4	/* where the caller's FP is saved */
 #define FLOW_RA_SLOT	0x8	/* where the return address is saved, if it has a register */
 #define FLOW_SP_SLOT	0x10	/* where SP is saved */
 #define FLOW_RA		0x20	/* that the return address is in its register */
@@ -72,8 +72,8 @@ bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s
  * from their registers, if they are there too.
  * Returns false if no row can express it.
  */
-bool flow_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
-	      struct cfi_state *row);
+bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
+		   struct cfi_state *row);
 
 /* The state that a row says, for code that a row of .eh_frame leads to. */
 bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct arch_state *s);
@@ -104,8 +104,8 @@ struct flow_gap {
 
 /*
  * An instruction that is reached. It is sure if a path from a sure entry leads to it, and no call
- * on this path may be a call that does not return; see walk.c. The last fields, from on_maybe on,
- * are for nodes that are not sure, see prove.c.
+ * on this path may be a call that does not return; see walk.c. The last fields, from
+ * fallthrough_maybe on, are for nodes that are not sure, see prove.c.
  */
 struct flow_node {
 	struct arch_state state;
@@ -118,7 +118,7 @@ struct flow_node {
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
 	/* it may never go on; may never jump; may have fewer targets: see edge.c */
-	bool on_maybe, jump_maybe, table_maybe;
+	bool fallthrough_maybe, jump_maybe, table_maybe;
 	uint8_t proved;		/* claims of the state, FLOW_SP ... */
 	bool disproved;
 };
@@ -206,8 +206,8 @@ uint32_t flow_func_of(struct flow *f, uint32_t func);
 /* Is this a call with SP aligned as the ABI wants, where SP is not aligned at entry? */
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *node);
 
-/* Does the state of this node count? */
-bool flow_counts(struct flow *f, const struct flow_node *node);
+/* May rows and proofs rely on the state of this node? */
+bool flow_is_usable(struct flow *f, const struct flow_node *node);
 
 /* May code go on with this state at @pc, outside of the gaps? @pc counts from text.start. */
 bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s);
@@ -218,8 +218,8 @@ bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
 /* ----------------------------- edge.c --------------------------- */
 
 enum flow_kind {
-	FLOW_EDGE_ON, FLOW_EDGE_JUMP,
-	FLOW_EDGE_BACK,		/* from a call that does return */
+	FLOW_EDGE_FALLTHROUGH, FLOW_EDGE_JUMP,
+	FLOW_EDGE_RETURN,	/* from a call that does return */
 	FLOW_EDGE_MAYBE,	/* from a call that may return; a branch that may never jump */
 };
 
@@ -243,10 +243,10 @@ bool flow_is_padding(struct flow *f, uint64_t pc);
  * Is this padding up to where functions are aligned? Then no code that ever runs falls through or
  * jumps to it.
  */
-bool flow_is_end(struct flow *f, uint64_t pc);
+bool flow_is_func_end(struct flow *f, uint64_t pc);
 
 /* Does the instruction at @pc show that a function starts there? */
-bool flow_begins(struct flow *f, uint64_t pc);
+bool flow_is_func_start(struct flow *f, uint64_t pc);
 
 /* Does a call only read its own address? A function that does not return may follow such a call. */
 bool flow_is_own_address(struct flow *f, const struct flow_node *node);

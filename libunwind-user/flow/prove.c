@@ -52,13 +52,13 @@
 #include "impl.h"
 
 /* Rounds of backward jumps that a proof may need; only hostile input needs more. */
-#define MAX_ROUNDS	64
+#define MAX_JUMP_ROUNDS	64
 /* Rounds of proofs: a proof makes a function return for sure, which can prove its callers. */
-#define MAX_RISES	32
+#define MAX_PROOF_ROUNDS	32
 
-#define ALL	UINT8_MAX
+#define ALL_CLAIMS	UINT8_MAX
 /* The claims that a return proves */
-#define LEFT	(FLOW_SP | FLOW_FP | FLOW_RA)
+#define RETURN_CLAIMS	(FLOW_SP | FLOW_FP | FLOW_RA)
 
 /* Which claim is the value of SP, or of FP, after the instruction? */
 static unsigned int source_of_sp(const struct arch_op *op)
@@ -80,11 +80,11 @@ static unsigned int source_of_sp(const struct arch_op *op)
 static unsigned int source_of_fp(const struct arch_op *op)
 {
 	if (op->flags & ARCH_LOADS_FP)
-		return FLOW_SLOT;
+		return FLOW_FP_SLOT;
 	switch (op->effect) {
 	case ARCH_POP_FP:
 	case ARCH_LEAVE:
-		return FLOW_SLOT;
+		return FLOW_FP_SLOT;
 	case ARCH_FP_IS_SP:
 		return FLOW_SP;
 	case ARCH_LOSE_FP:
@@ -107,14 +107,14 @@ static unsigned int keep_claims(const struct arch_flow *arch, const struct arch_
  * that was read back proves its slot if the place of the slot is known: from other claims, or
  * because the ABI has one place for it.
  */
-static unsigned int hand_back_proof(const struct arch_flow *arch, const struct arch_state *s,
-				    const struct arch_op *op, unsigned int proved)
+static unsigned int infer_claims_before(const struct arch_flow *arch, const struct arch_state *s,
+					const struct arch_op *op, unsigned int proved)
 {
 	unsigned int base = op->by_fp || op->effect == ARCH_LEAVE ? FLOW_FP : FLOW_SP;
 	unsigned int of = 0, loaded;
 
 	if (!proved || s->outermost)
-		return proved ? ALL : 0;
+		return proved ? ALL_CLAIMS : 0;
 	if (proved & FLOW_SP)
 		of |= source_of_sp(op);
 	if (proved & FLOW_FP)
@@ -123,14 +123,14 @@ static unsigned int hand_back_proof(const struct arch_flow *arch, const struct a
 		of |= FLOW_RA_SLOT;
 	else if (proved & FLOW_RA && !(op->flags & ARCH_LOSES_RA))
 		of |= FLOW_RA;
-	loaded = of & (FLOW_SLOT | FLOW_RA_SLOT | FLOW_SP_SLOT);
+	loaded = of & (FLOW_FP_SLOT | FLOW_RA_SLOT | FLOW_SP_SLOT);
 	if (arch->callee_area && loaded & FLOW_RA_SLOT && s->ra_slot == arch->abi_ra_slot)
 		of |= base;
 	if (!(of & base))
 		of &= ~loaded;
 	/* a claim on a slot that was stored here was a claim on the register */
-	if (proved & FLOW_SLOT)
-		of |= s->saved ? FLOW_SLOT : of & base ? FLOW_FP : 0;
+	if (proved & FLOW_FP_SLOT)
+		of |= s->fp_saved ? FLOW_FP_SLOT : of & base ? FLOW_FP : 0;
 	if (proved & FLOW_RA_SLOT)
 		of |= s->ra_saved ? FLOW_RA_SLOT : of & base ? FLOW_RA : 0;
 	if (proved & FLOW_SP_SLOT && s->sp_saved)
@@ -144,7 +144,7 @@ static unsigned int hand_back_proof(const struct arch_flow *arch, const struct a
  */
 static bool ends_restored(struct flow *f, const struct flow_node *n)
 {
-	return f->arch->ra_in_reg && n->op.next == ARCH_JUMP_ANY && !n->nr_targets &&
+	return f->arch->ra_in_reg && n->op.next == ARCH_JUMP_INDIRECT && !n->nr_targets &&
 	       !f->func[n->func].taken && flow_is_entered(f->arch, &n->state);
 }
 
@@ -155,7 +155,7 @@ static bool ends_restored(struct flow *f, const struct flow_node *n)
  */
 static bool ends_stub(struct flow *f, const struct flow_node *n)
 {
-	return f->func[n->func].named && n->op.next == ARCH_JUMP_ANY && !n->nr_targets &&
+	return f->func[n->func].named && n->op.next == ARCH_JUMP_INDIRECT && !n->nr_targets &&
 	       flow_is_entered(f->arch, &n->state);
 }
 
@@ -171,7 +171,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 	case ARCH_MAYBE_RETURN:
 		return s->outermost || (!s->unknown && !flow_is_entered(f->arch, s));
 	case ARCH_CALL:
-	case ARCH_CALL_ANY:
+	case ARCH_CALL_UNKNOWN:
 	case ARCH_CALL_POINTER:
 		if (!s->unknown && !s->outermost && s->sp_known && s->sp % f->arch->align)
 			return true;
@@ -199,7 +199,7 @@ static bool may_prove_back(const struct flow *f, const struct flow_node *n,
 			   const struct flow_edge *e)
 {
 	return e->state.outermost ||
-	       (f->mostly_gaps && (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_ANY));
+	       (f->mostly_gaps && (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_UNKNOWN));
 }
 
 static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
@@ -211,24 +211,24 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 	if (e->kind == FLOW_EDGE_MAYBE && !may_prove_back(f, n, e))
 		return;
 	if (byte == UINT32_MAX) {
-		if (e->kind >= FLOW_EDGE_BACK)
+		if (e->kind >= FLOW_EDGE_RETURN)
 			return;
 		if (!flow_may_leave(f, e->pc, &e->state))
 			n->disproved = true;
 		else
-			n->proved |= hand_back_proof(f->arch, &n->state, &n->op,
-						     proved_outside(f, e->pc, &e->state));
+			n->proved |= infer_claims_before(f->arch, &n->state, &n->op,
+							 proved_outside(f, e->pc, &e->state));
 		return;
 	}
 	if (!f->node_of[byte])
 		return;
 	to = &f->node[f->node_of[byte] - 1];
 	if (to->sure) {
-		if (!flow_counts(f, to))
+		if (!flow_is_usable(f, to))
 			return;
-		if (e->kind != FLOW_EDGE_MAYBE && flow_differ(&e->state, &to->state))
+		if (e->kind != FLOW_EDGE_MAYBE && flow_sp_differs(&e->state, &to->state))
 			n->disproved = true;
-		proved = ALL;
+		proved = ALL_CLAIMS;
 	} else {
 		if (e->kind != FLOW_EDGE_MAYBE && to->disproved)
 			n->disproved = true;
@@ -236,23 +236,21 @@ static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_
 	}
 	if (proved)
 		proved &= flow_common_claims(f->arch, &e->state, &to->state);
-	n->proved |= hand_back_proof(f->arch, &n->state, &n->op, proved);
+	n->proved |= infer_claims_before(f->arch, &n->state, &n->op, proved);
 }
 
 /* Which claims does the instruction itself prove? */
 static unsigned int proved_here(struct flow *f, const struct flow_node *n)
 {
 	if (flow_ends_frames(&n->state, &n->op))
-		return ALL;
-	if ((n->op.next == ARCH_RETURN || n->op.next == ARCH_MAYBE_RETURN) &&
-	    flow_is_entered(f->arch, &n->state))
-		return LEFT;
-	if (ends_restored(f, n) || ends_stub(f, n))
-		return LEFT;
+		return ALL_CLAIMS;
+	if (((n->op.next == ARCH_RETURN || n->op.next == ARCH_MAYBE_RETURN) &&
+	     flow_is_entered(f->arch, &n->state)) || ends_restored(f, n) || ends_stub(f, n))
+		return RETURN_CLAIMS;
 	if (f->func[n->func].taken && flow_calls_aligned(f, n))
-		return ALL;
-	if (n->state.outermost && (n->op.next == ARCH_JUMP_ANY || n->op.next == ARCH_STOP))
-		return ALL;
+		return ALL_CLAIMS;
+	if (n->state.outermost && (n->op.next == ARCH_JUMP_INDIRECT || n->op.next == ARCH_STOP))
+		return ALL_CLAIMS;
 	return 0;
 }
 
@@ -300,7 +298,7 @@ static int prove_nodes(struct flow *f)
 	if (!unsure)
 		return -ENOMEM;
 	/* first disprove claims, since wrong claims spoil proofs */
-	for (round = 0; round < MAX_ROUNDS && again; round++) {
+	for (round = 0; round < MAX_JUMP_ROUNDS && again; round++) {
 		again = false;
 		for (i = 0; i < nr; i++) {
 			again |= look_at_node(f, &f->node[unsure[i]]);
@@ -323,7 +321,7 @@ static bool keep_proved(struct flow *f, struct flow_node *n)
 	struct cfi_state row;
 
 	flow_keep_claims(f->arch, &s, n->proved);
-	if (!flow_row(f->r->arch, &s, false, &row))
+	if (!flow_make_row(f->r->arch, &s, false, &row))
 		return false;
 	n->state = s;
 	return true;
@@ -349,7 +347,7 @@ int flow_prove(struct flow *f)
 	unsigned int round;
 	int ret = 0;
 
-	for (round = 0; round < MAX_RISES && !ret; round++) {
+	for (round = 0; round < MAX_PROOF_ROUNDS && !ret; round++) {
 		ret = prove_nodes(f);
 		if (ret || !believe_proved(f))
 			break;

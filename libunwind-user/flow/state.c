@@ -22,13 +22,13 @@ const struct arch_state flow_outermost = { .outermost = true };
 
 static const struct arch_state nothing = { .unknown = true };
 
-static void lose_slot(struct arch_state *s)
+static void lose_fp_slot(struct arch_state *s)
 {
-	s->saved = false;
-	s->slot = 0;
+	s->fp_saved = false;
+	s->fp_slot = 0;
 }
 
-static void fp_is(struct arch_state *s, enum arch_fp what, int32_t fp)
+static void set_fp(struct arch_state *s, enum arch_fp what, int32_t fp)
 {
 	s->fp_is = what;
 	s->fp = what == ARCH_FP_FRAME ? fp : 0;
@@ -49,8 +49,8 @@ static void lose_sp_slot(struct arch_state *s)
 /* An instruction stores at CFA + @at. */
 static void note_store(struct arch_state *s, int64_t at, unsigned int size)
 {
-	if (s->saved && at < s->slot + (int64_t)WORD && s->slot < at + size)
-		lose_slot(s);
+	if (s->fp_saved && at < s->fp_slot + (int64_t)WORD && s->fp_slot < at + size)
+		lose_fp_slot(s);
 	if (s->ra_saved && at < s->ra_slot + (int64_t)WORD && s->ra_slot < at + size)
 		lose_ra_slot(s);
 	if (s->sp_saved && at < s->sp_slot + (int64_t)WORD && s->sp_slot < at + size)
@@ -62,8 +62,8 @@ static void drop_popped(const struct arch_flow *arch, struct arch_state *s)
 {
 	int32_t below = arch->callee_area - s->sp;
 
-	if (s->saved && s->fp_is == ARCH_FP_CALLER && s->slot < below)
-		lose_slot(s);
+	if (s->fp_saved && s->fp_is == ARCH_FP_CALLER && s->fp_slot < below)
+		lose_fp_slot(s);
 	if (s->ra_saved && s->ra_there && s->ra_slot < below)
 		lose_ra_slot(s);
 	if (s->sp_saved && s->sp == arch->entered.sp && s->sp_slot < below)
@@ -93,9 +93,9 @@ static void push_word(const struct arch_flow *arch, struct arch_state *s, bool i
 		return;
 	set_sp(arch, s, s->sp + (int64_t)WORD);
 	note_store(s, -(int64_t)s->sp, WORD);
-	if (is_fp && !s->unknown && s->fp_is == ARCH_FP_CALLER && !s->saved) {
-		s->saved = true;
-		s->slot = -s->sp;
+	if (is_fp && !s->unknown && s->fp_is == ARCH_FP_CALLER && !s->fp_saved) {
+		s->fp_saved = true;
+		s->fp_slot = -s->sp;
 	}
 }
 
@@ -104,8 +104,8 @@ static void pop_word(const struct arch_flow *arch, struct arch_state *s, bool to
 	int32_t at = -s->sp;
 
 	if (to_fp)
-		fp_is(s, s->sp_known && s->saved && s->slot == at ? ARCH_FP_CALLER : ARCH_FP_OTHER,
-		      0);
+		set_fp(s, s->sp_known && s->fp_saved && s->fp_slot == at ? ARCH_FP_CALLER :
+		       ARCH_FP_OTHER, 0);
 	if (s->sp_known)
 		set_sp(arch, s, s->sp - (int64_t)WORD);
 }
@@ -121,12 +121,12 @@ static bool place_of(const struct arch_state *s, const struct arch_op *op, int64
 	return s->sp_known;
 }
 
-static void frame_at(struct arch_state *s, int64_t fp)
+static void set_fp_frame(struct arch_state *s, int64_t fp)
 {
 	if (fp < -MAX_FRAME || fp > MAX_FRAME)
-		fp_is(s, ARCH_FP_OTHER, 0);
+		set_fp(s, ARCH_FP_OTHER, 0);
 	else
-		fp_is(s, ARCH_FP_FRAME, fp);
+		set_fp(s, ARCH_FP_FRAME, fp);
 }
 
 static void store_regs(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
@@ -141,9 +141,9 @@ static void store_regs(const struct arch_flow *arch, struct arch_state *s, const
 	note_store(s, at, op->size);
 	if (at < -MAX_FRAME || at > MAX_FRAME)
 		return;
-	if (fp && !s->saved) {
-		s->saved = true;
-		s->slot = at + op->fp_at;
+	if (fp && !s->fp_saved) {
+		s->fp_saved = true;
+		s->fp_slot = at + op->fp_at;
 	}
 	if (ra && !s->ra_saved) {
 		s->ra_saved = true;
@@ -162,8 +162,8 @@ static void load_regs(const struct arch_flow *arch, struct arch_state *s, const 
 	bool sp = known && s->sp_saved && s->sp_slot == at + op->sp_at;
 
 	if (op->flags & ARCH_LOADS_FP)
-		fp_is(s, known && s->saved && s->slot == at + op->fp_at ? ARCH_FP_CALLER :
-		      ARCH_FP_OTHER, 0);
+		set_fp(s, known && s->fp_saved && s->fp_slot == at + op->fp_at ? ARCH_FP_CALLER :
+		       ARCH_FP_OTHER, 0);
 	if (op->flags & ARCH_LOADS_RA)
 		s->ra_there = known && s->ra_saved && s->ra_slot == at + op->ra_at;
 	if (op->flags & ARCH_LOADS_SP && sp)
@@ -209,21 +209,21 @@ static void apply_op(const struct arch_flow *arch, struct arch_state *s, const s
 		break;
 	case ARCH_FP_IS_SP:
 		if (s->sp_known)
-			frame_at(s, (int64_t)s->sp - op->n);
+			set_fp_frame(s, (int64_t)s->sp - op->n);
 		else
-			fp_is(s, ARCH_FP_OTHER, 0);
+			set_fp(s, ARCH_FP_OTHER, 0);
 		break;
 	case ARCH_FP_IS_FP:
 		if (s->fp_is == ARCH_FP_FRAME)
-			frame_at(s, (int64_t)s->fp - op->n);
+			set_fp_frame(s, (int64_t)s->fp - op->n);
 		else
-			fp_is(s, ARCH_FP_OTHER, 0);
+			set_fp(s, ARCH_FP_OTHER, 0);
 		break;
 	case ARCH_LOSE_SP:
 		lose_sp(s);
 		break;
 	case ARCH_LOSE_FP:
-		fp_is(s, ARCH_FP_OTHER, 0);
+		set_fp(s, ARCH_FP_OTHER, 0);
 		break;
 	default:
 		*s = nothing;
@@ -247,14 +247,14 @@ static void settle_state(struct arch_state *s)
 bool flow_ends_frames(const struct arch_state *s, const struct arch_op *op)
 {
 	return op->flags & ARCH_ZEROES_FP && !s->unknown && !s->outermost && s->after_syscall &&
-	       !s->saved && s->fp_is == ARCH_FP_CALLER;
+	       !s->fp_saved && s->fp_is == ARCH_FP_CALLER;
 }
 
 /* Does the instruction only test the result of a system call? */
 static bool only_tests(const struct arch_op *op)
 {
 	return op->effect == ARCH_NONE && !op->size && !(op->flags & ~ARCH_ZEROES_FP) &&
-	       (op->next == ARCH_ON || op->next == ARCH_BRANCH || op->next == ARCH_JUMP);
+	       (op->next == ARCH_FALLTHROUGH || op->next == ARCH_BRANCH || op->next == ARCH_JUMP);
 }
 
 void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct arch_op *op)
@@ -279,12 +279,12 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 	if (s->unknown)
 		return;
 	apply_op(arch, s, op);
-	if (op->next == ARCH_CALL || op->next == ARCH_CALL_ANY ||
+	if (op->next == ARCH_CALL || op->next == ARCH_CALL_UNKNOWN ||
 	    op->next == ARCH_CALL_POINTER) {
 		s->ra_there = false;
 		below = arch->callee_area - s->sp;
-		if (s->saved && s->sp_known && s->slot < below)
-			lose_slot(s);
+		if (s->fp_saved && s->sp_known && s->fp_slot < below)
+			lose_fp_slot(s);
 		if (s->ra_saved && s->sp_known && s->ra_slot < below)
 			lose_ra_slot(s);
 		if (s->sp_saved && s->sp_known && s->sp_slot < below)
@@ -293,7 +293,7 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 	settle_state(s);
 }
 
-bool flow_join(struct arch_state *to, const struct arch_state *s)
+bool flow_merge_state(struct arch_state *to, const struct arch_state *s)
 {
 	struct arch_state old = *to;
 
@@ -307,8 +307,8 @@ bool flow_join(struct arch_state *to, const struct arch_state *s)
 		return false;
 	if (to->sp_known && (!s->sp_known || s->sp != to->sp))
 		lose_sp(to);
-	if (to->saved && (!s->saved || s->slot != to->slot))
-		lose_slot(to);
+	if (to->fp_saved && (!s->fp_saved || s->fp_slot != to->fp_slot))
+		lose_fp_slot(to);
 	if (to->ra_saved && (!s->ra_saved || s->ra_slot != to->ra_slot))
 		lose_ra_slot(to);
 	if (to->sp_saved && (!s->sp_saved || s->sp_slot != to->sp_slot))
@@ -316,27 +316,27 @@ bool flow_join(struct arch_state *to, const struct arch_state *s)
 	to->ra_there &= s->ra_there;
 	to->after_syscall &= s->after_syscall;
 	if (to->fp_is != s->fp_is || to->fp != s->fp)
-		fp_is(to, ARCH_FP_OTHER, 0);
+		set_fp(to, ARCH_FP_OTHER, 0);
 	settle_state(to);
-	return old.sp_known != to->sp_known || old.saved != to->saved ||
+	return old.sp_known != to->sp_known || old.fp_saved != to->fp_saved ||
 	       old.ra_saved != to->ra_saved || old.sp_saved != to->sp_saved ||
 	       old.ra_there != to->ra_there || old.after_syscall != to->after_syscall ||
 	       old.fp_is != to->fp_is || old.unknown != to->unknown;
 }
 
-bool flow_same(const struct arch_state *a, const struct arch_state *b)
+bool flow_is_same_state(const struct arch_state *a, const struct arch_state *b)
 {
 	if (a->unknown || b->unknown || a->outermost || b->outermost)
 		return !a->unknown && !b->unknown && a->outermost == b->outermost;
-	if (a->sp_known != b->sp_known || a->sp != b->sp || a->saved != b->saved ||
-	    a->slot != b->slot || a->ra_saved != b->ra_saved || a->ra_slot != b->ra_slot ||
+	if (a->sp_known != b->sp_known || a->sp != b->sp || a->fp_saved != b->fp_saved ||
+	    a->fp_slot != b->fp_slot || a->ra_saved != b->ra_saved || a->ra_slot != b->ra_slot ||
 	    a->ra_there != b->ra_there || a->mangled != b->mangled)
 		return false;
 	/* FP may differ, unless it holds the caller's value or the CFA counts from it */
-	return (a->saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp == b->fp);
+	return (a->fp_saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp == b->fp);
 }
 
-bool flow_differ(const struct arch_state *a, const struct arch_state *b)
+bool flow_sp_differs(const struct arch_state *a, const struct arch_state *b)
 {
 	if (a->unknown || b->unknown)
 		return false;
@@ -361,8 +361,8 @@ bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s
 	       s->ra_there != arch->entered.ra_there || s->mangled;
 }
 
-bool flow_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
-	      struct cfi_state *row)
+bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
+		   struct cfi_state *row)
 {
 	if (s->unknown)
 		return false;
@@ -383,9 +383,9 @@ bool flow_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
 		row->cfa.reg = arch->abi->reg_fp;
 		row->cfa.off = s->fp;
 	}
-	if (s->saved && !(by_fp && s->fp_is == ARCH_FP_CALLER))
-		row->fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->slot };
-	return s->saved || s->fp_is == ARCH_FP_CALLER;
+	if (s->fp_saved && !(by_fp && s->fp_is == ARCH_FP_CALLER))
+		row->fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->fp_slot };
+	return s->fp_saved || s->fp_is == ARCH_FP_CALLER;
 }
 
 bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct arch_state *s)
@@ -406,8 +406,8 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 	if (!s->ra_saved && !s->ra_there)
 		return false;
 	if (row->fp.how == CFI_AT_CFA) {
-		s->saved = true;
-		s->slot = row->fp.off;
+		s->fp_saved = true;
+		s->fp_slot = row->fp.off;
 	} else if (row->fp.how != CFI_SAME) {
 		return false;
 	}
@@ -415,16 +415,16 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 		s->sp_known = true;
 		s->sp = row->cfa.off;
 		/* After a pop, rows of compilers still say where FP was saved */
-		if (s->saved && s->sp == arch->flow->entered.sp &&
-		    s->slot < arch->flow->callee_area - s->sp)
-			lose_slot(s);
-		if (!s->saved)
+		if (s->fp_saved && s->sp == arch->flow->entered.sp &&
+		    s->fp_slot < arch->flow->callee_area - s->sp)
+			lose_fp_slot(s);
+		if (!s->fp_saved)
 			s->fp_is = ARCH_FP_CALLER;
 		return s->sp >= arch->flow->entered.sp && s->sp <= MAX_FRAME;
 	}
-	if (row->cfa.reg != arch->abi->reg_fp || !s->saved)
+	if (row->cfa.reg != arch->abi->reg_fp || !s->fp_saved)
 		return false;
-	frame_at(s, row->cfa.off);
+	set_fp_frame(s, row->cfa.off);
 	return true;
 }
 
@@ -463,7 +463,7 @@ unsigned int flow_claims(const struct arch_flow *arch, const struct arch_state *
 		return UINT8_MAX;
 	/* without a link register, the CFA says where the return address is */
 	return (s->sp_known ? FLOW_SP : 0) | (s->fp_is != ARCH_FP_OTHER ? FLOW_FP : 0) |
-	       (s->saved ? FLOW_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
+	       (s->fp_saved ? FLOW_FP_SLOT : 0) | (s->ra_there ? FLOW_RA : 0) |
 	       (s->sp_saved ? FLOW_SP_SLOT : 0) |
 	       (s->ra_saved && arch->ra_in_reg ? FLOW_RA_SLOT : 0);
 }
@@ -479,8 +479,8 @@ unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_
 		both &= ~FLOW_SP;
 	if (a->fp_is != b->fp_is || a->fp != b->fp)
 		both &= ~FLOW_FP;
-	if (a->slot != b->slot)
-		both &= ~FLOW_SLOT;
+	if (a->fp_slot != b->fp_slot)
+		both &= ~FLOW_FP_SLOT;
 	if (a->mangled != b->mangled)
 		both &= ~(FLOW_RA | FLOW_RA_SLOT);
 	if (a->ra_slot != b->ra_slot)
@@ -497,9 +497,9 @@ void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsign
 	if (!(claims & FLOW_SP))
 		lose_sp(s);
 	if (!(claims & FLOW_FP))
-		fp_is(s, ARCH_FP_OTHER, 0);
-	if (!(claims & FLOW_SLOT))
-		lose_slot(s);
+		set_fp(s, ARCH_FP_OTHER, 0);
+	if (!(claims & FLOW_FP_SLOT))
+		lose_fp_slot(s);
 	if (!(claims & FLOW_SP_SLOT))
 		lose_sp_slot(s);
 	if (arch->ra_in_reg && !(claims & FLOW_RA_SLOT))

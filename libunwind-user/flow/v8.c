@@ -46,7 +46,7 @@ struct builtin {
 };
 
 /* The state before the instruction at this byte. */
-struct before {
+struct insn_state {
 	struct arch_state s;
 	/*
 	 * Register of the return address while that is not on the stack: SP does not matter until
@@ -66,7 +66,7 @@ struct v8 {
 	VEC(struct builtin) builtins;
 	const struct builtin *at;	/* the one that is followed: */
 	uint8_t *code;
-	struct before *before;		/* for each byte */
+	struct insn_state *insn;	/* for each byte */
 	VEC(uint32_t) todo;
 	bool conflict;			/* assumed code leads to code with another FP */
 	bool may_have_table;		/* of jumps: the builtin takes an address in itself */
@@ -252,7 +252,8 @@ static const struct builtin *builtin_of(const struct v8 *v, uint64_t addr)
 
 static bool is_call(const struct arch_op *op)
 {
-	return op->next == ARCH_CALL || op->next == ARCH_CALL_ANY || op->next == ARCH_CALL_POINTER;
+	return op->next == ARCH_CALL || op->next == ARCH_CALL_UNKNOWN ||
+	       op->next == ARCH_CALL_POINTER;
 }
 
 static bool keeps_sp(const struct v8 *v, const struct arch_op *op)
@@ -264,11 +265,11 @@ static bool keeps_sp(const struct v8 *v, const struct arch_op *op)
 
 static bool is_entered(const struct v8 *v, const struct arch_state *s)
 {
-	return flow_is_entered(v->arch, s) && !s->saved;
+	return flow_is_entered(v->arch, s) && !s->fp_saved;
 }
 
 /* Change @b to what is known after the instruction. */
-static void step_state(const struct v8 *v, struct before *b, const struct arch_op *op)
+static void step_state(const struct v8 *v, struct insn_state *b, const struct arch_op *op)
 {
 	struct arch_op lose = { .effect = ARCH_LOSE_SP };
 
@@ -291,15 +292,15 @@ static void step_state(const struct v8 *v, struct before *b, const struct arch_o
 	}
 }
 
-static int queue_code(struct v8 *v, uint64_t addr, const struct before *from)
+static int queue_code(struct v8 *v, uint64_t addr, const struct insn_state *from)
 {
-	struct before *to;
+	struct insn_state *to;
 	uint32_t *todo;
 	bool changed;
 
 	if (addr < v->at->start || addr >= v->at->end)
 		return 0;
-	to = &v->before[addr - v->at->start];
+	to = &v->insn[addr - v->at->start];
 	if (!to->len) {
 		*to = *from;
 		to->len = 1;
@@ -314,7 +315,7 @@ static int queue_code(struct v8 *v, uint64_t addr, const struct before *from)
 		to->popped = 0;
 		to->s = (struct arch_state){ .unknown = true };
 	} else {
-		changed = flow_join(&to->s, &from->s);
+		changed = flow_merge_state(&to->s, &from->s);
 	}
 	if (!changed || to->queued)
 		return 0;
@@ -328,7 +329,7 @@ static int queue_code(struct v8 *v, uint64_t addr, const struct before *from)
 
 static int follow_code(struct v8 *v)
 {
-	struct before after;
+	struct insn_state after;
 	struct arch_op op;
 	uint64_t addr;
 	uint32_t at;
@@ -337,21 +338,21 @@ static int follow_code(struct v8 *v)
 	while (v->todo.nr && !ret) {
 		at = v->todo.v[--v->todo.nr];
 		addr = v->at->start + at;
-		v->before[at].queued = false;
+		v->insn[at].queued = false;
 		v->arch->decode(v->decoder, v->code + at, v->at->end - addr, addr, &op);
 		if (op.next == ARCH_BAD)
-			v->before[at].s.unknown = true;
-		v->before[at].len = op.len ? op.len : 1;
-		v->before[at].astray = is_call(&op) && !keeps_sp(v, &op) &&
-				       v->before[at].s.fp_is != ARCH_FP_FRAME;
+			v->insn[at].s.unknown = true;
+		v->insn[at].len = op.len ? op.len : 1;
+		v->insn[at].astray = is_call(&op) && !keeps_sp(v, &op) &&
+				     v->insn[at].s.fp_is != ARCH_FP_FRAME;
 		if (op.flags & ARCH_TAKES_ADDRESS && op.target >= v->at->start &&
 		    op.target < v->at->end)
 			v->may_have_table = true;
-		after = v->before[at];
+		after = v->insn[at];
 		step_state(v, &after, &op);
 		if (op.next == ARCH_JUMP || op.next == ARCH_BRANCH)
 			ret = queue_code(v, op.target, &after);
-		if (!ret && (op.next == ARCH_ON || op.next == ARCH_BRANCH || is_call(&op)))
+		if (!ret && (op.next == ARCH_FALLTHROUGH || op.next == ARCH_BRANCH || is_call(&op)))
 			ret = queue_code(v, addr + op.len, &after);
 	}
 	return ret;
@@ -360,7 +361,7 @@ static int follow_code(struct v8 *v)
 /* Follow the code that no path reaches: handlers of exceptions. */
 static int follow_rest(struct v8 *v)
 {
-	struct before frame = { .s = v->arch->entered, .assumed = true };
+	struct insn_state frame = { .s = v->arch->entered, .assumed = true };
 	uint32_t size = v->at->end - v->at->start, at;
 	bool has_frame = false;
 	int ret = 0;
@@ -369,13 +370,13 @@ static int follow_rest(struct v8 *v)
 	frame.s.sp = 0;
 	frame.s.fp_is = ARCH_FP_FRAME;
 	frame.s.fp = FRAME;
-	frame.s.saved = true;
-	frame.s.slot = -FRAME;
+	frame.s.fp_saved = true;
+	frame.s.fp_slot = -FRAME;
 	for (at = 0; at < size && !has_frame; at++)
-		has_frame = v->before[at].len && !v->before[at].s.unknown &&
-			    v->before[at].s.fp_is == ARCH_FP_FRAME && v->before[at].s.fp == FRAME;
-	for (at = 0; at < size && has_frame && !ret; at += v->before[at].len) {
-		if (v->before[at].len)
+		has_frame = v->insn[at].len && !v->insn[at].s.unknown &&
+			    v->insn[at].s.fp_is == ARCH_FP_FRAME && v->insn[at].s.fp == FRAME;
+	for (at = 0; at < size && has_frame && !ret; at += v->insn[at].len) {
+		if (v->insn[at].len)
 			continue;
 		ret = queue_code(v, v->at->start + at, &frame);
 		if (!ret)
@@ -386,10 +387,10 @@ static int follow_rest(struct v8 *v)
 
 /* ---------------------------------- rows --------------------------------- */
 
-static bool row_of(const struct v8 *v, const struct before *b, struct cfi_state *row)
+static bool row_of(const struct v8 *v, const struct insn_state *b, struct cfi_state *row)
 {
 	return b->len && !b->popped && !b->astray && !(b->assumed && v->conflict) &&
-	       flow_row(v->r->arch, &b->s, true, row);
+	       flow_make_row(v->r->arch, &b->s, true, row);
 }
 
 /* Runs of instructions with a row become FDEs. */
@@ -401,8 +402,8 @@ static int add_rows(struct v8 *v)
 	struct cfi_state row;
 	int ret;
 
-	for (at = 0; at < size; at += v->before[at].len ? v->before[at].len : 1) {
-		if (!row_of(v, &v->before[at], &row))
+	for (at = 0; at < size; at += v->insn[at].len ? v->insn[at].len : 1) {
+		if (!row_of(v, &v->insn[at], &row))
 			continue;
 		if (!fde || at != end) {
 			start = at;
@@ -414,9 +415,9 @@ static int add_rows(struct v8 *v)
 		ret = rows_add_row(v->r, at - start, &row);
 		if (ret)
 			return ret;
-		end = at + v->before[at].len;
-		fde->end += v->before[at].len;
-		stats->flow_bytes += v->before[at].len;
+		end = at + v->insn[at].len;
+		fde->end += v->insn[at].len;
+		stats->flow_bytes += v->insn[at].len;
 	}
 	stats->gap_bytes += size;
 	return 0;
@@ -424,7 +425,7 @@ static int add_rows(struct v8 *v)
 
 static int add_builtin_rows(struct v8 *v, const struct builtin *b)
 {
-	struct before entry = { .s = v->arch->entered };
+	struct insn_state entry = { .s = v->arch->entered };
 	uint32_t size = b->end - b->start;
 	int ret;
 
@@ -432,7 +433,7 @@ static int add_builtin_rows(struct v8 *v, const struct builtin *b)
 	v->todo.nr = 0;
 	v->conflict = false;
 	v->may_have_table = false;
-	memset(v->before, 0, size * sizeof(*v->before));
+	memset(v->insn, 0, size * sizeof(*v->insn));
 	if (!b->called || image_read(v->r->img, b->start, v->code, size))
 		return 0;
 	ret = queue_code(v, b->start, &entry);
@@ -456,9 +457,9 @@ int flow_add_v8(struct rows *r)
 	if (ret || !v.builtins.nr)
 		goto out;
 	v.code = malloc(MAX_BUILTIN);
-	v.before = malloc(MAX_BUILTIN * sizeof(*v.before));
+	v.insn = malloc(MAX_BUILTIN * sizeof(*v.insn));
 	v.decoder = v.arch->open ? v.arch->open() : NULL;
-	if (!v.code || !v.before || (v.arch->open && !v.decoder))
+	if (!v.code || !v.insn || (v.arch->open && !v.decoder))
 		ret = -ENOMEM;
 	for (i = 0; i < v.builtins.nr && !ret; i++)
 		ret = add_builtin_rows(&v, &v.builtins.v[i]);
@@ -466,7 +467,7 @@ int flow_add_v8(struct rows *r)
 		v.arch->close(v.decoder);
 out:
 	free(v.code);
-	free(v.before);
+	free(v.insn);
 	vec_free(&v.todo);
 	vec_free(&v.builtins);
 	return ret || nr_fdes == r->nr_fdes ? ret : rows_sort(r);

@@ -193,7 +193,7 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 	    (node->op.flags & ARCH_TAKES_NUMBER && f->r->img->fixed))
 		flow_take_address(f, node->op.target);
 	flow_find_maybe(f, node);
-	if (node->op.next == ARCH_JUMP_ANY) {
+	if (node->op.next == ARCH_JUMP_INDIRECT) {
 		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
 		else
@@ -225,7 +225,7 @@ static void reach_node(struct flow *f, uint32_t n, const struct arch_state *s, u
 		queue_node(f, n);
 		return;
 	}
-	if (sure == node->sure && flow_join(&node->state, s))
+	if (sure == node->sure && flow_merge_state(&node->state, s))
 		queue_node(f, n);
 	if (sure)
 		unite_funcs(f, func, node->func);
@@ -294,20 +294,19 @@ static bool takes_other_frame(struct flow *f, const struct flow_node *node)
 		    (op->flags & ARCH_LOADS_SP && op->by_fp))
 			return node->state.fp_is != ARCH_FP_FRAME && !node->state.outermost;
 		byte = flow_byte(f, node->pc + op->len, NULL);
-		if (op->next != ARCH_ON || byte == UINT32_MAX || !f->node_of[byte])
+		if (op->next != ARCH_FALLTHROUGH || byte == UINT32_MAX || !f->node_of[byte])
 			break;
 		node = &f->node[f->node_of[byte] - 1];
 	}
 	return false;
 }
 
-bool flow_counts(struct flow *f, const struct flow_node *node)
+bool flow_is_usable(struct flow *f, const struct flow_node *node)
 {
 	const struct flow_func *func = &f->func[flow_func_of(f, node->func)];
 
-	if (node->op.next == ARCH_BAD)
-		return false;
-	if (!node->sure || func->bad || (!node->proved && takes_other_frame(f, node)))
+	if (node->op.next == ARCH_BAD || !node->sure || func->bad ||
+	    (!node->proved && takes_other_frame(f, node)))
 		return false;
 	return func->does_return || func->calls_aligned || !func->lost || node->proved;
 }
@@ -315,7 +314,7 @@ bool flow_counts(struct flow *f, const struct flow_node *node)
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 {
 	return f->arch->entered.sp % f->arch->align &&
-	       (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_ANY ||
+	       (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_UNKNOWN ||
 		n->op.next == ARCH_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
 	       n->state.sp_known && n->state.sp % f->arch->align == 0;
 }
@@ -361,7 +360,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 	}
 	byte = flow_byte(f, e->pc, &gap);
 	if (byte == UINT32_MAX) {
-		if (e->kind >= FLOW_EDGE_BACK)
+		if (e->kind >= FLOW_EDGE_RETURN)
 			return;
 		if (sure && !flow_may_leave(f, e->pc, &e->state))
 			mark_bad(f, func);
@@ -371,10 +370,10 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 	}
 	if (e->kind == FLOW_EDGE_MAYBE &&
 	    (f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
-	     (e->state.outermost && flow_is_padding(f, e->pc)) || flow_begins(f, e->pc)))
+	     (e->state.outermost && flow_is_padding(f, e->pc)) || flow_is_func_start(f, e->pc)))
 		return;
 	/* no call leads there, but the code looks like that of a called function */
-	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && flow_begins(f, e->pc))
+	if (e->kind == FLOW_EDGE_JUMP && e->state.outermost && flow_is_func_start(f, e->pc))
 		return;
 	to = f->node_of[byte] - 1;
 	if (!f->node_of[byte]) {
@@ -389,7 +388,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		if (e->kind == FLOW_EDGE_MAYBE)
 			set_fact(f, func, &func->may_return);
 		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
-		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_ON)
+		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_FALLTHROUGH)
 			f->node[to].prev = from;
 		return;
 	}
@@ -436,7 +435,7 @@ static void walk_node(struct flow *f, uint32_t n, bool sure)
 		mark_bad(f, func_of(f, n));
 	if (op.next == ARCH_RETURN || op.next == ARCH_MAYBE_RETURN)
 		note_return(f, n);
-	if (op.next == ARCH_JUMP_ANY && !f->node[n].nr_targets)
+	if (op.next == ARCH_JUMP_INDIRECT && !f->node[n].nr_targets)
 		set_fact(f, func_of(f, n), &func_of(f, n)->may_return);
 	if (op.next == ARCH_CALL && op.target >= base && !flow_is_own_address(f, &f->node[n]) &&
 	    flow_byte(f, op.target - base, NULL) != UINT32_MAX) {

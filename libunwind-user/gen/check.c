@@ -158,7 +158,7 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 	bool call = false;
 
 	if (!effect_of(c, at, op, &bytes)) {
-		if (op->next == ARCH_ON && next < c->size)
+		if (op->next == ARCH_FALLTHROUGH && next < c->size)
 			c->byte[next].lost = true;
 		return;
 	}
@@ -171,9 +171,9 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 		if (op->next == ARCH_JUMP)
 			return;
 		break;
-	case ARCH_ON:
+	case ARCH_FALLTHROUGH:
 		break;
-	case ARCH_CALL: case ARCH_CALL_ANY: case ARCH_CALL_POINTER:
+	case ARCH_CALL: case ARCH_CALL_UNKNOWN: case ARCH_CALL_POINTER:
 		call = true;
 		break;
 	default:
@@ -215,8 +215,8 @@ static void follow_code(struct row_check *c, bool sure)
 
 static bool goes_on(const struct arch_op *op)
 {
-	return op->next == ARCH_ON || op->next == ARCH_BRANCH || op->next == ARCH_CALL ||
-	       op->next == ARCH_CALL_ANY || op->next == ARCH_CALL_POINTER;
+	return op->next == ARCH_FALLTHROUGH || op->next == ARCH_BRANCH || op->next == ARCH_CALL ||
+	       op->next == ARCH_CALL_UNKNOWN || op->next == ARCH_CALL_POINTER;
 }
 
 /* Does row @b only say that the instruction after @a has pushed these bytes? */

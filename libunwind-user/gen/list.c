@@ -129,7 +129,7 @@ static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *o
 static int append_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
-	uint32_t n = rows_number(r, &outermost), start = fde->start;
+	uint32_t n = rows_intern_state(r, &outermost), start = fde->start;
 	int ret;
 
 	if (!n)

@@ -412,9 +412,9 @@ static int add_popped_row(struct go_rows *g, const struct go_body *b, const stru
 	struct cfi_state s = { .cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp } };
 	struct arch_go_code code;
 
-	if (g->arch->popped && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
+	if (g->arch->find_popped_ra && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
 	    code_around(g, &b->f, p->start, &code))
-		s.ra = (struct cfi_rule){ .how = CFI_REG, .reg = g->arch->popped(&code) };
+		s.ra = (struct cfi_rule){ .how = CFI_REG, .reg = g->arch->find_popped_ra(&code) };
 	return s.ra.reg ? add_state_row(g, b, p->start, &s) : add_hole(g, b, p->start);
 }
 

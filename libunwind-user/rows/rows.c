@@ -38,7 +38,7 @@ static bool is_by_kept(const struct rows *r, const struct cfi_state *s)
 	return reg && (s->cfa.reg == reg || s->ra.reg == reg || s->fp.reg == reg);
 }
 
-/* A state that has no number yet gets one; returns as rows_number(). */
+/* A state that has no number yet gets one; returns as rows_intern_state(). */
 static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_t hash)
 {
 	uint32_t n = r->nr_codes, room = r->room_codes;
@@ -54,7 +54,7 @@ static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_
 	return n;
 }
 
-static inline uint32_t number_of(struct rows *r, const struct cfi_state *state)
+static inline uint32_t intern_state(struct rows *r, const struct cfi_state *state)
 {
 	uint32_t hash = hash_state(state), n;
 	size_t pos;
@@ -65,9 +65,9 @@ static inline uint32_t number_of(struct rows *r, const struct cfi_state *state)
 	return add_state(r, state, hash);
 }
 
-uint32_t rows_number(struct rows *r, const struct cfi_state *state)
+uint32_t rows_intern_state(struct rows *r, const struct cfi_state *state)
 {
-	return number_of(r, state);
+	return intern_state(r, state);
 }
 
 int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct stats *stats)
@@ -118,7 +118,7 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
 		    const struct cfi_state *state)
 {
-	uint32_t n = rows_number(r, state);
+	uint32_t n = rows_intern_state(r, state);
 
 	if (!n || !vec_room(&r->raw, r->nr_raw, &r->room_raw, sizeof(*r->raw)))
 		return -ENOMEM;
@@ -213,7 +213,7 @@ static int set_pushed(struct rows *r)
 	r->pushed = true;
 	for (i = r->fde[r->nr_fdes - 1].row; i < r->nr_raw; i++) {
 		state = raise_cfa(r, &r->state[r->raw[i].state]);
-		r->raw[i].state = rows_number(r, &state);
+		r->raw[i].state = rows_intern_state(r, &state);
 		if (!r->raw[i].state)
 			return -ENOMEM;
 	}

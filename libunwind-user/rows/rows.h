@@ -238,7 +238,7 @@ int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
  * The number of a state; 0 if there is not enough memory (0 is ROWS_NONE, and never the number of a
  * state).
  */
-uint32_t rows_number(struct rows *r, const struct cfi_state *state);
+uint32_t rows_intern_state(struct rows *r, const struct cfi_state *state);
 
 /* Sort FDEs by start. FDEs with equal starts keep their order in .eh_frame. */
 int rows_sort(struct rows *r);

@@ -169,7 +169,7 @@ struct more_arg {
 };
 
 /* Find a file, and read it if needed: 0, or the error of all lookups in it. */
-int symbols_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file);
+int symbols_get_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file);
 
 /* ---- demangle.c ---- */
 

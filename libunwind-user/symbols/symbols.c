@@ -194,7 +194,7 @@ static void file_load(struct uu_symbols *syms, struct file *f, int pid)
 		file_try(syms, f, syms->ops->fetch(syms, f, &f->place));
 }
 
-int symbols_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file)
+int symbols_get_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file)
 {
 	size_t id_size = want->build_id ? want->build_id_size : 0;
 	struct file *f, **bucket;
@@ -249,7 +249,7 @@ int uu_symbols_find(struct uu_symbols *syms, const struct uu_file *file, uint64_
 	const struct sym *s;
 	struct file *f;
 	uint64_t addr;
-	int ret = symbols_file(syms, file, &f);
+	int ret = symbols_get_file(syms, file, &f);
 
 	memset(sym, 0, sizeof(*sym));
 	if (ret)
@@ -326,7 +326,7 @@ bool uu_symbols_is_signal_return(struct uu_symbols *syms, const struct uu_file *
 	ssize_t n;
 	size_t i;
 
-	if (symbols_file(syms, file, &f) || offset > INT64_MAX)
+	if (symbols_get_file(syms, file, &f) || offset > INT64_MAX)
 		return false;
 	arch = sframe_arch_of(f->tab.machine);
 	if (!arch ||

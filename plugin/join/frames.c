@@ -214,7 +214,7 @@ static struct frame_line *get_frame(struct frames *f, const struct join_answer *
 	file = frames_file(f->maps, ans, addr, exact, &k.offset);
 	if (file)
 		k.file = file->id + 1;
-	if (jit && jit_may(file))
+	if (jit && jit_may_hold(file))
 		k.jit = jit;
 	hash = hash64(k.addr ^ hash64(k.offset ^ (uint64_t)k.file << 32 ^ (uint64_t)k.jit << 1 ^
 				      k.exact));

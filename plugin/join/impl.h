@@ -7,7 +7,7 @@
 #include "libunwind-user/base/base.h"
 
 /* A stack that still lacks parts. */
-struct part {
+struct partial_stack {
 	struct join_stack head;		/* copy of its first part; head.addrs is not used */
 	VEC(uint64_t) addrs;
 	bool closed;			/* cut and stored: later parts are dropped */
@@ -22,7 +22,7 @@ struct stream {
 	uint32_t buffer;
 	uint32_t cpu;
 	uint64_t first, last;		/* positions of its first and last record */
-	VEC(struct part) parts;
+	VEC(struct partial_stack) partials;
 	VEC(struct mark) marks;		/* join_add_mark(), by rising position */
 };
 
@@ -105,7 +105,7 @@ int sort_stacks(struct join *j);
 
 /* parts.c: put together what the kernel split; intern address lists. */
 int parts_add(struct join *j, const struct join_stack *s);
-int parts_loss(struct join *j, struct stream *st);
+int parts_add_loss(struct join *j, struct stream *st);
 int parts_finish(struct join *j);
 void parts_free(struct stream *st);
 

@@ -148,7 +148,7 @@ bool jit_symbol(struct jit *j, struct uu_symbols *syms, uint32_t tgid, uint64_t 
 	return m->state == READ && !uu_symbols_find_jit(syms, tgid, addr, sym);
 }
 
-bool jit_may(const struct maps_file *file)
+bool jit_may_hold(const struct maps_file *file)
 {
 	/* the same names as in perf: tools/perf/util/map.c, is_anon_memory() */
 	static const char *const names[] = { "/dev/zero", "/anon_hugepage", "/memfd:", "/SYSV",

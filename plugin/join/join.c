@@ -113,7 +113,7 @@ int join_add_loss(struct join *j, uint32_t stream, uint64_t events)
 		return -EINVAL;
 	j->losses += events ? events : 1;
 	j->dropped.v[j->streams.v[stream].buffer] = true;
-	return parts_loss(j, &j->streams.v[stream]);
+	return parts_add_loss(j, &j->streams.v[stream]);
 }
 
 int join_add_mark(struct join *j, uint32_t stream, uint64_t pos, uint64_t ts)

@@ -96,7 +96,7 @@ static inline void nest_close(struct nest *n, int level)
 }
 
 /* Close the groups that a record of @tid ends at other levels; returns the bits of these levels. */
-static inline uint32_t nest_ended(struct nest *n, int level, uint32_t tid)
+static inline uint32_t nest_close_ended(struct nest *n, int level, uint32_t tid)
 {
 	uint32_t ended, below;
 	int i;

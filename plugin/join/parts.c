@@ -71,7 +71,7 @@ static int store_stack(struct join *j, const struct join_stack *s, const uint64_
 	return 0;
 }
 
-static int part_store(struct join *j, struct part *p, uint32_t add_flags)
+static int store_partial(struct join *j, struct partial_stack *p, uint32_t add_flags)
 {
 	if (p->closed)
 		return 0;
@@ -79,14 +79,14 @@ static int part_store(struct join *j, struct part *p, uint32_t add_flags)
 	return store_stack(j, &p->head, p->addrs.v, p->addrs.nr, p->head.flags | add_flags);
 }
 
-static void part_remove(struct stream *st, size_t i)
+static void remove_partial(struct stream *st, size_t i)
 {
-	vec_free(&st->parts.v[i].addrs);
-	memmove(&st->parts.v[i], &st->parts.v[i + 1],
-		(--st->parts.nr - i) * sizeof(st->parts.v[0]));
+	vec_free(&st->partials.v[i].addrs);
+	memmove(&st->partials.v[i], &st->partials.v[i + 1],
+		(--st->partials.nr - i) * sizeof(st->partials.v[0]));
 }
 
-static int part_append(struct part *p, const struct join_stack *s)
+static int append_part(struct partial_stack *p, const struct join_stack *s)
 {
 	if (s->nr && vec_reserve(&p->addrs, s->nr))
 		return -ENOMEM;
@@ -97,67 +97,68 @@ static int part_append(struct part *p, const struct join_stack *s)
 	return 0;
 }
 
-static int part_open(struct join *j, struct stream *st, const struct join_stack *s, uint32_t flags)
+static int start_partial(struct join *j, struct stream *st, const struct join_stack *s,
+			 uint32_t flags)
 {
-	struct part *p;
+	struct partial_stack *p;
 	int ret;
 
-	if (st->parts.nr >= MAX_OPEN) {
-		ret = part_store(j, &st->parts.v[0], STACK_CUT_OUTER);
+	if (st->partials.nr >= MAX_OPEN) {
+		ret = store_partial(j, &st->partials.v[0], STACK_CUT_OUTER);
 		if (ret)
 			return ret;
-		part_remove(st, 0);
+		remove_partial(st, 0);
 	}
-	p = vec_add(&st->parts);
+	p = vec_add(&st->partials);
 	if (!p)
 		return -ENOMEM;
 	p->head = *s;
 	p->head.flags = flags;
-	return part_append(p, s);
+	return append_part(p, s);
 }
 
 int parts_add(struct join *j, const struct join_stack *s)
 {
 	struct stream *st = &j->streams.v[s->stream];
 	uint32_t flags = s->flags;
-	struct part *p;
+	struct partial_stack *p;
 	size_t i;
 	int ret;
 
-	for (i = 0; i < st->parts.nr; i++)
-		if (st->parts.v[i].head.tid == s->tid)
+	for (i = 0; i < st->partials.nr; i++)
+		if (st->partials.v[i].head.tid == s->tid)
 			break;
-	if (i < st->parts.nr) {
-		p = &st->parts.v[i];
+	if (i < st->partials.nr) {
+		p = &st->partials.v[i];
 		if (p->head.cookie == s->cookie) {
 			if (p->closed)
 				j->cut++;
-			ret = p->closed ? 0 : part_append(p, s);
+			ret = p->closed ? 0 : append_part(p, s);
 			if (ret || s->flags & STACK_MORE)
 				return ret;
-			ret = part_store(j, p, 0);
-			part_remove(st, i);
+			ret = store_partial(j, p, 0);
+			remove_partial(st, i);
 			return ret;
 		}
-		ret = part_store(j, p, STACK_CUT_OUTER);
-		part_remove(st, i);
+		ret = store_partial(j, p, STACK_CUT_OUTER);
+		remove_partial(st, i);
 		if (ret)
 			return ret;
 	}
 	if (s->after_loss)
 		flags |= STACK_NO_INNER;
 	if (s->flags & STACK_MORE)
-		return part_open(j, st, s, flags);
+		return start_partial(j, st, s, flags);
 	return store_stack(j, s, s->addrs, s->nr, flags);
 }
 
-int parts_loss(struct join *j, struct stream *st)
+int parts_add_loss(struct join *j, struct stream *st)
 {
 	size_t i;
 	int ret;
 
-	for (i = 0; i < st->parts.nr; i++) {
-		ret = part_store(j, &st->parts.v[i], STACK_CUT_OUTER);
+	for (i = 0; i < st->partials.nr; i++) {
+		ret = store_partial(j, &st->partials.v[i], STACK_CUT_OUTER);
 		if (ret)
 			return ret;
 	}
@@ -170,7 +171,7 @@ int parts_finish(struct join *j)
 	int ret;
 
 	for (i = 0; i < j->streams.nr; i++) {
-		ret = parts_loss(j, &j->streams.v[i]);
+		ret = parts_add_loss(j, &j->streams.v[i]);
 		if (ret)
 			return ret;
 		parts_free(&j->streams.v[i]);
@@ -182,7 +183,7 @@ void parts_free(struct stream *st)
 {
 	size_t i;
 
-	for (i = 0; i < st->parts.nr; i++)
-		vec_free(&st->parts.v[i].addrs);
-	vec_free(&st->parts);
+	for (i = 0; i < st->partials.nr; i++)
+		vec_free(&st->partials.v[i].addrs);
+	vec_free(&st->partials);
 }

@@ -205,7 +205,7 @@ static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
  */
 static void update_after_loss(struct runs *r, uint32_t tid, int level)
 {
-	if (!level || !runs_after_loss(r, tid))
+	if (!level || !runs_is_after_loss(r, tid))
 		r->after_loss = false;
 	r->loss_seen = true;
 	r->loss_tid = tid;
@@ -214,7 +214,7 @@ static void update_after_loss(struct runs *r, uint32_t tid, int level)
 /* End the waiting groups of all levels but the record's own. */
 static int end_others(struct runs *r, const struct runs_rec *rec, int level)
 {
-	uint32_t ended = nest_ended(&r->nest, level, rec->tid);
+	uint32_t ended = nest_close_ended(&r->nest, level, rec->tid);
 
 	r->cookie_last &= (2u << level) - 1;
 	return ended ? settle_all(r, ended, false) : 0;
@@ -235,7 +235,7 @@ static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *
 	return r->nest.open >> level & 1 ? settle_level(r, level, false) : 0;
 }
 
-int runs_record(struct runs *r, const struct runs_rec *rec)
+int runs_add_record(struct runs *r, const struct runs_rec *rec)
 {
 	int level = nest_level(rec->flags), ret = 0;
 	bool waits = r->nest.open || r->cookie_last, bare = false;
@@ -262,7 +262,7 @@ int runs_record(struct runs *r, const struct runs_rec *rec)
 	return 0;
 }
 
-int runs_loss(struct runs *r)
+int runs_add_loss(struct runs *r)
 {
 	r->after_loss = true;
 	r->loss_seen = false;
@@ -270,7 +270,7 @@ int runs_loss(struct runs *r)
 	return settle_all(r, r->nest.open, true);
 }
 
-bool runs_after_loss(const struct runs *r, uint32_t tid)
+bool runs_is_after_loss(const struct runs *r, uint32_t tid)
 {
 	return r->after_loss && (!r->loss_seen || r->loss_tid == tid);
 }
@@ -290,7 +290,7 @@ int runs_end(struct runs *r)
 	return ret;
 }
 
-int runs_stream(struct runs *r, uint32_t stream)
+int runs_start_stream(struct runs *r, uint32_t stream)
 {
 	int ret = runs_end(r);
 

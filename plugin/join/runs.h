@@ -6,7 +6,7 @@
  * only an interrupt can write something between them. So a cookie belongs to the kernel stack
  * before it when both are of the same task and level, and no other record of that level lies
  * between them (nest.h has the levels). If an interrupt may have ended between them, all cookies of
- * the group must be equal: they are of one kernel entry. runs_record() decides this record by
+ * the group must be equal: they are of one kernel entry. runs_add_record() decides this record by
  * record, and gives runs to the join.
  */
 #ifndef USTACK_RUNS_H
@@ -37,12 +37,12 @@ struct runs;
 struct runs *runs_new(int (*emit)(void *data, const struct join_run *run), void *data);
 void runs_free(struct runs *r);
 /* End the open runs of the last stream. The next records are of the stream @stream. */
-int runs_stream(struct runs *r, uint32_t stream);
-int runs_record(struct runs *r, const struct runs_rec *rec);
+int runs_start_stream(struct runs *r, uint32_t stream);
+int runs_add_record(struct runs *r, const struct runs_rec *rec);
 /* Events were dropped before the next record. */
-int runs_loss(struct runs *r);
+int runs_add_loss(struct runs *r);
 /* Can all records since the last dropped events be of an interrupt, with @tid interrupted? */
-bool runs_after_loss(const struct runs *r, uint32_t tid);
+bool runs_is_after_loss(const struct runs *r, uint32_t tid);
 /* The last stream ends: end its open runs. */
 int runs_end(struct runs *r);
 

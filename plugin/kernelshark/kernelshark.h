@@ -104,7 +104,7 @@ void shark_forget(struct shark_model *m, int sd);
  * if no record was added since the last call. 0, or a negative errno with a sentence in
  * shark_problem(); the answers up to there are valid all the same.
  */
-int shark_ready(struct shark_model *m);
+int shark_prepare(struct shark_model *m);
 /* One sentence about the last problem, or NULL. */
 const char *shark_problem(const struct shark_model *m);
 

@@ -141,7 +141,7 @@ void shark_forget(struct shark_model *m, int sd)
 	FORGET(&m->loading, sd);
 }
 
-static struct loading *loading(struct shark_model *m, int sd, const struct shark_record *rec)
+static struct loading *get_loading(struct shark_model *m, int sd, const struct shark_record *rec)
 {
 	struct loading *l;
 	size_t i;
@@ -207,7 +207,7 @@ int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
 		.entry = rec->entry, .shown = rec->entry, .cookie = rec->cookie, .pos = rec->pos,
 		.ts = rec->ts, .sd = sd, .tid = rec->tid, .cpu = rec->cpu, .stack = SHARK_NONE,
 	};
-	struct loading *l = loading(m, sd, rec);
+	struct loading *l = get_loading(m, sd, rec);
 	struct shark_request *slot, *k;
 	int ret;
 
@@ -481,7 +481,7 @@ static void scan(struct shark_model *m)
 		set_problem(m, m->scan.problem);
 }
 
-int shark_ready(struct shark_model *m)
+int shark_prepare(struct shark_model *m)
 {
 	int i, ret;
 

@@ -50,7 +50,7 @@ struct shark_model *shark_of_stream(int sd)
 
 	if (!s)
 		return NULL;
-	shark_ready(s->model);
+	shark_prepare(s->model);
 	if (shark_problem(s->model) && !s->said) {
 		s->said = true;
 		fprintf(stderr, "plugin-ustack: %s\n", shark_problem(s->model));

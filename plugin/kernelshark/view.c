@@ -82,7 +82,7 @@ static const struct kshark_entry *stack_entry(const struct shark_model *m, uint3
 }
 
 /* Do the user's filters hide this entry? */
-static bool hidden(const struct kshark_entry *e)
+static bool is_hidden(const struct kshark_entry *e)
 {
 	return !(e->visible & KS_GRAPH_VIEW_FILTER_MASK);
 }
@@ -137,7 +137,7 @@ static int wait_of(const struct shark_model *m, uint32_t request, bool task,
 	int64_t end;
 
 	if (s) {
-		if (hidden(s->entry))
+		if (is_hidden(s->entry))
 			return 0;
 		end = s->entry->ts;
 		w.elsewhere = s->sd != r->sd || (!task && s->entry->cpu != r->entry->cpu);
@@ -185,7 +185,7 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 
 		if (r->entry->ts > win->max)
 			break;
-		if (hidden(r->entry))
+		if (is_hidden(r->entry))
 			continue;
 		if (r->entry->ts >= win->min)
 			ret = add_mark(&requests, bin_of(win, r->entry->ts), list.v[i],
@@ -200,7 +200,7 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 
 		if (s->entry->ts > win->max)
 			break;
-		if (!hidden(s->entry))
+		if (!is_hidden(s->entry))
 			ret = add_mark(&stacks, bin_of(win, s->entry->ts), list.v[i], !s->whole);
 	}
 	if (waits.nr > SHARK_MAX_WAITS) {

@@ -54,19 +54,19 @@ void feed_free(struct feed *f)
 	free(f);
 }
 
-bool feed_wanted(const struct feed *f)
+bool feed_has_events(const struct feed *f)
 {
 	return f->wanted;
 }
 
-int feed_stream(struct feed *f, uint32_t buffer, uint32_t cpu)
+int feed_start_stream(struct feed *f, uint32_t buffer, uint32_t cpu)
 {
 	int ret = feed_end(f);
 
 	if (!ret)
 		ret = f->sink->stream(f->sink->data, buffer, cpu);
 	if (!ret)
-		ret = runs_stream(f->runs, f->nr_streams);
+		ret = runs_start_stream(f->runs, f->nr_streams);
 	if (ret)
 		return ret;
 	f->nr_streams++;
@@ -116,7 +116,7 @@ static int feed_stack(struct feed *f, const struct tep_record *rec, uint32_t tid
 	s.nr = raw.nr;
 	s.stream = f->nr_streams - 1;
 	/* a layout without flags has no MORE, so a stack is one record */
-	s.after_loss = f->dec.stack_flags.present && runs_after_loss(f->runs, tid);
+	s.after_loss = f->dec.stack_flags.present && runs_is_after_loss(f->runs, tid);
 	return f->sink->stack(f->sink->data, &s);
 }
 
@@ -179,7 +179,7 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 		ret = f->sink->loss(f->sink->data, f->nr_streams - 1,
 				    rec->missed_events > 0 ? rec->missed_events : 0);
 		if (!ret)
-			ret = runs_loss(f->runs);
+			ret = runs_add_loss(f->runs);
 		if (ret)
 			return ret;
 	}
@@ -203,7 +203,7 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 	case DECODE_NONE:
 		break;
 	}
-	return ret ? ret : runs_record(f->runs, &r);
+	return ret ? ret : runs_add_record(f->runs, &r);
 }
 
 static int to_stream(void *data, uint32_t buffer, uint32_t cpu)

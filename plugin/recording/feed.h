@@ -32,9 +32,9 @@ struct feed;
 struct feed *feed_new(struct tep_handle *tep, const struct sink *sink);
 void feed_free(struct feed *f);
 /* Does the file have user_unwind_* events at all? */
-bool feed_wanted(const struct feed *f);
+bool feed_has_events(const struct feed *f);
 /* The next records are of this CPU and buffer. */
-int feed_stream(struct feed *f, uint32_t buffer, uint32_t cpu);
+int feed_start_stream(struct feed *f, uint32_t buffer, uint32_t cpu);
 /* The next record. -EILSEQ if its position is not after the last one. */
 int feed_record(struct feed *f, const struct tep_record *rec);
 /* Feed the next record, whose common fields the caller has read already. */

@@ -71,7 +71,7 @@ static int read_cpu(const struct api *api, struct tracecmd_input *handle, uint32
 
 	while (!ret && (rec = api->read_data(handle, i))) {
 		if (first)
-			ret = feed_stream(feed, buffer, rec->cpu);
+			ret = feed_start_stream(feed, buffer, rec->cpu);
 		first = false;
 		if (!ret)
 			ret = feed_record(feed, rec);
@@ -137,7 +137,7 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	feed = feed_new(tep, sink);
 	if (!feed)
 		return -ENOMEM;
-	if (!feed_wanted(feed))
+	if (!feed_has_events(feed))
 		return 0;
 	for (k = 0; k < handles->nr && !ret; k++) {
 		for (i = 0; handles->v[k] && i < cpus && !ret; i++) {
@@ -166,8 +166,8 @@ static rlim_t seconds_for(int fd)
 	return SECONDS_BASE + (fstat(fd, &st) ? 0 : st.st_size / BYTES_A_SECOND);
 }
 
-static void __attribute__((noreturn)) child(const struct api *api, pid_t parent, int fd,
-					    struct wire *w, int out)
+static void __attribute__((noreturn)) scan_in_child(const struct api *api, pid_t parent, int fd,
+						    struct wire *w, int out)
 {
 	static const int fatal[] = { SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
 	handles_t handles = {};
@@ -220,7 +220,7 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 	pid = fork();
 	if (!pid) {
 		close(pipefd[0]);
-		child(api, parent, fd, w, pipefd[1]);
+		scan_in_child(api, parent, fd, w, pipefd[1]);
 	}
 	ret = pid < 0 ? -errno : 0;
 	free(w);

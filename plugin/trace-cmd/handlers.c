@@ -18,7 +18,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ustack_options opts;
 
-int ustack_ready(struct ustack *u)
+int ustack_make_frames(struct ustack *u)
 {
 	options_get(&opts);
 	if (!u->scan.join)
@@ -39,7 +39,7 @@ static bool make_ready(struct ustack *u)
 		}
 		if (u->scan.problem)
 			fprintf(stderr, "plugin_ustack: %s: %s\n", u->path, u->scan.problem);
-		ustack_ready(u);
+		ustack_make_frames(u);
 	}
 	return u->frames;
 }

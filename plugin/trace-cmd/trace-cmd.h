@@ -51,6 +51,6 @@ void options_get(struct ustack_options *opts);
 void handlers_register(struct ustack *u);
 void handlers_unregister(struct ustack *u);
 /* Make the frames of a ustack whose scan did not come from its file: for tests. */
-int ustack_ready(struct ustack *u);
+int ustack_make_frames(struct ustack *u);
 
 #endif

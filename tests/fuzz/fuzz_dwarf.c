@@ -108,8 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		k += take(&data, &size, alt, i);
 	dw->exec = exec;
 	dw->nr_exec = 2;
-	dw_ready(dw);
-	dw_ready(alt);
+	dw_set_budgets(dw);
+	dw_set_budgets(alt);
 	if (k) {
 		dw->alt = alt;
 		alt = NULL;

@@ -163,7 +163,7 @@ static void feed_all(struct tep_handle *tep, struct input in, struct sink *sink)
 	int event;
 
 	for (s = 0; s < 8; s++) {
-		feed_stream(feed, s / 4, s % 4);
+		feed_start_stream(feed, s / 4, s % 4);
 		it = in;
 		ts = 0;
 		for (pos = 1; next_record(&it, &rec, &where, &event, &ts); pos++) {
@@ -251,7 +251,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (join_finish(u->scan.join) || maps_finish(u->scan.maps))
 		abort();
 	u->scanned = true;
-	ustack_ready(u);
+	ustack_make_frames(u);
 	print_all(u->tep, in);
 	join_get_stats(u->scan.join, &st);
 	tep = u->tep;

@@ -98,7 +98,7 @@ static void add_insn(struct sp_map *m, uint64_t pc, uint32_t func, const struct 
 		.loads_fp = op->flags & ARCH_LOADS_FP,
 	};
 	m->nr++;
-	if (op->next == ARCH_JUMP_ANY)
+	if (op->next == ARCH_JUMP_INDIRECT)
 		m->func[func].jumps = true;
 	if (sframe_find(m->rows, pc, &row) || row.flags & SFRAME_ROW_SIGNAL || row.cfa.deref)
 		return;
@@ -212,7 +212,7 @@ static void walk(struct sp_map *m, uint32_t n, bool after_calls)
 		next = NULL;
 	switch (i->next) {
 	case ARCH_CALL:
-	case ARCH_CALL_ANY:
+	case ARCH_CALL_UNKNOWN:
 	case ARCH_CALL_POINTER:
 		if (after_calls)
 			lead(m, next, disputed, sp, AFTER_CALL);
@@ -226,7 +226,7 @@ static void walk(struct sp_map *m, uint32_t n, bool after_calls)
 	case ARCH_JUMP:
 		lead(m, insn_at(m, i->target), disputed, sp, how);
 		return;
-	case ARCH_ON:
+	case ARCH_FALLTHROUGH:
 	case ARCH_MAYBE_RETURN:
 		lead(m, next, disputed, sp, how);
 	}
@@ -284,11 +284,11 @@ static void walk_fp(struct sp_map *m, uint32_t n)
 	if (i->next == ARCH_JUMP || i->next == ARCH_BRANCH)
 		reach_fp(m, insn_at(m, i->target), how, fp);
 	switch (i->next) {
-	case ARCH_ON:
+	case ARCH_FALLTHROUGH:
 	case ARCH_BRANCH:
 	case ARCH_MAYBE_RETURN:
 	case ARCH_CALL:
-	case ARCH_CALL_ANY:
+	case ARCH_CALL_UNKNOWN:
 	case ARCH_CALL_POINTER:
 		reach_fp(m, next, how, fp);
 	}
@@ -402,7 +402,7 @@ bool sp_stays(const struct sp_map *m, uint64_t pc, uint64_t end)
 	int32_t sp = 0;
 
 	for (; i && i < m->insn + m->nr && i->pc < end; i++) {
-		if (!step(i, &sp) || sp || (i->next != ARCH_ON && i->next != ARCH_BRANCH))
+		if (!step(i, &sp) || sp || (i->next != ARCH_FALLTHROUGH && i->next != ARCH_BRANCH))
 			return false;
 	}
 	return i && i < m->insn + m->nr && i->pc == end;

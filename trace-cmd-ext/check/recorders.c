@@ -19,7 +19,7 @@ static void repair_file(struct check *c, const char *path, const struct unfinish
 {
 	char out[PATH_MAX];
 
-	if (part_finish(path, c->traces, out))
+	if (unfinished_complete(path, c->traces, out))
 		check_add(c, CHECK_MISSING, "recorders", path,
 			  "fix what standard error says, and try again",
 			  "left by process %d, and it cannot be completed", (int)u->pid);
@@ -37,9 +37,9 @@ bool check_unfinished(struct check *c, const char *path)
 	struct unfinished u;
 	int ret;
 
-	if (!part_is_name(path))
+	if (!unfinished_is_name(path))
 		return false;
-	ret = part_stat(path, &u);
+	ret = unfinished_examine(path, &u);
 	if (ret == -EPERM)
 		check_add(c, CHECK_NOTE, "recorders", path, "ask its owner to do that",
 			  "a recording that is not complete, of another user");
@@ -70,7 +70,8 @@ static void check_folder(struct check *c)
 
 	/* the user did not name this file: its contents must show that a recorder made it */
 	while (dir && (d = readdir(dir))) {
-		if (part_is_name(d->d_name) && part_stat(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
+		if (unfinished_is_name(d->d_name) &&
+		    unfinished_examine(d->d_name, &u) != -EMEDIUMTYPE && !u.empty)
 			check_unfinished(c, d->d_name);
 	}
 	if (dir)

@@ -210,7 +210,7 @@ int cmd_check(int argc, char **argv)
 	}
 	all = optind == argc;
 	for (i = optind; check.repair && i < argc; i++)
-		if (!part_is_name(argv[i]))
+		if (!unfinished_is_name(argv[i]))
 			return tool_usage("check", "--repair takes recordings that are not "
 					  "complete, FILE.part*: '%s' is not one", argv[i]);
 	/* the instances of its recorder may hold the rest of such a recording */

@@ -105,7 +105,7 @@ static int run_export(void *arg)
 	o.gather.file = o.path;
 	gather_filter(&o.gather, &mo.filter);
 	mo.counts = o.format->counts && o.gather.by == GATHER_COUNT;
-	e.m = cmd_open(o.path, &mo);
+	e.m = cmd_open_model(o.path, &mo);
 	if (!e.m)
 		return TOOL_INPUT;
 	ret = model_check_names(e.m, &o.opts.filter);
@@ -119,9 +119,9 @@ static int run_export(void *arg)
 		e.out = out.f;
 		ret = o.format->run(&e);
 		/* output_close() prints why it cannot be written */
-		if (!ret && cmd_filter_any(&o.opts.filter) &&
-		    (e.m ? !model_gave_any(e.m) : e.nothing))
-			cmd_filter_nothing(o.path);
+		if (!ret && cmd_filter_is_set(&o.opts.filter) &&
+		    (e.m ? !model_has_passed_events(e.m) : e.nothing))
+			cmd_print_no_match(o.path);
 		ret = ret && ferror(out.f) ? TOOL_OUTPUT : end_export(ret, damaged);
 		ret = output_close(&out, ret);
 	}
@@ -161,7 +161,7 @@ static int parse_option(int opt, const char *arg)
 		o.output = arg;
 		return 0;
 	default:
-		return cmd_filter_option("export", opt, arg, &o.opts);
+		return cmd_parse_filter("export", opt, arg, &o.opts);
 	}
 }
 
@@ -203,7 +203,7 @@ int cmd_export(int argc, char **argv)
 		if (ret)
 			return ret;
 	}
-	ret = cmd_filter_file("export", argc, argv, &o.path);
+	ret = cmd_parse_file("export", argc, argv, &o.path);
 	if (!ret)
 		ret = check_options();
 	if (ret)

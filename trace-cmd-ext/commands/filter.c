@@ -21,7 +21,7 @@ static int add_pattern(const char *cmd, const char ***v, size_t *nr, const char 
 	return 0;
 }
 
-int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_opts *o)
+int cmd_parse_filter(const char *cmd, int opt, const char *arg, struct model_opts *o)
 {
 	struct model_filter *f = &o->filter;
 
@@ -56,13 +56,13 @@ int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_op
 	}
 }
 
-bool cmd_filter_any(const struct model_filter *f)
+bool cmd_filter_is_set(const struct model_filter *f)
 {
 	return f->nr_events || f->nr_pids || f->nr_comms || f->nr_cpus || f->nr_symbols ||
 	       f->from || f->to;
 }
 
-int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path)
+int cmd_parse_file(const char *cmd, int argc, char **argv, const char **path)
 {
 	if (argc - optind > 1)
 		return tool_usage(cmd, "one file at a time, not also '%s'", argv[optind + 1]);
@@ -70,7 +70,7 @@ int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path)
 	return 0;
 }
 
-struct model *cmd_open(const char *path, const struct model_opts *opts)
+struct model *cmd_open_model(const char *path, const struct model_opts *opts)
 {
 	struct model_opts o = *opts;
 	char why[512] = "";
@@ -86,7 +86,7 @@ struct model *cmd_open(const char *path, const struct model_opts *opts)
 	return m;
 }
 
-void cmd_filter_nothing(const char *path)
+void cmd_print_no_match(const char *path)
 {
 	tool_error("%s: no event matches all of these options, though each of them alone matches "
 		   "some", path);

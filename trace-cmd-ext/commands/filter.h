@@ -8,11 +8,11 @@
  *	while ((opt = getopt_long(...)) != -1) switch (opt) {
  *	...
  *	default:
- *		ret = cmd_filter_option("report", opt, optarg, &opts);
+ *		ret = cmd_parse_filter("report", opt, optarg, &opts);
  *		if (ret)
  *			return ret;
  *	}
- *	ret = cmd_filter_file("report", argc, argv, &path);
+ *	ret = cmd_parse_file("report", argc, argv, &path);
  */
 #ifndef TRACE_USTACK_FILTER_H
 #define TRACE_USTACK_FILTER_H
@@ -56,17 +56,17 @@ enum {
 	"  --sysroot DIR      look for the files of the traced machine below DIR\n"
 
 /* 0, or the exit code after printing that an option is wrong or unknown. */
-int cmd_filter_option(const char *cmd, int opt, const char *arg, struct model_opts *o);
+int cmd_parse_filter(const char *cmd, int opt, const char *arg, struct model_opts *o);
 /* Does the filter choose events, or does it want all? */
-bool cmd_filter_any(const struct model_filter *f);
+bool cmd_filter_is_set(const struct model_filter *f);
 /* The single file left on the command line, or trace.dat; 0, or an exit code as above. */
-int cmd_filter_file(const char *cmd, int argc, char **argv, const char **path);
+int cmd_parse_file(const char *cmd, int argc, char **argv, const char **path);
 /*
  * Open @path. On failure print the error and return NULL: the exit code is TOOL_INPUT then. If the
  * file could not be read to its end, tool_finish() prints that and sets the exit code.
  */
-struct model *cmd_open(const char *path, const struct model_opts *opts);
+struct model *cmd_open_model(const char *path, const struct model_opts *opts);
 /* Print that no event matches, although the file has all names. The exit code stays 0. */
-void cmd_filter_nothing(const char *path);
+void cmd_print_no_match(const char *path);
 
 #endif

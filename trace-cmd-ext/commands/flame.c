@@ -82,7 +82,7 @@ static int gather_one(int which)
 	o.fl.gather.file = path;
 	gather_filter(&o.fl.gather, &mo.filter);
 	mo.counts = o.fl.gather.by == GATHER_COUNT;
-	m = cmd_open(path, &mo);
+	m = cmd_open_model(path, &mo);
 	if (!m)
 		return TOOL_INPUT;
 	/* one of the two files may lack a name that the other has */
@@ -338,7 +338,7 @@ static int parse_option(int opt, const char *arg)
 			return tool_usage("flame", "'%s' is not a number from 0 to 100", arg);
 		return 0;
 	default:
-		return cmd_filter_option("flame", opt, arg, &o.opts);
+		return cmd_parse_filter("flame", opt, arg, &o.opts);
 	}
 }
 
@@ -389,7 +389,7 @@ int cmd_flame(int argc, char **argv)
 		if (ret)
 			return ret;
 	}
-	ret = cmd_filter_file("flame", argc, argv, &o.fl.path[1]);
+	ret = cmd_parse_file("flame", argc, argv, &o.fl.path[1]);
 	if (!ret)
 		ret = check_options();
 	if (ret)

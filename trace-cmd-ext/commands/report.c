@@ -44,7 +44,7 @@ static int run_report(void *arg)
 	(void)arg;
 	o.opts.plugins = !o.r.json;
 	o.opts.lines = o.r.lines;
-	o.r.m = cmd_open(o.path, &o.opts);
+	o.r.m = cmd_open_model(o.path, &o.opts);
 	if (!o.r.m)
 		return TOOL_INPUT;
 	ret = model_check_names(o.r.m, &o.opts.filter);
@@ -55,8 +55,8 @@ static int run_report(void *arg)
 	/* a progress line would disturb the pager */
 	if (tool_on_terminal())
 		tool_progress_off();
-	o.r.filtered = cmd_filter_any(&o.opts.filter);
-	o.r.none = cmd_filter_nothing;
+	o.r.filtered = cmd_filter_is_set(&o.opts.filter);
+	o.r.print_no_match = cmd_print_no_match;
 	o.r.reads_on = !o.r.json && !o.r.filtered && printer_reads_on(o.r.m);
 	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
 	model_close(o.r.m);
@@ -103,12 +103,12 @@ int cmd_report(int argc, char **argv)
 						  "1 to 64", optarg);
 			break;
 		default:
-			ret = cmd_filter_option("report", opt, optarg, &o.opts);
+			ret = cmd_parse_filter("report", opt, optarg, &o.opts);
 			if (ret)
 				return ret;
 		}
 	}
-	ret = cmd_filter_file("report", argc, argv, &o.path);
+	ret = cmd_parse_file("report", argc, argv, &o.path);
 	if (ret)
 		return ret;
 	tool_start_pager();

@@ -40,14 +40,14 @@ static int run_stat(void *arg)
 	int ret;
 
 	(void)arg;
-	o.opts.counts = cmd_filter_any(&o.opts.filter);
-	m = cmd_open(o.path, &o.opts);
+	o.opts.counts = cmd_filter_is_set(&o.opts.filter);
+	m = cmd_open_model(o.path, &o.opts);
 	if (!m)
 		return TOOL_INPUT;
 	ret = model_check_names(m, &o.opts.filter);
 	if (ret)
 		goto out;
-	ret = stat_count(&s, m, cmd_filter_any(&o.opts.filter));
+	ret = stat_count(&s, m, cmd_filter_is_set(&o.opts.filter));
 	if (!ret)
 		ret = stat_files(&s, m, o.path);
 	tool_progress_end();
@@ -57,7 +57,7 @@ static int run_stat(void *arg)
 		goto out;
 	}
 	if (s.filtered && !s.events)
-		cmd_filter_nothing(o.path);
+		cmd_print_no_match(o.path);
 	if (o.json)
 		stat_print_json(m, &s, o.path);
 	else
@@ -90,12 +90,12 @@ int cmd_stat(int argc, char **argv)
 			o.all = true;
 			break;
 		default:
-			ret = cmd_filter_option("stat", opt, optarg, &o.opts);
+			ret = cmd_parse_filter("stat", opt, optarg, &o.opts);
 			if (ret)
 				return ret;
 		}
 	}
-	ret = cmd_filter_file("stat", argc, argv, &o.path);
+	ret = cmd_parse_file("stat", argc, argv, &o.path);
 	if (ret)
 		return ret;
 	tool_start_pager();

@@ -135,14 +135,14 @@ void export_get_entry(struct export *e, uint32_t entry, struct export_entry *ent
 		in = &e->inlined.v[entry & ~EXPORT_INLINED];
 		ent->name = in->name;
 		ent->frame = model_get_frame(e->m, in->frame);
-		ent->lookup = model_lookup(e->m, in->frame);
+		ent->lookup = model_lookup_offset(e->m, in->frame);
 		ent->source = in->source;
 		ent->line = in->line;
 		ent->depth = in->depth;
 		return;
 	}
 	ent->frame = model_get_frame(e->m, entry);
-	ent->lookup = model_lookup(e->m, entry);
+	ent->lookup = model_lookup_offset(e->m, entry);
 	ent->name = ent->frame->func && *ent->frame->func ? ent->frame->func : NULL;
 	if (entry < e->code.nr) {
 		ent->source = e->code.v[entry].source;
@@ -172,7 +172,7 @@ uint64_t export_since(struct export *e, uint64_t ts)
 	return ts > first ? ts - first : 0;
 }
 
-struct model *export_again(struct export *e, const struct model_filter *f)
+struct model *export_open_again(struct export *e, const struct model_filter *f)
 {
 	struct model_opts mo = *e->opts;
 	char why[512];

@@ -54,7 +54,7 @@ struct export_entry {
 	const char *source;		/* file as the compiler named it; NULL: not known */
 	uint32_t line;			/* 0: not known */
 	uint32_t depth;			/* 0: not inlined; 1: into the function of the frame; ... */
-	uint64_t lookup;		/* model_lookup() of the frame */
+	uint64_t lookup;		/* model_lookup_offset() of the frame */
 };
 
 /* The entries of a stack, or NULL if there is not enough memory. Valid until the next call. */
@@ -70,7 +70,7 @@ uint64_t export_since(struct export *e, uint64_t ts);
  * Open the file once more, with another filter. Prints no errors again; the first open printed
  * them. NULL on failure.
  */
-struct model *export_again(struct export *e, const struct model_filter *f);
+struct model *export_open_again(struct export *e, const struct model_filter *f);
 
 /* The formats: write to e->out. 0, or a negative errno; check e->out for write errors. */
 int export_perf(struct export *e);

@@ -412,7 +412,7 @@ static int read_waits(struct firefox *f)
 	int ret;
 
 	gather_filter(&go, &filter);
-	m = export_again(f->e, &filter);
+	m = export_open_again(f->e, &filter);
 	if (!m)
 		return -EIO;
 	ret = gather_waits(m, &go, add_wait, f, &st);

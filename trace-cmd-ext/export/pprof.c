@@ -306,7 +306,7 @@ static int add_off_cpu(struct pprof *p)
 	int ret;
 
 	gather_filter(&go, &filter);
-	e.m = export_again(p->e, &filter);
+	e.m = export_open_again(p->e, &filter);
 	if (!e.m)
 		return -EIO;
 	ret = gather_waits(e.m, &go, add_wait, p, &st);

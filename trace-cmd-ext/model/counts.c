@@ -117,8 +117,8 @@ static int give_counts(struct model *m, int fd, uint32_t kstacks, uint32_t ustac
 	return ret;
 }
 
-static void __attribute__((noreturn)) worker(struct model *m, pid_t parent, const bool *mine,
-					     int fd)
+static void __attribute__((noreturn)) run_worker(struct model *m, pid_t parent, const bool *mine,
+						 int fd)
 {
 	uint32_t kstacks = m->kstacks.nr, ustacks = m->ustacks.nr;
 	int ret;
@@ -224,7 +224,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 		w[i].fd = memfd_create("counts", MFD_CLOEXEC);
 		w[i].pid = w[i].fd < 0 ? -1 : fork();
 		if (!w[i].pid)
-			worker(m, parent, mine + (size_t)i * streams, w[i].fd);
+			run_worker(m, parent, mine + (size_t)i * streams, w[i].fd);
 		if (w[i].pid < 0)
 			ret = -errno;
 	}
@@ -255,7 +255,7 @@ int model_counts(struct model *m, const struct model_count **v, size_t *nr)
 		cpus = MAX_WORKERS;
 	if (cpus > streams)
 		cpus = streams;
-	if (!m->counted && !notes_counts(m))
+	if (!m->counted && !notes_make_counts(m))
 		ret = cpus > 1 ? count_shared(m, cpus, streams) :
 				 model_each(m, MODEL_BY_CPU, count_event, m);
 	m->counted |= !ret;

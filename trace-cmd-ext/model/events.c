@@ -40,7 +40,7 @@ int event_queue_start(struct model *m, struct event_queue *l, uint32_t stream)
 	l->buffer = s->buffer;
 	l->cpu = s->cpu;
 	l->kept = READER_KEEP;
-	l->wanted = filter_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
+	l->wanted = filter_wants_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ static void add_event(struct model *m, struct event_queue *l, struct tep_record 
 	p->level = level;
 	p->settled = p->has_kstack = p->cut = false;
 	p->asked = p->cookie = 0;
-	p->wanted = l->wanted && m->types.v[type].wanted && filter_time(m, rec->ts);
+	p->wanted = l->wanted && m->types.v[type].wanted && filter_wants_time(m, rec->ts);
 	/* the processes are not known before the end of the scan */
 	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
 		t = model_get_task(m, c->tid);
@@ -190,7 +190,7 @@ static void add_record(struct model *m, struct event_queue *l, struct tep_record
 	level = nest_level(c->flags);
 	/* usually an event's records are complete, or the next record belongs to it */
 	if (l->nest.open) {
-		ended = nest_ended(&l->nest, level, c->tid);
+		ended = nest_close_ended(&l->nest, level, c->tid);
 		if (ended)
 			settle_all(l, ended);
 		p = waiting_event(l, level);
@@ -244,21 +244,21 @@ void event_queue_end(struct event_queue *l)
 	settle_all(l, l->nest.open);
 }
 
-struct pending *event_queue_ready(struct event_queue *l)
+struct pending *event_queue_peek(struct event_queue *l)
 {
 	struct pending *p = l->nr ? queue_slot(l, l->head) : NULL;
 
 	return p && p->settled ? p : NULL;
 }
 
-/* Returns as event_queue_ready(), but reads records until an event is ready or the lane ends. */
+/* Returns as event_queue_peek(), but reads records until an event is ready or the lane ends. */
 static struct pending *event_queue_next(struct model *m, struct event_queue *l)
 {
 	struct decode_common c;
 	struct tep_record *rec;
 	struct pending *p;
 
-	while (!(p = event_queue_ready(l)) && !l->ended) {
+	while (!(p = event_queue_peek(l)) && !l->ended) {
 		rec = reader_next(m->reader, l->stream);
 		if (!rec) {
 			event_queue_end(l);
@@ -298,7 +298,7 @@ static int pass_on(struct events_walk *w, struct event_queue *l)
 		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
 							       p->asked, p->cookie,
 							       last_of(&l->lasts, p->ev.tid)));
-	if (m->opts.filter.nr_symbols && !filter_symbols(m, &p->ev))
+	if (m->opts.filter.nr_symbols && !filter_wants_symbols(m, &p->ev))
 		return 0;
 	m->chosen++;
 	return w->event(w->data, &p->ev);

@@ -19,7 +19,7 @@ static bool matches_any(const char **patterns, size_t nr, const char *s)
 	return false;
 }
 
-bool filter_type(struct model *m, const struct model_type *t)
+bool filter_wants_type(struct model *m, const struct model_type *t)
 {
 	const struct model_filter *f = &m->opts.filter;
 	char full[256];
@@ -41,7 +41,7 @@ static bool has_number(const uint32_t *v, size_t nr, uint32_t x)
 }
 
 /* The task @tid is being added, so its tgid must be found without adding the task again. */
-bool filter_task(struct model *m, uint32_t tid, uint32_t tgid)
+bool filter_wants_task(struct model *m, uint32_t tid, uint32_t tgid)
 {
 	const struct model_filter *f = &m->opts.filter;
 
@@ -51,14 +51,14 @@ bool filter_task(struct model *m, uint32_t tid, uint32_t tgid)
 	return !f->nr_comms || matches_any(f->comms, f->nr_comms, model_comm(m, tid));
 }
 
-bool filter_cpu(struct model *m, uint32_t cpu)
+bool filter_wants_cpu(struct model *m, uint32_t cpu)
 {
 	const struct model_filter *f = &m->opts.filter;
 
 	return !f->nr_cpus || has_number(f->cpus, f->nr_cpus, cpu);
 }
 
-bool filter_time(struct model *m, uint64_t ts)
+bool filter_wants_time(struct model *m, uint64_t ts)
 {
 	const struct model_filter *f = &m->opts.filter;
 
@@ -83,7 +83,7 @@ static bool any_frame(struct model *m, const uint32_t *frames, uint32_t nr)
 	return false;
 }
 
-bool filter_symbols(struct model *m, const struct model_event *ev)
+bool filter_wants_symbols(struct model *m, const struct model_event *ev)
 {
 	const uint32_t *frames;
 	uint32_t nr;

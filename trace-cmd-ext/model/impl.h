@@ -174,14 +174,14 @@ uint32_t model_add_kstack(struct model *m, uint32_t nr);
 void model_all_ustacks(struct model *m, uint64_t events);
 
 /* filter.c */
-bool filter_type(struct model *m, const struct model_type *t);
-bool filter_task(struct model *m, uint32_t tid, uint32_t tgid);
-bool filter_cpu(struct model *m, uint32_t cpu);
-bool filter_time(struct model *m, uint64_t ts);
-bool filter_symbols(struct model *m, const struct model_event *ev);
+bool filter_wants_type(struct model *m, const struct model_type *t);
+bool filter_wants_task(struct model *m, uint32_t tid, uint32_t tgid);
+bool filter_wants_cpu(struct model *m, uint32_t cpu);
+bool filter_wants_time(struct model *m, uint64_t ts);
+bool filter_wants_symbols(struct model *m, const struct model_event *ev);
 
 /*
- * events.c: event_queue_add() takes the records of a stream. event_queue_ready() returns the first
+ * events.c: event_queue_add() takes the records of a stream. event_queue_peek() returns the first
  * event, wanted or not, whose stacks have come, or NULL; the event stays until event_queue_drop().
  */
 int event_queue_start(struct model *m, struct event_queue *l, uint32_t stream);
@@ -189,7 +189,7 @@ void event_queue_free(struct event_queue *l);
 void event_queue_add(struct model *m, struct event_queue *l, struct tep_record *rec,
 		     const struct decode_common *c);
 void event_queue_end(struct event_queue *l);
-struct pending *event_queue_ready(struct event_queue *l);
+struct pending *event_queue_peek(struct event_queue *l);
 void event_queue_drop(struct event_queue *l);
 
 /* Hash and comparison of the key of a count. */
@@ -207,13 +207,13 @@ static inline bool count_same(const struct model_count *a, const struct model_co
 
 /*
  * notes.c: count in the scan. Give it all records of each stream, one stream after the other. When
- * the join is finished, notes_counts() makes the counts: false if they are not complete.
+ * the join is finished, notes_make_counts() makes the counts: false if they are not complete.
  */
 int notes_start(struct model *m);
-void notes_stream(struct model *m, uint32_t stream);
-void notes_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
-void notes_stream_end(struct model *m);
+void notes_start_stream(struct model *m, uint32_t stream);
+void notes_add_record(struct model *m, struct tep_record *rec, const struct decode_common *c);
+void notes_end_stream(struct model *m);
 void notes_give_up(struct model *m);
-bool notes_counts(struct model *m);
+bool notes_make_counts(struct model *m);
 
 #endif

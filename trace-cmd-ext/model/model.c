@@ -38,7 +38,7 @@ static uint32_t add_type(struct model *m, int id)
 	t->pub.system = event && event->system ? event->system : "?";
 	t->pub.name = event && event->name ? event->name : "?";
 	t->kind = kind_of(m, event, id);
-	t->wanted = filter_type(m, &t->pub);
+	t->wanted = filter_wants_type(m, &t->pub);
 	return m->type_of_id[id] = m->types.nr - 1;
 }
 
@@ -58,12 +58,12 @@ struct model_task *model_get_task(struct model *m, uint32_t tid)
 		return t;
 	t = vec_get(&m->tasks, &m->task_idx, tid, tid);
 	if (t)
-		t->wanted = filter_task(m, tid, 0);
+		t->wanted = filter_wants_task(m, tid, 0);
 	return t;
 }
 
 /* Get the process of each thread from its stacks. */
-static void learn_tgids(struct model *m)
+static void find_tgids(struct model *m)
 {
 	struct join_answer ans;
 	struct model_task *t;
@@ -75,7 +75,7 @@ static void learn_tgids(struct model *m)
 		t = ans.state == JOIN_STACK && ans.tgid ? model_get_task(m, ans.tid) : NULL;
 		if (t && t->tgid != ans.tgid) {
 			t->tgid = ans.tgid;
-			t->wanted = filter_task(m, t->tid, t->tgid);
+			t->wanted = filter_wants_task(m, t->tid, t->tgid);
 		}
 	}
 }
@@ -130,15 +130,15 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	uint64_t last = 0;
 	int ret;
 
-	ret = feed_stream(feed, s->buffer, s->cpu);
+	ret = feed_start_stream(feed, s->buffer, s->cpu);
 	if (m->notes)
-		notes_stream(m, stream);
+		notes_start_stream(m, stream);
 	while (!ret && (rec = reader_next(m->reader, stream))) {
 		decode_common(&m->dec, rec, &c);
 		note_record(m, rec, &c, &noted);
 		ret = feed_decoded(feed, rec, &c);
 		if (m->notes)
-			notes_record(m, rec, &c);
+			notes_add_record(m, rec, &c);
 		*done += last && rec->offset > last ? rec->offset - last : 0;
 		last = rec->offset;
 		if (m->opts.progress && !(m->info.records % PROGRESS_EVERY))
@@ -146,7 +146,7 @@ static int scan_stream(struct model *m, struct feed *feed, uint32_t stream, uint
 	}
 	note_task(m, &noted);
 	if (m->notes)
-		notes_stream_end(m);
+		notes_end_stream(m);
 	return ret;
 }
 
@@ -158,7 +158,7 @@ static int note_dropped(void *data, const char *buffer)
 
 	maps_set_incomplete(m->maps);
 	for (i = 0; i < reader_buffers(m->reader) && !ret; i++)
-		if (!strcmp(buffer, reader_buffer(m->reader, i)))
+		if (!strcmp(buffer, reader_buffer_name(m->reader, i)))
 			ret = join_set_dropped(m->join, i);
 	return ret;
 }
@@ -205,7 +205,7 @@ static int scan(struct model *m)
 	feed = feed_new(m->tep, &sink);
 	if (!feed)
 		return -ENOMEM;
-	m->info.joined = feed_wanted(feed);
+	m->info.joined = feed_has_events(feed);
 	for (i = 0; i < nr && !ret; i++) {
 		ret = scan_stream(m, feed, i, &done);
 		/* the pages of this CPU are broken, those of the others may be good */
@@ -319,7 +319,7 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 		if (!m->run_ustack)
 			ret = -ENOMEM;
 		else if (m->opts.filter.nr_pids)
-			learn_tgids(m);
+			find_tgids(m);
 	}
 	if (ret) {
 		snprintf(why, size, ret == -ENOMEM ?
@@ -362,7 +362,7 @@ void model_close(struct model *m)
 	free(m);
 }
 
-bool model_gave_any(struct model *m)
+bool model_has_passed_events(struct model *m)
 {
 	return m->chosen;
 }
@@ -408,14 +408,14 @@ uint32_t model_tgid(struct model *m, uint32_t tid)
 	struct model_task *t;
 
 	if (!m->tgids)
-		learn_tgids(m);
+		find_tgids(m);
 	t = model_get_task(m, tid);
 	return t ? t->tgid : 0;
 }
 
-const char *model_buffer(struct model *m, uint32_t buffer)
+const char *model_buffer_name(struct model *m, uint32_t buffer)
 {
-	return reader_buffer(m->reader, buffer);
+	return reader_buffer_name(m->reader, buffer);
 }
 
 struct tep_handle *model_tep(struct model *m)

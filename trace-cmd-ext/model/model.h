@@ -85,7 +85,7 @@ struct model_event {
 	uint32_t type;			/* model_get_type() */
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t buffer;		/* 0: the top buffer, else an instance: model_buffer() */
+	uint32_t buffer;		/* 0: top buffer, else an instance: model_buffer_name() */
 	uint32_t kstack;		/* of model_kframes(), or MODEL_NONE */
 	uint32_t ustack;		/* model_get_ustack(), or MODEL_NONE: no request */
 	int64_t missed;			/* events dropped since the CPU's last one; -1: some */
@@ -181,7 +181,7 @@ struct model_count {
 int model_counts(struct model *m, const struct model_count **v, size_t *nr);
 
 /* Has model_each() or model_counts() passed on any event? */
-bool model_gave_any(struct model *m);
+bool model_has_passed_events(struct model *m);
 
 /* ---- the meaning of the numbers ---- */
 
@@ -202,7 +202,7 @@ const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
 uint32_t model_uframes_like(struct model *m, uint32_t ustack);
 const struct model_frame *model_get_frame(struct model *m, uint32_t frame);
 /* The offset in its file at which a frame is looked up: for a return address, that of its call. */
-uint64_t model_lookup(struct model *m, uint32_t frame);
+uint64_t model_lookup_offset(struct model *m, uint32_t frame);
 /*
  * Source lines of a frame, innermost (most inlined) first. Returns their number; 0 if no line is
  * known, or without opts.lines. The first lookup in a file takes the longest.
@@ -217,7 +217,7 @@ const char *model_comm(struct model *m, uint32_t tid);
 /* The process of a thread, from its stacks; 0 if no stack says it. */
 uint32_t model_tgid(struct model *m, uint32_t tid);
 /* The name of a buffer; "" for the top buffer. */
-const char *model_buffer(struct model *m, uint32_t buffer);
+const char *model_buffer_name(struct model *m, uint32_t buffer);
 struct tep_handle *model_tep(struct model *m);
 
 /* ---- the parts of a model ---- */

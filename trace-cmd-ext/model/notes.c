@@ -68,7 +68,7 @@ void notes_give_up(struct model *m)
 	m->notes = NULL;
 }
 
-void notes_stream(struct model *m, uint32_t stream)
+void notes_start_stream(struct model *m, uint32_t stream)
 {
 	struct notes *t = m->notes;
 	struct notes_part *p = vec_add(&t->parts);
@@ -114,14 +114,14 @@ static void take_ready(struct notes *t)
 {
 	struct pending *p;
 
-	while ((p = event_queue_ready(&t->lane))) {
+	while ((p = event_queue_peek(&t->lane))) {
 		if (p->wanted && !t->failed)
 			add_note(t, p);
 		event_queue_drop(&t->lane);
 	}
 }
 
-void notes_record(struct model *m, struct tep_record *rec, const struct decode_common *c)
+void notes_add_record(struct model *m, struct tep_record *rec, const struct decode_common *c)
 {
 	struct notes *t = m->notes;
 
@@ -131,7 +131,7 @@ void notes_record(struct model *m, struct tep_record *rec, const struct decode_c
 	take_ready(t);
 }
 
-void notes_stream_end(struct model *m)
+void notes_end_stream(struct model *m)
 {
 	if (m->notes->failed)
 		return;
@@ -148,7 +148,7 @@ static bool is_wanted(struct model *m, const struct model_task *t, const struct 
 
 	if ((f->nr_pids || f->nr_comms) && !(t && t->wanted))
 		return false;
-	return !f->nr_symbols || filter_symbols(m, &ev);
+	return !f->nr_symbols || filter_wants_symbols(m, &ev);
 }
 
 /* Add @c to an equal count among the latest ones; false if there is none. */
@@ -197,7 +197,7 @@ static size_t count_part(struct model *m, uint32_t stream, size_t from, size_t t
 	return nr;
 }
 
-bool notes_counts(struct model *m)
+bool notes_make_counts(struct model *m)
 {
 	struct notes *t = m->notes;
 	size_t i, nr = 0, end;

@@ -434,7 +434,7 @@ uint32_t reader_buffers(struct reader *r)
 	return r->data.handles.nr;
 }
 
-const char *reader_buffer(struct reader *r, uint32_t buffer)
+const char *reader_buffer_name(struct reader *r, uint32_t buffer)
 {
 	const char *name = "";
 

@@ -51,7 +51,7 @@ uint64_t reader_trace_id(struct reader *r);
 /* Did the reader find data that no kernel writes? Then records may be missing. */
 bool reader_damaged(struct reader *r);
 uint32_t reader_buffers(struct reader *r);
-const char *reader_buffer(struct reader *r, uint32_t buffer);
+const char *reader_buffer_name(struct reader *r, uint32_t buffer);
 uint32_t reader_cpus(struct reader *r);
 uint32_t reader_nr_streams(struct reader *r);
 const struct reader_stream *reader_get_stream(struct reader *r, uint32_t stream);

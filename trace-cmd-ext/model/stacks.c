@@ -225,7 +225,7 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 	bool new;
 
 	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
-	if (m->jit && jit_may(want.file) && jit_knows(m->jit, tgid, ans->ts) &&
+	if (m->jit && jit_may_hold(want.file) && jit_knows(m->jit, tgid, ans->ts) &&
 	    jit_symbol(m->jit, m->syms, tgid, addr - !exact, &sym)) {
 		want.jit = true;
 		want.file = NULL;
@@ -396,7 +396,7 @@ uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t 
 	return nr;
 }
 
-uint64_t model_lookup(struct model *m, uint32_t frame)
+uint64_t model_lookup_offset(struct model *m, uint32_t frame)
 {
 	const struct frame_info *f = &m->frames.v[frame];
 	bool here = f->pub.exact || f->signal || !f->pub.offset;
@@ -410,5 +410,5 @@ uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **
 	const struct maps_file *file = m->frames.v[frame].pub.file;
 
 	*v = NULL;
-	return file ? model_lines_at(m, file, model_lookup(m, frame), v) : 0;
+	return file ? model_lines_at(m, file, model_lookup_offset(m, frame), v) : 0;
 }

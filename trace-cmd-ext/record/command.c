@@ -98,7 +98,7 @@ static int set_up_runtimes(unsigned int runtimes)
 	return 0;
 }
 
-static void __attribute__((noreturn)) child(struct rec *r, int go, int errors)
+static void __attribute__((noreturn)) run_command(struct rec *r, int go, int errors)
 {
 	sigset_t none;
 	char byte;
@@ -139,7 +139,7 @@ int command_prepare(struct rec *r)
 	if (!r->child) {
 		close(go[1]);
 		close(errors[0]);
-		child(r, go[0], errors[1]);
+		run_command(r, go[0], errors[1]);
 	}
 	close(go[0]);
 	close(errors[1]);

@@ -147,8 +147,8 @@ out:
 
 /* ----------------------------- configuration ----------------------------- */
 
-static int event_file(struct rec *r, const struct rec_event *ev, const char *file,
-		      const char *value, const char *option)
+static int write_event_file(struct rec *r, const struct rec_event *ev, const char *file,
+			    const char *value, const char *option)
 {
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 	char path[PATH_MAX], *says = NULL;
@@ -220,8 +220,8 @@ static int add_trigger(struct rec *r, const struct rec_event *ev, const char *na
 	char *text = trigger_text(ev, name, NULL);
 	int ret;
 
-	ret = text ? event_file(r, ev, "trigger", text, ev->sel->stack_if ? "--stack-if" : NULL) :
-		     TOOL_FAIL;
+	ret = text ? write_event_file(r, ev, "trigger", text,
+				      ev->sel->stack_if ? "--stack-if" : NULL) : TOOL_FAIL;
 	free(text);
 	return ret;
 }
@@ -233,7 +233,7 @@ int rec_configure_events(struct rec *r)
 
 	for (ev = r->event; !ret && ev < r->event + r->nr_events; ev++) {
 		if (ev->sel->filter)
-			ret = event_file(r, ev, "filter", ev->sel->filter, "--filter");
+			ret = write_event_file(r, ev, "filter", ev->sel->filter, "--filter");
 		if (ret || !r->triggers || ev->sel->no_stack)
 			continue;
 		if (r->opts.kernel_stack)

@@ -35,7 +35,7 @@ static int finish_file(struct rec *r)
 	return dat_finish(r) || ret;
 }
 
-static void recorder_died(struct rec *r)
+static void save_recording(struct rec *r)
 {
 	bool saved = false;
 
@@ -67,7 +67,7 @@ void rec_leave_session(const char *name)
 	prctl(PR_SET_NAME, name);
 }
 
-static void __attribute__((noreturn)) guard(struct rec *r, int fd)
+static void __attribute__((noreturn)) run_guard(struct rec *r, int fd)
 {
 	char byte;
 	ssize_t n;
@@ -81,7 +81,7 @@ static void __attribute__((noreturn)) guard(struct rec *r, int fd)
 			break;
 	}
 	if (n <= 0)
-		recorder_died(r);
+		save_recording(r);
 	tool_exit_child(0);
 }
 
@@ -100,7 +100,7 @@ int rec_guard_start(struct rec *r)
 		goto fail;
 	if (!r->guard) {
 		close(fds[1]);
-		guard(r, fds[0]);
+		run_guard(r, fds[0]);
 	}
 	close(fds[0]);
 	r->guard_pipe = fds[1];

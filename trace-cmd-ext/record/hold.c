@@ -127,7 +127,7 @@ static struct hold_answer make_tables(struct rec_hold *h, int fd, const struct h
 		return a;
 	h->since = clock_ns(CLOCK_MONOTONIC);
 	/* a script: the gate asks about its interpreter separately */
-	a.known = !elf_header(fd, &eh);
+	a.known = !libs_read_ehdr(fd, &eh);
 	if (a.known)
 		return a;
 	a.elf = true;

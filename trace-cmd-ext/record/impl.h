@@ -346,11 +346,11 @@ void gate_run(const struct rec *r, int fanotify, int recorder, struct rec_held *
 /* ---- libs.c ---- */
 
 /* Read up to @len bytes of a file at @at; 0 also after an error. */
-ssize_t elf_read(int fd, void *buf, size_t len, off_t at);
+ssize_t libs_read(int fd, void *buf, size_t len, off_t at);
 /* Read the header of an ELF file into the 64-bit form; false: it is not an ELF file. */
-bool elf_header(int fd, Elf64_Ehdr *eh);
+bool libs_read_ehdr(int fd, Elf64_Ehdr *eh);
 /* Read its program header number @i into the 64-bit form. */
-bool elf_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph);
+bool libs_read_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph);
 
 /* Is the file on a file system whose files come from no server and from no process? */
 bool fs_is_local(int fd);

@@ -78,7 +78,7 @@ int rec_join_record(struct rec_join *j, int buffer, struct tep_record *rec)
 	int ret = 0;
 
 	if (buffer != j->buffer || rec->cpu != j->cpu)
-		ret = feed_stream(j->feed, buffer, rec->cpu);
+		ret = feed_start_stream(j->feed, buffer, rec->cpu);
 	j->buffer = buffer;
 	j->cpu = rec->cpu;
 	return ret ? ret : feed_record(j->feed, rec);

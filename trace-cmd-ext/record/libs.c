@@ -126,33 +126,33 @@ static int open_below(struct search *s, const char *path)
 	return fd;
 }
 
-ssize_t elf_read(int fd, void *buf, size_t len, off_t at)
+ssize_t libs_read(int fd, void *buf, size_t len, off_t at)
 {
 	ssize_t n = pread(fd, buf, len, at);
 
 	return n < 0 ? 0 : n;
 }
 
-bool elf_header(int fd, Elf64_Ehdr *eh)
+bool libs_read_ehdr(int fd, Elf64_Ehdr *eh)
 {
 	Elf32_Ehdr head;
 
-	if (elf_read(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	if (libs_read(fd, &head, sizeof(head), 0) != sizeof(head) ||
 	    memcmp(head.e_ident, ELFMAG, SELFMAG))
 		return false;
 	if (head.e_ident[EI_CLASS] == ELFCLASS64)
-		return elf_read(fd, eh, sizeof(*eh), 0) == sizeof(*eh);
+		return libs_read(fd, eh, sizeof(*eh), 0) == sizeof(*eh);
 	elf32_ehdr(&head, eh);
 	return true;
 }
 
-bool elf_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph)
+bool libs_read_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph)
 {
 	Elf32_Phdr head;
 
 	if (eh->e_ident[EI_CLASS] == ELFCLASS64)
-		return elf_read(fd, ph, sizeof(*ph), eh->e_phoff + i * sizeof(*ph)) == sizeof(*ph);
-	if (elf_read(fd, &head, sizeof(head), eh->e_phoff + i * sizeof(head)) != sizeof(head))
+		return libs_read(fd, ph, sizeof(*ph), eh->e_phoff + i * sizeof(*ph)) == sizeof(*ph);
+	if (libs_read(fd, &head, sizeof(head), eh->e_phoff + i * sizeof(head)) != sizeof(head))
 		return false;
 	elf32_phdr(&head, ph);
 	return true;
@@ -169,7 +169,7 @@ static void read_cache(struct search *s)
 	if (!fstat(fd, &st) && st.st_size <= CACHE_MAX)
 		s->cache_memory = malloc(st.st_size + 1);
 	if (s->cache_memory)
-		n = elf_read(fd, s->cache_memory, st.st_size, 0);
+		n = libs_read(fd, s->cache_memory, st.st_size, 0);
 	close(fd);
 	if (n <= 0)
 		return;
@@ -243,7 +243,7 @@ static bool read_header(int fd, Elf64_Ehdr *eh)
 {
 	const uint16_t one = 1;
 
-	return elf_header(fd, eh) &&
+	return libs_read_ehdr(fd, eh) &&
 	       eh->e_ident[EI_DATA] == (*(const char *)&one ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
@@ -267,10 +267,10 @@ static bool read_text(int fd, const Elf64_Ehdr *eh, uint64_t addr, char *text, s
 	unsigned int i;
 	uint64_t at;
 
-	for (i = 0; i < eh->e_phnum && i < MAX_PHDRS && elf_phdr(fd, eh, i, &ph); i++) {
+	for (i = 0; i < eh->e_phnum && i < MAX_PHDRS && libs_read_phdr(fd, eh, i, &ph); i++) {
 		at = addr - ph.p_vaddr;
 		if (ph.p_type == PT_LOAD && at < ph.p_filesz)
-			return memchr(text, '\0', elf_read(fd, text, size, ph.p_offset + at));
+			return memchr(text, '\0', libs_read(fd, text, size, ph.p_offset + at));
 	}
 	return false;
 }
@@ -311,12 +311,12 @@ static void read_dynamic(struct search *s, int fd, const Elf64_Ehdr *eh, const c
 	ssize_t n;
 
 	for (i = 0; origin && dynamic && i < eh->e_phnum && i < MAX_PHDRS; i++) {
-		if (!elf_phdr(fd, eh, i, &ph))
+		if (!libs_read_phdr(fd, eh, i, &ph))
 			break;
 		if (ph.p_type != PT_DYNAMIC)
 			continue;
-		n = elf_read(fd, dynamic, ph.p_filesz < MAX_DYNAMIC ? ph.p_filesz : MAX_DYNAMIC,
-			     ph.p_offset);
+		n = libs_read(fd, dynamic, ph.p_filesz < MAX_DYNAMIC ? ph.p_filesz : MAX_DYNAMIC,
+			      ph.p_offset);
 		add_texts(s, fd, eh, dynamic, n / entry, origin);
 		break;
 	}

@@ -118,18 +118,18 @@ struct unfinished {
 };
 
 /* Is this the name of a file that a recorder has not completed? */
-bool part_is_name(const char *path);
+bool unfinished_is_name(const char *path);
 /*
  * Examine such a file: 0, or -errno; -EPERM if it is not the caller's, -EMEDIUMTYPE if it is not a
  * recording at all.
  */
-int part_stat(const char *path, struct unfinished *u);
+int unfinished_examine(const char *path, struct unfinished *u);
 /*
  * Complete such a file. With @traces, add the data left in the instances of its recorder, and
  * remove these. @out is the new name: the intended name, or that name with .PID appended if such a
  * file exists by now; or "" if nothing was recorded and the file was removed. 0, or an exit code
  * after printing the error.
  */
-int part_finish(const char *path, bool traces, char out[PATH_MAX]);
+int unfinished_complete(const char *path, bool traces, char out[PATH_MAX]);
 
 #endif

@@ -52,15 +52,15 @@ static bool elf_interpreter(int fd, char *interp, size_t size)
 	Elf64_Phdr ph;
 	unsigned int i;
 
-	if (!elf_header(fd, &eh))
+	if (!libs_read_ehdr(fd, &eh))
 		return false;
 	for (i = 0; i < eh.e_phnum && i < 64; i++) {
-		if (!elf_phdr(fd, &eh, i, &ph))
+		if (!libs_read_phdr(fd, &eh, i, &ph))
 			return false;
 		if (ph.p_type != PT_INTERP)
 			continue;
 		if (!ph.p_filesz || ph.p_filesz > size ||
-		    elf_read(fd, interp, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz)
+		    libs_read(fd, interp, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz)
 			return false;
 		interp[ph.p_filesz - 1] = '\0';
 		return true;
@@ -134,7 +134,7 @@ static bool script_line(const char *path, char *line, size_t size)
 	memset(line, 0, size);
 	if (fd < 0)
 		return false;
-	elf_read(fd, line, size - 1, 0);
+	libs_read(fd, line, size - 1, 0);
 	close(fd);
 	if (strncmp(line, "#!", 2))
 		return false;

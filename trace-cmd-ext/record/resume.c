@@ -168,7 +168,7 @@ static const char *suffix_of(const char *path)
 	       NULL;
 }
 
-bool part_is_name(const char *path)
+bool unfinished_is_name(const char *path)
 {
 	return suffix_of(path) && strlen(path) + 32 < PATH_MAX;
 }
@@ -237,7 +237,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 	return nr;
 }
 
-int part_stat(const char *path, struct unfinished *u)
+int unfinished_examine(const char *path, struct unfinished *u)
 {
 	struct rec r = { .out = -1 };
 	struct timespec written = {};
@@ -307,7 +307,7 @@ static int finish_file(struct rec *r)
 	return ret ? ret : dat_finish(r);
 }
 
-int part_finish(const char *path, bool traces, char out[PATH_MAX])
+int unfinished_complete(const char *path, bool traces, char out[PATH_MAX])
 {
 	struct rec_shared shared = {};
 	struct timespec written = {};

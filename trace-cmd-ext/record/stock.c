@@ -249,7 +249,7 @@ static bool has_few_tids(void)
 	return few;
 }
 
-static int insert(struct rec *r, struct rec_stock *s)
+static int add_user_stacks(struct rec *r, struct rec_stock *s)
 {
 	char *header_page = tfs_read(NULL, "events/header_page", NULL), why[PATH_MAX + 128];
 	struct insert_opts opts = {
@@ -293,7 +293,7 @@ int rec_stock_finish(struct rec *r)
 		tool_error("%s: %s; user stacks from then on are missing", s->messages,
 			   strerror(-ret));
 	bpf_get_stats(s->src, &s->bpf);
-	ret = insert(r, s);
+	ret = add_user_stacks(r, s);
 	r->shared->stacks = !ret;
 	unlink(s->messages);
 	return ret;

@@ -185,7 +185,7 @@ void json_event(struct report *r, const struct model_event *ev)
 	jsonw_number(&j, "ts", ev->ts);
 	jsonw_number(&j, "cpu", ev->cpu);
 	if (ev->buffer)
-		jsonw_string(&j, "instance", model_buffer(r->m, ev->buffer));
+		jsonw_string(&j, "instance", model_buffer_name(r->m, ev->buffer));
 	if (ev->missed)
 		jsonw_signed(&j, "dropped", ev->missed);
 	jsonw_string(&j, "comm", model_comm(r->m, ev->tid));

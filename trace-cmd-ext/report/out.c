@@ -165,7 +165,7 @@ static int print_items(struct turns *t)
 	if (!ret && (t->mine || (!t->items && !t->me)))
 		ret = end_turn(t);
 	if (!ret && r->filtered && !t->items && !t->me)
-		r->none(model_get_parts(r->m).path);
+		r->print_no_match(model_get_parts(r->m).path);
 	printer_free(r->printer);
 	r->printer = NULL;
 	json_free(r);

@@ -15,7 +15,7 @@ struct report {
 	const struct decode *decode;
 	bool json, lines, filtered;
 	bool reads_on;			/* printer_reads_on() */
-	void (*none)(const char *path);	/* prints that no event of the file matches */
+	void (*print_no_match)(const char *path);	/* of the whole file */
 	struct printer *printer;
 	struct text out;		/* of the pieces of one turn */
 	VEC(char *) frame_texts;	/* of @m's frames, NULL until first used; json_free() */

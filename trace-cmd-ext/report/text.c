@@ -97,7 +97,7 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 		u->scan.problem = "damaged";
 	decode_init(&u->dec, tep);
 	if (model_get_info(m)->joined)
-		ustack_ready(u);
+		ustack_make_frames(u);
 	handlers_register(u);
 	return u;
 }
@@ -142,8 +142,8 @@ struct printer *printer_new(struct report *r)
 	p->latency = tracecmd_iterate_events_reverse;
 	for (i = 1; i < model_get_info(m)->buffers; i++) {
 		p->instances = true;
-		if ((int)strlen(model_buffer(m, i)) > p->width)
-			p->width = strlen(model_buffer(m, i));
+		if ((int)strlen(model_buffer_name(m, i)) > p->width)
+			p->width = strlen(model_buffer_name(m, i));
 	}
 	return p;
 }
@@ -271,7 +271,7 @@ void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct
 
 	if (p->instances) {
 		if (buffer)
-			text_addf(out, "%*s: ", p->width, model_buffer(p->m, buffer));
+			text_addf(out, "%*s: ", p->width, model_buffer_name(p->m, buffer));
 		else
 			text_addf(out, "%*s  ", p->width, "");
 	}

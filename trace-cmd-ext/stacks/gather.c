@@ -83,7 +83,7 @@ const char *gather_lacks(const struct gather_opts *o)
 
 /* ---- the filter, for waits ---- */
 
-static bool want_task(const struct model_filter *flt, struct model *m, uint32_t tid)
+static bool matches_task(const struct model_filter *flt, struct model *m, uint32_t tid)
 {
 	uint32_t tgid = flt->nr_pids ? model_tgid(m, tid) : 0;
 	size_t i;
@@ -99,7 +99,7 @@ static bool want_task(const struct model_filter *flt, struct model *m, uint32_t 
 	return false;
 }
 
-static bool task_wanted(struct gather_state *s, uint32_t tid)
+static bool is_wanted_task(struct gather_state *s, uint32_t tid)
 {
 	const struct model_filter *flt = s->o->filter;
 	struct known_tid *t;
@@ -111,12 +111,12 @@ static bool task_wanted(struct gather_state *s, uint32_t tid)
 		return t->wanted;
 	t = vec_get(&s->tids, &s->idx, tid, tid);
 	if (!t)
-		return want_task(flt, s->m, tid);
-	t->wanted = want_task(flt, s->m, tid);
+		return matches_task(flt, s->m, tid);
+	t->wanted = matches_task(flt, s->m, tid);
 	return t->wanted;
 }
 
-static bool cpu_wanted(const struct model_filter *flt, uint32_t cpu)
+static bool is_wanted_cpu(const struct model_filter *flt, uint32_t cpu)
 {
 	size_t i;
 
@@ -139,11 +139,11 @@ static bool clip_wait(const struct model_filter *flt, const struct wait *w, uint
 	return to > from || (!w->ns && from == w->from && to == w->from);
 }
 
-static bool wait_wanted(struct gather_state *s, const struct wait *w, uint64_t *ns)
+static bool is_wanted_wait(struct gather_state *s, const struct wait *w, uint64_t *ns)
 {
 	const struct model_filter *flt = s->o->filter;
 
-	return task_wanted(s, w->tid) && cpu_wanted(flt, w->cpu) && clip_wait(flt, w, ns);
+	return is_wanted_task(s, w->tid) && is_wanted_cpu(flt, w->cpu) && clip_wait(flt, w, ns);
 }
 
 /* ---- samples ---- */
@@ -166,7 +166,7 @@ static int gather_wait(void *data, const struct wait *w)
 	uint32_t seg[FOLD_SEGS] = { 0 };
 	uint64_t ns;
 
-	if (!wait_wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
+	if (!is_wanted_wait(s, w, &ns) || !paths_have_symbol(s->p, w->kstack, w->ustack))
 		return 0;
 	seg[SEG_TASK] = paths_task(s->p, w->tid);
 	seg[SEG_USER] = paths_user(s->p, w->ustack, w->kstack);
@@ -180,8 +180,8 @@ static int gather_wake(void *data, const struct wait *w, const struct waker *by)
 	uint32_t seg[FOLD_SEGS];
 	uint64_t ns;
 
-	if (!wait_wanted(s, w, &ns) || (!paths_wanted(s->p, w->kstack, w->ustack) &&
-					!paths_wanted(s->p, by->kstack, by->ustack)))
+	if (!is_wanted_wait(s, w, &ns) || (!paths_have_symbol(s->p, w->kstack, w->ustack) &&
+					   !paths_have_symbol(s->p, by->kstack, by->ustack)))
 		return 0;
 	paths_wake(s->p, w, by, seg);
 	return add_sample(s, seg, s->o->numbers ? 1 : ns, 1);
@@ -247,7 +247,7 @@ static int pass_on(void *data, const struct wait *w)
 	struct gather_state *s = data;
 	uint64_t ns;
 
-	if (!wait_wanted(s, w, &ns) || !paths_wanted(s->p, w->kstack, w->ustack))
+	if (!is_wanted_wait(s, w, &ns) || !paths_have_symbol(s->p, w->kstack, w->ustack))
 		return 0;
 	return s->each(s->data, w, ns);
 }

@@ -440,7 +440,7 @@ static bool matches_symbol(struct paths *p, const uint32_t *frames, uint32_t nr)
 	return false;
 }
 
-static bool stack_wanted(struct paths *p, bool user, uint32_t id)
+static bool stack_has_symbol(struct paths *p, bool user, uint32_t id)
 {
 	struct stack_segs *s = get_segs(p, user, id);
 	const uint32_t *frames;
@@ -455,11 +455,11 @@ static bool stack_wanted(struct paths *p, bool user, uint32_t id)
 	return s->wanted == 2;
 }
 
-bool paths_wanted(struct paths *p, uint32_t kstack, uint32_t ustack)
+bool paths_have_symbol(struct paths *p, uint32_t kstack, uint32_t ustack)
 {
 	if (!p->o.nr_symbols)
 		return true;
-	if (kstack != MODEL_NONE && stack_wanted(p, false, kstack))
+	if (kstack != MODEL_NONE && stack_has_symbol(p, false, kstack))
 		return true;
-	return ustack != MODEL_NONE && stack_wanted(p, true, ustack);
+	return ustack != MODEL_NONE && stack_has_symbol(p, true, ustack);
 }

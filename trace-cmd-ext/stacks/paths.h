@@ -49,7 +49,7 @@ bool paths_is_tracer(const struct model_frame *f);
 
 struct paths;
 
-/* @m and @f must outlive the paths. @f may be NULL for paths_wanted() alone. @o is copied. */
+/* @m and @f must outlive the paths. @f may be NULL for paths_have_symbol() alone. @o is copied. */
 struct paths *paths_new(struct model *m, struct fold *f, const struct paths_opts *o);
 void paths_free(struct paths *p);
 
@@ -65,6 +65,6 @@ void paths_wake(struct paths *p, const struct wait *w, const struct waker *by,
 		uint32_t seg[FOLD_SEGS]);
 
 /* Does one of these two stacks hold a function that matches @symbols? */
-bool paths_wanted(struct paths *p, uint32_t kstack, uint32_t ustack);
+bool paths_have_symbol(struct paths *p, uint32_t kstack, uint32_t ustack);
 
 #endif

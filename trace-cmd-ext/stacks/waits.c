@@ -48,7 +48,7 @@ struct waits_scan {
 	uint32_t type_switch, type_wake;
 	struct decode_field prev_pid, prev_state, next_pid, wake_pid, flags;
 	bool has_buffer;		/* a buffer with switches was found: st->buffer */
-	uint32_t cpu_of_buffer;		/* before that: the buffer of @cpus and @gaps */
+	uint32_t cpus_buffer;		/* before that: the buffer of @cpus and @gaps */
 	bool *other;			/* by buffer: its switches do not count */
 	uint64_t last_ts;		/* of all records */
 	VEC(struct cpu) cpus;
@@ -96,11 +96,11 @@ static int find_gap(void *data, const struct model_event *ev)
 		r->has_buffer = true;
 		r->st->buffer = ev->buffer;
 		/* earlier records are of buffers without switches */
-		r->cpus.nr = r->cpu_of_buffer == ev->buffer ? r->cpus.nr : 0;
-		r->gaps.nr = r->cpu_of_buffer == ev->buffer ? r->gaps.nr : 0;
+		r->cpus.nr = r->cpus_buffer == ev->buffer ? r->cpus.nr : 0;
+		r->gaps.nr = r->cpus_buffer == ev->buffer ? r->gaps.nr : 0;
 	}
-	if (!r->has_buffer && ev->buffer != r->cpu_of_buffer) {
-		r->cpu_of_buffer = ev->buffer;
+	if (!r->has_buffer && ev->buffer != r->cpus_buffer) {
+		r->cpus_buffer = ev->buffer;
 		r->cpus.nr = r->gaps.nr = r->breaks.nr = 0;
 	}
 	if (r->has_buffer && ev->buffer != r->st->buffer) {
@@ -165,7 +165,7 @@ static int note_refused(void *data, const char *buffer)
 {
 	struct waits_scan *r = data;
 
-	if (!r->st->gaps && !strcmp(buffer, model_buffer(r->m, r->st->buffer)))
+	if (!r->st->gaps && !strcmp(buffer, model_buffer_name(r->m, r->st->buffer)))
 		r->st->refused = true;
 	return 0;
 }

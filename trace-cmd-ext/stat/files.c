@@ -133,7 +133,7 @@ static void find_table(struct stat_counts *s, struct stat_file *f, const char *s
 {
 	const struct saved_table *t;
 
-	if (jit_may(f->file)) {
+	if (jit_may_hold(f->file)) {
 		f->known = STAT_NO_FILE;
 		return;
 	}

@@ -126,7 +126,7 @@ static int from_events(struct stat_counts *s, struct model *m)
 	return ret;
 }
 
-static uint64_t requests(const struct stat_process *p)
+static uint64_t count_requests(const struct stat_process *p)
 {
 	uint64_t sum = 0;
 	int i;
@@ -145,7 +145,7 @@ static void count_unasked(struct stat_counts *s)
 
 	for (i = 0; i < s->processes.nr; i++) {
 		p = &s->processes.v[i];
-		asked = requests(p);
+		asked = count_requests(p);
 		if (!asked)
 			s->never_asked += p->events;
 		else if (p->events > asked)
@@ -157,7 +157,7 @@ static int cmp_process(const void *a, const void *b)
 {
 	const struct stat_process *x = a, *y = b;
 
-	CMP(requests(y), requests(x));
+	CMP(count_requests(y), count_requests(x));
 	CMP(y->events, x->events);
 	CMP(x->pid, y->pid);
 	return 0;

@@ -301,15 +301,15 @@ static void where_next(const cs_insn *insn, struct arch_op *op)
 	const cs_x86 *x = &insn->detail->x86;
 	bool direct = x->op_count == 1 && x->operands[0].type == X86_OP_IMM;
 
-	op->next = ARCH_ON;
+	op->next = ARCH_FALLTHROUGH;
 	switch (insn->id) {
 	case X86_INS_JMP:
-		op->next = direct ? ARCH_JUMP : ARCH_JUMP_ANY;
+		op->next = direct ? ARCH_JUMP : ARCH_JUMP_INDIRECT;
 		break;
 	case X86_INS_CALL:
 		op->next = direct ? ARCH_CALL : ARCH_CALL_POINTER;
 		if (x->operands[0].type == X86_OP_MEM && x->operands[0].mem.base == X86_REG_RIP)
-			op->next = ARCH_CALL_ANY;
+			op->next = ARCH_CALL_UNKNOWN;
 		break;
 	case X86_INS_RET:
 		op->next = x->op_count ? ARCH_RETURN_POP : ARCH_RETURN;

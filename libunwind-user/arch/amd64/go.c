@@ -89,7 +89,7 @@ static enum arch_go_end restores(const struct arch_go_code *code, uint32_t size)
 }
 
 /* syscall.rawVforkSyscall(): pop %r12; syscall; push %r12. The child overwrites the stack. */
-static uint8_t popped(const struct arch_go_code *code)
+static uint8_t find_popped_ra(const struct arch_go_code *code)
 {
 	return code->before >= 2 && code->after >= 4 && !memcmp(code->p - 2, "\x41\x5c", 2) &&
 	       !memcmp(code->p, "\x0f\x05\x41\x54", 4) ? 12 : 0;
@@ -99,6 +99,6 @@ const struct arch_go amd64_go = {
 	.pushed = 8,
 	.saves = saves,
 	.restores = restores,
-	.popped = popped,
+	.find_popped_ra = find_popped_ra,
 	.injects_calls = true,
 };

@@ -365,7 +365,7 @@ static void decode_hint(uint32_t w, struct arch_op *op)
 	case 25:
 	case 26:
 	case 27:
-		op->flags |= ARCH_SIGNS_RA | ARCH_BEGINS;
+		op->flags |= ARCH_SIGNS_RA | ARCH_STARTS_FUNC;
 		break;
 	case 28:				/* autiaz, autiasp, autibz, autibsp */
 	case 29:
@@ -374,7 +374,7 @@ static void decode_hint(uint32_t w, struct arch_op *op)
 		op->flags |= ARCH_CHECKS_RA;
 		break;
 	case 34:				/* bti c; setjmp() returns to bti j */
-		op->flags |= ARCH_BEGINS;
+		op->flags |= ARCH_STARTS_FUNC;
 		break;
 	case 7:					/* xpaclri */
 		op->flags |= ARCH_LOSES_RA;
@@ -397,11 +397,11 @@ static void decode_branch(uint32_t w, uint64_t addr, struct arch_op *op)
 		op->next = ARCH_BRANCH;
 		op->target = addr + signed_bits(w, 5, 14) * 4;
 	} else if ((w & 0xfffffc1f) == 0xd61f0000) {
-		op->next = ARCH_JUMP_ANY;
+		op->next = ARCH_JUMP_INDIRECT;
 	} else if ((w & 0xfffffc1f) == 0xd63f0000) {
 		op->next = ARCH_CALL_POINTER;
 	} else if ((w & 0xfffffc1f) == 0xd65f0000) {
-		op->next = bits(w, 5, 5) == RA ? ARCH_RETURN : ARCH_JUMP_ANY;
+		op->next = bits(w, 5, 5) == RA ? ARCH_RETURN : ARCH_JUMP_INDIRECT;
 	} else if ((w & 0xffe0001f) == 0xd4000001) {
 		op->flags |= ARCH_ENTERS_KERNEL;
 	} else if ((w & 0xffe0001f) == 0xd4200000) {
@@ -429,7 +429,7 @@ static void arm64_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	(void)decoder;
 	memset(op, 0, sizeof(*op));
 	op->len = 4;
-	op->next = ARCH_ON;
+	op->next = ARCH_FALLTHROUGH;
 	if (len < 4 || addr % 4) {
 		op->len = 1;
 		op->next = ARCH_BAD;

@@ -137,7 +137,7 @@ static void decode_multiple(struct arch_op *op, const struct operand *m, unsigne
 static void set_branch(struct arch_op *op, unsigned int mask, uint64_t target)
 {
 	op->target = target;
-	op->next = mask == 15 ? ARCH_JUMP : mask ? ARCH_BRANCH : ARCH_ON;
+	op->next = mask == 15 ? ARCH_JUMP : mask ? ARCH_BRANCH : ARCH_FALLTHROUGH;
 	/* high, perhaps equal, not low; the same for signed numbers */
 	if (op->next == ARCH_BRANCH && (mask & 6) == 2)
 		op->flags |= ARCH_IF_ABOVE;
@@ -160,7 +160,7 @@ static void set_branch_to(struct arch_op *op, unsigned int mask, unsigned int re
 	if (reg == RA)
 		op->next = mask == 15 ? ARCH_RETURN : ARCH_MAYBE_RETURN;
 	else
-		op->next = mask == 15 ? ARCH_JUMP_ANY : ARCH_BAD;
+		op->next = mask == 15 ? ARCH_JUMP_INDIRECT : ARCH_BAD;
 }
 
 /* ------------------------------- what is special ------------------------- */
@@ -388,7 +388,7 @@ static void s390x_decode(void *decoder, const uint8_t *p, size_t len, uint64_t a
 	op->len = insn.len;
 	if (insn.kind == INSN_BAD || returns_to_r0(p, len))
 		return;
-	op->next = ARCH_ON;
+	op->next = ARCH_FALLTHROUGH;
 	if (insn.kind != INSN_SPECIAL)
 		decode_plain(p, &insn, op);
 	else if (insn.len == 2)

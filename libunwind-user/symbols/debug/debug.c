@@ -192,7 +192,7 @@ int uu_symbols_debug_info(struct uu_symbols *syms, const struct uu_file *file,
 {
 	struct debug *d;
 	struct file *f;
-	int ret = symbols_file(syms, file, &f);
+	int ret = symbols_get_file(syms, file, &f);
 
 	memset(info, 0, sizeof(*info));
 	if (ret)
@@ -219,7 +219,7 @@ struct uu_symbols *uu_symbols_new_debug(const struct uu_symbols_opts *opts)
 		.more = debug_more,
 		.free = debug_free,
 		.fetch = debug_fetch,
-		.done = debuginfod_done,
+		.done = debuginfod_close,
 	};
 	struct uu_symbols *syms = uu_symbols_new(opts);
 

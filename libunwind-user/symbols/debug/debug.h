@@ -60,6 +60,6 @@ int mini_collect(struct collect *c, Elf *elf, size_t max);
 /* Ask the servers, within the time left. Returns a descriptor with *@place set, or -1. */
 int debuginfod_fetch(struct uu_symbols *syms, const uint8_t *id, size_t size, bool executable,
 		     struct place *place);
-void debuginfod_done(struct uu_symbols *syms);
+void debuginfod_close(struct uu_symbols *syms);
 
 #endif

@@ -91,7 +91,7 @@ int debuginfod_fetch(struct uu_symbols *syms, const uint8_t *id, size_t size, bo
 	return fd < 0 ? -1 : fd;
 }
 
-void debuginfod_done(struct uu_symbols *syms)
+void debuginfod_close(struct uu_symbols *syms)
 {
 	struct servers *s = syms->debuginfod;
 

@@ -120,7 +120,7 @@ int uu_symbols_lines(struct uu_symbols *syms, const struct uu_file *file, uint64
 	uint64_t addr;
 	uint32_t line;
 	size_t n = 0;
-	int ret = symbols_file(syms, file, &f);
+	int ret = symbols_get_file(syms, file, &f);
 
 	*frames = NULL;
 	*nr = 0;

@@ -25,7 +25,7 @@ static int setup(void **state)
 	nr = 0;
 	pos = 0;
 	r = runs_new(keep, NULL);
-	return runs_stream(r, 0);
+	return runs_start_stream(r, 0);
 }
 
 static int teardown(void **state)
@@ -43,7 +43,7 @@ static void rec_in(enum runs_kind kind, uint32_t tid, uint32_t flags, uint32_t p
 		.flags = flags | preempt << 8, .kind = kind,
 	};
 
-	assert_int_equal(runs_record(r, &x), 0);
+	assert_int_equal(runs_add_record(r, &x), 0);
 }
 
 static void rec(enum runs_kind kind, uint32_t tid, uint32_t flags, uint64_t cookie)
@@ -57,7 +57,7 @@ static void rec_at(enum runs_kind kind, uint32_t tid, uint64_t cookie, uint64_t 
 		.cookie = cookie, .pos = ++pos, .ts = ts, .tid = tid, .kind = kind,
 	};
 
-	assert_int_equal(runs_record(r, &x), 0);
+	assert_int_equal(runs_add_record(r, &x), 0);
 }
 
 static int cmp(const void *a, const void *b)
@@ -352,10 +352,10 @@ static void a_kernel_stack_before_a_loss_lost_its_cookie(void **state)
 {
 	(void)state;
 	rec(RUNS_KERNEL_STACK, 10, 0, 0);
-	assert_int_equal(runs_loss(r), 0);
-	assert_true(runs_after_loss(r, 10));
+	assert_int_equal(runs_add_loss(r), 0);
+	assert_true(runs_is_after_loss(r, 10));
 	rec(RUNS_COOKIE, 10, 0, C1);
-	assert_false(runs_after_loss(r, 10));
+	assert_false(runs_is_after_loss(r, 10));
 	end();
 	assert_run(0, 10, 1, 0, JOIN_FORM_LOST_COOKIE);
 	assert_run(1, 10, 2, C1, JOIN_FORM_COOKIE_ONLY);
@@ -364,43 +364,43 @@ static void a_kernel_stack_before_a_loss_lost_its_cookie(void **state)
 static void an_interrupts_record_does_not_end_the_doubt_after_a_loss(void **state)
 {
 	(void)state;
-	runs_loss(r);
+	runs_add_loss(r);
 	rec(RUNS_OTHER, 10, TRACE_FL_HARDIRQ, 0);
-	assert_true(runs_after_loss(r, 10));
+	assert_true(runs_is_after_loss(r, 10));
 	rec(RUNS_OTHER, 10, 0, 0);
-	assert_false(runs_after_loss(r, 10));
+	assert_false(runs_is_after_loss(r, 10));
 }
 
 static void the_end_of_an_interrupt_does_not_end_the_doubt_after_a_loss(void **state)
 {
 	(void)state;
-	runs_loss(r);
+	runs_add_loss(r);
 	rec(RUNS_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
 	rec(RUNS_OTHER, 10, TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF, 0);
-	assert_true(runs_after_loss(r, 10));
+	assert_true(runs_is_after_loss(r, 10));
 	/* a task that runs since then has written its whole stack since then */
-	assert_false(runs_after_loss(r, 11));
+	assert_false(runs_is_after_loss(r, 11));
 	rec(RUNS_OTHER, 11, TRACE_FL_IRQS_OFF, 0);
-	assert_false(runs_after_loss(r, 11));
+	assert_false(runs_is_after_loss(r, 11));
 	rec(RUNS_OTHER, 10, TRACE_FL_IRQS_OFF, 0);
-	assert_false(runs_after_loss(r, 10));
-	runs_loss(r);
-	assert_true(runs_after_loss(r, 10));
+	assert_false(runs_is_after_loss(r, 10));
+	runs_add_loss(r);
+	assert_true(runs_is_after_loss(r, 10));
 }
 
 static void a_loss_on_one_stream_is_none_on_the_next(void **state)
 {
 	(void)state;
-	runs_loss(r);
-	assert_int_equal(runs_stream(r, 1), 0);
-	assert_false(runs_after_loss(r, 10));
+	runs_add_loss(r);
+	assert_int_equal(runs_start_stream(r, 1), 0);
+	assert_false(runs_is_after_loss(r, 10));
 }
 
 static void streams_are_kept_apart(void **state)
 {
 	(void)state;
 	rec(RUNS_KERNEL_STACK, 10, 0, 0);
-	assert_int_equal(runs_stream(r, 1), 0);
+	assert_int_equal(runs_start_stream(r, 1), 0);
 	rec(RUNS_COOKIE, 10, 0, C1);
 	end();
 	assert_int_equal(nr, 2);

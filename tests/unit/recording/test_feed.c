@@ -59,7 +59,7 @@ static int setup_formats(size_t stack)
 	target.maps = maps_new();
 	sink_join(&sink, &target);
 	feed = feed_new(tep, &sink);
-	return feed_stream(feed, 0, 3);
+	return feed_start_stream(feed, 0, 3);
 }
 
 static int setup(void **state)

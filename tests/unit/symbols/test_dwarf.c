@@ -96,7 +96,7 @@ static void ready(void)
 		dw.sec[i].p = dw.owned[i];
 		dw.sec[i].size = sec[i].nr;
 	}
-	dw_ready(&dw);
+	dw_set_budgets(&dw);
 }
 
 /* 1: a unit from 0x1000 to 0x9000; 2: a function with ranges; 3: a function of one byte's size */

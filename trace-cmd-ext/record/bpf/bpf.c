@@ -78,7 +78,7 @@ static void write_message(struct bpf_source *s, const void *m, size_t size)
 
 static void note_stack(struct bpf_source *s, const struct msg_stack *m)
 {
-	const struct msg_code *code = (const void *)(m + 1);
+	const struct msg_code *code = m->code;
 	struct bpf_file file;
 	uint32_t i;
 

@@ -132,9 +132,9 @@
 
 #define MAX_AGE_NS	10000000ull
 #define MAX_AGE_MIGRATED_NS	100000000ull
-/* Unused messages of a task and an event: more than interrupts can nest. The oldest is dropped. */
-#define MAX_UNUSED	8
-#define EXPIRE_THRESHOLD	4096	/* pairs of a task and an event with unused messages */
+/* Unmatched messages of a task and an event: more than interrupts nest. The oldest is dropped. */
+#define MAX_UNMATCHED	8
+#define EXPIRE_THRESHOLD	4096	/* pairs of a task and an event with unmatched messages */
 #define MAX_FRAMES	256		/* in a record, as the kernel */
 #define PROGRESS_AT	1024		/* records */
 
@@ -142,7 +142,7 @@
 /* of samples: in an interrupt, with interrupts off */
 #define SAMPLE_FLAGS	(TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF)
 
-struct unused {
+struct unmatched {
 	uint64_t key;			/* tid and event */
 	unsigned int nr;
 	struct {
@@ -150,7 +150,7 @@ struct unused {
 		uint64_t gaps, all_gaps;	/* known when it came, on its CPU and on all */
 		uint32_t cpu, tgid;
 		uint16_t reason, place;
-	} m[MAX_UNUSED];
+	} m[MAX_UNMATCHED];
 };
 
 struct process {
@@ -188,8 +188,8 @@ struct insert {
 	/* Up to this time, records may be missing. Known before the next record of each CPU */
 	uint64_t lost_until;
 	uint64_t gaps, gaps_ahead;	/* of all CPUs: passed, and before their next messages */
-	VEC(struct unused) unused;
-	struct hidx unused_idx;
+	VEC(struct unmatched) unmatched;
+	struct hidx unmatched_idx;
 	size_t expire_threshold;
 	VEC(struct process) processes;
 	struct hidx process_idx;
@@ -212,16 +212,16 @@ static int expire_messages(struct insert *s, uint64_t now)
 {
 	size_t i, kept = 0;
 
-	for (i = 0; i < s->unused.nr; i++) {
-		const struct unused *u = &s->unused.v[i];
+	for (i = 0; i < s->unmatched.nr; i++) {
+		const struct unmatched *u = &s->unmatched.v[i];
 
 		if (u->nr && u->m[u->nr - 1].time + MAX_AGE_MIGRATED_NS >= now)
-			s->unused.v[kept++] = *u;
+			s->unmatched.v[kept++] = *u;
 	}
-	s->unused.nr = kept;
-	hidx_clear(&s->unused_idx);
+	s->unmatched.nr = kept;
+	hidx_clear(&s->unmatched_idx);
 	for (i = 0; i < kept; i++)
-		if (hidx_add(&s->unused_idx, hash64(s->unused.v[i].key), i))
+		if (hidx_add(&s->unmatched_idx, hash64(s->unmatched.v[i].key), i))
 			return -ENOMEM;
 	s->expire_threshold = 2 * kept < EXPIRE_THRESHOLD ? EXPIRE_THRESHOLD : 2 * kept;
 	return 0;
@@ -231,18 +231,18 @@ static int add_message(struct insert *s, const struct messages_event *ev)
 {
 	uint64_t key = (uint64_t)ev->tid << 32 | ev->event;
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
-	struct unused *u;
+	struct unmatched *u;
 	unsigned int i;
 
 	if (t && ev->stack)
 		t->latest = ev->stack;
-	if (s->unused.nr >= s->expire_threshold &&
-	    !vec_find(&s->unused, &s->unused_idx, key, key) && expire_messages(s, ev->time))
+	if (s->unmatched.nr >= s->expire_threshold &&
+	    !vec_find(&s->unmatched, &s->unmatched_idx, key, key) && expire_messages(s, ev->time))
 		return -ENOMEM;
-	u = vec_get(&s->unused, &s->unused_idx, key, key);
+	u = vec_get(&s->unmatched, &s->unmatched_idx, key, key);
 	if (!u)
 		return -ENOMEM;
-	if (u->nr == MAX_UNUSED)
+	if (u->nr == MAX_UNMATCHED)
 		memmove(u->m, u->m + 1, --u->nr * sizeof(*u->m));
 	i = u->nr++;
 	u->m[i].time = ev->time;
@@ -314,8 +314,8 @@ static const struct insert_event *find_event(const struct insert *s, int id)
 
 /* Can the kernel have skipped the program of this record, and can its stack be another one? */
 static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
-			   const struct insert_event *event, uint64_t time, const struct unused *u,
-			   int *error)
+			   const struct insert_event *event, uint64_t time,
+			   const struct unmatched *u, int *error)
 {
 	unsigned int i = u->nr - 1;
 	const struct messages_event *next;
@@ -346,7 +346,7 @@ static bool starts_at(struct insert *s, const struct pages_in *in, unsigned int 
 	if (address + sizeof(at) > in->data_size)
 		return false;
 	memcpy(&at, (const char *)in->data + address, sizeof(at));
-	return ((const uint64_t *)((const struct msg_code *)(m + 1) + st->nr_code))[0] == at;
+	return ((const uint64_t *)(m->code + st->nr_code))[0] == at;
 }
 
 /* Take the message of a record, by the rules above; false if it has none. */
@@ -357,7 +357,7 @@ static bool take_message(struct insert *s, int cpu, const struct common *c,
 	uint64_t max_age = event->may_migrate && !s->o->few_tids ? MAX_AGE_MIGRATED_NS : MAX_AGE_NS;
 	bool may_migrate = event->may_migrate;
 	uint64_t key = (uint64_t)c->tid << 32 | c->type;
-	struct unused *u = vec_find(&s->unused, &s->unused_idx, key, key);
+	struct unmatched *u = vec_find(&s->unmatched, &s->unmatched_idx, key, key);
 	const struct messages_task *t = messages_find_task(&s->msgs, c->tid);
 	unsigned int i;
 
@@ -537,7 +537,7 @@ static int write_maps(struct insert *s, struct cpu *cpu, const struct pending_co
 	if (st->checked && st->checked == p->changes)
 		return 0;
 	m = messages_read_stack(&s->msgs, st, &ret);
-	code = m ? (const void *)(m + 1) : NULL;
+	code = m ? m->code : NULL;
 	for (i = 0; i < st->nr_code && ret >= 0; i++) {
 		ret = note_map(p, &code[i]);
 		if (ret > 0)
@@ -560,7 +560,7 @@ static int write_stack(struct insert *s, struct cpu *cpu, const struct pending_c
 		m = messages_read_stack(&s->msgs, st, &ret);
 		if (!m)
 			return ret;
-		ip = (const uint64_t *)((const struct msg_code *)(m + 1) + st->nr_code);
+		ip = (const uint64_t *)(m->code + st->nr_code);
 	}
 	if (fits > MAX_FRAMES)
 		fits = MAX_FRAMES;
@@ -649,7 +649,7 @@ static int write_cookies(struct insert *s, struct cpu *cpu, uint32_t levels)
 /* A record of this task comes: write the cookies whose kernel stacks can no longer come. */
 static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid, bool belongs)
 {
-	int ret = write_cookies(s, cpu, nest_ended(&cpu->nest, level, tid));
+	int ret = write_cookies(s, cpu, nest_close_ended(&cpu->nest, level, tid));
 
 	if (ret || belongs || !(cpu->nest.open >> level & 1))
 		return ret;
@@ -946,8 +946,8 @@ int insert_stacks(const struct insert_opts *opts, struct insert_stats *stats, ch
 	stats->gaps = s.msgs.gaps;
 out:
 	messages_free(&s.msgs);
-	vec_free(&s.unused);
-	hidx_free(&s.unused_idx);
+	vec_free(&s.unmatched);
+	hidx_free(&s.unmatched_idx);
 	for (i = 0; i < s.processes.nr; i++)
 		vec_free(&s.processes.v[i].maps);
 	vec_free(&s.processes);

@@ -113,7 +113,7 @@ struct msg_stack {
 	__msg32 reason;			/* enum msg_reason */
 	__msg32 nr;			/* frames, innermost first */
 	__msg32 nr_code;		/* at most MSG_MAX_CODE */
-	/* struct msg_code code[nr_code]; __msg64 ip[nr]; */
+	struct msg_code code[];		/* nr_code of them, then __msg64 ip[nr] */
 };
 
 /* The recorder writes this at the end: msg_event.skipped by then. It leaves out a count of 0. */

@@ -639,7 +639,7 @@ int on_sample(void *ctx)
  * new kernels only: sched_prepare_exec since 6.10, sched_process_exit since 6.16. On older ones the
  * recorder attaches programs to functions.
  */
-static __always_inline bool skip_keep(struct task **known)
+static __always_inline bool has_nothing_to_keep(struct task **known)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -655,7 +655,7 @@ static __always_inline void keep_by_tracepoint(void *ctx)
 	struct task *known;
 	struct walk *w;
 
-	if (skip_keep(&known))
+	if (has_nothing_to_keep(&known))
 		return;
 	w = claim_walk(ctx, known);
 	if (w) {
@@ -686,7 +686,7 @@ static __always_inline void keep_by_function(void *ctx, bool exits)
 	struct walk *w;
 	u64 id;
 
-	if (skip_keep(&known))
+	if (has_nothing_to_keep(&known))
 		return;
 	w = claim_walk(ctx, known);
 	if (w) {
