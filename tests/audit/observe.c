@@ -284,7 +284,9 @@ static void on_prctl(pid_t tid)
 	struct user_regs_struct regs;
 	int status;
 
-	ptrace(PTRACE_GETREGS, tid, 0, &regs);
+	/* The thread has been killed meanwhile, as its process ends */
+	if (ptrace(PTRACE_GETREGS, tid, 0, &regs))
+		return;
 	if ((int)regs.rdi == MARK_GET_AUXV) {
 		if (!opt.secure)
 			return;
@@ -311,7 +313,8 @@ static void on_event(pid_t tid, int event)
 	struct process *p = process_of(tid), *child;
 	unsigned long value = 0;
 
-	ptrace(PTRACE_GETEVENTMSG, tid, 0, &value);
+	if (ptrace(PTRACE_GETEVENTMSG, tid, 0, &value) && event != PTRACE_EVENT_EXIT)
+		return;
 	switch (event) {
 	case PTRACE_EVENT_SECCOMP:
 		on_prctl(tid);

@@ -12,6 +12,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -183,6 +184,15 @@ static void *load_for_ever(void *name)
 	return NULL;
 }
 
+static bool leaves;
+
+/* The loader calls this without its lock: the threads can load while the program ends. */
+__attribute__((destructor)) static void linger(void)
+{
+	if (leaves)
+		usleep(1000);
+}
+
 /* The program ends while threads load */
 static int leave(void)
 {
@@ -195,6 +205,7 @@ static int leave(void)
 		pthread_create(&t, NULL, load_for_ever, (void *)name[i]);
 	usleep(3000);
 	puts("left");
+	leaves = true;
 	return 0;
 }
 
