@@ -22,6 +22,11 @@ _trace_ustack()
 		[ "$prev" != : ] || COMPREPLY=("${COMPREPLY[@]#*:}")
 		return
 		;;
+	record/-l | record/--function)
+		mapfile -t COMPREPLY < <(compgen -W "$(cut -d ' ' -f 1 \
+			/sys/kernel/tracing/available_filter_functions 2>/dev/null)" -- "$cur")
+		return
+		;;
 	record/-p | record/--pid)
 		mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur")
 		return

@@ -119,6 +119,21 @@ static enum check_level own_level(const struct check *c)
 	return c->bpf ? CHECK_NOTE : CHECK_MISSING;
 }
 
+/* record -l */
+static void check_functions(struct check *c)
+{
+	struct tool_why why;
+
+	if (!c->bpf)
+		return;
+	if (functions_check(&why))
+		check_add(c, CHECK_NOTE, "sources of user stacks", "functions (-l)", why.remedy,
+			  "not here: %.*s", (int)why.cause, why.text);
+	else
+		check_add(c, CHECK_OK, "sources of user stacks", "functions (-l)", NULL,
+			  "BPF programs can run at functions of the kernel");
+}
+
 /* Which sources of user stacks does this kernel allow, and which one does a recording take? */
 static void check_sources(struct check *c)
 {
@@ -148,6 +163,7 @@ static void check_sources(struct check *c)
 				  sources[i].gives, sources[i].source == takes ?
 				  "; a recording takes it" : "");
 	}
+	check_functions(c);
 }
 
 static void check_lockdown(struct check *c)

@@ -2,13 +2,14 @@
 /* record.c - trace-ustack record: the command line */
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 #include "trace-cmd-ext/record/record.h"
 #include "trace-cmd-ext/tool/tool.h"
 
 static const char help_text[] =
-"usage: trace-ustack record [OPTION...] {-e EVENT | -F HZ}... [CMD [ARGUMENT...]]\n"
+"usage: trace-ustack record [OPTION...] {-e EVENT | -l FUNCTION | -F HZ}... [CMD [ARGUMENT...]]\n"
 "\n"
 "Record trace events with complete kernel and user stacks into a trace.dat file, while CMD runs,\n"
 "or until Ctrl-C: the events of CMD and of the processes that it starts, or of all tasks.\n"
@@ -18,10 +19,13 @@ static const char help_text[] =
 "  --filter EXPR         record the preceding -e only where EXPR holds: --filter 'prio < 100'\n"
 "  --stack-if EXPR       record stacks for the preceding -e only where EXPR holds\n"
 "  --no-stack            record no stacks for the preceding -e\n"
+"  -l, --function NAME   record each call of this kernel function (event function), with shell\n"
+"                        wildcards; can be repeated; needs the source bpf\n"
 "  -F, --freq HZ         record what each CPU executes, HZ times a second (event cpu_sample);\n"
 "                        needs the source bpf\n"
 "  -a, --all             record all tasks; the default without CMD and -p\n"
 "  -p, --pid PID,...     record these processes and their children, until these processes end\n"
+"  -p function           with -l, as trace-cmd record has it: it changes nothing\n"
 "  --no-inherit          do not record children of CMD or of -p\n"
 "  --python              show the functions of Python 3.12 and newer in the stacks of CMD\n"
 "  --node                show the functions of JavaScript (node) in the stacks of CMD\n"
@@ -62,6 +66,8 @@ static const char help_text[] =
 "      what make and its children execute: trace-ustack flame shows it\n"
 "  trace-ustack record -p 1234 -e 'syscalls:sys_enter_*sync' -o sync.dat\n"
 "      which code calls fsync() and its relatives in process 1234\n"
+"  trace-ustack record -l vfs_read -l 'tcp_*' CMD\n"
+"      which code leads to these functions of the kernel\n"
 "  trace-ustack record -e sched_switch --filter 'prev_state != 0' -e sched_waking --no-stack CMD\n"
 "      stacks of the tasks that block, and wake-ups without stacks\n"
 "\n"
@@ -83,6 +89,7 @@ static const struct option options[] = {
 	{ "filter", required_argument, NULL, OPT_FILTER },
 	{ "stack-if", required_argument, NULL, OPT_STACK_IF },
 	{ "no-stack", no_argument, NULL, OPT_NO_STACK },
+	{ "function", required_argument, NULL, 'l' },
 	{ "freq", required_argument, NULL, 'F' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "pid", required_argument, NULL, 'p' },
@@ -125,6 +132,19 @@ static int add_select(struct rec_opts *o, const char *pattern)
 	return 0;
 }
 
+static int add_function(struct rec_opts *o, const char *name)
+{
+	const char **bigger = realloc(o->functions, (o->nr_functions + 1) * sizeof(*bigger));
+
+	if (!bigger) {
+		tool_error("not enough memory");
+		return TOOL_FAIL;
+	}
+	o->functions = bigger;
+	bigger[o->nr_functions++] = name;
+	return 0;
+}
+
 /* Options that configure the -e before them. */
 static int event_option(struct rec_opts *o, int c, const char *arg)
 {
@@ -153,7 +173,12 @@ static int parse_number(const char *arg, const char *option, double least, doubl
 	return tool_usage("record", "%s '%s' is not a possible number", option, arg);
 }
 
-static int parse_one(struct rec_opts *o, int c, bool *no_user)
+/* Options that rec_opts does not keep */
+struct said {
+	bool no_user, tracer;
+};
+
+static int parse_one(struct rec_opts *o, int c, struct said *said)
 {
 	double val;
 	int ret = 0;
@@ -165,6 +190,8 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 	case OPT_STACK_IF:
 	case OPT_NO_STACK:
 		return event_option(o, c, optarg);
+	case 'l':
+		return add_function(o, optarg);
 	case 'F':
 		ret = parse_number(optarg, "-F", 1, &val);
 		if (!ret && val > MAX_FREQ)
@@ -175,7 +202,8 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		o->all = true;
 		break;
 	case 'p':
-		if (tool_parse_numbers(optarg, &o->pids, &o->nr_pids))
+		said->tracer |= !strcmp(optarg, "function");
+		if (strcmp(optarg, "function") && tool_parse_numbers(optarg, &o->pids, &o->nr_pids))
 			return tool_usage("record", "-p '%s' is not a list of process ids", optarg);
 		break;
 	case OPT_NO_INHERIT:
@@ -194,7 +222,7 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 		o->kernel_stack = false;
 		break;
 	case OPT_NO_USER:
-		*no_user = true;
+		said->no_user = true;
 		break;
 	case OPT_DURATION:
 		return parse_number(optarg, "--duration", 0.001, &o->duration);
@@ -250,7 +278,8 @@ static int parse_one(struct rec_opts *o, int c, bool *no_user)
 /* Returns 0, or -1 if --help was answered, or an exit code. */
 static int parse(struct rec_opts *o, int argc, char **argv)
 {
-	bool no_user = false;
+	struct said said = {};
+	bool no_user;
 	int c, ret;
 	size_t i;
 
@@ -260,17 +289,26 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 	};
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+e:F:ap:o:b:C:xqvh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+e:l:F:ap:o:b:C:xqvh", options, NULL)) != -1) {
 		if (c == 'h')
 			return tool_help(help_text) ? TOOL_OUTPUT : -1;
 		if (c == '?')
 			return tool_bad_option("record");
-		ret = parse_one(o, c, &no_user);
+		ret = parse_one(o, c, &said);
 		if (ret)
 			return ret;
 	}
-	if (!o->nr_sel && !o->freq)
-		return tool_usage("record", "it needs an event, -e EVENT, or samples, -F HZ");
+	no_user = said.no_user;
+	if (said.tracer && !o->nr_functions)
+		return tool_usage("record", "-p function needs -l NAME: every call of every kernel "
+				  "function is too much; name some, as in -l vfs_read -l 'tcp_*'");
+	if (!o->nr_sel && !o->freq && !o->nr_functions)
+		return tool_usage("record", "it needs an event, -e EVENT, a kernel function, -l "
+				  "NAME, or samples, -F HZ");
+	if (o->nr_functions && (no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF)))
+		return tool_usage("record", "-l needs the source bpf, and user stacks; with "
+				  "deferred user stacks, the function tracer has "
+				  "options/func_userstack_deferred, see docs/kernel-abi.md");
 	if (o->freq && (no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF)))
 		return tool_usage("record", "-F needs the source bpf, and user stacks");
 	if (optind < argc)
@@ -315,6 +353,7 @@ int cmd_record(int argc, char **argv)
 		ret = TOOL_FAIL;
 	}
 	free(opts.sel);
+	free(opts.functions);
 	free(opts.pids);
 	return ret;
 }

@@ -94,12 +94,22 @@ static bool is_used(const struct rec *r, char *const *ftrace, int id)
 	return false;
 }
 
-/* The layout that record/bpf/insert.c writes for samples */
+/* The layout that record/bpf/insert.c writes for samples and functions */
 static bool knows_kernel_stack(void)
 {
 	char *text = tfs_read(NULL, "events/ftrace/kernel_stack/format", NULL);
 	bool ret = text && strstr(text, " size;\toffset:8;\tsize:4;") &&
 		   strstr(text, " caller[8];\toffset:16;\tsize:64;");
+
+	free(text);
+	return ret;
+}
+
+static bool knows_function(void)
+{
+	char *text = tfs_read(NULL, "events/ftrace/function/format", NULL);
+	bool ret = text && strstr(text, " ip;\toffset:8;\tsize:8;") &&
+		   strstr(text, " parent_ip;\toffset:16;\tsize:8;");
 
 	free(text);
 	return ret;
@@ -117,9 +127,15 @@ int format_choose_ids(struct rec *r)
 		return TOOL_FAIL;
 	}
 	free(common);
-	if (r->opts.freq && !knows_kernel_stack()) {
+	if ((r->opts.freq || r->nr_functions) && !knows_kernel_stack()) {
 		tool_error("%s/events/ftrace/kernel_stack: the records of this kernel are other "
-			   "ones than trace-ustack knows; leave -F out", tracefs_tracing_dir());
+			   "ones than trace-ustack knows; leave %s out", tracefs_tracing_dir(),
+			   r->opts.freq ? "-F" : "-l");
+		return TOOL_FAIL;
+	}
+	if (r->nr_functions && !knows_function()) {
+		tool_error("%s/events/ftrace/function: the records of this kernel are other ones "
+			   "than trace-ustack knows; leave -l out", tracefs_tracing_dir());
 		return TOOL_FAIL;
 	}
 	/* the kernel gives out ids from the lowest on */

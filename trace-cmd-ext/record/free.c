@@ -33,6 +33,7 @@ void rec_free(struct rec *r)
 	}
 	free(r->event);
 	rec_stock_free(r);
+	free(r->function);
 	rec_hold_free(r);
 	jit_end(r);
 	free(r->comms);

@@ -10,6 +10,7 @@
  *	source.c	where user stacks come from: the kernel, BPF programs, frame pointers
  *	stock.c	user stacks on stock kernels, by BPF programs; record/bpf/ has these
  *	kinds.c	whether an event is a tracepoint, a kprobe or something else
+ *	functions.c	-l: which functions of the kernel it names
  *	formats.c	formats of events that a stock kernel does not have
  *	setup.c	the two instances: made, configured, started, stopped
  *	instances.c	instances of recorders that are gone
@@ -131,6 +132,8 @@ struct rec {
 	struct rec_stock *stock;	/* with HOW_BPF, from rec_stock_open() on */
 	struct rec_event *event;
 	size_t nr_events;
+	uint64_t *function;		/* addresses of those that -l names, as in ftrace */
+	size_t nr_functions;
 	struct rec_buffer buf[NR_BUFS];
 	int nr_cpus;
 	unsigned int page_size;		/* of the ring buffers */
@@ -205,7 +208,7 @@ char *format_read(const struct rec *r, enum format f, size_t *size);
 /* Load and attach the programs, before any event is on. */
 int rec_stock_open(struct rec *r);
 int rec_stock_start(struct rec *r);
-/* Samples belong to the time in which ftrace records. */
+/* Samples and functions belong to the time in which ftrace records. */
 void rec_stock_sample(struct rec *r, bool on);
 /* Trace this task, or leave it out of a recording of all tasks; 0 or -errno. */
 int rec_stock_add_task(struct rec *r, pid_t tid);
@@ -219,7 +222,7 @@ void rec_stock_close(struct rec *r);
 void rec_stock_free(struct rec *r);
 /* The counts of what was added; NULL without HOW_BPF. */
 const struct insert_stats *rec_stock_stats(const struct rec *r, const struct bpf_stats **bpf);
-/* Add a line "TID NAME" for each task in a sample. */
+/* Add a line "TID NAME" for each task in a sample or a function. */
 void rec_stock_add_comms(const struct rec *r, struct text *t);
 /* The path of the file of messages; false if it is too long. */
 bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);
@@ -231,6 +234,11 @@ enum bpf_kind rec_event_kind(const char *system, const char *name);
 /* The places of a uprobe event, and how many; the caller frees *@text with their paths. */
 size_t rec_uprobe_places(const char *system, const char *name, char **text,
 			 struct bpf_place place[MAX_PLACES]);
+
+/* ---- functions.c ---- */
+
+/* Find the functions that -l names, before anything is recorded. */
+int rec_find_functions(struct rec *r);
 
 /* ---- setup.c ---- */
 

@@ -97,6 +97,7 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 	jsonw_number(j, "gaps", s->gaps);
 	jsonw_number(j, "runs-skipped", bpf->skipped);
 	jsonw_number(j, "ends-skipped", bpf->ends_skipped);
+	jsonw_number(j, "functions-skipped", bpf->functions_skipped);
 	jsonw_number(j, "repeated", bpf->repeated);
 	jsonw_number(j, "tables", bpf->tables);
 	jsonw_number(j, "table-bytes", bpf->table_bytes);

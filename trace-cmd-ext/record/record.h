@@ -49,6 +49,8 @@ struct rec_opts {
 	unsigned long kb;		/* buffer size, KB per CPU; 0: the default */
 	double duration;		/* seconds; 0: no limit */
 	unsigned int freq;		/* -F: samples of each CPU a second; 0: none */
+	const char **functions;		/* -l: names of kernel functions, with shell wildcards */
+	size_t nr_functions;
 	enum source source;
 	bool kernel_stack, tables, inherit, maps, pass_exit, quiet, verbose, summary;
 	bool wait_tables;		/* programs wait at their start for their tables */
@@ -67,6 +69,11 @@ int source_parse(const char *name, enum source *s);
 int source_check(enum source s, struct tool_why *why);
 /* The source that a recording takes by default; SOURCE_AUTO if there is none. */
 enum source source_choose(void);
+
+/* ---- functions.c ---- */
+
+/* Can BPF programs run at functions of this kernel (-l)? 0, or -errno as source_check(). */
+int functions_check(struct tool_why *why);
 
 /* ---- tracefs.c ---- */
 

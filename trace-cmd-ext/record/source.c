@@ -115,6 +115,8 @@ static int use_bpf(struct rec *r)
 
 	r->how = HOW_BPF;
 	r->opts.maps = false;
+	if (r->opts.nr_functions && rec_find_functions(r))
+		return TOOL_FAIL;
 	if (strcmp(r->opts.clock, "mono")) {
 		tool_error("--clock %s: BPF programs have the clock mono only, and stacks find "
 			   "their events by it; leave --clock out, or take another --source",
@@ -174,7 +176,7 @@ static int report_none(const struct rec *r, const char *why)
 int rec_choose_source(struct rec *r)
 {
 	enum source s = r->opts.source;
-	bool any = r->opts.freq;
+	bool own = r->opts.freq || r->opts.nr_functions, any = own;
 	struct tool_why why;
 	size_t i;
 
@@ -189,7 +191,7 @@ int rec_choose_source(struct rec *r)
 		r->triggers = r->opts.maps = r->opts.tables = false;
 		return 0;
 	}
-	if (r->opts.freq && s == SOURCE_AUTO)
+	if (own && s == SOURCE_AUTO)
 		s = SOURCE_BPF;
 	if (source_check(s, &why))
 		return report_none(r, why.text);

@@ -101,6 +101,8 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
 		.other_pids = tfs_has_other_pids(),
 		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
+		.function = r->function, .nr_functions = r->nr_functions,
+		.function_id = tfs_read_id("ftrace", "function"),
 	};
 	bool all_move = bpf_tracepoints_migrate();
 	char why[512] = "";
@@ -258,6 +260,7 @@ static int add_user_stacks(struct rec *r, struct rec_stock *s)
 		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
 		.map = r->format_id[FORMAT_MAP],
 		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1,
+		.function = r->nr_functions ? tfs_read_id("ftrace", "function") : -1,
 		.period = sample_period_ns(r),
 		.few_tids = has_few_tids(), .nr_cpus = r->nr_cpus,
 		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,

@@ -267,8 +267,11 @@ static void print_stock(const struct rec *r)
 		if (s->reason[i])
 			fprintf(stderr, "    %llu: %s\n", (ull)s->reason[i], reasons[i]);
 	if (bpf->lost)
-		fprintf(stderr, "    %llu messages about events and samples had no room\n",
-			(ull)bpf->lost);
+		fprintf(stderr, "    %llu messages about events, samples and functions had no "
+			"room\n", (ull)bpf->lost);
+	if (bpf->functions_skipped)
+		fprintf(stderr, "    %llu calls of functions are not recorded: another program was "
+			"running on their CPU\n", (ull)bpf->functions_skipped);
 	if (s->no_message)
 		fprintf(stderr, "    %llu: the message about the event was lost, or it is not sure "
 			"which one it is\n", (ull)s->no_message);

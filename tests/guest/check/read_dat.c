@@ -92,7 +92,7 @@ static int on_record(struct tracecmd_input *handle, struct tep_record *rec, int 
 	if (rec->missed_events)
 		memset(owner[cpu], -1, sizeof(owner[cpu]));
 	own = &owner[cpu][context_of(number(event, "common_flags", rec->data, 0))];
-	if (!strcmp(event->system, "ftrace")) {
+	if (!strcmp(event->system, "ftrace") && strcmp(event->name, "function")) {
 		if (!strcmp(event->name, "user_unwind_stack"))
 			read_stack(event, rec, tid, cpu);
 		if (!strcmp(event->name, "user_unwind_cookie") && *own >= 0 &&

@@ -8,6 +8,7 @@
  *	e40@100		a record of event 40 at time 100
  *	k@100		a kernel stack
  *	p5@100		a sample: the CPU was sampled every 5 ns
+ *	f1000-2000@100	the function at 1000 is called from 2000; then its flags, if any, as +8
  *	c1.0/7		the first cookie of CPU 0, in a record of task 7
  *	m400000=/bin/a	a mapping
  *	s1.0:3		the stack of this cookie, with 3 frames; +1, +4, +8: its flags
@@ -34,6 +35,7 @@
 #define MAP		1003
 #define EVENT		40		/* and 41; 42 is a system call */
 #define SAMPLE		60
+#define FUNCTION	1
 #define PROBE		43		/* and 44: kprobe events; 45 is a uprobe event */
 
 #define UPROBE		45
@@ -120,18 +122,31 @@ static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
 	text_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
-static void sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr)
+static void own(struct msg_sample m)
 {
-	struct msg_sample m = { .event = {
-		.head = { MSG_SAMPLE, 0, sizeof(m) + nr * 8 }, .time = time, .stack = id,
-		.tid = tid, .tgid = tid, .cpu = cpu, .event = SAMPLE, .seq = seq[cpu]++,
-		.ran = ~0u,
-	}, .nr = nr };
 	uint64_t ip;
 
+	m.event.head = (struct msg_head){ MSG_SAMPLE, 0, sizeof(m) + m.nr * 8 };
+	m.event.tgid = m.event.tid;
+	m.event.seq = seq[m.event.cpu]++;
+	m.event.ran = ~0u;
 	text_bytes(&msgs, (char *)&m, sizeof(m));
-	for (ip = 0; ip < nr; ip++)
+	for (ip = 0; ip < m.nr; ip++)
 		text_bytes(&msgs, (char *)&(uint64_t){ 0xffff0000 + ip }, 8);
+}
+
+static void sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr)
+{
+	own((struct msg_sample){ .event = { .cpu = cpu, .time = time, .tid = tid, .stack = id,
+					    .event = SAMPLE }, .nr = nr, .flags = HARDIRQ | 1 });
+}
+
+static void function(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr,
+		     unsigned int flags)
+{
+	own((struct msg_sample){ .event = { .cpu = cpu, .time = time, .tid = tid, .stack = id,
+					    .event = FUNCTION }, .nr = nr, .flags = flags,
+				 .ip = 0x1000, .parent_ip = 0x2000 });
 }
 
 static void lose(int cpu)
@@ -219,6 +234,7 @@ static int run(void)
 		.nr_cpus = NR_CPUS, .page_size = page_size, .raw_path = raw_path,
 		.few_tids = few_tids,
 		.get_file = get_file, .header_page = header, .sample = SAMPLE, .period = 5,
+		.function = FUNCTION,
 	};
 	int cpu;
 
@@ -257,6 +273,14 @@ static void print_data(struct text *t, const unsigned char *data, unsigned int s
 		assert_int_equal(size, 16);
 		assert_int_equal(w[0] >> 16, HARDIRQ | 1);
 		text_addf(t, "p%u@%llu ", w[2], (unsigned long long)ts);
+		break;
+	case FUNCTION:
+		assert_int_equal(size, 24);
+		assert_int_equal(w[3] | w[5], 0);
+		text_addf(t, "f%x-%x@%llu", w[2], w[4], (unsigned long long)ts);
+		if (w[0] >> 16)
+			text_addf(t, "+%u", w[0] >> 16);
+		text_add(t, " ");
 		break;
 	case COOKIE:
 		assert_int_equal(size, 16);
@@ -425,6 +449,38 @@ static void a_sample_ends_the_entry(void **state)
 	assert_int_equal(run(), 0);
 	expect(0, "p5@6 c1.0/7 s1.0:3 e40@10");
 	assert_int_equal(sums.no_message, 1);
+}
+
+/* -------------------------------- functions ------------------------------- */
+
+static void functions_have_their_own_stacks(void **state)
+{
+	(void)state;
+	kernel_stacks = true;
+	stack(100, 7, 2, &code_a, NULL);
+	stack(200, 7, 3, &code_a, NULL);
+	function(0, 5, 7, 100, 1, 0);
+	/* in an interrupt, between an event and its kernel stack */
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 10, EVENT, 0, 7, 4);
+	function(0, 11, 7, 100, 2, HARDIRQ);
+	add(0, 12, KSTACK, 0, 7, 6);
+	/* the next entry; a kernel thread; another CPU; a walk that failed */
+	function(0, 20, 7, 200, 0, 0);
+	function(0, 21, 8, 0, 3, 0);
+	function(1, 22, 7, 200, 1, 0);
+	own((struct msg_sample){ .event = { .time = 30, .tid = 9, .event = FUNCTION,
+					    .reason = MSG_NO_REGISTERS }, .ip = 1 });
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "f1000-2000@5 k1@5 c1.0/7 m400000=/bin/a s1.0:2 e40@10 f1000-2000@11+8 k2@11 "
+	       "c1.0/7 k@12 c1.0/7 f1000-2000@20 c2.0/7 s2.0:3 f1000-2000@21 k3@21 f1-0@30 c3.0/9 "
+	       "s3.0:0+8");
+	expect(1, "f1000-2000@22 k1@22 c2.0/7");
+	assert_int_equal(sums.events, 7);
+	assert_int_equal(sums.cookies, 6);
+	assert_int_equal(sums.other, 1);
+	assert_int_equal(sums.reason[MSG_NO_REGISTERS], 1);
 }
 
 /* --------------------------------- matching ------------------------------- */
@@ -1466,6 +1522,7 @@ int main(void)
 		TEST(samples_without_kernel_stacks),
 		TEST(samples_of_kernel_threads),
 		TEST(a_sample_ends_the_entry),
+		TEST(functions_have_their_own_stacks),
 		TEST(equal_stacks_in_a_row_share_a_cookie),
 		TEST(a_cookie_follows_the_kernel_stack),
 		TEST(a_kernel_stack_of_another_event),

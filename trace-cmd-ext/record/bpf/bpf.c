@@ -46,11 +46,12 @@ struct bpf_source {
 	bool started, stop;
 	bool other_pids, samples;
 	bool kprobes, uprobes;		/* there are events of this kind */
+	bool functions;			/* the same of functions */
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
 	struct bpf_stats stats;
-	VEC(struct comm) comms;		/* of the tasks in samples */
+	VEC(struct comm) comms;		/* of the tasks in samples and functions */
 	struct hidx comm_idx;
 };
 
@@ -202,6 +203,7 @@ static int open_object(struct bpf_source *s, size_t nr_events)
 	if (!s->obj)
 		return -errno;
 	bpf_choose_probes(s->obj, s->kprobes, s->uprobes);
+	bpf_choose(s->obj, "on_function", s->functions);
 	ret = size_map(s, "counts", PLACE_EVENTS + nr_events);
 	if (!ret)
 		ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
@@ -247,6 +249,7 @@ static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 	c->inherit = opts->inherit;
 	c->ring_size = RING_SIZE;
 	c->sample = opts->sample;
+	c->function = opts->function_id;
 	return 0;
 }
 
@@ -298,6 +301,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	s->out = -1;
 	s->other_pids = opts->other_pids;
 	s->samples = opts->period;
+	s->functions = opts->nr_functions;
 	s->kprobes = bpf_has_kind(opts, BPF_KPROBE);
 	s->uprobes = bpf_has_kind(opts, BPF_UPROBE);
 	*libbpf_warning = '\0';
@@ -333,6 +337,9 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!ret && s->samples)
 		ret = bpf_attach_samples(&s->events, bpf_prog_fd(s->obj, "on_sample"),
 					 opts->period, why, size);
+	if (!ret && s->functions)
+		ret = bpf_attach_functions(&s->events, bpf_prog_fd(s->obj, "on_function"), opts,
+					   why, size);
 	if (ret)
 		goto fail;
 	*src = s;
@@ -467,6 +474,7 @@ void bpf_get_stats(const struct bpf_source *s, struct bpf_stats *stats)
 	stats->lost = s->control->lost;
 	stats->skipped = bpf_count_skipped(&s->events, s->obj);
 	stats->ends_skipped = bpf_count_skipped_ends(s->obj);
+	stats->functions_skipped = bpf_count_skipped_functions(s->obj);
 	bpf_tables_add_stats(s->tables, stats);
 }
 

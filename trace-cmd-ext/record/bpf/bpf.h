@@ -51,6 +51,9 @@ struct bpf_opts {
 	bool other_pids;		/* the recorder has other task IDs than the programs see */
 	uint64_t period;		/* ns between the samples of a CPU; 0: no samples */
 	uint32_t sample;		/* msg_event.event of samples */
+	const uint64_t *function;	/* addresses of kernel functions; valid during bpf_open() */
+	size_t nr_functions;
+	uint32_t function_id;		/* msg_event.event of these */
 };
 
 /* The work of the programs, for the summary. */
@@ -66,6 +69,7 @@ struct bpf_stats {
 	uint64_t skipped;
 	/* the same for those that keep a stack: the task's last events have MSG_NO_REGISTERS */
 	uint64_t ends_skipped;
+	uint64_t functions_skipped;	/* the same for functions: these calls are not recorded */
 };
 
 struct bpf_source;
@@ -79,6 +83,9 @@ int bpf_check(struct tool_why *why);
  * calls them under SRCU. The answer is also true if that is not known.
  */
 bool bpf_tracepoints_migrate(void);
+/* Can this kernel run programs at its functions? 0, or -errno with @why. */
+int bpf_check_functions(struct tool_why *why);
+
 /* Load and attach the programs, which send nothing yet. Call it before ftrace has the events on. */
 int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */
@@ -97,7 +104,7 @@ int bpf_leave_out(struct bpf_source *src, pid_t tid);
 int bpf_add_table(struct bpf_source *src, int fd, const char *path);
 /* From now on the programs send; a thread of this source writes the messages to the file. */
 int bpf_start(struct bpf_source *src);
-/* Start or stop taking samples. */
+/* Start or stop taking samples and noting calls of functions. */
 void bpf_sample(struct bpf_source *src, bool on);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
 int bpf_stop(struct bpf_source *src);
@@ -138,7 +145,7 @@ struct insert_opts {
 	size_t nr_events;
 	/* ids of records; kernel_stack is -1 if events have none */
 	int kernel_stack, cookie, stack, map;
-	int sample;			/* the same of samples; -1: there are none */
+	int sample, function;		/* the same of samples and functions; -1: there are none */
 	uint64_t period;		/* ns between them */
 	bool few_tids;			/* pid_max is below 32,768: thread IDs come back soon */
 	int nr_cpus;

@@ -102,8 +102,15 @@ bool bpf_tracepoints_migrate(void)
 
 static int no_tracepoint(const struct bpf_event *e, char *why, size_t size)
 {
+	const char *instead = "";
+
+	if (!strncmp(e->system, "user_events", strlen("user_events")))
+		instead = "; a program writes it with write() or writev(), and -e "
+			  "syscalls:sys_enter_write* records the stacks of these";
+	else if (e->kind == BPF_OTHER)
+		instead = "; of a function of the kernel, -l NAME and kprobe events have them";
 	return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint of its own, so BPF "
-			     "cannot add user stacks to it", e->system, e->name);
+			     "cannot add user stacks to it%s", e->system, e->name, instead);
 }
 
 int bpf_check_event(const struct bpf_event *event, char *why, size_t size)

@@ -117,6 +117,11 @@ uint64_t bpf_count_skipped_ends(struct bpf_object *obj)
 	       skipped_runs(bpf_prog_fd(obj, "on_do_exit"));
 }
 
+uint64_t bpf_count_skipped_functions(struct bpf_object *obj)
+{
+	return skipped_runs(bpf_prog_fd(obj, "on_function"));
+}
+
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id)
 {
 	size_t i;

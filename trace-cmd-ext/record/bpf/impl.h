@@ -7,6 +7,7 @@
  *	events.c	which program for which event
  *	probes.c	programs for kprobe events and uprobe events
  *	samples.c	samples of the CPUs, by a timer
+ *	functions.c	the program for functions of the kernel
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
  *	runtime.c	files that make JIT code
@@ -83,6 +84,7 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 /* These count the runs of programs that the kernel skipped. */
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
+uint64_t bpf_count_skipped_functions(struct bpf_object *obj);
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
 /*
  * Call @fn with the count of skipped runs on each CPU, as a message, if it is more than 0. Stops if
@@ -105,6 +107,12 @@ int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place);
 
 /* Run the program @prog on each CPU every @period ns. */
 int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *why, size_t size);
+
+/* ------------------------------ functions.c ------------------------------ */
+
+/* Run the program @prog at the start of each of these functions. */
+int bpf_attach_functions(struct bpf_attached *a, int prog, const struct bpf_opts *opts, char *why,
+			 size_t size);
 
 /* -------------------------------- probes.c ------------------------------- */
 

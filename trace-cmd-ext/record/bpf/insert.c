@@ -95,10 +95,10 @@
  *
  * Otherwise R takes no message.
  *
- * Samples
+ * Samples and functions
  *
- * A sample of a CPU (record -F) has a message and no record. This file writes a record for it, as
- * from an interrupt handler, and after it the kernel stack in the message.
+ * A sample of a CPU (record -F) and a call of a kernel function (record -l) have a message and no
+ * record. This file writes a record for each, and after it the kernel stack in the message.
  *
  * Uprobe events
  *
@@ -263,6 +263,12 @@ static bool gap_ahead(struct insert *s, int cpu, int *error)
 	return ev && ev->gap;
 }
 
+/* Is this the message of an event without a record? */
+static bool is_sample(const struct insert *s, const struct messages_event *ev)
+{
+	return ev->event == (uint32_t)s->o->sample || ev->event == (uint32_t)s->o->function;
+}
+
 static int write_sample(struct insert *s, const struct messages_event *ev);
 
 /* Pass all messages up to @time, in the order of time across the CPUs. */
@@ -290,8 +296,7 @@ static int pass_messages(struct insert *s, uint64_t time)
 			return ret;
 		s->cpu[at].gaps += first->gap;
 		s->gaps += first->gap;
-		ret = first->event == (uint32_t)s->o->sample ? write_sample(s, first) :
-							       add_message(s, first);
+		ret = is_sample(s, first) ? write_sample(s, first) : add_message(s, first);
 		if (ret)
 			return ret;
 		messages_skip(&s->msgs, at);
@@ -435,10 +440,13 @@ struct kernel_stack_record {
 	uint64_t ip[];
 };
 
-/* cpu_sample: formats.c */
+/* cpu_sample, and function: formats.c */
 struct sample_record {
 	uint32_t head[2];
-	uint64_t period;
+	union {
+		uint64_t period;
+		uint64_t ip[2];		/* of the function and of its caller */
+	};
 };
 
 static int write_record(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
@@ -658,47 +666,57 @@ static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid
 }
 
 static int write_kernel_stack(struct insert *s, struct cpu *cpu,
-			      const struct pending_cookie *pending, const struct messages_event *ev)
+			      const struct pending_cookie *pending, const uint64_t *ip,
+			      uint32_t nr)
 {
 	struct kernel_stack_record *r = (struct kernel_stack_record *)s->record;
-	int ret;
 
-	if (s->o->kernel_stack < 0 || !ev->nr_kernel)
+	if (s->o->kernel_stack < 0 || !nr)
 		return 0;
 	memset(r, 0, sizeof(*r));
-	r->nr = ev->nr_kernel;
-	ret = messages_read_kernel(&s->msgs, ev, r->ip);
-	if (ret)
-		return ret;
+	r->nr = nr;
+	memcpy(r->ip, ip, nr * 8);
 	return write_record(s, cpu, pending, s->o->kernel_stack, sizeof(*r) + r->nr * 8);
 }
 
 static int write_sample(struct insert *s, const struct messages_event *ev)
 {
-	const struct common c = { s->o->sample, SAMPLE_FLAGS, 0, ev->tid };
+	bool function = ev->event == (uint32_t)s->o->function;
+	struct common c = { .type = ev->event, .tid = ev->tid };
 	struct pending_cookie pending = {
 		.stack = ev->stack, .tgid = ev->tgid, .reason = ev->reason,
 	};
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
 	struct sample_record *r = (struct sample_record *)s->record;
 	struct cpu *cpu = &s->cpu[ev->cpu];
-	int ret;
+	const struct messages_sample *m;
+	int ret = 0;
 
 	/* a CPU that came while recording has no file */
 	if (cpu->out.fd < 0)
 		return 0;
+	m = messages_read_sample(&s->msgs, ev, &ret);
+	if (!m)
+		return ret;
+	c.flags = m->head.flags;
 	if (t && ev->stack)
 		t->latest = ev->stack;
 	memcpy(pending.head, &c, sizeof(c));
-	ret = end_groups(s, cpu, nest_level(SAMPLE_FLAGS), ev->tid, false);
+	ret = end_groups(s, cpu, nest_level(c.flags), ev->tid, false);
 	if (ret)
 		return ret;
 	s->stats->events++;
-	r->period = s->o->period;
 	memcpy(r->head, &c, sizeof(c));
-	ret = pages_put_data(&cpu->out, ev->time, r, sizeof(*r));
+	if (function) {
+		r->ip[0] = m->head.ip;
+		r->ip[1] = m->head.parent_ip;
+	} else {
+		r->period = s->o->period;
+	}
+	ret = pages_put_data(&cpu->out, ev->time, r,
+			     function ? sizeof(*r) : offsetof(struct sample_record, ip[1]));
 	if (!ret)
-		ret = write_kernel_stack(s, cpu, &pending, ev);
+		ret = write_kernel_stack(s, cpu, &pending, m->kernel, ev->nr_kernel);
 	if (!ret && t)
 		return write_cookie(s, cpu, &pending);
 	s->stats->other++;
@@ -838,8 +856,8 @@ static int add_records(struct insert *s)
 			}
 		} while (!ret && c->more && c->in.time <= until);
 	}
-	/* samples after the last record */
-	if (!ret && s->o->sample >= 0)
+	/* samples and functions after the last record */
+	if (!ret && (s->o->sample >= 0 || s->o->function >= 0))
 		ret = pass_messages(s, UINT64_MAX - 1);
 	for (c = s->cpu; c < s->cpu + s->o->nr_cpus && !ret; c++)
 		ret = write_all_cookies(s, c);

@@ -233,10 +233,16 @@ const struct msg_stack *messages_read_stack(struct messages *m, const struct mes
 	return NULL;
 }
 
-int messages_read_kernel(struct messages *m, const struct messages_event *ev,
-			 uint64_t ip[MSG_MAX_KERNEL])
+const struct messages_sample *messages_read_sample(struct messages *m,
+						   const struct messages_event *ev, int *error)
 {
-	return read_at(m, ip, ev->nr_kernel * sizeof(*ip), ev->at + sizeof(struct msg_sample));
+	int ret = read_at(m, &m->sample, sizeof(m->sample.head) +
+			  ev->nr_kernel * sizeof(*m->sample.kernel), ev->at);
+
+	if (!ret)
+		return &m->sample;
+	*error = ret;
+	return NULL;
 }
 
 static int add_stack(struct messages *m, const struct msg_stack *s, uint64_t at)

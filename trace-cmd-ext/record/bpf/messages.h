@@ -23,10 +23,15 @@ struct messages_event {
 	uint32_t cpu, event;
 	uint16_t reason;
 	uint8_t gap;			/* messages are missing before it */
-	uint8_t nr_kernel;		/* frames in the kernel, of a sample */
+	uint8_t nr_kernel;		/* frames in the kernel, of a sample or a function */
 	uint16_t place;			/* as in msg_event, and the next two */
 	uint32_t ran, since;
 	uint64_t at;			/* of its message in the file */
+};
+
+struct messages_sample {
+	struct msg_sample head;
+	uint64_t kernel[MSG_MAX_KERNEL];
 };
 
 struct messages_stack {
@@ -61,6 +66,7 @@ struct messages {
 	struct hidx stack_idx;
 	int fd;				/* the file */
 	struct msg_stack *body;		/* what messages_read_stack() has read last */
+	struct messages_sample sample;	/* the same of messages_read_sample() */
 	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
 	struct hidx task_idx;
 	struct messages_cpu *cpu;	/* two for each CPU, as the streams */
@@ -92,9 +98,9 @@ struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
 /* The message with this stack, valid until the next call. NULL with @error: it cannot be read. */
 const struct msg_stack *messages_read_stack(struct messages *m, const struct messages_stack *st,
 					    int *error);
-/* Read the kernel stack of a sample, ev->nr_kernel addresses; 0 or -errno. */
-int messages_read_kernel(struct messages *m, const struct messages_event *ev,
-			 uint64_t ip[MSG_MAX_KERNEL]);
+/* The message of a sample or a function, as messages_read_stack(). */
+const struct messages_sample *messages_read_sample(struct messages *m,
+						   const struct messages_event *ev, int *error);
 struct messages_task *messages_find_task(struct messages *m, uint32_t tid);
 
 #endif

@@ -5,7 +5,8 @@
  * Each run of a program for an event of a traced user task sends one struct msg_event. Before that
  * it sends a struct msg_stack, if the stack is a new one. The recorder appends the messages to a
  * file (FILE.part.bpf) as they come; insert.c reads this file after the recording. A sample of a
- * CPU (record -F) is a message without an event of ftrace.
+ * CPU (record -F) and a call of a kernel function (record -l) have a message, and no record of
+ * ftrace.
  *
  * A program runs before ftrace writes the record of the same event, because it was attached first.
  * So on one CPU, for one task and one event, messages and records alternate: see insert.c. The
@@ -35,7 +36,7 @@ enum msg_type {
 	MSG_EVENT = 1,			/* struct msg_event */
 	MSG_STACK,			/* struct msg_stack */
 	MSG_END,			/* struct msg_end */
-	MSG_SAMPLE,			/* struct msg_sample */
+	MSG_SAMPLE,			/* struct msg_sample: a sample or a function */
 	MSG_SKIPPED,			/* struct msg_skipped */
 };
 
@@ -85,11 +86,14 @@ struct msg_event {
 	__msg32 pad;
 };
 
+/* A sample, or a call of a function: what a record of ftrace would say, and the kernel stack */
 struct msg_sample {
 	struct msg_event event;
 	char comm[16];			/* the task's name; terminated */
-	__msg32 nr, pad;		/* frames of the kernel stack, at most MSG_MAX_KERNEL */
-	/* __msg64 ip[nr], innermost first */
+	__msg64 ip, parent_ip;		/* as in the event ftrace:function; of a sample 0 */
+	__msg32 nr;			/* frames of the kernel stack, at most MSG_MAX_KERNEL */
+	__msg32 flags;			/* common_flags: TRACE_FLAG_* of the kernel */
+	/* __msg64 kernel[nr], innermost first */
 };
 
 /* An executable mapping that frames of a stack are in. */

@@ -28,6 +28,11 @@ bool bpf_tracepoints_migrate(void)
 	return true;
 }
 
+int bpf_check_functions(struct tool_why *why)
+{
+	return bpf_check(why);
+}
+
 int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 {
 	(void)event;

@@ -193,6 +193,8 @@ struct control {
 	__msg32 ring_size;
 	__msg32 sample;			/* bpf_opts.sample */
 	__msg32 sampling;		/* bpf_sample() */
+	__msg32 function;		/* bpf_opts.function_id */
+	__msg32 pad;
 	__msg64 lost;			/* messages without room */
 	__msg64 woken;			/* when a program last woke the recorder for a table */
 	__msg64 syscall_table;		/* kernel address of sys_call_table, for read_syscalls */

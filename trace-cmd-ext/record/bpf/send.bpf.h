@@ -92,9 +92,9 @@ static __always_inline void send_event(struct control *c, const struct origin *o
 		__sync_fetch_and_add(&c->lost, 1);
 }
 
-/* A sample, with the kernel stack of the interrupted code */
-static __always_inline void send_sample(void *ctx, struct control *c, struct walk *w, u64 stack,
-					u32 reason)
+/* @w->sample has its flags and addresses. The kernel stack is that of the code at @ctx */
+static __always_inline void send_sample(void *ctx, struct control *c, struct walk *w, u32 event,
+					u64 stack, u32 reason)
 {
 	struct msg_sample *m = &w->sample;
 	long got = bpf_get_stack(ctx, w->kernel, sizeof(w->kernel), 0);
@@ -102,12 +102,11 @@ static __always_inline void send_sample(void *ctx, struct control *c, struct wal
 
 	if (size > sizeof(w->kernel))
 		size = 0;
-	if (!make_event(&m->event, c->sample, stack, reason))
+	if (!make_event(&m->event, event, stack, reason))
 		return;
 	m->event.head.type = MSG_SAMPLE;
 	m->event.head.size = sizeof(*m) + size;
 	m->nr = size / WORD;
-	m->pad = 0;
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
 	if (bpf_ringbuf_output(&ring, m, sizeof(*m) + size, wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);

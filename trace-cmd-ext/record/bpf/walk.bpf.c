@@ -25,6 +25,7 @@
  *	task.bpf.h	which tasks are traced, and where their stacks start
  *	count.bpf.h	what the kernel counts: hits of kprobe events, and runs that it skipped
  *	probe.bpf.h	programs for kprobe events and uprobe events
+ *	function.bpf.h	the program for functions of the kernel
  */
 #include "count.bpf.h"
 #include "find_rule.bpf.h"
@@ -593,14 +594,16 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 
 /* -------------------------------- samples -------------------------------- */
 
-/*
- * The timer of a CPU runs this, in an interrupt. Interrupts are off while the kernel saves or
- * restores the registers of user space, so these are whole here.
- */
-SEC("perf_event")
-int on_sample(void *ctx)
+#define FL_IRQS_OFF	0x01		/* TRACE_FLAG_* of the kernel */
+#define FL_HARDIRQ	0x08
+#define FL_SOFTIRQ	0x10
+#define FL_NMI		0x40
+#define FL_BH_OFF	0x80
+
+/* Send what the current task does, with both stacks. @c: NULL is allowed */
+static __always_inline void sample(void *ctx, struct control *c, u32 event, u32 flags, u64 ip,
+				   u64 parent_ip)
 {
-	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct task *known = NULL;
 	bool user = is_user(task);
@@ -609,26 +612,46 @@ int on_sample(void *ctx)
 	struct walk *w;
 	u64 stack = 0;
 
-	if (!c || !c->sampling || !(user ? is_traced(c, task, &known) : c->all))
-		return 0;
+	if (!c || !(user ? is_traced(c, task, &known) : c->all))
+		return;
 	w = claim_walk(ctx, known);
 	if (!w) {
 		__sync_fetch_and_add(&c->lost, 1);
-		return 0;
+		return;
 	}
 	k = user ? take_saved_stack(task, known) : NULL;
 	if (k) {
 		stack = k->stack;
 		reason = k->reason;
+	} else if (user && flags & FL_NMI) {
+		/* The kernel may be saving the registers of user space */
+		reason = MSG_NO_REGISTERS;
 	} else if (user) {
 		stack = walk(w);
 		reason = w->reason;
 	}
-	send_sample(ctx, c, w, stack, reason);
+	w->sample.flags = flags;
+	w->sample.ip = ip;
+	w->sample.parent_ip = parent_ip;
+	send_sample(ctx, c, w, event, stack, reason);
 	w->owner = 0;
+}
+
+/*
+ * The timer of a CPU runs this, in an interrupt. Interrupts are off while the kernel saves or
+ * restores the registers of user space, so these are whole here.
+ */
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
+
+	if (c && c->sampling)
+		sample(ctx, c, c->sample, FL_HARDIRQ | FL_IRQS_OFF, 0, 0);
 	return 0;
 }
 
+#include "function.bpf.h"
 #include "probe.bpf.h"
 
 /* ------------------------ before the memory goes away -------------------- */
