@@ -40,6 +40,7 @@
 
 #define UPROBE		45
 #define HARDIRQ		0x08
+#define IRQS_OFF	0x01
 #define MAX_PAGE	65536
 
 static char dir[] = "/tmp/test-insert-XXXXXX";
@@ -481,6 +482,74 @@ static void functions_have_their_own_stacks(void **state)
 	assert_int_equal(sums.cookies, 6);
 	assert_int_equal(sums.other, 1);
 	assert_int_equal(sums.reason[MSG_NO_REGISTERS], 1);
+}
+
+/* An event; functions in the code that records it and its kernel stack */
+static void record_calls_functions(unsigned int flags)
+{
+	kernel_stacks = true;
+	stack(100, 7, 2, &code_a, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 10, EVENT, flags, 7, 4);
+	function(0, 11, 7, 100, 1, 0);
+	function(0, 12, 7, 100, 2, HARDIRQ);
+	function(0, 13, 7, 100, 3, 0);
+	add(0, 14, KSTACK, flags, 7, 6);
+	function(0, 15, 7, 100, 1, 0);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 f1000-2000@12+8 k2@12 c1.0/7 m400000=/bin/a s1.0:2 k@14 c1.0/7 "
+	       "f1000-2000@14 k1@14 c1.0/7 f1000-2000@14 k3@14 c1.0/7 f1000-2000@15 k1@15 c1.0/7");
+}
+
+static void functions_before_the_kernel_stack(void **state)
+{
+	(void)state;
+	record_calls_functions(0);
+}
+
+static void functions_before_the_kernel_stack_with_interrupts_off(void **state)
+{
+	(void)state;
+	record_calls_functions(IRQS_OFF);
+}
+
+static void functions_of_another_task_end_the_group(void **state)
+{
+	(void)state;
+	kernel_stacks = true;
+	stack(100, 7, 2, &code_a, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 10, EVENT, IRQS_OFF, 7, 4);
+	function(0, 11, 7, 100, 1, 0);
+	function(0, 12, 8, 100, 2, 0);
+	add(0, 13, KSTACK, IRQS_OFF, 7, 6);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:2 f1000-2000@11 k1@11 c1.0/7 f1000-2000@12 "
+	       "k2@12 c3.0/8 s3.0:2 k@13");
+}
+
+/* The function is between the event and a later record, and not near it. */
+static void functions_after_a_lost_kernel_stack(void **state)
+{
+	(void)state;
+	kernel_stacks = true;
+	stack(100, 7, 2, &code_a, NULL);
+	msg(0, 9, EVENT, 7, 100, 0);
+	add(0, 10, EVENT, 0, 7, 4);
+	function(0, 11, 7, 100, 1, 0);
+	/* held until the next event */
+	msg(0, 19, EVENT, 7, 100, 0);
+	add(0, 20, EVENT, 0, 7, 4);
+	/* not held */
+	function(0, 30, 7, 100, 2, 0);
+	add(0, 20000000, EVENT + 1, 0, 7, 4);
+	function(0, 20000001, 7, 100, 3, 0);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:2 f1000-2000@11 k1@11 c1.0/7 e40@20 c1.0/7 "
+	       "f1000-2000@30 k2@30 c1.0/7 e41@20000000 f1000-2000@20000001 k3@20000001 c1.0/7");
 }
 
 /* --------------------------------- matching ------------------------------- */
@@ -1523,6 +1592,10 @@ int main(void)
 		TEST(samples_of_kernel_threads),
 		TEST(a_sample_ends_the_entry),
 		TEST(functions_have_their_own_stacks),
+		TEST(functions_before_the_kernel_stack),
+		TEST(functions_before_the_kernel_stack_with_interrupts_off),
+		TEST(functions_of_another_task_end_the_group),
+		TEST(functions_after_a_lost_kernel_stack),
 		TEST(equal_stacks_in_a_row_share_a_cookie),
 		TEST(a_cookie_follows_the_kernel_stack),
 		TEST(a_kernel_stack_of_another_event),

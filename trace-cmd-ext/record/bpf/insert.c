@@ -100,6 +100,11 @@
  * A sample of a CPU (record -F) and a call of a kernel function (record -l) have a message and no
  * record. This file writes a record for each, and after it the kernel stack in the message.
  *
+ * The code that records an event and its kernel stack calls functions, too. Their records must not
+ * come between these two. The message of a function does not say whether interrupts are off. So if
+ * the kernel stack of an event of the same task is due, at the level of the function or with
+ * interrupts off, the record of the function comes after that kernel stack, with its time.
+ *
  * Uprobe events
  *
  * The rules are those for system calls, without skipped runs. But the recorder knows the file of
@@ -165,6 +170,13 @@ struct pending_cookie {
 	uint32_t tgid;
 	uint64_t stack;
 	uint16_t reason;
+	uint64_t time;			/* of the event */
+};
+
+/* A function that waits for the kernel stack of an event */
+struct held {
+	struct messages_event ev;
+	int level;
 };
 
 struct cpu {
@@ -174,6 +186,7 @@ struct cpu {
 	uint64_t gaps;			/* passed in the messages of this CPU */
 	struct nest nest;
 	struct pending_cookie pending[NEST_LEVELS];
+	VEC(struct held) held;
 	uint32_t count;			/* of cookies */
 	uint64_t size;			/* of its file */
 };
@@ -269,7 +282,7 @@ static bool is_sample(const struct insert *s, const struct messages_event *ev)
 	return ev->event == (uint32_t)s->o->sample || ev->event == (uint32_t)s->o->function;
 }
 
-static int write_sample(struct insert *s, const struct messages_event *ev);
+static int pass_sample(struct insert *s, const struct messages_event *ev);
 
 /* Pass all messages up to @time, in the order of time across the CPUs. */
 static int pass_messages(struct insert *s, uint64_t time)
@@ -296,7 +309,7 @@ static int pass_messages(struct insert *s, uint64_t time)
 			return ret;
 		s->cpu[at].gaps += first->gap;
 		s->gaps += first->gap;
-		ret = is_sample(s, first) ? write_sample(s, first) : add_message(s, first);
+		ret = is_sample(s, first) ? pass_sample(s, first) : add_message(s, first);
 		if (ret)
 			return ret;
 		messages_skip(&s->msgs, at);
@@ -654,17 +667,6 @@ static int write_cookies(struct insert *s, struct cpu *cpu, uint32_t levels)
 
 /* --------------------------------- records -------------------------------- */
 
-/* A record of this task comes: write the cookies whose kernel stacks can no longer come. */
-static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid, bool belongs)
-{
-	int ret = write_cookies(s, cpu, nest_close_ended(&cpu->nest, level, tid));
-
-	if (ret || belongs || !(cpu->nest.open >> level & 1))
-		return ret;
-	nest_close(&cpu->nest, level);
-	return write_cookie(s, cpu, &cpu->pending[level]);
-}
-
 static int write_kernel_stack(struct insert *s, struct cpu *cpu,
 			      const struct pending_cookie *pending, const uint64_t *ip,
 			      uint32_t nr)
@@ -679,7 +681,8 @@ static int write_kernel_stack(struct insert *s, struct cpu *cpu,
 	return write_record(s, cpu, pending, s->o->kernel_stack, sizeof(*r) + r->nr * 8);
 }
 
-static int write_sample(struct insert *s, const struct messages_event *ev)
+/* Write the record of a sample or a function, with its stacks. */
+static int write_sample(struct insert *s, struct cpu *cpu, const struct messages_event *ev)
 {
 	bool function = ev->event == (uint32_t)s->o->function;
 	struct common c = { .type = ev->event, .tid = ev->tid };
@@ -688,23 +691,15 @@ static int write_sample(struct insert *s, const struct messages_event *ev)
 	};
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
 	struct sample_record *r = (struct sample_record *)s->record;
-	struct cpu *cpu = &s->cpu[ev->cpu];
 	const struct messages_sample *m;
+	uint64_t time = ev->time > cpu->out.time ? ev->time : cpu->out.time;
 	int ret = 0;
 
-	/* a CPU that came while recording has no file */
-	if (cpu->out.fd < 0)
-		return 0;
 	m = messages_read_sample(&s->msgs, ev, &ret);
 	if (!m)
 		return ret;
 	c.flags = m->head.flags;
-	if (t && ev->stack)
-		t->latest = ev->stack;
 	memcpy(pending.head, &c, sizeof(c));
-	ret = end_groups(s, cpu, nest_level(c.flags), ev->tid, false);
-	if (ret)
-		return ret;
 	s->stats->events++;
 	memcpy(r->head, &c, sizeof(c));
 	if (function) {
@@ -713,7 +708,7 @@ static int write_sample(struct insert *s, const struct messages_event *ev)
 	} else {
 		r->period = s->o->period;
 	}
-	ret = pages_put_data(&cpu->out, ev->time, r,
+	ret = pages_put_data(&cpu->out, time, r,
 			     function ? sizeof(*r) : offsetof(struct sample_record, ip[1]));
 	if (!ret)
 		ret = write_kernel_stack(s, cpu, &pending, m->kernel, ev->nr_kernel);
@@ -723,12 +718,99 @@ static int write_sample(struct insert *s, const struct messages_event *ev)
 	return ret;
 }
 
+/* The groups of a task that a function of this level can interrupt: a bit for each level. */
+static uint32_t groups_around(const struct cpu *cpu, int level, uint32_t tid)
+{
+	uint32_t around = 0;
+	int i;
+
+	for (i = level; i <= level + 1; i++)
+		if (cpu->nest.open >> i & 1 && cpu->nest.v[i].tid == tid)
+			around |= 1u << i;
+	return around;
+}
+
+/* Write the functions that no longer wait. */
+static int write_held(struct insert *s, struct cpu *cpu)
+{
+	size_t i, kept = 0;
+	int ret = 0;
+
+	for (i = 0; i < cpu->held.nr && !ret; i++) {
+		const struct held h = cpu->held.v[i];
+
+		if (groups_around(cpu, h.level, h.ev.tid))
+			cpu->held.v[kept++] = h;
+		else
+			ret = write_sample(s, cpu, &h.ev);
+	}
+	cpu->held.nr = kept;
+	return ret;
+}
+
+/* A record of this task comes: write the cookies whose kernel stacks can no longer come. */
+static int end_groups(struct insert *s, struct cpu *cpu, int level, uint32_t tid, bool belongs)
+{
+	int ret = write_cookies(s, cpu, nest_close_ended(&cpu->nest, level, tid));
+
+	if (!ret && !belongs && cpu->nest.open >> level & 1) {
+		nest_close(&cpu->nest, level);
+		ret = write_cookie(s, cpu, &cpu->pending[level]);
+	}
+	return ret ? ret : write_held(s, cpu);
+}
+
 static int write_all_cookies(struct insert *s, struct cpu *cpu)
 {
 	uint32_t open = cpu->nest.open;
+	int ret;
 
 	cpu->nest.open = 0;
-	return write_cookies(s, cpu, open);
+	ret = write_cookies(s, cpu, open);
+	return ret ? ret : write_held(s, cpu);
+}
+
+/*
+ * Does the record of a function wait for the end of a group? Not if the next record of this CPU is
+ * too late to be the kernel stack: that was lost.
+ */
+static bool is_held(const struct cpu *cpu, int level, uint32_t tid)
+{
+	uint32_t around = cpu->more ? groups_around(cpu, level, tid) : 0;
+	int i;
+
+	for (i = level; i <= level + 1; i++)
+		if (around >> i & 1 && cpu->in.time - cpu->pending[i].time < MAX_AGE_NS)
+			return true;
+	return false;
+}
+
+static int pass_sample(struct insert *s, const struct messages_event *ev)
+{
+	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
+	struct cpu *cpu = &s->cpu[ev->cpu];
+	const struct messages_sample *m;
+	struct held *h;
+	int ret = 0, level;
+
+	/* a CPU that came while recording has no file */
+	if (cpu->out.fd < 0)
+		return 0;
+	m = messages_read_sample(&s->msgs, ev, &ret);
+	if (!m)
+		return ret;
+	if (t && ev->stack)
+		t->latest = ev->stack;
+	level = nest_level(m->head.flags);
+	if (ev->event == (uint32_t)s->o->function && is_held(cpu, level, ev->tid)) {
+		h = vec_add(&cpu->held);
+		if (!h)
+			return -ENOMEM;
+		*h = (struct held){ *ev, level };
+		return 0;
+	}
+	ret = end_groups(s, cpu, level, ev->tid, false);
+	return ret ? ret : write_sample(s, cpu, ev);
 }
 
 /* The record of an event is written: decide what follows it. */
@@ -755,6 +837,7 @@ static int add_to_event(struct insert *s, struct cpu *cpu, const struct common *
 		return error;
 	}
 	memcpy(pending.head, cpu->in.data, sizeof(pending.head));
+	pending.time = time;
 	if (s->o->kernel_stack < 0)
 		return write_cookie(s, cpu, &pending);
 	cpu->pending[level] = pending;
@@ -791,7 +874,8 @@ static int add_record(struct insert *s, struct cpu *cpu)
 		return ret;
 	if (belongs) {
 		nest_close(&cpu->nest, level);
-		return write_cookie(s, cpu, &cpu->pending[level]);
+		ret = write_cookie(s, cpu, &cpu->pending[level]);
+		return ret ? ret : write_held(s, cpu);
 	}
 	return c.type == s->o->kernel_stack ? 0 : add_to_event(s, cpu, &c, level);
 }
@@ -970,6 +1054,8 @@ out:
 		vec_free(&s.processes.v[i].maps);
 	vec_free(&s.processes);
 	hidx_free(&s.process_idx);
+	for (i = 0; s.cpu && i < (size_t)opts->nr_cpus; i++)
+		vec_free(&s.cpu[i].held);
 	free(s.cpu);
 	free(s.record);
 	return ret;
