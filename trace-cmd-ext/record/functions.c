@@ -26,6 +26,14 @@ struct line {
 	bool meant;			/* by -l */
 };
 
+/* A NAME of -l */
+struct pattern {
+	const char *name;
+	bool doubtful;			/* it may be another name of functions in the list */
+	bool symbol;			/* the kernel has a function of this name */
+	bool found;			/* ftrace lists it */
+};
+
 /* "ADDRESS NAME [MODULE]". false: no function; the kernel keeps a line for code that is gone */
 static bool parse_line(char *text, struct line *l)
 {
@@ -40,92 +48,136 @@ static bool parse_line(char *text, struct line *l)
 	return strncmp(l->name, "__ftrace_invalid_address__", 26) != 0;
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *l = a, *m = b;
+
+	return (l->address > m->address) - (l->address < m->address);
+}
+
 /* Find the function that starts at a symbol, maybe after an ENDBR instruction. */
 static struct line *find_at(struct line *line, size_t nr, uint64_t symbol)
 {
-	struct line *l;
+	struct line key = { .address = symbol }, *l;
 
-	for (l = line; l < line + nr; l++)
-		if (l->address == symbol || l->address == symbol + ENDBR_SIZE)
-			return l;
-	return NULL;
+	l = bsearch(&key, line, nr, sizeof(*line), compare_lines);
+	key.address += ENDBR_SIZE;
+	return l ? l : bsearch(&key, line, nr, sizeof(*line), compare_lines);
 }
 
 /*
- * ftrace lists a function with several names under one of them. So look for the pattern among the
- * symbols of the kernel, too. Is it one of these? *@found: at a function that ftrace lists
+ * ftrace lists a function with several names under one of them. So look for the patterns among the
+ * symbols of the kernel, too. 0, or -errno: the kernel hides its addresses
  */
-static bool mark_symbols(const char *pattern, struct line *line, size_t nr, bool *found)
+static int mark_symbols(struct pattern *pattern, size_t nr_patterns, struct line *line, size_t nr)
 {
 	char *text = tfs_read_path("/proc/kallsyms", NULL), *save, *one, *name;
+	struct pattern *p;
+	bool known = false;
 	struct line *l;
-	bool symbol = false;
 	uint64_t address;
 
-	for (one = text ? strtok_r(text, "\n", &save) : NULL; one;
-	     one = strtok_r(NULL, "\n", &save)) {
+	if (!text)
+		return -errno;
+	for (one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
 		address = strtoull(one, &name, 16);
 		if (strlen(name) < 4 || !strchr("tTwW", name[1]))
 			continue;
+		known |= address != 0;
 		name += 3;
 		name[strcspn(name, "\t")] = '\0';
-		if (fnmatch(pattern, name, 0))
-			continue;
-		symbol = true;
-		l = find_at(line, nr, address);
-		if (l)
-			*found = l->meant = true;
+		for (p = pattern; p < pattern + nr_patterns; p++) {
+			if (!p->doubtful || fnmatch(p->name, name, 0))
+				continue;
+			p->symbol = true;
+			l = find_at(line, nr, address);
+			if (l)
+				p->found = l->meant = true;
+		}
 	}
 	free(text);
-	return symbol;
+	return known ? 0 : -EACCES;
 }
 
-static int report_unknown(const char *pattern, bool symbol, const struct line *line, size_t nr)
+static int report_unknown(const struct pattern *p, const struct line *line, size_t nr)
 {
 	struct near near = {};
 	char list[NEAR_LIST];
 	size_t i;
 
-	if (symbol) {
+	if (p->symbol) {
 		tool_error("-l %s: ftrace cannot trace this function of the kernel; a function "
-			   "that calls it, or is called by it, may do", pattern);
+			   "that calls it, or is called by it, may do", p->name);
 		return TOOL_FAIL;
 	}
 	for (i = 0; i < nr; i++)
-		near_consider(&near, pattern, line[i].name);
+		near_consider(&near, p->name, line[i].name);
 	if (near_list(&near, list))
-		tool_error("-l %s: this kernel has no such function; near it: %s", pattern, list);
+		tool_error("-l %s: this kernel has no such function; near it: %s", p->name, list);
 	else
 		tool_error("-l %s: this kernel has no such function; %s/" FUNCTIONS " lists all",
-			   pattern, tracefs_tracing_dir());
+			   p->name, tracefs_tracing_dir());
+	return TOOL_FAIL;
+}
+
+static int mark_functions(struct pattern *pattern, size_t nr_patterns, struct line *line, size_t nr)
+{
+	const struct pattern *doubtful = NULL;
+	struct pattern *p;
+	int error;
+	size_t i;
+
+	for (p = pattern; p < pattern + nr_patterns; p++) {
+		for (i = 0; i < nr; i++)
+			if (!fnmatch(p->name, line[i].name, 0))
+				p->found = line[i].meant = true;
+		p->doubtful = !p->found || strpbrk(p->name, "*?[\\");
+		if (p->doubtful && !doubtful)
+			doubtful = p;
+	}
+	if (!doubtful)
+		return 0;
+	error = mark_symbols(pattern, nr_patterns, line, nr);
+	if (error) {
+		tool_error("-l %s: /proc/kallsyms does not say where the functions of the kernel "
+			   "are: %s; set kernel.kptr_restrict to 0, or give the names that "
+			   "%s/" FUNCTIONS " lists, without wildcards", doubtful->name,
+			   error == -EACCES ? "the addresses are hidden" : strerror(-error),
+			   tracefs_tracing_dir());
+		return TOOL_FAIL;
+	}
+	for (p = pattern; p < pattern + nr_patterns; p++)
+		if (!p->found)
+			return report_unknown(p, line, nr);
+	return 0;
+}
+
+static int report_no_memory(void)
+{
+	tool_error("not enough memory");
 	return TOOL_FAIL;
 }
 
 static int select_functions(struct rec *r, struct line *line, size_t nr)
 {
-	const char *pattern;
-	bool found, symbol;
-	size_t i, k;
+	size_t nr_patterns = r->opts.nr_functions, i;
+	struct pattern *pattern = calloc(nr_patterns, sizeof(*pattern));
+	int ret;
 
-	for (k = 0; k < r->opts.nr_functions; k++) {
-		pattern = r->opts.functions[k];
-		found = false;
-		for (i = 0; i < nr; i++)
-			if (!fnmatch(pattern, line[i].name, 0))
-				found = line[i].meant = true;
-		symbol = !found && mark_symbols(pattern, line, nr, &found);
-		if (!found)
-			return report_unknown(pattern, symbol, line, nr);
-	}
 	r->function = calloc(nr + 1, sizeof(*r->function));
-	if (!r->function) {
-		tool_error("not enough memory");
-		return TOOL_FAIL;
+	if (!pattern || !r->function) {
+		free(pattern);
+		return report_no_memory();
 	}
+	for (i = 0; i < nr_patterns; i++)
+		pattern[i].name = r->opts.functions[i];
+	qsort(line, nr, sizeof(*line), compare_lines);
+	ret = mark_functions(pattern, nr_patterns, line, nr);
 	for (i = 0; i < nr; i++)
 		if (line[i].meant)
 			r->function[r->nr_functions++] = line[i].address;
-	return 0;
+	free(pattern);
+	return ret;
 }
 
 static int say_unreadable(struct tool_why *why, int error)
@@ -169,8 +221,10 @@ int rec_find_functions(struct rec *r)
 		if (nr == room) {
 			room = room ? 2 * room : 4096;
 			bigger = realloc(line, room * sizeof(*line));
-			if (!bigger)
-				break;
+			if (!bigger) {
+				ret = report_no_memory();
+				goto out;
+			}
 			line = bigger;
 		}
 		nr += parse_line(one, &line[nr]);
@@ -182,6 +236,7 @@ int rec_find_functions(struct rec *r)
 			   r->nr_functions, MAX_FUNCTIONS);
 		ret = TOOL_FAIL;
 	}
+out:
 	free(line);
 	free(text);
 	return ret;
