@@ -270,8 +270,9 @@ static void print_stock(const struct rec *r)
 		fprintf(stderr, "    %llu messages about events, samples and functions had no "
 			"room\n", (ull)bpf->lost);
 	if (bpf->functions_skipped)
-		fprintf(stderr, "    %llu calls of functions are not recorded: another program was "
-			"running on their CPU\n", (ull)bpf->functions_skipped);
+		fprintf(stderr, "    up to %llu calls of functions are not recorded: a program was "
+			"running on their CPU (of all tasks, also calls by a walk itself)\n",
+			(ull)bpf->functions_skipped);
 	if (s->no_message)
 		fprintf(stderr, "    %llu: the message about the event was lost, or it is not sure "
 			"which one it is\n", (ull)s->no_message);

@@ -47,6 +47,7 @@ struct bpf_source {
 	bool other_pids, samples;
 	bool kprobes, uprobes;		/* there are events of this kind */
 	bool functions;			/* the same of functions */
+	uint64_t skipped_before;	/* calls of these, until they were to be noted */
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
@@ -204,7 +205,9 @@ static int open_object(struct bpf_source *s, size_t nr_events)
 		return -errno;
 	bpf_choose_probes(s->obj, s->kprobes, s->uprobes);
 	bpf_choose(s->obj, "on_function", s->functions);
-	ret = size_map(s, "counts", PLACE_EVENTS + nr_events);
+	ret = s->functions ? bpf_prepare_functions(s->obj) : 0;
+	if (!ret)
+		ret = size_map(s, "counts", PLACE_EVENTS + nr_events);
 	if (!ret)
 		ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
 	if (!ret)
@@ -430,7 +433,14 @@ int bpf_start(struct bpf_source *s)
 
 void bpf_sample(struct bpf_source *s, bool on)
 {
+	if (on == s->control->sampling)
+		return;
+	if (on)
+		s->skipped_before = bpf_count_skipped_functions(s->obj);
 	__atomic_store_n(&s->control->sampling, on, __ATOMIC_RELEASE);
+	if (!on)
+		s->stats.functions_skipped = bpf_count_skipped_functions(s->obj) -
+					     s->skipped_before + s->control->functions_skipped;
 }
 
 int bpf_stop(struct bpf_source *s)
@@ -474,7 +484,6 @@ void bpf_get_stats(const struct bpf_source *s, struct bpf_stats *stats)
 	stats->lost = s->control->lost;
 	stats->skipped = bpf_count_skipped(&s->events, s->obj);
 	stats->ends_skipped = bpf_count_skipped_ends(s->obj);
-	stats->functions_skipped = bpf_count_skipped_functions(s->obj);
 	bpf_tables_add_stats(s->tables, stats);
 }
 

@@ -69,7 +69,11 @@ struct bpf_stats {
 	uint64_t skipped;
 	/* the same for those that keep a stack: the task's last events have MSG_NO_REGISTERS */
 	uint64_t ends_skipped;
-	uint64_t functions_skipped;	/* the same for functions: these calls are not recorded */
+	/*
+	 * calls of functions that are not recorded: a program was running on their CPU. Of all
+	 * tasks, and also those that a walk itself makes
+	 */
+	uint64_t functions_skipped;
 };
 
 struct bpf_source;

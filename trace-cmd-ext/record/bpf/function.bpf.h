@@ -8,54 +8,47 @@
  * be that of another one.
  *
  * Preemption is off. The kernel skips the program while it runs already on this CPU, or while a
- * program of a kprobe event or a sample does. So functions that the walk itself calls do not lead
- * to another walk. A call in an interrupt of such a program is missing. Since 6.7 the kernel counts
- * these.
+ * program of a kprobe event or a sample does. While any other program walks or sends, this program
+ * does nothing (busy.bpf.h). So functions that a walk itself calls do not lead to another walk. A
+ * call in an interrupt of such a program is missing, too. This program counts the calls that it
+ * leaves out, and since 6.7 the kernel counts those that it skips.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_FUNCTION_H
 #define TRACE_USTACK_RECORD_BPF_FUNCTION_H
 
-/* include/linux/preempt.h. Bits of interrupts have moved when irq_disable() was given a count. */
+/* include/linux/preempt.h */
 #define SOFTIRQ_SERVED	0x100
 #define SOFTIRQ_OFF	0xfe00
-#define OLD_HARDIRQ	0xf0000
-#define OLD_NMI		0xf00000
-#define NEW_HARDIRQ	0xf000000
-#define NEW_NMI		0x70000000	/* the highest bit can be PREEMPT_NEED_RESCHED */
+
+/* functions.c replaces these numbers: by the type ID of the kernel's variable, and by its bits. */
+#define PREEMPT_COUNT	0x5ee7e1d2
+#define HARDIRQ_BITS	0x5ee7e1d3
+#define NMI_BITS	0x5ee7e1d4
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+/* The variable is this structure, or an int. */
 struct pcpu_hot___count {
 	int preempt_count;
 };
 
 #pragma clang attribute pop
 
-/* Until 6.1, and since 6.15 */
-extern const int __preempt_count __ksym __weak;
-/* In between */
-extern const struct pcpu_hot___count pcpu_hot __ksym __weak;
-/* Came with the new bits */
-extern const unsigned long local_interrupt_disable_state __ksym __weak;
-
 /* The flags of a record. The program cannot see whether interrupts are off */
 static __always_inline u32 read_context(void)
 {
-	u32 count = 0, hardirq = OLD_HARDIRQ, nmi = OLD_NMI;
-	const struct pcpu_hot___count *hot;
-	const int *plain;
+	u64 hardirq, nmi;
+	void *variable;
+	u32 count;
 
-	if (&__preempt_count) {
-		plain = bpf_this_cpu_ptr(&__preempt_count);
-		count = *plain;
-	} else if (&pcpu_hot) {
-		hot = bpf_this_cpu_ptr(&pcpu_hot);
-		count = hot->preempt_count;
-	}
-	if (&local_interrupt_disable_state) {
-		hardirq = NEW_HARDIRQ;
-		nmi = NEW_NMI;
-	}
+	asm volatile("%0 = %1 ll" : "=r"(variable) : "i"(PREEMPT_COUNT));
+	asm volatile("%0 = %1" : "=r"(hardirq) : "i"(HARDIRQ_BITS));
+	asm volatile("%0 = %1" : "=r"(nmi) : "i"(NMI_BITS));
+	variable = bpf_this_cpu_ptr(variable);
+	if (bpf_core_field_exists(struct pcpu_hot___count, preempt_count))
+		count = ((struct pcpu_hot___count *)variable)->preempt_count;
+	else
+		count = *(u32 *)variable;
 	return (count & nmi ? FL_NMI : 0) | (count & hardirq ? FL_HARDIRQ : 0) |
 	       (count & SOFTIRQ_SERVED ? FL_SOFTIRQ : 0) | (count & SOFTIRQ_OFF ? FL_BH_OFF : 0);
 }
@@ -68,6 +61,10 @@ int on_function(struct pt_regs *ctx)
 
 	if (!c || !c->sampling)
 		return 0;
+	if (is_busy()) {
+		__sync_fetch_and_add(&c->functions_skipped, 1);
+		return 0;
+	}
 	/* the return address is on top of the stack: the function has not yet begun */
 	bpf_probe_read_kernel(&parent_ip, sizeof(parent_ip), (void *)ctx->sp);
 	sample(ctx, c, c->function, read_context(), ctx->ip, parent_ip);

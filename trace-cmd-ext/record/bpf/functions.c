@@ -1,14 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0
 /* functions.c - attach the program to functions of the kernel; see function.bpf.h */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "impl.h"
 #include "trace-cmd-ext/tool/tool.h"
+
+#define PREEMPT_COUNT	0x5ee7e1d2	/* function.bpf.h, and the next two */
+#define HARDIRQ_BITS	0x5ee7e1d3
+#define NMI_BITS	0x5ee7e1d4
+/* include/linux/preempt.h. Bits of interrupts have moved when irq_disable() was given a count. */
+#define OLD_HARDIRQ	0xf0000
+#define OLD_NMI		0xf00000
+#define NEW_HARDIRQ	0xf000000
+#define NEW_NMI		0x70000000	/* the highest bit can be PREEMPT_NEED_RESCHED */
+#define NEW_VARIABLE	"local_interrupt_disable_state"
+
+/* How the kernel counts interrupts */
+struct context {
+	int variable;			/* its type ID */
+	uint32_t hardirq, nmi;
+};
+
+static int find_context(struct context *x)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool new;
+
+	if (!btf)
+		return -errno;
+	/* From 6.2 to 6.14, the count is in a structure with others */
+	x->variable = btf__find_by_name_kind(btf, "pcpu_hot", BTF_KIND_VAR);
+	if (x->variable < 0)
+		x->variable = btf__find_by_name_kind(btf, "__preempt_count", BTF_KIND_VAR);
+	new = btf__find_by_name_kind(btf, NEW_VARIABLE, BTF_KIND_VAR) >= 0;
+	x->hardirq = new ? NEW_HARDIRQ : OLD_HARDIRQ;
+	x->nmi = new ? NEW_NMI : OLD_NMI;
+	btf__free(btf);
+	return x->variable < 0 ? x->variable : 0;
+}
+
+/*
+ * An extern variable in the program would do the same. But libbpf looks for all extern variables of
+ * the object in all modules, even if it does not load the program.
+ */
+int bpf_prepare_functions(struct bpf_object *obj)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_function");
+	size_t nr = bpf_program__insn_cnt(prog), i;
+	struct bpf_insn *insn;
+	struct context x;
+	int ret = find_context(&x);
+
+	if (ret)
+		return ret;
+	insn = calloc(nr, sizeof(*insn));
+	if (!insn)
+		return -ENOMEM;
+	memcpy(insn, bpf_program__insns(prog), nr * sizeof(*insn));
+	for (i = 0; i < nr; i++) {
+		if (insn[i].code == (BPF_LD | BPF_IMM | BPF_DW) && insn[i].imm == PREEMPT_COUNT) {
+			insn[i].src_reg = BPF_PSEUDO_BTF_ID;
+			insn[i].imm = x.variable;
+		} else if (BPF_OP(insn[i].code) == BPF_MOV && insn[i].imm == HARDIRQ_BITS) {
+			insn[i].imm = x.hardirq;
+		} else if (BPF_OP(insn[i].code) == BPF_MOV && insn[i].imm == NMI_BITS) {
+			insn[i].imm = x.nmi;
+		}
+	}
+	ret = bpf_program__set_insns(prog, insn, nr);
+	free(insn);
+	return ret;
+}
 
 static int attach(int prog, const uint64_t *function, size_t nr)
 {
@@ -29,7 +98,12 @@ int bpf_check_functions(struct tool_why *why)
 	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "ustack_check", "GPL", insn,
 			       sizeof(insn) / sizeof(*insn), &opts), ret = -errno;
 	uint64_t none = 0;
+	struct context x;
 
+	if (find_context(&x))
+		return tool_set_why(why, -EOPNOTSUPP, "make kprobe events of the functions and "
+				    "record these", "this kernel does not say where it counts "
+				    "interrupts (pcpu_hot or __preempt_count in its BTF)");
 	/* A kernel that can do it refuses to attach to no function */
 	if (fd >= 0) {
 		ret = attach(fd, &none, 0);

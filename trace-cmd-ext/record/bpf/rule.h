@@ -196,6 +196,7 @@ struct control {
 	__msg32 function;		/* bpf_opts.function_id */
 	__msg32 pad;
 	__msg64 lost;			/* messages without room */
+	__msg64 functions_skipped;	/* calls of functions, because of busy.bpf.h */
 	__msg64 woken;			/* when a program last woke the recorder for a table */
 	__msg64 syscall_table;		/* kernel address of sys_call_table, for read_syscalls */
 	__msg64 syscall[MAX_SYSCALLS];	/* what read_syscalls found there */

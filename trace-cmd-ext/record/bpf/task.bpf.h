@@ -5,7 +5,7 @@
 #ifndef TRACE_USTACK_RECORD_BPF_TASK_H
 #define TRACE_USTACK_RECORD_BPF_TASK_H
 
-#include "state.bpf.h"
+#include "busy.bpf.h"
 
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
@@ -22,6 +22,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (BPF_CORE_READ(child, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
+	start_locks();
 	/* left by an earlier task at this address */
 	bpf_map_delete_elem(&saved_stacks, &key);
 	t = bpf_map_lookup_elem(&tasks, &pid);
@@ -52,6 +53,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	else
 		/* left by an earlier task with this number */
 		bpf_map_delete_elem(&tasks, &pid);
+	end_locks();
 	return 0;
 }
 
@@ -78,6 +80,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		new = *t;
 	new.stack_start = 0;
 	new.start_time = task->start_time;
+	start_locks();
 	if (new.flags) {
 		bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
 		/* The old leader has this number now. Its last switch may be yet to come. */
@@ -88,6 +91,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		if (old != pid)
 			bpf_map_delete_elem(&tasks, &old);
 	}
+	end_locks();
 	return 0;
 }
 
@@ -101,9 +105,11 @@ int on_free(struct bpf_raw_tracepoint_args *ctx)
 	struct task *t = bpf_map_lookup_elem(&tasks, &pid);
 	u64 key = (u64)task;
 
+	start_locks();
 	bpf_map_delete_elem(&saved_stacks, &key);
 	if (t && t->start_time == start)
 		bpf_map_delete_elem(&tasks, &pid);
+	end_locks();
 	return 0;
 }
 

@@ -22,11 +22,13 @@
  *	runtime.bpf.h	JIT code
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
+ *	busy.bpf.h	which CPUs run a program that takes locks
  *	task.bpf.h	which tasks are traced, and where their stacks start
  *	count.bpf.h	what the kernel counts: hits of kprobe events, and runs that it skipped
  *	probe.bpf.h	programs for kprobe events and uprobe events
  *	function.bpf.h	the program for functions of the kernel
  */
+#include "busy.bpf.h"
 #include "count.bpf.h"
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
@@ -467,23 +469,25 @@ static __always_inline struct saved_stack *take_saved_stack(struct task_struct *
 static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
 				     struct task *known, const struct origin *origin, void *next)
 {
-	struct saved_stack *k = take_saved_stack(task, known);
+	struct saved_stack *k;
 	struct walk *w;
 
-	if (k) {
-		send_event(c, origin, k->stack, k->reason, 0);
-		return;
-	}
-	w = claim_walk(ctx, known);
+	start_locks();
+	k = take_saved_stack(task, known);
+	w = k ? NULL : claim_walk(ctx, known);
 	if (w) {
 		w->origin = *origin;
 		bpf_tail_call(ctx, next, WALK_STACK);
 		w->owner = 0;
 	}
-	send_event(c, origin, 0, MSG_BUSY, 0);
+	send_event(c, origin, k ? k->stack : 0, k ? k->reason : MSG_BUSY, 0);
+	end_locks();
 }
 
-/* The end of walk_for(), in a program of its own. @next: the map of such programs */
+/*
+ * The end of walk_for(), or of keep_by_tracepoint(), in a program of its own. @next: the map of
+ * such programs
+ */
 static __always_inline void walk_on(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
@@ -504,6 +508,7 @@ static __always_inline void walk_on(void *ctx, void *next)
 		 * program from interrupting itself, but not the target of a tail call.
 		 */
 		skip_number();
+		end_locks();
 		bpf_tail_call(ctx, next, NO_PROGRAM);
 		return;
 	}
@@ -513,6 +518,7 @@ static __always_inline void walk_on(void *ctx, void *next)
 	else
 		send_event(c, &w->origin, id, w->reason, w->nested ? 0 : w->time);
 	w->owner = 0;
+	end_locks();
 }
 
 SEC("raw_tp")
@@ -680,6 +686,7 @@ static __always_inline void keep_by_tracepoint(void *ctx)
 
 	if (has_nothing_to_keep(&known))
 		return;
+	start_locks();
 	w = claim_walk(ctx, known);
 	if (w) {
 		w->origin.event = KEEP;
@@ -687,6 +694,7 @@ static __always_inline void keep_by_tracepoint(void *ctx)
 		w->owner = 0;
 	}
 	store_saved_stack(0, MSG_BUSY, false);
+	end_locks();
 }
 
 SEC("raw_tp/sched_prepare_exec")
@@ -711,6 +719,7 @@ static __always_inline void keep_by_function(void *ctx, bool exits)
 
 	if (has_nothing_to_keep(&known))
 		return;
+	start_locks();
 	w = claim_walk(ctx, known);
 	if (w) {
 		id = walk(w);
@@ -719,6 +728,7 @@ static __always_inline void keep_by_function(void *ctx, bool exits)
 	} else {
 		store_saved_stack(0, MSG_BUSY, exits);
 	}
+	end_locks();
 }
 
 SEC("fentry/begin_new_exec")
