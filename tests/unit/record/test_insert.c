@@ -527,7 +527,7 @@ static void functions_of_another_task_end_the_group(void **state)
 	end_messages();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:2 f1000-2000@11 k1@11 c1.0/7 f1000-2000@12 "
-	       "k2@12 c3.0/8 s3.0:2 k@13");
+	       "k2@12 c2.0/8 s2.0:2 k@13");
 }
 
 /* The function is between the event and a later record, and not near it. */
