@@ -20,11 +20,6 @@
 #define SOFTIRQ_SERVED	0x100
 #define SOFTIRQ_OFF	0xfe00
 
-/* functions.c replaces these numbers: by the type ID of the kernel's variable, and by its bits. */
-#define PREEMPT_COUNT	0x5ee7e1d2
-#define HARDIRQ_BITS	0x5ee7e1d3
-#define NMI_BITS	0x5ee7e1d4
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 /* The variable is this structure, or an int. */

@@ -10,11 +10,9 @@
 #include <unistd.h>
 
 #include "impl.h"
+#include "rule.h"
 #include "trace-cmd-ext/tool/tool.h"
 
-#define PREEMPT_COUNT	0x5ee7e1d2	/* function.bpf.h, and the next two */
-#define HARDIRQ_BITS	0x5ee7e1d3
-#define NMI_BITS	0x5ee7e1d4
 /* include/linux/preempt.h. Bits of interrupts have moved when irq_disable() was given a count. */
 #define OLD_HARDIRQ	0xf0000
 #define OLD_NMI		0xf00000

@@ -170,6 +170,14 @@ struct task {
 #define SLOTS_PER_CPU	8
 #define MAX_SYSCALLS	512
 
+/*
+ * on_function() has these numbers. Before the kernel loads it, functions.c replaces them by the type
+ * ID of the kernel's variable that counts interrupts, and by the bits in that variable.
+ */
+#define PREEMPT_COUNT	0x5ee7e1d2
+#define HARDIRQ_BITS	0x5ee7e1d3
+#define NMI_BITS	0x5ee7e1d4
+
 /* Places of programs in the map `counts`. 0: none; from PLACE_EVENTS on, those of single events */
 enum {
 	PLACE_ENTER = 1,

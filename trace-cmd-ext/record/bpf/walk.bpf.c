@@ -474,13 +474,18 @@ static __always_inline void walk_for(void *ctx, struct control *c, struct task_s
 
 	start_locks();
 	k = take_saved_stack(task, known);
-	w = k ? NULL : claim_walk(ctx, known);
+	if (k) {
+		send_event(c, origin, k->stack, k->reason, 0);
+		end_locks();
+		return;
+	}
+	w = claim_walk(ctx, known);
 	if (w) {
 		w->origin = *origin;
 		bpf_tail_call(ctx, next, WALK_STACK);
 		w->owner = 0;
 	}
-	send_event(c, origin, k ? k->stack : 0, k ? k->reason : MSG_BUSY, 0);
+	send_event(c, origin, 0, MSG_BUSY, 0);
 	end_locks();
 }
 
