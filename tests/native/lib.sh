@@ -11,9 +11,9 @@ native=$build/tests/native
 tmp=$(mktemp -d)
 started=		# processes to end
 ustack_with=		# a command that runs the tool
-# of recordings whose programs were skipped. On an emulated machine some are skipped each time.
-tries=${TEST_SHORT:+2}
-tries=${tries:-5}
+# of recordings whose programs were skipped. In a guest some are skipped each time.
+tries=5
+[ ! -d /host/tree ] || tries=2
 trap '[ -z "$started" ] || { kill -CONT $started; kill $started; } 2>/dev/null
 remove_probes; remove_maps; rm -rf "$tmp"' EXIT
 . "$here/../lib/checks.sh"

@@ -40,7 +40,7 @@ $(STOCK_TARGETS): test-stock-%:
 	@+$(NEED) $(SUB) build && $(SUB_BUILD) all $(NATIVE_PROGS) $(NATIVE_OTHERS) && \
 		kernel=$$(scripts/stock-kernel $(STOCK_SUITE_$*)) && \
 		O=$(abspath $(O)) tests/vm/stock --kernel $$kernel --label stock-$* \
-		$(STOCK_TESTS)
+		$(if $(LONG),--long) $(STOCK_TESTS)
 
 # The kernel with what the series adds turned off
 FULL_TARGETS += test-off
