@@ -110,7 +110,7 @@ int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *
 
 /* ------------------------------ functions.c ------------------------------ */
 
-/* Tell the program how this kernel counts interrupts, before it is loaded; 0 or -errno. */
+/* Write into the program how this kernel counts interrupts, before it is loaded; 0 or -errno. */
 int bpf_prepare_functions(struct bpf_object *obj);
 /* Run the program @prog at the start of each of these functions. */
 int bpf_attach_functions(struct bpf_attached *a, int prog, const struct bpf_opts *opts, char *why,

@@ -171,8 +171,8 @@ struct task {
 #define MAX_SYSCALLS	512
 
 /*
- * on_function() has these numbers. Before the kernel loads it, functions.c replaces them by the type
- * ID of the kernel's variable that counts interrupts, and by the bits in that variable.
+ * on_function() has these numbers. Before the kernel loads it, functions.c replaces them by the
+ * type ID of the kernel's variable that counts interrupts, and by the bits in that variable.
  */
 #define PREEMPT_COUNT	0x5ee7e1d2
 #define HARDIRQ_BITS	0x5ee7e1d3
