@@ -30,7 +30,7 @@ chmod +x $TEST_TMP/arm
 echo 1 >$T/options/$OPT
 echo 'comm == "arm" && id == 64' >$T/events/raw_syscalls/sys_enter/filter
 echo 1 >$T/events/raw_syscalls/sys_enter/enable
-check "it runs" $TEST_TMP/arm
+check "the 32-bit program runs" $TEST_TMP/arm
 echo 0 >$T/events/raw_syscalls/sys_enter/enable
 echo 0 >$T/events/raw_syscalls/sys_enter/filter
 text
@@ -38,6 +38,7 @@ joined
 check "each call has a cookie" is "$(events_of sys_enter)" 20
 check "each has its stack: where the call returns to" is \
 	"$(grep -c '^sys_enter 10060$' $TEST_TMP/joined)" 20
-check "and says what it is" is "$(count '<user unwind stack [0-9a-f]+ compat incomplete>')" 20
+check "each stack is marked compat and incomplete" \
+	is "$(count '<user unwind stack [0-9a-f]+ compat incomplete>')" 20
 keep $TEST_TMP/text
 finish

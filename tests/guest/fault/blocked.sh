@@ -79,6 +79,7 @@ pid=$!
 check "a task pauses" in_state $pid S
 check "recording stops at once" timeout 20 bash -c "echo 0 >$T/tracing_on"
 cat $T/trace >$TEST_TMP/text
-check "its stack is incomplete" paths 'sys_enter: NR 34 ' --last --flags incomplete
+check "the stack of the task that pauses is incomplete" \
+	paths 'sys_enter: NR 34 ' --last --flags incomplete
 kill -9 $pid
 finish

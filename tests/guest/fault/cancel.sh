@@ -67,7 +67,7 @@ check "cancel waits for it" is "$(logged 'cancel 0')" 0
 run 'release 0'
 wait
 take_log
-check "and no longer" is "$(logged 'cancel 0')" 1
+check "cancel ends after the callback" is "$(logged 'cancel 0')" 1
 
 say "cancelled when a walk is about to look at it"
 run 'init 1; init 0'
@@ -77,7 +77,7 @@ wait
 run 'unwatch; cancel 0'
 take_log
 check "the walk was stopped there" is "$(logged 'stopped 1')" 1
-check "it is not called back" is "$(logged 'callback 1.*')" 0
+check "a client cancelled before a walk is not called back" is "$(logged 'callback 1.*')" 0
 check "the one before it is" is "$(logged 'callback 0')" 1
 
 

@@ -31,10 +31,10 @@ for id in 2 28 29 60; do
 	say "a request in an NMI, inside another request: client $id"
 	run "watch-mask $id; request $id; unwatch"
 	take_log
-	check "it was stopped there" is "$(logged 'stopped 1')" 1
-	check "it says that the client is queued" is "$(logged "request $id = 1")" 1
+	check "client $id: a request was stopped at the mask" is "$(logged 'stopped 1')" 1
+	check "client $id: the NMI finds it queued" is "$(logged "request $id = 1")" 1
 	# The module notes the cookie after the request, so here the callback's cookie comes first
-	check "it is called back once" is "$(logged "callback $id.*")" 1
+	check "client $id is called back once" is "$(logged "callback $id.*")" 1
 done
 
 # The callback of client 1 comes before that of client 0, and client 1 is cancelled there. Client 0
@@ -58,5 +58,5 @@ take_log
 check "takes the free place" is "$(logged 'init 61 = 0')" 1
 check "which is the bit of the cancelled one" is "$(logged 'bit 61 = 4')" 1
 check "no other bit is free" is "$(logged 'init 62 = -16')" 1
-check "it is called back" is "$(logged 'callback 61')" 1
+check "client 61 is called back" is "$(logged 'callback 61')" 1
 finish

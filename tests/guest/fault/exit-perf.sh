@@ -18,6 +18,7 @@ awk -v RS= '/NR 231 /' $TEST_TMP/script >$TEST_TMP/last
 sed 's/^/     | /' $TEST_TMP/last
 check "the last sample is there" at_least "$(grep -c 'NR 231 ' $TEST_TMP/last)" 1
 for address in $want; do
-	check "it has the address $address" grep -qE "^[[:space:]]*$address\$" $TEST_TMP/last
+	check "the last sample has the address $address" \
+		grep -qE "^[[:space:]]*$address\$" $TEST_TMP/last
 done
 finish

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 client fault_hammer
 
-check "it runs" $PATHS hammer /proc/fault_hammer 6 150
+check "the tasks that request and cancel end well" $PATHS hammer /proc/fault_hammer 6 150
 cat /proc/fault_hammer >$TEST_TMP/hammer
 sed 's/^/     | /' $TEST_TMP/hammer
 dmesg | grep 'fault_hammer: ' | sed 's/^/     | /'
@@ -20,7 +20,7 @@ number()
 
 check "clients were cancelled" is "$(number cycles)" 300
 check "there were requests" at_least "$(number requests)" 5000
-check "and callbacks" at_least "$(number answers)" 2000
+check "there were callbacks" at_least "$(number answers)" 2000
 check "no request of a live client is refused" is "$(number refused)" 0
 check "no request of a cancelled client is accepted" is "$(number accepted)" 0
 check "the first request returns 0, the next ones 1" is "$(number value)" 0

@@ -46,7 +46,7 @@ check "stopped for its tracer, a task has the stack from before" paths "$STOP" -
 FILTER=$T/events/sched/sched_switch/filter
 echo "prev_state & 8" >$FILTER
 traced sched/sched_switch $PATHS spinning
-check "so has one that asks in stops alone" paths "$STOP" --last
+check "a task that asks only in a stop has the stack from before" paths "$STOP" --last
 traced sched/sched_switch $PATHS absent
 check "a page that is not in memory is not read before a stop" \
 	paths "$STOP" --last --flags incomplete

@@ -31,6 +31,7 @@ traced sched $PROG/uring-work /proc/version 50
 check "there are events in workers" \
 	at_least "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*: sched_[a-z]+:')" 50
 check "they have no cookie" is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind cookie')" 0
-check "and no stack" is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind stack')" 0
+check "events in workers have no stack" \
+	is "$(count '^ *iou-wrk-[0-9]+-[0-9]+ .*<user unwind stack')" 0
 check "others have" at_least "$(count '^ *uring-work-[0-9]+ .*<user unwind cookie')" 20
 finish

@@ -33,5 +33,5 @@ check_not "no function tracer option" write func_userstack_deferred $T/trace_opt
 write nofunc_stack_trace $T/trace_options
 echo nop >$T/current_tracer
 echo >$T/set_ftrace_filter
-check "nothing in the text of README" is "$(grep -c user.*deferred $T/README)" 0
+check "README has no line about deferred user stacks" is "$(grep -c user.*deferred $T/README)" 0
 finish

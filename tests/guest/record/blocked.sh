@@ -17,7 +17,7 @@ check "once, for the tables" ustack_record --no-summary -e sched:sched_switch sh
 check "recorded" ustack_record -e sched:sched_switch sh -c "$SLEEPERS"
 pkill -x sleep
 sed 's/^/     /' output
-check "nothing is lost" all_joined 200
+check "all stacks of blocked tasks are joined" all_joined 200
 check "few are pending" at_most "$(summary_count pending)" 2
 check "trace-cmd report reads it" run_report 200
 check "stacks are complete" complete sleep --min 200 --percent 98

@@ -21,15 +21,16 @@ END
 
 $USTACK check >checked 2>&1
 check "trace-ustack check: all is there" is $? 0
-check "and what that means" grep -q 'user stacks: complete, by unwind tables' checked
+check "trace-ustack check: stacks are complete, by tables" \
+	grep -q 'user stacks: complete, by unwind tables' checked
 [ $failed = 0 ] || cat checked
 check_not "a wrong event is refused" ustack_record -e sched:sched_swich true
-check "and a near one named" grep -q 'near it: sched:sched_switch' output
+check "a wrong event: a near one is named" grep -q 'near it: sched:sched_switch' output
 check_not "a command that is not there" ustack_record -e 'sched:*' nowhere
 ustack_record -e 'sched:*' nowhere
 check "has the exit code of a shell" is $? 127
 check "no file is made" test ! -e t.dat
-check "nothing is left" nothing_left
+check "a command that is not there leaves nothing" nothing_left
 
 # The first run makes the tables
 check "the first time" ustack_record --no-summary -e sched:sched_switch bash script.sh
@@ -56,7 +57,7 @@ others()
 		sed -E 's/-[0-9]+ .*//' | sort | uniq -c | grep -vE " ($mine)\$"
 }
 check "only the command and what it starts is in it" others
-check "nothing is left" nothing_left
+check "the recording of the command leaves nothing" nothing_left
 
 # The first recording ever also has tables for the files of CMD
 cat >interpreted <<'END'

@@ -23,7 +23,7 @@ guard_of()
 }
 
 background "once" -a -e sched:sched_switch -e raw_syscalls
-check "it has events" wait_for has_events 2000
+check "once: the recording has events" wait_for has_events 2000
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 gone()
@@ -33,10 +33,10 @@ gone()
 check "killed: the guard ends by itself" wait_for gone
 check "the file is complete" run_report 100
 check "with joined stacks" grep -q '\[user\]' $TEST_TMP/report
-check "nothing is left" nothing_left
+check "once: nothing is left" nothing_left
 
 background "again" -a -e sched:sched_switch
-check "it has events" wait_for has_events 500
+check "again: the recording has events" wait_for has_events 500
 guard=$(guard_of)
 check "one guard" is "$(wc -w <<<"$guard")" 1
 name=trace-ustack-$recorder
@@ -51,17 +51,19 @@ check "tables are not" is "$(cat $LIST | wc -l)" 0
 check "the file is not complete" test ! -e t.dat
 check_not "check finds it" $USTACK check
 $USTACK check >checked 2>&1
-check "and says so" grep -q "missing .*$name: left by process $recorder" checked
+check "check names the part file of the killed recorder" \
+	grep -q "missing .*$name: left by process $recorder" checked
 $USTACK check --repair >repaired 2>&1
 check "check --repair removes it" test ! -e $T/instances/$name
 grep "$name\|t.dat" repaired
-check "it completes the file" grep -q \
+check "check --repair completes the file" grep -q \
 	"t.dat.part$recorder: left .* completed: t.dat" repaired
 check "which is read" run_report 100
 check "what waited in the buffers is in it: with joined stacks" grep -q '\[user\] .*+0x' \
 	$TEST_TMP/report
-check "and mappings" grep -q '\[user\] .*libc.so.6' $TEST_TMP/report
-check "nothing is left" nothing_left
+check "mappings that waited in the buffers are in the file" \
+	grep -q '\[user\] .*libc.so.6' $TEST_TMP/report
+check "check --repair leaves nothing" nothing_left
 
 background "a third time" -a -e sched:sched_switch
 kill -KILL $(guard_of) $recorder
@@ -78,7 +80,7 @@ sleep 0.5
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 check "killed early: the guard ends" wait_for gone
-check "nothing is left" nothing_left
+check "killed early: nothing is left" nothing_left
 kill $chain
 keep t.dat repaired
 finish

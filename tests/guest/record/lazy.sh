@@ -64,6 +64,6 @@ for program in id ls git date; do
 	check "$program: all stacks are complete" complete $program --min 100 --percent 100
 	sed 's/^/     /' $TEST_TMP/figures
 done
-check "nothing is left" nothing_left
+check "the recordings leave nothing" nothing_left
 keep t.dat $TEST_TMP/report all-output
 finish

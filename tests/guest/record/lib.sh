@@ -52,7 +52,7 @@ wait_recorder()
 	local ret
 	wait $recorder
 	ret=$?
-	check "it ends with exit code $1" is $ret $1
+	check "the recorder ends with exit code $1" is $ret $1
 }
 
 # nothing_left: there are no instances, tables, options or temporary files left

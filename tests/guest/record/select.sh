@@ -27,9 +27,9 @@ check "all stacks are joined" all_joined 20
 check "trace-cmd report reads it" run_report 20
 tasks >in-it
 check "chain is in it" grep -qx chain in-it
-check "so are kernel threads or the idle task" grep -qE '^(<idle>|kworker|rcu)' in-it
+check "kernel threads or the idle task are in it" grep -qE '^(<idle>|kworker|rcu)' in-it
 check "chain: complete" complete chain --min 5 --percent 98 --expect chain_c,chain_b,chain_a,main
-check "nothing is left" nothing_left
+check "-a --duration 2: nothing is left" nothing_left
 
 check "-p: recorded" ustack_record -p $chain -e raw_syscalls --duration 1
 check "all stacks are joined" all_joined 20
@@ -51,14 +51,14 @@ not_itself()
 {
 	! grep -E '^ +trace-ustack.*sys_enter' $TEST_TMP/report
 }
-check "but for what the recorder does" not_itself
-check "and the summary" grep -q 'joined' output
-check "nothing is left" nothing_left
+check "SIGINT: system calls of the recorder are not saved" not_itself
+check "SIGINT: the summary is printed" grep -q 'joined' output
+check "SIGINT: nothing is left" nothing_left
 background "-b 4096" -a -b 4096 -e sched
 kill -TERM $recorder
 say "SIGTERM"
 wait_recorder 0
-check "so does SIGTERM" run_report
+check "SIGTERM: everything is saved" run_report
 
 # Filters and triggers
 check "--filter: recorded" ustack_record -e raw_syscalls:sys_enter --filter 'id == 230' \
@@ -71,7 +71,7 @@ only_230()
 check "only what the filter lets through" only_230
 check_not "a filter by an unknown field is refused" ustack_record -e sched_switch \
 	--filter 'nofield == 1' true
-check "and shows the reason of the kernel" grep -qi 'field not found' output
+check "a refused filter: the kernel's reason is shown" grep -qi 'field not found' output
 check "triggers: recorded" ustack_record -e raw_syscalls:sys_enter --stack-if 'id == 230' \
 	-e raw_syscalls:sys_exit --no-stack $TPROG/chain 20
 check "all stacks are joined" all_joined 1
@@ -88,7 +88,7 @@ check "--no-maps-instance: recorded" ustack_record --no-maps-instance -e raw_sys
 	$TPROG/chain 20
 check "trace-cmd report -F reads that" \
 	trace-cmd report -t -i t.dat -F 'sys_enter:id==230'
-check "nothing is left" nothing_left
+check "filters and triggers leave nothing" nothing_left
 sed 's/^/     /' all-output
 keep t.dat $TEST_TMP/report
 finish

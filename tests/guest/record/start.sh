@@ -23,7 +23,7 @@ say "trace-cmd record: $theirs ms"
 check "start and end take as long as those of trace-cmd, and a quarter more at most" \
 	at_most $ours $((theirs * 5 / 4))
 check "all that is known has a table by then" at_least "${files:-0}" 440
-check "nothing is left" nothing_left
+check "recordings of two seconds leave nothing" nothing_left
 
 background "killed" -a -e sched:sched_switch -e raw_syscalls
 sleep 1
@@ -38,5 +38,5 @@ wait $recorder 2>/dev/null
 say "after SIGKILL of the recorder the guard ends within $ms ms"
 check "at most 5 seconds" at_most $ms 5000
 check "the file is complete" run_report 10
-check "nothing is left" nothing_left
+check "SIGKILL of the recorder leaves nothing" nothing_left
 finish

@@ -41,13 +41,13 @@ with()
 	LD_AUDIT=$MODULE "$@"
 }
 check "registered at start: program, loader, vDSO, libc" with $TPROG/registered start
-check "nothing without the module" $TPROG/registered none
+check "no table is registered without the module" $TPROG/registered none
 check "dlopen() registers" with $TPROG/registered load $TPROG/libplug.so
 check "dlclose() drops it, and the next dlopen() registers it again" \
 	with $TPROG/registered unload $TPROG/libplug.so
 check "children have the tables of their parent" with $TPROG/registered fork
 check "exec drops them" with $TPROG/registered exec
-check "nothing is found without a cache" env TRACE_USTACK_TABLES=/nowhere LD_AUDIT=$MODULE \
+check "no table is found without a cache" env TRACE_USTACK_TABLES=/nowhere LD_AUDIT=$MODULE \
 	$TPROG/registered none
 
 # With this C library, whose loader may call in another order, as tests/audit/programs does with
@@ -127,14 +127,14 @@ setuid()
 check "a setuid program does not believe the environment" setuid none
 check "root's cache is filled" env TRACE_USTACK_TABLES= $TABLES make -q /usr/local/bin \
 	/lib64/ld-linux-x86-64.so.2 $(libraries $TPROG/registered)
-check "and serves setuid programs" setuid start
+check "root's cache serves setuid programs" setuid start
 user()
 {
 	setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nowhere TRACE_USTACK_TABLES= \
 		LD_AUDIT=$MODULE "$@"
 }
 cp $TPROG/registered /usr/local/bin/registered
-check "and all users" user /usr/local/bin/registered start
+check "root's cache serves all users" user /usr/local/bin/registered start
 check "no table is with the tracer" is "$(all_tables)" 0
 cp $TEST_TMP/all-figures $TEST_OUT/figures
 finish

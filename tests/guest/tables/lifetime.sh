@@ -31,13 +31,14 @@ check "both are listed" is "$(tables_of $TPROG/chain)" 2
 kill -KILL $first
 check "one is left" wait_for listed_times 1 $TPROG/chain
 check "ended" unregister
-check "none is left" is "$(all_tables)" 0
+check "no table is left after both tracers" is "$(all_tables)" 0
 
 # Other contents under the same name: such a program has no table, and does not get the old one
 cp $TPROG/chain-static ./app
 check "a file is registered" register -q ./app $others
-check "its program is recorded" traced ./app 20
-check "its stacks are complete" complete app --expect chain_c,chain_b,chain_a,main
+check "the registered program is recorded" traced ./app 20
+check "the registered program has complete stacks" \
+	complete app --expect chain_c,chain_b,chain_a,main
 rewrite()
 {
 	cat $1 >./app
@@ -49,13 +50,13 @@ changed()
 {
 	grep -F "$(realpath ./app)\\040(changed) " $LIST
 }
-check "it is listed as changed" changed
+check "the rewritten file is listed as changed" changed
 cat $TPROG/chain-static >./app
 touch -d '2001-02-03' ./app
-check "the same content at another time: recorded" traced ./app 20
-check "its build ID says so, and its stacks are complete" complete app \
+check "old content, new time: recorded" traced ./app 20
+check "old content, new time: stacks are complete by build ID" complete app \
 	--expect chain_c,chain_b,chain_a,main
-check_not "it is not listed as changed any more" changed
+check_not "old content, new time: not listed as changed" changed
 
 # Without a build ID, only the time shows it
 check "ended" unregister
@@ -69,8 +70,9 @@ open(sys.argv[2], "wb").write(data.replace(note(3), note(9)))
 EOF
 check "a program gets another kind of note" python3 strip.py $TPROG/chain-static ./app
 check "one without a build ID is registered" register -q ./app $others
-check "its program is recorded" traced ./app 20
-check "its stacks are complete" complete app --expect chain_c,chain_b,chain_a,main
+check "a program without a build ID is recorded" traced ./app 20
+check "a program without a build ID has complete stacks" \
+	complete app --expect chain_c,chain_b,chain_a,main
 lookups()
 {
 	awk -v p="$(realpath ./app)" 'index($1, p) == 1 { print $4 }' $LIST
@@ -78,9 +80,10 @@ lookups()
 n=$(lookups)
 touch -d '2001-02-03' ./app
 check "at another time: recorded" traced ./app 20
-check "it has no table" complete app --percent 0 --min 1 --never chain_a
-check "it is listed as changed" changed
-check "and the old table is not asked" is "$(lookups)" "$n"
+check "no build ID, another time: the program has no table" \
+	complete app --percent 0 --min 1 --never chain_a
+check "no build ID, another time: listed as changed" changed
+check "no build ID, another time: the old table is not asked" is "$(lookups)" "$n"
 
 # Replaced by rename: a task that runs the old file keeps its table
 rm -f app
@@ -96,10 +99,10 @@ running_still()
 	record -b 16384 -O $OPT $TABLES_EVENTS -- sleep 2 && report
 }
 check "replaced while it runs: recorded" running_still
-check "its stacks are complete still" complete app --flags-only --min 100
+check "replaced while it runs: stacks are complete" complete app --flags-only --min 100
 kill $pid
 check "the new file: recorded" traced ./app 0.1
-check "it has no table of the old one" complete app --percent 0 --min 1 --never chain_a
+check "the new file: no stack is by the old table" complete app --percent 0 --min 1 --never chain_a
 
 # Removed files and files of other mount namespaces get tables through their mappings
 cp $TPROG/chain-static ./gone
@@ -152,13 +155,13 @@ cp $TPROG/chain-static ./later
 cp $TPROG/libplug.so ./later.so
 check_not "a program that does not run yet has no table" grep -q later $LIST
 ./later 1
-check "it has one once it ran, however shortly" wait_for listed $TEST_TMP/later
+check "a program has a table once it ran, however shortly" wait_for listed $TEST_TMP/later
 $TPROG/loads ./later.so 1
-check "so has a library that was loaded" wait_for listed $TEST_TMP/later.so
+check "a library that was loaded has a table" wait_for listed $TEST_TMP/later.so
 check "ended" unregister
 
 $TABLES run sh -c "cat $LIST >in-run; exit 7" >run.log 2>&1
 check "run returns the status of its command" is $? 7
-check "and has tables while it runs" grep -q libc.so.6 in-run
-check "and none afterwards" is "$(all_tables)" 0
+check "run registers tables while its command runs" grep -q libc.so.6 in-run
+check "run leaves no tables" is "$(all_tables)" 0
 finish

@@ -30,7 +30,8 @@ case_of "a static musl program" musl-calls-stat --min 500 \
 	--expect chain_c,chain_b,chain_a,main,_start \
 	--expect compare,sort,main,_start --expect chain_a,handler,main,_start \
 	--expect chain_c,chain_b,chain_a,thread_a,__clone -- $TPROG/musl-calls-static 20
-case_of "the same without symbols" musl-calls-stri --min 500 -- $TPROG/musl-calls-stripped 20
+case_of "a static musl program without symbols" musl-calls-stri --min 500 -- \
+	$TPROG/musl-calls-stripped 20
 
 say "all:"
 sed 's/^/     /' $TEST_TMP/all-figures

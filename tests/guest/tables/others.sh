@@ -44,11 +44,11 @@ check "a table for another program" register -q ./app
 # That of arm64 has frame records and no table
 vdso=1
 [ $ARCH != arm64 ] || vdso=0
-check "and for the vDSO" is "$(tables_of '[vdso]')" $vdso
+check "tables for the vDSO: $vdso" is "$(tables_of '[vdso]')" $vdso
 first=$(cat $TEST_TMP/register.pid)
 read -r tables all <<<"$(walks $BUSY)"
 say "a table for another program: $all stacks, $tables by tables"
-check "it is walked" at_least $all 6000
+check "a table for another program: a program is walked" at_least $all 6000
 check "still not by tables, but for a while as it starts" at_most $tables 200
 
 # It maps memory all the time, but no code
@@ -57,7 +57,7 @@ for i in range(2000):
     mmap.mmap(-1, 65536).close()'
 read -r tables all <<<"$(walks python3 -c "$MAPS")"
 say "one that maps memory: $all stacks, $tables by tables"
-check "it is walked" at_least $all 4000
+check "a program that maps memory is walked" at_least $all 4000
 check "mostly not by tables" at_most $tables $((all / 10))
 read -r tables all <<<"$(walks ./app 1000)"
 say "the other program: $all stacks, $tables by tables"
@@ -83,8 +83,8 @@ for ((i = 0; i < 3; i++)); do
 	say "$again lookups in four seconds, after $before"
 	[ "$least" ] && [ $least -le $again ] || least=$again
 done
-check "it is looked up" at_least $before 4
-check "and not again each second" at_most $least 16
+check "addresses of the other program are looked up" at_least $before 4
+check "addresses are not looked up again each second" at_most $least 16
 
 # The kernel sees a file that is mapped later
 cp $TPROG/libplug.so ./later.so

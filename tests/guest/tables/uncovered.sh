@@ -97,7 +97,7 @@ check "tables of all that runs are registered" register -a -v
 tables=1
 # Also while the tool makes a table, which takes a moment
 $TPROG/uncovered
-check "it has a table" wait_for listed_times 1 $TPROG/uncovered
+check "the program that is not covered gets a table" wait_for listed_times 1 $TPROG/uncovered
 check "with tables: recorded" run_traced $TPROG/uncovered 110 111
 say "getppid: $(calls 110)"
 say "getpgrp:" $(calls 111)

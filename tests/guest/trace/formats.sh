@@ -59,7 +59,7 @@ check "trace-cmd reports them" report -N
 check "cookies in the report" grep -qE 'user_unwind_cookie: +cookie=[0-9a-f]+' $TEST_TMP/report
 check "stacks in the report" grep -qE "user_unwind_stack: +cookie=[0-9a-f]+ .*0x$IN_PROGRAM" \
 	$TEST_TMP/report
-check_not "nothing that it cannot parse" grep -iE 'unknown|failed|invalid|\[FAILED' \
-	$TEST_TMP/report $TEST_TMP/report.err
+check_not "trace-cmd finds nothing that it cannot parse" \
+	grep -iE 'unknown|failed|invalid|\[FAILED' $TEST_TMP/report $TEST_TMP/report.err
 keep $TEST_TMP/report
 finish

@@ -38,7 +38,7 @@ echo 0 >$T/events/sched/enable
 echo 0 >$T/options/$OPT
 check "turned off" write nop $T/current_tracer
 # The option belongs to the tracer, and changing it costs little while the tracer is not used
-check "its option too" write 0 $T/options/func_userstack_deferred
+check "func_userstack_deferred is turned off" write 0 $T/options/func_userstack_deferred
 
 # The function command on every function
 check "command on every function: set" write "*:$OPT" $T/set_ftrace_filter

@@ -20,8 +20,8 @@ run()
 	text
 }
 
-check "it is set" write "$func:$OPT" $F
-check "it reads back" grep -qE "^$func:$OPT:unlimited" $F
+check "the command is set" write "$func:$OPT" $F
+check "the command reads back" grep -qE "^$func:$OPT:unlimited" $F
 check "available_filter_functions is not filtered by it" grep -q '#### all functions enabled' $F
 run
 n=$(cookies)
@@ -31,20 +31,20 @@ check "hardly any without a request" at_most "$(unasked)" 2
 check "no function is traced by it" is "$(count " $func ")" 0
 check "with the frames of the program" at_least \
 	"$(count "=> *<0*$IN_PROGRAM>")" $n
-check "it is removed" write "!$func:$OPT" $F
-check "it is gone" is "$(grep -c $OPT $F)" 0
+check "the command is removed" write "!$func:$OPT" $F
+check "set_ftrace_filter lacks the removed command" is "$(grep -c $OPT $F)" 0
 run
 check "no cookie any more" is "$(cookies)" 0
 
 check "with a count" write "$func:$OPT:7" $F
-check "it reads back" grep -qE "^$func:$OPT:count=7" $F
+check "count=7: the command reads back" grep -qE "^$func:$OPT:count=7" $F
 run
-check "so many cookies" is "$(cookies)" 7
+check "count=7: seven cookies" is "$(cookies)" 7
 check "each with a stack" none_lost "$(unanswered)"
 check "used up" grep -qE "^$func:$OPT:count=0" $F
-check "it is removed" write "!$func:$OPT:0" $F
+check "count=7: the command is removed" write "!$func:$OPT:0" $F
 write "!$func:$OPT" $F >/dev/null
-check "it is gone" is "$(grep -c $OPT $F)" 0
+check "count=7: set_ftrace_filter lacks the removed command" is "$(grep -c $OPT $F)" 0
 check_not "a wrong count is refused" write "$func:$OPT:many" $F
 
 # Several functions at a time, and one of them removed
@@ -54,12 +54,12 @@ check "two functions" is "$(grep -c $OPT $F)" 2
 write "!do_nanosleep:$OPT" $F
 check "one is left" is "$(grep -c $OPT $F)" 1
 run
-check "and works" at_least "$(stacks)" 20
+check "the function that is left has stacks" at_least "$(stacks)" 20
 write "!$func:$OPT" $F
 
 # By a pattern
 check "by a pattern" write "*getpriority:$OPT" $F
-check "it is on several" at_least "$(grep -c $OPT $F)" 2
+check "a pattern sets several functions" at_least "$(grep -c $OPT $F)" 2
 run
 check "cookies" at_least "$(cookies)" 20
 check "one stack for each call of the program, however many functions" is \

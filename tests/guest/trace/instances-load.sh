@@ -66,5 +66,5 @@ sleep 0.5
 echo 0 >$T/events/sched/sched_switch/enable
 text
 joined
-check "and stacks are recorded" at_least "$(with_stack sched_switch)" 1
+check "stacks are recorded after the load" at_least "$(with_stack sched_switch)" 1
 finish

@@ -35,10 +35,12 @@ say "error_log: $(grep -i unwind $I/i$refused/error_log | head -n 1)"
 check "the refused option stays off" is "$(cat $I/i$refused/options/$OPT)" 0
 check "a refused trigger as well" is \
 	"$(write $OPT $I/i$refused/events/sched/sched_switch/trigger | grep -c busy)" 1
-check "and is not listed" is "$(grep -cv '^#' $I/i$refused/events/sched/sched_switch/trigger)" 0
+check "a refused trigger is not listed" \
+	is "$(grep -cv '^#' $I/i$refused/events/sched/sched_switch/trigger)" 0
 check "a refused function command as well" is \
 	"$(write "${SYS_PREFIX}_getpriority:$OPT" $I/i$refused/set_ftrace_filter | grep -c busy)" 1
-check "and is not listed" is "$(grep -c $OPT $I/i$refused/set_ftrace_filter)" 0
+check "a refused function command is not listed" \
+	is "$(grep -c $OPT $I/i$refused/set_ftrace_filter)" 0
 
 # The refused instance still records
 echo 1 >$I/i$refused/events/syscalls/sys_enter_getpriority/enable
@@ -80,8 +82,8 @@ check "every instance has the same events, cookies and stacks" is $bad 0
 
 # One instance is removed: the refused one can take its place
 check "one is turned off" write 0 $I/i1/options/$OPT
-check "its place can be had" write 1 $I/i$refused/options/$OPT
-check "and the next is refused again" is "$(write 1 $I/i1/options/$OPT | grep -c busy)" 1
+check "the refused instance gets the free place" write 1 $I/i$refused/options/$OPT
+check "the next instance is refused again" is "$(write 1 $I/i1/options/$OPT | grep -c busy)" 1
 for i in $(seq 63); do
 	rmdir $I/i$i || check "instance $i can be removed" false
 done

@@ -30,7 +30,7 @@ done
 coproc HOST { exec $PROG/dlopen-host 3 wait 3 wait; }
 pid=$HOST_PID in=${HOST[1]}
 check "an instance has the mappings" wait_for has_maps $I/a
-check "and so has the other one" wait_for has_maps $I/b
+check "the other instance has the mappings" wait_for has_maps $I/b
 check "the process waits for a line" wait_for asleep $pid dlopen-host
 in_a=$(maps_in $I/a)
 echo >$I/b/trace
@@ -54,7 +54,7 @@ looked()
 	at_least "$(cat $LOOKS)" 1
 }
 check "looks are counted" wait_for looked
-check "it waits again" wait_for asleep $pid dlopen-host
+check "the process waits again after a look" wait_for asleep $pid dlopen-host
 echo 0 >$LOOKS
 for ((i = 0; i < 20; i++)); do
 	echo >$I/b/trace
@@ -65,8 +65,9 @@ wait $pid 2>/dev/null
 looks=$(cat $LOOKS)
 say "another instance cleared 20 times: $looks looks at what is mapped"
 text_running $I/a
-check "its stacks were recorded" at_least "$(count "-$pid +\[.*<user unwind stack ")" 60
-check "it does not look again for it" at_most $looks 5
+check "the stacks of the process were recorded" \
+	at_least "$(count "-$pid +\[.*<user unwind stack ")" 60
+check "clears of another instance cause few looks" at_most $looks 5
 rmdir $I/a $I/b
 
 ENTERED=/sys/module/slow_maps/parameters/entered

@@ -47,28 +47,28 @@ done
 check "off at first" is "$(cat $T/options/$M $I/m/options/$M | tr -d '\n')" 00
 
 run
-check "none has it: with the stacks" at_least "$(maps_in $T)" 1
-check "none has it: in each instance with stacks" at_least "$(maps_in $I/a)" 1
-check "none has it: not in others" is "$(maps_in $I/m)" 0
+check "no taker: the top level with stacks has maps" at_least "$(maps_in $T)" 1
+check "no taker: an instance with stacks has maps" at_least "$(maps_in $I/a)" 1
+check "no taker: an instance without stacks has no maps" is "$(maps_in $I/m)" 0
 
 check "one takes them" write 1 $I/m/options/$M
 run
 check "there they are" at_least "$(maps_in $I/m)" 1
-check "and nowhere else" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
+check "one taker: no other instance has maps" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
 check "stacks stay where they were" at_least "$(stacks_in $I/a)" 40
-check "and do not follow" is "$(stacks_in $I/m)" 0
+check "one taker: the taker has no stacks" is "$(stacks_in $I/m)" 0
 
 check "two take them" write 1 $I/b/options/$M
 run
 check "both have them" at_least "$(($(maps_in $I/m) > 0 && $(maps_in $I/b) > 0))" 1
-check "and no other instance" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
+check "two takers: no other instance has maps" is "$(maps_in $T) $(maps_in $I/a)" "0 0"
 
 # An instance that does not record does not keep maps from the others
 echo 0 >$I/m/tracing_on
 echo 0 >$I/b/tracing_on
 run
-check "neither records: with the stacks" at_least "$(maps_in $T)" 1
-check "neither records: in each instance with stacks" at_least "$(maps_in $I/a)" 1
+check "takers do not record: the top level has maps" at_least "$(maps_in $T)" 1
+check "takers do not record: an instance with stacks has maps" at_least "$(maps_in $I/a)" 1
 echo 1 >$I/b/tracing_on
 run
 check "one records: it has them" at_least "$(maps_in $I/b)" 1
@@ -78,7 +78,7 @@ echo 1 >$I/m/tracing_on
 # An instance can have both options
 check "one with stacks takes them" write 1 $T/options/$M
 run
-check "it has them" at_least "$(maps_in $T)" 1
+check "a taker with stacks has maps" at_least "$(maps_in $T)" 1
 check "the other with stacks does not" is "$(maps_in $I/a)" 0
 echo 0 >$T/options/$M
 
@@ -86,11 +86,11 @@ echo 0 >$T/options/$M
 echo 0 >$I/b/options/$M
 run
 check "one gave up: the other still has them" at_least "$(maps_in $I/m)" 1
-check "and the one that gave up does not" is "$(maps_in $I/b)" 0
+check "one gave up: that one has no maps" is "$(maps_in $I/b)" 0
 check "the last taker is removed with the option on" rmdir $I/m
 run
-check "none has it any more: with the stacks again" at_least "$(maps_in $T)" 1
-check "none has it any more: in each instance" at_least "$(maps_in $I/a)" 1
+check "the last taker is gone: the top level has maps" at_least "$(maps_in $T)" 1
+check "the last taker is gone: an instance with stacks has maps" at_least "$(maps_in $I/a)" 1
 
 # The kernel fills a small buffer of stacks many times; the maps are still there
 mkdir $I/m

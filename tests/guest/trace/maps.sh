@@ -48,7 +48,7 @@ step()
 {
 	local before=$(sleeps)
 	echo >&$in
-	check "it makes a step" wait_for stepped $before
+	check "the process makes a step" wait_for stepped $before
 }
 
 host_end()
@@ -131,7 +131,7 @@ echo >$T/instances/m/trace
 echo 1 >$T/instances/m/tracing_on
 step
 text_running $T/instances/m
-check "and one that receives again" is "$(of_file $pid $host)" 1
+check "an instance that receives again gets the mapping" is "$(of_file $pid $host)" 1
 host_end
 rmdir $T/instances/m || check "the instance can be removed" false
 
@@ -159,7 +159,7 @@ say "$line2"
 check "both were in the same place" is "${line1##* }" "${line2##* }"
 check "the first is recorded" at_least "$(of_file $pid .*/libtouch.so)" 1
 check "the second, in its place, too" is "$(of_file $pid $TEST_TMP/second.so)" 1
-check "and the first when it came back" is "$(of_file $pid .*/libtouch.so)" 2
+check "the first is recorded again when it comes back" is "$(of_file $pid .*/libtouch.so)" 2
 host_end
 
 # A program file that is removed

@@ -38,7 +38,7 @@ run()
 }
 
 load_module $ko event=sys_enter
-check "it is loaded" grep -q ^unwind_client /proc/modules
+check "the module is loaded" grep -q ^unwind_client /proc/modules
 echo 1408 >$T/buffer_size_kb
 run -n 100 -d 400
 check "tracepoint: requests" at_least "$(requests)" 100
@@ -69,8 +69,8 @@ check "function: each is answered" is "$have" "$want"
 rmmod unwind-client
 check_not "a function that does not exist is refused" insmod $BUILD/$ko event=none \
 	function=no_such_function
-check_not "so is an unknown event" insmod $BUILD/$ko event=no_such_event
-check "and leaves nothing in the kernel" is "$(grep -c ^unwind_client /proc/modules)" 0
+check_not "an unknown event is refused" insmod $BUILD/$ko event=no_such_event
+check "a refused module leaves nothing in the kernel" is "$(grep -c ^unwind_client /proc/modules)" 0
 
 # Loaded and removed under load
 echo 64 >$T/buffer_size_kb
@@ -89,7 +89,7 @@ wait $load
 check "the load went through" is $? 0
 say "$(cat $TEST_TMP/load.log), $n times loaded and removed"
 check "loaded and removed meanwhile" at_least $n 1
-check "it is gone" is "$(grep -c ^unwind_client /proc/modules)" 0
+check "the module is gone after the load" is "$(grep -c ^unwind_client /proc/modules)" 0
 # Without it, the guest sometimes dies where the kernel changes its code, as here
 stale=/sys/module/stale_int3/parameters/count
 [ $MACHINE != x86_64 ] || check "an int3 that is not in memory is not fatal" at_least \

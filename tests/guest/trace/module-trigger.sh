@@ -30,9 +30,9 @@ check "a trigger on a module's event, 70 times" cycles
 E=$T/events/syscalls/sys_enter_getpriority
 load_module $MODULE
 check "enable_event is set" write "enable_event:syscalls:sys_enter_getpriority" $T/$EVENT/trigger
-check "its event is on in soft mode" is "$(cat $E/enable)" "0*"
+check "enable_event: the event is on in soft mode" is "$(cat $E/enable)" "0*"
 rmmod module_event
-check "and off without the module" is "$(cat $E/enable)" 0
+check "enable_event: the event is off without the module" is "$(cat $E/enable)" 0
 
 removed()
 {
@@ -55,5 +55,5 @@ gone()
 	done
 }
 check "an instance goes with all that it has, 70 times" gone
-check "and there is still room" write 1 $T/options/$OPT
+check "the option can be set after 70 instances" write 1 $T/options/$OPT
 finish

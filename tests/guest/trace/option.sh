@@ -31,9 +31,9 @@ check "off: events are there" at_least "$(count ' NR ')" 50
 check "off: no cookie" is "$(cookies)" 0
 check "off: no stack" is "$(stacks)" 0
 
-check "it can be turned on" write 1 $T/options/$OPT
-check "it reads back" is "$(cat $T/options/$OPT)" 1
-check "it is in trace_options" grep -qx $OPT $T/trace_options
+check "the option can be turned on" write 1 $T/options/$OPT
+check "the option reads back as 1" is "$(cat $T/options/$OPT)" 1
+check "the option is in trace_options" grep -qx $OPT $T/trace_options
 traced
 check "on: a cookie follows events" at_least "$(events_of sys_enter)" 50
 check "on: each has its stack" each_has_stack sys_enter
@@ -54,7 +54,8 @@ text
 shared=$(grep -o '<user unwind cookie [0-9a-f]*' $TEST_TMP/text | sort | uniq -c |
 	awk '$1 == 2' | wc -l)
 check "entry and exit of a system call have one cookie" at_least "$shared" 50
-check "and one stack" at_most "$(stacks)" "$(($(cookies) / 2 + 20))"
+check "entry and exit of a system call share one stack" \
+	at_most "$(stacks)" "$(($(cookies) / 2 + 20))"
 
 # It takes the place of userstacktrace
 echo 1 >$T/options/userstacktrace
@@ -80,20 +81,20 @@ echo 0 >$T/options/stacktrace
 mkdir $T/instances/a
 check "another instance has its own option" is "$(cat $T/instances/a/options/$OPT)" 0
 traced $T/instances/a
-check "and nothing in it" is "$(cookies)" 0
+check "an instance with the option off has no cookie" is "$(cookies)" 0
 echo 0 >$T/options/$OPT
 echo 1 >$T/instances/a/options/$OPT
 traced $T/instances/a
-check "on there: each has its stack" each_has_stack sys_enter
-check "on there: enough of them" at_least "$(events_of sys_enter)" 50
+check "on in an instance: each event there has its stack" each_has_stack sys_enter
+check "on in an instance: there are enough events" at_least "$(events_of sys_enter)" 50
 traced
-check "on there: nothing here" is "$(cookies)" 0
+check "on in an instance: the top level has no cookie" is "$(cookies)" 0
 check "an instance with the option on can be removed" rmdir $T/instances/a
 
 # By name in trace_options, as trace-cmd writes it
 check "trace_options turns it on" write $OPT $T/trace_options
-check "so" is "$(cat $T/options/$OPT)" 1
-check "and off" write no$OPT $T/trace_options
-check "so" is "$(cat $T/options/$OPT)" 0
+check "turned on by trace_options, the option reads back as 1" is "$(cat $T/options/$OPT)" 1
+check "trace_options turns the option off" write no$OPT $T/trace_options
+check "turned off by trace_options, the option reads back as 0" is "$(cat $T/options/$OPT)" 0
 check_not "a value other than 0 and 1 is refused" write 2 $T/options/$OPT
 finish

@@ -26,10 +26,10 @@ traced()
 }
 
 check "the trigger is set" write $OPT $E/trigger
-check "it reads back" grep -qE "^$OPT:unlimited" $E/trigger
+check "the trigger reads back" grep -qE "^$OPT:unlimited" $E/trigger
 check_not "twice is refused" write $OPT $E/trigger
 traced
-check "its event has cookies" at_least "$(events_of sys_enter)" 50
+check "the event with the trigger has cookies" at_least "$(events_of sys_enter)" 50
 check "each with a stack" each_has_stack sys_enter
 check "the other event has none" is "$(events_of sys_exit)" 0
 check "no option was changed" is "$(cat $T/options/$OPT)" 0
@@ -40,10 +40,10 @@ traced
 check "with the option too: one cookie per event" at_most "$(cookies)" "$(count ' NR ')"
 echo 0 >$T/options/$OPT
 traced
-check "and the trigger goes on without the option" at_least "$(with_stack sys_enter)" 50
+check "the trigger goes on without the option" at_least "$(with_stack sys_enter)" 50
 
 check "the trigger is removed" write "!$OPT" $E/trigger
-check "it is gone" is "$(grep -cv '^#' $E/trigger)" 0
+check "the removed trigger is gone" is "$(grep -cv '^#' $E/trigger)" 0
 traced
 check "no cookie any more" is "$(cookies)" 0
 
@@ -59,10 +59,10 @@ counted()
 }
 
 check "with a count" write $OPT:5 $C/trigger
-check "it reads back" grep -qE "^$OPT:count=5" $C/trigger
+check "count=5: the trigger reads back" grep -qE "^$OPT:count=5" $C/trigger
 counted
-check "so many cookies" is "$(cookies)" 5
-check "so many events with a stack" is "$(with_stack sys_getpriority)" 5
+check "count=5: five cookies" is "$(cookies)" 5
+check "count=5: five events have a stack" is "$(with_stack sys_getpriority)" 5
 check "of more events" at_least "$(count 'sys_getpriority\(')" 10
 check "used up, and it says so" grep -qE "^$OPT:count=0" $C/trigger
 write "!$OPT" $C/trigger
@@ -70,16 +70,16 @@ write "!$OPT" $C/trigger
 check "with a filter" write "$OPT if id == $other" $E/trigger
 traced
 check "as many as match" is "$(cookies)" "$(count "sys_enter: NR $other ")"
-check "and some do" at_least "$(cookies)" 10
+check "a filter: some events match" at_least "$(cookies)" 10
 write "!$OPT" $E/trigger
 check "with both" write "$OPT:3 if id == $other" $E/trigger
 traced
-check "so many of those" is "$(cookies)" 3
+check "count=3 and a filter: three cookies" is "$(cookies)" 3
 check "all of them at that event" is "$(grep -c '^sys_enter ' $TEST_TMP/joined)" 3
 write "!$OPT" $E/trigger
 check_not "a wrong count is refused" write "$OPT:x" $E/trigger
 check_not "a wrong filter is refused" write "$OPT if nothing == 1" $E/trigger
-check "nothing is left of them" is "$(grep -cv '^#' $E/trigger)" 0
+check "no trigger is left at the event" is "$(grep -cv '^#' $E/trigger)" 0
 
 # Together with a kernel stack trigger: the kernel stack comes first, whichever was set first
 for order in "stacktrace $OPT" "$OPT stacktrace"; do
