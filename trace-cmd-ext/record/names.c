@@ -81,7 +81,7 @@ static int by_tid(const void *a, const void *b)
  */
 void dat_add_comms(struct text *b, const struct rec *r)
 {
-	bool old = !r->nr_events;
+	bool old = (r->opts.freq || r->nr_functions) && !r->nr_events;
 	char *saved = old ? NULL : tfs_read(NULL, "saved_cmdlines", NULL);
 	char *now = dat_read_comms(), *line, *end;
 	struct text sampled = {};
