@@ -13,8 +13,8 @@ const char *stats_cause_name(unsigned int cause)
 		[STATS_CAUSE_PLT] = "PLT rule at an odd address",
 		[STATS_CAUSE_SIGNAL] = "return from signal handlers",
 		[STATS_CAUSE_GO] = "Go code that switches stacks",
-		[STATS_CAUSE_FLOW] = "too much code without .eh_frame",
 		[STATS_CAUSE_CODE] = ".eh_frame contradicts the code",
+		[STATS_CAUSE_FLOW] = "too much code without .eh_frame",
 	};
 
 	if (cause < STATS_NR_CAUSES && names[cause])

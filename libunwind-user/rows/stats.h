@@ -19,9 +19,9 @@ enum stats_cause {
 	STATS_CAUSE_PLT,		/* PLT rule at an odd address */
 	STATS_CAUSE_SIGNAL,	/* returns from signal handlers, and .eh_frame does not say so */
 	STATS_CAUSE_GO,			/* Go: switches stacks, or has an unknown prologue */
+	STATS_CAUSE_CODE,		/* the code moves SP in another way */
 	/* Not a hole, but not covered: */
 	STATS_CAUSE_FLOW,		/* code without .eh_frame, too much of it to follow */
-	STATS_CAUSE_CODE,		/* the code moves SP in another way */
 	STATS_NR_CAUSES
 };
 
@@ -55,6 +55,22 @@ static inline uint64_t stats_unknown_bytes(const struct stats *s)
 	uint64_t known = s->covered_bytes + s->hole_bytes;
 
 	return known < s->text_bytes ? s->text_bytes - known : 0;
+}
+
+static inline bool stats_is_hole(unsigned int cause)
+{
+	return cause != STATS_CAUSE_FLOW;
+}
+
+/* Ranges of pcs that are holes, and FDEs without rules whose ranges are not known */
+static inline uint64_t stats_nr_holes(const struct stats *s)
+{
+	uint64_t nr = 0;
+	unsigned int i;
+
+	for (i = 0; i < STATS_NR_CAUSES; i++)
+		nr += stats_is_hole(i) ? s->hole[i].nr : 0;
+	return nr;
 }
 
 #endif

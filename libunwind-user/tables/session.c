@@ -401,7 +401,6 @@ int tables_cache_error(const struct tables_session *t)
 
 void tables_get_summary(struct tables_session *t, struct tables_summary *sum)
 {
-	unsigned int h;
 	size_t i;
 
 	pthread_mutex_lock(&t->lock);
@@ -418,8 +417,7 @@ void tables_get_summary(struct tables_session *t, struct tables_summary *sum)
 		sum->covered_bytes += f->stats.covered_bytes;
 		sum->hole_bytes += f->stats.hole_bytes;
 		sum->unknown_bytes += stats_unknown_bytes(&f->stats);
-		for (h = 0; h < STATS_CAUSE_FLOW; h++)
-			sum->holes += f->stats.hole[h].nr;
+		sum->holes += stats_nr_holes(&f->stats);
 	}
 	pthread_mutex_unlock(&t->lock);
 }

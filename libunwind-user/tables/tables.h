@@ -12,7 +12,7 @@
  *	recall.c	registers files that ran in earlier sessions, and may start again
  *
  * Functions return 0 or a negative errno, and print nothing. Several threads may use a struct
- * tables at once, and a struct tables_cache too.
+ * tables_session at once, and a struct tables_cache too.
  */
 #ifndef TABLES_H
 #define TABLES_H
@@ -162,7 +162,7 @@ struct tables_summary {
 	uint64_t table_bytes;
 	uint64_t text_bytes;		/* code in the covered files; of it: */
 	uint64_t covered_bytes;
-	uint64_t holes;			/* ranges that SFrame cannot express */
+	uint64_t holes;			/* of stats_nr_holes() */
 	uint64_t hole_bytes;
 	uint64_t unknown_bytes;		/* not in the tables: walked by frame pointers */
 	/* In the last tables_scan(): */

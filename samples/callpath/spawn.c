@@ -175,7 +175,7 @@ static char *decimal(char *end, unsigned int n)
 	return end;
 }
 
-/* The new image appends to the same record, see main() */
+/* The new image appends to the same record, see cp_main() */
 static PATH void exec_now(struct task *t)
 {
 	/* Lower than those of the new image, so that numbers grow with time */

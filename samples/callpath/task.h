@@ -24,7 +24,7 @@ struct task {
 	unsigned int	nr_cpu;		/* the CPU last migrated to */
 	unsigned int	in_signal;	/* depth of nested handlers */
 	int		done;		/* futex: 1 when the task is about to exit */
-	int		ping;		/* the futex that the partner of op_futex wakes */
+	int		ping;		/* the futex that op_futex waits on; no task wakes it */
 	int		pipe[2];
 	/* Shadow stack, outermost first: return addresses, CP_INTERRUPTED ones marked */
 	unsigned long long ra[CP_MAX_DEPTH];

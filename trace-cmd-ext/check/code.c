@@ -109,7 +109,7 @@ static unsigned int sort_holes(const struct stats *s, unsigned int most[MAX_HOLE
 
 	*bytes = 0;
 	for (i = 0; i < STATS_NR_CAUSES; i++) {
-		if (!s->hole[i].nr || i == STATS_CAUSE_FLOW)
+		if (!s->hole[i].nr || !stats_is_hole(i))
 			continue;
 		*bytes += s->hole[i].bytes;
 		for (k = nr; k > 0 && s->hole[most[k - 1]].bytes < s->hole[i].bytes; k--)

@@ -28,18 +28,15 @@ static char *path_of(const char *dat)
 static void write_one(void *ctx, const struct tables_file *f)
 {
 	const struct stats *s = &f->stats;
-	uint64_t holes = 0;
 	FILE *out = ctx;
 	const char *p;
 	uint32_t i;
 
-	for (i = 0; i < STATS_NR_CAUSES; i++)
-		holes += s->hole[i].nr;
 	fprintf(out, "%s\t", tables_cause_name(f->cause));
 	for (i = 0; i < f->build_id_size; i++)
 		fprintf(out, "%02x", f->build_id[i]);
 	fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t", f->build_id_size ? "" : "-",
-		s->text_bytes, s->covered_bytes, holes,
+		s->text_bytes, s->covered_bytes, stats_nr_holes(s),
 		f->cause == TABLES_ERROR ? -f->error : 0);
 	for (p = f->path; *p; p++)
 		if (*p == '\n')

@@ -110,7 +110,7 @@ int stat_open_traced(const struct maps_file *file, const char *sysroot)
 /* If this machine has the traced file, make its table, for any architecture. */
 static void make_table(struct stat_file *f, const char *sysroot)
 {
-	int fd = stat_open_traced(f->file, sysroot), ret, i;
+	int fd = stat_open_traced(f->file, sysroot), ret;
 	struct gen_table table = {};
 
 	if (fd < 0)
@@ -123,8 +123,7 @@ static void make_table(struct stat_file *f, const char *sysroot)
 	f->error = f->cause == TABLES_ERROR ? -ret : 0;
 	f->text_bytes = table.stats.text_bytes;
 	f->covered_bytes = table.stats.covered_bytes;
-	for (i = 0; i < STATS_NR_CAUSES; i++)
-		f->holes += table.stats.hole[i].nr;
+	f->holes = stats_nr_holes(&table.stats);
 	gen_free(&table);
 	close(fd);
 }
