@@ -28,7 +28,7 @@ static void report_missing(struct check_filter *c, const char *option, const cha
 
 	c->failed = true;
 	if (near_list(near, list))
-		tool_error("%s: --%s %s: the file has no such %s; near it: %s", c->m->path, option,
+		tool_error("%s: --%s %s: the file has no such %s; similar: %s", c->m->path, option,
 			   pattern, what, list);
 	else
 		tool_error("%s: --%s %s: the file has no such %s; trace-ustack %s shows all names",

@@ -126,14 +126,16 @@ int command_prepare(struct rec *r)
 	int go[2], errors[2];
 
 	if (pipe2(go, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
-		tool_error("%s: no pipe: %s", r->opts.cmd[0], strerror(errno));
+		tool_error("%s cannot be started: no pipe can be made: %s; see ulimit -n",
+			   r->opts.cmd[0], strerror(errno));
 		return TOOL_FAIL;
 	}
 	fflush(NULL);
 	r->child = fork();
 	if (r->child < 0) {
 		r->child = 0;
-		tool_error("%s: no process: %s", r->opts.cmd[0], strerror(errno));
+		tool_error("%s cannot be started: no process can be made: %s; see ulimit -u",
+			   r->opts.cmd[0], strerror(errno));
 		return TOOL_FAIL;
 	}
 	if (!r->child) {

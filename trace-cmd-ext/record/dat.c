@@ -229,8 +229,8 @@ int dat_write_header(struct rec *r)
 	return ret;
 
 unreadable:
-	tool_error("%s/events: the layout of its pages cannot be read: %s", tracefs_tracing_dir(),
-		   strerror(errno));
+	tool_error("%s/events: header_page or header_event cannot be read: %s",
+		   tracefs_tracing_dir(), strerror(errno));
 	free(b.v);
 	return TOOL_FAIL;
 }

@@ -69,7 +69,7 @@ static int report_unknown(const char *pattern, const char *const *line, size_t n
 	for (i = 0; i < nr; i++)
 		near_consider(&near, pattern, line[i]);
 	if (near_list(&near, list))
-		tool_error("%s: this kernel has no such event; near it: %s", pattern, list);
+		tool_error("%s: this kernel has no such event; similar events: %s", pattern, list);
 	else
 		tool_error("%s: this kernel has no such event; `trace-cmd list -e` shows all",
 			   pattern);

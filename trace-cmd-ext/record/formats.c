@@ -128,14 +128,14 @@ int format_choose_ids(struct rec *r)
 	}
 	free(common);
 	if ((r->opts.freq || r->nr_functions) && !knows_kernel_stack()) {
-		tool_error("%s/events/ftrace/kernel_stack: the records of this kernel are other "
-			   "ones than trace-ustack knows; leave %s out", tracefs_tracing_dir(),
+		tool_error("%s/events/ftrace/kernel_stack: trace-ustack does not know this "
+			   "kernel's layout of these records; leave %s out", tracefs_tracing_dir(),
 			   r->opts.freq ? "-F" : "-l");
 		return TOOL_FAIL;
 	}
 	if (r->nr_functions && !knows_function()) {
-		tool_error("%s/events/ftrace/function: the records of this kernel are other ones "
-			   "than trace-ustack knows; leave -l out", tracefs_tracing_dir());
+		tool_error("%s/events/ftrace/function: trace-ustack does not know this kernel's "
+			   "layout of these records; leave -l out", tracefs_tracing_dir());
 		return TOOL_FAIL;
 	}
 	/* the kernel gives out ids from the lowest on */

@@ -113,7 +113,8 @@ static int report_unknown(const struct pattern *p, const struct line *line, size
 	for (i = 0; i < nr; i++)
 		near_consider(&near, p->name, line[i].name);
 	if (near_list(&near, list))
-		tool_error("-l %s: this kernel has no such function; near it: %s", p->name, list);
+		tool_error("-l %s: this kernel has no such function; similar functions: %s",
+			   p->name, list);
 	else
 		tool_error("-l %s: this kernel has no such function; %s/" FUNCTIONS " lists all",
 			   p->name, tracefs_tracing_dir());

@@ -49,10 +49,10 @@ static void save_recording(struct rec *r)
 	if (r->shared->stage != STAGE_DONE)
 		rec_remove_instances(r);
 	if (saved)
-		tool_error("the recorder was killed; %s is complete up to then, but for the pages "
-			   "that it was reading%s", r->opts.out,
+		tool_error("the recorder was killed; %s has all events up to then, except those "
+			   "in the pages that were being read%s", r->opts.out,
 			   r->how == HOW_BPF && !r->shared->stacks ?
-			   ", and for user stacks: only the recorder knew which "
+			   ", and lacks user stacks: only the recorder knew which "
 			   "files they are in" : "");
 }
 
@@ -107,7 +107,8 @@ int rec_guard_start(struct rec *r)
 	return 0;
 
 fail:
-	tool_error("no guard process: %s", strerror(errno));
+	tool_error("the guard process, which completes the file if the recorder is killed, cannot "
+		   "be started: %s", strerror(errno));
 	if (shared != MAP_FAILED)
 		munmap(shared, sizeof(*r->shared));
 	r->shared = NULL;

@@ -246,7 +246,7 @@ static int start_readers(struct rec *r)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		return 0;
-	tool_error("no thread to read the buffers: %s", strerror(err));
+	tool_error("the threads that read the buffers cannot be started: %s", strerror(err));
 	return TOOL_FAIL;
 }
 
@@ -258,7 +258,8 @@ int rec_read_start(struct rec *r, bool threads)
 		r->stop = eventfd(0, EFD_CLOEXEC);
 		r->reader_failed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (r->stop < 0 || r->reader_failed < 0) {
-			tool_error("no eventfd: %s", strerror(errno));
+			tool_error("the threads that read the buffers cannot be stopped later "
+				   "(eventfd): %s; see ulimit -n", strerror(errno));
 			return TOOL_FAIL;
 		}
 	}

@@ -210,9 +210,10 @@ static int set_common(struct rec *r, const struct rec_buffer *b, unsigned long k
 	int ret;
 
 	snprintf(text, sizeof(text), "%lu", kb);
-	ret = set_file(b, "trace_clock", r->opts.clock, "its list is in the file trace_clock");
+	ret = set_file(b, "trace_clock", r->opts.clock,
+		       "the file trace_clock lists the clocks of this kernel");
 	if (!ret)
-		ret = set_file(b, "buffer_size_kb", text, "take less with -b");
+		ret = set_file(b, "buffer_size_kb", text, "choose a smaller buffer with -b");
 	return ret;
 }
 
@@ -228,8 +229,8 @@ static int ask_for_stacks(struct rec *r)
 	}
 	switch (r->how) {
 	case HOW_OPTION:
-		return set_file(b, "options/" DEFERRED, "1", "with \"busy\", 62 others have "
-				"deferred user stacks: end one of them");
+		return set_file(b, "options/" DEFERRED, "1", "if it is busy, 62 other "
+				"tracers have deferred user stacks: end one of them");
 	case HOW_FRAME_POINTERS:
 		return set_file(b, "options/userstacktrace", "1", NULL);
 	default:
@@ -293,8 +294,10 @@ int rec_set_pids(struct rec *r)
 	if (r->opts.all) {
 		for (i = 0; i < r->nr_own; i++)
 			rec_stock_leave_out(r, r->own[i]);
-		if (own_leave_out(r))
-			tool_error("the recorder itself cannot be left out of the recording");
+		ret = own_leave_out(r);
+		if (ret)
+			tool_error("the recorder cannot be left out: %s; its own events will be in "
+				   "the file", strerror(-ret));
 		return 0;
 	}
 	if (r->opts.inherit && set_file(b, "options/event-fork", "1", "use --no-inherit"))

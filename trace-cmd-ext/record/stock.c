@@ -192,7 +192,7 @@ int rec_stock_start(struct rec *r)
 		ret = bpf_start(r->stock->src);
 	if (!ret)
 		return 0;
-	tool_error("--source bpf: it cannot start: %s", strerror(-ret));
+	tool_error("--source bpf: the BPF programs cannot be started: %s", strerror(-ret));
 	return TOOL_FAIL;
 }
 

@@ -274,8 +274,8 @@ static void print_stock(const struct rec *r)
 			"running on their CPU (of all tasks, also calls by a walk itself)\n",
 			(ull)bpf->functions_skipped);
 	if (s->no_message)
-		fprintf(stderr, "    %llu: the message about the event was lost, or it is not sure "
-			"which one it is\n", (ull)s->no_message);
+		fprintf(stderr, "    %llu: the message about the event was lost, or more than one "
+			"message fits the event\n", (ull)s->no_message);
 }
 
 static void print_jit(const struct rec *r, const struct rec_stats *c)

@@ -68,7 +68,8 @@ int rec_wait_prepare(void)
 	signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals >= 0)
 		return 0;
-	tool_error("no signalfd: %s", strerror(errno));
+	tool_error("the recorder cannot watch signals (signalfd): %s; see ulimit -n",
+		   strerror(errno));
 	return TOOL_FAIL;
 }
 

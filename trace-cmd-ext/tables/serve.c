@@ -224,7 +224,9 @@ static int add_all(struct serve *s)
 		ret = tables_follow_wait(s->t);
 	if (!ret)
 		ret = tables_recall(s->t);
-	return ret && ret != -ENOENT ? complain(s, "all that runs: %s", strerror(-ret)) : 0;
+	if (!ret || ret == -ENOENT)
+		return 0;
+	return complain(s, "tables for all running programs: %s", strerror(-ret));
 }
 
 static void end_serving(struct serve *s)
@@ -255,7 +257,7 @@ int cmd_register(int argc, char **argv)
 		/* the vDSO of arm64 has frame records in place of .eh_frame */
 		vdso = tables_add_vdso(s.t);
 		if (vdso && vdso != -ENODATA && !s.quiet)
-			complain(&s, "the vDSO has no table");
+			complain(&s, "the vDSO has no table: %s", strerror(-vdso));
 		ret = add_all(&s);
 	}
 	if (!ret) {
@@ -285,7 +287,8 @@ int cmd_run(int argc, char **argv)
 		goto out;
 	pid = fork();
 	if (pid < 0) {
-		ret = complain(&s, "no new process: %s", strerror(errno));
+		ret = complain(&s, "%s cannot be started: no process can be made: %s; see ulimit "
+			       "-u", argv[command], strerror(errno));
 		goto out;
 	}
 	if (!pid) {

@@ -25,7 +25,7 @@ check "trace-ustack check: stacks are complete, by tables" \
 	grep -q 'user stacks: complete, by unwind tables' checked
 [ $failed = 0 ] || cat checked
 check_not "a wrong event is refused" ustack_record -e sched:sched_swich true
-check "a wrong event: a near one is named" grep -q 'near it: sched:sched_switch' output
+check "a wrong event: a similar one is named" grep -q 'similar events: sched:sched_switch' output
 check_not "a command that is not there" ustack_record -e 'sched:*' nowhere
 ustack_record -e 'sched:*' nowhere
 check "has the exit code of a shell" is $? 127
