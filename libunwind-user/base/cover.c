@@ -12,7 +12,7 @@
 #include "cover.h"
 #include "vec.h"
 
-static int cmp_in(const void *a, const void *b)
+static int compare_inputs(const void *a, const void *b)
 {
 	const struct cover_in *x = a, *y = b;
 
@@ -75,7 +75,7 @@ int cover_make(struct cover *c, struct cover_in *in, size_t nr)
 	for (i = 1; i < nr && in[i - 1].lo <= in[i].lo; i++)
 		;
 	if (i < nr)
-		qsort(in, nr, sizeof(*in), cmp_in);
+		qsort(in, nr, sizeof(*in), compare_inputs);
 	i = 0;
 	for (;;) {
 		while (open && heap[0]->hi <= at)

@@ -151,7 +151,7 @@ static bool add_size(struct dw_abbrev *ab, uint16_t form)
 	}
 }
 
-static int cmp_abbrev(const void *a, const void *b)
+static int compare_abbrevs(const void *a, const void *b)
 {
 	const struct dw_abbrev *x = a, *y = b;
 
@@ -215,7 +215,7 @@ static int read_abbrevs(struct dw *dw, struct dw_abbrevs *t)
 		t->nr++;
 	}
 	if (!sorted)
-		qsort(t->v, t->nr, sizeof(*t->v), cmp_abbrev);
+		qsort(t->v, t->nr, sizeof(*t->v), compare_abbrevs);
 	for (i = 1; i < t->nr; i++)
 		if (t->v[i - 1].code == t->v[i].code)
 			return -ENOEXEC;

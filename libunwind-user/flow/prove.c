@@ -202,7 +202,7 @@ static bool may_prove_back(const struct flow *f, const struct flow_node *n,
 	       (f->mostly_gaps && (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_UNKNOWN));
 }
 
-static void look_at_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
+static void check_edge(struct flow *f, struct flow_node *n, const struct flow_edge *e)
 {
 	const struct flow_node *to;
 	uint32_t byte = flow_byte(f, e->pc, NULL);
@@ -254,7 +254,7 @@ static unsigned int proved_here(struct flow *f, const struct flow_node *n)
 	return 0;
 }
 
-static bool look_at_node(struct flow *f, struct flow_node *n)
+static bool check_node(struct flow *f, struct flow_node *n)
 {
 	struct flow_edge edge[2];
 	bool disproved = n->disproved;
@@ -267,10 +267,10 @@ static bool look_at_node(struct flow *f, struct flow_node *n)
 		n->proved |= keep_claims(f->arch, &n->state, proved_here(f, n));
 	nr = flow_edges(f, n, edge);
 	for (i = 0; i < nr; i++)
-		look_at_edge(f, n, &edge[i]);
+		check_edge(f, n, &edge[i]);
 	for (i = 0; i < n->nr_targets; i++) {
 		flow_target(f, n, i, &edge[0]);
-		look_at_edge(f, n, &edge[0]);
+		check_edge(f, n, &edge[0]);
 	}
 	return proved != n->proved || disproved != n->disproved;
 }
@@ -301,7 +301,7 @@ static int prove_nodes(struct flow *f)
 	for (round = 0; round < MAX_JUMP_ROUNDS && again; round++) {
 		again = false;
 		for (i = 0; i < nr; i++) {
-			again |= look_at_node(f, &f->node[unsure[i]]);
+			again |= check_node(f, &f->node[unsure[i]]);
 			f->steps += 1 + f->node[unsure[i]].nr_targets;
 		}
 		if (flow_is_too_much(f))

@@ -69,7 +69,7 @@ static const struct cfi_state *row_at(const struct row_check *c, uint32_t at)
 }
 
 /* CFA - SP by the row; false if the row counts from another register, or has no caller */
-static bool sp_of(const struct row_check *c, const struct cfi_state *s, int32_t *sp)
+static bool get_sp(const struct row_check *c, const struct cfi_state *s, int32_t *sp)
 {
 	if (s->cfa.how != CFI_REG || s->cfa.reg != c->r->arch->abi->reg_sp ||
 	    s->flags & (CFI_SIGNAL | CFI_MANGLED) || s->ra.how == CFI_UNDEF)
@@ -97,7 +97,7 @@ static bool lacks_sp(const struct row_check *c, uint32_t at)
 {
 	int32_t sp;
 
-	return c->arch->callee_pops && !sp_of(c, row_at(c, at), &sp);
+	return c->arch->callee_pops && !get_sp(c, row_at(c, at), &sp);
 }
 
 static bool is_padding_at(const struct row_check *c, uint32_t at)
@@ -124,8 +124,8 @@ static void reach_byte(struct row_check *c, uint32_t from, uint32_t to, int32_t 
 }
 
 /* The bytes that an instruction adds to CFA - SP; false if they are not known */
-static bool effect_of(const struct row_check *c, uint32_t at, const struct arch_op *op,
-		      int32_t *bytes)
+static bool get_effect(const struct row_check *c, uint32_t at, const struct arch_op *op,
+		       int32_t *bytes)
 {
 	/* words that calls push, too */
 	int32_t word = -c->r->arch->abi->ra_off;
@@ -157,7 +157,7 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 	int32_t bytes, sp, there;
 	bool call = false;
 
-	if (!effect_of(c, at, op, &bytes)) {
+	if (!get_effect(c, at, op, &bytes)) {
 		if (op->next == ARCH_FALLTHROUGH && next < c->size)
 			c->byte[next].lost = true;
 		return;
@@ -188,7 +188,7 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 	 * Other code follows a call that does not return, and the nop that C++ has before landing
 	 * pads. Where all rows are compared, a row that is wrong before a call is wrong after it.
 	 */
-	if ((call || !at) && sp_of(c, row_at(c, next), &there) && there != sp && !bytes &&
+	if ((call || !at) && get_sp(c, row_at(c, next), &there) && there != sp && !bytes &&
 	    !(c->arch->callee_pops && b->bad && row_at(c, at) == row_at(c, next)))
 		return;
 	reach_byte(c, at, next, sp, sure);
@@ -207,7 +207,7 @@ static void follow_code(struct row_check *c, bool sure)
 		if (op.next == ARCH_BAD || !op.len || op.len > c->size - at)
 			continue;
 		c->byte[at].len = op.len;
-		if (sp_of(c, row_at(c, at), &sp) && sp != c->byte[at].sp)
+		if (get_sp(c, row_at(c, at), &sp) && sp != c->byte[at].sp)
 			set_bad(c, at);
 		reach_next(c, at, &op, sure);
 	}
@@ -220,12 +220,12 @@ static bool goes_on(const struct arch_op *op)
 }
 
 /* Does row @b only say that the instruction after @a has pushed these bytes? */
-static bool counts_on(const struct row_check *c, const struct cfi_state *a,
-		      const struct cfi_state *b, int32_t bytes)
+static bool continues_row(const struct row_check *c, const struct cfi_state *a,
+			  const struct cfi_state *b, int32_t bytes)
 {
 	int32_t from, to;
 
-	return sp_of(c, a, &from) && sp_of(c, b, &to) && (int64_t)from + bytes == to;
+	return get_sp(c, a, &from) && get_sp(c, b, &to) && (int64_t)from + bytes == to;
 }
 
 /*
@@ -243,7 +243,7 @@ static void follow_lost(struct row_check *c, uint32_t at)
 
 	for (; at < c->size && !c->byte[at].queued; at += op.len) {
 		row = row_at(c, at);
-		if (row != before && !(moved && counts_on(c, before, row, bytes)))
+		if (row != before && !(moved && continues_row(c, before, row, bytes)))
 			break;
 		before = row;
 		c->arch->decode(c->decoder, c->code + at, c->size - at, base + at, &op);
@@ -251,11 +251,11 @@ static void follow_lost(struct row_check *c, uint32_t at)
 			break;
 		c->byte[at].len = op.len;
 		c->byte[at].queued = true;
-		if (sp_of(c, row, &sp))
+		if (get_sp(c, row, &sp))
 			set_bad(c, at);
 		if (c->fde->nr_rows > 1 && !goes_on(&op))
 			break;
-		moved = effect_of(c, at, &op, &bytes);
+		moved = get_effect(c, at, &op, &bytes);
 	}
 }
 
@@ -275,7 +275,7 @@ static void follow_rest(struct row_check *c)
 		c->byte[at].len = c->r->arch->padding(c->code + at, c->size - at);
 		if (c->byte[at].len)
 			continue;
-		if (sp_of(c, row_at(c, at), &sp)) {
+		if (get_sp(c, row_at(c, at), &sp)) {
 			reach_byte(c, at, at, sp, false);
 			follow_code(c, false);
 			continue;
@@ -344,7 +344,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 
 	c->fde = fde;
 	c->size = fde->end - fde->start;
-	if (c->size > MAX_FUNCTION || c->size > c->budget || !sp_of(c, row_at(c, 0), &sp))
+	if (c->size > MAX_FUNCTION || c->size > c->budget || !get_sp(c, row_at(c, 0), &sp))
 		return 0;
 	c->budget -= c->size;
 	if (!make_room(c)) {
@@ -359,7 +359,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 	/* assembler code can have the padding before it in its FDE */
 	for (at = 0; c->arch->callee_pops && at < c->size && is_padding_at(c, at); )
 		at += c->r->arch->padding(c->code + at, c->size - at);
-	if (at < c->size && sp_of(c, row_at(c, at), &sp))
+	if (at < c->size && get_sp(c, row_at(c, at), &sp))
 		reach_byte(c, at, at, sp, true);
 	follow_code(c, true);
 	for (at = 1; at < c->size; at++) {
@@ -382,7 +382,7 @@ struct look {
 	uint32_t reach;
 };
 
-static bool begins_otherwise(struct row_check *c)
+static bool start_contradicts_rows(struct row_check *c)
 {
 	const struct rows_row *row = &c->r->raw[c->fde->row], *last = row + c->fde->nr_rows - 1;
 	uint32_t size = c->fde->end - c->fde->start, at = 0, n, i;
@@ -392,7 +392,7 @@ static bool begins_otherwise(struct row_check *c)
 	/* an author who described the first instruction also described the others */
 	if (row < last && row[1].start - row->start <= MAX_FIRST_ROW)
 		return false;
-	if (!sp_of(c, &c->r->state[row->state], &sp))
+	if (!get_sp(c, &c->r->state[row->state], &sp))
 		return false;
 	if (size > MAX_FIRST_BYTES)
 		size = MAX_FIRST_BYTES;
@@ -406,7 +406,7 @@ static bool begins_otherwise(struct row_check *c)
 			break;
 		while (row < last && row[1].start <= c->fde->start + at)
 			row++;
-		if (!sp_of(c, &c->r->state[row->state], &there))
+		if (!get_sp(c, &c->r->state[row->state], &there))
 			break;
 		if (there != sp)
 			return true;
@@ -414,7 +414,7 @@ static bool begins_otherwise(struct row_check *c)
 	return false;
 }
 
-static bool ends_otherwise(struct row_check *c)
+static bool end_contradicts_rows(struct row_check *c)
 {
 	uint32_t size = c->fde->end - c->fde->start, last, len;
 	int32_t off, sp, there;
@@ -427,7 +427,7 @@ static bool ends_otherwise(struct row_check *c)
 	len = code ? c->r->arch->last_jump(code, last, &off) : 0;
 	if (!len || off >= 0 || (uint32_t)-off > size)
 		return false;
-	return sp_of(c, row_at(c, size - len), &sp) && sp_of(c, row_at(c, size + off), &there) &&
+	return get_sp(c, row_at(c, size - len), &sp) && get_sp(c, row_at(c, size + off), &there) &&
 	       sp != there;
 }
 
@@ -486,8 +486,8 @@ int gen_check(struct rows *r)
 			if (is_settled(&c, i, &look))
 				continue;
 			/* in this order, as the window on the code moves forward */
-			begins = all || begins_otherwise(&c);
-			ends = !all && ends_otherwise(&c);
+			begins = all || start_contradicts_rows(&c);
+			ends = !all && end_contradicts_rows(&c);
 			if (!begins && !ends)
 				continue;
 			ret = check_function(&c, c.fde);

@@ -28,7 +28,7 @@
 
 /* -------------------------------- pieces --------------------------------- */
 
-static enum piece_kind kind_of(const struct rows *r, uint32_t row)
+static enum piece_kind get_kind(const struct rows *r, uint32_t row)
 {
 	const struct rows_code *code = &r->code[r->row[row].state];
 
@@ -116,7 +116,7 @@ static int find_pieces(struct packer *p)
 	int ret = 0;
 
 	for (i = 0; i + 1 < r->nr_rows && !ret; i++) {
-		kind = kind_of(r, i);
+		kind = get_kind(r, i);
 		flex = r->code[r->row[i].state].flex_only;
 		kept = r->code[r->row[i].state].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
@@ -185,7 +185,7 @@ static int sum_pieces(struct packer *p)
 
 /* ------------------------------- counting -------------------------------- */
 
-static uint32_t slot_of(struct packer *p, uint64_t hash64)
+static uint32_t find_slot(struct packer *p, uint64_t hash64)
 {
 	uint32_t hash = hash64 >> 32 ? hash64 >> 32 : 1, i, n;
 
@@ -235,7 +235,7 @@ static int count_windows(struct packer *p)
 		for (w = 0; ; ) {
 			hash = (sum - ones * p->piece[i].start + p->piece[i].kind) *
 				0x94d049bb133111ebULL;
-			p->piece[i].window[w] = slot_of(p, hash ^ hash >> 29);
+			p->piece[i].window[w] = find_slot(p, hash ^ hash >> 29);
 			p->window_count[p->piece[i].window[w]].nr++;
 			if (++w == WINDOWS || i + w == p->piece[i].run_end)
 				break;

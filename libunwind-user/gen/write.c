@@ -46,7 +46,7 @@ static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *
 	return 0;
 }
 
-static int block_room(struct packer *p, size_t len)
+static int reserve_block(struct packer *p, size_t len)
 {
 	return vec_grow(&p->blocks, &p->blocks_room, p->blocks_size, len, 1);
 }
@@ -94,7 +94,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 	for (i = piece; i < next; i++)
 		flex |= p->piece[i].flex;
 	b = block_of(p, piece, next, flex);
-	if (block_room(p, b.bytes))
+	if (reserve_block(p, b.bytes))
 		return -ENOMEM;
 	type = b.flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
 	for (i = row; i < end; i++) {
@@ -126,7 +126,7 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
-	if (block_room(p, 64))
+	if (reserve_block(p, 64))
 		return -ENOMEM;
 	to = put_kept(p, p->blocks + p->blocks_size, code->kept, UINT16_MAX);
 	to = put_attr(p, to, 2,
@@ -142,7 +142,7 @@ static int write_hole(struct packer *p, uint32_t *off)
 	uint32_t len = p->attr_off + SFRAME_V3_ATTR_SIZE;
 	uint8_t *to;
 
-	if (block_room(p, len))
+	if (reserve_block(p, len))
 		return -ENOMEM;
 	to = put_kept(p, p->blocks + p->blocks_size, SFRAME_KEPT_UNKNOWN, 0);
 	put_attr(p, to, 0, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true),

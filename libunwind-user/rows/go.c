@@ -484,7 +484,7 @@ static int add_rows(struct go_rows *g, const struct go_body *b)
 }
 
 /* Which rows does the function get, and which of its pcs have them? */
-static void look_at_body(struct go_rows *g, struct go_body *b)
+static void classify_body(struct go_rows *g, struct go_body *b)
 {
 	if (b->role == GO_THREAD)
 		b->role = g->clone_ends ? GO_PLAIN : GO_TOP;
@@ -516,7 +516,7 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 	uint64_t end;
 	int ret;
 
-	look_at_body(g, &b);
+	classify_body(g, &b);
 	end = b.role == GO_CALLERS_FP ? b.sp_at : b.role == GO_TOP ? f->end : b.end;
 	if (b.role == GO_SIGRETURN || end == f->start)
 		return 0;

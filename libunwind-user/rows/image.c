@@ -113,7 +113,7 @@ bool image_in_code(const struct image *img, uint64_t start, uint64_t end)
 	return false;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
 	const struct image_range *x = a, *y = b;
 
@@ -122,7 +122,7 @@ static int by_start(const void *a, const void *b)
 
 static void sort_code(struct image *img)
 {
-	qsort(img->code, img->nr_code, sizeof(*img->code), by_start);
+	qsort(img->code, img->nr_code, sizeof(*img->code), compare_starts);
 }
 
 void image_distrust_sections(struct image *img)

@@ -74,14 +74,14 @@ static int read_fdes(struct ranges *r, Elf *elf)
 	return ret;
 }
 
-static int cmp_u64(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
 	return *x < *y ? -1 : *x > *y;
 }
 
-static int cmp_fde(const void *a, const void *b)
+static int compare_fdes(const void *a, const void *b)
 {
 	const struct extent_fde *x = a, *y = b;
 
@@ -89,7 +89,7 @@ static int cmp_fde(const void *a, const void *b)
 }
 
 /* Sort by address, then size; of equal ones, the best name first. */
-static int cmp_sym(const void *a, const void *b)
+static int compare_syms(const void *a, const void *b)
 {
 	const struct sym *x = a, *y = b;
 
@@ -142,7 +142,7 @@ static int add_bounds(struct symtab *tab, struct bounds *b, const struct ranges 
 	for (i = 0; i < fdes->nr; i++)
 		b->v[n++] = fdes->v[i].start;
 	b->nr = n;
-	qsort(b->v, n, sizeof(*b->v), cmp_u64);
+	qsort(b->v, n, sizeof(*b->v), compare_numbers);
 	return 0;
 }
 
@@ -176,7 +176,7 @@ static int find_ends(struct symtab *tab, struct bounds *b, Elf *elf)
 	if (!ret)
 		ret = add_bounds(tab, b, &fdes);
 	if (!ret && fdes.nr)
-		qsort(fdes.v, fdes.nr, sizeof(*fdes.v), cmp_fde);
+		qsort(fdes.v, fdes.nr, sizeof(*fdes.v), compare_fdes);
 	for (i = 0; !ret && i < tab->nr_syms; i++) {
 		if (tab->syms[i].size)
 			continue;
@@ -196,7 +196,7 @@ int extent_make(struct symtab *tab, struct bounds *b, Elf *elf)
 
 	if (!tab->nr_syms)
 		return 0;
-	qsort(tab->syms, tab->nr_syms, sizeof(*tab->syms), cmp_sym);
+	qsort(tab->syms, tab->nr_syms, sizeof(*tab->syms), compare_syms);
 	if (drop_aliases(tab)) {
 		ret = find_ends(tab, b, elf);
 		if (ret)

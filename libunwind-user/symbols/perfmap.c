@@ -109,7 +109,7 @@ static bool parse_line(char *s, uint64_t *start, uint64_t *size, char **name)
 	return *size && *start + *size > *start && *s && p - s <= MAX_NAME;
 }
 
-static int cmp_entry(const void *a, const void *b, void *arg)
+static int compare_entries(const void *a, const void *b, void *arg)
 {
 	const struct perfmap_entry *v = arg;
 	const struct perfmap_entry *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
@@ -137,7 +137,7 @@ static int cover_both(struct perfmap *m, struct cover_in *in)
 	if (order && rank) {
 		for (i = 0; i < m->nr; i++)
 			order[i] = i;
-		qsort_r(order, m->nr, sizeof(*order), cmp_entry, m->v);
+		qsort_r(order, m->nr, sizeof(*order), compare_entries, m->v);
 		for (i = 0; i < m->nr; i++)
 			rank[order[i]] = i;
 		for (i = 0; i < m->nr; i++)

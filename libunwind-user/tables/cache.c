@@ -188,7 +188,7 @@ static bool is_trusted(const struct tables_cache *c, const struct tables_id *id)
 	return i < c->nr_trusted;
 }
 
-static void name_of(const struct tables_cache *c, const struct tables_id *id, char *name)
+static void write_name(const struct tables_cache *c, const struct tables_id *id, char *name)
 {
 	const struct stat *st = &id->st;
 	const struct tables_inode inode = {
@@ -257,7 +257,7 @@ int tables_cache_load(struct tables_cache *c, const struct tables_id *id, struct
 	int fd, ret;
 
 	memset(table, 0, sizeof(*table));
-	name_of(c, id, name);
+	write_name(c, id, name);
 	fd = openat(c->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOATIME);
 	if (fd < 0)
 		return -ENOENT;
@@ -412,7 +412,7 @@ int tables_cache_store(struct tables_cache *c, const struct tables_id *id,
 		make_room(c, h.head.file_size);
 	c->bytes += h.head.file_size;
 	pthread_mutex_unlock(&c->lock);
-	name_of(c, id, name);
+	write_name(c, id, name);
 	return write_new_file(c, name, for_all ? 0644 : 0600, &h, sizeof(h), table->data,
 			      table->size);
 }

@@ -142,7 +142,7 @@ static int open_rings(struct tables_follow *f)
 }
 
 /* Returns whether the file was not checked just before. */
-static bool on_mapping(struct tables_follow *f, const struct mmap2 *m)
+static bool handle_mapping(struct tables_follow *f, const struct mmap2 *m)
 {
 	uint64_t *when, now = clock_ns(CLOCK_MONOTONIC);
 	struct tables_session *t = f->t;
@@ -213,7 +213,7 @@ static bool read_ring(struct tables_follow *f, struct ring *r, bool *any, bool *
 		if (rec.header.type == PERF_RECORD_MMAP2 &&
 		    rec.header.size > sizeof(struct mmap2)) {
 			*any = true;
-			*fresh |= on_mapping(f, &rec.mmap2);
+			*fresh |= handle_mapping(f, &rec.mmap2);
 		} else if (rec.header.type == PERF_RECORD_LOST) {
 			pthread_mutex_lock(&f->t->lock);
 			f->t->sum.lost += rec.lost.lost;
@@ -239,7 +239,7 @@ static bool wait_for_stop(const struct tables_follow *f, int ms)
  * Returns how many ms to sleep after records of known files. The last sleep was @ms long, and ended
  * @since ns ago.
  */
-static int nap_after(int ms, uint64_t since)
+static int get_next_nap(int ms, uint64_t since)
 {
 	if (!ms || since > 2 * NAP_MAX_MS * 1000000ull)
 		return NAP_MS;
@@ -293,7 +293,7 @@ static void *follow_mappings(void *arg)
 		if (!any)
 			continue;
 		now = clock_ns(CLOCK_MONOTONIC);
-		nap = fresh || recalling ? 0 : nap_after(nap, now - last);
+		nap = fresh || recalling ? 0 : get_next_nap(nap, now - last);
 		last = now;
 		if (nap && wait_for_stop(f, nap))
 			break;

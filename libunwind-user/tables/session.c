@@ -422,8 +422,8 @@ void tables_get_summary(struct tables_session *t, struct tables_summary *sum)
 	pthread_mutex_unlock(&t->lock);
 }
 
-void tables_each(struct tables_session *t, void (*fn)(void *ctx, const struct tables_file *file),
-		 void *ctx)
+void tables_for_each(struct tables_session *t,
+		     void (*fn)(void *ctx, const struct tables_file *file), void *ctx)
 {
 	size_t i;
 

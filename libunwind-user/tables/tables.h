@@ -282,7 +282,7 @@ int tables_recall_rest(struct tables_session *t);
 void tables_get_summary(struct tables_session *t, struct tables_summary *sum);
 
 /* Each file once, in the order of registration. @file is valid during the call. */
-void tables_each(struct tables_session *t, void (*fn)(void *ctx, const struct tables_file *file),
-		 void *ctx);
+void tables_for_each(struct tables_session *t,
+		     void (*fn)(void *ctx, const struct tables_file *file), void *ctx);
 
 #endif

@@ -72,7 +72,7 @@ struct vdso {
 };
 
 /* Sets *@error if the program cannot be executed; the child of vfork() has this memory, too. */
-static pid_t execute(const int fd, const int out, volatile int *error)
+static pid_t start_child(const int fd, const int out, volatile int *error)
 {
 	char *argv[] = { "vdso32", NULL }, *envp[] = { NULL };
 	const pid_t parent = getpid();
@@ -150,7 +150,7 @@ static pid_t start_program(void)
 		close(fd);
 		return ret;
 	}
-	pid = execute(fd, out[1], &error);
+	pid = start_child(fd, out[1], &error);
 	if (pid < 0)
 		pid = -errno;
 	close(fd);
@@ -222,7 +222,7 @@ static int read_image(void *ctx, uint64_t addr, void *to, size_t len)
 	return 0;
 }
 
-static void identify(struct vdso *v, struct tables_id *id)
+static void identify_vdso32(struct vdso *v, struct tables_id *id)
 {
 	const uint8_t *build_id = NULL;
 	Elf32_Ehdr eh;
@@ -260,7 +260,7 @@ int tables_make_vdso32(struct tables_id *id, struct gen_table *table)
 	ret = read_vdso(pid, &v);
 	end_program(pid);
 	if (!ret) {
-		identify(&v, id);
+		identify_vdso32(&v, id);
 		ret = gen_from_memory(read_image, &v, 0, table, NULL);
 	}
 	free(v.image);

@@ -13,12 +13,12 @@ static uint64_t time_between(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static struct task *task_find(struct join *j, uint32_t tid)
+static struct task *find_task(struct join *j, uint32_t tid)
 {
 	return vec_find(&j->tasks, &j->task_idx, tid, tid);
 }
 
-static int cmp_seen(const void *a, const void *b)
+static int compare_seen(const void *a, const void *b)
 {
 	const struct seen *x = a, *y = b;
 
@@ -40,7 +40,7 @@ static void index_task(struct join *j, struct task *t)
 	for (i = 0; i < t->nr_stacks; i++)
 		v[nr++] = (struct seen){ j->stacks.v[t->stack + i].ts,
 					 j->stacks.v[t->stack + i].cookie, 0 };
-	qsort(v, nr, sizeof(*v), cmp_seen);
+	qsort(v, nr, sizeof(*v), compare_seen);
 	for (i = nr; i-- > 0; )
 		v[i].next_other = i + 1 < nr && v[i].cookie == v[i + 1].cookie ?
 				  v[i + 1].next_other : i + 1;
@@ -57,7 +57,8 @@ static uint32_t first_after(const struct task *t, uint64_t ts)
 }
 
 /* Does the task have a run or a stack under another cookie between these times? */
-static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
+static bool has_other_between(struct join *j, struct task *t, uint64_t cookie, uint64_t a,
+			      uint64_t b)
 {
 	uint64_t from = a < b ? a : b, to = a < b ? b : a;
 	uint32_t i;
@@ -70,16 +71,16 @@ static bool other_between(struct join *j, struct task *t, uint64_t cookie, uint6
 }
 
 /* Can records of this cookie at these times be of one kernel entry? */
-static bool one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
+static bool is_one_entry(struct join *j, struct task *t, uint64_t cookie, uint64_t a, uint64_t b)
 {
-	return time_between(a, b) < j->period || !other_between(j, t, cookie, a, b);
+	return time_between(a, b) < j->period || !has_other_between(j, t, cookie, a, b);
 }
 
 static bool may_answer(struct join *j, struct task *t, const struct run *run, const struct stack *s)
 {
 	if (s->stream == run->r.stream && (s->pos <= run->lo || s->pos >= run->hi))
 		return false;
-	return one_entry(j, t, s->cookie, run->r.ts, s->ts);
+	return is_one_entry(j, t, s->cookie, run->r.ts, s->ts);
 }
 
 static bool is_whole(const struct stack *s)
@@ -124,7 +125,7 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 		if (!may_answer(j, t, run, &s[i]))
 			continue;
 		/* a stack that is not a copy of the nearest one belongs to another kernel entry */
-		if (nr && !one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
+		if (nr && !is_one_entry(j, t, cookie, s[near[0]].ts, s[i].ts))
 			continue;
 		near[nr++] = i;
 		if (own == NO_STACK &&
@@ -190,7 +191,7 @@ static void resolve_run(struct join *j, struct task *t, struct run *run)
 }
 
 /* The run of @stream that covers @pos, or NULL. */
-static struct run *run_at(struct join *j, struct task *t, uint32_t stream, uint64_t pos)
+static struct run *find_run(struct join *j, struct task *t, uint32_t stream, uint64_t pos)
 {
 	struct run *r = &j->runs.v[t->run];
 	uint32_t i;
@@ -226,7 +227,7 @@ static bool same_request(const struct run *a, const struct run *b)
 void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, uint64_t ts,
 		      uint64_t cookie, struct join_answer *ans)
 {
-	struct task *t = j->finished ? task_find(j, tid) : NULL;
+	struct task *t = j->finished ? find_task(j, tid) : NULL;
 	struct run *r, *found = NULL;
 	bool sure = true, covered = false, c;
 	uint32_t i;
@@ -237,7 +238,7 @@ void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, 
 
 		if (st->cpu != cpu || pos < st->first || pos > st->last)
 			continue;
-		r = run_at(j, t, i, pos);
+		r = find_run(j, t, i, pos);
 		if (!r || (cookie && r->r.cookie != cookie))
 			continue;
 		c = covers_record(st, pos, ts);
@@ -283,8 +284,8 @@ uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos
 			   r[1].r.stream == stream ? r[1].r.pos : UINT64_MAX;
 	}
 	if (last->tid != tid || pos < last->from || pos >= last->to) {
-		t = j->finished ? task_find(j, tid) : NULL;
-		r = t && t->nr_runs ? run_at(j, t, stream, pos) : NULL;
+		t = j->finished ? find_task(j, tid) : NULL;
+		r = t && t->nr_runs ? find_run(j, t, stream, pos) : NULL;
 		last->tid = tid;
 		last->from = last->to = 0;
 		if (!r)
@@ -307,7 +308,7 @@ uint32_t join_nr_runs(struct join *j)
 void join_get_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about)
 {
 	struct run *r = &j->runs.v[run];
-	struct task *t = task_find(j, r->r.tid);
+	struct task *t = find_task(j, r->r.tid);
 
 	memset(ans, 0, sizeof(*ans));
 	if (t)

@@ -211,12 +211,12 @@ static void limit_runs(struct join *j)
 	}
 }
 
-static struct task *task_get(struct join *j, uint32_t tid)
+static struct task *get_task(struct join *j, uint32_t tid)
 {
 	return vec_get(&j->tasks, &j->task_idx, tid, tid);
 }
 
-static void task_saw(struct task *t, uint64_t cookie, uint64_t ts)
+static void note_record(struct task *t, uint64_t cookie, uint64_t ts)
 {
 	if (!cookie)
 		return;
@@ -275,26 +275,26 @@ int join_finish(struct join *j)
 	for (i = 0; i < j->runs.nr; i++) {
 		r = &j->runs.v[i];
 		if (!t || t->tid != r->r.tid) {
-			t = task_get(j, r->r.tid);
+			t = get_task(j, r->r.tid);
 			if (!t)
 				return -ENOMEM;
 			t->run = i;
 		}
 		t->nr_runs++;
 		t->has_cookie |= r->r.cookie != 0;
-		task_saw(t, r->r.cookie, r->r.ts);
+		note_record(t, r->r.cookie, r->r.ts);
 	}
 	t = NULL;
 	for (i = 0; i < j->stacks.nr; i++) {
 		s = &j->stacks.v[i];
 		if (!t || t->tid != s->tid) {
-			t = task_get(j, s->tid);
+			t = get_task(j, s->tid);
 			if (!t)
 				return -ENOMEM;
 			t->stack = i;
 		}
 		t->nr_stacks++;
-		task_saw(t, s->cookie, s->ts);
+		note_record(t, s->cookie, s->ts);
 	}
 	ret = reserve_seen(j);
 	j->finished = !ret;

@@ -80,7 +80,7 @@ void maps_free(struct maps *m)
 	free(m);
 }
 
-static int file_get(struct maps *m, const struct maps_rec *rec, uint32_t *id)
+static int get_file(struct maps *m, const struct maps_rec *rec, uint32_t *id)
 {
 	uint64_t hash = hash_str(rec->path) ^ hash64(rec->ino);
 	struct maps_file *f;
@@ -111,12 +111,12 @@ static int file_get(struct maps *m, const struct maps_rec *rec, uint32_t *id)
 	return !f->path || hidx_add(&m->file_idx, hash, f->id) ? -ENOMEM : 0;
 }
 
-static struct proc *proc_find(struct maps *m, uint32_t tgid)
+static struct proc *find_proc(struct maps *m, uint32_t tgid)
 {
 	return vec_find(&m->procs, &m->proc_idx, tgid, tgid);
 }
 
-static int map_get(struct maps *m, const struct maps_rec *rec, uint32_t proc, uint32_t file,
+static int get_map(struct maps *m, const struct maps_rec *rec, uint32_t proc, uint32_t file,
 		   uint32_t *id)
 {
 	uint64_t hash = hash64(rec->start ^ hash64(rec->pgoff + proc)) ^ file;
@@ -153,10 +153,10 @@ int maps_add(struct maps *m, const struct maps_rec *rec)
 
 	if (!p)
 		return -ENOMEM;
-	ret = file_get(m, rec, &file);
+	ret = get_file(m, rec, &file);
 	if (ret)
 		return ret;
-	ret = map_get(m, rec, p - m->procs.v, file, &map);
+	ret = get_map(m, rec, p - m->procs.v, file, &map);
 	if (ret)
 		return ret;
 	s = vec_add(&m->seen);
@@ -169,7 +169,7 @@ int maps_add(struct maps *m, const struct maps_rec *rec)
 	return 0;
 }
 
-static int cmp_map(const void *a, const void *b)
+static int compare_maps(const void *a, const void *b)
 {
 	const struct map *x = a, *y = b;
 
@@ -180,7 +180,7 @@ static int cmp_map(const void *a, const void *b)
 	return 0;
 }
 
-static int cmp_seen(const void *a, const void *b)
+static int compare_sightings(const void *a, const void *b)
 {
 	const struct sighting *x = a, *y = b;
 
@@ -190,7 +190,7 @@ static int cmp_seen(const void *a, const void *b)
 	return 0;
 }
 
-static int cmp_contested(const void *a, const void *b)
+static int compare_contested(const void *a, const void *b)
 {
 	const struct sighting *x = a, *y = b;
 
@@ -222,7 +222,7 @@ int maps_finish(struct maps *m)
 
 	if (!m->maps.nr)
 		return 0;
-	qsort(m->maps.v, m->maps.nr, sizeof(*m->maps.v), cmp_map);
+	qsort(m->maps.v, m->maps.nr, sizeof(*m->maps.v), compare_maps);
 	place = malloc(m->maps.nr * sizeof(*place));
 	if (!place)
 		return -ENOMEM;
@@ -236,7 +236,7 @@ int maps_finish(struct maps *m)
 	for (i = 0; i < m->seen.nr; i++)
 		m->seen.v[i].map = place[m->seen.v[i].map];
 	free(place);
-	qsort(m->seen.v, m->seen.nr, sizeof(*m->seen.v), cmp_seen);
+	qsort(m->seen.v, m->seen.nr, sizeof(*m->seen.v), compare_sightings);
 	for (i = 0; i < m->seen.nr; i++) {
 		struct map *map = &m->maps.v[m->seen.v[i].map];
 
@@ -255,7 +255,7 @@ int maps_finish(struct maps *m)
 		*s = m->seen.v[i];
 	}
 	if (m->contested.nr)
-		qsort(m->contested.v, m->contested.nr, sizeof(*m->contested.v), cmp_contested);
+		qsort(m->contested.v, m->contested.nr, sizeof(*m->contested.v), compare_contested);
 	for (i = 0; i < m->contested.nr; i++) {
 		struct proc *p = &m->procs.v[m->contested.v[i].proc];
 
@@ -281,7 +281,7 @@ static uint64_t sub_or_zero(uint64_t a, uint64_t b)
 
 uint32_t maps_epoch(struct maps *m, uint32_t tgid, uint64_t ts, bool *near)
 {
-	const struct proc *p = proc_find(m, tgid);
+	const struct proc *p = find_proc(m, tgid);
 	const struct sighting *s;
 	uint32_t n;
 
@@ -353,7 +353,7 @@ static const struct map *find_mapping(struct maps *m, uint32_t tgid, uint64_t ts
 	if (best && best->start <= addr && addr < best->end &&
 	    m->procs.v[best->proc].tgid == tgid)
 		return best;
-	p = proc_find(m, tgid);
+	p = find_proc(m, tgid);
 	if (!p || !p->nr_maps)
 		return NULL;
 	map = &m->maps.v[p->map];
@@ -381,7 +381,7 @@ static bool is_impossible(uint64_t addr)
 }
 
 /* A mapping of the process, of any time, that holds @addr or the call before it. */
-static const struct map *any_map(const struct maps *m, const struct proc *p, uint64_t addr)
+static const struct map *find_any_map(const struct maps *m, const struct proc *p, uint64_t addr)
 {
 	const struct map *map = &m->maps.v[p->map];
 	uint32_t i;
@@ -405,10 +405,10 @@ static bool has_all_maps(const struct maps *m, const struct proc *p, const uint6
 	const struct map *known[MAPS_A_STACK], *map;
 	uint32_t i, k, nr_known = 0;
 
-	if (m->incomplete || nr > FRAMES_MAX || !any_map(m, p, addrs[0]))
+	if (m->incomplete || nr > FRAMES_MAX || !find_any_map(m, p, addrs[0]))
 		return false;
 	for (i = 0; i < nr; i++) {
-		map = any_map(m, p, addrs[i]);
+		map = find_any_map(m, p, addrs[i]);
 		for (k = 0; k < nr_known && known[k] != map; k++)
 			;
 		if (!map || k < nr_known)
@@ -434,9 +434,9 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 		    m->procs.v[map->proc].tgid == tgid)
 			continue;
 		if (!asked)
-			p = proc_find(m, tgid);
+			p = find_proc(m, tgid);
 		asked = true;
-		map = p && p->nr_maps ? any_map(m, p, addrs[i]) : NULL;
+		map = p && p->nr_maps ? find_any_map(m, p, addrs[i]) : NULL;
 		if (map)
 			continue;
 		if (is_impossible(addrs[i]))

@@ -161,7 +161,7 @@ static bool may_have(const struct waiting *w, uint64_t cookie)
 	return !w->bare && !w->several && (!w->passed || w->passed == cookie);
 }
 
-static int cookie_record(struct runs *r, const struct runs_rec *rec, int level)
+static int add_cookie(struct runs *r, const struct runs_rec *rec, int level)
 {
 	struct waiting *w = &r->waiting[level];
 	uint64_t pos = rec->pos, ts = rec->ts;
@@ -245,7 +245,7 @@ int runs_add_record(struct runs *r, const struct runs_rec *rec)
 	if (rec->kind == RUNS_COOKIE && rec->cookie) {
 		if (waits)
 			ret = end_others(r, rec, level);
-		return ret ? ret : cookie_record(r, rec, level);
+		return ret ? ret : add_cookie(r, rec, level);
 	}
 	/* usually an event's records are complete */
 	if (waits)

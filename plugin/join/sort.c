@@ -30,7 +30,7 @@ static uint32_t get_group(struct groups *g, uint32_t tid)
 	return found ? found - g->v.v : UINT32_MAX;
 }
 
-static int cmp_tid(const void *a, const void *b, void *arg)
+static int compare_tids(const void *a, const void *b, void *arg)
 {
 	const struct group *v = arg;
 	uint32_t x = v[*(const uint32_t *)a].tid, y = v[*(const uint32_t *)b].tid;
@@ -50,7 +50,7 @@ static int place_groups(struct groups *g)
 		return -ENOMEM;
 	for (i = 0; i < g->v.nr; i++)
 		g->order[i] = i;
-	qsort_r(g->order, g->v.nr, sizeof(*g->order), cmp_tid, g->v.v);
+	qsort_r(g->order, g->v.nr, sizeof(*g->order), compare_tids, g->v.v);
 	for (i = 0; i < g->v.nr; i++) {
 		p = &g->v.v[g->order[i]];
 		p->first = at;
@@ -62,7 +62,8 @@ static int place_groups(struct groups *g)
 
 /* Inlined, so that the size is a constant and an element moves by a few instructions. */
 static inline __attribute__((always_inline))
-int sort(char *v, size_t nr, size_t size, size_t tid_at, int (*cmp)(const void *a, const void *b))
+int sort_by_task(char *v, size_t nr, size_t size, size_t tid_at,
+		 int (*cmp)(const void *a, const void *b))
 {
 	struct groups g = { .to = malloc((nr + 1) * sizeof(*g.to)) };
 	uint32_t last = UINT32_MAX, last_tid = 0, tid, to;
@@ -123,7 +124,7 @@ out:
 }
 
 /* Both runs are of one task. */
-static int cmp_run(const void *a, const void *b)
+static int compare_runs(const void *a, const void *b)
 {
 	const struct join_run *x = &((const struct run *)a)->r;
 	const struct join_run *y = &((const struct run *)b)->r;
@@ -133,7 +134,7 @@ static int cmp_run(const void *a, const void *b)
 	return 0;
 }
 
-static int cmp_stack(const void *a, const void *b)
+static int compare_stacks(const void *a, const void *b)
 {
 	const struct stack *x = a, *y = b;
 
@@ -147,12 +148,12 @@ static int cmp_stack(const void *a, const void *b)
 int sort_runs(struct join *j)
 {
 	_Static_assert(sizeof(struct run) <= 64 && sizeof(struct stack) <= 64, "held[]");
-	return j->runs.nr ? sort((char *)j->runs.v, j->runs.nr, sizeof(struct run),
-				 offsetof(struct run, r.tid), cmp_run) : 0;
+	return j->runs.nr ? sort_by_task((char *)j->runs.v, j->runs.nr, sizeof(struct run),
+					 offsetof(struct run, r.tid), compare_runs) : 0;
 }
 
 int sort_stacks(struct join *j)
 {
-	return j->stacks.nr ? sort((char *)j->stacks.v, j->stacks.nr, sizeof(struct stack),
-				   offsetof(struct stack, tid), cmp_stack) : 0;
+	return j->stacks.nr ? sort_by_task((char *)j->stacks.v, j->stacks.nr, sizeof(struct stack),
+					   offsetof(struct stack, tid), compare_stacks) : 0;
 }

@@ -348,7 +348,7 @@ static int answer_all(struct shark_model *m)
 	return 0;
 }
 
-static int cmp_by_stack(const void *a, const void *b, void *data)
+static int compare_stacks(const void *a, const void *b, void *data)
 {
 	const struct shark_request *r = data;
 	const struct shark_request *x = &r[*(const uint32_t *)a], *y = &r[*(const uint32_t *)b];
@@ -373,7 +373,7 @@ static int sort_by_stack(struct shark_model *m)
 		*slot = i;
 	}
 	if (m->by_stack.nr)
-		qsort_r(m->by_stack.v, m->by_stack.nr, sizeof(*m->by_stack.v), cmp_by_stack,
+		qsort_r(m->by_stack.v, m->by_stack.nr, sizeof(*m->by_stack.v), compare_stacks,
 			m->requests.v);
 	for (i = 0; i < m->by_stack.nr; i++) {
 		struct shark_stack *s = &m->stacks.v[m->requests.v[m->by_stack.v[i]].stack];
@@ -400,7 +400,7 @@ static const struct kshark_entry *key_of(const struct index_key *key, uint32_t i
 	return e;
 }
 
-static int cmp_index(const void *a, const void *b, void *data)
+static int compare_keys(const void *a, const void *b, void *data)
 {
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 	const struct kshark_entry *x, *y;
@@ -433,7 +433,7 @@ static int make_index(struct shark_model *m, int which)
 	for (i = 0; i < nr; i++)
 		idx->v.v[i] = i;
 	idx->v.nr = nr;
-	qsort_r(idx->v.v, nr, sizeof(*idx->v.v), cmp_index, &key);
+	qsort_r(idx->v.v, nr, sizeof(*idx->v.v), compare_keys, &key);
 	for (i = 0; i < nr; i++) {
 		e = key_of(&key, idx->v.v[i], &sd, &val);
 		if (!range || range->sd != sd || range->val != val) {

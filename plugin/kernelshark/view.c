@@ -155,7 +155,7 @@ static int wait_of(const struct shark_model *m, uint32_t request, bool task,
 	return add_wait(waits, &w);
 }
 
-static int cmp_longest(const void *a, const void *b)
+static int compare_waits(const void *a, const void *b)
 {
 	const struct shark_wait *x = a, *y = b;
 
@@ -204,7 +204,7 @@ int shark_view_make(const struct shark_model *m, int sd, bool task, int val,
 			ret = add_mark(&stacks, bin_of(win, s->entry->ts), list.v[i], !s->whole);
 	}
 	if (waits.nr > SHARK_MAX_WAITS) {
-		qsort(waits.v, waits.nr, sizeof(*waits.v), cmp_longest);
+		qsort(waits.v, waits.nr, sizeof(*waits.v), compare_waits);
 		waits.nr = SHARK_MAX_WAITS;
 	}
 	view->requests = requests.v;

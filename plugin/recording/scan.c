@@ -89,7 +89,7 @@ struct drops_in {
 	struct sink *sink;
 };
 
-static int dropped_buffer(void *data, const char *buffer)
+static int note_dropped_buffer(void *data, const char *buffer)
 {
 	struct drops_in *d = data;
 	int i, nr = d->api->buffer_instances(d->top);
@@ -152,14 +152,14 @@ static int read_file(const struct api *api, int fd, struct sink *sink, handles_t
 	if (!ret)
 		ret = feed_end(feed);
 	/* a file without readable statistics is read all the same */
-	if (!ret && sections_read_drops(fd, dropped_buffer, &drops) == -ENOMEM)
+	if (!ret && sections_read_drops(fd, note_dropped_buffer, &drops) == -ENOMEM)
 		ret = -ENOMEM;
 	/* the process ends soon, so it frees nothing */
 	return ret ? ret : damaged;
 }
 
 /* CPU seconds that reading the file may take. */
-static rlim_t seconds_for(int fd)
+static rlim_t limit_seconds(int fd)
 {
 	struct stat st;
 
@@ -179,7 +179,7 @@ static void __attribute__((noreturn)) scan_in_child(const struct api *api, pid_t
 	limit_to_parent(parent);
 	for (i = 0; i < sizeof(fatal) / sizeof(*fatal); i++)
 		signal(fatal[i], SIG_DFL);
-	limit_cpu_time(seconds_for(fd));
+	limit_cpu_time(limit_seconds(fd));
 	/* the host has already printed the messages of libtracecmd */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
@@ -240,7 +240,7 @@ static int run_child(const struct api *api, int fd, struct sink *sink, int64_t u
 	return ret;
 }
 
-static int found_clock(void *data, const char *buffer, const char *clock)
+static int note_clock(void *data, const char *buffer, const char *clock)
 {
 	if (!*buffer && sections_is_slow_clock(clock))
 		join_set_slow_clock(data);
@@ -250,7 +250,7 @@ static int found_clock(void *data, const char *buffer, const char *clock)
 void scan_file_within(struct scan *s, int fd, int64_t ms)
 {
 	int64_t until = now_ms() + ms;
-	struct sections_sink clock = { .clock = found_clock };
+	struct sections_sink clock = { .clock = note_clock };
 	struct sink_target target;
 	struct sink sink;
 	struct stat st;
@@ -303,7 +303,7 @@ void scan_file_within(struct scan *s, int fd, int64_t ms)
 
 void scan_file(struct scan *s, int fd)
 {
-	scan_file_within(s, fd, 1000ll * SECONDS_A_CPU * seconds_for(fd));
+	scan_file_within(s, fd, 1000ll * SECONDS_A_CPU * limit_seconds(fd));
 }
 
 void scan_free(struct scan *s)

@@ -130,7 +130,7 @@ static void patch(const uint8_t *p)
 	image_base[p - data_base] = 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
@@ -176,7 +176,7 @@ void signed_strip(Elf *elf, uint8_t *image)
 		run(p, entry.fde.end, start, start + size, cie.cie.code_alignment_factor,
 		    is_signed, patch);
 	}
-	qsort(range, nr_ranges, sizeof(*range), by_start);
+	qsort(range, nr_ranges, sizeof(*range), compare_starts);
 }
 
 bool signed_at(uint64_t pc)

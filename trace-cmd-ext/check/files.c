@@ -251,7 +251,7 @@ void check_running(struct check *c)
 			  "agent), and keep frame pointers (java -XX:+PreserveFramePointer)",
 			  "%" PRIu64 " of %" PRIu64 " processes have code in no file",
 			  sum.anon_processes, sum.processes);
-	tables_each(t, on_file, &fs);
+	tables_for_each(t, on_file, &fs);
 	check_add(c, CHECK_OK, "symbols", "functions", NULL, "of %" PRIu64 " files %" PRIu64
 		  " have all names, %" PRIu64 " those of exported functions, %" PRIu64 " none",
 		  fs.files, fs.symbols, fs.exports_only, fs.none);
@@ -340,6 +340,6 @@ void check_argument(struct check *c, const char *arg)
 		if (fd >= 0)
 			close(fd);
 	}
-	tables_each(t, on_file, &fs);
+	tables_for_each(t, on_file, &fs);
 	tables_close(t);
 }

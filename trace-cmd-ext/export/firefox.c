@@ -49,7 +49,7 @@ static int add_wait(void *data, const struct wait *w, uint64_t ns)
 	return 0;
 }
 
-static int by_tid(const void *a, const void *b)
+static int compare_samples(const void *a, const void *b)
 {
 	const struct firefox_sample *x = a, *y = b;
 
@@ -57,7 +57,7 @@ static int by_tid(const void *a, const void *b)
 	return (x->ts > y->ts) - (x->ts < y->ts);
 }
 
-static int waits_by_tid(const void *a, const void *b)
+static int compare_waits(const void *a, const void *b)
 {
 	const struct firefox_wait *x = a, *y = b;
 
@@ -452,9 +452,9 @@ int export_firefox(struct export *e)
 		ret = read_waits(&f);
 	if (!ret) {
 		if (f.samples.nr)
-			qsort(f.samples.v, f.samples.nr, sizeof(*f.samples.v), by_tid);
+			qsort(f.samples.v, f.samples.nr, sizeof(*f.samples.v), compare_samples);
 		if (f.waits.nr)
-			qsort(f.waits.v, f.waits.nr, sizeof(*f.waits.v), waits_by_tid);
+			qsort(f.waits.v, f.waits.nr, sizeof(*f.waits.v), compare_waits);
 		ret = put_profile(&f);
 	}
 	vec_free(&f.samples);

@@ -7,7 +7,7 @@
 #include "libunwind-user/base/base.h"
 #include "trace-cmd-ext/stacks/stacks.h"
 
-static int cmp_weight(const void *a, const void *b)
+static int compare_weights(const void *a, const void *b)
 {
 	const struct flame_missing *x = a, *y = b;
 
@@ -40,7 +40,7 @@ size_t flame_missing(const struct flame *fl, struct flame_missing *v)
 		}
 		v[k].weight += s->value[1];
 	}
-	qsort(v, found, sizeof(*v), cmp_weight);
+	qsort(v, found, sizeof(*v), compare_weights);
 	return found;
 }
 

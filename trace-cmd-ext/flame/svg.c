@@ -100,7 +100,7 @@ struct hues {
 	uint32_t nr;
 };
 
-static int cmp_weight(const void *a, const void *b, void *arg)
+static int compare_weights(const void *a, const void *b, void *arg)
 {
 	const struct hues *h = arg;
 	double x = h->weight[*(const uint32_t *)a], y = h->weight[*(const uint32_t *)b];
@@ -128,7 +128,7 @@ static bool find_hues(struct hues *h, const struct tree *t, const struct fold *f
 	}
 	for (i = 0; i < h->nr; i++)
 		h->order[i] = i;
-	qsort_r(h->order, h->nr, sizeof(*h->order), cmp_weight, h);
+	qsort_r(h->order, h->nr, sizeof(*h->order), compare_weights, h);
 	for (i = 0; i < h->nr; i++)
 		h->hue[h->order[i]] = i;
 	return true;

@@ -60,7 +60,7 @@ int saved_tables_write(const char *dat, uint64_t id, struct tables_session *t)
 	ret = f ? 0 : -errno;
 	if (f) {
 		fprintf(f, HEAD "%016" PRIx64 "\n", id);
-		tables_each(t, write_one, f);
+		tables_for_each(t, write_one, f);
 		ret = ferror(f) ? -EIO : 0;
 		if (fclose(f) && !ret)
 			ret = -errno;

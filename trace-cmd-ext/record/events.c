@@ -23,7 +23,7 @@
 
 /* ------------------------------- selection ------------------------------- */
 
-static bool is_meant(const char *pattern, const char *system, const char *name)
+static bool matches_pattern(const char *pattern, const char *system, const char *name)
 {
 	const char *colon = strchr(pattern, ':');
 	char *first;
@@ -87,7 +87,7 @@ static int select_lines(struct rec *r, char **line, size_t nr)
 		*colon = '\0';
 		meant = NULL;
 		for (s = 0; s < r->opts.nr_sel; s++) {
-			if (is_meant(r->opts.sel[s].pattern, line[i], colon + 1)) {
+			if (matches_pattern(r->opts.sel[s].pattern, line[i], colon + 1)) {
 				meant = &r->opts.sel[s];
 				r->opts.sel[s].used = true;
 			}
@@ -106,7 +106,7 @@ static int select_lines(struct rec *r, char **line, size_t nr)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct rec_event *x = a, *y = b;
 	int ret = strcmp(x->system, y->system);
@@ -138,7 +138,7 @@ int rec_select_events(struct rec *r)
 	}
 	ret = select_lines(r, line, nr);
 	if (r->nr_events)		/* qsort() takes no NULL */
-		qsort(r->event, r->nr_events, sizeof(*r->event), by_name);
+		qsort(r->event, r->nr_events, sizeof(*r->event), compare_names);
 out:
 	free(line);
 	free(text);
@@ -178,7 +178,7 @@ static int write_event_file(struct rec *r, const struct rec_event *ev, const cha
  * "(A) && (B)" of the conditions that are not NULL; at least one is not. Returns NULL if there is
  * not enough memory.
  */
-static char *all_of(const char *a, const char *b, const char *c)
+static char *join_conditions(const char *a, const char *b, const char *c)
 {
 	const char *part[] = { a, b, c };
 	struct text t = {};
@@ -208,7 +208,7 @@ static char *trigger_text(const struct rec_event *ev, const char *name, const ch
 
 	if (!sel->filter && !sel->stack_if && !own)
 		return strdup(name);
-	cond = all_of(sel->filter, sel->stack_if, own);
+	cond = join_conditions(sel->filter, sel->stack_if, own);
 	if (!cond || asprintf(&text, "%s if %s", name, cond) < 0)
 		text = NULL;
 	free(cond);
@@ -267,7 +267,7 @@ static int restrict_trigger(struct rec *r, const struct rec_event *ev, const cha
 int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own)
 {
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
-	char *cond = all_of(ev->sel->filter, own, NULL);
+	char *cond = join_conditions(ev->sel->filter, own, NULL);
 	bool triggers = r->triggers && !ev->sel->no_stack;
 	char path[PATH_MAX];
 	int ret;

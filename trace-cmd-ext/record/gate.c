@@ -100,7 +100,7 @@ static pid_t read_parent_pid(pid_t pid, bool *kernel)
 	return parent;
 }
 
-static bool is_one_of(const struct gate *g, pid_t pid)
+static bool is_chosen(const struct gate *g, pid_t pid)
 {
 	size_t i;
 
@@ -123,7 +123,7 @@ static bool is_recorded(const struct gate *g, pid_t pid)
 	if (pid <= 0)
 		return false;
 	for (depth = 0; pid > 0 && depth < MAX_DEPTH; depth++) {
-		if (is_one_of(g, pid))
+		if (is_chosen(g, pid))
 			return true;
 		if (!g->r->opts.inherit && !g->r->opts.all)
 			return false;
@@ -136,14 +136,14 @@ static bool is_recorded(const struct gate *g, pid_t pid)
 
 /* ---------------------------------- files -------------------------------- */
 
-static struct known known_of(const struct stat *st)
+static struct known get_identity(const struct stat *st)
 {
 	return (struct known) {
 		.dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .mtime = st->st_mtim,
 	};
 }
 
-static uint64_t hash_of(const struct known *k)
+static uint64_t hash_identity(const struct known *k)
 {
 	return hash64(k->ino ^ hash64(k->dev));
 }
@@ -154,7 +154,7 @@ static struct known *find_entry(struct gate *g, const struct known *k)
 	uint32_t i;
 	size_t pos;
 
-	for_each_hidx(&g->idx, hash_of(k), pos, i) {
+	for_each_hidx(&g->idx, hash_identity(k), pos, i) {
 		if (g->known.v[i].dev == k->dev && g->known.v[i].ino == k->ino)
 			return &g->known.v[i];
 	}
@@ -179,7 +179,7 @@ static void remember_file(struct gate *g, const struct known *k)
 		hidx_clear(&g->idx);
 	}
 	if (!v)
-		v = vec_add_hashed(&g->known, &g->idx, hash_of(k));
+		v = vec_add_hashed(&g->known, &g->idx, hash_identity(k));
 	if (v)
 		*v = *k;
 }
@@ -290,7 +290,7 @@ static bool queue_program(struct gate *g, int fd, pid_t pid)
 
 	if (fstat(fd, &st))
 		return false;
-	w.file = known_of(&st);
+	w.file = get_identity(&st);
 	if (find_known(g, &w.file) || !is_recorded(g, pid))
 		return false;
 	if (g->nr_waiting == MAX_WAITING || g->overdue) {

@@ -266,7 +266,7 @@ static int start_gate(struct rec_hold *h)
 	return ret;
 }
 
-static int cannot_wait(struct rec *r, int ret)
+static int report_cannot_wait(struct rec *r, int ret)
 {
 	rec_hold_stop(r);
 	tool_error("--wait-tables: programs cannot be made to wait here (fanotify: %s); record "
@@ -288,7 +288,7 @@ int rec_hold_prepare(struct rec *r)
 	r->hold->r = r;
 	r->hold->fanotify = r->hold->gate = r->hold->pid = -1;
 	ret = start_gate(r->hold);
-	return ret ? cannot_wait(r, ret) : 0;
+	return ret ? report_cannot_wait(r, ret) : 0;
 }
 
 void rec_hold_forget(const struct rec *r)
@@ -322,7 +322,7 @@ int rec_hold_start(struct rec *r)
 	close(h->fanotify);
 	h->fanotify = -1;
 	if (ret)
-		return cannot_wait(r, ret);
+		return report_cannot_wait(r, ret);
 	if (!root)
 		tool_error("--wait-tables: programs below / do not wait: its file system is of a "
 			   "type that trace-ustack does not watch");

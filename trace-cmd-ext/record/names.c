@@ -64,7 +64,7 @@ struct comm_line {
 	size_t len;
 };
 
-static int by_tid(const void *a, const void *b)
+static int compare_comms(const void *a, const void *b)
 {
 	const struct comm_line *x = a, *y = b;
 
@@ -111,7 +111,7 @@ void dat_add_comms(struct text *b, const struct rec *r)
 	}
 out:
 	if (comms.nr)			/* qsort() takes no NULL */
-		qsort(comms.v, comms.nr, sizeof(*comms.v), by_tid);
+		qsort(comms.v, comms.nr, sizeof(*comms.v), compare_comms);
 	add8(b, 0);
 	for (c = comms.v; c < comms.v + comms.nr; c++) {
 		if (c > comms.v && c->tid == c[-1].tid)

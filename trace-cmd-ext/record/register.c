@@ -269,7 +269,7 @@ void rec_tables_summary(struct rec *r)
 	if (without)
 		fprintf(stderr, "  %llu files have none:\n", (unsigned long long)without);
 	s->nr_printed = 0;
-	tables_each(s->t, print_uncovered, s);
+	tables_for_each(s->t, print_uncovered, s);
 	if (!s->verbose && s->nr_printed > MAX_PRINTED)
 		fprintf(stderr, "    and %u more; trace-ustack check lists them\n",
 			s->nr_printed - MAX_PRINTED);

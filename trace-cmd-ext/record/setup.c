@@ -119,7 +119,7 @@ static unsigned int read_page_size(struct tracefs_instance *in)
 	return kb && kb <= 1024 ? kb * 1024 : (unsigned long)sysconf(_SC_PAGESIZE);
 }
 
-static void look_at_instances(struct rec *r)
+static void read_instance_facts(struct rec *r)
 {
 	r->nr_cpus = count_cpus(r->buf[BUF_EVENTS].instance);
 	r->page_size = read_page_size(r->buf[BUF_EVENTS].instance);
@@ -141,7 +141,7 @@ void rec_adopt_instances(struct rec *r)
 			lock_instance(b);
 	}
 	if (r->buf[BUF_EVENTS].instance)
-		look_at_instances(r);
+		read_instance_facts(r);
 }
 
 int rec_make_instances(struct rec *r)
@@ -160,7 +160,7 @@ int rec_make_instances(struct rec *r)
 		ret = rec_guard_adopt(r);
 	if (ret)
 		return ret;
-	look_at_instances(r);
+	read_instance_facts(r);
 	if (r->nr_cpus > 0)
 		return 0;
 	tool_error("instances/%s has no per_cpu folders; is that a tracefs?",

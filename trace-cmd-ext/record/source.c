@@ -157,7 +157,7 @@ static int use_frame_pointers(struct rec *r)
 	return 0;
 }
 
-static int report_none(const struct rec *r, const char *why)
+static int report_no_source(const struct rec *r, const char *why)
 {
 	bool frame_pointers = tfs_exists("options/userstacktrace");
 	struct utsname u;
@@ -194,7 +194,7 @@ int rec_choose_source(struct rec *r)
 	if (own && s == SOURCE_AUTO)
 		s = SOURCE_BPF;
 	if (source_check(s, &why))
-		return report_none(r, why.text);
+		return report_no_source(r, why.text);
 	if (s == SOURCE_AUTO)
 		s = source_choose();
 	r->source = s;

@@ -37,7 +37,7 @@ bool rec_stock_path(const struct rec *r, char path[PATH_MAX])
 
 /* ---------------------------------- start --------------------------------- */
 
-static int by_id(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
 	const struct insert_event *x = a, *y = b;
 
@@ -133,7 +133,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 		};
 	}
 	s->nr_events = opts.nr_events;
-	qsort(s->event, s->nr_events, sizeof(*s->event), by_id);
+	qsort(s->event, s->nr_events, sizeof(*s->event), compare_ids);
 	ret = bpf_open(&s->src, &opts, why, sizeof(why));
 	free(event);
 	if (!ret) {

@@ -202,7 +202,7 @@ static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join 
 }
 
 /* The sum of "NAME: N" in per_cpu/cpuN/stats, over all CPUs of the events' buffer */
-static uint64_t from_stats(const struct rec *r, const char *name)
+static uint64_t sum_stats(const struct rec *r, const char *name)
 {
 	const struct rec_buffer *b = &r->buf[BUF_EVENTS];
 	uint64_t sum = 0;
@@ -335,7 +335,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 }
 
 /* Print which maps were kept, and how many stacks they name. */
-static int look_at_maps(struct rec *r, struct rec_stats *c)
+static int save_maps(struct rec *r, struct rec_stats *c)
 {
 	bool later = false;
 	size_t i;
@@ -370,14 +370,14 @@ int rec_summary(struct rec *r)
 		ret = rec_join_finish(join, r, &c.join);
 	c.joined = join;
 	if (!ret)
-		ret = look_at_maps(r, &c);
+		ret = save_maps(r, &c);
 	rec_join_free(join);
 	if (ret) {
 		tool_error("%s: it cannot be read: %s", r->opts.out, strerror(-ret));
 		ret = TOOL_FAIL;
 		goto out;
 	}
-	c.lost = from_stats(r, "overrun: ") + from_stats(r, "dropped events: ");
+	c.lost = sum_stats(r, "overrun: ") + sum_stats(r, "dropped events: ");
 	if (text)
 		print_summary(r, &c);
 	if (r->opts.json)

@@ -43,8 +43,8 @@ static const char *use_tracefs(const char *dir, struct tool_why *why)
 	return tracefs_tracing_dir();
 }
 
-/* EACCES if only root may search the folder. */
-static int has_events(const char *dir)
+/* Returns 0 or -errno; -EACCES if only root may search the folder. */
+static int check_events(const char *dir)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -60,12 +60,12 @@ const char *tfs_find(const char *dir, bool mount_it, struct tool_why *why)
 
 	if (dir)
 		return use_tracefs(dir, why);
-	ret = has_events(TRACEFS);
+	ret = check_events(TRACEFS);
 	if (ret == -EACCES || ret == -EPERM)
 		return use_tracefs(TRACEFS, why);
 	if (ret && mount_it && !access(TRACEFS, F_OK) &&
 	    !mount("nodev", TRACEFS, "tracefs", 0, NULL))
-		ret = has_events(TRACEFS);
+		ret = check_events(TRACEFS);
 	if (!ret)
 		return use_tracefs(TRACEFS, why);
 	if (tracefs_tracing_dir_is_mounted(false, &found) > 0 && found)
@@ -105,7 +105,7 @@ bool tfs_exists(const char *file)
 	return !access(path, F_OK);
 }
 
-static int do_write(struct tracefs_instance *in, const char *file, const char *value, int flags)
+static int write_file(struct tracefs_instance *in, const char *file, const char *value, int flags)
 {
 	char *path = tracefs_instance_get_file(in, file);
 	const char *name = in ? tracefs_instance_get_name(in) : NULL;
@@ -133,12 +133,12 @@ static int do_write(struct tracefs_instance *in, const char *file, const char *v
 
 int tfs_write(struct tracefs_instance *in, const char *file, const char *value)
 {
-	return do_write(in, file, value, O_TRUNC);
+	return write_file(in, file, value, O_TRUNC);
 }
 
 int tfs_append(struct tracefs_instance *in, const char *file, const char *value)
 {
-	return do_write(in, file, value, O_APPEND);
+	return write_file(in, file, value, O_APPEND);
 }
 
 /* error_log: "[ TIME ] SUBSYSTEM: error: TEXT", the command, and a ^ below the place. */

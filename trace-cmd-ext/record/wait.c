@@ -29,7 +29,7 @@ static atomic_bool interrupted;	/* the thread that scans for tables reads it, to
 static struct rlimit files_before;
 
 /* Each stream takes four descriptors. */
-static void limits_raise(void)
+static void raise_limits(void)
 {
 	struct rlimit files;
 
@@ -58,7 +58,7 @@ int rec_wait_prepare(void)
 {
 	sigset_t set;
 
-	limits_raise();
+	raise_limits();
 	fill_end_signals(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);

@@ -151,7 +151,7 @@ static uint64_t least_weight(const struct tree_walk *w, size_t max_nodes)
 	return 1;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
 	const struct tree_node *x = a, *y = b;
 
@@ -187,6 +187,6 @@ int tree_make(struct tree *t, const struct fold *f, int by, size_t max_nodes, do
 	t->nodes = w.nodes.v;
 	t->nr = w.nodes.nr;
 	if (t->nr)
-		qsort(t->nodes, t->nr, sizeof(*t->nodes), by_place);
+		qsort(t->nodes, t->nr, sizeof(*t->nodes), compare_places);
 	return 0;
 }

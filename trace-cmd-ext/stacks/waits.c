@@ -126,7 +126,7 @@ static int find_gap(void *data, const struct model_event *ev)
 	return ev->type == r->type_switch ? find_break(r, c, ev) : 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_gaps(const void *a, const void *b)
 {
 	const struct gap *x = a, *y = b;
 
@@ -142,7 +142,7 @@ static void order_gaps(struct waits_scan *r)
 	r->st->gaps = r->gaps.nr;
 	if (!r->gaps.nr)
 		return;
-	qsort(v, r->gaps.nr, sizeof(*v), by_start);
+	qsort(v, r->gaps.nr, sizeof(*v), compare_gaps);
 	for (i = 1; i < r->gaps.nr; i++) {
 		if (v[i].from > v[to].to)
 			v[++to] = v[i];

@@ -32,8 +32,8 @@ static bool is_innermost(const struct model_ustack *u, uint32_t i)
  * it and knows no build ID of it; the source bpf has both.
  * NULL if there is not enough memory.
  */
-static struct stat_file *file_of(struct stat_counts *s, const struct model_ustack *u,
-				 const struct maps_file *file)
+static struct stat_file *get_file(struct stat_counts *s, const struct model_ustack *u,
+				  const struct maps_file *file)
 {
 	bool compat = u->flags & STACK_COMPAT && file && !strcmp(file->path, "[vdso]");
 	uint32_t at = compat ? 1 : file ? file->id + 2 : 0;
@@ -47,15 +47,15 @@ static struct stat_file *file_of(struct stat_counts *s, const struct model_ustac
 }
 
 /* The element that counts a frame's file, and the offset in the file. */
-static struct stat_file *file_at(struct stat_counts *s, struct model *m, uint32_t ustack,
-				 uint32_t i, uint64_t *offset)
+static struct stat_file *get_file_of_frame(struct stat_counts *s, struct model *m, uint32_t ustack,
+					   uint32_t i, uint64_t *offset)
 {
 	const struct model_ustack *u = model_get_ustack(m, ustack);
 
 	/* the address after a signal trampoline is exact, but that does not change the file */
-	return file_of(s, u,
-		       frames_file(model_get_parts(m).maps, model_answer(m, ustack), u->addrs[i],
-				   is_innermost(u, i), offset));
+	return get_file(s, u,
+			frames_file(model_get_parts(m).maps, model_answer(m, ustack), u->addrs[i],
+				    is_innermost(u, i), offset));
 }
 
 /* Consecutive frames are mostly in one mapping, so look up its range once. */
@@ -71,8 +71,8 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 	for (i = 0; i < u->nr; i++) {
 		addr = u->addrs[i] - !is_innermost(u, i);
 		if (!f || addr < from || addr >= to) {
-			f = file_of(s, u, maps_find_range(maps, pid, ans->ts, ans->cpu, addr,
-							  &offset, &from, &to));
+			f = get_file(s, u, maps_find_range(maps, pid, ans->ts, ans->cpu, addr,
+							   &offset, &from, &to));
 			if (!f)
 				return -ENOMEM;
 			if (f->last_stack != ustack + 1)
@@ -172,7 +172,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	uint64_t offset;
 
 	if (u->flags & STACK_INCOMPLETE) {
-		f = u->nr ? file_at(s, m, ustack, last, &offset) : NULL;
+		f = u->nr ? get_file_of_frame(s, m, ustack, last, &offset) : NULL;
 		if (u->flags & STACK_OUTSIDE)
 			end = END_OUTSIDE;
 		else if (f)
@@ -186,7 +186,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	if (!u->nr || !(u->flags & STACK_FRAME_POINTER))
 		return;
 	for (i = 0; i < u->nr; i++) {
-		f = file_at(s, m, ustack, i, &offset);
+		f = get_file_of_frame(s, m, ustack, i, &offset);
 		if (had_no_table(f))
 			break;
 	}
@@ -194,7 +194,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 }
 
 /* Sort by the number of stacks that ended in the file, then by the number of frames. */
-static int cmp_file(const void *a, const void *b)
+static int compare_files(const void *a, const void *b)
 {
 	const struct stat_file *x = a, *y = b;
 	int c;
@@ -233,7 +233,7 @@ int stat_files(struct stat_counts *s, struct model *m, const char *path)
 			s->files.v[to++] = s->files.v[i];
 	s->files.nr = to;
 	if (to)
-		qsort(s->files.v, to, sizeof(*s->files.v), cmp_file);
+		qsort(s->files.v, to, sizeof(*s->files.v), compare_files);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static int add_event(struct stat_counts *s, uint32_t type, uint64_t nr)
 	return 0;
 }
 
-static int from_scan(struct stat_counts *s, struct model *m)
+static int count_from_scan(struct stat_counts *s, struct model *m)
 {
 	struct join *join = model_get_parts(m).join;
 	struct join_answer ans;
@@ -112,7 +112,7 @@ static int from_scan(struct stat_counts *s, struct model *m)
 	return ret;
 }
 
-static int from_events(struct stat_counts *s, struct model *m)
+static int count_from_events(struct stat_counts *s, struct model *m)
 {
 	const struct model_count *c;
 	size_t nr, i;
@@ -153,7 +153,7 @@ static void count_unasked(struct stat_counts *s)
 	}
 }
 
-static int cmp_process(const void *a, const void *b)
+static int compare_processes(const void *a, const void *b)
 {
 	const struct stat_process *x = a, *y = b;
 
@@ -163,7 +163,7 @@ static int cmp_process(const void *a, const void *b)
 	return 0;
 }
 
-static int cmp_event(const void *a, const void *b)
+static int compare_events(const void *a, const void *b)
 {
 	const struct stat_event *x = a, *y = b;
 
@@ -183,12 +183,12 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 		if (model_is_event(m, i))
 			s->all_events += model_get_type(m, i)->records;
 	}
-	ret = filtered ? from_events(s, m) : from_scan(s, m);
+	ret = filtered ? count_from_events(s, m) : count_from_scan(s, m);
 	count_unasked(s);
 	if (s->processes.nr)
-		qsort(s->processes.v, s->processes.nr, sizeof(*s->processes.v), cmp_process);
+		qsort(s->processes.v, s->processes.nr, sizeof(*s->processes.v), compare_processes);
 	if (s->by_event.nr)
-		qsort(s->by_event.v, s->by_event.nr, sizeof(*s->by_event.v), cmp_event);
+		qsort(s->by_event.v, s->by_event.nr, sizeof(*s->by_event.v), compare_events);
 	return ret;
 }
 

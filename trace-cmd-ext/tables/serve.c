@@ -103,7 +103,7 @@ static void print_summary(struct serve *s)
 		       sum.anon_processes, sum.anon_bytes, sum.unreadable);
 	if (without)
 		printf("%" PRIu64 " files have none:\n", without);
-	tables_each(s->t, print_file, s);
+	tables_for_each(s->t, print_file, s);
 	fflush(stdout);
 }
 

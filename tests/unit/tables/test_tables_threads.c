@@ -143,7 +143,7 @@ static void one_follows_while_others_add_recall_and_ask(void **state)
 	for (i = 0; i < ROUNDS; i++) {
 		assert_int_equal(tables_recall(t), 0);
 		tables_get_summary(t, &sum);
-		tables_each(t, count_covered, &seen);
+		tables_for_each(t, count_covered, &seen);
 		assert_int_equal(tables_remember(t), 0);
 	}
 	for (i = 0; i < 3; i++)
@@ -151,7 +151,7 @@ static void one_follows_while_others_add_recall_and_ask(void **state)
 	tables_follow_stop(t);
 	tables_get_summary(t, &sum);
 	seen = 0;
-	tables_each(t, count_covered, &seen);
+	tables_for_each(t, count_covered, &seen);
 	assert_int_equal(seen, 4);
 	/* each file once, and the vDSO */
 	assert_true(sum.files[TABLES_COVERED] >= 4 + 1);

@@ -202,7 +202,7 @@ static void through_a_call_that_does_not_return(void **state)
 	assert_same_frames(8);
 }
 
-static int by_libc(const void *a, const void *b)
+static int compare_in_libc(const void *a, const void *b)
 {
 	if (!nr_ours)
 		deep(3);
@@ -215,7 +215,7 @@ static void walks_through_libc(void **state)
 
 	(void)state;
 	nr_ours = 0;
-	qsort(numbers, 5, sizeof(int), by_libc);
+	qsort(numbers, 5, sizeof(int), compare_in_libc);
 	assert_same_frames(10);
 }
 
