@@ -379,7 +379,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 struct look {
 	const struct rows_fde *last;	/* the FDE that was looked at, unless others overlap it */
 	struct rows_fde before;		/* @last, as it was then */
-	uint32_t reach;
+	uint32_t reach;			/* largest end of the FDEs so far, an offset in the code */
 };
 
 static bool start_contradicts_rows(struct row_check *c)
@@ -477,7 +477,7 @@ int gen_check(struct rows *r)
 	if (!c.arch)
 		return 0;
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
-	/* repeat for the FDEs before the FDE that showed it */
+	/* repeat for the FDEs before the FDE with the contradiction */
 	for (; nr && ret >= 0; nr = in_front, in_front = 0) {
 		look = (struct look){ .last = NULL };
 		for (i = 0; i < nr && ret >= 0; i++) {

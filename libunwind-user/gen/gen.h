@@ -29,11 +29,11 @@
  *	  flow/flow.h.
  *
  * ELF files are linked (not .o), for amd64, arm64, s390x or i386 (see arch/), whatever the
- * architecture of this machine. The table of an i386 file has an ABI of its own, which no reader
- * takes for that of 64-bit code: see sframe/sframe_i386.h. The table has the byte order of the
- * file. Every file is hostile input; work and memory are in proportion to its size. A file is read,
- * not mapped. So a file that is cut short meanwhile gives an error or a table with holes, and no
- * signal. Thread safe; no state is kept.
+ * architecture of this machine. The table of an i386 file has an ABI of its own, so no reader
+ * takes it for a table of 64-bit code: see sframe/sframe_i386.h. The table has the byte order of
+ * the file. Every file is hostile input; work and memory are in proportion to its size. A file is
+ * read, not mapped. So a file that is cut short meanwhile gives an error or a table with holes, and
+ * no signal. Thread safe; no state is kept.
  */
 #ifndef GEN_H
 #define GEN_H

@@ -125,7 +125,10 @@ static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *o
 	return fde->start + r->arch->leaves_stack(code, len, by_fp);
 }
 
-/* A return address is looked up at the byte before it, and .eh_frame has nothing there. */
+/*
+ * Cover the padding before the function, too: a return address at its first byte is looked up one
+ * byte earlier.
+ */
 static int append_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
 	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };

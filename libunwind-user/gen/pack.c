@@ -137,7 +137,9 @@ static int find_pieces(struct packer *p)
 	return ret;
 }
 
-/* If the pieces from @i to @end may be one block: to where does the kept register allow it? */
+/*
+ * Returns where a block that starts at @i must end because the kept register changes, at most @end.
+ */
 static uint32_t end_of_kept(const struct packer *p, uint32_t i, uint32_t end)
 {
 	uint8_t slot = p->piece[i].kept;

@@ -50,7 +50,7 @@ enum go_role {
 	GO_THREAD,			/* mstart() */
 	GO_UNKNOWN,			/* a hole, perhaps only from where FP is lost */
 	GO_NO_RETURN,			/* no caller after the switch to another stack */
-	GO_CALLERS_FP,			/* not covered after it */
+	GO_CALLERS_FP,			/* code after the switch is not covered */
 	GO_INJECTED,
 	GO_SIGRETURN,
 };

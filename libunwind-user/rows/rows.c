@@ -30,7 +30,7 @@ static uint32_t hash_state(const struct cfi_state *s)
 	return (cfa ^ ra ^ fp) >> 32;
 }
 
-/* Does a rule count from the register that tables can say more about? */
+/* Whether a rule counts from abi->reg_kept */
 static bool is_by_kept(const struct rows *r, const struct cfi_state *s)
 {
 	uint8_t reg = r->arch->abi->reg_kept;
@@ -235,7 +235,9 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 		to = raise_cfa(r, state);
 		state = &to;
 	}
-	/* The next FDE is that for profiling: its CFA is too low, too, but it does not show that */
+	/*
+	 * The next FDE is that for profiling: its CFA is too low, too, but its rows do not show it
+	 */
 	if (r->after_pushed) {
 		to = (struct cfi_state){ .cfa = cfi_bad(CFI_CAUSE_SP) };
 		state = &to;

@@ -13,9 +13,9 @@
  * The folder of root is for all users: audit/audit.c takes tables from it in any user's programs.
  * So a table that all may read is never made from a file that not all may read.
  *
- * A table from the cache is trusted no more than a file from the net: sizes and a checksum over
- * everything come first in it. They find damage, not malice. Against malice, the folder and each
- * file must belong to the caller, with nobody else allowed to write.
+ * The cache does not trust its own files. Each file starts with sizes and a checksum over
+ * everything. They find damage, not malice. Against malice, the folder and each file must belong to
+ * the caller, with nobody else allowed to write.
  *
  * A writer makes a file under a name that readers do not use, and renames it, so a reader sees all
  * of a table or nothing. Of two writers the last one wins, with the same table. Each use sets the
@@ -45,7 +45,7 @@
 #define LIST_MAX	(4u << 20)	/* bytes */
 #define TMP_PREFIX	".tmp-"
 #define TMP_MAX_AGE	3600		/* seconds; its writer is dead by then */
-#define USED_EVERY	60		/* seconds; a use is not noted more often */
+#define USED_EVERY	60		/* seconds between two notes of a use */
 
 #define MAX_TRUSTED	8
 
@@ -55,7 +55,7 @@ struct tables_cache {
 	uid_t uid;
 	dev_t trusted[MAX_TRUSTED];	/* build-ids count for files there */
 	unsigned int nr_trusted;
-	pthread_mutex_t lock;		/* of what follows */
+	pthread_mutex_t lock;		/* protects the fields below */
 	bool counted;			/* bytes is known */
 	uint64_t bytes;			/* in the folder, by what this process knows */
 };
@@ -270,7 +270,7 @@ int tables_cache_load(struct tables_cache *c, const struct tables_id *id, struct
 	return ret;
 }
 
-/* ---------------------------- room for new ones -------------------------- */
+/* --------------------------- room for new tables ------------------------- */
 
 struct cache_entry {
 	char *name;

@@ -40,7 +40,7 @@
 
 #define RING_PAGES	32		/* of data, per CPU: 6,000 programs a second */
 #define RESCAN_MS	1000		/* without perf */
-#define LOOK_EVERY	1000000000ull	/* ns, at a file */
+#define CHECK_EVERY	1000000000ull	/* ns between two checks of one file */
 #define NAP_MS		5		/* after records of known files; doubled each time */
 #define NAP_MAX_MS	40
 
@@ -54,8 +54,8 @@ struct tables_follow {
 	pthread_t thread;
 	int stop;			/* eventfd */
 	int hand_over;			/* eventfd: there is a list to go through */
-	struct tables_recall *recall;	/* from then on, it belongs to the thread */
-	bool scan;			/* asked for */
+	struct tables_recall *recall;	/* the list; after the hand-over it belongs to the thread */
+	bool scan;			/* the caller wants a scan */
 	bool scanned;			/* t->lock protects this and result */
 	int result;
 	pthread_cond_t done;
@@ -130,7 +130,7 @@ static int open_rings(struct tables_follow *f)
 		return -ENOMEM;
 	for (cpu = 0; cpu < nr; cpu++) {
 		ret = open_ring(f, cpu);
-		/* ENODEV: it is switched off */
+		/* ENODEV: the CPU is offline */
 		if (ret && ret != -ENODEV) {
 			close_rings(f);
 			break;
@@ -154,7 +154,7 @@ static bool handle_mapping(struct tables_follow *f, const struct mmap2 *m)
 	if (!m->ino)
 		return false;
 	when = tables_get_seen(&f->seen, makedev(m->maj, m->min), m->ino);
-	if (when && *when && now - *when < LOOK_EVERY)
+	if (when && *when && now - *when < CHECK_EVERY)
 		return false;
 	fd = tables_open_mapping(t, m->pid, m->addr, m->addr + m->len, m->path);
 	if (fd < 0) {

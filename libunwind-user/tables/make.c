@@ -45,7 +45,7 @@ static bool same_content(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* @make: if it is not in the cache. */
+/* Get the table from the cache. With @make, make it if the cache has none. */
 static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 		     struct gen_table *table, bool make, bool *cached)
 {

@@ -42,9 +42,9 @@ static char *next_path(char **text)
 	return line;
 }
 
-/* ------------------------------- registered ------------------------------ */
+/* -------------------------------- register ------------------------------- */
 
-/* Open it for reading if it is a regular file; else return -1. */
+/* Open @path for reading if it is a regular file; else return -1. */
 static int open_regular(const char *path)
 {
 	int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
@@ -151,7 +151,7 @@ int tables_recall(struct tables_session *t)
 	return ret < 0 ? ret : 0;
 }
 
-/* ------------------------------- remembered ------------------------------ */
+/* -------------------------------- remember ------------------------------- */
 
 struct recall_list {
 	struct text text;
@@ -180,8 +180,8 @@ static int append_path(struct recall_list *l, const char *path, const struct sta
 }
 
 /*
- * Add the files of this session. Skip a path that leads to another file here: it is of another
- * namespace.
+ * Add the files of this session. Skip a path that leads to another file here: its program runs in
+ * another mount namespace.
  */
 static int append_used(struct tables_session *t, struct recall_list *l)
 {

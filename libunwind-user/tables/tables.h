@@ -235,7 +235,7 @@ int tables_open_mapping(struct tables_session *t, pid_t pid, uint64_t start, uin
 			const char *path);
 int tables_add_path(struct tables_session *t, const char *path);
 
-/* Register a table for the vDSO, made from that of this process. */
+/* Register a table for the vDSO, made from the vDSO of this process. */
 int tables_add_vdso(struct tables_session *t);
 
 /*
@@ -262,7 +262,7 @@ int tables_follow_wait(struct tables_session *t);
  * program. So a session leaves a list of the files that ran (tables_remember(), at its end). A
  * later session registers these files (tables_recall()), most recently used first, before any of
  * them runs: up to 1024 files and 64 MiB of tables that are in the cache. The list only says where
- * to look: the session registers the file that is there now, with its contents of now.
+ * to look: the session registers the file that is there now, with its present contents.
  *
  * Both return 0 or -errno; -ENOENT without a cache. If progress() returned another value than 0,
  * tables_recall() returns that value.

@@ -93,7 +93,7 @@ static pid_t start_child(const int fd, const int out, volatile int *error)
 
 /*
  * Wait until the program writes a byte, or ends: it has a vDSO by then, if it runs. If a filter of
- * system calls keeps it from writing, it has one after this time.
+ * system calls keeps it from writing, the program has its vDSO when this time is over.
  */
 static int wait_for_byte(int in)
 {
@@ -115,7 +115,7 @@ static void end_program(pid_t pid)
 		;
 }
 
-/* The program as a file, whose descriptor is none of those of standard input and output */
+/* The program as a file, with a descriptor above 2 */
 static int open_program(void)
 {
 	int fd = memfd_create("vdso32", MFD_CLOEXEC | MFD_EXEC), ret;
@@ -165,7 +165,7 @@ static pid_t start_program(void)
 	return ret;
 }
 
-/* -EIO: it has ended */
+/* -EIO: the program has ended */
 static int find_vdso(pid_t pid, uint64_t *start, uint64_t *end)
 {
 	char name[32], *line = NULL;

@@ -8,7 +8,7 @@
  * ID is the recording's TRACEID in hexadecimal; maps of another recording do not count. A map names
  * code of its process from FROM on, a time stamp of the recording. Before FROM, another process may
  * have had the same PID, or the process may have run another program (trace-cmd-ext/record/jit.c).
- * FILE.jit is the only source of such names: nobody knows today which process wrote a file in /tmp.
+ * FILE.jit is the only source of such names: a file in /tmp does not say which process wrote it.
  */
 #ifndef USTACK_JIT_H
 #define USTACK_JIT_H

@@ -34,9 +34,9 @@ struct map {
 	uint64_t start, end, pgoff;
 	uint64_t max_end;		/* of all mappings of the process up to this */
 	uint32_t proc, file;
-	uint32_t seen, nr_seen;
+	uint32_t seen, nr_seen;		/* its sightings, by time, in m->seen */
 	uint32_t id;			/* before sorting: sighting.map has this number */
-	bool contested;
+	bool contested;			/* another mapping of the process overlaps it */
 };
 
 struct proc {

@@ -35,7 +35,10 @@
 struct maps;
 
 struct maps_rec {
-	uint64_t start, end, pgoff, ino, ts;
+	uint64_t start, end;
+	uint64_t pgoff;			/* offset of @start in the file, in bytes */
+	uint64_t ino;
+	uint64_t ts;			/* ns */
 	uint32_t tgid, cpu, major, minor;
 	uint32_t build_id_size;		/* at most 20 */
 	uint8_t build_id[20];

@@ -13,10 +13,14 @@ struct feed {
 	struct decode dec;
 	const struct sink *sink;
 	struct runs *runs;
-	bool wanted, open, any;
+	bool wanted;			/* the file has user_unwind_* events */
+	bool open;			/* a stream has started and not ended */
+	bool any;			/* the stream had a record */
 	uint32_t nr_streams;
-	uint32_t buffer, cpu;
-	uint64_t first, last, last_ts, marked;
+	uint32_t buffer, cpu;		/* of the stream */
+	uint64_t first, last;		/* positions of its first and last record, if @any */
+	uint64_t last_ts;		/* time of the last record, in ns */
+	uint64_t marked;		/* position that sink->mark() got last */
 	VEC(uint64_t) addrs;
 	VEC(char) path;
 };

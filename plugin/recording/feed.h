@@ -16,11 +16,15 @@
 struct sink {
 	/* streams are numbered from 0 in the order they are announced */
 	int (*stream)(void *data, uint32_t buffer, uint32_t cpu);
+	/* at a stream's end: positions of its first and last record; 1 and 0 without records */
 	int (*range)(void *data, uint32_t stream, uint64_t first, uint64_t last);
 	int (*run)(void *data, const struct join_run *run);
 	int (*stack)(void *data, const struct join_stack *stack);
+	/* before the next record of the stream, @events were lost; 0: an unknown number */
 	int (*loss)(void *data, uint32_t stream, uint64_t events);
+	/* events of @buffer were dropped at unknown positions */
 	int (*dropped)(void *data, uint32_t buffer);
+	/* in an instance: position and time (ns) of a record each 4 KiB, and of the last one */
 	int (*mark)(void *data, uint32_t stream, uint64_t pos, uint64_t ts);
 	int (*map)(void *data, const struct maps_rec *rec);
 	void *data;

@@ -21,6 +21,7 @@ struct msg {
 	uint32_t len;		/* of the data after it */
 };
 
+/* The arguments of the sink's function, in their order. MSG_END: 1, or 0 and the errno. */
 struct msg_numbers {
 	uint64_t a, b, c;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * callpath: a program that makes every system call from a call path that it also writes down, so
- * that traced user stacks can be compared with the truth.
+ * main.c - options and tasks of callpath. This program makes every system call from a call path
+ * that it also writes down, so that traced user stacks can be compared with the truth.
  *
  * It is built without a C library, with frame pointers. Each path ends in _start or in a thread's
  * first instruction, with a frame pointer of 0. So a complete user stack holds only callpath's

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The call paths, and the system calls at their ends.
+ * ops.c - the call paths, and the system calls at their ends
  *
  * cp_path() walks down through three functions that call each other from several places. The task's
  * own random numbers choose the way. Now and then it makes a system call on the way, so paths

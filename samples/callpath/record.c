@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Write the record: see record.h for its layout.
+ * record.c - writes the record; see record.h for its layout
  *
  * Until the file is mapped, entries go to a small array in memory; then they are copied into the
  * file. Only cp_open() makes system calls.

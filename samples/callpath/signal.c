@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Signals: handlers that make system calls, nested, on either stack.
+ * signal.c - signal handlers that make system calls, nested, on either stack
  *
  * Every signal here arrives at a system call that the task itself makes: the task signals itself,
  * or it waits in rt_sigsuspend for a signal that is blocked elsewhere. So the interrupted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * New tasks: threads, forked and vforked children, new programs.
+ * spawn.c - new tasks: threads, forked and vforked children, new programs
  */
 #include <linux/futex.h>
 #include <linux/sched.h>

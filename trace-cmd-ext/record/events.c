@@ -198,8 +198,8 @@ static char *join_conditions(const char *a, const char *b, const char *c)
 }
 
 /*
- * A trigger works on an event that the filter drops, too, and would leave a stack without one: so
- * it has the same condition.
+ * A trigger works on an event that the filter drops, too, and would then leave a stack without an
+ * event. So the trigger gets the filter's condition, too.
  */
 static char *trigger_text(const struct rec_event *ev, const char *name, const char *own)
 {

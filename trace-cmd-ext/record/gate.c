@@ -79,7 +79,7 @@ struct gate {
 
 /* -------------------------------- who waits ------------------------------ */
 
-/* 0 if it is gone; @kernel: it is a thread of the kernel */
+/* Returns the PID of the parent, 0 if the process is gone. Sets @kernel for a kernel thread. */
 static pid_t read_parent_pid(pid_t pid, bool *kernel)
 {
 	char name[32], text[512], *at;
@@ -217,7 +217,7 @@ static void release_overdue(struct gate *g)
 	}
 }
 
-/* Does the recorder get it? */
+/* Send the file to the recorder. Returns whether it was sent. */
 static bool ask_recorder(const struct waiting *w)
 {
 	struct hold_question q = { .id = w->id, .pid = w->pid };

@@ -15,10 +15,10 @@
  *	setup.c	the two instances: made, configured, started, stopped
  *	instances.c	instances of recorders that are gone
  *	guard.c	a second process that finishes when the first one dies
- *	command.c	CMD: found, started, waited for
+ *	command.c	finds CMD, starts it, waits for it
  *	register.c	unwind tables for what runs and what starts
  *	hold.c	--wait-tables: programs wait at their start for their tables
- *	gate.c	the process that lets them go on
+ *	gate.c	the process that lets held programs start
  *	libs.c	the libraries that an ELF file names
  *	read.c	from the ring buffers to files, by a few threads
  *	dat.c	trace.dat: its head, and how all parts are put together
@@ -26,9 +26,9 @@
  *	resume.c	files that recorders which are gone did not complete
  *	jit.c	/tmp/perf-PID.map of traced processes, kept next to the file
  *	summary.c	the contents of the file
- *	join.c	the answers to its requests
+ *	join.c	joins requests with their stacks, for the summary
  *	json.c	the summary for programs
- *	free.c	the memory of all that
+ *	free.c	frees a recording
  *
  * The recorder changes nothing outside the two instances. So a recorder that ends for any reason
  * leaves only the instances and its unfinished file: the guard completes the file and removes the
@@ -338,7 +338,10 @@ struct hold_answer {
 int rec_hold_prepare(struct rec *r);
 /* From now on, each recorded program waits at its start for its tables. */
 int rec_hold_start(struct rec *r);
-/* Close the descriptor of fanotify, in a process that was forked between these two. */
+/*
+ * Close the descriptor of fanotify, in a process that was forked between rec_hold_prepare() and
+ * rec_hold_start().
+ */
 void rec_hold_forget(const struct rec *r);
 void rec_hold_stop(struct rec *r);
 /* -1 without a gate */
@@ -370,8 +373,9 @@ struct libs_calls {
 };
 
 /*
- * Call add() for each library that the ELF file names, and those that these name, if it exists
- * below the folder @root; @path, of the file there, is for $ORIGIN. False if more() has ended this.
+ * Call add() for each library that the ELF file names, and for each library that those libraries
+ * name, if it exists below the folder @root; @path, of the file there, is for $ORIGIN. False if
+ * more() has ended this.
  */
 bool libs_each(int fd, const char *path, int root, const struct libs_calls *calls);
 

@@ -65,7 +65,7 @@ int record_run(const struct rec_opts *opts);
 const char *source_name(enum source s);
 /* 0 or -EINVAL */
 int source_parse(const char *name, enum source *s);
-/* Does this kernel allow it? 0, or -errno and @why. */
+/* Check whether this kernel can give stacks by source @s. 0, or -errno and @why. */
 int source_check(enum source s, struct tool_why *why);
 /* The source that a recording takes by default; SOURCE_AUTO if there is none. */
 enum source source_choose(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* json.c - the figures as one JSON object */
+/* json.c - prints the counts of stat as one JSON object */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* text.c - the figures as text */
+/* text.c - prints the counts of stat as text */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
