@@ -202,8 +202,9 @@ static int parse_one(struct rec_opts *o, int c, struct said *said)
 		o->all = true;
 		break;
 	case 'p':
-		said->tracer |= !strcmp(optarg, "function");
-		if (strcmp(optarg, "function") && tool_parse_numbers(optarg, &o->pids, &o->nr_pids))
+		if (!strcmp(optarg, "function"))
+			said->tracer = true;
+		else if (tool_parse_numbers(optarg, &o->pids, &o->nr_pids))
 			return tool_usage("record", "-p '%s' is not a list of process ids", optarg);
 		break;
 	case OPT_NO_INHERIT:
@@ -279,7 +280,7 @@ static int parse_one(struct rec_opts *o, int c, struct said *said)
 static int parse(struct rec_opts *o, int argc, char **argv)
 {
 	struct said said = {};
-	bool no_user;
+	bool not_bpf;
 	int c, ret;
 	size_t i;
 
@@ -298,29 +299,29 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 		if (ret)
 			return ret;
 	}
-	no_user = said.no_user;
+	not_bpf = said.no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF);
 	if (said.tracer && !o->nr_functions)
 		return tool_usage("record", "-p function needs -l NAME: every call of every kernel "
 				  "function is too much; name some, as in -l vfs_read -l 'tcp_*'");
 	if (!o->nr_sel && !o->freq && !o->nr_functions)
 		return tool_usage("record", "it needs an event, -e EVENT, a kernel function, -l "
 				  "NAME, or samples, -F HZ");
-	if (o->nr_functions && (no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF)))
+	if (o->nr_functions && not_bpf)
 		return tool_usage("record", "-l needs the source bpf, and user stacks; with "
 				  "deferred user stacks, the function tracer has "
 				  "options/func_userstack_deferred, see docs/kernel-abi.md");
-	if (o->freq && (no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF)))
+	if (o->freq && not_bpf)
 		return tool_usage("record", "-F needs the source bpf, and user stacks");
 	if (optind < argc)
 		o->cmd = argv + optind;
 	if (o->runtimes && !o->cmd)
 		return tool_usage("record", "--python, --node and --java need a command: they set "
 				  "variables in its environment");
-	if (o->runtimes && no_user)
+	if (o->runtimes && said.no_user)
 		return tool_usage("record", "--python, --node and --java need user stacks");
 	if (o->wait_tables && !o->tables)
 		return tool_usage("record", "--wait-tables and --no-tables exclude each other");
-	if (o->wait_tables && no_user)
+	if (o->wait_tables && said.no_user)
 		return tool_usage("record", "--wait-tables needs user stacks");
 	if (o->cmd && o->nr_pids)
 		return tool_usage("record", "-p and CMD exclude each other");
@@ -330,7 +331,7 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 		return tool_usage("record", "-x needs a CMD");
 	if (!o->cmd && !o->nr_pids)
 		o->all = true;
-	for (i = 0; no_user && i < o->nr_sel; i++)
+	for (i = 0; said.no_user && i < o->nr_sel; i++)
 		o->sel[i].no_stack = true;
 	return 0;
 }

@@ -95,24 +95,21 @@ static bool is_used(const struct rec *r, char *const *ftrace, int id)
 }
 
 /* The layout that record/bpf/insert.c writes for samples and functions */
-static bool knows_kernel_stack(void)
+static int check_layout(const char *event, const char *option, const char *first,
+			const char *second)
 {
-	char *text = tfs_read(NULL, "events/ftrace/kernel_stack/format", NULL);
-	bool ret = text && strstr(text, " size;\toffset:8;\tsize:4;") &&
-		   strstr(text, " caller[8];\toffset:16;\tsize:64;");
+	char path[64], *text;
+	bool known;
 
+	snprintf(path, sizeof(path), "events/ftrace/%s/format", event);
+	text = tfs_read(NULL, path, NULL);
+	known = text && strstr(text, first) && strstr(text, second);
 	free(text);
-	return ret;
-}
-
-static bool knows_function(void)
-{
-	char *text = tfs_read(NULL, "events/ftrace/function/format", NULL);
-	bool ret = text && strstr(text, " ip;\toffset:8;\tsize:8;") &&
-		   strstr(text, " parent_ip;\toffset:16;\tsize:8;");
-
-	free(text);
-	return ret;
+	if (known)
+		return 0;
+	tool_error("%s/events/ftrace/%s: trace-ustack does not know this kernel's layout of these "
+		   "records; leave %s out", tracefs_tracing_dir(), event, option);
+	return TOOL_FAIL;
 }
 
 int format_choose_ids(struct rec *r)
@@ -127,17 +124,14 @@ int format_choose_ids(struct rec *r)
 		return TOOL_FAIL;
 	}
 	free(common);
-	if ((r->opts.freq || r->nr_functions) && !knows_kernel_stack()) {
-		tool_error("%s/events/ftrace/kernel_stack: trace-ustack does not know this "
-			   "kernel's layout of these records; leave %s out", tracefs_tracing_dir(),
-			   r->opts.freq ? "-F" : "-l");
+	if ((r->opts.freq || r->nr_functions) &&
+	    check_layout("kernel_stack", r->opts.freq ? "-F" : "-l",
+			 " size;\toffset:8;\tsize:4;", " caller[8];\toffset:16;\tsize:64;"))
 		return TOOL_FAIL;
-	}
-	if (r->nr_functions && !knows_function()) {
-		tool_error("%s/events/ftrace/function: trace-ustack does not know this kernel's "
-			   "layout of these records; leave -l out", tracefs_tracing_dir());
+	if (r->nr_functions &&
+	    check_layout("function", "-l", " ip;\toffset:8;\tsize:8;",
+			 " parent_ip;\toffset:16;\tsize:8;"))
 		return TOOL_FAIL;
-	}
 	/* the kernel gives out ids from the lowest on */
 	ftrace = tracefs_system_events(tracefs_tracing_dir(), "ftrace");
 	for (f = 0; f < FORMAT_NR; f++) {

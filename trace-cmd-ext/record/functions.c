@@ -203,9 +203,8 @@ int functions_check(struct tool_why *why)
 
 int rec_find_functions(struct rec *r)
 {
-	struct line *line = NULL, *bigger;
+	VEC(struct line) lines = {};
 	char *text = NULL, *save, *one;
-	size_t nr = 0, room = 0;
 	struct tool_why why;
 	int ret = functions_check(&why);
 
@@ -219,18 +218,13 @@ int rec_find_functions(struct rec *r)
 		return TOOL_FAIL;
 	}
 	for (one = strtok_r(text, "\n", &save); one; one = strtok_r(NULL, "\n", &save)) {
-		if (nr == room) {
-			room = room ? 2 * room : 4096;
-			bigger = realloc(line, room * sizeof(*line));
-			if (!bigger) {
-				ret = report_no_memory();
-				goto out;
-			}
-			line = bigger;
+		if (vec_reserve(&lines, 1)) {
+			ret = report_no_memory();
+			goto out;
 		}
-		nr += parse_line(one, &line[nr]);
+		lines.nr += parse_line(one, &lines.v[lines.nr]);
 	}
-	ret = select_functions(r, line, nr);
+	ret = select_functions(r, lines.v, lines.nr);
 	if (!ret && r->nr_functions > MAX_FUNCTIONS) {
 		tool_error("-l matches %zu functions, and each call of each of them would be an "
 			   "event with both stacks: name at most %d, as in -l vfs_read -l 'tcp_*'",
@@ -238,7 +232,7 @@ int rec_find_functions(struct rec *r)
 		ret = TOOL_FAIL;
 	}
 out:
-	free(line);
+	vec_free(&lines);
 	free(text);
 	return ret;
 }

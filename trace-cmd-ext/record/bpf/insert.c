@@ -173,12 +173,6 @@ struct pending_cookie {
 	uint64_t time;			/* of the event */
 };
 
-/* A function that waits for the kernel stack of an event */
-struct held {
-	struct messages_event ev;
-	int level;
-};
-
 struct cpu {
 	struct pages_in in;
 	struct pages_out out;
@@ -186,7 +180,7 @@ struct cpu {
 	uint64_t gaps;			/* passed in the messages of this CPU */
 	struct nest nest;
 	struct pending_cookie pending[NEST_LEVELS];
-	VEC(struct held) held;
+	VEC(struct messages_event) held;	/* functions that wait for a kernel stack */
 	uint32_t count;			/* of cookies */
 	uint64_t size;			/* of its file */
 };
@@ -685,7 +679,7 @@ static int write_kernel_stack(struct insert *s, struct cpu *cpu,
 static int write_sample(struct insert *s, struct cpu *cpu, const struct messages_event *ev)
 {
 	bool function = ev->event == (uint32_t)s->o->function;
-	struct common c = { .type = ev->event, .tid = ev->tid };
+	const struct common c = { .type = ev->event, .flags = ev->flags, .tid = ev->tid };
 	struct pending_cookie pending = {
 		.stack = ev->stack, .tgid = ev->tgid, .reason = ev->reason,
 	};
@@ -698,7 +692,6 @@ static int write_sample(struct insert *s, struct cpu *cpu, const struct messages
 	m = messages_read_sample(&s->msgs, ev, &ret);
 	if (!m)
 		return ret;
-	c.flags = m->head.flags;
 	memcpy(pending.head, &c, sizeof(c));
 	s->stats->events++;
 	memcpy(r->head, &c, sizeof(c));
@@ -737,12 +730,12 @@ static int write_held(struct insert *s, struct cpu *cpu)
 	int ret = 0;
 
 	for (i = 0; i < cpu->held.nr && !ret; i++) {
-		const struct held h = cpu->held.v[i];
+		const struct messages_event ev = cpu->held.v[i];
 
-		if (groups_around(cpu, h.level, h.ev.tid))
-			cpu->held.v[kept++] = h;
+		if (groups_around(cpu, nest_level(ev.flags), ev.tid))
+			cpu->held.v[kept++] = ev;
 		else
-			ret = write_sample(s, cpu, &h.ev);
+			ret = write_sample(s, cpu, &ev);
 	}
 	cpu->held.nr = kept;
 	return ret;
@@ -789,24 +782,19 @@ static int pass_sample(struct insert *s, const struct messages_event *ev)
 {
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
 	struct cpu *cpu = &s->cpu[ev->cpu];
-	const struct messages_sample *m;
-	struct held *h;
-	int ret = 0, level;
+	int level = nest_level(ev->flags), ret;
+	struct messages_event *held;
 
 	/* a CPU that came while recording has no file */
 	if (cpu->out.fd < 0)
 		return 0;
-	m = messages_read_sample(&s->msgs, ev, &ret);
-	if (!m)
-		return ret;
 	if (t && ev->stack)
 		t->latest = ev->stack;
-	level = nest_level(m->head.flags);
 	if (ev->event == (uint32_t)s->o->function && is_held(cpu, level, ev->tid)) {
-		h = vec_add(&cpu->held);
-		if (!h)
+		held = vec_add(&cpu->held);
+		if (!held)
 			return -ENOMEM;
-		*h = (struct held){ *ev, level };
+		*held = *ev;
 		return 0;
 	}
 	ret = end_groups(s, cpu, level, ev->tid, false);

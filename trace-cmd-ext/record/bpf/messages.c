@@ -114,7 +114,7 @@ static int prepare_cpu(struct messages_cpu *c, const char *path, int cpu)
 }
 
 static int add_event(struct messages *m, const char *path, const struct msg_event *ev,
-		     uint32_t nr_kernel, uint64_t at)
+		     const struct msg_sample *sample, uint64_t at)
 {
 	struct messages_cpu *c = &m->cpu[ev->cpu];
 	unsigned int i;
@@ -145,7 +145,8 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 	c->window[i].ev = (struct messages_event){
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
-		.nr_kernel = nr_kernel, .at = at, .since = ev->since, .place = ev->place,
+		.nr_kernel = sample ? sample->nr : 0, .flags = sample ? sample->flags : 0,
+		.at = at, .since = ev->since, .place = ev->place,
 	};
 	c->waiting++;
 	return put_ready(m, c);
@@ -412,9 +413,9 @@ static int add_message(struct source *s)
 	switch (s->u.head.type) {
 	case MSG_EVENT:
 		ret = ev->place ? add_count(s, ev->place, ev->cpu, ev->skipped, ev->time) : 0;
-		return ret ? ret : add_event(s->m, s->path, ev, 0, s->at);
+		return ret ? ret : add_event(s->m, s->path, ev, NULL, s->at);
 	case MSG_SAMPLE:
-		return add_event(s->m, s->path, &s->u.event, s->u.sample.nr, s->at);
+		return add_event(s->m, s->path, &s->u.event, &s->u.sample, s->at);
 	case MSG_STACK:
 		return add_stack(s->m, &s->u.stack, s->at);
 	case MSG_SKIPPED:

@@ -24,7 +24,8 @@ struct messages_event {
 	uint16_t reason;
 	uint8_t gap;			/* messages are missing before it */
 	uint8_t nr_kernel;		/* frames in the kernel, of a sample or a function */
-	uint16_t place;			/* as in msg_event, and the next two */
+	uint16_t place;			/* as in msg_event, and @ran, @since */
+	uint8_t flags;			/* of msg_sample: common_flags */
 	uint32_t ran, since;
 	uint64_t at;			/* of its message in the file */
 };
