@@ -290,12 +290,12 @@ static inline int hidx_add(struct hidx *h, uint64_t hash, uint32_t index)
  */
 #define HIDX_PROBES	64
 
-static inline int hidx_add_near(struct hidx *h, uint64_t hash, uint32_t index)
+static inline int hidx_add_bounded(struct hidx *h, uint64_t hash, uint32_t index)
 {
 	return hidx_put(h, hash, index, HIDX_PROBES);
 }
 
-#define for_each_hidx_near(h, hash, pos, index)					\
+#define for_each_hidx_bounded(h, hash, pos, index)					\
 	for ((pos) = 0; (pos) < HIDX_PROBES && (h)->slot &&			\
 	     (h)->slot[((uint32_t)(hash) + (pos)) & (h)->mask].at &&		\
 	     ((index) = (h)->slot[((uint32_t)(hash) + (pos)) & (h)->mask].at - 1, 1); (pos)++)	\

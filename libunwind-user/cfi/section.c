@@ -166,12 +166,12 @@ static struct cfi_cie *cie_at(struct parser *p, size_t off)
 
 	if (p->last && p->last->off == off)
 		return p->last;
-	for_each_hidx_near(&p->numbers, hash, pos, i)
+	for_each_hidx_bounded(&p->numbers, hash, pos, i)
 		if (p->cies.v[i]->off == off)
 			return p->last = p->cies.v[i];
 	cie = calloc(1, sizeof(*cie));
 	place = cie ? vec_add(&p->cies) : NULL;
-	if (!place || hidx_add_near(&p->numbers, hash, p->cies.nr - 1)) {
+	if (!place || hidx_add_bounded(&p->numbers, hash, p->cies.nr - 1)) {
 		p->cies.nr -= !!place;
 		free(cie);
 		return NULL;

@@ -54,7 +54,7 @@ struct insn_state {
 	 */
 	uint16_t popped;
 	uint8_t len;		/* of the instruction; 0: not reached */
-	bool astray;		/* a call without a frame, of which the CFA says nothing */
+	bool cfa_unknown;	/* a call by code without a frame: the CFA is not known here */
 	bool assumed;		/* no path leads here: it has the frame of the builtin */
 	bool queued;
 };
@@ -343,8 +343,8 @@ static int follow_code(struct v8 *v)
 		if (op.next == ARCH_BAD)
 			v->insn[at].s.unknown = true;
 		v->insn[at].len = op.len ? op.len : 1;
-		v->insn[at].astray = is_call(&op) && !keeps_sp(v, &op) &&
-				     v->insn[at].s.fp_is != ARCH_FP_FRAME;
+		v->insn[at].cfa_unknown = is_call(&op) && !keeps_sp(v, &op) &&
+					  v->insn[at].s.fp_is != ARCH_FP_FRAME;
 		if (op.flags & ARCH_TAKES_ADDRESS && op.target >= v->at->start &&
 		    op.target < v->at->end)
 			v->may_have_table = true;
@@ -389,7 +389,7 @@ static int follow_rest(struct v8 *v)
 
 static bool row_of(const struct v8 *v, const struct insn_state *b, struct cfi_state *row)
 {
-	return b->len && !b->popped && !b->astray && !(b->assumed && v->conflict) &&
+	return b->len && !b->popped && !b->cfa_unknown && !(b->assumed && v->conflict) &&
 	       flow_make_row(v->r->arch, &b->s, true, row);
 }
 

@@ -162,7 +162,7 @@ static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_s
 	end = end_of_stack(r, fde, &outermost);
 	if (outermost)
 		return append_outermost(r, fde, gap_start);
-	if (sig_is_unknown(r, fde)) {
+	if (rows_is_unknown_sigreturn(r, fde)) {
 		count_hole(r, STATS_CAUSE_SIGNAL, fde->start, fde->end);
 		return append_hole(r, fde->start, fde->end);
 	}

@@ -33,13 +33,13 @@ static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *
 	uint32_t hash = hash_bytes(block, len, 0);
 	size_t pos;
 
-	for_each_hidx_near(&p->known, hash, pos, *off)
+	for_each_hidx_bounded(&p->known, hash, pos, *off)
 		if (same_block(p, *off, block, len))
 			return 0;
 	if (p->blocks_size + len >= UINT32_MAX)
 		return -EFBIG;
 	*off = p->blocks_size;
-	if (hidx_add_near(&p->known, hash, *off))
+	if (hidx_add_bounded(&p->known, hash, *off))
 		return -ENOMEM;
 	p->blocks_size += len;
 	p->nr_fres += nr_fres;

@@ -42,7 +42,7 @@ static uint64_t get64(const struct go_table *t, uint64_t off)
 	return t->big_endian ? be64toh(v) : le64toh(v);
 }
 
-static bool has(const struct go_table *t, uint64_t off, uint64_t len)
+static bool table_has_bytes(const struct go_table *t, uint64_t off, uint64_t len)
 {
 	return off <= t->size && len <= t->size - off;
 }
@@ -97,7 +97,7 @@ int go_open(struct go_table *t)
 	nr = get64(t, HEADER);
 	for (i = 0; i < 5; i++) {
 		part[i] = get64(t, HEADER + (first + i) * WORD);
-		if (!has(t, part[i], 0))
+		if (!table_has_bytes(t, part[i], 0))
 			return -EINVAL;
 	}
 	t->names = part[0];
@@ -105,7 +105,7 @@ int go_open(struct go_table *t)
 	t->files = part[2];
 	t->pcs = part[3];
 	t->funcs = part[4];
-	if (nr > UINT32_MAX / 2 || !has(t, t->funcs, (2 * nr + 1) * field_size(t)))
+	if (nr > UINT32_MAX / 2 || !table_has_bytes(t, t->funcs, (2 * nr + 1) * field_size(t)))
 		return -EINVAL;
 	t->nr_funcs = nr;
 	if (!t->text_start && t->version != GO_116)
@@ -135,7 +135,7 @@ int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f)
 		return -EINVAL;
 	at = t->funcs + (2ull * i + 1) * size;
 	at = size == 8 ? get64(t, at) : get32(t, at);
-	if (at > t->size || !has(t, t->funcs + at, 8 + FUNC_SIZE + 4))
+	if (at > t->size || !table_has_bytes(t, t->funcs + at, 8 + FUNC_SIZE + 4))
 		return -EINVAL;
 	at += t->funcs;
 	if (t->version == GO_116 ? get64(t, at) != f->start :
@@ -158,7 +158,7 @@ int go_get_func(const struct go_table *t, uint32_t i, struct go_func *f)
 	f->flags = t->data[at + 1];
 	f->nr_funcdata = t->data[at + 3];
 	f->pcdata = at + 4;
-	if (!has(t, f->pcdata, 4ull * f->nr_pcdata + 4 * f->nr_funcdata))
+	if (!table_has_bytes(t, f->pcdata, 4ull * f->nr_pcdata + 4 * f->nr_funcdata))
 		return -EINVAL;
 	return 0;
 }
@@ -274,7 +274,7 @@ bool go_line(const struct go_table *t, const struct go_func *f, uint64_t pc, con
 	if (f->cu == UINT32_MAX || !go_pcs_find(t, f, f->pcfile, pc, &value) || value < 0)
 		return false;
 	at = t->cus + 4 * ((uint64_t)f->cu + value);
-	if (!has(t, at, 4) || get32(t, at) == UINT32_MAX)
+	if (!table_has_bytes(t, at, 4) || get32(t, at) == UINT32_MAX)
 		return false;
 	*file = string_at(t, t->files + get32(t, at));
 	return *file;

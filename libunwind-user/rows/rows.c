@@ -45,7 +45,7 @@ static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_
 
 	if (!vec_room(&r->code, n, &room, sizeof(*r->code)) ||
 	    !vec_room(&r->state, n, &r->room_codes, sizeof(*r->state)) ||
-	    hidx_add_near(&r->numbers, hash, n))
+	    hidx_add_bounded(&r->numbers, hash, n))
 		return 0;
 	r->nr_codes++;
 	r->state[n] = *state;
@@ -59,7 +59,7 @@ static inline uint32_t intern_state(struct rows *r, const struct cfi_state *stat
 	uint32_t hash = hash_state(state), n;
 	size_t pos;
 
-	for_each_hidx_near(&r->numbers, hash, pos, n)
+	for_each_hidx_bounded(&r->numbers, hash, pos, n)
 		if (!memcmp(&r->state[n], state, sizeof(*state)))
 			return n;
 	return add_state(r, state, hash);

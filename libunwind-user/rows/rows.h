@@ -263,10 +263,10 @@ int rows_add_go(struct rows *r);
 /* ------------------------------- sig.c ------------------------------- */
 
 /* Is this code that returns from a signal handler, and does its FDE not know that? */
-bool sig_is_unknown(struct rows *r, const struct rows_fde *fde);
+bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde);
 
 /* Add FDEs for such code in the gap [start, end), which counts from text.start. */
-int sig_add(struct rows *r, uint32_t start, uint32_t end);
+int rows_add_sigreturns(struct rows *r, uint32_t start, uint32_t end);
 
 /*
  * How far a hash table is searched, as hostile input can make hashes collide. After that many

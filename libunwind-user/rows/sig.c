@@ -21,7 +21,7 @@
 #define MAX_SIZE	32		/* bytes of such code */
 #define ALIGN		4
 
-bool sig_is_unknown(struct rows *r, const struct rows_fde *fde)
+bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde)
 {
 	const struct sframe_arch *abi = r->arch->abi;
 	const uint8_t *code;
@@ -81,7 +81,7 @@ static int find_sig(struct rows *r, const struct sframe_sig *sig, uint32_t start
 	return ret;
 }
 
-int sig_add(struct rows *r, uint32_t start, uint32_t end)
+int rows_add_sigreturns(struct rows *r, uint32_t start, uint32_t end)
 {
 	const struct sframe_arch *abi = r->arch->abi;
 	unsigned int i;

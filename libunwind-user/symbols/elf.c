@@ -169,7 +169,7 @@ static void read_note(struct symtab *tab, Elf *elf, const GElf_Phdr *phdr)
 			tab->build_id);
 }
 
-size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX])
+size_t symbols_read_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX])
 {
 	struct symtab tab = { .build_id_size = 0 };
 	Elf *elf = NULL;

@@ -16,7 +16,7 @@
 #define UU_BUILD_ID_MAX 64
 
 /* Read the build ID of an ELF file of any architecture, open for reading. Its size, or 0. */
-size_t symtab_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
+size_t symbols_read_build_id(int fd, uint8_t id[UU_BUILD_ID_MAX]);
 
 /*
  * Open @path with @root as the root folder ("": the root of this process). Returns a descriptor, or

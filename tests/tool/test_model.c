@@ -114,7 +114,7 @@ static void a_record_stays_valid_for_some_more(void **state)
 	reader_close(r);
 }
 
-static void so_many_stay_valid_as_are_to_be_kept(void **state)
+static void reader_keeps_the_number_of_records_asked_for(void **state)
 {
 	struct tep_record *kept[8 * READER_KEEP], copies[8 * READER_KEEP];
 	const size_t all = 8 * READER_KEEP;
@@ -483,7 +483,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_hold_the_records_that_libtracecmd_reads),
 		cmocka_unit_test(a_record_stays_valid_for_some_more),
-		cmocka_unit_test(so_many_stay_valid_as_are_to_be_kept),
+		cmocka_unit_test(reader_keeps_the_number_of_records_asked_for),
 		cmocka_unit_test(a_run_answers_as_its_records_do),
 		cmocka_unit_test(both_orders_pass_the_same_events),
 		cmocka_unit_test(an_event_has_its_stacks_and_fields),

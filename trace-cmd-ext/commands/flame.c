@@ -60,46 +60,46 @@ enum {
 	OPT_MIN,
 };
 
-static struct {
+struct flame_cmd {
 	struct flame fl;
 	struct model_opts opts;
 	const char *output, *title;
 	bool folded, json, icicle;
 	uint32_t width, max_frames;
 	double min_percent;
-} o = { .width = 1200, .max_frames = 6000, .min_percent = 0.02 };
+};
 
 /* ---- gathering ---- */
 
-static int gather_one(int which)
+static int gather_one(struct flame_cmd *o, int which)
 {
-	const char *path = o.fl.path[which];
-	struct model_opts mo = o.opts;
+	const char *path = o->fl.path[which];
+	struct model_opts mo = o->opts;
 	struct model *m;
 	int ret;
 
-	o.fl.gather.filter = &o.opts.filter;
-	o.fl.gather.file = path;
-	gather_filter(&o.fl.gather, &mo.filter);
-	mo.counts = o.fl.gather.by == GATHER_COUNT;
+	o->fl.gather.filter = &o->opts.filter;
+	o->fl.gather.file = path;
+	gather_filter(&o->fl.gather, &mo.filter);
+	mo.counts = o->fl.gather.by == GATHER_COUNT;
 	m = cmd_open_model(path, &mo);
 	if (!m)
 		return TOOL_INPUT;
 	/* one of the two files may lack a name that the other has */
-	ret = o.fl.diff ? 0 : model_check_names(m, &o.opts.filter);
+	ret = o->fl.diff ? 0 : model_check_names(m, &o->opts.filter);
 	if (ret) {
 		model_close(m);
 		return ret;
 	}
-	ret = gather(m, &o.fl.gather, o.fl.fold, which, o.fl.diff, &o.fl.stats[which]);
-	o.fl.unit = gather_unit(&o.fl.gather, m);
+	ret = gather(m, &o->fl.gather, o->fl.fold, which, o->fl.diff, &o->fl.stats[which]);
+	o->fl.unit = gather_unit(&o->fl.gather, m);
 	/* only if it matters, because it counts all requests */
-	o.fl.nsec = o.fl.gather.by == GATHER_COUNT || model_get_info(m)->nsec;
-	o.fl.damaged |= model_get_info(m)->damaged;
-	if (ret && o.fl.damaged)
+	o->fl.nsec = o->fl.gather.by == GATHER_COUNT || model_get_info(m)->nsec;
+	o->fl.damaged |= model_get_info(m)->damaged;
+	if (ret && o->fl.damaged)
 		ret = TOOL_INPUT;	/* the unread part may have had matching events */
 	else if (ret == -ENODATA)
-		tool_error("%s: %s", path, gather_lacks(&o.fl.gather));
+		tool_error("%s: %s", path, gather_lacks(&o->fl.gather));
 	else if (ret)
 		tool_error("%s: cannot be read to its end: %s", path, strerror(-ret));
 	model_close(m);
@@ -110,22 +110,22 @@ static int gather_one(int which)
 
 static char notes[SVG_NOTES - 1][512];
 
-static const char *format_quantity(char *buf, size_t size, uint64_t n)
+static const char *format_quantity(const struct flame_cmd *o, char *buf, size_t size, uint64_t n)
 {
 	char a[64], b[64];
 
-	if (!strcmp(o.fl.unit, "ns"))
+	if (!strcmp(o->fl.unit, "ns"))
 		snprintf(buf, size, "%s (%s ns)", svg_time(a, n), svg_number(b, n));
 	else
-		snprintf(buf, size, "%s %s", svg_number(a, n), o.fl.unit);
+		snprintf(buf, size, "%s %s", svg_number(a, n), o->fl.unit);
 	return buf;
 }
 
 /* Add notes about waits that no frame shows. */
-static void note_waits(char *buf, size_t size)
+static void note_waits(const struct flame_cmd *o, char *buf, size_t size)
 {
-	const struct waits_stats *w = &o.fl.stats[1].waits;
-	bool nsec = o.fl.nsec;
+	const struct waits_stats *w = &o->fl.stats[1].waits;
+	bool nsec = o->fl.nsec;
 	char a[64], b[64];
 	size_t len = 0;
 
@@ -140,7 +140,7 @@ static void note_waits(char *buf, size_t size)
 		    nsec ? svg_time(b, w->uncertain_ns) : svg_number(b, w->uncertain_ns));
 	if (w->disordered)
 		SAY("%s whose events do not fit together, ", svg_number(a, w->disordered));
-	if (o.fl.gather.by == GATHER_WAKEUP && w->wakeups_uncertain + w->wakeups_unknown)
+	if (o->fl.gather.by == GATHER_WAKEUP && w->wakeups_uncertain + w->wakeups_unknown)
 		SAY("%s wake-ups of tasks not known to wait, ",
 		    svg_number(a, w->wakeups_uncertain + w->wakeups_unknown));
 #undef SAY
@@ -148,40 +148,40 @@ static void note_waits(char *buf, size_t size)
 		buf[len - 2] = '\0';
 }
 
-static void make_notes(struct svg_opts *so, const struct tree *t)
+static void make_notes(const struct flame_cmd *o, struct svg_opts *so, const struct tree *t)
 {
 	struct flame_missing missing[FLAME_MISSING];
-	const struct gather_stats *g = o.fl.stats;
+	const struct gather_stats *g = o->fl.stats;
 	char a[128], b[128], waits[400] = "";
 	size_t n = 0, nr, i, len;
 
-	if (o.fl.diff)
-		snprintf(notes[n++], sizeof(*notes), "%s: %s; before, %s: %s%s", o.fl.path[1],
-			 format_quantity(a, sizeof(a), g[1].weight), o.fl.path[0],
-			 format_quantity(b, sizeof(b), g[0].weight),
-			 o.fl.normalize ? "; shares are compared" : "");
+	if (o->fl.diff)
+		snprintf(notes[n++], sizeof(*notes), "%s: %s; before, %s: %s%s", o->fl.path[1],
+			 format_quantity(o, a, sizeof(a), g[1].weight), o->fl.path[0],
+			 format_quantity(o, b, sizeof(b), g[0].weight),
+			 o->fl.normalize ? "; shares are compared" : "");
 	else if (so->number)
 		snprintf(notes[n++], sizeof(*notes), "%s in %s %s; %s",
-			 format_quantity(a, sizeof(a), g[1].weight), svg_number(b, g[1].nr),
-			 so->number, o.fl.path[1]);
+			 format_quantity(o, a, sizeof(a), g[1].weight), svg_number(b, g[1].nr),
+			 so->number, o->fl.path[1]);
 	else
 		snprintf(notes[n++], sizeof(*notes), "%s; %s",
-			 format_quantity(a, sizeof(a), g[1].weight), o.fl.path[1]);
-	nr = o.fl.diff ? 0 : flame_missing(&o.fl, missing);
+			 format_quantity(o, a, sizeof(a), g[1].weight), o->fl.path[1]);
+	nr = o->fl.diff ? 0 : flame_missing(&o->fl, missing);
 	len = nr ? snprintf(notes[n], sizeof(*notes), "Without a user stack: ") : 0;
 	for (i = 0; i < nr && len < sizeof(*notes); i++)
 		len += snprintf(notes[n] + len, sizeof(*notes) - len, "%s%.1f%% %s",
 				i ? ", " : "", 100.0 * missing[i].weight / g[1].weight,
 				missing[i].why);
 	n += nr > 0;
-	if (o.fl.gather.by != GATHER_COUNT)
-		note_waits(waits, sizeof(waits));
+	if (o->fl.gather.by != GATHER_COUNT)
+		note_waits(o, waits, sizeof(waits));
 	if (*waits)
 		snprintf(notes[n++], sizeof(*notes), "Waits that no frame shows: %s", waits);
 	if (g[1].waits.refused)
 		snprintf(notes[n++], sizeof(*notes), "A full buffer dropped events at unknown "
 			 "places: one wait can be several waits");
-	if (o.fl.damaged)
+	if (o->fl.damaged)
 		snprintf(notes[n++], sizeof(*notes),
 			 "The file is damaged and was not read to its end");
 	if (t->hidden)
@@ -191,7 +191,7 @@ static void make_notes(struct svg_opts *so, const struct tree *t)
 		so->notes[i] = notes[i];
 }
 
-static const char *default_title(void)
+static const char *default_title(const struct flame_cmd *o)
 {
 	static const char *const titles[] = {
 		[GATHER_COUNT] = "Events",
@@ -199,77 +199,77 @@ static const char *default_title(void)
 		[GATHER_WAKEUP] = "Waiting, and who ended it",
 	};
 
-	return o.title ? o.title : titles[o.fl.gather.by];
+	return o->title ? o->title : titles[o->fl.gather.by];
 }
 
-static int draw_picture(FILE *out)
+static int draw_picture(struct flame_cmd *o, FILE *out)
 {
-	struct svg_opts so = { .title = default_title(), .unit = o.fl.unit, .width = o.width,
-			       .icicle = o.icicle, .diff = o.fl.diff, .scale = o.fl.scale,
+	struct svg_opts so = { .title = default_title(o), .unit = o->fl.unit, .width = o->width,
+			       .icicle = o->icicle, .diff = o->fl.diff, .scale = o->fl.scale,
 			       .by = 1 };
 	struct tree t;
-	int ret = tree_make(&t, o.fl.fold, 1, o.max_frames, o.min_percent / 100);
+	int ret = tree_make(&t, o->fl.fold, 1, o->max_frames, o->min_percent / 100);
 
 	if (ret)
 		return ret;
-	if (o.fl.gather.by != GATHER_COUNT && !o.fl.gather.numbers && !o.fl.diff)
-		so.number = o.fl.gather.by == GATHER_OFF_CPU ? "waits" : "wake-ups";
-	make_notes(&so, &t);
-	svg_write(out, &t, o.fl.fold, &so);
+	if (o->fl.gather.by != GATHER_COUNT && !o->fl.gather.numbers && !o->fl.diff)
+		so.number = o->fl.gather.by == GATHER_OFF_CPU ? "waits" : "wake-ups";
+	make_notes(o, &so, &t);
+	svg_write(out, &t, o->fl.fold, &so);
 	free(t.nodes);
 	return 0;
 }
 
 /* ---- the command ---- */
 
-static int write_out(void)
+static int write_out(struct flame_cmd *o)
 {
 	struct output out;
-	int ret = output_open(&out, o.output);
+	int ret = output_open(&out, o->output);
 
 	if (ret)
 		return ret;
-	if (o.json)
-		flame_json(out.f, &o.fl);
-	else if (o.folded)
-		ret = folded_write(out.f, o.fl.fold, 1, o.fl.diff);
+	if (o->json)
+		flame_json(out.f, &o->fl);
+	else if (o->folded)
+		ret = folded_write(out.f, o->fl.fold, 1, o->fl.diff);
 	else
-		ret = draw_picture(out.f);
+		ret = draw_picture(o, out.f);
 	if (ret)
-		tool_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
+		tool_error("%s: needs more memory for its stacks than there is", o->fl.path[1]);
 	return output_close(&out, ret ? TOOL_FAIL : TOOL_OK);
 }
 
 static int run_flame(void *arg)
 {
-	const struct gather_stats *g = o.fl.stats;
+	struct flame_cmd *o = arg;
+	const struct gather_stats *g = o->fl.stats;
 	int ret = TOOL_OK;
 
-	(void)arg;
-	o.fl.fold = fold_new();
-	if (!o.fl.fold) {
+	o->fl.fold = fold_new();
+	if (!o->fl.fold) {
 		tool_error("out of memory");
 		return TOOL_FAIL;
 	}
-	if (o.fl.diff)
-		ret = gather_one(0);
+	if (o->fl.diff)
+		ret = gather_one(o, 0);
 	if (!ret)
-		ret = gather_one(1);
-	if (!ret && fold_finish(o.fl.fold)) {
-		tool_error("%s: needs more memory for its stacks than there is", o.fl.path[1]);
+		ret = gather_one(o, 1);
+	if (!ret && fold_finish(o->fl.fold)) {
+		tool_error("%s: needs more memory for its stacks than there is", o->fl.path[1]);
 		ret = TOOL_FAIL;
 	}
-	if (!ret && !o.json && !g[1].nr && o.fl.damaged) {
+	if (!ret && !o->json && !g[1].nr && o->fl.damaged) {
 		ret = TOOL_INPUT;
-	} else if (!ret && !o.json && !g[1].nr) {
+	} else if (!ret && !o->json && !g[1].nr) {
 		tool_error("%s: no event matches these options; trace-ustack stat shows what the "
-			   "recording contains", o.fl.path[1]);
+			   "recording contains", o->fl.path[1]);
 		ret = TOOL_FAIL;
 	}
-	o.fl.scale = o.fl.normalize && g[0].weight ? (double)g[1].weight / g[0].weight : 1;
+	o->fl.scale = o->fl.normalize && g[0].weight ? (double)g[1].weight / g[0].weight : 1;
 	if (!ret)
-		ret = write_out();
-	fold_free(o.fl.fold);
+		ret = write_out(o);
+	fold_free(o->fl.fold);
 	return ret;
 }
 
@@ -287,73 +287,73 @@ static int parse_number(const char *arg, uint32_t min, uint32_t max, uint32_t *n
 	return ret;
 }
 
-static int parse_option(int opt, const char *arg)
+static int parse_option(struct flame_cmd *o, int opt, const char *arg)
 {
 	char *end;
 
 	switch (opt) {
 	case OPT_BY:
-		if (!gather_by_name(arg, &o.fl.gather.by))
+		if (!gather_by_name(arg, &o->fl.gather.by))
 			return tool_usage("flame", "--by is count, off-cpu or wakeup, not '%s'",
 					  arg);
 		return 0;
 	case OPT_NUMBERS:
-		o.fl.gather.numbers = true;
+		o->fl.gather.numbers = true;
 		return 0;
 	case OPT_THREADS:
-		o.fl.gather.threads = true;
+		o->fl.gather.threads = true;
 		return 0;
 	case OPT_LINES:
-		o.fl.gather.lines = o.opts.lines = true;
+		o->fl.gather.lines = o->opts.lines = true;
 		return 0;
 	case OPT_DIFF:
-		o.fl.diff = true;
-		o.fl.path[0] = arg;
+		o->fl.diff = true;
+		o->fl.path[0] = arg;
 		return 0;
 	case OPT_NORMALIZE:
-		o.fl.normalize = true;
+		o->fl.normalize = true;
 		return 0;
 	case OPT_FOLDED:
-		o.folded = true;
+		o->folded = true;
 		return 0;
 	case OPT_JSON:
-		o.json = true;
+		o->json = true;
 		return 0;
 	case 'o':
-		o.output = arg;
+		o->output = arg;
 		return 0;
 	case OPT_TITLE:
-		o.title = arg;
+		o->title = arg;
 		return 0;
 	case OPT_ICICLE:
-		o.icicle = true;
+		o->icicle = true;
 		return 0;
 	case OPT_WIDTH:
-		return parse_number(arg, 200, 20000, &o.width);
+		return parse_number(arg, 200, 20000, &o->width);
 	case OPT_MAX:
-		return parse_number(arg, 1, 1000000, &o.max_frames);
+		return parse_number(arg, 1, 1000000, &o->max_frames);
 	case OPT_MIN:
-		o.min_percent = strtod(arg, &end);
-		if (end == arg || *end || !(o.min_percent >= 0 && o.min_percent <= 100))
+		o->min_percent = strtod(arg, &end);
+		if (end == arg || *end || !(o->min_percent >= 0 && o->min_percent <= 100))
 			return tool_usage("flame", "'%s' is not a number from 0 to 100", arg);
 		return 0;
 	default:
-		return cmd_parse_filter("flame", opt, arg, &o.opts);
+		return cmd_parse_filter("flame", opt, arg, &o->opts);
 	}
 }
 
-static int check_options(void)
+static int check_options(const struct flame_cmd *o)
 {
-	if (o.fl.normalize && !o.fl.diff)
+	if (o->fl.normalize && !o->fl.diff)
 		return tool_usage("flame", "--normalize needs --diff");
-	if (o.json && o.folded)
+	if (o->json && o->folded)
 		return tool_usage("flame", "--json and --folded exclude one another");
-	if (output_is_input(o.output, o.fl.path[0]) || output_is_input(o.output, o.fl.path[1]))
+	if (output_is_input(o->output, o->fl.path[0]) || output_is_input(o->output, o->fl.path[1]))
 		return tool_usage("flame", "%s is the recording itself; give another file with -o",
-				  o.output);
-	if (o.fl.gather.by == GATHER_COUNT && o.fl.gather.numbers)
+				  o->output);
+	if (o->fl.gather.by == GATHER_COUNT && o->fl.gather.numbers)
 		return tool_usage("flame", "--numbers needs --by off-cpu or --by wakeup");
-	if (o.fl.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
+	if (o->fl.gather.by != GATHER_COUNT && o->opts.filter.nr_events)
 		return tool_usage("flame", "--event needs --by count; waits have their own "
 				  "events");
 	return 0;
@@ -361,6 +361,7 @@ static int check_options(void)
 
 int cmd_flame(int argc, char **argv)
 {
+	struct flame_cmd o = { .width = 1200, .max_frames = 6000, .min_percent = 0.02 };
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
 		{ "by", required_argument, NULL, OPT_BY },
@@ -385,20 +386,20 @@ int cmd_flame(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
 		if (opt == 'h')
 			return tool_help(usage);
-		ret = parse_option(opt, optarg);
+		ret = parse_option(&o, opt, optarg);
 		if (ret)
 			return ret;
 	}
 	ret = cmd_parse_file("flame", argc, argv, &o.fl.path[1]);
 	if (!ret)
-		ret = check_options();
+		ret = check_options(&o);
 	if (ret)
 		return ret;
 	if (o.folded || o.json)
 		tool_start_pager();
 	else if (!o.output && isatty(STDOUT_FILENO))
 		o.output = "flame.svg";
-	ret = tool_guard(o.fl.path[1], run_flame, NULL);
+	ret = tool_guard(o.fl.path[1], run_flame, &o);
 	if (!ret && o.output && !strcmp(o.output, "flame.svg"))
 		fprintf(stderr, "trace-ustack: wrote %s; open it in a browser\n", o.output);
 	return ret;

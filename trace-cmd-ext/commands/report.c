@@ -30,46 +30,47 @@ static const char usage[] =
 	"  trace-ustack report --symbol 'pthread_mutex_*' --time 12.5-13\n"
 	"  trace-ustack report --json | jq -r 'select(.user_state == \"lost\") | .comm'\n";
 
-static struct {
+struct report_cmd {
 	const char *path;
 	struct model_opts opts;
 	struct report r;
 	uint32_t jobs;
-} o;
+};
 
 static int run_report(void *arg)
 {
+	struct report_cmd *o = arg;
 	int ret;
 
-	(void)arg;
-	o.opts.plugins = !o.r.json;
-	o.opts.lines = o.r.lines;
-	o.r.m = cmd_open_model(o.path, &o.opts);
-	if (!o.r.m)
+	o->opts.plugins = !o->r.json;
+	o->opts.lines = o->r.lines;
+	o->r.m = cmd_open_model(o->path, &o->opts);
+	if (!o->r.m)
 		return TOOL_INPUT;
-	ret = model_check_names(o.r.m, &o.opts.filter);
+	ret = model_check_names(o->r.m, &o->opts.filter);
 	if (ret) {
-		model_close(o.r.m);
+		model_close(o->r.m);
 		return ret;
 	}
 	/* a progress line would disturb the pager */
 	if (tool_on_terminal())
 		tool_progress_off();
-	o.r.filtered = cmd_filter_is_set(&o.opts.filter);
-	o.r.print_no_match = cmd_print_no_match;
-	o.r.reads_on = !o.r.json && !o.r.filtered && printer_reads_on(o.r.m);
-	ret = report_print(&o.r, o.jobs ? o.jobs : report_processes());
-	model_close(o.r.m);
+	o->r.filtered = cmd_filter_is_set(&o->opts.filter);
+	o->r.print_no_match = cmd_print_no_match;
+	o->r.library_reads_ahead = !o->r.json && !o->r.filtered && printer_reads_ahead(o->r.m);
+	ret = report_print(&o->r, o->jobs ? o->jobs : report_processes());
+	model_close(o->r.m);
 	if (ret == REPORT_NO_OUTPUT)
 		return TOOL_OUTPUT;
 	if (ret)
-		tool_error("%s: %s", o.path, ret == -EIO ?
+		tool_error("%s: %s", o->path, ret == -EIO ?
 			   "is damaged: libtracecmd broke off reading it" : strerror(-ret));
 	return !ret ? TOOL_OK : ret == -EIO ? TOOL_INPUT : TOOL_FAIL;
 }
 
 int cmd_report(int argc, char **argv)
 {
+	struct report_cmd o = {};
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
 		{ "json", no_argument, NULL, 'J' },
@@ -112,5 +113,5 @@ int cmd_report(int argc, char **argv)
 	if (ret)
 		return ret;
 	tool_start_pager();
-	return tool_guard(o.path, run_report, NULL);
+	return tool_guard(o.path, run_report, &o);
 }

@@ -27,41 +27,41 @@ static const char usage[] =
 	"  trace-ustack stat --json | jq .requests.lost\n"
 	"  trace-ustack stat --json | jq '.by_file[] | select(.incomplete > 0)'\n";
 
-static struct {
+struct stat_cmd {
 	const char *path;
 	struct model_opts opts;
 	bool json, all;
-} o;
+};
 
 static int run_stat(void *arg)
 {
+	struct stat_cmd *o = arg;
 	struct stat_counts s = {};
 	struct model *m;
 	int ret;
 
-	(void)arg;
-	o.opts.counts = cmd_filter_is_set(&o.opts.filter);
-	m = cmd_open_model(o.path, &o.opts);
+	o->opts.counts = cmd_filter_is_set(&o->opts.filter);
+	m = cmd_open_model(o->path, &o->opts);
 	if (!m)
 		return TOOL_INPUT;
-	ret = model_check_names(m, &o.opts.filter);
+	ret = model_check_names(m, &o->opts.filter);
 	if (ret)
 		goto out;
-	ret = stat_count(&s, m, cmd_filter_is_set(&o.opts.filter));
+	ret = stat_count(&s, m, cmd_filter_is_set(&o->opts.filter));
 	if (!ret)
-		ret = stat_files(&s, m, o.path);
+		ret = stat_files(&s, m, o->path);
 	tool_progress_end();
 	if (ret) {
-		tool_error("%s: %s", o.path, strerror(-ret));
+		tool_error("%s: %s", o->path, strerror(-ret));
 		ret = ret == -EIO ? TOOL_INPUT : TOOL_FAIL;
 		goto out;
 	}
 	if (s.filtered && !s.events)
-		cmd_print_no_match(o.path);
-	if (o.json)
-		stat_print_json(m, &s, o.path);
+		cmd_print_no_match(o->path);
+	if (o->json)
+		stat_print_json(m, &s, o->path);
 	else
-		stat_print(m, &s, o.path, o.all);
+		stat_print(m, &s, o->path, o->all);
 out:
 	stat_free(&s);
 	model_close(m);
@@ -70,6 +70,7 @@ out:
 
 int cmd_stat(int argc, char **argv)
 {
+	struct stat_cmd o = {};
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
 		{ "json", no_argument, NULL, 'J' },
@@ -99,5 +100,5 @@ int cmd_stat(int argc, char **argv)
 	if (ret)
 		return ret;
 	tool_start_pager();
-	return tool_guard(o.path, run_stat, NULL);
+	return tool_guard(o.path, run_stat, &o);
 }

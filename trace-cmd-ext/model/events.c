@@ -5,7 +5,7 @@
  * The kernel writes an event, its kernel stack and its cookie one after the other on one CPU, and
  * only an interrupt can write something between them (plugin/join/nest.h). So an event waits for
  * its stacks until a later record or dropped events show that no more stacks will come. Events
- * leave a lane in the order of their records.
+ * leave a queue in the order of their records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,11 +21,11 @@
 /* Records kept with an event: its own record, and those of its stacks. */
 #define GROUP		4
 
-int event_queue_start(struct model *m, struct event_queue *l, uint32_t stream)
+int event_queue_start(struct model *m, struct event_queue *q, uint32_t stream)
 {
 	const struct reader_stream *s = reader_get_stream(m->reader, stream);
-	struct pending *queue = l->queue;
-	uint32_t room = l->room;
+	struct pending *queue = q->queue;
+	uint32_t room = q->room;
 
 	if (!queue) {
 		room = FIRST_QUEUE;
@@ -33,147 +33,147 @@ int event_queue_start(struct model *m, struct event_queue *l, uint32_t stream)
 		if (!queue)
 			return -ENOMEM;
 	}
-	memset(l, 0, sizeof(*l));
-	l->queue = queue;
-	l->room = room;
-	l->stream = stream;
-	l->buffer = s->buffer;
-	l->cpu = s->cpu;
-	l->kept = READER_KEEP;
-	l->wanted = filter_wants_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
+	memset(q, 0, sizeof(*q));
+	q->queue = queue;
+	q->room = room;
+	q->stream = stream;
+	q->buffer = s->buffer;
+	q->cpu = s->cpu;
+	q->kept = READER_KEEP;
+	q->wanted = filter_wants_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
 	return 0;
 }
 
-void event_queue_free(struct event_queue *l)
+void event_queue_free(struct event_queue *q)
 {
-	free(l->queue);
-	l->queue = NULL;
+	free(q->queue);
+	q->queue = NULL;
 }
 
-static struct pending *queue_slot(struct event_queue *l, uint32_t nr)
+static struct pending *queue_slot(struct event_queue *q, uint32_t nr)
 {
-	return &l->queue[nr & (l->room - 1)];
+	return &q->queue[nr & (q->room - 1)];
 }
 
-static struct pending *waiting_event(struct event_queue *l, int level)
+static struct pending *waiting_event(struct event_queue *q, int level)
 {
-	return l->nest.open >> level & 1 ? queue_slot(l, l->waiting[level]) : NULL;
+	return q->nest.open >> level & 1 ? queue_slot(q, q->waiting[level]) : NULL;
 }
 
 /* The event gets no more stacks than it has now. */
-static void settle_level(struct event_queue *l, int level)
+static void settle_level(struct event_queue *q, int level)
 {
-	struct pending *p = queue_slot(l, l->waiting[level]);
+	struct pending *p = queue_slot(q, q->waiting[level]);
 
-	nest_close(&l->nest, level);
+	nest_close(&q->nest, level);
 	p->settled = true;
 	/* only a kernel stack can show that the cookie was lost */
 	if (p->has_kstack)
 		p->asked = p->kpos;
 }
 
-static void settle_all(struct event_queue *l, uint32_t levels)
+static void settle_all(struct event_queue *q, uint32_t levels)
 {
 	int level;
 
 	for (level = 0; levels; level++, levels >>= 1)
 		if (levels & 1)
-			settle_level(l, level);
+			settle_level(q, level);
 }
 
 /* Make room for one more event and its records, so that no waiting event must leave early. */
-static int make_room(struct model *m, struct event_queue *l)
+static int make_room(struct model *m, struct event_queue *q)
 {
-	struct pending *p = queue_slot(l, l->head), *queue;
-	uint32_t room = 2 * l->room, i;
+	struct pending *p = queue_slot(q, q->head), *queue;
+	uint32_t room = 2 * q->room, i;
 
-	if (!l->nr)
+	if (!q->nr)
 		return 0;
-	if (l->seq - p->seq > l->kept - GROUP - LOOK_EVERY) {
-		if (l->kept >= GROUP * MAX_QUEUE || reader_keep(m->reader, l->stream, 2 * l->kept))
+	if (q->seq - p->seq > q->kept - GROUP - LOOK_EVERY) {
+		if (q->kept >= GROUP * MAX_QUEUE || reader_keep(m->reader, q->stream, 2 * q->kept))
 			return -ENOMEM;
-		l->kept *= 2;
+		q->kept *= 2;
 	}
-	if (l->nr < l->room)
+	if (q->nr < q->room)
 		return 0;
-	queue = l->room < MAX_QUEUE ? malloc(room * sizeof(*queue)) : NULL;
+	queue = q->room < MAX_QUEUE ? malloc(room * sizeof(*queue)) : NULL;
 	if (!queue)
 		return -ENOMEM;
-	for (i = 0; i < l->nr; i++)
-		queue[(l->head + i) & (room - 1)] = *queue_slot(l, l->head + i);
-	free(l->queue);
-	l->queue = queue;
-	l->room = room;
+	for (i = 0; i < q->nr; i++)
+		queue[(q->head + i) & (room - 1)] = *queue_slot(q, q->head + i);
+	free(q->queue);
+	q->queue = queue;
+	q->room = room;
 	return 0;
 }
 
-static void add_event(struct model *m, struct event_queue *l, struct tep_record *rec, uint32_t type,
+static void add_event(struct model *m, struct event_queue *q, struct tep_record *rec, uint32_t type,
 		      const struct decode_common *c, int level)
 {
-	uint32_t nr = l->head + l->nr++;
-	struct pending *p = queue_slot(l, nr);
+	uint32_t nr = q->head + q->nr++;
+	struct pending *p = queue_slot(q, nr);
 	struct model_task *t;
 
 	p->ev.ts = rec->ts;
 	p->ev.type = type;
 	p->ev.tid = c->tid;
-	p->ev.cpu = l->cpu;
-	p->ev.buffer = l->buffer;
+	p->ev.cpu = q->cpu;
+	p->ev.buffer = q->buffer;
 	p->ev.kstack = p->ev.ustack = MODEL_NONE;
 	p->ev.missed = 0;
 	p->ev.rec = rec;
 	p->ev.kstack_rec = p->ev.cookie_rec = NULL;
-	p->seq = l->seq;
+	p->seq = q->seq;
 	p->level = level;
 	p->settled = p->has_kstack = p->cut = false;
 	p->asked = p->cookie = 0;
-	p->wanted = l->wanted && m->types.v[type].wanted && filter_wants_time(m, rec->ts);
+	p->wanted = q->wanted && m->types.v[type].wanted && filter_wants_time(m, rec->ts);
 	/* the processes are not known before the end of the scan */
 	if (p->wanted && m->read && (m->opts.filter.nr_pids || m->opts.filter.nr_comms)) {
 		t = model_get_task(m, c->tid);
 		p->wanted = t && t->wanted;
 	}
 	if (p->wanted) {
-		p->ev.missed = l->missed;
-		l->missed = 0;
+		p->ev.missed = q->missed;
+		q->missed = 0;
 	}
-	nest_open(&l->nest, level, c->tid, nest_context(c->flags));
-	l->waiting[level] = nr;
+	nest_open(&q->nest, level, c->tid, nest_context(c->flags));
+	q->waiting[level] = nr;
 }
 
 /*
  * The same rule as in plugin/join/runs.c: an interrupt has the cookies of the kernel entry that it
  * interrupted.
  */
-static bool may_have(struct event_queue *l, const struct pending *p, uint64_t cookie)
+static bool may_have(struct event_queue *q, const struct pending *p, uint64_t cookie)
 {
-	const struct pending *q;
-	uint32_t nr = l->waiting[p->level] + 1;
+	const struct pending *inner;
+	uint32_t nr = q->waiting[p->level] + 1;
 
-	for (; l->nest.v[p->level].passed && nr != l->head + l->nr; nr++) {
-		q = queue_slot(l, nr);
-		if (q->level == p->level + 1 && q->cookie && q->cookie != cookie)
+	for (; q->nest.v[p->level].passed && nr != q->head + q->nr; nr++) {
+		inner = queue_slot(q, nr);
+		if (inner->level == p->level + 1 && inner->cookie && inner->cookie != cookie)
 			return false;
 	}
 	return true;
 }
 
 /* Events were dropped, maybe the cookies of waiting events: such an event has a run of its own. */
-static void add_loss(struct event_queue *l, int missed)
+static void add_loss(struct event_queue *q, int missed)
 {
 	struct pending *p;
 	int level;
 
 	for (level = 0; level < NEST_LEVELS; level++) {
-		p = waiting_event(l, level);
+		p = waiting_event(q, level);
 		if (p)
 			p->cut = true;
 	}
-	settle_all(l, l->nest.open);
-	l->missed = l->missed < 0 || missed < 0 ? -1 : l->missed + missed;
+	settle_all(q, q->nest.open);
+	q->missed = q->missed < 0 || missed < 0 ? -1 : q->missed + missed;
 }
 
-static void add_record(struct model *m, struct event_queue *l, struct tep_record *rec,
+static void add_record(struct model *m, struct event_queue *q, struct tep_record *rec,
 		       const struct decode_common *c)
 {
 	struct pending *p = NULL;
@@ -183,19 +183,19 @@ static void add_record(struct model *m, struct event_queue *l, struct tep_record
 	bool mine;
 
 	if (rec->missed_events)
-		add_loss(l, rec->missed_events);
+		add_loss(q, rec->missed_events);
 	type = model_type_of(m, c);
 	if (type == NO_TYPE || !c->has_tid)
 		return;
 	level = nest_level(c->flags);
 	/* usually an event's records are complete, or the next record belongs to it */
-	if (l->nest.open) {
-		ended = nest_close_ended(&l->nest, level, c->tid);
+	if (q->nest.open) {
+		ended = nest_close_ended(&q->nest, level, c->tid);
 		if (ended)
-			settle_all(l, ended);
-		p = waiting_event(l, level);
+			settle_all(q, ended);
+		p = waiting_event(q, level);
 	}
-	mine = nest_belongs(&l->nest, level, c->tid, nest_context(c->flags));
+	mine = nest_belongs(&q->nest, level, c->tid, nest_context(c->flags));
 	switch (m->types.v[type].kind) {
 	case RECORD_KSTACK:
 		if (!mine || p->has_kstack)
@@ -208,72 +208,72 @@ static void add_record(struct model *m, struct event_queue *l, struct tep_record
 		return;
 	case RECORD_COOKIE:
 		if (!mine || !decode_cookie(&m->dec, rec, &cookie) || !cookie ||
-		    !may_have(l, p, cookie))
+		    !may_have(q, p, cookie))
 			break;
 		p->asked = rec->offset;
 		p->cookie = cookie;
 		p->ev.cookie_rec = rec;
 		p->settled = true;
-		nest_close(&l->nest, level);
+		nest_close(&q->nest, level);
 		return;
 	case RECORD_EVENT:
 		if (p)
-			settle_level(l, level);
-		add_event(m, l, rec, type, c, level);
+			settle_level(q, level);
+		add_event(m, q, rec, type, c, level);
 		return;
 	default:
 		break;
 	}
 	if (p)
-		settle_level(l, level);
+		settle_level(q, level);
 }
 
-void event_queue_add(struct model *m, struct event_queue *l, struct tep_record *rec,
+void event_queue_add(struct model *m, struct event_queue *q, struct tep_record *rec,
 		     const struct decode_common *c)
 {
-	l->seq++;
-	add_record(m, l, rec, c);
+	q->seq++;
+	add_record(m, q, rec, c);
 	/* with the records of a real kernel, there is always room */
-	if ((l->nr == l->room || !(l->seq % LOOK_EVERY)) && make_room(m, l))
-		settle_all(l, l->nest.open);
+	if ((q->nr == q->room || !(q->seq % LOOK_EVERY)) && make_room(m, q))
+		settle_all(q, q->nest.open);
 }
 
-void event_queue_end(struct event_queue *l)
+void event_queue_end(struct event_queue *q)
 {
-	l->ended = true;
-	settle_all(l, l->nest.open);
+	q->ended = true;
+	settle_all(q, q->nest.open);
 }
 
-struct pending *event_queue_peek(struct event_queue *l)
+struct pending *event_queue_peek(struct event_queue *q)
 {
-	struct pending *p = l->nr ? queue_slot(l, l->head) : NULL;
+	struct pending *p = q->nr ? queue_slot(q, q->head) : NULL;
 
 	return p && p->settled ? p : NULL;
 }
 
-/* Returns as event_queue_peek(), but reads records until an event is ready or the lane ends. */
-static struct pending *event_queue_next(struct model *m, struct event_queue *l)
+/* Returns as event_queue_peek(), but reads records until an event is ready or the queue ends. */
+static struct pending *event_queue_next(struct model *m, struct event_queue *q)
 {
 	struct decode_common c;
 	struct tep_record *rec;
 	struct pending *p;
 
-	while (!(p = event_queue_peek(l)) && !l->ended) {
-		rec = reader_next(m->reader, l->stream);
+	while (!(p = event_queue_peek(q)) && !q->ended) {
+		rec = reader_next(m->reader, q->stream);
 		if (!rec) {
-			event_queue_end(l);
+			event_queue_end(q);
 			continue;
 		}
 		decode_common(&m->dec, rec, &c);
-		event_queue_add(m, l, rec, &c);
+		event_queue_add(m, q, rec, &c);
 	}
 	return p;
 }
 
-void event_queue_drop(struct event_queue *l)
+void event_queue_drop(struct event_queue *q)
 {
-	l->head++;
-	l->nr--;
+	q->head++;
+	q->nr--;
 }
 
 /* ---- all events ---- */
@@ -285,9 +285,9 @@ struct events_walk {
 	uint64_t seen;
 };
 
-static int pass_on(struct events_walk *w, struct event_queue *l)
+static int pass_on(struct events_walk *w, struct event_queue *q)
 {
-	struct pending *p = queue_slot(l, l->head);
+	struct pending *p = queue_slot(q, q->head);
 	struct model *m = w->m;
 
 	if (m->opts.progress && !(++w->seen % PROGRESS_EVERY))
@@ -295,27 +295,27 @@ static int pass_on(struct events_walk *w, struct event_queue *l)
 	if (!p->wanted)
 		return 0;
 	if (p->asked && !m->no_stacks)
-		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, l->stream, p->ev.tid,
+		p->ev.ustack = model_run_ustack(m, join_run_at(m->join, q->stream, p->ev.tid,
 							       p->asked, p->cookie,
-							       last_of(&l->lasts, p->ev.tid)));
+							       last_of(&q->lasts, p->ev.tid)));
 	if (m->opts.filter.nr_symbols && !filter_wants_symbols(m, &p->ev))
 		return 0;
 	m->chosen++;
 	return w->event(w->data, &p->ev);
 }
 
-static int by_cpu(struct events_walk *w, struct event_queue *lanes, uint32_t nr)
+static int by_cpu(struct events_walk *w, struct event_queue *queues, uint32_t nr)
 {
 	uint32_t i;
 	int ret = 0;
 
 	for (i = 0; i < nr && !ret; i++) {
 		/* events that the filter drops need no stacks */
-		if (!lanes[i].wanted)
+		if (!queues[i].wanted)
 			continue;
-		while (!ret && event_queue_next(w->m, &lanes[i])) {
-			ret = pass_on(w, &lanes[i]);
-			event_queue_drop(&lanes[i]);
+		while (!ret && event_queue_next(w->m, &queues[i])) {
+			ret = pass_on(w, &queues[i]);
+			event_queue_drop(&queues[i]);
 		}
 	}
 	return ret;
@@ -325,7 +325,7 @@ static int by_cpu(struct events_walk *w, struct event_queue *lanes, uint32_t nr)
 struct heap {
 	struct {
 		uint64_t ts;
-		struct event_queue *lane;
+		struct event_queue *queue;
 	} *v;
 	uint32_t nr;
 };
@@ -334,7 +334,7 @@ static bool is_before(const struct heap *h, uint32_t a, uint32_t b)
 {
 	if (h->v[a].ts != h->v[b].ts)
 		return h->v[a].ts < h->v[b].ts;
-	return h->v[a].lane->stream < h->v[b].lane->stream;
+	return h->v[a].queue->stream < h->v[b].queue->stream;
 }
 
 static void sift_down(struct heap *h, uint32_t i)
@@ -353,7 +353,7 @@ static void sift_down(struct heap *h, uint32_t i)
 	}
 }
 
-static int by_time(struct events_walk *w, struct event_queue *lanes, uint32_t nr)
+static int by_time(struct events_walk *w, struct event_queue *queues, uint32_t nr)
 {
 	struct heap h = { .v = calloc(nr + 1, sizeof(*h.v)) };
 	struct pending *p;
@@ -363,20 +363,20 @@ static int by_time(struct events_walk *w, struct event_queue *lanes, uint32_t nr
 	if (!h.v)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
-		p = lanes[i].wanted ? event_queue_next(w->m, &lanes[i]) : NULL;
+		p = queues[i].wanted ? event_queue_next(w->m, &queues[i]) : NULL;
 		if (!p)
 			continue;
 		h.v[h.nr].ts = p->ev.ts;
-		h.v[h.nr++].lane = &lanes[i];
+		h.v[h.nr++].queue = &queues[i];
 	}
 	for (i = h.nr / 2; i-- > 0; )
 		sift_down(&h, i);
 	while (h.nr && !ret) {
-		struct event_queue *l = h.v[0].lane;
+		struct event_queue *q = h.v[0].queue;
 
-		ret = pass_on(w, l);
-		event_queue_drop(l);
-		p = event_queue_next(w->m, l);
+		ret = pass_on(w, q);
+		event_queue_drop(q);
+		p = event_queue_next(w->m, q);
 		if (p)
 			h.v[0].ts = p->ev.ts;
 		else
@@ -422,20 +422,20 @@ int model_each(struct model *m, enum model_order order, model_event_fn event, vo
 {
 	struct events_walk w = { .m = m, .event = event, .data = data };
 	uint32_t i, nr = reader_nr_streams(m->reader);
-	struct event_queue *lanes = calloc(nr + 1, sizeof(*lanes));
-	int ret = lanes ? model_rewind(m) : -ENOMEM;
+	struct event_queue *queues = calloc(nr + 1, sizeof(*queues));
+	int ret = queues ? model_rewind(m) : -ENOMEM;
 
 	/* a filter by functions needs the stacks even if the caller does not */
 	m->no_stacks = order == MODEL_NO_STACKS && !m->opts.filter.nr_symbols;
 	if (!m->no_stacks)
 		model_all_ustacks(m, nr_wanted(m));
 	for (i = 0; i < nr && !ret; i++)
-		ret = event_queue_start(m, &lanes[i], i);
+		ret = event_queue_start(m, &queues[i], i);
 	if (!ret)
-		ret = order == MODEL_BY_TIME ? by_time(&w, lanes, nr) : by_cpu(&w, lanes, nr);
+		ret = order == MODEL_BY_TIME ? by_time(&w, queues, nr) : by_cpu(&w, queues, nr);
 	m->no_stacks = false;
-	for (i = 0; lanes && i < nr; i++)
-		event_queue_free(&lanes[i]);
-	free(lanes);
+	for (i = 0; queues && i < nr; i++)
+		event_queue_free(&queues[i]);
+	free(queues);
 	return ret;
 }

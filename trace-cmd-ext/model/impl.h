@@ -184,13 +184,13 @@ bool filter_wants_symbols(struct model *m, const struct model_event *ev);
  * events.c: event_queue_add() takes the records of a stream. event_queue_peek() returns the first
  * event, wanted or not, whose stacks have come, or NULL; the event stays until event_queue_drop().
  */
-int event_queue_start(struct model *m, struct event_queue *l, uint32_t stream);
-void event_queue_free(struct event_queue *l);
-void event_queue_add(struct model *m, struct event_queue *l, struct tep_record *rec,
+int event_queue_start(struct model *m, struct event_queue *q, uint32_t stream);
+void event_queue_free(struct event_queue *q);
+void event_queue_add(struct model *m, struct event_queue *q, struct tep_record *rec,
 		     const struct decode_common *c);
-void event_queue_end(struct event_queue *l);
-struct pending *event_queue_peek(struct event_queue *l);
-void event_queue_drop(struct event_queue *l);
+void event_queue_end(struct event_queue *q);
+struct pending *event_queue_peek(struct event_queue *q);
+void event_queue_drop(struct event_queue *q);
 
 /* Hash and comparison of the key of a count. */
 static inline uint64_t count_hash(const struct model_count *c)

@@ -37,7 +37,7 @@ struct notes_part {
 struct notes {
 	VEC(struct note) v;
 	VEC(struct notes_part) parts;
-	struct event_queue lane;
+	struct event_queue queue;
 	size_t max_notes;
 	size_t next;			/* number of the record after the last note's event */
 	bool has_kstack;		/* of the last note's event */
@@ -63,7 +63,7 @@ void notes_give_up(struct model *m)
 		return;
 	vec_free(&m->notes->v);
 	vec_free(&m->notes->parts);
-	event_queue_free(&m->notes->lane);
+	event_queue_free(&m->notes->queue);
 	free(m->notes);
 	m->notes = NULL;
 }
@@ -74,7 +74,7 @@ void notes_start_stream(struct model *m, uint32_t stream)
 	struct notes_part *p = vec_add(&t->parts);
 
 	t->next = 0;
-	t->failed |= !p || event_queue_start(m, &t->lane, stream);
+	t->failed |= !p || event_queue_start(m, &t->queue, stream);
 	if (t->failed)
 		return;
 	p->stream = stream;
@@ -114,10 +114,10 @@ static void take_ready(struct notes *t)
 {
 	struct pending *p;
 
-	while ((p = event_queue_peek(&t->lane))) {
+	while ((p = event_queue_peek(&t->queue))) {
 		if (p->wanted && !t->failed)
 			add_note(t, p);
-		event_queue_drop(&t->lane);
+		event_queue_drop(&t->queue);
 	}
 }
 
@@ -125,9 +125,9 @@ void notes_add_record(struct model *m, struct tep_record *rec, const struct deco
 {
 	struct notes *t = m->notes;
 
-	if (t->failed || !t->lane.wanted)
+	if (t->failed || !t->queue.wanted)
 		return;
-	event_queue_add(m, &t->lane, rec, c);
+	event_queue_add(m, &t->queue, rec, c);
 	take_ready(t);
 }
 
@@ -135,7 +135,7 @@ void notes_end_stream(struct model *m)
 {
 	if (m->notes->failed)
 		return;
-	event_queue_end(&m->notes->lane);
+	event_queue_end(&m->notes->queue);
 	take_ready(m->notes);
 }
 

@@ -486,7 +486,7 @@ int dat_finish(struct rec *r)
 	int ret = -ENOMEM;
 
 	/* an option holds the offset of the instance: compute the sizes first */
-	dat_add_comms(&names, r);
+	names_add(&names, r);
 	add_options(&options, r, 0);
 	if (names.failed || options.failed || dat_lay_out(r, BUF_EVENTS, head + names.nr +
 							  options.nr, &top))

@@ -70,8 +70,8 @@ struct gate {
 	struct rec_held *held;
 	struct waiting waiting[MAX_WAITING];	/* in their order */
 	size_t nr_waiting;
-	uint64_t last_id, asked;	/* asked: what the recorder works on; 0: nothing */
-	bool overdue;			/* it works on that for too long */
+	uint64_t last_id, asked;	/* asked: the id that the recorder works on; 0: none */
+	bool overdue;			/* the recorder takes too long for this file */
 	struct known asked_file;
 	VEC(struct known) known;
 	struct hidx idx;
@@ -111,7 +111,7 @@ static bool is_chosen(const struct gate *g, pid_t pid)
 }
 
 /*
- * Is the task recorded, and started by a process? One that has lost its parents is not found, and
+ * Is the task recorded, and started by a process? A task whose parent has died is not found, so it
  * does not wait.
  */
 static bool is_recorded(const struct gate *g, pid_t pid)
@@ -195,7 +195,7 @@ static void allow_open(int fd)
 	close(fd);
 }
 
-/* Let the program go on that is number @i in the line. */
+/* Release program number @i of the queue. */
 static void release_program(struct gate *g, size_t i)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;

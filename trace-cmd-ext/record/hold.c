@@ -171,7 +171,7 @@ static int start_maker(struct rec_hold *h)
 
 /* ------------------------------- file systems ----------------------------- */
 
-/* The types of mounts that are marked, if fs_is_local(): another file system may be over it. */
+/* The types of mounts that are marked, if libs_is_local(): another file system may be over it. */
 static bool may_be_local(const char *type)
 {
 	static const char *const local[] = {
@@ -193,7 +193,7 @@ static int mark_mount(int fanotify, const char *dir)
 
 	if (fd < 0)
 		return -errno;
-	if (fs_is_local(fd))
+	if (libs_is_local(fd))
 		ret = fanotify_mark(fanotify, FAN_MARK_ADD | FAN_MARK_FILESYSTEM,
 				    FAN_OPEN_EXEC_PERM, fd, NULL) ? -errno : 0;
 	close(fd);

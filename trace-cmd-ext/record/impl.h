@@ -364,7 +364,7 @@ bool libs_read_ehdr(int fd, Elf64_Ehdr *eh);
 bool libs_read_phdr(int fd, const Elf64_Ehdr *eh, unsigned int i, Elf64_Phdr *ph);
 
 /* Is the file on a file system whose files come from no server and from no process? */
-bool fs_is_local(int fd);
+bool libs_is_local(int fd);
 
 struct libs_calls {
 	void (*add)(void *ctx, int fd, const char *path);	/* must not close @fd */
@@ -417,9 +417,9 @@ void dat_discard(struct rec *r);
 /* ---- names.c ---- */
 
 /* "PID NAME" lines of all tasks; NULL if there is not enough memory. */
-char *dat_read_comms(void);
+char *names_read(void);
 /* Add the section of the file: its size, then the lines. */
-void dat_add_comms(struct text *b, const struct rec *r);
+void names_add(struct text *b, const struct rec *r);
 
 /* ---- resume.c ---- */
 

@@ -79,7 +79,7 @@ static bool has_ended(struct search *s)
 
 /* --------------------------------- files --------------------------------- */
 
-bool fs_is_local(int fd)
+bool libs_is_local(int fd)
 {
 	static const unsigned long local[] = {
 		BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, F2FS_SUPER_MAGIC, ISOFS_SUPER_MAGIC,
@@ -120,7 +120,7 @@ static int open_below(struct search *s, const char *path)
 	if (at < 0)
 		return -1;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", at);
-	if (!fstat(at, &st) && S_ISREG(st.st_mode) && fs_is_local(at))
+	if (!fstat(at, &st) && S_ISREG(st.st_mode) && libs_is_local(at))
 		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	close(at);
 	return fd;

@@ -39,7 +39,7 @@ static void add_threads(struct text *b, const char *pid)
 		closedir(dir);
 }
 
-char *dat_read_comms(void)
+char *names_read(void)
 {
 	DIR *dir = tfs_has_other_pids() ? NULL : opendir("/proc");
 	struct text b = {};
@@ -79,11 +79,11 @@ static int compare_comms(const void *a, const void *b)
  * their tasks. If a task has several names, the name from the kernel wins. But without an event of
  * ftrace, the kernel has only names from before.
  */
-void dat_add_comms(struct text *b, const struct rec *r)
+void names_add(struct text *b, const struct rec *r)
 {
 	bool old = (r->opts.freq || r->nr_functions) && !r->nr_events;
 	char *saved = old ? NULL : tfs_read(NULL, "saved_cmdlines", NULL);
-	char *now = dat_read_comms(), *line, *end;
+	char *now = names_read(), *line, *end;
 	struct text sampled = {};
 	VEC(struct comm_line) comms = {};
 	size_t i, at = b->nr, len;

@@ -44,7 +44,7 @@ static int record_events(struct rec *r)
 	int ret, command = 0, written;
 
 	jit_begin(r);
-	r->comms = dat_read_comms();
+	r->comms = names_read();
 	r->shared->stage = STAGE_RUNNING;
 	ret = rec_start(r);
 	rec_tables_add_rest(r);

@@ -140,7 +140,7 @@ static int print_items(struct turns *t)
 
 	text_clear(&r->out);
 	r->decode = model_get_parts(r->m).decode;
-	if (r->reads_on)
+	if (r->library_reads_ahead)
 		reader_will_iterate(model_get_parts(r->m).reader);
 	/* rewind first: the printer keeps handles of the reader */
 	if (!r->json)
@@ -158,7 +158,7 @@ static int print_items(struct turns *t)
 	t->mine = false;
 	if (r->json || r->filtered)
 		ret = model_each(r->m, MODEL_BY_TIME, one_event, t);
-	else if (r->reads_on)
+	else if (r->library_reads_ahead)
 		ret = reader_iterate(model_get_parts(r->m).reader, one_record, t);
 	else
 		ret = all_records(t);
@@ -220,7 +220,7 @@ int report_print(struct report *r, uint32_t processes)
 	int ret = 0;
 
 	/* for a few items, starting processes takes longer than printing */
-	if (processes < 2 || r->reads_on || processes > MAX_WORKERS ||
+	if (processes < 2 || r->library_reads_ahead || processes > MAX_WORKERS ||
 	    model_get_info(r->m)->records < FEW) {
 		t.nr = 1;
 		return print_items(&t);

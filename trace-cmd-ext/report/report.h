@@ -14,7 +14,7 @@ struct report {
 	struct model *m;
 	const struct decode *decode;
 	bool json, lines, filtered;
-	bool reads_on;			/* printer_reads_on() */
+	bool library_reads_ahead;			/* printer_reads_ahead() */
 	void (*print_no_match)(const char *path);	/* of the whole file */
 	struct printer *printer;
 	struct text out;		/* of the pieces of one turn */
@@ -25,7 +25,7 @@ struct report {
  * text.c: the text of trace-cmd report. For some files libtracecmd prints two records at once and
  * skips the second. Then libtracecmd has to iterate, and a single process prints.
  */
-bool printer_reads_on(struct model *m);
+bool printer_reads_ahead(struct model *m);
 /* NULL if there is not enough memory. */
 struct printer *printer_new(struct report *r);
 void printer_free(struct printer *p);

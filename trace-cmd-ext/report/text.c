@@ -106,7 +106,7 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
  * libtracecmd prints a call of the function graph and its return in one line if the return is the
  * next record. It looks for that record at the position of its own handle.
  */
-bool printer_reads_on(struct model *m)
+bool printer_reads_ahead(struct model *m)
 {
 	static const char *const names[] = { "funcgraph_entry", "fgraph_retaddr_entry" };
 	uint32_t type;

@@ -90,7 +90,7 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 static bool is_traced(int fd, const struct maps_file *file)
 {
 	uint8_t id[UU_BUILD_ID_MAX];
-	size_t size = symtab_build_id(fd, id);
+	size_t size = symbols_read_build_id(fd, id);
 
 	if (size > sizeof(file->build_id))
 		size = sizeof(file->build_id);

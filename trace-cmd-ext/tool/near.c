@@ -7,7 +7,7 @@
 #include "near.h"
 
 /* How many changes turn one name into the other; capped, as names are short. */
-static unsigned int distance(const char *a, const char *b)
+static unsigned int edit_distance(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b), i, j;
 	unsigned int row[128], diag, old;
@@ -33,30 +33,30 @@ static unsigned int distance(const char *a, const char *b)
 void near_consider(struct near *near, const char *wanted, const char *name)
 {
 	const char *last = strchr(wanted, ':'), *end = strchr(name, ':');
-	unsigned int far = distance(wanted, name), other, limit;
+	unsigned int distance = edit_distance(wanted, name), other, limit;
 	size_t i;
 
 	/* two colons are part of a C++ name */
 	last = last && last[1] != ':' ? last + 1 : wanted;
 	end = end && end[1] != ':' ? end + 1 : name;
-	other = distance(last, end);
-	if (other < far)
-		far = other;
+	other = edit_distance(last, end);
+	if (other < distance)
+		distance = other;
 	/* a part of a name is similar, too */
-	if (strlen(last) > 3 && strstr(end, last) && far > 2)
-		far = 2;
+	if (strlen(last) > 3 && strstr(end, last) && distance > 2)
+		distance = 2;
 	limit = strlen(last) / 3 < 2 ? 2 : strlen(last) / 3;
-	if (far > limit)
+	if (distance > limit)
 		return;
 	for (i = 0; i < near->nr; i++)
 		if (!strncmp(near->v[i].name, name, sizeof(near->v[i].name) - 1))
 			return;
-	for (i = near->nr; i > 0 && near->v[i - 1].far > far; i--)
+	for (i = near->nr; i > 0 && near->v[i - 1].distance > distance; i--)
 		if (i < NEAR_MAX)
 			near->v[i] = near->v[i - 1];
 	if (i == NEAR_MAX)
 		return;
-	near->v[i].far = far;
+	near->v[i].distance = distance;
 	snprintf(near->v[i].name, sizeof(near->v[i].name), "%s", name);
 	near->nr += near->nr < NEAR_MAX;
 }

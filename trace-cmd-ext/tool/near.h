@@ -10,7 +10,7 @@
 
 struct near {
 	struct near_name {
-		unsigned int far;
+		unsigned int distance;
 		char name[200];
 	} v[NEAR_MAX];
 	size_t nr;

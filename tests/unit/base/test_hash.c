@@ -28,7 +28,7 @@ static bool has_near(const struct hidx *h, uint64_t hash, uint32_t want, uint32_
 	size_t pos;
 
 	*looked = 0;
-	for_each_hidx_near(h, hash, pos, i) {
+	for_each_hidx_bounded(h, hash, pos, i) {
 		++*looked;
 		if (i == want)
 			return true;
@@ -57,7 +57,7 @@ static void a_near_search_finds_what_does_not_collide(void **state)
 
 	(void)state;
 	for (i = 0; i < MANY; i++)
-		assert_int_equal(hidx_add_near(&h, hash64(i), i), 0);
+		assert_int_equal(hidx_add_bounded(&h, hash64(i), i), 0);
 	for (i = 0; i < MANY; i++)
 		assert_true(has_near(&h, hash64(i), i, &looked));
 	hidx_free(&h);
@@ -70,7 +70,7 @@ static void a_near_search_of_colliding_hashes_has_an_end(void **state)
 
 	(void)state;
 	for (i = 0; i < MANY; i++) {
-		assert_int_equal(hidx_add_near(&h, 7, i), 0);
+		assert_int_equal(hidx_add_bounded(&h, 7, i), 0);
 		assert_true(has_near(&h, 7, i, &looked));
 		assert_true(looked <= HIDX_PROBES);
 	}

@@ -23,7 +23,7 @@ static void start(void)
 }
 
 /* After abort() comes a part of another function, with a frame of any size. */
-static void what_repairs_sp_proves_fp(void **state)
+static void restoring_sp_from_fp_proves_fp(void **state)
 {
 	(void)state;
 	start();
@@ -483,7 +483,7 @@ static void a_slot_that_was_popped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_repairs_sp_proves_fp),
+		cmocka_unit_test(restoring_sp_from_fp_proves_fp),
 		cmocka_unit_test(calls_in_a_row_that_may_not_return),
 		cmocka_unit_test(calls_in_a_row_where_nothing_has_eh_frame),
 		cmocka_unit_test(calls_in_a_row_where_there_are_landing_pads),

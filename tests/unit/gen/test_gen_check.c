@@ -181,7 +181,7 @@ static void put_fde(uint32_t from, uint32_t i, int32_t start, uint32_t size)
 	memcpy(many + FDE_CODE(from) - 5, &size, sizeof(size));
 }
 
-static void what_is_there_twice_is_looked_at_once(void **state)
+static void duplicate_fdes_are_checked_once(void **state)
 {
 	static const uint8_t pushes[16] = { 8, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8 };
 	static const uint8_t ocaml[16] = { 8, 16, 16, 16, 16, 8, 8, 8, 8 };
@@ -311,7 +311,7 @@ int main(void)
 		cmocka_unit_test(pushes_that_eh_frame_does_not_know_are_holes),
 		cmocka_unit_test(stacks_that_are_left_in_code_that_is_not_reached_are_holes),
 		cmocka_unit_test(rows_that_count_on_from_a_lost_sp_are_holes),
-		cmocka_unit_test(what_is_there_twice_is_looked_at_once),
+		cmocka_unit_test(duplicate_fdes_are_checked_once),
 		cmocka_unit_test(overlapping_fdes_do_not_read_all_code_again),
 		cmocka_unit_test(sp_is_never_beyond_32_bits),
 		cmocka_unit_test(instructions_at_the_start),
