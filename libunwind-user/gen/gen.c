@@ -53,13 +53,13 @@ static int read_rows(struct image *img, const struct arch *arch, struct rows *ro
 		return ret;
 	sec.data = data;
 	ret = cfi_parse(&sec, &rows_cfi_ops, rows, &cfi);
-	if (!ret && rows->by_kept) {
+	if (!ret && rows->needs_kept_reg) {
 		/* repeat with it: few files need to know where a register is kept */
 		*stats = before;
 		rows_free(rows);
 		sec.reg_kept = arch->abi->reg_kept;
 		ret = rows_init(rows, img, arch, stats);
-		rows->keeps = true;
+		rows->writes_kept_reg = true;
 		if (!ret)
 			ret = cfi_parse(&sec, &rows_cfi_ops, rows, &cfi);
 	}

@@ -193,7 +193,7 @@ static uint32_t find_slot(struct packer *p, uint64_t hash64)
 
 	i = hash64 & (p->window_counts_size - 1);
 	for (n = 0; p->window_count[i].hash && p->window_count[i].hash != hash &&
-	     n < MAX_PROBES; n++)
+	     n < HIDX_PROBES; n++)
 		i = (i + 1) & (p->window_counts_size - 1);
 	/* at the limit, two hashes share a count, which can cost bytes */
 	p->window_count[i].hash = hash;
@@ -357,7 +357,7 @@ static void count_taken(struct packer *p)
 
 int pack_rows(struct rows *r, struct gen_table *table)
 {
-	struct packer p = { .r = r, .attr_off = r->keeps ? SFRAME_KEPT_SIZE : 0 };
+	struct packer p = { .r = r, .attr_off = r->writes_kept_reg ? SFRAME_KEPT_SIZE : 0 };
 	int ret;
 
 	ret = find_pieces(&p);

@@ -31,7 +31,7 @@ static uint32_t hash_state(const struct cfi_state *s)
 }
 
 /* Whether a rule counts from abi->reg_kept */
-static bool is_by_kept(const struct rows *r, const struct cfi_state *s)
+static bool counts_from_kept_reg(const struct rows *r, const struct cfi_state *s)
 {
 	uint8_t reg = r->arch->abi->reg_kept;
 
@@ -50,7 +50,7 @@ static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_
 	r->nr_codes++;
 	r->state[n] = *state;
 	rows_encode(r->arch, state, &r->code[n]);
-	r->by_kept |= is_by_kept(r, state);
+	r->needs_kept_reg |= counts_from_kept_reg(r, state);
 	return n;
 }
 

@@ -206,8 +206,8 @@ struct rows {
 	bool pushed, after_pushed;
 	/* The block that flow_add_v8() has followed: flow_add() skips it, also without rows */
 	struct image_range followed;
-	bool by_kept;			/* a rule counts from the register abi->reg_kept */
-	bool keeps;			/* the table is to say where functions keep it */
+	bool needs_kept_reg;		/* a rule counts from the register abi->reg_kept */
+	bool writes_kept_reg;		/* the table is to say where functions keep it */
 
 	/*
 	 * The result: ascending rows without gaps. Neighbours are equal only where a function
@@ -267,11 +267,5 @@ bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde);
 
 /* Add FDEs for such code in the gap [start, end), which counts from text.start. */
 int rows_add_sigreturns(struct rows *r, uint32_t start, uint32_t end);
-
-/*
- * How far a hash table is searched, as hostile input can make hashes collide. After that many
- * probes an entry counts as new. This costs some bytes, and the table is still right.
- */
-#define MAX_PROBES	64
 
 #endif

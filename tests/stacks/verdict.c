@@ -361,7 +361,7 @@ void verdict_end(struct task *t)
 	}
 }
 
-/* ------------------------------- beginning ------------------------------ */
+/* ------------------------------- first stack ---------------------------- */
 
 /* Does a call end at @pc? */
 static bool is_after_call(struct task *t, u64 pc)

@@ -281,7 +281,7 @@ static bool copy_map(int from, int dir, const char *name)
 	if (to < 0)
 		return false;
 	while (done < MAX_BYTES && (n = read(from, buf, sizeof(buf))) > 0) {
-		if (write(to, buf, n) != n) {
+		if (fd_write_all(to, buf, n)) {
 			n = -1;
 			break;
 		}

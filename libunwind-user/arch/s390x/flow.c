@@ -27,14 +27,14 @@
 
 #define SAVE_AREA	160		/* the caller keeps this area above its SP */
 
-static uint16_t half(const uint8_t *p)
+static uint16_t get_be16(const uint8_t *p)
 {
 	return p[0] << 8 | p[1];
 }
 
-static int32_t word(const uint8_t *p)
+static int32_t get_be32(const uint8_t *p)
 {
-	return (int32_t)((uint32_t)half(p) << 16 | half(p + 2));
+	return (int32_t)((uint32_t)get_be16(p) << 16 | get_be16(p + 2));
 }
 
 /* ------------------------------- registers ------------------------------- */
@@ -77,7 +77,7 @@ struct operand {
 static struct operand place_of(const uint8_t *p, unsigned int format)
 {
 	const uint8_t *b = p + 2;
-	struct operand m = { .base = b[0] >> 4, .disp = half(b) & 0xfff };
+	struct operand m = { .base = b[0] >> 4, .disp = get_be16(b) & 0xfff };
 
 	if (format == FORMAT_RX || format == FORMAT_RXY || format == FORMAT_RXE)
 		m.index = p[1] & 15;
@@ -163,7 +163,7 @@ static void set_branch_to(struct arch_op *op, unsigned int mask, unsigned int re
 		op->next = mask == 15 ? ARCH_JUMP_INDIRECT : ARCH_BAD;
 }
 
-/* ------------------------------- what is special ------------------------- */
+/* ------------------------- instructions by format ------------------------ */
 
 static void decode_rr(const uint8_t *p, struct arch_op *op)
 {
@@ -196,7 +196,7 @@ static void decode_rr(const uint8_t *p, struct arch_op *op)
 
 static void decode_4(const uint8_t *p, uint64_t addr, struct arch_op *op)
 {
-	uint64_t target = addr + (int64_t)(int16_t)half(p + 2) * 2;
+	uint64_t target = addr + (int64_t)(int16_t)get_be16(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
 	struct operand m;
 
@@ -237,14 +237,14 @@ static void decode_4(const uint8_t *p, uint64_t addr, struct arch_op *op)
 		set_branch(op, 1, target);
 		break;
 	default:				/* aghi */
-		set_sum(op, r1, r1, (int16_t)half(p + 2));
+		set_sum(op, r1, r1, (int16_t)get_be16(p + 2));
 	}
 }
 
 /* Compare, and branch to an address in a register */
 static void compares_to(const uint8_t *p, struct arch_op *op)
 {
-	if (half(p + 2) == RA << 12)
+	if (get_be16(p + 2) == RA << 12)
 		op->next = ARCH_MAYBE_RETURN;
 	else
 		op->next = ARCH_BAD;
@@ -262,7 +262,7 @@ static bool saves_r0(const uint8_t *p, unsigned int base)
 
 static void decode_6(const uint8_t *p, uint64_t addr, struct arch_op *op)
 {
-	uint64_t target = addr + (int64_t)word(p + 2) * 2;
+	uint64_t target = addr + (int64_t)get_be32(p + 2) * 2;
 	unsigned int r1 = p[1] >> 4;
 	struct operand m = place_of(p, FORMAT_RXY);
 
@@ -279,7 +279,7 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct arch_op *op)
 		}
 		break;
 	case 0xc2:				/* agfi */
-		set_sum(op, r1, r1, word(p + 2));
+		set_sum(op, r1, r1, get_be32(p + 2));
 		break;
 	case 0xcc:				/* brcth */
 		mark_written(op, r1);
@@ -304,14 +304,14 @@ static void decode_6(const uint8_t *p, uint64_t addr, struct arch_op *op)
 		}
 		if (p[5] < 0x60)		/* brxhg, brxlg */
 			mark_written(op, r1);
-		set_branch(op, 1, addr + (int64_t)(int16_t)half(p + 2) * 2);
+		set_branch(op, 1, addr + (int64_t)(int16_t)get_be16(p + 2) * 2);
 		break;
 	default:
 		op->next = ARCH_BAD;
 	}
 }
 
-/* --------------------------------- others -------------------------------- */
+/* ---------------------------- all instructions --------------------------- */
 
 static void mark_written_pair(struct arch_op *op, unsigned int reg)
 {
@@ -369,7 +369,7 @@ static void decode_plain(const uint8_t *p, const struct insn *insn, struct arch_
  */
 static bool returns_to_r0(const uint8_t *p, size_t len)
 {
-	return len >= 6 && half(p) == 0xb904 && !(p[3] & 15) && p[4] == 0x07 &&
+	return len >= 6 && get_be16(p) == 0xb904 && !(p[3] & 15) && p[4] == 0x07 &&
 	       p[5] == (0xf0 | p[3] >> 4);
 }
 
@@ -408,7 +408,7 @@ static size_t s390x_find_reference(const uint8_t *p, size_t len, uint64_t addr,
 	for (i = 0; i + ARCH_REFERENCE <= len; i += 2) {
 		if (p[i] != 0xc0 || (p[i + 1] & 15 && (p[i + 1] & 15) != 4 && (p[i + 1] & 15) != 5))
 			continue;
-		*target = addr + i + (int64_t)word(p + i + 2) * 2;
+		*target = addr + i + (int64_t)get_be32(p + i + 2) * 2;
 		if (*target - start < size)
 			return i;
 	}
