@@ -14,7 +14,8 @@ exec_event()
 {
 	case $1 in
 	execthread*) check "$1: sched_process_exec has no cookie" is "$(after_exec)" 0 ;;
-	*) check "$1: so has sched_process_exec" paths 'sched_process_exec: ' --last ;;
+	*) check "$1: sched_process_exec has the stack of the caller" \
+		paths 'sched_process_exec: ' --last ;;
 	esac
 }
 
@@ -68,7 +69,7 @@ for how in exec execthread; do
 done
 text_running $I
 check "execve() of tasks that are not traced: no stack" is "$(cookies) $(stacks)" "0 0"
-check "nor the mappings of one" is "$(count '<user unwind map')" 0
+check "execve() of tasks that are not traced: no mappings" is "$(count '<user unwind map')" 0
 kill %%
 echo >$I/set_event_pid
 echo 0 >$I/tracing_on
@@ -82,5 +83,5 @@ rmdir $I || check "the instance can be removed" false
 # An execve() that fails returns to its caller, in both instances
 traced "raw_syscalls" $PATHS exec /nonexistent
 check "a failing one: sys_enter has the stack of the caller" paths 'sys_enter: NR 59 ' --last
-check "a failing one: so has sys_exit" paths 'sys_exit: NR 59 = -2' --last
+check "a failing one: sys_exit has the stack of the caller" paths 'sys_exit: NR 59 = -2' --last
 finish

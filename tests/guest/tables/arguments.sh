@@ -29,7 +29,7 @@ check "prctl" $TPROG/arguments prctl table
 check "prctl, unprivileged" nobody $TPROG/arguments prctl table
 check "many tables of a process, unprivileged" nobody $TPROG/arguments crowd table 8192
 check_not "the list cannot be read unprivileged" nobody cat $LIST
-check_not "nor written" nobody $TPROG/arguments ioctl $LIST table
+check_not "the list cannot be written unprivileged" nobody $TPROG/arguments ioctl $LIST table
 
 echo 1 >$T/options/$OPT
 echo 1 >$T/events/raw_syscalls/sys_exit/enable
