@@ -16,7 +16,7 @@ BPF_LIBS := $(shell pkg-config --libs libbpf)
 BPF_OBJECT := $(O)/trace-cmd-ext/record/bpf/object.o
 else
 BPF_SRC := $(filter-out $(addprefix record/bpf/,bpf.c check.c events.c flat.c functions.c \
-	probes.c runtime.c samples.c tables.c),$(BPF_SRC))
+	probes.c python.c runtime.c samples.c tables.c),$(BPF_SRC))
 endif
 BPF_SYSCALLS := $(O)/trace-cmd-ext/record/bpf/syscalls.inc
 TOOL_SRC += $(BPF_SRC)

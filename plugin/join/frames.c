@@ -144,11 +144,35 @@ bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64
 		.build_id = file->build_id,
 		.build_id_size = file->build_id_size,
 	};
-	bool signal = uu_symbols_is_signal_return(syms, &uf, offset);
+	bool signal;
 
+	if (file->python) {
+		*sym = (struct uu_symbol){ .name = file->python, .start = offset };
+		return false;
+	}
+	signal = uu_symbols_is_signal_return(syms, &uf, offset);
 	if (uu_symbols_find(syms, &uf, exact || signal || !offset ? offset : offset - 1, sym))
 		memset(sym, 0, sizeof(*sym));
 	return signal;
+}
+
+/* NAME (FILE:LINE) */
+static void add_python(struct frames *f, struct text *t, const struct frame_key *k,
+		       const struct maps_file *file)
+{
+	uint32_t line = maps_python_line(k->offset);
+
+	text_name(t, file->python, strlen(file->python));
+	if (*file->path) {
+		text_add(t, " (");
+		text_name(t, file->path, strlen(file->path));
+		if (line && !f->opts.no_offsets)
+			text_addf(t, ":%u", line);
+		text_add(t, ")");
+	}
+	if (f->opts.raw)
+		text_addf(t, " [0x%llx]", (unsigned long long)k->addr);
+	text_add(t, "\n");
 }
 
 static void add_frame(struct frames *f, struct text *t, const struct frame_key *k,
@@ -170,6 +194,10 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 	}
 	if (!file) {
 		text_addf(t, "0x%llx\n", (unsigned long long)k->addr);
+		return;
+	}
+	if (file->python) {
+		add_python(f, t, k, file);
 		return;
 	}
 	*signal = frames_symbol(f->syms, file, k->offset, k->exact, &sym);

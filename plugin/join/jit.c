@@ -155,6 +155,8 @@ bool jit_may_hold(const struct maps_file *file)
 					     "/dev/shm/" };
 	size_t i;
 
+	if (file && file->python)
+		return false;
 	if (!file || *file->path != '/')
 		return !file || (strcmp(file->path, "[vdso]") && strcmp(file->path, "(too long)"));
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -61,6 +61,12 @@ struct maps *maps_new(void)
 	return calloc(1, sizeof(struct maps));
 }
 
+static void free_file(struct maps_file *f)
+{
+	/* it has the name of a function of Python, too */
+	free(f->python ? f->python : f->path);
+}
+
 void maps_free(struct maps *m)
 {
 	size_t i;
@@ -68,7 +74,7 @@ void maps_free(struct maps *m)
 	if (!m)
 		return;
 	for (i = 0; i < m->files.nr; i++)
-		free(m->files.v[i].path);
+		free_file(&m->files.v[i]);
 	vec_free(&m->files);
 	vec_free(&m->maps);
 	vec_free(&m->seen);
@@ -78,6 +84,46 @@ void maps_free(struct maps *m)
 	hidx_free(&m->map_idx);
 	hidx_free(&m->proc_idx);
 	free(m);
+}
+
+/*
+ * The name and the file of a function of Python, from "NAME (FILE)". If the name has " (" in it,
+ * the file has a part of it, and both together are still right.
+ */
+static void split_python(struct maps_file *f)
+{
+	char *name = f->path + strlen(MAPS_PYTHON), *file, *end;
+
+	/* the only pointer to the text is that of its start */
+	f->python = memmove(f->path, name, strlen(name) + 1);
+	file = strstr(f->python, " (");
+	end = f->python + strlen(f->python);
+	f->path = end;
+	if (!file || end[-1] != ')')
+		return;
+	end[-1] = *file = '\0';
+	f->path = file + 2;
+}
+
+/* Is it the file of this path? That of a function of Python is in two parts. */
+static bool has_path(const struct maps_file *f, const char *path)
+{
+	size_t len;
+
+	if (!f->python)
+		return !strcmp(f->path, path);
+	if (strncmp(path, MAPS_PYTHON, strlen(MAPS_PYTHON)))
+		return false;
+	path += strlen(MAPS_PYTHON);
+	len = strlen(f->python);
+	if (strncmp(path, f->python, len))
+		return false;
+	path += len;
+	if (f->path == f->python + len)
+		return !*path;
+	len = strlen(f->path);
+	return !strncmp(path, " (", 2) && !strncmp(path + 2, f->path, len) &&
+	       !strcmp(path + 2 + len, ")");
 }
 
 static int get_file(struct maps *m, const struct maps_rec *rec, uint32_t *id)
@@ -92,7 +138,7 @@ static int get_file(struct maps *m, const struct maps_rec *rec, uint32_t *id)
 		if (f->ino == rec->ino && f->major == rec->major && f->minor == rec->minor &&
 		    f->build_id_size == rec->build_id_size &&
 		    !memcmp(f->build_id, rec->build_id, f->build_id_size) &&
-		    !strcmp(f->path, rec->path)) {
+		    has_path(f, rec->path)) {
 			*id = i;
 			return 0;
 		}
@@ -107,6 +153,8 @@ static int get_file(struct maps *m, const struct maps_rec *rec, uint32_t *id)
 	f->build_id_size = rec->build_id_size;
 	memcpy(f->build_id, rec->build_id, sizeof(f->build_id));
 	f->path = strdup(rec->path);
+	if (f->path && !strncmp(f->path, MAPS_PYTHON, strlen(MAPS_PYTHON)))
+		split_python(f);
 	*id = f->id;
 	return !f->path || hidx_add(&m->file_idx, hash, f->id) ? -ENOMEM : 0;
 }

@@ -23,6 +23,14 @@
  *     are known. They are known when the mapping that the task itself ran in was recorded, the file
  *     dropped no event, and the stack touches fewer mappings than the kernel records for one stack.
  *
+ * The recorder of BPF stacks puts functions of Python into stacks. Each line of such a function has
+ * an address of its own, where no program has memory, and a mapping with a path like
+ *
+ *	[python] outer (/usr/bin/app)
+ *
+ * The file of this mapping is /usr/bin/app, and says that it is the function outer(). An offset in
+ * it stands for a line: maps_python_line().
+ *
  * Records of all buffer instances count. A stack without a process ID (the layout posted upstream)
  * is looked up by its thread ID.
  */
@@ -52,8 +60,22 @@ struct maps_file {
 	uint64_t ino;
 	uint32_t build_id_size;
 	uint8_t build_id[20];
-	char *path;
+	char *path;			/* of a function of Python: as Python names its file */
+	char *python;			/* the name of this function, or NULL */
 };
+
+#define MAPS_PYTHON	"[python] "	/* starts the path in the record of such a function */
+
+/* The line at an offset in a function of Python; 0: not known. And the offset of the function */
+static inline uint32_t maps_python_line(uint64_t offset)
+{
+	return offset / 2;
+}
+
+static inline uint64_t maps_python_offset(uint32_t line)
+{
+	return 2 * (uint64_t)line;
+}
 
 struct maps *maps_new(void);
 void maps_free(struct maps *m);

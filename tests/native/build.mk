@@ -22,6 +22,7 @@ TEST_NEEDS += $(NATIVE_PROGS) $(NATIVE_OTHERS)
 test-native: $(O)/trace-ustack $(NATIVE_PROGS) $(NATIVE_OTHERS)
 	@tests/lib/once-more tests/native/recordings $(O)
 	@tests/lib/once-more tests/native/runtimes $(O)
+	@tests/lib/once-more tests/native/python $(O)
 
 $(NATIVE)/chain: tests/native/chain.c
 	@mkdir -p $(@D)

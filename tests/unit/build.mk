@@ -14,7 +14,8 @@ endif
 SAN_OBJ := $(PLUGIN_CORE:%.c=$(UNIT_DIR)/plugin/%.o) \
 	$(patsubst %.c,$(UNIT_DIR)/libunwind-user/%.o,$(UU_SRC) $(UU_DEBUG_SRC))
 
-UNIT_INSERT := $(patsubst %,$(UNIT_DIR)/trace-cmd-ext/record/bpf/%.o,insert messages pages)
+UNIT_INSERT := $(patsubst %,$(UNIT_DIR)/trace-cmd-ext/record/bpf/%.o,insert messages pages \
+	python_names)
 UNIT_RUNTIME := $(UNIT_DIR)/trace-cmd-ext/record/bpf/runtime.o
 
 CHECK_TARGETS += check-unit

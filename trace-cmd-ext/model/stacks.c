@@ -378,7 +378,17 @@ uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t 
 
 	*v = NULL;
 	m->lines.nr = 0;
-	if (!m->opts.lines || uu_symbols_lines(m->syms, &uf, offset, &frames, &nr))
+	if (m->opts.lines && file->python && *file->path && maps_python_line(offset)) {
+		l = vec_add(&m->lines);
+		if (!l)
+			return 0;
+		l->func = file->python;
+		l->file = file->path;
+		l->line = maps_python_line(offset);
+		*v = m->lines.v;
+		return 1;
+	}
+	if (!m->opts.lines || file->python || uu_symbols_lines(m->syms, &uf, offset, &frames, &nr))
 		return 0;
 	/* without lines, only the function's name is known */
 	if (nr == 1 && !frames[0].file)

@@ -99,6 +99,7 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	struct bpf_opts opts = {
 		.event = event, .file = s->messages, .all = r->opts.all,
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
+		.trampolines = r->opts.runtimes & RUNTIME_PYTHON,
 		.other_pids = tfs_has_other_pids(),
 		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
 		.function = r->function, .nr_functions = r->nr_functions,

@@ -24,9 +24,14 @@ static void make_frame(struct report *r, struct jsonw *j, uint32_t frame)
 	}
 	if (f->jit)
 		jsonw_bool(j, "jit", true);
+	if (f->file && f->file->python)
+		jsonw_bool(j, "python", true);
 	if (f->file) {
 		jsonw_string(j, "file", f->file->path);
-		jsonw_number(j, "offset", f->offset);
+		if (f->file->python)
+			jsonw_number(j, "line", maps_python_line(f->offset));
+		else
+			jsonw_number(j, "offset", f->offset);
 		if (f->file->build_id_size)
 			jsonw_hex(j, "build_id", f->file->build_id, f->file->build_id_size);
 	}

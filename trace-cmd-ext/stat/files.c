@@ -46,6 +46,22 @@ static struct stat_file *get_file(struct stat_counts *s, const struct model_usta
 	return &s->files.v[at];
 }
 
+/* The C frame that runs the function of Python at @i, or @i itself */
+static uint32_t find_c_frame(struct model *m, uint32_t ustack, uint32_t i)
+{
+	const struct model_ustack *u = model_get_ustack(m, ustack);
+	const struct maps_file *file;
+	uint64_t offset;
+
+	for (; i; i--) {
+		file = frames_file(model_get_parts(m).maps, model_answer(m, ustack), u->addrs[i],
+				   false, &offset);
+		if (!file || !file->python)
+			break;
+	}
+	return i;
+}
+
 /* The element that counts a frame's file, and the offset in the file. */
 static struct stat_file *get_file_of_frame(struct stat_counts *s, struct model *m, uint32_t ustack,
 					   uint32_t i, uint64_t *offset)
@@ -66,13 +82,18 @@ static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, u
 	uint32_t pid = u->tgid ? u->tgid : u->tid, i;
 	struct maps *maps = model_get_parts(m).maps;
 	uint64_t from = 1, to = 0, addr, offset;
+	const struct maps_file *file;
 	struct stat_file *f = NULL;
 
 	for (i = 0; i < u->nr; i++) {
 		addr = u->addrs[i] - !is_innermost(u, i);
 		if (!f || addr < from || addr >= to) {
-			f = get_file(s, u, maps_find_range(maps, pid, ans->ts, ans->cpu, addr,
-							   &offset, &from, &to));
+			file = maps_find_range(maps, pid, ans->ts, ans->cpu, addr, &offset, &from,
+					       &to);
+			f = NULL;
+			if (file && file->python)
+				continue;
+			f = get_file(s, u, file);
 			if (!f)
 				return -ENOMEM;
 			if (f->last_stack != ustack + 1)
@@ -166,7 +187,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 		    const char *sysroot)
 {
 	const struct model_ustack *u = model_get_ustack(m, ustack);
-	uint32_t i, last = u->nr - 1;
+	uint32_t i, last = u->nr ? find_c_frame(m, ustack, u->nr - 1) : 0;
 	struct stat_file *f = NULL;
 	enum end_reason end;
 	uint64_t offset;
@@ -186,7 +207,7 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 	if (!u->nr || !(u->flags & STACK_FRAME_POINTER))
 		return;
 	for (i = 0; i < u->nr; i++) {
-		f = get_file_of_frame(s, m, ustack, i, &offset);
+		f = get_file_of_frame(s, m, ustack, find_c_frame(m, ustack, i), &offset);
 		if (had_no_table(f))
 			break;
 	}

@@ -280,6 +280,48 @@ static void what_no_kernel_writes_costs_no_more(void **state)
 	free(addrs);
 }
 
+/* A function of Python is a file of its own, and an offset in it stands for a line. */
+static void a_function_of_python_has_a_name_a_file_and_a_line(void **state)
+{
+	static const char *const paths[][3] = {
+		{ "[python] outer (/tmp/a.py)", "outer", "/tmp/a.py" },
+		{ "[python] f.<locals>.g (<string>)", "f.<locals>.g", "<string>" },
+		{ "[python] f (/a (b).py)", "f", "/a (b).py" },
+		{ "[python] f ()", "f", "" },
+		{ "[python] <functions not known>", "<functions not known>", "" },
+		{ "[python] f (/cut", "f (/cut", "" },
+		{ "[python] ", "", "" },
+		{ "[pythonic", NULL, "[pythonic" },
+	};
+	const struct maps_file *f;
+	uint64_t offset, i, at;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		at = 0x10000 + 2 * i;
+		/* twice the same: one file */
+		map_on(0, 10, 100, at, at + 2, maps_python_offset(7 + i), paths[i][0]);
+		map_on(0, 11, 100, at, at + 2, maps_python_offset(70 + i), paths[i][0]);
+	}
+	finish();
+	for (i = 0; i < 8; i++) {
+		at = 0x10000 + 2 * i;
+		f = maps_find(m, 10, 200, 0, at + 1, &offset);
+		assert_non_null(f);
+		assert_string_equal(f->path, paths[i][2]);
+		if (paths[i][1])
+			assert_string_equal(f->python, paths[i][1]);
+		else
+			assert_null(f->python);
+		assert_int_equal(maps_python_line(offset), 7 + i);
+		/* where a return address is looked up */
+		assert_ptr_equal(maps_find(m, 10, 200, 0, at, &offset), f);
+		assert_int_equal(maps_python_line(offset), 7 + i);
+		assert_ptr_equal(maps_find(m, 11, 200, 0, at, &offset), f);
+		assert_int_equal(maps_python_line(offset), 70 + i);
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -300,6 +342,7 @@ int main(void)
 		T(a_stack_with_too_many_new_mappings_has_some_recorded_later),
 		T(where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_code),
 		T(what_no_kernel_writes_costs_no_more),
+		T(a_function_of_python_has_a_name_a_file_and_a_line),
 	};
 
 	return cmocka_run_group_tests_name("maps", tests, NULL, NULL);

@@ -11,6 +11,7 @@
  *	f1000-2000@100	the function at 1000 is called from 2000; then its flags, if any, as +8
  *	c1.0/7		the first cookie of CPU 0, in a record of task 7
  *	m400000=/bin/a	a mapping
+ *	m8=[python]..:5	a function of Python: twice its number, name and file, line
  *	s1.0:3		the stack of this cookie, with 3 frames; +1, +4, +8: its flags
  *	|		a page ends
  *	!5		5 records were lost; !? unknown
@@ -177,6 +178,41 @@ static void stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct msg_
 		text_bytes(&msgs, (char *)&(uint64_t){ 0x400000 + ip }, 8);
 }
 
+/* A function of Python, with a line table of one entry: line 5 + 2, and 3 instructions */
+static void python(uint32_t number, const char *name, uint32_t kind, const char *file,
+		   uint32_t instr)
+{
+	struct msg_python m = {
+		.number = number, .instr = instr, .line = 5, .table = 5,
+		.name = { strlen(name), 1 }, .file = { kind * 3, kind },
+	};
+	unsigned char body[MSG_MAX_NAME + MSG_MAX_FILE + 8] = {};
+
+	m.head = (struct msg_head){ MSG_PYTHON, 0, sizeof(m) + sizeof(body) };
+	memcpy(body, name, strlen(name));
+	memcpy(body + MSG_MAX_NAME, file, kind * 3);
+	/* the line changes by 2, two bytes of columns; then no line, for 1 instruction */
+	memcpy(body + MSG_MAX_NAME + MSG_MAX_FILE, "\xe2\0\0\xf8", 4);
+	m.table = 4;
+	text_bytes(&msgs, (char *)&m, sizeof(m));
+	text_bytes(&msgs, (char *)body, sizeof(body));
+}
+
+/* The same as stack(), of functions of Python with these numbers */
+static void python_stack(uint64_t id, uint32_t tgid, const uint32_t *numbers, unsigned int nr)
+{
+	struct msg_stack m = {
+		.head = { MSG_STACK, 0, sizeof(m) + nr * 8 + sizeof(code_a) },
+		.id = id, .tid = tgid, .tgid = tgid, .nr = nr, .nr_code = 1,
+	};
+	unsigned int i;
+
+	text_bytes(&msgs, (char *)&m, sizeof(m));
+	text_bytes(&msgs, (const char *)&code_a, sizeof(code_a));
+	for (i = 0; i < nr; i++)
+		text_bytes(&msgs, (char *)&(uint64_t){ MSG_PYTHON_BASE + 2 * numbers[i] + 1 }, 8);
+}
+
 static void end_count(int cpu, uint32_t count)
 {
 	struct msg_skipped m = { { MSG_SKIPPED, 0, sizeof(m) }, cpu, place, count, 0 };
@@ -296,7 +332,11 @@ static void print_data(struct text *t, const unsigned char *data, unsigned int s
 	case MAP:
 		assert_int_equal(w[19] & 0xffff, 80);
 		assert_int_equal(w[19] >> 16, strlen((const char *)data + 80) + 1);
-		text_addf(t, "m%llx=%s ", (unsigned long long)start, data + 80);
+		if (start < MSG_PYTHON_BASE)
+			text_addf(t, "m%llx=%s ", (unsigned long long)start, data + 80);
+		else
+			text_addf(t, "m%u=%s:%u ", (unsigned int)(start - MSG_PYTHON_BASE),
+				  data + 80, w[6] / 2);
 		break;
 	default:
 		text_addf(t, "e%u@%llu ", w[0] & 0xffff, (unsigned long long)ts);
@@ -380,6 +420,36 @@ static int remove_dir(void **state)
 	vec_free(&msgs);
 	/* no other file is left */
 	return rmdir(dir);
+}
+
+/* --------------------------- functions of Python -------------------------- */
+
+static void a_function_of_python_is_a_mapping_of_each_process(void **state)
+{
+	static const uint32_t numbers[] = { 1, 2, 3, 4, MSG_PYTHON_UNKNOWN };
+
+	(void)state;
+	python(1, "outer", 1, "a.p", 4);
+	/* the table has no line for the instruction, or ends before it */
+	python(2, "<module>", 1, "a.p", 6);
+	python_stack(100, 7, numbers, 5);
+	/* Latin-1, UCS-2 with a byte outside of UTF-8. The message may come after the stack */
+	python(3, "\xe9t\xe9", 2, "/\0\xe9\0\xff\xdc", 8);
+	python_stack(200, 8, numbers, 1);
+	python_stack(300, 7, numbers, 2);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 8, 200, 0);
+	rec(0, 20, 8);
+	msg(0, 29, EVENT, 7, 300, 0);
+	rec(0, 30, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a m2=[python] outer (a.p):7 "
+	       "m4=[python] <module> (a.p):0 m6=[python] \xc3\xa9t\xc3\xa9 (/\xc3\xa9\xff):0 "
+	       "m8=[python] <functions not known>:0 m0=[python] <functions not known>:0 s1.0:5 "
+	       "e40@20 c2.0/8 m400000=/bin/a m2=[python] outer (a.p):7 s2.0:1 "
+	       "e40@30 c3.0/7 s3.0:2");
 }
 
 /* --------------------------------- samples -------------------------------- */
@@ -1550,6 +1620,13 @@ static void hostile_messages(void **state)
 		{ offsetof(struct msg_stack, nr), 0xffffffff },
 		{ offsetof(struct msg_stack, nr_code), 17 },
 		{ offsetof(struct msg_stack, nr_code), 0x10000000 },
+	}, bad_python[] = {
+		{ 4, sizeof(struct msg_python) }, { offsetof(struct msg_python, number), 0 },
+		{ offsetof(struct msg_python, number), 0xffffffff },
+		{ offsetof(struct msg_python, table), 9 },
+		{ offsetof(struct msg_python, table), 0xffffffff },
+		{ offsetof(struct msg_python, name.kind), 0 },
+		{ offsetof(struct msg_python, file.kind), 3 },
 	};
 	size_t i;
 
@@ -1559,6 +1636,12 @@ static void hostile_messages(void **state)
 		text_clear(&msgs);
 		stack(100, 7, 1, NULL, NULL);
 		memcpy(msgs.v + bad[i].at, &bad[i].val, 4);
+		assert_int_equal(run(), -EBADMSG);
+	}
+	for (i = 0; i < sizeof(bad_python) / sizeof(*bad_python); i++) {
+		text_clear(&msgs);
+		python(1, "outer", 1, "a.p", 4);
+		memcpy(msgs.v + bad_python[i].at, &bad_python[i].val, 4);
 		assert_int_equal(run(), -EBADMSG);
 	}
 	text_clear(&msgs);
@@ -1644,6 +1727,7 @@ int main(void)
 		TEST(no_pages_and_no_messages),
 		TEST(damaged_messages),
 		TEST(hostile_messages),
+		TEST(a_function_of_python_is_a_mapping_of_each_process),
 		TEST(damaged_pages_stay_as_they_are),
 	};
 

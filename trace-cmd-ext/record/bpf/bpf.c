@@ -44,7 +44,7 @@ struct bpf_source {
 	struct ring_buffer *ring;
 	pthread_t thread;
 	bool started, stop;
-	bool other_pids, samples;
+	bool other_pids, samples, trampolines;
 	bool kprobes, uprobes;		/* there are events of this kind */
 	bool functions;			/* the same of functions */
 	uint64_t skipped_before;	/* calls of these, until they were to be noted */
@@ -116,7 +116,7 @@ static int on_message(void *ctx, void *data, size_t size)
 
 	if (m->head.type == MSG_STACK) {
 		note_stack(s, data);
-	} else {
+	} else if (m->head.type != MSG_PYTHON) {
 		s->stats.events++;
 		s->stats.reason[m->reason & 15]++;
 		if (m->head.type == MSG_SAMPLE)
@@ -273,6 +273,7 @@ static int open_tables(struct bpf_source *s)
 		.chunks = map_fd(s, "chunks"),
 		.full_rules = map_fd(s, "full_rules"),
 		.runtimes = map_fd(s, "runtimes"),
+		.pythons = s->trampolines ? -1 : map_fd(s, "pythons"),
 		.tasks = s->other_pids ? -1 : map_fd(s, "tasks"),
 	};
 
@@ -303,6 +304,7 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 		return bpf_set_error(why, size, -ENOMEM, "not enough memory");
 	s->out = -1;
 	s->other_pids = opts->other_pids;
+	s->trampolines = opts->trampolines;
 	s->samples = opts->period;
 	s->functions = opts->nr_functions;
 	s->kprobes = bpf_has_kind(opts, BPF_KPROBE);

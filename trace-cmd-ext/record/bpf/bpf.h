@@ -48,6 +48,7 @@ struct bpf_opts {
 	bool all;			/* trace all tasks; else those of bpf_add_task() */
 	bool inherit;			/* and the children of these */
 	bool quiet;			/* no progress */
+	bool trampolines;		/* of Python: its functions have names without us */
 	bool other_pids;		/* the recorder has other task IDs than the programs see */
 	uint64_t period;		/* ns between the samples of a CPU; 0: no samples */
 	uint32_t sample;		/* msg_event.event of samples */

@@ -11,6 +11,7 @@
  *	tables.c	tables of files: made, and put where the programs find them
  *	flat.c		the rows of a table
  *	runtime.c	files that make JIT code
+ *	python.c	files with an interpreter of Python
  */
 #ifndef TRACE_USTACK_RECORD_BPF_IMPL_H
 #define TRACE_USTACK_RECORD_BPF_IMPL_H
@@ -33,9 +34,12 @@ int bpf_set_error(char *why, size_t size, int error, const char *fmt, ...)
 
 /* -------------------------------- tables.c ------------------------------- */
 
-/* Descriptors of the maps, which stay the caller's. @tasks: -1 if no task is to be left out */
+/*
+ * Descriptors of the maps, which stay the caller's. @tasks: -1 if no task is to be left out;
+ * @pythons: -1 if functions of Python are not to be read
+ */
 struct bpf_table_maps {
-	int parts, chunks, full_rules, runtimes, tasks;
+	int parts, chunks, full_rules, runtimes, pythons, tasks;
 };
 
 int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **tables);
@@ -56,6 +60,11 @@ void bpf_tables_add_stats(struct bpf_tables *t, struct bpf_stats *stats);
 
 /* Is this file a runtime? Fills @r, except for its state. */
 bool bpf_runtime_find(int fd, struct runtime *r);
+
+/* -------------------------------- python.c ------------------------------- */
+
+/* Has this file an interpreter of Python that is known? Fills @p. */
+bool bpf_python_find(int fd, struct python *p);
 
 /* -------------------------------- events.c ------------------------------- */
 

@@ -162,6 +162,7 @@ struct process {
 	uint32_t id;			/* tgid */
 	uint32_t changes;		/* of its mappings */
 	VEC(struct msg_code) maps;	/* as the records say; they do not overlap */
+	VEC(uint64_t) python;		/* a bit for each number: it has a record */
 };
 
 /* A cookie that waits for the kernel stack of its event. */
@@ -475,6 +476,11 @@ static const char *name_without_file(const struct msg_code *c)
 	return c->dev_minor == MSG_VDSO ? "[vdso]" : "";
 }
 
+static bool is_python(uint64_t ip)
+{
+	return ip - MSG_PYTHON_BASE < 2ull << 32;
+}
+
 static int write_map(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
 		     uint32_t tgid, const struct msg_code *c)
 {
@@ -509,6 +515,74 @@ static int write_map(struct insert *s, struct cpu *cpu, const struct pending_coo
 	memcpy(s->record + size, file.path, len);
 	s->stats->maps++;
 	return write_record(s, cpu, pending, s->o->map, size + len);
+}
+
+/* Note a number of a process; 1 if it is new */
+static int note_python(struct process *p, uint32_t number)
+{
+	while (p->python.nr <= number / 64)
+		if (!vec_add(&p->python))
+			return -ENOMEM;
+	if (p->python.v[number / 64] >> number % 64 & 1)
+		return 0;
+	p->python.v[number / 64] |= 1ull << number % 64;
+	return 1;
+}
+
+/* A function of Python is a mapping of its own: see maps.h of the join. */
+static int write_python(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
+			uint32_t tgid, uint32_t number)
+{
+	struct map_record *r = (struct map_record *)s->record;
+	unsigned int size = sizeof(*r), max = pages_max_data(&s->layout) - 3;
+	const struct msg_python *m;
+	struct text path = {};
+	uint32_t line = 0;
+	int ret = 0;
+
+	text_add(&path, MAPS_PYTHON);
+	m = messages_read_python(&s->msgs, number, &ret);
+	if (m)
+		line = python_describe(m, &path);
+	else
+		text_add(&path, "<functions not known>");
+	if (path.failed || ret) {
+		free(path.v);
+		return ret ? ret : -ENOMEM;
+	}
+	memset(r, 0, sizeof(*r));
+	r->start = MSG_PYTHON_BASE + 2 * (uint64_t)number;
+	r->end = r->start + 2;
+	r->pgoff = maps_python_offset(line);
+	r->tgid = tgid;
+	if (path.nr + 1 > max - size)
+		path.nr = max - size - 1;
+	path.v[path.nr] = '\0';
+	r->path = size | (path.nr + 1) << 16;
+	memcpy(s->record + size, path.v, path.nr + 1);
+	size += path.nr + 1;
+	free(path.v);
+	s->stats->maps++;
+	return write_record(s, cpu, pending, s->o->map, size);
+}
+
+/* Write the functions of Python in a stack that its process lacks. */
+static int write_pythons(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
+			 struct process *p, const struct msg_stack *m)
+{
+	const uint64_t *ip = (const uint64_t *)((const struct msg_code *)(m + 1) + m->nr_code);
+	uint32_t i, number;
+	int ret = 0;
+
+	for (i = 0; i < m->nr && ret >= 0; i++) {
+		if (!is_python(ip[i]))
+			continue;
+		number = (ip[i] - MSG_PYTHON_BASE) / 2;
+		ret = note_python(p, number);
+		if (ret > 0)
+			ret = write_python(s, cpu, pending, m->tgid, number);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /* Note a mapping of a process; 1 if it is new, 0 if it is known. */
@@ -559,6 +633,8 @@ static int write_maps(struct insert *s, struct cpu *cpu, const struct pending_co
 			ret = write_map(s, cpu, pending, st->tgid, &code[i]);
 	}
 	st->checked = p->changes;
+	if (m && ret >= 0)
+		ret = write_pythons(s, cpu, pending, p, m);
 	return ret < 0 ? ret : 0;
 }
 
@@ -1038,8 +1114,10 @@ out:
 	messages_free(&s.msgs);
 	vec_free(&s.unmatched);
 	hidx_free(&s.unmatched_idx);
-	for (i = 0; i < s.processes.nr; i++)
+	for (i = 0; i < s.processes.nr; i++) {
 		vec_free(&s.processes.v[i].maps);
+		vec_free(&s.processes.v[i].python);
+	}
 	vec_free(&s.processes);
 	hidx_free(&s.process_idx);
 	for (i = 0; s.cpu && i < (size_t)opts->nr_cpus; i++)

@@ -183,6 +183,10 @@ struct mm_struct___613 {
 	} mm_lock_seq;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct thread_info {
 	__u32 status;
 };
@@ -196,6 +200,7 @@ struct task_struct {
 	__u64 start_time, self_exec_id;
 	struct task_struct *group_leader;
 	unsigned long nvcsw, nivcsw;
+	struct thread_struct thread;
 	void *vfork_done;
 };
 

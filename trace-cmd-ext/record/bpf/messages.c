@@ -20,6 +20,8 @@
 #define READ_SIZE	(1u << 20)
 #define MAX_SIZE	(sizeof(struct msg_stack) + MSG_MAX_CODE * sizeof(struct msg_code) + \
 			 MSG_MAX_FRAMES * sizeof(uint64_t))
+#define PYTHON_SIZE	(sizeof(struct msg_python) + MSG_MAX_NAME + MSG_MAX_FILE)
+#define MAX_PYTHONS	(1u << 24)
 
 struct numbered {
 	uint32_t seq;
@@ -263,6 +265,39 @@ static int add_stack(struct messages *m, const struct msg_stack *s, uint64_t at)
 	return 0;
 }
 
+/* --------------------------- functions of Python ------------------------- */
+
+static uint32_t python_size(uint32_t table)
+{
+	return PYTHON_SIZE + (table + 7) / 8 * 8;
+}
+
+static int add_python(struct messages *m, const struct msg_python *p, uint64_t at)
+{
+	while (m->python.nr <= p->number)
+		if (!vec_add(&m->python))
+			return -ENOMEM;
+	/* a message is never at 0: the number MSG_PYTHON_UNKNOWN has no message */
+	m->python.v[p->number] = at + 1;
+	return 0;
+}
+
+const struct msg_python *messages_read_python(struct messages *m, uint32_t number, int *error)
+{
+	struct msg_python *p = m->function;
+	int ret;
+
+	if (number >= m->python.nr || !m->python.v[number])
+		return NULL;
+	ret = read_at(m, p, PYTHON_SIZE, m->python.v[number] - 1);
+	if (!ret)
+		ret = read_at(m, (char *)p + PYTHON_SIZE, python_size(p->table) - PYTHON_SIZE,
+			      m->python.v[number] - 1 + PYTHON_SIZE);
+	if (ret)
+		*error = ret;
+	return ret ? NULL : p;
+}
+
 /* --------------------------------- reading ------------------------------- */
 
 /* A program on a CPU: when it sent its last two messages, and the count in the last one */
@@ -287,7 +322,9 @@ struct source {
 		struct msg_stack stack;
 		struct msg_end end;
 		struct msg_skipped skipped;
+		struct msg_python python;
 		unsigned char bytes[MAX_SIZE];
+		unsigned char function[PYTHON_SIZE + MSG_MAX_TABLE];
 	} u;
 };
 
@@ -376,11 +413,17 @@ static bool is_sound_event(const struct source *s)
 	return s->u.event.cpu < (uint32_t)s->m->nr_cpus && s->u.event.reason < MSG_NR_REASONS;
 }
 
+static bool is_sound_text(const struct msg_text *t)
+{
+	return t->kind == 1 || t->kind == 2 || t->kind == 4;
+}
+
 static bool is_sound(const struct source *s)
 {
 	const struct msg_head *h = &s->u.head;
 	const struct msg_stack *st = &s->u.stack;
 	const struct msg_sample *sample = &s->u.sample;
+	const struct msg_python *p = &s->u.python;
 	int nr_cpus = s->m->nr_cpus;
 
 	switch (h->type) {
@@ -394,6 +437,11 @@ static bool is_sound(const struct source *s)
 		return h->size >= sizeof(*st) && st->id && st->nr <= MSG_MAX_FRAMES &&
 		       st->nr_code <= MSG_MAX_CODE &&
 		       h->size == stack_size(st->nr, st->nr_code);
+	case MSG_PYTHON:
+		return h->size >= sizeof(*p) && p->table <= MSG_MAX_TABLE &&
+		       h->size == python_size(p->table) && p->number >= MSG_PYTHON_FIRST &&
+		       p->number < MAX_PYTHONS && is_sound_text(&p->name) &&
+		       is_sound_text(&p->file);
 	case MSG_SKIPPED:
 		return h->size == sizeof(s->u.skipped) && s->u.skipped.cpu < (uint32_t)nr_cpus &&
 		       s->u.skipped.place && s->u.skipped.place <= UINT16_MAX;
@@ -418,6 +466,8 @@ static int add_message(struct source *s)
 		return add_event(s->m, s->path, &s->u.event, &s->u.sample, s->at);
 	case MSG_STACK:
 		return add_stack(s->m, &s->u.stack, s->at);
+	case MSG_PYTHON:
+		return add_python(s->m, &s->u.python, s->at);
 	case MSG_SKIPPED:
 		return add_count(s, skipped->place, skipped->cpu, skipped->skipped, UINT64_MAX);
 	default:
@@ -461,13 +511,14 @@ int messages_read(struct messages *m, const char *path, int nr_cpus, char *why, 
 	memset(m, 0, sizeof(*m));
 	m->fd = -1;
 	m->body = calloc(1, MAX_SIZE);
+	m->function = calloc(1, PYTHON_SIZE + MSG_MAX_TABLE);
 	m->nr_cpus = nr_cpus;
 	m->cpu = calloc(2 * nr_cpus, sizeof(*m->cpu));
 	for (cpu = 0; m->cpu && cpu < 2 * nr_cpus; cpu++)
 		m->cpu[cpu].fd = -1;
 	if (s)
 		s->end = calloc(nr_cpus, sizeof(*s->end));
-	if (!s || !s->end || !m->cpu || !m->body) {
+	if (!s || !s->end || !m->cpu || !m->body || !m->function) {
 		snprintf(why, size, "not enough memory");
 		goto out;
 	}
@@ -531,6 +582,8 @@ void messages_free(struct messages *m)
 	if (m->fd >= 0)
 		close(m->fd);
 	free(m->body);
+	free(m->function);
+	vec_free(&m->python);
 	vec_free(&m->tasks);
 	vec_free(&m->skipped);
 	hidx_free(&m->stack_idx);

@@ -68,6 +68,8 @@ struct messages {
 	int fd;				/* the file */
 	struct msg_stack *body;		/* what messages_read_stack() has read last */
 	struct messages_sample sample;	/* the same of messages_read_sample() */
+	VEC(uint64_t) python;		/* places of struct msg_python, by number; 0: none */
+	struct msg_python *function;	/* room for one */
 	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
 	struct hidx task_idx;
 	struct messages_cpu *cpu;	/* two for each CPU, as the streams */
@@ -102,6 +104,16 @@ const struct msg_stack *messages_read_stack(struct messages *m, const struct mes
 /* The message of a sample or a function, as messages_read_stack(). */
 const struct messages_sample *messages_read_sample(struct messages *m,
 						   const struct messages_event *ev, int *error);
+/*
+ * The function that a number stands for (msg.h), valid until the next call. NULL: it is not known,
+ * or with @error it cannot be read.
+ */
+const struct msg_python *messages_read_python(struct messages *m, uint32_t number, int *error);
 struct messages_task *messages_find_task(struct messages *m, uint32_t tid);
+
+/* ------------------------------ python_names.c --------------------------- */
+
+/* Add "NAME (FILE)". Returns the line; 0: it is not known */
+uint32_t python_describe(const struct msg_python *m, struct text *path);
 
 #endif

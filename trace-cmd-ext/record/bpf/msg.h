@@ -38,6 +38,7 @@ enum msg_type {
 	MSG_END,			/* struct msg_end */
 	MSG_SAMPLE,			/* struct msg_sample: a sample or a function */
 	MSG_SKIPPED,			/* struct msg_skipped */
+	MSG_PYTHON,			/* struct msg_python */
 };
 
 struct msg_head {
@@ -118,6 +119,35 @@ struct msg_stack {
 	__msg32 nr;			/* frames, innermost first */
 	__msg32 nr_code;		/* at most MSG_MAX_CODE */
 	struct msg_code code[];		/* nr_code of them, then __msg64 ip[nr] */
+};
+
+/*
+ * A function of Python in a stack has such an address: MSG_PYTHON_BASE + 2 * number + 1. No program
+ * has memory there. A return address is looked up at the address before it, which belongs to the
+ * same number. A number stands for a name, a file and an instruction, in all processes.
+ */
+#define MSG_PYTHON_BASE	0x00f8000000000000ull
+#define MSG_PYTHON_UNKNOWN	0	/* functions are not known here, and maybe further out */
+#define MSG_PYTHON_FIRST	1
+#define MSG_MAX_NAME	256		/* bytes, multiples of 8 */
+#define MSG_MAX_FILE	512
+#define MSG_MAX_TABLE	7424
+
+/* A text of Python; the message has at most MSG_MAX_NAME or MSG_MAX_FILE bytes of it */
+struct msg_text {
+	__msg32 size;			/* bytes, all of them */
+	__msg32 kind;			/* bytes of a character: 1 (Latin-1), 2 or 4 (UTF-32) */
+};
+
+/* A number and the function it stands for; before or after the first stack that has it */
+struct msg_python {
+	struct msg_head head;
+	__msg32 number;
+	__msg32 instr;			/* offset of the instruction, bytes */
+	__msg32 line;			/* first line of the function */
+	__msg32 table;			/* bytes of its line table; 0: it is too long */
+	struct msg_text name, file;
+	/* char name[MSG_MAX_NAME], file[MSG_MAX_FILE], table[] (co_linetable) */
 };
 
 /* The recorder writes this at the end: msg_event.skipped by then. It leaves out a count of 0. */

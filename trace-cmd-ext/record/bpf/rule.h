@@ -62,6 +62,8 @@ struct part {
 	__msg32 nr_rows;		/* 0: the file has no rules here, and never will */
 	__msg32 shift;
 	__msg32 abi;			/* enum part_abi */
+	__msg32 python;			/* number of a struct python; 0: the file has none */
+	__msg32 pad;
 };
 
 /*
@@ -153,6 +155,26 @@ struct runtime {
 
 #define MAX_RUNTIMES	1024
 
+/*
+ * A file with an interpreter of CPython: python.bpf.h. Addresses count from the code in memory, as
+ * in struct runtime. All other fields are offsets in structures of CPython, which python.c names.
+ */
+struct python {
+	__msg64 runtime, code_type;	/* addresses: _PyRuntime, PyCode_Type */
+	__msg32 interpreters, next_interpreter, threads, next_thread, thread_id;
+	__msg32 thread_top;		/* the first marker (3.11), or the innermost frame */
+	__msg32 cframe_frame, cframe_previous;	/* 0: there are no such structures (3.13) */
+	__msg32 frame_code, frame_previous, frame_instr, frame_owner, frame_entry;
+	__msg32 code_tag;		/* bits of frame_code that are not of the address */
+	/* of a code object */
+	__msg32 first_line, file_name, name, table, first_traceable, instructions;
+	__msg32 kind_shift;		/* of the texts' kind, in their state */
+	__msg32 ascii_size, compact_size;	/* before the characters of a text */
+	__msg32 pad;
+};
+
+#define MAX_PYTHONS	64
+
 /* A task that the programs know of. */
 #define TASK_TRACED	0x1
 #define TASK_LEFT_OUT	0x2
@@ -205,6 +227,7 @@ struct control {
 	__msg32 pad;
 	__msg64 lost;			/* messages without room */
 	__msg64 functions_skipped;	/* calls of functions, because of busy.bpf.h */
+	__msg64 pythons;		/* numbers given to functions of Python */
 	__msg64 woken;			/* when a program last woke the recorder for a table */
 	__msg64 syscall_table;		/* kernel address of sys_call_table, for read_syscalls */
 	__msg64 syscall[MAX_SYSCALLS];	/* what read_syscalls found there */

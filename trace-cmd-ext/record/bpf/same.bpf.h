@@ -8,6 +8,9 @@
  * walk: most of the cost of a read is in the call of the helper, so one call reads words that are
  * close together.
  *
+ * Words of Python's frames and names are not in the trail: they are read again, and must give the
+ * same functions with the same markers (python.bpf.h). Only the C frames are not walked.
+ *
  * Mappings are the same if the kernel's count of changes is. Kernels before 6.4 have no such count,
  * so the programs walk each stack there. Only complete stacks are cached: a table that comes
  * later cannot improve them.
@@ -15,6 +18,7 @@
 #ifndef TRACE_USTACK_RECORD_BPF_SAME_H
 #define TRACE_USTACK_RECORD_BPF_SAME_H
 
+#include "python.bpf.h"
 #include "state.bpf.h"
 
 /* The count of changes of the task's mappings; 0: not known, or a change is under way */
@@ -89,6 +93,20 @@ static __always_inline struct cached_walk *claim_cached_walk(const struct walk *
 	return !c->busy && !__sync_val_compare_and_swap(&c->busy, 0, 1) ? c : NULL;
 }
 
+/* Are the functions of Python as they were? */
+static __always_inline bool has_same_python(const struct cached_walk *c, struct walk *w)
+{
+	if (!c->python)
+		return true;
+	w->python.file = c->python;
+	w->python.base = c->python_base;
+	if (!read_runs(w) && w->python.chain[0] == c->python_chain[0] &&
+	    w->python.chain[1] == c->python_chain[1])
+		return true;
+	forget_python(w);
+	return false;
+}
+
 /* The id of the stack if it is the same as at the cached walk, else 0 */
 static __always_inline u64 find_same(struct cached_walk *c, struct walk *w)
 {
@@ -99,7 +117,7 @@ static __always_inline u64 find_same(struct cached_walk *c, struct walk *w)
 #pragma clang loop unroll(full)
 	for (i = 0; i < sizeof(c->key) / 8; i++)
 		differ |= a[i] ^ b[i];
-	if (differ || !check_trail(c, w))
+	if (differ || !check_trail(c, w) || !has_same_python(c, w))
 		return 0;
 	c->time = w->time;
 	return c->stack;
@@ -111,10 +129,14 @@ static __always_inline void cache_walk(struct cached_walk *c, struct walk *w, st
 	c->stack = 0;
 	c->time = 0;
 	c->key.task = 0;
-	if (!id || w->reason != MSG_OK || w->trail.nr > MAX_WORDS ||
+	if (!id || w->reason != MSG_OK || w->trail.nr > MAX_WORDS || w->python.failed ||
 	    count_changes(mm) != w->key.changes ||
 	    bpf_probe_read_kernel(&c->trail, sizeof(c->trail), &w->trail))
 		return;
+	c->python = w->python.file;
+	c->python_base = w->python.base;
+	c->python_chain[0] = w->python.chain[0];
+	c->python_chain[1] = w->python.chain[1];
 	c->key = w->key;
 	c->time = w->time;
 	c->stack = id;

@@ -103,11 +103,51 @@ struct cached_walk {
 	u64 time;			/* of the last walk with this result; 0: there is none */
 	struct walk_key key;
 	struct trail trail;
+	/* as in struct python_walk; 0: it met no Python */
+	u32 python;
+	u64 python_base, python_chain[2];
 };
 
 #define NR_CACHED_WALKS	1024
 #define START_SIZE	192		/* of @node, for structures */
 #define NO_WINDOW	1		/* where no window starts */
+
+/* The frames of Python: python.bpf.h */
+#define MAX_PYTHON	512		/* and markers */
+#define PYTHON_NAME_AT	0		/* in words */
+#define PYTHON_FILE_AT	(MSG_MAX_NAME / WORD)
+#define PYTHON_TABLE_AT	(PYTHON_FILE_AT + MSG_MAX_FILE / WORD)
+#define PYTHON_TABLE_WORDS	(MSG_MAX_TABLE / WORD)
+#define PYTHON_TEXT_WORDS	(PYTHON_TABLE_AT + PYTHON_TABLE_WORDS)
+#define PYTHON_FRAME_SIZE	72	/* bytes that are read of a frame, and of a _PyCFrame */
+#define PYTHON_CFRAME_SIZE	24
+/* enum _frameowner: of generators, and the last one of the frames that are Python's */
+#define PYTHON_GENERATOR	1
+#define PYTHON_LAST_OWNER	2
+
+struct python_walk {
+	u32 file;			/* number of struct python; 0: the walk has not met any */
+	u32 failed;			/* the stack has UNKNOWN_FRAME */
+	u64 base;			/* where addresses of the file count from */
+	u64 at;				/* the next frame to read */
+	u64 marker, previous;		/* 3.11: of this run, and of the run before */
+	u64 caller;			/* 3.11: of the outermost frame of the last run */
+	u32 caller_known;
+	u32 reserved;			/* place of the marker of this run */
+	u32 nr, next;			/* @next: the first one that is not in the stack yet */
+	u64 chain[2];			/* hashes of all entries */
+	u64 entry[MAX_PYTHON];		/* for each run: marker, frames from the innermost one */
+	u64 frame[16], code[32], object[8];	/* as they are in memory */
+	u64 thread, thread_id;		/* its struct PyThreadState; 0: it has none */
+	u32 thread_found;		/* or known not to be there */
+	u64 hash[2];
+	struct msg_python head;		/* the message, and what follows it */
+	u64 text[PYTHON_TEXT_WORDS];
+};
+
+struct python_key {
+	u64 hash[2];
+};
 
 /* The event that a walk is for */
 struct origin {
@@ -159,6 +199,7 @@ struct walk {
 	struct mapping map[NR_MAPPINGS];
 	u64 node[32];			/* of the maple tree, or the start of a structure */
 	struct full_rule rule;
+	struct python_walk python;
 
 	/*
 	 * The message: its head is moved up to the mappings, which are filled from the end. The
@@ -252,6 +293,22 @@ struct {
 	__type(key, struct part_key);
 	__type(value, struct runtime);
 } runtimes SEC(".maps");
+
+/* The first one is not used */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MAX_PYTHONS);
+	__type(key, u32);
+	__type(value, struct python);
+} pythons SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 18);
+	__type(key, struct python_key);
+	__type(value, u32);
+} python_numbers SEC(".maps");
 
 struct chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -68,6 +68,7 @@ struct bpf_tables {
 	uint32_t *chunk;		/* the last one, mapped */
 	int chunk_fd;
 	uint32_t nr_chunks, used;	/* words of the last */
+	uint32_t nr_pythons;
 	struct wanted wanted[MAX_WANTED];
 	unsigned int nr_wanted;
 	bool stop, started;
@@ -234,10 +235,10 @@ static int need_chunk(struct bpf_tables *t, uint32_t words)
 
 /* Write the rows of a file into chunks. Call it with t->lock held. */
 static int store_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
-		      const struct file_state *state, uint64_t *bytes)
+		      const struct file_state *state, uint32_t python, uint64_t *bytes)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
-	struct part part = { .state = *state };
+	struct part part = { .state = *state, .python = python };
 	uint32_t words;
 	size_t i;
 	int ret;
@@ -311,7 +312,7 @@ static void note_file(struct bpf_tables *t, uint32_t dev, uint64_t ino, const ch
 
 static int store_table(struct bpf_tables *t, const struct gen_table *table,
 		       const struct tables_id *id, uint32_t dev, uint64_t ino, const char *path,
-		       const struct file_state *state)
+		       const struct file_state *state, uint32_t python)
 {
 	struct flat rows;
 	uint64_t bytes = 0;
@@ -320,7 +321,7 @@ static int store_table(struct bpf_tables *t, const struct gen_table *table,
 	pthread_mutex_lock(&t->lock);
 	ret = flat_make(&rows, &t->full, table, id);
 	if (!ret) {
-		ret = store_rows(t, &rows, dev, ino, state, &bytes);
+		ret = store_rows(t, &rows, dev, ino, state, python, &bytes);
 		flat_free(&rows);
 	}
 	if (is_final(ret))
@@ -344,6 +345,21 @@ static void store_runtime(struct bpf_tables *t, int fd, uint32_t dev, uint64_t i
 	bpf_map_update_elem(t->maps.runtimes, &key, &r, BPF_ANY);
 }
 
+/* Its number; 0: it has no interpreter of Python, or there is no room for one more */
+static uint32_t put_python(struct bpf_tables *t, int fd)
+{
+	struct python p;
+	uint32_t nr = 0;
+
+	if (t->maps.pythons < 0 || !bpf_python_find(fd, &p))
+		return 0;
+	pthread_mutex_lock(&t->lock);
+	if (t->nr_pythons + 1 < MAX_PYTHONS)
+		nr = ++t->nr_pythons;
+	pthread_mutex_unlock(&t->lock);
+	return nr && !bpf_map_update_elem(t->maps.pythons, &nr, &p, BPF_ANY) ? nr : 0;
+}
+
 /* @dev and @ino are as the programs see them. */
 static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev, uint64_t ino,
 		    const struct stat *st)
@@ -365,7 +381,7 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	if (!ret) {
 		state = state_of(&id.st);
 		store_runtime(t, fd, dev, ino, &state);
-		ret = store_table(t, &table, &id, dev, ino, path, &state);
+		ret = store_table(t, &table, &id, dev, ino, path, &state, put_python(t, fd));
 		gen_free(&table);
 		return ret;
 	}
@@ -408,7 +424,7 @@ static int store_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_tab
 	id->seg[0] = (struct tables_seg) {
 		.offset = table->text_start, .size = table->text_size, .vaddr = table->text_start,
 	};
-	ret = store_table(t, table, id, dev, 0, "[vdso]", &none);
+	ret = store_table(t, table, id, dev, 0, "[vdso]", &none, 0);
 	gen_free(table);
 	return ret;
 }

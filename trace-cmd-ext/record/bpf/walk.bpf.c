@@ -20,6 +20,7 @@
  *	state.bpf.h	the maps, and what a walk keeps
  *	mapping.bpf.h, find_rule.bpf.h, step.bpf.h	from a frame to the next one
  *	runtime.bpf.h	JIT code
+ *	python.bpf.h	the functions of Python
  *	same.bpf.h	stacks that are still those of earlier walks
  *	send.bpf.h	messages to the recorder
  *	busy.bpf.h	which CPUs run a program that takes locks
@@ -32,6 +33,7 @@
 #include "count.bpf.h"
 #include "find_rule.bpf.h"
 #include "mapping.bpf.h"
+#include "python.bpf.h"
 #include "runtime.bpf.h"
 #include "same.bpf.h"
 #include "send.bpf.h"
@@ -56,13 +58,14 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 static __always_inline int walk_one(struct walk *w, const u32 size)
 {
 	u32 rule = rule_special(RULE_UNKNOWN), nr, number;
+	u32 exact = w->frame_flags & EXACT;
 	struct full_rule *full;
+	u64 pc, sp = w->sp;
 	int map, ret;
-	u64 pc;
 
 	if (w->trampoline && (w->ip & -PAGE_SIZE) == w->trampoline && find_return(w))
 		return end_walk(w, INCOMPLETE, MSG_HOLE);
-	pc = w->ip - !(w->frame_flags & EXACT);
+	pc = w->ip - !exact;
 	map = find_mapping(w, pc);
 	nr = w->nr;
 	if (map < 0 && !(w->frame_flags & TOPMOST)) {
@@ -93,6 +96,8 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 		rule = find_rule(w, map, pc);
 		if (rule == NO_TABLE)
 			return end_walk(w, INCOMPLETE, MSG_NO_TABLE);
+		if (size == WORD && has_python(w, map))
+			start_python(w, map);
 	}
 
 	switch (RULE_KIND(rule)) {
@@ -135,6 +140,8 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 	if (ret == STEP_DONE) {
 		w->map_before = map;
 		w->pc_before = pc;
+		if (w->python.nr)
+			add_run(w, sp, exact);
 		return 0;
 	}
 	if (ret == STEP_OUTERMOST)
@@ -185,6 +192,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->nr_sig = 0;
 	w->fp_frame = 0;
 	w->compiled = 0;
+	forget_python(w);
 	w->hash[0] = 0;
 	w->hash[1] = 0;
 	w->trail.nr = 0;
@@ -294,6 +302,7 @@ static __always_inline u64 walk(struct walk *w)
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame32, &loop, 0);
 		else
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
+		end_python(w);
 		id = send_stack(w);
 		if (cached)
 			cache_walk(cached, w, mm, id);

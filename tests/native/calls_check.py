@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""calls_check.py LOG: compare the stacks of a recording with what calls.py has written down
+
+Standard input: the recording as trace-ustack report --json prints it. Prints five numbers: how many
+calls have all functions, how many say that functions are not known or that the stack is not
+complete, how many have none, how many are wrong, and how many there are. Each run of functions must
+also come after the C frame that runs it.
+"""
+import collections
+import json
+import sys
+
+EVAL = "_PyEval_EvalFrameDefault"
+NOT_KNOWN = "<functions not known>"
+calls = collections.defaultdict(list)
+
+# a byte outside of UTF-8 is U+FFFD in JSON
+with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
+    for line in log:
+        tid, stack = json.loads(line)
+        calls[tid].append([tuple(one) for one in stack])
+
+stacks = collections.defaultdict(list)
+for line in open(0, encoding="utf-8"):
+    event = json.loads(line)
+    if event["event"].endswith("sys_enter_getppid"):
+        stacks[event["tid"]].append(event)
+
+
+def functions(frames):
+    return [(f["func"], f.get("file", ""), f["line"]) for f in frames if f.get("python")]
+
+
+def misplaced(frames):
+    """A run of functions that does not come after a frame of the interpreter, or one without"""
+    for before, frame in zip(frames, frames[1:]):
+        if frame.get("python") and not before.get("python") and before.get("func") != EVAL:
+            return frame
+        if before.get("func") == EVAL and not frame.get("python"):
+            return before
+    return None
+
+
+named = unknown = none = 0
+wrong = []
+for tid, want in calls.items():
+    if len(stacks[tid]) != len(want):
+        wrong.append("thread %d: %d calls, %d events" % (tid, len(want), len(stacks[tid])))
+        continue
+    for expected, event in zip(want, stacks[tid]):
+        frames = event.get("user", [])
+        found = functions(frames)
+        names = [name for name, _, _ in found]
+        if NOT_KNOWN in names or "incomplete" in event.get("user_flags", []):
+            known = names.index(NOT_KNOWN) if NOT_KNOWN in names else len(found)
+            if found[:known] == expected[:known]:
+                unknown += 1
+            else:
+                wrong.append("found %s, expected %s" % (found, expected))
+        elif not found:
+            none += 1
+        elif found != expected:
+            wrong.append("found %s, expected %s" % (found, expected))
+        elif misplaced(frames):
+            wrong.append("misplaced: %s in %s" % (misplaced(frames), frames))
+        else:
+            named += 1
+for text in wrong[:5]:
+    print("WRONG:", text)
+print(named, unknown, none, len(wrong), sum(map(len, calls.values())))
