@@ -25,6 +25,7 @@
 #include "impl.h"
 
 #define MAX_SIZE	(64u << 20)	/* of a section */
+#define MAX_SYMBOLS	(1u << 20)
 
 struct found {
 	int fd;
@@ -116,8 +117,7 @@ static void note_symbols(struct found *f, const GElf_Shdr *sh, Elf_Scn *scn)
 	GElf_Sym sym;
 	size_t i;
 
-	for (i = 0; data && i < sh->sh_size / sizeof(Elf64_Sym) && gelf_getsym(data, i, &sym);
-	     i++) {
+	for (i = 0; data && i < MAX_SYMBOLS && gelf_getsym(data, i, &sym); i++) {
 		if (GELF_ST_TYPE(sym.st_info) != STT_OBJECT || !sym.st_shndx)
 			continue;
 		name = elf_strptr(f->elf, sh->sh_link, sym.st_name);
@@ -132,14 +132,21 @@ static void note_symbols(struct found *f, const GElf_Shdr *sh, Elf_Scn *scn)
 	}
 }
 
+/* A file has one section of this type. A file with more of them is not read again and again. */
 static bool find_symbols(struct found *f)
 {
-	GElf_Shdr sh;
+	GElf_Shdr sh, names;
 	Elf_Scn *scn = NULL;
 
-	while ((scn = elf_nextscn(f->elf, scn)))
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_DYNSYM && sh.sh_size < MAX_SIZE)
-			note_symbols(f, &sh, scn);
+	do {
+		scn = elf_nextscn(f->elf, scn);
+		if (!scn || !gelf_getshdr(scn, &sh))
+			return false;
+	} while (sh.sh_type != SHT_DYNSYM);
+	if (sh.sh_size > MAX_SIZE || !gelf_getshdr(elf_getscn(f->elf, sh.sh_link), &names) ||
+	    names.sh_size > MAX_SIZE)
+		return false;
+	note_symbols(f, &sh, scn);
 	return f->runtime && f->code_type && f->version;
 }
 
@@ -162,7 +169,7 @@ static bool find_code(struct found *f)
 static bool set_offsets_313(struct python *p, const struct offsets_313 *o, uint64_t version)
 {
 	if (memcmp(o->cookie, "xdebugpy", sizeof(o->cookie)) || o->version != version ||
-	    o->free_threaded)
+	    o->free_threaded || o->thread.next != o->thread.prev + sizeof(uint64_t))
 		return false;
 	*p = (struct python){
 		.interpreters = o->runtime.interpreters_head,
@@ -196,13 +203,14 @@ static bool has_size(const struct found *f, const struct python *p)
 	       size == p->instructions;
 }
 
-/* The programs read so much of a frame and of a code object. */
+/* The programs read so much of a thread, a frame and a code object. */
 static bool is_in_reach(const struct python *p)
 {
 	return p->frame_code < 72 && p->frame_previous < 72 && p->frame_instr < 72 &&
 	       p->frame_owner < 72 && p->instructions <= 256 && p->first_line < p->instructions &&
 	       p->file_name < p->instructions && p->name < p->instructions &&
-	       p->table < p->instructions && p->first_traceable < p->instructions;
+	       p->table < p->instructions && p->first_traceable < p->instructions &&
+	       p->thread_id < 256 && p->thread_top < 256 && p->next_thread < 256;
 }
 
 static bool find_layout(const struct found *f, struct python *p)
