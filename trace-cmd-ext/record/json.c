@@ -101,6 +101,7 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 	jsonw_number(j, "repeated", bpf->repeated);
 	jsonw_number(j, "tables", bpf->tables);
 	jsonw_number(j, "table-bytes", bpf->table_bytes);
+	jsonw_number(j, "pythons-refused", bpf->pythons_refused);
 	jsonw_end(j);
 }
 

@@ -64,6 +64,7 @@ struct bpf_stats {
 	uint64_t stacks;		/* different stacks */
 	uint64_t repeated;		/* events whose stack was still that of an earlier walk */
 	uint64_t tables, table_bytes;	/* files with a table, and its memory */
+	uint32_t pythons_refused;	/* files with Python whose functions are not shown */
 	int vdso32_error;		/* -errno: the vDSO of 32-bit programs has no table */
 	uint64_t reason[16];		/* events by enum msg_reason */
 	/* runs that the kernel skipped: the same program was running on that CPU; no message */

@@ -68,7 +68,8 @@ struct bpf_tables {
 	uint32_t *chunk;		/* the last one, mapped */
 	int chunk_fd;
 	uint32_t nr_chunks, used;	/* words of the last */
-	uint32_t nr_pythons;
+	struct python python[MAX_PYTHONS];	/* the first one is not used */
+	uint32_t nr_pythons, pythons_refused;
 	struct wanted wanted[MAX_WANTED];
 	unsigned int nr_wanted;
 	bool stop, started;
@@ -345,19 +346,34 @@ static void store_runtime(struct bpf_tables *t, int fd, uint32_t dev, uint64_t i
 	bpf_map_update_elem(t->maps.runtimes, &key, &r, BPF_ANY);
 }
 
+/* Its number; 0: there is no room for one more. Call it with t->lock held. */
+static uint32_t number_python(struct bpf_tables *t, const struct python *p)
+{
+	uint32_t nr;
+
+	for (nr = 1; nr <= t->nr_pythons; nr++)
+		if (!memcmp(&t->python[nr], p, sizeof(*p)))
+			return nr;
+	if (nr == MAX_PYTHONS || bpf_map_update_elem(t->maps.pythons, &nr, p, BPF_ANY)) {
+		t->pythons_refused++;
+		return 0;
+	}
+	t->python[nr] = *p;
+	return ++t->nr_pythons;
+}
+
 /* Its number; 0: it has no interpreter of Python, or there is no room for one more */
 static uint32_t put_python(struct bpf_tables *t, int fd)
 {
 	struct python p;
-	uint32_t nr = 0;
+	uint32_t nr;
 
 	if (t->maps.pythons < 0 || !bpf_python_find(fd, &p))
 		return 0;
 	pthread_mutex_lock(&t->lock);
-	if (t->nr_pythons + 1 < MAX_PYTHONS)
-		nr = ++t->nr_pythons;
+	nr = number_python(t, &p);
 	pthread_mutex_unlock(&t->lock);
-	return nr && !bpf_map_update_elem(t->maps.pythons, &nr, &p, BPF_ANY) ? nr : 0;
+	return nr;
 }
 
 /* @dev and @ino are as the programs see them. */
@@ -651,6 +667,7 @@ void bpf_tables_add_stats(struct bpf_tables *t, struct bpf_stats *stats)
 
 	stats->vdso32_error = t->vdso32_error;
 	pthread_mutex_lock(&t->lock);
+	stats->pythons_refused = t->pythons_refused;
 	for (i = 0; i < t->file.nr; i++) {
 		stats->tables += !!t->file.v[i].bytes;
 		stats->table_bytes += t->file.v[i].bytes;
