@@ -156,13 +156,16 @@ bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64
 	return signal;
 }
 
-/* NAME (FILE:LINE) */
+/* NAME (FILE:LINE), or without symbols an address in place of the name */
 static void add_python(struct frames *f, struct text *t, const struct frame_key *k,
 		       const struct maps_file *file)
 {
 	uint32_t line = maps_python_line(k->offset);
 
-	text_name(t, file->python, strlen(file->python));
+	if (f->opts.no_symbols)
+		text_addf(t, "0x%llx", (unsigned long long)k->addr);
+	else
+		text_name(t, file->python, strlen(file->python));
 	if (*file->path) {
 		text_add(t, " (");
 		text_name(t, file->path, strlen(file->path));
