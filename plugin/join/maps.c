@@ -428,6 +428,11 @@ static bool is_impossible(uint64_t addr)
 	return addr <= 4096 || addr >> 56;
 }
 
+static bool is_python(uint64_t addr)
+{
+	return addr >= MAPS_PYTHON_BASE && addr < MAPS_PYTHON_END;
+}
+
 /* A mapping of the process, of any time, that holds @addr or the call before it. */
 static const struct map *find_any_map(const struct maps *m, const struct proc *p, uint64_t addr)
 {
@@ -456,6 +461,9 @@ static bool has_all_maps(const struct maps *m, const struct proc *p, const uint6
 	if (m->incomplete || nr > FRAMES_MAX || !find_any_map(m, p, addrs[0]))
 		return false;
 	for (i = 0; i < nr; i++) {
+		/* the recorder writes all mappings of such functions */
+		if (is_python(addrs[i]))
+			continue;
 		map = find_any_map(m, p, addrs[i]);
 		for (k = 0; k < nr_known && known[k] != map; k++)
 			;
@@ -477,6 +485,8 @@ uint32_t maps_find_outside(struct maps *m, uint32_t tgid, const uint64_t *addrs,
 	uint32_t i;
 
 	for (i = from; i < nr; i++) {
+		if (is_python(addrs[i]))
+			continue;
 		/* no rule applies to such an address */
 		if (map && addrs[i] > map->start && addrs[i] <= map->end &&
 		    m->procs.v[map->proc].tgid == tgid)

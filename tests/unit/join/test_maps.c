@@ -249,6 +249,26 @@ static void a_stack_with_too_many_new_mappings_has_some_recorded_later(void **st
 	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 17), 16);
 }
 
+static void functions_of_python_are_no_mappings_of_a_stack(void **state)
+{
+	uint64_t addrs[40], i;
+
+	(void)state;
+	map(10, 100, 0x10000, 0x11000, "/a");
+	addrs[0] = 0x10010;
+	for (i = 1; i < 38; i++) {
+		addrs[i] = MAPS_PYTHON_BASE + 2 * i + 1;
+		map(10, 100, addrs[i] - 1, addrs[i] + 1, "[python] f (/f)");
+	}
+	finish();
+	/* without a mapping, it is a function whose record is missing */
+	addrs[38] = MAPS_PYTHON_END - 1;
+	addrs[39] = 0x900000;
+	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 40), 39);
+	addrs[37] = MAPS_PYTHON_END;
+	assert_int_equal(maps_find_outside(m, 10, addrs, 1, 40), 37);
+}
+
 /* The stack of an execve(): by then the process has the mappings of another program */
 static void where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_code(void **state)
 {
@@ -340,6 +360,7 @@ int main(void)
 		T(where_no_mapping_is_known_only_the_impossible_is_no_code),
 		T(where_mappings_may_be_missing_only_the_impossible_is_no_code),
 		T(a_stack_with_too_many_new_mappings_has_some_recorded_later),
+		T(functions_of_python_are_no_mappings_of_a_stack),
 		T(where_the_tasks_own_mapping_is_missing_only_the_impossible_is_no_code),
 		T(what_no_kernel_writes_costs_no_more),
 		T(a_function_of_python_has_a_name_a_file_and_a_line),

@@ -452,6 +452,28 @@ static void a_function_of_python_is_a_mapping_of_each_process(void **state)
 	       "e40@30 c3.0/7 s3.0:2");
 }
 
+static void numbers_beyond_the_limit_are_not_functions(void **state)
+{
+	static const uint32_t numbers[] = { 1, MSG_MAX_PYTHONS, MSG_MAX_PYTHONS + 1 };
+
+	(void)state;
+	/* memory for this number would be 32 GiB */
+	python(0xffffffff, "far", 1, "a.p", 4);
+	python(MSG_MAX_PYTHONS + 1, "after", 1, "a.p", 4);
+	python(MSG_MAX_PYTHONS, "last", 1, "a.p", 4);
+	python(1, "outer", 1, "a.p", 4);
+	python_stack(100, 7, numbers, 3);
+	python_stack(200, 7, numbers, 1);
+	msg(0, 9, EVENT, 7, 100, 0);
+	rec(0, 10, 7);
+	msg(0, 19, EVENT, 7, 200, 0);
+	rec(0, 20, 7);
+	end_messages();
+	assert_int_equal(run(), 0);
+	expect(0, "e40@10 c1.0/7 m400000=/bin/a m2=[python] outer (a.p):7 "
+	       "m524288=[python] last (a.p):7 s1.0:3 e40@20 c2.0/7 s2.0:1");
+}
+
 /* --------------------------------- samples -------------------------------- */
 
 static void samples_lie_between_the_records(void **state)
@@ -1622,7 +1644,6 @@ static void hostile_messages(void **state)
 		{ offsetof(struct msg_stack, nr_code), 0x10000000 },
 	}, bad_python[] = {
 		{ 4, sizeof(struct msg_python) }, { offsetof(struct msg_python, number), 0 },
-		{ offsetof(struct msg_python, number), 0xffffffff },
 		{ offsetof(struct msg_python, table), 9 },
 		{ offsetof(struct msg_python, table), 0xffffffff },
 		{ offsetof(struct msg_python, name.kind), 0 },
@@ -1728,6 +1749,7 @@ int main(void)
 		TEST(damaged_messages),
 		TEST(hostile_messages),
 		TEST(a_function_of_python_is_a_mapping_of_each_process),
+		TEST(numbers_beyond_the_limit_are_not_functions),
 		TEST(damaged_pages_stay_as_they_are),
 	};
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -239,6 +240,16 @@ static int load_object(struct bpf_source *s, size_t nr_events)
 	return bpf_object__load(s->obj);
 }
 
+static int make_secrets(struct control *c)
+{
+	if (getrandom(c->hash_start, sizeof(c->hash_start), 0) != sizeof(c->hash_start) ||
+	    getrandom(c->hash_factor, sizeof(c->hash_factor), 0) != sizeof(c->hash_factor))
+		return -errno;
+	c->hash_factor[0] |= 1;
+	c->hash_factor[1] |= 1;
+	return 0;
+}
+
 static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 {
 	size_t page = sysconf(_SC_PAGESIZE), size = (sizeof(*s->control) + page - 1) & -page;
@@ -253,7 +264,7 @@ static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 	c->ring_size = RING_SIZE;
 	c->sample = opts->sample;
 	c->function = opts->function_id;
-	return 0;
+	return make_secrets(c);
 }
 
 static int set_walk(struct bpf_source *s, const char *programs, const char *name)

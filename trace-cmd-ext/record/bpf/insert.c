@@ -162,7 +162,11 @@ struct process {
 	uint32_t id;			/* tgid */
 	uint32_t changes;		/* of its mappings */
 	VEC(struct msg_code) maps;	/* as the records say; they do not overlap */
-	VEC(uint64_t) python;		/* a bit for each number: it has a record */
+};
+
+/* A function of Python that has a record for a process */
+struct shown {
+	uint64_t key;			/* tgid and number */
 };
 
 /* A cookie that waits for the kernel stack of its event. */
@@ -201,6 +205,8 @@ struct insert {
 	size_t expire_threshold;
 	VEC(struct process) processes;
 	struct hidx process_idx;
+	VEC(struct shown) shown;
+	struct hidx shown_idx;
 	unsigned char *record;		/* room for one */
 	uint64_t done, all;		/* bytes */
 	unsigned int nr;		/* records since the last progress */
@@ -425,6 +431,9 @@ struct cookie_record {
 	uint64_t cookie;
 };
 
+_Static_assert(MSG_PYTHON_BASE == MAPS_PYTHON_BASE && MSG_PYTHON_END == MAPS_PYTHON_END,
+	       "the join knows functions of Python by these addresses");
+
 struct stack_record {
 	uint32_t head[2];
 	uint64_t cookie;
@@ -478,7 +487,7 @@ static const char *name_without_file(const struct msg_code *c)
 
 static bool is_python(uint64_t ip)
 {
-	return ip - MSG_PYTHON_BASE < 2ull << 32;
+	return ip >= MSG_PYTHON_BASE && ip < MSG_PYTHON_END;
 }
 
 static int write_map(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
@@ -518,15 +527,13 @@ static int write_map(struct insert *s, struct cpu *cpu, const struct pending_coo
 }
 
 /* Note a number of a process; 1 if it is new */
-static int note_python(struct process *p, uint32_t number)
+static int note_python(struct insert *s, uint32_t tgid, uint32_t number)
 {
-	while (p->python.nr <= number / 64)
-		if (!vec_add(&p->python))
-			return -ENOMEM;
-	if (p->python.v[number / 64] >> number % 64 & 1)
+	uint64_t key = (uint64_t)tgid << 32 | number;
+
+	if (vec_find(&s->shown, &s->shown_idx, key, key))
 		return 0;
-	p->python.v[number / 64] |= 1ull << number % 64;
-	return 1;
+	return vec_get(&s->shown, &s->shown_idx, key, key) ? 1 : -ENOMEM;
 }
 
 /* A function of Python is a mapping of its own: see maps.h of the join. */
@@ -568,7 +575,7 @@ static int write_python(struct insert *s, struct cpu *cpu, const struct pending_
 
 /* Write the functions of Python in a stack that its process lacks. */
 static int write_pythons(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
-			 struct process *p, const struct msg_stack *m)
+			 const struct msg_stack *m)
 {
 	const uint64_t *ip = (const uint64_t *)((const struct msg_code *)(m + 1) + m->nr_code);
 	uint32_t i, number;
@@ -578,7 +585,7 @@ static int write_pythons(struct insert *s, struct cpu *cpu, const struct pending
 		if (!is_python(ip[i]))
 			continue;
 		number = (ip[i] - MSG_PYTHON_BASE) / 2;
-		ret = note_python(p, number);
+		ret = note_python(s, m->tgid, number);
 		if (ret > 0)
 			ret = write_python(s, cpu, pending, m->tgid, number);
 	}
@@ -634,7 +641,7 @@ static int write_maps(struct insert *s, struct cpu *cpu, const struct pending_co
 	}
 	st->checked = p->changes;
 	if (m && ret >= 0)
-		ret = write_pythons(s, cpu, pending, p, m);
+		ret = write_pythons(s, cpu, pending, m);
 	return ret < 0 ? ret : 0;
 }
 
@@ -1114,10 +1121,10 @@ out:
 	messages_free(&s.msgs);
 	vec_free(&s.unmatched);
 	hidx_free(&s.unmatched_idx);
-	for (i = 0; i < s.processes.nr; i++) {
+	for (i = 0; i < s.processes.nr; i++)
 		vec_free(&s.processes.v[i].maps);
-		vec_free(&s.processes.v[i].python);
-	}
+	vec_free(&s.shown);
+	hidx_free(&s.shown_idx);
 	vec_free(&s.processes);
 	hidx_free(&s.process_idx);
 	for (i = 0; s.cpu && i < (size_t)opts->nr_cpus; i++)

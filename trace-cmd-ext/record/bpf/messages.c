@@ -21,7 +21,6 @@
 #define MAX_SIZE	(sizeof(struct msg_stack) + MSG_MAX_CODE * sizeof(struct msg_code) + \
 			 MSG_MAX_FRAMES * sizeof(uint64_t))
 #define PYTHON_SIZE	(sizeof(struct msg_python) + MSG_MAX_NAME + MSG_MAX_FILE)
-#define MAX_PYTHONS	(1u << 24)
 
 struct numbered {
 	uint32_t seq;
@@ -274,6 +273,9 @@ static uint32_t python_size(uint32_t table)
 
 static int add_python(struct messages *m, const struct msg_python *p, uint64_t at)
 {
+	/* no stack can have this number */
+	if (p->number > MSG_MAX_PYTHONS)
+		return 0;
 	while (m->python.nr <= p->number)
 		if (!vec_add(&m->python))
 			return -ENOMEM;
@@ -440,8 +442,7 @@ static bool is_sound(const struct source *s)
 	case MSG_PYTHON:
 		return h->size >= sizeof(*p) && p->table <= MSG_MAX_TABLE &&
 		       h->size == python_size(p->table) && p->number >= MSG_PYTHON_FIRST &&
-		       p->number < MAX_PYTHONS && is_sound_text(&p->name) &&
-		       is_sound_text(&p->file);
+		       is_sound_text(&p->name) && is_sound_text(&p->file);
 	case MSG_SKIPPED:
 		return h->size == sizeof(s->u.skipped) && s->u.skipped.cpu < (uint32_t)nr_cpus &&
 		       s->u.skipped.place && s->u.skipped.place <= UINT16_MAX;

@@ -123,12 +123,16 @@ struct msg_stack {
 
 /*
  * A function of Python in a stack has such an address: MSG_PYTHON_BASE + 2 * number + 1. No program
- * has memory there. A return address is looked up at the address before it, which belongs to the
- * same number. A number stands for a name, a file and an instruction, in all processes.
+ * has memory there, as addresses of programs have at most 56 bits. No other frame of a stack is
+ * between MSG_PYTHON_BASE and MSG_PYTHON_END. A return address is looked up at the address before
+ * it, which belongs to the same number. A number stands for a name, a file and an instruction, in
+ * all processes.
  */
-#define MSG_PYTHON_BASE	0x00f8000000000000ull
+#define MSG_PYTHON_BASE	0x0180000000000000ull	/* as MAPS_PYTHON_BASE of the join */
 #define MSG_PYTHON_UNKNOWN	0	/* functions are not known here, and maybe further out */
 #define MSG_PYTHON_FIRST	1
+#define MSG_MAX_PYTHONS	(1u << 18)	/* the highest number */
+#define MSG_PYTHON_END	(MSG_PYTHON_BASE + 2 * (MSG_MAX_PYTHONS + 1ull))
 #define MSG_MAX_NAME	256		/* bytes, multiples of 8 */
 #define MSG_MAX_FILE	512
 #define MSG_MAX_TABLE	7424

@@ -43,6 +43,13 @@
  *
  * A frame before its first traceable instruction is not shown. Python does not show it either:
  * _PyFrame_IsIncomplete().
+ *
+ * A program must not harm the recording of others. So a walk sends few new functions, and none
+ * while the ring buffer is more than half full: MSG_PYTHON_UNKNOWN takes the place of the others.
+ * The hash of the contents is secret.
+ *
+ * The verifier allows calls to be nested 8 deep. From walk_stack() to hash_words() they are 7 deep:
+ * loop_frame(), walk_frame(), read_runs(), read_run() and read_name() are between these.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_PYTHON_H
 #define TRACE_USTACK_RECORD_BPF_PYTHON_H
@@ -51,6 +58,8 @@
 #include "state.bpf.h"
 
 #define MAX_THREADS	1024
+#define MAX_NEW		32		/* functions that a walk sends */
+#define MAX_TABLE_BYTES	(32u << 10)	/* that a walk reads */
 #define UNKNOWN_FRAME	(MSG_PYTHON_BASE + 2 * MSG_PYTHON_UNKNOWN + 1)
 
 /* In all versions: struct _object, PyVarObject, PyASCIIObject, PyBytesObject */
@@ -78,28 +87,39 @@ static __always_inline u8 byte_of(u64 word, u32 off)
 	return word >> (off & 7) * 8;
 }
 
-/* As add_hash(), of the words of the message from @from on */
+/*
+ * Nobody can choose texts with the same hash without the factors, which are secret. Without them,
+ * only a difference in the highest bit is known after the multiplication. The next word cannot
+ * remove this difference from both halves, as the halves move it to different bits.
+ */
+static __always_inline void add_word(u64 *hash, const u64 *factor, u64 v)
+{
+	hash[0] = (hash[0] ^ v) * factor[0];
+	hash[0] ^= hash[0] >> 32;
+	hash[1] = ((hash[1] << 23 | hash[1] >> 41) ^ v) * factor[1];
+}
+
+/* Add the words of the message from @from on to the hash. */
 __noinline int hash_words(struct walk *w, u32 from, u32 nr)
 {
 	struct python_walk *p;
-	u64 a, b, v;
+	u64 hash[2], factor[2];
 	u32 i;
 
 	if (!w)
 		return 0;
 	p = &w->python;
-	a = p->hash[0] + nr;
-	b = p->hash[1] ^ nr;
+	hash[0] = p->hash[0];
+	hash[1] = p->hash[1];
+	factor[0] = p->hash_factor[0];
+	factor[1] = p->hash_factor[1];
 	for (i = 0; i < PYTHON_TABLE_WORDS; i++) {
 		if (i >= nr)
 			break;
-		v = p->text[(from + i) & (PYTHON_TEXT_WORDS - 1)];
-		a = (a ^ v) * 0x9e3779b97f4a7c15ull;
-		a ^= a >> 32;
-		b = ((b << 23 | b >> 41) ^ v) * 0xd6e8feb86659fd93ull;
+		add_word(hash, factor, p->text[(from + i) & (PYTHON_TEXT_WORDS - 1)]);
 	}
-	p->hash[0] = a;
-	p->hash[1] = b;
+	p->hash[0] = hash[0];
+	p->hash[1] = hash[1];
 	return 0;
 }
 
@@ -143,7 +163,7 @@ static __always_inline int read_text(struct walk *w, const struct python *file, 
 		return -1;
 	t->size = size;
 	t->kind = kind;
-	w->python.hash[0] ^= size << 8 | kind;
+	add_word(w->python.hash, w->python.hash_factor, size << 8 | kind);
 	return read_bytes(w, addr + (state & 16 ? file->ascii_size : file->compact_size), size,
 			  from, max);
 }
@@ -174,21 +194,30 @@ __noinline int read_file_name(struct walk *w, u64 addr)
 				MSG_MAX_FILE) : -1;
 }
 
-/* A longer table is left out: the frame then has no line. */
+/* A table beyond the limits is left out: the frame then has no line. */
 __noinline int read_table(struct walk *w, u64 addr)
 {
+	struct python_walk *p;
 	u64 size;
 
-	if (!w || read_user(&w->python.object[0], WORD, addr + SIZE_AT))
+	if (!w)
 		return -1;
-	size = w->python.object[0];
-	w->python.head.table = size > MSG_MAX_TABLE ? 0 : size;
-	w->python.hash[1] ^= size << 4;
-	return size > MSG_MAX_TABLE ? 0 : read_bytes(w, addr + BYTES_AT, size, PYTHON_TABLE_AT,
-						     MSG_MAX_TABLE);
+	p = &w->python;
+	if (read_user(&p->object[0], WORD, addr + SIZE_AT))
+		return -1;
+	size = p->object[0];
+	if (size > MSG_MAX_TABLE || p->table_bytes + size > MAX_TABLE_BYTES)
+		size = 0;
+	p->table_bytes += size;
+	p->head.table = size;
+	add_word(p->hash, p->hash_factor, size);
+	return read_bytes(w, addr + BYTES_AT, size, PYTHON_TABLE_AT, MSG_MAX_TABLE);
 }
 
-/* The number of the contents in the message. 0: the recorder has no room for them */
+/*
+ * The number of the contents in the message. 0: there are too many, or the ring buffer needs its
+ * room for stacks. Without the ring buffer or the map, no number is used up.
+ */
 __noinline u32 number_python(struct walk *w)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
@@ -203,30 +232,28 @@ __noinline u32 number_python(struct walk *w)
 	known = bpf_map_lookup_elem(&python_numbers, &key);
 	if (known)
 		return *known;
-	number = __sync_fetch_and_add(&c->pythons, 1) + MSG_PYTHON_FIRST;
 	m = &w->python.head;
 	size = w->python.head.table;
-	if (size > MSG_MAX_TABLE || number < MSG_PYTHON_FIRST)
+	if (size > MSG_MAX_TABLE || w->python.sent >= MAX_NEW || c->pythons >= MSG_MAX_PYTHONS ||
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > c->ring_size / 2)
 		return 0;
+	number = __sync_fetch_and_add(&c->pythons, 1) + MSG_PYTHON_FIRST;
+	/* a program on another CPU took the last one, or the same contents */
+	if (number < MSG_PYTHON_FIRST || number > MSG_MAX_PYTHONS ||
+	    bpf_map_update_elem(&python_numbers, &key, &number, BPF_NOEXIST))
+		return 0;
+	w->python.sent++;
 	size = sizeof(*m) + MSG_MAX_NAME + MSG_MAX_FILE + ((size + WORD - 1) & -WORD);
 	m->head.type = MSG_PYTHON;
 	m->head.reserved = 0;
 	m->head.size = size;
 	m->number = number;
 	if (bpf_ringbuf_output(&ring, m, size, wake_up(c))) {
+		bpf_map_delete_elem(&python_numbers, &key);
 		__sync_fetch_and_add(&c->lost, 1);
 		return 0;
 	}
-	if (bpf_map_update_elem(&python_numbers, &key, &number, BPF_ANY))
-		return 0;
 	return number;
-}
-
-static __always_inline void add_chain(struct python_walk *p, u64 value)
-{
-	p->chain[0] = (p->chain[0] ^ value) * 0x9e3779b97f4a7c15ull;
-	p->chain[0] ^= p->chain[0] >> 32;
-	p->chain[1] = ((p->chain[1] << 23 | p->chain[1] >> 41) ^ value) * 0xd6e8feb86659fd93ull;
 }
 
 static __always_inline int add_entry(struct python_walk *p, u64 value)
@@ -235,9 +262,33 @@ static __always_inline int add_entry(struct python_walk *p, u64 value)
 
 	if (nr >= MAX_PYTHON)
 		return -1;
-	add_chain(p, value);
+	add_word(p->chain, p->hash_factor, value);
 	p->entry[nr & (MAX_PYTHON - 1)] = value;
 	p->nr = nr + 1;
+	return 0;
+}
+
+/* Read a code object, unless it is the one of the frame before. */
+static __always_inline int read_code(struct walk *w, const struct python *file, u64 code)
+{
+	struct python_walk *p = &w->python;
+	u32 size = file->instructions;
+
+	if (code == p->code_at)
+		return 0;
+	if (size > sizeof(p->code) || read_user(p->code, size, code) ||
+	    p->code[TYPE_AT / WORD] != p->base + file->code_type)
+		return -1;
+	p->head.line = half_of(WORD_OF(p->code, file->first_line), file->first_line);
+	p->hash[0] = p->hash_start[0];
+	p->hash[1] = p->hash_start[1];
+	if (read_name(w, WORD_OF(p->code, file->name)) ||
+	    read_file_name(w, WORD_OF(p->code, file->file_name)) ||
+	    read_table(w, WORD_OF(p->code, file->table)))
+		return -1;
+	p->code_hash[0] = p->hash[0];
+	p->code_hash[1] = p->hash[1];
+	p->code_at = code;
 	return 0;
 }
 
@@ -246,12 +297,11 @@ static __always_inline int add_python_frame(struct walk *w, const struct python 
 {
 	struct python_walk *p = &w->python;
 	u64 code = WORD_OF(p->frame, file->frame_code) & ~(u64)file->code_tag, instr, start;
-	u32 size = file->instructions, number;
+	u32 number;
 
-	if (size > sizeof(p->code) || read_user(p->code, size, code) ||
-	    p->code[TYPE_AT / WORD] != p->base + file->code_type)
+	if (read_code(w, file, code))
 		return -1;
-	start = code + size;
+	start = code + file->instructions;
 	instr = WORD_OF(p->frame, file->frame_instr);
 	if (byte_of(WORD_OF(p->frame, file->frame_owner), file->frame_owner) != PYTHON_GENERATOR &&
 	    (s64)(instr - start) < (s32)half_of(WORD_OF(p->code, file->first_traceable),
@@ -260,15 +310,17 @@ static __always_inline int add_python_frame(struct walk *w, const struct python 
 	if (instr - start >= p->code[SIZE_AT / WORD] * UNIT)
 		return -1;
 	p->head.instr = instr - start;
-	p->head.line = half_of(WORD_OF(p->code, file->first_line), file->first_line);
-	p->hash[0] = p->head.instr;
-	p->hash[1] = p->head.line;
-	if (read_name(w, WORD_OF(p->code, file->name)) ||
-	    read_file_name(w, WORD_OF(p->code, file->file_name)) ||
-	    read_table(w, WORD_OF(p->code, file->table)))
-		return -1;
+	p->hash[0] = p->code_hash[0];
+	p->hash[1] = p->code_hash[1];
+	add_word(p->hash, p->hash_factor, (u64)p->head.instr << 32 | p->head.line);
 	number = number_python(w);
-	return number ? add_entry(p, MSG_PYTHON_BASE + 2 * (u64)number + 1) : -1;
+	if (!number) {
+		p->failed = 1;
+		/* once for frames that follow each other */
+		if (p->entry[(p->nr - 1) & (MAX_PYTHON - 1)] == UNKNOWN_FRAME)
+			return 0;
+	}
+	return add_entry(p, MSG_PYTHON_BASE + 2 * (u64)number + 1);
 }
 
 /* The marker of a run was reserved before the run: set it. Without frames, it is not needed. */
@@ -276,7 +328,7 @@ static __always_inline void end_run(struct python_walk *p, u64 marker)
 {
 	u32 at = p->reserved;
 
-	add_chain(p, marker);
+	add_word(p->chain, p->hash_factor, marker);
 	if (p->nr == at + 1)
 		p->nr = at;
 	else
@@ -364,45 +416,56 @@ __noinline int read_run(struct walk *w)
 	return file->cframe_previous ? read_run_311(w, file) : read_run_313(w, file);
 }
 
-struct python_loop {
+struct thread_loop {
 	struct walk *w;
-	int ret;
+	u32 complete;			/* the whole list was read */
 };
 
-static long loop_run(u32 i, struct python_loop *l)
-{
-	l->ret = read_run(l->w);
-	return l->ret != PYTHON_MORE;
-}
-
-/* In the list of threads: is it this one, and where is the next one? */
-static long compare_thread(u32 i, struct python_loop *l)
+/*
+ * In the list of threads: is it this one, and where is the next one? Other threads may change the
+ * list meanwhile: one that was freed does not lead back to the one before.
+ */
+static long compare_thread(u32 i, struct thread_loop *l)
 {
 	struct python_walk *p = &l->w->python;
 	u32 number = p->file;
 	struct python *file = bpf_map_lookup_elem(&pythons, &number);
-	u64 at = p->thread;
+	u64 at = p->thread_at, top;
 
 	if (!file)
 		return 1;
-	if (at && read_user(&p->object[0], WORD, at + file->thread_id))
+	l->complete = !at;
+	if (!at || read_user(p->code, sizeof(p->code), at) ||
+	    WORD_OF(p->code, file->next_thread - WORD) != p->thread_before)
 		return 1;
-	if (!at || p->object[0] == p->thread_id) {
-		p->thread_found = 1;
-		return 1;
+	p->thread_before = at;
+	p->thread_at = WORD_OF(p->code, file->next_thread);
+	if (WORD_OF(p->code, file->thread_id) != p->thread_id)
+		return 0;
+	top = WORD_OF(p->code, file->thread_top);
+	if (file->cframe_previous) {
+		if (read_user(&p->object[0], WORD, top + file->cframe_frame))
+			return 1;
+		top = p->object[0];
 	}
-	return read_user(&p->thread, WORD, at + file->next_thread) ? 1 : 0;
+	/* 3.11: one that has not started has the number of the thread that made it */
+	if (!top)
+		return 0;
+	if (p->thread)
+		return 1;
+	p->thread = at;
+	return 0;
 }
 
 /* Find the struct PyThreadState of this task. Not 0: it may have several, or cannot be read */
 static __always_inline int find_thread(struct walk *w, const struct python *file)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct python_loop loop = { .w = w };
+	struct thread_loop loop = { .w = w };
 	struct python_walk *p = &w->python;
 
 	p->thread = 0;
-	p->thread_found = 0;
+	p->thread_before = 0;
 	p->thread_id = task->thread.fsbase;
 	if (read_user(&p->object[0], WORD, p->base + file->runtime + file->interpreters))
 		return -1;
@@ -412,21 +475,22 @@ static __always_inline int find_thread(struct walk *w, const struct python *file
 	/* each interpreter has its own threads */
 	if (read_user(&p->object[1], WORD, p->object[0] + file->next_interpreter) ||
 	    p->object[1] ||
-	    read_user(&p->thread, WORD, p->object[0] + file->threads))
+	    read_user(&p->thread_at, WORD, p->object[0] + file->threads))
 		return -1;
-	bpf_loop(MAX_THREADS, compare_thread, &loop, 0);
-	return !p->thread_found;
+	bpf_loop(MAX_THREADS + 1, compare_thread, &loop, 0);
+	return !loop.complete;
 }
 
 /* All runs of the task. Not 0: they are not known */
 __noinline int read_runs(struct walk *w)
 {
-	struct python_loop loop = { .w = w, .ret = PYTHON_FAILED };
+	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct python_walk *p;
 	struct python *file;
-	u32 number;
+	u32 number, i;
+	int ret = PYTHON_MORE;
 
-	if (!w)
+	if (!w || !c)
 		return -1;
 	p = &w->python;
 	number = p->file;
@@ -434,8 +498,14 @@ __noinline int read_runs(struct walk *w)
 	p->next = 0;
 	p->at = 0;
 	p->caller_known = 0;
-	p->chain[0] = 0;
-	p->chain[1] = 0;
+	p->sent = 0;
+	p->table_bytes = 0;
+	p->code_at = 0;
+	for (i = 0; i < 2; i++) {
+		p->hash_start[i] = c->hash_start[i];
+		p->hash_factor[i] = c->hash_factor[i];
+		p->chain[i] = c->hash_start[i];
+	}
 	file = bpf_map_lookup_elem(&pythons, &number);
 	if (!file || find_thread(w, file))
 		return -1;
@@ -448,13 +518,15 @@ __noinline int read_runs(struct walk *w)
 		if (begin_run(p))
 			return -1;
 	}
-	bpf_loop(2 * MAX_PYTHON, loop_run, &loop, 0);
-	return loop.ret == PYTHON_END ? 0 : -1;
+	for (i = 0; i < 2 * MAX_PYTHON && ret == PYTHON_MORE; i++)
+		ret = read_run(w);
+	return ret == PYTHON_END ? 0 : -1;
 }
 
 static __always_inline void forget_python(struct walk *w)
 {
 	w->python.file = 0;
+	w->python.read = 0;
 	w->python.failed = 0;
 	w->python.nr = 0;
 	w->python.next = 0;
@@ -464,8 +536,12 @@ static __always_inline void add_python(struct walk *w, u64 frame)
 {
 	u32 nr = w->nr;
 
-	if (nr >= MSG_MAX_FRAMES)
+	if (nr >= MSG_MAX_FRAMES) {
+		w->flags |= TRUNCATED;
+		w->reason = MSG_TOO_DEEP;
+		w->python.failed = 1;
 		return;
+	}
 	w->frame[nr & (MSG_MAX_FRAMES - 1)] = frame;
 	w->nr = nr + 1;
 	add_hash(w, frame);
@@ -480,14 +556,29 @@ static __always_inline void fail_python(struct walk *w)
 	add_python(w, UNKNOWN_FRAME);
 }
 
-/* The walk comes to a file with Python for the first time, at mapping @i: read all runs. */
+/*
+ * Read all runs of a file, unless they were read at this event for the cache of walks (same.bpf.h).
+ * Not 0: they are not known
+ */
+static __always_inline int get_runs(struct walk *w, u32 file, u64 base)
+{
+	struct python_walk *p = &w->python;
+
+	p->file = file;
+	if (p->read != file || p->base != base) {
+		p->base = base;
+		p->unread = read_runs(w);
+		p->read = file;
+	}
+	return p->unread;
+}
+
+/* The walk comes to a file with Python for the first time, at mapping @i. */
 static __always_inline void start_python(struct walk *w, u32 i)
 {
 	struct mapping *m = &w->map[i & (NR_MAPPINGS - 1)];
 
-	w->python.file = m->part.python;
-	w->python.base = m->start - m->pgoff;
-	if (read_runs(w))
+	if (get_runs(w, m->part.python, m->start - m->pgoff))
 		fail_python(w);
 }
 
@@ -550,7 +641,7 @@ __noinline int add_run(struct walk *w, u64 sp, u32 exact)
 /* The walk has ended. If it is complete, it has met all markers that are on this stack. */
 static __always_inline void end_python(struct walk *w)
 {
-	if (w->reason == MSG_OK && w->python.next < w->python.nr)
+	if (w->python.file && w->reason == MSG_OK && w->python.next < w->python.nr)
 		fail_python(w);
 }
 

@@ -228,6 +228,8 @@ struct control {
 	__msg64 lost;			/* messages without room */
 	__msg64 functions_skipped;	/* calls of functions, because of busy.bpf.h */
 	__msg64 pythons;		/* numbers given to functions of Python */
+	/* random for each recording, so that no program can make hashes of functions collide */
+	__msg64 hash_start[2], hash_factor[2];	/* factors are odd */
 	__msg64 woken;			/* when a program last woke the recorder for a table */
 	__msg64 syscall_table;		/* kernel address of sys_call_table, for read_syscalls */
 	__msg64 syscall[MAX_SYSCALLS];	/* what read_syscalls found there */

@@ -98,12 +98,11 @@ static __always_inline bool has_same_python(const struct cached_walk *c, struct 
 {
 	if (!c->python)
 		return true;
-	w->python.file = c->python;
-	w->python.base = c->python_base;
-	if (!read_runs(w) && w->python.chain[0] == c->python_chain[0] &&
+	if (!get_runs(w, c->python, c->python_base) && w->python.chain[0] == c->python_chain[0] &&
 	    w->python.chain[1] == c->python_chain[1])
 		return true;
-	forget_python(w);
+	/* the walk has not met it yet */
+	w->python.file = 0;
 	return false;
 }
 

@@ -135,11 +135,18 @@ struct python_walk {
 	u32 caller_known;
 	u32 reserved;			/* place of the marker of this run */
 	u32 nr, next;			/* @next: the first one that is not in the stack yet */
-	u64 chain[2];			/* hashes of all entries */
+	u32 read;			/* the file whose runs are in @entry; 0: none */
+	u32 unread;			/* they are not known */
+	u32 sent;			/* new functions */
+	u32 table_bytes;		/* read, of all functions */
+	u64 hash_start[2], hash_factor[2];	/* as in struct control */
+	u64 chain[2];			/* hash of all entries */
 	u64 entry[MAX_PYTHON];		/* for each run: marker, frames from the innermost one */
 	u64 frame[16], code[32], object[8];	/* as they are in memory */
-	u64 thread, thread_id;		/* its struct PyThreadState; 0: it has none */
-	u32 thread_found;		/* or known not to be there */
+	u64 thread, thread_id;		/* its struct PyThreadState; 0: it has none with frames */
+	u64 thread_at, thread_before;	/* in the list of threads; 0: at its end, at its start */
+	u64 code_at;			/* address of the code object in @code, whose hash is: */
+	u64 code_hash[2];
 	u64 hash[2];
 	struct msg_python head;		/* the message, and what follows it */
 	u64 text[PYTHON_TEXT_WORDS];
@@ -305,7 +312,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1 << 18);
+	__uint(max_entries, MSG_MAX_PYTHONS);
 	__type(key, struct python_key);
 	__type(value, u32);
 } python_numbers SEC(".maps");

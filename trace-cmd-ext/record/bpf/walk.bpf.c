@@ -63,6 +63,9 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 	u64 pc, sp = w->sp;
 	int map, ret;
 
+	/* rt_sigreturn() can set such an address; in a stack it stands for a function of Python */
+	if (w->ip >= MSG_PYTHON_BASE && w->ip < MSG_PYTHON_END)
+		return end_walk(w, INCOMPLETE, MSG_NO_MAPPING);
 	if (w->trampoline && (w->ip & -PAGE_SIZE) == w->trampoline && find_return(w))
 		return end_walk(w, INCOMPLETE, MSG_HOLE);
 	pc = w->ip - !exact;
@@ -140,7 +143,7 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 	if (ret == STEP_DONE) {
 		w->map_before = map;
 		w->pc_before = pc;
-		if (w->python.nr)
+		if (w->python.file)
 			add_run(w, sp, exact);
 		return 0;
 	}
