@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """calls_check.py LOG: compare the stacks of a recording with what calls.py has written down
 
-Standard input: the recording as trace-ustack report --json prints it. Prints five numbers: how many
-calls have all functions, how many say that functions are not known or that the stack is not
-complete, how many have none, how many are wrong, and how many there are. Each run of functions must
-also come after the C frame that runs it.
+Standard input: the recording as trace-ustack report --json prints it. Prints seven numbers: how
+many calls have all functions, how many say that functions are not known or that the stack is not
+complete, how many have none, how many are wrong, and how many there are. Then, of all events: how
+many stacks have the interpreter and no function, and how many there are of a thread that starts
+another one. Each run of functions must also come after the C frame that runs it.
 """
 import collections
 import json
@@ -20,11 +21,11 @@ with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
         tid, stack = json.loads(line)
         calls[tid].append([tuple(one) for one in stack])
 
-stacks = collections.defaultdict(list)
-for line in open(0, encoding="utf-8"):
-    event = json.loads(line)
-    if event["event"].endswith("sys_enter_getppid"):
-        stacks[event["tid"]].append(event)
+
+
+def runs_python(frame):
+    """Is it the interpreter? GCC names parts of it with a suffix, such as .cold"""
+    return (frame.get("func") or "").split(".")[0] == EVAL
 
 
 def functions(frames):
@@ -34,18 +35,30 @@ def functions(frames):
 def misplaced(frames):
     """A run of functions that does not come after a frame of the interpreter, or one without"""
     for before, frame in zip(frames, frames[1:]):
-        if frame.get("python") and not before.get("python") and before.get("func") != EVAL:
+        if frame.get("python") and not before.get("python") and not runs_python(before):
             return frame
-        if before.get("func") == EVAL and not frame.get("python"):
+        if runs_python(before) and not frame.get("python"):
             return before
     return None
 
+
+stacks = collections.defaultdict(list)
+bare = starts = 0
+for line in open(0, encoding="utf-8"):
+    event = json.loads(line)
+    if event["event"].endswith("sys_enter_getppid"):
+        stacks[event["tid"]].append(event)
+    frames = event.get("user", [])
+    names = [name for name, _, _ in functions(frames)]
+    starts += event["event"].endswith("sys_enter_clone3") and "Thread.start" in names
+    if not names and "incomplete" not in event.get("user_flags", []):
+        bare += any(map(runs_python, frames))
 
 named = unknown = none = 0
 wrong = []
 for tid, want in calls.items():
     if len(stacks[tid]) != len(want):
-        wrong.append("thread %d: %d calls, %d events" % (tid, len(want), len(stacks[tid])))
+        print("thread %d: %d calls, %d events" % (tid, len(want), len(stacks[tid])))
         continue
     for expected, event in zip(want, stacks[tid]):
         frames = event.get("user", [])
@@ -67,4 +80,4 @@ for tid, want in calls.items():
             named += 1
 for text in wrong[:5]:
     print("WRONG:", text)
-print(named, unknown, none, len(wrong), sum(map(len, calls.values())))
+print(named, unknown, none, len(wrong), sum(map(len, calls.values())), bare, starts)
