@@ -577,7 +577,7 @@ static int write_python(struct insert *s, struct cpu *cpu, const struct pending_
 static int write_pythons(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
 			 const struct msg_stack *m)
 {
-	const uint64_t *ip = (const uint64_t *)((const struct msg_code *)(m + 1) + m->nr_code);
+	const uint64_t *ip = (const uint64_t *)(m->code + m->nr_code);
 	uint32_t i, number;
 	int ret = 0;
 
