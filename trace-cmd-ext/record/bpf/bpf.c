@@ -187,7 +187,7 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static int size_map(struct bpf_source *s, const char *name, uint32_t entries)
+static int set_map_size(struct bpf_source *s, const char *name, uint32_t entries)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(s->obj, name);
 
@@ -208,13 +208,13 @@ static int open_object(struct bpf_source *s, size_t nr_events)
 	bpf_choose(s->obj, "on_function", s->functions);
 	ret = s->functions ? bpf_prepare_functions(s->obj) : 0;
 	if (!ret)
-		ret = size_map(s, "counts", PLACE_EVENTS + nr_events);
+		ret = set_map_size(s, "counts", PLACE_EVENTS + nr_events);
 	if (!ret)
-		ret = size_map(s, "slots", cpus * SLOTS_PER_CPU);
+		ret = set_map_size(s, "slots", cpus * SLOTS_PER_CPU);
 	if (!ret)
-		ret = size_map(s, "seqs", cpus);
+		ret = set_map_size(s, "seqs", cpus);
 	if (!ret)
-		ret = size_map(s, "ring", RING_SIZE);
+		ret = set_map_size(s, "ring", RING_SIZE);
 	return ret;
 }
 
@@ -267,7 +267,7 @@ static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 	return make_secrets(c);
 }
 
-static int set_walk(struct bpf_source *s, const char *programs, const char *name)
+static int set_walk_program(struct bpf_source *s, const char *programs, const char *name)
 {
 	int fd = bpf_prog_fd(s->obj, name);
 	uint32_t zero = 0;
@@ -331,9 +331,9 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!ret)
 		ret = map_control(s, opts);
 	if (!ret)
-		ret = set_walk(s, "programs", "walk_stack");
+		ret = set_walk_program(s, "programs", "walk_stack");
 	if (!ret && (s->kprobes || s->uprobes))
-		ret = set_walk(s, "probe_programs", "walk_probe");
+		ret = set_walk_program(s, "probe_programs", "walk_probe");
 	if (!ret)
 		ret = open_tables(s);
 	if (ret) {
@@ -344,7 +344,8 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	s->task_map = map_fd(s, "tasks");
 	s->ring = ring_buffer__new(map_fd(s, "ring"), on_message, s, NULL);
 	if (!s->ring) {
-		ret = bpf_set_error(why, size, -errno, "the ring buffer cannot be mapped");
+		ret = bpf_set_error(why, size, -errno, "the ring buffer cannot be mapped: %s",
+				    strerror(errno));
 		goto fail;
 	}
 	ret = bpf_attach_tasks(&s->tasks, s->obj, why, size);

@@ -31,7 +31,7 @@ struct bpf_event {
 	const char *system, *name;
 	int id;				/* from its format file; not for bpf_check_event() */
 	enum bpf_kind kind;
-	bool may_migrate;			/* as insert_event.may_migrate */
+	bool may_migrate;	/* the task can change CPUs between program and record */
 };
 
 /* A place of a uprobe event */
@@ -46,7 +46,7 @@ struct bpf_opts {
 	size_t nr_events;
 	const char *file;		/* path of the file of messages; made, and replaced */
 	bool all;			/* trace all tasks; else those of bpf_add_task() */
-	bool inherit;			/* and the children of these */
+	bool inherit;			/* record the children of these tasks, too */
 	bool quiet;			/* no progress */
 	bool trampolines;		/* of Python: its functions have names without us */
 	bool other_pids;		/* the recorder has other task IDs than the programs see */
@@ -69,7 +69,10 @@ struct bpf_stats {
 	uint64_t reason[16];		/* events by enum msg_reason */
 	/* runs that the kernel skipped: the same program was running on that CPU; no message */
 	uint64_t skipped;
-	/* the same for those that keep a stack: the task's last events have MSG_NO_REGISTERS */
+	/*
+	 * skipped runs of the programs that save the stack of a task that ends: its last events
+	 * have MSG_NO_REGISTERS
+	 */
 	uint64_t ends_skipped;
 	/*
 	 * calls of functions that are not recorded: a program was running on their CPU. Of all
@@ -80,13 +83,16 @@ struct bpf_stats {
 
 struct bpf_source;
 
-/* Can this kernel, this user and this build do it? 0, or -errno with @why. Loads nothing large. */
+/*
+ * Do this kernel, this user and this build allow stacks by BPF programs? 0, or -errno with @why.
+ * Loads nothing large.
+ */
 struct tool_why;
 int bpf_check(struct tool_why *why);
 
 /*
- * Can a task move to another CPU between two functions of any tracepoint? So it is where the kernel
- * calls them under SRCU. The answer is also true if that is not known.
+ * Whether a task can move to another CPU between two functions of a tracepoint. True on kernels
+ * that call these functions under SRCU, and where that is not known.
  */
 bool bpf_tracepoints_migrate(void);
 /* Can this kernel run programs at its functions? 0, or -errno with @why. */
@@ -104,7 +110,7 @@ int bpf_add_uprobe(struct bpf_source *src, const struct bpf_event *event,
 		   const struct bpf_place *at, char *why, size_t size);
 /* Trace this task (a thread) and, with bpf_opts.inherit, the children that it will have. */
 int bpf_add_task(struct bpf_source *src, pid_t tid);
-/* Leave these tasks out (the recorder's own). */
+/* Leave this task out: one of the recorder's own. */
 int bpf_leave_out(struct bpf_source *src, pid_t tid);
 /* Make a table for this file if it has none; the descriptor stays the caller's. */
 int bpf_add_table(struct bpf_source *src, int fd, const char *path);
@@ -151,8 +157,8 @@ struct insert_opts {
 	size_t nr_events;
 	/* ids of records; kernel_stack is -1 if events have none */
 	int kernel_stack, cookie, stack, map;
-	int sample, function;		/* the same of samples and functions; -1: there are none */
-	uint64_t period;		/* ns between them */
+	int sample, function;		/* of their records; -1: there are none */
+	uint64_t period;		/* ns between samples */
 	bool few_tids;			/* pid_max is below 32,768: thread IDs come back soon */
 	int nr_cpus;
 	unsigned int page_size;		/* bytes of a page of the ring buffer */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * check.c - can this kernel and this user do it?
+ * check.c - checks whether this kernel and this user allow stacks by BPF programs
  *
- * To find out, this file loads a program of two instructions, and attaches it to the tracepoint of
- * an event.
+ * It loads a program of two instructions, and attaches it to the tracepoint of an event.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -33,7 +32,7 @@ int bpf_set_error(char *why, size_t size, int error, const char *fmt, ...)
 	return error;
 }
 
-static int load_nothing(void)
+static int load_empty_program(void)
 {
 	const struct bpf_insn insn[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -61,7 +60,7 @@ int bpf_check(struct tool_why *why)
 		return tool_set_why(why, -EOPNOTSUPP, "boot a newer kernel", "user stacks by BPF "
 				    "need Linux %u.%u or newer, and this is %s", MIN_MAJOR,
 				    MIN_MINOR, uts.release);
-	fd = load_nothing();
+	fd = load_empty_program();
 	if (fd == -EPERM || fd == -EACCES)
 		return tool_set_why(why, fd, "run as root",
 				    "this user may not load BPF programs");
@@ -100,7 +99,7 @@ bool bpf_tracepoints_migrate(void)
 	return may_migrate;
 }
 
-static int no_tracepoint(const struct bpf_event *e, char *why, size_t size)
+static int refuse_event(const struct bpf_event *e, char *why, size_t size)
 {
 	const char *instead = "";
 
@@ -129,8 +128,8 @@ int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 	if (!strcmp(system, "syscalls"))
 		tracepoint = !strncmp(name, "sys_enter_", 10) ? "sys_enter" : "sys_exit";
 	if (event->kind == BPF_OTHER)
-		return no_tracepoint(event, why, size);
-	fd = load_nothing();
+		return refuse_event(event, why, size);
+	fd = load_empty_program();
 	if (fd < 0)
 		return bpf_set_error(why, size, fd, "a BPF program cannot be loaded: %s",
 				     strerror(-fd));
@@ -141,7 +140,7 @@ int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 		close(link);
 	close(fd);
 	if (ret == -EOPNOTSUPP)
-		return no_tracepoint(event, why, size);
+		return refuse_event(event, why, size);
 	if (ret)
 		bpf_set_error(why, size, ret, "%s:%s: %s", system, name, strerror(-ret));
 	return ret;

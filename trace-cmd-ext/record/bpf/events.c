@@ -63,7 +63,7 @@ void bpf_detach(struct bpf_attached *a)
 	vec_free(&a->copy);
 }
 
-static int attach(struct bpf_attached *a, const char *tracepoint, int prog)
+static int attach_to_tracepoint(struct bpf_attached *a, const char *tracepoint, int prog)
 {
 	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
 
@@ -90,7 +90,7 @@ static bool note_skipped(struct bpf_object *obj, int prog, unsigned int place)
 	       (int)run.retval == libbpf_num_possible_cpus();
 }
 
-static uint64_t skipped_runs(int prog)
+static uint64_t count_skipped_runs(int prog)
 {
 	struct bpf_prog_info info = {};
 	uint32_t len = sizeof(info);
@@ -100,26 +100,26 @@ static uint64_t skipped_runs(int prog)
 
 uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 {
-	uint64_t sum = skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
-		       skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
+	uint64_t sum = count_skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
+		       count_skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
 	size_t i;
 
 	for (i = 0; i < a->copy.nr; i++)
-		sum += skipped_runs(a->copy.v[i].fd);
+		sum += count_skipped_runs(a->copy.v[i].fd);
 	return sum;
 }
 
 uint64_t bpf_count_skipped_ends(struct bpf_object *obj)
 {
-	return skipped_runs(bpf_prog_fd(obj, "on_prepare_exec")) +
-	       skipped_runs(bpf_prog_fd(obj, "on_begin_new_exec")) +
-	       skipped_runs(bpf_prog_fd(obj, "on_exit")) +
-	       skipped_runs(bpf_prog_fd(obj, "on_do_exit"));
+	return count_skipped_runs(bpf_prog_fd(obj, "on_prepare_exec")) +
+	       count_skipped_runs(bpf_prog_fd(obj, "on_begin_new_exec")) +
+	       count_skipped_runs(bpf_prog_fd(obj, "on_exit")) +
+	       count_skipped_runs(bpf_prog_fd(obj, "on_do_exit"));
 }
 
 uint64_t bpf_count_skipped_functions(struct bpf_object *obj)
 {
-	return skipped_runs(bpf_prog_fd(obj, "on_function"));
+	return count_skipped_runs(bpf_prog_fd(obj, "on_function"));
 }
 
 uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id)
@@ -128,10 +128,10 @@ uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *o
 
 	for (i = 0; i < a->copy.nr; i++)
 		if (a->copy.v[i].id == id)
-			return skipped_runs(a->copy.v[i].fd);
+			return count_skipped_runs(a->copy.v[i].fd);
 	/* a system call */
-	return skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
-	       skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
+	return count_skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
+	       count_skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
 }
 
 /* The counts of one program, if it has any */
@@ -145,7 +145,7 @@ static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int place,
 	struct count *count;
 	int fd = bpf_object__find_map_fd_by_name(obj, "counts");
 
-	if (!skipped_runs(prog))
+	if (!count_skipped_runs(prog))
 		return 0;
 	count = calloc(cpus, sizeof(*count));
 	if (!count)
@@ -239,7 +239,7 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 		/* not loaded */
 		if (fd < 0)
 			continue;
-		ret = attach(a, list[i].tracepoint, fd);
+		ret = attach_to_tracepoint(a, list[i].tracepoint, fd);
 		/* without those of functions, less is known of tasks that end */
 		if (ret && list[i].tracepoint)
 			return bpf_set_error(why, size, ret,
@@ -398,9 +398,9 @@ static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struc
 	note_skipped(obj, bpf_prog_fd(obj, "on_sys_enter"), PLACE_ENTER);
 	note_skipped(obj, bpf_prog_fd(obj, "on_sys_exit"), PLACE_EXIT);
 	if (enter)
-		ret = attach(a, "sys_enter", bpf_prog_fd(obj, "on_sys_enter"));
+		ret = attach_to_tracepoint(a, "sys_enter", bpf_prog_fd(obj, "on_sys_enter"));
 	if (!ret && exit)
-		ret = attach(a, "sys_exit", bpf_prog_fd(obj, "on_sys_exit"));
+		ret = attach_to_tracepoint(a, "sys_exit", bpf_prog_fd(obj, "on_sys_exit"));
 	if (ret)
 		bpf_set_error(why, size, ret, "the tracepoints of system calls: %s",
 			      strerror(-ret));
@@ -448,7 +448,7 @@ static int attach_event(struct bpf_attached *a, struct bpf_object *obj, const st
 	if (!ret && place)
 		note_skipped(obj, fd, place);
 	if (!ret)
-		ret = attach(a, e->name, fd);
+		ret = attach_to_tracepoint(a, e->name, fd);
 	if (ret == -ENOENT)
 		return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint, so BPF "
 				     "cannot add user stacks to it", e->system, e->name);

@@ -70,7 +70,7 @@
  * from an earlier window. Windows of T nest. Assume that, when R comes, all windows of (T, E) in
  * its window have ended and have left no message. There are three cases. The latest message is that
  * of R, and R takes it or drops it. Or it is of a window that R is in, and has the user stack of R.
- * Or there is none. So R leaves no message, either.
+ * Or there is no message. In each case R leaves no message.
  *
  * Records are missing if ftrace has a filter for E, if it drops E because of another task, if it
  * had no room, and from before the recording started. The last two causes end at a known time:

@@ -234,7 +234,7 @@ int pages_open_out(struct pages_out *out, const struct pages_layout *l, const ch
 	return out->page ? 0 : -ENOMEM;
 }
 
-static unsigned int room_of(const struct pages_out *out)
+static unsigned int count_room(const struct pages_out *out)
 {
 	return out->l->size - out->l->data - (out->missed & MISSED_STORED ? LOST_SIZE : 0);
 }
@@ -262,7 +262,7 @@ static int write_page(struct pages_out *out)
 	return 0;
 }
 
-static void begin_page(struct pages_out *out, uint64_t time)
+static void start_page(struct pages_out *out, uint64_t time)
 {
 	memcpy(out->page, &time, sizeof(time));
 	out->time = time;
@@ -277,7 +277,7 @@ int pages_put_missed(struct pages_out *out, uint32_t flags, uint64_t lost, uint6
 		return ret;
 	out->missed = flags;
 	out->lost = lost;
-	begin_page(out, time);
+	start_page(out, time);
 	return 0;
 }
 
@@ -293,7 +293,7 @@ static void put_word(struct pages_out *out, uint32_t word)
 }
 
 /* Make room for a record of @size bytes with its word, and write a delta that is too long. */
-static int prepare(struct pages_out *out, uint64_t time, unsigned int size, uint32_t *delta)
+static int reserve_record(struct pages_out *out, uint64_t time, unsigned int size, uint32_t *delta)
 {
 	uint64_t since = time - out->time;
 	unsigned int extend = since >> DELTA_BITS ? 2 * WORD : 0;
@@ -302,7 +302,7 @@ static int prepare(struct pages_out *out, uint64_t time, unsigned int size, uint
 	*delta = 0;
 	/* 59 bits fit; a clock that went back starts a page */
 	if (out->open && time >= out->time && !(since & STAMP_HIGH) &&
-	    out->used + extend + size <= room_of(out)) {
+	    out->used + extend + size <= count_room(out)) {
 		if (extend) {
 			put_word(out, make_word(TYPE_EXTEND, since & ((1u << DELTA_BITS) - 1)));
 			put_word(out, since >> DELTA_BITS);
@@ -318,15 +318,15 @@ static int prepare(struct pages_out *out, uint64_t time, unsigned int size, uint
 		if (ret)
 			return ret;
 	}
-	begin_page(out, time);
-	return size <= room_of(out) ? 0 : -EMSGSIZE;
+	start_page(out, time);
+	return size <= count_room(out) ? 0 : -EMSGSIZE;
 }
 
 int pages_put(struct pages_out *out, uint64_t time, unsigned int type_len, const void *body,
 	      unsigned int size)
 {
 	uint32_t delta;
-	int ret = prepare(out, time, WORD + size, &delta);
+	int ret = reserve_record(out, time, WORD + size, &delta);
 
 	if (ret)
 		return ret;
@@ -339,7 +339,7 @@ int pages_put_data(struct pages_out *out, uint64_t time, const void *data, unsig
 {
 	bool small = size <= TYPE_MAX_DATA * WORD;
 	uint32_t delta;
-	int ret = prepare(out, time, (small ? WORD : 2 * WORD) + size, &delta);
+	int ret = reserve_record(out, time, (small ? WORD : 2 * WORD) + size, &delta);
 
 	if (ret)
 		return ret;

@@ -69,21 +69,21 @@ int on_probe(struct pt_regs *ctx)
 	if (get_address(h, ctx) - CPU_ENTRY_AREA < CPU_ENTRY_AREA_SIZE)
 		send_event(c, &origin, 0, MSG_NO_REGISTERS, 0);
 	else
-		walk_for(ctx, c, task, known, &origin, &probe_programs);
+		start_walk_program(ctx, c, task, known, &origin, &probe_programs);
 	return 1;
 }
 
 SEC("kprobe")
 int on_uprobe(struct pt_regs *ctx)
 {
-	walk_before(ctx, &probe_programs);
+	start_walk_before_record(ctx, &probe_programs);
 	return 0;
 }
 
 SEC("kprobe")
 int walk_probe(struct pt_regs *ctx)
 {
-	walk_on(ctx, &probe_programs);
+	finish_walk_program(ctx, &probe_programs);
 	return 1;
 }
 

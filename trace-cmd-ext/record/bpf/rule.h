@@ -114,7 +114,7 @@ struct full_value {
 #define FULL_DOUBTFUL	0x2		/* look at the code first: is_doubtful() of sframe/step.c */
 #define MAX_FULL	4096
 
-/* The kernel rounds the size of an element up to 8 bytes: this is one of an array */
+/* An element of an array map. Its size is a multiple of 8: the kernel rounds sizes up to that */
 struct full_rule {
 	struct full_value cfa, ra, fp;
 	__msg32 flags;
@@ -210,14 +210,14 @@ enum {
 /* One count of the kernel on one CPU */
 struct count {
 	__msg64 at;			/* its address; 0: not known */
-	__msg64 seen;			/* what it was when it was last looked at */
-	__msg64 time;			/* of this look */
+	__msg64 seen;			/* its value at the last read */
+	__msg64 time;			/* of the last read */
 	__msg64 context;		/* see get_address() */
 };
 
 /* Data that recorder and programs exchange, in a map that the recorder has mapped */
 struct control {
-	__msg32 on;
+	__msg32 on;			/* programs send only while this is set */
 	__msg32 all;			/* bpf_opts.all */
 	__msg32 inherit;
 	__msg32 ring_size;

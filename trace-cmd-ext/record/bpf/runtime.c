@@ -125,7 +125,7 @@ static bool starts_with(const char *name, const char *with)
 	return !strncmp(name, with, strlen(with));
 }
 
-static struct file_range range_of(const GElf_Sym *sym)
+static struct file_range get_range(const GElf_Sym *sym)
 {
 	return (struct file_range){ sym->st_value, sym->st_value + sym->st_size };
 }
@@ -136,14 +136,14 @@ static void note_callee(struct found *f, struct callees *c, size_t name, const G
 
 	c->found |= 1u << name;
 	if (range)
-		*range = range_of(sym);
+		*range = get_range(sym);
 	else
 		f->no_memory = true;
 }
 
 static void note_builtin(struct found *f, const char *name, const GElf_Sym *sym)
 {
-	struct file_range range = range_of(sym);
+	struct file_range range = get_range(sym);
 	size_t i;
 
 	if (!f->builtins.start || range.start < f->builtins.start)
@@ -163,7 +163,7 @@ static void note_function(struct found *f, const char *name, const GElf_Sym *sym
 	size_t i;
 
 	if (starts_with(name, "_ZN9JavaCalls11call_helperE") && !strchr(name, '.'))
-		f->call_helper = range_of(sym);
+		f->call_helper = get_range(sym);
 	if (strstr(name, THAWS))
 		f->thaws = true;
 	for (i = 0; i < COUNT(hotspot_callees); i++) {
@@ -257,7 +257,7 @@ static bool is_in(const GElf_Phdr *code, const struct file_range *range)
 	       range->end - code->p_vaddr <= code->p_filesz;
 }
 
-static struct file_range offsets(const GElf_Phdr *code, const struct file_range *range)
+static struct file_range convert_to_offsets(const GElf_Phdr *code, const struct file_range *range)
 {
 	uint64_t off = code->p_offset - code->p_vaddr;
 
@@ -303,7 +303,7 @@ static bool set_callees(struct runtime *r, struct callees *c, const struct calle
 	for (i = 0; i < c->range.nr; i++) {
 		if (!is_in(code, &c->range.v[i]))
 			return false;
-		r->frameless_callee[i] = offsets(code, &c->range.v[i]);
+		r->frameless_callee[i] = convert_to_offsets(code, &c->range.v[i]);
 	}
 	r->nr_frameless_callees = c->range.nr;
 	return true;
@@ -321,7 +321,7 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	if (f->no_memory)
 		return false;
 	if (f->block && f->block <= f->builtins.start && is_in(&code, &f->builtins)) {
-		r->callers = offsets(&code, &f->builtins);
+		r->callers = convert_to_offsets(&code, &f->builtins);
 		r->calls_itself = true;
 		return set_callees(r, &f->v8, v8_callees, COUNT(v8_callees), &code);
 	}
@@ -330,7 +330,7 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	if (f->thaws && !f->return_barrier)
 		return false;
 	off = code.p_offset - code.p_vaddr;
-	r->callers = offsets(&code, &f->call_helper);
+	r->callers = convert_to_offsets(&code, &f->call_helper);
 	r->flag = f->flag + off;
 	r->low = f->low + off;
 	r->high = f->high + off;

@@ -21,7 +21,7 @@
 #define MAX_RATE	"kernel/perf_event_max_sample_rate"
 #define NSEC_PER_SEC	1000000000ull
 
-static int attach(struct bpf_attached *a, int cpu, int prog, uint64_t period)
+static int attach_to_cpu(struct bpf_attached *a, int cpu, int prog, uint64_t period)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
@@ -65,7 +65,7 @@ int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *
 	if (cpus < 0)
 		ret = cpus;
 	for (cpu = 0; cpu < cpus && !ret; cpu++)
-		ret = attach(a, cpu, prog, period);
+		ret = attach_to_cpu(a, cpu, prog, period);
 	if (!ret)
 		return 0;
 	return bpf_set_error(why, size, ret, "-F: the kernel does not take samples of the CPUs by "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * send.bpf.h - messages to the recorder
+ * send.bpf.h - builds a message and puts it into the ring buffer
  */
 #ifndef TRACE_USTACK_RECORD_BPF_SEND_H
 #define TRACE_USTACK_RECORD_BPF_SEND_H

@@ -86,7 +86,10 @@ struct trail {
 	u64 value[MAX_WORDS];
 };
 
-/* A walk depends on these, too. A task is known by its address and by the time when it started. */
+/*
+ * A walk depends on these fields and on struct trail. A task is known by its address and by the
+ * time when it started.
+ */
 struct walk_key {
 	u64 task, start_time;
 	u64 exec_id;			/* counts its programs; the highest bit: in 32-bit code */
@@ -199,10 +202,12 @@ struct walk {
 	struct trail trail;
 	u64 reg[NR_REGS];		/* of the topmost frame, by DWARF number */
 
-	u32 flags;
-	u32 nr, nr_code;
-	u32 nr_mappings, last;
-	u64 hash[2];
+	u32 flags;			/* msg_stack.flags */
+	u32 nr;				/* frames */
+	u32 nr_code;			/* mappings for the message, as msg_stack.nr_code */
+	u32 nr_mappings;		/* valid elements of @map */
+	u32 last;			/* the element of @map that was found last */
+	u64 hash[2];			/* of frames and mappings: a stack is known by both */
 	struct mapping map[NR_MAPPINGS];
 	u64 node[32];			/* of the maple tree, or the start of a structure */
 	struct full_rule rule;

@@ -184,7 +184,9 @@ static __always_inline bool is_sp_at(const struct full_value *v, int off)
 	return v->base == BASE_SP && v->deref && v->off == off && !v->add;
 }
 
-/* Does the rule of a signal's frame take all registers from the kernel's structure? Where is it? */
+/*
+ * Set w->sig to the kernel's signal frame. Returns whether the rule takes all registers from it.
+ */
 static __always_inline bool find_sig(struct walk *w, const struct full_rule *r, const u32 size)
 {
 	int at = r->cfa.off - SIG32_SP;
@@ -399,8 +401,8 @@ __noinline int step_sigreturn32(struct walk *w)
 #define FP_THUNK_AFTER	0xc35dull
 
 /*
- * How many bytes are between SP and the return address of the function that returns to @ip, if the
- * instructions there say it? -1: they do not. @frame_pointer: the first of them are a saved FP
+ * Returns the bytes between SP and the return address of the function that returns to @ip; -1 if
+ * the instructions there do not say it. Sets @frame_pointer if the first 8 bytes are a saved FP.
  */
 static __always_inline int find_thunk(u64 ip, bool *frame_pointer)
 {
@@ -426,7 +428,7 @@ static __always_inline int find_thunk(u64 ip, bool *frame_pointer)
 /*
  * A function in memory that only calls another one: the perf trampoline of Python. Older ones keep
  * no frame pointer. @ip is a return address in it. The instructions around it say how far away the
- * next one is.
+ * next return address is.
  */
 __noinline int step_thunk(struct walk *w)
 {

@@ -113,7 +113,7 @@ static struct file *get_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 	return f;
 }
 
-static struct file_state state_of(const struct stat *st)
+static struct file_state get_state(const struct stat *st)
 {
 	return (struct file_state) {
 		.size = st->st_size,
@@ -127,7 +127,7 @@ static bool same_state(const struct file_state *a, const struct file_state *b)
 	return a->size == b->size && a->mtime == b->mtime && a->mtime_nsec == b->mtime_nsec;
 }
 
-static uint32_t kernel_dev(dev_t dev)
+static uint32_t encode_dev(dev_t dev)
 {
 	return major(dev) << 20 | (minor(dev) & 0xfffff);
 }
@@ -177,7 +177,7 @@ static int identify_file(struct bpf_tables *t, int fd, const struct stat *st, ui
 		same = known && t->device.v[i].same;
 	}
 	pthread_mutex_unlock(&t->lock);
-	*dev = kernel_dev(st->st_dev);
+	*dev = encode_dev(st->st_dev);
 	*ino = st->st_ino;
 	if (same)
 		return 0;
@@ -188,7 +188,7 @@ static int identify_file(struct bpf_tables *t, int fd, const struct stat *st, ui
 	d = vec_add(&t->device);
 	if (d) {
 		d->dev = st->st_dev;
-		d->same = *dev == kernel_dev(st->st_dev) && *ino == st->st_ino;
+		d->same = *dev == encode_dev(st->st_dev) && *ino == st->st_ino;
 	}
 	pthread_mutex_unlock(&t->lock);
 	return 0;
@@ -197,7 +197,7 @@ static int identify_file(struct bpf_tables *t, int fd, const struct stat *st, ui
 /* ---------------------------------- rows --------------------------------- */
 
 /* Make room for this many words in the chunk, or start a new chunk. Call it with t->lock held. */
-static int need_chunk(struct bpf_tables *t, uint32_t words)
+static int reserve_chunk(struct bpf_tables *t, uint32_t words)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	uint32_t *mem;
@@ -247,7 +247,7 @@ static int store_rows(struct bpf_tables *t, const struct flat *rows, uint32_t de
 	*bytes = 0;
 	for (i = 0; i < rows->part.nr; i++) {
 		words = flat_words(&rows->part.v[i]);
-		ret = need_chunk(t, words);
+		ret = reserve_chunk(t, words);
 		if (ret)
 			return ret;
 		part.chunk = t->nr_chunks - 1;
@@ -380,7 +380,7 @@ static uint32_t put_python(struct bpf_tables *t, int fd)
 static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev, uint64_t ino,
 		    const struct stat *st)
 {
-	struct file_state state = state_of(st);
+	struct file_state state = get_state(st);
 	struct gen_table table = {};
 	struct tables_id id = {};
 	struct file *f;
@@ -395,7 +395,7 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 		return 0;
 	ret = tables_make(t->cache, fd, &id, &table, NULL);
 	if (!ret) {
-		state = state_of(&id.st);
+		state = get_state(&id.st);
 		store_runtime(t, fd, dev, ino, &state);
 		ret = store_table(t, &table, &id, dev, ino, path, &state, put_python(t, fd));
 		gen_free(&table);
@@ -429,7 +429,7 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 	return ret ? ret : add_file(t, fd, path, dev, ino, &st);
 }
 
-/* In the vDSO, offsets and addresses in the file are one number: rule.h, mapping in walk.bpf.c */
+/* In the vDSO, offsets and addresses in the file are one number: struct mapping, state.bpf.h */
 static int store_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_table *table,
 		      uint32_t dev)
 {
@@ -445,7 +445,10 @@ static int store_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_tab
 	return ret;
 }
 
-/* A vDSO without a table gets none later. Where there is no vDSO (-ENOENT), no frame is in it. */
+/*
+ * If a vDSO gets no table now, it has none for the whole recording. Where there is no vDSO
+ * (-ENOENT), no frame is in it.
+ */
 static void add_vdsos(struct bpf_tables *t)
 {
 	struct file_state none = {};

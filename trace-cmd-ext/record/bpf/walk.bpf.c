@@ -55,7 +55,7 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 }
 
 /* One frame: note it, and go to its caller. 1: the walk has ended */
-static __always_inline int walk_one(struct walk *w, const u32 size)
+static __always_inline int step_frame(struct walk *w, const u32 size)
 {
 	u32 rule = rule_special(RULE_UNKNOWN), nr, number;
 	u32 exact = w->frame_flags & EXACT;
@@ -154,12 +154,12 @@ static __always_inline int walk_one(struct walk *w, const u32 size)
 
 __noinline int walk_frame(struct walk *w)
 {
-	return w ? walk_one(w, WORD) : 1;
+	return w ? step_frame(w, WORD) : 1;
 }
 
 __noinline int walk_frame32(struct walk *w)
 {
-	return w ? walk_one(w, WORD32) : 1;
+	return w ? step_frame(w, WORD32) : 1;
 }
 
 struct loop {
@@ -283,7 +283,7 @@ static __always_inline void note_registers(struct walk *w, struct task_struct *t
 }
 
 /* Walk and send the stack. Its id, or 0 and a reason */
-static __always_inline u64 walk(struct walk *w)
+static __always_inline u64 walk_and_send(struct walk *w)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
@@ -370,8 +370,8 @@ static __always_inline struct walk *claim_walk(void *ctx, const struct task *kno
 }
 
 /*
- * A pointer of a task. At each load of one that is not by a helper, the verifier searches the types
- * of the whole kernel by name, which takes longer than all else in a small program.
+ * Load a pointer field of a task by a helper. For a direct load, the verifier searches all types of
+ * the kernel by name, which takes longer than all else in a small program.
  */
 #define POINTER(task, field)	((u64)BPF_CORE_READ(task, field))
 
@@ -477,9 +477,13 @@ static __always_inline struct saved_stack *take_saved_stack(struct task_struct *
 	return k;
 }
 
-/* Send what is known, or go on in the program for walks in @next: one of the same type as this. */
-static __always_inline void walk_for(void *ctx, struct control *c, struct task_struct *task,
-				     struct task *known, const struct origin *origin, void *next)
+/*
+ * Send the saved stack, or continue in the walk program of @next that has the type of this
+ * program.
+ */
+static __always_inline void start_walk_program(void *ctx, struct control *c,
+					       struct task_struct *task, struct task *known,
+					       const struct origin *origin, void *next)
 {
 	struct saved_stack *k;
 	struct walk *w;
@@ -502,10 +506,10 @@ static __always_inline void walk_for(void *ctx, struct control *c, struct task_s
 }
 
 /*
- * The end of walk_for(), or of keep_by_tracepoint(), in a program of its own. @next: the map of
- * such programs
+ * The end of start_walk_program(), or of keep_by_tracepoint(), in a program of its own. @next: the
+ * map of such programs
  */
-static __always_inline void walk_on(void *ctx, void *next)
+static __always_inline void finish_walk_program(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	u32 slot = bpf_get_smp_processor_id() * SLOTS_PER_CPU, i, key;
@@ -529,7 +533,7 @@ static __always_inline void walk_on(void *ctx, void *next)
 		bpf_tail_call(ctx, next, NO_PROGRAM);
 		return;
 	}
-	id = walk(w);
+	id = walk_and_send(w);
 	if (w->origin.event == KEEP)
 		store_saved_stack(id, w->reason, false);
 	else
@@ -541,7 +545,7 @@ static __always_inline void walk_on(void *ctx, void *next)
 SEC("raw_tp")
 int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 {
-	walk_on(ctx, &programs);
+	finish_walk_program(ctx, &programs);
 	return 0;
 }
 
@@ -549,8 +553,8 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 #define EVENT_ID	0x5ee7e1d0
 #define PLACE		0x5ee7e1d1
 
-/* Walk for a program that runs before the record. @next: see walk_for() */
-static __always_inline void walk_before(void *ctx, void *next)
+/* Walk for a program that runs before the record. @next: see start_walk_program() */
+static __always_inline void start_walk_before_record(void *ctx, void *next)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -563,13 +567,13 @@ static __always_inline void walk_before(void *ctx, void *next)
 	if (!c || !c->on || !is_traced(c, task, &known))
 		return;
 	note_skipped(&origin, place);
-	walk_for(ctx, c, task, known, &origin, next);
+	start_walk_program(ctx, c, task, known, &origin, next);
 }
 
 SEC("raw_tp")
 int on_event(struct bpf_raw_tracepoint_args *ctx)
 {
-	walk_before(ctx, &programs);
+	start_walk_before_record(ctx, &programs);
 	return 0;
 }
 
@@ -598,7 +602,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	if (!origin.event)
 		return;
 	note_skipped(&origin, enter ? PLACE_ENTER : PLACE_EXIT);
-	walk_for(ctx, c, task, known, &origin, &programs);
+	start_walk_program(ctx, c, task, known, &origin, &programs);
 }
 
 SEC("raw_tp/sys_enter")
@@ -650,7 +654,7 @@ static __always_inline void sample(void *ctx, struct control *c, u32 event, u32 
 		/* The kernel may be saving the registers of user space */
 		reason = MSG_NO_REGISTERS;
 	} else if (user) {
-		stack = walk(w);
+		stack = walk_and_send(w);
 		reason = w->reason;
 	}
 	w->sample.flags = flags;
@@ -739,7 +743,7 @@ static __always_inline void keep_by_function(void *ctx, bool exits)
 	start_locks();
 	w = claim_walk(ctx, known);
 	if (w) {
-		id = walk(w);
+		id = walk_and_send(w);
 		store_saved_stack(id, w->reason, exits);
 		w->owner = 0;
 	} else {
