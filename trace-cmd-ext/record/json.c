@@ -75,8 +75,16 @@ static void put_held(struct jsonw *j, const struct rec_held *held)
 static void put_bpf(struct jsonw *j, const struct rec *r)
 {
 	static const char *const reasons[MSG_NR_REASONS] = {
-		"complete", "not-readable", "no-mapping", "no-table", "hole", "busy", "no-room",
-		"no-registers", "too-deep", "other-abi",
+		[MSG_OK] = "complete",
+		[MSG_NOT_READABLE] = "not-readable",
+		[MSG_NO_MAPPING] = "no-mapping",
+		[MSG_NO_TABLE] = "no-table",
+		[MSG_HOLE] = "hole",
+		[MSG_BUSY] = "busy",
+		[MSG_NO_ROOM] = "no-room",
+		[MSG_NO_REGISTERS] = "no-registers",
+		[MSG_TOO_DEEP] = "too-deep",
+		[MSG_OTHER_ABI] = "other-abi",
 	};
 	const struct bpf_stats *bpf;
 	const struct insert_stats *s = rec_stock_stats(r, &bpf);

@@ -25,8 +25,6 @@
 
 #include "impl.h"
 
-#define EVENT_ID	0x5ee7e1d0	/* walk.bpf.c */
-#define PLACE		0x5ee7e1d1
 #define SYSCALL_PREFIX	"__x64_"
 
 int bpf_keep_link(struct bpf_attached *a, int fd)

@@ -193,6 +193,13 @@ struct task {
 #define MAX_SYSCALLS	512
 
 /*
+ * Programs have these numbers. In the copy of a program for an event, events.c replaces them by the
+ * ID of the event, and by the place of the program.
+ */
+#define EVENT_ID	0x5ee7e1d0
+#define PLACE		0x5ee7e1d1
+
+/*
  * on_function() has these numbers. Before the kernel loads it, functions.c replaces them by the
  * type ID of the kernel's variable that counts interrupts, and by the bits in that variable.
  */

@@ -549,10 +549,6 @@ int walk_stack(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* The recorder replaces these numbers in each copy by the id of the event and by a place. */
-#define EVENT_ID	0x5ee7e1d0
-#define PLACE		0x5ee7e1d1
-
 /* Walk for a program that runs before the record. @next: see start_walk_program() */
 static __always_inline void start_walk_before_record(void *ctx, void *next)
 {
