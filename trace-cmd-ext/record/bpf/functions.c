@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "impl.h"
-#include "rule.h"
 #include "trace-cmd-ext/tool/tool.h"
 
 /* include/linux/preempt.h. Bits of interrupts have moved when irq_disable() was given a count. */
