@@ -51,19 +51,19 @@ static const struct format {
 	{ "pprof", true, true, export_pprof },
 };
 
-static struct {
+struct export_options {
 	const struct format *format;
 	struct gather_opts gather;
 	struct model_opts opts;
 	const char *path, *output;
 	bool by;
-} o;
+};
 
 static int export_folded(struct export *e)
 {
 	struct fold *f = fold_new();
 	struct gather_stats st;
-	int ret = f ? gather(e->m, &o.gather, f, 1, true, &st) : -ENOMEM;
+	int ret = f ? gather(e->m, e->gather, f, 1, true, &st) : -ENOMEM;
 
 	e->nothing = !ret && !st.nr;
 	/* leave before more memory is needed */
@@ -77,52 +77,52 @@ static int export_folded(struct export *e)
 	return ret;
 }
 
-static int end_export(int ret, bool damaged)
+static int end_export(const struct export_options *o, int ret, bool damaged)
 {
 	if (!ret)
 		return TOOL_OK;
 	if (damaged)		/* the error was printed; the missing events may have matched */
 		return TOOL_INPUT;
 	if (ret == -ENODATA)
-		tool_error("%s: %s", o.path, gather_lacks(&o.gather));
+		tool_error("%s: %s", o->path, gather_lacks(&o->gather));
 	else if (ret == -ENOMEM)
-		tool_error("%s: needs more memory for its stacks than there is", o.path);
+		tool_error("%s: needs more memory for its stacks than there is", o->path);
 	else
-		tool_error("%s: cannot be exported to its end: %s", o.path, strerror(-ret));
+		tool_error("%s: cannot be exported to its end: %s", o->path, strerror(-ret));
 	return TOOL_FAIL;
 }
 
 static int run_export(void *arg)
 {
-	struct export e = { .path = o.path, .opts = &o.opts };
-	struct model_opts mo = o.opts;
+	struct export_options *o = arg;
+	struct export e = { .path = o->path, .opts = &o->opts, .gather = &o->gather };
+	struct model_opts mo = o->opts;
 	struct output out;
 	bool damaged;
 	int ret;
 
-	(void)arg;
-	o.gather.filter = &o.opts.filter;
-	o.gather.file = o.path;
-	gather_filter(&o.gather, &mo.filter);
-	mo.counts = o.format->counts && o.gather.by == GATHER_COUNT;
-	e.m = cmd_open_model(o.path, &mo);
+	o->gather.filter = &o->opts.filter;
+	o->gather.file = o->path;
+	gather_filter(&o->gather, &mo.filter);
+	mo.counts = o->format->counts && o->gather.by == GATHER_COUNT;
+	e.m = cmd_open_model(o->path, &mo);
 	if (!e.m)
 		return TOOL_INPUT;
-	ret = model_check_names(e.m, &o.opts.filter);
+	ret = model_check_names(e.m, &o->opts.filter);
 	if (ret) {
 		model_close(e.m);
 		return ret;
 	}
 	damaged = model_get_info(e.m)->damaged;
-	ret = output_open(&out, o.output);
+	ret = output_open(&out, o->output);
 	if (!ret) {
 		e.out = out.f;
-		ret = o.format->run(&e);
+		ret = o->format->run(&e);
 		/* output_close() prints why it cannot be written */
-		if (!ret && cmd_filter_is_set(&o.opts.filter) &&
+		if (!ret && cmd_filter_is_set(&o->opts.filter) &&
 		    (e.m ? !model_has_passed_events(e.m) : e.nothing))
-			cmd_print_no_match(o.path);
-		ret = ret && ferror(out.f) ? TOOL_OUTPUT : end_export(ret, damaged);
+			cmd_print_no_match(o->path);
+		ret = ret && ferror(out.f) ? TOOL_OUTPUT : end_export(o, ret, damaged);
 		ret = output_close(&out, ret);
 	}
 	export_free(&e);
@@ -140,46 +140,46 @@ static const struct format *find_format(const char *name)
 	return NULL;
 }
 
-static int parse_option(int opt, const char *arg)
+static int parse_option(struct export_options *o, int opt, const char *arg)
 {
 	switch (opt) {
 	case OPT_FORMAT:
-		o.format = find_format(arg);
-		if (!o.format)
+		o->format = find_format(arg);
+		if (!o->format)
 			return tool_usage("export", "there is no format '%s'", arg);
 		return 0;
 	case OPT_BY:
-		o.by = true;
-		if (!gather_by_name(arg, &o.gather.by))
+		o->by = true;
+		if (!gather_by_name(arg, &o->gather.by))
 			return tool_usage("export", "--by is count, off-cpu or wakeup, not '%s'",
 					  arg);
 		return 0;
 	case OPT_LINES:
-		o.gather.lines = o.opts.lines = true;
+		o->gather.lines = o->opts.lines = true;
 		return 0;
 	case 'o':
-		o.output = arg;
+		o->output = arg;
 		return 0;
 	default:
-		return cmd_parse_filter("export", opt, arg, &o.opts);
+		return cmd_parse_filter("export", opt, arg, &o->opts);
 	}
 }
 
-static int check_options(void)
+static int check_options(const struct export_options *o)
 {
-	if (!o.format)
+	if (!o->format)
 		return tool_usage("export", "--format is missing");
-	if (o.by && o.format->run != export_folded)
+	if (o->by && o->format->run != export_folded)
 		return tool_usage("export", "--by needs --format folded; the other formats "
 				  "contain all events");
-	if (o.gather.by != GATHER_COUNT && o.opts.filter.nr_events)
+	if (o->gather.by != GATHER_COUNT && o->opts.filter.nr_events)
 		return tool_usage("export", "--event needs --by count; waits have their own "
 				  "events");
-	if (output_is_input(o.output, o.path))
+	if (output_is_input(o->output, o->path))
 		return tool_usage("export", "%s is the recording itself; give another file with -o",
-				  o.output);
-	if (o.format->binary && !o.output && isatty(STDOUT_FILENO))
-		return tool_usage("export", "%s is not text; give a file with -o", o.format->name);
+				  o->output);
+	if (o->format->binary && !o->output && isatty(STDOUT_FILENO))
+		return tool_usage("export", "%s is not text; give a file with -o", o->format->name);
 	return 0;
 }
 
@@ -194,21 +194,22 @@ int cmd_export(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
+	struct export_options o = {};
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {
 		if (opt == 'h')
 			return tool_help(usage);
-		ret = parse_option(opt, optarg);
+		ret = parse_option(&o, opt, optarg);
 		if (ret)
 			return ret;
 	}
 	ret = cmd_parse_file("export", argc, argv, &o.path);
 	if (!ret)
-		ret = check_options();
+		ret = check_options(&o);
 	if (ret)
 		return ret;
 	if (!o.output && !o.format->binary)
 		tool_start_pager();
-	return tool_guard(o.path, run_export, NULL);
+	return tool_guard(o.path, run_export, &o);
 }

@@ -35,6 +35,7 @@ struct export {
 	FILE *out;
 	const char *path;
 	const struct model_opts *opts;	/* as the user gave them */
+	const struct gather_opts *gather;	/* what folded counts */
 	bool nothing;			/* no event was wanted; set when the model is closed */
 	VEC(uint32_t) entries;
 	VEC(const char *) notes;
