@@ -83,8 +83,8 @@ static void add_word(int cpu, uint32_t word)
 }
 
 /* A record of @words words of data, at least 2. */
-static void add(int cpu, uint64_t time, int type, unsigned int flags, uint32_t tid,
-		unsigned int words)
+static void add_record(int cpu, uint64_t time, int type, unsigned int flags, uint32_t tid,
+		       unsigned int words)
 {
 	uint32_t delta = 0;
 	unsigned int i;
@@ -108,12 +108,12 @@ static void add(int cpu, uint64_t time, int type, unsigned int flags, uint32_t t
 		add_word(cpu, 0x1000000 + i);
 }
 
-static void rec(int cpu, uint64_t time, uint32_t tid)
+static void add_event(int cpu, uint64_t time, uint32_t tid)
 {
-	add(cpu, time, EVENT, 0, tid, 4);
+	add_record(cpu, time, EVENT, 0, tid, 4);
 }
 
-static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack, int reason)
+static void send_event(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack, int reason)
 {
 	struct msg_event m = {
 		.head = { MSG_EVENT, 0, sizeof(m) }, .time = time, .stack = stack, .tid = tid,
@@ -124,7 +124,7 @@ static void msg(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
 	text_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
-static void own(struct msg_sample m)
+static void send_own(struct msg_sample m)
 {
 	uint64_t ip;
 
@@ -137,21 +137,22 @@ static void own(struct msg_sample m)
 		text_bytes(&msgs, (char *)&(uint64_t){ 0xffff0000 + ip }, 8);
 }
 
-static void sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr)
+static void send_sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr)
 {
-	own((struct msg_sample){ .event = { .cpu = cpu, .time = time, .tid = tid, .stack = id,
-					    .event = SAMPLE }, .nr = nr, .flags = HARDIRQ | 1 });
+	send_own((struct msg_sample){ .event = { .cpu = cpu, .time = time, .tid = tid, .stack = id,
+						 .event = SAMPLE }, .nr = nr,
+				      .flags = HARDIRQ | 1 });
 }
 
-static void function(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr,
-		     unsigned int flags)
+static void send_function(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr,
+			  unsigned int flags)
 {
-	own((struct msg_sample){ .event = { .cpu = cpu, .time = time, .tid = tid, .stack = id,
-					    .event = FUNCTION }, .nr = nr, .flags = flags,
-				 .ip = 0x1000, .parent_ip = 0x2000 });
+	send_own((struct msg_sample){ .event = { .cpu = cpu, .time = time, .tid = tid, .stack = id,
+						 .event = FUNCTION }, .nr = nr, .flags = flags,
+				      .ip = 0x1000, .parent_ip = 0x2000 });
 }
 
-static void lose(int cpu)
+static void lose_message(int cpu)
 {
 	seq[cpu]++;
 }
@@ -160,8 +161,8 @@ static struct msg_code code_a = { 0x400000, 0x401000, 0, 1, 8, 1 };
 static struct msg_code code_b = { 0x400000, 0x401000, 0, 2, 8, 1 };
 static struct msg_code code_c = { 0x700000, 0x701000, 0, 0, 0, MSG_VDSO };
 
-static void stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct msg_code *a,
-		  const struct msg_code *b)
+static void send_stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct msg_code *a,
+		       const struct msg_code *b)
 {
 	struct msg_stack m = {
 		.head = { MSG_STACK, 0, sizeof(m) + nr * 8 + (!!a + !!b) * sizeof(*a) },
@@ -179,8 +180,8 @@ static void stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct msg_
 }
 
 /* A function of Python, with a line table of one entry: line 5 + 2, and 3 instructions */
-static void python(uint32_t number, const char *name, uint32_t kind, const char *file,
-		   uint32_t instr)
+static void send_python(uint32_t number, const char *name, uint32_t kind, const char *file,
+			uint32_t instr)
 {
 	struct msg_python m = {
 		.number = number, .instr = instr, .line = 5, .table = 5,
@@ -198,8 +199,8 @@ static void python(uint32_t number, const char *name, uint32_t kind, const char 
 	text_bytes(&msgs, (char *)body, sizeof(body));
 }
 
-/* The same as stack(), of functions of Python with these numbers */
-static void python_stack(uint64_t id, uint32_t tgid, const uint32_t *numbers, unsigned int nr)
+/* The same as send_stack(), of functions of Python with these numbers */
+static void send_python_stack(uint64_t id, uint32_t tgid, const uint32_t *numbers, unsigned int nr)
 {
 	struct msg_stack m = {
 		.head = { MSG_STACK, 0, sizeof(m) + nr * 8 + sizeof(code_a) },
@@ -213,14 +214,14 @@ static void python_stack(uint64_t id, uint32_t tgid, const uint32_t *numbers, un
 		text_bytes(&msgs, (char *)&(uint64_t){ MSG_PYTHON_BASE + 2 * numbers[i] + 1 }, 8);
 }
 
-static void end_count(int cpu, uint32_t count)
+static void send_count(int cpu, uint32_t count)
 {
 	struct msg_skipped m = { { MSG_SKIPPED, 0, sizeof(m) }, cpu, place, count, 0 };
 
 	text_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
-static void end_messages(void)
+static void send_end(void)
 {
 	int cpu;
 
@@ -300,7 +301,7 @@ static void print_data(struct text *t, const unsigned char *data, unsigned int s
 	start = cookie;
 	switch (w[0] & 0xffff) {
 	case KSTACK:
-		/* add() makes kernel stacks without contents */
+		/* add_record() makes kernel stacks without contents */
 		if (size > 16 && w[4] == 0xffff0000)
 			text_addf(t, "k%u@%llu ", w[2], (unsigned long long)ts);
 		else
@@ -429,21 +430,21 @@ static void a_function_of_python_is_a_mapping_of_each_process(void **state)
 	static const uint32_t numbers[] = { 1, 2, 3, 4, MSG_PYTHON_UNKNOWN };
 
 	(void)state;
-	python(1, "outer", 1, "a.p", 4);
+	send_python(1, "outer", 1, "a.p", 4);
 	/* the table has no line for the instruction, or ends before it */
-	python(2, "<module>", 1, "a.p", 6);
-	python_stack(100, 7, numbers, 5);
+	send_python(2, "<module>", 1, "a.p", 6);
+	send_python_stack(100, 7, numbers, 5);
 	/* Latin-1, UCS-2 with a byte outside of UTF-8. The message may come after the stack */
-	python(3, "\xe9t\xe9", 2, "/\0\xe9\0\xff\xdc", 8);
-	python_stack(200, 8, numbers, 1);
-	python_stack(300, 7, numbers, 2);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 8, 200, 0);
-	rec(0, 20, 8);
-	msg(0, 29, EVENT, 7, 300, 0);
-	rec(0, 30, 7);
-	end_messages();
+	send_python(3, "\xe9t\xe9", 2, "/\0\xe9\0\xff\xdc", 8);
+	send_python_stack(200, 8, numbers, 1);
+	send_python_stack(300, 7, numbers, 2);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 8, 200, 0);
+	add_event(0, 20, 8);
+	send_event(0, 29, EVENT, 7, 300, 0);
+	add_event(0, 30, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a m2=[python] outer (a.p):7 "
 	       "m4=[python] <module> (a.p):0 m6=[python] \xc3\xa9t\xc3\xa9 (/\xc3\xa9\xff):0 "
@@ -458,17 +459,17 @@ static void numbers_beyond_the_limit_are_not_functions(void **state)
 
 	(void)state;
 	/* memory for this number would be 32 GiB */
-	python(0xffffffff, "far", 1, "a.p", 4);
-	python(MSG_MAX_PYTHONS + 1, "after", 1, "a.p", 4);
-	python(MSG_MAX_PYTHONS, "last", 1, "a.p", 4);
-	python(1, "outer", 1, "a.p", 4);
-	python_stack(100, 7, numbers, 3);
-	python_stack(200, 7, numbers, 1);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 200, 0);
-	rec(0, 20, 7);
-	end_messages();
+	send_python(0xffffffff, "far", 1, "a.p", 4);
+	send_python(MSG_MAX_PYTHONS + 1, "after", 1, "a.p", 4);
+	send_python(MSG_MAX_PYTHONS, "last", 1, "a.p", 4);
+	send_python(1, "outer", 1, "a.p", 4);
+	send_python_stack(100, 7, numbers, 3);
+	send_python_stack(200, 7, numbers, 1);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 200, 0);
+	add_event(0, 20, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a m2=[python] outer (a.p):7 "
 	       "m524288=[python] last (a.p):7 s1.0:3 e40@20 c2.0/7 s2.0:1");
@@ -480,22 +481,22 @@ static void samples_lie_between_the_records(void **state)
 {
 	(void)state;
 	kernel_stacks = true;
-	stack(100, 7, 2, &code_a, NULL);
-	stack(200, 7, 3, &code_a, NULL);
-	sample(0, 5, 7, 100, 1);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 10, EVENT, 0, 7, 4);
+	send_stack(100, 7, 2, &code_a, NULL);
+	send_stack(200, 7, 3, &code_a, NULL);
+	send_sample(0, 5, 7, 100, 1);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 10, EVENT, 0, 7, 4);
 	/* in the kernel, between an event and its kernel stack */
-	sample(0, 11, 7, 100, 2);
-	add(0, 12, KSTACK, 0, 7, 6);
+	send_sample(0, 11, 7, 100, 2);
+	add_record(0, 12, KSTACK, 0, 7, 6);
 	/* in user space; a kernel thread; another CPU */
-	sample(0, 20, 7, 200, 0);
-	sample(0, 21, 8, 0, 3);
-	sample(1, 22, 7, 200, 0);
-	add(0, 30, 50, 0, 8, 4);
+	send_sample(0, 20, 7, 200, 0);
+	send_sample(0, 21, 8, 0, 3);
+	send_sample(1, 22, 7, 200, 0);
+	add_record(0, 30, 50, 0, 8, 4);
 	/* after the last record */
-	sample(0, 40, 7, 100, 0);
-	end_messages();
+	send_sample(0, 40, 7, 100, 0);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "p5@5 k1@5 c1.0/7 m400000=/bin/a s1.0:2 e40@10 p5@11 k2@11 c1.0/7 k@12 c1.0/7 "
 	       "p5@20 c2.0/7 s2.0:3 p5@21 k3@21 e50@30 p5@40 c3.0/7 s3.0:2");
@@ -509,10 +510,10 @@ static void samples_lie_between_the_records(void **state)
 static void samples_without_kernel_stacks(void **state)
 {
 	(void)state;
-	stack(100, 7, 2, NULL, NULL);
-	sample(0, 5, 7, 100, 1);
-	sample(0, 6, 8, 0, 2);
-	end_messages();
+	send_stack(100, 7, 2, NULL, NULL);
+	send_sample(0, 5, 7, 100, 1);
+	send_sample(0, 6, 8, 0, 2);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "p5@5 c1.0/7 s1.0:2 p5@6");
 }
@@ -521,9 +522,9 @@ static void samples_without_kernel_stacks(void **state)
 static void samples_of_kernel_threads(void **state)
 {
 	(void)state;
-	sample(0, 5, 8, 0, 2);
-	rec(0, 10, 8);
-	end_messages();
+	send_sample(0, 5, 8, 0, 2);
+	add_event(0, 10, 8);
+	send_end();
 	assert_int_equal(run(), 0);
 	assert_int_equal(sums.other, 2);
 	assert_int_equal(sums.no_message, 0);
@@ -533,12 +534,12 @@ static void samples_of_kernel_threads(void **state)
 static void a_sample_ends_the_entry(void **state)
 {
 	(void)state;
-	stack(100, 7, 2, NULL, NULL);
-	stack(200, 7, 3, NULL, NULL);
-	msg(0, 5, EVENT, 7, 100, 0);
-	sample(0, 6, 7, 200, 0);
-	rec(0, 10, 7);
-	end_messages();
+	send_stack(100, 7, 2, NULL, NULL);
+	send_stack(200, 7, 3, NULL, NULL);
+	send_event(0, 5, EVENT, 7, 100, 0);
+	send_sample(0, 6, 7, 200, 0);
+	add_event(0, 10, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "p5@6 c1.0/7 s1.0:3 e40@10");
 	assert_int_equal(sums.no_message, 1);
@@ -550,21 +551,21 @@ static void functions_have_their_own_stacks(void **state)
 {
 	(void)state;
 	kernel_stacks = true;
-	stack(100, 7, 2, &code_a, NULL);
-	stack(200, 7, 3, &code_a, NULL);
-	function(0, 5, 7, 100, 1, 0);
+	send_stack(100, 7, 2, &code_a, NULL);
+	send_stack(200, 7, 3, &code_a, NULL);
+	send_function(0, 5, 7, 100, 1, 0);
 	/* in an interrupt, between an event and its kernel stack */
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 10, EVENT, 0, 7, 4);
-	function(0, 11, 7, 100, 2, HARDIRQ);
-	add(0, 12, KSTACK, 0, 7, 6);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 10, EVENT, 0, 7, 4);
+	send_function(0, 11, 7, 100, 2, HARDIRQ);
+	add_record(0, 12, KSTACK, 0, 7, 6);
 	/* the next entry; a kernel thread; another CPU; a walk that failed */
-	function(0, 20, 7, 200, 0, 0);
-	function(0, 21, 8, 0, 3, 0);
-	function(1, 22, 7, 200, 1, 0);
-	own((struct msg_sample){ .event = { .time = 30, .tid = 9, .event = FUNCTION,
-					    .reason = MSG_NO_REGISTERS }, .ip = 1 });
-	end_messages();
+	send_function(0, 20, 7, 200, 0, 0);
+	send_function(0, 21, 8, 0, 3, 0);
+	send_function(1, 22, 7, 200, 1, 0);
+	send_own((struct msg_sample){ .event = { .time = 30, .tid = 9, .event = FUNCTION,
+						 .reason = MSG_NO_REGISTERS }, .ip = 1 });
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "f1000-2000@5 k1@5 c1.0/7 m400000=/bin/a s1.0:2 e40@10 f1000-2000@11+8 k2@11 "
 	       "c1.0/7 k@12 c1.0/7 f1000-2000@20 c2.0/7 s2.0:3 f1000-2000@21 k3@21 f1-0@30 c3.0/9 "
@@ -580,15 +581,15 @@ static void functions_have_their_own_stacks(void **state)
 static void record_calls_functions(unsigned int flags)
 {
 	kernel_stacks = true;
-	stack(100, 7, 2, &code_a, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 10, EVENT, flags, 7, 4);
-	function(0, 11, 7, 100, 1, 0);
-	function(0, 12, 7, 100, 2, HARDIRQ);
-	function(0, 13, 7, 100, 3, 0);
-	add(0, 14, KSTACK, flags, 7, 6);
-	function(0, 15, 7, 100, 1, 0);
-	end_messages();
+	send_stack(100, 7, 2, &code_a, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 10, EVENT, flags, 7, 4);
+	send_function(0, 11, 7, 100, 1, 0);
+	send_function(0, 12, 7, 100, 2, HARDIRQ);
+	send_function(0, 13, 7, 100, 3, 0);
+	add_record(0, 14, KSTACK, flags, 7, 6);
+	send_function(0, 15, 7, 100, 1, 0);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 f1000-2000@12+8 k2@12 c1.0/7 m400000=/bin/a s1.0:2 k@14 c1.0/7 "
 	       "f1000-2000@14 k1@14 c1.0/7 f1000-2000@14 k3@14 c1.0/7 f1000-2000@15 k1@15 c1.0/7");
@@ -610,13 +611,13 @@ static void functions_of_another_task_end_the_group(void **state)
 {
 	(void)state;
 	kernel_stacks = true;
-	stack(100, 7, 2, &code_a, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 10, EVENT, IRQS_OFF, 7, 4);
-	function(0, 11, 7, 100, 1, 0);
-	function(0, 12, 8, 100, 2, 0);
-	add(0, 13, KSTACK, IRQS_OFF, 7, 6);
-	end_messages();
+	send_stack(100, 7, 2, &code_a, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 10, EVENT, IRQS_OFF, 7, 4);
+	send_function(0, 11, 7, 100, 1, 0);
+	send_function(0, 12, 8, 100, 2, 0);
+	add_record(0, 13, KSTACK, IRQS_OFF, 7, 6);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:2 f1000-2000@11 k1@11 c1.0/7 f1000-2000@12 "
 	       "k2@12 c2.0/8 s2.0:2 k@13");
@@ -627,18 +628,18 @@ static void functions_after_a_lost_kernel_stack(void **state)
 {
 	(void)state;
 	kernel_stacks = true;
-	stack(100, 7, 2, &code_a, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 10, EVENT, 0, 7, 4);
-	function(0, 11, 7, 100, 1, 0);
+	send_stack(100, 7, 2, &code_a, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 10, EVENT, 0, 7, 4);
+	send_function(0, 11, 7, 100, 1, 0);
 	/* held until the next event */
-	msg(0, 19, EVENT, 7, 100, 0);
-	add(0, 20, EVENT, 0, 7, 4);
+	send_event(0, 19, EVENT, 7, 100, 0);
+	add_record(0, 20, EVENT, 0, 7, 4);
 	/* not held */
-	function(0, 30, 7, 100, 2, 0);
-	add(0, 20000000, EVENT + 1, 0, 7, 4);
-	function(0, 20000001, 7, 100, 3, 0);
-	end_messages();
+	send_function(0, 30, 7, 100, 2, 0);
+	add_record(0, 20000000, EVENT + 1, 0, 7, 4);
+	send_function(0, 20000001, 7, 100, 3, 0);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:2 f1000-2000@11 k1@11 c1.0/7 e40@20 c1.0/7 "
 	       "f1000-2000@30 k2@30 c1.0/7 e41@20000000 f1000-2000@20000001 k3@20000001 c1.0/7");
@@ -649,17 +650,17 @@ static void functions_after_a_lost_kernel_stack(void **state)
 static void equal_stacks_in_a_row_share_a_cookie(void **state)
 {
 	(void)state;
-	stack(100, 7, 3, &code_a, NULL);
-	stack(200, 7, 2, &code_a, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 100, 0);
-	rec(0, 20, 7);
-	msg(0, 29, EVENT, 7, 200, 0);
-	rec(0, 30, 7);
-	msg(0, 39, EVENT, 7, 100, 0);
-	rec(0, 40, 7);
-	end_messages();
+	send_stack(100, 7, 3, &code_a, NULL);
+	send_stack(200, 7, 2, &code_a, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 100, 0);
+	add_event(0, 20, 7);
+	send_event(0, 29, EVENT, 7, 200, 0);
+	add_event(0, 30, 7);
+	send_event(0, 39, EVENT, 7, 100, 0);
+	add_event(0, 40, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:3 e40@20 c1.0/7 "
 	       "e40@30 c2.0/7 s2.0:2 e40@40 c3.0/7 s3.0:3");
@@ -675,22 +676,22 @@ static void a_cookie_follows_the_kernel_stack(void **state)
 {
 	(void)state;
 	kernel_stacks = true;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 10, EVENT, 0, 7, 4);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 10, EVENT, 0, 7, 4);
 	/* an interrupt between the two, with an event of its own, of the same task */
-	msg(0, 11, 41, 7, 100, 0);
-	add(0, 12, 41, HARDIRQ, 7, 4);
-	add(0, 13, KSTACK, HARDIRQ, 7, 6);
-	add(0, 14, KSTACK, 0, 7, 6);
+	send_event(0, 11, 41, 7, 100, 0);
+	add_record(0, 12, 41, HARDIRQ, 7, 4);
+	add_record(0, 13, KSTACK, HARDIRQ, 7, 6);
+	add_record(0, 14, KSTACK, 0, 7, 6);
 	/* its kernel stack is missing */
-	msg(0, 19, EVENT, 7, 100, 0);
-	add(0, 20, EVENT, 0, 7, 4);
-	add(0, 21, 50, 0, 7, 4);
+	send_event(0, 19, EVENT, 7, 100, 0);
+	add_record(0, 20, EVENT, 0, 7, 4);
+	add_record(0, 21, 50, 0, 7, 4);
 	/* nothing follows */
-	msg(0, 29, EVENT, 7, 100, 0);
-	add(0, 30, EVENT, 0, 7, 4);
-	end_messages();
+	send_event(0, 29, EVENT, 7, 100, 0);
+	add_record(0, 30, EVENT, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e41@12 k@13 c1.0/7 s1.0:1 k@14 c1.0/7 e40@20 c1.0/7 e50@21 e40@30 "
 	       "c1.0/7");
@@ -700,24 +701,24 @@ static void a_kernel_stack_of_another_event(void **state)
 {
 	(void)state;
 	kernel_stacks = true;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 10, EVENT, 0, 7, 4);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 10, EVENT, 0, 7, 4);
 	/* an interrupt whose kernel stack is missing, and one whose event is missing */
-	msg(0, 11, 41, 7, 100, 0);
-	add(0, 12, 41, HARDIRQ, 7, 4);
-	add(0, 13, KSTACK, 0, 7, 6);
-	msg(0, 19, EVENT, 7, 100, 0);
-	add(0, 20, EVENT, 0, 7, 4);
-	add(0, 21, KSTACK, HARDIRQ, 7, 6);
-	add(0, 22, KSTACK, 0, 7, 6);
+	send_event(0, 11, 41, 7, 100, 0);
+	add_record(0, 12, 41, HARDIRQ, 7, 4);
+	add_record(0, 13, KSTACK, 0, 7, 6);
+	send_event(0, 19, EVENT, 7, 100, 0);
+	add_record(0, 20, EVENT, 0, 7, 4);
+	add_record(0, 21, KSTACK, HARDIRQ, 7, 6);
+	add_record(0, 22, KSTACK, 0, 7, 6);
 	/* records were lost between the two */
-	msg(0, 29, EVENT, 7, 100, 0);
-	add(0, 30, EVENT, 0, 7, 4);
+	send_event(0, 29, EVENT, 7, 100, 0);
+	add_record(0, 30, EVENT, 0, 7, 4);
 	end_page(0, 0, 0);
-	add(0, 31, KSTACK, 0, 7, 6);
+	add_record(0, 31, KSTACK, 0, 7, 6);
 	end_page(0, 1u << 31, 0);
-	end_messages();
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e41@12 c1.0/7 s1.0:1 k@13 c1.0/7 e40@20 k@21 k@22 c1.0/7 "
 	       "e40@30 c1.0/7 | !? k@31");
@@ -726,11 +727,11 @@ static void a_kernel_stack_of_another_event(void **state)
 static void a_message_is_taken_once(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	rec(0, 11, 7);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	add_event(0, 11, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 s1.0:1 e40@11");
 }
@@ -738,16 +739,16 @@ static void a_message_is_taken_once(void **state)
 static void interrupts_nest(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
 	/* an earlier entry, whose record a filter dropped */
-	msg(0, 5, EVENT, 7, 200, 0);
+	send_event(0, 5, EVENT, 7, 200, 0);
 	/* M1 M2 R2 R1 */
-	msg(0, 9, EVENT, 7, 100, 0);
-	msg(0, 10, EVENT, 7, 100, 0);
-	rec(0, 11, 7);
-	rec(0, 12, 7);
-	end_messages();
+	send_event(0, 9, EVENT, 7, 100, 0);
+	send_event(0, 10, EVENT, 7, 100, 0);
+	add_event(0, 11, 7);
+	add_event(0, 12, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@11 c1.0/7 s1.0:1 e40@12 c1.0/7");
 	assert_int_equal(sums.no_message, 0);
@@ -756,17 +757,17 @@ static void interrupts_nest(void **state)
 static void messages_come_out_of_order(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 8, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 8, 2, NULL, NULL);
 	/* the second program interrupts the first one before its message */
 	seq[0] = 1;
-	msg(0, 10, 41, 7, 100, 0);
+	send_event(0, 10, 41, 7, 100, 0);
 	seq[0] = 0;
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 11, 41, HARDIRQ, 7, 4);
-	rec(0, 12, 7);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 11, 41, HARDIRQ, 7, 4);
+	add_event(0, 12, 7);
 	seq[0] = 2;
-	end_messages();
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e41@11 c1.0/7 s1.0:1 e40@12 c1.0/7");
 	assert_int_equal(sums.gaps, 0);
@@ -775,15 +776,15 @@ static void messages_come_out_of_order(void **state)
 static void a_lost_message_is_no_guess(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
 	/* no record takes this message: a filter dropped its record */
-	msg(0, 5, EVENT, 7, 200, 0);
-	lose(0);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 100, 0);
-	rec(0, 20, 7);
-	end_messages();
+	send_event(0, 5, EVENT, 7, 200, 0);
+	lose_message(0);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 100, 0);
+	add_event(0, 20, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e40@20 c1.0/7 s1.0:1");
 	assert_int_equal(sums.no_message, 1);
@@ -793,12 +794,12 @@ static void a_lost_message_is_no_guess(void **state)
 static void the_gap_is_known_before_the_next_message(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 5, EVENT, 7, 100, 0);
-	lose(0);
-	rec(0, 10, 7);
-	msg(0, 1000, EVENT, 8, 100, 0);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 5, EVENT, 7, 100, 0);
+	lose_message(0);
+	add_event(0, 10, 7);
+	send_event(0, 1000, EVENT, 8, 100, 0);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10");
 	assert_int_equal(sums.no_message, 1);
@@ -807,11 +808,11 @@ static void the_gap_is_known_before_the_next_message(void **state)
 static void lost_messages_at_the_end(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 5, EVENT, 7, 100, 0);
-	lose(0);
-	end_messages();
-	rec(0, 10, 7);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 5, EVENT, 7, 100, 0);
+	lose_message(0);
+	send_end();
+	add_event(0, 10, 7);
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10");
 	assert_int_equal(sums.no_message, 1);
@@ -820,11 +821,11 @@ static void lost_messages_at_the_end(void **state)
 static void without_an_end_the_last_message_proves_nothing(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 5, EVENT, 7, 100, 0);
-	rec(0, 6, 7);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 5, EVENT, 7, 100, 0);
+	add_event(0, 6, 7);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
 	assert_int_equal(run(), 0);
 	expect(0, "e40@6 c1.0/7 s1.0:1 e40@10");
 }
@@ -834,17 +835,17 @@ static void records_that_were_lost(void **state)
 	int i;
 
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
 	for (i = 0; i < 20; i++)
-		msg(0, 10 + i, EVENT, 7, 200, 0);
-	msg(0, 99, EVENT, 7, 100, 0);
-	rec(0, 100, 7);
+		send_event(0, 10 + i, EVENT, 7, 200, 0);
+	send_event(0, 99, EVENT, 7, 100, 0);
+	add_event(0, 100, 7);
 	end_page(0, 1u << 31 | 1u << 30, 20);
-	rec(0, 110, 9);
+	add_event(0, 110, 9);
 	end_page(0, 1u << 31, 0);
-	rec(0, 120, 9);
-	end_messages();
+	add_event(0, 120, 9);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "!20 e40@100 c1.0/7 s1.0:1 | !? e40@110 e40@120");
 	assert_int_equal(sums.other, 2);
@@ -855,14 +856,14 @@ static void a_filter_drops_records(void **state)
 	int i;
 
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
 	for (i = 0; i < 100; i++) {
-		msg(0, 100 * i, EVENT, 7, 200, 0);
-		msg(0, 100 * i + 10, EVENT, 7, 100, 0);
-		rec(0, 100 * i + 20, 7);
+		send_event(0, 100 * i, EVENT, 7, 200, 0);
+		send_event(0, 100 * i + 10, EVENT, 7, 100, 0);
+		add_event(0, 100 * i + 20, 7);
 	}
-	end_messages();
+	send_end();
 	assert_int_equal(run(), 0);
 	assert_int_equal(sums.cookies, 100);
 	assert_int_equal(sums.stacks, 1);
@@ -871,13 +872,13 @@ static void a_filter_drops_records(void **state)
 static void a_message_of_another_cpu_is_not_taken(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
 	/* a filter dropped the record of CPU 0; then a message of CPU 1 was lost */
-	msg(0, 9, EVENT, 7, 100, 0);
-	lose(1);
-	msg(1, 11, EVENT, 8, 100, 0);
-	rec(1, 20, 7);
-	end_messages();
+	send_event(0, 9, EVENT, 7, 100, 0);
+	lose_message(1);
+	send_event(1, 11, EVENT, 8, 100, 0);
+	add_event(1, 20, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(1, "e40@20");
 	assert_int_equal(sums.no_message, 1);
@@ -886,13 +887,13 @@ static void a_message_of_another_cpu_is_not_taken(void **state)
 static void a_task_moves_between_message_and_record(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
 	/* CPU 1 has an older message, whose record a filter dropped */
-	msg(1, 5, 42, 7, 200, 0);
-	msg(0, 9, 42, 7, 100, 0);
-	add(1, 10, 42, 0, 7, 4);
-	end_messages();
+	send_event(1, 5, 42, 7, 200, 0);
+	send_event(0, 9, 42, 7, 100, 0);
+	add_record(1, 10, 42, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(1, "e42@10 c1.1/7 s1.1:1");
 }
@@ -900,10 +901,10 @@ static void a_task_moves_between_message_and_record(void **state)
 /* 50 ms between the message and the record: the task was preempted, or its ID is of another task */
 static void run_late_record(void)
 {
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 10, 42, 7, 100, 0);
-	add(0, 50000010, 42, 0, 7, 4);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 10, 42, 7, 100, 0);
+	add_record(0, 50000010, 42, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 }
 
@@ -926,16 +927,16 @@ static void few_thread_ids_come_back_soon(void **state)
 static void a_message_lost_on_another_cpu(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
 	/* the message of CPU 0 was lost before the task moved to CPU 1 */
-	msg(1, 5, 42, 7, 100, 0);
-	msg(0, 6, EVENT, 8, 100, 0);
-	lose(0);
-	add(1, 10, 42, 0, 7, 4);
+	send_event(1, 5, 42, 7, 100, 0);
+	send_event(0, 6, EVENT, 8, 100, 0);
+	lose_message(0);
+	add_record(1, 10, 42, 0, 7, 4);
 	/* other events cannot move */
-	msg(1, 11, 41, 7, 100, 0);
-	add(1, 12, 41, 0, 7, 4);
-	end_messages();
+	send_event(1, 11, 41, 7, 100, 0);
+	add_record(1, 12, 41, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(1, "e42@10 e41@12 c1.1/7 s1.1:1");
 }
@@ -943,14 +944,14 @@ static void a_message_lost_on_another_cpu(void **state)
 static void a_gap_passed_with_the_message(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	msg(1, 5, 42, 7, 100, 0);
-	lose(0);
-	msg(0, 8, EVENT, 8, 100, 0);
-	add(1, 10, 42, 0, 7, 4);
-	msg(1, 15, 42, 7, 100, 0);
-	add(1, 20, 42, 0, 7, 4);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(1, 5, 42, 7, 100, 0);
+	lose_message(0);
+	send_event(0, 8, EVENT, 8, 100, 0);
+	add_record(1, 10, 42, 0, 7, 4);
+	send_event(1, 15, 42, 7, 100, 0);
+	add_record(1, 20, 42, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(1, "e42@10 e42@20 c1.1/7 s1.1:1");
 }
@@ -958,10 +959,10 @@ static void a_gap_passed_with_the_message(void **state)
 static void an_old_message_is_another_task(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 5, EVENT, 7, 100, 0);
-	rec(0, 20000000, 7);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 5, EVENT, 7, 100, 0);
+	add_event(0, 20000000, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@20000000");
 }
@@ -969,13 +970,13 @@ static void an_old_message_is_another_task(void **state)
 static void a_task_that_has_moved_on(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
 	/* a filter dropped its record; the program of the next one did not run, or sent 41 */
-	msg(0, 5, EVENT, 7, 100, 0);
-	msg(0, 9, 41, 7, 200, 0);
-	rec(0, 10, 7);
-	end_messages();
+	send_event(0, 5, EVENT, 7, 100, 0);
+	send_event(0, 9, 41, 7, 200, 0);
+	add_event(0, 10, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10");
 	assert_int_equal(sums.no_message, 1);
@@ -990,14 +991,14 @@ static void skipped_run(unsigned int flags, uint32_t time_run, uint64_t after)
 {
 	setup(NULL);
 	skips = filter = true;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 20, EVENT, flags, 7, 4);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 20, EVENT, flags, 7, 4);
 	ran = time_run;
-	msg(0, 30, EVENT, 7, after, 0);
-	rec(0, 31, 7);
-	end_messages();
+	send_event(0, 30, EVENT, 7, after, 0);
+	add_event(0, 31, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 }
 
@@ -1034,14 +1035,14 @@ static void no_run_is_skipped(void **state)
 	/* another task comes next, and then no more */
 	setup(NULL);
 	skips = filter = true;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	add(0, 20, EVENT, HARDIRQ, 7, 4);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_record(0, 20, EVENT, HARDIRQ, 7, 4);
 	ran = 1000;
-	msg(0, 30, 41, 8, 100, 0);
-	msg(0, 39, EVENT, 7, 100, 0);
-	add(0, 40, EVENT, HARDIRQ, 7, 4);
-	end_messages();
+	send_event(0, 30, 41, 8, 100, 0);
+	send_event(0, 39, EVENT, 7, 100, 0);
+	add_record(0, 40, EVENT, HARDIRQ, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@20 c1.0/7 s1.0:1 e40@40 c1.0/7");
 }
@@ -1054,12 +1055,12 @@ static void skipped_runs_of_tasks_that_move(void **state)
 		setup(NULL);
 		skips = true;
 		filter = i;
-		stack(100, 7, 1, NULL, NULL);
-		add(1, 1, 50, 0, 8, 4);
-		msg(0, 9, 42, 7, 100, 0);
-		add(0, 10, 42, 0, 7, 4);
-		msg(1, 11, 41, 7, 100, 0);
-		end_messages();
+		send_stack(100, 7, 1, NULL, NULL);
+		add_record(1, 1, 50, 0, 8, 4);
+		send_event(0, 9, 42, 7, 100, 0);
+		add_record(0, 10, 42, 0, 7, 4);
+		send_event(1, 11, 41, 7, 100, 0);
+		send_end();
 		assert_int_equal(run(), 0);
 		expect(0, i ? "e42@10" : "e42@10 c1.0/7 s1.0:1");
 	}
@@ -1082,45 +1083,45 @@ static void counts_of_skipped_runs(void **state)
 		setup(NULL);
 		skips = filter = true;
 		place = 3;
-		stack(100, 7, 1, NULL, NULL);
-		stack(200, 8, 2, NULL, NULL);
+		send_stack(100, 7, 1, NULL, NULL);
+		send_stack(200, 8, 2, NULL, NULL);
 		/* a run was skipped between 4 and 6 */
-		msg(1, 4, 42, 8, 200, 0);
-		msg(1, 6, 42, 8, 200, 0);
+		send_event(1, 4, 42, 8, 200, 0);
+		send_event(1, 6, 42, 8, 200, 0);
 		skipped = i == EARLIER || i == TWICE;
-		msg(1, 8, 42, 8, 200, 0);
+		send_event(1, 8, 42, 8, 200, 0);
 		skipped = 0;
 		place = i == NO_COUNT ? 0 : 3;
-		msg(0, 9, 42, 7, 100, 0);
+		send_event(0, 9, 42, 7, 100, 0);
 		place = 3;
-		add(0, 20, 42, 0, 7, 4);
+		add_record(0, 20, 42, 0, 7, 4);
 		/* preempted at 15: the next run knows that the one of task 7 was skipped */
-		msg(0, 30, 42, 8, 200, 0);
+		send_event(0, 30, 42, 8, 200, 0);
 		skipped = i == SKIPPED;
-		msg(0, 40, 42, 8, 200, 0);
+		send_event(0, 40, 42, 8, 200, 0);
 		skipped = 2 * (i == LATER);
-		msg(0, 50, 42, 8, 200, 0);
-		msg(0, 60, 42, 8, 200, 0);
+		send_event(0, 50, 42, 8, 200, 0);
+		send_event(0, 60, 42, 8, 200, 0);
 		if (i == SKIPPED_AT_THE_END) {
 			msgs.nr -= 3 * sizeof(struct msg_event);
 			seq[0] -= 3;
 		}
 		if (i == SKIPPED_AT_THE_END || i == SKIPPED)
-			end_count(0, 1);
+			send_count(0, 1);
 		if (i == LATER)
-			end_count(0, 2);
+			send_count(0, 2);
 		if (i == EARLIER || i == OTHER_CPU)
-			end_count(1, 1);
+			send_count(1, 1);
 		if (i == TWICE)
-			end_count(1, 2);
+			send_count(1, 2);
 		/* so that only the end is missing */
 		place = 0;
-		msg(1, 70, 41, 8, 200, 0);
+		send_event(1, 70, 41, 8, 200, 0);
 		place = 4;
 		if (i == OTHER_PROGRAM)
-			end_count(0, 1);
+			send_count(0, 1);
 		if (i != NO_END)
-			end_messages();
+			send_end();
 		assert_int_equal(run(), 0);
 		expect(0, i < SKIPPED ? "e42@20 c1.0/7 s1.0:1" : "e42@20");
 	}
@@ -1138,17 +1139,17 @@ static void a_skipped_run_without_a_filter(void **state)
 	for (event = EVENT; event <= 42; event += 2) {
 		setup(NULL);
 		skips = true;
-		stack(100, 7, 1, NULL, NULL);
-		stack(200, 7, 2, NULL, NULL);
-		rec(0, 1, 8);
-		msg(0, 9, event, 7, 100, 0);
-		add(0, 20, event, HARDIRQ, 7, 4);
+		send_stack(100, 7, 1, NULL, NULL);
+		send_stack(200, 7, 2, NULL, NULL);
+		add_event(0, 1, 8);
+		send_event(0, 9, event, 7, 100, 0);
+		add_record(0, 20, event, HARDIRQ, 7, 4);
 		/* this one has no message */
-		add(0, 25, event, HARDIRQ, 7, 4);
+		add_record(0, 25, event, HARDIRQ, 7, 4);
 		ran = UINT32_MAX;
-		msg(0, 30, event, 7, 200, 0);
-		add(0, 31, event, 0, 7, 4);
-		end_messages();
+		send_event(0, 30, event, 7, 200, 0);
+		add_record(0, 31, event, 0, 7, 4);
+		send_end();
 		assert_int_equal(run(), 0);
 		expect(0, event == 42 ?
 		       "e40@1 e42@20 c1.0/7 s1.0:1 e42@25 e42@31 c2.0/7 s2.0:2" :
@@ -1167,24 +1168,24 @@ static void skipped_runs_and_lost_records(void **state)
 	for (int i = 0; i < 4; i++) {
 		setup(NULL);
 		skips = true;
-		stack(100, 7, 1, NULL, NULL);
-		add(0, 1, 50, 0, 8, 4);
-		add(1, 2, 50, 0, 8, 4);
+		send_stack(100, 7, 1, NULL, NULL);
+		add_record(0, 1, 50, 0, 8, 4);
+		add_record(1, 2, 50, 0, 8, 4);
 		end_page(1, 0, 0);
-		msg(0, 5, 42, 7, 100, 0);
-		add(0, 10, 42, 0, 7, 4);
-		msg(0, 14, 42, 7, 100, 0);
-		add(0, 15, 42, 0, 7, 4);
+		send_event(0, 5, 42, 7, 100, 0);
+		add_record(0, 10, 42, 0, 7, 4);
+		send_event(0, 14, 42, 7, 100, 0);
+		add_record(0, 15, 42, 0, 7, 4);
 		/* lost between 2 and 12 or 20; after 2, as a page without records says; never */
 		if (i < 2)
-			add(1, i ? 20 : 12, 50, 0, 8, 4);
+			add_record(1, i ? 20 : 12, 50, 0, 8, 4);
 		if (i == 2) {
 			add_word(1, 29);
 			add_word(1, 100);
 		}
 		if (i < 3)
 			end_page(1, 1u << 31, 0);
-		end_messages();
+		send_end();
 		assert_int_equal(run(), 0);
 		expect(0, i == 0 ? "e50@1 e42@10 e42@15 c1.0/7 s1.0:1" :
 			  i == 3 ? "e50@1 e42@10 c1.0/7 s1.0:1 e42@15 c1.0/7" :
@@ -1197,13 +1198,13 @@ static void skipped_runs_before_the_first_record(void **state)
 {
 	(void)state;
 	skips = true;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 5, 42, 7, 100, 0);
-	add(1, 8, 50, 0, 8, 4);
-	add(0, 10, 42, 0, 7, 4);
-	msg(0, 14, 42, 7, 100, 0);
-	add(0, 15, 42, 0, 7, 4);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 5, 42, 7, 100, 0);
+	add_record(1, 8, 50, 0, 8, 4);
+	add_record(0, 10, 42, 0, 7, 4);
+	send_event(0, 14, 42, 7, 100, 0);
+	add_record(0, 15, 42, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e42@10 e42@15 c1.0/7 s1.0:1");
 }
@@ -1213,15 +1214,15 @@ static void a_refused_message_is_not_taken_later(void **state)
 {
 	(void)state;
 	skips = true;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
-	add(0, 1, 50, 0, 8, 4);
-	msg(0, 9, 42, 7, 100, 0);
-	msg(0, 10, 41, 7, 200, 0);
-	add(0, 11, 42, 0, 7, 4);
-	msg(0, 20, 41, 7, 100, 0);
-	add(0, 21, 42, 0, 7, 4);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
+	add_record(0, 1, 50, 0, 8, 4);
+	send_event(0, 9, 42, 7, 100, 0);
+	send_event(0, 10, 41, 7, 200, 0);
+	add_record(0, 11, 42, 0, 7, 4);
+	send_event(0, 20, 41, 7, 100, 0);
+	add_record(0, 21, 42, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e50@1 e42@11 e42@21");
 }
@@ -1229,11 +1230,11 @@ static void a_refused_message_is_not_taken_later(void **state)
 static void a_later_message_is_not_taken(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	rec(0, 10, 7);
-	msg(0, 11, EVENT, 7, 100, 0);
-	rec(0, 11, 7);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	add_event(0, 10, 7);
+	send_event(0, 11, EVENT, 7, 100, 0);
+	add_event(0, 11, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e40@11 c1.0/7 s1.0:1");
 }
@@ -1241,12 +1242,12 @@ static void a_later_message_is_not_taken(void **state)
 static void other_events_and_tasks(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	add(0, 1, 50, 0, 7, 4);
-	rec(0, 2, 0);
-	msg(0, 3, 41, 7, 100, 0);
-	rec(0, 4, 7);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	add_record(0, 1, 50, 0, 7, 4);
+	add_event(0, 2, 0);
+	send_event(0, 3, 41, 7, 100, 0);
+	add_event(0, 4, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e50@1 e40@2 e40@4");
 	assert_int_equal(sums.events, 2);
@@ -1256,41 +1257,42 @@ static void other_events_and_tasks(void **state)
 
 /* ------------------------------- kprobe events ---------------------------- */
 
-/* A hit at @time, and its message 2 ns later; 0: there is no record, no message. */
-static void hit(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack, uint32_t ago)
+/* The message of a hit at @time, 2 ns later; @stack 0: none */
+static void send_hit(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack, uint32_t ago)
 {
 	since = ago;
 	if (stack)
-		msg(cpu, time + 2, event, tid, stack, 0);
+		send_event(cpu, time + 2, event, tid, stack, 0);
 	since = 0;
 }
 
-static void hit_record(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
-		       uint32_t ago)
+/* The record of a hit, and its message */
+static void add_hit(int cpu, uint64_t time, int event, uint32_t tid, uint64_t stack,
+		    uint32_t ago)
 {
-	add(cpu, time, event, 0, tid, 4);
-	hit(cpu, time, event, tid, stack, ago);
+	add_record(cpu, time, event, 0, tid, 4);
+	send_hit(cpu, time, event, tid, stack, ago);
 }
 
 static void a_kprobe_event_is_before_its_message(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
-	hit_record(0, 10, PROBE, 7, 100, UINT32_MAX);
-	hit_record(0, 20, PROBE, 7, 200, 10);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
+	add_hit(0, 10, PROBE, 7, 100, UINT32_MAX);
+	add_hit(0, 20, PROBE, 7, 200, 10);
 	/* another kprobe event, another task, another CPU; a tracepoint */
-	hit_record(0, 30, PROBE + 1, 7, 100, UINT32_MAX);
-	hit_record(1, 35, PROBE, 8, 200, UINT32_MAX);
-	msg(0, 39, EVENT, 7, 100, 0);
-	rec(0, 40, 7);
-	hit_record(0, 50, PROBE, 7, 200, 30);
+	add_hit(0, 30, PROBE + 1, 7, 100, UINT32_MAX);
+	add_hit(1, 35, PROBE, 8, 200, UINT32_MAX);
+	send_event(0, 39, EVENT, 7, 100, 0);
+	add_event(0, 40, 7);
+	add_hit(0, 50, PROBE, 7, 200, 30);
 	/* in the same nanosecond */
 	since = 10;
-	msg(0, 60, PROBE, 7, 100, 0);
+	send_event(0, 60, PROBE, 7, 100, 0);
 	since = 0;
-	add(0, 60, PROBE, 0, 7, 4);
-	end_messages();
+	add_record(0, 60, PROBE, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e43@10 c1.0/7 s1.0:1 e43@20 c2.0/7 s2.0:2 e44@30 c3.0/7 s3.0:1 e40@40 c3.0/7 "
 	       "e43@50 c4.0/7 s4.0:2 e43@60 c5.0/7 s5.0:1");
@@ -1301,48 +1303,48 @@ static void a_kprobe_event_is_before_its_message(void **state)
 static void a_kprobe_event_without_its_message(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	stack(200, 7, 2, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
+	send_stack(200, 7, 2, NULL, NULL);
 	/* no message; then a record that a filter dropped */
-	hit_record(0, 10, PROBE, 7, 0, 0);
-	hit(0, 20, PROBE, 7, 100, 10);
+	add_hit(0, 10, PROBE, 7, 0, 0);
+	send_hit(0, 20, PROBE, 7, 100, 10);
 	/* the next message is of another event, of another task */
-	hit_record(0, 30, PROBE, 7, 0, 0);
-	hit_record(0, 40, PROBE + 1, 7, 200, UINT32_MAX);
-	hit_record(0, 50, PROBE, 7, 0, 0);
-	hit_record(0, 60, PROBE, 8, 100, UINT32_MAX);
+	add_hit(0, 30, PROBE, 7, 0, 0);
+	add_hit(0, 40, PROBE + 1, 7, 200, UINT32_MAX);
+	add_hit(0, 50, PROBE, 7, 0, 0);
+	add_hit(0, 60, PROBE, 8, 100, UINT32_MAX);
 	/* nobody takes messages whose records are missing */
-	hit(0, 70, PROBE, 7, 100, 10);
-	hit(0, 80, PROBE, 7, 100, 10);
-	hit_record(0, 90, PROBE, 7, 200, 10);
+	send_hit(0, 70, PROBE, 7, 100, 10);
+	send_hit(0, 80, PROBE, 7, 100, 10);
+	add_hit(0, 90, PROBE, 7, 200, 10);
 	/* nor is a message of another CPU */
-	hit_record(0, 100, PROBE, 7, 0, 0);
-	hit(1, 101, PROBE, 7, 100, UINT32_MAX);
-	end_messages();
+	add_hit(0, 100, PROBE, 7, 0, 0);
+	send_hit(1, 101, PROBE, 7, 100, UINT32_MAX);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e43@10 e43@30 e44@40 c1.0/7 s1.0:2 e43@50 e43@60 "
 	       "c2.0/8 s2.0:1 e43@90 c1.0/7 e43@100");
 }
 
-/* add() writes 0x1000002 and 0x1000003 after the common fields; stacks start at 0x400000. */
+/* add_record() writes 0x1000002 and 0x1000003 after the common fields; stacks start at 0x400000. */
 static void the_stack_of_a_uprobe_event_starts_there(void **state)
 {
 	uint64_t there = 0x100000301000002;
 
 	(void)state;
-	stack(100, 7, 2, &code_a, NULL);
+	send_stack(100, 7, 2, &code_a, NULL);
 	memcpy(msgs.v + msgs.nr - 16, &there, 8);
-	stack(200, 7, 2, &code_a, NULL);
-	msg(0, 9, UPROBE, 7, 100, 0);
-	add(1, 10, UPROBE, 0, 7, 4);
+	send_stack(200, 7, 2, &code_a, NULL);
+	send_event(0, 9, UPROBE, 7, 100, 0);
+	add_record(1, 10, UPROBE, 0, 7, 4);
 	/* the program ran at another place; the record ends too soon; there is no stack */
-	msg(0, 19, UPROBE, 7, 200, 0);
-	add(0, 20, UPROBE, 0, 7, 4);
-	msg(0, 29, UPROBE, 7, 100, 0);
-	add(0, 30, UPROBE, 0, 7, 3);
-	msg(0, 39, UPROBE, 7, 0, MSG_BUSY);
-	add(0, 40, UPROBE, 0, 7, 4);
-	end_messages();
+	send_event(0, 19, UPROBE, 7, 200, 0);
+	add_record(0, 20, UPROBE, 0, 7, 4);
+	send_event(0, 29, UPROBE, 7, 100, 0);
+	add_record(0, 30, UPROBE, 0, 7, 3);
+	send_event(0, 39, UPROBE, 7, 0, MSG_BUSY);
+	add_record(0, 40, UPROBE, 0, 7, 4);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(1, "e45@10 c1.1/7 m400000=/bin/a s1.1:2");
 	expect(0, "e45@20 e45@30 e45@40 c1.0/7 s1.0:0+8");
@@ -1352,25 +1354,25 @@ static void the_stack_of_a_uprobe_event_starts_there(void **state)
 static void a_gap_before_a_kprobe_event(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 5, EVENT, 7, 100, 0);
-	lose(0);
-	hit_record(0, 6, PROBE, 7, 100, 5);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 100, 0);
-	rec(0, 20, 7);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 5, EVENT, 7, 100, 0);
+	lose_message(0);
+	add_hit(0, 6, PROBE, 7, 100, 5);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 100, 0);
+	add_event(0, 20, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e43@6 c1.0/7 s1.0:1 e40@10 e40@20 c1.0/7");
 	assert_int_equal(sums.gaps, 1);
 	/* and the last of all */
 	setup(NULL);
-	stack(100, 7, 1, NULL, NULL);
-	msg(0, 5, EVENT, 7, 100, 0);
-	lose(0);
-	rec(0, 10, 7);
-	hit_record(0, 20, PROBE, 7, 100, 5);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	send_event(0, 5, EVENT, 7, 100, 0);
+	lose_message(0);
+	add_event(0, 10, 7);
+	add_hit(0, 20, PROBE, 7, 100, 5);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e43@20 c1.0/7 s1.0:1");
 }
@@ -1380,14 +1382,14 @@ static void a_gap_before_a_kprobe_event(void **state)
 static void a_task_that_moves(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, &code_a, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(1, 19, EVENT, 7, 100, 0);
-	rec(1, 20, 7);
-	msg(0, 29, EVENT, 7, 100, 0);
-	rec(0, 30, 7);
-	end_messages();
+	send_stack(100, 7, 1, &code_a, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(1, 19, EVENT, 7, 100, 0);
+	add_event(1, 20, 7);
+	send_event(0, 29, EVENT, 7, 100, 0);
+	add_event(0, 30, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:1 e40@30 c1.0/7");
 	expect(1, "e40@20 c1.0/7");
@@ -1396,12 +1398,12 @@ static void a_task_that_moves(void **state)
 static void two_tasks_have_two_cookies(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, &code_a, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(1, 10, EVENT, 8, 100, 0);
-	rec(1, 11, 8);
-	end_messages();
+	send_stack(100, 7, 1, &code_a, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(1, 10, EVENT, 8, 100, 0);
+	add_event(1, 11, 8);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:1");
 	expect(1, "e40@11 c1.1/8 s1.1:1");
@@ -1412,15 +1414,15 @@ static void two_tasks_have_two_cookies(void **state)
 static void a_mapping_that_comes_back(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, &code_a, &code_c);
-	stack(200, 7, 1, &code_b, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 200, 0);
-	rec(0, 20, 7);
-	msg(0, 29, EVENT, 7, 100, 0);
-	rec(0, 30, 7);
-	end_messages();
+	send_stack(100, 7, 1, &code_a, &code_c);
+	send_stack(200, 7, 1, &code_b, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 200, 0);
+	add_event(0, 20, 7);
+	send_event(0, 29, EVENT, 7, 100, 0);
+	add_event(0, 30, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a m700000=[vdso] s1.0:1 "
 	       "e40@20 c2.0/7 m400000=/bin/b s2.0:1 e40@30 c3.0/7 m400000=/bin/a s3.0:1");
@@ -1434,13 +1436,13 @@ static void a_file_without_a_path(void **state)
 	memset(longer, 'x', sizeof(longer) - 1);
 	path_of_file[1] = NULL;
 	path_of_file[2] = longer;
-	stack(100, 7, 1, &code_a, NULL);
-	stack(200, 7, 1, &code_b, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 200, 0);
-	rec(0, 20, 7);
-	end_messages();
+	send_stack(100, 7, 1, &code_a, NULL);
+	send_stack(200, 7, 1, &code_b, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 200, 0);
+	add_event(0, 20, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000= s1.0:1 e40@20 c2.0/7 m400000= s2.0:1");
 }
@@ -1448,13 +1450,13 @@ static void a_file_without_a_path(void **state)
 static void a_deep_stack_is_split(void **state)
 {
 	(void)state;
-	stack(100, 7, 512, NULL, NULL);
-	stack(200, 7, 257, NULL, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 200, 0);
-	rec(0, 20, 7);
-	end_messages();
+	send_stack(100, 7, 512, NULL, NULL);
+	send_stack(200, 7, 257, NULL, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 200, 0);
+	add_event(0, 20, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 s1.0:256+4 | s1.0:256 e40@20 c2.0/7 | s2.0:256+4 s2.0:1");
 }
@@ -1462,19 +1464,19 @@ static void a_deep_stack_is_split(void **state)
 static void no_stack_has_a_reason(void **state)
 {
 	(void)state;
-	stack(100, 7, 2, NULL, NULL);
-	msg(0, 9, EVENT, 7, 0, MSG_NO_REGISTERS);
-	rec(0, 10, 7);
-	msg(0, 19, EVENT, 7, 0, MSG_BUSY);
-	rec(0, 20, 7);
-	msg(0, 29, EVENT, 7, 100, 0);
-	rec(0, 30, 7);
+	send_stack(100, 7, 2, NULL, NULL);
+	send_event(0, 9, EVENT, 7, 0, MSG_NO_REGISTERS);
+	add_event(0, 10, 7);
+	send_event(0, 19, EVENT, 7, 0, MSG_BUSY);
+	add_event(0, 20, 7);
+	send_event(0, 29, EVENT, 7, 100, 0);
+	add_event(0, 30, 7);
 	/* its stack was never sent */
-	msg(0, 39, EVENT, 7, 300, 0);
-	rec(0, 40, 7);
-	msg(0, 49, EVENT, 7, 100, MSG_HOLE);
-	rec(0, 50, 7);
-	end_messages();
+	send_event(0, 39, EVENT, 7, 300, 0);
+	add_event(0, 40, 7);
+	send_event(0, 49, EVENT, 7, 100, MSG_HOLE);
+	add_event(0, 50, 7);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 s1.0:0+8 e40@20 c1.0/7 e40@30 c2.0/7 s2.0:2 "
 	       "e40@40 c3.0/7 s3.0:0+8 e40@50 c4.0/7 s4.0:2");
@@ -1490,13 +1492,13 @@ static void no_stack_has_a_reason(void **state)
 static void long_deltas(void **state)
 {
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
-	rec(0, 10, 9);
-	msg(0, 5000000000 - 1, EVENT, 7, 100, 0);
-	rec(0, 5000000000, 7);
-	rec(0, 5000000000 + (1 << 27), 9);
-	rec(0, 5000000000 + (1 << 28) - 1, 9);
-	end_messages();
+	send_stack(100, 7, 1, NULL, NULL);
+	add_event(0, 10, 9);
+	send_event(0, 5000000000 - 1, EVENT, 7, 100, 0);
+	add_event(0, 5000000000, 7);
+	add_event(0, 5000000000 + (1 << 27), 9);
+	add_event(0, 5000000000 + (1 << 28) - 1, 9);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e40@5000000000 c1.0/7 s1.0:1 e40@5134217728 e40@5268435455");
 }
@@ -1505,20 +1507,20 @@ static void long_deltas(void **state)
 static void stamps_and_padding(void **state)
 {
 	(void)state;
-	rec(0, 10, 9);
+	add_event(0, 10, 9);
 	add_word(0, 31 | 500 << 5);
 	add_word(0, 1);
 	last[0] = (1 << 27) + 500;
-	rec(0, last[0] + 1, 9);
+	add_event(0, last[0] + 1, 9);
 	add_word(0, 29 | 7 << 5);
 	add_word(0, 12);
 	add_word(0, 1);
 	add_word(0, 2);
 	last[0] += 7;
-	rec(0, last[0] + 1, 9);
+	add_event(0, last[0] + 1, 9);
 	add_word(0, 29);
 	add_word(0, 100);
-	end_messages();
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e40@134218229 e40@134218237");
 }
@@ -1530,9 +1532,9 @@ static void full_pages(void **state)
 	const char *at;
 
 	(void)state;
-	stack(100, 7, 1, NULL, NULL);
+	send_stack(100, 7, 1, NULL, NULL);
 	for (i = 0; i < 204 * 3; i++) {
-		msg(0, 2 * i, EVENT, 7, 100, 0);
+		send_event(0, 2 * i, EVENT, 7, 100, 0);
 		/* 20 bytes each: 204 fill 4080 */
 		if (used[0] == 4080)
 			end_page(0, 0, 0);
@@ -1544,7 +1546,7 @@ static void full_pages(void **state)
 		add_word(0, 0);
 		add_word(0, 0);
 	}
-	end_messages();
+	send_end();
 	assert_int_equal(used[0], 4080);
 	assert_int_equal(run(), 0);
 	for (at = result(0); (at = strstr(at, "e40@")); at++, nr++)
@@ -1558,11 +1560,11 @@ static void full_pages(void **state)
 static void large_records(void **state)
 {
 	(void)state;
-	add(0, 10, 50, 0, 9, (4080 - 8 - 8) / 4);
+	add_record(0, 10, 50, 0, 9, (4080 - 8 - 8) / 4);
 	end_page(0, 1u << 31 | 1u << 30, 3);
-	add(0, 20, 50, 0, 9, 900);
-	add(0, 30, 50, 0, 9, 30);
-	end_messages();
+	add_record(0, 20, 50, 0, 9, 900);
+	add_record(0, 30, 50, 0, 9, 30);
+	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "!3 e50@10 | e50@20 e50@30");
 }
@@ -1577,13 +1579,13 @@ static void pages_of_another_size(void **state)
 	for (i = 0; i < 3; i++) {
 		setup(state);
 		page_size = sizes[i];
-		stack(100, 7, 200, &code_a, NULL);
-		stack(200, 7, 1, &code_a, NULL);
+		send_stack(100, 7, 200, &code_a, NULL);
+		send_stack(200, 7, 1, &code_a, NULL);
 		for (k = 0; k < 300; k++) {
-			msg(0, 10 * k, EVENT, 7, k & 1 ? 200 : 100, 0);
-			rec(0, 10 * k + 1, 7);
+			send_event(0, 10 * k, EVENT, 7, k & 1 ? 200 : 100, 0);
+			add_event(0, 10 * k + 1, 7);
 		}
-		end_messages();
+		send_end();
 		assert_int_equal(run(), 0);
 		assert_int_equal(sums.cookies, 300);
 		assert_int_equal(sums.stacks, page_size == 1024 ? 450 : 300);
@@ -1610,11 +1612,11 @@ static void damaged_messages(void **state)
 	size_t len;
 
 	(void)state;
-	stack(100, 7, 1, &code_a, NULL);
-	msg(0, 9, EVENT, 7, 100, 0);
-	end_messages();
+	send_stack(100, 7, 1, &code_a, NULL);
+	send_event(0, 9, EVENT, 7, 100, 0);
+	send_end();
 	text_bytes(&whole, msgs.v, msgs.nr);
-	rec(0, 10, 7);
+	add_event(0, 10, 7);
 	for (len = 1; len < whole.nr; len++) {
 		/* a file that ends where a message ends is not damaged */
 		if (len == sizeof(struct msg_stack) + sizeof(struct msg_code) + 8 ||
@@ -1652,24 +1654,24 @@ static void hostile_messages(void **state)
 	size_t i;
 
 	(void)state;
-	rec(0, 10, 7);
+	add_event(0, 10, 7);
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		text_clear(&msgs);
-		stack(100, 7, 1, NULL, NULL);
+		send_stack(100, 7, 1, NULL, NULL);
 		memcpy(msgs.v + bad[i].at, &bad[i].val, 4);
 		assert_int_equal(run(), -EBADMSG);
 	}
 	for (i = 0; i < sizeof(bad_python) / sizeof(*bad_python); i++) {
 		text_clear(&msgs);
-		python(1, "outer", 1, "a.p", 4);
+		send_python(1, "outer", 1, "a.p", 4);
 		memcpy(msgs.v + bad_python[i].at, &bad_python[i].val, 4);
 		assert_int_equal(run(), -EBADMSG);
 	}
 	text_clear(&msgs);
-	msg(NR_CPUS - 1, 9, EVENT, 7, 100, MSG_NR_REASONS);
+	send_event(NR_CPUS - 1, 9, EVENT, 7, 100, MSG_NR_REASONS);
 	assert_int_equal(run(), -EBADMSG);
 	text_clear(&msgs);
-	msg(0, 9, EVENT, 7, 100, 0);
+	send_event(0, 9, EVENT, 7, 100, 0);
 	((struct msg_event *)msgs.v)->cpu = NR_CPUS;
 	assert_int_equal(run(), -EBADMSG);
 }
@@ -1677,10 +1679,10 @@ static void hostile_messages(void **state)
 static void damaged_pages_stay_as_they_are(void **state)
 {
 	(void)state;
-	rec(0, 10, 7);
+	add_event(0, 10, 7);
 	add_word(0, 0);
 	add_word(0, 5000);
-	end_messages();
+	send_end();
 	assert_int_equal(run(), -EBADMSG);
 	assert_string_equal(why, "the recording with its stacks: a page is damaged");
 	assert_non_null(strstr(result(0), "e40@10"));
