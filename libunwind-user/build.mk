@@ -113,7 +113,7 @@ AUDIT_LINK = $(CC) $(AUDIT_CFLAGS) $(AUDIT_LDFLAGS) -o $@ $(AUDIT_SRC)
 $(AUDIT_BARE): $(AUDIT_SRC) $(AUDIT_HDR) $(O)/libunwind-user/gen_version.h libunwind-user/build.mk
 	$(Q_LD)$(AUDIT_LINK)
 
-AUDIT_OWN := $(O)/libunwind-user/audit/own
+AUDIT_OWN := $(O)/libunwind-user/audit/make_own_table
 
 $(AUDIT_OWN): $(AUDIT_OWN).o $(UU_LIB)
 	$(Q_LD)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(UU_LIBS)

@@ -5,7 +5,7 @@
  * Each architecture has a folder of this shape:
  *
  *	arch.c		struct arch: registers, default rules
- *	code.c		instructions to look for: padding, system calls, signal trampolines
+ *	patterns.c	instructions to look for: padding, system calls, signal trampolines
  *	plt.c		stubs of a PLT
  *	go.c		how Go's assembler sets up frames (amd64 and arm64)
  *	flow*.c		what one instruction does to the frame, and where execution goes on
@@ -34,14 +34,14 @@
 /* Content of the frame pointer register */
 enum arch_fp {
 	ARCH_FP_CALLER,		/* what it held when the function was entered */
-	ARCH_FP_FRAME,		/* CFA - state.fp */
+	ARCH_FP_FRAME,		/* CFA - state.fp_depth */
 	ARCH_FP_OTHER,
 };
 
 /* The known facts about the frame before an instruction */
 struct arch_state {
-	int32_t sp;		/* CFA - SP, if sp_known */
-	int32_t fp;		/* CFA - FP, if ARCH_FP_FRAME */
+	int32_t sp_depth;	/* CFA - SP, if sp_known */
+	int32_t fp_depth;	/* CFA - FP, if ARCH_FP_FRAME */
 	int32_t fp_slot;	/* if fp_saved: the caller's FP is saved at CFA + fp_slot */
 	int32_t ra_slot;	/* if ra_saved: the return address, at CFA + ra_slot */
 	int32_t sp_slot;	/* if sp_saved: SP as it was on entry, at CFA + sp_slot */
@@ -169,7 +169,7 @@ struct arch_flow {
 	 * Find the jump table that code[@nr - 1], an indirect jump, uses, from the instructions
 	 * that run before it. False if that is not sure. NULL: it never is.
 	 */
-	bool (*table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
+	bool (*find_jump_table)(void *decoder, const uint8_t *const *code, const uint8_t *len,
 		      const uint64_t *addr, unsigned int nr, struct arch_jump_table *table);
 };
 
@@ -223,14 +223,14 @@ struct arch_go {
 
 /* ----------------------------- an architecture ---------------------------- */
 
-/* Callbacks of arch.plt(), each called with @ctx. Addresses are those of the file. */
+/* Callbacks of arch.add_plt_rows(), each called with @ctx. Addresses are those of the file. */
 struct arch_plt {
 	void *ctx;
 	/* @len bytes of code at @addr, valid until the next call; NULL: no such bytes. */
 	const uint8_t *(*code)(void *ctx, uint64_t addr, size_t len);
 	/* Stubs in [start, end), then their rows. @start of a row counts from the stubs' start. */
 	int (*fde)(void *ctx, uint64_t start, uint64_t end);
-	int (*row)(void *ctx, uint64_t start, const struct cfi_state *state);
+	int (*row)(void *ctx, uint64_t start, const struct cfi_row *state);
 	/* Move the end of the last stubs to @end. */
 	void (*extend)(void *ctx, uint64_t end);
 };
@@ -247,9 +247,9 @@ struct arch {
 	 * function: it is about to restore another frame, and nothing says where SP is? See
 	 * longjmp(), setcontext(). NULL: it never does.
 	 */
-	bool (*restores_by)(const struct cfi_state *row);
+	bool (*restores_by)(const struct cfi_row *row);
 	/* The length of the padding at @p, at most @len; 0 if the bytes are not padding. */
-	size_t (*padding)(const uint8_t *p, size_t len);
+	size_t (*padding_length)(const uint8_t *p, size_t len);
 	/*
 	 * Bytes that stubs of a PLT push before they go on to a function of the dynamic loader, if
 	 * glibc's FDE of that function does not count them: its CFA is that much too low. RA shows
@@ -270,7 +270,7 @@ struct arch {
 	 * such place. 0: the first instruction does that. NULL: no function of this architecture
 	 * does.
 	 */
-	size_t (*leaves_stack)(const uint8_t *p, size_t len, bool by_fp);
+	size_t (*find_stack_switch)(const uint8_t *p, size_t len, bool by_fp);
 	/*
 	 * Are all @len bytes of such a function those of a known function that nothing calls,
 	 * __start_context() of glibc? A made-up return address leads to it. NULL: there is no such
@@ -287,14 +287,14 @@ struct arch {
 	 * it pushes or pops memory. @bytes is what it pushes, less than 0 if it pops. 0: another
 	 * instruction. NULL: not known, so if rows are compared, then those of all functions.
 	 */
-	size_t (*pushes)(const uint8_t *p, size_t len, int32_t *bytes);
+	size_t (*decode_push)(const uint8_t *p, size_t len, int32_t *bytes);
 	/* The length of the jump, to @off from the end, that the @len bytes at @p end with; or 0 */
-	size_t (*last_jump)(const uint8_t *p, size_t len, int32_t *off);
+	size_t (*find_last_jump)(const uint8_t *p, size_t len, int32_t *off);
 	/*
 	 * Give @to the stubs in [start, end), which .eh_frame does not cover. Returns 0, or what
 	 * a callback of @to returned.
 	 */
-	int (*plt)(const struct arch_plt *to, uint64_t start, uint64_t end);
+	int (*add_plt_rows)(const struct arch_plt *to, uint64_t start, uint64_t end);
 	/* How to compare rows with code; NULL: they are not compared. */
 	const struct arch_flow *compare;
 	/* How to follow code without rows; NULL: it is not followed. */

@@ -11,7 +11,7 @@ static void write_bytes(struct jsonw *j, const char *s, size_t len)
 	if (j->file)
 		fwrite_unlocked(s, 1, len, j->file);
 	else
-		text_bytes(j->text, s, len);
+		text_add_bytes(j->text, s, len);
 }
 
 /* Fast path: most bytes stand for themselves. */

@@ -20,7 +20,7 @@ struct text {
 	bool failed;
 };
 
-static inline void text_bytes(struct text *t, const char *s, size_t len)
+static inline void text_add_bytes(struct text *t, const char *s, size_t len)
 {
 	if (t->failed || vec_reserve(t, len + 1)) {
 		t->failed = true;
@@ -34,7 +34,7 @@ static inline void text_bytes(struct text *t, const char *s, size_t len)
 
 static inline void text_add(struct text *t, const char *s)
 {
-	text_bytes(t, s, strlen(s));
+	text_add_bytes(t, s, strlen(s));
 }
 
 static inline void __attribute__((format(printf, 2, 3)))
@@ -50,7 +50,7 @@ text_addf(struct text *t, const char *fmt, ...)
 	if (n < 0) {
 		t->failed = true;
 	} else if ((size_t)n < sizeof(buf)) {
-		text_bytes(t, buf, n);
+		text_add_bytes(t, buf, n);
 	} else if (t->failed || vec_reserve(t, (size_t)n + 1)) {
 		t->failed = true;
 	} else {
@@ -61,7 +61,7 @@ text_addf(struct text *t, const char *fmt, ...)
 }
 
 /* Append a name out of a file, with control characters as \ooo: a terminal would obey them. */
-static inline void text_name(struct text *t, const char *s, size_t len)
+static inline void text_add_escaped(struct text *t, const char *s, size_t len)
 {
 	size_t i, from = 0;
 
@@ -70,12 +70,12 @@ static inline void text_name(struct text *t, const char *s, size_t len)
 
 		if (c >= ' ' && c != 0x7f)
 			continue;
-		text_bytes(t, s + from, i - from);
+		text_add_bytes(t, s + from, i - from);
 		text_addf(t, "\\%03o", c);
 		from = i + 1;
 	}
 	if (from < len)
-		text_bytes(t, s + from, len - from);
+		text_add_bytes(t, s + from, len - from);
 }
 
 /* The last part of a path */
@@ -90,7 +90,7 @@ static inline void text_clear(struct text *t)
 {
 	t->nr = 0;
 	t->failed = false;
-	text_bytes(t, "", 0);
+	text_add_bytes(t, "", 0);
 }
 
 #endif

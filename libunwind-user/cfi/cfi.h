@@ -80,7 +80,7 @@ static inline struct cfi_rule cfi_rule(enum cfi_how how, uint64_t reg, int64_t o
 #define CFI_KEPT_IN_REG	1
 
 /* One row. Padding-free and without pointers: equal rows are equal bytes. */
-struct cfi_state {
+struct cfi_row {
 	struct cfi_rule cfa, ra, fp;
 	uint32_t flags;
 };
@@ -126,7 +126,7 @@ struct cfi_ops {
 	 * @state holds from @start to the start of the next row or the end of the FDE. The first
 	 * row of an FDE starts where the FDE does; starts are ascending.
 	 */
-	int (*row)(void *arg, uint64_t start, const struct cfi_state *state);
+	int (*row)(void *arg, uint64_t start, const struct cfi_row *state);
 };
 
 /*

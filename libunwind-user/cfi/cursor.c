@@ -4,7 +4,7 @@
 
 #include "cursor.h"
 
-uint64_t cur_uleb_slow(struct cfi_cur *c)
+uint64_t cfi_read_uleb_slow(struct cfi_cursor *c)
 {
 	unsigned int shift = 0;
 	uint64_t v = 0;
@@ -12,19 +12,19 @@ uint64_t cur_uleb_slow(struct cfi_cur *c)
 
 	do {
 		if (c->p == c->end)
-			return cur_fail(c);
+			return cfi_fail(c);
 		b = *c->p++;
 		if (shift < 64)
 			v |= (uint64_t)(b & 0x7f) << shift;
 		/* drop bits that do not fit: offsets and registers are smaller */
 		if ((shift == 63 && (b & 0x7e)) || (shift > 63 && (b & 0x7f)))
-			return cur_fail(c);
+			return cfi_fail(c);
 		shift += 7;
 	} while (b & 0x80);
 	return v;
 }
 
-int64_t cur_sleb(struct cfi_cur *c)
+int64_t cfi_read_sleb(struct cfi_cursor *c)
 {
 	unsigned int shift = 0;
 	uint64_t v = 0;
@@ -32,25 +32,25 @@ int64_t cur_sleb(struct cfi_cur *c)
 
 	do {
 		if (c->p == c->end)
-			return cur_fail(c);
+			return cfi_fail(c);
 		b = *c->p++;
 		if (shift < 64)
 			v |= (uint64_t)(b & 0x7f) << shift;
 		shift += 7;
 		if (shift > 70)
-			return cur_fail(c);
+			return cfi_fail(c);
 	} while (b & 0x80);
 	if (shift < 64 && (b & 0x40))
 		v |= ~0ULL << shift;
 	return v;
 }
 
-struct cfi_cur cur_sub(struct cfi_cur *c, uint64_t size)
+struct cfi_cursor cfi_take_bytes(struct cfi_cursor *c, uint64_t size)
 {
-	struct cfi_cur sub = *c;
+	struct cfi_cursor sub = *c;
 
-	if (size > cur_left(c)) {
-		cur_fail(c);
+	if (size > cfi_bytes_left(c)) {
+		cfi_fail(c);
 		sub = *c;
 		return sub;
 	}
@@ -59,36 +59,38 @@ struct cfi_cur cur_sub(struct cfi_cur *c, uint64_t size)
 	return sub;
 }
 
-bool cfi_pointer_bytes(struct cfi_cur *c, uint8_t format, uint8_t addr_size, uint64_t *value)
+bool cfi_pointer_bytes(struct cfi_cursor *c, uint8_t format, uint8_t addr_size, uint64_t *value)
 {
 	switch (format) {
 	case DW_EH_PE_absptr:
-		*value = cur_uint(c, addr_size);
+		*value = cfi_read_uint(c, addr_size);
 		break;
 	case DW_EH_PE_uleb128:
-		*value = cur_uleb(c);
+		*value = cfi_read_uleb(c);
 		break;
 	case DW_EH_PE_udata2:
-		*value = cur_uint(c, 2);
+		*value = cfi_read_uint(c, 2);
 		break;
 	case DW_EH_PE_udata4:
-		*value = cur_uint(c, 4);
+		*value = cfi_read_uint(c, 4);
 		break;
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
-		*value = cur_uint(c, 8);
+		*value = cfi_read_uint(c, 8);
 		break;
 	case DW_EH_PE_signed:
-		*value = addr_size == 4 ? (uint64_t)(int32_t)cur_uint(c, 4) : cur_uint(c, 8);
+		*value = cfi_read_uint(c, addr_size);
+		if (addr_size == 4)
+			*value = (int32_t)*value;
 		break;
 	case DW_EH_PE_sleb128:
-		*value = cur_sleb(c);
+		*value = cfi_read_sleb(c);
 		break;
 	case DW_EH_PE_sdata2:
-		*value = (int16_t)cur_uint(c, 2);
+		*value = (int16_t)cfi_read_uint(c, 2);
 		break;
 	case DW_EH_PE_sdata4:
-		*value = (int32_t)cur_uint(c, 4);
+		*value = (int32_t)cfi_read_uint(c, 4);
 		break;
 	default:
 		return false;
@@ -96,7 +98,7 @@ bool cfi_pointer_bytes(struct cfi_cur *c, uint8_t format, uint8_t addr_size, uin
 	return !c->bad;
 }
 
-bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, uint64_t *value)
+bool cfi_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t enc, uint64_t *value)
 {
 	uint64_t base = 0, v, at;
 
@@ -121,7 +123,7 @@ bool cfi_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc, 
 	case DW_EH_PE_aligned:
 		at = sec->vaddr + (c->p - sec->data);
 		v = -at & (sec->addr_size - 1);
-		if (v > cur_left(c))
+		if (v > cfi_bytes_left(c))
 			return false;
 		c->p += v;
 		break;

@@ -83,7 +83,7 @@ static void load_symbol(struct expr_stack *st)
 	push_symbol(st, a);
 }
 
-static void run_op(struct expr_stack *st, struct cfi_cur *c, uint8_t op, uint8_t addr_size)
+static void run_op(struct expr_stack *st, struct cfi_cursor *c, uint8_t op, uint8_t addr_size)
 {
 	struct expr_sym a;
 	uint64_t reg;
@@ -94,43 +94,43 @@ static void run_op(struct expr_stack *st, struct cfi_cur *c, uint8_t op, uint8_t
 		break;
 	case DW_OP_breg0 ... DW_OP_breg31:
 		push_symbol(st, (struct expr_sym){ .kind = SYM_REG,
-			    .reg = op - DW_OP_breg0, .n = cur_sleb(c) });
+			    .reg = op - DW_OP_breg0, .n = cfi_read_sleb(c) });
 		break;
 	case DW_OP_bregx:
-		reg = cur_uleb(c);
+		reg = cfi_read_uleb(c);
 		push_symbol(st, (struct expr_sym){ .kind = SYM_REG, .reg = reg,
-						      .n = cur_sleb(c) });
+						      .n = cfi_read_sleb(c) });
 		break;
 	case DW_OP_const1u:
-		push_number(st, cur_u8(c));
+		push_number(st, cfi_read_u8(c));
 		break;
 	case DW_OP_const1s:
-		push_number(st, (int8_t)cur_u8(c));
+		push_number(st, (int8_t)cfi_read_u8(c));
 		break;
 	case DW_OP_const2u:
-		push_number(st, cur_uint(c, 2));
+		push_number(st, cfi_read_uint(c, 2));
 		break;
 	case DW_OP_const2s:
-		push_number(st, (int16_t)cur_uint(c, 2));
+		push_number(st, (int16_t)cfi_read_uint(c, 2));
 		break;
 	case DW_OP_const4u:
-		push_number(st, cur_uint(c, 4));
+		push_number(st, cfi_read_uint(c, 4));
 		break;
 	case DW_OP_const4s:
-		push_number(st, (int32_t)cur_uint(c, 4));
+		push_number(st, (int32_t)cfi_read_uint(c, 4));
 		break;
 	case DW_OP_const8u:
 	case DW_OP_const8s:
-		push_number(st, cur_uint(c, 8));
+		push_number(st, cfi_read_uint(c, 8));
 		break;
 	case DW_OP_constu:
-		push_number(st, cur_uleb(c));
+		push_number(st, cfi_read_uleb(c));
 		break;
 	case DW_OP_consts:
-		push_number(st, cur_sleb(c));
+		push_number(st, cfi_read_sleb(c));
 		break;
 	case DW_OP_plus_uconst:
-		push_number(st, cur_uleb(c));
+		push_number(st, cfi_read_uleb(c));
 		add_symbols(st, false);
 		break;
 	case DW_OP_plus:
@@ -143,7 +143,7 @@ static void run_op(struct expr_stack *st, struct cfi_cur *c, uint8_t op, uint8_t
 		load_symbol(st);
 		break;
 	case DW_OP_deref_size:
-		if (cur_u8(c) != addr_size)
+		if (cfi_read_u8(c) != addr_size)
 			st->bad = true;
 		load_symbol(st);
 		break;
@@ -166,7 +166,7 @@ static void run_op(struct expr_stack *st, struct cfi_cur *c, uint8_t op, uint8_t
  * CFA = SP + word + ((pc & 15) >= limit) * word: what ld writes for the entries of a .plt on amd64
  * and i386, which push a number at a fixed place of their 16 bytes.
  */
-static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
+static bool plt_rule(const struct cfi_section *sec, const struct cfi_cursor *c,
 		     struct cfi_rule *rule)
 {
 	const uint8_t head[] = {
@@ -178,7 +178,7 @@ static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
 	};
 	const uint8_t *p = c->p;
 
-	if (!sec->reg_pc || cur_left(c) != sizeof(head) + 1 + sizeof(tail) ||
+	if (!sec->reg_pc || cfi_bytes_left(c) != sizeof(head) + 1 + sizeof(tail) ||
 	    memcmp(p, head, sizeof(head)) || memcmp(p + sizeof(head) + 1, tail, sizeof(tail)))
 		return false;
 	p += sizeof(head);
@@ -191,7 +191,7 @@ static bool plt_rule(const struct cfi_section *sec, const struct cfi_cur *c,
 	return true;
 }
 
-struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
+struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cursor code, bool cfa_pushed,
 			 bool value)
 {
 	struct expr_stack st = { .nr = 0 };

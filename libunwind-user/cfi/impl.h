@@ -46,13 +46,13 @@ struct cfi_run {
  * Run the instructions in @code over @regs. Returns 0 or the result of ops->row(), never CFI_SKIP.
  * With ops NULL, returns the enum cfi_cause of an error. With ops, an error becomes a row.
  */
-int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *regs);
+int cfi_run(const struct cfi_run *run, struct cfi_cursor code, struct cfi_regs *regs);
 
 /*
  * Turn an expression into a rule. @cfa_pushed: the CFA is on the stack when the expression starts,
  * as for registers. @value: the expression computes the value; false: the address of the value.
  */
-struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cur code, bool cfa_pushed,
+struct cfi_rule cfi_expr(const struct cfi_section *sec, struct cfi_cursor code, bool cfa_pushed,
 			 bool value);
 
 #endif

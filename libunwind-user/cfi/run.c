@@ -24,10 +24,10 @@
 struct cfi_machine {
 	const struct cfi_run *run;
 	struct cfi_regs *regs;
-	struct cfi_cur c;
+	struct cfi_cursor c;
 	uint64_t pc;
 	bool started;			/* a row was reported: this one */
-	struct cfi_state last;
+	struct cfi_row last;
 	unsigned int nr_remembered;
 	struct cfi_regs remembered[MAX_REMEMBERED];
 };
@@ -66,7 +66,7 @@ static int64_t scale_offset(const struct cfi_machine *m, int64_t n)
 
 static int64_t uleb_off(struct cfi_machine *m)
 {
-	uint64_t n = cur_uleb(&m->c);
+	uint64_t n = cfi_read_uleb(&m->c);
 
 	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
@@ -128,7 +128,7 @@ static struct cfi_rule from_register(const struct cfi_rule *rule, const struct c
  * In longjmp() and setcontext(), the CFA is the buffer, and SP is loaded like any register. In a
  * row the CFA is the new SP, and no rule may count from the old one.
  */
-static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_state *state)
+static void take_sp_for_cfa(const struct cfi_machine *m, struct cfi_row *state)
 {
 	struct cfi_rule sp = from_register(&m->regs->sp, &m->regs->cfa);
 
@@ -155,7 +155,7 @@ static uint32_t kept_flags(const struct cfi_machine *m)
 	return slot << CFI_KEPT_SHIFT;
 }
 
-static int emit_row(struct cfi_machine *m, const struct cfi_state *state)
+static int emit_row(struct cfi_machine *m, const struct cfi_row *state)
 {
 	if (m->started && !memcmp(state, &m->last, sizeof(*state)))
 		return 0;
@@ -167,7 +167,7 @@ static int emit_row(struct cfi_machine *m, const struct cfi_state *state)
 /* The instructions up to here hold for [pc, to). */
 static int advance_to(struct cfi_machine *m, uint64_t to)
 {
-	struct cfi_state state = {
+	struct cfi_row state = {
 		.cfa = m->regs->cfa, .ra = m->regs->ra, .fp = m->regs->fp,
 		.flags = m->regs->flags,
 	};
@@ -211,9 +211,9 @@ static bool set_loc(struct cfi_machine *m, int *ret)
 
 static struct cfi_rule read_expr(struct cfi_machine *m, bool cfa_pushed, bool value)
 {
-	uint64_t size = cur_uleb(&m->c);
+	uint64_t size = cfi_read_uleb(&m->c);
 
-	return cfi_expr(m->run->sec, cur_sub(&m->c, size), cfa_pushed, value);
+	return cfi_expr(m->run->sec, cfi_take_bytes(&m->c, size), cfa_pushed, value);
 }
 
 /* An instruction whose operand is in the byte after it. Returns false if it is bad. */
@@ -228,49 +228,49 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 	case DW_CFA_set_loc:
 		return set_loc(m, ret);
 	case DW_CFA_advance_loc1:
-		*ret = advance_pc(m, cur_u8(&m->c));
+		*ret = advance_pc(m, cfi_read_u8(&m->c));
 		break;
 	case DW_CFA_advance_loc2:
-		*ret = advance_pc(m, cur_uint(&m->c, 2));
+		*ret = advance_pc(m, cfi_read_uint(&m->c, 2));
 		break;
 	case DW_CFA_advance_loc4:
-		*ret = advance_pc(m, cur_uint(&m->c, 4));
+		*ret = advance_pc(m, cfi_read_uint(&m->c, 4));
 		break;
 	case OP_MIPS_ADVANCE_LOC8:
-		*ret = advance_pc(m, cur_uint(&m->c, 8));
+		*ret = advance_pc(m, cfi_read_uint(&m->c, 8));
 		break;
 	case DW_CFA_offset_extended:
-		reg = cur_uleb(&m->c);
+		reg = cfi_read_uleb(&m->c);
 		save_register(m, reg, scale_offset(m, uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_offset_extended_sf:
-		reg = cur_uleb(&m->c);
-		save_register(m, reg, scale_offset(m, cur_sleb(&m->c)), CFI_AT_CFA);
+		reg = cfi_read_uleb(&m->c);
+		save_register(m, reg, scale_offset(m, cfi_read_sleb(&m->c)), CFI_AT_CFA);
 		break;
 	case OP_GNU_NEGATIVE_OFFSET:
-		reg = cur_uleb(&m->c);
+		reg = cfi_read_uleb(&m->c);
 		save_register(m, reg, scale_offset(m, -uleb_off(m)), CFI_AT_CFA);
 		break;
 	case DW_CFA_val_offset:
-		reg = cur_uleb(&m->c);
+		reg = cfi_read_uleb(&m->c);
 		save_register(m, reg, scale_offset(m, uleb_off(m)), CFI_CFA);
 		break;
 	case DW_CFA_val_offset_sf:
-		reg = cur_uleb(&m->c);
-		save_register(m, reg, scale_offset(m, cur_sleb(&m->c)), CFI_CFA);
+		reg = cfi_read_uleb(&m->c);
+		save_register(m, reg, scale_offset(m, cfi_read_sleb(&m->c)), CFI_CFA);
 		break;
 	case DW_CFA_restore_extended:
-		restore_register(m, cur_uleb(&m->c));
+		restore_register(m, cfi_read_uleb(&m->c));
 		break;
 	case DW_CFA_undefined:
-		set_rule(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_UNDEF });
+		set_rule(m, cfi_read_uleb(&m->c), (struct cfi_rule){ .how = CFI_UNDEF });
 		break;
 	case DW_CFA_same_value:
-		set_rule(m, cur_uleb(&m->c), (struct cfi_rule){ .how = CFI_SAME });
+		set_rule(m, cfi_read_uleb(&m->c), (struct cfi_rule){ .how = CFI_SAME });
 		break;
 	case DW_CFA_register:
-		reg = cur_uleb(&m->c);
-		set_rule(m, reg, cfi_rule(CFI_REG, cur_uleb(&m->c), 0));
+		reg = cfi_read_uleb(&m->c);
+		set_rule(m, reg, cfi_rule(CFI_REG, cfi_read_uleb(&m->c), 0));
 		break;
 	case DW_CFA_remember_state:
 		if (m->nr_remembered == MAX_REMEMBERED)
@@ -283,17 +283,17 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 		*regs = m->remembered[--m->nr_remembered];
 		break;
 	case DW_CFA_def_cfa:
-		reg = cur_uleb(&m->c);
+		reg = cfi_read_uleb(&m->c);
 		regs->cfa = cfi_rule(CFI_REG, reg, uleb_off(m));
 		break;
 	case DW_CFA_def_cfa_sf:
-		reg = cur_uleb(&m->c);
-		regs->cfa = cfi_rule(CFI_REG, reg, scale_offset(m, cur_sleb(&m->c)));
+		reg = cfi_read_uleb(&m->c);
+		regs->cfa = cfi_rule(CFI_REG, reg, scale_offset(m, cfi_read_sleb(&m->c)));
 		break;
 	case DW_CFA_def_cfa_register:
 		if (regs->cfa.how != CFI_REG)
 			return false;
-		regs->cfa = cfi_rule(CFI_REG, cur_uleb(&m->c), regs->cfa.off);
+		regs->cfa = cfi_rule(CFI_REG, cfi_read_uleb(&m->c), regs->cfa.off);
 		break;
 	case DW_CFA_def_cfa_offset:
 		if (regs->cfa.how != CFI_REG)
@@ -303,21 +303,21 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 	case DW_CFA_def_cfa_offset_sf:
 		if (regs->cfa.how != CFI_REG)
 			return false;
-		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, scale_offset(m, cur_sleb(&m->c)));
+		regs->cfa = cfi_rule(CFI_REG, regs->cfa.reg, scale_offset(m, cfi_read_sleb(&m->c)));
 		break;
 	case DW_CFA_def_cfa_expression:
 		regs->cfa = read_expr(m, false, true);
 		break;
 	case DW_CFA_expression:
-		reg = cur_uleb(&m->c);
+		reg = cfi_read_uleb(&m->c);
 		set_rule(m, reg, read_expr(m, true, false));
 		break;
 	case DW_CFA_val_expression:
-		reg = cur_uleb(&m->c);
+		reg = cfi_read_uleb(&m->c);
 		set_rule(m, reg, read_expr(m, true, true));
 		break;
 	case OP_GNU_ARGS_SIZE:
-		cur_uleb(&m->c);
+		cfi_read_uleb(&m->c);
 		break;
 	case OP_ARM64_NEGATE_RA:
 		if (!m->run->sec->arm64)
@@ -330,10 +330,10 @@ static bool run_extended(struct cfi_machine *m, uint8_t op, int *ret)
 	return true;
 }
 
-int cfi_run(const struct cfi_run *run, struct cfi_cur code, struct cfi_regs *regs)
+int cfi_run(const struct cfi_run *run, struct cfi_cursor code, struct cfi_regs *regs)
 {
 	struct cfi_machine m;
-	struct cfi_state bad;
+	struct cfi_row bad;
 	bool fine = true;
 	int ret = 0;
 

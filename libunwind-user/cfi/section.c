@@ -27,16 +27,16 @@ struct parser {
 	struct cfi_cie *last;		/* of the previous FDE */
 };
 
-static struct cfi_cur cur_at(const struct cfi_section *sec, size_t off)
+static struct cfi_cursor cur_at(const struct cfi_section *sec, size_t off)
 {
-	return (struct cfi_cur){
+	return (struct cfi_cursor){
 		.p = sec->data + off, .end = sec->data + sec->size,
 		.big_endian = sec->big_endian,
 	};
 }
 
 /* A pointer to a personality or to language data: only its length matters. */
-static bool skip_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8_t enc)
+static bool skip_pointer(const struct cfi_section *sec, struct cfi_cursor *c, uint8_t enc)
 {
 	uint64_t v;
 
@@ -50,19 +50,19 @@ static bool skip_pointer(const struct cfi_section *sec, struct cfi_cur *c, uint8
 
 /* Read the data that the letters after 'z' announce, in their order. */
 static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cfi_cie *cie,
-					const char *letter, struct cfi_cur *c)
+					const char *letter, struct cfi_cursor *c)
 {
 	for (; *letter; letter++) {
 		switch (*letter) {
 		case 'R':
-			cie->enc = cur_u8(c);
+			cie->enc = cfi_read_u8(c);
 			break;
 		case 'P':
-			if (!skip_pointer(sec, c, cur_u8(c)))
+			if (!skip_pointer(sec, c, cfi_read_u8(c)))
 				return CFI_CAUSE_CIE;
 			break;
 		case 'L':
-			cur_u8(c);
+			cfi_read_u8(c);
 			break;
 		case 'S':
 			cie->signal = true;
@@ -83,20 +83,20 @@ static enum cfi_cause read_augmentation(const struct cfi_section *sec, struct cf
  * that follows is 4. Entries with a 64-bit length exist with 4 and with 8 bytes: @id_size says
  * which, or is 0 if that is not known.
  */
-static bool entry_at(struct cfi_cur *c, struct cfi_cur *entry, bool *is_64)
+static bool entry_at(struct cfi_cursor *c, struct cfi_cursor *entry, bool *is_64)
 {
-	uint64_t length = cur_uint(c, 4);
+	uint64_t length = cfi_read_uint(c, 4);
 
 	*is_64 = length == LENGTH_64;
 	if (*is_64)
-		length = cur_uint(c, 8);
-	*entry = cur_sub(c, length);
+		length = cfi_read_uint(c, 8);
+	*entry = cfi_take_bytes(c, length);
 	return !c->bad;
 }
 
 static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *cie)
 {
-	struct cfi_cur c = cur_at(sec, cie->off), entry, data;
+	struct cfi_cursor c = cur_at(sec, cie->off), entry, data;
 	struct cfi_run run = { .sec = sec, .cie = cie };
 	const char *augmentation;
 	enum cfi_cause cause;
@@ -105,9 +105,10 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 	size_t len;
 	bool is_64;
 
-	if (!entry_at(&c, &entry, &is_64) || cur_left(&entry) < 9 || cur_left(&entry) > MAX_CIE)
+	if (!entry_at(&c, &entry, &is_64) || cfi_bytes_left(&entry) < 9 ||
+	    cfi_bytes_left(&entry) > MAX_CIE)
 		return CFI_CAUSE_CIE;
-	if (cur_uint(&entry, 4))
+	if (cfi_read_uint(&entry, 4))
 		return CFI_CAUSE_CIE;
 	cie->id_size = 4;
 	/* the version comes next and is not 0, so four more zero bytes are part of the id */
@@ -115,28 +116,28 @@ static enum cfi_cause parse_cie(const struct cfi_section *sec, struct cfi_cie *c
 		entry.p += 4;
 		cie->id_size = 8;
 	}
-	version = cur_u8(&entry);
+	version = cfi_read_u8(&entry);
 	if (version != 1 && version != 3 && version != 4)
 		return CFI_CAUSE_CIE;
-	len = strnlen((const char *)entry.p, cur_left(&entry));
-	if (len == cur_left(&entry))
+	len = strnlen((const char *)entry.p, cfi_bytes_left(&entry));
+	if (len == cfi_bytes_left(&entry))
 		return CFI_CAUSE_CIE;
 	augmentation = (const char *)entry.p;
 	entry.p += len + 1;
 	if (!strcmp(augmentation, "eh")) {
 		/* GCC 2: the address of a table of handlers */
-		cur_uint(&entry, sec->addr_size);
+		cfi_read_uint(&entry, sec->addr_size);
 		augmentation += 2;
 	}
-	if (version == 4 && (cur_u8(&entry) != sec->addr_size || cur_u8(&entry)))
+	if (version == 4 && (cfi_read_u8(&entry) != sec->addr_size || cfi_read_u8(&entry)))
 		return CFI_CAUSE_CIE;
-	cie->code_align = cur_uleb(&entry);
-	cie->data_align = cur_sleb(&entry);
-	cie->ra_reg = version == 1 ? cur_u8(&entry) : cur_uleb(&entry);
+	cie->code_align = cfi_read_uleb(&entry);
+	cie->data_align = cfi_read_sleb(&entry);
+	cie->ra_reg = version == 1 ? cfi_read_u8(&entry) : cfi_read_uleb(&entry);
 	cie->enc = DW_EH_PE_absptr;
 	if (*augmentation == 'z') {
 		cie->has_data = true;
-		data = cur_sub(&entry, cur_uleb(&entry));
+		data = cfi_take_bytes(&entry, cfi_read_uleb(&entry));
 		cause = entry.bad ? CFI_CAUSE_CIE :
 			read_augmentation(sec, cie, augmentation + 1, &data);
 		if (cause)
@@ -182,7 +183,7 @@ static struct cfi_cie *cie_at(struct parser *p, size_t off)
 	return p->last = cie;
 }
 
-static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t id, bool is_64,
+static int parse_fde(struct parser *p, struct cfi_cursor c, size_t id_off, uint32_t id, bool is_64,
 		     const struct cfi_ops *ops, void *arg, enum cfi_cause *cause)
 {
 	const struct cfi_section *sec = p->sec;
@@ -205,7 +206,7 @@ static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t
 	if (cie->cause)
 		return 0;
 	run.cie = cie;
-	if (is_64 && cie->id_size == 8 && cur_uint(&c, 4)) {
+	if (is_64 && cie->id_size == 8 && cfi_read_uint(&c, 4)) {
 		*cause = CFI_CAUSE_FDE;
 		return 0;
 	}
@@ -217,7 +218,7 @@ static int parse_fde(struct parser *p, struct cfi_cur c, size_t id_off, uint32_t
 	if (!cfi_pointer_bytes(&c, cie->enc & 0x07, sec->addr_size, &size))
 		return 0;
 	if (cie->has_data)
-		cur_sub(&c, cur_uleb(&c));
+		cfi_take_bytes(&c, cfi_read_uleb(&c));
 	if (c.bad || __builtin_add_overflow(run.start, size, &run.end))
 		return 0;
 	*cause = CFI_OK;
@@ -234,7 +235,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	      struct cfi_stats *stats)
 {
 	struct parser p = { .sec = sec };
-	struct cfi_cur c, entry;
+	struct cfi_cursor c, entry;
 	enum cfi_cause cause;
 	size_t i, id_off;
 	int ret = 0;
@@ -245,7 +246,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 	if (!sec->size)
 		return 0;
 	c = cur_at(sec, 0);
-	while (!ret && cur_left(&c) >= 4) {
+	while (!ret && cfi_bytes_left(&c) >= 4) {
 		if (!entry_at(&c, &entry, &is_64)) {
 			stats->nr_fdes++;
 			stats->bad_fdes[CFI_CAUSE_FDE]++;
@@ -257,7 +258,7 @@ int cfi_parse(const struct cfi_section *sec, const struct cfi_ops *ops, void *ar
 			continue;
 		}
 		id_off = entry.p - sec->data;
-		id = cur_uint(&entry, 4);
+		id = cfi_read_uint(&entry, 4);
 		if (!id && !entry.bad) {
 			stats->nr_cies++;
 			continue;
@@ -283,12 +284,12 @@ int cfi_hdr_parse(const uint8_t *hdr, size_t size, uint64_t vaddr, bool big_endi
 		.data = hdr, .size = size, .vaddr = vaddr, .big_endian = big_endian,
 		.addr_size = addr_size, .have_data = true, .data_base = vaddr,
 	};
-	struct cfi_cur c = cur_at(&sec, 0);
+	struct cfi_cursor c = cur_at(&sec, 0);
 	uint8_t enc;
 
-	if (size < 4 || cur_u8(&c) != 1)
+	if (size < 4 || cfi_read_u8(&c) != 1)
 		return -EINVAL;
-	enc = cur_u8(&c);
+	enc = cfi_read_u8(&c);
 	c.p += 2;	/* encodings of the count and the table */
 	return cfi_pointer(&sec, &c, enc, eh_frame) ? 0 : -EINVAL;
 }

@@ -81,8 +81,8 @@ static int take_func(struct func_walk *w, struct dw_cursor *c, const struct dw_a
 	if (u->nr_funcs == DW_NO_FUNC - 1)
 		return -ENOEXEC;
 	/* the deepest function wins, then the first one */
-	ret = dw_ranges(w->dw, u, &pc, &w->iv, u->nr_funcs,
-			(uint64_t)w->depth << 32 | (UINT32_MAX - u->nr_funcs), &new.low);
+	ret = dw_add_ranges(w->dw, u, &pc, &w->iv, u->nr_funcs,
+			    (uint64_t)w->depth << 32 | (UINT32_MAX - u->nr_funcs), &new.low);
 	if (ret)
 		return ret == -ENOENT ? 0 : ret;
 	if (w->iv.nr == had)
@@ -136,7 +136,7 @@ static int walk_dies(struct func_walk *w)
 	return 0;
 }
 
-int dw_funcs(struct dw *dw, struct dw_unit *u)
+int dw_read_funcs(struct dw *dw, struct dw_unit *u)
 {
 	struct func_walk w = { .dw = dw, .u = u };
 
@@ -211,7 +211,7 @@ const char *dw_get_name(struct dw *dw, uint64_t die)
 			dw = dw->alt;
 			die &= ~DW_IN_ALT;
 		}
-		if (!dw || dw_units(dw))
+		if (!dw || dw_read_units(dw))
 			break;
 		u = dw_unit_of(dw, die);
 		if (!u || read_named(dw, u, die, &n))

@@ -132,8 +132,8 @@ static int ranges_v5(struct adding *a, const struct dw_unit *u, uint64_t off)
 	}
 }
 
-int dw_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc, struct dw_ivec *out,
-	      uint32_t owner, uint64_t rank, uint64_t *low)
+int dw_add_ranges(struct dw *dw, const struct dw_unit *u, const struct dw_pc *pc,
+		  struct dw_ivec *out, uint32_t owner, uint64_t rank, uint64_t *low)
 {
 	struct adding a = { .dw = dw, .out = out, .owner = owner, .rank = rank, .low = low };
 	uint64_t off = pc->ranges.u, lo, hi;

@@ -146,7 +146,7 @@ static int ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec *iv,
 {
 	size_t i;
 
-	if (dw_funcs(dw, u))
+	if (dw_read_funcs(dw, u))
 		return 0;
 	for (i = 0; i < u->cover.nr; i++) {
 		const struct cover_piece *p = &u->cover.v[i];
@@ -160,14 +160,14 @@ static int ranges_of_funcs(struct dw *dw, struct dw_unit *u, struct dw_ivec *iv,
 		if (p->owner == COVER_NONE || i + 1 == u->cover.nr)
 			continue;
 		pc.high.u = p[1].start;
-		ret = dw_ranges(dw, u, &pc, iv, owner, UINT32_MAX - owner, &low);
+		ret = dw_add_ranges(dw, u, &pc, iv, owner, UINT32_MAX - owner, &low);
 		if (ret == -ENOMEM)
 			return ret;
 	}
 	return 0;
 }
 
-int dw_units(struct dw *dw)
+int dw_read_units(struct dw *dw)
 {
 	struct dw_ivec iv = {};
 	int ret = 0;
@@ -190,7 +190,7 @@ int dw_units(struct dw *dw)
 		if (!u->pc.ranges.class && !u->pc.high.class)
 			ret = ranges_of_funcs(dw, u, &iv, i);
 		else
-			ret = dw_ranges(dw, u, &u->pc, &iv, i, UINT32_MAX - i, &low);
+			ret = dw_add_ranges(dw, u, &u->pc, &iv, i, UINT32_MAX - i, &low);
 		if (ret != -ENOMEM)
 			ret = 0;
 	}

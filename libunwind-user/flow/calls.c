@@ -23,7 +23,7 @@
 static void mark_jump(struct flow *f, uint32_t pc, const struct arch_op *op)
 {
 	uint64_t to = op->target - f->r->img->text.start;
-	const struct cfi_state *row = rows_at(f->r, pc);
+	const struct cfi_row *row = rows_at(f->r, pc);
 	uint8_t *mark = &f->marks[flow_byte(f, to, NULL)], before = *mark;
 	struct arch_state s;
 
@@ -50,7 +50,7 @@ static void mark_target(struct flow *f, uint32_t pc, const struct arch_op *op)
 	else if (op->next == ARCH_CALL)
 		flow_enter(f, op->target - base, &f->arch->entered, true);
 	else if (op->flags & ARCH_TAKES_ADDRESS)
-		flow_take_address(f, op->target);
+		flow_note_address_taken(f, op->target);
 }
 
 static void decode_function(struct flow *f, const struct rows_fde *fde)

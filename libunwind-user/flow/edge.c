@@ -39,7 +39,7 @@ bool flow_is_padding(struct flow *f, uint64_t pc)
 	const struct flow_gap *gap;
 	uint32_t byte = flow_byte(f, pc, &gap);
 
-	return byte != UINT32_MAX && f->r->arch->padding(f->code + byte, gap->end - pc);
+	return byte != UINT32_MAX && f->r->arch->padding_length(f->code + byte, gap->end - pc);
 }
 
 /*
@@ -54,10 +54,10 @@ bool flow_is_func_end(struct flow *f, uint64_t pc)
 	uint32_t byte = flow_byte(f, pc, &gap);
 	size_t n;
 
-	if (byte == UINT32_MAX || !f->r->arch->padding(f->code + byte, gap->end - pc))
+	if (byte == UINT32_MAX || !f->r->arch->padding_length(f->code + byte, gap->end - pc))
 		return false;
 	for (; at < gap->end && at - pc < MAX_ALIGN; at += n) {
-		n = f->r->arch->padding(f->code + byte + (at - pc), gap->end - at);
+		n = f->r->arch->padding_length(f->code + byte + (at - pc), gap->end - at);
 		if (!n)
 			break;
 	}
@@ -159,7 +159,7 @@ static bool follow_call(struct flow *f, uint64_t pc, struct flow_edge *edge)
 	uint32_t byte = flow_byte(f, pc, NULL);
 	const struct flow_func *callee;
 
-	edge->kind = FLOW_EDGE_MAYBE;
+	edge->kind = FLOW_EDGE_DOUBTFUL;
 	if (byte == UINT32_MAX)
 		return true;
 	if (!f->node_of[byte])
@@ -198,20 +198,20 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		return 0;
 	switch (op->next) {
 	case ARCH_FALLTHROUGH:
-		if (node->fallthrough_maybe)
-			edge[0].kind = FLOW_EDGE_MAYBE;
+		if (node->doubtful_fallthrough)
+			edge[0].kind = FLOW_EDGE_DOUBTFUL;
 		return 1;
 	case ARCH_MAYBE_RETURN:
 		return 1;
 	case ARCH_BRANCH:
 		edge[1] = edge[0];
-		if (node->fallthrough_maybe)
-			edge[0].kind = FLOW_EDGE_MAYBE;
+		if (node->doubtful_fallthrough)
+			edge[0].kind = FLOW_EDGE_DOUBTFUL;
 		nr = 1;
 		/* fallthrough */
 	case ARCH_JUMP:
 		edge[nr].pc = op->target - base;
-		edge[nr].kind = node->jump_maybe ? FLOW_EDGE_MAYBE : FLOW_EDGE_JUMP;
+		edge[nr].kind = node->jump_maybe ? FLOW_EDGE_DOUBTFUL : FLOW_EDGE_JUMP;
 		return nr + 1;
 	case ARCH_CALL:
 		if (flow_is_own_address(f, node)) {
@@ -220,10 +220,12 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		}
 		return follow_call(f, op->target - base, &edge[0]);
 	case ARCH_CALL_UNKNOWN:
-		edge[0].kind = FLOW_EDGE_MAYBE;
+		edge[0].kind = FLOW_EDGE_DOUBTFUL;
 		return 1;
 	case ARCH_CALL_POINTER:
-		edge[0].kind = flow_is_padding(f, edge[0].pc) ? FLOW_EDGE_MAYBE : FLOW_EDGE_RETURN;
+		edge[0].kind = FLOW_EDGE_RETURN;
+		if (flow_is_padding(f, edge[0].pc))
+			edge[0].kind = FLOW_EDGE_DOUBTFUL;
 		return 1;
 	default:
 		return 0;
@@ -238,7 +240,7 @@ void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struc
 	flow_step(f->arch, &edge->state, &node->op);
 	if (node->table_maybe || f->marks[flow_byte(f, pc, NULL)] & FLOW_DEFAULT ||
 	    flow_is_padding(f, pc))
-		edge->kind = FLOW_EDGE_MAYBE;
+		edge->kind = FLOW_EDGE_DOUBTFUL;
 }
 
 /*
@@ -262,19 +264,19 @@ static bool runs_to_table(struct flow *f, uint64_t pc)
 	return false;
 }
 
-void flow_find_maybe(struct flow *f, struct flow_node *node)
+void flow_mark_doubtful_edges(struct flow *f, struct flow_node *node)
 {
 	uint64_t next = node->pc + node->op.len, to = node->op.target - f->r->img->text.start;
 	uint32_t byte;
 
 	if (node->op.next == ARCH_FALLTHROUGH)
-		node->fallthrough_maybe = leaves_padding(f, node->pc, next);
+		node->doubtful_fallthrough = leaves_padding(f, node->pc, next);
 	if (node->op.next != ARCH_BRANCH && node->op.next != ARCH_JUMP)
 		return;
 	node->jump_maybe = flow_is_padding(f, to);
 	if (node->op.next == ARCH_JUMP)
 		return;
-	node->fallthrough_maybe = flow_is_func_end(f, next);
+	node->doubtful_fallthrough = flow_is_func_end(f, next);
 	if (!(node->op.flags & ARCH_IF_ABOVE) || !runs_to_table(f, next))
 		return;
 	node->jump_maybe = true;

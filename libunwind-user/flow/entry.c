@@ -48,7 +48,7 @@ static void enter_function(struct flow *f, uint64_t addr)
 		flow_enter(f, pc, &f->arch->entered, true);
 }
 
-void flow_take_address(struct flow *f, uint64_t addr)
+void flow_note_address_taken(struct flow *f, uint64_t addr)
 {
 	uint32_t byte, pc = pc_of(f, addr, &byte);
 
@@ -83,7 +83,7 @@ static void use_symbol(struct flow *f, const void *entry)
 	 * A function whose body is unreachable has size 0: the next code is of another function
 	 */
 	if (local || !sym.st_size)
-		flow_take_address(f, addr);
+		flow_note_address_taken(f, addr);
 	else
 		enter_function(f, addr);
 	if (!local && !sym.st_size && pc_of(f, addr, &byte) != UINT32_MAX)
@@ -122,7 +122,7 @@ static void use_relocation(struct flow *f, const void *entry)
 	    (type == f->arch->relative && in_array(f, image_u64(img, rela.r_offset))))
 		enter_function(f, addr);
 	else if (type == f->arch->relative)
-		flow_take_address(f, addr);
+		flow_note_address_taken(f, addr);
 }
 
 static void use_pointer(struct flow *f, const void *entry)

@@ -377,7 +377,7 @@ static bool is_after_system_call(struct flow *f, const struct flow_gap *gap,
 	return !flow_is_same_state(&s, &node->state);
 }
 
-static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_state *row)
+static bool row_of(struct flow *f, const struct flow_node *node, struct cfi_row *row)
 {
 	const struct arch_state *s = &node->state;
 
@@ -394,7 +394,7 @@ static int add_rows(struct flow *f, const struct flow_gap *gap)
 	uint64_t base = f->r->img->text.start;
 	uint32_t pc, start = 0, reach = 0, n, byte;
 	struct rows_fde *fde = NULL;
-	struct cfi_state row;
+	struct cfi_row row;
 	int ret;
 
 	for (pc = gap->start; pc < gap->end; pc++) {

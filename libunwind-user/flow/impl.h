@@ -73,14 +73,14 @@ bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s
  * Returns false if no row can express it.
  */
 bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
-		   struct cfi_state *row);
+		   struct cfi_row *row);
 
 /* The state that a row says, for code that a row of .eh_frame leads to. */
-bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct arch_state *s);
+bool flow_from_row(const struct arch *arch, const struct cfi_row *row, struct arch_state *s);
 
 /* Does the row contradict the state? It does not if the two use different registers. */
 bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
-		      const struct cfi_state *row);
+		      const struct cfi_row *row);
 
 /* ----------------------------- walk.c --------------------------- */
 
@@ -105,7 +105,7 @@ struct flow_gap {
 /*
  * An instruction that is reached. It is sure if a path from a sure entry leads to it, and no call
  * on this path may be a call that does not return; see walk.c. The last fields, from
- * fallthrough_maybe on, are for nodes that are not sure, see prove.c.
+ * doubtful_fallthrough on, are for nodes that are not sure, see prove.c.
  */
 struct flow_node {
 	struct arch_state state;
@@ -118,7 +118,7 @@ struct flow_node {
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
 	/* it may never go on; may never jump; may have fewer targets: see edge.c */
-	bool fallthrough_maybe, jump_maybe, table_maybe;
+	bool doubtful_fallthrough, jump_maybe, table_maybe;
 	uint8_t proved;		/* claims of the state, FLOW_SP ... */
 	bool disproved;
 };
@@ -220,7 +220,7 @@ bool flow_is_sigreturn(const struct flow *f, const struct flow_node *node);
 enum flow_kind {
 	FLOW_EDGE_FALLTHROUGH, FLOW_EDGE_JUMP,
 	FLOW_EDGE_RETURN,	/* from a call that does return */
-	FLOW_EDGE_MAYBE,	/* from a call that may return; a branch that may never jump */
+	FLOW_EDGE_DOUBTFUL,	/* from a call that may return; a branch that may never jump */
 };
 
 struct flow_edge {
@@ -258,7 +258,7 @@ void flow_find_jumps(struct flow *f);
  * Find out whether this new node has a jump or branch that may never be taken. Marks the default of
  * a switch.
  */
-void flow_find_maybe(struct flow *f, struct flow_node *node);
+void flow_mark_doubtful_edges(struct flow *f, struct flow_node *node);
 
 /* ---------------------------- prove.c --------------------------- */
 
@@ -274,7 +274,7 @@ int flow_prove(struct flow *f);
 int flow_find_entries(struct flow *f);
 
 /* Note that some code or data uses the address @addr. */
-void flow_take_address(struct flow *f, uint64_t addr);
+void flow_note_address_taken(struct flow *f, uint64_t addr);
 
 /* ----------------------------- calls.c -------------------------- */
 
@@ -284,6 +284,6 @@ void flow_enter_called(struct flow *f);
 /* ------------------------------ jump.c -------------------------- */
 
 /* Look for the table of an indirect jump, and put its targets into the node. */
-void flow_find_table(struct flow *f, uint32_t node);
+void flow_find_jump_table(struct flow *f, uint32_t node);
 
 #endif

@@ -30,7 +30,7 @@ static bool read_entry(struct flow *f, const struct arch_jump_table *t, uint32_t
 	return true;
 }
 
-void flow_find_table(struct flow *f, uint32_t node)
+void flow_find_jump_table(struct flow *f, uint32_t node)
 {
 	const uint8_t *code[ARCH_MAX_TRAIL];
 	uint64_t addr[ARCH_MAX_TRAIL];
@@ -38,7 +38,7 @@ void flow_find_table(struct flow *f, uint32_t node)
 	uint32_t trail[ARCH_MAX_TRAIL], nr = 0, n, i, first = f->nr_targets, pc;
 	struct arch_jump_table table;
 
-	if (!f->arch->table)
+	if (!f->arch->find_jump_table)
 		return;
 	for (n = node; n != FLOW_NO_NODE && nr < ARCH_MAX_TRAIL; n = f->node[n].prev)
 		trail[nr++] = n;
@@ -48,7 +48,7 @@ void flow_find_table(struct flow *f, uint32_t node)
 		len[i] = f->node[n].op.len;
 		addr[i] = f->r->img->text.start + f->node[n].pc;
 	}
-	if (!f->arch->table(f->decoder, code, len, addr, nr, &table) || !table.nr ||
+	if (!f->arch->find_jump_table(f->decoder, code, len, addr, nr, &table) || !table.nr ||
 	    table.nr > ARCH_MAX_TABLE || f->nr_targets > MAX_TARGETS)
 		return;
 	for (i = 0; i < table.nr; i++) {

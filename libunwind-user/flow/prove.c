@@ -173,7 +173,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 	case ARCH_CALL:
 	case ARCH_CALL_UNKNOWN:
 	case ARCH_CALL_POINTER:
-		if (!s->unknown && !s->outermost && s->sp_known && s->sp % f->arch->align)
+		if (!s->unknown && !s->outermost && s->sp_known && s->sp_depth % f->arch->align)
 			return true;
 		break;
 	}
@@ -183,7 +183,7 @@ static bool contradicts_itself(struct flow *f, const struct flow_node *n)
 /* Which claims hold at @pc, outside of the gaps, for code that continues there with @s? */
 static unsigned int proved_outside(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
-	const struct cfi_state *row = rows_at(f->r, pc);
+	const struct cfi_row *row = rows_at(f->r, pc);
 	struct arch_state known;
 
 	if (!row || !flow_from_row(f->r->arch, row, &known))
@@ -208,7 +208,7 @@ static void check_edge(struct flow *f, struct flow_node *n, const struct flow_ed
 	uint32_t byte = flow_byte(f, e->pc, NULL);
 	unsigned int proved;
 
-	if (e->kind == FLOW_EDGE_MAYBE && !may_prove_back(f, n, e))
+	if (e->kind == FLOW_EDGE_DOUBTFUL && !may_prove_back(f, n, e))
 		return;
 	if (byte == UINT32_MAX) {
 		if (e->kind >= FLOW_EDGE_RETURN)
@@ -226,11 +226,11 @@ static void check_edge(struct flow *f, struct flow_node *n, const struct flow_ed
 	if (to->sure) {
 		if (!flow_is_usable(f, to))
 			return;
-		if (e->kind != FLOW_EDGE_MAYBE && flow_sp_differs(&e->state, &to->state))
+		if (e->kind != FLOW_EDGE_DOUBTFUL && flow_sp_differs(&e->state, &to->state))
 			n->disproved = true;
 		proved = ALL_CLAIMS;
 	} else {
-		if (e->kind != FLOW_EDGE_MAYBE && to->disproved)
+		if (e->kind != FLOW_EDGE_DOUBTFUL && to->disproved)
 			n->disproved = true;
 		proved = to->disproved ? 0 : to->proved;
 	}
@@ -318,7 +318,7 @@ out:
 static bool keep_proved(struct flow *f, struct flow_node *n)
 {
 	struct arch_state s = n->state;
-	struct cfi_state row;
+	struct cfi_row row;
 
 	flow_keep_claims(f->arch, &s, n->proved);
 	if (!flow_make_row(f->r->arch, &s, false, &row))

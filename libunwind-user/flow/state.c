@@ -31,7 +31,7 @@ static void lose_fp_slot(struct arch_state *s)
 static void set_fp(struct arch_state *s, enum arch_fp what, int32_t fp)
 {
 	s->fp_is = what;
-	s->fp = what == ARCH_FP_FRAME ? fp : 0;
+	s->fp_depth = what == ARCH_FP_FRAME ? fp : 0;
 }
 
 static void lose_ra_slot(struct arch_state *s)
@@ -60,23 +60,23 @@ static void note_store(struct arch_state *s, int64_t at, unsigned int size)
 /* Values below SP were popped. Their slots do not matter if the register has its old value. */
 static void drop_popped(const struct arch_flow *arch, struct arch_state *s)
 {
-	int32_t below = arch->callee_area - s->sp;
+	int32_t below = arch->callee_area - s->sp_depth;
 
 	if (s->fp_saved && s->fp_is == ARCH_FP_CALLER && s->fp_slot < below)
 		lose_fp_slot(s);
 	if (s->ra_saved && s->ra_there && s->ra_slot < below)
 		lose_ra_slot(s);
-	if (s->sp_saved && s->sp == arch->entered.sp && s->sp_slot < below)
+	if (s->sp_saved && s->sp_depth == arch->entered.sp_depth && s->sp_slot < below)
 		lose_sp_slot(s);
 }
 
 static void set_sp(const struct arch_flow *arch, struct arch_state *s, int64_t sp)
 {
-	if (sp < arch->entered.sp || sp > MAX_FRAME) {
+	if (sp < arch->entered.sp_depth || sp > MAX_FRAME) {
 		*s = nothing;
 		return;
 	}
-	s->sp = sp;
+	s->sp_depth = sp;
 	s->sp_known = true;
 	drop_popped(arch, s);
 }
@@ -84,40 +84,40 @@ static void set_sp(const struct arch_flow *arch, struct arch_state *s, int64_t s
 static void lose_sp(struct arch_state *s)
 {
 	s->sp_known = false;
-	s->sp = 0;
+	s->sp_depth = 0;
 }
 
 static void push_word(const struct arch_flow *arch, struct arch_state *s, bool is_fp)
 {
 	if (!s->sp_known)
 		return;
-	set_sp(arch, s, s->sp + (int64_t)WORD);
-	note_store(s, -(int64_t)s->sp, WORD);
+	set_sp(arch, s, s->sp_depth + (int64_t)WORD);
+	note_store(s, -(int64_t)s->sp_depth, WORD);
 	if (is_fp && !s->unknown && s->fp_is == ARCH_FP_CALLER && !s->fp_saved) {
 		s->fp_saved = true;
-		s->fp_slot = -s->sp;
+		s->fp_slot = -s->sp_depth;
 	}
 }
 
 static void pop_word(const struct arch_flow *arch, struct arch_state *s, bool to_fp)
 {
-	int32_t at = -s->sp;
+	int32_t at = -s->sp_depth;
 
 	if (to_fp)
 		set_fp(s, s->sp_known && s->fp_saved && s->fp_slot == at ? ARCH_FP_CALLER :
 		       ARCH_FP_OTHER, 0);
 	if (s->sp_known)
-		set_sp(arch, s, s->sp - (int64_t)WORD);
+		set_sp(arch, s, s->sp_depth - (int64_t)WORD);
 }
 
 /* CFA + *@at is the address base + off. */
 static bool place_of(const struct arch_state *s, const struct arch_op *op, int64_t *at)
 {
 	if (op->by_fp) {
-		*at = (int64_t)op->off - s->fp;
+		*at = (int64_t)op->off - s->fp_depth;
 		return s->fp_is == ARCH_FP_FRAME;
 	}
-	*at = (int64_t)op->off - s->sp;
+	*at = (int64_t)op->off - s->sp_depth;
 	return s->sp_known;
 }
 
@@ -133,7 +133,8 @@ static void store_regs(const struct arch_flow *arch, struct arch_state *s, const
 {
 	bool fp = op->flags & ARCH_STORES_FP && s->fp_is == ARCH_FP_CALLER;
 	bool ra = op->flags & ARCH_STORES_RA && s->ra_there;
-	bool sp = op->flags & ARCH_STORES_SP && s->sp_known && s->sp == arch->entered.sp;
+	bool sp = op->flags & ARCH_STORES_SP && s->sp_known &&
+		  s->sp_depth == arch->entered.sp_depth;
 	int64_t at;
 
 	if (!place_of(s, op, &at))
@@ -167,7 +168,7 @@ static void load_regs(const struct arch_flow *arch, struct arch_state *s, const 
 	if (op->flags & ARCH_LOADS_RA)
 		s->ra_there = known && s->ra_saved && s->ra_slot == at + op->ra_at;
 	if (op->flags & ARCH_LOADS_SP && sp)
-		set_sp(arch, s, arch->entered.sp);
+		set_sp(arch, s, arch->entered.sp_depth);
 	else if (op->flags & ARCH_LOADS_SP)
 		lose_sp(s);
 }
@@ -196,12 +197,12 @@ static void apply_op(const struct arch_flow *arch, struct arch_state *s, const s
 		break;
 	case ARCH_ADD_SP:
 		if (s->sp_known)
-			set_sp(arch, s, (int64_t)s->sp - op->n);
+			set_sp(arch, s, (int64_t)s->sp_depth - op->n);
 		break;
 	case ARCH_SP_IS_FP:
 	case ARCH_LEAVE:
 		if (s->fp_is == ARCH_FP_FRAME)
-			set_sp(arch, s, (int64_t)s->fp - op->n);
+			set_sp(arch, s, (int64_t)s->fp_depth - op->n);
 		else
 			lose_sp(s);
 		if (op->effect == ARCH_LEAVE && !s->unknown)
@@ -209,13 +210,13 @@ static void apply_op(const struct arch_flow *arch, struct arch_state *s, const s
 		break;
 	case ARCH_FP_IS_SP:
 		if (s->sp_known)
-			set_fp_frame(s, (int64_t)s->sp - op->n);
+			set_fp_frame(s, (int64_t)s->sp_depth - op->n);
 		else
 			set_fp(s, ARCH_FP_OTHER, 0);
 		break;
 	case ARCH_FP_IS_FP:
 		if (s->fp_is == ARCH_FP_FRAME)
-			set_fp_frame(s, (int64_t)s->fp - op->n);
+			set_fp_frame(s, (int64_t)s->fp_depth - op->n);
 		else
 			set_fp(s, ARCH_FP_OTHER, 0);
 		break;
@@ -282,7 +283,7 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 	if (op->next == ARCH_CALL || op->next == ARCH_CALL_UNKNOWN ||
 	    op->next == ARCH_CALL_POINTER) {
 		s->ra_there = false;
-		below = arch->callee_area - s->sp;
+		below = arch->callee_area - s->sp_depth;
 		if (s->fp_saved && s->sp_known && s->fp_slot < below)
 			lose_fp_slot(s);
 		if (s->ra_saved && s->sp_known && s->ra_slot < below)
@@ -305,7 +306,7 @@ bool flow_merge_state(struct arch_state *to, const struct arch_state *s)
 	}
 	if (to->outermost)
 		return false;
-	if (to->sp_known && (!s->sp_known || s->sp != to->sp))
+	if (to->sp_known && (!s->sp_known || s->sp_depth != to->sp_depth))
 		lose_sp(to);
 	if (to->fp_saved && (!s->fp_saved || s->fp_slot != to->fp_slot))
 		lose_fp_slot(to);
@@ -315,7 +316,7 @@ bool flow_merge_state(struct arch_state *to, const struct arch_state *s)
 		lose_sp_slot(to);
 	to->ra_there &= s->ra_there;
 	to->after_syscall &= s->after_syscall;
-	if (to->fp_is != s->fp_is || to->fp != s->fp)
+	if (to->fp_is != s->fp_is || to->fp_depth != s->fp_depth)
 		set_fp(to, ARCH_FP_OTHER, 0);
 	settle_state(to);
 	return old.sp_known != to->sp_known || old.fp_saved != to->fp_saved ||
@@ -328,12 +329,12 @@ bool flow_is_same_state(const struct arch_state *a, const struct arch_state *b)
 {
 	if (a->unknown || b->unknown || a->outermost || b->outermost)
 		return !a->unknown && !b->unknown && a->outermost == b->outermost;
-	if (a->sp_known != b->sp_known || a->sp != b->sp || a->fp_saved != b->fp_saved ||
-	    a->fp_slot != b->fp_slot || a->ra_saved != b->ra_saved || a->ra_slot != b->ra_slot ||
-	    a->ra_there != b->ra_there || a->mangled != b->mangled)
+	if (a->sp_known != b->sp_known || a->sp_depth != b->sp_depth ||
+	    a->fp_saved != b->fp_saved || a->fp_slot != b->fp_slot || a->ra_saved != b->ra_saved ||
+	    a->ra_slot != b->ra_slot || a->ra_there != b->ra_there || a->mangled != b->mangled)
 		return false;
 	/* FP may differ, unless it holds the caller's value or the CFA counts from it */
-	return (a->fp_saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp == b->fp);
+	return (a->fp_saved && a->sp_known) || (a->fp_is == b->fp_is && a->fp_depth == b->fp_depth);
 }
 
 bool flow_sp_differs(const struct arch_state *a, const struct arch_state *b)
@@ -343,8 +344,8 @@ bool flow_sp_differs(const struct arch_state *a, const struct arch_state *b)
 	if (a->outermost || b->outermost)
 		return a->outermost != b->outermost;
 	if (a->sp_known && b->sp_known)
-		return a->sp != b->sp;
-	return a->fp_is == ARCH_FP_FRAME && b->fp_is == ARCH_FP_FRAME && a->fp != b->fp;
+		return a->sp_depth != b->sp_depth;
+	return a->fp_is == ARCH_FP_FRAME && b->fp_is == ARCH_FP_FRAME && a->fp_depth != b->fp_depth;
 }
 
 bool flow_is_entered(const struct arch_flow *arch, const struct arch_state *s)
@@ -357,17 +358,18 @@ bool flow_cannot_return(const struct arch_flow *arch, const struct arch_state *s
 {
 	if (s->unknown)
 		return false;
-	return s->outermost || (s->sp_known && s->sp != arch->entered.sp) ||
+	return s->outermost || (s->sp_known && s->sp_depth != arch->entered.sp_depth) ||
 	       s->ra_there != arch->entered.ra_there || s->mangled;
 }
 
 bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_fp,
-		   struct cfi_state *row)
+		   struct cfi_row *row)
 {
 	if (s->unknown)
 		return false;
-	*row = (struct cfi_state){
-		.cfa = { .how = CFI_REG, .reg = arch->abi->reg_sp, .off = arch->flow->entered.sp },
+	*row = (struct cfi_row){
+		.cfa = { .how = CFI_REG, .reg = arch->abi->reg_sp,
+			 .off = arch->flow->entered.sp_depth },
 		.flags = s->mangled ? CFI_MANGLED : 0,
 	};
 	if (s->outermost) {
@@ -378,17 +380,17 @@ bool flow_make_row(const struct arch *arch, const struct arch_state *s, bool by_
 	if (s->ra_saved && !(by_fp && s->ra_there))
 		row->ra = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->ra_slot };
 	if (s->sp_known && !(by_fp && s->fp_is == ARCH_FP_FRAME)) {
-		row->cfa.off = s->sp;
+		row->cfa.off = s->sp_depth;
 	} else {
 		row->cfa.reg = arch->abi->reg_fp;
-		row->cfa.off = s->fp;
+		row->cfa.off = s->fp_depth;
 	}
 	if (s->fp_saved && !(by_fp && s->fp_is == ARCH_FP_CALLER))
 		row->fp = (struct cfi_rule){ .how = CFI_AT_CFA, .off = s->fp_slot };
 	return s->fp_saved || s->fp_is == ARCH_FP_CALLER;
 }
 
-bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct arch_state *s)
+bool flow_from_row(const struct arch *arch, const struct cfi_row *row, struct arch_state *s)
 {
 	*s = (struct arch_state){
 		.fp_is = ARCH_FP_OTHER, .mangled = row->flags & CFI_MANGLED,
@@ -413,14 +415,14 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 	}
 	if (row->cfa.reg == arch->abi->reg_sp) {
 		s->sp_known = true;
-		s->sp = row->cfa.off;
+		s->sp_depth = row->cfa.off;
 		/* After a pop, rows of compilers still say where FP was saved */
-		if (s->fp_saved && s->sp == arch->flow->entered.sp &&
-		    s->fp_slot < arch->flow->callee_area - s->sp)
+		if (s->fp_saved && s->sp_depth == arch->flow->entered.sp_depth &&
+		    s->fp_slot < arch->flow->callee_area - s->sp_depth)
 			lose_fp_slot(s);
 		if (!s->fp_saved)
 			s->fp_is = ARCH_FP_CALLER;
-		return s->sp >= arch->flow->entered.sp && s->sp <= MAX_FRAME;
+		return s->sp_depth >= arch->flow->entered.sp_depth && s->sp_depth <= MAX_FRAME;
 	}
 	if (row->cfa.reg != arch->abi->reg_fp || !s->fp_saved)
 		return false;
@@ -429,7 +431,7 @@ bool flow_from_row(const struct arch *arch, const struct cfi_state *row, struct 
 }
 
 /* If calls leave the return address in a register, it must be where the row says. */
-static bool ra_contradicts(const struct arch_state *s, const struct cfi_state *row)
+static bool ra_contradicts(const struct arch_state *s, const struct cfi_row *row)
 {
 	if (s->mangled != !!(row->flags & CFI_MANGLED))
 		return true;
@@ -439,7 +441,7 @@ static bool ra_contradicts(const struct arch_state *s, const struct cfi_state *r
 }
 
 bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
-		      const struct cfi_state *row)
+		      const struct cfi_row *row)
 {
 	if (s->unknown || s->outermost || row->cfa.how != CFI_REG)
 		return false;
@@ -449,9 +451,9 @@ bool flow_contradicts(const struct arch *arch, const struct arch_state *s,
 	if (arch->flow->ra_in_reg && ra_contradicts(s, row))
 		return true;
 	if (row->cfa.reg == arch->abi->reg_sp && s->sp_known)
-		return row->cfa.off != s->sp;
+		return row->cfa.off != s->sp_depth;
 	if (row->cfa.reg == arch->abi->reg_fp && s->fp_is == ARCH_FP_FRAME)
-		return row->cfa.off != s->fp;
+		return row->cfa.off != s->fp_depth;
 	return false;
 }
 
@@ -475,9 +477,9 @@ unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_
 
 	if (a->outermost != b->outermost)
 		return 0;
-	if (a->sp != b->sp)
+	if (a->sp_depth != b->sp_depth)
 		both &= ~FLOW_SP;
-	if (a->fp_is != b->fp_is || a->fp != b->fp)
+	if (a->fp_is != b->fp_is || a->fp_depth != b->fp_depth)
 		both &= ~FLOW_FP;
 	if (a->fp_slot != b->fp_slot)
 		both &= ~FLOW_FP_SLOT;

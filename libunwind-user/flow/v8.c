@@ -367,14 +367,14 @@ static int follow_rest(struct v8 *v)
 	int ret = 0;
 
 	frame.s.sp_known = false;
-	frame.s.sp = 0;
+	frame.s.sp_depth = 0;
 	frame.s.fp_is = ARCH_FP_FRAME;
-	frame.s.fp = FRAME;
+	frame.s.fp_depth = FRAME;
 	frame.s.fp_saved = true;
 	frame.s.fp_slot = -FRAME;
 	for (at = 0; at < size && !has_frame; at++)
 		has_frame = v->insn[at].len && !v->insn[at].s.unknown &&
-			    v->insn[at].s.fp_is == ARCH_FP_FRAME && v->insn[at].s.fp == FRAME;
+			    v->insn[at].s.fp_is == ARCH_FP_FRAME && v->insn[at].s.fp_depth == FRAME;
 	for (at = 0; at < size && has_frame && !ret; at += v->insn[at].len) {
 		if (v->insn[at].len)
 			continue;
@@ -387,7 +387,7 @@ static int follow_rest(struct v8 *v)
 
 /* ---------------------------------- rows --------------------------------- */
 
-static bool row_of(const struct v8 *v, const struct insn_state *b, struct cfi_state *row)
+static bool row_of(const struct v8 *v, const struct insn_state *b, struct cfi_row *row)
 {
 	return b->len && !b->popped && !b->cfa_unknown && !(b->assumed && v->conflict) &&
 	       flow_make_row(v->r->arch, &b->s, true, row);
@@ -399,7 +399,7 @@ static int add_rows(struct v8 *v)
 	uint32_t size = v->at->end - v->at->start, at, start = 0, end = 0;
 	struct stats *stats = v->r->stats;
 	struct rows_fde *fde = NULL;
-	struct cfi_state row;
+	struct cfi_row row;
 	int ret;
 
 	for (at = 0; at < size; at += v->insn[at].len ? v->insn[at].len : 1) {

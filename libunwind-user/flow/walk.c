@@ -191,8 +191,8 @@ static uint32_t add_node(struct flow *f, uint32_t pc, uint32_t byte, const struc
 			f->r->img->text.start + pc, &node->op);
 	if (node->op.flags & ARCH_TAKES_ADDRESS ||
 	    (node->op.flags & ARCH_TAKES_NUMBER && f->r->img->fixed))
-		flow_take_address(f, node->op.target);
-	flow_find_maybe(f, node);
+		flow_note_address_taken(f, node->op.target);
+	flow_mark_doubtful_edges(f, node);
 	if (node->op.next == ARCH_JUMP_INDIRECT) {
 		if (vec_room(&f->jump, f->nr_jumps, &f->room_jumps, sizeof(*f->jump)))
 			f->jump[f->nr_jumps++] = n;
@@ -266,7 +266,7 @@ uint32_t flow_enter(struct flow *f, uint32_t pc, const struct arch_state *state,
 
 bool flow_may_leave(struct flow *f, uint64_t pc, const struct arch_state *s)
 {
-	const struct cfi_state *row = rows_at(f->r, pc);
+	const struct cfi_row *row = rows_at(f->r, pc);
 
 	return row && !flow_contradicts(f->r->arch, s, row);
 }
@@ -313,10 +313,10 @@ bool flow_is_usable(struct flow *f, const struct flow_node *node)
 
 bool flow_calls_aligned(const struct flow *f, const struct flow_node *n)
 {
-	return f->arch->entered.sp % f->arch->align &&
+	return f->arch->entered.sp_depth % f->arch->align &&
 	       (n->op.next == ARCH_CALL || n->op.next == ARCH_CALL_UNKNOWN ||
 		n->op.next == ARCH_CALL_POINTER) && !n->state.unknown && !n->state.outermost &&
-	       n->state.sp_known && n->state.sp % f->arch->align == 0;
+	       n->state.sp_known && n->state.sp_depth % f->arch->align == 0;
 }
 
 /* --------------------------------- edges --------------------------------- */
@@ -348,7 +348,7 @@ static bool tail_call(struct flow *f, uint32_t from, uint32_t to)
  */
 static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, bool sure)
 {
-	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_MAYBE;
+	bool is_sure = f->node[from].sure && e->kind != FLOW_EDGE_DOUBTFUL;
 	const struct flow_gap *gap;
 	struct flow_func *func = func_of(f, from);
 	uint32_t byte, to;
@@ -368,7 +368,7 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 			set_fact(f, func, &func->may_return);
 		return;
 	}
-	if (e->kind == FLOW_EDGE_MAYBE &&
+	if (e->kind == FLOW_EDGE_DOUBTFUL &&
 	    (f->marks[byte] & (FLOW_ENTRY | FLOW_END) ||
 	     (e->state.outermost && flow_is_padding(f, e->pc)) || flow_is_func_start(f, e->pc)))
 		return;
@@ -381,11 +381,11 @@ static void walk_edge(struct flow *f, uint32_t from, const struct flow_edge *e, 
 		 * The code after a possible edge may belong to another function; it joins this
 		 * function if a later edge leads back here.
 		 */
-		to = e->kind == FLOW_EDGE_MAYBE ? add_func(f) : f->node[from].func;
+		to = e->kind == FLOW_EDGE_DOUBTFUL ? add_func(f) : f->node[from].func;
 		if (to == FLOW_NO_FUNC)
 			return;
 		func = func_of(f, from);
-		if (e->kind == FLOW_EDGE_MAYBE)
+		if (e->kind == FLOW_EDGE_DOUBTFUL)
 			set_fact(f, func, &func->may_return);
 		to = add_node(f, e->pc, byte, gap, &e->state, to, sure);
 		if (to != FLOW_NO_NODE && e->kind == FLOW_EDGE_FALLTHROUGH)
@@ -484,7 +484,7 @@ static bool find_tables(struct flow *f)
 
 	while (f->next_jump < f->nr_jumps && !f->no_memory) {
 		n = f->jump[f->next_jump++];
-		flow_find_table(f, n);
+		flow_find_jump_table(f, n);
 		if (!f->node[n].nr_targets)
 			continue;
 		queue_node(f, n);

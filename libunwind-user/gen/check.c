@@ -38,7 +38,7 @@
 #define MAX_FUNCTION	(1u << 20)
 
 struct check_byte {
-	int32_t sp;			/* CFA - SP before the instruction, if known */
+	int32_t sp_depth;		/* CFA - SP before the instruction, if known */
 	uint8_t len;			/* of the instruction that starts here; 0: not reached */
 	bool known;
 	bool queued;
@@ -59,7 +59,7 @@ struct row_check {
 	bool any_bad;
 };
 
-static const struct cfi_state *row_at(const struct row_check *c, uint32_t at)
+static const struct cfi_row *row_at(const struct row_check *c, uint32_t at)
 {
 	const struct rows_row *row = &c->r->raw[c->fde->row];
 	uint32_t i;
@@ -69,7 +69,7 @@ static const struct cfi_state *row_at(const struct row_check *c, uint32_t at)
 }
 
 /* CFA - SP by the row; false if the row counts from another register, or has no caller */
-static bool get_sp(const struct row_check *c, const struct cfi_state *s, int32_t *sp)
+static bool get_sp_depth(const struct row_check *c, const struct cfi_row *s, int32_t *sp)
 {
 	if (s->cfa.how != CFI_REG || s->cfa.reg != c->r->arch->abi->reg_sp ||
 	    s->flags & (CFI_SIGNAL | CFI_MANGLED) || s->ra.how == CFI_UNDEF)
@@ -97,12 +97,12 @@ static bool lacks_sp(const struct row_check *c, uint32_t at)
 {
 	int32_t sp;
 
-	return c->arch->callee_pops && !get_sp(c, row_at(c, at), &sp);
+	return c->arch->callee_pops && !get_sp_depth(c, row_at(c, at), &sp);
 }
 
 static bool is_padding_at(const struct row_check *c, uint32_t at)
 {
-	return c->r->arch->padding(c->code + at, c->size - at);
+	return c->r->arch->padding_length(c->code + at, c->size - at);
 }
 
 /* Code at @to is reached from @from with @sp. @sure: from the start of the function. */
@@ -114,9 +114,9 @@ static void reach_byte(struct row_check *c, uint32_t from, uint32_t to, int32_t 
 		return;
 	if (!b->queued) {
 		b->queued = b->known = true;
-		b->sp = sp;
+		b->sp_depth = sp;
 		c->todo[c->nr_todo++] = to;
-	} else if (b->known && b->sp != sp) {
+	} else if (b->known && b->sp_depth != sp) {
 		set_bad(c, from);
 		if (sure)
 			set_bad(c, to);
@@ -130,7 +130,7 @@ static bool get_effect(const struct row_check *c, uint32_t at, const struct arch
 	/* words that calls push, too */
 	int32_t word = -c->r->arch->abi->ra_off;
 
-	if (c->r->arch->pushes && c->r->arch->pushes(c->code + at, c->size - at, bytes))
+	if (c->r->arch->decode_push && c->r->arch->decode_push(c->code + at, c->size - at, bytes))
 		return true;
 	*bytes = 0;
 	switch (op->effect) {
@@ -162,7 +162,7 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 			c->byte[next].lost = true;
 		return;
 	}
-	if (__builtin_add_overflow(b->sp, bytes, &sp))
+	if (__builtin_add_overflow(b->sp_depth, bytes, &sp))
 		return;
 	switch (op->next) {
 	case ARCH_JUMP: case ARCH_BRANCH:
@@ -188,7 +188,7 @@ static void reach_next(struct row_check *c, uint32_t at, const struct arch_op *o
 	 * Other code follows a call that does not return, and the nop that C++ has before landing
 	 * pads. Where all rows are compared, a row that is wrong before a call is wrong after it.
 	 */
-	if ((call || !at) && get_sp(c, row_at(c, next), &there) && there != sp && !bytes &&
+	if ((call || !at) && get_sp_depth(c, row_at(c, next), &there) && there != sp && !bytes &&
 	    !(c->arch->callee_pops && b->bad && row_at(c, at) == row_at(c, next)))
 		return;
 	reach_byte(c, at, next, sp, sure);
@@ -207,7 +207,7 @@ static void follow_code(struct row_check *c, bool sure)
 		if (op.next == ARCH_BAD || !op.len || op.len > c->size - at)
 			continue;
 		c->byte[at].len = op.len;
-		if (get_sp(c, row_at(c, at), &sp) && sp != c->byte[at].sp)
+		if (get_sp_depth(c, row_at(c, at), &sp) && sp != c->byte[at].sp_depth)
 			set_bad(c, at);
 		reach_next(c, at, &op, sure);
 	}
@@ -220,12 +220,12 @@ static bool goes_on(const struct arch_op *op)
 }
 
 /* Does row @b only say that the instruction after @a has pushed these bytes? */
-static bool continues_row(const struct row_check *c, const struct cfi_state *a,
-			  const struct cfi_state *b, int32_t bytes)
+static bool continues_row(const struct row_check *c, const struct cfi_row *a,
+			  const struct cfi_row *b, int32_t bytes)
 {
 	int32_t from, to;
 
-	return get_sp(c, a, &from) && get_sp(c, b, &to) && (int64_t)from + bytes == to;
+	return get_sp_depth(c, a, &from) && get_sp_depth(c, b, &to) && (int64_t)from + bytes == to;
 }
 
 /*
@@ -236,7 +236,7 @@ static bool continues_row(const struct row_check *c, const struct cfi_state *a,
 static void follow_lost(struct row_check *c, uint32_t at)
 {
 	uint64_t base = c->r->img->text.start + c->fde->start;
-	const struct cfi_state *before = row_at(c, at - 1), *row;
+	const struct cfi_row *before = row_at(c, at - 1), *row;
 	int32_t sp, bytes = 0;
 	bool moved = false;
 	struct arch_op op;
@@ -251,7 +251,7 @@ static void follow_lost(struct row_check *c, uint32_t at)
 			break;
 		c->byte[at].len = op.len;
 		c->byte[at].queued = true;
-		if (get_sp(c, row, &sp))
+		if (get_sp_depth(c, row, &sp))
 			set_bad(c, at);
 		if (c->fde->nr_rows > 1 && !goes_on(&op))
 			break;
@@ -272,10 +272,10 @@ static void follow_rest(struct row_check *c)
 			follow_lost(c, at);
 		if (c->byte[at].queued)
 			continue;
-		c->byte[at].len = c->r->arch->padding(c->code + at, c->size - at);
+		c->byte[at].len = c->r->arch->padding_length(c->code + at, c->size - at);
 		if (c->byte[at].len)
 			continue;
-		if (get_sp(c, row_at(c, at), &sp)) {
+		if (get_sp_depth(c, row_at(c, at), &sp)) {
 			reach_byte(c, at, at, sp, false);
 			follow_code(c, false);
 			continue;
@@ -290,11 +290,11 @@ static void follow_rest(struct row_check *c)
 /* The rows of the function again, with holes, after the rows of all other functions */
 static int replace_with_holes(struct row_check *c)
 {
-	static const struct cfi_state hole = {
+	static const struct cfi_row hole = {
 		.cfa = { .how = CFI_BAD, .off = STATS_CAUSE_CODE },
 	};
 	struct rows_fde fde = *c->fde;
-	struct cfi_state state;
+	struct cfi_row state;
 	uint32_t i, at, end;
 	bool bad;
 	int ret;
@@ -344,7 +344,7 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 
 	c->fde = fde;
 	c->size = fde->end - fde->start;
-	if (c->size > MAX_FUNCTION || c->size > c->budget || !get_sp(c, row_at(c, 0), &sp))
+	if (c->size > MAX_FUNCTION || c->size > c->budget || !get_sp_depth(c, row_at(c, 0), &sp))
 		return 0;
 	c->budget -= c->size;
 	if (!make_room(c)) {
@@ -358,8 +358,8 @@ static int check_function(struct row_check *c, struct rows_fde *fde)
 	c->any_bad = false;
 	/* assembler code can have the padding before it in its FDE */
 	for (at = 0; c->arch->callee_pops && at < c->size && is_padding_at(c, at); )
-		at += c->r->arch->padding(c->code + at, c->size - at);
-	if (at < c->size && get_sp(c, row_at(c, at), &sp))
+		at += c->r->arch->padding_length(c->code + at, c->size - at);
+	if (at < c->size && get_sp_depth(c, row_at(c, at), &sp))
 		reach_byte(c, at, at, sp, true);
 	follow_code(c, true);
 	for (at = 1; at < c->size; at++) {
@@ -392,13 +392,13 @@ static bool start_contradicts_rows(struct row_check *c)
 	/* an author who described the first instruction also described the others */
 	if (row < last && row[1].start - row->start <= MAX_FIRST_ROW)
 		return false;
-	if (!get_sp(c, &c->r->state[row->state], &sp))
+	if (!get_sp_depth(c, &c->r->state[row->state], &sp))
 		return false;
 	if (size > MAX_FIRST_BYTES)
 		size = MAX_FIRST_BYTES;
 	code = image_code(c->r->img, c->r->img->text.start + c->fde->start, size);
 	for (i = 0; code && i < MAX_FIRST; i++) {
-		n = c->r->arch->pushes(code + at, size - at, &bytes);
+		n = c->r->arch->decode_push(code + at, size - at, &bytes);
 		at += n;
 		if (!n || at >= size)
 			break;
@@ -406,7 +406,7 @@ static bool start_contradicts_rows(struct row_check *c)
 			break;
 		while (row < last && row[1].start <= c->fde->start + at)
 			row++;
-		if (!get_sp(c, &c->r->state[row->state], &there))
+		if (!get_sp_depth(c, &c->r->state[row->state], &there))
 			break;
 		if (there != sp)
 			return true;
@@ -424,11 +424,11 @@ static bool end_contradicts_rows(struct row_check *c)
 		return false;
 	last = size < MAX_LAST_BYTES ? size : MAX_LAST_BYTES;
 	code = image_code(c->r->img, c->r->img->text.start + c->fde->end - last, last);
-	len = code ? c->r->arch->last_jump(code, last, &off) : 0;
+	len = code ? c->r->arch->find_last_jump(code, last, &off) : 0;
 	if (!len || off >= 0 || (uint32_t)-off > size)
 		return false;
-	return get_sp(c, row_at(c, size - len), &sp) && get_sp(c, row_at(c, size + off), &there) &&
-	       sp != there;
+	return get_sp_depth(c, row_at(c, size - len), &sp) &&
+	       get_sp_depth(c, row_at(c, size + off), &there) && sp != there;
 }
 
 /*
@@ -466,11 +466,11 @@ static void find_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 		*reach = fde->end;
 }
 
-int gen_check(struct rows *r)
+int gen_drop_wrong_rows(struct rows *r)
 {
 	struct row_check c = { .r = r, .arch = r->arch->compare };
 	uint32_t i, nr = r->nr_fdes, in_front = 0, padded = 0;
-	bool all = !r->arch->pushes, begins, ends;
+	bool all = !r->arch->decode_push, begins, ends;
 	struct look look;
 	int ret = 0;
 

@@ -90,7 +90,7 @@ static int finish_rows(struct rows *rows)
 	if (!ret)
 		ret = rows_add_plts(rows);
 	if (!ret)
-		ret = gen_check(rows);
+		ret = gen_drop_wrong_rows(rows);
 	if (!ret)
 		ret = rows_add_go(rows);
 	if (!ret)
@@ -100,7 +100,7 @@ static int finish_rows(struct rows *rows)
 		ret = flow_add(rows);
 	if (!ret && nr_fdes != rows->nr_fdes)
 		ret = rows_sort(rows);
-	return ret ? ret : gen_list(rows);
+	return ret ? ret : gen_merge_rows(rows);
 }
 
 static int generate_table(struct image *img, struct gen_table *table)
@@ -137,7 +137,7 @@ static int generate_table(struct image *img, struct gen_table *table)
 	    (!rows.nr_fdes || !arch->flow || !arch->flow->without_eh_frame))
 		ret = -ENODATA;
 	if (!ret)
-		ret = pack_rows(&rows, table);
+		ret = gen_pack_rows(&rows, table);
 	rows_free(&rows);
 out:
 	image_close(img);

@@ -23,15 +23,15 @@ int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
 /* ------------------------------ check.c ------------------------------ */
 
 /* Turn rows of the sorted FDEs that cannot be right into holes. */
-int gen_check(struct rows *r);
+int gen_drop_wrong_rows(struct rows *r);
 
 /* ------------------------------- list.c ------------------------------ */
 
 /* Make the list from the sorted FDEs: resolve overlaps, fill padding. */
-int gen_list(struct rows *r);
+int gen_merge_rows(struct rows *r);
 
 /* ------------------------------- pack.c ------------------------------ */
 
-int pack_rows(struct rows *r, struct gen_table *table);
+int gen_pack_rows(struct rows *r, struct gen_table *table);
 
 #endif

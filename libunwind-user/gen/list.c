@@ -84,14 +84,14 @@ static uint32_t state_in_row(struct rows *r, const struct rows_fde *fde, uint32_
 {
 	const struct rows_row *raw = &r->raw[fde->row + i];
 	uint32_t end = i + 1 < fde->nr_rows ? raw[1].start : fde->end;
-	const struct rows_code *code = &r->code[raw->state];
+	const struct rows_fre *fre = &r->fre[raw->state];
 
-	if (code->cause) {
-		count_hole(r, code->cause, raw->start, end);
+	if (fre->cause) {
+		count_hole(r, fre->cause, raw->start, end);
 		return ROWS_HOLE;
 	}
 	/* the rule counts from multiples of 16, PC type MASK from the start of the function */
-	if (code->plt && ((r->img->text.start + raw->start) & 15)) {
+	if (fre->plt && ((r->img->text.start + raw->start) & 15)) {
 		count_hole(r, STATS_CAUSE_PLT, raw->start, end);
 		return ROWS_HOLE;
 	}
@@ -112,7 +112,7 @@ static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *o
 	bool by_fp;
 
 	*outermost = false;
-	if (!r->arch->leaves_stack || fde->nr_rows != 1 || len > IMAGE_MAX_CODE)
+	if (!r->arch->find_stack_switch || fde->nr_rows != 1 || len > IMAGE_MAX_CODE)
 		return fde->end;
 	cfa = &r->state[r->raw[fde->row].state].cfa;
 	by_fp = cfa->reg == r->arch->abi->reg_fp;
@@ -122,7 +122,7 @@ static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *o
 	if (!code)
 		return fde->end;
 	*outermost = !by_fp && r->arch->starts_stack && r->arch->starts_stack(code, len);
-	return fde->start + r->arch->leaves_stack(code, len, by_fp);
+	return fde->start + r->arch->find_stack_switch(code, len, by_fp);
 }
 
 /*
@@ -131,7 +131,7 @@ static uint32_t end_of_stack(struct rows *r, const struct rows_fde *fde, bool *o
  */
 static int append_outermost(struct rows *r, const struct rows_fde *fde, uint32_t gap_start)
 {
-	static const struct cfi_state outermost = { .ra = { .how = CFI_UNDEF } };
+	static const struct cfi_row outermost = { .ra = { .how = CFI_UNDEF } };
 	uint32_t n = rows_intern_state(r, &outermost), start = fde->start;
 	int ret;
 
@@ -173,8 +173,8 @@ static int append_fde(struct rows *r, const struct rows_fde *fde, uint32_t gap_s
 	for (i = 0; i < fde->nr_rows; i++) {
 		start = r->raw[fde->row + i].start;
 		state = state_in_row(r, fde, i);
-		if (!i && state != ROWS_HOLE && gap_start < start && !r->code[state].plt &&
-		    !r->code[state].signal &&
+		if (!i && state != ROWS_HOLE && gap_start < start && !r->fre[state].plt &&
+		    !r->fre[state].signal &&
 		    (fde->padded == gap_start || rows_is_padding(r, gap_start, start))) {
 			r->stats->padding_bytes += start - gap_start;
 			ret = append_row(r, gap_start, state, false);
@@ -205,7 +205,7 @@ static int append_stack_start(struct rows *r, const struct rows_fde *fde, uint32
 	return append_hole(r, fde->end, fde->end + len);
 }
 
-int gen_list(struct rows *r)
+int gen_merge_rows(struct rows *r)
 {
 	const struct rows_fde *fde, *last = NULL;
 	uint32_t i, next, reach = 0;

@@ -30,15 +30,15 @@
 
 static enum piece_kind get_kind(const struct rows *r, uint32_t row)
 {
-	const struct rows_code *code = &r->code[r->row[row].state];
+	const struct rows_fre *fre = &r->fre[r->row[row].state];
 
 	if (r->row[row].state == ROWS_NONE)
 		return PIECE_NONE;
 	if (r->row[row].state == ROWS_HOLE)
 		return PIECE_HOLE;
-	if (code->plt)
+	if (fre->plt)
 		return PIECE_PLT;
-	return code->signal ? PIECE_SIGNAL : PIECE_NORMAL;
+	return fre->signal ? PIECE_SIGNAL : PIECE_NORMAL;
 }
 
 static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
@@ -86,23 +86,23 @@ static void add_row(struct packer *p, uint32_t i)
 {
 	struct piece *piece = &p->piece[p->nr_pieces - 1];
 	const struct rows_row *row = &p->r->row[i];
-	const struct rows_code *code = &p->r->code[row->state];
+	const struct rows_fre *fre = &p->r->fre[row->state];
 	bool like_last = i && row->state == row[-1].state;
 
 	if (i == piece->row) {
 		piece->start = row->start;
 		piece->goes_on = like_last;
-		piece->first_bytes = code->len;
-		piece->first_flex_bytes = code->flex_len;
+		piece->first_bytes = fre->len;
+		piece->first_flex_bytes = fre->flex_len;
 		piece->first = fre_number(row);
 	} else if (like_last) {
 		return;
 	}
 	piece->last_start = row->start;
 	piece->nr_fres++;
-	piece->bytes += code->len;
-	piece->flex_bytes += code->flex_len;
-	piece->flex = code->flex_only;
+	piece->bytes += fre->len;
+	piece->flex_bytes += fre->flex_len;
+	piece->flex = fre->flex_only;
 	piece->sum = piece->sum * BASE + fre_number(row);
 }
 
@@ -117,8 +117,8 @@ static int find_pieces(struct packer *p)
 
 	for (i = 0; i + 1 < r->nr_rows && !ret; i++) {
 		kind = get_kind(r, i);
-		flex = r->code[r->row[i].state].flex_only;
-		kept = r->code[r->row[i].state].kept;
+		flex = r->fre[r->row[i].state].flex_only;
+		kept = r->fre[r->row[i].state].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
 		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE ||
 		    !join_kept(&p->piece[p->nr_pieces - 1].kept, kept)) {
@@ -355,7 +355,7 @@ static void count_taken(struct packer *p)
 	}
 }
 
-int pack_rows(struct rows *r, struct gen_table *table)
+int gen_pack_rows(struct rows *r, struct gen_table *table)
 {
 	struct packer p = { .r = r, .attr_off = r->writes_kept_reg ? SFRAME_KEPT_SIZE : 0 };
 	int ret;

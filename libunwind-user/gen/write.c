@@ -87,7 +87,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 	const struct rows *r = p->r;
 	bool big_endian = r->arch->abi->big_endian, flex = false;
 	uint32_t nr = 0, saved = 0;
-	const struct rows_code *code;
+	const struct rows_fre *fre;
 	uint8_t *to, slot = 0, type;
 	struct block b;
 
@@ -98,7 +98,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 		return -ENOMEM;
 	type = b.flex ? SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
 	for (i = row; i < end; i++) {
-		if (r->code[r->row[i].state].adds)
+		if (r->fre[r->row[i].state].adds)
 			type = SFRAME_FDE_TYPE_FLEX_ADD;
 	}
 	to = put_attr(p, p->blocks + p->blocks_size + p->attr_off, b.nr_fres,
@@ -106,15 +106,15 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 	for (i = row; i < end; i++) {
 		if (i > row && r->row[i].state == r->row[i - 1].state)
 			continue;
-		code = &r->code[r->row[i].state];
-		if (code->kept > SFRAME_KEPT_IN_REG)
+		fre = &r->fre[r->row[i].state];
+		if (fre->kept > SFRAME_KEPT_IN_REG)
 			saved |= 1u << nr;
-		if (slot < code->kept)
-			slot = code->kept;
+		if (slot < fre->kept)
+			slot = fre->kept;
 		nr++;
 		to = put_fre(to, r->row[i].start - r->row[row].start, 1 << b.type, big_endian,
-			     b.flex ? code->flex : code->bytes,
-			     b.flex ? code->flex_len : code->len);
+			     b.flex ? fre->flex : fre->bytes,
+			     b.flex ? fre->flex_len : fre->len);
 	}
 	put_kept(p, p->blocks + p->blocks_size, slot, saved);
 	return keep_block(p, to - (p->blocks + p->blocks_size), b.nr_fres, off);
@@ -122,18 +122,18 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 
 static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 {
-	const struct rows_code *code = &p->r->code[p->r->row[row].state];
+	const struct rows_fre *fre = &p->r->fre[p->r->row[row].state];
 	bool big_endian = p->r->arch->abi->big_endian;
 	uint8_t *to;
 
 	if (reserve_block(p, 64))
 		return -ENOMEM;
-	to = put_kept(p, p->blocks + p->blocks_size, code->kept, UINT16_MAX);
+	to = put_kept(p, p->blocks + p->blocks_size, fre->kept, UINT16_MAX);
 	to = put_attr(p, to, 2,
 		      SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, true, false),
 		      SFRAME_FDE_TYPE_DEFAULT, 16);
-	to = put_fre(to, 0, 1, big_endian, code->bytes, code->len);
-	to = put_fre(to, code->limit, 1, big_endian, code->flex, code->flex_len);
+	to = put_fre(to, 0, 1, big_endian, fre->bytes, fre->len);
+	to = put_fre(to, fre->limit, 1, big_endian, fre->flex, fre->flex_len);
 	return keep_block(p, to - (p->blocks + p->blocks_size), 2, off);
 }
 

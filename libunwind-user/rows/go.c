@@ -46,7 +46,7 @@
 
 enum go_role {
 	GO_PLAIN,
-	GO_TOP,				/* no caller */
+	GO_OUTERMOST,			/* no caller */
 	GO_THREAD,			/* mstart() */
 	GO_UNKNOWN,			/* a hole, perhaps only from where FP is lost */
 	GO_NO_RETURN,			/* no caller after the switch to another stack */
@@ -112,8 +112,8 @@ static enum go_role find_role(const struct go_func *f, const char *name)
 	}
 	/* the start of a program, but not a function of a Go library that C code calls */
 	if (name && !strncmp(name, "_rt0_", 5) && !strstr(name, "_lib"))
-		return GO_TOP;
-	return f->flags & GO_TOPFRAME ? GO_TOP : GO_PLAIN;
+		return GO_OUTERMOST;
+	return f->flags & GO_TOPFRAME ? GO_OUTERMOST : GO_PLAIN;
 }
 
 /* ------------------------------- the table ------------------------------- */
@@ -215,7 +215,7 @@ static int open_table(struct go_rows *g)
 		g->t.text_start = go_text_by_entry(&g->t, img->entry);
 	if (go_get_func(&g->t, 0, &first) || go_get_func(&g->t, g->t.nr_funcs - 1, &last))
 		return 1;
-	return !image_is_code(img, first.start, last.end);
+	return !image_in_exec_segment(img, first.start, last.end);
 }
 
 /* ---------------------------------- code --------------------------------- */
@@ -352,17 +352,17 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 
 /* ---------------------------------- rows --------------------------------- */
 
-static const struct cfi_state top = { .ra = { .how = CFI_UNDEF } };
+static const struct cfi_row top = { .ra = { .how = CFI_UNDEF } };
 
 static int add_state_row(struct go_rows *g, const struct go_body *b, uint64_t start,
-			 const struct cfi_state *state)
+			 const struct cfi_row *state)
 {
 	return rows_add_row(g->r, start - b->f.start, state);
 }
 
 static int add_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
 {
-	static const struct cfi_state hole = { .cfa = { .how = CFI_BAD, .off = STATS_CAUSE_GO } };
+	static const struct cfi_row hole = { .cfa = { .how = CFI_BAD, .off = STATS_CAUSE_GO } };
 
 	return add_state_row(g, b, start, &hole);
 }
@@ -371,7 +371,7 @@ static int add_hole(struct go_rows *g, const struct go_body *b, uint64_t start)
 static int add_plain_row(struct go_rows *g, const struct go_body *b, uint64_t start, int32_t size,
 			 bool ra, bool fp)
 {
-	struct cfi_state s = {
+	struct cfi_row s = {
 		.cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp,
 			 .off = size + g->arch->pushed },
 		.flags = b->role == GO_INJECTED ? CFI_SIGNAL : 0,
@@ -388,7 +388,7 @@ static int add_plain_row(struct go_rows *g, const struct go_body *b, uint64_t st
 
 static int add_row_by_fp(struct go_rows *g, const struct go_body *b, uint64_t start)
 {
-	const struct cfi_state s = {
+	const struct cfi_row s = {
 		.cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_fp, .off = -b->frame.fp },
 		.ra = { .how = CFI_AT_CFA, .off = b->frame.ra },
 		.fp = { .how = CFI_AT_CFA, .off = b->frame.fp },
@@ -409,7 +409,7 @@ static bool loses_frame(struct go_rows *g, const struct go_body *b, uint64_t at,
 /* RA has been popped: add a row if RA is known to be in a register up to the end of @p */
 static int add_popped_row(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
 {
-	struct cfi_state s = { .cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp } };
+	struct cfi_row s = { .cfa = { .how = CFI_REG, .reg = g->r->arch->abi->reg_sp } };
 	struct arch_go_code code;
 
 	if (g->arch->find_popped_ra && p->value == -g->arch->pushed && p->end - p->start <= 4 &&
@@ -487,7 +487,7 @@ static int add_rows(struct go_rows *g, const struct go_body *b)
 static void classify_body(struct go_rows *g, struct go_body *b)
 {
 	if (b->role == GO_THREAD)
-		b->role = g->clone_ends ? GO_PLAIN : GO_TOP;
+		b->role = g->clone_ends ? GO_PLAIN : GO_OUTERMOST;
 	if (b->role == GO_INJECTED && !g->arch->injects_calls)
 		b->role = GO_UNKNOWN;
 	b->end = b->f.start;
@@ -517,16 +517,16 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 	int ret;
 
 	classify_body(g, &b);
-	end = b.role == GO_CALLERS_FP ? b.sp_at : b.role == GO_TOP ? f->end : b.end;
+	end = b.role == GO_CALLERS_FP ? b.sp_at : b.role == GO_OUTERMOST ? f->end : b.end;
 	if (b.role == GO_SIGRETURN || end == f->start)
 		return 0;
-	if (!image_in_code(g->r->img, f->start, end))
+	if (!image_in_code_range(g->r->img, f->start, end))
 		return 0;
 	ret = rows_add_fde(g->r, f->start, end);
 	if (ret)
 		return ret;
 	g->r->stats->go_bytes += end - f->start;
-	return b.role == GO_TOP ? add_state_row(g, &b, f->start, &top) : add_rows(g, &b);
+	return b.role == GO_OUTERMOST ? add_state_row(g, &b, f->start, &top) : add_rows(g, &b);
 }
 
 /*

@@ -66,7 +66,7 @@ int image_read(struct image *img, uint64_t vaddr, void *to, size_t len)
 	return img->read(img->ctx, vaddr + img->bias, to, len);
 }
 
-bool image_is_code(const struct image *img, uint64_t start, uint64_t end)
+bool image_in_exec_segment(const struct image *img, uint64_t start, uint64_t end)
 {
 	const struct image_load *l = load_of(img, start, end);
 
@@ -102,7 +102,7 @@ const uint8_t *image_move(struct image *img, uint64_t vaddr, size_t len)
 	return img->window;
 }
 
-bool image_in_code(const struct image *img, uint64_t start, uint64_t end)
+bool image_in_code_range(const struct image *img, uint64_t start, uint64_t end)
 {
 	unsigned int i;
 
@@ -327,7 +327,7 @@ static void add_section(struct image *img, const Elf64_Shdr *sh, const char *nam
 	if (!load_of(img, r.start, r.end))
 		return;
 	if (image_u64(img, sh->sh_flags) & SHF_EXECINSTR && r.start < r.end &&
-	    image_is_code(img, r.start, r.end)) {
+	    image_in_exec_segment(img, r.start, r.end)) {
 		img->by_sections = img->nr_code < IMAGE_MAX_RANGES;
 		if (img->by_sections)
 			img->code[img->nr_code++] = r;

@@ -17,7 +17,7 @@
 /* Functions are aligned to 64 at most; larger padding of loops and sections stays uncovered. */
 #define MAX_PADDING	63
 
-static uint32_t hash_state(const struct cfi_state *s)
+static uint32_t hash_state(const struct cfi_row *s)
 {
 	uint64_t cfa, ra, fp;
 
@@ -31,7 +31,7 @@ static uint32_t hash_state(const struct cfi_state *s)
 }
 
 /* Whether a rule counts from abi->reg_kept */
-static bool counts_from_kept_reg(const struct rows *r, const struct cfi_state *s)
+static bool counts_from_kept_reg(const struct rows *r, const struct cfi_row *s)
 {
 	uint8_t reg = r->arch->abi->reg_kept;
 
@@ -39,22 +39,22 @@ static bool counts_from_kept_reg(const struct rows *r, const struct cfi_state *s
 }
 
 /* A state that has no number yet gets one; returns as rows_intern_state(). */
-static uint32_t add_state(struct rows *r, const struct cfi_state *state, uint32_t hash)
+static uint32_t add_state(struct rows *r, const struct cfi_row *state, uint32_t hash)
 {
 	uint32_t n = r->nr_codes, room = r->room_codes;
 
-	if (!vec_room(&r->code, n, &room, sizeof(*r->code)) ||
+	if (!vec_room(&r->fre, n, &room, sizeof(*r->fre)) ||
 	    !vec_room(&r->state, n, &r->room_codes, sizeof(*r->state)) ||
 	    hidx_add_bounded(&r->numbers, hash, n))
 		return 0;
 	r->nr_codes++;
 	r->state[n] = *state;
-	rows_encode(r->arch, state, &r->code[n]);
+	rows_encode(r->arch, state, &r->fre[n]);
 	r->needs_kept_reg |= counts_from_kept_reg(r, state);
 	return n;
 }
 
-static inline uint32_t intern_state(struct rows *r, const struct cfi_state *state)
+static inline uint32_t intern_state(struct rows *r, const struct cfi_row *state)
 {
 	uint32_t hash = hash_state(state), n;
 	size_t pos;
@@ -65,7 +65,7 @@ static inline uint32_t intern_state(struct rows *r, const struct cfi_state *stat
 	return add_state(r, state, hash);
 }
 
-uint32_t rows_intern_state(struct rows *r, const struct cfi_state *state)
+uint32_t rows_intern_state(struct rows *r, const struct cfi_row *state)
 {
 	return intern_state(r, state);
 }
@@ -78,10 +78,10 @@ int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct
 	r->img = img;
 	r->arch = arch;
 	r->stats = stats;
-	if (!vec_room(&r->code, 0, &room, sizeof(*r->code)) ||
+	if (!vec_room(&r->fre, 0, &room, sizeof(*r->fre)) ||
 	    !vec_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
 		return -ENOMEM;
-	memset(r->code, 0, ROWS_FIRST * sizeof(*r->code));
+	memset(r->fre, 0, ROWS_FIRST * sizeof(*r->fre));
 	memset(r->state, 0, ROWS_FIRST * sizeof(*r->state));
 	r->nr_codes = ROWS_FIRST;
 	return 0;
@@ -89,7 +89,7 @@ int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct
 
 void rows_free(struct rows *r)
 {
-	free(r->code);
+	free(r->fre);
 	free(r->state);
 	hidx_free(&r->numbers);
 	free(r->fde);
@@ -116,7 +116,7 @@ int rows_add_fde(struct rows *r, uint64_t start, uint64_t end)
 }
 
 int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		    const struct cfi_state *state)
+		    const struct cfi_row *state)
 {
 	uint32_t n = rows_intern_state(r, state);
 
@@ -128,7 +128,7 @@ int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
 	return 0;
 }
 
-int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state)
+int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *state)
 {
 	struct rows_fde *fde = &r->fde[r->nr_fdes - 1];
 
@@ -150,12 +150,12 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 
 	if (is_dropped(r->img, start))
 		return CFI_SKIP;
-	if (!image_is_code(r->img, start, end)) {
+	if (!image_in_exec_segment(r->img, start, end)) {
 		r->stats->hole[STATS_CAUSE_OUTSIDE].nr++;
 		r->stats->hole[STATS_CAUSE_OUTSIDE].bytes += end - start;
 		return CFI_SKIP;
 	}
-	if (!image_in_code(r->img, start, end))
+	if (!image_in_code_range(r->img, start, end))
 		image_distrust_sections(r->img);
 	return rows_add_fde(r, start, end);
 }
@@ -173,9 +173,9 @@ static struct cfi_rule rule_above(struct cfi_rule rule, int pushed)
 }
 
 /* @state with the CFA higher by the bytes that the PLT has pushed */
-static struct cfi_state raise_cfa(const struct rows *r, const struct cfi_state *state)
+static struct cfi_row raise_cfa(const struct rows *r, const struct cfi_row *state)
 {
-	struct cfi_state to = *state;
+	struct cfi_row to = *state;
 	int size = r->arch->plt_pushes;
 
 	if (to.cfa.how == CFI_REG)
@@ -189,7 +189,7 @@ static struct cfi_state raise_cfa(const struct rows *r, const struct cfi_state *
 }
 
 /* Does the next row of the last FDE show that a PLT has pushed words? */
-static bool shows_push(const struct rows *r, const struct cfi_state *state)
+static bool shows_push(const struct rows *r, const struct cfi_row *state)
 {
 	uint32_t i;
 
@@ -207,7 +207,7 @@ static bool shows_push(const struct rows *r, const struct cfi_state *state)
 /* Correct the rows of this FDE so far; its later rows follow */
 static int set_pushed(struct rows *r)
 {
-	struct cfi_state state;
+	struct cfi_row state;
 	uint32_t i;
 
 	r->pushed = true;
@@ -220,10 +220,10 @@ static int set_pushed(struct rows *r)
 	return 0;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 {
 	struct rows *r = arg;
-	struct cfi_state to;
+	struct cfi_row to;
 	int ret;
 
 	if (!r->pushed && shows_push(r, state)) {
@@ -239,7 +239,7 @@ static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
 	 * The next FDE is that for profiling: its CFA is too low, too, but its rows do not show it
 	 */
 	if (r->after_pushed) {
-		to = (struct cfi_state){ .cfa = cfi_bad(CFI_CAUSE_SP) };
+		to = (struct cfi_row){ .cfa = cfi_bad(CFI_CAUSE_SP) };
 		state = &to;
 	}
 	r->stats->nr_rows++;
@@ -297,7 +297,7 @@ static int stub_fde(void *ctx, uint64_t start, uint64_t end)
 	return rows_add_fde(ctx, start, end);
 }
 
-static int stub_row(void *ctx, uint64_t start, const struct cfi_state *state)
+static int stub_row(void *ctx, uint64_t start, const struct cfi_row *state)
 {
 	return rows_add_row(ctx, start, state);
 }
@@ -330,7 +330,7 @@ static int add_stubs(struct rows *r, uint64_t start, uint64_t end, uint32_t nr_f
 		if (stop > end)
 			stop = end;
 		if (start < stop)
-			ret = r->arch->plt(&plt, start, stop);
+			ret = r->arch->add_plt_rows(&plt, start, stop);
 		if (i == nr_fdes)
 			break;
 		if (base + r->fde[i].end > start)
@@ -346,11 +346,11 @@ int rows_add_plts(struct rows *r)
 	const struct image_range *plt;
 	int ret;
 
-	if (!r->arch->plt)
+	if (!r->arch->add_plt_rows)
 		return 0;
 	for (i = 0; i < r->img->nr_plts; i++) {
 		plt = &r->img->plt[i];
-		if (!image_is_code(r->img, plt->start, plt->end))
+		if (!image_in_exec_segment(r->img, plt->start, plt->end))
 			continue;
 		ret = add_stubs(r, plt->start, plt->end, nr_fdes);
 		if (ret)
@@ -361,7 +361,7 @@ int rows_add_plts(struct rows *r)
 	return nr_fdes == r->nr_fdes ? 0 : rows_sort(r);
 }
 
-const struct cfi_state *rows_at(const struct rows *r, uint64_t pc)
+const struct cfi_row *rows_at(const struct rows *r, uint64_t pc)
 {
 	const struct rows_fde *fde;
 	uint32_t i;
@@ -387,8 +387,8 @@ bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)
 	const uint8_t *code;
 	size_t n, len = end - start;
 
-	if (len > MAX_PADDING || !image_in_code(r->img, r->img->text.start + start,
-						r->img->text.start + end))
+	if (len > MAX_PADDING || !image_in_code_range(r->img, r->img->text.start + start,
+						      r->img->text.start + end))
 		return false;
 	/* After the system call, the frame of a signal trampoline is still there */
 	if (start >= 2) {
@@ -398,7 +398,7 @@ bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end)
 	}
 	code = image_code(r->img, r->img->text.start + start, len);
 	for (; code && len; code += n, len -= n) {
-		n = r->arch->padding(code, len);
+		n = r->arch->padding_length(code, len);
 		if (!n)
 			return false;
 	}

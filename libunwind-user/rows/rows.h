@@ -4,7 +4,7 @@
  *
  *	image.c	the ELF file or image: code, .eh_frame, PLT sections
  *	rows.c	FDEs and their rows: from .eh_frame, from stubs, and those that others add
- *	code.c	the state of a row, as bytes of an FRE
+ *	encode.c the state of a row, as bytes of an FRE
  *	go.c	rows of Go programs, from Go's own tables
  *	sig.c	code that returns from signal handlers
  *
@@ -138,10 +138,10 @@ static inline const uint8_t *image_code(struct image *img, uint64_t vaddr, size_
 }
 
 /* Are all of these bytes in one executable segment? */
-bool image_is_code(const struct image *img, uint64_t start, uint64_t end);
+bool image_in_exec_segment(const struct image *img, uint64_t start, uint64_t end);
 
 /* Are all of these bytes in one of img.code? */
-bool image_in_code(const struct image *img, uint64_t start, uint64_t end);
+bool image_in_code_range(const struct image *img, uint64_t start, uint64_t end);
 
 /* An FDE is for code outside of all code sections: take whole segments for code from now on. */
 void image_distrust_sections(struct image *img);
@@ -149,10 +149,10 @@ void image_distrust_sections(struct image *img);
 /* The description of the image's .eh_frame for cfi_parse(), without the bytes. */
 struct cfi_section image_cfi(const struct image *img, const struct arch *arch);
 
-/* ------------------------------ code.c ------------------------------- */
+/* ----------------------------- encode.c ------------------------------ */
 
 /* A state as bytes: the part of an FRE after its start, that is the info byte and the words. */
-struct rows_code {
+struct rows_fre {
 	uint8_t cause;		/* not 0: a hole, and no other field is valid */
 	uint8_t kept;		/* CFI_KEPT() */
 	bool flex_only;
@@ -166,7 +166,7 @@ struct rows_code {
 	uint8_t flex[1 + SFRAME_FRE_MAX_WORDS * 4];
 };
 
-void rows_encode(const struct arch *arch, const struct cfi_state *state, struct rows_code *code);
+void rows_encode(const struct arch *arch, const struct cfi_row *state, struct rows_fre *fre);
 
 /* ------------------------------ rows.c ------------------------------- */
 
@@ -178,7 +178,7 @@ void rows_encode(const struct arch *arch, const struct cfi_state *state, struct 
 /* A row holds from start (counted from text.start) to the start of the next row. */
 struct rows_row {
 	uint32_t start;
-	uint32_t state;		/* number in rows.code */
+	uint32_t state;		/* number in rows.fre */
 };
 
 struct rows_fde {
@@ -192,8 +192,8 @@ struct rows {
 	const struct arch *arch;
 	struct stats *stats;
 
-	struct rows_code *code;		/* by state */
-	struct cfi_state *state;
+	struct rows_fre *fre;		/* by state */
+	struct cfi_row *state;
 	uint32_t nr_codes, room_codes;
 	struct hidx numbers;		/* of states */
 
@@ -228,17 +228,17 @@ extern const struct cfi_ops rows_cfi_ops;	/* arg: struct rows */
  * file; @start of a row counts from the start of the FDE.
  */
 int rows_add_fde(struct rows *r, uint64_t start, uint64_t end);
-int rows_add_row(struct rows *r, uint64_t start, const struct cfi_state *state);
+int rows_add_row(struct rows *r, uint64_t start, const struct cfi_row *state);
 
 /* Add a row at @start (counted from text.start) to @fde, which is not yet part of @r. */
 int rows_append_raw(struct rows *r, struct rows_fde *fde, uint32_t start,
-		    const struct cfi_state *state);
+		    const struct cfi_row *state);
 
 /*
  * The number of a state; 0 if there is not enough memory (0 is ROWS_NONE, and never the number of a
  * state).
  */
-uint32_t rows_intern_state(struct rows *r, const struct cfi_state *state);
+uint32_t rows_intern_state(struct rows *r, const struct cfi_row *state);
 
 /* Sort FDEs by start. FDEs with equal starts keep their order in .eh_frame. */
 int rows_sort(struct rows *r);
@@ -250,7 +250,7 @@ int rows_add_plts(struct rows *r);
 bool rows_same_fde(const struct rows *r, const struct rows_fde *a, const struct rows_fde *b);
 
 /* The state for a pc (counted from text.start), from .eh_frame or of a stub; NULL: no row. */
-const struct cfi_state *rows_at(const struct rows *r, uint64_t pc);
+const struct cfi_row *rows_at(const struct rows *r, uint64_t pc);
 
 /* Are the bytes [start, end) between two functions padding? They count from text.start. */
 bool rows_is_padding(struct rows *r, uint32_t start, uint32_t end);

@@ -43,7 +43,7 @@ bool rows_is_unknown_sigreturn(struct rows *r, const struct rows_fde *fde)
 static int add_row(struct rows *r, const struct sframe_sig *sig, uint32_t start, uint32_t pc)
 {
 	uint8_t sp = r->arch->abi->reg_sp;
-	struct cfi_state state = {
+	struct cfi_row state = {
 		.cfa = { .how = CFI_AT_REG, .reg = sp, .off = sig->sp },
 		.ra = { .how = CFI_AT_REG, .reg = sp, .off = sig->ip },
 		.fp = { .how = CFI_AT_REG, .reg = sp, .off = sig->fp },

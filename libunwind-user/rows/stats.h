@@ -39,12 +39,13 @@ struct stats {
 	uint64_t fde_bytes;		/* code that these FDEs cover */
 	uint64_t text_bytes;		/* code in the file: in sections, or else in segments */
 	uint64_t hole_bytes;		/* code for which the table states that it has no rule */
+	/* code without .eh_frame and without Go's tables, in ranges that are more than padding */
+	uint64_t gap_bytes;
 	uint64_t covered_bytes;		/* code with rules in the table; of these bytes: */
 	uint64_t padding_bytes;
 	uint64_t plt_bytes;		/* stubs without .eh_frame */
 	uint64_t flow_bytes;		/* other code without .eh_frame, covered by following it */
 	uint64_t go_bytes;		/* code that Go's own tables cover */
-	uint64_t gap_bytes;		/* all such code, in ranges that are more than padding */
 	uint32_t table_fdes, table_fres;
 	struct stats_hole hole[STATS_NR_CAUSES];
 };

@@ -145,7 +145,7 @@ int symtab_collect(struct collect *c, Elf *elf)
 	return ret;
 }
 
-size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX])
+size_t symtab_find_build_id(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX])
 {
 	size_t pos = 0, name, desc;
 	GElf_Nhdr nhdr;
@@ -164,7 +164,7 @@ size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX])
 static void read_note(struct symtab *tab, Elf *elf, const GElf_Phdr *phdr)
 {
 	if (!tab->build_id_size)
-		tab->build_id_size = symtab_note(elf_getdata_rawchunk(elf, phdr->p_offset,
+		tab->build_id_size = symtab_find_build_id(elf_getdata_rawchunk(elf, phdr->p_offset,
 			phdr->p_filesz, phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
 			tab->build_id);
 }
@@ -216,7 +216,7 @@ static int read_segments(struct symtab *tab, Elf *elf)
 	return 0;
 }
 
-int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg)
+int symtab_read(struct symtab *tab, int fd, symtab_add_more *more, void *arg)
 {
 	struct collect c = { .tab = tab };
 	GElf_Ehdr ehdr;

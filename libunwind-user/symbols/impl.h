@@ -61,20 +61,20 @@ struct symtab {
 struct collect;
 
 /* Adds the functions that other files have for @elf; 0 or -ENOMEM. */
-typedef int symtab_more(void *arg, struct collect *c, Elf *elf);
+typedef int symtab_add_more(void *arg, struct collect *c, Elf *elf);
 
 /* Add the functions of another file with the same addresses; 0 or -ENOMEM. */
 int symtab_collect(struct collect *c, Elf *elf);
 /* The virtual address of a file offset; -1 if no segment holds it. */
 int symtab_to_addr(const struct symtab *tab, uint64_t offset, uint64_t *addr);
 /* Find the build ID among the notes in @data, which may be NULL. Returns its size, or 0. */
-size_t symtab_note(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
+size_t symtab_find_build_id(Elf_Data *data, uint8_t id[UU_BUILD_ID_MAX]);
 
 /*
  * Read the ELF file open at @fd. Returns 0 with an index, which may be empty, or
  * -ENOEXEC, -ENOMEM. @more may be NULL.
  */
-int symtab_read(struct symtab *tab, int fd, symtab_more *more, void *arg);
+int symtab_read(struct symtab *tab, int fd, symtab_add_more *more, void *arg);
 void symtab_free(struct symtab *tab);
 /* The function that holds virtual address @addr, or NULL. */
 const struct sym *symtab_find(const struct symtab *tab, uint64_t addr);
@@ -135,8 +135,8 @@ struct perfmap;
 
 /* The functions that uu_symbols_new_debug() adds */
 struct debug_ops {
-	/* a symtab_more whose arg is a struct more_arg: finds debug information, adds functions */
-	symtab_more *more;
+	/* its arg is a struct more_arg; it finds debug information, and adds functions */
+	symtab_add_more *more;
 	void (*free)(struct debug *d);
 	/* opens a file with this build ID from elsewhere, and sets *@place; or -1 */
 	int (*fetch)(struct uu_symbols *syms, struct file *f, struct place *place);

@@ -93,7 +93,7 @@ void uu_symbols_free(struct uu_symbols *syms)
 }
 
 /* Read the file that is open at @fd, and close it. 0, or why it is not the right file. */
-static int file_take(struct uu_symbols *syms, struct file *f, int fd)
+static int read_candidate(struct uu_symbols *syms, struct file *f, int fd)
 {
 	struct more_arg arg = { .syms = syms, .f = f };
 	int ret;
@@ -116,13 +116,13 @@ static int file_take(struct uu_symbols *syms, struct file *f, int fd)
  * Read one candidate file. Keep the first error unless it is -ENODEV: a replaced file explains more
  * than a missing one.
  */
-static int file_try(struct uu_symbols *syms, struct file *f, int fd)
+static int try_candidate(struct uu_symbols *syms, struct file *f, int fd)
 {
 	int ret;
 
 	if (fd < 0)
 		return -ENODEV;
-	ret = file_take(syms, f, fd);
+	ret = read_candidate(syms, f, fd);
 	if (ret)
 		file_clear(syms, f);
 	else
@@ -145,7 +145,7 @@ static int try_pid(struct uu_symbols *syms, struct file *f, int pid)
 			return -ENODEV;
 	f->pids[f->nr_pids++] = pid;
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	return file_try(syms, f, symbols_open_mapped(root, f->path, &f->place));
+	return try_candidate(syms, f, symbols_open_mapped(root, f->path, &f->place));
 }
 
 static struct file *find_same(const struct uu_symbols *syms, const struct file *f)
@@ -177,13 +177,13 @@ static int try_build_id(struct uu_symbols *syms, struct file *f)
 	for (i = 0; i < f->build_id_size; i++)
 		n += sprintf(path + n, i == 1 ? "/%02x" : "%02x", f->build_id[i]);
 	fd = symbols_open_mapped(syms->sysroot, path, &f->place);
-	return file_try(syms, f, fd);
+	return try_candidate(syms, f, fd);
 }
 
 static void file_load(struct uu_symbols *syms, struct file *f, int pid)
 {
 	f->error = -ENODEV;
-	if (!file_try(syms, f, symbols_open_mapped(syms->sysroot, f->path, &f->place)))
+	if (!try_candidate(syms, f, symbols_open_mapped(syms->sysroot, f->path, &f->place)))
 		return;
 	if (!f->build_id_size || *f->path == '[' || !try_pid(syms, f, pid))
 		return;
@@ -191,7 +191,7 @@ static void file_load(struct uu_symbols *syms, struct file *f, int pid)
 	if (f->same || !try_build_id(syms, f))
 		return;
 	if (syms->ops)
-		file_try(syms, f, syms->ops->fetch(syms, f, &f->place));
+		try_candidate(syms, f, syms->ops->fetch(syms, f, &f->place));
 }
 
 int symbols_get_file(struct uu_symbols *syms, const struct uu_file *want, struct file **file)

@@ -153,7 +153,7 @@ static bool handle_mapping(struct tables_follow *f, const struct mmap2 *m)
 	pthread_mutex_unlock(&t->lock);
 	if (!m->ino)
 		return false;
-	when = tables_get_seen(&f->seen, makedev(m->maj, m->min), m->ino);
+	when = tables_seen_time(&f->seen, makedev(m->maj, m->min), m->ino);
 	if (when && *when && now - *when < CHECK_EVERY)
 		return false;
 	fd = tables_open_mapping(t, m->pid, m->addr, m->addr + m->len, m->path);
@@ -380,7 +380,7 @@ int tables_follow_wait(struct tables_session *t)
 	return ret;
 }
 
-bool tables_follow_recall(struct tables_session *t, struct tables_recall *r)
+bool tables_follow_hand_over(struct tables_session *t, struct tables_recall *r)
 {
 	struct tables_follow *f = t->follow;
 	uint64_t one = 1;

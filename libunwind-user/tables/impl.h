@@ -71,7 +71,7 @@ void tables_recall_free(struct tables_recall *r);
 bool tables_recall_next(struct tables_session *t, struct tables_recall *r);
 
 /* Hand @r to the thread of tables_follow(), which then owns it; false if there is no thread. */
-bool tables_follow_recall(struct tables_session *t, struct tables_recall *r);
+bool tables_follow_hand_over(struct tables_session *t, struct tables_recall *r);
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
@@ -88,7 +88,7 @@ struct tables_seen {
  * The time noted for a file, which the caller may set before the next call; it is 0 if the file is
  * new. NULL if there is not enough memory.
  */
-uint64_t *tables_get_seen(struct tables_seen *set, uint64_t dev, uint64_t ino);
+uint64_t *tables_seen_time(struct tables_seen *set, uint64_t dev, uint64_t ino);
 void tables_seen_free(struct tables_seen *set);
 
 #endif

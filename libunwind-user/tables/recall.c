@@ -136,7 +136,7 @@ int tables_recall_rest(struct tables_session *t)
 
 	if (!t->recall)
 		return 0;
-	if (tables_follow_recall(t, t->recall)) {
+	if (tables_follow_hand_over(t, t->recall)) {
 		t->recall = NULL;
 		return 0;
 	}
@@ -166,7 +166,7 @@ static int append_path(struct recall_list *l, const char *path, const struct sta
 
 	if (l->nr == MAX_FILES || strchr(path, '\n'))
 		return 0;
-	seen = tables_get_seen(&l->seen, st->st_dev, st->st_ino);
+	seen = tables_seen_time(&l->seen, st->st_dev, st->st_ino);
 	if (!seen)
 		return -ENOMEM;
 	if (*seen)

@@ -28,7 +28,7 @@
 
 /* ------------------------ a set of (device, inode) ------------------------ */
 
-uint64_t *tables_get_seen(struct tables_seen *set, uint64_t dev, uint64_t ino)
+uint64_t *tables_seen_time(struct tables_seen *set, uint64_t dev, uint64_t ino)
 {
 	uint64_t hash = hash64(ino ^ hash64(dev));
 	struct tables_seen_file *f;
@@ -76,7 +76,7 @@ struct process_scan {
 static int add_mapping(struct process_scan *s, pid_t pid, uint64_t start, uint64_t end, dev_t dev,
 		       ino_t ino, const char *path)
 {
-	uint64_t *when = tables_get_seen(&s->seen, dev, ino);
+	uint64_t *when = tables_seen_time(&s->seen, dev, ino);
 	struct mapping *m;
 
 	if (!when)

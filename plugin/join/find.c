@@ -34,9 +34,9 @@ static void index_task(struct join *j, struct task *t)
 	if (t->nr_seen)
 		return;
 	for (i = 0; i < t->nr_runs; i++)
-		if (j->runs.v[t->run + i].r.cookie)
-			v[nr++] = (struct seen){ j->runs.v[t->run + i].r.ts,
-						 j->runs.v[t->run + i].r.cookie, 0 };
+		if (j->runs.v[t->run + i].pub.cookie)
+			v[nr++] = (struct seen){ j->runs.v[t->run + i].pub.ts,
+						 j->runs.v[t->run + i].pub.cookie, 0 };
 	for (i = 0; i < t->nr_stacks; i++)
 		v[nr++] = (struct seen){ j->stacks.v[t->stack + i].ts,
 					 j->stacks.v[t->stack + i].cookie, 0 };
@@ -78,9 +78,9 @@ static bool is_one_entry(struct join *j, struct task *t, uint64_t cookie, uint64
 
 static bool may_answer(struct join *j, struct task *t, const struct run *run, const struct stack *s)
 {
-	if (s->stream == run->r.stream && (s->pos <= run->lo || s->pos >= run->hi))
+	if (s->stream == run->pub.stream && (s->pos <= run->lo || s->pos >= run->hi))
 		return false;
-	return is_one_entry(j, t, s->cookie, run->r.ts, s->ts);
+	return is_one_entry(j, t, s->cookie, run->pub.ts, s->ts);
 }
 
 static bool is_whole(const struct stack *s)
@@ -103,7 +103,7 @@ static bool parts_agree(struct join *j, const struct stack *cut, const struct st
 
 static uint32_t choose_stack(struct join *j, struct task *t, const struct run *run)
 {
-	uint64_t cookie = run->r.cookie, ts = run->r.ts;
+	uint64_t cookie = run->pub.cookie, ts = run->pub.ts;
 	uint32_t first = t->stack, end = first + t->nr_stacks, lo, hi, i, tries = 0;
 	uint32_t near[MAX_TRIES], nr = 0, own = NO_STACK;
 	struct stack *s = j->stacks.v;
@@ -129,7 +129,7 @@ static uint32_t choose_stack(struct join *j, struct task *t, const struct run *r
 			continue;
 		near[nr++] = i;
 		if (own == NO_STACK &&
-		    j->streams.v[s[i].stream].buffer == j->streams.v[run->r.stream].buffer)
+		    j->streams.v[s[i].stream].buffer == j->streams.v[run->pub.stream].buffer)
 			own = i;
 	}
 	if (!nr)
@@ -148,11 +148,11 @@ static enum join_state why_missing(struct join *j, struct task *t, const struct 
 
 	if (j->damaged)
 		return JOIN_LOST;
-	later = t->last_cookie != run->r.cookie ? t->any && t->last_ts > run->r.ts
-						: t->second && t->second_ts > run->r.ts;
+	later = t->last_cookie != run->pub.cookie ? t->any && t->last_ts > run->pub.ts
+						: t->second && t->second_ts > run->pub.ts;
 	if (!later)
 		return JOIN_PENDING;
-	return j->dropped.v[j->streams.v[run->r.stream].buffer] ? JOIN_LOST : JOIN_UNRECORDED;
+	return j->dropped.v[j->streams.v[run->pub.stream].buffer] ? JOIN_LOST : JOIN_UNRECORDED;
 }
 
 static void fill_answer(struct join *j, uint32_t stack, struct join_answer *ans)
@@ -176,8 +176,8 @@ static void resolve_run(struct join *j, struct task *t, struct run *run)
 	if (run->stack != NOT_ASKED)
 		return;
 	run->stack = NO_STACK;
-	if (run->r.form == JOIN_FORM_NO_COOKIE || !run->r.cookie) {
-		run->state = run->r.form == JOIN_FORM_LOST_COOKIE && t->has_cookie ? JOIN_LOST
+	if (run->pub.form == JOIN_FORM_NO_COOKIE || !run->pub.cookie) {
+		run->state = run->pub.form == JOIN_FORM_LOST_COOKIE && t->has_cookie ? JOIN_LOST
 									      : JOIN_NONE;
 		return;
 	}
@@ -196,9 +196,9 @@ static struct run *find_run(struct join *j, struct task *t, uint32_t stream, uin
 	struct run *r = &j->runs.v[t->run];
 	uint32_t i;
 
-	bisect(i, t->nr_runs, r[i].r.stream > stream ||
-			      (r[i].r.stream == stream && r[i].r.pos > pos));
-	return i && r[i - 1].r.stream == stream ? &r[i - 1] : NULL;
+	bisect(i, t->nr_runs, r[i].pub.stream > stream ||
+			      (r[i].pub.stream == stream && r[i].pub.pos > pos));
+	return i && r[i - 1].pub.stream == stream ? &r[i - 1] : NULL;
 }
 
 /* Can the stream's record at @pos, if it has one, have been made at @ts? */
@@ -215,7 +215,7 @@ static bool covers_record(const struct stream *st, uint64_t pos, uint64_t ts)
 
 static bool same_request(const struct run *a, const struct run *b)
 {
-	return a->r.cookie == b->r.cookie && a->r.form == b->r.form;
+	return a->pub.cookie == b->pub.cookie && a->pub.form == b->pub.form;
 }
 
 /*
@@ -239,7 +239,7 @@ void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, 
 		if (st->cpu != cpu || pos < st->first || pos > st->last)
 			continue;
 		r = find_run(j, t, i, pos);
-		if (!r || (cookie && r->r.cookie != cookie))
+		if (!r || (cookie && r->pub.cookie != cookie))
 			continue;
 		c = covers_record(st, pos, ts);
 		if (!found || (c && !covered)) {
@@ -253,7 +253,7 @@ void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, 
 	if (!found)
 		return;
 	resolve_run(j, t, found);
-	ans->form = found->r.form;
+	ans->form = found->pub.form;
 	ans->state = sure ? found->state : JOIN_UNSURE;
 	if (ans->state == JOIN_STACK)
 		fill_answer(j, found->stack, ans);
@@ -262,7 +262,7 @@ void join_find_answer(struct join *j, uint32_t cpu, uint32_t tid, uint64_t pos, 
 static void answer_run(struct join *j, struct task *t, struct run *run, struct join_answer *ans)
 {
 	resolve_run(j, t, run);
-	ans->form = run->r.form;
+	ans->form = run->pub.form;
 	ans->state = run->state;
 	if (run->stack < NO_STACK)
 		fill_answer(j, run->stack, ans);
@@ -279,9 +279,9 @@ uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos
 	for (i = 0; i < 4 && last->tid == tid && last->from < last->to && pos >= last->to &&
 	     last->to != UINT64_MAX; i++) {
 		r = &j->runs.v[++last->run];
-		last->from = r->r.pos;
-		last->to = last->run + 1 < j->runs.nr && r[1].r.tid == tid &&
-			   r[1].r.stream == stream ? r[1].r.pos : UINT64_MAX;
+		last->from = r->pub.pos;
+		last->to = last->run + 1 < j->runs.nr && r[1].pub.tid == tid &&
+			   r[1].pub.stream == stream ? r[1].pub.pos : UINT64_MAX;
 	}
 	if (last->tid != tid || pos < last->from || pos >= last->to) {
 		t = j->finished ? find_task(j, tid) : NULL;
@@ -292,10 +292,10 @@ uint32_t join_run_at(struct join *j, uint32_t stream, uint32_t tid, uint64_t pos
 			return JOIN_NO_RUN;
 		end = &j->runs.v[t->run + t->nr_runs];
 		last->run = r - j->runs.v;
-		last->from = r->r.pos;
-		last->to = r + 1 < end && r[1].r.stream == stream ? r[1].r.pos : UINT64_MAX;
+		last->from = r->pub.pos;
+		last->to = r + 1 < end && r[1].pub.stream == stream ? r[1].pub.pos : UINT64_MAX;
 	}
-	if (cookie && j->runs.v[last->run].r.cookie != cookie)
+	if (cookie && j->runs.v[last->run].pub.cookie != cookie)
 		return JOIN_NO_RUN;
 	return last->run;
 }
@@ -308,13 +308,13 @@ uint32_t join_nr_runs(struct join *j)
 void join_get_run(struct join *j, uint32_t run, struct join_answer *ans, struct join_run *about)
 {
 	struct run *r = &j->runs.v[run];
-	struct task *t = find_task(j, r->r.tid);
+	struct task *t = find_task(j, r->pub.tid);
 
 	memset(ans, 0, sizeof(*ans));
 	if (t)
 		answer_run(j, t, r, ans);
 	if (about)
-		*about = r->r;
+		*about = r->pub;
 }
 
 void join_get_stats(struct join *j, struct join_stats *st)
@@ -329,7 +329,7 @@ void join_get_stats(struct join *j, struct join_stats *st)
 		for (k = 0; k < t->nr_runs; k++) {
 			r = &j->runs.v[t->run + k];
 			resolve_run(j, t, r);
-			st->requests[r->state] += r->r.events;
+			st->requests[r->state] += r->pub.events;
 		}
 	}
 	for (i = 0; i < j->stacks.nr; i++)

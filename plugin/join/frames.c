@@ -123,8 +123,8 @@ void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *s
 }
 
 /* A return address belongs to the call before it, also at a mapping's end. */
-const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
-				    uint64_t addr, bool exact, uint64_t *offset)
+const struct maps_file *frames_find_file(struct maps *maps, const struct join_answer *ans,
+					 uint64_t addr, bool exact, uint64_t *offset)
 {
 	const struct maps_file *file;
 
@@ -136,8 +136,8 @@ const struct maps_file *frames_file(struct maps *maps, const struct join_answer 
 	return file;
 }
 
-bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
-		   bool exact, struct uu_symbol *sym)
+bool frames_find_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
+			bool exact, struct uu_symbol *sym)
 {
 	struct uu_file uf = {
 		.path = file->path,
@@ -165,10 +165,10 @@ static void add_python(struct frames *f, struct text *t, const struct frame_key 
 	if (f->opts.no_symbols)
 		text_addf(t, "0x%llx", (unsigned long long)k->addr);
 	else
-		text_name(t, file->python, strlen(file->python));
+		text_add_escaped(t, file->python, strlen(file->python));
 	if (*file->path) {
 		text_add(t, " (");
-		text_name(t, file->path, strlen(file->path));
+		text_add_escaped(t, file->path, strlen(file->path));
 		if (line && !f->opts.no_offsets)
 			text_addf(t, ":%u", line);
 		text_add(t, ")");
@@ -186,7 +186,7 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 	text_add(t, prefix);
 	if (k->jit && !f->opts.no_symbols &&
 	    jit_symbol(f->opts.jit, f->syms, k->jit, k->addr - !k->exact, &sym)) {
-		text_name(t, sym.name, strlen(sym.name));
+		text_add_escaped(t, sym.name, strlen(sym.name));
 		if (!f->opts.no_offsets)
 			text_addf(t, "+0x%llx", (unsigned long long)(k->addr - sym.start));
 		text_addf(t, " (/tmp/perf-%u.map)", k->jit);
@@ -203,18 +203,18 @@ static void add_frame(struct frames *f, struct text *t, const struct frame_key *
 		add_python(f, t, k, file);
 		return;
 	}
-	*signal = frames_symbol(f->syms, file, k->offset, k->exact, &sym);
+	*signal = frames_find_symbol(f->syms, file, k->offset, k->exact, &sym);
 	if (f->opts.no_symbols)
 		sym.name = NULL;
 	if (sym.name) {
-		text_name(t, sym.name, strlen(sym.name));
+		text_add_escaped(t, sym.name, strlen(sym.name));
 		if (!f->opts.no_offsets)
 			text_addf(t, "+0x%llx", (unsigned long long)(k->offset - sym.start));
 	} else {
 		text_addf(t, "0x%llx", (unsigned long long)k->addr);
 	}
 	text_add(t, " (");
-	text_name(t, file->path, strlen(file->path));
+	text_add_escaped(t, file->path, strlen(file->path));
 	if (!sym.name || !f->opts.no_offsets)
 		text_addf(t, "+0x%llx", (unsigned long long)k->offset);
 	text_add(t, ")");
@@ -242,7 +242,7 @@ static struct frame_line *get_frame(struct frames *f, const struct join_answer *
 	uint32_t i;
 	size_t pos;
 
-	file = frames_file(f->maps, ans, addr, exact, &k.offset);
+	file = frames_find_file(f->maps, ans, addr, exact, &k.offset);
 	if (file)
 		k.file = file->id + 1;
 	if (jit && jit_may_hold(file))
@@ -331,7 +331,7 @@ static void add_stack(struct frames *f, struct text *t, const struct join_answer
 	}
 	for (i = 0; i < nr; i++) {
 		fr = &f->frames.v[f->index.v[first + i]];
-		text_bytes(t, fr->line, fr->len);
+		text_add_bytes(t, fr->line, fr->len);
 	}
 	add_marks(t, ans);
 }
@@ -393,7 +393,7 @@ static void print_stack(struct frames *f, const struct join_answer *ans)
 	st->nr = end.nr;
 }
 
-const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged)
+const char *frames_format(struct frames *f, const struct join_answer *ans, bool damaged)
 {
 	text_clear(&f->out);
 	if (ans->state == JOIN_STACK)

@@ -42,14 +42,14 @@ void frames_free(struct frames *f);
  * The lines for @ans, each with its newline; "" for JOIN_NONE. @damaged: the
  * file was not read to its end. Valid until the next call.
  */
-const char *frames_text(struct frames *f, const struct join_answer *ans, bool damaged);
+const char *frames_format(struct frames *f, const struct join_answer *ans, bool damaged);
 
 /* ---- the same for callers that do not need text ---- */
 
 /*
  * End a joined stack before its first address that is not code, and add the flags STACK_INCOMPLETE
  * and STACK_OUTSIDE. The innermost address stays, because the task was there. @jit knows compiled
- * code and may be NULL. frames_text() does this by itself.
+ * code and may be NULL. frames_format() does this by itself.
  */
 void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *syms,
 			struct join_answer *ans);
@@ -58,10 +58,10 @@ void frames_end_outside(struct maps *maps, struct jit *jit, struct uu_symbols *s
  * @exact: the task was at @addr; otherwise @addr is a return address. The innermost address is
  * exact (unless STACK_NO_INNER), and so is the address after a signal trampoline.
  */
-const struct maps_file *frames_file(struct maps *maps, const struct join_answer *ans,
-				    uint64_t addr, bool exact, uint64_t *offset);
+const struct maps_file *frames_find_file(struct maps *maps, const struct join_answer *ans,
+					 uint64_t addr, bool exact, uint64_t *offset);
 /* The function there, its name NULL if unknown; true for a signal trampoline. */
-bool frames_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
-		   bool exact, struct uu_symbol *sym);
+bool frames_find_symbol(struct uu_symbols *syms, const struct maps_file *file, uint64_t offset,
+			bool exact, struct uu_symbol *sym);
 
 #endif

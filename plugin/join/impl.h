@@ -49,7 +49,7 @@ struct stack {
 #define NO_STACK	(UINT32_MAX - 1)
 
 struct run {
-	struct join_run r;
+	struct join_run pub;
 	/*
 	 * Positions in the same stream between which a stack may be this run's:
 	 * the nearest runs of the same task under another cookie.

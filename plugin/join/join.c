@@ -93,7 +93,7 @@ int join_add_run(struct join *j, const struct join_run *run)
 	r = vec_add(&j->runs);
 	if (!r)
 		return -ENOMEM;
-	r->r = *run;
+	r->pub = *run;
 	r->stack = NOT_ASKED;
 	return 0;
 }
@@ -160,10 +160,10 @@ static void merge_runs(struct join *j)
 
 	for (i = 0; i < j->runs.nr; i++) {
 		r = &j->runs.v[i];
-		if (out && out->r.tid == r->r.tid && out->r.stream == r->r.stream &&
-		    out->r.cookie == r->r.cookie && out->r.form == r->r.form &&
-		    out->r.part == r->r.part) {
-			out->r.events += r->r.events;
+		if (out && out->pub.tid == r->pub.tid && out->pub.stream == r->pub.stream &&
+		    out->pub.cookie == r->pub.cookie && out->pub.form == r->pub.form &&
+		    out->pub.part == r->pub.part) {
+			out->pub.events += r->pub.events;
 			continue;
 		}
 		out = &j->runs.v[nr++];
@@ -190,18 +190,18 @@ static void limit_runs(struct join *j)
 
 		for (i = 0; i < j->runs.nr; i++) {
 			r = &j->runs.v[pass ? j->runs.nr - 1 - i : i];
-			if (!before || before->r.tid != r->r.tid ||
-			    before->r.stream != r->r.stream) {
+			if (!before || before->pub.tid != r->pub.tid ||
+			    before->pub.stream != r->pub.stream) {
 				cookie = 0;
 				pos = other = none;
 			}
 			before = r;
-			if (r->r.cookie) {
-				if (cookie != r->r.cookie) {
+			if (r->pub.cookie) {
+				if (cookie != r->pub.cookie) {
 					other = cookie ? pos : none;
-					cookie = r->r.cookie;
+					cookie = r->pub.cookie;
 				}
-				pos = r->r.pos;
+				pos = r->pub.pos;
 			}
 			if (pass)
 				r->hi = other;
@@ -274,15 +274,15 @@ int join_finish(struct join *j)
 
 	for (i = 0; i < j->runs.nr; i++) {
 		r = &j->runs.v[i];
-		if (!t || t->tid != r->r.tid) {
-			t = get_task(j, r->r.tid);
+		if (!t || t->tid != r->pub.tid) {
+			t = get_task(j, r->pub.tid);
 			if (!t)
 				return -ENOMEM;
 			t->run = i;
 		}
 		t->nr_runs++;
-		t->has_cookie |= r->r.cookie != 0;
-		note_record(t, r->r.cookie, r->r.ts);
+		t->has_cookie |= r->pub.cookie != 0;
+		note_record(t, r->pub.cookie, r->pub.ts);
 	}
 	t = NULL;
 	for (i = 0; i < j->stacks.nr; i++) {

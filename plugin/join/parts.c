@@ -3,10 +3,10 @@
  * parts.c - put together the records of one stack
  *
  * The kernel splits a stack that is too deep for one record. The parts come in order on one stream,
- * and all but the last have the flag MORE. Only an unbroken sequence becomes a whole stack. The
- * sequence breaks when events are dropped between two parts, when the task records a stack under
- * another cookie, or when the recording ends. The parts before the break are then stored as CUT,
- * and the parts after it are dropped, because nobody knows how many are missing between them.
+ * and all but the last have the flag STACK_MORE. Only an unbroken sequence becomes a whole stack.
+ * It breaks when events are dropped between two parts, when the task records a stack under another
+ * cookie, or when the recording ends. The parts before the break are then stored with
+ * STACK_CUT_OUTER. The parts after it are dropped, because nobody knows how many are missing.
  *
  * Equal address lists are stored once.
  */

@@ -14,7 +14,7 @@
 
 /* A kernel stack whose group is open. */
 struct waiting {
-	bool bare;		/* the cookie came first: this stack adds nothing */
+	bool after_cookie;		/* the cookie came first: this stack adds nothing */
 	bool several;		/* different cookies passed it */
 	uint64_t passed;	/* a cookie that passed it, or 0 */
 	uint64_t pos, ts;
@@ -37,7 +37,7 @@ struct runs {
 	uint32_t loss_tid;
 	struct nest nest;		/* of kernel stacks that wait for their cookies */
 	struct waiting waiting[NEST_LEVELS];
-	/* levels whose last record was a bare cookie, of this task */
+	/* levels whose last record was a cookie of this task without a kernel stack */
 	uint32_t cookie_last;
 	uint32_t cookie_tid[NEST_LEVELS];
 	VEC(struct started_run) open;		/* one per task */
@@ -65,7 +65,7 @@ void runs_free(struct runs *r)
 	free(r);
 }
 
-static struct started_run *open_run(struct runs *r, uint32_t tid)
+static struct started_run *get_run(struct runs *r, uint32_t tid)
 {
 	struct started_run *o;
 
@@ -91,7 +91,7 @@ static int emit_run(struct runs *r, struct started_run *o)
 static int add_request(struct runs *r, uint32_t tid, uint64_t pos, uint64_t ts, uint64_t last,
 		       uint64_t cookie, enum join_form form, uint32_t events)
 {
-	struct started_run *o = open_run(r, tid);
+	struct started_run *o = get_run(r, tid);
 	struct join_run *run;
 	int ret = 0;
 
@@ -139,7 +139,7 @@ static int settle_level(struct runs *r, int level, bool lost)
 	struct waiting *w = &r->waiting[level];
 
 	nest_close(&r->nest, level);
-	if (w->bare)
+	if (w->after_cookie)
 		return 0;
 	return add_request(r, r->nest.v[level].tid, w->pos, w->ts, w->ts, 0,
 			   lost ? JOIN_FORM_LOST_COOKIE : JOIN_FORM_NO_COOKIE, lost ? 1 : 0);
@@ -158,7 +158,7 @@ static int settle_all(struct runs *r, uint32_t levels, bool lost)
 /* Does this cookie, which has the right context, belong to the waiting kernel stack? */
 static bool may_have(const struct waiting *w, uint64_t cookie)
 {
-	return !w->bare && !w->several && (!w->passed || w->passed == cookie);
+	return !w->after_cookie && !w->several && (!w->passed || w->passed == cookie);
 }
 
 static int add_cookie(struct runs *r, const struct runs_rec *rec, int level)
@@ -221,16 +221,16 @@ static int end_others(struct runs *r, const struct runs_rec *rec, int level)
 }
 
 /*
- * End the waiting groups of all levels. Sets *@bare if the last record of the record's own level
- * was a task's cookie.
+ * End the waiting groups of all levels. Sets *@after_cookie if the last record of the record's own
+ * level was a task's cookie.
  */
-static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *bare)
+static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *after_cookie)
 {
 	int ret = end_others(r, rec, level);
 
 	if (ret)
 		return ret;
-	*bare = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
+	*after_cookie = r->cookie_last >> level & 1 && r->cookie_tid[level] == rec->tid;
 	r->cookie_last &= ~(1u << level);
 	return r->nest.open >> level & 1 ? settle_level(r, level, false) : 0;
 }
@@ -238,7 +238,7 @@ static int end_all(struct runs *r, const struct runs_rec *rec, int level, bool *
 int runs_add_record(struct runs *r, const struct runs_rec *rec)
 {
 	int level = nest_level(rec->flags), ret = 0;
-	bool waits = r->nest.open || r->cookie_last, bare = false;
+	bool waits = r->nest.open || r->cookie_last, after_cookie = false;
 
 	if (r->after_loss)
 		update_after_loss(r, rec->tid, level);
@@ -249,14 +249,14 @@ int runs_add_record(struct runs *r, const struct runs_rec *rec)
 	}
 	/* usually an event's records are complete */
 	if (waits)
-		ret = end_all(r, rec, level, &bare);
+		ret = end_all(r, rec, level, &after_cookie);
 	if (ret)
 		return ret;
 	if (rec->kind == RUNS_STACK)
 		end_entry(r, rec->tid);
 	if (rec->kind == RUNS_KERNEL_STACK) {
 		nest_open(&r->nest, level, rec->tid, nest_context(rec->flags));
-		r->waiting[level] = (struct waiting){ .bare = bare, .pos = rec->pos,
+		r->waiting[level] = (struct waiting){ .after_cookie = after_cookie, .pos = rec->pos,
 						      .ts = rec->ts };
 	}
 	return 0;

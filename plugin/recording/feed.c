@@ -210,7 +210,7 @@ int feed_decoded(struct feed *f, const struct tep_record *rec, const struct deco
 	return ret ? ret : runs_add_record(f->runs, &r);
 }
 
-static int to_stream(void *data, uint32_t buffer, uint32_t cpu)
+static int add_stream(void *data, uint32_t buffer, uint32_t cpu)
 {
 	struct sink_target *t = data;
 	uint32_t stream;
@@ -218,22 +218,22 @@ static int to_stream(void *data, uint32_t buffer, uint32_t cpu)
 	return join_add_stream(t->join, buffer, cpu, &stream);
 }
 
-static int to_range(void *data, uint32_t stream, uint64_t first, uint64_t last)
+static int set_range(void *data, uint32_t stream, uint64_t first, uint64_t last)
 {
 	return join_set_range(((struct sink_target *)data)->join, stream, first, last);
 }
 
-static int to_run(void *data, const struct join_run *run)
+static int add_run(void *data, const struct join_run *run)
 {
 	return join_add_run(((struct sink_target *)data)->join, run);
 }
 
-static int to_stack(void *data, const struct join_stack *stack)
+static int add_stack(void *data, const struct join_stack *stack)
 {
 	return join_add_stack(((struct sink_target *)data)->join, stack);
 }
 
-static int to_loss(void *data, uint32_t stream, uint64_t events)
+static int add_loss(void *data, uint32_t stream, uint64_t events)
 {
 	struct sink_target *t = data;
 
@@ -241,7 +241,7 @@ static int to_loss(void *data, uint32_t stream, uint64_t events)
 	return join_add_loss(t->join, stream, events);
 }
 
-static int to_dropped(void *data, uint32_t buffer)
+static int set_dropped(void *data, uint32_t buffer)
 {
 	struct sink_target *t = data;
 
@@ -249,12 +249,12 @@ static int to_dropped(void *data, uint32_t buffer)
 	return join_set_dropped(t->join, buffer);
 }
 
-static int to_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
+static int add_mark(void *data, uint32_t stream, uint64_t pos, uint64_t ts)
 {
 	return join_add_mark(((struct sink_target *)data)->join, stream, pos, ts);
 }
 
-static int to_map(void *data, const struct maps_rec *rec)
+static int add_map(void *data, const struct maps_rec *rec)
 {
 	return maps_add(((struct sink_target *)data)->maps, rec);
 }
@@ -262,6 +262,7 @@ static int to_map(void *data, const struct maps_rec *rec)
 void sink_join(struct sink *sink, struct sink_target *target)
 {
 	*sink = (struct sink){
-		to_stream, to_range, to_run, to_stack, to_loss, to_dropped, to_mark, to_map, target
+		add_stream, set_range, add_run, add_stack, add_loss, set_dropped, add_mark, add_map,
+		target,
 	};
 }

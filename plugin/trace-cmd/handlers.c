@@ -78,7 +78,7 @@ static void add_cached_frame(struct text *t, struct ustack *u, unsigned long lon
 	size_t from = t->nr, len;
 
 	if (k->len && k->addr == addr) {
-		text_bytes(t, k->line, k->len);
+		text_add_bytes(t, k->line, k->len);
 		return;
 	}
 	add_kernel_frame(t, u->tep, addr);
@@ -135,7 +135,7 @@ static int print_kernel_stack(struct trace_seq *s, struct tep_record *rec,
 	add_kernel_frames(&u->text, rec, u, event);
 	put_text(s, &u->text);
 	if (found && ans.form != JOIN_FORM_COOKIE_ONLY)
-		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
+		trace_seq_puts(s, frames_format(u->frames, &ans, u->scan.problem));
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
@@ -159,7 +159,7 @@ static int print_cookie(struct trace_seq *s, struct tep_record *rec, struct tep_
 	}
 	if (found && ans.form == JOIN_FORM_COOKIE_ONLY) {
 		trace_seq_putc(s, '\n');
-		trace_seq_puts(s, frames_text(u->frames, &ans, u->scan.problem));
+		trace_seq_puts(s, frames_format(u->frames, &ans, u->scan.problem));
 	}
 	pthread_mutex_unlock(&lock);
 	return 0;
@@ -212,7 +212,7 @@ static int print_map(struct trace_seq *s, struct tep_record *rec, struct tep_eve
 				 (unsigned long long)m.start, (unsigned long long)m.end,
 				 (unsigned long long)m.pgoff);
 		text_clear(&u->text);
-		text_name(&u->text, m.path, m.path_len);
+		text_add_escaped(&u->text, m.path, m.path_len);
 		put_text(s, &u->text);
 	} else {
 		trace_seq_puts(s, "<no mapping in this record>");

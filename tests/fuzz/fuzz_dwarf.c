@@ -63,7 +63,7 @@ static void ask(struct dw *dw, struct dw_unit *u, uint64_t addr)
 			abort();
 		look(dw_path(dw, u, r->file));
 	}
-	f = dw_funcs(dw, u) ? COVER_NONE : cover_find(&u->cover, addr);
+	f = dw_read_funcs(dw, u) ? COVER_NONE : cover_find(&u->cover, addr);
 	if (f == COVER_NONE)
 		return;
 	if (f >= u->nr_funcs)
@@ -114,13 +114,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		dw->alt = alt;
 		alt = NULL;
 	}
-	if (!dw_units(dw)) {
+	if (!dw_read_units(dw)) {
 		check_cover(&dw->cover, dw->nr_units);
 		for (i = 0; i < dw->nr_units && i < 64; i++) {
 			u = &dw->units[i];
 			if (u->skip || u->partial || u->error || !u->rooted)
 				continue;
-			dw_funcs(dw, u);
+			dw_read_funcs(dw, u);
 			dw_read_lines(dw, u);
 			check_cover(&u->cover, u->nr_funcs);
 			check_cover(&u->lines.cover, u->lines.nr_seqs);

@@ -34,7 +34,7 @@ static const struct arch *arch;
 
 struct check {
 	const struct sframe_table *t;
-	struct cfi_state state;
+	struct cfi_row state;
 	uint64_t start, end;
 };
 
@@ -169,7 +169,7 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return end <= CODE + CODE_SIZE && end > start ? 0 : CFI_SKIP;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 {
 	struct check *c = arg;
 

@@ -10,11 +10,13 @@ ustack=$(realpath "${TOOL:-$build/trace-ustack}")
 native=$build/tests/native
 tmp=$(mktemp -d)
 started=		# processes to end
+helper=			# another, up to the end of the test
 ustack_with=		# a command that runs the tool
 # of recordings whose programs were skipped. In a guest some are skipped each time.
 tries=5
 [ ! -d /host/tree ] || tries=2
 trap '[ -z "$started" ] || { kill -CONT $started; kill $started; } 2>/dev/null
+[ -z "$helper" ] || kill $helper
 remove_probes; remove_maps; rm -rf "$tmp"' EXIT
 . "$here/../lib/checks.sh"
 . "$here/../lib/probes.sh"
@@ -64,6 +66,6 @@ c = json.load(open("output"))
 f = {x["name"]: x["text"] for x in c["findings"]}
 print("" if c["can"].get("bpf") else f.get("--source bpf") or f.get("tracefs"))')
 if [ -n "$why" ]; then
-	skip "${0##*/}: ${why#not here: }"
+	skip "${0##*/}: ${why#not available: }"
 	finish
 fi

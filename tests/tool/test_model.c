@@ -266,17 +266,17 @@ static void an_event_has_its_stacks_and_fields(void **state)
 	assert_int_equal(s.nr, 1);
 	assert_string_equal(s.text, "first");
 	assert_int_equal(s.m->kstacks.nr, 1);
-	v = model_kframes(s.m, 0, &nr);
+	v = model_get_kframes(s.m, 0, &nr);
 	assert_int_equal(nr, 2);
 	assert_string_equal(model_get_frame(s.m, v[0])->func, "schedule");
 	assert_int_equal(model_get_frame(s.m, v[0])->func_offset, 0xa4);
-	v = model_uframes(s.m, 0, &nr);
+	v = model_get_uframes(s.m, 0, &nr);
 	assert_int_equal(nr, 5);
 	assert_string_equal(model_get_frame(s.m, v[0])->func, "read");
 	assert_string_equal(model_get_frame(s.m, v[4])->func, "_start");
 	assert_string_equal(model_get_frame(s.m, v[4])->file->path, "/usr/bin/app");
-	assert_int_equal(model_tgid(s.m, 100), 100);
-	assert_string_equal(model_comm(s.m, 100), "app");
+	assert_int_equal(model_get_tgid(s.m, 100), 100);
+	assert_string_equal(model_get_comm(s.m, 100), "app");
 	model_close(s.m);
 }
 
@@ -307,7 +307,7 @@ static uint64_t hash_event(struct model *m, uint32_t type, uint32_t tid, uint32_
 	if (!u || u->state != JOIN_STACK)
 		return h;
 	h = hash64(hash_words(u->addrs, u->nr, h) + u->flags) + (u->tgid ? u->tgid : u->tid);
-	v = model_uframes(m, ustack, &nr);
+	v = model_get_uframes(m, ustack, &nr);
 	assert_int_equal(nr, u->nr);
 	for (i = 0; i < nr; i++) {
 		f = model_get_frame(m, v[i]);
@@ -354,7 +354,7 @@ static struct sum sum_up(const char *path, const struct model_filter *filter, en
 	if (way == ONE_BY_ONE) {
 		assert_int_equal(model_each(s.m, MODEL_BY_TIME, add_event, &s), 0);
 	} else {
-		assert_int_equal(model_counts(s.m, &c, &nr), 0);
+		assert_int_equal(model_get_counts(s.m, &c, &nr), 0);
 		for (i = 0; i < nr; i++)
 			add(&s, c[i].type, c[i].tid, c[i].kstack, c[i].ustack, c[i].nr);
 	}
@@ -424,15 +424,16 @@ static void frames_are_those_of_each_address(void **state)
 			u = model_run_ustack(m, run);
 			if (ans.state != JOIN_STACK)
 				continue;
-			v = model_uframes(m, u, &nr);
+			v = model_get_uframes(m, u, &nr);
 			frames_end_outside(m->maps, NULL, m->syms, &ans);
 			assert_int_equal(nr, ans.nr);
 			assert_int_equal(model_get_ustack(m, u)->flags, ans.flags);
-			shared += model_uframes_like(m, u) != u;
+			shared += model_find_like_uframes(m, u) != u;
 			exact = !(ans.flags & STACK_NO_INNER);
 			for (i = 0; i < nr; i++, frames++) {
 				f = model_get_frame(m, v[i]);
-				file = frames_file(m->maps, &ans, ans.addrs[i], exact, &offset);
+				file = frames_find_file(m->maps, &ans, ans.addrs[i], exact,
+							&offset);
 				if (f->file != file || f->offset != offset ||
 				    f->addr != ans.addrs[i] || f->exact != exact ||
 				    (!file && f->tgid != (ans.tgid ? ans.tgid : ans.tid)))

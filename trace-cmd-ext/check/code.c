@@ -22,7 +22,7 @@
 
 #define GO_ABOUT	"Go's runtime switches stacks, and walks end there or go on by frame " \
 			"pointers"
-#define GO_REMEDY	"nothing: these stacks are marked"
+#define GO_REMEDY	"no remedy; these stacks are marked"
 
 /* The check recognizes a runtime by a section, or by a function that it exports. */
 static const struct code_kind {
@@ -38,13 +38,13 @@ static const struct code_kind {
 	  "is made in memory, have no tables and keep frame pointers",
 	  "record --node, for names" },
 	{ NULL, "call_into_lisp", false, "Lisp code is in the core file, and has no table",
-	  "none yet: only C frames are complete" },
+	  "no remedy yet; only C frames are complete" },
 	{ NULL, "luaJIT_setmode", false, "code that LuaJIT compiles is made in memory, and has no "
 	  "table", "luajit -joff for complete stacks" },
 	{ NULL, "scm_boot_guile", false, "code that Guile compiles has no table",
 	  "set GUILE_JIT_THRESHOLD=-1 for complete stacks" },
 	{ NULL, "erts_alloc_init", false, "Erlang code is made in memory, and has no table",
-	  "none yet: only C frames are complete" },
+	  "no remedy yet; only C frames are complete" },
 };
 
 #define NR_KINDS (sizeof(kinds) / sizeof(*kinds))

@@ -132,7 +132,7 @@ static bool find_debug_file(const struct tables_file *f, const struct symbols *s
 }
 
 /* Say in words how many of its functions have names. */
-static const char *symbols_of(struct files *fs, const struct tables_file *f, char *debug)
+static const char *describe_symbols(struct files *fs, const struct tables_file *f, char *debug)
 {
 	struct symbols s;
 	bool known;
@@ -178,7 +178,7 @@ static void on_file(void *ctx, const struct tables_file *f)
 	if (*f->path == '[')		/* the vDSO */
 		return;
 	fs->files++;
-	symbols = symbols_of(fs, f, debug);
+	symbols = describe_symbols(fs, f, debug);
 	if (f->cause == TABLES_COVERED) {
 		snprintf(text, sizeof(text), "%s; debug file: %s", symbols,
 			 *debug ? debug : "none");

@@ -103,12 +103,12 @@ static bool need_file(struct check *c, enum check_level level, const char *file,
 {
 	char *r;
 
-	if (tfs_exists(file)) {
+	if (rec_tracefs_exists(file)) {
 		check_add(c, CHECK_OK, "kernel", file, NULL, "%s", gives);
 		return true;
 	}
 	r = remedy_of(symbol, remedy);
-	check_add(c, level, "kernel", file, r, "it is missing: no %s", gives);
+	check_add(c, level, "kernel", file, r, "missing: it would give %s", gives);
 	free(r);
 	return false;
 }
@@ -128,7 +128,7 @@ static void check_functions(struct check *c)
 		return;
 	if (functions_check(&why))
 		check_add(c, CHECK_NOTE, "sources of user stacks", "functions (-l)", why.remedy,
-			  "not here: %.*s", (int)why.cause, why.text);
+			  "not available: %.*s", (int)why.cause, why.text);
 	else
 		check_add(c, CHECK_OK, "sources of user stacks", "functions (-l)", NULL,
 			  "BPF programs can run at functions of the kernel");
@@ -157,7 +157,7 @@ static void check_sources(struct check *c)
 		snprintf(name, sizeof(name), "--source %s", source_name(sources[i].source));
 		if (source_check(sources[i].source, &why))
 			check_add(c, CHECK_NOTE, "sources of user stacks", name, why.remedy,
-				  "not here: %.*s", (int)why.cause, why.text);
+				  "not available: %.*s", (int)why.cause, why.text);
 		else
 			check_add(c, CHECK_OK, "sources of user stacks", name, NULL, "%s%s",
 				  sources[i].gives, sources[i].source == takes ?
@@ -168,7 +168,7 @@ static void check_sources(struct check *c)
 
 static void check_lockdown(struct check *c)
 {
-	char *text = tfs_read_path("/sys/kernel/security/lockdown", NULL);
+	char *text = rec_tracefs_read_path("/sys/kernel/security/lockdown", NULL);
 
 	if (!text)
 		return;
@@ -186,7 +186,7 @@ static void check_lockdown(struct check *c)
 static bool check_tracefs(struct check *c, const char *dir)
 {
 	struct tool_why why;
-	const char *found = tfs_find(dir, false, &why);
+	const char *found = rec_tracefs_find(dir, false, &why);
 	char path[PATH_MAX];
 	struct stat st = {};
 
@@ -245,7 +245,7 @@ static void check_perf(struct check *c)
 			  "programs that start while recording get tables at once");
 		return;
 	}
-	paranoid = tfs_read_path("/proc/sys/kernel/perf_event_paranoid", NULL);
+	paranoid = rec_tracefs_read_path("/proc/sys/kernel/perf_event_paranoid", NULL);
 	if (paranoid)
 		paranoid[strcspn(paranoid, "\n")] = '\0';
 	check_add(c, CHECK_NOTE, "permissions", "perf_event_open", err == EACCES || err == EPERM ?
@@ -259,7 +259,7 @@ static void check_perf(struct check *c)
 static void check_trigger(struct check *c)
 {
 	static const char file[] = "events/sched/sched_switch/trigger";
-	char *text = tfs_read(NULL, file, NULL);
+	char *text = rec_tracefs_read(NULL, file, NULL);
 
 	/* if an event has triggers, the file lists these instead */
 	if (!text || !strstr(text, "# Available triggers"))
@@ -269,7 +269,7 @@ static void check_trigger(struct check *c)
 			  "user stacks of some events only");
 	else
 		check_add(c, own_level(c), "kernel", "trigger userstacktrace_deferred", PATCHES,
-			  "it is missing: no user stacks of some events only");
+			  "missing: it would give user stacks of some events only");
 out:
 	free(text);
 }
@@ -284,7 +284,7 @@ static void check_formats(struct check *c)
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
-		text = tfs_read(NULL, file, NULL);
+		text = rec_tracefs_read(NULL, file, NULL);
 		if (!text)
 			check_add(c, own_level(c), "kernel", names[i], PATCHES,
 				  "this event is missing");
@@ -341,7 +341,7 @@ static void check_prctl(struct check *c)
 
 static void check_clock(struct check *c)
 {
-	char *text = tfs_read(NULL, "trace_clock", NULL);
+	char *text = rec_tracefs_read(NULL, "trace_clock", NULL);
 
 	if (text && strstr(text, "mono"))
 		check_add(c, CHECK_OK, "kernel", "trace_clock", NULL, "it has the clock mono");

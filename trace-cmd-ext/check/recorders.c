@@ -41,7 +41,8 @@ bool check_unfinished(struct check *c, const char *path)
 		return false;
 	ret = unfinished_examine(path, &u);
 	if (ret == -EPERM)
-		check_add(c, CHECK_NOTE, "recorders", path, "ask its owner to do that",
+		check_add(c, CHECK_NOTE, "recorders", path,
+			  "ask its owner to run trace-ustack check --repair",
 			  "a recording that is not complete, of another user");
 	else if (ret == -EMEDIUMTYPE)
 		check_add(c, CHECK_MISSING, "recorders", path,

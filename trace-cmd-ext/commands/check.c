@@ -105,7 +105,7 @@ static void print_text(const struct check *c)
 /* Print what the findings mean for a recording. */
 static void print_meaning(const struct check *c)
 {
-	puts("So:");
+	puts("Result:");
 	if (!c->traces) {
 		puts("  nothing can be recorded here");
 		return;
@@ -114,8 +114,8 @@ static void print_meaning(const struct check *c)
 	       c->frame_pointers ? "works with --source frame-pointers only" :
 	       "works with --no-user-stack only");
 	if (c->source)
-		printf("  source of user stacks: %s, as the kernel has %sdeferred user stacks\n",
-		       c->source, c->user_stacks ? "" : "no ");
+		printf("  source of user stacks: %s, because this kernel has %s user stacks\n",
+		       c->source, c->user_stacks ? "deferred" : "no deferred");
 	printf("  kernel stacks: %s\n", c->kernel_stacks ? "yes" : "no");
 	printf("  user stacks: %s\n", c->user_stacks && c->tables ? "complete, by unwind tables" :
 	       c->user_stacks ? "complete where code keeps frame pointers" :
@@ -217,7 +217,7 @@ int cmd_check(int argc, char **argv)
 	if (check.repair && !all) {
 		struct tool_why why;
 
-		check.traces = tfs_find(tracefs, true, &why);
+		check.traces = rec_tracefs_find(tracefs, true, &why);
 	}
 	if (all) {
 		check_kernel(&check, tracefs);

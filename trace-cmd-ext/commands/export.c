@@ -84,7 +84,7 @@ static int end_export(const struct export_options *o, int ret, bool damaged)
 	if (damaged)		/* the error was printed; the missing events may have matched */
 		return TOOL_INPUT;
 	if (ret == -ENODATA)
-		tool_error("%s: %s", o->path, gather_lacks(&o->gather));
+		tool_error("%s: %s", o->path, gather_why_empty(&o->gather));
 	else if (ret == -ENOMEM)
 		tool_error("%s: needs more memory for its stacks than there is", o->path);
 	else
@@ -150,7 +150,7 @@ static int parse_option(struct export_options *o, int opt, const char *arg)
 		return 0;
 	case OPT_BY:
 		o->by = true;
-		if (!gather_by_name(arg, &o->gather.by))
+		if (!gather_parse_by(arg, &o->gather.by))
 			return tool_usage("export", "--by is count, off-cpu or wakeup, not '%s'",
 					  arg);
 		return 0;
@@ -211,5 +211,5 @@ int cmd_export(int argc, char **argv)
 		return ret;
 	if (!o.output && !o.format->binary)
 		tool_start_pager();
-	return tool_guard(o.path, run_export, &o);
+	return tool_run_in_child(o.path, run_export, &o);
 }

@@ -99,7 +99,7 @@ static int gather_one(struct flame_cmd *o, int which)
 	if (ret && o->fl.damaged)
 		ret = TOOL_INPUT;	/* the unread part may have had matching events */
 	else if (ret == -ENODATA)
-		tool_error("%s: %s", path, gather_lacks(&o->fl.gather));
+		tool_error("%s: %s", path, gather_why_empty(&o->fl.gather));
 	else if (ret)
 		tool_error("%s: cannot be read to its end: %s", path, strerror(-ret));
 	model_close(m);
@@ -293,7 +293,7 @@ static int parse_option(struct flame_cmd *o, int opt, const char *arg)
 
 	switch (opt) {
 	case OPT_BY:
-		if (!gather_by_name(arg, &o->fl.gather.by))
+		if (!gather_parse_by(arg, &o->fl.gather.by))
 			return tool_usage("flame", "--by is count, off-cpu or wakeup, not '%s'",
 					  arg);
 		return 0;
@@ -399,7 +399,7 @@ int cmd_flame(int argc, char **argv)
 		tool_start_pager();
 	else if (!o.output && isatty(STDOUT_FILENO))
 		o.output = "flame.svg";
-	ret = tool_guard(o.fl.path[1], run_flame, &o);
+	ret = tool_run_in_child(o.fl.path[1], run_flame, &o);
 	if (!ret && o.output && !strcmp(o.output, "flame.svg"))
 		fprintf(stderr, "trace-ustack: wrote %s; open it in a browser\n", o.output);
 	return ret;

@@ -113,5 +113,5 @@ int cmd_report(int argc, char **argv)
 	if (ret)
 		return ret;
 	tool_start_pager();
-	return tool_guard(o.path, run_report, &o);
+	return tool_run_in_child(o.path, run_report, &o);
 }

@@ -100,5 +100,5 @@ int cmd_stat(int argc, char **argv)
 	if (ret)
 		return ret;
 	tool_start_pager();
-	return tool_guard(o.path, run_stat, &o);
+	return tool_run_in_child(o.path, run_stat, &o);
 }

@@ -46,7 +46,7 @@ static const struct export_code *get_code(struct export *e, uint32_t frame)
 		return code;
 	code->known = true;
 	code->first = e->inlined.nr;
-	nr = model_lines(e->m, frame, &v);
+	nr = model_get_lines(e->m, frame, &v);
 	for (i = 0; i < nr; i++) {
 		if (!v[i].inlined) {
 			code->source = v[i].file;
@@ -93,7 +93,7 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 
 	e->entries.nr = 0;
 	*nr = 0;
-	frames = model_kframes(e->m, kstack, &n);
+	frames = model_get_kframes(e->m, kstack, &n);
 	if (!frames)
 		return NULL;
 	for (i = 0; i < n && paths_is_tracer(model_get_frame(e->m, frames[i])); i++)
@@ -101,7 +101,7 @@ const uint32_t *export_stack(struct export *e, uint32_t kstack, uint32_t ustack,
 	for (; i < n && ok; i++)
 		ok = add_entry(e, frames[i]);
 	if (ustack != MODEL_NONE) {
-		frames = model_uframes(e->m, ustack, &n);
+		frames = model_get_uframes(e->m, ustack, &n);
 		if (!frames)
 			return NULL;
 		paths_notes(e->m, ustack, &notes);
@@ -135,14 +135,14 @@ void export_get_entry(struct export *e, uint32_t entry, struct export_entry *ent
 		in = &e->inlined.v[entry & ~EXPORT_INLINED];
 		ent->name = in->name;
 		ent->frame = model_get_frame(e->m, in->frame);
-		ent->lookup = model_lookup_offset(e->m, in->frame);
+		ent->lookup = model_get_lookup_offset(e->m, in->frame);
 		ent->source = in->source;
 		ent->line = in->line;
 		ent->depth = in->depth;
 		return;
 	}
 	ent->frame = model_get_frame(e->m, entry);
-	ent->lookup = model_lookup_offset(e->m, entry);
+	ent->lookup = model_get_lookup_offset(e->m, entry);
 	ent->name = ent->frame->func && *ent->frame->func ? ent->frame->func : NULL;
 	if (entry < e->code.nr) {
 		ent->source = e->code.v[entry].source;
@@ -160,7 +160,7 @@ void export_free(struct export *e)
 
 uint32_t export_pid(struct export *e, uint32_t tid)
 {
-	uint32_t tgid = model_tgid(e->m, tid);
+	uint32_t tgid = model_get_tgid(e->m, tid);
 
 	return tgid ? tgid : tid;
 }

@@ -55,7 +55,7 @@ struct export_entry {
 	const char *source;		/* file as the compiler named it; NULL: not known */
 	uint32_t line;			/* 0: not known */
 	uint32_t depth;			/* 0: not inlined; 1: into the function of the frame; ... */
-	uint64_t lookup;		/* model_lookup_offset() of the frame */
+	uint64_t lookup;		/* model_get_lookup_offset() of the frame */
 };
 
 /* The entries of a stack, or NULL if there is not enough memory. Valid until the next call. */

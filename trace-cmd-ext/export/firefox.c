@@ -302,9 +302,9 @@ static void put_thread(struct firefox *f, const struct firefox_thread *t)
 	struct jsonw *j = &f->json;
 
 	jsonw_object(j, NULL);
-	jsonw_string(j, "name", model_comm(f->e->m, t->tid));
+	jsonw_string(j, "name", model_get_comm(f->e->m, t->tid));
 	jsonw_string(j, "processType", "default");
-	jsonw_string(j, "processName", model_comm(f->e->m, pid));
+	jsonw_string(j, "processName", model_get_comm(f->e->m, pid));
 	jsonw_number(j, "tid", t->tid);
 	jsonw_number(j, "pid", pid);
 	jsonw_number(j, "registerTime", 0);

@@ -332,9 +332,9 @@ int firefox_lines_thread(struct firefox_lines *l, struct firefox *f, const struc
 	if (l->failed)
 		return -ENOMEM;
 	jsonw_object(j, NULL);
-	jsonw_string(j, "name", model_comm(f->e->m, t->tid));
+	jsonw_string(j, "name", model_get_comm(f->e->m, t->tid));
 	jsonw_string(j, "processType", "default");
-	jsonw_string(j, "processName", model_comm(f->e->m, pid));
+	jsonw_string(j, "processName", model_get_comm(f->e->m, pid));
 	jsonw_number(j, "tid", t->tid);
 	snprintf(buf, sizeof(buf), "%u", pid);
 	jsonw_string(j, "pid", buf);

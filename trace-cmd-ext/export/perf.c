@@ -26,7 +26,7 @@ static void add_name(struct text *t, const char *s)
 	for (; *s; s++) {
 		char c = (unsigned char)*s < ' ' || *s == 0x7f ? ' ' : *s;
 
-		text_bytes(t, &c, 1);
+		text_add_bytes(t, &c, 1);
 	}
 }
 
@@ -71,11 +71,11 @@ static int add_event(void *data, const struct model_event *ev)
 	if (!v)
 		return -ENOMEM;
 	type = model_get_type(p->e->m, ev->type);
-	add_name(&p->t, model_comm(p->e->m, ev->tid));
+	add_name(&p->t, model_get_comm(p->e->m, ev->tid));
 	/* stackcollapse-perf.pl expects two characters at least */
 	text_addf(&p->t, "%s %u/%u [%03u] %" PRIu64 ".%09u: 1 ",
-		  model_comm(p->e->m, ev->tid)[1] ? "" : " ", export_pid(p->e, ev->tid), ev->tid,
-		  ev->cpu, ev->ts / 1000000000, (unsigned int)(ev->ts % 1000000000));
+		  model_get_comm(p->e->m, ev->tid)[1] ? "" : " ", export_pid(p->e, ev->tid),
+		  ev->tid, ev->cpu, ev->ts / 1000000000, (unsigned int)(ev->ts % 1000000000));
 	add_name(&p->t, type->system);
 	text_add(&p->t, ":");
 	add_name(&p->t, type->name);

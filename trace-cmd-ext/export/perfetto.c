@@ -256,11 +256,11 @@ static void name_thread(struct perfetto *p, uint32_t tid)
 	if (pid == tid) {
 		proto_number(&p->sub, PROCESS_PID, pid);
 		proto_number(&p->sub, PROCESS_PPID, 0);
-		proto_string(&p->sub, PROCESS_CMDLINE, model_comm(p->e->m, pid));
+		proto_string(&p->sub, PROCESS_CMDLINE, model_get_comm(p->e->m, pid));
 		proto_message(&p->msg, TREE_PROCESSES, &p->sub);
 	}
 	proto_number(&p->sub, THREAD_TID, tid);
-	proto_string(&p->sub, THREAD_NAME, model_comm(p->e->m, tid));
+	proto_string(&p->sub, THREAD_NAME, model_get_comm(p->e->m, tid));
 	proto_number(&p->sub, THREAD_TGID, pid);
 	proto_message(&p->msg, TREE_THREADS, &p->sub);
 	proto_message(&p->packet, PACKET_PROCESS_TREE, &p->msg);

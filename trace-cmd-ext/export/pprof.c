@@ -32,9 +32,10 @@ struct func {
 	uint32_t name, source;		/* strings */
 };
 
-/* The key of a place. Places of two models of the same file have equal keys. */
-struct pprof_place {
-	uint32_t name, file;		/* strings */
+/* The key of a location. Locations of two models of the same file have equal keys. */
+struct pprof_location {
+	uint32_t name;			/* string */
+	uint32_t mapping;		/* ID, or 0 */
 	uint64_t address;
 	uint64_t id;
 };
@@ -42,7 +43,7 @@ struct pprof_place {
 struct pprof_mapping {
 	uint32_t file, build_id;	/* strings */
 	uint64_t limit;
-	bool lines;			/* a place in it has a line number */
+	bool lines;			/* a location in it has a line number */
 };
 
 struct sum {
@@ -54,8 +55,8 @@ struct pprof {
 	struct export *e;
 	struct text body, msg, sub;	/* the profile; a message; a message in that message */
 	struct strtab strings;
-	VEC(struct pprof_place) places;
-	struct hidx place_idx;
+	VEC(struct pprof_location) locations;
+	struct hidx location_idx;
 	VEC(struct pprof_mapping) mappings;
 	VEC(struct func) functions;	/* by id - 1 */
 	struct hidx function_idx;
@@ -163,7 +164,7 @@ static void put_lines(struct pprof *p, struct export *e, const uint32_t *at, uin
 static uint64_t intern_location(struct pprof *p, struct export *e, const uint32_t *at,
 				uint32_t before)
 {
-	struct pprof_place want = { 0 }, *have;
+	struct pprof_location want = { 0 }, *have;
 	const struct model_frame *f;
 	struct text lines = { 0 };
 	struct export_entry ent;
@@ -176,33 +177,33 @@ static uint64_t intern_location(struct pprof *p, struct export *e, const uint32_
 	want.name = intern_string(p, ent.name ? ent.name : "");
 	map = f ? intern_mapping(p, f) : 0;
 	if (f) {
-		want.file = map;
+		want.mapping = map;
 		want.address = f->file ? f->offset : f->addr;
 	}
-	hash = hash64(want.address ^ hash64((uint64_t)want.name << 32 | want.file));
-	for_each_hidx(&p->place_idx, hash, pos, i) {
-		have = &p->places.v[i];
-		if (have->name == want.name && have->file == want.file &&
+	hash = hash64(want.address ^ hash64((uint64_t)want.name << 32 | want.mapping));
+	for_each_hidx(&p->location_idx, hash, pos, i) {
+		have = &p->locations.v[i];
+		if (have->name == want.name && have->mapping == want.mapping &&
 		    have->address == want.address)
 			return have->id;
 	}
-	have = vec_add_hashed(&p->places, &p->place_idx, hash);
+	have = vec_add_hashed(&p->locations, &p->location_idx, hash);
 	if (!have) {
 		p->failed = true;
 		return 0;
 	}
 	*have = want;
-	have->id = p->places.nr;
+	have->id = p->locations.nr;
 	put_lines(p, e, at, before, map, &lines);
-	proto_number(&p->msg, LOCATION_ID, p->places.nr);
+	proto_number(&p->msg, LOCATION_ID, p->locations.nr);
 	if (map)
 		proto_number(&p->msg, LOCATION_MAPPING_ID, map);
 	proto_number(&p->msg, LOCATION_ADDRESS, want.address);
-	text_bytes(&p->msg, lines.v, lines.nr);
+	text_add_bytes(&p->msg, lines.v, lines.nr);
 	p->failed |= lines.failed;
 	vec_free(&lines);
 	proto_message(&p->body, PROFILE_LOCATION, &p->msg);
-	return p->places.nr;
+	return p->locations.nr;
 }
 
 static void add_label(struct pprof *p, struct text *msg, const char *key, const char *str,
@@ -242,7 +243,7 @@ static int put_sample(struct pprof *p, struct export *e, uint32_t tid, const cha
 	}
 	proto_packed(&msg, SAMPLE_LOCATION_ID, p->ids.v, p->ids.nr);
 	proto_packed(&msg, SAMPLE_VALUE, values, 2);
-	add_label(p, &msg, "thread", model_comm(e->m, tid), 0);
+	add_label(p, &msg, "thread", model_get_comm(e->m, tid), 0);
 	add_label(p, &msg, "tid", NULL, tid);
 	add_label(p, &msg, "pid", NULL, export_pid(e, tid));
 	add_label(p, &msg, "event", event, 0);
@@ -257,7 +258,7 @@ static int count_events(struct pprof *p)
 	const struct model_type *t;
 	char event[300];
 	size_t nr, i;
-	int ret = model_counts(p->e->m, &v, &nr);
+	int ret = model_get_counts(p->e->m, &v, &nr);
 
 	for (i = 0; i < nr && !ret; i++) {
 		t = model_get_type(p->e->m, v[i].type);
@@ -400,8 +401,8 @@ int export_pprof(struct export *e)
 	vec_free(&p.msg);
 	vec_free(&p.sub);
 	strtab_free(&p.strings);
-	vec_free(&p.places);
-	hidx_free(&p.place_idx);
+	vec_free(&p.locations);
+	hidx_free(&p.location_idx);
 	vec_free(&p.mappings);
 	vec_free(&p.functions);
 	hidx_free(&p.function_idx);

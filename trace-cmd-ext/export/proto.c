@@ -13,7 +13,7 @@ static void put_varint(struct text *t, uint64_t n)
 	do
 		buf[len++] = (n & 0x7f) | (n > 0x7f ? 0x80 : 0);
 	while (n >>= 7);
-	text_bytes(t, buf, len);
+	text_add_bytes(t, buf, len);
 }
 
 static void put_tag(struct text *t, uint32_t field, enum wire wire)
@@ -31,7 +31,7 @@ void proto_bytes(struct text *t, uint32_t field, const void *p, size_t len)
 {
 	put_tag(t, field, WIRE_LEN);
 	put_varint(t, len);
-	text_bytes(t, p, len);
+	text_add_bytes(t, p, len);
 }
 
 void proto_string(struct text *t, uint32_t field, const char *s)
@@ -48,7 +48,7 @@ void proto_string(struct text *t, uint32_t field, const char *s)
 	for (i = 0; i < len; i += n) {
 		n = utf8_length((const unsigned char *)s + i, len - i);
 		if (n)
-			text_bytes(&clean, s + i, n);
+			text_add_bytes(&clean, s + i, n);
 		else
 			text_add(&clean, "\xef\xbf\xbd");
 		n = n ? n : 1;

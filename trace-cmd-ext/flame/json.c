@@ -97,7 +97,7 @@ void flame_json(FILE *out, const struct flame *fl)
 	struct jsonw j = { .file = out };
 
 	jsonw_object(&j, NULL);
-	jsonw_string(&j, "by", gather_name(fl->gather.by));
+	jsonw_string(&j, "by", gather_by_to_name(fl->gather.by));
 	jsonw_string(&j, "unit", fl->unit);
 	jsonw_number(&j, "paths", fold_nr(fl->fold));
 	put_file(&j, "file", fl, 1);

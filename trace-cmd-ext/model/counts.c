@@ -245,7 +245,7 @@ static int count_shared(struct model *m, uint32_t nr, uint32_t streams)
 	return ret;
 }
 
-int model_counts(struct model *m, const struct model_count **v, size_t *nr)
+int model_get_counts(struct model *m, const struct model_count **v, size_t *nr)
 {
 	long cpus = m->opts.processes ? m->opts.processes : sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t streams = reader_nr_streams(m->reader);

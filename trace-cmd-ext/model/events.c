@@ -304,7 +304,7 @@ static int pass_on(struct events_walk *w, struct event_queue *q)
 	return w->event(w->data, &p->ev);
 }
 
-static int by_cpu(struct events_walk *w, struct event_queue *queues, uint32_t nr)
+static int walk_by_cpu(struct events_walk *w, struct event_queue *queues, uint32_t nr)
 {
 	uint32_t i;
 	int ret = 0;
@@ -321,7 +321,7 @@ static int by_cpu(struct events_walk *w, struct event_queue *queues, uint32_t nr
 	return ret;
 }
 
-/* Lanes as a heap by (time stamp of the next event, stream). */
+/* The queues as a heap, ordered by the time stamp of the next event, then by the stream */
 struct heap {
 	struct {
 		uint64_t ts;
@@ -353,7 +353,7 @@ static void sift_down(struct heap *h, uint32_t i)
 	}
 }
 
-static int by_time(struct events_walk *w, struct event_queue *queues, uint32_t nr)
+static int walk_by_time(struct events_walk *w, struct event_queue *queues, uint32_t nr)
 {
 	struct heap h = { .v = calloc(nr + 1, sizeof(*h.v)) };
 	struct pending *p;
@@ -432,7 +432,7 @@ int model_each(struct model *m, enum model_order order, model_event_fn event, vo
 	for (i = 0; i < nr && !ret; i++)
 		ret = event_queue_start(m, &queues[i], i);
 	if (!ret)
-		ret = order == MODEL_BY_TIME ? by_time(&w, queues, nr) : by_cpu(&w, queues, nr);
+		ret = (order == MODEL_BY_TIME ? walk_by_time : walk_by_cpu)(&w, queues, nr);
 	m->no_stacks = false;
 	for (i = 0; queues && i < nr; i++)
 		event_queue_free(&queues[i]);

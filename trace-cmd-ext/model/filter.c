@@ -48,7 +48,7 @@ bool filter_wants_task(struct model *m, uint32_t tid, uint32_t tgid)
 	if (f->nr_pids && !has_number(f->pids, f->nr_pids, tid) &&
 	    !(tgid && has_number(f->pids, f->nr_pids, tgid)))
 		return false;
-	return !f->nr_comms || matches_any(f->comms, f->nr_comms, model_comm(m, tid));
+	return !f->nr_comms || matches_any(f->comms, f->nr_comms, model_get_comm(m, tid));
 }
 
 bool filter_wants_cpu(struct model *m, uint32_t cpu)
@@ -92,7 +92,7 @@ bool filter_wants_symbols(struct model *m, const struct model_event *ev)
 		return true;
 	if (ev->kstack != MODEL_NONE) {
 		if (!m->kstacks.v[ev->kstack].matches) {
-			frames = model_kframes(m, ev->kstack, &nr);
+			frames = model_get_kframes(m, ev->kstack, &nr);
 			m->kstacks.v[ev->kstack].matches =
 				frames && any_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
 		}
@@ -102,7 +102,7 @@ bool filter_wants_symbols(struct model *m, const struct model_event *ev)
 	if (ev->ustack == MODEL_NONE)
 		return false;
 	if (!m->ustacks.v[ev->ustack].matches) {
-		frames = model_uframes(m, ev->ustack, &nr);
+		frames = model_get_uframes(m, ev->ustack, &nr);
 		m->ustacks.v[ev->ustack].matches =
 			frames && any_frame(m, frames, nr) ? MATCH_YES : MATCH_NO;
 	}

@@ -151,7 +151,7 @@ struct model {
 	VEC(struct frame_info) frames;
 	struct hidx frame_idx;
 	VEC(uint32_t) index;		/* numbers of the stacks' frames */
-	VEC(struct model_line) lines;	/* of the last model_lines() */
+	VEC(struct model_line) lines;	/* of the last model_get_lines() */
 	VEC(struct model_count) counts;
 	struct notes *notes;		/* notes.c; NULL: the events are not counted yet */
 	struct hidx count_idx;

@@ -178,7 +178,7 @@ static bool in_nanoseconds(const char *clock)
 }
 
 /* The clock of the top buffer counts for the whole file. */
-static int found_clock(void *data, const char *buffer, const char *clock)
+static int note_clock(void *data, const char *buffer, const char *clock)
 {
 	struct model *m = data;
 
@@ -262,7 +262,7 @@ static void find_commons(struct model *m)
 /* Find the clock. If it does not count nanoseconds, convert the filter's times to its units. */
 static int find_clock(struct model *m)
 {
-	struct sections_sink clock = { .clock = found_clock, .data = m };
+	struct sections_sink clock = { .clock = note_clock, .data = m };
 
 	m->info.clock = m->clock;
 	m->info.nsec = true;
@@ -396,14 +396,14 @@ uint32_t model_find_type(struct model *m, const char *system, const char *name)
 	return type != NO_TYPE ? type : add_type(m, event->id);
 }
 
-const char *model_comm(struct model *m, uint32_t tid)
+const char *model_get_comm(struct model *m, uint32_t tid)
 {
 	const char *comm = tep_data_comm_from_pid(m->tep, tid);
 
 	return comm ? comm : "<...>";
 }
 
-uint32_t model_tgid(struct model *m, uint32_t tid)
+uint32_t model_get_tgid(struct model *m, uint32_t tid)
 {
 	struct model_task *t;
 
@@ -413,12 +413,12 @@ uint32_t model_tgid(struct model *m, uint32_t tid)
 	return t ? t->tgid : 0;
 }
 
-const char *model_buffer_name(struct model *m, uint32_t buffer)
+const char *model_get_buffer_name(struct model *m, uint32_t buffer)
 {
 	return reader_buffer_name(m->reader, buffer);
 }
 
-struct tep_handle *model_tep(struct model *m)
+struct tep_handle *model_get_tep(struct model *m)
 {
 	return m->tep;
 }
@@ -483,7 +483,7 @@ uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid)
 	return m->tasks.v[task].events;
 }
 
-const struct join_answer *model_answer(struct model *m, uint32_t ustack)
+const struct join_answer *model_get_answer(struct model *m, uint32_t ustack)
 {
 	return &m->ustacks.v[ustack].ans;
 }

@@ -2,10 +2,10 @@
 /*
  * model.h - one opened trace.dat: its events, each with its kernel stack and its joined user stack
  *
- * model_open() reads the file once and joins requests with stacks. model_each() and model_counts()
- * then go through its events. A traced event is up to three records in the file (the event, its
- * kernel stack, its cookie); here it is one struct model_event. Records that are not events of
- * their own (kernel_stack, user_stack, user_unwind_*) are not passed on.
+ * model_open() reads the file once and joins requests with stacks. model_each() and
+ * model_get_counts() then go through its events. A traced event is up to three records in the file
+ * (the event, its kernel stack, its cookie); here it is one struct model_event. Records that are
+ * not events of their own (kernel_stack, user_stack, user_unwind_*) are not passed on.
  *
  * Everything that repeats is interned and has a small number: event types, kernel stacks, user
  * stacks, frames. Numbers start at 0 and are dense, so a caller may keep arrays over them. Numbers,
@@ -14,8 +14,8 @@
  * frames of a stack are asked for, once a frame.
  *
  * The model prints nothing; errors are sentences. It is not thread safe. A damaged file can end the
- * process (libtracecmd): see tool_guard(). Memory grows with the distinct stacks and with the runs
- * of requests (plugin/join/join.h), not with the events.
+ * process (libtracecmd): see tool_run_in_child(). Memory grows with the distinct stacks and with
+ * the runs of requests (plugin/join/requests.h), not with the events.
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
  *	if (!m) { tool_error("%s: %s", path, why); return TOOL_INPUT; }
@@ -62,9 +62,9 @@ struct model_filter {
 struct model_opts {
 	const char *sysroot;		/* put before the paths of traced files, or NULL */
 	bool no_demangle;
-	bool lines;			/* read debug information too, for model_lines() */
+	bool lines;			/* read debug information too, for model_get_lines() */
 	bool plugins;			/* libtraceevent loads its plugins, for printing events */
-	bool counts;			/* count in the scan, for model_counts() */
+	bool counts;			/* count in the scan, for model_get_counts() */
 	uint32_t notes;			/* most notes for these counts; 0: notes.c's limit */
 	struct model_filter filter;	/* its lists and strings must outlive the model */
 	uint32_t processes;		/* number of readers; 0: one per CPU of this machine */
@@ -85,8 +85,8 @@ struct model_event {
 	uint32_t type;			/* model_get_type() */
 	uint32_t tid;
 	uint32_t cpu;
-	uint32_t buffer;		/* 0: top buffer, else an instance: model_buffer_name() */
-	uint32_t kstack;		/* of model_kframes(), or MODEL_NONE */
+	uint32_t buffer;		/* 0: top buffer, else an instance */
+	uint32_t kstack;		/* of model_get_kframes(), or MODEL_NONE */
 	uint32_t ustack;		/* model_get_ustack(), or MODEL_NONE: no request */
 	int64_t missed;			/* events dropped since the CPU's last one; -1: some */
 	struct tep_record *rec;		/* the raw record; valid in the callback only */
@@ -97,7 +97,7 @@ struct model_event {
 struct model_ustack {
 	enum join_state state;		/* JOIN_STACK, or the reason; never JOIN_NONE */
 	/* the rest only with JOIN_STACK */
-	uint32_t flags;			/* STACK_*: see plugin/join/join.h */
+	uint32_t flags;			/* STACK_*: see plugin/join/requests.h */
 	uint32_t tgid;			/* of the process; 0: not recorded */
 	uint32_t tid;			/* of one thread that has this stack */
 	uint32_t nr;
@@ -178,9 +178,9 @@ struct model_count {
  * model_each(). The model owns the array. The array is not sorted, and may hold several counts with
  * equal keys. 0, or an error as above.
  */
-int model_counts(struct model *m, const struct model_count **v, size_t *nr);
+int model_get_counts(struct model *m, const struct model_count **v, size_t *nr);
 
-/* Has model_each() or model_counts() passed on any event? */
+/* Has model_each() or model_get_counts() passed on any event? */
 bool model_has_passed_events(struct model *m);
 
 /* ---- the meaning of the numbers ---- */
@@ -193,32 +193,32 @@ const struct model_ustack *model_get_ustack(struct model *m, uint32_t ustack);
  * The frames of a stack, innermost first: numbers for model_get_frame(). *@nr is 0 for MODEL_NONE
  * and for a missing stack. NULL if there is not enough memory.
  */
-const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
-const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
+const uint32_t *model_get_kframes(struct model *m, uint32_t kstack, uint32_t *nr);
+const uint32_t *model_get_uframes(struct model *m, uint32_t ustack, uint32_t *nr);
 /*
  * A stack that stands for all stacks with the same frames and flags; @ustack itself if no other
  * stack is known. Processes that forked from one another have such stacks.
  */
-uint32_t model_uframes_like(struct model *m, uint32_t ustack);
+uint32_t model_find_like_uframes(struct model *m, uint32_t ustack);
 const struct model_frame *model_get_frame(struct model *m, uint32_t frame);
 /* The offset in its file at which a frame is looked up: for a return address, that of its call. */
-uint64_t model_lookup_offset(struct model *m, uint32_t frame);
+uint64_t model_get_lookup_offset(struct model *m, uint32_t frame);
 /*
  * Source lines of a frame, innermost (most inlined) first. Returns their number; 0 if no line is
  * known, or without opts.lines. The first lookup in a file takes the longest.
  */
-uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v);
-/* Source lines at an offset of a file; returns as model_lines(). */
-uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
-			const struct model_line **v);
+uint32_t model_get_lines(struct model *m, uint32_t frame, const struct model_line **v);
+/* Source lines at an offset of a file; returns as model_get_lines(). */
+uint32_t model_get_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
+			    const struct model_line **v);
 
 /* The name of a thread in the file; "<idle>" for 0, "<...>" if the name is not known. */
-const char *model_comm(struct model *m, uint32_t tid);
+const char *model_get_comm(struct model *m, uint32_t tid);
 /* The process of a thread, from its stacks; 0 if no stack says it. */
-uint32_t model_tgid(struct model *m, uint32_t tid);
+uint32_t model_get_tgid(struct model *m, uint32_t tid);
 /* The name of a buffer; "" for the top buffer. */
-const char *model_buffer_name(struct model *m, uint32_t buffer);
-struct tep_handle *model_tep(struct model *m);
+const char *model_get_buffer_name(struct model *m, uint32_t buffer);
+struct tep_handle *model_get_tep(struct model *m);
 
 /* ---- the parts of a model ---- */
 
@@ -250,7 +250,7 @@ uint64_t model_task_events(struct model *m, uint32_t task, uint32_t *tid);
  */
 uint32_t model_run_ustack(struct model *m, uint32_t run);
 /* The join's answer for a stack with JOIN_STACK, which says which mappings apply. */
-const struct join_answer *model_answer(struct model *m, uint32_t ustack);
+const struct join_answer *model_get_answer(struct model *m, uint32_t ustack);
 
 /*
  * Does the file have all names in @f? TOOL_OK, or TOOL_FAIL after printing one sentence for each

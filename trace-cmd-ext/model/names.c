@@ -77,7 +77,7 @@ static bool has_comm(struct check_filter *c, const char *pattern, struct near *n
 	size_t i;
 
 	for (i = 0; i < c->m->tasks.nr; i++) {
-		comm = model_comm(c->m, c->m->tasks.v[i].tid);
+		comm = model_get_comm(c->m, c->m->tasks.v[i].tid);
 		if (!fnmatch(pattern, comm, 0))
 			return true;
 		near_consider(near, pattern, comm);
@@ -93,7 +93,7 @@ static void check_pids(struct check_filter *c)
 
 	for (i = 0; i < c->m->tasks.nr; i++) {
 		tid = c->m->tasks.v[i].tid;
-		tgid = model_tgid(c->m, tid);
+		tgid = model_get_tgid(c->m, tid);
 		for (k = 0; k < f->nr_pids; k++)
 			if (f->pids[k] == tid || (tgid && f->pids[k] == tgid))
 				return;
@@ -168,7 +168,7 @@ static int match_user_stacks(struct wanted_symbols *w, struct model *m)
 		ustack = model_run_ustack(m, i);
 		if (ustack == MODEL_NONE || m->ustacks.v[ustack].frames != NOT_MADE)
 			continue;
-		if (!model_uframes(m, ustack, &nr))
+		if (!model_get_uframes(m, ustack, &nr))
 			return -ENOMEM;
 		match_new_frames(w, m);
 	}
@@ -192,7 +192,7 @@ static int match_kernel_stacks(struct wanted_symbols *w, struct model *m)
 			kstack = model_intern_kstack(m, rec);
 			if (kstack == MODEL_NONE || m->kstacks.v[kstack].frames != NOT_MADE)
 				continue;
-			if (!model_kframes(m, kstack, &nr))
+			if (!model_get_kframes(m, kstack, &nr))
 				return -ENOMEM;
 			match_new_frames(w, m);
 		}

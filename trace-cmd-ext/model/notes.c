@@ -9,7 +9,7 @@
  * because that needs the stacks.
  *
  * The memory for notes grows with the events. If there are too many, all notes are dropped, and
- * model_counts() reads the file once more.
+ * model_get_counts() reads the file once more.
  */
 #include <errno.h>
 #include <stdlib.h>

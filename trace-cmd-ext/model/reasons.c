@@ -34,7 +34,7 @@ static const struct {
 		"record once more with tables: known tables are there before the first event" },
 	[END_NO_FRAME] = {
 		"no-frame", "without any frame: the task had no user registers to start from",
-		"nothing: such a task is about to end, or has just started" },
+		"no remedy: such a task is about to end, or has just started" },
 	[END_UNKNOWN] = {
 		"unknown", "in a file that is not here with that build ID",
 		"copy FILE.tables with the recording, and give the files with --sysroot" },
@@ -95,7 +95,7 @@ const char *hole_remedy(unsigned int cause)
 		[STATS_CAUSE_OUTSIDE] = REPORT,
 		[STATS_CAUSE_PLT] = "link it again, with another linker",
 		[STATS_CAUSE_SIGNAL] = ASSEMBLER,
-		[STATS_CAUSE_GO] = "nothing: the caller's stack is known only to Go's runtime",
+		[STATS_CAUSE_GO] = "no remedy: only Go's runtime knows the caller's stack",
 		[STATS_CAUSE_CODE] = REPORT,
 		[STATS_CAUSE_FLOW] = "compile it with -fasynchronous-unwind-tables or "
 				   "-fno-omit-frame-pointer",

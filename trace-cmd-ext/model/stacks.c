@@ -224,7 +224,7 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 	struct frame_info *f;
 	bool new;
 
-	want.file = frames_file(m->maps, ans, addr, exact, &want.offset);
+	want.file = frames_find_file(m->maps, ans, addr, exact, &want.offset);
 	if (m->jit && jit_may_hold(want.file) && jit_knows(m->jit, tgid, ans->ts) &&
 	    jit_symbol(m->jit, m->syms, tgid, addr - !exact, &sym)) {
 		want.jit = true;
@@ -240,14 +240,14 @@ static uint32_t user_frame(struct model *m, const struct join_answer *ans, uint6
 		f->pub.func_offset = addr - sym.start;
 	} else if (i != MODEL_NONE && new && want.file) {
 		f = &m->frames.v[i];
-		f->signal = frames_symbol(m->syms, want.file, want.offset, exact, &sym);
+		f->signal = frames_find_symbol(m->syms, want.file, want.offset, exact, &sym);
 		f->pub.func = sym.name;
 		f->pub.func_offset = sym.name ? want.offset - sym.start : 0;
 	}
 	return i;
 }
 
-const uint32_t *model_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
+const uint32_t *model_get_kframes(struct model *m, uint32_t kstack, uint32_t *nr)
 {
 	struct kernel_stack *k;
 	uint32_t i, frame;
@@ -321,14 +321,14 @@ static bool take_frames(struct model *m, uint32_t ustack)
 	return true;
 }
 
-uint32_t model_uframes_like(struct model *m, uint32_t ustack)
+uint32_t model_find_like_uframes(struct model *m, uint32_t ustack)
 {
 	uint32_t nr;
 
-	return model_uframes(m, ustack, &nr) ? m->ustacks.v[ustack].alike : ustack;
+	return model_get_uframes(m, ustack, &nr) ? m->ustacks.v[ustack].alike : ustack;
 }
 
-const uint32_t *model_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
+const uint32_t *model_get_uframes(struct model *m, uint32_t ustack, uint32_t *nr)
 {
 	struct user_stack *u;
 	uint32_t i, frame;
@@ -364,8 +364,8 @@ const struct model_frame *model_get_frame(struct model *m, uint32_t frame)
 
 /* ---- source lines ---- */
 
-uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
-			const struct model_line **v)
+uint32_t model_get_lines_at(struct model *m, const struct maps_file *file, uint64_t offset,
+			    const struct model_line **v)
 {
 	struct uu_file uf = {
 		.path = file->path,
@@ -406,7 +406,7 @@ uint32_t model_lines_at(struct model *m, const struct maps_file *file, uint64_t 
 	return nr;
 }
 
-uint64_t model_lookup_offset(struct model *m, uint32_t frame)
+uint64_t model_get_lookup_offset(struct model *m, uint32_t frame)
 {
 	const struct frame_info *f = &m->frames.v[frame];
 	bool here = f->pub.exact || f->signal || !f->pub.offset;
@@ -415,10 +415,10 @@ uint64_t model_lookup_offset(struct model *m, uint32_t frame)
 	return f->pub.offset - !here;
 }
 
-uint32_t model_lines(struct model *m, uint32_t frame, const struct model_line **v)
+uint32_t model_get_lines(struct model *m, uint32_t frame, const struct model_line **v)
 {
 	const struct maps_file *file = m->frames.v[frame].pub.file;
 
 	*v = NULL;
-	return file ? model_lines_at(m, file, model_lookup_offset(m, frame), v) : 0;
+	return file ? model_get_lines_at(m, file, model_get_lookup_offset(m, frame), v) : 0;
 }

@@ -18,22 +18,22 @@
 
 static inline void add2(struct text *b, uint16_t n)
 {
-	text_bytes(b, (const char *)&n, sizeof(n));
+	text_add_bytes(b, (const char *)&n, sizeof(n));
 }
 
 static inline void add4(struct text *b, uint32_t n)
 {
-	text_bytes(b, (const char *)&n, sizeof(n));
+	text_add_bytes(b, (const char *)&n, sizeof(n));
 }
 
 static inline void add8(struct text *b, uint64_t n)
 {
-	text_bytes(b, (const char *)&n, sizeof(n));
+	text_add_bytes(b, (const char *)&n, sizeof(n));
 }
 
 static inline void add_string(struct text *b, const char *s)
 {
-	text_bytes(b, s, strlen(s) + 1);
+	text_add_bytes(b, s, strlen(s) + 1);
 }
 
 #endif

@@ -104,7 +104,7 @@ static void __attribute__((noreturn)) run_command(struct rec *r, int go, int err
 	char byte;
 	int err;
 
-	rec_hold_forget(r);
+	rec_gate_close_inherited(r);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -176,7 +176,7 @@ static bool has_ended(struct rec *r)
 	return r->child_ended;
 }
 
-void command_end(struct rec *r)
+void command_stop(struct rec *r)
 {
 	int i;
 

@@ -42,14 +42,15 @@
 static bool add_file(struct text *b, const char *file, unsigned int size_bytes)
 {
 	size_t len = 0;
-	char *text = *file == '/' ? tfs_read_path(file, &len) : tfs_read(NULL, file, &len);
+	char *text = *file == '/' ?
+		rec_tracefs_read_path(file, &len) : rec_tracefs_read(NULL, file, &len);
 
 	if (size_bytes == 8)
 		add8(b, len);
 	else
 		add4(b, len);
 	if (text)
-		text_bytes(b, text, len);
+		text_add_bytes(b, text, len);
 	free(text);
 	return text;
 }
@@ -92,18 +93,18 @@ static bool add_own_format(struct text *b, const struct rec *r, enum format f)
 
 	if (text) {
 		add8(b, size);
-		text_bytes(b, text, size);
+		text_add_bytes(b, text, size);
 	}
 	free(text);
 	return text;
 }
 
-/* With HOW_BPF, the events of these names are ours. */
+/* With REQUEST_BY_BPF, the events of these names are ours. */
 static bool is_own_format(const struct rec *r, const char *name)
 {
 	int f;
 
-	for (f = 0; r->how == HOW_BPF && f < FORMAT_FTRACE; f++)
+	for (f = 0; r->request_by == REQUEST_BY_BPF && f < FORMAT_FTRACE; f++)
 		if (!strcmp(name, format_name(f)))
 			return true;
 	return false;
@@ -118,12 +119,12 @@ static void add_ftrace_formats(struct text *b, const struct rec *r)
 	add4(b, 0);
 	for (i = 0; names && names[i]; i++) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", names[i]);
-		if (!tfs_exists(file) || is_own_format(r, names[i]))
+		if (!rec_tracefs_exists(file) || is_own_format(r, names[i]))
 			continue;
 		add_file(b, file, 8);
 		nr++;
 	}
-	for (i = 0; r->how == HOW_BPF && i < FORMAT_FTRACE; i++)
+	for (i = 0; r->request_by == REQUEST_BY_BPF && i < FORMAT_FTRACE; i++)
 		nr += add_own_format(b, r, i);
 	if (!b->failed)
 		memcpy(b->v + at, &nr, sizeof(nr));
@@ -166,7 +167,7 @@ static void unlink_stacks(const struct rec *r)
 	char raw[PATH_MAX], path[PATH_MAX];
 	int cpu;
 
-	if (rec_stock_path(r, path))
+	if (rec_bpf_path(r, path))
 		unlink(path);
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
 		rec_raw_path(r, BUF_EVENTS, cpu, raw);
@@ -196,9 +197,9 @@ int dat_write_header(struct rec *r)
 
 	/* of an earlier recorder with this PID, whose recording was removed without them */
 	unlink_raw(r);
-	text_bytes(&b, DAT_MAGIC, sizeof(DAT_MAGIC));
-	text_bytes(&b, *(const char *)&one ? "\0" : "\1", 1);
-	text_bytes(&b, (char[]){ sizeof(long) }, 1);
+	text_add_bytes(&b, DAT_MAGIC, sizeof(DAT_MAGIC));
+	text_add_bytes(&b, *(const char *)&one ? "\0" : "\1", 1);
+	text_add_bytes(&b, (char[]){ sizeof(long) }, 1);
 	add4(&b, r->page_size);
 	add_string(&b, "header_page");
 	if (!add_file(&b, "events/header_page", 8))
@@ -241,7 +242,7 @@ static void add_option(struct text *b, uint16_t id, const void *data, size_t len
 {
 	add2(b, id);
 	add4(b, len);
-	text_bytes(b, data, len);
+	text_add_bytes(b, data, len);
 }
 
 static void add_stats(struct text *b, const struct rec *r, const struct rec_buffer *buf)
@@ -262,7 +263,7 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
 		if (!buf->stats[cpu])
 			continue;
 		/* as trace-cmd writes it: the CPU, then the lines of the file */
-		text_bytes(&text, title, snprintf(title, sizeof(title), "CPU: %d\n", cpu));
+		text_add_bytes(&text, title, snprintf(title, sizeof(title), "CPU: %d\n", cpu));
 		add_string(&text, buf->stats[cpu]);
 		add_option(b, OPTION_CPUSTAT, text.v, text.nr);
 		free(text.v);
@@ -274,13 +275,13 @@ static void add_stats(struct text *b, const struct rec *r, const struct rec_buff
  */
 static void add_options(struct text *b, const struct rec *r, uint64_t instance_at)
 {
-	char *clock = tfs_read(NULL, "trace_clock", NULL), text[512], *at;
+	char *clock = rec_tracefs_read(NULL, "trace_clock", NULL), text[512], *at;
 	const struct rec_buffer *maps = &r->buf[BUF_MAPS];
 	struct text option = {};
 	struct utsname u;
 
 	add4(b, r->nr_cpus);
-	text_bytes(b, "options  ", 10);
+	text_add_bytes(b, "options  ", 10);
 	add_stats(b, r, &r->buf[BUF_EVENTS]);
 	if (maps->recorded)
 		add_stats(b, r, maps);
@@ -340,7 +341,7 @@ static void add_table(struct text *b, const struct rec *r, const struct dat_layo
 	uint64_t at = l->data;
 	int cpu;
 
-	text_bytes(b, "flyrecord", 10);
+	text_add_bytes(b, "flyrecord", 10);
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
 		add8(b, at);
 		add8(b, l->size[cpu]);
@@ -449,7 +450,7 @@ int dat_move_data(struct rec *r, struct dat_layout *top, struct dat_layout *maps
 
 	ret = move_data(r, BUF_EVENTS, top, 0, total);
 	if (!ret && maps) {
-		text_bytes(&b, "options  ", 10);
+		text_add_bytes(&b, "options  ", 10);
 		add2(&b, OPTION_DONE);
 		add_table(&b, r, maps);
 		ret = b.failed ? -ENOMEM : fd_pwrite_all(r->out, b.v, b.nr, top->end);
@@ -493,7 +494,7 @@ int dat_finish(struct rec *r)
 		goto out;
 	if (instance && dat_lay_out(r, BUF_MAPS, top.end + DAT_MAPS_HEAD, &maps))
 		goto out;
-	text_bytes(&b, names.v, names.nr);
+	text_add_bytes(&b, names.v, names.nr);
 	add_options(&b, r, top.end);
 	if (b.failed || b.nr != names.nr + options.nr)
 		goto out;

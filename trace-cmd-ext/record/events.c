@@ -116,7 +116,8 @@ static int compare_names(const void *a, const void *b)
 
 int rec_select_events(struct rec *r)
 {
-	char *text = tfs_read(NULL, "available_events", NULL), *save, *one, **line = NULL, **bigger;
+	char *text = rec_tracefs_read(NULL, "available_events", NULL);
+	char *save, *one, **line = NULL, **bigger;
 	int ret = TOOL_FAIL;
 	size_t nr = 0;
 
@@ -155,11 +156,11 @@ static int write_event_file(struct rec *r, const struct rec_event *ev, const cha
 	int ret;
 
 	snprintf(path, sizeof(path), "events/%s/%s/%s", ev->system, ev->name, file);
-	ret = strcmp(file, "trigger") ? tfs_write(in, path, value) : tfs_append(in, path, value);
+	ret = (strcmp(file, "trigger") ? rec_tracefs_write : rec_tracefs_append)(in, path, value);
 	if (!ret)
 		return 0;
 	if (ret == -EINVAL || ret == -ENOENT)
-		says = tfs_read_error(in);
+		says = rec_tracefs_read_error(in);
 	if (ret == -EBUSY)
 		tool_error("%s:%s: %s: no more than 62 tracers can have deferred user stacks at a "
 			   "time; end another one", ev->system, ev->name, value);
@@ -238,7 +239,7 @@ int rec_configure_events(struct rec *r)
 			continue;
 		if (r->opts.kernel_stack)
 			ret = add_trigger(r, ev, STACK);
-		if (!ret && r->how == HOW_TRIGGER)
+		if (!ret && r->request_by == REQUEST_BY_TRIGGER)
 			ret = add_trigger(r, ev, DEFERRED);
 	}
 	return ret;
@@ -253,9 +254,9 @@ static int restrict_trigger(struct rec *r, const struct rec_event *ev, const cha
 	int ret = -ENOMEM;
 
 	if (text && asprintf(&off, "!%s", name) > 0) {
-		ret = tfs_append(in, path, off);
+		ret = rec_tracefs_append(in, path, off);
 		if (!ret)
-			ret = tfs_append(in, path, text);
+			ret = rec_tracefs_append(in, path, text);
 		if (ret)
 			add_trigger(r, ev, name);
 	}
@@ -275,16 +276,16 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 	if (!cond)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "events/%s/%s/filter", ev->system, ev->name);
-	ret = tfs_write(in, path, cond);
+	ret = rec_tracefs_write(in, path, cond);
 	free(cond);
 	if (ret) {
-		tfs_write(in, path, ev->sel->filter ? ev->sel->filter : "0");
+		rec_tracefs_write(in, path, ev->sel->filter ? ev->sel->filter : "0");
 		return ret;
 	}
 	snprintf(path, sizeof(path), "events/%s/%s/trigger", ev->system, ev->name);
 	if (triggers && r->opts.kernel_stack)
 		ret = restrict_trigger(r, ev, path, STACK, own);
-	if (triggers && !ret && r->how == HOW_TRIGGER)
+	if (triggers && !ret && r->request_by == REQUEST_BY_TRIGGER)
 		ret = restrict_trigger(r, ev, path, DEFERRED, own);
 	return ret;
 }
@@ -308,14 +309,14 @@ int rec_enable_events(struct rec *r)
 		if (count == end - i) {
 			snprintf(file, sizeof(file), "events/%s/enable", r->event[i].system);
 			/* -EPERM: one event has conditions of its own; the other events are on */
-			ret = tfs_write(in, file, "1");
+			ret = rec_tracefs_write(in, file, "1");
 			if (!ret)
 				continue;
 		}
 		for (; i < end; i++) {
 			snprintf(file, sizeof(file), "events/%s/%s/enable", r->event[i].system,
 				 r->event[i].name);
-			ret = tfs_write(in, file, "1");
+			ret = rec_tracefs_write(in, file, "1");
 			if (ret) {
 				tool_error("%s:%s: cannot be switched on: %s", r->event[i].system,
 					   r->event[i].name, strerror(-ret));

@@ -59,12 +59,12 @@ static char *read_common(void)
 		" common_type;\toffset:0;\tsize:2;", " common_flags;\toffset:2;\tsize:1;",
 		" common_preempt_count;\toffset:3;\tsize:1;", " common_pid;\toffset:4;\tsize:4;",
 	};
-	char *text = tfs_read(NULL, "events/ftrace/kernel_stack/format", NULL), *from, *end;
+	char *text = rec_tracefs_read(NULL, "events/ftrace/kernel_stack/format", NULL), *from, *end;
 	char *common = NULL;
 	size_t i;
 
 	if (!text)
-		text = tfs_read(NULL, "events/ftrace/print/format", NULL);
+		text = rec_tracefs_read(NULL, "events/ftrace/print/format", NULL);
 	from = text ? strstr(text, "format:\n") : NULL;
 	end = from ? strstr(from, "\n\n") : NULL;
 	if (end) {
@@ -86,10 +86,10 @@ static bool is_used(const struct rec *r, char *const *ftrace, int id)
 	size_t i;
 
 	for (i = 0; ftrace && ftrace[i]; i++)
-		if (tfs_read_id("ftrace", ftrace[i]) == id)
+		if (rec_tracefs_read_id("ftrace", ftrace[i]) == id)
 			return true;
 	for (i = 0; i < r->nr_events; i++)
-		if (tfs_read_id(r->event[i].system, r->event[i].name) == id)
+		if (rec_tracefs_read_id(r->event[i].system, r->event[i].name) == id)
 			return true;
 	return false;
 }
@@ -102,7 +102,7 @@ static int check_layout(const char *event, const char *option, const char *first
 	bool known;
 
 	snprintf(path, sizeof(path), "events/ftrace/%s/format", event);
-	text = tfs_read(NULL, path, NULL);
+	text = rec_tracefs_read(NULL, path, NULL);
 	known = text && strstr(text, first) && strstr(text, second);
 	free(text);
 	if (known)
@@ -145,7 +145,9 @@ int format_choose_ids(struct rec *r)
 
 int format_id(const struct rec *r, enum format f)
 {
-	return r->how == HOW_BPF ? r->format_id[f] : tfs_read_id("ftrace", own[f].name);
+	if (r->request_by == REQUEST_BY_BPF)
+		return r->format_id[f];
+	return rec_tracefs_read_id("ftrace", own[f].name);
 }
 
 char *format_read(const struct rec *r, enum format f, size_t *size)
@@ -153,9 +155,9 @@ char *format_read(const struct rec *r, enum format f, size_t *size)
 	struct text t = {};
 	char file[64], *common;
 
-	if (r->how != HOW_BPF) {
+	if (r->request_by != REQUEST_BY_BPF) {
 		snprintf(file, sizeof(file), "events/ftrace/%s/format", own[f].name);
-		return tfs_read(NULL, file, size);
+		return rec_tracefs_read(NULL, file, size);
 	}
 	common = read_common();
 	if (!common)

@@ -32,10 +32,10 @@ void rec_free(struct rec *r)
 		free(r->event[i].name);
 	}
 	free(r->event);
-	rec_stock_free(r);
+	rec_bpf_free(r);
 	free(r->function);
-	rec_hold_free(r);
-	jit_end(r);
+	rec_gate_free(r);
+	jit_stop(r);
 	free(r->comms);
 	free(r->own);
 }

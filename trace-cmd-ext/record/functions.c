@@ -71,7 +71,7 @@ static struct line *find_at(struct line *line, size_t nr, uint64_t symbol)
  */
 static int mark_symbols(struct pattern *pattern, size_t nr_patterns, struct line *line, size_t nr)
 {
-	char *text = tfs_read_path("/proc/kallsyms", NULL), *save, *one, *name;
+	char *text = rec_tracefs_read_path("/proc/kallsyms", NULL), *save, *one, *name;
 	struct pattern *p;
 	bool known = false;
 	struct line *l;
@@ -198,7 +198,7 @@ int functions_check(struct tool_why *why)
 	if (fd < 0)
 		return say_unreadable(why, error);
 	close(fd);
-	return bpf_check_functions(why);
+	return bpfsrc_check_functions(why);
 }
 
 int rec_find_functions(struct rec *r)
@@ -209,7 +209,7 @@ int rec_find_functions(struct rec *r)
 	int ret = functions_check(&why);
 
 	if (!ret) {
-		text = tfs_read(NULL, FUNCTIONS, NULL);
+		text = rec_tracefs_read(NULL, FUNCTIONS, NULL);
 		if (!text)
 			ret = say_unreadable(&why, errno);
 	}

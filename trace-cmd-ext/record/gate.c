@@ -1,384 +1,396 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * gate.c - the process that lets programs start: --wait-tables
+ * gate.c - programs wait at their start until their tables are there: --wait-tables
  *
- * fanotify asks for permission when the kernel opens a file to execute it: a program, a script, or
- * the dynamic loader. The gate always says yes. For files that are known and for tasks that are not
- * recorded it says so at once. The other files go to the recorder, one after the other. The gate
- * says yes when the recorder has made their tables, or after some seconds.
+ * The gate (gate_process.c) asks for a file that a recorded task executes. A thread makes its table
+ * and those of the libraries that the file names, and answers.
  *
- * All programs of the machine depend on these answers, so nothing may keep the gate back:
+ * The gate is made before the recorder has a thread, and nothing waits until the file systems are
+ * marked. The recorder marks them, because it may have to wait for that: the gate answers
+ * meanwhile. After that, only the gate has the descriptor of fanotify. The kernel closes a killed
+ * recorder's descriptors in ascending order. So it closes fanotify before the socket, and the gate
+ * answers until then.
  *
- *  - It is a process of its own, with a session of its own, and in no cgroup that can be frozen or
- *    limited. It goes on while the recorder waits for a lock, a disk or a server, or is stopped.
- *  - After its start it opens no file except in /proc. It reads no file that is executed, and has
- *    no descriptors but two, and those of the files. Its memory is locked.
- *  - If it dies, the kernel closes the descriptor of fanotify, and all programs go on. If the
- *    recorder dies, the gate ends.
- *  - Programs that the kernel starts, such as a helper for core dumps, never wait.
- *  - The kernel refuses to execute a file that it cannot open for the gate. The gate ends if it has
- *    no descriptor or not enough memory for that.
- *  - If the recorder takes too long for one file, nothing waits until it has answered.
+ * File systems whose files come from a server or a process are not marked. Programs on an overlay
+ * wait only if the kernel asks about the files below it.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <sched.h>
+#include <mntent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "impl.h"
 #include "libunwind-user/base/base.h"
+#include "libunwind-user/tables/tables.h"
 
-#define MAX_WAITING	128
-#define CHECK_MS	250		/* how often the gate checks who waited too long */
-#define MAX_DEPTH	64		/* of parents that are looked at */
-#define MAX_KNOWN	1000000		/* files; then they are asked about again */
-#define NICE		-10
-#define PF_KTHREAD	0x00200000	/* include/linux/sched.h */
+#define MIN_FILES	256		/* descriptors for the gate */
+/* bits in CapEff */
+#define READS_ALL	(1 << 1 | 1 << 2)	/* CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH */
 
-/* The gate's only descriptors, below those of the files */
-enum { FANOTIFY, RECORDER, FIRST_FILE };
-
-struct known {
-	dev_t dev;
-	ino_t ino;
-	off_t size;
-	struct timespec mtime;
-	bool elf;
-};
-
-struct waiting {
-	int fd;
-	pid_t pid;
-	uint64_t since;			/* CLOCK_MONOTONIC, ns */
-	uint64_t id;
-	struct known file;
-};
-
-struct gate {
+struct rec_gate {
 	const struct rec *r;
-	struct rec_held *held;
-	struct waiting waiting[MAX_WAITING];	/* in their order */
-	size_t nr_waiting;
-	uint64_t last_id, asked;	/* asked: the id that the recorder works on; 0: none */
-	bool overdue;			/* the recorder takes too long for this file */
-	struct known asked_file;
-	VEC(struct known) known;
-	struct hidx idx;
+	struct tables_session *t;
+	int fanotify, gate;		/* gate: the socket */
+	pid_t pid;			/* of the gate */
+	pthread_t maker;
+	bool makes;			/* the thread exists */
+	atomic_bool stop;
+	uint64_t since;			/* CLOCK_MONOTONIC, ns: when the maker was asked */
+	struct gate_counts *counts;	/* shared with the gate */
 };
 
-/* -------------------------------- who waits ------------------------------ */
+/* ---------------------------------- maker --------------------------------- */
 
-/* Returns the PID of the parent, 0 if the process is gone. Sets @kernel for a kernel thread. */
-static pid_t read_parent_pid(pid_t pid, bool *kernel)
+/* The next file in @fd, -1 without a descriptor for it; false: the thread is to end */
+static bool next_question(int gate, struct gate_question *q, int *fd)
 {
-	char name[32], text[512], *at;
-	unsigned int flags = 0;
-	int parent = 0, fd;
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
-	fd = open(name, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	at = strrchr(text, ')');
-	if (at)
-		sscanf(at, ") %*c %d %*d %*d %*d %*d %u", &parent, &flags);
-	*kernel = flags & PF_KTHREAD;
-	return parent;
-}
-
-static bool is_chosen(const struct gate *g, pid_t pid)
-{
-	size_t i;
-
-	for (i = 0; i < g->r->opts.nr_pids; i++)
-		if (g->r->opts.pids[i] == (uint32_t)pid)
-			return true;
-	return pid == g->held->child;
-}
-
-/*
- * Is the task recorded, and started by a process? A task whose parent has died is not found, so it
- * does not wait.
- */
-static bool is_recorded(const struct gate *g, pid_t pid)
-{
-	bool kernel;
-	int depth;
-
-	/* in a PID namespace outside of ours */
-	if (pid <= 0)
-		return false;
-	for (depth = 0; pid > 0 && depth < MAX_DEPTH; depth++) {
-		if (is_chosen(g, pid))
-			return true;
-		if (!g->r->opts.inherit && !g->r->opts.all)
-			return false;
-		pid = read_parent_pid(pid, &kernel);
-		if (kernel)
-			return false;
-	}
-	return g->r->opts.all;
-}
-
-/* ---------------------------------- files -------------------------------- */
-
-static struct known get_identity(const struct stat *st)
-{
-	return (struct known) {
-		.dev = st->st_dev, .ino = st->st_ino, .size = st->st_size, .mtime = st->st_mtim,
-	};
-}
-
-static uint64_t hash_identity(const struct known *k)
-{
-	return hash64(k->ino ^ hash64(k->dev));
-}
-
-/* The entry of the file, which may be of other contents, or NULL */
-static struct known *find_entry(struct gate *g, const struct known *k)
-{
-	uint32_t i;
-	size_t pos;
-
-	for_each_hidx(&g->idx, hash_identity(k), pos, i) {
-		if (g->known.v[i].dev == k->dev && g->known.v[i].ino == k->ino)
-			return &g->known.v[i];
-	}
-	return NULL;
-}
-
-static const struct known *find_known(struct gate *g, const struct known *k)
-{
-	const struct known *v = find_entry(g, k);
-
-	return v && v->size == k->size && v->mtime.tv_sec == k->mtime.tv_sec &&
-	       v->mtime.tv_nsec == k->mtime.tv_nsec ? v : NULL;
-}
-
-/* If there is not enough memory, the gate asks the recorder about the file again. */
-static void remember_file(struct gate *g, const struct known *k)
-{
-	struct known *v = find_entry(g, k);
-
-	if (!v && g->known.nr == MAX_KNOWN) {
-		g->known.nr = 0;
-		hidx_clear(&g->idx);
-	}
-	if (!v)
-		v = vec_add_hashed(&g->known, &g->idx, hash_identity(k));
-	if (v)
-		*v = *k;
-}
-
-/* --------------------------------- answers -------------------------------- */
-
-static void allow_open(int fd)
-{
-	struct fanotify_response yes = { .fd = fd, .response = FAN_ALLOW };
-
-	while (write(FANOTIFY, &yes, sizeof(yes)) < 0 && errno == EINTR)
-		;
-	close(fd);
-}
-
-/* Release program number @i of the queue. */
-static void release_program(struct gate *g, size_t i)
-{
-	uint64_t ns = clock_ns(CLOCK_MONOTONIC) - g->waiting[i].since;
-
-	allow_open(g->waiting[i].fd);
-	memmove(&g->waiting[i], &g->waiting[i + 1], (--g->nr_waiting - i) * sizeof(*g->waiting));
-	if (ns > g->held->longest)
-		g->held->longest = ns;
-}
-
-static void release_overdue(struct gate *g)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-	while (g->nr_waiting && (g->overdue || now - g->waiting[0].since > HOLD_NS)) {
-		g->overdue |= g->waiting[0].id == g->asked;
-		release_program(g, 0);
-		g->held->released_early++;
-	}
-}
-
-/* Send the file to the recorder. Returns whether it was sent. */
-static bool ask_recorder(const struct waiting *w)
-{
-	struct hold_question q = { .id = w->id, .pid = w->pid };
 	union {
 		struct cmsghdr head;
 		char space[CMSG_SPACE(sizeof(int))];
-	} control = {};
-	struct iovec iov = { .iov_base = &q, .iov_len = sizeof(q) };
+	} control;
+	struct iovec iov = { .iov_base = q, .iov_len = sizeof(*q) };
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1,
 		.msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	struct cmsghdr *c;
+	ssize_t n;
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &w->fd, sizeof(int));
-	return sendmsg(RECORDER, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(q);
-}
-
-/* Ask the recorder about the first program in the queue, if it has answered all questions. */
-static void ask_next(struct gate *g)
-{
-	const struct known *k;
-
-	while (!g->asked && g->nr_waiting) {
-		k = find_known(g, &g->waiting[0].file);
-		if (k) {
-			release_program(g, 0);
-			g->held->programs += k->elf;
-		} else if (ask_recorder(&g->waiting[0])) {
-			g->asked = g->waiting[0].id;
-			g->asked_file = g->waiting[0].file;
-		} else {
-			release_program(g, 0);
-			g->held->released_early++;
-		}
-	}
-}
-
-/* The gate may have released the program before, because it waited too long. */
-static void take_answer(struct gate *g, const struct hold_answer *a)
-{
-	size_t i;
-
-	if (a->id != g->asked)
-		return;
-	g->asked = 0;
-	g->overdue = false;
-	g->asked_file.elf = a->elf;
-	if (a->known)
-		remember_file(g, &g->asked_file);
-	for (i = 0; i < g->nr_waiting; i++) {
-		if (g->waiting[i].id == a->id) {
-			release_program(g, i);
-			g->held->programs += a->elf;
-			return;
-		}
-	}
-}
-
-/* -------------------------------- questions ------------------------------- */
-
-/* Queue the program; false if it need not wait. */
-static bool queue_program(struct gate *g, int fd, pid_t pid)
-{
-	struct waiting w = { .fd = fd, .pid = pid, .since = clock_ns(CLOCK_MONOTONIC) };
-	struct stat st;
-
-	if (fstat(fd, &st))
+	*fd = -1;
+	do {
+		n = recvmsg(gate, &msg, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n != sizeof(*q))
 		return false;
-	w.file = get_identity(&st);
-	if (find_known(g, &w.file) || !is_recorded(g, pid))
-		return false;
-	if (g->nr_waiting == MAX_WAITING || g->overdue) {
-		g->held->released_early++;
-		return false;
-	}
-	w.id = ++g->last_id;
-	g->waiting[g->nr_waiting++] = w;
+	c = CMSG_FIRSTHDR(&msg);
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
 	return true;
 }
 
-/* Returns 0, or the error after which the gate must end. */
-static int read_questions(struct gate *g)
+static bool has_time(void *ctx)
 {
-	struct fanotify_event_metadata events[16], *m;
-	ssize_t n = read(FANOTIFY, events, sizeof(events));
+	const struct rec_gate *g = ctx;
 
-	/* EIO and the like are of one file: the kernel has refused to execute it */
-	if (n < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EACCES ||
-		      errno == EPERM))
-		return errno;
-	for (m = events; n > 0 && FAN_EVENT_OK(m, n); m = FAN_EVENT_NEXT(m, n))
-		if (m->fd >= 0 && !queue_program(g, m->fd, m->pid))
-			allow_open(m->fd);
+	return !g->stop && clock_ns(CLOCK_MONOTONIC) - g->since < GATE_MAX_NS;
+}
+
+static void add_library(void *ctx, int fd, const char *path)
+{
+	struct rec_gate *g = ctx;
+
+	tables_add_fd(g->t, fd, path);
+}
+
+/* The libraries as the waiting task finds them; false: not all of them have been looked for */
+static bool add_libraries(struct rec_gate *g, int fd, const char *path, pid_t pid)
+{
+	char name[32], top[PATH_MAX];
+	bool all = false;
+	size_t len;
+	int root;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return false;
+	fd_path(root, top, sizeof(top));
+	len = strlen(top);
+	/* a task whose root is a folder of ours */
+	if (len > 1 && !strncmp(path, top, len) && path[len] == '/')
+		path += len;
+	all = libs_each(fd, path, root, &(struct libs_calls){ add_library, has_time, g });
+	close(root);
+	return all;
+}
+
+static struct gate_answer make_tables(struct rec_gate *g, int fd, const struct gate_question *q)
+{
+	struct gate_answer a = { .id = q->id };
+	char path[PATH_MAX];
+	Elf64_Ehdr eh;
+	int ret;
+
+	if (fd < 0)
+		return a;
+	g->since = clock_ns(CLOCK_MONOTONIC);
+	/* a script: the gate asks about its interpreter separately */
+	a.known = !libs_read_ehdr(fd, &eh);
+	if (a.known)
+		return a;
+	a.elf = true;
+	fd_path(fd, path, sizeof(path));
+	ret = tables_add_fd(g->t, fd, path);
+	a.known = ret == -EOPNOTSUPP || ret == -ENOEXEC || add_libraries(g, fd, path, q->pid);
+	return a;
+}
+
+static void *make_all(void *arg)
+{
+	struct rec_gate *g = arg;
+	struct gate_question q;
+	struct gate_answer a;
+	int fd;
+
+	while (next_question(g->gate, &q, &fd)) {
+		a = make_tables(g, fd, &q);
+		if (fd >= 0)
+			close(fd);
+		if (send(g->gate, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
+			break;
+	}
+	/* No answers follow: the gate releases all programs */
+	shutdown(g->gate, SHUT_RDWR);
+	return NULL;
+}
+
+static int start_maker(struct rec_gate *g)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	ret = pthread_create(&g->maker, NULL, make_all, g);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	g->makes = !ret;
+	return -ret;
+}
+
+/* ------------------------------- file systems ----------------------------- */
+
+/* The types of mounts that are marked, if libs_is_local(): another file system may be over it. */
+static bool may_be_local(const char *type)
+{
+	static const char *const local[] = {
+		"btrfs", "ext2", "ext3", "ext4", "f2fs", "iso9660", "ramfs", "squashfs", "tmpfs",
+		"xfs",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(local) / sizeof(*local); i++)
+		if (!strcmp(type, local[i]))
+			return true;
+	return false;
+}
+
+/* Mark the file system of a mount; 0, -errno, or 1 if it is not to be marked */
+static int mark_mount(int fanotify, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), ret = 1;
+
+	if (fd < 0)
+		return -errno;
+	if (libs_is_local(fd))
+		ret = fanotify_mark(fanotify, FAN_MARK_ADD | FAN_MARK_FILESYSTEM,
+				    FAN_OPEN_EXEC_PERM, fd, NULL) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* Returns 0 if any file system is marked; @root: that of the folder / is. */
+static int mark_file_systems(int fanotify, bool *root)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	int ret = -EOPNOTSUPP, one;
+	struct mntent *m;
+
+	if (!f)
+		return -errno;
+	while ((m = getmntent(f))) {
+		one = may_be_local(m->mnt_type) ? mark_mount(fanotify, m->mnt_dir) : 1;
+		if (!one && !strcmp(m->mnt_dir, "/"))
+			*root = true;
+		if (one <= 0 && ret)
+			ret = one;
+	}
+	endmntent(f);
+	return ret;
+}
+
+/* ------------------------------ start and end ----------------------------- */
+
+static bool may_read_all(void)
+{
+	char *text = rec_tracefs_read_path("/proc/self/status", NULL);
+	char *at = text ? strstr(text, "\nCapEff:") : NULL;
+	unsigned long long caps = at ? strtoull(at + 8, NULL, 16) : 0;
+
+	free(text);
+	return caps & READS_ALL;
+}
+
+/* Returns 0 or -errno. */
+static int start_gate(struct rec_gate *g)
+{
+	struct rlimit files;
+	int fds[2], ret;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur < MIN_FILES)
+		return -EMFILE;
+	if (!may_read_all())
+		return -EPERM;
+	/* O_NONBLOCK: the gate must not wait for the owner of a lease */
+	g->fanotify = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK |
+				    FAN_UNLIMITED_QUEUE, O_RDONLY | O_LARGEFILE | O_NONBLOCK |
+				    O_CLOEXEC | O_NOATIME);
+	if (g->fanotify < 0)
+		return -errno;
+	g->counts = mmap(NULL, sizeof(*g->counts), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (g->counts == MAP_FAILED) {
+		g->counts = NULL;
+		return -ENOMEM;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	fflush(NULL);
+	g->pid = fork();
+	if (!g->pid)
+		gate_run(g->r, g->fanotify, fds[1], g->counts);
+	ret = g->pid < 0 ? -errno : 0;
+	close(fds[1]);
+	g->gate = fds[0];
+	return ret;
+}
+
+static int report_cannot_wait(struct rec *r, int ret)
+{
+	rec_gate_stop(r);
+	tool_error("--wait-tables: programs cannot be made to wait here (fanotify: %s); record "
+		   "twice instead", strerror(-ret));
+	return TOOL_FAIL;
+}
+
+int rec_gate_prepare(struct rec *r)
+{
+	int ret;
+
+	if (!r->opts.wait_tables)
+		return 0;
+	r->gate = calloc(1, sizeof(*r->gate));
+	if (!r->gate) {
+		tool_error("not enough memory");
+		return TOOL_FAIL;
+	}
+	r->gate->r = r;
+	r->gate->fanotify = r->gate->gate = r->gate->pid = -1;
+	ret = start_gate(r->gate);
+	return ret ? report_cannot_wait(r, ret) : 0;
+}
+
+void rec_gate_close_inherited(const struct rec *r)
+{
+	if (r->gate)
+		close(r->gate->fanotify);
+}
+
+int rec_gate_start(struct rec *r)
+{
+	struct rec_gate *g = r->gate;
+	bool root = false;
+	int ret;
+
+	if (!g)
+		return 0;
+	if (!r->tables) {
+		tool_error("--wait-tables: there are no tables to wait for");
+		return TOOL_FAIL;
+	}
+	g->t = rec_tables_session(r);
+	g->counts->child = r->child;
+	/* Programs depend on the gate from here on: it must live */
+	ret = waitpid(g->pid, NULL, WNOHANG) ? -(g->counts->error ? g->counts->error : ESRCH) : 0;
+	if (ret)
+		g->pid = -1;
+	else
+		ret = start_maker(g);
+	if (!ret)
+		ret = mark_file_systems(g->fanotify, &root);
+	close(g->fanotify);
+	g->fanotify = -1;
+	if (ret)
+		return report_cannot_wait(r, ret);
+	if (!root)
+		tool_error("--wait-tables: programs below / do not wait: its file system is of a "
+			   "type that trace-ustack does not watch");
 	return 0;
 }
 
-static int answer_all(struct gate *g)
+pid_t rec_gate_pid(const struct rec *r)
 {
-	struct pollfd fds[] = {
-		{ .fd = FANOTIFY, .events = POLLIN }, { .fd = RECORDER, .events = POLLIN },
-	};
-	struct hold_answer a;
-	ssize_t n;
-	int error;
-
-	for (;;) {
-		poll(fds, 2, g->nr_waiting ? CHECK_MS : -1);
-		n = recv(RECORDER, &a, sizeof(a), MSG_DONTWAIT);
-		if (n == sizeof(a))
-			take_answer(g, &a);
-		else if (n >= 0 || (errno != EAGAIN && errno != EINTR))
-			return 0;
-		error = read_questions(g);
-		if (error)
-			return error;
-		release_overdue(g);
-		ask_next(g);
-	}
+	return r->gate ? r->gate->pid : -1;
 }
 
-/* Leave the recorder's limits where that is possible, so that they do not limit all programs. */
-static void leave_limits(void)
+/* The end of the gate, whose socket is shut down; its wait status, 0 if it had to be killed */
+static int wait_for_gate(pid_t pid)
 {
-	static const char *const root[] = {
-		"/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/unified/cgroup.procs",
-		"/sys/fs/cgroup/freezer/cgroup.procs", "/sys/fs/cgroup/cpu/cgroup.procs",
-	};
-	struct sched_param param = {};
-	size_t i;
-	int fd;
+	int status = 0, i;
+	pid_t ended = 0;
 
-	for (i = 0; i < sizeof(root) / sizeof(*root); i++) {
-		fd = open(root[i], O_WRONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		if (write(fd, "0", 1) < 0)
-			errno = 0;
-		close(fd);
+	for (i = 0; i < 100 && !ended; i++) {
+		ended = waitpid(pid, &status, WNOHANG);
+		if (!ended)
+			usleep(10000);
 	}
-	sched_setscheduler(0, SCHED_OTHER, &param);
-	setpriority(PRIO_PROCESS, 0, NICE);
+	if (ended)
+		return ended == pid ? status : 0;
+	/* It is probably stopped. Kill it, or every program would wait at its start */
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
 }
 
-void gate_run(const struct rec *r, int fanotify, int recorder, struct rec_held *held)
+/* The gate ends with the socket, which lets all programs go on. */
+void rec_gate_stop(struct rec *r)
 {
-	struct gate g = { .r = r, .held = held };
+	struct rec_gate *g = r->gate;
+	int status = 0;
 
-	rec_leave_session("trace-ustack-wt");
-	leave_limits();
-	/* a core dump would keep the descriptors open */
-	prctl(PR_SET_DUMPABLE, 0);
-	if (dup2(fanotify, FANOTIFY) < 0 || dup2(recorder, RECORDER) < 0 ||
-	    close_range(FIRST_FILE, ~0u, 0)) {
-		held->error = errno;
-		_exit(1);
-	}
-	mlockall(MCL_CURRENT);
-	held->error = answer_all(&g);
-	_exit(held->error != 0);
+	if (!g || g->stop)
+		return;
+	g->stop = true;
+	if (g->fanotify >= 0)
+		close(g->fanotify);
+	if (g->gate >= 0)
+		shutdown(g->gate, SHUT_RDWR);
+	if (g->pid > 0)
+		status = wait_for_gate(g->pid);
+	/* it may be busy for long, but nothing waits for it any more */
+	if (g->makes)
+		pthread_join(g->maker, NULL);
+	if (g->gate >= 0)
+		close(g->gate);
+	if (status)
+		tool_error("--wait-tables: programs did not wait up to the end: %s",
+			   WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
+						 strerror(g->counts->error));
+}
+
+const struct gate_counts *rec_gate_get_counts(const struct rec *r)
+{
+	return r->gate ? r->gate->counts : NULL;
+}
+
+void rec_gate_free(struct rec *r)
+{
+	if (!r->gate)
+		return;
+	if (r->gate->counts)
+		munmap(r->gate->counts, sizeof(*r->gate->counts));
+	free(r->gate);
+	r->gate = NULL;
 }

@@ -51,7 +51,7 @@ static void save_recording(struct rec *r)
 	if (saved)
 		tool_error("the recorder was killed; %s has all events up to then, except those "
 			   "in the pages that were being read%s", r->opts.out,
-			   r->how == HOW_BPF && !r->shared->stacks ?
+			   r->request_by == REQUEST_BY_BPF && !r->shared->stacks ?
 			   ", and lacks user stacks: only the recorder knew which "
 			   "files they are in" : "");
 }
@@ -127,7 +127,7 @@ int rec_guard_adopt(struct rec *r)
 	return TOOL_FAIL;
 }
 
-void rec_guard_end(struct rec *r)
+void rec_guard_stop(struct rec *r)
 {
 	if (r->guard <= 0)
 		return;

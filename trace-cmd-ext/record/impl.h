@@ -6,9 +6,9 @@
  *	wait.c	from the start of recording to its end: signals, CMD, processes, time
  *	tracefs.c	tracefs: found, written to, and the meaning of a failure
  *	events.c	-e: which events it selects, their filters, who gets stacks
- *	own.c	the recorder's own tasks, left out of the recording
+ *	own_tasks.c  the recorder's own tasks, left out of the recording
  *	source.c	where user stacks come from: the kernel, BPF programs, frame pointers
- *	stock.c	user stacks on stock kernels, by BPF programs; record/bpf/ has these
+ *	bpf_stacks.c user stacks on stock kernels, by BPF programs; record/bpf/ has these
  *	kinds.c	whether an event is a tracepoint, a kprobe or something else
  *	functions.c	-l: which functions of the kernel it names
  *	formats.c	formats of events that a stock kernel does not have
@@ -17,8 +17,8 @@
  *	guard.c	a second process that finishes when the first one dies
  *	command.c	finds CMD, starts it, waits for it
  *	register.c	unwind tables for what runs and what starts
- *	hold.c	--wait-tables: programs wait at their start for their tables
- *	gate.c	the process that lets held programs start
+ *	gate.c	--wait-tables: programs wait at their start for their tables
+ *	gate_process.c  the process that lets waiting programs start
  *	libs.c	the libraries that an ELF file names
  *	read.c	from the ring buffers to files, by a few threads
  *	dat.c	trace.dat: its head, and how all parts are put together
@@ -60,16 +60,16 @@
 struct rec_event {
 	char *system, *name;
 	const struct rec_select *sel;	/* the last -e that selects this event */
-	enum bpf_kind kind;		/* with HOW_BPF, if it gets stacks */
+	enum bpfsrc_kind kind;		/* with REQUEST_BY_BPF, if it gets stacks */
 };
 
 /* How user stacks are asked for. */
-enum rec_how {
-	HOW_OPTION,			/* by the option: all events of the instance */
-	HOW_TRIGGER,			/* by triggers on some of the events */
-	HOW_BPF,			/* by BPF programs: a stock kernel */
-	HOW_FRAME_POINTERS,		/* by options/userstacktrace */
-	HOW_NONE,			/* no event gets a user stack */
+enum rec_request {
+	REQUEST_BY_OPTION,		/* by the option: all events of the instance */
+	REQUEST_BY_TRIGGER,		/* by triggers on some of the events */
+	REQUEST_BY_BPF,			/* by BPF programs: a stock kernel */
+	REQUEST_BY_FRAME_POINTERS,	/* by options/userstacktrace */
+	REQUEST_NONE,			/* no event gets a user stack */
 };
 
 /* How far the recorder got, for the guard; in shared memory. */
@@ -82,7 +82,7 @@ enum rec_stage {
 struct rec_shared {
 	enum rec_stage stage;
 	uint64_t header_end;		/* size of the head in the file, in bytes */
-	bool stacks;			/* with HOW_BPF: the user stacks are in the data */
+	bool stacks;			/* with REQUEST_BY_BPF: the user stacks are in the data */
 };
 
 /* The events in the file that a stock kernel does not have. */
@@ -99,11 +99,11 @@ enum format {
 
 #define SAMPLE_SYSTEM	"ustack"	/* of the samples */
 
-struct bpf_stats;
+struct bpfsrc_stats;
 struct insert_stats;
 struct rec_jit;
 struct rec_reader;
-struct rec_stock;
+struct rec_bpf;
 struct rec_stream;
 struct rec_registration;
 struct tables_summary;
@@ -126,10 +126,10 @@ enum { BUF_EVENTS, BUF_MAPS, NR_BUFS };
 struct rec {
 	struct rec_opts opts;
 	enum source source;		/* SOURCE_AUTO: no event gets a user stack */
-	enum rec_how how;
+	enum rec_request request_by;
 	bool triggers;			/* some events get no stack, or get one only sometimes */
-	int format_id[FORMAT_NR];	/* with HOW_BPF */
-	struct rec_stock *stock;	/* with HOW_BPF, from rec_stock_open() on */
+	int format_id[FORMAT_NR];	/* with REQUEST_BY_BPF */
+	struct rec_bpf *stock;		/* with REQUEST_BY_BPF, from rec_bpf_open() on */
 	struct rec_event *event;
 	size_t nr_events;
 	uint64_t *function;		/* addresses of those that -l names, as in ftrace */
@@ -151,12 +151,12 @@ struct rec {
 	int child_status;		/* from waitpid(), valid if child_ended */
 	bool child_ended;
 	int reader_failed;		/* eventfd: a reader cannot go on */
-	int stop;			/* eventfd: readers shall end */
+	int stop;			/* eventfd: readers must end */
 	struct rec_reader *reader;	/* threads, while recording */
 	int nr_readers;
 	struct rec_registration *tables;
-	struct rec_hold *hold;
-	struct rec_jit *jit;		/* NULL before jit_begin() */
+	struct rec_gate *gate;
+	struct rec_jit *jit;		/* NULL before jit_start() */
 	double seconds;			/* duration of the recording */
 	bool disk_full;
 	bool cut;			/* the last records of a CPU could not be written */
@@ -175,65 +175,65 @@ int rec_enable_events(struct rec *r);
  */
 int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *own);
 
-/* ---- own.c ---- */
+/* ---- own_tasks.c ---- */
 
 /* List the recorder's threads and processes in r->own. All threads must run by now. */
-void own_find(struct rec *r);
-bool own_has(const struct rec *r, pid_t tid);
+void own_tasks_find(struct rec *r);
+bool own_tasks_has(const struct rec *r, pid_t tid);
 /*
  * Is this event about two tasks? Then ftrace may drop it because of the other one: by a filter
- * of own_leave_out(), or by the list of tasks.
+ * of own_tasks_leave_out(), or by the list of tasks.
  */
 bool own_event_names_two_tasks(const struct rec_event *ev);
 /* Leave out the events of these tasks, and those that only concern these tasks; 0 or -errno. */
-int own_leave_out(struct rec *r);
+int own_tasks_leave_out(struct rec *r);
 
 /* ---- source.c ---- */
 
-/* Can this kernel do what the options ask for? Sets r->source, r->how and r->triggers. */
+/* Can this kernel do what the options ask for? Sets r->source, r->request_by and r->triggers. */
 int rec_choose_source(struct rec *r);
 
 /* ---- formats.c ---- */
 
 const char *format_name(enum format f);
-/* With HOW_BPF: choose ids that no event of the recording has. */
+/* With REQUEST_BY_BPF: choose ids that no event of the recording has. */
 int format_choose_ids(struct rec *r);
 /* The id of the event in this recording; -1 if there is none. */
 int format_id(const struct rec *r, enum format f);
 /* The text of the format, malloc()ed; NULL if there is none. @size may be NULL. */
 char *format_read(const struct rec *r, enum format f, size_t *size);
 
-/* ---- stock.c: without HOW_BPF, these do nothing ---- */
+/* ---- bpf_stacks.c: without REQUEST_BY_BPF, these do nothing ---- */
 
 /* Load and attach the programs, before any event is on. */
-int rec_stock_open(struct rec *r);
-int rec_stock_start(struct rec *r);
+int rec_bpf_open(struct rec *r);
+int rec_bpf_start(struct rec *r);
 /* Samples and functions belong to the time in which ftrace records. */
-void rec_stock_sample(struct rec *r, bool on);
+void rec_bpf_set_sampling(struct rec *r, bool on);
 /* Trace this task, or leave it out of a recording of all tasks; 0 or -errno. */
-int rec_stock_add_task(struct rec *r, pid_t tid);
-int rec_stock_leave_out(struct rec *r, pid_t tid);
-/* Only with HOW_BPF: give the programs a table for this file; 0 or -errno. */
-int rec_stock_add_table(struct rec *r, int fd, const char *path);
+int rec_bpf_add_task(struct rec *r, pid_t tid);
+int rec_bpf_leave_out(struct rec *r, pid_t tid);
+/* Only with REQUEST_BY_BPF: give the programs a table for this file; 0 or -errno. */
+int rec_bpf_add_table(struct rec *r, int fd, const char *path);
 /* Stop the programs, and add the stacks to what was recorded. */
-int rec_stock_finish(struct rec *r);
+int rec_bpf_finish(struct rec *r);
 /* Unload the programs; then the memory. */
-void rec_stock_close(struct rec *r);
-void rec_stock_free(struct rec *r);
-/* The counts of what was added; NULL without HOW_BPF. */
-const struct insert_stats *rec_stock_stats(const struct rec *r, const struct bpf_stats **bpf);
+void rec_bpf_close(struct rec *r);
+void rec_bpf_free(struct rec *r);
+/* The counts of what was added; NULL without REQUEST_BY_BPF. */
+const struct insert_stats *rec_bpf_get_stats(const struct rec *r, const struct bpfsrc_stats **bpf);
 /* Add a line "TID NAME" for each task in a sample or a function. */
-void rec_stock_add_comms(const struct rec *r, struct text *t);
+void rec_bpf_add_comms(const struct rec *r, struct text *t);
 /* The path of the file of messages; false if it is too long. */
-bool rec_stock_path(const struct rec *r, char path[PATH_MAX]);
+bool rec_bpf_path(const struct rec *r, char path[PATH_MAX]);
 
 /* ---- kinds.c ---- */
 
-enum bpf_kind rec_event_kind(const char *system, const char *name);
-#define MAX_PLACES	128		/* of a uprobe event: MAX_TRACE_ARGS of the kernel */
-/* The places of a uprobe event, and how many; the caller frees *@text with their paths. */
-size_t rec_uprobe_places(const char *system, const char *name, char **text,
-			 struct bpf_place place[MAX_PLACES]);
+enum bpfsrc_kind rec_event_kind(const char *system, const char *name);
+#define MAX_SITES	128		/* of a uprobe event: MAX_TRACE_ARGS of the kernel */
+/* The sites of a uprobe event, and how many; the caller frees *@text with their paths. */
+size_t rec_uprobe_sites(const char *system, const char *name, char **text,
+			struct bpfsrc_site site[MAX_SITES]);
 
 /* ---- functions.c ---- */
 
@@ -273,7 +273,7 @@ void rec_leave_session(const char *name);
 /* Report to the guard that the instances exist and are locked. */
 int rec_guard_adopt(struct rec *r);
 /* The recorder has finished: end the guard. */
-void rec_guard_end(struct rec *r);
+void rec_guard_stop(struct rec *r);
 
 /* ---- command.c ---- */
 
@@ -284,7 +284,7 @@ int command_prepare(struct rec *r);
 /* 0; 126 or 127 if it cannot be executed. */
 int command_start(struct rec *r);
 /* Ask the process to end, and wait some seconds for its end. */
-void command_end(struct rec *r);
+void command_stop(struct rec *r);
 /* Its exit code as a shell reports it. */
 int command_exit_code(const struct rec *r);
 
@@ -305,14 +305,14 @@ void rec_tables_summary(struct rec *r);
 bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
 /* The session of libunwind-user that has the tables */
 struct tables_session *rec_tables_session(const struct rec *r);
-void rec_tables_end(struct rec *r);
+void rec_tables_stop(struct rec *r);
 
-/* ---- hold.c, gate.c ---- */
+/* ---- gate.c, gate_process.c ---- */
 
-#define HOLD_NS		5000000000ull	/* nothing waits longer */
+#define GATE_MAX_NS		5000000000ull	/* nothing waits longer */
 
 /* The figures of --wait-tables, and what the gate has to know; in shared memory */
-struct rec_held {
+struct gate_counts {
 	unsigned int programs;		/* that waited for their tables */
 	unsigned int released_early;	/* before their tables were made */
 	uint64_t longest;		/* ns */
@@ -321,12 +321,12 @@ struct rec_held {
 };
 
 /* The gate sends this with the descriptor of the file. */
-struct hold_question {
+struct gate_question {
 	uint64_t id;
 	pid_t pid;			/* it executes the file */
 };
 
-struct hold_answer {
+struct gate_answer {
 	uint64_t id;
 	bool elf, known;		/* known: never ask about this file again */
 };
@@ -335,23 +335,23 @@ struct hold_answer {
  * With --wait-tables: fork the gate, which lets programs wait at their start until their tables are
  * there. Call it before the recorder has a thread.
  */
-int rec_hold_prepare(struct rec *r);
+int rec_gate_prepare(struct rec *r);
 /* From now on, each recorded program waits at its start for its tables. */
-int rec_hold_start(struct rec *r);
+int rec_gate_start(struct rec *r);
 /*
- * Close the descriptor of fanotify, in a process that was forked between rec_hold_prepare() and
- * rec_hold_start().
+ * Close the descriptor of fanotify, in a process that was forked between rec_gate_prepare() and
+ * rec_gate_start().
  */
-void rec_hold_forget(const struct rec *r);
-void rec_hold_stop(struct rec *r);
+void rec_gate_close_inherited(const struct rec *r);
+void rec_gate_stop(struct rec *r);
 /* -1 without a gate */
-pid_t rec_hold_pid(const struct rec *r);
+pid_t rec_gate_pid(const struct rec *r);
 /* NULL without --wait-tables */
-const struct rec_held *rec_hold_get(const struct rec *r);
-void rec_hold_free(struct rec *r);
+const struct gate_counts *rec_gate_get_counts(const struct rec *r);
+void rec_gate_free(struct rec *r);
 
 /* In a process of its own: answer the questions of @fanotify until the socket @recorder closes. */
-void gate_run(const struct rec *r, int fanotify, int recorder, struct rec_held *held)
+void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_counts *counts)
 	__attribute__((noreturn));
 
 /* ---- libs.c ---- */
@@ -437,14 +437,14 @@ int rec_wait(struct rec *r);
 /* In CMD: set the limits back to those that the recorder had at its start. */
 void rec_limits_restore(void);
 /* Let signals end the process again. */
-void rec_wait_end(void);
+void rec_unblock_signals(void);
 /* Has a signal come that says to end? */
 bool rec_wait_interrupted(void);
 
 /* ---- jit.c, summary.c ---- */
 
 /* Note which maps exist; call it just before the first event. */
-void jit_begin(struct rec *r);
+void jit_start(struct rec *r);
 struct rec_jit_map {
 	uint32_t tgid;
 	uint64_t from;			/* time stamp: the map names later code */
@@ -456,7 +456,7 @@ struct rec_jit_map {
 size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct rec_jit_map **maps);
 /* Copy these maps into FILE.jit. */
 void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr);
-void jit_end(struct rec *r);
+void jit_stop(struct rec *r);
 int rec_summary(struct rec *r);
 
 /* ---- free.c ---- */

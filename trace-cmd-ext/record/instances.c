@@ -123,8 +123,8 @@ int instance_remove(const char *name)
 
 	if (!in)
 		return -errno;
-	tfs_write(in, "tracing_on", "0");
-	tfs_write(in, "events/enable", "0");
+	rec_tracefs_write(in, "tracing_on", "0");
+	rec_tracefs_write(in, "events/enable", "0");
 	/* EBUSY while a process reads from it: that process may be about to end */
 	for (i = 0; i < TRIES; i++) {
 		errno = 0;

@@ -9,7 +9,7 @@
  *
  * A map must be the work of the recorded process: PIDs are used again, and files in /tmp stay. So:
  *
- *  - PIDs here are those of the recording: tfs_has_other_pids().
+ *  - PIDs here are those of the recording: rec_tracefs_in_other_pid_namespace().
  *  - The map was made after the process started. On a file system that keeps no time of birth, no
  *    map counts.
  *  - The map counts from its birth on. Before that, another process may have had the PID, or this
@@ -55,7 +55,7 @@ struct rec_jit {
 
 static uint64_t number_in(const char *path, const char *label)
 {
-	char *text = tfs_read_path(path, NULL), *at = text ? strstr(text, label) : NULL;
+	char *text = rec_tracefs_read_path(path, NULL), *at = text ? strstr(text, label) : NULL;
 	uint64_t n = at ? strtoull(at + strlen(label), NULL, 10) : 0;
 
 	free(text);
@@ -65,7 +65,8 @@ static uint64_t number_in(const char *path, const char *label)
 /* The newest PID: the last word of /proc/loadavg. */
 static uint32_t read_last_pid(void)
 {
-	char *text = tfs_read_path("/proc/loadavg", NULL), *at = text ? strrchr(text, ' ') : NULL;
+	char *text = rec_tracefs_read_path("/proc/loadavg", NULL);
+	char *at = text ? strrchr(text, ' ') : NULL;
 	uint32_t n = at ? strtoul(at, NULL, 10) : 0;
 
 	free(text);
@@ -119,7 +120,7 @@ static void read_process(uint32_t tgid, struct process *p)
 
 	*p = (struct process){ .inner = tgid, .uid = geteuid() };
 	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
-	text = tfs_read_path(path, NULL);
+	text = rec_tracefs_read_path(path, NULL);
 	if (!text)
 		return;
 	at = strstr(text, "\nUid:");
@@ -134,7 +135,7 @@ static void read_process(uint32_t tgid, struct process *p)
 	free(text);
 	/* proc(5): the 22nd word is its start, counted from the name in parentheses */
 	snprintf(path, sizeof(path), "/proc/%u/stat", tgid);
-	text = tfs_read_path(path, NULL);
+	text = rec_tracefs_read_path(path, NULL);
 	at = text ? strrchr(text, ')') : NULL;
 	for (i = 2; at && i < 22; i++)
 		at = strchr(at + 1, ' ');
@@ -211,9 +212,9 @@ static bool is_own(const struct rec_jit *j, uint32_t pid)
 	return false;
 }
 
-void jit_begin(struct rec *r)
+void jit_start(struct rec *r)
 {
-	struct rec_jit *j = tfs_has_other_pids() ? NULL : calloc(1, sizeof(*j));
+	struct rec_jit *j = rec_tracefs_in_other_pid_namespace() ? NULL : calloc(1, sizeof(*j));
 
 	if (!j)
 		return;
@@ -385,7 +386,7 @@ void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr)
 		close(dir);
 }
 
-void jit_end(struct rec *r)
+void jit_stop(struct rec *r)
 {
 	if (r->jit)
 		free(r->jit->own);

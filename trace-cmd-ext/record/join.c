@@ -58,7 +58,7 @@ struct rec_join *rec_join_new(const struct rec *r)
 	tep_set_long_size(j->tep, sizeof(long));
 	tep_set_file_bigendian(j->tep, tep_is_bigendian());
 	tep_set_local_bigendian(j->tep, tep_is_bigendian());
-	text = tfs_read(NULL, "events/ftrace/kernel_stack/format", &size);
+	text = rec_tracefs_read(NULL, "events/ftrace/kernel_stack/format", &size);
 	add_format(j->tep, text, size);
 	for (f = 0; f < FORMAT_FTRACE; f++) {
 		text = format_read(r, f, &size);

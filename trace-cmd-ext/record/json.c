@@ -12,9 +12,10 @@
 #include "trace-cmd-ext/record/bpf/bpf.h"
 #include "libunwind-user/tables/tables.h"
 
-static const char *const hows[] = {
-	[HOW_OPTION] = "option", [HOW_TRIGGER] = "trigger", [HOW_FRAME_POINTERS] = "fallback",
-	[HOW_NONE] = "none", [HOW_BPF] = "bpf",
+static const char *const request_names[] = {
+	[REQUEST_BY_OPTION] = "option", [REQUEST_BY_TRIGGER] = "trigger",
+	[REQUEST_BY_FRAME_POINTERS] = "fallback",
+	[REQUEST_NONE] = "none", [REQUEST_BY_BPF] = "bpf",
 };
 
 static void put_requests(struct jsonw *j, const struct rec_stats *s)
@@ -59,16 +60,16 @@ static void put_tables(struct jsonw *j, const struct rec *r)
 	jsonw_end(j);
 }
 
-static void put_held(struct jsonw *j, const struct rec_held *held)
+static void put_waited(struct jsonw *j, const struct gate_counts *counts)
 {
-	if (!held) {
+	if (!counts) {
 		jsonw_null(j, "waited");
 		return;
 	}
 	jsonw_object(j, "waited");
-	jsonw_number(j, "programs", held->programs);
-	jsonw_number(j, "longest_ms", held->longest / 1000000);
-	jsonw_number(j, "released_early", held->released_early);
+	jsonw_number(j, "programs", counts->programs);
+	jsonw_number(j, "longest_ms", counts->longest / 1000000);
+	jsonw_number(j, "released_early", counts->released_early);
 	jsonw_end(j);
 }
 
@@ -86,8 +87,8 @@ static void put_bpf(struct jsonw *j, const struct rec *r)
 		[MSG_TOO_DEEP] = "too-deep",
 		[MSG_OTHER_ABI] = "other-abi",
 	};
-	const struct bpf_stats *bpf;
-	const struct insert_stats *s = rec_stock_stats(r, &bpf);
+	const struct bpfsrc_stats *bpf;
+	const struct insert_stats *s = rec_bpf_get_stats(r, &bpf);
 	int i;
 
 	if (!s) {
@@ -122,8 +123,8 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	jsonw_string(&j, "clock", r->opts.clock);
 	jsonw_number(&j, "cpus", r->nr_cpus);
 	jsonw_number(&j, "buffer_kb", r->kb);
-	jsonw_string(&j, "source", r->how == HOW_NONE ? NULL : source_name(r->source));
-	jsonw_string(&j, "stacks_by", hows[r->how]);
+	jsonw_string(&j, "source", r->request_by == REQUEST_NONE ? NULL : source_name(r->source));
+	jsonw_string(&j, "stacks_by", request_names[r->request_by]);
 	jsonw_real(&j, "seconds", r->seconds, 6);
 	if (r->opts.cmd)
 		jsonw_signed(&j, "exit_code", command_exit_code(r));
@@ -134,7 +135,8 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	jsonw_number(&j, "bytes", s->bytes);
 	jsonw_number(&j, "lost_records", s->lost);
 	jsonw_number(&j, "kernel_stacks", s->kernel_stacks);
-	jsonw_number(&j, "user_stacks", r->how == HOW_FRAME_POINTERS ? s->user_stacks : s->stacks);
+	jsonw_number(&j, "user_stacks",
+		     r->request_by == REQUEST_BY_FRAME_POINTERS ? s->user_stacks : s->stacks);
 	put_requests(&j, s);
 	jsonw_object(&j, "stacks");
 	jsonw_number(&j, "truncated", s->truncated);
@@ -143,7 +145,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	jsonw_end(&j);
 	put_tables(&j, r);
 	put_bpf(&j, r);
-	put_held(&j, rec_hold_get(r));
+	put_waited(&j, rec_gate_get_counts(r));
 	jsonw_number(&j, "jit_processes", s->jit);
 	jsonw_end(&j);
 	fputc('\n', f);

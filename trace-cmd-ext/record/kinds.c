@@ -30,27 +30,27 @@ static char *find_line(char *text, const char *system, const char *name, char **
 
 static bool is_listed(const char *file, const char *system, const char *name)
 {
-	char *text = tfs_read(NULL, file, NULL), *after;
+	char *text = rec_tracefs_read(NULL, file, NULL), *after;
 	bool found = find_line(text, system, name, &after);
 
 	free(text);
 	return found;
 }
 
-enum bpf_kind rec_event_kind(const char *system, const char *name)
+enum bpfsrc_kind rec_event_kind(const char *system, const char *name)
 {
 	if (is_listed("kprobe_events", system, name))
-		return BPF_KPROBE;
+		return BPFSRC_KPROBE;
 	if (is_listed("uprobe_events", system, name))
-		return BPF_UPROBE;
+		return BPFSRC_UPROBE;
 	if (is_listed("dynamic_events", system, name) || !strcmp(system, "synthetic") ||
 	    !strncmp(system, "user_events", strlen("user_events")))
-		return BPF_OTHER;
-	return BPF_TRACEPOINT;
+		return BPFSRC_OTHER;
+	return BPFSRC_TRACEPOINT;
 }
 
 /* "r:SYSTEM/NAME PATH:0xOFFSET(0xREF_CTR) ..."; the path has no blanks */
-static bool parse_place(char *line, struct bpf_place *place)
+static bool parse_site(char *line, struct bpfsrc_site *site)
 {
 	char *path = strchr(line, ' '), *colon;
 
@@ -62,20 +62,20 @@ static bool parse_place(char *line, struct bpf_place *place)
 	if (!colon)
 		return false;
 	*colon++ = '\0';
-	*place = (struct bpf_place){ .path = path, .returns = *line == 'r' };
-	place->offset = strtoull(colon, &colon, 16);
+	*site = (struct bpfsrc_site){ .path = path, .returns = *line == 'r' };
+	site->offset = strtoull(colon, &colon, 16);
 	if (*colon == '(')
-		place->ref_ctr = strtoull(colon + 1, NULL, 16);
+		site->ref_ctr = strtoull(colon + 1, NULL, 16);
 	return true;
 }
 
-size_t rec_uprobe_places(const char *system, const char *name, char **text,
-			 struct bpf_place place[MAX_PLACES])
+size_t rec_uprobe_sites(const char *system, const char *name, char **text,
+			struct bpfsrc_site site[MAX_SITES])
 {
-	char *after = *text = tfs_read(NULL, "uprobe_events", NULL), *line;
+	char *after = *text = rec_tracefs_read(NULL, "uprobe_events", NULL), *line;
 	size_t nr = 0;
 
-	while (nr < MAX_PLACES && (line = find_line(after, system, name, &after)))
-		nr += parse_place(line, &place[nr]);
+	while (nr < MAX_SITES && (line = find_line(after, system, name, &after)))
+		nr += parse_site(line, &site[nr]);
 	return nr;
 }

@@ -19,7 +19,7 @@ static void add_comm(struct text *b, const char *tid)
 		return;
 	if (fgets(comm, sizeof(comm), f)) {
 		comm[strcspn(comm, "\n")] = '\0';
-		text_bytes(b, line, snprintf(line, sizeof(line), "%.16s %s\n", tid, comm));
+		text_add_bytes(b, line, snprintf(line, sizeof(line), "%.16s %s\n", tid, comm));
 	}
 	fclose(f);
 }
@@ -41,7 +41,7 @@ static void add_threads(struct text *b, const char *pid)
 
 char *names_read(void)
 {
-	DIR *dir = tfs_has_other_pids() ? NULL : opendir("/proc");
+	DIR *dir = rec_tracefs_in_other_pid_namespace() ? NULL : opendir("/proc");
 	struct text b = {};
 	struct dirent *d;
 
@@ -50,7 +50,7 @@ char *names_read(void)
 			add_threads(&b, d->d_name);
 	if (dir)
 		closedir(dir);
-	text_bytes(&b, "", 1);
+	text_add_bytes(&b, "", 1);
 	if (!b.failed)
 		return b.v;
 	free(b.v);
@@ -82,7 +82,7 @@ static int compare_comms(const void *a, const void *b)
 void names_add(struct text *b, const struct rec *r)
 {
 	bool old = (r->opts.freq || r->nr_functions) && !r->nr_events;
-	char *saved = old ? NULL : tfs_read(NULL, "saved_cmdlines", NULL);
+	char *saved = old ? NULL : rec_tracefs_read(NULL, "saved_cmdlines", NULL);
 	char *now = names_read(), *line, *end;
 	struct text sampled = {};
 	VEC(struct comm_line) comms = {};
@@ -91,8 +91,8 @@ void names_add(struct text *b, const struct rec *r)
 	long tid;
 	char *text[4];
 
-	rec_stock_add_comms(r, &sampled);
-	text_bytes(&sampled, "", 1);
+	rec_bpf_add_comms(r, &sampled);
+	text_add_bytes(&sampled, "", 1);
 	text[0] = r->comms;
 	text[1] = now;
 	text[2] = sampled.failed ? NULL : sampled.v;
@@ -117,8 +117,8 @@ out:
 		if (c > comms.v && c->tid == c[-1].tid)
 			continue;
 		text_addf(b, "%ld", c->tid);
-		text_bytes(b, c->name, c->len);
-		text_bytes(b, "\n", 1);
+		text_add_bytes(b, c->name, c->len);
+		text_add_bytes(b, "\n", 1);
 	}
 	len = b->nr - at - 8;
 	if (!b->failed)

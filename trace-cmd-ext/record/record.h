@@ -81,26 +81,26 @@ int functions_check(struct tool_why *why);
  * Find tracefs: @dir, or where it is mounted; or mount it if @mount. Returns its path, or NULL and
  * @why.
  */
-const char *tfs_find(const char *dir, bool mount, struct tool_why *why);
+const char *rec_tracefs_find(const char *dir, bool mount, struct tool_why *why);
 /*
  * Is this another PID namespace, so that PIDs here differ from PIDs in traces? Then /proc says
  * nothing about a process in a trace, and no process can be chosen by its PID.
  */
-bool tfs_has_other_pids(void);
+bool rec_tracefs_in_other_pid_namespace(void);
 /* Does this file or folder of the top instance exist? */
-bool tfs_exists(const char *file);
+bool rec_tracefs_exists(const char *file);
 /* Print every change to standard error. */
-void tfs_set_verbose(bool on);
+void rec_tracefs_set_verbose(bool on);
 /* Write a file of an instance (NULL: the top one); 0 or -errno. */
-int tfs_write(struct tracefs_instance *in, const char *file, const char *value);
-int tfs_append(struct tracefs_instance *in, const char *file, const char *value);
+int rec_tracefs_write(struct tracefs_instance *in, const char *file, const char *value);
+int rec_tracefs_append(struct tracefs_instance *in, const char *file, const char *value);
 /* The kernel's message about the last bad filter or trigger there; malloc()ed or NULL. */
-char *tfs_read_error(struct tracefs_instance *in);
+char *rec_tracefs_read_error(struct tracefs_instance *in);
 /* The whole text of a file, malloc()ed and terminated; NULL and errno. @size may be NULL. */
-char *tfs_read_path(const char *path, size_t *size);
-char *tfs_read(struct tracefs_instance *in, const char *file, size_t *size);
+char *rec_tracefs_read_path(const char *path, size_t *size);
+char *rec_tracefs_read(struct tracefs_instance *in, const char *file, size_t *size);
 /* Read a format file's "ID:"; -1 if there is none. */
-int tfs_read_id(const char *system, const char *name);
+int rec_tracefs_read_id(const char *system, const char *name);
 
 /* ---- instances.c ---- */
 

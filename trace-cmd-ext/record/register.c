@@ -172,7 +172,7 @@ static void add_program(struct tables_session *t, const char *name)
 
 static int add_file(void *ctx, int fd, const char *path)
 {
-	return rec_stock_add_table(ctx, fd, path);
+	return rec_bpf_add_table(ctx, fd, path);
 }
 
 int rec_tables_start(struct rec *r)
@@ -193,7 +193,7 @@ int rec_tables_start(struct rec *r)
 		return TOOL_FAIL;
 	}
 	s->verbose = r->opts.verbose;
-	if (r->how == HOW_BPF) {
+	if (r->request_by == REQUEST_BY_BPF) {
 		opts.add_file = add_file;
 		ret = tables_new(&opts, NULL, &s->t);
 	} else {
@@ -307,7 +307,7 @@ bool rec_tables_get(const struct rec *r, struct tables_summary *sum)
 	return r->tables;
 }
 
-void rec_tables_end(struct rec *r)
+void rec_tables_stop(struct rec *r)
 {
 	if (!r->tables)
 		return;

@@ -256,7 +256,7 @@ int unfinished_examine(const char *path, struct unfinished *u)
 /* The clock of the recording; @clock does not change if it cannot be read. */
 static void read_clock(const struct rec *r, char clock[CLOCK_SIZE])
 {
-	char *text = tfs_read(r->buf[BUF_EVENTS].instance, "trace_clock", NULL);
+	char *text = rec_tracefs_read(r->buf[BUF_EVENTS].instance, "trace_clock", NULL);
 	char *at = text ? strchr(text, '[') : NULL;
 
 	if (at)

@@ -14,11 +14,11 @@ static int set_up(struct rec *r)
 	ret = rec_make_instances(r);
 	/* before there is a thread */
 	if (!ret)
-		ret = rec_hold_prepare(r);
+		ret = rec_gate_prepare(r);
 	if (!ret)
 		ret = rec_configure(r);
 	if (!ret)
-		ret = rec_stock_open(r);
+		ret = rec_bpf_open(r);
 	if (!ret)
 		ret = rec_tables_start(r);
 	if (!ret)
@@ -30,10 +30,10 @@ static int set_up(struct rec *r)
 	if (!ret)
 		ret = rec_read_start(r, true);
 	if (!ret)
-		ret = rec_stock_start(r);
+		ret = rec_bpf_start(r);
 	/* all threads run when the recorder's tasks are left out */
 	if (!ret)
-		ret = rec_hold_start(r);
+		ret = rec_gate_start(r);
 	if (!ret)
 		ret = rec_set_pids(r);
 	return ret;
@@ -43,7 +43,7 @@ static int record_events(struct rec *r)
 {
 	int ret, command = 0, written;
 
-	jit_begin(r);
+	jit_start(r);
 	r->comms = names_read();
 	r->shared->stage = STAGE_RUNNING;
 	ret = rec_start(r);
@@ -57,18 +57,18 @@ static int record_events(struct rec *r)
 		ret = rec_wait(r);
 	}
 	rec_stop(r);
-	rec_hold_stop(r);
+	rec_gate_stop(r);
 	if (command) {
 		/* nothing was recorded, so an older file of that name stays */
 		rec_read_stop(r);
 		dat_discard(r);
 		return command;
 	}
-	command_end(r);
+	command_stop(r);
 	written = rec_read_stop(r);
 	rec_read_stats(r);
 	ret = ret ? ret : written;
-	written = rec_stock_finish(r);
+	written = rec_bpf_finish(r);
 	ret = ret ? ret : written;
 	written = dat_finish(r);
 	return ret ? ret : written;
@@ -80,12 +80,12 @@ static int run_steps(struct rec *r)
 	char path[PATH_MAX];
 	int ret, removed;
 
-	if (!tfs_find(r->opts.tracefs, true, &why)) {
+	if (!rec_tracefs_find(r->opts.tracefs, true, &why)) {
 		tool_error("%s", why.text);
 		return TOOL_FAIL;
 	}
-	tfs_set_verbose(r->opts.verbose);
-	if (!r->opts.all && tfs_has_other_pids()) {
+	rec_tracefs_set_verbose(r->opts.verbose);
+	if (!r->opts.all && rec_tracefs_in_other_pid_namespace()) {
 		tool_error("trace-ustack runs in a PID namespace, but traces have the PIDs of the "
 			   "initial namespace; use -a, or run trace-ustack outside the namespace");
 		return TOOL_FAIL;
@@ -95,7 +95,7 @@ static int run_steps(struct rec *r)
 		ret = command_find(r->opts.cmd[0], path);
 	if (!ret)
 		ret = rec_choose_source(r);
-	if (!ret && r->how == HOW_BPF)
+	if (!ret && r->request_by == REQUEST_BY_BPF)
 		ret = format_choose_ids(r);
 	if (!ret)
 		ret = dat_open(r);
@@ -108,7 +108,7 @@ static int run_steps(struct rec *r)
 		ret = record_events(r);
 	} else {
 		rec_stop(r);
-		rec_hold_stop(r);
+		rec_gate_stop(r);
 		rec_read_stop(r);
 		dat_discard(r);
 		if (!ret) {
@@ -118,18 +118,18 @@ static int run_steps(struct rec *r)
 		}
 	}
 	removed = rec_remove_instances(r);
-	rec_guard_end(r);
+	rec_guard_stop(r);
 	if (r->child && !r->child_ended)
-		command_end(r);
-	rec_wait_end();
+		command_stop(r);
+	rec_unblock_signals();
 	if (!ret) {
 		rec_tables_save(r);
 		ret = rec_summary(r);
 		ret = ret ? ret : removed;
 	}
 	/* the thread of the tables gives them to the programs */
-	rec_tables_end(r);
-	rec_stock_close(r);
+	rec_tables_stop(r);
+	rec_bpf_close(r);
 	return ret;
 
 discard:

@@ -59,7 +59,7 @@ void rec_name_instances(struct rec *r, pid_t pid)
 static int set_file(const struct rec_buffer *b, const char *file, const char *value,
 		    const char *remedy)
 {
-	int ret = tfs_write(b->instance, file, value);
+	int ret = rec_tracefs_write(b->instance, file, value);
 
 	if (!ret)
 		return 0;
@@ -112,7 +112,7 @@ static void remove_left(void)
 /* The kernel copies a whole page, also from a buffer with larger pages. */
 static unsigned int read_page_size(struct tracefs_instance *in)
 {
-	char *text = tfs_read(in, "buffer_subbuf_size_kb", NULL);
+	char *text = rec_tracefs_read(in, "buffer_subbuf_size_kb", NULL);
 	unsigned long kb = text ? strtoul(text, NULL, 10) : 0;
 
 	free(text);
@@ -134,7 +134,7 @@ void rec_adopt_instances(struct rec *r)
 		struct rec_buffer *b = &r->buf[i];
 
 		snprintf(path, sizeof(path), "instances/%s", b->name);
-		if (!b->instance && tfs_exists(path))
+		if (!b->instance && rec_tracefs_exists(path))
 			b->instance = tracefs_instance_create(b->name);
 		/* the data can be read without the lock, too: a later call tries again */
 		if (b->instance && b->lock < 0)
@@ -193,7 +193,7 @@ int rec_remove_instances(struct rec *r)
 
 static unsigned long default_kb(int nr_cpus)
 {
-	char *text = tfs_read_path("/proc/meminfo", NULL), *at;
+	char *text = rec_tracefs_read_path("/proc/meminfo", NULL), *at;
 	unsigned long free_kb = 0, kb;
 
 	at = text ? strstr(text, "MemAvailable:") : NULL;
@@ -227,11 +227,11 @@ static int ask_for_stacks(struct rec *r)
 		if (ret)
 			return ret;
 	}
-	switch (r->how) {
-	case HOW_OPTION:
+	switch (r->request_by) {
+	case REQUEST_BY_OPTION:
 		return set_file(b, "options/" DEFERRED, "1", "if it is busy, 62 other "
 				"tracers have deferred user stacks: end one of them");
-	case HOW_FRAME_POINTERS:
+	case REQUEST_BY_FRAME_POINTERS:
 		return set_file(b, "options/userstacktrace", "1", NULL);
 	default:
 		return 0;
@@ -260,7 +260,7 @@ int rec_configure(struct rec *r)
 static int add_pid(struct rec *r, struct text *t, pid_t pid)
 {
 	text_addf(t, "%d ", (int)pid);
-	return t->failed ? -ENOMEM : rec_stock_add_task(r, pid);
+	return t->failed ? -ENOMEM : rec_bpf_add_task(r, pid);
 }
 
 /* Add all threads of a process; -ESRCH if it does not exist. */
@@ -290,11 +290,11 @@ int rec_set_pids(struct rec *r)
 	size_t i;
 	int ret = 0;
 
-	own_find(r);
+	own_tasks_find(r);
 	if (r->opts.all) {
 		for (i = 0; i < r->nr_own; i++)
-			rec_stock_leave_out(r, r->own[i]);
-		ret = own_leave_out(r);
+			rec_bpf_leave_out(r, r->own[i]);
+		ret = own_tasks_leave_out(r);
 		if (ret)
 			tool_error("the recorder cannot be left out: %s; its own events will be in "
 				   "the file", strerror(-ret));
@@ -313,7 +313,7 @@ int rec_set_pids(struct rec *r)
 	if (!ret && r->child)
 		ret = add_pid(r, &t, r->child);
 	if (!ret)
-		ret = t.failed ? -ENOMEM : tfs_write(b->instance, "set_event_pid", t.v);
+		ret = t.failed ? -ENOMEM : rec_tracefs_write(b->instance, "set_event_pid", t.v);
 	free(t.v);
 	if (!ret)
 		return 0;
@@ -331,7 +331,7 @@ int rec_start(struct rec *r)
 		ret = set_file(&r->buf[BUF_MAPS], "tracing_on", "1", NULL);
 	if (!ret)
 		ret = set_file(&r->buf[BUF_EVENTS], "tracing_on", "1", NULL);
-	rec_stock_sample(r, !ret);
+	rec_bpf_set_sampling(r, !ret);
 	return ret;
 }
 
@@ -343,19 +343,19 @@ void rec_stop(struct rec *r)
 {
 	struct tracefs_instance *in = r->buf[BUF_EVENTS].instance;
 
-	rec_stock_sample(r, false);
+	rec_bpf_set_sampling(r, false);
 	/*
 	 * The instance does not exist: without it, these files would be those of the whole machine
 	 */
 	if (!in)
 		return;
 	if (!r->triggers) {
-		tfs_write(in, "events/enable", "0");
+		rec_tracefs_write(in, "events/enable", "0");
 		usleep(GRACE_US);
 	}
-	tfs_write(in, "tracing_on", "0");
+	rec_tracefs_write(in, "tracing_on", "0");
 	if (r->buf[BUF_MAPS].instance)
-		tfs_write(r->buf[BUF_MAPS].instance, "tracing_on", "0");
+		rec_tracefs_write(r->buf[BUF_MAPS].instance, "tracing_on", "0");
 }
 
 void rec_read_stats(struct rec *r)
@@ -371,7 +371,7 @@ void rec_read_stats(struct rec *r)
 		b->stats = calloc(r->nr_cpus, sizeof(*b->stats));
 		for (cpu = 0; b->stats && cpu < r->nr_cpus; cpu++) {
 			snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", cpu);
-			b->stats[cpu] = tfs_read(b->instance, file, NULL);
+			b->stats[cpu] = rec_tracefs_read(b->instance, file, NULL);
 		}
 	}
 }

@@ -3,7 +3,7 @@
  * source.c - where user stacks come from, and which source a recording takes
  *
  *	ftrace		the kernel has options/userstacktrace_deferred: it records them itself
- *	bpf		BPF programs walk the stacks on any other kernel that allows it (stock.c)
+ *	bpf		BPF programs walk the stacks (bpf_stacks.c), on other kernels that allow it
  *	frame-pointers	options/userstacktrace: 8 frames at most, where code keeps frame pointers
  *
  * ftrace and bpf leave the same records in the file, so the rest of the tool need not distinguish
@@ -55,7 +55,7 @@ int source_check(enum source s, struct tool_why *why)
 
 	switch (s) {
 	case SOURCE_FTRACE:
-		if (tfs_exists("options/" DEFERRED))
+		if (rec_tracefs_exists("options/" DEFERRED))
 			return 0;
 		return tool_set_why(why, -EOPNOTSUPP, PATCHES, "options/" DEFERRED
 				    " is missing: no deferred user stacks");
@@ -63,9 +63,9 @@ int source_check(enum source s, struct tool_why *why)
 		if (!is_tracefs())
 			return tool_set_why(why, -EOPNOTSUPP, NULL, "%s is not a tracefs of "
 					    "the running kernel", tracefs_tracing_dir());
-		return bpf_check(why);
+		return bpfsrc_check(why);
 	case SOURCE_FRAME_POINTERS:
-		if (tfs_exists("options/userstacktrace"))
+		if (rec_tracefs_exists("options/userstacktrace"))
 			return 0;
 		return tool_set_why(why, -EOPNOTSUPP,
 				    "boot a kernel with CONFIG_USER_STACKTRACE_SUPPORT=y",
@@ -94,8 +94,8 @@ enum source source_choose(void)
 
 static int use_ftrace(struct rec *r)
 {
-	r->how = r->triggers ? HOW_TRIGGER : HOW_OPTION;
-	if (r->opts.maps && !tfs_exists("options/" MAPS)) {
+	r->request_by = r->triggers ? REQUEST_BY_TRIGGER : REQUEST_BY_OPTION;
+	if (r->opts.maps && !rec_tracefs_exists("options/" MAPS)) {
 		tool_error("options/" MAPS " is missing: this kernel does not say which files "
 			   "addresses are in; stacks will have no symbols");
 		r->opts.maps = false;
@@ -109,11 +109,11 @@ static int use_ftrace(struct rec *r)
 /* Refuse all that does not work before anything is recorded. */
 static int use_bpf(struct rec *r)
 {
-	struct bpf_event event;
+	struct bpfsrc_event event;
 	struct rec_event *ev;
 	char why[512];
 
-	r->how = HOW_BPF;
+	r->request_by = REQUEST_BY_BPF;
 	r->opts.maps = false;
 	if (r->opts.nr_functions && rec_find_functions(r))
 		return TOOL_FAIL;
@@ -133,10 +133,10 @@ static int use_bpf(struct rec *r)
 			return TOOL_FAIL;
 		}
 		ev->kind = rec_event_kind(ev->system, ev->name);
-		event = (struct bpf_event){
+		event = (struct bpfsrc_event){
 			.system = ev->system, .name = ev->name, .kind = ev->kind,
 		};
-		if (bpf_check_event(&event, why, sizeof(why))) {
+		if (bpfsrc_check_event(&event, why, sizeof(why))) {
 			tool_error("%s:%s: %s; --no-stack after its -e records it without stacks",
 				   ev->system, ev->name, why);
 			return TOOL_FAIL;
@@ -150,7 +150,7 @@ static int use_frame_pointers(struct rec *r)
 	struct utsname u;
 
 	uname(&u);
-	r->how = HOW_FRAME_POINTERS;
+	r->request_by = REQUEST_BY_FRAME_POINTERS;
 	r->opts.maps = r->opts.tables = false;
 	tool_error("kernel %s: by options/userstacktrace, user stacks end where code keeps no "
 		   "frame pointers, and after 8 frames", u.release);
@@ -159,7 +159,7 @@ static int use_frame_pointers(struct rec *r)
 
 static int report_no_source(const struct rec *r, const char *why)
 {
-	bool frame_pointers = tfs_exists("options/userstacktrace");
+	bool frame_pointers = rec_tracefs_exists("options/userstacktrace");
 	struct utsname u;
 
 	uname(&u);
@@ -187,7 +187,7 @@ int rec_choose_source(struct rec *r)
 			r->triggers = true;
 	}
 	if (!any) {
-		r->how = HOW_NONE;
+		r->request_by = REQUEST_NONE;
 		r->triggers = r->opts.maps = r->opts.tables = false;
 		return 0;
 	}

@@ -105,9 +105,9 @@ static void count_record(const struct pass *p, const char *data, int size)
 		c->frame_pointer += !!(flags & STACK_FRAME_POINTER);
 	} else {
 		c->events++;
-		c->own += own_has(p->r, number_at(data, size, PID_AT)) ||
+		c->own += own_tasks_has(p->r, number_at(data, size, PID_AT)) ||
 			  (type == p->id.switched &&
-			   own_has(p->r, number_at(data, size, p->next_at)));
+			   own_tasks_has(p->r, number_at(data, size, p->next_at)));
 	}
 }
 
@@ -162,9 +162,10 @@ static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join 
 	int i, cpu;
 
 	p.id = (struct ids){
-		tfs_read_id("ftrace", "kernel_stack"), tfs_read_id("ftrace", "user_stack"),
+		rec_tracefs_read_id("ftrace", "kernel_stack"),
+		rec_tracefs_read_id("ftrace", "user_stack"),
 		format_id(r, FORMAT_COOKIE), format_id(r, FORMAT_STACK), format_id(r, FORMAT_MAP),
-		tfs_read_id("sched", "sched_switch"),
+		rec_tracefs_read_id("sched", "sched_switch"),
 	};
 	format = format_read(r, FORMAT_STACK, NULL);
 	if (format) {
@@ -175,7 +176,7 @@ static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join 
 	format = format_read(r, FORMAT_MAP, NULL);
 	p.map_tgid_at = format ? offset_of(format, "tgid") : -1;
 	free(format);
-	format = tfs_read(NULL, "events/sched/sched_switch/format", NULL);
+	format = rec_tracefs_read(NULL, "events/sched/sched_switch/format", NULL);
 	p.next_at = format ? offset_of(format, "next_pid") : -1;
 	free(format);
 	kbuf = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
@@ -253,14 +254,15 @@ static const char *const reasons[MSG_NR_REASONS] = {
 /* Print the counts of the source bpf. */
 static void print_stock(const struct rec *r)
 {
-	const struct bpf_stats *bpf;
-	const struct insert_stats *s = rec_stock_stats(r, &bpf);
+	const struct bpfsrc_stats *bpf;
+	const struct insert_stats *s = rec_bpf_get_stats(r, &bpf);
 	int i;
 
 	if (!s)
 		return;
-	fprintf(stderr, "  source bpf: %llu events, %llu with a complete user stack, %llu with a "
-		"part of it or none, %llu of kernel threads and tasks that are not traced\n",
+	fprintf(stderr, "  source bpf: %llu events, %llu with a complete user stack, %llu with an "
+		"incomplete one or without one, %llu of kernel threads and tasks that are not "
+		"traced\n",
 		(ull)s->events, (ull)s->reason[MSG_OK],
 		(ull)(s->cookies - s->reason[MSG_OK] + s->no_message), (ull)s->other);
 	for (i = MSG_OK + 1; i < MSG_NR_REASONS; i++)
@@ -302,14 +304,15 @@ static void print_jit(const struct rec *r, const struct rec_stats *c)
 		      "trace-ustack-record(1)\n", stderr);
 }
 
-static void print_held(const struct rec_held *held)
+static void print_waited(const struct gate_counts *counts)
 {
-	if (!held)
+	if (!counts)
 		return;
-	fprintf(stderr, "  %u program%s waited for tables, at most %.0f ms", held->programs,
-		held->programs == 1 ? "" : "s", held->longest / 1e6);
-	if (held->released_early)
-		fprintf(stderr, "; %u started before their tables were made", held->released_early);
+	fprintf(stderr, "  %u program%s waited for tables, at most %.0f ms", counts->programs,
+		counts->programs == 1 ? "" : "s", counts->longest / 1e6);
+	if (counts->released_early)
+		fprintf(stderr, "; %u started before their tables were made",
+			counts->released_early);
 	fputc('\n', stderr);
 }
 
@@ -321,7 +324,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 	if (c->own)
 		fprintf(stderr, "  %llu of these events are the recorder's own: switches between "
 			"it and other tasks, and tasks it woke\n", (ull)c->own);
-	if (r->how == HOW_FRAME_POINTERS)
+	if (r->request_by == REQUEST_BY_FRAME_POINTERS)
 		fprintf(stderr, "  %llu user stacks by frame pointers\n", (ull)c->user_stacks);
 	else if (c->joined)
 		print_join(c);
@@ -330,7 +333,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->kb);
 	rec_tables_summary(r);
-	print_held(rec_hold_get(r));
+	print_waited(rec_gate_get_counts(r));
 	print_jit(r, c);
 }
 
@@ -359,8 +362,9 @@ int rec_summary(struct rec *r)
 	struct rec_stats c = {};
 	int ret = 0;
 
-	if ((text || r->opts.json) && (r->how == HOW_OPTION || r->how == HOW_TRIGGER ||
-				     r->how == HOW_BPF)) {
+	if ((text || r->opts.json) && (r->request_by == REQUEST_BY_OPTION ||
+				       r->request_by == REQUEST_BY_TRIGGER ||
+				       r->request_by == REQUEST_BY_BPF)) {
 		join = rec_join_new(r);
 		ret = join ? 0 : -ENOMEM;
 	}

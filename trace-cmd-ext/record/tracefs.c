@@ -16,7 +16,7 @@
 
 static bool verbose;
 
-void tfs_set_verbose(bool on)
+void rec_tracefs_set_verbose(bool on)
 {
 	verbose = on;
 }
@@ -53,7 +53,7 @@ static int check_events(const char *dir)
 	return stat(path, &st) ? -errno : 0;
 }
 
-const char *tfs_find(const char *dir, bool mount_it, struct tool_why *why)
+const char *rec_tracefs_find(const char *dir, bool mount_it, struct tool_why *why)
 {
 	const char *found = NULL;
 	int ret;
@@ -78,7 +78,7 @@ const char *tfs_find(const char *dir, bool mount_it, struct tool_why *why)
 	return NULL;
 }
 
-bool tfs_has_other_pids(void)
+bool rec_tracefs_in_other_pid_namespace(void)
 {
 	const char *dir = tracefs_tracing_dir();
 	struct statfs fs;
@@ -97,7 +97,7 @@ bool tfs_has_other_pids(void)
 }
 
 /* tracefs_file_exists() of libtracefs 1.6 looks in /sys/kernel/tracing, wherever tracefs is. */
-bool tfs_exists(const char *file)
+bool rec_tracefs_exists(const char *file)
 {
 	char path[PATH_MAX];
 
@@ -131,20 +131,20 @@ static int write_file(struct tracefs_instance *in, const char *file, const char 
 	return ret;
 }
 
-int tfs_write(struct tracefs_instance *in, const char *file, const char *value)
+int rec_tracefs_write(struct tracefs_instance *in, const char *file, const char *value)
 {
 	return write_file(in, file, value, O_TRUNC);
 }
 
-int tfs_append(struct tracefs_instance *in, const char *file, const char *value)
+int rec_tracefs_append(struct tracefs_instance *in, const char *file, const char *value)
 {
 	return write_file(in, file, value, O_APPEND);
 }
 
 /* error_log: "[ TIME ] SUBSYSTEM: error: TEXT", the command, and a ^ below the place. */
-char *tfs_read_error(struct tracefs_instance *in)
+char *rec_tracefs_read_error(struct tracefs_instance *in)
 {
-	char *text = tfs_read(in, "error_log", NULL), *at = NULL, *next, *says = NULL;
+	char *text = rec_tracefs_read(in, "error_log", NULL), *at = NULL, *next, *says = NULL;
 
 	if (!text)
 		return NULL;
@@ -158,7 +158,7 @@ char *tfs_read_error(struct tracefs_instance *in)
 	return says;
 }
 
-char *tfs_read_path(const char *path, size_t *size)
+char *rec_tracefs_read_path(const char *path, size_t *size)
 {
 	struct text t = {};
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
@@ -187,24 +187,24 @@ char *tfs_read_path(const char *path, size_t *size)
 	return t.v;
 }
 
-char *tfs_read(struct tracefs_instance *in, const char *file, size_t *size)
+char *rec_tracefs_read(struct tracefs_instance *in, const char *file, size_t *size)
 {
 	char *path = tracefs_instance_get_file(in, file), *text;
 
 	if (!path)
 		return NULL;
-	text = tfs_read_path(path, size);
+	text = rec_tracefs_read_path(path, size);
 	tracefs_put_tracing_file(path);
 	return text;
 }
 
-int tfs_read_id(const char *system, const char *name)
+int rec_tracefs_read_id(const char *system, const char *name)
 {
 	char file[PATH_MAX], *text, *at;
 	int id = -1;
 
 	snprintf(file, sizeof(file), "events/%s/%s/format", system, name);
-	text = tfs_read(NULL, file, NULL);
+	text = rec_tracefs_read(NULL, file, NULL);
 	if (!text)
 		return -1;
 	at = strstr(text, "\nID:");

@@ -74,7 +74,7 @@ int rec_wait_prepare(void)
 }
 
 /* From here on, signals may interrupt. Earlier signals have had their effect already. */
-void rec_wait_end(void)
+void rec_unblock_signals(void)
 {
 	struct signalfd_siginfo info;
 	sigset_t set;

@@ -35,7 +35,7 @@ static void make_frame(struct report *r, struct jsonw *j, uint32_t frame)
 		if (f->file->build_id_size)
 			jsonw_hex(j, "build_id", f->file->build_id, f->file->build_id_size);
 	}
-	nr = r->lines ? model_lines(r->m, frame, &lines) : 0;
+	nr = r->lines ? model_get_lines(r->m, frame, &lines) : 0;
 	if (nr)
 		jsonw_array(j, "lines");
 	for (i = 0; i < nr; i++) {
@@ -127,7 +127,7 @@ static void add_ustack(struct report *r, struct jsonw *j, uint32_t ustack)
 	}
 	if (any)
 		jsonw_end(j);
-	frames = model_uframes(r->m, ustack, &nr);
+	frames = model_get_uframes(r->m, ustack, &nr);
 	add_frames(r, j, "user", frames, nr);
 }
 
@@ -190,12 +190,12 @@ void json_event(struct report *r, const struct model_event *ev)
 	jsonw_number(&j, "ts", ev->ts);
 	jsonw_number(&j, "cpu", ev->cpu);
 	if (ev->buffer)
-		jsonw_string(&j, "instance", model_buffer_name(r->m, ev->buffer));
+		jsonw_string(&j, "instance", model_get_buffer_name(r->m, ev->buffer));
 	if (ev->missed)
 		jsonw_signed(&j, "dropped", ev->missed);
-	jsonw_string(&j, "comm", model_comm(r->m, ev->tid));
+	jsonw_string(&j, "comm", model_get_comm(r->m, ev->tid));
 	jsonw_signed(&j, "tid", (int)ev->tid);
-	tgid = model_tgid(r->m, ev->tid);
+	tgid = model_get_tgid(r->m, ev->tid);
 	if (tgid)
 		jsonw_number(&j, "pid", tgid);
 	jsonw_string(&j, "system", type->system);
@@ -205,7 +205,7 @@ void json_event(struct report *r, const struct model_event *ev)
 		add_field(r, &j, ev, field);
 	jsonw_end(&j);
 	if (ev->kstack != MODEL_NONE) {
-		frames = model_kframes(r->m, ev->kstack, &nr);
+		frames = model_get_kframes(r->m, ev->kstack, &nr);
 		add_frames(r, &j, "kernel", frames, nr);
 	}
 	if (ev->ustack != MODEL_NONE)

@@ -53,14 +53,14 @@ void options_get(struct ustack_options *opts)
 
 static void add_name(struct text *t, const char *name)
 {
-	text_name(t, name ? name : "?", strlen(name ? name : "?"));
+	text_add_escaped(t, name ? name : "?", strlen(name ? name : "?"));
 }
 
 /* Add the inlined functions at the place, then the function itself: innermost first. */
 static void add_lines(void *data, struct text *t, const struct maps_file *file, uint64_t offset)
 {
 	const struct model_line *v;
-	uint32_t i, nr = model_lines_at(data, file, offset, &v);
+	uint32_t i, nr = model_get_lines_at(data, file, offset, &v);
 
 	for (i = 0; i < nr; i++) {
 		text_add(t, v[i].inlined ? "     inlined " : "     ");
@@ -142,8 +142,8 @@ struct printer *printer_new(struct report *r)
 	p->latency = tracecmd_iterate_events_reverse;
 	for (i = 1; i < model_get_info(m)->buffers; i++) {
 		p->instances = true;
-		if ((int)strlen(model_buffer_name(m, i)) > p->width)
-			p->width = strlen(model_buffer_name(m, i));
+		if ((int)strlen(model_get_buffer_name(m, i)) > p->width)
+			p->width = strlen(model_get_buffer_name(m, i));
 	}
 	return p;
 }
@@ -185,14 +185,14 @@ static void add_task(struct printer *p, struct text *out, uint32_t tid)
 	const char *comm;
 
 	if (c->len && c->tid == tid) {
-		text_bytes(out, c->text, c->len);
+		text_add_bytes(out, c->text, c->len);
 		return;
 	}
 	comm = tep_data_comm_from_pid(p->tep, tid);
 	len = strlen(comm);
 	if (len < 16)
-		text_bytes(out, "                ", 16 - len);
-	text_bytes(out, comm, len);
+		text_add_bytes(out, "                ", 16 - len);
+	text_add_bytes(out, comm, len);
 	text_addf(out, "-%-5d [", (int)tid);
 	if (out->failed || out->nr - from > sizeof(c->text))
 		return;
@@ -209,7 +209,7 @@ static void add_seq(struct printer *p, struct text *out)
 	trace_seq_terminate(&p->seq);
 	if (p->seq.state != TRACE_SEQ__GOOD)
 		return;
-	text_bytes(out, p->seq.buffer, strnlen(p->seq.buffer, len));
+	text_add_bytes(out, p->seq.buffer, strnlen(p->seq.buffer, len));
 	trace_seq_reset(&p->seq);
 }
 
@@ -226,7 +226,7 @@ static void add_fast_head(struct printer *p, struct text *out, struct tep_event 
 	s = end;
 	*--s = ']';
 	s = put_digits(s, rec->cpu, 3);
-	text_bytes(out, s, end - s);
+	text_add_bytes(out, s, end - s);
 	if (p->latency) {
 		tep_print_event(p->tep, &p->seq, rec, " %s", TEP_PRINT_LATENCY);
 		add_seq(p, out);
@@ -241,11 +241,11 @@ static void add_fast_head(struct printer *p, struct text *out, struct tep_event 
 	while (end - s < 5 + 1 + 6 + 2)
 		*--s = ' ';
 	*--s = ' ';
-	text_bytes(out, s, end - s);
-	text_bytes(out, event->name, len);
-	text_bytes(out, ": ", 2);
+	text_add_bytes(out, s, end - s);
+	text_add_bytes(out, event->name, len);
+	text_add_bytes(out, ": ", 2);
 	if (len < 20)
-		text_bytes(out, spaces, 20 - len);
+		text_add_bytes(out, spaces, 20 - len);
 }
 
 static void add_slow_head(struct printer *p, struct text *out, struct tep_event *event,
@@ -271,7 +271,7 @@ void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct
 
 	if (p->instances) {
 		if (buffer)
-			text_addf(out, "%*s: ", p->width, model_buffer_name(p->m, buffer));
+			text_addf(out, "%*s: ", p->width, model_get_buffer_name(p->m, buffer));
 		else
 			text_addf(out, "%*s  ", p->width, "");
 	}
@@ -295,5 +295,5 @@ void printer_record(struct printer *p, struct text *out, uint32_t buffer, struct
 	add_seq(p, out);
 	if (out->nr && out->v[out->nr - 1] == '\n')
 		out->nr--;
-	text_bytes(out, "\n", 1);
+	text_add_bytes(out, "\n", 1);
 }

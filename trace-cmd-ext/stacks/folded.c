@@ -27,7 +27,7 @@ static void add_name(struct text *t, const struct fold_name *n)
 	for (s = n->text; *s; s++) {
 		char c = *s == ';' ? ':' : (unsigned char)*s < ' ' || *s == 0x7f ? ' ' : *s;
 
-		text_bytes(t, &c, 1);
+		text_add_bytes(t, &c, 1);
 	}
 	if (!*n->text)
 		text_add(t, "?");
@@ -49,7 +49,7 @@ static const struct spelled *spell_seg(struct writer *w, uint32_t seg)
 	s->off = w->text.nr;
 	for (i = 0; i < nr; i++) {
 		if (i)
-			text_bytes(&w->text, ";", 1);
+			text_add_bytes(&w->text, ";", 1);
 		add_name(&w->text, fold_name_of(w->f, names[i]));
 	}
 	s->len = w->text.nr - s->off;
@@ -64,7 +64,7 @@ static void add_number(struct text *t, uint64_t n)
 		*--p = '0' + n % 10;
 	while (n /= 10);
 	*--p = ' ';
-	text_bytes(t, p, buf + sizeof(buf) - p);
+	text_add_bytes(t, p, buf + sizeof(buf) - p);
 }
 
 static void write_line(struct writer *w, const struct fold_sample *s, int by, bool diff)
@@ -78,14 +78,14 @@ static void write_line(struct writer *w, const struct fold_sample *s, int by, bo
 		if (!sp->len)
 			continue;
 		if (any)
-			text_bytes(&w->out, ";", 1);
-		text_bytes(&w->out, w->text.v + sp->off, sp->len);
+			text_add_bytes(&w->out, ";", 1);
+		text_add_bytes(&w->out, w->text.v + sp->off, sp->len);
 		any = true;
 	}
 	if (diff)
 		add_number(&w->out, s->value[0]);
 	add_number(&w->out, s->value[diff ? 1 : by]);
-	text_bytes(&w->out, "\n", 1);
+	text_add_bytes(&w->out, "\n", 1);
 }
 
 int folded_write(FILE *out, const struct fold *f, int by, bool diff)

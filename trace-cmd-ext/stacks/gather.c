@@ -33,7 +33,7 @@ struct gather_state {
 	struct hidx idx;
 };
 
-bool gather_by_name(const char *name, enum gather_by *by)
+bool gather_parse_by(const char *name, enum gather_by *by)
 {
 	size_t i;
 
@@ -46,7 +46,7 @@ bool gather_by_name(const char *name, enum gather_by *by)
 	return false;
 }
 
-const char *gather_name(enum gather_by by)
+const char *gather_by_to_name(enum gather_by by)
 {
 	return names[by];
 }
@@ -71,7 +71,7 @@ void gather_filter(const struct gather_opts *o, struct model_filter *f)
 	f->nr_events = o->by == GATHER_WAKEUP ? 3 : 1;
 }
 
-const char *gather_lacks(const struct gather_opts *o)
+const char *gather_why_empty(const struct gather_opts *o)
 {
 	if (o->by == GATHER_WAKEUP)
 		return "it has no events sched:sched_switch and sched:sched_waking, which show who "
@@ -85,7 +85,7 @@ const char *gather_lacks(const struct gather_opts *o)
 
 static bool matches_task(const struct model_filter *flt, struct model *m, uint32_t tid)
 {
-	uint32_t tgid = flt->nr_pids ? model_tgid(m, tid) : 0;
+	uint32_t tgid = flt->nr_pids ? model_get_tgid(m, tid) : 0;
 	size_t i;
 	bool ok = !flt->nr_pids;
 
@@ -94,7 +94,7 @@ static bool matches_task(const struct model_filter *flt, struct model *m, uint32
 	if (!ok || !flt->nr_comms)
 		return ok;
 	for (i = 0; i < flt->nr_comms; i++)
-		if (!fnmatch(flt->comms[i], model_comm(m, tid), 0))
+		if (!fnmatch(flt->comms[i], model_get_comm(m, tid), 0))
 			return true;
 	return false;
 }
@@ -193,7 +193,7 @@ static int gather_events(struct gather_state *s)
 	uint32_t seg[FOLD_SEGS] = { 0 }, first = UINT32_MAX;
 	bool several = false;
 	size_t nr, i;
-	int ret = model_counts(s->m, &v, &nr);
+	int ret = model_get_counts(s->m, &v, &nr);
 
 	if (!ret)
 		ret = fold_reserve(s->f, nr);

@@ -38,8 +38,8 @@ struct gather_stats {
 };
 
 /* Parse "count", "off-cpu" or "wakeup"; false for another name. */
-bool gather_by_name(const char *name, enum gather_by *by);
-const char *gather_name(enum gather_by by);
+bool gather_parse_by(const char *name, enum gather_by *by);
+const char *gather_by_to_name(enum gather_by by);
 /* The unit of the weight: "events", "ns", ... */
 const char *gather_unit(const struct gather_opts *o, struct model *m);
 
@@ -62,6 +62,6 @@ int gather_waits(struct model *m, const struct gather_opts *o,
 		 struct waits_stats *st);
 
 /* The reason for -ENODATA: a sentence "cause; remedy". */
-const char *gather_lacks(const struct gather_opts *o);
+const char *gather_why_empty(const struct gather_opts *o);
 
 #endif

@@ -180,11 +180,11 @@ void paths_notes(struct model *m, uint32_t ustack, struct paths_notes *n)
 		n->inner = "[inner frames lost]";
 }
 
-/* Add the functions inlined at a place, outermost first; model_lines() is innermost first. */
+/* Add the functions inlined at a place, outermost first; model_get_lines() is innermost first. */
 static void add_inlined(struct paths *p, uint32_t frame)
 {
 	const struct model_line *v;
-	uint32_t nr = model_lines(p->m, frame, &v), file;
+	uint32_t nr = model_get_lines(p->m, frame, &v), file;
 
 	if (!nr)
 		return;
@@ -202,7 +202,7 @@ static bool spell_user(struct paths *p, uint32_t ustack)
 	const uint32_t *frames;
 	uint32_t nr, i;
 
-	frames = model_uframes(p->m, ustack, &nr);
+	frames = model_get_uframes(p->m, ustack, &nr);
 	if (!frames)
 		return false;
 	paths_notes(p->m, ustack, &n);
@@ -235,7 +235,7 @@ bool paths_is_tracer(const struct model_frame *f)
 static bool spell_kernel(struct paths *p, uint32_t kstack)
 {
 	uint32_t nr, from = 0;
-	const uint32_t *frames = model_kframes(p->m, kstack, &nr);
+	const uint32_t *frames = model_get_kframes(p->m, kstack, &nr);
 
 	if (!frames)
 		return false;
@@ -255,7 +255,7 @@ static uint32_t stack_seg(struct paths *p, bool user, uint32_t id, bool reversed
 	made = reversed ? s->reversed : s->seg;
 	if (made)
 		return made - 1;
-	like = user ? model_uframes_like(p->m, id) : id;
+	like = user ? model_find_like_uframes(p->m, id) : id;
 	if (like != id) {
 		made = stack_seg(p, user, like, reversed);
 	} else {
@@ -297,7 +297,7 @@ const char *paths_no_user(struct model *m, uint32_t kstack)
 	const uint32_t *frames;
 	uint32_t nr = 0;
 
-	frames = model_kframes(m, kstack, &nr);
+	frames = model_get_kframes(m, kstack, &nr);
 	if (frames && nr && starts_kernel_thread(model_get_frame(m, frames[nr - 1])->func))
 		return NULL;
 	return "[no user stack asked for]";
@@ -333,7 +333,7 @@ static struct tid *get_tid(struct paths *p, uint32_t tid)
 	t = vec_get(&p->tids, &p->tid_idx, tid, tid);
 	if (!t)
 		return NULL;
-	comm = model_comm(p->m, tid);
+	comm = model_get_comm(p->m, tid);
 	if (p->o.threads)
 		snprintf(text, sizeof(text), "%s-%u", comm, tid);
 	else
@@ -449,7 +449,7 @@ static bool stack_has_symbol(struct paths *p, bool user, uint32_t id)
 	if (!s)
 		return false;
 	if (!s->wanted) {
-		frames = user ? model_uframes(p->m, id, &nr) : model_kframes(p->m, id, &nr);
+		frames = user ? model_get_uframes(p->m, id, &nr) : model_get_kframes(p->m, id, &nr);
 		s->wanted = matches_symbol(p, frames, nr) ? 2 : 1;
 	}
 	return s->wanted == 2;

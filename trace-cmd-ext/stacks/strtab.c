@@ -20,8 +20,8 @@ uint32_t strtab_add(struct strtab *t, const char *s, size_t len)
 	e->hash = hash;
 	e->off = t->pool.nr;
 	e->len = len;
-	text_bytes(&t->pool, s, len);
-	text_bytes(&t->pool, "", 1);
+	text_add_bytes(&t->pool, s, len);
+	text_add_bytes(&t->pool, "", 1);
 	if (t->pool.failed || hidx_add(&t->idx, hash, t->v.nr - 1)) {
 		t->v.nr--;
 		return UINT32_MAX;

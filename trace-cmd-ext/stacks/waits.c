@@ -165,7 +165,7 @@ static int note_refused(void *data, const char *buffer)
 {
 	struct waits_scan *r = data;
 
-	if (!r->st->gaps && !strcmp(buffer, model_buffer_name(r->m, r->st->buffer)))
+	if (!r->st->gaps && !strcmp(buffer, model_get_buffer_name(r->m, r->st->buffer)))
 		r->st->refused = true;
 	return 0;
 }

@@ -54,8 +54,8 @@ static uint32_t find_c_frame(struct model *m, uint32_t ustack, uint32_t i)
 	uint64_t offset;
 
 	for (; i; i--) {
-		file = frames_file(model_get_parts(m).maps, model_answer(m, ustack), u->addrs[i],
-				   false, &offset);
+		file = frames_find_file(model_get_parts(m).maps, model_get_answer(m, ustack),
+					u->addrs[i], false, &offset);
 		if (!file || !file->python)
 			break;
 	}
@@ -70,15 +70,15 @@ static struct stat_file *get_file_of_frame(struct stat_counts *s, struct model *
 
 	/* the address after a signal trampoline is exact, but that does not change the file */
 	return get_file(s, u,
-			frames_file(model_get_parts(m).maps, model_answer(m, ustack), u->addrs[i],
-				    is_innermost(u, i), offset));
+			frames_find_file(model_get_parts(m).maps, model_get_answer(m, ustack),
+					 u->addrs[i], is_innermost(u, i), offset));
 }
 
 /* Consecutive frames are mostly in one mapping, so look up its range once. */
 static int add_frames(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight)
 {
 	const struct model_ustack *u = model_get_ustack(m, ustack);
-	const struct join_answer *ans = model_answer(m, ustack);
+	const struct join_answer *ans = model_get_answer(m, ustack);
 	uint32_t pid = u->tgid ? u->tgid : u->tid, i;
 	struct maps *maps = model_get_parts(m).maps;
 	uint64_t from = 1, to = 0, addr, offset;
@@ -183,8 +183,8 @@ static bool had_no_table(const struct stat_file *f)
 
 /* ---- where stacks are not whole ---- */
 
-static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight,
-		    const char *sysroot)
+static int add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uint64_t weight,
+		   const char *sysroot)
 {
 	const struct model_ustack *u = model_get_ustack(m, ustack);
 	uint32_t i, last = u->nr ? find_c_frame(m, ustack, u->nr - 1) : 0;
@@ -194,6 +194,8 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 
 	if (u->flags & STACK_INCOMPLETE) {
 		f = u->nr ? get_file_of_frame(s, m, ustack, last, &offset) : NULL;
+		if (u->nr && !f)
+			return -ENOMEM;
 		if (u->flags & STACK_OUTSIDE)
 			end = END_OUTSIDE;
 		else if (f)
@@ -205,13 +207,16 @@ static void add_end(struct stat_counts *s, struct model *m, uint32_t ustack, uin
 			f->incomplete += weight;
 	}
 	if (!u->nr || !(u->flags & STACK_FRAME_POINTER))
-		return;
+		return 0;
 	for (i = 0; i < u->nr; i++) {
 		f = get_file_of_frame(s, m, ustack, find_c_frame(m, ustack, i), &offset);
+		if (!f)
+			return -ENOMEM;
 		if (had_no_table(f))
 			break;
 	}
 	f->frame_pointer += weight;
+	return 0;
 }
 
 /* Sort by the number of stacks that ended in the file, then by the number of frames. */
@@ -246,7 +251,7 @@ int stat_files(struct stat_counts *s, struct model *m, const char *path)
 			find_table(s, &s->files.v[i], parts.sysroot);
 	for (i = 0; i < s->weights.nr && !ret; i++)
 		if (s->weights.v[i] && model_get_ustack(m, i)->state == JOIN_STACK)
-			add_end(s, m, i, s->weights.v[i], parts.sysroot);
+			ret = add_end(s, m, i, s->weights.v[i], parts.sysroot);
 	if (ret)
 		return ret;
 	for (i = 0; i < s->files.nr; i++)

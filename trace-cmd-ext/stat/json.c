@@ -10,7 +10,7 @@ static void json_requests(struct jsonw *j, const struct stat_requests *r)
 	int i;
 
 	jsonw_object(j, "requests");
-	jsonw_number(j, "all", stat_all_requests(r));
+	jsonw_number(j, "all", stat_sum_requests(r));
 	for (i = JOIN_STACK; i < JOIN_NR_STATES; i++)
 		jsonw_number(j, join_words[i].name, r->states[i]);
 	jsonw_end(j);

@@ -13,7 +13,7 @@
 
 static struct stat_process *get_process(struct stat_counts *s, struct model *m, uint32_t tid)
 {
-	uint32_t tgid = model_tgid(m, tid), pid = tgid ? tgid : tid;
+	uint32_t tgid = model_get_tgid(m, tid), pid = tgid ? tgid : tid;
 	struct stat_process *p = vec_find(&s->processes, &s->process_idx, pid, pid);
 
 	if (p)
@@ -116,7 +116,7 @@ static int count_from_events(struct stat_counts *s, struct model *m)
 {
 	const struct model_count *c;
 	size_t nr, i;
-	int ret = model_counts(m, &c, &nr);
+	int ret = model_get_counts(m, &c, &nr);
 
 	for (i = 0; i < nr && !ret; i++) {
 		ret = add_event(s, c[i].type, c[i].nr);
@@ -124,16 +124,6 @@ static int count_from_events(struct stat_counts *s, struct model *m)
 			ret = add_stack(s, m, c[i].tid, c[i].ustack, c[i].nr, c[i].nr);
 	}
 	return ret;
-}
-
-static uint64_t count_requests(const struct stat_process *p)
-{
-	uint64_t sum = 0;
-	int i;
-
-	for (i = 0; i < JOIN_NR_STATES; i++)
-		sum += p->r.states[i];
-	return sum;
 }
 
 /* The request of a dropped event may be in the file, so there can be more requests than events. */
@@ -145,7 +135,7 @@ static void count_unasked(struct stat_counts *s)
 
 	for (i = 0; i < s->processes.nr; i++) {
 		p = &s->processes.v[i];
-		asked = count_requests(p);
+		asked = stat_sum_requests(&p->r);
 		if (!asked)
 			s->never_asked += p->events;
 		else if (p->events > asked)
@@ -157,7 +147,7 @@ static int compare_processes(const void *a, const void *b)
 {
 	const struct stat_process *x = a, *y = b;
 
-	CMP(count_requests(y), count_requests(x));
+	CMP(stat_sum_requests(&y->r), stat_sum_requests(&x->r));
 	CMP(y->events, x->events);
 	CMP(x->pid, y->pid);
 	return 0;
@@ -195,7 +185,7 @@ int stat_count(struct stat_counts *s, struct model *m, bool filtered)
 /* The name of the main thread if it is known. */
 const char *stat_process_name(struct model *m, const struct stat_process *p)
 {
-	return model_comm(m, tep_is_pid_registered(model_tep(m), p->pid) ? p->pid : p->tid);
+	return model_get_comm(m, tep_is_pid_registered(model_get_tep(m), p->pid) ? p->pid : p->tid);
 }
 
 const char *stat_mark_name(enum stat_mark mark)
@@ -209,7 +199,7 @@ const char *stat_mark_name(enum stat_mark mark)
 	return names[mark];
 }
 
-uint64_t stat_all_requests(const struct stat_requests *r)
+uint64_t stat_sum_requests(const struct stat_requests *r)
 {
 	uint64_t n = 0;
 	int i;

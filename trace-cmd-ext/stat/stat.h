@@ -91,7 +91,7 @@ void stat_table_free(struct stat_table *t);
 const char *stat_process_name(struct model *m, const struct stat_process *p);
 const char *stat_file_name(const struct stat_file *f);
 const char *stat_mark_name(enum stat_mark mark);
-uint64_t stat_all_requests(const struct stat_requests *r);
+uint64_t stat_sum_requests(const struct stat_requests *r);
 /* Print to standard output. @path is that of the recording; @all: lists have all their lines. */
 void stat_print(struct model *m, const struct stat_counts *s, const char *path, bool all);
 void stat_print_json(struct model *m, const struct stat_counts *s, const char *path);

@@ -19,7 +19,7 @@ static void put_name(const char *s)
 {
 	struct text t = {};
 
-	text_name(&t, s, strlen(s));
+	text_add_escaped(&t, s, strlen(s));
 	if (t.v)
 		fputs(t.v, stdout);
 	free(t.v);
@@ -77,7 +77,7 @@ static void print_requests(struct model *m, const struct stat_counts *s)
 		[STAT_CUT] = "parts were dropped",
 		[STAT_EMPTY] = "without any frame",
 	};
-	uint64_t all = stat_all_requests(&s->r), n;
+	uint64_t all = stat_sum_requests(&s->r), n;
 	int i;
 
 	printf("\nrequests   %llu%s\n", (ull)all, s->filtered ? " of the events chosen" : "");

@@ -270,7 +270,7 @@ struct verify {
 	struct image *img;
 	struct sframe_table t;
 	bool no_caller;			/* the function is __start_context(), which nothing calls */
-	struct cfi_state state;		/* the row whose end is not known yet */
+	struct cfi_row state;		/* the row whose end is not known yet */
 	uint64_t row_start, end;
 	bool open;
 	uint64_t rows, holes, no_callers, wrong;
@@ -342,7 +342,7 @@ static void verify_pc(struct verify *v, uint64_t pc)
 		return;
 	}
 	/* FDEs for addresses that are not code do not count */
-	if (ret == -ESRCH && !image_is_code(v->img, pc, pc + 1))
+	if (ret == -ESRCH && !image_in_exec_segment(v->img, pc, pc + 1))
 		return;
 	if (!ret && row.ra.base == SFRAME_UNDEFINED && v->state.ra.how == CFI_UNDEF)
 		return;
@@ -386,7 +386,7 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 {
 	struct verify *v = arg;
 

@@ -103,7 +103,7 @@ void tool_exit_child(int code)
 	_exit(code);
 }
 
-int tool_guard(const char *file, int (*run)(void *arg), void *arg)
+int tool_run_in_child(const char *file, int (*run)(void *arg), void *arg)
 {
 	int status, sig;
 	pid_t pid, parent = getpid();

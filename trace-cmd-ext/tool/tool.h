@@ -54,13 +54,13 @@ int tool_help(const char *text);
 
 /* ---- reading a file ----
  *
- * tool_guard() reads a trace.dat in a process of its own, because libtracecmd and libtraceevent
- * were not written for damaged files. It calls @run in that process; the result is the exit code.
- * If a signal or the limit of CPU time ends the process, tool_guard() prints one sentence. The
- * output written before stays. If Ctrl-C or a closed pipe ends the process, this process ends
- * likewise.
+ * tool_run_in_child() reads a trace.dat in a process of its own, because libtracecmd and
+ * libtraceevent were not written for damaged files. It calls @run in that process; the result is
+ * the exit code. If a signal or the limit of CPU time ends the process, tool_run_in_child() prints
+ * one sentence. The output written before stays. If Ctrl-C or a closed pipe ends the process, this
+ * process ends likewise.
  */
-int tool_guard(const char *file, int (*run)(void *arg), void *arg);
+int tool_run_in_child(const char *file, int (*run)(void *arg), void *arg);
 /* _exit() of a process that a subcommand forked; a build with LeakSanitizer reports its leaks. */
 void tool_exit_child(int code) __attribute__((noreturn));
 /*
@@ -80,7 +80,7 @@ int tool_finish(int code);
 
 /*
  * Send standard output to the pager ($TRACE_USTACK_PAGER, $PAGER, less, as git does), if it is a
- * terminal. Call it once, before any output and before tool_guard().
+ * terminal. Call it once, before any output and before tool_run_in_child().
  */
 void tool_start_pager(void);
 /* Is standard output a terminal, or a pager on one? */

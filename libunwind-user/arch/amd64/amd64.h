@@ -5,14 +5,14 @@
 
 #include "libunwind-user/arch/arch.h"
 
-size_t amd64_padding(const uint8_t *p, size_t len);
+size_t amd64_padding_length(const uint8_t *p, size_t len);
 bool amd64_enters_kernel(const uint8_t *p);
-size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp);
+size_t amd64_find_stack_switch(const uint8_t *p, size_t len, bool by_fp);
 bool amd64_starts_stack(const uint8_t *p, size_t len);
-size_t amd64_pushes(const uint8_t *p, size_t len, int32_t *bytes);
-size_t amd64_last_jump(const uint8_t *p, size_t len, int32_t *off);
+size_t amd64_decode_push(const uint8_t *p, size_t len, int32_t *bytes);
+size_t amd64_find_last_jump(const uint8_t *p, size_t len, int32_t *off);
 
-int amd64_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
+int amd64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end);
 
 extern const struct arch_flow amd64_flow;
 extern const struct arch_go amd64_go;

@@ -428,7 +428,7 @@ static bool amd64_is_short_jump(const uint8_t *p, int32_t distance)
 }
 
 const struct arch_flow amd64_flow = {
-	.entered = { .sp = 8, .sp_known = true, .ra_saved = true, .ra_slot = -8 },
+	.entered = { .sp_depth = 8, .sp_known = true, .ra_saved = true, .ra_slot = -8 },
 	.align = 16,
 	.syscall_len = 2,
 	.without_eh_frame = true,
@@ -441,5 +441,5 @@ const struct arch_flow amd64_flow = {
 	.find_reference = amd64_find_reference,
 	.may_jump = amd64_may_jump,
 	.is_short_jump = amd64_is_short_jump,
-	.table = amd64_table,
+	.find_jump_table = amd64_find_jump_table,
 };

@@ -27,7 +27,7 @@ const cs_insn *amd64_disassemble(struct amd64_decoder *d, const uint8_t *p, size
 bool amd64_reads_first(unsigned int id);
 
 /* arch_flow.table() */
-bool amd64_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
-		 const uint64_t *addr, unsigned int nr, struct arch_jump_table *table);
+bool amd64_find_jump_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
+			   const uint64_t *addr, unsigned int nr, struct arch_jump_table *table);
 
 #endif

@@ -243,8 +243,8 @@ static bool step_back(struct search *s, const cs_insn *insn)
 	return true;
 }
 
-bool amd64_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
-		 const uint64_t *addr, unsigned int nr, struct arch_jump_table *table)
+bool amd64_find_jump_table(void *decoder, const uint8_t *const *code, const uint8_t *len,
+			   const uint64_t *addr, unsigned int nr, struct arch_jump_table *table)
 {
 	struct search s = { .to = -1, .base = -1, .index = -1, .t = table };
 	const cs_insn *insn;

@@ -83,10 +83,10 @@ static const struct amd64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 	return NULL;
 }
 
-static struct cfi_state state_of(const struct sframe_arch *abi, uint8_t how, int32_t cfa,
-				 uint8_t limit)
+static struct cfi_row state_of(const struct sframe_arch *abi, uint8_t how, int32_t cfa,
+			       uint8_t limit)
 {
-	return (struct cfi_state){
+	return (struct cfi_row){
 		.cfa = { .how = how, .reg = abi->reg_sp, .off = cfa, .limit = limit },
 		.ra = { .how = CFI_AT_CFA, .off = abi->ra_off },
 	};
@@ -98,8 +98,8 @@ static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
 {
 	/* lazy stubs are a pattern of 16 bytes, if they start at multiples of 16 */
 	bool pattern = s->pushed && s->cfa == 8 && !(start & 15);
-	struct cfi_state state = state_of(arch_amd64.abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
-					  pattern ? s->pushed : 0);
+	struct cfi_row state = state_of(arch_amd64.abi, pattern ? CFI_PLT : CFI_REG, s->cfa,
+					pattern ? s->pushed : 0);
 	uint64_t i;
 	int ret;
 
@@ -118,7 +118,7 @@ static int add_run(const struct arch_plt *to, uint64_t start, uint64_t nr,
 	return ret;
 }
 
-int amd64_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
+int amd64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	const struct amd64_stub *s, *last = NULL;
 	uint64_t addr, run = start;

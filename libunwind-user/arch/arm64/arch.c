@@ -15,7 +15,7 @@ static const char *const names[] = {
 	"x27", "x28", "x29", "x30", "sp",
 };
 
-static bool restores_by(const struct cfi_state *row)
+static bool restores_by(const struct cfi_row *row)
 {
 	(void)row;
 	return true;
@@ -28,10 +28,10 @@ const struct arch arch_arm64 = {
 	.reg_name = names,
 	.nr_names = sizeof(names) / sizeof(*names),
 	.restores_by = restores_by,
-	.padding = arm64_padding,
+	.padding_length = arm64_padding_length,
 	.plt_pushes = 16,
 	.enters_kernel = arm64_enters_kernel,
-	.plt = arm64_plt,
+	.add_plt_rows = arm64_add_plt_rows,
 	.flow = &arm64_flow,
 	.go = &arm64_go,
 };

@@ -5,10 +5,10 @@
 
 #include "libunwind-user/arch/arch.h"
 
-size_t arm64_padding(const uint8_t *p, size_t len);
+size_t arm64_padding_length(const uint8_t *p, size_t len);
 bool arm64_enters_kernel(const uint8_t *p);
 
-int arm64_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
+int arm64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end);
 
 extern const struct arch_flow arm64_flow;
 extern const struct arch_go arm64_go;

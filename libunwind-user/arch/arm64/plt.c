@@ -89,7 +89,7 @@ static const struct arm64_stub *stub_at(const struct arch_plt *to, uint64_t addr
 static int add_rows(const struct arch_plt *to, uint64_t start, const struct arm64_stub *s,
 		    size_t body)
 {
-	struct cfi_state state = { .cfa = { .how = CFI_REG, .reg = arch_arm64.abi->reg_sp } };
+	struct cfi_row state = { .cfa = { .how = CFI_REG, .reg = arch_arm64.abi->reg_sp } };
 	int ret = to->row(to->ctx, start, &state);
 
 	if (ret || !s->pushed)
@@ -100,7 +100,7 @@ static int add_rows(const struct arch_plt *to, uint64_t start, const struct arm6
 	return to->row(to->ctx, start + body + 4, &state);
 }
 
-int arm64_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
+int arm64_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	uint64_t addr = (start + 3) & ~3ull, fde = addr;
 	const struct arm64_stub *s, *last = NULL;

@@ -33,7 +33,7 @@ static size_t padding(const uint8_t *p, size_t len)
 		if (len - segment >= lea[i].len && !memcmp(p + segment, lea[i].code, lea[i].len))
 			return segment + lea[i].len;
 	}
-	return amd64_padding(p, len);
+	return amd64_padding_length(p, len);
 }
 
 /*
@@ -73,7 +73,7 @@ static bool has_stack_start(const uint8_t *p, size_t len)
  * large stack, the CFA is far above eax. The return address is in memory then. It is in a register
  * in longjmp(), which loads the register of the CFA before it jumps.
  */
-static bool restores_by(const struct cfi_state *row)
+static bool restores_by(const struct cfi_row *row)
 {
 	return row->ra.how == CFI_REG || (row->cfa.reg == 0 && !row->cfa.off);
 }
@@ -86,7 +86,7 @@ const struct arch arch_i386 = {
 	.nr_names = sizeof(names) / sizeof(*names),
 	.reg_pc = 8,
 	.restores_by = restores_by,
-	.padding = padding,
+	.padding_length = padding,
 	.enters_kernel = amd64_enters_kernel,
 	.has_stack_start = has_stack_start,
 	.compare = &i386_flow,

@@ -163,7 +163,7 @@ static void decode(void *decoder, const uint8_t *p, size_t len, uint64_t addr, s
 }
 
 const struct arch_flow i386_flow = {
-	.entered = { .sp = 4, .sp_known = true, .ra_saved = true, .ra_slot = -4 },
+	.entered = { .sp_depth = 4, .sp_known = true, .ra_saved = true, .ra_slot = -4 },
 	.callee_pops = true,
 	.insn = 1,
 	.open = open_decoder,

@@ -22,9 +22,9 @@ const struct arch arch_s390x = {
 	.abi = &sframe_arch_s390x,
 	.reg_name = names,
 	.nr_names = sizeof(names) / sizeof(*names),
-	.padding = s390x_padding,
+	.padding_length = s390x_padding_length,
 	.enters_kernel = s390x_enters_kernel,
-	.leaves_stack = s390x_leaves_stack,
-	.plt = s390x_plt,
+	.find_stack_switch = s390x_find_stack_switch,
+	.add_plt_rows = s390x_add_plt_rows,
 	.flow = &s390x_flow,
 };

@@ -49,7 +49,7 @@ static bool is_stub(const struct arch_plt *to, uint64_t addr)
 static int add_run(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	const struct sframe_arch *abi = arch_s390x.abi;
-	struct cfi_state state = {
+	struct cfi_row state = {
 		.cfa = { .how = CFI_REG, .reg = abi->reg_sp, .off = -abi->sp_off },
 	};
 	int ret = to->fde(to->ctx, start, end);
@@ -57,7 +57,7 @@ static int add_run(const struct arch_plt *to, uint64_t start, uint64_t end)
 	return ret ? ret : to->row(to->ctx, 0, &state);
 }
 
-int s390x_plt(const struct arch_plt *to, uint64_t start, uint64_t end)
+int s390x_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end)
 {
 	uint64_t addr = start, run = start;
 	int ret = 0;

@@ -5,11 +5,11 @@
 
 #include "libunwind-user/arch/arch.h"
 
-size_t s390x_padding(const uint8_t *p, size_t len);
+size_t s390x_padding_length(const uint8_t *p, size_t len);
 bool s390x_enters_kernel(const uint8_t *p);
-size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp);
+size_t s390x_find_stack_switch(const uint8_t *p, size_t len, bool by_fp);
 
-int s390x_plt(const struct arch_plt *to, uint64_t start, uint64_t end);
+int s390x_add_plt_rows(const struct arch_plt *to, uint64_t start, uint64_t end);
 
 extern const struct arch_flow s390x_flow;
 

@@ -165,7 +165,7 @@ static int debug_read(struct uu_symbols *syms, struct file *f, struct debug *d)
 	if (!ret)
 		ret = set_exec(d, &f->tab);
 	if (!ret)
-		ret = dw_units(&d->dw);
+		ret = dw_read_units(&d->dw);
 	return ret;
 }
 

@@ -47,7 +47,7 @@ static size_t build_id_of(Elf *elf, uint8_t id[UU_BUILD_ID_MAX])
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE)
 			continue;
-		n = symtab_note(elf_getdata(scn, NULL), id);
+		n = symtab_find_build_id(elf_getdata(scn, NULL), id);
 		if (n)
 			return n;
 	}

@@ -96,7 +96,7 @@ static size_t read_frames(struct uu_symbols *syms, struct debug *d, uint64_t add
 		fr->file = dw_path(&d->dw, u, row->file);
 		fr->line = row->line;
 	}
-	func = u->split || dw_funcs(&d->dw, u) ? DW_NO_FUNC : cover_find(&u->cover, addr);
+	func = u->split || dw_read_funcs(&d->dw, u) ? DW_NO_FUNC : cover_find(&u->cover, addr);
 	n = func == COVER_NONE ? 0 : depth_of(u, func);
 	for (i = 0; i < n; i++, func = u->funcs[func].parent) {
 		const struct dw_func *f = &u->funcs[func];

@@ -12,7 +12,7 @@
 
 struct row {
 	uint64_t start, end;
-	struct cfi_state s;
+	struct cfi_row s;
 };
 
 static struct eh e;
@@ -31,7 +31,7 @@ static int on_fde(void *arg, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int on_row(void *arg, uint64_t start, const struct cfi_state *state)
+static int on_row(void *arg, uint64_t start, const struct cfi_row *state)
 {
 	(void)arg;
 	assert_true(start < fde_end);
@@ -66,7 +66,7 @@ static void parse(void)
 	parse_sized(e.n);
 }
 
-static const struct cfi_state *at(uint64_t pc)
+static const struct cfi_row *at(uint64_t pc)
 {
 	unsigned int i;
 

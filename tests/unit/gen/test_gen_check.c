@@ -255,7 +255,7 @@ static void sp_is_never_beyond_32_bits(void **state)
 
 static size_t pushes(const char *code, size_t len, int32_t *bytes)
 {
-	return arch_amd64.pushes((const uint8_t *)code, len, bytes);
+	return arch_amd64.decode_push((const uint8_t *)code, len, bytes);
 }
 
 #define PUSHES(code, n, len) do {						\
@@ -296,12 +296,13 @@ static void jumps_at_the_end(void **state)
 	int32_t off;
 
 	(void)state;
-	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\x90\xeb\xf3", 3, &off), 2);
+	assert_int_equal(arch_amd64.find_last_jump((const uint8_t *)"\x90\xeb\xf3", 3, &off), 2);
 	assert_int_equal(off, -13);
-	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\xe9\0\xff\xff\xff", 5, &off), 5);
+	assert_int_equal(arch_amd64.find_last_jump((const uint8_t *)"\xe9\0\xff\xff\xff", 5, &off),
+			 5);
 	assert_int_equal(off, -256);
-	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\0\xff\xff\xff", 4, &off), 0);
-	assert_int_equal(arch_amd64.last_jump((const uint8_t *)"\xeb", 1, &off), 0);
+	assert_int_equal(arch_amd64.find_last_jump((const uint8_t *)"\0\xff\xff\xff", 4, &off), 0);
+	assert_int_equal(arch_amd64.find_last_jump((const uint8_t *)"\xeb", 1, &off), 0);
 }
 
 int main(void)

@@ -12,8 +12,8 @@
 static size_t leaves(const char *code, size_t len)
 {
 	/* where the CFA is by FP, SP may be anything */
-	assert_int_equal(arch_amd64.leaves_stack((const uint8_t *)code, len, true), len);
-	return arch_amd64.leaves_stack((const uint8_t *)code, len, false);
+	assert_int_equal(arch_amd64.find_stack_switch((const uint8_t *)code, len, true), len);
+	return arch_amd64.find_stack_switch((const uint8_t *)code, len, false);
 }
 
 #define LEAVES(code)	leaves(code, sizeof(code) - 1)

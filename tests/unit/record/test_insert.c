@@ -49,7 +49,7 @@ static unsigned int page_size;
 static bool kernel_stacks;
 static bool skips, filter;		/* of the events */
 static bool few_tids;
-static uint32_t ran, since, place, skipped;	/* of the next messages */
+static uint32_t ran, since, counter, skipped;	/* of the next messages */
 static struct text msgs, raw[NR_CPUS];
 static uint32_t seq[NR_CPUS];
 static struct insert_stats sums;
@@ -71,7 +71,7 @@ static void end_page(int cpu, uint64_t flags, uint64_t lost)
 	memcpy(page[cpu] + 8, &commit, 8);
 	if (flags & 1u << 30)
 		memcpy(page[cpu] + 16 + used[cpu], &lost, 8);
-	text_bytes(&raw[cpu], (char *)page[cpu], page_size);
+	text_add_bytes(&raw[cpu], (char *)page[cpu], page_size);
 	memset(page[cpu], 0, page_size);
 	used[cpu] = 0;
 }
@@ -118,10 +118,10 @@ static void send_event(int cpu, uint64_t time, int event, uint32_t tid, uint64_t
 	struct msg_event m = {
 		.head = { MSG_EVENT, 0, sizeof(m) }, .time = time, .stack = stack, .tid = tid,
 		.tgid = tid, .cpu = cpu, .event = event, .seq = seq[cpu]++, .reason = reason,
-		.ran = ran, .since = since, .place = place, .skipped = skipped,
+		.ran = ran, .since = since, .counter = counter, .skipped = skipped,
 	};
 
-	text_bytes(&msgs, (char *)&m, sizeof(m));
+	text_add_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
 static void send_own(struct msg_sample m)
@@ -132,9 +132,9 @@ static void send_own(struct msg_sample m)
 	m.event.tgid = m.event.tid;
 	m.event.seq = seq[m.event.cpu]++;
 	m.event.ran = ~0u;
-	text_bytes(&msgs, (char *)&m, sizeof(m));
+	text_add_bytes(&msgs, (char *)&m, sizeof(m));
 	for (ip = 0; ip < m.nr; ip++)
-		text_bytes(&msgs, (char *)&(uint64_t){ 0xffff0000 + ip }, 8);
+		text_add_bytes(&msgs, (char *)&(uint64_t){ 0xffff0000 + ip }, 8);
 }
 
 static void send_sample(int cpu, uint64_t time, uint32_t tid, uint64_t id, unsigned int nr)
@@ -170,13 +170,13 @@ static void send_stack(uint64_t id, uint32_t tgid, unsigned int nr, const struct
 	};
 	uint64_t ip;
 
-	text_bytes(&msgs, (char *)&m, sizeof(m));
+	text_add_bytes(&msgs, (char *)&m, sizeof(m));
 	if (a)
-		text_bytes(&msgs, (const char *)a, sizeof(*a));
+		text_add_bytes(&msgs, (const char *)a, sizeof(*a));
 	if (b)
-		text_bytes(&msgs, (const char *)b, sizeof(*b));
+		text_add_bytes(&msgs, (const char *)b, sizeof(*b));
 	for (ip = 0; ip < nr; ip++)
-		text_bytes(&msgs, (char *)&(uint64_t){ 0x400000 + ip }, 8);
+		text_add_bytes(&msgs, (char *)&(uint64_t){ 0x400000 + ip }, 8);
 }
 
 /* A function of Python, with a line table of one entry: line 5 + 2, and 3 instructions */
@@ -195,8 +195,8 @@ static void send_python(uint32_t number, const char *name, uint32_t kind, const 
 	/* the line changes by 2, two bytes of columns; then no line, for 1 instruction */
 	memcpy(body + MSG_MAX_NAME + MSG_MAX_FILE, "\xe2\0\0\xf8", 4);
 	m.table = 4;
-	text_bytes(&msgs, (char *)&m, sizeof(m));
-	text_bytes(&msgs, (char *)body, sizeof(body));
+	text_add_bytes(&msgs, (char *)&m, sizeof(m));
+	text_add_bytes(&msgs, (char *)body, sizeof(body));
 }
 
 /* The same as send_stack(), of functions of Python with these numbers */
@@ -208,17 +208,18 @@ static void send_python_stack(uint64_t id, uint32_t tgid, const uint32_t *number
 	};
 	unsigned int i;
 
-	text_bytes(&msgs, (char *)&m, sizeof(m));
-	text_bytes(&msgs, (const char *)&code_a, sizeof(code_a));
+	text_add_bytes(&msgs, (char *)&m, sizeof(m));
+	text_add_bytes(&msgs, (const char *)&code_a, sizeof(code_a));
 	for (i = 0; i < nr; i++)
-		text_bytes(&msgs, (char *)&(uint64_t){ MSG_PYTHON_BASE + 2 * numbers[i] + 1 }, 8);
+		text_add_bytes(&msgs, (char *)&(uint64_t){ MSG_PYTHON_BASE + 2 * numbers[i] + 1 },
+			       8);
 }
 
 static void send_count(int cpu, uint32_t count)
 {
-	struct msg_skipped m = { { MSG_SKIPPED, 0, sizeof(m) }, cpu, place, count, 0 };
+	struct msg_skipped m = { { MSG_SKIPPED, 0, sizeof(m) }, cpu, counter, count, 0 };
 
-	text_bytes(&msgs, (char *)&m, sizeof(m));
+	text_add_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
 static void send_end(void)
@@ -228,7 +229,7 @@ static void send_end(void)
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
 		struct msg_end m = { { MSG_END, 0, sizeof(m) }, cpu, seq[cpu] };
 
-		text_bytes(&msgs, (char *)&m, sizeof(m));
+		text_add_bytes(&msgs, (char *)&m, sizeof(m));
 	}
 }
 
@@ -240,10 +241,11 @@ static void raw_path(void *ctx, int cpu, char *path)
 	snprintf(path, PATH_MAX, "%s/cpu%d", dir, cpu);
 }
 
-static bool get_file(void *ctx, uint32_t major, uint32_t minor, uint64_t ino, struct bpf_file *file)
+static bool get_file(void *ctx, uint32_t major, uint32_t minor, uint64_t ino,
+		     struct bpfsrc_file *file)
 {
 	(void)ctx;
-	*file = (struct bpf_file){ .path = path_of_file[ino], .build_id = "id",
+	*file = (struct bpfsrc_file){ .path = path_of_file[ino], .build_id = "id",
 				   .build_id_size = 2 };
 	return major == 8 && minor == 1 && file->path;
 }
@@ -387,7 +389,7 @@ static int setup(void **state)
 	(void)state;
 	page_size = 4096;
 	kernel_stacks = skips = filter = few_tids = false;
-	ran = since = place = skipped = 0;
+	ran = since = counter = skipped = 0;
 	for (cpu = 0; cpu < NR_CPUS; cpu++) {
 		text_clear(&raw[cpu]);
 		memset(page[cpu], 0, sizeof(page[cpu]));
@@ -1082,7 +1084,7 @@ static void counts_of_skipped_runs(void **state)
 	for (i = 0; i < NR; i++) {
 		setup(NULL);
 		skips = filter = true;
-		place = 3;
+		counter = 3;
 		send_stack(100, 7, 1, NULL, NULL);
 		send_stack(200, 8, 2, NULL, NULL);
 		/* a run was skipped between 4 and 6 */
@@ -1091,9 +1093,9 @@ static void counts_of_skipped_runs(void **state)
 		skipped = i == EARLIER || i == TWICE;
 		send_event(1, 8, 42, 8, 200, 0);
 		skipped = 0;
-		place = i == NO_COUNT ? 0 : 3;
+		counter = i == NO_COUNT ? 0 : 3;
 		send_event(0, 9, 42, 7, 100, 0);
-		place = 3;
+		counter = 3;
 		add_record(0, 20, 42, 0, 7, 4);
 		/* preempted at 15: the next run knows that the one of task 7 was skipped */
 		send_event(0, 30, 42, 8, 200, 0);
@@ -1115,9 +1117,9 @@ static void counts_of_skipped_runs(void **state)
 		if (i == TWICE)
 			send_count(1, 2);
 		/* so that only the end is missing */
-		place = 0;
+		counter = 0;
 		send_event(1, 70, 41, 8, 200, 0);
-		place = 4;
+		counter = 4;
 		if (i == OTHER_PROGRAM)
 			send_count(0, 1);
 		if (i != NO_END)
@@ -1615,7 +1617,7 @@ static void damaged_messages(void **state)
 	send_stack(100, 7, 1, &code_a, NULL);
 	send_event(0, 9, EVENT, 7, 100, 0);
 	send_end();
-	text_bytes(&whole, msgs.v, msgs.nr);
+	text_add_bytes(&whole, msgs.v, msgs.nr);
 	add_event(0, 10, 7);
 	for (len = 1; len < whole.nr; len++) {
 		/* a file that ends where a message ends is not damaged */
@@ -1624,7 +1626,7 @@ static void damaged_messages(void **state)
 		    sizeof(struct msg_event) || len == whole.nr - sizeof(struct msg_end))
 			continue;
 		text_clear(&msgs);
-		text_bytes(&msgs, whole.v, len);
+		text_add_bytes(&msgs, whole.v, len);
 		assert_int_equal(run(), -EBADMSG);
 		assert_non_null(strstr(why, "the file of messages is damaged at byte "));
 		expect(0, "e40@10");

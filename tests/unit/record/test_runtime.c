@@ -76,7 +76,7 @@ static bool find(void)
 	assert_int_equal(pwrite(fd, syms, sh[1].sh_size, SYMS), sh[1].sh_size);
 	assert_int_equal(pwrite(fd, names, names_size, NAMES), names_size);
 	assert_int_equal(pwrite(fd, sh, sizeof(sh), SHDRS), sizeof(sh));
-	found = bpf_runtime_find(fd, &r);
+	found = bpfsrc_find_runtime(fd, &r);
 	close(fd);
 	return found;
 }

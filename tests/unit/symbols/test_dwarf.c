@@ -155,9 +155,9 @@ static void many_functions_with_one_long_list_of_ranges(void **state)
 	end_unit(at);
 	put_ranges(20000);
 	ready();
-	assert_int_equal(dw_units(&dw), 0);
+	assert_int_equal(dw_read_units(&dw), 0);
 	assert_non_null(dw_unit_at(&dw, 0x1001));
-	assert_int_equal(dw_funcs(&dw, dw_unit_at(&dw, 0x1001)), -ENOEXEC);
+	assert_int_equal(dw_read_funcs(&dw, dw_unit_at(&dw, 0x1001)), -ENOEXEC);
 	assert_true(dw.budget < 0);
 }
 
@@ -185,9 +185,9 @@ static void functions_nested_very_deep(void **state)
 	put(&sec[DW_RANGES], 0, 8);
 	put(&sec[DW_RANGES], 0, 8);
 	ready();
-	assert_int_equal(dw_units(&dw), 0);
+	assert_int_equal(dw_read_units(&dw), 0);
 	u = dw_unit_at(&dw, 0x1001);
-	assert_int_equal(dw_funcs(&dw, u), 0);
+	assert_int_equal(dw_read_funcs(&dw, u), 0);
 	assert_int_equal(u->nr_funcs, 200001);
 	assert_int_equal(cover_find(&u->cover, 0x1001), 200000);
 	assert_int_equal(cover_find(&u->cover, 0x1002), 0);
@@ -209,7 +209,7 @@ static void many_units_with_tables_of_abbreviations_inside_of_one_another(void *
 	}
 	ready();
 	/* the same number twice: each is refused, and after some of them unread */
-	assert_int_equal(dw_units(&dw), 0);
+	assert_int_equal(dw_read_units(&dw), 0);
 	for (i = 0; i < 20000; i++)
 		bad += dw.units[i].error != 0;
 	assert_int_equal(bad, 20000);
@@ -239,7 +239,7 @@ static void many_units_with_one_long_line_table(void **state)
 	PUT(l, 0, 1, DW_LNE_end_sequence);
 	end(DW_LINE, 0);
 	ready();
-	assert_int_equal(dw_units(&dw), 0);
+	assert_int_equal(dw_read_units(&dw), 0);
 	for (i = 0; i < 20000; i++)
 		read += !dw_read_lines(&dw, &dw.units[i]);
 	assert_in_range(read, 1, 100);
@@ -266,7 +266,7 @@ static void many_files_in_a_directory_with_a_long_name(void **state)
 	end(DW_LINE, 6);
 	end(DW_LINE, 0);
 	ready();
-	assert_int_equal(dw_units(&dw), 0);
+	assert_int_equal(dw_read_units(&dw), 0);
 	u = dw_unit_at(&dw, 0x1000);
 	assert_non_null(u);
 	assert_int_equal(dw_read_lines(&dw, u), 0);
@@ -308,7 +308,7 @@ static void a_list_of_ranges_that_is_nowhere(void **state)
 		sec[DW_RNGLISTS].nr += 64;
 		memset(sec[DW_RNGLISTS].p + 8, DW_RLE_start_length, 64);
 		ready();
-		assert_int_equal(dw_units(&dw), 0);
+		assert_int_equal(dw_read_units(&dw), 0);
 		assert_int_equal(dw.nr_units, 1);
 		assert_int_equal(dw.units[0].error, 0);
 		assert_int_equal(dw.cover.nr, 0);
@@ -332,7 +332,7 @@ static void a_name_that_leads_in_a_circle(void **state)
 	put(&sec[DW_INFO], 1, 1);
 	end_unit(at);
 	ready();
-	assert_int_equal(dw_units(&dw), 0);
+	assert_int_equal(dw_read_units(&dw), 0);
 	assert_null(dw_get_name(&dw, die));
 	/* into the header, past the end, into a common file that does not exist */
 	assert_null(dw_get_name(&dw, at + 3));

@@ -36,10 +36,10 @@ struct comm {
 	char name[16];
 };
 
-struct bpf_source {
+struct bpfsrc {
 	struct bpf_object *obj;
-	struct bpf_attached tasks, events;
-	struct bpf_tables *tables;
+	struct bpfsrc_attached tasks, events;
+	struct bpfsrc_tables *tables;
 	struct control *control;
 	int task_map;
 	struct ring_buffer *ring;
@@ -52,26 +52,26 @@ struct bpf_source {
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
-	struct bpf_stats stats;
+	struct bpfsrc_stats stats;
 	VEC(struct comm) comms;		/* of the tasks in samples and functions */
 	struct hidx comm_idx;
 };
 
-static int map_fd(const struct bpf_source *s, const char *name)
+static int map_fd(const struct bpfsrc *s, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(s->obj, name);
 }
 
 /* ------------------------------- the thread ------------------------------ */
 
-static void flush_out(struct bpf_source *s)
+static void flush_out(struct bpfsrc *s)
 {
 	if (!s->out_error)
 		s->out_error = fd_write_all(s->out, s->buf, s->used);
 	s->used = 0;
 }
 
-static void write_message(struct bpf_source *s, const void *m, size_t size)
+static void write_message(struct bpfsrc *s, const void *m, size_t size)
 {
 	if (s->used + size > OUT_SIZE)
 		flush_out(s);
@@ -79,10 +79,10 @@ static void write_message(struct bpf_source *s, const void *m, size_t size)
 	s->used += size;
 }
 
-static void note_stack(struct bpf_source *s, const struct msg_stack *m)
+static void note_stack(struct bpfsrc *s, const struct msg_stack *m)
 {
 	const struct msg_code *code = m->code;
-	struct bpf_file file;
+	struct bpfsrc_file file;
 	uint32_t i;
 
 	s->stats.stacks++;
@@ -90,14 +90,14 @@ static void note_stack(struct bpf_source *s, const struct msg_stack *m)
 		if (!code[i].ino)
 			continue;
 		if (m->reason == MSG_NO_TABLE ||
-		    !bpf_tables_get(s->tables, code[i].dev_major << 20 | code[i].dev_minor,
-				    code[i].ino, &file))
-			bpf_tables_request(s->tables, m->tgid, &code[i]);
+		    !bpfsrc_tables_get(s->tables, code[i].dev_major << 20 | code[i].dev_minor,
+				       code[i].ino, &file))
+			bpfsrc_tables_request(s->tables, m->tgid, &code[i]);
 	}
 }
 
 /* Keep the latest name of the task. */
-static void note_comm(struct bpf_source *s, const struct msg_sample *m)
+static void note_comm(struct bpfsrc *s, const struct msg_sample *m)
 {
 	struct comm *c = vec_get(&s->comms, &s->comm_idx, id, m->event.tid);
 	char *at;
@@ -113,13 +113,14 @@ static void note_comm(struct bpf_source *s, const struct msg_sample *m)
 static int on_message(void *ctx, void *data, size_t size)
 {
 	const struct msg_event *m = data;
-	struct bpf_source *s = ctx;
+	struct bpfsrc *s = ctx;
 
 	if (m->head.type == MSG_STACK) {
 		note_stack(s, data);
 	} else if (m->head.type != MSG_PYTHON) {
 		s->stats.events++;
-		s->stats.reason[m->reason & 15]++;
+		if (m->reason < MSG_NR_REASONS)
+			s->stats.reason[m->reason]++;
 		if (m->head.type == MSG_SAMPLE)
 			note_comm(s, data);
 	}
@@ -137,12 +138,12 @@ static int write_skipped(void *ctx, const struct msg_skipped *m)
  * Write the end of each CPU: the number that its next message would have had. An end also says that
  * the counts of skipped runs are in the file.
  */
-static void write_ends(struct bpf_source *s)
+static void write_ends(struct bpfsrc *s)
 {
 	int cpus = libbpf_num_possible_cpus(), cpu, fd = map_fd(s, "seqs");
 	struct msg_end m = { .head = { .type = MSG_END, .size = sizeof(m) } };
 
-	if (bpf_each_skipped(&s->events, s->obj, write_skipped, s))
+	if (bpfsrc_each_skipped(&s->events, s->obj, write_skipped, s))
 		return;
 	for (cpu = 0; cpu < cpus; cpu++) {
 		m.cpu = cpu;
@@ -153,9 +154,9 @@ static void write_ends(struct bpf_source *s)
 
 static void *drain_ring(void *arg)
 {
-	struct bpf_source *s = arg;
+	struct bpfsrc *s = arg;
 
-	bpf_leave_out(s, gettid());
+	bpfsrc_leave_out(s, gettid());
 	while (!__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE)) {
 		ring_buffer__poll(s->ring, DRAIN_MS);
 		ring_buffer__consume(s->ring);
@@ -187,14 +188,14 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static int set_map_size(struct bpf_source *s, const char *name, uint32_t entries)
+static int set_map_size(struct bpfsrc *s, const char *name, uint32_t entries)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(s->obj, name);
 
 	return map ? bpf_map__set_max_entries(map, entries) : -ENOENT;
 }
 
-static int open_object(struct bpf_source *s, size_t nr_events)
+static int open_object(struct bpfsrc *s, size_t nr_events)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "ustack");
 	int cpus = libbpf_num_possible_cpus(), ret;
@@ -204,11 +205,11 @@ static int open_object(struct bpf_source *s, size_t nr_events)
 	s->obj = bpf_object__open_mem(bpf_walk_start, bpf_walk_end - bpf_walk_start, &opts);
 	if (!s->obj)
 		return -errno;
-	bpf_choose_probes(s->obj, s->kprobes, s->uprobes);
-	bpf_choose(s->obj, "on_function", s->functions);
-	ret = s->functions ? bpf_prepare_functions(s->obj) : 0;
+	bpfsrc_choose_probes(s->obj, s->kprobes, s->uprobes);
+	bpfsrc_choose(s->obj, "on_function", s->functions);
+	ret = s->functions ? bpfsrc_prepare_functions(s->obj) : 0;
 	if (!ret)
-		ret = set_map_size(s, "counts", PLACE_EVENTS + nr_events);
+		ret = set_map_size(s, "counts", COUNTER_EVENTS + nr_events);
 	if (!ret)
 		ret = set_map_size(s, "slots", cpus * SLOTS_PER_CPU);
 	if (!ret)
@@ -218,14 +219,14 @@ static int open_object(struct bpf_source *s, size_t nr_events)
 	return ret;
 }
 
-static int load_object(struct bpf_source *s, size_t nr_events)
+static int load_object(struct bpfsrc *s, size_t nr_events)
 {
 	bool functions;
 	int ret = open_object(s, nr_events);
 
 	if (ret)
 		return ret;
-	functions = bpf_choose_programs(s->obj, s->samples, true);
+	functions = bpfsrc_choose_programs(s->obj, s->samples, true);
 	ret = bpf_object__load(s->obj);
 	if (!ret || !functions)
 		return ret;
@@ -236,7 +237,7 @@ static int load_object(struct bpf_source *s, size_t nr_events)
 	ret = open_object(s, nr_events);
 	if (ret)
 		return ret;
-	bpf_choose_programs(s->obj, s->samples, false);
+	bpfsrc_choose_programs(s->obj, s->samples, false);
 	return bpf_object__load(s->obj);
 }
 
@@ -250,7 +251,7 @@ static int make_secrets(struct control *c)
 	return 0;
 }
 
-static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
+static int map_control(struct bpfsrc *s, const struct bpfsrc_opts *opts)
 {
 	size_t page = sysconf(_SC_PAGESIZE), size = (sizeof(*s->control) + page - 1) & -page;
 	struct control *c;
@@ -267,9 +268,9 @@ static int map_control(struct bpf_source *s, const struct bpf_opts *opts)
 	return make_secrets(c);
 }
 
-static int set_walk_program(struct bpf_source *s, const char *programs, const char *name)
+static int set_walk_program(struct bpfsrc *s, const char *programs, const char *name)
 {
-	int fd = bpf_prog_fd(s->obj, name);
+	int fd = bpfsrc_prog_fd(s->obj, name);
 	uint32_t zero = 0;
 
 	if (fd < 0)
@@ -277,9 +278,9 @@ static int set_walk_program(struct bpf_source *s, const char *programs, const ch
 	return bpf_map_update_elem(map_fd(s, programs), &zero, &fd, BPF_ANY) ? -errno : 0;
 }
 
-static int open_tables(struct bpf_source *s)
+static int open_tables(struct bpfsrc *s)
 {
-	const struct bpf_table_maps maps = {
+	const struct bpfsrc_table_maps maps = {
 		.parts = map_fd(s, "parts"),
 		.chunks = map_fd(s, "chunks"),
 		.full_rules = map_fd(s, "full_rules"),
@@ -288,10 +289,10 @@ static int open_tables(struct bpf_source *s)
 		.tasks = s->other_pids ? -1 : map_fd(s, "tasks"),
 	};
 
-	return bpf_tables_open(&maps, &s->tables);
+	return bpfsrc_tables_open(&maps, &s->tables);
 }
 
-static int open_out(struct bpf_source *s, const char *path)
+static int open_out(struct bpfsrc *s, const char *path)
 {
 	s->buf = malloc(OUT_SIZE);
 	if (!s->buf)
@@ -300,31 +301,31 @@ static int open_out(struct bpf_source *s, const char *path)
 	return s->out < 0 ? -errno : 0;
 }
 
-int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size)
+int bpfsrc_open(struct bpfsrc **src, const struct bpfsrc_opts *opts, char *why, size_t size)
 {
 	struct tool_why refused;
-	struct bpf_source *s;
+	struct bpfsrc *s;
 	int ret;
 
 	*src = NULL;
-	ret = bpf_check(&refused);
+	ret = bpfsrc_check(&refused);
 	if (ret)
-		return bpf_set_error(why, size, ret, "%s", refused.text);
+		return bpfsrc_set_error(why, size, ret, "%s", refused.text);
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		return bpf_set_error(why, size, -ENOMEM, "not enough memory");
+		return bpfsrc_set_error(why, size, -ENOMEM, "not enough memory");
 	s->out = -1;
 	s->other_pids = opts->other_pids;
 	s->trampolines = opts->trampolines;
 	s->samples = opts->period;
 	s->functions = opts->nr_functions;
-	s->kprobes = bpf_has_kind(opts, BPF_KPROBE);
-	s->uprobes = bpf_has_kind(opts, BPF_UPROBE);
+	s->kprobes = bpfsrc_has_kind(opts, BPFSRC_KPROBE);
+	s->uprobes = bpfsrc_has_kind(opts, BPFSRC_UPROBE);
 	*libbpf_warning = '\0';
 	libbpf_set_print(keep_warning);
 	ret = open_out(s, opts->file);
 	if (ret) {
-		bpf_set_error(why, size, ret, "%s: %s", opts->file, strerror(-ret));
+		bpfsrc_set_error(why, size, ret, "%s: %s", opts->file, strerror(-ret));
 		goto fail;
 	}
 	ret = load_object(s, opts->nr_events);
@@ -337,52 +338,53 @@ int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, si
 	if (!ret)
 		ret = open_tables(s);
 	if (ret) {
-		bpf_set_error(why, size, ret, "this kernel does not take the BPF programs: %s%s%s",
-			      strerror(-ret), *libbpf_warning ? "; " : "", libbpf_warning);
+		bpfsrc_set_error(why, size, ret, "this kernel does not take the BPF "
+				 "programs: %s%s%s", strerror(-ret),
+				 *libbpf_warning ? "; " : "", libbpf_warning);
 		goto fail;
 	}
 	s->task_map = map_fd(s, "tasks");
 	s->ring = ring_buffer__new(map_fd(s, "ring"), on_message, s, NULL);
 	if (!s->ring) {
-		ret = bpf_set_error(why, size, -errno, "the ring buffer cannot be mapped: %s",
-				    strerror(errno));
+		ret = bpfsrc_set_error(why, size, -errno, "the ring buffer cannot be mapped: %s",
+				       strerror(errno));
 		goto fail;
 	}
-	ret = bpf_attach_tasks(&s->tasks, s->obj, why, size);
+	ret = bpfsrc_attach_tasks(&s->tasks, s->obj, why, size);
 	if (!ret)
-		ret = bpf_attach_events(&s->events, s->obj, s->control, opts, why, size);
+		ret = bpfsrc_attach_events(&s->events, s->obj, s->control, opts, why, size);
 	if (!ret && s->samples)
-		ret = bpf_attach_samples(&s->events, bpf_prog_fd(s->obj, "on_sample"),
-					 opts->period, why, size);
+		ret = bpfsrc_attach_samples(&s->events, bpfsrc_prog_fd(s->obj, "on_sample"),
+					    opts->period, why, size);
 	if (!ret && s->functions)
-		ret = bpf_attach_functions(&s->events, bpf_prog_fd(s->obj, "on_function"), opts,
-					   why, size);
+		ret = bpfsrc_attach_functions(&s->events, bpfsrc_prog_fd(s->obj, "on_function"),
+					      opts, why, size);
 	if (ret)
 		goto fail;
 	*src = s;
 	return 0;
 
 fail:
-	bpf_close(s);
+	bpfsrc_close(s);
 	return ret;
 }
 
-int bpf_add_uprobe(struct bpf_source *s, const struct bpf_event *event, const struct bpf_place *at,
-		   char *why, size_t size)
+int bpfsrc_add_uprobe(struct bpfsrc *s, const struct bpfsrc_event *event,
+		      const struct bpfsrc_site *at, char *why, size_t size)
 {
-	return bpf_attach_uprobe(&s->events, s->obj, event, at, why, size);
+	return bpfsrc_attach_uprobe(&s->events, s->obj, event, at, why, size);
 }
 
-void bpf_close(struct bpf_source *s)
+void bpfsrc_close(struct bpfsrc *s)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
 	if (!s)
 		return;
-	bpf_stop(s);
-	bpf_detach(&s->events);
-	bpf_detach(&s->tasks);
-	bpf_tables_close(s->tables);
+	bpfsrc_stop(s);
+	bpfsrc_detach(&s->events);
+	bpfsrc_detach(&s->tasks);
+	bpfsrc_tables_close(s->tables);
 	ring_buffer__free(s->ring);
 	if (s->control)
 		munmap(s->control, (sizeof(*s->control) + page - 1) & -page);
@@ -397,7 +399,7 @@ void bpf_close(struct bpf_source *s)
 
 /* ---------------------------------- tasks -------------------------------- */
 
-static int set_task(struct bpf_source *s, pid_t tid, uint32_t flag)
+static int set_task(struct bpfsrc *s, pid_t tid, uint32_t flag)
 {
 	struct task task = {};
 	uint32_t key = tid;
@@ -408,26 +410,26 @@ static int set_task(struct bpf_source *s, pid_t tid, uint32_t flag)
 	return bpf_map_update_elem(s->task_map, &key, &task, BPF_ANY) ? -errno : 0;
 }
 
-int bpf_add_task(struct bpf_source *s, pid_t tid)
+int bpfsrc_add_task(struct bpfsrc *s, pid_t tid)
 {
 	return set_task(s, tid, TASK_TRACED);
 }
 
-int bpf_leave_out(struct bpf_source *s, pid_t tid)
+int bpfsrc_leave_out(struct bpfsrc *s, pid_t tid)
 {
 	/* to the programs, this number is another task */
 	return s->other_pids ? 0 : set_task(s, tid, TASK_LEFT_OUT);
 }
 
-int bpf_add_table(struct bpf_source *s, int fd, const char *path)
+int bpfsrc_add_table(struct bpfsrc *s, int fd, const char *path)
 {
 	/* the vDSO has no file, and a table already */
-	return fd < 0 ? 0 : bpf_tables_add(s->tables, fd, path);
+	return fd < 0 ? 0 : bpfsrc_tables_add(s->tables, fd, path);
 }
 
 /* ------------------------------ start and stop --------------------------- */
 
-int bpf_start(struct bpf_source *s)
+int bpfsrc_start(struct bpfsrc *s)
 {
 	sigset_t all, old;
 	int ret;
@@ -445,30 +447,30 @@ int bpf_start(struct bpf_source *s)
 	return 0;
 }
 
-void bpf_sample(struct bpf_source *s, bool on)
+void bpfsrc_set_sampling(struct bpfsrc *s, bool on)
 {
 	if (on == s->control->sampling)
 		return;
 	if (on)
-		s->skipped_before = bpf_count_skipped_functions(s->obj);
+		s->skipped_before = bpfsrc_count_skipped_functions(s->obj);
 	__atomic_store_n(&s->control->sampling, on, __ATOMIC_RELEASE);
 	if (!on)
-		s->stats.functions_skipped = bpf_count_skipped_functions(s->obj) -
+		s->stats.functions_skipped = bpfsrc_count_skipped_functions(s->obj) -
 					     s->skipped_before + s->control->functions_skipped;
 }
 
-int bpf_stop(struct bpf_source *s)
+int bpfsrc_stop(struct bpfsrc *s)
 {
 	if (!s->started)
 		return s->out_error;
-	bpf_sample(s, false);
+	bpfsrc_set_sampling(s, false);
 	__atomic_store_n(&s->control->on, 0, __ATOMIC_RELEASE);
-	bpf_tables_synchronize(s->tables);
+	bpfsrc_tables_synchronize(s->tables);
 	__atomic_store_n(&s->stop, true, __ATOMIC_RELEASE);
 	pthread_join(s->thread, NULL);
 	s->started = false;
 	ring_buffer__consume(s->ring);
-	bpf_tables_stop(s->tables);
+	bpfsrc_tables_stop(s->tables);
 	write_ends(s);
 	flush_out(s);
 	if (close(s->out) && !s->out_error)
@@ -478,7 +480,7 @@ int bpf_stop(struct bpf_source *s)
 }
 
 /* Sum walk.repeated, the first member, over all slots. */
-static uint64_t count_repeated(const struct bpf_source *s)
+static uint64_t count_repeated(const struct bpfsrc *s)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(s->obj, "slots");
 	uint32_t i, nr = bpf_map__max_entries(map);
@@ -491,17 +493,17 @@ static uint64_t count_repeated(const struct bpf_source *s)
 	return sum;
 }
 
-void bpf_get_stats(const struct bpf_source *s, struct bpf_stats *stats)
+void bpfsrc_get_stats(const struct bpfsrc *s, struct bpfsrc_stats *stats)
 {
 	*stats = s->stats;
 	stats->repeated = count_repeated(s);
 	stats->lost = s->control->lost;
-	stats->skipped = bpf_count_skipped(&s->events, s->obj);
-	stats->ends_skipped = bpf_count_skipped_ends(s->obj);
-	bpf_tables_add_stats(s->tables, stats);
+	stats->skipped = bpfsrc_count_skipped(&s->events, s->obj);
+	stats->ends_skipped = bpfsrc_count_skipped_ends(s->obj);
+	bpfsrc_tables_add_stats(s->tables, stats);
 }
 
-void bpf_add_comms(const struct bpf_source *s, struct text *t)
+void bpfsrc_add_comms(const struct bpfsrc *s, struct text *t)
 {
 	size_t i;
 
@@ -509,18 +511,18 @@ void bpf_add_comms(const struct bpf_source *s, struct text *t)
 		text_addf(t, "%u %.16s\n", s->comms.v[i].id, s->comms.v[i].name);
 }
 
-uint64_t bpf_get_skipped(const struct bpf_source *s, int id)
+uint64_t bpfsrc_get_skipped(const struct bpfsrc *s, int id)
 {
-	return bpf_count_skipped_of(&s->events, s->obj, id);
+	return bpfsrc_count_skipped_of(&s->events, s->obj, id);
 }
 
-bool bpf_get_file(const struct bpf_source *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
-		  struct bpf_file *file)
+bool bpfsrc_get_file(const struct bpfsrc *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
+		     struct bpfsrc_file *file)
 {
 	/* @dev_major says which vDSO it is: see VDSO32_DEV */
 	if (!ino && dev_minor == MSG_VDSO)
 		dev_minor = 0;
 	else if (!ino)
 		return false;
-	return bpf_tables_get(s->tables, dev_major << 20 | dev_minor, ino, file);
+	return bpfsrc_tables_get(s->tables, dev_major << 20 | dev_minor, ino, file);
 }

@@ -8,7 +8,7 @@
  *
  * Functions that return int return 0 or a negative errno, with a sentence in @why (cause and
  * remedy) if they take @why. Without clang and libbpf at build time, none.c takes the place of
- * all but insert.c: bpf_check() then says so.
+ * all but insert.c: bpfsrc_check() then says so.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_H
 #define TRACE_USTACK_RECORD_BPF_H
@@ -20,45 +20,45 @@
 
 #include "msg.h"
 
-enum bpf_kind {
-	BPF_TRACEPOINT,
-	BPF_KPROBE,			/* kprobe or kretprobe, of kprobe_events */
-	BPF_UPROBE,			/* uprobe or uretprobe, of uprobe_events */
-	BPF_OTHER,			/* another event that a user has defined */
+enum bpfsrc_kind {
+	BPFSRC_TRACEPOINT,
+	BPFSRC_KPROBE,			/* kprobe or kretprobe, of kprobe_events */
+	BPFSRC_UPROBE,			/* uprobe or uretprobe, of uprobe_events */
+	BPFSRC_OTHER,			/* another event that a user has defined */
 };
 
-struct bpf_event {
+struct bpfsrc_event {
 	const char *system, *name;
-	int id;				/* from its format file; not for bpf_check_event() */
-	enum bpf_kind kind;
+	int id;				/* from its format file; not for bpfsrc_check_event() */
+	enum bpfsrc_kind kind;
 	bool may_migrate;	/* the task can change CPUs between program and record */
 };
 
-/* A place of a uprobe event */
-struct bpf_place {
+/* Where a uprobe event is */
+struct bpfsrc_site {
 	const char *path;
-	uint64_t offset, ref_ctr;	/* in the file; ref_ctr 0: none */
+	uint64_t offset, ref_ctr;	/* in the file; ref_ctr 0: no reference counter */
 	bool returns;			/* a uretprobe */
 };
 
-struct bpf_opts {
-	const struct bpf_event *event;	/* valid during bpf_open() */
+struct bpfsrc_opts {
+	const struct bpfsrc_event *event;	/* valid during bpfsrc_open() */
 	size_t nr_events;
 	const char *file;		/* path of the file of messages; made, and replaced */
-	bool all;			/* trace all tasks; else those of bpf_add_task() */
+	bool all;			/* trace all tasks; else those of bpfsrc_add_task() */
 	bool inherit;			/* record the children of these tasks, too */
 	bool quiet;			/* no progress */
 	bool trampolines;		/* of Python: its functions have names without us */
 	bool other_pids;		/* the recorder has other task IDs than the programs see */
 	uint64_t period;		/* ns between the samples of a CPU; 0: no samples */
 	uint32_t sample;		/* msg_event.event of samples */
-	const uint64_t *function;	/* addresses of kernel functions; valid during bpf_open() */
+	const uint64_t *function;	/* addresses in the kernel; valid during bpfsrc_open() */
 	size_t nr_functions;
 	uint32_t function_id;		/* msg_event.event of these */
 };
 
 /* The work of the programs, for the summary. */
-struct bpf_stats {
+struct bpfsrc_stats {
 	uint64_t events;		/* messages about events */
 	uint64_t lost;			/* messages without room in the ring buffer */
 	uint64_t stacks;		/* different stacks */
@@ -66,7 +66,7 @@ struct bpf_stats {
 	uint64_t tables, table_bytes;	/* files with a table, and its memory */
 	uint32_t pythons_refused;	/* files with Python whose functions are not shown */
 	int vdso32_error;		/* -errno: the vDSO of 32-bit programs has no table */
-	uint64_t reason[16];		/* events by enum msg_reason */
+	uint64_t reason[MSG_NR_REASONS];	/* events by enum msg_reason */
 	/* runs that the kernel skipped: the same program was running on that CPU; no message */
 	uint64_t skipped;
 	/*
@@ -81,64 +81,64 @@ struct bpf_stats {
 	uint64_t functions_skipped;
 };
 
-struct bpf_source;
+struct bpfsrc;
 
 /*
  * Do this kernel, this user and this build allow stacks by BPF programs? 0, or -errno with @why.
  * Loads nothing large.
  */
 struct tool_why;
-int bpf_check(struct tool_why *why);
+int bpfsrc_check(struct tool_why *why);
 
 /*
  * Whether a task can move to another CPU between two functions of a tracepoint. True on kernels
  * that call these functions under SRCU, and where that is not known.
  */
-bool bpf_tracepoints_migrate(void);
+bool bpfsrc_tracepoints_migrate(void);
 /* Can this kernel run programs at its functions? 0, or -errno with @why. */
-int bpf_check_functions(struct tool_why *why);
+int bpfsrc_check_functions(struct tool_why *why);
 
 /* Load and attach the programs, which send nothing yet. Call it before ftrace has the events on. */
-int bpf_open(struct bpf_source **src, const struct bpf_opts *opts, char *why, size_t size);
+int bpfsrc_open(struct bpfsrc **src, const struct bpfsrc_opts *opts, char *why, size_t size);
 /* Can an event of this kind get stacks from this source? 0, or -EOPNOTSUPP with @why. */
-int bpf_check_event(const struct bpf_event *event, char *why, size_t size);
+int bpfsrc_check_event(const struct bpfsrc_event *event, char *why, size_t size);
 /*
- * Attach a program to a place of a uprobe event of bpf_opts. Call it after ftrace has the event on,
- * and before bpf_start(), for each place of the event.
+ * Attach a program to a site of a uprobe event of bpfsrc_opts. Call it after ftrace has the event
+ * on, and before bpfsrc_start(), for each site of the event.
  */
-int bpf_add_uprobe(struct bpf_source *src, const struct bpf_event *event,
-		   const struct bpf_place *at, char *why, size_t size);
-/* Trace this task (a thread) and, with bpf_opts.inherit, the children that it will have. */
-int bpf_add_task(struct bpf_source *src, pid_t tid);
+int bpfsrc_add_uprobe(struct bpfsrc *src, const struct bpfsrc_event *event,
+		      const struct bpfsrc_site *at, char *why, size_t size);
+/* Trace this task (a thread) and, with bpfsrc_opts.inherit, the children that it will have. */
+int bpfsrc_add_task(struct bpfsrc *src, pid_t tid);
 /* Leave this task out: one of the recorder's own. */
-int bpf_leave_out(struct bpf_source *src, pid_t tid);
+int bpfsrc_leave_out(struct bpfsrc *src, pid_t tid);
 /* Make a table for this file if it has none; the descriptor stays the caller's. */
-int bpf_add_table(struct bpf_source *src, int fd, const char *path);
+int bpfsrc_add_table(struct bpfsrc *src, int fd, const char *path);
 /* From now on the programs send; a thread of this source writes the messages to the file. */
-int bpf_start(struct bpf_source *src);
+int bpfsrc_start(struct bpfsrc *src);
 /* Start or stop taking samples and noting calls of functions. */
-void bpf_sample(struct bpf_source *src, bool on);
+void bpfsrc_set_sampling(struct bpfsrc *src, bool on);
 /* Stop sending, write what is left, close the file. -ENOSPC etc. if the file is not whole. */
-int bpf_stop(struct bpf_source *src);
-void bpf_get_stats(const struct bpf_source *src, struct bpf_stats *stats);
+int bpfsrc_stop(struct bpfsrc *src);
+void bpfsrc_get_stats(const struct bpfsrc *src, struct bpfsrc_stats *stats);
 /* Add a line "TID NAME" for each task in a sample. */
 struct text;
-void bpf_add_comms(const struct bpf_source *src, struct text *t);
+void bpfsrc_add_comms(const struct bpfsrc *src, struct text *t);
 /* Runs that the kernel skipped, of the program of the event with this id */
-uint64_t bpf_get_skipped(const struct bpf_source *src, int id);
+uint64_t bpfsrc_get_skipped(const struct bpfsrc *src, int id);
 /*
  * Path and build ID of a file that was seen mapped, by device and inode; false if neither is
- * known. The strings live as long as @src. Call it after bpf_stop().
+ * known. The strings live as long as @src. Call it after bpfsrc_stop().
  */
-struct bpf_file {
+struct bpfsrc_file {
 	const char *path;		/* NULL: not known */
 	uint8_t build_id[20];
 	unsigned int build_id_size;
 };
-bool bpf_get_file(const struct bpf_source *src, uint32_t dev_major, uint32_t dev_minor,
-		  uint64_t ino, struct bpf_file *file);
+bool bpfsrc_get_file(const struct bpfsrc *src, uint32_t dev_major, uint32_t dev_minor,
+		     uint64_t ino, struct bpfsrc_file *file);
 /* Detach and free; NULL is allowed. */
-void bpf_close(struct bpf_source *src);
+void bpfsrc_close(struct bpfsrc *src);
 
 /* -------------------------------- insert.c ------------------------------- */
 
@@ -166,7 +166,7 @@ struct insert_opts {
 	/* The file with the pages of a CPU, in @path (PATH_MAX bytes). A missing file has none. */
 	void (*raw_path)(void *ctx, int cpu, char *path);
 	bool (*get_file)(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
-			 struct bpf_file *file);
+			 struct bpfsrc_file *file);
 	/* May be NULL. If it does not return 0, the work ends, and the files stay as they were. */
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;
@@ -178,10 +178,10 @@ struct insert_stats {
 	uint64_t cookies;		/* those that got a cookie */
 	uint64_t other;			/* of tasks that never sent a message */
 	uint64_t no_message;		/* the message was lost, or may be of another event */
-	uint64_t reason[16];		/* those with a cookie, by enum msg_reason */
+	uint64_t reason[MSG_NR_REASONS];	/* those with a cookie, by enum msg_reason */
 	uint64_t stacks, maps;		/* records written */
 	uint64_t messages;		/* of events */
-	uint64_t gaps;			/* places where messages were lost */
+	uint64_t gaps;			/* how many times messages were lost */
 };
 
 /*

@@ -15,7 +15,7 @@
 
 #include "state.bpf.h"
 
-/* How many programs are between start_locks() and end_locks(): they can be nested */
+/* How many programs are between mark_busy() and unmark_busy(); they can be nested */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -24,7 +24,7 @@ struct {
 } busy SEC(".maps");
 
 /* Tasks that are preempted between the two change the same count. */
-static __always_inline void start_locks(void)
+static __always_inline void mark_busy(void)
 {
 	u64 *nr = bpf_map_lookup_elem(&busy, (void *)&zero);
 
@@ -32,7 +32,7 @@ static __always_inline void start_locks(void)
 		__sync_fetch_and_add(nr, 1);
 }
 
-static __always_inline void end_locks(void)
+static __always_inline void unmark_busy(void)
 {
 	u64 *nr = bpf_map_lookup_elem(&busy, (void *)&zero);
 

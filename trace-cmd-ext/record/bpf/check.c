@@ -21,7 +21,7 @@
 #define MIN_MAJOR	6
 #define MIN_MINOR	1
 
-int bpf_set_error(char *why, size_t size, int error, const char *fmt, ...)
+int bpfsrc_set_error(char *why, size_t size, int error, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -44,7 +44,7 @@ static int load_empty_program(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int bpf_check(struct tool_why *why)
+int bpfsrc_check(struct tool_why *why)
 {
 	unsigned int major, minor;
 	struct utsname uts;
@@ -82,7 +82,7 @@ int bpf_check(struct tool_why *why)
 /* The lock guard in __DECLARE_TRACE(), include/linux/tracepoint.h */
 #define SRCU_GUARD	"class_srcu_fast_notrace_t"
 
-bool bpf_tracepoints_migrate(void)
+bool bpfsrc_tracepoints_migrate(void)
 {
 	unsigned int major, minor;
 	struct utsname uts;
@@ -99,40 +99,40 @@ bool bpf_tracepoints_migrate(void)
 	return may_migrate;
 }
 
-static int refuse_event(const struct bpf_event *e, char *why, size_t size)
+static int refuse_event(const struct bpfsrc_event *e, char *why, size_t size)
 {
 	const char *instead = "";
 
 	if (!strncmp(e->system, "user_events", strlen("user_events")))
 		instead = "; a program writes it with write() or writev(), and -e "
 			  "syscalls:sys_enter_write* records the stacks of these";
-	else if (e->kind == BPF_OTHER)
+	else if (e->kind == BPFSRC_OTHER)
 		instead = "; of a function of the kernel, -l NAME and kprobe events have them";
-	return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint of its own, so BPF "
-			     "cannot add user stacks to it%s", e->system, e->name, instead);
+	return bpfsrc_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint of its own, so "
+				"BPF cannot add user stacks to it%s", e->system, e->name, instead);
 }
 
-int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
+int bpfsrc_check_event(const struct bpfsrc_event *event, char *why, size_t size)
 {
 	const char *system = event->system, *name = event->name, *tracepoint = name;
 	int fd, link, ret = 0;
 
-	if (event->kind == BPF_KPROBE || event->kind == BPF_UPROBE)
+	if (event->kind == BPFSRC_KPROBE || event->kind == BPFSRC_UPROBE)
 		return 0;
 
 	/* The registers of user space may be half written when an NMI comes */
 	if (!strcmp(system, "nmi"))
-		return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s can come while the kernel "
-				     "saves the registers of user space, so it gets no user stack",
-				     system, name);
+		return bpfsrc_set_error(why, size, -EOPNOTSUPP, "%s:%s can come while the "
+					"kernel saves the registers of user space, so it "
+					"gets no user stack", system, name);
 	if (!strcmp(system, "syscalls"))
 		tracepoint = !strncmp(name, "sys_enter_", 10) ? "sys_enter" : "sys_exit";
-	if (event->kind == BPF_OTHER)
+	if (event->kind == BPFSRC_OTHER)
 		return refuse_event(event, why, size);
 	fd = load_empty_program();
 	if (fd < 0)
-		return bpf_set_error(why, size, fd, "a BPF program cannot be loaded: %s",
-				     strerror(-fd));
+		return bpfsrc_set_error(why, size, fd, "a BPF program cannot be loaded: %s",
+					strerror(-fd));
 	link = bpf_raw_tracepoint_open(tracepoint, fd);
 	if (link < 0)
 		ret = errno == ENOENT || errno == EINVAL ? -EOPNOTSUPP : -errno;
@@ -142,6 +142,6 @@ int bpf_check_event(const struct bpf_event *event, char *why, size_t size)
 	if (ret == -EOPNOTSUPP)
 		return refuse_event(event, why, size);
 	if (ret)
-		bpf_set_error(why, size, ret, "%s:%s: %s", system, name, strerror(-ret));
+		bpfsrc_set_error(why, size, ret, "%s:%s: %s", system, name, strerror(-ret));
 	return ret;
 }

@@ -15,7 +15,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, PLACE_EVENTS);	/* and as many as there are events */
+	__uint(max_entries, COUNTER_EVENTS);	/* and as many as there are events */
 	__type(key, u32);
 	__type(value, struct count);
 } counts SEC(".maps");
@@ -77,14 +77,14 @@ static __always_inline u64 get_address(struct count *c, void *pointer)
 struct finding {
 	u64 at;				/* as the kernel has it: one address for all CPUs */
 	u64 elem;			/* the same for the element of `counts` */
-	u32 place;
+	u32 counter;
 	u32 found;
 };
 
 static long find_count(u32 cpu, struct finding *f)
 {
-	u32 place = f->place;
-	struct count *c = bpf_map_lookup_percpu_elem(&counts, &place, cpu);
+	u32 counter = f->counter;
+	struct count *c = bpf_map_lookup_percpu_elem(&counts, &counter, cpu);
 
 	if (!c)
 		return 1;
@@ -103,14 +103,14 @@ static long find_count(u32 cpu, struct finding *f)
  * Note a count, of all CPUs. @at: as the kernel has it. @map: descriptor of `counts`. Returns the
  * number of CPUs.
  */
-static __always_inline int find_counts(u64 at, u64 map, u64 place)
+static __always_inline int find_counts(u64 at, u64 map, u64 counter)
 {
-	struct finding f = { .at = at, .place = place };
+	struct finding f = { .at = at, .counter = counter };
 	struct bpf_array *array = get_private(map);
 
 	bpf_probe_read_kernel(&f.elem, sizeof(f.elem), (void *)array +
 			      bpf_core_field_offset(struct bpf_array, pptrs) +
-			      place * sizeof(u64));
+			      counter * sizeof(u64));
 	if (!f.at || !f.elem)
 		return 0;
 	bpf_loop(MAX_CPUS, find_count, &f, 0);
@@ -119,8 +119,8 @@ static __always_inline int find_counts(u64 at, u64 map, u64 place)
 
 /*
  * Note where the kernel counts the skipped runs of a program. The recorder runs this. @args:
- * descriptors of the program and of `counts`, and the program's place there. Returns the number of
- * CPUs; 0: this kernel counts them elsewhere
+ * descriptors of the program and of `counts`, and the program's element there. Returns the number
+ * of CPUs; 0: this kernel counts them elsewhere
  */
 SEC("raw_tp")
 int read_skipped(struct bpf_raw_tracepoint_args *ctx)
@@ -139,15 +139,15 @@ int read_skipped(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* A program notes for its message how many of its runs on this CPU were skipped so far. */
-static __always_inline void note_skipped(struct origin *o, u32 place)
+static __always_inline void note_skipped(struct origin *o, u32 counter)
 {
-	struct count *c = place ? bpf_map_lookup_elem(&counts, &place) : NULL;
+	struct count *c = counter ? bpf_map_lookup_elem(&counts, &counter) : NULL;
 	u64 skipped;
 
 	if (!c || !c->at ||
 	    bpf_probe_read_kernel(&skipped, sizeof(skipped), (void *)c->at))
 		return;
-	o->place = place;
+	o->counter = counter;
 	o->skipped = skipped;
 }
 

@@ -27,7 +27,7 @@
 
 #define SYSCALL_PREFIX	"__x64_"
 
-int bpf_keep_link(struct bpf_attached *a, int fd)
+int bpfsrc_keep_link(struct bpfsrc_attached *a, int fd)
 {
 	int *to = vec_add(&a->link);
 
@@ -39,19 +39,19 @@ int bpf_keep_link(struct bpf_attached *a, int fd)
 	return 0;
 }
 
-int bpf_keep_copy(struct bpf_attached *a, int fd, int id, unsigned int place)
+int bpfsrc_keep_copy(struct bpfsrc_attached *a, int fd, int id, unsigned int counter)
 {
-	struct bpf_copy *to = vec_add(&a->copy);
+	struct bpfsrc_copy *to = vec_add(&a->copy);
 
 	if (!to) {
 		close(fd);
 		return -ENOMEM;
 	}
-	*to = (struct bpf_copy){ fd, id, place };
+	*to = (struct bpfsrc_copy){ fd, id, counter };
 	return 0;
 }
 
-void bpf_detach(struct bpf_attached *a)
+void bpfsrc_detach(struct bpfsrc_attached *a)
 {
 	while (a->link.nr)
 		close(a->link.v[--a->link.nr]);
@@ -61,14 +61,14 @@ void bpf_detach(struct bpf_attached *a)
 	vec_free(&a->copy);
 }
 
-static int attach_to_tracepoint(struct bpf_attached *a, const char *tracepoint, int prog)
+static int attach_to_tracepoint(struct bpfsrc_attached *a, const char *tracepoint, int prog)
 {
 	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
 
-	return fd < 0 ? -errno : bpf_keep_link(a, fd);
+	return fd < 0 ? -errno : bpfsrc_keep_link(a, fd);
 }
 
-int bpf_prog_fd(const struct bpf_object *obj, const char *name)
+int bpfsrc_prog_fd(const struct bpf_object *obj, const char *name)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, name);
 
@@ -79,12 +79,12 @@ int bpf_prog_fd(const struct bpf_object *obj, const char *name)
  * Note for a program how many of its runs the kernel skipped, on each CPU (count.bpf.h). false: not
  * all counts are known. If this kernel has no such counts, the program does without.
  */
-static bool note_skipped(struct bpf_object *obj, int prog, unsigned int place)
+static bool note_skipped(struct bpf_object *obj, int prog, unsigned int counter)
 {
-	uint64_t args[] = { prog, bpf_object__find_map_fd_by_name(obj, "counts"), place };
+	uint64_t args[] = { prog, bpf_object__find_map_fd_by_name(obj, "counts"), counter };
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	return !bpf_prog_test_run_opts(bpf_prog_fd(obj, "read_skipped"), &run) &&
+	return !bpf_prog_test_run_opts(bpfsrc_prog_fd(obj, "read_skipped"), &run) &&
 	       (int)run.retval == libbpf_num_possible_cpus();
 }
 
@@ -96,10 +96,10 @@ static uint64_t count_skipped_runs(int prog)
 	return bpf_obj_get_info_by_fd(prog, &info, &len) ? 0 : info.recursion_misses;
 }
 
-uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
+uint64_t bpfsrc_count_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj)
 {
-	uint64_t sum = count_skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
-		       count_skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
+	uint64_t sum = count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_enter")) +
+		       count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_exit"));
 	size_t i;
 
 	for (i = 0; i < a->copy.nr; i++)
@@ -107,20 +107,20 @@ uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj)
 	return sum;
 }
 
-uint64_t bpf_count_skipped_ends(struct bpf_object *obj)
+uint64_t bpfsrc_count_skipped_ends(struct bpf_object *obj)
 {
-	return count_skipped_runs(bpf_prog_fd(obj, "on_prepare_exec")) +
-	       count_skipped_runs(bpf_prog_fd(obj, "on_begin_new_exec")) +
-	       count_skipped_runs(bpf_prog_fd(obj, "on_exit")) +
-	       count_skipped_runs(bpf_prog_fd(obj, "on_do_exit"));
+	return count_skipped_runs(bpfsrc_prog_fd(obj, "on_prepare_exec")) +
+	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_begin_new_exec")) +
+	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_exit")) +
+	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_do_exit"));
 }
 
-uint64_t bpf_count_skipped_functions(struct bpf_object *obj)
+uint64_t bpfsrc_count_skipped_functions(struct bpf_object *obj)
 {
-	return count_skipped_runs(bpf_prog_fd(obj, "on_function"));
+	return count_skipped_runs(bpfsrc_prog_fd(obj, "on_function"));
 }
 
-uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id)
+uint64_t bpfsrc_count_skipped_of(const struct bpfsrc_attached *a, struct bpf_object *obj, int id)
 {
 	size_t i;
 
@@ -128,17 +128,17 @@ uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *o
 		if (a->copy.v[i].id == id)
 			return count_skipped_runs(a->copy.v[i].fd);
 	/* a system call */
-	return count_skipped_runs(bpf_prog_fd(obj, "on_sys_enter")) +
-	       count_skipped_runs(bpf_prog_fd(obj, "on_sys_exit"));
+	return count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_enter")) +
+	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_exit"));
 }
 
 /* The counts of one program, if it has any */
-static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int place,
+static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int counter,
 			   int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
 {
 	int cpus = libbpf_num_possible_cpus(), ret = 0;
 	struct msg_skipped m = {
-		.head = { .type = MSG_SKIPPED, .size = sizeof(m) }, .place = place,
+		.head = { .type = MSG_SKIPPED, .size = sizeof(m) }, .counter = counter,
 	};
 	struct count *count;
 	int fd = bpf_object__find_map_fd_by_name(obj, "counts");
@@ -148,9 +148,9 @@ static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int place,
 	count = calloc(cpus, sizeof(*count));
 	if (!count)
 		return -ENOMEM;
-	if (!note_skipped(obj, prog, place))
+	if (!note_skipped(obj, prog, counter))
 		ret = -EIO;
-	else if (bpf_map_lookup_elem(fd, &place, count))
+	else if (bpf_map_lookup_elem(fd, &counter, count))
 		ret = -errno;
 	for (; !ret && m.cpu < (uint32_t)cpus; m.cpu++) {
 		m.skipped = count[m.cpu].seen;
@@ -161,17 +161,18 @@ static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int place,
 	return ret;
 }
 
-int bpf_each_skipped(const struct bpf_attached *a, struct bpf_object *obj,
-		     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
+int bpfsrc_each_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj,
+			int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
 {
-	int ret = each_skipped_of(obj, bpf_prog_fd(obj, "on_sys_enter"), PLACE_ENTER, fn, ctx);
+	int ret = each_skipped_of(obj, bpfsrc_prog_fd(obj, "on_sys_enter"), COUNTER_ENTER, fn, ctx);
 	size_t i;
 
 	if (!ret)
-		ret = each_skipped_of(obj, bpf_prog_fd(obj, "on_sys_exit"), PLACE_EXIT, fn, ctx);
+		ret = each_skipped_of(obj, bpfsrc_prog_fd(obj, "on_sys_exit"), COUNTER_EXIT, fn,
+				      ctx);
 	for (i = 0; i < a->copy.nr && !ret; i++)
-		if (a->copy.v[i].place)
-			ret = each_skipped_of(obj, a->copy.v[i].fd, a->copy.v[i].place, fn, ctx);
+		if (a->copy.v[i].counter)
+			ret = each_skipped_of(obj, a->copy.v[i].fd, a->copy.v[i].counter, fn, ctx);
 	return ret;
 }
 
@@ -194,12 +195,12 @@ static int count_arguments(const struct btf *btf, const char *tracepoint)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-void bpf_choose(struct bpf_object *obj, const char *prog, bool load)
+void bpfsrc_choose(struct bpf_object *obj, const char *prog, bool load)
 {
 	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, prog), load);
 }
 
-bool bpf_choose_programs(struct bpf_object *obj, bool samples, bool functions)
+bool bpfsrc_choose_programs(struct bpf_object *obj, bool samples, bool functions)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool exec = btf && count_arguments(btf, "sched_prepare_exec") >= 0;
@@ -207,15 +208,15 @@ bool bpf_choose_programs(struct bpf_object *obj, bool samples, bool functions)
 	bool exit = btf && count_arguments(btf, "sched_process_exit") == 2;
 
 	btf__free(btf);
-	bpf_choose(obj, "on_sample", samples);
-	bpf_choose(obj, "on_prepare_exec", exec);
-	bpf_choose(obj, "on_exit", exit);
-	bpf_choose(obj, "on_begin_new_exec", functions && !exec);
-	bpf_choose(obj, "on_do_exit", functions && !exit);
+	bpfsrc_choose(obj, "on_sample", samples);
+	bpfsrc_choose(obj, "on_prepare_exec", exec);
+	bpfsrc_choose(obj, "on_exit", exit);
+	bpfsrc_choose(obj, "on_begin_new_exec", functions && !exec);
+	bpfsrc_choose(obj, "on_do_exit", functions && !exit);
 	return functions && !(exec && exit);
 }
 
-int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size)
+int bpfsrc_attach_tasks(struct bpfsrc_attached *a, struct bpf_object *obj, char *why, size_t size)
 {
 	static const struct {
 		const char *what, *tracepoint, *prog;
@@ -223,7 +224,7 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 		{ "the tracepoint sched_process_fork", "sched_process_fork", "on_fork" },
 		{ "the tracepoint sched_process_exec", "sched_process_exec", "on_exec" },
 		{ "the tracepoint sched_process_free", "sched_process_free", "on_free" },
-		/* one of each two, see bpf_choose_programs(); the programs name the functions */
+		/* one of each two, see bpfsrc_choose_programs(); the programs name the functions */
 		{ "the tracepoint sched_prepare_exec", "sched_prepare_exec", "on_prepare_exec" },
 		{ "begin_new_exec()", NULL, "on_begin_new_exec" },
 		{ "the tracepoint sched_process_exit", "sched_process_exit", "on_exit" },
@@ -233,16 +234,16 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 	int ret, fd;
 
 	for (i = 0; i < sizeof(list) / sizeof(*list); i++) {
-		fd = bpf_prog_fd(obj, list[i].prog);
+		fd = bpfsrc_prog_fd(obj, list[i].prog);
 		/* not loaded */
 		if (fd < 0)
 			continue;
 		ret = attach_to_tracepoint(a, list[i].tracepoint, fd);
 		/* without those of functions, less is known of tasks that end */
 		if (ret && list[i].tracepoint)
-			return bpf_set_error(why, size, ret,
-					     "a BPF program cannot be attached to %s: %s",
-					     list[i].what, strerror(-ret));
+			return bpfsrc_set_error(why, size, ret,
+						"a BPF program cannot be attached to %s: %s",
+						list[i].what, strerror(-ret));
 	}
 	return 0;
 }
@@ -252,7 +253,7 @@ int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, 
 /* The address of a symbol, or the name at an address, for all addresses of @c->syscall */
 struct symbols {
 	struct control *c;
-	const struct bpf_opts *opts;
+	const struct bpfsrc_opts *opts;
 	uint64_t table;
 };
 
@@ -286,7 +287,7 @@ static void find_table(struct symbols *s, uint64_t addr, const char *name)
 }
 
 /* Is this event for the function "sys_NAME"? */
-static bool is_event_of(const struct bpf_event *e, const char *prefix, const char *function)
+static bool is_event_of(const struct bpfsrc_event *e, const char *prefix, const char *function)
 {
 	size_t len = strlen(prefix);
 
@@ -294,10 +295,10 @@ static bool is_event_of(const struct bpf_event *e, const char *prefix, const cha
 	       !strcmp(e->name + len, function + strlen("sys_"));
 }
 
-static void set_event(struct control *c, const struct bpf_opts *opts, unsigned int nr,
+static void set_event(struct control *c, const struct bpfsrc_opts *opts, unsigned int nr,
 		      const char *function)
 {
-	const struct bpf_event *e, *end = opts->event + opts->nr_events;
+	const struct bpfsrc_event *e, *end = opts->event + opts->nr_events;
 
 	for (e = opts->event; e < end; e++) {
 		if (is_event_of(e, "sys_enter_", function))
@@ -340,7 +341,7 @@ static const char *function_of(const char *name)
 	return name;
 }
 
-static void number_by_headers(struct control *c, const struct bpf_opts *opts)
+static void number_by_headers(struct control *c, const struct bpfsrc_opts *opts)
 {
 	char name[128];
 	unsigned int nr;
@@ -353,7 +354,8 @@ static void number_by_headers(struct control *c, const struct bpf_opts *opts)
 	}
 }
 
-static int number_syscalls(struct bpf_object *obj, struct control *c, const struct bpf_opts *opts)
+static int number_syscalls(struct bpf_object *obj, struct control *c,
+			   const struct bpfsrc_opts *opts)
 {
 	struct symbols s = { .c = c, .opts = opts };
 	LIBBPF_OPTS(bpf_test_run_opts, run);
@@ -364,7 +366,7 @@ static int number_syscalls(struct bpf_object *obj, struct control *c, const stru
 		ret = -ENOENT;
 	if (!ret) {
 		c->syscall_table = s.table;
-		ret = bpf_prog_test_run_opts(bpf_prog_fd(obj, "read_syscalls"), &run);
+		ret = bpf_prog_test_run_opts(bpfsrc_prog_fd(obj, "read_syscalls"), &run);
 	}
 	if (ret)
 		number_by_headers(c, opts);
@@ -373,8 +375,8 @@ static int number_syscalls(struct bpf_object *obj, struct control *c, const stru
 	return ret == -ENOMEM ? ret : 0;
 }
 
-static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struct control *c,
-			   const struct bpf_opts *opts, char *why, size_t size)
+static int attach_syscalls(struct bpfsrc_attached *a, struct bpf_object *obj, struct control *c,
+			   const struct bpfsrc_opts *opts, char *why, size_t size)
 {
 	bool enter = false, exit = false;
 	size_t i;
@@ -392,22 +394,22 @@ static int attach_syscalls(struct bpf_attached *a, struct bpf_object *obj, struc
 		return 0;
 	ret = number_syscalls(obj, c, opts);
 	if (ret)
-		return bpf_set_error(why, size, ret, "not enough memory");
-	note_skipped(obj, bpf_prog_fd(obj, "on_sys_enter"), PLACE_ENTER);
-	note_skipped(obj, bpf_prog_fd(obj, "on_sys_exit"), PLACE_EXIT);
+		return bpfsrc_set_error(why, size, ret, "not enough memory");
+	note_skipped(obj, bpfsrc_prog_fd(obj, "on_sys_enter"), COUNTER_ENTER);
+	note_skipped(obj, bpfsrc_prog_fd(obj, "on_sys_exit"), COUNTER_EXIT);
 	if (enter)
-		ret = attach_to_tracepoint(a, "sys_enter", bpf_prog_fd(obj, "on_sys_enter"));
+		ret = attach_to_tracepoint(a, "sys_enter", bpfsrc_prog_fd(obj, "on_sys_enter"));
 	if (!ret && exit)
-		ret = attach_to_tracepoint(a, "sys_exit", bpf_prog_fd(obj, "on_sys_exit"));
+		ret = attach_to_tracepoint(a, "sys_exit", bpfsrc_prog_fd(obj, "on_sys_exit"));
 	if (ret)
-		bpf_set_error(why, size, ret, "the tracepoints of system calls: %s",
-			      strerror(-ret));
+		bpfsrc_set_error(why, size, ret, "the tracepoints of system calls: %s",
+				 strerror(-ret));
 	return ret;
 }
 
 /* ------------------------------- other events ---------------------------- */
 
-int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place)
+int bpfsrc_load_copy(const struct bpf_program *prog, int id, unsigned int counter)
 {
 	const struct bpf_insn *from = bpf_program__insns(prog);
 	size_t nr = bpf_program__insn_cnt(prog), i;
@@ -422,8 +424,8 @@ int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place)
 			continue;
 		if (insn[i].imm == EVENT_ID)
 			insn[i].imm = id;
-		else if (insn[i].imm == PLACE)
-			insn[i].imm = place;
+		else if (insn[i].imm == COUNTER)
+			insn[i].imm = counter;
 	}
 	fd = bpf_prog_load(bpf_program__type(prog), "ustack_event", "GPL", insn, nr, NULL);
 	if (fd < 0)
@@ -432,44 +434,44 @@ int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place)
 	return fd;
 }
 
-static int attach_event(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
-			unsigned int place, char *why, size_t size)
+static int attach_event(struct bpfsrc_attached *a, struct bpf_object *obj,
+			const struct bpfsrc_event *e, unsigned int counter, char *why, size_t size)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_event");
 	int fd, ret;
 
 	if (!e->may_migrate)
-		place = 0;
-	ret = fd = bpf_load_copy(prog, e->id, place);
+		counter = 0;
+	ret = fd = bpfsrc_load_copy(prog, e->id, counter);
 	if (fd >= 0)
-		ret = bpf_keep_copy(a, fd, e->id, place);
-	if (!ret && place)
-		note_skipped(obj, fd, place);
+		ret = bpfsrc_keep_copy(a, fd, e->id, counter);
+	if (!ret && counter)
+		note_skipped(obj, fd, counter);
 	if (!ret)
 		ret = attach_to_tracepoint(a, e->name, fd);
 	if (ret == -ENOENT)
-		return bpf_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint, so BPF "
-				     "cannot add user stacks to it", e->system, e->name);
+		return bpfsrc_set_error(why, size, -EOPNOTSUPP, "%s:%s has no tracepoint, so BPF "
+					"cannot add user stacks to it", e->system, e->name);
 	if (ret)
-		bpf_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached: %s",
-			      e->system, e->name, strerror(-ret));
+		bpfsrc_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached: %s",
+				 e->system, e->name, strerror(-ret));
 	return ret;
 }
 
-int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
-		      const struct bpf_opts *opts, char *why, size_t size)
+int bpfsrc_attach_events(struct bpfsrc_attached *a, struct bpf_object *obj, struct control *control,
+			 const struct bpfsrc_opts *opts, char *why, size_t size)
 {
 	size_t i;
 	int ret;
 
 	ret = attach_syscalls(a, obj, control, opts, why, size);
 	for (i = 0; i < opts->nr_events && !ret; i++) {
-		if (opts->event[i].kind == BPF_KPROBE)
-			ret = bpf_attach_probe(a, obj, &opts->event[i], PLACE_EVENTS + i, why,
-					       size);
-		else if (opts->event[i].kind == BPF_TRACEPOINT &&
+		if (opts->event[i].kind == BPFSRC_KPROBE)
+			ret = bpfsrc_attach_probe(a, obj, &opts->event[i], COUNTER_EVENTS + i, why,
+						  size);
+		else if (opts->event[i].kind == BPFSRC_TRACEPOINT &&
 			 strcmp(opts->event[i].system, "syscalls"))
-			ret = attach_event(a, obj, &opts->event[i], PLACE_EVENTS + i, why, size);
+			ret = attach_event(a, obj, &opts->event[i], COUNTER_EVENTS + i, why, size);
 	}
 	return ret;
 }

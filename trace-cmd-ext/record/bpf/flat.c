@@ -108,18 +108,18 @@ static uint32_t encode_row(struct full_rules *full, const struct sframe_arch *ar
 
 /* ------------------------------- by address ------------------------------ */
 
-struct place {
+struct row_start {
 	uint64_t addr;
 	uint32_t rule;
 };
 
-struct places {
-	VEC(struct place) list;
+struct row_starts {
+	VEC(struct row_start) list;
 };
 
-static int add_place(struct places *p, uint64_t addr, uint32_t rule)
+static int add_row_start(struct row_starts *p, uint64_t addr, uint32_t rule)
 {
-	struct place *last = p->list.nr ? &p->list.v[p->list.nr - 1] : NULL;
+	struct row_start *last = p->list.nr ? &p->list.v[p->list.nr - 1] : NULL;
 
 	if (last && last->addr == addr) {
 		last->rule = rule;
@@ -135,7 +135,7 @@ static int add_place(struct places *p, uint64_t addr, uint32_t rule)
 	return 0;
 }
 
-static int add_function(struct places *p, struct full_rules *full, const struct sframe_table *t,
+static int add_function(struct row_starts *p, struct full_rules *full, const struct sframe_table *t,
 			const struct sframe_func *f, uint64_t end)
 {
 	struct sframe_row row;
@@ -153,21 +153,22 @@ static int add_function(struct places *p, struct full_rules *full, const struct 
 		} else {
 			rule = encode_row(full, t->arch, &row);
 		}
-		if (add_place(p, pc, rule))
+		if (add_row_start(p, pc, rule))
 			return -ENOMEM;
 		pc = row.start + row.size;
 	}
-	return add_place(p, end, rule_special(RULE_UNKNOWN));
+	return add_row_start(p, end, rule_special(RULE_UNKNOWN));
 }
 
-static int add_functions(struct places *p, struct full_rules *full, const struct sframe_table *t)
+static int add_functions(struct row_starts *p, struct full_rules *full,
+			 const struct sframe_table *t)
 {
 	uint64_t start = t->text_start, limit = t->text_start + t->text_size, end;
 	struct sframe_func f, next;
 	uint32_t i;
 	int ret;
 
-	if (add_place(p, 0, rule_special(RULE_UNKNOWN)))
+	if (add_row_start(p, 0, rule_special(RULE_UNKNOWN)))
 		return -ENOMEM;
 	if (!t->nr_fdes)
 		return 0;
@@ -195,8 +196,8 @@ static int add_functions(struct places *p, struct full_rules *full, const struct
 
 /* -------------------------------- by offset ------------------------------ */
 
-/* The last place at @addr or before; there is one at 0 */
-static size_t place_at(const struct places *p, uint64_t addr)
+/* The last start at @addr or before; there is one at 0 */
+static size_t find_row_start(const struct row_starts *p, uint64_t addr)
 {
 	size_t i;
 
@@ -235,10 +236,10 @@ static int add_row(struct flat *rows, uint64_t off, uint32_t rule)
 	return 0;
 }
 
-static int add_segment(struct flat *rows, const struct places *p, const struct tables_seg *seg)
+static int add_segment(struct flat *rows, const struct row_starts *p, const struct tables_seg *seg)
 {
 	uint64_t off = seg->offset, end = seg->offset + seg->size, next;
-	size_t i = place_at(p, seg->vaddr);
+	size_t i = find_row_start(p, seg->vaddr);
 
 	while (off < end) {
 		if (add_row(rows, off, p->list.v[i].rule))
@@ -265,7 +266,7 @@ static int compare_segs(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static int add_segments(struct flat *rows, const struct places *p, const struct tables_id *id)
+static int add_segments(struct flat *rows, const struct row_starts *p, const struct tables_id *id)
 {
 	struct tables_seg seg[TABLES_MAX_SEGS];
 	uint64_t after = 0;
@@ -289,7 +290,7 @@ static int add_segments(struct flat *rows, const struct places *p, const struct 
 int flat_make(struct flat *rows, struct full_rules *full, const struct gen_table *table,
 	      const struct tables_id *id)
 {
-	struct places p = {};
+	struct row_starts p = {};
 	struct sframe_table t;
 	int ret;
 

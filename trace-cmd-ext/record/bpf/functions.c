@@ -47,7 +47,7 @@ static int find_context(struct context *x)
  * An extern variable in the program would do the same. But libbpf looks for all extern variables of
  * the object in all modules, even if it does not load the program.
  */
-int bpf_prepare_functions(struct bpf_object *obj)
+int bpfsrc_prepare_functions(struct bpf_object *obj)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_function");
 	size_t nr = bpf_program__insn_cnt(prog), i;
@@ -85,7 +85,7 @@ static int attach(int prog, const uint64_t *function, size_t nr)
 	return fd < 0 ? -errno : fd;
 }
 
-int bpf_check_functions(struct tool_why *why)
+int bpfsrc_check_functions(struct tool_why *why)
 {
 	const struct bpf_insn insn[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -135,17 +135,17 @@ static uint64_t find_refused(int prog, const uint64_t *function, size_t nr)
 	return *function;
 }
 
-int bpf_attach_functions(struct bpf_attached *a, int prog, const struct bpf_opts *opts, char *why,
-			 size_t size)
+int bpfsrc_attach_functions(struct bpfsrc_attached *a, int prog, const struct bpfsrc_opts *opts,
+			    char *why, size_t size)
 {
 	int fd = attach(prog, opts->function, opts->nr_functions), ret;
 
-	ret = fd < 0 ? fd : bpf_keep_link(a, fd);
+	ret = fd < 0 ? fd : bpfsrc_keep_link(a, fd);
 	if (!ret)
 		return 0;
-	return bpf_set_error(why, size, ret, "-l: a BPF program cannot be attached to %zu "
-			     "functions, one of them at %#llx: %s", opts->nr_functions,
-			     (unsigned long long)find_refused(prog, opts->function,
-							      opts->nr_functions),
-			     strerror(-ret));
+	return bpfsrc_set_error(why, size, ret, "-l: a BPF program cannot be attached to %zu "
+				"functions, one of them at %#llx: %s", opts->nr_functions,
+				(unsigned long long)find_refused(prog, opts->function,
+								 opts->nr_functions),
+				strerror(-ret));
 }

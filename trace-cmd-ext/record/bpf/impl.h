@@ -26,10 +26,10 @@
 
 struct bpf_object;
 struct bpf_program;
-struct bpf_tables;
+struct bpfsrc_tables;
 
 /* Write a sentence about @error to @why; returns @error. */
-int bpf_set_error(char *why, size_t size, int error, const char *fmt, ...)
+int bpfsrc_set_error(char *why, size_t size, int error, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* -------------------------------- tables.c ------------------------------- */
@@ -38,101 +38,104 @@ int bpf_set_error(char *why, size_t size, int error, const char *fmt, ...)
  * Descriptors of the maps, which stay the caller's. @tasks: -1 if no task is to be left out;
  * @pythons: -1 if functions of Python are not to be read
  */
-struct bpf_table_maps {
+struct bpfsrc_table_maps {
 	int parts, chunks, full_rules, runtimes, pythons, tasks;
 };
 
-int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **tables);
-void bpf_tables_close(struct bpf_tables *t);
-int bpf_tables_add(struct bpf_tables *t, int fd, const char *path);
+int bpfsrc_tables_open(const struct bpfsrc_table_maps *maps, struct bpfsrc_tables **tables);
+void bpfsrc_tables_close(struct bpfsrc_tables *t);
+int bpfsrc_tables_add(struct bpfsrc_tables *t, int fd, const char *path);
 /*
  * A mapping of process @tgid is in a stack. If its file is new, a thread makes a table for it; this
  * function does not wait.
  */
-void bpf_tables_request(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code);
+void bpfsrc_tables_request(struct bpfsrc_tables *t, uint32_t tgid, const struct msg_code *code);
 /* Wait until all programs that run now have ended. */
-int bpf_tables_synchronize(struct bpf_tables *t);
-void bpf_tables_stop(struct bpf_tables *t);
-bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf_file *file);
-void bpf_tables_add_stats(struct bpf_tables *t, struct bpf_stats *stats);
+int bpfsrc_tables_synchronize(struct bpfsrc_tables *t);
+void bpfsrc_tables_stop(struct bpfsrc_tables *t);
+bool bpfsrc_tables_get(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino,
+		       struct bpfsrc_file *file);
+void bpfsrc_tables_add_stats(struct bpfsrc_tables *t, struct bpfsrc_stats *stats);
 
 /* ------------------------------- runtime.c ------------------------------- */
 
 /* Is this file a runtime? Fills @r, except for its state. */
-bool bpf_runtime_find(int fd, struct runtime *r);
+bool bpfsrc_find_runtime(int fd, struct runtime *r);
 
 /* -------------------------------- python.c ------------------------------- */
 
 /* Has this file an interpreter of Python that is known? Fills @p. */
-bool bpf_python_find(int fd, struct python *p);
+bool bpfsrc_find_python(int fd, struct python *p);
 
 /* -------------------------------- events.c ------------------------------- */
 
 /* A copy of a program, for one event */
-struct bpf_copy {
+struct bpfsrc_copy {
 	int fd, id;			/* id: of the event */
-	unsigned int place;		/* in the map `counts`; 0: none */
+	unsigned int counter;		/* in the map `counts`; 0: runs are not counted */
 };
 
-struct bpf_attached {
+struct bpfsrc_attached {
 	VEC(int) link;
-	VEC(struct bpf_copy) copy;
+	VEC(struct bpfsrc_copy) copy;
 };
 
 /* Attach a program to each event. */
-int bpf_attach_events(struct bpf_attached *a, struct bpf_object *obj, struct control *control,
-		      const struct bpf_opts *opts, char *why, size_t size);
+int bpfsrc_attach_events(struct bpfsrc_attached *a, struct bpf_object *obj, struct control *control,
+			 const struct bpfsrc_opts *opts, char *why, size_t size);
 /*
  * Choose which programs to load. Without @samples, leave out the one that takes samples. Without
  * @functions, leave out programs that are attached to functions, which some kernels forbid. Returns
  * whether there are such programs.
  */
-bool bpf_choose_programs(struct bpf_object *obj, bool samples, bool functions);
-/* Attach the programs that follow tasks. Call it before bpf_attach_events(). */
-int bpf_attach_tasks(struct bpf_attached *a, struct bpf_object *obj, char *why, size_t size);
+bool bpfsrc_choose_programs(struct bpf_object *obj, bool samples, bool functions);
+/* Attach the programs that follow tasks. Call it before bpfsrc_attach_events(). */
+int bpfsrc_attach_tasks(struct bpfsrc_attached *a, struct bpf_object *obj, char *why, size_t size);
 /* These count the runs of programs that the kernel skipped. */
-uint64_t bpf_count_skipped(const struct bpf_attached *a, struct bpf_object *obj);
-uint64_t bpf_count_skipped_ends(struct bpf_object *obj);
-uint64_t bpf_count_skipped_functions(struct bpf_object *obj);
-uint64_t bpf_count_skipped_of(const struct bpf_attached *a, struct bpf_object *obj, int id);
+uint64_t bpfsrc_count_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj);
+uint64_t bpfsrc_count_skipped_ends(struct bpf_object *obj);
+uint64_t bpfsrc_count_skipped_functions(struct bpf_object *obj);
+uint64_t bpfsrc_count_skipped_of(const struct bpfsrc_attached *a, struct bpf_object *obj, int id);
 /*
  * Call @fn with the count of skipped runs on each CPU, as a message, if it is more than 0. Stops if
  * @fn returns not 0, or with -errno if not all counts can be read.
  */
-int bpf_each_skipped(const struct bpf_attached *a, struct bpf_object *obj,
-		     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx);
-void bpf_detach(struct bpf_attached *a);
+int bpfsrc_each_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj,
+			int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx);
+void bpfsrc_detach(struct bpfsrc_attached *a);
 /* The descriptor of a program, or -ENOENT; it is less than 0 also if the program is not loaded. */
-int bpf_prog_fd(const struct bpf_object *obj, const char *name);
+int bpfsrc_prog_fd(const struct bpf_object *obj, const char *name);
 /* Load this program with the others, or leave it out. */
-void bpf_choose(struct bpf_object *obj, const char *prog, bool load);
-/* Take a descriptor, to be closed by bpf_detach(). The second one: of a copy of a program */
-int bpf_keep_link(struct bpf_attached *a, int fd);
-int bpf_keep_copy(struct bpf_attached *a, int fd, int id, unsigned int place);
+void bpfsrc_choose(struct bpf_object *obj, const char *prog, bool load);
+/* Take a descriptor, to be closed by bpfsrc_detach(). The second one: of a copy of a program */
+int bpfsrc_keep_link(struct bpfsrc_attached *a, int fd);
+int bpfsrc_keep_copy(struct bpfsrc_attached *a, int fd, int id, unsigned int counter);
 /* Load a copy of a program for the event with this id. A descriptor, or -errno */
-int bpf_load_copy(const struct bpf_program *prog, int id, unsigned int place);
+int bpfsrc_load_copy(const struct bpf_program *prog, int id, unsigned int counter);
 
 /* ------------------------------- samples.c ------------------------------- */
 
 /* Run the program @prog on each CPU every @period ns. */
-int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *why, size_t size);
+int bpfsrc_attach_samples(struct bpfsrc_attached *a, int prog, uint64_t period, char *why,
+			  size_t size);
 
 /* ------------------------------ functions.c ------------------------------ */
 
 /* Write into the program how this kernel counts interrupts, before it is loaded; 0 or -errno. */
-int bpf_prepare_functions(struct bpf_object *obj);
+int bpfsrc_prepare_functions(struct bpf_object *obj);
 /* Run the program @prog at the start of each of these functions. */
-int bpf_attach_functions(struct bpf_attached *a, int prog, const struct bpf_opts *opts, char *why,
-			 size_t size);
+int bpfsrc_attach_functions(struct bpfsrc_attached *a, int prog, const struct bpfsrc_opts *opts,
+			    char *why, size_t size);
 
 /* -------------------------------- probes.c ------------------------------- */
 
-bool bpf_has_kind(const struct bpf_opts *opts, enum bpf_kind kind);
-void bpf_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes);
-/* @place: of this event, in the map `counts` */
-int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
-		     unsigned int place, char *why, size_t size);
-int bpf_attach_uprobe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
-		      const struct bpf_place *at, char *why, size_t size);
+bool bpfsrc_has_kind(const struct bpfsrc_opts *opts, enum bpfsrc_kind kind);
+void bpfsrc_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes);
+/* @counter: the element of this event in the map `counts` */
+int bpfsrc_attach_probe(struct bpfsrc_attached *a, struct bpf_object *obj,
+			const struct bpfsrc_event *e, unsigned int counter, char *why, size_t size);
+int bpfsrc_attach_uprobe(struct bpfsrc_attached *a, struct bpf_object *obj,
+			 const struct bpfsrc_event *e, const struct bpfsrc_site *at,
+			 char *why, size_t size);
 
 #endif

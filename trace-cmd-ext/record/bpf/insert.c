@@ -9,119 +9,17 @@
  * of a task with equal stacks. After another stack of this task, the cookie is not used again: a
  * cookie of the kernel belongs to one entry into the kernel, and the join relies on that.
  *
- * Which message belongs to which record
- *
- * This file reads records and messages in the order of time, all CPUs at once. A record R of a task
- * T and an event E takes the latest message of (T, E) that no record took before, and that is not
- * later than R. It takes the message only if
+ * A record takes the latest message about its task and event that no record took before, but only
+ * if
  *
  *  1. the message is of the same CPU,
- *  2. no message of this CPU is missing between the message and R,
+ *  2. no message of this CPU is missing between the message and the record,
  *  3. the message is less than 10 ms old; the limit is 100 ms if the task can be preempted in
  *     between and thread IDs are not reused that soon,
- *  4. the latest message of T that has a stack, whatever its event, has the same stack.
+ *  4. the latest message of the task that has a stack, whatever its event, has the same stack.
  *
- * Then the message has the user stack of R. The proof:
- *
- *  - The program runs before ftrace's function on the same tracepoint. So the record has its own
- *    message before it, unless the message was lost, or T is a task without messages: a kernel
- *    thread, or a task that is not traced.
- *  - Let M be the message of R, and call the time from M to R the window. During the window, T
- *    stays in the kernel, in one call of the tracepoint. Only interrupts can add messages and
- *    records of T. So the user stack does not change in the window, and any message in the window
- *    is as good as M.
- *  - Assume that nothing was lost. Another record of (T, E) in the window comes from an interrupt,
- *    so its own message is in the window, too. So at each record in the window, R included, there
- *    are more messages of (T, E) in the window than records of (T, E) before it. Each record takes
- *    the latest message. So R finds a message in the window. This also holds if a filter of ftrace
- *    drops records, and if buffers of ftrace overrun: then there are fewer records.
- *  - Assume that M was lost. A program reads the time, and then takes the next number of its CPU.
- *    Let S be the last message of this CPU with a lower number than M. The program of S read the
- *    time before M got its number, and so before R. When R comes, the gap is known, because the
- *    number of the next message of the CPU is not that of S plus 1. So rule 2 refuses S and all
- *    messages before it. For a message with a higher number than M, there are two cases. If its
- *    program read the time after M got its number, the message is in the window. Otherwise M got
- *    its number while that program ran. M is of the same task, so M comes from an interrupt of that
- *    program, and the message has the same user stack.
- *    The latest message can also be of another CPU. Then it is older, and rule 1 refuses it.
- *  - At the tracepoints of system calls, a task can move to another CPU between program and record.
- *    So rule 1 does not apply to these events, and rule 2 is about all CPUs. (No task switch comes
- *    between the time and the number of their messages. So the message after the gap has an earlier
- *    time than M only if M interrupted its program.)
- *  - Rule 3 is for thread IDs that are reused: a task without messages must not take the messages
- *    of an earlier task with the same ID. No system uses up 32,768 or more thread IDs in 100 ms:
- *    the kernel makes and ends all tasks under one lock. If an administrator has allowed fewer
- *    (pid_max), the limit is 10 ms for all events.
- *
- * Rule 4 follows from the others, because the latest message of T is in the window. It guards
- * against faults of the programs. If a program sent nothing, or the number of another event, R may
- * find an older message that a filter left unused. Rule 4 refuses that message as soon as the task
- * has sent anything since.
- *
- * Runs that the kernel skips
- *
- * The kernel does not run a program that already runs on this CPU. This happens if the program
- * itself, or an interrupt of it, hits the same event. It also happens if the task that runs the
- * program is preempted, and another task hits the event. The numbers do not show this, but the
- * kernel counts the skipped runs of each program. If it skipped runs of the program of E, R may be
- * a record without a message of its own.
- *
- * That does no harm if every message has a record, because then no message of (T, E) is left over
- * from an earlier window. Windows of T nest. Assume that, when R comes, all windows of (T, E) in
- * its window have ended and have left no message. There are three cases. The latest message is that
- * of R, and R takes it or drops it. Or it is of a window that R is in, and has the user stack of R.
- * Or there is no message. In each case R leaves no message.
- *
- * Records are missing if ftrace has a filter for E, if it drops E because of another task, if it
- * had no room, and from before the recording started. The last two causes end at a known time:
- * @lost_until.
- *
- * If a program can be preempted, each run also notes how many runs on its CPU the kernel has
- * skipped so far. Between two runs with the same count, no run was skipped. R takes a message from
- * before @lost_until, or of an event with a filter, only on one condition: no run of the program
- * was skipped between the message and R, on any CPU. Then R's own run was not skipped, and its
- * message is the latest.
- *
- * If a program cannot be preempted, the next message of this CPU decides in any case. Assume that R
- * has no message of its own. Then the program was running for T at R, and no task switch comes
- * before its message. So all messages of this CPU after R are of T and have the user stack of R, up
- * to the message of this program. R takes its message in three cases:
- *
- *  - The next message is of another task, or there is no next message. Then R has its own message.
- *  - The next message has the same stack as the one that R takes. That stack is right in any case.
- *  - The next message is of a program that started after R and interrupted no other, and R is not
- *    of an interrupt (which can come just before a program notes its start). Then R has its own
- *    message.
- *
- * Otherwise R takes no message.
- *
- * Samples and functions
- *
- * A sample of a CPU (record -F) and a call of a kernel function (record -l) have a message and no
- * record. This file writes a record for each, and after it the kernel stack in the message.
- *
- * The code that records an event and its kernel stack calls functions, too. Their records must not
- * come between these two. The message of a function does not say whether interrupts are off. So if
- * the kernel stack of an event of the same task is due, at the level of the function or with
- * interrupts off, the record of the function comes after that kernel stack, with its time.
- *
- * Uprobe events
- *
- * The rules are those for system calls, without skipped runs. But the recorder knows the file of
- * the event by its path only. Another file may have that path by now, and the program may be at the
- * same place in that file. So the stack must start at the address in the record.
- *
- * Kprobe events
- *
- * Here the program runs after the record. On one CPU, the records of such events and the runs of
- * their programs alternate, whatever the task (probe.bpf.h says why). So the next message about
- * such an event on this CPU is the one of R, unless the message of R is missing. If it is missing,
- * the next message comes from another hit of a kprobe event. Then it belongs to another event, or
- * it says itself that the run of the program before it was after R. So R takes the message only if
- * it is of the same event and task, and if R is in the time that the message names. Lost messages,
- * skipped runs, filters and lost records change nothing: the message and R must be of one hit.
- *
- * The clock is the same for both (CLOCK_MONOTONIC), and does not go back when a task migrates.
+ * docs/stock-matching.md proves that the message then has the record's user stack. It has the rules
+ * for runs that the kernel skips, for samples and functions, and for uprobe and kprobe events.
  */
 #include <errno.h>
 #include <limits.h>
@@ -154,7 +52,7 @@ struct unmatched {
 		uint64_t time, stack;
 		uint64_t gaps, all_gaps;	/* known when it came, on its CPU and on all */
 		uint32_t cpu, tgid;
-		uint16_t reason, place;
+		uint16_t reason, counter;
 	} m[MAX_UNMATCHED];
 };
 
@@ -264,7 +162,7 @@ static int add_message(struct insert *s, const struct messages_event *ev)
 	u->m[i].cpu = ev->cpu;
 	u->m[i].tgid = ev->tgid;
 	u->m[i].reason = ev->reason;
-	u->m[i].place = ev->place;
+	u->m[i].counter = ev->counter;
 	u->m[i].gaps = s->cpu[ev->cpu].gaps;
 	u->m[i].all_gaps = s->gaps;
 	return 0;
@@ -278,12 +176,12 @@ static bool gap_ahead(struct insert *s, int cpu, int *error)
 }
 
 /* Is this the message of an event without a record? */
-static bool is_sample(const struct insert *s, const struct messages_event *ev)
+static bool has_no_record(const struct insert *s, const struct messages_event *ev)
 {
 	return ev->event == (uint32_t)s->o->sample || ev->event == (uint32_t)s->o->function;
 }
 
-static int pass_sample(struct insert *s, const struct messages_event *ev);
+static int pass_without_record(struct insert *s, const struct messages_event *ev);
 
 /* Pass all messages up to @time, in the order of time across the CPUs. */
 static int pass_messages(struct insert *s, uint64_t time)
@@ -310,10 +208,10 @@ static int pass_messages(struct insert *s, uint64_t time)
 			return ret;
 		s->cpu[at].gaps += first->gap;
 		s->gaps += first->gap;
-		ret = is_sample(s, first) ? pass_sample(s, first) : add_message(s, first);
+		ret = (has_no_record(s, first) ? pass_without_record : add_message)(s, first);
 		if (ret)
 			return ret;
-		messages_skip(&s->msgs, at);
+		messages_advance(&s->msgs, at);
 		s->next_message = 0;
 	}
 	return 0;
@@ -343,7 +241,7 @@ static bool can_be_skipped(struct insert *s, int cpu, const struct common *c,
 		return false;
 	if (event->may_migrate)
 		return (event->filter || u->m[i].time <= s->lost_until) &&
-		       messages_may_be_skipped(&s->msgs, u->m[i].place, u->m[i].time, time);
+		       messages_may_skip_run(&s->msgs, u->m[i].counter, u->m[i].time, time);
 	next = messages_peek(&s->msgs, cpu, error);
 	if (!next || next->time == UINT64_MAX || next->tid != c->tid)
 		return false;
@@ -413,13 +311,13 @@ static bool take_message_after(struct insert *s, int cpu, const struct common *c
 	const struct messages_event *ev;
 
 	while ((ev = messages_peek(&s->msgs, stream, error)) && ev->time < time)
-		messages_skip(&s->msgs, stream);
+		messages_advance(&s->msgs, stream);
 	if (!ev || ev->event != c->type || ev->tid != c->tid || time + ev->since <= ev->time)
 		return false;
 	pending->stack = ev->stack;
 	pending->tgid = ev->tgid;
 	pending->reason = ev->reason;
-	messages_skip(&s->msgs, stream);
+	messages_advance(&s->msgs, stream);
 	return true;
 }
 
@@ -495,11 +393,11 @@ static int write_map(struct insert *s, struct cpu *cpu, const struct pending_coo
 {
 	struct map_record *r = (struct map_record *)s->record;
 	unsigned int size = sizeof(*r), max = pages_max_data(&s->layout);
-	struct bpf_file file = { .path = "" };
+	struct bpfsrc_file file = { .path = "" };
 	size_t len;
 
 	if (!s->o->get_file(s->o->ctx, c->dev_major, c->dev_minor, c->ino, &file))
-		file = (struct bpf_file){ .path = c->ino ? "" : name_without_file(c) };
+		file = (struct bpfsrc_file){ .path = c->ino ? "" : name_without_file(c) };
 	if (!file.path)
 		file.path = "";
 	memset(r, 0, sizeof(*r));
@@ -861,7 +759,7 @@ static bool is_held(const struct cpu *cpu, int level, uint32_t tid)
 	return false;
 }
 
-static int pass_sample(struct insert *s, const struct messages_event *ev)
+static int pass_without_record(struct insert *s, const struct messages_event *ev)
 {
 	struct messages_task *t = messages_find_task(&s->msgs, ev->tid);
 	struct cpu *cpu = &s->cpu[ev->cpu];

@@ -147,7 +147,7 @@ static int add_event(struct messages *m, const char *path, const struct msg_even
 		.time = ev->time, .stack = ev->stack, .tid = ev->tid, .tgid = ev->tgid,
 		.cpu = ev->cpu, .event = ev->event, .reason = ev->reason, .ran = ev->ran,
 		.nr_kernel = sample ? sample->nr : 0, .flags = sample ? sample->flags : 0,
-		.at = at, .since = ev->since, .place = ev->place,
+		.at = at, .since = ev->since, .counter = ev->counter,
 	};
 	c->waiting++;
 	return put_ready(m, c);
@@ -191,7 +191,7 @@ const struct messages_event *messages_peek(struct messages *m, int stream, int *
 	return c->nr ? c->batch : NULL;
 }
 
-void messages_skip(struct messages *m, int stream)
+void messages_advance(struct messages *m, int stream)
 {
 	m->cpu[stream].pos++;
 }
@@ -332,13 +332,13 @@ struct source {
 
 /* ------------------------------ skipped runs ----------------------------- */
 
-static int add_skipped(struct messages *m, uint16_t place, uint64_t from, uint64_t to)
+static int add_skipped(struct messages *m, uint16_t counter, uint64_t from, uint64_t to)
 {
-	struct messages_skipped *new = vec_add(&m->skipped);
+	struct messages_skipped_runs *new = vec_add(&m->skipped);
 
 	if (!new)
 		return -ENOMEM;
-	*new = (struct messages_skipped){ from, to, place };
+	*new = (struct messages_skipped_runs){ from, to, counter };
 	return 0;
 }
 
@@ -348,28 +348,28 @@ static int add_skipped(struct messages *m, uint16_t place, uint64_t from, uint64
  * after the time of the message before these two, and before the time of the second of the two.
  * @time: of a message; UINT64_MAX: @skipped is the count at the end
  */
-static int add_count(struct source *s, uint16_t place, uint32_t cpu, uint32_t skipped,
+static int add_count(struct source *s, uint16_t counter, uint32_t cpu, uint32_t skipped,
 		     uint64_t time)
 {
-	uint64_t key = (uint64_t)place << 32 | cpu;
+	uint64_t key = (uint64_t)counter << 32 | cpu;
 	struct counted *c = vec_get(&s->counted, &s->counted_idx, key, key);
 	int ret = 0;
 
 	if (!c)
 		return -ENOMEM;
 	if (c->skipped != skipped)
-		ret = add_skipped(s->m, place, c->before, time);
+		ret = add_skipped(s->m, counter, c->before, time);
 	c->before = c->last;
 	c->last = time;
 	c->skipped = skipped;
 	return ret;
 }
 
-static int by_place_and_time(const void *a, const void *b)
+static int by_counter_and_time(const void *a, const void *b)
 {
-	const struct messages_skipped *x = a, *y = b;
+	const struct messages_skipped_runs *x = a, *y = b;
 
-	CMP(x->place, y->place);
+	CMP(x->counter, y->counter);
 	return (x->from > y->from) - (x->from < y->from);
 }
 
@@ -377,7 +377,7 @@ static int by_place_and_time(const void *a, const void *b)
 static void finish_skipped(struct source *s)
 {
 	struct messages *m = s->m;
-	struct messages_skipped *v, *to;
+	struct messages_skipped_runs *v, *to;
 	size_t i;
 	int cpu;
 
@@ -386,9 +386,9 @@ static void finish_skipped(struct source *s)
 	v = m->skipped.v;
 	if (!m->skipped.nr)
 		return;
-	qsort(v, m->skipped.nr, sizeof(*v), by_place_and_time);
+	qsort(v, m->skipped.nr, sizeof(*v), by_counter_and_time);
 	for (i = 1, to = v; i < m->skipped.nr; i++) {
-		if (v[i].place != to->place || v[i].from > to->to)
+		if (v[i].counter != to->counter || v[i].from > to->to)
 			*++to = v[i];
 		else if (v[i].to > to->to)
 			to->to = v[i].to;
@@ -396,16 +396,17 @@ static void finish_skipped(struct source *s)
 	m->skipped.nr = to - v + 1;
 }
 
-bool messages_may_be_skipped(const struct messages *m, uint16_t place, uint64_t from, uint64_t to)
+bool messages_may_skip_run(const struct messages *m, uint16_t counter, uint64_t from, uint64_t to)
 {
-	const struct messages_skipped *v = m->skipped.v;
+	const struct messages_skipped_runs *v = m->skipped.v;
 	size_t i;
 
-	if (!place || m->skipped_unknown)
+	if (!counter || m->skipped_unknown)
 		return true;
 	/* the first one that does not end before @from */
-	bisect(i, m->skipped.nr, v[i].place > place || (v[i].place == place && v[i].to >= from));
-	return i < m->skipped.nr && v[i].place == place && v[i].from <= to;
+	bisect(i, m->skipped.nr,
+	       v[i].counter > counter || (v[i].counter == counter && v[i].to >= from));
+	return i < m->skipped.nr && v[i].counter == counter && v[i].from <= to;
 }
 
 static const char damaged[] = "the file of messages is damaged at byte";
@@ -445,7 +446,7 @@ static bool is_sound(const struct source *s)
 		       is_sound_text(&p->name) && is_sound_text(&p->file);
 	case MSG_SKIPPED:
 		return h->size == sizeof(s->u.skipped) && s->u.skipped.cpu < (uint32_t)nr_cpus &&
-		       s->u.skipped.place && s->u.skipped.place <= UINT16_MAX;
+		       s->u.skipped.counter && s->u.skipped.counter <= UINT16_MAX;
 	case MSG_END:
 		return h->size == sizeof(s->u.end) && s->u.end.cpu < (uint32_t)nr_cpus;
 	default:
@@ -461,7 +462,7 @@ static int add_message(struct source *s)
 
 	switch (s->u.head.type) {
 	case MSG_EVENT:
-		ret = ev->place ? add_count(s, ev->place, ev->cpu, ev->skipped, ev->time) : 0;
+		ret = ev->counter ? add_count(s, ev->counter, ev->cpu, ev->skipped, ev->time) : 0;
 		return ret ? ret : add_event(s->m, s->path, ev, NULL, s->at);
 	case MSG_SAMPLE:
 		return add_event(s->m, s->path, &s->u.event, &s->u.sample, s->at);
@@ -470,7 +471,7 @@ static int add_message(struct source *s)
 	case MSG_PYTHON:
 		return add_python(s->m, &s->u.python, s->at);
 	case MSG_SKIPPED:
-		return add_count(s, skipped->place, skipped->cpu, skipped->skipped, UINT64_MAX);
+		return add_count(s, skipped->counter, skipped->cpu, skipped->skipped, UINT64_MAX);
 	default:
 		s->end[s->u.end.cpu] = s->u.end;
 		return 0;

@@ -24,7 +24,7 @@ struct messages_event {
 	uint16_t reason;
 	uint8_t gap;			/* messages are missing before it */
 	uint8_t nr_kernel;		/* frames in the kernel, of a sample or a function */
-	uint16_t place;			/* as in msg_event, and @ran, @since */
+	uint16_t counter;		/* as in msg_event, and @ran, @since */
 	uint8_t flags;			/* of msg_sample: common_flags */
 	uint32_t ran, since;
 	uint64_t at;			/* of its message in the file */
@@ -55,9 +55,9 @@ struct messages_task {
  * In this time, the kernel may have skipped runs of a program on a CPU. After messages_read() they
  * are sorted, and those of a program do not overlap.
  */
-struct messages_skipped {
+struct messages_skipped_runs {
 	uint64_t from, to;
-	uint16_t place;
+	uint16_t counter;
 };
 
 struct messages_cpu;
@@ -73,7 +73,7 @@ struct messages {
 	VEC(struct messages_task) tasks;	/* all that sent a message about an event */
 	struct hidx task_idx;
 	struct messages_cpu *cpu;	/* two for each CPU, as the streams */
-	VEC(struct messages_skipped) skipped;
+	VEC(struct messages_skipped_runs) skipped;
 	bool skipped_unknown;		/* the counts at the end are not in the file */
 	int nr_cpus;
 	uint64_t events, gaps;
@@ -87,7 +87,7 @@ void messages_free(struct messages *m);
  * messages are missing at the end. @error is set to -errno if the file cannot be read.
  */
 const struct messages_event *messages_peek(struct messages *m, int stream, int *error);
-void messages_skip(struct messages *m, int stream);
+void messages_advance(struct messages *m, int stream);
 
 static inline int messages_probe_stream(const struct messages *m, int cpu)
 {
@@ -95,7 +95,7 @@ static inline int messages_probe_stream(const struct messages *m, int cpu)
 }
 
 /* Can the kernel have skipped a run of this program, on any CPU, between two times? */
-bool messages_may_be_skipped(const struct messages *m, uint16_t place, uint64_t from, uint64_t to);
+bool messages_may_skip_run(const struct messages *m, uint16_t counter, uint64_t from, uint64_t to);
 
 struct messages_stack *messages_find_stack(struct messages *m, uint64_t id);
 /* The message with this stack, valid until the next call. NULL with @error: it cannot be read. */

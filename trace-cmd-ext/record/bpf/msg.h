@@ -74,7 +74,7 @@ struct msg_event {
 	__msg32 event;			/* the event's id in its format file (common_type) */
 	__msg32 seq;			/* counts the messages of this CPU, lost ones as well */
 	__msg16 reason;			/* enum msg_reason */
-	__msg16 place;			/* number of the program; 0: @skipped is not known */
+	__msg16 counter;		/* the program's, see rule.h; 0: @skipped is not known */
 	/* runs of this program on this CPU that the kernel had skipped when it ran */
 	__msg32 skipped;
 	/* ns that the program ran; ~0: long, or it interrupted another program */
@@ -158,7 +158,7 @@ struct msg_python {
 struct msg_skipped {
 	struct msg_head head;
 	__msg32 cpu;
-	__msg32 place;
+	__msg32 counter;
 	__msg32 skipped;
 	__msg32 pad;
 };

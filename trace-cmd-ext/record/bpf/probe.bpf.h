@@ -52,11 +52,11 @@ int on_probe(struct pt_regs *ctx)
 	struct origin origin = {};
 	struct task *known;
 	struct count *h;
-	u32 place;
+	u32 counter;
 
 	asm volatile("%0 = %1" : "=r"(origin.event) : "i"(EVENT_ID));
-	asm volatile("%0 = %1" : "=r"(place) : "i"(PLACE));
-	h = bpf_map_lookup_elem(&counts, &place);
+	asm volatile("%0 = %1" : "=r"(counter) : "i"(COUNTER));
+	h = bpf_map_lookup_elem(&counts, &counter);
 	/* 1: perf and other programs still get the event */
 	if (!c || !h)
 		return 1;
@@ -123,7 +123,7 @@ struct trace_kprobe {
 
 /*
  * The recorder runs this before it attaches on_probe(). @args: descriptors of the event for perf
- * and of the map `counts`, and the event's place there. Returns the number of CPUs; 0: the kernel
+ * and of the map `counts`, and the event's element there. Returns the number of CPUs; 0: the kernel
  * does it in another way, -1: the event has more than one place in the kernel
  */
 SEC("raw_tp")

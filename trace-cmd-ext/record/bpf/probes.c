@@ -21,7 +21,7 @@
 #define CONFIG_RETURN	1ull
 #define CONFIG_REF_CTR	32		/* shift; as in UPROBE "format" */
 
-bool bpf_has_kind(const struct bpf_opts *opts, enum bpf_kind kind)
+bool bpfsrc_has_kind(const struct bpfsrc_opts *opts, enum bpfsrc_kind kind)
 {
 	size_t i;
 
@@ -31,12 +31,12 @@ bool bpf_has_kind(const struct bpf_opts *opts, enum bpf_kind kind)
 	return false;
 }
 
-void bpf_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes)
+void bpfsrc_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes)
 {
-	bpf_choose(obj, "on_probe", kprobes);
-	bpf_choose(obj, "read_probe", kprobes);
-	bpf_choose(obj, "on_uprobe", uprobes);
-	bpf_choose(obj, "walk_probe", kprobes || uprobes);
+	bpfsrc_choose(obj, "on_probe", kprobes);
+	bpfsrc_choose(obj, "read_probe", kprobes);
+	bpfsrc_choose(obj, "on_uprobe", uprobes);
+	bpfsrc_choose(obj, "walk_probe", kprobes || uprobes);
 }
 
 /* Open the event on one CPU. It never counts: the descriptor only serves to attach programs. */
@@ -56,21 +56,21 @@ static int open_event(struct perf_event_attr *attr)
 }
 
 /* Load a copy of a program, and attach it. */
-static int attach_copy(struct bpf_attached *a, const struct bpf_program *prog, int event, int id,
-		       unsigned int place)
+static int attach_copy(struct bpfsrc_attached *a, const struct bpf_program *prog, int event, int id,
+		       unsigned int counter)
 {
-	int fd = bpf_load_copy(prog, id, place), ret;
+	int fd = bpfsrc_load_copy(prog, id, counter), ret;
 
-	ret = fd < 0 ? fd : bpf_keep_copy(a, fd, id, 0);
+	ret = fd < 0 ? fd : bpfsrc_keep_copy(a, fd, id, 0);
 	if (!ret && ioctl(event, PERF_EVENT_IOC_SET_BPF, fd))
 		ret = -errno;
 	return ret;
 }
 
-static int read_probe(struct bpf_object *obj, int event, unsigned int place, const char **cause)
+static int read_probe(struct bpf_object *obj, int event, unsigned int counter, const char **cause)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "read_probe");
-	uint64_t args[] = { event, bpf_object__find_map_fd_by_name(obj, "counts"), place };
+	uint64_t args[] = { event, bpf_object__find_map_fd_by_name(obj, "counts"), counter };
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 	int cpus = libbpf_num_possible_cpus(), ret;
 
@@ -87,8 +87,8 @@ static int read_probe(struct bpf_object *obj, int event, unsigned int place, con
 	return ret;
 }
 
-int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
-		     unsigned int place, char *why, size_t size)
+int bpfsrc_attach_probe(struct bpfsrc_attached *a, struct bpf_object *obj,
+			const struct bpfsrc_event *e, unsigned int counter, char *why, size_t size)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_probe");
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .config = e->id };
@@ -97,16 +97,16 @@ int bpf_attach_probe(struct bpf_attached *a, struct bpf_object *obj, const struc
 
 	event = open_event(&attr);
 	if (event < 0)
-		return bpf_set_error(why, size, event, "%s:%s: perf cannot open it: %s", e->system,
-				     e->name, strerror(-event));
-	ret = bpf_keep_link(a, event);
+		return bpfsrc_set_error(why, size, event, "%s:%s: perf cannot open it: %s",
+					e->system, e->name, strerror(-event));
+	ret = bpfsrc_keep_link(a, event);
 	if (!ret)
-		ret = read_probe(obj, event, place, &cause);
+		ret = read_probe(obj, event, counter, &cause);
 	if (!ret)
-		ret = attach_copy(a, prog, event, e->id, place);
+		ret = attach_copy(a, prog, event, e->id, counter);
 	if (ret)
-		bpf_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached: %s",
-			      e->system, e->name, cause ? cause : strerror(-ret));
+		bpfsrc_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached: %s",
+				 e->system, e->name, cause ? cause : strerror(-ret));
 	return ret;
 }
 
@@ -124,8 +124,9 @@ static int read_uprobe_type(void)
 	return type;
 }
 
-int bpf_attach_uprobe(struct bpf_attached *a, struct bpf_object *obj, const struct bpf_event *e,
-		      const struct bpf_place *at, char *why, size_t size)
+int bpfsrc_attach_uprobe(struct bpfsrc_attached *a, struct bpf_object *obj,
+			 const struct bpfsrc_event *e, const struct bpfsrc_site *at,
+			 char *why, size_t size)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, "on_uprobe");
 	struct perf_event_attr attr = {
@@ -138,11 +139,11 @@ int bpf_attach_uprobe(struct bpf_attached *a, struct bpf_object *obj, const stru
 		attr.type = type;
 		event = open_event(&attr);
 	}
-	ret = event < 0 ? event : bpf_keep_link(a, event);
+	ret = event < 0 ? event : bpfsrc_keep_link(a, event);
 	if (!ret)
 		ret = attach_copy(a, prog, event, e->id, 0);
 	if (ret)
-		bpf_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached to %s: %s",
-			      e->system, e->name, at->path, strerror(-ret));
+		bpfsrc_set_error(why, size, ret, "%s:%s: a BPF program cannot be attached to %s: "
+				 "%s", e->system, e->name, at->path, strerror(-ret));
 	return ret;
 }

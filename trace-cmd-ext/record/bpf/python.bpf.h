@@ -335,7 +335,7 @@ static __always_inline void end_run(struct python_walk *p, u64 marker)
 		p->entry[at & (MAX_PYTHON - 1)] = marker;
 }
 
-static __always_inline int begin_run(struct python_walk *p)
+static __always_inline int start_run(struct python_walk *p)
 {
 	p->reserved = p->nr;
 	return add_entry(p, 0);
@@ -365,7 +365,7 @@ static __always_inline int read_run_311(struct walk *w, const struct python *fil
 			return top ? PYTHON_FAILED : PYTHON_END;
 		p->at = top;
 		p->previous = previous;
-		return top && !begin_run(p) ? PYTHON_MORE : PYTHON_FAILED;
+		return top && !start_run(p) ? PYTHON_MORE : PYTHON_FAILED;
 	}
 	if (read_user(p->frame, PYTHON_FRAME_SIZE, p->at) || add_python_frame(w, file))
 		return PYTHON_FAILED;
@@ -399,7 +399,7 @@ static __always_inline int read_run_313(struct walk *w, const struct python *fil
 	if (owner <= PYTHON_LAST_OWNER)
 		return add_python_frame(w, file) ? PYTHON_FAILED : PYTHON_MORE;
 	end_run(p, at);
-	return begin_run(p) ? PYTHON_FAILED : PYTHON_MORE;
+	return start_run(p) ? PYTHON_FAILED : PYTHON_MORE;
 }
 
 __noinline int read_run(struct walk *w)
@@ -515,7 +515,7 @@ __noinline int read_runs(struct walk *w)
 		return -1;
 	if (!file->cframe_previous) {
 		p->at = p->marker;
-		if (begin_run(p))
+		if (start_run(p))
 			return -1;
 	}
 	for (i = 0; i < 2 * MAX_PYTHON && ret == PYTHON_MORE; i++)

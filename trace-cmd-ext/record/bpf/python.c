@@ -233,7 +233,7 @@ static bool find_layout(const struct found *f, struct python *p)
 	}
 }
 
-bool bpf_python_find(int fd, struct python *p)
+bool bpfsrc_find_python(int fd, struct python *p)
 {
 	struct found f = { .fd = fd };
 	uint64_t off;

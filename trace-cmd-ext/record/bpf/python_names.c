@@ -86,22 +86,22 @@ static void add_utf8(struct text *t, uint32_t c)
 
 	if (c < 0x80) {
 		s[0] = c;
-		text_bytes(t, s, 1);
+		text_add_bytes(t, s, 1);
 	} else if (c < 0x800) {
 		s[0] = 0xc0 | c >> 6;
 		s[1] = 0x80 | (c & 63);
-		text_bytes(t, s, 2);
+		text_add_bytes(t, s, 2);
 	} else if (c < 0x10000) {
 		s[0] = 0xe0 | c >> 12;
 		s[1] = 0x80 | (c >> 6 & 63);
 		s[2] = 0x80 | (c & 63);
-		text_bytes(t, s, 3);
+		text_add_bytes(t, s, 3);
 	} else {
 		s[0] = 0xf0 | (c >> 18 & 7);
 		s[1] = 0x80 | (c >> 12 & 63);
 		s[2] = 0x80 | (c >> 6 & 63);
 		s[3] = 0x80 | (c & 63);
-		text_bytes(t, s, 4);
+		text_add_bytes(t, s, 4);
 	}
 }
 
@@ -122,7 +122,7 @@ static void add_text(struct text *t, const unsigned char *s, const struct msg_te
 			memcpy(&c, s + i, sizeof(c));
 		}
 		if (c >= 0xdc80 && c <= 0xdcff)
-			text_bytes(t, (const char[]){ c & 0xff }, 1);
+			text_add_bytes(t, (const char[]){ c & 0xff }, 1);
 		else if (c)
 			add_utf8(t, c);
 	}

@@ -194,10 +194,10 @@ struct task {
 
 /*
  * Programs have these numbers. In the copy of a program for an event, events.c replaces them by the
- * ID of the event, and by the place of the program.
+ * ID of the event, and by the number of the program's element in the map `counts`.
  */
 #define EVENT_ID	0x5ee7e1d0
-#define PLACE		0x5ee7e1d1
+#define COUNTER		0x5ee7e1d1
 
 /*
  * on_function() has these numbers. Before the kernel loads it, functions.c replaces them by the
@@ -207,11 +207,11 @@ struct task {
 #define HARDIRQ_BITS	0x5ee7e1d3
 #define NMI_BITS	0x5ee7e1d4
 
-/* Places of programs in the map `counts`. 0: none; from PLACE_EVENTS on, those of single events */
+/* Elements of the map `counts`. 0: no count; from COUNTER_EVENTS on, those of single events */
 enum {
-	PLACE_ENTER = 1,
-	PLACE_EXIT,
-	PLACE_EVENTS,
+	COUNTER_ENTER = 1,
+	COUNTER_EXIT,
+	COUNTER_EVENTS,
 };
 
 /* One count of the kernel on one CPU */
@@ -225,12 +225,12 @@ struct count {
 /* Data that recorder and programs exchange, in a map that the recorder has mapped */
 struct control {
 	__msg32 on;			/* programs send only while this is set */
-	__msg32 all;			/* bpf_opts.all */
+	__msg32 all;			/* bpfsrc_opts.all */
 	__msg32 inherit;
 	__msg32 ring_size;
-	__msg32 sample;			/* bpf_opts.sample */
-	__msg32 sampling;		/* bpf_sample() */
-	__msg32 function;		/* bpf_opts.function_id */
+	__msg32 sample;			/* bpfsrc_opts.sample */
+	__msg32 sampling;		/* bpfsrc_set_sampling() */
+	__msg32 function;		/* bpfsrc_opts.function_id */
 	__msg32 pad;
 	__msg64 lost;			/* messages without room */
 	__msg64 functions_skipped;	/* calls of functions, because of busy.bpf.h */

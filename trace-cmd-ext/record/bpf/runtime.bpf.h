@@ -78,7 +78,7 @@ static __always_inline bool start_row(struct walk *w)
  */
 __noinline int may_be_compiled(struct walk *w, s64 i)
 {
-	if (!w || i < 0 || w->frame_flags & (TOPMOST | EXACT) ||
+	if (!w || i < 0 || w->frame_flags & (INNERMOST | EXACT) ||
 	    mapping_at(w, i)->kind != MAP_NO_FILE)
 		return 0;
 	if (!w->compiled)

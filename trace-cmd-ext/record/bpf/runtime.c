@@ -338,7 +338,7 @@ static bool find_runtime(struct found *f, Elf *elf, struct runtime *r)
 	return set_callees(r, &f->hotspot, hotspot_callees, COUNT(hotspot_callees), &code);
 }
 
-bool bpf_runtime_find(int fd, struct runtime *r)
+bool bpfsrc_find_runtime(int fd, struct runtime *r)
 {
 	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	struct found f = {};

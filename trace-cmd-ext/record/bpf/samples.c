@@ -21,7 +21,7 @@
 #define MAX_RATE	"kernel/perf_event_max_sample_rate"
 #define NSEC_PER_SEC	1000000000ull
 
-static int attach_to_cpu(struct bpf_attached *a, int cpu, int prog, uint64_t period)
+static int attach_to_cpu(struct bpfsrc_attached *a, int cpu, int prog, uint64_t period)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
@@ -32,7 +32,7 @@ static int attach_to_cpu(struct bpf_attached *a, int cpu, int prog, uint64_t per
 	/* this CPU is off */
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno;
-	ret = bpf_keep_link(a, fd);
+	ret = bpfsrc_keep_link(a, fd);
 	if (ret)
 		return ret;
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
@@ -51,12 +51,13 @@ static int check_rate(uint64_t period, char *why, size_t size)
 	fclose(f);
 	if (!known || NSEC_PER_SEC / period <= max)
 		return 0;
-	return bpf_set_error(why, size, -EINVAL, "-F: this kernel takes at most %lu samples a "
-			     "second: ask for fewer, or raise the limit in /proc/sys/" MAX_RATE,
-			     max);
+	return bpfsrc_set_error(why, size, -EINVAL, "-F: this kernel takes at most %lu samples a "
+				"second: ask for fewer, or raise the limit in /proc/sys/" MAX_RATE,
+				max);
 }
 
-int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *why, size_t size)
+int bpfsrc_attach_samples(struct bpfsrc_attached *a, int prog, uint64_t period, char *why,
+			  size_t size)
 {
 	int cpus = libbpf_num_possible_cpus(), cpu, ret = check_rate(period, why, size);
 
@@ -68,6 +69,6 @@ int bpf_attach_samples(struct bpf_attached *a, int prog, uint64_t period, char *
 		ret = attach_to_cpu(a, cpu, prog, period);
 	if (!ret)
 		return 0;
-	return bpf_set_error(why, size, ret, "-F: the kernel does not take samples of the CPUs by "
-			     "perf_event_open(2): %s", strerror(-ret));
+	return bpfsrc_set_error(why, size, ret, "-F: the kernel does not take samples of the CPUs "
+				"by perf_event_open(2): %s", strerror(-ret));
 }

@@ -65,7 +65,7 @@ static __always_inline bool make_event(struct msg_event *m, u32 event, u64 stack
 	m->cpu = cpu;
 	m->event = event;
 	m->reason = reason;
-	m->place = 0;
+	m->counter = 0;
 	m->skipped = 0;
 	m->ran = ~0u;
 	m->since = 0;
@@ -82,7 +82,7 @@ static __always_inline void send_event(struct control *c, const struct origin *o
 
 	if (!make_event(&m, o->event, stack, reason))
 		return;
-	m.place = o->place;
+	m.counter = o->counter;
 	m.skipped = o->skipped;
 	if (m.time - start < ~0u)
 		m.ran = m.time - start;

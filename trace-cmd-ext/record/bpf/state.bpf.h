@@ -20,7 +20,7 @@
 
 /* These values are those of libunwind-user/sframe/step.h and sframe_read.h. */
 #define EXACT		0x1
-#define TOPMOST		0x2
+#define INNERMOST		0x2
 #define SIGNAL		0x4
 #define KEPT		0x20
 #define KEPT_AT		0x40
@@ -162,7 +162,7 @@ struct python_key {
 /* The event that a walk is for */
 struct origin {
 	u32 event;			/* its id */
-	u32 place, skipped;		/* as in msg_event */
+	u32 counter, skipped;		/* as in msg_event */
 	/*
 	 * If the record comes before the message, the time of a message before that record
 	 * (probe.bpf.h); else 0

@@ -94,7 +94,7 @@ static __always_inline int find_reg(struct walk *w, u32 reg, const u32 size)
 
 	if (reg >= (size == WORD ? NR_REGS : NR_REGS32))
 		return STEP_WRONG;
-	if (w->frame_flags & TOPMOST) {
+	if (w->frame_flags & INNERMOST) {
 		w->value = w->reg[reg & (NR_REGS - 1)];
 		/* registers are not in the trail */
 		forget_trail(w);
@@ -436,7 +436,7 @@ __noinline int step_thunk(struct walk *w)
 	bool frame_pointer = false;
 	int ret, n;
 
-	if (!w || w->frame_flags & (TOPMOST | EXACT))
+	if (!w || w->frame_flags & (INNERMOST | EXACT))
 		return STEP_WRONG;
 	/* code is not in the trail */
 	forget_trail(w);
@@ -504,7 +504,7 @@ __noinline int find_return(struct walk *w)
 	struct task_struct___uprobes *task = (void *)bpf_get_current_task();
 	struct return_list l = {};
 
-	if (!w || w->frame_flags & (TOPMOST | EXACT) || w->ip != w->trampoline)
+	if (!w || w->frame_flags & (INNERMOST | EXACT) || w->ip != w->trampoline)
 		return 1;
 	/* the word in the trail is the trampoline whatever the return address is */
 	forget_trail(w);

@@ -6,7 +6,7 @@
  * size and time of modification. fstat() gives another device on some file systems (btrfs). So for
  * the first file of each device, this code maps a page of the file and reads /proc/self/maps.
  *
- * Files come from the caller (bpf_tables_add()), and from stacks: when a file without a table
+ * Files come from the caller (bpfsrc_tables_add()), and from stacks: when a file without a table
  * appears in a stack, a thread opens it through /proc/PID/map_files and makes a table for it. That
  * works as long as the process lives. Until then stacks end at this file; nothing is guessed.
  *
@@ -57,8 +57,8 @@ struct device {
 	bool same;
 };
 
-struct bpf_tables {
-	struct bpf_table_maps maps;
+struct bpfsrc_tables {
+	struct bpfsrc_table_maps maps;
 	struct tables_cache *cache;
 	struct full_rules full;
 	pthread_mutex_t lock;		/* for all below */
@@ -86,7 +86,7 @@ static uint64_t hash_file(uint32_t dev, uint64_t ino)
 }
 
 /* Call it with t->lock held. NULL if the file is not known. */
-static struct file *find_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
+static struct file *find_file(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino)
 {
 	uint32_t i;
 	size_t pos;
@@ -99,7 +99,7 @@ static struct file *find_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
 }
 
 /* Call it with t->lock held. NULL if there is not enough memory. */
-static struct file *get_file(struct bpf_tables *t, uint32_t dev, uint64_t ino)
+static struct file *get_file(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino)
 {
 	struct file *f = find_file(t, dev, ino);
 
@@ -163,7 +163,7 @@ static int look_up_mapping(int fd, uint32_t *dev, uint64_t *ino)
 }
 
 /* Device and inode of an open file as the programs see them. */
-static int identify_file(struct bpf_tables *t, int fd, const struct stat *st, uint32_t *dev,
+static int identify_file(struct bpfsrc_tables *t, int fd, const struct stat *st, uint32_t *dev,
 			 uint64_t *ino)
 {
 	struct device *d;
@@ -197,7 +197,7 @@ static int identify_file(struct bpf_tables *t, int fd, const struct stat *st, ui
 /* ---------------------------------- rows --------------------------------- */
 
 /* Make room for this many words in the chunk, or start a new chunk. Call it with t->lock held. */
-static int reserve_chunk(struct bpf_tables *t, uint32_t words)
+static int reserve_chunk(struct bpfsrc_tables *t, uint32_t words)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	uint32_t *mem;
@@ -235,7 +235,7 @@ static int reserve_chunk(struct bpf_tables *t, uint32_t words)
 }
 
 /* Write the rows of a file into chunks. Call it with t->lock held. */
-static int store_rows(struct bpf_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
+static int store_rows(struct bpfsrc_tables *t, const struct flat *rows, uint32_t dev, uint64_t ino,
 		      const struct file_state *state, uint32_t python, uint64_t *bytes)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
@@ -262,7 +262,7 @@ static int store_rows(struct bpf_tables *t, const struct flat *rows, uint32_t de
 }
 
 /* Put parts without rows for this file, because of @error. Call it with t->lock held. */
-static int store_empty_parts(struct bpf_tables *t, uint32_t dev, uint64_t ino,
+static int store_empty_parts(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino,
 			     const struct file_state *state, int error)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
@@ -285,7 +285,7 @@ static bool is_final(int error)
 }
 
 /* Note the result for a file. Call it with t->lock held. @id may be NULL. */
-static void note_file(struct bpf_tables *t, uint32_t dev, uint64_t ino, const char *path,
+static void note_file(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino, const char *path,
 		      const struct tables_id *id, const struct file_state *state, uint64_t bytes)
 {
 	struct file *f = get_file(t, dev, ino);
@@ -311,7 +311,7 @@ static void note_file(struct bpf_tables *t, uint32_t dev, uint64_t ino, const ch
 	}
 }
 
-static int store_table(struct bpf_tables *t, const struct gen_table *table,
+static int store_table(struct bpfsrc_tables *t, const struct gen_table *table,
 		       const struct tables_id *id, uint32_t dev, uint64_t ino, const char *path,
 		       const struct file_state *state, uint32_t python)
 {
@@ -334,20 +334,20 @@ static int store_table(struct bpf_tables *t, const struct gen_table *table,
 }
 
 /* Without room for one more runtime, stacks through its JIT code are marked. */
-static void store_runtime(struct bpf_tables *t, int fd, uint32_t dev, uint64_t ino,
+static void store_runtime(struct bpfsrc_tables *t, int fd, uint32_t dev, uint64_t ino,
 			  const struct file_state *state)
 {
 	struct part_key key = { .ino = ino, .dev = dev };
 	struct runtime r;
 
-	if (!bpf_runtime_find(fd, &r))
+	if (!bpfsrc_find_runtime(fd, &r))
 		return;
 	r.state = *state;
 	bpf_map_update_elem(t->maps.runtimes, &key, &r, BPF_ANY);
 }
 
 /* Its number; 0: there is no room for one more. Call it with t->lock held. */
-static uint32_t number_python(struct bpf_tables *t, const struct python *p)
+static uint32_t number_python(struct bpfsrc_tables *t, const struct python *p)
 {
 	uint32_t nr;
 
@@ -363,12 +363,12 @@ static uint32_t number_python(struct bpf_tables *t, const struct python *p)
 }
 
 /* Its number; 0: it has no interpreter of Python, or there is no room for one more */
-static uint32_t put_python(struct bpf_tables *t, int fd)
+static uint32_t put_python(struct bpfsrc_tables *t, int fd)
 {
 	struct python p;
 	uint32_t nr;
 
-	if (t->maps.pythons < 0 || !bpf_python_find(fd, &p))
+	if (t->maps.pythons < 0 || !bpfsrc_find_python(fd, &p))
 		return 0;
 	pthread_mutex_lock(&t->lock);
 	nr = number_python(t, &p);
@@ -377,7 +377,7 @@ static uint32_t put_python(struct bpf_tables *t, int fd)
 }
 
 /* @dev and @ino are as the programs see them. */
-static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev, uint64_t ino,
+static int add_file(struct bpfsrc_tables *t, int fd, const char *path, uint32_t dev, uint64_t ino,
 		    const struct stat *st)
 {
 	struct file_state state = get_state(st);
@@ -410,7 +410,7 @@ static int add_file(struct bpf_tables *t, int fd, const char *path, uint32_t dev
 	return ret;
 }
 
-int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
+int bpfsrc_tables_add(struct bpfsrc_tables *t, int fd, const char *path)
 {
 	char opened[PATH_MAX];
 	struct stat st;
@@ -430,7 +430,7 @@ int bpf_tables_add(struct bpf_tables *t, int fd, const char *path)
 }
 
 /* In the vDSO, offsets and addresses in the file are one number: struct mapping, state.bpf.h */
-static int store_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_table *table,
+static int store_vdso(struct bpfsrc_tables *t, struct tables_id *id, struct gen_table *table,
 		      uint32_t dev)
 {
 	struct file_state none = {};
@@ -449,7 +449,7 @@ static int store_vdso(struct bpf_tables *t, struct tables_id *id, struct gen_tab
  * If a vDSO gets no table now, it has none for the whole recording. Where there is no vDSO
  * (-ENOENT), no frame is in it.
  */
-static void add_vdsos(struct bpf_tables *t)
+static void add_vdsos(struct bpfsrc_tables *t)
 {
 	struct file_state none = {};
 	struct gen_table table;
@@ -476,7 +476,8 @@ static void add_vdsos(struct bpf_tables *t)
  * The process may now have another file there, for example a program without PIE that it executed.
  * On overlayfs and FUSE, a file can stand for another file, and the programs see the other one.
  */
-static bool is_wanted(struct bpf_tables *t, const struct wanted *w, int fd, const struct stat *st)
+static bool is_wanted(struct bpfsrc_tables *t, const struct wanted *w, int fd,
+		      const struct stat *st)
 {
 	struct statfs fs;
 	uint32_t dev;
@@ -489,7 +490,7 @@ static bool is_wanted(struct bpf_tables *t, const struct wanted *w, int fd, cons
 	return !identify_file(t, fd, st, &dev, &ino) && dev == w->dev && ino == w->ino;
 }
 
-static void add_wanted_file(struct bpf_tables *t, const struct wanted *w)
+static void add_wanted_file(struct bpfsrc_tables *t, const struct wanted *w)
 {
 	char name[64], path[PATH_MAX];
 	struct stat st;
@@ -514,7 +515,7 @@ static void add_wanted_file(struct bpf_tables *t, const struct wanted *w)
 static void *make_wanted(void *arg)
 {
 	struct task out = { .flags = TASK_LEFT_OUT };
-	struct bpf_tables *t = arg;
+	struct bpfsrc_tables *t = arg;
 	uint32_t tid = gettid();
 	struct wanted w;
 
@@ -536,7 +537,7 @@ static void *make_wanted(void *arg)
 	return NULL;
 }
 
-void bpf_tables_request(struct bpf_tables *t, uint32_t tgid, const struct msg_code *code)
+void bpfsrc_tables_request(struct bpfsrc_tables *t, uint32_t tgid, const struct msg_code *code)
 {
 	uint32_t dev = code->dev_major << 20 | code->dev_minor;
 	struct file *f;
@@ -558,9 +559,9 @@ void bpf_tables_request(struct bpf_tables *t, uint32_t tgid, const struct msg_co
 
 /* -------------------------------- interface ------------------------------ */
 
-int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **tables)
+int bpfsrc_tables_open(const struct bpfsrc_table_maps *maps, struct bpfsrc_tables **tables)
 {
-	struct bpf_tables *t = calloc(1, sizeof(*t));
+	struct bpfsrc_tables *t = calloc(1, sizeof(*t));
 	sigset_t all, old;
 	int ret;
 
@@ -592,11 +593,11 @@ int bpf_tables_open(const struct bpf_table_maps *maps, struct bpf_tables **table
 	return 0;
 
 fail:
-	bpf_tables_close(t);
+	bpfsrc_tables_close(t);
 	return ret;
 }
 
-void bpf_tables_stop(struct bpf_tables *t)
+void bpfsrc_tables_stop(struct bpfsrc_tables *t)
 {
 	if (!t->started)
 		return;
@@ -608,13 +609,13 @@ void bpf_tables_stop(struct bpf_tables *t)
 	t->started = false;
 }
 
-void bpf_tables_close(struct bpf_tables *t)
+void bpfsrc_tables_close(struct bpfsrc_tables *t)
 {
 	size_t i;
 
 	if (!t)
 		return;
-	bpf_tables_stop(t);
+	bpfsrc_tables_stop(t);
 	if (t->chunk) {
 		munmap(t->chunk, CHUNK_WORDS * sizeof(uint32_t));
 		close(t->chunk_fd);
@@ -632,7 +633,7 @@ void bpf_tables_close(struct bpf_tables *t)
 	free(t);
 }
 
-int bpf_tables_synchronize(struct bpf_tables *t)
+int bpfsrc_tables_synchronize(struct bpfsrc_tables *t)
 {
 	uint32_t last;
 	int ret = 0;
@@ -648,7 +649,8 @@ int bpf_tables_synchronize(struct bpf_tables *t)
 	return ret;
 }
 
-bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf_file *file)
+bool bpfsrc_tables_get(struct bpfsrc_tables *t, uint32_t dev, uint64_t ino,
+		       struct bpfsrc_file *file)
 {
 	const struct file *f;
 
@@ -664,7 +666,7 @@ bool bpf_tables_get(struct bpf_tables *t, uint32_t dev, uint64_t ino, struct bpf
 	return file->path || file->build_id_size;
 }
 
-void bpf_tables_add_stats(struct bpf_tables *t, struct bpf_stats *stats)
+void bpfsrc_tables_add_stats(struct bpfsrc_tables *t, struct bpfsrc_stats *stats)
 {
 	size_t i;
 

@@ -22,7 +22,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (BPF_CORE_READ(child, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
-	start_locks();
+	mark_busy();
 	/* left by an earlier task at this address */
 	bpf_map_delete_elem(&saved_stacks, &key);
 	t = bpf_map_lookup_elem(&tasks, &pid);
@@ -53,7 +53,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	else
 		/* left by an earlier task with this number */
 		bpf_map_delete_elem(&tasks, &pid);
-	end_locks();
+	unmark_busy();
 	return 0;
 }
 
@@ -80,7 +80,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		new = *t;
 	new.stack_start = 0;
 	new.start_time = task->start_time;
-	start_locks();
+	mark_busy();
 	if (new.flags) {
 		bpf_map_update_elem(&tasks, &pid, &new, BPF_ANY);
 		/* The old leader has this number now. Its last switch may be yet to come. */
@@ -91,7 +91,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 		if (old != pid)
 			bpf_map_delete_elem(&tasks, &old);
 	}
-	end_locks();
+	unmark_busy();
 	return 0;
 }
 
@@ -105,11 +105,11 @@ int on_free(struct bpf_raw_tracepoint_args *ctx)
 	struct task *t = bpf_map_lookup_elem(&tasks, &pid);
 	u64 key = (u64)task;
 
-	start_locks();
+	mark_busy();
 	bpf_map_delete_elem(&saved_stacks, &key);
 	if (t && t->start_time == start)
 		bpf_map_delete_elem(&tasks, &pid);
-	end_locks();
+	unmark_busy();
 	return 0;
 }
 

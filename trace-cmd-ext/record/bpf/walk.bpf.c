@@ -71,7 +71,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	pc = w->ip - !exact;
 	map = find_mapping(w, pc);
 	nr = w->nr;
-	if (map < 0 && !(w->frame_flags & TOPMOST)) {
+	if (map < 0 && !(w->frame_flags & INNERMOST)) {
 		/* No call returns to where no code is: the step that led here was wrong */
 		if (w->fp_frame == nr + 1) {
 			w->flags &= ~FRAME_POINTER;
@@ -243,7 +243,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->key.sp = w->sp;
 	w->key.fp = w->fp;
 	w->trampoline = find_trampoline(mm);
-	w->frame_flags = EXACT | TOPMOST;
+	w->frame_flags = EXACT | INNERMOST;
 	return true;
 }
 
@@ -324,7 +324,7 @@ static __always_inline u64 walk_and_send(struct walk *w)
 #define WALK_STACK	0
 #define NO_PROGRAM	1
 
-#define KEEP		0		/* in place of the id of an event: keep the stack */
+#define SAVE_STACK		0		/* in place of the id of an event: save the stack */
 
 /* Returns false for kernel threads, and for workers of io_uring and vhost. */
 static __always_inline bool is_user(struct task_struct *task)
@@ -466,8 +466,8 @@ static __always_inline void store_saved_stack(u64 stack, u32 reason, bool exits)
 }
 
 /* The stack that was saved for this task; NULL: its stack has to be walked */
-static __always_inline struct saved_stack *take_saved_stack(struct task_struct *task,
-							    struct task *known)
+static __always_inline struct saved_stack *get_saved_stack(struct task_struct *task,
+							   struct task *known)
 {
 	bool may = known && known->flags & TASK_SAVED_STACK;
 	struct saved_stack *k = may || task->flags & PF_EXITING ? find_saved_stack(task) : NULL;
@@ -488,11 +488,11 @@ static __always_inline void start_walk_program(void *ctx, struct control *c,
 	struct saved_stack *k;
 	struct walk *w;
 
-	start_locks();
-	k = take_saved_stack(task, known);
+	mark_busy();
+	k = get_saved_stack(task, known);
 	if (k) {
 		send_event(c, origin, k->stack, k->reason, 0);
-		end_locks();
+		unmark_busy();
 		return;
 	}
 	w = claim_walk(ctx, known);
@@ -502,11 +502,11 @@ static __always_inline void start_walk_program(void *ctx, struct control *c,
 		w->owner = 0;
 	}
 	send_event(c, origin, 0, MSG_BUSY, 0);
-	end_locks();
+	unmark_busy();
 }
 
 /*
- * The end of start_walk_program(), or of keep_by_tracepoint(), in a program of its own. @next: the
+ * The end of start_walk_program(), or of save_by_tracepoint(), in a program of its own. @next: the
  * map of such programs
  */
 static __always_inline void finish_walk_program(void *ctx, void *next)
@@ -529,17 +529,17 @@ static __always_inline void finish_walk_program(void *ctx, void *next)
 		 * program from interrupting itself, but not the target of a tail call.
 		 */
 		skip_number();
-		end_locks();
+		unmark_busy();
 		bpf_tail_call(ctx, next, NO_PROGRAM);
 		return;
 	}
 	id = walk_and_send(w);
-	if (w->origin.event == KEEP)
+	if (w->origin.event == SAVE_STACK)
 		store_saved_stack(id, w->reason, false);
 	else
 		send_event(c, &w->origin, id, w->reason, w->nested ? 0 : w->time);
 	w->owner = 0;
-	end_locks();
+	unmark_busy();
 }
 
 SEC("raw_tp")
@@ -556,13 +556,13 @@ static __always_inline void start_walk_before_record(void *ctx, void *next)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct origin origin = {};
 	struct task *known;
-	u32 place;
+	u32 counter;
 
 	asm volatile("%0 = %1" : "=r"(origin.event) : "i"(EVENT_ID));
-	asm volatile("%0 = %1" : "=r"(place) : "i"(PLACE));
+	asm volatile("%0 = %1" : "=r"(counter) : "i"(COUNTER));
 	if (!c || !c->on || !is_traced(c, task, &known))
 		return;
-	note_skipped(&origin, place);
+	note_skipped(&origin, counter);
 	start_walk_program(ctx, c, task, known, &origin, next);
 }
 
@@ -597,7 +597,7 @@ static __always_inline void on_syscall(void *ctx, bool enter)
 	origin.event = enter ? c->enter[nr] : c->exit[nr];
 	if (!origin.event)
 		return;
-	note_skipped(&origin, enter ? PLACE_ENTER : PLACE_EXIT);
+	note_skipped(&origin, enter ? COUNTER_ENTER : COUNTER_EXIT);
 	start_walk_program(ctx, c, task, known, &origin, &programs);
 }
 
@@ -642,7 +642,7 @@ static __always_inline void sample(void *ctx, struct control *c, u32 event, u32 
 		__sync_fetch_and_add(&c->lost, 1);
 		return;
 	}
-	k = user ? take_saved_stack(task, known) : NULL;
+	k = user ? get_saved_stack(task, known) : NULL;
 	if (k) {
 		stack = k->stack;
 		reason = k->reason;
@@ -681,11 +681,11 @@ int on_sample(void *ctx)
 
 /*
  * A task that executes a program or ends loses its memory before its last events in this entry to
- * the kernel. So one of these programs keeps its stack. The tracepoints are in the right place on
+ * the kernel. So one of these programs saves its stack. The tracepoints are in the right place on
  * new kernels only: sched_prepare_exec since 6.10, sched_process_exit since 6.16. On older ones the
  * recorder attaches programs to functions.
  */
-static __always_inline bool has_nothing_to_keep(struct task **known)
+static __always_inline bool has_nothing_to_save(struct task **known)
 {
 	struct control *c = bpf_map_lookup_elem(&control, (void *)&zero);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -696,47 +696,47 @@ static __always_inline bool has_nothing_to_keep(struct task **known)
 	return find_saved_stack(task);
 }
 
-static __always_inline void keep_by_tracepoint(void *ctx)
+static __always_inline void save_by_tracepoint(void *ctx)
 {
 	struct task *known;
 	struct walk *w;
 
-	if (has_nothing_to_keep(&known))
+	if (has_nothing_to_save(&known))
 		return;
-	start_locks();
+	mark_busy();
 	w = claim_walk(ctx, known);
 	if (w) {
-		w->origin.event = KEEP;
+		w->origin.event = SAVE_STACK;
 		bpf_tail_call(ctx, &programs, WALK_STACK);
 		w->owner = 0;
 	}
 	store_saved_stack(0, MSG_BUSY, false);
-	end_locks();
+	unmark_busy();
 }
 
 SEC("raw_tp/sched_prepare_exec")
 int on_prepare_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	keep_by_tracepoint(ctx);
+	save_by_tracepoint(ctx);
 	return 0;
 }
 
 SEC("raw_tp/sched_process_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	keep_by_tracepoint(ctx);
+	save_by_tracepoint(ctx);
 	return 0;
 }
 
-static __always_inline void keep_by_function(void *ctx, bool exits)
+static __always_inline void save_by_function(void *ctx, bool exits)
 {
 	struct task *known;
 	struct walk *w;
 	u64 id;
 
-	if (has_nothing_to_keep(&known))
+	if (has_nothing_to_save(&known))
 		return;
-	start_locks();
+	mark_busy();
 	w = claim_walk(ctx, known);
 	if (w) {
 		id = walk_and_send(w);
@@ -745,20 +745,20 @@ static __always_inline void keep_by_function(void *ctx, bool exits)
 	} else {
 		store_saved_stack(0, MSG_BUSY, exits);
 	}
-	end_locks();
+	unmark_busy();
 }
 
 SEC("fentry/begin_new_exec")
 int on_begin_new_exec(void *ctx)
 {
-	keep_by_function(ctx, false);
+	save_by_function(ctx, false);
 	return 0;
 }
 
 SEC("fentry/do_exit")
 int on_do_exit(void *ctx)
 {
-	keep_by_function(ctx, true);
+	save_by_function(ctx, true);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * code.c - instructions of s390x that the generator looks for
+ * patterns.c - instructions of s390x that the generator looks for
  *
  * Sources: z/Architecture Principles of Operation. For padding: gas, config/tc-s390.c, and LLVM,
  * SystemZMCAsmBackend.cpp.
@@ -11,7 +11,7 @@
 #include "s390x.h"
 
 /* Branches that are never taken, of 2, 4 and 6 bytes, and zero bytes */
-size_t s390x_padding(const uint8_t *p, size_t len)
+size_t s390x_padding_length(const uint8_t *p, size_t len)
 {
 	/* nopr %r7, nopr */
 	if (len >= 2 && p[0] == 0x07 && (p[1] == 0x07 || !p[1]))
@@ -30,7 +30,7 @@ size_t s390x_padding(const uint8_t *p, size_t len)
  * registers, FP included, from memory that is not at r15. Their .eh_frame does not say so. Sources:
  * glibc, sysdeps/s390/s390-64/__longjmp.c, sysdeps/unix/sysv/linux/s390/s390-64/.
  */
-size_t s390x_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
+size_t s390x_find_stack_switch(const uint8_t *p, size_t len, bool by_fp)
 {
 	unsigned int from, to;
 	size_t i, n;

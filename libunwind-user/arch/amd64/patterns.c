@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * code.c - instructions of amd64 that the generator looks for
+ * patterns.c - instructions of amd64 that the generator looks for
  *
  * Padding is what assemblers fill alignment with. Sources: Intel SDM, "Recommended Multi-Byte
  * Sequence of NOP Instruction"; gas, config/tc-i386.c; LLVM, X86AsmBackend; int3 and zero bytes.
@@ -50,7 +50,7 @@ static size_t nop_len(const uint8_t *p, size_t len)
 	return n + operand <= len ? n + operand : 0;
 }
 
-size_t amd64_padding(const uint8_t *p, size_t len)
+size_t amd64_padding_length(const uint8_t *p, size_t len)
 {
 	if (p[0] == 0xcc || p[0] == 0x00)
 		return 1;
@@ -70,7 +70,7 @@ bool amd64_enters_kernel(const uint8_t *p)
  * former, but their CFA is by FP. Sources: glibc, sysdeps/unix/sysv/linux/x86_64/__start_context.S,
  * swapcontext.S; struct ucontext of the kernel.
  */
-size_t amd64_leaves_stack(const uint8_t *p, size_t len, bool by_fp)
+size_t amd64_find_stack_switch(const uint8_t *p, size_t len, bool by_fp)
 {
 	size_t endbr = len >= 7 && !memcmp(p, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0, i;
 	const uint8_t *q = p + endbr;
@@ -177,7 +177,7 @@ static size_t leaves_sp(const uint8_t *p, size_t len, size_t rex)
 }
 
 /* endbr64; push, pop, sub and add of SP. Source: Intel SDM, volume 2. */
-size_t amd64_pushes(const uint8_t *p, size_t len, int32_t *bytes)
+size_t amd64_decode_push(const uint8_t *p, size_t len, int32_t *bytes)
 {
 	size_t rex = len && (p[0] & 0xf0) == 0x40, n;
 	int32_t imm;
@@ -222,7 +222,7 @@ size_t amd64_pushes(const uint8_t *p, size_t len, int32_t *bytes)
 	return n;
 }
 
-size_t amd64_last_jump(const uint8_t *p, size_t len, int32_t *off)
+size_t amd64_find_last_jump(const uint8_t *p, size_t len, int32_t *off)
 {
 	if (len >= 2 && p[len - 2] == 0xeb) {
 		*off = (int8_t)p[len - 1];

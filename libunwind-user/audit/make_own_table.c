@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * own.c - own MODULE TABLE: writes the table of the audit module, which the build then puts into it
+ * make_own_table.c - make_own_table MODULE TABLE: write the table of the audit module
  *
- * This program runs while the module is built. So it uses a C library, and the library as it was
- * just built. It is not part of the module.
+ * The build then puts the table into the module. This program runs while the module is built, and
+ * is not part of it: it uses a C library, and libunwind-user as it was just built.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 
 static int report_error(const char *path, int error)
 {
-	fprintf(stderr, "own: %s: no table of the audit module: %s\n", path, strerror(error));
+	fprintf(stderr, "make_own_table: %s: no table of the audit module: %s\n", path,
+		strerror(error));
 	return 1;
 }
 
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
 	FILE *to;
 
 	if (argc != 3) {
-		fprintf(stderr, "usage: own MODULE TABLE\n");
+		fprintf(stderr, "usage: make_own_table MODULE TABLE\n");
 		return 2;
 	}
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);

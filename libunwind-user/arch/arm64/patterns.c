@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * code.c - instructions of arm64 that the generator looks for
+ * patterns.c - instructions of arm64 that the generator looks for
  *
  * Source: Arm Architecture Reference Manual, A-profile. Instructions are little endian, whatever
  * the byte order of data.
@@ -10,7 +10,7 @@
 #include "arm64.h"
 
 /* nop, and zero bytes (udf #0) */
-size_t arm64_padding(const uint8_t *p, size_t len)
+size_t arm64_padding_length(const uint8_t *p, size_t len)
 {
 	if (len < 4)
 		return !*p;

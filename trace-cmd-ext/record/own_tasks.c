@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * own.c - the recorder's own tasks in a recording of the whole system
+ * own_tasks.c - the recorder's own tasks in a recording of the whole system
  *
  * set_event_notrace_pid drops the events that happen while one of these tasks runs. The kernel
  * drops a sched_switch only if both of its tasks are on that list. The idle task cannot be on the
@@ -42,13 +42,13 @@ static void add_own(struct rec *r, pid_t tid)
 		*own = tid;
 }
 
-void own_find(struct rec *r)
+void own_tasks_find(struct rec *r)
 {
 	DIR *dir;
 	struct dirent *d;
 
 	/* the tasks have other PIDs in the recording */
-	if (tfs_has_other_pids())
+	if (rec_tracefs_in_other_pid_namespace())
 		return;
 	dir = opendir("/proc/self/task");
 	while (dir && (d = readdir(dir)))
@@ -58,11 +58,11 @@ void own_find(struct rec *r)
 		closedir(dir);
 	if (r->guard > 0)
 		add_own(r, r->guard);
-	if (rec_hold_pid(r) > 0)
-		add_own(r, rec_hold_pid(r));
+	if (rec_gate_pid(r) > 0)
+		add_own(r, rec_gate_pid(r));
 }
 
-bool own_has(const struct rec *r, pid_t tid)
+bool own_tasks_has(const struct rec *r, pid_t tid)
 {
 	size_t i;
 
@@ -110,7 +110,7 @@ static bool add_condition(struct text *b, const struct rec *r, const struct rec_
 	return true;
 }
 
-int own_leave_out(struct rec *r)
+int own_tasks_leave_out(struct rec *r)
 {
 	const struct rec_event *ev;
 	struct text b = {};
@@ -122,7 +122,8 @@ int own_leave_out(struct rec *r)
 	for (i = 0; i < r->nr_own; i++)
 		text_addf(&b, "%d ", (int)r->own[i]);
 	ret = b.failed ? -ENOMEM :
-			 tfs_write(r->buf[BUF_EVENTS].instance, "set_event_notrace_pid", b.v);
+			 rec_tracefs_write(r->buf[BUF_EVENTS].instance,
+					   "set_event_notrace_pid", b.v);
 	/* older kernels have no such file: the recording then has the recorder's events */
 	if (ret == -ENOENT)
 		ret = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * code.c - encodes the state of a row as the bytes of an FRE
+ * encode.c - encodes the state of a row as the bytes of an FRE
  *
  * A file has few different states (some hundred), so the encoder runs once for each state. The
  * default form says: CFA = SP or FP + n, RA and FP saved at a distance from the CFA. The flexible
@@ -93,7 +93,7 @@ static bool cfa_word(const struct sframe_arch *abi, int32_t off, int32_t *word)
 	return v % abi->cfa_scale == 0 && *word == v / abi->cfa_scale;
 }
 
-static bool default_words(const struct sframe_arch *abi, const struct cfi_state *s, int32_t *word,
+static bool default_words(const struct sframe_arch *abi, const struct cfi_row *s, int32_t *word,
 			  unsigned int *nr)
 {
 	*nr = 0;
@@ -121,8 +121,8 @@ static bool default_words(const struct sframe_arch *abi, const struct cfi_state 
 	return true;
 }
 
-static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_state *s,
-			       struct rows_code *code)
+static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_row *s,
+			       struct rows_fre *fre)
 {
 	int32_t word[SFRAME_FRE_MAX_WORDS];
 	bool is_control[SFRAME_FRE_MAX_WORDS];
@@ -143,55 +143,55 @@ static uint8_t encode_flexible(const struct sframe_arch *abi, const struct cfi_s
 	}
 	if (s->fp.how != CFI_SAME && !encode_pair(&s->fp, false, word, is_control, &nr))
 		return STATS_CAUSE_FP;
-	code->adds = s->cfa.add;
-	code->flex_len = put_words(code->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
-				   abi->big_endian);
+	fre->adds = s->cfa.add;
+	fre->flex_len = put_words(fre->flex, false, s->flags & CFI_MANGLED, word, is_control, nr,
+				  abi->big_endian);
 	return 0;
 }
 
-void rows_encode(const struct arch *arch, const struct cfi_state *s, struct rows_code *code)
+void rows_encode(const struct arch *arch, const struct cfi_row *s, struct rows_fre *fre)
 {
 	const struct sframe_arch *abi = arch->abi;
 	/* stubs push as much as calls do */
 	int32_t word[3], pushed = -abi->ra_off;
 	unsigned int nr;
 
-	memset(code, 0, sizeof(*code));
-	code->signal = s->flags & CFI_SIGNAL;
-	code->kept = CFI_KEPT(s->flags);
+	memset(fre, 0, sizeof(*fre));
+	fre->signal = s->flags & CFI_SIGNAL;
+	fre->kept = CFI_KEPT(s->flags);
 	if (s->ra.how == CFI_UNDEF) {
 		/* no words: there is no caller, whatever the other rules are */
-		code->bytes[0] = code->flex[0] = 0;
-		code->len = code->flex_len = 1;
+		fre->bytes[0] = fre->flex[0] = 0;
+		fre->len = fre->flex_len = 1;
 		return;
 	}
 	if (s->cfa.how == CFI_BAD)
-		code->cause = s->cfa.off;
+		fre->cause = s->cfa.off;
 	else if (s->ra.how == CFI_BAD)
-		code->cause = s->ra.off;
+		fre->cause = s->ra.off;
 	else if (s->fp.how == CFI_BAD)
-		code->cause = s->fp.off;
+		fre->cause = s->fp.off;
 	else if (arch->restores_by && s->cfa.how == CFI_REG && s->cfa.reg != abi->reg_sp &&
 		 s->cfa.reg != abi->reg_fp && arch->restores_by(s))
-		code->cause = CFI_CAUSE_SP;
-	if (code->cause)
+		fre->cause = CFI_CAUSE_SP;
+	if (fre->cause)
 		return;
-	code->plt = s->cfa.how == CFI_PLT;
-	code->limit = s->cfa.limit;
+	fre->plt = s->cfa.how == CFI_PLT;
+	fre->limit = s->cfa.limit;
 	if (default_words(abi, s, word, &nr)) {
-		code->len = put_words(code->bytes, s->cfa.reg == abi->reg_sp,
+		fre->len = put_words(fre->bytes, s->cfa.reg == abi->reg_sp,
 				      s->flags & CFI_MANGLED, word, NULL, nr, abi->big_endian);
 	} else {
-		code->flex_only = true;
+		fre->flex_only = true;
 	}
-	if (!code->plt) {
-		code->cause = encode_flexible(abi, s, code);
-	} else if (code->flex_only || s->cfa.off != (int8_t)(s->cfa.off + pushed) - pushed) {
+	if (!fre->plt) {
+		fre->cause = encode_flexible(abi, s, fre);
+	} else if (fre->flex_only || s->cfa.off != (int8_t)(s->cfa.off + pushed) - pushed) {
 		/* ld writes only simple rules for stubs */
-		code->cause = STATS_CAUSE_CFA;
+		fre->cause = STATS_CAUSE_CFA;
 	} else {
 		word[0] += pushed;
-		code->flex_len = put_words(code->flex, s->cfa.reg == abi->reg_sp, false, word, NULL,
-					   nr, abi->big_endian);
+		fre->flex_len = put_words(fre->flex, s->cfa.reg == abi->reg_sp, false, word, NULL,
+					  nr, abi->big_endian);
 	}
 }

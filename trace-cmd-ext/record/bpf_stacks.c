@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stock.c - user stacks on stock kernels, by BPF programs
+ * bpf_stacks.c - user stacks on stock kernels, by BPF programs
  *
  * ftrace records the events and the kernel stacks. BPF programs on the same tracepoints send the
  * user stacks, and the source writes them to FILE.part.bpf (record/bpf/bpf.h). The programs are
@@ -21,16 +21,16 @@
 
 #define DEFAULT_PID_MAX	32768		/* PID_MAX_DEFAULT, include/linux/threads.h */
 
-struct rec_stock {
-	struct bpf_source *src;
+struct rec_bpf {
+	struct bpfsrc *src;
 	char messages[PATH_MAX];
 	struct insert_event *event;	/* that get stacks, by id */
 	size_t nr_events;
 	struct insert_stats stats;
-	struct bpf_stats bpf;
+	struct bpfsrc_stats bpf;
 };
 
-bool rec_stock_path(const struct rec *r, char path[PATH_MAX])
+bool rec_bpf_path(const struct rec *r, char path[PATH_MAX])
 {
 	return snprintf(path, PATH_MAX, "%s.bpf", r->part) < PATH_MAX;
 }
@@ -73,39 +73,39 @@ static uint64_t sample_period_ns(const struct rec *r)
 /* Returns the offset of the address in a record: struct uprobe_trace_entry_head of the kernel. */
 static unsigned int uprobe_address(const struct rec_event *ev)
 {
-	struct bpf_place place[MAX_PLACES];
+	struct bpfsrc_site site[MAX_SITES];
 	char *text;
-	size_t nr = rec_uprobe_places(ev->system, ev->name, &text, place);
+	size_t nr = rec_uprobe_sites(ev->system, ev->name, &text, site);
 
 	free(text);
 	/* after the common fields; in the record of a uretprobe, the function comes first */
-	return nr && place[0].returns ? 16 : 8;
+	return nr && site[0].returns ? 16 : 8;
 }
 
-static void say_vdso32_error(const struct rec_stock *s)
+static void say_vdso32_error(const struct rec_bpf *s)
 {
-	struct bpf_stats stats;
+	struct bpfsrc_stats stats;
 
-	bpf_get_stats(s->src, &stats);
+	bpfsrc_get_stats(s->src, &stats);
 	if (stats.vdso32_error)
 		tool_error("--source bpf: the vDSO of 32-bit programs cannot be read (%s); stacks "
 			   "through it follow frame pointers, and are marked",
 			   strerror(-stats.vdso32_error));
 }
 
-static int open_source(struct rec *r, struct rec_stock *s)
+static int open_source(struct rec *r, struct rec_bpf *s)
 {
-	struct bpf_event *event = calloc(r->nr_events + 1, sizeof(*event));
-	struct bpf_opts opts = {
+	struct bpfsrc_event *event = calloc(r->nr_events + 1, sizeof(*event));
+	struct bpfsrc_opts opts = {
 		.event = event, .file = s->messages, .all = r->opts.all,
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
 		.trampolines = r->opts.runtimes & RUNTIME_PYTHON,
-		.other_pids = tfs_has_other_pids(),
+		.other_pids = rec_tracefs_in_other_pid_namespace(),
 		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
 		.function = r->function, .nr_functions = r->nr_functions,
-		.function_id = tfs_read_id("ftrace", "function"),
+		.function_id = rec_tracefs_read_id("ftrace", "function"),
 	};
-	bool all_move = bpf_tracepoints_migrate();
+	bool all_move = bpfsrc_tracepoints_migrate();
 	char why[512] = "";
 	size_t i;
 	int ret;
@@ -118,24 +118,25 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	}
 	for (i = 0; i < r->nr_events; i++) {
 		const struct rec_event *ev = &r->event[i];
-		struct bpf_event *to = &event[opts.nr_events];
+		struct bpfsrc_event *to = &event[opts.nr_events];
 
 		if (ev->sel->no_stack)
 			continue;
-		*to = (struct bpf_event){ ev->system, ev->name, tfs_read_id(ev->system, ev->name),
-					  ev->kind, all_move || is_syscall(ev->system) };
+		*to = (struct bpfsrc_event){ ev->system, ev->name,
+					     rec_tracefs_read_id(ev->system, ev->name), ev->kind,
+					     all_move || is_syscall(ev->system) };
 		s->event[opts.nr_events++] = (struct insert_event){
 			.id = to->id,
-			.may_migrate = to->may_migrate || to->kind == BPF_UPROBE,
-			.probe = to->kind == BPF_KPROBE,
-			.address = to->kind == BPF_UPROBE ? uprobe_address(ev) : 0,
+			.may_migrate = to->may_migrate || to->kind == BPFSRC_UPROBE,
+			.probe = to->kind == BPFSRC_KPROBE,
+			.address = to->kind == BPFSRC_UPROBE ? uprobe_address(ev) : 0,
 			.filter = ev->sel->filter || own_event_names_two_tasks(ev) ||
 				  is_in_task_switch(ev),
 		};
 	}
 	s->nr_events = opts.nr_events;
 	qsort(s->event, s->nr_events, sizeof(*s->event), compare_ids);
-	ret = bpf_open(&s->src, &opts, why, sizeof(why));
+	ret = bpfsrc_open(&s->src, &opts, why, sizeof(why));
 	free(event);
 	if (!ret) {
 		say_vdso32_error(s);
@@ -145,12 +146,12 @@ static int open_source(struct rec *r, struct rec_stock *s)
 	return TOOL_FAIL;
 }
 
-int rec_stock_open(struct rec *r)
+int rec_bpf_open(struct rec *r)
 {
-	if (r->how != HOW_BPF)
+	if (r->request_by != REQUEST_BY_BPF)
 		return 0;
 	r->stock = calloc(1, sizeof(*r->stock));
-	if (!r->stock || !rec_stock_path(r, r->stock->messages)) {
+	if (!r->stock || !rec_bpf_path(r, r->stock->messages)) {
 		tool_error(r->stock ? "%s: its name is too long" : "%s: not enough memory",
 			   r->opts.out);
 		return TOOL_FAIL;
@@ -161,21 +162,22 @@ int rec_stock_open(struct rec *r)
 /* ftrace has the events on, so the programs of uprobes come before it. */
 static int add_uprobes(struct rec *r)
 {
-	struct bpf_place place[MAX_PLACES];
+	struct bpfsrc_site site[MAX_SITES];
 	const struct rec_event *ev;
-	struct bpf_event event;
+	struct bpfsrc_event event;
 	char *text, why[PATH_MAX + 256];
 	size_t i, nr;
 	int ret = 0;
 
 	for (ev = r->event; ev < r->event + r->nr_events && !ret; ev++) {
-		if (ev->sel->no_stack || ev->kind != BPF_UPROBE)
+		if (ev->sel->no_stack || ev->kind != BPFSRC_UPROBE)
 			continue;
-		event = (struct bpf_event){ ev->system, ev->name,
-					    tfs_read_id(ev->system, ev->name), BPF_UPROBE, true };
-		nr = rec_uprobe_places(ev->system, ev->name, &text, place);
+		event = (struct bpfsrc_event){ ev->system, ev->name,
+					       rec_tracefs_read_id(ev->system, ev->name),
+					       BPFSRC_UPROBE, true };
+		nr = rec_uprobe_sites(ev->system, ev->name, &text, site);
 		for (i = 0; i < nr && !ret; i++)
-			ret = bpf_add_uprobe(r->stock->src, &event, &place[i], why, sizeof(why));
+			ret = bpfsrc_add_uprobe(r->stock->src, &event, &site[i], why, sizeof(why));
 		free(text);
 	}
 	if (ret)
@@ -183,39 +185,39 @@ static int add_uprobes(struct rec *r)
 	return ret;
 }
 
-int rec_stock_start(struct rec *r)
+int rec_bpf_start(struct rec *r)
 {
 	int ret = 0;
 
 	if (r->stock && add_uprobes(r))
 		return TOOL_FAIL;
 	if (r->stock)
-		ret = bpf_start(r->stock->src);
+		ret = bpfsrc_start(r->stock->src);
 	if (!ret)
 		return 0;
 	tool_error("--source bpf: the BPF programs cannot be started: %s", strerror(-ret));
 	return TOOL_FAIL;
 }
 
-void rec_stock_sample(struct rec *r, bool on)
+void rec_bpf_set_sampling(struct rec *r, bool on)
 {
 	if (r->stock && r->stock->src)
-		bpf_sample(r->stock->src, on);
+		bpfsrc_set_sampling(r->stock->src, on);
 }
 
-int rec_stock_add_task(struct rec *r, pid_t tid)
+int rec_bpf_add_task(struct rec *r, pid_t tid)
 {
-	return r->stock ? bpf_add_task(r->stock->src, tid) : 0;
+	return r->stock ? bpfsrc_add_task(r->stock->src, tid) : 0;
 }
 
-int rec_stock_leave_out(struct rec *r, pid_t tid)
+int rec_bpf_leave_out(struct rec *r, pid_t tid)
 {
-	return r->stock ? bpf_leave_out(r->stock->src, tid) : 0;
+	return r->stock ? bpfsrc_leave_out(r->stock->src, tid) : 0;
 }
 
-int rec_stock_add_table(struct rec *r, int fd, const char *path)
+int rec_bpf_add_table(struct rec *r, int fd, const char *path)
 {
-	return bpf_add_table(r->stock->src, fd, path);
+	return bpfsrc_add_table(r->stock->src, fd, path);
 }
 
 /* ----------------------------------- end ---------------------------------- */
@@ -226,11 +228,11 @@ static void raw_path(void *ctx, int cpu, char *path)
 }
 
 static bool get_file(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
-		     struct bpf_file *file)
+		     struct bpfsrc_file *file)
 {
 	const struct rec *r = ctx;
 
-	return bpf_get_file(r->stock->src, dev_major, dev_minor, ino, file);
+	return bpfsrc_get_file(r->stock->src, dev_major, dev_minor, ino, file);
 }
 
 static int show_progress(void *ctx, uint64_t done, uint64_t all)
@@ -245,23 +247,24 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 /* Are there fewer thread IDs than by default? A namespace can have its own limit, a lower one. */
 static bool has_few_tids(void)
 {
-	char *text = tfs_read_path("/proc/sys/kernel/pid_max", NULL);
+	char *text = rec_tracefs_read_path("/proc/sys/kernel/pid_max", NULL);
 	bool few = !text || strtoul(text, NULL, 10) < DEFAULT_PID_MAX;
 
 	free(text);
 	return few;
 }
 
-static int add_user_stacks(struct rec *r, struct rec_stock *s)
+static int add_user_stacks(struct rec *r, struct rec_bpf *s)
 {
-	char *header_page = tfs_read(NULL, "events/header_page", NULL), why[PATH_MAX + 128];
+	char *header_page = rec_tracefs_read(NULL, "events/header_page", NULL), why[PATH_MAX + 128];
 	struct insert_opts opts = {
 		.messages = s->messages, .event = s->event, .nr_events = s->nr_events,
-		.kernel_stack = r->opts.kernel_stack ? tfs_read_id("ftrace", "kernel_stack") : -1,
+		.kernel_stack = r->opts.kernel_stack ?
+				rec_tracefs_read_id("ftrace", "kernel_stack") : -1,
 		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
 		.map = r->format_id[FORMAT_MAP],
 		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1,
-		.function = r->nr_functions ? tfs_read_id("ftrace", "function") : -1,
+		.function = r->nr_functions ? rec_tracefs_read_id("ftrace", "function") : -1,
 		.period = sample_period_ns(r),
 		.few_tids = has_few_tids(), .nr_cpus = r->nr_cpus,
 		.page_size = r->page_size, .header_page = header_page, .raw_path = raw_path,
@@ -271,7 +274,7 @@ static int add_user_stacks(struct rec *r, struct rec_stock *s)
 	int ret;
 
 	for (i = 0; i < s->nr_events; i++) {
-		s->event[i].skips = bpf_get_skipped(s->src, s->event[i].id);
+		s->event[i].skips = bpfsrc_get_skipped(s->src, s->event[i].id);
 		s->event[i].filter |= r->cut;
 	}
 	ret = insert_stacks(&opts, &s->stats, why, sizeof(why));
@@ -285,41 +288,41 @@ static int add_user_stacks(struct rec *r, struct rec_stock *s)
 	return TOOL_FAIL;
 }
 
-int rec_stock_finish(struct rec *r)
+int rec_bpf_finish(struct rec *r)
 {
-	struct rec_stock *s = r->stock;
+	struct rec_bpf *s = r->stock;
 	int ret;
 
 	if (!s)
 		return 0;
-	ret = bpf_stop(s->src);
+	ret = bpfsrc_stop(s->src);
 	if (ret)
 		tool_error("%s: %s; user stacks from then on are missing", s->messages,
 			   strerror(-ret));
-	bpf_get_stats(s->src, &s->bpf);
+	bpfsrc_get_stats(s->src, &s->bpf);
 	ret = add_user_stacks(r, s);
 	r->shared->stacks = !ret;
 	unlink(s->messages);
 	return ret;
 }
 
-void rec_stock_add_comms(const struct rec *r, struct text *t)
+void rec_bpf_add_comms(const struct rec *r, struct text *t)
 {
 	if (r->stock)
-		bpf_add_comms(r->stock->src, t);
+		bpfsrc_add_comms(r->stock->src, t);
 }
 
-void rec_stock_close(struct rec *r)
+void rec_bpf_close(struct rec *r)
 {
 	if (!r->stock)
 		return;
-	bpf_close(r->stock->src);
+	bpfsrc_close(r->stock->src);
 	r->stock->src = NULL;
 }
 
-void rec_stock_free(struct rec *r)
+void rec_bpf_free(struct rec *r)
 {
-	rec_stock_close(r);
+	rec_bpf_close(r);
 	if (r->stock)
 		free(r->stock->event);
 	free(r->stock);
@@ -328,7 +331,7 @@ void rec_stock_free(struct rec *r)
 
 /* --------------------------------- summary -------------------------------- */
 
-const struct insert_stats *rec_stock_stats(const struct rec *r, const struct bpf_stats **bpf)
+const struct insert_stats *rec_bpf_get_stats(const struct rec *r, const struct bpfsrc_stats **bpf)
 {
 	if (!r->stock)
 		return NULL;
