@@ -31,7 +31,7 @@ static __always_inline int find_part(const struct walk *w, struct mapping *m, u3
 	m->part.shift = p->shift;
 	m->part.abi = p->abi;
 	m->part.python = p->python;
-	if (p->abi != (w->flags & COMPAT ? ABI_32 : ABI_64) && p->abi != ABI_ANY) {
+	if (p->abi != (w->flags & UNWIND_STACK_COMPAT ? ABI_32 : ABI_64) && p->abi != ABI_ANY) {
 		m->part.abi = ABI_OTHER;
 		m->part.nr_rows = 0;
 	}

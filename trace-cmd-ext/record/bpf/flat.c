@@ -25,6 +25,12 @@
 
 /* ---------------------------------- rules -------------------------------- */
 
+_Static_assert((int)BASE_SAME == SFRAME_SAME && (int)BASE_UNDEFINED == SFRAME_UNDEFINED &&
+		       (int)BASE_CFA == SFRAME_CFA && (int)BASE_SP == SFRAME_SP &&
+		       (int)BASE_FP == SFRAME_FP && (int)BASE_REG == SFRAME_REG &&
+		       KEPT_UNKNOWN == SFRAME_KEPT_UNKNOWN && KEPT_IN_REG == SFRAME_KEPT_IN_REG,
+	       "rule.h has the values of the SFrame reader");
+
 static struct full_value encode_value(const struct sframe_rule *r)
 {
 	return (struct full_value) { .off = r->off, .base = r->base, .deref = r->deref,

@@ -537,7 +537,7 @@ static __always_inline void add_python(struct walk *w, u64 frame)
 	u32 nr = w->nr;
 
 	if (nr >= MSG_MAX_FRAMES) {
-		w->flags |= TRUNCATED;
+		w->flags |= UNWIND_STACK_TRUNCATED;
 		w->reason = MSG_TOO_DEEP;
 		w->python.failed = 1;
 		return;

@@ -104,7 +104,10 @@ static inline __msg32 rule_plain(__msg32 kind, int cfa_words, __msg32 fp_words)
 	return (__msg32)cfa_words << 9 | fp_words << 2 | kind;
 }
 
-/* Copies struct sframe_rule (libunwind-user/sframe/sframe_read.h), with its enum sframe_base. */
+/* enum sframe_base of libunwind-user/sframe/sframe_read.h; flat.c checks that all are equal */
+enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
+
+/* Copies struct sframe_rule, with a base from the list above. */
 struct full_value {
 	int off;
 	unsigned char base, deref, reg, add;
@@ -113,6 +116,11 @@ struct full_value {
 #define FULL_SIGNAL	0x1		/* the caller was interrupted by a signal */
 #define FULL_DOUBTFUL	0x2		/* look at the code first: is_doubtful() of sframe/step.c */
 #define MAX_FULL	4096
+
+/* Values of full_rule.kept, as in sframe_format.h; and the register, as in sframe_amd64.h */
+#define KEPT_UNKNOWN	0
+#define KEPT_IN_REG	1
+#define REG_KEPT	3
 
 /* An element of an array map. Its size is a multiple of 8: the kernel rounds sizes up to that */
 struct full_rule {

@@ -78,7 +78,7 @@ static __always_inline bool start_row(struct walk *w)
  */
 __noinline int may_be_compiled(struct walk *w, s64 i)
 {
-	if (!w || i < 0 || w->frame_flags & (INNERMOST | EXACT) ||
+	if (!w || i < 0 || w->frame_flags & (STEP_INNERMOST | STEP_EXACT) ||
 	    mapping_at(w, i)->kind != MAP_NO_FILE)
 		return 0;
 	if (!w->compiled)
@@ -147,8 +147,8 @@ __noinline int settle_compiled(struct walk *w, s64 i, u64 pc)
 {
 	if (!w)
 		return 0;
-	if (w->frame_flags & EXACT || !keeps_frames(w, mapping_at(w, i), pc))
-		w->flags |= FRAME_POINTER;
+	if (w->frame_flags & STEP_EXACT || !keeps_frames(w, mapping_at(w, i), pc))
+		w->flags |= UNWIND_STACK_FRAME_POINTER;
 	w->compiled = 0;
 	return 0;
 }

@@ -12,19 +12,18 @@
 
 #define NR_MAPPINGS	MSG_MAX_CODE
 
-/* UNWIND_STACK_* of the kernel ABI */
-#define TRUNCATED	0x1
-#define COMPAT		0x2
-#define INCOMPLETE	0x8
-#define FRAME_POINTER	0x10
+/* Of the kernel ABI: docs/kernel-abi.md */
+#define UNWIND_STACK_TRUNCATED		0x1
+#define UNWIND_STACK_COMPAT		0x2
+#define UNWIND_STACK_INCOMPLETE		0x8
+#define UNWIND_STACK_FRAME_POINTER	0x10
 
-/* These values are those of libunwind-user/sframe/step.h and sframe_read.h. */
-#define EXACT		0x1
-#define INNERMOST		0x2
-#define SIGNAL		0x4
-#define KEPT		0x20
-#define KEPT_AT		0x40
-enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
+/* The flags of a step, as in libunwind-user/sframe/step.h */
+#define STEP_EXACT	0x1
+#define STEP_INNERMOST	0x2
+#define STEP_SIGNAL	0x4
+#define STEP_KEPT	0x20
+#define STEP_KEPT_AT	0x40
 
 /* Bytes of a word of the program. Words of a window have WORD bytes */
 #define WORD		8
@@ -35,10 +34,6 @@ enum { BASE_SAME, BASE_UNDEFINED, BASE_CFA, BASE_SP, BASE_FP, BASE_REG };
 #define START_WORDS	2
 #define NR_REGS		16
 #define NR_REGS32	8
-/* These values are those of SFRAME_KEPT_ in sframe_format.h, and reg_kept in sframe_amd64.h. */
-#define KEPT_UNKNOWN	0
-#define KEPT_IN_REG	1
-#define REG_KEPT	3
 /* The frame of a signal: offsets of registers from SP, and the code that leads there */
 #define SIG_SP		160
 #define SIG_IP		168
@@ -181,8 +176,8 @@ struct walk {
 	struct walk_key key;
 	u64 ip, sp, fp;
 	u64 frame_flags;
-	u64 sig;			/* SIGNAL: SP in that frame; 32-bit: the sigcontext */
-	u64 kept;			/* KEPT: rbx; KEPT_AT: the address where it is saved */
+	u64 sig;			/* STEP_SIGNAL: SP in that frame; 32-bit: the sigcontext */
+	u64 kept;			/* STEP_KEPT: rbx; STEP_KEPT_AT: its address */
 	u64 value;			/* what read_reg() found */
 	u64 trampoline;			/* the page that uprobes have put in; 0: none */
 	u64 vdso_image;			/* of vdso_dev, which is that of find_vdso() */

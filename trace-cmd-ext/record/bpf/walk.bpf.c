@@ -49,7 +49,7 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 {
 	w->flags |= flags;
 	if (w->compiled)
-		w->flags |= FRAME_POINTER;
+		w->flags |= UNWIND_STACK_FRAME_POINTER;
 	w->reason = reason;
 	return 1;
 }
@@ -58,29 +58,29 @@ static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 static __always_inline int step_frame(struct walk *w, const u32 size)
 {
 	u32 rule = rule_special(RULE_UNKNOWN), nr, number;
-	u32 exact = w->frame_flags & EXACT;
+	u32 exact = w->frame_flags & STEP_EXACT;
 	struct full_rule *full;
 	u64 pc, sp = w->sp;
 	int map, ret;
 
 	/* rt_sigreturn() can set such an address; in a stack it stands for a function of Python */
 	if (w->ip >= MSG_PYTHON_BASE && w->ip < MSG_PYTHON_END)
-		return end_walk(w, INCOMPLETE, MSG_NO_MAPPING);
+		return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_NO_MAPPING);
 	if (w->trampoline && (w->ip & -PAGE_SIZE) == w->trampoline && find_return(w))
-		return end_walk(w, INCOMPLETE, MSG_HOLE);
+		return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_HOLE);
 	pc = w->ip - !exact;
 	map = find_mapping(w, pc);
 	nr = w->nr;
-	if (map < 0 && !(w->frame_flags & INNERMOST)) {
+	if (map < 0 && !(w->frame_flags & STEP_INNERMOST)) {
 		/* No call returns to where no code is: the step that led here was wrong */
 		if (w->fp_frame == nr + 1) {
-			w->flags &= ~FRAME_POINTER;
+			w->flags &= ~UNWIND_STACK_FRAME_POINTER;
 			w->compiled = 0;
 		}
-		return end_walk(w, INCOMPLETE, MSG_NO_MAPPING);
+		return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_NO_MAPPING);
 	}
 	if (nr >= MSG_MAX_FRAMES)
-		return end_walk(w, TRUNCATED, MSG_TOO_DEEP);
+		return end_walk(w, UNWIND_STACK_TRUNCATED, MSG_TOO_DEEP);
 	w->frame[nr & (MSG_MAX_FRAMES - 1)] = w->ip;
 	w->nr = nr + 1;
 	add_hash(w, w->ip);
@@ -98,7 +98,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	if (map >= 0) {
 		rule = find_rule(w, map, pc);
 		if (rule == NO_TABLE)
-			return end_walk(w, INCOMPLETE, MSG_NO_TABLE);
+			return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_NO_TABLE);
 		if (size == WORD && has_python(w, map))
 			start_python(w, map);
 	}
@@ -112,7 +112,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 		number = rule >> 2;
 		full = bpf_map_lookup_elem(&full_rules, &number);
 		if (!full)
-			return end_walk(w, INCOMPLETE, MSG_HOLE);
+			return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_HOLE);
 		ret = STEP_WRONG;
 		if (full->flags & FULL_DOUBTFUL)
 			ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
@@ -127,7 +127,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 			break;
 		}
 		if (rule == rule_special(RULE_OTHER_ABI))
-			return end_walk(w, INCOMPLETE, MSG_OTHER_ABI);
+			return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_OTHER_ABI);
 		ret = size == WORD ? step_sigreturn(w) : step_sigreturn32(w);
 		if (ret == STEP_WRONG && rule == rule_special(RULE_UNKNOWN)) {
 			if (size == WORD && map >= 0 && mapping_at(w, map)->kind == MAP_NO_FILE)
@@ -136,7 +136,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 				ret = size == WORD ? step_fp(w, may_be_compiled(w, map)) :
 						     step_fp32(w);
 			if (ret == STEP_WRONG)
-				return end_walk(w, INCOMPLETE,
+				return end_walk(w, UNWIND_STACK_INCOMPLETE,
 						map < 0 ? MSG_NO_MAPPING : MSG_NO_TABLE);
 		}
 	}
@@ -149,7 +149,8 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	}
 	if (ret == STEP_OUTERMOST)
 		return end_walk(w, 0, MSG_OK);
-	return end_walk(w, INCOMPLETE, ret == STEP_NOT_READABLE ? MSG_NOT_READABLE : MSG_HOLE);
+	return end_walk(w, UNWIND_STACK_INCOMPLETE,
+			ret == STEP_NOT_READABLE ? MSG_NOT_READABLE : MSG_HOLE);
 }
 
 __noinline int walk_frame(struct walk *w)
@@ -208,7 +209,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 		if ((cs != USER32_CS && cs != USER32_CS_XEN) ||
 		    (ss != USER_DS && ss != USER_DS_XEN))
 			return false;
-		w->flags = COMPAT;
+		w->flags = UNWIND_STACK_COMPAT;
 	}
 	/*
 	 * Between the old program and the new one, registers and memory do not belong together.
@@ -228,13 +229,13 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	}
 	w->key.task = (u64)task;
 	w->key.start_time = task->start_time;
-	w->key.exec_id = task->self_exec_id | (w->flags & COMPAT ? IN_COMPAT : 0);
+	w->key.exec_id = task->self_exec_id | (w->flags & UNWIND_STACK_COMPAT ? IN_COMPAT : 0);
 	w->key.mm = (u64)mm;
 	w->key.changes = count_changes(mm);
 	w->ip = regs->ip;
 	w->sp = regs->sp;
 	w->fp = regs->bp;
-	if (w->flags & COMPAT) {
+	if (w->flags & UNWIND_STACK_COMPAT) {
 		w->ip = (u32)w->ip;
 		w->sp = (u32)w->sp;
 		w->fp = (u32)w->fp;
@@ -243,7 +244,7 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->key.sp = w->sp;
 	w->key.fp = w->fp;
 	w->trampoline = find_trampoline(mm);
-	w->frame_flags = EXACT | INNERMOST;
+	w->frame_flags = STEP_EXACT | STEP_INNERMOST;
 	return true;
 }
 
@@ -253,7 +254,7 @@ static __always_inline void note_registers(struct walk *w, struct task_struct *t
 
 	if (!regs)
 		return;
-	if (w->flags & COMPAT) {
+	if (w->flags & UNWIND_STACK_COMPAT) {
 		w->reg[0] = (u32)regs->ax;
 		w->reg[1] = (u32)regs->cx;
 		w->reg[2] = (u32)regs->dx;
@@ -301,7 +302,7 @@ static __always_inline u64 walk_and_send(struct walk *w)
 		w->repeated++;
 	} else {
 		note_registers(w, task);
-		if (w->flags & COMPAT)
+		if (w->flags & UNWIND_STACK_COMPAT)
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame32, &loop, 0);
 		else
 			bpf_loop(MSG_MAX_FRAMES + 1, loop_frame, &loop, 0);
