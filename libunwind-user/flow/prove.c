@@ -111,31 +111,31 @@ static unsigned int infer_claims_before(const struct arch_flow *arch, const stru
 					const struct arch_op *op, unsigned int proved)
 {
 	unsigned int base = op->by_fp || op->effect == ARCH_LEAVE ? FLOW_FP : FLOW_SP;
-	unsigned int of = 0, loaded;
+	unsigned int needed = 0, loaded;
 
 	if (!proved || s->outermost)
 		return proved ? ALL_CLAIMS : 0;
 	if (proved & FLOW_SP)
-		of |= source_of_sp(op);
+		needed |= source_of_sp(op);
 	if (proved & FLOW_FP)
-		of |= source_of_fp(op);
+		needed |= source_of_fp(op);
 	if (proved & FLOW_RA && op->flags & ARCH_LOADS_RA)
-		of |= FLOW_RA_SLOT;
+		needed |= FLOW_RA_SLOT;
 	else if (proved & FLOW_RA && !(op->flags & ARCH_LOSES_RA))
-		of |= FLOW_RA;
-	loaded = of & (FLOW_FP_SLOT | FLOW_RA_SLOT | FLOW_SP_SLOT);
+		needed |= FLOW_RA;
+	loaded = needed & (FLOW_FP_SLOT | FLOW_RA_SLOT | FLOW_SP_SLOT);
 	if (arch->callee_area && loaded & FLOW_RA_SLOT && s->ra_slot == arch->abi_ra_slot)
-		of |= base;
-	if (!(of & base))
-		of &= ~loaded;
+		needed |= base;
+	if (!(needed & base))
+		needed &= ~loaded;
 	/* a claim on a slot that was stored here was a claim on the register */
 	if (proved & FLOW_FP_SLOT)
-		of |= s->fp_saved ? FLOW_FP_SLOT : of & base ? FLOW_FP : 0;
+		needed |= s->fp_saved ? FLOW_FP_SLOT : needed & base ? FLOW_FP : 0;
 	if (proved & FLOW_RA_SLOT)
-		of |= s->ra_saved ? FLOW_RA_SLOT : of & base ? FLOW_RA : 0;
+		needed |= s->ra_saved ? FLOW_RA_SLOT : needed & base ? FLOW_RA : 0;
 	if (proved & FLOW_SP_SLOT && s->sp_saved)
-		of |= FLOW_SP_SLOT;
-	return keep_claims(arch, s, of);
+		needed |= FLOW_SP_SLOT;
+	return keep_claims(arch, s, needed);
 }
 
 /*

@@ -352,7 +352,7 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 
 /* ---------------------------------- rows --------------------------------- */
 
-static const struct cfi_row top = { .ra = { .how = CFI_UNDEF } };
+static const struct cfi_row outermost = { .ra = { .how = CFI_UNDEF } };
 
 static int add_state_row(struct go_rows *g, const struct go_body *b, uint64_t start,
 			 const struct cfi_row *state)
@@ -455,7 +455,7 @@ static int add_after_switch(struct go_rows *g, const struct go_body *b, const st
 	int ret;
 
 	if (b->role == GO_NO_RETURN)
-		return add_state_row(g, b, from, &top);
+		return add_state_row(g, b, from, &outermost);
 	if (!b->keeps_fp)
 		return add_hole(g, b, from);
 	if (!p->value)
@@ -526,7 +526,9 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 	if (ret)
 		return ret;
 	g->r->stats->go_bytes += end - f->start;
-	return b.role == GO_OUTERMOST ? add_state_row(g, &b, f->start, &top) : add_rows(g, &b);
+	if (b.role == GO_OUTERMOST)
+		return add_state_row(g, &b, f->start, &outermost);
+	return add_rows(g, &b);
 }
 
 /*

@@ -147,12 +147,12 @@ static int add_bounds(struct symtab *tab, struct bounds *b, const struct ranges 
 }
 
 /* Positions in two lists, which go up with the symbols. */
-struct cursor {
+struct list_positions {
 	size_t bound, fde;
 };
 
 static uint64_t find_end(const struct sym *s, const struct bounds *b, const struct ranges *fdes,
-			 struct cursor *c)
+			 struct list_positions *c)
 {
 	uint64_t end;
 
@@ -169,7 +169,7 @@ static uint64_t find_end(const struct sym *s, const struct bounds *b, const stru
 static int find_ends(struct symtab *tab, struct bounds *b, Elf *elf)
 {
 	struct ranges fdes = {};
-	struct cursor c = {};
+	struct list_positions c = {};
 	int ret = read_fdes(&fdes, elf);
 	size_t i;
 

@@ -37,7 +37,7 @@ static int add_nothing(struct tables_session *t, const struct unwind_table_file 
 }
 
 /* Register nothing. BPF programs would take these tables, also those of 32-bit files. */
-static int take_file(void *ctx, int fd, const char *path)
+static int ignore_file(void *ctx, int fd, const char *path)
 {
 	(void)ctx;
 	(void)fd;
@@ -207,7 +207,7 @@ static struct tables_session *open_session(struct files *fs)
 
 	/* a file that the user named may be recorded with any source */
 	if (!fs->all || (source && !strcmp(source, source_name(SOURCE_BPF))))
-		opts.add_file = take_file;
+		opts.add_file = ignore_file;
 	ret = tables_new(&opts, add_nothing, &t);
 	if (!ret)
 		return t;

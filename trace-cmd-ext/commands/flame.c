@@ -133,8 +133,8 @@ static void note_waits(const struct flame_cmd *o, char *buf, size_t size)
 	if (w->not_over)
 		SAY("%s not over at the end (%s), ", svg_number(a, w->not_over),
 		    nsec ? svg_time(b, w->not_over_ns) : svg_number(b, w->not_over_ns));
-	if (w->began_before)
-		SAY("%s begun before the start, ", svg_number(a, w->began_before));
+	if (w->started_before)
+		SAY("%s started before the recording, ", svg_number(a, w->started_before));
 	if (w->uncertain)
 		SAY("%s with dropped events between (%s), ", svg_number(a, w->uncertain),
 		    nsec ? svg_time(b, w->uncertain_ns) : svg_number(b, w->uncertain_ns));

@@ -58,7 +58,7 @@ static void put_waits(struct jsonw *j, const struct gather_stats *g, enum gather
 
 	jsonw_object(j, "waits");
 	put_time(j, "complete", w->nr, w->ns);
-	jsonw_number(j, "began_before", w->began_before);
+	jsonw_number(j, "began_before", w->started_before);
 	put_time(j, "not_over", w->not_over, w->not_over_ns);
 	put_time(j, "uncertain", w->uncertain, w->uncertain_ns);
 	jsonw_number(j, "disordered", w->disordered);

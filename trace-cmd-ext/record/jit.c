@@ -44,7 +44,7 @@
 
 /* The state when the recording started. */
 struct rec_jit {
-	uint64_t begin;			/* CLOCK_REALTIME, ns */
+	uint64_t start_time;			/* CLOCK_REALTIME, ns */
 	uint64_t forks;			/* since the machine started */
 	uint32_t last_pid;
 	uint32_t *own;			/* processes whose maps are theirs */
@@ -221,7 +221,7 @@ void jit_start(struct rec *r)
 	j->last_pid = read_last_pid();
 	j->forks = number_in("/proc/stat", "\nprocesses ");
 	/* file times use the coarse clock: by a finer clock, new files would seem older */
-	j->begin = clock_ns(CLOCK_REALTIME_COARSE);
+	j->start_time = clock_ns(CLOCK_REALTIME_COARSE);
 	find_own(j);
 	r->jit = j;
 }
@@ -263,8 +263,9 @@ static int find_map(const struct rec *r, uint32_t tgid, uint64_t *from)
 	if (p.lives)
 		good = birth >= p.start;
 	else
-		good = had_one_process(r, tgid) && (birth >= r->jit->begin || is_own(r->jit, tgid));
-	if (good && birth >= r->jit->begin)
+		good = had_one_process(r, tgid) &&
+		       (birth >= r->jit->start_time || is_own(r->jit, tgid));
+	if (good && birth >= r->jit->start_time)
 		good = to_clock(r, birth, from);
 	if (good)
 		return fd;

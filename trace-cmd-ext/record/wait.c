@@ -145,7 +145,7 @@ static bool any_left(const struct rec *r, struct pollfd *fds)
 int rec_wait(struct rec *r)
 {
 	struct pollfd *fds = watch_all(r);
-	double begin = now_seconds(), left;
+	double start_time = now_seconds(), left;
 	int ms, ret;
 	size_t i;
 
@@ -161,7 +161,7 @@ int rec_wait(struct rec *r)
 			break;
 		ms = r->opts.nr_pids ? LOOK_MS : -1;
 		if (r->opts.duration) {
-			left = begin + r->opts.duration - now_seconds();
+			left = start_time + r->opts.duration - now_seconds();
 			if (left <= 0)
 				break;
 			if (ms < 0 || left * 1000 < ms)
@@ -175,7 +175,7 @@ int rec_wait(struct rec *r)
 				fds[i].revents = 0;
 		read_signals(r);
 	}
-	r->seconds = now_seconds() - begin;
+	r->seconds = now_seconds() - start_time;
 	for (i = 0; i < r->opts.nr_pids; i++)
 		if (fds[2 + i].fd >= 0)
 			close(fds[2 + i].fd);

@@ -246,7 +246,7 @@ static int switch_in(struct waits_scan *r, const struct model_event *ev, uint32_
 	t->known = KNOWN_ON;
 	/* after the end of a task, another task can have its number */
 	if (was == KNOWN_NOTHING || was == KNOWN_ENDED) {
-		r->st->began_before++;
+		r->st->started_before++;
 		return 0;
 	}
 	if (was == KNOWN_ON) {

@@ -64,7 +64,7 @@ struct waits_opts {
 /* The number of waits, and of switches without a pair. Times are sums, in units of the clock. */
 struct waits_stats {
 	uint64_t nr, ns;		/* complete waits */
-	uint64_t began_before;
+	uint64_t started_before;	/* waits of which the file has only the end */
 	uint64_t not_over, not_over_ns;	/* time until the last event */
 	uint64_t ended;			/* tasks that exited */
 	uint64_t uncertain, uncertain_ns;

@@ -81,7 +81,7 @@ static int step(struct sframe_row row)
 }
 
 /* A step that fails leaves the state as it was. */
-static int stuck(struct sframe_row row)
+static int assert_step_fails(struct sframe_row row)
 {
 	struct ustep before = s;
 	int ret = step(row);
@@ -136,7 +136,7 @@ static void the_cfa_may_be_above_a_saved_sp(void **state)
 	assert_state(0xdead0000 + 30, AT(31), AT(20), 0);
 	/* only a signal frame leads to a stack below: OCaml marks its switches of stacks so */
 	stack[33] = AT(3);
-	assert_int_equal(stuck(row), -EINVAL);
+	assert_int_equal(assert_step_fails(row), -EINVAL);
 	row.flags = SFRAME_ROW_SIGNAL;
 	assert_int_equal(step(row), 0);
 	assert_state(0xdead0000 + 3, AT(4), AT(20), USTEP_EXACT);
@@ -188,11 +188,11 @@ static void a_return_address_is_looked_up_before_itself(void **state)
 static void the_walk_ends_at_the_outermost_frame(void **state)
 {
 	(void)state;
-	assert_int_equal(stuck(ROW(SAME, UNDEFINED, SAME)), USTEP_OUTERMOST);
-	assert_int_equal(stuck(ROW(SP(8), UNDEFINED, SAME)), USTEP_OUTERMOST);
+	assert_int_equal(assert_step_fails(ROW(SAME, UNDEFINED, SAME)), USTEP_OUTERMOST);
+	assert_int_equal(assert_step_fails(ROW(SP(8), UNDEFINED, SAME)), USTEP_OUTERMOST);
 	assert_int_equal(reads, 0);
 	stack[12] = 0;
-	assert_int_equal(stuck(ROW(SP(24), SAVED(-8), SAME)), USTEP_OUTERMOST);
+	assert_int_equal(assert_step_fails(ROW(SP(24), SAVED(-8), SAME)), USTEP_OUTERMOST);
 }
 
 static void memory_that_cannot_be_read_is_an_error(void **state)
@@ -207,47 +207,47 @@ static void memory_that_cannot_be_read_is_an_error(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(stuck(rows[i]), -EFAULT);
+		assert_int_equal(assert_step_fails(rows[i]), -EFAULT);
 	s.fp = ~7ull;
-	assert_int_equal(stuck(ROW(RULE(FP, 0, 0, 1), SAVED(-8), SAME)), -EFAULT);
+	assert_int_equal(assert_step_fails(ROW(RULE(FP, 0, 0, 1), SAVED(-8), SAME)), -EFAULT);
 }
 
 static void the_stack_goes_up(void **state)
 {
 	(void)state;
-	assert_int_equal(stuck(ROW(SP(0), SAVED(-8), SAME)), -EINVAL);
-	assert_int_equal(stuck(ROW(SP(-8), SAVED(-8), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(0), SAVED(-8), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(-8), SAVED(-8), SAME)), -EINVAL);
 	s.fp = AT(8);
-	assert_int_equal(stuck(ROW(FP(16), SAVED(-8), SAVED(-16))), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(FP(16), SAVED(-8), SAVED(-16))), -EINVAL);
 	s.fp = AT(9);
 	assert_int_equal(step(ROW(FP(16), SAVED(-8), SAVED(-16))), 0);
 	/* beyond the end of the address space is down */
 	s.sp = ~7ull;
-	assert_int_equal(stuck(ROW(SP(16), SAVED(-8), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(16), SAVED(-8), SAME)), -EINVAL);
 	s.fp = ~7ull;
-	assert_int_equal(stuck(ROW(FP(16), SAVED(-8), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(FP(16), SAVED(-8), SAME)), -EINVAL);
 }
 
 static void what_is_not_aligned_is_no_frame(void **state)
 {
 	(void)state;
-	assert_int_equal(stuck(ROW(SP(12), SAVED(-8), SAME)), -EINVAL);
-	assert_int_equal(stuck(ROW(SP(16), SAVED(-4), SAME)), -EINVAL);
-	assert_int_equal(stuck(ROW(SP(16), SAVED(-8), SAVED(-12))), -EINVAL);
-	assert_int_equal(stuck(ROW(RULE(SP, 0, 4, 1), SAVED(-8), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(12), SAVED(-8), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(16), SAVED(-4), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(16), SAVED(-8), SAVED(-12))), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(RULE(SP, 0, 4, 1), SAVED(-8), SAME)), -EINVAL);
 	s.fp = AT(20) + 1;
-	assert_int_equal(stuck(ROW(FP(16), SAVED(-8), SAVED(-16))), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(FP(16), SAVED(-8), SAVED(-16))), -EINVAL);
 }
 
 static void only_rules_are_rules(void **state)
 {
 	(void)state;
-	assert_int_equal(stuck(ROW(SAME, SAVED(-8), SAME)), -EBADMSG);
-	assert_int_equal(stuck(ROW(UNDEFINED, SAVED(-8), SAME)), -EBADMSG);
-	assert_int_equal(stuck(ROW(SAVED(0), SAVED(-8), SAME)), -EBADMSG);
-	assert_int_equal(stuck(ROW(RULE(REG + 1, 0, 0, 0), SAVED(-8), SAME)), -EBADMSG);
-	assert_int_equal(stuck(ROW(SP(16), RULE(REG + 1, 0, 0, 0), SAME)), -EBADMSG);
-	assert_int_equal(stuck(ROW(SP(16), SAVED(-8), UNDEFINED)), -EBADMSG);
+	assert_int_equal(assert_step_fails(ROW(SAME, SAVED(-8), SAME)), -EBADMSG);
+	assert_int_equal(assert_step_fails(ROW(UNDEFINED, SAVED(-8), SAME)), -EBADMSG);
+	assert_int_equal(assert_step_fails(ROW(SAVED(0), SAVED(-8), SAME)), -EBADMSG);
+	assert_int_equal(assert_step_fails(ROW(RULE(REG + 1, 0, 0, 0), SAVED(-8), SAME)), -EBADMSG);
+	assert_int_equal(assert_step_fails(ROW(SP(16), RULE(REG + 1, 0, 0, 0), SAME)), -EBADMSG);
+	assert_int_equal(assert_step_fails(ROW(SP(16), SAVED(-8), UNDEFINED)), -EBADMSG);
 }
 
 static void the_topmost_frame_has_all_registers(void **state)
@@ -261,9 +261,9 @@ static void the_topmost_frame_has_all_registers(void **state)
 	assert_state(AT(302), AT(308), AT(309), 0);
 	assert_int_equal(reads, 0);
 	setup(NULL);
-	assert_int_equal(stuck(ROW(REGISTER(17, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(17, 0), SAVED(-8), SAME)), -ENODATA);
 	env.get_reg = NULL;
-	assert_int_equal(stuck(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
 	env.get_reg = get_reg;
 }
 
@@ -271,10 +271,10 @@ static void a_caller_has_sp_and_fp_alone(void **state)
 {
 	(void)state;
 	assert_int_equal(step(ROW(SP(24), SAVED(-8), SAME)), 0);
-	assert_int_equal(stuck(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
-	assert_int_equal(stuck(ROW(SP(80), REGISTER(3, 0), SAME)), -ENODATA);
-	assert_int_equal(stuck(ROW(SP(80), SAVED(-8), AT_REGISTER(3, 0))), -ENODATA);
-	assert_int_equal(stuck(ROW(SP(80), SAME, SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(SP(80), REGISTER(3, 0), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(SP(80), SAVED(-8), AT_REGISTER(3, 0))), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(SP(80), SAME, SAME)), -ENODATA);
 	stack[19] = AT(40);
 	assert_int_equal(step(ROW(RULE(FP, 0, -8, 1), SAVED(-8), RULE(FP, 0, 0, 1))), 0);
 	assert_state(0xdead0000 + 39, AT(40), 0xdead0000 + 20, 0);
@@ -300,7 +300,7 @@ static void a_register_that_is_kept_is_known_in_callers(void **state)
 	assert_state(0xdead0000 + 15, AT(16), AT(20), USTEP_KEPT);
 	assert_int_equal(reads, 2);
 	/* no other register is */
-	assert_int_equal(stuck(ROW(REGISTER(12, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(12, 0), SAVED(-8), SAME)), -ENODATA);
 	assert_int_equal(step(BY_RBX(16)), 0);
 	assert_state(0xdead0000 + 304, AT(305), AT(20), 0);
 }
@@ -340,7 +340,7 @@ static void a_row_without_the_kept_register_loses_it(void **state)
 		assert_int_equal(s.flags, 0);
 		assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
 		assert_int_equal(s.flags, 0);
-		assert_int_equal(stuck(BY_RBX(200)), -ENODATA);
+		assert_int_equal(assert_step_fails(BY_RBX(200)), -ENODATA);
 	}
 	/* nor is it known if the topmost frame's registers cannot be read */
 	setup(NULL);
@@ -354,17 +354,17 @@ static void a_saved_register_may_lie_anywhere(void **state)
 {
 	(void)state;
 	assert_int_equal(step(keeping(ROW(SP(24), SAVED(-8), SAME), 255)), 0);
-	assert_int_equal(stuck(BY_RBX(0)), -EFAULT);
+	assert_int_equal(assert_step_fails(BY_RBX(0)), -EFAULT);
 	s.kept = AT(20) + 4;
-	assert_int_equal(stuck(BY_RBX(0)), -ENODATA);
+	assert_int_equal(assert_step_fails(BY_RBX(0)), -ENODATA);
 	s.kept = ~7ull;
-	assert_int_equal(stuck(BY_RBX(0)), -EFAULT);
+	assert_int_equal(assert_step_fails(BY_RBX(0)), -EFAULT);
 	/* and hold anything: SP goes up or the walk ends */
 	s.kept = AT(50);
 	stack[50] = AT(5);
-	assert_int_equal(stuck(BY_RBX(0)), -EINVAL);
+	assert_int_equal(assert_step_fails(BY_RBX(0)), -EINVAL);
 	stack[50] = AT(60) + 1;
-	assert_int_equal(stuck(BY_RBX(0)), -EINVAL);
+	assert_int_equal(assert_step_fails(BY_RBX(0)), -EINVAL);
 }
 
 static void an_interrupted_frame_keeps_what_the_signal_frame_has(void **state)
@@ -401,7 +401,7 @@ static void an_interrupted_frame_has_the_registers_that_were_saved(void **state)
 	assert_int_equal(step(ROW(REGISTER(10, 0), AT_REGISTER(11, 8), REGISTER(3, 7))), 0);
 	/* get_reg() would have said AT(310) */
 	assert_state(0xdead0000 + 423, AT(420), AT(406) + 7, 0);
-	assert_int_equal(stuck(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
 }
 
 static void of_an_unknown_signal_frame_no_registers_are_known(void **state)
@@ -414,13 +414,13 @@ static void of_an_unknown_signal_frame_no_registers_are_known(void **state)
 	row.fp.off = 128;
 	assert_int_equal(step(row), 0);
 	assert_state(0x5678, AT(50), AT(406), USTEP_EXACT);
-	assert_int_equal(stuck(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
 	/* one past the last, and in the topmost frame's callback a known one */
 	s.flags = USTEP_EXACT | USTEP_SIGNAL;
 	s.sig_kind = 0;
-	assert_int_equal(stuck(ROW(REGISTER(16, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(16, 0), SAVED(-8), SAME)), -ENODATA);
 	s.sig = 4;
-	assert_int_equal(stuck(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
 }
 
 /* Signal frames that lead to one another, with @nr of them before the circle's first */
@@ -524,13 +524,13 @@ static void arm64_keeps_ra_in_a_register_and_signs_it(void **state)
 	env.ra_mask = sign;
 	s.flags |= USTEP_TOPMOST;
 	/* get_reg() knows none above 16, and x30 is the link register */
-	assert_int_equal(stuck(row), -ENODATA);
+	assert_int_equal(assert_step_fails(row), -ENODATA);
 	row.ra = (struct sframe_rule)REGISTER(16, 0);
 	assert_int_equal(step(row), 0);
 	/* SP stays, once: a caller has a frame */
 	assert_state(AT(316), AT(10), AT(20), 0);
-	assert_int_equal(stuck(ROW(SP(0), SAVED(-8), SAME)), -EINVAL);
-	assert_int_equal(stuck(ROW(SP(0), FP(0), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(0), SAVED(-8), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(0), FP(0), SAME)), -EINVAL);
 
 	stack[11] = 0x401234 | sign;
 	row = ROW(SP(16), SAVED(-8), SAVED(-16));
@@ -559,10 +559,10 @@ static void s390x_has_ra_saved_before_there_is_a_frame(void **state)
 	assert_int_equal(step(ROW(SP(160), SAVED(-48), SAVED(-72))), 0);
 	assert_state(0xdead0000 + 24, AT(10), 0xdead0000 + 21, 0);
 	/* In the topmost frame only, and not below SP */
-	assert_int_equal(stuck(ROW(SP(160), SAVED(-48), SAVED(-72))), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(160), SAVED(-48), SAVED(-72))), -EINVAL);
 	s.flags = USTEP_EXACT;
-	assert_int_equal(stuck(ROW(SP(160), SAVED(-168), SAME)), -EINVAL);
-	assert_int_equal(stuck(ROW(SP(160), SAVED(-161), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(160), SAVED(-168), SAME)), -EINVAL);
+	assert_int_equal(assert_step_fails(ROW(SP(160), SAVED(-161), SAME)), -EINVAL);
 	assert_int_equal(step(ROW(SP(160), SAVED(-160), SAME)), 0);
 }
 
@@ -594,7 +594,7 @@ static void s390x_signal_frames_are_recognized_by_code(void **state)
 		assert_int_equal(step(ROW(SP(160), REGISTER(17, 0), SAME)), 0);
 		assert_state(0xf2f2, AT(200), 0xf0f0, 0);
 		/* that of a function without calls is for no caller, where no such code is */
-		assert_int_equal(stuck(wrong), -EINVAL);
+		assert_int_equal(assert_step_fails(wrong), -EINVAL);
 	}
 }
 
@@ -602,8 +602,8 @@ static void without_fp_it_goes_on_by_sp(void **state)
 {
 	(void)state;
 	s.flags = USTEP_NO_FP;
-	assert_int_equal(stuck(ROW(FP(16), SAVED(-8), SAVED(-16))), -ENODATA);
-	assert_int_equal(stuck(ROW(SP(24), SAVED(-8), FP(0))), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(FP(16), SAVED(-8), SAVED(-16))), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(SP(24), SAVED(-8), FP(0))), -ENODATA);
 	assert_int_equal(step(ROW(SP(24), SAVED(-8), SAME)), 0);
 	assert_int_equal(s.flags, USTEP_NO_FP);
 	assert_int_equal(step(ROW(SP(24), SAVED(-8), SAVED(-16))), 0);
@@ -614,8 +614,8 @@ static void without_sp_it_goes_on_by_fp(void **state)
 {
 	(void)state;
 	s.flags = USTEP_NO_SP;
-	assert_int_equal(stuck(ROW(SP(24), SAVED(-8), SAME)), -ENODATA);
-	assert_int_equal(stuck(ROW(FP(16), RULE(SP, 0, 8, 1), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(SP(24), SAVED(-8), SAME)), -ENODATA);
+	assert_int_equal(assert_step_fails(ROW(FP(16), RULE(SP, 0, 8, 1), SAME)), -ENODATA);
 	assert_int_equal(step(ROW(FP(16), SAVED(-8), SAVED(-16))), 0);
 	assert_state(0xdead0000 + 21, AT(22), 0xdead0000 + 20, 0);
 }
