@@ -19,6 +19,7 @@ static const char * const stack_name[] = {
 	[COST_USERSTACK] = "userstacktrace",
 	[COST_DEFERRED] = "userstacktrace_deferred",
 	[COST_TABLES] = "tables",
+	[COST_CHANGING] = "changing",
 };
 
 /* One, two or four events in each getppid() */
@@ -84,12 +85,14 @@ static void entries(unsigned int events, unsigned int depth)
 	snprintf(what, sizeof(what), "entry.%u.%u", events, depth + 1);
 	set_events(events);
 
-	for (int stack = COST_NONE; stack <= COST_TABLES; stack++) {
-		trace_stack(stack);
+	for (int stack = COST_NONE; stack <= COST_CHANGING; stack++) {
+		bool changing = stack == COST_CHANGING;
+
+		trace_stack(changing ? COST_TABLES : stack);
 		least = UINT64_MAX;
 		for (int i = 0; i < RUNS; i++) {
 			trace_clear();
-			cost = entries_run(SYS_getppid, depth, CALLS);
+			cost = entries_run(SYS_getppid, depth, CALLS, changing);
 			least = cost < least ? cost : least;
 		}
 		print(what, stack_name[stack], (double)least / CALLS);
@@ -100,7 +103,7 @@ static void entries(unsigned int events, unsigned int depth)
 		trace_set("tracing_on", "0");
 		trace_clear();
 		trace_set("tracing_on", "1");
-		entries_run(SYS_getppid, depth, 100);
+		entries_run(SYS_getppid, depth, 100, changing);
 		trace_set("tracing_on", "0");
 		printf("%s.%s.frames %u\n", what, stack_name[stack], trace_frames());
 		trace_set("tracing_on", "1");
@@ -112,12 +115,12 @@ static void entries(unsigned int events, unsigned int depth)
 /* Make the same system call again and again, for profile. */
 static void loop(enum cost_stack stack, unsigned int events, unsigned int depth)
 {
-	trace_stack(stack);
+	trace_stack(stack == COST_CHANGING ? COST_TABLES : stack);
 	set_events(events);
 	printf("looping\n");
 	fflush(stdout);
 	for (;;)
-		entries_run(SYS_getppid, depth, CALLS);
+		entries_run(SYS_getppid, depth, CALLS, stack == COST_CHANGING);
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 #ifndef BENCH_COST_H
 #define BENCH_COST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The events and options that are on during a measurement */
@@ -16,7 +17,8 @@ enum cost_stack {
 	COST_NONE,		/* the events alone */
 	COST_USERSTACK,		/* options/userstacktrace */
 	COST_DEFERRED,		/* options/userstacktrace_deferred */
-	COST_TABLES,		/* the same, with a table for this program */
+	COST_TABLES,		/* the same, with a table for this program: the stack repeats */
+	COST_CHANGING,		/* the same, from two places in turn: the stack changes */
 };
 
 static inline uint64_t cost_now(void)
@@ -41,9 +43,9 @@ uint64_t switches_run(void);
 
 /*
  * entries.c: instructions of @calls system calls from a call path of @depth functions. @nr is that
- * of getppid() or wait4().
+ * of getppid() or wait4(). @changing: from two places of the innermost function in turn
  */
-uint64_t entries_run(long nr, unsigned int depth, unsigned int calls);
+uint64_t entries_run(long nr, unsigned int depth, unsigned int calls, bool changing);
 
 /* libunwind-user/tables/session.c: begin to have a table for this program, and end it */
 void tables_on(void);

@@ -11,6 +11,7 @@
 struct run {
 	long nr;
 	unsigned int calls;
+	bool changing;
 	uint64_t cost;
 };
 
@@ -27,13 +28,17 @@ asm(".globl on_new_path\n"
     "	ret\n"
     "	.cfi_endproc\n");
 
-/* Pass the arguments with which wait4() waits for any child; getppid() takes no arguments. */
-static inline long syscall_here(long nr)
+/*
+ * Pass the arguments with which wait4() waits for any child; getppid() takes no arguments. With
+ * another @nops, the compiler does not merge two calls.
+ */
+static inline __attribute__((always_inline)) long syscall_here(long nr, int nops)
 {
 	register long r10 asm("r10") = 0;
 	long ret;
 
-	asm volatile("syscall" : "=a" (ret) : "a" (nr), "D" (-1l), "S" (0l), "d" (0l), "r" (r10) :
+	asm volatile(".nops %c[nops]\n\tsyscall" : "=a" (ret) :
+		     [nops] "i" (nops), "D" (-1l), "S" (0l), "d" (0l), "a" (nr), "r" (r10) :
 		     "rcx", "r11", "memory");
 	return ret;
 }
@@ -46,19 +51,23 @@ static __attribute__((noinline, noclone)) void path(struct run *run, unsigned in
 		path(run, depth - 1);
 	} else {
 		/* Once before it counts: what is recorded once is recorded now */
-		syscall_here(run->nr);
+		syscall_here(run->nr, 1);
 		start = cost_now();
-		for (unsigned int i = run->calls; i; i--)
-			syscall_here(run->nr);
+		for (unsigned int i = run->calls; i; i--) {
+			if (run->changing && i & 1)
+				syscall_here(run->nr, 2);
+			else
+				syscall_here(run->nr, 1);
+		}
 		run->cost = cost_now() - start;
 	}
 	asm volatile("" ::: "memory");		/* no tail call */
 }
 
 /* @depth functions are @depth + 1 frames, with the one that calls the outermost. */
-uint64_t entries_run(long nr, unsigned int depth, unsigned int calls)
+uint64_t entries_run(long nr, unsigned int depth, unsigned int calls, bool changing)
 {
-	struct run run = { .nr = nr, .calls = calls };
+	struct run run = { .nr = nr, .calls = calls, .changing = changing };
 
 	on_new_path(&run, depth, path);
 
