@@ -126,8 +126,8 @@ out:
 /* Both runs are of one task. */
 static int compare_runs(const void *a, const void *b)
 {
-	const struct join_run *x = &((const struct run *)a)->r;
-	const struct join_run *y = &((const struct run *)b)->r;
+	const struct join_run *x = &((const struct run *)a)->pub;
+	const struct join_run *y = &((const struct run *)b)->pub;
 
 	CMP(x->stream, y->stream);
 	CMP(x->pos, y->pos);
@@ -149,7 +149,7 @@ int sort_runs(struct join *j)
 {
 	_Static_assert(sizeof(struct run) <= 64 && sizeof(struct stack) <= 64, "held[]");
 	return j->runs.nr ? sort_by_task((char *)j->runs.v, j->runs.nr, sizeof(struct run),
-					 offsetof(struct run, r.tid), compare_runs) : 0;
+					 offsetof(struct run, pub.tid), compare_runs) : 0;
 }
 
 int sort_stacks(struct join *j)
