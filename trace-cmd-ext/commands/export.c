@@ -194,7 +194,7 @@ int cmd_export(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
-	struct export_options o = {};
+	static struct export_options o;		/* its lists stay until the program ends */
 	int opt, ret;
 
 	while ((opt = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {

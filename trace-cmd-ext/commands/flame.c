@@ -361,7 +361,8 @@ static int check_options(const struct flame_cmd *o)
 
 int cmd_flame(int argc, char **argv)
 {
-	struct flame_cmd o = { .width = 1200, .max_frames = 6000, .min_percent = 0.02 };
+	/* its lists stay until the program ends */
+	static struct flame_cmd o = { .width = 1200, .max_frames = 6000, .min_percent = 0.02 };
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
 		{ "by", required_argument, NULL, OPT_BY },

@@ -70,7 +70,7 @@ static int run_report(void *arg)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_cmd o = {};
+	static struct report_cmd o;		/* its lists stay until the program ends */
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
 		{ "json", no_argument, NULL, 'J' },

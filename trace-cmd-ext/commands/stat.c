@@ -70,7 +70,7 @@ out:
 
 int cmd_stat(int argc, char **argv)
 {
-	struct stat_cmd o = {};
+	static struct stat_cmd o;		/* its lists stay until the program ends */
 	static const struct option longs[] = {
 		CMD_FILTER_OPTIONS,
 		{ "json", no_argument, NULL, 'J' },
