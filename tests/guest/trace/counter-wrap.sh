@@ -22,15 +22,16 @@ for c in $(cat $counter); do
 done
 
 # The same task gets the same cookies again, each time for another stack: the nearest in time is
-# the right one. No system call here lasts until the counter comes back.
+# the right one. The counter takes two values in turn. If it took one, two system calls just before
+# and after it is set could have the same cookie. No system call here lasts for a turn.
 again()
 {
-	local pid
-	callpath_record $CALLPATH -n 4000 -c 1 -x plain,yield -z 128 &
+	local pid turn=0
+	callpath_record $CALLPATH -n 8000 -c 1 -x plain,yield -z 128 &
 	pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		sleep 0.03
-		echo 0x1000 >$counter
+		echo $((0x1000 + turn++ % 2 * 0x10000)) >$counter
 	done
 	wait $pid
 }
