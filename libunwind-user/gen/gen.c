@@ -191,8 +191,6 @@ int gen_open(const struct gen_table *table, struct sframe_table *reader)
 		.mem = table->data, .size = table->size, .base = table->base,
 		.text_start = table->text_start, .text_size = table->text_size,
 	};
-	if (table->size > SFRAME_HDR_ABI_OFF && table->data[SFRAME_HDR_ABI_OFF] == SFRAME_ABI_I386)
-		return sframe_open_i386(reader);
 	return sframe_open(reader);
 }
 

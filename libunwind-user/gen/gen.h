@@ -29,11 +29,10 @@
  *	  flow/flow.h.
  *
  * ELF files are linked (not .o), for amd64, arm64, s390x or i386 (see arch/), whatever the
- * architecture of this machine. The table of an i386 file has an ABI of its own, so no reader
- * takes it for a table of 64-bit code: see sframe/sframe_i386.h. The table has the byte order of
- * the file. Every file is hostile input; work and memory are in proportion to its size. A file is
- * read, not mapped. So a file that is cut short meanwhile gives an error or a table with holes, and
- * no signal. Thread safe; no state is kept.
+ * architecture of this machine. SFrame has no number for i386; such a table has SFRAME_ABI_I386.
+ * The table has the byte order of the file. Every file is hostile input; work and memory are in
+ * proportion to its size. A file is read, not mapped. So a file that is cut short meanwhile gives
+ * an error or a table with holes, and no signal. Thread safe; no state is kept.
  */
 #ifndef GEN_H
 #define GEN_H
@@ -88,7 +87,7 @@ int gen_from_own_memory(uint64_t addr, struct gen_table *table, uint64_t *bias);
 
 /*
  * Open a table for reading, after it was made: @reader points into the table, and uses addresses of
- * the ELF file. Returns what sframe_open() or sframe_open_i386() returns.
+ * the ELF file. Returns what sframe_open() returns.
  */
 int gen_open(const struct gen_table *table, struct sframe_table *reader);
 

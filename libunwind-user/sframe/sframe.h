@@ -16,11 +16,11 @@
 
 /* The constants of each architecture; a file that does not use them gets no copy. */
 #include "sframe_amd64.h"
+#include "sframe_i386.h"
 #include "sframe_arm64.h"
 #include "sframe_s390x.h"
 
-/* The kernel has neither of these. Its walks read tables of 64-bit code only. */
-#include "sframe_i386.h"
+/* The kernel does not have this. */
 #include "sframe_list.h"
 
 #endif

@@ -9,11 +9,11 @@
  *
  *	SFRAME_V1_V2	versions 1 and 2 are read too
  *	SFRAME_SWAP	and sections in the other byte order
- *	SFRAME_AMD64, SFRAME_ARM64, SFRAME_S390X
+ *	SFRAME_AMD64, SFRAME_I386, SFRAME_ARM64, SFRAME_S390X
  *			architectures whose sections are read
- *	sframe_env_read(table, off, to, size), ustep_env_read(env, addr, words, nr)
+ *	sframe_env_read(table, off, to, size), ustep_env_read(addr, words, nr, word)
  *			optional: in place of the callbacks, see sframe_read.h and step.h.
- *			A table in plain memory (t->mem) is read directly
+ *			A table in plain memory (t->mem) is read directly. @word: bytes of a word
  *
  * SFRAME_AS_KERNEL is for tests: the reader then reads only the tables that the kernel reads.
  */
@@ -52,6 +52,7 @@ typedef int64_t s64;
 #define SFRAME_NATIVE_BIG	(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 #define SFRAME_AMD64
+#define SFRAME_I386
 #ifndef SFRAME_AS_KERNEL
 #define SFRAME_V1_V2
 #define SFRAME_SWAP

@@ -57,6 +57,11 @@
 #define SFRAME_ABI_ARM64_LE		2
 #define SFRAME_ABI_AMD64		3	/* little endian */
 #define SFRAME_ABI_S390X		4	/* big endian */
+/*
+ * i386. SFrame has no number for it, so this is an extension of version 3 by trace-ustack. It is
+ * for tables that a tracer makes: no file has such a section, and other readers refuse it.
+ */
+#define SFRAME_ABI_I386			0x83
 
 /*
  * A function, versions 1 and 2. FRE_OFF counts from the start of the rows. Version 1 ends after

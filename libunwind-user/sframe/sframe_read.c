@@ -12,6 +12,9 @@
 #ifdef SFRAME_AMD64
 #include "sframe_amd64.h"
 #endif
+#ifdef SFRAME_I386
+#include "sframe_i386.h"
+#endif
 #ifdef SFRAME_ARM64
 #include "sframe_arm64.h"
 #endif
@@ -25,6 +28,10 @@ const struct sframe_arch *sframe_arch(u8 abi)
 #ifdef SFRAME_AMD64
 	case SFRAME_ABI_AMD64:
 		return &sframe_arch_amd64;
+#endif
+#ifdef SFRAME_I386
+	case SFRAME_ABI_I386:
+		return &sframe_arch_i386;
 #endif
 #ifdef SFRAME_ARM64
 	case SFRAME_ABI_ARM64_LE:

@@ -65,6 +65,7 @@ struct sframe_arch {
 	s16	sp_off;		/* the caller's SP is CFA + sp_off */
 	u8	big_endian;
 	bool	mangles_ra;	/* rows may say that RA is signed */
+	bool	is_32bit;	/* words and addresses have 4 bytes, else 8 */
 	u8	nr_sigs;	/* kinds of signal frames */
 	const struct sframe_sig *sigs;
 };

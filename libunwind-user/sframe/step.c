@@ -16,16 +16,36 @@
  */
 #include "step.h"
 
-static inline int read_words(const struct ustep_env *env, u64 addr, u64 *words, unsigned int nr)
+/* Bytes of a word of the program */
+static inline u32 word_size(const struct ustep_env *env)
 {
-#ifdef ustep_env_read
-	return ustep_env_read(env, addr, words, nr);
+#ifdef SFRAME_I386
+	return env->arch->is_32bit ? 4 : 8;
 #else
-	return env->read(env->ctx, addr, words, nr);
+	return 8;
 #endif
 }
 
-#define WORD	8
+/* Addresses of 32-bit programs start again from 0 after the highest one. */
+static inline u64 wrap_addr(u64 addr, u32 word)
+{
+	return word == 8 ? addr : (u32)addr;
+}
+
+static inline bool is_aligned(u64 addr, u32 word)
+{
+	return !(addr & (word - 1));
+}
+
+static __always_inline int read_words(const struct ustep_env *env, u64 addr, u64 *words,
+				      unsigned int nr, u32 word)
+{
+#ifdef ustep_env_read
+	return ustep_env_read(wrap_addr(addr, word), words, nr, word);
+#else
+	return env->read(env->ctx, wrap_addr(addr, word), words, nr);
+#endif
+}
 
 /*
  * Read a register other than SP and FP. All are known where the program was interrupted;
@@ -33,6 +53,7 @@ static inline int read_words(const struct ustep_env *env, u64 addr, u64 *words, 
  */
 static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned int reg, u64 *v)
 {
+	u32 word = word_size(env);
 	u64 addr;
 
 	if (s->flags & USTEP_TOPMOST)
@@ -49,7 +70,7 @@ static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned
 	} else {
 		return -ENODATA;
 	}
-	return addr % WORD ? -ENODATA : read_words(env, addr, v, 1);
+	return is_aligned(addr, word) ? read_words(env, addr, v, 1, word) : -ENODATA;
 }
 
 /*
@@ -64,7 +85,7 @@ static u32 keep_reg(const struct ustep *s, const struct ustep_env *env,
 	if (slot == SFRAME_KEPT_UNKNOWN)
 		return 0;
 	if (slot != SFRAME_KEPT_IN_REG) {
-		*kept = cfa - (u64)slot * WORD;
+		*kept = cfa - (u64)slot * 8;
 		return USTEP_KEPT_AT;
 	}
 	if (known) {
@@ -101,13 +122,14 @@ static int base_plus_offset(const struct ustep *s, const struct ustep_env *env,
 	default:
 		return -EBADMSG;
 	}
-	*v += (u64)(s64)rule->off;
+	*v = wrap_addr(*v + (u64)(s64)rule->off, word_size(env));
 	return 0;
 }
 
 static int apply_rule(const struct ustep *s, const struct ustep_env *env,
 		      const struct sframe_rule *rule, u64 cfa, u64 *v)
 {
+	u32 word = word_size(env);
 	u64 addr;
 	int ret;
 
@@ -118,7 +140,7 @@ static int apply_rule(const struct ustep *s, const struct ustep_env *env,
 		*v = addr;
 		return 0;
 	}
-	return addr % WORD ? -EINVAL : read_words(env, addr, v, 1);
+	return is_aligned(addr, word) ? read_words(env, addr, v, 1, word) : -EINVAL;
 }
 
 static inline bool is_at(const struct sframe_rule *rule, enum sframe_base base, s32 off)
@@ -143,21 +165,22 @@ static int read_two(const struct ustep *s, const struct ustep_env *env,
 }
 
 /* Read RA and FP by the usual rules, with one read where they are adjacent. */
-static inline int read_saved(const struct ustep *s, const struct ustep_env *env,
-			     const struct sframe_row *row, u64 cfa, u64 *ra, u64 *fp)
+static __always_inline int read_saved(const struct ustep *s, const struct ustep_env *env,
+				      const struct sframe_row *row, u64 cfa, u64 *ra, u64 *fp,
+				      const u32 word)
 {
 	u64 words[2], at = cfa + (u64)(s64)row->ra.off;
 	int ret;
 
-	if (unlikely(row->ra.base != SFRAME_CFA || !row->ra.deref || at % WORD))
+	if (unlikely(row->ra.base != SFRAME_CFA || !row->ra.deref || !is_aligned(at, word)))
 		return read_two(s, env, row, cfa, ra, fp);
 	if (row->fp.base == SFRAME_SAME) {
 		*fp = s->fp;
-		return read_words(env, at, ra, 1);
+		return read_words(env, at, ra, 1, word);
 	}
-	if (unlikely(!is_at(&row->fp, SFRAME_CFA, row->ra.off - WORD)))
+	if (unlikely(!is_at(&row->fp, SFRAME_CFA, row->ra.off - (s32)word)))
 		return read_two(s, env, row, cfa, ra, fp);
-	ret = read_words(env, at - WORD, words, 2);
+	ret = read_words(env, at - word, words, 2, word);
 	*fp = words[0];
 	*ra = words[1];
 	return ret;
@@ -213,12 +236,13 @@ static inline bool is_doubtful(const struct ustep_env *env, const struct sframe_
 }
 
 /*
- * @plain: RA is saved, the row has no flags, SP and FP are known; nearly all steps are so. It must
- * be a constant: a walk spends most of its time in the copy with @plain true.
+ * @plain: RA is saved, the row has no flags, SP and FP are known, a word has 8 bytes; nearly all
+ * steps are so. It must be a constant: a walk spends most of its time in the copy with @plain true.
  */
 static __always_inline int step_by_row(struct ustep *s, const struct ustep_env *env,
 				       const struct sframe_row *row, const bool plain)
 {
+	const u32 word = plain ? 8 : word_size(env);
 	u64 cfa, sp, ra, fp, kept = 0;
 	u32 flags = 0;
 	int ret;
@@ -235,6 +259,7 @@ static __always_inline int step_by_row(struct ustep *s, const struct ustep_env *
 		cfa += row->cfa.add;
 	}
 
+	cfa = wrap_addr(cfa, word);
 	sp = cfa;
 	if (plain || !(row->flags & SFRAME_ROW_SP))
 		sp += (u64)(s64)env->arch->sp_off;
@@ -244,10 +269,10 @@ static __always_inline int step_by_row(struct ustep *s, const struct ustep_env *
 		    (row->ra.base == SFRAME_CFA && cfa + (u64)(s64)row->ra.off < s->sp))
 			return -EINVAL;
 	}
-	if (unlikely(sp % WORD))
+	if (unlikely(!is_aligned(sp, word)))
 		return -EINVAL;
 
-	ret = read_saved(s, env, row, cfa, &ra, &fp);
+	ret = read_saved(s, env, row, cfa, &ra, &fp, word);
 	if (unlikely(ret))
 		return ret;
 	if (!plain && row->flags & SFRAME_ROW_MANGLED)
@@ -293,7 +318,7 @@ static sframe_noinline int step_any(struct ustep *s, const struct ustep_env *env
 int ustep_row(struct ustep *s, const struct ustep_env *env, const struct sframe_row *row)
 {
 	if (likely(!row->flags && row->ra.base == SFRAME_CFA &&
-		   !(s->flags & (USTEP_NO_SP | USTEP_NO_FP))))
+		   !(s->flags & (USTEP_NO_SP | USTEP_NO_FP)) && word_size(env) == 8))
 		return step_by_row(s, env, row, true);
 	return step_any(s, env, row);
 }

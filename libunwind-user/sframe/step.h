@@ -33,8 +33,9 @@ struct ustep_env {
 	const struct sframe_arch *arch;
 #ifndef ustep_env_read
 	/*
-	 * Read @nr (1 or 2) words of 8 bytes at @addr, which is aligned to 8. The words are in the
-	 * program's byte order. Returns 0 or a negative errno, which the step returns.
+	 * Read @nr (1 or 2) words at @addr, which is aligned to a word: 8 bytes, or 4 if
+	 * arch->is_32bit. The words are in the program's byte order. Returns 0 or a negative errno,
+	 * which the step returns.
 	 */
 	int (*read)(void *ctx, u64 addr, u64 *words, unsigned int nr);
 #endif

@@ -120,7 +120,7 @@ static int add_table(struct uu_unwinder *u, struct gen_table *gen, uint64_t bias
 	int ret;
 
 	ret = sframe_open(&new.t);
-	if (!ret && u->arch && u->arch != new.t.arch)
+	if (!ret && (new.t.arch->is_32bit || (u->arch && u->arch != new.t.arch)))
 		ret = -EOPNOTSUPP;
 	if (!ret) {
 		/* without an index, only the search is slower */

@@ -95,8 +95,7 @@ $(FUZZ_DIR)/fuzz_sframe: tests/fuzz/fuzz_sframe.c \
 		$(filter %.c %.o,$^)
 
 $(FUZZ_DIR)/fuzz_gen: tests/fuzz/fuzz_gen.c \
-		$(addprefix $(FUZZ_DIR)/libunwind-user/sframe/,sframe_read.o sframe_list.o \
-		sframe_i386.o) \
+		$(addprefix $(FUZZ_DIR)/libunwind-user/sframe/,sframe_read.o sframe_list.o) \
 		$(filter $(addprefix $(FUZZ_DIR)/libunwind-user/,\
 		$(addsuffix /%,base $(GEN_ROOMS))),\
 		$(FUZZ_OBJ))

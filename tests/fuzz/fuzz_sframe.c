@@ -76,12 +76,16 @@ static int read_table(void *ctx, u64 addr, void *to, u32 size)
 static int read_stack(void *ctx, u64 addr, u64 *words, unsigned int nr)
 {
 	struct world *w = ctx;
+	unsigned int word = w->arch->is_32bit ? 4 : 8;
 
-	CHECK(addr % 8 == 0 && (nr == 1 || nr == 2));
+	CHECK(addr % word == 0 && (nr == 1 || nr == 2) && (word == 8 || addr <= UINT32_MAX));
 	if (addr < STACK || addr - STACK >= 8 * w->nr_stack ||
-	    (addr - STACK) / 8 + nr > w->nr_stack)
+	    addr - STACK + nr * word > 8 * w->nr_stack)
 		return -EFAULT;
-	memcpy(words, w->stack + (addr - STACK) / 8, 8 * nr);
+	memset(words, 0, 8 * nr);
+	memcpy(words, (u8 *)w->stack + (addr - STACK), word);
+	if (nr == 2)
+		memcpy(words + 1, (u8 *)w->stack + (addr - STACK) + word, word);
 	return 0;
 }
 

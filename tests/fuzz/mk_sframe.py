@@ -13,6 +13,7 @@ BASE, STACK, TEXT = 0x100000, 0x7ff000, 0x1000
 S, F = 1, 0			# a row's CFA is SP or FP based
 REG, DEREF, ADD = 1, 2, 4	# of a control word
 RSP, RBP, RBX, R10 = 7, 6, 3, 10
+I386, ECX, ESP = 0x83, 1, 4
 
 
 def row(end, addr, start, sp, words, shift=0):
@@ -58,8 +59,9 @@ def section(version, abi, funcs, flags=None, kept=None):
         for r in list_:
             rows += row(end, info & 15, *r)
             nr += 1
-    head = struct.pack(end + "HBBBbbBIIIII", 0xdee2, version, flags, abi, 0,
-                       -8 if abi == 3 else 0, len(aux), len(funcs), nr, len(rows), 0, len(fdes))
+    ra = {3: -8, I386: -4}.get(abi, 0)
+    head = struct.pack(end + "HBBBbbBIIIII", 0xdee2, version, flags, abi, 0, ra, len(aux),
+                       len(funcs), nr, len(rows), 0, len(fdes))
     return head + aux + fdes + rows
 
 
@@ -102,6 +104,11 @@ INPUTS = {
         (TEXT + 0x400, 0x10, 0, 0, 0, [(0, S, signed(8))])],
         kept=[(2, 2), (4, 1), (1, 0)]), 0),
     "v3_no_rows": (section(3, 3, [(TEXT, 0x40, 0, 0, 0, []), (CODE, 0x10, 0x80, 0, 0, [])]), 2),
+    "i386": (section(3, I386, [
+        (TEXT, 0x40, 0, 0, 0, [(0, S, signed(4)), (1, S, signed(8, -8)), (8, F, signed(8, -8))]),
+        (TEXT + 0x40, 0x40, 0, 1, 0, [(0, 0, pairs(ECX << 3 | REG, 32))]),
+        (CODE, 0x10, 0x80, 1, 0, [(0, 0, pairs(*(w for off in (188, 216, 184) for w in (
+            ESP << 3 | REG | DEREF, off)), ), 1)])]), 0),
     "s390x": (section(3, 4, [
         (TEXT, 0x40, 0, 0, 0, [(0, S, signed(0)), (8, S, signed(12, -48, -72))])]), 0),
     "s390x_v2": (section(2, 4, [
