@@ -33,6 +33,13 @@
 #define OUTSIDE	EINVAL
 #endif
 
+/* Where there are 32-bit programs of i386, tracers register their tables, and programs do not. */
+#ifdef __x86_64__
+#define I386_BY_FILE	0
+#else
+#define I386_BY_FILE	EOPNOTSUPP
+#endif
+
 static unsigned char *table;
 static size_t table_size;
 static unsigned char *code;	/* two pages that may be executed */
@@ -72,6 +79,14 @@ static void setup(const char *path)
 	close(f);
 	memcpy(gap, table, table_size < PAGE ? table_size : PAGE);
 	self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
+/* The ABI of i386, with RA at CFA - 4 */
+static void make_i386(unsigned char *copy)
+{
+	memcpy(copy, table, table_size);
+	copy[4] = 0x83;
+	copy[6] = (unsigned char)-4;
 }
 
 /* --------------------------------- ioctl --------------------------------- */
@@ -170,6 +185,8 @@ static void test_ioctl(const char *list)
 	copy[2] = table[2];
 	copy[4] = table[4] == 2 ? 3 : 2;
 	FILE_ADD(EOPNOTSUPP, arg.table = (uintptr_t)copy);
+	make_i386(copy);
+	FILE_ADD(I386_BY_FILE, arg.table = (uintptr_t)copy);
 	sizes_of_ioctl();
 	answer("ioctl: no structure", add_file(NULL), EFAULT);
 	answer("ioctl: a structure of the kernel", add_file((void *)(1ul << 63)), EFAULT);
@@ -405,6 +422,8 @@ static void test_prctl(char *path)
 	USER_ADD(EINVAL, arg.table = (uintptr_t)copy);
 	memcpy(copy, table, table_size);
 	copy[2] = 2;
+	USER_ADD(EOPNOTSUPP, arg.table = (uintptr_t)copy);
+	make_i386(copy);
 	USER_ADD(EOPNOTSUPP, arg.table = (uintptr_t)copy);
 	USER_REMOVE(EINVAL, arg.flags = 1);
 	USER_REMOVE(EINVAL, arg.text_size = 0);
