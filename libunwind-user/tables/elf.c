@@ -21,10 +21,10 @@
 #define MAX_PHDRS	256
 #define MAX_NOTE	4096
 
-/* The kernel of this machine takes tables for this architecture only. */
+/* The kernel of this machine takes tables for this architecture. */
 #if defined(__x86_64__)
 #define HOST_MACHINE	EM_X86_64
-/* This machine's kernel also runs 32-bit programs of this architecture. */
+/* This machine's kernel also runs 32-bit programs of this architecture, and may take tables. */
 #define HOST_COMPAT	EM_386
 #elif defined(__aarch64__)
 #define HOST_MACHINE	EM_AARCH64

@@ -166,12 +166,75 @@ void tables_note_failure(struct tables_session *t, dev_t dev, ino_t ino, const c
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* -------------------------- files to the kernel -------------------------- */
-
 static int add_by_ioctl(struct tables_session *t, const struct unwind_table_file *arg)
 {
 	return ioctl(t->fd, UNWIND_TABLE_ADD, arg) ? -errno : 0;
 }
+
+/* --------------------------------- vDSOs --------------------------------- */
+
+/* In a vDSO, the offset in the file equals the address. @vdso is where the table has it. */
+static int add_vdso_table(struct tables_session *t, const struct gen_table *table, uint64_t vdso)
+{
+	struct unwind_table_file arg = {
+		.size = sizeof(arg), .flags = UNWIND_TABLE_VDSO,
+		.table = (uintptr_t)table->data, .table_size = table->size,
+		.table_vaddr = table->base - vdso,
+		.text_offset = table->text_start - vdso, .text_size = table->text_size,
+		.text_vaddr = table->text_start - vdso,
+	};
+
+	return t->add(t, &arg);
+}
+
+int tables_add_vdso(struct tables_session *t)
+{
+	uint64_t vdso = getauxval(AT_SYSINFO_EHDR), bias = 0;
+	struct tables_id id = { .st = { .st_mtim = { 0 } } };
+	struct gen_table table;
+	int ret = 0;
+
+	/* the vDSO is not a file */
+	if (t->opts.add_file)
+		return 0;
+	pthread_mutex_lock(&t->work);
+	if (t->vdso)
+		goto out;
+	ret = -ENOENT;
+	if (!vdso)
+		goto out;
+	ret = gen_from_own_memory(vdso, &table, &bias);
+	if (!ret)
+		ret = add_vdso_table(t, &table, vdso - bias);
+	note_file(t, &id, "[vdso]", &table, false, true, ret);
+	gen_free(&table);
+	t->vdso = !ret;
+out:
+	pthread_mutex_unlock(&t->work);
+	return ret;
+}
+
+/* 32-bit programs have another vDSO. It gets its table with the first of their files. */
+static void add_vdso32(struct tables_session *t)
+{
+	struct tables_id id = { .is_vdso = true };
+	struct gen_table table;
+	int ret;
+
+	if (t->vdso32)
+		return;
+	t->vdso32 = true;
+	ret = tables_make_vdso32(&id, &table);
+	if (!ret)
+		ret = add_vdso_table(t, &table, 0);
+	/* device 0, inode 0 stand for the other vDSO */
+	id.st = (struct stat) { .st_ino = 1 };
+	if (ret != -ENOEXEC)
+		note_file(t, &id, TABLES_VDSO32, &table, false, true, ret);
+	gen_free(&table);
+}
+
+/* -------------------------- files to the kernel -------------------------- */
 
 static int add_segments(struct tables_session *t, int fd, const struct tables_id *id,
 			const struct gen_table *table)
@@ -224,10 +287,7 @@ static int add_file(struct tables_session *t, int fd, const char *path, bool rec
 	if (is_known(t, &st, !recalled))
 		goto out;
 	memset(&table, 0, sizeof(table));
-	/* the kernel walks 64-bit stacks by tables, and the rows of 32-bit files are for others */
-	if (!t->opts.add_file && !tables_identify(fd, &id) && id.compat)
-		ret = -EOPNOTSUPP;
-	else if (recalled)
+	if (recalled)
 		ret = tables_find_cached(t->cache, fd, &id, &table);
 	else
 		ret = tables_make(t->cache, fd, &id, &table, &cached);
@@ -239,6 +299,8 @@ static int add_file(struct tables_session *t, int fd, const char *path, bool rec
 		ret = ret ? ret : added;
 	} else if (!ret) {
 		ret = add_segments(t, fd, &id, &table);
+		if (!ret && id.compat)
+			add_vdso32(t);
 	}
 	/* A file that could not be read keeps the identity that fstat() gave */
 	id.st = st;
@@ -270,42 +332,6 @@ int tables_add_path(struct tables_session *t, const char *path)
 		return -errno;
 	ret = tables_add_fd(t, fd, path);
 	close(fd);
-	return ret;
-}
-
-/* In the vDSO, the offset in the file equals the address. */
-int tables_add_vdso(struct tables_session *t)
-{
-	uint64_t vdso = getauxval(AT_SYSINFO_EHDR), bias = 0;
-	struct unwind_table_file arg = { .size = sizeof(arg), .flags = UNWIND_TABLE_VDSO };
-	struct tables_id id = { .st = { .st_mtim = { 0 } } };
-	struct gen_table table;
-	int ret = 0;
-
-	/* the vDSO is not a file */
-	if (t->opts.add_file)
-		return 0;
-	pthread_mutex_lock(&t->work);
-	if (t->vdso)
-		goto out;
-	ret = -ENOENT;
-	if (!vdso)
-		goto out;
-	ret = gen_from_own_memory(vdso, &table, &bias);
-	if (!ret) {
-		arg.table = (uintptr_t)table.data;
-		arg.table_size = table.size;
-		arg.table_vaddr = table.base + bias - vdso;
-		arg.text_vaddr = table.text_start + bias - vdso;
-		arg.text_offset = arg.text_vaddr;
-		arg.text_size = table.text_size;
-		ret = t->add(t, &arg);
-	}
-	note_file(t, &id, "[vdso]", &table, false, true, ret);
-	gen_free(&table);
-	t->vdso = !ret;
-out:
-	pthread_mutex_unlock(&t->work);
 	return ret;
 }
 

@@ -40,7 +40,7 @@ struct tables_id {
 	uint8_t build_id[20];		/* longer build IDs are cut */
 	uint32_t build_id_size;		/* 0: no build ID */
 	bool is_vdso;			/* the kernel's vDSO, not a file; st is not set */
-	bool compat;			/* of a 32-bit program: its table is not for the kernel */
+	bool compat;			/* of a 32-bit program */
 	uint64_t layout;		/* checksum over the program headers */
 	uint32_t nr_segs;
 	struct tables_seg seg[TABLES_MAX_SEGS];
@@ -122,6 +122,9 @@ int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct ge
  * 32-bit programs. This starts such a program for a moment; -EIO: it could not go on.
  */
 int tables_make_vdso32(struct tables_id *id, struct gen_table *table);
+
+/* The name of this vDSO where a session lists its files */
+#define TABLES_VDSO32		"[vdso32]"
 
 /* ------------------------ registered with the kernel --------------------- */
 

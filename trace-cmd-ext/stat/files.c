@@ -28,8 +28,8 @@ static bool is_innermost(const struct model_ustack *u, uint32_t i)
 
 /*
  * The element that counts a file. Element 0 is for frames without a known mapping, element 1 for
- * the vDSO of 32-bit programs, which has the name of the 64-bit vDSO. The kernel takes no table for
- * it and knows no build ID of it; the source bpf has both.
+ * the vDSO of 32-bit programs, which has the name of the 64-bit vDSO. The kernel records no build
+ * ID of either; the source bpf does.
  * NULL if there is not enough memory.
  */
 static struct stat_file *get_file(struct stat_counts *s, const struct model_ustack *u,
@@ -152,17 +152,21 @@ static void make_table(struct stat_file *f, const char *sysroot)
 static void find_table(struct stat_counts *s, struct stat_file *f, const char *sysroot)
 {
 	const struct saved_table *t;
+	struct maps_file file;
 
 	if (jit_may_hold(f->file)) {
 		f->known = STAT_NO_FILE;
 		return;
 	}
-	if (f->compat && !f->file->build_id_size) {
+	file = *f->file;
+	if (f->compat && !file.build_id_size)
+		file.path = TABLES_VDSO32;
+	t = saved_tables_find(&s->saved, &file);
+	if (!t && f->compat && !file.build_id_size) {
 		f->known = STAT_RECORDED;
 		f->cause = TABLES_OTHER_ARCH;
 		return;
 	}
-	t = saved_tables_find(&s->saved, f->file);
 	if (!t) {
 		make_table(f, sysroot);
 		return;
