@@ -41,7 +41,8 @@ $(CALLPATH)32-bare: $(CALLPATH_SRC) $(wildcard samples/callpath/*.h)
 		-fcf-protection=none -Wl,--build-id -Wl,--eh-frame-hdr \
 		-idirafter /usr/include/$(shell $(CC) -dumpmachine) -o $@ $(CALLPATH_SRC)
 
-TEST_PROGRAMS += $(CALLPATH) $(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32,$(CALLPATH)-bare) \
+TEST_PROGRAMS += $(CALLPATH) \
+	$(if $(filter x86_64,$(MACHINE)),$(CALLPATH)32 $(CALLPATH)32-bare,$(CALLPATH)-bare) \
 	$(if $(filter aarch64,$(MACHINE)),$(CALLPATH)-pac)
 
 # Modules: KERNEL names the build folder of a patched kernel. They are not part of `all`,

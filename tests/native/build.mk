@@ -15,6 +15,9 @@ NATIVE_CFLAGS := $(filter-out $(SAN_BUILD) $(COVERAGE_BUILD),$(CFLAGS_COMMON))
 # of other folders
 NATIVE_OTHERS := $(CALLPATH) $(GUEST)/callpath-check $(GUEST)/leave
 
+# Guests of the patched kernel run these, too
+TEST_PROGRAMS += $(if $(filter x86_64,$(MACHINE)),$(NATIVE)/m32 $(NATIVE)/modes)
+
 TEST_TARGETS += test-native
 TEST_NEEDS += $(NATIVE_PROGS) $(NATIVE_OTHERS)
 

@@ -232,8 +232,8 @@ static void judge_stack(struct state *st, const struct event *ev, struct verdict
 	}
 wrong:
 	/* callpath ends the chain of frame pointers where it spawns a task; tables lead further */
-	if (judge->at_event && rec && rec->flags & CP_SPAWN && !rec->depth && ev->nr_addr &&
-	    truth_starts(rec, ev->addr, 1, judge->tables)) {
+	if ((judge->at_event || judge->tables) && rec && rec->flags & CP_SPAWN && !rec->depth &&
+	    ev->nr_addr && truth_starts(rec, ev->addr, 1, judge->tables)) {
 		v->between++;
 		return;
 	}
