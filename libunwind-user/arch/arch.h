@@ -99,7 +99,7 @@ enum arch_next {
 /* The register of the return address */
 #define ARCH_LOSES_RA		0x800	/* gets another value */
 #define ARCH_SIGNS_RA		0x1000	/* is signed (arm64) */
-#define ARCH_CHECKS_RA		0x2000	/* is unsigned again (arm64) */
+#define ARCH_STRIPS_RA		0x2000	/* loses its signature (arm64) */
 #define ARCH_STARTS_FUNC	0x4000	/* functions start with this; no jump returns to it */
 #define ARCH_IF_ABOVE		0x8000	/* branches if, or maybe if, an unsigned number is larger */
 

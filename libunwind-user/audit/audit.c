@@ -70,8 +70,9 @@ static struct {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /*
- * The table of the module itself, made of it when it was linked for the first time; the code lies
- * in front, so it stays where it is. For address 0 of the file.
+ * The module's own table. The build links the module twice: the table is made from the first link,
+ * and is part of the second one. The table follows the code, so code addresses do not change.
+ * Addresses in the table count from address 0 of the file.
  */
 #ifdef AUDIT_SELF
 #define INCLUDE_SELF	".incbin \"" AUDIT_SELF "\"\n"
@@ -420,7 +421,7 @@ EXPORT unsigned int la_version(unsigned int version)
 			break;
 		}
 	}
-	/* A setuid program trusts neither the user's environment nor his files */
+	/* A setuid program trusts neither the user's environment nor the user's files */
 	if (secure)
 		audit.dirs.user = 0;
 	find_dirs(secure);

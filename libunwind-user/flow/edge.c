@@ -211,7 +211,7 @@ unsigned int flow_edges(struct flow *f, const struct flow_node *node, struct flo
 		/* fallthrough */
 	case ARCH_JUMP:
 		edge[nr].pc = op->target - base;
-		edge[nr].kind = node->jump_maybe ? FLOW_EDGE_DOUBTFUL : FLOW_EDGE_JUMP;
+		edge[nr].kind = node->doubtful_jump ? FLOW_EDGE_DOUBTFUL : FLOW_EDGE_JUMP;
 		return nr + 1;
 	case ARCH_CALL:
 		if (flow_is_own_address(f, node)) {
@@ -238,7 +238,7 @@ void flow_target(struct flow *f, const struct flow_node *node, uint32_t i, struc
 
 	*edge = (struct flow_edge){ .pc = pc, .state = node->state, .kind = FLOW_EDGE_JUMP };
 	flow_step(f->arch, &edge->state, &node->op);
-	if (node->table_maybe || f->marks[flow_byte(f, pc, NULL)] & FLOW_DEFAULT ||
+	if (node->doubtful_table || f->marks[flow_byte(f, pc, NULL)] & FLOW_DEFAULT ||
 	    flow_is_padding(f, pc))
 		edge->kind = FLOW_EDGE_DOUBTFUL;
 }
@@ -273,13 +273,13 @@ void flow_mark_doubtful_edges(struct flow *f, struct flow_node *node)
 		node->doubtful_fallthrough = leaves_padding(f, node->pc, next);
 	if (node->op.next != ARCH_BRANCH && node->op.next != ARCH_JUMP)
 		return;
-	node->jump_maybe = flow_is_padding(f, to);
+	node->doubtful_jump = flow_is_padding(f, to);
 	if (node->op.next == ARCH_JUMP)
 		return;
 	node->doubtful_fallthrough = flow_is_func_end(f, next);
 	if (!(node->op.flags & ARCH_IF_ABOVE) || !runs_to_table(f, next))
 		return;
-	node->jump_maybe = true;
+	node->doubtful_jump = true;
 	byte = flow_byte(f, to, NULL);
 	if (byte != UINT32_MAX)
 		f->marks[byte] |= FLOW_DEFAULT;

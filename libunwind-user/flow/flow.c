@@ -44,8 +44,9 @@ static int add_gap(struct flow *f, uint32_t start, uint32_t end)
 	return 0;
 }
 
-/* The first range in [start, end) that is not to be followed: a section of stubs, say; or NULL */
-static const struct image_range *find_range(const struct rows *r, uint64_t start, uint64_t end)
+/* The first range in [start, end) that is excluded: stubs, or code that was followed; or NULL */
+static const struct image_range *find_excluded_range(const struct rows *r, uint64_t start,
+						     uint64_t end)
 {
 	const struct image *img = r->img;
 	const struct image_range *first = NULL;
@@ -61,8 +62,8 @@ static const struct image_range *find_range(const struct rows *r, uint64_t start
 	return first;
 }
 
-/* Add [start, end) without ranges that are not to be followed */
-static int add_free(struct flow *f, uint64_t start, uint64_t end)
+/* Split [start, end) at excluded ranges, and add the rest as gaps */
+static int add_followable_gaps(struct flow *f, uint64_t start, uint64_t end)
 {
 	const struct image *img = f->r->img;
 	const struct image_range *plt = NULL;
@@ -70,7 +71,7 @@ static int add_free(struct flow *f, uint64_t start, uint64_t end)
 	int ret = 0;
 
 	while (start < end) {
-		plt = find_range(f->r, start, end);
+		plt = find_excluded_range(f->r, start, end);
 		base = start - img->text.start;
 		if (!plt)
 			return rows_is_padding(f->r, base, end - img->text.start) ? 0 :
@@ -102,13 +103,13 @@ static int find_gaps_in(struct flow *f, uint64_t start, uint64_t end, uint32_t *
 			    rows_is_padding(r, start - base, fde->start))
 				fde->padded = start - base;
 			if (fde->padded != start - base)
-				ret = add_free(f, start, base + fde->start);
+				ret = add_followable_gaps(f, start, base + fde->start);
 		}
 		if (base + fde->end > start)
 			start = base + fde->end;
 	}
 	if (start < end && !ret)
-		ret = add_free(f, start, end);
+		ret = add_followable_gaps(f, start, end);
 	return ret;
 }
 
@@ -222,8 +223,8 @@ static int read_code(struct flow *f)
  * Find the last instruction that an FDE covers, if the first one leads to it and it continues after
  * the end. A call at the end does not continue: it is often last because it never returns.
  */
-static bool runs_out(struct flow *f, const struct rows_fde *fde, const uint8_t *code,
-		     uint32_t *last, struct arch_op *op)
+static bool find_last_fallthrough(struct flow *f, const struct rows_fde *fde, const uint8_t *code,
+				  uint32_t *last, struct arch_op *op)
 {
 	uint32_t size = fde->end - fde->start, todo[64], nr = 0, at, to;
 	uint64_t base = f->r->img->text.start + fde->start;
@@ -280,7 +281,7 @@ static void enter_after(struct flow *f, const struct rows_fde *fde)
 	code = image_code(r->img, r->img->text.start + fde->start, fde->end - fde->start);
 	if (!code)
 		return;
-	if (!runs_out(f, fde, code, &last, &op) || last < row->start)
+	if (!find_last_fallthrough(f, fde, code, &last, &op) || last < row->start)
 		return;
 	flow_step(f->arch, &s, &op);
 	flow_enter(f, fde->end, &s, false);

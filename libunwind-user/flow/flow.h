@@ -6,10 +6,7 @@
  * files, files that were linked without it. flow_add() follows the instructions of such code from a
  * known state of the frame to where the code returns. Where all paths agree, it adds rows.
  *
- * 88% of musl's libc has rows that way. In seven large files of Debian 13, more than half of the
- * code without .eh_frame has rows on arm64 (149,452 of 277,096 bytes), and a quarter on s390x
- * (14,106 of 51,228). See docs/tables.md, "Architectures", for these figures, and docs/limits.md
- * for code that stays without rows.
+ * docs/tables.md, "Architectures", has figures. docs/limits.md lists code that stays without rows.
  *
  * gen/check.c uses the same description of instructions to find .eh_frame that the code
  * contradicts.

@@ -118,7 +118,7 @@ struct flow_node {
 	bool queued, queued_late;
 	bool is_call;		/* there is a flow_call of it */
 	/* it may never go on; may never jump; may have fewer targets: see edge.c */
-	bool doubtful_fallthrough, jump_maybe, table_maybe;
+	bool doubtful_fallthrough, doubtful_jump, doubtful_table;
 	uint8_t proved;		/* claims of the state, FLOW_SP ... */
 	bool disproved;
 };

@@ -64,5 +64,5 @@ void flow_find_jump_table(struct flow *f, uint32_t node)
 	}
 	f->node[node].table = first;
 	f->node[node].nr_targets = table.nr;
-	f->node[node].table_maybe = table.masked;
+	f->node[node].doubtful_table = table.masked;
 }

@@ -275,7 +275,7 @@ void flow_step(const struct arch_flow *arch, struct arch_state *s, const struct 
 		load_regs(arch, s, op);
 	if (op->flags & ARCH_LOSES_RA)
 		s->ra_there = false;
-	if (op->flags & (ARCH_SIGNS_RA | ARCH_CHECKS_RA))
+	if (op->flags & (ARCH_SIGNS_RA | ARCH_STRIPS_RA))
 		sign_ra(s, op->flags & ARCH_SIGNS_RA);
 	if (s->unknown)
 		return;

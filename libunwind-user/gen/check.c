@@ -432,11 +432,11 @@ static bool end_contradicts_rows(struct row_check *c)
 }
 
 /*
- * Does this FDE need no look? If FDEs overlap, the first one has rows only up to the overlap. If
- * FDEs are equal, the later ones get the result of the first. Each look can read code from another
- * place.
+ * Skip an FDE that overlaps the FDEs before it: those have the rows of the overlap. If it is equal
+ * to the last one that was checked, it gets the result of that one. Returns false if @fde is to be
+ * checked. This saves reads: each check can read code from another place.
  */
-static bool is_settled(struct row_check *c, uint32_t i, struct look *look)
+static bool skip_overlapping(struct row_check *c, uint32_t i, struct look *look)
 {
 	struct rows_fde *fde = &c->r->fde[i];
 
@@ -457,8 +457,8 @@ static bool is_settled(struct row_check *c, uint32_t i, struct look *look)
 	return true;
 }
 
-/* Look at the FDE and at the code before it: one read serves both. */
-static void find_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
+/* Note the padding before @fde, here because check_function() reads the same window of code. */
+static void note_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 {
 	if (fde->start > *reach && rows_is_padding(r, *reach, fde->start))
 		fde->padded = *reach;
@@ -466,11 +466,11 @@ static void find_padding(struct rows *r, struct rows_fde *fde, uint32_t *reach)
 		*reach = fde->end;
 }
 
-int gen_drop_wrong_rows(struct rows *r)
+int gen_make_wrong_rows_holes(struct rows *r)
 {
 	struct row_check c = { .r = r, .arch = r->arch->compare };
-	uint32_t i, nr = r->nr_fdes, in_front = 0, padded = 0;
-	bool all = !r->arch->decode_push, begins, ends;
+	uint32_t i, nr = r->nr_fdes, nr_before = 0, padded = 0;
+	bool all = !r->arch->decode_push, start_is_wrong, end_is_wrong;
 	struct look look;
 	int ret = 0;
 
@@ -478,22 +478,22 @@ int gen_drop_wrong_rows(struct rows *r)
 		return 0;
 	c.budget = 2 * (r->img->text.end - r->img->text.start);
 	/* repeat for the FDEs before the FDE with the contradiction */
-	for (; nr && ret >= 0; nr = in_front, in_front = 0) {
+	for (; nr && ret >= 0; nr = nr_before, nr_before = 0) {
 		look = (struct look){ .last = NULL };
 		for (i = 0; i < nr && ret >= 0; i++) {
 			c.fde = &r->fde[i];
-			find_padding(r, c.fde, &padded);
-			if (is_settled(&c, i, &look))
+			note_padding(r, c.fde, &padded);
+			if (skip_overlapping(&c, i, &look))
 				continue;
 			/* in this order, as the window on the code moves forward */
-			begins = all || start_contradicts_rows(&c);
-			ends = !all && end_contradicts_rows(&c);
-			if (!begins && !ends)
+			start_is_wrong = all || start_contradicts_rows(&c);
+			end_is_wrong = !all && end_contradicts_rows(&c);
+			if (!start_is_wrong && !end_is_wrong)
 				continue;
 			ret = check_function(&c, c.fde);
-			if (ends && ret > 0) {
+			if (end_is_wrong && ret > 0) {
 				all = true;
-				in_front = i;
+				nr_before = i;
 			}
 		}
 	}

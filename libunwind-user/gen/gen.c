@@ -90,7 +90,7 @@ static int finish_rows(struct rows *rows)
 	if (!ret)
 		ret = rows_add_plts(rows);
 	if (!ret)
-		ret = gen_drop_wrong_rows(rows);
+		ret = gen_make_wrong_rows_holes(rows);
 	if (!ret)
 		ret = rows_add_go(rows);
 	if (!ret)

@@ -23,7 +23,7 @@ int gen_from_fd_flags(int fd, unsigned int flags, struct gen_table *table);
 /* ------------------------------ check.c ------------------------------ */
 
 /* Turn rows of the sorted FDEs that cannot be right into holes. */
-int gen_drop_wrong_rows(struct rows *r);
+int gen_make_wrong_rows_holes(struct rows *r);
 
 /* ------------------------------- list.c ------------------------------ */
 

@@ -81,11 +81,11 @@ static void equal_paths_are_added_up_and_sorted(void **state)
 static void same_names_of_other_kinds_stay_apart(void **state)
 {
 	struct fold *f = fold_new();
-	uint32_t one = fold_file(f, "/a"), two = fold_file(f, "/b");
+	uint32_t one = fold_add_file(f, "/a"), two = fold_add_file(f, "/b");
 
 	(void)state;
 	assert_int_not_equal(one, two);
-	assert_int_equal(one, fold_file(f, "/a"));
+	assert_int_equal(one, fold_add_file(f, "/a"));
 	assert_int_not_equal(fold_add_name(f, FOLD_USER, "x", one),
 			     fold_add_name(f, FOLD_USER, "x", two));
 	assert_int_not_equal(fold_add_name(f, FOLD_USER, "x", one),

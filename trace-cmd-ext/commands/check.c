@@ -114,7 +114,7 @@ static void print_meaning(const struct check *c)
 	       c->frame_pointers ? "works with --source frame-pointers only" :
 	       "works with --no-user-stack only");
 	if (c->source)
-		printf("  source of user stacks: %s, because this kernel has %s user stacks\n",
+		printf("  source of user stacks: %s (this kernel has %s user stacks)\n",
 		       c->source, c->user_stacks ? "deferred" : "no deferred");
 	printf("  kernel stacks: %s\n", c->kernel_stacks ? "yes" : "no");
 	printf("  user stacks: %s\n", c->user_stacks && c->tables ? "complete, by unwind tables" :

@@ -277,7 +277,7 @@ static int parse_one(struct rec_opts *o, int c, struct said *said)
 }
 
 /* Returns 0, or -1 if --help was answered, or an exit code. */
-static int parse(struct rec_opts *o, int argc, char **argv)
+static int parse_options(struct rec_opts *o, int argc, char **argv)
 {
 	struct said said = {};
 	bool not_bpf;
@@ -304,8 +304,8 @@ static int parse(struct rec_opts *o, int argc, char **argv)
 		return tool_usage("record", "-p function needs -l NAME: every call of every kernel "
 				  "function is too much; name some, as in -l vfs_read -l 'tcp_*'");
 	if (!o->nr_sel && !o->freq && !o->nr_functions)
-		return tool_usage("record", "it needs an event, -e EVENT, a kernel function, -l "
-				  "NAME, or samples, -F HZ");
+		return tool_usage("record", "nothing to record: give -e EVENT, -l FUNCTION or "
+				  "-F HZ");
 	if (o->nr_functions && not_bpf)
 		return tool_usage("record", "-l needs the source bpf, and user stacks; with "
 				  "deferred user stacks, the function tracer has "
@@ -341,7 +341,7 @@ int cmd_record(int argc, char **argv)
 	struct rec_opts opts;
 	int ret;
 
-	ret = parse(&opts, argc, argv);
+	ret = parse_options(&opts, argc, argv);
 	if (!ret) {
 		if (opts.quiet)
 			tool_progress_off();

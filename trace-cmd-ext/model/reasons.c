@@ -62,8 +62,8 @@ const char *table_remedy(enum tables_cause cause)
 			"compile it with -fasynchronous-unwind-tables, or with frame pointers",
 		[TABLES_NO_ELF] = "if it should be a program or library, install it again",
 		[TABLES_OTHER_ARCH] =
-			"use its 64-bit build, record 32-bit (i386) programs with --source bpf, or "
-			"compile it with -fno-omit-frame-pointer",
+			"use its 64-bit or i386 build (other ABIs have no tables), or compile it "
+			"with -fno-omit-frame-pointer",
 		[TABLES_NO_PERMISSION] = "run it as root",
 		[TABLES_VANISHED] = "record once more, while the file is there",
 		[TABLES_NO_ROOM] = "free memory",
@@ -74,7 +74,8 @@ const char *table_remedy(enum tables_cause cause)
 	return cause < TABLES_NR_CAUSES ? remedy[cause] : NULL;
 }
 
-#define REPORT		"report it to its maker; compile it with frame pointers until then"
+#define REPORT		"report it to the author of the code; compile it with frame pointers " \
+			"until then"
 #define ASSEMBLER	"ignore it if it is only a few bytes: this code is hand-written assembler"
 
 const char *hole_remedy(unsigned int cause)

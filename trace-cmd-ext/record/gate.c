@@ -48,7 +48,7 @@ struct rec_gate {
 	bool makes;			/* the thread exists */
 	atomic_bool stop;
 	uint64_t since;			/* CLOCK_MONOTONIC, ns: when the maker was asked */
-	struct gate_counts *counts;	/* shared with the gate */
+	struct gate_shared *counts;	/* shared with the gate */
 };
 
 /* ---------------------------------- maker --------------------------------- */
@@ -380,7 +380,7 @@ void rec_gate_stop(struct rec *r)
 						 strerror(g->counts->error));
 }
 
-const struct gate_counts *rec_gate_get_counts(const struct rec *r)
+const struct gate_shared *rec_gate_get_shared(const struct rec *r)
 {
 	return r->gate ? r->gate->counts : NULL;
 }

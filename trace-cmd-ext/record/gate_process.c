@@ -67,7 +67,7 @@ struct waiting {
 
 struct gate {
 	const struct rec *r;
-	struct gate_counts *counts;
+	struct gate_shared *counts;
 	struct waiting waiting[MAX_WAITING];	/* in their order */
 	size_t nr_waiting;
 	uint64_t last_id, asked;	/* asked: the id that the recorder works on; 0: none */
@@ -365,7 +365,7 @@ static void leave_limits(void)
 	setpriority(PRIO_PROCESS, 0, NICE);
 }
 
-void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_counts *counts)
+void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_shared *counts)
 {
 	struct gate g = { .r = r, .counts = counts };
 

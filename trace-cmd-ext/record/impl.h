@@ -311,8 +311,8 @@ void rec_tables_stop(struct rec *r);
 
 #define GATE_MAX_NS		5000000000ull	/* nothing waits longer */
 
-/* The figures of --wait-tables, and what the gate has to know; in shared memory */
-struct gate_counts {
+/* The recorder and the gate share this memory. */
+struct gate_shared {
 	unsigned int programs;		/* that waited for their tables */
 	unsigned int released_early;	/* before their tables were made */
 	uint64_t longest;		/* ns */
@@ -347,11 +347,11 @@ void rec_gate_stop(struct rec *r);
 /* -1 without a gate */
 pid_t rec_gate_pid(const struct rec *r);
 /* NULL without --wait-tables */
-const struct gate_counts *rec_gate_get_counts(const struct rec *r);
+const struct gate_shared *rec_gate_get_shared(const struct rec *r);
 void rec_gate_free(struct rec *r);
 
 /* In a process of its own: answer the questions of @fanotify until the socket @recorder closes. */
-void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_counts *counts)
+void gate_run(const struct rec *r, int fanotify, int recorder, struct gate_shared *counts)
 	__attribute__((noreturn));
 
 /* ---- libs.c ---- */

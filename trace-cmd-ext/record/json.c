@@ -60,7 +60,7 @@ static void put_tables(struct jsonw *j, const struct rec *r)
 	jsonw_end(j);
 }
 
-static void put_waited(struct jsonw *j, const struct gate_counts *counts)
+static void put_waited(struct jsonw *j, const struct gate_shared *counts)
 {
 	if (!counts) {
 		jsonw_null(j, "waited");
@@ -145,7 +145,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	jsonw_end(&j);
 	put_tables(&j, r);
 	put_bpf(&j, r);
-	put_waited(&j, rec_gate_get_counts(r));
+	put_waited(&j, rec_gate_get_shared(r));
 	jsonw_number(&j, "jit_processes", s->jit);
 	jsonw_end(&j);
 	fputc('\n', f);

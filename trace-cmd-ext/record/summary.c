@@ -304,7 +304,7 @@ static void print_jit(const struct rec *r, const struct rec_stats *c)
 		      "trace-ustack-record(1)\n", stderr);
 }
 
-static void print_waited(const struct gate_counts *counts)
+static void print_waited(const struct gate_shared *counts)
 {
 	if (!counts)
 		return;
@@ -333,7 +333,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->kb);
 	rec_tables_summary(r);
-	print_waited(rec_gate_get_counts(r));
+	print_waited(rec_gate_get_shared(r));
 	print_jit(r, c);
 }
 

@@ -60,7 +60,7 @@ static int end_turn(struct turns *t)
 }
 
 /* Call it before each item. Returns whether the item is this process's; errors are negative. */
-static int my_item(struct turns *t)
+static int take_item(struct turns *t)
 {
 	int ret = 0;
 
@@ -74,11 +74,11 @@ static int my_item(struct turns *t)
 	return ret ? ret : t->mine;
 }
 
-static int one_event(void *data, const struct model_event *ev)
+static int print_event(void *data, const struct model_event *ev)
 {
 	struct turns *t = data;
 	struct report *r = t->r;
-	int ret = my_item(t);
+	int ret = take_item(t);
 
 	if (ret <= 0)
 		return ret;
@@ -95,7 +95,7 @@ static int one_event(void *data, const struct model_event *ev)
 }
 
 /* Print all records by time; at equal times in the order of the streams, as libtracecmd does. */
-static int all_records(struct turns *t)
+static int print_all_records(struct turns *t)
 {
 	struct reader *reader = model_get_parts(t->r->m).reader;
 	uint32_t nr = reader_nr_streams(reader), i, first;
@@ -111,7 +111,7 @@ static int all_records(struct turns *t)
 		if (first == nr)
 			break;
 		rec = recs[first];
-		ret = my_item(t);
+		ret = take_item(t);
 		if (ret > 0) {
 			printer_record(t->r->printer, &t->r->out,
 				       reader_get_stream(reader, first)->buffer, rec);
@@ -123,10 +123,10 @@ static int all_records(struct turns *t)
 	return ret;
 }
 
-static int one_record(void *data, uint32_t buffer, struct tep_record *rec)
+static int print_record(void *data, uint32_t buffer, struct tep_record *rec)
 {
 	struct turns *t = data;
-	int ret = my_item(t);
+	int ret = take_item(t);
 
 	if (ret > 0)
 		printer_record(t->r->printer, &t->r->out, buffer, rec);
@@ -157,11 +157,11 @@ static int print_items(struct turns *t)
 	}
 	t->mine = false;
 	if (r->json || r->filtered)
-		ret = model_each(r->m, MODEL_BY_TIME, one_event, t);
+		ret = model_each(r->m, MODEL_BY_TIME, print_event, t);
 	else if (r->library_reads_ahead)
-		ret = reader_iterate(model_get_parts(r->m).reader, one_record, t);
+		ret = reader_iterate(model_get_parts(r->m).reader, print_record, t);
 	else
-		ret = all_records(t);
+		ret = print_all_records(t);
 	if (!ret && (t->mine || (!t->items && !t->me)))
 		ret = end_turn(t);
 	if (!ret && r->filtered && !t->items && !t->me)

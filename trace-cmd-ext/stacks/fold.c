@@ -68,7 +68,7 @@ void fold_free(struct fold *f)
 	free(f);
 }
 
-uint32_t fold_file(struct fold *f, const char *path)
+uint32_t fold_add_file(struct fold *f, const char *path)
 {
 	return strtab_add(&f->files, path, strlen(path));
 }

@@ -85,8 +85,8 @@ static bool grow_numbers(numbers_t *n, uint32_t id)
 static uint32_t make_name(struct paths *p, const struct model_frame *f)
 {
 	enum fold_kind kind = f->kernel ? FOLD_KERNEL : FOLD_USER;
-	uint32_t file = f->file ? fold_file(p->f, f->file->path) :
-			f->jit ? fold_file(p->f, "[JIT]") : FOLD_NONE;
+	uint32_t file = f->file ? fold_add_file(p->f, f->file->path) :
+			f->jit ? fold_add_file(p->f, "[JIT]") : FOLD_NONE;
 	char text[300];
 
 	if (f->func && *f->func)
@@ -188,7 +188,7 @@ static void add_inlined(struct paths *p, uint32_t frame)
 
 	if (!nr)
 		return;
-	file = fold_file(p->f, model_get_frame(p->m, frame)->file->path);
+	file = fold_add_file(p->f, model_get_frame(p->m, frame)->file->path);
 	while (nr-- > 0)
 		if (v[nr].inlined)
 			add_name(p, fold_add_name(p->f, FOLD_INLINED, v[nr].func && *v[nr].func ?

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* near.c - find names that are similar. See near.h. */
+/* near.c - find names that are similar */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "near.h"
 
-/* How many changes turn one name into the other; capped, as names are short. */
+/* How many changes turn one name into the other; UINT_MAX if a name has more than 127 bytes */
 static unsigned int edit_distance(const char *a, const char *b)
 {
 	size_t la = strlen(a), lb = strlen(b), i, j;

@@ -12,7 +12,7 @@
 
 static int output_failed(struct output *o, const char *what)
 {
-	tool_error("%s: %s: %s; choose another with -o", o->path, what, strerror(errno));
+	tool_error("%s: %s: %s; choose another file with -o", o->path, what, strerror(errno));
 	if (o->temporary)
 		unlink(o->temporary);
 	free(o->temporary);

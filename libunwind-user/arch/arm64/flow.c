@@ -371,7 +371,7 @@ static void decode_hint(uint32_t w, struct arch_op *op)
 	case 29:
 	case 30:
 	case 31:
-		op->flags |= ARCH_CHECKS_RA;
+		op->flags |= ARCH_STRIPS_RA;
 		break;
 	case 34:				/* bti c; setjmp() returns to bti j */
 		op->flags |= ARCH_STARTS_FUNC;
