@@ -75,9 +75,10 @@ struct go_body {
 	uint64_t frame_at;
 	bool saved;
 	/* If it is in assembler: */
-	uint64_t sp_at;			/* from here on, SP is not known; end: never */
-	uint64_t fp_at;			/* from here on, FP has another value; end: never */
-	uint64_t reload;		/* after sp_at: FP is the caller's from here on; 0: never */
+	uint64_t sp_lost_from;		/* from here on, SP is not known; end: never */
+	uint64_t fp_lost_from;		/* from here on, FP has another value; end: never */
+	/* after sp_lost_from: FP is the caller's from here on; 0: never */
+	uint64_t reload;
 	bool keeps_fp;			/* before reload, FP is that of the frame */
 };
 
@@ -320,23 +321,23 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 		while (pc >= p.end && go_pcs_next(&p))
 			;
 		cfa = (int64_t)p.value + g->arch->pushed;
-		if (writes_sp(&op) && b->sp_at == b->end)
-			b->sp_at = pc + op.len;
-		if (op.flags & ARCH_STORES_FP && b->fp_at == b->end && !slot && !op.by_fp)
+		if (writes_sp(&op) && b->sp_lost_from == b->end)
+			b->sp_lost_from = pc + op.len;
+		if (op.flags & ARCH_STORES_FP && b->fp_lost_from == b->end && !slot && !op.by_fp)
 			slot = op.off + op.fp_at - cfa;
 		if (writes_fp(&op) && slot && reloads_fp(&op, cfa, slot)) {
-			if (pc >= b->sp_at && reloads++ < 1)
+			if (pc >= b->sp_lost_from && reloads++ < 1)
 				b->reload = pc + op.len;
 		} else if (writes_fp(&op)) {
-			if (b->fp_at == b->end)
-				b->fp_at = pc + op.len;
+			if (b->fp_lost_from == b->end)
+				b->fp_lost_from = pc + op.len;
 			b->keeps_fp &= op.effect == ARCH_FP_IS_SP && op.n - cfa == slot;
 		}
 		if ((op.next == ARCH_JUMP || op.next == ARCH_BRANCH) && op.target >= b->f.start) {
-			if (pc >= b->sp_at && op.target < b->sp_at)
-				b->sp_at = b->f.start;
-			if (pc >= b->fp_at && op.target < b->fp_at)
-				b->fp_at = b->f.start;
+			if (pc >= b->sp_lost_from && op.target < b->sp_lost_from)
+				b->sp_lost_from = b->f.start;
+			if (pc >= b->fp_lost_from && op.target < b->fp_lost_from)
+				b->fp_lost_from = b->f.start;
 		}
 	}
 	b->keeps_fp &= reloads < 2;
@@ -344,10 +345,10 @@ static void decode_asm(struct go_rows *g, struct go_body *b)
 		return;
 	/* some of it is not understood */
 	b->keeps_fp = false;
-	if (b->sp_at > pc)
-		b->sp_at = pc;
-	if (b->fp_at > pc)
-		b->fp_at = pc;
+	if (b->sp_lost_from > pc)
+		b->sp_lost_from = pc;
+	if (b->fp_lost_from > pc)
+		b->fp_lost_from = pc;
 }
 
 /* ---------------------------------- rows --------------------------------- */
@@ -451,7 +452,7 @@ static int add_segment(struct go_rows *g, const struct go_body *b, const struct 
 /* Add rows for code after the instruction that gave SP the value of another stack. */
 static int add_after_switch(struct go_rows *g, const struct go_body *b, const struct go_pcs *p)
 {
-	uint64_t from = p->start > b->sp_at ? p->start : b->sp_at;
+	uint64_t from = p->start > b->sp_lost_from ? p->start : b->sp_lost_from;
 	int ret;
 
 	if (b->role == GO_NO_RETURN)
@@ -474,9 +475,9 @@ static int add_rows(struct go_rows *g, const struct go_body *b)
 
 	go_pcs_start(&p, &g->t, &b->f, b->f.pcsp);
 	while (!ret && go_pcs_next(&p)) {
-		if (p.start < b->sp_at)
-			ret = add_segment(g, b, &p, b->sp_at, before);
-		if (!ret && p.end > b->sp_at && b->role != GO_CALLERS_FP)
+		if (p.start < b->sp_lost_from)
+			ret = add_segment(g, b, &p, b->sp_lost_from, before);
+		if (!ret && p.end > b->sp_lost_from && b->role != GO_CALLERS_FP)
 			ret = add_after_switch(g, b, &p);
 		before = p.value;
 	}
@@ -492,19 +493,19 @@ static void classify_body(struct go_rows *g, struct go_body *b)
 		b->role = GO_UNKNOWN;
 	b->end = b->f.start;
 	find_frame(g, b);
-	b->sp_at = b->fp_at = b->end;
+	b->sp_lost_from = b->fp_lost_from = b->end;
 	/* code without the flag moves SP by constants only; code that saved FP may change FP */
 	if (b->f.flags & GO_SPWRITE || (b->f.flags & GO_ASM && !b->saved))
 		decode_asm(g, b);
 	if (!(b->f.flags & GO_SPWRITE))
-		b->sp_at = b->end;
-	if ((b->f.flags & GO_SPWRITE && b->sp_at == b->end) || b->role == GO_UNKNOWN) {
-		b->sp_at = b->f.start;
+		b->sp_lost_from = b->end;
+	if ((b->f.flags & GO_SPWRITE && b->sp_lost_from == b->end) || b->role == GO_UNKNOWN) {
+		b->sp_lost_from = b->f.start;
 		b->keeps_fp = false;
 	}
 	/* a frame has FP saved; without a frame, FP is not known from there on */
-	if (!b->saved && b->fp_at < b->sp_at) {
-		b->sp_at = b->fp_at;
+	if (!b->saved && b->fp_lost_from < b->sp_lost_from) {
+		b->sp_lost_from = b->fp_lost_from;
 		b->keeps_fp = false;
 		b->role = GO_UNKNOWN;
 	}
@@ -517,7 +518,7 @@ static int add_func(struct go_rows *g, const struct go_func *f)
 	int ret;
 
 	classify_body(g, &b);
-	end = b.role == GO_CALLERS_FP ? b.sp_at : b.role == GO_OUTERMOST ? f->end : b.end;
+	end = b.role == GO_CALLERS_FP ? b.sp_lost_from : b.role == GO_OUTERMOST ? f->end : b.end;
 	if (b.role == GO_SIGRETURN || end == f->start)
 		return 0;
 	if (!image_in_code_range(g->r->img, f->start, end))

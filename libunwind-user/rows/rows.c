@@ -41,13 +41,13 @@ static bool counts_from_kept_reg(const struct rows *r, const struct cfi_row *s)
 /* A state that has no number yet gets one; returns as rows_intern_state(). */
 static uint32_t add_state(struct rows *r, const struct cfi_row *state, uint32_t hash)
 {
-	uint32_t n = r->nr_codes, room = r->room_codes;
+	uint32_t n = r->nr_states, room = r->room_states;
 
 	if (!vec_room(&r->fre, n, &room, sizeof(*r->fre)) ||
-	    !vec_room(&r->state, n, &r->room_codes, sizeof(*r->state)) ||
+	    !vec_room(&r->state, n, &r->room_states, sizeof(*r->state)) ||
 	    hidx_add_bounded(&r->numbers, hash, n))
 		return 0;
-	r->nr_codes++;
+	r->nr_states++;
 	r->state[n] = *state;
 	rows_encode(r->arch, state, &r->fre[n]);
 	r->needs_kept_reg |= counts_from_kept_reg(r, state);
@@ -79,11 +79,11 @@ int rows_init(struct rows *r, struct image *img, const struct arch *arch, struct
 	r->arch = arch;
 	r->stats = stats;
 	if (!vec_room(&r->fre, 0, &room, sizeof(*r->fre)) ||
-	    !vec_room(&r->state, 0, &r->room_codes, sizeof(*r->state)))
+	    !vec_room(&r->state, 0, &r->room_states, sizeof(*r->state)))
 		return -ENOMEM;
 	memset(r->fre, 0, ROWS_FIRST * sizeof(*r->fre));
 	memset(r->state, 0, ROWS_FIRST * sizeof(*r->state));
-	r->nr_codes = ROWS_FIRST;
+	r->nr_states = ROWS_FIRST;
 	return 0;
 }
 

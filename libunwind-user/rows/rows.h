@@ -194,7 +194,7 @@ struct rows {
 
 	struct rows_fre *fre;		/* by state */
 	struct cfi_row *state;
-	uint32_t nr_codes, room_codes;
+	uint32_t nr_states, room_states;
 	struct hidx numbers;		/* of states */
 
 	struct rows_fde *fde;		/* in the order of .eh_frame; then sorted */

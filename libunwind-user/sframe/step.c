@@ -56,7 +56,7 @@ static int read_reg(const struct ustep *s, const struct ustep_env *env, unsigned
 	u32 word = word_size(env);
 	u64 addr;
 
-	if (s->flags & USTEP_TOPMOST)
+	if (s->flags & USTEP_INNERMOST)
 		return env->get_reg && !env->get_reg(env->ctx, reg, v) ? 0 : -ENODATA;
 	if (s->flags & USTEP_SIGNAL && reg < env->arch->nr_regs) {
 		reg = sframe_index_nospec(reg, env->arch->nr_regs);

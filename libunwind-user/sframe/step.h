@@ -53,7 +53,7 @@ struct ustep_env {
 
 /* Flags of a state. Without USTEP_EXACT, ip is a return address. */
 #define USTEP_EXACT	0x1	/* ip is the next instruction: topmost or interrupted */
-#define USTEP_TOPMOST	0x2	/* get_reg() gives this frame's registers */
+#define USTEP_INNERMOST	0x2	/* get_reg() gives this frame's registers */
 #define USTEP_SIGNAL	0x4	/* the signal frame at sig holds this frame's registers */
 /*
  * FP is not known: the last step did not use a row but a back chain. Rows that take FP cannot be
@@ -88,7 +88,7 @@ struct ustep {
 static inline void ustep_init(struct ustep *s, u64 ip, u64 sp, u64 fp)
 {
 	*s = (struct ustep) { .ip = ip, .sp = sp, .fp = fp,
-			      .flags = USTEP_EXACT | USTEP_TOPMOST };
+			      .flags = USTEP_EXACT | USTEP_INNERMOST };
 }
 
 /*

@@ -522,7 +522,7 @@ static void arm64_keeps_ra_in_a_register_and_signs_it(void **state)
 	(void)state;
 	env.arch = sframe_arch(SFRAME_ABI_ARM64_LE);
 	env.ra_mask = sign;
-	s.flags |= USTEP_TOPMOST;
+	s.flags |= USTEP_INNERMOST;
 	/* get_reg() knows none above 16, and x30 is the link register */
 	assert_int_equal(assert_step_fails(row), -ENODATA);
 	row.ra = (struct sframe_rule)REGISTER(16, 0);
