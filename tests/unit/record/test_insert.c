@@ -124,6 +124,13 @@ static void send_event(int cpu, uint64_t time, int event, uint32_t tid, uint64_t
 	text_add_bytes(&msgs, (char *)&m, sizeof(m));
 }
 
+/* A record at @time, and its message 1 ns before it */
+static void pass_event(int cpu, uint64_t time, uint32_t tid, uint64_t stack)
+{
+	send_event(cpu, time - 1, EVENT, tid, stack, 0);
+	add_event(cpu, time, tid);
+}
+
 static void send_own(struct msg_sample m)
 {
 	uint64_t ip;
@@ -440,12 +447,9 @@ static void a_function_of_python_is_a_mapping_of_each_process(void **state)
 	send_python(3, "\xe9t\xe9", 2, "/\0\xe9\0\xff\xdc", 8);
 	send_python_stack(200, 8, numbers, 1);
 	send_python_stack(300, 7, numbers, 2);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 8, 200, 0);
-	add_event(0, 20, 8);
-	send_event(0, 29, EVENT, 7, 300, 0);
-	add_event(0, 30, 7);
+	pass_event(0, 10, 7, 100);
+	pass_event(0, 20, 8, 200);
+	pass_event(0, 30, 7, 300);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a m2=[python] outer (a.p):7 "
@@ -467,10 +471,8 @@ static void numbers_beyond_the_limit_are_not_functions(void **state)
 	send_python(1, "outer", 1, "a.p", 4);
 	send_python_stack(100, 7, numbers, 3);
 	send_python_stack(200, 7, numbers, 1);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 7, 200, 0);
-	add_event(0, 20, 7);
+	pass_event(0, 10, 7, 100);
+	pass_event(0, 20, 7, 200);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a m2=[python] outer (a.p):7 "
@@ -654,14 +656,10 @@ static void equal_stacks_in_a_row_share_a_cookie(void **state)
 	(void)state;
 	send_stack(100, 7, 3, &code_a, NULL);
 	send_stack(200, 7, 2, &code_a, NULL);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 7, 100, 0);
-	add_event(0, 20, 7);
-	send_event(0, 29, EVENT, 7, 200, 0);
-	add_event(0, 30, 7);
-	send_event(0, 39, EVENT, 7, 100, 0);
-	add_event(0, 40, 7);
+	pass_event(0, 10, 7, 100);
+	pass_event(0, 20, 7, 100);
+	pass_event(0, 30, 7, 200);
+	pass_event(0, 40, 7, 100);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:3 e40@20 c1.0/7 "
@@ -730,8 +728,7 @@ static void a_message_is_taken_once(void **state)
 {
 	(void)state;
 	send_stack(100, 7, 1, NULL, NULL);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
+	pass_event(0, 10, 7, 100);
 	add_event(0, 11, 7);
 	send_end();
 	assert_int_equal(run(), 0);
@@ -747,8 +744,7 @@ static void interrupts_nest(void **state)
 	send_event(0, 5, EVENT, 7, 200, 0);
 	/* M1 M2 R2 R1 */
 	send_event(0, 9, EVENT, 7, 100, 0);
-	send_event(0, 10, EVENT, 7, 100, 0);
-	add_event(0, 11, 7);
+	pass_event(0, 11, 7, 100);
 	add_event(0, 12, 7);
 	send_end();
 	assert_int_equal(run(), 0);
@@ -784,8 +780,7 @@ static void a_lost_message_is_no_guess(void **state)
 	send_event(0, 5, EVENT, 7, 200, 0);
 	lose_message(0);
 	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 7, 100, 0);
-	add_event(0, 20, 7);
+	pass_event(0, 20, 7, 100);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 e40@20 c1.0/7 s1.0:1");
@@ -824,10 +819,8 @@ static void without_an_end_the_last_message_proves_nothing(void **state)
 {
 	(void)state;
 	send_stack(100, 7, 1, NULL, NULL);
-	send_event(0, 5, EVENT, 7, 100, 0);
-	add_event(0, 6, 7);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
+	pass_event(0, 6, 7, 100);
+	pass_event(0, 10, 7, 100);
 	assert_int_equal(run(), 0);
 	expect(0, "e40@6 c1.0/7 s1.0:1 e40@10");
 }
@@ -841,8 +834,7 @@ static void records_that_were_lost(void **state)
 	send_stack(200, 7, 2, NULL, NULL);
 	for (i = 0; i < 20; i++)
 		send_event(0, 10 + i, EVENT, 7, 200, 0);
-	send_event(0, 99, EVENT, 7, 100, 0);
-	add_event(0, 100, 7);
+	pass_event(0, 100, 7, 100);
 	end_page(0, 1u << 31 | 1u << 30, 20);
 	add_event(0, 110, 9);
 	end_page(0, 1u << 31, 0);
@@ -998,8 +990,7 @@ static void skipped_run(unsigned int flags, uint32_t time_run, uint64_t after)
 	send_event(0, 9, EVENT, 7, 100, 0);
 	add_record(0, 20, EVENT, flags, 7, 4);
 	ran = time_run;
-	send_event(0, 30, EVENT, 7, after, 0);
-	add_event(0, 31, 7);
+	pass_event(0, 31, 7, after);
 	send_end();
 	assert_int_equal(run(), 0);
 }
@@ -1286,8 +1277,7 @@ static void a_kprobe_event_is_before_its_message(void **state)
 	/* another kprobe event, another task, another CPU; a tracepoint */
 	add_hit(0, 30, PROBE + 1, 7, 100, UINT32_MAX);
 	add_hit(1, 35, PROBE, 8, 200, UINT32_MAX);
-	send_event(0, 39, EVENT, 7, 100, 0);
-	add_event(0, 40, 7);
+	pass_event(0, 40, 7, 100);
 	add_hit(0, 50, PROBE, 7, 200, 30);
 	/* in the same nanosecond */
 	since = 10;
@@ -1361,8 +1351,7 @@ static void a_gap_before_a_kprobe_event(void **state)
 	lose_message(0);
 	add_hit(0, 6, PROBE, 7, 100, 5);
 	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 7, 100, 0);
-	add_event(0, 20, 7);
+	pass_event(0, 20, 7, 100);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e43@6 c1.0/7 s1.0:1 e40@10 e40@20 c1.0/7");
@@ -1385,12 +1374,9 @@ static void a_task_that_moves(void **state)
 {
 	(void)state;
 	send_stack(100, 7, 1, &code_a, NULL);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(1, 19, EVENT, 7, 100, 0);
-	add_event(1, 20, 7);
-	send_event(0, 29, EVENT, 7, 100, 0);
-	add_event(0, 30, 7);
+	pass_event(0, 10, 7, 100);
+	pass_event(1, 20, 7, 100);
+	pass_event(0, 30, 7, 100);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:1 e40@30 c1.0/7");
@@ -1401,10 +1387,8 @@ static void two_tasks_have_two_cookies(void **state)
 {
 	(void)state;
 	send_stack(100, 7, 1, &code_a, NULL);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(1, 10, EVENT, 8, 100, 0);
-	add_event(1, 11, 8);
+	pass_event(0, 10, 7, 100);
+	pass_event(1, 11, 8, 100);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a s1.0:1");
@@ -1418,12 +1402,9 @@ static void a_mapping_that_comes_back(void **state)
 	(void)state;
 	send_stack(100, 7, 1, &code_a, &code_c);
 	send_stack(200, 7, 1, &code_b, NULL);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 7, 200, 0);
-	add_event(0, 20, 7);
-	send_event(0, 29, EVENT, 7, 100, 0);
-	add_event(0, 30, 7);
+	pass_event(0, 10, 7, 100);
+	pass_event(0, 20, 7, 200);
+	pass_event(0, 30, 7, 100);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000=/bin/a m700000=[vdso] s1.0:1 "
@@ -1440,10 +1421,8 @@ static void a_file_without_a_path(void **state)
 	path_of_file[2] = longer;
 	send_stack(100, 7, 1, &code_a, NULL);
 	send_stack(200, 7, 1, &code_b, NULL);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 7, 200, 0);
-	add_event(0, 20, 7);
+	pass_event(0, 10, 7, 100);
+	pass_event(0, 20, 7, 200);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 m400000= s1.0:1 e40@20 c2.0/7 m400000= s2.0:1");
@@ -1454,10 +1433,8 @@ static void a_deep_stack_is_split(void **state)
 	(void)state;
 	send_stack(100, 7, 512, NULL, NULL);
 	send_stack(200, 7, 257, NULL, NULL);
-	send_event(0, 9, EVENT, 7, 100, 0);
-	add_event(0, 10, 7);
-	send_event(0, 19, EVENT, 7, 200, 0);
-	add_event(0, 20, 7);
+	pass_event(0, 10, 7, 100);
+	pass_event(0, 20, 7, 200);
 	send_end();
 	assert_int_equal(run(), 0);
 	expect(0, "e40@10 c1.0/7 s1.0:256+4 | s1.0:256 e40@20 c2.0/7 | s2.0:256+4 s2.0:1");
@@ -1471,11 +1448,9 @@ static void no_stack_has_a_reason(void **state)
 	add_event(0, 10, 7);
 	send_event(0, 19, EVENT, 7, 0, MSG_BUSY);
 	add_event(0, 20, 7);
-	send_event(0, 29, EVENT, 7, 100, 0);
-	add_event(0, 30, 7);
+	pass_event(0, 30, 7, 100);
 	/* its stack was never sent */
-	send_event(0, 39, EVENT, 7, 300, 0);
-	add_event(0, 40, 7);
+	pass_event(0, 40, 7, 300);
 	send_event(0, 49, EVENT, 7, 100, MSG_HOLE);
 	add_event(0, 50, 7);
 	send_end();

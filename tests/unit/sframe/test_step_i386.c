@@ -49,8 +49,7 @@ static int read_code(void *ctx, u64 addr, void *to, unsigned int size)
 	return 0;
 }
 
-static struct ustep_env env = { .read = read_stack, .get_reg = get_reg, .read_code = read_code };
-static struct ustep s;
+#include "step_build.h"
 
 static int setup(void **state)
 {
@@ -63,27 +62,6 @@ static int setup(void **state)
 	ustep_init(&s, 0x1234, AT(9), AT(21));
 	reads = 0;
 	return 0;
-}
-
-#define RULE(b, r, o, d)	{ .base = SFRAME_##b, .reg = (r), .off = (o), .deref = (d) }
-#define ROW(c, r, f)		((struct sframe_row) { .size = 1, .cfa = c, .ra = r, .fp = f })
-#define SP(o)			RULE(SP, 0, o, 0)
-#define FP(o)			RULE(FP, 0, o, 0)
-#define SAVED(o)		RULE(CFA, 0, o, 1)
-#define REGISTER(n, o)		RULE(REG, n, o, 0)
-#define SAME			RULE(SAME, 0, 0, 0)
-
-static int step(struct sframe_row row)
-{
-	return ustep_row(&s, &env, &row);
-}
-
-static void assert_state(u64 ip, u64 sp, u64 fp, u32 flags)
-{
-	assert_int_equal(s.ip, ip);
-	assert_int_equal(s.sp, sp);
-	assert_int_equal(s.fp, fp);
-	assert_int_equal(s.flags, flags);
 }
 
 static void words_have_4_bytes(void **state)
