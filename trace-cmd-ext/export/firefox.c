@@ -144,7 +144,7 @@ void firefox_index(struct jsonw *j, uint32_t index)
 		jsonw_number(j, NULL, index);
 }
 
-void firefox_format_name(struct firefox *f, const struct export_entry *ent)
+void firefox_name(struct firefox *f, const struct export_entry *ent)
 {
 	text_clear(&f->t);
 	if (ent->name)
@@ -175,7 +175,7 @@ static void put_location(struct firefox *f, uint32_t entry)
 	const char *file;
 
 	export_get_entry(f->e, entry, &ent);
-	firefox_format_name(f, &ent);
+	firefox_name(f, &ent);
 	file = firefox_file(&ent);
 	if (file) {
 		text_add(&f->t, " (in ");
