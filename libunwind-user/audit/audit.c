@@ -265,7 +265,7 @@ static void sweep_closed(uintptr_t start, uintptr_t end)
 }
 
 /* Note an object that may be unloaded. */
-static void keep_record(struct record *r, const struct audit_object *o,
+static void fill_record(struct record *r, const struct audit_object *o,
 			const struct audit_table *t)
 {
 	const Elf64_Phdr *ph = o->phdr;
@@ -489,7 +489,7 @@ static struct record *open_object(const struct link_map *map)
 		return NULL;
 	}
 	if (r)
-		keep_record(r, &o, &t);
+		fill_record(r, &o, &t);
 	return r;
 }
 

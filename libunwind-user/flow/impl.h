@@ -58,7 +58,8 @@ unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_
 				const struct arch_state *b);
 
 /* Drop all claims of the state but @claims. */
-void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsigned int claims);
+void flow_drop_other_claims(const struct arch_flow *arch, struct arch_state *s,
+			    unsigned int claims);
 
 /* Is the state that of a function's start: SP, FP and the return address in place? */
 bool flow_is_entered(const struct arch_flow *arch, const struct arch_state *s);

@@ -96,8 +96,8 @@ static unsigned int source_of_fp(const struct arch_op *op)
 }
 
 /* The claims among @claims that @s makes */
-static unsigned int keep_claims(const struct arch_flow *arch, const struct arch_state *s,
-				unsigned int claims)
+static unsigned int get_made_claims(const struct arch_flow *arch, const struct arch_state *s,
+				    unsigned int claims)
 {
 	return claims ? claims & flow_claims(arch, s) : 0;
 }
@@ -135,7 +135,7 @@ static unsigned int infer_claims_before(const struct arch_flow *arch, const stru
 		needed |= s->ra_saved ? FLOW_RA_SLOT : needed & base ? FLOW_RA : 0;
 	if (proved & FLOW_SP_SLOT && s->sp_saved)
 		needed |= FLOW_SP_SLOT;
-	return keep_claims(arch, s, needed);
+	return get_made_claims(arch, s, needed);
 }
 
 /*
@@ -264,7 +264,7 @@ static bool check_node(struct flow *f, struct flow_node *n)
 	if (contradicts_itself(f, n))
 		n->disproved = true;
 	else
-		n->proved |= keep_claims(f->arch, &n->state, proved_here(f, n));
+		n->proved |= get_made_claims(f->arch, &n->state, proved_here(f, n));
 	nr = flow_edges(f, n, edge);
 	for (i = 0; i < nr; i++)
 		check_edge(f, n, &edge[i]);
@@ -314,13 +314,13 @@ out:
 	return 0;
 }
 
-/* Drop all claims that are not proved; false if nothing is left. */
-static bool keep_proved(struct flow *f, struct flow_node *n)
+/* Drop all claims that are not proved; false if the rest makes no row. */
+static bool drop_unproved_claims(struct flow *f, struct flow_node *n)
 {
 	struct arch_state s = n->state;
 	struct cfi_row row;
 
-	flow_keep_claims(f->arch, &s, n->proved);
+	flow_drop_other_claims(f->arch, &s, n->proved);
 	if (!flow_make_row(f->r->arch, &s, false, &row))
 		return false;
 	n->state = s;
@@ -334,7 +334,7 @@ static bool believe_proved(struct flow *f)
 
 	for (i = 0; i < f->nr_nodes; i++) {
 		if (f->node[i].sure || !f->node[i].proved || f->node[i].disproved ||
-		    !keep_proved(f, &f->node[i]))
+		    !drop_unproved_claims(f, &f->node[i]))
 			continue;
 		flow_mark_sure(f, i);
 		any = true;

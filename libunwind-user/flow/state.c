@@ -492,7 +492,7 @@ unsigned int flow_common_claims(const struct arch_flow *arch, const struct arch_
 	return both;
 }
 
-void flow_keep_claims(const struct arch_flow *arch, struct arch_state *s, unsigned int claims)
+void flow_drop_other_claims(const struct arch_flow *arch, struct arch_state *s, unsigned int claims)
 {
 	if (s->outermost)
 		return;

@@ -181,7 +181,7 @@ static void sort_builtins(struct v8 *v, const struct image_range *block)
 	v->builtins.nr = nr;
 }
 
-static void keep_larger(struct image_range *largest, uint64_t start, uint64_t end)
+static void note_larger(struct image_range *largest, uint64_t start, uint64_t end)
 {
 	if (start < end && end - start > largest->end - largest->start)
 		*largest = (struct image_range){ start, end };
@@ -199,11 +199,11 @@ static struct image_range find_block(const struct rows *r)
 		reach = r->img->code[c].start;
 		end = r->img->code[c].end;
 		for (; i < r->nr_fdes && base + r->fde[i].start < end; i++) {
-			keep_larger(&block, reach, base + r->fde[i].start);
+			note_larger(&block, reach, base + r->fde[i].start);
 			if (base + r->fde[i].end > reach)
 				reach = base + r->fde[i].end;
 		}
-		keep_larger(&block, reach, end);
+		note_larger(&block, reach, end);
 	}
 	if (block.end - block.start < MIN_BLOCK)
 		block.end = block.start;

@@ -59,7 +59,7 @@ static int add_piece(struct packer *p, uint32_t row, enum piece_kind kind)
  * register fit any place. Can rows of @kept be in a block with rows of @slot? Then @slot is set to
  * the place of both.
  */
-static bool join_kept(uint8_t *slot, uint8_t kept)
+static bool join_slots(uint8_t *slot, uint8_t kept)
 {
 	if ((*slot == SFRAME_KEPT_UNKNOWN) != (kept == SFRAME_KEPT_UNKNOWN))
 		return false;
@@ -121,7 +121,7 @@ static int find_pieces(struct packer *p)
 		kept = r->fre[r->row[i].state].kept;
 		if (kind != last || kind == PIECE_PLT || r->is_start[i] || flex != last_flex ||
 		    r->row[i].start - r->row[i - 1].start > LONG_ROW || i - start >= MAX_PIECE ||
-		    !join_kept(&p->piece[p->nr_pieces - 1].kept, kept)) {
+		    !join_slots(&p->piece[p->nr_pieces - 1].kept, kept)) {
 			ret = add_piece(p, i, kind);
 			if (ret)
 				return ret;
@@ -138,14 +138,15 @@ static int find_pieces(struct packer *p)
 }
 
 /*
- * Returns where a block that starts at @i must end because the kept register changes, at most @end.
+ * Returns where a block that starts at @i must end, at most @end: where rows save abi->reg_kept in
+ * another place.
  */
-static uint32_t end_of_kept(const struct packer *p, uint32_t i, uint32_t end)
+static uint32_t find_end_of_slot(const struct packer *p, uint32_t i, uint32_t end)
 {
 	uint8_t slot = p->piece[i].kept;
 	uint32_t j = i + 1;
 
-	while (j < end && j - i < MAX_PIECES && join_kept(&slot, p->piece[j].kept))
+	while (j < end && j - i < MAX_PIECES && join_slots(&slot, p->piece[j].kept))
 		j++;
 	return j;
 }
@@ -181,7 +182,7 @@ static int sum_pieces(struct packer *p)
 		p->piece[i].run_end = joins ? p->piece[i + 1].run_end : i + 1;
 	}
 	for (i = 0; i < p->nr_pieces && p->attr_off; i++)
-		p->piece[i].run_end = end_of_kept(p, i, p->piece[i].run_end);
+		p->piece[i].run_end = find_end_of_slot(p, i, p->piece[i].run_end);
 	return 0;
 }
 

@@ -2,9 +2,10 @@
 /*
  * write.c - writes the bytes of a section
  *
- * Each block is written after the blocks that are kept. A block that equals a kept block is not
- * kept again. The index has the starts of functions as offsets from the start of the code. They
- * become final when the size of everything, and so the place of each entry, is known.
+ * Each block is written after the blocks of the section. If the section already has an equal
+ * block, the next block overwrites the new one. The index has the starts of functions as offsets
+ * from the start of the code. They become final when the size of everything, and so the place of
+ * each entry, is known.
  */
 #include <endian.h>
 #include <errno.h>
@@ -26,8 +27,8 @@ static bool same_block(const struct packer *p, uint64_t off, const uint8_t *bloc
 	return off + len <= p->blocks_size && !memcmp(p->blocks + off, block, len);
 }
 
-/* The @len bytes after the blocks are a new block: keep it, or use an equal block. */
-static int keep_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *off)
+/* Add the @len bytes after the blocks as a new block, or find an equal block. Sets *@off. */
+static int intern_block(struct packer *p, size_t len, uint32_t nr_fres, uint32_t *off)
 {
 	const uint8_t *block = p->blocks + p->blocks_size;
 	uint32_t hash = hash_bytes(block, len, 0);
@@ -117,7 +118,7 @@ static int write_normal(struct packer *p, uint32_t piece, uint32_t next, uint32_
 			     b.flex ? fre->flex_len : fre->len);
 	}
 	put_kept(p, p->blocks + p->blocks_size, slot, saved);
-	return keep_block(p, to - (p->blocks + p->blocks_size), b.nr_fres, off);
+	return intern_block(p, to - (p->blocks + p->blocks_size), b.nr_fres, off);
 }
 
 static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
@@ -134,7 +135,7 @@ static int write_plt(struct packer *p, uint32_t row, uint32_t *off)
 		      SFRAME_FDE_TYPE_DEFAULT, 16);
 	to = put_fre(to, 0, 1, big_endian, fre->bytes, fre->len);
 	to = put_fre(to, fre->limit, 1, big_endian, fre->flex, fre->flex_len);
-	return keep_block(p, to - (p->blocks + p->blocks_size), 2, off);
+	return intern_block(p, to - (p->blocks + p->blocks_size), 2, off);
 }
 
 static int write_hole(struct packer *p, uint32_t *off)
@@ -147,7 +148,7 @@ static int write_hole(struct packer *p, uint32_t *off)
 	to = put_kept(p, p->blocks + p->blocks_size, SFRAME_KEPT_UNKNOWN, 0);
 	put_attr(p, to, 0, SFRAME_FDE_INFO(SFRAME_FRE_TYPE_ADDR1, false, true),
 		 SFRAME_FDE_TYPE_DEFAULT, 0);
-	return keep_block(p, len, 0, off);
+	return intern_block(p, len, 0, off);
 }
 
 /* Write an index entry; its start still counts from the start of the code. */

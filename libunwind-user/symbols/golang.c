@@ -124,8 +124,8 @@ static bool open_table(Elf *elf, struct go_table *t)
 	return t->nr_funcs && (t->text_start || !go_text_field(t));
 }
 
-/* Keep the table for lines. */
-static int keep_table(struct symtab *tab, const struct go_table *t)
+/* Copy the table, for lines. */
+static int copy_table(struct symtab *tab, const struct go_table *t)
 {
 	uint8_t *bytes = malloc(t->size);
 
@@ -142,7 +142,7 @@ static int keep_table(struct symtab *tab, const struct go_table *t)
 	return 0;
 }
 
-int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool keep)
+int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool lines)
 {
 	struct go_table t;
 	struct go_func f;
@@ -163,7 +163,7 @@ int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool keep)
 		if (name && *name)
 			ret = symtab_add(c, &sym, name);
 	}
-	return ret || !keep ? ret : keep_table(tab, &t);
+	return ret || !lines ? ret : copy_table(tab, &t);
 }
 
 bool symtab_go_line(const struct symtab *tab, uint64_t addr, const char **file, uint32_t *line)

@@ -89,8 +89,8 @@ int symtab_add(struct collect *c, const GElf_Sym *s, const char *name);
 /* The file and the line of @addr, from Go's own table: see go_line(). */
 bool symtab_go_line(const struct symtab *tab, uint64_t addr, const char **file, uint32_t *line);
 
-/* Add the functions of a Go program without symbols. @keep: and its lines. 0 or -ENOMEM. */
-int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool keep);
+/* Add the functions of a Go program without symbols, with @lines also its lines. 0 or -ENOMEM. */
+int golang_collect(struct symtab *tab, struct collect *c, Elf *elf, bool lines);
 void golang_free(struct symtab *tab);
 
 /* ---- extent.c ---- */

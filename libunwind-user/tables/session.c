@@ -392,7 +392,7 @@ void *tables_ctx(const struct tables_session *t)
 	return t->opts.ctx;
 }
 
-static void keep_entry(void *p)
+static void free_no_entry(void *p)
 {
 	(void)p;
 }
@@ -408,7 +408,7 @@ void tables_close(struct tables_session *t)
 	if (t->fd >= 0)
 		close(t->fd);
 	tables_cache_close(t->cache);
-	tdestroy(t->index, keep_entry);
+	tdestroy(t->index, free_no_entry);
 	for (i = 0; i < t->entries.nr; i++) {
 		free((char *)t->entries.v[i]->file.path);
 		free(t->entries.v[i]);

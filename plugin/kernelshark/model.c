@@ -164,7 +164,7 @@ static struct loading *get_loading(struct shark_model *m, int sd, const struct s
 }
 
 /* A kernel stack without a cookie is a request if the cookie was lost. The join says so later. */
-static int keep_kstack(struct shark_model *m, struct shark_request *k)
+static int add_kstack_request(struct shark_model *m, struct shark_request *k)
 {
 	struct shark_request *r;
 
@@ -221,7 +221,7 @@ int shark_add(struct shark_model *m, int sd, const struct shark_record *rec)
 	k = &l->kstack[nest_level(rec->flags)];
 	if (rec->kind == SHARK_KERNEL_STACK) {
 		r.cookie = 0;
-		ret = keep_kstack(m, k);
+		ret = add_kstack_request(m, k);
 		*k = r;
 		return ret;
 	}
@@ -312,7 +312,7 @@ static int answer_kstack(struct shark_model *m, struct shark_request *r)
 	k.ts = r->kstack_ts;
 	k.cookie = 0;
 	r->kstack = k.kstack = NULL;
-	return keep_kstack(m, &k);
+	return add_kstack_request(m, &k);
 }
 
 static int answer_all(struct shark_model *m)
@@ -322,7 +322,7 @@ static int answer_all(struct shark_model *m)
 
 	for (i = 0; i < m->loading.nr; i++)
 		for (k = 0; k < NEST_LEVELS; k++)
-			if (keep_kstack(m, &m->loading.v[i].kstack[k]))
+			if (add_kstack_request(m, &m->loading.v[i].kstack[k]))
 				return -ENOMEM;
 	for (i = 0; i < m->stacks.nr; i++) {
 		struct shark_stack *s = &m->stacks.v[i];

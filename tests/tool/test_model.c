@@ -108,7 +108,7 @@ static void a_record_stays_valid_for_some_more(void **state)
 	int i;
 
 	(void)state;
-	for (i = 1; i < READER_KEEP; i++)
+	for (i = 1; i < READER_HELD; i++)
 		reader_next(r, 0);
 	assert_memory_equal(first, &copy, sizeof(copy));
 	reader_close(r);
@@ -116,8 +116,8 @@ static void a_record_stays_valid_for_some_more(void **state)
 
 static void reader_keeps_the_number_of_records_asked_for(void **state)
 {
-	struct tep_record *kept[8 * READER_KEEP], copies[8 * READER_KEEP];
-	const size_t all = 8 * READER_KEEP;
+	struct tep_record *kept[8 * READER_HELD], copies[8 * READER_HELD];
+	const size_t all = 8 * READER_HELD;
 	struct reader *r;
 	size_t nr, i;
 	int raw;
@@ -128,12 +128,12 @@ static void reader_keeps_the_number_of_records_asked_for(void **state)
 		for (nr = 0; nr < all && (kept[nr] = reader_next(r, 0)); nr++) {
 			copies[nr] = *kept[nr];
 			/* while there is room, and when the ring has turned */
-			if (nr == READER_KEEP / 2)
-				assert_int_equal(reader_keep(r, 0, READER_KEEP + 1), 0);
-			else if (nr == 2 * READER_KEEP)
-				assert_int_equal(reader_keep(r, 0, 2 * READER_KEEP + 1), 0);
+			if (nr == READER_HELD / 2)
+				assert_int_equal(reader_hold_records(r, 0, READER_HELD + 1), 0);
+			else if (nr == 2 * READER_HELD)
+				assert_int_equal(reader_hold_records(r, 0, 2 * READER_HELD + 1), 0);
 		}
-		assert_true(nr > 2 * READER_KEEP);
+		assert_true(nr > 2 * READER_HELD);
 		for (i = 1; i < nr; i++) {
 			assert_int_equal(kept[i]->ts, copies[i].ts);
 			assert_ptr_equal(kept[i]->data, copies[i].data);

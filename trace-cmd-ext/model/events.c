@@ -18,7 +18,7 @@
 
 /* The queue's room is checked once for so many records. A power of two. */
 #define LOOK_EVERY	16
-/* Records kept with an event: its own record, and those of its stacks. */
+/* Records that stay valid with an event: its own record, and those of its stacks. */
 #define GROUP		4
 
 int event_queue_start(struct model *m, struct event_queue *q, uint32_t stream)
@@ -39,7 +39,7 @@ int event_queue_start(struct model *m, struct event_queue *q, uint32_t stream)
 	q->stream = stream;
 	q->buffer = s->buffer;
 	q->cpu = s->cpu;
-	q->kept = READER_KEEP;
+	q->held = READER_HELD;
 	q->wanted = filter_wants_cpu(m, s->cpu) && (!m->mine || m->mine[stream]);
 	return 0;
 }
@@ -89,10 +89,11 @@ static int make_room(struct model *m, struct event_queue *q)
 
 	if (!q->nr)
 		return 0;
-	if (q->seq - p->seq > q->kept - GROUP - LOOK_EVERY) {
-		if (q->kept >= GROUP * MAX_QUEUE || reader_keep(m->reader, q->stream, 2 * q->kept))
+	if (q->seq - p->seq > q->held - GROUP - LOOK_EVERY) {
+		if (q->held >= GROUP * MAX_QUEUE ||
+		    reader_hold_records(m->reader, q->stream, 2 * q->held))
 			return -ENOMEM;
-		q->kept *= 2;
+		q->held *= 2;
 	}
 	if (q->nr < q->room)
 		return 0;

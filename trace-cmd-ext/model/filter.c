@@ -2,7 +2,7 @@
 /*
  * filter.c - decide which events the filter wants
  *
- * The filter is applied once to each type, task, stack and frame, and the answer is kept.
+ * The filter is applied once to each type, task, stack and frame, and the answer is stored.
  */
 #include <fnmatch.h>
 #include <stdio.h>

@@ -111,7 +111,7 @@ struct event_queue {
 	struct lasts lasts;
 	struct pending *queue;		/* a ring */
 	uint32_t head, nr, room;
-	size_t seq, kept;		/* number of records read, and of those that stay valid */
+	size_t seq, held;		/* number of records read; how many of them stay valid */
 	struct nest nest;		/* groups of events whose stacks may still come */
 	uint32_t waiting[NEST_LEVELS];	/* indices of these events in @queue, by level */
 	bool ended, wanted;

@@ -36,7 +36,7 @@
 #define TYPE_STAMP	31
 
 /* So many bytes of a stream before its last record stay in memory. */
-#define KEEP_BYTES	(4u << 20)
+#define MAPPED_BYTES	(4u << 20)
 
 struct found {
 	struct reader *r;
@@ -159,9 +159,9 @@ static void release_read_pages(struct reader *r, struct input_stream *s)
 	const uint64_t page = sysconf(_SC_PAGESIZE);
 	uint64_t from = (s->raw.dropped + page - 1) & -page, to;
 
-	if (s->raw.page < s->raw.dropped + 2 * KEEP_BYTES)
+	if (s->raw.page < s->raw.dropped + 2 * MAPPED_BYTES)
 		return;
-	to = (s->raw.page - KEEP_BYTES) & -page;
+	to = (s->raw.page - MAPPED_BYTES) & -page;
 	if (to > from)
 		madvise(r->map + from, to - from, MADV_DONTNEED);
 	s->raw.dropped = to;
@@ -253,7 +253,7 @@ struct tep_record *raw_next(struct reader *r, uint32_t stream)
 		if (type < TYPE_PADDING)
 			break;
 	}
-	rec = s->own[s->nr++ & (s->room - 1)];
+	rec = s->raw_records[s->nr++ & (s->room - 1)];
 	rec->ts = s->raw.ts;
 	rec->offset = s->raw.base + (begin - s->raw.first) + 8 + r->long_size;
 	rec->missed_events = begin == s->raw.first ? s->raw.missed : 0;

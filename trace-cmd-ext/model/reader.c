@@ -158,34 +158,35 @@ static int open_set(struct reader *r, struct reader_set *set)
 /* Allocate the rings of a stream, or double their size. */
 static int more_room(struct input_stream *s)
 {
-	size_t room = s->room ? 2 * s->room : READER_KEEP, i, from;
-	struct tep_record **keep = calloc(room, sizeof(*keep)), **own = calloc(room, sizeof(*own));
+	size_t room = s->room ? 2 * s->room : READER_HELD, i, from;
+	struct tep_record **lib_records = calloc(room, sizeof(*lib_records));
+	struct tep_record **raw_records = calloc(room, sizeof(*raw_records));
 	struct tep_record **block = vec_add(&s->blocks);
 
 	if (block)
 		*block = calloc(room - s->room, sizeof(**block));
-	if (!keep || !own || !block || !*block) {
-		free(keep);
-		free(own);
+	if (!lib_records || !raw_records || !block || !*block) {
+		free(lib_records);
+		free(raw_records);
 		return -ENOMEM;
 	}
 	/* each record keeps the slot of its number; new records take free slots */
 	from = s->nr > s->room ? s->nr - s->room : 0;
 	for (i = from; i < from + s->room; i++) {
-		keep[i & (room - 1)] = s->keep[i & (s->room - 1)];
-		own[i & (room - 1)] = s->own[i & (s->room - 1)];
+		lib_records[i & (room - 1)] = s->lib_records[i & (s->room - 1)];
+		raw_records[i & (room - 1)] = s->raw_records[i & (s->room - 1)];
 	}
 	for (i = 0; i < room - s->room; i++)
-		own[(from + s->room + i) & (room - 1)] = &(*block)[i];
-	free(s->keep);
-	free(s->own);
-	s->keep = keep;
-	s->own = own;
+		raw_records[(from + s->room + i) & (room - 1)] = &(*block)[i];
+	free(s->lib_records);
+	free(s->raw_records);
+	s->lib_records = lib_records;
+	s->raw_records = raw_records;
 	s->room = room;
 	return 0;
 }
 
-int reader_keep(struct reader *r, uint32_t stream, size_t nr)
+int reader_hold_records(struct reader *r, uint32_t stream, size_t nr)
 {
 	struct input_stream *s = &r->streams.v[stream];
 	int ret = 0;
@@ -277,9 +278,9 @@ static void drop_records(struct input_stream *s)
 		tracecmd_free_record(s->ahead);
 	s->ahead = NULL;
 	for (i = 0; i < s->room; i++) {
-		if (s->keep[i])
-			tracecmd_free_record(s->keep[i]);
-		s->keep[i] = NULL;
+		if (s->lib_records[i])
+			tracecmd_free_record(s->lib_records[i]);
+		s->lib_records[i] = NULL;
 	}
 	s->nr = 0;
 }
@@ -290,8 +291,8 @@ static void free_stream(struct input_stream *s)
 	while (s->blocks.nr)
 		free(s->blocks.v[--s->blocks.nr]);
 	vec_free(&s->blocks);
-	free(s->keep);
-	free(s->own);
+	free(s->lib_records);
+	free(s->raw_records);
 }
 
 void reader_close(struct reader *r)
@@ -317,7 +318,7 @@ struct tep_record *reader_next(struct reader *r, uint32_t stream)
 
 	if (r->raw)
 		return raw_next(r, stream);
-	slot = &s->keep[s->nr++ & (s->room - 1)];
+	slot = &s->lib_records[s->nr++ & (s->room - 1)];
 	if (*slot)
 		tracecmd_free_record(*slot);
 	*slot = s->ahead;

@@ -19,7 +19,7 @@
 #include "plugin/recording/recording.h"
 
 /* This many records of a stream stay valid, up to the last one read. A power of two. */
-#define READER_KEEP	64
+#define READER_HELD	64
 
 struct reader;
 
@@ -57,12 +57,12 @@ uint32_t reader_nr_streams(struct reader *r);
 const struct reader_stream *reader_get_stream(struct reader *r, uint32_t stream);
 
 /*
- * The next record of a stream, NULL at its end. The reader owns it. It stays valid for READER_KEEP
- * calls for the same stream, or for as many calls as reader_keep() asked for.
+ * The next record of a stream, NULL at its end. The reader owns it. It stays valid for READER_HELD
+ * calls for the same stream, or for as many calls as reader_hold_records() asked for.
  */
 struct tep_record *reader_next(struct reader *r, uint32_t stream);
-/* Keep at least @nr records valid, including those that are valid now. 0 or -ENOMEM. */
-int reader_keep(struct reader *r, uint32_t stream, size_t nr);
+/* From now on at least @nr records stay valid, also those that are valid now. 0 or -ENOMEM. */
+int reader_hold_records(struct reader *r, uint32_t stream, size_t nr);
 /*
  * Walk all records by time, from the start, with libtracecmd's iterator. It is for printers that
  * read further records by themselves. Call it once; nothing can be read afterwards. 0, the result

@@ -30,12 +30,12 @@ struct input_stream {
 	struct reader_stream pub;
 	int index;			/* libtracecmd's number of the CPU */
 	struct tep_record *ahead;	/* a record that was read and not passed on yet */
-	/* rings with @room slots: records of libtracecmd, and memory for those of raw.c */
-	struct tep_record **keep, **own;
+	/* rings with @room slots: the records of libtracecmd, and the memory for those of raw.c */
+	struct tep_record **lib_records, **raw_records;
 	size_t room;
 	size_t nr;			/* records passed on */
 	struct raw_stream raw;
-	VEC(struct tep_record *) blocks;	/* that @own points into */
+	VEC(struct tep_record *) blocks;	/* that @raw_records points into */
 };
 
 struct reader {

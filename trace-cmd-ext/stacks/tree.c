@@ -71,13 +71,14 @@ static int finish_node(struct tree_walk *w)
 	return 0;
 }
 
-/* Add the names of a sample from segment @seg on, after the first @keep. */
-static int spell_seg(struct tree_walk *w, const struct fold_sample *s, int seg, uint32_t keep)
+/* Add the names of a sample from segment @seg on. Before them, the first @nr_names names stay. */
+static int spell_seg(struct tree_walk *w, const struct fold_sample *s, int seg,
+		     uint32_t nr_names)
 {
 	const uint32_t *names;
 	uint32_t nr;
 
-	w->names.nr = keep;
+	w->names.nr = nr_names;
 	for (; seg < FOLD_SEGS; seg++) {
 		names = fold_names(w->f, s->seg[seg], &nr);
 		if (!nr)

@@ -25,7 +25,7 @@ static struct {
 	struct tables_cache *cache;
 	bool verbose, quiet, said;
 	double start;			/* now_seconds() */
-	uint64_t made, kept, bytes, none, failed;
+	uint64_t made, cached, bytes, none, failed;
 } make;
 
 static int print_error(const char *path, const char *what)
@@ -42,14 +42,14 @@ static void show_progress(bool end)
 	if (end || make.quiet || !isatty(STDERR_FILENO) ||
 	    now_seconds() - make.start < PROGRESS_AFTER)
 		return;
-	fprintf(stderr, "\r" TOOL ": %" PRIu64 " tables", make.made + make.kept);
+	fprintf(stderr, "\r" TOOL ": %" PRIu64 " tables", make.made + make.cached);
 	make.said = true;
 }
 
 static void count_file(const char *path, const struct gen_table *table, bool cached)
 {
 	make.made += !cached;
-	make.kept += cached;
+	make.cached += cached;
 	make.bytes += table->size;
 	if (make.verbose)
 		printf("  %s: %zu bytes, %s\n", path, table->size,
@@ -191,7 +191,7 @@ int cmd_make(int argc, char **argv, int (*write_table)(const char *path, const c
 	show_progress(true);
 	if (!make.quiet)
 		printf("%" PRIu64 " tables made, %" PRIu64 " were there, %.1f MiB, in %.3f s; %"
-		       PRIu64 " files have none\n", make.made, make.kept, make.bytes / 1048576.0,
+		       PRIu64 " files have none\n", make.made, make.cached, make.bytes / 1048576.0,
 		       now_seconds() - make.start, make.none);
 	tables_cache_close(make.cache);
 	return make.failed != 0;

@@ -169,7 +169,7 @@ static void *drain_ring(void *arg)
 /* The kernel's reason to refuse a program, or else the first warning of libbpf */
 static char libbpf_warning[160];
 
-static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int save_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char *text, *line, *end;
 
@@ -322,7 +322,7 @@ int bpfsrc_open(struct bpfsrc **src, const struct bpfsrc_opts *opts, char *why, 
 	s->kprobes = bpfsrc_has_kind(opts, BPFSRC_KPROBE);
 	s->uprobes = bpfsrc_has_kind(opts, BPFSRC_UPROBE);
 	*libbpf_warning = '\0';
-	libbpf_set_print(keep_warning);
+	libbpf_set_print(save_warning);
 	ret = open_out(s, opts->file);
 	if (ret) {
 		bpfsrc_set_error(why, size, ret, "%s: %s", opts->file, strerror(-ret));

@@ -27,7 +27,7 @@
 
 #define SYSCALL_PREFIX	"__x64_"
 
-int bpfsrc_keep_link(struct bpfsrc_attached *a, int fd)
+int bpfsrc_add_link(struct bpfsrc_attached *a, int fd)
 {
 	int *to = vec_add(&a->link);
 
@@ -39,7 +39,7 @@ int bpfsrc_keep_link(struct bpfsrc_attached *a, int fd)
 	return 0;
 }
 
-int bpfsrc_keep_copy(struct bpfsrc_attached *a, int fd, int id, unsigned int counter)
+int bpfsrc_add_copy(struct bpfsrc_attached *a, int fd, int id, unsigned int counter)
 {
 	struct bpfsrc_copy *to = vec_add(&a->copy);
 
@@ -65,7 +65,7 @@ static int attach_to_tracepoint(struct bpfsrc_attached *a, const char *tracepoin
 {
 	int fd = bpf_raw_tracepoint_open(tracepoint, prog);
 
-	return fd < 0 ? -errno : bpfsrc_keep_link(a, fd);
+	return fd < 0 ? -errno : bpfsrc_add_link(a, fd);
 }
 
 int bpfsrc_prog_fd(const struct bpf_object *obj, const char *name)
@@ -444,7 +444,7 @@ static int attach_event(struct bpfsrc_attached *a, struct bpf_object *obj,
 		counter = 0;
 	ret = fd = bpfsrc_load_copy(prog, e->id, counter);
 	if (fd >= 0)
-		ret = bpfsrc_keep_copy(a, fd, e->id, counter);
+		ret = bpfsrc_add_copy(a, fd, e->id, counter);
 	if (!ret && counter)
 		note_skipped(obj, fd, counter);
 	if (!ret)

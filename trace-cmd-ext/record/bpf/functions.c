@@ -140,7 +140,7 @@ int bpfsrc_attach_functions(struct bpfsrc_attached *a, int prog, const struct bp
 {
 	int fd = attach(prog, opts->function, opts->nr_functions), ret;
 
-	ret = fd < 0 ? fd : bpfsrc_keep_link(a, fd);
+	ret = fd < 0 ? fd : bpfsrc_add_link(a, fd);
 	if (!ret)
 		return 0;
 	return bpfsrc_set_error(why, size, ret, "-l: a BPF program cannot be attached to %zu "

@@ -108,8 +108,8 @@ int bpfsrc_prog_fd(const struct bpf_object *obj, const char *name);
 /* Load this program with the others, or leave it out. */
 void bpfsrc_choose(struct bpf_object *obj, const char *prog, bool load);
 /* Take a descriptor, to be closed by bpfsrc_detach(). The second one: of a copy of a program */
-int bpfsrc_keep_link(struct bpfsrc_attached *a, int fd);
-int bpfsrc_keep_copy(struct bpfsrc_attached *a, int fd, int id, unsigned int counter);
+int bpfsrc_add_link(struct bpfsrc_attached *a, int fd);
+int bpfsrc_add_copy(struct bpfsrc_attached *a, int fd, int id, unsigned int counter);
 /* Load a copy of a program for the event with this id. A descriptor, or -errno */
 int bpfsrc_load_copy(const struct bpf_program *prog, int id, unsigned int counter);
 

@@ -122,20 +122,20 @@ struct common {
 /* Drop the lists whose messages are too old. */
 static int expire_messages(struct insert *s, uint64_t now)
 {
-	size_t i, kept = 0;
+	size_t i, nr = 0;
 
 	for (i = 0; i < s->unmatched.nr; i++) {
 		const struct unmatched *u = &s->unmatched.v[i];
 
 		if (u->nr && u->m[u->nr - 1].time + MAX_AGE_MIGRATED_NS >= now)
-			s->unmatched.v[kept++] = *u;
+			s->unmatched.v[nr++] = *u;
 	}
-	s->unmatched.nr = kept;
+	s->unmatched.nr = nr;
 	hidx_clear(&s->unmatched_idx);
-	for (i = 0; i < kept; i++)
+	for (i = 0; i < nr; i++)
 		if (hidx_add(&s->unmatched_idx, hash64(s->unmatched.v[i].key), i))
 			return -ENOMEM;
-	s->expire_threshold = 2 * kept < EXPIRE_THRESHOLD ? EXPIRE_THRESHOLD : 2 * kept;
+	s->expire_threshold = 2 * nr < EXPIRE_THRESHOLD ? EXPIRE_THRESHOLD : 2 * nr;
 	return 0;
 }
 
@@ -707,18 +707,18 @@ static uint32_t groups_around(const struct cpu *cpu, int level, uint32_t tid)
 /* Write the functions that no longer wait. */
 static int write_held(struct insert *s, struct cpu *cpu)
 {
-	size_t i, kept = 0;
+	size_t i, nr = 0;
 	int ret = 0;
 
 	for (i = 0; i < cpu->held.nr && !ret; i++) {
 		const struct messages_event ev = cpu->held.v[i];
 
 		if (groups_around(cpu, nest_level(ev.flags), ev.tid))
-			cpu->held.v[kept++] = ev;
+			cpu->held.v[nr++] = ev;
 		else
 			ret = write_sample(s, cpu, &ev);
 	}
-	cpu->held.nr = kept;
+	cpu->held.nr = nr;
 	return ret;
 }
 

@@ -61,7 +61,7 @@ static int attach_copy(struct bpfsrc_attached *a, const struct bpf_program *prog
 {
 	int fd = bpfsrc_load_copy(prog, id, counter), ret;
 
-	ret = fd < 0 ? fd : bpfsrc_keep_copy(a, fd, id, 0);
+	ret = fd < 0 ? fd : bpfsrc_add_copy(a, fd, id, 0);
 	if (!ret && ioctl(event, PERF_EVENT_IOC_SET_BPF, fd))
 		ret = -errno;
 	return ret;
@@ -99,7 +99,7 @@ int bpfsrc_attach_probe(struct bpfsrc_attached *a, struct bpf_object *obj,
 	if (event < 0)
 		return bpfsrc_set_error(why, size, event, "%s:%s: perf cannot open it: %s",
 					e->system, e->name, strerror(-event));
-	ret = bpfsrc_keep_link(a, event);
+	ret = bpfsrc_add_link(a, event);
 	if (!ret)
 		ret = read_probe(obj, event, counter, &cause);
 	if (!ret)
@@ -139,7 +139,7 @@ int bpfsrc_attach_uprobe(struct bpfsrc_attached *a, struct bpf_object *obj,
 		attr.type = type;
 		event = open_event(&attr);
 	}
-	ret = event < 0 ? event : bpfsrc_keep_link(a, event);
+	ret = event < 0 ? event : bpfsrc_add_link(a, event);
 	if (!ret)
 		ret = attach_copy(a, prog, event, e->id, 0);
 	if (ret)

@@ -32,7 +32,7 @@ static int attach_to_cpu(struct bpfsrc_attached *a, int cpu, int prog, uint64_t 
 	/* this CPU is off */
 	if (fd < 0)
 		return errno == ENODEV ? 0 : -errno;
-	ret = bpfsrc_keep_link(a, fd);
+	ret = bpfsrc_add_link(a, fd);
 	if (ret)
 		return ret;
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) ? -errno : 0;
