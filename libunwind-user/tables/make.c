@@ -46,8 +46,8 @@ static bool same_content(const struct stat *a, const struct stat *b)
 }
 
 /* Get the table from the cache. With @make, make it if the cache has none. */
-static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
-		     struct gen_table *table, bool make, bool *cached)
+static int get_table_once(struct tables_cache *cache, int fd, struct tables_id *id,
+			  struct gen_table *table, bool make, bool *cached)
 {
 	struct stat st;
 	int ret;
@@ -80,14 +80,14 @@ static int make_once(struct tables_cache *cache, int fd, struct tables_id *id,
 	return 0;
 }
 
-int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
-		struct gen_table *table, bool *cached)
+int tables_get_table(struct tables_cache *cache, int fd, struct tables_id *id,
+		     struct gen_table *table, bool *cached)
 {
 	int ret = -ESTALE, i;
 	bool c;
 
 	for (i = 0; i < TRIES && ret == -ESTALE; i++)
-		ret = make_once(cache, fd, id, table, true, &c);
+		ret = get_table_once(cache, fd, id, table, true, &c);
 	if (ret)
 		memset(table, 0, sizeof(*table));
 	if (cached)
@@ -95,11 +95,11 @@ int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
 	return ret;
 }
 
-int tables_find_cached(struct tables_cache *cache, int fd, struct tables_id *id,
-		       struct gen_table *table)
+int tables_get_cached_table(struct tables_cache *cache, int fd, struct tables_id *id,
+			    struct gen_table *table)
 {
 	bool c;
-	int ret = make_once(cache, fd, id, table, false, &c);
+	int ret = get_table_once(cache, fd, id, table, false, &c);
 
 	if (ret)
 		memset(table, 0, sizeof(*table));
@@ -127,8 +127,8 @@ static void identify_vdso(uintptr_t vdso, struct tables_id *id)
 		memcpy(id->build_id, build_id, id->build_id_size);
 }
 
-int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
-		     bool *cached)
+int tables_get_vdso_table(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
+			  bool *cached)
 {
 	uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
 	bool c = false;

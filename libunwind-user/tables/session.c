@@ -224,7 +224,7 @@ static void add_vdso32(struct tables_session *t)
 	if (t->vdso32)
 		return;
 	t->vdso32 = true;
-	ret = tables_make_vdso32(&id, &table);
+	ret = tables_make_vdso32_table(&id, &table);
 	if (!ret)
 		ret = add_vdso_table(t, &table, 0);
 	/* device 0, inode 0 stand for the other vDSO */
@@ -288,9 +288,9 @@ static int add_file(struct tables_session *t, int fd, const char *path, bool rec
 		goto out;
 	memset(&table, 0, sizeof(table));
 	if (recalled)
-		ret = tables_find_cached(t->cache, fd, &id, &table);
+		ret = tables_get_cached_table(t->cache, fd, &id, &table);
 	else
-		ret = tables_make(t->cache, fd, &id, &table, &cached);
+		ret = tables_get_table(t->cache, fd, &id, &table, &cached);
 	if (!ret && !table.stats.table_fdes)
 		ret = -ENODATA;
 	if (t->opts.add_file && !(recalled && ret)) {
@@ -337,9 +337,9 @@ int tables_add_path(struct tables_session *t, const char *path)
 
 /* ------------------------------ the session ------------------------------ */
 
-int tables_new(const struct tables_opts *opts,
-	       int (*add)(struct tables_session *t, const struct unwind_table_file *arg),
-	       struct tables_session **tables)
+int tables_open_with(const struct tables_opts *opts,
+		     int (*add)(struct tables_session *t, const struct unwind_table_file *arg),
+		     struct tables_session **tables)
 {
 	struct tables_session *t = calloc(1, sizeof(*t));
 
@@ -379,7 +379,7 @@ int tables_open(const struct tables_opts *opts, struct tables_session **tables)
 	free(path);
 	if (fd < 0)
 		return ret;
-	ret = tables_new(opts, add_by_ioctl, tables);
+	ret = tables_open_with(opts, add_by_ioctl, tables);
 	if (ret)
 		close(fd);
 	else
@@ -387,7 +387,7 @@ int tables_open(const struct tables_opts *opts, struct tables_session **tables)
 	return ret;
 }
 
-void *tables_ctx(const struct tables_session *t)
+void *tables_get_ctx(const struct tables_session *t)
 {
 	return t->opts.ctx;
 }
@@ -420,7 +420,7 @@ void tables_close(struct tables_session *t)
 	free(t);
 }
 
-int tables_cache_error(const struct tables_session *t)
+int tables_get_cache_error(const struct tables_session *t)
 {
 	return t->cache_error;
 }

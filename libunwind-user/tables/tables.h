@@ -99,31 +99,31 @@ int tables_cache_put_list(struct tables_cache *cache, const char *text, size_t l
 
 /*
  * Get the table of a file that is open for reading, from @cache (may be NULL), or make it now. The
- * caller frees it with gen_free(). @cached, if not NULL, says whether it came from the cache.
+ * caller frees the table with gen_free(). Sets @cached, if not NULL: did the cache have the table?
  *
  * Returns 0, or as gen_from_fd() and tables_identify(), or -ESTALE if the file keeps changing.
  */
-int tables_make(struct tables_cache *cache, int fd, struct tables_id *id,
-		struct gen_table *table, bool *cached);
+int tables_get_table(struct tables_cache *cache, int fd, struct tables_id *id,
+		     struct gen_table *table, bool *cached);
 
-/* Get the table from @cache; make no table. Returns as tables_make(), or -ENOENT if it has none. */
-int tables_find_cached(struct tables_cache *cache, int fd, struct tables_id *id,
-		       struct gen_table *table);
+/* Get the table only if @cache has it. Returns as tables_get_table(), or -ENOENT. */
+int tables_get_cached_table(struct tables_cache *cache, int fd, struct tables_id *id,
+			    struct gen_table *table);
 
 /*
  * Get or make the table for the vDSO of this process; all processes have the same vDSO. Returns as
- * tables_make(), or -ENOENT if there is no vDSO.
+ * tables_get_table(), or -ENOENT if there is no vDSO.
  */
-int tables_make_vdso(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
-		     bool *cached);
+int tables_get_vdso_table(struct tables_cache *cache, struct tables_id *id, struct gen_table *table,
+			  bool *cached);
 
 /*
  * Make the table for the vDSO of 32-bit programs; it is not cached. -ENOEXEC: this kernel runs no
  * 32-bit programs. This starts such a program for a moment; -EIO: it could not go on.
  */
-int tables_make_vdso32(struct tables_id *id, struct gen_table *table);
+int tables_make_vdso32_table(struct tables_id *id, struct gen_table *table);
 
-/* The name of this vDSO where a session lists its files */
+/* The name of the vDSO of 32-bit programs in a session's list of files */
 #define TABLES_VDSO32		"[vdso32]"
 
 /* ------------------------ registered with the kernel --------------------- */
@@ -145,7 +145,7 @@ enum tables_cause {
 };
 
 const char *tables_cause_name(enum tables_cause cause);
-/* The cause for a result of tables_make() or of the functions below. */
+/* The cause for a result of tables_get_table() or of the functions below. */
 enum tables_cause tables_cause_of(int error);
 
 struct tables_file {
@@ -193,9 +193,9 @@ struct tables_opts {
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;
 	/*
-	 * With tables_new(): called for each file that is open for reading, in place of registering
-	 * its table; also for files that have none. Its result is that of registering. May be NULL.
-	 * The thread of tables_follow() calls it, too.
+	 * With tables_open_with(): if not NULL, called for each file that is open for reading, in
+	 * place of registering its table; also for a file without a table. The session takes the
+	 * result as the result of registering. The thread of tables_follow() calls it, too.
 	 */
 	int (*add_file)(void *ctx, int fd, const char *path);
 };
@@ -212,16 +212,19 @@ void tables_close(struct tables_session *t);
 
 struct unwind_table_file;	/* abi/abi.h */
 
-/* tables_open() without the kernel: @add gets what the kernel would get, or opts.add_file. */
-int tables_new(const struct tables_opts *opts,
-	       int (*add)(struct tables_session *t, const struct unwind_table_file *arg),
-	       struct tables_session **tables);
+/*
+ * tables_open() without the kernel: @add gets each table that the kernel would get. If
+ * opts.add_file is set, that function gets each file, and @add is not used.
+ */
+int tables_open_with(const struct tables_opts *opts,
+		     int (*add)(struct tables_session *t, const struct unwind_table_file *arg),
+		     struct tables_session **tables);
 
-/* opts.ctx of tables_open() or tables_new(). */
-void *tables_ctx(const struct tables_session *t);
+/* opts.ctx of tables_open() or tables_open_with(). */
+void *tables_get_ctx(const struct tables_session *t);
 
 /* Why there is no cache, or 0. */
-int tables_cache_error(const struct tables_session *t);
+int tables_get_cache_error(const struct tables_session *t);
 
 /*
  * Register the file that is open for reading; the summary calls it @path. Returns 0, also if the

@@ -247,7 +247,7 @@ static void identify_vdso32(struct vdso *v, struct tables_id *id)
 		memcpy(id->build_id, build_id, id->build_id_size);
 }
 
-int tables_make_vdso32(struct tables_id *id, struct gen_table *table)
+int tables_make_vdso32_table(struct tables_id *id, struct gen_table *table)
 {
 	struct vdso v = {};
 	pid_t pid;

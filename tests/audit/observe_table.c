@@ -74,14 +74,14 @@ static int make(const struct mapping *text, uint64_t start, struct gen_table *ta
 	int fd, ret;
 
 	if (!strcmp(text->path, "[vdso]")) {
-		ret = tables_make_vdso(NULL, &id, table, NULL);
+		ret = tables_get_vdso_table(NULL, &id, table, NULL);
 		*seg = (struct tables_seg) { .vaddr = start - text->start };
 		return ret;
 	}
 	fd = open(text->path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = tables_make(NULL, fd, &id, table, NULL);
+	ret = tables_get_table(NULL, fd, &id, table, NULL);
 	close(fd);
 	for (i = 0; !ret && i < id.nr_segs; i++) {
 		if (id.seg[i].offset == offset) {

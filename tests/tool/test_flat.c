@@ -115,7 +115,7 @@ static void check_file(const char *path, bool must)
 
 	assert_non_null(chunk);
 	assert_true(fd >= 0 || !must);
-	if (fd >= 0 && !tables_make(NULL, fd, &id, &table, NULL)) {
+	if (fd >= 0 && !tables_get_table(NULL, fd, &id, &table, NULL)) {
 		assert_int_equal(flat_make(&f, &full, &table, &id), 0);
 		assert_int_equal(gen_open(&table, &t), 0);
 		assert_true(compare(&f, &t, &id, chunk) > 0);

@@ -208,7 +208,7 @@ static struct tables_session *open_session(struct files *fs)
 	/* a file that the user named may be recorded with any source */
 	if (!fs->all || (source && !strcmp(source, source_name(SOURCE_BPF))))
 		opts.add_file = ignore_file;
-	ret = tables_new(&opts, add_nothing, &t);
+	ret = tables_open_with(&opts, add_nothing, &t);
 	if (!ret)
 		return t;
 	check_add(fs->c, CHECK_MISSING, "files", "tables", NULL, "they cannot be made: %s",
@@ -225,7 +225,7 @@ void check_running(struct check *c)
 
 	if (!t)
 		return;
-	ret = tables_cache_error(t);
+	ret = tables_get_cache_error(t);
 	if (ret)
 		check_add(c, CHECK_NOTE, "programs that run", "folder of tables",
 			  "it must belong to you, and nobody else may write to it",

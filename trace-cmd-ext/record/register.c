@@ -195,7 +195,7 @@ int rec_tables_start(struct rec *r)
 	s->verbose = r->opts.verbose;
 	if (r->request_by == REQUEST_BY_BPF) {
 		opts.add_file = add_file;
-		ret = tables_new(&opts, NULL, &s->t);
+		ret = tables_open_with(&opts, NULL, &s->t);
 	} else {
 		ret = tables_open(&opts, &s->t);
 	}
@@ -208,7 +208,7 @@ int rec_tables_start(struct rec *r)
 		return 0;
 	}
 	r->tables = s;
-	ret = tables_cache_error(s->t);
+	ret = tables_get_cache_error(s->t);
 	if (ret)
 		tool_error("the folder of tables cannot be used (%s), so all are made again; it "
 			   "must belong to you, and nobody else may write to it", strerror(-ret));

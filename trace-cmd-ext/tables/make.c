@@ -70,7 +70,7 @@ static void make_file(const char *path)
 		print_error(path, strerror(errno));
 		return;
 	}
-	ret = tables_make(make.cache, fd, &id, &table, &cached);
+	ret = tables_get_table(make.cache, fd, &id, &table, &cached);
 	close(fd);
 	switch (-ret) {
 	case 0:
@@ -121,7 +121,7 @@ static void make_vdso(void)
 	struct tables_id id;
 	bool cached;
 
-	if (tables_make_vdso(make.cache, &id, &table, &cached))
+	if (tables_get_vdso_table(make.cache, &id, &table, &cached))
 		return;
 	count_file("[vdso]", &table, cached);
 	gen_free(&table);

@@ -148,7 +148,7 @@ static int open_tables(struct serve *s, bool no_cache)
 		return complain(s, "user_unwind_tables in /sys/kernel/tracing: %s",
 				strerror(-ret));
 	}
-	ret = tables_cache_error(s->t);
+	ret = tables_get_cache_error(s->t);
 	if (ret && !s->quiet)
 		complain(s, "the folder of tables cannot be used (%s), so all are made again; it "
 			 "must belong to you, and nobody else may write to it", strerror(-ret));

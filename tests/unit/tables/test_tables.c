@@ -31,7 +31,7 @@ static struct tables_session *session(bool no_cache)
 
 	nr_adds = 0;
 	add_error = 0;
-	assert_int_equal(tables_new(&opts, add, &t), 0);
+	assert_int_equal(tables_open_with(&opts, add, &t), 0);
 	return t;
 }
 
@@ -113,7 +113,7 @@ static void a_32_bit_file_brings_its_vdso(void **state)
 	assert_int_equal(sum.files[TABLES_OTHER_ARCH], 1);
 	tables_close(t);
 	if (!tables_identify(fd, &id)) {
-		has_vdso = !tables_make_vdso32(&id, &table);
+		has_vdso = !tables_make_vdso32_table(&id, &table);
 		gen_free(&table);
 		t = session(true);
 		assert_int_equal(tables_add_fd(t, fd, "of 32 bits"), 0);
@@ -127,7 +127,7 @@ static void a_32_bit_file_brings_its_vdso(void **state)
 		assert_int_equal(sum.files[TABLES_COVERED], 2 + has_vdso);
 		tables_close(t);
 	}
-	assert_int_equal(tables_new(&opts, NULL, &t), 0);
+	assert_int_equal(tables_open_with(&opts, NULL, &t), 0);
 	if (tables_identify(fd, &id)) {
 		assert_int_equal(tables_add_fd(t, fd, "of 32 bits"), -EOPNOTSUPP);
 	} else {
@@ -150,7 +150,7 @@ static void the_caller_takes_files_in_place_of_the_kernel(void **state)
 
 	(void)state;
 	nr_adds = 0;
-	assert_int_equal(tables_new(&opts, NULL, &t), 0);
+	assert_int_equal(tables_open_with(&opts, NULL, &t), 0);
 	assert_int_equal(tables_add_path(t, libc), 0);
 	assert_int_equal(tables_add_path(t, libc), 0);
 	assert_int_equal(taken.nr, 1);
@@ -196,7 +196,7 @@ static void without_a_folder_tables_are_made_all_the_same(void **state)
 	(void)state;
 	write_file(cache_dir, "in the way", 10);
 	t = session(false);
-	assert_true(tables_cache_error(t) < 0);
+	assert_true(tables_get_cache_error(t) < 0);
 	assert_int_equal(tables_add_path(t, libc), 0);
 	assert_int_equal(nr_adds, 1);
 	tables_close(t);

@@ -52,7 +52,7 @@ static bool make(struct tables_cache *c, const char *path)
 	int fd = open_file(path);
 	bool cached;
 
-	assert_int_equal(tables_make(c, fd, &id, &table, &cached), 0);
+	assert_int_equal(tables_get_table(c, fd, &id, &table, &cached), 0);
 	assert_true(table.size > 28 && table.stats.table_fdes);
 	gen_free(&table);
 	close(fd);
@@ -190,11 +190,11 @@ static void a_table_is_made_once_for_all_copies(void **state)
 	copy_file(libc, in_tmp("copy"));
 	chmod(in_tmp("copy"), 0644);
 	fd = open_file(libc);
-	assert_int_equal(tables_make(NULL, fd, &id, &made, &cached), 0);
+	assert_int_equal(tables_get_table(NULL, fd, &id, &made, &cached), 0);
 	assert_false(cached);
 	assert_false(make(c, libc));
 	assert_true(make(c, in_tmp("copy")));
-	assert_int_equal(tables_make(c, fd, &id, &kept, &cached), 0);
+	assert_int_equal(tables_get_table(c, fd, &id, &kept, &cached), 0);
 	assert_true(cached);
 	assert_int_equal(made.size, kept.size);
 	assert_memory_equal(made.data, kept.data, made.size);
@@ -216,10 +216,10 @@ static void the_vdso_is_kept_too(void **state)
 	bool cached_now;
 
 	(void)state;
-	assert_int_equal(tables_make_vdso(c, &id, &made, &cached_now), 0);
+	assert_int_equal(tables_get_vdso_table(c, &id, &made, &cached_now), 0);
 	assert_false(cached_now);
 	assert_true(id.is_vdso && made.stats.table_fdes);
-	assert_int_equal(tables_make_vdso(c, &id, &kept, &cached_now), 0);
+	assert_int_equal(tables_get_vdso_table(c, &id, &kept, &cached_now), 0);
 	assert_true(cached_now);
 	assert_int_equal(made.size, kept.size);
 	assert_memory_equal(made.data, kept.data, made.size);
@@ -242,7 +242,7 @@ static void a_kept_table_is_made_for_the_start_of_the_code(void **state)
 
 	(void)state;
 	assert_int_equal(gen_from_fd(fd, &plain), 0);
-	assert_int_equal(tables_make(NULL, fd, &id, &kept, NULL), 0);
+	assert_int_equal(tables_get_table(NULL, fd, &id, &kept, NULL), 0);
 	close(fd);
 	assert_true(kept.base && kept.base == kept.text_start);
 	b = (struct sframe_table) { .mem = kept.data, .size = kept.size, .base = kept.base,

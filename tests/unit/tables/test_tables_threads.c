@@ -53,7 +53,7 @@ static struct tables_session *session(int (*progress)(void *ctx, uint64_t done, 
 
 	nr_adds = 0;
 	nr_calls = 0;
-	assert_int_equal(tables_new(&opts, add, &t), 0);
+	assert_int_equal(tables_open_with(&opts, add, &t), 0);
 	free(t->proc);
 	t->proc = strdup(in_tmp("proc"));
 	assert_non_null(t->proc);

@@ -12,7 +12,7 @@ static int try_vdso(void)
 {
 	struct gen_table table;
 	struct tables_id id;
-	int ret = tables_make_vdso32(&id, &table);
+	int ret = tables_make_vdso32_table(&id, &table);
 
 	if (!ret) {
 		assert_true(id.is_vdso && id.compat && id.build_id_size);

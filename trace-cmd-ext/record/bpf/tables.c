@@ -393,7 +393,7 @@ static int add_file(struct bpfsrc_tables *t, int fd, const char *path, uint32_t 
 	pthread_mutex_unlock(&t->lock);
 	if (known)
 		return 0;
-	ret = tables_make(t->cache, fd, &id, &table, NULL);
+	ret = tables_get_table(t->cache, fd, &id, &table, NULL);
 	if (!ret) {
 		state = get_state(&id.st);
 		store_runtime(t, fd, dev, ino, &state);
@@ -456,12 +456,12 @@ static void add_vdsos(struct bpfsrc_tables *t)
 	struct tables_id id;
 	int ret;
 
-	ret = tables_make_vdso(t->cache, &id, &table, NULL);
+	ret = tables_get_vdso_table(t->cache, &id, &table, NULL);
 	if (!ret)
 		ret = store_vdso(t, &id, &table, VDSO64_DEV);
 	if (ret)
 		store_empty_parts(t, VDSO64_DEV, 0, &none, 0);
-	ret = tables_make_vdso32(&id, &table);
+	ret = tables_make_vdso32_table(&id, &table);
 	if (!ret)
 		ret = store_vdso(t, &id, &table, VDSO32_DEV);
 	if (ret)
