@@ -15,7 +15,8 @@
 
 const char *waits_events[3] = { "sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup" };
 
-enum known {
+/* The state of a task, as the switches so far show it */
+enum known_state {
 	KNOWN_NOTHING,
 	KNOWN_ON,
 	KNOWN_OFF,
@@ -25,7 +26,7 @@ enum known {
 struct waits_task {
 	struct wait out;		/* with KNOWN_OFF */
 	uint32_t tid;
-	enum known known;
+	enum known_state known;
 	bool woken;
 };
 
@@ -34,11 +35,10 @@ struct gap {
 };
 
 struct cpu {
-	uint64_t last;			/* time stamp of its last event */
-	bool any;
-	uint64_t last_switch;
-	uint32_t running;		/* the task that this event switched to */
-	bool any_switch;
+	bool any_event, any_switch;
+	uint64_t last_event;		/* time stamp, with any_event */
+	uint64_t last_switch;		/* time stamp, with any_switch */
+	uint32_t running;		/* the task that the last switch switched to */
 };
 
 struct waits_scan {
@@ -48,8 +48,8 @@ struct waits_scan {
 	uint32_t type_switch, type_wake;
 	struct decode_field prev_pid, prev_state, next_pid, wake_pid, flags;
 	bool has_buffer;		/* a buffer with switches was found: st->buffer */
-	uint32_t cpus_buffer;		/* before that: the buffer of @cpus and @gaps */
-	bool *other;			/* by buffer: its switches do not count */
+	uint32_t cpus_buffer;		/* without has_buffer: the buffer of @cpus and @gaps */
+	bool *other_buffer;		/* by buffer: has switches, which do not count */
 	uint64_t last_ts;		/* of all records */
 	VEC(struct cpu) cpus;
 	VEC(struct gap) gaps;
@@ -60,8 +60,8 @@ struct waits_scan {
 
 /* ---- gaps ---- */
 
-/* If the task that leaves a CPU is not the last one that came to it, events are missing. */
-static int find_break(struct waits_scan *r, struct cpu *c, const struct model_event *ev)
+/* If the task that leaves a CPU is not the task that came to the CPU last, events are missing. */
+static int note_break(struct waits_scan *r, struct cpu *c, const struct model_event *ev)
 {
 	uint64_t prev, next;
 	struct gap *g;
@@ -83,19 +83,14 @@ static int find_break(struct waits_scan *r, struct cpu *c, const struct model_ev
 }
 
 /*
- * The first walk, CPU by CPU, finds the times between which events were dropped, and the buffer
- * that counts. A gap of any CPU concerns every task, because the task may have run there.
+ * Find the buffer that counts: the first one with switches. Forget the gaps of the buffers before
+ * it. Returns false for an event of a buffer that does not count.
  */
-static int find_gap(void *data, const struct model_event *ev)
+static bool choose_buffer(struct waits_scan *r, const struct model_event *ev)
 {
-	struct waits_scan *r = data;
-	struct cpu *c;
-	struct gap *g;
-
 	if (ev->type == r->type_switch && !r->has_buffer) {
 		r->has_buffer = true;
 		r->st->buffer = ev->buffer;
-		/* earlier records are of buffers without switches */
 		r->cpus.nr = r->cpus_buffer == ev->buffer ? r->cpus.nr : 0;
 		r->gaps.nr = r->cpus_buffer == ev->buffer ? r->gaps.nr : 0;
 	}
@@ -104,12 +99,27 @@ static int find_gap(void *data, const struct model_event *ev)
 		r->cpus.nr = r->gaps.nr = r->breaks.nr = 0;
 	}
 	if (r->has_buffer && ev->buffer != r->st->buffer) {
-		if (ev->type == r->type_switch && !r->other[ev->buffer]) {
-			r->other[ev->buffer] = true;
+		if (ev->type == r->type_switch && !r->other_buffer[ev->buffer]) {
+			r->other_buffer[ev->buffer] = true;
 			r->st->other_buffers++;
 		}
-		return 0;
+		return false;
 	}
+	return true;
+}
+
+/*
+ * The first walk, CPU by CPU, finds the times between which events were dropped. A gap of any CPU
+ * concerns every task, because the task may have run there.
+ */
+static int note_gaps(void *data, const struct model_event *ev)
+{
+	struct waits_scan *r = data;
+	struct cpu *c;
+	struct gap *g;
+
+	if (!choose_buffer(r, ev))
+		return 0;
 	while (r->cpus.nr <= ev->cpu)
 		if (!vec_add(&r->cpus))
 			return -ENOMEM;
@@ -118,12 +128,12 @@ static int find_gap(void *data, const struct model_event *ev)
 		g = vec_add(&r->gaps);
 		if (!g)
 			return -ENOMEM;
-		g->from = c->any ? c->last : 0;
+		g->from = c->any_event ? c->last_event : 0;
 		g->to = ev->ts;
 	}
-	c->any = true;
-	c->last = ev->ts;
-	return ev->type == r->type_switch ? find_break(r, c, ev) : 0;
+	c->any_event = true;
+	c->last_event = ev->ts;
+	return ev->type == r->type_switch ? note_break(r, c, ev) : 0;
 }
 
 static int compare_gaps(const void *a, const void *b)
@@ -215,7 +225,7 @@ static void count_bad_wait(struct waits_scan *r, const struct wait *w, uint64_t 
 	}
 }
 
-static int switch_out(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
+static int note_switch_out(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
 {
 	struct waits_task *t = get_task(r, tid);
 
@@ -235,10 +245,10 @@ static int switch_out(struct waits_scan *r, const struct model_event *ev, uint32
 	return 0;
 }
 
-static int switch_in(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
+static int note_switch_in(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
 {
 	struct waits_task *t = get_task(r, tid);
-	enum known was;
+	enum known_state was;
 
 	if (!t)
 		return -ENOMEM;
@@ -273,11 +283,11 @@ static enum waker_context context_of(uint64_t flags)
 	return flags & TRACE_FL_SOFTIRQ ? WAKER_SOFTIRQ : WAKER_TASK;
 }
 
-static int wake_up(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
+static int note_wake_up(struct waits_scan *r, const struct model_event *ev, uint32_t tid)
 {
 	struct waits_task *t = get_task(r, tid);
-	struct waker by = { .ts = ev->ts, .tid = ev->tid, .cpu = ev->cpu, .kstack = ev->kstack,
-			    .ustack = ev->ustack };
+	struct waker waker = { .ts = ev->ts, .tid = ev->tid, .cpu = ev->cpu, .kstack = ev->kstack,
+			       .ustack = ev->ustack };
 	uint64_t flags = 0;
 
 	if (!t)
@@ -294,14 +304,14 @@ static int wake_up(struct waits_scan *r, const struct model_event *ev, uint32_t 
 		return 0;
 	}
 	model_number(r->m, ev, &r->flags, &flags);
-	by.context = context_of(flags);
+	waker.context = context_of(flags);
 	t->out.ns = ev->ts - t->out.from;
 	r->st->wakeups++;
 	r->st->wakeups_ns += t->out.ns;
-	return r->o->wake ? r->o->wake(r->o->data, &t->out, &by) : 0;
+	return r->o->wake ? r->o->wake(r->o->data, &t->out, &waker) : 0;
 }
 
-static int take_event(void *data, const struct model_event *ev)
+static int pair_event(void *data, const struct model_event *ev)
 {
 	struct waits_scan *r = data;
 	uint64_t prev, next;
@@ -314,18 +324,19 @@ static int take_event(void *data, const struct model_event *ev)
 		    !model_number(r->m, ev, &r->next_pid, &next))
 			return 0;
 		if ((uint32_t)prev)
-			ret = switch_out(r, ev, prev);
+			ret = note_switch_out(r, ev, prev);
 		if (!ret && (uint32_t)next)
-			ret = switch_in(r, ev, next);
+			ret = note_switch_in(r, ev, next);
 		return ret;
 	}
 	if (r->o->wakers && ev->type == r->type_wake &&
 	    model_number(r->m, ev, &r->wake_pid, &next) && (uint32_t)next)
-		return wake_up(r, ev, next);
+		return note_wake_up(r, ev, next);
 	return 0;
 }
 
-static void finish_waits(struct waits_scan *r)
+/* Count the waits that are not over when the recording ends. */
+static void count_open_waits(struct waits_scan *r)
 {
 	struct waits_task *t;
 	size_t i;
@@ -383,8 +394,8 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	memset(st, 0, sizeof(*st));
 	if (!find_fields(&r))
 		return -ENODATA;
-	r.other = calloc(model_get_info(m)->buffers + 1, sizeof(*r.other));
-	ret = r.other ? model_each(m, MODEL_NO_STACKS, find_gap, &r) : -ENOMEM;
+	r.other_buffer = calloc(model_get_info(m)->buffers + 1, sizeof(*r.other_buffer));
+	ret = r.other_buffer ? model_each(m, MODEL_NO_STACKS, note_gaps, &r) : -ENOMEM;
 	if (!ret)
 		ret = read_drops(&r);
 	if (!ret)
@@ -392,11 +403,11 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	if (!ret) {
 		order_gaps(&r);
 		r.last_ts = model_get_info(m)->last_ts;
-		ret = model_each(m, MODEL_BY_TIME, take_event, &r);
+		ret = model_each(m, MODEL_BY_TIME, pair_event, &r);
 	}
 	if (!ret)
-		finish_waits(&r);
-	free(r.other);
+		count_open_waits(&r);
+	free(r.other_buffer);
 	vec_free(&r.cpus);
 	vec_free(&r.gaps);
 	vec_free(&r.breaks);

@@ -2,17 +2,19 @@
 /*
  * waits.h - how long each task was off the CPU, and who woke it
  *
- * A task is off the CPU from the sched_switch in which it is prev_pid (that event has the blocking
- * stack) to the next one in which it is next_pid. A wait is complete if both ends are in the file
- * and nothing is missing between them. All others are counted separately and never guessed:
+ * A task is off the CPU from the sched_switch in which it is prev_pid to the next sched_switch in
+ * which it is next_pid. The first of the two events has the blocking stack. A wait is complete if
+ * both events are in the file and no event is missing between them. All other waits are counted
+ * separately and never guessed:
  *
- *  - began before: the task was switched in, and its switch out is not in the file. The task was
+ *  - started before: the task was switched in, and its switch out is not in the file. The task was
  *    already waiting when the recording started, or it is new.
- *  - not over: the task was switched out, and not in again before the recording ended. It waited
- *    until the last event, but the wait is not complete. A task that ended does not count here.
+ *  - not over: the task was switched out, and not in again before the recording ended. The task
+ *    waited until the last event, but the wait is not complete. Tasks that ended do not count here.
  *  - uncertain: events were dropped, on any CPU, between out and in. The task may have run there.
- *    The gap reaches from the last event before it to the first event after it. Events that a full
- *    buffer refused leave no mark; then the gap is where a task leaves a CPU that another task had.
+ *    The gap reaches from the CPU's last event before the drop to its first event after the drop.
+ *    Events that a full buffer refused leave no mark. Then the gap is where a task leaves a CPU on
+ *    which another task ran.
  *  - disordered: two switches out or two switches in without a gap between them. The clocks of two
  *    CPUs disagree, or a filter left out some of these events.
  *
@@ -64,7 +66,7 @@ struct waits_opts {
 /* The number of waits, and of switches without a pair. Times are sums, in units of the clock. */
 struct waits_stats {
 	uint64_t nr, ns;		/* complete waits */
-	uint64_t started_before;	/* waits of which the file has only the end */
+	uint64_t started_before;	/* waits whose switch out is not in the file */
 	uint64_t not_over, not_over_ns;	/* time until the last event */
 	uint64_t ended;			/* tasks that exited */
 	uint64_t uncertain, uncertain_ns;
@@ -73,7 +75,7 @@ struct waits_stats {
 	bool refused;			/* events were dropped at unknown places, too */
 	uint64_t wakeups, wakeups_ns;	/* wake-ups passed on */
 	uint64_t wakeups_uncertain;	/* events were dropped between switch out and wake-up */
-	uint64_t wakeups_unknown;	/* of tasks not known to be off the CPU */
+	uint64_t wakeups_unknown;	/* wake-ups of tasks not known to be off the CPU */
 	uint32_t buffer;		/* the buffer whose sched_switch events count */
 	uint32_t other_buffers;		/* number of other buffers with sched_switch events */
 };
