@@ -220,7 +220,7 @@ static int see(void *data, const struct model_event *ev)
 	s->kernel += ev->kstack != MODEL_NONE;
 	if (ev->ustack != MODEL_NONE)
 		s->joined += model_get_ustack(s->m, ev->ustack)->state == JOIN_STACK;
-	if (s->field.present && model_string(s->m, ev, &s->field, &text, &len))
+	if (s->field.present && model_read_string(s->m, ev, &s->field, &text, &len))
 		snprintf(s->text, sizeof(s->text), "%.*s", (int)len, text);
 	return 0;
 }
@@ -237,8 +237,8 @@ static void both_orders_pass_the_same_events(void **state)
 		cpu = (struct seen){ .m = m };
 		time = (struct seen){ .m = m, .by_time = strcmp(fixtures.gl_pathv[i],
 								fixture("unordered")) };
-		assert_int_equal(model_each(m, MODEL_BY_CPU, see, &cpu), 0);
-		assert_int_equal(model_each(m, MODEL_BY_TIME, see, &time), 0);
+		assert_int_equal(model_for_each(m, MODEL_BY_CPU, see, &cpu), 0);
+		assert_int_equal(model_for_each(m, MODEL_BY_TIME, see, &time), 0);
 		assert_int_equal(cpu.nr, time.nr);
 		assert_int_equal(cpu.joined, time.joined);
 		assert_int_equal(cpu.kernel, time.kernel);
@@ -261,8 +261,8 @@ static void an_event_has_its_stacks_and_fields(void **state)
 	work = model_find_type(s.m, "sample", "work");
 	assert_int_not_equal(work, MODEL_NONE);
 	assert_int_equal(model_find_type(s.m, NULL, "no_such_event"), MODEL_NONE);
-	assert_true(model_field(s.m, work, "text", &s.field));
-	assert_int_equal(model_each(s.m, MODEL_BY_TIME, see, &s), 0);
+	assert_true(model_find_field(s.m, work, "text", &s.field));
+	assert_int_equal(model_for_each(s.m, MODEL_BY_TIME, see, &s), 0);
 	assert_int_equal(s.nr, 1);
 	assert_string_equal(s.text, "first");
 	assert_int_equal(s.m->kstacks.nr, 1);
@@ -352,7 +352,7 @@ static struct sum sum_up(const char *path, const struct model_filter *filter, en
 	s.m = open_model(path, &opts);
 	assert_int_equal(!!s.m->notes, opts.counts);
 	if (way == ONE_BY_ONE) {
-		assert_int_equal(model_each(s.m, MODEL_BY_TIME, add_event, &s), 0);
+		assert_int_equal(model_for_each(s.m, MODEL_BY_TIME, add_event, &s), 0);
 	} else {
 		assert_int_equal(model_get_counts(s.m, &c, &nr), 0);
 		for (i = 0; i < nr; i++)
@@ -466,7 +466,7 @@ static void a_filter_chooses(void **state)
 	opts.filter.events = events;
 	opts.filter.nr_events = 1;
 	s.m = open_model(fixture("instances"), &opts);
-	assert_int_equal(model_each(s.m, MODEL_BY_TIME, see, &s), 0);
+	assert_int_equal(model_for_each(s.m, MODEL_BY_TIME, see, &s), 0);
 	assert_int_equal(s.nr, 2);
 	model_close(s.m);
 	opts.filter.nr_symbols = 0;
@@ -474,7 +474,7 @@ static void a_filter_chooses(void **state)
 	opts.filter.nr_cpus = 1;
 	s = (struct seen){};
 	s.m = open_model(fixture("instances"), &opts);
-	assert_int_equal(model_each(s.m, MODEL_BY_CPU, see, &s), 0);
+	assert_int_equal(model_for_each(s.m, MODEL_BY_CPU, see, &s), 0);
 	assert_int_equal(s.nr, 2);
 	model_close(s.m);
 }

@@ -2,10 +2,10 @@
 /*
  * export.h - the functions and data that all formats of trace-ustack export use
  *
- * A format goes through the events with model_each() and asks for the stack of each event as a list
- * of entries, innermost first, kernel before user. An entry is the number of a frame, of an inlined
- * function, or of a note. Inlined functions are listed only with opts->lines, right before the
- * frame that holds their code. A note says in square brackets what is missing.
+ * A format goes through the events with model_for_each(). It asks for the stack of each event as a
+ * list of entries, innermost first, kernel before user. An entry is the number of a frame, of an
+ * inlined function, or of a note. Inlined functions are listed only with opts->lines, right before
+ * the frame that holds their code. A note says in square brackets what is missing.
  */
 #ifndef TRACE_USTACK_EXPORT_H
 #define TRACE_USTACK_EXPORT_H

@@ -446,7 +446,7 @@ static int put_profile(struct firefox *f)
 int export_firefox(struct export *e)
 {
 	struct firefox f = { .e = e, .json = { .file = e->out } };
-	int ret = model_each(e->m, MODEL_BY_TIME, add_sample, &f);
+	int ret = model_for_each(e->m, MODEL_BY_TIME, add_sample, &f);
 
 	if (!ret)
 		ret = read_waits(&f);

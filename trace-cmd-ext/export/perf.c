@@ -93,7 +93,7 @@ static int add_event(void *data, const struct model_event *ev)
 int export_perf(struct export *e)
 {
 	struct perf p = { .e = e };
-	int ret = model_each(e->m, MODEL_BY_TIME, add_event, &p);
+	int ret = model_for_each(e->m, MODEL_BY_TIME, add_event, &p);
 
 	if (p.t.nr)
 		fwrite(p.t.v, 1, p.t.nr, e->out);

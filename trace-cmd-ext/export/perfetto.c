@@ -305,9 +305,9 @@ static void put_sched(struct perfetto *p, struct sched *s, const struct model_ev
 		if (!s->fields[i].f.present)
 			continue;
 		if (!s->fields[i].is_string) {
-			if (model_number(p->e->m, ev, &s->fields[i].f, &n))
+			if (model_read_number(p->e->m, ev, &s->fields[i].f, &n))
 				proto_number(&p->sub, i, n);
-		} else if (model_string(p->e->m, ev, &s->fields[i].f, &str, &len)) {
+		} else if (model_read_string(p->e->m, ev, &s->fields[i].f, &str, &len)) {
 			snprintf(comm, sizeof(comm), "%.*s", (int)len, str);
 			proto_string(&p->sub, i, comm);
 		}
@@ -362,8 +362,8 @@ static void find_fields(struct perfetto *p)
 		p->sched[i].type = model_find_type(p->e->m, "sched", table[i].name);
 		for (k = 1; k < 8 && p->sched[i].type != MODEL_NONE; k++)
 			if (table[i].fields[k].name)
-				model_field(p->e->m, p->sched[i].type, table[i].fields[k].name,
-					    &p->sched[i].fields[k].f);
+				model_find_field(p->e->m, p->sched[i].type, table[i].fields[k].name,
+						 &p->sched[i].fields[k].f);
 	}
 }
 
@@ -373,7 +373,7 @@ int export_perfetto(struct export *e)
 	int ret;
 
 	find_fields(&p);
-	ret = model_each(e->m, MODEL_BY_TIME, put_event, &p);
+	ret = model_for_each(e->m, MODEL_BY_TIME, put_event, &p);
 	if (p.out.nr)
 		fwrite(p.out.v, 1, p.out.nr, e->out);
 	vec_free(&p.out);

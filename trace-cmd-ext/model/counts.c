@@ -126,7 +126,7 @@ static void __attribute__((noreturn)) run_worker(struct model *m, pid_t parent, 
 	limit_to_parent(parent);
 	m->opts.progress = NULL;
 	m->mine = mine;
-	ret = model_each(m, MODEL_BY_CPU, count_event, m);
+	ret = model_for_each(m, MODEL_BY_CPU, count_event, m);
 	if (!ret)
 		ret = give_counts(m, fd, kstacks, ustacks);
 	_exit(ret == -ENOMEM ? 2 : ret ? 1 : 0);
@@ -257,7 +257,7 @@ int model_get_counts(struct model *m, const struct model_count **v, size_t *nr)
 		cpus = streams;
 	if (!m->counted && !notes_make_counts(m))
 		ret = cpus > 1 ? count_shared(m, cpus, streams) :
-				 model_each(m, MODEL_BY_CPU, count_event, m);
+				 model_for_each(m, MODEL_BY_CPU, count_event, m);
 	m->counted |= !ret;
 	*v = m->counts.v;
 	*nr = m->counts.nr;

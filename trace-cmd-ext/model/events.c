@@ -419,7 +419,7 @@ static uint64_t nr_wanted(const struct model *m)
 	return nr;
 }
 
-int model_each(struct model *m, enum model_order order, model_event_fn event, void *data)
+int model_for_each(struct model *m, enum model_order order, model_event_fn event, void *data)
 {
 	struct events_walk w = { .m = m, .event = event, .data = data };
 	uint32_t i, nr = reader_nr_streams(m->reader);

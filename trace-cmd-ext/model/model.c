@@ -157,8 +157,8 @@ static int note_dropped(void *data, const char *buffer)
 	int ret = 0;
 
 	maps_set_incomplete(m->maps);
-	for (i = 0; i < reader_buffers(m->reader) && !ret; i++)
-		if (!strcmp(buffer, reader_buffer_name(m->reader, i)))
+	for (i = 0; i < reader_nr_buffers(m->reader) && !ret; i++)
+		if (!strcmp(buffer, reader_get_buffer_name(m->reader, i)))
 			ret = join_set_dropped(m->join, i);
 	return ret;
 }
@@ -219,9 +219,9 @@ static int scan(struct model *m)
 		ret = feed_end(feed);
 	feed_free(feed);
 	/* a file without readable statistics is read all the same */
-	if (!ret && sections_walk(reader_fd(m->reader), &drops) == -ENOMEM)
+	if (!ret && sections_walk(reader_get_fd(m->reader), &drops) == -ENOMEM)
 		ret = -ENOMEM;
-	m->info.damaged |= reader_damaged(m->reader);
+	m->info.damaged |= reader_is_damaged(m->reader);
 	if (m->info.damaged) {
 		join_set_damaged(m->join);
 		maps_set_incomplete(m->maps);
@@ -266,7 +266,7 @@ static int find_clock(struct model *m)
 
 	m->info.clock = m->clock;
 	m->info.nsec = true;
-	if (sections_walk(reader_fd(m->reader), &clock) == -ENOMEM)
+	if (sections_walk(reader_get_fd(m->reader), &clock) == -ENOMEM)
 		return -ENOMEM;
 	if (m->info.nsec)
 		return 0;
@@ -296,19 +296,19 @@ struct model *model_open(const char *path, const struct model_opts *opts, char *
 	m->reader = reader_open(path, &ro, why, size);
 	if (!m->reader)
 		goto fail;
-	m->tep = reader_tep(m->reader);
+	m->tep = reader_get_tep(m->reader);
 	decode_init(&m->dec, m->tep);
 	find_commons(m);
 	so.sysroot = m->opts.sysroot;
 	so.no_demangle = m->opts.no_demangle;
 	m->syms = m->opts.lines ? uu_symbols_new_debug(&so) : uu_symbols_new(&so);
-	m->jit = jit_open(path, reader_trace_id(m->reader));
+	m->jit = jit_open(path, reader_get_trace_id(m->reader));
 	m->join = join_new();
 	m->maps = maps_new();
-	m->info.version = reader_version(m->reader);
-	m->info.bytes = reader_bytes(m->reader);
-	m->info.cpus = reader_cpus(m->reader);
-	m->info.buffers = reader_buffers(m->reader);
+	m->info.version = reader_get_version(m->reader);
+	m->info.bytes = reader_get_bytes(m->reader);
+	m->info.cpus = reader_nr_cpus(m->reader);
+	m->info.buffers = reader_nr_buffers(m->reader);
 	ret = m->syms && m->join && m->maps ? find_clock(m) : -ENOMEM;
 	if (!ret && m->opts.counts)
 		ret = notes_start(m);
@@ -415,7 +415,7 @@ uint32_t model_get_tgid(struct model *m, uint32_t tid)
 
 const char *model_get_buffer_name(struct model *m, uint32_t buffer)
 {
-	return reader_buffer_name(m->reader, buffer);
+	return reader_get_buffer_name(m->reader, buffer);
 }
 
 struct tep_handle *model_get_tep(struct model *m)
@@ -423,7 +423,7 @@ struct tep_handle *model_get_tep(struct model *m)
 	return m->tep;
 }
 
-bool model_field(struct model *m, uint32_t type, const char *name, struct decode_field *f)
+bool model_find_field(struct model *m, uint32_t type, const char *name, struct decode_field *f)
 {
 	struct tep_event *event = type < m->types.nr ? m->types.v[type].pub.event : NULL;
 
@@ -432,8 +432,8 @@ bool model_field(struct model *m, uint32_t type, const char *name, struct decode
 	return f->present;
 }
 
-bool model_number(struct model *m, const struct model_event *ev, const struct decode_field *f,
-		  uint64_t *val)
+bool model_read_number(struct model *m, const struct model_event *ev, const struct decode_field *f,
+		       uint64_t *val)
 {
 	if (!decode_number(&m->dec, ev->rec, f, val))
 		return false;
@@ -442,8 +442,8 @@ bool model_number(struct model *m, const struct model_event *ev, const struct de
 	return true;
 }
 
-bool model_string(struct model *m, const struct model_event *ev, const struct decode_field *f,
-		  const char **s, uint32_t *len)
+bool model_read_string(struct model *m, const struct model_event *ev, const struct decode_field *f,
+		       const char **s, uint32_t *len)
 {
 	const void *p;
 

@@ -2,7 +2,7 @@
 /*
  * model.h - one opened trace.dat: its events, each with its kernel stack and its joined user stack
  *
- * model_open() reads the file once and joins requests with stacks. model_each() and
+ * model_open() reads the file once and joins requests with stacks. model_for_each() and
  * model_get_counts() then go through its events. A traced event is up to three records in the file
  * (the event, its kernel stack, its cookie); here it is one struct model_event. Records that are
  * not events of their own (kernel_stack, user_stack, user_unwind_*) are not passed on.
@@ -19,7 +19,7 @@
  *
  *	struct model *m = model_open(path, &opts, why, sizeof(why));
  *	if (!m) { tool_error("%s: %s", path, why); return TOOL_INPUT; }
- *	ret = model_each(m, MODEL_BY_TIME, event, &mine);
+ *	ret = model_for_each(m, MODEL_BY_TIME, event, &mine);
  *	model_close(m);
  */
 #ifndef TRACE_USTACK_MODEL_H
@@ -163,7 +163,7 @@ enum model_order {
  * called again, but not from within @event.
  */
 typedef int (*model_event_fn)(void *data, const struct model_event *ev);
-int model_each(struct model *m, enum model_order order, model_event_fn event, void *data);
+int model_for_each(struct model *m, enum model_order order, model_event_fn event, void *data);
 
 /* The number of wanted events that share type, thread and stacks. */
 struct model_count {
@@ -173,14 +173,14 @@ struct model_count {
 };
 
 /*
- * All counts. This is cheapest with opts.counts. Otherwise, and for a file with very many events,
- * the model reads the file once more on all CPUs of this machine, which is still far cheaper than
- * model_each(). The model owns the array. The array is not sorted, and may hold several counts with
- * equal keys. 0, or an error as above.
+ * All counts, cheapest with opts.counts. Otherwise, and for a file with very many events, the model
+ * reads the file once more on all CPUs of this machine. That is still far cheaper than
+ * model_for_each(). The model owns the array. The array is not sorted, and may hold several counts
+ * with equal keys. 0, or an error as above.
  */
 int model_get_counts(struct model *m, const struct model_count **v, size_t *nr);
 
-/* Has model_each() or model_get_counts() passed on any event? */
+/* Has model_for_each() or model_get_counts() passed on any event? */
 bool model_has_passed_events(struct model *m);
 
 /* ---- the meaning of the numbers ---- */
@@ -236,7 +236,7 @@ struct model_parts {
 struct model_parts model_get_parts(struct model *m);
 /* Start all streams of the reader again; 0 or a negative errno. A forked child does this first. */
 int model_rewind(struct model *m);
-/* Start all streams again for model_each(), which keeps the reader: its handles stay valid. */
+/* Start all streams again for model_for_each(), which keeps the reader: its handles stay valid. */
 int model_rewind_to_walk(struct model *m);
 
 /* Is the type an event of its own? Stacks, cookies and mappings are not. */
@@ -263,18 +263,18 @@ int model_check_names(struct model *m, const struct model_filter *f);
  * Resolved once by name, then read by offset.
  *
  *	struct decode_field state;
- *	if (model_field(m, type, "prev_state", &state)) ...
- *	model_number(m, ev, &state, &val);
+ *	if (model_find_field(m, type, "prev_state", &state)) ...
+ *	model_read_number(m, ev, &state, &val);
  */
 /* The type with this name; MODEL_NONE if the file has no format for it. @system may be NULL. */
 uint32_t model_find_type(struct model *m, const char *system, const char *name);
 /* False if the type has no such field. */
-bool model_field(struct model *m, uint32_t type, const char *name, struct decode_field *f);
+bool model_find_field(struct model *m, uint32_t type, const char *name, struct decode_field *f);
 /* A number, sign-extended if @f is signed; false if the record is too short. */
-bool model_number(struct model *m, const struct model_event *ev, const struct decode_field *f,
-		  uint64_t *val);
+bool model_read_number(struct model *m, const struct model_event *ev, const struct decode_field *f,
+		       uint64_t *val);
 /* A string (char[], __data_loc char[]); not terminated, valid as long as the record. */
-bool model_string(struct model *m, const struct model_event *ev, const struct decode_field *f,
-		  const char **s, uint32_t *len);
+bool model_read_string(struct model *m, const struct model_event *ev, const struct decode_field *f,
+		       const char **s, uint32_t *len);
 
 #endif

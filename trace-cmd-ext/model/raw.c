@@ -53,7 +53,7 @@ static int found_pages(void *data, const char *buffer, uint32_t cpu, uint64_t of
 
 	for (i = 0; i < r->streams.nr; i++) {
 		s = &r->streams.v[i];
-		if (s->pub.cpu != cpu || strcmp(reader_buffer_name(r, s->pub.buffer), buffer))
+		if (s->pub.cpu != cpu || strcmp(reader_get_buffer_name(r, s->pub.buffer), buffer))
 			continue;
 		if (compressed || s->raw.size || size > r->bytes || offset > r->bytes - size) {
 			f->bad = true;

@@ -395,47 +395,47 @@ int reader_rewind(struct reader *r)
 	return ret == -EINVAL ? -EIO : ret;
 }
 
-uint64_t reader_trace_id(struct reader *r)
+uint64_t reader_get_trace_id(struct reader *r)
 {
 	return tracecmd_get_traceid(r->data.handles.v[0]);
 }
 
-struct tep_handle *reader_tep(struct reader *r)
+struct tep_handle *reader_get_tep(struct reader *r)
 {
 	return r->tep;
 }
 
-struct tep_handle *reader_data_tep(struct reader *r)
+struct tep_handle *reader_get_data_tep(struct reader *r)
 {
 	return tracecmd_get_tep(r->data.handles.v[0]);
 }
 
-int reader_fd(struct reader *r)
+int reader_get_fd(struct reader *r)
 {
 	return r->fd;
 }
 
-uint64_t reader_bytes(struct reader *r)
+uint64_t reader_get_bytes(struct reader *r)
 {
 	return r->bytes;
 }
 
-int reader_version(struct reader *r)
+int reader_get_version(struct reader *r)
 {
 	return r->version;
 }
 
-bool reader_damaged(struct reader *r)
+bool reader_is_damaged(struct reader *r)
 {
 	return r->damaged;
 }
 
-uint32_t reader_buffers(struct reader *r)
+uint32_t reader_nr_buffers(struct reader *r)
 {
 	return r->data.handles.nr;
 }
 
-const char *reader_buffer_name(struct reader *r, uint32_t buffer)
+const char *reader_get_buffer_name(struct reader *r, uint32_t buffer)
 {
 	const char *name = "";
 
@@ -444,7 +444,7 @@ const char *reader_buffer_name(struct reader *r, uint32_t buffer)
 	return name ? name : "";
 }
 
-uint32_t reader_cpus(struct reader *r)
+uint32_t reader_nr_cpus(struct reader *r)
 {
 	return r->cpus;
 }

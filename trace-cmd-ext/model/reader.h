@@ -39,20 +39,20 @@ struct reader *reader_open(const char *path, const struct reader_opts *opts, cha
 			   size_t size);
 void reader_close(struct reader *r);
 
-struct tep_handle *reader_tep(struct reader *r);
+struct tep_handle *reader_get_tep(struct reader *r);
 /* The handle that reads the records. reader_rewind() may change it. */
-struct tep_handle *reader_data_tep(struct reader *r);
+struct tep_handle *reader_get_data_tep(struct reader *r);
 /* A descriptor of the file, owned by the reader. Use pread(). */
-int reader_fd(struct reader *r);
-uint64_t reader_bytes(struct reader *r);
-int reader_version(struct reader *r);
+int reader_get_fd(struct reader *r);
+uint64_t reader_get_bytes(struct reader *r);
+int reader_get_version(struct reader *r);
 /* The random ID of the recording (TRACEID); 0 if it has none. */
-uint64_t reader_trace_id(struct reader *r);
+uint64_t reader_get_trace_id(struct reader *r);
 /* Did the reader find data that no kernel writes? Then records may be missing. */
-bool reader_damaged(struct reader *r);
-uint32_t reader_buffers(struct reader *r);
-const char *reader_buffer_name(struct reader *r, uint32_t buffer);
-uint32_t reader_cpus(struct reader *r);
+bool reader_is_damaged(struct reader *r);
+uint32_t reader_nr_buffers(struct reader *r);
+const char *reader_get_buffer_name(struct reader *r, uint32_t buffer);
+uint32_t reader_nr_cpus(struct reader *r);
 uint32_t reader_nr_streams(struct reader *r);
 const struct reader_stream *reader_get_stream(struct reader *r, uint32_t stream);
 

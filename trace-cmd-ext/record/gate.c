@@ -111,7 +111,7 @@ static bool add_libraries(struct rec_gate *g, int fd, const char *path, pid_t pi
 	/* a task whose root is a folder of ours */
 	if (len > 1 && !strncmp(path, top, len) && path[len] == '/')
 		path += len;
-	all = libs_each(fd, path, root, &(struct libs_calls){ add_library, has_time, g });
+	all = libs_for_each(fd, path, root, &(struct libs_calls){ add_library, has_time, g });
 	close(root);
 	return all;
 }

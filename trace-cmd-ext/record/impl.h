@@ -377,7 +377,7 @@ struct libs_calls {
  * name, if it exists below the folder @root; @path, of the file there, is for $ORIGIN. False if
  * more() has ended this.
  */
-bool libs_each(int fd, const char *path, int root, const struct libs_calls *calls);
+bool libs_for_each(int fd, const char *path, int root, const struct libs_calls *calls);
 
 /* ---- read.c ---- */
 

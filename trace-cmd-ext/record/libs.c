@@ -398,7 +398,7 @@ static void find_library(struct search *s, const char *name)
 			return;
 }
 
-bool libs_each(int fd, const char *path, int root, const struct libs_calls *calls)
+bool libs_for_each(int fd, const char *path, int root, const struct libs_calls *calls)
 {
 	struct search s = { .root = root, .calls = calls };
 	Elf64_Ehdr eh;

@@ -157,7 +157,7 @@ static int print_items(struct turns *t)
 	}
 	t->mine = false;
 	if (r->json || r->filtered)
-		ret = model_each(r->m, MODEL_BY_TIME, print_event, t);
+		ret = model_for_each(r->m, MODEL_BY_TIME, print_event, t);
 	else if (r->library_reads_ahead)
 		ret = reader_iterate(model_get_parts(r->m).reader, print_record, t);
 	else

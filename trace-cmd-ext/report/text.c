@@ -85,7 +85,7 @@ static struct ustack *new_ustack(struct model *m, struct tep_handle *tep, const 
 		return NULL;
 	options.frames.sysroot = parts.sysroot;
 	options.frames.no_demangle = parts.no_demangle;
-	options.frames.jit = jit_open(parts.path, reader_trace_id(parts.reader));
+	options.frames.jit = jit_open(parts.path, reader_get_trace_id(parts.reader));
 	options.frames.more = r->lines ? add_lines : NULL;
 	options.frames.data = m;
 	u->tep = tep;
@@ -130,7 +130,7 @@ struct printer *printer_new(struct report *r)
 		return NULL;
 	p->m = m;
 	/* not the model's handle, because a rewind may have opened another one */
-	p->tep = reader_data_tep(model_get_parts(m).reader);
+	p->tep = reader_get_data_tep(model_get_parts(m).reader);
 	p->ustack = new_ustack(m, p->tep, r);
 	if (!p->ustack) {
 		free(p);

@@ -234,7 +234,7 @@ int gather(struct model *m, const struct gather_opts *o, struct fold *f, int slo
 		wo.wakers = o->by == GATHER_WAKEUP;
 		wo.wait = wo.wakers ? NULL : gather_wait;
 		wo.wake = wo.wakers ? gather_wake : NULL;
-		ret = waits_each(m, &wo, &st->waits);
+		ret = waits_for_each(m, &wo, &st->waits);
 	}
 	paths_free(s.p);
 	vec_free(&s.tids);
@@ -263,7 +263,7 @@ int gather_waits(struct model *m, const struct gather_opts *o,
 	int ret;
 
 	s.p = paths_new(m, NULL, &po);
-	ret = s.p ? waits_each(m, &wo, st) : -ENOMEM;
+	ret = s.p ? waits_for_each(m, &wo, st) : -ENOMEM;
 	paths_free(s.p);
 	vec_free(&s.tids);
 	hidx_free(&s.idx);

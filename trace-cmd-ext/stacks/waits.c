@@ -66,8 +66,8 @@ static int note_break(struct waits_scan *r, struct cpu *c, const struct model_ev
 	uint64_t prev, next;
 	struct gap *g;
 
-	if (!model_number(r->m, ev, &r->prev_pid, &prev) ||
-	    !model_number(r->m, ev, &r->next_pid, &next))
+	if (!model_read_number(r->m, ev, &r->prev_pid, &prev) ||
+	    !model_read_number(r->m, ev, &r->next_pid, &next))
 		return 0;
 	if (c->any_switch && c->running != (uint32_t)prev) {
 		g = vec_add(&r->breaks);
@@ -235,7 +235,7 @@ static int note_switch_out(struct waits_scan *r, const struct model_event *ev, u
 		count_bad_wait(r, &t->out, ev->ts);
 	t->out = (struct wait){ .from = ev->ts, .tid = tid, .cpu = ev->cpu, .kstack = ev->kstack,
 				.ustack = ev->ustack };
-	model_number(r->m, ev, &r->prev_state, &t->out.state);
+	model_read_number(r->m, ev, &r->prev_state, &t->out.state);
 	t->woken = false;
 	t->known = KNOWN_OFF;
 	if (t->out.state & STATE_ENDED) {
@@ -303,7 +303,7 @@ static int note_wake_up(struct waits_scan *r, const struct model_event *ev, uint
 		r->st->wakeups_uncertain++;
 		return 0;
 	}
-	model_number(r->m, ev, &r->flags, &flags);
+	model_read_number(r->m, ev, &r->flags, &flags);
 	waker.context = context_of(flags);
 	t->out.ns = ev->ts - t->out.from;
 	r->st->wakeups++;
@@ -320,8 +320,8 @@ static int pair_event(void *data, const struct model_event *ev)
 	if (ev->buffer != r->st->buffer)
 		return 0;
 	if (ev->type == r->type_switch) {
-		if (!model_number(r->m, ev, &r->prev_pid, &prev) ||
-		    !model_number(r->m, ev, &r->next_pid, &next))
+		if (!model_read_number(r->m, ev, &r->prev_pid, &prev) ||
+		    !model_read_number(r->m, ev, &r->next_pid, &next))
 			return 0;
 		if ((uint32_t)prev)
 			ret = note_switch_out(r, ev, prev);
@@ -330,7 +330,7 @@ static int pair_event(void *data, const struct model_event *ev)
 		return ret;
 	}
 	if (r->o->wakers && ev->type == r->type_wake &&
-	    model_number(r->m, ev, &r->wake_pid, &next) && (uint32_t)next)
+	    model_read_number(r->m, ev, &r->wake_pid, &next) && (uint32_t)next)
 		return note_wake_up(r, ev, next);
 	return 0;
 }
@@ -373,20 +373,20 @@ static bool find_fields(struct waits_scan *r)
 	r->type_wake = MODEL_NONE;
 	r->type_switch = model_find_type(m, "sched", "sched_switch");
 	if (r->type_switch == MODEL_NONE || !model_get_type(m, r->type_switch)->records ||
-	    !model_field(m, r->type_switch, "prev_pid", &r->prev_pid) ||
-	    !model_field(m, r->type_switch, "next_pid", &r->next_pid))
+	    !model_find_field(m, r->type_switch, "prev_pid", &r->prev_pid) ||
+	    !model_find_field(m, r->type_switch, "next_pid", &r->next_pid))
 		return false;
-	model_field(m, r->type_switch, "prev_state", &r->prev_state);
+	model_find_field(m, r->type_switch, "prev_state", &r->prev_state);
 	if (!r->o->wakers)
 		return true;
 	r->type_wake = find_wake(m);
-	if (r->type_wake == MODEL_NONE || !model_field(m, r->type_wake, "pid", &r->wake_pid))
+	if (r->type_wake == MODEL_NONE || !model_find_field(m, r->type_wake, "pid", &r->wake_pid))
 		return false;
-	model_field(m, r->type_wake, "common_flags", &r->flags);
+	model_find_field(m, r->type_wake, "common_flags", &r->flags);
 	return true;
 }
 
-int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *st)
+int waits_for_each(struct model *m, const struct waits_opts *o, struct waits_stats *st)
 {
 	struct waits_scan r = { .m = m, .o = o, .st = st };
 	int ret;
@@ -395,7 +395,7 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	if (!find_fields(&r))
 		return -ENODATA;
 	r.other_buffer = calloc(model_get_info(m)->buffers + 1, sizeof(*r.other_buffer));
-	ret = r.other_buffer ? model_each(m, MODEL_NO_STACKS, note_gaps, &r) : -ENOMEM;
+	ret = r.other_buffer ? model_for_each(m, MODEL_NO_STACKS, note_gaps, &r) : -ENOMEM;
 	if (!ret)
 		ret = read_drops(&r);
 	if (!ret)
@@ -403,7 +403,7 @@ int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *
 	if (!ret) {
 		order_gaps(&r);
 		r.last_ts = model_get_info(m)->last_ts;
-		ret = model_each(m, MODEL_BY_TIME, pair_event, &r);
+		ret = model_for_each(m, MODEL_BY_TIME, pair_event, &r);
 	}
 	if (!ret)
 		count_open_waits(&r);

@@ -85,7 +85,7 @@ struct waits_stats {
  * through, and with @wakers also sched_waking and sched_wakeup: waits_events lists them. 0; a
  * negative errno; -ENODATA if the file has no such events; or the result of a callback.
  */
-int waits_each(struct model *m, const struct waits_opts *o, struct waits_stats *st);
+int waits_for_each(struct model *m, const struct waits_opts *o, struct waits_stats *st);
 
 extern const char *waits_events[3];
 

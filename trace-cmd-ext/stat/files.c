@@ -244,7 +244,7 @@ int stat_files(struct stat_counts *s, struct model *m, const char *path)
 	uint32_t i, to = 0;
 	int ret = 0;
 
-	s->saved_error = saved_tables_read(&s->saved, path, reader_trace_id(parts.reader));
+	s->saved_error = saved_tables_read(&s->saved, path, reader_get_trace_id(parts.reader));
 	if (s->saved_error == -ENOMEM)
 		return -ENOMEM;
 	for (i = 0; i < s->weights.nr && !ret; i++)

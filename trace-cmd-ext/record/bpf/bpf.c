@@ -143,7 +143,7 @@ static void write_ends(struct bpfsrc *s)
 	int cpus = libbpf_num_possible_cpus(), cpu, fd = map_fd(s, "seqs");
 	struct msg_end m = { .head = { .type = MSG_END, .size = sizeof(m) } };
 
-	if (bpfsrc_each_skipped(&s->events, s->obj, write_skipped, s))
+	if (bpfsrc_for_each_skipped(&s->events, s->obj, write_skipped, s))
 		return;
 	for (cpu = 0; cpu < cpus; cpu++) {
 		m.cpu = cpu;
@@ -206,7 +206,7 @@ static int open_object(struct bpfsrc *s, size_t nr_events)
 	if (!s->obj)
 		return -errno;
 	bpfsrc_choose_probes(s->obj, s->kprobes, s->uprobes);
-	bpfsrc_choose(s->obj, "on_function", s->functions);
+	bpfsrc_set_load(s->obj, "on_function", s->functions);
 	ret = s->functions ? bpfsrc_prepare_functions(s->obj) : 0;
 	if (!ret)
 		ret = set_map_size(s, "counts", COUNTER_EVENTS + nr_events);
@@ -270,7 +270,7 @@ static int map_control(struct bpfsrc *s, const struct bpfsrc_opts *opts)
 
 static int set_walk_program(struct bpfsrc *s, const char *programs, const char *name)
 {
-	int fd = bpfsrc_prog_fd(s->obj, name);
+	int fd = bpfsrc_get_prog_fd(s->obj, name);
 	uint32_t zero = 0;
 
 	if (fd < 0)
@@ -354,10 +354,10 @@ int bpfsrc_open(struct bpfsrc **src, const struct bpfsrc_opts *opts, char *why, 
 	if (!ret)
 		ret = bpfsrc_attach_events(&s->events, s->obj, s->control, opts, why, size);
 	if (!ret && s->samples)
-		ret = bpfsrc_attach_samples(&s->events, bpfsrc_prog_fd(s->obj, "on_sample"),
+		ret = bpfsrc_attach_samples(&s->events, bpfsrc_get_prog_fd(s->obj, "on_sample"),
 					    opts->period, why, size);
 	if (!ret && s->functions)
-		ret = bpfsrc_attach_functions(&s->events, bpfsrc_prog_fd(s->obj, "on_function"),
+		ret = bpfsrc_attach_functions(&s->events, bpfsrc_get_prog_fd(s->obj, "on_function"),
 					      opts, why, size);
 	if (ret)
 		goto fail;
@@ -513,7 +513,7 @@ void bpfsrc_add_comms(const struct bpfsrc *s, struct text *t)
 
 uint64_t bpfsrc_get_skipped(const struct bpfsrc *s, int id)
 {
-	return bpfsrc_count_skipped_of(&s->events, s->obj, id);
+	return bpfsrc_count_skipped_event(&s->events, s->obj, id);
 }
 
 bool bpfsrc_get_file(const struct bpfsrc *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,

@@ -68,7 +68,7 @@ static int attach_to_tracepoint(struct bpfsrc_attached *a, const char *tracepoin
 	return fd < 0 ? -errno : bpfsrc_add_link(a, fd);
 }
 
-int bpfsrc_prog_fd(const struct bpf_object *obj, const char *name)
+int bpfsrc_get_prog_fd(const struct bpf_object *obj, const char *name)
 {
 	const struct bpf_program *prog = bpf_object__find_program_by_name(obj, name);
 
@@ -84,7 +84,7 @@ static bool note_skipped(struct bpf_object *obj, int prog, unsigned int counter)
 	uint64_t args[] = { prog, bpf_object__find_map_fd_by_name(obj, "counts"), counter };
 	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = args, .ctx_size_in = sizeof(args));
 
-	return !bpf_prog_test_run_opts(bpfsrc_prog_fd(obj, "read_skipped"), &run) &&
+	return !bpf_prog_test_run_opts(bpfsrc_get_prog_fd(obj, "read_skipped"), &run) &&
 	       (int)run.retval == libbpf_num_possible_cpus();
 }
 
@@ -98,8 +98,8 @@ static uint64_t count_skipped_runs(int prog)
 
 uint64_t bpfsrc_count_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj)
 {
-	uint64_t sum = count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_enter")) +
-		       count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_exit"));
+	uint64_t sum = count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_enter")) +
+		       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_exit"));
 	size_t i;
 
 	for (i = 0; i < a->copy.nr; i++)
@@ -109,18 +109,19 @@ uint64_t bpfsrc_count_skipped(const struct bpfsrc_attached *a, struct bpf_object
 
 uint64_t bpfsrc_count_skipped_ends(struct bpf_object *obj)
 {
-	return count_skipped_runs(bpfsrc_prog_fd(obj, "on_prepare_exec")) +
-	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_begin_new_exec")) +
-	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_exit")) +
-	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_do_exit"));
+	return count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_prepare_exec")) +
+	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_begin_new_exec")) +
+	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_exit")) +
+	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_do_exit"));
 }
 
 uint64_t bpfsrc_count_skipped_functions(struct bpf_object *obj)
 {
-	return count_skipped_runs(bpfsrc_prog_fd(obj, "on_function"));
+	return count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_function"));
 }
 
-uint64_t bpfsrc_count_skipped_of(const struct bpfsrc_attached *a, struct bpf_object *obj, int id)
+uint64_t bpfsrc_count_skipped_event(const struct bpfsrc_attached *a, struct bpf_object *obj,
+				    int id)
 {
 	size_t i;
 
@@ -128,13 +129,13 @@ uint64_t bpfsrc_count_skipped_of(const struct bpfsrc_attached *a, struct bpf_obj
 		if (a->copy.v[i].id == id)
 			return count_skipped_runs(a->copy.v[i].fd);
 	/* a system call */
-	return count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_enter")) +
-	       count_skipped_runs(bpfsrc_prog_fd(obj, "on_sys_exit"));
+	return count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_enter")) +
+	       count_skipped_runs(bpfsrc_get_prog_fd(obj, "on_sys_exit"));
 }
 
-/* The counts of one program, if it has any */
-static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int counter,
-			   int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
+/* Pass on the counts of one program, if the kernel skipped runs of this program. */
+static int pass_skipped_runs(struct bpf_object *obj, int prog, unsigned int counter,
+			     int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
 {
 	int cpus = libbpf_num_possible_cpus(), ret = 0;
 	struct msg_skipped m = {
@@ -161,18 +162,20 @@ static int each_skipped_of(struct bpf_object *obj, int prog, unsigned int counte
 	return ret;
 }
 
-int bpfsrc_each_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj,
-			int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
+int bpfsrc_for_each_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj,
+			    int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx)
 {
-	int ret = each_skipped_of(obj, bpfsrc_prog_fd(obj, "on_sys_enter"), COUNTER_ENTER, fn, ctx);
+	int enter = bpfsrc_get_prog_fd(obj, "on_sys_enter");
+	int exit = bpfsrc_get_prog_fd(obj, "on_sys_exit");
+	int ret = pass_skipped_runs(obj, enter, COUNTER_ENTER, fn, ctx);
 	size_t i;
 
 	if (!ret)
-		ret = each_skipped_of(obj, bpfsrc_prog_fd(obj, "on_sys_exit"), COUNTER_EXIT, fn,
-				      ctx);
+		ret = pass_skipped_runs(obj, exit, COUNTER_EXIT, fn, ctx);
 	for (i = 0; i < a->copy.nr && !ret; i++)
 		if (a->copy.v[i].counter)
-			ret = each_skipped_of(obj, a->copy.v[i].fd, a->copy.v[i].counter, fn, ctx);
+			ret = pass_skipped_runs(obj, a->copy.v[i].fd, a->copy.v[i].counter, fn,
+						ctx);
 	return ret;
 }
 
@@ -195,7 +198,7 @@ static int count_arguments(const struct btf *btf, const char *tracepoint)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-void bpfsrc_choose(struct bpf_object *obj, const char *prog, bool load)
+void bpfsrc_set_load(struct bpf_object *obj, const char *prog, bool load)
 {
 	bpf_program__set_autoload(bpf_object__find_program_by_name(obj, prog), load);
 }
@@ -208,11 +211,11 @@ bool bpfsrc_choose_programs(struct bpf_object *obj, bool samples, bool functions
 	bool exit = btf && count_arguments(btf, "sched_process_exit") == 2;
 
 	btf__free(btf);
-	bpfsrc_choose(obj, "on_sample", samples);
-	bpfsrc_choose(obj, "on_prepare_exec", exec);
-	bpfsrc_choose(obj, "on_exit", exit);
-	bpfsrc_choose(obj, "on_begin_new_exec", functions && !exec);
-	bpfsrc_choose(obj, "on_do_exit", functions && !exit);
+	bpfsrc_set_load(obj, "on_sample", samples);
+	bpfsrc_set_load(obj, "on_prepare_exec", exec);
+	bpfsrc_set_load(obj, "on_exit", exit);
+	bpfsrc_set_load(obj, "on_begin_new_exec", functions && !exec);
+	bpfsrc_set_load(obj, "on_do_exit", functions && !exit);
 	return functions && !(exec && exit);
 }
 
@@ -234,7 +237,7 @@ int bpfsrc_attach_tasks(struct bpfsrc_attached *a, struct bpf_object *obj, char 
 	int ret, fd;
 
 	for (i = 0; i < sizeof(list) / sizeof(*list); i++) {
-		fd = bpfsrc_prog_fd(obj, list[i].prog);
+		fd = bpfsrc_get_prog_fd(obj, list[i].prog);
 		/* not loaded */
 		if (fd < 0)
 			continue;
@@ -257,8 +260,8 @@ struct symbols {
 	uint64_t table;
 };
 
-static int each_symbol(struct symbols *s, void (*fn)(struct symbols *s, uint64_t addr,
-						     const char *name))
+static int for_each_symbol(struct symbols *s, void (*fn)(struct symbols *s, uint64_t addr,
+							 const char *name))
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
 	char *line = NULL, *name;
@@ -361,17 +364,17 @@ static int number_syscalls(struct bpf_object *obj, struct control *c,
 	LIBBPF_OPTS(bpf_test_run_opts, run);
 	int ret;
 
-	ret = each_symbol(&s, find_table);
+	ret = for_each_symbol(&s, find_table);
 	if (!ret && !s.table)
 		ret = -ENOENT;
 	if (!ret) {
 		c->syscall_table = s.table;
-		ret = bpf_prog_test_run_opts(bpfsrc_prog_fd(obj, "read_syscalls"), &run);
+		ret = bpf_prog_test_run_opts(bpfsrc_get_prog_fd(obj, "read_syscalls"), &run);
 	}
 	if (ret)
 		number_by_headers(c, opts);
 	else
-		ret = each_symbol(&s, find_event);
+		ret = for_each_symbol(&s, find_event);
 	return ret == -ENOMEM ? ret : 0;
 }
 
@@ -395,12 +398,12 @@ static int attach_syscalls(struct bpfsrc_attached *a, struct bpf_object *obj, st
 	ret = number_syscalls(obj, c, opts);
 	if (ret)
 		return bpfsrc_set_error(why, size, ret, "not enough memory");
-	note_skipped(obj, bpfsrc_prog_fd(obj, "on_sys_enter"), COUNTER_ENTER);
-	note_skipped(obj, bpfsrc_prog_fd(obj, "on_sys_exit"), COUNTER_EXIT);
+	note_skipped(obj, bpfsrc_get_prog_fd(obj, "on_sys_enter"), COUNTER_ENTER);
+	note_skipped(obj, bpfsrc_get_prog_fd(obj, "on_sys_exit"), COUNTER_EXIT);
 	if (enter)
-		ret = attach_to_tracepoint(a, "sys_enter", bpfsrc_prog_fd(obj, "on_sys_enter"));
+		ret = attach_to_tracepoint(a, "sys_enter", bpfsrc_get_prog_fd(obj, "on_sys_enter"));
 	if (!ret && exit)
-		ret = attach_to_tracepoint(a, "sys_exit", bpfsrc_prog_fd(obj, "on_sys_exit"));
+		ret = attach_to_tracepoint(a, "sys_exit", bpfsrc_get_prog_fd(obj, "on_sys_exit"));
 	if (ret)
 		bpfsrc_set_error(why, size, ret, "the tracepoints of system calls: %s",
 				 strerror(-ret));

@@ -91,23 +91,27 @@ int bpfsrc_attach_events(struct bpfsrc_attached *a, struct bpf_object *obj, stru
 bool bpfsrc_choose_programs(struct bpf_object *obj, bool samples, bool functions);
 /* Attach the programs that follow tasks. Call it before bpfsrc_attach_events(). */
 int bpfsrc_attach_tasks(struct bpfsrc_attached *a, struct bpf_object *obj, char *why, size_t size);
-/* These count the runs of programs that the kernel skipped. */
+/*
+ * How many runs the kernel skipped: of all programs for events, of those that save the stacks of
+ * ending tasks, of the program for functions, of the program for the event with this id.
+ */
 uint64_t bpfsrc_count_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj);
 uint64_t bpfsrc_count_skipped_ends(struct bpf_object *obj);
 uint64_t bpfsrc_count_skipped_functions(struct bpf_object *obj);
-uint64_t bpfsrc_count_skipped_of(const struct bpfsrc_attached *a, struct bpf_object *obj, int id);
+uint64_t bpfsrc_count_skipped_event(const struct bpfsrc_attached *a, struct bpf_object *obj,
+				    int id);
 /*
  * Call @fn with the count of skipped runs on each CPU, as a message, if it is more than 0. Stops if
  * @fn returns not 0, or with -errno if not all counts can be read.
  */
-int bpfsrc_each_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj,
-			int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx);
+int bpfsrc_for_each_skipped(const struct bpfsrc_attached *a, struct bpf_object *obj,
+			    int (*fn)(void *ctx, const struct msg_skipped *m), void *ctx);
 void bpfsrc_detach(struct bpfsrc_attached *a);
-/* The descriptor of a program, or -ENOENT; it is less than 0 also if the program is not loaded. */
-int bpfsrc_prog_fd(const struct bpf_object *obj, const char *name);
-/* Load this program with the others, or leave it out. */
-void bpfsrc_choose(struct bpf_object *obj, const char *prog, bool load);
-/* Take a descriptor, to be closed by bpfsrc_detach(). The second one: of a copy of a program */
+/* The descriptor of a program; less than 0 if there is no such program, or if it is not loaded. */
+int bpfsrc_get_prog_fd(const struct bpf_object *obj, const char *name);
+/* Shall this program be loaded with the others, or left out? */
+void bpfsrc_set_load(struct bpf_object *obj, const char *prog, bool load);
+/* Take a descriptor, to be closed by bpfsrc_detach(): any, or that of a copy of a program. */
 int bpfsrc_add_link(struct bpfsrc_attached *a, int fd);
 int bpfsrc_add_copy(struct bpfsrc_attached *a, int fd, int id, unsigned int counter);
 /* Load a copy of a program for the event with this id. A descriptor, or -errno */

@@ -33,10 +33,10 @@ bool bpfsrc_has_kind(const struct bpfsrc_opts *opts, enum bpfsrc_kind kind)
 
 void bpfsrc_choose_probes(struct bpf_object *obj, bool kprobes, bool uprobes)
 {
-	bpfsrc_choose(obj, "on_probe", kprobes);
-	bpfsrc_choose(obj, "read_probe", kprobes);
-	bpfsrc_choose(obj, "on_uprobe", uprobes);
-	bpfsrc_choose(obj, "walk_probe", kprobes || uprobes);
+	bpfsrc_set_load(obj, "on_probe", kprobes);
+	bpfsrc_set_load(obj, "read_probe", kprobes);
+	bpfsrc_set_load(obj, "on_uprobe", uprobes);
+	bpfsrc_set_load(obj, "walk_probe", kprobes || uprobes);
 }
 
 /* Open the event on one CPU. It never counts: the descriptor only serves to attach programs. */
