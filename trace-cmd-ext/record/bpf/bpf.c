@@ -3,9 +3,9 @@
  * bpf.c - load, attach, start, stop; the thread that writes messages to the file
  *
  * This program contains the BPF programs as an object file (object.S), which libbpf adapts to the
- * kernel. They send messages through a ring buffer, which a thread reads every DRAIN_MS. A wake-up
- * costs more than a stack. So the BPF programs wake the thread only when the buffer is half full,
- * or when a file has no table yet.
+ * kernel. The programs send messages through a ring buffer, which a thread reads every DRAIN_MS. A
+ * wake-up costs more than a stack. So the BPF programs wake the thread only when the buffer is half
+ * full, or when a file has no table yet.
  *
  * The thread appends the messages to the file as they are, and looks at the mappings in them: a
  * file without a table gets one (tables.c).
@@ -47,8 +47,8 @@ struct bpfsrc {
 	bool started, stop;
 	bool other_pids, samples, trampolines;
 	bool kprobes, uprobes;		/* there are events of this kind */
-	bool functions;			/* the same of functions */
-	uint64_t skipped_before;	/* calls of these, until they were to be noted */
+	bool functions;			/* calls of functions are recorded */
+	uint64_t skipped_before;	/* calls that were skipped before recording started */
 	int out, out_error;
 	char *buf;
 	size_t used;			/* bytes of @buf */
@@ -230,7 +230,7 @@ static int load_object(struct bpfsrc *s, size_t nr_events)
 	ret = bpf_object__load(s->obj);
 	if (!ret || !functions)
 		return ret;
-	/* Do without these programs: only the stacks of tasks that end are less complete then */
+	/* leave out these programs: only stacks of ending tasks are less complete then */
 	bpf_object__close(s->obj);
 	s->obj = NULL;
 	*libbpf_warning = '\0';
@@ -404,7 +404,7 @@ static int set_task(struct bpfsrc *s, pid_t tid, uint32_t flag)
 	struct task task = {};
 	uint32_t key = tid;
 
-	/* The programs may already have noted where its stack starts */
+	/* The programs may already have noted where the task's stack starts */
 	bpf_map_lookup_elem(s->task_map, &key, &task);
 	task.flags |= flag;
 	return bpf_map_update_elem(s->task_map, &key, &task, BPF_ANY) ? -errno : 0;
@@ -519,7 +519,7 @@ uint64_t bpfsrc_get_skipped(const struct bpfsrc *s, int id)
 bool bpfsrc_get_file(const struct bpfsrc *s, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
 		     struct bpfsrc_file *file)
 {
-	/* @dev_major says which vDSO it is: see VDSO32_DEV */
+	/* @dev_major says which vDSO is meant: see VDSO32_DEV */
 	if (!ino && dev_minor == MSG_VDSO)
 		dev_minor = 0;
 	else if (!ino)

@@ -2,13 +2,14 @@
 /*
  * bpf.h - user stacks by BPF programs, for kernels without deferred user stacks
  *
- * BPF programs on the same tracepoints as the events of the recording walk the user stack at the
- * event, by unwind tables in BPF maps, and send it to the recorder (msg.h). insert.c adds these
- * stacks to the recording afterwards, as the records that a patched kernel would have written.
+ * The BPF programs are on the same tracepoints as the events of the recording. At each event, a
+ * program walks the user stack by unwind tables in BPF maps, and sends the stack to the recorder
+ * (msg.h). Afterwards, insert.c adds these stacks to the recording, as the records that a patched
+ * kernel would have written.
  *
  * Functions that return int return 0 or a negative errno, with a sentence in @why (cause and
  * remedy) if they take @why. Without clang and libbpf at build time, none.c takes the place of
- * all but insert.c: bpfsrc_check() then says so.
+ * all but insert.c, and bpfsrc_check() says that the programs are missing.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_H
 #define TRACE_USTACK_RECORD_BPF_H
@@ -48,13 +49,13 @@ struct bpfsrc_opts {
 	bool all;			/* trace all tasks; else those of bpfsrc_add_task() */
 	bool inherit;			/* record the children of these tasks, too */
 	bool quiet;			/* no progress */
-	bool trampolines;		/* of Python: its functions have names without us */
-	bool other_pids;		/* the recorder has other task IDs than the programs see */
+	bool trampolines;		/* Python's perf trampolines already give names */
+	bool other_pids;		/* task IDs of the recorder differ from the programs' */
 	uint64_t period;		/* ns between the samples of a CPU; 0: no samples */
 	uint32_t sample;		/* msg_event.event of samples */
 	const uint64_t *function;	/* addresses in the kernel; valid during bpfsrc_open() */
 	size_t nr_functions;
-	uint32_t function_id;		/* msg_event.event of these */
+	uint32_t function_id;		/* msg_event.event of calls of these functions */
 };
 
 /* The work of the programs, for the summary. */
@@ -63,20 +64,20 @@ struct bpfsrc_stats {
 	uint64_t lost;			/* messages without room in the ring buffer */
 	uint64_t stacks;		/* different stacks */
 	uint64_t repeated;		/* events whose stack was still that of an earlier walk */
-	uint64_t tables, table_bytes;	/* files with a table, and its memory */
+	uint64_t tables, table_bytes;	/* files with a table; memory of all tables */
 	uint32_t pythons_refused;	/* files with Python whose functions are not shown */
 	int vdso32_error;		/* -errno: the vDSO of 32-bit programs has no table */
 	uint64_t reason[MSG_NR_REASONS];	/* events by enum msg_reason */
-	/* runs that the kernel skipped: the same program was running on that CPU; no message */
+	/* runs that the kernel skipped, because the same program ran on that CPU: no message */
 	uint64_t skipped;
 	/*
-	 * skipped runs of the programs that save the stack of a task that ends: its last events
-	 * have MSG_NO_REGISTERS
+	 * skipped runs of the programs that save the stacks of ending tasks: the last events of
+	 * these tasks have MSG_NO_REGISTERS
 	 */
 	uint64_t ends_skipped;
 	/*
-	 * calls of functions that are not recorded: a program was running on their CPU. Of all
-	 * tasks, and also those that a walk itself makes
+	 * calls of functions that are not recorded, because a program was running on their CPU.
+	 * These are calls by any task, and calls that a walk itself makes
 	 */
 	uint64_t functions_skipped;
 };
@@ -157,17 +158,17 @@ struct insert_opts {
 	size_t nr_events;
 	/* ids of records; kernel_stack is -1 if events have none */
 	int kernel_stack, cookie, stack, map;
-	int sample, function;		/* of their records; -1: there are none */
+	int sample, function;		/* ids of their records; -1: no such records */
 	uint64_t period;		/* ns between samples */
 	bool few_tids;			/* pid_max is below 32,768: thread IDs come back soon */
 	int nr_cpus;
 	unsigned int page_size;		/* bytes of a page of the ring buffer */
 	const char *header_page;	/* text of events/header_page */
-	/* The file with the pages of a CPU, in @path (PATH_MAX bytes). A missing file has none. */
+	/* Put into @path the path of a CPU's pages (PATH_MAX bytes). The file may be missing. */
 	void (*raw_path)(void *ctx, int cpu, char *path);
 	bool (*get_file)(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
 			 struct bpfsrc_file *file);
-	/* May be NULL. If it does not return 0, the work ends, and the files stay as they were. */
+	/* May be NULL. A result other than 0 ends the work, and the files stay as they were. */
 	int (*progress)(void *ctx, uint64_t done, uint64_t all);
 	void *ctx;
 };
@@ -175,12 +176,12 @@ struct insert_opts {
 /* The records of these events. */
 struct insert_stats {
 	uint64_t events;
-	uint64_t cookies;		/* those that got a cookie */
-	uint64_t other;			/* of tasks that never sent a message */
+	uint64_t cookies;		/* records that got a cookie */
+	uint64_t other;			/* records of tasks that never sent a message */
 	uint64_t no_message;		/* the message was lost, or may be of another event */
-	uint64_t reason[MSG_NR_REASONS];	/* those with a cookie, by enum msg_reason */
+	uint64_t reason[MSG_NR_REASONS];	/* records with a cookie, by enum msg_reason */
 	uint64_t stacks, maps;		/* records written */
-	uint64_t messages;		/* of events */
+	uint64_t messages;		/* messages about events */
 	uint64_t gaps;			/* how many times messages were lost */
 };
 

@@ -35,14 +35,14 @@
 
 #define MAX_AGE_NS	10000000ull
 #define MAX_AGE_MIGRATED_NS	100000000ull
-/* Unmatched messages of a task and an event: more than interrupts nest. The oldest is dropped. */
+/* Unmatched messages of a task and an event: interrupts nest less deep. The oldest is dropped. */
 #define MAX_UNMATCHED	8
 #define EXPIRE_THRESHOLD	4096	/* pairs of a task and an event with unmatched messages */
-#define MAX_FRAMES	256		/* in a record, as the kernel */
+#define MAX_FRAMES	256		/* in a record, as the kernel's limit */
 #define PROGRESS_AT	1024		/* records */
 
 #define IN_INTERRUPT	(TRACE_FL_HARDIRQ | TRACE_FL_SOFTIRQ | TRACE_FL_NMI)
-/* of samples: in an interrupt, with interrupts off */
+/* The flags of samples: in an interrupt, with interrupts off */
 #define SAMPLE_FLAGS	(TRACE_FL_HARDIRQ | TRACE_FL_IRQS_OFF)
 
 struct unmatched {
@@ -50,7 +50,7 @@ struct unmatched {
 	unsigned int nr;
 	struct {
 		uint64_t time, stack;
-		uint64_t gaps, all_gaps;	/* known when it came, on its CPU and on all */
+		uint64_t gaps, all_gaps;	/* before the message: on its CPU, on all CPUs */
 		uint32_t cpu, tgid;
 		uint16_t reason, counter;
 	} m[MAX_UNMATCHED];
@@ -59,11 +59,11 @@ struct unmatched {
 struct process {
 	uint32_t id;			/* tgid */
 	uint32_t changes;		/* of its mappings */
-	VEC(struct msg_code) maps;	/* as the records say; they do not overlap */
+	VEC(struct msg_code) maps;	/* mappings that have records; they do not overlap */
 };
 
 /* A function of Python that has a record for a process */
-struct shown {
+struct known_python {
 	uint64_t key;			/* tgid and number */
 };
 
@@ -80,12 +80,12 @@ struct cpu {
 	struct pages_in in;
 	struct pages_out out;
 	bool more;			/* @in has a record */
-	uint64_t gaps;			/* passed in the messages of this CPU */
+	uint64_t gaps;			/* in the messages of this CPU, up to the last one passed */
 	struct nest nest;
 	struct pending_cookie pending[NEST_LEVELS];
 	VEC(struct messages_event) held;	/* functions that wait for a kernel stack */
-	uint32_t count;			/* of cookies */
-	uint64_t size;			/* of its file */
+	uint32_t count;			/* cookies written */
+	uint64_t size;			/* bytes of this CPU's file */
 };
 
 struct insert {
@@ -95,18 +95,19 @@ struct insert {
 	struct messages msgs;
 	struct cpu *cpu;
 	uint64_t next_message;		/* time of the earliest message not passed */
-	/* Up to this time, records may be missing. Known before the next record of each CPU */
+	/* Up to this time, records may be missing. Set before the next record of each CPU */
 	uint64_t lost_until;
-	uint64_t gaps, gaps_ahead;	/* of all CPUs: passed, and before their next messages */
+	uint64_t gaps;			/* sum of cpu.gaps */
+	uint64_t gaps_ahead;		/* CPUs with a gap right before their next message */
 	VEC(struct unmatched) unmatched;
 	struct hidx unmatched_idx;
 	size_t expire_threshold;
 	VEC(struct process) processes;
 	struct hidx process_idx;
-	VEC(struct shown) shown;
-	struct hidx shown_idx;
-	unsigned char *record;		/* room for one */
-	uint64_t done, all;		/* bytes */
+	VEC(struct known_python) known_python;
+	struct hidx known_python_idx;
+	unsigned char *record;		/* room for a record that is made */
+	uint64_t done, all;		/* bytes of the files, for progress */
 	unsigned int nr;		/* records since the last progress */
 };
 
@@ -424,19 +425,20 @@ static int write_map(struct insert *s, struct cpu *cpu, const struct pending_coo
 	return write_record(s, cpu, pending, s->o->map, size + len);
 }
 
-/* Note a number of a process; 1 if it is new */
+/* Note that a process has a function of Python, by its number. 1: the number is new */
 static int note_python(struct insert *s, uint32_t tgid, uint32_t number)
 {
 	uint64_t key = (uint64_t)tgid << 32 | number;
 
-	if (vec_find(&s->shown, &s->shown_idx, key, key))
+	if (vec_find(&s->known_python, &s->known_python_idx, key, key))
 		return 0;
-	return vec_get(&s->shown, &s->shown_idx, key, key) ? 1 : -ENOMEM;
+	return vec_get(&s->known_python, &s->known_python_idx, key, key) ? 1 : -ENOMEM;
 }
 
-/* A function of Python is a mapping of its own: see maps.h of the join. */
-static int write_python(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
-			uint32_t tgid, uint32_t number)
+/* Write a mapping for a function of Python, see maps.h of the join. */
+static int write_python_mapping(struct insert *s, struct cpu *cpu,
+				const struct pending_cookie *pending, uint32_t tgid,
+				uint32_t number)
 {
 	struct map_record *r = (struct map_record *)s->record;
 	unsigned int size = sizeof(*r), max = pages_max_data(&s->layout) - 3;
@@ -472,8 +474,8 @@ static int write_python(struct insert *s, struct cpu *cpu, const struct pending_
 }
 
 /* Write the functions of Python in a stack that its process lacks. */
-static int write_pythons(struct insert *s, struct cpu *cpu, const struct pending_cookie *pending,
-			 const struct msg_stack *m)
+static int write_python_mappings(struct insert *s, struct cpu *cpu,
+				 const struct pending_cookie *pending, const struct msg_stack *m)
 {
 	const uint64_t *ip = (const uint64_t *)(m->code + m->nr_code);
 	uint32_t i, number;
@@ -485,12 +487,12 @@ static int write_pythons(struct insert *s, struct cpu *cpu, const struct pending
 		number = (ip[i] - MSG_PYTHON_BASE) / 2;
 		ret = note_python(s, m->tgid, number);
 		if (ret > 0)
-			ret = write_python(s, cpu, pending, m->tgid, number);
+			ret = write_python_mapping(s, cpu, pending, m->tgid, number);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-/* Note a mapping of a process; 1 if it is new, 0 if it is known. */
+/* Note a mapping of a process. 1: the mapping is new, 0: it is known */
 static int note_map(struct process *p, const struct msg_code *c)
 {
 	struct msg_code *to, *m;
@@ -507,7 +509,7 @@ static int note_map(struct process *p, const struct msg_code *c)
 	if (!m)
 		return -ENOMEM;
 	*m = *c;
-	/* 0 stands for a stack that was never checked */
+	/* messages_stack.checked is 0 if the stack was never checked */
 	if (!++p->changes)
 		p->changes = 1;
 	return 1;
@@ -539,7 +541,7 @@ static int write_maps(struct insert *s, struct cpu *cpu, const struct pending_co
 	}
 	st->checked = p->changes;
 	if (m && ret >= 0)
-		ret = write_pythons(s, cpu, pending, m);
+		ret = write_python_mappings(s, cpu, pending, m);
 	return ret < 0 ? ret : 0;
 }
 
@@ -579,7 +581,7 @@ static int write_stack(struct insert *s, struct cpu *cpu, const struct pending_c
 	return 0;
 }
 
-/* The kernel's form: {CPU + 1, a count in steps of 2}. */
+/* A cookie in the kernel's form: {CPU + 1, a count in steps of 2}. */
 static uint64_t new_cookie(struct insert *s, struct cpu *cpu)
 {
 	union {
@@ -1021,8 +1023,8 @@ out:
 	hidx_free(&s.unmatched_idx);
 	for (i = 0; i < s.processes.nr; i++)
 		vec_free(&s.processes.v[i].maps);
-	vec_free(&s.shown);
-	hidx_free(&s.shown_idx);
+	vec_free(&s.known_python);
+	hidx_free(&s.known_python_idx);
 	vec_free(&s.processes);
 	hidx_free(&s.process_idx);
 	for (i = 0; s.cpu && i < (size_t)opts->nr_cpus; i++)

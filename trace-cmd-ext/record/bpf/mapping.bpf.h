@@ -214,9 +214,9 @@ __noinline int find_mapping(struct walk *w, u64 addr)
 
 	if (!w)
 		return -1;
-	m = &w->map[w->last & (NR_MAPPINGS - 1)];
+	m = &w->map[w->last_map & (NR_MAPPINGS - 1)];
 	if (w->nr_mappings && addr >= m->start && addr < m->end)
-		return w->last & (NR_MAPPINGS - 1);
+		return w->last_map & (NR_MAPPINGS - 1);
 	for (i = 0; i < NR_MAPPINGS; i++) {
 		if (i >= w->nr_mappings)
 			break;
@@ -231,7 +231,7 @@ __noinline int find_mapping(struct walk *w, u64 addr)
 	if (i < 0)
 		return -1;
 found:
-	w->last = i;
+	w->last_map = i;
 	return i;
 }
 

@@ -61,10 +61,10 @@ int on_probe(struct pt_regs *ctx)
 	if (!c || !h)
 		return 1;
 	bpf_probe_read_kernel(&seen, sizeof(seen), (void *)h->at);
-	origin.after = seen == h->seen + 1 ? h->time : 0;
+	origin.earlier_time = seen == h->seen + 1 ? h->time : 0;
 	h->seen = seen;
 	h->time = time;
-	if (!c->on || !origin.after || !is_traced(c, task, &known))
+	if (!c->on || !origin.earlier_time || !is_traced(c, task, &known))
 		return 1;
 	if (get_address(h, ctx) - CPU_ENTRY_AREA < CPU_ENTRY_AREA_SIZE)
 		send_event(c, &origin, 0, MSG_NO_REGISTERS, 0);

@@ -234,7 +234,7 @@ __noinline u32 number_python(struct walk *w)
 		return *known;
 	m = &w->python.head;
 	size = w->python.head.table;
-	if (size > MSG_MAX_TABLE || w->python.sent >= MAX_NEW || c->pythons >= MSG_MAX_PYTHONS ||
+	if (size > MSG_MAX_TABLE || w->python.nr_sent >= MAX_NEW || c->pythons >= MSG_MAX_PYTHONS ||
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > c->ring_size / 2)
 		return 0;
 	number = __sync_fetch_and_add(&c->pythons, 1) + MSG_PYTHON_FIRST;
@@ -242,7 +242,7 @@ __noinline u32 number_python(struct walk *w)
 	if (number < MSG_PYTHON_FIRST || number > MSG_MAX_PYTHONS ||
 	    bpf_map_update_elem(&python_numbers, &key, &number, BPF_NOEXIST))
 		return 0;
-	w->python.sent++;
+	w->python.nr_sent++;
 	size = sizeof(*m) + MSG_MAX_NAME + MSG_MAX_FILE + ((size + WORD - 1) & -WORD);
 	m->head.type = MSG_PYTHON;
 	m->head.reserved = 0;
@@ -353,7 +353,7 @@ static __always_inline int read_run_311(struct walk *w, const struct python *fil
 	struct python_walk *p = &w->python;
 	u64 top, previous;
 
-	if (!p->at) {
+	if (!p->next_frame) {
 		if (read_user(p->frame, PYTHON_CFRAME_SIZE, p->marker))
 			return PYTHON_FAILED;
 		top = WORD_OF(p->frame, file->cframe_frame);
@@ -363,11 +363,11 @@ static __always_inline int read_run_311(struct walk *w, const struct python *fil
 			return PYTHON_FAILED;
 		if (!previous)
 			return top ? PYTHON_FAILED : PYTHON_END;
-		p->at = top;
+		p->next_frame = top;
 		p->previous = previous;
 		return top && !start_run(p) ? PYTHON_MORE : PYTHON_FAILED;
 	}
-	if (read_user(p->frame, PYTHON_FRAME_SIZE, p->at) || add_python_frame(w, file))
+	if (read_user(p->frame, PYTHON_FRAME_SIZE, p->next_frame) || add_python_frame(w, file))
 		return PYTHON_FAILED;
 	previous = WORD_OF(p->frame, file->frame_previous);
 	if (byte_of(WORD_OF(p->frame, file->frame_entry), file->frame_entry)) {
@@ -379,7 +379,7 @@ static __always_inline int read_run_311(struct walk *w, const struct python *fil
 	} else if (!previous) {
 		return PYTHON_FAILED;
 	}
-	p->at = previous;
+	p->next_frame = previous;
 	return PYTHON_MORE;
 }
 
@@ -387,7 +387,7 @@ static __always_inline int read_run_311(struct walk *w, const struct python *fil
 static __always_inline int read_run_313(struct walk *w, const struct python *file)
 {
 	struct python_walk *p = &w->python;
-	u64 at = p->at;
+	u64 at = p->next_frame;
 	u8 owner;
 
 	if (!at)
@@ -395,7 +395,7 @@ static __always_inline int read_run_313(struct walk *w, const struct python *fil
 	if (read_user(p->frame, PYTHON_FRAME_SIZE, at))
 		return PYTHON_FAILED;
 	owner = byte_of(WORD_OF(p->frame, file->frame_owner), file->frame_owner);
-	p->at = WORD_OF(p->frame, file->frame_previous);
+	p->next_frame = WORD_OF(p->frame, file->frame_previous);
 	if (owner <= PYTHON_LAST_OWNER)
 		return add_python_frame(w, file) ? PYTHON_FAILED : PYTHON_MORE;
 	end_run(p, at);
@@ -495,10 +495,10 @@ __noinline int read_runs(struct walk *w)
 	p = &w->python;
 	number = p->file;
 	p->nr = 0;
-	p->next = 0;
-	p->at = 0;
+	p->next_entry = 0;
+	p->next_frame = 0;
 	p->caller_known = 0;
-	p->sent = 0;
+	p->nr_sent = 0;
 	p->table_bytes = 0;
 	p->code_at = 0;
 	for (i = 0; i < 2; i++) {
@@ -514,7 +514,7 @@ __noinline int read_runs(struct walk *w)
 	if (read_user(&p->marker, WORD, p->thread + file->thread_top))
 		return -1;
 	if (!file->cframe_previous) {
-		p->at = p->marker;
+		p->next_frame = p->marker;
 		if (start_run(p))
 			return -1;
 	}
@@ -526,10 +526,10 @@ __noinline int read_runs(struct walk *w)
 static __always_inline void forget_python(struct walk *w)
 {
 	w->python.file = 0;
-	w->python.read = 0;
+	w->python.read_file = 0;
 	w->python.failed = 0;
 	w->python.nr = 0;
-	w->python.next = 0;
+	w->python.next_entry = 0;
 }
 
 static __always_inline void add_python(struct walk *w, u64 frame)
@@ -551,7 +551,7 @@ static __always_inline void add_python(struct walk *w, u64 frame)
 static __always_inline void fail_python(struct walk *w)
 {
 	w->python.nr = 0;
-	w->python.next = 0;
+	w->python.next_entry = 0;
 	w->python.failed = 1;
 	add_python(w, UNKNOWN_FRAME);
 }
@@ -565,12 +565,12 @@ static __always_inline int get_runs(struct walk *w, u32 file, u64 base)
 	struct python_walk *p = &w->python;
 
 	p->file = file;
-	if (p->read != file || p->base != base) {
+	if (p->read_file != file || p->base != base) {
 		p->base = base;
-		p->unread = read_runs(w);
-		p->read = file;
+		p->runs_unknown = read_runs(w);
+		p->read_file = file;
 	}
-	return p->unread;
+	return p->runs_unknown;
 }
 
 /* The walk comes to a file with Python for the first time, at mapping @i. */
@@ -597,13 +597,13 @@ struct copy_loop {
 static long copy_frame(u32 i, struct copy_loop *l)
 {
 	struct python_walk *p = &l->w->python;
-	u32 next = p->next;
+	u32 next = p->next_entry;
 	u64 frame = p->entry[next & (MAX_PYTHON - 1)];
 
 	/* the next marker */
 	if (next >= p->nr || frame < MSG_PYTHON_BASE)
 		return 1;
-	p->next = next + 1;
+	p->next_entry = next + 1;
 	if (l->certain)
 		add_python(l->w, frame);
 	return 0;
@@ -621,7 +621,7 @@ __noinline int add_run(struct walk *w, u64 sp, u32 exact)
 
 	if (!w)
 		return 0;
-	next = w->python.next;
+	next = w->python.next_entry;
 	if (next >= w->python.nr)
 		return 0;
 	marker = w->python.entry[next & (MAX_PYTHON - 1)];
@@ -631,7 +631,7 @@ __noinline int add_run(struct walk *w, u64 sp, u32 exact)
 		fail_python(w);
 		return 0;
 	}
-	w->python.next = next + 1;
+	w->python.next_entry = next + 1;
 	if (exact)
 		add_python(w, UNKNOWN_FRAME);
 	bpf_loop(MAX_PYTHON, copy_frame, &loop, 0);
@@ -641,7 +641,7 @@ __noinline int add_run(struct walk *w, u64 sp, u32 exact)
 /* The walk has ended. If it is complete, it has met all markers that are on this stack. */
 static __always_inline void end_python(struct walk *w)
 {
-	if (w->python.file && w->reason == MSG_OK && w->python.next < w->python.nr)
+	if (w->python.file && w->reason == MSG_OK && w->python.next_entry < w->python.nr)
 		fail_python(w);
 }
 

@@ -2,10 +2,10 @@
 /*
  * runtime.bpf.h - JIT code, where it is known to keep a frame pointer
  *
- * No table covers memory that is in no file, so a walk follows the frame pointer there. The walk
- * finds out which runtime compiled the code only when it comes back to a file: see struct runtime.
- * Until then w->compiled is set. The stack is marked if the walk ends earlier, or comes to another
- * file.
+ * No table covers memory that is in no file, so a walk follows the frame pointer there. Only when
+ * the walk comes back to a file, it finds out which runtime compiled the code: see struct runtime.
+ * Until then w->maybe_jit is set. The stack is marked if the walk ends earlier, or comes to a file
+ * that is not such a runtime.
  */
 #ifndef TRACE_USTACK_RECORD_BPF_RUNTIME_H
 #define TRACE_USTACK_RECORD_BPF_RUNTIME_H
@@ -50,15 +50,16 @@ static __always_inline bool is_frameless_callee(const struct runtime *r, u64 off
 }
 
 /*
- * Start a row of JIT frames. Returns false if the innermost of them may have no frame of its own.
- * The innermost one called the frame before it, whose mapping may have been replaced since.
+ * Start with the innermost of consecutive JIT frames. Returns false if its function may have no
+ * frame of its own. The function called the frame before it, whose mapping may have been replaced
+ * since.
  */
-static __always_inline bool start_row(struct walk *w)
+static __always_inline bool start_jit_frames(struct walk *w)
 {
 	struct mapping *m = mapping_at(w, w->map_before);
 	struct runtime *r;
 
-	/* after a thunk, nothing says what its caller keeps */
+	/* after a thunk, it is not known whether the thunk's caller has a frame pointer */
 	if (w->map_before < 0 || w->pc_before < m->start || w->pc_before >= m->end ||
 	    m->kind == MAP_NO_FILE)
 		return false;
@@ -73,16 +74,16 @@ static __always_inline bool start_row(struct walk *w)
 }
 
 /*
- * May the frame at mapping @i be one of JIT code that has called something? An interrupted
- * frame is not: it may be where the code has not made its frame yet, or no longer has it.
+ * May the frame in mapping @i be a frame of JIT code that has called a function? The frame of
+ * interrupted code is not: this code may not have made its frame yet, or may have left it already.
  */
-__noinline int may_be_compiled(struct walk *w, s64 i)
+__noinline int may_be_jit(struct walk *w, s64 i)
 {
 	if (!w || i < 0 || w->frame_flags & (STEP_INNERMOST | STEP_EXACT) ||
 	    mapping_at(w, i)->kind != MAP_NO_FILE)
 		return 0;
-	if (!w->compiled)
-		return start_row(w);
+	if (!w->maybe_jit)
+		return start_jit_frames(w);
 	if (w->ip < w->lowest)
 		w->lowest = w->ip;
 	if (w->ip > w->highest)
@@ -143,13 +144,13 @@ static __always_inline bool keeps_frames(const struct walk *w, const struct mapp
 }
 
 /* The frame in mapping @i, a file, called JIT code. Mark the stack unless this code keeps frames */
-__noinline int settle_compiled(struct walk *w, s64 i, u64 pc)
+__noinline int settle_jit_frames(struct walk *w, s64 i, u64 pc)
 {
 	if (!w)
 		return 0;
 	if (w->frame_flags & STEP_EXACT || !keeps_frames(w, mapping_at(w, i), pc))
 		w->flags |= UNWIND_STACK_FRAME_POINTER;
-	w->compiled = 0;
+	w->maybe_jit = 0;
 	return 0;
 }
 

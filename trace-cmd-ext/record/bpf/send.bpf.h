@@ -86,8 +86,8 @@ static __always_inline void send_event(struct control *c, const struct origin *o
 	m.skipped = o->skipped;
 	if (m.time - start < ~0u)
 		m.ran = m.time - start;
-	if (o->after)
-		m.since = m.time - o->after < ~0u ? m.time - o->after : ~0u;
+	if (o->earlier_time)
+		m.since = m.time - o->earlier_time < ~0u ? m.time - o->earlier_time : ~0u;
 	if (bpf_ringbuf_output(&ring, &m, sizeof(m), wake_up(c)))
 		__sync_fetch_and_add(&c->lost, 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * state.bpf.h - the maps, and what a walk keeps
+ * state.bpf.h - the maps, and the state of a walk
  */
 #ifndef TRACE_USTACK_RECORD_BPF_STATE_H
 #define TRACE_USTACK_RECORD_BPF_STATE_H
@@ -25,11 +25,11 @@
 #define STEP_KEPT	0x20
 #define STEP_KEPT_AT	0x40
 
-/* Bytes of a word of the program. Words of a window have WORD bytes */
+/* Bytes of a word of a 64-bit and of a 32-bit program. Words of a window have WORD bytes. */
 #define WORD		8
 #define WORD32		4
 #define IN_COMPAT	(1ull << 63)	/* in walk_key.exec_id */
-/* The place where a new thread begins: bytes of code, and arguments on its stack */
+/* Where a new thread starts: bytes of code, and words on its stack */
 #define START_CODE	256
 #define START_WORDS	2
 #define NR_REGS		16
@@ -58,15 +58,15 @@ struct mapping {
 	u32 dev;
 	u32 kind;
 	struct file_state state;
-	/* the part of the file that was used last */
+	/* the part of the file that the walk used last */
 	u32 part_nr;
 	u32 part_known;
 	struct part part;
 };
 
 /*
- * The words of the stack that a walk has read. It reads a window of WINDOW words at once; these are
- * in the same page. The number of a word is that of its window, times WINDOW, plus its place there.
+ * The words of the stack that a walk has read. A walk reads a window of WINDOW words of one page at
+ * once. Word I of window N has the number N * WINDOW + I.
  */
 #define WINDOW		128
 #define WINDOW_SIZE	(WINDOW * WORD)
@@ -74,10 +74,10 @@ struct mapping {
 #define MAX_WORDS	128
 
 struct trail {
-	u32 nr;				/* more than MAX_WORDS: not all are here */
+	u32 nr;				/* words; more than MAX_WORDS: some are not here */
 	u32 nr_windows;
 	u64 window[MAX_WINDOWS];	/* addresses */
-	u16 at[MAX_WORDS];
+	u16 at[MAX_WORDS];		/* numbers of the words */
 	u64 value[MAX_WORDS];
 };
 
@@ -87,31 +87,31 @@ struct trail {
  */
 struct walk_key {
 	u64 task, start_time;
-	u64 exec_id;			/* counts its programs; the highest bit: in 32-bit code */
+	u64 exec_id;			/* counts the task's programs; IN_COMPAT: 32-bit code */
 	u64 mm, changes;		/* count_changes() */
 	u64 ip, sp, fp;
 	u64 stack_start, start_size;
-	u64 start_ip;			/* of a thread; 0: a program */
+	u64 start_ip;			/* where the thread started; 0: a program */
 };
 
 /* A walk whose result was sent. */
 struct cached_walk {
-	u64 busy;			/* in use by a program */
+	u64 busy;			/* a BPF program uses this place of the cache */
 	u64 stack;			/* msg_stack.id */
-	u64 time;			/* of the last walk with this result; 0: there is none */
+	u64 time;			/* of the last walk with this result; 0: no walk yet */
 	struct walk_key key;
 	struct trail trail;
-	/* as in struct python_walk; 0: it met no Python */
+	/* as in struct python_walk; python 0: the walk met no Python */
 	u32 python;
 	u64 python_base, python_chain[2];
 };
 
 #define NR_CACHED_WALKS	1024
-#define START_SIZE	192		/* of @node, for structures */
-#define NO_WINDOW	1		/* where no window starts */
+#define START_SIZE	192		/* bytes of @node that read_start() fills */
+#define NO_WINDOW	1		/* an address at which no window starts */
 
 /* The frames of Python: python.bpf.h */
-#define MAX_PYTHON	512		/* and markers */
+#define MAX_PYTHON	512		/* frames and markers */
 #define PYTHON_NAME_AT	0		/* in words */
 #define PYTHON_FILE_AT	(MSG_MAX_NAME / WORD)
 #define PYTHON_TABLE_AT	(PYTHON_FILE_AT + MSG_MAX_FILE / WORD)
@@ -119,7 +119,7 @@ struct cached_walk {
 #define PYTHON_TEXT_WORDS	(PYTHON_TABLE_AT + PYTHON_TABLE_WORDS)
 #define PYTHON_FRAME_SIZE	72	/* bytes that are read of a frame, and of a _PyCFrame */
 #define PYTHON_CFRAME_SIZE	24
-/* enum _frameowner: of generators, and the last one of the frames that are Python's */
+/* enum _frameowner of CPython: a generator; the highest owner of a frame of Python */
 #define PYTHON_GENERATOR	1
 #define PYTHON_LAST_OWNER	2
 
@@ -127,26 +127,26 @@ struct python_walk {
 	u32 file;			/* number of struct python; 0: the walk has not met any */
 	u32 failed;			/* the stack has UNKNOWN_FRAME */
 	u64 base;			/* where addresses of the file count from */
-	u64 at;				/* the next frame to read */
+	u64 next_frame;			/* address of the next frame to read */
 	u64 marker, previous;		/* 3.11: of this run, and of the run before */
-	u64 caller;			/* 3.11: of the outermost frame of the last run */
+	u64 caller;			/* 3.11: the caller of the last run's outermost frame */
 	u32 caller_known;
-	u32 reserved;			/* place of the marker of this run */
-	u32 nr, next;			/* @next: the first one that is not in the stack yet */
-	u32 read;			/* the file whose runs are in @entry; 0: none */
-	u32 unread;			/* they are not known */
-	u32 sent;			/* new functions */
-	u32 table_bytes;		/* read, of all functions */
+	u32 reserved;			/* index in @entry of the marker of this run */
+	u32 nr, next_entry;		/* next_entry: the first that is not in the stack yet */
+	u32 read_file;			/* the file whose runs are in @entry; 0: none */
+	u32 runs_unknown;		/* the runs of read_file could not be read */
+	u32 nr_sent;			/* functions that this walk has sent */
+	u32 table_bytes;		/* bytes of line tables that this walk has read */
 	u64 hash_start[2], hash_factor[2];	/* as in struct control */
 	u64 chain[2];			/* hash of all entries */
 	u64 entry[MAX_PYTHON];		/* for each run: marker, frames from the innermost one */
-	u64 frame[16], code[32], object[8];	/* as they are in memory */
-	u64 thread, thread_id;		/* its struct PyThreadState; 0: it has none with frames */
+	u64 frame[16], code[32], object[8];	/* copies of structures of CPython */
+	u64 thread, thread_id;		/* the task's PyThreadState; 0: none with frames */
 	u64 thread_at, thread_before;	/* in the list of threads; 0: at its end, at its start */
-	u64 code_at;			/* address of the code object in @code, whose hash is: */
-	u64 code_hash[2];
+	u64 code_at;			/* address of the code object that @code is a copy of */
+	u64 code_hash[2];		/* hash of that code object */
 	u64 hash[2];
-	struct msg_python head;		/* the message, and what follows it */
+	struct msg_python head;		/* the message; @text follows it */
 	u64 text[PYTHON_TEXT_WORDS];
 };
 
@@ -159,10 +159,10 @@ struct origin {
 	u32 event;			/* its id */
 	u32 counter, skipped;		/* as in msg_event */
 	/*
-	 * If the record comes before the message, the time of a message before that record
-	 * (probe.bpf.h); else 0
+	 * If the record comes before the message: the time of an earlier message, which came before
+	 * the record (probe.bpf.h). Otherwise 0
 	 */
-	u64 after;
+	u64 earlier_time;
 };
 
 struct walk {
@@ -171,53 +171,54 @@ struct walk {
 	u64 time;
 	struct origin origin;
 	u32 reason;
-	u32 nested;			/* in another program */
+	u32 nested;			/* this program interrupted another one */
 
 	struct walk_key key;
 	u64 ip, sp, fp;
 	u64 frame_flags;
-	u64 sig;			/* STEP_SIGNAL: SP in that frame; 32-bit: the sigcontext */
+	u64 signal_frame;		/* STEP_SIGNAL: its SP; 32-bit: its sigcontext */
 	u64 kept;			/* STEP_KEPT: rbx; STEP_KEPT_AT: its address */
 	u64 value;			/* what read_reg() found */
 	u64 trampoline;			/* the page that uprobes have put in; 0: none */
-	u64 vdso_image;			/* of vdso_dev, which is that of find_vdso() */
-	u64 vdso_dev;
-	u64 seen_ip, seen_sp;		/* against circles: step.c */
+	u64 vdso_image;			/* the image that vdso_dev was found for */
+	u64 vdso_dev;			/* VDSO64_DEV, VDSO32_DEV or VDSOX32_DEV */
+	u64 seen_ip, seen_sp;		/* an earlier signal frame: finds circles, as step.c */
 	u32 nr_sig;
 	u32 fp_frame;			/* 1 + number of the first frame by a frame pointer */
-	u32 compiled;			/* frames led here that may be compiled: runtime.bpf.h */
-	u32 called_dev;			/* the file that the innermost of these called; 0: none */
+	u32 maybe_jit;			/* the last frames may be JIT frames: runtime.bpf.h */
+	u32 called_dev;			/* file that the innermost of them called; 0: none */
 	u64 called_ino;
-	u64 lowest, highest;		/* of their addresses */
-	s64 map_before;			/* of the frame before, and its pc */
+	u64 lowest, highest;		/* addresses of these JIT frames */
+	s64 map_before;			/* mapping and pc of the frame before this one */
 	u64 pc_before;
-	u64 window_start;		/* address of what is in @window, or NO_WINDOW */
+	u64 window_start;		/* the address that @window starts at, or NO_WINDOW */
 	u64 window[WINDOW];
 	u64 word;			/* what read_word() has read */
 	struct trail trail;
-	u64 reg[NR_REGS];		/* of the topmost frame, by DWARF number */
+	u64 reg[NR_REGS];		/* of the innermost frame, by DWARF number */
 
 	u32 flags;			/* msg_stack.flags */
 	u32 nr;				/* frames */
 	u32 nr_code;			/* mappings for the message, as msg_stack.nr_code */
 	u32 nr_mappings;		/* valid elements of @map */
-	u32 last;			/* the element of @map that was found last */
-	u64 hash[2];			/* of frames and mappings: a stack is known by both */
+	u32 last_map;			/* the element of @map that was found last */
+	u64 hash[2];			/* of frames and mappings: they identify the stack */
 	struct mapping map[NR_MAPPINGS];
-	u64 node[32];			/* of the maple tree, or the start of a structure */
+	u64 node[32];			/* a node of the maple tree, or the start of a structure */
 	struct full_rule rule;
 	struct python_walk python;
 
 	/*
-	 * The message: its head is moved up to the mappings, which are filled from the end. The
-	 * verifier does not see that a message that starts later is also shorter. @rest makes room.
+	 * The message: @code is filled from its end, and then @head is moved up to @code. The
+	 * verifier does not see that a message that starts later is also shorter. @room is never
+	 * used: it makes the verifier accept the longest message at any start.
 	 */
 	u64 head[sizeof(struct msg_stack) / 8];
 	struct msg_code code[MSG_MAX_CODE];
 	u64 frame[MSG_MAX_FRAMES];
-	struct msg_code rest[MSG_MAX_CODE];
+	struct msg_code room[MSG_MAX_CODE];
 
-	/* another message: of a sample */
+	/* the message of a sample or of a function */
 	struct msg_sample sample;
 	u64 kernel[MSG_MAX_KERNEL];
 };
@@ -264,8 +265,9 @@ struct {
 } tasks SEC(".maps");
 
 /*
- * The stack of a task that is about to lose its memory, by the address of its task_struct. It is
- * the stack of all events of the task until the task has the memory of the next program, or ends.
+ * The stack of a task that is about to lose its memory, by the address of its task_struct. All
+ * later events of the task have this stack, until the task has the memory of the next program, or
+ * ends.
  */
 struct saved_stack {
 	u64 ip, sp, orig_ax;		/* at the entry; on_exec() stores the new program's */
@@ -341,7 +343,7 @@ struct {
 	__type(value, struct full_rule);
 } full_rules SEC(".maps");
 
-/* Stacks that were sent: id, and another hash of the same */
+/* Stacks that were sent: the id of each, and another hash of it */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -101,7 +101,7 @@ static __always_inline int find_reg(struct walk *w, u32 reg, const u32 size)
 		return STEP_DONE;
 	}
 	if (w->frame_flags & STEP_SIGNAL) {
-		addr = w->sig;
+		addr = w->signal_frame;
 		addr += size == WORD ? sig_regs[reg & (NR_REGS - 1)] :
 				       sig32_regs[reg & (NR_REGS32 - 1)];
 	} else if (w->frame_flags & (STEP_KEPT | STEP_KEPT_AT) && reg == REG_KEPT) {
@@ -184,19 +184,18 @@ static __always_inline bool is_sp_at(const struct full_value *v, int off)
 	return v->base == BASE_SP && v->deref && v->off == off && !v->add;
 }
 
-/*
- * Set w->sig to the kernel's signal frame. Returns whether the rule takes all registers from it.
- */
-static __always_inline bool find_sig(struct walk *w, const struct full_rule *r, const u32 size)
+/* Set w->signal_frame. Returns whether the rule takes SP, RA and FP from that frame. */
+static __always_inline bool find_signal_frame(struct walk *w, const struct full_rule *r,
+					      const u32 size)
 {
 	int at = r->cfa.off - SIG32_SP;
 
 	if (size == WORD) {
-		w->sig = w->sp;
+		w->signal_frame = w->sp;
 		return is_sp_at(&r->cfa, SIG_SP) && is_sp_at(&r->ra, SIG_IP) &&
 		       is_sp_at(&r->fp, SIG_FP);
 	}
-	w->sig = w->sp + at;
+	w->signal_frame = w->sp + at;
 	return is_sp_at(&r->cfa, at + SIG32_SP) && is_sp_at(&r->ra, at + SIG32_IP) &&
 	       is_sp_at(&r->fp, at + SIG32_FP);
 }
@@ -243,7 +242,7 @@ static __always_inline int step_rule(struct walk *w, const u32 size)
 			w->seen_sp = cfa;
 		}
 		w->frame_flags = STEP_EXACT;
-		if (find_sig(w, r, size))
+		if (find_signal_frame(w, r, size))
 			w->frame_flags |= STEP_SIGNAL;
 	} else {
 		keeps = size == WORD ? keep_reg(w, cfa, &kept) : 0;
@@ -441,8 +440,8 @@ __noinline int step_thunk(struct walk *w)
 	/* code is not in the trail */
 	forget_trail(w);
 	n = find_thunk(w->ip, &frame_pointer);
-	/* between frames of a runtime, it may be one of these */
-	if (n < 0 || (frame_pointer && w->compiled))
+	/* between JIT frames, code with a frame pointer may be JIT code too */
+	if (n < 0 || (frame_pointer && w->maybe_jit))
 		return STEP_WRONG;
 	cfa = w->sp + n + WORD;
 	fp = w->fp;
@@ -453,8 +452,8 @@ __noinline int step_thunk(struct walk *w)
 		return ret;
 	if (!ra)
 		return STEP_OUTERMOST;
-	/* between frames of a runtime, this is none of them */
-	if (w->compiled)
+	/* the thunk between JIT frames is not JIT code */
+	if (w->maybe_jit)
 		w->flags |= UNWIND_STACK_FRAME_POINTER;
 	w->sp = cfa;
 	w->fp = fp;
@@ -534,7 +533,7 @@ static __always_inline int step_by_fp(struct walk *w, const u32 size, u32 compil
 	if (ret)
 		return ret;
 	if (compiled)
-		w->compiled = 1;
+		w->maybe_jit = 1;
 	else
 		w->flags |= UNWIND_STACK_FRAME_POINTER;
 	if (!ra)

@@ -48,7 +48,7 @@ char LICENSE[] SEC("license") = "GPL";
 static __always_inline int end_walk(struct walk *w, u32 flags, u32 reason)
 {
 	w->flags |= flags;
-	if (w->compiled)
+	if (w->maybe_jit)
 		w->flags |= UNWIND_STACK_FRAME_POINTER;
 	w->reason = reason;
 	return 1;
@@ -75,7 +75,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 		/* No call returns to where no code is: the step that led here was wrong */
 		if (w->fp_frame == nr + 1) {
 			w->flags &= ~UNWIND_STACK_FRAME_POINTER;
-			w->compiled = 0;
+			w->maybe_jit = 0;
 		}
 		return end_walk(w, UNWIND_STACK_INCOMPLETE, MSG_NO_MAPPING);
 	}
@@ -93,8 +93,8 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 	if (w->sp - w->key.stack_start < w->key.start_size &&
 	    (!w->key.start_ip || w->ip - w->key.start_ip < START_CODE))
 		return end_walk(w, 0, MSG_OK);
-	if (w->compiled && map >= 0 && mapping_at(w, map)->kind != MAP_NO_FILE)
-		settle_compiled(w, map, pc);
+	if (w->maybe_jit && map >= 0 && mapping_at(w, map)->kind != MAP_NO_FILE)
+		settle_jit_frames(w, map, pc);
 	if (map >= 0) {
 		rule = find_rule(w, map, pc);
 		if (rule == NO_TABLE)
@@ -133,7 +133,7 @@ static __always_inline int step_frame(struct walk *w, const u32 size)
 			if (size == WORD && map >= 0 && mapping_at(w, map)->kind == MAP_NO_FILE)
 				ret = step_thunk(w);
 			if (ret == STEP_WRONG)
-				ret = size == WORD ? step_fp(w, may_be_compiled(w, map)) :
+				ret = size == WORD ? step_fp(w, may_be_jit(w, map)) :
 						     step_fp32(w);
 			if (ret == STEP_WRONG)
 				return end_walk(w, UNWIND_STACK_INCOMPLETE,
@@ -192,10 +192,10 @@ static __always_inline bool start_walk(struct walk *w, struct task_struct *task,
 	w->nr = 0;
 	w->nr_code = 0;
 	w->nr_mappings = 0;
-	w->last = 0;
+	w->last_map = 0;
 	w->nr_sig = 0;
 	w->fp_frame = 0;
-	w->compiled = 0;
+	w->maybe_jit = 0;
 	forget_python(w);
 	w->hash[0] = 0;
 	w->hash[1] = 0;
