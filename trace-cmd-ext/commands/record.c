@@ -173,12 +173,12 @@ static int parse_number(const char *arg, const char *option, double least, doubl
 	return tool_usage("record", "%s '%s' is not a possible number", option, arg);
 }
 
-/* Options that rec_opts does not keep */
-struct said {
+/* Options that rec_opts does not have */
+struct given {
 	bool no_user, tracer;
 };
 
-static int parse_one(struct rec_opts *o, int c, struct said *said)
+static int parse_one(struct rec_opts *o, int c, struct given *given)
 {
 	double val;
 	int ret = 0;
@@ -203,7 +203,7 @@ static int parse_one(struct rec_opts *o, int c, struct said *said)
 		break;
 	case 'p':
 		if (!strcmp(optarg, "function"))
-			said->tracer = true;
+			given->tracer = true;
 		else if (tool_parse_numbers(optarg, &o->pids, &o->nr_pids))
 			return tool_usage("record", "-p '%s' is not a list of process ids", optarg);
 		break;
@@ -223,7 +223,7 @@ static int parse_one(struct rec_opts *o, int c, struct said *said)
 		o->kernel_stack = false;
 		break;
 	case OPT_NO_USER:
-		said->no_user = true;
+		given->no_user = true;
 		break;
 	case OPT_DURATION:
 		return parse_number(optarg, "--duration", 0.001, &o->duration);
@@ -279,7 +279,7 @@ static int parse_one(struct rec_opts *o, int c, struct said *said)
 /* Returns 0, or -1 if --help was answered, or an exit code. */
 static int parse_options(struct rec_opts *o, int argc, char **argv)
 {
-	struct said said = {};
+	struct given given = {};
 	bool not_bpf;
 	int c, ret;
 	size_t i;
@@ -295,12 +295,12 @@ static int parse_options(struct rec_opts *o, int argc, char **argv)
 			return tool_help(help_text) ? TOOL_OUTPUT : -1;
 		if (c == '?')
 			return tool_bad_option("record");
-		ret = parse_one(o, c, &said);
+		ret = parse_one(o, c, &given);
 		if (ret)
 			return ret;
 	}
-	not_bpf = said.no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF);
-	if (said.tracer && !o->nr_functions)
+	not_bpf = given.no_user || (o->source != SOURCE_AUTO && o->source != SOURCE_BPF);
+	if (given.tracer && !o->nr_functions)
 		return tool_usage("record", "-p function needs -l NAME: every call of every kernel "
 				  "function is too much; name some, as in -l vfs_read -l 'tcp_*'");
 	if (!o->nr_sel && !o->freq && !o->nr_functions)
@@ -317,11 +317,11 @@ static int parse_options(struct rec_opts *o, int argc, char **argv)
 	if (o->runtimes && !o->cmd)
 		return tool_usage("record", "--python, --node and --java need a command: they set "
 				  "variables in its environment");
-	if (o->runtimes && said.no_user)
+	if (o->runtimes && given.no_user)
 		return tool_usage("record", "--python, --node and --java need user stacks");
 	if (o->wait_tables && !o->tables)
 		return tool_usage("record", "--wait-tables and --no-tables exclude each other");
-	if (o->wait_tables && said.no_user)
+	if (o->wait_tables && given.no_user)
 		return tool_usage("record", "--wait-tables needs user stacks");
 	if (o->cmd && o->nr_pids)
 		return tool_usage("record", "-p and CMD exclude each other");
@@ -331,7 +331,7 @@ static int parse_options(struct rec_opts *o, int argc, char **argv)
 		return tool_usage("record", "-x needs a CMD");
 	if (!o->cmd && !o->nr_pids)
 		o->all = true;
-	for (i = 0; said.no_user && i < o->nr_sel; i++)
+	for (i = 0; given.no_user && i < o->nr_sel; i++)
 		o->sel[i].no_stack = true;
 	return 0;
 }

@@ -30,7 +30,7 @@ struct rec_bpf {
 	struct bpfsrc_stats bpf;
 };
 
-bool rec_bpf_path(const struct rec *r, char path[PATH_MAX])
+bool rec_bpf_get_path(const struct rec *r, char path[PATH_MAX])
 {
 	return snprintf(path, PATH_MAX, "%s.bpf", r->part) < PATH_MAX;
 }
@@ -75,14 +75,14 @@ static unsigned int uprobe_address(const struct rec_event *ev)
 {
 	struct bpfsrc_site site[MAX_SITES];
 	char *text;
-	size_t nr = rec_uprobe_sites(ev->system, ev->name, &text, site);
+	size_t nr = rec_find_uprobe_sites(ev->system, ev->name, &text, site);
 
 	free(text);
 	/* after the common fields; in the record of a uretprobe, the function comes first */
 	return nr && site[0].returns ? 16 : 8;
 }
 
-static void say_vdso32_error(const struct rec_bpf *s)
+static void report_vdso32_error(const struct rec_bpf *s)
 {
 	struct bpfsrc_stats stats;
 
@@ -101,7 +101,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 		.inherit = r->opts.inherit, .quiet = r->opts.quiet,
 		.trampolines = r->opts.runtimes & RUNTIME_PYTHON,
 		.other_pids = rec_tracefs_in_other_pid_namespace(),
-		.period = sample_period_ns(r), .sample = r->format_id[FORMAT_SAMPLE],
+		.period = sample_period_ns(r), .sample = r->format_get_id[FORMAT_SAMPLE],
 		.function = r->function, .nr_functions = r->nr_functions,
 		.function_id = rec_tracefs_read_id("ftrace", "function"),
 	};
@@ -139,7 +139,7 @@ static int open_source(struct rec *r, struct rec_bpf *s)
 	ret = bpfsrc_open(&s->src, &opts, why, sizeof(why));
 	free(event);
 	if (!ret) {
-		say_vdso32_error(s);
+		report_vdso32_error(s);
 		return 0;
 	}
 	tool_error("--source bpf: %s", *why ? why : strerror(-ret));
@@ -151,7 +151,7 @@ int rec_bpf_open(struct rec *r)
 	if (r->request_by != REQUEST_BY_BPF)
 		return 0;
 	r->stock = calloc(1, sizeof(*r->stock));
-	if (!r->stock || !rec_bpf_path(r, r->stock->messages)) {
+	if (!r->stock || !rec_bpf_get_path(r, r->stock->messages)) {
 		tool_error(r->stock ? "%s: its name is too long" : "%s: not enough memory",
 			   r->opts.out);
 		return TOOL_FAIL;
@@ -175,7 +175,7 @@ static int add_uprobes(struct rec *r)
 		event = (struct bpfsrc_event){ ev->system, ev->name,
 					       rec_tracefs_read_id(ev->system, ev->name),
 					       BPFSRC_UPROBE, true };
-		nr = rec_uprobe_sites(ev->system, ev->name, &text, site);
+		nr = rec_find_uprobe_sites(ev->system, ev->name, &text, site);
 		for (i = 0; i < nr && !ret; i++)
 			ret = bpfsrc_add_uprobe(r->stock->src, &event, &site[i], why, sizeof(why));
 		free(text);
@@ -224,7 +224,7 @@ int rec_bpf_add_table(struct rec *r, int fd, const char *path)
 
 static void raw_path(void *ctx, int cpu, char *path)
 {
-	rec_raw_path(ctx, BUF_EVENTS, cpu, path);
+	rec_get_raw_path(ctx, BUF_EVENTS, cpu, path);
 }
 
 static bool get_file(void *ctx, uint32_t dev_major, uint32_t dev_minor, uint64_t ino,
@@ -261,9 +261,9 @@ static int add_user_stacks(struct rec *r, struct rec_bpf *s)
 		.messages = s->messages, .event = s->event, .nr_events = s->nr_events,
 		.kernel_stack = r->opts.kernel_stack ?
 				rec_tracefs_read_id("ftrace", "kernel_stack") : -1,
-		.cookie = r->format_id[FORMAT_COOKIE], .stack = r->format_id[FORMAT_STACK],
-		.map = r->format_id[FORMAT_MAP],
-		.sample = r->opts.freq ? r->format_id[FORMAT_SAMPLE] : -1,
+		.cookie = r->format_get_id[FORMAT_COOKIE], .stack = r->format_get_id[FORMAT_STACK],
+		.map = r->format_get_id[FORMAT_MAP],
+		.sample = r->opts.freq ? r->format_get_id[FORMAT_SAMPLE] : -1,
 		.function = r->nr_functions ? rec_tracefs_read_id("ftrace", "function") : -1,
 		.period = sample_period_ns(r),
 		.few_tids = has_few_tids(), .nr_cpus = r->nr_cpus,

@@ -105,7 +105,7 @@ static bool is_own_format(const struct rec *r, const char *name)
 	int f;
 
 	for (f = 0; r->request_by == REQUEST_BY_BPF && f < FORMAT_FTRACE; f++)
-		if (!strcmp(name, format_name(f)))
+		if (!strcmp(name, format_get_name(f)))
 			return true;
 	return false;
 }
@@ -167,10 +167,10 @@ static void unlink_stacks(const struct rec *r)
 	char raw[PATH_MAX], path[PATH_MAX];
 	int cpu;
 
-	if (rec_bpf_path(r, path))
+	if (rec_bpf_get_path(r, path))
 		unlink(path);
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
-		rec_raw_path(r, BUF_EVENTS, cpu, raw);
+		rec_get_raw_path(r, BUF_EVENTS, cpu, raw);
 		insert_path(raw, path, sizeof(path));
 		unlink(path);
 	}
@@ -183,7 +183,7 @@ static void unlink_raw(const struct rec *r)
 
 	for (i = 0; i < NR_BUFS; i++) {
 		for (cpu = 0; cpu < r->nr_cpus; cpu++) {
-			rec_raw_path(r, i, cpu, path);
+			rec_get_raw_path(r, i, cpu, path);
 			unlink(path);
 		}
 	}
@@ -327,7 +327,7 @@ int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout 
 	l->data += -l->data % page;
 	l->end = l->data;
 	for (cpu = 0; cpu < r->nr_cpus; cpu++) {
-		rec_raw_path(r, buffer, cpu, path);
+		rec_get_raw_path(r, buffer, cpu, path);
 		/* a disk that got full may have cut a page */
 		if (!stat(path, &st))
 			l->size[cpu] = st.st_size / page * page;
@@ -411,7 +411,7 @@ static int move_data(struct rec *r, int buffer, const struct dat_layout *l, uint
 		return TOOL_FAIL;
 	}
 	for (cpu = 0; cpu < r->nr_cpus && !ret; cpu++) {
-		rec_raw_path(r, buffer, cpu, path);
+		rec_get_raw_path(r, buffer, cpu, path);
 		if (l->size[cpu])
 			ret = move_cpu(r, path, l->size[cpu], at, piece, done + at - l->data,
 				       total);
@@ -487,7 +487,7 @@ int dat_finish(struct rec *r)
 	int ret = -ENOMEM;
 
 	/* an option holds the offset of the instance: compute the sizes first */
-	names_add(&names, r);
+	names_add_section(&names, r);
 	add_options(&options, r, 0);
 	if (names.failed || options.failed || dat_lay_out(r, BUF_EVENTS, head + names.nr +
 							  options.nr, &top))

@@ -181,7 +181,7 @@ static int select_functions(struct rec *r, struct line *line, size_t nr)
 	return ret;
 }
 
-static int say_unreadable(struct tool_why *why, int error)
+static int set_why_unreadable(struct tool_why *why, int error)
 {
 	return tool_set_why(why, -error, error == ENOENT ? "boot Linux 6.5 or newer" :
 			    "make kprobe events of the functions and record these",
@@ -196,7 +196,7 @@ int functions_check(struct tool_why *why)
 
 	tracefs_put_tracing_file(path);
 	if (fd < 0)
-		return say_unreadable(why, error);
+		return set_why_unreadable(why, error);
 	close(fd);
 	return bpfsrc_check_functions(why);
 }
@@ -211,7 +211,7 @@ int rec_find_functions(struct rec *r)
 	if (!ret) {
 		text = rec_tracefs_read(NULL, FUNCTIONS, NULL);
 		if (!text)
-			ret = say_unreadable(&why, errno);
+			ret = set_why_unreadable(&why, errno);
 	}
 	if (ret) {
 		tool_error("-l: %s", why.text);

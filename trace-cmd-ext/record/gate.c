@@ -309,7 +309,7 @@ int rec_gate_start(struct rec *r)
 		tool_error("--wait-tables: there are no tables to wait for");
 		return TOOL_FAIL;
 	}
-	g->t = rec_tables_session(r);
+	g->t = rec_tables_get_session(r);
 	g->counts->child = r->child;
 	/* Programs depend on the gate from here on: it must live */
 	ret = waitpid(g->pid, NULL, WNOHANG) ? -(g->counts->error ? g->counts->error : ESRCH) : 0;
@@ -329,7 +329,7 @@ int rec_gate_start(struct rec *r)
 	return 0;
 }
 
-pid_t rec_gate_pid(const struct rec *r)
+pid_t rec_gate_get_pid(const struct rec *r)
 {
 	return r->gate ? r->gate->pid : -1;
 }

@@ -128,7 +128,7 @@ struct rec {
 	enum source source;		/* SOURCE_AUTO: no event gets a user stack */
 	enum rec_request request_by;
 	bool triggers;			/* some events get no stack, or get one only sometimes */
-	int format_id[FORMAT_NR];	/* with REQUEST_BY_BPF */
+	int format_get_id[FORMAT_NR];	/* with REQUEST_BY_BPF */
 	struct rec_bpf *stock;		/* with REQUEST_BY_BPF, from rec_bpf_open() on */
 	struct rec_event *event;
 	size_t nr_events;
@@ -145,7 +145,7 @@ struct rec {
 	pid_t guard;
 	int guard_pipe;			/* the recorder's end; closes when the recorder dies */
 	pid_t child;			/* process of CMD, 0: none */
-	pid_t *own;			/* all tasks of the recorder while recording */
+	pid_t *own;			/* the recorder's own tasks, while recording */
 	size_t nr_own;
 	int start_pipe;			/* a write to this pipe starts CMD */
 	int child_status;		/* from waitpid(), valid if child_ended */
@@ -181,11 +181,11 @@ int rec_restrict_event(struct rec *r, const struct rec_event *ev, const char *ow
 void own_tasks_find(struct rec *r);
 bool own_tasks_has(const struct rec *r, pid_t tid);
 /*
- * Is this event about two tasks? Then ftrace may drop it because of the other one: by a filter
- * of own_tasks_leave_out(), or by the list of tasks.
+ * Is this event about two tasks? Then ftrace may drop the event because of the other task: by a
+ * filter of own_tasks_leave_out(), or by the list of tasks.
  */
 bool own_event_names_two_tasks(const struct rec_event *ev);
-/* Leave out the events of these tasks, and those that only concern these tasks; 0 or -errno. */
+/* Leave out the events of the recorder's tasks, and events about no other task; 0 or -errno. */
 int own_tasks_leave_out(struct rec *r);
 
 /* ---- source.c ---- */
@@ -195,11 +195,11 @@ int rec_choose_source(struct rec *r);
 
 /* ---- formats.c ---- */
 
-const char *format_name(enum format f);
+const char *format_get_name(enum format f);
 /* With REQUEST_BY_BPF: choose ids that no event of the recording has. */
 int format_choose_ids(struct rec *r);
 /* The id of the event in this recording; -1 if there is none. */
-int format_id(const struct rec *r, enum format f);
+int format_get_id(const struct rec *r, enum format f);
 /* The text of the format, malloc()ed; NULL if there is none. @size may be NULL. */
 char *format_read(const struct rec *r, enum format f, size_t *size);
 
@@ -217,7 +217,7 @@ int rec_bpf_leave_out(struct rec *r, pid_t tid);
 int rec_bpf_add_table(struct rec *r, int fd, const char *path);
 /* Stop the programs, and add the stacks to what was recorded. */
 int rec_bpf_finish(struct rec *r);
-/* Unload the programs; then the memory. */
+/* Unload the programs; then free the memory. */
 void rec_bpf_close(struct rec *r);
 void rec_bpf_free(struct rec *r);
 /* The counts of what was added; NULL without REQUEST_BY_BPF. */
@@ -225,15 +225,15 @@ const struct insert_stats *rec_bpf_get_stats(const struct rec *r, const struct b
 /* Add a line "TID NAME" for each task in a sample or a function. */
 void rec_bpf_add_comms(const struct rec *r, struct text *t);
 /* The path of the file of messages; false if it is too long. */
-bool rec_bpf_path(const struct rec *r, char path[PATH_MAX]);
+bool rec_bpf_get_path(const struct rec *r, char path[PATH_MAX]);
 
 /* ---- kinds.c ---- */
 
-enum bpfsrc_kind rec_event_kind(const char *system, const char *name);
+enum bpfsrc_kind rec_find_event_kind(const char *system, const char *name);
 #define MAX_SITES	128		/* of a uprobe event: MAX_TRACE_ARGS of the kernel */
 /* The sites of a uprobe event, and how many; the caller frees *@text with their paths. */
-size_t rec_uprobe_sites(const char *system, const char *name, char **text,
-			struct bpfsrc_site site[MAX_SITES]);
+size_t rec_find_uprobe_sites(const char *system, const char *name, char **text,
+			     struct bpfsrc_site site[MAX_SITES]);
 
 /* ---- functions.c ---- */
 
@@ -268,7 +268,7 @@ int instance_lock(const char *name, bool own);
 /* ---- guard.c ---- */
 
 int rec_guard_start(struct rec *r);
-/* Ignore the recorder's signals: start a session of its own. @name is for ps. */
+/* Ignore signals, and start a session: Ctrl-C does not reach this process. @name is for ps. */
 void rec_leave_session(const char *name);
 /* Report to the guard that the instances exist and are locked. */
 int rec_guard_adopt(struct rec *r);
@@ -279,20 +279,20 @@ void rec_guard_stop(struct rec *r);
 
 /* The path of @name, as a shell would find it: 0, or 126 or 127 after printing the error. */
 int command_find(const char *name, char path[PATH_MAX]);
-/* Make the process; it waits for command_start(). */
+/* Make the process of CMD, which waits for command_start(). */
 int command_prepare(struct rec *r);
-/* 0; 126 or 127 if it cannot be executed. */
+/* Let the process execute CMD: 0; 126 or 127 if CMD cannot be executed. */
 int command_start(struct rec *r);
-/* Ask the process to end, and wait some seconds for its end. */
+/* Ask the process of CMD to end, and wait some seconds for its end. */
 void command_stop(struct rec *r);
-/* Its exit code as a shell reports it. */
+/* The exit code of CMD, as a shell reports it. */
 int command_exit_code(const struct rec *r);
 
 /* ---- register.c ---- */
 
-/* Register the tables that are needed first. */
+/* Register the tables that are needed before the first event. */
 int rec_tables_start(struct rec *r);
-/* Register the others from now on, while recording. */
+/* From now on, while recording, a thread registers the other tables. */
 void rec_tables_add_rest(struct rec *r);
 /*
  * Write FILE.tables, the list of files and whether they had tables. Removes the FILE.tables of an
@@ -300,11 +300,11 @@ void rec_tables_add_rest(struct rec *r);
  */
 void rec_tables_save(struct rec *r);
 /* Print to standard error which files were covered. */
-void rec_tables_summary(struct rec *r);
+void rec_tables_print_summary(struct rec *r);
 /* Get the figures of that summary; false if there are no tables. */
-bool rec_tables_get(const struct rec *r, struct tables_summary *sum);
+bool rec_tables_get_summary(const struct rec *r, struct tables_summary *sum);
 /* The session of libunwind-user that has the tables */
-struct tables_session *rec_tables_session(const struct rec *r);
+struct tables_session *rec_tables_get_session(const struct rec *r);
 void rec_tables_stop(struct rec *r);
 
 /* ---- gate.c, gate_process.c ---- */
@@ -313,9 +313,9 @@ void rec_tables_stop(struct rec *r);
 
 /* The recorder and the gate share this memory. */
 struct gate_shared {
-	unsigned int programs;		/* that waited for their tables */
-	unsigned int released_early;	/* before their tables were made */
-	uint64_t longest;		/* ns */
+	unsigned int programs;		/* programs that waited for their tables */
+	unsigned int released_early;	/* programs released before their tables were made */
+	uint64_t longest;		/* the longest wait, ns */
 	pid_t child;			/* CMD */
 	int error;			/* why the gate ended */
 };
@@ -323,7 +323,7 @@ struct gate_shared {
 /* The gate sends this with the descriptor of the file. */
 struct gate_question {
 	uint64_t id;
-	pid_t pid;			/* it executes the file */
+	pid_t pid;			/* the task that executes the file */
 };
 
 struct gate_answer {
@@ -345,7 +345,7 @@ int rec_gate_start(struct rec *r);
 void rec_gate_close_inherited(const struct rec *r);
 void rec_gate_stop(struct rec *r);
 /* -1 without a gate */
-pid_t rec_gate_pid(const struct rec *r);
+pid_t rec_gate_get_pid(const struct rec *r);
 /* NULL without --wait-tables */
 const struct gate_shared *rec_gate_get_shared(const struct rec *r);
 void rec_gate_free(struct rec *r);
@@ -374,8 +374,8 @@ struct libs_calls {
 
 /*
  * Call add() for each library that the ELF file names, and for each library that those libraries
- * name, if it exists below the folder @root; @path, of the file there, is for $ORIGIN. False if
- * more() has ended this.
+ * name, if the library exists below the folder @root. @path is the path of the ELF file there, for
+ * $ORIGIN. Returns false if more() ended the search.
  */
 bool libs_for_each(int fd, const char *path, int root, const struct libs_calls *calls);
 
@@ -386,7 +386,7 @@ int rec_read_start(struct rec *r, bool threads);
 /* Read all that is left and close the files. */
 int rec_read_stop(struct rec *r);
 /* The path of the file with the raw data of a CPU, until the data is in the recording. */
-void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX]);
+void rec_get_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX]);
 
 /* ---- dat.c ---- */
 
@@ -405,8 +405,8 @@ int dat_write_header(struct rec *r);
 /* Lay out the data by the sizes of the raw files, with the table at @at; 0 or -ENOMEM. */
 int dat_lay_out(const struct rec *r, int buffer, uint64_t at, struct dat_layout *l);
 /*
- * Write names, options and data, then give the file its name. After an error all data still
- * exists.
+ * Write names, options and data, then give the file its final name. After an error, all recorded
+ * data is in this file or in the raw files.
  */
 int dat_finish(struct rec *r);
 /* Write what follows the names, options, and the table of the first buffer. @maps may be NULL. */
@@ -419,7 +419,7 @@ void dat_discard(struct rec *r);
 /* "PID NAME" lines of all tasks; NULL if there is not enough memory. */
 char *names_read(void);
 /* Add the section of the file: its size, then the lines. */
-void names_add(struct text *b, const struct rec *r);
+void names_add_section(struct text *b, const struct rec *r);
 
 /* ---- resume.c ---- */
 
@@ -433,7 +433,7 @@ bool rec_resume(struct rec *r, int *ret);
 
 int rec_wait_prepare(void);
 /* Wait for signals and the other reasons that end the recording. 0 or an exit code. */
-int rec_wait(struct rec *r);
+int rec_wait_for_end(struct rec *r);
 /* In CMD: set the limits back to those that the recorder had at its start. */
 void rec_limits_restore(void);
 /* Let signals end the process again. */
@@ -443,12 +443,12 @@ bool rec_wait_interrupted(void);
 
 /* ---- jit.c, summary.c ---- */
 
-/* Note which maps exist; call it just before the first event. */
+/* Note which maps exist. Call this function just before the first event. */
 void jit_start(struct rec *r);
 struct rec_jit_map {
 	uint32_t tgid;
 	uint64_t from;			/* time stamp: the map names later code */
-	uint64_t stacks, before;	/* of the process: all in the file, those before @from */
+	uint64_t stacks, before;	/* of the process: in the whole file, before @from */
 	bool saved;
 };
 
@@ -457,7 +457,7 @@ size_t jit_find(const struct rec *r, const uint32_t *tgids, size_t nr, struct re
 /* Copy these maps into FILE.jit. */
 void jit_save(struct rec *r, struct rec_jit_map *maps, size_t nr);
 void jit_stop(struct rec *r);
-int rec_summary(struct rec *r);
+int rec_print_summary(struct rec *r);
 
 /* ---- free.c ---- */
 

@@ -44,7 +44,7 @@ static void put_tables(struct jsonw *j, const struct rec *r)
 	uint64_t without = 0;
 	unsigned int c;
 
-	if (!rec_tables_get(r, &sum)) {
+	if (!rec_tables_get_summary(r, &sum)) {
 		jsonw_null(j, "tables");
 		return;
 	}
@@ -151,7 +151,7 @@ static void put_summary(FILE *f, const struct rec *r, const struct rec_stats *s)
 	fputc('\n', f);
 }
 
-int rec_json(const struct rec *r, const struct rec_stats *s)
+int rec_write_json(const struct rec *r, const struct rec_stats *s)
 {
 	const char *path = r->opts.json;
 	FILE *f = *path ? fopen(path, "we") : stdout;

@@ -37,7 +37,7 @@ static bool is_listed(const char *file, const char *system, const char *name)
 	return found;
 }
 
-enum bpfsrc_kind rec_event_kind(const char *system, const char *name)
+enum bpfsrc_kind rec_find_event_kind(const char *system, const char *name)
 {
 	if (is_listed("kprobe_events", system, name))
 		return BPFSRC_KPROBE;
@@ -69,8 +69,8 @@ static bool parse_site(char *line, struct bpfsrc_site *site)
 	return true;
 }
 
-size_t rec_uprobe_sites(const char *system, const char *name, char **text,
-			struct bpfsrc_site site[MAX_SITES])
+size_t rec_find_uprobe_sites(const char *system, const char *name, char **text,
+			     struct bpfsrc_site site[MAX_SITES])
 {
 	char *after = *text = rec_tracefs_read(NULL, "uprobe_events", NULL), *line;
 	size_t nr = 0;

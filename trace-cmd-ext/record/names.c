@@ -79,7 +79,7 @@ static int compare_comms(const void *a, const void *b)
  * their tasks. If a task has several names, the name from the kernel wins. But without an event of
  * ftrace, the kernel has only names from before.
  */
-void names_add(struct text *b, const struct rec *r)
+void names_add_section(struct text *b, const struct rec *r)
 {
 	bool old = (r->opts.freq || r->nr_functions) && !r->nr_events;
 	char *saved = old ? NULL : rec_tracefs_read(NULL, "saved_cmdlines", NULL);

@@ -58,8 +58,8 @@ void own_tasks_find(struct rec *r)
 		closedir(dir);
 	if (r->guard > 0)
 		add_own(r, r->guard);
-	if (rec_gate_pid(r) > 0)
-		add_own(r, rec_gate_pid(r));
+	if (rec_gate_get_pid(r) > 0)
+		add_own(r, rec_gate_get_pid(r));
 }
 
 bool own_tasks_has(const struct rec *r, pid_t tid)

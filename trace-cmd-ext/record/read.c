@@ -44,7 +44,7 @@ struct rec_reader {
 	struct rec_stream *stream[CPUS_A_THREAD * NR_BUFS];
 };
 
-void rec_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX])
+void rec_get_raw_path(const struct rec *r, int buffer, int cpu, char path[PATH_MAX])
 {
 	if (snprintf(path, PATH_MAX, "%s.%s%d", r->part, buffer == BUF_MAPS ? "maps" : "cpu",
 		     cpu) >= PATH_MAX)
@@ -148,17 +148,17 @@ static void *read_streams(void *arg)
 		wait = WAKE_MS;
 		for (i = 0; i < t->nr; i++) {
 			struct rec_stream *s = t->stream[i];
-			bool said = ret > 0 && fds[1 + i].revents;
+			bool ready = ret > 0 && fds[1 + i].revents;
 
 			if (s->error)
 				continue;
 			any = read_pages(s);
 			/*
-			 * poll() said so, but there is no full page: leave this CPU alone for a
-			 * moment
+			 * poll() says half full, but there is no full page: leave this CPU alone
+			 * for a moment
 			 */
-			fds[1 + i].fd = any < 0 || (said && !any) ? -1 : s->raw;
-			if (said && !any)
+			fds[1 + i].fd = any < 0 || (ready && !any) ? -1 : s->raw;
+			if (ready && !any)
 				wait = PAUSE_MS;
 		}
 	}
@@ -181,7 +181,7 @@ static int open_stream(struct rec_stream *s, int buffer)
 		return TOOL_FAIL;
 	}
 	fcntl(s->raw, F_SETFD, FD_CLOEXEC);
-	rec_raw_path(r, buffer, s->cpu, path);
+	rec_get_raw_path(r, buffer, s->cpu, path);
 	/*
 	 * Not O_APPEND, which splice() refuses. The guard goes on where a recorder may have been
 	 * killed in the middle of a page.
@@ -310,7 +310,7 @@ int rec_read_stop(struct rec *r)
 				read_rest(s);
 			if (s->error && !error) {
 				error = s->error;
-				rec_raw_path(r, i, cpu, path);
+				rec_get_raw_path(r, i, cpu, path);
 			}
 			close_stream(s);
 		}

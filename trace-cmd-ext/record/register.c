@@ -250,7 +250,7 @@ static void print_uncovered(void *ctx, const struct tables_file *f)
 		f->cause == TABLES_ERROR ? strerror(-f->error) : "");
 }
 
-void rec_tables_summary(struct rec *r)
+void rec_tables_print_summary(struct rec *r)
 {
 	struct rec_registration *s = r->tables;
 	struct tables_summary sum;
@@ -295,12 +295,12 @@ void rec_tables_save(struct rec *r)
 			   strerror(-ret));
 }
 
-struct tables_session *rec_tables_session(const struct rec *r)
+struct tables_session *rec_tables_get_session(const struct rec *r)
 {
 	return r->tables->t;
 }
 
-bool rec_tables_get(const struct rec *r, struct tables_summary *sum)
+bool rec_tables_get_summary(const struct rec *r, struct tables_summary *sum)
 {
 	if (r->tables)
 		tables_get_summary(r->tables->t, sum);

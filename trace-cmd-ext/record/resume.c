@@ -224,7 +224,7 @@ static int look_at_raw(struct rec *r, uint64_t *bytes, struct timespec *written)
 
 	for (i = 0; i < NR_BUFS; i++) {
 		for (cpu = 0; cpu < MAX_CPUS; cpu++) {
-			rec_raw_path(r, i, cpu, path);
+			rec_get_raw_path(r, i, cpu, path);
 			if (lstat(path, &st) || !S_ISREG(st.st_mode))
 				continue;
 			*bytes += st.st_size;

@@ -54,7 +54,7 @@ static int record_events(struct rec *r)
 		if (!r->opts.quiet && !r->opts.cmd && isatty(STDERR_FILENO))
 			fprintf(stderr, "trace-ustack: recording%s\n",
 				r->opts.duration ? "" : "; Ctrl-C ends it");
-		ret = rec_wait(r);
+		ret = rec_wait_for_end(r);
 	}
 	rec_stop(r);
 	rec_gate_stop(r);
@@ -124,7 +124,7 @@ static int run_steps(struct rec *r)
 	rec_unblock_signals();
 	if (!ret) {
 		rec_tables_save(r);
-		ret = rec_summary(r);
+		ret = rec_print_summary(r);
 		ret = ret ? ret : removed;
 	}
 	/* the thread of the tables gives them to the programs */

@@ -132,7 +132,7 @@ static int use_bpf(struct rec *r)
 				   "kernel-patches of trace-ustack");
 			return TOOL_FAIL;
 		}
-		ev->kind = rec_event_kind(ev->system, ev->name);
+		ev->kind = rec_find_event_kind(ev->system, ev->name);
 		event = (struct bpfsrc_event){
 			.system = ev->system, .name = ev->name, .kind = ev->kind,
 		};

@@ -40,6 +40,6 @@ int rec_join_record(struct rec_join *j, int buffer, struct tep_record *rec);
 int rec_join_finish(struct rec_join *j, const struct rec *r, struct join_stats *st);
 
 /* Write the summary to the file of --json; 0 or an exit code after printing the error. */
-int rec_json(const struct rec *r, const struct rec_stats *s);
+int rec_write_json(const struct rec *r, const struct rec_stats *s);
 
 #endif

@@ -164,7 +164,9 @@ static int count_file(const struct rec *r, struct rec_stats *c, struct rec_join 
 	p.id = (struct ids){
 		rec_tracefs_read_id("ftrace", "kernel_stack"),
 		rec_tracefs_read_id("ftrace", "user_stack"),
-		format_id(r, FORMAT_COOKIE), format_id(r, FORMAT_STACK), format_id(r, FORMAT_MAP),
+		format_get_id(r, FORMAT_COOKIE),
+		format_get_id(r, FORMAT_STACK),
+		format_get_id(r, FORMAT_MAP),
 		rec_tracefs_read_id("sched", "sched_switch"),
 	};
 	format = format_read(r, FORMAT_STACK, NULL);
@@ -332,7 +334,7 @@ static void print_summary(struct rec *r, const struct rec_stats *c)
 	if (c->lost)
 		fprintf(stderr, "  %llu records were lost: a CPU's buffer of %lu KB was full; -b "
 			"makes it larger\n", (ull)c->lost, r->kb);
-	rec_tables_summary(r);
+	rec_tables_print_summary(r);
 	print_waited(rec_gate_get_shared(r));
 	print_jit(r, c);
 }
@@ -355,7 +357,7 @@ static int save_maps(struct rec *r, struct rec_stats *c)
 	return ret;
 }
 
-int rec_summary(struct rec *r)
+int rec_print_summary(struct rec *r)
 {
 	bool text = !r->opts.quiet && r->opts.summary && !r->opts.json;
 	struct rec_join *join = NULL;
@@ -385,7 +387,7 @@ int rec_summary(struct rec *r)
 	if (text)
 		print_summary(r, &c);
 	if (r->opts.json)
-		ret = rec_json(r, &c);
+		ret = rec_write_json(r, &c);
 out:
 	free(c.map);
 	free(c.tgid);

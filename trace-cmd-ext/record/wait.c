@@ -142,7 +142,7 @@ static bool any_left(const struct rec *r, struct pollfd *fds)
 	return any;
 }
 
-int rec_wait(struct rec *r)
+int rec_wait_for_end(struct rec *r)
 {
 	struct pollfd *fds = watch_all(r);
 	double start_time = now_seconds(), left;

@@ -23,7 +23,7 @@
 
 static struct {
 	struct tables_cache *cache;
-	bool verbose, quiet, said;
+	bool verbose, quiet, progress_shown;
 	double start;			/* now_seconds() */
 	uint64_t made, cached, bytes, none, failed;
 } make;
@@ -37,13 +37,13 @@ static int print_error(const char *path, const char *what)
 
 static void show_progress(bool end)
 {
-	if (end && make.said)
+	if (end && make.progress_shown)
 		fputs("\r\033[K", stderr);
 	if (end || make.quiet || !isatty(STDERR_FILENO) ||
 	    now_seconds() - make.start < PROGRESS_AFTER)
 		return;
 	fprintf(stderr, "\r" TOOL ": %" PRIu64 " tables", make.made + make.cached);
-	make.said = true;
+	make.progress_shown = true;
 }
 
 static void count_file(const char *path, const struct gen_table *table, bool cached)

@@ -29,7 +29,7 @@ struct serve {
 	struct tables_session *t;
 	bool all, verbose, quiet;
 	double start;			/* now_seconds() */
-	bool said;			/* the progress line is on the terminal */
+	bool progress_shown;		/* on the terminal */
 };
 
 static int __attribute__((format(printf, 2, 3)))
@@ -54,10 +54,10 @@ static int show_progress(void *ctx, uint64_t done, uint64_t all)
 	if (done < all && now_seconds() - s->start > PROGRESS_AFTER) {
 		fprintf(stderr, "\r" TOOL " %s: %" PRIu64 " of %" PRIu64 " files", s->name, done,
 			all);
-		s->said = true;
-	} else if (done == all && s->said) {
+		s->progress_shown = true;
+	} else if (done == all && s->progress_shown) {
 		fputs("\r\033[K", stderr);
-		s->said = false;
+		s->progress_shown = false;
 	}
 	return 0;
 }
