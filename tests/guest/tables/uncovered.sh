@@ -65,8 +65,8 @@ frames()
 	sed -n "s/^$1 //p" $TEST_TMP/calls | sort -n | awk 'NR == 1 { print $1 }'
 }
 
-# Five values are not in code, so the stack is the topmost frame alone. One value is in code, so the
-# walk follows both frames. The second frame has the frame pointer 0, so the walk ends there.
+# Five values are not in code, so the stack is the innermost frame alone. One value is in code, so
+# the walk follows both frames. The second frame has the frame pointer 0, so the walk ends there.
 judge_junk()
 {
 	is "$(calls $1)" "5 1$2 incomplete

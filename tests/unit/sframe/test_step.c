@@ -227,7 +227,7 @@ static void only_rules_are_rules(void **state)
 	assert_int_equal(assert_step_fails(ROW(SP(16), SAVED(-8), UNDEFINED)), -EBADMSG);
 }
 
-static void the_topmost_frame_has_all_registers(void **state)
+static void the_innermost_frame_has_all_registers(void **state)
 {
 	(void)state;
 	assert_int_equal(step(ROW(REGISTER(10, 16), AT_REGISTER(10, 8), AT_REGISTER(10, 0))), 0);
@@ -319,7 +319,7 @@ static void a_row_without_the_kept_register_loses_it(void **state)
 		assert_int_equal(s.flags, 0);
 		assert_int_equal(assert_step_fails(BY_RBX(200)), -ENODATA);
 	}
-	/* nor is it known if the topmost frame's registers cannot be read */
+	/* nor is it known if the innermost frame's registers cannot be read */
 	setup(NULL);
 	env.get_reg = NULL;
 	assert_int_equal(step(KEEPS(SFRAME_KEPT_IN_REG)), 0);
@@ -392,7 +392,7 @@ static void of_an_unknown_signal_frame_no_registers_are_known(void **state)
 	assert_int_equal(step(row), 0);
 	assert_state(0x5678, AT(50), AT(406), USTEP_EXACT);
 	assert_int_equal(assert_step_fails(ROW(REGISTER(10, 0), SAVED(-8), SAME)), -ENODATA);
-	/* one past the last, and in the topmost frame's callback a known one */
+	/* one past the last, and in the innermost frame's callback a known one */
 	s.flags = USTEP_EXACT | USTEP_SIGNAL;
 	s.sig_kind = 0;
 	assert_int_equal(assert_step_fails(ROW(REGISTER(16, 0), SAVED(-8), SAME)), -ENODATA);
@@ -463,7 +463,7 @@ static void a_signal_return_is_recognized_by_its_code(void **state)
 	assert_int_equal(ustep_sigreturn(&s, &env, &row), 0);
 	assert_true(sframe_row_holds(&row, ustep_pc(&s)));
 
-	/* at the system call, or in it: only the topmost frame can be */
+	/* at the system call, or in it: only the innermost frame can be */
 	s.ip = CODE + 16 + 7;
 	assert_int_equal(ustep_sigreturn(&s, &env, &row), -ENOENT);
 	s.flags = USTEP_EXACT;
@@ -521,7 +521,7 @@ static void s390x_has_the_cfa_above_sp(void **state)
 {
 	(void)state;
 	env.arch = sframe_arch(SFRAME_ABI_S390X);
-	/* a leaf: RA in r14 of the topmost frame, SP stays */
+	/* a leaf: RA in r14 of the innermost frame, SP stays */
 	assert_int_equal(step(ROW(SP(160), SAME, SAME)), 0);
 	assert_state(AT(314), AT(10), AT(20), 0);
 	assert_int_equal(step(ROW(SP(320), SAVED(-48), SAVED(-72))), 0);
@@ -535,7 +535,7 @@ static void s390x_has_ra_saved_before_there_is_a_frame(void **state)
 	env.arch = sframe_arch(SFRAME_ABI_S390X);
 	assert_int_equal(step(ROW(SP(160), SAVED(-48), SAVED(-72))), 0);
 	assert_state(0xdead0000 + 24, AT(10), 0xdead0000 + 21, 0);
-	/* In the topmost frame only, and not below SP */
+	/* In the innermost frame only, and not below SP */
 	assert_int_equal(assert_step_fails(ROW(SP(160), SAVED(-48), SAVED(-72))), -EINVAL);
 	s.flags = USTEP_EXACT;
 	assert_int_equal(assert_step_fails(ROW(SP(160), SAVED(-168), SAME)), -EINVAL);
@@ -612,7 +612,7 @@ int main(void)
 		cmocka_unit_test_setup(the_stack_goes_up, setup),
 		cmocka_unit_test_setup(what_is_not_aligned_is_no_frame, setup),
 		cmocka_unit_test_setup(only_rules_are_rules, setup),
-		cmocka_unit_test_setup(the_topmost_frame_has_all_registers, setup),
+		cmocka_unit_test_setup(the_innermost_frame_has_all_registers, setup),
 		cmocka_unit_test_setup(a_caller_has_sp_and_fp_alone, setup),
 		cmocka_unit_test_setup(a_register_that_is_kept_is_known_in_callers, setup),
 		cmocka_unit_test_setup(a_register_that_is_saved_is_read_where_it_is_needed, setup),
